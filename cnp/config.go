@@ -159,7 +159,7 @@ type Config struct {
 
 	// Levels is the number of lattices of a model of curves under T(1), T(2), T(3), SE(2) with 2 or 4 lifts, or on the
 	// sphere, of 1, 1/2, 1/4 .. of the points along each coordinate, with LieConvs from one to the next and back
-	// (layers.Pyramid); 0 is a model of one lattice. Where Outputs are vectors under SE(2), and under SE(3), every lift
+	// (layers/pyramid); 0 is a model of one lattice. Where Outputs are vectors under SE(2), and under SE(3), every lift
 	// sees the task with lattices of its own, as an observer does who has been turned by the lift's rotation, and there
 	// may be any number of them. Channels are the widths of the levels (of each lift), from the finest one on, Kernel
 	// how many points of the finer lattice a convolution sees along each coordinate, and Blocks the number of residual

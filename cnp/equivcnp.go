@@ -9,6 +9,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/layers/pyramid"
 )
 
 // EquivCNP is the paper's model for continuous inputs (Algorithm 1): a set convolution of the context onto a lattice and
@@ -29,7 +30,7 @@ type EquivCNP[T Float] struct {
 
 	// pyramid is the network of a model with levels, instead of pre and conv, and frames are the sides that it sees a task from; nil:
 	// from one.
-	pyramid *layers.Pyramid[T]
+	pyramid *pyramid.Pyramid[T]
 	frames  *frames
 
 	cache  curveCache[T]

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/layers/pyramid"
 )
 
 func (m *EquivCNP[T]) compileLevels() *levelsNet[T] {
@@ -39,7 +40,7 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 		y          []T
 		order      []int
 		place      *levelsPlace
-		layout     *layers.PyramidLayout[T]
+		layout     *pyramid.Layout[T]
 		encoding   *setConvTape[T]
 	}
 	frames := m.framesOf(b, mode)
@@ -82,7 +83,7 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 		}
 	}
 	// Where they lie: in training, all of a frame together.
-	shared := make([]*layers.PyramidLayout[T], each)
+	shared := make([]*pyramid.Layout[T], each)
 	for l := range each {
 		var all levelsPlace
 		all.clear(dx)
@@ -117,7 +118,7 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 	}
 	c := m.head.in()
 	features := make([]T, len(tasks)*b.Nt*c)
-	tape := m.pyramid.ForwardTape(len(tasks), func(t int) (*layers.PyramidLayout[T], []T, []float64) {
+	tape := m.pyramid.ForwardTape(len(tasks), func(t int) (*pyramid.Layout[T], []T, []float64) {
 		k := &tasks[t]
 		if k.encoding == nil {
 			if lattice := k.layout.Lattice(nil); lattice != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/layers/pyramid"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -17,13 +18,13 @@ import (
 const levelsFloor = 0.01
 
 // newPyramid returns the network of a model with levels.
-func newPyramid[T Float](c *Config, in int, rng *rand.Rand) *layers.Pyramid[T] {
-	p := layers.PyramidConfig{Axes: c.DimX, In: in, Channels: c.Channels, Reach: c.Kernel / 2, Blocks: c.Blocks,
+func newPyramid[T Float](c *Config, in int, rng *rand.Rand) *pyramid.Pyramid[T] {
+	p := pyramid.Config{Axes: c.DimX, In: in, Channels: c.Channels, Reach: c.Kernel / 2, Blocks: c.Blocks,
 		Lifts: c.pyramidLifts(), Step: 1 / c.PointsPerUnit}
 	if c.OnSphere() {
 		p.Sphere = c.SpherePoints()
 	}
-	return layers.NewPyramid[T](p, rng)
+	return pyramid.New[T](p, rng)
 }
 
 // encoderReach is how far from the context points, in length scales, the encoding is different from that of no context, as far as numbers
@@ -34,8 +35,8 @@ func encoderReach(floor float64) float64 { return math.Sqrt(2 * (math.Log(1/floo
 type levelsNet[T Float] struct {
 	cfg     Config
 	frames  *frames
-	pyramid *layers.Pyramid[T]
-	net     *layers.PlannedPyramid[T]
+	pyramid *pyramid.Pyramid[T]
+	net     *pyramid.Planned[T]
 	psi     kernel
 	length  float64
 	floor   float64
@@ -59,7 +60,7 @@ type levelsRun[T Float] struct {
 	phi, h, f          []T
 	lattice            layers.Lattice
 	conv               layers.LatticeConv[T]
-	pyramid            layers.PyramidRun[T]
+	pyramid            pyramid.Run[T]
 	aux                auxRun[T]
 	head               headRun[T]
 	origin             []float64

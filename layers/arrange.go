@@ -8,6 +8,9 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/schedule"
 	"github.com/equivcnp/equivcnp/internal/spectral"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
+	"github.com/equivcnp/equivcnp/layers/internal/nodal"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -42,7 +45,7 @@ type Arrangement[T Float] struct {
 	tall  int    // and of rows
 	same  []bool // for depthwise convolutions in float32: rows that list the poses of the row before, in the same order
 	slice int    // how many channels of features are stored side by side
-	grids nodeGrids
+	grids nodal.Grids
 
 	window *windowed[T] // nil: WindowBox; rows are the arrangement's, poses the neighbourhood's
 	file   *frozen.File // that arrays are part of, if they were read; it must stay reachable
@@ -56,11 +59,11 @@ const planPoses = 3 << 11
 // lifts each. nil means that rows keep their order. stop, if not nil, is called now and then; once it returns true, the result must not
 // be used.
 func Order(n *neighbor.Neighborhood, x []float64, lifts int, flat bool, stop func() bool) []int32 {
-	checkGiven("Order", "n", n != nil)
-	checkSize("Order", "lifts", lifts)
+	check.Given("Order", "n", n != nil)
+	check.Size("Order", "lifts", lifts)
 	switch {
 	case !flat:
-		checkLen("Order", "x", len(x), n.Queries, 2)
+		check.Len("Order", "x", len(x), n.Queries, 2)
 		if r := rowsOf(n, stop); r != nil {
 			return r.Order(x)
 		}
@@ -77,9 +80,9 @@ func Order(n *neighbor.Neighborhood, x []float64, lifts int, flat bool, stop fun
 // must not be used.
 func Arrange[T Float](n *neighbor.Neighborhood, order []int32, flat bool, algorithm Algorithm, window *Windowing,
 	stop func() bool) *Arrangement[T] {
-	checkGiven("Arrange", "n", n != nil)
+	check.Given("Arrange", "n", n != nil)
 	if order != nil {
-		checkLen("Arrange", "order", len(order), n.Queries)
+		check.Len("Arrange", "order", len(order), n.Queries)
 		for i, from := range order {
 			if from < 0 || int(from) >= n.Queries {
 				panic(fmt.Sprintf("layers: Arrange: order[%d] = %d of %d rows", i, from, n.Queries))
@@ -87,7 +90,7 @@ func Arrange[T Float](n *neighbor.Neighborhood, order []int32, flat bool, algori
 		}
 	}
 	if window != nil {
-		checkGiven("Arrange", "window.Group", window.Group != nil)
+		check.Given("Arrange", "window.Group", window.Group != nil)
 	}
 	a := &Arrangement[T]{Rows: n.Queries, dim: n.PoseDim, poses: n.NumPoses(), across: n.Across}
 	if flat {
@@ -105,7 +108,7 @@ func Arrange[T Float](n *neighbor.Neighborhood, order []int32, flat bool, algori
 			}
 		}
 	}
-	if flat && algorithm != NoDepthwise && sizeof[T]() == 4 && !stopped(stop) {
+	if flat && algorithm != NoDepthwise && buffers.SizeOf[T]() == 4 && !stopped(stop) {
 		a.choose(algorithm, stop)
 	}
 	return a
@@ -134,8 +137,8 @@ func (a *Arrangement[T]) arrangeTiles(n *neighbor.Neighborhood, order []int32, d
 	if r == nil {
 		return
 	}
-	orbits := sizeof[T]() == 4 && r.Quarters()
-	if a.slice = sliceWidth; orbits {
+	orbits := buffers.SizeOf[T]() == 4 && r.Quarters()
+	if a.slice = buffers.SliceWidth; orbits {
 		a.slice = simd.OrbitChannels
 	}
 	s := r.Tile(order, schedule.Options{Poses: planPoses, Number: schedule.Inverse(order), Orbits: orbits && depthwise, Stop: stop})
@@ -147,7 +150,7 @@ func (a *Arrangement[T]) arrangeTiles(n *neighbor.Neighborhood, order []int32, d
 		return
 	}
 	a.measure()
-	if sizeof[T]() == 4 && depthwise {
+	if buffers.SizeOf[T]() == 4 && depthwise {
 		a.same = s.Same
 		a.makeRows(stop)
 	}

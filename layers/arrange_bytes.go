@@ -1,6 +1,10 @@
 package layers
 
-import "github.com/equivcnp/equivcnp/simd"
+import (
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/nodal"
+	"github.com/equivcnp/equivcnp/simd"
+)
 
 // flatRows is how many rows of a flat arrangement a goroutine computes at a time: a multiple of the rows that are computed
 // together, and few enough for their sums to stay in the first-level cache until the dense map.
@@ -21,9 +25,9 @@ const slicedImages = 8
 func (a *Arrangement[T]) Bytes() int64 {
 	size := int64(0)
 	if a.window != nil {
-		size = int64(sizeof[T]() * (len(a.window.pose) + len(a.window.row)))
+		size = int64(buffers.SizeOf[T]() * (len(a.window.pose) + len(a.window.row)))
 	}
-	size += int64(8*len(a.offsets) + sizeof[T]()*len(a.table))
+	size += int64(8*len(a.offsets) + buffers.SizeOf[T]()*len(a.table))
 	if a.transforms == nil || a.derived == nil { // others are hardly ever needed
 		size += 8 * int64(a.Pairs())
 	}
@@ -33,12 +37,12 @@ func (a *Arrangement[T]) Bytes() int64 {
 		size += 9 * int64(a.Pairs()) // the plan's copy of the pairs, and the steps of eight rows at a time
 	}
 	if !a.Flat() {
-		size += int64(a.Evaluations())*int64(4+a.dim*sizeof[T]()) + int64(a.Rows)
+		size += int64(a.Evaluations())*int64(4+a.dim*buffers.SizeOf[T]()) + int64(a.Rows)
 		for i := range a.tiles {
 			size += 4 * int64(len(a.tiles[i].code))
 		}
-		if smoothPoses[T](a.dim, a.poses) { // once tiles whose weights are not stored have been computed
-			size += nodePlaceBytes * int64(a.Evaluations())
+		if nodal.Smooth[T](a.dim, a.poses) { // once tiles whose weights are not stored have been computed
+			size += nodal.PlaceBytes * int64(a.Evaluations())
 		}
 	}
 	return size
@@ -60,7 +64,7 @@ func (a *Arrangement[T]) CallBytes(channels, images int) int64 {
 	} else {
 		weights = denseSpace(channels)
 	}
-	return int64(weights+rows*channels+sums) * int64(sizeof[T]())
+	return int64(weights+rows*channels+sums) * int64(buffers.SizeOf[T]())
 }
 
 // PairedBytes is the memory that weights in bfloat16 take in addition where the CPU multiplies pairs of them
@@ -85,6 +89,6 @@ func (a *Arrangement[T]) transformBytes(channels, images int) int64 {
 	if a.inSlabs(channels, channels) {
 		high, rows = partHeight(a.transforms, channels), 3*rows
 	}
-	sums := int64(a.imagesTogether(channels, images) * a.Rows / a.transforms.H * high * channels * sizeof[T]())
-	return sums/int64(workers()) + a.transforms.WorkspaceBytes(high) + int64((rows*channels+denseSpace(channels))*sizeof[T]())
+	sums := int64(a.imagesTogether(channels, images) * a.Rows / a.transforms.H * high * channels * buffers.SizeOf[T]())
+	return sums/int64(workers()) + a.transforms.WorkspaceBytes(high) + int64((rows*channels+denseSpace(channels))*buffers.SizeOf[T]())
 }

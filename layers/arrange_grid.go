@@ -8,6 +8,8 @@ import (
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/schedule"
 	"github.com/equivcnp/equivcnp/internal/spectral"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
 )
 
 // ArrangeGrid is Arrange for the balls of a radius, in their own order, where points are a grid's (Lifted.Across) that
@@ -15,8 +17,8 @@ import (
 // cannot tell. The arrangement has the bits of the one that Arrange makes of what neighbor.Ball finds. But nobody looks
 // at pairs: who is near whom follows from the grid.
 func ArrangeGrid[T Float](points *group.Lifted, radius float64, algorithm Algorithm) *Arrangement[T] {
-	checkGiven("ArrangeGrid", "points", points != nil && points.Group != nil)
-	if sizeof[T]() != 4 || algorithm == NoDepthwise || !takesTransforms(algorithm) {
+	check.Given("ArrangeGrid", "points", points != nil && points.Group != nil)
+	if buffers.SizeOf[T]() != 4 || algorithm == NoDepthwise || !takesTransforms(algorithm) {
 		return nil
 	}
 	g, poses := stepsOf(points, radius)

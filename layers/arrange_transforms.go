@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/equivcnp/equivcnp/internal/spectral"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -74,7 +75,8 @@ func (a *Arrangement[T]) slabOf(x []T, slab, lo, hi int) []T {
 func GatherSlabs[T Float](dst, f []T, c, lo, hi int) {
 	rows := len(f) / max(1, c)
 	for slab := range c / slabWidth {
-		spectral.CopyLines(f32(dst[slab*slabWidth:]), c, f32(f[(slab*rows+lo)*slabWidth:(slab*rows+hi)*slabWidth]), slabWidth, hi-lo)
+		from := buffers.F32(f[(slab*rows+lo)*slabWidth : (slab*rows+hi)*slabWidth])
+		spectral.CopyLines(buffers.F32(dst[slab*slabWidth:]), c, from, slabWidth, hi-lo)
 	}
 }
 

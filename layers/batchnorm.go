@@ -1,6 +1,10 @@
 package layers
 
-import "math"
+import (
+	"math"
+
+	"github.com/equivcnp/equivcnp/layers/internal/check"
+)
 
 // Mode says whether batch normalisation uses batch statistics or running statistics.
 type Mode int
@@ -25,7 +29,7 @@ type BatchNorm[T Float] struct {
 
 // NewBatchNorm returns a layer that is the identity in Eval mode: weight 1, bias 0, running mean 0 and variance 1.
 func NewBatchNorm[T Float](c int) *BatchNorm[T] {
-	checkSize("NewBatchNorm", "c", c)
+	check.Size("NewBatchNorm", "c", c)
 	b := &BatchNorm[T]{Weight: make([]T, c), Bias: make([]T, c), RunningMean: make([]T, c), RunningVar: make([]T, c)}
 	for i := range c {
 		b.Weight[i], b.RunningVar[i] = 1, 1

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
+	"github.com/equivcnp/equivcnp/layers/internal/reduce"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -24,9 +26,9 @@ type BatchNormTape[T Float] struct {
 // set occurs (the number of images that share it); it affects the unbiased variance only. If no row counts, nothing is normalised
 // and nothing changes. y may be x itself, but Backward needs x again.
 func (b *BatchNorm[T]) ForwardTape(y, x []T, weight []int32, repeat int, mode Mode) *BatchNormTape[T] {
-	checkLen("BatchNorm", "y", len(y), len(x))
+	check.Len("BatchNorm", "y", len(y), len(x))
 	if weight != nil {
-		checkLen("BatchNorm", "x", len(x), len(weight), len(b.Weight))
+		check.Len("BatchNorm", "x", len(x), len(weight), len(b.Weight))
 	}
 	m := &moments{}
 	if mode == Train {
@@ -98,14 +100,14 @@ func (b *BatchNorm[T]) rows(t *BatchNormTape[T], y, x []T) {
 // and dy is already summed over them.
 func (b *BatchNorm[T]) Backward(dx, dy, x []T, t *BatchNormTape[T], g *Grads[T]) {
 	c := len(b.Weight)
-	checkLen("BatchNorm.Backward", "dx", len(dx), len(x))
-	checkLen("BatchNorm.Backward", "dy", len(dy), len(x))
+	check.Len("BatchNorm.Backward", "dx", len(dx), len(x))
+	check.Len("BatchNorm.Backward", "dy", len(dy), len(x))
 	if t.mean == nil {
 		copy(dx, dy)
 		return
 	}
 	rows := len(x) / c
-	sums := sumRows(rows, rowGrain, 2*c, func(sum []float64, lo, hi int) {
+	sums := reduce.Rows(rows, rowGrain, 2*c, func(sum []float64, lo, hi int) {
 		simd.NormSums(sum[:c], sum[c:], dy[lo*c:hi*c], x[lo*c:hi*c], t.hi, t.low, c)
 	})
 	k := b.gradient(t, sums, g)

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
+	"github.com/equivcnp/equivcnp/layers/internal/initial"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -18,15 +20,15 @@ type Conv1d[T Float] struct {
 
 // NewConv1d draws the weights from U(±1/√(in·width)), as PyTorch does.
 func NewConv1d[T Float](in, out, width int, rng *rand.Rand) *Conv1d[T] {
-	checkSize("NewConv1d", "in", in)
-	checkSize("NewConv1d", "out", out)
-	checkSize("NewConv1d", "width", width)
-	checkWeights("NewConv1d", in, out, width)
-	checkRand("NewConv1d", rng)
+	check.Size("NewConv1d", "in", in)
+	check.Size("NewConv1d", "out", out)
+	check.Size("NewConv1d", "width", width)
+	check.Weights("NewConv1d", in, out, width)
+	check.Rand("NewConv1d", rng)
 	c := &Conv1d[T]{In: in, Out: out, Width: width, Weight: make([]T, out*in*width), Bias: make([]T, out)}
 	bound := 1 / math.Sqrt(float64(in*width))
-	uniform(c.Weight, bound, rng)
-	uniform(c.Bias, bound, rng)
+	initial.Uniform(c.Weight, bound, rng)
+	initial.Uniform(c.Bias, bound, rng)
 	return c
 }
 
@@ -41,8 +43,8 @@ func (l *Conv1d[T]) Params(prefix string) []Param[T] {
 // Forward sets dst [batch, n, out] = act(convolution of x [batch, n, in]). The patch of an output is a contiguous run of
 // the padded input, so the convolution is one matrix product whose rows overlap in memory.
 func (l *Conv1d[T]) Forward(dst, x []T, batch, n int, act simd.Activation) {
-	checkLen("Conv1d", "x", len(x), batch, n, l.In)
-	checkLen("Conv1d", "dst", len(dst), batch, n, l.Out)
+	check.Len("Conv1d", "x", len(x), batch, n, l.In)
+	check.Len("Conv1d", "dst", len(dst), batch, n, l.Out)
 	// The patch holds the taps one after the other, each with its channels: [width, in]. The weights are put into the same order.
 	patch := l.Width * l.In
 	w := make([]T, l.Out*patch)
@@ -91,16 +93,16 @@ type DepthwiseConv2d[T Float] struct {
 
 // NewDepthwiseConv2d draws the weights from U(±1/width), as PyTorch does.
 func NewDepthwiseConv2d[T Float](channels, width int, positive, bias bool, rng *rand.Rand) *DepthwiseConv2d[T] {
-	checkSize("NewDepthwiseConv2d", "channels", channels)
-	checkSize("NewDepthwiseConv2d", "width", width)
-	checkWeights("NewDepthwiseConv2d", channels, width, width)
-	checkRand("NewDepthwiseConv2d", rng)
+	check.Size("NewDepthwiseConv2d", "channels", channels)
+	check.Size("NewDepthwiseConv2d", "width", width)
+	check.Weights("NewDepthwiseConv2d", channels, width, width)
+	check.Rand("NewDepthwiseConv2d", rng)
 	c := &DepthwiseConv2d[T]{Channels: channels, Width: width, Positive: positive, Weight: make([]T, channels*width*width)}
 	bound := 1 / float64(width)
-	uniform(c.Weight, bound, rng)
+	initial.Uniform(c.Weight, bound, rng)
 	if bias {
 		c.Bias = make([]T, channels)
-		uniform(c.Bias, bound, rng)
+		initial.Uniform(c.Bias, bound, rng)
 	}
 	return c
 }
@@ -117,8 +119,8 @@ func (l *DepthwiseConv2d[T]) Params(prefix string) []Param[T] {
 // Forward sets dst [batch, h, w, c] for x [batch, h, w, c], channels last. dst and x must not overlap.
 func (l *DepthwiseConv2d[T]) Forward(dst, x []T, batch, h, w int) {
 	c, k := l.Channels, l.Width
-	checkLen("DepthwiseConv2d", "x", len(x), batch, h, w, c)
-	checkLen("DepthwiseConv2d", "dst", len(dst), batch, h, w, c)
+	check.Len("DepthwiseConv2d", "x", len(x), batch, h, w, c)
+	check.Len("DepthwiseConv2d", "dst", len(dst), batch, h, w, c)
 	taps := make([]T, k*k*c) // channels last
 	for ch := range c {
 		for t := range k * k {

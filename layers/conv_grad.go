@@ -2,6 +2,8 @@ package layers
 
 import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
+	"github.com/equivcnp/equivcnp/layers/internal/reduce"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -9,16 +11,16 @@ import (
 // [batch, n, out] is the gradient to the convolution's result y, after the activation, and x the input of Forward. act is none,
 // ReLU, sigmoid or softplus.
 func (l *Conv1d[T]) Backward(dx, dy, x, y []T, batch, n int, act simd.Activation, g *Grads[T]) {
-	checkLen("Conv1d.Backward", "x", len(x), batch, n, l.In)
-	checkLen("Conv1d.Backward", "y", len(y), batch, n, l.Out)
-	checkLen("Conv1d.Backward", "dy", len(dy), batch, n, l.Out)
+	check.Len("Conv1d.Backward", "x", len(x), batch, n, l.In)
+	check.Len("Conv1d.Backward", "y", len(y), batch, n, l.Out)
+	check.Len("Conv1d.Backward", "dy", len(dy), batch, n, l.Out)
 	if act != simd.ActNone {
 		d := make([]T, len(dy))
 		activationGrad(d, dy, y, act)
 		dy = d
 	}
 	if dx != nil {
-		checkLen("Conv1d.Backward", "dx", len(dx), batch, n, l.In)
+		check.Len("Conv1d.Backward", "dx", len(dx), batch, n, l.In)
 		clear(dx)
 	}
 	// For each tap, the convolution is a matrix product of shifted rows. The weights of a tap are [out, in].
@@ -55,7 +57,7 @@ func (l *Conv1d[T]) Backward(dx, dy, x, y []T, batch, n int, act simd.Activation
 			}
 		}
 	}
-	addTo(g.Of(l.Bias), sumRows(batch*n, rowGrain, l.Out, func(sum []float64, lo, hi int) {
+	reduce.AddTo(g.Of(l.Bias), reduce.Rows(batch*n, rowGrain, l.Out, func(sum []float64, lo, hi int) {
 		for at := lo * l.Out; at < hi*l.Out; at += l.Out {
 			for i, v := range dy[at : at+l.Out] {
 				sum[i] += float64(v)
@@ -69,10 +71,10 @@ func (l *Conv1d[T]) Backward(dx, dy, x, y []T, batch, n int, act simd.Activation
 // weight of exactly 0 gets none.
 func (l *DepthwiseConv2d[T]) Backward(dx, dy, x []T, batch, h, w int, g *Grads[T]) {
 	c, k := l.Channels, l.Width
-	checkLen("DepthwiseConv2d.Backward", "x", len(x), batch, h, w, c)
-	checkLen("DepthwiseConv2d.Backward", "dy", len(dy), batch, h, w, c)
+	check.Len("DepthwiseConv2d.Backward", "x", len(x), batch, h, w, c)
+	check.Len("DepthwiseConv2d.Backward", "dy", len(dy), batch, h, w, c)
 	if dx != nil {
-		checkLen("DepthwiseConv2d.Backward", "dx", len(dx), batch, h, w, c)
+		check.Len("DepthwiseConv2d.Backward", "dx", len(dx), batch, h, w, c)
 		// dx is the convolution of dy with the kernel rotated by 180 degrees, without a bias.
 		turned := &DepthwiseConv2d[T]{Channels: c, Width: k, Positive: l.Positive, Weight: make([]T, len(l.Weight))}
 		for ch := range c {
@@ -82,7 +84,7 @@ func (l *DepthwiseConv2d[T]) Backward(dx, dy, x []T, batch, h, w int, g *Grads[T
 		}
 		turned.Forward(dx, dy, batch, h, w)
 	}
-	sums := sumRows(batch*h, max(1, rowGrain/max(1, w)), (k*k+1)*c, func(sum []float64, lo, hi int) {
+	sums := reduce.Rows(batch*h, max(1, rowGrain/max(1, w)), (k*k+1)*c, func(sum []float64, lo, hi int) {
 		for r := lo; r < hi; r++ {
 			b, y := r/h, r%h
 			for xx := range w {
@@ -115,5 +117,5 @@ func (l *DepthwiseConv2d[T]) Backward(dx, dy, x []T, batch, h, w int, g *Grads[T
 			}
 		}
 	}
-	addTo(g.Of(l.Bias), sums[k*k*c:])
+	reduce.AddTo(g.Of(l.Bias), sums[k*k*c:])
 }

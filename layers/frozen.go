@@ -4,6 +4,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/frozen"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/spectral"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/nodal"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -116,7 +118,7 @@ func (a *Arrangement[T]) freezeTiles(f *frozen.File) {
 	for i := range a.tiles {
 		t := &a.tiles[i]
 		if f.Reading() {
-			t.between = &nodePlaces{}
+			t.between = &nodal.Places{}
 		}
 		f.Int(&t.lo)
 		f.Int(&t.hi)
@@ -125,7 +127,7 @@ func (a *Arrangement[T]) freezeTiles(f *frozen.File) {
 		frozen.Array(f, &t.code)
 	}
 	f.Int(&a.slice)
-	if a.slice != sliceWidth && a.slice != simd.OrbitChannels && len(a.tiles) > 0 {
+	if a.slice != buffers.SliceWidth && a.slice != simd.OrbitChannels && len(a.tiles) > 0 {
 		f.Fail("features of %d channels side by side", a.slice)
 	}
 	a.measure()
@@ -225,7 +227,7 @@ func (a *Arrangement[T]) thaw(f *frozen.File, algorithm Algorithm, g *spectral.G
 		}
 	}()
 	switch {
-	case sizeof[T]() != 4:
+	case buffers.SizeOf[T]() != 4:
 	case algorithm == Transforms:
 		if g == nil {
 			f.Fail("transforms without a grid of %d rows", a.Rows)

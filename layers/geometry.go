@@ -6,6 +6,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/schedule"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -209,7 +210,7 @@ func (g *Geometry[T]) widen(p *Pairs[T]) error {
 
 // NewPairs rounds a neighbourhood's pose table to T.
 func NewPairs[T Float](n *neighbor.Neighborhood) *Pairs[T] {
-	checkGiven("NewPairs", "n", n != nil)
+	check.Given("NewPairs", "n", n != nil)
 	p := &Pairs[T]{Neighborhood: n, Table: make([]T, len(n.Poses))}
 	for i, v := range n.Poses {
 		p.Table[i] = T(v)

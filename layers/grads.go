@@ -3,7 +3,7 @@ package layers
 import (
 	"fmt"
 
-	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
 )
 
 // Grads holds a gradient for every parameter of a layer or model. Backward methods add to it, so a parameter that is used twice,
@@ -41,7 +41,7 @@ func (g *Grads[T]) Add(o *Grads[T]) {
 		panic(fmt.Sprintf("layers: Grads.Add: %d parameters, need %d", len(o.Data), len(g.Data)))
 	}
 	for i, d := range g.Data {
-		checkLen("Grads.Add", g.Params[i].Name, len(o.Data[i]), len(d))
+		check.Len("Grads.Add", g.Params[i].Name, len(o.Data[i]), len(d))
 		for k, v := range o.Data[i] {
 			d[k] += v
 		}
@@ -57,35 +57,4 @@ func (g *Grads[T]) Of(param []T) []T {
 		return nil
 	}
 	return g.of[&param[0]]
-}
-
-// maxParts bounds the partial sums of a reduction over rows, and with it their memory.
-const maxParts = 32
-
-// partRows is the number of rows of each partial sum, at least grain. It does not depend on the number of goroutines, so the bits
-// of a sum do not either.
-func partRows(rows, grain int) int { return max(grain, (rows+maxParts-1)/maxParts) }
-
-// sumRows calls f for ranges of at least grain rows; f adds to its argument [width], which starts at zero. It returns the sum of
-// these parts, added in order.
-func sumRows(rows, grain, width int, f func(sum []float64, lo, hi int)) []float64 {
-	grain = partRows(rows, grain)
-	parts := make([]float64, (rows+grain-1)/grain*width)
-	parallel.For(rows, grain, func(lo, hi int) {
-		f(parts[lo/grain*width:][:width], lo, hi)
-	})
-	total := make([]float64, width)
-	for i := 0; i < len(parts); i += width {
-		for k, v := range parts[i : i+width] {
-			total[k] += v
-		}
-	}
-	return total
-}
-
-// addTo adds float64 sums to a gradient; the gradient of a frozen parameter is nil and left out.
-func addTo[T Float](dst []T, sum []float64) {
-	for i := range dst {
-		dst[i] += T(sum[i])
-	}
 }

@@ -31,12 +31,6 @@ func TestHostile(t *testing.T) {
 	named("NewDepthwiseLieConv", NewDepthwiseLieConv[float32], 2, c, rng)
 	named("NewSeparableLieConv", NewSeparableLieConv[float32], 2, 3, c, rng)
 	named("NewResidualBlock", NewResidualBlock[float32], 2, c, rng)
-	pyramid := PyramidConfig{Axes: 2, In: 2, Channels: []int{3, 4}, Reach: 2, Blocks: 1, Step: 0.5, Lifts: 1}
-	named("NewPyramid", NewPyramid[float32], pyramid, rng)
-	sphere := PyramidConfig{Axes: 3, In: 2, Channels: []int{3, 4}, Reach: 1, Blocks: 1, Sphere: 64}
-	named("NewPyramid on the sphere", NewPyramid[float32], sphere, rng)
-	p := NewPyramid[float32](pyramid, rng)
-	named("LayoutFor", p.LayoutFor, []float64{0, 0}, []float64{1, 1}, []float64{0, 0}, []float64{1, 1})
 	named("Window.At", Window.At, WindowSmooth, 0.5)
 
 	x := []float64{0, 0, 1, 0, 0, 1, 1, 1}

@@ -3,6 +3,7 @@ package layers
 import (
 	"math/rand/v2"
 
+	"github.com/equivcnp/equivcnp/layers/internal/check"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -43,17 +44,17 @@ func ball[T Float](c *LieConvConfig) radius[T] {
 
 // check panics on sizes that are not possible.
 func (c *LieConvConfig) check(where string, channels int, rng *rand.Rand) {
-	checkSize(where, "channels", channels)
-	checkSize(where, "PoseDim", c.PoseDim)
-	checkSize(where, "Hidden", c.Hidden)
-	checkRand(where, rng)
+	check.Size(where, "channels", channels)
+	check.Size(where, "PoseDim", c.PoseDim)
+	check.Size(where, "Hidden", c.Hidden)
+	check.Rand(where, rng)
 	c.Window.check(where)
 }
 
 // NewLieConv returns a convolution from in to out channels.
 func NewLieConv[T Float](in, out int, c LieConvConfig, rng *rand.Rand) *LieConv[T] {
 	c.check("NewLieConv", min(in, out), rng)
-	checkSize("NewLieConv", "Mid", c.Mid)
+	check.Size("NewLieConv", "Mid", c.Mid)
 	return &LieConv[T]{In: in, Out: out,
 		radius:    ball[T](&c),
 		WeightNet: NewWeightNet[T](c.PoseDim, c.Hidden, c.Mid, c.BatchNorm, rng),
@@ -70,8 +71,8 @@ func (l *LieConv[T]) Params(prefix string) []Param[T] {
 // Forward sets dst [batch, rows, out] for features f [batch, rows, in] on the geometry g, in Eval mode. dst and f must not overlap.
 func (l *LieConv[T]) Forward(dst, f []T, g *Geometry[T], batch int) error {
 	rows := g.Rows()
-	checkLen("LieConv", "f", len(f), batch, rows, l.In)
-	checkLen("LieConv", "dst", len(dst), batch, rows, l.Out)
+	check.Len("LieConv", "f", len(f), batch, rows, l.In)
+	check.Len("LieConv", "dst", len(dst), batch, rows, l.Out)
 	p, err := g.Pairs(l.Radius())
 	if err != nil {
 		return err

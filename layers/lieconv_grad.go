@@ -2,6 +2,8 @@ package layers
 
 import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -18,15 +20,15 @@ type LieConvTape[T Float] struct {
 
 // ForwardTape is Forward, in either mode, and returns what Backward needs. f must stay unchanged until then.
 func (l *LieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode) (*LieConvTape[T], error) {
-	checkLen("LieConv", "dst", len(dst), batch, g.Rows(), l.Out)
+	check.Len("LieConv", "dst", len(dst), batch, g.Rows(), l.Out)
 	return l.ForwardTapeInto(dst, l.Out, f, g, batch, mode)
 }
 
 // ForwardTapeInto is ForwardTape into rows that begin stride numbers apart, the first where dst does.
 func (l *LieConv[T]) ForwardTapeInto(dst []T, stride int, f []T, g *Geometry[T], batch int, mode Mode) (*LieConvTape[T], error) {
 	rows := g.Rows()
-	checkLen("LieConv", "f", len(f), batch, rows, l.In)
-	checkStrided("LieConv", "dst", len(dst), batch*rows, stride, l.Out)
+	check.Len("LieConv", "f", len(f), batch, rows, l.In)
+	check.Strided("LieConv", "dst", len(dst), batch*rows, stride, l.Out)
 	p, err := g.Pairs(l.Radius())
 	if err != nil {
 		return nil, err
@@ -50,16 +52,16 @@ func (l *LieConv[T]) ForwardTapeInto(dst []T, stride int, f []T, g *Geometry[T],
 func (t *LieConvTape[T]) multiply() {
 	in, mid, rows := t.layer.In, t.layer.WeightNet.Out(), t.pairs.Queries
 	c := in * mid
-	t.outer = rent[T](t.batch * rows * c)
+	t.outer = buffers.Rent[T](t.batch * rows * c)
 	if grid := t.byTransforms(); grid != nil {
-		wide, w := t.wide(), rent[T](t.pairs.NumPoses()*c)
+		wide, w := t.wide(), buffers.Rent[T](t.pairs.NumPoses()*c)
 		for q := range t.pairs.NumPoses() {
 			for a := range in {
 				copy(w[q*c+a*mid:q*c+(a+1)*mid], t.net.Weights()[q*mid:])
 			}
 		}
-		ok := byTransforms(grid.there, f32(t.outer), f32(wide), f32(w), grid.ones, t.batch, c)
-		giveBack(wide, w)
+		ok := byTransforms(grid.there, buffers.F32(t.outer), buffers.F32(wide), buffers.F32(w), grid.ones, t.batch, c)
+		buffers.GiveBack(wide, w)
 		if ok {
 			return
 		}
@@ -85,7 +87,7 @@ func (t *LieConvTape[T]) byTransforms() *gridPairs {
 // every feature mid times.
 func (t *LieConvTape[T]) wide() []T {
 	mid := t.layer.WeightNet.Out()
-	wide := rent[T](len(t.f) * mid)
+	wide := buffers.Rent[T](len(t.f) * mid)
 	parallel.For(len(t.f), elementGrain/mid+1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := wide[i*mid : (i+1)*mid]
@@ -106,12 +108,12 @@ func (t *LieConvTape[T]) transformedGradient(douter []T) []T {
 	}
 	in, mid, poses := t.layer.In, t.layer.WeightNet.Out(), t.pairs.NumPoses()
 	wide := t.wide()
-	sums := weightsByTransforms(grid.there, f32(douter), f32(wide), poses, t.batch, in*mid)
-	giveBack(wide)
+	sums := weightsByTransforms(grid.there, buffers.F32(douter), buffers.F32(wide), poses, t.batch, in*mid)
+	buffers.GiveBack(wide)
 	if sums == nil {
 		return nil
 	}
-	dw := rent[float32](poses * mid)
+	dw := buffers.Rent[float32](poses * mid)
 	for q := range poses {
 		to, from := dw[q*mid:(q+1)*mid], sums[q*in*mid:]
 		copy(to, from)
@@ -119,14 +121,14 @@ func (t *LieConvTape[T]) transformedGradient(douter []T) []T {
 			simd.AddF32(to, to, from[a*mid:(a+1)*mid])
 		}
 	}
-	giveBack(sums)
+	buffers.GiveBack(sums)
 	return any(dw).([]T)
 }
 
 // Backward adds the parameters' gradients to g, given the gradient dout [batch, rows, out] to the result, and sets df [batch,
 // rows, in] to the gradient of the features, unless df is nil.
 func (t *LieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
-	checkLen("LieConv.Backward", "dout", len(dout), t.batch, t.pairs.Queries, t.layer.Out)
+	check.Len("LieConv.Backward", "dout", len(dout), t.batch, t.pairs.Queries, t.layer.Out)
 	t.BackwardFrom(df, dout, t.layer.Out, g)
 }
 
@@ -135,15 +137,15 @@ func (t *LieConvTape[T]) BackwardFrom(df, dout []T, stride int, g *Grads[T]) {
 	l, p, rows := t.layer, t.pairs, t.pairs.Queries
 	in, mid := l.In, l.WeightNet.Out()
 	c := in * mid
-	checkStrided("LieConv.Backward", "dout", len(dout), t.batch*rows, stride, l.Out)
+	check.Strided("LieConv.Backward", "dout", len(dout), t.batch*rows, stride, l.Out)
 	if df != nil {
-		checkLen("LieConv.Backward", "df", len(df), len(t.f))
+		check.Len("LieConv.Backward", "df", len(df), len(t.f))
 	}
 	if t.outer == nil {
 		t.multiply()
 	}
-	d := rent[T](t.batch * rows * l.Out)
-	defer giveBack(d)
+	d := buffers.Rent[T](t.batch * rows * l.Out)
+	defer buffers.GiveBack(d)
 	divided := func(lo, hi int) []T {
 		p.divideRows(d, l.Out, dout, stride, lo, hi, l.Out, t.win)
 		return d[lo*l.Out : hi*l.Out]
@@ -153,8 +155,8 @@ func (t *LieConvTape[T]) BackwardFrom(df, dout []T, stride int, g *Grads[T]) {
 		l.Linear.backward(nil, t.outer, rows, g, divided, nil)
 		dw = t.lineBackward(df, d)
 	} else {
-		douter := rent[T](len(t.outer))
-		defer giveBack(douter)
+		douter := buffers.Rent[T](len(t.outer))
+		defer buffers.GiveBack(douter)
 		l.Linear.backward(douter, t.outer, t.batch*rows, g, divided, nil)
 		if df != nil {
 			w := t.net.Weights()
@@ -175,9 +177,9 @@ func (t *LieConvTape[T]) BackwardFrom(df, dout []T, stride int, g *Grads[T]) {
 		}
 	}
 	t.net.Backward(nil, dw, g)
-	giveBack(dw)
+	buffers.GiveBack(dw)
 	// If Backward is called again, it computes these again.
 	t.net.drop()
-	giveBack(t.outer)
+	buffers.GiveBack(t.outer)
 	t.outer = nil
 }

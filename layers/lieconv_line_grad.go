@@ -2,6 +2,7 @@ package layers
 
 import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -53,7 +54,7 @@ func (t *LieConvTape[T]) lineBackward(df, d []T) []T {
 	in, mid, out := l.In, l.WeightNet.Out(), l.Out
 	c, wide := in*mid, (in+linePad-1)/linePad*linePad
 	w := t.net.Weights()
-	dw := rent[T](p.NumPoses() * mid)
+	dw := buffers.Rent[T](p.NumPoses() * mid)
 	lattice := p.line.shared * mid
 	parts := make([]T, len(tasks.own)*lattice)
 
@@ -73,8 +74,8 @@ func (t *LieConvTape[T]) lineBackward(df, d []T) []T {
 		transposed = simd.Pack(turned, mid*wide, out, mid*wide)
 	}
 	parallel.For(len(tasks.own), 1, func(lo, hi int) {
-		room := rent[T](lineTile*(c+mid*wide) + tasks.size*wide)
-		defer giveBack(room)
+		room := buffers.Rent[T](lineTile*(c+mid*wide) + tasks.size*wide)
+		defer buffers.GiveBack(room)
 		plain, turned, sum := room[:lineTile*c], room[lineTile*c:lineTile*(c+mid*wide)], room[lineTile*(c+mid*wide):]
 		var products lineProducts
 		for task := lo; task < hi; task++ {

@@ -2,6 +2,8 @@ package layers
 
 import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/reduce"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -41,10 +43,10 @@ func (p *Pairs[T]) dense() bool {
 // a zero in the place of a pair that is not there would spread to its pose.
 func (p *Pairs[T]) productGradient(douter, f []T, batch, in, mid int) []T {
 	rows, poses, c, size := p.Queries, p.NumPoses(), in*mid, len(f)/batch
-	grain := partRows(batch*rows, productRows)
+	grain := reduce.PartRows(batch*rows, productRows)
 	sums := make([][]T, (batch*rows+grain-1)/grain)
 	parallel.For(batch*rows, grain, func(lo, hi int) {
-		sum, x := rent[T](poses*mid), rent[T](productRows*poses)
+		sum, x := buffers.Rent[T](poses*mid), buffers.Rent[T](productRows*poses)
 		clear(sum)
 		sums[lo/grain] = sum
 		for lo < hi {
@@ -56,15 +58,15 @@ func (p *Pairs[T]) productGradient(douter, f []T, batch, in, mid int) []T {
 			}
 			lo += n
 		}
-		giveBack(x)
+		buffers.GiveBack(x)
 	})
 	for _, part := range sums[1:] {
 		simd.Add(sums[0], sums[0], part)
 	}
-	giveBack(sums[1:]...)
+	buffers.GiveBack(sums[1:]...)
 	for _, v := range sums[0] {
 		if v-v != 0 {
-			giveBack(sums[0])
+			buffers.GiveBack(sums[0])
 			return nil
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -49,7 +50,7 @@ func TestProductGradient(t *testing.T) {
 
 func testProductGradient[T Float](t *testing.T) {
 	eps := T(2e-6)
-	if sizeof[T]() == 8 {
+	if buffers.SizeOf[T]() == 8 {
 		eps = 1e-13
 	}
 	for _, tt := range []struct {

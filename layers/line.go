@@ -3,6 +3,7 @@ package layers
 import (
 	"math"
 
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -69,18 +70,18 @@ type LineScratch[T Float] struct{ weights, window, net, sum []T }
 // shared poses.
 func (l *PlannedLieConv[T]) Forward(dst, f []T, p *LinePairs[T], c LineChunk, shared LineWeights[T], s *LineScratch[T]) {
 	mid, own, rows := l.net.out(), c.Last-c.First, c.Hi-c.Lo
-	w := sized(&s.weights, (p.Shared+own)*mid)
+	w := buffers.Sized(&s.weights, (p.Shared+own)*mid)
 	copy(w, shared.weights)
-	l.net.forward(w[p.Shared*mid:], p.Own[c.First:c.Last], own, sized(&s.net, simd.WeightNetScratch(&l.net.net)))
+	l.net.forward(w[p.Shared*mid:], p.Own[c.First:c.Last], own, buffers.Sized(&s.net, simd.WeightNetScratch(&l.net.net)))
 	var window []T
 	if !l.window.box() {
-		window = sized(&s.window, p.Shared+own)
+		window = buffers.Sized(&s.window, p.Shared+own)
 		copy(window, shared.window)
 		l.windows(window[p.Shared:], p.Own[c.First:c.Last])
 		scaleRows(w[p.Shared*mid:], window[p.Shared:], mid)
 	}
 	from, to := p.Offsets[c.Lo], p.Offsets[c.Hi]
-	sum := sized(&s.sum, rows*l.In*mid)
+	sum := buffers.Sized(&s.sum, rows*l.In*mid)
 	simd.PointConv(sum, f, w, p.Offsets[c.Lo:c.Hi+1], p.Index[from:to], p.Pose[from:to], l.In, mid)
 	out := dst[c.Lo*l.Out : c.Hi*l.Out]
 	simd.GemmPacked(out, l.Out, sum, l.In*mid, l.linear, l.bias, simd.ActReLU, rows)

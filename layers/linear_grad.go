@@ -2,16 +2,19 @@ package layers
 
 import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
+	"github.com/equivcnp/equivcnp/layers/internal/reduce"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
 // Backward adds the gradients of weight and bias to g and sets dx [rows, in] to the gradient of x, unless dx is nil. dy [rows,
 // out] is the gradient to x·Wᵀ + b, before any activation, and x [rows, in] the input of Forward.
 func (l *Linear[T]) Backward(dx, dy, x []T, rows int, g *Grads[T]) {
-	checkLen("Linear.Backward", "x", len(x), rows, l.In)
-	checkLen("Linear.Backward", "dy", len(dy), rows, l.Out)
+	check.Len("Linear.Backward", "x", len(x), rows, l.In)
+	check.Len("Linear.Backward", "dy", len(dy), rows, l.Out)
 	if dx != nil {
-		checkLen("Linear.Backward", "dx", len(dx), rows, l.In)
+		check.Len("Linear.Backward", "dx", len(dx), rows, l.In)
 	}
 	l.backward(dx, x, rows, g, func(lo, hi int) []T { return dy[lo*l.Out : hi*l.Out] }, nil)
 }
@@ -25,15 +28,15 @@ func (l *Linear[T]) backward(dx, x []T, rows int, g *Grads[T], dy func(lo, hi in
 		packed = simd.Pack(l.Weight, l.In, l.Out, l.In)
 	}
 	db, dw := g.Of(l.Bias), g.Of(l.Weight)
-	grain := partRows(rows, rowGrain)
+	grain := reduce.PartRows(rows, rowGrain)
 	parts := (rows + grain - 1) / grain
-	biases, weights := make([]float64, parts*len(db)), rent[T](parts*len(dw))
+	biases, weights := make([]float64, parts*len(db)), buffers.Rent[T](parts*len(dw))
 	parallel.For(rows, grain, func(from, to int) {
 		bias, weight := biases[from/grain*len(db):][:len(db)], weights[from/grain*len(dw):][:len(dw)]
 		for lo := from; lo < to; lo += rowGrain {
 			hi := min(lo+rowGrain, to)
 			d := dy(lo, hi)
-			columnSums(bias, d)
+			reduce.Columns(bias, d)
 			if dw != nil {
 				beta := T(1)
 				if lo == from {
@@ -53,13 +56,13 @@ func (l *Linear[T]) backward(dx, x []T, rows int, g *Grads[T], dy func(lo, hi in
 	for i := range biases {
 		sum[i%len(db)] += biases[i]
 	}
-	addTo(db, sum)
+	reduce.AddTo(db, sum)
 	for k := range parts {
 		if dw != nil {
 			simd.Add(dw, dw, weights[k*len(dw):(k+1)*len(dw)])
 		}
 	}
-	giveBack(weights)
+	buffers.GiveBack(weights)
 }
 
 // activationGrad sets dx to the gradient to the input of an activation with result y, given that to the result. dx may be dy.
@@ -85,37 +88,3 @@ func add[T Float](dst, x, y []T) {
 
 // elementGrain is the number of elements that one goroutine takes of an elementwise function at a time.
 const elementGrain = 1 << 14
-
-// sumBlock is how many rows columnSums adds up in T before it continues in float64. It adds pairs, then pairs of those and so on:
-// six roundings.
-const sumBlock = 64
-
-// columnSums adds the sums of the columns of x [rows, c] to sum [c].
-func columnSums[T Float](sum []float64, x []T) {
-	c := len(sum)
-	if c == 0 {
-		return
-	}
-	half := rent[T](sumBlock / 2 * c)
-	for len(x) > 0 {
-		from := x[:min(sumBlock*c, len(x))]
-		x = x[len(from):]
-		for n := len(from) / c; n > 1; n = len(from) / c {
-			to := half[:n/2*c]
-			if n%2 == 1 {
-				addRow(sum, from[(n-1)*c:])
-			}
-			simd.Add(to, from[:n/2*c], from[n/2*c:n/2*2*c])
-			from = to
-		}
-		addRow(sum, from)
-	}
-	giveBack(half)
-}
-
-// addRow adds a row to float64 sums.
-func addRow[T Float](sum []float64, x []T) {
-	for j, v := range x[:len(sum)] {
-		sum[j] += float64(v)
-	}
-}

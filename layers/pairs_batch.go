@@ -2,6 +2,7 @@ package layers
 
 import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -21,7 +22,7 @@ func (p *Pairs[T]) packed(x []T, batch, c int) []T {
 	if p.byFours(c) {
 		return p.packFours(x, batch, c)
 	}
-	dst := rent[T](simd.DepthwisePackedLen(batch, p.Queries, c))
+	dst := buffers.Rent[T](simd.DepthwisePackedLen(batch, p.Queries, c))
 	to := any(dst).([]float32)
 	parallel.For(p.Queries, packRows, func(lo, hi int) { simd.PackDepthwiseF32(to, src, batch, p.Queries, c, lo, hi) })
 	return dst
@@ -42,7 +43,7 @@ func convolveTiles[T Float](t *rowTiles[T], dst, src, packed []T, w poseSlices[T
 			}
 			return
 		}
-		hidden, weights, room := w.hidden(tile), rent[T](len(tile.poses)*width), rent[T](len(tile.poses))
+		hidden, weights, room := w.hidden(tile), buffers.Rent[T](len(tile.poses)*width), buffers.Rent[T](len(tile.poses))
 		factors := factorsOf(&room, window, tile.poses, 0)
 		switch {
 		case t.fours != nil:
@@ -61,14 +62,14 @@ func convolveTiles[T Float](t *rowTiles[T], dst, src, packed []T, w poseSlices[T
 				simd.DepthwiseBatchF32(out, x, any(part).([]float32), t.batch[k], batch, lo, lo+n, c)
 			}
 		}
-		giveBack(hidden, weights, room)
+		buffers.GiveBack(hidden, weights, room)
 	})
 }
 
 // convolveTile does the work of convolveTiles for one tile in float64, all channels at once.
 func convolveTile[T Float](t *rowTiles[T], k int, dst, src, weights []T, batch, c int) {
 	tile := &t.tiles[k]
-	rows, out := len(t.Order), rent[T]((tile.hi-tile.lo)*c)
+	rows, out := len(t.Order), buffers.Rent[T]((tile.hi-tile.lo)*c)
 	offsets, index, pose, _ := t.Of(&t.Tiles.Tiles[k])
 	for b := range batch {
 		simd.Depthwise(out, src[b*rows*c:(b+1)*rows*c], weights, offsets, index, pose, c, t.mean)
@@ -76,7 +77,7 @@ func convolveTile[T Float](t *rowTiles[T], k int, dst, src, weights []T, batch, 
 			copy(dst[(b*rows+int(i))*c:][:c], out[k*c:])
 		}
 	}
-	giveBack(out)
+	buffers.GiveBack(out)
 }
 
 // poseParts computes the gradient to the weights, summed over the batch, from a list of the pairs of each pose, in float32.

@@ -4,6 +4,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/schedule"
 	"github.com/equivcnp/equivcnp/internal/spectral"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/nodal"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -24,7 +26,7 @@ const planChannels = 32
 
 // plans returns the plans of the neighbourhood and of the transposed one, or nil if no plan should be used.
 func (p *Pairs[T]) plans() (plan, transposed *simd.DepthwisePlan) {
-	if sizeof[T]() != 4 || !Flat(p.Neighborhood) {
+	if buffers.SizeOf[T]() != 4 || !Flat(p.Neighborhood) {
 		return nil, nil
 	}
 	s := &p.sorted
@@ -58,7 +60,7 @@ func (p *Pairs[T]) liftsApart(x []T, batch, c int) []T {
 	if p.lifts <= 1 {
 		return x
 	}
-	y := rent[T](len(x))
+	y := buffers.Rent[T](len(x))
 	p.eachLift(batch, func(row, at int) { copy(y[at*c:(at+1)*c], x[row*c:(row+1)*c]) })
 	return y
 }
@@ -66,7 +68,7 @@ func (p *Pairs[T]) liftsApart(x []T, batch, c int) []T {
 // giveBackLifts gives back what liftsApart rented.
 func (p *Pairs[T]) giveBackLifts(y []T) {
 	if p.lifts > 1 {
-		giveBack(y)
+		buffers.GiveBack(y)
 	}
 }
 
@@ -102,10 +104,10 @@ func (p *Pairs[T]) poseTable(c int) (table []T, count []int32) {
 // whose poses are in the table's order and whose factors w.Weights has already, it is the window's mean.
 func (p *Pairs[T]) convolve(dst, f []T, w poseSource[T], win *windowed[T], batch, c int) (packed []T) {
 	if grid := p.transforms(); grid != nil {
-		scale := grid.scale(f32(win.rows()))
-		ok := byTransforms(grid.there, f32(dst), f32(f), f32(w.Weights()), scale, batch, c)
+		scale := grid.scale(buffers.F32(win.rows()))
+		ok := byTransforms(grid.there, buffers.F32(dst), buffers.F32(f), buffers.F32(w.Weights()), scale, batch, c)
 		if win != nil {
-			giveBack(scale)
+			buffers.GiveBack(scale)
 		}
 		if ok {
 			return nil
@@ -125,10 +127,10 @@ func (p *Pairs[T]) convolve(dst, f []T, w poseSource[T], win *windowed[T], batch
 // unless that is nil, and the gradient to the weights, which it passes on to the parameters of their network. packed is the
 // result of convolve, or nil.
 func (p *Pairs[T]) convolveBack(df, dout, f, packed []T, w poseSource[T], win *windowed[T], batch, c int, g *Grads[T]) {
-	d := rent[T](len(dout))
+	d := buffers.Rent[T](len(dout))
 	p.divide(d, dout, batch, c, win)
 	p.sumsBack(df, d, f, packed, w, win, batch, c, g)
-	giveBack(d)
+	buffers.GiveBack(d)
 }
 
 // sumsBack is convolveBack from d, the gradient to the sums over neighbours, which divide makes of dout.
@@ -139,9 +141,10 @@ func (p *Pairs[T]) sumsBack(df, d, f, packed []T, w poseSource[T], win *windowed
 		if grid := p.transforms(); grid != nil {
 			var sums []float32
 			if done {
-				sums = weightsByTransforms(grid.there, f32(d), f32(f), p.NumPoses(), batch, c)
+				sums = weightsByTransforms(grid.there, buffers.F32(d), buffers.F32(f), p.NumPoses(), batch, c)
 			} else {
-				sums, done = grid.gradientsByTransforms(f32(df), f32(d), f32(f), f32(w.Weights()), p.NumPoses(), batch, c)
+				sums, done = grid.gradientsByTransforms(buffers.F32(df), buffers.F32(d), buffers.F32(f), buffers.F32(w.Weights()),
+					p.NumPoses(), batch, c)
 			}
 			if sums != nil {
 				dw = any(sums).([]T)
@@ -155,18 +158,18 @@ func (p *Pairs[T]) sumsBack(df, d, f, packed []T, w poseSource[T], win *windowed
 			dw = p.planWeights(d, f, batch, c)
 		}
 		w.Backward(nil, dw, g)
-		giveBack(dw)
+		buffers.GiveBack(dw)
 		return
 	}
 	dpacked := p.packed(d, batch, c)
-	defer giveBack(dpacked)
+	defer buffers.GiveBack(dpacked)
 	if df != nil {
 		convolveTiles(&p.tiles(c).point, df, d, dpacked, w, win.poses(), batch, c, p.tileWidth(c))
 	}
-	if sizeof[T]() == 4 {
+	if buffers.SizeOf[T]() == 4 {
 		if packed == nil {
 			packed = p.packed(f, batch, c)
-			defer giveBack(packed)
+			defer buffers.GiveBack(packed)
 		}
 		if t := p.tiles(c); t.fours {
 			w.backwardFrom(&fourParts[T]{t, dpacked, packed, batch, c}, g)
@@ -180,14 +183,14 @@ func (p *Pairs[T]) sumsBack(df, d, f, packed []T, w poseSource[T], win *windowed
 		simd.Depthwise(dw, d[b*size:(b+1)*size], f[b*size:(b+1)*size], offsets, query, point, c, false)
 	})
 	w.Backward(nil, dw, g)
-	giveBack(dw)
+	buffers.GiveBack(dw)
 }
 
 // byPlan sets dst [batch, rows, c] to the sums or means, over the pairs of every row, of w[pose] ⊙ src[index]. T must be float32.
 func (p *Pairs[T]) byPlan(plan *simd.DepthwisePlan, dst, src, w []T, batch, c int, mean bool) {
 	x, y := p.liftsApart(src, batch, c), dst
 	if p.lifts > 1 {
-		y = rent[T](len(dst))
+		y = buffers.Rent[T](len(dst))
 	}
 	out, in, weights := any(y).([]float32), any(x).([]float32), any(w).([]float32)
 	rows := plan.Rows()
@@ -215,7 +218,7 @@ func (p *Pairs[T]) planWeights(d, f []T, batch, c int) []T {
 	defer p.giveBackLifts(f)
 	defer p.giveBackLifts(d)
 	x, y := any(f).([]float32), any(d).([]float32)
-	parts := rent[float32](batch * poses * c)
+	parts := buffers.Rent[float32](batch * poses * c)
 	shares := (c + planChannels - 1) / planChannels
 	parallel.For(batch*shares, 1, func(k, _ int) {
 		b, from := k/shares, k%shares*planChannels
@@ -226,18 +229,18 @@ func (p *Pairs[T]) planWeights(d, f []T, batch, c int) []T {
 		}
 		simd.DepthwisePlanGradWF32(part, y[b*rows*c:(b+1)*rows*c], x[b*rows*c:(b+1)*rows*c], plan, 0, rows, from, to, c, false)
 	})
-	sum := rent[float32](poses * c)
+	sum := buffers.Rent[float32](poses * c)
 	copy(sum, parts[:poses*c])
 	for b := 1; b < batch; b++ {
 		simd.AddF32(sum, sum, parts[b*poses*c:(b+1)*poses*c])
 	}
-	giveBack(parts)
+	buffers.GiveBack(parts)
 	return any(sum).([]T)
 }
 
 // transforms returns how convolutions go by transforms, or nil if they should not.
 func (p *Pairs[T]) transforms() *gridPairs {
-	if sizeof[T]() != 4 || p.line != nil || !Flat(p.Neighborhood) {
+	if buffers.SizeOf[T]() != 4 || p.line != nil || !Flat(p.Neighborhood) {
 		return nil
 	}
 	s := &p.sorted
@@ -258,13 +261,13 @@ func (p *Pairs[T]) transforms() *gridPairs {
 
 // betweenNodes returns the network at the nodes of a grid, or nil if it should compute all poses.
 func (p *Pairs[T]) betweenNodes(w *WeightNet[T]) *nodeWeights[T] {
-	if !smoothPoses[T](p.PoseDim, p.NumPoses()) || w.Norm != [3]*BatchNorm[T]{} || !p.tiled() {
+	if !nodal.Smooth[T](p.PoseDim, p.NumPoses()) || w.Norm != [3]*BatchNorm[T]{} || !p.tiled() {
 		return nil
 	}
 	c := w.Out()
 	t := p.tiles(c)
 	n := &nodeWeights[T]{tiling: t}
-	n.nodeTable = t.grids.fineEnough([][]float32{f32(t.table)}, c, p.tileWidth(c), func(dst, poses []float32, keep bool) {
+	n.Table = t.grids.FineEnough([][]float32{buffers.F32(t.table)}, c, p.tileWidth(c), func(dst, poses []float32, keep bool) {
 		if !keep {
 			w.Forward(any(dst).([]T), any(poses).([]T), len(poses)/2)
 			return
@@ -273,9 +276,9 @@ func (p *Pairs[T]) betweenNodes(w *WeightNet[T]) *nodeWeights[T] {
 			n.tape.drop()
 		}
 		n.tape = w.ForwardTape(any(poses).([]T), len(poses)/2, nil, 1, Eval)
-		copy(dst, f32(n.tape.Weights()))
+		copy(dst, buffers.F32(n.tape.Weights()))
 	})
-	if n.nodeTable == nil {
+	if n.Table == nil {
 		return nil
 	}
 	return n

@@ -9,6 +9,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/testkit"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -45,7 +46,7 @@ func testPairsDepthwise[T Float](t *testing.T) {
 		for _, c := range []int{1, 33, 48} {
 			t.Run(fmt.Sprintf("%s/%g/c=%d", tt.group, tt.radius, c), func(t *testing.T) {
 				n := p.Queries
-				require.Equal(t, sizeof[T]() == 4 && !tt.flat && c == 48 && simd.HaveOrbitsGrad(), p.byFours(c))
+				require.Equal(t, buffers.SizeOf[T]() == 4 && !tt.flat && c == 48 && simd.HaveOrbitsGrad(), p.byFours(c))
 				f, d := testkit.Normal[T](rng, batch*n*c), testkit.Normal[T](rng, batch*n*c)
 				w := testkit.Normal[T](rng, p.NumPoses()*c)
 				number := poseNumbers(t, p, c)
@@ -113,7 +114,7 @@ type tableSource[T Float] struct {
 func (s *tableSource[T]) Weights() []T { return s.w }
 
 func (s *tableSource[T]) hidden(tile *tile[T]) []T {
-	x := rent[T](len(tile.poses) * s.c)
+	x := buffers.Rent[T](len(tile.poses) * s.c)
 	for k, q := range tile.poses {
 		copy(x[k*s.c:(k+1)*s.c], s.w[int(q)*s.c:])
 	}
@@ -162,7 +163,7 @@ func (s *sums) add(at int, v float64) {
 func checkSums[T Float](t *testing.T, name string, got []T, want *sums) {
 	t.Helper()
 	require.Len(t, got, len(want.sum))
-	eps := map[int]float64{4: 0x1p-23, 8: 0x1p-52}[sizeof[T]()]
+	eps := map[int]float64{4: 0x1p-23, 8: 0x1p-52}[buffers.SizeOf[T]()]
 	for i, v := range got {
 		diff, tol := math.Abs(float64(v)-want.sum[i]), (want.n[i]+8)*eps*want.size[i]
 		if !(diff <= tol) {

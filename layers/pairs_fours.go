@@ -3,6 +3,7 @@ package layers
 import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/schedule"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -76,7 +77,7 @@ func (p *Pairs[T]) tileFours() *tiling[T] {
 // queries' tiles, from rent.
 func (p *Pairs[T]) packFours(x []T, batch, c int) []T {
 	const n = simd.OrbitChannels
-	order, dst := p.tiles(c).query.Order, rent[T](len(x))
+	order, dst := p.tiles(c).query.Order, buffers.Rent[T](len(x))
 	rows := len(order)
 	parallel.For(rows, packRows, func(lo, hi int) {
 		for b := range batch {
@@ -96,18 +97,19 @@ func (t *rowTiles[T]) foursOf(k int, dst, packed, weights, factors, hidden []T, 
 	const n = simd.OrbitChannels
 	tile, rows := &t.tiles[k], len(t.Order)
 	own := t.Order[tile.lo:tile.hi]
-	out := rent[T](batch * len(own) * n)
+	out := buffers.Rent[T](batch * len(own) * n)
 	for j := 0; j < c; j += n {
 		w.slice(weights, hidden, tile, j/n)
 		scaleRows(weights, factors, n)
-		simd.DepthwiseOrbitsBatchF32(f32(out), f32(packed[j*batch*rows:][:batch*rows*n]), f32(weights), t.fours[k], rows*n, batch)
+		simd.DepthwiseOrbitsBatchF32(buffers.F32(out), buffers.F32(packed[j*batch*rows:][:batch*rows*n]),
+			buffers.F32(weights), t.fours[k], rows*n, batch)
 		for b := range batch {
 			for i, row := range own {
 				*(*[n]T)(dst[(b*rows+int(row))*c+j:]) = *(*[n]T)(out[(b*len(own)+i)*n:])
 			}
 		}
 	}
-	giveBack(out)
+	buffers.GiveBack(out)
 }
 
 // fourParts computes the gradient to the weights, summed over the batch, for the queries' tiles of fours.
@@ -130,16 +132,17 @@ func (p *fourParts[T]) produce(dw []T, k, from, to int) {
 	tile, size := &p.t.query.tiles[k], len(p.t.query.Order)*n // numbers of an image
 	one := func(dst []T, j int) {
 		d := p.d[j*p.batch*size/n+tile.lo*n : (j/n+1)*p.batch*size]
-		simd.DepthwiseOrbitsGradF32(f32(dst), f32(d), f32(p.f[j*p.batch*size/n:][:p.batch*size]), p.t.query.fours[k], size, size, p.batch)
+		simd.DepthwiseOrbitsGradF32(buffers.F32(dst), buffers.F32(d), buffers.F32(p.f[j*p.batch*size/n:][:p.batch*size]),
+			p.t.query.fours[k], size, size, p.batch)
 	}
 	if to-from == n {
 		one(dw, from)
 		return
 	}
-	slice := rent[T]((hi - lo) * n)
+	slice := buffers.Rent[T]((hi - lo) * n)
 	for j := from; j < to; j += n {
 		one(slice, j)
-		copyRows(dw[j-from:], to-from, slice, n, n, hi-lo)
+		buffers.CopyRows(dw[j-from:], to-from, slice, n, n, hi-lo)
 	}
-	giveBack(slice)
+	buffers.GiveBack(slice)
 }

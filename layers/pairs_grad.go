@@ -3,6 +3,7 @@ package layers
 import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/schedule"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -41,7 +42,7 @@ func (p *Pairs[T]) gatherPoints(gather func(lo, hi int, offsets []int, query, po
 func (p *Pairs[T]) poseGradient(batch, c int, gather func(dw []T, b int, offsets []int, query, point []int32)) []T {
 	by := p.byPose()
 	lists := len(by.Lists)
-	dw := rent[T](lists * c)
+	dw := buffers.Rent[T](lists * c)
 	parallel.For(lists, max(1, lists*chunkPairs/max(1, p.Pairs())), func(lo, hi int) {
 		offsets, sum, part := by.Offsets[lo:hi+1], dw[lo*c:hi*c], []T(nil)
 		from, to := by.Offsets[lo], by.Offsets[hi]
@@ -51,18 +52,18 @@ func (p *Pairs[T]) poseGradient(batch, c int, gather func(dw []T, b int, offsets
 				continue
 			}
 			if part == nil {
-				part = rent[T](len(sum))
+				part = buffers.Rent[T](len(sum))
 			}
 			gather(part, b, offsets, by.Row[from:to], by.Point[from:to])
 			simd.Add(sum, sum, part)
 		}
-		giveBack(part)
+		buffers.GiveBack(part)
 	})
 	if lists == p.NumPoses() {
 		return dw
 	}
 	// Some poses have several lists.
-	out := rent[T](p.NumPoses() * c)
+	out := buffers.Rent[T](p.NumPoses() * c)
 	for l, list := range by.Lists {
 		to, from := out[int(list.Pose)*c:][:c], dw[l*c:(l+1)*c]
 		if list.First {
@@ -71,7 +72,7 @@ func (p *Pairs[T]) poseGradient(batch, c int, gather func(dw []T, b int, offsets
 			simd.Add(to, to, from)
 		}
 	}
-	giveBack(dw)
+	buffers.GiveBack(dw)
 	return out
 }
 

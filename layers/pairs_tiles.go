@@ -3,6 +3,8 @@ package layers
 import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/schedule"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/nodal"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -12,11 +14,11 @@ import (
 // cache, used there for all rows and images, and then forgotten.
 
 // tiled reports whether convolutions go by tiles and take weights slice by slice.
-func (p *Pairs[T]) tiled() bool { return sizeof[T]() != 4 || !Flat(p.Neighborhood) }
+func (p *Pairs[T]) tiled() bool { return buffers.SizeOf[T]() != 4 || !Flat(p.Neighborhood) }
 
 // byFours reports whether convolutions of c channels take rows by fours.
 func (p *Pairs[T]) byFours(c int) bool {
-	if sizeof[T]() != 4 || !simd.HaveOrbitsGrad() || c%simd.OrbitChannels != 0 || !p.tiled() {
+	if buffers.SizeOf[T]() != 4 || !simd.HaveOrbitsGrad() || c%simd.OrbitChannels != 0 || !p.tiled() {
 		return false
 	}
 	p.sorted.tileOnce[1].Do(func() { p.tiling[1] = p.tileFours() })
@@ -28,8 +30,8 @@ func (p *Pairs[T]) tileWidth(c int) int {
 	switch {
 	case p.byFours(c):
 		return simd.OrbitChannels
-	case sizeof[T]() == 4:
-		return min(sliceWidth, c)
+	case buffers.SizeOf[T]() == 4:
+		return min(buffers.SliceWidth, c)
 	}
 	return c
 }
@@ -43,7 +45,7 @@ func (p *Pairs[T]) tiles(c int) *tiling[T] {
 		rows, n := rowsOf(p.Neighborhood, nil), p.Neighborhood
 		order := p.order(rows)
 		t := &tiling[T]{table: p.Table, count: p.Count}
-		if sizeof[T]() == 4 { // so that pairs of poses with similar numbers are near each other, too
+		if buffers.SizeOf[T]() == 4 { // so that pairs of poses with similar numbers are near each other, too
 			pose, old := rows.ByFirstUse(order)
 			rows.Pose, rows.Poses = pose, len(old)
 			t.old = old
@@ -63,9 +65,9 @@ func (p *Pairs[T]) tiles(c int) *tiling[T] {
 				// Points that are rotated copies of each other have the same poses as well, but other poses than queries.
 				back := rowsOf(n.Transpose(), nil)
 				t.point = newRowTiles(back, p.order(back), t.table, p.PoseDim, false)
-			case sizeof[T]() == 4:
+			case buffers.SizeOf[T]() == 4:
 				t.poses = simd.NewDepthwisePosePlan(n.Offsets, n.Index, n.Pose, n.Queries, n.NumPoses())
-				t.places = make([]nodePlaces, t.poses.Parts())
+				t.places = make([]nodal.Places, t.poses.Parts())
 			}
 		})
 		p.tiling[0] = t

@@ -6,6 +6,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/spectral"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -35,7 +36,7 @@ func (g *gridPairs) scale(win []float32) []float32 {
 	if win == nil {
 		return g.mean
 	}
-	s := rent[float32](len(win))
+	s := buffers.Rent[float32](len(win))
 	for i, v := range win {
 		s[g.at(i)] = g.mean[g.at(i)] * v
 	}
@@ -57,8 +58,8 @@ func withSpaces(n int, f func(ws *spectral.Workspace, unit int)) {
 // byTransforms sets dst [batch, rows, c] to the sums of w[pose] ⊙ src[index] over the pairs of every row, times scale.
 // It reports false if a number is not finite: then sums over pairs tell which results that reaches.
 func byTransforms(t *spectral.Tiling, dst, src, w, scale []float32, batch, c int) bool {
-	memory := rent[float32](t.Size(c))
-	defer giveBack(memory)
+	memory := buffers.Rent[float32](t.Size(c))
+	defer buffers.GiveBack(memory)
 	plan := spectral.Unset(t, memory, c)
 	slabs := spectral.Slabs(c)
 	withSpaces(slabs, func(ws *spectral.Workspace, slab int) { plan.Set(ws, w, slab) })
@@ -88,8 +89,8 @@ func (g *gridPairs) gradientsByTransforms(df, d, f, w []float32, poses, batch, c
 	if !g.there.Once() || !g.back.Once() {
 		return weightsByTransforms(g.there, d, f, poses, batch, c), byTransforms(g.back, df, d, w, g.ones, batch, c)
 	}
-	memory := rent[float32](g.back.Size(c))
-	defer giveBack(memory)
+	memory := buffers.Rent[float32](g.back.Size(c))
+	defer buffers.GiveBack(memory)
 	plan := spectral.Unset(g.back, memory, c)
 	withSpaces(spectral.Slabs(c), func(ws *spectral.Workspace, slab int) { plan.Set(ws, w, slab) })
 	broken := make([]atomic.Bool, g.back.H)
@@ -121,8 +122,8 @@ func weightsByTransforms(t *spectral.Tiling, d, f []float32, poses, batch, c int
 // these say of it, and returns the sum, from rent. It is nil if a number is not finite.
 func sumOfImages(poses, batch, c int, add func(ws *spectral.Workspace, dw []float32, image, slab int)) []float32 {
 	// All have sums of their own.
-	sums := rent[float32](batch * poses * c)
-	defer giveBack(sums)
+	sums := buffers.Rent[float32](batch * poses * c)
+	defer buffers.GiveBack(sums)
 	var broken atomic.Bool
 	withSpaces(batch*spectral.Slabs(c), func(ws *spectral.Workspace, unit int) {
 		b, slab := unit%batch, unit/batch
@@ -143,7 +144,7 @@ func sumOfImages(poses, batch, c int, add func(ws *spectral.Workspace, dw []floa
 	if broken.Load() {
 		return nil
 	}
-	sum := rent[float32](poses * c)
+	sum := buffers.Rent[float32](poses * c)
 	copy(sum, sums[:len(sum)])
 	for b := 1; b < batch; b++ {
 		simd.AddF32(sum, sum, sums[b*len(sum):(b+1)*len(sum)])

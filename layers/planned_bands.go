@@ -5,6 +5,8 @@ import (
 
 	"github.com/equivcnp/equivcnp/internal/bands"
 	"github.com/equivcnp/equivcnp/internal/spectral"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -26,8 +28,8 @@ type BlocksWorkspace = bands.Workspace
 // be had: without tiles, under other arrangements than a grid's in one lift, in float64, and for numbers of channels
 // that no tiles fit.
 func PlanBlocks[T Float](blocks []*ResidualBlock[T], a *Arrangement[T]) *PlannedBlocks {
-	checkGiven("PlanBlocks", "a", a != nil)
-	if simd.CurrentLevel() != simd.AMX || sizeof[T]() != 4 || !a.Flat() || len(blocks) == 0 {
+	check.Given("PlanBlocks", "a", a != nil)
+	if simd.CurrentLevel() != simd.AMX || buffers.SizeOf[T]() != 4 || !a.Flat() || len(blocks) == 0 {
 		return nil
 	}
 	c := blocks[0].Conv[0].Pointwise.In
@@ -76,7 +78,7 @@ func (p *PlannedBlocks) CallBytes(images int) int64 { return p.net.WorkspaceByte
 
 // Forward computes the blocks for features f [batch, rows, channels], in place. What f holds is not defined once ctx is done.
 func (p *PlannedBlocks) Forward(ctx context.Context, f []float32, batch int, ws *BlocksWorkspace) error {
-	checkGiven("PlannedBlocks", "ws", ws != nil)
-	checkLen("PlannedBlocks", "f", len(f), batch, p.net.Numbers())
+	check.Given("PlannedBlocks", "ws", ws != nil)
+	check.Len("PlannedBlocks", "f", len(f), batch, p.net.Numbers())
 	return p.net.Forward(ctx, f, batch, ws)
 }

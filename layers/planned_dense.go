@@ -2,6 +2,7 @@ package layers
 
 import (
 	"github.com/equivcnp/equivcnp/internal/reuse"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -39,7 +40,7 @@ const denseRows = 56
 func (d *denseSlices[T]) forward(x []T, n int, act simd.Activation, w *workspace[T], y func(lo, rows, channel, width int) []T) {
 	if d.tiles != nil {
 		need := d.tiles.TilesSpace()
-		space := any(roomy(&w.space, need, need)).([]float32)
+		space := any(buffers.Roomy(&w.space, need, need)).([]float32)
 		simd.GemmTilesF32(any(y(0, n, 0, d.out)).([]float32), d.out, any(x).([]float32), d.in, d.tiles, any(d.bias).([]float32),
 			act, n, space)
 		return
@@ -61,11 +62,11 @@ func (d *denseSlices[T]) forward(x []T, n int, act simd.Activation, w *workspace
 	}
 	for lo := 0; lo < n; lo += block {
 		rows := min(block, n-lo)
-		all := sized(&w.rows, block*d.out)
+		all := buffers.Sized(&w.rows, block*d.out)
 		multiply(all, lo, rows)
 		for c := 0; c < d.out; c += d.width {
 			width := min(d.width, d.out-c)
-			copyRows(y(lo, rows, c, width), width, all[c:], d.out, width, rows)
+			buffers.CopyRows(y(lo, rows, c, width), width, all[c:], d.out, width, rows)
 		}
 	}
 }

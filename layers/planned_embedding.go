@@ -6,6 +6,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/frozen"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/spectral"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -28,11 +30,11 @@ type PlannedEmbedding[T Float] struct {
 // PlanEmbedding compiles the layer together with the linear map next. The layer is applied to that many feature sets, and next to
 // its concatenated results.
 func (l *LieConv[T]) PlanEmbedding(a *Arrangement[T], s Storage, sets int, next *Linear[T]) *PlannedEmbedding[T] {
-	checkGiven("PlanEmbedding", "a", a != nil)
-	checkGiven("PlanEmbedding", "next", next != nil)
-	checkLen("PlanEmbedding", "next.In", next.In, sets, l.Out)
-	checkLen("PlanEmbedding", "next.Weight", len(next.Weight), next.Out, next.In)
-	checkLen("PlanEmbedding", "next.Bias", len(next.Bias), next.Out)
+	check.Given("PlanEmbedding", "a", a != nil)
+	check.Given("PlanEmbedding", "next", next != nil)
+	check.Len("PlanEmbedding", "next.In", next.In, sets, l.Out)
+	check.Len("PlanEmbedding", "next.Weight", len(next.Weight), next.Out, next.In)
+	check.Len("PlanEmbedding", "next.Bias", len(next.Bias), next.Out)
 	k := l.Linear.In
 	product := make([]T, next.Out*sets*k)
 	shift := make([]T, next.Out)
@@ -61,7 +63,7 @@ func (l *LieConv[T]) PlanEmbedding(a *Arrangement[T], s Storage, sets int, next 
 	}
 	if mid := l.WeightNet.Out(); a.transforms != nil && len(p.weights.table) == a.poses*mid { // a file that failed may have fewer
 		all := make([]float32, 0, a.poses*sets*k)
-		for table := f32(p.weights.table); len(table) > 0; table = table[mid:] {
+		for table := buffers.F32(p.weights.table); len(table) > 0; table = table[mid:] {
 			for range p.channels {
 				all = append(all, table[:mid]...)
 			}
@@ -86,9 +88,9 @@ func (l *PlannedEmbedding[T]) Kept() Kept {
 // Forward sets dst [batch, rows, out], in the form of the arrangement, for features f [batch, rows, sets·in].
 func (l *PlannedEmbedding[T]) Forward(ctx context.Context, dst, f []T, batch int, ws *Workspace[T]) error {
 	a, in, out := l.a, l.channels, l.dense.out
-	checkGiven("PlannedEmbedding", "ws", ws != nil)
-	checkLen("PlannedEmbedding", "f", len(f), batch, a.Rows, in)
-	checkLen("PlannedEmbedding", "dst", len(dst), batch, a.Rows, out)
+	check.Given("PlannedEmbedding", "ws", ws != nil)
+	check.Len("PlannedEmbedding", "f", len(f), batch, a.Rows, in)
+	check.Len("PlannedEmbedding", "dst", len(dst), batch, a.Rows, out)
 	return l.forward(ctx, dst, f, batch, nil, form{}, ws)
 }
 
@@ -99,10 +101,10 @@ func (l *PlannedEmbedding[T]) Slabs() bool {
 
 // ForwardSlabs is Forward, with the same bits, for dst [batch, out/16, rows, 16].
 func (l *PlannedEmbedding[T]) ForwardSlabs(ctx context.Context, dst, f []T, batch int, ws *Workspace[T]) error {
-	checkGiven("PlannedEmbedding", "ws", ws != nil)
-	checkGiven("PlannedEmbedding", "Slabs", l.Slabs())
-	checkLen("PlannedEmbedding", "f", len(f), batch, l.a.Rows, l.channels)
-	checkLen("PlannedEmbedding", "dst", len(dst), batch, l.a.Rows, l.dense.out)
+	check.Given("PlannedEmbedding", "ws", ws != nil)
+	check.Given("PlannedEmbedding", "Slabs", l.Slabs())
+	check.Len("PlannedEmbedding", "f", len(f), batch, l.a.Rows, l.channels)
+	check.Len("PlannedEmbedding", "dst", len(dst), batch, l.a.Rows, l.dense.out)
 	return l.forward(ctx, dst, f, batch, nil, form{dst: true}, ws)
 }
 
@@ -110,9 +112,9 @@ func (l *PlannedEmbedding[T]) ForwardSlabs(ctx context.Context, dst, f []T, batc
 func (l *PlannedEmbedding[T]) ForwardRows(ctx context.Context, dst, f []T, batch int, runs []RowRun, ws *Workspace[T]) error {
 	a := l.a
 	a.checkRuns("PlannedEmbedding", runs)
-	checkGiven("PlannedEmbedding", "ws", ws != nil)
-	checkLen("PlannedEmbedding", "f", len(f), batch, a.Rows, l.channels)
-	checkLen("PlannedEmbedding", "dst", len(dst), batch, a.Rows, l.dense.out)
+	check.Given("PlannedEmbedding", "ws", ws != nil)
+	check.Len("PlannedEmbedding", "f", len(f), batch, a.Rows, l.channels)
+	check.Len("PlannedEmbedding", "dst", len(dst), batch, a.Rows, l.dense.out)
 	return l.forward(ctx, dst, f, batch, runs, form{}, ws)
 }
 
@@ -130,7 +132,7 @@ func (l *PlannedEmbedding[T]) rows(s *pass[T], w *workspace[T], weights *tileWei
 		x := s.slabSums(w, lo, hi, image, width)
 		f := s.f[image*a.Rows*in : (image+1)*a.Rows*in]
 		s.ws.transforms.repair(lo, hi, image, func(i, end int) { l.means(x[(i-lo)*width:(end-lo)*width], f, weights, i, end) })
-		y := sized(&w.dense, rows*out)
+		y := buffers.Sized(&w.dense, rows*out)
 		l.dense.forward(x, rows, simd.ActNone, w, func(int, int, int, int) []T { return y })
 		for i := lo; i < hi; i++ {
 			simd.Axpy(y[(i-lo)*out:(i-lo+1)*out], a.inverse(i), l.shift)
@@ -144,7 +146,7 @@ func (l *PlannedEmbedding[T]) rows(s *pass[T], w *workspace[T], weights *tileWei
 			sum = s.sums[(b*a.Rows+lo)*width : (b*a.Rows+hi)*width]
 			s.ws.transforms.repair(lo, hi, b, func(i, end int) { l.means(sum[(i-lo)*width:(end-lo)*width], f, weights, i, end) })
 		} else {
-			sum = roomy(&w.sum, rows*width, a.tall*width)
+			sum = buffers.Roomy(&w.sum, rows*width, a.tall*width)
 			l.means(sum, f, weights, lo, hi)
 		}
 		y := s.dst[b*a.Rows*out : (b+1)*a.Rows*out]

@@ -2,6 +2,8 @@ package layers
 
 import (
 	"github.com/equivcnp/equivcnp/internal/frozen"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/nodal"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -30,7 +32,7 @@ func (p *poseWeights[T]) freeze(f *frozen.File, a *Arrangement[T]) {
 	} else {
 		have := len(p.table)
 		if p.half != nil {
-			if have > 0 || sizeof[T]() != 4 {
+			if have > 0 || buffers.SizeOf[T]() != 4 {
 				f.Fail("weights of two kinds")
 				return
 			}
@@ -76,7 +78,7 @@ func (p *poseWeights[T]) compare(f *frozen.File, a *Arrangement[T]) {
 		if start < 0 || n == 0 {
 			continue
 		}
-		one := tile[T]{poses: a.tiles[i].poses[:1], table: a.tiles[i].table[:a.dim], between: &nodePlaces{}}
+		one := tile[T]{poses: a.tiles[i].poses[:1], table: a.tiles[i].table[:a.dim], between: &nodal.Places{}}
 		p.evaluate(want, &one, &w)
 		at := 0
 		for k := range p.slices {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/spectral"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -40,7 +41,7 @@ func (w *Workspace[T]) Bytes() int64 {
 		}
 		half += cap(p.half)
 	}
-	return 2*int64(half) + int64(n+cap(w.sums))*int64(sizeof[T]()) + 2*int64(cap(w.features)) + w.transforms.bytes()
+	return 2*int64(half) + int64(n+cap(w.sums))*int64(buffers.SizeOf[T]()) + 2*int64(cap(w.features)) + w.transforms.bytes()
 }
 
 // pass is one call of a layer's Forward: it sets dst [batch, rows, out] to the layer of f [batch, rows, in], or adds it if add is
@@ -150,7 +151,7 @@ func (s *pass[T]) tile(worker, i, _ int) {
 
 // slabSums gathers the sums of rows lo to hi of an image.
 func (s *pass[T]) slabSums(w *workspace[T], lo, hi, image, c int) []T {
-	x := sized(&w.sum, (hi-lo)*c)
+	x := buffers.Sized(&w.sum, (hi-lo)*c)
 	first, points := s.ws.transforms.first, s.ws.transforms.points
 	GatherSlabs(x, s.sums[image*points*c:(image+1)*points*c], c, lo-first, hi-first)
 	return x
@@ -162,11 +163,11 @@ func (s *pass[T]) toSlabs(w *workspace[T], y []T, lo, hi, image, c int) {
 	for slab := range c / slabWidth {
 		to := s.a.slabOf(dst, slab, lo, hi)
 		if !s.add {
-			spectral.CopyLines(f32(to), slabWidth, f32(y[slab*slabWidth:]), c, hi-lo)
+			spectral.CopyLines(buffers.F32(to), slabWidth, buffers.F32(y[slab*slabWidth:]), c, hi-lo)
 			continue
 		}
-		part := sized(&w.part, len(to))
-		spectral.CopyLines(f32(part), slabWidth, f32(y[slab*slabWidth:]), c, hi-lo)
+		part := buffers.Sized(&w.part, len(to))
+		spectral.CopyLines(buffers.F32(part), slabWidth, buffers.F32(y[slab*slabWidth:]), c, hi-lo)
 		simd.Add(to, to, part)
 		simd.ReLU(to, to)
 	}

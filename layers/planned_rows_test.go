@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/neighbor"
 )
 
@@ -45,7 +46,7 @@ func TestOrbits(t *testing.T) {
 	all := []*Arrangement[float32]{Arrange[float32](n, order, false, Auto, nil, nil),
 		Arrange[float32](n, order, false, NoDepthwise, nil, nil)}
 	require.True(t, Agree(all))
-	all[1].slice = sliceWidth
+	all[1].slice = buffers.SliceWidth
 	require.False(t, Agree(all))
 	require.True(t, Agree(all))
 }

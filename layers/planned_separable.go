@@ -5,6 +5,8 @@ import (
 
 	"github.com/equivcnp/equivcnp/internal/frozen"
 	"github.com/equivcnp/equivcnp/internal/spectral"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -19,7 +21,7 @@ type PlannedSeparable[T Float] struct {
 
 // Plan compiles the layer for an arrangement of its radius. The plan keeps the parameters as they are now.
 func (l *SeparableLieConv[T]) Plan(a *Arrangement[T], s Storage) *PlannedSeparable[T] {
-	checkGiven("SeparableLieConv.Plan", "a", a != nil)
+	check.Given("SeparableLieConv.Plan", "a", a != nil)
 	p := l.Pointwise
 	planned := &PlannedSeparable[T]{
 		a: a, weights: newPoseWeights(a, l.Depthwise.WeightNet, a.width(p.In), true, s),
@@ -51,9 +53,9 @@ func (l *PlannedSeparable[T]) Kept() Kept {
 // the two halves of a residual block. Both have the form of the arrangement. dst and f must not overlap.
 func (l *PlannedSeparable[T]) Forward(ctx context.Context, dst, f []T, batch int, add bool, ws *Workspace[T]) error {
 	a, in, out := l.a, l.dense.in, l.dense.out
-	checkGiven("PlannedSeparable", "ws", ws != nil)
-	checkLen("PlannedSeparable", "f", len(f), batch, a.Rows, in)
-	checkLen("PlannedSeparable", "dst", len(dst), batch, a.Rows, out)
+	check.Given("PlannedSeparable", "ws", ws != nil)
+	check.Len("PlannedSeparable", "f", len(f), batch, a.Rows, in)
+	check.Len("PlannedSeparable", "dst", len(dst), batch, a.Rows, out)
 	if l.transforms != nil {
 		return a.transformed(ctx, l.transforms, 1, &l.weights, l, dst, f, batch, add, nil, nil, form{}, ws)
 	}
@@ -69,10 +71,10 @@ func (l *PlannedSeparable[T]) Slabs() bool {
 // images are faster so.
 func (l *PlannedSeparable[T]) ForwardSlabs(ctx context.Context, dst, f []T, batch int, add bool, ws *Workspace[T]) error {
 	a := l.a
-	checkGiven("PlannedSeparable", "ws", ws != nil)
-	checkGiven("PlannedSeparable", "Slabs", l.Slabs())
-	checkLen("PlannedSeparable", "f", len(f), batch, a.Rows, l.dense.in)
-	checkLen("PlannedSeparable", "dst", len(dst), batch, a.Rows, l.dense.out)
+	check.Given("PlannedSeparable", "ws", ws != nil)
+	check.Given("PlannedSeparable", "Slabs", l.Slabs())
+	check.Len("PlannedSeparable", "f", len(f), batch, a.Rows, l.dense.in)
+	check.Len("PlannedSeparable", "dst", len(dst), batch, a.Rows, l.dense.out)
 	return a.transformed(ctx, l.transforms, 1, &l.weights, l, dst, f, batch, add, nil, nil, form{true, true}, ws)
 }
 
@@ -82,11 +84,11 @@ func (l *PlannedSeparable[T]) ForwardSlabs(ctx context.Context, dst, f []T, batc
 func (l *PlannedSeparable[T]) ForwardRows(ctx context.Context, dst, f, base []T, batch int, runs []RowRun, ws *Workspace[T]) error {
 	a := l.a
 	a.checkRuns("PlannedSeparable", runs)
-	checkGiven("PlannedSeparable", "ws", ws != nil)
-	checkLen("PlannedSeparable", "f", len(f), batch, a.Rows, l.dense.in)
-	checkLen("PlannedSeparable", "dst", len(dst), batch, a.Rows, l.dense.out)
+	check.Given("PlannedSeparable", "ws", ws != nil)
+	check.Len("PlannedSeparable", "f", len(f), batch, a.Rows, l.dense.in)
+	check.Len("PlannedSeparable", "dst", len(dst), batch, a.Rows, l.dense.out)
 	if base != nil {
-		checkLen("PlannedSeparable", "base", len(base), len(dst))
+		check.Len("PlannedSeparable", "base", len(base), len(dst))
 	}
 	if l.transforms != nil {
 		return a.transformed(ctx, l.transforms, 1, &l.weights, l, dst, f, batch, base != nil, runs, base, form{}, ws)
@@ -111,7 +113,7 @@ func (l *PlannedSeparable[T]) rows(s *pass[T], w *workspace[T], weights *tileWei
 			a.depthwise(sum[(i-lo)*in:(end-lo)*in], f, weights, i, end, in, a.width(in), w)
 		})
 	default:
-		sum = roomy(&w.sum, images*rows*in, images*a.tall*in)
+		sum = buffers.Roomy(&w.sum, images*rows*in, images*a.tall*in)
 		a.depthwise(sum, f, weights, lo, hi, in, a.width(in), w)
 	}
 	for b := range images {
@@ -132,7 +134,7 @@ func (l *PlannedSeparable[T]) rows(s *pass[T], w *workspace[T], weights *tileWei
 		if s.base != nil { // rows lie side by side: the arrangement is flat
 			copy(to[lo*out:hi*out], s.base[((image+b)*a.Rows+lo)*out:])
 		}
-		y := roomy(&w.dense, rows*out, a.tall*out)
+		y := buffers.Roomy(&w.dense, rows*out, a.tall*out)
 		l.dense.forward(x, rows, simd.ActNone, w, func(l, n, c, width int) []T { return y[c*rows+l*width:][:n*width] })
 		for c := 0; c < out; c += l.dense.width {
 			n := min(l.dense.width, out-c)
@@ -156,7 +158,7 @@ func (l *PlannedSeparable[T]) slabRows(s *pass[T], w *workspace[T], weights *til
 	if s.add {
 		act = simd.ActNone
 	}
-	y := sized(&w.dense, (hi-lo)*out)
+	y := buffers.Sized(&w.dense, (hi-lo)*out)
 	l.dense.forward(x, hi-lo, act, w, func(int, int, int, int) []T { return y })
 	s.toSlabs(w, y, lo, hi, image, out)
 }

@@ -3,6 +3,7 @@ package layers
 import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/reuse"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -29,7 +30,7 @@ func (s *pass[T]) tiles(workers int) {
 	for s.first = 0; s.first < s.batch; s.first += s.images {
 		s.images = min(slicedImages, s.batch-s.first)
 		s.roundFeatures(s.first, s.images, workers)
-		s.sums, s.sliced = sized(&s.ws.sums, s.images*a.Rows*in), true
+		s.sums, s.sliced = buffers.Sized(&s.ws.sums, s.images*a.Rows*in), true
 		parallel.ForWorkers(slices*len(a.tiles), 1, workers, s.runSlice)
 		parallel.ForWorkers(len(a.tiles), 1, workers, s.runTile)
 	}

@@ -1,6 +1,9 @@
 package layers
 
-import "github.com/equivcnp/equivcnp/simd"
+import (
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/simd"
+)
 
 // between says where one slice stands among features of c channels and among the sums of a tile's rows, which have all
 // channels side by side.
@@ -24,7 +27,7 @@ func (v *tileWeights[T]) means(out, f []T, at between, slice []T, offsets []int,
 		if orbits {
 			images = min(simd.OrbitImages(), at.images-b)
 		}
-		part := roomy(&v.w.part, images*rows*n, min(simd.OrbitImages(), at.images)*v.tall*n)
+		part := buffers.Roomy(&v.w.part, images*rows*n, min(simd.OrbitImages(), at.images)*v.tall*n)
 		switch {
 		case orbits:
 			simd.DepthwiseOrbitsBatchF32(any(part).([]float32), any(x).([]float32), any(slice).([]float32), v.orbits, at.f, images)
@@ -34,7 +37,7 @@ func (v *tileWeights[T]) means(out, f []T, at between, slice []T, offsets []int,
 			simd.Depthwise(part, x[:points*n], slice, offsets, index, pose, n, true)
 		}
 		for i := range images {
-			copyRows(to[i*at.out:], at.c, part[i*rows*n:], n, n, rows)
+			buffers.CopyRows(to[i*at.out:], at.c, part[i*rows*n:], n, n, rows)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/internal/spectral"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 )
 
 // band is rows lo to hi of a tile of the grid.
@@ -63,7 +64,7 @@ func (a *Arrangement[T]) transformed(ctx context.Context, plan *spectral.Plan, c
 		high = partHeight(g, channels)
 	}
 	size, line := g.H*g.Tiles(), a.Rows/g.H // of points
-	sums := sized(&t.memory, together*high*line*channels)
+	sums := buffers.Sized(&t.memory, together*high*line*channels)
 	defer func() { t.f, t.sums, t.ctx, t.whole = nil, nil, nil, nil }()
 	for lo := 0; lo < batch; lo += together {
 		n := min(together, batch-lo)
@@ -114,7 +115,7 @@ func (t *transformPass[T]) partRuns(runs []RowRun, rows int) []RowRun {
 
 // repeat returns that many copies of every number of f, side by side.
 func (t *transformPass[T]) repeat(f []T, copies int) []T {
-	y := sized(&t.copies, len(f)*copies)
+	y := buffers.Sized(&t.copies, len(f)*copies)
 	for i, v := range f {
 		part := y[i*copies : (i+1)*copies]
 		for k := range part {
@@ -212,7 +213,7 @@ func (t *transformPass[T]) repair(lo, hi, image int, direct func(lo, hi int)) {
 
 // bytes is the size of the pass's memory.
 func (t *transformPass[T]) bytes() int64 {
-	n := int64((cap(t.memory)+cap(t.copies))*sizeof[T]() + 4*len(t.broken) + len(t.need) + 16*cap(t.part))
+	n := int64((cap(t.memory)+cap(t.copies))*buffers.SizeOf[T]() + 4*len(t.broken) + len(t.need) + 16*cap(t.part))
 	for i := range t.spaces {
 		n += t.spaces[i].Bytes()
 	}

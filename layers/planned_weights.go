@@ -4,6 +4,9 @@ import (
 	"github.com/equivcnp/equivcnp/internal/frozen"
 	"github.com/equivcnp/equivcnp/internal/hugepage"
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
+	"github.com/equivcnp/equivcnp/layers/internal/nodal"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -29,12 +32,12 @@ type Storage struct {
 
 // StorageBytes is the memory that a layer with that many weights per pose needs to store all of them under an arrangement.
 func StorageBytes[T Float](a *Arrangement[T], weights int, bf16 bool) int64 {
-	checkGiven("StorageBytes", "a", a != nil)
+	check.Given("StorageBytes", "a", a != nil)
 	n := int64(a.Evaluations()) * int64(weights)
-	if bf16 && !a.Flat() && sizeof[T]() == 4 {
+	if bf16 && !a.Flat() && buffers.SizeOf[T]() == 4 {
 		return n * 2
 	}
-	return n * int64(sizeof[T]())
+	return n * int64(buffers.SizeOf[T]())
 }
 
 // Kept says what a planned layer stores.
@@ -69,7 +72,7 @@ type poseWeights[T Float] struct {
 	slices  []simd.Dense[T] // the last layer, slice by slice
 	mulAdds float64         // of the network, for a pose
 	// what weights that are not stored are interpolated from, and those that are were; nil: the network computes them
-	nodes *nodeTable
+	nodes *nodal.Table
 	// table holds the stored weights, tile after tile and slice after slice, [slices, poses, width]; a pose that several tiles
 	// need is stored for each. A flat arrangement is a single tile. starts has the place of each tile, or -1 if it is not stored.
 	table  []T
@@ -109,7 +112,7 @@ func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, dept
 		}
 		p.starts = append(p.starts, start)
 	}
-	if s.BF16 && sizeof[T]() == 4 {
+	if s.BF16 && buffers.SizeOf[T]() == 4 {
 		p.half = make([]simd.BF16, total)
 	} else {
 		p.table = makeTable[T](total)
@@ -126,7 +129,7 @@ func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, dept
 			p.evaluate(p.table[lo:hi], t, ws)
 			return
 		}
-		full := roomy(&ws.weights, hi-lo, a.most*w.Out())
+		full := buffers.Roomy(&ws.weights, hi-lo, a.most*w.Out())
 		p.evaluate(full, t, ws)
 		p.halve(p.half[lo:hi], any(full).([]float32), t, width)
 	})
@@ -159,7 +162,7 @@ func (p *poseWeights[T]) dotsOf(t *tile[T]) *simd.DepthwiseDots {
 const hugeTable = 32 << 20
 
 func makeTable[T Float](n int) []T {
-	if n*sizeof[T]() >= hugeTable {
+	if n*buffers.SizeOf[T]() >= hugeTable {
 		return hugepage.Make[T](n, n)
 	}
 	return make([]T, n)
@@ -200,7 +203,7 @@ func (p *poseWeights[T]) tile(a *Arrangement[T], i int, w *workspace[T]) tileWei
 
 // kept says what is stored.
 func (p *poseWeights[T]) kept(a *Arrangement[T]) Kept {
-	k := Kept{Bytes: int64(len(p.table)*sizeof[T]()+2*len(p.half)) + p.nodes.bytes(), Rounded: Rounded{Weights: len(p.half) > 0,
+	k := Kept{Bytes: int64(len(p.table)*buffers.SizeOf[T]()+2*len(p.half)) + p.nodes.Bytes(), Rounded: Rounded{Weights: len(p.half) > 0,
 		Features: p.inPairs()}}
 	for i, start := range p.starts {
 		if start < 0 {
@@ -208,7 +211,7 @@ func (p *poseWeights[T]) kept(a *Arrangement[T]) Kept {
 		}
 	}
 	if k.MulAdds = float64(k.Evaluations) * p.mulAdds; p.nodes != nil {
-		k.Interpolated, k.MulAdds = true, float64(k.Evaluations)*nodeMulAdds*float64(p.net.out())
+		k.Interpolated, k.MulAdds = true, float64(k.Evaluations)*nodal.MulAdds*float64(p.net.out())
 	}
 	return k
 }
@@ -227,7 +230,7 @@ func (v *tileWeights[T]) slice(k, lo, width int) []T {
 		v.part = v.half[from:to]
 		return nil
 	}
-	dst := roomy(&v.w.weights, to-from, v.most*width)
+	dst := buffers.Roomy(&v.w.weights, to-from, v.most*width)
 	if v.half != nil {
 		simd.F32FromBF16(any(dst).([]float32), v.half[from:to])
 	} else {
@@ -240,7 +243,7 @@ func (v *tileWeights[T]) slice(k, lo, width int) []T {
 // where they lie between nodes.
 func (p *poseWeights[T]) compute(dst, hidden []T, between *simd.BicubicPlan, factors []T, k, poses int) {
 	if between != nil {
-		p.nodes.slice(f32(dst), between, k)
+		p.nodes.Slice(buffers.F32(dst), between, k)
 	} else {
 		simd.DenseSwish(dst, hidden, &p.slices[k], poses)
 	}
@@ -276,8 +279,8 @@ func (p *poseWeights[T]) hidden(t *tile[T], w *workspace[T]) []T {
 		return nil
 	}
 	n := p.net.net[1].B.N()
-	out := roomy(&w.hidden, len(t.poses)*n, p.most*n)
-	throughLayers(out, t.table, &p.net.net[0], &p.net.net[1], sized(&w.net, poseBlock*p.net.net[0].B.N()))
+	out := buffers.Roomy(&w.hidden, len(t.poses)*n, p.most*n)
+	throughLayers(out, t.table, &p.net.net[0], &p.net.net[1], buffers.Sized(&w.net, poseBlock*p.net.net[0].B.N()))
 	return out
 }
 
@@ -296,15 +299,15 @@ type workspace[T Float] struct {
 
 // betweenNodes returns a network's weights at the nodes of a grid, in slices of width channels, or nil if the network
 // should compute all poses.
-func (a *Arrangement[T]) betweenNodes(net *folded[T], width int) *nodeTable {
-	if !smoothPoses[T](a.dim, a.poses) || net.in() != a.dim {
+func (a *Arrangement[T]) betweenNodes(net *folded[T], width int) *nodal.Table {
+	if !nodal.Smooth[T](a.dim, a.poses) || net.in() != a.dim {
 		return nil
 	}
 	tables := make([][]float32, len(a.tiles))
 	for i := range a.tiles {
-		tables[i] = f32(a.tiles[i].table)
+		tables[i] = buffers.F32(a.tiles[i].table)
 	}
-	return a.grids.fineEnough(tables, net.out(), width, func(dst, poses []float32, _ bool) {
+	return a.grids.FineEnough(tables, net.out(), width, func(dst, poses []float32, _ bool) {
 		net.forwardAll(any(dst).([]T), any(poses).([]T), len(poses)/2)
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -55,24 +56,24 @@ func (k *RBF[T]) gamma() float64 {
 
 // checkRBF panics unless h has c numbers for each point of t [m, d], and returns m.
 func checkRBF[T Float](where string, h []T, t []float64, d, c int) (m int) {
-	checkSize(where, "d", d)
-	checkSize(where, "c", c)
+	check.Size(where, "d", d)
+	check.Size(where, "c", c)
 	m = len(t) / d
-	checkLen(where, "t", len(t), m, d)
-	checkLen(where, "h", len(h), m, c)
+	check.Len(where, "t", len(t), m, d)
+	check.Len(where, "h", len(h), m, c)
 	return m
 }
 
 // checkRBFGroup is checkRBF for lifted points, phi [n, c] included.
 func checkRBFGroup[T Float](where string, h []T, t, x *group.Lifted, phi []T, c int) {
-	checkSize(where, "c", c)
+	check.Size(where, "c", c)
 	for _, l := range []*group.Lifted{t, x} {
 		if !wellFormed(l) || group.PoseDim(l.Group) != group.PoseDim(t.Group) {
 			panic("layers: " + where + ": t and x need points of one group, with the coordinates of all rows")
 		}
 	}
-	checkLen(where, "h", len(h), t.Rows(), c)
-	checkLen(where, "phi", len(phi), x.Rows(), c)
+	check.Len(where, "h", len(h), t.Rows(), c)
+	check.Len(where, "phi", len(phi), x.Rows(), c)
 }
 
 // wellFormed reports whether points have a group, and the coordinates of their rows.

@@ -5,6 +5,8 @@ import (
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
+	"github.com/equivcnp/equivcnp/layers/internal/reduce"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -14,7 +16,7 @@ func (k *RBF[T]) Backward(dphi, dh []T, t, x []float64, phi []T, d, c int, g *Gr
 	checkRBF("RBF.Backward", dh, t, d, c)
 	n := checkRBF("RBF.Backward", phi, x, d, c)
 	if dphi != nil {
-		checkLen("RBF.Backward", "dphi", len(dphi), n, c)
+		check.Len("RBF.Backward", "dphi", len(dphi), n, c)
 	}
 	gamma, scale := k.gamma(), k.Scale()
 	if dphi != nil {
@@ -22,7 +24,7 @@ func (k *RBF[T]) Backward(dphi, dh []T, t, x []float64, phi []T, d, c int, g *Gr
 			simd.SetConv(dphi[lo*c:hi*c], x[lo*d:hi*d], t, dh, d, c, gamma, scale)
 		})
 	}
-	k.addGrads(g, sumRows(len(t)/d, rowGrain, 2, func(sum []float64, lo, hi int) {
+	k.addGrads(g, reduce.Rows(len(t)/d, rowGrain, 2, func(sum []float64, lo, hi int) {
 		a, b := simd.SetConvGrad(dh[lo*c:hi*c], t[lo*d:hi*d], x, phi, d, c, gamma, scale)
 		sum[0] += a
 		sum[1] += b
@@ -33,8 +35,8 @@ func (k *RBF[T]) Backward(dphi, dh []T, t, x []float64, phi []T, d, c int, g *Gr
 // rule through l and softplus does the rest.
 func (k *RBF[T]) addGrads(g *Grads[T], sum []float64) {
 	l := k.Length()
-	addTo(g.Of(k.RawLength), []float64{sum[0] * -1 / (l * l * l) * sigmoid(float64(k.RawLength[0]))})
-	addTo(g.Of(k.RawScale), []float64{sum[1] * sigmoid(float64(k.RawScale[0]))})
+	reduce.AddTo(g.Of(k.RawLength), []float64{sum[0] * -1 / (l * l * l) * sigmoid(float64(k.RawLength[0]))})
+	reduce.AddTo(g.Of(k.RawScale), []float64{sum[1] * sigmoid(float64(k.RawScale[0]))})
 }
 
 // sigmoid is the derivative of softplus.
@@ -51,7 +53,7 @@ func sigmoid(x float64) float64 {
 func (k *RBF[T]) BackwardGroup(dphi, dh []T, t, x *group.Lifted, phi []T, c int, g *Grads[T]) {
 	checkRBFGroup("RBF.BackwardGroup", dh, t, x, phi, c)
 	if dphi != nil {
-		checkLen("RBF.BackwardGroup", "dphi", len(dphi), x.Rows(), c)
+		check.Len("RBF.BackwardGroup", "dphi", len(dphi), x.Rows(), c)
 	}
 	gamma, scale, gr := k.gamma(), k.Scale(), t.Group
 	kernel := func(pose []float64, i, j int) (dist2, e float64) {
@@ -78,7 +80,7 @@ func (k *RBF[T]) BackwardGroup(dphi, dh []T, t, x *group.Lifted, phi []T, c int,
 			}
 		})
 	}
-	k.addGrads(g, sumRows(t.Rows(), rowGrain, 2, func(sum []float64, lo, hi int) {
+	k.addGrads(g, reduce.Rows(t.Rows(), rowGrain, 2, func(sum []float64, lo, hi int) {
 		pose := make([]float64, group.PoseDim(gr))
 		for i := lo; i < hi; i++ {
 			for j := range x.Rows() {

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/equivcnp/equivcnp/internal/reuse"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -43,7 +45,7 @@ const latticePoints = 128
 // leastExponent is below what exponents make a factor count as 0. Half of the range of numbers: no product of two is subnormal, which
 // would take a hundred times as long.
 func leastExponent[T Float]() float64 {
-	if sizeof[T]() == 4 {
+	if buffers.SizeOf[T]() == 4 {
 		return -43
 	}
 	return -350
@@ -140,7 +142,7 @@ func (l *LatticeConv[T]) leadFarRow(dst, row []T, i int, axes Lattice) {
 func (l *LatticeConv[T]) Forward(h []T, axes Lattice, x []float64, phi []T, c int, gamma, scale float64) {
 	d := len(axes)
 	lead, width := Lattice(axes[:d-1]).Points(), len(axes[d-1])*c
-	checkLen("LatticeConv", "h", len(h), lead*width)
+	check.Len("LatticeConv", "h", len(h), lead*width)
 	clear(h)
 	for lo, n := 0, len(x)/d; lo < n && len(h) > 0; lo += latticePoints {
 		hi := min(lo+latticePoints, n)
@@ -153,7 +155,7 @@ func (l *LatticeConv[T]) Forward(h []T, axes Lattice, x []float64, phi []T, c in
 func (l *LatticeConv[T]) Grad(dh []T, axes Lattice, x []float64, phi []T, c int, gamma, scale float64) (dgamma, dscale float64) {
 	d := len(axes)
 	lead, width := Lattice(axes[:d-1]).Points(), len(axes[d-1])*c
-	checkLen("LatticeConv", "dh", len(dh), lead*width)
+	check.Len("LatticeConv", "dh", len(dh), lead*width)
 	for lo, n := 0, len(x)/d; lo < n && len(dh) > 0; lo += latticePoints {
 		points := min(latticePoints, n-lo)
 		l.factors(axes, x[lo*d:(lo+points)*d], phi[lo*c:(lo+points)*c], c, gamma, true)

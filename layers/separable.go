@@ -3,6 +3,7 @@ package layers
 import (
 	"math/rand/v2"
 
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -59,8 +60,8 @@ func (l *SeparableLieConv[T]) Params(prefix string) []Param[T] {
 
 // Forward sets dst [batch, rows, out] = act(separable convolution of f [batch, rows, in]), in Eval mode. dst and f must not overlap.
 func (l *SeparableLieConv[T]) Forward(dst, f []T, g *Geometry[T], batch int, act simd.Activation) error {
-	mid := rent[T](len(f))
-	defer giveBack(mid)
+	mid := buffers.Rent[T](len(f))
+	defer buffers.GiveBack(mid)
 	if err := l.Depthwise.Forward(mid, f, g, batch); err != nil {
 		return err
 	}
@@ -89,8 +90,8 @@ func (l *ResidualBlock[T]) Params(prefix string) []Param[T] {
 
 // Forward replaces f [batch, rows, c] by the block's output, in Eval mode.
 func (l *ResidualBlock[T]) Forward(f []T, g *Geometry[T], batch int) error {
-	h, y := rent[T](len(f)), rent[T](len(f))
-	defer giveBack(h, y)
+	h, y := buffers.Rent[T](len(f)), buffers.Rent[T](len(f))
+	defer buffers.GiveBack(h, y)
 	if err := l.Conv[0].Forward(h, f, g, batch, simd.ActReLU); err != nil {
 		return err
 	}

@@ -1,6 +1,10 @@
 package layers
 
-import "github.com/equivcnp/equivcnp/simd"
+import (
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
+	"github.com/equivcnp/equivcnp/simd"
+)
 
 // DepthwiseLieConvTape is what a DepthwiseLieConv's Backward needs of a forward pass.
 type DepthwiseLieConvTape[T Float] struct {
@@ -18,8 +22,8 @@ type DepthwiseLieConvTape[T Float] struct {
 // f must stay unchanged until Backward.
 func (l *DepthwiseLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode) (*DepthwiseLieConvTape[T], error) {
 	rows, c := g.Rows(), l.Channels
-	checkLen("DepthwiseLieConv", "f", len(f), batch, rows, c)
-	checkLen("DepthwiseLieConv", "dst", len(dst), batch, rows, c)
+	check.Len("DepthwiseLieConv", "f", len(f), batch, rows, c)
+	check.Len("DepthwiseLieConv", "dst", len(dst), batch, rows, c)
 	p, err := g.Pairs(l.Radius())
 	if err != nil {
 		return nil, err
@@ -46,9 +50,9 @@ func (l *DepthwiseLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int,
 // c] to the gradient of the features, unless df is nil.
 func (t *DepthwiseLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	c := t.layer.Channels
-	checkLen("DepthwiseLieConv.Backward", "dout", len(dout), len(t.f))
+	check.Len("DepthwiseLieConv.Backward", "dout", len(dout), len(t.f))
 	if df != nil {
-		checkLen("DepthwiseLieConv.Backward", "df", len(df), len(t.f))
+		check.Len("DepthwiseLieConv.Backward", "df", len(df), len(t.f))
 	}
 	t.pairs.convolveBack(df, dout, t.f, t.packed, t.net, t.win, t.batch, c, g)
 	t.drop() // another Backward would compute it again
@@ -63,13 +67,13 @@ func (t *DepthwiseLieConvTape[T]) backward(df, d []T, g *Grads[T]) {
 // drop gives back what can be computed again.
 func (t *DepthwiseLieConvTape[T]) drop() {
 	t.net.drop()
-	giveBack(t.packed)
+	buffers.GiveBack(t.packed)
 	t.packed = nil
 }
 
 // again sets dst to the result of the forward pass, bit for bit.
 func (t *DepthwiseLieConvTape[T]) again(dst []T) {
-	giveBack(t.packed)
+	buffers.GiveBack(t.packed)
 	t.packed = t.pairs.convolve(dst, t.f, t.net, t.win, t.batch, t.layer.Channels)
 }
 
@@ -91,12 +95,12 @@ func (l *SeparableLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int,
 // forwardTape is ForwardTape; then is what Linear's forward calls.
 func (l *SeparableLieConv[T]) forwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode, act simd.Activation,
 	then func(lo, hi int)) (*SeparableLieConvTape[T], error) {
-	t := &SeparableLieConvTape[T]{layer: l, mid: rent[T](len(f)), out: dst, act: act}
+	t := &SeparableLieConvTape[T]{layer: l, mid: buffers.Rent[T](len(f)), out: dst, act: act}
 	var err error
 	if t.depthwise, err = l.Depthwise.ForwardTape(t.mid, f, g, batch, mode); err != nil {
 		return nil, err
 	}
-	checkLen("SeparableLieConv", "dst", len(dst), batch, g.Rows(), l.Pointwise.Out)
+	check.Len("SeparableLieConv", "dst", len(dst), batch, g.Rows(), l.Pointwise.Out)
 	l.Pointwise.forward(dst, l.Pointwise.Out, t.mid, batch*g.Rows(), act, then)
 	return t, nil
 }
@@ -104,10 +108,10 @@ func (l *SeparableLieConv[T]) forwardTape(dst, f []T, g *Geometry[T], batch int,
 // Backward adds the parameters' gradients to g, given the gradient dout [batch, rows, out] to the result, and sets df [batch,
 // rows, in] to the gradient of the features, unless df is nil.
 func (t *SeparableLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
-	checkLen("SeparableLieConv.Backward", "dout", len(dout), len(t.out))
+	check.Len("SeparableLieConv.Backward", "dout", len(dout), len(t.out))
 	c := t.layer.Pointwise.Out
-	dy := rent[T](len(dout))
-	defer giveBack(dy)
+	dy := buffers.Rent[T](len(dout))
+	defer buffers.GiveBack(dy)
 	t.backward(df, g, func(lo, hi int) []T {
 		lo, hi = lo*c, hi*c
 		activationGrad(dy[lo:hi], dout[lo:hi], t.out[lo:hi], t.act)
@@ -119,15 +123,15 @@ func (t *SeparableLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 func (t *SeparableLieConvTape[T]) backward(df []T, g *Grads[T], dy func(lo, hi int) []T) {
 	conv, in := t.depthwise, t.layer.Pointwise.In
 	if t.mid == nil {
-		t.mid = rent[T](len(conv.f))
+		t.mid = buffers.Rent[T](len(conv.f))
 		conv.again(t.mid)
 	}
-	dmid := rent[T](len(t.mid))
-	defer giveBack(dmid)
+	dmid := buffers.Rent[T](len(t.mid))
+	defer buffers.GiveBack(dmid)
 	t.layer.Pointwise.backward(dmid, t.mid, len(t.mid)/in, g, dy, func(lo, hi int) {
 		conv.pairs.divideRows(dmid, in, dmid, in, lo, hi, in, conv.win)
 	})
-	giveBack(t.mid)
+	buffers.GiveBack(t.mid)
 	t.mid = nil
 	conv.backward(df, dmid, g)
 }
@@ -142,14 +146,14 @@ type ResidualBlockTape[T Float] struct {
 // ForwardTape sets dst [batch, rows, c] to the block's output for f, in either mode, and returns what Backward needs. f and
 // dst must not overlap and must stay unchanged until then.
 func (l *ResidualBlock[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode) (*ResidualBlockTape[T], error) {
-	h := rent[T](len(f))
+	h := buffers.Rent[T](len(f))
 	t := &ResidualBlockTape[T]{h: h, out: dst}
 	var err error
 	if t.conv[0], err = l.Conv[0].ForwardTape(h, f, g, batch, mode, simd.ActReLU); err != nil {
 		return nil, err
 	}
 	c := l.Conv[1].Pointwise.Out
-	checkLen("ResidualBlock", "dst", len(dst), len(f))
+	check.Len("ResidualBlock", "dst", len(dst), len(f))
 	if t.conv[1], err = l.Conv[1].forwardTape(dst, h, g, batch, mode, simd.ActNone, func(lo, hi int) {
 		y := dst[lo*c : hi*c]
 		simd.Add(y, y, f[lo*c:hi*c])
@@ -163,8 +167,8 @@ func (l *ResidualBlock[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mo
 // Backward adds the parameters' gradients to g and sets df to the gradient to the features, given dout, all of them
 // [batch, rows, c]. df may be dout itself.
 func (t *ResidualBlockTape[T]) Backward(df, dout []T, g *Grads[T]) {
-	checkLen("ResidualBlock.Backward", "dout", len(dout), len(t.out))
-	checkLen("ResidualBlock.Backward", "df", len(df), len(t.out))
+	check.Len("ResidualBlock.Backward", "dout", len(dout), len(t.out))
+	check.Len("ResidualBlock.Backward", "df", len(df), len(t.out))
 	if len(df) > 0 && &df[0] != &dout[0] {
 		copy(df, dout)
 	}
@@ -177,12 +181,12 @@ func BlocksBackward[T Float](blocks []*ResidualBlockTape[T], d []T, g *Grads[T])
 	// What comes back through a block's convolutions is added to what goes past them where the block before takes both.
 	var through []T
 	for i := len(blocks) - 1; i >= 0; i-- {
-		checkLen("ResidualBlock.Backward", "d", len(d), len(blocks[i].out))
+		check.Len("ResidualBlock.Backward", "d", len(d), len(blocks[i].out))
 		through = blocks[i].backward(d, through, g)
 	}
 	if through != nil {
 		add(d, d, through)
-		giveBack(through)
+		buffers.GiveBack(through)
 	}
 }
 
@@ -190,13 +194,13 @@ func BlocksBackward[T Float](blocks []*ResidualBlockTape[T], d []T, g *Grads[T])
 // goes past both convolutions, and returns the one that comes back through them, from rent.
 func (t *ResidualBlockTape[T]) backward(past, through []T, g *Grads[T]) []T {
 	if t.h == nil {
-		t.between(rent[T](len(past)))
+		t.between(buffers.Rent[T](len(past)))
 		first := t.conv[0]
-		first.mid = rent[T](len(first.depthwise.f))
+		first.mid = buffers.Rent[T](len(first.depthwise.f))
 		first.depthwise.again(first.mid)
 		first.layer.Pointwise.Forward(t.h, first.mid, len(first.mid)/first.layer.Pointwise.In, first.act)
 	}
-	c, dh := t.conv[1].layer.Pointwise.Out, rent[T](len(past))
+	c, dh := t.conv[1].layer.Pointwise.Out, buffers.Rent[T](len(past))
 	t.conv[1].backward(dh, g, func(lo, hi int) []T {
 		lo, hi = lo*c, hi*c
 		d := past[lo:hi]
@@ -206,14 +210,14 @@ func (t *ResidualBlockTape[T]) backward(past, through []T, g *Grads[T]) []T {
 		simd.ReLUGrad(d, d, t.out[lo:hi])
 		return d
 	})
-	giveBack(through)
-	df := rent[T](len(past))
+	buffers.GiveBack(through)
+	df := buffers.Rent[T](len(past))
 	t.conv[0].backward(df, g, func(lo, hi int) []T {
 		d := dh[lo*c : hi*c]
 		simd.ReLUGrad(d, d, t.h[lo*c:hi*c])
 		return d
 	})
-	giveBack(dh, t.h)
+	buffers.GiveBack(dh, t.h)
 	t.between(nil)
 	return df
 }

@@ -3,6 +3,9 @@ package layers
 import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/schedule"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
+	"github.com/equivcnp/equivcnp/layers/internal/nodal"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -12,7 +15,7 @@ type tile[T Float] struct {
 	lo, hi  int
 	poses   []int32             // by first use
 	table   []T                 // the coordinates of those poses, [poses, e]
-	between *nodePlaces         // of those poses, for float32
+	between *nodal.Places       // of those poses, for float32
 	rows    *simd.DepthwiseRows // for depthwise convolutions in float32
 	// Groups of rows that come in fours, for the same convolutions, as written by package schedule and as planned; nil: none.
 	code   []int32
@@ -26,7 +29,7 @@ func newTiles[T, P Float](s *schedule.Tiles, poses []P, dim int, stop func() boo
 	if !parallel.Until(stop, len(tiles), 1, func(k, _ int) {
 		from := &s.Tiles[k]
 		t := tile[T]{lo: from.Lo, hi: from.Hi, poses: from.Poses, code: from.Orbits, table: make([]T, 0, len(from.Poses)*dim),
-			between: &nodePlaces{}}
+			between: &nodal.Places{}}
 		for _, q := range t.poses {
 			for _, v := range poses[int(q)*dim : (int(q)+1)*dim] {
 				t.table = append(t.table, T(v))
@@ -50,13 +53,13 @@ func rowsOf(n *neighbor.Neighborhood, stop func() bool) *schedule.Rows {
 
 // Flat reports whether a neighbourhood's arrangement is best flat.
 func Flat(n *neighbor.Neighborhood) bool {
-	checkGiven("Flat", "n", n != nil)
+	check.Given("Flat", "n", n != nil)
 	return schedule.Flat(n.NumPoses(), n.Pairs())
 }
 
 // placesOf returns where the poses of a tile lie between the nodes.
-func placesOf[T Float](n *nodeTable, t *tile[T]) *simd.BicubicPlan {
-	return t.between.of(f32(t.table), n.grids, n.level)
+func placesOf[T Float](n *nodal.Table, t *tile[T]) *simd.BicubicPlan {
+	return t.between.Of(buffers.F32(t.table), n)
 }
 
 // tiling is a neighbourhood in an order in which few weights and few features are needed at a time.
@@ -66,10 +69,10 @@ type tiling[T Float] struct {
 	old          []int32 // the numbers of the poses in the neighbourhood's table; nil: the same
 	query, point rowTiles[T]
 	poses        *simd.DepthwisePosePlan // float32 only, without fours: the pairs by pose
-	grids        nodeGrids
-	places       []nodePlaces // of the parts of poses
-	fours        bool         // rows go by fours, and features are packed by packFours
-	starts       []int        // with fours: the first of each of the queries' tiles' poses in table, which follow each other there
+	grids        nodal.Grids
+	places       []nodal.Places // of the parts of poses
+	fours        bool           // rows go by fours, and features are packed by packFours
+	starts       []int          // with fours: the first of each of the queries' tiles' poses in table, which follow each other there
 }
 
 // rowTiles holds the tiles of one side: of the queries, or of the points.
@@ -82,7 +85,7 @@ type rowTiles[T Float] struct {
 }
 
 // partPlaces is where the poses of part k of the weights' gradient lie between nodes.
-func (t *tiling[T]) partPlaces(k int) *nodePlaces {
+func (t *tiling[T]) partPlaces(k int) *nodal.Places {
 	if t.fours {
 		return t.query.tiles[k].between
 	}
@@ -98,7 +101,7 @@ var trainTiles = schedule.Options{Poses: 1 << 12, Rows: rowGrain}
 func newRowTiles[T Float](r *schedule.Rows, order []int32, table []T, dim int, mean bool) rowTiles[T] {
 	s := r.Tile(order, trainTiles)
 	t := rowTiles[T]{Tiles: s, tiles: newTiles[T](s, table, dim, nil), mean: mean}
-	if sizeof[T]() != 4 {
+	if buffers.SizeOf[T]() != 4 {
 		return t
 	}
 	t.batch = make([]*simd.DepthwiseBatchPlan, len(t.tiles))

@@ -3,6 +3,7 @@ package layers
 import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/schedule"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 )
 
 // tableBytes is the size up to which a layer keeps the weights of all distinct poses at once. Beyond it, the poses of one tile of
@@ -34,7 +35,7 @@ func (t *weightedRows[T]) row(i int) int {
 // consume exactly once, from several goroutines. consume may write these output rows only. It gets at most chunkRows
 // rows at a time.
 func withWeights[T Float](p *Pairs[T], net *folded[T], win *windowed[T], consume func(worker int, t *weightedRows[T])) {
-	if p.NumPoses()*net.out()*sizeof[T]() > tableBytes {
+	if p.NumPoses()*net.out()*buffers.SizeOf[T]() > tableBytes {
 		withEvaluated(p, net, win, consume)
 		return
 	}
@@ -68,7 +69,7 @@ func withEvaluated[T Float](p *Pairs[T], net *folded[T], win *windowed[T], consu
 		for _, q := range tile.Poses {
 			w.poses = append(w.poses, p.Table[int(q)*e:(int(q)+1)*e]...)
 		}
-		weights := sized(&w.weights, len(tile.Poses)*net.out())
+		weights := buffers.Sized(&w.weights, len(tile.Poses)*net.out())
 		net.forward(weights, w.poses, len(tile.Poses), w.scratch)
 		scaleRows(weights, factorsOf(&w.factors, win.poses(), tile.Poses, 0), net.out())
 		for lo := tile.Lo; lo < tile.Hi; lo += chunkRows {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -18,10 +19,10 @@ type WeightNet[T Float] struct {
 
 // NewWeightNet returns a network with PyTorch's default initialisation.
 func NewWeightNet[T Float](in, hidden, out int, norm bool, rng *rand.Rand) *WeightNet[T] {
-	checkSize("NewWeightNet", "in", in)
-	checkSize("NewWeightNet", "hidden", hidden)
-	checkSize("NewWeightNet", "out", out)
-	checkRand("NewWeightNet", rng)
+	check.Size("NewWeightNet", "in", in)
+	check.Size("NewWeightNet", "hidden", hidden)
+	check.Size("NewWeightNet", "out", out)
+	check.Rand("NewWeightNet", rng)
 	w := &WeightNet[T]{}
 	widths := [4]int{in, hidden, hidden, out}
 	for i := range w.Linear {
@@ -105,8 +106,8 @@ func (f *folded[T]) forward(dst, pose []T, rows int, scratch []T) {
 
 // Forward sets dst [rows, out] to the convolution weights of the relative poses [rows, in], in Eval mode.
 func (w *WeightNet[T]) Forward(dst, pose []T, rows int) {
-	checkLen("WeightNet", "pose", len(pose), rows, w.In())
-	checkLen("WeightNet", "dst", len(dst), rows, w.Out())
+	check.Len("WeightNet", "pose", len(pose), rows, w.In())
+	check.Len("WeightNet", "dst", len(dst), rows, w.Out())
 	w.fold().forwardAll(dst, pose, rows)
 }
 

@@ -2,6 +2,9 @@ package layers
 
 import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
+	"github.com/equivcnp/equivcnp/layers/internal/reduce"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -13,7 +16,7 @@ import (
 // block by block: first through the last swish, then twice from a layer's normalisation through its linear map to the swish
 // before. The gradients of the first layer's parameters are such sums themselves.
 func (t *WeightNetTape[T]) Backward(dpose, dw []T, g *Grads[T]) {
-	checkLen("WeightNet.Backward", "dw", len(dw), t.rows, t.net.Out())
+	check.Len("WeightNet.Backward", "dw", len(dw), t.rows, t.net.Out())
 	t.backward(2, dpose, dw, t.behindWindow(allRows[T]{t.rows, t.net.Out()}), g)
 }
 
@@ -45,9 +48,9 @@ func (t *WeightNetTape[T]) backwardFrom(from weightGradient[T], g *Grads[T]) {
 		t.backwardAtOnce(from, g)
 		return
 	}
-	dw := rent[T](t.rows * t.net.Out())
+	dw := buffers.Rent[T](t.rows * t.net.Out())
 	t.backward(2, nil, dw, from, g)
-	giveBack(dw)
+	buffers.GiveBack(dw)
 }
 
 // behindWindow is the gradient to the weights before the window.
@@ -62,7 +65,7 @@ func (t *WeightNetTape[T]) behindWindow(from weightGradient[T]) weightGradient[T
 // first part of each chunk, followed by the number of parts. Nothing here depends on the number of goroutines.
 func chunkBounds[T Float](from weightGradient[T]) []int {
 	n, bounds := from.parts(), []int{0}
-	for step := partRows(n, 1); bounds[len(bounds)-1] < n; {
+	for step := reduce.PartRows(n, 1); bounds[len(bounds)-1] < n; {
 		bounds = append(bounds, min(bounds[len(bounds)-1]+step, n))
 	}
 	return bounds
@@ -75,20 +78,7 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, from weightGradient
 	bounds := chunkBounds(from)
 	chunks := max(1, len(bounds)-1)
 	sums, center := t.sums(last, chunks), t.center()
-	parallel.For(len(bounds)-1, 1, func(chunk, _ int) {
-		c := t.net.Linear[last].Out
-		scratch := rent[T](2 * netBlock * c)
-		for k := bounds[chunk]; k < bounds[chunk+1]; k++ {
-			lo, hi := from.part(k)
-			from.produce(dy[lo*c:hi*c], k, 0, c)
-			for at := lo; at < hi; at += netBlock {
-				end := min(at+netBlock, hi)
-				u := t.results(scratch[netBlock*c:], last, at, end)
-				t.swishBack(last, dy[at*c:end*c], t.normalised(scratch, last, at, end), u, sums[chunk])
-			}
-		}
-		giveBack(scratch)
-	})
+	t.lastSwishBack(last, dy, from, bounds, sums)
 	for i := last; i > 0; i-- {
 		l := t.net.Linear[i]
 		in, out := l.In, l.Out
@@ -98,14 +88,14 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, from weightGradient
 		// Below the first layer's swish only sums are needed, except for the poses' gradient.
 		var dx []T
 		if i > 1 || dpose != nil {
-			dx = rent[T](t.rows * in)
+			dx = buffers.Rent[T](t.rows * in)
 		}
 		weight := g.Of(l.Weight)
 		parts := make([]T, chunks*len(weight))
 		parallel.For(len(bounds)-1, 1, func(chunk, _ int) {
 			lo, _ := from.part(bounds[chunk])
 			_, hi := from.part(bounds[chunk+1] - 1)
-			scratch := rent[T](netBlock * (3*in + 2*out))
+			scratch := buffers.Rent[T](netBlock * (3*in + 2*out))
 			z, x := scratch[:netBlock*in], scratch[netBlock*in:2*netBlock*in]
 			d, u := scratch[2*netBlock*in:3*netBlock*in], scratch[3*netBlock*in:3*netBlock*in+netBlock*out]
 			again := scratch[netBlock*(3*in+out):]
@@ -138,13 +128,13 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, from weightGradient
 					t.firstSums(sums[chunk], d, center, at, end)
 				}
 			}
-			giveBack(scratch)
+			buffers.GiveBack(scratch)
 		})
 		for at := 0; at < len(parts); at += len(weight) {
 			simd.Add(weight, weight, parts[at:at+len(weight)])
 		}
 		if i < last {
-			giveBack(dy) // except the last one, which is the caller's
+			buffers.GiveBack(dy) // except the last one, which is the caller's
 		}
 		dy = dx
 	}
@@ -152,7 +142,26 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, from weightGradient
 	if dpose != nil {
 		t.poseGradient(dpose, dy, norm)
 	}
-	giveBack(dy)
+	buffers.GiveBack(dy)
+}
+
+// lastSwishBack sets dy to the gradient behind the swish of the last layer, and then to the one before it. It adds to the sums of
+// every chunk.
+func (t *WeightNetTape[T]) lastSwishBack(last int, dy []T, from weightGradient[T], bounds []int, sums [][]float64) {
+	parallel.For(len(bounds)-1, 1, func(chunk, _ int) {
+		c := t.net.Linear[last].Out
+		scratch := buffers.Rent[T](2 * netBlock * c)
+		for k := bounds[chunk]; k < bounds[chunk+1]; k++ {
+			lo, hi := from.part(k)
+			from.produce(dy[lo*c:hi*c], k, 0, c)
+			for at := lo; at < hi; at += netBlock {
+				end := min(at+netBlock, hi)
+				u := t.results(scratch[netBlock*c:], last, at, end)
+				t.swishBack(last, dy[at*c:end*c], t.normalised(scratch, last, at, end), u, sums[chunk])
+			}
+		}
+		buffers.GiveBack(scratch)
+	})
 }
 
 // onceBlock is the number of poses that pass through all layers and back at once. For the paper's image model they take 330 KB,
@@ -178,7 +187,7 @@ func (t *WeightNetTape[T]) backwardAtOnce(from weightGradient[T], g *Grads[T]) {
 		}
 	}
 	parallel.For(len(bounds)-1, 1, func(chunk, _ int) {
-		scratch := rent[T](onceBlock * (3*width[0] + 3*width[1] + width[2]))
+		scratch := buffers.Rent[T](onceBlock * (3*width[0] + 3*width[1] + width[2]))
 		room := scratch
 		take := func(c int) []T {
 			x := room[:c*onceBlock]
@@ -190,7 +199,7 @@ func (t *WeightNetTape[T]) backwardAtOnce(from weightGradient[T], g *Grads[T]) {
 		x, d := [2][]T{take(width[0]), take(width[1])}, [2][]T{take(width[0]), take(width[1])}
 		for k := bounds[chunk]; k < bounds[chunk+1]; k++ {
 			lo, hi := from.part(k)
-			dw := rent[T]((hi - lo) * width[2])
+			dw := buffers.Rent[T]((hi - lo) * width[2])
 			from.produce(dw, k, 0, width[2])
 			for at := lo; at < hi; at += onceBlock {
 				end := min(at+onceBlock, hi)
@@ -205,7 +214,7 @@ func (t *WeightNetTape[T]) backwardAtOnce(from weightGradient[T], g *Grads[T]) {
 				for i := 2; i > 0; i-- {
 					in := width[i-1]
 					simd.SwishGrad(dy, dy, z[i][:len(dy)])
-					columnSums(sums[i][chunk][:width[i]], dy)
+					reduce.Columns(sums[i][chunk][:width[i]], dy)
 					if weight[i] != nil {
 						simd.GemmTN(parts[i][chunk*len(weight[i]):][:len(weight[i])], in, dy, width[i], x[i-1][:n*in], in, 1, 1,
 							width[i], in, n)
@@ -216,15 +225,15 @@ func (t *WeightNetTape[T]) backwardAtOnce(from weightGradient[T], g *Grads[T]) {
 				simd.SwishGrad(dy, dy, z[0][:len(dy)])
 				t.firstSums(sums[0][chunk], dy, center, at, end)
 			}
-			giveBack(dw)
+			buffers.GiveBack(dw)
 		}
-		giveBack(scratch)
+		buffers.GiveBack(scratch)
 	})
 	for i := 2; i > 0; i-- {
 		for at := 0; at < len(parts[i]); at += len(weight[i]) {
 			simd.Add(weight[i], weight[i], parts[i][at:at+len(weight[i])])
 		}
-		addTo(g.Of(t.net.Linear[i].Bias), total(sums[i])[:width[i]])
+		reduce.AddTo(g.Of(t.net.Linear[i].Bias), total(sums[i])[:width[i]])
 	}
 	t.firstGradient(total(sums[0]), center, g)
 }
@@ -259,7 +268,7 @@ func total(chunks [][]float64) []float64 {
 func (t *WeightNetTape[T]) swishBack(i int, d, z, u []T, sum []float64) {
 	c := t.net.Linear[i].Out
 	simd.SwishGrad(d, d, z)
-	mean, low := zeros[T](c), zeros[T](c)
+	mean, low := buffers.Zeros[T](c), buffers.Zeros[T](c)
 	if n := t.norm[i]; n != nil && n.mean != nil {
 		mean, low = n.hi, n.low
 	}
@@ -275,7 +284,7 @@ func (t *WeightNetTape[T]) gradient(i int, chunks [][]float64, g *Grads[T]) *nor
 	sums := total(chunks)
 	bias := g.Of(l.Bias)
 	if t.norm[i] == nil || t.norm[i].mean == nil {
-		addTo(bias, sums[:l.Out])
+		reduce.AddTo(bias, sums[:l.Out])
 		return nil
 	}
 	k := t.net.Norm[i].gradient(t.norm[i], sums, g)

@@ -2,6 +2,8 @@ package layers
 
 import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/reduce"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -41,7 +43,7 @@ func momentsOfPoses[T Float](pose []T, count []int32, e int) *poseMoments {
 	for k, v := range pose[first*e : (first+1)*e] {
 		start[k] = float64(v)
 	}
-	sums := sumRows(rows, momentGrain, 1+e+e*e, func(sum []float64, lo, hi int) {
+	sums := reduce.Rows(rows, momentGrain, 1+e+e*e, func(sum []float64, lo, hi int) {
 		if e == 1 && count != nil {
 			var w, first, second float64
 			for i, v := range pose[lo:hi] {
@@ -193,10 +195,10 @@ func (t *WeightNetTape[T]) center() []T {
 // [e, c], the sums of dz's products with the poses of rows lo to hi minus their center.
 func (t *WeightNetTape[T]) firstSums(sum []float64, dz, center []T, lo, hi int) {
 	e, c := len(center), t.net.Linear[0].Out
-	columnSums(sum[:c], dz)
+	reduce.Columns(sum[:c], dz)
 	rows := hi - lo
-	room := rent[T](rows*e + e*c)
-	defer giveBack(room)
+	room := buffers.Rent[T](rows*e + e*c)
+	defer buffers.GiveBack(room)
 	x, part := room[:rows*e], room[rows*e:]
 	for i, v := range t.pose[lo*e : hi*e] {
 		x[i] = v - center[i%e]
@@ -230,8 +232,8 @@ func (t *WeightNetTape[T]) firstGradient(sum []float64, center []T, g *Grads[T])
 		}
 	}
 	if n == nil || n.mean == nil {
-		addTo(g.Of(l.Bias), sum[:c])
-		addTo(g.Of(l.Weight), products)
+		reduce.AddTo(g.Of(l.Bias), sum[:c])
+		reduce.AddTo(g.Of(l.Weight), products)
 		return nil
 	}
 	sums := make([]float64, 2*c) // of dz and of dz·(u - mean)
@@ -261,9 +263,9 @@ func (t *WeightNetTape[T]) firstGradient(sum []float64, center []T, g *Grads[T])
 			sum[j] *= a
 		}
 	}
-	addTo(g.Of(l.Weight), products)
+	reduce.AddTo(g.Of(l.Weight), products)
 	if n.total == 0 {
-		addTo(g.Of(l.Bias), sum[:c])
+		reduce.AddTo(g.Of(l.Bias), sum[:c])
 	}
 	return &k
 }
@@ -276,10 +278,10 @@ func (t *WeightNetTape[T]) poseGradient(dpose, dz []T, norm *normGradient[T]) {
 	parallel.For(t.rows, rowGrain, func(lo, hi int) {
 		du := dz[lo*out : hi*out]
 		if norm != nil {
-			u := rent[T](len(du))
+			u := buffers.Rent[T](len(du))
 			simd.GemmPacked(u, out, t.pose[lo*in:hi*in], in, forward, l.Bias, simd.ActNone, hi-lo)
 			norm.rows(du, du, u, t.norm[0], lo)
-			giveBack(u)
+			buffers.GiveBack(u)
 		}
 		simd.GemmPacked(dpose[lo*in:hi*in], in, du, out, back, nil, simd.ActNone, hi-lo)
 	})

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -60,9 +62,9 @@ func (w *WeightNet[T]) ForwardTape(pose []T, rows int, count []int32, repeat int
 // the third map are not kept, nor those of the second if no statistics are taken of them.
 func (w *WeightNet[T]) forwardTape(pose []T, rows int, count []int32, repeat int, mode Mode, width int) *WeightNetTape[T] {
 	byTiles := width > 0
-	checkLen("WeightNet", "pose", len(pose), rows, w.In())
+	check.Len("WeightNet", "pose", len(pose), rows, w.In())
 	if count != nil {
-		checkLen("WeightNet", "count", len(count), rows)
+		check.Len("WeightNet", "count", len(count), rows)
 	}
 	t := &WeightNetTape[T]{net: w, pose: pose, rows: rows, keeps: [3]bool{1: !byTiles || w.Norm[1] != nil || w.Norm[2] != nil, 2: !byTiles}}
 	for i, l := range w.Linear[1:] {
@@ -99,23 +101,23 @@ func (t *WeightNetTape[T]) run(normalise func(i int, parts []moments), count []i
 			parts = make([]moments, (t.rows+rowGrain-1)/rowGrain)
 		}
 		if keep {
-			t.linear[i] = rent[T](t.rows * out)
+			t.linear[i] = buffers.Rent[T](t.rows * out)
 		} else if parts == nil {
 			normalise(i, nil)
 			continue
 		}
 		parallel.For(t.rows, rowGrain, func(lo, hi int) {
-			x, u := rent[T](netBlock*in), []T(nil)
+			x, u := buffers.Rent[T](netBlock*in), []T(nil)
 			if keep {
 				u = t.linear[i][lo*out : hi*out]
 			} else {
-				u = rent[T]((hi - lo) * out)
+				u = buffers.Rent[T]((hi - lo) * out)
 			}
 			for at := lo; at < hi; at += netBlock {
 				end := min(at+netBlock, hi)
 				simd.GemmPacked(u[(at-lo)*out:(end-lo)*out], out, t.input(x, i, at, end), in, t.packed[i], l.Bias, simd.ActNone, end-at)
 			}
-			giveBack(x)
+			buffers.GiveBack(x)
 			if parts != nil {
 				weight := count
 				if count != nil {
@@ -124,7 +126,7 @@ func (t *WeightNetTape[T]) run(normalise func(i int, parts []moments), count []i
 				parts[lo/rowGrain] = partMoments(u, weight, out, 0, hi-lo)
 			}
 			if !keep {
-				giveBack(u)
+				buffers.GiveBack(u)
 			}
 		})
 		normalise(i, parts)
@@ -171,12 +173,12 @@ func (t *WeightNetTape[T]) results(scratch []T, i, lo, hi int) []T {
 	if t.linear[i] != nil {
 		return t.linear[i][lo*l.Out : hi*l.Out]
 	}
-	x, u := rent[T](netBlock*l.In), scratch[:(hi-lo)*l.Out]
+	x, u := buffers.Rent[T](netBlock*l.In), scratch[:(hi-lo)*l.Out]
 	for at := lo; at < hi; at += netBlock {
 		end := min(at+netBlock, hi)
 		simd.GemmPacked(u[(at-lo)*l.Out:(end-lo)*l.Out], l.Out, t.input(x, i, at, end), l.In, t.packed[i], l.Bias, simd.ActNone, end-at)
 	}
-	giveBack(x)
+	buffers.GiveBack(x)
 	return u
 }
 
@@ -185,7 +187,7 @@ func (t *WeightNetTape[T]) Weights() []T {
 	if t.weights == nil {
 		t.need()
 		c := t.net.Out()
-		t.weights = rent[T](t.rows * c)
+		t.weights = buffers.Rent[T](t.rows * c)
 		parallel.For(t.rows, rowGrain, func(lo, hi int) {
 			t.activate(t.weights[lo*c:hi*c], 2, lo, hi)
 			if t.window != nil {
@@ -243,16 +245,16 @@ func (t *WeightNetTape[T]) hidden(tile *tile[T]) []T {
 		return nil
 	}
 	n := t.sliced
-	out, between := rent[T](len(tile.poses)*n.second.B.N()), rent[T](poseBlock*n.second.B.K())
+	out, between := buffers.Rent[T](len(tile.poses)*n.second.B.N()), buffers.Rent[T](poseBlock*n.second.B.K())
 	throughLayers(out, tile.table, &n.first, &n.second, between)
-	giveBack(between)
+	buffers.GiveBack(between)
 	return out
 }
 
 // slice sets dst [poses, width] to slice k of the weights of a tile's poses, hidden the result for it.
 func (t *WeightNetTape[T]) slice(dst, hidden []T, tile *tile[T], k int) {
 	if t.between != nil {
-		t.between.slice(f32(dst), placesOf(t.between.nodeTable, tile), k)
+		t.between.Slice(buffers.F32(dst), placesOf(t.between.Table, tile), k)
 		return
 	}
 	layer := &t.sliced.last[k]
@@ -269,7 +271,7 @@ func (t *WeightNetTape[T]) Release() {
 	if n == 0 || t.kept != 0 {
 		return
 	}
-	t.kept = int64(n * sizeof[T]())
+	t.kept = int64(n * buffers.SizeOf[T]())
 	if kept.Add(t.kept) > keepBytes {
 		t.drop()
 		return
@@ -280,8 +282,8 @@ func (t *WeightNetTape[T]) Release() {
 
 // drop gives the activations back to the pools.
 func (t *WeightNetTape[T]) drop() {
-	giveBack(t.linear[:]...)
-	giveBack(t.weights)
+	buffers.GiveBack(t.linear[:]...)
+	buffers.GiveBack(t.weights)
 	if t.between != nil {
 		t.between.tape.drop()
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/testkit"
+	"github.com/equivcnp/equivcnp/layers/internal/nodal"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -125,12 +126,12 @@ func TestNodesFineEnough(t *testing.T) {
 		}
 		n := p.betweenNodes(net)
 		if n == nil {
-			last = len(nodeCells)
+			last = len(nodal.Cells)
 			seen[last] = true
 			continue
 		}
-		require.GreaterOrEqual(t, n.level, last, "a steeper network has a coarser grid")
-		last = n.level
+		require.GreaterOrEqual(t, n.Level, last, "a steeper network has a coarser grid")
+		last = n.Level
 		seen[last] = true
 		for i := 0; i < len(p.tiles(33).query.tiles); i += every {
 			tile := &p.tiles(33).query.tiles[i]
@@ -142,16 +143,16 @@ func TestNodesFineEnough(t *testing.T) {
 			}
 			for k, width := range []int{32, 1} {
 				near := make([]float32, len(tile.poses)*width)
-				n.slice(near, placesOf(n.nodeTable, tile), k)
+				n.Slice(near, placesOf(n.Table, tile), k)
 				for i, v := range near {
-					if e := math.Abs(float64(v - exact[i/width*33+32*k+i%width])); !(e <= 4*nodeTolerance*float64(size)) {
-						t.Fatalf("level %d, tile %d, pose %d: %g, want %g", n.level, i, i/width, v, exact[i/width*33+32*k+i%width])
+					if e := math.Abs(float64(v - exact[i/width*33+32*k+i%width])); !(e <= 4*nodal.Tolerance*float64(size)) {
+						t.Fatalf("level %d, tile %d, pose %d: %g, want %g", n.Level, i, i/width, v, exact[i/width*33+32*k+i%width])
 					}
 				}
 			}
 		}
 	}
-	require.Len(t, seen, len(nodeCells)+1, "every grid, and none")
+	require.Len(t, seen, len(nodal.Cells)+1, "every grid, and none")
 	net.Linear[2].Bias[0] = float32(math.NaN())
 	require.Nil(t, p.betweenNodes(net), "NaN")
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -117,7 +118,7 @@ func factorsOf[T Float](buf *[]T, window []T, poses []int32, room int) []T {
 	if window == nil {
 		return nil
 	}
-	out := roomy(buf, len(poses), room)
+	out := buffers.Roomy(buf, len(poses), room)
 	for i, q := range poses {
 		out[i] = window[q]
 	}

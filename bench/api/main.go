@@ -21,7 +21,7 @@ import (
 )
 
 // packages are those that others build on.
-var packages = []string{"simd", "linalg", "linalg/batch", "group", "neighbor", "layers", "cnp"}
+var packages = []string{"simd", "linalg", "linalg/batch", "group", "neighbor", "layers", "layers/pyramid", "cnp"}
 
 func main() {
 	log.SetFlags(0)

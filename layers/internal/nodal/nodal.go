@@ -1,13 +1,5 @@
-package layers
-
-import (
-	"math"
-	"sync"
-	"sync/atomic"
-
-	"github.com/equivcnp/equivcnp/simd"
-)
-
+// Package nodal computes convolution weights at the nodes of a grid over the poses, and interpolates them between.
+//
 // Convolution weights are smooth functions of the pose: three linear maps of some dozen channels, with swish in
 // between. Where poses have two coordinates, and there are a quarter of a million of them in a ball (pixels under
 // rotations and scalings), far fewer nodes of a grid tell as much. The network then runs at the nodes alone, there and
@@ -16,27 +8,35 @@ import (
 // for every network by measurement, up to the error that float32 leaves in the network itself; where that would take
 // too many nodes, the network computes the poses one by one, as it does where one of its layers is normalised, since
 // that needs sums over all poses.
+package nodal
 
-const (
-	// nodeTolerance is the largest error of interpolated weights, relative to the greatest weight, at nodeSample poses.
-	// Rounding in the network leaves 3e-7 to 5e-7 in the shipped models.
-	nodeTolerance = 2e-6
-	nodeSample    = 256
-	// nodeHope is how much less than its power of the step says the error may become on a finer grid.
-	nodeHope = 4
-	// nodeMulAdds is how many multiply-adds an interpolated weight takes: 16 along the rows of nodes, and 4 across.
-	nodeMulAdds = 20
-	// nodePlaceBytes is the memory that the place of a pose takes: in a simd.BicubicPlan, and before.
-	nodePlaceBytes = 40 + 16
-	// nodePoses is how many poses a node must stand for.
-	nodePoses = 8
-	// nodeChunks bounds the sums of the gradient that wait beside each other, each with a row for every node.
-	nodeChunks = 16
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/simd"
 )
 
-// nodeCells is how many cells each of the grids has along its longer side: every grid has a fifth of the error of the
+const (
+	// Tolerance is the largest error of interpolated weights, relative to the greatest weight, at nodeSample poses.
+	// Rounding in the network leaves 3e-7 to 5e-7 in the shipped models.
+	Tolerance  = 2e-6
+	nodeSample = 256
+	// nodeHope is how much less than its power of the step says the error may become on a finer grid.
+	nodeHope = 4
+	// MulAdds is how many multiply-adds an interpolated weight takes: 16 along the rows of nodes, and 4 across.
+	MulAdds = 20
+	// PlaceBytes is the memory that the place of a pose takes: in a simd.BicubicPlan, and before.
+	PlaceBytes = 40 + 16
+	// nodePoses is how many poses a node must stand for.
+	nodePoses = 8
+)
+
+// Cells is how many cells each of the grids has along its longer side: every grid has a fifth of the error of the
 // one before. Networks of the shipped models need the first or the second.
-var nodeCells = [...]int{64, 96, 144}
+var Cells = [...]int{64, 96, 144}
 
 // poseGrid is a grid of nodes over the poses of a table.
 type poseGrid struct {
@@ -94,8 +94,8 @@ func (g *poseGrid) table() []float32 {
 
 // plan returns where poses [n, 2] lie between the nodes.
 func (g *poseGrid) plan(poses []float32) *simd.BicubicPlan {
-	at := rent[float64](len(poses))
-	defer giveBack(at)
+	at := buffers.Rent[float64](len(poses))
+	defer buffers.GiveBack(at)
 	for i := 0; i < len(poses); i += 2 {
 		for k, axis := range g.axes {
 			at[i+k] = (float64(poses[i+axis]) - g.lo[axis]) / g.step
@@ -104,8 +104,8 @@ func (g *poseGrid) plan(poses []float32) *simd.BicubicPlan {
 	return simd.NewBicubicPlan(at, g.rows, g.cols)
 }
 
-// nodeGrids are the grids over the poses of a neighbourhood, made on demand.
-type nodeGrids [len(nodeCells)]struct {
+// Grids are the grids over the poses of a neighbourhood, made on demand.
+type Grids [len(Cells)]struct {
 	once sync.Once
 	grid *poseGrid // nil: it has too many nodes
 
@@ -114,28 +114,28 @@ type nodeGrids [len(nodeCells)]struct {
 	among  *simd.BicubicPlan // and where they lie
 }
 
-// nodePlaces is where some poses lie between the nodes of each grid, found when it is first needed; twice, perhaps, by two goroutines.
-type nodePlaces [len(nodeCells)]atomic.Pointer[simd.BicubicPlan]
+// Places is where some poses lie between the nodes of each grid, found when it is first needed; twice, perhaps, by two goroutines.
+type Places [len(Cells)]atomic.Pointer[simd.BicubicPlan]
 
-// of returns where the poses of a table lie between the nodes of a level.
-func (p *nodePlaces) of(table []float32, grids *nodeGrids, level int) *simd.BicubicPlan {
-	plan := p[level].Load()
+// Of returns where the poses of a table lie between the nodes of n.
+func (p *Places) Of(table []float32, n *Table) *simd.BicubicPlan {
+	plan := p[n.Level].Load()
 	if plan == nil {
-		plan = grids[level].grid.plan(table)
-		p[level].Store(plan)
+		plan = n.grids[n.Level].grid.plan(table)
+		p[n.Level].Store(plan)
 	}
 	return plan
 }
 
 // make determines the grid of a level, given all poses, unless it would have too many nodes.
-func (g *nodeGrids) make(level int, tables [][]float32) {
+func (g *Grids) make(level int, tables [][]float32) {
 	l := &g[level]
 	l.once.Do(func() {
 		poses := 0
 		for _, t := range tables {
 			poses += len(t) / 2
 		}
-		grid := newPoseGrid(tables, nodeCells[level])
+		grid := newPoseGrid(tables, Cells[level])
 		if grid == nil || grid.nodes()*nodePoses > poses {
 			return
 		}
@@ -151,20 +151,21 @@ func (g *nodeGrids) make(level int, tables [][]float32) {
 	})
 }
 
-// smoothPoses reports whether weights of so many poses of e coordinates may be interpolated.
-func smoothPoses[T Float](e, poses int) bool {
-	return sizeof[T]() == 4 && e == 2 && simd.CurrentLevel() != simd.Generic && poses >= nodePoses*nodeCells[0]
+// Smooth reports whether weights of so many poses of e coordinates may be interpolated.
+func Smooth[T simd.Float](e, poses int) bool {
+	return buffers.SizeOf[T]() == 4 && e == 2 && simd.CurrentLevel() != simd.Generic && poses >= nodePoses*Cells[0]
 }
 
-// nodeTable is the weights of all nodes of a grid, slice by slice, [nodes, width] each.
-type nodeTable struct {
-	grids        *nodeGrids
-	level, nodes int
-	slices       [][]float32
+// Table is the weights of all nodes of a grid, slice by slice, [nodes, width] each.
+type Table struct {
+	Nodes  int // their number
+	grids  *Grids
+	Level  int // the number of its grid
+	slices [][]float32
 }
 
-// bytes is the memory that the weights take.
-func (n *nodeTable) bytes() (size int64) {
+// Bytes is the memory that the weights take.
+func (n *Table) Bytes() (size int64) {
 	if n != nil {
 		for _, s := range n.slices {
 			size += 4 * int64(len(s))
@@ -173,17 +174,17 @@ func (n *nodeTable) bytes() (size int64) {
 	return size
 }
 
-// slice sets dst [poses, width] to slice k of the weights of poses.
-func (n *nodeTable) slice(dst []float32, at *simd.BicubicPlan, k int) {
-	simd.BicubicF32(dst, n.slices[k], at, len(n.slices[k])/n.nodes)
+// Slice sets dst [poses, width] to slice k of the weights of poses.
+func (n *Table) Slice(dst []float32, at *simd.BicubicPlan, k int) {
+	simd.BicubicF32(dst, n.slices[k], at, len(n.slices[k])/n.Nodes)
 }
 
-// fineEnough returns the weights at the nodes of the coarsest grid that is fine enough for a network, in slices of
+// FineEnough returns the weights at the nodes of the coarsest grid that is fine enough for a network, in slices of
 // width channels, or nil if there is none. net sets dst [n, c] to the network's weights of poses; keep says whether it
 // should remember what it takes to differentiate that.
-func (g *nodeGrids) fineEnough(tables [][]float32, c, width int, net func(dst, poses []float32, keep bool)) *nodeTable {
+func (g *Grids) FineEnough(tables [][]float32, c, width int, net func(dst, poses []float32, keep bool)) *Table {
 	var exact []float32
-	for level := range nodeCells {
+	for level := range Cells {
 		g.make(level, tables)
 		l := &g[level]
 		if l.grid == nil {
@@ -193,23 +194,23 @@ func (g *nodeGrids) fineEnough(tables [][]float32, c, width int, net func(dst, p
 			exact = make([]float32, len(l.sample)/2*c)
 			net(exact, l.sample, false)
 		}
-		n := &nodeTable{grids: g, level: level, nodes: l.grid.nodes()}
-		weights, near := make([]float32, n.nodes*c), make([]float32, len(exact))
+		n := &Table{grids: g, Level: level, Nodes: l.grid.nodes()}
+		weights, near := make([]float32, n.Nodes*c), make([]float32, len(exact))
 		net(weights, l.nodes, true)
 		simd.BicubicF32(near, weights, l.among, c)
 		far := furthest(near, exact)
-		if far <= nodeTolerance {
+		if far <= Tolerance {
 			for lo := 0; lo < c; lo += width {
 				m := min(width, c-lo)
-				slice := make([]float32, n.nodes*m)
-				copyRows(slice, m, weights[lo:], c, m, n.nodes)
+				slice := make([]float32, n.Nodes*m)
+				buffers.CopyRows(slice, m, weights[lo:], c, m, n.Nodes)
 				n.slices = append(n.slices, slice)
 			}
 			return n
 		}
 		// The error falls with the fourth power of the step. Where the finest grid would not be fine enough, the others need not be tried.
-		if finest := float64(nodeCells[level]) / float64(nodeCells[len(nodeCells)-1]); !(far*math.Pow(finest,
-			4) <= nodeHope*nodeTolerance) {
+		if finest := float64(Cells[level]) / float64(Cells[len(Cells)-1]); !(far*math.Pow(finest,
+			4) <= nodeHope*Tolerance) {
 			return nil
 		}
 	}

@@ -1,4 +1,6 @@
-package layers
+package pyramid
+
+import "github.com/equivcnp/equivcnp/layers"
 
 // A pyramid with lifts keeps features for k angles, quarter or half turns, at every point of a lattice in the plane:
 // those of SE(2) at the points of a lattice. A convolution sees the neighbours turned back by the angle of the features
@@ -82,7 +84,7 @@ func (n latticeKernel) turned(lifts, in int) (at []int32) {
 }
 
 // copied returns what a list of copies makes of parameters.
-func copied[T Float](params []T, at []int32) []T {
+func copied[T layers.Float](params []T, at []int32) []T {
 	if at == nil {
 		return params
 	}
@@ -94,14 +96,14 @@ func copied[T Float](params []T, at []int32) []T {
 }
 
 // addCopies adds to the gradient of parameters, grad, those of all their copies.
-func addCopies[T, G Float](grad []T, copies []G, at []int32) {
+func addCopies[T, G layers.Float](grad []T, copies []G, at []int32) {
 	for i, to := range at {
 		grad[to] += T(copies[i])
 	}
 }
 
 // meanLifts returns the mean over the lifts of features [n, lifts, c].
-func (n *PlannedPyramid[T]) meanLifts(r *PyramidRun[T], f []T) []T {
+func (n *Planned[T]) meanLifts(r *Run[T], f []T) []T {
 	lifts := n.p.lifts
 	if lifts == 1 {
 		return f
@@ -121,7 +123,7 @@ func (n *PlannedPyramid[T]) meanLifts(r *PyramidRun[T], f []T) []T {
 }
 
 // meanLiftsBack sets dy [n, lifts, c] to the gradient to meanLifts' features, given that to their means.
-func (n *PlannedPyramid[T]) meanLiftsBack(dy, dmean []T) {
+func (n *Planned[T]) meanLiftsBack(dy, dmean []T) {
 	lifts := n.p.lifts
 	if lifts == 1 {
 		copy(dy, dmean)

@@ -1,6 +1,7 @@
-package layers
+package pyramid
 
 import (
+	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/neighbor"
 )
 
@@ -42,9 +43,9 @@ func spherePoseTaps(taps int) []poseTap {
 		u := (float64(q) + 0.5) / spherePoses
 		tap, share := sphereTaps(taps, u)
 		for side := range 2 {
-			all[2*q+side] = poseTap{tap[side], share[side] * WindowSmooth.At(u)}
+			all[2*q+side] = poseTap{tap[side], share[side] * layers.WindowSmooth.At(u)}
 		}
-		all[2*spherePoses+q] = poseTap{0, WindowSmooth.At(u)}
+		all[2*spherePoses+q] = poseTap{0, layers.WindowSmooth.At(u)}
 	}
 	return all
 }
@@ -104,7 +105,7 @@ func (p *latticePairs) layMeans(queries, points *sphereLattice, angle float64) {
 		for _, v := range u {
 			q := min(int(v*spherePoses), spherePoses-1)
 			p.pose = append(p.pose, int32(2*spherePoses+q))
-			sum += WindowSmooth.At((float64(q) + 0.5) / spherePoses)
+			sum += layers.WindowSmooth.At((float64(q) + 0.5) / spherePoses)
 		}
 		p.offsets, p.scale = append(p.offsets, len(p.index)), append(p.scale, 1/sum)
 	}
@@ -153,7 +154,7 @@ func (p *targetPairs[T]) laySphere(taps int, x []float64, points *sphereLattice,
 		for _, u := range p.distance {
 			tap, share := sphereTaps(taps, u)
 			for side, s := range share {
-				sums[tap[side]] += s * WindowSmooth.At(u)
+				sums[tap[side]] += s * layers.WindowSmooth.At(u)
 			}
 		}
 		for k, u := range p.distance {
@@ -165,7 +166,7 @@ func (p *targetPairs[T]) laySphere(taps int, x []float64, points *sphereLattice,
 			tap, share := sphereTaps(taps, u)
 			for side, s := range share {
 				if s > 0 && sums[tap[side]] > 0 {
-					p.basis[row+tap[side]] += T(s * WindowSmooth.At(u) * shares[tap[side]] / sums[tap[side]])
+					p.basis[row+tap[side]] += T(s * layers.WindowSmooth.At(u) * shares[tap[side]] / sums[tap[side]])
 				}
 			}
 		}
@@ -174,9 +175,9 @@ func (p *targetPairs[T]) laySphere(taps int, x []float64, points *sphereLattice,
 }
 
 // sphereLayout is that of all tasks on the sphere, ready for gradients: lattices do not depend on where data lie.
-func (p *Pyramid[T]) sphereLayout() *PyramidLayout[T] {
+func (p *Pyramid[T]) sphereLayout() *Layout[T] {
 	p.sphereOnce.Do(func() {
-		y := &PyramidLayout[T]{p: p}
+		y := &Layout[T]{p: p}
 		k, levels, n := p.kernel.k, p.levels(), p.kernel.sphere
 		resizePairs(&y.same, levels)
 		resizePairs(&y.sameDec, levels-1)

@@ -1,8 +1,10 @@
-package layers
+package pyramid
 
 import (
 	"math"
 
+	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -165,7 +167,7 @@ func (n latticeKernel) window(offset []float64) float64 {
 	for _, v := range offset {
 		sum += v * v
 	}
-	return WindowSmooth.At(math.Sqrt(sum) / float64(n.k+1))
+	return layers.WindowSmooth.At(math.Sqrt(sum) / float64(n.k+1))
 }
 
 // factors returns what the taps are multiplied by on lattices of which the points' has stride times the step, for each of the
@@ -306,7 +308,7 @@ func floorDiv(a, b int) int {
 }
 
 // prepare makes what gradients need, for so many poses.
-func prepare[T Float](p *latticePairs, poses int) {
+func prepare[T layers.Float](p *latticePairs, poses int) {
 	if p.offsets == nil {
 		return // a level without blocks
 	}
@@ -314,7 +316,7 @@ func prepare[T Float](p *latticePairs, poses int) {
 	if poses == 0 {
 		return // as many as pairs
 	}
-	if sizeof[T]() == 4 && p.points > 0 && p.queries > 0 {
+	if buffers.SizeOf[T]() == 4 && p.points > 0 && p.queries > 0 {
 		p.plan = simd.NewDepthwisePlan(p.offsets, p.index, p.pose, p.points, poses)
 		p.reverse = simd.NewDepthwisePlan(p.back.Offsets, p.back.Index, p.back.Pose, p.rows(), poses)
 		p.back, p.index, p.pose = nil, nil, nil // layouts are kept, and plans are all that is read of them
@@ -333,7 +335,7 @@ func prepare[T Float](p *latticePairs, poses int) {
 func (p *latticePairs) rows() int { return len(p.offsets) - 1 }
 
 // forwardPairs sets dst [queries, c] to the sums of w[pose] ⊙ f[index].
-func forwardPairs[T Float](r *PyramidRun[T], p *latticePairs, dst, f, w []T, c int) {
+func forwardPairs[T layers.Float](r *Run[T], p *latticePairs, dst, f, w []T, c int) {
 	sums := dst
 	if p.parts > 0 {
 		sums = r.take(p.rows() * c)
@@ -357,7 +359,7 @@ func forwardPairs[T Float](r *PyramidRun[T], p *latticePairs, dst, f, w []T, c i
 }
 
 // ofSums returns the gradient to all sums, given that to the queries' dout [queries, c].
-func ofSums[T Float](r *PyramidRun[T], p *latticePairs, dout []T, c int) []T {
+func ofSums[T layers.Float](r *Run[T], p *latticePairs, dout []T, c int) []T {
 	if p.scale == nil {
 		return dout
 	}
@@ -369,18 +371,18 @@ func ofSums[T Float](r *PyramidRun[T], p *latticePairs, dout []T, c int) []T {
 }
 
 // pointsBack sets df [hi-lo, c] to the gradient to rows lo to hi of f, given that to all sums; without a plan these must be all.
-func pointsBack[T Float](p *latticePairs, df, dsums, w []T, c, lo, hi int) {
+func pointsBack[T layers.Float](p *latticePairs, df, dsums, w []T, c, lo, hi int) {
 	if p.plan != nil {
-		simd.DepthwisePlanF32(f32(df), f32(dsums), f32(w), p.reverse, lo, hi, c, false)
+		simd.DepthwisePlanF32(buffers.F32(df), buffers.F32(dsums), buffers.F32(w), p.reverse, lo, hi, c, false)
 		return
 	}
 	simd.Depthwise(df, dsums, w, p.back.Offsets, p.back.Index, p.back.Pose, c, false)
 }
 
 // weightsBack adds the gradient to the weights to dw [poses, c].
-func weightsBack[T Float](p *latticePairs, dw, dsums, f []T, c int) {
+func weightsBack[T layers.Float](p *latticePairs, dw, dsums, f []T, c int) {
 	if p.plan != nil {
-		simd.DepthwisePlanGradWF32(f32(dw), f32(dsums), f32(f), p.plan, 0, p.rows(), 0, c, c, false)
+		simd.DepthwisePlanGradWF32(buffers.F32(dw), buffers.F32(dsums), buffers.F32(f), p.plan, 0, p.rows(), 0, c, c, false)
 		return
 	}
 	sum := make([]T, c)
@@ -393,7 +395,7 @@ func weightsBack[T Float](p *latticePairs, dw, dsums, f []T, c int) {
 }
 
 // targetPairs are the pairs of any targets with a lattice's points: each has a pose of its own, whose weights are the taps interpolated.
-type targetPairs[T Float] struct {
+type targetPairs[T layers.Float] struct {
 	latticePairs
 	basis    []T       // [pairs, taps]
 	distance []float64 // scratch
@@ -425,7 +427,7 @@ func (p *targetPairs[T]) lay(n latticeKernel, x []float64, points latticeBox, st
 				offset[a] = x[i*d+a]/step - float64(at[a])
 				r += offset[a] * offset[a]
 			}
-			v := WindowSmooth.At(math.Sqrt(r) / radius)
+			v := layers.WindowSmooth.At(math.Sqrt(r) / radius)
 			sum += v
 			j := points.row(&at, d)
 			if v == 0 || j < 0 {
@@ -447,7 +449,7 @@ func (p *targetPairs[T]) lay(n latticeKernel, x []float64, points latticeBox, st
 
 // interpolate sets row [taps], which is 0, to the taps' shares in the weight at an offset, times v: along each axis those of the two
 // taps beside it, which go over into each other with slopes of 0.
-func interpolate[T Float](n latticeKernel, row []T, offset []float64, v float64) {
+func interpolate[T layers.Float](n latticeKernel, row []T, offset []float64, v float64) {
 	width := 2*n.k + 1
 	for corner := range 1 << n.d {
 		tap, share, there := 0, v, true

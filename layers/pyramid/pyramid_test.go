@@ -1,4 +1,4 @@
-package layers
+package pyramid
 
 import (
 	"fmt"
@@ -12,7 +12,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/internal/testkit"
+	"github.com/equivcnp/equivcnp/layers"
 )
+
+// normals returns n normal numbers.
+func normals(rng *rand.Rand, n int) []float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = rng.NormFloat64()
+	}
+	return v
+}
 
 // pyramidTask is a task for pyramids of d coordinates: features that differ from the background around some places.
 type pyramidTask struct {
@@ -63,7 +73,7 @@ func (t *pyramidTask) features(x []float64, d, c int, by float64) []float64 {
 
 func testPyramids(rng *rand.Rand) map[string]*Pyramid[float64] {
 	all := map[string]*Pyramid[float64]{}
-	configs := map[string]PyramidConfig{
+	configs := map[string]Config{
 		"one level":  {Axes: 1, In: 2, Channels: []int{3}, Reach: 2, Blocks: 1, Step: 0.2},
 		"line":       {Axes: 1, In: 2, Channels: []int{3, 4, 5}, Reach: 3, Blocks: 1, Step: 0.1},
 		"no blocks":  {Axes: 1, In: 2, Channels: []int{3, 2, 4, 3}, Reach: 2, Blocks: 0, Step: 0.1},
@@ -78,8 +88,8 @@ func testPyramids(rng *rand.Rand) map[string]*Pyramid[float64] {
 	return all
 }
 
-func livePyramid(c PyramidConfig, rng *rand.Rand) *Pyramid[float64] {
-	p := NewPyramid[float64](c, rng)
+func livePyramid(c Config, rng *rand.Rand) *Pyramid[float64] {
+	p := New[float64](c, rng)
 	for _, q := range p.Params("") {
 		for i := range q.Data {
 			q.Data[i] += 0.1 * rng.NormFloat64()
@@ -92,7 +102,7 @@ func livePyramid(c PyramidConfig, rng *rand.Rand) *Pyramid[float64] {
 }
 
 func (t *pyramidTask) run(p *Pyramid[float64], by float64) []float64 {
-	var r PyramidRun[float64]
+	var r Run[float64]
 	add := func(x []float64) []float64 {
 		out := make([]float64, len(x))
 		for i, v := range x {
@@ -190,7 +200,7 @@ func TestPyramidTurns(t *testing.T) {
 		}
 		places := []float64{0.5, 0.1, -0.3, 0.6}
 		for _, lifts := range []int{c.lifts, 1} {
-			p := NewPyramid[float64](PyramidConfig{Axes: 2, In: 2, Channels: []int{3, 2, 2}, Reach: 2, Blocks: 1, Step: 0.25,
+			p := New[float64](Config{Axes: 2, In: 2, Channels: []int{3, 2, 2}, Reach: 2, Blocks: 1, Step: 0.25,
 				Lifts: lifts}, rng)
 			for _, q := range p.Params("") {
 				for i := range q.Data {
@@ -198,7 +208,7 @@ func TestPyramidTurns(t *testing.T) {
 				}
 			}
 			run := func(x, places []float64) []float64 {
-				var r PyramidRun[float64]
+				var r Run[float64]
 				r.Lay(p, task.lo, task.hi, task.from, task.to)
 				return slices.Clone(p.Compile().Forward(&r, bumps(r.Layout.Points(nil), places), x))
 			}
@@ -219,17 +229,17 @@ func TestPyramidTurns(t *testing.T) {
 		}
 	}
 	require.Panics(t, func() {
-		NewPyramid[float64](PyramidConfig{Axes: 1, In: 2, Channels: []int{3}, Reach: 2, Blocks: 1, Step: 0.25, Lifts: 4}, rng)
+		New[float64](Config{Axes: 1, In: 2, Channels: []int{3}, Reach: 2, Blocks: 1, Step: 0.25, Lifts: 4}, rng)
 	})
 	require.Panics(t, func() {
-		NewPyramid[float64](PyramidConfig{Axes: 2, In: 2, Channels: []int{3}, Reach: 2, Blocks: 1, Step: 0.25, Lifts: 3}, rng)
+		New[float64](Config{Axes: 2, In: 2, Channels: []int{3}, Reach: 2, Blocks: 1, Step: 0.25, Lifts: 3}, rng)
 	})
 }
 
 // TestPyramidGradients compares with central differences, and the tape's results with those of the plan.
 func TestPyramidGradients(t *testing.T) {
 	all := testPyramids(rand.New(rand.NewPCG(80, 3)))
-	all["sphere"] = livePyramid(PyramidConfig{Axes: 3, In: 2, Channels: []int{3, 4}, Reach: 1, Blocks: 1, Sphere: 60},
+	all["sphere"] = livePyramid(Config{Axes: 3, In: 2, Channels: []int{3, 4}, Reach: 1, Blocks: 1, Sphere: 60},
 		rand.New(rand.NewPCG(80, 7)))
 	for name, p := range all {
 		t.Run(name, func(t *testing.T) {
@@ -255,11 +265,11 @@ func TestPyramidGradients(t *testing.T) {
 			c := p.read.linear.Out
 			dout := make([][]float64, tasks)
 			for i := range dout {
-				dout[i] = normals[float64](rng, targets*c)
+				dout[i] = normals(rng, targets*c)
 			}
 			out := make([][]float64, tasks)
-			run := func() *PyramidTape[float64] {
-				return p.ForwardTape(tasks, func(i int) (*PyramidLayout[float64], []float64, []float64) { return y, f[i], all[i].x },
+			run := func() *Tape[float64] {
+				return p.ForwardTape(tasks, func(i int) (*Layout[float64], []float64, []float64) { return y, f[i], all[i].x },
 					func(i int, v []float64) { out[i] = append([]float64(nil), v...) })
 			}
 			loss := func() float64 {
@@ -272,7 +282,7 @@ func TestPyramidGradients(t *testing.T) {
 				}
 				return sum
 			}
-			g := NewGrads(p.Params(""))
+			g := layers.NewGrads(p.Params(""))
 			df := make([][]float64, tasks)
 			tape := run()
 			for range 2 {
@@ -283,7 +293,7 @@ func TestPyramidGradients(t *testing.T) {
 			for i, task := range all {
 				one := *task
 				testkit.Close(t, "alone", func() []float64 {
-					var r PyramidRun[float64]
+					var r Run[float64]
 					r.Lay(p, one.lo, one.hi, one.from, one.to)
 					at := one.features(r.Layout.Points(nil), d, in, 0.1*float64(i))
 					return append([]float64(nil), p.Compile().Forward(&r, at, one.x)...)
@@ -322,8 +332,8 @@ func TestPyramidGradients(t *testing.T) {
 
 // TestPyramidBits: any number of goroutines gives the same bits, and float32 is float64 rounded.
 func TestPyramidBits(t *testing.T) {
-	c := PyramidConfig{Axes: 1, In: 2, Channels: []int{16, 20, 24}, Reach: 3, Blocks: 1, Step: 0.05}
-	p, q := NewPyramid[float32](c, rand.New(rand.NewPCG(80, 4))), NewPyramid[float64](c, rand.New(rand.NewPCG(80, 4)))
+	c := Config{Axes: 1, In: 2, Channels: []int{16, 20, 24}, Reach: 3, Blocks: 1, Step: 0.05}
+	p, q := New[float32](c, rand.New(rand.NewPCG(80, 4))), New[float64](c, rand.New(rand.NewPCG(80, 4)))
 	for i, from := range p.Params("") {
 		for k, v := range from.Data {
 			q.Params("")[i].Data[k] = float64(v)
@@ -338,8 +348,8 @@ func TestPyramidBits(t *testing.T) {
 		for _, v := range task.features(y.Points(nil), 1, 2, 0) {
 			f = append(f, float32(v))
 		}
-		g, result := NewGrads(p.Params("")), make([][]float32, tasks)
-		tape := p.ForwardTape(tasks, func(int) (*PyramidLayout[float32], []float32, []float64) { return y, f, task.x },
+		g, result := layers.NewGrads(p.Params("")), make([][]float32, tasks)
+		tape := p.ForwardTape(tasks, func(int) (*Layout[float32], []float32, []float64) { return y, f, task.x },
 			func(i int, v []float32) { result[i] = append([]float32(nil), v...) })
 		tape.Backward(func(int) []float32 { return make([]float32, len(result[0])) }, g, func(int, []float32) {})
 		tape.Backward(func(i int) []float32 { return result[i] }, g,
@@ -357,11 +367,11 @@ func TestPyramidBits(t *testing.T) {
 func TestPyramidRounded(t *testing.T) {
 	rng := testkit.Rand(31)
 	for _, side := range []float64{1, 5, 40, 700} {
-		p := NewPyramid[float32](PyramidConfig{Axes: 1, In: 1, Channels: []int{2, 2, 2, 2, 2}, Reach: 2, Step: 0.25, Lifts: 1}, rng)
-		made := map[*PyramidLayout[float32]]bool{}
+		p := New[float32](Config{Axes: 1, In: 1, Channels: []int{2, 2, 2, 2, 2}, Reach: 2, Step: 0.25, Lifts: 1}, rng)
+		made := map[*Layout[float32]]bool{}
 		for range 100 {
 			lo, hi := []float64{-side * (0.95 + 0.05*rng.Float64())}, []float64{side * (0.95 + 0.05*rng.Float64())}
-			var exact PyramidLayout[float32]
+			var exact Layout[float32]
 			exact.Lay(p, lo, hi, lo, hi)
 			rounded := p.LayoutFor(lo, hi, lo, hi)
 			made[rounded] = true
@@ -377,20 +387,20 @@ func TestPyramidRounded(t *testing.T) {
 	}
 	var kept pyramidLayouts[float32]
 	for i, pairs := range []int{layoutPairs / 2, layoutPairs / 3, layoutPairs / 4, 1, 2 * layoutPairs, 1} {
-		kept.keep([4 * maxAxes]int{i}, &PyramidLayout[float32]{pairs: pairs})
+		kept.keep([4 * maxAxes]int{i}, &Layout[float32]{pairs: pairs})
 		require.Equal(t, []int{1, 2, 2, 3, 1, 1}[i], len(kept.all), "the last ones that fit, and the last one in any case")
 		require.Equal(t, []int{i}, kept.keys[len(kept.keys)-1][:1])
 	}
 	for i := range 2 * keepLayouts {
-		kept.keep([4 * maxAxes]int{i}, &PyramidLayout[float32]{})
+		kept.keep([4 * maxAxes]int{i}, &Layout[float32]{})
 	}
 	require.Len(t, kept.all, keepLayouts)
 	require.Len(t, kept.keys, keepLayouts)
 
-	p := NewPyramid[float32](PyramidConfig{Axes: 2, In: 1, Channels: []int{2, 2}, Reach: 2, Step: 0.25, Lifts: 1}, rng)
+	p := New[float32](Config{Axes: 2, In: 1, Channels: []int{2, 2}, Reach: 2, Step: 0.25, Lifts: 1}, rng)
 	for _, far := range []float64{1e300, math.Inf(1), 1 << 40} {
 		require.PanicsWithValue(t, fmt.Sprintf(
-			"layers: PyramidLayout: data from -2 to %g along coordinate 1, with 0.25 between points", far), func() {
+			"layers: Layout: data from -2 to %g along coordinate 1, with 0.25 between points", far), func() {
 			p.LayoutFor([]float64{0, -2}, []float64{1, far}, []float64{0, 0}, []float64{1, 1})
 		})
 	}

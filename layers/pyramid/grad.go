@@ -1,25 +1,27 @@
-package layers
+package pyramid
 
 import (
 	"slices"
 	"sync"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/layers/internal/reduce"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// PyramidTape is what a Pyramid's Backward needs of the forward pass of several tasks.
-type PyramidTape[T Float] struct {
-	net   *PlannedPyramid[T]
-	runs  []*PyramidRun[T] // nil after Backward, and another one computes them again
+// Tape is what a Pyramid's Backward needs of the forward pass of several tasks.
+type Tape[T layers.Float] struct {
+	net   *Planned[T]
+	runs  []*Run[T] // nil after Backward, and another one computes them again
 	again func()
 }
 
 // pyramidLayouts keeps the layouts of recent steps of training: there are few, as they are made for boxes of rounded sizes.
-type pyramidLayouts[T Float] struct {
+type pyramidLayouts[T layers.Float] struct {
 	mu   sync.Mutex
 	keys [][4 * maxAxes]int
-	all  []*PyramidLayout[T]
+	all  []*Layout[T]
 }
 
 // keepLayouts is how many layouts a pyramid keeps, and layoutPairs how many pairs these may have together, of some 30 bytes each.
@@ -29,7 +31,7 @@ const (
 )
 
 // keep adds a layout, and drops those that were used longest ago.
-func (c *pyramidLayouts[T]) keep(key [4 * maxAxes]int, y *PyramidLayout[T]) {
+func (c *pyramidLayouts[T]) keep(key [4 * maxAxes]int, y *Layout[T]) {
 	c.keys, c.all = append(c.keys, key), append(c.all, y)
 	pairs, first := 0, len(c.all)
 	for first > 0 && (first == len(c.all) || len(c.all)-first < keepLayouts && pairs+c.all[first-1].pairs <= layoutPairs) {
@@ -39,13 +41,13 @@ func (c *pyramidLayouts[T]) keep(key [4 * maxAxes]int, y *PyramidLayout[T]) {
 	c.keys, c.all = slices.Delete(c.keys, 0, first), slices.Delete(c.all, 0, first)
 }
 
-// LayoutFor returns a layout for all tasks of a batch, ready for gradients; see PyramidLayout.Lay.
-func (p *Pyramid[T]) LayoutFor(lo, hi, from, to []float64) *PyramidLayout[T] {
+// LayoutFor returns a layout for all tasks of a batch, ready for gradients; see Layout.Lay.
+func (p *Pyramid[T]) LayoutFor(lo, hi, from, to []float64) *Layout[T] {
 	if p.kernel.sphere > 0 {
 		return p.sphereLayout()
 	}
 	d := p.kernel.d
-	y := &PyramidLayout[T]{}
+	y := &Layout[T]{}
 	y.boxes(p, lo, hi, from, to, true)
 	enc, dec := y.nextEnc, y.nextDec
 	var key [4 * maxAxes]int
@@ -80,17 +82,17 @@ func (p *Pyramid[T]) LayoutFor(lo, hi, from, to []float64) *PyramidLayout[T] {
 	return y
 }
 
-// ForwardTape is PlannedPyramid.Forward for several tasks: task gives the layout of each, which LayoutFor made, its features and its
+// ForwardTape is Planned.Forward for several tasks: task gives the layout of each, which LayoutFor made, its features and its
 // targets, and done takes the results, both on several goroutines.
-func (p *Pyramid[T]) ForwardTape(tasks int, task func(t int) (y *PyramidLayout[T], f []T, x []float64),
-	done func(t int, features []T)) *PyramidTape[T] {
-	tape := &PyramidTape[T]{net: p.Compile()}
+func (p *Pyramid[T]) ForwardTape(tasks int, task func(t int) (y *Layout[T], f []T, x []float64),
+	done func(t int, features []T)) *Tape[T] {
+	tape := &Tape[T]{net: p.Compile()}
 	run := func(done func(int, []T)) {
-		tape.runs = make([]*PyramidRun[T], tasks)
+		tape.runs = make([]*Run[T], tasks)
 		parallel.For(tasks, 1, func(t, _ int) {
-			r, _ := p.runs.Get().(*PyramidRun[T])
+			r, _ := p.runs.Get().(*Run[T])
 			if r == nil {
-				r = &PyramidRun[T]{}
+				r = &Run[T]{}
 			}
 			y, f, x := task(t)
 			tape.runs[t], r.Layout = r, y
@@ -103,7 +105,7 @@ func (p *Pyramid[T]) ForwardTape(tasks int, task func(t int) (y *PyramidLayout[T
 }
 
 // pyramidGrads are the sums of gradients of some tasks.
-type pyramidGrads[T Float] struct {
+type pyramidGrads[T layers.Float] struct {
 	pre     []T
 	preBias []float64
 	weights [][]T // of each convolution: [poses, in], or of the last one [taps, in]
@@ -111,7 +113,7 @@ type pyramidGrads[T Float] struct {
 	bias    [][]float64
 }
 
-func (n *PlannedPyramid[T]) newGrads() *pyramidGrads[T] {
+func (n *Planned[T]) newGrads() *pyramidGrads[T] {
 	g := &pyramidGrads[T]{pre: make([]T, n.p.pre.In*len(n.bias)), preBias: make([]float64, len(n.bias))}
 	for i := range n.convs {
 		l := &n.convs[i]
@@ -132,7 +134,7 @@ const gradParts = 8
 
 // Backward adds the parameters' gradients to g, given those to the features of task t, dout(t) [targets, Out], and hands the gradients
 // to the features that came in to done, task after task.
-func (t *PyramidTape[T]) Backward(dout func(t int) []T, g *Grads[T], done func(t int, df []T)) {
+func (t *Tape[T]) Backward(dout func(t int) []T, g *layers.Grads[T], done func(t int, df []T)) {
 	if t.runs == nil {
 		t.again()
 	}
@@ -158,7 +160,7 @@ func (t *PyramidTape[T]) Backward(dout func(t int) []T, g *Grads[T], done func(t
 }
 
 // packBack lays out the linear maps for gradients to what they are applied to; the first is that of what comes in.
-func (n *PlannedPyramid[T]) packBack() []*simd.Packed[T] {
+func (n *Planned[T]) packBack() []*simd.Packed[T] {
 	back := []*simd.Packed[T]{simd.Pack(copied(n.p.pre.Weight, n.p.copies.weight), n.p.pre.In, len(n.bias), n.p.pre.In)}
 	for _, c := range n.p.convs() {
 		l := c.conv.linear
@@ -168,7 +170,7 @@ func (n *PlannedPyramid[T]) packBack() []*simd.Packed[T] {
 }
 
 // addGrads adds the parts, in their order, to the parameters' gradients.
-func (n *PlannedPyramid[T]) addGrads(parts []*pyramidGrads[T], g *Grads[T]) {
+func (n *Planned[T]) addGrads(parts []*pyramidGrads[T], g *layers.Grads[T]) {
 	add := func(dst, src []T, at []int32) {
 		switch {
 		case dst == nil:
@@ -182,7 +184,7 @@ func (n *PlannedPyramid[T]) addGrads(parts []*pyramidGrads[T], g *Grads[T]) {
 		if at != nil {
 			addCopies(dst, src, at)
 		} else {
-			addTo(dst, src)
+			reduce.AddTo(dst, src)
 		}
 	}
 	convs := n.p.convs()
@@ -217,7 +219,7 @@ func (n *PlannedPyramid[T]) addGrads(parts []*pyramidGrads[T], g *Grads[T]) {
 }
 
 // backward adds the gradients of one task to g, and returns that to the features that came in.
-func (n *PlannedPyramid[T]) backward(r *PyramidRun[T], back []*simd.Packed[T], dout []T, g *pyramidGrads[T]) []T {
+func (n *Planned[T]) backward(r *Run[T], back []*simd.Packed[T], dout []T, g *pyramidGrads[T]) []T {
 	y, p, levels := r.Layout, n.p, n.p.levels()
 	zero := func(x []T) []T {
 		d := r.take(len(x))
@@ -261,7 +263,7 @@ func (n *PlannedPyramid[T]) backward(r *PyramidRun[T], back []*simd.Packed[T], d
 	}
 	rows, in, out := y.Rows(), p.pre.In, len(n.bias)
 	simd.ReLUGrad(dh, dh, r.pre)
-	columnSums(g.preBias, dh)
+	reduce.Columns(g.preBias, dh)
 	simd.GemmTN(g.pre, in, dh, out, r.f, in, 1, 1, out, in, rows+1)
 	df := r.take((rows + 1) * in)
 	simd.GemmPacked(df, in, dh, out, back[0], nil, simd.ActNone, rows+1)
@@ -270,7 +272,7 @@ func (n *PlannedPyramid[T]) backward(r *PyramidRun[T], back []*simd.Packed[T], d
 
 // convBack takes the gradient dy to the result of convolution i, which it overwrites by that to the result before ReLU,
 // to what the convolution had been given: it sets dx [points+1, in], or adds to it, and adds to dskip [.., skip].
-func (n *PlannedPyramid[T]) convBack(r *PyramidRun[T], i int, back *simd.Packed[T], dy, dx []T, add bool, dskip []T, g *pyramidGrads[T]) {
+func (n *Planned[T]) convBack(r *Run[T], i int, back *simd.Packed[T], dy, dx []T, add bool, dskip []T, g *pyramidGrads[T]) {
 	l, t := &n.convs[i], &r.tape[i]
 	c, wide, q, points := l.in, l.in+l.skip, t.pairs.queries, t.pairs.points
 	defer r.release(r.total)
@@ -279,7 +281,7 @@ func (n *PlannedPyramid[T]) convBack(r *PyramidRun[T], i int, back *simd.Packed[
 		hi := min(lo+pyramidRows, q+1)
 		d := dy[lo*l.out : hi*l.out]
 		simd.ReLUGrad(d, d, t.y[lo*l.out:hi*l.out])
-		columnSums(g.bias[i], d)
+		reduce.Columns(g.bias[i], d)
 		simd.GemmTN(g.linear[i], wide, d, l.out, t.z[lo*wide:hi*wide], wide, 1, 1, l.out, wide, hi-lo)
 		simd.GemmPacked(dz[lo*wide:hi*wide], wide, d, l.out, back, nil, simd.ActNone, hi-lo)
 	}
@@ -318,13 +320,13 @@ func (n *PlannedPyramid[T]) convBack(r *PyramidRun[T], i int, back *simd.Packed[
 	switch ordered := len(t.pairs.pointOrder) > 0; {
 	case i == len(n.convs)-1: // whose points have their order, and whose dx is set
 		n.targetsBack(r, dx[:points*c], dmid, g.weights[i])
-		columnSums(sum, dx[:points*c])
+		reduce.Columns(sum, dx[:points*c])
 	case ordered || t.pairs.plan == nil:
 		ddev := r.take(points * c)
 		dmid = ofSums(r, t.pairs, dmid, c)
 		pointsBack(t.pairs, ddev, dmid, l.weights, c, 0, points)
 		n.weightsBack(r, i, dmid, g)
-		columnSums(sum, ddev)
+		reduce.Columns(sum, ddev)
 		if !ordered {
 			addOrCopy(dx[:points*c], ddev, add)
 		}
@@ -338,7 +340,7 @@ func (n *PlannedPyramid[T]) convBack(r *PyramidRun[T], i int, back *simd.Packed[
 			hi := min(lo+pyramidRows, points)
 			ddev := part[:(hi-lo)*c]
 			pointsBack(t.pairs, ddev, dmid, l.weights, c, lo, hi)
-			columnSums(sum, ddev)
+			reduce.Columns(sum, ddev)
 			addOrCopy(dx[lo*c:hi*c], ddev, add)
 		}
 		n.weightsBack(r, i, dmid, g)
@@ -349,14 +351,14 @@ func (n *PlannedPyramid[T]) convBack(r *PyramidRun[T], i int, back *simd.Packed[
 }
 
 // weightsBack adds the gradient to the weights of convolution i, given that to its sums.
-func (n *PlannedPyramid[T]) weightsBack(r *PyramidRun[T], i int, dsums []T, g *pyramidGrads[T]) {
+func (n *Planned[T]) weightsBack(r *Run[T], i int, dsums []T, g *pyramidGrads[T]) {
 	if dw, t := g.weights[i], &r.tape[i]; len(dw) > 0 { // else they are not wanted
 		weightsBack(t.pairs, dw, dsums, r.deviations(t, n.convs[i].in), n.convs[i].in)
 	}
 }
 
 // addOrCopy adds x to dst, or copies it there.
-func addOrCopy[T Float](dst, x []T, add bool) {
+func addOrCopy[T layers.Float](dst, x []T, add bool) {
 	if add {
 		simd.Add(dst, dst, x)
 	} else {
@@ -365,10 +367,10 @@ func addOrCopy[T Float](dst, x []T, add bool) {
 }
 
 // prepareTargets makes what the gradients of targets need.
-func prepareTargets[T Float](p *targetPairs[T]) { prepare[T](&p.latticePairs, 0) }
+func prepareTargets[T layers.Float](p *targetPairs[T]) { prepare[T](&p.latticePairs, 0) }
 
 // targetsBack sets ddev to the gradient to what the targets read and adds that to the taps to dtaps [taps, in].
-func (n *PlannedPyramid[T]) targetsBack(r *PyramidRun[T], ddev, dout, dtaps []T) {
+func (n *Planned[T]) targetsBack(r *Run[T], ddev, dout, dtaps []T) {
 	p, c := &r.targets, n.p.read.in
 	pairs, taps := len(p.index), n.p.kernel.taps()
 	simd.Depthwise(ddev, dout, r.weights, p.back.Offsets, p.back.Index, p.back.Pose, c, false)

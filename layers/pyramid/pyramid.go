@@ -1,4 +1,13 @@
-package layers
+// Package pyramid holds an equivariant U-Net on lattices whose steps double from level to level, in the plane, in space and on the
+// sphere.
+//
+//	New Pyramid ForwardTape Tape   the network, its parameters, and what a gradient needs
+//	Compile Planned Run            inference: a task's way through all levels, on one goroutine
+//	Layout                         where the lattices of a task lie
+//
+// pairs.go says who sees whom on lattices, sphere.go on the sphere; run.go goes through the levels, grad.go back, and lifts.go
+// keeps features for several angles.
+package pyramid
 
 import (
 	"fmt"
@@ -8,6 +17,9 @@ import (
 	"sync"
 
 	"github.com/equivcnp/equivcnp/internal/reuse"
+	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
+	"github.com/equivcnp/equivcnp/layers/internal/initial"
 )
 
 // Pyramid is an equivariant U-Net on lattices whose steps double from level to level, under translations: LieConvs from each lattice to
@@ -22,15 +34,15 @@ import (
 // A shift by a step of the coarsest lattice changes nothing; neither does any other one where each task has a lattice of its own that
 // moves with it.
 //
-// In the plane a pyramid may have lifts, too: then it is equivariant under turns (pyramid_lifts.go).
-type Pyramid[T Float] struct {
+// In the plane a pyramid may have lifts, too: then it is equivariant under turns (lifts.go).
+type Pyramid[T layers.Float] struct {
 	kernel latticeKernel
 	blocks int
 	lifts  int
 	// Step is that of the finest lattice.
 	Step float64 // but on the sphere
 
-	pre    *Linear[T]           // features in → the finest level's
+	pre    *layers.Linear[T]    // features in → the finest level's
 	copies linearCopies         // of pre's parameters
 	enc    [][]*residualTaps[T] // of each level
 	// What takes level l to l+1, and what takes both to l again.
@@ -40,16 +52,16 @@ type Pyramid[T Float] struct {
 	read  *tapsConv[T]
 
 	layouts pyramidLayouts[T]
-	runs    sync.Pool // *PyramidRun[T]
+	runs    sync.Pool // *Run[T]
 
 	// On the sphere, made on demand: the layout of all tasks, and its finest lattice.
 	sphereOnce sync.Once
-	sphere     *PyramidLayout[T]
+	sphere     *Layout[T]
 	finest     *sphereLattice
 }
 
-// PyramidConfig are the sizes of a Pyramid.
-type PyramidConfig struct {
+// Config are the sizes of a Pyramid.
+type Config struct {
 	Axes int // coordinates of a point
 	// In is the number of features that come in, Channels their number on every level, from the finest one on.
 	In       int
@@ -68,31 +80,31 @@ type PyramidConfig struct {
 // maxBlocks bounds the residual blocks of a level.
 const maxBlocks = 1 << 10
 
-// NewPyramid returns a pyramid. It panics on sizes that make none.
-func NewPyramid[T Float](c PyramidConfig, rng *rand.Rand) *Pyramid[T] {
-	const fn = "NewPyramid"
-	checkSize(fn, "Axes", c.Axes)
+// New returns a pyramid. It panics on sizes that make none.
+func New[T layers.Float](c Config, rng *rand.Rand) *Pyramid[T] {
+	const fn = "New"
+	check.Size(fn, "Axes", c.Axes)
 	if c.Axes > maxAxes {
 		panic(fmt.Sprintf("layers: %s: Axes = %d, need at most %d", fn, c.Axes, maxAxes))
 	}
 	if c.Sphere < 0 || c.Sphere > 0 && c.Axes != 3 {
 		panic(fmt.Sprintf("layers: %s: Sphere = %d with Axes = %d, need at least 0, and three Axes", fn, c.Sphere, c.Axes))
 	}
-	checkSize(fn, "Sphere", max(1, c.Sphere))
-	checkSize(fn, "Reach", c.Reach)
-	checkSize(fn, "levels", len(c.Channels))
+	check.Size(fn, "Sphere", max(1, c.Sphere))
+	check.Size(fn, "Reach", c.Reach)
+	check.Size(fn, "levels", len(c.Channels))
 	if c.Blocks < 0 || c.Blocks > maxBlocks {
 		panic(fmt.Sprintf("layers: %s: Blocks = %d, need 0 to %d", fn, c.Blocks, maxBlocks))
 	}
 	for _, v := range c.Channels {
-		checkSize(fn, "Channels", v)
+		check.Size(fn, "Channels", v)
 		taps := []int{v}
 		for range c.Axes {
 			taps = append(taps, 2*c.Reach+1)
 		}
-		checkWeights(fn, taps...)
+		check.Weights(fn, taps...)
 	}
-	checkRand(fn, rng)
+	check.Rand(fn, rng)
 	lifts := max(1, c.Lifts)
 	if lifts > 1 && (c.Axes != 2 || lifts != 2 && lifts != 4) {
 		panic(fmt.Sprintf("layers: %s: Lifts = %d with %d axes, need 2 or 4 with 2", fn, lifts, c.Axes))
@@ -121,31 +133,31 @@ func NewPyramid[T Float](c PyramidConfig, rng *rand.Rand) *Pyramid[T] {
 }
 
 // newLinearReLU is NewLinear for a ReLU behind it, which keeps the size of features.
-func newLinearReLU[T Float](in, out int, rng *rand.Rand) *Linear[T] {
-	l := NewLinear[T](in, out, rng)
-	uniform(l.Weight, math.Sqrt(6/float64(in)), rng)
+func newLinearReLU[T layers.Float](in, out int, rng *rand.Rand) *layers.Linear[T] {
+	l := layers.NewLinear[T](in, out, rng)
+	initial.Uniform(l.Weight, math.Sqrt(6/float64(in)), rng)
 	return l
 }
 
 // tapsConv is a depthwise convolution by taps, whose result, beside skip features of the same rows, goes through a linear map.
-type tapsConv[T Float] struct {
+type tapsConv[T layers.Float] struct {
 	in, skip, out int // of all lifts
 	taps          []T // [taps, in / lifts]; nil: they are 1
-	linear        *Linear[T]
+	linear        *layers.Linear[T]
 
 	tapCopies []int32
 	copies    linearCopies // of linear's parameters
 }
 
 // residualTaps is ReLU(f + conv(ReLU(conv(f)))).
-type residualTaps[T Float] [2]*tapsConv[T]
+type residualTaps[T layers.Float] [2]*tapsConv[T]
 
 // newTapsConv draws taps so that features keep their size; gain multiplies that of the linear map's weights. Each lift has in features,
 // and gets out.
-func newTapsConv[T Float](n latticeKernel, lifts, in, out int, gain float64, rng *rand.Rand) *tapsConv[T] {
+func newTapsConv[T layers.Float](n latticeKernel, lifts, in, out int, gain float64, rng *rand.Rand) *tapsConv[T] {
 	c := newMeans[T](lifts, in, out, 0, rng)
 	c.taps, c.tapCopies = make([]T, n.taps()*in), n.turned(lifts, in)
-	uniform(c.taps, math.Sqrt(3/n.gain()), rng)
+	initial.Uniform(c.taps, math.Sqrt(3/n.gain()), rng)
 	for i := range c.linear.Weight {
 		c.linear.Weight[i] *= T(gain)
 	}
@@ -155,22 +167,22 @@ func newTapsConv[T Float](n latticeKernel, lifts, in, out int, gain float64, rng
 // newMeans is the convolution between two lattices, which takes the window's mean: no weights that are learned, since what the coarser
 // lattice cannot hold must not come in, and what the finer one gets must not depend on where its points lie between the coarser one's. With
 // learned weights a trained model's predictions change 2.7 times as much as it moves against its lattices, and are no better.
-func newMeans[T Float](lifts, in, out, skip int, rng *rand.Rand) *tapsConv[T] {
+func newMeans[T layers.Float](lifts, in, out, skip int, rng *rand.Rand) *tapsConv[T] {
 	return &tapsConv[T]{in: lifts * in, skip: lifts * skip, out: lifts * out, linear: newLinearReLU[T](lifts*(in+skip), out, rng),
 		copies: copiesByAngle(lifts, in, skip, out)}
 }
 
-func (c *tapsConv[T]) params(prefix string) []Param[T] {
+func (c *tapsConv[T]) params(prefix string) []layers.Param[T] {
 	if c.taps == nil {
 		return c.linear.Params(prefix + "linear.")
 	}
 	in := c.in * c.linear.Out / c.out // of one lift
-	return append([]Param[T]{{Name: prefix + "taps", Shape: []int{len(c.taps) / in, in}, Data: c.taps}},
+	return append([]layers.Param[T]{{Name: prefix + "taps", Shape: []int{len(c.taps) / in, in}, Data: c.taps}},
 		c.linear.Params(prefix+"linear.")...)
 }
 
 // Params lists the pyramid's state.
-func (p *Pyramid[T]) Params(prefix string) []Param[T] {
+func (p *Pyramid[T]) Params(prefix string) []layers.Param[T] {
 	ps := p.pre.Params(prefix + "pre.")
 	for _, c := range p.convs() {
 		ps = append(ps, c.conv.params(prefix+c.name+".")...)
@@ -179,7 +191,7 @@ func (p *Pyramid[T]) Params(prefix string) []Param[T] {
 }
 
 // namedConv is one of the pyramid's convolutions; stride is that of its points.
-type namedConv[T Float] struct {
+type namedConv[T layers.Float] struct {
 	name   string
 	stride int
 	conv   *tapsConv[T]
@@ -211,8 +223,8 @@ func (p *Pyramid[T]) convs() []namedConv[T] {
 // levels is the number of lattices.
 func (p *Pyramid[T]) levels() int { return len(p.enc) }
 
-// PyramidLayout says which parts of the lattices a pyramid computes for a task, and who sees whom there.
-type PyramidLayout[T Float] struct {
+// Layout says which parts of the lattices a pyramid computes for a task, and who sees whom there.
+type Layout[T layers.Float] struct {
 	p        *Pyramid[T]
 	enc, dec []latticeBox // of each level, and of each but the coarsest
 	same     []latticePairs
@@ -227,9 +239,9 @@ type PyramidLayout[T Float] struct {
 // Lay lays out the pyramid for data whose features differ from the background between lo and hi, along each coordinate,
 // and targets between from and to; all are counted from the lattices' common point. lo above hi are no data, from above
 // to no targets. Memory is used again, and what is laid out for the same parts of the lattices stays.
-func (y *PyramidLayout[T]) Lay(p *Pyramid[T], lo, hi, from, to []float64) {
+func (y *Layout[T]) Lay(p *Pyramid[T], lo, hi, from, to []float64) {
 	if p.kernel.sphere > 0 {
-		panic("layers: PyramidLayout.Lay: the lattices on the sphere have one layout, that of LayoutFor")
+		panic("layers: Layout.Lay: the lattices on the sphere have one layout, that of LayoutFor")
 	}
 	y.boxes(p, lo, hi, from, to, false)
 	if y.p != p || !slices.Equal(y.enc, y.nextEnc) || !slices.Equal(y.dec, y.nextDec) {
@@ -250,13 +262,13 @@ const leastRounded = 4
 
 // boxes sets nextEnc and nextDec to the parts of the lattices. If rounded, those of the data and of the targets begin
 // and end at multiples of some points of the finest lattice.
-func (y *PyramidLayout[T]) boxes(p *Pyramid[T], lo, hi, from, to []float64, rounded bool) {
+func (y *Layout[T]) boxes(p *Pyramid[T], lo, hi, from, to []float64, rounded bool) {
 	enc, dec := y.nextEnc[:0], y.nextDec[:0]
 	d, k, levels := p.kernel.d, p.kernel.k, p.levels()
-	checkLen("PyramidLayout", "lo", len(lo), d)
-	checkLen("PyramidLayout", "hi", len(hi), d)
-	checkLen("PyramidLayout", "from", len(from), d)
-	checkLen("PyramidLayout", "to", len(to), d)
+	check.Len("Layout", "lo", len(lo), d)
+	check.Len("Layout", "hi", len(hi), d)
+	check.Len("Layout", "from", len(from), d)
+	check.Len("Layout", "to", len(to), d)
 	grow := 2 * k * p.blocks // by how much the blocks of a level carry features on
 	whole := func(b *latticeBox, a int, lo, hi float64) {
 		round := 1
@@ -270,7 +282,7 @@ func (y *PyramidLayout[T]) boxes(p *Pyramid[T], lo, hi, from, to []float64, roun
 	for a := range d {
 		if lo[a] <= hi[a] {
 			if !(hi[a]-lo[a] < limitRows*p.Step && math.Abs(lo[a]) < 1<<53*p.Step) {
-				panic(fmt.Sprintf("layers: PyramidLayout: data from %g to %g along coordinate %d, with %g between points", lo[a],
+				panic(fmt.Sprintf("layers: Layout: data from %g to %g along coordinate %d, with %g between points", lo[a],
 					hi[a], a, p.Step))
 			}
 			whole(&b, a, math.Ceil(lo[a]/p.Step), math.Floor(hi[a]/p.Step))
@@ -310,7 +322,7 @@ func (y *PyramidLayout[T]) boxes(p *Pyramid[T], lo, hi, from, to []float64, roun
 }
 
 // layBoxes lays out nextEnc and nextDec.
-func (y *PyramidLayout[T]) layBoxes(p *Pyramid[T]) {
+func (y *Layout[T]) layBoxes(p *Pyramid[T]) {
 	levels := p.levels()
 	y.p = p
 	y.enc, y.nextEnc = y.nextEnc, y.enc
@@ -356,10 +368,10 @@ func resizePairs(p *[]latticePairs, n int) {
 }
 
 // Rows is the number of points that features come in on.
-func (y *PyramidLayout[T]) Rows() int { return y.enc[0].rows(y.p.kernel.d) }
+func (y *Layout[T]) Rows() int { return y.enc[0].rows(y.p.kernel.d) }
 
 // All is the number of points of all levels, on both ways.
-func (y *PyramidLayout[T]) All() int {
+func (y *Layout[T]) All() int {
 	n := 0
 	for _, boxes := range [2][]latticeBox{y.enc, y.dec} {
 		for i := range boxes {
@@ -370,7 +382,7 @@ func (y *PyramidLayout[T]) All() int {
 }
 
 // Lattice is the points that features come in on, where they are a lattice of several axes, else nil. Coordinates are put into dst.
-func (y *PyramidLayout[T]) Lattice(dst Lattice) Lattice {
+func (y *Layout[T]) Lattice(dst layers.Lattice) layers.Lattice {
 	d := y.p.kernel.d
 	if d == 1 || y.p.kernel.sphere > 0 {
 		return nil
@@ -389,7 +401,7 @@ func (y *PyramidLayout[T]) Lattice(dst Lattice) Lattice {
 }
 
 // Points appends the coordinates of the points that features come in on.
-func (y *PyramidLayout[T]) Points(dst []float64) []float64 {
+func (y *Layout[T]) Points(dst []float64) []float64 {
 	var number [maxAxes]int
 	d := y.p.kernel.d
 	if y.p.kernel.sphere > 0 {

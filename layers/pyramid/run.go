@@ -1,12 +1,15 @@
-package layers
+package pyramid
 
 import (
 	"github.com/equivcnp/equivcnp/internal/hugepage"
+	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// PlannedPyramid is a Pyramid whose weights are laid out for use: immutable, and safe for concurrent use.
-type PlannedPyramid[T Float] struct {
+// Planned is a Pyramid whose weights are laid out for use: immutable, and safe for concurrent use.
+type Planned[T layers.Float] struct {
 	p     *Pyramid[T]
 	pre   *simd.Packed[T]
 	bias  []T
@@ -15,7 +18,7 @@ type PlannedPyramid[T Float] struct {
 }
 
 // plannedTaps is a tapsConv with the window.
-type plannedTaps[T Float] struct {
+type plannedTaps[T layers.Float] struct {
 	in, skip, out int
 	means         bool // the weights are not learned
 	poses         []poseTap
@@ -25,9 +28,9 @@ type plannedTaps[T Float] struct {
 }
 
 // Compile lays out the pyramid's weights. Later changes of its parameters do not reach the result.
-func (p *Pyramid[T]) Compile() *PlannedPyramid[T] {
+func (p *Pyramid[T]) Compile() *Planned[T] {
 	bias := append([]T(nil), copied(p.pre.Bias, p.copies.bias)...)
-	n := &PlannedPyramid[T]{p: p, pre: simd.PackTransposed(copied(p.pre.Weight, p.copies.weight), p.pre.In, p.pre.In, len(bias)),
+	n := &Planned[T]{p: p, pre: simd.PackTransposed(copied(p.pre.Weight, p.copies.weight), p.pre.In, p.pre.In, len(bias)),
 		bias: bias}
 	poses := map[int][]poseTap{1: p.kernel.poses(1), 2: p.kernel.poses(2)}
 	for _, c := range p.convs() {
@@ -55,14 +58,14 @@ func (p *Pyramid[T]) Compile() *PlannedPyramid[T] {
 }
 
 // Out is the number of features at a target.
-func (n *PlannedPyramid[T]) Out() int { return n.p.read.linear.Out }
+func (n *Planned[T]) Out() int { return n.p.read.linear.Out }
 
-// PyramidRun is one task's way through a pyramid: its layout, its features, and what a backward pass needs of them. Its memory is used
+// Run is one task's way through a pyramid: its layout, its features, and what a backward pass needs of them. Its memory is used
 // again by the next task.
-type PyramidRun[T Float] struct {
-	Layout *PyramidLayout[T]
+type Run[T layers.Float] struct {
+	Layout *Layout[T]
 
-	own     PyramidLayout[T]
+	own     Layout[T]
 	targets targetPairs[T]
 	f       []T // what came in
 	tape    []tapsTape[T]
@@ -79,7 +82,7 @@ type PyramidRun[T Float] struct {
 }
 
 // tapsTape is a convolution's part.
-type tapsTape[T Float] struct {
+type tapsTape[T layers.Float] struct {
 	pairs    *latticePairs
 	x        []T // [points+1, in]: features, the background's last
 	z        []T // [queries+1, in+skip]: what the linear map is applied to
@@ -89,7 +92,7 @@ type tapsTape[T Float] struct {
 }
 
 // take returns room for n numbers, which may be anything.
-func (r *PyramidRun[T]) take(n int) []T {
+func (r *Run[T]) take(n int) []T {
 	r.total += n
 	r.most = max(r.most, r.total)
 	if r.used+n > len(r.arena) {
@@ -100,24 +103,24 @@ func (r *PyramidRun[T]) take(n int) []T {
 }
 
 // release frees all that was taken since total was this: memory that the caches still hold, for what is taken next.
-func (r *PyramidRun[T]) release(total int) {
+func (r *Run[T]) release(total int) {
 	// If there is a new arena since, all of it goes.
 	r.used, r.total = max(0, r.used-(r.total-total)), total
 }
 
 // room is memory for so many numbers, on huge pages: a run goes through all of it, forth and back.
-func room[T Float](n int) []T { return hugepage.Make[T](n, n) }
+func room[T layers.Float](n int) []T { return hugepage.Make[T](n, n) }
 
 // reset makes all memory free again.
-func (r *PyramidRun[T]) reset() {
+func (r *Run[T]) reset() {
 	if r.most > len(r.arena) {
 		r.arena = room[T](r.most + r.most/8)
 	}
 	r.used, r.total, r.most = 0, 0, 0
 }
 
-// Lay lays out a task; see PyramidLayout.
-func (r *PyramidRun[T]) Lay(p *Pyramid[T], lo, hi, from, to []float64) {
+// Lay lays out a task; see Layout.
+func (r *Run[T]) Lay(p *Pyramid[T], lo, hi, from, to []float64) {
 	if p.kernel.sphere > 0 {
 		r.Layout = p.sphereLayout()
 		return
@@ -128,10 +131,10 @@ func (r *PyramidRun[T]) Lay(p *Pyramid[T], lo, hi, from, to []float64) {
 
 // Forward returns the features [targets, Out] at targets x [targets, axes], for features f [Layout.Rows, in] at the
 // layout's points, those of no data being 0. They are good until the run's next Forward.
-func (n *PlannedPyramid[T]) Forward(r *PyramidRun[T], f []T, x []float64) []T {
+func (n *Planned[T]) Forward(r *Run[T], f []T, x []float64) []T {
 	y, p, levels := r.Layout, n.p, n.p.levels()
 	rows, in := y.Rows(), p.pre.In
-	checkLen("PlannedPyramid", "f", len(f), rows, in)
+	check.Len("Planned", "f", len(f), rows, in)
 	r.reset()
 	for len(r.tape) < len(n.convs) {
 		r.tape = append(r.tape, tapsTape[T]{})
@@ -184,7 +187,7 @@ func (n *PlannedPyramid[T]) Forward(r *PyramidRun[T], f []T, x []float64) []T {
 
 // conv applies convolution i to x [points+1, in], whose last row is the background, with skip features [.., skip] of rows skipRows, -1
 // for their background's, and with what its result is added to, if anything.
-func (n *PlannedPyramid[T]) conv(r *PyramidRun[T], i int, x []T, pairs *latticePairs, weights, skip []T, skipRows []int32,
+func (n *Planned[T]) conv(r *Run[T], i int, x []T, pairs *latticePairs, weights, skip []T, skipRows []int32,
 	residual []T) []T {
 	l, t := &n.convs[i], &r.tape[i]
 	c, wide, q := l.in, l.in+l.skip, pairs.queries
@@ -225,7 +228,7 @@ func (n *PlannedPyramid[T]) conv(r *PyramidRun[T], i int, x []T, pairs *latticeP
 	for lo := 0; lo <= q; lo += pyramidRows {
 		hi := min(lo+pyramidRows, q+1)
 		if from, to := lo, min(hi, q); inBlocks && from < to {
-			simd.DepthwisePlanF32(f32(t.z[from*c:to*c]), f32(dev), f32(weights), pairs.plan, from, to, c, false)
+			simd.DepthwisePlanF32(buffers.F32(t.z[from*c:to*c]), buffers.F32(dev), buffers.F32(weights), pairs.plan, from, to, c, false)
 		}
 		y := t.y[lo*l.out : hi*l.out]
 		simd.GemmPacked(y, l.out, t.z[lo*wide:hi*wide], wide, l.packed, l.bias, act, hi-lo)
@@ -248,7 +251,7 @@ const differenceRows = 32
 // deviations returns what the features [points, c] that a convolution was given differ by from the background, in the
 // order of the pairs. They are not kept for the way back: to write them into memory that is in no cache takes longer
 // than to compute them again.
-func (r *PyramidRun[T]) deviations(t *tapsTape[T], c int) []T {
+func (r *Run[T]) deviations(t *tapsTape[T], c int) []T {
 	points := t.pairs.points
 	dev, background := r.take(points*c), t.x[points*c:(points+1)*c]
 	if len(t.pairs.pointOrder) == 0 {
@@ -263,7 +266,7 @@ func (r *PyramidRun[T]) deviations(t *tapsTape[T], c int) []T {
 }
 
 // differences sets dst [n, c] to the rows of x less the background [c].
-func (r *PyramidRun[T]) differences(dst, x, background []T) {
+func (r *Run[T]) differences(dst, x, background []T) {
 	c := len(background)
 	r.negative = r.negative[:0]
 	for range differenceRows {

@@ -1,4 +1,4 @@
-package layers
+package pyramid
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/internal/testkit"
+	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/neighbor"
 )
 
@@ -28,7 +29,7 @@ func ontoSphere(x []float64) {
 func TestSpherePairs(t *testing.T) {
 	const k, taps = 2, 4
 	rng := rand.New(rand.NewPCG(82, 1))
-	targets := normals[float64](rng, 3*40)
+	targets := normals(rng, 3*40)
 	ontoSphere(targets)
 	copy(targets, []float64{0, 0, 1, 0, 0, -1, 1, 0, 0}) // poles
 	poses, shares := spherePoseTaps(taps), sphereShares(taps)
@@ -54,7 +55,7 @@ func TestSpherePairs(t *testing.T) {
 				if rounded {
 					u = (math.Floor(u*spherePoses) + 0.5) / spherePoses
 				}
-				window[j] = WindowSmooth.At(u)
+				window[j] = layers.WindowSmooth.At(u)
 				total += window[j]
 				tap, share := sphereTaps(taps, u)
 				for side := range 2 {
@@ -113,8 +114,8 @@ func TestSpherePairs(t *testing.T) {
 		sum += v
 	}
 	require.InDelta(t, 1, sum, 1e-12)
-	require.PanicsWithValue(t, "layers: NewPyramid: Sphere = 10 with Axes = 2, need at least 0, and three Axes", func() {
-		NewPyramid[float64](PyramidConfig{Axes: 2, In: 1, Channels: []int{1}, Reach: 1, Sphere: 10}, rng)
+	require.PanicsWithValue(t, "layers: New: Sphere = 10 with Axes = 2, need at least 0, and three Axes", func() {
+		New[float64](Config{Axes: 2, In: 1, Channels: []int{1}, Reach: 1, Sphere: 10}, rng)
 	})
 	require.Equal(t, 5.0, neighbor.Chord2(math.Pi))
 }

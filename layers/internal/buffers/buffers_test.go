@@ -1,4 +1,4 @@
-package layers
+package buffers
 
 import (
 	"testing"
@@ -18,9 +18,9 @@ func TestClasses(t *testing.T) {
 		last = class
 	}
 	require.Less(t, classOf(1<<30), classes)
-	x := rent[float32](1000)
+	x := Rent[float32](1000)
 	require.Len(t, x, 1000)
 	require.Equal(t, 1024, cap(x))
-	giveBack(x, nil)
-	giveBack(make([]float32, 1025)) // not one of ours: left to the garbage collector
+	GiveBack(x, nil)
+	GiveBack(make([]float32, 1025)) // not one of ours: left to the garbage collector
 }
