@@ -245,86 +245,15 @@ func Decode(b []byte) (*File, error) {
 	records := r.number(r.wide)
 	streaming := records == math.MaxUint32 && !r.wide || records == math.MaxUint64
 	f := &File{}
-	record := -1
-	for i := range r.list(dimensions, 8) {
-		d := Dim{Name: r.name()}
-		n := r.number(r.wide)
-		if n > math.MaxInt32 {
-			r.fail("dimension %q of length %d", d.Name, n)
-		}
-		if r.err != nil {
-			return nil, r.err
-		}
-		if d.Len = int(n); n == 0 {
-			if record >= 0 {
-				r.fail("a second record dimension")
-			}
-			d.Record, record = true, i
-		}
-		f.Dims = append(f.Dims, d)
-	}
+	record := r.dims(f)
 	f.Attrs = r.attrs()
-	type place struct{ size, begin uint64 }
-	var places []place
-	for range r.list(variables, 24) {
-		v := Var{Name: r.name()}
-		n := r.count(4)
-		if n > maxDims {
-			r.fail("variable %q has %d dimensions", v.Name, n)
-			n = 0
-		}
-		for k := range n {
-			d := r.number(r.wide)
-			if r.err == nil && (d >= uint64(len(f.Dims)) || int(d) == record && k > 0) {
-				r.fail("variable %q has dimension %d in place %d", v.Name, d, k)
-			}
-			v.Dims = append(v.Dims, int(d))
-		}
-		v.Attrs, v.Type = r.attrs(), r.kind()
-		r.number(r.wide) // its size, which the dimensions say, too, and in large files better
-		p := place{size: uint64(v.Type.Size()), begin: r.number(r.far)}
-		if r.err != nil {
-			return nil, r.err
-		}
-		for _, d := range v.Dims {
-			if n := uint64(f.Dims[d].Len); d != record {
-				if n > 0 && p.size > uint64(len(b))/n {
-					r.fail("variable %q needs more bytes than the file has", v.Name)
-					break
-				}
-				p.size *= n
-			}
-		}
-		f.Vars, places = append(f.Vars, v), append(places, p)
-	}
+	places := r.vars(f, record)
 	if r.err != nil {
 		return nil, r.err
 	}
-	// Records of all variables lie side by side, each padded to 4 bytes unless it is the only one.
-	stride, only, first, many := uint64(0), uint64(0), uint64(math.MaxUint64), 0
-	for i := range f.Vars {
-		if v := &f.Vars[i]; len(v.Dims) > 0 && v.Dims[0] == record {
-			many++
-			stride += (places[i].size + 3) &^ 3
-			first = min(first, places[i].begin)
-			v.record, only = int(places[i].size), places[i].size
-		}
-	}
-	if many == 1 {
-		stride = only
-	}
-	if many > 0 {
-		if streaming {
-			records = 0
-			if stride > 0 && first < uint64(len(b)) {
-				records = (uint64(len(b)) - first) / stride
-			}
-		}
-		if stride == 0 && records > 0 || stride > 0 && records > uint64(len(b))/stride+1 {
-			return nil, fmt.Errorf("%w: %d records of %d bytes", ErrFormat, records, stride)
-		}
-	} else if streaming || records > math.MaxInt32 {
-		records = 0
+	stride, records, err := f.records(places, record, records, streaming, uint64(len(b)))
+	if err != nil {
+		return nil, err
 	}
 	if record >= 0 {
 		f.Dims[record].Len = int(records)
@@ -347,6 +276,100 @@ func Decode(b []byte) (*File, error) {
 		v.data = b[p.begin : p.begin+need]
 	}
 	return f, nil
+}
+
+// dims reads the list of dimensions into f, and returns the number of the record dimension, -1 without one.
+func (r *reader) dims(f *File) (record int) {
+	record = -1
+	for i := range r.list(dimensions, 8) {
+		d := Dim{Name: r.name()}
+		n := r.number(r.wide)
+		if n > math.MaxInt32 {
+			r.fail("dimension %q of length %d", d.Name, n)
+		}
+		if r.err != nil {
+			return record
+		}
+		if d.Len = int(n); n == 0 {
+			if record >= 0 {
+				r.fail("a second record dimension")
+			}
+			d.Record, record = true, i
+		}
+		f.Dims = append(f.Dims, d)
+	}
+	return record
+}
+
+// place is where a variable's bytes begin, and how many it has, or one record of it.
+type place struct{ size, begin uint64 }
+
+// vars reads the list of variables into f, without their values.
+func (r *reader) vars(f *File, record int) (places []place) {
+	for range r.list(variables, 24) {
+		v := Var{Name: r.name()}
+		n := r.count(4)
+		if n > maxDims {
+			r.fail("variable %q has %d dimensions", v.Name, n)
+			n = 0
+		}
+		for k := range n {
+			d := r.number(r.wide)
+			if r.err == nil && (d >= uint64(len(f.Dims)) || int(d) == record && k > 0) {
+				r.fail("variable %q has dimension %d in place %d", v.Name, d, k)
+			}
+			v.Dims = append(v.Dims, int(d))
+		}
+		v.Attrs, v.Type = r.attrs(), r.kind()
+		r.number(r.wide) // its size, which the dimensions say, too, and in large files better
+		p := place{size: uint64(v.Type.Size()), begin: r.number(r.far)}
+		if r.err != nil {
+			return nil
+		}
+		for _, d := range v.Dims {
+			if n := uint64(f.Dims[d].Len); d != record {
+				if n > 0 && p.size > uint64(len(r.b))/n {
+					r.fail("variable %q needs more bytes than the file has", v.Name)
+					break
+				}
+				p.size *= n
+			}
+		}
+		f.Vars, places = append(f.Vars, v), append(places, p)
+	}
+	return places
+}
+
+// records returns how many bytes apart records are, and how many there are: as many as the header says or, if the file was
+// streamed, as the size of the file leaves room for. Records of all variables lie side by side, each padded to 4 bytes unless it is
+// the only one.
+func (f *File) records(places []place, record int, records uint64, streaming bool, size uint64) (stride, n uint64, err error) {
+	only, first, many := uint64(0), uint64(math.MaxUint64), 0
+	for i := range f.Vars {
+		if v := &f.Vars[i]; len(v.Dims) > 0 && v.Dims[0] == record {
+			many++
+			stride += (places[i].size + 3) &^ 3
+			first = min(first, places[i].begin)
+			v.record, only = int(places[i].size), places[i].size
+		}
+	}
+	if many == 1 {
+		stride = only
+	}
+	if many > 0 {
+		if streaming {
+			records = 0
+			if stride > 0 && first < size {
+				records = (size - first) / stride
+			}
+		}
+		if stride == 0 && records > 0 || stride > 0 && records > size/stride+1 {
+			return 0, 0, fmt.Errorf("%w: %d records of %d bytes", ErrFormat, records, stride)
+		}
+	} else if streaming || records > math.MaxInt32 {
+		records = 0
+	}
+	return stride, records, nil
 }
 
 // raw returns a variable's values, big-endian, without gaps.

@@ -100,138 +100,165 @@ func appendValue(b []byte, t Type, x float64) []byte {
 	return be.AppendUint64(b, math.Float64bits(x))
 }
 
+// writer writes a header.
+type writer struct {
+	h         []byte
+	wide, far bool // as in a reader
+}
+
+func (w *writer) number(n int, wide bool) {
+	if wide {
+		w.h = binary.BigEndian.AppendUint64(w.h, uint64(n))
+	} else {
+		w.h = binary.BigEndian.AppendUint32(w.h, uint32(n))
+	}
+}
+
+func (w *writer) pad() { w.h = append(w.h, make([]byte, -len(w.h)&3)...) }
+
+func (w *writer) name(s string) {
+	w.number(len(s), w.wide)
+	w.h = append(w.h, s...)
+	w.pad()
+}
+
+func (w *writer) list(tag, n int) {
+	if n == 0 {
+		tag = 0
+	}
+	w.number(tag, false)
+	w.number(n, w.wide)
+}
+
+// attrs writes attributes of a variable of type of.
+func (w *writer) attrs(all []Attr, of Type) {
+	w.list(attributes, len(all))
+	for _, a := range all {
+		w.name(a.Name)
+		if a.Name == "_FillValue" { // of the variable's type
+			a.Type = of
+		}
+		w.number(int(a.Type), false)
+		if a.Type == Char {
+			w.name(a.Text)
+			continue
+		}
+		w.number(len(a.Numbers), w.wide)
+		for _, x := range a.Numbers {
+			w.h = appendValue(w.h, a.Type, x)
+		}
+		w.pad()
+	}
+}
+
+// places says where the variables of a file go.
+type places struct {
+	*File
+	records, record int // the length of the record dimension and its number, -1 without one
+	growing         int // how many variables grow
+	begins          []int
+}
+
+// grows reports whether a variable has records.
+func (p *places) grows(v *Var) bool { return len(v.Dims) > 0 && v.Dims[0] == p.record }
+
+// size is the bytes of a record of a variable that grows, and of all of another.
+func (p *places) size(v *Var) int {
+	n := len(v.data)
+	if p.grows(v) {
+		n /= max(1, p.records)
+	}
+	if p.growing == 1 && p.grows(v) {
+		return n
+	}
+	return (n + 3) &^ 3
+}
+
+// header writes the whole header of a file of that version.
+func (w *writer) header(p *places, version byte) {
+	w.h = append(w.h[:0], 'C', 'D', 'F', version)
+	w.number(p.records, w.wide)
+	w.list(dimensions, len(p.Dims))
+	for _, d := range p.Dims {
+		w.name(d.Name)
+		if d.Record {
+			d.Len = 0
+		}
+		w.number(d.Len, w.wide)
+	}
+	w.attrs(p.Attrs, Double)
+	w.list(variables, len(p.Vars))
+	for i := range p.Vars {
+		v := &p.Vars[i]
+		w.name(v.Name)
+		w.number(len(v.Dims), w.wide)
+		for _, d := range v.Dims {
+			w.number(d, w.wide)
+		}
+		w.attrs(v.Attrs, v.Type)
+		w.number(int(v.Type), false)
+		w.number((p.size(v)+3)&^3, w.wide)
+		w.number(p.begins[i], w.far)
+	}
+}
+
 // Encode writes a file of that version: 1, 2 for more than 2 GiB, or 5, which the unsigned and the 64-bit types need.
-func Encode(w io.Writer, f *File, version byte) error {
-	wide, far := version == 5, version != 1
-	be := binary.BigEndian
-	var h []byte
-	number := func(n int, wide bool) {
-		if wide {
-			h = be.AppendUint64(h, uint64(n))
-		} else {
-			h = be.AppendUint32(h, uint32(n))
-		}
-	}
-	pad := func() { h = append(h, make([]byte, -len(h)&3)...) }
-	name := func(s string) {
-		number(len(s), wide)
-		h = append(h, s...)
-		pad()
-	}
-	list := func(tag, n int) {
-		if n == 0 {
-			tag = 0
-		}
-		number(tag, false)
-		number(n, wide)
-	}
-	attrs := func(all []Attr, of Type) {
-		list(attributes, len(all))
-		for _, a := range all {
-			name(a.Name)
-			if a.Name == "_FillValue" { // of the variable's type
-				a.Type = of
-			}
-			number(int(a.Type), false)
-			if a.Type == Char {
-				name(a.Text)
-				continue
-			}
-			number(len(a.Numbers), wide)
-			for _, x := range a.Numbers {
-				h = appendValue(h, a.Type, x)
-			}
-			pad()
-		}
-	}
-	records, record := 0, -1
+func Encode(out io.Writer, f *File, version byte) error {
+	w := &writer{wide: version == 5, far: version != 1}
+	p := &places{File: f, record: -1, begins: make([]int, len(f.Vars))}
 	for i, d := range f.Dims {
 		if d.Record {
-			records, record = d.Len, i
+			p.records, p.record = d.Len, i
 		}
 	}
-	grows := func(v *Var) bool { return len(v.Dims) > 0 && v.Dims[0] == record }
-	many := 0
 	for i := range f.Vars {
-		if v := &f.Vars[i]; v.Type > Double && !wide {
+		if v := &f.Vars[i]; v.Type > Double && !w.wide {
 			return fmt.Errorf("netcdf: variable %q is of a type of CDF-5", v.Name)
-		} else if grows(v) {
-			many++
+		} else if p.grows(v) {
+			p.growing++
 		}
 	}
-	size := func(v *Var) int { // of a record, or of all
-		n := len(v.data)
-		if grows(v) {
-			n /= max(1, records)
-		}
-		if many == 1 && grows(v) {
-			return n
-		}
-		return (n + 3) &^ 3
-	}
-	header := func(begins []int) {
-		h = append(h[:0], 'C', 'D', 'F', version)
-		number(records, wide)
-		list(dimensions, len(f.Dims))
-		for _, d := range f.Dims {
-			name(d.Name)
-			if d.Record {
-				d.Len = 0
-			}
-			number(d.Len, wide)
-		}
-		attrs(f.Attrs, Double)
-		list(variables, len(f.Vars))
-		for i := range f.Vars {
-			v := &f.Vars[i]
-			name(v.Name)
-			number(len(v.Dims), wide)
-			for _, d := range v.Dims {
-				number(d, wide)
-			}
-			attrs(v.Attrs, v.Type)
-			number(int(v.Type), false)
-			number((size(v)+3)&^3, wide)
-			number(begins[i], far)
-		}
-	}
-	begins := make([]int, len(f.Vars))
-	header(begins)
-	at := len(h)
+	w.header(p, version)
+	at := len(w.h)
 	for _, growing := range []bool{false, true} {
 		for i := range f.Vars {
-			if v := &f.Vars[i]; grows(v) == growing {
-				begins[i] = at
-				at += size(v)
+			if v := &f.Vars[i]; p.grows(v) == growing {
+				p.begins[i] = at
+				at += p.size(v)
 			}
 		}
 	}
-	if !far && at > math.MaxInt32 {
+	if !w.far && at > math.MaxInt32 {
 		return fmt.Errorf("netcdf: %d bytes are too many for CDF-1", at)
 	}
-	header(begins)
-	if _, err := w.Write(h); err != nil {
+	w.header(p, version)
+	if _, err := out.Write(w.h); err != nil {
 		return err
 	}
+	return p.values(out)
+}
+
+// values writes the values of all variables.
+func (p *places) values(out io.Writer) error {
 	write := func(b []byte, n int) error {
-		if _, err := w.Write(b); err != nil {
+		if _, err := out.Write(b); err != nil {
 			return err
 		}
-		_, err := w.Write(make([]byte, n-len(b)))
+		_, err := out.Write(make([]byte, n-len(b)))
 		return err
 	}
-	for i := range f.Vars {
-		if v := &f.Vars[i]; !grows(v) {
-			if err := write(v.data, size(v)); err != nil {
+	for i := range p.Vars {
+		if v := &p.Vars[i]; !p.grows(v) {
+			if err := write(v.data, p.size(v)); err != nil {
 				return err
 			}
 		}
 	}
-	for r := range records {
-		for i := range f.Vars {
-			if v := &f.Vars[i]; grows(v) {
-				n := len(v.data) / records
-				if err := write(v.data[r*n:(r+1)*n], size(v)); err != nil {
+	for r := range p.records {
+		for i := range p.Vars {
+			if v := &p.Vars[i]; p.grows(v) {
+				n := len(v.data) / p.records
+				if err := write(v.data[r*n:(r+1)*n], p.size(v)); err != nil {
 					return err
 				}
 			}

@@ -177,35 +177,8 @@ func (c *Curve) plot() (*plot.Plot, error) {
 		}
 	}
 	if len(mean) > 0 {
-		outline := append(plotter.XYs{}, upper...)
-		for i := len(lower) - 1; i >= 0; i-- {
-			outline = append(outline, lower[i])
-		}
-		band, err := plotter.NewPolygon(outline)
-		if err != nil {
+		if err := c.plotBand(p, mean, upper, lower); err != nil {
 			return nil, err
-		}
-		band.Color = bandColour
-		band.LineStyle.Width = 0
-		line, err := plotter.NewLine(mean)
-		if err != nil {
-			return nil, err
-		}
-		line.Color, line.Width = lineColour, vg.Points(1.5)
-		p.Add(band, line)
-		p.Legend.Add("mean", line)
-		if c.Upper != nil {
-			p.Legend.Add("95 % interval", band)
-		} else {
-			p.Legend.Add("mean ± 2 std", band)
-		}
-		if len(mean) == 1 { // a line through one point shows nothing: draw its ends and middle
-			dots, err := plotter.NewScatter(plotter.XYs{lower[0], mean[0], upper[0]})
-			if err != nil {
-				return nil, err
-			}
-			dots.GlyphStyle = draw.GlyphStyle{Color: lineColour, Radius: vg.Points(4), Shape: draw.PlusGlyph{}}
-			p.Add(dots)
 		}
 	}
 	if err := c.plotSamples(p); err != nil {
@@ -252,6 +225,43 @@ func (c *Curve) plot() (*plot.Plot, error) {
 		p.Y.Max += 0.18 * (p.Y.Max - p.Y.Min) // room for the legend
 	}
 	return p, nil
+}
+
+// plotBand draws the mean, and the band around it.
+func (c *Curve) plotBand(p *plot.Plot, mean, upper, lower plotter.XYs) error {
+	outline := append(plotter.XYs{}, upper...)
+	for i := len(lower) - 1; i >= 0; i-- {
+		outline = append(outline, lower[i])
+	}
+	band, err := plotter.NewPolygon(outline)
+	if err != nil {
+		return err
+	}
+	band.Color = bandColour
+	band.LineStyle.Width = 0
+	line, err := plotter.NewLine(mean)
+	if err != nil {
+		return err
+	}
+	line.Color, line.Width = lineColour, vg.Points(1.5)
+	p.Add(band, line)
+	p.Legend.Add("mean", line)
+	if c.Upper != nil {
+		p.Legend.Add("95 % interval", band)
+	} else {
+		p.Legend.Add("mean ± 2 std", band)
+	}
+	if len(mean) > 1 {
+		return nil
+	}
+	// A line through one point shows nothing: draw its ends and middle.
+	dots, err := plotter.NewScatter(plotter.XYs{lower[0], mean[0], upper[0]})
+	if err != nil {
+		return err
+	}
+	dots.GlyphStyle = draw.GlyphStyle{Color: lineColour, Radius: vg.Points(4), Shape: draw.PlusGlyph{}}
+	p.Add(dots)
+	return nil
 }
 
 // plotSamples draws the samples as thin lines, each through the targets from left to right.

@@ -234,44 +234,11 @@ func (p *reproduction) writeTable1(rows []*curveRow) error {
 		}
 	}
 	if p.Chain > 0 {
-		p.printf("\n## By the chain rule\n\nLog-likelihood per target of whole curves, with its standard error, over the first %s: every target is predicted given the "+
-			"context and the targets before it, in random order. The process's own knows how targets depend on each other.\n",
-			plural(p.Chain, "task"))
-		chains := [][]string{{"model", "about", "kernel", "from", "to", "tasks", "log_likelihood", "standard_error", "not_finite"}}
-		for i, lim := range curveRanges {
-			p.printf("\n| on [%g, %g] | | rbf | matern | periodic |\n|---|---|---:|---:|---:|\n", lim[0], lim[1])
-			for _, r := range rows {
-				p.printf("| %s | %s |", r.name, r.about)
-				for k, c := range r.chains[i] {
-					if c == nil {
-						p.printf(" |")
-						continue
-					}
-					p.printf(" %s |", withError(c.LogLikelihood))
-					chains = append(chains, []string{r.name, r.about, paperKernels[k], cell(lim[0]), cell(lim[1]), fmt.Sprint(c.Tasks),
-						cell(c.LogLikelihood.Mean), cell(c.LogLikelihood.Error), fmt.Sprint(c.NotFinite)})
-				}
-				p.printf("\n")
-			}
-		}
-		if err := p.table("table1-chain.csv", chains); err != nil {
+		if err := p.writeChains(rows); err != nil {
 			return err
 		}
 	}
-	p.printf("\n## Equivariance\n\nContext and targets shifted together by up to 4, a shift of its own for each of %d tasks: "+
-		"root mean square of the change of the predicted means, largest change in brackets. An equivariant model has 0, up to rounding and its lattice's step.\n\n"+
-		"| model | | rbf | matern | periodic |\n|---|---|---:|---:|---:|\n", min(movedTasks, p.Tasks))
-	for _, r := range rows[1:] {
-		p.printf("| %s | %s |", r.name, r.about)
-		for _, d := range r.moved {
-			if d == nil {
-				p.printf(" |")
-			} else {
-				p.printf(" %.2g (%.2g) |", d.MeanRMS, d.MeanMax)
-			}
-		}
-		p.printf("\n")
-	}
+	p.writeMoved(rows)
 	if err := p.table("table1.csv", file); err != nil {
 		return err
 	}
@@ -286,4 +253,47 @@ func (p *reproduction) writeTable1(rows []*curveRow) error {
 		c.Series = append(c.Series, s)
 	}
 	return p.chart("table1.png", c)
+}
+
+// writeChains writes the densities of whole curves.
+func (p *reproduction) writeChains(rows []*curveRow) error {
+	p.printf("\n## By the chain rule\n\nLog-likelihood per target of whole curves, with its standard error, over the first %s: every target is predicted given the "+
+		"context and the targets before it, in random order. The process's own knows how targets depend on each other.\n",
+		plural(p.Chain, "task"))
+	chains := [][]string{{"model", "about", "kernel", "from", "to", "tasks", "log_likelihood", "standard_error", "not_finite"}}
+	for i, lim := range curveRanges {
+		p.printf("\n| on [%g, %g] | | rbf | matern | periodic |\n|---|---|---:|---:|---:|\n", lim[0], lim[1])
+		for _, r := range rows {
+			p.printf("| %s | %s |", r.name, r.about)
+			for k, c := range r.chains[i] {
+				if c == nil {
+					p.printf(" |")
+					continue
+				}
+				p.printf(" %s |", withError(c.LogLikelihood))
+				chains = append(chains, []string{r.name, r.about, paperKernels[k], cell(lim[0]), cell(lim[1]), fmt.Sprint(c.Tasks),
+					cell(c.LogLikelihood.Mean), cell(c.LogLikelihood.Error), fmt.Sprint(c.NotFinite)})
+			}
+			p.printf("\n")
+		}
+	}
+	return p.table("table1-chain.csv", chains)
+}
+
+// writeMoved writes by how much predictions change when tasks are shifted.
+func (p *reproduction) writeMoved(rows []*curveRow) {
+	p.printf("\n## Equivariance\n\nContext and targets shifted together by up to 4, a shift of its own for each of %d tasks: "+
+		"root mean square of the change of the predicted means, largest change in brackets. An equivariant model has 0, up to rounding and its lattice's step.\n\n"+
+		"| model | | rbf | matern | periodic |\n|---|---|---:|---:|---:|\n", min(movedTasks, p.Tasks))
+	for _, r := range rows[1:] {
+		p.printf("| %s | %s |", r.name, r.about)
+		for _, d := range r.moved {
+			if d == nil {
+				p.printf(" |")
+			} else {
+				p.printf(" %.2g (%.2g) |", d.MeanRMS, d.MeanMax)
+			}
+		}
+		p.printf("\n")
+	}
 }

@@ -99,22 +99,7 @@ func (p *reproduction) vectors() error {
 			}
 		}
 	}
-	p.printf("# Vector fields\n\nGaussian processes of vectors in the plane, at the points of a 30 x 30 grid on the disc of radius 10, each seen with noise of variance 0.02; 25 of "+
-		"them are the context, all others the targets. The log-likelihood per target, both components together: jointly, of all targets of a task, and "+
-		"independently, of each alone; more is better. %d tasks with seed %d, by the chain rule the first %d of them, and in growing blocks the first %d; ± is a standard error, of a "+
-		"difference that of the differences of single tasks. Published numbers are those "+
-		"of the notebook to Geometric Neural Diffusion Processes (E. Mathieu et al., 2023).\n\n| |", p.Tasks, p.Seed, p.Chain, p.grown())
-	for _, k := range task.VectorKernels {
-		p.printf(" %s |", k)
-	}
-	p.printf("\n|---|---|---|---|\n")
-	for _, r := range publishedVectors {
-		p.printf("| published: %s |", r.name)
-		for _, v := range r.cells {
-			p.printf(" %.2f |", v)
-		}
-		p.printf("\n")
-	}
+	p.vectorHead()
 	file := [][]string{{"kernel", "who", "method", "tasks", "log_likelihood_per_target", "standard_error", "seconds_per_task"}}
 	line := func(name, method string, of func(k int) (*eval.JointReport, float64), absent string) {
 		p.printf("| here: %s, %s |", name, method)
@@ -134,29 +119,9 @@ func (p *reproduction) vectors() error {
 		}
 		p.printf("\n")
 	}
-	var joint, alone [3]*eval.JointReport
-	var best [3][]float64 // the processes' independent predictions of every task
-	for k, kernel := range task.VectorKernels {
-		src := task.VectorSource[float32]{Kernel: kernel}
-		var err error
-		if joint[k], err = p.vectorJoint(func(_ context.Context, b *task.Tasks[float32]) ([]float64, error) {
-			joint, alone, err := src.Exact(b)
-			for i := range joint {
-				joint[i] *= float64(len(b.Y))
-				best[k] = append(best[k], alone[i]*float64(len(b.Y)))
-			}
-			return joint, err
-		}, kernel, p.Tasks); err != nil {
-			return err
-		}
-		known := best[k]
-		if alone[k], err = p.vectorJoint(func(context.Context, *task.Tasks[float32]) ([]float64, error) {
-			first := known[:1]
-			known = known[1:]
-			return first, nil
-		}, kernel, p.Tasks); err != nil {
-			return err
-		}
+	joint, alone, best, err := p.processDensities()
+	if err != nil {
+		return err
 	}
 	line("the process", "joint", func(k int) (*eval.JointReport, float64) { return joint[k], 0 }, "")
 	line("the process", "independent", func(k int) (*eval.JointReport, float64) { return alone[k], 0 }, "")
@@ -173,21 +138,10 @@ func (p *reproduction) vectors() error {
 			if r.independent[k], r.behind[k], err = p.vectorAlone(m, kernel, best[k]); err != nil {
 				return fmt.Errorf("%s: %w", listed.Name, err)
 			}
-			model, ok := m.(cnp.Regressor[float32])
-			if p.Chain == 0 || !ok {
-				continue
-			}
-			start := time.Now()
-			if r.chained[k], err = p.vectorJoint(eval.Autoregressive(model, cnp.Chain{Seed: p.Seed}), kernel, p.Chain); err != nil {
-				return fmt.Errorf("%s: %w", listed.Name, err)
-			}
-			r.seconds[k] = time.Since(start).Seconds() / float64(p.Chain)
-			chain := cnp.Chain{Seed: p.Seed, Growth: vectorGrowth}
-			if r.grown[k], err = p.vectorJoint(eval.Autoregressive(model, chain), kernel, p.grown()); err != nil {
-				return fmt.Errorf("%s: %w", listed.Name, err)
-			}
-			if r.sample[k], err = vectorSample(p.ctx, model, task.VectorSource[float32]{Kernel: kernel}, chain); err != nil {
-				return fmt.Errorf("%s: %w", listed.Name, err)
+			if model, ok := m.(cnp.Regressor[float32]); ok && p.Chain > 0 {
+				if err := p.vectorChains(r, k, model); err != nil {
+					return fmt.Errorf("%s: %w", listed.Name, err)
+				}
 			}
 		}
 		line(r.name, "independent", func(k int) (*eval.JointReport, float64) { return r.independent[k], 0 }, "not trained yet")
@@ -214,6 +168,68 @@ func (p *reproduction) vectors() error {
 		p.note("no model was trained on vector fields: equivcnp train regression --field divergence-free ...")
 	}
 	return p.table("vectors.csv", file)
+}
+
+// vectorHead says what is measured, and writes the head of the table with the published numbers.
+func (p *reproduction) vectorHead() {
+	p.printf("# Vector fields\n\nGaussian processes of vectors in the plane, at the points of a 30 x 30 grid on the disc of radius 10, each seen with noise of variance 0.02; 25 of "+
+		"them are the context, all others the targets. The log-likelihood per target, both components together: jointly, of all targets of a task, and "+
+		"independently, of each alone; more is better. %d tasks with seed %d, by the chain rule the first %d of them, and in growing blocks the first %d; ± is a standard error, of a "+
+		"difference that of the differences of single tasks. Published numbers are those "+
+		"of the notebook to Geometric Neural Diffusion Processes (E. Mathieu et al., 2023).\n\n| |", p.Tasks, p.Seed, p.Chain, p.grown())
+	for _, k := range task.VectorKernels {
+		p.printf(" %s |", k)
+	}
+	p.printf("\n|---|---|---|---|\n")
+	for _, r := range publishedVectors {
+		p.printf("| published: %s |", r.name)
+		for _, v := range r.cells {
+			p.printf(" %.2f |", v)
+		}
+		p.printf("\n")
+	}
+}
+
+// processDensities returns the densities of the processes themselves, jointly and of each target alone. best are the latter of
+// every task.
+func (p *reproduction) processDensities() (joint, alone [3]*eval.JointReport, best [3][]float64, err error) {
+	for k, kernel := range task.VectorKernels {
+		src := task.VectorSource[float32]{Kernel: kernel}
+		if joint[k], err = p.vectorJoint(func(_ context.Context, b *task.Tasks[float32]) ([]float64, error) {
+			joint, alone, err := src.Exact(b)
+			for i := range joint {
+				joint[i] *= float64(len(b.Y))
+				best[k] = append(best[k], alone[i]*float64(len(b.Y)))
+			}
+			return joint, err
+		}, kernel, p.Tasks); err != nil {
+			return joint, alone, best, err
+		}
+		known := best[k]
+		if alone[k], err = p.vectorJoint(func(context.Context, *task.Tasks[float32]) ([]float64, error) {
+			first := known[:1]
+			known = known[1:]
+			return first, nil
+		}, kernel, p.Tasks); err != nil {
+			return joint, alone, best, err
+		}
+	}
+	return joint, alone, best, nil
+}
+
+// vectorChains measures a model by the chain rule, target by target and in growing blocks.
+func (p *reproduction) vectorChains(r *vectorRow, k int, model cnp.Regressor[float32]) (err error) {
+	kernel, start := task.VectorKernels[k], time.Now()
+	if r.chained[k], err = p.vectorJoint(eval.Autoregressive(model, cnp.Chain{Seed: p.Seed}), kernel, p.Chain); err != nil {
+		return err
+	}
+	r.seconds[k] = time.Since(start).Seconds() / float64(p.Chain)
+	chain := cnp.Chain{Seed: p.Seed, Growth: vectorGrowth}
+	if r.grown[k], err = p.vectorJoint(eval.Autoregressive(model, chain), kernel, p.grown()); err != nil {
+		return err
+	}
+	r.sample[k], err = vectorSample(p.ctx, model, task.VectorSource[float32]{Kernel: kernel}, chain)
+	return err
 }
 
 // diffusionEvaluations is how often the diffusion model's network is evaluated for a sample given a context: 50 steps, each with 50 of

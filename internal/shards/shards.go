@@ -478,19 +478,7 @@ func Merge(ctx context.Context, folder string) (*Merged, error) {
 			m.Records[r.Item] = r
 		}
 	}
-	var missing []string
-	for i := range first.Of {
-		if shards[i] {
-			continue
-		}
-		s := Shard{i, first.Of}
-		word := s.String()
-		if _, records, err := readJournal(filepath.Join(folder, s.stem()+".journal")); err == nil {
-			word += fmt.Sprintf(" (%d items done)", len(records))
-		}
-		missing = append(missing, word)
-	}
-	if len(missing) > 0 {
+	if missing := missingShards(folder, first.Of, shards); len(missing) > 0 {
 		return nil, fmt.Errorf("%w: %d of %d shards are missing: %s", ErrIncomplete, len(missing), first.Of, list(missing))
 	}
 	for i := range m.Records {
@@ -498,27 +486,8 @@ func Merge(ctx context.Context, folder string) (*Merged, error) {
 			return nil, fmt.Errorf("%w: item %d is in no shard", ErrIncomplete, i)
 		}
 	}
-	var bad []string
-	for _, r := range m.Records {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if r.Error != "" {
-			continue
-		}
-		if r.Out == "" || r.Out != filepath.Base(r.Out) {
-			return nil, fmt.Errorf("%w: item %d: %q is no file of the folder", ErrIncomplete, r.Item, r.Out)
-		}
-		switch n, sum, err := fileDigest(filepath.Join(folder, r.Out)); {
-		case err != nil:
-			bad = append(bad, fmt.Sprintf("line %d: %v", r.Line, err))
-		case n != r.Bytes || sum != r.SHA256:
-			bad = append(bad, fmt.Sprintf("line %d: %s is not what was written", r.Line, r.Out))
-		}
-	}
-	if len(bad) > 0 {
-		return nil, fmt.Errorf("%w: %d files are missing or changed, their shards write them again if the files are removed: %s",
-			ErrIncomplete, len(bad), list(bad))
+	if err := m.checkFiles(ctx, folder); err != nil {
+		return nil, err
 	}
 	left, err := filepath.Glob(filepath.Join(literal(folder), ".*"+leftover))
 	if err != nil {
@@ -528,6 +497,49 @@ func Merge(ctx context.Context, folder string) (*Merged, error) {
 		os.Remove(path) // another merge may have done it
 	}
 	return m, nil
+}
+
+// missingShards names the shards that have not finished, and says how far they are.
+func missingShards(folder string, of int, finished map[int]bool) (missing []string) {
+	for i := range of {
+		if finished[i] {
+			continue
+		}
+		s := Shard{i, of}
+		word := s.String()
+		if _, records, err := readJournal(filepath.Join(folder, s.stem()+".journal")); err == nil {
+			word += fmt.Sprintf(" (%d items done)", len(records))
+		}
+		missing = append(missing, word)
+	}
+	return missing
+}
+
+// checkFiles refuses files that are missing, or are not as their shards wrote them.
+func (m *Merged) checkFiles(ctx context.Context, folder string) error {
+	var bad []string
+	for _, r := range m.Records {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if r.Error != "" {
+			continue
+		}
+		if r.Out == "" || r.Out != filepath.Base(r.Out) {
+			return fmt.Errorf("%w: item %d: %q is no file of the folder", ErrIncomplete, r.Item, r.Out)
+		}
+		switch n, sum, err := fileDigest(filepath.Join(folder, r.Out)); {
+		case err != nil:
+			bad = append(bad, fmt.Sprintf("line %d: %v", r.Line, err))
+		case n != r.Bytes || sum != r.SHA256:
+			bad = append(bad, fmt.Sprintf("line %d: %s is not what was written", r.Line, r.Out))
+		}
+	}
+	if len(bad) > 0 {
+		return fmt.Errorf("%w: %d files are missing or changed, their shards write them again if the files are removed: %s",
+			ErrIncomplete, len(bad), list(bad))
+	}
+	return nil
 }
 
 // literal quotes what Glob would take for a pattern.

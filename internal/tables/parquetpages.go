@@ -85,14 +85,9 @@ func (r *pageReader) chunk(l *leaf, chunk *columnChunk, rows int, t *tabular.Tab
 			if page, err = r.unpack(m.Codec, page, unpacked); err != nil {
 				return err
 			}
-			n := int(h.DictionaryPageHeader.V.NumValues)
-			if n < 0 || n > len(page)*8 {
-				return badParquet("a dictionary of %d values in %d bytes", n, len(page))
-			}
-			if err := l.plain(&r.values, page, n); err != nil {
+			if err := r.dictionary(l, page, int(h.DictionaryPageHeader.V.NumValues)); err != nil {
 				return err
 			}
-			r.dict = pageValues{slices.Clone(r.values.numbers), slices.Clone(r.values.texts), slices.Clone(r.values.wholes)}
 		case h.Type == format.DataPage && h.DataPageHeader.Valid:
 			d := &h.DataPageHeader.V
 			if d.NumValues < 0 || int(d.NumValues) > last-row {
@@ -101,16 +96,7 @@ func (r *pageReader) chunk(l *leaf, chunk *columnChunk, rows int, t *tabular.Tab
 			if page, err = r.unpack(m.Codec, page, unpacked); err != nil {
 				return err
 			}
-			levels := []byte(nil)
-			if l.levels > 0 {
-				if d.DefinitionLevelEncoding != format.RLE {
-					return badParquet("levels encoded as %v", d.DefinitionLevelEncoding)
-				}
-				if levels, page, err = prefixed(page); err != nil {
-					return err
-				}
-			}
-			if err := r.data(l, t, row, c, int(d.NumValues), levels, page, d.Encoding); err != nil {
+			if err := r.pageOne(l, t, row, c, d, page); err != nil {
 				return err
 			}
 			row += int(d.NumValues)
@@ -139,6 +125,32 @@ func (r *pageReader) chunk(l *leaf, chunk *columnChunk, rows int, t *tabular.Tab
 			return badParquet("a page without its header")
 		}
 	}
+	return nil
+}
+
+// pageOne reads the values of an unpacked page of version 1.
+func (r *pageReader) pageOne(l *leaf, t *tabular.Table, row, c int, d *format.DataPageHeader, page []byte) (err error) {
+	levels := []byte(nil)
+	if l.levels > 0 {
+		if d.DefinitionLevelEncoding != format.RLE {
+			return badParquet("levels encoded as %v", d.DefinitionLevelEncoding)
+		}
+		if levels, page, err = prefixed(page); err != nil {
+			return err
+		}
+	}
+	return r.data(l, t, row, c, int(d.NumValues), levels, page, d.Encoding)
+}
+
+// dictionary reads the n values of a dictionary.
+func (r *pageReader) dictionary(l *leaf, page []byte, n int) error {
+	if n < 0 || n > len(page)*8 {
+		return badParquet("a dictionary of %d values in %d bytes", n, len(page))
+	}
+	if err := l.plain(&r.values, page, n); err != nil {
+		return err
+	}
+	r.dict = pageValues{slices.Clone(r.values.numbers), slices.Clone(r.values.texts), slices.Clone(r.values.wholes)}
 	return nil
 }
 

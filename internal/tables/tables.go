@@ -161,43 +161,7 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	// dims are those of a variable without the length of its texts.
-	dims := func(v *netcdf.Var) []int {
-		if v.Type == netcdf.Char && len(v.Dims) > 0 {
-			return v.Dims[:len(v.Dims)-1]
-		}
-		return v.Dims
-	}
-	var asked []*netcdf.Var
-	for _, name := range wanted {
-		if v := f.Var(name); v != nil {
-			asked = append(asked, v)
-		}
-	}
-	all := len(asked) == 0
-	if all {
-		for i := range f.Vars {
-			asked = append(asked, &f.Vars[i])
-		}
-	}
-	var over []int // the dimensions of the table: those of the variable that has most, then others
-	for _, v := range asked {
-		if len(dims(v)) > len(over) {
-			over = slices.Clone(dims(v))
-		}
-	}
-	for _, v := range asked {
-		for _, d := range dims(v) {
-			if !all && !slices.Contains(over, d) {
-				over = append(over, d)
-			}
-		}
-	}
-	for _, name := range []string{"task", "context"} { // columns with a meaning
-		if v := f.Var(name); !all && v != nil && !slices.Contains(asked, v) {
-			asked = append(asked, v)
-		}
-	}
+	asked, over := gridOf(f, wanted)
 	rows := 1
 	for _, d := range over {
 		if n := f.Dims[d].Len; n > 0 && rows > maxCells/n {
@@ -211,7 +175,7 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 		step *= f.Dims[over[k]].Len
 	}
 	asked = slices.DeleteFunc(asked, func(v *netcdf.Var) bool {
-		return slices.ContainsFunc(dims(v), func(d int) bool { return !slices.Contains(over, d) })
+		return slices.ContainsFunc(dimsOf(v), func(d int) bool { return !slices.Contains(over, d) })
 	})
 	if rows > 0 && len(asked) > maxCells/rows {
 		return nil, fmt.Errorf("%w: a table of %d rows and %d columns has too many cells", netcdf.ErrFormat, rows, len(asked))
@@ -239,7 +203,7 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 		}
 		for row := range rows {
 			at := 0
-			for _, d := range dims(v) {
+			for _, d := range dimsOf(v) {
 				at = at*f.Dims[d].Len + row/strides[d]%f.Dims[d].Len
 			}
 			if texts != nil {
@@ -254,6 +218,47 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 		}
 	}
 	return t, nil
+}
+
+// dimsOf are the dimensions of a variable without the length of its texts.
+func dimsOf(v *netcdf.Var) []int {
+	if v.Type == netcdf.Char && len(v.Dims) > 0 {
+		return v.Dims[:len(v.Dims)-1]
+	}
+	return v.Dims
+}
+
+// gridOf returns the variables of a table, and its dimensions: those of the variable that has most, then others.
+func gridOf(f *netcdf.File, wanted []string) (asked []*netcdf.Var, over []int) {
+	for _, name := range wanted {
+		if v := f.Var(name); v != nil {
+			asked = append(asked, v)
+		}
+	}
+	all := len(asked) == 0
+	if all {
+		for i := range f.Vars {
+			asked = append(asked, &f.Vars[i])
+		}
+	}
+	for _, v := range asked {
+		if len(dimsOf(v)) > len(over) {
+			over = slices.Clone(dimsOf(v))
+		}
+	}
+	for _, v := range asked {
+		for _, d := range dimsOf(v) {
+			if !all && !slices.Contains(over, d) {
+				over = append(over, d)
+			}
+		}
+	}
+	for _, name := range []string{"task", "context"} { // columns with a meaning
+		if v := f.Var(name); !all && v != nil && !slices.Contains(asked, v) {
+			asked = append(asked, v)
+		}
+	}
+	return asked, over
 }
 
 // Write writes a table as the file's name says: x are the columns of its coordinates.

@@ -74,13 +74,23 @@ const (
 // defines what the kernels compute. A switch instead of functions in a table: what is passed to those would move to the
 // heap.
 func portable(o op, y *[maxOut]float64, x, z *[maxIn]float64) bool {
+	switch {
+	case o >= opExp2x2:
+		return portableMatrix(o, y, x, z)
+	case o >= opExpSO3:
+		portableSpace(o, y, x, z)
+	default:
+		portablePlane(o, y, x, z)
+	}
+	return true
+}
+
+// portablePlane is portable for the groups of one coordinate and of the plane.
+func portablePlane(o op, y *[maxOut]float64, x, z *[maxIn]float64) {
 	// The arrays again, in the sizes that the functions want.
-	y2, y3, y4, y6 := (*[2]float64)(y[:]), (*[3]float64)(y[:]), (*[4]float64)(y[:]), (*[6]float64)(y[:])
-	y9, y12, y16 := (*[9]float64)(y[:]), (*[12]float64)(y[:]), (*[16]float64)(y[:])
-	x2, x3, x4, x6 := (*[2]float64)(x[:]), (*[3]float64)(x[:]), (*[4]float64)(x[:]), (*[6]float64)(x[:])
-	x9, x12 := (*[9]float64)(x[:]), (*[12]float64)(x[:])
-	z2, z3, z4, z6 := (*[2]float64)(z[:]), (*[3]float64)(z[:]), (*[4]float64)(z[:]), (*[6]float64)(z[:])
-	z9, z12 := (*[9]float64)(z[:]), (*[12]float64)(z[:])
+	y2, y3, y4, y9, y16 := (*[2]float64)(y[:]), (*[3]float64)(y[:]), (*[4]float64)(y[:]), (*[9]float64)(y[:]), (*[16]float64)(y[:])
+	x2, x3, x4, x9 := (*[2]float64)(x[:]), (*[3]float64)(x[:]), (*[4]float64)(x[:]), (*[9]float64)(x[:])
+	z2, z3, z4 := (*[2]float64)(z[:]), (*[3]float64)(z[:]), (*[4]float64)(z[:])
 	switch o {
 	case opOne:
 		y[0] = 1 + x[0]*0
@@ -138,6 +148,15 @@ func portable(o op, y *[maxOut]float64, x, z *[maxIn]float64) bool {
 		linalg.LeftJacobianSim2(y16, x4)
 	case opLeftJacobianInvSim2:
 		linalg.LeftJacobianInvSim2(y16, x4)
+	}
+}
+
+// portableSpace is portable for the groups of space.
+func portableSpace(o op, y *[maxOut]float64, x, z *[maxIn]float64) {
+	y3, y6, y9, y12 := (*[3]float64)(y[:]), (*[6]float64)(y[:]), (*[9]float64)(y[:]), (*[12]float64)(y[:])
+	x3, x6, x9, x12 := (*[3]float64)(x[:]), (*[6]float64)(x[:]), (*[9]float64)(x[:]), (*[12]float64)(x[:])
+	z3, z6, z12 := (*[3]float64)(z[:]), (*[6]float64)(z[:]), (*[12]float64)(z[:])
+	switch o {
 	case opExpSO3:
 		linalg.ExpSO3(y9, x3)
 	case opLogSO3:
@@ -170,6 +189,15 @@ func portable(o op, y *[maxOut]float64, x, z *[maxIn]float64) bool {
 		linalg.LeftJacobianSE3(y, x6)
 	case opLeftJacobianInvSE3:
 		linalg.LeftJacobianInvSE3(y, x6)
+	}
+}
+
+// portableMatrix is portable for matrices of no group in particular.
+func portableMatrix(o op, y *[maxOut]float64, x, z *[maxIn]float64) bool {
+	y4, y9, y16 := (*[4]float64)(y[:]), (*[9]float64)(y[:]), (*[16]float64)(y[:])
+	x4, x9 := (*[4]float64)(x[:]), (*[9]float64)(x[:])
+	z4, z9 := (*[4]float64)(z[:]), (*[9]float64)(z[:])
+	switch o {
 	case opExp2x2:
 		linalg.Exp2x2(y4, x4)
 	case opLog2x2:

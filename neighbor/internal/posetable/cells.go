@@ -118,21 +118,12 @@ func tagOf(hash uint64) uint32 { return uint32(hash >> 32) }
 // rotationReach.
 func (t *cellTable) enterItems(ids []int32, from, to int) bool {
 	clear := true
-	// A pair that shares the entry of another changes ids in two places, both far from here in memory. That is done for many
-	// pairs together, so that the loads overlap.
-	var shared [64]uint64 // the pair, and the entry's
+	var shared [64]uint64 // see share
 	n := 0
-	tell := func() {
-		for _, s := range shared[:n] {
-			pair, leader := int32(s>>32), int32(uint32(s))
-			ids[leader] += 1 + ids[pair]
-			ids[pair] = ^leader
-		}
-		n = 0
-	}
 	for at := from; at < to; at++ {
 		if n == len(shared) {
-			tell()
+			share(ids, shared[:])
+			n = 0
 		}
 		if t.full() {
 			t.grow()
@@ -196,8 +187,18 @@ func (t *cellTable) enterItems(ids []int32, from, to int) bool {
 			n++
 		}
 	}
-	tell()
+	share(ids, shared[:n])
 	return clear
+}
+
+// share tells ids of pairs that share the entry of another: each is the pair's number, followed by the entry's. That changes two
+// places far from each other in memory, so it is done for many pairs together, and the loads overlap.
+func share(ids []int32, pairs []uint64) {
+	for _, s := range pairs {
+		pair, leader := int32(s>>32), int32(uint32(s))
+		ids[leader] += 1 + ids[pair]
+		ids[pair] = ^leader
+	}
 }
 
 // full reports whether one more entry would be too many for the slots.
