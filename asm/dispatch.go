@@ -39,8 +39,6 @@ var families = []family{
 	{"depthwiseBatch%dF32", "images"},
 	{"depthwiseBatchFour%dF32", "images"},
 	{"depthwiseOrbitsGrad%dF32", "fours"},
-	{"bicubic%dF32", "channels"},
-	{"bicubicGrad%dF32", "channels"},
 	{"pointConv%dx%dF32", "channels, vecs"},
 	{"pointConvGradF%dF32", "channels"},
 	{"pointConvGradW%dF32", "vecs"},

@@ -21,7 +21,7 @@ var neonRegistry = []neonGenerator{
 	{"zdepthwiseorbits", depthwiseOrbitsNEON},
 	{"zdepthwiseplan", depthwisePlanNEON},
 	{"zdepthwisepose", depthwisePoseNEON},
-	{"zbicubic", bicubicNEON},
+	{"../internal/bicubic/zbicubic", bicubicNEON},
 	{"zexp", expNEON},
 	{"zf64math", f64mathNEON},
 	{"zf64maps", f64mapsNEON},

@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"github.com/equivcnp/equivcnp/internal/bicubic"
 	"github.com/equivcnp/equivcnp/internal/frozen"
 	"github.com/equivcnp/equivcnp/internal/hugepage"
 	"github.com/equivcnp/equivcnp/internal/parallel"
@@ -181,7 +182,7 @@ type tileWeights[T Float] struct {
 	// If there are none stored: [poses, hidden], the input of the network's last layer, or where the poses lie between
 	// nodes; and what multiplies every pose's weights at the end.
 	hidden, factors []T
-	between         *simd.BicubicPlan
+	between         *bicubic.Plan
 	w               *workspace[T]
 }
 
@@ -241,7 +242,7 @@ func (v *tileWeights[T]) slice(k, lo, width int) []T {
 
 // compute sets dst [poses, width] to slice k of the weights of that many poses, given the network's hidden channels or
 // where they lie between nodes.
-func (p *poseWeights[T]) compute(dst, hidden []T, between *simd.BicubicPlan, factors []T, k, poses int) {
+func (p *poseWeights[T]) compute(dst, hidden []T, between *bicubic.Plan, factors []T, k, poses int) {
 	if between != nil {
 		p.nodes.Slice(buffers.F32(dst), between, k)
 	} else {
@@ -251,7 +252,7 @@ func (p *poseWeights[T]) compute(dst, hidden []T, between *simd.BicubicPlan, fac
 }
 
 // between returns where a tile's poses lie between the nodes, nil if weights are not interpolated.
-func (p *poseWeights[T]) between(t *tile[T]) *simd.BicubicPlan {
+func (p *poseWeights[T]) between(t *tile[T]) *bicubic.Plan {
 	if p.nodes == nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"github.com/equivcnp/equivcnp/internal/bicubic"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/schedule"
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
@@ -58,7 +59,7 @@ func Flat(n *neighbor.Neighborhood) bool {
 }
 
 // placesOf returns where the poses of a tile lie between the nodes.
-func placesOf[T Float](n *nodal.Table, t *tile[T]) *simd.BicubicPlan {
+func placesOf[T Float](n *nodal.Table, t *tile[T]) *bicubic.Plan {
 	return t.between.Of(buffers.F32(t.table), n)
 }
 

@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"github.com/equivcnp/equivcnp/internal/bicubic"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/layers/internal/nodal"
@@ -36,7 +37,7 @@ func (n *nodeWeights[T]) backwardFrom(from weightGradient[T], g *Grads[T]) {
 				from.produce(dw, k, first, first+at)
 				for j := 0; j < at; j += width {
 					m := min(width, at-j)
-					simd.BicubicGradF32(sum[(first+j)*n.Nodes:(first+j+m)*n.Nodes], buffers.F32(dw), places, j, m, at)
+					bicubic.Gradient(sum[(first+j)*n.Nodes:(first+j+m)*n.Nodes], buffers.F32(dw), places, j, m, at)
 				}
 			}
 			buffers.GiveBack(dw)

@@ -440,56 +440,6 @@ func depthwiseOrbitsGradKernel(fours int, dw, d, f *float32, steps, rows *int32,
 	panic("simd: depthwiseOrbitsGradKernel: no such kernel")
 }
 
-// bicubicKernel calls the kernel for the level and that many channels. It panics if there is none.
-func bicubicKernel(channels int, dst, nodes *float32, spots *int32, n, stride, line, step int) {
-	switch level {
-	case AVX2:
-		switch {
-		case channels == 32:
-			bicubic32F32AVX2(dst, nodes, spots, n, stride, line, step)
-			return
-		case channels == 16:
-			bicubic16F32AVX2(dst, nodes, spots, n, stride, line, step)
-			return
-		}
-	case AVX512:
-		switch {
-		case channels == 32:
-			bicubic32F32AVX512(dst, nodes, spots, n, stride, line, step)
-			return
-		case channels == 16:
-			bicubic16F32AVX512(dst, nodes, spots, n, stride, line, step)
-			return
-		}
-	}
-	panic("simd: bicubicKernel: no such kernel")
-}
-
-// bicubicGradKernel calls the kernel for the level and that many channels. It panics if there is none.
-func bicubicGradKernel(channels int, nodes, src *float32, spots *int32, n, stride, line, step int) {
-	switch level {
-	case AVX2:
-		switch {
-		case channels == 32:
-			bicubicGrad32F32AVX2(nodes, src, spots, n, stride, line, step)
-			return
-		case channels == 16:
-			bicubicGrad16F32AVX2(nodes, src, spots, n, stride, line, step)
-			return
-		}
-	case AVX512:
-		switch {
-		case channels == 32:
-			bicubicGrad32F32AVX512(nodes, src, spots, n, stride, line, step)
-			return
-		case channels == 16:
-			bicubicGrad16F32AVX512(nodes, src, spots, n, stride, line, step)
-			return
-		}
-	}
-	panic("simd: bicubicGradKernel: no such kernel")
-}
-
 // pointConvKernel calls the kernel for the level and that many channels and vecs. It panics if there is none.
 func pointConvKernel(channels, vecs int, p, f, w *float32, offsets *int, index, pose *int32, rows, pstride, fstride, wstride, tail int) {
 	switch level {

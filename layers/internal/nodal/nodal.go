@@ -15,6 +15,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/equivcnp/equivcnp/internal/bicubic"
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -28,7 +29,7 @@ const (
 	nodeHope = 4
 	// MulAdds is how many multiply-adds an interpolated weight takes: 16 along the rows of nodes, and 4 across.
 	MulAdds = 20
-	// PlaceBytes is the memory that the place of a pose takes: in a simd.BicubicPlan, and before.
+	// PlaceBytes is the memory that the place of a pose takes: in a bicubic.Plan, and before.
 	PlaceBytes = 40 + 16
 	// nodePoses is how many poses a node must stand for.
 	nodePoses = 8
@@ -93,7 +94,7 @@ func (g *poseGrid) table() []float32 {
 }
 
 // plan returns where poses [n, 2] lie between the nodes.
-func (g *poseGrid) plan(poses []float32) *simd.BicubicPlan {
+func (g *poseGrid) plan(poses []float32) *bicubic.Plan {
 	at := buffers.Rent[float64](len(poses))
 	defer buffers.GiveBack(at)
 	for i := 0; i < len(poses); i += 2 {
@@ -101,7 +102,7 @@ func (g *poseGrid) plan(poses []float32) *simd.BicubicPlan {
 			at[i+k] = (float64(poses[i+axis]) - g.lo[axis]) / g.step
 		}
 	}
-	return simd.NewBicubicPlan(at, g.rows, g.cols)
+	return bicubic.New(at, g.rows, g.cols)
 }
 
 // Grids are the grids over the poses of a neighbourhood, made on demand.
@@ -109,16 +110,16 @@ type Grids [len(Cells)]struct {
 	once sync.Once
 	grid *poseGrid // nil: it has too many nodes
 
-	nodes  []float32         // the poses of the nodes
-	sample []float32         // some of the poses
-	among  *simd.BicubicPlan // and where they lie
+	nodes  []float32     // the poses of the nodes
+	sample []float32     // some of the poses
+	among  *bicubic.Plan // and where they lie
 }
 
 // Places is where some poses lie between the nodes of each grid, found when it is first needed; twice, perhaps, by two goroutines.
-type Places [len(Cells)]atomic.Pointer[simd.BicubicPlan]
+type Places [len(Cells)]atomic.Pointer[bicubic.Plan]
 
 // Of returns where the poses of a table lie between the nodes of n.
-func (p *Places) Of(table []float32, n *Table) *simd.BicubicPlan {
+func (p *Places) Of(table []float32, n *Table) *bicubic.Plan {
 	plan := p[n.Level].Load()
 	if plan == nil {
 		plan = n.grids[n.Level].grid.plan(table)
@@ -175,8 +176,8 @@ func (n *Table) Bytes() (size int64) {
 }
 
 // Slice sets dst [poses, width] to slice k of the weights of poses.
-func (n *Table) Slice(dst []float32, at *simd.BicubicPlan, k int) {
-	simd.BicubicF32(dst, n.slices[k], at, len(n.slices[k])/n.Nodes)
+func (n *Table) Slice(dst []float32, at *bicubic.Plan, k int) {
+	bicubic.Interpolate(dst, n.slices[k], at, len(n.slices[k])/n.Nodes)
 }
 
 // FineEnough returns the weights at the nodes of the coarsest grid that is fine enough for a network, in slices of
@@ -197,7 +198,7 @@ func (g *Grids) FineEnough(tables [][]float32, c, width int, net func(dst, poses
 		n := &Table{grids: g, Level: level, Nodes: l.grid.nodes()}
 		weights, near := make([]float32, n.Nodes*c), make([]float32, len(exact))
 		net(weights, l.nodes, true)
-		simd.BicubicF32(near, weights, l.among, c)
+		bicubic.Interpolate(near, weights, l.among, c)
 		far := furthest(near, exact)
 		if far <= Tolerance {
 			for lo := 0; lo < c; lo += width {

@@ -1,10 +1,11 @@
-package simd
+package bicubic
 
 import (
 	encoding "encoding/binary"
 	"math"
 	"testing"
 
+	"github.com/equivcnp/equivcnp/internal/cpu"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
@@ -14,9 +15,9 @@ func FuzzBicubic(f *testing.F) {
 	f.Add([]byte{0, 0, 128, 63}, []byte{1, 2, 3, 250, 7, 9}, uint8(3), uint8(9), uint8(32))
 	f.Add([]byte{0, 0, 128, 127, 1, 2, 3, 4, 0, 0, 192, 255}, []byte{5, 4}, uint8(0), uint8(1), uint8(17))
 	f.Add([]byte{}, []byte{}, uint8(8), uint8(2), uint8(0))
-	before := CurrentLevel()
+	before := cpu.CurrentLevel()
 	f.Cleanup(func() {
-		if err := SetLevel(before); err != nil {
+		if err := cpu.SetLevel(before); err != nil {
 			f.Fatal(err)
 		}
 	})
@@ -28,7 +29,7 @@ func FuzzBicubic(f *testing.F) {
 			at = append(at, 1+float64(places[0])/256*float64(rows-3), 1+float64(places[1])/256*float64(cols-3))
 		}
 		n := len(at) / 2
-		plan := NewBicubicPlan(at, rows, cols)
+		plan := New(at, rows, cols)
 		fill := func(n, from int) []float32 {
 			x := testkit.AtEnd[float32](t, n)
 			for i := range x {
@@ -41,20 +42,20 @@ func FuzzBicubic(f *testing.F) {
 		}
 		nodes, d := fill(rows*cols*c, 0), fill(n*c, 7)
 		dst, back := testkit.AtEnd[float32](t, n*c), testkit.AtEnd[float32](t, rows*cols*c)
-		check := func(l Level, what string, i int, got float32, sum, size float64, terms int) {
+		check := func(l cpu.Level, what string, i int, got float32, sum, size float64, terms int) {
 			v := float64(got)
 			if finite := size-size == 0; !finite && v-v == 0 || finite && size < math.MaxFloat32/4 &&
 				!(math.Abs(v-sum) <= float64(terms+8)*(0x1p-23*size+0x1p-149)) {
 				t.Fatalf("level=%v: %s[%d, %d] = %g, want %g", l, what, i/c, i%c, got, sum)
 			}
 		}
-		for _, l := range Levels() {
-			if err := SetLevel(l); err != nil {
+		for _, l := range cpu.Levels() {
+			if err := cpu.SetLevel(l); err != nil {
 				t.Fatal(err)
 			}
-			BicubicF32(dst, nodes, plan, c)
+			Interpolate(dst, nodes, plan, c)
 			clear(back)
-			BicubicGradF32(back, d, plan, 0, c, c)
+			Gradient(back, d, plan, 0, c, c)
 			sums, sizes, terms := make([]float64, len(back)), make([]float64, len(back)), make([]int, len(back))
 			for i := range n {
 				fx, x := exactFactors(at[2*i])

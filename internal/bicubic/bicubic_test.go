@@ -1,4 +1,4 @@
-package simd
+package bicubic
 
 import (
 	"math"
@@ -6,8 +6,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/internal/cpu"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
+
+// eachLevel runs f at every level of the machine.
+func eachLevel(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	before := cpu.CurrentLevel()
+	defer func() { require.NoError(t, cpu.SetLevel(before)) }()
+	for _, l := range cpu.Levels() {
+		require.NoError(t, cpu.SetLevel(l))
+		t.Run(l.String(), f)
+	}
+}
 
 // placesIn returns places in a grid, some on nodes and just below them.
 func placesIn(n, rows, cols int) []float64 {
@@ -48,17 +60,17 @@ func TestBicubic(t *testing.T) {
 		for _, c := range []int{0, 1, 7, 16, 17, 31, 32, 33, 48, 64, 67} {
 			for _, n := range []int{0, 1, 2, 300} {
 				at := placesIn(n, rows, cols)
-				plan := NewBicubicPlan(at, rows, cols)
+				plan := New(at, rows, cols)
 				require.Equal(t, n, plan.Len())
 				nodes := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, rows*cols*c))
 				dst := testkit.CopyAtEnd(t, testkit.Awkward[float32](rng, n*c))
-				BicubicF32(dst, nodes, plan, c)
+				Interpolate(dst, nodes, plan, c)
 				d := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, n*c))
 				from := c / 3
 				width := c - from
 				before := testkit.Normal[float32](rng, rows*cols*width)
 				back := testkit.CopyAtEnd(t, before)
-				BicubicGradF32(back, d, plan, from, width, c)
+				Gradient(back, d, plan, from, width, c)
 
 				sum, size, terms := make([]float64, len(back)), make([]float64, len(back)), make([]int, rows*cols)
 				for i := range n {
@@ -109,46 +121,46 @@ func TestBicubicPolynomials(t *testing.T) {
 		nodes[i] = float32(f(float64(i/c/cols), float64(i/c%cols), i%c))
 	}
 	at := placesIn(500, rows, cols)
-	plan := NewBicubicPlan(at, rows, cols)
+	plan := New(at, rows, cols)
 	eachLevel(t, func(t *testing.T) {
 		dst := make([]float32, plan.Len()*c)
-		BicubicF32(dst, nodes, plan, c)
+		Interpolate(dst, nodes, plan, c)
 		for i, v := range dst {
 			require.InDelta(t, f(at[i/c*2], at[i/c*2+1], i%c), float64(v), 2e-5)
 		}
-		BicubicF32(dst[:2*c], nodes, NewBicubicPlan([]float64{3, 2, 1, 3}, rows, cols), c)
+		Interpolate(dst[:2*c], nodes, New([]float64{3, 2, 1, 3}, rows, cols), c)
 		require.Equal(t, nodes[(3*cols+2)*c:][:c], dst[:c])
 		require.Equal(t, nodes[(1*cols+3)*c:][:c], dst[c:2*c])
 	})
 }
 
 func TestBicubicPanics(t *testing.T) {
-	plan := NewBicubicPlan([]float64{1, 1.5}, 4, 4)
+	plan := New([]float64{1, 1.5}, 4, 4)
 	x, odd := make([]float32, 40), placesIn(2, 9, 9)[1:]
 	for want, f := range map[string]func(){
-		"simd: NewBicubicPlan: len(at) = 3, need an even number":                       func() { NewBicubicPlan(odd, 4, 4) },
-		"simd: NewBicubicPlan: place 0 at (2, 1), need 1 to (2, 2), which is too much": func() { NewBicubicPlan([]float64{2, 1}, 4, 4) },
-		"simd: NewBicubicPlan: place 0 at (1, NaN), need 1 to (2, 2), which is too much": func() {
-			NewBicubicPlan([]float64{1,
+		"bicubic: New: len(at) = 3, need an even number":                       func() { New(odd, 4, 4) },
+		"bicubic: New: place 0 at (2, 1), need 1 to (2, 2), which is too much": func() { New([]float64{2, 1}, 4, 4) },
+		"bicubic: New: place 0 at (1, NaN), need 1 to (2, 2), which is too much": func() {
+			New([]float64{1,
 				math.NaN()}, 4, 4)
 		},
-		"simd: NewBicubicPlan: place 0 at (0.5, 1), need 1 to (2, 2), which is too much": func() {
-			NewBicubicPlan([]float64{0.5,
+		"bicubic: New: place 0 at (0.5, 1), need 1 to (2, 2), which is too much": func() {
+			New([]float64{0.5,
 				1}, 4, 4)
 		},
-		"simd: NewBicubicPlan: 0 places in 65536 by 65536 nodes, more than int32 counts": func() { NewBicubicPlan(nil, 1<<16, 1<<16) },
-		"simd: BicubicF32: len(dst) = 40, need 2":                                        func() { BicubicF32(x, x[:32], plan, 2) },
-		"simd: BicubicF32: len(nodes) = 40, need 32":                                     func() { BicubicF32(x[:2], x, plan, 2) },
-		"simd: BicubicGradF32: len(dnodes) = 40, need 32": func() {
-			BicubicGradF32(x, x[:2], plan,
+		"bicubic: New: 0 places in 65536 by 65536 nodes, more than int32 counts": func() { New(nil, 1<<16, 1<<16) },
+		"bicubic: Interpolate: len(dst) = 40, need 2":                            func() { Interpolate(x, x[:32], plan, 2) },
+		"bicubic: Interpolate: len(nodes) = 40, need 32":                         func() { Interpolate(x[:2], x, plan, 2) },
+		"bicubic: Gradient: len(dnodes) = 40, need 32": func() {
+			Gradient(x, x[:2], plan,
 				0, 2, 2)
 		},
-		"simd: BicubicGradF32: len(d) = 40, need 2": func() {
-			BicubicGradF32(x[:32], x, plan,
+		"bicubic: Gradient: len(d) = 40, need 2": func() {
+			Gradient(x[:32], x, plan,
 				0, 2, 2)
 		},
-		"simd: BicubicGradF32: channels 1 to 3, need a part of 0 to 2": func() {
-			BicubicGradF32(x[:32], x[:2],
+		"bicubic: Gradient: channels 1 to 3, need a part of 0 to 2": func() {
+			Gradient(x[:32], x[:2],
 				plan, 1, 2, 2)
 		},
 	} {
@@ -156,11 +168,20 @@ func TestBicubicPanics(t *testing.T) {
 	}
 }
 
-// BenchmarkBicubicF32 counts two operations per multiply-add of the 16 nodes as two bytes, so that MB/s reads as Mflop/s.
-func BenchmarkBicubicF32(b *testing.B) {
+// BenchmarkInterpolate counts two operations per multiply-add of the 16 nodes as two bytes, so that MB/s reads as Mflop/s.
+func BenchmarkInterpolate(b *testing.B) {
 	const rows, cols, n, c = 66, 30, 1 << 12, 32
-	plan := NewBicubicPlan(placesIn(n, rows, cols), rows, cols)
+	plan := New(placesIn(n, rows, cols), rows, cols)
 	nodes, dst := testkit.Normal[float32](testkit.Rand(1), rows*cols*c), testkit.Normal[float32](testkit.Rand(2), n*c)
-	benchLevels(b, "forward", 2*16*n*c, func() { BicubicF32(dst, nodes, plan, c) })
-	benchLevels(b, "gradient", 2*16*n*c, func() { BicubicGradF32(nodes, dst, plan, 0, c, c) })
+	for name, f := range map[string]func(){
+		"forward":  func() { Interpolate(dst, nodes, plan, c) },
+		"gradient": func() { Gradient(nodes, dst, plan, 0, c, c) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(2 * 16 * n * c)
+			for b.Loop() {
+				f()
+			}
+		})
+	}
 }

@@ -2,7 +2,7 @@
 
 //go:build !purego
 
-package simd
+package bicubic
 
 // bicubicF32NEON sets 16 channels of a row of dst for every spot, n > 0 of them. A spot is {node, row, then as float32 the factors of
 // four rows of nodes, and those of four nodes in a row}; the node is the first of four by four. Nodes begin stride bytes after each
