@@ -30,7 +30,7 @@ beam: ## the Beam pipeline, a module of its own: its tests on Beam's local runne
 page: ## the page of the server as static files, with the engine as WebAssembly, in out/page
 	$(GO) run ./cmd/page-wasm -out out/page
 
-house: ## what the code counts: knots of files, long functions, wide lines, names
+house: ## counts of knots of files, long functions, wide lines and names, held to their limits
 	EQUIVCNP_HOUSE=1 $(GO) test -count=1 -run 'TestKnots|TestHouse' -v . | grep -v '^='
 
 test: ## all tests
@@ -58,8 +58,8 @@ levels: ## the numeric packages at every instruction set level below this machin
 generate: ## regenerate what is generated
 	$(GO) generate ./...
 
-api: ## what the public packages export is what api/*.txt says
-	$(GO) run ./bench/api
+api: ## every public package exports what api/*.txt says, and no type of an internal package
+	$(GO) run ./bench/api -all
 
 api-update: ## write api/*.txt anew, for review
 	$(GO) run ./bench/api -update

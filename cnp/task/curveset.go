@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/table"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/internal/tabular"
 )
@@ -91,7 +92,7 @@ func DecodeCSV(r io.Reader, name string, opt CSVOptions) (*CurveSet, error) {
 }
 
 // CurvesOfTable is ReadCSV for a table in memory, of any format.
-func CurvesOfTable(t *tabular.Table, opt CSVOptions) (*CurveSet, error) {
+func CurvesOfTable(t *table.Table, opt CSVOptions) (*CurveSet, error) {
 	if opt.Dx < 0 || opt.Dy < 0 {
 		return nil, fmt.Errorf("task: tasks with %d coordinates and %d outputs", opt.Dx, opt.Dy)
 	}
@@ -137,7 +138,7 @@ func (r *Rows) curves(takes func(row int) bool) (out []Curve) {
 }
 
 // inputs are the names of the columns of x, nil without a header.
-func (r *Rows) inputs(t *tabular.Table) (names []string) {
+func (r *Rows) inputs(t *table.Table) (names []string) {
 	if t.Header != nil {
 		for _, c := range r.Columns.X {
 			names = append(names, t.Header[c])
@@ -147,7 +148,7 @@ func (r *Rows) inputs(t *tabular.Table) (names []string) {
 }
 
 // auxiliary are the names of the auxiliary inputs: the columns', or without a header those that were asked for.
-func (r *Rows) auxiliary(t *tabular.Table, opt CSVOptions) []string {
+func (r *Rows) auxiliary(t *table.Table, opt CSVOptions) []string {
 	if t.Header == nil {
 		return opt.Aux
 	}
@@ -169,7 +170,7 @@ func (r *Rows) add(p *Points, row int) {
 
 // Rows are the rows of a table as points of tasks.
 type Rows struct {
-	Columns tabular.Columns
+	Columns table.Columns
 	X, Y    []float64 // [rows, dx] and [rows, dy]; NaN where an output is missing
 	Aux     []float64 // [rows, da] auxiliary inputs, NaN where one is missing
 	Task    []int     // [rows] of Tasks, in the order of their first rows
@@ -191,7 +192,7 @@ func (r *Rows) Known(row int) (n int) {
 }
 
 // RowsOf takes a table's columns apart; onlyX takes one without outputs as well.
-func RowsOf(t *tabular.Table, opt CSVOptions, onlyX bool) (*Rows, error) {
+func RowsOf(t *table.Table, opt CSVOptions, onlyX bool) (*Rows, error) {
 	var err error
 	if t != nil && t.Cols > 0 && len(opt.Aux) > 0 {
 		if opt.Aux, err = t.Categories(opt.Aux); err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/table"
 	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
@@ -21,7 +22,7 @@ const maxFieldPoints = 1 << 20
 
 // FieldOfTable takes static fields from a table with the columns x of dx coordinates and those of the fields; nil
 // stands for columns x, or x1, x2, .., and for all other columns. Rows without a value are left out.
-func FieldOfTable(t *tabular.Table, x, fields []string, dx int) (*Field, error) {
+func FieldOfTable(t *table.Table, x, fields []string, dx int) (*Field, error) {
 	if fields == nil {
 		c, err := t.Find(tabular.Want{X: x, Dx: dx, Y: []string{}, OnlyX: true})
 		if err != nil {

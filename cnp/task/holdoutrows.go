@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/equivcnp/equivcnp/cnp/table"
 	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
@@ -60,7 +61,7 @@ func ParseHoldoutRows(text string, share float64, seed uint64) (HoldoutRows, err
 }
 
 // rows says which rows are held out, and in words which they are.
-func (h *HoldoutRows) rows(t *tabular.Table) (held []bool, what string, err error) {
+func (h *HoldoutRows) rows(t *table.Table) (held []bool, what string, err error) {
 	held = make([]bool, t.Rows())
 	if h.Column != "" {
 		column, err := t.Index(h.Column)
@@ -118,7 +119,7 @@ func count(v []bool) (n int) {
 // SplitTable reads tasks from a table and holds rows out. The tasks to train on lack these. Those to test on have them
 // as targets, with the other rows of their task as context; where a task has no other rows its context is picked at
 // random, as in training.
-func SplitTable(t *tabular.Table, opt CSVOptions, by HoldoutRows) (train, test *CurveSet, err error) {
+func SplitTable(t *table.Table, opt CSVOptions, by HoldoutRows) (train, test *CurveSet, err error) {
 	rows, err := RowsOf(t, opt, false)
 	if err != nil {
 		return nil, nil, err

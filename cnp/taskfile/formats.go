@@ -55,7 +55,7 @@ func variables(b []byte) (*safetensors.File, error) {
 }
 
 // Write writes tensors as the file's name says: safetensors, .npz, or .nc with a dimension for every length.
-func Write(w io.Writer, path string, tensors []safetensors.Tensor) error {
+func Write(w io.Writer, path string, tensors []Tensor) error {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".npz":
 		return npy.Encode(w, tensors)

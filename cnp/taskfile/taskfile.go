@@ -53,7 +53,7 @@ func Decode(b []byte, name string) (*File, error) {
 }
 
 // Of is Decode for tensors in memory, whose data the tasks may alias.
-func Of(name string, tensors []safetensors.Tensor) *File {
+func Of(name string, tensors []Tensor) *File {
 	return &File{path: name, file: &safetensors.File{Tensors: tensors}}
 }
 
@@ -66,7 +66,7 @@ func (t *File) Axis(tensor string, axis int) int {
 }
 
 // Tensor is the tensor of that name, nil without one.
-func (t *File) Tensor(name string) *safetensors.Tensor { return t.file.Get(name) }
+func (t *File) Tensor(name string) *Tensor { return t.file.Get(name) }
 
 // Name is that of the file.
 func (t *File) Name() string { return t.path }
