@@ -245,20 +245,20 @@ func describeFields(r *result, c *cnp.Config) {
 	if err != nil || g.MaxLifts() == 1 {
 		return
 	}
-	s := fmt.Sprintf("%d: every place is seen from so many sides", c.Lifts)
+	s := fmt.Sprintf("%d for every place", c.Lifts)
 	switch g := g.(type) {
 	case *group.Sim2:
 		angles := max(1, c.Lifts/g.Scales())
-		s = fmt.Sprintf("%d: every place is seen at angles %.4g degrees apart, each at %s, powers of 2", c.Lifts,
+		s = fmt.Sprintf("%d for every place: angles %.4g degrees apart, each at %s, powers of 2", c.Lifts,
 			360/float64(angles), plural(g.Scales(), "scale"))
 	case *group.SE2:
-		if s = fmt.Sprintf("%d: every place is seen at angles %.4g degrees apart", c.Lifts, 360/float64(max(1, c.Lifts))); c.Levels > 0 {
+		if s = fmt.Sprintf("%d for every place: angles %.4g degrees apart", c.Lifts, 360/float64(max(1, c.Lifts))); c.Levels > 0 {
 			s += "; turns by one of them are exact"
 		}
 	case *group.SE3:
 		switch {
 		case c.LiftSamples == cnp.SamplesRandom:
-			s = fmt.Sprintf("%d: every place is seen from so many sides, drawn with seed %d, in training for every batch anew",
+			s = fmt.Sprintf("%d random lifts with seed %d, resampled for every batch of the training",
 				c.Lifts, c.LiftSeed)
 		case c.Levels > 0 && slices.Contains([]int{4, 12, 24, 60}, c.Lifts):
 			s += ", a group of rotations; turns by one of them are exact"

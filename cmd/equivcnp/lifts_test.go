@@ -18,7 +18,7 @@ func TestTrainSim2(t *testing.T) {
 	got := decode[trainResult](t, b.ok(append(train, "--group", "Sim2", "--lifts", "4x3", "--json")...))
 	require.Equal(t, "Sim(2) at 3 scales", got.Group)
 	require.Contains(t, b.ok("inspect", "@sim.safetensors"),
-		"12: every place is seen at angles 90 degrees apart, each at 3 scales, powers of 2")
+		"12 for every place: angles 90 degrees apart, each at 3 scales, powers of 2")
 	m, err := weights.Load[float32](b.path("sim.safetensors"), weights.Options{})
 	require.NoError(t, err)
 	c := m.Config()

@@ -36,10 +36,10 @@ func (a *app) rasterCommand() *cobra.Command {
 		Use:                   "raster --model M --in map.npy --out mean.npy --std-out std.npy",
 		DisableFlagsInUseLine: true,
 		Short:                 "Complete an image or raster that is larger than memory",
-		Long: `Complete a raster of any size, piece by piece, with the bits that the whole would have.
+		Long: `Complete a raster of any size, piece by piece. The result is bit-identical to that of the whole raster.
 
-The model must be one under T(2): what it says of a pixel depends on the pixels around it, no further than
-its layers see, and not on where it lies. Pixels have the distance that they had in training, whatever the
+The model must be one under T(2): its prediction of a pixel depends on the surrounding pixels within the
+reach of its layers, and not on where the pixel lies. Pixels have the distance that they had in training, whatever the
 size of the raster: "complete" takes a large image for a finer drawing of a small one instead.
 
 Rasters are .npy arrays of numbers, [H, W], [C, H, W] or [H, W, C]; TIFF and BigTIFF of integers or floats, in
@@ -50,8 +50,8 @@ what a TIFF file of GDAL names as no data, is unobserved. --mask is another one 
 observed where it is at least 0.5. Lines are padded to whole eights by unobserved pixels at their right end.
 
 Outputs are .npy or .tif of float32, or .png, .pgm and .ppm of 16 bits. While they are not complete, they are called
-.partial, and .progress beside --out says which tiles are done: the same command goes on there, after
-whatever end. Memory and tiles change no bit of the result.`,
+.partial, and .progress beside --out says which tiles are done: the same command resumes after an
+interruption. Memory and tiles change no bit of the result.`,
 		Example: `  equivcnp raster --model digits-T2-small --in map.npy --out mean.npy --std-out std.npy --memory 1G
   equivcnp raster --model digits-T2-small --in photo.pgm --rate 0.3 --seed 7 --out mean.pgm`,
 		Args: cobra.NoArgs,
@@ -268,7 +268,7 @@ func (a *app) raster(ctx context.Context, f *rasterFlags) (err error) {
 	})
 	remove()
 	if errors.Is(err, context.Canceled) {
-		return fmt.Errorf("interrupted: the same command goes on")
+		return fmt.Errorf("interrupted: the same command resumes")
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.in, err)

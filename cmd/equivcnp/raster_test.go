@@ -157,7 +157,7 @@ func TestRaster(t *testing.T) {
 	b.fails(1, "tiles need", "raster", "--model", "@curve.safetensors", "--in", "@in.npy", "--out", "@x.npy")
 }
 
-// A raster whose process is killed again and again goes on where it was, and has the same bits.
+// A raster whose process is killed again and again resumes, and has the same bits.
 func TestRasterKilled(t *testing.T) {
 	b := newBench(t)
 	b.rasterModel("m.safetensors", 3)

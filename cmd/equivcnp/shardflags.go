@@ -111,7 +111,7 @@ func (f *shardFlags) run(ctx context.Context, a *app, job *shards.Job, name func
 	})
 	remove()
 	if errors.Is(err, context.Canceled) {
-		return fmt.Errorf("interrupted: %s keeps what was finished, the same command goes on", f.outDir)
+		return fmt.Errorf("interrupted: %s keeps what was finished, the same command resumes", f.outDir)
 	}
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ func TestVectors(t *testing.T) {
 		"--out", "@x.safetensors")...)
 	said := b.ok("inspect", "@wind.safetensors")
 	require.Contains(t, said, "scalar (column 1), vector (columns 2 to 3)")
-	require.Contains(t, said, "every place is seen at angles 120 degrees apart")
+	require.Contains(t, said, "for every place: angles 120 degrees apart")
 
 	// Types and other lists may be lists in a file.
 	b.write("run.yaml", "task: regression\ncsv: "+b.path("wind.csv")+"\nx: [east, north]\n'y': [p, u, v]\nout: "+
@@ -159,7 +159,7 @@ func TestCharges(t *testing.T) {
 		"--targets", "5", "--batch", "2", "--eval-every", "0", "--steps", "2"}
 	b.ok(append(run, "--group", "SE3", "--lifts", "2", "--lift-samples", "random", "--out", "@random.safetensors")...)
 	require.Contains(t, b.ok("inspect", "@random.safetensors"),
-		"2: every place is seen from so many sides, drawn with seed 0, in training for every batch anew")
+		"2 random lifts with seed 0, resampled for every batch of the training")
 	b.ok(append(run, "--group", "SE3", "--lifts", "4", "--start", "@random.safetensors", "--steps", "0", "--out", "@even.safetensors")...)
 	require.Contains(t, b.ok("inspect", "@even.safetensors"), "a group of rotations; turns by one of them are exact")
 	for _, kind := range []string{"charges", "turned-charges"} {

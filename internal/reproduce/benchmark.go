@@ -367,7 +367,7 @@ func (p *reproduction) writeBenchmark(rows []*benchmarkRow) error {
 		}
 	}
 	p.printf("\nEvery number with the model behind it: [benchmark.csv](benchmark.csv), and as one JSON object a line, benchmark.jsonl, from which the " +
-		"command goes on after an interruption.\n")
+		"command resumes after an interruption.\n")
 	return p.table("benchmark.csv", file)
 }
 

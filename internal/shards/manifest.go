@@ -1,6 +1,6 @@
 // Package shards splits a list of work between processes that know nothing of each other, and may be killed at any
 // moment. A manifest names the items, one per line; a shard takes every n-th; what an item gives is a file that appears
-// under its name when it is complete, and a record with its digest. A shard that is started again goes on after the
+// under its name when it is complete, and a record with its digest. A shard that is started again resumes after the
 // last record, and Merge checks that all items of all shards are there.
 package shards
 

@@ -13,7 +13,7 @@ import (
 	"github.com/equivcnp/equivcnp/internal/atomicfile"
 )
 
-// Progress is the journal of one long piece of work that writes its result step by step, so that it goes on after
+// Progress is the journal of one long piece of work that writes its result step by step, so that it resumes after
 // whatever end. One process at a time has it open. Every line has the digest of itself and of those before it: what was
 // changed or cut off is not known any more, and neither is what follows.
 type Progress struct {
