@@ -24,35 +24,26 @@ func (c *levelsCache[T]) get(m *EquivCNP[T]) *levelsNet[T] {
 	return c.net
 }
 
-// differentiateLevels is Differentiate for a model with levels and a batch that has been checked. In training all tasks share a lattice, of
-// every frame its own: then they share its layout, too.
-func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
-	dx, dy, known := m.cfg.DimX, m.cfg.DimY, m.cfg.contextValues()
-	pass := newPass(&m.head.family, b.B*b.Nt*dy, b.B, b.valueMask(dy))
-	if b.B == 0 {
-		return pass, ctx.Err()
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	type task struct { // as a frame sees it
-		x, targets []float64 // counted from the origin
-		y          []T
-		order      []int
-		place      *levelsPlace
-		layout     *pyramid.Layout[T]
-		encoding   *setConvTape[T]
-	}
-	frames := m.framesOf(b, mode)
-	each := frames.count()
-	tasks, origin, room := make([]task, b.B*each), make([]float64, dx), make([]float64, max(dx, known))
-	reach := m.encoder.psi.Length() * encoderReach(m.encoder.floor)
+// levelsTask is a task as a frame sees it.
+type levelsTask[T Float] struct {
+	x, targets []float64 // counted from the origin
+	y          []T
+	order      []int // the targets that count
+	place      *levelsPlace
+	layout     *pyramid.Layout[T]
+	encoding   *setConvTape[T]
+}
+
+// levelsTasks are the tasks of a batch as the frames see them, those of a task one after the other.
+func (m *EquivCNP[T]) levelsTasks(b *Batch[T], mode layers.Mode, frames *frames) []levelsTask[T] {
+	dx, known, each := m.cfg.DimX, m.cfg.contextValues(), frames.count()
+	tasks, origin, room := make([]levelsTask[T], b.B*each), make([]float64, dx), make([]float64, max(dx, known))
 	b.origins(&m.cfg, origin, 0, b.B)
 	for t := range b.B {
 		if mode != layers.Train {
 			b.origins(&m.cfg, origin, t, t+1)
 		}
-		var own task
+		var own levelsTask[T]
 		var x []float64
 		x, own.y = b.context(t, dx, known)
 		for i, v := range x {
@@ -82,7 +73,12 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 			}
 		}
 	}
-	// Where they lie: in training, all of a frame together.
+	return tasks
+}
+
+// layLevels gives the tasks their lattices: in training, all of a frame share them.
+func (m *EquivCNP[T]) layLevels(b *Batch[T], mode layers.Mode, tasks []levelsTask[T]) error {
+	dx, each, reach := m.cfg.DimX, len(tasks)/b.B, m.encoder.psi.Length()*encoderReach(m.encoder.floor)
 	shared := make([]*pyramid.Layout[T], each)
 	for l := range each {
 		var all levelsPlace
@@ -101,20 +97,39 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 			}
 			k.place.reach(reach)
 			if err := k.place.check(&m.cfg, t); err != nil {
-				return nil, err
+				return err
 			}
 			k.layout = m.pyramid.LayoutFor(k.place.lo, k.place.hi, k.place.from, k.place.to)
 		}
 		if mode == layers.Train {
 			all.reach(reach)
 			if err := all.check(&m.cfg, -1); err != nil {
-				return nil, err
+				return err
 			}
 			shared[l] = m.pyramid.LayoutFor(all.lo, all.hi, all.from, all.to)
 			for t := range b.B {
 				tasks[t*each+l].layout = shared[l]
 			}
 		}
+	}
+	return nil
+}
+
+// differentiateLevels is Differentiate for a model with levels and a batch that has been checked. In training all tasks share a lattice, of
+// every frame its own: then they share its layout, too.
+func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
+	dy := m.cfg.DimY
+	pass := newPass(&m.head.family, b.B*b.Nt*dy, b.B, b.valueMask(dy))
+	if b.B == 0 {
+		return pass, ctx.Err()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	frames := m.framesOf(b, mode)
+	tasks, each := m.levelsTasks(b, mode, frames), frames.count()
+	if err := m.layLevels(b, mode, tasks); err != nil {
+		return nil, err
 	}
 	c := m.head.in()
 	features := make([]T, len(tasks)*b.Nt*c)
