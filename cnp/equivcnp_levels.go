@@ -115,6 +115,20 @@ func (m *EquivCNP[T]) layLevels(b *Batch[T], mode layers.Mode, tasks []levelsTas
 	return nil
 }
 
+// levelsAuxiliary joins the targets' auxiliary inputs, if there are any, to their features, which every frame has.
+func (m *EquivCNP[T]) levelsAuxiliary(b *Batch[T], each int, features []T) ([]T, *auxTape[T]) {
+	if m.aux == nil {
+		return features, nil
+	}
+	var aux []T
+	for t := range b.B {
+		for range each {
+			aux = b.auxTargets(aux, t, m.aux.inputs(), 1)
+		}
+	}
+	return m.aux.record(features, aux)
+}
+
 // differentiateLevels is Differentiate for a model with levels and a batch that has been checked. In training all tasks share a lattice, of
 // every frame its own: then they share its layout, too.
 func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
@@ -151,16 +165,7 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	var with *auxTape[T]
-	if m.aux != nil {
-		var aux []T
-		for t := range b.B {
-			for range each {
-				aux = b.auxTargets(aux, t, m.aux.inputs(), 1)
-			}
-		}
-		features, with = m.aux.record(features, aux)
-	}
+	features, with := m.levelsAuxiliary(b, each, features)
 	var head *headTape[T]
 	if frames == nil {
 		var x []float64
