@@ -154,7 +154,7 @@ func vectorCases() []kernelCase {
 	const n, block = 1 << 20, 1 << 16
 	return append(cases, kernelCase{"adam/L2/ours", []metric{nsPer(n)}, work{bytes: 7 * 4 * n, footprint: 4 * 4 * block}, func() timed {
 		rng := peerSeed
-		p, m, v, g := rng.floats(block, 1), make([]float32, block), make([]float32, block), rng.floats(block, 1)
+		p, m, v, g := rng.floats(block, 1), onHugePages[float32](block), onHugePages[float32](block), rng.floats(block, 1)
 		return timed{ours: func() {
 			for range n / block {
 				simd.AdamF32(p, m, v, g, 1e-6, 0.9, 0.999, 1, 1e-8)

@@ -64,12 +64,12 @@ func reduceCases() []kernelCase {
 		cases = append(cases,
 			kernelCase{"bf16_from_f32/" + s.where + "/ours", []metric{gbps(6 * s.n)}, w, func() timed {
 				rng := peerSeed
-				x, b := rng.floats(s.n, 1), make([]simd.BF16, s.n)
+				x, b := rng.floats(s.n, 1), onHugePages[simd.BF16](s.n)
 				return timed{ours: func() { simd.BF16FromF32(b, x) }}
 			}},
 			kernelCase{"f32_from_bf16/" + s.where + "/ours", []metric{gbps(6 * s.n)}, w, func() timed {
 				rng := peerSeed
-				x, b := rng.floats(s.n, 1), make([]simd.BF16, s.n)
+				x, b := rng.floats(s.n, 1), onHugePages[simd.BF16](s.n)
 				simd.BF16FromF32(b, x)
 				return timed{ours: func() { simd.F32FromBF16(x, b) }}
 			}})
