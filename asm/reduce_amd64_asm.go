@@ -78,12 +78,15 @@ const (
 	productSum
 )
 
-// reduceSum writes a sum of numbers or of products of the type e, in float64. A product of two float32 is exact there. Four accumulators
-// keep up with the conversions from float32, of which a machine does one in a cycle; loads of float64 are twice as fast, and take eight.
+// reduceSum writes a sum of numbers or of products of the type e, in float64. A product of two float32 is exact there. Eight accumulators
+// keep up with two multiply-adds a cycle; with AVX-512 four do with the conversions from float32, of which a machine does one in a cycle.
 func reduceSum(f *x86.File, l x86.Level, e x86.Elem, kind sumKind, name, signature, doc string) {
-	unroll, size := 4, l.Bytes()/2 // of a vector before it is widened
-	if e == x86.F64 {
-		unroll, size = 8, l.Bytes()
+	unroll, size := 8, l.Bytes()
+	if e == x86.F32 {
+		size /= 2 // of a vector before it is widened
+		if l == x86.AVX512 {
+			unroll = 4
+		}
 	}
 	fn := f.Func(l, x86.F64, name, signature, doc)
 	x, n := fn.Arg("x"), fn.Arg("n")
@@ -150,37 +153,31 @@ func reduceSum(f *x86.File, l x86.Level, e x86.Elem, kind sumKind, name, signatu
 	fn.End()
 }
 
-// reduceMinMax writes the smallest and the largest number as integers in the same order: the bits of a float32, with all but
-// the sign turned over if it is negative. -0 comes before +0, and NaN before -Inf or after +Inf, so that nothing is lost.
+// reduceMinMax writes what tells the smallest and the largest number. Bits of a float32 order like the numbers where the sign is clear, as
+// signed and as unsigned integers; where it is set they order the other way round, and after all others as unsigned ones. So the
+// largest signed integer is the largest number, unless all are negative: then the smallest one is. The largest unsigned
+// integer is the smallest number, if any is negative, and the smallest signed one otherwise. -0 comes before +0, and NaN before -Inf
+// or after +Inf, so that nothing is lost.
 func reduceMinMax(f *x86.File, l x86.Level) {
-	const unroll = 2
-	fn := f.Func(l, x86.F32, "minMaxF32", "func(x *float32, n int) (lo, hi int32)",
-		"returns the smallest and the largest of x[:n], n > 0, in the order of integers with the bits of x[i], all but the sign inverted where it is set.")
+	const unroll = 4
+	fn := f.Func(l, x86.F32, "minMaxF32", "func(x *float32, n int) (least, most int32, top uint32)",
+		"returns the smallest and the largest of x[:n], n > 0, as integers with the same bits, and the largest as unsigned ones.")
 	x, n := fn.Arg("x"), fn.Arg("n")
-	ordered := func(v reg.VecVirtual) reg.VecVirtual {
-		s := fn.Vec()
-		fn.VPSRAD(operand.U8(31), v, s)
-		fn.VPSRLD(operand.U8(1), s, s)
-		if l == x86.AVX512 {
-			fn.VPXORD(v, s, s)
-		} else {
-			fn.VPXOR(v, s, s)
-		}
-		return s
-	}
+	ops := []func(...operand.Op){fn.VPMINSD, fn.VPMAXSD, fn.VPMAXUD}
 	// Everything starts from the first number.
-	lo, hi := zeros(fn, unroll), zeros(fn, unroll)
+	var acc [3][]reg.VecVirtual
 	start := fn.Vec()
 	fn.VBROADCASTSS(operand.Mem{Base: x}, start)
-	start = ordered(start)
-	for u := range unroll {
-		fn.VMOVAPS(start, lo[u])
-		fn.VMOVAPS(start, hi[u])
+	for k := range acc {
+		acc[k] = zeros(fn, unroll)
+		for u := range unroll {
+			fn.VMOVAPS(start, acc[k][u])
+		}
 	}
 	merge := func(u int, v reg.VecVirtual) {
-		v = ordered(v)
-		fn.VPMINSD(v, lo[u], lo[u])
-		fn.VPMAXSD(v, hi[u], hi[u])
+		for k, op := range ops {
+			op(v, acc[k][u], acc[k][u])
+		}
 	}
 	for _, copies := range []int{unroll, 1} {
 		loop, next := fn.NewLabel("loop"), fn.NewLabel("next")
@@ -199,29 +196,24 @@ func reduceMinMax(f *x86.File, l x86.Level) {
 		fn.Label(next)
 		fn.ADDQ(step, n)
 	}
-	// The lanes behind the tail read as +0 and take the first number's place instead.
-	v := ordered(fn.NewTail(n).Load(operand.Mem{Base: x}))
-	lanes, count := fn.Vec(), fn.Vec()
-	fn.VMOVD(n.As32(), count.AsX())
-	fn.VPBROADCASTD(count.AsX(), count)
-	iota := make([]uint64, fn.Lanes())
-	for i := range iota {
-		iota[i] = uint64(i)
+	// The rest one by one, with lanes of the last vector.
+	for k, op := range ops {
+		op(acc[k][1], acc[k][0], acc[k][0])
+		op(acc[k][3], acc[k][2], acc[k][2])
+		op(acc[k][2], acc[k][0], acc[k][0])
 	}
-	if l == x86.AVX512 {
-		k := fn.K()
-		fn.VMOVDQU32(fn.Data("lanes16", iota...), lanes)
-		fn.VPCMPD(operand.U8(1), count, lanes, k)
-		fn.VPBLENDMD(v, start, k, v)
-	} else {
-		fn.VPCMPGTD(fn.Data("lanes8", iota...), count, count)
-		fn.VBLENDVPS(count, v, start, v)
-	}
-	fn.VPMINSD(v, lo[0], lo[0])
-	fn.VPMAXSD(v, hi[0], hi[0])
-	fold := func(name string, acc []reg.VecVirtual, op func(...operand.Op)) {
-		op(acc[1], acc[0], acc[0])
-		v, high := acc[0], fn.XMM()
+	one, done := fn.NewLabel("one"), fn.NewLabel("done")
+	fn.TESTQ(n, n)
+	fn.JE(operand.LabelRef(done))
+	fn.Label(one)
+	fn.VBROADCASTSS(operand.Mem{Base: x}, start)
+	merge(0, start)
+	fn.ADDQ(operand.U8(4), x)
+	fn.DECQ(n)
+	fn.JNE(operand.LabelRef(one))
+	fn.Label(done)
+	for k, name := range []string{"least", "most", "top"} {
+		v, high, op := acc[k][0], fn.XMM(), ops[k]
 		if l == x86.AVX512 {
 			upper := fn.YMM()
 			fn.VEXTRACTI64X4(operand.U8(1), v, upper)
@@ -237,8 +229,6 @@ func reduceMinMax(f *x86.File, l x86.Level) {
 		fn.VMOVD(v.AsX(), r)
 		fn.Store(r, fn.Return(name))
 	}
-	fold("lo", lo, fn.VPMINSD)
-	fold("hi", hi, fn.VPMAXSD)
 	fn.End()
 }
 

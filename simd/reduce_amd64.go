@@ -4,11 +4,11 @@ package simd
 
 import "math"
 
-// Up to these lengths sums run in assembly, in 32 and 16 float64 accumulators with 64 additions each, as in the portable twin.
+// Up to these lengths sums run in assembly, in 32 float64 accumulators with 64 additions each, as in the portable twin.
 // Longer ones are summed pairwise, as there.
 const (
 	sumBlockAVX512 = 2048
-	sumBlockAVX2   = 1024
+	sumBlockAVX2   = 2048
 )
 
 // sumCut returns where to cut a slice that is longer than a block: half way, at a multiple of the block.
@@ -102,27 +102,29 @@ func minMaxF32(x []float32) (lo, hi float32) {
 		return minMaxGeneric(x)
 	}
 	raceRead(x)
-	least, most := int32(math.MaxInt32), int32(math.MinInt32)
+	least, most, top := int32(math.MaxInt32), int32(math.MinInt32), uint32(0)
 	for len(x) > 0 {
 		n := min(len(x), maxPiece)
 		var a, b int32
+		var c uint32
 		if level == AVX512 {
-			a, b = minMaxF32AVX512(&x[0], n)
+			a, b, c = minMaxF32AVX512(&x[0], n)
 		} else {
-			a, b = minMaxF32AVX2(&x[0], n)
+			a, b, c = minMaxF32AVX2(&x[0], n)
 		}
-		least, most = min(least, a), max(most, b)
+		least, most, top = min(least, a), max(most, b), max(top, c)
 		x = x[n:]
 	}
-	lo, hi = fromOrdered(least), fromOrdered(most)
+	lo, hi = math.Float32frombits(uint32(least)), math.Float32frombits(uint32(most))
+	if int32(top) < 0 { // a number is negative
+		lo = math.Float32frombits(top)
+	}
+	if most < 0 { // all are
+		hi = math.Float32frombits(uint32(least))
+	}
 	if lo != lo || hi != hi {
 		nan := float32(math.NaN())
 		return nan, nan
 	}
 	return lo, hi
-}
-
-// fromOrdered returns the float32 that has the same place in the order of floats as i has in the order of integers.
-func fromOrdered(i int32) float32 {
-	return math.Float32frombits(uint32(i) ^ uint32(i>>31)>>1)
 }

@@ -19,10 +19,10 @@ func sumSqF32AVX2(x *float32, n int) float64
 //go:noescape
 func dotF32AVX2(x *float32, y *float32, n int) float64
 
-// minMaxF32AVX2 returns the smallest and the largest of x[:n], n > 0, in the order of integers with the bits of x[i], all but the sign inverted where it is set.
+// minMaxF32AVX2 returns the smallest and the largest of x[:n], n > 0, as integers with the same bits, and the largest as unsigned ones.
 //
 //go:noescape
-func minMaxF32AVX2(x *float32, n int) (lo int32, hi int32)
+func minMaxF32AVX2(x *float32, n int) (least int32, most int32, top uint32)
 
 // sumF64AVX2 returns Σ x[i] over i < n.
 //
@@ -59,10 +59,10 @@ func sumSqF32AVX512(x *float32, n int) float64
 //go:noescape
 func dotF32AVX512(x *float32, y *float32, n int) float64
 
-// minMaxF32AVX512 returns the smallest and the largest of x[:n], n > 0, in the order of integers with the bits of x[i], all but the sign inverted where it is set.
+// minMaxF32AVX512 returns the smallest and the largest of x[:n], n > 0, as integers with the same bits, and the largest as unsigned ones.
 //
 //go:noescape
-func minMaxF32AVX512(x *float32, n int) (lo int32, hi int32)
+func minMaxF32AVX512(x *float32, n int) (least int32, most int32, top uint32)
 
 // sumF64AVX512 returns Σ x[i] over i < n.
 //
