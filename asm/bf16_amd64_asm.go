@@ -14,26 +14,36 @@ func bf16AMD64(f *x86.File) {
 	}
 }
 
-// bf16Round leaves the rounded upper halves of the lanes of v in their lower halves.
+// bf16Constants holds what round needs in registers.
+type bf16Constants struct {
+	*x86.Func
+	quiet, one, half reg.VecVirtual
+}
+
+func newBF16Constants(fn *x86.Func) *bf16Constants {
+	constant := func(name string, bits uint64) reg.VecVirtual {
+		r := fn.Vec()
+		fn.VPBROADCASTD(fn.Data(name, bits), r)
+		return r
+	}
+	return &bf16Constants{fn, constant("quiet", 0x40), constant("one", 1), constant("half", 0x7fff)}
+}
+
+// round leaves the rounded upper halves of the lanes of v in their lower halves.
 //
 //	(u + 0x7fff + (u>>16 & 1)) >> 16,  for NaN (u>>16 | 0x40)
 //
 // It works on integers: instructions that convert flush subnormals.
-func bf16Round(fn *x86.Func, v reg.VecVirtual) reg.VecVirtual {
+func (c *bf16Constants) round(v reg.VecVirtual) reg.VecVirtual {
+	fn := c.Func
 	u, nan := fn.Vec(), fn.Vec()
-	constant := func(name string, bits uint64) operand.Op {
-		m := fn.Data(name, bits)
-		r := fn.Vec()
-		fn.VPBROADCASTD(m, r)
-		return r
-	}
 	fn.VPSRLD(operand.U8(16), v, u)
 	if fn.Level == x86.AVX512 {
 		k := fn.K()
 		fn.VCMPPS(operand.U8(3), v, v, k)
-		fn.VPORD(constant("quiet", 0x40), u, nan)
-		fn.VPANDD(constant("one", 1), u, u)
-		fn.VPADDD(constant("half", 0x7fff), u, u)
+		fn.VPORD(c.quiet, u, nan)
+		fn.VPANDD(c.one, u, u)
+		fn.VPADDD(c.half, u, u)
 		fn.VPADDD(u, v, u)
 		fn.VPSRLD(operand.U8(16), u, u)
 		fn.VMOVDQA32(nan, k, u)
@@ -41,9 +51,9 @@ func bf16Round(fn *x86.Func, v reg.VecVirtual) reg.VecVirtual {
 	}
 	unordered := fn.Vec()
 	fn.VCMPPS(operand.U8(3), v, v, unordered)
-	fn.VPOR(constant("quiet", 0x40), u, nan)
-	fn.VPAND(constant("one", 1), u, u)
-	fn.VPADDD(constant("half", 0x7fff), u, u)
+	fn.VPOR(c.quiet, u, nan)
+	fn.VPAND(c.one, u, u)
+	fn.VPADDD(c.half, u, u)
 	fn.VPADDD(u, v, u)
 	fn.VPSRLD(operand.U8(16), u, u)
 	fn.VBLENDVPS(unordered, nan, u, u)
@@ -68,12 +78,33 @@ func bf16FromF32(f *x86.File, l x86.Level) {
 		fn.VPACKUSDW(high, u.AsX(), u.AsX())
 		return u
 	}
+	constants := newBF16Constants(fn)
+	load := func(u int) reg.VecVirtual {
+		v := fn.Vec()
+		fn.VMOVUPS(operand.Mem{Base: x, Disp: u * l.Bytes()}, v)
+		return constants.round(v)
+	}
+	if l == x86.AVX2 {
+		// Two vectors are packed at once, half by half, and the middle quarters change places.
+		two, one := fn.NewLabel("two"), fn.NewLabel("one")
+		fn.SUBQ(operand.U8(2*fn.Lanes()), n)
+		fn.JL(operand.LabelRef(one))
+		fn.Label(two)
+		low, high := load(0), load(1)
+		fn.VPACKUSDW(high, low, low)
+		fn.VPERMQ(operand.U8(0xd8), low, low)
+		fn.VMOVDQU(low, operand.Mem{Base: dst})
+		fn.ADDQ(operand.U8(2*l.Bytes()), x)
+		fn.ADDQ(operand.U8(l.Bytes()), dst)
+		fn.SUBQ(operand.U8(2*fn.Lanes()), n)
+		fn.JGE(operand.LabelRef(two))
+		fn.Label(one)
+		fn.ADDQ(operand.U8(2*fn.Lanes()), n)
+	}
 	fn.SUBQ(step, n)
 	fn.JL(operand.LabelRef(tail))
 	fn.Label(loop)
-	v := fn.Vec()
-	fn.VMOVUPS(operand.Mem{Base: x}, v)
-	r := pack(bf16Round(fn, v))
+	r := pack(load(0))
 	if l == x86.AVX512 {
 		fn.VMOVDQU(r, operand.Mem{Base: dst})
 	} else {
@@ -86,7 +117,7 @@ func bf16FromF32(f *x86.File, l x86.Level) {
 	fn.Label(tail)
 	fn.ADDQ(step, n)
 	fn.JE(operand.LabelRef(done))
-	r = pack(bf16Round(fn, fn.NewTail(n).Load(operand.Mem{Base: x})))
+	r = pack(constants.round(fn.NewTail(n).Load(operand.Mem{Base: x})))
 	if l == x86.AVX512 {
 		ones, k := fn.GP64(), fn.K()
 		fn.MOVQ(operand.I32(-1), ones)
@@ -111,22 +142,28 @@ func f32FromBF16(f *x86.File, l x86.Level) {
 	fn := f.Func(l, x86.F32, "f32FromBF16", "func(dst *float32, x *uint16, n int)", "sets dst[i] = x[i] for i < n.")
 	dst, x, n := fn.Arg("dst"), fn.Arg("x"), fn.Arg("n")
 	loop, tail, done := fn.NewLabel("loop"), fn.NewLabel("tail"), fn.NewLabel("done")
-	step := operand.U8(fn.Lanes())
-	fn.SUBQ(step, n)
-	fn.JL(operand.LabelRef(tail))
-	fn.Label(loop)
-	v := fn.Vec()
-	fn.VPMOVZXWD(operand.Mem{Base: x}, v)
-	fn.VPSLLD(operand.U8(16), v, v)
-	fn.VMOVUPS(v, operand.Mem{Base: dst})
-	fn.ADDQ(operand.U8(l.Bytes()/2), x)
-	fn.ADDQ(operand.U8(l.Bytes()), dst)
-	fn.SUBQ(step, n)
-	fn.JGE(operand.LabelRef(loop))
-	fn.Label(tail)
-	fn.ADDQ(step, n)
+	for i, copies := range []int{4, 1} {
+		loop, next := []string{"four", loop}[i], []string{"rest", tail}[i]
+		step := operand.U8(copies * fn.Lanes())
+		fn.SUBQ(step, n)
+		fn.JL(operand.LabelRef(next))
+		fn.Label(loop)
+		for u := range copies {
+			v := fn.Vec()
+			fn.VPMOVZXWD(operand.Mem{Base: x, Disp: u * l.Bytes() / 2}, v)
+			fn.VPSLLD(operand.U8(16), v, v)
+			fn.VMOVUPS(v, operand.Mem{Base: dst, Disp: u * l.Bytes()})
+		}
+		fn.ADDQ(operand.U32(copies*l.Bytes()/2), x)
+		fn.ADDQ(operand.U32(copies*l.Bytes()), dst)
+		fn.SUBQ(step, n)
+		fn.JGE(operand.LabelRef(loop))
+		fn.Label(next)
+		fn.ADDQ(step, n)
+	}
+	fn.TESTQ(n, n)
 	fn.JE(operand.LabelRef(done))
-	half := newDepthwiseHalf(fn, n)
+	half := newDepthwiseHalf(fn, n, nil)
 	fn.NewTail(n).Store(half.load(operand.Mem{Base: x}, true), operand.Mem{Base: dst})
 	fn.Label(done)
 	fn.End()

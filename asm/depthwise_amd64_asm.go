@@ -95,7 +95,7 @@ func depthwiseRows(f *x86.File, l x86.Level, d depthwiseVariant, vecs int) {
 		fmt.Sprintf("func(out, f *float32, %s, offsets *int, index, pose *int32, rows, %s, tail int%s)", w, stride, extra),
 		fmt.Sprintf("%s, for i < rows and %d vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.",
 			d.doc, vecs))
-	tail := fn.NewTail(fn.Arg("tail"))
+	tail := fn.NewBlockTail(fn.Arg("tail"), vecs)
 	out, feat, weight, step := fn.Arg("out"), fn.Arg("f"), fn.Arg("w"), fn.Arg("stride")
 	wstep := step
 	if d.half {
@@ -122,7 +122,7 @@ func depthwiseRows(f *x86.File, l x86.Level, d depthwiseVariant, vecs int) {
 	}
 	var half *depthwiseHalf
 	if d.half {
-		half = newDepthwiseHalf(fn, fn.Arg("tail"))
+		half = newDepthwiseHalf(fn, fn.Arg("tail"), tail.Shift)
 	}
 	var last reg.GPVirtual // the last pair's pose
 	if d.stream {
@@ -242,11 +242,15 @@ type depthwiseHalf struct {
 	k          reg.OpmaskVirtual // AVX-512: the lanes
 	pairs, odd reg.VecVirtual    // AVX2: whole pairs of lanes, and the lane without a partner
 	last       reg.GPVirtual     // AVX2: bytes from the vector's first number to the tail's last one
+	shift      reg.Register      // AVX2, of several vectors: see x86.Func.NewBlockTail
 }
 
-// newDepthwiseHalf builds the masks for n numbers, 1 ≤ n ≤ lanes.
-func newDepthwiseHalf(fn *x86.Func, n reg.GPVirtual) *depthwiseHalf {
-	h := &depthwiseHalf{Func: fn}
+// newDepthwiseHalf builds the masks for n numbers, 1 ≤ n ≤ lanes, unless there is a shift.
+func newDepthwiseHalf(fn *x86.Func, n reg.GPVirtual, shift reg.Register) *depthwiseHalf {
+	h := &depthwiseHalf{Func: fn, shift: shift}
+	if shift != nil {
+		return h
+	}
 	if fn.Level == x86.AVX512 {
 		ones := fn.GP64()
 		h.k = fn.K()
@@ -282,6 +286,9 @@ func (h *depthwiseHalf) load(m operand.Mem, masked bool) reg.VecVirtual {
 	switch {
 	case !masked:
 		h.VPMOVZXWD(m, r)
+	case h.shift != nil:
+		m.Index, m.Scale = h.shift, 2
+		h.VPMOVZXWD(m, r)
 	case h.Level == x86.AVX512:
 		h.VPMOVZXWD_Z(m, h.k, r)
 	default:
@@ -316,7 +323,7 @@ func depthwiseGroup(f *x86.File, l x86.Level, vecs int) {
 	fn := f.Func(l, x86.F32, fmt.Sprintf("depthwiseGroup%dF32", vecs),
 		"func(out, f, w *float32, index, pose *int32, n, stride, tail, mean int)",
 		fmt.Sprintf("is depthwise for %d rows with n pairs each and the same poses.", rows))
-	tail := fn.NewTail(fn.Arg("tail"))
+	tail := fn.NewBlockTail(fn.Arg("tail"), vecs)
 	out, feat, weight, stride := fn.Arg("out"), fn.Arg("f"), fn.Arg("w"), fn.Arg("stride")
 	index, pose, n := fn.Arg("index"), fn.Arg("pose"), fn.Arg("n")
 	index3 := fn.GP64()
@@ -418,8 +425,13 @@ func depthwiseTall(f *x86.File, l x86.Level, rows, vecs int) {
 	fn := f.Func(l, x86.F32, fmt.Sprintf("depthwiseTall%dx%dF32", rows, vecs),
 		"func(out, f, w *float32, index, pose *int32, n, stride, ostride, tail, mean int)",
 		fmt.Sprintf("is depthwise for %d rows with n pairs each and the same poses, with one accumulator for an element; rows of out lie ostride bytes apart.", rows))
-	tail := fn.NewTail(fn.Arg("tail"))
+	tail := fn.NewBlockTail(fn.Arg("tail"), vecs)
 	feat, weight, stride := fn.Arg("f"), fn.Arg("w"), fn.Arg("stride")
+	last := feat // where the last vectors of rows are counted from
+	if tail.Shift != nil {
+		last = fn.GP64()
+		fn.LEAQ(operand.Mem{Base: feat, Index: tail.Shift, Scale: 4}, last)
+	}
 	pose, n := fn.Arg("pose"), fn.Arg("n")
 	// Rows 3k, 3k+1 and 3k+2 are reached from one pointer, n and 2n entries on.
 	starts := []reg.GPVirtual{fn.Arg("index")}
@@ -464,11 +476,14 @@ func depthwiseTall(f *x86.File, l x86.Level, rows, vecs int) {
 		fn.IMULQ(stride, i)
 		for v := range vecs {
 			m := operand.Mem{Base: feat, Index: i, Scale: 1, Disp: v * l.Bytes()}
-			if v == vecs-1 {
+			if v == vecs-1 && tail.Shift == nil {
 				tail.MultiplyAdd(m, wv[v], acc[r*vecs+v])
-			} else {
-				fn.VFMADD231PS(m, wv[v], acc[r*vecs+v])
+				continue
 			}
+			if v == vecs-1 {
+				m.Base = last
+			}
+			fn.VFMADD231PS(m, wv[v], acc[r*vecs+v])
 		}
 	}
 	for _, p := range starts {

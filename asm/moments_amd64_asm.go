@@ -12,7 +12,7 @@ import (
 func momentsAMD64(f *x86.File) {
 	for _, e := range []x86.Elem{x86.F32, x86.F64} {
 		for _, l := range levels {
-			for _, vecs := range momentsVectors(e) {
+			for _, vecs := range momentsVectors(l, e) {
 				momentsPass(f, l, e, vecs, "momentsShifted", "w·(x - center)", false)
 				momentsPass(f, l, e, vecs, "momentsSquares", "w·(x - center)²", true)
 			}
@@ -30,16 +30,21 @@ func momentsPass(f *x86.File, l x86.Level, e x86.Elem, vecs int, name, term stri
 		"func(sum, center *float64, x *"+e.GoType()+", weight *int32, rows, stride, tail int)",
 		fmt.Sprintf("adds %s to sum for every row, for %d vectors of columns, of which the last has tail ones. Rows lie stride bytes apart; without weight each counts once.", term, vecs))
 	n := fn.Arg("tail")
-	tail := fn.NewTail(n)
+	tail := fn.NewBlockTail(n, vecs)
 	var wide *widened
-	if e == x86.F32 {
+	if e == x86.F32 && tail.Shift == nil {
 		wide = newWidened(fn, n)
 	}
 	sum, center, x, weight := fn.Arg("sum"), fn.Arg("center"), fn.Arg("x"), fn.Arg("weight")
 	rows, stride := fn.Arg("rows"), fn.Arg("stride")
-	acc, middle := make([]reg.VecVirtual, vecs), make([]reg.VecVirtual, vecs)
+	acc, middle := make([]reg.VecVirtual, vecs), make([]operand.Op, vecs)
 	for v := range acc {
-		acc[v], middle[v] = rowVector(fn, tail, sum, v, vecs), rowVector(fn, tail, center, v, vecs)
+		acc[v] = rowVector(fn, tail, sum, v, vecs)
+		if vecs == 8 && v < vecs-1 { // the registers do not hold these, too
+			middle[v] = operand.Mem{Base: center, Disp: v * l.Bytes()}
+		} else {
+			middle[v] = rowVector(fn, tail, center, v, vecs)
+		}
 	}
 	row := func(w reg.VecVirtual) {
 		for v := range acc {
@@ -47,9 +52,12 @@ func momentsPass(f *x86.File, l x86.Level, e x86.Elem, vecs int, name, term stri
 			var d reg.VecVirtual
 			if e == x86.F64 {
 				d = rowVector(fn, tail, x, v, vecs)
-			} else if v == vecs-1 {
+			} else if v == vecs-1 && wide != nil {
 				d = wide.load(m)
 			} else {
+				if v == vecs-1 {
+					m.Index, m.Scale = tail.Shift, 4
+				}
 				d = loadWide(fn, m)
 			}
 			fn.VSUBPD(middle[v], d, d)
@@ -99,10 +107,14 @@ func momentsPass(f *x86.File, l x86.Level, e x86.Elem, vecs int, name, term stri
 	fn.End()
 }
 
-// momentsVectors lists how many vectors a block can have. Conversions from float32 need more of them to overlap.
-func momentsVectors(e x86.Elem) []int {
-	if e == x86.F64 {
+// momentsVectors lists how many vectors a block can have. Conversions from float32 need more of them to overlap, and with AVX2 the wider
+// ones read two cache lines of a row, of which the machine fetches the next ahead.
+func momentsVectors(l x86.Level, e x86.Elem) []int {
+	switch {
+	case e == x86.F64:
 		return []int{2, 1}
+	case l == x86.AVX2:
+		return []int{8, 4, 2, 1}
 	}
 	return []int{4, 2, 1}
 }

@@ -44,7 +44,7 @@ func pointConvRows(f *x86.File, l x86.Level, channels, vecs int) {
 	fn := f.Func(l, x86.F32, fmt.Sprintf("pointConv%dx%dF32", channels, vecs),
 		"func(p, f, w *float32, offsets *int, index, pose *int32, rows, pstride, fstride, wstride, tail int)",
 		fmt.Sprintf("sets p[i, a, b] = Σ f[index, a]·w[pose, b] over row i's pairs, for i < rows, a < %d and %d vectors of b, of which the last has tail numbers. Strides are in bytes; p[i, a] and p[i, a+1] lie wstride apart.", channels, vecs))
-	tail := fn.NewTail(fn.Arg("tail"))
+	tail := fn.NewBlockTail(fn.Arg("tail"), vecs)
 	p, feat, weight := fn.Arg("p"), fn.Arg("f"), fn.Arg("w")
 	fstride, wstride := fn.Arg("fstride"), fn.Arg("wstride")
 	g := newGatherWalk(fn)

@@ -58,14 +58,14 @@ func weightedMoments[T Float](mean, variance []float64, x []T, weight []int32, c
 
 // momentsPasses adds up one of the two sums, by blocks of columns and pieces of rows.
 func momentsPasses[T Float](sum, center []float64, x []T, weight []int32, c int, squares bool) {
-	lanes := 8
+	lanes, most, double := 8, 4, unsafe.Sizeof(x[0]) == 8
 	if level == AVX2 {
-		lanes = 4
+		lanes, most = 4, 8
 	}
-	rows, most := len(x)/c, 4
-	if unsafe.Sizeof(x[0]) == 8 {
+	if double {
 		most = 2
 	}
+	rows := len(x) / c
 	piece := max(1, momentsPiece/c)
 	for lo := 0; lo < rows; lo += piece {
 		n := min(piece, rows-lo)
@@ -80,7 +80,7 @@ func momentsPasses[T Float](sum, center []float64, x []T, weight []int32, c int,
 			}
 			columns := min(vecs*lanes, c-j)
 			at, tail := unsafe.Pointer(&x[lo*c+j]), columns-(vecs-1)*lanes
-			if most == 2 {
+			if double {
 				momentsBlockF64(vecs, squares, &sum[j], &center[j], (*float64)(at), w, n, 8*c, tail)
 			} else {
 				momentsBlock(vecs, squares, &sum[j], &center[j], (*float32)(at), w, n, 4*c, tail)
@@ -110,6 +110,10 @@ func momentsBlock(vecs int, squares bool, sum, center *float64, x *float32, w *i
 		return
 	}
 	switch {
+	case vecs == 8 && squares:
+		momentsSquares8F32AVX2(sum, center, x, w, rows, stride, tail)
+	case vecs == 8:
+		momentsShifted8F32AVX2(sum, center, x, w, rows, stride, tail)
 	case vecs == 4 && squares:
 		momentsSquares4F32AVX2(sum, center, x, w, rows, stride, tail)
 	case vecs == 4:

@@ -7,28 +7,60 @@
 // func bf16FromF32AVX2(dst *uint16, x *float32, n int)
 // Requires: AVX, AVX2
 TEXT ·bf16FromF32AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VPBROADCASTD quiet<>+0(SB), Y0
+	VPBROADCASTD one<>+0(SB), Y1
+	VPBROADCASTD half<>+0(SB), Y2
+	SUBQ         $0x10, DX
+	JL           one5
+
+two4:
+	VMOVUPS   (CX), Y3
+	VPSRLD    $0x10, Y3, Y4
+	VCMPPS    $0x03, Y3, Y3, Y6
+	VPOR      Y0, Y4, Y5
+	VPAND     Y1, Y4, Y4
+	VPADDD    Y2, Y4, Y4
+	VPADDD    Y4, Y3, Y4
+	VPSRLD    $0x10, Y4, Y4
+	VBLENDVPS Y6, Y5, Y4, Y4
+	VMOVUPS   32(CX), Y3
+	VPSRLD    $0x10, Y3, Y5
+	VCMPPS    $0x03, Y3, Y3, Y7
+	VPOR      Y0, Y5, Y6
+	VPAND     Y1, Y5, Y5
+	VPADDD    Y2, Y5, Y5
+	VPADDD    Y5, Y3, Y5
+	VPSRLD    $0x10, Y5, Y5
+	VBLENDVPS Y7, Y6, Y5, Y5
+	VPACKUSDW Y5, Y4, Y4
+	VPERMQ    $0xd8, Y4, Y4
+	VMOVDQU   Y4, (AX)
+	ADDQ      $0x40, CX
+	ADDQ      $0x20, AX
+	SUBQ      $0x10, DX
+	JGE       two4
+
+one5:
+	ADDQ $0x10, DX
 	SUBQ $0x08, DX
 	JL   tail2
 
 loop1:
-	VMOVUPS      (CX), Y0
-	VPSRLD       $0x10, Y0, Y1
-	VCMPPS       $0x03, Y0, Y0, Y3
-	VPBROADCASTD quiet<>+0(SB), Y2
-	VPOR         Y2, Y1, Y2
-	VPBROADCASTD one<>+0(SB), Y4
-	VPAND        Y4, Y1, Y1
-	VPBROADCASTD half<>+0(SB), Y4
-	VPADDD       Y4, Y1, Y1
-	VPADDD       Y1, Y0, Y1
-	VPSRLD       $0x10, Y1, Y1
-	VBLENDVPS    Y3, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X0
-	VPACKUSDW    X0, X1, X1
-	VMOVDQU      X1, (AX)
+	VMOVUPS      (CX), Y3
+	VPSRLD       $0x10, Y3, Y4
+	VCMPPS       $0x03, Y3, Y3, Y6
+	VPOR         Y0, Y4, Y5
+	VPAND        Y1, Y4, Y4
+	VPADDD       Y2, Y4, Y4
+	VPADDD       Y4, Y3, Y4
+	VPSRLD       $0x10, Y4, Y4
+	VBLENDVPS    Y6, Y5, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X3
+	VPACKUSDW    X3, X4, X4
+	VMOVDQU      X4, (AX)
 	ADDQ         $0x20, CX
 	ADDQ         $0x10, AX
 	SUBQ         $0x08, DX
@@ -40,28 +72,25 @@ tail2:
 	LEAQ         tailMaskF32<>+0(SB), BX
 	MOVQ         DX, SI
 	NEGQ         SI
-	VMOVUPS      32(BX)(SI*4), Y0
-	VMASKMOVPS   (CX), Y0, Y0
-	VPSRLD       $0x10, Y0, Y1
-	VCMPPS       $0x03, Y0, Y0, Y3
-	VPBROADCASTD quiet<>+0(SB), Y2
-	VPOR         Y2, Y1, Y2
-	VPBROADCASTD one<>+0(SB), Y4
-	VPAND        Y4, Y1, Y1
-	VPBROADCASTD half<>+0(SB), Y4
-	VPADDD       Y4, Y1, Y1
-	VPADDD       Y1, Y0, Y1
-	VPSRLD       $0x10, Y1, Y1
-	VBLENDVPS    Y3, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X0
-	VPACKUSDW    X0, X1, X1
+	VMOVUPS      32(BX)(SI*4), Y3
+	VMASKMOVPS   (CX), Y3, Y3
+	VPSRLD       $0x10, Y3, Y4
+	VCMPPS       $0x03, Y3, Y3, Y5
+	VPOR         Y0, Y4, Y0
+	VPAND        Y1, Y4, Y4
+	VPADDD       Y2, Y4, Y4
+	VPADDD       Y4, Y3, Y4
+	VPSRLD       $0x10, Y4, Y4
+	VBLENDVPS    Y5, Y0, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X0
+	VPACKUSDW    X0, X4, X4
 
-one4:
-	VPEXTRW $0x00, X1, (AX)
-	VPSRLDQ $0x02, X1, X1
+one6:
+	VPEXTRW $0x00, X4, (AX)
+	VPSRLDQ $0x02, X4, X4
 	ADDQ    $0x02, AX
 	DECQ    DX
-	JNE     one4
+	JNE     one6
 
 done3:
 	VZEROUPPER
@@ -121,6 +150,29 @@ TEXT ·f32FromBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
+	SUBQ $0x20, DX
+	JL   rest
+
+four:
+	VPMOVZXWD (CX), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   Y0, (AX)
+	VPMOVZXWD 16(CX), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   Y0, 32(AX)
+	VPMOVZXWD 32(CX), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   Y0, 64(AX)
+	VPMOVZXWD 48(CX), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   Y0, 96(AX)
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000080, AX
+	SUBQ      $0x20, DX
+	JGE       four
+
+rest:
+	ADDQ $0x20, DX
 	SUBQ $0x08, DX
 	JL   tail2
 
@@ -128,13 +180,14 @@ loop1:
 	VPMOVZXWD (CX), Y0
 	VPSLLD    $0x10, Y0, Y0
 	VMOVUPS   Y0, (AX)
-	ADDQ      $0x10, CX
-	ADDQ      $0x20, AX
+	ADDQ      $0x00000010, CX
+	ADDQ      $0x00000020, AX
 	SUBQ      $0x08, DX
 	JGE       loop1
 
 tail2:
 	ADDQ         $0x08, DX
+	TESTQ        DX, DX
 	JE           done3
 	MOVQ         DX, SI
 	SHRQ         $0x01, SI
@@ -182,55 +235,52 @@ GLOBL lanes16<>(SB), RODATA|NOPTR, $16
 // func bf16FromF32AVX512(dst *uint16, x *float32, n int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
 TEXT ·bf16FromF32AVX512(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	SUBQ $0x10, DX
-	JL   tail2
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VPBROADCASTD quiet<>+0(SB), Z0
+	VPBROADCASTD one<>+0(SB), Z1
+	VPBROADCASTD half<>+0(SB), Z2
+	SUBQ         $0x10, DX
+	JL           tail2
 
 loop1:
-	VMOVUPS      (CX), Z0
-	VPSRLD       $0x10, Z0, Z1
-	VCMPPS       $0x03, Z0, Z0, K1
-	VPBROADCASTD quiet<>+0(SB), Z2
-	VPORD        Z2, Z1, Z2
-	VPBROADCASTD one<>+0(SB), Z3
-	VPANDD       Z3, Z1, Z1
-	VPBROADCASTD half<>+0(SB), Z3
-	VPADDD       Z3, Z1, Z1
-	VPADDD       Z1, Z0, Z1
-	VPSRLD       $0x10, Z1, Z1
-	VMOVDQA32    Z2, K1, Z1
-	VPMOVDW      Z1, Y0
-	VMOVDQU      Y0, (AX)
-	ADDQ         $0x40, CX
-	ADDQ         $0x20, AX
-	SUBQ         $0x10, DX
-	JGE          loop1
+	VMOVUPS   (CX), Z3
+	VPSRLD    $0x10, Z3, Z4
+	VCMPPS    $0x03, Z3, Z3, K1
+	VPORD     Z0, Z4, Z5
+	VPANDD    Z1, Z4, Z4
+	VPADDD    Z2, Z4, Z4
+	VPADDD    Z4, Z3, Z4
+	VPSRLD    $0x10, Z4, Z4
+	VMOVDQA32 Z5, K1, Z4
+	VPMOVDW   Z4, Y3
+	VMOVDQU   Y3, (AX)
+	ADDQ      $0x40, CX
+	ADDQ      $0x20, AX
+	SUBQ      $0x10, DX
+	JGE       loop1
 
 tail2:
-	ADDQ         $0x10, DX
-	JE           done3
-	MOVQ         $-1, BX
-	BZHIQ        DX, BX, BX
-	KMOVW        BX, K1
-	VMOVUPS.Z    (CX), K1, Z0
-	VPSRLD       $0x10, Z0, Z1
-	VCMPPS       $0x03, Z0, Z0, K1
-	VPBROADCASTD quiet<>+0(SB), Z2
-	VPORD        Z2, Z1, Z2
-	VPBROADCASTD one<>+0(SB), Z3
-	VPANDD       Z3, Z1, Z1
-	VPBROADCASTD half<>+0(SB), Z3
-	VPADDD       Z3, Z1, Z1
-	VPADDD       Z1, Z0, Z1
-	VPSRLD       $0x10, Z1, Z1
-	VMOVDQA32    Z2, K1, Z1
-	VPMOVDW      Z1, Y0
-	MOVQ         $-1, CX
-	BZHIQ        DX, CX, CX
-	KMOVW        CX, K1
-	VMOVDQU16    Y0, K1, (AX)
+	ADDQ      $0x10, DX
+	JE        done3
+	MOVQ      $-1, BX
+	BZHIQ     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (CX), K1, Z3
+	VPSRLD    $0x10, Z3, Z4
+	VCMPPS    $0x03, Z3, Z3, K1
+	VPORD     Z0, Z4, Z0
+	VPANDD    Z1, Z4, Z4
+	VPADDD    Z2, Z4, Z4
+	VPADDD    Z4, Z3, Z4
+	VPSRLD    $0x10, Z4, Z4
+	VMOVDQA32 Z0, K1, Z4
+	VPMOVDW   Z4, Y0
+	MOVQ      $-1, CX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	VMOVDQU16 Y0, K1, (AX)
 
 done3:
 	VZEROUPPER
@@ -242,6 +292,29 @@ TEXT ·f32FromBF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
+	SUBQ $0x40, DX
+	JL   rest
+
+four:
+	VPMOVZXWD (CX), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   Z0, (AX)
+	VPMOVZXWD 32(CX), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   Z0, 64(AX)
+	VPMOVZXWD 64(CX), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   Z0, 128(AX)
+	VPMOVZXWD 96(CX), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   Z0, 192(AX)
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x00000100, AX
+	SUBQ      $0x40, DX
+	JGE       four
+
+rest:
+	ADDQ $0x40, DX
 	SUBQ $0x10, DX
 	JL   tail2
 
@@ -249,13 +322,14 @@ loop1:
 	VPMOVZXWD (CX), Z0
 	VPSLLD    $0x10, Z0, Z0
 	VMOVUPS   Z0, (AX)
-	ADDQ      $0x20, CX
-	ADDQ      $0x40, AX
+	ADDQ      $0x00000020, CX
+	ADDQ      $0x00000040, AX
 	SUBQ      $0x10, DX
 	JGE       loop1
 
 tail2:
 	ADDQ        $0x10, DX
+	TESTQ       DX, DX
 	JE          done3
 	MOVQ        $-1, BX
 	BZHIQ       DX, BX, BX

@@ -7,24 +7,23 @@
 // func depthwise8F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·depthwise8F32AVX2(SB), NOSPLIT, $0-80
-	MOVQ    tail+64(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
-	NEGQ    AX
-	VMOVUPS 32(CX)(AX*4), Y0
-	MOVQ    out+0(FP), AX
-	MOVQ    f+8(FP), CX
-	MOVQ    w+16(FP), DX
-	MOVQ    stride+56(FP), BX
-	MOVQ    offsets+24(FP), SI
-	MOVQ    index+32(FP), DI
-	MOVQ    pose+40(FP), R8
-	MOVQ    rows+48(FP), R9
-	TESTQ   R9, R9
-	JE      done2
+	MOVQ  tail+64(FP), AX
+	SUBQ  $0x08, AX
+	MOVQ  out+0(FP), CX
+	MOVQ  f+8(FP), DX
+	MOVQ  w+16(FP), BX
+	MOVQ  stride+56(FP), SI
+	MOVQ  offsets+24(FP), DI
+	MOVQ  index+32(FP), R8
+	MOVQ  pose+40(FP), R9
+	MOVQ  rows+48(FP), R10
+	TESTQ R10, R10
+	JE    done2
 
 row1:
-	MOVQ   8(SI), R10
-	SUBQ   (SI), R10
+	MOVQ   8(DI), R11
+	SUBQ   (DI), R11
+	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
@@ -32,96 +31,76 @@ row1:
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	SUBQ   $0x01, R10
+	SUBQ   $0x01, R11
 	JL     rest4
 
 pairs3:
-	MOVL        (DI), R11
-	IMULQ       BX, R11
-	ADDQ        CX, R11
 	MOVL        (R8), R12
-	IMULQ       BX, R12
+	IMULQ       SI, R12
 	ADDQ        DX, R12
-	VMOVUPS     (R12), Y9
-	VFMADD231PS (R11), Y9, Y1
-	VMOVUPS     32(R12), Y9
-	VFMADD231PS 32(R11), Y9, Y2
-	VMOVUPS     64(R12), Y9
-	VFMADD231PS 64(R11), Y9, Y3
-	VMOVUPS     96(R12), Y9
-	VFMADD231PS 96(R11), Y9, Y4
-	VMOVUPS     128(R12), Y9
-	VFMADD231PS 128(R11), Y9, Y5
-	VMOVUPS     160(R12), Y9
-	VFMADD231PS 160(R11), Y9, Y6
-	VMOVUPS     192(R12), Y9
-	VFMADD231PS 192(R11), Y9, Y7
-	VMASKMOVPS  224(R12), Y0, Y9
-	VMASKMOVPS  224(R11), Y0, Y10
-	VFMADD231PS Y10, Y9, Y8
-	ADDQ        $0x04, DI
+	MOVL        (R9), R13
+	IMULQ       SI, R13
+	ADDQ        BX, R13
+	VMOVUPS     (R13), Y8
+	VFMADD231PS (R12), Y8, Y0
+	VMOVUPS     32(R13), Y8
+	VFMADD231PS 32(R12), Y8, Y1
+	VMOVUPS     64(R13), Y8
+	VFMADD231PS 64(R12), Y8, Y2
+	VMOVUPS     96(R13), Y8
+	VFMADD231PS 96(R12), Y8, Y3
+	VMOVUPS     128(R13), Y8
+	VFMADD231PS 128(R12), Y8, Y4
+	VMOVUPS     160(R13), Y8
+	VFMADD231PS 160(R12), Y8, Y5
+	VMOVUPS     192(R13), Y8
+	VFMADD231PS 192(R12), Y8, Y6
+	VMOVUPS     224(R13)(AX*4), Y8
+	VFMADD231PS 224(R12)(AX*4), Y8, Y7
 	ADDQ        $0x04, R8
-	SUBQ        $0x01, R10
+	ADDQ        $0x04, R9
+	SUBQ        $0x01, R11
 	JGE         pairs3
 
 rest4:
-	MOVQ         8(SI), R10
-	SUBQ         (SI), R10
-	MOVQ         mean+72(FP), R11
-	TESTQ        R11, R11
+	MOVQ         8(DI), R11
+	SUBQ         (DI), R11
+	MOVQ         mean+72(FP), R12
+	TESTQ        R12, R12
 	JE           store6
-	CMPQ         R10, $0x01
+	CMPQ         R11, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X9
-	VXORPS       X10, X10, X10
-	VCVTSI2SSQ   R10, X10, X10
-	VDIVSS       X10, X9, X9
-	VBROADCASTSS X9, Y9
-	VMULPS       Y9, Y1, Y1
-	VMULPS       Y9, Y2, Y2
-	VMULPS       Y9, Y3, Y3
-	VMULPS       Y9, Y4, Y4
-	VMULPS       Y9, Y5, Y5
-	VMULPS       Y9, Y6, Y6
-	VMULPS       Y9, Y7, Y7
-	VMULPS       Y9, Y8, Y8
+	VMOVSS       one<>+0(SB), X8
+	VXORPS       X9, X9, X9
+	VCVTSI2SSQ   R11, X9, X9
+	VDIVSS       X9, X8, X8
+	VBROADCASTSS X8, Y8
+	VMULPS       Y8, Y0, Y0
+	VMULPS       Y8, Y1, Y1
+	VMULPS       Y8, Y2, Y2
+	VMULPS       Y8, Y3, Y3
+	VMULPS       Y8, Y4, Y4
+	VMULPS       Y8, Y5, Y5
+	VMULPS       Y8, Y6, Y6
+	VMULPS       Y8, Y7, Y7
 
 store6:
-	VMOVUPS    Y1, (AX)
-	VMOVUPS    Y2, 32(AX)
-	VMOVUPS    Y3, 64(AX)
-	VMOVUPS    Y4, 96(AX)
-	VMOVUPS    Y5, 128(AX)
-	VMOVUPS    Y6, 160(AX)
-	VMOVUPS    Y7, 192(AX)
-	VMASKMOVPS Y8, Y0, 224(AX)
-	ADDQ       BX, AX
-	ADDQ       $0x08, SI
-	DECQ       R9
-	JNE        row1
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	VMOVUPS Y2, 64(CX)
+	VMOVUPS Y3, 96(CX)
+	VMOVUPS Y4, 128(CX)
+	VMOVUPS Y5, 160(CX)
+	VMOVUPS Y6, 192(CX)
+	VMOVUPS Y7, 224(CX)(AX*4)
+	ADDQ    SI, CX
+	ADDQ    $0x08, DI
+	DECQ    R10
+	JNE     row1
 
 done2:
 	VZEROUPPER
 	RET
-
-DATA tailMaskF32<>+0(SB)/4, $0xffffffff
-DATA tailMaskF32<>+4(SB)/4, $0xffffffff
-DATA tailMaskF32<>+8(SB)/4, $0xffffffff
-DATA tailMaskF32<>+12(SB)/4, $0xffffffff
-DATA tailMaskF32<>+16(SB)/4, $0xffffffff
-DATA tailMaskF32<>+20(SB)/4, $0xffffffff
-DATA tailMaskF32<>+24(SB)/4, $0xffffffff
-DATA tailMaskF32<>+28(SB)/4, $0xffffffff
-DATA tailMaskF32<>+32(SB)/4, $0x00000000
-DATA tailMaskF32<>+36(SB)/4, $0x00000000
-DATA tailMaskF32<>+40(SB)/4, $0x00000000
-DATA tailMaskF32<>+44(SB)/4, $0x00000000
-DATA tailMaskF32<>+48(SB)/4, $0x00000000
-DATA tailMaskF32<>+52(SB)/4, $0x00000000
-DATA tailMaskF32<>+56(SB)/4, $0x00000000
-DATA tailMaskF32<>+60(SB)/4, $0x00000000
-GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
 
 DATA one<>+0(SB)/4, $0x3f800000
 DATA one<>+4(SB)/4, $0x3f800000
@@ -136,79 +115,76 @@ GLOBL one<>(SB), RODATA|NOPTR, $32
 // func depthwise4F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·depthwise4F32AVX2(SB), NOSPLIT, $0-80
-	MOVQ    tail+64(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
-	NEGQ    AX
-	VMOVUPS 32(CX)(AX*4), Y0
-	MOVQ    out+0(FP), AX
-	MOVQ    f+8(FP), CX
-	MOVQ    w+16(FP), DX
-	MOVQ    stride+56(FP), BX
-	MOVQ    offsets+24(FP), SI
-	MOVQ    index+32(FP), DI
-	MOVQ    pose+40(FP), R8
-	MOVQ    rows+48(FP), R9
-	TESTQ   R9, R9
-	JE      done2
+	MOVQ  tail+64(FP), AX
+	SUBQ  $0x08, AX
+	MOVQ  out+0(FP), CX
+	MOVQ  f+8(FP), DX
+	MOVQ  w+16(FP), BX
+	MOVQ  stride+56(FP), SI
+	MOVQ  offsets+24(FP), DI
+	MOVQ  index+32(FP), R8
+	MOVQ  pose+40(FP), R9
+	MOVQ  rows+48(FP), R10
+	TESTQ R10, R10
+	JE    done2
 
 row1:
-	MOVQ   8(SI), R10
-	SUBQ   (SI), R10
+	MOVQ   8(DI), R11
+	SUBQ   (DI), R11
+	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	SUBQ   $0x01, R10
+	SUBQ   $0x01, R11
 	JL     rest4
 
 pairs3:
-	MOVL        (DI), R11
-	IMULQ       BX, R11
-	ADDQ        CX, R11
 	MOVL        (R8), R12
-	IMULQ       BX, R12
+	IMULQ       SI, R12
 	ADDQ        DX, R12
-	VMOVUPS     (R12), Y5
-	VFMADD231PS (R11), Y5, Y1
-	VMOVUPS     32(R12), Y5
-	VFMADD231PS 32(R11), Y5, Y2
-	VMOVUPS     64(R12), Y5
-	VFMADD231PS 64(R11), Y5, Y3
-	VMASKMOVPS  96(R12), Y0, Y5
-	VMASKMOVPS  96(R11), Y0, Y6
-	VFMADD231PS Y6, Y5, Y4
-	ADDQ        $0x04, DI
+	MOVL        (R9), R13
+	IMULQ       SI, R13
+	ADDQ        BX, R13
+	VMOVUPS     (R13), Y4
+	VFMADD231PS (R12), Y4, Y0
+	VMOVUPS     32(R13), Y4
+	VFMADD231PS 32(R12), Y4, Y1
+	VMOVUPS     64(R13), Y4
+	VFMADD231PS 64(R12), Y4, Y2
+	VMOVUPS     96(R13)(AX*4), Y4
+	VFMADD231PS 96(R12)(AX*4), Y4, Y3
 	ADDQ        $0x04, R8
-	SUBQ        $0x01, R10
+	ADDQ        $0x04, R9
+	SUBQ        $0x01, R11
 	JGE         pairs3
 
 rest4:
-	MOVQ         8(SI), R10
-	SUBQ         (SI), R10
-	MOVQ         mean+72(FP), R11
-	TESTQ        R11, R11
+	MOVQ         8(DI), R11
+	SUBQ         (DI), R11
+	MOVQ         mean+72(FP), R12
+	TESTQ        R12, R12
 	JE           store6
-	CMPQ         R10, $0x01
+	CMPQ         R11, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X5
-	VXORPS       X6, X6, X6
-	VCVTSI2SSQ   R10, X6, X6
-	VDIVSS       X6, X5, X5
-	VBROADCASTSS X5, Y5
-	VMULPS       Y5, Y1, Y1
-	VMULPS       Y5, Y2, Y2
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
+	VMOVSS       one<>+0(SB), X4
+	VXORPS       X5, X5, X5
+	VCVTSI2SSQ   R11, X5, X5
+	VDIVSS       X5, X4, X4
+	VBROADCASTSS X4, Y4
+	VMULPS       Y4, Y0, Y0
+	VMULPS       Y4, Y1, Y1
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y4, Y3, Y3
 
 store6:
-	VMOVUPS    Y1, (AX)
-	VMOVUPS    Y2, 32(AX)
-	VMOVUPS    Y3, 64(AX)
-	VMASKMOVPS Y4, Y0, 96(AX)
-	ADDQ       BX, AX
-	ADDQ       $0x08, SI
-	DECQ       R9
-	JNE        row1
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	VMOVUPS Y2, 64(CX)
+	VMOVUPS Y3, 96(CX)(AX*4)
+	ADDQ    SI, CX
+	ADDQ    $0x08, DI
+	DECQ    R10
+	JNE     row1
 
 done2:
 	VZEROUPPER
@@ -217,101 +193,96 @@ done2:
 // func depthwise2F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·depthwise2F32AVX2(SB), NOSPLIT, $0-80
-	MOVQ    tail+64(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
-	NEGQ    AX
-	VMOVUPS 32(CX)(AX*4), Y0
-	MOVQ    out+0(FP), AX
-	MOVQ    f+8(FP), CX
-	MOVQ    w+16(FP), DX
-	MOVQ    stride+56(FP), BX
-	MOVQ    offsets+24(FP), SI
-	MOVQ    index+32(FP), DI
-	MOVQ    pose+40(FP), R8
-	MOVQ    rows+48(FP), R9
-	TESTQ   R9, R9
-	JE      done2
+	MOVQ  tail+64(FP), AX
+	SUBQ  $0x08, AX
+	MOVQ  out+0(FP), CX
+	MOVQ  f+8(FP), DX
+	MOVQ  w+16(FP), BX
+	MOVQ  stride+56(FP), SI
+	MOVQ  offsets+24(FP), DI
+	MOVQ  index+32(FP), R8
+	MOVQ  pose+40(FP), R9
+	MOVQ  rows+48(FP), R10
+	TESTQ R10, R10
+	JE    done2
 
 row1:
-	MOVQ   8(SI), R10
-	SUBQ   (SI), R10
+	MOVQ   8(DI), R11
+	SUBQ   (DI), R11
+	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	SUBQ   $0x02, R10
+	SUBQ   $0x02, R11
 	JL     rest4
 
 pairs3:
-	MOVL        (DI), R11
-	IMULQ       BX, R11
-	ADDQ        CX, R11
 	MOVL        (R8), R12
-	IMULQ       BX, R12
+	IMULQ       SI, R12
 	ADDQ        DX, R12
-	VMOVUPS     (R12), Y5
-	VFMADD231PS (R11), Y5, Y1
-	VMASKMOVPS  32(R12), Y0, Y5
-	VMASKMOVPS  32(R11), Y0, Y6
-	VFMADD231PS Y6, Y5, Y3
-	MOVL        4(DI), R11
-	IMULQ       BX, R11
-	ADDQ        CX, R11
+	MOVL        (R9), R13
+	IMULQ       SI, R13
+	ADDQ        BX, R13
+	VMOVUPS     (R13), Y4
+	VFMADD231PS (R12), Y4, Y0
+	VMOVUPS     32(R13)(AX*4), Y4
+	VFMADD231PS 32(R12)(AX*4), Y4, Y2
 	MOVL        4(R8), R12
-	IMULQ       BX, R12
+	IMULQ       SI, R12
 	ADDQ        DX, R12
-	VMOVUPS     (R12), Y5
-	VFMADD231PS (R11), Y5, Y2
-	VMASKMOVPS  32(R12), Y0, Y5
-	VMASKMOVPS  32(R11), Y0, Y6
-	VFMADD231PS Y6, Y5, Y4
-	ADDQ        $0x08, DI
+	MOVL        4(R9), R13
+	IMULQ       SI, R13
+	ADDQ        BX, R13
+	VMOVUPS     (R13), Y4
+	VFMADD231PS (R12), Y4, Y1
+	VMOVUPS     32(R13)(AX*4), Y4
+	VFMADD231PS 32(R12)(AX*4), Y4, Y3
 	ADDQ        $0x08, R8
-	SUBQ        $0x02, R10
+	ADDQ        $0x08, R9
+	SUBQ        $0x02, R11
 	JGE         pairs3
 
 rest4:
-	CMPQ        R10, $-2
+	CMPQ        R11, $-2
 	JE          summed5
-	MOVL        (DI), R10
-	IMULQ       BX, R10
-	ADDQ        CX, R10
 	MOVL        (R8), R11
-	IMULQ       BX, R11
+	IMULQ       SI, R11
 	ADDQ        DX, R11
-	VMOVUPS     (R11), Y5
-	VFMADD231PS (R10), Y5, Y1
-	VMASKMOVPS  32(R11), Y0, Y5
-	VMASKMOVPS  32(R10), Y0, Y6
-	VFMADD231PS Y6, Y5, Y3
-	ADDQ        $0x04, DI
+	MOVL        (R9), R12
+	IMULQ       SI, R12
+	ADDQ        BX, R12
+	VMOVUPS     (R12), Y4
+	VFMADD231PS (R11), Y4, Y0
+	VMOVUPS     32(R12)(AX*4), Y4
+	VFMADD231PS 32(R11)(AX*4), Y4, Y2
 	ADDQ        $0x04, R8
+	ADDQ        $0x04, R9
 
 summed5:
-	VADDPS       Y2, Y1, Y1
-	VADDPS       Y4, Y3, Y3
-	MOVQ         8(SI), R10
-	SUBQ         (SI), R10
-	MOVQ         mean+72(FP), R11
-	TESTQ        R11, R11
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y2
+	MOVQ         8(DI), R11
+	SUBQ         (DI), R11
+	MOVQ         mean+72(FP), R12
+	TESTQ        R12, R12
 	JE           store6
-	CMPQ         R10, $0x01
+	CMPQ         R11, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X2
-	VXORPS       X4, X4, X4
-	VCVTSI2SSQ   R10, X4, X4
-	VDIVSS       X4, X2, X2
-	VBROADCASTSS X2, Y2
-	VMULPS       Y2, Y1, Y1
-	VMULPS       Y2, Y3, Y3
+	VMOVSS       one<>+0(SB), X1
+	VXORPS       X3, X3, X3
+	VCVTSI2SSQ   R11, X3, X3
+	VDIVSS       X3, X1, X1
+	VBROADCASTSS X1, Y1
+	VMULPS       Y1, Y0, Y0
+	VMULPS       Y1, Y2, Y2
 
 store6:
-	VMOVUPS    Y1, (AX)
-	VMASKMOVPS Y3, Y0, 32(AX)
-	ADDQ       BX, AX
-	ADDQ       $0x08, SI
-	DECQ       R9
-	JNE        row1
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y2, 32(CX)(AX*4)
+	ADDQ    SI, CX
+	ADDQ    $0x08, DI
+	DECQ    R10
+	JNE     row1
 
 done2:
 	VZEROUPPER
@@ -457,29 +428,46 @@ done2:
 	VZEROUPPER
 	RET
 
+DATA tailMaskF32<>+0(SB)/4, $0xffffffff
+DATA tailMaskF32<>+4(SB)/4, $0xffffffff
+DATA tailMaskF32<>+8(SB)/4, $0xffffffff
+DATA tailMaskF32<>+12(SB)/4, $0xffffffff
+DATA tailMaskF32<>+16(SB)/4, $0xffffffff
+DATA tailMaskF32<>+20(SB)/4, $0xffffffff
+DATA tailMaskF32<>+24(SB)/4, $0xffffffff
+DATA tailMaskF32<>+28(SB)/4, $0xffffffff
+DATA tailMaskF32<>+32(SB)/4, $0x00000000
+DATA tailMaskF32<>+36(SB)/4, $0x00000000
+DATA tailMaskF32<>+40(SB)/4, $0x00000000
+DATA tailMaskF32<>+44(SB)/4, $0x00000000
+DATA tailMaskF32<>+48(SB)/4, $0x00000000
+DATA tailMaskF32<>+52(SB)/4, $0x00000000
+DATA tailMaskF32<>+56(SB)/4, $0x00000000
+DATA tailMaskF32<>+60(SB)/4, $0x00000000
+GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
+
 // func depthwiseStream16F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·depthwiseStream16F32AVX2(SB), NOSPLIT, $128-96
-	MOVQ    tail+64(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
-	NEGQ    AX
-	VMOVUPS 32(CX)(AX*4), Y0
-	MOVQ    out+0(FP), AX
-	MOVQ    f+8(FP), CX
-	MOVQ    w+16(FP), DX
-	MOVQ    stride+56(FP), BX
-	MOVQ    offsets+24(FP), SI
-	MOVQ    index+32(FP), DI
-	MOVQ    pose+40(FP), R8
-	MOVQ    rows+48(FP), R9
-	MOVQ    pairs+80(FP), R11
-	LEAQ    -4(R8)(R11*4), R11
-	TESTQ   R9, R9
-	JE      done2
+	MOVQ  tail+64(FP), AX
+	SUBQ  $0x08, AX
+	MOVQ  out+0(FP), CX
+	MOVQ  f+8(FP), DX
+	MOVQ  w+16(FP), BX
+	MOVQ  stride+56(FP), SI
+	MOVQ  offsets+24(FP), DI
+	MOVQ  index+32(FP), R8
+	MOVQ  pose+40(FP), R9
+	MOVQ  rows+48(FP), R10
+	MOVQ  pairs+80(FP), R12
+	LEAQ  -4(R9)(R12*4), R12
+	TESTQ R10, R10
+	JE    done2
 
 row1:
-	MOVQ    8(SI), R10
-	SUBQ    (SI), R10
+	MOVQ    8(DI), R11
+	SUBQ    (DI), R11
+	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
 	VXORPS  Y3, Y3, Y3
@@ -491,141 +479,139 @@ row1:
 	VXORPS  Y9, Y9, Y9
 	VXORPS  Y10, Y10, Y10
 	VXORPS  Y11, Y11, Y11
-	VXORPS  Y12, Y12, Y12
-	VMOVUPS Y1, (SP)
-	VMOVUPS Y1, 32(SP)
-	VMOVUPS Y1, 64(SP)
-	VMOVUPS Y1, 96(SP)
-	SUBQ    $0x01, R10
+	VMOVUPS Y0, (SP)
+	VMOVUPS Y0, 32(SP)
+	VMOVUPS Y0, 64(SP)
+	VMOVUPS Y0, 96(SP)
+	SUBQ    $0x01, R11
 	JL      rest4
 
 pairs3:
-	MOVQ        ahead+88(FP), R12
-	LEAQ        (R8)(R12*4), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVL        (R12), R12
-	IMULQ       BX, R12
-	ADDQ        DX, R12
-	PREFETCHT1  (R12)
-	PREFETCHT1  64(R12)
-	PREFETCHT1  128(R12)
-	PREFETCHT1  192(R12)
-	PREFETCHT1  256(R12)
-	PREFETCHT1  320(R12)
-	PREFETCHT1  384(R12)
-	PREFETCHT1  448(R12)
-	MOVL        (DI), R12
-	IMULQ       BX, R12
-	ADDQ        CX, R12
+	MOVQ        ahead+88(FP), R13
+	LEAQ        (R9)(R13*4), R13
+	CMPQ        R13, R12
+	CMOVQGT     R12, R13
+	MOVL        (R13), R13
+	IMULQ       SI, R13
+	ADDQ        BX, R13
+	PREFETCHT1  (R13)
+	PREFETCHT1  64(R13)
+	PREFETCHT1  128(R13)
+	PREFETCHT1  192(R13)
+	PREFETCHT1  256(R13)
+	PREFETCHT1  320(R13)
+	PREFETCHT1  384(R13)
+	PREFETCHT1  448(R13)
 	MOVL        (R8), R13
-	IMULQ       BX, R13
+	IMULQ       SI, R13
 	ADDQ        DX, R13
-	VMOVUPS     (SP), Y13
-	VMOVUPS     (R13), Y14
-	VFMADD231PS (R12), Y14, Y13
-	VMOVUPS     Y13, (SP)
-	VMOVUPS     32(SP), Y13
-	VMOVUPS     32(R13), Y14
-	VFMADD231PS 32(R12), Y14, Y13
-	VMOVUPS     Y13, 32(SP)
-	VMOVUPS     64(SP), Y13
-	VMOVUPS     64(R13), Y14
-	VFMADD231PS 64(R12), Y14, Y13
-	VMOVUPS     Y13, 64(SP)
-	VMOVUPS     96(SP), Y13
-	VMOVUPS     96(R13), Y14
-	VFMADD231PS 96(R12), Y14, Y13
-	VMOVUPS     Y13, 96(SP)
-	VMOVUPS     128(R13), Y13
-	VFMADD231PS 128(R12), Y13, Y1
-	VMOVUPS     160(R13), Y13
-	VFMADD231PS 160(R12), Y13, Y2
-	VMOVUPS     192(R13), Y13
-	VFMADD231PS 192(R12), Y13, Y3
-	VMOVUPS     224(R13), Y13
-	VFMADD231PS 224(R12), Y13, Y4
-	VMOVUPS     256(R13), Y13
-	VFMADD231PS 256(R12), Y13, Y5
-	VMOVUPS     288(R13), Y13
-	VFMADD231PS 288(R12), Y13, Y6
-	VMOVUPS     320(R13), Y13
-	VFMADD231PS 320(R12), Y13, Y7
-	VMOVUPS     352(R13), Y13
-	VFMADD231PS 352(R12), Y13, Y8
-	VMOVUPS     384(R13), Y13
-	VFMADD231PS 384(R12), Y13, Y9
-	VMOVUPS     416(R13), Y13
-	VFMADD231PS 416(R12), Y13, Y10
-	VMOVUPS     448(R13), Y13
-	VFMADD231PS 448(R12), Y13, Y11
-	VMASKMOVPS  480(R13), Y0, Y13
-	VMASKMOVPS  480(R12), Y0, Y14
-	VFMADD231PS Y14, Y13, Y12
-	ADDQ        $0x04, DI
+	MOVL        (R9), R14
+	IMULQ       SI, R14
+	ADDQ        BX, R14
+	VMOVUPS     (SP), Y12
+	VMOVUPS     (R14), Y13
+	VFMADD231PS (R13), Y13, Y12
+	VMOVUPS     Y12, (SP)
+	VMOVUPS     32(SP), Y12
+	VMOVUPS     32(R14), Y13
+	VFMADD231PS 32(R13), Y13, Y12
+	VMOVUPS     Y12, 32(SP)
+	VMOVUPS     64(SP), Y12
+	VMOVUPS     64(R14), Y13
+	VFMADD231PS 64(R13), Y13, Y12
+	VMOVUPS     Y12, 64(SP)
+	VMOVUPS     96(SP), Y12
+	VMOVUPS     96(R14), Y13
+	VFMADD231PS 96(R13), Y13, Y12
+	VMOVUPS     Y12, 96(SP)
+	VMOVUPS     128(R14), Y12
+	VFMADD231PS 128(R13), Y12, Y0
+	VMOVUPS     160(R14), Y12
+	VFMADD231PS 160(R13), Y12, Y1
+	VMOVUPS     192(R14), Y12
+	VFMADD231PS 192(R13), Y12, Y2
+	VMOVUPS     224(R14), Y12
+	VFMADD231PS 224(R13), Y12, Y3
+	VMOVUPS     256(R14), Y12
+	VFMADD231PS 256(R13), Y12, Y4
+	VMOVUPS     288(R14), Y12
+	VFMADD231PS 288(R13), Y12, Y5
+	VMOVUPS     320(R14), Y12
+	VFMADD231PS 320(R13), Y12, Y6
+	VMOVUPS     352(R14), Y12
+	VFMADD231PS 352(R13), Y12, Y7
+	VMOVUPS     384(R14), Y12
+	VFMADD231PS 384(R13), Y12, Y8
+	VMOVUPS     416(R14), Y12
+	VFMADD231PS 416(R13), Y12, Y9
+	VMOVUPS     448(R14), Y12
+	VFMADD231PS 448(R13), Y12, Y10
+	VMOVUPS     480(R14)(AX*4), Y12
+	VFMADD231PS 480(R13)(AX*4), Y12, Y11
 	ADDQ        $0x04, R8
-	SUBQ        $0x01, R10
+	ADDQ        $0x04, R9
+	SUBQ        $0x01, R11
 	JGE         pairs3
 
 rest4:
-	MOVQ         8(SI), R10
-	SUBQ         (SI), R10
-	MOVQ         mean+72(FP), R12
-	TESTQ        R12, R12
+	MOVQ         8(DI), R11
+	SUBQ         (DI), R11
+	MOVQ         mean+72(FP), R13
+	TESTQ        R13, R13
 	JE           store6
-	CMPQ         R10, $0x01
+	CMPQ         R11, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X13
-	VXORPS       X14, X14, X14
-	VCVTSI2SSQ   R10, X14, X14
-	VDIVSS       X14, X13, X13
-	VBROADCASTSS X13, Y13
-	VMULPS       Y13, Y1, Y1
-	VMULPS       Y13, Y2, Y2
-	VMULPS       Y13, Y3, Y3
-	VMULPS       Y13, Y4, Y4
-	VMULPS       Y13, Y5, Y5
-	VMULPS       Y13, Y6, Y6
-	VMULPS       Y13, Y7, Y7
-	VMULPS       Y13, Y8, Y8
-	VMULPS       Y13, Y9, Y9
-	VMULPS       Y13, Y10, Y10
-	VMULPS       Y13, Y11, Y11
-	VMULPS       Y13, Y12, Y12
-	VMULPS       (SP), Y13, Y14
-	VMOVUPS      Y14, (SP)
-	VMULPS       32(SP), Y13, Y14
-	VMOVUPS      Y14, 32(SP)
-	VMULPS       64(SP), Y13, Y14
-	VMOVUPS      Y14, 64(SP)
-	VMULPS       96(SP), Y13, Y13
-	VMOVUPS      Y13, 96(SP)
+	VMOVSS       one<>+0(SB), X12
+	VXORPS       X13, X13, X13
+	VCVTSI2SSQ   R11, X13, X13
+	VDIVSS       X13, X12, X12
+	VBROADCASTSS X12, Y12
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	VMULPS       Y12, Y8, Y8
+	VMULPS       Y12, Y9, Y9
+	VMULPS       Y12, Y10, Y10
+	VMULPS       Y12, Y11, Y11
+	VMULPS       (SP), Y12, Y13
+	VMOVUPS      Y13, (SP)
+	VMULPS       32(SP), Y12, Y13
+	VMOVUPS      Y13, 32(SP)
+	VMULPS       64(SP), Y12, Y13
+	VMOVUPS      Y13, 64(SP)
+	VMULPS       96(SP), Y12, Y12
+	VMOVUPS      Y12, 96(SP)
 
 store6:
-	VMOVUPS    (SP), Y13
-	VMOVUPS    Y13, (AX)
-	VMOVUPS    32(SP), Y13
-	VMOVUPS    Y13, 32(AX)
-	VMOVUPS    64(SP), Y13
-	VMOVUPS    Y13, 64(AX)
-	VMOVUPS    96(SP), Y13
-	VMOVUPS    Y13, 96(AX)
-	VMOVUPS    Y1, 128(AX)
-	VMOVUPS    Y2, 160(AX)
-	VMOVUPS    Y3, 192(AX)
-	VMOVUPS    Y4, 224(AX)
-	VMOVUPS    Y5, 256(AX)
-	VMOVUPS    Y6, 288(AX)
-	VMOVUPS    Y7, 320(AX)
-	VMOVUPS    Y8, 352(AX)
-	VMOVUPS    Y9, 384(AX)
-	VMOVUPS    Y10, 416(AX)
-	VMOVUPS    Y11, 448(AX)
-	VMASKMOVPS Y12, Y0, 480(AX)
-	ADDQ       BX, AX
-	ADDQ       $0x08, SI
-	DECQ       R9
-	JNE        row1
+	VMOVUPS (SP), Y12
+	VMOVUPS Y12, (CX)
+	VMOVUPS 32(SP), Y12
+	VMOVUPS Y12, 32(CX)
+	VMOVUPS 64(SP), Y12
+	VMOVUPS Y12, 64(CX)
+	VMOVUPS 96(SP), Y12
+	VMOVUPS Y12, 96(CX)
+	VMOVUPS Y0, 128(CX)
+	VMOVUPS Y1, 160(CX)
+	VMOVUPS Y2, 192(CX)
+	VMOVUPS Y3, 224(CX)
+	VMOVUPS Y4, 256(CX)
+	VMOVUPS Y5, 288(CX)
+	VMOVUPS Y6, 320(CX)
+	VMOVUPS Y7, 352(CX)
+	VMOVUPS Y8, 384(CX)
+	VMOVUPS Y9, 416(CX)
+	VMOVUPS Y10, 448(CX)
+	VMOVUPS Y11, 480(CX)(AX*4)
+	ADDQ    SI, CX
+	ADDQ    $0x08, DI
+	DECQ    R10
+	JNE     row1
 
 done2:
 	VZEROUPPER
@@ -634,26 +620,25 @@ done2:
 // func depthwiseStream8F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·depthwiseStream8F32AVX2(SB), NOSPLIT, $0-96
-	MOVQ    tail+64(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
-	NEGQ    AX
-	VMOVUPS 32(CX)(AX*4), Y0
-	MOVQ    out+0(FP), AX
-	MOVQ    f+8(FP), CX
-	MOVQ    w+16(FP), DX
-	MOVQ    stride+56(FP), BX
-	MOVQ    offsets+24(FP), SI
-	MOVQ    index+32(FP), DI
-	MOVQ    pose+40(FP), R8
-	MOVQ    rows+48(FP), R9
-	MOVQ    pairs+80(FP), R11
-	LEAQ    -4(R8)(R11*4), R11
-	TESTQ   R9, R9
-	JE      done2
+	MOVQ  tail+64(FP), AX
+	SUBQ  $0x08, AX
+	MOVQ  out+0(FP), CX
+	MOVQ  f+8(FP), DX
+	MOVQ  w+16(FP), BX
+	MOVQ  stride+56(FP), SI
+	MOVQ  offsets+24(FP), DI
+	MOVQ  index+32(FP), R8
+	MOVQ  pose+40(FP), R9
+	MOVQ  rows+48(FP), R10
+	MOVQ  pairs+80(FP), R12
+	LEAQ  -4(R9)(R12*4), R12
+	TESTQ R10, R10
+	JE    done2
 
 row1:
-	MOVQ   8(SI), R10
-	SUBQ   (SI), R10
+	MOVQ   8(DI), R11
+	SUBQ   (DI), R11
+	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
@@ -661,85 +646,83 @@ row1:
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	SUBQ   $0x01, R10
+	SUBQ   $0x01, R11
 	JL     rest4
 
 pairs3:
-	MOVQ        ahead+88(FP), R12
-	LEAQ        (R8)(R12*4), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVL        (R12), R12
-	IMULQ       BX, R12
-	ADDQ        DX, R12
-	PREFETCHT1  (R12)
-	PREFETCHT1  64(R12)
-	PREFETCHT1  128(R12)
-	PREFETCHT1  192(R12)
-	MOVL        (DI), R12
-	IMULQ       BX, R12
-	ADDQ        CX, R12
+	MOVQ        ahead+88(FP), R13
+	LEAQ        (R9)(R13*4), R13
+	CMPQ        R13, R12
+	CMOVQGT     R12, R13
+	MOVL        (R13), R13
+	IMULQ       SI, R13
+	ADDQ        BX, R13
+	PREFETCHT1  (R13)
+	PREFETCHT1  64(R13)
+	PREFETCHT1  128(R13)
+	PREFETCHT1  192(R13)
 	MOVL        (R8), R13
-	IMULQ       BX, R13
+	IMULQ       SI, R13
 	ADDQ        DX, R13
-	VMOVUPS     (R13), Y9
-	VFMADD231PS (R12), Y9, Y1
-	VMOVUPS     32(R13), Y9
-	VFMADD231PS 32(R12), Y9, Y2
-	VMOVUPS     64(R13), Y9
-	VFMADD231PS 64(R12), Y9, Y3
-	VMOVUPS     96(R13), Y9
-	VFMADD231PS 96(R12), Y9, Y4
-	VMOVUPS     128(R13), Y9
-	VFMADD231PS 128(R12), Y9, Y5
-	VMOVUPS     160(R13), Y9
-	VFMADD231PS 160(R12), Y9, Y6
-	VMOVUPS     192(R13), Y9
-	VFMADD231PS 192(R12), Y9, Y7
-	VMASKMOVPS  224(R13), Y0, Y9
-	VMASKMOVPS  224(R12), Y0, Y10
-	VFMADD231PS Y10, Y9, Y8
-	ADDQ        $0x04, DI
+	MOVL        (R9), R14
+	IMULQ       SI, R14
+	ADDQ        BX, R14
+	VMOVUPS     (R14), Y8
+	VFMADD231PS (R13), Y8, Y0
+	VMOVUPS     32(R14), Y8
+	VFMADD231PS 32(R13), Y8, Y1
+	VMOVUPS     64(R14), Y8
+	VFMADD231PS 64(R13), Y8, Y2
+	VMOVUPS     96(R14), Y8
+	VFMADD231PS 96(R13), Y8, Y3
+	VMOVUPS     128(R14), Y8
+	VFMADD231PS 128(R13), Y8, Y4
+	VMOVUPS     160(R14), Y8
+	VFMADD231PS 160(R13), Y8, Y5
+	VMOVUPS     192(R14), Y8
+	VFMADD231PS 192(R13), Y8, Y6
+	VMOVUPS     224(R14)(AX*4), Y8
+	VFMADD231PS 224(R13)(AX*4), Y8, Y7
 	ADDQ        $0x04, R8
-	SUBQ        $0x01, R10
+	ADDQ        $0x04, R9
+	SUBQ        $0x01, R11
 	JGE         pairs3
 
 rest4:
-	MOVQ         8(SI), R10
-	SUBQ         (SI), R10
-	MOVQ         mean+72(FP), R12
-	TESTQ        R12, R12
+	MOVQ         8(DI), R11
+	SUBQ         (DI), R11
+	MOVQ         mean+72(FP), R13
+	TESTQ        R13, R13
 	JE           store6
-	CMPQ         R10, $0x01
+	CMPQ         R11, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X9
-	VXORPS       X10, X10, X10
-	VCVTSI2SSQ   R10, X10, X10
-	VDIVSS       X10, X9, X9
-	VBROADCASTSS X9, Y9
-	VMULPS       Y9, Y1, Y1
-	VMULPS       Y9, Y2, Y2
-	VMULPS       Y9, Y3, Y3
-	VMULPS       Y9, Y4, Y4
-	VMULPS       Y9, Y5, Y5
-	VMULPS       Y9, Y6, Y6
-	VMULPS       Y9, Y7, Y7
-	VMULPS       Y9, Y8, Y8
+	VMOVSS       one<>+0(SB), X8
+	VXORPS       X9, X9, X9
+	VCVTSI2SSQ   R11, X9, X9
+	VDIVSS       X9, X8, X8
+	VBROADCASTSS X8, Y8
+	VMULPS       Y8, Y0, Y0
+	VMULPS       Y8, Y1, Y1
+	VMULPS       Y8, Y2, Y2
+	VMULPS       Y8, Y3, Y3
+	VMULPS       Y8, Y4, Y4
+	VMULPS       Y8, Y5, Y5
+	VMULPS       Y8, Y6, Y6
+	VMULPS       Y8, Y7, Y7
 
 store6:
-	VMOVUPS    Y1, (AX)
-	VMOVUPS    Y2, 32(AX)
-	VMOVUPS    Y3, 64(AX)
-	VMOVUPS    Y4, 96(AX)
-	VMOVUPS    Y5, 128(AX)
-	VMOVUPS    Y6, 160(AX)
-	VMOVUPS    Y7, 192(AX)
-	VMASKMOVPS Y8, Y0, 224(AX)
-	ADDQ       BX, AX
-	ADDQ       $0x08, SI
-	DECQ       R9
-	JNE        row1
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	VMOVUPS Y2, 64(CX)
+	VMOVUPS Y3, 96(CX)
+	VMOVUPS Y4, 128(CX)
+	VMOVUPS Y5, 160(CX)
+	VMOVUPS Y6, 192(CX)
+	VMOVUPS Y7, 224(CX)(AX*4)
+	ADDQ    SI, CX
+	ADDQ    $0x08, DI
+	DECQ    R10
+	JNE     row1
 
 done2:
 	VZEROUPPER
@@ -748,90 +731,87 @@ done2:
 // func depthwiseStream4F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·depthwiseStream4F32AVX2(SB), NOSPLIT, $0-96
-	MOVQ    tail+64(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
-	NEGQ    AX
-	VMOVUPS 32(CX)(AX*4), Y0
-	MOVQ    out+0(FP), AX
-	MOVQ    f+8(FP), CX
-	MOVQ    w+16(FP), DX
-	MOVQ    stride+56(FP), BX
-	MOVQ    offsets+24(FP), SI
-	MOVQ    index+32(FP), DI
-	MOVQ    pose+40(FP), R8
-	MOVQ    rows+48(FP), R9
-	MOVQ    pairs+80(FP), R11
-	LEAQ    -4(R8)(R11*4), R11
-	TESTQ   R9, R9
-	JE      done2
+	MOVQ  tail+64(FP), AX
+	SUBQ  $0x08, AX
+	MOVQ  out+0(FP), CX
+	MOVQ  f+8(FP), DX
+	MOVQ  w+16(FP), BX
+	MOVQ  stride+56(FP), SI
+	MOVQ  offsets+24(FP), DI
+	MOVQ  index+32(FP), R8
+	MOVQ  pose+40(FP), R9
+	MOVQ  rows+48(FP), R10
+	MOVQ  pairs+80(FP), R12
+	LEAQ  -4(R9)(R12*4), R12
+	TESTQ R10, R10
+	JE    done2
 
 row1:
-	MOVQ   8(SI), R10
-	SUBQ   (SI), R10
+	MOVQ   8(DI), R11
+	SUBQ   (DI), R11
+	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	SUBQ   $0x01, R10
+	SUBQ   $0x01, R11
 	JL     rest4
 
 pairs3:
-	MOVQ        ahead+88(FP), R12
-	LEAQ        (R8)(R12*4), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVL        (R12), R12
-	IMULQ       BX, R12
-	ADDQ        DX, R12
-	PREFETCHT1  (R12)
-	PREFETCHT1  64(R12)
-	MOVL        (DI), R12
-	IMULQ       BX, R12
-	ADDQ        CX, R12
+	MOVQ        ahead+88(FP), R13
+	LEAQ        (R9)(R13*4), R13
+	CMPQ        R13, R12
+	CMOVQGT     R12, R13
+	MOVL        (R13), R13
+	IMULQ       SI, R13
+	ADDQ        BX, R13
+	PREFETCHT1  (R13)
+	PREFETCHT1  64(R13)
 	MOVL        (R8), R13
-	IMULQ       BX, R13
+	IMULQ       SI, R13
 	ADDQ        DX, R13
-	VMOVUPS     (R13), Y5
-	VFMADD231PS (R12), Y5, Y1
-	VMOVUPS     32(R13), Y5
-	VFMADD231PS 32(R12), Y5, Y2
-	VMOVUPS     64(R13), Y5
-	VFMADD231PS 64(R12), Y5, Y3
-	VMASKMOVPS  96(R13), Y0, Y5
-	VMASKMOVPS  96(R12), Y0, Y6
-	VFMADD231PS Y6, Y5, Y4
-	ADDQ        $0x04, DI
+	MOVL        (R9), R14
+	IMULQ       SI, R14
+	ADDQ        BX, R14
+	VMOVUPS     (R14), Y4
+	VFMADD231PS (R13), Y4, Y0
+	VMOVUPS     32(R14), Y4
+	VFMADD231PS 32(R13), Y4, Y1
+	VMOVUPS     64(R14), Y4
+	VFMADD231PS 64(R13), Y4, Y2
+	VMOVUPS     96(R14)(AX*4), Y4
+	VFMADD231PS 96(R13)(AX*4), Y4, Y3
 	ADDQ        $0x04, R8
-	SUBQ        $0x01, R10
+	ADDQ        $0x04, R9
+	SUBQ        $0x01, R11
 	JGE         pairs3
 
 rest4:
-	MOVQ         8(SI), R10
-	SUBQ         (SI), R10
-	MOVQ         mean+72(FP), R12
-	TESTQ        R12, R12
+	MOVQ         8(DI), R11
+	SUBQ         (DI), R11
+	MOVQ         mean+72(FP), R13
+	TESTQ        R13, R13
 	JE           store6
-	CMPQ         R10, $0x01
+	CMPQ         R11, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X5
-	VXORPS       X6, X6, X6
-	VCVTSI2SSQ   R10, X6, X6
-	VDIVSS       X6, X5, X5
-	VBROADCASTSS X5, Y5
-	VMULPS       Y5, Y1, Y1
-	VMULPS       Y5, Y2, Y2
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
+	VMOVSS       one<>+0(SB), X4
+	VXORPS       X5, X5, X5
+	VCVTSI2SSQ   R11, X5, X5
+	VDIVSS       X5, X4, X4
+	VBROADCASTSS X4, Y4
+	VMULPS       Y4, Y0, Y0
+	VMULPS       Y4, Y1, Y1
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y4, Y3, Y3
 
 store6:
-	VMOVUPS    Y1, (AX)
-	VMOVUPS    Y2, 32(AX)
-	VMOVUPS    Y3, 64(AX)
-	VMASKMOVPS Y4, Y0, 96(AX)
-	ADDQ       BX, AX
-	ADDQ       $0x08, SI
-	DECQ       R9
-	JNE        row1
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	VMOVUPS Y2, 64(CX)
+	VMOVUPS Y3, 96(CX)(AX*4)
+	ADDQ    SI, CX
+	ADDQ    $0x08, DI
+	DECQ    R10
+	JNE     row1
 
 done2:
 	VZEROUPPER
@@ -840,127 +820,122 @@ done2:
 // func depthwiseStream2F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·depthwiseStream2F32AVX2(SB), NOSPLIT, $0-96
-	MOVQ    tail+64(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
-	NEGQ    AX
-	VMOVUPS 32(CX)(AX*4), Y0
-	MOVQ    out+0(FP), AX
-	MOVQ    f+8(FP), CX
-	MOVQ    w+16(FP), DX
-	MOVQ    stride+56(FP), BX
-	MOVQ    offsets+24(FP), SI
-	MOVQ    index+32(FP), DI
-	MOVQ    pose+40(FP), R8
-	MOVQ    rows+48(FP), R9
-	MOVQ    pairs+80(FP), R11
-	LEAQ    -4(R8)(R11*4), R11
-	TESTQ   R9, R9
-	JE      done2
+	MOVQ  tail+64(FP), AX
+	SUBQ  $0x08, AX
+	MOVQ  out+0(FP), CX
+	MOVQ  f+8(FP), DX
+	MOVQ  w+16(FP), BX
+	MOVQ  stride+56(FP), SI
+	MOVQ  offsets+24(FP), DI
+	MOVQ  index+32(FP), R8
+	MOVQ  pose+40(FP), R9
+	MOVQ  rows+48(FP), R10
+	MOVQ  pairs+80(FP), R12
+	LEAQ  -4(R9)(R12*4), R12
+	TESTQ R10, R10
+	JE    done2
 
 row1:
-	MOVQ   8(SI), R10
-	SUBQ   (SI), R10
+	MOVQ   8(DI), R11
+	SUBQ   (DI), R11
+	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	SUBQ   $0x02, R10
+	SUBQ   $0x02, R11
 	JL     rest4
 
 pairs3:
-	MOVQ        ahead+88(FP), R12
-	LEAQ        (R8)(R12*4), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVL        (R12), R12
-	IMULQ       BX, R12
-	ADDQ        DX, R12
-	PREFETCHT1  (R12)
-	MOVL        (DI), R12
-	IMULQ       BX, R12
-	ADDQ        CX, R12
+	MOVQ        ahead+88(FP), R13
+	LEAQ        (R9)(R13*4), R13
+	CMPQ        R13, R12
+	CMOVQGT     R12, R13
+	MOVL        (R13), R13
+	IMULQ       SI, R13
+	ADDQ        BX, R13
+	PREFETCHT1  (R13)
 	MOVL        (R8), R13
-	IMULQ       BX, R13
+	IMULQ       SI, R13
 	ADDQ        DX, R13
-	VMOVUPS     (R13), Y5
-	VFMADD231PS (R12), Y5, Y1
-	VMASKMOVPS  32(R13), Y0, Y5
-	VMASKMOVPS  32(R12), Y0, Y6
-	VFMADD231PS Y6, Y5, Y3
-	MOVQ        ahead+88(FP), R12
-	LEAQ        4(R8)(R12*4), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVL        (R12), R12
-	IMULQ       BX, R12
-	ADDQ        DX, R12
-	PREFETCHT1  (R12)
-	MOVL        4(DI), R12
-	IMULQ       BX, R12
-	ADDQ        CX, R12
+	MOVL        (R9), R14
+	IMULQ       SI, R14
+	ADDQ        BX, R14
+	VMOVUPS     (R14), Y4
+	VFMADD231PS (R13), Y4, Y0
+	VMOVUPS     32(R14)(AX*4), Y4
+	VFMADD231PS 32(R13)(AX*4), Y4, Y2
+	MOVQ        ahead+88(FP), R13
+	LEAQ        4(R9)(R13*4), R13
+	CMPQ        R13, R12
+	CMOVQGT     R12, R13
+	MOVL        (R13), R13
+	IMULQ       SI, R13
+	ADDQ        BX, R13
+	PREFETCHT1  (R13)
 	MOVL        4(R8), R13
-	IMULQ       BX, R13
+	IMULQ       SI, R13
 	ADDQ        DX, R13
-	VMOVUPS     (R13), Y5
-	VFMADD231PS (R12), Y5, Y2
-	VMASKMOVPS  32(R13), Y0, Y5
-	VMASKMOVPS  32(R12), Y0, Y6
-	VFMADD231PS Y6, Y5, Y4
-	ADDQ        $0x08, DI
+	MOVL        4(R9), R14
+	IMULQ       SI, R14
+	ADDQ        BX, R14
+	VMOVUPS     (R14), Y4
+	VFMADD231PS (R13), Y4, Y1
+	VMOVUPS     32(R14)(AX*4), Y4
+	VFMADD231PS 32(R13)(AX*4), Y4, Y3
 	ADDQ        $0x08, R8
-	SUBQ        $0x02, R10
+	ADDQ        $0x08, R9
+	SUBQ        $0x02, R11
 	JGE         pairs3
 
 rest4:
-	CMPQ        R10, $-2
+	CMPQ        R11, $-2
 	JE          summed5
-	MOVQ        ahead+88(FP), R10
-	LEAQ        (R8)(R10*4), R10
-	CMPQ        R10, R11
-	CMOVQGT     R11, R10
-	MOVL        (R10), R10
-	IMULQ       BX, R10
-	ADDQ        DX, R10
-	PREFETCHT1  (R10)
-	MOVL        (DI), R10
-	IMULQ       BX, R10
-	ADDQ        CX, R10
-	MOVL        (R8), R12
-	IMULQ       BX, R12
-	ADDQ        DX, R12
-	VMOVUPS     (R12), Y5
-	VFMADD231PS (R10), Y5, Y1
-	VMASKMOVPS  32(R12), Y0, Y5
-	VMASKMOVPS  32(R10), Y0, Y6
-	VFMADD231PS Y6, Y5, Y3
-	ADDQ        $0x04, DI
+	MOVQ        ahead+88(FP), R11
+	LEAQ        (R9)(R11*4), R11
+	CMPQ        R11, R12
+	CMOVQGT     R12, R11
+	MOVL        (R11), R11
+	IMULQ       SI, R11
+	ADDQ        BX, R11
+	PREFETCHT1  (R11)
+	MOVL        (R8), R11
+	IMULQ       SI, R11
+	ADDQ        DX, R11
+	MOVL        (R9), R13
+	IMULQ       SI, R13
+	ADDQ        BX, R13
+	VMOVUPS     (R13), Y4
+	VFMADD231PS (R11), Y4, Y0
+	VMOVUPS     32(R13)(AX*4), Y4
+	VFMADD231PS 32(R11)(AX*4), Y4, Y2
 	ADDQ        $0x04, R8
+	ADDQ        $0x04, R9
 
 summed5:
-	VADDPS       Y2, Y1, Y1
-	VADDPS       Y4, Y3, Y3
-	MOVQ         8(SI), R10
-	SUBQ         (SI), R10
-	MOVQ         mean+72(FP), R12
-	TESTQ        R12, R12
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y2
+	MOVQ         8(DI), R11
+	SUBQ         (DI), R11
+	MOVQ         mean+72(FP), R13
+	TESTQ        R13, R13
 	JE           store6
-	CMPQ         R10, $0x01
+	CMPQ         R11, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X2
-	VXORPS       X4, X4, X4
-	VCVTSI2SSQ   R10, X4, X4
-	VDIVSS       X4, X2, X2
-	VBROADCASTSS X2, Y2
-	VMULPS       Y2, Y1, Y1
-	VMULPS       Y2, Y3, Y3
+	VMOVSS       one<>+0(SB), X1
+	VXORPS       X3, X3, X3
+	VCVTSI2SSQ   R11, X3, X3
+	VDIVSS       X3, X1, X1
+	VBROADCASTSS X1, Y1
+	VMULPS       Y1, Y0, Y0
+	VMULPS       Y1, Y2, Y2
 
 store6:
-	VMOVUPS    Y1, (AX)
-	VMASKMOVPS Y3, Y0, 32(AX)
-	ADDQ       BX, AX
-	ADDQ       $0x08, SI
-	DECQ       R9
-	JNE        row1
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y2, 32(CX)(AX*4)
+	ADDQ    SI, CX
+	ADDQ    $0x08, DI
+	DECQ    R10
+	JNE     row1
 
 done2:
 	VZEROUPPER
@@ -1167,42 +1142,27 @@ done2:
 // func depthwiseHalf16F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·depthwiseHalf16F32AVX2(SB), NOSPLIT, $256-104
-	MOVQ         tail+72(FP), AX
-	LEAQ         tailMaskF32<>+0(SB), CX
-	NEGQ         AX
-	VMOVUPS      32(CX)(AX*4), Y0
-	MOVQ         out+0(FP), AX
-	MOVQ         f+8(FP), CX
-	MOVQ         w+16(FP), DX
-	MOVQ         stride+56(FP), BX
-	MOVQ         wstride+64(FP), SI
-	MOVQ         offsets+24(FP), DI
-	MOVQ         index+32(FP), R8
-	MOVQ         pose+40(FP), R9
-	MOVQ         rows+48(FP), R10
-	MOVQ         tail+72(FP), R12
-	MOVQ         R12, R11
-	SHRQ         $0x01, R11
-	VMOVD        R11, X9
-	VPBROADCASTD X9, X9
-	VPCMPGTD     lanes32<>+0(SB), X9, X9
-	LEAQ         -1(R12), R12
-	MOVQ         R12, R11
-	ANDQ         $0x01, R11
-	NEGQ         R11
-	ORQ          R12, R11
-	VMOVD        R11, X10
-	VPBROADCASTW X10, X10
-	VPCMPEQW     lanes16<>+0(SB), X10, X10
-	ADDQ         R12, R12
-	MOVQ         pairs+88(FP), R13
-	LEAQ         -4(R9)(R13*4), R13
-	TESTQ        R10, R10
-	JE           done2
+	MOVQ  tail+72(FP), AX
+	SUBQ  $0x08, AX
+	MOVQ  out+0(FP), CX
+	MOVQ  f+8(FP), DX
+	MOVQ  w+16(FP), BX
+	MOVQ  stride+56(FP), SI
+	MOVQ  wstride+64(FP), DI
+	MOVQ  offsets+24(FP), R8
+	MOVQ  index+32(FP), R9
+	MOVQ  pose+40(FP), R10
+	MOVQ  rows+48(FP), R11
+	MOVQ  tail+72(FP), R12
+	MOVQ  pairs+88(FP), R13
+	LEAQ  -4(R10)(R13*4), R13
+	TESTQ R11, R11
+	JE    done2
 
 row1:
-	MOVQ    8(DI), R11
-	SUBQ    (DI), R11
+	MOVQ    8(R8), R12
+	SUBQ    (R8), R12
+	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
 	VXORPS  Y3, Y3, Y3
@@ -1210,235 +1170,200 @@ row1:
 	VXORPS  Y5, Y5, Y5
 	VXORPS  Y6, Y6, Y6
 	VXORPS  Y7, Y7, Y7
-	VXORPS  Y8, Y8, Y8
-	VMOVUPS Y1, (SP)
-	VMOVUPS Y1, 32(SP)
-	VMOVUPS Y1, 64(SP)
-	VMOVUPS Y1, 96(SP)
-	VMOVUPS Y1, 128(SP)
-	VMOVUPS Y1, 160(SP)
-	VMOVUPS Y1, 192(SP)
-	VMOVUPS Y1, 224(SP)
-	SUBQ    $0x01, R11
+	VMOVUPS Y0, (SP)
+	VMOVUPS Y0, 32(SP)
+	VMOVUPS Y0, 64(SP)
+	VMOVUPS Y0, 96(SP)
+	VMOVUPS Y0, 128(SP)
+	VMOVUPS Y0, 160(SP)
+	VMOVUPS Y0, 192(SP)
+	VMOVUPS Y0, 224(SP)
+	SUBQ    $0x01, R12
 	JL      rest4
 
 pairs3:
-	MOVQ         ahead+96(FP), R14
-	LEAQ         (R9)(R14*4), R14
-	CMPQ         R14, R13
-	CMOVQGT      R13, R14
-	MOVL         (R14), R14
-	IMULQ        SI, R14
-	ADDQ         DX, R14
-	PREFETCHT1   (R14)
-	PREFETCHT1   64(R14)
-	PREFETCHT1   128(R14)
-	PREFETCHT1   192(R14)
-	MOVL         (R8), R14
-	IMULQ        BX, R14
-	ADDQ         CX, R14
-	MOVL         (R9), R15
-	IMULQ        SI, R15
-	ADDQ         DX, R15
-	VMOVUPS      (SP), Y11
-	VPMOVZXWD    (R15), Y12
-	VPSLLD       $0x10, Y12, Y12
-	VFMADD231PS  (R14), Y12, Y11
-	VMOVUPS      Y11, (SP)
-	VMOVUPS      32(SP), Y11
-	VPMOVZXWD    16(R15), Y12
-	VPSLLD       $0x10, Y12, Y12
-	VFMADD231PS  32(R14), Y12, Y11
-	VMOVUPS      Y11, 32(SP)
-	VMOVUPS      64(SP), Y11
-	VPMOVZXWD    32(R15), Y12
-	VPSLLD       $0x10, Y12, Y12
-	VFMADD231PS  64(R14), Y12, Y11
-	VMOVUPS      Y11, 64(SP)
-	VMOVUPS      96(SP), Y11
-	VPMOVZXWD    48(R15), Y12
-	VPSLLD       $0x10, Y12, Y12
-	VFMADD231PS  96(R14), Y12, Y11
-	VMOVUPS      Y11, 96(SP)
-	VMOVUPS      128(SP), Y11
-	VPMOVZXWD    64(R15), Y12
-	VPSLLD       $0x10, Y12, Y12
-	VFMADD231PS  128(R14), Y12, Y11
-	VMOVUPS      Y11, 128(SP)
-	VMOVUPS      160(SP), Y11
-	VPMOVZXWD    80(R15), Y12
-	VPSLLD       $0x10, Y12, Y12
-	VFMADD231PS  160(R14), Y12, Y11
-	VMOVUPS      Y11, 160(SP)
-	VMOVUPS      192(SP), Y11
-	VPMOVZXWD    96(R15), Y12
-	VPSLLD       $0x10, Y12, Y12
-	VFMADD231PS  192(R14), Y12, Y11
-	VMOVUPS      Y11, 192(SP)
-	VMOVUPS      224(SP), Y11
-	VPMOVZXWD    112(R15), Y12
-	VPSLLD       $0x10, Y12, Y12
-	VFMADD231PS  224(R14), Y12, Y11
-	VMOVUPS      Y11, 224(SP)
-	VPMOVZXWD    128(R15), Y11
-	VPSLLD       $0x10, Y11, Y11
-	VFMADD231PS  256(R14), Y11, Y1
-	VPMOVZXWD    144(R15), Y11
-	VPSLLD       $0x10, Y11, Y11
-	VFMADD231PS  288(R14), Y11, Y2
-	VPMOVZXWD    160(R15), Y11
-	VPSLLD       $0x10, Y11, Y11
-	VFMADD231PS  320(R14), Y11, Y3
-	VPMOVZXWD    176(R15), Y11
-	VPSLLD       $0x10, Y11, Y11
-	VFMADD231PS  352(R14), Y11, Y4
-	VPMOVZXWD    192(R15), Y11
-	VPSLLD       $0x10, Y11, Y11
-	VFMADD231PS  384(R14), Y11, Y5
-	VPMOVZXWD    208(R15), Y11
-	VPSLLD       $0x10, Y11, Y11
-	VFMADD231PS  416(R14), Y11, Y6
-	VPMOVZXWD    224(R15), Y11
-	VPSLLD       $0x10, Y11, Y11
-	VFMADD231PS  448(R14), Y11, Y7
-	MOVWLZX      240(R15)(R12*1), BP
-	VMOVD        BP, X12
-	VPBROADCASTW X12, X12
-	VPAND        X10, X12, X12
-	VPMASKMOVD   240(R15), X9, X11
-	VPOR         X12, X11, X11
-	VPMOVZXWD    X11, Y11
-	VPSLLD       $0x10, Y11, Y11
-	VMASKMOVPS   480(R14), Y0, Y12
-	VFMADD231PS  Y12, Y11, Y8
-	ADDQ         $0x04, R8
-	ADDQ         $0x04, R9
-	SUBQ         $0x01, R11
-	JGE          pairs3
+	MOVQ        ahead+96(FP), R14
+	LEAQ        (R10)(R14*4), R14
+	CMPQ        R14, R13
+	CMOVQGT     R13, R14
+	MOVL        (R14), R14
+	IMULQ       DI, R14
+	ADDQ        BX, R14
+	PREFETCHT1  (R14)
+	PREFETCHT1  64(R14)
+	PREFETCHT1  128(R14)
+	PREFETCHT1  192(R14)
+	MOVL        (R9), R14
+	IMULQ       SI, R14
+	ADDQ        DX, R14
+	MOVL        (R10), R15
+	IMULQ       DI, R15
+	ADDQ        BX, R15
+	VMOVUPS     (SP), Y8
+	VPMOVZXWD   (R15), Y9
+	VPSLLD      $0x10, Y9, Y9
+	VFMADD231PS (R14), Y9, Y8
+	VMOVUPS     Y8, (SP)
+	VMOVUPS     32(SP), Y8
+	VPMOVZXWD   16(R15), Y9
+	VPSLLD      $0x10, Y9, Y9
+	VFMADD231PS 32(R14), Y9, Y8
+	VMOVUPS     Y8, 32(SP)
+	VMOVUPS     64(SP), Y8
+	VPMOVZXWD   32(R15), Y9
+	VPSLLD      $0x10, Y9, Y9
+	VFMADD231PS 64(R14), Y9, Y8
+	VMOVUPS     Y8, 64(SP)
+	VMOVUPS     96(SP), Y8
+	VPMOVZXWD   48(R15), Y9
+	VPSLLD      $0x10, Y9, Y9
+	VFMADD231PS 96(R14), Y9, Y8
+	VMOVUPS     Y8, 96(SP)
+	VMOVUPS     128(SP), Y8
+	VPMOVZXWD   64(R15), Y9
+	VPSLLD      $0x10, Y9, Y9
+	VFMADD231PS 128(R14), Y9, Y8
+	VMOVUPS     Y8, 128(SP)
+	VMOVUPS     160(SP), Y8
+	VPMOVZXWD   80(R15), Y9
+	VPSLLD      $0x10, Y9, Y9
+	VFMADD231PS 160(R14), Y9, Y8
+	VMOVUPS     Y8, 160(SP)
+	VMOVUPS     192(SP), Y8
+	VPMOVZXWD   96(R15), Y9
+	VPSLLD      $0x10, Y9, Y9
+	VFMADD231PS 192(R14), Y9, Y8
+	VMOVUPS     Y8, 192(SP)
+	VMOVUPS     224(SP), Y8
+	VPMOVZXWD   112(R15), Y9
+	VPSLLD      $0x10, Y9, Y9
+	VFMADD231PS 224(R14), Y9, Y8
+	VMOVUPS     Y8, 224(SP)
+	VPMOVZXWD   128(R15), Y8
+	VPSLLD      $0x10, Y8, Y8
+	VFMADD231PS 256(R14), Y8, Y0
+	VPMOVZXWD   144(R15), Y8
+	VPSLLD      $0x10, Y8, Y8
+	VFMADD231PS 288(R14), Y8, Y1
+	VPMOVZXWD   160(R15), Y8
+	VPSLLD      $0x10, Y8, Y8
+	VFMADD231PS 320(R14), Y8, Y2
+	VPMOVZXWD   176(R15), Y8
+	VPSLLD      $0x10, Y8, Y8
+	VFMADD231PS 352(R14), Y8, Y3
+	VPMOVZXWD   192(R15), Y8
+	VPSLLD      $0x10, Y8, Y8
+	VFMADD231PS 384(R14), Y8, Y4
+	VPMOVZXWD   208(R15), Y8
+	VPSLLD      $0x10, Y8, Y8
+	VFMADD231PS 416(R14), Y8, Y5
+	VPMOVZXWD   224(R15), Y8
+	VPSLLD      $0x10, Y8, Y8
+	VFMADD231PS 448(R14), Y8, Y6
+	VPMOVZXWD   240(R15)(AX*2), Y8
+	VPSLLD      $0x10, Y8, Y8
+	VFMADD231PS 480(R14)(AX*4), Y8, Y7
+	ADDQ        $0x04, R9
+	ADDQ        $0x04, R10
+	SUBQ        $0x01, R12
+	JGE         pairs3
 
 rest4:
-	MOVQ         8(DI), R11
-	SUBQ         (DI), R11
+	MOVQ         8(R8), R12
+	SUBQ         (R8), R12
 	MOVQ         mean+80(FP), R14
 	TESTQ        R14, R14
 	JE           store6
-	CMPQ         R11, $0x01
+	CMPQ         R12, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X11
-	VXORPS       X12, X12, X12
-	VCVTSI2SSQ   R11, X12, X12
-	VDIVSS       X12, X11, X11
-	VBROADCASTSS X11, Y11
-	VMULPS       Y11, Y1, Y1
-	VMULPS       Y11, Y2, Y2
-	VMULPS       Y11, Y3, Y3
-	VMULPS       Y11, Y4, Y4
-	VMULPS       Y11, Y5, Y5
-	VMULPS       Y11, Y6, Y6
-	VMULPS       Y11, Y7, Y7
-	VMULPS       Y11, Y8, Y8
-	VMULPS       (SP), Y11, Y12
-	VMOVUPS      Y12, (SP)
-	VMULPS       32(SP), Y11, Y12
-	VMOVUPS      Y12, 32(SP)
-	VMULPS       64(SP), Y11, Y12
-	VMOVUPS      Y12, 64(SP)
-	VMULPS       96(SP), Y11, Y12
-	VMOVUPS      Y12, 96(SP)
-	VMULPS       128(SP), Y11, Y12
-	VMOVUPS      Y12, 128(SP)
-	VMULPS       160(SP), Y11, Y12
-	VMOVUPS      Y12, 160(SP)
-	VMULPS       192(SP), Y11, Y12
-	VMOVUPS      Y12, 192(SP)
-	VMULPS       224(SP), Y11, Y11
-	VMOVUPS      Y11, 224(SP)
+	VMOVSS       one<>+0(SB), X8
+	VXORPS       X9, X9, X9
+	VCVTSI2SSQ   R12, X9, X9
+	VDIVSS       X9, X8, X8
+	VBROADCASTSS X8, Y8
+	VMULPS       Y8, Y0, Y0
+	VMULPS       Y8, Y1, Y1
+	VMULPS       Y8, Y2, Y2
+	VMULPS       Y8, Y3, Y3
+	VMULPS       Y8, Y4, Y4
+	VMULPS       Y8, Y5, Y5
+	VMULPS       Y8, Y6, Y6
+	VMULPS       Y8, Y7, Y7
+	VMULPS       (SP), Y8, Y9
+	VMOVUPS      Y9, (SP)
+	VMULPS       32(SP), Y8, Y9
+	VMOVUPS      Y9, 32(SP)
+	VMULPS       64(SP), Y8, Y9
+	VMOVUPS      Y9, 64(SP)
+	VMULPS       96(SP), Y8, Y9
+	VMOVUPS      Y9, 96(SP)
+	VMULPS       128(SP), Y8, Y9
+	VMOVUPS      Y9, 128(SP)
+	VMULPS       160(SP), Y8, Y9
+	VMOVUPS      Y9, 160(SP)
+	VMULPS       192(SP), Y8, Y9
+	VMOVUPS      Y9, 192(SP)
+	VMULPS       224(SP), Y8, Y8
+	VMOVUPS      Y8, 224(SP)
 
 store6:
-	VMOVUPS    (SP), Y11
-	VMOVUPS    Y11, (AX)
-	VMOVUPS    32(SP), Y11
-	VMOVUPS    Y11, 32(AX)
-	VMOVUPS    64(SP), Y11
-	VMOVUPS    Y11, 64(AX)
-	VMOVUPS    96(SP), Y11
-	VMOVUPS    Y11, 96(AX)
-	VMOVUPS    128(SP), Y11
-	VMOVUPS    Y11, 128(AX)
-	VMOVUPS    160(SP), Y11
-	VMOVUPS    Y11, 160(AX)
-	VMOVUPS    192(SP), Y11
-	VMOVUPS    Y11, 192(AX)
-	VMOVUPS    224(SP), Y11
-	VMOVUPS    Y11, 224(AX)
-	VMOVUPS    Y1, 256(AX)
-	VMOVUPS    Y2, 288(AX)
-	VMOVUPS    Y3, 320(AX)
-	VMOVUPS    Y4, 352(AX)
-	VMOVUPS    Y5, 384(AX)
-	VMOVUPS    Y6, 416(AX)
-	VMOVUPS    Y7, 448(AX)
-	VMASKMOVPS Y8, Y0, 480(AX)
-	ADDQ       BX, AX
-	ADDQ       $0x08, DI
-	DECQ       R10
-	JNE        row1
+	VMOVUPS (SP), Y8
+	VMOVUPS Y8, (CX)
+	VMOVUPS 32(SP), Y8
+	VMOVUPS Y8, 32(CX)
+	VMOVUPS 64(SP), Y8
+	VMOVUPS Y8, 64(CX)
+	VMOVUPS 96(SP), Y8
+	VMOVUPS Y8, 96(CX)
+	VMOVUPS 128(SP), Y8
+	VMOVUPS Y8, 128(CX)
+	VMOVUPS 160(SP), Y8
+	VMOVUPS Y8, 160(CX)
+	VMOVUPS 192(SP), Y8
+	VMOVUPS Y8, 192(CX)
+	VMOVUPS 224(SP), Y8
+	VMOVUPS Y8, 224(CX)
+	VMOVUPS Y0, 256(CX)
+	VMOVUPS Y1, 288(CX)
+	VMOVUPS Y2, 320(CX)
+	VMOVUPS Y3, 352(CX)
+	VMOVUPS Y4, 384(CX)
+	VMOVUPS Y5, 416(CX)
+	VMOVUPS Y6, 448(CX)
+	VMOVUPS Y7, 480(CX)(AX*4)
+	ADDQ    SI, CX
+	ADDQ    $0x08, R8
+	DECQ    R11
+	JNE     row1
 
 done2:
 	VZEROUPPER
 	RET
 
-DATA lanes32<>+0(SB)/4, $0x00000000
-DATA lanes32<>+4(SB)/4, $0x00000001
-DATA lanes32<>+8(SB)/4, $0x00000002
-DATA lanes32<>+12(SB)/4, $0x00000003
-GLOBL lanes32<>(SB), RODATA|NOPTR, $16
-
-DATA lanes16<>+0(SB)/4, $0x00010000
-DATA lanes16<>+4(SB)/4, $0x00030002
-DATA lanes16<>+8(SB)/4, $0x00050004
-DATA lanes16<>+12(SB)/4, $0x00070006
-GLOBL lanes16<>(SB), RODATA|NOPTR, $16
-
 // func depthwiseHalf8F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·depthwiseHalf8F32AVX2(SB), NOSPLIT, $8-104
-	MOVQ         tail+72(FP), AX
-	LEAQ         tailMaskF32<>+0(SB), CX
-	NEGQ         AX
-	VMOVUPS      32(CX)(AX*4), Y0
-	MOVQ         out+0(FP), AX
-	MOVQ         f+8(FP), CX
-	MOVQ         w+16(FP), DX
-	MOVQ         stride+56(FP), BX
-	MOVQ         wstride+64(FP), SI
-	MOVQ         offsets+24(FP), DI
-	MOVQ         index+32(FP), R8
-	MOVQ         pose+40(FP), R9
-	MOVQ         rows+48(FP), R10
-	MOVQ         tail+72(FP), R12
-	MOVQ         R12, R11
-	SHRQ         $0x01, R11
-	VMOVD        R11, X9
-	VPBROADCASTD X9, X9
-	VPCMPGTD     lanes32<>+0(SB), X9, X9
-	LEAQ         -1(R12), R12
-	MOVQ         R12, R11
-	ANDQ         $0x01, R11
-	NEGQ         R11
-	ORQ          R12, R11
-	VMOVD        R11, X10
-	VPBROADCASTW X10, X10
-	VPCMPEQW     lanes16<>+0(SB), X10, X10
-	ADDQ         R12, R12
-	MOVQ         pairs+88(FP), R13
-	LEAQ         -4(R9)(R13*4), R13
-	TESTQ        R10, R10
-	JE           done2
+TEXT ·depthwiseHalf8F32AVX2(SB), NOSPLIT, $0-104
+	MOVQ  tail+72(FP), AX
+	SUBQ  $0x08, AX
+	MOVQ  out+0(FP), CX
+	MOVQ  f+8(FP), DX
+	MOVQ  w+16(FP), BX
+	MOVQ  stride+56(FP), SI
+	MOVQ  wstride+64(FP), DI
+	MOVQ  offsets+24(FP), R8
+	MOVQ  index+32(FP), R9
+	MOVQ  pose+40(FP), R10
+	MOVQ  rows+48(FP), R11
+	MOVQ  tail+72(FP), R12
+	MOVQ  pairs+88(FP), R13
+	LEAQ  -4(R10)(R13*4), R13
+	TESTQ R11, R11
+	JE    done2
 
 row1:
-	MOVQ   8(DI), R11
-	SUBQ   (DI), R11
+	MOVQ   8(R8), R12
+	SUBQ   (R8), R12
+	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
@@ -1446,97 +1371,89 @@ row1:
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	SUBQ   $0x01, R11
+	SUBQ   $0x01, R12
 	JL     rest4
 
 pairs3:
-	MOVQ         ahead+96(FP), R14
-	LEAQ         (R9)(R14*4), R14
-	CMPQ         R14, R13
-	CMOVQGT      R13, R14
-	MOVL         (R14), R14
-	IMULQ        SI, R14
-	ADDQ         DX, R14
-	PREFETCHT1   (R14)
-	PREFETCHT1   64(R14)
-	MOVL         (R8), R14
-	IMULQ        BX, R14
-	ADDQ         CX, R14
-	MOVL         (R9), R15
-	IMULQ        SI, R15
-	ADDQ         DX, R15
-	VPMOVZXWD    (R15), Y11
-	VPSLLD       $0x10, Y11, Y11
-	VFMADD231PS  (R14), Y11, Y1
-	VPMOVZXWD    16(R15), Y11
-	VPSLLD       $0x10, Y11, Y11
-	VFMADD231PS  32(R14), Y11, Y2
-	VPMOVZXWD    32(R15), Y11
-	VPSLLD       $0x10, Y11, Y11
-	VFMADD231PS  64(R14), Y11, Y3
-	VPMOVZXWD    48(R15), Y11
-	VPSLLD       $0x10, Y11, Y11
-	VFMADD231PS  96(R14), Y11, Y4
-	VPMOVZXWD    64(R15), Y11
-	VPSLLD       $0x10, Y11, Y11
-	VFMADD231PS  128(R14), Y11, Y5
-	VPMOVZXWD    80(R15), Y11
-	VPSLLD       $0x10, Y11, Y11
-	VFMADD231PS  160(R14), Y11, Y6
-	VPMOVZXWD    96(R15), Y11
-	VPSLLD       $0x10, Y11, Y11
-	VFMADD231PS  192(R14), Y11, Y7
-	MOVWLZX      112(R15)(R12*1), BP
-	VMOVD        BP, X12
-	VPBROADCASTW X12, X12
-	VPAND        X10, X12, X12
-	VPMASKMOVD   112(R15), X9, X11
-	VPOR         X12, X11, X11
-	VPMOVZXWD    X11, Y11
-	VPSLLD       $0x10, Y11, Y11
-	VMASKMOVPS   224(R14), Y0, Y12
-	VFMADD231PS  Y12, Y11, Y8
-	ADDQ         $0x04, R8
-	ADDQ         $0x04, R9
-	SUBQ         $0x01, R11
-	JGE          pairs3
+	MOVQ        ahead+96(FP), R14
+	LEAQ        (R10)(R14*4), R14
+	CMPQ        R14, R13
+	CMOVQGT     R13, R14
+	MOVL        (R14), R14
+	IMULQ       DI, R14
+	ADDQ        BX, R14
+	PREFETCHT1  (R14)
+	PREFETCHT1  64(R14)
+	MOVL        (R9), R14
+	IMULQ       SI, R14
+	ADDQ        DX, R14
+	MOVL        (R10), R15
+	IMULQ       DI, R15
+	ADDQ        BX, R15
+	VPMOVZXWD   (R15), Y8
+	VPSLLD      $0x10, Y8, Y8
+	VFMADD231PS (R14), Y8, Y0
+	VPMOVZXWD   16(R15), Y8
+	VPSLLD      $0x10, Y8, Y8
+	VFMADD231PS 32(R14), Y8, Y1
+	VPMOVZXWD   32(R15), Y8
+	VPSLLD      $0x10, Y8, Y8
+	VFMADD231PS 64(R14), Y8, Y2
+	VPMOVZXWD   48(R15), Y8
+	VPSLLD      $0x10, Y8, Y8
+	VFMADD231PS 96(R14), Y8, Y3
+	VPMOVZXWD   64(R15), Y8
+	VPSLLD      $0x10, Y8, Y8
+	VFMADD231PS 128(R14), Y8, Y4
+	VPMOVZXWD   80(R15), Y8
+	VPSLLD      $0x10, Y8, Y8
+	VFMADD231PS 160(R14), Y8, Y5
+	VPMOVZXWD   96(R15), Y8
+	VPSLLD      $0x10, Y8, Y8
+	VFMADD231PS 192(R14), Y8, Y6
+	VPMOVZXWD   112(R15)(AX*2), Y8
+	VPSLLD      $0x10, Y8, Y8
+	VFMADD231PS 224(R14)(AX*4), Y8, Y7
+	ADDQ        $0x04, R9
+	ADDQ        $0x04, R10
+	SUBQ        $0x01, R12
+	JGE         pairs3
 
 rest4:
-	MOVQ         8(DI), R11
-	SUBQ         (DI), R11
+	MOVQ         8(R8), R12
+	SUBQ         (R8), R12
 	MOVQ         mean+80(FP), R14
 	TESTQ        R14, R14
 	JE           store6
-	CMPQ         R11, $0x01
+	CMPQ         R12, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X11
-	VXORPS       X12, X12, X12
-	VCVTSI2SSQ   R11, X12, X12
-	VDIVSS       X12, X11, X11
-	VBROADCASTSS X11, Y11
-	VMULPS       Y11, Y1, Y1
-	VMULPS       Y11, Y2, Y2
-	VMULPS       Y11, Y3, Y3
-	VMULPS       Y11, Y4, Y4
-	VMULPS       Y11, Y5, Y5
-	VMULPS       Y11, Y6, Y6
-	VMULPS       Y11, Y7, Y7
-	VMULPS       Y11, Y8, Y8
+	VMOVSS       one<>+0(SB), X8
+	VXORPS       X9, X9, X9
+	VCVTSI2SSQ   R12, X9, X9
+	VDIVSS       X9, X8, X8
+	VBROADCASTSS X8, Y8
+	VMULPS       Y8, Y0, Y0
+	VMULPS       Y8, Y1, Y1
+	VMULPS       Y8, Y2, Y2
+	VMULPS       Y8, Y3, Y3
+	VMULPS       Y8, Y4, Y4
+	VMULPS       Y8, Y5, Y5
+	VMULPS       Y8, Y6, Y6
+	VMULPS       Y8, Y7, Y7
 
 store6:
-	VMOVUPS    Y1, (AX)
-	VMOVUPS    Y2, 32(AX)
-	VMOVUPS    Y3, 64(AX)
-	VMOVUPS    Y4, 96(AX)
-	VMOVUPS    Y5, 128(AX)
-	VMOVUPS    Y6, 160(AX)
-	VMOVUPS    Y7, 192(AX)
-	VMASKMOVPS Y8, Y0, 224(AX)
-	ADDQ       BX, AX
-	ADDQ       $0x08, DI
-	DECQ       R10
-	JNE        row1
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	VMOVUPS Y2, 64(CX)
+	VMOVUPS Y3, 96(CX)
+	VMOVUPS Y4, 128(CX)
+	VMOVUPS Y5, 160(CX)
+	VMOVUPS Y6, 192(CX)
+	VMOVUPS Y7, 224(CX)(AX*4)
+	ADDQ    SI, CX
+	ADDQ    $0x08, R8
+	DECQ    R11
+	JNE     row1
 
 done2:
 	VZEROUPPER
@@ -1544,116 +1461,93 @@ done2:
 
 // func depthwiseHalf4F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·depthwiseHalf4F32AVX2(SB), NOSPLIT, $8-104
-	MOVQ         tail+72(FP), AX
-	LEAQ         tailMaskF32<>+0(SB), CX
-	NEGQ         AX
-	VMOVUPS      32(CX)(AX*4), Y0
-	MOVQ         out+0(FP), AX
-	MOVQ         f+8(FP), CX
-	MOVQ         w+16(FP), DX
-	MOVQ         stride+56(FP), BX
-	MOVQ         wstride+64(FP), SI
-	MOVQ         offsets+24(FP), DI
-	MOVQ         index+32(FP), R8
-	MOVQ         pose+40(FP), R9
-	MOVQ         rows+48(FP), R10
-	MOVQ         tail+72(FP), R12
-	MOVQ         R12, R11
-	SHRQ         $0x01, R11
-	VMOVD        R11, X5
-	VPBROADCASTD X5, X5
-	VPCMPGTD     lanes32<>+0(SB), X5, X5
-	LEAQ         -1(R12), R12
-	MOVQ         R12, R11
-	ANDQ         $0x01, R11
-	NEGQ         R11
-	ORQ          R12, R11
-	VMOVD        R11, X6
-	VPBROADCASTW X6, X6
-	VPCMPEQW     lanes16<>+0(SB), X6, X6
-	ADDQ         R12, R12
-	MOVQ         pairs+88(FP), R13
-	LEAQ         -4(R9)(R13*4), R13
-	TESTQ        R10, R10
-	JE           done2
+TEXT ·depthwiseHalf4F32AVX2(SB), NOSPLIT, $0-104
+	MOVQ  tail+72(FP), AX
+	SUBQ  $0x08, AX
+	MOVQ  out+0(FP), CX
+	MOVQ  f+8(FP), DX
+	MOVQ  w+16(FP), BX
+	MOVQ  stride+56(FP), SI
+	MOVQ  wstride+64(FP), DI
+	MOVQ  offsets+24(FP), R8
+	MOVQ  index+32(FP), R9
+	MOVQ  pose+40(FP), R10
+	MOVQ  rows+48(FP), R11
+	MOVQ  tail+72(FP), R12
+	MOVQ  pairs+88(FP), R13
+	LEAQ  -4(R10)(R13*4), R13
+	TESTQ R11, R11
+	JE    done2
 
 row1:
-	MOVQ   8(DI), R11
-	SUBQ   (DI), R11
+	MOVQ   8(R8), R12
+	SUBQ   (R8), R12
+	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	SUBQ   $0x01, R11
+	SUBQ   $0x01, R12
 	JL     rest4
 
 pairs3:
-	MOVQ         ahead+96(FP), R14
-	LEAQ         (R9)(R14*4), R14
-	CMPQ         R14, R13
-	CMOVQGT      R13, R14
-	MOVL         (R14), R14
-	IMULQ        SI, R14
-	ADDQ         DX, R14
-	PREFETCHT1   (R14)
-	MOVL         (R8), R14
-	IMULQ        BX, R14
-	ADDQ         CX, R14
-	MOVL         (R9), R15
-	IMULQ        SI, R15
-	ADDQ         DX, R15
-	VPMOVZXWD    (R15), Y7
-	VPSLLD       $0x10, Y7, Y7
-	VFMADD231PS  (R14), Y7, Y1
-	VPMOVZXWD    16(R15), Y7
-	VPSLLD       $0x10, Y7, Y7
-	VFMADD231PS  32(R14), Y7, Y2
-	VPMOVZXWD    32(R15), Y7
-	VPSLLD       $0x10, Y7, Y7
-	VFMADD231PS  64(R14), Y7, Y3
-	MOVWLZX      48(R15)(R12*1), BP
-	VMOVD        BP, X8
-	VPBROADCASTW X8, X8
-	VPAND        X6, X8, X8
-	VPMASKMOVD   48(R15), X5, X7
-	VPOR         X8, X7, X7
-	VPMOVZXWD    X7, Y7
-	VPSLLD       $0x10, Y7, Y7
-	VMASKMOVPS   96(R14), Y0, Y8
-	VFMADD231PS  Y8, Y7, Y4
-	ADDQ         $0x04, R8
-	ADDQ         $0x04, R9
-	SUBQ         $0x01, R11
-	JGE          pairs3
+	MOVQ        ahead+96(FP), R14
+	LEAQ        (R10)(R14*4), R14
+	CMPQ        R14, R13
+	CMOVQGT     R13, R14
+	MOVL        (R14), R14
+	IMULQ       DI, R14
+	ADDQ        BX, R14
+	PREFETCHT1  (R14)
+	MOVL        (R9), R14
+	IMULQ       SI, R14
+	ADDQ        DX, R14
+	MOVL        (R10), R15
+	IMULQ       DI, R15
+	ADDQ        BX, R15
+	VPMOVZXWD   (R15), Y4
+	VPSLLD      $0x10, Y4, Y4
+	VFMADD231PS (R14), Y4, Y0
+	VPMOVZXWD   16(R15), Y4
+	VPSLLD      $0x10, Y4, Y4
+	VFMADD231PS 32(R14), Y4, Y1
+	VPMOVZXWD   32(R15), Y4
+	VPSLLD      $0x10, Y4, Y4
+	VFMADD231PS 64(R14), Y4, Y2
+	VPMOVZXWD   48(R15)(AX*2), Y4
+	VPSLLD      $0x10, Y4, Y4
+	VFMADD231PS 96(R14)(AX*4), Y4, Y3
+	ADDQ        $0x04, R9
+	ADDQ        $0x04, R10
+	SUBQ        $0x01, R12
+	JGE         pairs3
 
 rest4:
-	MOVQ         8(DI), R11
-	SUBQ         (DI), R11
+	MOVQ         8(R8), R12
+	SUBQ         (R8), R12
 	MOVQ         mean+80(FP), R14
 	TESTQ        R14, R14
 	JE           store6
-	CMPQ         R11, $0x01
+	CMPQ         R12, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X7
-	VXORPS       X8, X8, X8
-	VCVTSI2SSQ   R11, X8, X8
-	VDIVSS       X8, X7, X7
-	VBROADCASTSS X7, Y7
-	VMULPS       Y7, Y1, Y1
-	VMULPS       Y7, Y2, Y2
-	VMULPS       Y7, Y3, Y3
-	VMULPS       Y7, Y4, Y4
+	VMOVSS       one<>+0(SB), X4
+	VXORPS       X5, X5, X5
+	VCVTSI2SSQ   R12, X5, X5
+	VDIVSS       X5, X4, X4
+	VBROADCASTSS X4, Y4
+	VMULPS       Y4, Y0, Y0
+	VMULPS       Y4, Y1, Y1
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y4, Y3, Y3
 
 store6:
-	VMOVUPS    Y1, (AX)
-	VMOVUPS    Y2, 32(AX)
-	VMOVUPS    Y3, 64(AX)
-	VMASKMOVPS Y4, Y0, 96(AX)
-	ADDQ       BX, AX
-	ADDQ       $0x08, DI
-	DECQ       R10
-	JNE        row1
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	VMOVUPS Y2, 64(CX)
+	VMOVUPS Y3, 96(CX)(AX*4)
+	ADDQ    SI, CX
+	ADDQ    $0x08, R8
+	DECQ    R11
+	JNE     row1
 
 done2:
 	VZEROUPPER
@@ -1661,168 +1555,131 @@ done2:
 
 // func depthwiseHalf2F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·depthwiseHalf2F32AVX2(SB), NOSPLIT, $8-104
-	MOVQ         tail+72(FP), AX
-	LEAQ         tailMaskF32<>+0(SB), CX
-	NEGQ         AX
-	VMOVUPS      32(CX)(AX*4), Y0
-	MOVQ         out+0(FP), AX
-	MOVQ         f+8(FP), CX
-	MOVQ         w+16(FP), DX
-	MOVQ         stride+56(FP), BX
-	MOVQ         wstride+64(FP), SI
-	MOVQ         offsets+24(FP), DI
-	MOVQ         index+32(FP), R8
-	MOVQ         pose+40(FP), R9
-	MOVQ         rows+48(FP), R10
-	MOVQ         tail+72(FP), R12
-	MOVQ         R12, R11
-	SHRQ         $0x01, R11
-	VMOVD        R11, X5
-	VPBROADCASTD X5, X5
-	VPCMPGTD     lanes32<>+0(SB), X5, X5
-	LEAQ         -1(R12), R12
-	MOVQ         R12, R11
-	ANDQ         $0x01, R11
-	NEGQ         R11
-	ORQ          R12, R11
-	VMOVD        R11, X6
-	VPBROADCASTW X6, X6
-	VPCMPEQW     lanes16<>+0(SB), X6, X6
-	ADDQ         R12, R12
-	MOVQ         pairs+88(FP), R13
-	LEAQ         -4(R9)(R13*4), R13
-	TESTQ        R10, R10
-	JE           done2
+TEXT ·depthwiseHalf2F32AVX2(SB), NOSPLIT, $0-104
+	MOVQ  tail+72(FP), AX
+	SUBQ  $0x08, AX
+	MOVQ  out+0(FP), CX
+	MOVQ  f+8(FP), DX
+	MOVQ  w+16(FP), BX
+	MOVQ  stride+56(FP), SI
+	MOVQ  wstride+64(FP), DI
+	MOVQ  offsets+24(FP), R8
+	MOVQ  index+32(FP), R9
+	MOVQ  pose+40(FP), R10
+	MOVQ  rows+48(FP), R11
+	MOVQ  tail+72(FP), R12
+	MOVQ  pairs+88(FP), R13
+	LEAQ  -4(R10)(R13*4), R13
+	TESTQ R11, R11
+	JE    done2
 
 row1:
-	MOVQ   8(DI), R11
-	SUBQ   (DI), R11
+	MOVQ   8(R8), R12
+	SUBQ   (R8), R12
+	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	SUBQ   $0x02, R11
+	SUBQ   $0x02, R12
 	JL     rest4
 
 pairs3:
-	MOVQ         ahead+96(FP), R14
-	LEAQ         (R9)(R14*4), R14
-	CMPQ         R14, R13
-	CMOVQGT      R13, R14
-	MOVL         (R14), R14
-	IMULQ        SI, R14
-	ADDQ         DX, R14
-	PREFETCHT1   (R14)
-	MOVL         (R8), R14
-	IMULQ        BX, R14
-	ADDQ         CX, R14
-	MOVL         (R9), R15
-	IMULQ        SI, R15
-	ADDQ         DX, R15
-	VPMOVZXWD    (R15), Y7
-	VPSLLD       $0x10, Y7, Y7
-	VFMADD231PS  (R14), Y7, Y1
-	MOVWLZX      16(R15)(R12*1), BP
-	VMOVD        BP, X8
-	VPBROADCASTW X8, X8
-	VPAND        X6, X8, X8
-	VPMASKMOVD   16(R15), X5, X7
-	VPOR         X8, X7, X7
-	VPMOVZXWD    X7, Y7
-	VPSLLD       $0x10, Y7, Y7
-	VMASKMOVPS   32(R14), Y0, Y8
-	VFMADD231PS  Y8, Y7, Y3
-	MOVQ         ahead+96(FP), R14
-	LEAQ         4(R9)(R14*4), R14
-	CMPQ         R14, R13
-	CMOVQGT      R13, R14
-	MOVL         (R14), R14
-	IMULQ        SI, R14
-	ADDQ         DX, R14
-	PREFETCHT1   (R14)
-	MOVL         4(R8), R14
-	IMULQ        BX, R14
-	ADDQ         CX, R14
-	MOVL         4(R9), R15
-	IMULQ        SI, R15
-	ADDQ         DX, R15
-	VPMOVZXWD    (R15), Y7
-	VPSLLD       $0x10, Y7, Y7
-	VFMADD231PS  (R14), Y7, Y2
-	MOVWLZX      16(R15)(R12*1), BP
-	VMOVD        BP, X8
-	VPBROADCASTW X8, X8
-	VPAND        X6, X8, X8
-	VPMASKMOVD   16(R15), X5, X7
-	VPOR         X8, X7, X7
-	VPMOVZXWD    X7, Y7
-	VPSLLD       $0x10, Y7, Y7
-	VMASKMOVPS   32(R14), Y0, Y8
-	VFMADD231PS  Y8, Y7, Y4
-	ADDQ         $0x08, R8
-	ADDQ         $0x08, R9
-	SUBQ         $0x02, R11
-	JGE          pairs3
+	MOVQ        ahead+96(FP), R14
+	LEAQ        (R10)(R14*4), R14
+	CMPQ        R14, R13
+	CMOVQGT     R13, R14
+	MOVL        (R14), R14
+	IMULQ       DI, R14
+	ADDQ        BX, R14
+	PREFETCHT1  (R14)
+	MOVL        (R9), R14
+	IMULQ       SI, R14
+	ADDQ        DX, R14
+	MOVL        (R10), R15
+	IMULQ       DI, R15
+	ADDQ        BX, R15
+	VPMOVZXWD   (R15), Y4
+	VPSLLD      $0x10, Y4, Y4
+	VFMADD231PS (R14), Y4, Y0
+	VPMOVZXWD   16(R15)(AX*2), Y4
+	VPSLLD      $0x10, Y4, Y4
+	VFMADD231PS 32(R14)(AX*4), Y4, Y2
+	MOVQ        ahead+96(FP), R14
+	LEAQ        4(R10)(R14*4), R14
+	CMPQ        R14, R13
+	CMOVQGT     R13, R14
+	MOVL        (R14), R14
+	IMULQ       DI, R14
+	ADDQ        BX, R14
+	PREFETCHT1  (R14)
+	MOVL        4(R9), R14
+	IMULQ       SI, R14
+	ADDQ        DX, R14
+	MOVL        4(R10), R15
+	IMULQ       DI, R15
+	ADDQ        BX, R15
+	VPMOVZXWD   (R15), Y4
+	VPSLLD      $0x10, Y4, Y4
+	VFMADD231PS (R14), Y4, Y1
+	VPMOVZXWD   16(R15)(AX*2), Y4
+	VPSLLD      $0x10, Y4, Y4
+	VFMADD231PS 32(R14)(AX*4), Y4, Y3
+	ADDQ        $0x08, R9
+	ADDQ        $0x08, R10
+	SUBQ        $0x02, R12
+	JGE         pairs3
 
 rest4:
-	CMPQ         R11, $-2
-	JE           summed5
-	MOVQ         ahead+96(FP), R11
-	LEAQ         (R9)(R11*4), R11
-	CMPQ         R11, R13
-	CMOVQGT      R13, R11
-	MOVL         (R11), R11
-	IMULQ        SI, R11
-	ADDQ         DX, R11
-	PREFETCHT1   (R11)
-	MOVL         (R8), R11
-	IMULQ        BX, R11
-	ADDQ         CX, R11
-	MOVL         (R9), R14
-	IMULQ        SI, R14
-	ADDQ         DX, R14
-	VPMOVZXWD    (R14), Y7
-	VPSLLD       $0x10, Y7, Y7
-	VFMADD231PS  (R11), Y7, Y1
-	MOVWLZX      16(R14)(R12*1), R15
-	VMOVD        R15, X8
-	VPBROADCASTW X8, X8
-	VPAND        X6, X8, X8
-	VPMASKMOVD   16(R14), X5, X7
-	VPOR         X8, X7, X7
-	VPMOVZXWD    X7, Y7
-	VPSLLD       $0x10, Y7, Y7
-	VMASKMOVPS   32(R11), Y0, Y8
-	VFMADD231PS  Y8, Y7, Y3
-	ADDQ         $0x04, R8
-	ADDQ         $0x04, R9
+	CMPQ        R12, $-2
+	JE          summed5
+	MOVQ        ahead+96(FP), R12
+	LEAQ        (R10)(R12*4), R12
+	CMPQ        R12, R13
+	CMOVQGT     R13, R12
+	MOVL        (R12), R12
+	IMULQ       DI, R12
+	ADDQ        BX, R12
+	PREFETCHT1  (R12)
+	MOVL        (R9), R12
+	IMULQ       SI, R12
+	ADDQ        DX, R12
+	MOVL        (R10), R14
+	IMULQ       DI, R14
+	ADDQ        BX, R14
+	VPMOVZXWD   (R14), Y4
+	VPSLLD      $0x10, Y4, Y4
+	VFMADD231PS (R12), Y4, Y0
+	VPMOVZXWD   16(R14)(AX*2), Y4
+	VPSLLD      $0x10, Y4, Y4
+	VFMADD231PS 32(R12)(AX*4), Y4, Y2
+	ADDQ        $0x04, R9
+	ADDQ        $0x04, R10
 
 summed5:
-	VADDPS       Y2, Y1, Y1
-	VADDPS       Y4, Y3, Y3
-	MOVQ         8(DI), R11
-	SUBQ         (DI), R11
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y2
+	MOVQ         8(R8), R12
+	SUBQ         (R8), R12
 	MOVQ         mean+80(FP), R14
 	TESTQ        R14, R14
 	JE           store6
-	CMPQ         R11, $0x01
+	CMPQ         R12, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X2
-	VXORPS       X4, X4, X4
-	VCVTSI2SSQ   R11, X4, X4
-	VDIVSS       X4, X2, X2
-	VBROADCASTSS X2, Y2
-	VMULPS       Y2, Y1, Y1
-	VMULPS       Y2, Y3, Y3
+	VMOVSS       one<>+0(SB), X1
+	VXORPS       X3, X3, X3
+	VCVTSI2SSQ   R12, X3, X3
+	VDIVSS       X3, X1, X1
+	VBROADCASTSS X1, Y1
+	VMULPS       Y1, Y0, Y0
+	VMULPS       Y1, Y2, Y2
 
 store6:
-	VMOVUPS    Y1, (AX)
-	VMASKMOVPS Y3, Y0, 32(AX)
-	ADDQ       BX, AX
-	ADDQ       $0x08, DI
-	DECQ       R10
-	JNE        row1
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y2, 32(CX)(AX*4)
+	ADDQ    SI, CX
+	ADDQ    $0x08, R8
+	DECQ    R11
+	JNE     row1
 
 done2:
 	VZEROUPPER
@@ -2091,215 +1948,215 @@ done2:
 	VZEROUPPER
 	RET
 
+DATA lanes32<>+0(SB)/4, $0x00000000
+DATA lanes32<>+4(SB)/4, $0x00000001
+DATA lanes32<>+8(SB)/4, $0x00000002
+DATA lanes32<>+12(SB)/4, $0x00000003
+GLOBL lanes32<>(SB), RODATA|NOPTR, $16
+
+DATA lanes16<>+0(SB)/4, $0x00010000
+DATA lanes16<>+4(SB)/4, $0x00030002
+DATA lanes16<>+8(SB)/4, $0x00050004
+DATA lanes16<>+12(SB)/4, $0x00070006
+GLOBL lanes16<>(SB), RODATA|NOPTR, $16
+
 // func depthwiseGroup4F32AVX2(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, tail int, mean int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·depthwiseGroup4F32AVX2(SB), NOSPLIT, $0-72
-	MOVQ    tail+56(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
-	NEGQ    AX
-	VMOVUPS 32(CX)(AX*4), Y0
-	MOVQ    out+0(FP), AX
-	MOVQ    f+8(FP), CX
-	MOVQ    w+16(FP), DX
-	MOVQ    stride+48(FP), BX
-	MOVQ    index+24(FP), SI
-	MOVQ    pose+32(FP), DI
-	MOVQ    n+40(FP), R8
-	LEAQ    (R8)(R8*2), R9
-	LEAQ    (SI)(R9*4), R9
-	VXORPS  Y1, Y1, Y1
-	VXORPS  Y2, Y2, Y2
-	VXORPS  Y3, Y3, Y3
-	VXORPS  Y4, Y4, Y4
-	VXORPS  Y5, Y5, Y5
-	VXORPS  Y6, Y6, Y6
-	VXORPS  Y7, Y7, Y7
-	VXORPS  Y8, Y8, Y8
-	MOVQ    R8, R9
-	SUBQ    $0x01, R9
-	JL      rest
+	MOVQ   tail+56(FP), AX
+	SUBQ   $0x08, AX
+	MOVQ   out+0(FP), CX
+	MOVQ   f+8(FP), DX
+	MOVQ   w+16(FP), BX
+	MOVQ   stride+48(FP), SI
+	MOVQ   index+24(FP), DI
+	MOVQ   pose+32(FP), R8
+	MOVQ   n+40(FP), R9
+	LEAQ   (R9)(R9*2), R10
+	LEAQ   (DI)(R10*4), R10
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   R9, R10
+	SUBQ   $0x01, R10
+	JL     rest
 
 pairs:
-	MOVL        (DI), R10
-	IMULQ       BX, R10
-	ADDQ        DX, R10
-	VMOVUPS     (R10), Y9
-	VMOVUPS     32(R10), Y10
-	VMOVUPS     64(R10), Y11
-	VMASKMOVPS  96(R10), Y0, Y12
-	MOVL        (SI), R10
-	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VFMADD231PS (R10), Y9, Y1
-	VFMADD231PS 32(R10), Y10, Y2
-	VFMADD231PS 64(R10), Y11, Y3
-	VMASKMOVPS  96(R10), Y0, Y13
-	VFMADD231PS Y13, Y12, Y4
-	MOVL        (SI)(R8*4), R10
-	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VFMADD231PS (R10), Y9, Y5
-	VFMADD231PS 32(R10), Y10, Y6
-	VFMADD231PS 64(R10), Y11, Y7
-	VMASKMOVPS  96(R10), Y0, Y9
-	VFMADD231PS Y9, Y12, Y8
-	ADDQ        $0x04, SI
+	MOVL        (R8), R11
+	IMULQ       SI, R11
+	ADDQ        BX, R11
+	VMOVUPS     (R11), Y8
+	VMOVUPS     32(R11), Y9
+	VMOVUPS     64(R11), Y10
+	VMOVUPS     96(R11)(AX*4), Y11
+	MOVL        (DI), R11
+	IMULQ       SI, R11
+	ADDQ        DX, R11
+	VFMADD231PS (R11), Y8, Y0
+	VFMADD231PS 32(R11), Y9, Y1
+	VFMADD231PS 64(R11), Y10, Y2
+	VFMADD231PS 96(R11)(AX*4), Y11, Y3
+	MOVL        (DI)(R9*4), R11
+	IMULQ       SI, R11
+	ADDQ        DX, R11
+	VFMADD231PS (R11), Y8, Y4
+	VFMADD231PS 32(R11), Y9, Y5
+	VFMADD231PS 64(R11), Y10, Y6
+	VFMADD231PS 96(R11)(AX*4), Y11, Y7
 	ADDQ        $0x04, DI
-	SUBQ        $0x01, R9
+	ADDQ        $0x04, R8
+	SUBQ        $0x01, R10
 	JGE         pairs
 
 rest:
-	MOVQ         mean+64(FP), CX
-	TESTQ        CX, CX
+	MOVQ         mean+64(FP), DX
+	TESTQ        DX, DX
 	JE           store1
-	CMPQ         R8, $0x01
+	CMPQ         R9, $0x01
 	JLE          store1
-	VMOVSS       one<>+0(SB), X9
-	VXORPS       X10, X10, X10
-	VCVTSI2SSQ   R8, X10, X10
-	VDIVSS       X10, X9, X9
-	VBROADCASTSS X9, Y9
-	VMULPS       Y9, Y1, Y1
-	VMULPS       Y9, Y2, Y2
-	VMULPS       Y9, Y3, Y3
-	VMULPS       Y9, Y4, Y4
-	VMULPS       Y9, Y5, Y5
-	VMULPS       Y9, Y6, Y6
-	VMULPS       Y9, Y7, Y7
-	VMULPS       Y9, Y8, Y8
+	VMOVSS       one<>+0(SB), X8
+	VXORPS       X9, X9, X9
+	VCVTSI2SSQ   R9, X9, X9
+	VDIVSS       X9, X8, X8
+	VBROADCASTSS X8, Y8
+	VMULPS       Y8, Y0, Y0
+	VMULPS       Y8, Y1, Y1
+	VMULPS       Y8, Y2, Y2
+	VMULPS       Y8, Y3, Y3
+	VMULPS       Y8, Y4, Y4
+	VMULPS       Y8, Y5, Y5
+	VMULPS       Y8, Y6, Y6
+	VMULPS       Y8, Y7, Y7
 
 store1:
-	VMOVUPS    Y1, (AX)
-	VMOVUPS    Y2, 32(AX)
-	VMOVUPS    Y3, 64(AX)
-	VMASKMOVPS Y4, Y0, 96(AX)
-	ADDQ       BX, AX
-	VMOVUPS    Y5, (AX)
-	VMOVUPS    Y6, 32(AX)
-	VMOVUPS    Y7, 64(AX)
-	VMASKMOVPS Y8, Y0, 96(AX)
-	ADDQ       BX, AX
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	VMOVUPS Y2, 64(CX)
+	VMOVUPS Y3, 96(CX)(AX*4)
+	ADDQ    SI, CX
+	VMOVUPS Y4, (CX)
+	VMOVUPS Y5, 32(CX)
+	VMOVUPS Y6, 64(CX)
+	VMOVUPS Y7, 96(CX)(AX*4)
+	ADDQ    SI, CX
 	VZEROUPPER
 	RET
 
 // func depthwiseGroup2F32AVX2(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, tail int, mean int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·depthwiseGroup2F32AVX2(SB), NOSPLIT, $0-72
-	MOVQ    tail+56(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
-	NEGQ    AX
-	VMOVUPS 32(CX)(AX*4), Y0
-	MOVQ    out+0(FP), AX
-	MOVQ    f+8(FP), CX
-	MOVQ    w+16(FP), DX
-	MOVQ    stride+48(FP), BX
-	MOVQ    index+24(FP), SI
-	MOVQ    pose+32(FP), DI
-	MOVQ    n+40(FP), R8
-	LEAQ    (R8)(R8*2), R9
-	LEAQ    (SI)(R9*4), R9
-	VXORPS  Y1, Y1, Y1
-	VXORPS  Y2, Y2, Y2
-	VXORPS  Y3, Y3, Y3
-	VXORPS  Y4, Y4, Y4
-	VXORPS  Y5, Y5, Y5
-	VXORPS  Y6, Y6, Y6
-	VXORPS  Y7, Y7, Y7
-	VXORPS  Y8, Y8, Y8
-	MOVQ    R8, R9
-	SUBQ    $0x02, R9
-	JL      rest
+	MOVQ   tail+56(FP), AX
+	SUBQ   $0x08, AX
+	MOVQ   out+0(FP), CX
+	MOVQ   f+8(FP), DX
+	MOVQ   w+16(FP), BX
+	MOVQ   stride+48(FP), SI
+	MOVQ   index+24(FP), DI
+	MOVQ   pose+32(FP), R8
+	MOVQ   n+40(FP), R9
+	LEAQ   (R9)(R9*2), R10
+	LEAQ   (DI)(R10*4), R10
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   R9, R10
+	SUBQ   $0x02, R10
+	JL     rest
 
 pairs:
-	MOVL        (DI), R10
-	IMULQ       BX, R10
-	ADDQ        DX, R10
-	VMOVUPS     (R10), Y9
-	VMASKMOVPS  32(R10), Y0, Y10
-	MOVL        (SI), R10
-	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VFMADD231PS (R10), Y9, Y1
-	VMASKMOVPS  32(R10), Y0, Y11
-	VFMADD231PS Y11, Y10, Y3
-	MOVL        (SI)(R8*4), R10
-	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VFMADD231PS (R10), Y9, Y5
-	VMASKMOVPS  32(R10), Y0, Y9
-	VFMADD231PS Y9, Y10, Y7
-	MOVL        4(DI), R10
-	IMULQ       BX, R10
-	ADDQ        DX, R10
-	VMOVUPS     (R10), Y9
-	VMASKMOVPS  32(R10), Y0, Y10
-	MOVL        4(SI), R10
-	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VFMADD231PS (R10), Y9, Y2
-	VMASKMOVPS  32(R10), Y0, Y11
-	VFMADD231PS Y11, Y10, Y4
-	MOVL        4(SI)(R8*4), R10
-	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VFMADD231PS (R10), Y9, Y6
-	VMASKMOVPS  32(R10), Y0, Y9
-	VFMADD231PS Y9, Y10, Y8
-	ADDQ        $0x08, SI
+	MOVL        (R8), R11
+	IMULQ       SI, R11
+	ADDQ        BX, R11
+	VMOVUPS     (R11), Y8
+	VMOVUPS     32(R11)(AX*4), Y9
+	MOVL        (DI), R11
+	IMULQ       SI, R11
+	ADDQ        DX, R11
+	VFMADD231PS (R11), Y8, Y0
+	VFMADD231PS 32(R11)(AX*4), Y9, Y2
+	MOVL        (DI)(R9*4), R11
+	IMULQ       SI, R11
+	ADDQ        DX, R11
+	VFMADD231PS (R11), Y8, Y4
+	VFMADD231PS 32(R11)(AX*4), Y9, Y6
+	MOVL        4(R8), R11
+	IMULQ       SI, R11
+	ADDQ        BX, R11
+	VMOVUPS     (R11), Y8
+	VMOVUPS     32(R11)(AX*4), Y9
+	MOVL        4(DI), R11
+	IMULQ       SI, R11
+	ADDQ        DX, R11
+	VFMADD231PS (R11), Y8, Y1
+	VFMADD231PS 32(R11)(AX*4), Y9, Y3
+	MOVL        4(DI)(R9*4), R11
+	IMULQ       SI, R11
+	ADDQ        DX, R11
+	VFMADD231PS (R11), Y8, Y5
+	VFMADD231PS 32(R11)(AX*4), Y9, Y7
 	ADDQ        $0x08, DI
-	SUBQ        $0x02, R9
+	ADDQ        $0x08, R8
+	SUBQ        $0x02, R10
 	JGE         pairs
 
 rest:
-	CMPQ        R9, $-2
+	CMPQ        R10, $-2
 	JE          summed
-	MOVL        (DI), R9
-	IMULQ       BX, R9
-	ADDQ        DX, R9
-	VMOVUPS     (R9), Y9
-	VMASKMOVPS  32(R9), Y0, Y10
-	MOVL        (SI), DX
-	IMULQ       BX, DX
-	ADDQ        CX, DX
-	VFMADD231PS (DX), Y9, Y1
-	VMASKMOVPS  32(DX), Y0, Y11
-	VFMADD231PS Y11, Y10, Y3
-	MOVL        (SI)(R8*4), DX
-	IMULQ       BX, DX
-	ADDQ        CX, DX
-	VFMADD231PS (DX), Y9, Y5
-	VMASKMOVPS  32(DX), Y0, Y9
-	VFMADD231PS Y9, Y10, Y7
-	ADDQ        $0x04, SI
+	MOVL        (R8), R10
+	IMULQ       SI, R10
+	ADDQ        BX, R10
+	VMOVUPS     (R10), Y8
+	VMOVUPS     32(R10)(AX*4), Y9
+	MOVL        (DI), BX
+	IMULQ       SI, BX
+	ADDQ        DX, BX
+	VFMADD231PS (BX), Y8, Y0
+	VFMADD231PS 32(BX)(AX*4), Y9, Y2
+	MOVL        (DI)(R9*4), BX
+	IMULQ       SI, BX
+	ADDQ        DX, BX
+	VFMADD231PS (BX), Y8, Y4
+	VFMADD231PS 32(BX)(AX*4), Y9, Y6
 	ADDQ        $0x04, DI
+	ADDQ        $0x04, R8
 
 summed:
-	VADDPS       Y2, Y1, Y1
-	VADDPS       Y4, Y3, Y3
-	VADDPS       Y6, Y5, Y5
-	VADDPS       Y8, Y7, Y7
-	MOVQ         mean+64(FP), CX
-	TESTQ        CX, CX
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y2
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y7, Y6, Y6
+	MOVQ         mean+64(FP), DX
+	TESTQ        DX, DX
 	JE           store1
-	CMPQ         R8, $0x01
+	CMPQ         R9, $0x01
 	JLE          store1
-	VMOVSS       one<>+0(SB), X2
-	VXORPS       X4, X4, X4
-	VCVTSI2SSQ   R8, X4, X4
-	VDIVSS       X4, X2, X2
-	VBROADCASTSS X2, Y2
-	VMULPS       Y2, Y1, Y1
-	VMULPS       Y2, Y3, Y3
-	VMULPS       Y2, Y5, Y5
-	VMULPS       Y2, Y7, Y7
+	VMOVSS       one<>+0(SB), X1
+	VXORPS       X3, X3, X3
+	VCVTSI2SSQ   R9, X3, X3
+	VDIVSS       X3, X1, X1
+	VBROADCASTSS X1, Y1
+	VMULPS       Y1, Y0, Y0
+	VMULPS       Y1, Y2, Y2
+	VMULPS       Y1, Y4, Y4
+	VMULPS       Y1, Y6, Y6
 
 store1:
-	VMOVUPS    Y1, (AX)
-	VMASKMOVPS Y3, Y0, 32(AX)
-	ADDQ       BX, AX
-	VMOVUPS    Y5, (AX)
-	VMASKMOVPS Y7, Y0, 32(AX)
-	ADDQ       BX, AX
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y2, 32(CX)(AX*4)
+	ADDQ    SI, CX
+	VMOVUPS Y4, (CX)
+	VMOVUPS Y6, 32(CX)(AX*4)
+	ADDQ    SI, CX
 	VZEROUPPER
 	RET
 
@@ -2480,225 +2337,213 @@ store1:
 // func depthwiseTall4x2F32AVX2(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, ostride int, tail int, mean int)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·depthwiseTall4x2F32AVX2(SB), NOSPLIT, $0-80
-	MOVQ    tail+64(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
-	NEGQ    AX
-	VMOVUPS 32(CX)(AX*4), Y0
-	MOVQ    f+8(FP), AX
-	MOVQ    w+16(FP), CX
-	MOVQ    stride+48(FP), DX
-	MOVQ    pose+32(FP), BX
-	MOVQ    n+40(FP), SI
-	MOVQ    index+24(FP), DI
-	LEAQ    (DI)(SI*8), R8
-	LEAQ    (R8)(SI*4), R8
-	LEAQ    (R8)(SI*4), R9
-	VXORPS  Y1, Y1, Y1
-	VXORPS  Y2, Y2, Y2
-	VXORPS  Y3, Y3, Y3
-	VXORPS  Y4, Y4, Y4
-	VXORPS  Y5, Y5, Y5
-	VXORPS  Y6, Y6, Y6
-	VXORPS  Y7, Y7, Y7
-	VXORPS  Y8, Y8, Y8
-	LEAQ    (BX)(SI*4), R10
-	TESTQ   SI, SI
-	JE      summed
+	MOVQ   tail+64(FP), AX
+	SUBQ   $0x08, AX
+	MOVQ   f+8(FP), CX
+	MOVQ   w+16(FP), DX
+	MOVQ   stride+48(FP), BX
+	LEAQ   (CX)(AX*4), SI
+	MOVQ   pose+32(FP), DI
+	MOVQ   n+40(FP), R8
+	MOVQ   index+24(FP), R9
+	LEAQ   (R9)(R8*8), R10
+	LEAQ   (R10)(R8*4), R10
+	LEAQ   (R10)(R8*4), R11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	LEAQ   (DI)(R8*4), R12
+	TESTQ  R8, R8
+	JE     summed
 
 pairs:
-	PREFETCHT0  (R9)
-	MOVL        (BX), R11
-	IMULQ       DX, R11
-	ADDQ        CX, R11
-	VMOVUPS     (R11), Y9
-	VMASKMOVPS  32(R11), Y0, Y10
-	MOVL        (DI), R11
-	IMULQ       DX, R11
-	VFMADD231PS (AX)(R11*1), Y9, Y1
-	VMASKMOVPS  32(AX)(R11*1), Y0, Y11
-	VFMADD231PS Y11, Y10, Y2
-	MOVL        (DI)(SI*4), R11
-	IMULQ       DX, R11
-	VFMADD231PS (AX)(R11*1), Y9, Y3
-	VMASKMOVPS  32(AX)(R11*1), Y0, Y11
-	VFMADD231PS Y11, Y10, Y4
-	MOVL        (DI)(SI*8), R11
-	IMULQ       DX, R11
-	VFMADD231PS (AX)(R11*1), Y9, Y5
-	VMASKMOVPS  32(AX)(R11*1), Y0, Y11
-	VFMADD231PS Y11, Y10, Y6
-	MOVL        (R8), R11
-	IMULQ       DX, R11
-	VFMADD231PS (AX)(R11*1), Y9, Y7
-	VMASKMOVPS  32(AX)(R11*1), Y0, Y9
-	VFMADD231PS Y9, Y10, Y8
+	PREFETCHT0  (R11)
+	MOVL        (DI), R13
+	IMULQ       BX, R13
+	ADDQ        DX, R13
+	VMOVUPS     (R13), Y8
+	VMOVUPS     32(R13)(AX*4), Y9
+	MOVL        (R9), R13
+	IMULQ       BX, R13
+	VFMADD231PS (CX)(R13*1), Y8, Y0
+	VFMADD231PS 32(SI)(R13*1), Y9, Y1
+	MOVL        (R9)(R8*4), R13
+	IMULQ       BX, R13
+	VFMADD231PS (CX)(R13*1), Y8, Y2
+	VFMADD231PS 32(SI)(R13*1), Y9, Y3
+	MOVL        (R9)(R8*8), R13
+	IMULQ       BX, R13
+	VFMADD231PS (CX)(R13*1), Y8, Y4
+	VFMADD231PS 32(SI)(R13*1), Y9, Y5
+	MOVL        (R10), R13
+	IMULQ       BX, R13
+	VFMADD231PS (CX)(R13*1), Y8, Y6
+	VFMADD231PS 32(SI)(R13*1), Y9, Y7
+	ADDQ        $0x04, R9
+	ADDQ        $0x04, R10
+	ADDQ        $0x10, R11
 	ADDQ        $0x04, DI
-	ADDQ        $0x04, R8
-	ADDQ        $0x10, R9
-	ADDQ        $0x04, BX
-	CMPQ        BX, R10
+	CMPQ        DI, R12
 	JNE         pairs
 
 summed:
-	MOVQ         mean+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         mean+72(FP), CX
+	TESTQ        CX, CX
 	JE           store1
-	CMPQ         SI, $0x01
+	CMPQ         R8, $0x01
 	JLE          store1
-	VMOVSS       one<>+0(SB), X9
-	VXORPS       X10, X10, X10
-	VCVTSI2SSQ   SI, X10, X10
-	VDIVSS       X10, X9, X9
-	VBROADCASTSS X9, Y9
-	VMULPS       Y9, Y1, Y1
-	VMULPS       Y9, Y2, Y2
-	VMULPS       Y9, Y3, Y3
-	VMULPS       Y9, Y4, Y4
-	VMULPS       Y9, Y5, Y5
-	VMULPS       Y9, Y6, Y6
-	VMULPS       Y9, Y7, Y7
-	VMULPS       Y9, Y8, Y8
+	VMOVSS       one<>+0(SB), X8
+	VXORPS       X9, X9, X9
+	VCVTSI2SSQ   R8, X9, X9
+	VDIVSS       X9, X8, X8
+	VBROADCASTSS X8, Y8
+	VMULPS       Y8, Y0, Y0
+	VMULPS       Y8, Y1, Y1
+	VMULPS       Y8, Y2, Y2
+	VMULPS       Y8, Y3, Y3
+	VMULPS       Y8, Y4, Y4
+	VMULPS       Y8, Y5, Y5
+	VMULPS       Y8, Y6, Y6
+	VMULPS       Y8, Y7, Y7
 
 store1:
-	MOVQ       out+0(FP), AX
-	MOVQ       ostride+56(FP), CX
-	VMOVUPS    Y1, (AX)
-	VMASKMOVPS Y2, Y0, 32(AX)
-	ADDQ       CX, AX
-	VMOVUPS    Y3, (AX)
-	VMASKMOVPS Y4, Y0, 32(AX)
-	ADDQ       CX, AX
-	VMOVUPS    Y5, (AX)
-	VMASKMOVPS Y6, Y0, 32(AX)
-	ADDQ       CX, AX
-	VMOVUPS    Y7, (AX)
-	VMASKMOVPS Y8, Y0, 32(AX)
-	ADDQ       CX, AX
+	MOVQ    out+0(FP), CX
+	MOVQ    ostride+56(FP), DX
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)(AX*4)
+	ADDQ    DX, CX
+	VMOVUPS Y2, (CX)
+	VMOVUPS Y3, 32(CX)(AX*4)
+	ADDQ    DX, CX
+	VMOVUPS Y4, (CX)
+	VMOVUPS Y5, 32(CX)(AX*4)
+	ADDQ    DX, CX
+	VMOVUPS Y6, (CX)
+	VMOVUPS Y7, 32(CX)(AX*4)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
 // func depthwiseTall6x2F32AVX2(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, ostride int, tail int, mean int)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·depthwiseTall6x2F32AVX2(SB), NOSPLIT, $0-80
-	MOVQ    tail+64(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
-	NEGQ    AX
-	VMOVUPS 32(CX)(AX*4), Y0
-	MOVQ    f+8(FP), AX
-	MOVQ    w+16(FP), CX
-	MOVQ    stride+48(FP), DX
-	MOVQ    pose+32(FP), BX
-	MOVQ    n+40(FP), SI
-	MOVQ    index+24(FP), DI
-	LEAQ    (DI)(SI*8), R8
-	LEAQ    (R8)(SI*4), R8
-	LEAQ    (R8)(SI*8), R9
-	LEAQ    (R9)(SI*4), R9
-	VXORPS  Y1, Y1, Y1
-	VXORPS  Y2, Y2, Y2
-	VXORPS  Y3, Y3, Y3
-	VXORPS  Y4, Y4, Y4
-	VXORPS  Y5, Y5, Y5
-	VXORPS  Y6, Y6, Y6
-	VXORPS  Y7, Y7, Y7
-	VXORPS  Y8, Y8, Y8
-	VXORPS  Y9, Y9, Y9
-	VXORPS  Y10, Y10, Y10
-	VXORPS  Y11, Y11, Y11
-	VXORPS  Y12, Y12, Y12
-	LEAQ    (BX)(SI*4), R10
-	TESTQ   SI, SI
-	JE      summed
+	MOVQ   tail+64(FP), AX
+	SUBQ   $0x08, AX
+	MOVQ   f+8(FP), CX
+	MOVQ   w+16(FP), DX
+	MOVQ   stride+48(FP), BX
+	LEAQ   (CX)(AX*4), SI
+	MOVQ   pose+32(FP), DI
+	MOVQ   n+40(FP), R8
+	MOVQ   index+24(FP), R9
+	LEAQ   (R9)(R8*8), R10
+	LEAQ   (R10)(R8*4), R10
+	LEAQ   (R10)(R8*8), R11
+	LEAQ   (R11)(R8*4), R11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+	LEAQ   (DI)(R8*4), R12
+	TESTQ  R8, R8
+	JE     summed
 
 pairs:
-	PREFETCHT0  (R9)
-	MOVL        (BX), R11
-	IMULQ       DX, R11
-	ADDQ        CX, R11
-	VMOVUPS     (R11), Y13
-	VMASKMOVPS  32(R11), Y0, Y14
-	MOVL        (DI), R11
-	IMULQ       DX, R11
-	VFMADD231PS (AX)(R11*1), Y13, Y1
-	VMASKMOVPS  32(AX)(R11*1), Y0, Y15
-	VFMADD231PS Y15, Y14, Y2
-	MOVL        (DI)(SI*4), R11
-	IMULQ       DX, R11
-	VFMADD231PS (AX)(R11*1), Y13, Y3
-	VMASKMOVPS  32(AX)(R11*1), Y0, Y15
-	VFMADD231PS Y15, Y14, Y4
-	MOVL        (DI)(SI*8), R11
-	IMULQ       DX, R11
-	VFMADD231PS (AX)(R11*1), Y13, Y5
-	VMASKMOVPS  32(AX)(R11*1), Y0, Y15
-	VFMADD231PS Y15, Y14, Y6
-	MOVL        (R8), R11
-	IMULQ       DX, R11
-	VFMADD231PS (AX)(R11*1), Y13, Y7
-	VMASKMOVPS  32(AX)(R11*1), Y0, Y15
-	VFMADD231PS Y15, Y14, Y8
-	MOVL        (R8)(SI*4), R11
-	IMULQ       DX, R11
-	VFMADD231PS (AX)(R11*1), Y13, Y9
-	VMASKMOVPS  32(AX)(R11*1), Y0, Y15
-	VFMADD231PS Y15, Y14, Y10
-	MOVL        (R8)(SI*8), R11
-	IMULQ       DX, R11
-	VFMADD231PS (AX)(R11*1), Y13, Y11
-	VMASKMOVPS  32(AX)(R11*1), Y0, Y13
-	VFMADD231PS Y13, Y14, Y12
+	PREFETCHT0  (R11)
+	MOVL        (DI), R13
+	IMULQ       BX, R13
+	ADDQ        DX, R13
+	VMOVUPS     (R13), Y12
+	VMOVUPS     32(R13)(AX*4), Y13
+	MOVL        (R9), R13
+	IMULQ       BX, R13
+	VFMADD231PS (CX)(R13*1), Y12, Y0
+	VFMADD231PS 32(SI)(R13*1), Y13, Y1
+	MOVL        (R9)(R8*4), R13
+	IMULQ       BX, R13
+	VFMADD231PS (CX)(R13*1), Y12, Y2
+	VFMADD231PS 32(SI)(R13*1), Y13, Y3
+	MOVL        (R9)(R8*8), R13
+	IMULQ       BX, R13
+	VFMADD231PS (CX)(R13*1), Y12, Y4
+	VFMADD231PS 32(SI)(R13*1), Y13, Y5
+	MOVL        (R10), R13
+	IMULQ       BX, R13
+	VFMADD231PS (CX)(R13*1), Y12, Y6
+	VFMADD231PS 32(SI)(R13*1), Y13, Y7
+	MOVL        (R10)(R8*4), R13
+	IMULQ       BX, R13
+	VFMADD231PS (CX)(R13*1), Y12, Y8
+	VFMADD231PS 32(SI)(R13*1), Y13, Y9
+	MOVL        (R10)(R8*8), R13
+	IMULQ       BX, R13
+	VFMADD231PS (CX)(R13*1), Y12, Y10
+	VFMADD231PS 32(SI)(R13*1), Y13, Y11
+	ADDQ        $0x04, R9
+	ADDQ        $0x04, R10
+	ADDQ        $0x18, R11
 	ADDQ        $0x04, DI
-	ADDQ        $0x04, R8
-	ADDQ        $0x18, R9
-	ADDQ        $0x04, BX
-	CMPQ        BX, R10
+	CMPQ        DI, R12
 	JNE         pairs
 
 summed:
-	MOVQ         mean+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         mean+72(FP), CX
+	TESTQ        CX, CX
 	JE           store1
-	CMPQ         SI, $0x01
+	CMPQ         R8, $0x01
 	JLE          store1
-	VMOVSS       one<>+0(SB), X13
-	VXORPS       X14, X14, X14
-	VCVTSI2SSQ   SI, X14, X14
-	VDIVSS       X14, X13, X13
-	VBROADCASTSS X13, Y13
-	VMULPS       Y13, Y1, Y1
-	VMULPS       Y13, Y2, Y2
-	VMULPS       Y13, Y3, Y3
-	VMULPS       Y13, Y4, Y4
-	VMULPS       Y13, Y5, Y5
-	VMULPS       Y13, Y6, Y6
-	VMULPS       Y13, Y7, Y7
-	VMULPS       Y13, Y8, Y8
-	VMULPS       Y13, Y9, Y9
-	VMULPS       Y13, Y10, Y10
-	VMULPS       Y13, Y11, Y11
-	VMULPS       Y13, Y12, Y12
+	VMOVSS       one<>+0(SB), X12
+	VXORPS       X13, X13, X13
+	VCVTSI2SSQ   R8, X13, X13
+	VDIVSS       X13, X12, X12
+	VBROADCASTSS X12, Y12
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	VMULPS       Y12, Y8, Y8
+	VMULPS       Y12, Y9, Y9
+	VMULPS       Y12, Y10, Y10
+	VMULPS       Y12, Y11, Y11
 
 store1:
-	MOVQ       out+0(FP), AX
-	MOVQ       ostride+56(FP), CX
-	VMOVUPS    Y1, (AX)
-	VMASKMOVPS Y2, Y0, 32(AX)
-	ADDQ       CX, AX
-	VMOVUPS    Y3, (AX)
-	VMASKMOVPS Y4, Y0, 32(AX)
-	ADDQ       CX, AX
-	VMOVUPS    Y5, (AX)
-	VMASKMOVPS Y6, Y0, 32(AX)
-	ADDQ       CX, AX
-	VMOVUPS    Y7, (AX)
-	VMASKMOVPS Y8, Y0, 32(AX)
-	ADDQ       CX, AX
-	VMOVUPS    Y9, (AX)
-	VMASKMOVPS Y10, Y0, 32(AX)
-	ADDQ       CX, AX
-	VMOVUPS    Y11, (AX)
-	VMASKMOVPS Y12, Y0, 32(AX)
-	ADDQ       CX, AX
+	MOVQ    out+0(FP), CX
+	MOVQ    ostride+56(FP), DX
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)(AX*4)
+	ADDQ    DX, CX
+	VMOVUPS Y2, (CX)
+	VMOVUPS Y3, 32(CX)(AX*4)
+	ADDQ    DX, CX
+	VMOVUPS Y4, (CX)
+	VMOVUPS Y5, 32(CX)(AX*4)
+	ADDQ    DX, CX
+	VMOVUPS Y6, (CX)
+	VMOVUPS Y7, 32(CX)(AX*4)
+	ADDQ    DX, CX
+	VMOVUPS Y8, (CX)
+	VMOVUPS Y9, 32(CX)(AX*4)
+	ADDQ    DX, CX
+	VMOVUPS Y10, (CX)
+	VMOVUPS Y11, 32(CX)(AX*4)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 

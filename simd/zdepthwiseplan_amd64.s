@@ -7521,70 +7521,67 @@ pair:
 // func depthwiseSeq2F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, ostride int, tail int, mean int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·depthwiseSeq2F32AVX2(SB), NOSPLIT, $0-88
-	MOVQ    tail+72(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
-	NEGQ    AX
-	VMOVUPS 32(CX)(AX*4), Y0
-	MOVQ    out+0(FP), AX
-	MOVQ    f+8(FP), CX
-	MOVQ    w+16(FP), DX
-	MOVQ    stride+56(FP), BX
-	MOVQ    offsets+24(FP), SI
-	MOVQ    index+32(FP), DI
-	MOVQ    pose+40(FP), R8
-	MOVQ    rows+48(FP), R9
-	TESTQ   R9, R9
-	JE      done2
+	MOVQ  tail+72(FP), AX
+	SUBQ  $0x08, AX
+	MOVQ  out+0(FP), CX
+	MOVQ  f+8(FP), DX
+	MOVQ  w+16(FP), BX
+	MOVQ  stride+56(FP), SI
+	MOVQ  offsets+24(FP), DI
+	MOVQ  index+32(FP), R8
+	MOVQ  pose+40(FP), R9
+	MOVQ  rows+48(FP), R10
+	TESTQ R10, R10
+	JE    done2
 
 row1:
-	MOVQ   8(SI), R10
-	SUBQ   (SI), R10
+	MOVQ   8(DI), R11
+	SUBQ   (DI), R11
+	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	SUBQ   $0x01, R10
+	SUBQ   $0x01, R11
 	JL     rest4
 
 pairs3:
-	MOVL        (DI), R11
-	IMULQ       BX, R11
-	ADDQ        CX, R11
 	MOVL        (R8), R12
-	IMULQ       BX, R12
+	IMULQ       SI, R12
 	ADDQ        DX, R12
-	VMOVUPS     (R12), Y3
-	VFMADD231PS (R11), Y3, Y1
-	VMASKMOVPS  32(R12), Y0, Y3
-	VMASKMOVPS  32(R11), Y0, Y4
-	VFMADD231PS Y4, Y3, Y2
-	ADDQ        $0x04, DI
+	MOVL        (R9), R13
+	IMULQ       SI, R13
+	ADDQ        BX, R13
+	VMOVUPS     (R13), Y2
+	VFMADD231PS (R12), Y2, Y0
+	VMOVUPS     32(R13)(AX*4), Y2
+	VFMADD231PS 32(R12)(AX*4), Y2, Y1
 	ADDQ        $0x04, R8
-	SUBQ        $0x01, R10
+	ADDQ        $0x04, R9
+	SUBQ        $0x01, R11
 	JGE         pairs3
 
 rest4:
-	MOVQ         8(SI), R10
-	SUBQ         (SI), R10
-	MOVQ         mean+80(FP), R11
-	TESTQ        R11, R11
+	MOVQ         8(DI), R11
+	SUBQ         (DI), R11
+	MOVQ         mean+80(FP), R12
+	TESTQ        R12, R12
 	JE           store6
-	CMPQ         R10, $0x01
+	CMPQ         R11, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X3
-	VXORPS       X4, X4, X4
-	VCVTSI2SSQ   R10, X4, X4
-	VDIVSS       X4, X3, X3
-	VBROADCASTSS X3, Y3
-	VMULPS       Y3, Y1, Y1
-	VMULPS       Y3, Y2, Y2
+	VMOVSS       one<>+0(SB), X2
+	VXORPS       X3, X3, X3
+	VCVTSI2SSQ   R11, X3, X3
+	VDIVSS       X3, X2, X2
+	VBROADCASTSS X2, Y2
+	VMULPS       Y2, Y0, Y0
+	VMULPS       Y2, Y1, Y1
 
 store6:
-	VMOVUPS    Y1, (AX)
-	VMASKMOVPS Y2, Y0, 32(AX)
-	MOVQ       ostride+64(FP), R10
-	ADDQ       R10, AX
-	ADDQ       $0x08, SI
-	DECQ       R9
-	JNE        row1
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)(AX*4)
+	MOVQ    ostride+64(FP), R11
+	ADDQ    R11, CX
+	ADDQ    $0x08, DI
+	DECQ    R10
+	JNE     row1
 
 done2:
 	VZEROUPPER

@@ -4,6 +4,16 @@
 
 package simd
 
+// momentsShifted8F32AVX2 adds w·(x - center) to sum for every row, for 8 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart; without weight each counts once.
+//
+//go:noescape
+func momentsShifted8F32AVX2(sum *float64, center *float64, x *float32, weight *int32, rows int, stride int, tail int)
+
+// momentsSquares8F32AVX2 adds w·(x - center)² to sum for every row, for 8 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart; without weight each counts once.
+//
+//go:noescape
+func momentsSquares8F32AVX2(sum *float64, center *float64, x *float32, weight *int32, rows int, stride int, tail int)
+
 // momentsShifted4F32AVX2 adds w·(x - center) to sum for every row, for 4 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart; without weight each counts once.
 //
 //go:noescape

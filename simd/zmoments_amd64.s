@@ -4,325 +4,495 @@
 
 #include "textflag.h"
 
-// func momentsShifted4F32AVX2(sum *float64, center *float64, x *float32, weight *int32, rows int, stride int, tail int)
+// func momentsShifted8F32AVX2(sum *float64, center *float64, x *float32, weight *int32, rows int, stride int, tail int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·momentsShifted4F32AVX2(SB), NOSPLIT, $0-56
-	MOVQ       tail+48(FP), AX
-	LEAQ       tailMaskF64<>+0(SB), CX
-	MOVQ       AX, DX
-	NEGQ       DX
-	VMOVUPS    32(CX)(DX*8), Y0
-	LEAQ       tailMask4<>+0(SB), CX
-	NEGQ       AX
-	VMOVDQU    16(CX)(AX*4), X1
-	MOVQ       sum+0(FP), AX
-	MOVQ       center+8(FP), CX
-	MOVQ       x+16(FP), DX
-	MOVQ       weight+24(FP), BX
-	MOVQ       rows+32(FP), SI
-	MOVQ       stride+40(FP), DI
-	VMOVUPS    (AX), Y2
-	VMOVUPS    (CX), Y3
-	VMOVUPS    32(AX), Y4
-	VMOVUPS    32(CX), Y5
-	VMOVUPS    64(AX), Y6
-	VMOVUPS    64(CX), Y7
-	VMASKMOVPD 96(AX), Y0, Y8
-	VMASKMOVPD 96(CX), Y0, Y9
-	TESTQ      SI, SI
-	JE         store
-	TESTQ      BX, BX
-	JNE        weighted
+TEXT ·momentsShifted8F32AVX2(SB), NOSPLIT, $0-56
+	MOVQ    tail+48(FP), AX
+	SUBQ    $0x04, AX
+	MOVQ    sum+0(FP), CX
+	MOVQ    center+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    weight+24(FP), SI
+	MOVQ    rows+32(FP), DI
+	MOVQ    stride+40(FP), R8
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS 128(CX), Y4
+	VMOVUPS 160(CX), Y5
+	VMOVUPS 192(CX), Y6
+	VMOVUPD 224(CX)(AX*8), Y7
+	VMOVUPD 224(DX)(AX*8), Y8
+	TESTQ   DI, DI
+	JE      store
+	TESTQ   SI, SI
+	JNE     weighted
 
 row:
-	VCVTPS2PD  (DX), Y10
-	VSUBPD     Y3, Y10, Y10
-	VADDPD     Y10, Y2, Y2
-	VCVTPS2PD  16(DX), Y10
-	VSUBPD     Y5, Y10, Y10
-	VADDPD     Y10, Y4, Y4
-	VCVTPS2PD  32(DX), Y10
-	VSUBPD     Y7, Y10, Y10
-	VADDPD     Y10, Y6, Y6
-	VMASKMOVPS 48(DX), X1, X10
-	VCVTPS2PD  X10, Y10
-	VSUBPD     Y9, Y10, Y10
-	VADDPD     Y10, Y8, Y8
-	ADDQ       DI, DX
-	DECQ       SI
-	JNE        row
-	JMP        store
+	VCVTPS2PD (BX), Y9
+	VSUBPD    (DX), Y9, Y9
+	VADDPD    Y9, Y0, Y0
+	VCVTPS2PD 16(BX), Y9
+	VSUBPD    32(DX), Y9, Y9
+	VADDPD    Y9, Y1, Y1
+	VCVTPS2PD 32(BX), Y9
+	VSUBPD    64(DX), Y9, Y9
+	VADDPD    Y9, Y2, Y2
+	VCVTPS2PD 48(BX), Y9
+	VSUBPD    96(DX), Y9, Y9
+	VADDPD    Y9, Y3, Y3
+	VCVTPS2PD 64(BX), Y9
+	VSUBPD    128(DX), Y9, Y9
+	VADDPD    Y9, Y4, Y4
+	VCVTPS2PD 80(BX), Y9
+	VSUBPD    160(DX), Y9, Y9
+	VADDPD    Y9, Y5, Y5
+	VCVTPS2PD 96(BX), Y9
+	VSUBPD    192(DX), Y9, Y9
+	VADDPD    Y9, Y6, Y6
+	VCVTPS2PD 112(BX)(AX*4), Y9
+	VSUBPD    Y8, Y9, Y9
+	VADDPD    Y9, Y7, Y7
+	ADDQ      R8, BX
+	DECQ      DI
+	JNE       row
+	JMP       store
 
 weighted:
-	MOVLQSX      (BX), CX
-	ADDQ         $0x04, BX
-	TESTQ        CX, CX
+	MOVLQSX      (SI), R9
+	ADDQ         $0x04, SI
+	TESTQ        R9, R9
 	JE           skip
-	VXORPS       X10, X10, X10
-	VCVTSI2SDQ   CX, X10, X10
-	VBROADCASTSD X10, Y10
-	VCVTPS2PD    (DX), Y11
-	VSUBPD       Y3, Y11, Y11
-	VFMADD231PD  Y10, Y11, Y2
-	VCVTPS2PD    16(DX), Y11
-	VSUBPD       Y5, Y11, Y11
-	VFMADD231PD  Y10, Y11, Y4
-	VCVTPS2PD    32(DX), Y11
-	VSUBPD       Y7, Y11, Y11
-	VFMADD231PD  Y10, Y11, Y6
-	VMASKMOVPS   48(DX), X1, X11
-	VCVTPS2PD    X11, Y11
-	VSUBPD       Y9, Y11, Y11
-	VFMADD231PD  Y10, Y11, Y8
+	VXORPS       X9, X9, X9
+	VCVTSI2SDQ   R9, X9, X9
+	VBROADCASTSD X9, Y9
+	VCVTPS2PD    (BX), Y10
+	VSUBPD       (DX), Y10, Y10
+	VFMADD231PD  Y9, Y10, Y0
+	VCVTPS2PD    16(BX), Y10
+	VSUBPD       32(DX), Y10, Y10
+	VFMADD231PD  Y9, Y10, Y1
+	VCVTPS2PD    32(BX), Y10
+	VSUBPD       64(DX), Y10, Y10
+	VFMADD231PD  Y9, Y10, Y2
+	VCVTPS2PD    48(BX), Y10
+	VSUBPD       96(DX), Y10, Y10
+	VFMADD231PD  Y9, Y10, Y3
+	VCVTPS2PD    64(BX), Y10
+	VSUBPD       128(DX), Y10, Y10
+	VFMADD231PD  Y9, Y10, Y4
+	VCVTPS2PD    80(BX), Y10
+	VSUBPD       160(DX), Y10, Y10
+	VFMADD231PD  Y9, Y10, Y5
+	VCVTPS2PD    96(BX), Y10
+	VSUBPD       192(DX), Y10, Y10
+	VFMADD231PD  Y9, Y10, Y6
+	VCVTPS2PD    112(BX)(AX*4), Y10
+	VSUBPD       Y8, Y10, Y10
+	VFMADD231PD  Y9, Y10, Y7
 
 skip:
-	ADDQ DI, DX
-	DECQ SI
+	ADDQ R8, BX
+	DECQ DI
 	JNE  weighted
 
 store:
-	VMOVUPS    Y2, (AX)
-	VMOVUPS    Y4, 32(AX)
-	VMOVUPS    Y6, 64(AX)
-	VMASKMOVPD Y8, Y0, 96(AX)
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	VMOVUPS Y2, 64(CX)
+	VMOVUPS Y3, 96(CX)
+	VMOVUPS Y4, 128(CX)
+	VMOVUPS Y5, 160(CX)
+	VMOVUPS Y6, 192(CX)
+	VMOVUPD Y7, 224(CX)(AX*8)
 	VZEROUPPER
 	RET
 
-DATA tailMaskF64<>+0(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+8(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+16(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+24(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+32(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+40(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+48(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+56(SB)/8, $0x0000000000000000
-GLOBL tailMaskF64<>(SB), RODATA|NOPTR, $64
-
-DATA tailMask4<>+0(SB)/8, $0xffffffffffffffff
-DATA tailMask4<>+8(SB)/8, $0xffffffffffffffff
-DATA tailMask4<>+16(SB)/8, $0x0000000000000000
-DATA tailMask4<>+24(SB)/8, $0x0000000000000000
-GLOBL tailMask4<>(SB), RODATA|NOPTR, $32
-
-// func momentsSquares4F32AVX2(sum *float64, center *float64, x *float32, weight *int32, rows int, stride int, tail int)
+// func momentsSquares8F32AVX2(sum *float64, center *float64, x *float32, weight *int32, rows int, stride int, tail int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·momentsSquares4F32AVX2(SB), NOSPLIT, $0-56
-	MOVQ       tail+48(FP), AX
-	LEAQ       tailMaskF64<>+0(SB), CX
-	MOVQ       AX, DX
-	NEGQ       DX
-	VMOVUPS    32(CX)(DX*8), Y0
-	LEAQ       tailMask4<>+0(SB), CX
-	NEGQ       AX
-	VMOVDQU    16(CX)(AX*4), X1
-	MOVQ       sum+0(FP), AX
-	MOVQ       center+8(FP), CX
-	MOVQ       x+16(FP), DX
-	MOVQ       weight+24(FP), BX
-	MOVQ       rows+32(FP), SI
-	MOVQ       stride+40(FP), DI
-	VMOVUPS    (AX), Y2
-	VMOVUPS    (CX), Y3
-	VMOVUPS    32(AX), Y4
-	VMOVUPS    32(CX), Y5
-	VMOVUPS    64(AX), Y6
-	VMOVUPS    64(CX), Y7
-	VMASKMOVPD 96(AX), Y0, Y8
-	VMASKMOVPD 96(CX), Y0, Y9
-	TESTQ      SI, SI
-	JE         store
-	TESTQ      BX, BX
-	JNE        weighted
+TEXT ·momentsSquares8F32AVX2(SB), NOSPLIT, $0-56
+	MOVQ    tail+48(FP), AX
+	SUBQ    $0x04, AX
+	MOVQ    sum+0(FP), CX
+	MOVQ    center+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    weight+24(FP), SI
+	MOVQ    rows+32(FP), DI
+	MOVQ    stride+40(FP), R8
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS 128(CX), Y4
+	VMOVUPS 160(CX), Y5
+	VMOVUPS 192(CX), Y6
+	VMOVUPD 224(CX)(AX*8), Y7
+	VMOVUPD 224(DX)(AX*8), Y8
+	TESTQ   DI, DI
+	JE      store
+	TESTQ   SI, SI
+	JNE     weighted
 
 row:
-	VCVTPS2PD   (DX), Y10
-	VSUBPD      Y3, Y10, Y10
-	VFMADD231PD Y10, Y10, Y2
-	VCVTPS2PD   16(DX), Y10
-	VSUBPD      Y5, Y10, Y10
-	VFMADD231PD Y10, Y10, Y4
-	VCVTPS2PD   32(DX), Y10
-	VSUBPD      Y7, Y10, Y10
-	VFMADD231PD Y10, Y10, Y6
-	VMASKMOVPS  48(DX), X1, X10
-	VCVTPS2PD   X10, Y10
-	VSUBPD      Y9, Y10, Y10
-	VFMADD231PD Y10, Y10, Y8
-	ADDQ        DI, DX
-	DECQ        SI
+	VCVTPS2PD   (BX), Y9
+	VSUBPD      (DX), Y9, Y9
+	VFMADD231PD Y9, Y9, Y0
+	VCVTPS2PD   16(BX), Y9
+	VSUBPD      32(DX), Y9, Y9
+	VFMADD231PD Y9, Y9, Y1
+	VCVTPS2PD   32(BX), Y9
+	VSUBPD      64(DX), Y9, Y9
+	VFMADD231PD Y9, Y9, Y2
+	VCVTPS2PD   48(BX), Y9
+	VSUBPD      96(DX), Y9, Y9
+	VFMADD231PD Y9, Y9, Y3
+	VCVTPS2PD   64(BX), Y9
+	VSUBPD      128(DX), Y9, Y9
+	VFMADD231PD Y9, Y9, Y4
+	VCVTPS2PD   80(BX), Y9
+	VSUBPD      160(DX), Y9, Y9
+	VFMADD231PD Y9, Y9, Y5
+	VCVTPS2PD   96(BX), Y9
+	VSUBPD      192(DX), Y9, Y9
+	VFMADD231PD Y9, Y9, Y6
+	VCVTPS2PD   112(BX)(AX*4), Y9
+	VSUBPD      Y8, Y9, Y9
+	VFMADD231PD Y9, Y9, Y7
+	ADDQ        R8, BX
+	DECQ        DI
 	JNE         row
 	JMP         store
 
 weighted:
-	MOVLQSX      (BX), CX
-	ADDQ         $0x04, BX
-	TESTQ        CX, CX
+	MOVLQSX      (SI), R9
+	ADDQ         $0x04, SI
+	TESTQ        R9, R9
 	JE           skip
-	VXORPS       X10, X10, X10
-	VCVTSI2SDQ   CX, X10, X10
-	VBROADCASTSD X10, Y10
-	VCVTPS2PD    (DX), Y11
-	VSUBPD       Y3, Y11, Y11
-	VMULPD       Y10, Y11, Y12
-	VFMADD231PD  Y12, Y11, Y2
-	VCVTPS2PD    16(DX), Y11
-	VSUBPD       Y5, Y11, Y11
-	VMULPD       Y10, Y11, Y12
-	VFMADD231PD  Y12, Y11, Y4
-	VCVTPS2PD    32(DX), Y11
-	VSUBPD       Y7, Y11, Y11
-	VMULPD       Y10, Y11, Y12
-	VFMADD231PD  Y12, Y11, Y6
-	VMASKMOVPS   48(DX), X1, X11
-	VCVTPS2PD    X11, Y11
-	VSUBPD       Y9, Y11, Y11
-	VMULPD       Y10, Y11, Y10
-	VFMADD231PD  Y10, Y11, Y8
+	VXORPS       X9, X9, X9
+	VCVTSI2SDQ   R9, X9, X9
+	VBROADCASTSD X9, Y9
+	VCVTPS2PD    (BX), Y10
+	VSUBPD       (DX), Y10, Y10
+	VMULPD       Y9, Y10, Y11
+	VFMADD231PD  Y11, Y10, Y0
+	VCVTPS2PD    16(BX), Y10
+	VSUBPD       32(DX), Y10, Y10
+	VMULPD       Y9, Y10, Y11
+	VFMADD231PD  Y11, Y10, Y1
+	VCVTPS2PD    32(BX), Y10
+	VSUBPD       64(DX), Y10, Y10
+	VMULPD       Y9, Y10, Y11
+	VFMADD231PD  Y11, Y10, Y2
+	VCVTPS2PD    48(BX), Y10
+	VSUBPD       96(DX), Y10, Y10
+	VMULPD       Y9, Y10, Y11
+	VFMADD231PD  Y11, Y10, Y3
+	VCVTPS2PD    64(BX), Y10
+	VSUBPD       128(DX), Y10, Y10
+	VMULPD       Y9, Y10, Y11
+	VFMADD231PD  Y11, Y10, Y4
+	VCVTPS2PD    80(BX), Y10
+	VSUBPD       160(DX), Y10, Y10
+	VMULPD       Y9, Y10, Y11
+	VFMADD231PD  Y11, Y10, Y5
+	VCVTPS2PD    96(BX), Y10
+	VSUBPD       192(DX), Y10, Y10
+	VMULPD       Y9, Y10, Y11
+	VFMADD231PD  Y11, Y10, Y6
+	VCVTPS2PD    112(BX)(AX*4), Y10
+	VSUBPD       Y8, Y10, Y10
+	VMULPD       Y9, Y10, Y9
+	VFMADD231PD  Y9, Y10, Y7
 
 skip:
-	ADDQ DI, DX
-	DECQ SI
+	ADDQ R8, BX
+	DECQ DI
 	JNE  weighted
 
 store:
-	VMOVUPS    Y2, (AX)
-	VMOVUPS    Y4, 32(AX)
-	VMOVUPS    Y6, 64(AX)
-	VMASKMOVPD Y8, Y0, 96(AX)
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	VMOVUPS Y2, 64(CX)
+	VMOVUPS Y3, 96(CX)
+	VMOVUPS Y4, 128(CX)
+	VMOVUPS Y5, 160(CX)
+	VMOVUPS Y6, 192(CX)
+	VMOVUPD Y7, 224(CX)(AX*8)
+	VZEROUPPER
+	RET
+
+// func momentsShifted4F32AVX2(sum *float64, center *float64, x *float32, weight *int32, rows int, stride int, tail int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·momentsShifted4F32AVX2(SB), NOSPLIT, $0-56
+	MOVQ    tail+48(FP), AX
+	SUBQ    $0x04, AX
+	MOVQ    sum+0(FP), CX
+	MOVQ    center+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    weight+24(FP), SI
+	MOVQ    rows+32(FP), DI
+	MOVQ    stride+40(FP), R8
+	VMOVUPS (CX), Y0
+	VMOVUPS (DX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 32(DX), Y3
+	VMOVUPS 64(CX), Y4
+	VMOVUPS 64(DX), Y5
+	VMOVUPD 96(CX)(AX*8), Y6
+	VMOVUPD 96(DX)(AX*8), Y7
+	TESTQ   DI, DI
+	JE      store
+	TESTQ   SI, SI
+	JNE     weighted
+
+row:
+	VCVTPS2PD (BX), Y8
+	VSUBPD    Y1, Y8, Y8
+	VADDPD    Y8, Y0, Y0
+	VCVTPS2PD 16(BX), Y8
+	VSUBPD    Y3, Y8, Y8
+	VADDPD    Y8, Y2, Y2
+	VCVTPS2PD 32(BX), Y8
+	VSUBPD    Y5, Y8, Y8
+	VADDPD    Y8, Y4, Y4
+	VCVTPS2PD 48(BX)(AX*4), Y8
+	VSUBPD    Y7, Y8, Y8
+	VADDPD    Y8, Y6, Y6
+	ADDQ      R8, BX
+	DECQ      DI
+	JNE       row
+	JMP       store
+
+weighted:
+	MOVLQSX      (SI), DX
+	ADDQ         $0x04, SI
+	TESTQ        DX, DX
+	JE           skip
+	VXORPS       X8, X8, X8
+	VCVTSI2SDQ   DX, X8, X8
+	VBROADCASTSD X8, Y8
+	VCVTPS2PD    (BX), Y9
+	VSUBPD       Y1, Y9, Y9
+	VFMADD231PD  Y8, Y9, Y0
+	VCVTPS2PD    16(BX), Y9
+	VSUBPD       Y3, Y9, Y9
+	VFMADD231PD  Y8, Y9, Y2
+	VCVTPS2PD    32(BX), Y9
+	VSUBPD       Y5, Y9, Y9
+	VFMADD231PD  Y8, Y9, Y4
+	VCVTPS2PD    48(BX)(AX*4), Y9
+	VSUBPD       Y7, Y9, Y9
+	VFMADD231PD  Y8, Y9, Y6
+
+skip:
+	ADDQ R8, BX
+	DECQ DI
+	JNE  weighted
+
+store:
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y2, 32(CX)
+	VMOVUPS Y4, 64(CX)
+	VMOVUPD Y6, 96(CX)(AX*8)
+	VZEROUPPER
+	RET
+
+// func momentsSquares4F32AVX2(sum *float64, center *float64, x *float32, weight *int32, rows int, stride int, tail int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·momentsSquares4F32AVX2(SB), NOSPLIT, $0-56
+	MOVQ    tail+48(FP), AX
+	SUBQ    $0x04, AX
+	MOVQ    sum+0(FP), CX
+	MOVQ    center+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    weight+24(FP), SI
+	MOVQ    rows+32(FP), DI
+	MOVQ    stride+40(FP), R8
+	VMOVUPS (CX), Y0
+	VMOVUPS (DX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 32(DX), Y3
+	VMOVUPS 64(CX), Y4
+	VMOVUPS 64(DX), Y5
+	VMOVUPD 96(CX)(AX*8), Y6
+	VMOVUPD 96(DX)(AX*8), Y7
+	TESTQ   DI, DI
+	JE      store
+	TESTQ   SI, SI
+	JNE     weighted
+
+row:
+	VCVTPS2PD   (BX), Y8
+	VSUBPD      Y1, Y8, Y8
+	VFMADD231PD Y8, Y8, Y0
+	VCVTPS2PD   16(BX), Y8
+	VSUBPD      Y3, Y8, Y8
+	VFMADD231PD Y8, Y8, Y2
+	VCVTPS2PD   32(BX), Y8
+	VSUBPD      Y5, Y8, Y8
+	VFMADD231PD Y8, Y8, Y4
+	VCVTPS2PD   48(BX)(AX*4), Y8
+	VSUBPD      Y7, Y8, Y8
+	VFMADD231PD Y8, Y8, Y6
+	ADDQ        R8, BX
+	DECQ        DI
+	JNE         row
+	JMP         store
+
+weighted:
+	MOVLQSX      (SI), DX
+	ADDQ         $0x04, SI
+	TESTQ        DX, DX
+	JE           skip
+	VXORPS       X8, X8, X8
+	VCVTSI2SDQ   DX, X8, X8
+	VBROADCASTSD X8, Y8
+	VCVTPS2PD    (BX), Y9
+	VSUBPD       Y1, Y9, Y9
+	VMULPD       Y8, Y9, Y10
+	VFMADD231PD  Y10, Y9, Y0
+	VCVTPS2PD    16(BX), Y9
+	VSUBPD       Y3, Y9, Y9
+	VMULPD       Y8, Y9, Y10
+	VFMADD231PD  Y10, Y9, Y2
+	VCVTPS2PD    32(BX), Y9
+	VSUBPD       Y5, Y9, Y9
+	VMULPD       Y8, Y9, Y10
+	VFMADD231PD  Y10, Y9, Y4
+	VCVTPS2PD    48(BX)(AX*4), Y9
+	VSUBPD       Y7, Y9, Y9
+	VMULPD       Y8, Y9, Y8
+	VFMADD231PD  Y8, Y9, Y6
+
+skip:
+	ADDQ R8, BX
+	DECQ DI
+	JNE  weighted
+
+store:
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y2, 32(CX)
+	VMOVUPS Y4, 64(CX)
+	VMOVUPD Y6, 96(CX)(AX*8)
 	VZEROUPPER
 	RET
 
 // func momentsShifted2F32AVX2(sum *float64, center *float64, x *float32, weight *int32, rows int, stride int, tail int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·momentsShifted2F32AVX2(SB), NOSPLIT, $0-56
-	MOVQ       tail+48(FP), AX
-	LEAQ       tailMaskF64<>+0(SB), CX
-	MOVQ       AX, DX
-	NEGQ       DX
-	VMOVUPS    32(CX)(DX*8), Y0
-	LEAQ       tailMask4<>+0(SB), CX
-	NEGQ       AX
-	VMOVDQU    16(CX)(AX*4), X1
-	MOVQ       sum+0(FP), AX
-	MOVQ       center+8(FP), CX
-	MOVQ       x+16(FP), DX
-	MOVQ       weight+24(FP), BX
-	MOVQ       rows+32(FP), SI
-	MOVQ       stride+40(FP), DI
-	VMOVUPS    (AX), Y2
-	VMOVUPS    (CX), Y3
-	VMASKMOVPD 32(AX), Y0, Y4
-	VMASKMOVPD 32(CX), Y0, Y5
-	TESTQ      SI, SI
-	JE         store
-	TESTQ      BX, BX
-	JNE        weighted
+	MOVQ    tail+48(FP), AX
+	SUBQ    $0x04, AX
+	MOVQ    sum+0(FP), CX
+	MOVQ    center+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    weight+24(FP), SI
+	MOVQ    rows+32(FP), DI
+	MOVQ    stride+40(FP), R8
+	VMOVUPS (CX), Y0
+	VMOVUPS (DX), Y1
+	VMOVUPD 32(CX)(AX*8), Y2
+	VMOVUPD 32(DX)(AX*8), Y3
+	TESTQ   DI, DI
+	JE      store
+	TESTQ   SI, SI
+	JNE     weighted
 
 row:
-	VCVTPS2PD  (DX), Y6
-	VSUBPD     Y3, Y6, Y6
-	VADDPD     Y6, Y2, Y2
-	VMASKMOVPS 16(DX), X1, X6
-	VCVTPS2PD  X6, Y6
-	VSUBPD     Y5, Y6, Y6
-	VADDPD     Y6, Y4, Y4
-	ADDQ       DI, DX
-	DECQ       SI
-	JNE        row
-	JMP        store
+	VCVTPS2PD (BX), Y4
+	VSUBPD    Y1, Y4, Y4
+	VADDPD    Y4, Y0, Y0
+	VCVTPS2PD 16(BX)(AX*4), Y4
+	VSUBPD    Y3, Y4, Y4
+	VADDPD    Y4, Y2, Y2
+	ADDQ      R8, BX
+	DECQ      DI
+	JNE       row
+	JMP       store
 
 weighted:
-	MOVLQSX      (BX), CX
-	ADDQ         $0x04, BX
-	TESTQ        CX, CX
+	MOVLQSX      (SI), DX
+	ADDQ         $0x04, SI
+	TESTQ        DX, DX
 	JE           skip
-	VXORPS       X6, X6, X6
-	VCVTSI2SDQ   CX, X6, X6
-	VBROADCASTSD X6, Y6
-	VCVTPS2PD    (DX), Y7
-	VSUBPD       Y3, Y7, Y7
-	VFMADD231PD  Y6, Y7, Y2
-	VMASKMOVPS   16(DX), X1, X7
-	VCVTPS2PD    X7, Y7
-	VSUBPD       Y5, Y7, Y7
-	VFMADD231PD  Y6, Y7, Y4
+	VXORPS       X4, X4, X4
+	VCVTSI2SDQ   DX, X4, X4
+	VBROADCASTSD X4, Y4
+	VCVTPS2PD    (BX), Y5
+	VSUBPD       Y1, Y5, Y5
+	VFMADD231PD  Y4, Y5, Y0
+	VCVTPS2PD    16(BX)(AX*4), Y5
+	VSUBPD       Y3, Y5, Y5
+	VFMADD231PD  Y4, Y5, Y2
 
 skip:
-	ADDQ DI, DX
-	DECQ SI
+	ADDQ R8, BX
+	DECQ DI
 	JNE  weighted
 
 store:
-	VMOVUPS    Y2, (AX)
-	VMASKMOVPD Y4, Y0, 32(AX)
+	VMOVUPS Y0, (CX)
+	VMOVUPD Y2, 32(CX)(AX*8)
 	VZEROUPPER
 	RET
 
 // func momentsSquares2F32AVX2(sum *float64, center *float64, x *float32, weight *int32, rows int, stride int, tail int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·momentsSquares2F32AVX2(SB), NOSPLIT, $0-56
-	MOVQ       tail+48(FP), AX
-	LEAQ       tailMaskF64<>+0(SB), CX
-	MOVQ       AX, DX
-	NEGQ       DX
-	VMOVUPS    32(CX)(DX*8), Y0
-	LEAQ       tailMask4<>+0(SB), CX
-	NEGQ       AX
-	VMOVDQU    16(CX)(AX*4), X1
-	MOVQ       sum+0(FP), AX
-	MOVQ       center+8(FP), CX
-	MOVQ       x+16(FP), DX
-	MOVQ       weight+24(FP), BX
-	MOVQ       rows+32(FP), SI
-	MOVQ       stride+40(FP), DI
-	VMOVUPS    (AX), Y2
-	VMOVUPS    (CX), Y3
-	VMASKMOVPD 32(AX), Y0, Y4
-	VMASKMOVPD 32(CX), Y0, Y5
-	TESTQ      SI, SI
-	JE         store
-	TESTQ      BX, BX
-	JNE        weighted
+	MOVQ    tail+48(FP), AX
+	SUBQ    $0x04, AX
+	MOVQ    sum+0(FP), CX
+	MOVQ    center+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    weight+24(FP), SI
+	MOVQ    rows+32(FP), DI
+	MOVQ    stride+40(FP), R8
+	VMOVUPS (CX), Y0
+	VMOVUPS (DX), Y1
+	VMOVUPD 32(CX)(AX*8), Y2
+	VMOVUPD 32(DX)(AX*8), Y3
+	TESTQ   DI, DI
+	JE      store
+	TESTQ   SI, SI
+	JNE     weighted
 
 row:
-	VCVTPS2PD   (DX), Y6
-	VSUBPD      Y3, Y6, Y6
-	VFMADD231PD Y6, Y6, Y2
-	VMASKMOVPS  16(DX), X1, X6
-	VCVTPS2PD   X6, Y6
-	VSUBPD      Y5, Y6, Y6
-	VFMADD231PD Y6, Y6, Y4
-	ADDQ        DI, DX
-	DECQ        SI
+	VCVTPS2PD   (BX), Y4
+	VSUBPD      Y1, Y4, Y4
+	VFMADD231PD Y4, Y4, Y0
+	VCVTPS2PD   16(BX)(AX*4), Y4
+	VSUBPD      Y3, Y4, Y4
+	VFMADD231PD Y4, Y4, Y2
+	ADDQ        R8, BX
+	DECQ        DI
 	JNE         row
 	JMP         store
 
 weighted:
-	MOVLQSX      (BX), CX
-	ADDQ         $0x04, BX
-	TESTQ        CX, CX
+	MOVLQSX      (SI), DX
+	ADDQ         $0x04, SI
+	TESTQ        DX, DX
 	JE           skip
-	VXORPS       X6, X6, X6
-	VCVTSI2SDQ   CX, X6, X6
-	VBROADCASTSD X6, Y6
-	VCVTPS2PD    (DX), Y7
-	VSUBPD       Y3, Y7, Y7
-	VMULPD       Y6, Y7, Y8
-	VFMADD231PD  Y8, Y7, Y2
-	VMASKMOVPS   16(DX), X1, X7
-	VCVTPS2PD    X7, Y7
-	VSUBPD       Y5, Y7, Y7
-	VMULPD       Y6, Y7, Y6
-	VFMADD231PD  Y6, Y7, Y4
+	VXORPS       X4, X4, X4
+	VCVTSI2SDQ   DX, X4, X4
+	VBROADCASTSD X4, Y4
+	VCVTPS2PD    (BX), Y5
+	VSUBPD       Y1, Y5, Y5
+	VMULPD       Y4, Y5, Y6
+	VFMADD231PD  Y6, Y5, Y0
+	VCVTPS2PD    16(BX)(AX*4), Y5
+	VSUBPD       Y3, Y5, Y5
+	VMULPD       Y4, Y5, Y4
+	VFMADD231PD  Y4, Y5, Y2
 
 skip:
-	ADDQ DI, DX
-	DECQ SI
+	ADDQ R8, BX
+	DECQ DI
 	JNE  weighted
 
 store:
-	VMOVUPS    Y2, (AX)
-	VMASKMOVPD Y4, Y0, 32(AX)
+	VMOVUPS Y0, (CX)
+	VMOVUPD Y2, 32(CX)(AX*8)
 	VZEROUPPER
 	RET
 
@@ -382,6 +552,22 @@ store:
 	VMASKMOVPD Y2, Y0, (AX)
 	VZEROUPPER
 	RET
+
+DATA tailMaskF64<>+0(SB)/8, $0xffffffffffffffff
+DATA tailMaskF64<>+8(SB)/8, $0xffffffffffffffff
+DATA tailMaskF64<>+16(SB)/8, $0xffffffffffffffff
+DATA tailMaskF64<>+24(SB)/8, $0xffffffffffffffff
+DATA tailMaskF64<>+32(SB)/8, $0x0000000000000000
+DATA tailMaskF64<>+40(SB)/8, $0x0000000000000000
+DATA tailMaskF64<>+48(SB)/8, $0x0000000000000000
+DATA tailMaskF64<>+56(SB)/8, $0x0000000000000000
+GLOBL tailMaskF64<>(SB), RODATA|NOPTR, $64
+
+DATA tailMask4<>+0(SB)/8, $0xffffffffffffffff
+DATA tailMask4<>+8(SB)/8, $0xffffffffffffffff
+DATA tailMask4<>+16(SB)/8, $0x0000000000000000
+DATA tailMask4<>+24(SB)/8, $0x0000000000000000
+GLOBL tailMask4<>(SB), RODATA|NOPTR, $32
 
 // func momentsSquares1F32AVX2(sum *float64, center *float64, x *float32, weight *int32, rows int, stride int, tail int)
 // Requires: AVX, AVX2, FMA3
@@ -847,122 +1033,118 @@ store:
 // func momentsShifted2F64AVX2(sum *float64, center *float64, x *float64, weight *int32, rows int, stride int, tail int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·momentsShifted2F64AVX2(SB), NOSPLIT, $0-56
-	MOVQ       tail+48(FP), AX
-	LEAQ       tailMaskF64<>+0(SB), CX
-	NEGQ       AX
-	VMOVUPS    32(CX)(AX*8), Y0
-	MOVQ       sum+0(FP), AX
-	MOVQ       center+8(FP), CX
-	MOVQ       x+16(FP), DX
-	MOVQ       weight+24(FP), BX
-	MOVQ       rows+32(FP), SI
-	MOVQ       stride+40(FP), DI
-	VMOVUPS    (AX), Y1
-	VMOVUPS    (CX), Y2
-	VMASKMOVPD 32(AX), Y0, Y3
-	VMASKMOVPD 32(CX), Y0, Y4
-	TESTQ      SI, SI
-	JE         store
-	TESTQ      BX, BX
-	JNE        weighted
+	MOVQ    tail+48(FP), AX
+	SUBQ    $0x04, AX
+	MOVQ    sum+0(FP), CX
+	MOVQ    center+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    weight+24(FP), SI
+	MOVQ    rows+32(FP), DI
+	MOVQ    stride+40(FP), R8
+	VMOVUPS (CX), Y0
+	VMOVUPS (DX), Y1
+	VMOVUPD 32(CX)(AX*8), Y2
+	VMOVUPD 32(DX)(AX*8), Y3
+	TESTQ   DI, DI
+	JE      store
+	TESTQ   SI, SI
+	JNE     weighted
 
 row:
-	VMOVUPS    (DX), Y5
-	VSUBPD     Y2, Y5, Y5
-	VADDPD     Y5, Y1, Y1
-	VMASKMOVPD 32(DX), Y0, Y5
-	VSUBPD     Y4, Y5, Y5
-	VADDPD     Y5, Y3, Y3
-	ADDQ       DI, DX
-	DECQ       SI
-	JNE        row
-	JMP        store
+	VMOVUPS (BX), Y4
+	VSUBPD  Y1, Y4, Y4
+	VADDPD  Y4, Y0, Y0
+	VMOVUPD 32(BX)(AX*8), Y4
+	VSUBPD  Y3, Y4, Y4
+	VADDPD  Y4, Y2, Y2
+	ADDQ    R8, BX
+	DECQ    DI
+	JNE     row
+	JMP     store
 
 weighted:
-	MOVLQSX      (BX), CX
-	ADDQ         $0x04, BX
-	TESTQ        CX, CX
+	MOVLQSX      (SI), DX
+	ADDQ         $0x04, SI
+	TESTQ        DX, DX
 	JE           skip
-	VXORPS       X5, X5, X5
-	VCVTSI2SDQ   CX, X5, X5
-	VBROADCASTSD X5, Y5
-	VMOVUPS      (DX), Y6
-	VSUBPD       Y2, Y6, Y6
-	VFMADD231PD  Y5, Y6, Y1
-	VMASKMOVPD   32(DX), Y0, Y6
-	VSUBPD       Y4, Y6, Y6
-	VFMADD231PD  Y5, Y6, Y3
+	VXORPS       X4, X4, X4
+	VCVTSI2SDQ   DX, X4, X4
+	VBROADCASTSD X4, Y4
+	VMOVUPS      (BX), Y5
+	VSUBPD       Y1, Y5, Y5
+	VFMADD231PD  Y4, Y5, Y0
+	VMOVUPD      32(BX)(AX*8), Y5
+	VSUBPD       Y3, Y5, Y5
+	VFMADD231PD  Y4, Y5, Y2
 
 skip:
-	ADDQ DI, DX
-	DECQ SI
+	ADDQ R8, BX
+	DECQ DI
 	JNE  weighted
 
 store:
-	VMOVUPS    Y1, (AX)
-	VMASKMOVPD Y3, Y0, 32(AX)
+	VMOVUPS Y0, (CX)
+	VMOVUPD Y2, 32(CX)(AX*8)
 	VZEROUPPER
 	RET
 
 // func momentsSquares2F64AVX2(sum *float64, center *float64, x *float64, weight *int32, rows int, stride int, tail int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·momentsSquares2F64AVX2(SB), NOSPLIT, $0-56
-	MOVQ       tail+48(FP), AX
-	LEAQ       tailMaskF64<>+0(SB), CX
-	NEGQ       AX
-	VMOVUPS    32(CX)(AX*8), Y0
-	MOVQ       sum+0(FP), AX
-	MOVQ       center+8(FP), CX
-	MOVQ       x+16(FP), DX
-	MOVQ       weight+24(FP), BX
-	MOVQ       rows+32(FP), SI
-	MOVQ       stride+40(FP), DI
-	VMOVUPS    (AX), Y1
-	VMOVUPS    (CX), Y2
-	VMASKMOVPD 32(AX), Y0, Y3
-	VMASKMOVPD 32(CX), Y0, Y4
-	TESTQ      SI, SI
-	JE         store
-	TESTQ      BX, BX
-	JNE        weighted
+	MOVQ    tail+48(FP), AX
+	SUBQ    $0x04, AX
+	MOVQ    sum+0(FP), CX
+	MOVQ    center+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    weight+24(FP), SI
+	MOVQ    rows+32(FP), DI
+	MOVQ    stride+40(FP), R8
+	VMOVUPS (CX), Y0
+	VMOVUPS (DX), Y1
+	VMOVUPD 32(CX)(AX*8), Y2
+	VMOVUPD 32(DX)(AX*8), Y3
+	TESTQ   DI, DI
+	JE      store
+	TESTQ   SI, SI
+	JNE     weighted
 
 row:
-	VMOVUPS     (DX), Y5
-	VSUBPD      Y2, Y5, Y5
-	VFMADD231PD Y5, Y5, Y1
-	VMASKMOVPD  32(DX), Y0, Y5
-	VSUBPD      Y4, Y5, Y5
-	VFMADD231PD Y5, Y5, Y3
-	ADDQ        DI, DX
-	DECQ        SI
+	VMOVUPS     (BX), Y4
+	VSUBPD      Y1, Y4, Y4
+	VFMADD231PD Y4, Y4, Y0
+	VMOVUPD     32(BX)(AX*8), Y4
+	VSUBPD      Y3, Y4, Y4
+	VFMADD231PD Y4, Y4, Y2
+	ADDQ        R8, BX
+	DECQ        DI
 	JNE         row
 	JMP         store
 
 weighted:
-	MOVLQSX      (BX), CX
-	ADDQ         $0x04, BX
-	TESTQ        CX, CX
+	MOVLQSX      (SI), DX
+	ADDQ         $0x04, SI
+	TESTQ        DX, DX
 	JE           skip
-	VXORPS       X5, X5, X5
-	VCVTSI2SDQ   CX, X5, X5
-	VBROADCASTSD X5, Y5
-	VMOVUPS      (DX), Y6
-	VSUBPD       Y2, Y6, Y6
-	VMULPD       Y5, Y6, Y7
-	VFMADD231PD  Y7, Y6, Y1
-	VMASKMOVPD   32(DX), Y0, Y6
-	VSUBPD       Y4, Y6, Y6
-	VMULPD       Y5, Y6, Y5
-	VFMADD231PD  Y5, Y6, Y3
+	VXORPS       X4, X4, X4
+	VCVTSI2SDQ   DX, X4, X4
+	VBROADCASTSD X4, Y4
+	VMOVUPS      (BX), Y5
+	VSUBPD       Y1, Y5, Y5
+	VMULPD       Y4, Y5, Y6
+	VFMADD231PD  Y6, Y5, Y0
+	VMOVUPD      32(BX)(AX*8), Y5
+	VSUBPD       Y3, Y5, Y5
+	VMULPD       Y4, Y5, Y4
+	VFMADD231PD  Y4, Y5, Y2
 
 skip:
-	ADDQ DI, DX
-	DECQ SI
+	ADDQ R8, BX
+	DECQ DI
 	JNE  weighted
 
 store:
-	VMOVUPS    Y1, (AX)
-	VMASKMOVPD Y3, Y0, 32(AX)
+	VMOVUPS Y0, (CX)
+	VMOVUPD Y2, 32(CX)(AX*8)
 	VZEROUPPER
 	RET
 

@@ -7,25 +7,24 @@
 // func pointConv4x2F32AVX2(p *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, pstride int, fstride int, wstride int, tail int)
 // Requires: AVX, FMA3
 TEXT ·pointConv4x2F32AVX2(SB), NOSPLIT, $0-88
-	MOVQ    tail+80(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
-	NEGQ    AX
-	VMOVUPS 32(CX)(AX*4), Y0
-	MOVQ    p+0(FP), AX
-	MOVQ    f+8(FP), CX
-	MOVQ    w+16(FP), DX
-	MOVQ    fstride+64(FP), BX
-	MOVQ    wstride+72(FP), SI
-	MOVQ    offsets+24(FP), DI
-	MOVQ    index+32(FP), R8
-	MOVQ    pose+40(FP), R9
-	MOVQ    rows+48(FP), R10
-	TESTQ   R10, R10
-	JE      done2
+	MOVQ  tail+80(FP), AX
+	SUBQ  $0x08, AX
+	MOVQ  p+0(FP), CX
+	MOVQ  f+8(FP), DX
+	MOVQ  w+16(FP), BX
+	MOVQ  fstride+64(FP), SI
+	MOVQ  wstride+72(FP), DI
+	MOVQ  offsets+24(FP), R8
+	MOVQ  index+32(FP), R9
+	MOVQ  pose+40(FP), R10
+	MOVQ  rows+48(FP), R11
+	TESTQ R11, R11
+	JE    done2
 
 row1:
-	MOVQ   8(DI), R11
-	SUBQ   (DI), R11
+	MOVQ   8(R8), R12
+	SUBQ   (R8), R12
+	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
@@ -33,100 +32,80 @@ row1:
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	SUBQ   $0x01, R11
+	SUBQ   $0x01, R12
 	JL     rest4
 
 pairs3:
-	MOVL         (R8), R12
-	IMULQ        BX, R12
-	ADDQ         CX, R12
 	MOVL         (R9), R13
 	IMULQ        SI, R13
 	ADDQ         DX, R13
-	VMOVUPS      (R13), Y9
-	VMASKMOVPS   32(R13), Y0, Y10
-	VBROADCASTSS (R12), Y11
-	VFMADD231PS  Y11, Y9, Y1
-	VFMADD231PS  Y11, Y10, Y2
-	VBROADCASTSS 4(R12), Y11
-	VFMADD231PS  Y11, Y9, Y3
-	VFMADD231PS  Y11, Y10, Y4
-	VBROADCASTSS 8(R12), Y11
-	VFMADD231PS  Y11, Y9, Y5
-	VFMADD231PS  Y11, Y10, Y6
-	VBROADCASTSS 12(R12), Y11
-	VFMADD231PS  Y11, Y9, Y7
-	VFMADD231PS  Y11, Y10, Y8
-	ADDQ         $0x04, R8
+	MOVL         (R10), R14
+	IMULQ        DI, R14
+	ADDQ         BX, R14
+	VMOVUPS      (R14), Y8
+	VMOVUPS      32(R14)(AX*4), Y9
+	VBROADCASTSS (R13), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y1
+	VBROADCASTSS 4(R13), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y3
+	VBROADCASTSS 8(R13), Y10
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  Y10, Y9, Y5
+	VBROADCASTSS 12(R13), Y10
+	VFMADD231PS  Y10, Y8, Y6
+	VFMADD231PS  Y10, Y9, Y7
 	ADDQ         $0x04, R9
-	SUBQ         $0x01, R11
+	ADDQ         $0x04, R10
+	SUBQ         $0x01, R12
 	JGE          pairs3
 
 rest4:
-	MOVQ       AX, R11
-	VMOVUPS    Y1, (R11)
-	VMASKMOVPS Y2, Y0, 32(R11)
-	ADDQ       SI, R11
-	VMOVUPS    Y3, (R11)
-	VMASKMOVPS Y4, Y0, 32(R11)
-	ADDQ       SI, R11
-	VMOVUPS    Y5, (R11)
-	VMASKMOVPS Y6, Y0, 32(R11)
-	ADDQ       SI, R11
-	VMOVUPS    Y7, (R11)
-	VMASKMOVPS Y8, Y0, 32(R11)
-	ADDQ       SI, R11
-	MOVQ       pstride+56(FP), R11
-	ADDQ       R11, AX
-	ADDQ       $0x08, DI
-	DECQ       R10
-	JNE        row1
+	MOVQ    CX, R12
+	VMOVUPS Y0, (R12)
+	VMOVUPS Y1, 32(R12)(AX*4)
+	ADDQ    DI, R12
+	VMOVUPS Y2, (R12)
+	VMOVUPS Y3, 32(R12)(AX*4)
+	ADDQ    DI, R12
+	VMOVUPS Y4, (R12)
+	VMOVUPS Y5, 32(R12)(AX*4)
+	ADDQ    DI, R12
+	VMOVUPS Y6, (R12)
+	VMOVUPS Y7, 32(R12)(AX*4)
+	ADDQ    DI, R12
+	MOVQ    pstride+56(FP), R12
+	ADDQ    R12, CX
+	ADDQ    $0x08, R8
+	DECQ    R11
+	JNE     row1
 
 done2:
 	VZEROUPPER
 	RET
 
-DATA tailMaskF32<>+0(SB)/4, $0xffffffff
-DATA tailMaskF32<>+4(SB)/4, $0xffffffff
-DATA tailMaskF32<>+8(SB)/4, $0xffffffff
-DATA tailMaskF32<>+12(SB)/4, $0xffffffff
-DATA tailMaskF32<>+16(SB)/4, $0xffffffff
-DATA tailMaskF32<>+20(SB)/4, $0xffffffff
-DATA tailMaskF32<>+24(SB)/4, $0xffffffff
-DATA tailMaskF32<>+28(SB)/4, $0xffffffff
-DATA tailMaskF32<>+32(SB)/4, $0x00000000
-DATA tailMaskF32<>+36(SB)/4, $0x00000000
-DATA tailMaskF32<>+40(SB)/4, $0x00000000
-DATA tailMaskF32<>+44(SB)/4, $0x00000000
-DATA tailMaskF32<>+48(SB)/4, $0x00000000
-DATA tailMaskF32<>+52(SB)/4, $0x00000000
-DATA tailMaskF32<>+56(SB)/4, $0x00000000
-DATA tailMaskF32<>+60(SB)/4, $0x00000000
-GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
-
 // func pointConv2x2F32AVX2(p *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, pstride int, fstride int, wstride int, tail int)
 // Requires: AVX, FMA3
 TEXT ·pointConv2x2F32AVX2(SB), NOSPLIT, $0-88
-	MOVQ    tail+80(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
-	NEGQ    AX
-	VMOVUPS 32(CX)(AX*4), Y0
-	MOVQ    p+0(FP), AX
-	MOVQ    f+8(FP), CX
-	MOVQ    w+16(FP), DX
-	MOVQ    fstride+64(FP), BX
-	MOVQ    wstride+72(FP), SI
-	MOVQ    offsets+24(FP), DI
-	MOVQ    index+32(FP), R8
-	MOVQ    pose+40(FP), R9
-	MOVQ    rows+48(FP), R10
-	TESTQ   R10, R10
-	JE      done2
+	MOVQ  tail+80(FP), AX
+	SUBQ  $0x08, AX
+	MOVQ  p+0(FP), CX
+	MOVQ  f+8(FP), DX
+	MOVQ  w+16(FP), BX
+	MOVQ  fstride+64(FP), SI
+	MOVQ  wstride+72(FP), DI
+	MOVQ  offsets+24(FP), R8
+	MOVQ  index+32(FP), R9
+	MOVQ  pose+40(FP), R10
+	MOVQ  rows+48(FP), R11
+	TESTQ R11, R11
+	JE    done2
 
 row1:
-	MOVQ   8(DI), R11
-	SUBQ   (DI), R11
+	MOVQ   8(R8), R12
+	SUBQ   (R8), R12
+	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
@@ -134,81 +113,80 @@ row1:
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	SUBQ   $0x02, R11
+	SUBQ   $0x02, R12
 	JL     rest4
 
 pairs3:
-	MOVL         (R8), R12
-	IMULQ        BX, R12
-	ADDQ         CX, R12
 	MOVL         (R9), R13
 	IMULQ        SI, R13
 	ADDQ         DX, R13
-	VMOVUPS      (R13), Y9
-	VMASKMOVPS   32(R13), Y0, Y10
-	VBROADCASTSS (R12), Y11
-	VFMADD231PS  Y11, Y9, Y1
-	VFMADD231PS  Y11, Y10, Y3
-	VBROADCASTSS 4(R12), Y11
-	VFMADD231PS  Y11, Y9, Y5
-	VFMADD231PS  Y11, Y10, Y7
-	MOVL         4(R8), R12
-	IMULQ        BX, R12
-	ADDQ         CX, R12
+	MOVL         (R10), R14
+	IMULQ        DI, R14
+	ADDQ         BX, R14
+	VMOVUPS      (R14), Y8
+	VMOVUPS      32(R14)(AX*4), Y9
+	VBROADCASTSS (R13), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y2
+	VBROADCASTSS 4(R13), Y10
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  Y10, Y9, Y6
 	MOVL         4(R9), R13
 	IMULQ        SI, R13
 	ADDQ         DX, R13
-	VMOVUPS      (R13), Y9
-	VMASKMOVPS   32(R13), Y0, Y10
-	VBROADCASTSS (R12), Y11
-	VFMADD231PS  Y11, Y9, Y2
-	VFMADD231PS  Y11, Y10, Y4
-	VBROADCASTSS 4(R12), Y11
-	VFMADD231PS  Y11, Y9, Y6
-	VFMADD231PS  Y11, Y10, Y8
-	ADDQ         $0x08, R8
+	MOVL         4(R10), R14
+	IMULQ        DI, R14
+	ADDQ         BX, R14
+	VMOVUPS      (R14), Y8
+	VMOVUPS      32(R14)(AX*4), Y9
+	VBROADCASTSS (R13), Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y10, Y9, Y3
+	VBROADCASTSS 4(R13), Y10
+	VFMADD231PS  Y10, Y8, Y5
+	VFMADD231PS  Y10, Y9, Y7
 	ADDQ         $0x08, R9
-	SUBQ         $0x02, R11
+	ADDQ         $0x08, R10
+	SUBQ         $0x02, R12
 	JGE          pairs3
 
 rest4:
-	CMPQ         R11, $-2
+	CMPQ         R12, $-2
 	JE           summed5
-	MOVL         (R8), R11
-	IMULQ        BX, R11
-	ADDQ         CX, R11
 	MOVL         (R9), R12
 	IMULQ        SI, R12
 	ADDQ         DX, R12
-	VMOVUPS      (R12), Y9
-	VMASKMOVPS   32(R12), Y0, Y10
-	VBROADCASTSS (R11), Y11
-	VFMADD231PS  Y11, Y9, Y1
-	VFMADD231PS  Y11, Y10, Y3
-	VBROADCASTSS 4(R11), Y11
-	VFMADD231PS  Y11, Y9, Y5
-	VFMADD231PS  Y11, Y10, Y7
-	ADDQ         $0x04, R8
+	MOVL         (R10), R13
+	IMULQ        DI, R13
+	ADDQ         BX, R13
+	VMOVUPS      (R13), Y8
+	VMOVUPS      32(R13)(AX*4), Y9
+	VBROADCASTSS (R12), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y2
+	VBROADCASTSS 4(R12), Y10
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  Y10, Y9, Y6
 	ADDQ         $0x04, R9
+	ADDQ         $0x04, R10
 
 summed5:
-	MOVQ       AX, R11
-	VADDPS     Y2, Y1, Y1
-	VMOVUPS    Y1, (R11)
-	VADDPS     Y4, Y3, Y3
-	VMASKMOVPS Y3, Y0, 32(R11)
-	ADDQ       SI, R11
-	VADDPS     Y6, Y5, Y5
-	VMOVUPS    Y5, (R11)
-	VADDPS     Y8, Y7, Y7
-	VMASKMOVPS Y7, Y0, 32(R11)
-	ADDQ       SI, R11
-	MOVQ       pstride+56(FP), R11
-	ADDQ       R11, AX
-	ADDQ       $0x08, DI
-	DECQ       R10
-	JNE        row1
+	MOVQ    CX, R12
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, (R12)
+	VADDPS  Y3, Y2, Y2
+	VMOVUPS Y2, 32(R12)(AX*4)
+	ADDQ    DI, R12
+	VADDPS  Y5, Y4, Y4
+	VMOVUPS Y4, (R12)
+	VADDPS  Y7, Y6, Y6
+	VMOVUPS Y6, 32(R12)(AX*4)
+	ADDQ    DI, R12
+	MOVQ    pstride+56(FP), R12
+	ADDQ    R12, CX
+	ADDQ    $0x08, R8
+	DECQ    R11
+	JNE     row1
 
 done2:
 	VZEROUPPER
@@ -217,25 +195,24 @@ done2:
 // func pointConv1x2F32AVX2(p *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, pstride int, fstride int, wstride int, tail int)
 // Requires: AVX, FMA3
 TEXT ·pointConv1x2F32AVX2(SB), NOSPLIT, $0-88
-	MOVQ    tail+80(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
-	NEGQ    AX
-	VMOVUPS 32(CX)(AX*4), Y0
-	MOVQ    p+0(FP), AX
-	MOVQ    f+8(FP), CX
-	MOVQ    w+16(FP), DX
-	MOVQ    fstride+64(FP), BX
-	MOVQ    wstride+72(FP), SI
-	MOVQ    offsets+24(FP), DI
-	MOVQ    index+32(FP), R8
-	MOVQ    pose+40(FP), R9
-	MOVQ    rows+48(FP), R10
-	TESTQ   R10, R10
-	JE      done2
+	MOVQ  tail+80(FP), AX
+	SUBQ  $0x08, AX
+	MOVQ  p+0(FP), CX
+	MOVQ  f+8(FP), DX
+	MOVQ  w+16(FP), BX
+	MOVQ  fstride+64(FP), SI
+	MOVQ  wstride+72(FP), DI
+	MOVQ  offsets+24(FP), R8
+	MOVQ  index+32(FP), R9
+	MOVQ  pose+40(FP), R10
+	MOVQ  rows+48(FP), R11
+	TESTQ R11, R11
+	JE    done2
 
 row1:
-	MOVQ   8(DI), R11
-	SUBQ   (DI), R11
+	MOVQ   8(R8), R12
+	SUBQ   (R8), R12
+	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
@@ -243,123 +220,122 @@ row1:
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	SUBQ   $0x04, R11
+	SUBQ   $0x04, R12
 	JL     rest4
 
 pairs3:
-	MOVL         (R8), R12
-	IMULQ        BX, R12
-	ADDQ         CX, R12
 	MOVL         (R9), R13
 	IMULQ        SI, R13
 	ADDQ         DX, R13
-	VMOVUPS      (R13), Y9
-	VMASKMOVPS   32(R13), Y0, Y10
-	VBROADCASTSS (R12), Y11
-	VFMADD231PS  Y11, Y9, Y1
-	VFMADD231PS  Y11, Y10, Y5
-	MOVL         4(R8), R12
-	IMULQ        BX, R12
-	ADDQ         CX, R12
+	MOVL         (R10), R14
+	IMULQ        DI, R14
+	ADDQ         BX, R14
+	VMOVUPS      (R14), Y8
+	VMOVUPS      32(R14)(AX*4), Y9
+	VBROADCASTSS (R13), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
 	MOVL         4(R9), R13
 	IMULQ        SI, R13
 	ADDQ         DX, R13
-	VMOVUPS      (R13), Y9
-	VMASKMOVPS   32(R13), Y0, Y10
-	VBROADCASTSS (R12), Y11
-	VFMADD231PS  Y11, Y9, Y2
-	VFMADD231PS  Y11, Y10, Y6
-	MOVL         8(R8), R12
-	IMULQ        BX, R12
-	ADDQ         CX, R12
+	MOVL         4(R10), R14
+	IMULQ        DI, R14
+	ADDQ         BX, R14
+	VMOVUPS      (R14), Y8
+	VMOVUPS      32(R14)(AX*4), Y9
+	VBROADCASTSS (R13), Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y10, Y9, Y5
 	MOVL         8(R9), R13
 	IMULQ        SI, R13
 	ADDQ         DX, R13
-	VMOVUPS      (R13), Y9
-	VMASKMOVPS   32(R13), Y0, Y10
-	VBROADCASTSS (R12), Y11
-	VFMADD231PS  Y11, Y9, Y3
-	VFMADD231PS  Y11, Y10, Y7
-	MOVL         12(R8), R12
-	IMULQ        BX, R12
-	ADDQ         CX, R12
+	MOVL         8(R10), R14
+	IMULQ        DI, R14
+	ADDQ         BX, R14
+	VMOVUPS      (R14), Y8
+	VMOVUPS      32(R14)(AX*4), Y9
+	VBROADCASTSS (R13), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y6
 	MOVL         12(R9), R13
 	IMULQ        SI, R13
 	ADDQ         DX, R13
-	VMOVUPS      (R13), Y9
-	VMASKMOVPS   32(R13), Y0, Y10
-	VBROADCASTSS (R12), Y11
-	VFMADD231PS  Y11, Y9, Y4
-	VFMADD231PS  Y11, Y10, Y8
-	ADDQ         $0x10, R8
+	MOVL         12(R10), R14
+	IMULQ        DI, R14
+	ADDQ         BX, R14
+	VMOVUPS      (R14), Y8
+	VMOVUPS      32(R14)(AX*4), Y9
+	VBROADCASTSS (R13), Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y10, Y9, Y7
 	ADDQ         $0x10, R9
-	SUBQ         $0x04, R11
+	ADDQ         $0x10, R10
+	SUBQ         $0x04, R12
 	JGE          pairs3
 
 rest4:
-	CMPQ         R11, $-4
+	CMPQ         R12, $-4
 	JE           summed5
-	MOVL         (R8), R12
-	IMULQ        BX, R12
-	ADDQ         CX, R12
 	MOVL         (R9), R13
 	IMULQ        SI, R13
 	ADDQ         DX, R13
-	VMOVUPS      (R13), Y9
-	VMASKMOVPS   32(R13), Y0, Y10
-	VBROADCASTSS (R12), Y11
-	VFMADD231PS  Y11, Y9, Y1
-	VFMADD231PS  Y11, Y10, Y5
-	ADDQ         $0x04, R8
+	MOVL         (R10), R14
+	IMULQ        DI, R14
+	ADDQ         BX, R14
+	VMOVUPS      (R14), Y8
+	VMOVUPS      32(R14)(AX*4), Y9
+	VBROADCASTSS (R13), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
 	ADDQ         $0x04, R9
-	CMPQ         R11, $-3
+	ADDQ         $0x04, R10
+	CMPQ         R12, $-3
 	JE           summed5
-	MOVL         (R8), R12
-	IMULQ        BX, R12
-	ADDQ         CX, R12
 	MOVL         (R9), R13
 	IMULQ        SI, R13
 	ADDQ         DX, R13
-	VMOVUPS      (R13), Y9
-	VMASKMOVPS   32(R13), Y0, Y10
-	VBROADCASTSS (R12), Y11
-	VFMADD231PS  Y11, Y9, Y2
-	VFMADD231PS  Y11, Y10, Y6
-	ADDQ         $0x04, R8
+	MOVL         (R10), R14
+	IMULQ        DI, R14
+	ADDQ         BX, R14
+	VMOVUPS      (R14), Y8
+	VMOVUPS      32(R14)(AX*4), Y9
+	VBROADCASTSS (R13), Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y10, Y9, Y5
 	ADDQ         $0x04, R9
-	CMPQ         R11, $-2
+	ADDQ         $0x04, R10
+	CMPQ         R12, $-2
 	JE           summed5
-	MOVL         (R8), R11
-	IMULQ        BX, R11
-	ADDQ         CX, R11
 	MOVL         (R9), R12
 	IMULQ        SI, R12
 	ADDQ         DX, R12
-	VMOVUPS      (R12), Y9
-	VMASKMOVPS   32(R12), Y0, Y10
-	VBROADCASTSS (R11), Y11
-	VFMADD231PS  Y11, Y9, Y3
-	VFMADD231PS  Y11, Y10, Y7
-	ADDQ         $0x04, R8
+	MOVL         (R10), R13
+	IMULQ        DI, R13
+	ADDQ         BX, R13
+	VMOVUPS      (R13), Y8
+	VMOVUPS      32(R13)(AX*4), Y9
+	VBROADCASTSS (R12), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y6
 	ADDQ         $0x04, R9
+	ADDQ         $0x04, R10
 
 summed5:
-	MOVQ       AX, R11
-	VADDPS     Y2, Y1, Y1
-	VADDPS     Y4, Y3, Y3
-	VADDPS     Y3, Y1, Y1
-	VMOVUPS    Y1, (R11)
-	VADDPS     Y6, Y5, Y5
-	VADDPS     Y8, Y7, Y7
-	VADDPS     Y7, Y5, Y5
-	VMASKMOVPS Y5, Y0, 32(R11)
-	ADDQ       SI, R11
-	MOVQ       pstride+56(FP), R11
-	ADDQ       R11, AX
-	ADDQ       $0x08, DI
-	DECQ       R10
-	JNE        row1
+	MOVQ    CX, R12
+	VADDPS  Y1, Y0, Y0
+	VADDPS  Y3, Y2, Y2
+	VADDPS  Y2, Y0, Y0
+	VMOVUPS Y0, (R12)
+	VADDPS  Y5, Y4, Y4
+	VADDPS  Y7, Y6, Y6
+	VADDPS  Y6, Y4, Y4
+	VMOVUPS Y4, 32(R12)(AX*4)
+	ADDQ    DI, R12
+	MOVQ    pstride+56(FP), R12
+	ADDQ    R12, CX
+	ADDQ    $0x08, R8
+	DECQ    R11
+	JNE     row1
 
 done2:
 	VZEROUPPER
@@ -478,6 +454,24 @@ summed5:
 done2:
 	VZEROUPPER
 	RET
+
+DATA tailMaskF32<>+0(SB)/4, $0xffffffff
+DATA tailMaskF32<>+4(SB)/4, $0xffffffff
+DATA tailMaskF32<>+8(SB)/4, $0xffffffff
+DATA tailMaskF32<>+12(SB)/4, $0xffffffff
+DATA tailMaskF32<>+16(SB)/4, $0xffffffff
+DATA tailMaskF32<>+20(SB)/4, $0xffffffff
+DATA tailMaskF32<>+24(SB)/4, $0xffffffff
+DATA tailMaskF32<>+28(SB)/4, $0xffffffff
+DATA tailMaskF32<>+32(SB)/4, $0x00000000
+DATA tailMaskF32<>+36(SB)/4, $0x00000000
+DATA tailMaskF32<>+40(SB)/4, $0x00000000
+DATA tailMaskF32<>+44(SB)/4, $0x00000000
+DATA tailMaskF32<>+48(SB)/4, $0x00000000
+DATA tailMaskF32<>+52(SB)/4, $0x00000000
+DATA tailMaskF32<>+56(SB)/4, $0x00000000
+DATA tailMaskF32<>+60(SB)/4, $0x00000000
+GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
 
 // func pointConv2x1F32AVX2(p *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, pstride int, fstride int, wstride int, tail int)
 // Requires: AVX, FMA3

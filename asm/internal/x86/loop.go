@@ -10,8 +10,9 @@ import (
 // Tail reads and writes vectors of which only the first lanes are in the slice: with an opmask on AVX-512, with masked moves
 // on AVX2. Neither touches the memory of the other lanes.
 type Tail struct {
-	f    *Func
-	mask reg.Register
+	f     *Func
+	mask  reg.Register
+	Shift reg.Register // of the last of several vectors on AVX2, in elements; see NewBlockTail
 }
 
 // NewTail builds the mask for n elements, 0 ≤ n < Lanes.
@@ -22,7 +23,7 @@ func (f *Func) NewTail(n reg.GPVirtual) Tail {
 		f.MOVQ(operand.I32(-1), ones)
 		f.BZHIQ(n, ones, ones)
 		f.KMOVW(ones.As32(), k)
-		return Tail{f, k}
+		return Tail{f: f, mask: k}
 	}
 	// The mask is read from a table of ones followed by zeros, starting n elements before the first zero.
 	table, offset, mask := f.GP64(), f.GP64(), f.Vec()
@@ -35,16 +36,40 @@ func (f *Func) NewTail(n reg.GPVirtual) Tail {
 	f.MOVQ(n, offset)
 	f.NEGQ(offset)
 	f.VMOVUPS(operand.Mem{Base: table, Index: offset, Scale: uint8(f.Elem.Bytes()), Disp: f.Level.Bytes()}, mask)
-	return Tail{f, mask}
+	return Tail{f: f, mask: mask}
 }
 
-// Load reads the tail's lanes; the others become 0.
+// NewBlockTail is NewTail for the last of several vectors, 1 ≤ n ≤ Lanes, in a function whose vectors do not mix lanes and
+// whose results lie apart from what it reads. On AVX2, where a masked move takes ten times a plain one's time on some machines,
+// the last vector ends with the slice instead and computes lanes of the vector before it once more, with the same bits.
+// Tail.Shift then says how many elements it begins before its place, as a negative number.
+func (f *Func) NewBlockTail(n reg.GPVirtual, vecs int) Tail {
+	if vecs == 1 || f.Level == AVX512 {
+		return f.NewTail(n)
+	}
+	shift := f.GP64()
+	f.MOVQ(n, shift)
+	f.SUBQ(operand.U8(f.Lanes()), shift)
+	return Tail{f: f, Shift: shift}
+}
+
+// shifted is m moved by Shift.
+func (t Tail) shifted(m operand.Mem) operand.Mem {
+	check(m.Index == nil, "a shifted vector has no register for another index")
+	m.Index, m.Scale = t.Shift, uint8(t.f.Elem.Bytes())
+	return m
+}
+
+// Load reads the tail's lanes; the others become 0, or those before it.
 func (t Tail) Load(m operand.Mem) reg.VecVirtual {
 	r := t.f.Vec()
 	floats := t.f.Elem.floats()
-	if t.f.Level == AVX512 {
+	switch {
+	case t.Shift != nil:
+		t.f.Inst("VMOVU"+floats, t.shifted(m), r)
+	case t.f.Level == AVX512:
 		t.f.Inst("VMOVU"+floats+"_Z", m, t.mask, r)
-	} else {
+	default:
 		t.f.Inst("VMASKMOV"+floats, m, t.mask, r)
 	}
 	return r
@@ -54,9 +79,12 @@ func (t Tail) Load(m operand.Mem) reg.VecVirtual {
 // have to clear the other lanes, which costs one more operation.
 func (t Tail) MultiplyAdd(m operand.Mem, a, sum reg.VecVirtual) {
 	name := "VFMADD231" + t.f.Elem.floats()
-	if t.f.Level == AVX512 {
+	switch {
+	case t.Shift != nil:
+		t.f.Inst(name, t.shifted(m), a, sum)
+	case t.f.Level == AVX512:
 		t.f.Inst(name, m, a, t.mask, sum)
-	} else {
+	default:
 		t.f.Inst(name, t.Load(m), a, sum)
 	}
 }
@@ -64,9 +92,12 @@ func (t Tail) MultiplyAdd(m operand.Mem, a, sum reg.VecVirtual) {
 // Store writes the tail's lanes.
 func (t Tail) Store(r reg.VecVirtual, m operand.Mem) {
 	floats := t.f.Elem.floats()
-	if t.f.Level == AVX512 {
+	switch {
+	case t.Shift != nil:
+		t.f.Inst("VMOVU"+floats, r, t.shifted(m))
+	case t.f.Level == AVX512:
 		t.f.Inst("VMOVU"+floats, r, t.mask, m)
-	} else {
+	default:
 		t.f.Inst("VMASKMOV"+floats, r, t.mask, m)
 	}
 }
