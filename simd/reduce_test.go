@@ -165,3 +165,31 @@ func TestWeightedMomentsEdges(t *testing.T) {
 	require.True(t, math.IsNaN(mean[0]) && math.IsNaN(variance[0]))
 	require.Equal(t, 7.0, WeightedMomentsF32(nil, nil, nil, []int32{3, 4}, 0))
 }
+
+// TestMinMaxSigns takes numbers of one sign, of both, zeros of both signs, infinities and NaN of both signs, in every length up to
+// some vectors: which of the integers that a kernel returns counts depends on the signs.
+func TestMinMaxSigns(t *testing.T) {
+	kinds := map[string][]uint32{
+		"negative": {0xbf800000, 0xc0000000, 0x80000001, 0xff7fffff}, "positive": {0x3f800000, 0x40000000, 1, 0x7f7fffff},
+		"zeros": {0, 0x80000000}, "mixed": {0xbf800000, 0x40000000, 0x80000001, 1, 0x7f800000, 0xff800000},
+		"NaN": {0x3f800000, 0xbf800000, 0x40000000, 0x7fc00000}, "negative NaN": {0xbf800000, 0xc0000000, 0xffc00000},
+	}
+	eachLevel(t, func(t *testing.T) {
+		for name, bits := range kinds {
+			for n := range 80 {
+				x := make([]float32, n)
+				for i := range x {
+					x[i] = math.Float32frombits(bits[(i*i+n)%len(bits)])
+				}
+				lo, hi := MinMaxF32(x)
+				wantLo, wantHi := minMaxGeneric(x)
+				if wantLo != wantLo {
+					require.True(t, lo != lo && hi != hi, "%s, n = %d: %v, %v", name, n, lo, hi)
+					continue
+				}
+				require.Equal(t, math.Float32bits(wantLo), math.Float32bits(lo), "%s, n = %d: smallest", name, n)
+				require.Equal(t, math.Float32bits(wantHi), math.Float32bits(hi), "%s, n = %d: largest", name, n)
+			}
+		}
+	})
+}
