@@ -186,8 +186,8 @@ func (a *app) design(ctx context.Context, f *designFlags) error {
 
 // print says what was chosen.
 func (d *designed) print(a *app, f *designFlags, seconds float64) error {
-	r, out := &result{}, designResult{CSV: f.input.csv, Candidates: d.candidates, Targets: d.targets.Rows(), Goal: f.goal, Seconds: number(seconds),
-		Out: f.out, Plot: f.plot}
+	r, out := &result{}, designResult{CSV: f.input.csv, Candidates: d.candidates, Targets: d.targets.Rows(), Goal: f.goal,
+		Seconds: number(seconds), Out: f.out, Plot: f.plot}
 	r.line("candidates", "%d", d.candidates)
 	r.line("targets", "%d", d.targets.Rows())
 	for i, c := range d.chosen {
@@ -218,7 +218,8 @@ func (a *app) readDesign(ctx context.Context, f *designFlags) (*designed, error)
 	if d.sites, err = f.input.columns.table(ctx, a, f.candidates); err != nil {
 		return nil, err
 	}
-	if d.places, err = task.RowsOf(d.sites, task.CSVOptions{X: f.input.columns.x, Y: f.input.columns.y, Dx: in.dx, Dy: in.dy}, true); err != nil {
+	opt := task.CSVOptions{X: f.input.columns.x, Y: f.input.columns.y, Dx: in.dx, Dy: in.dy}
+	if d.places, err = task.RowsOf(d.sites, opt, true); err != nil {
 		return nil, hintColumns(err)
 	}
 	d.candidates = d.sites.Rows()
@@ -269,7 +270,8 @@ func (d *designed) byModel(ctx context.Context, f *designFlags) ([][]float64, er
 	for _, v := range d.ys[0] {
 		b.YContext = append(b.YContext, float32(v))
 	}
-	drawn, err := cnp.SampleCurves(ctx, cnp.Standardised(m), b, cnp.SampleOptions{Chain: cnp.Chain{Seed: f.seed}, Samples: f.samples, Function: true})
+	opt := cnp.SampleOptions{Chain: cnp.Chain{Seed: f.seed}, Samples: f.samples, Function: true}
+	drawn, err := cnp.SampleCurves(ctx, cnp.Standardised(m), b, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -27,8 +27,8 @@ func TestDesign(t *testing.T) {
 	b.write("data.csv", data.String())
 	b.write("sites.csv", sites.String())
 	for _, goal := range []string{"entropy", "error"} {
-		out := b.ok("design", "--csv", "@data.csv", "--x", "x", "--y", "depth", "--candidates", "@sites.csv", "--number", "2", "--goal", goal,
-			"--out", "@next.csv", "--plot", "@next.png", "--json")
+		out := b.ok("design", "--csv", "@data.csv", "--x", "x", "--y", "depth", "--candidates", "@sites.csv", "--number", "2",
+			"--goal", goal, "--out", "@next.csv", "--plot", "@next.png", "--json")
 		got := decode[designResult](t, out)
 		require.Equal(t, []int{40, 40}, []int{got.Candidates, got.Targets})
 		require.Len(t, got.Chosen, 2)
@@ -55,16 +55,16 @@ func TestDesign(t *testing.T) {
 func TestDesignPlane(t *testing.T) {
 	b := newBench(t)
 	planeTable(b)
-	b.ok("design", "--csv", "@zinc.csv", "--x", "east,north", "--y", "zinc", "--candidates", "@grid.csv", "--number", "3", "--samples", "50",
-		"--out", "@next.csv", "--plot", "@next.png")
+	b.ok("design", "--csv", "@zinc.csv", "--x", "east,north", "--y", "zinc", "--candidates", "@grid.csv", "--number", "3",
+		"--samples", "50", "--out", "@next.csv", "--plot", "@next.png")
 	next, err := tabular.ReadFile(b.path("next.csv"))
 	require.NoError(t, err)
 	require.Equal(t, []string{"east", "north", "order", "row", "gain", "total_gain"}, next.Header)
 	require.Equal(t, 3, next.Rows())
 	b.write("data.csv", "x,y\n-1,0.2\n0,0.5\n")
 	b.write("sites.csv", "x\n-1\n0\n1.5\n")
-	b.ok("design", "--model", "rbf-levels", "--csv", "@data.csv", "--candidates", "@sites.csv", "--goal", "error", "--samples", "40", "--out",
-		"@chain.csv")
+	b.ok("design", "--model", "rbf-levels", "--csv", "@data.csv", "--candidates", "@sites.csv", "--goal", "error",
+		"--samples", "40", "--out", "@chain.csv")
 	next, err = tabular.ReadFile(b.path("chain.csv"))
 	require.NoError(t, err)
 	require.Equal(t, 1.5, next.Values[0])

@@ -15,12 +15,15 @@ import (
 func TestReproduceLiving(t *testing.T) {
 	b := newBench(t)
 	small := []string{"--levels", "2", "--channels", "4", "--steps", "1", "--batch", "2", "--eval-every", "0"}
-	b.ok(append([]string{"train", "regression", "--benchmark", "rcnp-eq", "--dx", "2", "--model", "cnp", "--steps", "1", "--batch", "2", "--eval-every", "0",
-		"--out", "@eq.safetensors"})...)
-	b.ok(append([]string{"train", "regression", "--benchmark", "predprey", "--likelihood", "gamma", "--points-per-unit", "0.5", "--out", "@prey.safetensors"}, small...)...)
-	b.ok(append([]string{"train", "regression", "--benchmark", "joint-sawtooth", "--points-per-unit", "4", "--out", "@saw.safetensors"}, small...)...)
+	b.ok("train", "regression", "--benchmark", "rcnp-eq", "--dx", "2", "--model", "cnp", "--steps", "1", "--batch", "2",
+		"--eval-every", "0", "--out", "@eq.safetensors")
+	b.ok(append([]string{"train", "regression", "--benchmark", "predprey", "--likelihood", "gamma",
+		"--points-per-unit", "0.5", "--out", "@prey.safetensors"}, small...)...)
+	b.ok(append([]string{"train", "regression", "--benchmark", "joint-sawtooth", "--points-per-unit", "4",
+		"--out", "@saw.safetensors"}, small...)...)
 	reproduced := func(part string, more ...string) (string, [][]string) {
-		args := append([]string{"reproduce", part, "--models", b.dir, "--out", b.path(part), "--tasks", "2", "--chain", "1", "--json"}, more...)
+		args := append([]string{"reproduce", part, "--models", b.dir, "--out", b.path(part), "--tasks", "2",
+			"--chain", "1", "--json"}, more...)
 		report, tables, _ := made(t, decode[reproduceResult](t, b.ok(args...)))
 		return report, tables[part+".csv"]
 	}
@@ -46,7 +49,8 @@ func TestReproduceLiving(t *testing.T) {
 	report, rows = reproduced("predprey", "--data", b.path("own.csv"))
 	require.Contains(t, report, "forecasting (R)")
 	require.Len(t, rows, 1+6*2)
-	b.fails(1, "own.csv", "reproduce", "predprey", "--models", b.dir, "--out", b.path("bad"), "--tasks", "1", "--data", b.path("out/own.csv"))
+	b.fails(1, "own.csv", "reproduce", "predprey", "--models", b.dir, "--out", b.path("bad"), "--tasks", "1",
+		"--data", b.path("out/own.csv"))
 
 	report, rows = reproduced("joint")
 	require.Contains(t, report, "| published: TNP-D by the chain rule | 2.57 | 3.29 | 1.05 | 1.14 |")

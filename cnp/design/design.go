@@ -68,7 +68,8 @@ func FromFactors(f []float64, rank, candidates int, noise float64) (*Belief, err
 	return FromCovariance(cov, candidates, noise)
 }
 
-// FromSamples returns the belief of joint samples [count][n] of the function: their mean and their covariance. The covariance of few samples is
+// FromSamples returns the belief of joint samples [count][n] of the function: their mean and their covariance. The
+// covariance of few samples is
 // uncertain by the root of their number, and choices by it are too: take a thousand, or more.
 func FromSamples(samples [][]float64, candidates int, noise float64) (*Belief, error) {
 	if len(samples) < 2 {
@@ -151,7 +152,8 @@ type state struct {
 	*Belief
 	goal Goal
 	cov  []float64
-	// told is the candidates' covariance [n, n] if all targets were known, too: what a measurement tells about the targets is the difference
+	// told is the candidates' covariance [n, n] if all targets were known, too: what a measurement tells about the
+	// targets is the difference
 	// of its entropies without and with these.
 	told []float64
 }

@@ -219,7 +219,8 @@ func TestFromFactors(t *testing.T) {
 	within(t, b, own, 4)
 }
 
-// TestInterpolation: joint samples of the interpolation of a table, which has to find the length scale itself, choose as well as the process
+// TestInterpolation: joint samples of the interpolation of a table, which has to find the length scale itself,
+// choose as well as the process
 // that drew the table.
 func TestInterpolation(t *testing.T) {
 	var x []float64

@@ -34,7 +34,8 @@ func boundedSlope(u, v float64) float64 {
 	return v
 }
 
-// gammaLikelihood is for positive values, as populations and amounts are, that may come close to 0. Parameters: mean and shape, which is the
+// gammaLikelihood is for positive values, as populations and amounts are, that may come close to 0. Parameters: mean
+// and shape, which is the
 // mean squared over the variance.
 type gammaLikelihood struct{}
 

@@ -157,7 +157,8 @@ func (s BenchmarkSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], erro
 	})
 }
 
-// drawTasks draws n tasks of nc context points, uniform on near along each of dx coordinates, and nt targets, uniform on far. values writes the
+// drawTasks draws n tasks of nc context points, uniform on near along each of dx coordinates, and nt targets,
+// uniform on far. values writes the
 // values y [n, nc+nt] at x [n, nc+nt, dx], of every task the context first.
 func drawTasks[T cnp.Float](n, nc, nt, dx int, near, far [2]float64, rng *rand.Rand, values func(y, x []float64) error) (*Tasks[T], error) {
 	x := make([]float64, n*(nc+nt)*dx)

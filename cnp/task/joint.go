@@ -17,16 +17,20 @@ import (
 // JointProcesses are the processes of JointSource.
 var JointProcesses = []string{"gp", "sawtooth"}
 
-// JointSource is the Source of the curves on which Hassan et al. (ICLR 2026, "Efficient autoregressive inference for transformer probabilistic
+// JointSource is the Source of the curves on which Hassan et al. (ICLR 2026, "Efficient autoregressive inference for
+// transformer probabilistic
 // models", appendix D.2) measure joint likelihoods, with places from a Sobol sequence on [-2, 2] that context and targets share at random:
 //
-//   - "gp", Gaussian processes with a kernel for every batch, rbf with probability 0.4, Matérn 3/2 and 5/2 with 0.3 each; of every curve the
+//   - "gp", Gaussian processes with a kernel for every batch, rbf with probability 0.4, Matérn 3/2 and 5/2 with 0.3
+//     each; of every curve the
 //     variance is uniform from 0.5 to 1.5, the length from 0.1 to 1, and the variance of the noise 1e-5;
-//   - "sawtooth", (w·(u·x - φ)) mod 1 with w uniform from 3 to 5, u = ±1 and φ uniform from 0 to 1, and noise of a deviation that is uniform
+//   - "sawtooth", (w·(u·x - φ)) mod 1 with w uniform from 3 to 5, u = ±1 and φ uniform from 0 to 1, and noise of a
+//     deviation that is uniform
 //     from 0.05 to 0.1 for every curve.
 type JointSource[T cnp.Float] struct {
 	Process string
-	// Context is the number of context points; 0: uniform for every batch, from 4 to 192 of gp and from 8 to 128 of sawtooth, as in the authors'
+	// Context is the number of context points; 0: uniform for every batch, from 4 to 192 of gp and from 8 to 128 of
+	// sawtooth, as in the authors'
 	// training. Targets is that of the targets; 0: 128.
 	Context, Targets int
 }
@@ -85,7 +89,8 @@ func (s JointSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) {
 	return tasks, err
 }
 
-// Known returns the exact joint log-densities per target of the tasks of a batch of gp, by who knows kernel, variance, length and noise of each
+// Known returns the exact joint log-densities per target of the tasks of a batch of gp, by who knows kernel,
+// variance, length and noise of each
 // curve. No model, which has to find these out, reaches them.
 func (s JointSource[T]) Known(n int, seed uint64, step int) ([]float64, error) {
 	if s.Process != "gp" {

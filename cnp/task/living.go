@@ -34,7 +34,8 @@ const predPreyName = "predprey"
 // jointPrefix begins the names of the processes of JointSource, with the contexts of training.
 const jointPrefix = "joint-"
 
-// BenchmarkNames are the names that NewBenchmark knows: BenchmarkProcesses for BenchmarkSource, behind the prefix "rcnp-" for RCNPSource, and
+// BenchmarkNames are the names that NewBenchmark knows: BenchmarkProcesses for BenchmarkSource, behind the prefix
+// "rcnp-" for RCNPSource, and
 // "predprey" for PredPreySource, also with a mode, as in "predprey-forecasting", and behind "joint-" those of JointSource.
 var BenchmarkNames = benchmarkNames()
 

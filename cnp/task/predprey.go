@@ -11,7 +11,8 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 )
 
-// The predator-prey tasks are those of the library neuralprocesses (github.com/wesselb/neuralprocesses, neuralprocesses/data/predprey.py), on
+// The predator-prey tasks are those of the library neuralprocesses (github.com/wesselb/neuralprocesses,
+// neuralprocesses/data/predprey.py), on
 // which models with several outputs are compared. We follow the code, not the papers' text, which names the parameters differently.
 
 // PredPreyModes are the kinds of tasks:
@@ -22,8 +23,10 @@ import (
 //   - "random", one of these for every batch.
 var PredPreyModes = []string{"interpolation", "forecasting", "reconstruction", "random"}
 
-// PredPreySource is the Source of two populations over 100 years, prey and predator. Each is seen at 150 to 250 times of its own, uniform from
-// 0 to 100, and never both at one: an output that is not seen at a context point is NaN, and Known says which of a target's two values counts.
+// PredPreySource is the Source of two populations over 100 years, prey and predator. Each is seen at 150 to 250
+// times of its own, uniform from
+// 0 to 100, and never both at one: an output that is not seen at a context point is NaN, and Known says which of a
+// target's two values counts.
 // The tasks of a batch share their times and the time from which they are forecast, which is uniform from 25 to 75.
 //
 // The populations x and y follow, in 5000 steps of dt from time -10 to 100,
@@ -138,7 +141,8 @@ func drawPredPrey(rng *rand.Rand) (path [2][]float64) {
 	for step := range predPreySteps + 1 {
 		path[0][step], path[1][step] = scale*x, scale*y
 		dx, dy := x*(alpha-beta*y), y*(gamma*x-delta)
-		x, y = math.Abs(x+dx*predPreyDt+sixthRoot(x)*noise*rng.NormFloat64()), math.Abs(y+dy*predPreyDt-sixthRoot(y)*noise*rng.NormFloat64())
+		x = math.Abs(x + dx*predPreyDt + sixthRoot(x)*noise*rng.NormFloat64())
+		y = math.Abs(y + dy*predPreyDt - sixthRoot(y)*noise*rng.NormFloat64())
 	}
 	return path
 }
@@ -194,7 +198,8 @@ func speciesTasks[T cnp.Float](x [2][]float64, y [][2][]float64, targets [2][]bo
 	return out
 }
 
-// PredPreyData is the Source of tasks of two observed series, as those of hare and lynx are: the same values in every task, split in another
+// PredPreyData is the Source of tasks of two observed series, as those of hare and lynx are: the same values in
+// every task, split in another
 // way. A user brings them; none are shipped. Interpolation asks for 1 to 20 values of each series.
 type PredPreyData[T cnp.Float] struct {
 	Mode string // as PredPreySource's
@@ -226,7 +231,8 @@ func NewPredPreyData[T cnp.Float](set *CurveSet, mode string) (PredPreyData[T], 
 		}
 	}
 	if last := slices.Max(s.Times); !(last > 75) {
-		return s, fmt.Errorf("task: %s: the series is %g years long, need more than 75, from which the last forecasts begin", set.Name, last)
+		return s, fmt.Errorf("task: %s: the series is %g years long, need more than 75, from which the last forecasts begin",
+			set.Name, last)
 	}
 	return s, nil
 }

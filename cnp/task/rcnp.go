@@ -12,7 +12,8 @@ import (
 )
 
 // RCNPSource is the Source of the synthetic tasks of the relational neural processes (Huang et al. 2023; the definitions are those of the
-// generators in github.com/acerbilab/relational-neural-processes). The processes are those of BenchmarkProcesses with other lengths, where c
+// generators in github.com/acerbilab/relational-neural-processes). The processes are those of BenchmarkProcesses
+// with other lengths, where c
 // is the root of the number of coordinates:
 //
 //   - "eq" and "matern" (smoothness 5/2) with l = c;
@@ -21,7 +22,8 @@ import (
 //   - "mixture", one of those for every batch.
 //
 // Values of the Gaussian processes are seen with noise of variance 0.05, sawtooth waves without. The tasks of a batch have as many context
-// points, at random: of the Gaussian processes from 1 to 30·Dx, with 50·Dx targets; of sawtooth waves and the mixture up to 75·Dx, with Dx = 1
+// points, at random: of the Gaussian processes from 1 to 30·Dx, with 50·Dx targets; of sawtooth waves and the
+// mixture up to 75·Dx, with Dx = 1
 // up to 30, with 100·Dx targets.
 type RCNPSource[T cnp.Float] struct {
 	Process string // one of BenchmarkProcesses

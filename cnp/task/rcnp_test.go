@@ -188,7 +188,8 @@ func TestRCNPExact(t *testing.T) {
 	_, _, err = RCNPSource[float64]{Process: "sawtooth", Dx: 3}.Exact(tasks)
 	require.ErrorContains(t, err, "no density")
 	for want, s := range map[string]RCNPSource[float64]{
-		`process "rbf"`: {Process: "rbf", Dx: 1}, `region "ext"`: {Process: "eq", Region: "ext", Dx: 1}, "9 coordinates": {Process: "eq", Dx: 9},
+		`process "rbf"`: {Process: "rbf", Dx: 1}, `region "ext"`: {Process: "eq", Region: "ext", Dx: 1},
+		"9 coordinates": {Process: "eq", Dx: 9},
 	} {
 		_, err := s.Batch(1, 1, 1)
 		require.ErrorContains(t, err, want)

@@ -5,7 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// sobolLine writes the first len(dst) numbers of the Sobol sequence on [0, 1), moved by one random number modulo 1: in the first coordinate the
+// sobolLine writes the first len(dst) numbers of the Sobol sequence on [0, 1), moved by one random number modulo 1:
+// in the first coordinate the
 // sequence is van der Corput's in base 2, in Gray code order.
 func sobolLine(dst []float64, rng *rand.Rand) {
 	shift, x := rng.Float64(), uint64(0)

@@ -38,7 +38,9 @@ type livingRow struct {
 
 // livingParts are the names of the sources that models of each part were trained on.
 var livingParts = map[string][]string{
-	"rcnp": {" of the rcnp benchmark"}, "predprey": {"predator and prey of the neuralprocesses benchmark"}, "joint": {" of the joint benchmark"},
+	"rcnp":     {" of the rcnp benchmark"},
+	"predprey": {"predator and prey of the neuralprocesses benchmark"},
+	"joint":    {" of the joint benchmark"},
 }
 
 // living is the part that the model was trained for; "": none of livingParts.
@@ -67,8 +69,22 @@ func (p *reproduction) living(t *livingTable) error {
 		return err
 	}
 	defer file.Close()
-	p.printf("# %s\n\n%s\n\n%d tasks for every number unless it says another, with seed %d; ± is a standard error. ", t.title, t.text, p.Tasks, p.Seed)
-	p.printf("\"Best independent\" is what nothing beats that predicts targets independently of each other, computed from the process itself.\n\n|")
+	rows, err := p.livingRows(t, known, file)
+	if err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	return p.writeLiving(t, rows)
+}
+
+// writeLiving writes the report and the file of a table.
+func (p *reproduction) writeLiving(t *livingTable, rows []*measuredRow) error {
+	p.printf("# %s\n\n%s\n\n%d tasks for every number unless it says another, with seed %d; ± is a standard error. ", t.title, t.text,
+		p.Tasks, p.Seed)
+	p.printf("\"Best independent\" is what nothing beats that predicts targets independently of each other, " +
+		"computed from the process itself.\n\n|")
 	for _, c := range t.columns {
 		p.printf(" | %s", c.name)
 	}
@@ -85,65 +101,29 @@ func (p *reproduction) living(t *livingTable) error {
 		p.printf("\n")
 	}
 	made := [][]string{{"row", "column", "model", "method", "tasks", "value", "standard_error", "kl", "not_finite", "seconds"}}
-	write := func(row string, cells []*benchmarkCell, value func(*benchmarkCell) eval.Estimate) {
-		p.printf("| here: %s |", row)
-		for i, c := range cells {
-			if c == nil {
+	for _, r := range rows {
+		if r.bound && !slices.ContainsFunc(r.cells, func(c *benchmarkCell) bool { return c != nil }) {
+			continue
+		}
+		p.printf("| here: %s |", r.name)
+		for i, c := range r.cells {
+			switch {
+			case c == nil && r.bound:
+				p.printf(" |")
+				continue
+			case c == nil:
 				p.printf(" not trained yet |")
 				continue
 			}
-			v, fewer := value(c), ""
+			v, fewer := r.score(c), ""
 			if c.Tasks < p.Tasks {
 				fewer = fmt.Sprintf(" (%d tasks)", c.Tasks)
 			}
 			p.printf(" %s%s |", withError(v), fewer)
-			made = append(made, []string{row, t.columns[i].name, c.Model, c.Method, fmt.Sprint(c.Report.Tasks), cell(v.Mean), cell(v.Error),
-				fmt.Sprint(c.Report.KL != nil), fmt.Sprint(c.Report.NotFinite), cell(c.Seconds)})
+			made = append(made, []string{r.name, t.columns[i].name, c.Model, c.Method, fmt.Sprint(c.Report.Tasks), cell(v.Mean),
+				cell(v.Error), fmt.Sprint(c.Report.KL != nil), fmt.Sprint(c.Report.NotFinite), cell(c.Seconds)})
 		}
 		p.printf("\n")
-	}
-	score := func(c *benchmarkCell) eval.Estimate {
-		if c.Report.KL != nil {
-			return *c.Report.KL
-		}
-		return c.Report.LogLikelihood
-	}
-	rows, err := p.livingRows(t, known, file)
-	if err != nil {
-		return err
-	}
-	for _, r := range rows {
-		of := score
-		if r.bound {
-			of = func(c *benchmarkCell) eval.Estimate {
-				if c.Report.Diagonal != nil {
-					return *c.Report.Diagonal
-				}
-				return c.Report.LogLikelihood
-			}
-		}
-		if !slices.ContainsFunc(r.cells, func(c *benchmarkCell) bool { return c != nil }) && r.bound {
-			continue
-		}
-		if r.bound {
-			p.printf("| here: %s |", r.name)
-			for i, c := range r.cells {
-				if c == nil {
-					p.printf(" |")
-					continue
-				}
-				v := of(c)
-				p.printf(" %s |", withError(v))
-				made = append(made, []string{r.name, t.columns[i].name, "", c.Method, fmt.Sprint(c.Report.Tasks), cell(v.Mean), cell(v.Error),
-					fmt.Sprint(c.Report.KL != nil), fmt.Sprint(c.Report.NotFinite), cell(c.Seconds)})
-			}
-			p.printf("\n")
-			continue
-		}
-		write(r.name, r.cells, of)
-	}
-	if err := file.Close(); err != nil {
-		return err
 	}
 	p.printf("\nEvery number: [%s.csv](%s.csv).\n", p.part, p.part)
 	return p.table(p.part+".csv", made)
@@ -151,9 +131,20 @@ func (p *reproduction) living(t *livingTable) error {
 
 // measuredRow is a row of our own numbers.
 type measuredRow struct {
-	name, model string
-	bound       bool // of the process, not of a model
-	cells       []*benchmarkCell
+	name  string
+	bound bool // of the process, not of a model
+	cells []*benchmarkCell
+}
+
+// score is the number of a cell: how far it is behind the process where that is known, else the log-likelihood.
+func (r *measuredRow) score(c *benchmarkCell) eval.Estimate {
+	switch {
+	case r.bound && c.Report.Diagonal != nil:
+		return *c.Report.Diagonal
+	case !r.bound && c.Report.KL != nil:
+		return *c.Report.KL
+	}
+	return c.Report.LogLikelihood
 }
 
 // livingRows measures the bounds and the models of a table.

@@ -3,21 +3,18 @@ package reproduce
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/equivcnp/equivcnp/cnp/eval"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/tables"
 )
 
-// none is a cell that a published row has not.
-var none = math.NaN()
-
 // rcnp makes the table of the relational neural processes.
 func (p *reproduction) rcnp() error {
 	t := &livingTable{title: "RCNP: 2, 3 and 5 coordinates",
-		text: "The synthetic tasks of Huang et al. (2023), tables S3 to S6, on [-2, 2] along each coordinate (see docs/benchmarks.md). Of eq, matern and " +
-			"weakly-periodic the Kullback-Leibler divergence to the process per target, less is better; of sawtooth the log-likelihood per target. " +
+		text: "The synthetic tasks of Huang et al. (2023), tables S3 to S6, on [-2, 2] along each coordinate (see docs/benchmarks.md). " +
+			"Of eq, matern and weakly-periodic the Kullback-Leibler divergence to the process per target, less is better; " +
+			"of sawtooth the log-likelihood per target. " +
 			"Published are the best rows, which differ from cell to cell; they are means of ten trainings, to two digits.",
 		published: []livingRow{
 			{"best independent model", []float64{.22, .26, .20, 3.66, .31, .32, .28, .85, .35, .29, .31, .44}},
@@ -40,8 +37,8 @@ func (p *reproduction) rcnp() error {
 // predPrey makes the table of predator and prey.
 func (p *reproduction) predPrey() error {
 	t := &livingTable{title: "Predator and prey",
-		text: "Log-likelihood per target, more is better. S: simulated; R: the series of hares and lynxes, which a user brings with --data. Published are " +
-			"the rows of Huang et al. (2023), table S9: independent models, and joint ones of low rank with 64 basis functions.",
+		text: "Log-likelihood per target, more is better. S: simulated; R: the series of hares and lynxes, which a user brings with --data. " +
+			"Published are the rows of Huang et al. (2023), table S9: independent models, and joint ones of low rank with 64 basis functions.",
 		published: []livingRow{
 			{"ConvCNP", []float64{-3.47, -4.85, -4.06, -4.21, -5.01, -4.75}}, {"ACNP", []float64{-4.04, -4.87, -4.36, -4.18, -4.79, -4.48}},
 			{"RCNP", []float64{-3.57, -4.85, -4.20, -4.24, -4.83, -4.55}},
@@ -83,10 +80,11 @@ var jointContexts = []int{8, 16, 32, 64, 128}
 // joint makes the table of joint likelihoods.
 func (p *reproduction) joint() error {
 	t := &livingTable{title: "Joint log-likelihoods",
-		text: "Joint log-likelihood per target of Hassan et al. (2026), tables 1 and A1: the mean over 8, 16, 32, 64 and 128 context points. Published numbers " +
-			"average the density over 128 orders of the targets; ours take one order. The process itself knows kernel, variance, length and noise.",
+		text: "Joint log-likelihood per target of Hassan et al. (2026), tables 1 and A1: the mean over 8, 16, 32, 64 and 128 context points. " +
+			"Published numbers average the density over 128 orders of the targets; ours take one order. The process itself knows kernel, variance, length and noise.",
 		published: []livingRow{
-			{"TNP-D by the chain rule", []float64{2.57, 3.29, 1.05, 1.14}}, {"TNP-D with a buffer, the best", []float64{2.56, 3.29, 1.09, 1.16}},
+			{"TNP-D by the chain rule", []float64{2.57, 3.29, 1.05, 1.14}},
+			{"TNP-D with a buffer, the best", []float64{2.56, 3.29, 1.09, 1.16}},
 			{"TNP-D, independent", []float64{2.22, 2.15, .94, .94}},
 		}}
 	for _, process := range task.JointProcesses {
