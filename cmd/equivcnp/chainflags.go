@@ -8,6 +8,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/predict"
+	"github.com/equivcnp/equivcnp/cnp/tabletask"
 )
 
 // chainFlags say what is drawn by the chain rule.

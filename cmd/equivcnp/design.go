@@ -12,6 +12,8 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/design"
+	"github.com/equivcnp/equivcnp/cnp/interpolate"
+	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/tables"
@@ -21,7 +23,7 @@ import (
 // designFlags are the flags of equivcnp design.
 type designFlags struct {
 	model      modelFlags
-	input      csvFlags // of which it has the tables and their columns
+	input      tabletask.Options // of which it has the tables and their columns
 	candidates string
 	sphere     bool
 	count      int
@@ -66,10 +68,10 @@ standard deviation of the plane, for one input beside the prediction's curve.`,
 	f.model.register(a, cmd)
 	optionalModel(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.input.csv, "csv", "", "table of what was measured, required")
-	f.input.columns.register(cmd)
+	fl.StringVar(&f.input.CSV, "csv", "", "table of what was measured, required")
+	columnsVar(cmd, &f.input.Columns)
 	fl.StringVar(&f.candidates, "candidates", "", "table of the places where could be measured, required")
-	fl.StringVar(&f.input.targets, "targets", "", "table of the places that are to be known (default: the candidates)")
+	fl.StringVar(&f.input.Targets, "targets", "", "table of the places that are to be known (default: the candidates)")
 	fl.BoolVar(&f.sphere, "sphere", false, "without --model: inputs are latitude and longitude in degrees")
 	fl.IntVarP(&f.count, "number", "k", 1, "how many places are chosen")
 	fl.StringVar(&f.goal, "goal", string(design.Entropy), "what measurements are to lower: entropy or error")
@@ -95,7 +97,7 @@ const maxDesign = 8192
 
 // designed is a choice in the making.
 type designed struct {
-	*interpolation
+	*interpolate.Interpolation
 	sites      *tabular.Table
 	places     *task.Rows // of the candidates
 	all        []float64  // coordinates of candidates and targets
@@ -144,7 +146,7 @@ func (a *app) design(ctx context.Context, f *designFlags) error {
 			return usageError{fmt.Errorf("--plot: %w", err)}
 		}
 	}
-	outs, err := a.outputs([]string{f.model.path, f.input.csv, f.candidates, f.input.targets}, outFile{"out", f.out, tableFiles},
+	outs, err := a.outputs([]string{f.model.path, f.input.CSV, f.candidates, f.input.Targets}, outFile{"out", f.out, tableFiles},
 		outFile{"plot", f.plot, plotFiles})
 	if err != nil {
 		return err
@@ -154,11 +156,11 @@ func (a *app) design(ctx context.Context, f *designFlags) error {
 	if err != nil {
 		return err
 	}
-	if f.plot != "" && (d.dx > 2 || d.sphere) {
-		return fmt.Errorf("--plot: %s has %s; a curve needs one, a map two of the plane", d.points.Name, plural(d.dx, "input"))
+	if f.plot != "" && (d.Dx > 2 || d.Sphere) {
+		return fmt.Errorf("--plot: %s has %s; a curve needs one, a map two of the plane", d.Points.Name, plural(d.Dx, "input"))
 	}
 	start := time.Now()
-	if err := d.fit(ctx, &f.oneTable); err != nil {
+	if err := d.Fit(ctx, f.oneTable.Options); err != nil {
 		return err
 	}
 	if err := d.believe(ctx, f); err != nil {
@@ -169,7 +171,7 @@ func (a *app) design(ctx context.Context, f *designFlags) error {
 	}
 	seconds := time.Since(start).Seconds()
 	written := d.choices(f)
-	if err := outs.write("out", func(w io.Writer) error { return tables.Write(w, f.out, written, written.First(d.dx)) }); err != nil {
+	if err := outs.write("out", func(w io.Writer) error { return tables.Write(w, f.out, written, written.First(d.Dx)) }); err != nil {
 		return err
 	}
 	if err := outs.write("plot", func(w io.Writer) error { return d.draw(ctx, w, format, f.goal) }); err != nil {
@@ -186,10 +188,10 @@ func (a *app) design(ctx context.Context, f *designFlags) error {
 
 // print says what was chosen.
 func (d *designed) print(a *app, f *designFlags, seconds float64) error {
-	r, out := &result{}, designResult{CSV: f.input.csv, Candidates: d.candidates, Targets: d.targets.Rows(), Goal: f.goal,
+	r, out := &result{}, designResult{CSV: f.input.CSV, Candidates: d.candidates, Targets: d.Targets.Rows(), Goal: f.goal,
 		Seconds: number(seconds), Out: f.out, Plot: f.plot}
 	r.line("candidates", "%d", d.candidates)
-	r.line("targets", "%d", d.targets.Rows())
+	r.line("targets", "%d", d.Targets.Rows())
 	for i, c := range d.chosen {
 		out.Chosen, out.Gains = append(out.Chosen, c.Candidate), append(out.Gains, number(c.Gain))
 		r.line(fmt.Sprintf("place %d", i+1), "row %d of the candidates: %s falls by %.4g", c.Candidate+1, f.goal, c.Gain)
@@ -203,30 +205,30 @@ func (d *designed) print(a *app, f *designFlags, seconds float64) error {
 // readDesign reads the tables.
 func (a *app) readDesign(ctx context.Context, f *designFlags) (*designed, error) {
 	input := f.input
-	if input.targets == "" {
-		input.targets = f.candidates
+	if input.Targets == "" {
+		input.Targets = f.candidates
 	}
-	in, err := a.readInterpolation(ctx, &input, f.sphere)
+	in, err := interruptible(ctx, func() (*interpolate.Interpolation, error) { return interpolate.Read(&input, f.sphere) })
 	if err != nil {
 		return nil, err
 	}
-	f.input.columns = input.columns
-	if in.dy != 1 {
-		return nil, usagef("%s has %s: name the one that is measured with --y", in.points.Name, plural(in.dy, "output"))
+	f.input.Columns = input.Columns
+	if in.Dy != 1 {
+		return nil, usagef("%s has %s: name the one that is measured with --y", in.Points.Name, plural(in.Dy, "output"))
 	}
-	d := &designed{interpolation: in}
-	if d.sites, err = f.input.columns.table(ctx, a, f.candidates); err != nil {
+	d := &designed{Interpolation: in}
+	if d.sites, err = f.input.ReadTable(f.candidates, a.stdin); err != nil {
 		return nil, err
 	}
-	opt := task.CSVOptions{X: f.input.columns.x, Y: f.input.columns.y, Dx: in.dx, Dy: in.dy}
+	opt := task.CSVOptions{X: f.input.X, Y: f.input.Y, Dx: in.Dx, Dy: in.Dy}
 	if d.places, err = task.RowsOf(d.sites, opt, true); err != nil {
 		return nil, hintColumns(err)
 	}
 	d.candidates = d.sites.Rows()
-	if n := d.candidates + in.targets.Rows(); n > maxDesign {
+	if n := d.candidates + in.Targets.Rows(); n > maxDesign {
 		return nil, fmt.Errorf("%s and the targets have %d rows, need at most %d", d.sites.Name, n, maxDesign)
 	}
-	d.all = slices.Concat(d.places.X, in.asked.X)
+	d.all = slices.Concat(d.places.X, in.Asked.X)
 	return d, nil
 }
 
@@ -237,7 +239,7 @@ func (d *designed) believe(ctx context.Context, f *designFlags) (err error) {
 	if f.model.path != "" {
 		samples, err = d.byModel(ctx, f)
 	} else {
-		samples, err = d.models[0].Functions(ctx, d.all, f.samples, f.seed)
+		samples, err = d.Models[0].Functions(ctx, d.all, f.samples, f.seed)
 		if noise == 0 && err == nil {
 			noise, err = d.ownNoise(ctx, samples)
 		}
@@ -245,7 +247,7 @@ func (d *designed) believe(ctx context.Context, f *designFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	if least := 1e-4 * variance(d.ys[0]); noise < least {
+	if least := 1e-4 * variance(d.Y[0]); noise < least {
 		noise = least
 	}
 	if noise == 0 { // equal values
@@ -262,12 +264,12 @@ func (d *designed) byModel(ctx context.Context, f *designFlags) ([][]float64, er
 		return nil, err
 	}
 	c := m.Config()
-	if c.DimX != d.dx || c.DimY != 1 || len(c.Auxiliary) > 0 || len(c.Static) > 0 {
+	if c.DimX != d.Dx || c.DimY != 1 || len(c.Auxiliary) > 0 || len(c.Static) > 0 {
 		return nil, fmt.Errorf("%s: design takes models of one output without auxiliary inputs, and of %s like the table", f.model.path,
-			plural(d.dx, "input"))
+			plural(d.Dx, "input"))
 	}
-	b := &cnp.Batch[float32]{B: 1, Nc: len(d.ys[0]), Nt: len(d.all) / d.dx, XContext: d.xs[0], XTarget: d.all}
-	for _, v := range d.ys[0] {
+	b := &cnp.Batch[float32]{B: 1, Nc: len(d.Y[0]), Nt: len(d.all) / d.Dx, XContext: d.X[0], XTarget: d.all}
+	for _, v := range d.Y[0] {
 		b.YContext = append(b.YContext, float32(v))
 	}
 	opt := cnp.SampleOptions{Chain: cnp.Chain{Seed: f.seed}, Samples: f.samples, Function: true}
@@ -286,7 +288,7 @@ func (d *designed) byModel(ctx context.Context, f *designFlags) ([][]float64, er
 
 // ownNoise is the variance of the interpolation's new values beyond that of its function, in the median over the candidates.
 func (d *designed) ownNoise(ctx context.Context, samples [][]float64) (float64, error) {
-	_, std, err := d.models[0].Predict(ctx, d.places.X)
+	_, std, err := d.Models[0].Predict(ctx, d.places.X)
 	if err != nil {
 		return 0, err
 	}
@@ -316,17 +318,14 @@ func variance(v []float64) float64 {
 
 // choices is the table of the chosen candidates.
 func (d *designed) choices(f *designFlags) *tabular.Table {
-	x := named(d.sites, f.input.columns.x, d.places.Columns.X)
-	if x == nil {
-		x = names("x", d.dx)
-	}
+	x, _ := d.Chosen(&f.input.Columns)
 	var order, gain, total []float64
-	out := &tabular.Table{Name: d.sites.Name, Header: x, Cols: d.dx}
+	out := &tabular.Table{Name: d.sites.Name, Header: x, Cols: d.Dx}
 	sum := 0.0
 	for i, c := range d.chosen {
 		sum += c.Gain
 		order, gain, total = append(order, float64(i+1)), append(gain, c.Gain), append(total, sum)
-		out.Values = append(out.Values, d.places.X[c.Candidate*d.dx:(c.Candidate+1)*d.dx]...)
+		out.Values = append(out.Values, d.places.X[c.Candidate*d.Dx:(c.Candidate+1)*d.Dx]...)
 	}
 	var rows []float64
 	for _, c := range d.chosen {
@@ -339,26 +338,26 @@ func (d *designed) choices(f *designFlags) *tabular.Table {
 // draw draws the context, the candidates and the chosen places, with what the interpolation knows.
 func (d *designed) draw(ctx context.Context, w io.Writer, format, goal string) error {
 	chart := &picture.Chart{Title: fmt.Sprintf("%s that lower the %s most", plural(len(d.chosen), "place"), goal)}
-	axes := labels(d.points, d.observed.Columns.X, "x", d.dx)
+	axes := tabletask.Labels(d.Points, d.Observed.Columns.X, "x", d.Dx)
 	chart.XLabel = axes[0]
 	of := func(x []float64) (s picture.Series) {
-		for i := 0; i < len(x); i += d.dx {
-			s.X, s.Y = append(s.X, x[i]), append(s.Y, x[i+d.dx-1])
+		for i := 0; i < len(x); i += d.Dx {
+			s.X, s.Y = append(s.X, x[i]), append(s.Y, x[i+d.Dx-1])
 		}
 		return s
 	}
 	var picked []float64
 	for _, c := range d.chosen {
-		picked = append(picked, d.places.X[c.Candidate*d.dx:(c.Candidate+1)*d.dx]...)
+		picked = append(picked, d.places.X[c.Candidate*d.Dx:(c.Candidate+1)*d.Dx]...)
 	}
-	if d.dx == 2 {
+	if d.Dx == 2 {
 		return d.drawMap(ctx, w, format, chart.Title, axes, picked)
 	}
-	_, std, err := d.models[0].Predict(ctx, d.places.X)
+	_, std, err := d.Models[0].Predict(ctx, d.places.X)
 	if err != nil {
 		return err
 	}
-	_, at, err := d.models[0].Predict(ctx, picked)
+	_, at, err := d.Models[0].Predict(ctx, picked)
 	if err != nil {
 		return err
 	}
@@ -371,14 +370,14 @@ func (d *designed) draw(ctx context.Context, w io.Writer, format, goal string) e
 
 // drawMap draws the map of the interpolation, on which the chosen places are points of their order.
 func (d *designed) drawMap(ctx context.Context, w io.Writer, format, title string, axes []string, picked []float64) error {
-	mean, _, err := d.models[0].Predict(ctx, picked)
+	mean, _, err := d.Models[0].Predict(ctx, picked)
 	if err != nil {
 		return err
 	}
 	m := &picture.Map{Title: title, XLabel: axes[0], YLabel: axes[1], Label: labelsOfValues(d), ContextX: picked, Values: mean}
 	for k := range 2 {
 		m.Lo[k], m.Hi[k] = math.Inf(1), math.Inf(-1)
-		for _, x := range [][]float64{d.all, d.xs[0]} {
+		for _, x := range [][]float64{d.all, d.X[0]} {
 			for i := k; i < len(x); i += 2 {
 				m.Lo[k], m.Hi[k] = min(m.Lo[k], x[i]), max(m.Hi[k], x[i])
 			}
@@ -389,8 +388,8 @@ func (d *designed) drawMap(ctx context.Context, w io.Writer, format, title strin
 		}
 		m.Lo[k], m.Hi[k] = m.Lo[k]-pad, m.Hi[k]+pad
 	}
-	m.Columns, m.Rows = mapCells, mapCells
-	p, err := d.models[0].At(ctx, picture.MapPlaces(m.Lo, m.Hi, m.Columns, m.Rows))
+	m.Columns, m.Rows = designCells, designCells
+	p, err := d.Models[0].At(ctx, picture.MapPlaces(m.Lo, m.Hi, m.Columns, m.Rows))
 	if err != nil {
 		return err
 	}
@@ -398,7 +397,10 @@ func (d *designed) drawMap(ctx context.Context, w io.Writer, format, title strin
 	return picture.WriteMap(w, format, m)
 }
 
+// designCells is the number of cells of a side of a map.
+const designCells = 140
+
 // labelsOfValues names the values of a map, whose points are the chosen places.
 func labelsOfValues(d *designed) string {
-	return labels(d.points, d.observed.Columns.Y, "y", 1)[0]
+	return tabletask.Labels(d.Points, d.Observed.Columns.Y, "y", 1)[0]
 }
