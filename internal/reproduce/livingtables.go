@@ -37,10 +37,13 @@ func (p *reproduction) rcnp() error {
 // predPrey makes the table of predator and prey.
 func (p *reproduction) predPrey() error {
 	t := &livingTable{title: "Predator and prey",
-		text: "Log-likelihood per target, more is better. S: simulated; R: the series of hares and lynxes, which a user brings with --data. " +
-			"Published are the rows of Huang et al. (2023), table S9: independent models, and joint ones of low rank with 64 basis functions.",
+		text: "Log-likelihood per target, more is better. S: simulated; R: the series of hares and lynxes, which a user brings " +
+			"with --data. " +
+			"Published are the rows of Huang et al. (2023), table S9: independent models, " +
+			"and joint ones of low rank with 64 basis functions.",
 		published: []livingRow{
-			{"ConvCNP", []float64{-3.47, -4.85, -4.06, -4.21, -5.01, -4.75}}, {"ACNP", []float64{-4.04, -4.87, -4.36, -4.18, -4.79, -4.48}},
+			{"ConvCNP", []float64{-3.47, -4.85, -4.06, -4.21, -5.01, -4.75}},
+			{"ACNP", []float64{-4.04, -4.87, -4.36, -4.18, -4.79, -4.48}},
 			{"RCNP", []float64{-3.57, -4.85, -4.20, -4.24, -4.83, -4.55}},
 			{"ConvGNP", []float64{-3.46, -4.15, -3.66, -4.20, -4.57, -4.64}}, {"AGNP", []float64{-4.06, -4.16, -3.95, -4.34, -4.41, -4.30}},
 			{"RGNP", []float64{-3.54, -4.15, -3.75, -4.30, -4.44, -4.38}},
@@ -80,8 +83,10 @@ var jointContexts = []int{8, 16, 32, 64, 128}
 // joint makes the table of joint likelihoods.
 func (p *reproduction) joint() error {
 	t := &livingTable{title: "Joint log-likelihoods",
-		text: "Joint log-likelihood per target of Hassan et al. (2026), tables 1 and A1: the mean over 8, 16, 32, 64 and 128 context points. " +
-			"Published numbers average the density over 128 orders of the targets; ours take one order. The process itself knows kernel, variance, length and noise.",
+		text: "Joint log-likelihood per target of Hassan et al. (2026), tables 1 and A1: the mean over 8, 16, 32, 64 and 128 " +
+			"context points. " +
+			"Published numbers average the density over 128 orders of the targets; ours take one order. " +
+			"The process itself knows kernel, variance, length and noise.",
 		published: []livingRow{
 			{"TNP-D by the chain rule", []float64{2.57, 3.29, 1.05, 1.14}},
 			{"TNP-D with a buffer, the best", []float64{2.56, 3.29, 1.09, 1.16}},
