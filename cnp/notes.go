@@ -1,12 +1,18 @@
 package cnp
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
-// withoutContext says which of several tasks have no context, while others have one.
-func withoutContext[T Float](c *Config, b *Batch[T]) []string {
+// withoutContext says which of several tasks have no context, while others have one. It reads nothing but a mask that fits.
+func (b *Batch[T]) withoutContext() []string {
+	if b.Nc < 1 || len(b.ContextMask)%b.Nc != 0 || len(b.ContextMask)/b.Nc != b.B {
+		return nil
+	}
 	first, n := 0, 0
 	for task := b.B - 1; task >= 0; task-- {
-		if x, _ := b.context(task, c.DimX, c.DimY); len(x) == 0 {
+		if !slices.Contains(b.ContextMask[task*b.Nc:(task+1)*b.Nc], true) {
 			first, n = task, n+1
 		}
 	}
@@ -22,7 +28,7 @@ func withoutContext[T Float](c *Config, b *Batch[T]) []string {
 // Notes says, by name, how a batch differs from what the model was trained on, and which of several tasks have no context. It
 // is empty if the batch does not differ, or if that is unknown.
 func Notes[T Float](c *Config, b *Batch[T]) (notes []string) {
-	notes = withoutContext(c, b)
+	notes = b.withoutContext()
 	t := c.Trained
 	if t == nil || len(t.X) != c.DimX || len(t.Y) != c.DimY || b.Nc == 0 {
 		return notes

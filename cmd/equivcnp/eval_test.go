@@ -108,8 +108,9 @@ func TestEvalPlane(t *testing.T) {
 	r := decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--csv", "@own.csv", "--json"))
 	require.Equal(t, 2, r.Report.Values)
 	require.Empty(t, r.Equivariance)
-	require.Len(t, r.Notes, 1)
-	require.Contains(t, r.Notes[0], "equivariance is not measured")
+	require.Len(t, r.Notes, 2)
+	require.Equal(t, "task 1 has no context: its prediction is the prior", r.Notes[0])
+	require.Contains(t, r.Notes[1], "equivariance is not measured")
 }
 
 // TestEvalShipped: a model of the program's own needs no file.
