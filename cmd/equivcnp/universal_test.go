@@ -150,7 +150,6 @@ func TestSampleStationsUniversal(t *testing.T) {
 func TestUniversalRefuses(t *testing.T) {
 	b := newBench(t)
 	b.days(1, 0)
-	b.write("none.csv", "x,y\n0,\n1,\n")
 	b.write("bad.csv", "lat,lon,y\n95,0,1\n0,1,2\n")
 	err := safetensors.Write(b.path("image.safetensors"), &safetensors.File{Tensors: []safetensors.Tensor{
 		safetensors.FromFloat32s("image", []int{1, 1, 2, 2}, make([]float32, 4))}})
@@ -161,7 +160,6 @@ func TestUniversalRefuses(t *testing.T) {
 		args   string
 	}{
 		{1, "image.safetensors: --model was left out", "predict --in @image.safetensors --out @o.safetensors"},
-		{1, "no values", "predict --in @none.csv --out @o.csv"},
 		{2, "--aux", "predict --in @days.csv --x east --y zinc --aux north --out @o.csv"},
 		{2, "--sphere is for interpolation", "predict --model universal-2 --sphere --in @days.csv --x east,north --y zinc --out @o.csv"},
 		{2, "--sphere: the inputs are latitude and longitude", "predict --sphere --in @days.csv --x east --y zinc --out @o.csv"},

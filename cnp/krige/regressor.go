@@ -16,8 +16,8 @@ import (
 // Architecture is that of Regressor's configuration. No model file has it.
 const Architecture cnp.Architecture = "krige"
 
-// Regressor is interpolation as a model: it fits every task's context, and each of its outputs, on its own, and needs no weights.
-// Of a task without values nothing is known, not even their scale: its prediction is 0 with a deviation of 1.
+// Regressor is interpolation as a model: it fits every task's context, and each of its outputs, on its own, and needs no
+// weights. Of a task without values nothing is known, not even their scale: its prediction is 0 with a deviation of 1.
 type Regressor struct {
 	opt     Options
 	outputs int
