@@ -97,7 +97,8 @@ func (c *Columns) text() (opt table.Options, err error) {
 // RowsOptions returns the columns for a model of that configuration. The zero configuration stands for a model that is
 // yet to be made.
 func (c *Columns) RowsOptions(cfg *cnp.Config) (task.CSVOptions, error) {
-	opt := task.CSVOptions{X: c.X, Y: c.Y, Task: c.Task, Dx: cfg.DimX, Dy: cfg.DimY, Aux: c.Aux}
+	opt := task.CSVOptions{X: c.X, Y: c.Y, Task: c.Task, Dx: cfg.DimX, Dy: cfg.DimY, Aux: c.Aux,
+		AuxKnown: cfg.Architecture != ""}
 	if c.Aux == nil {
 		opt.Aux = cfg.Auxiliary
 	} else if len(c.Aux) < len(cfg.Auxiliary) {

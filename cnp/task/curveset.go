@@ -66,6 +66,9 @@ type CSVOptions struct {
 	// Aux name the columns of auxiliary inputs, or give their numbers. One of texts, kind, becomes one for each text,
 	// kind=land and kind=sea, 1 where a row has it and else 0.
 	Aux []string
+	// AuxKnown says that Aux are the inputs of a model that exists: a column of texts is then an error, unless Aux name its
+	// texts as kind=land.
+	AuxKnown bool
 }
 
 // ReadCSV reads tasks from a CSV file, whose cells are separated by commas, semicolons or tabs. Its header names the columns, in any
@@ -195,7 +198,12 @@ func (r *Rows) Known(row int) (n int) {
 func RowsOf(t *table.Table, opt CSVOptions, onlyX bool) (*Rows, error) {
 	var err error
 	if t != nil && t.Cols > 0 && len(opt.Aux) > 0 {
-		if opt.Aux, err = t.Categories(opt.Aux); err != nil {
+		if opt.AuxKnown {
+			err = t.KnownCategories(opt.Aux)
+		} else {
+			opt.Aux, err = t.Categories(opt.Aux)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

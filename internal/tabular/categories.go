@@ -61,6 +61,20 @@ func (t *Table) Categories(names []string) (out []string, err error) {
 	return out, nil
 }
 
+// KnownCategories is Categories for the inputs of a model that exists: names like kind=land get their columns, and a column
+// of texts by its own name stays one, whose cells are errors where numbers are read.
+func (t *Table) KnownCategories(names []string) error {
+	if err := t.Check(); err != nil {
+		return err
+	}
+	own := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		c, _ := t.categoryOf(name)
+		return c < 0
+	})
+	_, err := t.Categories(own)
+	return err
+}
+
 // categoryOf is the column of texts, and the text, that a name such as kind=land stands for; -1: it is none, or a
 // column's own.
 func (t *Table) categoryOf(name string) (column int, text string) {
