@@ -13,15 +13,6 @@ func outputsFlag(fl *pflag.FlagSet, names *[]string) {
 	fl.StringSliceVar(names, "outputs", nil, "what to write, as in mean,std,cov_target (default: all but the covariance of a whole task; a table has what is one number a value)")
 }
 
-// checkContext refuses observed values that a model's likelihood cannot give.
-func checkContext(c *cnp.Config, name string, y []float32, observed []bool, dy int) error {
-	l, err := cnp.ParseLikelihood(c)
-	if err != nil {
-		return err
-	}
-	return cnp.CheckSupport(l, name, y, observed, dy)
-}
-
 // describeLikelihood says what a likelihood other than the normal one gives.
 func describeLikelihood(r *result, c *cnp.Config) {
 	if c.Likelihood == "" {

@@ -48,8 +48,6 @@ var elsewhere = map[string]string{
 	"reproduce rcnp":      "TestReproduceLiving",
 	"reproduce predprey":  "TestReproduceLiving",
 	"reproduce joint":     "TestReproduceLiving",
-	"reproduce globe":     "TestReproduceLiving",
-	"reproduce gridded":   "TestReproduceLiving",
 	"reproduce universal": "TestReproduceUniversal",
 }
 

@@ -80,33 +80,33 @@ func Members(paths ...string) ([]string, error) {
 }
 
 // member opens one model.
-func (out *Model) member(ctx context.Context, opt *OpenOptions, path string) (cnp.Model[float32], error) {
-	var m cnp.Model[float32]
+func (m *Model) member(ctx context.Context, opt *OpenOptions, path string) (cnp.Model[float32], error) {
+	var model cnp.Model[float32]
 	if r := krige.Named(path); r != nil {
-		m = r
+		model = r
 	} else {
 		s, err := ReadState(ctx, path, opt.Read)
 		if err != nil {
 			return nil, err
 		}
-		if out.Metadata == nil {
-			out.Metadata = s.Metadata
+		if m.Metadata == nil {
+			m.Metadata = s.Metadata
 		}
 		if why := s.Metadata[pretrained.KeyBFloat16]; why != "" {
-			out.Unsuited = append(out.Unsuited, fmt.Sprintf("the file of %s says: %s", path, strings.Join(strings.Fields(why), " ")))
+			m.Unsuited = append(m.Unsuited, fmt.Sprintf("the file of %s says: %s", path, strings.Join(strings.Fields(why), " ")))
 		}
-		if m, err = Build(s, opt); err != nil {
+		if model, err = Build(s, opt); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	m, err := cnp.With(m, cnp.Options{Precision: opt.Precision, Plans: opt.Plans})
+	model, err := cnp.With(model, cnp.Options{Precision: opt.Precision, Plans: opt.Plans})
 	if err != nil && opt.Precision == cnp.BFloat16 {
 		err = fmt.Errorf("precision %s: %w", opt.Precision, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return m, nil
+	return model, nil
 }
 
 // Build makes the model of a file that was read. Precision and Plans are left to cnp.With.
