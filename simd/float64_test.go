@@ -17,7 +17,6 @@ import (
 var portableF64 = map[string]string{
 	"bfFrom":      "bfloat16 is made from float32",
 	"depthwiseBF": "weights in bfloat16 belong to float32",
-	"bicubic":     "there is no function of float64",
 	"depthwise":   "models are trained and run in float32; in float64 their sums serve to check gradients",
 	"pointConv":   "as depthwise",
 	"setConv":     "as depthwise",
