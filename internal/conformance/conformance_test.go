@@ -45,6 +45,9 @@ func TestVectors(t *testing.T) {
 			info, err := os.Stat(filepath.Join(folder, c.Model+".safetensors"))
 			require.NoError(t, err)
 			size += info.Size()
+			if testing.Short() && !strings.HasPrefix(c.Model, "bench-") {
+				t.Skip("skipped: -short; make test runs it")
+			}
 			levels := simd.Levels()
 			if !strings.HasPrefix(c.Model, "bench-") {
 				levels = levels[len(levels)-1:] // others take seconds in portable Go
@@ -76,6 +79,9 @@ func at(t *testing.T, l simd.Level, f func()) {
 
 // TestMake: the vectors are those that Make makes today, but for the rounding of sums.
 func TestMake(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short; make test runs it")
+	}
 	cases, err := Cases()
 	require.NoError(t, err)
 	for _, c := range cases {
