@@ -61,7 +61,7 @@ func (f *conformanceFlags) run(cmd *cobra.Command) error {
 	if names, err = chosen(names, f.only); err != nil {
 		return err
 	}
-	failed := 0
+	compared, failed := 0, 0
 	for _, name := range names {
 		path := filepath.Join(f.vectors, name+".safetensors")
 		if f.write {
@@ -73,11 +73,14 @@ func (f *conformanceFlags) run(cmd *cobra.Command) error {
 				return err
 			}
 		}
-		bad, err := f.compare(cmd, path, name)
+		tensors, bad, err := f.compare(cmd, path, name)
 		if err != nil {
 			return err
 		}
-		failed += bad
+		compared, failed = compared+tensors, failed+bad
+	}
+	if compared == 0 {
+		return fmt.Errorf("--against %s: no file of these models: need, for example, %s.safetensors", f.against, names[0])
 	}
 	if failed > 0 {
 		return fmt.Errorf("%d tensors are not within their tolerances", failed)
@@ -85,11 +88,11 @@ func (f *conformanceFlags) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// compare prints a line for each tensor of a model and returns how many are not as expected.
-func (f *conformanceFlags) compare(cmd *cobra.Command, path, name string) (failed int, err error) {
+// compare prints a line for each tensor of a model and returns how many they are, and how many are not as expected.
+func (f *conformanceFlags) compare(cmd *cobra.Command, path, name string) (compared, failed int, err error) {
 	vectors, err := safetensors.Read(path)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", path, err)
+		return 0, 0, fmt.Errorf("%s: %w", path, err)
 	}
 	var theirs *safetensors.File
 	if f.against != "" {
@@ -97,24 +100,24 @@ func (f *conformanceFlags) compare(cmd *cobra.Command, path, name string) (faile
 		theirs, err = safetensors.Read(from)
 		if errors.Is(err, fs.ErrNotExist) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s: not there, the model is left out\n", from)
-			return 0, nil
+			return 0, 0, nil
 		} else if err != nil {
-			return 0, fmt.Errorf("%s: %w", from, err)
+			return 0, 0, fmt.Errorf("%s: %w", from, err)
 		}
 	}
 	all, err := conformance.Compare(cmd.Context(), vectors, theirs)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	for _, d := range all {
 		if !d.Within() {
 			failed++
 		}
 		if err := f.print(cmd.OutOrStdout(), d); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 	}
-	return failed, nil
+	return len(all), failed, nil
 }
 
 func (f *conformanceFlags) print(w io.Writer, d conformance.Difference) error {
