@@ -223,7 +223,8 @@ func TestStop(t *testing.T) {
 
 // TestBounds: bytes, plans and connections beyond their bounds are refused.
 func TestBounds(t *testing.T) {
-	s := newServer(t, func(o *Options) { o.Memory, o.PlanMemory = 400<<20, 200<<20 })
+	// With an hour for a request no image is refused because this machine is slow.
+	s := newServer(t, func(o *Options) { o.Memory, o.PlanMemory, o.Timeout = 400<<20, 200<<20, time.Hour })
 	url, _ := listen(t, s, Limits{Connections: 3})
 	ask := func(size int) int {
 		h, body := imagesBinary(t, nil, images(rngOf(1), 1, size, size))
