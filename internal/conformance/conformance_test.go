@@ -46,7 +46,7 @@ func TestVectors(t *testing.T) {
 			require.NoError(t, err)
 			size += info.Size()
 			if testing.Short() && !strings.HasPrefix(c.Model, "bench-") {
-				t.Skip("skipped: -short; make test runs it")
+				t.Skip("skipped: -short, as emulators and detectors need minutes for it; make test runs it")
 			}
 			levels := simd.Levels()
 			if !strings.HasPrefix(c.Model, "bench-") {
@@ -80,7 +80,7 @@ func at(t *testing.T, l simd.Level, f func()) {
 // TestMake: the vectors are those that Make makes today, but for the rounding of sums.
 func TestMake(t *testing.T) {
 	if testing.Short() {
-		t.Skip("skipped: -short; make test runs it")
+		t.Skip("skipped: -short, as emulators and detectors need minutes for it; make test runs it")
 	}
 	cases, err := Cases()
 	require.NoError(t, err)

@@ -123,16 +123,3 @@ func addValue(c *picture.Curve, x float64, p *cnp.Prediction[float32], i int) {
 		c.Lower, c.Upper = append(c.Lower, p.QuantileAt(i, (1-bandShare)/2)), append(c.Upper, p.QuantileAt(i, (1+bandShare)/2))
 	}
 }
-
-// linspace returns n even places from lo to hi.
-func linspace(lo, hi float64, n int) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = lo
-		if i > 0 { // weighted ends, so that the last is hi exactly
-			t := float64(i) / float64(n-1)
-			x[i] = (1-t)*lo + t*hi
-		}
-	}
-	return x
-}

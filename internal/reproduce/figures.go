@@ -8,6 +8,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/eval"
+	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/picture"
 )
@@ -137,7 +138,7 @@ func (p *reproduction) curveFigures(rows []*curveRow) error {
 
 // figureTasks draws one curve and its context in every scene.
 func figureTasks(c task.Curves, seed uint64) ([]*task.Tasks[float32], error) {
-	x := linspace(figureLo, figureHi, figureTargets)
+	x := tabletask.Linspace(figureLo, figureHi, figureTargets)
 	rng := task.StepRand(seed, 0)
 	y, err := c.GP.Sample(x, rng)
 	if err != nil {
