@@ -46,6 +46,8 @@ func (s *Server) watchHandler() http.Handler {
 		tick := time.NewTicker(watchEvery)
 		defer tick.Stop()
 		for last := grpchealth.StatusUnknown; ; {
+			// Read before the status: a server that begins to stop between the two would end the stream without having said so.
+			stopping := s.draining.Load()
 			status := statusUnknown
 			if got, err := (health{s}).Check(ctx, &grpchealth.CheckRequest{Service: r.Msg.service}); err == nil {
 				status = got.Status
@@ -56,7 +58,7 @@ func (s *Server) watchHandler() http.Handler {
 				}
 				last = status
 			}
-			if s.draining.Load() { // the client has been told; a stream that does not end would hold up the server's
+			if stopping { // the client has been told; a stream that does not end would hold up the server's
 				return connect.NewError(connect.CodeUnavailable, errors.New("the server stops"))
 			}
 			select {
