@@ -133,7 +133,7 @@ func dim(rng *rand.Rand) int {
 	case 1:
 		return rng.IntN(40)
 	}
-	return rng.IntN(150)
+	return rng.IntN(200)
 }
 
 // TestAgainstGonum compares every operation with gonum's, in both precisions: all flags, sizes, increments and leading dimensions.

@@ -11,7 +11,7 @@ import (
 
 // Sdot returns the sum of the products of x and y.
 func (i Implementation) Sdot(n int, x []float32, incX int, y []float32, incY int) float32 {
-	if !long2(n, x, incX, y, incY) {
+	if !areRows(n, x, incX, y, incY, shortDot) {
 		return i.rest.Sdot(n, x, incX, y, incY)
 	}
 	return dot(x[:n], y[:n])
@@ -19,7 +19,7 @@ func (i Implementation) Sdot(n int, x []float32, incX int, y []float32, incY int
 
 // Dsdot returns the sum of the products of x and y, in float64.
 func (i Implementation) Dsdot(n int, x []float32, incX int, y []float32, incY int) float64 {
-	if !long2(n, x, incX, y, incY) {
+	if !areRows(n, x, incX, y, incY, shortDot) {
 		return i.rest.Dsdot(n, x, incX, y, incY)
 	}
 	return simd.DotF32(x[:n], y[:n])
@@ -27,7 +27,7 @@ func (i Implementation) Dsdot(n int, x []float32, incX int, y []float32, incY in
 
 // Sdsdot returns alpha and the sum of the products of x and y, summed in float64.
 func (i Implementation) Sdsdot(n int, alpha float32, x []float32, incX int, y []float32, incY int) float32 {
-	if !long2(n, x, incX, y, incY) {
+	if !areRows(n, x, incX, y, incY, shortDot) {
 		return i.rest.Sdsdot(n, alpha, x, incX, y, incY)
 	}
 	return alpha + float32(simd.DotF32(x[:n], y[:n]))
@@ -35,7 +35,7 @@ func (i Implementation) Sdsdot(n int, alpha float32, x []float32, incX int, y []
 
 // Snrm2 returns the Euclidean norm of x.
 func (i Implementation) Snrm2(n int, x []float32, incX int) float32 {
-	if long1(n, x, incX) {
+	if isRow(n, x, incX, shortVector) {
 		if s, ok := norm2(x[:n]); ok {
 			return float32(s)
 		}
@@ -45,7 +45,7 @@ func (i Implementation) Snrm2(n int, x []float32, incX int) float32 {
 
 // Sasum returns the sum of the magnitudes of x.
 func (i Implementation) Sasum(n int, x []float32, incX int) float32 {
-	if !long1(n, x, incX) {
+	if !isRow(n, x, incX, shortDot) {
 		return i.rest.Sasum(n, x, incX)
 	}
 	return absSum(x[:n])
@@ -53,7 +53,7 @@ func (i Implementation) Sasum(n int, x []float32, incX int) float32 {
 
 // Isamax returns the index of the element of x of largest magnitude, the first of several.
 func (i Implementation) Isamax(n int, x []float32, incX int) int {
-	if long1(n, x, incX) {
+	if isRow(n, x, incX, shortVector) {
 		if at, ok := largest(x[:n]); ok {
 			return at
 		}
@@ -63,7 +63,7 @@ func (i Implementation) Isamax(n int, x []float32, incX int) int {
 
 // Sswap exchanges x and y.
 func (i Implementation) Sswap(n int, x []float32, incX int, y []float32, incY int) {
-	if !long2(n, x, incX, y, incY) {
+	if !areRows(n, x, incX, y, incY, tinyVector) {
 		i.rest.Sswap(n, x, incX, y, incY)
 		return
 	}
@@ -72,25 +72,25 @@ func (i Implementation) Sswap(n int, x []float32, incX int, y []float32, incY in
 
 // Saxpy adds alpha·x to y.
 func (i Implementation) Saxpy(n int, alpha float32, x []float32, incX int, y []float32, incY int) {
-	if alpha == 0 || !long2(n, x, incX, y, incY) {
+	if alpha == 0 || !areRows(n, x, incX, y, incY, shortVector) {
 		i.rest.Saxpy(n, alpha, x, incX, y, incY)
 		return
 	}
-	simd.AxpyF32(y[:n], alpha, x[:n])
+	axpy(y[:n], alpha, x[:n])
 }
 
 // Sscal multiplies x by alpha.
 func (i Implementation) Sscal(n int, alpha float32, x []float32, incX int) {
-	if alpha == 0 || !long1(n, x, incX) {
+	if alpha == 0 || !isRow(n, x, incX, shortVector) {
 		i.rest.Sscal(n, alpha, x, incX)
 		return
 	}
-	simd.ScaleF32(x[:n], alpha, x[:n])
+	scale(x[:n], alpha)
 }
 
 // Srot rotates the points (x, y): c·x + s·y and c·y - s·x.
 func (i Implementation) Srot(n int, x []float32, incX int, y []float32, incY int, c, s float32) {
-	if !long2(n, x, incX, y, incY) {
+	if !areRows(n, x, incX, y, incY, tinyVector) {
 		i.rest.Srot(n, x, incX, y, incY, c, s)
 		return
 	}
@@ -122,7 +122,7 @@ func (i Implementation) Sger(m, n int, alpha float32, x []float32, incX int, y [
 // Ssymv computes y = alpha·A·x + beta·y for a symmetric A.
 func (i Implementation) Ssymv(ul blas.Uplo, n int, alpha float32, a []float32, lda int, x []float32, incX int, beta float32,
 	y []float32, incY int) {
-	if alpha == 0 || !isTriangle(ul, n, a, lda) || !holds(len(x), n, incX) || !holds(len(y), n, incY) {
+	if alpha == 0 || !isTriangle(ul, n, a, lda, smallRows) || !holds(len(x), n, incX) || !holds(len(y), n, incY) {
 		i.rest.Ssymv(ul, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
 	}
@@ -131,7 +131,7 @@ func (i Implementation) Ssymv(ul blas.Uplo, n int, alpha float32, a []float32, l
 
 // Ssyr adds alpha·x·xᵀ to a symmetric A.
 func (i Implementation) Ssyr(ul blas.Uplo, n int, alpha float32, x []float32, incX int, a []float32, lda int) {
-	if alpha == 0 || !isTriangle(ul, n, a, lda) || !holds(len(x), n, incX) {
+	if alpha == 0 || !isTriangle(ul, n, a, lda, smallRows) || !holds(len(x), n, incX) {
 		i.rest.Ssyr(ul, n, alpha, x, incX, a, lda)
 		return
 	}
@@ -140,7 +140,7 @@ func (i Implementation) Ssyr(ul blas.Uplo, n int, alpha float32, x []float32, in
 
 // Ssyr2 adds alpha·(x·yᵀ + y·xᵀ) to a symmetric A.
 func (i Implementation) Ssyr2(ul blas.Uplo, n int, alpha float32, x []float32, incX int, y []float32, incY int, a []float32, lda int) {
-	if alpha == 0 || !isTriangle(ul, n, a, lda) || !holds(len(x), n, incX) || !holds(len(y), n, incY) {
+	if alpha == 0 || !isTriangle(ul, n, a, lda, smallRows) || !holds(len(x), n, incX) || !holds(len(y), n, incY) {
 		i.rest.Ssyr2(ul, n, alpha, x, incX, y, incY, a, lda)
 		return
 	}
@@ -149,7 +149,7 @@ func (i Implementation) Ssyr2(ul blas.Uplo, n int, alpha float32, x []float32, i
 
 // Strmv computes x = op(A)·x for a triangular A.
 func (i Implementation) Strmv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float32, lda int, x []float32, incX int) {
-	if !validTranspose(tA) || !validDiag(d) || !isTriangle(ul, n, a, lda) || !holds(len(x), n, incX) {
+	if !validTranspose(tA) || !validDiag(d) || !isTriangle(ul, n, a, lda, smallRows) || !holds(len(x), n, incX) {
 		i.rest.Strmv(ul, tA, d, n, a, lda, x, incX)
 		return
 	}
@@ -158,7 +158,7 @@ func (i Implementation) Strmv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n in
 
 // Strsv solves op(A)·x = b for a triangular A; x holds b to begin with.
 func (i Implementation) Strsv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float32, lda int, x []float32, incX int) {
-	if !validTranspose(tA) || !validDiag(d) || !isTriangle(ul, n, a, lda) || !holds(len(x), n, incX) {
+	if !validTranspose(tA) || !validDiag(d) || !isTriangle(ul, n, a, lda, smallTriangle) || !holds(len(x), n, incX) {
 		i.rest.Strsv(ul, tA, d, n, a, lda, x, incX)
 		return
 	}

@@ -2,13 +2,11 @@ package blas
 
 import (
 	"gonum.org/v1/gonum/blas"
-
-	"github.com/equivcnp/equivcnp/simd"
 )
 
 // Ddot returns the sum of the products of x and y.
 func (i Implementation) Ddot(n int, x []float64, incX int, y []float64, incY int) float64 {
-	if !long2(n, x, incX, y, incY) {
+	if !areRows(n, x, incX, y, incY, shortDot) {
 		return i.rest.Ddot(n, x, incX, y, incY)
 	}
 	return dot(x[:n], y[:n])
@@ -16,7 +14,7 @@ func (i Implementation) Ddot(n int, x []float64, incX int, y []float64, incY int
 
 // Dnrm2 returns the Euclidean norm of x.
 func (i Implementation) Dnrm2(n int, x []float64, incX int) float64 {
-	if long1(n, x, incX) {
+	if isRow(n, x, incX, shortVector) {
 		if s, ok := norm2(x[:n]); ok {
 			return float64(s)
 		}
@@ -26,7 +24,7 @@ func (i Implementation) Dnrm2(n int, x []float64, incX int) float64 {
 
 // Dasum returns the sum of the magnitudes of x.
 func (i Implementation) Dasum(n int, x []float64, incX int) float64 {
-	if !long1(n, x, incX) {
+	if !isRow(n, x, incX, shortDot) {
 		return i.rest.Dasum(n, x, incX)
 	}
 	return absSum(x[:n])
@@ -34,7 +32,7 @@ func (i Implementation) Dasum(n int, x []float64, incX int) float64 {
 
 // Idamax returns the index of the element of x of largest magnitude, the first of several.
 func (i Implementation) Idamax(n int, x []float64, incX int) int {
-	if long1(n, x, incX) {
+	if isRow(n, x, incX, shortVector) {
 		if at, ok := largest(x[:n]); ok {
 			return at
 		}
@@ -44,7 +42,7 @@ func (i Implementation) Idamax(n int, x []float64, incX int) int {
 
 // Dswap exchanges x and y.
 func (i Implementation) Dswap(n int, x []float64, incX int, y []float64, incY int) {
-	if !long2(n, x, incX, y, incY) {
+	if !areRows(n, x, incX, y, incY, tinyVector) {
 		i.rest.Dswap(n, x, incX, y, incY)
 		return
 	}
@@ -53,25 +51,25 @@ func (i Implementation) Dswap(n int, x []float64, incX int, y []float64, incY in
 
 // Daxpy adds alpha·x to y.
 func (i Implementation) Daxpy(n int, alpha float64, x []float64, incX int, y []float64, incY int) {
-	if alpha == 0 || !long2(n, x, incX, y, incY) {
+	if alpha == 0 || !areRows(n, x, incX, y, incY, shortVector) {
 		i.rest.Daxpy(n, alpha, x, incX, y, incY)
 		return
 	}
-	simd.AxpyF64(y[:n], alpha, x[:n])
+	axpy(y[:n], alpha, x[:n])
 }
 
 // Dscal multiplies x by alpha.
 func (i Implementation) Dscal(n int, alpha float64, x []float64, incX int) {
-	if alpha == 0 || !long1(n, x, incX) {
+	if alpha == 0 || !isRow(n, x, incX, shortVector) {
 		i.rest.Dscal(n, alpha, x, incX)
 		return
 	}
-	simd.ScaleF64(x[:n], alpha, x[:n])
+	scale(x[:n], alpha)
 }
 
 // Drot rotates the points (x, y): c·x + s·y and c·y - s·x.
 func (i Implementation) Drot(n int, x []float64, incX int, y []float64, incY int, c, s float64) {
-	if !long2(n, x, incX, y, incY) {
+	if !areRows(n, x, incX, y, incY, tinyVector) {
 		i.rest.Drot(n, x, incX, y, incY, c, s)
 		return
 	}
@@ -103,7 +101,7 @@ func (i Implementation) Dger(m, n int, alpha float64, x []float64, incX int, y [
 // Dsymv computes y = alpha·A·x + beta·y for a symmetric A.
 func (i Implementation) Dsymv(ul blas.Uplo, n int, alpha float64, a []float64, lda int, x []float64, incX int, beta float64,
 	y []float64, incY int) {
-	if alpha == 0 || !isTriangle(ul, n, a, lda) || !holds(len(x), n, incX) || !holds(len(y), n, incY) {
+	if alpha == 0 || !isTriangle(ul, n, a, lda, smallRows) || !holds(len(x), n, incX) || !holds(len(y), n, incY) {
 		i.rest.Dsymv(ul, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
 	}
@@ -112,7 +110,7 @@ func (i Implementation) Dsymv(ul blas.Uplo, n int, alpha float64, a []float64, l
 
 // Dsyr adds alpha·x·xᵀ to a symmetric A.
 func (i Implementation) Dsyr(ul blas.Uplo, n int, alpha float64, x []float64, incX int, a []float64, lda int) {
-	if alpha == 0 || !isTriangle(ul, n, a, lda) || !holds(len(x), n, incX) {
+	if alpha == 0 || !isTriangle(ul, n, a, lda, smallRows) || !holds(len(x), n, incX) {
 		i.rest.Dsyr(ul, n, alpha, x, incX, a, lda)
 		return
 	}
@@ -121,7 +119,7 @@ func (i Implementation) Dsyr(ul blas.Uplo, n int, alpha float64, x []float64, in
 
 // Dsyr2 adds alpha·(x·yᵀ + y·xᵀ) to a symmetric A.
 func (i Implementation) Dsyr2(ul blas.Uplo, n int, alpha float64, x []float64, incX int, y []float64, incY int, a []float64, lda int) {
-	if alpha == 0 || !isTriangle(ul, n, a, lda) || !holds(len(x), n, incX) || !holds(len(y), n, incY) {
+	if alpha == 0 || !isTriangle(ul, n, a, lda, smallRows) || !holds(len(x), n, incX) || !holds(len(y), n, incY) {
 		i.rest.Dsyr2(ul, n, alpha, x, incX, y, incY, a, lda)
 		return
 	}
@@ -130,7 +128,7 @@ func (i Implementation) Dsyr2(ul blas.Uplo, n int, alpha float64, x []float64, i
 
 // Dtrmv computes x = op(A)·x for a triangular A.
 func (i Implementation) Dtrmv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float64, lda int, x []float64, incX int) {
-	if !validTranspose(tA) || !validDiag(d) || !isTriangle(ul, n, a, lda) || !holds(len(x), n, incX) {
+	if !validTranspose(tA) || !validDiag(d) || !isTriangle(ul, n, a, lda, smallRows) || !holds(len(x), n, incX) {
 		i.rest.Dtrmv(ul, tA, d, n, a, lda, x, incX)
 		return
 	}
@@ -139,7 +137,7 @@ func (i Implementation) Dtrmv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n in
 
 // Dtrsv solves op(A)·x = b for a triangular A; x holds b to begin with.
 func (i Implementation) Dtrsv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float64, lda int, x []float64, incX int) {
-	if !validTranspose(tA) || !validDiag(d) || !isTriangle(ul, n, a, lda) || !holds(len(x), n, incX) {
+	if !validTranspose(tA) || !validDiag(d) || !isTriangle(ul, n, a, lda, smallTriangle) || !holds(len(x), n, incX) {
 		i.rest.Dtrsv(ul, tA, d, n, a, lda, x, incX)
 		return
 	}

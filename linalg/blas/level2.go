@@ -8,8 +8,11 @@ import (
 )
 
 const (
-	// smallMatrix is the number of elements below which level 2 is gonum's.
-	smallMatrix = 1024
+	// The numbers of elements below which level 2 is gonum's, measured on Zen 5: one call of a kernel does a matrix times a vector, and
+	// blocks of a triangle; a call for each row must have long rows to gain.
+	smallMatrix   = 32 * 32
+	smallTriangle = 48 * 48
+	smallRows     = 96 * 96
 	// splitMatrix is how many elements a piece has that a goroutine takes.
 	splitMatrix = 1 << 16
 )
@@ -59,7 +62,7 @@ func gemv[T simd.Float](t blas.Transpose, m, n int, alpha T, a []T, lda int, x [
 // isGer reports whether the arguments of a GER are right, and large enough or such that gonum's assembly goes astray: version 0.17 reads
 // vectors with a negative increment from the wrong end.
 func isGer[T simd.Float](m, n int, alpha T, x []T, incX int, y []T, incY int, a []T, lda int) bool {
-	return m > 0 && n > 0 && alpha != 0 && (n >= shortVector && m*n >= smallMatrix/4 || incX < 0 || incY < 0) &&
+	return m > 0 && n > 0 && alpha != 0 && (n >= shortDot && m*n >= 3*smallRows || incX < 0 || incY < 0) &&
 		fits(len(a), m, n, lda) && holds(len(x), m, incX) && holds(len(y), n, incY)
 }
 
@@ -85,8 +88,9 @@ func row[T simd.Float](ul blas.Uplo, a []T, lda, n, i int) (r []T, lo int) {
 	return a[i*lda : i*lda+i], 0
 }
 
-func isTriangle[T simd.Float](ul blas.Uplo, n int, a []T, lda int) bool {
-	return n*n >= smallMatrix && n > 0 && validUplo(ul) && fits(len(a), n, n, lda)
+// isTriangle reports whether a triangle is right and has at least that many elements with its other half.
+func isTriangle[T simd.Float](ul blas.Uplo, n int, a []T, lda, least int) bool {
+	return n*n >= least && n > 0 && validUplo(ul) && fits(len(a), n, n, lda)
 }
 
 // symv is y = alpha·A·x + beta·y. Every row of the triangle is read once, for its own element of y and for those of its columns.

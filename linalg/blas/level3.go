@@ -14,6 +14,9 @@ const (
 	rankBlock = 64
 	// solveBlock is the size of the triangles that TRSM and TRMM take row by row.
 	solveBlock = 16
+	// smallTriangular and smallRank are the numbers of multiplications below which TRSM and TRMM, and SYRK and SYR2K, are gonum's.
+	smallTriangular = 36 * 36 * 36
+	smallRank       = 12 * 12 * 12
 )
 
 func isSymm[T simd.Float](s blas.Side, ul blas.Uplo, m, n int, alpha T, a []T, lda int, b []T, ldb int, c []T, ldc int) bool {
@@ -74,7 +77,7 @@ func writeOut[T simd.Float](to []T, ul blas.Uplo, a []T, lda, n, first, rows int
 }
 
 func isRank[T simd.Float](ul blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int, c []T, ldc int) bool {
-	if !validUplo(ul) || !validTranspose(t) || n <= 0 || k <= 0 || alpha == 0 || float64(n)*float64(n)*float64(k) < smallProduct {
+	if !validUplo(ul) || !validTranspose(t) || n <= 0 || k <= 0 || alpha == 0 || float64(n)*float64(n)*float64(k) < smallRank {
 		return false
 	}
 	r, cols := n, k
@@ -166,7 +169,7 @@ func isTriangular[T simd.Float](s blas.Side, ul blas.Uplo, t blas.Transpose, d b
 	if s == blas.Left {
 		k = m
 	}
-	return float64(m)*float64(n)*float64(k) >= smallProduct && fits(len(a), k, k, lda) && fits(len(b), m, n, ldb)
+	return float64(m)*float64(n)*float64(k) >= smallTriangular && fits(len(a), k, k, lda) && fits(len(b), m, n, ldb)
 }
 
 // triangle is op(A), triangular of order n: the element [i, j] is a[i*lda+j], or a[j*lda+i] if it is transposed.
