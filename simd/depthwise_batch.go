@@ -43,7 +43,7 @@ func NewDepthwiseBatchPlan(numbers []int32, offsets []int, index, pose []int32, 
 	checkPlanIndex(fn, "index", index, 0, points)
 	checkPlanIndex(fn, "pose", pose, 0, poses)
 	r := &schedule.Rows{Offsets: offsets, Index: index, Pose: pose}
-	same = sameRows(fn, same, r)
+	same = r.SameAs("simd: "+fn, same)
 	p := &DepthwiseBatchPlan{rows: rows, points: points, poses: poses}
 	for i := 0; i < n; {
 		copies := 1

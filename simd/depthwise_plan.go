@@ -85,15 +85,6 @@ func NewDepthwisePlanUntil(stop func() bool, offsets []int, index, pose []int32,
 	return p
 }
 
-// checkPlanIndex panics unless all of x are from 0 to n-1. x starts at position base of its argument.
-func checkPlanIndex(fn, arg string, x []int32, base, n int) {
-	for k, v := range x {
-		if v < 0 || int(v) >= n {
-			panic(fmt.Sprintf("simd: %s: %s[%d] = %d, need 0 to %d", fn, arg, base+k, v, n-1))
-		}
-	}
-}
-
 // Rows returns the number of outputs.
 func (p *DepthwisePlan) Rows() int { return len(p.offsets) - 1 }
 

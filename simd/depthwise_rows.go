@@ -1,10 +1,6 @@
 package simd
 
-import (
-	"fmt"
-
-	"github.com/equivcnp/equivcnp/internal/schedule"
-)
+import "github.com/equivcnp/equivcnp/internal/schedule"
 
 // DepthwiseRows is a neighbourhood whose indices have been checked once, for any number of convolutions. With few channels at a
 // time, as when a slice of the weights is to stay in the cache, checking every index costs DepthwiseF32 a quarter of its time. It
@@ -36,7 +32,7 @@ func NewDepthwiseRows(offsets []int, index, pose []int32, same []bool, points, p
 	checkPlanIndex(fn, "index", index, 0, points)
 	checkPlanIndex(fn, "pose", pose, 0, poses)
 	r := &schedule.Rows{Offsets: offsets, Index: index, Pose: pose}
-	same = sameRows(fn, same, r)
+	same = r.SameAs("simd: "+fn, same)
 	r = r.ByFirst(same, depthwiseSortedRows)
 	return &DepthwiseRows{points, poses, offsets, r.Index, r.Pose, same, depthwiseNear(offsets, r.Index)}
 }
@@ -44,27 +40,6 @@ func NewDepthwiseRows(offsets []int, index, pose []int32, same []bool, points, p
 // depthwiseSortedRows is the number of rows with the same poses from which on sorting their pairs pays: a group of the largest
 // kernel.
 const depthwiseSortedRows = 8
-
-// sameRows returns which rows have pairs and list the poses of the row before. If same is nil, it compares poses; else it
-// compares only their numbers and panics where these differ.
-func sameRows(fn string, same []bool, r *schedule.Rows) []bool {
-	if same == nil {
-		return r.Same()
-	}
-	checkLen(fn, "same", len(same), r.Len())
-	out := make([]bool, len(same))
-	for i := 1; i < len(same); i++ {
-		if !same[i] {
-			continue
-		}
-		n, before := r.Offsets[i+1]-r.Offsets[i], r.Offsets[i]-r.Offsets[i-1]
-		if n != before {
-			panic(fmt.Sprintf("simd: %s: same[%d] with %d poses, the row before has %d", fn, i, n, before))
-		}
-		out[i] = n > 0
-	}
-	return out
-}
 
 // depthwiseReach is up to how many rows of f apart two successive pairs count as near each other.
 var depthwiseReach int32 = 4

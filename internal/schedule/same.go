@@ -1,6 +1,9 @@
 package schedule
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Same says of every row whether it has pairs and lists the poses of the row before, in the same order, by comparing them. Who knows it
 // from classes has no need to ask (see Tiles).
@@ -12,6 +15,30 @@ func (r *Rows) Same() []bool {
 		same[i] = len(pose) > 0 && slices.Equal(before, pose)
 	}
 	return same
+}
+
+// SameAs returns which rows have pairs and list the poses of the row before, where a caller of the function fn may know
+// it. If known is nil, it compares poses; else it compares only their numbers and panics where these differ, or known
+// has another length.
+func (r *Rows) SameAs(fn string, known []bool) []bool {
+	if known == nil {
+		return r.Same()
+	}
+	if len(known) != r.Len() {
+		panic(fmt.Sprintf("%s: len(same) = %d, need %d", fn, len(known), r.Len()))
+	}
+	out := make([]bool, len(known))
+	for i := 1; i < len(known); i++ {
+		if !known[i] {
+			continue
+		}
+		n, before := r.Offsets[i+1]-r.Offsets[i], r.Offsets[i]-r.Offsets[i-1]
+		if n != before {
+			panic(fmt.Sprintf("%s: same[%d] with %d poses, the row before has %d", fn, i, n, before))
+		}
+		out[i] = n > 0
+	}
+	return out
 }
 
 // ByFirst returns the rows with the pairs of each run of rows that have the same poses, at least so many rows, in the
