@@ -45,7 +45,7 @@ race: ## the concurrent packages under the race detector; pictures are drawn by 
 	$(GO) test -race -short -timeout 30m ./cnp/serve/...
 
 # What computes with kernels, and so in another way at another level.
-NUMERIC := ./simd/... ./linalg/batch ./internal/search/... ./layers/...
+NUMERIC := ./simd/... ./internal/depthwise ./internal/bf16 ./linalg/batch ./internal/search/... ./layers/...
 purego: ## without assembly
 	$(GO) test -short -tags purego $(NUMERIC)
 
@@ -109,7 +109,7 @@ BOCHS  ?= bochs
 KERNEL ?= /boot/vmlinuz
 avx512: ## the kernels on an emulated processor with AVX-512 (BOCHS=, KERNEL=)
 	cd asm && CGO_ENABLED=0 $(GO) build -o ../bin/emulate ./emulate
-	CGO_ENABLED=0 $(GO) test -short -timeout 2h -exec '$(CURDIR)/bin/emulate -bochs $(BOCHS) -kernel $(KERNEL) -limit 2h' ./simd ./linalg/batch ./internal/search ./internal/spectral ./layers/...
+	CGO_ENABLED=0 $(GO) test -short -timeout 2h -exec '$(CURDIR)/bin/emulate -bochs $(BOCHS) -kernel $(KERNEL) -limit 2h' ./simd ./internal/depthwise ./internal/bf16 ./linalg/batch ./internal/search ./internal/spectral ./layers/...
 
 # A count of runs (5000x) as well as a time (10s). CI counts: a run stopped by the clock can end as "context deadline exceeded"
 # without any finding (Go issue 75804).

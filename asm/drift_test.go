@@ -43,7 +43,7 @@ func TestDrift(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkDrift(t, append([]output{renderLevels(), renderDispatch(functions), matrixDispatch()[0], treeDispatch()[0]}, files...),
+	checkDrift(t, slices.Concat([]output{renderLevels(), matrixDispatch()[0], treeDispatch()[0]}, renderDispatch(functions), files),
 		"z*_amd64.*")
 }
 

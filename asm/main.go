@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mmcloughlin/avo/ir"
@@ -58,8 +59,7 @@ func main() {
 		return
 	}
 	write(*dir, renderLevels())
-	write(*dir, renderDispatch(functions))
-	for _, f := range append(matrixDispatch(), treeDispatch()...) {
+	for _, f := range slices.Concat(renderDispatch(functions), matrixDispatch(), treeDispatch()) {
 		write(*dir, f)
 	}
 	write(*dir, renderNEONCounts())

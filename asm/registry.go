@@ -8,6 +8,12 @@ type generator struct {
 	write func(*x86.File)
 }
 
+// Where kernels go that only this repository can call, seen from package simd.
+const (
+	depthwiseDir = "../internal/depthwise/" // by what package schedule writes
+	bf16Dir      = "../internal/bf16/"      // products in bfloat16
+)
+
 // registry lists the generated files.
 var registry = []generator{
 	{"zexp", expAMD64},
@@ -22,14 +28,14 @@ var registry = []generator{
 	{"zgather", gatherAMD64},
 	{"zdepthwise", depthwiseAMD64},
 	{"zdepthwiseplan", depthwisePlanAMD64},
-	{"zdepthwisepose", depthwisePoseAMD64},
-	{"zdepthwisebatch", depthwiseBatchAMD64},
-	{"zdepthwiseorbits", depthwiseOrbitsAMD64},
-	{"zdepthwiseorbitsgrad", depthwiseOrbitsGradAMD64},
-	{"zdepthwisedots", depthwiseDotsAMD64},
-	{"zgemmdots", gemmDotsAMD64},
+	{depthwiseDir + "zpose", depthwisePoseAMD64},
+	{depthwiseDir + "zbatch", depthwiseBatchAMD64},
+	{depthwiseDir + "zorbits", depthwiseOrbitsAMD64},
+	{depthwiseDir + "zorbitsgrad", depthwiseOrbitsGradAMD64},
+	{depthwiseDir + "zdots", depthwiseDotsAMD64},
+	{bf16Dir + "zdots", gemmDotsAMD64},
 	{"zbf16", bf16AMD64},
-	{"ztiles", tilesAMD64},
+	{bf16Dir + "ztiles", tilesAMD64},
 	{"zpointconv", pointConvAMD64},
 	{"zsetconv", setConvAMD64},
 	{"zreduce", reduceAMD64},

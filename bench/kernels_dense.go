@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/equivcnp/equivcnp/internal/bf16"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -37,16 +38,16 @@ func gemmCases() []kernelCase {
 	}
 	for _, s := range [][3]int{{4096, 128, 128}, {8192, 32, 32}} {
 		m, n, k := s[0], s[1], s[2]
-		if !simd.HaveDots() {
+		if !bf16.HaveDots() {
 			break
 		}
 		cases = append(cases, kernelCase{fmt.Sprintf("gemm/ours_bf16/%dx%dx%d", m, n, k), []metric{gflops(2 * m * n * k)},
 			gemmWork(m, n, k), func() timed {
 				rng := peerSeed
-				a, c := make([]simd.BF16, simd.DotsRows(m)*k), onHugePages[float32](m*n)
+				a, c := make([]simd.BF16, bf16.DotsRows(m)*k), onHugePages[float32](m*n)
 				simd.BF16FromF32(a[:m*k], rng.floats(m*k, 1))
-				packed := simd.PackDotsTransposed(rng.floats(n*k, 1), k, k, n)
-				return timed{ours: func() { simd.GemmDotsF32(c, n, a, packed, nil, simd.ActNone, m) }}
+				packed := bf16.PackDots(rng.floats(n*k, 1), k, k, n)
+				return timed{ours: func() { bf16.GemmDots(c, n, a, packed, nil, simd.ActNone, m) }}
 			}})
 	}
 	for _, s := range [][3]int{{4096, 128, 128}, {8192, 32, 32}} {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 
+	"github.com/equivcnp/equivcnp/internal/depthwise"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -153,14 +154,14 @@ func posePlanCase(where string) kernelCase {
 		rng := peerSeed
 		dout, f := rng.floats(n*c, 1), rng.floats(n*c, 1)
 		g := newGathered(&rng, where == "local", false)
-		plan, dw := simd.NewDepthwisePosePlan(g.offsets, g.index, g.pose, n, j), onHugePages[float32](j*c)
-		d, x := onHugePages[float32](simd.DepthwisePackedLen(1, n, c)), onHugePages[float32](simd.DepthwisePackedLen(1, n, c))
+		plan, dw := depthwise.NewPoses(g.offsets, g.index, g.pose, n, j), onHugePages[float32](j*c)
+		d, x := onHugePages[float32](depthwise.PackedLen(1, n, c)), onHugePages[float32](depthwise.PackedLen(1, n, c))
 		return timed{ours: func() {
-			simd.PackDepthwiseF32(d, dout, 1, n, c, 0, n)
-			simd.PackDepthwiseF32(x, f, 1, n, c, 0, n)
+			depthwise.PackF32(d, dout, 1, n, c, 0, n)
+			depthwise.PackF32(x, f, 1, n, c, 0, n)
 			for part := range plan.Parts() {
 				lo, hi := plan.Part(part)
-				simd.DepthwisePosePlanGradWF32(dw[lo*c:hi*c], d, x, plan, part, 0, c, 1, c)
+				depthwise.PosesGradWF32(dw[lo*c:hi*c], d, x, plan, part, 0, c, 1, c)
 			}
 		}}
 	}}

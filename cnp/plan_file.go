@@ -17,7 +17,6 @@ import (
 	"github.com/equivcnp/equivcnp/internal/cpu"
 	"github.com/equivcnp/equivcnp/internal/frozen"
 	"github.com/equivcnp/equivcnp/layers"
-	"github.com/equivcnp/equivcnp/simd"
 )
 
 // ErrPlanFile is what errors about the contents of a plan's file wrap: it is none, damaged, of another version of the
@@ -130,7 +129,7 @@ func (m *ImageEquivCNP[T]) planKey(g *Geometry, opt *PlanOptions) (key frozen.Ke
 	}
 	fmt.Fprintf(h, "%d %s %s %v %d\n%s\n%s\n", planVersion, runtime.GOARCH, cpu.CurrentLevel(), cpu.AMD, unsafe.Sizeof(T(0)),
 		group.Digest(m.group), cfg)
-	if precision == BFloat16 && simd.HaveDots() {
+	if precision == BFloat16 && cpu.Dots() {
 		fmt.Fprintln(h, "weights in pairs")
 	}
 	fmt.Fprintf(h, "%d %v %s %s %d\n", opt.Memory, opt.Soft, precision, opt.Algorithm, opt.Concurrency)

@@ -104,7 +104,7 @@ const (
 	// features to those of the last linear map, in two thirds of the time of one core, where the CPU multiplies tiles
 	// of them (simd.CurrentLevel is AMX) and the number of channels is a multiple of 32: see PlanInfo.Precision.
 	// Elsewhere, other plans that store many weights store these in half the memory; where the CPU adds up products of
-	// pairs (simd.HaveDots), features that are multiplied with such weights are rounded as well, and where weights are
+	// pairs (AVX512_BF16), features that are multiplied with such weights are rounded as well, and where weights are
 	// few, residual blocks' dense maps; all else is float32. Under the paper's models predictions move by a thousandth
 	// of the largest value, and in a few places by up to a thirtieth (TestPlanGolden); the mean log-likelihood of a
 	// pixel moves by less than 0.0001, by up to 0.0024 under models as they come out of training here, and by 0.04

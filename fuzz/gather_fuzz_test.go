@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/equivcnp/equivcnp/internal/depthwise"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -274,13 +275,13 @@ func FuzzDepthwisePosePlan(f *testing.F) {
 		rows := len(offsets) - 1
 		x := floats32(bytes)
 		feat, dout := wrap(x, images*points*c), wrap(x, images*rows*c)
-		plan := simd.NewDepthwisePosePlan(offsets, index, pose, points, poses)
-		a := make([]float32, simd.DepthwisePackedLen(images, points, c))
-		d := make([]float32, simd.DepthwisePackedLen(images, rows, c))
+		plan := depthwise.NewPoses(offsets, index, pose, points, poses)
+		a := make([]float32, depthwise.PackedLen(images, points, c))
+		d := make([]float32, depthwise.PackedLen(images, rows, c))
 		middle := int(uc) % points
-		simd.PackDepthwiseF32(a, feat, images, points, c, middle, points)
-		simd.PackDepthwiseF32(a, feat, images, points, c, 0, middle)
-		simd.PackDepthwiseF32(d, dout, images, rows, c, 0, rows)
+		depthwise.PackF32(a, feat, images, points, c, middle, points)
+		depthwise.PackF32(a, feat, images, points, c, 0, middle)
+		depthwise.PackF32(d, dout, images, rows, c, 0, rows)
 		want, sizes, terms := make([]float64, poses*c), make([]float64, poses*c), make([]int, poses)
 		for i := range rows {
 			for k := offsets[i]; k < offsets[i+1]; k++ {
@@ -301,12 +302,12 @@ func FuzzDepthwisePosePlan(f *testing.F) {
 			}
 			for part := range plan.Parts() {
 				lo, hi := plan.Part(part)
-				simd.DepthwisePosePlanGradWF32(dw[lo*c:hi*c], d, a, plan, part, 0, c, images, c)
+				depthwise.PosesGradWF32(dw[lo*c:hi*c], d, a, plan, part, 0, c, images, c)
 			}
 			for part := plan.Parts() - 1; part >= 0; part-- {
 				lo, hi := plan.Part(part)
 				for from := (c - 1) / slice * slice; from >= 0 && c > 0; from -= slice {
-					simd.DepthwisePosePlanGradWF32(again[lo*c:hi*c], d, a, plan, part, from, min(c, from+slice), images, c)
+					depthwise.PosesGradWF32(again[lo*c:hi*c], d, a, plan, part, from, min(c, from+slice), images, c)
 				}
 			}
 			if !testkit.SameBits(again, dw) {
@@ -337,9 +338,9 @@ func FuzzDepthwiseBatch(f *testing.F) {
 		}
 		x := floats32(bytes)
 		feat, w := wrap(x, images*points*c), wrap(x, poses*c)
-		plan := simd.NewDepthwiseBatchPlan(numbers, offsets, index, pose, nil, rows, points, poses, mean)
-		a, out := make([]float32, simd.DepthwisePackedLen(images, points, c)), make([]float32, images*rows*c)
-		simd.PackDepthwiseF32(a, feat, images, points, c, 0, points)
+		plan := depthwise.NewBatch(numbers, offsets, index, pose, nil, rows, points, poses, mean)
+		a, out := make([]float32, depthwise.PackedLen(images, points, c)), make([]float32, images*rows*c)
+		depthwise.PackF32(a, feat, images, points, c, 0, points)
 		atLevels(t, func(level simd.Level) {
 			for i := range out {
 				out[i] = float32(math.NaN())
@@ -350,7 +351,7 @@ func FuzzDepthwiseBatch(f *testing.F) {
 				for q := range poses {
 					part = append(part, w[q*c+from:q*c+to]...)
 				}
-				simd.DepthwiseBatchF32(out, a, part, plan, images, from, to, c)
+				depthwise.BatchF32(out, a, part, plan, images, from, to, c)
 			}
 			for b := range images {
 				for i := range rows {

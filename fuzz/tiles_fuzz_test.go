@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/equivcnp/equivcnp/internal/bf16"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -50,16 +51,16 @@ func FuzzTilesF32(f *testing.F) {
 		}
 		wasA, wasB := inner(a, m, k, lda), inner(b, n, k, ldb)
 		sum, size, largest := tilesReference(wasA, wasB, bias, m, n, k)
-		before := simd.PackTilesTransposed(b, ldb, k, n, parts) // at this machine's best level
+		before := bf16.PackTiles(b, ldb, k, n, parts) // at this machine's best level
 		atLevels(t, func(level simd.Level) {
-			packed := simd.PackTilesTransposed(b, ldb, k, n, parts)
-			space := testkit.AtEnd[float32](t, packed.TilesSpace())
-			product := func(p *simd.PackedTiles, act simd.Activation, fill float32, space []float32) []float32 {
+			packed := bf16.PackTiles(b, ldb, k, n, parts)
+			space := testkit.AtEnd[float32](t, packed.Space())
+			product := func(p *bf16.Tiles, act simd.Activation, fill float32, space []float32) []float32 {
 				for i := range space {
 					space[i] = fill
 				}
 				c := rows(nil, m, n, ldc)
-				simd.GemmTilesF32(c, ldc, a, lda, p, bias, act, m, space)
+				bf16.GemmTiles(c, ldc, a, lda, p, bias, act, m, space)
 				for i, v := range c {
 					if i%max(ldc, 1) >= n && v == v {
 						t.Fatalf("level=%v m=%d n=%d k=%d: %g is written between rows", level, m, n, k, v)
@@ -71,7 +72,7 @@ func FuzzTilesF32(f *testing.F) {
 			full := make([]float32, m*n)
 			whole := simd.PackTransposed(b, ldb, k, n)
 			simd.GemmPackedF32(full, n, a, lda, whole, bias, act, m)
-			exact := packed.TilesSpace() == 0 || act == simd.ActSwish
+			exact := packed.Space() == 0 || act == simd.ActSwish
 			if exact && !testkit.SameBits(c, full) {
 				t.Fatalf("level=%v m=%d n=%d k=%d parts=%d act=%v: no tiles, and other bits than GemmPackedF32", level, m, n, k, parts, act)
 			}
@@ -80,13 +81,13 @@ func FuzzTilesF32(f *testing.F) {
 				t.Fatalf("level=%v m=%d n=%d k=%d parts=%d act=%v: what was in the scratch memory shows", level, m, n, k, parts, act)
 			}
 			if level != simd.Levels()[len(simd.Levels())-1] &&
-				!testkit.SameBits(full, product(before, act, nan, make([]float32, before.TilesSpace()))) {
+				!testkit.SameBits(full, product(before, act, nan, make([]float32, before.Space()))) {
 				t.Fatalf("level=%v m=%d n=%d k=%d parts=%d act=%v: packed at another level, other bits than GemmPackedF32", level,
 					m, n, k, parts, act)
 			}
 			row := testkit.AtEnd[float32](t, n)
 			for i := range m {
-				simd.GemmTilesF32(row, n, a[i*lda:][:k], k, packed, bias, act, 1, space)
+				bf16.GemmTiles(row, n, a[i*lda:][:k], k, packed, bias, act, 1, space)
 				if !testkit.SameBits(row, c[i*n:][:n]) {
 					t.Fatalf("level=%v m=%d n=%d k=%d parts=%d act=%v: row %d alone has other bits", level, m, n, k, parts, act, i)
 				}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/equivcnp/equivcnp/internal/depthwise"
 	"github.com/equivcnp/equivcnp/internal/frozen"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/schedule"
@@ -129,7 +130,7 @@ func (a *Arrangement[T]) arrangeFlat(n *neighbor.Neighborhood, order []int32, st
 	}
 }
 
-func (a *Arrangement[T]) arrangeTiles(n *neighbor.Neighborhood, order []int32, depthwise bool, stop func() bool) {
+func (a *Arrangement[T]) arrangeTiles(n *neighbor.Neighborhood, order []int32, channelwise bool, stop func() bool) {
 	if order == nil {
 		order = schedule.ByLift(n.Queries, 1)
 	}
@@ -139,9 +140,9 @@ func (a *Arrangement[T]) arrangeTiles(n *neighbor.Neighborhood, order []int32, d
 	}
 	orbits := buffers.SizeOf[T]() == 4 && r.Quarters()
 	if a.slice = buffers.SliceWidth; orbits {
-		a.slice = simd.OrbitChannels
+		a.slice = depthwise.OrbitChannels
 	}
-	s := r.Tile(order, schedule.Options{Poses: planPoses, Number: schedule.Inverse(order), Orbits: orbits && depthwise, Stop: stop})
+	s := r.Tile(order, schedule.Options{Poses: planPoses, Number: schedule.Inverse(order), Orbits: orbits && channelwise, Stop: stop})
 	if s == nil {
 		return
 	}
@@ -150,7 +151,7 @@ func (a *Arrangement[T]) arrangeTiles(n *neighbor.Neighborhood, order []int32, d
 		return
 	}
 	a.measure()
-	if buffers.SizeOf[T]() == 4 && depthwise {
+	if buffers.SizeOf[T]() == 4 && channelwise {
 		a.same = s.Same
 		a.makeRows(stop)
 	}
@@ -266,7 +267,7 @@ func (a *Arrangement[T]) makeRows(stop func() bool) {
 		offsets, index, pose, same := a.offsets[t.lo:t.hi+1], a.index[from:to], a.pose[from:to], a.same[t.lo:t.hi]
 		t.rows = simd.NewDepthwiseRows(offsets, index, pose, same, a.Rows, len(t.poses))
 		if len(t.code) > 0 {
-			t.orbits = simd.NewDepthwiseOrbits(t.code, offsets, index, pose, same, a.Rows, len(t.poses), true)
+			t.orbits = depthwise.NewOrbits(t.code, offsets, index, pose, same, a.Rows, len(t.poses), true)
 		}
 	})
 }

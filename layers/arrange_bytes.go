@@ -1,9 +1,10 @@
 package layers
 
 import (
+	"github.com/equivcnp/equivcnp/internal/bf16"
+	"github.com/equivcnp/equivcnp/internal/depthwise"
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/layers/internal/nodal"
-	"github.com/equivcnp/equivcnp/simd"
 )
 
 // flatRows is how many rows of a flat arrangement a goroutine computes at a time: a multiple of the rows that are computed
@@ -14,7 +15,7 @@ const flatRows = 64
 // precision, as GemmTilesF32 says.
 const denseParts = 2
 
-// denseSpace is the most elements of scratch memory that a dense map of that many channels needs (PackedTiles.TilesSpace).
+// denseSpace is the most elements of scratch memory that a dense map of that many channels needs (bf16.Tiles.Space).
 func denseSpace(channels int) int { return 32*channels*denseParts/2 + 32*32 + 16 }
 
 // slicedImages is how many images' sums are held while tiles pass slice by slice. A single image gains nothing: there
@@ -57,7 +58,7 @@ func (a *Arrangement[T]) CallBytes(channels, images int) int64 {
 		return a.transformBytes(channels, images)
 	}
 	if !a.Flat() {
-		rows, weights = a.tall*(images+1), (2*a.most+a.tall*min(simd.OrbitImages(), images))*a.width(channels)
+		rows, weights = a.tall*(images+1), (2*a.most+a.tall*min(depthwise.OrbitImages(), images))*a.width(channels)
 		if a.width(channels) < channels && images > 1 {
 			sums = min(slicedImages, images) * a.Rows * channels / workers()
 		}
@@ -68,10 +69,10 @@ func (a *Arrangement[T]) CallBytes(channels, images int) int64 {
 }
 
 // PairedBytes is the memory that weights in bfloat16 take in addition where the CPU multiplies pairs of them
-// (simd.HaveDots): kept by the arrangement, for the order of the pairs, and in a call of all goroutines, for the
+// (bf16.HaveDots): kept by the arrangement, for the order of the pairs, and in a call of all goroutines, for the
 // rounded features of that many channels of that many images.
 func (a *Arrangement[T]) PairedBytes(channels, images int) (kept, call int64) {
-	if !simd.HaveDots() || a.width(channels) != simd.OrbitChannels || channels == simd.OrbitChannels {
+	if !bf16.HaveDots() || a.width(channels) != depthwise.OrbitChannels || channels == depthwise.OrbitChannels {
 		return 0, 0
 	}
 	for i := range a.tiles {

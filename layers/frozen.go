@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"github.com/equivcnp/equivcnp/internal/depthwise"
 	"github.com/equivcnp/equivcnp/internal/frozen"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/spectral"
@@ -127,7 +128,7 @@ func (a *Arrangement[T]) freezeTiles(f *frozen.File) {
 		frozen.Array(f, &t.code)
 	}
 	f.Int(&a.slice)
-	if a.slice != buffers.SliceWidth && a.slice != simd.OrbitChannels && len(a.tiles) > 0 {
+	if a.slice != buffers.SliceWidth && a.slice != depthwise.OrbitChannels && len(a.tiles) > 0 {
 		f.Fail("features of %d channels side by side", a.slice)
 	}
 	a.measure()

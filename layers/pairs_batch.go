@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"github.com/equivcnp/equivcnp/internal/depthwise"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/simd"
@@ -13,7 +14,7 @@ import (
 // packRows is how many rows a goroutine packs at a time.
 const packRows = 512
 
-// packed returns x [batch, rows, c] packed by simd.PackDepthwiseF32 or by packFours, from rent; nil if T is not float32.
+// packed returns x [batch, rows, c] packed by depthwise.PackF32 or by packFours, from rent; nil if T is not float32.
 func (p *Pairs[T]) packed(x []T, batch, c int) []T {
 	src, ok := any(x).([]float32)
 	if !ok {
@@ -22,9 +23,9 @@ func (p *Pairs[T]) packed(x []T, batch, c int) []T {
 	if p.byFours(c) {
 		return p.packFours(x, batch, c)
 	}
-	dst := buffers.Rent[T](simd.DepthwisePackedLen(batch, p.Queries, c))
+	dst := buffers.Rent[T](depthwise.PackedLen(batch, p.Queries, c))
 	to := any(dst).([]float32)
-	parallel.For(p.Queries, packRows, func(lo, hi int) { simd.PackDepthwiseF32(to, src, batch, p.Queries, c, lo, hi) })
+	parallel.For(p.Queries, packRows, func(lo, hi int) { depthwise.PackF32(to, src, batch, p.Queries, c, lo, hi) })
 	return dst
 }
 
@@ -59,7 +60,7 @@ func convolveTiles[T Float](t *rowTiles[T], dst, src, packed []T, w poseSlices[T
 				part := weights[:len(tile.poses)*n]
 				w.slice(part, hidden, tile, lo/width)
 				scaleRows(part, factors, n)
-				simd.DepthwiseBatchF32(out, x, any(part).([]float32), t.batch[k], batch, lo, lo+n, c)
+				depthwise.BatchF32(out, x, any(part).([]float32), t.batch[k], batch, lo, lo+n, c)
 			}
 		}
 		buffers.GiveBack(hidden, weights, room)
@@ -82,7 +83,7 @@ func convolveTile[T Float](t *rowTiles[T], k int, dst, src, weights []T, batch, 
 
 // poseParts computes the gradient to the weights, summed over the batch, from a list of the pairs of each pose, in float32.
 type poseParts[T Float] struct {
-	plan     *simd.DepthwisePosePlan
+	plan     *depthwise.Poses
 	d, f     []T // packed: the gradient to the sums, and the features
 	batch, c int
 }
@@ -93,5 +94,5 @@ func (p *poseParts[T]) part(k int) (lo, hi int) { return p.plan.Part(k) }
 func (p *poseParts[T]) width() int { return p.c }
 
 func (p *poseParts[T]) produce(dw []T, k, _, _ int) {
-	simd.DepthwisePosePlanGradWF32(any(dw).([]float32), any(p.d).([]float32), any(p.f).([]float32), p.plan, k, 0, p.c, p.batch, p.c)
+	depthwise.PosesGradWF32(any(dw).([]float32), any(p.d).([]float32), any(p.f).([]float32), p.plan, k, 0, p.c, p.batch, p.c)
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/depthwise"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
-	"github.com/equivcnp/equivcnp/simd"
 )
 
 // TestPairsDepthwise compares the convolution over a whole neighbourhood and both its gradients with their definitions, in every
@@ -46,7 +46,7 @@ func testPairsDepthwise[T Float](t *testing.T) {
 		for _, c := range []int{1, 33, 48} {
 			t.Run(fmt.Sprintf("%s/%g/c=%d", tt.group, tt.radius, c), func(t *testing.T) {
 				n := p.Queries
-				require.Equal(t, buffers.SizeOf[T]() == 4 && !tt.flat && c == 48 && simd.HaveOrbitsGrad(), p.byFours(c))
+				require.Equal(t, buffers.SizeOf[T]() == 4 && !tt.flat && c == 48 && depthwise.HaveOrbitsGrad(), p.byFours(c))
 				f, d := testkit.Normal[T](rng, batch*n*c), testkit.Normal[T](rng, batch*n*c)
 				w := testkit.Normal[T](rng, p.NumPoses()*c)
 				number := poseNumbers(t, p, c)

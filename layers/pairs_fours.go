@@ -1,15 +1,15 @@
 package layers
 
 import (
+	"github.com/equivcnp/equivcnp/internal/depthwise"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/schedule"
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
-	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Pixels under rotations come in fours with the same poses. Where there are kernels for that (simd.HaveOrbitsGrad), the
+// Pixels under rotations come in fours with the same poses. Where there are kernels for that (depthwise.HaveOrbitsGrad), the
 // convolution and both its gradients take groups of fours: a point is read once for up to six fours, and a weight, or
-// what is added to its gradient, once for four rows. Slices have simd.OrbitChannels channels, of which features are
+// what is added to its gradient, once for four rows. Slices have depthwise.OrbitChannels channels, of which features are
 // packed image by image, in the order of the queries' tiles.
 
 // mostAlone says that a row in so many may be in no four: there is no kernel for its weights' gradient.
@@ -76,7 +76,7 @@ func (p *Pairs[T]) tileFours() *tiling[T] {
 // packFours returns x [batch, rows, c] as [c/OrbitChannels, batch, rows, OrbitChannels], rows in the order of the
 // queries' tiles, from rent.
 func (p *Pairs[T]) packFours(x []T, batch, c int) []T {
-	const n = simd.OrbitChannels
+	const n = depthwise.OrbitChannels
 	order, dst := p.tiles(c).query.Order, buffers.Rent[T](len(x))
 	rows := len(order)
 	parallel.For(rows, packRows, func(lo, hi int) {
@@ -94,14 +94,14 @@ func (p *Pairs[T]) packFours(x []T, batch, c int) []T {
 
 // foursOf does the work of convolveTiles for one tile of fours. weights is room for a slice.
 func (t *rowTiles[T]) foursOf(k int, dst, packed, weights, factors, hidden []T, w poseSlices[T], batch, c int) {
-	const n = simd.OrbitChannels
+	const n = depthwise.OrbitChannels
 	tile, rows := &t.tiles[k], len(t.Order)
 	own := t.Order[tile.lo:tile.hi]
 	out := buffers.Rent[T](batch * len(own) * n)
 	for j := 0; j < c; j += n {
 		w.slice(weights, hidden, tile, j/n)
 		scaleRows(weights, factors, n)
-		simd.DepthwiseOrbitsBatchF32(buffers.F32(out), buffers.F32(packed[j*batch*rows:][:batch*rows*n]),
+		depthwise.OrbitsBatchF32(buffers.F32(out), buffers.F32(packed[j*batch*rows:][:batch*rows*n]),
 			buffers.F32(weights), t.fours[k], rows*n, batch)
 		for b := range batch {
 			for i, row := range own {
@@ -121,10 +121,10 @@ type fourParts[T Float] struct {
 
 func (p *fourParts[T]) parts() int              { return len(p.t.starts) - 1 }
 func (p *fourParts[T]) part(k int) (lo, hi int) { return p.t.starts[k], p.t.starts[k+1] }
-func (p *fourParts[T]) width() int              { return simd.OrbitChannels }
+func (p *fourParts[T]) width() int              { return depthwise.OrbitChannels }
 
 func (p *fourParts[T]) produce(dw []T, k, from, to int) {
-	const n = simd.OrbitChannels
+	const n = depthwise.OrbitChannels
 	lo, hi := p.part(k)
 	if lo == hi {
 		return
@@ -132,7 +132,7 @@ func (p *fourParts[T]) produce(dw []T, k, from, to int) {
 	tile, size := &p.t.query.tiles[k], len(p.t.query.Order)*n // numbers of an image
 	one := func(dst []T, j int) {
 		d := p.d[j*p.batch*size/n+tile.lo*n : (j/n+1)*p.batch*size]
-		simd.DepthwiseOrbitsGradF32(buffers.F32(dst), buffers.F32(d), buffers.F32(p.f[j*p.batch*size/n:][:p.batch*size]),
+		depthwise.OrbitsGradF32(buffers.F32(dst), buffers.F32(d), buffers.F32(p.f[j*p.batch*size/n:][:p.batch*size]),
 			p.t.query.fours[k], size, size, p.batch)
 	}
 	if to-from == n {

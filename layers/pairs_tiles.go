@@ -1,12 +1,12 @@
 package layers
 
 import (
+	"github.com/equivcnp/equivcnp/internal/depthwise"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/schedule"
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/layers/internal/nodal"
 	"github.com/equivcnp/equivcnp/neighbor"
-	"github.com/equivcnp/equivcnp/simd"
 )
 
 // Where most poses have only a few pairs, there are many times more weights than features, and the speed depends on how often
@@ -18,7 +18,7 @@ func (p *Pairs[T]) tiled() bool { return buffers.SizeOf[T]() != 4 || !Flat(p.Nei
 
 // byFours reports whether convolutions of c channels take rows by fours.
 func (p *Pairs[T]) byFours(c int) bool {
-	if buffers.SizeOf[T]() != 4 || !simd.HaveOrbitsGrad() || c%simd.OrbitChannels != 0 || !p.tiled() {
+	if buffers.SizeOf[T]() != 4 || !depthwise.HaveOrbitsGrad() || c%depthwise.OrbitChannels != 0 || !p.tiled() {
 		return false
 	}
 	p.sorted.tileOnce[1].Do(func() { p.tiling[1] = p.tileFours() })
@@ -29,7 +29,7 @@ func (p *Pairs[T]) byFours(c int) bool {
 func (p *Pairs[T]) tileWidth(c int) int {
 	switch {
 	case p.byFours(c):
-		return simd.OrbitChannels
+		return depthwise.OrbitChannels
 	case buffers.SizeOf[T]() == 4:
 		return min(buffers.SliceWidth, c)
 	}
@@ -66,7 +66,7 @@ func (p *Pairs[T]) tiles(c int) *tiling[T] {
 				back := rowsOf(n.Transpose(), nil)
 				t.point = newRowTiles(back, p.order(back), t.table, p.PoseDim, false)
 			case buffers.SizeOf[T]() == 4:
-				t.poses = simd.NewDepthwisePosePlan(n.Offsets, n.Index, n.Pose, n.Queries, n.NumPoses())
+				t.poses = depthwise.NewPoses(n.Offsets, n.Index, n.Pose, n.Queries, n.NumPoses())
 				t.places = make([]nodal.Places, t.poses.Parts())
 			}
 		})

@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"github.com/equivcnp/equivcnp/internal/bf16"
 	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/simd"
@@ -10,21 +11,21 @@ import (
 type denseSlices[T Float] struct {
 	in, out, width int
 	packed         *simd.Packed[T]
-	tiles          *simd.PackedTiles // instead of packed, for float32 in a single slice
-	dots           *simd.PackedDots  // instead of either, for a map of features that are rounded to bfloat16
+	tiles          *bf16.Tiles // instead of packed, for float32 in a single slice
+	dots           *bf16.Dots  // instead of either, for a map of features that are rounded to bfloat16
 	bias           []T
 }
 
 // newDenseSlices packs weight [out, in]. half lets it and the features be rounded to bfloat16, where that is faster.
 func newDenseSlices[T Float](weight, bias []T, in, out, width int, half bool) denseSlices[T] {
 	d := denseSlices[T]{in: in, out: out, width: width, bias: append([]T(nil), bias...)}
-	if w, ok := any(weight).([]float32); ok && half && simd.HaveDots() {
-		if d.dots = simd.PackDotsTransposed(w, in, in, out); d.dots != nil {
+	if w, ok := any(weight).([]float32); ok && half && bf16.HaveDots() {
+		if d.dots = bf16.PackDots(w, in, in, out); d.dots != nil {
 			return d
 		}
 	}
 	if w, ok := any(weight).([]float32); ok && width >= out {
-		d.tiles = simd.PackTilesTransposed(w, in, in, out, denseParts)
+		d.tiles = bf16.PackTiles(w, in, in, out, denseParts)
 		return d
 	}
 	d.packed = simd.PackTransposed(weight[:out*in], in, in, out)
@@ -39,9 +40,9 @@ const denseRows = 56
 // the slice that starts at channel to the place that y returns.
 func (d *denseSlices[T]) forward(x []T, n int, act simd.Activation, w *workspace[T], y func(lo, rows, channel, width int) []T) {
 	if d.tiles != nil {
-		need := d.tiles.TilesSpace()
+		need := d.tiles.Space()
 		space := any(buffers.Roomy(&w.space, need, need)).([]float32)
-		simd.GemmTilesF32(any(y(0, n, 0, d.out)).([]float32), d.out, any(x).([]float32), d.in, d.tiles, any(d.bias).([]float32),
+		bf16.GemmTiles(any(y(0, n, 0, d.out)).([]float32), d.out, any(x).([]float32), d.in, d.tiles, any(d.bias).([]float32),
 			act, n, space)
 		return
 	}
@@ -49,12 +50,12 @@ func (d *denseSlices[T]) forward(x []T, n int, act simd.Activation, w *workspace
 		simd.GemmPacked(to, d.out, x[lo*d.in:(lo+rows)*d.in], d.in, d.packed, d.bias, act, rows)
 	}, denseRows
 	if d.dots != nil {
-		w.half = reuse.Roomy(w.half, simd.DotsRows(n)*d.in, simd.DotsRows(n)*d.in*9/8)
+		w.half = reuse.Roomy(w.half, bf16.DotsRows(n)*d.in, bf16.DotsRows(n)*d.in*9/8)
 		half := w.half
 		simd.BF16FromF32(half[:n*d.in], any(x[:n*d.in]).([]float32))
 		multiply, block = func(to []T, lo, rows int) {
-			simd.GemmDotsF32(any(to).([]float32), d.out, half[lo*d.in:], d.dots, any(d.bias).([]float32), act, rows)
-		}, simd.DotsRows(denseRows)
+			bf16.GemmDots(any(to).([]float32), d.out, half[lo*d.in:], d.dots, any(d.bias).([]float32), act, rows)
+		}, bf16.DotsRows(denseRows)
 	}
 	if d.width >= d.out {
 		multiply(y(0, n, 0, d.out), 0, n)

@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"github.com/equivcnp/equivcnp/internal/depthwise"
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -20,17 +21,17 @@ func (v *tileWeights[T]) means(out, f []T, at between, slice []T, offsets []int,
 	for b, images := 0, 1; b < at.images; b += images {
 		to, x := out[b*at.out:], f[b*at.f+at.from:]
 		if v.pairs != nil {
-			simd.DepthwiseDotsF32(any(to).([]float32), at.c, v.w.features[b*at.f+at.from:][:points*simd.OrbitChannels], v.part, v.pairs)
+			depthwise.DotsF32(any(to).([]float32), at.c, v.w.features[b*at.f+at.from:][:points*depthwise.OrbitChannels], v.part, v.pairs)
 			continue
 		}
-		orbits := v.orbits != nil && n == simd.OrbitChannels
+		orbits := v.orbits != nil && n == depthwise.OrbitChannels
 		if orbits {
-			images = min(simd.OrbitImages(), at.images-b)
+			images = min(depthwise.OrbitImages(), at.images-b)
 		}
-		part := buffers.Roomy(&v.w.part, images*rows*n, min(simd.OrbitImages(), at.images)*v.tall*n)
+		part := buffers.Roomy(&v.w.part, images*rows*n, min(depthwise.OrbitImages(), at.images)*v.tall*n)
 		switch {
 		case orbits:
-			simd.DepthwiseOrbitsBatchF32(any(part).([]float32), any(x).([]float32), any(slice).([]float32), v.orbits, at.f, images)
+			depthwise.OrbitsBatchF32(any(part).([]float32), any(x).([]float32), any(slice).([]float32), v.orbits, at.f, images)
 		case v.rows != nil:
 			simd.DepthwiseRowsF32(any(part).([]float32), any(x[:points*n]).([]float32), any(slice).([]float32), v.rows, n, true)
 		default:

@@ -1,7 +1,9 @@
 package layers
 
 import (
+	"github.com/equivcnp/equivcnp/internal/bf16"
 	"github.com/equivcnp/equivcnp/internal/bicubic"
+	"github.com/equivcnp/equivcnp/internal/depthwise"
 	"github.com/equivcnp/equivcnp/internal/frozen"
 	"github.com/equivcnp/equivcnp/internal/hugepage"
 	"github.com/equivcnp/equivcnp/internal/parallel"
@@ -21,7 +23,7 @@ type Storage struct {
 	// most one part in 2⁸, and by half of that on average; sums remain float32.
 	BF16 bool
 	// BF16Dense lets a separable convolution's dense map, and the features that go into it, be rounded to bfloat16
-	// where that is faster (float32 only, simd.HaveDots).
+	// where that is faster (float32 only, bf16.HaveDots).
 	BF16Dense bool
 	// File, if not nil, has what Freeze wrote of a plan of the same layer; nothing is computed then, and Share and BF16
 	// are the file's. What is wrong with it is the file's error, and the layer must not be used then.
@@ -32,10 +34,10 @@ type Storage struct {
 }
 
 // StorageBytes is the memory that a layer with that many weights per pose needs to store all of them under an arrangement.
-func StorageBytes[T Float](a *Arrangement[T], weights int, bf16 bool) int64 {
+func StorageBytes[T Float](a *Arrangement[T], weights int, half bool) int64 {
 	check.Given("StorageBytes", "a", a != nil)
 	n := int64(a.Evaluations()) * int64(weights)
-	if bf16 && !a.Flat() && buffers.SizeOf[T]() == 4 {
+	if half && !a.Flat() && buffers.SizeOf[T]() == 4 {
 		return n * 2
 	}
 	return n * int64(buffers.SizeOf[T]())
@@ -79,15 +81,15 @@ type poseWeights[T Float] struct {
 	table  []T
 	half   []simd.BF16
 	starts []int
-	dots   bool         // half holds the weights of groups of fours in the order of simd.DepthwiseDots
+	dots   bool         // half holds the weights of groups of fours in the order of depthwise.Dots
 	file   *frozen.File // that they are part of, if they were read; it must stay reachable
 }
 
 // newPoseWeights computes what is to be stored. A flat arrangement always stores its few weights, in full precision.
-// depthwise says that a channel has a weight of its own, as separable convolutions have.
-func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, depthwise bool, s Storage) poseWeights[T] {
+// channelwise says that a channel has a weight of its own, as separable convolutions have.
+func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, channelwise bool, s Storage) poseWeights[T] {
 	p := poseWeights[T]{net: w.fold(), mulAdds: w.MulAdds(), most: a.most, tall: a.tall, window: a.window.poses(),
-		dots: depthwise && simd.HaveDots() && width == simd.OrbitChannels && w.Out() > width && w.Out()%width == 0}
+		dots: channelwise && bf16.HaveDots() && width == depthwise.OrbitChannels && w.Out() > width && w.Out()%width == 0}
 	if !a.Flat() {
 		p.slices = p.net.columns(width)
 		p.nodes = a.betweenNodes(p.net, width)
@@ -150,7 +152,7 @@ func (p *poseWeights[T]) halve(dst []simd.BF16, w []float32, t *tile[T], width i
 }
 
 // dotsOf returns how a tile's weights in bfloat16 are taken in pairs, or nil if they are not.
-func (p *poseWeights[T]) dotsOf(t *tile[T]) *simd.DepthwiseDots {
+func (p *poseWeights[T]) dotsOf(t *tile[T]) *depthwise.Dots {
 	if !p.dots || t.orbits == nil {
 		return nil
 	}
@@ -174,10 +176,10 @@ type tileWeights[T Float] struct {
 	*poseWeights[T]
 	poses  int
 	rows   *simd.DepthwiseRows // the tile's rows, for a depthwise convolution in float32
-	orbits *simd.DepthwiseOrbits
+	orbits *depthwise.Orbits
 	stored []T // all slices, if there are any in T
 	half   []simd.BF16
-	pairs  *simd.DepthwiseDots // in whose order half is; slices then remain as they are, and part is the current one
+	pairs  *depthwise.Dots // in whose order half is; slices then remain as they are, and part is the current one
 	part   []simd.BF16
 	// If there are none stored: [poses, hidden], the input of the network's last layer, or where the poses lie between
 	// nodes; and what multiplies every pose's weights at the end.

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"github.com/equivcnp/equivcnp/internal/bicubic"
+	"github.com/equivcnp/equivcnp/internal/depthwise"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/schedule"
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
@@ -20,7 +21,7 @@ type tile[T Float] struct {
 	rows    *simd.DepthwiseRows // for depthwise convolutions in float32
 	// Groups of rows that come in fours, for the same convolutions, as written by package schedule and as planned; nil: none.
 	code   []int32
-	orbits *simd.DepthwiseOrbits
+	orbits *depthwise.Orbits
 }
 
 // newTiles returns the tiles of a schedule, with the coordinates of their poses; poses holds those of all. It returns nil if stop, which
@@ -69,7 +70,7 @@ type tiling[T Float] struct {
 	count        []int32 // the number of pairs of each pose
 	old          []int32 // the numbers of the poses in the neighbourhood's table; nil: the same
 	query, point rowTiles[T]
-	poses        *simd.DepthwisePosePlan // float32 only, without fours: the pairs by pose
+	poses        *depthwise.Poses // float32 only, without fours: the pairs by pose
 	grids        nodal.Grids
 	places       []nodal.Places // of the parts of poses
 	fours        bool           // rows go by fours, and features are packed by packFours
@@ -80,9 +81,9 @@ type tiling[T Float] struct {
 type rowTiles[T Float] struct {
 	*schedule.Tiles // without the pairs for float32: plans have them
 	tiles           []tile[T]
-	batch           []*simd.DepthwiseBatchPlan // of each tile, for float32 without fours
-	fours           []*simd.DepthwiseOrbits    // of each tile, with fours
-	mean            bool                       // sums are divided by the number of pairs
+	batch           []*depthwise.Batch  // of each tile, for float32 without fours
+	fours           []*depthwise.Orbits // of each tile, with fours
+	mean            bool                // sums are divided by the number of pairs
 }
 
 // partPlaces is where the poses of part k of the weights' gradient lie between nodes.
@@ -105,11 +106,11 @@ func newRowTiles[T Float](r *schedule.Rows, order []int32, table []T, dim int, m
 	if buffers.SizeOf[T]() != 4 {
 		return t
 	}
-	t.batch = make([]*simd.DepthwiseBatchPlan, len(t.tiles))
+	t.batch = make([]*depthwise.Batch, len(t.tiles))
 	parallel.For(len(t.tiles), 1, func(k, _ int) {
 		from := &s.Tiles[k]
 		offsets, index, pose, same := s.Of(from)
-		t.batch[k] = simd.NewDepthwiseBatchPlan(order[from.Lo:from.Hi], offsets, index, pose, same, r.Len(), r.Len(), len(from.Poses), mean)
+		t.batch[k] = depthwise.NewBatch(order[from.Lo:from.Hi], offsets, index, pose, same, r.Len(), r.Len(), len(from.Poses), mean)
 	})
 	t.Tiles = &schedule.Tiles{Order: order}
 	return t
@@ -123,11 +124,11 @@ const foursPoses = 1 << 12
 // the neighbourhood, and have no tables yet.
 func newFours[T Float](r *schedule.Rows, order, number []int32, mean bool) rowTiles[T] {
 	s := r.Tile(order, schedule.Options{Poses: foursPoses, Number: number, Orbits: true})
-	t := rowTiles[T]{Tiles: s, tiles: newTiles[T, T](s, nil, 0, nil), mean: mean, fours: make([]*simd.DepthwiseOrbits, len(s.Tiles))}
+	t := rowTiles[T]{Tiles: s, tiles: newTiles[T, T](s, nil, 0, nil), mean: mean, fours: make([]*depthwise.Orbits, len(s.Tiles))}
 	parallel.For(len(s.Tiles), 1, func(k, _ int) {
 		from := &s.Tiles[k]
 		offsets, index, pose, same := s.Of(from)
-		t.fours[k] = simd.NewDepthwiseOrbits(from.Orbits, offsets, index, pose, same, r.Len(), len(from.Poses), mean)
+		t.fours[k] = depthwise.NewOrbits(from.Orbits, offsets, index, pose, same, r.Len(), len(from.Poses), mean)
 	})
 	return t
 }

@@ -3,7 +3,6 @@ package simd
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strconv"
@@ -16,105 +15,28 @@ import (
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
-// gridDisk returns the neighbourhood of a disk on a grid, with the number of the offset as pose. On a torus every row is whole;
-// otherwise rows are clipped at the border.
-func gridDisk(height, width, reach int, torus bool) (offsets []int, index, pose []int32, poses int) {
-	offsets = []int{3}
-	side := 2*reach + 1
-	for y := range height {
-		for x := range width {
-			for dy := -reach; dy <= reach; dy++ {
-				for dx := -reach; dx <= reach; dx++ {
-					v, u := y+dy, x+dx
-					if torus {
-						v, u = (v+height)%height, (u+width)%width
-					}
-					if dx*dx+dy*dy > reach*reach+1 || v < 0 || u < 0 || v >= height || u >= width {
-						continue
-					}
-					index = append(index, int32(v*width+u))
-					pose = append(pose, int32((dy+reach)*side+dx+reach))
-				}
-			}
-			offsets = append(offsets, 3+len(index))
-		}
-	}
-	return offsets, index, pose, side * side
-}
-
-// hood is a neighbourhood to be planned.
-type hood struct {
-	name          string
-	offsets       []int
-	index, pose   []int32
-	points, poses int
-}
-
-// planHoods returns grids, permuted grids, and neighbourhoods that have no structure or no pairs.
-func planHoods() []hood {
-	var hoods []hood
-	add := func(name string, offsets []int, index, pose []int32, points, poses int) {
-		hoods = append(hoods, hood{name, offsets, index, pose, points, poses})
-	}
-	for _, torus := range []bool{false, true} {
-		offsets, index, pose, poses := gridDisk(5, 19, 2, torus)
-		add("grid", offsets, index, pose, 5*19, poses)
-		offsets, index, pose, poses = gridDisk(7, 24, 3, torus)
-		shuffled, other := slices.Clone(index), slices.Clone(pose)
-		rng := rand.New(rand.NewPCG(1, 2))
-		for i := range len(offsets) - 1 {
-			ix, ps := shuffled[offsets[i]-3:offsets[i+1]-3], other[offsets[i]-3:offsets[i+1]-3]
-			rng.Shuffle(len(ix), func(a, b int) { ix[a], ix[b], ps[a], ps[b] = ix[b], ix[a], ps[b], ps[a] })
-		}
-		add("shuffled grid", offsets, shuffled, other, 7*24, poses)
-	}
-	rng := testkit.Rand(48)
-	offsets, index, pose := pairs(rng, 43, 13, 5)
-	add("random", offsets, index, pose, 13, 5)
-	add("no rows", []int{0}, nil, nil, 1, 1)
-	add("no pairs", make([]int, 20), nil, nil, 1, 1)
-	line := []int{0}
-	index, pose = nil, nil
-	for i := range 16 { // one long run, and rows that are their neighbours' shifted
-		for k := range 40 {
-			index, pose = append(index, int32(i+k)), append(pose, int32(k))
-		}
-		line = append(line, len(index))
-	}
-	add("line", line, index, pose, 60, 40)
-	line, index, pose = []int{0}, nil, nil
-	for i := range 8 { // the same pair twice, and once more in some rows
-		for k := range 6 + i%2 {
-			index, pose = append(index, int32(i+k/2)), append(pose, int32(k/4))
-		}
-		line = append(line, len(index))
-	}
-	add("twice", line, index, pose, 20, 3)
-	return hoods
-}
-
 // TestDepthwisePlan compares planned rows with float64 sums, and wants the same bits from any part of the rows.
 func TestDepthwisePlan(t *testing.T) {
-	rng, hoods := testkit.Rand(49), planHoods()
+	rng, hoods := testkit.Rand(49), testkit.PlanHoods()
 	eachLevel(t, func(t *testing.T) {
 		for _, h := range hoods {
-			plan := NewDepthwisePlan(h.offsets, h.index, h.pose, h.points, h.poses)
+			plan := NewDepthwisePlan(h.Offsets, h.Index, h.Pose, h.Points, h.Poses)
 			rows := plan.Rows()
 			for _, c := range []int{0, 1, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 48, 100, 128, 131} {
-				f := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, h.points*c))
-				w := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, h.poses*c))
+				f := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, h.Points*c))
+				w := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, h.Poses*c))
 				out := testkit.CopyAtEnd(t, testkit.Awkward[float32](rng, rows*c))
 				mean := c%2 == 0
 				DepthwisePlanF32(out, f, w, plan, 0, rows, c, mean)
 				for i := range rows {
-					lo, hi := h.offsets[i]-h.offsets[0], h.offsets[i+1]-h.offsets[0]
+					lo, hi := h.Offsets[i]-h.Offsets[0], h.Offsets[i+1]-h.Offsets[0]
 					for j := range c {
-						sum, size := gatherSum(f, w, h.index, h.pose, lo, hi, c, j)
+						sum, size := testkit.GatherSum(f, w, h.Index, h.Pose, lo, hi, c, j)
 						if n := float64(max(1, hi-lo)); mean {
 							sum, size = sum/n, size/n
 						}
 						if d := math.Abs(float64(out[i*c+j]) - sum); !(d <= float64(hi-lo+8)*0x1p-23*size) {
-							t.Fatalf("%s c=%d: out[%d,%d] = %g, want %g", h.name, c, i, j, out[i*c+j], sum)
+							t.Fatalf("%s c=%d: out[%d,%d] = %g, want %g", h.Name, c, i, j, out[i*c+j], sum)
 						}
 					}
 				}
@@ -124,7 +46,7 @@ func TestDepthwisePlan(t *testing.T) {
 					DepthwisePlanF32(parts[lo*c:hi*c], f, w, plan, lo, hi, c, mean)
 					lo = hi
 				}
-				require.True(t, testkit.SameBits(parts, out), "%s c=%d in parts", h.name, c)
+				require.True(t, testkit.SameBits(parts, out), "%s c=%d in parts", h.Name, c)
 			}
 		}
 	})
@@ -132,7 +54,7 @@ func TestDepthwisePlan(t *testing.T) {
 
 // TestDepthwisePlanStops: a plan that is stopped is none.
 func TestDepthwisePlanStops(t *testing.T) {
-	offsets, index, pose, poses := gridDisk(40, 19, 2, true)
+	offsets, index, pose, poses := testkit.GridDisk(40, 19, 2, true)
 	for times := range 100 {
 		var asked atomic.Int64
 		plan := NewDepthwisePlanUntil(func() bool { return asked.Add(1) > int64(times) }, offsets, index, pose, 40*19, poses)
@@ -147,26 +69,26 @@ func TestDepthwisePlanStops(t *testing.T) {
 
 // TestDepthwisePlanGradW compares with float64 sums, and wants the same bits when channels are divided.
 func TestDepthwisePlanGradW(t *testing.T) {
-	rng, hoods := testkit.Rand(50), planHoods()
+	rng, hoods := testkit.Rand(50), testkit.PlanHoods()
 	eachLevel(t, func(t *testing.T) {
 		for _, h := range hoods {
-			plan := NewDepthwisePlan(h.offsets, h.index, h.pose, h.points, h.poses)
+			plan := NewDepthwisePlan(h.Offsets, h.Index, h.Pose, h.Points, h.Poses)
 			rows := plan.Rows()
 			for _, c := range []int{0, 1, 7, 8, 9, 16, 17, 31, 33, 64, 100, 131} {
-				f := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, h.points*c))
+				f := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, h.Points*c))
 				dout := testkit.CopyAtStart(t, testkit.Normal[float32](rng, rows*c))
-				before := testkit.Normal[float32](rng, h.poses*c)
+				before := testkit.Normal[float32](rng, h.Poses*c)
 				dw := testkit.CopyAtEnd(t, before)
 				mean := c%2 == 0
 				DepthwisePlanGradWF32(dw, dout, f, plan, 0, rows, 0, c, c, mean)
-				sum, size, terms := make([]float64, len(dw)), make([]float64, len(dw)), make([]int, h.poses)
+				sum, size, terms := make([]float64, len(dw)), make([]float64, len(dw)), make([]int, h.Poses)
 				for k, v := range before {
 					sum[k], size[k] = float64(v), math.Abs(float64(v))
 				}
 				for i := range rows {
-					lo, hi := h.offsets[i]-h.offsets[0], h.offsets[i+1]-h.offsets[0]
+					lo, hi := h.Offsets[i]-h.Offsets[0], h.Offsets[i+1]-h.Offsets[0]
 					for k := lo; k < hi; k++ {
-						x, q := int(h.index[k]), int(h.pose[k])
+						x, q := int(h.Index[k]), int(h.Pose[k])
 						terms[q]++
 						for j := range c {
 							v := float64(f[x*c+j]) * float64(dout[i*c+j])
@@ -180,21 +102,21 @@ func TestDepthwisePlanGradW(t *testing.T) {
 				}
 				for k, v := range dw {
 					if d := math.Abs(float64(v) - sum[k]); !(d <= float64(terms[k/c]+8)*0x1p-23*size[k]) {
-						t.Fatalf("%s c=%d: dw[%d,%d] = %g, want %g", h.name, c, k/c, k%c, v, sum[k])
+						t.Fatalf("%s c=%d: dw[%d,%d] = %g, want %g", h.Name, c, k/c, k%c, v, sum[k])
 					}
 				}
 				parts := slices.Clone(before)
 				for from := 0; from < c; from += 32 {
 					DepthwisePlanGradWF32(parts, dout, f, plan, 0, rows, from, min(from+32, c), c, mean)
 				}
-				require.True(t, testkit.SameBits(parts, dw), "%s c=%d channels divided", h.name, c)
+				require.True(t, testkit.SameBits(parts, dw), "%s c=%d channels divided", h.Name, c)
 				half := rows / 2
 				parts = slices.Clone(before)
 				DepthwisePlanGradWF32(parts, dout[:half*c], f, plan, 0, half, 0, c, c, mean)
 				DepthwisePlanGradWF32(parts, dout[half*c:], f, plan, half, rows, 0, c, c, mean)
 				for k, v := range parts {
 					if d := math.Abs(float64(v) - sum[k]); !(d <= float64(terms[k/c]+8)*0x1p-23*size[k]) {
-						t.Fatalf("%s c=%d rows divided: dw[%d,%d] = %g, want %g", h.name, c, k/c, k%c, v, sum[k])
+						t.Fatalf("%s c=%d rows divided: dw[%d,%d] = %g, want %g", h.Name, c, k/c, k%c, v, sum[k])
 					}
 				}
 			}
@@ -251,10 +173,10 @@ func BenchmarkDepthwisePlanF32(b *testing.B) {
 	for _, c := range []int{16, 32, 128} {
 		f, w := testkit.Normal[float32](testkit.Rand(1), points*c), testkit.Normal[float32](testkit.Rand(2), poses*c)
 		out := make([]float32, points*c)
-		offsets, index, pose := diskPairs(false)
+		offsets, index, pose := testkit.DiskPairs(false)
 		plan := NewDepthwisePlan(offsets, index, pose, points, poses)
 		benchLevels(b, "grid=torus/c="+strconv.Itoa(c), 2*len(index)*c, func() { DepthwisePlanF32(out, f, w, plan, 0, points, c, true) })
-		offsets, index, pose, many := gridDisk(64, 64, 9, false)
+		offsets, index, pose, many := testkit.GridDisk(64, 64, 9, false)
 		plan = NewDepthwisePlan(offsets, index, pose, points, many)
 		wide := testkit.Normal[float32](testkit.Rand(3), many*c)
 		benchLevels(b, "grid=plane/c="+strconv.Itoa(c), 2*len(index)*c, func() { DepthwisePlanF32(out, f, wide, plan, 0, points, c, true) })
@@ -289,7 +211,7 @@ func TestDepthwisePlanThreads(t *testing.T) {
 // ramps, and on a torus some ramps begin with few rows.
 func TestDepthwisePlanBorder(t *testing.T) {
 	for _, torus := range []bool{false, true} {
-		offsets, index, pose, poses := gridDisk(12, 40, 9, torus)
+		offsets, index, pose, poses := testkit.GridDisk(12, 40, 9, torus)
 		plan := NewDepthwisePlan(offsets, index, pose, len(offsets)-1, poses)
 		late := 0
 		for g, start := range plan.starts {

@@ -114,8 +114,8 @@ func TestSameRows(t *testing.T) {
 		"simd: NewDepthwiseRows: same[1] with 1 poses, the row before has 2": func() {
 			NewDepthwiseRows([]int{0, 2, 3}, make([]int32, 3), make([]int32, 3), []bool{false, true}, 1, 1)
 		},
-		"simd: NewDepthwiseBatchPlan: len(same) = 1, need 2": func() {
-			NewDepthwiseBatchPlan([]int32{0, 1}, []int{0, 2, 4}, make([]int32, 4), make([]int32, 4), []bool{false}, 2, 1, 1, false)
+		"simd: NewDepthwiseRows: len(same) = 1, need 2": func() {
+			NewDepthwiseRows([]int{0, 2, 4}, make([]int32, 4), make([]int32, 4), []bool{false}, 1, 1)
 		},
 	} {
 		require.PanicsWithValue(t, want, f)

@@ -14,15 +14,6 @@ import (
 // wideChannels are channel counts beyond lengths: several blocks of the widest kernels, whole and not.
 func wideChannels() []int { return []int{191, 192, 208, 255, 256, 257, 384, 511, 512} }
 
-// gatherSum returns Σ a[p[k], j]·b[q[k], j] over pairs lo to hi in float64, and the sum of the magnitudes.
-func gatherSum[T Float](a, b []T, p, q []int32, lo, hi, c, j int) (sum, size float64) {
-	for k := lo; k < hi; k++ {
-		v := float64(a[int(p[k])*c+j]) * float64(b[int(q[k])*c+j])
-		sum, size = sum+v, size+math.Abs(v)
-	}
-	return sum, size
-}
-
 // samePoses draws a neighbourhood whose rows come in runs of 1 to 9 with the same list of poses, as on a grid.
 func samePoses(rng *rand.Rand, runs, points, poses int) (offsets []int, index, pose []int32) {
 	offsets = []int{rng.IntN(5)}
@@ -59,7 +50,7 @@ func TestDepthwiseRuns(t *testing.T) {
 				a, b := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
 				DepthwiseF32(alone[i*c:i*c+c], f, w, offsets[i:i+2], index[a:b], pose[a:b], c, mean)
 				for j := range c {
-					sum, size := gatherSum(f, w, ix, ps, a, b, c, j)
+					sum, size := testkit.GatherSum(f, w, ix, ps, a, b, c, j)
 					if n := float64(max(1, b-a)); mean {
 						sum, size = sum/n, size/n
 					}
@@ -81,7 +72,7 @@ func TestDepthwiseLargeWeights(t *testing.T) {
 		for _, c := range []int{16, 100, 121, 128, 200} {
 			const points, bytes = 9, 5 << 20
 			poses := bytes / 4 / c
-			offsets, index, pose := pairs(rng, 40, points, poses)
+			offsets, index, pose := testkit.Pairs(rng, 40, points, poses)
 			f, w := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, points*c)),
 				testkit.CopyAtEnd(t, testkit.Normal[float32](rng, poses*c))
 			for _, mean := range []bool{false, true} {
@@ -94,7 +85,7 @@ func TestDepthwiseLargeWeights(t *testing.T) {
 						n = float64(max(1, b-a))
 					}
 					for j := range c {
-						sum, size := gatherSum(f, w, index, pose, a, b, c, j)
+						sum, size := testkit.GatherSum(f, w, index, pose, a, b, c, j)
 						require.LessOrEqual(t, math.Abs(float64(out[i*c+j])-sum/n), float64(b-a+8)*0x1p-23*size/n)
 					}
 				}
@@ -115,7 +106,7 @@ func TestDepthwiseBF16(t *testing.T) {
 		rng := testkit.Rand(43)
 		for _, c := range append(lengths(), wideChannels()...) {
 			const rows, points, poses = 9, 7, 5
-			offsets, index, pose := pairs(rng, rows, points, poses)
+			offsets, index, pose := testkit.Pairs(rng, rows, points, poses)
 			f := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, points*c))
 			w := bf16AtEnd(t, testkit.Normal[float32](rng, poses*c))
 			wide := make([]float32, len(w))
@@ -126,7 +117,7 @@ func TestDepthwiseBF16(t *testing.T) {
 				lo, hi := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
 				n := float64(max(1, hi-lo))
 				for j := range c {
-					sum, size := gatherSum(f, wide, index, pose, lo, hi, c, j)
+					sum, size := testkit.GatherSum(f, wide, index, pose, lo, hi, c, j)
 					if d := math.Abs(float64(out[i*c+j]) - sum/n); !(d <= float64(hi-lo+8)*0x1p-23*size/n) {
 						t.Fatalf("c=%d: out[%d,%d] = %g, want %g", c, i, j, out[i*c+j], sum/n)
 					}

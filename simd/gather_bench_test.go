@@ -9,7 +9,7 @@ import (
 
 // BenchmarkPointConvShapesF32 counts two operations per multiply-add as two bytes, so that MB/s reads as Mflop/s.
 func BenchmarkPointConvShapesF32(b *testing.B) {
-	offsets, index, pose := diskPairs(true)
+	offsets, index, pose := testkit.DiskPairs(true)
 	const rows, points, poses = 256, 4096, 273
 	offsets = offsets[:rows+1]
 	index, pose = index[:offsets[rows]], pose[:offsets[rows]]
@@ -29,7 +29,7 @@ func BenchmarkPointConvShapesF32(b *testing.B) {
 // BenchmarkDepthwiseBF16F32 has a row of bfloat16 weights for each pair: MB/s is what is read of the weights.
 func BenchmarkDepthwiseBF16F32(b *testing.B) {
 	const points, c = 4096, 128
-	offsets, index, pose := diskPairs(true)
+	offsets, index, pose := testkit.DiskPairs(true)
 	f, w := testkit.Normal[float32](testkit.Rand(1), points*c), make([]BF16, len(index)*c)
 	for i := range w {
 		w[i] = BF16(0x3f80 + i%7)

@@ -2,27 +2,12 @@ package simd
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
-
-// pairs draws a neighbourhood in CSR form: row sizes around every unrolling, some rows empty, and offsets that do not start at 0.
-func pairs(rng *rand.Rand, rows, points, poses int) (offsets []int, index, pose []int32) {
-	offsets = []int{rng.IntN(5)}
-	for range rows {
-		n := rng.IntN(11)
-		for range n {
-			index = append(index, int32(rng.IntN(points)))
-			pose = append(pose, int32(rng.IntN(poses)))
-		}
-		offsets = append(offsets, offsets[len(offsets)-1]+n)
-	}
-	return offsets, index, pose
-}
 
 func TestDepthwise(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
@@ -38,7 +23,7 @@ func testDepthwise[T Float](t *testing.T) {
 			continue
 		}
 		const rows, points, poses = 9, 7, 5
-		offsets, index, pose := pairs(rng, rows, points, poses)
+		offsets, index, pose := testkit.Pairs(rng, rows, points, poses)
 		f := testkit.CopyAtEnd(t, testkit.Normal[T](rng, points*c))
 		w := testkit.CopyAtStart(t, testkit.Normal[T](rng, poses*c))
 		out := testkit.CopyAtEnd(t, testkit.Awkward[T](rng, rows*c)) // must be overwritten
@@ -85,7 +70,7 @@ func testPointConv[T Float](t *testing.T) {
 	for _, ci := range []int{0, 1, 2, 3, 8, 17} {
 		for _, cm := range []int{0, 1, 2, 5, 15, 16, 17, 33} {
 			const rows, points, poses = 6, 7, 5
-			offsets, index, pose := pairs(rng, rows, points, poses)
+			offsets, index, pose := testkit.Pairs(rng, rows, points, poses)
 			f := testkit.CopyAtEnd(t, testkit.Normal[T](rng, points*ci))
 			w := testkit.CopyAtEnd(t, testkit.Normal[T](rng, poses*cm))
 			p := testkit.CopyAtEnd(t, testkit.Awkward[T](rng, rows*ci*cm))

@@ -171,7 +171,7 @@ func testPairGradients[T Float](t *testing.T) {
 						return sum, size, ci
 					}},
 			} {
-				offsets, first, second := pairs(rng, rows, firsts, seconds)
+				offsets, first, second := testkit.Pairs(rng, rows, firsts, seconds)
 				a := testkit.CopyAtEnd(t, testkit.Normal[T](rng, firsts*k.first))
 				b := testkit.CopyAtStart(t, testkit.Normal[T](rng, seconds*k.second))
 				out := testkit.CopyAtEnd(t, testkit.Awkward[T](rng, rows*k.out)) // must be overwritten

@@ -28,7 +28,7 @@ func testPointConvGrad[T Float](t *testing.T, gradF, gradW func(dst, dp, x []T, 
 	for _, ci := range []int{0, 1, 2, 3, 7, 8, 15, 16, 19, 32} {
 		for _, cm := range []int{0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 50} {
 			const rows, outs, others = 6, 7, 5
-			offsets, a, b := pairs(rng, rows, outs, others)
+			offsets, a, b := testkit.Pairs(rng, rows, outs, others)
 			dp := testkit.CopyAtEnd(t, testkit.Normal[T](rng, outs*ci*cm))
 			ix, jx := testkit.CopyAtEnd(t, a), testkit.CopyAtEnd(t, b)
 
@@ -98,7 +98,7 @@ func TestGatherAdjoint(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		rng := testkit.Rand(45)
 		const rows, points, poses, c, ci, cm = 30, 11, 6, 37, 5, 19
-		offsets, index, pose := pairs(rng, rows, points, poses)
+		offsets, index, pose := testkit.Pairs(rng, rows, points, poses)
 		byPoint, pointRow, pointPose := sortPairs(offsets, index, pose, points)
 		byPose, poseRow, posePoint := sortPairs(offsets, pose, index, poses)
 		normal := func(n int) []float32 { return testkit.Normal[float32](rng, n) }
@@ -132,7 +132,7 @@ func TestPointConvBlocks(t *testing.T) {
 		for _, ci := range []int{1, 4, 5, 8, 15, 16, 24, 31, 32, 33} {
 			for _, cm := range []int{1, 7, 8, 9, 16, 24, 31, 32, 33, 48, 65} {
 				const rows, points, poses = 5, 4, 3
-				offsets, index, pose := pairs(rng, rows, points, poses)
+				offsets, index, pose := testkit.Pairs(rng, rows, points, poses)
 				f, w := testkit.Normal[float32](rng, points*ci), testkit.Normal[float32](rng, poses*cm)
 				p, want := testkit.AtEnd[float32](t, rows*ci*cm), make([]float32, rows*ci*cm)
 				PointConvF32(p, testkit.CopyAtEnd(t, f), testkit.CopyAtEnd(t, w), offsets, index, pose, ci, cm)

@@ -16,6 +16,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/cpu"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -130,7 +131,7 @@ func (m *modelFlags) precisionNotes(cfg *cnp.Config) []string {
 		return nil
 	case simd.CurrentLevel() == simd.AMX && (cfg.Group == "T(2)" || cfg.Group == "SE(2)") && cfg.Lifts <= 1 && cfg.Channels[0]%32 == 0:
 		return m.unsuited
-	case simd.HaveDots():
+	case cpu.Dots():
 		return append([]string{fmt.Sprintf("--precision %s: only stored weights are rounded, where there are many, with the features that they are multiplied with, or else the dense maps of residual blocks; "+
 			"all else is %s. This CPU, at level %v, or this model has no tiles for it", cnp.BFloat16, cnp.Float32,
 			simd.CurrentLevel())}, m.unsuited...)

@@ -17,6 +17,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/cnp/weights"
+	"github.com/equivcnp/equivcnp/internal/cpu"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -454,14 +455,14 @@ func TestPrecision(t *testing.T) {
 	}
 	tiles := simd.CurrentLevel() == simd.AMX
 	require.NotEqual(t, exact, rounded, "without tiles, so few pixels have stored weights")
-	require.Equal(t, !tiles && !simd.HaveDots(), strings.Contains(out, "neither tiles nor pairs"), out)
-	require.Equal(t, !tiles && simd.HaveDots(), strings.Contains(out, "or else the dense maps of residual blocks"), out)
+	require.Equal(t, !tiles && !cpu.Dots(), strings.Contains(out, "neither tiles nor pairs"), out)
+	require.Equal(t, !tiles && cpu.Dots(), strings.Contains(out, "or else the dense maps of residual blocks"), out)
 
 	complete := []string{"complete", "--model", "@m.safetensors", "--image", "@i.png", "--rate", "0.5", "--out", "@o.png",
 		"--precision", "bfloat16"}
 	b.ok(complete...)
 	require.NoError(t, weights.Save(b.path("bad.safetensors"), model, map[string]string{pretrained.KeyBFloat16: "not suited: for a test"}))
-	if says := b.ok(append([]string{"complete", "--model", "@bad.safetensors"}, complete[3:]...)...); tiles || simd.HaveDots() {
+	if says := b.ok(append([]string{"complete", "--model", "@bad.safetensors"}, complete[3:]...)...); tiles || cpu.Dots() {
 		require.Contains(t, says, "bad.safetensors says: not suited: for a test")
 	}
 	require.NotContains(t, b.ok("complete", "--model", "@bad.safetensors", "--image", "@i.png", "--rate", "0.5", "--out",

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"sync"
 
+	"github.com/equivcnp/equivcnp/internal/depthwise"
 	"github.com/equivcnp/equivcnp/internal/hugepage"
 	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/simd"
@@ -106,9 +107,9 @@ func CopyRows[T simd.Float](dst []T, dstride int, src []T, sstride, c, rows int)
 			*(*[SliceWidth]T)(dst[i*dstride:]) = *(*[SliceWidth]T)(src[i*sstride:])
 		}
 		return
-	case simd.OrbitChannels:
+	case depthwise.OrbitChannels:
 		for i := range rows {
-			*(*[simd.OrbitChannels]T)(dst[i*dstride:]) = *(*[simd.OrbitChannels]T)(src[i*sstride:])
+			*(*[depthwise.OrbitChannels]T)(dst[i*dstride:]) = *(*[depthwise.OrbitChannels]T)(src[i*sstride:])
 		}
 		return
 	}
@@ -119,5 +120,5 @@ func CopyRows[T simd.Float](dst []T, dstride int, src []T, sstride, c, rows int)
 
 // SliceWidth is how many channels of a tiled arrangement's features are stored side by side. The rows of a tile gather from many
 // more points than the tile has, and have many weights; a slice of both stays in the second-level cache while all rows use it. Rows
-// that come in fours have slices of simd.OrbitChannels.
+// that come in fours have slices of depthwise.OrbitChannels.
 const SliceWidth = 32

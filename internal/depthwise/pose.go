@@ -1,0 +1,231 @@
+package depthwise
+
+import (
+	"fmt"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/internal/schedule"
+)
+
+// Poses lists the pairs of a neighbourhood by pose, for the gradient of a depthwise convolution to its weights:
+//
+//	dw[q, j] = Σ_b Σ_k f[b, index[k], j] · dout[b, row of k, j]
+//
+// over the pairs k of pose q and the images b of a batch. Making it checks all indices. It then serves every image and every
+// slice of channels, and is only read, by any number of goroutines. It suits any number of poses; where few poses stand for many
+// pairs on a grid, simd.DepthwisePlanGradWF32 is faster.
+//
+// Poses are divided into parts. A goroutine takes a part and some channels, and is the only one that writes those rows and
+// columns of dw.
+type Poses struct {
+	rows, points, poses int
+	// code consists of blocks {pose, counted from the first one of its part; number of pairs; then row and point of each pair}:
+	// sums that are added to a row of dw. In the first block of a pose, firstOfPose is set in the number of pairs.
+	code  []int32
+	calls []poseCall
+	parts []posePart
+}
+
+// poseCall is the blocks that a kernel processes at a time: those from entry at of the code on.
+type poseCall struct{ at, blocks int }
+
+// posePart is the poses lo to hi; its calls start with number call.
+type posePart struct{ lo, hi, call int }
+
+const (
+	// poseLanes is how many channels form a slice, which features are packed in.
+	poseLanes = 16
+	// poseImages is how many images a kernel adds up at a time.
+	poseImages = 4
+	// firstOfPose marks a block that overwrites a row of dw instead of adding to it.
+	firstOfPose = -1 << 31
+	// poseCallPairs bounds the pairs and blocks of a call, as maxGather does elsewhere.
+	poseCallPairs = 1 << 13
+	// posePartPairs is about how many pairs a part has, and posePartPoses the largest number of poses. A pose is not divided. The
+	// gradient of a part takes two megabytes with 128 channels, about a second-level cache. Parts of fewer poses would keep it
+	// closer to the core, but would fetch features from far away more often, which costs more.
+	posePartPairs = 1 << 16
+	posePartPoses = 1 << 12
+)
+
+// NewPoses lists a neighbourhood of that many points and poses, given as in simd.DepthwiseF32. It panics if a length does not
+// match, offsets descend, or an index or pose names no row.
+func NewPoses(offsets []int, index, pose []int32, points, poses int) *Poses {
+	const fn = "NewPoses"
+	check.Size(fn, "points", points)
+	check.Size(fn, "poses", poses)
+	rows := check.CSR(fn, offsets, index, pose)
+	check.Indices(fn, "index", index, 0, points)
+	check.Indices(fn, "pose", pose, 0, poses)
+	lists := (&schedule.Rows{Offsets: offsets, Index: index, Pose: pose, Poses: poses}).ByPose(posePartPairs, posePartPoses)
+	p := &Poses{rows: rows, points: points, poses: poses, code: make([]int32, 2*len(index)+2*len(lists.Lists))}
+	for _, part := range lists.Parts {
+		p.parts = append(p.parts, posePart{part.Lo, part.Hi, len(p.calls)})
+		call, work := poseCall{at: p.place(lists, part.From)}, 0
+		for l := part.From; l < part.To; l++ {
+			n := lists.Offsets[l+1] - lists.Offsets[l]
+			if work += n + 1; work > poseCallPairs && call.blocks > 0 {
+				p.calls = append(p.calls, call)
+				call, work = poseCall{at: p.place(lists, l)}, n+1
+			}
+			call.blocks++
+		}
+		p.calls = append(p.calls, call)
+	}
+	parallel.For(len(lists.Parts), 1, func(k, _ int) {
+		part := lists.Parts[k]
+		code := p.code[p.place(lists, part.From):]
+		for l := part.From; l < part.To; l++ {
+			from, to := lists.Offsets[l], lists.Offsets[l+1]
+			count := int32(to - from)
+			if lists.Lists[l].First {
+				count |= firstOfPose
+			}
+			code[0], code[1], code = lists.Lists[l].Pose-int32(part.Lo), count, code[2:]
+			row, point := lists.Row[from:to], lists.Point[from:to]
+			for k, i := range row {
+				code[2*k], code[2*k+1] = i, point[k]
+			}
+			code = code[2*len(row):]
+		}
+	})
+	return p
+}
+
+// place returns where the code of list l begins.
+func (p *Poses) place(lists *schedule.ByPose, l int) int { return 2*l + 2*lists.Offsets[l] }
+
+// Parts returns the number of parts.
+func (p *Poses) Parts() int { return len(p.parts) }
+
+// Part returns the poses lo to hi of a part.
+func (p *Poses) Part(part int) (lo, hi int) { return p.parts[part].lo, p.parts[part].hi }
+
+// callsOf returns the calls of a part.
+func (p *Poses) callsOf(part int) []poseCall {
+	if part+1 < len(p.parts) {
+		return p.calls[p.parts[part].call:p.parts[part+1].call]
+	}
+	return p.calls[p.parts[part].call:]
+}
+
+// PackedLen returns the length of the result of PackF32 for so many images of n rows and c channels. It panics
+// if one of them is negative.
+func PackedLen(images, n, c int) int {
+	const fn = "PackedLen"
+	check.Size(fn, "images", images)
+	check.Size(fn, "n", n)
+	check.Size(fn, "c", c)
+	return images * n * poseWidth(c)
+}
+
+// poseWidth returns c rounded up to whole slices.
+func poseWidth(c int) int { return (c + poseLanes - 1) / poseLanes * poseLanes }
+
+// PackF32 packs rows lo to hi of every image for PosesGradWF32 and BatchF32: in slices of 16
+// channels, in which the values of all images of a batch at one point stand together. A slice of all points then fits a
+// second-level cache, and one address serves several images.
+//
+//   - Shape: src is [images, n, c], dst has PackedLen(images, n, c) entries. Rows may be divided among goroutines.
+//   - Aliasing: dst must not overlap src.
+//   - Errors: panics if a length does not match, a size is negative, or not 0 ≤ lo ≤ hi ≤ n.
+func PackF32(dst, src []float32, images, n, c, lo, hi int) {
+	const fn = "PackF32"
+	check.Len(fn, "dst", len(dst), PackedLen(images, n, c))
+	check.Elements(fn, "src", len(src), images, n, c)
+	if lo < 0 || hi < lo || hi > n {
+		panic(fmt.Sprintf("depthwise: %s: rows %d to %d, need a part of 0 to %d", fn, lo, hi, n))
+	}
+	width := poseWidth(c)
+	for b := 0; b < images; {
+		m := imagesAtOnce(images - b)
+		for j := 0; j < c; j += poseLanes {
+			slice := dst[b*n*width+m*n*j:][:m*n*poseLanes]
+			for k := range m {
+				image := src[(b+k)*n*c:][:n*c]
+				if j+poseLanes > c {
+					for i := lo; i < hi; i++ {
+						to := slice[(i*m+k)*poseLanes:][:poseLanes]
+						clear(to[copy(to, image[i*c+j:i*c+c]):])
+					}
+					continue
+				}
+				for i := lo; i < hi; i++ {
+					*(*[poseLanes]float32)(slice[(i*m+k)*poseLanes:]) = *(*[poseLanes]float32)(image[i*c+j:])
+				}
+			}
+		}
+		b += m
+	}
+}
+
+// imagesAtOnce returns how many of so many images a kernel takes: 4, 2 or 1.
+func imagesAtOnce(images int) int {
+	m := poseImages
+	for m > images {
+		m /= 2
+	}
+	return m
+}
+
+// PosesGradWF32 sets channels from to to of dw, a row for each pose of one part, to the gradient of a depthwise convolution to
+// its weights, summed over the images of a batch; see Poses. A pose without pairs gets 0. Parts and slices of channels may be
+// divided among goroutines, and the bits do not depend on how.
+//
+//   - Shape: dw is [hi-lo, c] with lo and hi from plan.Part(part): a slice of all gradients, or of its own, which is small and still in the
+//     cache when the caller uses it. dout and f are packed by PackF32, from [images, rows, c] and [images, points, c]. from is a
+//     multiple of 16, and so is to, or it is c.
+//   - Aliasing: dw must not overlap dout or f.
+//   - Errors: panics if a length does not match, a size is negative, or there is no such part or slice.
+//   - Accuracy: at most (n+8)·eps·Σ|terms| from the exact value, n the number of a pose's pairs in all images.
+func PosesGradWF32(dw, dout, f []float32, plan *Poses, part, from, to, images, c int) {
+	const fn = "PosesGradWF32"
+	p := plan
+	check.Len(fn, "dout", len(dout), PackedLen(images, p.rows, c))
+	check.Len(fn, "f", len(f), PackedLen(images, p.points, c))
+	if part < 0 || part >= p.Parts() {
+		panic(fmt.Sprintf("depthwise: %s: part %d, need 0 to %d", fn, part, p.Parts()-1))
+	}
+	checkSlice(fn, from, to, c)
+	lo, hi := p.Part(part)
+	check.Elements(fn, "dw", len(dw), hi-lo, c)
+	width := poseWidth(c)
+	p.race(dw, dout, f, from, to, c)
+	if images == 0 {
+		for at := 0; at < len(dw); at += c {
+			clear(dw[at+from : at+to])
+		}
+	}
+	for b := 0; b < images; {
+		m := imagesAtOnce(images - b)
+		for j := from; j < to; j += poseLanes {
+			n := m * poseLanes
+			d := dout[b*p.rows*width+m*p.rows*j:][:p.rows*n]
+			x := f[b*p.points*width+m*p.points*j:][:p.points*n]
+			for _, call := range p.callsOf(part) {
+				runPoses(tailOf(dw, j), d, x, p.code[call.at:], call.blocks, m, c, min(poseLanes, to-j), b > 0)
+			}
+		}
+		b += m
+	}
+}
+
+// poseGeneric computes blocks of the code for a slice of n channels of m images. If more is set, it adds to dw, else it
+// overwrites.
+func poseGeneric(dw, dout, f []float32, code []int32, blocks, m, c, n int, more bool) {
+	for range blocks {
+		q, count := int(code[0]), code[1]
+		pairs := code[2:][:2*(count&^firstOfPose)]
+		code = code[2+len(pairs):]
+		to := dw[q*c:][:n]
+		if count < 0 && !more {
+			clear(to)
+		}
+		for ; len(pairs) > 0; pairs = pairs[2:] {
+			d, x := rowOf(dout, pairs[0], m*poseLanes), rowOf(f, pairs[1], m*poseLanes)
+			for b := 0; b < m*poseLanes; b += poseLanes {
+				mulAdd(to, d[b:b+n], x[b:b+n])
+			}
+		}
+	}
+}

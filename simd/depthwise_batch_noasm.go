@@ -1,8 +1,0 @@
-//go:build purego || !(amd64 || arm64)
-
-package simd
-
-func (d *depthwiseBatchRun) run(call batchCall, copies int) { d.generic(call, copies) }
-
-// race has nothing to announce: the race detector sees what Go does.
-func (p *DepthwiseBatchPlan) race(out, f, w []float32, images, from, to, c int) {}
