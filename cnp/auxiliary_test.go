@@ -122,7 +122,7 @@ func testAuxiliaryAlone[T Float](t *testing.T) {
 					require.Equal(t, std, got.Std)
 				}
 			}
-			if e := m.(*EquivCNP[T]); c.Levels > 0 || e.onLine() {
+			if e := m.(*EquivCNP[T]); c.Levels > 0 || lineOf(e) != nil {
 				lo, hi := -3.0, 3.0
 				if c.Placement == PlacementBatch { // the batch's own interval has the batch's lattice
 					lo, hi = span(b)

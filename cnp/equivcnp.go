@@ -2,39 +2,45 @@ package cnp
 
 import (
 	"cmp"
-	"fmt"
-	"math"
+	"context"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/layers"
-	"github.com/equivcnp/equivcnp/layers/pyramid"
 )
 
 // EquivCNP is the paper's model for continuous inputs (Algorithm 1): a set convolution of the context onto a lattice and
-// (ReadoutTargets) the targets, a pointwise layer, LieConvs with ReLU, and mean and variance read at the targets.
+// (ReadoutTargets) the targets, a pointwise layer, LieConvs with ReLU, and mean and variance read at the targets. What
+// lies between encoder and head is an engine: lifted points, points of a line, or lattices of several levels.
 type EquivCNP[T Float] struct {
+	curveParts[T]
+	engine curveEngine[T]
+}
+
+// curveParts are what an EquivCNP has, whatever its engine.
+type curveParts[T Float] struct {
 	cfg   Config // of the network; on the sphere its points are unit vectors, whatever the model's
 	outer Config // the model's
 	group group.Group
 
 	encoder setConv[T]
-	pre     *layers.Linear[T]
-	conv    []*layers.LieConv[T]
-	// readout reads the lattice's features at the targets under ReadoutRBF. The authors' checkpoints hold one that their
-	// model never uses.
-	readout *layers.RBF[T]
 	aux     *auxNet[T] // of the targets' auxiliary inputs
 	head    head[T]
+}
 
-	// pyramid is the network of a model with levels, instead of pre and conv, and frames are the sides that it sees a task from; nil:
-	// from one.
-	pyramid *pyramid.Pyramid[T]
-	frames  *frames
-
-	cache  curveCache[T]
-	levels levelsCache[T]
+// curveEngine computes features from encoded data, and what the head reads from them. Batches have been checked (Batch.check), and
+// are as the network needs them (placed, joined).
+type curveEngine[T Float] interface {
+	// params lists the parameters behind those of the encoder.
+	params() []layers.Param[T]
+	// predict predicts a batch with targets.
+	predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error)
+	// differentiate is predict, ready for a backward pass; the batch may be empty.
+	differentiate(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error)
+	// elsewhere reports why no plan has points of such a shape; nil where it has.
+	elsewhere(s Shape) error
+	// compile packs the network with its current parameters, for points in an interval.
+	compile(lo, hi float64) (curveProgram[T], error)
 }
 
 func newEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*EquivCNP[T], error) {
@@ -42,39 +48,28 @@ func newEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*EquivCNP[T]
 	if c.OnSphere() {
 		c.DimX = 3
 	}
-	m := &EquivCNP[T]{cfg: c, outer: outer, group: g,
+	m := &EquivCNP[T]{curveParts: curveParts[T]{cfg: c, outer: outer, group: g,
 		encoder: setConv[T]{psi: layers.NewRBF[T](psiScale, cmp.Or(c.EncoderLength, psiLength)), dx: c.DimX, dy: c.contextValues(),
 			degree: c.Multiplicity, coordinates: c.CoordinateFeature, each: c.ChannelDensity,
-			floor: cmp.Or(c.DensityFloor, densityFloor), cap: c.DensityCap},
-		readout: layers.NewRBF[T](psiScale, psiLength),
-	}
+			floor: cmp.Or(c.DensityFloor, densityFloor), cap: c.DensityCap}}}
+	read := c.Channels[len(c.Channels)-1]
 	if c.Levels > 0 {
 		m.encoder.floor = cmp.Or(c.DensityFloor, levelsFloor)
-		m.pyramid = newPyramid[T](&c, m.encoder.channels(), rng)
-		if c.framed(g) {
-			m.frames = newFrames(&c, g)
+		m.engine, read = newLevelsEngine(&m.curveParts, rng), c.Channels[0]
+	} else {
+		if !group.IsIsometric(g) {
+			m.encoder.metric = g
 		}
-		m.head = newHead[T](c.Channels[0], c, rng)
-		m.aux = newAuxNet[T](c.Channels[0], &c, rng)
-		return m, nil
+		points, err := newPointsEngine(&m.curveParts, rng)
+		if err != nil {
+			return nil, err
+		}
+		if m.engine = points; points.lies() {
+			m.engine = &lineEngine[T]{pointsEngine: points}
+		}
 	}
-	if !group.IsIsometric(g) {
-		m.encoder.metric = g
-	}
-	m.pre = layers.NewLinear[T](m.encoder.channels(), c.Channels[0], rng)
-	r, err := referenceRadius(c, g, c.Fill)
-	if err != nil {
-		return nil, err
-	}
-	for i := range len(c.Channels) - 1 {
-		m.conv = append(m.conv, layers.NewLieConv[T](c.Channels[i], c.Channels[i+1], layers.LieConvConfig{
-			PoseDim: group.PoseDim(g), Hidden: c.Hidden, Mid: c.Mid, BatchNorm: !c.NoBatchNorm,
-			Radius: r, Fill: c.Fill, Rate: c.RadiusRate, Window: c.Window,
-		}, rng))
-	}
-	last := c.Channels[len(c.Channels)-1]
-	m.head = newHead[T](last, c, rng)
-	m.aux = newAuxNet[T](last, &c, rng)
+	m.head = newHead[T](read, c, rng)
+	m.aux = newAuxNet[T](read, &c, rng)
 	return m, nil
 }
 
@@ -82,27 +77,43 @@ func newEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*EquivCNP[T]
 func (m *EquivCNP[T]) Config() Config { return m.outer }
 
 // State lists the parameters under the authors' names.
-func (m *EquivCNP[T]) State() []layers.Param[T] {
-	ps := m.encoder.psi.Params("psi.")
-	if m.pyramid != nil {
-		return append(append(ps, m.pyramid.Params("pyramid.")...), append(m.aux.params(), m.head.params()...)...)
-	}
-	ps = append(ps, m.pre.Params("prelinear.0.module.")...)
-	for i, l := range m.conv {
-		ps = append(ps, l.Params(fmt.Sprintf("conv.%d.", 2*i))...)
-	}
-	rho := m.readout.Params("psi_rho.")
-	for i := range rho {
-		rho[i].Unused = m.cfg.Readout != ReadoutRBF
-	}
-	return append(append(append(ps, rho...), m.aux.params()...), m.head.params()...)
-}
+func (m *EquivCNP[T]) State() []layers.Param[T] { return m.state(m.engine) }
 
-// onLine reports whether the model's tasks live on a line with a lattice, under translations.
-func (m *EquivCNP[T]) onLine() bool {
-	g, ok := m.group.(*group.T)
-	return ok && m.pyramid == nil && g.PointDim() == 1 && m.cfg.PointsPerUnit > 0 && m.cfg.Lifts == 1 && m.cfg.MaxNeighbors == 0 &&
-		!slices.ContainsFunc(m.conv, func(l *layers.LieConv[T]) bool { return math.IsNaN(l.Radius()) })
+// state lists the parameters of a model with that engine.
+func (p *curveParts[T]) state(e curveEngine[T]) []layers.Param[T] {
+	return append(append(append(p.encoder.psi.Params("psi."), e.params()...), p.aux.params()...), p.head.params()...)
 }
 
 func (m *EquivCNP[T]) lieGroup() group.Group { return m.group }
+
+// Predict returns mean and standard deviation at the targets. Of an OutsideError it returns both, the error and the prediction of all
+// else.
+func (m *EquivCNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
+	b, err := placed(&m.outer, b)
+	if err != nil {
+		return nil, err
+	}
+	return predictNear(b, &m.cfg, func(b *Batch[T]) (*Prediction[T], error) {
+		if err := b.check(m.cfg.widths()); err != nil {
+			return nil, err
+		}
+		b = b.joined(&m.cfg)
+		if b.B*b.Nt == 0 { // however many tasks there are
+			return m.head.newPrediction(0), ctx.Err()
+		}
+		return m.engine.predict(ctx, b)
+	})
+}
+
+// Differentiate is Predict, ready for a backward pass: all tasks share one geometry, so that batch normalisation sees every
+// pair of the batch.
+func (m *EquivCNP[T]) Differentiate(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
+	b, err := placed(&m.outer, b)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.checkPass(m.cfg.widths()); err != nil {
+		return nil, err
+	}
+	return m.engine.differentiate(ctx, b.joined(&m.cfg).whole(&m.cfg), mode)
+}

@@ -3,44 +3,32 @@ package cnp
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Differentiate is Predict, ready for a backward pass: all tasks share one geometry, so that batch normalisation sees every
-// pair of the batch.
-func (m *EquivCNP[T]) Differentiate(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
-	dy := m.cfg.DimY
-	b, err := placed(&m.outer, b)
-	if err != nil {
-		return nil, err
-	}
-	if err := b.checkPass(m.cfg.widths()); err != nil {
-		return nil, err
-	}
-	b = b.joined(&m.cfg).whole(&m.cfg)
-	if m.pyramid != nil {
-		return m.differentiateLevels(ctx, b, mode)
-	}
-	if m.onLine() && b.B*b.Nt > 0 {
-		if sorted, order := b.byTarget(); !slices.Equal(sorted.XTarget, b.XTarget) {
-			p, err := m.differentiate(ctx, sorted, mode)
-			if err != nil {
-				return nil, err
-			}
-			return p.reordered(order, b.valueMask(dy), dy), nil
-		}
-	}
-	return m.differentiate(ctx, b, mode)
+// pointsTape is a prediction of a pointsEngine on its way, and what its backward pass needs.
+type pointsTape[T Float] struct {
+	*pointsEngine[T]
+	b         *Batch[T]
+	grids     *taskLattices
+	geo, last *layers.Geometry[T] // of all LieConvs but the last, and of that
+	lifts     lifting[T]
+
+	encodings []*setConvTape[T] // of each task
+	features  []T               // of all encodings
+	in, pre   []T               // of the pointwise layer: its input and its result
+	h         [][]T             // of the rows: the pointwise layer's results, and those of each LieConv with its ReLU
+	conv      []*layers.LieConvTape[T]
+	read      []T            // features that are read
+	aux       []*auxTape[T]  // of each task
+	heads     []*headTape[T] // of each task
 }
 
-// differentiate is Differentiate for a batch that has been checked and whose targets are in the order that suits the geometry.
-func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
-	dx, dy, lifts := m.cfg.DimX, m.cfg.DimY, m.cfg.Lifts
-	pass := newPass(&m.head.family, b.B*b.Nt*dy, b.B, b.valueMask(dy))
-	out := pass.Prediction
+// record is differentiate for targets in the order that suits the geometry.
+func (m *pointsEngine[T]) record(ctx context.Context, b *Batch[T], mode layers.Mode, in surroundings[T]) (*Pass[T], error) {
+	pass := newPass(&m.head.family, b.B*b.Nt*m.cfg.DimY, b.B, b.valueMask(m.cfg.DimY))
 	if b.B == 0 {
 		return pass, nil
 	}
@@ -48,135 +36,97 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 	if err != nil {
 		return nil, err
 	}
-
-	// Encoder.
-	encodings, features := make([]*setConvTape[T], b.B), []T(nil)
-	geo, last := m.layouts(b, 0, b.B, grids, func(t int, x []float64, origin float64) {
-		cx, cy := b.context(t, dx, m.encoder.dy)
-		encodings[t] = m.encoder.record(x, counted(cx, origin), cy, origin)
-		features = append(features, encodings[t].out...)
-	})
-
-	// Decoder. h holds the results of the pointwise layer and of every LieConv with its ReLU.
-	n, turns, lifted := geo.Points.N, m.turns(geo.Points), features
-	if turns != nil { // every lift sees the values in its own way
-		n, lifted = geo.Points.Rows(), m.liftFeatures(features, turns)
+	tape := &pointsTape[T]{pointsEngine: m, b: b, grids: grids}
+	tape.encode(in)
+	if err := tape.decode(ctx, mode); err != nil {
+		return nil, err
 	}
-	pre := make([]T, n*m.pre.Out)
-	m.pre.Forward(pre, lifted, n, simd.ActSigmoid)
-	h := [][]T{pre}
-	if turns == nil {
-		h[0] = repeatRows(pre, m.pre.Out, lifts)
-	}
-	tapes := make([]*layers.LieConvTape[T], len(m.conv))
-	for i, l := range m.conv {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	tape.readAll(pass)
+	pass.stages = func(show func(string, []T) bool) {
+		ok := show("psi", tape.features) && show("prelinear", tape.pre)
+		for i := 0; ok && i < len(m.conv); i++ {
+			ok = show(fmt.Sprintf("conv.%d", 2*i), tape.h[i+1])
 		}
-		at, f := geo, h[i]
-		if i == len(m.conv)-1 && last != geo {
-			at, f = last, resizeBlocks(f, b.B, last.Rows()*l.In)
+		_ = ok && show("psi_rho", tape.heads[0].features) && show("mean_linear", pass.Mean) && show("var_linear", pass.Std)
+	}
+	pass.back = tape.back
+	return pass, nil
+}
+
+// encode gives every task's points their features.
+func (k *pointsTape[T]) encode(in surroundings[T]) {
+	k.encodings = make([]*setConvTape[T], k.b.B)
+	k.geo, k.last = k.layouts(in, k.b, 0, k.b.B, k.grids, func(t int, x []float64, origin float64) {
+		cx, cy := k.b.context(t, k.cfg.DimX, k.encoder.dy)
+		k.encodings[t] = k.encoder.record(x, counted(cx, origin), cy, origin)
+		k.features = append(k.features, k.encodings[t].out...)
+	})
+	k.lifts = k.lifting(k.geo.Points, k.last.Points, 0, k.b.B)
+}
+
+// decode takes them through the pointwise layer and the LieConvs.
+func (k *pointsTape[T]) decode(ctx context.Context, mode layers.Mode) error {
+	k.h, k.conv = make([][]T, 1), make([]*layers.LieConvTape[T], len(k.pointsEngine.conv))
+	k.in, k.pre, k.h[0] = k.lifts.enter(k.features)
+	for i, l := range k.pointsEngine.conv {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		at, f := k.geo, k.h[i]
+		if i == len(k.conv)-1 && k.last != k.geo {
+			at, f = k.last, resizeBlocks(f, k.b.B, k.last.Rows()*l.In)
 		}
 		y := make([]T, at.Rows()*l.Out)
 		var err error
-		if tapes[i], err = l.ForwardTape(y, f, at, 1, mode); err != nil {
-			return nil, err
+		if k.conv[i], err = l.ForwardTape(y, f, at, 1, mode); err != nil {
+			return err
 		}
 		simd.ReLU(y, y)
-		h = append(h, y)
+		k.h = append(k.h, y)
 	}
-	c := m.head.in()
-	read, each, targetTurns := h[len(m.conv)], lifts, m.turns(last.Points)
-	if turns == nil {
-		read, each = meanRows(read, c, lifts), 1
-	}
+	k.read = k.lifts.leave(k.h[len(k.conv)])
+	return nil
+}
 
-	// Readout, of each task the last rows.
-	perTask := len(read) / c / b.B
-	heads, views, asides := make([]*headTape[T], b.B), make([]view, b.B), make([]*auxTape[T], b.B)
-	with := func(f []T, t, times int) []T {
-		if m.aux != nil {
-			f, asides[t] = m.aux.record(f, b.auxTargets(nil, t, m.aux.inputs(), times))
-		}
-		return f
-	}
+// readAll reads the features at the targets of all tasks.
+func (k *pointsTape[T]) readAll(pass *Pass[T]) {
+	b, perTask := k.b, len(k.read)/k.b.B
+	k.heads, k.aux = make([]*headTape[T], b.B), make([]*auxTape[T], b.B)
 	for t := range b.B {
-		f := read[t*perTask*c:][:perTask*c]
-		if turns != nil {
-			from := (t+1)*perTask - b.Nt*each
-			views[t] = func(row int) (int, []float64) { return row / each, targetTurns[from+row] }
-			heads[t] = m.head.recordTurned(pass, t*b.Nt*dy, with(f[(perTask-b.Nt*each)*c:], t, each), b.Nt*each, each,
-				m.cfg.Fields(), views[t])
-			clearMasked(out, b, t, dy)
-			continue
+		f := k.atTargets(k.read[t*perTask:][:perTask], b, t, k.grids, k.lifts.times())
+		if net := k.pointsEngine.aux; net != nil {
+			f, k.aux[t] = net.record(f, b.auxTargets(nil, t, net.inputs(), k.lifts.times()))
 		}
-		if m.cfg.Readout == ReadoutRBF {
-			at := make([]T, b.Nt*c)
-			m.readout.Forward(at, b.targets(t, dx), grids.x[t], f, dx, c)
-			f = at
-		} else {
-			f = f[(perTask-b.Nt)*c:]
-		}
-		at := t * b.Nt * dy
-		heads[t] = m.head.record(pass, at, with(f, t, 1), b.Nt, places(m.head.waves, b, t, nil, nil))
-		clearMasked(out, b, t, dy)
+		k.heads[t] = k.lifts.record(pass, t*b.Nt*k.cfg.DimY, b, t, f)
+		clearMasked(pass.Prediction, b, t, k.cfg.DimY)
 	}
+}
 
-	pass.stages = func(show func(string, []T) bool) {
-		ok := show("psi", features) && show("prelinear", pre)
-		for i := 0; ok && i < len(m.conv); i++ {
-			ok = show(fmt.Sprintf("conv.%d", 2*i), h[i+1])
-		}
-		_ = ok && show("psi_rho", heads[0].features) && show("mean_linear", out.Mean) && show("var_linear", out.Std)
+// back adds the gradients of all parameters, given those to the prediction.
+func (k *pointsTape[T]) back(d outGrad[T], g *layers.Grads[T]) {
+	m, b, perTask := k.pointsEngine, k.b, len(k.read)/k.b.B
+	dread := make([]T, len(k.read))
+	for t := range b.B {
+		df := m.aux.backward(k.lifts.recorded(d, t*b.Nt*m.cfg.DimY, t, k.heads[t], g), k.aux[t], g)
+		m.atTargetsGrad(dread[t*perTask:][:perTask], df, k.read[t*perTask:][:perTask], b, t, k.grids, g)
 	}
-	pass.back = func(d outGrad[T], g *layers.Grads[T]) {
-		dread := make([]T, len(read))
-		for t := range b.B {
-			at := t * b.Nt * dy
-			to := dread[t*perTask*c:][:perTask*c]
-			if turns != nil {
-				df := m.head.backwardTurned(d, at, heads[t], each, m.cfg.Fields(), views[t], g)
-				copy(to[(perTask-b.Nt*each)*c:], m.aux.backward(df, asides[t], g))
-				continue
-			}
-			df := m.aux.backward(m.head.backward(d, at, heads[t], g), asides[t], g)
-			if m.cfg.Readout == ReadoutRBF {
-				m.readout.Backward(to, df, b.targets(t, dx), grids.x[t], read[t*perTask*c:][:perTask*c], dx, c, g)
-			} else {
-				copy(to[(perTask-b.Nt)*c:], df)
-			}
+	dh := k.lifts.left(dread)
+	for i := len(m.conv) - 1; i >= 0; i-- {
+		simd.ReLUGrad(dh, dh, k.h[i+1])
+		in, rows := m.conv[i].In, k.geo.Rows()
+		if i == len(m.conv)-1 {
+			rows = k.last.Rows()
 		}
-		dh := dread
-		if turns == nil {
-			dh = spreadLifts(dread, c, lifts)
+		df := make([]T, rows*in)
+		k.conv[i].Backward(df, dh, g)
+		if rows != k.geo.Rows() {
+			df = resizeBlocks(df, b.B, k.geo.Rows()*in)
 		}
-		for i := len(m.conv) - 1; i >= 0; i-- {
-			simd.ReLUGrad(dh, dh, h[i+1])
-			in, rows := m.conv[i].In, geo.Rows()
-			if i == len(m.conv)-1 {
-				rows = last.Rows()
-			}
-			df := make([]T, rows*in)
-			tapes[i].Backward(df, dh, g)
-			if rows != geo.Rows() {
-				df = resizeBlocks(df, b.B, geo.Rows()*in)
-			}
-			dh = df
-		}
-		dpre := dh
-		if turns == nil {
-			dpre = sumLifts(dh, m.pre.Out, lifts)
-		}
-		simd.SigmoidGrad(dpre, dpre, pre)
-		dfeatures := make([]T, len(lifted))
-		m.pre.Backward(dfeatures, dpre, lifted, n, g)
-		if turns != nil {
-			dfeatures = m.liftFeaturesGrad(dfeatures, turns)
-		}
-		for t, e := range encodings {
-			per := len(dfeatures) / b.B
-			m.encoder.backward(dfeatures[t*per:][:per], e, g)
-		}
+		dh = df
 	}
-	return pass, nil
+	dfeatures := k.lifts.entered(dh, k.in, k.pre, g)
+	per := len(dfeatures) / b.B
+	for t, e := range k.encodings {
+		m.encoder.backward(dfeatures[t*per:][:per], e, g)
+	}
 }

@@ -2,24 +2,73 @@ package cnp
 
 import (
 	"context"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"sync"
 
+	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/layers/pyramid"
 )
 
-func (m *EquivCNP[T]) compileLevels() *levelsNet[T] {
+// levelsEngine is a network over lattices of several levels, from the finest, onto which the data are encoded, to coarser
+// ones and back.
+type levelsEngine[T Float] struct {
+	*curveParts[T]
+	pyramid *pyramid.Pyramid[T]
+	frames  *frames // the sides that it sees a task from; nil: from one
+	cache   levelsCache[T]
+}
+
+// newLevelsEngine draws the parameters of a model whose other parts are these.
+func newLevelsEngine[T Float](parts *curveParts[T], rng *rand.Rand) *levelsEngine[T] {
+	c := &parts.cfg
+	m := &levelsEngine[T]{curveParts: parts, pyramid: newPyramid[T](c, parts.encoder.channels(), rng)}
+	if c.framed(parts.group) {
+		m.frames = newFrames(c, parts.group)
+	}
+	return m
+}
+
+func (m *levelsEngine[T]) params() []layers.Param[T] { return m.pyramid.Params("pyramid.") }
+
+func (m *levelsEngine[T]) predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
+	out := m.head.newPrediction(b.B * b.Nt * m.cfg.DimY)
+	if err := m.cache.get(m).predict(ctx, out, b); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (m *levelsEngine[T]) elsewhere(Shape) error { return nil }
+
+func (m *levelsEngine[T]) compile(float64, float64) (curveProgram[T], error) { return m.pack(), nil }
+
+// pack packs the network.
+func (m *levelsEngine[T]) pack() *levelsNet[T] {
 	return &levelsNet[T]{cfg: m.cfg, frames: m.frames, pyramid: m.pyramid, net: m.pyramid.Compile(),
 		psi: newKernel(m.encoder.psi), length: m.encoder.psi.Length(),
 		floor: m.encoder.floor, aux: m.aux.plan(), head: m.head.plan(), pool: &sync.Pool{}}
 }
 
-func (c *levelsCache[T]) get(m *EquivCNP[T]) *levelsNet[T] {
+// framesOf returns the frames in which a batch is seen: those of the model, or in training with random samples some that are drawn for it.
+func (m *levelsEngine[T]) framesOf(b *Batch[T], mode layers.Mode) *frames {
+	if m.cfg.LiftSamples != SamplesRandom || mode != layers.Train {
+		return m.frames
+	}
+	seed := m.cfg.LiftSeed ^ 0xcbf29ce484222325 // FNV-1a
+	for _, v := range b.XContext {
+		seed = (seed ^ math.Float64bits(v)) * 0x100000001b3
+	}
+	return framesAt(&m.cfg, m.group.(group.Turner), stabiliser(&m.cfg, m.group, seed))
+}
+
+func (c *levelsCache[T]) get(m *levelsEngine[T]) *levelsNet[T] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if state := m.State(); c.net == nil || !sameState(c.state, state) {
-		c.state, c.net = copyState(state), m.compileLevels()
+	if state := m.state(m); c.net == nil || !sameState(c.state, state) {
+		c.state, c.net = copyState(state), m.pack()
 	}
 	return c.net
 }
@@ -35,7 +84,7 @@ type levelsTask[T Float] struct {
 }
 
 // levelsTasks are the tasks of a batch as the frames see them, those of a task one after the other.
-func (m *EquivCNP[T]) levelsTasks(b *Batch[T], mode layers.Mode, frames *frames) []levelsTask[T] {
+func (m *levelsEngine[T]) levelsTasks(b *Batch[T], mode layers.Mode, frames *frames) []levelsTask[T] {
 	dx, known, each := m.cfg.DimX, m.cfg.contextValues(), frames.count()
 	tasks, origin, room := make([]levelsTask[T], b.B*each), make([]float64, dx), make([]float64, max(dx, known))
 	b.origins(&m.cfg, origin, 0, b.B)
@@ -77,7 +126,7 @@ func (m *EquivCNP[T]) levelsTasks(b *Batch[T], mode layers.Mode, frames *frames)
 }
 
 // layLevels gives the tasks their lattices: in training, all of a frame share them.
-func (m *EquivCNP[T]) layLevels(b *Batch[T], mode layers.Mode, tasks []levelsTask[T]) error {
+func (m *levelsEngine[T]) layLevels(b *Batch[T], mode layers.Mode, tasks []levelsTask[T]) error {
 	dx, each, reach := m.cfg.DimX, len(tasks)/b.B, m.encoder.psi.Length()*encoderReach(m.encoder.floor)
 	shared := make([]*pyramid.Layout[T], each)
 	for l := range each {
@@ -116,7 +165,7 @@ func (m *EquivCNP[T]) layLevels(b *Batch[T], mode layers.Mode, tasks []levelsTas
 }
 
 // levelsAuxiliary joins the targets' auxiliary inputs, if there are any, to their features, which every frame has.
-func (m *EquivCNP[T]) levelsAuxiliary(b *Batch[T], each int, features []T) ([]T, *auxTape[T]) {
+func (m *levelsEngine[T]) levelsAuxiliary(b *Batch[T], each int, features []T) ([]T, *auxTape[T]) {
 	if m.aux == nil {
 		return features, nil
 	}
@@ -129,9 +178,9 @@ func (m *EquivCNP[T]) levelsAuxiliary(b *Batch[T], each int, features []T) ([]T,
 	return m.aux.record(features, aux)
 }
 
-// differentiateLevels is Differentiate for a model with levels and a batch that has been checked. In training all tasks share a lattice, of
-// every frame its own: then they share its layout, too.
-func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
+// differentiate gives all tasks a lattice that they share in training, of every frame its own: then they share its
+// layout, too.
+func (m *levelsEngine[T]) differentiate(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
 	dy := m.cfg.DimY
 	pass := newPass(&m.head.family, b.B*b.Nt*dy, b.B, b.valueMask(dy))
 	if b.B == 0 {

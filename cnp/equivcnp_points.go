@@ -1,18 +1,88 @@
 package cnp
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/neighbor"
 )
 
+// pointsEngine is the paper's network: a pointwise layer, and LieConvs over the lifted points of every task, wherever
+// they lie.
+type pointsEngine[T Float] struct {
+	*curveParts[T]
+	pre  *layers.Linear[T]
+	conv []*layers.LieConv[T]
+	// readout reads the lattice's features at the targets under ReadoutRBF. The authors' checkpoints hold one that their
+	// model never uses.
+	readout *layers.RBF[T]
+}
+
+// newPointsEngine draws the parameters of a model whose other parts are these.
+func newPointsEngine[T Float](parts *curveParts[T], rng *rand.Rand) (*pointsEngine[T], error) {
+	c := &parts.cfg
+	m := &pointsEngine[T]{curveParts: parts, readout: layers.NewRBF[T](psiScale, psiLength),
+		pre: layers.NewLinear[T](parts.encoder.channels(), c.Channels[0], rng)}
+	r, err := referenceRadius(*c, m.group, c.Fill)
+	if err != nil {
+		return nil, err
+	}
+	for i := range len(c.Channels) - 1 {
+		m.conv = append(m.conv, layers.NewLieConv[T](c.Channels[i], c.Channels[i+1], layers.LieConvConfig{
+			PoseDim: group.PoseDim(m.group), Hidden: c.Hidden, Mid: c.Mid, BatchNorm: !c.NoBatchNorm,
+			Radius: r, Fill: c.Fill, Rate: c.RadiusRate, Window: c.Window,
+		}, rng))
+	}
+	return m, nil
+}
+
+func (m *pointsEngine[T]) params() []layers.Param[T] {
+	ps := m.pre.Params("prelinear.0.module.")
+	for i, l := range m.conv {
+		ps = append(ps, l.Params(fmt.Sprintf("conv.%d.", 2*i))...)
+	}
+	rho := m.readout.Params("psi_rho.")
+	for i := range rho {
+		rho[i].Unused = m.cfg.Readout != ReadoutRBF
+	}
+	return append(ps, rho...)
+}
+
+func (m *pointsEngine[T]) predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
+	return m.forward(ctx, b, m)
+}
+
+func (m *pointsEngine[T]) differentiate(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
+	return m.record(ctx, b, mode, m)
+}
+
+// elsewhere is nil: compile says why there is no plan.
+func (m *pointsEngine[T]) elsewhere(Shape) error { return nil }
+
+func (m *pointsEngine[T]) compile(float64, float64) (curveProgram[T], error) {
+	return nil, fmt.Errorf("%w: %w: plans for curves are for models under T(1) with a lattice; this one is under %s, with %g "+
+		"points per unit, %d lifts and at most %d neighbours (0: all)", ErrConfig, ErrNoPlan, m.group.Name(), m.cfg.PointsPerUnit,
+		m.cfg.Lifts, m.cfg.MaxNeighbors)
+}
+
+// surroundings finds out who is near whom among lifted points: a block of them for each task, of which a mask says which count, and so
+// many lattice points of that density come first.
+type surroundings[T Float] interface {
+	near(points *group.Lifted, mask []bool, blocks []int, lattice int, density float64) *layers.Geometry[T]
+}
+
+func (m *pointsEngine[T]) near(points *group.Lifted, mask []bool, blocks []int, _ int, _ float64) *layers.Geometry[T] {
+	return layers.NewGeometry[T](points, mask, blocks, m.cfg.MaxNeighbors, m.cfg.NeighborSeed)
+}
+
 // lattices returns the lattices of all tasks, empty ones if the model has none. In training all tasks share one, over their
 // points and the margin beyond. Lattices of their own, with every point that has an influence, would take a fifth (rbf) to a half
 // (matern) longer, and models that never saw them in training predict equally well with them.
-func (m *EquivCNP[T]) lattices(b *Batch[T], mode layers.Mode) (*taskLattices, error) {
+func (m *pointsEngine[T]) lattices(b *Batch[T], mode layers.Mode) (*taskLattices, error) {
 	l := &taskLattices{x: make([][]float64, b.B), origin: make([]float64, b.B)}
 	if !m.cfg.numbered() || mode == layers.Train {
 		var grid []float64
@@ -67,7 +137,7 @@ func (m *EquivCNP[T]) lattices(b *Batch[T], mode layers.Mode) (*taskLattices, er
 
 // layout returns the lifted points of tasks lo to hi, with the targets or without, and shows encode the points of every task, counted
 // from the task's origin.
-func (m *EquivCNP[T]) layout(b *Batch[T], lo, hi int, grids *taskLattices, targets bool,
+func (m *pointsEngine[T]) layout(in surroundings[T], b *Batch[T], lo, hi int, grids *taskLattices, targets bool,
 	encode func(t int, x []float64, origin float64)) *layers.Geometry[T] {
 	var (
 		points *group.Lifted
@@ -93,26 +163,23 @@ func (m *EquivCNP[T]) layout(b *Batch[T], lo, hi int, grids *taskLattices, targe
 	if !targets {
 		points.Across = grids.across
 	}
-	if m.onLine() {
-		return layers.NewLineGeometry[T](points, mask, blocks, len(grids.x[lo]), grids.density)
-	}
-	return layers.NewGeometry[T](points, mask, blocks, m.cfg.MaxNeighbors, m.cfg.NeighborSeed)
+	return in.near(points, mask, blocks, len(grids.x[lo]), grids.density)
 }
 
 // layouts returns the geometry of tasks lo to hi, each a block of its own, for all LieConvs but the last, and for the last,
 // and shows encode the points of every task that carry features from the beginning.
-func (m *EquivCNP[T]) layouts(b *Batch[T], lo, hi int, grids *taskLattices, encode func(t int, x []float64, origin float64)) (all,
-	last *layers.Geometry[T]) {
-	all = m.layout(b, lo, hi, grids, m.cfg.Readout == ReadoutTargets, encode)
+func (m *pointsEngine[T]) layouts(in surroundings[T], b *Batch[T], lo, hi int, grids *taskLattices,
+	encode func(t int, x []float64, origin float64)) (all, last *layers.Geometry[T]) {
+	all = m.layout(in, b, lo, hi, grids, m.cfg.Readout == ReadoutTargets, encode)
 	if m.cfg.Readout != ReadoutQueries {
 		return all, all
 	}
-	return all, m.layout(b, lo, hi, grids, true, func(int, []float64, float64) {}).Reading(all.Rows() / (hi - lo))
+	return all, m.layout(in, b, lo, hi, grids, true, func(int, []float64, float64) {}).Reading(all.Rows() / (hi - lo))
 }
 
 // points returns the points [n, dx] that carry task t's features, the targets last if they are among them, and which of them
 // count, counted from the task's origin. Padding sits there, unseen.
-func (m *EquivCNP[T]) points(b *Batch[T], t int, grids *taskLattices, targets bool) (x []float64, ok []bool) {
+func (m *pointsEngine[T]) points(b *Batch[T], t int, grids *taskLattices, targets bool) (x []float64, ok []bool) {
 	dx, grid, origin := m.cfg.DimX, grids.x[t], grids.origin[t]
 	add := func(p []float64, valid bool) {
 		if !valid {

@@ -227,15 +227,15 @@ func TestFramesRandom(t *testing.T) {
 	require.NoError(t, err)
 	testkit.Close(t, "pass", pass(b, layers.Eval), p.Mean, 1e-9*maxAbs(p.Mean))
 	require.Equal(t, pass(b, layers.Train), pass(b, layers.Train))
-	require.Equal(t, m.framesOf(b, layers.Eval), m.framesOf(other, layers.Eval))
-	first, second := m.framesOf(b, layers.Train), m.framesOf(other, layers.Train)
+	require.Equal(t, levelsOf(m).framesOf(b, layers.Eval), levelsOf(m).framesOf(other, layers.Eval))
+	first, second := levelsOf(m).framesOf(b, layers.Train), levelsOf(m).framesOf(other, layers.Train)
 	require.Equal(t, 2, first.count())
 	require.NotEqual(t, first.x, second.x)
-	require.NotEqual(t, first.x, m.frames.x)
+	require.NotEqual(t, first.x, levelsOf(m).frames.x)
 	c.LiftSeed++
 	reseeded, err := New[float64](c, 3)
 	require.NoError(t, err)
-	require.NotEqual(t, m.frames.x, reseeded.(*EquivCNP[float64]).frames.x)
+	require.NotEqual(t, levelsOf(m).frames.x, levelsOf(reseeded.(*EquivCNP[float64])).frames.x)
 	for want, change := range map[string]func(c *Config){
 		`lift_samples "random" is for models with levels under SE(3), this is T(3) with levels = 2`: func(c *Config) {
 			c.Group,

@@ -127,7 +127,7 @@ func testCurves[T Float](t *testing.T, kernel, model string) {
 			b := curveTask[T](g, prefix)
 			if e, ok := m.(*EquivCNP[T]); ok && g.Has(prefix+"act_conv0_f64") {
 				// What a backward pass goes back through are the recorded activations.
-				pass, err := e.differentiate(context.Background(), b, layers.Eval)
+				pass, err := pointsOf(e).record(context.Background(), b, layers.Eval, e.engine.(surroundings[T]))
 				require.NoError(t, err)
 				seen := 0
 				pass.stages(func(name string, v []T) bool {
@@ -154,7 +154,7 @@ func testCurves[T Float](t *testing.T, kernel, model string) {
 					seen++
 					return true
 				})
-				require.Equal(t, 2+len(e.conv), seen)
+				require.Equal(t, 2+len(pointsOf(e).conv), seen)
 			}
 			p, err := m.(Regressor[T]).Predict(context.Background(), b)
 			require.NoError(t, err)

@@ -145,6 +145,10 @@ func (b *Batch[T]) origins(c *Config, origin []float64, from, to int) {
 	}
 }
 
+func (n *levelsNet[T]) parts() (*plannedHead[T], *Config) { return &n.head, &n.cfg }
+
+func (n *levelsNet[T]) anywhere() bool { return true }
+
 // predict predicts all tasks, on several goroutines; each takes a task, or some of those that share their points.
 func (n *levelsNet[T]) predict(ctx context.Context, dst *Prediction[T], b *Batch[T]) error {
 	b = b.whole(&n.cfg)

@@ -38,7 +38,7 @@ func TestPlacementContext(t *testing.T) {
 		} {
 			t.Run(fmt.Sprintf("%s/density=%g", name, density), func(t *testing.T) {
 				m := lineModel[float32](t, func(c *Config) { change(c); c.PointsPerUnit = density })
-				m.conv[0].R[0] *= 1.3 // layers need not agree
+				pointsOf(m).conv[0].R[0] *= 1.3 // layers need not agree
 				b := lineBatch[float32](tasks, 8, nt, dy, 5)
 				for i := range b.XContext {
 					b.XContext[i] += 100 * float64(i/b.Nc)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
-	"sync"
 )
 
 // CurvePlan is an EquivCNP on the line, under translations and with a lattice, compiled for one interval: the neighbourhoods
@@ -19,11 +17,18 @@ import (
 type CurvePlan[T Float] struct {
 	shape   Shape
 	lo, hi  float64
-	net     *curveNet[T]
-	lattice *curveLattice[T]
+	program curveProgram[T]
+	outer   Config // the model's
+}
 
-	levels *levelsNet[T] // of a model with levels, and nothing else but
-	outer  Config        // the model's
+// curveProgram is an engine, packed. It is immutable.
+type curveProgram[T Float] interface {
+	// parts are the model's head and its network's configuration.
+	parts() (*plannedHead[T], *Config)
+	// anywhere reports whether points may lie outside the interval that it was compiled for.
+	anywhere() bool
+	// predict predicts a batch that has been checked and has targets.
+	predict(ctx context.Context, dst *Prediction[T], b *Batch[T]) error
 }
 
 // Plan compiles the model for tasks of a shape. Models with levels and those under PlacementContext take any shape of
@@ -36,8 +41,8 @@ func (m *EquivCNP[T]) Plan(ctx context.Context, s Shape, opt PlanOptions) (Plan[
 	if err := opt.onlyFloat32(&m.cfg); err != nil {
 		return nil, err
 	}
-	if s.kind != intervalShape && m.pyramid == nil && m.onLine() && !m.cfg.numbered() {
-		return nil, fmt.Errorf("%w for %v: the lattice of this model needs an interval", ErrNoPlan, s)
+	if err := m.engine.elsewhere(s); err != nil {
+		return nil, err
 	}
 	p, err := m.PlanInterval(ctx, s.lo, s.hi)
 	if err != nil {
@@ -55,7 +60,7 @@ func (p *CurvePlan[T]) Info() PlanInfo { return PlanInfo{Precision: Float32} }
 
 // NewPrediction returns a prediction with room for a batch.
 func (p *CurvePlan[T]) NewPrediction(tasks Tasks[T]) *Prediction[T] {
-	head, cfg := p.head()
+	head, cfg := p.program.parts()
 	return head.newPrediction(valuesOf[T](tasks, cfg.DimY, 0))
 }
 
@@ -70,27 +75,11 @@ func (m *EquivCNP[T]) PlanInterval(ctx context.Context, lo, hi float64) (*CurveP
 	if lo > hi {
 		return nil, fmt.Errorf("%w: the interval from %g to %g", ErrRange, lo, hi)
 	}
-	if m.pyramid != nil {
-		return &CurvePlan[T]{shape: Interval(lo, hi), lo: lo, hi: hi, levels: m.compileLevels(), outer: m.outer}, nil
-	}
-	if !m.onLine() {
-		return nil, fmt.Errorf("%w: %w: plans for curves are for models under T(1) with a lattice; this one is under %s, with %g "+
-			"points per unit, %d lifts and at most %d neighbours (0: all)", ErrConfig, ErrNoPlan, m.group.Name(), m.cfg.PointsPerUnit,
-			m.cfg.Lifts, m.cfg.MaxNeighbors)
-	}
-	var grid []float64
-	if !m.cfg.numbered() {
-		var err error
-		if grid, _, err = lattice(&Batch[T]{B: 1, Nt: 2, XTarget: []float64{lo, hi}}, &m.cfg); err != nil {
-			return nil, err
-		}
-	}
-	net := m.compile()
-	l, err := net.newLattice(grid)
+	program, err := m.engine.compile(lo, hi)
 	if err != nil {
 		return nil, err
 	}
-	return &CurvePlan[T]{shape: Interval(lo, hi), lo: lo, hi: hi, net: net, lattice: l}, nil
+	return &CurvePlan[T]{shape: Interval(lo, hi), lo: lo, hi: hi, program: program, outer: m.outer}, nil
 }
 
 // Predict sets dst to mean and standard deviation [B, Nt, dy] at the targets; masked targets get zeros. dst.Mean and
@@ -98,7 +87,7 @@ func (m *EquivCNP[T]) PlanInterval(ctx context.Context, lo, hi float64) (*CurveP
 // the plan's interval are an OutsideError; what they do not concern is predicted. Once ctx is done Predict returns its
 // error, and dst may be written in part.
 func (p *CurvePlan[T]) Predict(ctx context.Context, dst *Prediction[T], tasks Tasks[T]) error {
-	head, cfg := p.head()
+	head, cfg := p.program.parts()
 	dy := cfg.DimY
 	b, err := batchOf[T](p.shape, tasks)
 	if err != nil {
@@ -120,13 +109,8 @@ func (p *CurvePlan[T]) Predict(ctx context.Context, dst *Prediction[T], tasks Ta
 		return ctx.Err()
 	}
 	counts := func(i int) bool { return b.targetOK(i/dy/b.Nt, i/dy%b.Nt) }
-	if p.levels != nil || p.net.cfg.numbered() {
-		if p.levels != nil {
-			err = p.levels.predict(ctx, dst, b)
-		} else {
-			err = p.net.predict(ctx, dst, b, p.lattice)
-		}
-		if err == nil {
+	if p.program.anywhere() {
+		if err = p.program.predict(ctx, dst, b); err == nil {
 			err = dst.finite(counts)
 		}
 		return err
@@ -134,7 +118,7 @@ func (p *CurvePlan[T]) Predict(ctx context.Context, dst *Prediction[T], tasks Ta
 	inside, out := b.outside(1, fmt.Sprintf("the plan's interval, %g to %g", p.lo, p.hi), func(_ int, x []float64) bool {
 		return x[0] >= p.lo && x[0] <= p.hi
 	})
-	if err = p.net.predict(ctx, dst, inside, p.lattice); err == nil {
+	if err = p.program.predict(ctx, dst, inside); err == nil {
 		err = dst.finite(counts)
 	}
 	if err != nil || out == nil {
@@ -142,47 +126,4 @@ func (p *CurvePlan[T]) Predict(ctx context.Context, dst *Prediction[T], tasks Ta
 	}
 	dst.mark(b, inside, dy)
 	return out
-}
-
-// head is the model's, with its configuration.
-func (p *CurvePlan[T]) head() (*plannedHead[T], *Config) {
-	if p.levels != nil {
-		return &p.levels.head, &p.levels.cfg
-	}
-	return &p.net.head, &p.net.cfg
-}
-
-func (m *EquivCNP[T]) compile() *curveNet[T] {
-	n := &curveNet[T]{cfg: m.cfg, alpha: m.group.Alpha(), psi: newKernel(m.encoder.psi), readout: newKernel(m.readout),
-		pre: m.pre.Plan(), aux: m.aux.plan(), head: m.head.plan(), pool: &sync.Pool{}}
-	for _, l := range m.conv {
-		n.conv = append(n.conv, l.Compile(m.group.Alpha()))
-		n.radius = append(n.radius, l.Radius())
-	}
-	return n
-}
-
-// get returns the network under the model's current parameters, and the lattice.
-func (c *curveCache[T]) get(m *EquivCNP[T], grid []float64) (*curveNet[T], *curveLattice[T], error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if state := m.State(); c.net == nil || !sameState(c.state, state) {
-		c.state, c.lattices = copyState(state), nil
-		c.net = m.compile()
-	}
-	i := slices.IndexFunc(c.lattices, func(l *curveLattice[T]) bool { return slices.Equal(l.grid, grid) })
-	if i >= 0 {
-		l := c.lattices[i]
-		c.lattices = append(slices.Delete(c.lattices, i, i+1), l)
-		return c.net, l, nil
-	}
-	l, err := c.net.newLattice(grid)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(c.lattices) == keepPlans {
-		c.lattices = slices.Delete(c.lattices, 0, 1)
-	}
-	c.lattices = append(c.lattices, l)
-	return c.net, l, nil
 }

@@ -79,9 +79,9 @@ func testCurvePlanAgainstLayers[T Float](t *testing.T, tol float64) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := lineModel[T](t, change)
-			m.conv[0].R[0] *= 1.25 // layers need not agree
+			pointsOf(m).conv[0].R[0] *= 1.25 // layers need not agree
 			for _, b := range []*Batch[T]{lineBatch[T](3, 9, 11, 2, 1), lineBatch[T](1, 1, 1, 2, 2), lineBatch[T](2, 4, 150, 2, 3)} {
-				want, err := m.forward(context.Background(), b)
+				want, err := pointsOf(m).forward(context.Background(), b, lineOf(m))
 				require.NoError(t, err)
 				got, err := m.Predict(context.Background(), b)
 				require.NoError(t, err)
@@ -160,7 +160,7 @@ func TestCurvePlanConcurrent(t *testing.T) {
 		}()
 	}
 	wg.Wait()
-	require.LessOrEqual(t, len(m.cache.lattices), keepPlans)
+	require.LessOrEqual(t, len(lineOf(m).cache.lattices), keepPlans)
 }
 
 func TestCurvePlanFollowsState(t *testing.T) {
@@ -279,7 +279,7 @@ func TestFixedStep(t *testing.T) {
 		require.NoError(t, err)
 		m := model.(*EquivCNP[float64])
 		want := int(math.Round((c.Fill*(4.2*density+1) - 1) / 2)) // on each side
-		numbered, err := neighbor.NewNumberedLine(density, m.group.Alpha(), m.conv[0].Radius())
+		numbered, err := neighbor.NewNumberedLine(density, m.group.Alpha(), pointsOf(m).conv[0].Radius())
 		require.NoError(t, err)
 		require.InDelta(t, want, numbered.Reach, 1)
 		for _, ends := range [][2]float64{{-2, 2}, {-4, 4}, {0.1, 1.2345}, {1e6, 1e6 + 3.3}, {-math.Pi, 10}} {
@@ -287,7 +287,7 @@ func TestFixedStep(t *testing.T) {
 			require.NoError(t, err)
 			require.LessOrEqual(t, grid[0], ends[0]-c.Margin)
 			require.GreaterOrEqual(t, grid[len(grid)-1], ends[1]+c.Margin)
-			l, err := m.compile().newLattice(grid)
+			l, err := lineOf(m).net().newLattice(grid)
 			require.NoError(t, err)
 			rows, _, _ := l.lines[0].Rows(nil, nil, neighbor.LineSight{Lattice: true})
 			for i := 3 * want; i < len(grid)-3*want; i++ {
@@ -295,7 +295,7 @@ func TestFixedStep(t *testing.T) {
 				require.Equal(t, rows[3*want][0].N, rows[i][0].N)
 			}
 			require.InDelta(t, 1/density, (grid[len(grid)-1]-grid[0])/float64(len(grid)-1), 1e-9)
-			_, frac := math.Modf(m.conv[0].Radius() / m.group.Alpha() * density)
+			_, frac := math.Modf(pointsOf(m).conv[0].Radius() / m.group.Alpha() * density)
 			require.InDelta(t, 0.5, frac, 0.01, "the radius in steps")
 		}
 	}

@@ -94,7 +94,7 @@ func testStaticAlone[T Float](t *testing.T) {
 					require.Equal(t, want.Std[n:], got.Std)
 				}
 			}
-			if e := m.(*EquivCNP[T]); c.Levels > 0 || e.onLine() {
+			if e := m.(*EquivCNP[T]); c.Levels > 0 || lineOf(e) != nil {
 				lo, hi := -4.0, 4.0
 				if c.Placement == PlacementBatch {
 					lo, hi = span(b.joined(&c))
