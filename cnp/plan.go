@@ -7,12 +7,10 @@ import (
 	"maps"
 	"math"
 	"runtime"
-	"runtime/debug"
 	"slices"
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/cpu"
-	"github.com/equivcnp/equivcnp/internal/frozen"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/neighbor"
@@ -163,119 +161,6 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 	return p.assemble(ctx, m, arranged, opt, nil)
 }
 
-// assemble makes the layers, given an arrangement for each radius. file, if not nil, has their weights.
-func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arranged map[float64]*layers.Arrangement[T],
-	opt PlanOptions, file *frozen.File) error {
-	stop := func() bool { return ctx.Err() != nil }
-	width, embed := m.cfg.Channels[0], arranged[m.psi.Radius()]
-	p.arranged, p.half = arranged, opt.Precision == BFloat16
-	for _, a := range arranged {
-		a.ForgetPairs()
-	}
-	// Weights are stored first where they save the most work per byte: the embedding's, which are few per pose.
-	for _, a := range arranged {
-		p.info.Bytes += a.Bytes()
-		if p.half {
-			kept, _ := a.PairedBytes(width, 1)
-			p.info.Bytes += kept
-		}
-	}
-	radii := m.blockRadii()
-	p.info.Precision = Float32
-	if opt.Precision == BFloat16 && opt.Algorithm == layers.Auto &&
-		!slices.ContainsFunc(radii, func(r float64) bool { return r != radii[0] }) {
-		if p.blocks = layers.PlanBlocks(m.blocks, arranged[radii[0]]); p.blocks != nil {
-			p.info.Precision = BFloat16
-		}
-	}
-	if err := p.share(embed.Flat(), opt); err != nil {
-		return err
-	}
-	p.turn = make(chan struct{}, p.info.Concurrency)
-	left := max(opt.Memory-p.info.Bytes-int64(p.info.Concurrency)*p.info.CallBytes, 0)
-	half := p.half
-	// planned counts what a layer keeps.
-	planned := func(a *layers.Arrangement[T], kept layers.Kept) {
-		p.info.WeightBytes += kept.Bytes
-		p.info.Rounded = p.info.Rounded.Or(kept.Rounded)
-		p.info.CallOps += kept.MulAdds
-		p.info.Interpolated = p.info.Interpolated || kept.Interpolated
-		if kept.Evaluations == 0 {
-			p.info.Stored++
-		} else {
-			p.info.Evaluated++
-		}
-		if !a.Flat() {
-			left -= kept.Bytes
-		}
-	}
-	keep := storage(left, layers.StorageBytes(embed, m.psi.WeightNet.Out(), half), half, stop)
-	keep.File = file
-	p.embedding = m.psi.PlanEmbedding(embed, keep, 2, m.first)
-	planned(embed, p.embedding.Kept())
-	rows := float64(p.rows)
-	p.info.ImageOps = float64(embed.Pairs()*2*m.psi.Linear.In) + rows*float64(2*m.psi.Linear.In*width)
-	all := int64(0)
-	for _, block := range m.blocks {
-		for _, conv := range block.Conv {
-			all += layers.StorageBytes(arranged[conv.Depthwise.Radius()], width, half)
-		}
-	}
-	keep = storage(left, all, half, stop)
-	keep.File, keep.BF16Dense = file, half && opt.Algorithm == layers.Auto && embed.Flat()
-	made := make([]*layers.PlannedSeparable[T], 2*len(m.blocks))
-	if p.blocks != nil {
-		made = nil
-	}
-	one := func(i, _ int) {
-		if conv := m.blocks[i/2].Conv[i%2]; !stop() && (file == nil || file.Err() == nil) {
-			made[i] = conv.Plan(arranged[conv.Depthwise.Radius()], keep)
-		}
-	}
-	if embed.Flat() && file == nil { // the weights of a layer are too few for several goroutines
-		parallel.For(len(made), 1, one)
-	} else {
-		for i := range made {
-			one(i, i+1)
-		}
-	}
-	if file != nil && file.Err() != nil {
-		return file.Err()
-	}
-	if err := ctx.Err(); err != nil {
-		return err // a layer that was stopped lacks weights
-	}
-	if p.blocks != nil {
-		p.info.WeightBytes += p.blocks.Bytes()
-		p.info.Stored += len(radii)
-		p.info.Rounded = layers.Rounded{Weights: true, Features: true, Dense: true}
-	}
-	for i, r := range radii {
-		a := arranged[r]
-		if p.blocks == nil {
-			planned(a, made[i].Kept())
-			p.conv = append(p.conv, made[i])
-		}
-		p.layout = a
-		p.info.ImageOps += float64(a.Pairs()*width) + rows*float64(width*width)
-		p.info.Pairs, p.info.Poses, p.info.Flat, p.info.Algorithm = a.Pairs(), a.Poses(), a.Flat(), a.Algorithm()
-	}
-	p.slabs = p.k == 1 && p.rank == nil && p.embedding.Slabs() && len(p.conv) > 0
-	for _, conv := range p.conv {
-		p.slabs = p.slabs && conv.Slabs()
-	}
-	p.last = m.last.Plan()
-	p.family = m.family.clone()
-	p.info.ImageOps += float64(p.outputs() * width * m.last.Out)
-	p.info.Rows = p.rows
-	p.info.Bytes += p.info.WeightBytes
-	p.widen(opt)
-	if !opt.Soft {
-		debug.FreeOSMemory() // what the making left lies in pieces, and would come on top of the large arrays of calls
-	}
-	return nil
-}
-
 // windowing is the window of balls of radius r, nil where it is a box.
 func (m *ImageEquivCNP[T]) windowing(r float64) *layers.Windowing {
 	if m.cfg.Window == "" || m.cfg.Window == layers.WindowBox {
@@ -358,9 +243,4 @@ func (m *ImageEquivCNP[T]) arrange(near map[float64]*neighbor.Neighborhood, orde
 		arranged[r] = made[i]
 	}
 	return arranged, nil
-}
-
-// storage returns which share of that many bytes of weights fits into a budget.
-func storage(left, all int64, half bool, stop func() bool) layers.Storage {
-	return layers.Storage{Share: min(1, float64(left)/float64(max(all, 1))), BF16: half, Stop: stop}
 }
