@@ -93,7 +93,8 @@ func JointImages[T Float](ctx context.Context, m ImagePredictor[T], im *Images[T
 	}
 	for b := range im.B {
 		c.report(c.done, c.total)
-		if err := c.joint(quiet(ctx), j, y, opt, b); err != nil {
+		one := imageJoint[T]{imageChain: &c, j: j, b: b, y: y[b*im.C*n : (b+1)*im.C*n]}
+		if err := one.run(quiet(ctx), opt); err != nil {
 			return nil, err
 		}
 	}
@@ -241,110 +242,6 @@ func (c *imageChain[T]) sample(ctx context.Context, im *Images[T], opt SampleOpt
 // describePixel names a pixel.
 func describePixel(at, w, before int) string {
 	return fmt.Sprintf("row %d, column %d, given %d pixels before it", at/w, at%w, before)
-}
-
-// joint predicts the pixels of image b.
-func (c *imageChain[T]) joint(ctx context.Context, j *Joint[T], y []T, opt SampleOptions, b int) error {
-	im := c.copies(b, 1)
-	n := im.H * im.W
-	truth := y[b*im.C*n : (b+1)*im.C*n]
-	// tell sets pixels of an image to the truth, where all of it is known, and returns which these are.
-	tell := func(im *Images[T], image int, pixels []int32) (news []int32) {
-		for _, at := range pixels {
-			known := true
-			for ch := range im.C {
-				known = known && truth[ch*n+int(at)] == truth[ch*n+int(at)]
-			}
-			if !known {
-				continue
-			}
-			for ch := range im.C {
-				im.Pixels[(image*im.C+ch)*n+int(at)] = truth[ch*n+int(at)]
-			}
-			im.Mask[image*n+int(at)] = true
-			news = append(news, at)
-		}
-		return news
-	}
-	// note takes over the prediction of some pixels, value number place(channel, i) of p.
-	note := func(p *Prediction[T], pixels []int32, before int, place func(ch, i int) int) error {
-		for i, at := range pixels {
-			for ch := range im.C {
-				v, from := (b*im.C+ch)*n+int(at), place(ch, i)
-				j.take(v, p, from)
-				if y[v] != y[v] {
-					continue
-				}
-				if err := p.usable(from, func() string { return describePixel(int(at), im.W, before) }); err != nil {
-					return err
-				}
-				j.LogDensity[b*n+int(at)] += p.logDensity(from, y[v])
-				j.values[b*n+int(at)]++
-			}
-		}
-		c.done += len(pixels)
-		c.report(min(c.done, c.total), c.total)
-		return ctx.Err()
-	}
-	var seen []int32
-	for i, ok := range im.Mask {
-		if ok {
-			seen = append(seen, int32(i))
-		}
-	}
-	if len(seen) > 0 {
-		p, err := c.m.Complete(ctx, im)
-		if err != nil {
-			return err
-		}
-		if err := note(p, seen, 0, func(ch, i int) int { return ch*n + int(seen[i]) }); err != nil {
-			return err
-		}
-		c.done -= len(seen)
-	}
-	order := c.order(b, opt)
-	s, cheap, err := c.stepper(ctx, im)
-	if err != nil {
-		return err
-	}
-	ends := opt.Blocks(len(seen), len(order))
-	if cheap {
-		var news []int32
-		for k := range ends {
-			lo, hi := block(ends, k)
-			pixels := order[lo:hi]
-			p, err := s.predict(ctx, pixels, news)
-			if err != nil {
-				return err
-			}
-			if err := note(p, pixels, lo, func(ch, i int) int { return ch*len(pixels) + i }); err != nil {
-				return err
-			}
-			news = tell(im, 0, pixels)
-		}
-		return nil
-	}
-	// What comes before each pixel is known in advance: whole images, several at a time.
-	for first := 0; first < len(ends); {
-		images := c.copies(b, min(taskChunk, len(ends)-first))
-		for k := range images.B {
-			lo, _ := block(ends, first+k)
-			tell(images, k, order[:lo])
-		}
-		p, err := c.m.Complete(ctx, images)
-		if err != nil {
-			return err
-		}
-		for k := range images.B {
-			lo, hi := block(ends, first+k)
-			pixels := order[lo:hi]
-			if err := note(p, pixels, lo, func(ch, i int) int { return (k*im.C+ch)*n + int(pixels[i]) }); err != nil {
-				return err
-			}
-		}
-		first += images.B
-	}
-	return nil
 }
 
 // pixelsOfAll predicts whole images.
