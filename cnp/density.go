@@ -57,10 +57,10 @@ func thin[T Float](c *Config, b *Batch[T]) (*Batch[T], int) {
 		points := b.points(t)
 		factor := c.intoRange(b.wideContext(t, c.DimX, c.DimY)).X[0].Factor
 		if side := c.cell(len(points), factor); side > 0 {
-			one = gather(c, b, t, points, side)
+			one = gather(c, b, points, side)
 			dense++
 		} else {
-			one = gather(c, b, t, points, 0)
+			one = gather(c, b, points, 0)
 		}
 		all, most = append(all, one), max(most, len(one.x)/c.DimX)
 	}
@@ -98,96 +98,135 @@ type cells[T Float] struct {
 	y, aux []T
 }
 
-// gather makes the cells of points of task t, with that side; 0 leaves the points as they are.
-func gather[T Float](c *Config, b *Batch[T], t int, points []int, side float64) (out cells[T]) {
-	dx, dy, da := c.DimX, c.DimY, len(c.Auxiliary)
+// gather makes the cells of points of a task, with that side; 0 leaves the points as they are.
+func gather[T Float](c *Config, b *Batch[T], points []int, side float64) cells[T] {
 	if side == 0 {
-		for _, p := range points {
-			out.x = append(out.x, b.XContext[p*dx:(p+1)*dx]...)
-			out.y, out.aux = append(out.y, b.YContext[p*dy:(p+1)*dy]...), append(out.aux, b.AuxContext[p*da:(p+1)*da]...)
-		}
-		return out
+		return alone(c, b, points)
 	}
-	// On the sphere cells are cubes in space, and places are vectors.
-	place := func(p int) []float64 { return b.XContext[p*dx : (p+1)*dx] }
-	if c.OnSphere() && c.Degrees() {
-		place = func(p int) []float64 {
-			u := UnitVector(b.XContext[p*dx], b.XContext[p*dx+1])
-			return u[:]
-		}
+	g := newGathering(c, b, points, side)
+	if c.Trained.Noise > 0 {
+		return alone(c, b, g.kept())
 	}
-	least := slices.Clone(place(points[0]))
+	return g.means()
+}
+
+// alone makes a cell of every point.
+func alone[T Float](c *Config, b *Batch[T], points []int) (out cells[T]) {
+	dx, dy, da := c.DimX, c.DimY, len(c.Auxiliary)
 	for _, p := range points {
-		for d, v := range place(p) {
-			least[d] = min(least[d], v)
+		out.x = append(out.x, b.XContext[p*dx:(p+1)*dx]...)
+		out.y, out.aux = append(out.y, b.YContext[p*dy:(p+1)*dy]...), append(out.aux, b.AuxContext[p*da:(p+1)*da]...)
+	}
+	return out
+}
+
+// gathering is the points of a task in their cells.
+type gathering[T Float] struct {
+	c      *Config
+	b      *Batch[T]
+	points []int
+	side   float64
+	least  []float64                 // where cells begin
+	index  map[[maxThinned]int64]int // cell → its number
+	cellOf []int                     // number of each point's cell
+	// mean and counts of each cell: of the coordinates, values and auxiliary inputs that are known, one after the other.
+	mean, counts []float64
+}
+
+// place is where a point lies: on the sphere cells are cubes in space, and places are vectors.
+func (g *gathering[T]) place(p int) []float64 {
+	if g.c.OnSphere() && g.c.Degrees() {
+		u := UnitVector(g.b.XContext[p*g.c.DimX], g.b.XContext[p*g.c.DimX+1])
+		return u[:]
+	}
+	return g.b.XContext[p*g.c.DimX : (p+1)*g.c.DimX]
+}
+
+// width is how many numbers a cell has.
+func (g *gathering[T]) width() int { return len(g.least) + g.c.DimY + len(g.c.Auxiliary) }
+
+func newGathering[T Float](c *Config, b *Batch[T], points []int, side float64) *gathering[T] {
+	g := &gathering[T]{c: c, b: b, points: points, side: side, index: map[[maxThinned]int64]int{}, cellOf: make([]int, len(points))}
+	g.least = slices.Clone(g.place(points[0]))
+	for _, p := range points {
+		for d, v := range g.place(p) {
+			g.least[d] = min(g.least[d], v)
 		}
 	}
 	if c.OnSphere() {
-		least = []float64{-1, -1, -1}
+		g.least = []float64{-1, -1, -1}
 	}
-	width := len(least) + dy + da // sums of a cell: of places, values and auxiliary inputs; counts likewise
-	index := map[[maxThinned]int64]int{}
-	var sums, counts []float64
-	cellOf := make([]int, len(points))
 	for i, p := range points {
-		var key [maxThinned]int64
-		x := place(p)
-		for d, v := range x {
-			key[d] = int64((v - least[d]) / side)
-		}
-		k, ok := index[key]
-		if !ok {
-			k = len(index)
-			index[key] = k
-			sums, counts = append(sums, make([]float64, width)...), append(counts, make([]float64, width)...)
-		}
-		cellOf[i] = k
-		sum, count := sums[k*width:(k+1)*width], counts[k*width:(k+1)*width]
-		add := func(at int, v float64) {
-			if v == v { // it was observed
-				count[at]++
-				sum[at] += (v - sum[at]) / count[at] // the mean so far, which cannot overflow
-			}
-		}
-		for d, v := range x {
-			add(d, v)
-		}
-		for d, v := range b.YContext[p*dy : (p+1)*dy] {
-			add(len(x)+d, float64(v))
-		}
-		for d, v := range b.AuxContext[p*da : (p+1)*da] {
-			add(len(x)+dy+d, float64(v))
+		g.cellOf[i] = g.add(p)
+	}
+	return g
+}
+
+// add adds a point to its cell, and returns the cell's number.
+func (g *gathering[T]) add(p int) int {
+	var key [maxThinned]int64
+	x, width, dy, da := g.place(p), g.width(), g.c.DimY, len(g.c.Auxiliary)
+	for d, v := range x {
+		key[d] = int64((v - g.least[d]) / g.side)
+	}
+	k, ok := g.index[key]
+	if !ok {
+		k = len(g.index)
+		g.index[key] = k
+		g.mean, g.counts = append(g.mean, make([]float64, width)...), append(g.counts, make([]float64, width)...)
+	}
+	mean, count := g.mean[k*width:(k+1)*width], g.counts[k*width:(k+1)*width]
+	one := func(at int, v float64) {
+		if v == v { // it was observed
+			count[at]++
+			mean[at] += (v - mean[at]) / count[at] // the mean so far, which cannot overflow
 		}
 	}
-	if c.Trained.Noise > 0 {
-		var kept []int
-		spots := make([][maxThinned]float64, len(index))
-		for key, k := range index {
-			spots[k] = spot(key)
-			for d := range least {
-				spots[k][d] = least[d] + (float64(key[d])+spots[k][d])*side
-			}
-		}
-		for _, i := range nearest(cellOf, len(index), func(i, k int) (dist2 float64) {
-			for d, v := range place(points[i]) {
-				dist2 += (v - spots[k][d]) * (v - spots[k][d])
-			}
-			return dist2
-		}) {
-			kept = append(kept, points[i])
-		}
-		return gather(c, b, t, kept, 0)
+	for d, v := range x {
+		one(d, v)
 	}
-	for k := range len(index) {
-		sum, count := sums[k*width:(k+1)*width], counts[k*width:(k+1)*width]
-		for at, n := range count {
+	for d, v := range g.b.YContext[p*dy : (p+1)*dy] {
+		one(len(x)+d, float64(v))
+	}
+	for d, v := range g.b.AuxContext[p*da : (p+1)*da] {
+		one(len(x)+dy+d, float64(v))
+	}
+	return k
+}
+
+// kept returns of every cell the point nearest to a random place in it.
+func (g *gathering[T]) kept() (kept []int) {
+	spots := make([][maxThinned]float64, len(g.index))
+	for key, k := range g.index {
+		spots[k] = spot(key)
+		for d := range g.least {
+			spots[k][d] = g.least[d] + (float64(key[d])+spots[k][d])*g.side
+		}
+	}
+	for _, i := range nearest(g.cellOf, len(g.index), func(i, k int) (dist2 float64) {
+		for d, v := range g.place(g.points[i]) {
+			dist2 += (v - spots[k][d]) * (v - spots[k][d])
+		}
+		return dist2
+	}) {
+		kept = append(kept, g.points[i])
+	}
+	return kept
+}
+
+// means returns every cell's mean place and values.
+func (g *gathering[T]) means() (out cells[T]) {
+	width, dx := g.width(), len(g.least)
+	for k := range len(g.index) {
+		mean := g.mean[k*width : (k+1)*width]
+		for at, n := range g.counts[k*width : (k+1)*width] {
 			if n == 0 {
-				sum[at] = math.NaN()
+				mean[at] = math.NaN()
 			}
 		}
-		out.x = append(out.x, backFromCell(c, sum[:len(least)])...)
-		for at, v := range sum[len(least):] {
-			if at < dy {
+		out.x = append(out.x, backFromCell(g.c, mean[:dx])...)
+		for at, v := range mean[dx:] {
+			if at < g.c.DimY {
 				out.y = append(out.y, T(v))
 			} else {
 				out.aux = append(out.aux, T(v))
