@@ -38,7 +38,6 @@ func elements(c *cnp.Config, g group.Group) uint64 {
 	if g != nil {
 		pose = uint64(group.PoseDim(g))
 	}
-	linear := func(in, out uint64) uint64 { return in*out + out }
 	weightNet := func(hidden, out uint64, norm bool) uint64 {
 		n := linear(pose, hidden) + linear(hidden, hidden) + linear(hidden, out)
 		if norm {
@@ -70,21 +69,8 @@ func elements(c *cnp.Config, g group.Group) uint64 {
 
 	first, last := width[0], width[len(width)-1]
 	n := uint64(0)
-	switch {
-	case c.Architecture == cnp.EquivCNPCurve && c.Levels > 0:
-		taps := uint64(1)
-		for range dx {
-			taps *= kernel
-		}
-		conv := func(w uint64) uint64 { return taps*w + linear(w, w) }
-		n = rbf + linear(features, first) + linear(first, outs) + conv(first)
-		for l, w := range width {
-			n += 2 * blocks * conv(w)
-			if l+1 < len(width) { // down, up, and the blocks after that
-				n += linear(w, width[l+1]) + linear(width[l+1]+w, w) + 2*blocks*conv(w)
-			}
-		}
-		return n + constants
+	if c.Architecture == cnp.EquivCNPCurve && c.Levels > 0 {
+		return rbf + linear(features, first) + linear(first, outs) + pyramid(dx, kernel, blocks, width) + constants
 	}
 	switch c.Architecture {
 	case cnp.EquivCNPCurve:
@@ -107,17 +93,37 @@ func elements(c *cnp.Config, g group.Group) uint64 {
 		if c.Architecture == cnp.CNPImage {
 			dx = 2
 		}
-		in := dx + dy
-		for _, w := range width {
-			n += linear(in, w)
-			in = w
-		}
-		in = last + dx
-		for _, w := range width[:max(1, len(width)-2)] {
-			n += linear(in, w)
-			in = w
-		}
-		n += linear(in, outs)
+		n = chained(dx+dy, width) + chained(last+dx, width[:max(1, len(width)-2)])
+		n += linear(width[max(1, len(width)-2)-1], outs)
 	}
 	return n + constants
+}
+
+// linear counts a linear map.
+func linear(in, out uint64) uint64 { return in*out + out }
+
+// chained counts linear maps, one after the other.
+func chained(in uint64, width []uint64) (n uint64) {
+	for _, w := range width {
+		n += linear(in, w)
+		in = w
+	}
+	return n
+}
+
+// pyramid counts the convolutions of a model with levels of these widths.
+func pyramid(dx, kernel, blocks uint64, width []uint64) uint64 {
+	taps := uint64(1)
+	for range dx {
+		taps *= kernel
+	}
+	conv := func(w uint64) uint64 { return taps*w + linear(w, w) }
+	n := conv(width[0])
+	for l, w := range width {
+		n += 2 * blocks * conv(w)
+		if l+1 < len(width) { // down, up, and the blocks after that
+			n += linear(w, width[l+1]) + linear(width[l+1]+w, w) + 2*blocks*conv(w)
+		}
+	}
+	return n
 }

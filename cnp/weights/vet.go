@@ -134,40 +134,33 @@ func (v *vetter) top() error {
 	return nil
 }
 
+// push puts an entry on the stack, unless there is an error, which it returns.
+func (v *vetter) push(s string, err error) error {
+	if err == nil {
+		v.stack = append(v.stack, s)
+	}
+	return err
+}
+
+// fixed takes a value of n bytes.
+func (v *vetter) fixed(n uint64) error {
+	_, err := v.bytes(n)
+	return v.push("", err)
+}
+
+// text takes a string, behind its length of size bytes.
+func (v *vetter) text(size uint64) error {
+	s, err := v.counted(size)
+	return v.push(string(s), err)
+}
+
+// step takes an opcode, and reports whether it is the last one.
 func (v *vetter) step(op byte) (done bool, err error) {
-	push := func(s string, err error) error {
-		if err == nil {
-			v.stack = append(v.stack, s)
-		}
-		return err
-	}
-	fixed := func(n uint64) error {
-		_, err := v.bytes(n)
-		return push("", err)
-	}
-	text := func(size uint64) error {
-		s, err := v.counted(size)
-		return push(string(s), err)
-	}
 	switch op {
 	case opProto:
-		n, err := v.uint(1)
-		if err != nil {
-			return false, err
-		}
-		if n > 5 {
-			return false, v.errorf("pickle protocol %d, this reader knows 0 to 5", n)
-		}
-		return false, nil
+		return false, v.protocol()
 	case opFrame:
-		n, err := v.uint(8)
-		if err != nil {
-			return false, err
-		}
-		if n > uint64(len(v.b)-v.at) {
-			return false, v.errorf("a frame of %d bytes, the stream has %d", n, len(v.b)-v.at)
-		}
-		return false, nil
+		return false, v.frame()
 	case opStop:
 		if len(v.stack) != 1 || len(v.marks) != 0 {
 			return false, v.errorf("ends with %d values and %d marks on the stack, need one value", len(v.stack), len(v.marks))
@@ -175,21 +168,21 @@ func (v *vetter) step(op byte) (done bool, err error) {
 		return true, nil
 
 	case opNone, opNewTrue, opNewFalse, opEmptyTuple, opEmptyList, opEmptyDict:
-		return false, push("", nil)
+		return false, v.push("", nil)
 	case opBinInt:
-		return false, fixed(4)
+		return false, v.fixed(4)
 	case opBinInt1:
-		return false, fixed(1)
+		return false, v.fixed(1)
 	case opBinInt2:
-		return false, fixed(2)
+		return false, v.fixed(2)
 	case opBinFloat:
-		return false, fixed(8)
+		return false, v.fixed(8)
 	case opLong1:
 		return false, v.long()
 	case opShortBinString, opShortBinUnicode:
-		return false, text(1)
+		return false, v.text(1)
 	case opBinString, opBinUnicode:
-		return false, text(4)
+		return false, v.text(4)
 
 	case opMark:
 		if len(v.marks) == maxMarks {
@@ -205,59 +198,89 @@ func (v *vetter) step(op byte) (done bool, err error) {
 		return false, v.replace(3)
 	case opTuple:
 		_, err := v.popMark()
-		return false, push("", err)
+		return false, v.push("", err)
 	case opAppend, opBuild: // the container stays
 		return false, v.replace(2)
 	case opSetItem:
 		return false, v.replace(3)
 	case opAppends, opSetItems:
-		n, err := v.popMark()
-		if err != nil {
-			return false, err
-		}
-		if op == opSetItems && n%2 != 0 {
-			return false, v.errorf("a key without a value")
-		}
-		return false, v.top()
+		return false, v.fill(op == opSetItems)
 
 	case opBinPut, opLongBinPut, opMemoize:
 		return false, v.store(op)
 	case opBinGet, opLongBinGet:
-		i, err := v.uint(argSize(op))
-		if err != nil {
-			return false, err
-		}
-		s, ok := v.memo[uint32(i)]
-		if !ok {
-			return false, v.errorf("memo entry %d was never written", i)
-		}
-		return false, push(s, nil)
+		return false, v.load(op)
 
 	case opGlobal:
-		module, err := v.line()
-		if err != nil {
-			return false, err
-		}
-		name, err := v.line()
-		if err != nil {
-			return false, err
-		}
-		return false, push("", v.class(module, name))
+		return false, v.global()
 	case opStackGlobal:
-		if v.height() < 2 {
-			return false, v.errorf("STACK_GLOBAL needs two names on the stack")
-		}
-		module, name := v.stack[len(v.stack)-2], v.stack[len(v.stack)-1]
-		if err := v.class(module, name); err != nil {
-			return false, err
-		}
-		return false, v.replace(2)
+		return false, v.stackGlobal()
 	case opReduce:
 		return false, v.replace(2)
 	case opBinPersID:
 		return false, v.replace(1)
 	}
 	return false, v.refuse(op)
+}
+
+// protocol checks the version of pickles that the stream is written in.
+func (v *vetter) protocol() error {
+	n, err := v.uint(1)
+	if err != nil {
+		return err
+	}
+	if n > 5 {
+		return v.errorf("pickle protocol %d, this reader knows 0 to 5", n)
+	}
+	return nil
+}
+
+// frame checks that the stream is as long as a frame says.
+func (v *vetter) frame() error {
+	n, err := v.uint(8)
+	if err != nil {
+		return err
+	}
+	if n > uint64(len(v.b)-v.at) {
+		return v.errorf("a frame of %d bytes, the stream has %d", n, len(v.b)-v.at)
+	}
+	return nil
+}
+
+// fill takes what stands above the innermost mark into the container below it, in pairs of a key and a value or one by one.
+func (v *vetter) fill(pairs bool) error {
+	n, err := v.popMark()
+	if err != nil {
+		return err
+	}
+	if pairs && n%2 != 0 {
+		return v.errorf("a key without a value")
+	}
+	return v.top()
+}
+
+// global takes a class, named in the stream.
+func (v *vetter) global() error {
+	module, err := v.line()
+	if err != nil {
+		return err
+	}
+	name, err := v.line()
+	if err != nil {
+		return err
+	}
+	return v.push("", v.class(module, name))
+}
+
+// stackGlobal takes a class, named by the two last entries.
+func (v *vetter) stackGlobal() error {
+	if v.height() < 2 {
+		return v.errorf("STACK_GLOBAL needs two names on the stack")
+	}
+	if err := v.class(v.stack[len(v.stack)-2], v.stack[len(v.stack)-1]); err != nil {
+		return err
+	}
+	return v.replace(2)
 }
 
 // argSize is the number of bytes of a memo opcode's index.
@@ -282,6 +305,19 @@ func (v *vetter) store(op byte) error {
 	}
 	v.memo[uint32(i)] = v.stack[len(v.stack)-1]
 	return nil
+}
+
+// load pushes what GET reads.
+func (v *vetter) load(op byte) error {
+	i, err := v.uint(argSize(op))
+	if err != nil {
+		return err
+	}
+	s, ok := v.memo[uint32(i)]
+	if !ok {
+		return v.errorf("memo entry %d was never written", i)
+	}
+	return v.push(s, nil)
 }
 
 // long checks LONG1, two's complement, little-endian. A value that an int can hold must fit in one; longer ones (the
