@@ -136,9 +136,6 @@ func (r *Run[T]) Resume() error {
 }
 
 func (r *Run[T]) restore(f *safetensors.File) error {
-	bad := func(format string, args ...any) error {
-		return fmt.Errorf("%w: %s", ErrCheckpoint, fmt.Sprintf(format, args...))
-	}
 	text, ok := f.Metadata[metaTraining]
 	if !ok {
 		return bad("the file holds no training state")
@@ -150,39 +147,8 @@ func (r *Run[T]) restore(f *safetensors.File) error {
 	if have.Version != checkpointVersion && have.Version != plainVersion {
 		return bad("version %d, this program reads %d", have.Version, checkpointVersion)
 	}
-	had, here := have.Model, r.model.Config()
-	had.Trained, here.Trained = nil, nil // what the data were, below
-	source := r.train.String()
-	if d := differences("model", had, here); d != nil {
-		if have.Source != source {
-			d = append(d, Mismatch{Field: "source", Have: have.Source, Want: source})
-		}
-		d[0].Also = d[1:]
-		return &d[0]
-	}
-	if now := r.header().Group; have.Group != "" && have.Group != now {
-		return bad("group %s is another than here: its digest is %s, here %s", have.Model.Group, have.Group, now)
-	}
-	want := r.config
-	want.Steps, want.LogEvery, want.CheckpointEvery = have.Run.Steps, have.Run.LogEvery, have.Run.CheckpointEvery
-	if was, now := have.Run.Adam.Schedule.Kind, want.Adam.Schedule.Kind; was != now { // before the fields that one kind has alone
-		return &Mismatch{Field: "adam.schedule.kind", Have: cmp.Or(was, "constant"), Want: cmp.Or(now, "constant")}
-	}
-	if d := differences("", have.Run, want); d != nil {
-		d[0].Also = d[1:]
-		return &d[0]
-	}
-	if have.Source != source {
-		return bad("it was trained on %s, this run on %s", have.Source, source)
-	}
-	if s := r.opt.Test.String(); have.Test != s {
-		return bad("it was tested on %s, this run on %s", have.Test, s)
-	}
-	if differences("trained", have.Model.Trained, r.model.Config().Trained) != nil {
-		return bad("%s are no longer what they were: their numbers lie elsewhere", have.Source)
-	}
-	if s := have.State; s.Step < 0 || have.Adam != s.Step || s.Since < 0 || s.BadScores < 0 {
-		return bad("its counters are impossible: step %d, %d steps of Adam", s.Step, have.Adam)
+	if err := r.same(&have); err != nil {
+		return err
 	}
 
 	// All arrays are read before the first is changed.
@@ -220,6 +186,50 @@ func (r *Run[T]) restore(f *safetensors.File) error {
 	}
 	into.arrays(func(name string, _ []int, v []T) { copy(v, read[name]) })
 	r.best, r.state, r.adam.Count = into.best, have.State, have.Adam
+	return nil
+}
+
+// bad is an error about a checkpoint.
+func bad(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrCheckpoint, fmt.Sprintf(format, args...))
+}
+
+// same refuses a checkpoint of another run: of another model, on other data, or trained otherwise.
+func (r *Run[T]) same(have *header) error {
+	had, here := have.Model, r.model.Config()
+	had.Trained, here.Trained = nil, nil // what the data were, below
+	source := r.train.String()
+	if d := differences("model", had, here); d != nil {
+		if have.Source != source {
+			d = append(d, Mismatch{Field: "source", Have: have.Source, Want: source})
+		}
+		d[0].Also = d[1:]
+		return &d[0]
+	}
+	if now := r.header().Group; have.Group != "" && have.Group != now {
+		return bad("group %s is another than here: its digest is %s, here %s", have.Model.Group, have.Group, now)
+	}
+	want := r.config
+	want.Steps, want.LogEvery, want.CheckpointEvery = have.Run.Steps, have.Run.LogEvery, have.Run.CheckpointEvery
+	if was, now := have.Run.Adam.Schedule.Kind, want.Adam.Schedule.Kind; was != now { // before the fields that one kind has alone
+		return &Mismatch{Field: "adam.schedule.kind", Have: cmp.Or(was, "constant"), Want: cmp.Or(now, "constant")}
+	}
+	if d := differences("", have.Run, want); d != nil {
+		d[0].Also = d[1:]
+		return &d[0]
+	}
+	if have.Source != source {
+		return bad("it was trained on %s, this run on %s", have.Source, source)
+	}
+	if s := r.opt.Test.String(); have.Test != s {
+		return bad("it was tested on %s, this run on %s", have.Test, s)
+	}
+	if differences("trained", have.Model.Trained, r.model.Config().Trained) != nil {
+		return bad("%s are no longer what they were: their numbers lie elsewhere", have.Source)
+	}
+	if s := have.State; s.Step < 0 || have.Adam != s.Step || s.Since < 0 || s.BadScores < 0 {
+		return bad("its counters are impossible: step %d, %d steps of Adam", s.Step, have.Adam)
+	}
 	return nil
 }
 
