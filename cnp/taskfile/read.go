@@ -53,23 +53,10 @@ func (t *File) Curves(cfg *cnp.Config) (*Curves, error) {
 		b.AuxContext = t.narrow(t.find("aux_context", true, purpose), "B Nc da", b.B, b.Nc, da)
 		b.AuxTarget = t.narrow(t.find("aux_target", true, purpose), "B Nt da", b.B, b.Nt, da)
 	}
-
-	if ds := len(cfg.Static); ds > 0 {
-		purpose := fmt.Sprintf("the model has the static fields %s, at places of their own", strings.Join(cfg.Static, ", "))
-		x, y := t.find("x_static", true, purpose), t.find("y_static", true, purpose)
-		b.XStatic = t.shaped(x, "B Ns dx", b.B, -1, dx)
-		if t.err != nil {
+	if len(cfg.Static) > 0 {
+		if t.static(b, cfg); t.err != nil {
 			return nil, t.err
 		}
-		b.Ns = x.Shape[1]
-		b.YStatic = t.narrow(y, "B Ns ds", b.B, b.Ns, ds)
-		if t.err != nil {
-			return nil, t.err
-		}
-		bounded(t, "y_static", b.YStatic, func(int) bool { return true })
-		finite(t, "x_static", b.XStatic, func(i int) bool {
-			return slices.ContainsFunc(b.YStatic[i/dx*ds:(i/dx+1)*ds], func(v float32) bool { return v == v })
-		})
 	}
 
 	contextCounts := func(d int) func(int) bool {
@@ -111,6 +98,26 @@ func (t *File) Curves(cfg *cnp.Config) (*Curves, error) {
 		b.ContextMask[i] = false
 	}
 	return c, nil
+}
+
+// static reads the static fields of a batch whose other tensors are there.
+func (t *File) static(b *cnp.Batch[float32], cfg *cnp.Config) {
+	dx, ds := cfg.DimX, len(cfg.Static)
+	purpose := fmt.Sprintf("the model has the static fields %s, at places of their own", strings.Join(cfg.Static, ", "))
+	x, y := t.find("x_static", true, purpose), t.find("y_static", true, purpose)
+	b.XStatic = t.shaped(x, "B Ns dx", b.B, -1, dx)
+	if t.err != nil {
+		return
+	}
+	b.Ns = x.Shape[1]
+	b.YStatic = t.narrow(y, "B Ns ds", b.B, b.Ns, ds)
+	if t.err != nil {
+		return
+	}
+	bounded(t, "y_static", b.YStatic, func(int) bool { return true })
+	finite(t, "x_static", b.XStatic, func(i int) bool {
+		return slices.ContainsFunc(b.YStatic[i/dx*ds:(i/dx+1)*ds], func(v float32) bool { return v == v })
+	})
 }
 
 // Images reads the tensors of a batch of images with that many channels. NaN in image and in y_target is a missing
