@@ -120,14 +120,9 @@ func IDW[T cnp.Float]() Predictor[T] {
 // kriging. Under the kernel that drew the data no linear prediction has a smaller error. A task of fewer points than
 // that function has coefficients has a mean of one unknown constant; without any, 0.
 func Kriging[T cnp.Float](kernel task.Kernel) Predictor[T] {
-	const near = 1e-9 // other observations at the same place share no noise
 	total := kernel(0)
 	return pointwise[T](func(t, x, y []float64, dx, da int) (mean, std []float64, err error) {
 		n, wide := len(y), dx+da
-		terms := 1 + wide
-		if n <= terms {
-			terms = min(1, n)
-		}
 		m := len(t) / wide
 		mean, std = make([]float64, m), make([]float64, m)
 		if n == 0 {
@@ -136,80 +131,118 @@ func Kriging[T cnp.Float](kernel task.Kernel) Predictor[T] {
 			}
 			return mean, std, nil
 		}
-		trend := func(p []float64, k int) float64 {
-			if k == 0 {
-				return 1
-			}
-			return p[k-1] - x[k-1] // about the first point
+		f, err := newTrendFit(kernel, x, y, dx, wide)
+		if err != nil {
+			return nil, nil, err
 		}
-		cov := mat.NewSymDense(n, nil)
-		right := mat.NewDense(n, 1+terms, nil) // y and the trend's terms
-		for i := range n {
-			p := x[i*wide : (i+1)*wide]
-			for j := range i {
-				cov.SetSym(i, j, kernel(max(near, distance(p[:dx], x[j*wide:][:dx]))))
-			}
-			cov.SetSym(i, i, total*(1+1e-9))
-			right.Set(i, 0, y[i])
-			for k := range terms {
-				right.Set(i, 1+k, trend(p, k))
-			}
-		}
-		var chol, coefficients mat.Cholesky
-		if !chol.Factorize(cov) {
-			return nil, nil, fmt.Errorf("eval: the covariance of %d points is not positive definite", n)
-		}
-		var solved mat.Dense
-		if err := chol.SolveTo(&solved, right); err != nil {
-			if _, ok := err.(mat.Condition); !ok {
-				return nil, nil, err
-			}
-		}
-		normal, along := mat.NewSymDense(terms, nil), mat.NewVecDense(terms, nil)
-		for k := range terms {
-			for l := range k + 1 {
-				normal.SetSym(k, l, mat.Dot(right.ColView(1+k), solved.ColView(1+l)))
-			}
-			along.SetVec(k, mat.Dot(right.ColView(1+k), solved.ColView(0)))
-		}
-		for k := range terms { // points on a line have no slope across it
-			normal.SetSym(k, k, normal.At(k, k)*(1+1e-9)+1e-12)
-		}
-		var beta mat.VecDense
-		if !coefficients.Factorize(normal) {
-			return nil, nil, fmt.Errorf("eval: the trend of %d points is not determined", n)
-		}
-		if err := coefficients.SolveVecTo(&beta, along); err != nil {
-			if _, ok := err.(mat.Condition); !ok {
-				return nil, nil, err
-			}
-		}
-		k, rest := mat.NewVecDense(n, nil), mat.NewVecDense(terms, nil)
-		var weights, corrected mat.VecDense
 		for i := range m {
-			p := t[i*wide : (i+1)*wide]
-			for j := range n {
-				k.SetVec(j, kernel(max(near, distance(p[:dx], x[j*wide:][:dx]))))
+			if mean[i], std[i], err = f.at(t[i*wide : (i+1)*wide]); err != nil {
+				return nil, nil, err
 			}
-			for q := range terms {
-				rest.SetVec(q, trend(p, q)-mat.Dot(k, solved.ColView(1+q)))
-			}
-			for _, solve := range []struct {
-				by   *mat.Cholesky
-				to   *mat.VecDense
-				what mat.Vector
-			}{{&chol, &weights, k}, {&coefficients, &corrected, rest}} {
-				if err := solve.by.SolveVecTo(solve.to, solve.what); err != nil {
-					if _, ok := err.(mat.Condition); !ok {
-						return nil, nil, err
-					}
-				}
-			}
-			mean[i] = mat.Dot(k, solved.ColView(0)) + mat.Dot(rest, &beta)
-			std[i] = math.Sqrt(max(total-mat.Dot(k, &weights)+mat.Dot(rest, &corrected), 1e-12*total))
 		}
 		return mean, std, nil
 	})
+}
+
+// trendFit is a process with a linear trend, given observations.
+type trendFit struct {
+	kernel       task.Kernel
+	x            []float64 // [n, wide], of which the first dx are coordinates
+	n, dx, wide  int
+	terms        int          // of the trend: a constant, then the slopes, if there are enough observations
+	chol         mat.Cholesky // of the observations' covariance C
+	solved       mat.Dense    // C⁻¹·[y, the trend's terms]
+	coefficients mat.Cholesky // of the trend's coefficients' precision
+	beta         mat.VecDense // the trend's coefficients
+
+	k, rest            *mat.VecDense
+	weights, corrected mat.VecDense
+}
+
+// term is term k of the trend at a place.
+func (f *trendFit) term(p []float64, k int) float64 {
+	if k == 0 {
+		return 1
+	}
+	return p[k-1] - f.x[k-1] // about the first point
+}
+
+// covariance is that of a place and observation j: other observations at the same place share no noise.
+func (f *trendFit) covariance(p []float64, j int) float64 {
+	const near = 1e-9
+	return f.kernel(max(near, distance(p[:f.dx], f.x[j*f.wide:][:f.dx])))
+}
+
+// conditioned returns an error, unless it only says that a matrix is nearly singular.
+func conditioned(err error) error {
+	if _, ok := err.(mat.Condition); ok {
+		return nil
+	}
+	return err
+}
+
+func newTrendFit(kernel task.Kernel, x, y []float64, dx, wide int) (*trendFit, error) {
+	n := len(y)
+	f := &trendFit{kernel: kernel, x: x, n: n, dx: dx, wide: wide, terms: 1 + wide}
+	if n <= f.terms {
+		f.terms = min(1, n)
+	}
+	cov := mat.NewSymDense(n, nil)
+	right := mat.NewDense(n, 1+f.terms, nil) // y and the trend's terms
+	for i := range n {
+		p := x[i*wide : (i+1)*wide]
+		for j := range i {
+			cov.SetSym(i, j, f.covariance(p, j))
+		}
+		cov.SetSym(i, i, kernel(0)*(1+1e-9))
+		right.Set(i, 0, y[i])
+		for k := range f.terms {
+			right.Set(i, 1+k, f.term(p, k))
+		}
+	}
+	if !f.chol.Factorize(cov) {
+		return nil, fmt.Errorf("eval: the covariance of %d points is not positive definite", n)
+	}
+	if err := conditioned(f.chol.SolveTo(&f.solved, right)); err != nil {
+		return nil, err
+	}
+	normal, along := mat.NewSymDense(f.terms, nil), mat.NewVecDense(f.terms, nil)
+	for k := range f.terms {
+		for l := range k + 1 {
+			normal.SetSym(k, l, mat.Dot(right.ColView(1+k), f.solved.ColView(1+l)))
+		}
+		along.SetVec(k, mat.Dot(right.ColView(1+k), f.solved.ColView(0)))
+	}
+	for k := range f.terms { // points on a line have no slope across it
+		normal.SetSym(k, k, normal.At(k, k)*(1+1e-9)+1e-12)
+	}
+	if !f.coefficients.Factorize(normal) {
+		return nil, fmt.Errorf("eval: the trend of %d points is not determined", n)
+	}
+	if err := conditioned(f.coefficients.SolveVecTo(&f.beta, along)); err != nil {
+		return nil, err
+	}
+	f.k, f.rest = mat.NewVecDense(n, nil), mat.NewVecDense(f.terms, nil)
+	return f, nil
+}
+
+// at predicts the process at a place.
+func (f *trendFit) at(p []float64) (mean, std float64, err error) {
+	for j := range f.n {
+		f.k.SetVec(j, f.covariance(p, j))
+	}
+	for q := range f.terms {
+		f.rest.SetVec(q, f.term(p, q)-mat.Dot(f.k, f.solved.ColView(1+q)))
+	}
+	if err := conditioned(f.chol.SolveVecTo(&f.weights, f.k)); err != nil {
+		return 0, 0, err
+	}
+	if err := conditioned(f.coefficients.SolveVecTo(&f.corrected, f.rest)); err != nil {
+		return 0, 0, err
+	}
+	total := f.kernel(0)
+	mean = mat.Dot(f.k, f.solved.ColView(0)) + mat.Dot(f.rest, &f.beta)
+	return mean, math.Sqrt(max(total-mat.Dot(f.k, &f.weights)+mat.Dot(f.rest, &f.corrected), 1e-12*total)), nil
 }
 
 // ErrNoConstant is wrapped where no constant can be compared with a model.
