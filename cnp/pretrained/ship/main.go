@@ -41,105 +41,40 @@ func main() {
 const seed = 1000
 
 func run() error {
-	name := flag.String("name", "", "name of the model")
-	path := flag.String("model", "", "the model's file")
-	command := flag.String("command", "", "the command that trained it")
-	kernel := flag.String("kernel", "", "a curve model's process")
-	benchmark := flag.String("benchmark", "", "the process of the neuralprocesses benchmark that a model was trained on")
-	sphere := flag.String("sphere", "", "the process on the sphere that a model was trained on")
-	field := flag.String("field", "", "the kernel of the vector fields that a model was trained on")
-	anywhere := flag.Bool("anywhere", false, "test a model of images on digits anywhere, at any angle and of any size")
-	place := flag.String("place", "", "--sphere: where the stations lie")
-	placement := flag.String("placement", "", "change where a curve model's lattice lies to this; --note should say so")
-	densityCap := flag.Float64("density-cap", 0, "cap the density of a curve model's context at this; --note should say so")
-	bfloat16 := flag.String("bfloat16", "", "why the model is not suited for bfloat16, on a CPU that cannot measure it")
-	turned := flag.Bool("turned", false, "turn the vectors of a model of fields by a quarter, which makes one of divergence-free fields one of curl-free fields; --note should say so")
-	note := flag.String("note", "", "what else is to be known about the model")
-	n := flag.Int("n", 1000, "tasks of the test")
-	dir := flag.String("dir", "cnp/pretrained/models", "folder of the embedded models")
-	said := map[string]*string{
-		pretrained.KeySeed: flag.String("seed", "", "seed of the training"), pretrained.KeySteps: flag.String("steps", "",
-			"steps of the training"),
-		pretrained.KeyTasks: flag.String("tasks", "", "what it was trained on"),
-	}
-	flag.Parse()
-	if *name == "" || *path == "" || *command == "" {
+	f := parseFlags()
+	if f.name == "" || f.path == "" || f.command == "" {
 		return errors.New("--name, --model and --command are required")
 	}
-	s, err := weights.ReadState(*path)
+	s, err := weights.ReadState(f.path)
 	if err != nil {
 		return err
 	}
-	m, err := weights.Build[float32](s, weights.Options{})
-	if err != nil {
-		return fmt.Errorf("%s: %w", *path, err)
-	}
-	if *placement != "" || *densityCap != 0 {
-		c := m.Config()
-		if *placement != "" {
-			c.Placement = cnp.Placement(*placement)
-		}
-		if *densityCap != 0 {
-			c.DensityCap = *densityCap
-		}
-		other, err := cnp.New[float32](c, 0)
-		if err != nil {
-			return err
-		}
-		for i, p := range other.State() {
-			copy(p.Data, m.State()[i].Data)
-		}
-		m = other
-	}
-	if *turned {
-		if err := turnVectors(m); err != nil {
-			return fmt.Errorf("%s: %w", *path, err)
-		}
-	}
-	about := map[string]string{pretrained.KeyCommand: *command}
-	if *note != "" {
-		about[pretrained.KeyNote] = *note
-	}
-	for key, v := range said {
-		about[key] = s.Metadata[key]
-		if *v != "" {
-			about[key] = *v
-		}
-		if about[key] == "" {
-			return fmt.Errorf("%s does not say its %s, and --%s is not given", *path, key, key)
-		}
-	}
-
-	var src task.Source[float32] = task.ImageSource[float32]{Pictures: task.TestDigits(), Rates: task.PaperRates}
-	if *anywhere {
-		src = task.ImageSource[float32]{Pictures: task.AnywhereDigits(), Rates: task.PaperRates}
-	} else if *benchmark != "" {
-		src = task.BenchmarkSource[float32]{Process: *benchmark, Dx: m.Config().DimX}
-	} else if *sphere != "" {
-		src = task.SphereSource[float32]{Process: *sphere, Place: *place, Dx: m.Config().DimX}
-	} else if *field != "" {
-		src = task.VectorSource[float32]{Kernel: *field}
-	} else if !m.Config().Architecture.Image() {
-		p, err := task.ProcessByName(*kernel)
-		if err != nil {
-			return err
-		}
-		src = task.CurveSource[float32]{Name: *kernel, Curves: task.PaperTestOf(p)}
-	}
-	r, err := eval.Run(context.Background(), eval.Model(m), src, eval.Options{Tasks: *n, Seed: seed})
+	m, err := f.model(s)
 	if err != nil {
 		return err
 	}
-	about[pretrained.KeyTest] = fmt.Sprintf("%d tasks with seed %d: %v", *n, seed, src)
+	about, err := f.about(s.Metadata)
+	if err != nil {
+		return err
+	}
+	src, err := f.source(m.Config())
+	if err != nil {
+		return err
+	}
+	r, err := eval.Run(context.Background(), eval.Model(m), src, eval.Options{Tasks: f.n, Seed: seed})
+	if err != nil {
+		return err
+	}
+	about[pretrained.KeyTest] = fmt.Sprintf("%d tasks with seed %d: %v", f.n, seed, src)
 	about[pretrained.KeyLogLikelihood] = fmt.Sprintf("%.4f ± %.4f", r.LogLikelihood.Mean, r.LogLikelihood.Std)
-	unsuited, err := rounded(m, src, *n, r.LogLikelihood.Mean)
+	unsuited, err := rounded(m, src, f.n, r.LogLikelihood.Mean)
 	if err != nil {
 		return err
 	}
-	if unsuited = cmp.Or(unsuited, *bfloat16); unsuited != "" {
+	if unsuited = cmp.Or(unsuited, f.bfloat16); unsuited != "" {
 		about[pretrained.KeyBFloat16] = unsuited
 	}
-	out := filepath.Join(*dir, *name+".safetensors")
+	out := filepath.Join(f.dir, f.name+".safetensors")
 	if err := weights.Save(out, m, about); err != nil {
 		return err
 	}
@@ -149,6 +84,115 @@ func run() error {
 	fmt.Printf("%s: log-likelihood %s, squared error %.4f, on %s\n", out, about[pretrained.KeyLogLikelihood], r.SquaredError.Mean,
 		about[pretrained.KeyTest])
 	return nil
+}
+
+// flags are the program's.
+type flags struct {
+	name, path, command, note, dir          string
+	kernel, benchmark, sphere, field, place string
+	anywhere, turned                        bool
+	placement, bfloat16                     string
+	densityCap                              float64
+	n                                       int
+	said                                    map[string]*string
+}
+
+func parseFlags() *flags {
+	f := &flags{}
+	flag.StringVar(&f.name, "name", "", "name of the model")
+	flag.StringVar(&f.path, "model", "", "the model's file")
+	flag.StringVar(&f.command, "command", "", "the command that trained it")
+	flag.StringVar(&f.kernel, "kernel", "", "a curve model's process")
+	flag.StringVar(&f.benchmark, "benchmark", "", "the process of the neuralprocesses benchmark that a model was trained on")
+	flag.StringVar(&f.sphere, "sphere", "", "the process on the sphere that a model was trained on")
+	flag.StringVar(&f.field, "field", "", "the kernel of the vector fields that a model was trained on")
+	flag.BoolVar(&f.anywhere, "anywhere", false, "test a model of images on digits anywhere, at any angle and of any size")
+	flag.StringVar(&f.place, "place", "", "--sphere: where the stations lie")
+	flag.StringVar(&f.placement, "placement", "", "change where a curve model's lattice lies to this; --note should say so")
+	flag.Float64Var(&f.densityCap, "density-cap", 0, "cap the density of a curve model's context at this; --note should say so")
+	flag.StringVar(&f.bfloat16, "bfloat16", "", "why the model is not suited for bfloat16, on a CPU that cannot measure it")
+	flag.BoolVar(&f.turned, "turned", false, "turn the vectors of a model of fields by a quarter, which makes one of "+
+		"divergence-free fields one of curl-free fields; --note should say so")
+	flag.StringVar(&f.note, "note", "", "what else is to be known about the model")
+	flag.IntVar(&f.n, "n", 1000, "tasks of the test")
+	flag.StringVar(&f.dir, "dir", "cnp/pretrained/models", "folder of the embedded models")
+	f.said = map[string]*string{
+		pretrained.KeySeed:  flag.String("seed", "", "seed of the training"),
+		pretrained.KeySteps: flag.String("steps", "", "steps of the training"),
+		pretrained.KeyTasks: flag.String("tasks", "", "what it was trained on"),
+	}
+	flag.Parse()
+	return f
+}
+
+// model builds the file's model, with what the flags change of it.
+func (f *flags) model(s *weights.State) (cnp.Model[float32], error) {
+	m, err := weights.Build[float32](s, weights.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.path, err)
+	}
+	if f.placement != "" || f.densityCap != 0 {
+		c := m.Config()
+		if f.placement != "" {
+			c.Placement = cnp.Placement(f.placement)
+		}
+		if f.densityCap != 0 {
+			c.DensityCap = f.densityCap
+		}
+		other, err := cnp.New[float32](c, 0)
+		if err != nil {
+			return nil, err
+		}
+		for i, p := range other.State() {
+			copy(p.Data, m.State()[i].Data)
+		}
+		m = other
+	}
+	if f.turned {
+		if err := turnVectors(m); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.path, err)
+		}
+	}
+	return m, nil
+}
+
+// about is what the flags, or else the file, say of the training.
+func (f *flags) about(file map[string]string) (map[string]string, error) {
+	about := map[string]string{pretrained.KeyCommand: f.command}
+	if f.note != "" {
+		about[pretrained.KeyNote] = f.note
+	}
+	for key, v := range f.said {
+		about[key] = file[key]
+		if *v != "" {
+			about[key] = *v
+		}
+		if about[key] == "" {
+			return nil, fmt.Errorf("%s does not say its %s, and --%s is not given", f.path, key, key)
+		}
+	}
+	return about, nil
+}
+
+// source is what the model is tested on.
+func (f *flags) source(c cnp.Config) (task.Source[float32], error) {
+	switch {
+	case f.anywhere:
+		return task.ImageSource[float32]{Pictures: task.AnywhereDigits(), Rates: task.PaperRates}, nil
+	case f.benchmark != "":
+		return task.BenchmarkSource[float32]{Process: f.benchmark, Dx: c.DimX}, nil
+	case f.sphere != "":
+		return task.SphereSource[float32]{Process: f.sphere, Place: f.place, Dx: c.DimX}, nil
+	case f.field != "":
+		return task.VectorSource[float32]{Kernel: f.field}, nil
+	case c.Architecture.Image():
+		return task.ImageSource[float32]{Pictures: task.TestDigits(), Rates: task.PaperRates}, nil
+	}
+	p, err := task.ProcessByName(f.kernel)
+	if err != nil {
+		return nil, err
+	}
+	return task.CurveSource[float32]{Name: f.kernel, Curves: task.PaperTestOf(p)}, nil
 }
 
 // turnVectors changes the first map and the head of a model with levels so that it predicts vectors turned by a quarter
