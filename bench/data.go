@@ -118,27 +118,8 @@ func (f *dataFlags) run(ctx context.Context, r *report) error {
 		return fmt.Errorf("--only %s: no format starts so", f.only)
 	}
 	for _, l := range files {
-		path := filepath.Join(dir, "in."+l.format)
-		isRaster := strings.HasPrefix(l.format, "raster")
-		for cores := 1; cores <= 2; cores++ {
-			if cores > runtime.NumCPU() {
-				continue
-			}
-			if l.read[cores-1], err = f.timed(ctx, cores, self, "data", "--role", "read", "--json", "--times",
-				fmt.Sprint(f.times), "--file", path); err != nil {
-				return err
-			}
-			if isRaster {
-				continue
-			}
-			args := []string{"predict", "--model", "rbf-equivcnp", "--in", path, "--out", filepath.Join(dir, "out."+l.format),
-				"--json", "--quiet"}
-			if l.format != "safetensors" {
-				args = append(args, "--task", "task", "--x", "x", "--y", "y")
-			}
-			if l.predict[cores-1], err = f.timed(ctx, cores, f.program, args...); err != nil {
-				return err
-			}
+		if err := f.formatTimes(ctx, &l, self, dir); err != nil {
+			return err
 		}
 		lines = append(lines, l)
 		for i, n := range []int{1, 2} {
@@ -171,6 +152,29 @@ func (f *dataFlags) run(ctx context.Context, r *report) error {
 		return nil
 	}
 	return os.WriteFile(f.out, f.page(lines, completed, beam), 0o666)
+}
+
+// formatTimes measures, on one core and on two, how long a format's file takes to read, and of rows to predict from.
+func (f *dataFlags) formatTimes(ctx context.Context, l *dataLine, self, dir string) (err error) {
+	path := filepath.Join(dir, "in."+l.format)
+	for cores := 1; cores <= min(2, runtime.NumCPU()); cores++ {
+		if l.read[cores-1], err = f.timed(ctx, cores, self, "data", "--role", "read", "--json", "--times",
+			fmt.Sprint(f.times), "--file", path); err != nil {
+			return err
+		}
+		if strings.HasPrefix(l.format, "raster") {
+			continue
+		}
+		args := []string{"predict", "--model", "rbf-equivcnp", "--in", path, "--out", filepath.Join(dir, "out."+l.format),
+			"--json", "--quiet"}
+		if l.format != "safetensors" {
+			args = append(args, "--task", "task", "--x", "x", "--y", "y")
+		}
+		if l.predict[cores-1], err = f.timed(ctx, cores, f.program, args...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // timed is the seconds of the fastest run of a program on some cores: what it says itself, if it prints a sample, else its whole time.

@@ -29,10 +29,7 @@ import (
 var reportParts = []string{"kernels", "linalg", "neighbor", "inference", "train"}
 
 func reportCommand() *cobra.Command {
-	var (
-		out, dir, filter string
-		parts            []string
-	)
+	var f reportFlags
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Measure this machine in one run and write one HTML page: limits, roofline, kernels, matrices, searches, models",
@@ -42,79 +39,87 @@ and a dot for every kernel, tables, and what was measured how. A machine that di
 said so at its top. PEER_SECONDS sets the time per line; with the usual one the whole takes some five minutes.`,
 		Example: "  go run ./bench report --out /tmp/report\n  go run ./bench report --out /tmp/report --parts kernels --filter gemm",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			match, err := expression(filter)
-			if err != nil {
-				return err
-			}
-			for _, p := range parts {
-				if !slices.Contains(reportParts, p) {
-					return fmt.Errorf("--parts %s: there are %s", p, strings.Join(reportParts, ", "))
-				}
-			}
-			if err := os.MkdirAll(out, 0o777); err != nil { // before minutes of measuring
-				return err
-			}
-			p := page{Machine: describe(), Started: time.Now().UTC().Format("2006-01-02 15:04 UTC"), Budget: budget().String()}
-			busy, before := watchOthers(), fmaPeak()
-			lines := &report{w: io.Discard}
-			if slices.Contains(parts, "kernels") {
-				// One core: gonum divides large products among goroutines.
-				all := runtime.GOMAXPROCS(1)
-				err := p.kernels(cmd.ErrOrStderr(), lines, kernelCases(), match.MatchString)
-				runtime.GOMAXPROCS(all)
-				if err != nil {
-					return err
-				}
-			}
-			for _, part := range parts {
-				args := []string{part, "--json"}
-				switch part {
-				case "kernels":
-					continue
-				case "inference":
-					if _, err := os.Stat(dir); err != nil {
-						p.Notes = append(p.Notes, "Models were not measured: --weights names no folder with the authors' checkpoints.")
-						continue
-					}
-					args = append(args, "--weights", dir)
-				}
-				fmt.Fprintf(cmd.ErrOrStderr(), "\r%-70s", part)
-				from := len(lines.kept)
-				if err := lines.child(part, args...); err != nil {
-					return err
-				}
-				p.Tables = append(p.Tables, table{Name: part, Lines: lines.kept[from:]})
-			}
-			fmt.Fprintln(cmd.ErrOrStderr())
-			if after := fmaPeak(); !(math.Abs(after/before-1) <= movingLimits) {
-				p.Cautions = append(p.Cautions,
-					fmt.Sprintf("The machine made %.0f GFLOP/s of multiply-adds at the start and %.0f at the end: it was busy, or changed its clock.", before, after))
-			}
-			if s := busy.say(); s != "" {
-				p.Cautions = append(p.Cautions, strings.ToUpper(s[:1])+s[1:]+".")
-			}
-			var b bytes.Buffer
-			if err := pageTemplate.Execute(&b, &p); err != nil {
-				return err
-			}
-			if err := errors.Join(writeSamples(filepath.Join(out, "report.jsonl"), lines.kept),
-				replaceFile(filepath.Join(out, "index.html"), b.Bytes())); err != nil {
-				return err
-			}
-			for _, c := range p.Cautions {
-				fmt.Fprintln(cmd.ErrOrStderr(), "caution:", c)
-			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), filepath.Join(out, "index.html"))
-			return err
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.OutOrStdout(), cmd.ErrOrStderr()) },
 	}
-	cmd.Flags().StringVar(&out, "out", "", "folder for index.html and report.jsonl (needed)")
-	cmd.Flags().StringVar(&dir, "weights", "../shared/weights", "folder with the authors' checkpoints")
-	cmd.Flags().StringSliceVar(&parts, "parts", reportParts[:4], "what to measure, of "+strings.Join(reportParts, ", "))
-	cmd.Flags().StringVar(&filter, "filter", "", "kernels whose names match this regular expression")
+	cmd.Flags().StringVar(&f.out, "out", "", "folder for index.html and report.jsonl (needed)")
+	cmd.Flags().StringVar(&f.dir, "weights", "../shared/weights", "folder with the authors' checkpoints")
+	cmd.Flags().StringSliceVar(&f.parts, "parts", reportParts[:4], "what to measure, of "+strings.Join(reportParts, ", "))
+	cmd.Flags().StringVar(&f.filter, "filter", "", "kernels whose names match this regular expression")
 	must(cmd.MarkFlagRequired("out"))
 	return cmd
+}
+
+type reportFlags struct {
+	out, dir, filter string
+	parts            []string
+}
+
+// run measures, and writes the page.
+func (f *reportFlags) run(stdout, stderr io.Writer) error {
+	match, err := expression(f.filter)
+	if err != nil {
+		return err
+	}
+	for _, p := range f.parts {
+		if !slices.Contains(reportParts, p) {
+			return fmt.Errorf("--parts %s: there are %s", p, strings.Join(reportParts, ", "))
+		}
+	}
+	if err := os.MkdirAll(f.out, 0o777); err != nil { // before minutes of measuring
+		return err
+	}
+	p := page{Machine: describe(), Started: time.Now().UTC().Format("2006-01-02 15:04 UTC"), Budget: budget().String()}
+	busy, before := watchOthers(), fmaPeak()
+	lines := &report{w: io.Discard}
+	if slices.Contains(f.parts, "kernels") {
+		// One core: gonum divides large products among goroutines.
+		all := runtime.GOMAXPROCS(1)
+		err := p.kernels(stderr, lines, kernelCases(), match.MatchString)
+		runtime.GOMAXPROCS(all)
+		if err != nil {
+			return err
+		}
+	}
+	for _, part := range f.parts {
+		args := []string{part, "--json"}
+		switch part {
+		case "kernels":
+			continue
+		case "inference":
+			if _, err := os.Stat(f.dir); err != nil {
+				p.Notes = append(p.Notes, "Models were not measured: --weights names no folder with the authors' checkpoints.")
+				continue
+			}
+			args = append(args, "--weights", f.dir)
+		}
+		fmt.Fprintf(stderr, "\r%-70s", part)
+		from := len(lines.kept)
+		if err := lines.child(part, args...); err != nil {
+			return err
+		}
+		p.Tables = append(p.Tables, table{Name: part, Lines: lines.kept[from:]})
+	}
+	fmt.Fprintln(stderr)
+	if after := fmaPeak(); !(math.Abs(after/before-1) <= movingLimits) {
+		p.Cautions = append(p.Cautions,
+			fmt.Sprintf("The machine made %.0f GFLOP/s of multiply-adds at the start and %.0f at the end: it was busy, or changed its clock.", before, after))
+	}
+	if s := busy.say(); s != "" {
+		p.Cautions = append(p.Cautions, strings.ToUpper(s[:1])+s[1:]+".")
+	}
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, &p); err != nil {
+		return err
+	}
+	if err := errors.Join(writeSamples(filepath.Join(f.out, "report.jsonl"), lines.kept),
+		replaceFile(filepath.Join(f.out, "index.html"), b.Bytes())); err != nil {
+		return err
+	}
+	for _, c := range p.Cautions {
+		fmt.Fprintln(stderr, "caution:", c)
+	}
+	_, err = fmt.Fprintln(stdout, filepath.Join(f.out, "index.html"))
+	return err
 }
 
 // fmaPeak is the machine's speed of multiply-adds now, in GFLOP/s on one core.

@@ -76,85 +76,28 @@ func timeStep(r *report, name string, times int, prof string) error {
 	if smooth {
 		window = layers.WindowSmooth
 	}
-	var (
-		model cnp.Model[float32]
-		pass  func() (*cnp.Pass[float32], error)
-		y     []float32
-		batch int
-		err   error
-	)
-	rng := rand.New(rand.NewPCG(1, 1))
+	var c stepCase
+	var err error
 	switch kind {
 	case "plane":
-		c := cnp.DefaultLevels(4, 2, 1)
-		c.PointsPerUnit, c.EncoderLength = 8, 2./8
-		for i := range c.Channels {
-			c.Channels[i] = 32
-		}
-		if model, err = cnp.New[float32](c, 1); err != nil {
-			return err
-		}
-		batch = 16
-		b := &cnp.Batch[float32]{B: batch, Nc: 30, Nt: 100}
-		b.XContext, b.YContext = randomPoints(rng, batch*b.Nc, c.DimX)
-		b.XTarget, y = randomPoints(rng, batch*b.Nt, c.DimX)
-		pass = func() (*cnp.Pass[float32], error) {
-			return model.(cnp.TrainableRegressor[float32]).Differentiate(context.Background(), b, layers.Train)
-		}
+		c, err = planeStep()
 	case "curve":
-		which, queries := strings.CutSuffix(which, "/queries")
-		c := cnp.Default(cnp.EquivCNPCurve, "T(1)", 1)
-		c.Window = window
-		if !queries {
-			c.Readout, c.Placement, c.FixedStep, c.RadiusRate = cnp.ReadoutTargets, cnp.PlacementBatch, false, 0.3 // the authors' models
-		}
-		if c.Fill = curveFills[which] / 64; c.Fill == 0 {
-			return fmt.Errorf("no case %q", name)
-		}
-		if model, err = cnp.New[float32](c, 1); err != nil {
-			return err
-		}
-		const n = 50
-		batch = 16
-		b := &cnp.Batch[float32]{B: batch, Nc: n, Nt: n}
-		for range batch * n {
-			b.XContext, b.XTarget = append(b.XContext, 4*rng.Float64()-2), append(b.XTarget, 4*rng.Float64()-2)
-			b.YContext, y = append(b.YContext, float32(rng.NormFloat64())), append(y, float32(rng.NormFloat64()))
-		}
-		pass = func() (*cnp.Pass[float32], error) {
-			return model.(cnp.TrainableRegressor[float32]).Differentiate(context.Background(), b, layers.Train)
-		}
+		c, err = curveStep(name, which, window)
 	case "image":
-		which, lifts, many := strings.Cut(which, "x4")
-		c := cnp.Default(cnp.EquivCNPImage, which, 1)
-		c.Window = window
-		if many && lifts == "" {
-			c.Lifts = 4
-		}
-		if model, err = cnp.New[float32](c, 1); err != nil {
-			return err
-		}
-		const side = 64
-		batch = 4
-		im := &cnp.Images[float32]{B: batch, C: 1, H: side, W: side}
-		for range batch * side * side {
-			v := rng.Float32()
-			im.Pixels, y = append(im.Pixels, v), append(y, v)
-			im.Mask = append(im.Mask, rng.Float64() < 0.25)
-		}
-		pass = func() (*cnp.Pass[float32], error) {
-			return model.(cnp.TrainableCompleter[float32]).Differentiate(context.Background(), im, layers.Train)
-		}
+		c, err = imageStep(which, window)
 	default:
 		return fmt.Errorf("no case %q", name)
 	}
-	params := model.State()
+	if err != nil {
+		return err
+	}
+	params := c.model.State()
 	adam, err := train.NewAdam(train.DefaultAdam(1e-4), params)
 	if err != nil {
 		return err
 	}
 	grads, steps := layers.NewGrads(params), 0
-	return measure(r, "train/ours/"+name, batch, times, "s_per_step", func() error {
+	return measure(r, "train/ours/"+name, c.batch, times, "s_per_step", func() error {
 		if steps++; steps == 2 && prof != "" {
 			f, err := os.Create(prof)
 			if err != nil {
@@ -164,12 +107,12 @@ func timeStep(r *report, name string, times int, prof string) error {
 				return err
 			}
 		}
-		p, err := pass()
+		p, err := c.pass()
 		if err != nil {
 			return err
 		}
 		grads.Zero()
-		if _, err := p.Gradient(y, grads); err != nil {
+		if _, err := p.Gradient(c.y, grads); err != nil {
 			return err
 		}
 		if err := adam.Step(grads); err != nil {
@@ -180,6 +123,89 @@ func timeStep(r *report, name string, times int, prof string) error {
 		}
 		return nil
 	})
+}
+
+// stepCase is a model, and a batch that it is trained on.
+type stepCase struct {
+	model cnp.Model[float32]
+	pass  func() (*cnp.Pass[float32], error)
+	y     []float32
+	batch int
+}
+
+func newStep(c cnp.Config) (s stepCase, rng *rand.Rand, err error) {
+	s.model, err = cnp.New[float32](c, 1)
+	return s, rand.New(rand.NewPCG(1, 1)), err
+}
+
+// regress sets the pass to one over a batch of curves.
+func (s *stepCase) regress(b *cnp.Batch[float32]) {
+	model := s.model.(cnp.TrainableRegressor[float32])
+	s.batch, s.pass = b.B, func() (*cnp.Pass[float32], error) { return model.Differentiate(context.Background(), b, layers.Train) }
+}
+
+func planeStep() (s stepCase, err error) {
+	c := cnp.DefaultLevels(4, 2, 1)
+	c.PointsPerUnit, c.EncoderLength = 8, 2./8
+	for i := range c.Channels {
+		c.Channels[i] = 32
+	}
+	s, rng, err := newStep(c)
+	if err != nil {
+		return s, err
+	}
+	b := &cnp.Batch[float32]{B: 16, Nc: 30, Nt: 100}
+	b.XContext, b.YContext = randomPoints(rng, b.B*b.Nc, c.DimX)
+	b.XTarget, s.y = randomPoints(rng, b.B*b.Nt, c.DimX)
+	s.regress(b)
+	return s, nil
+}
+
+func curveStep(name, which string, window layers.Window) (s stepCase, err error) {
+	which, queries := strings.CutSuffix(which, "/queries")
+	c := cnp.Default(cnp.EquivCNPCurve, "T(1)", 1)
+	c.Window = window
+	if !queries {
+		c.Readout, c.Placement, c.FixedStep, c.RadiusRate = cnp.ReadoutTargets, cnp.PlacementBatch, false, 0.3 // the authors' models
+	}
+	if c.Fill = curveFills[which] / 64; c.Fill == 0 {
+		return s, fmt.Errorf("no case %q", name)
+	}
+	s, rng, err := newStep(c)
+	if err != nil {
+		return s, err
+	}
+	const n = 50
+	b := &cnp.Batch[float32]{B: 16, Nc: n, Nt: n}
+	for range b.B * n {
+		b.XContext, b.XTarget = append(b.XContext, 4*rng.Float64()-2), append(b.XTarget, 4*rng.Float64()-2)
+		b.YContext, s.y = append(b.YContext, float32(rng.NormFloat64())), append(s.y, float32(rng.NormFloat64()))
+	}
+	s.regress(b)
+	return s, nil
+}
+
+func imageStep(which string, window layers.Window) (s stepCase, err error) {
+	which, lifts, many := strings.Cut(which, "x4")
+	c := cnp.Default(cnp.EquivCNPImage, which, 1)
+	c.Window = window
+	if many && lifts == "" {
+		c.Lifts = 4
+	}
+	s, rng, err := newStep(c)
+	if err != nil {
+		return s, err
+	}
+	const side = 64
+	im := &cnp.Images[float32]{B: 4, C: 1, H: side, W: side}
+	for range im.B * side * side {
+		v := rng.Float32()
+		im.Pixels, s.y = append(im.Pixels, v), append(s.y, v)
+		im.Mask = append(im.Mask, rng.Float64() < 0.25)
+	}
+	model := s.model.(cnp.TrainableCompleter[float32])
+	s.batch, s.pass = im.B, func() (*cnp.Pass[float32], error) { return model.Differentiate(context.Background(), im, layers.Train) }
+	return s, nil
 }
 
 // randomPoints are n points of a square, or of a cube of other dimension, with a value each.
