@@ -1,6 +1,7 @@
 package cnp
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -43,6 +44,53 @@ func (c *Config) cell(n int, factor float64) float64 {
 func (t *Trained) densest() int { return max(t.Context[1], min(4*t.Context[1], fewest)) }
 
 const fewest = 100
+
+// mostDense is how many times as dense as Trained.densest allows a context may be that is not thinned. Shipped models are
+// off by two deviations and more beyond it, and sure of it: rbf-equivcnp by 12 at 10 times.
+const mostDense = 4
+
+// CheckDensity refuses contexts that are far denser than those of training, and that nothing thins: because the caller passes them as
+// they are, or because Standardise cannot: the model has more than three coordinates, or does not know how long trained contexts were.
+// Predictions from them are far off, and sure of it. The error wraps ErrRange.
+func CheckDensity[T Float](c *Config, b *Batch[T], standardise bool) error {
+	t := c.Trained
+	if t == nil || t.Context[1] < 1 || b.Nc <= mostDense*t.densest() {
+		return nil
+	}
+	if standardise && t.Span > 0 && c.DimX <= maxThinned {
+		return nil
+	}
+	for task := range b.B {
+		if n := b.crowd(c, task); n > float64(mostDense*t.densest()) {
+			how := "it cannot be thinned"
+			if !standardise {
+				how = "it is not thinned where data are not standardised"
+			}
+			return fmt.Errorf("%w: the context of task %d is as dense as one of %.0f points, the model was trained on %d to %d, and %s: "+
+				"give it at most %d", ErrRange, task, n, t.Context[0], t.Context[1], how, mostDense*t.densest())
+		}
+	}
+	return nil
+}
+
+// crowd returns how many points the context of a task would have if it were as long as the trained ones, and as dense as it is.
+func (b *Batch[T]) crowd(c *Config, task int) float64 {
+	points := b.points(task)
+	n := float64(len(points))
+	if !(c.Trained.Span > 0) || c.OnSphere() {
+		return n
+	}
+	for d := range c.DimX {
+		var m moments
+		for _, p := range points {
+			m.add(b.XContext[p*c.DimX+d])
+		}
+		if length := m.max - m.min; length > c.Trained.Span {
+			n *= c.Trained.Span / length
+		}
+	}
+	return n
+}
 
 // thin returns a batch whose contexts are no denser than those of training, and how many tasks were denser. It returns
 // the batch itself where none was.

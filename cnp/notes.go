@@ -53,10 +53,17 @@ func Notes[T Float](c *Config, b *Batch[T]) (notes []string) {
 				ordinal(d, c.DimY), m.min, m.max, r.Min, r.Max))
 		}
 	}
-	if spans.n > 0 {
+	if note := WindowNote(c, b); note != "" {
+		notes = append(notes, note)
+	}
+	if spans.n > 0 && t.Window == nil {
 		notes = append(notes, fmt.Sprintf("x of the context spans %.4g, the model was trained on spans of about %.4g", spans.max, t.Span))
 	}
-	if seen.tasks > 0 && t.Context[1] > 0 && seen.context[1] > mostContext*t.Context[1] {
+	if n, all := b.farTargets(c); n > 0 {
+		notes = append(notes, fmt.Sprintf("%d of %d targets lie farther beyond the context than a task of the training was long, %.4g: "+
+			"the model has seen no such target", n, all, t.Span))
+	}
+	if seen.tasks > 0 && t.Window == nil && t.Context[1] > 0 && seen.context[1] > mostContext*t.Context[1] {
 		notes = append(notes, fmt.Sprintf("a context of %d points, the model was trained on %d to %d", seen.context[1],
 			t.Context[0], t.Context[1]))
 	}
@@ -89,6 +96,34 @@ func Notes[T Float](c *Config, b *Batch[T]) (notes []string) {
 		}
 	}
 	return notes
+}
+
+// farTargets counts the targets that lie farther beyond the box around their task's context than the trained contexts were
+// long, in the units to which the task is scaled, and all targets.
+func (b *Batch[T]) farTargets(c *Config) (far, all int) {
+	if c.OnSphere() || !(c.Trained.Span > 0) || len(b.XTarget) != b.B*b.Nt*c.DimX {
+		return 0, 0
+	}
+	for task := range b.B {
+		x, y := b.wideContext(task, c.DimX, c.DimY)
+		reach, box := c.Trained.Span/c.intoRange(x, y).X[0].Factor, make([]moments, c.DimX)
+		for i, v := range x {
+			box[i%c.DimX].add(v)
+		}
+		for i := range b.Nt {
+			if !b.targetOK(task, i) {
+				continue
+			}
+			all++
+			for d, m := range box {
+				if v := b.XTarget[(task*b.Nt+i)*c.DimX+d]; m.n > 0 && (v < m.min-reach || v > m.max+reach) {
+					far++
+					break
+				}
+			}
+		}
+	}
+	return far, all
 }
 
 // ImageNotes is Notes for images.

@@ -11,7 +11,7 @@ import (
 // or scaled values so have shifted or scaled predictions, but that single or equal values have no scale. Values of a
 // model that was trained on data (Trained.Units) change only where one lies beyond the trained range. Coordinates whose
 // extent is within 0.2 to 2.5 times the trained ones are not changed; others get the trained span around the middle of
-// the trained range. Then Trained.Units brings both into the model's units. For a model that does not know what it was
+// the trained range; under Trained.Window none are. Then Trained.Units brings both into the model's units. For a model that does not know what it was
 // trained on, the scaler is the identity.
 func (c *Config) Scaler(x, y []float64) Scaler {
 	s := c.intoRange(x, y)
@@ -60,8 +60,8 @@ func (c *Config) intoRange(x, y []float64) Scaler {
 		}
 	}
 	longest := 0.0
-	if c.OnSphere() {
-		return s // a globe has no other scale
+	if c.OnSphere() || t.Window != nil {
+		return s // a globe has no other scale, and the sides of windows say what the units are
 	}
 	box := make([]moments, c.DimX)
 	for i, v := range x {

@@ -25,6 +25,9 @@ type standardised[T Float] struct{ Regressor[T] }
 // Predict implements Regressor.
 func (s standardised[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
 	c := s.Config()
+	if b.check(c.widths()) == nil && b.windowed(&c) {
+		return s.predictWindows(ctx, &c, b)
+	}
 	in, undo, err := Standardise(&c, b)
 	if err != nil {
 		return nil, err
@@ -88,25 +91,32 @@ func (s standardised[T]) JointCurves(ctx context.Context, b *Batch[T], y []T, ch
 }
 
 // Standardise returns a copy of a batch whose tasks each went through their own Scaler, and what brings a prediction for it back to the
-// batch's units, standard deviations included. What no scaler changes is the batch itself.
+// batch's units, standard deviations included. What no scaler changes is the batch itself. Of a task that is longer than the windows
+// of the model's training there is an error that wraps ErrWindow; Standardised predicts it by windows.
 func Standardise[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], undo func(*Prediction[T]), err error) {
 	scaled, scalers, err := scaleTasks(c, b)
+	if err == nil {
+		err = CheckDensity(c, b, true)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return scaled, func(p *Prediction[T]) {
-		var buffer []float64
-		for t, k := range scalers {
-			if k.Identity() {
-				continue
-			}
-			for i := range b.Nt * c.DimY {
-				if at, a := t*b.Nt*c.DimY+i, k.Y[i%c.DimY]; b.targetOK(t, i/c.DimY) {
-					buffer = p.rescale(at, a, buffer)
-				}
+	return scaled, func(p *Prediction[T]) { unscale(b, scalers, c.DimY, p) }, nil
+}
+
+// unscale brings a prediction for scaled tasks back to the units of b.
+func unscale[T Float](b *Batch[T], scalers []Scaler, dy int, p *Prediction[T]) {
+	var buffer []float64
+	for t, k := range scalers {
+		if k.Identity() {
+			continue
+		}
+		for i := range b.Nt * dy {
+			if at, a := t*b.Nt*dy+i, k.Y[i%dy]; b.targetOK(t, i/dy) {
+				buffer = p.rescale(at, a, buffer)
 			}
 		}
-	}, nil
+	}
 }
 
 // StandardiseTasks is Standardise for tasks with their true values y [B, Nt, dy], which it returns in the model's units, too.
@@ -130,14 +140,26 @@ func scaleTasks[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], scalers []Sc
 	if c.Trained == nil || b.Nc+b.Nt == 0 || b.Nc == 0 && c.Trained.Units == nil { // of nothing there may be any number of tasks
 		return b, nil, nil
 	}
+	if err := b.checkWindow(c); err != nil {
+		return nil, nil, err
+	}
 	b = b.whole(c)
 	b, dense := thin(c, b)
-	in, changed := *b, dense > 0
+	if in, scalers := scaleEach(c, b); scalers != nil || dense > 0 {
+		return in, scalers, nil
+	}
+	return b, nil, nil
+}
+
+// scaleEach returns a copy of a batch whose tasks each went through their own scaler; where no scaler changes anything,
+// the batch itself and no scalers.
+func scaleEach[T Float](c *Config, b *Batch[T]) (*Batch[T], []Scaler) {
+	in, changed := *b, false
 	in.XContext, in.YContext, in.XTarget = slices.Clone(b.XContext), slices.Clone(b.YContext), slices.Clone(b.XTarget)
 	in.AuxContext, in.AuxTarget = slices.Clone(b.AuxContext), slices.Clone(b.AuxTarget)
 	in.XStatic, in.YStatic = slices.Clone(b.XStatic), slices.Clone(b.YStatic)
 	da, ds := len(c.Auxiliary), len(c.Static)
-	scalers = make([]Scaler, b.B)
+	scalers := make([]Scaler, b.B)
 	for t := range b.B {
 		k := c.Scaler(b.wideContext(t, c.DimX, c.DimY))
 		scalers[t] = k
@@ -176,9 +198,9 @@ func scaleTasks[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], scalers []Sc
 		}
 	}
 	if !changed {
-		return b, nil, nil
+		return b, nil
 	}
-	return &in, scalers, nil
+	return &in, scalers
 }
 
 // scaleTruth brings the values of tasks, per of them each, into the model's units.

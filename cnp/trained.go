@@ -29,6 +29,9 @@ type Trained struct {
 	// them about 4 units of x and values with mean 0 and deviation 1. Standardise goes through it; the methods of a model do not. Nil
 	// means that both are the same.
 	Units *Scaler `json:"units,omitempty"`
+	// Window holds the sides of the windows of tables that training drew its tasks from, one for each coordinate, in the data's units; 0
+	// is a side without end. Longer tasks are predicted by windows, too (Standardised). Nil means that tasks were whole.
+	Window []float64 `json:"window,omitempty"`
 }
 
 // Range describes numbers that a model has seen.
@@ -60,6 +63,9 @@ func (t *Trained) check(coordinates, values, aux, static int) error {
 		if !(r.Min <= r.Max && r.Std >= 0 && !math.IsInf(r.Max-r.Min, 0) && !math.IsInf(r.Std, 0) && !math.IsNaN(r.Mean-r.Mean)) {
 			return bad("range %d is from %g to %g with mean %g and standard deviation %g", i, r.Min, r.Max, r.Mean, r.Std)
 		}
+	}
+	if err := checkWindowSides(t.Window, coordinates); err != nil {
+		return bad("%v", err)
 	}
 	if u := t.Units; u != nil {
 		if len(u.X) != coordinates || len(u.Y) != values {

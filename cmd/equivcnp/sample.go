@@ -296,6 +296,8 @@ func (d *drawing) draw(ctx context.Context, m cnp.Regressor[float32], b *cnp.Bat
 			d.r.note("standardised: contexts of another scale brought into the model's range and samples back (--standardise=false: as they are)")
 		}
 		seen, m = scaled, cnp.Standardised(m)
+	} else if err := cnp.CheckDensity(&d.cfg, b, false); err != nil {
+		return nil, nil, err
 	}
 	if err := d.refuse(seen.Work(d.cfg.DimX), b.B, b.Nc, b.Nt); err != nil {
 		return nil, nil, err

@@ -118,6 +118,35 @@ func TestTrainWindows(t *testing.T) {
 		"--holdout-by", "day=80:100", "--tasks", "20",
 		"--compare", b.path("m.safetensors")+",idw", "--equivariance-tasks", "0")
 	require.Contains(t, out, "that is +0.0000 ± 0.0000 likelier")
+	b.wholeTable()
 	b.fails(2, "need an input of day and a length", "train", "regression", "--csv", "@long.csv", "--x", "day", "--y", "y",
 		"--window", "hour=8", "--out", "@n.safetensors")
+}
+
+// wholeTable predicts the whole of long.csv by a model that was trained on windows: as it does with the rows of one
+// window alone.
+func (b *bench) wholeTable() {
+	t := b.t
+	b.write("at.csv", "day\n50.1\n50.2\n")
+	var part strings.Builder
+	part.WriteString("day,y\n")
+	for i := range 400 {
+		if x := float64(i) / 4; x >= 47 && x <= 55 { // the window around the cell from 50 to 52, since the rows begin at 0
+			fmt.Fprintf(&part, "%g,%.4f\n", x, math.Sin(x))
+		}
+	}
+	b.write("part.csv", part.String())
+	flags := []string{"--model", "@m.safetensors", "--x", "day", "--y", "y", "--targets", "@at.csv", "--no-check", "--out"}
+	status, _, errs := b.run(append([]string{"regress", "--csv", "@long.csv"}, append(flags, "@whole.csv")...)...)
+	require.Equal(t, 0, status, errs)
+	require.Contains(t, errs, "predicted window by window")
+	b.ok(append([]string{"regress", "--csv", "@part.csv"}, append(flags, "@part-out.csv")...)...)
+	want, err := os.ReadFile(b.path("part-out.csv"))
+	require.NoError(t, err)
+	got, err := os.ReadFile(b.path("whole.csv"))
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got))
+	out := b.ok("eval", "--model", "@m.safetensors", "--csv", "@long.csv", "--x", "day", "--y", "y", "--tasks", "1", "--equivariance-tasks", "0")
+	require.NotContains(t, out, "NaN")
+	b.fails(1, "windows", "sample", "--model", "@m.safetensors", "--csv", "@long.csv", "--x", "day", "--y", "y", "--targets", "@at.csv")
 }

@@ -99,12 +99,20 @@ func (p *Prepared) prepareCurves(m cnp.Regressor[float32], b *cnp.Batch[float32]
 	if p.opt.Raw && p.cfg.HasUnits() {
 		return ErrUnits
 	}
+	if p.opt.Raw {
+		if err := cnp.CheckDensity(&p.cfg, b, false); err != nil {
+			return err
+		}
+	}
 	if !p.opt.Raw {
-		var err error
-		if seen, _, err = cnp.Standardise(&p.cfg, b); err != nil {
+		windows, err := 0, error(nil)
+		if seen, windows, err = cnp.Seen(&p.cfg, b); err != nil {
 			return err
 		}
 		p.curves, p.Scaled, p.Seen = cnp.Standardised(m), cnp.OtherScale(&p.cfg, b), seen.Nc
+		if windows > 0 { // Notes says so, and that is no thinning
+			p.Seen = b.Nc
+		}
 	}
 	p.Tasks, p.Shape, p.Cautions = b.B, []int{b.B, b.Nt, dy}, cnp.Notes(&p.cfg, b)
 	p.Context, p.Targets = counted(b.ContextMask, len(b.XContext)/dx), counted(b.TargetMask, len(b.XTarget)/dx)

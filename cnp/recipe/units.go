@@ -30,6 +30,7 @@ func witnessed(src task.CurveSetSource[float32], c cnp.Config, seed uint64) (*cn
 	if span == 0 {
 		span = usualSpan
 	}
+	t.Window = slices.Clone(src.Window)
 	t.Units = &cnp.Scaler{}
 	for _, r := range t.X {
 		if c.OnSphere() { // degrees, or unit vectors, are what they are

@@ -51,6 +51,8 @@ func (m *model) prepare(r *request) (*job, error) {
 			if j.curves, j.undo, err = cnp.Standardise(&m.cfg, j.curves); err != nil {
 				return nil, err
 			}
+		} else if err := cnp.CheckDensity(&m.cfg, j.curves, false); err != nil {
+			return nil, err
 		}
 		j.tasks = j.curves.B
 		j.values = j.curves.B * j.curves.Nt * m.cfg.DimY

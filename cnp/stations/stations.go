@@ -148,6 +148,9 @@ func (r *run) piece(ctx context.Context) (ended bool, err error) {
 	if err := t.Fit(&r.Options.Options, &r.cfg); err != nil {
 		return false, err
 	}
+	if err := cnp.CheckDensity(&r.cfg, t.Batch, r.Standardise); err != nil {
+		return false, err
+	}
 	result, err := r.predict(ctx, t)
 	if errors.Is(err, context.Canceled) {
 		err = ErrInterrupted

@@ -56,7 +56,6 @@ func (t *Task) Predict(ctx context.Context, model cnp.Regressor[float32], opt Pr
 	if err != nil {
 		return nil, err
 	}
-	p.Thinned(b.Nc, seen.Nc)
 	if !opt.NoCheck {
 		if p.Check, err = p.Notes.Check(ctx, p.Model, b); err != nil {
 			return nil, err
@@ -85,12 +84,18 @@ func (t *Task) Predict(ctx context.Context, model cnp.Regressor[float32], opt Pr
 
 // units gives the model units where the data are standardised, and returns the batch as the model sees it.
 func (p *Prediction) units(cfg *cnp.Config, b *cnp.Batch[float32], standardise bool) (*cnp.Batch[float32], error) {
-	if err := predict.CheckUnits(cfg, standardise); err != nil || !standardise {
+	if err := predict.CheckUnits(cfg, standardise); err != nil {
 		return b, err
 	}
-	seen, _, err := cnp.Standardise(cfg, b)
+	if !standardise {
+		return b, cnp.CheckDensity(cfg, b, false)
+	}
+	seen, windows, err := cnp.Seen(cfg, b)
 	if err != nil {
 		return nil, err
+	}
+	if windows == 0 {
+		p.Thinned(b.Nc, seen.Nc)
 	}
 	p.Model = cnp.Standardised(p.Model)
 	p.Standardised(cnp.OtherScale(cfg, b), 1)
