@@ -141,6 +141,7 @@ func (t *transformPass[T]) unit(worker, unit, _ int) {
 		}
 		return t.plan.Among(part, size/t.plan.Points(), slab)
 	}
+	t.guard(image, slab, b)
 	sums, f := lines(t.sums, t.slabs, t.first, t.points), lines(t.f, t.fSlabs, 0, t.plan.Points())
 	t.plan.Band(&t.spaces[worker], sums, f, t.scale, t.broken[image*marks:(image+1)*marks], slab, b.tile, b.lo, b.hi)
 }

@@ -174,6 +174,43 @@ func TestTransformsNotFinite(t *testing.T) {
 	}
 }
 
+// TestTransformsSpread: rows that see a feature which is huge beside the others have the bits of sums over pairs, so that it changes
+// nothing that does not see it; all other rows, and other images, have the bits that they have without it.
+func TestTransformsSpread(t *testing.T) {
+	const h, w, c, out, batch = 30, 70, 32, 16, 2
+	direct, transforms := plannedPair(t, h, w, c, out, 0.7, WindowBox) // the distance is a fifth of the pixels: 3.5
+	f := testkit.Normal[float32](testkit.Rand(4), batch*h*w*c)
+	var ws Workspace[float32]
+	clean := make([]float32, batch*h*w*out)
+	require.NoError(t, transforms.Forward(t.Context(), clean, f, batch, false, &ws))
+	for _, huge := range []float32{1e6, -1e6} {
+		g := append([]float32(nil), f...)
+		g[((h+12)*w+20)*c+17] = huge
+		want, got := make([]float32, batch*h*w*out), make([]float32, batch*h*w*out)
+		require.NoError(t, direct.Forward(t.Context(), want, g, batch, false, &ws))
+		require.NoError(t, transforms.Forward(t.Context(), got, g, batch, false, &ws))
+		for i := range batch * h * w {
+			same := clean
+			if y := i / w; y >= h+12-3 && y <= h+12+3 {
+				same = want
+			}
+			require.True(t, testkit.SameBits(same[i*out:(i+1)*out], got[i*out:(i+1)*out]), "%v at row %d, column %d", huge, i/w, i%w)
+		}
+		for i := range h * w { // beyond its reach a feature changes nothing
+			if x := i % w; x > 24 {
+				for k := range out {
+					require.InDelta(t, clean[(h*w+i)*out+k], got[(h*w+i)*out+k], 1e-4)
+				}
+			}
+		}
+		if transforms.Slabs() {
+			slabs := make([]float32, batch*h*w*out)
+			require.NoError(t, transforms.ForwardSlabs(t.Context(), slabs, toSlabs(g, h*w, c), batch, false, &ws))
+			require.True(t, testkit.SameBits(toSlabs(got, h*w, out), slabs))
+		}
+	}
+}
+
 // TestEmbeddingTransforms: an embedding by transforms is what it is by pairs, at every level, under a window as well;
 // an image has the same bits alone and in a batch. Rows of the grid that see a number that is not finite tell it to
 // those points that do by pairs, and others have the bits that they have without it.

@@ -318,12 +318,18 @@ func (t *Tiling) within(tile int) (from, to int) {
 	return tile * t.width, min((tile+1)*t.width, t.W)
 }
 
+// Sees returns the points x0 to x1 of a row that a tile's results depend on, and how many rows above and below.
+func (t *Tiling) Sees(tile int) (x0, x1, up, down int) {
+	from, to := t.within(tile)
+	return max(0, from-t.left), min(t.W, to+t.right), t.up, t.down
+}
+
 // transformRows sets dst to the transforms of rows y0 to y1 of what a tile sees of n channels of a lift of f; rows that
 // the grid does not have, and those that follow in dst, become zeros. Points stand at their places, given from the
 // first of the tile's results on.
 func (t *Tiling) transformRows(ws *Workspace, dst []float32, f Lines, place []int32, tile, lift, n, y0, y1 int) {
-	from, to := t.within(tile)
-	x0, x1 := max(0, from-t.left), min(t.W, to+t.right)
+	from, _ := t.within(tile)
+	x0, x1, _, _ := t.Sees(tile)
 	start := (x0 - from + t.t.points) % t.t.points
 	line := t.t.slots * lanes
 	first := max(0, y0)

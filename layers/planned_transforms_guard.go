@@ -1,0 +1,34 @@
+package layers
+
+import "github.com/equivcnp/equivcnp/simd"
+
+// mostSpread is the largest feature that sums by transforms are taken of. A transform is off by a small multiple of eps times the
+// largest features that a tile's row sees, wherever in it they are: one of 1e6 changes sums that have nothing to do with it by 0.09. So
+// rows that see a feature beyond mostSpread are summed up directly, and no sum is off by more than 1e-3 because of another's features. The
+// features of trained models are far below it.
+const mostSpread = 8192
+
+// guard marks the rows of a band, as far as they are of its tile, that see a feature beyond mostSpread. That depends on nothing but the
+// features that these rows' sums depend on.
+func (t *transformPass[T]) guard(image, slab int, b band) {
+	points, size := t.plan.Points(), len(t.f)/t.images
+	f, line, width := t.f[image*size:(image+1)*size], points/t.plan.H, size/points
+	switch {
+	case t.fSlabs:
+		f, width = f[slab*points*slabWidth:], slabWidth
+	case slab > 0: // the first looks at all channels
+		return
+	}
+	x0, x1, up, down := t.plan.Sees(b.tile)
+	width *= line / t.plan.W // of all lifts of a point
+	marks := t.broken[image*t.plan.H*t.plan.Tiles():]
+	for y := max(0, b.lo-up); y < min(t.plan.H, b.hi+down); y++ {
+		lo, hi := simd.MinMax(f[(y*t.plan.W+x0)*width : (y*t.plan.W+x1)*width])
+		if lo >= -mostSpread && hi <= mostSpread {
+			continue
+		}
+		for row := max(b.lo, y-down); row < min(b.hi, y+up+1); row++ {
+			marks[row*t.plan.Tiles()+b.tile].Store(true)
+		}
+	}
+}
