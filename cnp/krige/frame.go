@@ -131,6 +131,10 @@ func (f *frame) table(x, y []float64) (nx, ny []float64, order []int) {
 		if c := slices.Compare(raw[a*d:(a+1)*d], raw[b*d:(b+1)*d]); c != 0 {
 			return c
 		}
+		// Values of one place in no order: the nearest few among many equal places must not be the lowest ones.
+		if c := cmp.Compare(mixed(value[a]), mixed(value[b])); c != 0 {
+			return c
+		}
 		return cmp.Compare(value[a], value[b])
 	})
 	nx, ny = make([]float64, 0, len(raw)), make([]float64, 0, len(y))
@@ -138,4 +142,11 @@ func (f *frame) table(x, y []float64) (nx, ny []float64, order []int) {
 		nx, ny = append(nx, raw[i*d:(i+1)*d]...), append(ny, value[i])
 	}
 	return nx, ny, order
+}
+
+// mixed is a number without any order, the same for v and -v.
+func mixed(v float64) uint64 {
+	h := math.Float64bits(math.Abs(v)) * 0x9e3779b97f4a7c15
+	h ^= h >> 29
+	return h * 0xbf58476d1ce4e5b9
 }
