@@ -41,6 +41,7 @@ const (
 type sums struct {
 	logdet, yy, y1, ones float64
 	n                    int
+	maximum              bool // the variance is the likeliest one, and has no prior
 }
 
 func (s *sums) add(o sums) {
@@ -54,11 +55,18 @@ func (s *sums) residual() float64 { return max(0, s.yy-s.y1*s.y1/s.ones) }
 
 // spread is the mean of the posterior of the signal's variance: for few points it is larger than the estimate.
 func (s *sums) spread() float64 {
+	if s.maximum {
+		return max(s.residual(), 1e-12) / float64(max(1, s.n-1))
+	}
 	return (varianceScale + s.residual()/2) / max(varianceShape+float64(s.n-1)/2-1, 0.5)
 }
 
 // density is the logarithm of the likelihood.
 func (s *sums) density() float64 {
+	if s.maximum {
+		n := float64(s.n)
+		return -s.logdet - n/2*(math.Log(2*math.Pi*max(s.residual(), 1e-12)/n)+1)
+	}
 	a := varianceShape + float64(s.n-1)/2
 	la, _ := math.Lgamma(a)
 	return -s.logdet - 0.5*math.Log(s.ones) + la - a*math.Log(varianceScale+s.residual()/2) - float64(s.n-1)/2*math.Log(2*math.Pi)
@@ -120,6 +128,7 @@ func (e *evidence) sums(k *kernel) (total sums, ok bool) {
 		r = new(room)
 	}
 	defer e.rooms.Put(r)
+	total.maximum = e.prior.flat
 	for i := range e.units {
 		s, ok := e.units[i].evaluate(e.y, k, r)
 		if !ok {
@@ -160,6 +169,7 @@ func (e *evidence) costs(s *spec, thetas [][]float64) []float64 {
 // prior is the prior of parameters: independent normals.
 type prior struct {
 	spacing float64 // of the context
+	flat    bool    // within bounds, for the likelihood's maximum
 }
 
 // normals returns mean and standard deviation of each parameter.
@@ -195,6 +205,12 @@ func (p *prior) cost(s *spec, theta []float64) (sum float64) {
 	mean, std := p.normals(s)
 	for i, t := range theta {
 		z := (t - mean[i]) / std[i]
+		if p.flat {
+			if math.Abs(z) > 4 {
+				return math.Inf(1)
+			}
+			continue
+		}
 		sum += 0.5*z*z + math.Log(std[i]) + 0.5*math.Log(2*math.Pi)
 	}
 	return sum

@@ -20,6 +20,10 @@ type Options struct {
 	Periods        []float64 // one coordinate: periods of seasons, in its unit, to be tried besides those that are found
 	NoCheck        bool      // leave standard deviations as the model has them, see Report
 	Values         Values    // what kind of numbers the values are
+
+	// MaximumLikelihood predicts by the likeliest covariance alone, as a Gaussian process does whose parameters maximize
+	// the likelihood: without priors, averages and corrections. It is there to be compared with.
+	MaximumLikelihood bool
 }
 
 // Values says what kind of numbers the values are.

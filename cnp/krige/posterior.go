@@ -58,7 +58,7 @@ func (m *Model) families(ctx context.Context, e *evidence) []*family {
 		with(squared, smooth)
 	}
 	with(rational, best)
-	if m.n >= 30 {
+	if m.n >= 30 && !m.opt.MaximumLikelihood {
 		two := *best.spec
 		two.second = matern32
 		if two.shape == matern12 {
@@ -66,12 +66,15 @@ func (m *Model) families(ctx context.Context, e *evidence) []*family {
 		}
 		try(two, e.extend(&two, best), 12)
 	}
-	if base.dim == 1 {
+	if base.dim == 1 && !m.opt.MaximumLikelihood {
 		m.seasons(ctx, e, &all, best)
 	}
 	least := math.Inf(1)
 	for _, f := range all {
 		least = min(least, f.cost-f.change)
+	}
+	if m.opt.MaximumLikelihood {
+		return slices.DeleteFunc(all, func(f *family) bool { return !(f.cost == least) })[:1]
 	}
 	all = slices.DeleteFunc(all, func(f *family) bool { return !(f.cost-f.change < least+9) })
 	for _, f := range all {
@@ -114,6 +117,8 @@ func (e *evidence) extend(s *spec, from *family) []float64 {
 // sizes returns how many points of a family's posterior are evaluated, and how many members a mixture has at most.
 func (m *Model) sizes() (points, members int) {
 	switch {
+	case m.opt.MaximumLikelihood:
+		return 0, 1
 	case m.n <= 60:
 		return 32, 24
 	case m.n <= 160:
@@ -179,9 +184,9 @@ func (m *Model) integrate(e *evidence, families []*family) []*member {
 // evidence is the likelihood of a table: that of all values where it is small, otherwise that of blocks.
 func (m *Model) evidence() *evidence {
 	d := m.frame.dim
-	e := &evidence{x: m.x, y: m.y, dim: d, prior: prior{spacing: spacing(m.x, d)}}
+	e := &evidence{x: m.x, y: m.y, dim: d, prior: prior{spacing: spacing(m.x, d), flat: m.opt.MaximumLikelihood}}
 	switch {
-	case m.n <= 200:
+	case m.n <= 200 || m.opt.MaximumLikelihood && m.exact:
 		e.units = []unit{{index: upTo(m.n)}}
 	case d == 1:
 		e.units = lineUnits(m.n)
