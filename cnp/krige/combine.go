@@ -51,7 +51,8 @@ func (m *Model) combine(ctx context.Context) error {
 	for i, p := range some {
 		y[i] = m.y[p]
 	}
-	if m.n >= 8 && !m.opt.NoCheck {
+	check := !m.opt.NoCheck && !m.opt.MaximumLikelihood
+	if m.n >= 8 && check {
 		x.stack(y, mean, variance)
 	}
 	all, each := make([]float64, len(some)), make([]float64, len(some))
@@ -62,15 +63,17 @@ func (m *Model) combine(ctx context.Context) error {
 		}
 		all[i], each[i] = x.moments(ms, vs)
 	}
-	if !m.opt.NoCheck {
+	if check {
 		x.calibrate(m, some, y, all, each)
 		// Every value took part in the fit that predicts it, so that the check is a little too good: by half a
 		// deviation over the root of their number.
 		f := 1 + optimism/math.Sqrt(n)
 		x.scale *= f * f
+		x.floor = rounding(m.y) * sd * sd
 		for i := range each {
-			each[i] *= f * f
+			each[i] = each[i]*f*f + x.floor
 		}
+		x.reach = x.newReach(m)
 	}
 	m.report = newReport(m, y, all, each, mean, variance)
 	return nil
@@ -179,9 +182,10 @@ func (x *mixture) calibrate(m *Model, some []int, y, mean, variance []float64) {
 	for _, p := range some {
 		at = append(at, m.x[p*d:(p+1)*d]...)
 	}
+	levels := m.levels(some, mean, variance)
 	for range 2 { // where, and at which values: the better one first
 		place := findDispersion(at, d, z2)
-		level := findDispersion(mean, 1, z2)
+		level := findDispersion(levels, 1, z2)
 		if level != nil {
 			level.levels = true
 		}
@@ -218,7 +222,10 @@ func (x *mixture) apply(t, mean, variance []float64) {
 			for _, s := range x.spread {
 				v *= s.factor(at, mean[i], &w)
 			}
-			variance[i] = v
+			if x.reach != nil {
+				v *= x.reach.factor(at, &w)
+			}
+			variance[i] = v + x.floor
 		}
 	})
 }
@@ -360,4 +367,39 @@ func (s *dispersion) factor(place []float64, mean float64, w *neighbor.NearestWo
 func (s *dispersion) factorWithout(i int) float64 {
 	var w neighbor.NearestWorkspace
 	return s.mean(s.x[i*s.d:(i+1)*s.d], i, &w)
+}
+
+// levels are the means that values were predicted as from the others, as far as they can be told apart.
+//
+// A value draws the means of its neighbours to itself, and not its own: of values around one level the one with the
+// largest residual has the lowest mean. Residuals must not be found from their own traces, so that equal places have one
+// level, and levels are multiples of the usual uncertainty of a mean.
+func (m *Model) levels(some []int, mean, variance []float64) []float64 {
+	d := m.frame.dim
+	out := slices.Clone(mean)
+	for lo := 0; lo < len(some); {
+		hi, sum := lo, 0.0
+		for ; hi < len(some) && slices.Equal(m.x[some[lo]*d:(some[lo]+1)*d], m.x[some[hi]*d:(some[hi]+1)*d]); hi++ {
+			sum += mean[hi]
+		}
+		level := sum / float64(hi-lo)
+		for ; lo < hi; lo++ {
+			out[lo] = level
+		}
+	}
+	var noise float64
+	for _, b := range m.members {
+		noise += b.weight * b.variance * b.kernel.noise
+	}
+	rest := make([]float64, len(variance))
+	for i, v := range variance {
+		rest[i] = max(0, v-noise*m.mix.scale)
+	}
+	slices.Sort(rest)
+	if step := math.Sqrt(rest[len(rest)/2]); step > 0 {
+		for i, v := range out {
+			out[i] = step * math.Round(v/step)
+		}
+	}
+	return out
 }

@@ -2,6 +2,7 @@ package krige
 
 import (
 	"context"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/simd"
@@ -15,7 +16,7 @@ func (m *Model) factorAll() {
 	parallel.For(len(m.members), 1, func(lo, hi int) {
 		var w scratch
 		for i := lo; i < hi; i++ {
-			ok[i] = m.members[i].factor(&u, m.y, &w)
+			ok[i] = m.members[i].factor(&u, m.y, m.opt.MaximumLikelihood, &w)
 		}
 	})
 	kept := m.members[:0]
@@ -28,7 +29,7 @@ func (m *Model) factorAll() {
 }
 
 // factor prepares an exact member.
-func (b *member) factor(u *unit, y []float64, w *scratch) bool {
+func (b *member) factor(u *unit, y []float64, maximum bool, w *scratch) bool {
 	n := len(u.index)
 	a := make([]float64, tri(n))
 	right := make([]float64, 2*n)
@@ -42,9 +43,12 @@ func (b *member) factor(u *unit, y []float64, w *scratch) bool {
 	}
 	b.ones = simd.SumSqF64(b.one)
 	b.level = simd.DotF64(b.one, b.alpha) / b.ones
-	s := sums{yy: simd.SumSqF64(b.alpha), y1: b.level * b.ones, ones: b.ones, n: n}
+	s := sums{yy: simd.SumSqF64(b.alpha), y1: b.level * b.ones, ones: b.ones, n: n, maximum: maximum}
 	b.variance = s.spread()
 	simd.AxpyF64(b.alpha, -b.level, b.one)
+	if b.spec.dim == 1 {
+		b.lower, b.white = a, slices.Clone(b.alpha)
+	}
 	backward(a, b.alpha, n)
 	backward(a, b.one, n)
 	b.inverse = inverse(a, n)

@@ -347,3 +347,151 @@ func TestAmounts(t *testing.T) {
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, slices.Min(mean), 0.)
 }
+
+// TestLeaveOut: a block that is left out is predicted as by a fit without it that has the same covariance, and a forecast
+// as by one that ends before it.
+func TestLeaveOut(t *testing.T) {
+	x, y := table(60, 1, 0.1, 21)
+	m, err := Fit(t.Context(), x, y, Options{Dim: 1})
+	require.NoError(t, err)
+	g := m.members[0]
+	for _, forecast := range []bool{false, true} {
+		b := block{forecast: forecast, index: []int{40, 41, 42, 43}}
+		given := upTo(40)
+		if !forecast {
+			for i := 44; i < 60; i++ {
+				given = append(given, i)
+			}
+		}
+		mean, variance := make([]float64, 4), make([]float64, 4)
+		require.True(t, g.leaveOut(m, &b, mean, variance, new(square)))
+		n := len(given)
+		u := unit{index: append(given, b.index...)}
+		u.fill(m.x, 1, false)
+		cov := make([]float64, tri(n+4))
+		g.kernel.covariances(cov, &u.features, new(scratch))
+		for i := range n + 4 {
+			cov[tri(i)+i] += g.kernel.noise
+		}
+		inner := inverse(lowerOf(t, cov[:tri(n)], n), n)
+		ones, level := 0.0, 0.0
+		for i := range inner {
+			ones, level = ones+inner[i], level+inner[i]*m.y[given[i%n]]
+		}
+		level /= ones
+		if forecast {
+			level = g.level
+		}
+		for k := range 4 {
+			row := cov[tri(n+k) : tri(n+k)+n]
+			mu, rest, v := level, 1.0, cov[tri(n+k)+n+k]
+			for i := range n {
+				var w float64
+				for j := range n {
+					w += row[j] * inner[i*n+j]
+				}
+				mu, rest, v = mu+w*(m.y[given[i]]-level), rest-w, v-w*row[i]
+			}
+			if !forecast {
+				v += rest * rest / ones
+			}
+			require.InDelta(t, mu, mean[k], 1e-6)
+			require.InDelta(t, g.variance*v, variance[k], 1e-6)
+		}
+	}
+}
+
+// lowerOf is the Cholesky factor of a copy.
+func lowerOf(t *testing.T, a []float64, n int) []float64 {
+	t.Helper()
+	out := slices.Clone(a)
+	require.True(t, cholesky(out, n, nil, new(square)))
+	return out
+}
+
+// TestSmoothForecast: the end of a smooth series is no reason to be sure of what follows.
+func TestSmoothForecast(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	waves := make([]float64, 2*300)
+	for i := range 300 {
+		g := 0.0
+		for range 3 {
+			z := rng.NormFloat64()
+			g += z * z / 3
+		}
+		waves[2*i], waves[2*i+1] = rng.NormFloat64()/math.Sqrt(g)/0.1, 2*math.Pi*rng.Float64()
+	}
+	var x, y []float64
+	for i := range 300 {
+		v, s := float64(i)/300, 0.0
+		for k := range 300 {
+			s += math.Cos(waves[2*k]*v + waves[2*k+1])
+		}
+		x, y = append(x, v), append(y, s)
+	}
+	mean, std := predict(t, x[:270], y[:270], x[270:], Options{Dim: 1})
+	for i, v := range y[270:] {
+		require.Less(t, math.Abs(v-mean[i]), 6*std[i], "%d values after the end", i+1)
+	}
+}
+
+// TestSpreadWithDuplicates: many values at each of some places, whose spread grows from place to place. A value must not
+// find out from the means of its neighbours how far off it is itself.
+func TestSpreadWithDuplicates(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	var x, y, tx, ty []float64
+	for i := range 800 {
+		at := float64(i % 10)
+		v := 3*at + (0.2+at)*rng.NormFloat64()
+		if i < 400 {
+			x, y = append(x, at), append(y, v)
+		} else {
+			tx, ty = append(tx, at), append(ty, v)
+		}
+	}
+	mean, std := predict(t, x, y, tx, Options{Dim: 1})
+	inside := 0
+	for i, v := range ty {
+		if math.Abs(v-mean[i]) < 1.96*std[i] {
+			inside++
+		}
+	}
+	require.Greater(t, inside, 360)
+	require.Less(t, inside, 397)
+	require.Less(t, 3*std[0], std[9], "spread at the first place and the last")
+}
+
+func TestRounding(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 3))
+	var whole, exact []float64
+	for range 100 {
+		v := 3 * rng.NormFloat64()
+		whole, exact = append(whole, math.Round(v)), append(exact, v)
+	}
+	_, sd := moments(whole)
+	require.InDelta(t, 1/sd/sd/12, rounding(whole), 1e-9)
+	require.Zero(t, rounding(exact))
+	require.Zero(t, rounding([]float64{2, 2, 2, 2, 2, 2, 2, 2, 2, 2}))
+	require.LessOrEqual(t, rounding([]float64{0, 0, 0, 0, 0, 0, 0, 0, 0, 1}), 1./12)
+}
+
+// TestMaximumLikelihood: one covariance, the likeliest one.
+func TestMaximumLikelihood(t *testing.T) {
+	x, y := table(80, 2, 0.1, 31)
+	m, err := Fit(t.Context(), x, y, Options{Dim: 2, MaximumLikelihood: true})
+	require.NoError(t, err)
+	require.Len(t, m.Report().Members, 1)
+	e := m.evidence()
+	b := m.members[0]
+	at := e.cost(b.spec, b.theta)
+	for i := range b.theta {
+		for _, step := range []float64{-0.3, 0.3} {
+			theta := slices.Clone(b.theta)
+			theta[i] += step
+			require.Greater(t, e.cost(b.spec, theta), at-0.1, "parameter %d", i)
+		}
+	}
+	mean, std := predict(t, x, y, x[:2], Options{Dim: 2, MaximumLikelihood: true})
+	require.InDelta(t, y[0], mean[0], 0.5)
+	require.InDelta(t, 0.1, std[0], 0.1)
+}

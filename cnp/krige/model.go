@@ -40,6 +40,7 @@ type member struct {
 	ones     float64 // precision of the level, in units of the variance
 
 	inverse, alpha, one []float64 // of an exact one: V^-1, V^-1 (y - level), V^-1 1
+	lower, white        []float64 // of an exact one on a line: L where V = L L', L^-1 (y - level)
 }
 
 // mixture combines the Gaussian processes' predictions with two simple ones, and corrects standard deviations, all by
@@ -50,6 +51,8 @@ type mixture struct {
 	y, yvar float64 // the constant's mean and variance
 	scale   float64 // of variances
 	spread  []*dispersion
+	reach   *reach
+	floor   float64 // of variances: that of rounded values
 }
 
 // Report returns what the fit found out about itself.

@@ -116,3 +116,32 @@ func logNormal(y, mean, variance float64) float64 {
 	d := y - mean
 	return -0.5*(d*d/variance+math.Log(variance)) - 0.5*math.Log(2*math.Pi)
 }
+
+// rounding is the variance of the rounding error of values that are multiples of a step, over their own variance: 0 where
+// they are not, at most 1/12.
+func rounding(y []float64) float64 {
+	sorted := slices.Clone(y)
+	slices.Sort(sorted)
+	step := math.Inf(1)
+	for i, v := range sorted[1:] {
+		if d := v - sorted[i]; d > 4./grid {
+			step = min(step, d)
+		}
+	}
+	if math.IsInf(step, 1) {
+		return 0
+	}
+	ties := 0
+	for i, v := range sorted[1:] {
+		if d := v - sorted[i]; d < step/2 {
+			ties++
+		} else if f := d / step; math.Abs(f-math.Round(f)) > 8./grid/step*(1+f) {
+			return 0
+		}
+	}
+	if ties < len(y)/10 || len(y) < 8 {
+		return 0
+	}
+	_, sd := moments(y)
+	return min(1, step*step/(sd*sd)) / 12
+}

@@ -1,0 +1,265 @@
+package krige
+
+import (
+	"math"
+	"slices"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/neighbor"
+)
+
+// reach says by which factor variances are larger far from the data than the Gaussian processes say.
+//
+// Leaving out single values tests predictions between the rows. A covariance that is wrong at longer distances shows where
+// whole blocks of neighbouring values are left out: their squared standardised residuals should be 1 on average.
+type reach struct {
+	d               int
+	tree            *tree
+	first, last     float64 // of a line: beyond them lies what was never seen
+	inside, outside curve
+}
+
+// curve is a factor as a function of the distance to the nearest value: 1 up to the spacing.
+type curve struct {
+	spacing float64
+	at, log []float64 // distances, ascending, and the logarithms of the factors there
+}
+
+const (
+	reachValues = 20  // so many values at least
+	reachBlocks = 8   // of a size
+	reachDoubt  = 3   // blocks whose residuals would be as expected
+	reachMost   = 400 // a squared residual counts for at most that
+)
+
+// block is a set of values that were left out together.
+type block struct {
+	index          []int
+	forecast       bool      // it is predicted from the values before it alone
+	distance       []float64 // to the nearest value that was not left out
+	mean, variance []float64
+}
+
+// newReach tests blocks of an exact model, nil if variances are right.
+func (x *mixture) newReach(m *Model) *reach {
+	if !m.exact || m.n < reachValues {
+		return nil
+	}
+	d := m.frame.dim
+	r := &reach{d: d, tree: x.idw.tree}
+	step := spacing(m.x, d)
+	var inside, outside [][]block
+	for _, size := range []int{max(2, m.n/40), max(4, m.n/20), max(6, m.n/10)} {
+		in, out := m.blocks(size, r.tree)
+		inside, outside = append(inside, in), append(outside, out)
+	}
+	r.inside = x.curve(m, inside, step)
+	if d == 1 {
+		r.first, r.last = m.x[0], m.x[m.n-1]
+		r.outside = x.curve(m, outside, step)
+	}
+	if r.inside.at == nil && r.outside.at == nil {
+		return nil
+	}
+	return r
+}
+
+// blocks are neighbouring values of some size, and on a line those after the first ones.
+func (m *Model) blocks(size int, t *tree) (inside, outside []block) {
+	d := m.frame.dim
+	var w neighbor.NearestWorkspace
+	for k := range reachBlocks {
+		var b block
+		if d == 1 {
+			from := 1 + (m.n-size-2)*k/(reachBlocks-1)
+			for i := from; i < from+size; i++ {
+				b.index = append(b.index, i)
+			}
+		} else {
+			c := (2*k + 1) * m.n / (2 * reachBlocks)
+			near, _ := t.KNearestWithin(nil, nil, m.x[c*d:(c+1)*d], size, math.Inf(1), &w)
+			for _, i := range near {
+				b.index = append(b.index, int(i))
+			}
+			slices.Sort(b.index)
+		}
+		inside = append(inside, b)
+		if d > 1 {
+			continue
+		}
+		f := block{forecast: true}
+		from := m.n/2 + (m.n-size-m.n/2)*k/(reachBlocks-1)
+		for i := from; i < from+size; i++ {
+			f.index = append(f.index, i)
+			f.distance = append(f.distance, m.x[i]-m.x[from-1])
+		}
+		outside = append(outside, f)
+	}
+	for i := range inside {
+		inside[i].measure(m.x, d, t)
+	}
+	return inside, outside
+}
+
+// measure sets the distances to the values that were not left out.
+func (b *block) measure(x []float64, d int, t *tree) {
+	var w neighbor.NearestWorkspace
+	for _, i := range b.index {
+		index, d2 := t.KNearestWithin(nil, nil, x[i*d:(i+1)*d], len(b.index)+1, math.Inf(1), &w)
+		nearest := 0.0
+		for k, j := range index {
+			if _, own := slices.BinarySearch(b.index, int(j)); !own {
+				nearest = math.Sqrt(d2[k])
+				break
+			}
+		}
+		b.distance = append(b.distance, nearest)
+	}
+}
+
+// curve predicts blocks of several sizes and returns what their residuals say.
+func (x *mixture) curve(m *Model, sizes [][]block, spacing float64) (c curve) {
+	for _, blocks := range sizes {
+		parallel.For(len(blocks), 1, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				m.leaveOut(&blocks[i])
+			}
+		})
+		sum, distance, far := float64(reachDoubt), 0.0, 0
+		for _, b := range blocks {
+			square, n := x.residual(m, &b)
+			sum += square
+			for _, v := range b.distance {
+				distance += v
+			}
+			far += n
+		}
+		f := sum / float64(reachDoubt+len(blocks))
+		at := distance / float64(max(1, far))
+		if n := len(c.at); at > 1.2*spacing && (n == 0 || at > 1.1*c.at[n-1]) {
+			c.at, c.log = append(c.at, at), append(c.log, math.Log(max(1, f)))
+		}
+	}
+	c.spacing = spacing
+	if c.log == nil || slices.Max(c.log) < 0.02 {
+		return curve{}
+	}
+	return c
+}
+
+// residual is the mean squared standardised residual of a block, by the mixture, and how many values the block has.
+func (x *mixture) residual(m *Model, b *block) (square float64, n int) {
+	d := m.frame.dim
+	var w neighbor.NearestWorkspace
+	for k, i := range b.index {
+		at := m.x[i*d : (i+1)*d]
+		ms := [experts]float64{b.mean[k], b.mean[k], x.y}
+		vs := [experts]float64{b.variance[k], b.variance[k], x.yvar}
+		mean, v := x.moments(ms, vs)
+		v *= x.scale
+		for _, s := range x.spread {
+			v *= s.factor(at, mean, &w)
+		}
+		e := m.y[i] - mean
+		square += min(e*e/(v+x.floor), reachMost) / float64(len(b.index))
+	}
+	return square, len(b.index)
+}
+
+// leaveOut predicts a block by the Gaussian processes.
+func (m *Model) leaveOut(b *block) {
+	k := len(b.index)
+	b.mean, b.variance = make([]float64, k), make([]float64, k)
+	var w square
+	var total float64
+	for _, g := range m.members {
+		mu, v := make([]float64, k), make([]float64, k)
+		if !g.leaveOut(m, b, mu, v, &w) {
+			continue
+		}
+		total += g.weight
+		for i := range k {
+			b.mean[i] += g.weight * mu[i]
+			b.variance[i] += g.weight * (v[i] + mu[i]*mu[i])
+		}
+	}
+	for i := range k {
+		b.mean[i] /= total
+		b.variance[i] = max(b.variance[i]/total-b.mean[i]*b.mean[i], 1e-14)
+	}
+}
+
+// leaveOut predicts a block by one process.
+func (g *member) leaveOut(m *Model, b *block, mean, variance []float64, w *square) bool {
+	k, n := len(b.index), m.n
+	if b.forecast { // the factor of all is that of the first ones, too
+		from := b.index[0]
+		for i := range k {
+			row := g.lower[tri(from+i):][from : from+i+1]
+			e, v := 0.0, 0.0
+			for j, l := range row {
+				if j == i {
+					l = 1 / l
+				}
+				e, v = e+l*g.white[from+j], v+l*l
+			}
+			mean[i], variance[i] = m.y[from+i]-e, g.variance*v
+		}
+		return true
+	}
+	// Where P is the precision of all values, that of the block is its part P_B, and residuals are P_B^-1 alpha_B.
+	a := make([]float64, 0, tri(k))
+	e := make([]float64, k)
+	for i, p := range b.index {
+		e[i] = g.alpha[p]
+		for _, q := range b.index[:i+1] {
+			a = append(a, g.inverse[p*n+q]-g.one[p]*g.one[q]/g.ones)
+		}
+	}
+	if !cholesky(a, k, e, w) {
+		return false
+	}
+	backward(a, e, k)
+	v := inverse(a, k)
+	for i, p := range b.index {
+		mean[i], variance[i] = m.y[p]-e[i], g.variance*v[i*k+i]
+	}
+	return true
+}
+
+// factor is the factor of the variance at a place.
+func (r *reach) factor(at []float64, w *neighbor.NearestWorkspace) float64 {
+	c, distance := &r.inside, 0.0
+	switch {
+	case r.d == 1 && at[0] > r.last:
+		c, distance = &r.outside, at[0]-r.last
+	case r.d == 1 && at[0] < r.first:
+		c, distance = &r.outside, r.first-at[0]
+	}
+	if c.at == nil {
+		return 1
+	}
+	if distance == 0 {
+		var index [1]int32
+		var d2 [1]float64
+		_, near := r.tree.KNearestWithin(index[:0], d2[:0], at, 1, math.Inf(1), w)
+		distance = math.Sqrt(near[0])
+	}
+	return c.factor(distance)
+}
+
+// factor interpolates the logarithm in that of the distance.
+func (c *curve) factor(distance float64) float64 {
+	if !(distance > c.spacing) {
+		return 1
+	}
+	from, low := c.spacing, 0.0
+	for i, to := range c.at {
+		if distance < to {
+			f := math.Log(distance/from) / math.Log(to/from)
+			return math.Exp(low + f*(c.log[i]-low))
+		}
+		from, low = to, c.log[i]
+	}
+	return math.Exp(low)
+}
