@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
@@ -9,7 +10,8 @@ import (
 )
 
 // startFrom gives a model the parameters of another one. If the other one has fewer residual blocks on each level of
-// its lattice, the new blocks add nothing at first, so that the model predicts what the other one does.
+// its lattice, the new blocks add nothing at first, so that the model predicts what the other one does. If its lattice has another step,
+// the encoder's length grows with the step: the model is the other one for places that are so many times as far apart.
 func startFrom(model, other cnp.Model[float32]) error {
 	c := model.Config()
 	from, to, err := startJoint(&c, other.State(), model.State())
@@ -39,11 +41,29 @@ func startFrom(model, other cnp.Model[float32]) error {
 	for _, p := range to {
 		if i, ok := place[p.Name]; ok {
 			copy(p.Data, from[i].Data)
+			if strings.HasSuffix(p.Name, encoderLength) {
+				stretch(p.Data, other.Config(), c)
+			}
 		} else if strings.Contains(p.Name, ".conv.1.linear.") { // the last layer of a block, which scales what the block adds
 			clear(p.Data)
 		}
 	}
 	return nil
+}
+
+// encoderLength ends the name of the encoder's raw length, in units of the coordinates.
+const encoderLength = ".raw_lengthscale"
+
+// stretch multiplies raw lengths of an encoder, in place, by the ratio of the steps of two lattices.
+func stretch(raw []float32, from, to cnp.Config) {
+	if from.Levels == 0 || to.Levels == 0 || from.PointsPerUnit == to.PointsPerUnit {
+		return
+	}
+	ratio := from.PointsPerUnit / to.PointsPerUnit
+	for i, r := range raw {
+		length := math.Log1p(math.Exp(float64(r))) * ratio
+		raw[i] = float32(math.Log(math.Expm1(length)))
+	}
 }
 
 // startJoint starts the outputs of a joint distribution from those of independent normals: the network and the means

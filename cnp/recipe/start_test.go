@@ -1,0 +1,38 @@
+package recipe
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/cnp"
+)
+
+// TestStretch: a model that starts from one whose lattice has another step predicts, of places that are as many times as far apart, what
+// the other one does.
+func TestStretch(t *testing.T) {
+	c := cnp.DefaultLevels(2, 2, 1)
+	c.Channels, c.PointsPerUnit, c.EncoderLength = []int{8, 8}, 8, 0.125
+	fine, err := cnp.New[float32](c, 3)
+	require.NoError(t, err)
+	c.PointsPerUnit, c.EncoderLength = 2, 0.5
+	coarse, err := cnp.New[float32](c, 4)
+	require.NoError(t, err)
+	require.NoError(t, startFrom(coarse, fine))
+	b := &cnp.Batch[float32]{B: 1, Nc: 3, Nt: 2, XContext: []float64{0, 0, 0.25, 0.5, -0.375, 0.125}, YContext: []float32{1, -1, 0.5},
+		XTarget: []float64{0.125, 0.25, -0.5, 0}}
+	want, err := fine.(cnp.Regressor[float32]).Predict(t.Context(), b)
+	require.NoError(t, err)
+	for _, x := range [][]float64{b.XContext, b.XTarget} {
+		for i := range x {
+			x[i] *= 4
+		}
+	}
+	got, err := coarse.(cnp.Regressor[float32]).Predict(t.Context(), b)
+	require.NoError(t, err)
+	for i := range want.Mean {
+		require.InDelta(t, want.Mean[i], got.Mean[i], 1e-5*(1+math.Abs(float64(want.Mean[i]))))
+		require.InDelta(t, want.Std[i], got.Std[i], 1e-5*(1+math.Abs(float64(want.Std[i]))))
+	}
+}
