@@ -34,9 +34,13 @@ const predPreyName = "predprey"
 // jointPrefix begins the names of the processes of JointSource, with the contexts of training.
 const jointPrefix = "joint-"
 
+// globePrefix begins the names of the processes of GlobeSource, griddedPrefix those of the lengths of GriddedSource.
+const globePrefix, griddedPrefix = "globe-", "gridded-"
+
 // BenchmarkNames are the names that NewBenchmark knows: BenchmarkProcesses for BenchmarkSource, behind the prefix
 // "rcnp-" for RCNPSource, and
-// "predprey" for PredPreySource, also with a mode, as in "predprey-forecasting", and behind "joint-" those of JointSource.
+// "predprey" for PredPreySource, also with a mode, as in "predprey-forecasting", and behind "joint-" those of JointSource,
+// behind "globe-" those of GlobeSource, and behind "gridded-" the lengths of GriddedSource, on a smaller square.
 var BenchmarkNames = benchmarkNames()
 
 func benchmarkNames() []string {
@@ -51,6 +55,12 @@ func benchmarkNames() []string {
 	for _, p := range JointProcesses {
 		names = append(names, jointPrefix+p)
 	}
+	for _, p := range GlobeProcesses {
+		names = append(names, globePrefix+p)
+	}
+	for _, l := range GriddedLengths {
+		names = append(names, griddedPrefix+fmt.Sprint(l))
+	}
 	return names
 }
 
@@ -63,6 +73,13 @@ func NewBenchmark[T cnp.Float](name string, o BenchmarkOptions) (src Benchmark[T
 			return nil, 0, 0, fmt.Errorf("task: %s has one coordinate, one region, and neither contexts of the chain rule nor slow waves",
 				clip(name))
 		}
+	}
+	if found := plane[T](name); found != nil {
+		if o.Dx > 2 || o.Slow != 0 || o.Chain || o.Region != "" && o.Region != BenchmarkRegions[0] {
+			return nil, 0, 0, fmt.Errorf("task: %s has two coordinates, one region, and neither contexts of the chain rule nor slow waves",
+				clip(name))
+		}
+		return found, 2, 1, found.Validate()
 	}
 	if prey {
 		return PredPreySource[T]{Mode: strings.TrimPrefix(mode, "-")}, 1, 2, nil
@@ -80,4 +97,18 @@ func NewBenchmark[T cnp.Float](name string, o BenchmarkOptions) (src Benchmark[T
 		src = BenchmarkSource[T]{Process: name, Region: o.Region, Dx: o.Dx, Chain: o.Chain, Slow: o.Slow}
 	}
 	return src, o.Dx, 1, src.Validate()
+}
+
+// plane is the source of a name of two coordinates, nil where it is none: of GriddedLengths on squares whose sides are as long for the
+// length as training needs, with as many points per area as the whole one has.
+func plane[T cnp.Float](name string) Benchmark[T] {
+	if process, ok := strings.CutPrefix(name, globePrefix); ok {
+		return GlobeSource[T]{Process: process}
+	}
+	for _, l := range GriddedLengths {
+		if name == griddedPrefix+fmt.Sprint(l) {
+			return GriddedSource[T]{Length: l}.Small()
+		}
+	}
+	return nil
 }
