@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	fastblas "github.com/equivcnp/equivcnp/linalg/blas"
 )
 
 // GlobeProcesses are the processes of GlobeSource.
@@ -226,11 +227,32 @@ func covariance(x []float64, dx, nc int, target float64, kernel func(d2 []float6
 		}
 		return nil
 	})
-	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: n, Data: cov, Stride: max(1, n)})
-	if !ok {
-		return l, fmt.Errorf("task: the covariance of %d points is not positive definite", n)
+	if !choleskyLarge(cov, n) {
+		return blas64.Triangular{}, fmt.Errorf("task: the covariance of %d points is not positive definite", n)
 	}
-	return l, nil
+	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: n, Data: cov, Stride: max(1, n)}, nil
+}
+
+// largeBlock is how many columns choleskyLarge factors between two matrix products.
+const largeBlock = 128
+
+// choleskyLarge replaces the lower triangle of a matrix [n, n] by its Cholesky factor, block by block, with the matrix products of
+// linalg/blas: of 11,000 rows gonum's own take minutes. It reports whether the matrix was positive definite.
+func choleskyLarge(a []float64, n int) bool {
+	var fast fastblas.Implementation
+	for lo := 0; lo < n; lo += largeBlock {
+		hi := min(lo+largeBlock, n)
+		if lo > 0 {
+			fast.Dgemm(blas.NoTrans, blas.Trans, n-lo, hi-lo, lo, -1, a[lo*n:], n, a[lo*n:], n, 1, a[lo*n+lo:], n)
+		}
+		if _, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: hi - lo, Data: a[lo*n+lo:], Stride: n}); !ok {
+			return false
+		}
+		if hi < n {
+			fast.Dtrsm(blas.Right, blas.Lower, blas.Trans, blas.NonUnit, n-hi, hi-lo, 1, a[lo*n+lo:], n, a[hi*n+lo:], n)
+		}
+	}
+	return true
 }
 
 // alone is the mean log-density of the values y behind the first nc, each alone given those, of which z = L⁻¹·y is known.

@@ -166,3 +166,31 @@ func TestGridded(t *testing.T) {
 		require.ErrorContains(t, err, "two coordinates")
 	}
 }
+
+// TestCholeskyLarge: the factor of a matrix of several blocks is its factor.
+func TestCholeskyLarge(t *testing.T) {
+	for _, n := range []int{1, 128, 300} {
+		rng, x := StepRand(1, n), make([]float64, 2*n)
+		for i := range x {
+			x[i] = rng.Float64()
+		}
+		l, err := covariance(x, 2, n/2, 0.5, func(row []float64) { exponential(row, 0.3) })
+		require.NoError(t, err)
+		for i := range n {
+			for j := range i + 1 {
+				want := math.Exp(-((x[2*i]-x[2*j])*(x[2*i]-x[2*j]) + (x[2*i+1]-x[2*j+1])*(x[2*i+1]-x[2*j+1])) / 0.18)
+				if i == j && i < n/2 {
+					want += globeNoise
+				} else if i == j {
+					want += 0.5
+				}
+				got := 0.0
+				for k := range j + 1 {
+					got += l.Data[i*n+k] * l.Data[j*n+k]
+				}
+				require.InDelta(t, want, got, 1e-12)
+			}
+		}
+	}
+	require.False(t, choleskyLarge([]float64{-1}, 1))
+}

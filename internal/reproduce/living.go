@@ -41,6 +41,8 @@ var livingParts = map[string][]string{
 	"rcnp":     {" of the rcnp benchmark"},
 	"predprey": {"predator and prey of the neuralprocesses benchmark"},
 	"joint":    {" of the joint benchmark"},
+	"globe":    {" of the globe benchmark"},
+	"gridded":  {" of the gridded benchmark"},
 }
 
 // living is the part that the model was trained for; "": none of livingParts.

@@ -85,6 +85,17 @@ that it was trained on it (equivcnp train regression --benchmark predprey --like
 points, beside the published ones, by a model's own joint distribution and by the chain rule. A model
 belongs here if its file says that it was trained on them (equivcnp train regression --benchmark
 joint-gp). The seconds of every number are in joint.csv.`, Tasks: 1024, Chain: chainTasks, run: (*reproduction).joint},
+	{Name: "globe", Short: "A process on the turned globe, and one in the plane, moved and wider",
+		Long: `Log-likelihoods per target of a geodesic exponential process within 10 degrees, unturned and turned, and of
+smooth functions in the plane, where training has them, moved and on a wider square, beside the exact
+ones of the process itself and those of the interpolation of tables. A model belongs here if its file
+says that it was trained on them (equivcnp train regression --benchmark globe-geodesic --group "SO(3)").`, Tasks: 32,
+		run: (*reproduction).globe},
+	{Name: "gridded", Short: "Contexts of 10,000 points in the plane",
+		Long: `Log-likelihoods per target of smooth functions with 10,000 context points, beside the exact ones of the
+process itself, which take a factorisation of a matrix of 11,000 rows (1 GB), and those of the
+interpolation of tables, with the seconds of all. A model belongs here if its file says that it was
+trained on them (equivcnp train regression --benchmark gridded-0.1).`, Tasks: 8, run: (*reproduction).gridded},
 	{Name: "anywhere", Short: "Digits anywhere, at any angle and of any size",
 		Long: `Squared error and log-likelihood of every model of grey images on digits of a digital clock turned by
 any angle, scaled by 0.3 to 1 and shifted by up to 16 pixels, 1 % to 50 % of the pixels observed.

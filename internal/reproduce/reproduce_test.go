@@ -1,11 +1,17 @@
 package reproduce
 
 import (
+	"bytes"
+	"encoding/csv"
+	"math"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/eval"
+	"github.com/equivcnp/equivcnp/cnp/task"
 )
 
 // TestFigureTasks: the contexts lie where their scenes say, and differ from the truth in the one outlier.
@@ -53,4 +59,31 @@ func TestGroupInName(t *testing.T) {
 	for name, want := range map[string]string{"RxSO2": "R>0xSO(2)", "digits-SE2": "SE(2)", "my_T2-v3": "T(2)", "model": ""} {
 		require.Equal(t, want, groupInName((&Model{Name: name}).words()))
 	}
+}
+
+// TestExactTable: a table has the process's own numbers, differences on the same tasks, and says which models are missing.
+func TestExactTable(t *testing.T) {
+	p := &reproduction{Config: Config{Tasks: 6, Seed: 1}, ctx: t.Context(), part: "globe"}
+	table := &exactTable{title: "A table", batch: 4}
+	for _, place := range task.GlobePlaces["geodesic"][:2] {
+		src := task.GlobeSource[float32]{Process: "geodesic", Place: place, Context: 40, Targets: 20}
+		table.columns = append(table.columns, exactColumn{name: place, known: src.Known, krige: "universal-globe", trained: "none"})
+	}
+	require.NoError(t, p.exactly(table))
+	_, exact, err := task.GlobeSource[float32]{Process: "geodesic", Context: 40, Targets: 20}.Known(2, 1, 1)
+	require.NoError(t, err)
+	rows, err := csv.NewReader(bytes.NewReader(p.Files[0].Content)).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, rows, 1+2*2)
+	require.Equal(t, []string{"the process, with its length", "unturned", "6"}, rows[1][:3])
+	require.NotEqual(t, exact[0], exact[1])
+	require.Equal(t, rows[1][3], rows[2][3], "turned tasks are as likely")
+	for _, row := range rows[3:] {
+		behind, err := strconv.ParseFloat(row[5], 64)
+		require.NoError(t, err)
+		require.Greater(t, behind, 0.0, "nothing beats the process on many targets")
+		require.Less(t, behind, 1.0)
+	}
+	require.Contains(t, p.report.String(), "Models of unturned: not trained yet.")
+	require.Equal(t, eval.Estimate{Mean: 2, Error: math.Sqrt(1.0 / 3)}, taskEstimate([]float64{1, 2, 3}))
 }
