@@ -61,7 +61,9 @@ func benchmarkDensity(method string, m cnp.Model[float32], seed uint64) (eval.De
 	if !ok {
 		return nil, fmt.Errorf("a model of architecture %s regresses no curves", m.Config().Architecture)
 	}
-	return eval.Autoregressive(r, cnp.Chain{Seed: seed}), nil
+	chain := cnp.Chain{Seed: seed}
+	_, _ = fmt.Sscanf(method, growingBlocks, &chain.Growth) // other methods go target by target
+	return eval.Autoregressive(r, chain), nil
 }
 
 // benchmarkCell is one number of the table, as the file of cells keeps it.

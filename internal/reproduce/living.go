@@ -6,10 +6,12 @@ import (
 	"math"
 	"os"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp/eval"
 	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/internal/picture"
 )
 
 // livingTable is a table of a published benchmark: a column for each kind of tasks, and a row for each way to predict them.
@@ -17,7 +19,21 @@ type livingTable struct {
 	title, text string
 	columns     []livingColumn
 	published   []livingRow
+	// growths are those of blocks by which the chain rule is gone through, too, besides target by target; see cnp.Chain.
+	growths []float64
 }
+
+// methods are the ways in which a model predicts the table's tasks.
+func (t *livingTable) methods(m *Model) []string {
+	out := m.benchmarkMethods()
+	for _, g := range t.growths {
+		out = append(out, fmt.Sprintf(growingBlocks, g))
+	}
+	return out
+}
+
+// growingBlocks is the method of a chain whose blocks grow.
+const growingBlocks = "blocks of %g times the known points, autoregressive"
 
 // livingColumn is one kind of tasks.
 type livingColumn struct {
@@ -128,7 +144,41 @@ func (p *reproduction) writeLiving(t *livingTable, rows []*measuredRow) error {
 		p.printf("\n")
 	}
 	p.printf("\nEvery number: [%s.csv](%s.csv).\n", p.part, p.part)
-	return p.table(p.part+".csv", made)
+	if err := p.table(p.part+".csv", made); err != nil || len(t.growths) == 0 {
+		return err
+	}
+	return p.paces(t, rows)
+}
+
+// paces draws the likelihoods of a table against the time that they took.
+func (p *reproduction) paces(t *livingTable, rows []*measuredRow) error {
+	c := &picture.Chart{Title: "Log-likelihood per target by time", XLabel: "decimal logarithm of the seconds of a task", YLabel: "log-likelihood"}
+	for i, column := range t.columns {
+		s := picture.Series{Name: column.name}
+		for _, r := range rows {
+			if found := r.cells[i]; found != nil && !r.bound {
+				s.X = append(s.X, math.Log10(found.Seconds/float64(max(1, found.Report.Tasks))))
+				s.Y, s.Err = append(s.Y, found.Report.LogLikelihood.Mean), append(s.Err, found.Report.LogLikelihood.Error)
+			}
+		}
+		sort.Sort(byX(s))
+		if len(s.X) > 0 {
+			c.Series = append(c.Series, s)
+		}
+	}
+	if len(c.Series) == 0 {
+		return nil
+	}
+	return p.chart(p.part+".png", c)
+}
+
+// byX sorts the points of a series.
+type byX picture.Series
+
+func (s byX) Len() int           { return len(s.X) }
+func (s byX) Less(i, j int) bool { return s.X[i] < s.X[j] }
+func (s byX) Swap(i, j int) {
+	s.X[i], s.X[j], s.Y[i], s.Y[j], s.Err[i], s.Err[j] = s.X[j], s.X[i], s.Y[j], s.Y[i], s.Err[j], s.Err[i]
 }
 
 // measuredRow is a row of our own numbers.
@@ -157,7 +207,7 @@ func (p *reproduction) livingRows(t *livingTable, known cells, file *os.File) ([
 	for i := range t.columns {
 		for k := range p.models {
 			if t.columns[i].of(&p.models[k]) {
-				for _, method := range p.models[k].benchmarkMethods() {
+				for _, method := range t.methods(&p.models[k]) {
 					p.total += p.tasksBy(method)
 				}
 			}
@@ -194,7 +244,7 @@ func (p *reproduction) livingRows(t *livingTable, known cells, file *os.File) ([
 			if err != nil {
 				return nil, err
 			}
-			for _, method := range listed.benchmarkMethods() {
+			for _, method := range t.methods(listed) {
 				n := p.tasksBy(method)
 				key := benchmarkKey{listed.Name, digest, method, c.src.String(), "", listed.Config.DimX, p.Tasks, p.Seed}
 				opt, found := p.options(n), known.of(key, n)

@@ -87,3 +87,25 @@ func TestExactTable(t *testing.T) {
 	require.Contains(t, p.report.String(), "Models of unturned: not trained yet.")
 	require.Equal(t, eval.Estimate{Mean: 2, Error: math.Sqrt(1.0 / 3)}, taskEstimate([]float64{1, 2, 3}))
 }
+
+// TestGrowingBlocks: the methods of growing blocks take fewer predictions, and without growth are the chain rule itself.
+func TestGrowingBlocks(t *testing.T) {
+	c := cnp.DefaultLevels(2, 1, 1)
+	c.Channels, c.PointsPerUnit, c.EncoderLength = []int{4, 4}, 4, 0.5
+	m, err := cnp.New[float32](c, 1)
+	require.NoError(t, err)
+	tasks, err := task.JointSource[float32]{Process: "gp", Context: 8, Targets: 8}.Batch(2, 1, 1)
+	require.NoError(t, err)
+	found := map[string][]float64{}
+	for _, method := range (&livingTable{growths: []float64{0, 1}}).methods(&Model{Config: c}) {
+		density, err := benchmarkDensity(method, m, 1)
+		require.NoError(t, err)
+		found[method], err = density(t.Context(), tasks)
+		require.NoError(t, err)
+	}
+	require.Len(t, found, 4)
+	require.Equal(t, found["autoregressive"], found["blocks of 0 times the known points, autoregressive"])
+	// As many targets as there are context points: one block, which is independent.
+	require.InDeltaSlice(t, found["independent"], found["blocks of 1 times the known points, autoregressive"], 1e-3)
+	require.NotEqual(t, found["autoregressive"], found["independent"])
+}
