@@ -38,6 +38,7 @@ type blasFlags struct {
 	rounds int
 	each   time.Duration
 	out    string
+	json   bool
 }
 
 func blasCommand() *cobra.Command {
@@ -49,6 +50,9 @@ func blasCommand() *cobra.Command {
 and on as many as there are processors. A ratio above 1 is how many times as fast linalg/blas is: the median over rounds of gonum's time by its time.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.json {
+				return f.samples(&report{w: cmd.OutOrStdout(), json: true})
+			}
 			if f.out == "" {
 				return f.compare(cmd.OutOrStdout())
 			}
@@ -65,6 +69,7 @@ and on as many as there are processors. A ratio above 1 is how many times as fas
 	cmd.Flags().StringVar(&f.match, "match", "", "only lines whose name contains this")
 	cmd.Flags().IntVar(&f.rounds, "rounds", 5, "how often each implementation is timed")
 	cmd.Flags().DurationVar(&f.each, "time", 10*time.Millisecond, "how long a timing takes at least")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print one object a line, of one goroutine; one round")
 	cmd.Flags().StringVar(&f.out, "out", "", "write the table to this file")
 	return cmd
 }
@@ -81,6 +86,33 @@ func (f *blasFlags) compare(w io.Writer) error {
 		tn, xn := f.ratio(c, procs)
 		if _, err := fmt.Fprintf(w, "| %s | %d | %v | %.2f | %v | %.2f |\n", c.name, c.n, t1, x1, tn, xn); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// samples prints both implementations' times of every operation on one goroutine: blas/ours/dgemm and blas/gonum/dgemm.
+func (f *blasFlags) samples(r *report) error {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	defer blas64.Use(gonum.Implementation{})
+	match, err := expression(f.match)
+	if err != nil {
+		return err
+	}
+	for _, c := range slices.Concat(blasVectors(), blasMatrices(), blasUsers()) {
+		if !match.MatchString(c.name) || c.n > 500 { // seconds by gonum's
+			continue
+		}
+		for _, b := range []struct {
+			who string
+			of  *bothBLAS
+		}{{"ours", &bothBLAS{ourblas.Implementation{}, ourblas.Implementation{}}}, {"gonum", &bothBLAS{gonum.Implementation{}, gonum.Implementation{}}}} {
+			blas64.Use(b.of.d)
+			c.run(b.of)
+			t := bestWall(func() { c.run(b.of) })
+			if err := r.add(sample{"blas/" + b.who + "/" + strings.ReplaceAll(c.name, " ", "_"), c.n, "ns_per_call", 1e9 * t}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -5,10 +5,26 @@ import (
 	"math"
 	"sync"
 
+	"github.com/spf13/cobra"
+
 	"github.com/equivcnp/equivcnp/internal/cpu"
 	"github.com/equivcnp/equivcnp/internal/limits"
 	"github.com/equivcnp/equivcnp/simd"
 )
+
+func limitsCommand() *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "limits",
+		Short: "Measure what one core can do at most: multiply-adds, and reads from each cache",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return limitsOf(simd.CurrentLevel()).report(&report{w: cmd.OutOrStdout(), json: asJSON})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one object a line")
+	return cmd
+}
 
 // machine is what one core can do at a level, as measured: the most operations, and the fastest reads from each cache and from
 // memory.

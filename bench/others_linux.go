@@ -51,23 +51,14 @@ func cpuTimes() (others, error) {
 	return o, nil
 }
 
-// say returns a sentence if others used more than 3 % of the CPUs' time since the watch began, or the host took as much away. It returns
-// an empty string otherwise.
-func (o others) say() string {
+// shares returns which part of the CPUs' time other programs used since the watch began, and which part the host of a virtual machine
+// took away. Both are 0 where the system does not say.
+func (o others) shares() (other, stolen float64) {
 	now, err := cpuTimes()
 	if err != nil || o.start.IsZero() || now.cpus == 0 {
-		return ""
+		return 0, 0
 	}
-	const most = 0.03
 	all := (time.Since(o.start) * time.Duration(now.cpus)).Seconds()
-	other := ((now.busy - o.busy) - (now.own - o.own)).Seconds() / all
-	stolen := (now.stolen - o.stolen).Seconds() / all
-	var says []string
-	if other > most {
-		says = append(says, fmt.Sprintf("other programs used %.0f %% of the CPUs' time during the runs", 100*other))
-	}
-	if stolen > most {
-		says = append(says, fmt.Sprintf("the host of this virtual machine took %.0f %% of the CPUs' time away", 100*stolen))
-	}
-	return strings.Join(says, "; ")
+	other = ((now.busy - o.busy) - (now.own - o.own)).Seconds() / all
+	return max(0, other), (now.stolen - o.stolen).Seconds() / all
 }

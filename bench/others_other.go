@@ -2,8 +2,10 @@
 
 package main
 
-// others watches what the machine's CPUs do besides this process; only Linux tells.
+// others watches what the machine's CPUs do besides this process, where the system says so.
 type others struct{}
 
-func watchOthers() others  { return others{} }
-func (others) say() string { return "" }
+func watchOthers() others { return others{} }
+
+// shares knows nothing here.
+func (others) shares() (other, stolen float64) { return 0, 0 }

@@ -4,165 +4,241 @@ import (
 	"bytes"
 	"cmp"
 	_ "embed"
-	"errors"
 	"fmt"
 	"html/template"
-	"io"
+	"maps"
 	"math"
-	"os"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/klauspost/cpuid/v2"
-	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/internal/cpu"
-	"github.com/equivcnp/equivcnp/internal/limits"
 	"github.com/equivcnp/equivcnp/simd"
 )
-
-// reportParts are the parts of a report, in their order. Each but the first is a command of its own, which runs in a process of its own.
-var reportParts = []string{"kernels", "linalg", "neighbor", "inference", "train"}
-
-func reportCommand() *cobra.Command {
-	var f reportFlags
-	cmd := &cobra.Command{
-		Use:   "report",
-		Short: "Measure this machine in one run and write one HTML page: limits, roofline, kernels, matrices, searches, models",
-		Long: `Measure this machine, and write index.html, one page without any external resource, and report.jsonl, all lines behind it, for
-bench compare. The page has the machine's limits, a roofline (speed over operations per byte) with a roof for every cache level
-and a dot for every kernel, tables, and what was measured how. A machine that did other work meanwhile, or whose clock changed, is
-said so at its top. PEER_SECONDS sets the time per line; with the usual one the whole takes some five minutes.`,
-		Example: "  go run ./bench report --out /tmp/report\n  go run ./bench report --out /tmp/report --parts kernels --filter gemm",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.OutOrStdout(), cmd.ErrOrStderr()) },
-	}
-	cmd.Flags().StringVar(&f.out, "out", "", "folder for index.html and report.jsonl (needed)")
-	cmd.Flags().StringVar(&f.dir, "weights", "../shared/weights", "folder with the authors' checkpoints")
-	cmd.Flags().StringSliceVar(&f.parts, "parts", reportParts[:4], "what to measure, of "+strings.Join(reportParts, ", "))
-	cmd.Flags().StringVar(&f.filter, "filter", "", "kernels whose names match this regular expression")
-	must(cmd.MarkFlagRequired("out"))
-	return cmd
-}
-
-type reportFlags struct {
-	out, dir, filter string
-	parts            []string
-}
-
-// run measures, and writes the page.
-func (f *reportFlags) run(stdout, stderr io.Writer) error {
-	match, err := expression(f.filter)
-	if err != nil {
-		return err
-	}
-	for _, p := range f.parts {
-		if !slices.Contains(reportParts, p) {
-			return fmt.Errorf("--parts %s: there are %s", p, strings.Join(reportParts, ", "))
-		}
-	}
-	if err := os.MkdirAll(f.out, 0o777); err != nil { // before minutes of measuring
-		return err
-	}
-	p := page{Machine: describe(), Started: time.Now().UTC().Format("2006-01-02 15:04 UTC"), Budget: budget().String()}
-	busy, before := watchOthers(), fmaPeak()
-	lines := &report{w: io.Discard}
-	if slices.Contains(f.parts, "kernels") {
-		// One core: gonum divides large products among goroutines.
-		all := runtime.GOMAXPROCS(1)
-		err := p.kernels(stderr, lines, kernelCases(), match.MatchString)
-		runtime.GOMAXPROCS(all)
-		if err != nil {
-			return err
-		}
-	}
-	for _, part := range f.parts {
-		args := []string{part, "--json"}
-		switch part {
-		case "kernels":
-			continue
-		case "inference":
-			if _, err := os.Stat(f.dir); err != nil {
-				p.Notes = append(p.Notes, "Models were not measured: --weights names no folder with the authors' checkpoints.")
-				continue
-			}
-			args = append(args, "--weights", f.dir)
-		}
-		fmt.Fprintf(stderr, "\r%-70s", part)
-		from := len(lines.kept)
-		if err := lines.child(part, args...); err != nil {
-			return err
-		}
-		p.Tables = append(p.Tables, table{Name: part, Lines: lines.kept[from:]})
-	}
-	fmt.Fprintln(stderr)
-	if after := fmaPeak(); !(math.Abs(after/before-1) <= movingLimits) {
-		p.Cautions = append(p.Cautions,
-			fmt.Sprintf("The machine made %.0f GFLOP/s of multiply-adds at the start and %.0f at the end: it was busy, or changed its clock.", before, after))
-	}
-	if s := busy.say(); s != "" {
-		p.Cautions = append(p.Cautions, strings.ToUpper(s[:1])+s[1:]+".")
-	}
-	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, &p); err != nil {
-		return err
-	}
-	if err := errors.Join(writeSamples(filepath.Join(f.out, "report.jsonl"), lines.kept),
-		replaceFile(filepath.Join(f.out, "index.html"), b.Bytes())); err != nil {
-		return err
-	}
-	for _, c := range p.Cautions {
-		fmt.Fprintln(stderr, "caution:", c)
-	}
-	_, err = fmt.Fprintln(stdout, filepath.Join(f.out, "index.html"))
-	return err
-}
-
-// fmaPeak is the machine's speed of multiply-adds now, in GFLOP/s on one core.
-func fmaPeak() float64 {
-	flop, level := 0, simd.CurrentLevel().String()
-	t := best(func() { flop = limits.FMA(level, 1<<10) })
-	return float64(flop) / t * 1e-9
-}
 
 //go:embed report.html
 var pageText string
 
 var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"times": times,
-	"g":     func(x float64) string { return fmt.Sprintf("%.4g", x) },
+	"times":   times,
+	"g":       func(x float64) string { return fmt.Sprintf("%.4g", x) },
+	"percent": func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) },
 }).Parse(pageText))
 
 // page is what report.html shows.
 type page struct {
-	Machine         description
-	Started, Budget string
-	Cautions, Notes []string
-	Limits          *machine
-	Roofline        *roofline
-	Kernels         []kernelLine
-	Tables          []table
+	*reportFile
+	Cautions []string
+	Limits   *machine
+	Roofline *roofline
+	Means    []pageMean
+	Parts    []pagePart
+	Rejected []reportStep
 }
 
-// table is the lines of one command.
-type table struct {
+// pageMean is the geometric mean of a part's ratios to one peer, or to the fastest of each line.
+type pageMean struct {
+	Part, Peer  string
+	Mean        float64
+	Lines, Wins int // wins are lines on which ours is faster beyond noise
+}
+
+// pagePart is the table of one part.
+type pagePart struct {
 	Name  string
-	Lines []sample
+	Lines []pageLine
+}
+
+// pageLine is a line of the page: ours, what binds it, and the fastest peer.
+type pageLine struct {
+	Name, Metric    string
+	N               int
+	Value, Spread   float64
+	Bound           string // how much of which limit it reaches
+	Peer            string
+	Ratio           string
+	P               string
+}
+
+// writePage writes the page of a report.
+func writePage(path string, f *reportFile) error {
+	p := &page{reportFile: f, Rejected: f.refused()}
+	p.Limits = limitsIn(f)
+	kernels := kernelLines(f, p.Limits)
+	if p.Limits != nil && len(kernels) > 0 {
+		p.Roofline = newRoofline(p.Limits, kernels)
+	}
+	bounds := map[string]string{}
+	for i := range kernels {
+		bounds[kernels[i].Name] = kernels[i].OfLimit()
+	}
+	all := f.ratios()
+	p.Means = pageMeans(f, all)
+	p.Parts = pageParts(f, bestPeers(all), bounds)
+	p.Cautions = cautions(f)
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, p); err != nil {
+		return err
+	}
+	return replaceFile(path, b.Bytes())
+}
+
+// cautions are the sentences at the top of the page.
+func cautions(f *reportFile) (says []string) {
+	if n := len(f.refused()); n > 0 {
+		says = append(says, fmt.Sprintf("%d of %d steps were refused; the last table says why.", n, len(f.Steps)))
+	}
+	for i := range f.Lines {
+		l := &f.Lines[i]
+		if l.Part == "limits" && l.spread() > movingLimits {
+			says = append(says, fmt.Sprintf("The machine's own limit %s moved by %.0f %% between rounds: it was busy, or changed its clock.", l.Name,
+				100*l.spread()))
+		}
+	}
+	busy := slices.MaxFunc(f.Steps, func(a, b reportStep) int { return cmp.Compare(counted(a), counted(b)) })
+	if s := sayShares(busy.Others, busy.Stolen); s != "" && busy.Refused == "" {
+		says = append(says, "In the busiest step that counts, "+s+".")
+	}
+	return says
+}
+
+// counted returns the share of the CPUs' time that others took during a step, 0 if the step was refused.
+func counted(s reportStep) float64 {
+	if s.Refused != "" {
+		return 0
+	}
+	return max(s.Others, s.Stolen)
+}
+
+// limitsIn returns the machine's limits as the report's part limits has them, nil without it.
+func limitsIn(f *reportFile) *machine {
+	m := &machine{level: f.Machine.Level}
+	for i := range f.Lines {
+		l := &f.Lines[i]
+		parts := strings.Split(l.Name, "/")
+		switch {
+		case l.Part != "limits" || len(parts) < 3:
+		case parts[1] == "fma" && l.Metric == "gflops":
+			m.peak = l.median()
+		case parts[1] == "read" && len(parts) == 4:
+			m.reads = append(m.reads, readLimit{parts[3], l.N, l.median()})
+		}
+	}
+	if m.peak == 0 || len(m.reads) == 0 {
+		return nil
+	}
+	return m
+}
+
+// kernelLines are the report's kernels of ours with the work that this program's list of kernels counts for them.
+func kernelLines(f *reportFile, m *machine) []kernelLine {
+	if m == nil {
+		return nil
+	}
+	of := map[string]*reportLine{}
+	for i := range f.Lines {
+		if l := &f.Lines[i]; of[l.Name+" "+l.Metric] == nil {
+			of[l.Name+" "+l.Metric] = l
+		}
+	}
+	var all []kernelLine
+	for _, k := range kernelCases() {
+		first := k.metrics[0]
+		l := of[k.name+" "+first.metric]
+		if l == nil {
+			continue
+		}
+		t := kernelLine{Name: k.name, Metric: first.metric, Value: l.median(), work: k.work}
+		t.Seconds = secondsOf(first, t.Value)
+		t.Least, t.Bound = m.least(k.work)
+		all = append(all, t)
+	}
+	return all
+}
+
+// secondsOf returns the time of a call whose metric has that value: metrics are proportional to the time or to its inverse.
+func secondsOf(m metric, value float64) float64 {
+	one := m.value(1)
+	if k := (key{Metric: m.metric}); k.larger() {
+		return one / value
+	}
+	return value / one
+}
+
+// pageMeans are the geometric means by part: to the fastest peer of each line, then to each peer.
+func pageMeans(f *reportFile, all []ratio) []pageMean {
+	var means []pageMean
+	add := func(part, name string, some []ratio) {
+		m := pageMean{Part: part, Peer: name}
+		if m.Mean, m.Lines = meanRatio(some, part); m.Lines == 0 {
+			return
+		}
+		for _, r := range some {
+			if r.Ours.Part == part && r.Different && r.Median > 1 {
+				m.Wins++
+			}
+		}
+		means = append(means, m)
+	}
+	best := bestPeers(all)
+	for _, part := range reportParts {
+		add(part, "the fastest of each line", best)
+		by := map[string][]ratio{}
+		for _, r := range all {
+			title := f.versionOf(r.Who)
+			by[title] = append(by[title], r)
+		}
+		for _, title := range slices.Sorted(maps.Keys(by)) {
+			add(part, title, by[title])
+		}
+	}
+	return means
+}
+
+// pageParts are the tables: every line of ours, its limit and its fastest peer.
+func pageParts(f *reportFile, best []ratio, bounds map[string]string) []pagePart {
+	fastest := map[*reportLine]ratio{}
+	for _, r := range best {
+		fastest[r.Ours] = r
+	}
+	var parts []pagePart
+	for _, name := range reportParts {
+		p := pagePart{Name: name}
+		for i := range f.Lines {
+			l := &f.Lines[i]
+			if l.Part != name || name != "limits" && whoseAt(strings.Split(l.Name, "/")) < 0 {
+				continue
+			}
+			line := pageLine{Name: l.Name, Metric: l.Metric, N: l.N, Value: l.median(), Spread: l.spread(), Bound: bounds[l.Name]}
+			if r, ok := fastest[l]; ok {
+				line.Peer = r.Who
+				line.Ratio = fmt.Sprintf("%.2f (%.2f to %.2f)", r.Median, r.Least, r.Most)
+				line.P = fmt.Sprintf("%.2g", r.P)
+				if !r.Different {
+					line.P += ", noise"
+				}
+			}
+			p.Lines = append(p.Lines, line)
+		}
+		if p.Lines != nil {
+			parts = append(parts, p)
+		}
+	}
+	return parts
 }
 
 // description says what the machine is.
 type description struct {
 	CPU, Level, Levels, System, Go, Version, Caches string
-	Cores                                           int
+	Family, Model, Cores                            int
 }
 
 func describe() description {
 	d := description{CPU: cpuid.CPU.BrandName, Level: simd.CurrentLevel().String(), System: runtime.GOOS + "/" + runtime.GOARCH,
-		Go: runtime.Version(), Cores: runtime.GOMAXPROCS(0)}
+		Go: runtime.Version(), Family: cpuid.CPU.Family, Model: cpuid.CPU.Model, Cores: runtime.GOMAXPROCS(0)}
 	if d.CPU == "" {
 		d.CPU = "CPU without a name"
 	}
@@ -181,36 +257,6 @@ func describe() description {
 		}
 	}
 	return d
-}
-
-// kernels measures those kernels whose names match, and the limits of one core.
-func (p *page) kernels(progress io.Writer, lines *report, cases []kernelCase, match func(string) bool) error {
-	m := limitsOf(simd.CurrentLevel())
-	p.Limits = m
-	if err := m.report(lines); err != nil {
-		return err
-	}
-	for _, k := range cases {
-		if !match(k.name) {
-			continue
-		}
-		fmt.Fprintf(progress, "\r%-70s", k.name)
-		t, err := k.measure(m)
-		if err != nil {
-			return err
-		}
-		p.Kernels = append(p.Kernels, t)
-		for _, metric := range k.metrics {
-			if err := lines.add(sample{k.name, metric.n, metric.metric, metric.value(t.Seconds)}); err != nil {
-				return err
-			}
-		}
-	}
-	if p.Kernels == nil {
-		return errors.New("--filter: no kernel's name matches")
-	}
-	p.Roofline = newRoofline(m, p.Kernels)
-	return nil
 }
 
 // roofline is a picture of speed over operations per byte (Williams, Waterman, Patterson, "Roofline", Communications of the ACM 52,

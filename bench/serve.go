@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -25,6 +26,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/equivcnp/equivcnp/cnp/serve"
+	"github.com/equivcnp/equivcnp/cnp/serve/client"
 	"github.com/equivcnp/equivcnp/cnp/weights"
 )
 
@@ -128,11 +130,20 @@ func benchServer(ctx context.Context, dir string, in io.Reader, out io.Writer) e
 	fmt.Fprintln(out, "http://"+l.Addr().String())
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	go func() {
-		io.Copy(io.Discard, in)
-		stop()
-	}()
+	go untilEOF(in, stop)
 	return s.Serve(ctx, l, serve.Limits{})
+}
+
+// untilEOF calls stop when in ends: a server ends with the process that started it.
+func untilEOF(in io.Reader, stop func()) {
+	io.Copy(io.Discard, in)
+	stop()
+}
+
+// isBusy reports whether a server refused a request because it had too many.
+func isBusy(err error) bool {
+	var e *client.Error
+	return errors.As(err, &e) && (e.Status == http.StatusServiceUnavailable || e.Status == http.StatusTooManyRequests || e.Status == http.StatusGatewayTimeout)
 }
 
 // serverChild is a server in a process of its own.
@@ -143,11 +154,16 @@ type serverChild struct {
 }
 
 func startServer(dir string) (*serverChild, error) {
+	return startChild("serve", "--role", "server", "--weights", dir)
+}
+
+// startChild runs this program with arguments that make it a server, which prints its address.
+func startChild(args ...string) (*serverChild, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(self, "serve", "--role", "server", "--weights", dir)
+	cmd := exec.Command(self, args...)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
