@@ -54,13 +54,13 @@ type pagePart struct {
 
 // pageLine is a line of the page: ours, what binds it, and the fastest peer.
 type pageLine struct {
-	Name, Metric    string
-	N               int
-	Value, Spread   float64
-	Bound           string // how much of which limit it reaches
-	Peer            string
-	Ratio           string
-	P               string
+	Name, Metric  string
+	N             int
+	Value, Spread float64
+	Bound         string // how much of which limit it reaches
+	Peer          string
+	Ratio         string
+	P             string
 }
 
 // writePage writes the page of a report.

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -29,11 +28,14 @@ type scenarioTasks struct {
 	config   cnp.Config
 	inputs   []safetensors.Tensor // [B, ...] each
 	y        []float32
+	counts   []bool // of y, nil if all do
 	b        int
+	family   cnp.Likelihood
+	params   bool    // predictions have parameters besides mean and deviation
 	expected float64 // the log-likelihood that the vectors state, NaN if none
 }
 
-// readScenarioTasks reads the conformance vectors of a model whose predictions are normal distributions.
+// readScenarioTasks reads the conformance vectors of a model.
 func readScenarioTasks(dir, model string) (*scenarioTasks, error) {
 	about, err := pretrained.About(model)
 	if err != nil {
@@ -45,19 +47,25 @@ func readScenarioTasks(dir, model string) (*scenarioTasks, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	s := &scenarioTasks{model: model, config: about.Config, expected: math.NaN()}
+	if s.family, err = cnp.ParseLikelihood(&about.Config); err != nil {
+		return nil, err
+	}
 	for _, t := range f.Tensors {
 		switch {
 		case t.Name == "expected_params":
-			return nil, fmt.Errorf("--model %s: its predictions are no normal distributions, which the scenarios score", model)
+			s.params = true
 		case strings.HasPrefix(t.Name, "expected_"):
 		case t.Name == "y_target":
 			if s.y, err = t.Float32s(); err != nil {
 				return nil, fmt.Errorf("%s: %w", path, err)
 			}
-		case strings.HasSuffix(t.Name, "_mask"):
-			return nil, fmt.Errorf("--model %s: its tasks have padding, which the scenarios do not score", model)
 		default:
 			s.inputs, s.b = append(s.inputs, t), t.Shape[0]
+		}
+	}
+	if m := f.Get("target_mask"); m != nil {
+		if s.counts, err = maskOf(m, about.Config.DimY); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	if s.b == 0 || len(s.y) == 0 {
@@ -69,6 +77,68 @@ func readScenarioTasks(dir, model string) (*scenarioTasks, error) {
 		}
 	}
 	return s, nil
+}
+
+// outputs are the names of what a prediction consists of.
+func (s *scenarioTasks) outputs() []string {
+	if s.params {
+		return []string{"mean", "std", "params"}
+	}
+	return []string{"mean", "std"}
+}
+
+// prediction puts one together from tensors.
+func (s *scenarioTasks) prediction(get func(name string) ([]float32, error)) (*cnp.Prediction[float32], error) {
+	p := &cnp.Prediction[float32]{Likelihood: s.family}
+	for _, name := range s.outputs() {
+		v, err := get(name)
+		if err != nil {
+			return nil, err
+		}
+		switch name {
+		case "mean":
+			p.Mean = v
+		case "std":
+			p.Std = v
+		default:
+			p.Params = v
+		}
+	}
+	return p, nil
+}
+
+// score adds up the log-density and squared error of the values of the i-th task, and how many they are.
+func (s *scenarioTasks) score(p *cnp.Prediction[float32], i int) (loglik, square float64, n int, err error) {
+	per := len(s.y) / s.b
+	if len(p.Mean) != per || len(p.Std) != per {
+		return 0, 0, 0, fmt.Errorf("task %d: %d means and %d deviations: need %d", i, len(p.Mean), len(p.Std), per)
+	}
+	counts := slices.Repeat([]bool{true}, per)
+	if s.counts != nil {
+		counts = s.counts[i*per : (i+1)*per]
+	}
+	y := s.y[i*per : (i+1)*per]
+	loglik, n = p.Marginals().LogDensity(y, counts)
+	for k, v := range y {
+		if counts[k] {
+			d := float64(v) - float64(p.Mean[k])
+			square += d * d
+		}
+	}
+	return loglik, square, n, nil
+}
+
+// maskOf returns the mask of a tensor, each number repeated so often.
+func maskOf(t *safetensors.Tensor, times int) ([]bool, error) {
+	v, err := t.Float32s()
+	if err != nil {
+		return nil, err
+	}
+	var mask []bool
+	for _, x := range v {
+		mask = append(mask, slices.Repeat([]bool{x != 0}, times)...)
+	}
+	return mask, nil
 }
 
 // query returns the inputs of n tasks from the i-th on, around the end.
@@ -89,14 +159,14 @@ func (s *scenarioTasks) query(i, n int) []safetensors.Tensor {
 
 // A scenarioSystem is what answers queries. It may be asked by several goroutines at once.
 type scenarioSystem interface {
-	// predict returns mean and standard deviation of every target of the query's tasks.
-	predict(ctx context.Context, query []safetensors.Tensor) (mean, std []float32, err error)
+	// predict returns mean, standard deviation and, where the model's distribution has them, parameters of every target of the query's tasks.
+	predict(ctx context.Context, query []safetensors.Tensor) (*cnp.Prediction[float32], error)
 	close() error
 }
 
 // librarySystem is a Go program's own call.
 type librarySystem struct {
-	config  cnp.Config
+	config cnp.Config
 	call   eval.Predictor[float32]
 }
 
@@ -108,33 +178,29 @@ func newLibrarySystem(s *scenarioTasks) (*librarySystem, error) {
 	return &librarySystem{s.config, eval.Model(m)}, nil
 }
 
-func (l *librarySystem) predict(ctx context.Context, query []safetensors.Tensor) (mean, std []float32, err error) {
+func (l *librarySystem) predict(ctx context.Context, query []safetensors.Tensor) (*cnp.Prediction[float32], error) {
 	file, tasks := taskfile.Of("query", query), &task.Tasks[float32]{}
 	if l.config.Architecture.Image() {
 		im, err := file.Images(l.config.DimY)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		tasks.Images = &im.Batch
 	} else {
 		c, err := file.Curves(&l.config)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		tasks.Curves = &c.Batch
 	}
-	p, err := l.call(ctx, tasks)
-	if err != nil {
-		return nil, nil, err
-	}
-	return p.Mean, p.Std, nil
+	return l.call(ctx, tasks)
 }
 
 func (*librarySystem) close() error { return nil }
 
 // serverSystem is a server in a process of its own, asked over REST.
 type serverSystem struct {
-	model string
+	tasks *scenarioTasks
 	child *serverChild
 	c     *client.Client
 }
@@ -144,52 +210,48 @@ func newServerSystem(s *scenarioTasks) (*serverSystem, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &serverSystem{s.model, child, client.New(child.url, client.Options{})}, nil
+	return &serverSystem{s, child, client.New(child.url, client.Options{})}, nil
 }
 
-func (s *serverSystem) predict(ctx context.Context, query []safetensors.Tensor) (mean, std []float32, err error) {
-	r := &client.Request{Outputs: []string{"mean", "std"}}
+func (s *serverSystem) predict(ctx context.Context, query []safetensors.Tensor) (*cnp.Prediction[float32], error) {
+	r := &client.Request{Outputs: s.tasks.outputs()}
 	for _, t := range query {
 		in := client.Tensor{Name: t.Name, Datatype: map[safetensors.DType]string{safetensors.F32: "FP32", safetensors.F64: "FP64"}[t.DType],
 			Shape: t.Shape, Data: t.Data}
-		if t.Name == "mask" {
-			v, err := t.Float32s()
+		if strings.HasSuffix(t.Name, "mask") {
+			mask, err := maskOf(&t, 1)
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
-			seen := make([]bool, len(v))
-			for i, x := range v {
-				seen[i] = x != 0
+			if t.Name == "mask" {
+				in.Shape = append([]int{t.Shape[0], 1}, t.Shape[1:]...)
 			}
-			in = client.Bools(t.Name, append([]int{t.Shape[0], 1}, t.Shape[1:]...), seen)
+			in = client.Bools(t.Name, in.Shape, mask)
 		}
 		if strings.HasPrefix(t.Name, "x_") { // as equivcnp predict --standardise=false does
 			r.Parameters = map[string]any{"standardise": false}
 		}
 		r.Inputs = append(r.Inputs, in)
 	}
-	resp, err := s.c.Infer(ctx, s.model, r)
+	resp, err := s.c.Infer(ctx, s.tasks.model, r)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	var out [2][]float32
-	for i, name := range r.Outputs {
+	return s.tasks.prediction(func(name string) ([]float32, error) {
 		t := resp.Get(name)
 		if t == nil {
-			return nil, nil, fmt.Errorf("the server's answer has no output %q", name)
+			return nil, fmt.Errorf("the server's answer has no output %q", name)
 		}
-		if out[i], err = t.Float32s(); err != nil {
-			return nil, nil, err
-		}
-	}
-	return out[0], out[1], nil
+		return t.Float32s()
+	})
 }
 
 func (s *serverSystem) close() error { return s.child.stop() }
 
 // programSystem runs equivcnp predict, a process a query, with files between.
 type programSystem struct {
-	model, program, dir string
+	tasks        *scenarioTasks
+	program, dir string
 }
 
 func newProgramSystem(s *scenarioTasks, program string) (*programSystem, error) {
@@ -198,20 +260,20 @@ func newProgramSystem(s *scenarioTasks, program string) (*programSystem, error) 
 		return nil, fmt.Errorf("--program %s: %w: `make` builds it", program, err)
 	}
 	dir, err := os.MkdirTemp("", "equivcnp-scenario")
-	return &programSystem{s.model, path, dir}, err
+	return &programSystem{s, path, dir}, err
 }
 
-func (p *programSystem) predict(ctx context.Context, query []safetensors.Tensor) (mean, std []float32, err error) {
+func (p *programSystem) predict(ctx context.Context, query []safetensors.Tensor) (*cnp.Prediction[float32], error) {
 	dir, err := os.MkdirTemp(p.dir, "query")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	in, out := filepath.Join(dir, "in.safetensors"), filepath.Join(dir, "out.safetensors")
 	if err := safetensors.Write(in, &safetensors.File{Tensors: query}); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	args := []string{"predict", "--model", p.model, "--in", in, "--out", out, "--no-check"}
+	args := []string{"predict", "--model", p.tasks.model, "--in", in, "--out", out, "--no-check"}
 	if query[0].Name != "image" && query[0].Name != "mask" {
 		args = append(args, "--standardise=false")
 	}
@@ -219,21 +281,19 @@ func (p *programSystem) predict(ctx context.Context, query []safetensors.Tensor)
 	cmd := exec.CommandContext(ctx, p.program, args...)
 	cmd.Stdout, cmd.Stderr = io.Discard, &says
 	if err := cmd.Run(); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w: %s", p.program, err, bytes.TrimSpace(says.Bytes()))
+		return nil, fmt.Errorf("%s: %w: %s", p.program, err, bytes.TrimSpace(says.Bytes()))
 	}
 	f, err := safetensors.Read(out)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	m, s := f.Get("mean"), f.Get("std")
-	if m == nil || s == nil {
-		return nil, nil, errors.New("the program wrote no mean or no std")
-	}
-	if mean, err = m.Float32s(); err != nil {
-		return nil, nil, err
-	}
-	std, err = s.Float32s()
-	return mean, std, err
+	return p.tasks.prediction(func(name string) ([]float32, error) {
+		t := f.Get(name)
+		if t == nil {
+			return nil, fmt.Errorf("the program wrote no tensor %q", name)
+		}
+		return t.Float32s()
+	})
 }
 
 func (p *programSystem) close() error { return os.RemoveAll(p.dir) }
