@@ -36,6 +36,11 @@ func TestNearestOnGrid(t *testing.T) {
 }
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" && len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-test.") {
+		memoryBytes = 1 << 20
+		main()
+		return
+	}
 	memoryBytes = 1 << 20 // tests do not need a realistic speed of memory
 	os.Exit(m.Run())
 }

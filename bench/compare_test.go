@@ -127,30 +127,3 @@ func TestCompareFiles(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
-
-// TestReport writes a page of two kernels and reads its numbers.
-func TestReport(t *testing.T) {
-	t.Setenv("PEER_SECONDS", "1e-9")
-	dir := filepath.Join(t.TempDir(), "new", "folder")
-	cmd := reportCommand()
-	var out bytes.Buffer
-	cmd.SetOut(&out)
-	cmd.SetErr(io.Discard)
-	cmd.SetArgs([]string{"--out", dir, "--parts", "kernels", "--filter", "^gemm/ours/(16x16x50|50x16x25)|^exp/L2"})
-	require.NoError(t, cmd.Execute())
-	html, err := os.ReadFile(filepath.Join(dir, "index.html"))
-	require.NoError(t, err)
-	for _, want := range []string{"<h1>EquivCNP on ", "gemm/16x16x50", "<circle", "operations per byte", "Multiply-adds, one core"} {
-		require.Contains(t, string(html), want)
-	}
-	for _, never := range []string{"ZgotmplZ", "<no value>", "NaN", "+Inf", "http://", "https://"} {
-		require.NotContains(t, string(html), never)
-	}
-	lines, err := readSamples(filepath.Join(dir, "report.jsonl"))
-	require.NoError(t, err)
-	require.Greater(t, len(lines), 5)
-	cmd = reportCommand()
-	cmd.SetArgs([]string{"--out", dir, "--parts", "everything"})
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	require.ErrorContains(t, cmd.Execute(), "--parts everything")
-}

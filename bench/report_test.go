@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// asProgram tells a process that it is not the tests but the program: a report runs itself again.
+const asProgram = "EQUIVCNP_BENCH_AS_PROGRAM"
+
+// quiet runs a command whose output nobody wants.
+func quiet(t *testing.T, cmd *cobra.Command, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	cmd.SetOut(&out)
+	cmd.SetErr(io.Discard)
+	cmd.SetArgs(args)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	err := cmd.Execute()
+	return out.String(), err
+}
+
+// TestReport writes a report of two kernels in two rounds, is killed in the middle of a line, and resumes.
+func TestReport(t *testing.T) {
+	t.Setenv("PEER_SECONDS", "1e-9")
+	t.Setenv(asProgram, "1")
+	dir := filepath.Join(t.TempDir(), "new", "folder")
+	args := []string{"--out", dir, "--parts", "limits,kernels", "--filter", "^gemm/ours/(16x16x50|50x16x25)|^exp/L2", "--busy", "1", "--rounds", "2",
+		"--weights", "absent", "--peers", "absent"}
+	_, err := quiet(t, reportCommand(), args...)
+	require.NoError(t, err)
+	f, err := readReport(filepath.Join(dir, "report.json"))
+	require.NoError(t, err)
+	require.Len(t, f.Steps, 4)
+	require.Greater(t, len(f.Lines), 5)
+	for _, l := range f.Lines {
+		require.Equal(t, []int{0, 1}, l.Rounds, l.Name)
+	}
+	html, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	require.NoError(t, err)
+	for _, want := range []string{"<h1>EquivCNP on ", "gemm/ours/16x16x50", "<circle", "operations per byte", "Multiply-adds, one core", "gonum v"} {
+		require.Contains(t, string(html), want)
+	}
+	for _, never := range []string{"ZgotmplZ", "<no value>", "NaN", "+Inf", "http://", "https://"} {
+		require.NotContains(t, string(html), never)
+	}
+
+	path := filepath.Join(dir, "journal.jsonl")
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	killed := slices.Concat(slices.Concat(lines[:4]...), lines[4][:len(lines[4])/2])
+	require.NoError(t, os.WriteFile(path, killed, 0o600))
+	_, err = quiet(t, reportCommand(), append(args, "--resume")...)
+	require.NoError(t, err)
+	resumed, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.True(t, bytes.HasPrefix(resumed, bytes.Join(lines[:4], nil)), "what was measured is kept")
+	require.Equal(t, 5, bytes.Count(resumed, []byte("\n")))
+
+	t.Setenv("PEER_SECONDS", "1e-8")
+	_, err = quiet(t, reportCommand(), append(args, "--resume")...)
+	require.ErrorContains(t, err, "with another PEER_SECONDS")
+	for want, args := range map[string][]string{
+		"--parts everything": {"--out", dir, "--parts", "everything"},
+		"--busy 0":           {"--out", dir, "--busy", "0"},
+		"--rounds 0":         {"--out", dir, "--rounds", "0"},
+	} {
+		_, err = quiet(t, reportCommand(), args...)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// reportOf is a report of one part.
+func reportOf(peers []peer, lines ...reportLine) *reportFile {
+	for i := range lines {
+		lines[i].Part = "kernels"
+		if lines[i].Rounds == nil {
+			for r := range lines[i].Values {
+				lines[i].Rounds = append(lines[i].Rounds, r)
+			}
+		}
+	}
+	return &reportFile{reportHead: reportHead{Peers: peers}, Lines: lines, Version: 1}
+}
+
+// TestRatios: rounds are paired, larger is better of speeds, and who has no version or computes something else is left out.
+func TestRatios(t *testing.T) {
+	line := func(name, metric string, values ...float64) reportLine {
+		return reportLine{Name: name, N: 7, Metric: metric, Values: values}
+	}
+	f := reportOf([]peer{{[]string{"blis"}, "BLIS", "0.9"}, {[]string{"gcc"}, "gcc", "12"}},
+		line("gemm/ours/1x1", "gflops", 20, 40, 60), line("gemm/blis/1x1", "gflops", 10, 20, 20), line("gemm/secret/1x1", "gflops", 1, 1, 1),
+		line("gemm/blis/2x2", "gflops", 1, 1, 1), line("gemm/blis_f32/1x1", "gflops", 1, 1, 1),
+		line("exp/ours/L2", "ns_per_elem", 1, 2, 4), line("exp/gcc/L2", "ns_per_elem", 2, 2, 2), line("exp/ours/L2", "peak_bytes", 1, 1, 1),
+		line("exp/gcc/L2", "peak_bytes", 9, 9, 9))
+	all := f.ratios()
+	require.Len(t, all, 2)
+	require.Equal(t, []float64{2, 3, 2}, []float64{all[0].Least, all[0].Most, all[0].Median})
+	require.Equal(t, []float64{0.5, 2, 1}, []float64{all[1].Least, all[1].Most, all[1].Median})
+	require.Equal(t, "gemm/1x1", all[0].Line())
+	mean, n := meanRatio(all, "kernels")
+	require.Equal(t, 2, n)
+	require.InEpsilon(t, 1.4142135, mean, 1e-6)
+
+	// A round that one side lacks counts for neither.
+	f = reportOf(f.Peers, reportLine{Name: "exp/ours/L2", Metric: "ns_per_elem", Rounds: []int{0, 2}, Values: []float64{1, 1}},
+		reportLine{Name: "exp/gcc/L2", Metric: "ns_per_elem", Rounds: []int{1, 2}, Values: []float64{50, 3}})
+	all = f.ratios()
+	require.Len(t, all, 1)
+	require.Equal(t, 3.0, all[0].Median)
+	require.Equal(t, 1, all[0].Rounds)
+}
+
+// TestRefusedStepsDoNotCount: the numbers of a step during which the machine was busy are in no line.
+func TestRefusedStepsDoNotCount(t *testing.T) {
+	j := &journal{done: map[string]bool{}}
+	s := func(round int, refused string, v float64) {
+		j.keep(reportStep{Part: "kernels", Name: "a", Round: round, Refused: refused, Samples: []sample{{"exp/ours/L2", 1, "gbps", v}}})
+	}
+	s(0, "", 1)
+	s(1, "other programs used 50 %", 9)
+	f := newReportFile(j)
+	require.Equal(t, []float64{1}, f.Lines[0].Values)
+	require.Len(t, f.refused(), 1)
+	require.Len(t, cautions(f), 1)
+	s(1, "", 2) // as a resumed run measures it again
+	f = newReportFile(j)
+	require.Equal(t, []float64{1, 2}, f.Lines[0].Values)
+	require.Empty(t, f.refused())
+}
+
+// TestTables: the tables in README.md and docs/performance.md are those of the files in bench/results.
+func TestTables(t *testing.T) {
+	for _, file := range []string{"README.md", "docs/performance.md"} {
+		was, now, err := tablesOf("..", file)
+		require.NoError(t, err)
+		require.Equal(t, now, was, "%s: go run ./bench merge --readme writes its tables", file)
+	}
+}
+
+// ratioIn finds a ratio in prose: "4.1 times as fast", "3.8 to 4.1 times oneDNN's pace".
+var ratioIn = regexp.MustCompile(`(?i)\d times (as fast as|the pace of|the speed of)? ?(oneDNN|OpenBLAS|ONNX|PyTorch|Eigen|gonum|BLIS)`)
+
+// TestNoRatioWithoutVersion: README's prose states no ratio to a peer outside its tables, where versions are named.
+func TestNoRatioWithoutVersion(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "README.md"))
+	require.NoError(t, err)
+	require.Empty(t, ratioIn.FindAllString(string(text), -1))
+}
+
+// TestMerge lays two machines side by side.
+func TestMerge(t *testing.T) {
+	dir := t.TempDir()
+	var paths []string
+	for i, cpu := range []string{"first", "second"} {
+		f := reportOf([]peer{{[]string{"blis"}, "BLIS", "0.9"}},
+			reportLine{Name: "gemm/ours/1x1", N: 1, Metric: "gflops", Values: []float64{20}},
+			reportLine{Name: "gemm/blis/1x1", N: 1, Metric: "gflops", Values: []float64{10 / float64(i+1)}})
+		f.Machine.CPU = cpu
+		paths = append(paths, filepath.Join(dir, cpu+".json"))
+		require.NoError(t, f.write(paths[i]))
+	}
+	out, err := quiet(t, mergeCommand(), paths...)
+	require.NoError(t, err)
+	require.Contains(t, out, "| kernels | BLIS 0.9 | 2.00 (1 lines) | 4.00 (1 lines) |")
+	require.Contains(t, out, "| gemm/1x1 | 2.00 blis | 4.00 blis |")
+	page := filepath.Join(dir, "all.html")
+	_, err = quiet(t, mergeCommand(), append(paths, "--html", page)...)
+	require.NoError(t, err)
+	html, err := os.ReadFile(page)
+	require.NoError(t, err)
+	require.Contains(t, string(html), "BLIS 0.9")
+	require.NotContains(t, strings.ToLower(string(html)), "http")
+	_, err = quiet(t, mergeCommand(), filepath.Join(dir, "absent.json"))
+	require.ErrorContains(t, err, "absent.json")
+}
+
+// TestWindow: the sum over a window is the convolution that ONNX Runtime computes.
+func TestWindow(t *testing.T) {
+	const side, width, c = 9, 7, 3
+	offsets, index, pose := windowNeighbours(side, width)
+	rng := peerSeed
+	f, w := rng.floats(side*side*c, 1), rng.floats(width*width*c, 1)
+	out := make([]float32, side*side*c)
+	simd.DepthwiseF32(out, f, w, offsets, index, pose, c, false)
+	for i := range side {
+		for j := range side {
+			for ch := range c {
+				want := 0.0
+				for a := range width {
+					for b := range width {
+						if r, q := i+a-width/2, j+b-width/2; r >= 0 && r < side && q >= 0 && q < side {
+							want += float64(w[(a*width+b)*c+ch]) * float64(f[(r*side+q)*c+ch])
+						}
+					}
+				}
+				require.InDelta(t, want, out[(i*side+j)*c+ch], 1e-5)
+			}
+		}
+	}
+}
