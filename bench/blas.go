@@ -106,7 +106,8 @@ func (f *blasFlags) samples(r *report) error {
 		for _, b := range []struct {
 			who string
 			of  *bothBLAS
-		}{{"ours", &bothBLAS{ourblas.Implementation{}, ourblas.Implementation{}}}, {"gonum", &bothBLAS{gonum.Implementation{}, gonum.Implementation{}}}} {
+		}{{"ours", &bothBLAS{ourblas.Implementation{}, ourblas.Implementation{}}},
+			{"gonum", &bothBLAS{gonum.Implementation{}, gonum.Implementation{}}}} {
 			blas64.Use(b.of.d)
 			c.run(b.of)
 			t := bestWall(func() { c.run(b.of) })

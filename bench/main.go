@@ -131,8 +131,8 @@ func main() {
 		},
 	}
 	root.AddCommand(kernelsCommand(), modelsCommand(), inferenceCommand(), linalgCommand(), blasCommand(), trainCommand(),
-		neighborCommand(), serveCommand(), dataCommand(), costsCommand(), conformanceCommand(), compareCommand(), reportCommand(), mergeCommand(),
-		limitsCommand(), scenarioCommand(), childCommand(), &cobra.Command{
+		neighborCommand(), serveCommand(), dataCommand(), costsCommand(), conformanceCommand(), compareCommand(), reportCommand(),
+		mergeCommand(), limitsCommand(), scenarioCommand(), childCommand(), &cobra.Command{
 			Use:   "levels",
 			Short: "Print the instruction set levels of this machine, one a line",
 			Args:  cobra.NoArgs,

@@ -25,8 +25,8 @@ func mergeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge [REPORT.json ...]",
 		Short: "Lay the reports of several machines side by side, and write the tables of README.md",
-		Long: `Lay reports (report.json of bench report) of several machines side by side: how many times as fast as each peer, with the peers'
-versions, as Markdown, or with --html as a page. Without files it takes all of bench/results.
+		Long: `Lay reports (report.json of bench report) of several machines side by side: how many times as fast as each peer, with the
+peers' versions, as Markdown, or with --html as a page. Without files it takes all of bench/results.
 
 --readme writes the tables between the marks in README.md and docs/performance.md anew, from the files in bench/results alone. A test
 compares them.`,
@@ -75,7 +75,8 @@ func resultFiles(root string) (paths []string, err error) {
 		paths = append(paths, some...)
 	}
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("%s: no report.json or convnet.json: --root names the repository's folder", filepath.Join(root, "bench", "results"))
+		return nil, fmt.Errorf("%s: no report.json or convnet.json: --root names the repository's folder",
+			filepath.Join(root, "bench", "results"))
 	}
 	slices.Sort(paths)
 	return paths, nil
@@ -172,15 +173,18 @@ var mergedTemplate = template.Must(template.New("merged").Parse(`<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>EquivCNP on several machines</title>
 <style>
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem; color-scheme: light dark; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; } th, td { padding: .15rem .7rem; text-align: left; border-bottom: 1px solid #8888; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .15rem .7rem; text-align: left; border-bottom: 1px solid #8888; }
 </style>
 <h1>EquivCNP on several machines</h1>
-<p>How many times as fast as its peers: geometric means of a part's lines, then the fastest peer of every line. The peer's time over ours.</p>
+<p>How many times as fast as its peers: geometric means of a part's lines, then the fastest peer of every line. The peer's time over
+ours.</p>
 {{range .Grids}}<table>
 {{range .}}<tr>{{range .}}<td>{{.}}{{end}}
 {{end}}</table><br>
 {{end}}<h2>Peers</h2>
-{{range .Files}}<p>{{.Machine.CPU}}, measured {{.Started}}: {{range $i, $p := .Peers}}{{if $i}}; {{end}}{{$p.Title}} {{$p.Version}}{{end}}.</p>
+{{range .Files}}<p>{{.Machine.CPU}}, measured {{.Started}}:
+{{range $i, $p := .Peers}}{{if $i}}; {{end}}{{$p.Title}} {{$p.Version}}{{end}}.</p>
 {{end}}</html>
 `))
 

@@ -31,7 +31,8 @@ var peerPackages = []struct {
 	{"oneDNN", "libdnnl-dev", []string{"onednn"}},
 	{"SLEEF", "libsleef-dev", []string{"sleef", "soa_sleef"}},
 	{"nanoflann", "libnanoflann-dev", []string{"nanoflann"}},
-	{"g++ -O3 with glibc's libmvec", "g++", []string{"libmvec", "soa", "gcc", "plain", "grid_plain", "avx2", "avx512", "fused", "row", "direct"}},
+	{"g++ -O3 with glibc's libmvec", "g++", []string{"libmvec",
+		"soa", "gcc", "plain", "grid_plain", "avx2", "avx512", "fused", "row", "direct"}},
 }
 
 // installedPeers are the peers whose versions can be told: Debian's packages, ONNX Runtime beside the peers' networks, and gonum, which

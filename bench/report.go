@@ -35,8 +35,8 @@ func reportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Measure this machine and its peers in turns and write one HTML page and report.json",
-		Long: `Measure this machine: its limits, kernels, BLAS, small matrices, distances, searches, models (inference, training, a server) and,
-beside each, what peers are there, in turns: in every round each program runs once, ours first in one round and last in the next.
+		Long: `Measure this machine: its limits, kernels, BLAS, small matrices, distances, searches, models (inference, training, a server)
+and, beside each, what peers are there, in turns: in every round each program runs once, ours first in one round and last in the next.
 Ratios are those of one round, so that what disturbs a round disturbs both sides.
 
 A folder gets journal.jsonl, to which every step is added as it ends, report.json, which bench merge reads, and index.html, one page
@@ -47,7 +47,8 @@ A step during which other programs used more than --busy of the CPUs' time is re
 the command waits for a quiet machine, --patience at most. Peers are compared only where their version is known.
 
 PEER_SECONDS sets the time of one line; here 0.05 is the usual, as there are several rounds.`,
-		Example: "  go run ./bench report --out /tmp/report\n  go run ./bench report --out /tmp/report --quick --parts kernels --filter gemm\n" +
+		Example: "  go run ./bench report --out /tmp/report\n" +
+			"  go run ./bench report --out /tmp/report --quick --parts kernels --filter gemm\n" +
 			"  go run ./bench report --out /tmp/report --resume",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
@@ -149,7 +150,8 @@ func (f *reportFlags) head() (reportHead, error) {
 	if goPeers, err := versionsOf(f.gopeers); err == nil {
 		h.Peers = append(h.Peers, goPeers...)
 	} else if slices.Contains(f.parts, "gopeers") {
-		h.Notes = append(h.Notes, "Libraries in Go besides gonum were not measured: --go-peers names no program (cd bench/peers && go build -o ../../bin/peers .).")
+		h.Notes = append(h.Notes, "Libraries in Go besides gonum were not measured: --go-peers names no program "+
+			"(cd bench/peers && go build -o ../../bin/peers .).")
 	}
 	if _, err := os.Stat(filepath.Join(f.peers, "bin")); err != nil {
 		h.Notes = append(h.Notes, "The peers' programs in C++ were not measured: --peers names no folder with bin.")
@@ -168,7 +170,9 @@ func (f *reportFlags) measure(ctx context.Context, j *journal, progress io.Write
 	}
 	for round := range f.rounds {
 		for _, part := range f.parts {
-			turn := slices.DeleteFunc(slices.Clone(programs), func(p program) bool { return p.part != part || p.rounds <= round && p.rounds > 0 })
+			turn := slices.DeleteFunc(slices.Clone(programs), func(p program) bool {
+				return p.part != part || p.rounds <= round && p.rounds > 0
+			})
 			if round%2 == 1 {
 				slices.Reverse(turn)
 			}
@@ -266,7 +270,8 @@ func (f *reportFlags) programs() []program {
 	must(err)
 	add := func(part string, args ...string) {
 		if slices.Contains(f.parts, part) {
-			all = append(all, program{part: part, name: "ours " + strings.Join(args, " "), args: append([]string{self}, args...), ours: true})
+			all = append(all, program{part: part, name: "ours " + strings.Join(args, " "), args: append([]string{self}, args...),
+				ours: true})
 		}
 	}
 	add("limits", "limits", "--json")
@@ -298,8 +303,13 @@ func (f *reportFlags) programs() []program {
 		for _, m := range models {
 			add("inference", "inference", "--json", "--only", m, "--weights", f.weights)
 		}
-		add("server", "scenario", "all", "--json", "--of", "server", "--seconds", map[bool]string{true: "1", false: "3"}[f.quick], "--weights", f.weights)
 	}
+	seconds := "2"
+	if f.quick {
+		seconds = "0.5"
+	}
+	add("server", "scenario", "all", "--json", "--of", "server", "--seconds", seconds)
+	add("server", "scenario", "all", "--json", "--of", "library", "--seconds", seconds)
 	steps := []string{"curve/rbf", "image/T(2)", "plane/levels"}
 	if f.quick {
 		steps = steps[:1]
@@ -342,19 +352,21 @@ func (f *reportFlags) peerPrograms() []program {
 	there := func(name string) bool { _, err := os.Stat(filepath.Join(net, name)); return err == nil }
 	for _, b := range []string{"1", "8"} {
 		if there("bin/onednn") && there("onnx/net.f32") {
-			add(program{part: "inference", name: "onednn, batch " + b, args: []string{filepath.Join(net, "bin", "onednn"), b, "15"}, dir: net,
-				env: []string{"OMP_NUM_THREADS=" + threads}})
+			add(program{part: "inference", name: "onednn, batch " + b, args: []string{filepath.Join(net, "bin", "onednn"), b, "15"},
+				dir: net, env: []string{"OMP_NUM_THREADS=" + threads}})
 		}
 		model := "onnx/full_plain_batch_" + b + ".onnx"
 		if there("node_modules/onnxruntime-node") && there(model) {
-			add(program{part: "inference", name: "ort, batch " + b, args: []string{"node", "ort.js", model, "--threads", threads, "--calls", "15"}, dir: net})
+			add(program{part: "inference", name: "ort, batch " + b,
+				args: []string{"node", "ort.js", model, "--threads", threads, "--calls", "15"}, dir: net})
 		}
 	}
 	if there("node_modules/onnxruntime-node") && f.filter == "" {
 		script := filepath.Join("bench", "peers", "ort", "depthwise.js")
 		if abs, err := filepath.Abs(script); err == nil {
 			if _, err := os.Stat(abs); err == nil {
-				add(program{part: "kernels", name: "ort, depthwise 7 x 7", args: []string{"node", abs}, dir: net, env: []string{"NODE_PATH=" + filepath.Join(net, "node_modules")}})
+				add(program{part: "kernels", name: "ort, depthwise 7 x 7", args: []string{"node", abs}, dir: net,
+					env: []string{"NODE_PATH=" + filepath.Join(net, "node_modules")}})
 			}
 		}
 	}

@@ -36,8 +36,8 @@ func TestReport(t *testing.T) {
 	t.Setenv("PEER_SECONDS", "1e-9")
 	t.Setenv(asProgram, "1")
 	dir := filepath.Join(t.TempDir(), "new", "folder")
-	args := []string{"--out", dir, "--parts", "limits,kernels", "--filter", "^gemm/ours/(16x16x50|50x16x25)|^exp/L2", "--busy", "1", "--rounds", "2",
-		"--weights", "absent", "--peers", "absent"}
+	args := []string{"--out", dir, "--parts", "limits,kernels", "--filter", "^gemm/ours/(16x16x50|50x16x25)|^exp/L2",
+		"--busy", "1", "--rounds", "2", "--weights", "absent", "--peers", "absent"}
 	_, err := quiet(t, reportCommand(), args...)
 	require.NoError(t, err)
 	f, err := readReport(filepath.Join(dir, "report.json"))
@@ -49,7 +49,8 @@ func TestReport(t *testing.T) {
 	}
 	html, err := os.ReadFile(filepath.Join(dir, "index.html"))
 	require.NoError(t, err)
-	for _, want := range []string{"<h1>EquivCNP on ", "gemm/ours/16x16x50", "<circle", "operations per byte", "Multiply-adds, one core", "gonum v"} {
+	for _, want := range []string{"<h1>EquivCNP on ", "gemm/ours/16x16x50", "<circle", "operations per byte", "Multiply-adds, one core",
+		"gonum v"} {
 		require.Contains(t, string(html), want)
 	}
 	for _, never := range []string{"ZgotmplZ", "<no value>", "NaN", "+Inf", "http://", "https://"} {
@@ -101,7 +102,8 @@ func TestRatios(t *testing.T) {
 		return reportLine{Name: name, N: 7, Metric: metric, Values: values}
 	}
 	f := reportOf([]peer{{[]string{"blis"}, "BLIS", "0.9"}, {[]string{"gcc"}, "gcc", "12"}},
-		line("gemm/ours/1x1", "gflops", 20, 40, 60), line("gemm/blis/1x1", "gflops", 10, 20, 20), line("gemm/secret/1x1", "gflops", 1, 1, 1),
+		line("gemm/ours/1x1", "gflops", 20, 40, 60), line("gemm/blis/1x1", "gflops", 10, 20, 20),
+		line("gemm/secret/1x1", "gflops", 1, 1, 1),
 		line("gemm/blis/2x2", "gflops", 1, 1, 1), line("gemm/blis_f32/1x1", "gflops", 1, 1, 1),
 		line("exp/ours/L2", "ns_per_elem", 1, 2, 4), line("exp/gcc/L2", "ns_per_elem", 2, 2, 2), line("exp/ours/L2", "peak_bytes", 1, 1, 1),
 		line("exp/gcc/L2", "peak_bytes", 9, 9, 9))

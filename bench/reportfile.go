@@ -162,7 +162,8 @@ func (f *reportFile) ratios() []ratio {
 			theirs := &f.Lines[k]
 			q := strings.Split(theirs.Name, "/")
 			if theirs.Part != ours.Part || theirs.N != ours.N || theirs.Metric != ours.Metric || len(q) != len(parts) ||
-				strings.HasPrefix(q[at], "ours") || !slices.Equal(slices.Concat(q[:at], q[at+1:]), slices.Concat(parts[:at], parts[at+1:])) {
+				strings.HasPrefix(q[at], "ours") ||
+				!slices.Equal(slices.Concat(q[:at], q[at+1:]), slices.Concat(parts[:at], parts[at+1:])) {
 				continue
 			}
 			if r, ok := newRatio(ours, theirs); ok && fair(parts[at], q[at]) && f.versionOf(q[at]) != "" {

@@ -94,8 +94,8 @@ func cautions(f *reportFile) (says []string) {
 	for i := range f.Lines {
 		l := &f.Lines[i]
 		if l.Part == "limits" && l.spread() > movingLimits {
-			says = append(says, fmt.Sprintf("The machine's own limit %s moved by %.0f %% between rounds: it was busy, or changed its clock.", l.Name,
-				100*l.spread()))
+			says = append(says, fmt.Sprintf("The machine's own limit %s moved by %.0f %% between rounds: it was busy, or changed its clock.",
+				l.Name, 100*l.spread()))
 		}
 	}
 	busy := slices.MaxFunc(f.Steps, func(a, b reportStep) int { return cmp.Compare(counted(a), counted(b)) })

@@ -28,11 +28,11 @@ var scenarios = []string{"single-stream", "multi-stream", "offline", "server", "
 var scenarioSystems = []string{"library", "program", "server"}
 
 type scenarioFlags struct {
-	of, model, vectors, program, role, weights string
-	seconds                                    float64
-	latency                                    time.Duration
-	batch                                      int
-	json                                       bool
+	of, model, vectors, program, role string
+	seconds                           float64
+	latency                           time.Duration
+	batch                             int
+	json                              bool
 }
 
 func scenarioCommand() *cobra.Command {
@@ -40,8 +40,8 @@ func scenarioCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scenario single-stream|multi-stream|offline|server|accuracy|all",
 		Short: "Load the library, the program or a server as MLPerf inference does",
-		Long: `Measure one of MLPerf inference's scenarios (Reddi and others, "MLPerf Inference Benchmark", ISCA 2020) on the fixed tasks of a shipped
-model's conformance vectors. This is no MLPerf result: models and tasks are ours, and runs are shorter than its rules ask for.
+		Long: `Measure one of MLPerf inference's scenarios (Reddi and others, "MLPerf Inference Benchmark", ISCA 2020) on the fixed tasks of a
+shipped model's conformance vectors. This is no MLPerf result: models and tasks are ours, and runs are shorter than its rules ask for.
 
   single-stream  a task, and the next when it is answered: the 90th percentile of latency
   multi-stream   8 tasks, and the next 8 when they are answered: the 99th percentile of latency
@@ -52,9 +52,10 @@ model's conformance vectors. This is no MLPerf result: models and tasks are ours
 --of says who answers: the library within this process, the program (a process for each query: its start counts), or a server in a
 process of its own, over REST. A library has no queue of its own; here tasks that wait go together, 8 at most. A program is no server,
 so that scenario leaves it out.`,
-		Example: "  go run ./bench scenario single-stream\n  go run ./bench scenario all --of server --model rbf-levels --latency 20ms --json",
-		Args:    cobra.ExactArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+		Example: "  go run ./bench scenario single-stream\n" +
+			"  go run ./bench scenario all --of server --model rbf-levels --latency 20ms --json",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.of, "of", "library", "who answers: "+strings.Join(scenarioSystems, ", "))
@@ -62,13 +63,11 @@ so that scenario leaves it out.`,
 	fl.StringVar(&f.vectors, "vectors", "testdata/conformance", "folder with the conformance vectors")
 	fl.StringVar(&f.program, "program", "bin/equivcnp", "the program")
 	fl.StringVar(&f.role, "role", "", "be the server")
-	fl.StringVar(&f.weights, "weights", "", "not used: shipped models are")
 	fl.Float64Var(&f.seconds, "seconds", 5, "of a measurement; the search of scenario server makes about ten")
 	fl.DurationVar(&f.latency, "latency", 50*time.Millisecond, "bound of scenario server")
 	fl.IntVar(&f.batch, "batch", 32, "tasks of a call of scenario offline")
 	fl.BoolVar(&f.json, "json", false, "print one object a line")
 	must(fl.MarkHidden("role"))
-	must(fl.MarkHidden("weights"))
 	return cmd
 }
 
@@ -245,7 +244,7 @@ func (b *scenarioBench) server(ctx context.Context) error {
 }
 
 // arrive lets tasks come at random times at that rate and returns how long each took, sorted. The seed is fixed, so that every rate sees
-// the same arrivals, closer together. It stops early if more than a tenth of the tasks wait, which no bound survives.
+// the same arrivals, closer together.
 func (b *scenarioBench) arrive(ctx context.Context, rate float64) ([]float64, error) {
 	n := max(20, int(rate*b.seconds))
 	rng, arrivals, at := rand.New(rand.NewPCG(1, 1)), make([]time.Duration, n), 0.0
@@ -325,7 +324,8 @@ func (b *scenarioBench) accuracy(ctx context.Context) error {
 		loglik, square, n = loglik+l, square+sq, n+float64(values)
 	}
 	name := b.name + "/accuracy"
-	err := errors.Join(b.r.add(sample{name, b.tasks.b, "log_likelihood", loglik / n}), b.r.add(sample{name, b.tasks.b, "squared_error", square / n}))
+	err := errors.Join(b.r.add(sample{name, b.tasks.b, "log_likelihood", loglik / n}),
+		b.r.add(sample{name, b.tasks.b, "squared_error", square / n}))
 	if e := b.tasks.expected; !math.IsNaN(e) && !(math.Abs(loglik/n-e) <= 0.01*(1+math.Abs(e))) {
 		err = errors.Join(err, fmt.Errorf("%s: log-likelihood %.6g, the conformance vectors state %.6g", name, loglik/n, e))
 	}

@@ -159,7 +159,8 @@ func (s *scenarioTasks) query(i, n int) []safetensors.Tensor {
 
 // A scenarioSystem is what answers queries. It may be asked by several goroutines at once.
 type scenarioSystem interface {
-	// predict returns mean, standard deviation and, where the model's distribution has them, parameters of every target of the query's tasks.
+	// predict returns mean, standard deviation and, where the model's distribution has them, parameters of every target of the
+	// query's tasks.
 	predict(ctx context.Context, query []safetensors.Tensor) (*cnp.Prediction[float32], error)
 	close() error
 }

@@ -1,5 +1,5 @@
-// Command arm64 compares the NEON kernels with what a C compiler makes of plain C, without an arm64 machine: it counts the instructions that
-// an emulator executes, and asks llvm-mca how many cycles a Neoverse V1 would need for the hottest loop. Neither knows memory, caches or
+// Command arm64 compares the NEON kernels with what a C compiler makes of plain C, without an arm64 machine: it counts the instructions
+// that an emulator executes, and asks llvm-mca how many cycles a Neoverse V1 would need for the hottest loop. Neither knows memory, caches or
 // branches: this orders candidates, and no time follows from it.
 //
 //	go run ./bench/arm64 -out bench/results/arm64.md
@@ -28,7 +28,8 @@ var kernels = []struct {
 	name, unit string
 	elements   int
 }{
-	{"gemm", "multiply-add", 64 * 64 * 64}, {"depthwise", "multiply-add", 64 * 16 * 128}, {"exp", "element", 4096}, {"swish", "element", 4096},
+	{"gemm", "multiply-add", 64 * 64 * 64}, {"depthwise", "multiply-add", 64 * 16 * 128},
+	{"exp", "element", 4096}, {"swish", "element", 4096},
 	{"log", "element", 4096}, {"sincos", "element", 4096}, {"relu", "element", 4096}, {"add", "element", 4096}, {"axpy", "element", 4096},
 	{"dot", "element", 4096}, {"adam", "element", 4096},
 }
@@ -72,9 +73,10 @@ func run(out, mca, qemu, gcc string) error {
 			if err != nil {
 				return fmt.Errorf("%s: %s: %w", b.title, k.name, err)
 			}
-			instructions, cycles = append(instructions, fmt.Sprintf(" %.3f |", m.instructions)), append(cycles, fmt.Sprintf(" %.3f |", m.cycles))
-			fmt.Fprintf(os.Stderr, "%s: %s: %.3f instructions, %.3f cycles (%.0f %% in the loop)\n", k.name, b.title, m.instructions, m.cycles,
-				100*m.share)
+			instructions = append(instructions, fmt.Sprintf(" %.3f |", m.instructions))
+			cycles = append(cycles, fmt.Sprintf(" %.3f |", m.cycles))
+			fmt.Fprintf(os.Stderr, "%s: %s: %.3f instructions, %.3f cycles (%.0f %% in the loop)\n", k.name, b.title, m.instructions,
+				m.cycles, 100*m.share)
 		}
 		fmt.Fprintln(&page, strings.Join(instructions, "")+strings.Join(cycles, ""))
 	}
@@ -104,7 +106,8 @@ func compile(dir, gcc string) ([]*build, error) {
 	} {
 		b := &build{title: c.title, path: filepath.Join(dir, fmt.Sprintf("c%d", len(builds))),
 			symbols: func(s string) bool { return strings.HasPrefix(s, "k_") }}
-		args := append([]string{"-O3", "-static", "-fno-math-errno", "-fno-trapping-math", "-o", b.path, "bench/arm64/plain/kernels.c", "-lm"}, c.flags...)
+		args := append([]string{"-O3", "-static", "-fno-math-errno", "-fno-trapping-math", "-o", b.path,
+			"bench/arm64/plain/kernels.c", "-lm"}, c.flags...)
 		if out, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("%s: %w: %s", gcc, err, out)
 		}
@@ -292,11 +295,11 @@ func head(w io.Writer, mca, qemu, gcc string, builds []*build) error {
 	}
 	fmt.Fprintf(w, `# NEON kernels, counted without a machine
 
-No arm64 machine was at hand. So this page has no times: it counts the instructions that an emulator executes for a kernel, and has llvm-mca's
-model of a Neoverse V1 say how many cycles the hottest loop takes when its data are in the first-level cache. Beside ours is plain C
-([kernels.c](../arm64/plain/kernels.c)) from gcc -O3 -mcpu=neoverse-v1, once with NEON's vectors of 128 bits, as ours has them, once with the V1's own of
-256 bits, which ours does not use. Ours also promises what the C does not: NaN, infinities, subnormal results, errors of one or two units, any
-length. Numbers are per element or multiply-add, of one call; fewer are better.
+No arm64 machine was at hand. So this page has no times: it counts the instructions that an emulator executes for a kernel, and has
+llvm-mca's model of a Neoverse V1 say how many cycles the hottest loop takes when its data are in the first-level cache. Beside ours is
+plain C ([kernels.c](../arm64/plain/kernels.c)) from gcc -O3 -mcpu=neoverse-v1, once with NEON's vectors of 128 bits, as ours has them,
+once with the V1's own of 256 bits, which ours does not use. Ours also promises what the C does not: NaN, infinities, subnormal results,
+errors of one or two units, any length. Numbers are per element or multiply-add, of one call; fewer are better.
 
     go run ./bench/arm64 -out bench/results/arm64.md
 

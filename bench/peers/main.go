@@ -40,7 +40,8 @@ type peer struct {
 
 // modules are the libraries, by the names that lines have for them.
 var modules = []struct{ who, path string }{
-	{"gonum", "gonum.org/v1/gonum"}, {"vek", "github.com/viterin/vek"}, {"kyroy", "github.com/kyroy/kdtree"}, {"hnsw", "github.com/coder/hnsw"},
+	{"gonum", "gonum.org/v1/gonum"}, {"vek", "github.com/viterin/vek"},
+	{"kyroy", "github.com/kyroy/kdtree"}, {"hnsw", "github.com/coder/hnsw"},
 }
 
 // versions reads from this program what it was built with.
