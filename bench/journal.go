@@ -83,8 +83,9 @@ func (j *journal) read(path string, b []byte) (whole []byte, err error) {
 				return nil, fmt.Errorf("%s: line 1: %w", path, err)
 			}
 			if h.Machine != j.head.Machine || h.Program != j.head.Program || h.Budget != j.head.Budget {
-				return nil, fmt.Errorf("%s: --resume: begun by another program, on another machine or with another PEER_SECONDS: %s, %s, %s", path,
-					h.Machine.CPU, h.Program, h.Budget)
+				const other = "begun by another program, on another machine, or with another PEER_SECONDS"
+				return nil, fmt.Errorf("%s: --resume: "+other+": %s, %s, %s",
+					path, h.Machine.CPU, h.Program, h.Budget)
 			}
 			j.head = h
 			continue

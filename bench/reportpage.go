@@ -94,7 +94,7 @@ func cautions(f *reportFile) (says []string) {
 	for i := range f.Lines {
 		l := &f.Lines[i]
 		if l.Part == "limits" && l.spread() > movingLimits {
-			says = append(says, fmt.Sprintf("The machine's own limit %s moved by %.0f %% between rounds: it was busy, or changed its clock.",
+			says = append(says, fmt.Sprintf("The machine's own limit %s moved by %.0f %% between rounds: it was busy or changed its clock.",
 				l.Name, 100*l.spread()))
 		}
 	}

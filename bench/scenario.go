@@ -40,8 +40,8 @@ func scenarioCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scenario single-stream|multi-stream|offline|server|accuracy|all",
 		Short: "Load the library, the program or a server as MLPerf inference does",
-		Long: `Measure one of MLPerf inference's scenarios (Reddi and others, "MLPerf Inference Benchmark", ISCA 2020) on the fixed tasks of a
-shipped model's conformance vectors. This is no MLPerf result: models and tasks are ours, and runs are shorter than its rules ask for.
+		Long: `Measure one of MLPerf inference's scenarios (Reddi and others, "MLPerf Inference Benchmark", ISCA 2020) on the fixed tasks of
+a shipped model's conformance vectors. This is no MLPerf result: models and tasks are ours, and runs are shorter than its rules ask for.
 
   single-stream  a task, and the next when it is answered: the 90th percentile of latency
   multi-stream   8 tasks, and the next 8 when they are answered: the 99th percentile of latency

@@ -143,7 +143,8 @@ func untilEOF(in io.Reader, stop func()) {
 // isBusy reports whether a server refused a request because it had too many.
 func isBusy(err error) bool {
 	var e *client.Error
-	return errors.As(err, &e) && slices.Contains([]int{http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusGatewayTimeout}, e.Status)
+	busy := []int{http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusGatewayTimeout}
+	return errors.As(err, &e) && slices.Contains(busy, e.Status)
 }
 
 // serverChild is a server in a process of its own.

@@ -1,6 +1,6 @@
 // Command arm64 compares the NEON kernels with what a C compiler makes of plain C, without an arm64 machine: it counts the instructions
-// that an emulator executes, and asks llvm-mca how many cycles a Neoverse V1 would need for the hottest loop. Neither knows memory, caches or
-// branches: this orders candidates, and no time follows from it.
+// that an emulator executes, and asks llvm-mca how many cycles a Neoverse V1 would need for the hottest loop. Neither knows memory, caches
+// or branches: this orders candidates, and no time follows from it.
 //
 //	go run ./bench/arm64 -out bench/results/arm64.md
 //

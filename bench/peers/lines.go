@@ -52,12 +52,13 @@ func vectorLines() (lines []line) {
 		g := gonum.Implementation{}
 		lines = append(lines,
 			line{"f32/dot/%s", n, 1, map[string]func(){
-				"ours":  func() { sink += simd.DotF32(x, y) },
-				"gonum": func() { sink += float64(g.Sdot(n, x, 1, y, 1)) },
-				"vek":   func() { sink += float64(vek32.Dot(x, y)) }}},
+				"ours": func() { sink += simd.DotF32(x, y) },
+				// Ours adds in float64, these in float32.
+				"gonum_f32": func() { sink += float64(g.Sdot(n, x, 1, y, 1)) },
+				"vek_f32":   func() { sink += float64(vek32.Dot(x, y)) }}},
 			line{"f32/sum/%s", n, 1, map[string]func(){
-				"ours": func() { sink += simd.SumF32(x) },
-				"vek":  func() { sink += float64(vek32.Sum(x)) }}},
+				"ours":    func() { sink += simd.SumF32(x) },
+				"vek_f32": func() { sink += float64(vek32.Sum(x)) }}},
 			line{"f32/add/%s", n, 1, map[string]func(){
 				"ours": func() { simd.AddF32(dst, x, y) },
 				"vek":  func() { vek32.Add_Into(dst, x, y) }}},

@@ -134,7 +134,8 @@ func run(w io.Writer, asJSON bool, rounds int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(w, "How many times as long others take, median of the rounds (least to most); one core.\n\n| line | n | ours, ns |")
+	fmt.Fprint(w, "How many times as long others take, median of the rounds (least to most); one core. In brackets: sums in float32, "+
+		"where ours are in float64.\n\n| line | n | ours, ns |")
 	for _, p := range peers {
 		fmt.Fprintf(w, " %s %s |", p.Title, p.Version)
 	}
@@ -150,15 +151,18 @@ func run(w io.Writer, asJSON bool, rounds int) error {
 			}
 		}
 		slices.Sort(ours)
-		fmt.Fprintf(w, "| %s | %d | %.4g |", strings.ReplaceAll(fmt.Sprintf(l.name, ""), "//", "/"), l.n, ours[len(ours)/2])
+		fmt.Fprintf(w, "| %s | %d | %.4g |", strings.TrimSuffix(l.name, "/%s"), l.n, ours[len(ours)/2])
 		for _, p := range peers {
-			x := ratios[p.Names[0]]
+			x, format := ratios[p.Names[0]], " %.2f (%.2f to %.2f) |"
+			if x == nil {
+				x, format = ratios[p.Names[0]+"_f32"], " [%.2f (%.2f to %.2f)] |"
+			}
 			if x == nil {
 				fmt.Fprint(w, " |")
 				continue
 			}
 			slices.Sort(x)
-			fmt.Fprintf(w, " %.2f (%.2f to %.2f) |", x[len(x)/2], x[0], x[len(x)-1])
+			fmt.Fprintf(w, format, x[len(x)/2], x[0], x[len(x)-1])
 		}
 		fmt.Fprintln(w)
 	}
