@@ -235,11 +235,3 @@ func (n number) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(float64(n))
 }
-
-// plural returns "1 pixel" or "2 pixels".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

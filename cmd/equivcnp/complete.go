@@ -15,6 +15,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/raster"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // completeFlags are the flags of equivcnp complete.
@@ -303,11 +304,11 @@ func (c *completing) describe() (*completeResult, error) {
 		name = cfg.Group
 	}
 	c.drawing.Mean, c.drawing.Std = c.fine.Mean, c.fine.Std
-	c.drawing.Title = fmt.Sprintf("%s    %d of %s observed    log-likelihood %.4f per pixel", name, observed, plural(pixels, "pixel"),
+	c.drawing.Title = fmt.Sprintf("%s    %d of %s observed    log-likelihood %.4f per pixel", name, observed, words.Plural(pixels, "pixel"),
 		likelihood)
 	r.line("model", "%s", f.model.describe(*cfg))
-	r.line("image", "%d x %d pixels, %s", im.W, im.H, plural(im.C, "channel"))
-	r.line("context", "%s (%.1f %%)", plural(observed, "pixel"), 100*float64(observed)/float64(pixels))
+	r.line("image", "%d x %d pixels, %s", im.W, im.H, words.Plural(im.C, "channel"))
+	r.line("context", "%s (%.1f %%)", words.Plural(observed, "pixel"), 100*float64(observed)/float64(pixels))
 	r.line("log-likelihood", "%.4f per pixel", likelihood)
 	r.line("squared error", "%.4f mean", mse)
 	scale := 0

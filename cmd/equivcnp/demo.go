@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/internal/reproduce"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 func (a *app) demoCommand() *cobra.Command {
@@ -116,7 +117,7 @@ func (a *app) demo(ctx context.Context, f *reproduce.Demo, out string) error {
 		r.line("samples", "of the upright digit from %d pixels: %s, %s", d.SampledPixels, m.Title(), m.Name)
 	}
 	if m := d.Curve; m != nil {
-		r.line("", "of a curve through %s: %s, %s, trained on %s", plural(d.CurvePoints, "point"), m.Title(), m.Name, m.Tasks)
+		r.line("", "of a curve through %s: %s, %s, trained on %s", words.Plural(d.CurvePoints, "point"), m.Title(), m.Name, m.Tasks)
 	}
 	res.Seconds = number(time.Since(start).Seconds())
 	r.line("time", "%.2f s", float64(res.Seconds))

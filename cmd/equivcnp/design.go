@@ -18,6 +18,7 @@ import (
 	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/tables"
 	"github.com/equivcnp/equivcnp/internal/tabular"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // designFlags are the flags of equivcnp design.
@@ -157,7 +158,7 @@ func (a *app) design(ctx context.Context, f *designFlags) error {
 		return err
 	}
 	if f.plot != "" && (d.Dx > 2 || d.Sphere) {
-		return fmt.Errorf("--plot: %s has %s; a curve needs one, a map two of the plane", d.Points.Name, plural(d.Dx, "input"))
+		return fmt.Errorf("--plot: %s has %s; a curve needs one, a map two of the plane", d.Points.Name, words.Plural(d.Dx, "input"))
 	}
 	start := time.Now()
 	if err := d.Fit(ctx, f.oneTable.Options); err != nil {
@@ -214,7 +215,7 @@ func (a *app) readDesign(ctx context.Context, f *designFlags) (*designed, error)
 	}
 	f.input.Columns = input.Columns
 	if in.Dy != 1 {
-		return nil, usagef("%s has %s: name the one that is measured with --y", in.Points.Name, plural(in.Dy, "output"))
+		return nil, usagef("%s has %s: name the one that is measured with --y", in.Points.Name, words.Plural(in.Dy, "output"))
 	}
 	d := &designed{Interpolation: in}
 	if d.sites, err = f.input.ReadTable(f.candidates, a.stdin); err != nil {
@@ -266,7 +267,7 @@ func (d *designed) byModel(ctx context.Context, f *designFlags) ([][]float64, er
 	c := m.Config()
 	if c.DimX != d.Dx || c.DimY != 1 || len(c.Auxiliary) > 0 || len(c.Static) > 0 {
 		return nil, fmt.Errorf("%s: design takes models of one output without auxiliary inputs, and of %s like the table", f.model.path,
-			plural(d.Dx, "input"))
+			words.Plural(d.Dx, "input"))
 	}
 	b := &cnp.Batch[float32]{B: 1, Nc: len(d.Y[0]), Nt: len(d.all) / d.Dx, XContext: d.X[0], XTarget: d.all}
 	for _, v := range d.Y[0] {
@@ -337,7 +338,7 @@ func (d *designed) choices(f *designFlags) *tabular.Table {
 
 // draw draws the context, the candidates and the chosen places, with what the interpolation knows.
 func (d *designed) draw(ctx context.Context, w io.Writer, format, goal string) error {
-	chart := &picture.Chart{Title: fmt.Sprintf("%s that lower the %s most", plural(len(d.chosen), "place"), goal)}
+	chart := &picture.Chart{Title: fmt.Sprintf("%s that lower the %s most", words.Plural(len(d.chosen), "place"), goal)}
 	axes := tabletask.Labels(d.Points, d.Observed.Columns.X, "x", d.Dx)
 	chart.XLabel = axes[0]
 	of := func(x []float64) (s picture.Series) {

@@ -14,6 +14,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/eval"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/reproduce"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // evalFlags are the flags of equivcnp eval.
@@ -180,7 +181,7 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 	done()
 	if f.picture != "" {
 		title := fmt.Sprintf("%s    log-likelihood %.4f over %s", f.model.describe(e.cfg), res.Report.LogLikelihood.Mean,
-			plural(res.Report.Tasks, "task"))
+			words.Plural(res.Report.Tasks, "task"))
 		drawn := eval.Options{Tasks: min(e.opt.Tasks, reproduce.DrawnTasks), Seed: f.seed}
 		if err := e.r.drawn(outs.draw("picture", func(w io.Writer) error {
 			return reproduce.DrawTasks(ctx, w, format, title, e.model,
@@ -282,10 +283,10 @@ func (e *evaluation) measure(ctx context.Context) (*evalResult, error) {
 		res.Equivariance = append(res.Equivariance, found...)
 	}
 	if res.Report.Tasks == 0 {
-		return nil, fmt.Errorf("none of %s has a value to score whose prediction is finite", plural(e.opt.Tasks, "task"))
+		return nil, fmt.Errorf("none of %s has a value to score whose prediction is finite", words.Plural(e.opt.Tasks, "task"))
 	}
 	if n := res.Report.NotFinite; n > 0 {
-		e.r.note("%s predicted as no distribution, and left out", plural(n, "value"))
+		e.r.note("%s predicted as no distribution, and left out", words.Plural(n, "value"))
 	}
 	return res, nil
 }
@@ -334,7 +335,7 @@ func (e *evaluation) lines(res *evalResult) {
 	if j := res.Joint; j != nil {
 		r.line("jointly", "%.4f ± %.4f per value by the chain rule, %.4f ± %.4f independently, standard errors over %s",
 			j.LogLikelihood.Mean, j.LogLikelihood.Error, res.Independent.LogLikelihood.Mean, res.Independent.LogLikelihood.Error,
-			plural(j.Tasks, "task"))
+			words.Plural(j.Tasks, "task"))
 	}
 	for _, d := range res.Equivariance {
 		r.line("equivariance", "%s: means differ by %.2g (at most %.2g), spreads by %.2g, log-likelihood by %.2g",

@@ -9,6 +9,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/eval"
 	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // comparedResult is a model of --compare beside the first one, which is --model.
@@ -74,7 +75,7 @@ func (f *evalFlags) compared(ctx context.Context, first cnp.Model[float32], src 
 			return nil, fmt.Errorf("--compare: no task has a score of all models")
 		}
 		if s.Report.NotFinite > 0 && k > 0 {
-			r.note("%s: %s predicted as no distribution, and left out", names[k], plural(s.Report.NotFinite, "value"))
+			r.note("%s: %s predicted as no distribution, and left out", names[k], words.Plural(s.Report.NotFinite, "value"))
 		}
 		out = append(out, comparedResult{names[k], s})
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 func (a *app) inspectCommand() *cobra.Command {
@@ -77,7 +78,7 @@ func (a *app) inspect(ctx context.Context, path, size string) error {
 		}
 	}
 	if d.NonFinite > 0 {
-		r.note("%s not finite", plural(d.NonFinite, "value"))
+		r.note("%s not finite", words.Plural(d.NonFinite, "value"))
 	}
 	if smooth, ok := strings.CutSuffix(d.Path, "-equivcnp"); ok && slices.Contains(pretrained.Names(), d.Path) {
 		r.note("kept for the paper's tables: its predictions have small jumps between targets; %s-levels is smooth, and more accurate", smooth)
@@ -171,9 +172,9 @@ func describeConfig(r *result, c *cnp.Config, groups []string) {
 		r.line("group", "one of %s: say which with --group", strings.Join(groups, ", "))
 	}
 	if c.Architecture.Image() {
-		r.line("images", "%s", plural(c.DimY, "channel"))
+		r.line("images", "%s", words.Plural(c.DimY, "channel"))
 	} else {
-		r.line("curves", "%s, %s", plural(c.DimX, "input"), plural(c.DimY, "output"))
+		r.line("curves", "%s, %s", words.Plural(c.DimX, "input"), words.Plural(c.DimY, "output"))
 	}
 	if len(c.Auxiliary) > 0 {
 		r.line("auxiliary inputs", "%s: known at the context and at the targets, not predicted; tensors aux_context and aux_target", strings.Join(c.Auxiliary, ", "))
@@ -185,13 +186,13 @@ func describeConfig(r *result, c *cnp.Config, groups []string) {
 	describeFields(r, c)
 	s := fmt.Sprintf("channels %d", c.Channels)
 	if c.Blocks > 0 {
-		s += ", " + plural(c.Blocks, "residual block")
+		s += ", " + words.Plural(c.Blocks, "residual block")
 		if c.BlockBatchNorm {
 			s += " with batch normalisation"
 		}
 	}
 	if c.Levels > 0 {
-		s += fmt.Sprintf(" each way on %s", plural(c.Levels, "level"))
+		s += fmt.Sprintf(" each way on %s", words.Plural(c.Levels, "level"))
 	}
 	if c.Kernel > 0 {
 		s += fmt.Sprintf(", kernel %d", c.Kernel)
@@ -250,7 +251,7 @@ func describeFields(r *result, c *cnp.Config) {
 	case *group.Sim2:
 		angles := max(1, c.Lifts/g.Scales())
 		s = fmt.Sprintf("%d for every place: angles %.4g degrees apart, each at %s, powers of 2", c.Lifts,
-			360/float64(angles), plural(g.Scales(), "scale"))
+			360/float64(angles), words.Plural(g.Scales(), "scale"))
 	case *group.SE2:
 		if s = fmt.Sprintf("%d for every place: angles %.4g degrees apart", c.Lifts, 360/float64(max(1, c.Lifts))); c.Levels > 0 {
 			s += "; turns by one of them are exact"

@@ -16,6 +16,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/plot"
 	"github.com/equivcnp/equivcnp/internal/tables"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // oneTableFlags say how one table is interpolated without a model.
@@ -113,7 +114,7 @@ func (a *app) interpolate(ctx context.Context, f *regressFlags, sphere bool) err
 	if err := outs.write("out", func(w io.Writer) error { return tables.Write(w, f.out, written, written.First(in.Dx)) }); err != nil {
 		return err
 	}
-	title := fmt.Sprintf("%s, %s", plural(len(in.Y[0]), "context point"), plural(in.Targets.Rows(), "target"))
+	title := fmt.Sprintf("%s, %s", words.Plural(len(in.Y[0]), "context point"), words.Plural(in.Targets.Rows(), "target"))
 	r := &result{}
 	if err := r.drawn(outs.draw("plot", func(w io.Writer) error { return plot.Interpolation(ctx, w, f.format, title, in) })); err != nil {
 		return err
@@ -137,9 +138,9 @@ func (a *app) printInterpolation(r *result, f *regressFlags, in *interpolate.Int
 		report := in.Models[c].Report()
 		out.Check[name] = report
 		if in.Missing[c] > 0 {
-			r.note("%s of %s without %s: no part of its context", plural(in.Missing[c], "row"), in.Points.Name, name)
+			r.note("%s of %s without %s: no part of its context", words.Plural(in.Missing[c], "row"), in.Points.Name, name)
 		}
-		r.line("context", "%s: %s", name, plural(len(in.Y[c]), "value"))
+		r.line("context", "%s: %s", name, words.Plural(len(in.Y[c]), "value"))
 		if report.Values == 0 {
 			r.note("%s: one value, or equal ones: their spread is not known", name)
 			continue

@@ -15,6 +15,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/internal/raster"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // predictFlags are the flags of equivcnp predict.
@@ -247,7 +248,7 @@ func (f *predictFlags) job(model cnp.Model[float32], in *taskfile.File, name str
 		}
 		j.truth, j.truthName = c.Answer()
 		if c.Missing > 0 {
-			j.notes = append(j.notes, fmt.Sprintf("%s missing: not observed, whatever the mask says", plural(c.Missing, "pixel")))
+			j.notes = append(j.notes, fmt.Sprintf("%s missing: not observed, whatever the mask says", words.Plural(c.Missing, "pixel")))
 		}
 		options.Raw = false
 		im := &c.Batch
@@ -324,7 +325,7 @@ func (a *app) predictFile(ctx context.Context, f *predictFlags, r *result, model
 	cfg := model.Config()
 	r.line("model", "%s", f.model.describe(cfg))
 	r.line("tasks", "%d", j.Tasks)
-	r.line("context", "%s", plural(j.Context, "point"))
+	r.line("context", "%s", words.Plural(j.Context, "point"))
 	r.line("targets", "%d", j.Targets)
 	likelihood, values, err := j.scored(res)
 	if err != nil {

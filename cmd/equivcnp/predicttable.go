@@ -22,6 +22,7 @@ import (
 	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/tables"
 	"github.com/equivcnp/equivcnp/internal/tabular"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // tableFlags say how predict reads tasks from a table, and where it predicts them.
@@ -287,7 +288,7 @@ func (t *tableTasks) add(task, place int) {
 func (t *tableTasks) assign(own bool) error {
 	if !own {
 		if n := t.places.Rows(); n > 0 && t.rows.Tasks > tabletask.MaxPoints/n {
-			return fmt.Errorf("%s: %s at %d places each: more than %d predictions", t.in.Name, plural(t.rows.Tasks, "task"), n, tabletask.MaxPoints)
+			return fmt.Errorf("%s: %s at %d places each: more than %d predictions", t.in.Name, words.Plural(t.rows.Tasks, "task"), n, tabletask.MaxPoints)
 		}
 		for k := range t.rows.Tasks {
 			for place := range t.places.Rows() {
@@ -675,7 +676,7 @@ func (t *tableRun) describe(out *predictResult) {
 	}
 	r.line("model", "%s", f.model.describe(t.cfg))
 	r.line("tasks", "%d", out.Tasks)
-	r.line("context", "%s", plural(out.ContextPoints, "point"))
+	r.line("context", "%s", words.Plural(out.ContextPoints, "point"))
 	r.line("targets", "%d", out.Targets)
 	if out.LogLikelihood, out.LogLikelihoodValues = t.scored(t.all, t.counts, dy); out.LogLikelihood != nil {
 		out.LogLikelihoodOf = strings.Join(tabletask.Labels(t.places, t.at.Columns.Y, "y", dy), ", ")

@@ -17,6 +17,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/internal/raster"
 	"github.com/equivcnp/equivcnp/internal/shards"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // rasterFlags are the flags of equivcnp raster.
@@ -283,7 +284,7 @@ func (a *app) raster(ctx context.Context, f *rasterFlags) (err error) {
 	lines, columns := plan.Reach()
 	r := &result{}
 	r.line("model", "%s", f.model.describe(cfg))
-	r.line("raster", "%d x %d pixels, %s", in.W, in.H, plural(in.C, "channel"))
+	r.line("raster", "%d x %d pixels, %s", in.W, in.H, words.Plural(in.C, "channel"))
 	r.line("tiles", "%d, %d of them done before", len(tiles), kept)
 	r.line("reach", "%d lines, %d columns", lines, columns)
 	r.line("time", "%.2f s, %.3g µs a pixel", seconds, 1e6*seconds/float64(in.H)/float64(in.W))

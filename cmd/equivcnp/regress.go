@@ -13,6 +13,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/internal/tables"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // regressFlags are the flags of equivcnp regress.
@@ -190,7 +191,7 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 		if err != nil {
 			return err
 		}
-		title := fmt.Sprintf("%s: %s, %s", cfg.Architecture, plural(b.Nc, "context point"), plural(b.Nt, "target"))
+		title := fmt.Sprintf("%s: %s, %s", cfg.Architecture, words.Plural(b.Nc, "context point"), words.Plural(b.Nt, "target"))
 		if err := r.drawn(outs.draw("plot", func(w io.Writer) error { return draw(w, f.format, title) })); err != nil {
 			return err
 		}
@@ -204,7 +205,7 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 
 	r.notes = append(r.notes, t.Extra()...)
 	r.line("model", "%s", f.model.describe(cfg))
-	r.line("context", "%s", plural(b.Nc, "point"))
+	r.line("context", "%s", words.Plural(b.Nc, "point"))
 	r.line("targets", "%d", b.Nt)
 	if p.LogLikelihood != nil {
 		r.line("log-likelihood", "%.4f per target", *p.LogLikelihood)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // universalRow is how interpolation without a model does on draws of the prior with some number of inputs.
@@ -59,7 +60,7 @@ three, beside predictions by the covariance that each table was drawn from, whic
 			}
 			r := &result{}
 			for _, row := range rows {
-				r.line(plural(row.Inputs, "input"), "%.4f ± %.4f nats behind the true covariance", float64(row.Behind), float64(row.Error))
+				r.line(words.Plural(row.Inputs, "input"), "%.4f ± %.4f nats behind the true covariance", float64(row.Behind), float64(row.Error))
 			}
 			r.line("written", "%s", out)
 			return a.print(r, rows)

@@ -16,6 +16,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 	"github.com/equivcnp/equivcnp/internal/tables"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // sampleFlags are the flags of equivcnp sample.
@@ -173,11 +174,11 @@ func (a *app) sample(ctx context.Context, f *sampleFlags) error {
 	r, res := d.r, d.res
 	r.line("model", "%s", f.model.describe(d.cfg))
 	r.line("tasks", "%d", res.Tasks)
-	r.line("context", "%s", plural(res.ContextPoints, "point"))
+	r.line("context", "%s", words.Plural(res.ContextPoints, "point"))
 	r.line("targets", "%d", res.Targets)
 	r.line("samples", "%d of each task", f.chain.samples)
 	if res.Knots > 0 {
-		r.line("", "functions of up to %s", plural(res.Knots, "knot"))
+		r.line("", "functions of up to %s", words.Plural(res.Knots, "knot"))
 	}
 	r.line("time", "%.2f s", d.seconds)
 	r.line("written", "%s", f.out)
@@ -271,8 +272,8 @@ func (d *drawing) curve(ctx context.Context, m cnp.Regressor[float32]) error {
 	}); err != nil {
 		return err
 	}
-	title := fmt.Sprintf("%s: %s, %s of %s", d.cfg.Architecture, plural(b.Nc, "context point"), plural(f.chain.samples, "sample"),
-		plural(b.Nt, "target"))
+	title := fmt.Sprintf("%s: %s, %s of %s", d.cfg.Architecture, words.Plural(b.Nc, "context point"), words.Plural(f.chain.samples, "sample"),
+		words.Plural(b.Nt, "target"))
 	return d.r.drawn(d.outs.draw("plot", func(w io.Writer) error {
 		return plot.Curves(w, d.format, title, t, p, samples)
 	}))

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/equivcnp/equivcnp/internal/shards"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // shardFlags say which part of a manifest's work a process does, and where its results go.
@@ -117,7 +118,7 @@ func (f *shardFlags) run(ctx context.Context, a *app, job *shards.Job, name func
 		return err
 	}
 	r := &result{notes: o.Failed}
-	r.line("shard", "%v, %s", s, plural(len(of), "item"))
+	r.line("shard", "%v, %s", s, words.Plural(len(of), "item"))
 	r.line("done", "%d", o.Done)
 	r.line("kept", "%d", o.Kept)
 	bad := 0
@@ -192,7 +193,7 @@ func (a *app) merge(ctx context.Context, folder, report, out string) error {
 	}
 	res := mergeResult{Folder: folder, Kind: m.Kind, Job: m.Job, Shards: m.Shards, Items: len(m.Records)}
 	r := &result{}
-	r.line("job", "%s: %s by %s, all complete", m.Kind, plural(res.Items, "item"), plural(m.Shards, "shard"))
+	r.line("job", "%s: %s by %s, all complete", m.Kind, words.Plural(res.Items, "item"), words.Plural(m.Shards, "shard"))
 	sum, values := 0.0, 0
 	for _, rec := range m.Records {
 		if rec.Error != "" {
@@ -220,7 +221,7 @@ func (a *app) merge(ctx context.Context, folder, report, out string) error {
 			if s := t.Last; s != nil {
 				score = fmt.Sprintf("log-likelihood %.4f, RMSE %.4g", s.LogLikelihood, s.RMSE)
 			}
-			r.line(fmt.Sprintf("line %d", rec.Line), "%s, %s: %s", score, plural(t.Steps, "step"), rec.Name)
+			r.line(fmt.Sprintf("line %d", rec.Line), "%s, %s: %s", score, words.Plural(t.Steps, "step"), rec.Name)
 		}
 	}
 	if m.Kind == "predict" {

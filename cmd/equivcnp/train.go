@@ -18,6 +18,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/recipe"
 	"github.com/equivcnp/equivcnp/cnp/train"
 	"github.com/equivcnp/equivcnp/cnp/weights"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // trainFlags are the flags of a training: its recipe, and the files that it reads and writes.
@@ -367,7 +368,7 @@ func (res *trainResult) lines() *result {
 	}
 	r.line("steps", "%d%s", res.Steps, resumed)
 	if last := res.Last; last != nil {
-		r.line("log-likelihood", "%.4f ± %.4f over %s, RMSE %.4f", last.LogLikelihood, last.Std, plural(last.Tasks, "task"), last.RMSE)
+		r.line("log-likelihood", "%.4f ± %.4f over %s, RMSE %.4f", last.LogLikelihood, last.Std, words.Plural(last.Tasks, "task"), last.RMSE)
 	}
 	if res.Best != nil && res.patience {
 		r.line("best", "%.4f after step %d, and the model is that one", res.Best.LogLikelihood, res.BestStep)

@@ -13,6 +13,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/table"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // Options say how a table is interpolated.
@@ -122,7 +123,7 @@ func Widths(o *tabletask.Columns, t *table.Table, sphere bool) (dx, dy int, err 
 		return 0, 0, settings.Errorf("{Sphere}: the inputs are latitude and longitude in degrees: name them with {X}, or call the columns lat and lon")
 	}
 	if dx < 1 || dx > krige.MaxDim {
-		return 0, 0, fmt.Errorf("%s: %s, need 1 to %d", t.Name, plural(dx, "input"), krige.MaxDim)
+		return 0, 0, fmt.Errorf("%s: %s, need 1 to %d", t.Name, words.Plural(dx, "input"), krige.MaxDim)
 	}
 	return dx, dy, nil
 }
@@ -250,12 +251,4 @@ func (in *Interpolation) LogLikelihood() (mean float64, n int) {
 		sum, n = sum+mean*float64(k), n+k
 	}
 	return sum / float64(max(1, n)), n
-}
-
-// plural returns "1 input" or "2 inputs".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

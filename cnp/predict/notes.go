@@ -8,6 +8,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/settings"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // Notes collects what the reader of a prediction should know.
@@ -77,7 +78,7 @@ func (n *Notes) Answered(p *cnp.Prediction[float32], err error, nt, dy int) ([]b
 func (n *Notes) Standardised(scaled, tasks int) {
 	if scaled > 0 {
 		n.Note("standardised: %d of %s brought into the model's range and back ({Standardise}=false: as it is)", scaled,
-			plural(tasks, "task"))
+			words.Plural(tasks, "task"))
 	}
 }
 
@@ -85,14 +86,14 @@ func (n *Notes) Standardised(scaled, tasks int) {
 func (n *Notes) Thinned(points, seen int) {
 	if seen < points {
 		n.Note("the context is denser than those of the model's training: its %s were averaged over cells, %d at most "+
-			"({Standardise}=false: as they are)", plural(points, "point"), seen)
+			"({Standardise}=false: as they are)", words.Plural(points, "point"), seen)
 	}
 }
 
 // Incomplete says how many rows of a table could not be observations.
 func (n *Notes) Incomplete(rows int, table string) {
 	if rows > 0 {
-		n.Note("%s of %s without all values of y: no part of the context", plural(rows, "row"), table)
+		n.Note("%s of %s without all values of y: no part of the context", words.Plural(rows, "row"), table)
 	}
 }
 
@@ -102,12 +103,4 @@ func CheckUnits(c *cnp.Config, standardise bool) error {
 		return settings.Errorf("{Standardise}=false: the model was trained on data in units of their own, which its file holds, and needs them")
 	}
 	return nil
-}
-
-// plural returns "1 row" or "2 rows".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // ImageData says where images come from, and how much of them is seen. One of Digits, Folder, MNIST and In is given.
@@ -149,7 +150,7 @@ func (d ImageData) Test(_ context.Context, cfg *cnp.Config) (src task.Source[flo
 		return nil, 0, nil, err
 	}
 	if c, _, _ := pictures.Size(); c != cfg.DimY {
-		return nil, 0, nil, fmt.Errorf("the images have %s, the model has %d", plural(c, "channel"), cfg.DimY)
+		return nil, 0, nil, fmt.Errorf("the images have %s, the model has %d", words.Plural(c, "channel"), cfg.DimY)
 	}
 	return task.ImageSource[float32]{Pictures: pictures, Rates: d.Rates, InOrder: true}, n, notes, nil
 }
@@ -168,11 +169,11 @@ func notesOf(set *task.ImageSet, counted bool) (notes []string) {
 		notes = append(notes, "skipped "+s)
 	}
 	if n := len(set.Skipped); n > namedSkips || counted && n > 0 {
-		notes = append(notes, plural(n, "image")+" skipped")
+		notes = append(notes, words.Plural(n, "image")+" skipped")
 	}
 	if n := set.Missing(); n > 0 {
 		notes = append(notes, fmt.Sprintf("%d of %s missing: they are never observed, and what they lack is not scored", n,
-			plural(set.N*set.H*set.W, "pixel")))
+			words.Plural(set.N*set.H*set.W, "pixel")))
 	}
 	return notes
 }

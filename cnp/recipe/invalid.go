@@ -1,9 +1,8 @@
 package recipe
 
 import (
-	"fmt"
-
 	"github.com/equivcnp/equivcnp/cnp/settings"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // Error reports a recipe that no training can follow, whatever the data are: a field has a value that it cannot have, or
@@ -17,18 +16,10 @@ func Errorf(format string, args ...any) error { return settings.Errorf(format, a
 // invalid makes an error of a configuration's check an Error.
 func invalid(err error) error { return settings.Wrap(err) }
 
-// plural returns "1 image" or "2 images".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // worded is plural with a word for one.
 func worded(n int, noun string) string {
 	if n == 1 {
 		return "one " + noun
 	}
-	return plural(n, noun)
+	return words.Plural(n, noun)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/train"
 	"github.com/equivcnp/equivcnp/cnp/weights"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // ErrCheckpoint is wrapped where there is a checkpoint of an earlier run that options neither resume nor overwrite.
@@ -169,7 +170,7 @@ func (s *Settings) resume(c *train.Config, checkpoint string) (notes []string, e
 	}
 	notes = append(notes, note+" at the end")
 	if done >= c.Steps {
-		notes = append(notes, plural(done, "step")+" are done already")
+		notes = append(notes, words.Plural(done, "step")+" are done already")
 	}
 	return notes, nil
 }

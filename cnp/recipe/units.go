@@ -9,6 +9,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/cnp/train"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // usualSpan is the length of the interval that the defaults of a curve model are made for; its values have mean 0 and deviation 1.
@@ -144,6 +145,6 @@ func noteMissing(set *task.CurveSet, notes *[]string) {
 	}
 	if n > 0 {
 		*notes = append(*notes, fmt.Sprintf("%s without %s: context only, nothing is learned from their values as targets",
-			plural(n, "point"), strings.Join(set.Auxiliary, " or ")))
+			words.Plural(n, "point"), strings.Join(set.Auxiliary, " or ")))
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/tables"
 	"github.com/equivcnp/equivcnp/internal/tabular"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // Columns names the columns of a table, by name or number. Without names the inputs are x, or x1, x2, ..; the outputs y,
@@ -108,7 +109,7 @@ func (c *Columns) RowsOptions(cfg *cnp.Config) (task.CSVOptions, error) {
 		if n == 0 {
 			return opt, settings.Errorf("{Aux} %s: the model has no auxiliary inputs", strings.Join(c.Aux, ","))
 		}
-		return opt, settings.Errorf("{Aux} %s: the model has %s, %s", strings.Join(c.Aux, ","), plural(n, "auxiliary input"),
+		return opt, settings.Errorf("{Aux} %s: the model has %s, %s", strings.Join(c.Aux, ","), words.Plural(n, "auxiliary input"),
 			strings.Join(cfg.Auxiliary, ", "))
 	}
 	return opt, nil
@@ -129,7 +130,7 @@ func (c *Columns) StaticField(cfg *cnp.Config, dx int) (*task.Field, error) {
 			names = cfg.Static
 		case n != len(names):
 			return nil, settings.Errorf("{StaticFields} %s: the model has %s, %s", strings.Join(names, ","),
-				plural(n, "static field"), strings.Join(cfg.Static, ", "))
+				words.Plural(n, "static field"), strings.Join(cfg.Static, ", "))
 		}
 	}
 	if c.Static == "" {
@@ -162,12 +163,4 @@ func rowsHint(err error) error {
 func RowsOf(t *table.Table, opt task.CSVOptions, onlyX bool) (*task.Rows, error) {
 	rows, err := task.RowsOf(t, opt, onlyX)
 	return rows, rowsHint(err)
-}
-
-// plural returns "1 pixel" or "2 pixels".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/eval"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/picture"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // anywhere measures the models of images on digits of any angle and size, anywhere in the image.
@@ -21,7 +22,7 @@ func (p *reproduction) anywhere() error {
 	p.printf("# Digits anywhere\n\n%s with seed %d: %v. Models that were trained on upright, centred digits in their full size know the others by their group alone. "+
 		"The squared error is that of the predicted means, the log-likelihood is per pixel; ± is a standard error.\n\n"+
 		"| group | model | trained on | squared error | log-likelihood | calibration error |\n|---|---|---|---:|---:|---:|\n",
-		plural(p.Tasks, "task"), p.Seed, src)
+		words.Plural(p.Tasks, "task"), p.Seed, src)
 	file := [][]string{append([]string{"model", "group", "lifts"}, reportColumns...)}
 	chart := &picture.Chart{Title: "Squared error on digits anywhere, with standard errors", YLabel: "squared error"}
 	here := picture.Series{Name: "squared error"}

@@ -175,14 +175,6 @@ func (p *reproduction) note(format string, args ...any) {
 	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
 }
 
-// plural returns "1 task" or "2 tasks".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // madeBy says in the report which command and which models made it; folders go by their own names, not by where they lie.
 func (p *reproduction) madeBy(part string) {
 	p.printf("\n## Made by\n\n    equivcnp reproduce %s --tasks %d --seed %d", part, p.Tasks, p.Seed)

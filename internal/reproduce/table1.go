@@ -9,6 +9,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/eval"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/picture"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // paperKernels are the columns of table 1.
@@ -73,7 +74,7 @@ func (p *reproduction) curveModels() ([]*curveRow, error) {
 	}
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("no curve model among %s: name folders with --models, of files whose names hold %s",
-			plural(len(p.models), "model"), strings.Join(paperKernels, ", "))
+			words.Plural(len(p.models), "model"), strings.Join(paperKernels, ", "))
 	}
 	slices.SortStableFunc(rows, func(a, b *curveRow) int {
 		return slices.Index(cnp.Architectures, a.architecture()) - slices.Index(cnp.Architectures, b.architecture())
@@ -259,7 +260,7 @@ func (p *reproduction) writeTable1(rows []*curveRow) error {
 func (p *reproduction) writeChains(rows []*curveRow) error {
 	p.printf("\n## By the chain rule\n\nLog-likelihood per target of whole curves, with its standard error, over the first %s: every target is predicted given the "+
 		"context and the targets before it, in random order. The process's own knows how targets depend on each other.\n",
-		plural(p.Chain, "task"))
+		words.Plural(p.Chain, "task"))
 	chains := [][]string{{"model", "about", "kernel", "from", "to", "tasks", "log_likelihood", "standard_error", "not_finite"}}
 	for i, lim := range curveRanges {
 		p.printf("\n| on [%g, %g] | | rbf | matern | periodic |\n|---|---|---:|---:|---:|\n", lim[0], lim[1])

@@ -9,6 +9,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/eval"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/picture"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // paperTable2 is table 2 as it is printed, by group.
@@ -21,7 +22,7 @@ var paperTable2 = map[string]eval.Stat{
 func (p *reproduction) images() ([]Model, error) {
 	models := ImageModels(p.models)
 	if len(models) == 0 {
-		return nil, fmt.Errorf("no model of grey images among %s: name folders with --models", plural(len(p.models), "model"))
+		return nil, fmt.Errorf("no model of grey images among %s: name folders with --models", words.Plural(len(p.models), "model"))
 	}
 	return models, nil
 }

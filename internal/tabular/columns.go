@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // ErrColumns is wrapped by every error about which columns a table has.
@@ -145,7 +147,7 @@ func (t *Table) role(letter string, named []string, n int, optional bool) ([]int
 		}
 	}
 	if out != nil && n > 0 && len(out) != n {
-		return nil, t.misfit("%s of %s, the model needs %d", plural(len(out), "column"), letter, n)
+		return nil, t.misfit("%s of %s, the model needs %d", words.Plural(len(out), "column"), letter, n)
 	}
 	return out, nil
 }
@@ -203,7 +205,7 @@ func (t *Table) Other(c Columns, name string, required bool) (int, error) {
 
 // misfit is an error about the header, which it quotes.
 func (t *Table) misfit(format string, args ...any) error {
-	row, what := 0, plural(t.Cols, "column")+" without a header"
+	row, what := 0, words.Plural(t.Cols, "column")+" without a header"
 	if t.Header != nil {
 		row, what = -1, "header "+quote(strings.Join(t.Header, ","))
 	}

@@ -25,6 +25,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // ErrCell is wrapped by every error about the content of a table.
@@ -481,7 +483,7 @@ func (t *reading) row(cells []string) error {
 	if len(cells) != t.Cols {
 		line, column := t.cr.FieldPos(len(cells) - 1)
 		return fmt.Errorf("%s:%d:%d: %w: this row has %s, the first has %d", t.Name, line+t.lines, column, ErrCell,
-			plural(len(cells), "cell"), t.Cols)
+			words.Plural(len(cells), "cell"), t.Cols)
 	}
 	if len(t.Values) > maxTableCells-t.Cols {
 		return fmt.Errorf("%s: %w: more than %d cells", t.Name, ErrCell, maxTableCells)
@@ -571,13 +573,6 @@ func quote(cell string) string {
 		return strconv.Quote(string(r[:most])) + "..."
 	}
 	return strconv.Quote(cell)
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Write writes a table with its header, if it has one, and cells separated by that rune; a missing cell is empty.
