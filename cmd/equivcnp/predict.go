@@ -113,7 +113,7 @@ func (f *predictFlags) register(a *app, cmd *cobra.Command) {
 	f.plan.register(cmd)
 	f.model.registerPrecision(cmd)
 	f.model.registerPlans(cmd)
-	f.table.register(cmd)
+	f.table.register(a, cmd)
 	fl := cmd.Flags()
 	f.flags = fl
 	fl.StringVarP(&f.in, "in", "i", "", "file of the tasks: safetensors, .npz or .nc, or a table: .csv, .tsv, .parquet")

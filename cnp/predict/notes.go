@@ -74,6 +74,17 @@ func (n *Notes) Answered(p *cnp.Prediction[float32], err error, nt, dy int) ([]b
 	return counts, nil
 }
 
+// Reached turns the error that some targets lie out of the model's reach into a caution, if the others have a prediction,
+// as those of Prepared.Run have.
+func (n *Notes) Reached(res *Result, err error) error {
+	var outside *cnp.OutsideError
+	if res == nil || !errors.As(err, &outside) {
+		return err
+	}
+	n.Caution(fmt.Sprintf("%v: no prediction there (NaN)", err))
+	return nil
+}
+
 // Standardised says how many of the tasks were brought into the model's range.
 func (n *Notes) Standardised(scaled, tasks int) {
 	if scaled > 0 {

@@ -1,0 +1,229 @@
+package tabletask
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/table"
+	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/internal/tabular"
+	"github.com/equivcnp/equivcnp/internal/words"
+)
+
+// TasksOptions say which tasks a table holds, and where they are predicted.
+type TasksOptions struct {
+	Columns
+	// Targets is the file of the table of the places. If it has the column of the tasks, each row is of its task, else all
+	// are of every task. Without it and Grid the places are the table's own rows.
+	Targets string
+	// Grid is a grid of places: NAME=FROM:TO:STEP or NAME=VALUE for every input.
+	Grid []string
+	// Stdin is what Targets "-" stands for.
+	Stdin io.Reader
+}
+
+// Tasks are the tasks of a table with the places at which they are predicted.
+type Tasks struct {
+	in      *table.Table
+	rows    *task.Rows
+	context [][]int // of each task: rows of in
+	// places is the table of the places, x their coordinates [places, dx]; y the outputs that are known there, nil without.
+	places *table.Table
+	at     *task.Rows
+	// out are the rows of the output: the task of each, and its place.
+	out        []rowOf
+	targets    [][]int     // of each task: rows of the output
+	field      *task.Field // static
+	incomplete int
+}
+
+type rowOf struct{ task, place int }
+
+// TasksOf reads the tasks of the table in for a model of that configuration, and where they are predicted.
+func TasksOf(o *TasksOptions, cfg *cnp.Config, in *table.Table) (*Tasks, error) {
+	t := &Tasks{in: in}
+	var err error
+	if t.field, err = o.StaticField(cfg, cfg.DimX); err != nil {
+		return nil, err
+	}
+	opt, err := o.RowsOptions(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if t.rows, err = RowsOf(in, opt, false); err != nil {
+		return nil, err
+	}
+	if err := CheckSupport(cfg, in, t.rows.Y, t.rows.Columns.Y); err != nil {
+		return nil, err
+	}
+	t.context, t.targets = make([][]int, t.rows.Tasks), make([][]int, t.rows.Tasks)
+	if err := t.observe(cfg); err != nil {
+		return nil, err
+	}
+	if o.Grid == nil && o.Targets == "" {
+		t.places, t.at = in, t.rows
+		if err := CheckAuxiliary(in, t.rows, nil); err != nil {
+			return nil, err
+		}
+		for row, k := range t.rows.Task {
+			t.add(k, row)
+		}
+		return t, nil
+	}
+	if opt, err = t.place(o, cfg, opt); err != nil {
+		return nil, err
+	}
+	if t.at, err = RowsOf(t.places, opt, true); err != nil {
+		return nil, err
+	}
+	if err := CheckSupport(cfg, t.places, t.at.Y, t.at.Columns.Y); err != nil {
+		return nil, err
+	}
+	if err := CheckAuxiliary(t.places, t.at, nil); err != nil {
+		return nil, err
+	}
+	return t, t.assign(opt.Task != "")
+}
+
+// observe finds the rows of each task's context.
+func (t *Tasks) observe(cfg *cnp.Config) error {
+	dy := cfg.DimY
+	for row, k := range t.rows.Task {
+		if t.rows.Context != nil && !t.rows.Context[row] {
+			continue
+		}
+		if len(cfg.Auxiliary) > 0 && !cfg.ChannelDensity && t.rows.Known(row) == dy {
+			if err := CheckAuxiliary(t.in, t.rows, []int{row}); err != nil {
+				return err
+			}
+		}
+		switch known := t.rows.Known(row); {
+		case known == dy || known > 0 && cfg.ChannelDensity:
+			t.context[k] = append(t.context[k], row)
+		case known > 0:
+			t.incomplete++
+		}
+	}
+	return nil
+}
+
+// place reads or makes the table of the places, and returns how its columns are read; Task is that of places of a task of
+// their own.
+func (t *Tasks) place(o *TasksOptions, cfg *cnp.Config, opt task.CSVOptions) (task.CSVOptions, error) {
+	inputs, columns := t.inputs()
+	if o.Grid != nil {
+		axes, err := parseGrid(o.Grid, inputs, func(k int) (*tabular.Clock, error) { return t.in.Clock(columns[k]) })
+		if err != nil {
+			return opt, err
+		}
+		t.places = gridTable(axes, inputs)
+		for k, c := range columns {
+			if t.in.Texts != nil && t.in.Texts[c] != nil {
+				t.places.Units[k] = "days since 1970-01-01"
+			}
+		}
+		opt = task.CSVOptions{X: inputs[:cfg.DimX], Aux: inputs[cfg.DimX:], Dx: cfg.DimX, Dy: cfg.DimY}
+	} else {
+		var err error
+		if t.places, err = o.ReadTable(o.Targets, o.Stdin); err != nil {
+			return opt, err
+		}
+	}
+	opt.Task = ""
+	if k := t.rows.TaskColumn; k >= 0 && t.in.Header != nil && slices.Contains(t.places.Header, t.in.Header[k]) {
+		opt.Task = t.in.Header[k]
+	}
+	return opt, SameClocks(t.places, opt, t.in, t.rows.Columns.X)
+}
+
+// add adds a place to those where a task is predicted.
+func (t *Tasks) add(task, place int) {
+	t.targets[task] = append(t.targets[task], len(t.out))
+	t.out = append(t.out, rowOf{task, place})
+}
+
+// assign gives each place its task where the places say theirs, or else every place to every task.
+func (t *Tasks) assign(own bool) error {
+	if !own {
+		if n := t.places.Rows(); n > 0 && t.rows.Tasks > MaxPoints/n {
+			return fmt.Errorf("%s: %s at %d places each: more than %d predictions", t.in.Name, words.Plural(t.rows.Tasks, "task"), n,
+				MaxPoints)
+		}
+		for k := range t.rows.Tasks {
+			for place := range t.places.Rows() {
+				t.add(k, place)
+			}
+		}
+		return nil
+	}
+	tasks := map[string]int{}
+	for row, k := range t.rows.Task {
+		tasks[t.in.Cell(row, t.rows.TaskColumn)] = k
+	}
+	for place := range t.places.Rows() {
+		name := t.places.Cell(place, t.at.TaskColumn)
+		k, ok := tasks[name]
+		if !ok {
+			return t.places.Errorf(place, t.at.TaskColumn, "%s has no task %s", t.in.Name, name)
+		}
+		t.add(k, place)
+	}
+	return nil
+}
+
+// inputs are the names and the columns of the coordinates, and behind them those of the auxiliary inputs.
+func (t *Tasks) inputs() (names []string, columns []int) {
+	c := t.rows.Columns
+	names = append(Labels(t.in, c.X, "x", len(c.X)), Labels(t.in, c.Aux, "aux", len(c.Aux))...)
+	return names, slices.Concat(c.X, c.Aux)
+}
+
+// base is the output's table before it has predictions: the task, if there is a column for it, the coordinates, and the
+// auxiliary inputs.
+func (t *Tasks) base() *table.Table {
+	names, columns := t.inputs()
+	dx := len(names)
+	places := t.places.Only(slices.Concat(t.at.Columns.X, t.at.Columns.Aux), slices.Clone(names))
+	first := make([]int, t.rows.Tasks) // a row of each task
+	for row := len(t.rows.Task) - 1; row >= 0; row-- {
+		first[t.rows.Task[row]] = row
+	}
+	named := t.rows.TaskColumn >= 0
+	out := &table.Table{Cols: dx, Header: []string{}, Units: []string{}, Texts: [][]string{}}
+	if named {
+		out.Cols++
+		out.Header, out.Units, out.Texts = append(out.Header, Labels(t.in, []int{t.rows.TaskColumn}, "task", 1)...),
+			append(out.Units, ""), append(out.Texts, make([]string, len(t.out)))
+	}
+	for k := range dx {
+		unit := ""
+		if places.Units != nil {
+			unit = places.Units[k]
+		}
+		if t.in.Units != nil && unit == "" {
+			unit = t.in.Units[columns[k]]
+		}
+		name := names[k]
+		var texts []string
+		if places.Texts != nil && places.Texts[k] != nil {
+			texts = make([]string, len(t.out))
+		}
+		out.Header, out.Units, out.Texts = append(out.Header, name), append(out.Units, unit), append(out.Texts, texts)
+	}
+	for i, o := range t.out {
+		if named {
+			row, k := first[o.task], t.rows.TaskColumn
+			out.Values = append(out.Values, t.in.Values[row*t.in.Cols+k])
+			out.Texts[0][i] = t.in.Key(row, k)
+		}
+		for k := range dx {
+			out.Values = append(out.Values, places.Values[o.place*dx+k])
+			if texts := out.Texts[out.Cols-dx+k]; texts != nil {
+				texts[i] = places.Text(o.place, k)
+			}
+		}
+	}
+	return out
+}
