@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"regexp"
 	"runtime"
 	"strings"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/predict"
+	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -29,20 +28,15 @@ type app struct {
 	started        bool // a command's action began: errors are no longer about usage
 }
 
-// usageError is an error of the command line that only an action can find, such as a rate above 1.
-type usageError struct{ error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
 // ofPackage matches the name of a package where an error begins, or what it says of a flag. Who types commands knows no packages.
 var ofPackage = regexp.MustCompile(`^((?:--[a-z-]+[^:]*: )?)(?:cnp|eval|group|layers|neighbor|recipe|selection|serve|shards|task|train|weights): `)
 
 // run executes one command line and returns the exit status: 0, 1 for errors, 2 for errors of usage.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
-	args, all := wantsAll(append([]string{}, args...)) // cobra would take nil for the program's own arguments
+	args, all := cli.WantsAll(append([]string{}, args...)) // cobra would take nil for the program's own arguments
 	root := a.root()
-	groupFlags(root, all)
+	cli.GroupFlags(root, all, flagGroups)
 	if len(args) == 1 && args[0] == "-version" { // as Go's own programs have it
 		args = []string{"--version"}
 	}
@@ -62,7 +56,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		err = fmt.Errorf("%w: smaller images or intervals, fewer lifts and smaller neighbourhoods have less", neighbor.ErrTooManyPairs)
 	}
 	fmt.Fprintf(stderr, "%s: %s\n", path, ofPackage.ReplaceAllString(err.Error(), "$1"))
-	if usage := (usageError{}); !a.started || errors.As(err, &usage) {
+	if usage := (cli.UsageError{}); !a.started || errors.As(err, &usage) {
 		fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
 		return 2
 	}
@@ -92,7 +86,7 @@ file written by "equivcnp train" or "equivcnp convert"; or one of the paper's Py
 		},
 		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args refuses everything
 	}
-	root.SetFlagErrorFunc(flagWords)
+	root.SetFlagErrorFunc(cli.FlagWords)
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress bar")
 	root.PersistentFlags().IntVar(&a.threads, "threads", 0, "number of threads; 0 uses all cores")
 	root.AddCommand(a.demoCommand(), a.completeCommand(), a.regressCommand(), a.sampleCommand(), a.predictCommand(),
@@ -101,25 +95,6 @@ file written by "equivcnp train" or "equivcnp convert"; or one of the paper's Py
 		a.reproduceCommand(),
 		a.serveCommand(), a.healthCommand(), a.convertCommand(), a.inspectCommand(), a.versionCommand())
 	return root
-}
-
-// kinds says what the values of flags are, by the name of their type.
-var kinds = map[string]string{
-	"bool": "true or false", "int": "a whole number of at most 18 digits", "uint64": "a whole number of 0 or more", "float64": "a number",
-	"intSlice": "whole numbers separated by commas", "float64Slice": "numbers separated by commas, as in 0.05,0.5",
-	"duration": "a time such as 90s or 10m",
-}
-
-// flagWords says of a flag's value what it should be, instead of which function could not read it.
-func flagWords(_ *cobra.Command, err error) error {
-	var bad *pflag.InvalidValueError
-	if !errors.As(err, &bad) {
-		return err
-	}
-	if kinds[bad.GetFlag().Value.Type()] == "" { // a type of this package, which says itself what it needs
-		return fmt.Errorf("--%s %q: %w", bad.GetFlag().Name, bad.GetValue(), bad.Unwrap())
-	}
-	return fmt.Errorf("--%s %q: need %s", bad.GetFlag().Name, bad.GetValue(), kinds[bad.GetFlag().Value.Type()])
 }
 
 // action wraps what a command does with what is common to all.
@@ -139,24 +114,14 @@ func (a *app) action(f func(cmd *cobra.Command, args []string) error) func(*cobr
 	}
 }
 
-// result is what a command prints: lines for people, in this order, or one JSON object.
-type result struct {
-	lines [][2]string
-	notes []string
-	// cautions are notes that nobody should miss: that data are not what the model knows. They go to standard error, too.
-	cautions []string
-}
+// result is what a command prints, with what predictions have to say.
+type result struct{ cli.Result }
 
-// allNotes are the cautions and the notes, never nil.
-func (r *result) allNotes() []string { return append(append([]string{}, r.cautions...), r.notes...) }
+// number is a float64 that JSON can hold.
+type number = cli.Number
 
-func (r *result) line(name, format string, args ...any) {
-	r.lines = append(r.lines, [2]string{name, fmt.Sprintf(format, args...)})
-}
-
-func (r *result) note(format string, args ...any) {
-	r.notes = append(r.notes, fmt.Sprintf(format, args...))
-}
+// print writes object as JSON under --json, else the lines and notes.
+func (a *app) print(r *result, object any) error { return r.Print(a.stdout, a.stderr, a.json, object) }
 
 // standardiseFlag adds --standardise for curves.
 func standardiseFlag(fl *pflag.FlagSet, to *bool) {
@@ -166,7 +131,7 @@ func standardiseFlag(fl *pflag.FlagSet, to *bool) {
 
 // add adds the notes of a prediction, whose fields are flags here.
 func (r *result) add(n *predict.Notes) {
-	r.cautions, r.notes = append(r.cautions, texts(n.Cautions)...), append(r.notes, texts(n.Notes)...)
+	r.Cautions, r.Notes = append(r.Cautions, texts(n.Cautions)...), append(r.Notes, texts(n.Notes)...)
 }
 
 // answered turns the error that some targets lie outside what a model can look at into a caution; see predict.Notes.
@@ -201,37 +166,4 @@ func (r *result) noteIncomplete(rows int, table string) {
 	var n predict.Notes
 	n.Incomplete(rows, table)
 	r.add(&n)
-}
-
-// print writes object as JSON under --json, else the lines and notes.
-func (a *app) print(r *result, object any) error {
-	for _, c := range r.cautions {
-		fmt.Fprintf(a.stderr, "note: %s\n", c)
-	}
-	if a.json {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(object)
-	}
-	var b strings.Builder
-	for _, l := range r.lines {
-		fmt.Fprintf(&b, "%-15s %s\n", l[0], l[1])
-	}
-	for _, n := range r.notes {
-		fmt.Fprintf(&b, "%-15s %s\n", "note", n)
-	}
-	_, err := io.WriteString(a.stdout, b.String())
-	return err
-}
-
-// number is a float64 that JSON can hold: NaN and infinities become null.
-type number float64
-
-// MarshalJSON implements json.Marshaler.
-func (n number) MarshalJSON() ([]byte, error) {
-	if v := float64(n); math.IsNaN(v) || math.IsInf(v, 0) {
-		return []byte("null"), nil
-	}
-	return json.Marshal(float64(n))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/eval"
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/weights"
+	"github.com/equivcnp/equivcnp/internal/cli"
 )
 
 // calibrateFlags are the flags of equivcnp calibrate.
@@ -83,11 +84,11 @@ const maxNormals = 16
 func (f *calibrateFlags) check() error {
 	switch {
 	case f.n < 0 || f.n > maxTasks:
-		return usagef("--tasks %d: need 1 to %d, or 0 for all", f.n, maxTasks)
+		return cli.Usagef("--tasks %d: need 1 to %d, or 0 for all", f.n, maxTasks)
 	case f.nodes < 0 || f.nodes > maxNormals:
-		return usagef("--mixtures %d: need 1 to %d, or 0 for the default", f.nodes, maxNormals)
+		return cli.Usagef("--mixtures %d: need 1 to %d, or 0 for the default", f.nodes, maxNormals)
 	case f.normals < 1 || f.normals > maxNormals:
-		return usagef("--normals %d: need 1 to %d", f.normals, maxNormals)
+		return cli.Usagef("--normals %d: need 1 to %d", f.normals, maxNormals)
 	}
 	return nil
 }
@@ -97,11 +98,11 @@ func (a *app) calibrate(cmd *cobra.Command, f *calibrateFlags) error {
 		return err
 	}
 	ctx, r := cmd.Context(), &result{}
-	outs, err := a.outputs(append(f.tasks.inputs(), f.model.path), outFile{"out", f.out, tensorFiles})
+	outs, err := a.outputs(append(f.tasks.inputs(), f.model.path), cli.Out("out", f.out, tensorFiles))
 	if err != nil {
 		return err
 	}
-	defer outs.discard()
+	defer outs.Discard()
 	state, err := f.model.readOne(ctx)
 	if err != nil {
 		return err
@@ -125,18 +126,18 @@ func (a *app) calibrate(cmd *cobra.Command, f *calibrateFlags) error {
 			about[key] = v
 		}
 	}
-	err = outs.writeFile("out", func(path string) error { return weights.Save(path, calibrated, about) })
+	err = outs.WriteFile("out", func(path string) error { return weights.Save(path, calibrated, about) })
 	if err != nil {
 		return err
 	}
-	if err := outs.commit(); err != nil {
+	if err := outs.Commit(); err != nil {
 		return err
 	}
-	r.line("likelihood", "%s", res.Likelihood)
-	r.line("log-likelihood", "%.4f before, %.4f after", res.Before.LogLikelihood.Mean, res.After.LogLikelihood.Mean)
-	r.line("intervals' error", "%.3f before, %.3f after", res.Before.CalibrationError, res.After.CalibrationError)
-	r.line("written", "%s", f.out)
-	res.Notes = r.allNotes()
+	r.Line("likelihood", "%s", res.Likelihood)
+	r.Line("log-likelihood", "%.4f before, %.4f after", res.Before.LogLikelihood.Mean, res.After.LogLikelihood.Mean)
+	r.Line("intervals' error", "%.3f before, %.3f after", res.Before.CalibrationError, res.After.CalibrationError)
+	r.Line("written", "%s", f.out)
+	res.Notes = r.AllNotes()
 	return a.print(r, res)
 }
 
@@ -156,7 +157,7 @@ func (a *app) calibrated(ctx context.Context, f *calibrateFlags, model cnp.Model
 	}
 	if size > 0 {
 		other = f.seed
-		r.note("measured on the tasks that it is calibrated on: the file has no others")
+		r.Note("measured on the tasks that it is calibrated on: the file has no others")
 	}
 	work := workOf(src, eval.DefaultBatch)
 	work.Weights = implicitWeights
@@ -198,7 +199,7 @@ func (a *app) calibrated(ctx context.Context, f *calibrateFlags, model cnp.Model
 	if res.After, err = eval.Run(ctx, predict(calibrated), src, options(2, other)); err != nil {
 		return nil, nil, err
 	}
-	r.line("model", "%s", f.model.describe(cfg))
-	r.line("tasks", "%d with seed %d: %v", n, f.seed, src)
+	r.Line("model", "%s", f.model.describe(cfg))
+	r.Line("tasks", "%d with seed %d: %v", n, f.seed, src)
 	return calibrated, res, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
+	"github.com/equivcnp/equivcnp/internal/cli"
 )
 
 // chainFlags say what is drawn by the chain rule.
@@ -55,15 +56,15 @@ const (
 func (f *chainFlags) check() error {
 	switch {
 	case f.samples < 0 || f.samples > maxSamples:
-		return usagef("--samples %d: need 0 to %d", f.samples, maxSamples)
+		return cli.Usagef("--samples %d: need 0 to %d", f.samples, maxSamples)
 	case !slices.Contains(cnp.Orders, f.order):
-		return usagef("--order %q: need one of %s", f.order, strings.Join(cnp.Orders, ", "))
+		return cli.Usagef("--order %q: need one of %s", f.order, strings.Join(cnp.Orders, ", "))
 	case f.block < 1:
-		return usagef("--block %d: need at least 1", f.block)
+		return cli.Usagef("--block %d: need at least 1", f.block)
 	case !(f.growth >= 0 && f.growth <= maxChainGrowth):
-		return usagef("--growth %v: need 0 to %d", f.growth, maxChainGrowth)
+		return cli.Usagef("--growth %v: need 0 to %d", f.growth, maxChainGrowth)
 	case f.knots < 0:
-		return usagef("--knots %d: need 0 or more", f.knots)
+		return cli.Usagef("--knots %d: need 0 or more", f.knots)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (r *result) check(ctx context.Context, off bool, m cnp.Regressor[float32], 
 func (r *result) judged(ctx context.Context, check func(ctx context.Context) (*predict.Checked, error)) (*predict.Checked, error) {
 	var n predict.Notes
 	c, err := n.Judge(ctx, check)
-	r.cautions = slices.Insert(r.cautions, 0, texts(n.Cautions)...)
+	r.Cautions = slices.Insert(r.Cautions, 0, texts(n.Cautions)...)
 	return c, err
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/predict"
+	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/raster"
 	"github.com/equivcnp/equivcnp/internal/words"
@@ -123,17 +124,17 @@ const maxDrawing = 1 << 28
 func (f *completeFlags) check() error {
 	switch {
 	case !(f.rate >= 0 && f.rate <= 1):
-		return usagef("--rate %g: need a number from 0 to 1", f.rate)
+		return cli.Usagef("--rate %g: need a number from 0 to 1", f.rate)
 	case f.zoom < 0 || f.zoom > 256:
-		return usagef("--zoom %d: need 0 to 256", f.zoom)
+		return cli.Usagef("--zoom %d: need 0 to 256", f.zoom)
 	case f.scale < 1 || f.scale > 16:
-		return usagef("--scale %d: need 1 to 16", f.scale)
+		return cli.Usagef("--scale %d: need 1 to 16", f.scale)
 	}
 	if err := f.chain.check(); err != nil {
 		return err
 	}
 	if f.scale > 1 && f.chain.samples > 0 {
-		return usagef("--samples are drawn at the pixels, not with --scale")
+		return cli.Usagef("--samples are drawn at the pixels, not with --scale")
 	}
 	return errors.Join(f.model.exactly(f.scale > 1, "--scale", "a finer grid"),
 		f.model.exactly(f.chain.samples > 0, "--samples", "the chain rule"))
@@ -160,11 +161,11 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	}
 	f.chain.seed = f.seed
 	outs, err := a.outputs([]string{f.model.path, f.image, f.mask},
-		outFile{"out", f.out, pictureFiles}, outFile{"mean-out", f.meanOut, pictureFiles}, outFile{"std-out", f.stdOut, pictureFiles})
+		cli.Out("out", f.out, pictureFiles), cli.Out("mean-out", f.meanOut, pictureFiles), cli.Out("std-out", f.stdOut, pictureFiles))
 	if err != nil {
 		return err
 	}
-	defer outs.discard()
+	defer outs.Discard()
 	c := &completing{app: a, flags: f, r: &result{}}
 	if err := c.read(ctx); err != nil {
 		return err
@@ -182,11 +183,11 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := outs.commit(); err != nil {
+	if err := outs.Commit(); err != nil {
 		return err
 	}
-	c.r.line("written", "%s", f.out)
-	res.Notes = c.r.allNotes()
+	c.r.Line("written", "%s", f.out)
+	res.Notes = c.r.AllNotes()
 	return a.print(c.r, *res)
 }
 
@@ -222,7 +223,7 @@ func (c *completing) read(ctx context.Context) (err error) {
 		d.Truth, d.Mask = enlarge(c.im, c.mask, f.scale)
 	}
 	if w, h := d.Size(); w > maxDrawing/h {
-		return usagef("--zoom %d would make a drawing of %d x %d pixels", f.zoom, w, h)
+		return cli.Usagef("--zoom %d would make a drawing of %d x %d pixels", f.zoom, w, h)
 	}
 	c.drawing = d
 	return nil
@@ -253,8 +254,8 @@ func (c *completing) predict(ctx context.Context) error {
 	work, done := c.app.withProgress(ctx, "completing")
 	start := time.Now()
 	task := &cnp.Images[float32]{B: 1, C: im.C, H: im.H, W: im.W, Pixels: im.Pix, Mask: c.mask}
-	c.r.cautions = cnp.ImageNotes(&c.cfg, task)
-	c.r.notes = append(c.r.notes, f.model.precisionNotes(&c.cfg)...)
+	c.r.Cautions = cnp.ImageNotes(&c.cfg, task)
+	c.r.Notes = append(c.r.Notes, f.model.precisionNotes(&c.cfg)...)
 	var err error
 	c.p, c.fine, err = completeScaled(work, c.model, task, f.scale)
 	if err == nil && f.chain.samples > 0 {
@@ -269,7 +270,7 @@ func (c *completing) predict(ctx context.Context) error {
 }
 
 // write writes the drawing and the other files.
-func (c *completing) write(outs *outputs) error {
+func (c *completing) write(outs *cli.Outputs) error {
 	h, w := c.flags.scale*c.im.H, c.flags.scale*c.im.W
 	for _, file := range []struct {
 		flag  string
@@ -279,7 +280,7 @@ func (c *completing) write(outs *outputs) error {
 		{"mean-out", func(to io.Writer) error { return picture.WritePNG(to, c.fine.Mean, c.im.C, h, w) }},
 		{"std-out", func(to io.Writer) error { return picture.WritePNG(to, c.fine.Std, c.im.C, h, w) }},
 	} {
-		if err := outs.write(file.flag, file.write); err != nil {
+		if err := outs.Write(file.flag, file.write); err != nil {
 			return err
 		}
 	}
@@ -306,17 +307,17 @@ func (c *completing) describe() (*completeResult, error) {
 	c.drawing.Mean, c.drawing.Std = c.fine.Mean, c.fine.Std
 	c.drawing.Title = fmt.Sprintf("%s    %d of %s observed    log-likelihood %.4f per pixel", name, observed, words.Plural(pixels, "pixel"),
 		likelihood)
-	r.line("model", "%s", f.model.describe(*cfg))
-	r.line("image", "%d x %d pixels, %s", im.W, im.H, words.Plural(im.C, "channel"))
-	r.line("context", "%s (%.1f %%)", words.Plural(observed, "pixel"), 100*float64(observed)/float64(pixels))
-	r.line("log-likelihood", "%.4f per pixel", likelihood)
-	r.line("squared error", "%.4f mean", mse)
+	r.Line("model", "%s", f.model.describe(*cfg))
+	r.Line("image", "%d x %d pixels, %s", im.W, im.H, words.Plural(im.C, "channel"))
+	r.Line("context", "%s (%.1f %%)", words.Plural(observed, "pixel"), 100*float64(observed)/float64(pixels))
+	r.Line("log-likelihood", "%.4f per pixel", likelihood)
+	r.Line("squared error", "%.4f mean", mse)
 	scale := 0
 	if f.scale > 1 {
 		scale = f.scale
-		r.line("predicted", "%d x %d pixels", f.scale*im.W, f.scale*im.H)
+		r.Line("predicted", "%d x %d pixels", f.scale*im.W, f.scale*im.H)
 	}
-	r.line("time", "%.2f s", c.seconds)
+	r.Line("time", "%.2f s", c.seconds)
 	return &completeResult{Scale: scale,
 		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, Image: f.image, Width: im.W, Height: im.H,
 		Channels: im.C, Pixels: pixels, ContextPixels: observed, LogLikelihood: number(likelihood), SquaredError: number(mse),
@@ -377,7 +378,7 @@ func completeScaled(ctx context.Context, model cnp.Completer[float32], im *cnp.I
 	}
 	m, ok := model.(cnp.GeometryPlanner[float32])
 	if !ok {
-		return nil, nil, usagef("--scale %d: a %s model predicts at the pixels only", scale, model.Config().Architecture)
+		return nil, nil, cli.Usagef("--scale %d: a %s model predicts at the pixels only", scale, model.Config().Architecture)
 	}
 	g, err := m.Geometry(im.H, im.W, scale)
 	if err != nil {
@@ -426,16 +427,16 @@ func enlarge(im *raster.Image, mask []bool, scale int) (*raster.Image, []bool) {
 // fitChannels gives an image the model's number of channels and notes what that changed.
 func fitChannels(r *result, im *raster.Image, channels int) (*raster.Image, error) {
 	if im.Translucent {
-		r.note("the image has transparent pixels: those that are more transparent than opaque are not observed")
+		r.Note("the image has transparent pixels: those that are more transparent than opaque are not observed")
 	}
 	switch {
 	case channels != 1 && channels != 3:
 		return nil, fmt.Errorf("the model has %d channels; an image file is grey (1) or in colour (3), use predict", channels)
 	case channels == 1 && im.C == 3:
-		r.note("the image is in colour and the model is for grey ones: converted to grey")
+		r.Note("the image is in colour and the model is for grey ones: converted to grey")
 		return im.Grey(), nil
 	case channels == 3 && im.C == 1:
-		r.note("the image is grey and the model is for colour ones: given three equal channels")
+		r.Note("the image is grey and the model is for colour ones: given three equal channels")
 		return im.Colour(), nil
 	}
 	return im, nil

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp/weights"
+	"github.com/equivcnp/equivcnp/internal/cli"
 )
 
 // convertFlags are the flags of equivcnp convert.
@@ -52,11 +53,11 @@ type convertResult struct {
 }
 
 func (a *app) convert(ctx context.Context, f *convertFlags) error {
-	outs, err := a.outputs([]string{f.model.path}, outFile{"out", f.out, tensorFiles})
+	outs, err := a.outputs([]string{f.model.path}, cli.Out("out", f.out, tensorFiles))
 	if err != nil {
 		return err
 	}
-	defer outs.discard()
+	defer outs.Discard()
 	state, err := f.model.readOne(ctx)
 	if err != nil {
 		return err
@@ -68,13 +69,13 @@ func (a *app) convert(ctx context.Context, f *convertFlags) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	err = outs.writeFile("out", func(path string) error {
+	err = outs.WriteFile("out", func(path string) error {
 		return weights.Save(path, model, map[string]string{"source": filepath.Base(f.model.path)})
 	})
 	if err != nil {
 		return err
 	}
-	if err := outs.commit(); err != nil {
+	if err := outs.Commit(); err != nil {
 		return err
 	}
 
@@ -85,14 +86,14 @@ func (a *app) convert(ctx context.Context, f *convertFlags) error {
 		}
 	}
 	r := &result{}
-	r.line("model", "%s", f.model.describe(cfg))
+	r.Line("model", "%s", f.model.describe(cfg))
 	if cfg.Alpha != 0 {
-		r.line("alpha", "%g", cfg.Alpha)
+		r.Line("alpha", "%g", cfg.Alpha)
 	}
-	r.line("parameters", "%d", parameters)
-	r.line("written", "%s", f.out)
+	r.Line("parameters", "%d", parameters)
+	r.Line("written", "%s", f.out)
 	if cfg.Group != "" && f.model.group != "" {
-		r.note("%s is on record now: no command needs --group for %s", cfg.Group, filepath.Base(f.out))
+		r.Note("%s is on record now: no command needs --group for %s", cfg.Group, filepath.Base(f.out))
 	}
 	return a.print(r, convertResult{
 		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, Alpha: cfg.Alpha, Parameters: parameters, Out: f.out,

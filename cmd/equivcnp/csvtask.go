@@ -8,6 +8,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp/table"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
+	"github.com/equivcnp/equivcnp/internal/cli"
 )
 
 // taskOptionsVar adds the flags that name one task: context points of a table, and where to predict.
@@ -17,9 +18,9 @@ func taskOptionsVar(a *app, cmd *cobra.Command, o *tabletask.Options) {
 	fl.StringVar(&o.CSV, "csv", "", "table of the context points: .csv, .tsv, .npz, .npy, .nc (NetCDF)")
 	columnsVar(cmd, &o.Columns)
 	fl.StringVar(&o.Targets, "targets", "", "table of the targets' coordinates")
-	place := func(to *tabletask.Place) *parsed[tabletask.Place] {
-		return &parsed[tabletask.Place]{to: to, parse: tabletask.ParsePlace, kind: "number or date",
-			show: func(p tabletask.Place) string { return strconv.FormatFloat(p.Value, 'g', -1, 64) }}
+	place := func(to *tabletask.Place) *cli.Parsed[tabletask.Place] {
+		return &cli.Parsed[tabletask.Place]{To: to, Parse: tabletask.ParsePlace, Kind: "number or date",
+			Show: func(p tabletask.Place) string { return strconv.FormatFloat(p.Value, 'g', -1, 64) }}
 	}
 	fl.Var(place(&o.From), "from", "first target, a number or a date like 2006-01-02")
 	fl.Var(place(&o.To), "to", "last target")
@@ -38,18 +39,18 @@ func taskOptionsVar(a *app, cmd *cobra.Command, o *tabletask.Options) {
 // checkTargets refuses flags that name no targets.
 func checkTargets(o *tabletask.Options, changed func(string) bool) error {
 	if !changed("sphere") && o.Targets == "" && !(changed("from") && changed("to")) {
-		return usagef("say where to predict: --from and --to, --targets, or --sphere")
+		return cli.Usagef("say where to predict: --from and --to, --targets, or --sphere")
 	}
 	return flagged(o.CheckTargets(changed("sphere")))
 }
 
 // readTable reads a table that has these columns, unless ctx ends first.
 func (a *app) readTable(ctx context.Context, c *tabletask.Columns, path string) (*table.Table, error) {
-	t, err := interruptible(ctx, func() (*table.Table, error) { return c.ReadTable(path, a.stdin) })
+	t, err := cli.Interruptible(ctx, func() (*table.Table, error) { return c.ReadTable(path, a.stdin) })
 	return t, flagged(err)
 }
 
 // readTask reads the tables of a task, unless ctx ends first.
 func readTask(ctx context.Context, o *tabletask.Options) (*tabletask.Task, error) {
-	return interruptible(ctx, func() (*tabletask.Task, error) { return tabletask.Read(o) })
+	return cli.Interruptible(ctx, func() (*tabletask.Task, error) { return tabletask.Read(o) })
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/reproduce"
 	"github.com/equivcnp/equivcnp/internal/words"
 )
@@ -75,11 +76,11 @@ func (a *app) demo(ctx context.Context, f *reproduce.Demo, out string) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
-	outs, err := a.outputs(nil, outFile{"out", out, pictureFiles})
+	outs, err := a.outputs(nil, cli.Out("out", out, pictureFiles))
 	if err != nil {
 		return err
 	}
-	defer outs.discard()
+	defer outs.Discard()
 	start := time.Now()
 	report, done := a.bar("completing")
 	defer done()
@@ -89,23 +90,23 @@ func (a *app) demo(ctx context.Context, f *reproduce.Demo, out string) error {
 		return err
 	}
 	done()
-	if err := outs.write("out", d.WritePNG); err != nil {
+	if err := outs.Write("out", d.WritePNG); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := outs.commit(); err != nil {
+	if err := outs.Commit(); err != nil {
 		return err
 	}
-	r := &result{notes: d.Notes}
-	res := demoResult{Digit: f.Digit, ContextPixels: d.ContextPixels, Models: []demoModel{}, Out: out, Notes: r.allNotes()}
-	r.line("context", "%d of %d pixels", d.ContextPixels, d.Pixels)
+	r := &result{cli.Result{Notes: d.Notes}}
+	res := demoResult{Digit: f.Digit, ContextPixels: d.ContextPixels, Models: []demoModel{}, Out: out, Notes: r.AllNotes()}
+	r.Line("context", "%d of %d pixels", d.ContextPixels, d.Pixels)
 	for _, m := range d.Models {
 		if m.TrainedOn != "" {
-			r.line("trained on", "%s", m.TrainedOn)
+			r.Line("trained on", "%s", m.TrainedOn)
 		}
-		r.line("log-likelihood", "%.4f per pixel, squared error %.4f: %s, %s", m.LogLikelihood, m.SquaredError, m.Title(), m.Name)
+		r.Line("log-likelihood", "%.4f per pixel, squared error %.4f: %s, %s", m.LogLikelihood, m.SquaredError, m.Title(), m.Name)
 		res.Models = append(res.Models, demoModel{m.Name, m.Config.Group, number(m.LogLikelihood), number(m.SquaredError), m.Tasks})
 	}
 	for _, m := range []*reproduce.Model{d.Digits, d.Curve} {
@@ -114,13 +115,13 @@ func (a *app) demo(ctx context.Context, f *reproduce.Demo, out string) error {
 		}
 	}
 	if m := d.Digits; m != nil {
-		r.line("samples", "of the upright digit from %d pixels: %s, %s", d.SampledPixels, m.Title(), m.Name)
+		r.Line("samples", "of the upright digit from %d pixels: %s, %s", d.SampledPixels, m.Title(), m.Name)
 	}
 	if m := d.Curve; m != nil {
-		r.line("", "of a curve through %s: %s, %s, trained on %s", words.Plural(d.CurvePoints, "point"), m.Title(), m.Name, m.Tasks)
+		r.Line("", "of a curve through %s: %s, %s, trained on %s", words.Plural(d.CurvePoints, "point"), m.Title(), m.Name, m.Tasks)
 	}
 	res.Seconds = number(time.Since(start).Seconds())
-	r.line("time", "%.2f s", float64(res.Seconds))
-	r.line("written", "%s", out)
+	r.Line("time", "%.2f s", float64(res.Seconds))
+	r.Line("written", "%s", out)
 	return a.print(r, res)
 }

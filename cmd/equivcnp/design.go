@@ -15,6 +15,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/interpolate"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/tables"
 	"github.com/equivcnp/equivcnp/internal/tabular"
@@ -124,13 +125,13 @@ type designResult struct {
 func (f *designFlags) check() error {
 	switch {
 	case !slices.Contains(design.Goals, design.Goal(f.goal)):
-		return usagef("--goal %q: need %s or %s", f.goal, design.Entropy, design.Error)
+		return cli.Usagef("--goal %q: need %s or %s", f.goal, design.Entropy, design.Error)
 	case f.samples < 2 || f.samples > 1<<20:
-		return usagef("--samples %d: need 2 to %d", f.samples, 1<<20)
+		return cli.Usagef("--samples %d: need 2 to %d", f.samples, 1<<20)
 	case f.noise < 0 || math.IsNaN(f.noise-f.noise):
-		return usagef("--noise %g: need a standard deviation", f.noise)
+		return cli.Usagef("--noise %g: need a standard deviation", f.noise)
 	case f.model.path != "" && f.sphere:
-		return usagef("--sphere is for interpolation without a model: leave --model out")
+		return cli.Usagef("--sphere is for interpolation without a model: leave --model out")
 	}
 	return nil
 }
@@ -144,15 +145,15 @@ func (a *app) design(ctx context.Context, f *designFlags) error {
 	if f.plot != "" {
 		var err error
 		if format, err = plotFormat(f.plot); err != nil {
-			return usageError{fmt.Errorf("--plot: %w", err)}
+			return cli.Usage(fmt.Errorf("--plot: %w", err))
 		}
 	}
-	outs, err := a.outputs([]string{f.model.path, f.input.CSV, f.candidates, f.input.Targets}, outFile{"out", f.out, tableFiles},
-		outFile{"plot", f.plot, plotFiles})
+	outs, err := a.outputs([]string{f.model.path, f.input.CSV, f.candidates, f.input.Targets}, cli.Out("out", f.out, tableFiles),
+		cli.Out("plot", f.plot, plotFiles))
 	if err != nil {
 		return err
 	}
-	defer outs.discard()
+	defer outs.Discard()
 	d, err := a.readDesign(ctx, f)
 	if err != nil {
 		return err
@@ -172,16 +173,16 @@ func (a *app) design(ctx context.Context, f *designFlags) error {
 	}
 	seconds := time.Since(start).Seconds()
 	written := d.choices(f)
-	if err := outs.write("out", func(w io.Writer) error { return tables.Write(w, f.out, written, written.First(d.Dx)) }); err != nil {
+	if err := outs.Write("out", func(w io.Writer) error { return tables.Write(w, f.out, written, written.First(d.Dx)) }); err != nil {
 		return err
 	}
-	if err := outs.write("plot", func(w io.Writer) error { return d.draw(ctx, w, format, f.goal) }); err != nil {
+	if err := outs.Write("plot", func(w io.Writer) error { return d.draw(ctx, w, format, f.goal) }); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := outs.commit(); err != nil {
+	if err := outs.Commit(); err != nil {
 		return err
 	}
 	return d.print(a, f, seconds)
@@ -191,15 +192,15 @@ func (a *app) design(ctx context.Context, f *designFlags) error {
 func (d *designed) print(a *app, f *designFlags, seconds float64) error {
 	r, out := &result{}, designResult{CSV: f.input.CSV, Candidates: d.candidates, Targets: d.Targets.Rows(), Goal: f.goal,
 		Seconds: number(seconds), Out: f.out, Plot: f.plot}
-	r.line("candidates", "%d", d.candidates)
-	r.line("targets", "%d", d.Targets.Rows())
+	r.Line("candidates", "%d", d.candidates)
+	r.Line("targets", "%d", d.Targets.Rows())
 	for i, c := range d.chosen {
 		out.Chosen, out.Gains = append(out.Chosen, c.Candidate), append(out.Gains, number(c.Gain))
-		r.line(fmt.Sprintf("place %d", i+1), "row %d of the candidates: %s falls by %.4g", c.Candidate+1, f.goal, c.Gain)
+		r.Line(fmt.Sprintf("place %d", i+1), "row %d of the candidates: %s falls by %.4g", c.Candidate+1, f.goal, c.Gain)
 	}
-	r.line("time", "%.2f s", seconds)
-	r.line("written", "%s", f.out)
-	out.Notes = r.allNotes()
+	r.Line("time", "%.2f s", seconds)
+	r.Line("written", "%s", f.out)
+	out.Notes = r.AllNotes()
 	return a.print(r, out)
 }
 
@@ -209,13 +210,13 @@ func (a *app) readDesign(ctx context.Context, f *designFlags) (*designed, error)
 	if input.Targets == "" {
 		input.Targets = f.candidates
 	}
-	in, err := interruptible(ctx, func() (*interpolate.Interpolation, error) { return interpolate.Read(&input, f.sphere) })
+	in, err := cli.Interruptible(ctx, func() (*interpolate.Interpolation, error) { return interpolate.Read(&input, f.sphere) })
 	if err != nil {
 		return nil, err
 	}
 	f.input.Columns = input.Columns
 	if in.Dy != 1 {
-		return nil, usagef("%s has %s: name the one that is measured with --y", in.Points.Name, words.Plural(in.Dy, "output"))
+		return nil, cli.Usagef("%s has %s: name the one that is measured with --y", in.Points.Name, words.Plural(in.Dy, "output"))
 	}
 	d := &designed{Interpolation: in}
 	if d.sites, err = f.input.ReadTable(f.candidates, a.stdin); err != nil {

@@ -29,8 +29,8 @@ func describeLikelihood(r *result, c *cnp.Config) {
 	if _, ok := l.(cnp.Noisy); ok {
 		s += ", function told from noise"
 	}
-	r.line("likelihood", "%s", s)
+	r.Line("likelihood", "%s", s)
 	if w := c.Waves; w != nil {
-		r.line("waves", "%d frequencies along a coordinate, up to %g radians per unit: features are their amplitudes, and values go together even without a context", w.Count, w.Fastest)
+		r.Line("waves", "%d frequencies along a coordinate, up to %g radians per unit: features are their amplitudes, and values go together even without a context", w.Count, w.Fastest)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/eval"
 	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/reproduce"
 	"github.com/equivcnp/equivcnp/internal/words"
 )
@@ -108,11 +109,11 @@ const maxTasks = 1 << 24
 func (f *evalFlags) check() error {
 	switch {
 	case f.n < 0 || f.n > maxTasks:
-		return usagef("--tasks %d: need 1 to %d, or 0 for all", f.n, maxTasks)
+		return cli.Usagef("--tasks %d: need 1 to %d, or 0 for all", f.n, maxTasks)
 	case f.moved < 0 || f.moved > maxTasks:
-		return usagef("--equivariance-tasks %d: need 0 to %d", f.moved, maxTasks)
+		return cli.Usagef("--equivariance-tasks %d: need 0 to %d", f.moved, maxTasks)
 	case f.jointly < 0 || f.jointly > maxTasks:
-		return usagef("--joint-tasks %d: need 0 to %d", f.jointly, maxTasks)
+		return cli.Usagef("--joint-tasks %d: need 0 to %d", f.jointly, maxTasks)
 	}
 	return errors.Join(f.chain.check(), f.model.exactly(f.joint, "--joint", "the chain rule"))
 }
@@ -123,13 +124,13 @@ func (f *evalFlags) pictureFormat(cfg *cnp.Config) (format string, err error) {
 		return "", nil
 	}
 	if format, err = plotFormat(f.picture); err != nil {
-		return "", usageError{fmt.Errorf("--picture: %w", err)}
+		return "", cli.Usage(fmt.Errorf("--picture: %w", err))
 	}
 	switch image := cfg.Architecture.Image(); {
 	case image && format != "png":
-		return "", usagef("--picture: images are drawn as .png")
+		return "", cli.Usagef("--picture: images are drawn as .png")
 	case !image && cfg.DimX != 1:
-		return "", usagef("--picture: curves with %d coordinates cannot be drawn", cfg.DimX)
+		return "", cli.Usagef("--picture: curves with %d coordinates cannot be drawn", cfg.DimX)
 	}
 	return format, nil
 }
@@ -156,16 +157,16 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 		return err
 	}
 	e.cfg = e.model.Config()
-	e.r.notes = append(e.r.notes, f.model.precisionNotes(&e.cfg)...)
+	e.r.Notes = append(e.r.Notes, f.model.precisionNotes(&e.cfg)...)
 	format, err := f.pictureFormat(&e.cfg)
 	if err != nil {
 		return err
 	}
-	outs, err := a.outputs(append(f.tasks.inputs(), f.model.path), outFile{"picture", f.picture, plotFiles})
+	outs, err := a.outputs(append(f.tasks.inputs(), f.model.path), cli.Out("picture", f.picture, plotFiles))
 	if err != nil {
 		return err
 	}
-	defer outs.discard()
+	defer outs.Discard()
 	if err := e.prepare(ctx); err != nil {
 		return err
 	}
@@ -183,7 +184,7 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 		title := fmt.Sprintf("%s    log-likelihood %.4f over %s", f.model.describe(e.cfg), res.Report.LogLikelihood.Mean,
 			words.Plural(res.Report.Tasks, "task"))
 		drawn := eval.Options{Tasks: min(e.opt.Tasks, reproduce.DrawnTasks), Seed: f.seed}
-		if err := e.r.drawn(outs.draw("picture", func(w io.Writer) error {
+		if err := e.r.drawn(outs.Draw("picture", func(w io.Writer) error {
 			return reproduce.DrawTasks(ctx, w, format, title, e.model,
 				e.src, drawn)
 		})); err != nil {
@@ -192,11 +193,11 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := outs.commit(); err != nil {
+		if err := outs.Commit(); err != nil {
 			return err
 		}
 	}
-	res.Notes = e.r.allNotes()
+	res.Notes = e.r.AllNotes()
 	e.lines(res)
 	return a.print(e.r, res)
 }
@@ -235,17 +236,17 @@ func (e *evaluation) prepare(ctx context.Context) error {
 		return err
 	}
 	if e.images = first.Images != nil; e.images {
-		e.r.cautions = cnp.ImageNotes(&e.cfg, first.Images)
+		e.r.Cautions = cnp.ImageNotes(&e.cfg, first.Images)
 		return nil
 	}
 	if e.tasks.drawn() && !e.cfg.HasUnits() {
 		return nil
 	}
-	e.r.cautions = cnp.Notes(&e.cfg, first.Curves)
+	e.r.Cautions = cnp.Notes(&e.cfg, first.Curves)
 	if m, ok := e.model.(cnp.Regressor[float32]); ok && e.standardise {
 		e.model = cnp.Standardised(m)
 		if cnp.OtherScale(&e.cfg, first.Curves) > 0 {
-			e.r.note("standardised: tasks of another scale are brought into the model's range and back (--standardise=false: as they are)")
+			e.r.Note("standardised: tasks of another scale are brought into the model's range and back (--standardise=false: as they are)")
 		}
 	}
 	return nil
@@ -276,7 +277,7 @@ func (e *evaluation) measure(ctx context.Context) (*evalResult, error) {
 	if e.moved > 0 {
 		found, err := eval.Equivariance(ctx, e.model, e.src, eval.Options{Tasks: min(e.moved, e.opt.Tasks), Seed: e.seed})
 		if errors.Is(err, cnp.ErrRange) { // moved apart, a batch's tasks may need too large a lattice
-			e.r.note("equivariance is not measured: %v", err)
+			e.r.Note("equivariance is not measured: %v", err)
 		} else if err != nil {
 			return nil, err
 		}
@@ -286,7 +287,7 @@ func (e *evaluation) measure(ctx context.Context) (*evalResult, error) {
 		return nil, fmt.Errorf("none of %s has a value to score whose prediction is finite", words.Plural(e.opt.Tasks, "task"))
 	}
 	if n := res.Report.NotFinite; n > 0 {
-		e.r.note("%s predicted as no distribution, and left out", words.Plural(n, "value"))
+		e.r.Note("%s predicted as no distribution, and left out", words.Plural(n, "value"))
 	}
 	return res, nil
 }
@@ -312,37 +313,37 @@ func (e *evaluation) together(ctx context.Context) (joint, independent *eval.Joi
 // lines print the result.
 func (e *evaluation) lines(res *evalResult) {
 	r, rep := e.r, res.Report
-	r.line("model", "%s", e.evalFlags.model.describe(e.cfg))
-	r.line("tasks", "%d with seed %d: %v", rep.Tasks, res.Seed, res.Source)
-	r.line("log-likelihood", "%.4f ± %.4f per value", rep.LogLikelihood.Mean, rep.LogLikelihood.Std)
-	r.line("squared error", "%.4f ± %.4f, its root over all values %.4f", rep.SquaredError.Mean, rep.SquaredError.Std, rep.RMSE)
+	r.Line("model", "%s", e.evalFlags.model.describe(e.cfg))
+	r.Line("tasks", "%d with seed %d: %v", rep.Tasks, res.Seed, res.Source)
+	r.Line("log-likelihood", "%.4f ± %.4f per value", rep.LogLikelihood.Mean, rep.LogLikelihood.Std)
+	r.Line("squared error", "%.4f ± %.4f, its root over all values %.4f", rep.SquaredError.Mean, rep.SquaredError.Std, rep.RMSE)
 	var held []string
 	for _, l := range rep.Levels {
 		if l.Nominal == 0.5 || l.Nominal >= 0.9 {
 			held = append(held, fmt.Sprintf("%.0f %%: %.1f %%", 100*l.Nominal, 100*l.Observed))
 		}
 	}
-	r.line("intervals hold", "%s; error %.3f", strings.Join(held, ", "), rep.CalibrationError)
-	r.line("spread", "%.4f mean, (error/spread)² %.3f", rep.Spread, rep.ZSquare)
+	r.Line("intervals hold", "%s; error %.3f", strings.Join(held, ", "), rep.CalibrationError)
+	r.Line("spread", "%.4f mean, (error/spread)² %.3f", rep.Spread, rep.ZSquare)
 	if p := res.Process; p != nil {
-		r.line("behind the process", "%.4f ± %.4f per value, the best independent prediction %.4f", p.KL.Mean, p.KL.Error, p.Diagonal.Mean)
+		r.Line("behind the process", "%.4f ± %.4f per value, the best independent prediction %.4f", p.KL.Mean, p.KL.Error, p.Diagonal.Mean)
 	}
 	for _, c := range res.Compared[min(1, len(res.Compared)):] {
-		r.line(c.Model, "%.4f per value, RMSE %.4f; that is %+.4f ± %.4f likelier, and %+.4f ± %.4f in squared error",
+		r.Line(c.Model, "%.4f per value, RMSE %.4f; that is %+.4f ± %.4f likelier, and %+.4f ± %.4f in squared error",
 			float64(c.Report.LogLikelihood.Mean), float64(c.Report.RMSE),
 			c.LogLikelihood.Mean, c.LogLikelihood.Error, c.SquaredError.Mean, c.SquaredError.Error)
 	}
 	if j := res.Joint; j != nil {
-		r.line("jointly", "%.4f ± %.4f per value by the chain rule, %.4f ± %.4f independently, standard errors over %s",
+		r.Line("jointly", "%.4f ± %.4f per value by the chain rule, %.4f ± %.4f independently, standard errors over %s",
 			j.LogLikelihood.Mean, j.LogLikelihood.Error, res.Independent.LogLikelihood.Mean, res.Independent.LogLikelihood.Error,
 			words.Plural(j.Tasks, "task"))
 	}
 	for _, d := range res.Equivariance {
-		r.line("equivariance", "%s: means differ by %.2g (at most %.2g), spreads by %.2g, log-likelihood by %.2g",
+		r.Line("equivariance", "%s: means differ by %.2g (at most %.2g), spreads by %.2g, log-likelihood by %.2g",
 			d.Move, d.MeanRMS, d.MeanMax, d.StdRMS, d.LogLikelihood)
 	}
-	r.line("time", "%.1f s", float64(res.Seconds))
+	r.Line("time", "%.1f s", float64(res.Seconds))
 	if res.Picture != "" {
-		r.line("written", "%s", res.Picture)
+		r.Line("written", "%s", res.Picture)
 	}
 }

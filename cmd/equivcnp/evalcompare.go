@@ -9,6 +9,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/eval"
 	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/words"
 )
 
@@ -31,13 +32,13 @@ func (f *evalFlags) compared(ctx context.Context, first cnp.Model[float32], src 
 		kernel, kriging := strings.CutPrefix(name, "kriging:")
 		switch {
 		case (kriging || name == "idw") && of.Architecture.Image():
-			return nil, usagef("--compare %s: images are no scattered points", name)
+			return nil, cli.Usagef("--compare %s: images are no scattered points", name)
 		case name == "idw":
 			predict = eval.IDW[float32]()
 		case kriging:
 			k, err := task.ParseKernel(kernel, 1)
 			if err != nil {
-				return nil, usageError{fmt.Errorf("--compare: %w", err)}
+				return nil, cli.Usage(fmt.Errorf("--compare: %w", err))
 			}
 			predict = eval.Kriging[float32](k)
 		default:
@@ -75,7 +76,7 @@ func (f *evalFlags) compared(ctx context.Context, first cnp.Model[float32], src 
 			return nil, fmt.Errorf("--compare: no task has a score of all models")
 		}
 		if s.Report.NotFinite > 0 && k > 0 {
-			r.note("%s: %s predicted as no distribution, and left out", names[k], words.Plural(s.Report.NotFinite, "value"))
+			r.Note("%s: %s predicted as no distribution, and left out", names[k], words.Plural(s.Report.NotFinite, "value"))
 		}
 		out = append(out, comparedResult{names[k], s})
 	}

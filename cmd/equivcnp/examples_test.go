@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 	"github.com/equivcnp/equivcnp/internal/tables"
 	"github.com/equivcnp/equivcnp/internal/tabular"
@@ -134,7 +135,7 @@ func (b *bench) example(args []string) {
 	require.Equal(t, 0, status, "%s: %s", args, errs)
 	require.NotEmpty(t, out+errs)
 	for _, flag := range []string{"out", "out-dir", "plot", "std-out", "mean-out", "picture", "report"} {
-		if f := cmd.Flags().Lookup(flag); f != nil && f.Changed && f.Value.String() != stdio {
+		if f := cmd.Flags().Lookup(flag); f != nil && f.Changed && f.Value.String() != cli.Stdio {
 			_, err := os.Stat(f.Value.String())
 			require.NoError(t, err, "--%s", flag)
 		}

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/equivcnp/equivcnp/internal/cli"
 )
 
 // healthCommand asks a server whether it is well, for containers that hold no other program that could.
@@ -43,13 +45,13 @@ it asks the server of EQUIVCNP_LISTEN, or that of port 8080 on this machine.`,
 			return err
 		}
 		if timeout <= 0 {
-			return usagef("--timeout %v: need more than nothing", timeout)
+			return cli.Usagef("--timeout %v: need more than nothing", timeout)
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 		defer cancel()
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 		if err != nil {
-			return usageError{err}
+			return cli.Usage(err)
 		}
 		client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: insecure}}}
 		resp, err := client.Do(r)
@@ -77,7 +79,7 @@ func healthURL(address string, live bool) (string, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		return "", usageError{errors.New("--address: need HOST:PORT or a URL")}
+		return "", cli.Usage(errors.New("--address: need HOST:PORT or a URL"))
 	}
 	if host := u.Hostname(); host == "" || net.ParseIP(host).IsUnspecified() {
 		u.Host = net.JoinHostPort("localhost", u.Port())

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/cli"
 )
 
 // commands lists the program's commands, and theirs.
@@ -25,7 +27,7 @@ func TestFlagWords(t *testing.T) {
 	b := newBench(t)
 	seen := 0
 	root := (&app{}).root()
-	groupFlags(root, false)
+	cli.GroupFlags(root, false, flagGroups)
 	for _, c := range commands(root) {
 		c.InitDefaultHelpFlag()
 		check := func(f *pflag.Flag) {

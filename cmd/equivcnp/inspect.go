@@ -16,6 +16,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/words"
 )
 
@@ -55,41 +56,41 @@ func (a *app) inspect(ctx context.Context, path, size string) error {
 		return err
 	}
 	r := &result{}
-	r.line("file", "%s (%s)", d.Path, d.Format)
+	r.Line("file", "%s (%s)", d.Path, d.Format)
 	if d.Config == nil {
-		r.line("model", "none: %s", d.Problem)
+		r.Line("model", "none: %s", d.Problem)
 	} else {
 		from := "its own metadata"
 		if d.ConfigFrom != "metadata" {
 			from = "the tensors' names and shapes"
 		}
-		r.line("architecture", "%s, known from %s", d.Config.Architecture, from)
+		r.Line("architecture", "%s, known from %s", d.Config.Architecture, from)
 		describeConfig(r, d.Config, d.Groups)
 	}
-	r.line("parameters", "%d, with buffers %d", d.Parameters, d.Elements)
+	r.Line("parameters", "%d, with buffers %d", d.Parameters, d.Elements)
 	for i := range d.Tensors {
 		if t := &d.Tensors[i]; (t.Name == "r" || strings.HasSuffix(t.Name, ".r")) && t.Mean != nil {
-			r.line("radius", "%.6g  %s", *t.Mean, t.Name)
+			r.Line("radius", "%.6g  %s", *t.Mean, t.Name)
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(d.Metadata)) {
 		if !strings.HasPrefix(k, "equivcnp.") { // those are what is shown above
-			r.line(strings.ReplaceAll(oneLine(k), "_", " "), "%s", oneLine(d.Metadata[k]))
+			r.Line(strings.ReplaceAll(oneLine(k), "_", " "), "%s", oneLine(d.Metadata[k]))
 		}
 	}
 	if d.NonFinite > 0 {
-		r.note("%s not finite", words.Plural(d.NonFinite, "value"))
+		r.Note("%s not finite", words.Plural(d.NonFinite, "value"))
 	}
 	if smooth, ok := strings.CutSuffix(d.Path, "-equivcnp"); ok && slices.Contains(pretrained.Names(), d.Path) {
-		r.note("kept for the paper's tables: its predictions have small jumps between targets; %s-levels is smooth, and more accurate", smooth)
+		r.Note("kept for the paper's tables: its predictions have small jumps between targets; %s-levels is smooth, and more accurate", smooth)
 	}
 	shown := inspection{Description: d}
 	if size != "" {
 		if shown.Memory, err = sizeMemory(s, size); err != nil {
 			return err
 		}
-		r.line("memory", "%v to complete %s pixels", shown.Memory.Complete, size)
-		r.line("", "%v to train on one", shown.Memory.Train)
+		r.Line("memory", "%v to complete %s pixels", shown.Memory.Complete, size)
+		r.Line("", "%v to train on one", shown.Memory.Train)
 	}
 	if err := a.print(r, shown); err != nil || a.json {
 		return err
@@ -118,7 +119,7 @@ type memoryOfSize struct {
 
 // sizeMemory estimates what an image of a size like 256x128 needs.
 func sizeMemory(s *weights.State, size string) (*memoryOfSize, error) {
-	w, h, err := parseSize(size)
+	w, h, err := cli.ParseSize(size)
 	if err != nil {
 		return nil, err
 	}
@@ -128,25 +129,13 @@ func sizeMemory(s *weights.State, size string) (*memoryOfSize, error) {
 	}
 	c := m.Config()
 	if !c.Architecture.Image() {
-		return nil, usagef("--size: this %s model regresses curves", c.Architecture)
+		return nil, cli.Usagef("--size: this %s model regresses curves", c.Architecture)
 	}
 	out := &memoryOfSize{}
 	if out.Complete, err = cnp.EstimateModel(m, cnp.Work{Batch: 1, H: h, W: w, Weights: implicitWeights}); err == nil {
 		out.Train, err = c.Estimate(cnp.Work{Batch: 1, H: h, W: w, Train: true})
 	}
 	return out, err
-}
-
-// parseSize reads the value of --size: 256x128, or 256 for a square.
-func parseSize(size string) (w, h int, err error) {
-	text := size
-	if !strings.Contains(text, "x") {
-		text += "x" + text
-	}
-	if n, err := fmt.Sscanf(text+" ", "%dx%d ", &w, &h); n != 2 || err != nil || w < 1 || h < 1 || w > 1<<20 || h > 1<<20 {
-		return 0, 0, usagef("--size %q: need a side or width x height, 64 or 256x128 for example", size)
-	}
-	return w, h, nil
 }
 
 // oneLine shows a text from a file on one line, without its end where it is long, quoted where it would not print as it is.
@@ -165,22 +154,22 @@ func oneLine(s string) string {
 func describeConfig(r *result, c *cnp.Config, groups []string) {
 	switch {
 	case c.Group != "" && c.Alpha != 0:
-		r.line("group", "%s, alpha %g", c.Group, c.Alpha)
+		r.Line("group", "%s, alpha %g", c.Group, c.Alpha)
 	case c.Group != "":
-		r.line("group", "%s", c.Group)
+		r.Line("group", "%s", c.Group)
 	case len(groups) > 0:
-		r.line("group", "one of %s: say which with --group", strings.Join(groups, ", "))
+		r.Line("group", "one of %s: say which with --group", strings.Join(groups, ", "))
 	}
 	if c.Architecture.Image() {
-		r.line("images", "%s", words.Plural(c.DimY, "channel"))
+		r.Line("images", "%s", words.Plural(c.DimY, "channel"))
 	} else {
-		r.line("curves", "%s, %s", words.Plural(c.DimX, "input"), words.Plural(c.DimY, "output"))
+		r.Line("curves", "%s, %s", words.Plural(c.DimX, "input"), words.Plural(c.DimY, "output"))
 	}
 	if len(c.Auxiliary) > 0 {
-		r.line("auxiliary inputs", "%s: known at the context and at the targets, not predicted; tensors aux_context and aux_target", strings.Join(c.Auxiliary, ", "))
+		r.Line("auxiliary inputs", "%s: known at the context and at the targets, not predicted; tensors aux_context and aux_target", strings.Join(c.Auxiliary, ", "))
 	}
 	if len(c.Static) > 0 {
-		r.line("static fields", "%s: known at places of their own, not predicted; tensors x_static and y_static",
+		r.Line("static fields", "%s: known at places of their own, not predicted; tensors x_static and y_static",
 			strings.Join(c.Static, ", "))
 	}
 	describeFields(r, c)
@@ -197,28 +186,28 @@ func describeConfig(r *result, c *cnp.Config, groups []string) {
 	if c.Kernel > 0 {
 		s += fmt.Sprintf(", kernel %d", c.Kernel)
 	}
-	r.line("network", "%s", s)
+	r.Line("network", "%s", s)
 	if v := c.Views; v != nil {
-		r.line("views", "every lift sees the image turned and scaled, things from %g to %g times as large as in training, on cells of %g pixels; the better a view predicts some observed pixels from others, the more it counts", v.Min, v.Max, v.Cell)
+		r.Line("views", "every lift sees the image turned and scaled, things from %g to %g times as large as in training, on cells of %g pixels; the better a view predicts some observed pixels from others, the more it counts", v.Min, v.Max, v.Cell)
 	}
 	if c.OnSphere() {
-		r.line("lattice", "%d nearly even points on the sphere, %g per radian; points are %s", c.SpherePoints(), c.PointsPerUnit,
+		r.Line("lattice", "%d nearly even points on the sphere, %g per radian; points are %s", c.SpherePoints(), c.PointsPerUnit,
 			map[bool]string{true: "latitude and longitude in degrees", false: "unit vectors"}[c.Degrees()])
 	} else if c.PointsPerUnit > 0 {
-		r.line("lattice", "%g points per unit, margin %g", c.PointsPerUnit, c.Margin)
+		r.Line("lattice", "%g points per unit, margin %g", c.PointsPerUnit, c.Margin)
 	}
 	if c.Window != "" {
-		r.line("window", "%s: how much a neighbour counts by its distance", c.Window)
+		r.Line("window", "%s: how much a neighbour counts by its distance", c.Window)
 	}
 	if c.KeepObserved {
-		r.line("observed", "pixels keep their values, with a noise of %.3g", c.Floor)
+		r.Line("observed", "pixels keep their values, with a noise of %.3g", c.Floor)
 	}
 	if c.CoordinateFeature {
-		r.line("coordinate", "is a feature, so this model is not equivariant")
+		r.Line("coordinate", "is a feature, so this model is not equivariant")
 	}
 	describeLikelihood(r, c)
 	if c.Likelihood == "" {
-		r.line("second output", "%s", c.Output)
+		r.Line("second output", "%s", c.Output)
 	}
 }
 
@@ -237,9 +226,9 @@ func describeFields(r *result, c *cnp.Config) {
 			}
 			parts = append(parts, fmt.Sprintf("%s (%s)", f.Type, columns))
 		}
-		r.line("values", "%s", strings.Join(parts, ", "))
+		r.Line("values", "%s", strings.Join(parts, ", "))
 		if c.Vectors() {
-			r.line("", "a vector turns when places turn; its prediction has a full covariance that turns along")
+			r.Line("", "a vector turns when places turn; its prediction has a full covariance that turns along")
 		}
 	}
 	g, err := group.Parse(c.Group, c.Alpha)
@@ -265,7 +254,7 @@ func describeFields(r *result, c *cnp.Config) {
 			s += ", a group of rotations; turns by one of them are exact"
 		}
 	}
-	r.line("lifts", "%s", s)
+	r.Line("lifts", "%s", s)
 }
 
 // shapeText writes a shape as [64, 3].

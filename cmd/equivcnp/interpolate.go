@@ -15,6 +15,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/interpolate"
 	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/plot"
+	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/tables"
 	"github.com/equivcnp/equivcnp/internal/words"
 )
@@ -46,11 +47,11 @@ func (f *oneTableFlags) register(fl *pflag.FlagSet) {
 func (f *oneTableFlags) check(model string, changed func(string) bool) error {
 	for _, name := range oneTableNames {
 		if model != "" && changed(name) {
-			return usagef("--%s is for interpolation without a model: leave --model out", name)
+			return cli.Usagef("--%s is for interpolation without a model: leave --model out", name)
 		}
 	}
 	if f.units != "same" && f.units != "different" {
-		return usagef("--units %q: need same or different", f.units)
+		return cli.Usagef("--units %q: need same or different", f.units)
 	}
 	f.DifferentUnits = f.units == "different"
 	var err error
@@ -66,7 +67,7 @@ func (f *oneTableFlags) periods() (out []float64, err error) {
 		v, err := strconv.ParseFloat(number, 64)
 		unit, ok := days[text[len(number):]]
 		if err != nil || !ok || !(v > 0) || math.IsInf(v, 0) {
-			return nil, usagef("--period %q: need a positive number, or a time such as 1y, 7d or 12h", text)
+			return nil, cli.Usagef("--period %q: need a positive number, or a time such as 1y, 7d or 12h", text)
 		}
 		out = append(out, v*unit)
 	}
@@ -88,14 +89,14 @@ type interpolateResult struct {
 
 // interpolate is regress without a model.
 func (a *app) interpolate(ctx context.Context, f *regressFlags, sphere bool) error {
-	outs, err := a.outputs([]string{f.input.CSV, f.input.Targets}, outFile{"out", f.out, tableFiles}, outFile{"plot", f.plot, plotFiles})
+	outs, err := a.outputs([]string{f.input.CSV, f.input.Targets}, cli.Out("out", f.out, tableFiles), cli.Out("plot", f.plot, plotFiles))
 	if err != nil {
 		return err
 	}
-	defer outs.discard()
+	defer outs.Discard()
 	opt := f.oneTable.Options
 	opt.Sphere, opt.Samples, opt.Function, opt.Seed = sphere, f.chain.samples, f.chain.function, f.chain.seed
-	in, err := interruptible(ctx, func() (*interpolate.Interpolation, error) { return interpolate.Read(&f.input, sphere) })
+	in, err := cli.Interruptible(ctx, func() (*interpolate.Interpolation, error) { return interpolate.Read(&f.input, sphere) })
 	if err != nil {
 		return err
 	}
@@ -111,18 +112,18 @@ func (a *app) interpolate(ctx context.Context, f *regressFlags, sphere bool) err
 	}
 	seconds := time.Since(start).Seconds()
 	written := in.Table(&f.input.Columns, f.quantiles)
-	if err := outs.write("out", func(w io.Writer) error { return tables.Write(w, f.out, written, written.First(in.Dx)) }); err != nil {
+	if err := outs.Write("out", func(w io.Writer) error { return tables.Write(w, f.out, written, written.First(in.Dx)) }); err != nil {
 		return err
 	}
 	title := fmt.Sprintf("%s, %s", words.Plural(len(in.Y[0]), "context point"), words.Plural(in.Targets.Rows(), "target"))
 	r := &result{}
-	if err := r.drawn(outs.draw("plot", func(w io.Writer) error { return plot.Interpolation(ctx, w, f.format, title, in) })); err != nil {
+	if err := r.drawn(outs.Draw("plot", func(w io.Writer) error { return plot.Interpolation(ctx, w, f.format, title, in) })); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := outs.commit(); err != nil {
+	if err := outs.Commit(); err != nil {
 		return err
 	}
 	return a.printInterpolation(r, f, in, seconds)
@@ -133,25 +134,25 @@ func (a *app) printInterpolation(r *result, f *regressFlags, in *interpolate.Int
 	out := interpolateResult{regressResult: regressResult{CSV: f.input.CSV, ContextPoints: len(in.Y[0]),
 		Targets: in.Targets.Rows(), Seconds: number(seconds), Out: f.out, Plot: f.plot},
 		Check: map[string]krige.Report{}}
-	r.line("model", "none: the table itself is interpolated")
+	r.Line("model", "none: the table itself is interpolated")
 	for c, name := range in.Names() {
 		report := in.Models[c].Report()
 		out.Check[name] = report
 		if in.Missing[c] > 0 {
-			r.note("%s of %s without %s: no part of its context", words.Plural(in.Missing[c], "row"), in.Points.Name, name)
+			r.Note("%s of %s without %s: no part of its context", words.Plural(in.Missing[c], "row"), in.Points.Name, name)
 		}
-		r.line("context", "%s: %s", name, words.Plural(len(in.Y[c]), "value"))
+		r.Line("context", "%s: %s", name, words.Plural(len(in.Y[c]), "value"))
 		if report.Values == 0 {
-			r.note("%s: one value, or equal ones: their spread is not known", name)
+			r.Note("%s: one value, or equal ones: their spread is not known", name)
 			continue
 		}
-		r.cautions = append(r.cautions, fmt.Sprintf("check of %s: %v", name, report))
+		r.Cautions = append(r.Cautions, fmt.Sprintf("check of %s: %v", name, report))
 	}
-	r.line("targets", "%d", in.Targets.Rows())
+	r.Line("targets", "%d", in.Targets.Rows())
 	if mean, n := in.LogLikelihood(); n > 0 {
 		v := number(mean)
 		out.LogLikelihood = &v
-		r.line("log-likelihood", "%.4f per target", mean)
+		r.Line("log-likelihood", "%.4f per target", mean)
 	}
 	if in.Samples != nil {
 		out.Samples = make([][][]number, f.chain.samples)
@@ -165,8 +166,8 @@ func (a *app) printInterpolation(r *result, f *regressFlags, in *interpolate.Int
 			}
 		}
 	}
-	r.notes = append(r.notes, in.Extra()...)
+	r.Notes = append(r.Notes, in.Extra()...)
 	f.written(r, seconds)
-	out.Notes = r.allNotes()
+	out.Notes = r.AllNotes()
 	return a.print(r, out)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
+	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
@@ -97,7 +98,7 @@ func TestMemoryHolds(t *testing.T) {
 		}
 		b.tensors("in.safetensors", safetensors.FromFloat32s("image", []int{images, 1, size, size}, im),
 			safetensors.FromFloat32s("mask", []int{images, size, size}, mask))
-		bytes, ok := parseBytes(limit)
+		bytes, ok := cli.ParseBytes(limit)
 		require.True(t, ok)
 		took := b.resident("predict", "--model", model, "--in", "@in.safetensors", "--out", "@out.safetensors", "--memory", limit,
 			"--batch", strconv.Itoa(batch))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/internal/cli"
 )
 
 // memoryFlag bounds what a command may need; what would need more is refused before it begins.
@@ -38,9 +39,9 @@ func (m *memoryFlag) limit() (int64, error) {
 	if m.text == "" {
 		return cnp.MemoryLimit(), nil
 	}
-	n, ok := parseBytes(m.text)
+	n, ok := cli.ParseBytes(m.text)
 	if !ok {
-		return 0, usagef("--memory %q: need a number of bytes, with K, M, G or T for powers of 1024", m.text)
+		return 0, cli.Usagef("--memory %q: need a number of bytes, with K, M, G or T for powers of 1024", m.text)
 	}
 	return n, nil
 }
@@ -55,7 +56,7 @@ func within[M cnp.Model[float32]](r *result, model M, w cnp.Work, memory int64) 
 	if err != nil || view == cnp.Model[float32](model) {
 		return model, err
 	}
-	r.notes = append(r.notes, dividedNote(cnp.Parts(view, w.H, w.W), memory))
+	r.Notes = append(r.Notes, dividedNote(cnp.Parts(view, w.H, w.W), memory))
 	return view.(M), nil
 }
 
@@ -81,7 +82,7 @@ const maxThreads = 1024
 
 func (a *app) checkThreads() error {
 	if a.threads < 0 || a.threads > maxThreads {
-		return usagef("--threads %d: need 0 to %d", a.threads, maxThreads)
+		return cli.Usagef("--threads %d: need 0 to %d", a.threads, maxThreads)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/cpu"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -75,8 +76,8 @@ func (m *modelFlags) paths() []string {
 // members are the models behind the flag; none where it was left out.
 func (m *modelFlags) members() ([]string, error) {
 	all, err := predict.Members(m.paths()...)
-	if err == nil && len(all) > 1 && slices.Contains(all, stdio) {
-		return nil, usagef("--model -: a model of an ensemble must be a file")
+	if err == nil && len(all) > 1 && slices.Contains(all, cli.Stdio) {
+		return nil, cli.Usagef("--model -: a model of an ensemble must be a file")
 	}
 	return all, err
 }
@@ -108,7 +109,7 @@ func precisionFlag(cmd *cobra.Command, to *string) {
 // checkPrecision refuses a value of --precision that is none.
 func checkPrecision(name string) error {
 	if p := cnp.Precision(name); p != cnp.Float32 && p != cnp.BFloat16 {
-		return usagef("--precision %q: need %s or %s", name, cnp.Float32, cnp.BFloat16)
+		return cli.Usagef("--precision %q: need %s or %s", name, cnp.Float32, cnp.BFloat16)
 	}
 	return nil
 }
@@ -119,7 +120,7 @@ func (m *modelFlags) rounds() bool { return cnp.Precision(m.precision) == cnp.BF
 // exactly refuses --precision bfloat16 together with what is computed in float32 alone.
 func (m *modelFlags) exactly(asked bool, flag, what string) error {
 	if asked && m.rounds() {
-		return usagef("%s: %s computes in %s alone, not with --precision %s", flag, what, cnp.Float32, cnp.BFloat16)
+		return cli.Usagef("%s: %s computes in %s alone, not with --precision %s", flag, what, cnp.Float32, cnp.BFloat16)
 	}
 	return nil
 }
@@ -168,10 +169,10 @@ func must(err error) {
 // options checks the flags that say how a model is opened.
 func (m *modelFlags) options() (opt predict.OpenOptions, err error) {
 	if !(m.alpha >= 0 && m.alpha <= 1) {
-		return opt, usagef("--alpha %g: need a number from 0 to 1", m.alpha)
+		return opt, cli.Usagef("--alpha %g: need a number from 0 to 1", m.alpha)
 	}
 	if !(m.pointsPerUnit >= 0) || math.IsInf(m.pointsPerUnit, 0) {
-		return opt, usagef("--points-per-unit %g: need 0 or a positive number", m.pointsPerUnit)
+		return opt, cli.Usagef("--points-per-unit %g: need 0 or a positive number", m.pointsPerUnit)
 	}
 	if m.precision != "" {
 		if err := checkPrecision(m.precision); err != nil {
@@ -231,7 +232,7 @@ func (m *modelFlags) readOne(ctx context.Context) (*weights.State, error) {
 		return nil, err
 	}
 	if len(members) > 1 {
-		return nil, usagef("--model: need one model here, not %d", len(members))
+		return nil, cli.Usagef("--model: need one model here, not %d", len(members))
 	}
 	return m.app.readState(ctx, members[0])
 }

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"math"
-	"strconv"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/internal/cli"
 )
 
 // planFlags say how an image model runs many images.
@@ -28,34 +25,19 @@ func (p *planFlags) register(cmd *cobra.Command) {
 func (p *planFlags) options(precision string) (cnp.PlanOptions, error) {
 	opt := cnp.PlanOptions{Memory: 160 << 20, Soft: true, Precision: cnp.Precision(precision)}
 	if p.batch < 0 {
-		return opt, usagef("--batch %d: need 0 or more", p.batch)
+		return opt, cli.Usagef("--batch %d: need 0 or more", p.batch)
 	}
 	if err := checkPrecision(precision); err != nil {
 		return opt, err
 	}
 	if p.memory != "" {
-		n, ok := parseBytes(p.memory)
+		n, ok := cli.ParseBytes(p.memory)
 		if !ok {
-			return opt, usagef("--memory %q: need a number of bytes, with K, M, G or T for powers of 1024", p.memory)
+			return opt, cli.Usagef("--memory %q: need a number of bytes, with K, M, G or T for powers of 1024", p.memory)
 		}
 		if opt.Memory, opt.Soft = n, n == 0; n == 0 {
 			opt.Memory = -1 // 0 would be the default
 		}
 	}
 	return opt, nil
-}
-
-// parseBytes reads "512", "64K", "1.5G".
-func parseBytes(s string) (int64, bool) {
-	shift := 0
-	if s != "" {
-		if i := strings.IndexByte("KMGT", s[len(s)-1]&^0x20); i >= 0 {
-			s, shift = s[:len(s)-1], 10*(i+1)
-		}
-	}
-	v, err := strconv.ParseFloat(s, 64)
-	if v *= math.Ldexp(1, shift); err != nil || !(v >= 0 && v < math.MaxInt64) {
-		return 0, false
-	}
-	return int64(v), true
 }

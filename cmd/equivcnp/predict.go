@@ -13,6 +13,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
+	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/raster"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 	"github.com/equivcnp/equivcnp/internal/words"
@@ -174,17 +175,17 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	if f.shards.manifest != "" {
 		return a.predictManifest(ctx, f, opt)
 	}
-	if err := required(f.flags, "in", "out"); err != nil {
+	if err := cli.Required(f.flags, "in", "out"); err != nil {
 		return err
 	}
 	if f.table.asked(f.in) {
 		return a.predictTable(ctx, f)
 	}
-	outs, err := a.outputs([]string{f.model.path, f.in}, outFile{"out", f.out, taskFiles})
+	outs, err := a.outputs([]string{f.model.path, f.in}, cli.Out("out", f.out, taskFiles))
 	if err != nil {
 		return err
 	}
-	defer outs.discard()
+	defer outs.Discard()
 	var model cnp.Model[float32]
 	if f.model.path != "" {
 		if model, err = f.model.load(ctx); err != nil {
@@ -200,23 +201,23 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := outs.write("out", func(w io.Writer) error { return taskfile.Write(w, f.out, p.tensors) }); err != nil {
+	if err := outs.Write("out", func(w io.Writer) error { return taskfile.Write(w, f.out, p.tensors) }); err != nil {
 		return err
 	}
 	return a.wrotePrediction(ctx, outs, r, &p.predictResult, f.out)
 }
 
 // wrotePrediction gives what was written its names, and says what was done.
-func (a *app) wrotePrediction(ctx context.Context, outs *outputs, r *result, p *predictResult, out string) error {
+func (a *app) wrotePrediction(ctx context.Context, outs *cli.Outputs, r *result, p *predictResult, out string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := outs.commit(); err != nil {
+	if err := outs.Commit(); err != nil {
 		return err
 	}
-	r.line("time", "%.2f s", float64(p.Seconds))
-	r.line("written", "%s", out)
-	p.Out, p.Notes = out, r.allNotes()
+	r.Line("time", "%.2f s", float64(p.Seconds))
+	r.Line("written", "%s", out)
+	p.Out, p.Notes = out, r.AllNotes()
 	return a.print(r, *p)
 }
 
@@ -306,7 +307,7 @@ func (a *app) predictFile(ctx context.Context, f *predictFlags, r *result, model
 	res, err := j.Run(work)
 	seconds := time.Since(start).Seconds()
 	done()
-	r.cautions, r.notes = j.Cautions, j.notes
+	r.Cautions, r.Notes = j.Cautions, j.notes
 	r.noteThinned(j.Given, j.Seen)
 	var checked *predict.Checked
 	if !f.noCheck && res != nil {
@@ -323,10 +324,10 @@ func (a *app) predictFile(ctx context.Context, f *predictFlags, r *result, model
 	}
 	r.noteStandardised(j.Scaled, j.Tasks)
 	cfg := model.Config()
-	r.line("model", "%s", f.model.describe(cfg))
-	r.line("tasks", "%d", j.Tasks)
-	r.line("context", "%s", words.Plural(j.Context, "point"))
-	r.line("targets", "%d", j.Targets)
+	r.Line("model", "%s", f.model.describe(cfg))
+	r.Line("tasks", "%d", j.Tasks)
+	r.Line("context", "%s", words.Plural(j.Context, "point"))
+	r.Line("targets", "%d", j.Targets)
 	likelihood, values, err := j.scored(res)
 	if err != nil {
 		return nil, err
@@ -334,10 +335,10 @@ func (a *app) predictFile(ctx context.Context, f *predictFlags, r *result, model
 	if likelihood == nil {
 		j.truthName = ""
 	} else {
-		r.line("log-likelihood", "%.4f mean of the values of %s", float64(*likelihood), j.truthName)
+		r.Line("log-likelihood", "%.4f mean of the values of %s", float64(*likelihood), j.truthName)
 	}
 	if extra := in.Unused(); len(extra) > 0 {
-		r.note("tensors that this model does not read: %q", extra)
+		r.Note("tensors that this model does not read: %q", extra)
 	}
 	tensors, err := f.tensors(res)
 	if err != nil {
@@ -398,7 +399,7 @@ func (r *result) reached(res *predict.Result, err error) error {
 	if res == nil || !errors.As(err, &outside) {
 		return err
 	}
-	r.cautions = append(r.cautions, fmt.Sprintf("%v: no prediction there (NaN)", err))
+	r.Cautions = append(r.Cautions, fmt.Sprintf("%v: no prediction there (NaN)", err))
 	return nil
 }
 

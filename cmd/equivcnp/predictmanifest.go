@@ -14,6 +14,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
+	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 	"github.com/equivcnp/equivcnp/internal/shards"
 	"github.com/equivcnp/equivcnp/internal/tables"
@@ -26,8 +27,8 @@ func (a *app) predictManifest(ctx context.Context, f *predictFlags, opt cnp.Plan
 	if err != nil {
 		return err
 	}
-	if slices.Contains(members, stdio) {
-		return usagef("--manifest: the model must be a file that every shard reads, not standard input")
+	if slices.Contains(members, cli.Stdio) {
+		return cli.Usagef("--manifest: the model must be a file that every shard reads, not standard input")
 	}
 	lines, err := f.shards.lines()
 	if err != nil {
@@ -103,7 +104,7 @@ func (a *app) predictItem(ctx context.Context, f *predictFlags, model cnp.Model[
 
 // recorded is what a shard keeps of a prediction, which does not depend on the machine.
 func recorded(p predictResult, r *result, out string) predictResult {
-	p.Out, p.Notes, p.Seconds = filepath.Base(out), r.allNotes(), 0
+	p.Out, p.Notes, p.Seconds = filepath.Base(out), r.AllNotes(), 0
 	return p
 }
 
@@ -114,7 +115,7 @@ const maxJoined = 1 << 27
 // of which file they are.
 func joinTables(path, name, folder string, m *shards.Merged) error {
 	if !slices.Contains(strings.Fields(tableFiles), strings.ToLower(filepath.Ext(name))) {
-		return usagef("--out %s: tables go into a file of %s", name, tableFiles)
+		return cli.Usagef("--out %s: tables go into a file of %s", name, tableFiles)
 	}
 	var all *tabular.Table
 	var files, inputs []string
@@ -193,7 +194,7 @@ func join(path, name, folder string, m *shards.Merged) error {
 		}
 	}
 	if !slices.Contains(strings.Fields(taskFiles), strings.ToLower(filepath.Ext(name))) {
-		return usagef("--out %s: tensors go into a file of %s", name, taskFiles)
+		return cli.Usagef("--out %s: tensors go into a file of %s", name, taskFiles)
 	}
 	return joinPredictions(path, name, folder, m)
 }

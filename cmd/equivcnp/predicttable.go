@@ -12,6 +12,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/plot"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
+	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/tables"
 	"github.com/equivcnp/equivcnp/internal/words"
 )
@@ -43,11 +44,11 @@ func (f *tableFlags) asked(in string) bool {
 // predictTable is predict for a table.
 func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
 	outs, err := a.outputs([]string{f.model.path, f.in, f.table.Targets, f.table.Static},
-		outFile{"out", f.out, tableFiles}, outFile{"plot", f.table.plot, pictureFiles})
+		cli.Out("out", f.out, tableFiles), cli.Out("plot", f.table.plot, pictureFiles))
 	if err != nil {
 		return err
 	}
-	defer outs.discard()
+	defer outs.Discard()
 	var model cnp.Regressor[float32]
 	if f.model.path != "" {
 		if model, err = f.model.regressor(ctx); err != nil {
@@ -59,10 +60,10 @@ func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := outs.write("out", func(w io.Writer) error { return tables.Write(w, f.out, p.Table, p.X) }); err != nil {
+	if err := outs.Write("out", func(w io.Writer) error { return tables.Write(w, f.out, p.Table, p.X) }); err != nil {
 		return err
 	}
-	if err := r.drawn(outs.draw("plot", func(w io.Writer) error { return plot.TableMaps(w, p.TasksPrediction) })); err != nil {
+	if err := r.drawn(outs.Draw("plot", func(w io.Writer) error { return plot.TableMaps(w, p.TasksPrediction) })); err != nil {
 		return err
 	}
 	return a.wrotePrediction(ctx, outs, r, &p.predictResult, f.out)
@@ -77,7 +78,7 @@ type tablePrediction struct {
 // predictedTable predicts the tasks of the table f.in, and writes to r what is to be said. Without a model they are interpolated.
 func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, model cnp.Regressor[float32]) (*tablePrediction, error) {
 	if f.covariance {
-		return nil, usagef("--covariance is for files of tensors")
+		return nil, cli.Usagef("--covariance is for files of tensors")
 	}
 	in, err := a.readTable(ctx, &f.table.Columns, f.in)
 	if err != nil {
@@ -89,7 +90,7 @@ func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, mo
 		}
 	}
 	cfg := model.Config()
-	tasks, err := interruptible(ctx, func() (*tabletask.Tasks, error) { return tabletask.TasksOf(&f.table.TasksOptions, &cfg, in) })
+	tasks, err := cli.Interruptible(ctx, func() (*tabletask.Tasks, error) { return tabletask.TasksOf(&f.table.TasksOptions, &cfg, in) })
 	if err != nil {
 		return nil, flagged(err)
 	}
@@ -106,12 +107,12 @@ func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, mo
 		ContextPoints: p.Context, Targets: p.Table.Rows(), Shape: []int{p.Table.Rows(), p.Dy}, Columns: p.Table.Header, Inputs: p.Inputs,
 		LogLikelihood: (*number)(p.LogLikelihood), LogLikelihoodOf: p.Of, LogLikelihoodValues: p.Values,
 		Seconds: number(p.Time.Seconds()), Check: p.Check}
-	r.line("model", "%s", f.model.describe(cfg))
-	r.line("tasks", "%d", out.Tasks)
-	r.line("context", "%s", words.Plural(out.ContextPoints, "point"))
-	r.line("targets", "%d", out.Targets)
+	r.Line("model", "%s", f.model.describe(cfg))
+	r.Line("tasks", "%d", out.Tasks)
+	r.Line("context", "%s", words.Plural(out.ContextPoints, "point"))
+	r.Line("targets", "%d", out.Targets)
 	if p.LogLikelihood != nil {
-		r.line("log-likelihood", "%.4f mean of the values of %s that are no context", *p.LogLikelihood, p.Of)
+		r.Line("log-likelihood", "%.4f mean of the values of %s that are no context", *p.LogLikelihood, p.Of)
 	}
 	return &tablePrediction{out, p}, nil
 }

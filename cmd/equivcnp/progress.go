@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"os"
-	"time"
-
-	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
+	"fmt"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/train"
+	"github.com/equivcnp/equivcnp/internal/cli"
 )
 
 // withProgress returns a context under which predictions draw a progress bar (see bar), and a function that removes it.
@@ -20,29 +18,29 @@ func (a *app) withProgress(ctx context.Context, what string) (context.Context, f
 	return cnp.WithProgress(ctx, report), done
 }
 
-// progress reports whether progress bars are drawn: standard error is a terminal, and --quiet was not given.
-func (a *app) progress() bool {
-	f, ok := a.stderr.(*os.File)
-	return !a.quiet && ok && term.IsTerminal(int(f.Fd()))
-}
+// progress reports whether progress bars are drawn.
+func (a *app) progress() bool { return cli.Bars(a.stderr, a.quiet) }
 
-// bar returns what draws a progress bar on standard error, nil if that is no terminal or --quiet was given, and a function
-// that removes the bar.
+// bar returns what draws a progress bar, nil where none is drawn, and a function that removes it.
 func (a *app) bar(what string) (report func(done, total int), remove func()) {
 	if !a.progress() {
 		return nil, func() {}
 	}
-	bar := progressbar.NewOptions(1,
-		progressbar.OptionSetWriter(a.stderr),
-		progressbar.OptionSetDescription(what),
-		progressbar.OptionSetWidth(30),
-		progressbar.OptionThrottle(50*time.Millisecond),
-		progressbar.OptionSetPredictTime(true),
-		progressbar.OptionClearOnFinish(),
-	)
-	return func(done, total int) {
-		// The last step is left to the function below: a full bar would count as finished and start anew.
-		bar.ChangeMax(total + 1)
-		_ = bar.Set(done) // a bar that cannot be drawn must not stop the work
-	}, func() { _ = bar.Clear() }
+	return cli.Bar(a.stderr, what)
+}
+
+// trainBar returns what shows a run's records on a progress bar, with loss, log-likelihood, speed and the time that is left,
+// and what removes it.
+func (a *app) trainBar(steps int) (show func(train.Record), done func()) {
+	if !a.progress() {
+		return func(train.Record) {}, func() {}
+	}
+	score := ""
+	report, done := cli.StepBar(a.stderr, steps)
+	return func(r train.Record) {
+		if r.Score != nil {
+			score = fmt.Sprintf("  test %.3f", r.Score.LogLikelihood)
+		}
+		report(r.Step, fmt.Sprintf("loss %.4g  LL %.3f%s  %.3g tasks/s", r.Loss, r.LogLikelihood, score, r.TasksPerSecond))
+	}, done
 }

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/recipe"
@@ -20,60 +18,8 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/table"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/internal/cli"
 )
-
-// parsed is the value of a flag that parse reads and show prints.
-type parsed[V any] struct {
-	to    *V
-	parse func(string) (V, error)
-	show  func(V) string
-	kind  string
-}
-
-// Set implements pflag.Value.
-func (p *parsed[V]) Set(text string) error {
-	v, err := p.parse(text)
-	if err == nil {
-		*p.to = v
-	}
-	return err
-}
-
-// String implements pflag.Value.
-func (p *parsed[V]) String() string {
-	if p.to == nil {
-		return ""
-	}
-	return p.show(*p.to)
-}
-
-// Type implements pflag.Value.
-func (p *parsed[V]) Type() string { return p.kind }
-
-// optionalVar adds the flag of a number that has a default of its own where nobody gives it: nil.
-func optionalVar[N int | uint64 | float64](fl *pflag.FlagSet, to **N, name, usage string) {
-	kind := reflect.TypeFor[N]().String()
-	fl.Var(&parsed[*N]{to: to, kind: kind, parse: func(text string) (*N, error) {
-		var v N
-		var err error
-		switch p := any(&v).(type) {
-		case *int:
-			var n int64
-			n, err = strconv.ParseInt(text, 0, strconv.IntSize)
-			*p = int(n)
-		case *uint64:
-			*p, err = strconv.ParseUint(text, 0, 64)
-		case *float64:
-			*p, err = strconv.ParseFloat(text, 64)
-		}
-		return &v, err
-	}, show: func(v *N) string {
-		if v == nil {
-			return ""
-		}
-		return fmt.Sprint(*v)
-	}}, name, usage)
-}
 
 // flagOf returns the flag of a field of a recipe or a selection: --min-context of MinContext.
 func flagOf(field string) string {
@@ -99,7 +45,7 @@ func recipeError(err error, less string) error {
 	var bad *recipe.Error
 	switch {
 	case errors.As(err, &bad):
-		return usageError{flagError(renamed{strings.Replace(err.Error(), bad.Error(), bad.Named(flagOf), 1), err})}
+		return cli.Usage(flagError(renamed{strings.Replace(err.Error(), bad.Error(), bad.Named(flagOf), 1), err}))
 	case errors.Is(err, cnp.ErrMemory):
 		return fmt.Errorf("%w: less with a smaller %s; --memory allows more", err, less)
 	case errors.Is(err, recipe.ErrCheckpoint):
@@ -116,7 +62,7 @@ func flagged(err error) error {
 	}
 	flags := renamed{strings.Replace(err.Error(), named.Error(), named.Named(flagOf), 1), err}
 	if bad := (*settings.Error)(nil); errors.As(err, &bad) {
-		return usageError{flags}
+		return cli.Usage(flags)
 	}
 	return flags
 }
@@ -154,11 +100,11 @@ func curveFlags(a *app, cmd *cobra.Command, d *recipe.CurveData, training bool) 
 	fl.StringVar(&d.Field, "field", "", "vector fields in the plane: "+strings.Join(task.VectorKernels, ", ")+"; in space: "+
 		strings.Join(task.ChargeKinds, ", "))
 	fl.StringVar(&d.Plane, "plane", "", "values in the plane, of known symmetry: "+strings.Join(task.PlaneKinds, ", "))
-	optionalVar(fl, &d.MinContext, "min-context", fmt.Sprintf("fewest points in the context (default %d)", recipe.DefaultMinContext))
-	optionalVar(fl, &d.MaxContext, "max-context", fmt.Sprintf("most points in the context (default %d)", recipe.DefaultMaxContext))
+	cli.OptionalVar(fl, &d.MinContext, "min-context", fmt.Sprintf("fewest points in the context (default %d)", recipe.DefaultMinContext))
+	cli.OptionalVar(fl, &d.MaxContext, "max-context", fmt.Sprintf("most points in the context (default %d)", recipe.DefaultMaxContext))
 	fl.StringVar(&d.CSV, "csv", "", "curves of a table (.csv, .tsv, .parquet, .npz, .npy, .nc) with columns x, y, optionally task and context")
 	columnsVar(cmd, &d.Columns)
-	fl.Var(&parsed[map[string]float64]{to: &d.Window.Lengths, parse: parseWindow, show: showWindow, kind: "lengths"}, "window",
+	fl.Var(&cli.Parsed[map[string]float64]{To: &d.Window.Lengths, Parse: parseWindow, Show: showWindow, Kind: "lengths"}, "window",
 		"--csv: a task is the rows around a random one, within these lengths of each input: lon=2,lat=2,time=0.5;\ninputs that are not named are unbounded")
 	fl.IntVar(&d.Window.Points, "window-points", d.Window.Points, "--window: most rows of a task; more are subsampled")
 	fl.StringVar(&d.HoldoutBy, "holdout-by", "",
@@ -180,7 +126,7 @@ func curveFlags(a *app, cmd *cobra.Command, d *recipe.CurveData, training bool) 
 		fl.Float64Var(&d.Holdout, "holdout", d.Holdout, "--holdout-by: the share, as in training")
 		fl.BoolVar(&d.ScoreContext, "score-context", d.ScoreContext,
 			"--csv and --in: score the values of the context, too, which the model was given")
-		optionalVar(fl, &d.HoldoutSeed, "holdout-seed", "--holdout-by: the seed by which values are drawn: training's --seed (default 1)")
+		cli.OptionalVar(fl, &d.HoldoutSeed, "holdout-seed", "--holdout-by: the seed by which values are drawn: training's --seed (default 1)")
 		fl.StringVar(&d.In, "in", "", "tasks of a safetensors, npz or NetCDF file, as for predict; curves need y_target")
 		choices["region"] = task.BenchmarkRegions
 	}
@@ -241,8 +187,8 @@ func pictureFlags(a *app, cmd *cobra.Command, d *recipe.ImageData, training bool
 	fl.StringVar(&d.Folder, "images", "", "a folder's PNG, JPEG and TIFF images")
 	fl.StringVar(&d.MNIST, "mnist", "", "the images of an IDX or .amat file")
 	fl.StringVar(&d.Array, "array", "", "--in: of images, the array [N, H, W] or [N, C, H, W] (default: image, or the only one)")
-	fl.Var(&parsed[[2]int]{to: &d.Size, kind: "size", show: showSize, parse: func(text string) (s [2]int, err error) {
-		s[0], s[1], err = parseSize(text)
+	fl.Var(&cli.Parsed[[2]int]{To: &d.Size, Kind: "size", Show: cli.ShowSize, Parse: func(text string) (s [2]int, err error) {
+		s[0], s[1], err = cli.ParseSize(text)
 		return s, err
 	}}, "size", "size of the images, 64 or 80x48 (width x height; default: 64 for digits, which are drawn finer on\nlarger images; images of a folder: that of the first)")
 	fl.Float64Var(&d.Rates.Min, "min-rate", task.PaperRates.Min, "images: least share of pixels that are seen")
@@ -251,23 +197,16 @@ func pictureFlags(a *app, cmd *cobra.Command, d *recipe.ImageData, training bool
 	if !training {
 		usual = [3]string{" (default: 90 for digits, else 0)", " (default: 0.3 for digits, else 1)", " (default: 0.45 for digits, else 1)"}
 	}
-	optionalVar(fl, &d.MaxAngle, "max-angle", "images: turn by up to so many degrees"+usual[0])
-	optionalVar(fl, &d.MinScale, "min-scale", "images: scale by at least that"+usual[1])
-	optionalVar(fl, &d.MaxScale, "max-scale", "images: scale by at most that"+usual[2])
-	optionalVar(fl, &d.MaxShift, "max-shift", "images: shift by up to so many pixels, along both axes")
+	cli.OptionalVar(fl, &d.MaxAngle, "max-angle", "images: turn by up to so many degrees"+usual[0])
+	cli.OptionalVar(fl, &d.MinScale, "min-scale", "images: scale by at least that"+usual[1])
+	cli.OptionalVar(fl, &d.MaxScale, "max-scale", "images: scale by at most that"+usual[2])
+	cli.OptionalVar(fl, &d.MaxShift, "max-shift", "images: shift by up to so many pixels, along both axes")
 	must(cmd.MarkFlagDirname("images"))
 	if training {
 		fl.BoolVar(&d.Colour, "colour", false, "--images: three channels")
 		fl.StringVar(&d.In, "in", "", "images of a stack: .nc (NetCDF), .npz, .npy or .safetensors")
 		fl.BoolVar(&d.HoldoutLast, "holdout-last", false, "hold out the last images, a stack's latest times, instead of random ones")
 	}
-}
-
-func showSize(size [2]int) string {
-	if size == [2]int{} {
-		return ""
-	}
-	return fmt.Sprintf("%dx%d", size[0], size[1])
 }
 
 // taskFlags are the flags that say on which tasks a model is measured.
@@ -300,7 +239,7 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg *cnp.Config) (src
 	image, of := cfg.Architecture.Image(), f.images
 	of.In = f.curves.In
 	if pictures := of.Digits || of.Folder != "" || of.MNIST != ""; of.In == "" && pictures != image {
-		return nil, 0, usagef("a model of architecture %s needs %s", cfg.Architecture,
+		return nil, 0, cli.Usagef("a model of architecture %s needs %s", cfg.Architecture,
 			map[bool]string{true: "images: --digits, --images, --mnist or --in",
 				false: "curves: --kernel, --benchmark, --sphere, --field, --plane, --csv or --in"}[image])
 	}
@@ -309,7 +248,7 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg *cnp.Config) (src
 		n     int
 		notes []string
 	}
-	d, err := interruptible(ctx, func() (d drawn, err error) {
+	d, err := cli.Interruptible(ctx, func() (d drawn, err error) {
 		if image {
 			d.src, d.n, d.notes, err = of.Test(ctx, cfg)
 		} else {
@@ -317,7 +256,7 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg *cnp.Config) (src
 		}
 		return d, err
 	})
-	r.notes = append(r.notes, d.notes...)
+	r.Notes = append(r.Notes, d.notes...)
 	if err != nil {
 		return nil, 0, recipeError(err, "")
 	}

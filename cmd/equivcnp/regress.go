@@ -12,6 +12,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/plot"
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
+	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/tables"
 	"github.com/equivcnp/equivcnp/internal/words"
 )
@@ -135,14 +136,14 @@ func (f *regressFlags) check(changed func(string) bool) error {
 		return err
 	}
 	if f.model.path != "" && f.input.Targets != "" && f.input.Sphere > 0 {
-		return usagef("--sphere: with a model it is a grid of targets, beside which there are no --targets")
+		return cli.Usagef("--sphere: with a model it is a grid of targets, beside which there are no --targets")
 	}
 	if err := checkQuantiles(f.quantiles); err != nil || f.plot == "" {
 		return err
 	}
 	var err error
 	if f.format, err = plotFormat(f.plot); err != nil {
-		return usageError{fmt.Errorf("--plot: %w", err)}
+		return cli.Usage(fmt.Errorf("--plot: %w", err))
 	}
 	return nil
 }
@@ -168,11 +169,11 @@ type regressResult struct {
 
 func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	outs, err := a.outputs([]string{f.model.path, f.input.CSV, f.input.Targets, f.input.Static},
-		outFile{"out", f.out, tableFiles}, outFile{"plot", f.plot, plotFiles})
+		cli.Out("out", f.out, tableFiles), cli.Out("plot", f.plot, plotFiles))
 	if err != nil {
 		return err
 	}
-	defer outs.discard()
+	defer outs.Discard()
 	t, p, err := a.predictTask(ctx, f)
 	if err != nil {
 		return err
@@ -183,7 +184,7 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := outs.write("out", func(w io.Writer) error { return tables.Write(w, f.out, written, written.First(t.Dx)) }); err != nil {
+	if err := outs.Write("out", func(w io.Writer) error { return tables.Write(w, f.out, written, written.First(t.Dx)) }); err != nil {
 		return err
 	}
 	if f.plot != "" {
@@ -192,33 +193,33 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 			return err
 		}
 		title := fmt.Sprintf("%s: %s, %s", cfg.Architecture, words.Plural(b.Nc, "context point"), words.Plural(b.Nt, "target"))
-		if err := r.drawn(outs.draw("plot", func(w io.Writer) error { return draw(w, f.format, title) })); err != nil {
+		if err := r.drawn(outs.Draw("plot", func(w io.Writer) error { return draw(w, f.format, title) })); err != nil {
 			return err
 		}
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := outs.commit(); err != nil {
+	if err := outs.Commit(); err != nil {
 		return err
 	}
 
-	r.notes = append(r.notes, t.Extra()...)
-	r.line("model", "%s", f.model.describe(cfg))
-	r.line("context", "%s", words.Plural(b.Nc, "point"))
-	r.line("targets", "%d", b.Nt)
+	r.Notes = append(r.Notes, t.Extra()...)
+	r.Line("model", "%s", f.model.describe(cfg))
+	r.Line("context", "%s", words.Plural(b.Nc, "point"))
+	r.Line("targets", "%d", b.Nt)
 	if p.LogLikelihood != nil {
-		r.line("log-likelihood", "%.4f per target", *p.LogLikelihood)
+		r.Line("log-likelihood", "%.4f per target", *p.LogLikelihood)
 	}
 	if b.Nc == 0 {
-		r.note("the context is empty: this is the prior")
+		r.Note("the context is empty: this is the prior")
 	}
 	seconds := p.Time.Seconds()
 	f.written(r, seconds)
 	return a.print(r, regressResult{
 		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, CSV: f.input.CSV, ContextPoints: b.Nc, Targets: b.Nt,
 		LogLikelihood: (*number)(p.LogLikelihood), Samples: nested(p.Samples, p.Drawn, b.Nt, t.Dy), Seconds: number(seconds),
-		Out: f.out, Plot: f.plot, Check: p.Check, Notes: r.allNotes(),
+		Out: f.out, Plot: f.plot, Check: p.Check, Notes: r.AllNotes(),
 	})
 }
 
@@ -255,10 +256,10 @@ func (a *app) predictTask(ctx context.Context, f *regressFlags) (*tabletask.Task
 
 // written adds the lines about time and files.
 func (f *regressFlags) written(r *result, seconds float64) {
-	r.line("time", "%.2f s", seconds)
-	r.line("written", "%s", f.out)
+	r.Line("time", "%.2f s", seconds)
+	r.Line("written", "%s", f.out)
 	if f.plot != "" {
-		r.line("", "%s", f.plot)
+		r.Line("", "%s", f.plot)
 	}
 }
 
@@ -270,7 +271,7 @@ func quantilesFlag(fl *pflag.FlagSet, q *[]float64) {
 func checkQuantiles(quantiles []float64) error {
 	for _, q := range quantiles {
 		if !(q > 0 && q < 1) {
-			return usagef("--quantiles %g: need numbers between 0 and 1", q)
+			return cli.Usagef("--quantiles %g: need numbers between 0 and 1", q)
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/reproduce"
 )
 
@@ -89,10 +90,10 @@ type reproduceResult struct {
 
 func (a *app) reproduce(ctx context.Context, part *reproduce.Part, c reproduce.Config) error {
 	if c.Tasks < 1 || c.Tasks > maxTasks {
-		return usagef("--tasks %d: need 1 to %d", c.Tasks, maxTasks)
+		return cli.Usagef("--tasks %d: need 1 to %d", c.Tasks, maxTasks)
 	}
 	if c.Chain < 0 || c.Chain > c.Tasks {
-		return usagef("--chain %d: need 0 to %d, the number of --tasks", c.Chain, c.Tasks)
+		return cli.Usagef("--chain %d: need 0 to %d, the number of --tasks", c.Chain, c.Tasks)
 	}
 	if _, _, err := reproduce.Models(c.Folders); err != nil { // before the folder is made
 		return err
@@ -100,7 +101,7 @@ func (a *app) reproduce(ctx context.Context, part *reproduce.Part, c reproduce.C
 	if err := os.MkdirAll(c.Out, 0o777); err != nil {
 		return err
 	}
-	if _, err := newOutputs(nil, outFile{"out", filepath.Join(c.Out, part.Name+".md"), ""}); err != nil {
+	if _, err := cli.NewOutputs(nil, cli.Out("out", filepath.Join(c.Out, part.Name+".md"), "")); err != nil {
 		return err // before the work
 	}
 	start := time.Now()
@@ -112,29 +113,29 @@ func (a *app) reproduce(ctx context.Context, part *reproduce.Part, c reproduce.C
 		return err
 	}
 	var names []string
-	var flags []outFile
+	var flags []cli.OutFile
 	for _, file := range made.Files {
 		path := filepath.Join(c.Out, file.Name)
-		names, flags = append(names, path), append(flags, outFile{"out " + file.Name, path, ""})
+		names, flags = append(names, path), append(flags, cli.Out("out "+file.Name, path, ""))
 	}
-	outs, err := newOutputs(nil, flags...)
+	outs, err := cli.NewOutputs(nil, flags...)
 	if err != nil {
 		return err
 	}
-	defer outs.discard()
+	defer outs.Discard()
 	for _, file := range made.Files {
-		if err := outs.write("out "+file.Name, func(w io.Writer) error { _, err := w.Write(file.Content); return err }); err != nil {
+		if err := outs.Write("out "+file.Name, func(w io.Writer) error { _, err := w.Write(file.Content); return err }); err != nil {
 			return err
 		}
 	}
-	if err := outs.commit(); err != nil {
+	if err := outs.Commit(); err != nil {
 		return err
 	}
-	r, seconds := &result{notes: made.Notes}, time.Since(start).Seconds()
-	r.line("time", "%.1f s", seconds)
+	r, seconds := &result{cli.Result{Notes: made.Notes}}, time.Since(start).Seconds()
+	r.Line("time", "%.1f s", seconds)
 	for _, name := range names {
-		r.line("written", "%s", name)
+		r.Line("written", "%s", name)
 	}
 	return a.print(r, reproduceResult{Part: part.Name, Tasks: c.Tasks, Seed: c.Seed, Out: c.Out, Files: names,
-		Seconds: number(seconds), Notes: r.allNotes()})
+		Seconds: number(seconds), Notes: r.AllNotes()})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp/krige/realdata"
+	"github.com/equivcnp/equivcnp/internal/cli"
 )
 
 // reproduceRealResult is what reproduce real --json prints.
@@ -39,11 +40,11 @@ kriging and Gaussian processes.`,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error {
 			for _, kind := range opt.Kinds {
 				if !slices.Contains(realdata.Kinds, kind) {
-					return usagef("--kinds %s: need some of %s", kind, strings.Join(realdata.Kinds, ", "))
+					return cli.Usagef("--kinds %s: need some of %s", kind, strings.Join(realdata.Kinds, ", "))
 				}
 			}
 			if opt.Most < 0 {
-				return usagef("--splits %d: need 0 or more", opt.Most)
+				return cli.Usagef("--splits %d: need 0 or more", opt.Most)
 			}
 			start := time.Now()
 			rows, err := realdata.Run(cmd.Context(), dir, opt)
@@ -58,12 +59,12 @@ kriging and Gaussian processes.`,
 			}
 			s := realdata.Summarize(rows, "")
 			r := &result{}
-			r.line("set-kinds", "%d", s.Rows)
-			r.line("better", "%d than the best of %s", s.Better, strings.Join(realdata.Strong, ", "))
-			r.line("difference", "%+.4f ± %.4f nats, worst %+.3f", s.Difference, s.Error, s.Worst)
-			r.line("ratios", "CRPS %.4f, RMSE %.4f", s.CRPS, s.RMSE)
-			r.line("coverage", "%.3f of 95 %% intervals", s.Coverage)
-			r.line("written", "%s", out)
+			r.Line("set-kinds", "%d", s.Rows)
+			r.Line("better", "%d than the best of %s", s.Better, strings.Join(realdata.Strong, ", "))
+			r.Line("difference", "%+.4f ± %.4f nats, worst %+.3f", s.Difference, s.Error, s.Worst)
+			r.Line("ratios", "CRPS %.4f, RMSE %.4f", s.CRPS, s.RMSE)
+			r.Line("coverage", "%.3f of 95 %% intervals", s.Coverage)
+			r.Line("written", "%s", out)
 			return a.print(r, reproduceRealResult{s, number(time.Since(start).Seconds()), out})
 		}),
 	}
@@ -87,17 +88,17 @@ func writeReal(dir string, rows []realdata.Row) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	outs, err := newOutputs(nil, outFile{"out", filepath.Join(dir, "real.md"), ".md"},
-		outFile{"csv", filepath.Join(dir, "real.csv"), ".csv"})
+	outs, err := cli.NewOutputs(nil, cli.Out("out", filepath.Join(dir, "real.md"), ".md"),
+		cli.Out("csv", filepath.Join(dir, "real.csv"), ".csv"))
 	if err != nil {
 		return err
 	}
-	defer outs.discard()
-	if err := outs.write("out", func(w io.Writer) error { _, err := io.WriteString(w, realdata.Markdown(rows)); return err }); err != nil {
+	defer outs.Discard()
+	if err := outs.Write("out", func(w io.Writer) error { _, err := io.WriteString(w, realdata.Markdown(rows)); return err }); err != nil {
 		return err
 	}
-	if err := outs.write("csv", func(w io.Writer) error { return realdata.WriteCSV(w, rows) }); err != nil {
+	if err := outs.Write("csv", func(w io.Writer) error { return realdata.WriteCSV(w, rows) }); err != nil {
 		return err
 	}
-	return outs.commit()
+	return outs.Commit()
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/words"
 )
 
@@ -45,7 +46,7 @@ three, beside predictions by the covariance that each table was drawn from, whic
 		Args:    cobra.NoArgs,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error {
 			if n < 2 {
-				return usagef("--tasks %d: need at least 2", n)
+				return cli.Usagef("--tasks %d: need at least 2", n)
 			}
 			var rows []universalRow
 			for d := 1; d <= 3; d++ {
@@ -60,9 +61,9 @@ three, beside predictions by the covariance that each table was drawn from, whic
 			}
 			r := &result{}
 			for _, row := range rows {
-				r.line(words.Plural(row.Inputs, "input"), "%.4f ± %.4f nats behind the true covariance", float64(row.Behind), float64(row.Error))
+				r.Line(words.Plural(row.Inputs, "input"), "%.4f ± %.4f nats behind the true covariance", float64(row.Behind), float64(row.Error))
 			}
-			r.line("written", "%s", out)
+			r.Line("written", "%s", out)
 			return a.print(r, rows)
 		}),
 	}
@@ -147,13 +148,13 @@ func writeUniversal(dir string, rows []universalRow) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	outs, err := newOutputs(nil, outFile{"out", filepath.Join(dir, "universal.md"), ".md"})
+	outs, err := cli.NewOutputs(nil, cli.Out("out", filepath.Join(dir, "universal.md"), ".md"))
 	if err != nil {
 		return err
 	}
-	defer outs.discard()
-	if err := outs.write("out", func(w io.Writer) error { _, err := io.WriteString(w, b.String()); return err }); err != nil {
+	defer outs.Discard()
+	if err := outs.Write("out", func(w io.Writer) error { _, err := io.WriteString(w, b.String()); return err }); err != nil {
 		return err
 	}
-	return outs.commit()
+	return outs.Commit()
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
+	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 	"github.com/equivcnp/equivcnp/internal/tables"
 	"github.com/equivcnp/equivcnp/internal/words"
@@ -127,19 +128,19 @@ func (a *app) sample(ctx context.Context, f *sampleFlags) error {
 	if f.plot != "" {
 		var err error
 		if format, err = plotFormat(f.plot); err != nil {
-			return usageError{fmt.Errorf("--plot: %w", err)}
+			return cli.Usage(fmt.Errorf("--plot: %w", err))
 		}
 	}
 	if f.in != "" {
 		endings = taskFiles
 	}
 	outs, err := a.outputs([]string{f.model.path, f.input.CSV, f.input.Targets, f.input.Static, f.in},
-		outFile{"out", f.out, endings},
-		outFile{"plot", f.plot, plotFiles})
+		cli.Out("out", f.out, endings),
+		cli.Out("plot", f.plot, plotFiles))
 	if err != nil {
 		return err
 	}
-	defer outs.discard()
+	defer outs.Discard()
 	d := drawing{app: a, flags: f, outs: outs, r: &result{}, format: format}
 	if err := d.open(ctx); err != nil {
 		return err
@@ -153,7 +154,7 @@ func (a *app) sample(ctx context.Context, f *sampleFlags) error {
 		}
 	case cnp.Completer[float32]:
 		if d.file == nil {
-			return usagef("a model of images draws those of --in; \"equivcnp complete --samples\" those of a picture")
+			return cli.Usagef("a model of images draws those of --in; \"equivcnp complete --samples\" those of a picture")
 		}
 		err = d.images(ctx, m)
 	}
@@ -163,31 +164,31 @@ func (a *app) sample(ctx context.Context, f *sampleFlags) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := outs.commit(); err != nil {
+	if err := outs.Commit(); err != nil {
 		return err
 	}
 	if d.file != nil {
 		if extra := d.file.Unused(); len(extra) > 0 {
-			d.r.note("tensors that this model does not read: %q", extra)
+			d.r.Note("tensors that this model does not read: %q", extra)
 		}
 	}
 	r, res := d.r, d.res
-	r.line("model", "%s", f.model.describe(d.cfg))
-	r.line("tasks", "%d", res.Tasks)
-	r.line("context", "%s", words.Plural(res.ContextPoints, "point"))
-	r.line("targets", "%d", res.Targets)
-	r.line("samples", "%d of each task", f.chain.samples)
+	r.Line("model", "%s", f.model.describe(d.cfg))
+	r.Line("tasks", "%d", res.Tasks)
+	r.Line("context", "%s", words.Plural(res.ContextPoints, "point"))
+	r.Line("targets", "%d", res.Targets)
+	r.Line("samples", "%d of each task", f.chain.samples)
 	if res.Knots > 0 {
-		r.line("", "functions of up to %s", words.Plural(res.Knots, "knot"))
+		r.Line("", "functions of up to %s", words.Plural(res.Knots, "knot"))
 	}
-	r.line("time", "%.2f s", d.seconds)
-	r.line("written", "%s", f.out)
+	r.Line("time", "%.2f s", d.seconds)
+	r.Line("written", "%s", f.out)
 	if f.plot != "" {
-		r.line("", "%s", f.plot)
+		r.Line("", "%s", f.plot)
 	}
 	res.Model, res.Architecture, res.Group = f.model.path, string(d.cfg.Architecture), d.cfg.Group
 	res.Samples, res.Seed, res.Seconds, res.Out, res.Plot, res.Notes = f.chain.samples, f.chain.seed, number(d.seconds), f.out,
-		f.plot, r.allNotes()
+		f.plot, r.AllNotes()
 	return a.print(r, res)
 }
 
@@ -195,7 +196,7 @@ func (a *app) sample(ctx context.Context, f *sampleFlags) error {
 type drawing struct {
 	app     *app
 	flags   *sampleFlags
-	outs    *outputs
+	outs    *cli.Outputs
 	r       *result
 	file    *taskfile.File // or
 	table   *tabletask.Task
@@ -257,9 +258,9 @@ func (d *drawing) curve(ctx context.Context, m cnp.Regressor[float32]) error {
 		return err
 	}
 	d.r.noteIncomplete(t.Incomplete, t.Points.Name)
-	d.r.notes = append(d.r.notes, t.Extra()...)
+	d.r.Notes = append(d.r.Notes, t.Extra()...)
 	if b.Nc == 0 {
-		d.r.note("the context is empty: this is the prior")
+		d.r.Note("the context is empty: this is the prior")
 	}
 	// The samples alone are written, of the values that they have.
 	written, err := t.Table(&f.input.Columns, &predict.Result{Prediction: &cnp.Prediction[float32]{}, Samples: samples,
@@ -267,14 +268,14 @@ func (d *drawing) curve(ctx context.Context, m cnp.Regressor[float32]) error {
 	if err != nil {
 		return err
 	}
-	if err := d.outs.write("out", func(w io.Writer) error {
+	if err := d.outs.Write("out", func(w io.Writer) error {
 		return tables.Write(w, f.out, written, written.First(d.cfg.DimX))
 	}); err != nil {
 		return err
 	}
 	title := fmt.Sprintf("%s: %s, %s of %s", d.cfg.Architecture, words.Plural(b.Nc, "context point"), words.Plural(f.chain.samples, "sample"),
 		words.Plural(b.Nt, "target"))
-	return d.r.drawn(d.outs.draw("plot", func(w io.Writer) error {
+	return d.r.drawn(d.outs.Draw("plot", func(w io.Writer) error {
 		return plot.Curves(w, d.format, title, t, p, samples)
 	}))
 }
@@ -283,7 +284,7 @@ func (d *drawing) curve(ctx context.Context, m cnp.Regressor[float32]) error {
 func (d *drawing) draw(ctx context.Context, m cnp.Regressor[float32], b *cnp.Batch[float32],
 	mean bool) (p *cnp.Prediction[float32], samples []float32, err error) {
 	f := d.flags
-	d.r.cautions = cnp.Notes(&d.cfg, b)
+	d.r.Cautions = cnp.Notes(&d.cfg, b)
 	seen := b
 	if err := unscaled(&d.cfg, f.standardise); err != nil {
 		return nil, nil, err
@@ -294,7 +295,7 @@ func (d *drawing) draw(ctx context.Context, m cnp.Regressor[float32], b *cnp.Bat
 			return nil, nil, err
 		}
 		if cnp.OtherScale(&d.cfg, b) > 0 {
-			d.r.note("standardised: contexts of another scale brought into the model's range and samples back (--standardise=false: as they are)")
+			d.r.Note("standardised: contexts of another scale brought into the model's range and samples back (--standardise=false: as they are)")
 		}
 		seen, m = scaled, cnp.Standardised(m)
 	} else if err := cnp.CheckDensity(&d.cfg, b, false); err != nil {
@@ -353,7 +354,7 @@ func (d *drawing) images(ctx context.Context, m cnp.Completer[float32]) error {
 		return err
 	}
 	im := &c.Batch
-	d.r.cautions = cnp.ImageNotes(&d.cfg, im)
+	d.r.Cautions = cnp.ImageNotes(&d.cfg, im)
 	observed := counted(im.Mask, len(im.Mask))
 	work := im.Work()
 	work.Batch, work.Weights = min(work.Batch*max(1, f.chain.samples), 16), implicitWeights
@@ -383,7 +384,7 @@ func (d *drawing) images(ctx context.Context, m cnp.Completer[float32]) error {
 
 // write writes samples [S, shape].
 func (d *drawing) write(samples []float32, shape ...int) error {
-	return d.outs.write("out", func(w io.Writer) error {
+	return d.outs.Write("out", func(w io.Writer) error {
 		return taskfile.Write(w, d.flags.out, []safetensors.Tensor{
 			safetensors.FromFloat32s("samples", append([]int{d.flags.chain.samples}, shape...), samples)})
 	})

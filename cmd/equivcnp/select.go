@@ -13,6 +13,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp/recipe"
 	"github.com/equivcnp/equivcnp/cnp/selection"
+	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/shards"
 )
 
@@ -103,7 +104,7 @@ func (a *app) recipeOf(fl *pflag.FlagSet, args []string) (recipe.Recipe, error) 
 		}
 		to := sub.Flags().Lookup(x.Name)
 		if to == nil {
-			err = usagef("--%s is not for train %s", x.Name, kind)
+			err = cli.Usagef("--%s is not for train %s", x.Name, kind)
 			return
 		}
 		if s, ok := x.Value.(pflag.SliceValue); ok {
@@ -122,11 +123,11 @@ func (a *app) recipeOf(fl *pflag.FlagSet, args []string) (recipe.Recipe, error) 
 
 func (a *app) selectGroup(cmd *cobra.Command, c selection.Config, args []string) (err error) {
 	if c.Dir == "" {
-		return usagef(`required flag(s) "out-dir" not set`)
+		return cli.Usagef(`required flag(s) "out-dir" not set`)
 	}
 	for _, name := range []string{"csv", "in"} {
-		if cmd.Flags().Lookup(name).Value.String() == stdio {
-			return usagef("--%s -: the data are read for every candidate, and need a file", name)
+		if cmd.Flags().Lookup(name).Value.String() == cli.Stdio {
+			return cli.Usagef("--%s -: the data are read for every candidate, and need a file", name)
 		}
 	}
 	if c.Recipe, err = a.recipeOf(cmd.Flags(), args); err != nil {
@@ -155,7 +156,7 @@ func (a *app) selectGroup(cmd *cobra.Command, c selection.Config, args []string)
 	if err := writeSelection(c.Dir, rep); err != nil {
 		return err
 	}
-	r := &result{notes: rep.Notes, lines: rep.Lines()}
+	r := &result{cli.Result{Notes: rep.Notes, Lines: rep.Lines()}}
 	return a.print(r, rep)
 }
 

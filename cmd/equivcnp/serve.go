@@ -23,6 +23,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/serve"
 	"github.com/equivcnp/equivcnp/cnp/serve/page"
 	"github.com/equivcnp/equivcnp/cnp/weights"
+	"github.com/equivcnp/equivcnp/internal/cli"
 )
 
 // serveFlags are the flags of equivcnp serve.
@@ -135,9 +136,9 @@ func (f *serveFlags) options() (opt serve.Options, limits serve.Limits, err erro
 		if b.text == "" {
 			continue
 		}
-		n, ok := parseBytes(b.text)
+		n, ok := cli.ParseBytes(b.text)
 		if !ok || n < 1<<10 {
-			return opt, limits, usagef("--%s %q: need a number of bytes, at least 1K, with K, M, G or T for powers of 1024", b.flag, b.text)
+			return opt, limits, cli.Usagef("--%s %q: need a number of bytes, at least 1K, with K, M, G or T for powers of 1024", b.flag, b.text)
 		}
 		*b.to = n
 	}
@@ -146,7 +147,7 @@ func (f *serveFlags) options() (opt serve.Options, limits serve.Limits, err erro
 		value int
 	}{{"batch", f.batch}, {"slots", f.slots}, {"queue", f.waiting}, {"max-connections", f.connections}} {
 		if n.value < 1 {
-			return opt, limits, usagef("--%s %d: need 1 or more", n.flag, n.value)
+			return opt, limits, cli.Usagef("--%s %d: need 1 or more", n.flag, n.value)
 		}
 	}
 	for _, d := range []struct {
@@ -156,7 +157,7 @@ func (f *serveFlags) options() (opt serve.Options, limits serve.Limits, err erro
 	}{{"timeout", f.timeout, 1}, {"max-compute", f.compute, 0}, {"poll", f.poll, time.Millisecond}, {"linger", f.linger, 0}, {"drain",
 		f.drain, 1}} {
 		if d.value < d.least {
-			return opt, limits, usagef("--%s %v: too short", d.flag, d.value)
+			return opt, limits, cli.Usagef("--%s %v: too short", d.flag, d.value)
 		}
 	}
 	if err := checkPrecision(f.precision); err != nil {
@@ -168,7 +169,7 @@ func (f *serveFlags) options() (opt serve.Options, limits serve.Limits, err erro
 	opt.Compute, opt.Access = f.compute, f.access
 	opt.Token, opt.TokenFile = os.Getenv("EQUIVCNP_TOKEN"), f.tokenFile
 	if f.clientCA != "" && f.cert == "" {
-		return opt, limits, usagef("--tls-client-ca needs --tls-cert and --tls-key")
+		return opt, limits, cli.Usagef("--tls-client-ca needs --tls-cert and --tls-key")
 	}
 	if opt.Models, opt.Folders, err = modelSources(f.models); err != nil {
 		return opt, limits, err
@@ -191,7 +192,7 @@ func modelSources(list []string) (models []serve.Source, folders []string, err e
 		}
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			if named {
-				return nil, nil, usagef("--model %s: models of a folder have the names of their files", text)
+				return nil, nil, cli.Usagef("--model %s: models of a folder have the names of their files", text)
 			}
 			folders = append(folders, path)
 			continue
@@ -227,7 +228,7 @@ func serverSettings(cmd *cobra.Command, config string) error {
 		name := "EQUIVCNP_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 		if text, set := os.LookupEnv(name); set && !f.Changed && err == nil && f.Name != "help" && f.Name != "config" {
 			if err = cmd.Flags().Set(f.Name, text); err != nil {
-				err = usagef("%s: %w", name, flagWords(cmd, err))
+				err = cli.Usagef("%s: %w", name, cli.FlagWords(cmd, err))
 			}
 		}
 	})
@@ -237,11 +238,11 @@ func serverSettings(cmd *cobra.Command, config string) error {
 	if err != nil || config == "" {
 		return err
 	}
-	file, err := readConfig(config)
+	file, err := cli.ReadConfig(config)
 	if err != nil {
 		return err
 	}
-	return file.apply(cmd)
+	return file.Apply(cmd)
 }
 
 func (a *app) serve(ctx context.Context, f *serveFlags) error {
@@ -251,7 +252,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(f.logLevel)); err != nil {
-		return usagef("--log %q: need debug, info, warn or error", f.logLevel)
+		return cli.Usagef("--log %q: need debug, info, warn or error", f.logLevel)
 	}
 	opt.Log = slog.New(slog.NewJSONHandler(a.stderr, &slog.HandlerOptions{Level: level}))
 	opt.Version, opt.Page, opt.Plans = buildVersion(), page.Handler(), f.plans

@@ -8,12 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/shards"
 	"github.com/equivcnp/equivcnp/internal/words"
 )
@@ -46,11 +46,11 @@ func (f *shardFlags) which() (shards.Shard, error) {
 	switch {
 	case f.shard != "":
 		if s, err = shards.ParseShard(f.shard); err != nil {
-			return s, usagef("--shard %v", err)
+			return s, cli.Usagef("--shard %v", err)
 		}
 	case f.shards != 0:
 		if s, err = shards.FromEnvironment(f.shards, os.LookupEnv); err != nil {
-			return s, usagef("--shards: %v", err)
+			return s, cli.Usagef("--shards: %v", err)
 		}
 	}
 	return s, nil
@@ -117,10 +117,10 @@ func (f *shardFlags) run(ctx context.Context, a *app, job *shards.Job, name func
 	if err != nil {
 		return err
 	}
-	r := &result{notes: o.Failed}
-	r.line("shard", "%v, %s", s, words.Plural(len(of), "item"))
-	r.line("done", "%d", o.Done)
-	r.line("kept", "%d", o.Kept)
+	r := &result{cli.Result{Notes: o.Failed}}
+	r.Line("shard", "%v, %s", s, words.Plural(len(of), "item"))
+	r.Line("done", "%d", o.Done)
+	r.Line("kept", "%d", o.Kept)
 	bad := 0
 	for _, x := range o.Records {
 		if x.Error != "" {
@@ -128,10 +128,10 @@ func (f *shardFlags) run(ctx context.Context, a *app, job *shards.Job, name func
 		}
 	}
 	if bad > 0 {
-		r.line("bad", "%d", bad)
+		r.Line("bad", "%d", bad)
 	}
-	r.line("written", "%s", f.outDir)
-	return a.print(r, shardResult{s.String(), len(of), o.Done, o.Kept, bad, f.outDir, r.allNotes()})
+	r.Line("written", "%s", f.outDir)
+	return a.print(r, shardResult{s.String(), len(of), o.Done, o.Kept, bad, f.outDir, r.AllNotes()})
 }
 
 // modelSetting tells a model from others: by its file's digest, or its name if it is shipped.
@@ -182,23 +182,23 @@ rows of tables of equal columns, with a column "file" before them.`,
 }
 
 func (a *app) merge(ctx context.Context, folder, report, out string) error {
-	outs, err := a.outputs(nil, outFile{"report", report, ".json"}, outFile{"out", out, taskFiles + " .csv .tsv .parquet"})
+	outs, err := a.outputs(nil, cli.Out("report", report, ".json"), cli.Out("out", out, taskFiles+" .csv .tsv .parquet"))
 	if err != nil {
 		return err
 	}
-	defer outs.discard()
+	defer outs.Discard()
 	m, err := shards.Merge(ctx, folder)
 	if err != nil {
 		return err
 	}
 	res := mergeResult{Folder: folder, Kind: m.Kind, Job: m.Job, Shards: m.Shards, Items: len(m.Records)}
 	r := &result{}
-	r.line("job", "%s: %s by %s, all complete", m.Kind, words.Plural(res.Items, "item"), words.Plural(m.Shards, "shard"))
+	r.Line("job", "%s: %s by %s, all complete", m.Kind, words.Plural(res.Items, "item"), words.Plural(m.Shards, "shard"))
 	sum, values := 0.0, 0
 	for _, rec := range m.Records {
 		if rec.Error != "" {
 			res.Bad++
-			r.note("line %d: %s", rec.Line, rec.Error)
+			r.Note("line %d: %s", rec.Line, rec.Error)
 			continue
 		}
 		switch m.Kind {
@@ -221,37 +221,37 @@ func (a *app) merge(ctx context.Context, folder, report, out string) error {
 			if s := t.Last; s != nil {
 				score = fmt.Sprintf("log-likelihood %.4f, RMSE %.4g", s.LogLikelihood, s.RMSE)
 			}
-			r.line(fmt.Sprintf("line %d", rec.Line), "%s, %s: %s", score, words.Plural(t.Steps, "step"), rec.Name)
+			r.Line(fmt.Sprintf("line %d", rec.Line), "%s, %s: %s", score, words.Plural(t.Steps, "step"), rec.Name)
 		}
 	}
 	if m.Kind == "predict" {
-		r.line("tasks", "%d", res.Tasks)
+		r.Line("tasks", "%d", res.Tasks)
 	}
 	if values > 0 {
 		v := number(sum / float64(values))
 		res.LogLikelihood = &v
-		r.line("log-likelihood", "%.4f mean of %d values", float64(v), values)
+		r.Line("log-likelihood", "%.4f mean of %d values", float64(v), values)
 	}
 	if res.Bad > 0 {
-		r.line("bad", "%d", res.Bad)
+		r.Line("bad", "%d", res.Bad)
 	}
-	res.Notes = r.allNotes()
+	res.Notes = r.AllNotes()
 	if out != "" {
-		if err := outs.writeFile("out", func(path string) error { return join(path, out, folder, m) }); err != nil {
+		if err := outs.WriteFile("out", func(path string) error { return join(path, out, folder, m) }); err != nil {
 			return err
 		}
-		r.line("written", "%s", out)
+		r.Line("written", "%s", out)
 	}
 	if report != "" {
 		whole := res
 		whole.Records = m.Records
-		err := outs.writeFile("report", func(path string) error { return writeJSON(path, whole) })
+		err := outs.WriteFile("report", func(path string) error { return writeJSON(path, whole) })
 		if err != nil {
 			return err
 		}
-		r.line("report", "%s", report)
+		r.Line("report", "%s", report)
 	}
-	if err := outs.commit(); err != nil {
+	if err := outs.Commit(); err != nil {
 		return err
 	}
 	return a.print(r, res)
@@ -267,17 +267,3 @@ func writeJSON(path string, v any) error {
 
 // inFolder is a record's file.
 func inFolder(folder string, r shards.Record) string { return filepath.Join(folder, r.Out) }
-
-// required refuses a command line without these flags, as cobra does where they are always required.
-func required(fl *pflag.FlagSet, names ...string) error {
-	var missing []string
-	for _, name := range names {
-		if fl.Lookup(name).Value.String() == "" {
-			missing = append(missing, strconv.Quote(name))
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	return usagef("required flag(s) %s not set", strings.Join(missing, ", "))
-}

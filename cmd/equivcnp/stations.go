@@ -11,6 +11,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/stations"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
+	"github.com/equivcnp/equivcnp/internal/cli"
 )
 
 // stationsFlags are the flags of equivcnp stations.
@@ -76,18 +77,19 @@ type stationsResult struct {
 func (a *app) stations(ctx context.Context, f *stationsFlags) error {
 	opt := &f.opt
 	if opt.Rows == 0 {
-		return usagef("--rows 0: need 1 to %d", tabletask.MaxPoints)
+		return cli.Usagef("--rows 0: need 1 to %d", tabletask.MaxPoints)
 	}
 	if err := errors.Join(checkQuantiles(opt.Quantiles), f.model.checkSphere(f.sphere)); err != nil {
 		return err
 	}
-	outs, err := newOutputs([]string{f.model.path, opt.CSV, opt.Targets}, outFile{"out", opt.Out, ".csv .tsv"})
+	outs, err := cli.NewOutputs([]string{f.model.path, opt.CSV, opt.Targets}, cli.Out("out", opt.Out, ".csv .tsv"))
 	if err != nil {
 		return err
 	}
-	defer outs.discard()
-	if outs.files[0].direct || opt.Out == stdio || opt.CSV == stdio || opt.Targets == stdio {
-		return usagef("stations reads and writes regular files, not standard input or output")
+	defer outs.Discard()
+	out, err := outs.Regular("out")
+	if err != nil || opt.CSV == cli.Stdio || opt.Targets == cli.Stdio {
+		return cli.Usagef("stations reads and writes regular files, not standard input or output")
 	}
 	model, err := a.stationsModel(ctx, f)
 	if err != nil {
@@ -106,7 +108,7 @@ func (a *app) stations(ctx context.Context, f *stationsFlags) error {
 	}
 	opt.Settings = append(opt.Settings, f.model.group, f.model.alpha, f.model.pointsPerUnit)
 	written := opt.Out
-	opt.Model, opt.Out = f.model.path, outs.files[0].path
+	opt.Model, opt.Out = f.model.path, out
 	work, remove := a.withProgress(ctx, "predicting")
 	defer remove()
 	rep, err := stations.Run(work, model, *opt)
@@ -117,12 +119,12 @@ func (a *app) stations(ctx context.Context, f *stationsFlags) error {
 	r := &result{}
 	r.add(&rep.Notes)
 	seconds := rep.Time.Seconds()
-	r.line("model", "%s", f.model.describe(cfg))
-	r.line("targets", "%d, %d of them done before", rep.Targets, rep.Kept)
-	r.line("time", "%.2f s", seconds)
-	r.line("written", "%s", written)
+	r.Line("model", "%s", f.model.describe(cfg))
+	r.Line("targets", "%d, %d of them done before", rep.Targets, rep.Kept)
+	r.Line("time", "%.2f s", seconds)
+	r.Line("written", "%s", written)
 	return a.print(r, stationsResult{f.model.path, opt.CSV, rep.ContextPoints, rep.Targets, rep.Kept, number(seconds), written,
-		r.allNotes(), rep.Check})
+		r.AllNotes(), rep.Check})
 }
 
 // stationsModel opens the model, or where there is none the interpolation of the table.

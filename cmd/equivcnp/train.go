@@ -18,6 +18,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/recipe"
 	"github.com/equivcnp/equivcnp/cnp/train"
 	"github.com/equivcnp/equivcnp/cnp/weights"
+	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/words"
 )
 
@@ -68,11 +69,11 @@ are there, and lists their scores.`,
 			if many.manifest != "" {
 				return a.trainManifest(cmd.Context(), &many)
 			}
-			file, err := readConfig(config)
+			file, err := cli.ReadConfig(config)
 			if err != nil {
 				return err
 			}
-			kind, err := file.kind()
+			kind, err := file.Kind()
 			if err != nil {
 				return err
 			}
@@ -126,7 +127,7 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, batch string, noise fl
 	fl.IntVar(&s.Neighbors, "neighbors", 0,
 		"equivcnp: most neighbours of a point in a convolution, a sample drawn once (the paper's Monte-Carlo sample); 0: all")
 	fl.StringVar(&s.Likelihood, "likelihood", "", "the output distribution: "+likelihoodNames()+" (default normal)")
-	fl.Var(&parsed[*cnp.Waves]{to: &s.Waves, parse: parseWaves, show: showWaves, kind: "waves"}, "waves",
+	fl.Var(&cli.Parsed[*cnp.Waves]{To: &s.Waves, Parse: parseWaves, Show: showWaves, Kind: "waves"}, "waves",
 		"COUNT:FASTEST, with --likelihood lowrank under translations: features are amplitudes of waves of so many frequencies along a coordinate,\n"+
 			"up to the fastest (radians per unit; 3 over the data's length works well), so that values are correlated even far from the context")
 	fl.IntVar(&s.Steps, "steps", s.Steps, "number of steps")
@@ -135,20 +136,20 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, batch string, noise fl
 	fl.Uint64Var(&s.Seed, "seed", s.Seed, "seed of the first parameters and of the tasks")
 	fl.Float64Var(&s.Rate, "rate", s.Rate, "learning rate")
 	fl.StringVar(&s.Schedule, "schedule", s.Schedule, "how the rate falls: constant, cosine, or step")
-	optionalVar(fl, &s.Warmup, "warmup", "steps over which the rate climbs (default: a tenth of --steps, at most 100)")
+	cli.OptionalVar(fl, &s.Warmup, "warmup", "steps over which the rate climbs (default: a tenth of --steps, at most 100)")
 	fl.IntVar(&s.Stair, "stair", 0, "--schedule step: steps between two drops (default: a third of --steps)")
-	optionalVar(fl, &s.Factor, "factor", "what is left of the rate after the cosine (default 0.01) or a drop (default 0.1)")
+	cli.OptionalVar(fl, &s.Factor, "factor", "what is left of the rate after the cosine (default 0.01) or a drop (default 0.1)")
 	fl.Float64Var(&s.Clip, "clip", s.Clip, "largest norm of a step's gradients; 0: no limit")
 	fl.Float64Var(&s.WeightDecay, "weight-decay", 0, "decoupled weight decay (AdamW)")
-	optionalVar(fl, &s.Noise, "noise", fmt.Sprintf(
+	cli.OptionalVar(fl, &s.Noise, "noise", fmt.Sprintf(
 		"standard deviation of a noise that the true values are taken to have; falls to --last-noise over two thirds of the steps;\n0: none (default %g, or 0 where the likelihood knows no noise)", noise))
 	fl.Float64Var(&s.LastNoise, "last-noise", s.LastNoise,
 		"what --noise falls to: the least standard deviation that is learned, and the least that the model will predict")
-	optionalVar(fl, &s.Beta, "beta", "weigh a value's gradient by its deviation to the power of twice this: 0, the likelihood, to 1, the squared error\n(default 0.5, or 0 where the likelihood knows no such weights)")
-	optionalVar(fl, &s.EvalEvery, "eval-every", "steps between two scores; 0: none (default 1000)")
+	cli.OptionalVar(fl, &s.Beta, "beta", "weigh a value's gradient by its deviation to the power of twice this: 0, the likelihood, to 1, the squared error\n(default 0.5, or 0 where the likelihood knows no such weights)")
+	cli.OptionalVar(fl, &s.EvalEvery, "eval-every", "steps between two scores; 0: none (default 1000)")
 	fl.IntVar(&s.EvalTasks, "eval-tasks", s.EvalTasks, "tasks of a score")
 	fl.IntVar(&s.Patience, "patience", 0, "stop after so many scores that were no better, and write the best model; 0: never")
-	optionalVar(fl, &s.CheckpointEvery, "checkpoint-every", "steps between two checkpoints; 0: at the end only (default 1000)")
+	cli.OptionalVar(fl, &s.CheckpointEvery, "checkpoint-every", "steps between two checkpoints; 0: at the end only (default 1000)")
 	fl.IntVar(&s.LogEvery, "log-every", s.LogEvery, "steps between two lines of the log")
 	f.memory.register(cmd)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
@@ -195,21 +196,21 @@ func (f *trainFlags) beside(ending string) string {
 // plan settles the training that the flags of a command and its configuration file ask for.
 func (f *trainFlags) plan(ctx context.Context, cmd *cobra.Command) (*recipe.Plan, error) {
 	if f.config != "" {
-		file, err := readConfig(f.config)
+		file, err := cli.ReadConfig(f.config)
 		if err != nil {
 			return nil, err
 		}
-		if err := file.apply(cmd); err != nil {
+		if err := file.Apply(cmd); err != nil {
 			return nil, err
 		}
 	}
 	switch {
 	case f.out == "":
-		return nil, usagef(`required flag(s) "out" not set`)
-	case f.out == stdio:
-		return nil, usagef("--out -: train needs a file, beside which its checkpoint and its log lie")
+		return nil, cli.Usagef(`required flag(s) "out" not set`)
+	case f.out == cli.Stdio:
+		return nil, cli.Usagef("--out -: train needs a file, beside which its checkpoint and its log lie")
 	case f.recipe.Common().Batch == 0 && cmd.Flags().Changed("batch"):
-		return nil, usagef("--batch 0: need 1 or more")
+		return nil, cli.Usagef("--batch 0: need 1 or more")
 	}
 	if err := misplacedFlag(cmd.Flags().Changed); err != nil {
 		return nil, err
@@ -224,7 +225,7 @@ func (f *trainFlags) plan(ctx context.Context, cmd *cobra.Command) (*recipe.Plan
 		(cmd.Flags().Lookup("csv") == nil || cmd.Flags().Lookup("csv").Value.String() == "") {
 		p, err = plan() // nothing is read that may never end; an interrupted training saves its state
 	} else {
-		p, err = interruptible(ctx, plan)
+		p, err = cli.Interruptible(ctx, plan)
 	}
 	return p, recipeError(err, f.less)
 }
@@ -233,18 +234,18 @@ func (f *trainFlags) plan(ctx context.Context, cmd *cobra.Command) (*recipe.Plan
 // cannot tell that one was given which has its default.
 func misplacedFlag(given func(string) bool) error {
 	if given("place") && !given("sphere") {
-		return usagef("--place is for --sphere")
+		return cli.Usagef("--place is for --sphere")
 	}
 	if !slices.ContainsFunc([]string{"csv", "in", "benchmark", "sphere", "field", "plane"}, given) {
 		return nil
 	}
 	for _, name := range []string{"length", "from", "to"} {
 		if given(name) {
-			return usagef("--%s is for --kernel", name)
+			return cli.Usagef("--%s is for --kernel", name)
 		}
 	}
 	if given("targets") && !given("field") {
-		return usagef("--targets is for --kernel and --field")
+		return cli.Usagef("--targets is for --kernel and --field")
 	}
 	return nil
 }
@@ -290,12 +291,12 @@ func (a *app) trained(ctx context.Context, cmd *cobra.Command, f *trainFlags) (*
 	if a.threads > 0 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(a.threads))
 	}
-	outs, err := newOutputs([]string{f.config, f.start}, outFile{"out", f.out, tensorFiles},
-		outFile{"loss", f.beside(".loss.png"), pictureFiles})
+	outs, err := cli.NewOutputs([]string{f.config, f.start}, cli.Out("out", f.out, tensorFiles),
+		cli.Out("loss", f.beside(".loss.png"), pictureFiles))
 	if err != nil {
 		return nil, err
 	}
-	defer outs.discard()
+	defer outs.Discard()
 	opt := recipe.Options{Checkpoint: f.beside(".checkpoint"), Log: f.beside(".jsonl"), Resume: f.resume, Overwrite: f.overwrite}
 	if opt.Start, err = a.startModel(ctx, f.start); err != nil {
 		return nil, err
@@ -317,13 +318,13 @@ func (a *app) trained(ctx context.Context, cmd *cobra.Command, f *trainFlags) (*
 		return nil, recipeError(err, f.less)
 	}
 	done()
-	if err := outs.writeFile("out", t.Save); err != nil {
+	if err := outs.WriteFile("out", t.Save); err != nil {
 		return nil, err
 	}
-	if err := outs.draw("loss", func(w io.Writer) error { return plot.TrainingLog(w, opt.Log, filepath.Base(f.out)) }); err != nil {
+	if err := outs.Draw("loss", func(w io.Writer) error { return plot.TrainingLog(w, opt.Log, filepath.Base(f.out)) }); err != nil {
 		t.Notes = append(t.Notes, err.Error())
 	}
-	if err := outs.commit(); err != nil {
+	if err := outs.Commit(); err != nil {
 		return nil, err
 	}
 	res := &trainResult{Out: f.out, Checkpoint: opt.Checkpoint, Log: opt.Log, Picture: f.beside(".loss.png"),
@@ -353,7 +354,7 @@ func (a *app) startModel(ctx context.Context, path string) (cnp.Model[float32], 
 
 // lines are the result for people.
 func (res *trainResult) lines() *result {
-	r := &result{notes: res.Notes}
+	r := &result{cli.Result{Notes: res.Notes}}
 	group, resumed := "", ""
 	if res.Group != "" {
 		group = ", " + res.Group
@@ -361,20 +362,20 @@ func (res *trainResult) lines() *result {
 	if res.Resumed > 0 {
 		resumed = fmt.Sprintf(", continued after %d", res.Resumed)
 	}
-	r.line("model", "%s: %s%s", res.Out, res.Architecture, group)
-	r.line("tasks", "%s", res.Tasks)
+	r.Line("model", "%s: %s%s", res.Out, res.Architecture, group)
+	r.Line("tasks", "%s", res.Tasks)
 	if res.Test != "" {
-		r.line("scored on", "%s", res.Test)
+		r.Line("scored on", "%s", res.Test)
 	}
-	r.line("steps", "%d%s", res.Steps, resumed)
+	r.Line("steps", "%d%s", res.Steps, resumed)
 	if last := res.Last; last != nil {
-		r.line("log-likelihood", "%.4f ± %.4f over %s, RMSE %.4f", last.LogLikelihood, last.Std, words.Plural(last.Tasks, "task"), last.RMSE)
+		r.Line("log-likelihood", "%.4f ± %.4f over %s, RMSE %.4f", last.LogLikelihood, last.Std, words.Plural(last.Tasks, "task"), last.RMSE)
 	}
 	if res.Best != nil && res.patience {
-		r.line("best", "%.4f after step %d, and the model is that one", res.Best.LogLikelihood, res.BestStep)
+		r.Line("best", "%.4f after step %d, and the model is that one", res.Best.LogLikelihood, res.BestStep)
 	}
-	r.line("checkpoint", "%s", res.Checkpoint)
-	r.line("log", "%s", res.Log)
-	r.line("loss", "%s", res.Picture)
+	r.Line("checkpoint", "%s", res.Checkpoint)
+	r.Line("log", "%s", res.Log)
+	r.Line("loss", "%s", res.Picture)
 	return r
 }

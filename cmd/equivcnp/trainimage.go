@@ -8,6 +8,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/recipe"
+	"github.com/equivcnp/equivcnp/internal/cli"
 )
 
 func (a *app) trainImageCommand() (*cobra.Command, *trainFlags) {
@@ -51,7 +52,7 @@ weighs the views by how well it does.`,
 	fl := cmd.Flags()
 	fl.StringVar(&c.Group, "group", "", "equivcnp: the group: "+strings.Join(recipe.PlaneGroups(), ", "))
 	fl.Float64Var(&c.Alpha, "alpha", 0, "equivcnp: weight of the distance's first part; 0: the group's default")
-	fl.Var(&parsed[*cnp.Views]{to: &c.Views, parse: parseViews, kind: "views", show: showViews}, "views",
+	fl.Var(&cli.Parsed[*cnp.Views]{To: &c.Views, Parse: parseViews, Kind: "views", Show: showViews}, "views",
 		"Sim2: every lift is a view of the image, turned and scaled, for a network under translations; of things\nfrom 0.3 to 1 times their size in training, or 0.2:2 for example")
 	fl.Lookup("views").NoOptDefVal = "0.3:1"
 	fl.TextVar(&c.Lifts, "lifts", c.Lifts, "equivcnp: `number` of group elements per pixel; for Sim2 angles and scales, as in 4x3")

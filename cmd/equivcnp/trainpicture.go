@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/equivcnp/equivcnp/cnp/plot"
+	"github.com/equivcnp/equivcnp/internal/cli"
 )
 
 // drawEvery is the least time between two drawings of a run's log.
@@ -19,13 +20,13 @@ func (f *trainFlags) drawing(log string) func() {
 			return
 		}
 		last = time.Now()
-		outs, err := newOutputs(nil, outFile{"loss", f.beside(".loss.png"), pictureFiles})
+		outs, err := cli.NewOutputs(nil, cli.Out("loss", f.beside(".loss.png"), pictureFiles))
 		if err != nil {
 			return
 		}
-		defer outs.discard()
-		if outs.write("loss", func(w io.Writer) error { return plot.TrainingLog(w, log, filepath.Base(f.out)) }) == nil {
-			_ = outs.commit()
+		defer outs.Discard()
+		if outs.Write("loss", func(w io.Writer) error { return plot.TrainingLog(w, log, filepath.Base(f.out)) }) == nil {
+			_ = outs.Commit()
 		}
 	}
 }

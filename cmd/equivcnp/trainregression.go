@@ -8,6 +8,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/recipe"
 	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/cli"
 )
 
 func (a *app) trainRegressionCommand() (*cobra.Command, *trainFlags) {
@@ -65,19 +66,19 @@ gradients have much less noise, which helps at the end of a training.`,
 		"--levels under SE(3): how lifts are sampled: even; random, resampled for every batch")
 	fl.BoolVar(&c.CoordinateFeature, "coordinate-feature", false,
 		"feed the coordinate itself to the model, as the authors do; the model is then not equivariant")
-	optionalVar(fl, &c.PointsPerUnit, "points-per-unit",
+	cli.OptionalVar(fl, &c.PointsPerUnit, "points-per-unit",
 		"lattice points per unit (default: 64, for convcnp 32, on the sphere 10 per radian)")
 	fl.Float64Var(&c.Fill, "fill", 0, "equivcnp: mean neighbourhood as a fraction of all points (default: the paper's for the kernel)")
 	fl.IntSliceVar(&c.Channels, "channels", nil,
 		"widths of the network: the pointwise layer's, then the convolutions' (default: the paper's, 8,16,32,16,8)")
 	fl.IntVar(&c.Hidden, "hidden", 0, "equivcnp: width of the WeightNets, which compute convolution weights (default 32)")
 	fl.IntVar(&c.Mid, "mid", 0, "equivcnp: outputs of a WeightNet (default 16)")
-	optionalVar(fl, &c.Levels, "levels", "equivcnp: lattices, each with twice the step of the one before, and convolutions from one to the next and back; --channels\n"+
+	cli.OptionalVar(fl, &c.Levels, "levels", "equivcnp: lattices, each with twice the step of the one before, and convolutions from one to the next and back; --channels\n"+
 		"are then their widths (default 64 on each), or one width for all; under --group SE2 with 2 or 4 --lifts, of each lift")
 	fl.IntVar(&c.KernelWidth, "kernel-width", 0,
 		"--levels: lattice points that a convolution sees along each coordinate (default 9, in the plane 5)")
-	optionalVar(fl, &c.Blocks, "blocks", "--levels: residual blocks on every level on each way (default 1)")
-	optionalVar(fl, &c.EncoderLength, "encoder-length",
+	cli.OptionalVar(fl, &c.Blocks, "blocks", "--levels: residual blocks on every level on each way (default 1)")
+	cli.OptionalVar(fl, &c.EncoderLength, "encoder-length",
 		"equivcnp: initial length scale of the encoder (default: 4 lattice steps, with --levels 2;\n0.69 for --readout targets)")
 	fl.Float64Var(&c.DensityCap, "density-cap", 0,
 		"equivcnp: clamps the density of the context, so that training can cover every density that the model will\n"+

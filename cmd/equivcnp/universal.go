@@ -11,6 +11,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/table"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
+	"github.com/equivcnp/equivcnp/internal/cli"
 )
 
 // Where --model is left out, data are interpolated: the number of their inputs says by which of the universal models.
@@ -23,7 +24,7 @@ func sphereFlag(cmd *cobra.Command, to *bool) {
 // checkSphere refuses --sphere beside a model, which knows what its inputs are.
 func (m *modelFlags) checkSphere(sphere bool) error {
 	if sphere && m.path != "" {
-		return usagef("--sphere is for interpolation without a model: leave --model out")
+		return cli.Usagef("--sphere is for interpolation without a model: leave --model out")
 	}
 	return nil
 }
@@ -42,9 +43,9 @@ func (m *modelFlags) universal(inputs, outputs int, sphere bool) (cnp.Regressor[
 func (m *modelFlags) universalOfTable(f *tabletask.Columns, t *table.Table, sphere bool) (cnp.Regressor[float32], error) {
 	switch {
 	case len(f.Aux) > 0:
-		return nil, usagef("--aux: interpolation without a model has coordinates alone: name a model, or take the column as an input (--x)")
+		return nil, cli.Usagef("--aux: interpolation without a model has coordinates alone: name a model, or take the column as an input (--x)")
 	case f.Static != "":
-		return nil, usagef("--static: interpolation without a model has coordinates alone: name a model")
+		return nil, cli.Usagef("--static: interpolation without a model has coordinates alone: name a model")
 	}
 	dx, dy, err := interpolate.Widths(f, t, sphere)
 	if err != nil {

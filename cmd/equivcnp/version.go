@@ -55,17 +55,17 @@ func (a *app) versionCommand() *cobra.Command {
 		for _, l := range simd.Levels() {
 			levels = append(levels, fmt.Sprint(l))
 		}
-		r.line("equivcnp", "%s", buildVersion())
+		r.Line("equivcnp", "%s", buildVersion())
 		revision, when, modified := buildStamp()
 		if revision != "" {
 			changed := ""
 			if modified {
 				changed = ", with changes"
 			}
-			r.line("revision", "%s, %s%s", revision, when, changed)
+			r.Line("revision", "%s, %s%s", revision, when, changed)
 		}
-		r.line("go", "%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH)
-		r.line("simd", "%s, of %v here", level, levels)
+		r.Line("go", "%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		r.Line("simd", "%s, of %v here", level, levels)
 		return a.print(r, map[string]any{
 			"version": buildVersion(), "revision": revision, "revision_time": when, "modified": modified, "go": runtime.Version(),
 			"os": runtime.GOOS, "arch": runtime.GOARCH,

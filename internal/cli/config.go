@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// configFile is a YAML file of flags: one mapping from their names to their values, and the key task for the kind of
+// Config is a YAML file of flags: one mapping from their names to their values, and the key task for the kind of
 // training.
-type configFile struct {
+type Config struct {
 	path    string
 	entries [][2]*yaml.Node // key and value
 }
@@ -19,7 +19,8 @@ type configFile struct {
 // configBytes bounds a configuration file.
 const configBytes = 1 << 20
 
-func readConfig(path string) (*configFile, error) {
+// ReadConfig reads such a file.
+func ReadConfig(path string) (*Config, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("--config: %w", err)
@@ -31,7 +32,7 @@ func readConfig(path string) (*configFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--config: %w", err)
 	}
-	c := &configFile{path: path}
+	c := &Config{path: path}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -76,12 +77,12 @@ func listed(value *yaml.Node) *yaml.Node {
 	return joined
 }
 
-func (c *configFile) errorf(at *yaml.Node, format string, args ...any) error {
+func (c *Config) errorf(at *yaml.Node, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %s", c.path, at.Line, fmt.Sprintf(format, args...))
 }
 
-// kind is the value of the key task.
-func (c *configFile) kind() (string, error) {
+// Kind is the value of the key task.
+func (c *Config) Kind() (string, error) {
 	for _, e := range c.entries {
 		if e[0].Value == "task" {
 			if v := e[1].Value; v != "regression" && v != "image" {
@@ -93,8 +94,8 @@ func (c *configFile) kind() (string, error) {
 	return "", fmt.Errorf("%s: the key task is missing: regression or image", c.path)
 }
 
-// apply sets the command's flags that the file names and the command line does not.
-func (c *configFile) apply(cmd *cobra.Command) error {
+// Apply sets the command's flags that the file names and the command line does not.
+func (c *Config) Apply(cmd *cobra.Command) error {
 	for _, e := range c.entries {
 		key, value := e[0], e[1]
 		if key.Value == "task" {
