@@ -1,0 +1,49 @@
+package places_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/cnp/design"
+	"github.com/equivcnp/equivcnp/cnp/design/places"
+	"github.com/equivcnp/equivcnp/cnp/interpolate"
+	"github.com/equivcnp/equivcnp/cnp/tabletask"
+)
+
+// TestChoose: where nothing was measured tells most; and more places than there are candidates are an error that names the
+// field.
+func TestChoose(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, x []float64, y bool) string {
+		var b strings.Builder
+		b.WriteString("x" + map[bool]string{true: ",y"}[y] + "\n")
+		for i, v := range x {
+			fmt.Fprintf(&b, "%g", v)
+			if y {
+				fmt.Fprintf(&b, ",%g", float64(i*7%5))
+			}
+			b.WriteString("\n")
+		}
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o600))
+		return path
+	}
+	data := write("data.csv", []float64{0, 0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4}, true)
+	sites := write("sites.csv", []float64{0.1, 0.5, 8, 1.1}, false)
+	d, err := places.Read(tabletask.Options{CSV: data}, sites, false)
+	require.NoError(t, err)
+	require.NoError(t, d.Fit(t.Context(), interpolate.Options{}))
+	opt := places.Options{Number: 1, Goal: design.Error, Samples: 200, Seed: 1}
+	require.NoError(t, d.Choose(t.Context(), opt))
+	require.Equal(t, 2, d.Chosen[0].Candidate)
+	out := d.Table()
+	require.Equal(t, []string{"x", "order", "row", "gain", "total_gain"}, out.Header)
+	require.Equal(t, []float64{8, 1, 3, d.Chosen[0].Gain, d.Chosen[0].Gain}, out.Values)
+	opt.Number = 5
+	require.ErrorContains(t, d.Choose(t.Context(), opt), "Number: ")
+}
