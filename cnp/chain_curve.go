@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
+
+	"github.com/equivcnp/equivcnp/cnp/chain"
 )
 
 // CurvePredictor is what the chain rule needs of a model of curves, and what it can also be given instead: a process that knows its own
@@ -37,35 +40,21 @@ func SampleCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T]
 	if !ok {
 		return nil, fmt.Errorf("%w: %d tasks of %d targets have more values than can be counted", ErrShape, b.B, b.Nt)
 	}
-	if err := opt.check(b.B, values); err != nil {
+	if err := checkSamples(&opt, b.B, values); err != nil {
 		return nil, err
 	}
 	out := make([]T, opt.Samples*values)
 	if b.B*b.Nt == 0 {
 		return out, ctx.Err()
 	}
-	runs := c.runs(opt.Samples)
-	steps, most := 0, 0
-	if opt.Function {
-		steps++
-	}
-	for _, t := range c.tasks {
-		if opt.Knots > 0 {
-			t.knots(opt)
-		}
-		most = max(most, len(c.blocks(t)))
-	}
-	steps += most
 	report := progress(ctx)
-	for i, run := range runs {
-		if err := c.sample(quiet(ctx), out, opt, run, func(step int) error {
-			report(i*steps+step, len(runs)*steps)
-			return ctx.Err()
-		}); err != nil {
-			return nil, err
-		}
+	at := func(sample, task, target int) []T { return out[((sample*b.B+task)*b.Nt+target)*c.dy:][:c.dy] }
+	if err := c.walk.Sample(ctx, opt, at, func(done, total int) error {
+		report(done, total)
+		return ctx.Err()
+	}); err != nil {
+		return nil, err
 	}
-	report(len(runs)*steps, len(runs)*steps)
 	return out, c.outside.err()
 }
 
@@ -73,13 +62,13 @@ func SampleCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T]
 // says how likely they are. NaN is a missing value: it does not count, and what comes after its target is not told of
 // that target at all, or, by a model with Config.ChannelDensity, of its other values. Targets out of the model's reach
 // are NaN, do not count, and are named by an OutsideError that comes with the rest.
-func JointCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T], y []T, chain Chain) (*Joint[T], error) {
+func JointCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T], y []T, order Chain) (*Joint[T], error) {
 	if s, ok := m.(interface {
 		JointCurves(ctx context.Context, b *Batch[T], y []T, chain Chain) (*Joint[T], error)
 	}); ok { // it knows a way of its own
-		return s.JointCurves(ctx, b, y, chain)
+		return s.JointCurves(ctx, b, y, order)
 	}
-	c, err := newCurveChain(m, b, chain)
+	c, err := newCurveChain(m, b, order)
 	if err != nil {
 		return nil, err
 	}
@@ -99,37 +88,63 @@ func JointCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T],
 	if len(y) == 0 {
 		return j, ctx.Err()
 	}
-	if err := c.joint(ctx, j, y); err != nil {
+	c.walk.Dy = c.dy
+	if err := c.walk.Joint(ctx, &curveTruth[T]{c, j, y}, progress(ctx)); err != nil {
 		return nil, err
 	}
 	return j, c.outside.err()
 }
 
-// curveChain goes through the targets of the tasks of a batch.
+// curveChain predicts the targets of a batch for a walk through them.
 type curveChain[T Float] struct {
 	m       CurvePredictor[T]
-	opt     Chain
 	b       *Batch[T]
 	dx, dy  int
 	da      int  // auxiliary inputs
 	ds      int  // static fields
 	gaps    bool // outputs of the context may be missing
 	free    bool // dy is not known
-	alone   bool // the tasks of a batch would have an influence on each other
-	tasks   []*chainTask[T]
 	outside outsidePoints
+	walk    chain.Walk[T, drawn[T]]
 }
 
-// chainTask is a task on its way through the chain.
-type chainTask[T Float] struct {
-	number  int
-	seed    uint64
-	context []int     // the points of the batch's context that count
-	x       []float64 // of the context: coordinates and auxiliary inputs [n, dx+da]
-	y       []T
-	targets []int     // that count
-	place   []float64 // theirs [n, dx+da]
-	order   []int32   // numbers of targets among those
+// drawn is a prediction as the chain rule draws from it.
+type drawn[T Float] struct{ *Prediction[T] }
+
+func (p drawn[T]) Usable(i int, where func() string) error { return p.usable(i, where) }
+
+func (p drawn[T]) Draw(to []T, i int, rng *rand.Rand) { p.drawTarget(to, i, rng) }
+
+func (p drawn[T]) Means(to []T, i int) { copy(to, p.Mean[i:]) }
+
+// curveTruth is the true values y of a batch's targets, and takes their predictions.
+type curveTruth[T Float] struct {
+	*curveChain[T]
+	j *Joint[T]
+	y []T
+}
+
+func (c *curveTruth[T]) Values(task, target int) []T {
+	at := task*c.b.Nt + target
+	return c.y[at*c.dy : (at+1)*c.dy]
+}
+
+func (c *curveTruth[T]) Take(task, target int, p drawn[T], i int, where func() string) error {
+	j, at, y, out := c.j, task*c.b.Nt+target, c.Values(task, target), c.Outside(task, target)
+	j.values[at], j.LogDensity[at] = 0, 0
+	for d := range y {
+		j.take(at*c.dy+d, p.Prediction, i+d)
+		if out || math.IsNaN(float64(y[d])) {
+			continue
+		}
+		if err := p.usable(i+d, where); err != nil {
+			return err
+		}
+	}
+	if !out {
+		j.LogDensity[at], j.values[at] = p.logDensityOfTarget(i, y)
+	}
+	return nil
 }
 
 // newCurveChain checks a batch and brings its tasks' targets into their order.
@@ -137,13 +152,14 @@ func newCurveChain[T Float](m CurvePredictor[T], b *Batch[T], opt Chain) (*curve
 	if b == nil {
 		return nil, fmt.Errorf("%w: the batch is nil", ErrShape)
 	}
-	c := &curveChain[T]{m: m, opt: opt, b: b, dx: 1, dy: 1}
+	c := &curveChain[T]{m: m, b: b, dx: 1, dy: 1}
+	alone := false
 	if model, ok := m.(interface{ Config() Config }); ok {
 		cfg := model.Config()
 		if cfg.Unobserved() != nil {
 			return nil, fmt.Errorf("%w: inputs = %q: the chain rule gives a model its own predictions as observations, and these are not all outputs = %q", ErrConfig, cfg.Inputs, cfg.Outputs)
 		}
-		c.dx, c.dy, c.da, c.ds, c.gaps, c.alone = cfg.DimX, cfg.DimY, len(cfg.Auxiliary), len(cfg.Static), cfg.ChannelDensity,
+		c.dx, c.dy, c.da, c.ds, c.gaps, alone = cfg.DimX, cfg.DimY, len(cfg.Auxiliary), len(cfg.Static), cfg.ChannelDensity,
 			cfg.sharesLattice()
 	} else {
 		switch points := b.B * b.Nc; {
@@ -157,27 +173,28 @@ func newCurveChain[T Float](m CurvePredictor[T], b *Batch[T], opt Chain) (*curve
 	if err := b.check(widths{c.dx, c.dy, c.da, c.ds, c.gaps}); err != nil {
 		return nil, err
 	}
-	if err := opt.check(b.B); err != nil {
+	if err := opt.Check(b.B); err != nil {
 		return nil, err
 	}
+	c.walk = chain.Walk[T, drawn[T]]{Predictor: c, Chain: opt, Width: c.width(), Dy: c.dy, Points: b.Nc + b.Nt + b.Ns, Beside: b.Ns,
+		Gaps: c.gaps, Alone: alone}
 	if b.Nt == 0 { // however many tasks there are
 		return c, nil
 	}
 	for k := range b.B {
-		t := &chainTask[T]{number: k, seed: opt.seed(k)}
-		_, t.y = b.context(k, c.dx, c.dy)
+		t := &chain.Task[T]{Number: k, Seed: opt.SeedOf(k)}
+		_, t.Y = b.context(k, c.dx, c.dy)
 		for i := range b.Nc {
 			if b.contextOK(k, i) {
-				t.context, t.x = append(t.context, i), c.place(t.x, b.XContext, b.AuxContext, k*b.Nc+i)
+				t.Context, t.X = append(t.Context, i), c.place(t.X, b.XContext, b.AuxContext, k*b.Nc+i)
 			}
 		}
 		for i := range b.Nt {
 			if b.targetOK(k, i) {
-				t.targets, t.place = append(t.targets, i), c.place(t.place, b.XTarget, b.AuxTarget, k*b.Nt+i)
+				t.Targets, t.Place = append(t.Targets, i), c.place(t.Place, b.XTarget, b.AuxTarget, k*b.Nt+i)
 			}
 		}
-		t.order = opt.arrange(len(t.targets), t.seed, comparePlaces(t.place, c.width()))
-		c.tasks = append(c.tasks, t)
+		c.walk.Add(t)
 	}
 	return c, nil
 }
@@ -207,101 +224,22 @@ func (c *Config) sharesLattice() bool {
 	return !c.Architecture.Image() && c.Architecture != CNPCurve && c.PointsPerUnit > 0 && !c.numbered() && !c.OnSphere()
 }
 
-// knots shortens the chain to some targets, taken evenly from left to right.
-func (t *chainTask[T]) knots(opt SampleOptions) {
-	n := len(t.targets)
-	if opt.Knots >= n {
-		return
-	}
-	sorted := (&Chain{Order: OrderLeftToRight}).arrange(n, 0, comparePlaces(t.place, len(t.place)/n))
-	var chosen []int32
-	for k := range opt.Knots {
-		i := n / 2
-		if opt.Knots > 1 {
-			i = (k*(n-1) + (opt.Knots-1)/2) / (opt.Knots - 1)
-		}
-		chosen = append(chosen, sorted[i])
-	}
-	slices.Sort(chosen)
-	place := func(i, j int32) int { return comparePlaces(t.place, len(t.place)/n)(chosen[i], chosen[j]) }
-	t.order = opt.arrange(opt.Knots, t.seed, place)
-	for i, k := range t.order {
-		t.order[i] = chosen[k]
-	}
-}
-
-// chainRun is some samples of some tasks that go together: rows lo to hi, of which row t·S + s is sample s of task t.
-type chainRun struct{ lo, hi int }
-
-// rowsAtOnce is how many predictions go together at most, and pointsAtOnce how many points of contexts they have.
-const (
-	rowsAtOnce   = 4096
-	pointsAtOnce = 1 << 20
-)
-
-// blocks says where the blocks of a task's chain end.
-func (c *curveChain[T]) blocks(t *chainTask[T]) []int {
-	return c.opt.Blocks(len(t.context), len(t.order))
-}
-
-// runs takes the rows of all tasks apart.
-func (c *curveChain[T]) runs(samples int) (runs []chainRun) {
-	most := max(1, min(rowsAtOnce, pointsAtOnce/max(1, c.b.Nc+c.b.Nt+c.b.Ns)))
-	for lo := 0; lo < c.b.B*samples; {
-		hi := min(lo+most, c.b.B*samples)
-		if c.alone {
-			hi = min(hi, (lo/samples+1)*samples)
-		}
-		runs = append(runs, chainRun{lo, hi})
-		lo = hi
-	}
-	return runs
-}
-
-// chainRow is a task with the context that it has at one place of the chain, and the targets that come next.
-type chainRow[T Float] struct {
-	task    *chainTask[T]
-	x       []float64
-	y       []T
-	targets []int32
-}
-
-// describe names a target of the row.
-func (r *chainRow[T]) describe(target int32) string {
-	return fmt.Sprintf("target %d of task %d, given %d targets before it", r.task.targets[target], r.task.number,
-		len(r.x)*len(r.task.targets)/max(1, len(r.task.place))-len(r.task.context))
-}
-
-// twins is how many rows in a row are samples of one task, if that is the same number for all tasks, else 0.
-func twins[T Float](rows []chainRow[T]) int {
-	n := 1
-	for n < len(rows) && rows[n].task == rows[0].task {
-		n++
-	}
-	for i := range rows {
-		if rows[i].task != rows[i-i%n].task || len(rows)%n > 0 || i%n == 0 && i > 0 && rows[i].task == rows[i-1].task {
-			return 0
-		}
-	}
-	return n
-}
-
-// predict predicts the targets of all rows, width for each of them in the result.
-func (c *curveChain[T]) predict(ctx context.Context, rows []chainRow[T], twins int) (p *Prediction[T], width int, err error) {
+// Predict makes a batch of all rows.
+func (c *curveChain[T]) Predict(ctx context.Context, rows []chain.Row[T], twins int) (d drawn[T], width int, err error) {
 	wide, dy := c.width(), c.dy
 	b := &Batch[T]{B: len(rows)}
 	if c.ds > 0 { // the fields are those of the task
 		b.Ns = c.b.Ns
 		b.XStatic, b.YStatic = make([]float64, 0, b.B*b.Ns*c.dx), make([]T, 0, b.B*b.Ns*c.ds)
 		for i := range rows {
-			k := rows[i].task.number * b.Ns
+			k := rows[i].Task.Number * b.Ns
 			b.XStatic, b.YStatic = append(b.XStatic, c.b.XStatic[k*c.dx:(k+b.Ns)*c.dx]...),
 				append(b.YStatic, c.b.YStatic[k*c.ds:(k+b.Ns)*c.ds]...)
 		}
 	}
 	even := true
 	for i := range rows {
-		n, m := len(rows[i].x)/wide, len(rows[i].targets)
+		n, m := len(rows[i].X)/wide, len(rows[i].Targets)
 		even = even && (i == 0 || n == b.Nc && m == b.Nt)
 		b.Nc, b.Nt = max(b.Nc, n), max(b.Nt, m)
 	}
@@ -315,23 +253,23 @@ func (c *curveChain[T]) predict(ctx context.Context, rows []chainRow[T], twins i
 	}
 	for i := range rows {
 		r := &rows[i]
-		for k := range len(r.x) / wide {
-			c.unplace(b.XContext, b.AuxContext, i*b.Nc+k, r.x[k*wide:(k+1)*wide])
+		for k := range len(r.X) / wide {
+			c.unplace(b.XContext, b.AuxContext, i*b.Nc+k, r.X[k*wide:(k+1)*wide])
 		}
-		copy(b.YContext[i*b.Nc*dy:], r.y)
-		for k, target := range r.targets {
-			c.unplace(b.XTarget, b.AuxTarget, i*b.Nt+k, r.task.place[int(target)*wide:(int(target)+1)*wide])
+		copy(b.YContext[i*b.Nc*dy:], r.Y)
+		for k, target := range r.Targets {
+			c.unplace(b.XTarget, b.AuxTarget, i*b.Nt+k, r.Task.Place[int(target)*wide:(int(target)+1)*wide])
 		}
 		if !even {
-			for k := range len(r.x) / wide {
+			for k := range len(r.X) / wide {
 				b.ContextMask[i*b.Nc+k] = true
 			}
-			for k := range r.targets {
+			for k := range r.Targets {
 				b.TargetMask[i*b.Nt+k] = true
 			}
 		}
 	}
-	p, err = c.m.Predict(ctx, b)
+	p, err := c.m.Predict(quiet(ctx), b)
 	var out *OutsideError
 	if errors.As(err, &out) && p != nil {
 		c.note(rows, out)
@@ -340,31 +278,49 @@ func (c *curveChain[T]) predict(ctx context.Context, rows []chainRow[T], twins i
 	if err == nil && len(p.Mean) != b.B*b.Nt*dy {
 		err = fmt.Errorf("%w: the predictor gives %d values for %d targets of %d outputs", ErrShape, len(p.Mean), b.B*b.Nt, dy)
 	}
-	return p, b.Nt, err
+	return drawn[T]{p}, b.Nt, err
 }
 
 // note remembers which of the batch's own points lie outside, given those of the rows.
-func (c *curveChain[T]) note(rows []chainRow[T], e *OutsideError) {
+func (c *curveChain[T]) note(rows []chain.Row[T], e *OutsideError) {
 	c.outside.where = e.Where
 	for _, p := range e.Points {
 		r := &rows[p.Task]
-		t := r.task
+		t := r.Task
 		switch {
 		case p.Tensor == "x_target":
-			c.outside.add(OutsidePoint{p.Tensor, t.number, t.targets[r.targets[p.Point]], p.X})
+			c.outside.add(OutsidePoint{p.Tensor, t.Number, t.Targets[r.Targets[p.Point]], p.X})
 		default: // no target of the row has a prediction
 			named := p.Tensor == "x_static"
 			if named {
-				c.outside.add(OutsidePoint{p.Tensor, t.number, p.Point, p.X})
-			} else if named = p.Point < len(t.context); named {
-				c.outside.add(OutsidePoint{p.Tensor, t.number, t.context[p.Point], p.X})
+				c.outside.add(OutsidePoint{p.Tensor, t.Number, p.Point, p.X})
+			} else if named = p.Point < len(t.Context); named {
+				c.outside.add(OutsidePoint{p.Tensor, t.Number, t.Context[p.Point], p.X})
 			}
-			for _, target := range r.targets {
-				at := (t.number*c.b.Nt + t.targets[target]) * c.dx
-				c.outside.hide(t.number, t.targets[target], slices.Clone(c.b.XTarget[at:at+c.dx]), !named)
+			for _, target := range r.Targets {
+				at := (t.Number*c.b.Nt + t.Targets[target]) * c.dx
+				c.outside.hide(t.Number, t.Targets[target], slices.Clone(c.b.XTarget[at:at+c.dx]), !named)
 			}
 		}
 	}
+}
+
+// Outside implements chain.Predictor.
+func (c *curveChain[T]) Outside(task, target int) bool { return c.outside.has(task, target) }
+
+// Forget implements chain.Predictor.
+func (c *curveChain[T]) Forget() map[int]bool {
+	if len(c.outside.points) == 0 {
+		return nil
+	}
+	all := map[int]bool{}
+	for t := range c.b.B {
+		if c.outside.forget(t) {
+			all[t] = true
+		}
+	}
+	c.outside.points = nil
+	return all
 }
 
 // outsidePoints gathers points that lie outside, each once.

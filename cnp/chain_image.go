@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/equivcnp/equivcnp/cnp/chain"
 	"github.com/equivcnp/equivcnp/layers"
 )
 
@@ -31,7 +32,7 @@ func SampleImages[T Float](ctx context.Context, m ImagePredictor[T], im *Images[
 	if err := checkImages(m, im, opt.Chain); err != nil {
 		return nil, err
 	}
-	if err := opt.check(im.B, len(im.Pixels)); err != nil {
+	if err := checkSamples(&opt, im.B, len(im.Pixels)); err != nil {
 		return nil, err
 	}
 	out := make([]T, opt.Samples*len(im.Pixels))
@@ -46,7 +47,7 @@ func SampleImages[T Float](ctx context.Context, m ImagePredictor[T], im *Images[
 		for lo, hi := 0, 0; lo < opt.Samples; lo = hi {
 			hi = min(opt.Samples, lo+c.together())
 			images := c.copies(b, hi-lo)
-			if err := c.sample(quiet(ctx), images, opt, opt.seed(b), order, lo); err != nil {
+			if err := c.sample(quiet(ctx), images, opt, opt.SeedOf(b), order, lo); err != nil {
 				return nil, err
 			}
 			drawn := images.Pixels
@@ -69,8 +70,8 @@ func SampleImages[T Float](ctx context.Context, m ImagePredictor[T], im *Images[
 // JointImages predicts each unobserved pixel given the observed ones and the true values y [B, C, H, W] of the pixels
 // before it, and says how likely they are. Observed pixels are predicted given the context alone, as if they were seen
 // once more. NaN is a missing value: it does not count, and no other pixel is told of its pixel.
-func JointImages[T Float](ctx context.Context, m ImagePredictor[T], im *Images[T], y []T, chain Chain) (*Joint[T], error) {
-	if err := checkImages(m, im, chain); err != nil {
+func JointImages[T Float](ctx context.Context, m ImagePredictor[T], im *Images[T], y []T, order Chain) (*Joint[T], error) {
+	if err := checkImages(m, im, order); err != nil {
 		return nil, err
 	}
 	if len(y) != len(im.Pixels) {
@@ -87,7 +88,7 @@ func JointImages[T Float](ctx context.Context, m ImagePredictor[T], im *Images[T
 		return j, ctx.Err()
 	}
 	c := imageChain[T]{m: m, im: im, report: progress(ctx)}
-	opt := SampleOptions{Chain: chain}
+	opt := SampleOptions{Chain: order}
 	for b := range im.B {
 		c.total += len(c.order(b, opt))
 	}
@@ -103,7 +104,7 @@ func JointImages[T Float](ctx context.Context, m ImagePredictor[T], im *Images[T
 }
 
 // checkImages refuses what the chain rule cannot go through.
-func checkImages[T Float](m ImagePredictor[T], im *Images[T], chain Chain) error {
+func checkImages[T Float](m ImagePredictor[T], im *Images[T], order Chain) error {
 	if im == nil {
 		return fmt.Errorf("%w: the images are nil", ErrShape)
 	}
@@ -117,7 +118,7 @@ func checkImages[T Float](m ImagePredictor[T], im *Images[T], chain Chain) error
 	if err := im.check(channels); err != nil {
 		return err
 	}
-	return chain.check(im.B)
+	return order.Check(im.B)
 }
 
 // imageChain goes through the pixels of images.
@@ -145,12 +146,12 @@ func (c *imageChain[T]) order(b int, opt SampleOptions) []int32 {
 		}
 	}
 	if opt.Knots > 0 && opt.Knots < len(hidden) {
-		rng := rand.New(rand.NewPCG(scramble(opt.seed(b)), scramble(0x6b6e6f7473))) // "knots"
+		rng := rand.New(rand.NewPCG(chain.Scramble(opt.SeedOf(b)), chain.Scramble(0x6b6e6f7473))) // "knots"
 		rng.Shuffle(len(hidden), func(i, j int) { hidden[i], hidden[j] = hidden[j], hidden[i] })
 		hidden = hidden[:opt.Knots]
 		slices.Sort(hidden)
 	}
-	order := opt.arrange(len(hidden), opt.seed(b), func(i, j int32) int { return int(i) - int(j) })
+	order := opt.Arrange(len(hidden), opt.SeedOf(b), func(i, j int32) int { return int(i) - int(j) })
 	for i, k := range order {
 		order[i] = hidden[k]
 	}
@@ -200,7 +201,7 @@ func (c *imageChain[T]) sample(ctx context.Context, im *Images[T], opt SampleOpt
 	if err != nil {
 		return err
 	}
-	n, rng := im.H*im.W, newNoise()
+	n, rng := im.H*im.W, chain.NewNoise()
 	var news []int32
 	seen := 0
 	for _, ok := range im.Mask[:n] {
@@ -210,7 +211,7 @@ func (c *imageChain[T]) sample(ctx context.Context, im *Images[T], opt SampleOpt
 	}
 	ends := opt.Blocks(seen, len(order))
 	for k := range ends {
-		lo, hi := block(ends, k)
+		lo, hi := chain.Block(ends, k)
 		c.report(c.done, c.total)
 		if err := ctx.Err(); err != nil {
 			return err
@@ -222,7 +223,7 @@ func (c *imageChain[T]) sample(ctx context.Context, im *Images[T], opt SampleOpt
 		}
 		for b := range im.B {
 			for i, at := range pixels {
-				source := rng.at(seed, first+b, int(at))
+				source := rng.At(seed, first+b, int(at))
 				for ch := range im.C {
 					v := (b*im.C+ch)*len(pixels) + i
 					if err := p.usable(v, func() string { return describePixel(int(at), im.W, lo) }); err != nil {

@@ -1,6 +1,10 @@
 package cnp
 
-import "context"
+import (
+	"context"
+
+	"github.com/equivcnp/equivcnp/cnp/chain"
+)
 
 // imageJoint predicts the pixels of an image, each given the true values y [C, H·W] of those before it.
 type imageJoint[T Float] struct {
@@ -56,7 +60,7 @@ func (r *imageJoint[T]) observed(ctx context.Context, im *Images[T]) (int, error
 func (r *imageJoint[T]) steps(ctx context.Context, im *Images[T], s pixelPredictor[T], order []int32, ends []int) error {
 	var news []int32
 	for k := range ends {
-		lo, hi := block(ends, k)
+		lo, hi := chain.Block(ends, k)
 		pixels := order[lo:hi]
 		p, err := s.predict(ctx, pixels, news)
 		if err != nil {
@@ -76,7 +80,7 @@ func (r *imageJoint[T]) wholes(ctx context.Context, order []int32, ends []int) e
 	for first := 0; first < len(ends); {
 		images := r.copies(r.b, min(taskChunk, len(ends)-first))
 		for k := range images.B {
-			lo, _ := block(ends, first+k)
+			lo, _ := chain.Block(ends, first+k)
 			r.tell(images, k, order[:lo])
 		}
 		p, err := r.m.Complete(ctx, images)
@@ -84,7 +88,7 @@ func (r *imageJoint[T]) wholes(ctx context.Context, order []int32, ends []int) e
 			return err
 		}
 		for k := range images.B {
-			lo, hi := block(ends, first+k)
+			lo, hi := chain.Block(ends, first+k)
 			pixels := order[lo:hi]
 			if err := r.note(ctx, p, pixels, lo, func(ch, i int) int { return (k*images.C+ch)*n + int(pixels[i]) }); err != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/equivcnp/equivcnp/cnp/chain"
 	"github.com/equivcnp/equivcnp/cnp/likelihood"
 	"github.com/equivcnp/equivcnp/layers"
 )
@@ -193,14 +194,14 @@ func sampleByMember[T Float](members int, opt SampleOptions, draw func(member in
 	for k := range min(members, max(1, opt.Samples)) {
 		own := opt
 		own.Samples = (opt.Samples - k + members - 1) / members
-		own.Seed = scramble(opt.Seed + uint64(k))
+		own.Seed = chain.Scramble(opt.Seed + uint64(k))
 		if k == 0 {
 			own.Seed = opt.Seed // of one sample, the first member's own
 		}
 		own.Seeds = slices.Clone(opt.Seeds)
 		for i, s := range own.Seeds {
 			if k > 0 {
-				own.Seeds[i] = scramble(s + uint64(k))
+				own.Seeds[i] = chain.Scramble(s + uint64(k))
 			}
 		}
 		drawn, err := draw(k, own)

@@ -8,7 +8,7 @@ import (
 
 // ChainOrder is the order in which a chain goes through n targets.
 func ChainOrder(c *Chain, n int) []int32 {
-	return c.arrange(n, c.Seed, func(i, j int32) int { return int(i) - int(j) })
+	return c.Arrange(n, c.Seed, func(i, j int32) int { return int(i) - int(j) })
 }
 
 // ChainRows is which share of the rows of a prediction a pixel of a chain computes, on average over a chain of h x w pixels of which some
