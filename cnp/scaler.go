@@ -11,8 +11,10 @@ import (
 // or scaled values so have shifted or scaled predictions, but that single or equal values have no scale. Values of a
 // model that was trained on data (Trained.Units) change only where one lies beyond the trained range. Coordinates whose
 // extent is within 0.2 to 2.5 times the trained ones are not changed; others get the trained span around the middle of
-// the trained range; under Trained.Window none are. Then Trained.Units brings both into the model's units. For a model that does not know what it was
-// trained on, the scaler is the identity.
+// the trained range. Units of x that bring the extent out of that band therefore change nothing; within it the extent
+// is taken for what the data are, since a process of the model's length scale on it is what training had. Under
+// Trained.Window coordinates never change. Then Trained.Units brings both into the model's units. For a model that does
+// not know what it was trained on, the scaler is the identity.
 func (c *Config) Scaler(x, y []float64) Scaler {
 	s := c.intoRange(x, y)
 	if t := c.Trained; t != nil && t.Units != nil && len(t.Units.X) == c.DimX && len(t.Units.Y) == c.DimY {

@@ -214,7 +214,7 @@ func gatherPieces[T Float](c *Config, b *Batch[T], pieces []piece) *Batch[T] {
 	contexts, fields := make([]cells[T], len(pieces)), make([][]int, len(pieces))
 	out := &Batch[T]{B: len(pieces)}
 	for i, p := range pieces {
-		contexts[i] = gather(c, b, p.task, p.context, c.cell(len(p.context), 1))
+		contexts[i] = gather(c, b, p.context, c.cell(len(p.context), 1))
 		fields[i] = b.fieldAround(c, p)
 		out.Nc, out.Nt, out.Ns = max(out.Nc, len(contexts[i].x)/dx), max(out.Nt, len(p.targets)), max(out.Ns, len(fields[i]))
 	}

@@ -131,6 +131,7 @@ func TestClocksOfFiles(t *testing.T) {
 			require.InDelta(t, v, got.Values[k], 1e-5, "%v", args)
 		}
 	}
+	b.clocksWithoutModel(in)
 	data, err := os.ReadFile(in)
 	require.NoError(t, err)
 	b.write("sols.nc", strings.Replace(string(data), "hours since 2000-01-01 00:00:00", "months since 2000-01-01 00:00:0", 1))
@@ -213,4 +214,27 @@ func BenchmarkPredictTable(b *testing.B) {
 			b.ReportMetric(rows*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 		})
 	}
+}
+
+// clocksWithoutModel is TestClocksOfFiles for tables that are interpolated themselves: dates are predicted as their hours are.
+func (b *bench) clocksWithoutModel(in string) {
+	common := []string{"--x", "time", "--y", "y", "--no-check", "--out", "@o.csv"}
+	predicted := func(args ...string) []float64 {
+		b.ok(append(args, common...)...)
+		return b.table("o.csv").Values
+	}
+	for _, command := range [][]string{{"regress", "--csv", in}, {"predict", "--in", in}, {"stations", "--csv", in}} {
+		want := predicted(append(command, "--targets", "@hours.csv")...)
+		got := [][]float64{predicted(append(command, "--targets", "@dates.csv")...)}
+		if command[0] == "regress" {
+			got = append(got, predicted(append(command, "--from", "2000-01-02", "--to", "2000-01-04", "--points", "3")...))
+		}
+		require.Equal(b.t, []float64{24, 48, 72}, []float64{want[0], want[3], want[6]})
+		for _, values := range got {
+			require.InDeltaSlice(b.t, want, values, 1e-5, "%v", command)
+		}
+	}
+	b.write("numbers.csv", "time,y\n0,1\n24,2\n48,1\n72,0\n")
+	b.fails(1, "without a unit of time", "regress", "--csv", "@numbers.csv", "--x", "time", "--y", "y", "--from", "2000-01-02", "--to",
+		"2000-01-04", "--out", "@new.csv")
 }

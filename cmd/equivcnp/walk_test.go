@@ -148,5 +148,6 @@ func (b *bench) wholeTable() {
 	require.Equal(t, string(want), string(got))
 	out := b.ok("eval", "--model", "@m.safetensors", "--csv", "@long.csv", "--x", "day", "--y", "y", "--tasks", "1", "--equivariance-tasks", "0")
 	require.NotContains(t, out, "NaN")
-	b.fails(1, "windows", "sample", "--model", "@m.safetensors", "--csv", "@long.csv", "--x", "day", "--y", "y", "--targets", "@at.csv")
+	b.fails(1, "windows", "sample", "--model", "@m.safetensors", "--csv", "@long.csv", "--x", "day", "--y", "y", "--targets", "@at.csv",
+		"--samples", "2", "--out", "@drawn.csv")
 }

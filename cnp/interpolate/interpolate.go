@@ -89,6 +89,9 @@ func Read(o *tabletask.Options, sphere bool) (*Interpolation, error) {
 			return nil, settings.Errorf("%s has %d inputs: use {Targets} instead of {From} and {To}", t.Points.Name, t.Dx)
 		}
 	}
+	if err := t.Clocks(o, task.CSVOptions{X: o.X, Y: o.Y, Dx: t.Dx, Dy: t.Dy}); err != nil {
+		return nil, err
+	}
 	opt.Task = ""
 	if t.Asked, err = tabletask.RowsOf(t.Targets, opt, true); err != nil {
 		return nil, err

@@ -122,7 +122,7 @@ func (t *Task) rows(o *Options, cfg *cnp.Config) error {
 	if err := OneTask(t.Points, t.Observed); err != nil {
 		return err
 	}
-	if err := t.clocks(o, opt); err != nil {
+	if err := t.Clocks(o, opt); err != nil {
 		return err
 	}
 	if o.Targets == "" {
@@ -158,8 +158,9 @@ func (t *Task) join(cfg *cnp.Config) error {
 	return nil
 }
 
-// clocks brings the targets' dates and times to the unit of time that the points have.
-func (t *Task) clocks(o *Options, opt task.CSVOptions) error {
+// Clocks brings the dates and times of the targets, and those of From and To, to the unit of time that the points have, of which Observed
+// has the columns.
+func (t *Task) Clocks(o *Options, opt task.CSVOptions) error {
 	like := t.Observed.Columns.X
 	if o.Targets != "" {
 		return SameClocks(t.Targets, opt, t.Points, like)

@@ -63,6 +63,9 @@ func Read(input tabletask.Options, candidates string, sphere bool) (*Choosing, e
 		return nil, err
 	}
 	opt := task.CSVOptions{X: input.X, Y: input.Y, Dx: in.Dx, Dy: in.Dy}
+	if err := tabletask.SameClocks(d.Sites, opt, in.Points, in.Observed.Columns.X); err != nil {
+		return nil, err
+	}
 	if d.Places, err = tabletask.RowsOf(d.Sites, opt, true); err != nil {
 		return nil, err
 	}
