@@ -1,9 +1,11 @@
 package task
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/cnp"
 )
@@ -15,8 +17,9 @@ import (
 // extent; in the plane with a stretch of up to 5 at any angle; with a linear trend, noise from a thousandth of the
 // signal's variance to twice it, and in one dimension sometimes a season. Places are uniform, clustered, a grid with
 // gaps, or along transects; in one dimension targets are sometimes a window or lie beyond the end. Unless Gaussian is
-// set, values of half of the tables are changed afterwards: skewed, heavy-tailed, with outliers, rounded, cut at zero,
-// or with noise that grows along an axis. At last coordinates and values get a unit and an origin, both at random.
+// set, half of the tables are changed afterwards: values are skewed, heavy-tailed, with outliers, rounded or cut at zero,
+// some are zero whatever their neighbours are, noise grows along an axis, the trend is quadratic or has breaks, or in one
+// dimension a random walk is added. At last coordinates and values get a unit and an origin, both at random.
 type Universal struct {
 	Dim         int  // coordinates, 1 to 3
 	Least, Most int  // values of the context, log-uniform
@@ -269,34 +272,102 @@ func (t *UniversalTable) exact(cov []float64, n int) error {
 
 // changeValues makes values of all points something else than normal.
 func changeValues(rng *rand.Rand, x, y []float64, d int) {
-	switch rng.IntN(6) {
-	case 0: // skewed
-		for i, v := range y {
-			y[i] = math.Exp(0.7 * v)
+	changes := []func(rng *rand.Rand, x, y []float64, d int){skewed, heavyTails, outliers, rounded, cutAtZero, noiseAlong, shareOfZeros, bent, broken}
+	if d == 1 {
+		changes = append(changes, randomWalk)
+	}
+	changes[rng.IntN(len(changes))](rng, x, y, d)
+}
+
+func skewed(_ *rand.Rand, _, y []float64, _ int) {
+	for i, v := range y {
+		y[i] = math.Exp(0.7 * v)
+	}
+}
+
+func heavyTails(_ *rand.Rand, _, y []float64, _ int) {
+	for i, v := range y {
+		y[i] = math.Sinh(v)
+	}
+}
+
+func outliers(rng *rand.Rand, _, y []float64, _ int) {
+	for i := range y {
+		if rng.IntN(20) == 0 {
+			y[i] += 6 * rng.NormFloat64()
 		}
-	case 1: // heavy tails
-		for i, v := range y {
-			y[i] = math.Sinh(v)
+	}
+}
+
+func rounded(rng *rand.Rand, _, y []float64, _ int) {
+	step := math.Exp(uniform(rng, -3, 0))
+	for i, v := range y {
+		y[i] = step * math.Round(v/step)
+	}
+}
+
+func cutAtZero(_ *rand.Rand, _, y []float64, _ int) {
+	for i, v := range y {
+		y[i] = max(0, v)
+	}
+}
+
+// noiseAlong adds noise that grows along an axis.
+func noiseAlong(rng *rand.Rand, x, y []float64, d int) {
+	for i := range y {
+		y[i] += max(0, x[i*d]) * rng.NormFloat64()
+	}
+}
+
+// shareOfZeros makes values zero at random, and the others positive.
+func shareOfZeros(rng *rand.Rand, _, y []float64, _ int) {
+	share := uniform(rng, 0.05, 0.5)
+	for i, v := range y {
+		if y[i] = math.Exp(0.5 * v); rng.Float64() < share {
+			y[i] = 0
 		}
-	case 2: // outliers
+	}
+}
+
+// bent adds a quadratic trend.
+func bent(rng *rand.Rand, x, y []float64, d int) {
+	curvature, vertex := 4*rng.NormFloat64(), rng.Float64()
+	for i := range y {
+		e := x[i*d] - vertex
+		y[i] += curvature * e * e
+	}
+}
+
+// broken adds a drift along an axis whose slope or level changes at one to three places.
+func broken(rng *rand.Rand, x, y []float64, d int) {
+	for range 1 + rng.IntN(3) {
+		at, slope, step := rng.Float64(), 3*rng.NormFloat64(), rng.NormFloat64()
+		if rng.IntN(2) == 0 {
+			slope = 0
+		} else {
+			step = 0
+		}
 		for i := range y {
-			if rng.IntN(20) == 0 {
-				y[i] += 6 * rng.NormFloat64()
+			if e := x[i*d] - at; e > 0 {
+				y[i] += step + slope*e
 			}
 		}
-	case 3: // rounded
-		step := math.Exp(uniform(rng, -3, 0))
-		for i, v := range y {
-			y[i] = step * math.Round(v/step)
+	}
+}
+
+// randomWalk adds a walk from place to place along the line.
+func randomWalk(rng *rand.Rand, x, y []float64, _ int) {
+	order := make([]int, len(x))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	size, at := math.Exp(uniform(rng, -1, 1.5)), 0.0
+	for k, i := range order {
+		if k > 0 {
+			at += size * math.Sqrt(x[i]-x[order[k-1]]) * rng.NormFloat64()
 		}
-	case 4: // many zeros
-		for i, v := range y {
-			y[i] = max(0, v)
-		}
-	default: // more noise along an axis
-		for i := range y {
-			y[i] += max(0, x[i*d]) * rng.NormFloat64()
-		}
+		y[i] += at
 	}
 }
 

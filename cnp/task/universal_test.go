@@ -1,7 +1,10 @@
 package task
 
 import (
+	"cmp"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,3 +51,79 @@ func TestUniversal(t *testing.T) {
 }
 
 var _ Source[float32] = Universal{}
+
+// TestUniversalChanges looks at what each change does to values around 0.
+func TestUniversalChanges(t *testing.T) {
+	const n = 400
+	draw := func(change func(rng *rand.Rand, x, y []float64, d int)) (x, before, after []float64) {
+		rng := StepRand(5, 1)
+		for range n {
+			x, before = append(x, rng.Float64()), append(before, rng.NormFloat64())
+		}
+		after = slices.Clone(before)
+		change(rng, x, after, 1)
+		return x, before, after
+	}
+	count := func(v []float64, f func(a float64) bool) (k int) {
+		for _, a := range v {
+			if f(a) {
+				k++
+			}
+		}
+		return k
+	}
+	zero := func(a float64) bool { return a == 0 }
+	_, _, y := draw(skewed)
+	require.Zero(t, count(y, func(a float64) bool { return !(a > 0) }))
+	_, _, y = draw(shareOfZeros)
+	require.InDelta(t, 0.275*n, count(y, zero), 0.25*n)
+	require.Zero(t, count(y, func(a float64) bool { return a < 0 }))
+	_, _, y = draw(cutAtZero)
+	require.InDelta(t, 0.5*n, count(y, zero), 0.1*n)
+	_, _, y = draw(rounded)
+	slices.Sort(y)
+	require.Less(t, len(slices.Compact(y)), n)
+	_, x, y := draw(outliers)
+	require.InDelta(t, n/20, n-count(difference(x, y), zero), 15)
+
+	// Of differences of neighbours along the line: a walk has small ones, breaks none but at their places.
+	at, before, after := draw(randomWalk)
+	walk := difference(before, after)
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(at[a], at[b]) })
+	var steps, all float64
+	for k := 1; k < n; k++ {
+		s := walk[order[k]] - walk[order[k-1]]
+		steps, all = steps+s*s/n, all+walk[order[k]]*walk[order[k]]/n
+	}
+	require.Less(t, steps, 0.1*all)
+	at, before, after = draw(bent)
+	quadratic := difference(before, after)
+	vertex := slices.Index(quadratic, slices.MinFunc(quadratic, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) }))
+	c := 0.0
+	for i, v := range quadratic {
+		e := at[i] - at[vertex]
+		if c == 0 && math.Abs(e) > 0.3 {
+			c = v / e / e
+		}
+	}
+	for i, v := range quadratic {
+		e := at[i] - at[vertex]
+		require.InDelta(t, c*e*e, v, 0.1*(1+math.Abs(c)))
+	}
+	_, before, after = draw(broken)
+	require.Positive(t, count(difference(before, after), zero), "before the first break nothing changes")
+	require.Less(t, count(difference(before, after), zero), n)
+}
+
+// difference is b - a.
+func difference(a, b []float64) []float64 {
+	out := make([]float64, len(a))
+	for i := range out {
+		out[i] = b[i] - a[i]
+	}
+	return out
+}
