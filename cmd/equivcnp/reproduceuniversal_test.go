@@ -13,6 +13,7 @@ func TestReproduceUniversal(t *testing.T) {
 	require.Len(t, rows, 3)
 	for _, r := range rows {
 		require.Less(t, float64(r.Behind), float64(r.Constant))
+		require.Less(t, float64(r.Likely), float64(r.Constant))
 	}
 	report, err := os.ReadFile(b.path("new/universal.md"))
 	require.NoError(t, err)
