@@ -100,6 +100,7 @@ func curveFlags(a *app, cmd *cobra.Command, d *recipe.CurveData, training bool) 
 	fl.StringVar(&d.Field, "field", "", "vector fields in the plane: "+strings.Join(task.VectorKernels, ", ")+"; in space: "+
 		strings.Join(task.ChargeKinds, ", "))
 	fl.StringVar(&d.Plane, "plane", "", "values in the plane, of known symmetry: "+strings.Join(task.PlaneKinds, ", "))
+	fl.IntVar(&d.Universal, "universal", 0, "tables of any smoothness, noise and design, with so many coordinates (1 to 3)")
 	cli.OptionalVar(fl, &d.MinContext, "min-context", fmt.Sprintf("fewest points in the context (default %d)", recipe.DefaultMinContext))
 	cli.OptionalVar(fl, &d.MaxContext, "max-context", fmt.Sprintf("most points in the context (default %d)", recipe.DefaultMaxContext))
 	fl.StringVar(&d.CSV, "csv", "", "curves of a table (.csv, .tsv, .parquet, .npz, .npy, .nc) with columns x, y, optionally task and context")
@@ -216,7 +217,7 @@ type taskFlags struct {
 }
 
 // taskKinds are the flags of which one names the tasks.
-var taskKinds = []string{"kernel", "benchmark", "sphere", "field", "plane", "digits", "images", "mnist", "csv", "in"}
+var taskKinds = []string{"kernel", "benchmark", "sphere", "field", "plane", "universal", "digits", "images", "mnist", "csv", "in"}
 
 // register adds the flags, which default to the paper's tests.
 func (f *taskFlags) register(a *app, cmd *cobra.Command, scoreContext bool) {
@@ -241,7 +242,7 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg *cnp.Config) (src
 	if pictures := of.Digits || of.Folder != "" || of.MNIST != ""; of.In == "" && pictures != image {
 		return nil, 0, cli.Usagef("a model of architecture %s needs %s", cfg.Architecture,
 			map[bool]string{true: "images: --digits, --images, --mnist or --in",
-				false: "curves: --kernel, --benchmark, --sphere, --field, --plane, --csv or --in"}[image])
+				false: "curves: --kernel, --benchmark, --sphere, --field, --plane, --universal, --csv or --in"}[image])
 	}
 	type drawn struct {
 		src   task.Source[float32]

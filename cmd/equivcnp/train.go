@@ -236,7 +236,7 @@ func misplacedFlag(given func(string) bool) error {
 	if given("place") && !given("sphere") {
 		return cli.Usagef("--place is for --sphere")
 	}
-	if !slices.ContainsFunc([]string{"csv", "in", "benchmark", "sphere", "field", "plane"}, given) {
+	if !slices.ContainsFunc([]string{"csv", "in", "benchmark", "sphere", "field", "plane", "universal"}, given) {
 		return nil
 	}
 	for _, name := range []string{"length", "from", "to"} {
@@ -244,8 +244,8 @@ func misplacedFlag(given func(string) bool) error {
 			return cli.Usagef("--%s is for --kernel", name)
 		}
 	}
-	if given("targets") && !given("field") {
-		return cli.Usagef("--targets is for --kernel and --field")
+	if given("targets") && !given("field") && !given("universal") {
+		return cli.Usagef("--targets is for --kernel, --field and --universal")
 	}
 	return nil
 }

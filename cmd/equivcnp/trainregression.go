@@ -56,7 +56,7 @@ gradients have much less noise, which helps at the end of a training.`,
 		Args: cobra.NoArgs,
 	}
 	curveFlags(a, cmd, &c.Data, true)
-	cmd.MarkFlagsMutuallyExclusive("kernel", "benchmark", "sphere", "field", "plane", "csv", "in")
+	cmd.MarkFlagsMutuallyExclusive("kernel", "benchmark", "sphere", "field", "plane", "universal", "csv", "in")
 	fl := cmd.Flags()
 	fl.StringVar(&c.Outputs, "outputs", "", "types of the outputs, in their order, as in scalar,vector: a vector is as many columns as there are inputs\n(default: scalars, for --field a vector)")
 	fl.StringVar(&c.Inputs, "inputs", "", "--levels: the types of those outputs that are observed, in their order; the others are predicted from these, as a vector from\nscalars (default: all)")

@@ -108,11 +108,11 @@ func (p *curvePlan) checkData() error {
 		{d.Length != usual.Length, "Length", []string{"Kernel"}, "{Length} is for {Kernel}"},
 		{d.From != usual.From, "From", []string{"Kernel"}, "{From} is for {Kernel}"},
 		{d.To != usual.To, "To", []string{"Kernel"}, "{To} is for {Kernel}"},
-		{d.Targets != usual.Targets, "Targets", []string{"Kernel", "Field"}, "{Targets} is for {Kernel} and {Field}"},
+		{d.Targets != usual.Targets, "Targets", []string{"Kernel", "Field", "Universal"}, "{Targets} is for {Kernel}, {Field} and {Universal}"},
 		{d.MinTargets != 0, "MinTargets", []string{"Kernel"}, "{MinTargets} is for {Kernel}"},
-		{context && d.MinContext != nil, "MinContext", []string{"Kernel", "Field", "CSV", "In", "Set"},
+		{context && d.MinContext != nil, "MinContext", []string{"Kernel", "Field", "Universal", "CSV", "In", "Set"},
 			"{MinContext} is not for {Benchmark}, {Sphere} or {Plane}, which say how many there are"},
-		{context, "MaxContext", []string{"Kernel", "Field", "CSV", "In", "Set"},
+		{context, "MaxContext", []string{"Kernel", "Field", "Universal", "CSV", "In", "Set"},
 			"{MaxContext} is not for {Benchmark}, {Sphere} or {Plane}, which say how many there are"},
 		{d.Dx != usual.Dx || d.Chain || d.Slow != 0, "Dx", []string{"Benchmark"}, "{Dx}, {Chain} and {Slow} are for {Benchmark}"},
 		{d.Holdout != usual.Holdout || d.HoldoutBy != "", "Holdout", []string{"CSV", "In", "Set"},
@@ -199,7 +199,7 @@ func (p *curvePlan) equivariant() (m cnp.Config, err error) {
 	if field && p.dx == 2 && p.Levels == nil && slices.Contains([]string{"T(2)", "SE(2)"}, g.Name()) {
 		p.levels = 4
 	}
-	if (p.Data.Plane != "" || field) && p.levels == 0 {
+	if (p.Data.Plane != "" || p.Data.Universal > 0 || field) && p.levels == 0 {
 		m.PointsPerUnit, m.Fill = 0, 0.5 // few points, and no step of a lattice that would suit all kinds
 	}
 	if p.levels > 0 {

@@ -25,6 +25,9 @@ type Universal struct {
 	Least, Most int  // values of the context, log-uniform
 	Targets     int  // per table
 	Gaussian    bool // tables are Gaussian processes, whose exact predictions are known
+	// Standard leaves coordinates between 0 and 1, more or less, and takes values less the mean of the context's, over
+	// their deviation: for networks, which have units of their own.
+	Standard bool
 }
 
 // UniversalTable is one draw.
@@ -37,10 +40,12 @@ type UniversalTable struct {
 
 // String names the source and what its batches depend on.
 func (u Universal) String() string {
-	return fmt.Sprintf("universal, %d inputs, context %d to %d, %d targets, Gaussian %t", u.Dim, u.Least, u.Most, u.Targets, u.Gaussian)
+	return fmt.Sprintf("universal, %d inputs, context %d to %d, %d targets, Gaussian %t, standard %t", u.Dim, u.Least, u.Most, u.Targets,
+		u.Gaussian, u.Standard)
 }
 
-func (u Universal) check() error {
+// Validate reports whether such tables can be drawn.
+func (u Universal) Validate() error {
 	if u.Dim < 1 || u.Dim > 3 || u.Least < 1 || u.Most < u.Least || u.Most > 4000 || u.Targets < 1 || u.Targets > 4000 {
 		return fmt.Errorf("task: Universal: %d inputs, context %d to %d, %d targets: need 1 to 3 inputs, and up to 4000 values and targets", u.Dim, u.Least, u.Most, u.Targets)
 	}
@@ -59,7 +64,7 @@ type universalProcess struct {
 
 // Draw returns table i of a seed.
 func (u Universal) Draw(seed uint64, i int) (*UniversalTable, error) {
-	if err := u.check(); err != nil {
+	if err := u.Validate(); err != nil {
 		return nil, err
 	}
 	rng := StepRand(seed, i)
@@ -77,7 +82,11 @@ func (u Universal) Draw(seed uint64, i int) (*UniversalTable, error) {
 	} else if err := t.exact(cov, n); err != nil {
 		return nil, err
 	}
-	t.move(rng, u.Dim)
+	if u.Standard {
+		t.standardise()
+	} else {
+		t.move(rng, u.Dim)
+	}
 	return t, nil
 }
 
@@ -391,6 +400,29 @@ func (t *UniversalTable) move(rng *rand.Rand, d int) {
 	}
 	for i := range t.Std {
 		t.Std[i] *= value
+	}
+}
+
+// standardise takes values less the mean of the context's, over their deviation.
+func (t *UniversalTable) standardise() {
+	n := float64(len(t.Y))
+	var level, deviation float64
+	for _, v := range t.Y {
+		level += v / n
+	}
+	for _, v := range t.Y {
+		deviation += (v - level) * (v - level) / n
+	}
+	if deviation = math.Sqrt(deviation); !(deviation > 1e-6) {
+		deviation = 1
+	}
+	for _, y := range [][]float64{t.Y, t.YTarget, t.Mean} {
+		for i := range y {
+			y[i] = (y[i] - level) / deviation
+		}
+	}
+	for i := range t.Std {
+		t.Std[i] /= deviation
 	}
 }
 

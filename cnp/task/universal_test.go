@@ -46,6 +46,16 @@ func TestUniversal(t *testing.T) {
 	first, err := wide.Draw(1, 6)
 	require.NoError(t, err)
 	require.Equal(t, float32(first.YTarget[0]), batch.Y[0])
+	standard := Universal{Dim: 1, Least: 20, Most: 40, Targets: 4, Standard: true}
+	a, err := standard.Draw(1, 3)
+	require.NoError(t, err)
+	mean, square := 0.0, 0.0
+	for i, v := range a.Y {
+		mean, square = mean+v, square+v*v
+		require.InDelta(t, 0.5, a.X[i], 1.5)
+	}
+	require.InDelta(t, 0, mean, 1e-9)
+	require.InDelta(t, float64(len(a.Y)), square, 1e-6)
 	_, err = Universal{Dim: 4, Least: 1, Most: 2, Targets: 1}.Draw(1, 1)
 	require.ErrorContains(t, err, "4 inputs")
 }
