@@ -26,6 +26,9 @@ var moves = []struct {
 	{"T(3)", 1, func(r *rand.Rand) []float64 {
 		return []float64{5 * r.NormFloat64(), 5 * r.NormFloat64(), 5 * r.NormFloat64()}
 	}},
+	{"T(5)", 1, func(r *rand.Rand) []float64 {
+		return []float64{5 * r.NormFloat64(), 5 * r.NormFloat64(), 5 * r.NormFloat64(), 5 * r.NormFloat64(), 5 * r.NormFloat64()}
+	}},
 	{"SO(2)", 1, func(r *rand.Rand) []float64 { return []float64{math.Pi * (2*r.Float64() - 1)} }},
 	{"R>0xSO(2)", 1, func(r *rand.Rand) []float64 { return []float64{r.NormFloat64(), math.Pi * (2*r.Float64() - 1)} }},
 	{"R>0(1)", 1, func(r *rand.Rand) []float64 { return []float64{r.NormFloat64()} }},

@@ -217,6 +217,14 @@ func gradCases(t *testing.T) map[string]gradCase {
 	c = small(EquivCNPCurve, "T(1)", 1)
 	c.DensityCap = 1.2
 	add("equivcnp/cap", c, 2, 6, 5)
+	c = levelsConfig("T(3)", 1)
+	c.PointsPerUnit, c.EncoderLength, c.Channels, c.Blocks = 1, 0.6, []int{3, 3}, 0 // few rows, as above
+	add("equivcnp/levels/space", c, 1, 5, 4)
+	for _, group := range []string{"T(3)", "T(5)"} {
+		c = small(EquivCNPCurve, group, 1)
+		c.PointsPerUnit, c.Fill = 0, 0.6
+		add("equivcnp/"+group+"/points", c, 2, 6, 4)
+	}
 	return cases
 }
 
