@@ -103,7 +103,7 @@ func parseFlags() *flags {
 	flag.StringVar(&f.path, "model", "", "the model's file")
 	flag.StringVar(&f.command, "command", "", "the command that trained it")
 	flag.StringVar(&f.kernel, "kernel", "", "a curve model's process")
-	flag.StringVar(&f.benchmark, "benchmark", "", "the process of the neuralprocesses benchmark that a model was trained on")
+	flag.StringVar(&f.benchmark, "benchmark", "", "the published benchmark that a model was trained on, as in train regression")
 	flag.StringVar(&f.sphere, "sphere", "", "the process on the sphere that a model was trained on")
 	flag.StringVar(&f.field, "field", "", "the kernel of the vector fields that a model was trained on")
 	flag.BoolVar(&f.anywhere, "anywhere", false, "test a model of images on digits anywhere, at any angle and of any size")
@@ -180,7 +180,8 @@ func (f *flags) source(c cnp.Config) (task.Source[float32], error) {
 	case f.anywhere:
 		return task.ImageSource[float32]{Pictures: task.AnywhereDigits(), Rates: task.PaperRates}, nil
 	case f.benchmark != "":
-		return task.BenchmarkSource[float32]{Process: f.benchmark, Dx: c.DimX}, nil
+		src, _, _, err := task.NewBenchmark[float32](f.benchmark, task.BenchmarkOptions{Dx: c.DimX})
+		return src, err
 	case f.sphere != "":
 		return task.SphereSource[float32]{Process: f.sphere, Place: f.place, Dx: c.DimX}, nil
 	case f.field != "":
