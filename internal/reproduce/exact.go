@@ -146,9 +146,9 @@ func differences(a, b []float64) []float64 {
 
 // writeExact writes the report and the file of a table.
 func (p *reproduction) writeExact(t *exactTable, rows []*exactRow) error {
-	p.printf("# %s\n\n%s\n\nLog-likelihood per target, in nats, every target on its own, of %d tasks with seed %d; ± is a standard error over tasks. "+
-		"\"Behind\" is the mean difference to the process on the same tasks, and \"moved\" that to the same tasks where training had them. "+
-		"Seconds are those of a task, of the process with drawing it.\n\n| |", t.title, t.text, p.Tasks, p.Seed)
+	p.printf("# %s\n\n%s\n\nLog-likelihood per target, in nats, every target on its own, of %d tasks with seed %d; "+
+		"± is a standard error over tasks. \"Behind\" is the mean difference to the process on the same tasks, "+
+		"and \"moved\" that to the same tasks where training had them. Seconds are those of a task, of the process with drawing it.\n\n| |", t.title, t.text, p.Tasks, p.Seed)
 	for _, c := range t.columns {
 		p.printf(" %s |", c.name)
 	}
@@ -164,8 +164,8 @@ func (p *reproduction) writeExact(t *exactTable, rows []*exactRow) error {
 			}
 			v, behind := taskEstimate(ll), taskEstimate(differences(rows[0].ll[i], ll))
 			p.printf(" %s", withError(v))
-			line := []string{r.name, t.columns[i].name, fmt.Sprint(len(ll)), cell(v.Mean), cell(v.Error), cell(behind.Mean), cell(behind.Error),
-				"", "", cell(r.seconds[i])}
+			line := []string{r.name, t.columns[i].name, fmt.Sprint(len(ll)), cell(v.Mean), cell(v.Error), cell(behind.Mean),
+				cell(behind.Error), "", "", cell(r.seconds[i])}
 			if k > 0 {
 				p.printf(", behind %s", withError(behind))
 			}
@@ -191,16 +191,16 @@ func (p *reproduction) writeExact(t *exactTable, rows []*exactRow) error {
 // globe makes the table of the turned globe, and of moved and wider squares.
 func (p *reproduction) globe() error {
 	t := &exactTable{title: "The turned globe", batch: 1,
-		text: "The tasks of dl4bi (see docs/benchmarks.md): 128 to 512 context points and 1,024 targets of a geodesic exponential process " +
-			"within 10 degrees, unturned and turned, and of smooth functions in the plane, where training had them, moved and wider. " +
+		text: "The tasks of dl4bi (see docs/benchmarks.md): 128 to 512 context points and 1,024 targets of a geodesic " +
+			"exponential process within 10 degrees, unturned and turned, and of smooth functions in the plane, where training had them, moved and wider. " +
 			"universal-globe and universal-2 are package cnp/krige, which is fitted to every task and was trained on none; " +
 			"it predicts values with noise, and targets have none."}
 	for _, process := range task.GlobeProcesses {
 		first := len(t.columns)
 		for i, place := range task.GlobePlaces[process] {
 			src := task.GlobeSource[float32]{Process: process, Place: place}
-			c := exactColumn{name: process + ", " + place, known: src.Known, trained: process + " of the globe benchmark", krige: "universal-2",
-				same: first}
+			c := exactColumn{name: process + ", " + place, known: src.Known, trained: process + " of the globe benchmark",
+				krige: "universal-2", same: first}
 			if process == "geodesic" {
 				c.krige, c.sphere = "universal-globe", true
 			} else if i == 2 { // other tasks
@@ -215,9 +215,9 @@ func (p *reproduction) globe() error {
 // gridded makes the table of large contexts.
 func (p *reproduction) gridded() error {
 	t := &exactTable{title: "Large contexts", batch: 4,
-		text: "The tasks of gridded-tnp (see docs/benchmarks.md): 10,000 context points and 1,000 targets on [-6, 6]². The process is the exact " +
-			"Gaussian process, by a Cholesky factorisation for every four tasks. universal-2 is package cnp/krige, which knows no kernel: " +
-			"it is fitted to every task."}
+		text: "The tasks of gridded-tnp (see docs/benchmarks.md): 10,000 context points and 1,000 targets on [-6, 6]². The process " +
+			"is the exact Gaussian process, by a Cholesky factorisation for every four tasks. universal-2 is package cnp/krige, " +
+			"which knows no kernel: it is fitted to every task."}
 	for i, l := range task.GriddedLengths {
 		src := task.GriddedSource[float32]{Length: l}
 		t.columns = append(t.columns, exactColumn{name: fmt.Sprintf("rbf of length %g", l), known: src.Known, krige: "universal-2", same: i,

@@ -152,7 +152,8 @@ func (p *reproduction) writeLiving(t *livingTable, rows []*measuredRow) error {
 
 // paces draws the likelihoods of a table against the time that they took.
 func (p *reproduction) paces(t *livingTable, rows []*measuredRow) error {
-	c := &picture.Chart{Title: "Log-likelihood per target by time", XLabel: "decimal logarithm of the seconds of a task", YLabel: "log-likelihood"}
+	c := &picture.Chart{Title: "Log-likelihood per target by time", XLabel: "decimal logarithm of the seconds of a task",
+		YLabel: "log-likelihood"}
 	for i, column := range t.columns {
 		s := picture.Series{Name: column.name}
 		for _, r := range rows {
