@@ -148,7 +148,8 @@ func differences(a, b []float64) []float64 {
 func (p *reproduction) writeExact(t *exactTable, rows []*exactRow) error {
 	p.printf("# %s\n\n%s\n\nLog-likelihood per target, in nats, every target on its own, of %d tasks with seed %d; "+
 		"± is a standard error over tasks. \"Behind\" is the mean difference to the process on the same tasks, "+
-		"and \"moved\" that to the same tasks where training had them. Seconds are those of a task, of the process with drawing it.\n\n| |", t.title, t.text, p.Tasks, p.Seed)
+		"and \"moved\" that to the same tasks where training had them. Seconds are those of a task, of the process with drawing it.\n\n| |",
+		t.title, t.text, p.Tasks, p.Seed)
 	for _, c := range t.columns {
 		p.printf(" %s |", c.name)
 	}
@@ -192,7 +193,8 @@ func (p *reproduction) writeExact(t *exactTable, rows []*exactRow) error {
 func (p *reproduction) globe() error {
 	t := &exactTable{title: "The turned globe", batch: 1,
 		text: "The tasks of dl4bi (see docs/benchmarks.md): 128 to 512 context points and 1,024 targets of a geodesic " +
-			"exponential process within 10 degrees, unturned and turned, and of smooth functions in the plane, where training had them, moved and wider. " +
+			"exponential process within 10 degrees, unturned and turned, and of smooth functions in the plane, where training had them, " +
+			"moved and wider. " +
 			"universal-globe and universal-2 are package cnp/krige, which is fitted to every task and was trained on none; " +
 			"it predicts values with noise, and targets have none."}
 	for _, process := range task.GlobeProcesses {
