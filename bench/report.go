@@ -328,8 +328,8 @@ func (f *reportFlags) programs() []program {
 		add("train", "train", "--json", "--only", m)
 	}
 	for i := range all {
-		alone := all[i].part == "server" || all[i].part == "train" || all[i].part == "inference" && !strings.Contains(all[i].name, "image/T2")
-		if alone {
+		part, name := all[i].part, all[i].name
+		if part == "server" || part == "train" || part == "inference" && !strings.Contains(name, "image/T2") {
 			all[i].rounds = 2 // long, and without a peer
 		}
 	}
@@ -369,7 +369,8 @@ func (f *reportFlags) peerPrograms() []program {
 		if there("bin/onednn") && there("onnx/net.f32") {
 			for i, form := range [][]string{nil, {"full", "direct", "1"}} {
 				add(program{part: "inference", name: []string{"onednn", "direct"}[i] + ", batch " + b, dir: net,
-					env: []string{"OMP_NUM_THREADS=" + threads}, args: append([]string{filepath.Join(net, "bin", "onednn"), b, "15"}, form...)})
+					env:  []string{"OMP_NUM_THREADS=" + threads},
+					args: append([]string{filepath.Join(net, "bin", "onednn"), b, "15"}, form...)})
 			}
 		}
 		for i, form := range []string{"plain_batch", "padded"} { // the faster one counts

@@ -1,5 +1,5 @@
 // Command arm64 compares the NEON kernels with what a C compiler makes of plain C, without an arm64 machine: it counts the instructions
-// that an emulator executes, and asks llvm-mca how many cycles a Neoverse V1 would need for the hottest loop. Neither knows memory, caches
+// that an emulator executes, and asks llvm-mca how many cycles a Neoverse V1 would need for the loops. Neither knows memory, caches
 // or branches: this orders candidates, and no time follows from it.
 //
 //	go run ./bench/arm64 -out bench/results/arm64.md
@@ -14,6 +14,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,6 +40,10 @@ type build struct {
 	title, path string
 	symbols     func(name string) bool // those whose instructions are counted
 	low, high   uint64                 // their addresses
+	mark        string                 // the function that the program calls before and after the call that counts
+	marked      uint64                 // its address
+	text        map[uint64]string      // the instructions
+	calls       []map[uint64]int       // of each kernel, how often a call executes the instruction at an address
 }
 
 func main() {
@@ -65,17 +70,22 @@ func run(out, mca, qemu, gcc string) error {
 	if err := head(&page, mca, qemu, gcc, builds); err != nil {
 		return err
 	}
-	for _, k := range kernels {
+	for _, b := range builds {
+		if err := b.trace(dir, qemu); err != nil {
+			return fmt.Errorf("%s: %w", b.title, err)
+		}
+	}
+	for i, k := range kernels {
 		fmt.Fprintf(&page, "| %s | %s |", k.name, k.unit)
 		var instructions, cycles []string
 		for _, b := range builds {
-			m, err := b.measure(dir, qemu, mca, k.name, k.elements)
+			m, err := b.measure(mca, b.calls[i], k.elements)
 			if err != nil {
 				return fmt.Errorf("%s: %s: %w", b.title, k.name, err)
 			}
 			instructions = append(instructions, fmt.Sprintf(" %.3f |", m.instructions))
 			cycles = append(cycles, fmt.Sprintf(" %.3f |", m.cycles))
-			fmt.Fprintf(os.Stderr, "%s: %s: %.3f instructions, %.3f cycles (%.0f %% in the loop)\n", k.name, b.title, m.instructions,
+			fmt.Fprintf(os.Stderr, "%s: %s: %.3f instructions, %.3f cycles (%.0f %% in the loops)\n", k.name, b.title, m.instructions,
 				m.cycles, 100*m.share)
 		}
 		fmt.Fprintln(&page, strings.Join(instructions, "")+strings.Join(cycles, ""))
@@ -90,7 +100,7 @@ func run(out, mca, qemu, gcc string) error {
 // compile builds ours and the C program, for NEON and for the V1's own vectors of 256 bits.
 func compile(dir, gcc string) ([]*build, error) {
 	ours := &build{title: "ours", path: filepath.Join(dir, "ours"),
-		symbols: func(s string) bool { return strings.HasPrefix(s, "github.com/equivcnp/equivcnp/simd.") }}
+		symbols: func(s string) bool { return strings.HasPrefix(s, "github.com/equivcnp/equivcnp/simd.") }, mark: "main.mark"}
 	cmd := exec.Command("go", "build", "-o", ours.path, "./bench/arm64/ours")
 	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0")
 	if b, err := cmd.CombinedOutput(); err != nil {
@@ -105,7 +115,7 @@ func compile(dir, gcc string) ([]*build, error) {
 		{"gcc, SVE of 256 bits", []string{"-mcpu=neoverse-v1", "-msve-vector-bits=256"}},
 	} {
 		b := &build{title: c.title, path: filepath.Join(dir, fmt.Sprintf("c%d", len(builds))),
-			symbols: func(s string) bool { return strings.HasPrefix(s, "k_") }}
+			symbols: func(s string) bool { return strings.HasPrefix(s, "k_") }, mark: "mark"}
 		args := append([]string{"-O3", "-static", "-fno-math-errno", "-fno-trapping-math", "-o", b.path,
 			"bench/arm64/plain/kernels.c", "-lm"}, c.flags...)
 		if out, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
@@ -129,7 +139,7 @@ func (b *build) locate() error {
 	}
 	for line := range strings.Lines(string(out)) {
 		f := strings.Fields(line)
-		if len(f) < 4 || f[2] != "T" && f[2] != "t" || !b.symbols(f[3]) {
+		if len(f) < 4 || f[2] != "T" && f[2] != "t" || !b.symbols(f[3]) && f[3] != b.mark {
 			continue
 		}
 		at, err1 := strconv.ParseUint(f[0], 16, 64)
@@ -137,15 +147,19 @@ func (b *build) locate() error {
 		if err := errors.Join(err1, err2); err != nil {
 			return err
 		}
+		if f[3] == b.mark {
+			b.marked = at
+			continue
+		}
 		if b.low == 0 || at < b.low {
 			b.low = at
 		}
 		b.high = max(b.high, at+max(size, 4))
 	}
-	if b.low == 0 {
-		return fmt.Errorf("%s has none of the functions", b.path)
+	if b.low == 0 || b.marked == 0 {
+		return fmt.Errorf("%s has none of the functions, or no %s", b.path, b.mark)
 	}
-	return nil
+	return b.disassemble()
 }
 
 // measured is a kernel's instructions and modelled cycles for one element.
@@ -153,108 +167,132 @@ type measured struct {
 	instructions, cycles, share float64
 }
 
-// measure counts the instructions of two calls as the difference between three and one, and models the hottest loop.
-func (b *build) measure(dir, qemu, mca, kernel string, elements int) (measured, error) {
-	once, err := b.trace(dir, qemu, kernel, 1)
-	if err != nil {
-		return measured{}, err
-	}
-	counts, err := b.trace(dir, qemu, kernel, 3)
-	if err != nil {
-		return measured{}, err
-	}
+// measure counts the instructions of a call, and models its loops, each as if it went round for ever.
+func (b *build) measure(mca string, counts map[uint64]int, elements int) (measured, error) {
 	total := 0
-	for at := range counts {
-		counts[at] -= once[at]
-		total += counts[at]
+	for _, n := range counts {
+		total += n
 	}
-	m := measured{instructions: float64(total) / 2 / float64(elements)}
-	loop, times := hottest(counts)
-	m.share = float64(len(loop)*times) / float64(total)
-	code, err := b.code(loop)
-	if err != nil {
-		return m, err
+	m := measured{instructions: float64(total) / float64(elements)}
+	for _, l := range blocks(counts) {
+		share := float64(len(l.at)*l.times) / float64(total)
+		if share < leastShare {
+			continue
+		}
+		var code strings.Builder
+		for _, at := range l.at {
+			fmt.Fprintln(&code, b.text[at])
+		}
+		cycles, err := model(mca, code.String())
+		if err != nil {
+			return m, err
+		}
+		m.cycles += cycles * float64(l.times) / float64(elements)
+		m.share += share
 	}
-	cycles, err := model(mca, code)
-	if err != nil {
-		return m, err
-	}
-	m.cycles = cycles * float64(times) / 2 / float64(elements)
 	return m, nil
 }
 
-var traced = regexp.MustCompile(`\[[0-9a-f]+/([0-9a-f]+)/`)
+// leastShare is the part of a call's instructions below which a block is left out of the model.
+const leastShare = 0.02
 
-// trace runs a kernel in the emulator, an instruction at a time, and counts how often each address was executed.
-func (b *build) trace(dir, qemu, kernel string, times int) (map[uint64]int, error) {
+var (
+	traced       = regexp.MustCompile(`\[[0-9a-f]+/([0-9a-f]+)/`)
+	disassembled = regexp.MustCompile(`^\s*([0-9a-f]+):\s+[0-9a-f]{8}\s+(.*)$`)
+	target       = regexp.MustCompile(`\b[0-9a-f]+ <[^>]*>`)
+	branch       = regexp.MustCompile(`^(b|bl|br|blr|ret|b\.\w+|cbn?z|tbn?z|svc)\b`)
+)
+
+// disassemble reads the instructions of all counted functions, branches without their targets.
+func (b *build) disassemble() error {
+	out, err := exec.Command("aarch64-linux-gnu-objdump", "-d", fmt.Sprintf("--start-address=0x%x", b.low),
+		fmt.Sprintf("--stop-address=0x%x", b.high), b.path).Output()
+	if err != nil {
+		return fmt.Errorf("objdump: %w", err)
+	}
+	b.text = map[uint64]string{}
+	for line := range strings.Lines(string(out)) {
+		m := disassembled.FindStringSubmatch(strings.TrimRight(line, "\n"))
+		if m == nil {
+			continue
+		}
+		at, err := strconv.ParseUint(m[1], 16, 64)
+		if err != nil {
+			return err
+		}
+		text, _, _ := strings.Cut(m[2], "//")
+		b.text[at] = strings.TrimSpace(target.ReplaceAllString(text, "#0"))
+	}
+	return nil
+}
+
+// trace runs all kernels in the emulator, which tells the beginning of every block of instructions that it executes, and counts how often
+// each instruction is executed between two marks. A block ends with a branch or a page.
+func (b *build) trace(dir, qemu string) error {
 	log := filepath.Join(dir, "trace")
-	cmd := exec.Command(qemu, "-cpu", "max,sve-default-vector-length=32", "-singlestep", "-d", "exec,nochain", "-dfilter",
-		fmt.Sprintf("0x%x..0x%x", b.low, b.high), "-D", log, b.path, kernel, fmt.Sprint(times))
+	cmd := exec.Command(qemu, "-cpu", "max,sve-default-vector-length=32", "-d", "exec,nochain", "-dfilter",
+		fmt.Sprintf("0x%x..0x%x,0x%x..0x%x", b.low, b.high, b.marked, b.marked), "-D", log, b.path)
+	for _, k := range kernels {
+		cmd.Args = append(cmd.Args, k.name)
+	}
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%s: %w: %s", qemu, err, out)
+		return fmt.Errorf("%s: %w: %s", qemu, err, out)
 	}
 	f, err := os.Open(log)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
-	counts := map[uint64]int{}
+	marks := 0
 	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if m := traced.FindSubmatch(lines.Bytes()); m != nil {
-			at, err := strconv.ParseUint(string(m[1]), 16, 64)
-			if err != nil {
-				return nil, err
+		m := traced.FindSubmatch(lines.Bytes())
+		if m == nil {
+			continue
+		}
+		at, err := strconv.ParseUint(string(m[1]), 16, 64)
+		if err != nil {
+			return err
+		}
+		if at == b.marked {
+			if marks++; marks%2 == 1 {
+				b.calls = append(b.calls, map[uint64]int{})
 			}
+			continue
+		}
+		if marks%2 == 0 || at < b.low || at >= b.high {
+			continue
+		}
+		for counts := b.calls[len(b.calls)-1]; ; at += 4 {
 			counts[at]++
+			if branch.MatchString(b.text[at]) || at%4096 == 4092 || b.text[at] == "" {
+				break
+			}
 		}
 	}
-	if len(counts) == 0 {
-		return nil, errors.New("the emulator traced nothing")
+	if len(b.calls) != len(kernels) || marks != 2*len(kernels) {
+		return fmt.Errorf("%d marks in the emulator's log, need %d", marks, 2*len(kernels))
 	}
-	return counts, nil
+	return nil
 }
 
-// hottest returns the run of successive instructions, executed equally often, that has the largest part of all executed ones.
-func hottest(counts map[uint64]int) (loop []uint64, times int) {
-	var all []uint64
-	for at, n := range counts {
-		if n > 0 {
-			all = append(all, at)
-		}
-	}
-	slices.Sort(all)
-	for i := 0; i < len(all); {
-		k := i + 1
-		for k < len(all) && all[k] == all[k-1]+4 && counts[all[k]] == counts[all[i]] {
-			k++
-		}
-		if (k-i)*counts[all[i]] > len(loop)*times {
-			loop, times = all[i:k], counts[all[i]]
-		}
-		i = k
-	}
-	return loop, times
+// A block is a run of successive instructions that were executed equally often.
+type block struct {
+	at    []uint64
+	times int
 }
 
-var (
-	disassembled = regexp.MustCompile(`(?m)^\s*[0-9a-f]+:\s+[0-9a-f]{8}\s+(.*)$`)
-	target       = regexp.MustCompile(`(b\.?\w*|cbn?z|tbn?z|adrp?)(\s+.*?)?\b[0-9a-f]+ <[^>]*>`)
-)
-
-// code is the assembly of the loop, its branches without their targets.
-func (b *build) code(loop []uint64) (string, error) {
-	out, err := exec.Command("aarch64-linux-gnu-objdump", "-d", fmt.Sprintf("--start-address=0x%x", loop[0]),
-		fmt.Sprintf("--stop-address=0x%x", loop[len(loop)-1]+4), b.path).Output()
-	if err != nil {
-		return "", fmt.Errorf("objdump: %w", err)
+func blocks(counts map[uint64]int) (all []block) {
+	for _, at := range slices.Sorted(maps.Keys(counts)) {
+		if last := len(all) - 1; last >= 0 {
+			b := &all[last]
+			if b.at[len(b.at)-1]+4 == at && b.times == counts[at] {
+				b.at = append(b.at, at)
+				continue
+			}
+		}
+		all = append(all, block{[]uint64{at}, counts[at]})
 	}
-	var code strings.Builder
-	for _, m := range disassembled.FindAllStringSubmatch(string(out), -1) {
-		text, _, _ := strings.Cut(m[1], "//")
-		text = target.ReplaceAllString(text, "$1$2#0")
-		fmt.Fprintln(&code, strings.TrimSpace(text))
-	}
-	return code.String(), nil
+	return all
 }
 
 var blockCycles = regexp.MustCompile(`Total Cycles:\s+(\d+)`)
@@ -296,10 +334,10 @@ func head(w io.Writer, mca, qemu, gcc string, builds []*build) error {
 	fmt.Fprintf(w, `# NEON kernels, counted without a machine
 
 No arm64 machine was at hand. So this page has no times: it counts the instructions that an emulator executes for a kernel, and has
-llvm-mca's model of a Neoverse V1 say how many cycles the hottest loop takes when its data are in the first-level cache. Beside ours is
-plain C ([kernels.c](../arm64/plain/kernels.c)) from gcc -O3 -mcpu=neoverse-v1, once with NEON's vectors of 128 bits, as ours has them,
-once with the V1's own of 256 bits, which ours does not use. Ours also promises what the C does not: NaN, infinities, subnormal results,
-errors of one or two units, any length. Numbers are per element or multiply-add, of one call; fewer are better.
+llvm-mca's model of a Neoverse V1 say how many cycles its loops take when all data are in the first-level cache. Beside ours is plain C
+([kernels.c](../arm64/plain/kernels.c)) from gcc -O3 -mcpu=neoverse-v1, once with NEON's vectors of 128 bits, as ours has them, once with
+the V1's own of 256 bits, which ours does not use. Ours also promises what the C does not: NaN, infinities, subnormal results, errors of
+one or two units, any length. Numbers are per element or multiply-add, of one call; fewer are better.
 
     go run ./bench/arm64 -out bench/results/arm64.md
 
