@@ -246,4 +246,4 @@ func TestHouse(t *testing.T) {
 
 // mostLong and mostWide bound the functions over 80 lines and the lines over 140 columns. They are the counts of today, and
 // only fall.
-const mostLong, mostWide = 27, 295
+const mostLong, mostWide = 27, 292
