@@ -337,7 +337,7 @@ No arm64 machine was at hand. So this page has no times: it counts the instructi
 llvm-mca's model of a Neoverse V1 say how many cycles its loops take when all data are in the first-level cache. Beside ours is plain C
 ([kernels.c](../arm64/plain/kernels.c)) from gcc -O3 -mcpu=neoverse-v1, once with NEON's vectors of 128 bits, as ours has them, once with
 the V1's own of 256 bits, which ours does not use. Ours also promises what the C does not: NaN, infinities, subnormal results, errors of
-one or two units, any length. Numbers are per element or multiply-add, of one call; fewer are better.
+one or two units, any length: logarithm, sine and cosine pay for it. Numbers are per element or multiply-add, of one call; fewer are better.
 
     go run ./bench/arm64 -out bench/results/arm64.md
 

@@ -58,11 +58,14 @@ KERNEL SUM double k_dot(const float *restrict x, const float *restrict y) {
   return s;
 }
 
-KERNEL void k_adam(float *restrict p, float *restrict m, float *restrict v, const float *restrict g, float step, float b1, float b2, float root, float eps) {
+// In double, rounded once for each result, as ours.
+KERNEL void k_adam(float *restrict p, float *restrict m, float *restrict v, const float *restrict g, double step, double b1, double b2,
+                   double root, double eps) {
   for (int i = 0; i < n; i++) {
-    m[i] = b1 * m[i] + (1 - b1) * g[i];
-    v[i] = b2 * v[i] + (1 - b2) * g[i] * g[i];
-    p[i] -= step * m[i] / (sqrtf(v[i]) * root + eps);
+    double d = g[i], a = b1 * m[i] + (1 - b1) * d, s = b2 * v[i] + (1 - b2) * d * d;
+    m[i] = (float)a;
+    v[i] = (float)s;
+    p[i] = (float)(p[i] - step * a / (sqrt(s) * root + eps));
   }
 }
 
@@ -119,7 +122,7 @@ int main(int argc, char **argv) {
     else if (!strcmp(k, "add")) k_add(d, x, y);
     else if (!strcmp(k, "axpy")) k_axpy(d, 0.5f, x);
     else if (!strcmp(k, "dot")) sink = k_dot(x, y);
-    else if (!strcmp(k, "adam")) k_adam(x, m, v, y, 1e-3f, 0.9f, 0.999f, 1, 1e-8f);
+    else if (!strcmp(k, "adam")) k_adam(x, m, v, y, 1e-3, 0.9, 0.999, 1, 1e-8);
     else if (!strcmp(k, "gemm")) k_gemm(d, x, y);
     else if (!strcmp(k, "depthwise")) k_depthwise(out, f, w, index, pose);
     else return 2;
