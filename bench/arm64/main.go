@@ -235,6 +235,7 @@ func (b *build) trace(dir, qemu string) error {
 	for _, k := range kernels {
 		cmd.Args = append(cmd.Args, k.name)
 	}
+	cmd.Env = append(os.Environ(), "GODEBUG=asyncpreemptoff=1") // a signal would cut a block in two
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %s", qemu, err, out)
 	}
