@@ -15,6 +15,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/internal/cli"
+	"github.com/equivcnp/equivcnp/internal/words"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -118,7 +119,7 @@ func (a *app) action(f func(cmd *cobra.Command, args []string) error) func(*cobr
 type result struct{ cli.Result }
 
 // number is a float64 that JSON can hold.
-type number = cli.Number
+type number = words.Number
 
 // print writes object as JSON under --json, else the lines and notes.
 func (a *app) print(r *result, object any) error { return r.Print(a.stdout, a.stderr, a.json, object) }

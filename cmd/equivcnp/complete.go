@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"image"
 	"image/png"
 	"io"
 	"time"
@@ -149,7 +148,7 @@ type completing struct {
 	cfg     cnp.Config
 	im      *raster.Image
 	mask    []bool
-	drawing completion
+	drawing picture.Sampled
 	p, fine *cnp.Prediction[float32] // at the pixels, and with --scale
 	samples []float32
 	seconds float64
@@ -212,15 +211,15 @@ func (c *completing) read(ctx context.Context) (err error) {
 		return err
 	}
 	c.cfg = c.model.Config()
-	if c.im, err = fitChannels(c.r, c.im, c.cfg.DimY); err != nil {
+	if c.im, c.r.Notes, err = c.im.Fit(c.cfg.DimY); err != nil {
 		return fmt.Errorf("%s: %w", f.model.path, err)
 	}
 	for i := range c.mask {
 		c.mask[i] = c.mask[i] && c.im.Pix[i] == c.im.Pix[i] // all channels are NaN where one is
 	}
-	d := completion{picture.Completion{Truth: c.im, Mask: c.mask, Scale: f.zoom}, f.chain.samples}
+	d := picture.Sampled{Completion: picture.Completion{Truth: c.im, Mask: c.mask, Scale: f.zoom}, Samples: f.chain.samples}
 	if f.scale > 1 {
-		d.Truth, d.Mask = enlarge(c.im, c.mask, f.scale)
+		d.Truth, d.Mask = raster.Enlarge(c.im, c.mask, f.scale)
 	}
 	if w, h := d.Size(); w > maxDrawing/h {
 		return cli.Usagef("--zoom %d would make a drawing of %d x %d pixels", f.zoom, w, h)
@@ -257,7 +256,7 @@ func (c *completing) predict(ctx context.Context) error {
 	c.r.Cautions = cnp.ImageNotes(&c.cfg, task)
 	c.r.Notes = append(c.r.Notes, f.model.precisionNotes(&c.cfg)...)
 	var err error
-	c.p, c.fine, err = completeScaled(work, c.model, task, f.scale)
+	c.p, c.fine, err = predict.Scaled(work, c.model, task, f.scale)
 	if err == nil && f.chain.samples > 0 {
 		c.samples, err = cnp.SampleImages(work, c.model, task, f.chain.options(&c.cfg, 1, raster.Count(c.mask)))
 	}
@@ -276,7 +275,7 @@ func (c *completing) write(outs *cli.Outputs) error {
 		flag  string
 		write func(io.Writer) error
 	}{
-		{"out", func(to io.Writer) error { return png.Encode(to, c.drawing.drawWith(c.samples)) }},
+		{"out", func(to io.Writer) error { return png.Encode(to, c.drawing.DrawWith(c.samples)) }},
 		{"mean-out", func(to io.Writer) error { return picture.WritePNG(to, c.fine.Mean, c.im.C, h, w) }},
 		{"std-out", func(to io.Writer) error { return picture.WritePNG(to, c.fine.Std, c.im.C, h, w) }},
 	} {
@@ -299,7 +298,7 @@ func (c *completing) describe() (*completeResult, error) {
 		return nil, fmt.Errorf("%s: %w", f.image, err)
 	}
 	sum, n := c.p.LogDensity(im.Pix, known)
-	likelihood, mse := sum/float64(n), meanSquare(c.p.Mean, im.Pix)
+	likelihood, mse := sum/float64(n), raster.MeanSquare(c.p.Mean, im.Pix)
 	name := string(cfg.Architecture)
 	if cfg.Group != "" {
 		name = cfg.Group
@@ -323,132 +322,4 @@ func (c *completing) describe() (*completeResult, error) {
 		Channels: im.C, Pixels: pixels, ContextPixels: observed, LogLikelihood: number(likelihood), SquaredError: number(mse),
 		Seconds: number(c.seconds), Out: f.out,
 	}, nil
-}
-
-// completion is a drawing with samples below.
-type completion struct {
-	picture.Completion
-	samples int
-}
-
-// samplesPerRow is how many samples stand side by side.
-const samplesPerRow = 4
-
-// sheet is the samples' part, without their pixels.
-func (c *completion) sheet() *picture.Sheet {
-	s := &picture.Sheet{Scale: c.Side()}
-	for i := range c.samples {
-		if i%samplesPerRow == 0 {
-			s.Rows = append(s.Rows, nil)
-		}
-		last := &s.Rows[len(s.Rows)-1]
-		*last = append(*last, picture.Panel{Label: fmt.Sprintf("sample %d", i+1), C: c.Truth.C, H: c.Truth.H, W: c.Truth.W})
-	}
-	return s
-}
-
-// Size is the size of the whole drawing.
-func (c *completion) Size() (w, h int) {
-	w, h = c.Completion.Size()
-	if c.samples == 0 {
-		return w, h
-	}
-	sw, sh := c.sheet().Size()
-	return max(w, sw), h + sh
-}
-
-// drawWith draws it, samples [S, C, H, W] below the rest.
-func (c *completion) drawWith(samples []float32) image.Image {
-	if c.samples == 0 {
-		return c.Draw()
-	}
-	s, n := c.sheet(), len(samples)/c.samples
-	for i := range c.samples {
-		s.Rows[i/samplesPerRow][i%samplesPerRow].Pix = samples[i*n : (i+1)*n]
-	}
-	return picture.Stack(c.Draw(), s.Draw())
-}
-
-// completeScaled predicts an image at its pixels, p, and at scale times as many along each side, fine.
-func completeScaled(ctx context.Context, model cnp.Completer[float32], im *cnp.Images[float32], scale int) (p,
-	fine *cnp.Prediction[float32], err error) {
-	if scale == 1 {
-		p, err = model.Complete(ctx, im)
-		return p, p, err
-	}
-	m, ok := model.(cnp.GeometryPlanner[float32])
-	if !ok {
-		return nil, nil, cli.Usagef("--scale %d: a %s model predicts at the pixels only", scale, model.Config().Architecture)
-	}
-	g, err := m.Geometry(im.H, im.W, scale)
-	if err != nil {
-		return nil, nil, err
-	}
-	g.Targets = append(append([]float64(nil), g.Points...), g.Targets...) // the likelihood is that of the pixels
-	plan, err := m.PlanGeometry(ctx, g, cnp.PlanOptions{Memory: -1})
-	if err != nil {
-		return nil, nil, err
-	}
-	all := plan.NewPrediction(im)
-	if err := plan.Predict(ctx, all, im); err != nil {
-		return nil, nil, err
-	}
-	p, fine = &cnp.Prediction[float32]{Likelihood: all.Likelihood}, &cnp.Prediction[float32]{Likelihood: all.Likelihood}
-	outputs := len(all.Params) / plan.Values()
-	n, each := im.H*im.W, plan.Values()/im.C
-	for c := range im.C {
-		at := c * each
-		p.Mean, p.Std = append(p.Mean, all.Mean[at:at+n]...), append(p.Std, all.Std[at:at+n]...)
-		fine.Mean, fine.Std = append(fine.Mean, all.Mean[at+n:at+each]...), append(fine.Std, all.Std[at+n:at+each]...)
-		p.Params = append(p.Params, all.Params[at*outputs:(at+n)*outputs]...)
-		fine.Params = append(fine.Params, all.Params[(at+n)*outputs:(at+each)*outputs]...)
-	}
-	return p, fine, nil
-}
-
-// enlarge repeats every pixel scale times along both sides, for the drawing.
-func enlarge(im *raster.Image, mask []bool, scale int) (*raster.Image, []bool) {
-	h, w := scale*im.H, scale*im.W
-	big := *im
-	big.H, big.W, big.Pix = h, w, make([]float32, im.C*h*w)
-	observed := make([]bool, h*w)
-	for y := range h {
-		for x := range w {
-			from := y/scale*im.W + x/scale
-			observed[y*w+x] = mask[from]
-			for c := range im.C {
-				big.Pix[(c*h+y)*w+x] = im.Pix[c*im.H*im.W+from]
-			}
-		}
-	}
-	return &big, observed
-}
-
-// fitChannels gives an image the model's number of channels and notes what that changed.
-func fitChannels(r *result, im *raster.Image, channels int) (*raster.Image, error) {
-	if im.Translucent {
-		r.Note("the image has transparent pixels: those that are more transparent than opaque are not observed")
-	}
-	switch {
-	case channels != 1 && channels != 3:
-		return nil, fmt.Errorf("the model has %d channels; an image file is grey (1) or in colour (3), use predict", channels)
-	case channels == 1 && im.C == 3:
-		r.Note("the image is in colour and the model is for grey ones: converted to grey")
-		return im.Grey(), nil
-	case channels == 3 && im.C == 1:
-		r.Note("the image is grey and the model is for colour ones: given three equal channels")
-		return im.Colour(), nil
-	}
-	return im, nil
-}
-
-// meanSquare is the mean of (a - b)² where b is known, NaN where it is nowhere.
-func meanSquare(a, b []float32) float64 {
-	sum, n := 0.0, 0
-	for i := range a {
-		if d := float64(a[i]) - float64(b[i]); b[i] == b[i] {
-			sum, n = sum+d*d, n+1
-		}
-	}
-	return sum / float64(n)
 }

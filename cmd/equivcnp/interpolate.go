@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -55,23 +53,8 @@ func (f *oneTableFlags) check(model string, changed func(string) bool) error {
 	}
 	f.DifferentUnits = f.units == "different"
 	var err error
-	f.Period, err = f.periods()
-	return err
-}
-
-// periods are the periods in the input's unit: years, weeks, days, hours, minutes and seconds become days.
-func (f *oneTableFlags) periods() (out []float64, err error) {
-	days := map[string]float64{"y": 365.2425, "w": 7, "d": 1, "h": 1. / 24, "m": 1. / 1440, "s": 1. / 86400, "": 1}
-	for _, text := range f.period {
-		number := strings.TrimRight(text, "ywdhms")
-		v, err := strconv.ParseFloat(number, 64)
-		unit, ok := days[text[len(number):]]
-		if err != nil || !ok || !(v > 0) || math.IsInf(v, 0) {
-			return nil, cli.Usagef("--period %q: need a positive number, or a time such as 1y, 7d or 12h", text)
-		}
-		out = append(out, v*unit)
-	}
-	return out, nil
+	f.Period, err = interpolate.ParsePeriods(f.period)
+	return flagged(err)
 }
 
 // optionalModel makes --model of a command optional.

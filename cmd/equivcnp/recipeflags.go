@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -105,7 +103,7 @@ func curveFlags(a *app, cmd *cobra.Command, d *recipe.CurveData, training bool) 
 	cli.OptionalVar(fl, &d.MaxContext, "max-context", fmt.Sprintf("most points in the context (default %d)", recipe.DefaultMaxContext))
 	fl.StringVar(&d.CSV, "csv", "", "curves of a table (.csv, .tsv, .parquet, .npz, .npy, .nc) with columns x, y, optionally task and context")
 	columnsVar(cmd, &d.Columns)
-	fl.Var(&cli.Parsed[map[string]float64]{To: &d.Window.Lengths, Parse: parseWindow, Show: showWindow, Kind: "lengths"}, "window",
+	fl.Var(&cli.Parsed[map[string]float64]{To: &d.Window.Lengths, Parse: recipe.ParseWindow, Show: recipe.ShowWindow, Kind: "lengths"}, "window",
 		"--csv: a task is the rows around a random one, within these lengths of each input: lon=2,lat=2,time=0.5;\ninputs that are not named are unbounded")
 	fl.IntVar(&d.Window.Points, "window-points", d.Window.Points, "--window: most rows of a task; more are subsampled")
 	fl.StringVar(&d.HoldoutBy, "holdout-by", "",
@@ -155,29 +153,6 @@ func columnsVar(cmd *cobra.Command, c *tabletask.Columns) {
 	must(cmd.MarkFlagFilename("static"))
 	fl.StringVar(&c.Decimal, "decimal", "", "tables of text: what stands before the fraction of a number, \".\" or \",\" (default: a point)")
 	fl.StringVar(&c.Task, "task", "", "tables: the column, of numbers or text, that says which task a row is of (default: task, if there is one)")
-}
-
-// parseWindow reads the lengths of --window: lon=2,lat=2.
-func parseWindow(text string) (map[string]float64, error) {
-	out := map[string]float64{}
-	for _, part := range strings.Split(text, ",") {
-		name, length, _ := strings.Cut(part, "=")
-		v, err := strconv.ParseFloat(length, 64)
-		if err != nil || !(v > 0) || math.IsInf(v, 0) {
-			return nil, errors.New("need inputs and lengths, as in lon=2,lat=2")
-		}
-		out[strings.TrimSpace(name)] = v
-	}
-	return out, nil
-}
-
-func showWindow(lengths map[string]float64) string {
-	var parts []string
-	for name, v := range lengths {
-		parts = append(parts, fmt.Sprintf("%s=%g", name, v))
-	}
-	slices.Sort(parts)
-	return strings.Join(parts, ",")
 }
 
 // pictureFlags adds the flags that say where images come from, for training or for tests. Curves have --in and --holdout already, in tests.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -113,22 +112,12 @@ func (a *app) reproduce(ctx context.Context, part *reproduce.Part, c reproduce.C
 		return err
 	}
 	var names []string
-	var flags []cli.OutFile
+	files := map[string]string{}
 	for _, file := range made.Files {
-		path := filepath.Join(c.Out, file.Name)
-		names, flags = append(names, path), append(flags, cli.Out("out "+file.Name, path, ""))
+		names = append(names, filepath.Join(c.Out, file.Name))
+		files[file.Name] = string(file.Content)
 	}
-	outs, err := cli.NewOutputs(nil, flags...)
-	if err != nil {
-		return err
-	}
-	defer outs.Discard()
-	for _, file := range made.Files {
-		if err := outs.Write("out "+file.Name, func(w io.Writer) error { _, err := w.Write(file.Content); return err }); err != nil {
-			return err
-		}
-	}
-	if err := outs.Commit(); err != nil {
+	if err := writeReport(c.Out, files); err != nil {
 		return err
 	}
 	r, seconds := &result{cli.Result{Notes: made.Notes}}, time.Since(start).Seconds()

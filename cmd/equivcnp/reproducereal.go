@@ -54,7 +54,11 @@ kriging and Gaussian processes.`,
 			if len(rows) == 0 {
 				return fmt.Errorf("%s: no set with such splits", dir)
 			}
-			if err := writeReal(out, rows); err != nil {
+			var numbers strings.Builder
+			if err := realdata.WriteCSV(&numbers, rows); err != nil {
+				return err
+			}
+			if err := writeReport(out, map[string]string{"real.md": realdata.Markdown(rows), "real.csv": numbers.String()}); err != nil {
 				return err
 			}
 			s := realdata.Summarize(rows, "")
@@ -83,22 +87,24 @@ kriging and Gaussian processes.`,
 	return cmd
 }
 
-// writeReal writes the report into a folder.
-func writeReal(dir string, rows []realdata.Row) error {
+// writeReport writes files into a folder, which is made if missing: all, or none.
+func writeReport(dir string, files map[string]string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	outs, err := cli.NewOutputs(nil, cli.Out("out", filepath.Join(dir, "real.md"), ".md"),
-		cli.Out("csv", filepath.Join(dir, "real.csv"), ".csv"))
+	var flags []cli.OutFile
+	for name := range files {
+		flags = append(flags, cli.Out("out "+name, filepath.Join(dir, name), ""))
+	}
+	outs, err := cli.NewOutputs(nil, flags...)
 	if err != nil {
 		return err
 	}
 	defer outs.Discard()
-	if err := outs.Write("out", func(w io.Writer) error { _, err := io.WriteString(w, realdata.Markdown(rows)); return err }); err != nil {
-		return err
-	}
-	if err := outs.Write("csv", func(w io.Writer) error { return realdata.WriteCSV(w, rows) }); err != nil {
-		return err
+	for name, text := range files {
+		if err := outs.Write("out "+name, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
+			return err
+		}
 	}
 	return outs.Commit()
 }

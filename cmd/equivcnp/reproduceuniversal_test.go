@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/reproduce"
 )
 
 func TestReproduceUniversal(t *testing.T) {
 	b := newBench(t)
-	rows := decode[[]universalRow](t, b.ok("reproduce", "universal", "--out", "@new", "--tasks", "3", "--json"))
+	rows := decode[[]reproduce.UniversalRow](t, b.ok("reproduce", "universal", "--out", "@new", "--tasks", "3", "--json"))
 	require.Len(t, rows, 3)
 	for _, r := range rows {
 		require.Less(t, float64(r.Behind), float64(r.Constant))

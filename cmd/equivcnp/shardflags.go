@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/equivcnp/equivcnp/internal/cli"
+	"github.com/equivcnp/equivcnp/internal/merge"
 	"github.com/equivcnp/equivcnp/internal/shards"
 	"github.com/equivcnp/equivcnp/internal/words"
 )
@@ -237,7 +237,7 @@ func (a *app) merge(ctx context.Context, folder, report, out string) error {
 	}
 	res.Notes = r.AllNotes()
 	if out != "" {
-		if err := outs.WriteFile("out", func(path string) error { return join(path, out, folder, m) }); err != nil {
+		if err := outs.WriteFile("out", func(path string) error { return merge.Join(path, out, folder, m) }); err != nil {
 			return err
 		}
 		r.Line("written", "%s", out)
@@ -264,6 +264,3 @@ func writeJSON(path string, v any) error {
 	}
 	return os.WriteFile(path, append(b, '\n'), 0o666)
 }
-
-// inFolder is a record's file.
-func inFolder(folder string, r shards.Record) string { return filepath.Join(folder, r.Out) }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -127,7 +126,7 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, batch string, noise fl
 	fl.IntVar(&s.Neighbors, "neighbors", 0,
 		"equivcnp: most neighbours of a point in a convolution, a sample drawn once (the paper's Monte-Carlo sample); 0: all")
 	fl.StringVar(&s.Likelihood, "likelihood", "", "the output distribution: "+likelihoodNames()+" (default normal)")
-	fl.Var(&cli.Parsed[*cnp.Waves]{To: &s.Waves, Parse: parseWaves, Show: showWaves, Kind: "waves"}, "waves",
+	fl.Var(&cli.Parsed[*cnp.Waves]{To: &s.Waves, Parse: recipe.ParseWaves, Show: recipe.ShowWaves, Kind: "waves"}, "waves",
 		"COUNT:FASTEST, with --likelihood lowrank under translations: features are amplitudes of waves of so many frequencies along a coordinate,\n"+
 			"up to the fastest (radians per unit; 3 over the data's length works well), so that values are correlated even far from the context")
 	fl.IntVar(&s.Steps, "steps", s.Steps, "number of steps")
@@ -168,24 +167,6 @@ func likelihoodNames() string {
 			"scales": ":SHARE*FACTOR,.."}[name])
 	}
 	return strings.Join(names, ", ")
-}
-
-// parseWaves reads --waves.
-func parseWaves(text string) (*cnp.Waves, error) {
-	count, fastest, ok := strings.Cut(text, ":")
-	n, errN := strconv.Atoi(count)
-	most, errF := strconv.ParseFloat(fastest, 64)
-	if !ok || errN != nil || errF != nil {
-		return nil, errors.New("need COUNT:FASTEST, for example 32:12")
-	}
-	return &cnp.Waves{Count: n, Fastest: most}, nil
-}
-
-func showWaves(w *cnp.Waves) string {
-	if w == nil {
-		return ""
-	}
-	return fmt.Sprintf("%d:%g", w.Count, w.Fastest)
 }
 
 // beside is the name of a run's other file.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,7 +51,7 @@ weighs the views by how well it does.`,
 	fl := cmd.Flags()
 	fl.StringVar(&c.Group, "group", "", "equivcnp: the group: "+strings.Join(recipe.PlaneGroups(), ", "))
 	fl.Float64Var(&c.Alpha, "alpha", 0, "equivcnp: weight of the distance's first part; 0: the group's default")
-	fl.Var(&cli.Parsed[*cnp.Views]{To: &c.Views, Parse: parseViews, Kind: "views", Show: showViews}, "views",
+	fl.Var(&cli.Parsed[*cnp.Views]{To: &c.Views, Parse: recipe.ParseViews, Kind: "views", Show: recipe.ShowViews}, "views",
 		"Sim2: every lift is a view of the image, turned and scaled, for a network under translations; of things\nfrom 0.3 to 1 times their size in training, or 0.2:2 for example")
 	fl.Lookup("views").NoOptDefVal = "0.3:1"
 	fl.TextVar(&c.Lifts, "lifts", c.Lifts, "equivcnp: `number` of group elements per pixel; for Sim2 angles and scales, as in 4x3")
@@ -65,20 +64,4 @@ weighs the views by how well it does.`,
 	f.register(a, cmd, "4, with --views 8", 0.3)
 	completions(cmd, map[string][]string{"group": recipe.PlaneGroups()})
 	return cmd, f
-}
-
-// parseViews reads --views: the least and the greatest size of things.
-func parseViews(text string) (*cnp.Views, error) {
-	v := cnp.DefaultViews()
-	if n, err := fmt.Sscanf(text+" ", "%g:%g ", &v.Min, &v.Max); n != 2 || err != nil {
-		return nil, fmt.Errorf("need the least and the greatest size of things, as parts of that in training: 0.3:1 for example")
-	}
-	return &v, nil
-}
-
-func showViews(v *cnp.Views) string {
-	if v == nil {
-		return ""
-	}
-	return fmt.Sprintf("%g:%g", v.Min, v.Max)
 }

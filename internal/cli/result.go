@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 )
 
@@ -49,15 +48,4 @@ func (r *Result) Print(stdout, stderr io.Writer, asJSON bool, object any) error 
 	}
 	_, err := io.WriteString(stdout, b.String())
 	return err
-}
-
-// Number is a float64 that JSON can hold: NaN and infinities become null.
-type Number float64
-
-// MarshalJSON implements json.Marshaler.
-func (n Number) MarshalJSON() ([]byte, error) {
-	if v := float64(n); math.IsNaN(v) || math.IsInf(v, 0) {
-		return []byte("null"), nil
-	}
-	return json.Marshal(float64(n))
 }

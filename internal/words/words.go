@@ -1,7 +1,9 @@
-// Package words writes numbers of things as English has them.
+// Package words writes numbers: of things as English has them, and of any size as JSON has them.
 package words
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // Plural returns "1 pixel" or "2 pixels": a number with its noun, which takes an s unless the number is 1.
 func Plural(n int, noun string) string {
