@@ -14,6 +14,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/predict"
+	"github.com/equivcnp/equivcnp/cnp/settings"
 	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/words"
 	"github.com/equivcnp/equivcnp/neighbor"
@@ -76,7 +77,7 @@ file written by "equivcnp train" or "equivcnp convert"; or one of the paper's Py
 (.pth) as it is.`,
 		Example: `  equivcnp complete --model T2.pth --group "T(2)" --image digit.png --rate 0.25 --seed 7 --out out.png
   equivcnp regress --model rbf-levels --csv data.csv --from -4 --to 4 --points 400 --out pred.csv --plot fig.png`,
-		Version:       buildVersion(),
+		Version:       cli.BuildVersion(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -135,36 +136,20 @@ func (r *result) add(n *predict.Notes) {
 	r.Cautions, r.Notes = append(r.Cautions, texts(n.Cautions)...), append(r.Notes, texts(n.Notes)...)
 }
 
-// answered turns the error that some targets lie outside what a model can look at into a caution; see predict.Notes.
-func (r *result) answered(p *cnp.Prediction[float32], err error, nt, dy int) ([]bool, error) {
-	var n predict.Notes
-	counts, err := n.Answered(p, err, nt, dy)
-	r.add(&n)
-	return counts, err
-}
-
 // unscaled refuses --standardise=false where a model works in other units than its data.
 func unscaled(c *cnp.Config, standardise bool) error {
 	return flagged(predict.CheckUnits(c, standardise))
 }
 
-// noteStandardised says which tasks were brought into the model's range.
-func (r *result) noteStandardised(scaled, of int) {
-	var n predict.Notes
-	n.Standardised(scaled, of)
-	r.add(&n)
+// noCheckFlag adds the flag that leaves out the self-check.
+func noCheckFlag(fl *pflag.FlagSet, to *bool) {
+	fl.BoolVar(to, "no-check", false, "do not predict parts of the context from the rest, which tells whether the model suits the data")
 }
 
-// noteThinned says that a context was denser than those of the model's training.
-func (r *result) noteThinned(points, seen int) {
-	var n predict.Notes
-	n.Thinned(points, seen)
-	r.add(&n)
-}
-
-// noteIncomplete says how many rows of a table could not be observations.
-func (r *result) noteIncomplete(rows int, table string) {
-	var n predict.Notes
-	n.Incomplete(rows, table)
-	r.add(&n)
+// texts are notes whose fields are flags.
+func texts(notes []settings.Text) (out []string) {
+	for _, text := range notes {
+		out = append(out, text.Named(flagOf))
+	}
+	return out
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
-	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/internal/cli"
 )
@@ -87,9 +86,4 @@ func (f *chainFlags) options(cfg *cnp.Config, tasks, context int) cnp.SampleOpti
 		}
 	}
 	return o
-}
-
-// samplesNeed is what samples need beside the model's own work.
-func (f *chainFlags) samplesNeed(tasks, context, targets, dy int) int64 {
-	return predict.SamplesNeed(f.samples, tasks, context, targets, dy)
 }

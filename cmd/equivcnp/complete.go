@@ -179,10 +179,7 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	if err := c.write(outs); err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := outs.Commit(); err != nil {
+	if err := outs.CommitUnlessDone(ctx); err != nil {
 		return err
 	}
 	c.r.Line("written", "%s", f.out)

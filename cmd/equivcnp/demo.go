@@ -93,10 +93,7 @@ func (a *app) demo(ctx context.Context, f *reproduce.Demo, out string) error {
 	if err := outs.Write("out", d.WritePNG); err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := outs.Commit(); err != nil {
+	if err := outs.CommitUnlessDone(ctx); err != nil {
 		return err
 	}
 	r := &result{cli.Result{Notes: d.Notes}}

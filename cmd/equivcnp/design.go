@@ -121,12 +121,9 @@ func (a *app) design(ctx context.Context, f *designFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	format := ""
-	if f.plot != "" {
-		var err error
-		if format, err = plotFormat(f.plot); err != nil {
-			return cli.Usage(fmt.Errorf("--plot: %w", err))
-		}
+	format, err := plotFormat("plot", f.plot)
+	if err != nil {
+		return err
 	}
 	outs, err := a.outputs([]string{f.model.path, f.input.CSV, f.candidates, f.input.Targets}, cli.Out("out", f.out, tableFiles),
 		cli.Out("plot", f.plot, plotFiles))
@@ -162,10 +159,7 @@ func (a *app) design(ctx context.Context, f *designFlags) error {
 	if err := outs.Write("plot", func(w io.Writer) error { return plot.Places(ctx, w, format, string(opt.Goal), d) }); err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := outs.Commit(); err != nil {
+	if err := outs.CommitUnlessDone(ctx); err != nil {
 		return err
 	}
 	return a.printDesign(d, f, seconds)

@@ -123,8 +123,8 @@ func (f *evalFlags) pictureFormat(cfg *cnp.Config) (format string, err error) {
 	if f.picture == "" {
 		return "", nil
 	}
-	if format, err = plotFormat(f.picture); err != nil {
-		return "", cli.Usage(fmt.Errorf("--picture: %w", err))
+	if format, err = plotFormat("picture", f.picture); err != nil {
+		return "", err
 	}
 	switch image := cfg.Architecture.Image(); {
 	case image && format != "png":
@@ -190,10 +190,7 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 		})); err != nil {
 			return err
 		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := outs.Commit(); err != nil {
+		if err := outs.CommitUnlessDone(ctx); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
@@ -20,12 +21,15 @@ const (
 	tensorFiles  = ".safetensors"
 )
 
-// plotFormat returns the format, png or svg, that the name of a plot says; standard output takes a png.
-func plotFormat(path string) (string, error) {
-	if path == cli.Stdio {
-		return "png", nil
+// plotFormat returns the format, png or svg, that the name of a plot says, "" without one; standard output takes a png.
+func plotFormat(flag, path string) (format string, err error) {
+	if path == "" || path == cli.Stdio {
+		return map[string]string{cli.Stdio: "png"}[path], nil
 	}
-	return picture.CurveFormat(path)
+	if format, err = picture.CurveFormat(path); err != nil {
+		return "", cli.Usage(fmt.Errorf("--%s: %w", flag, err))
+	}
+	return format, nil
 }
 
 // drawn is what a command makes of the error of draw: a drawing that cannot be made of numbers that are right is a

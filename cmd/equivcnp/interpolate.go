@@ -103,10 +103,7 @@ func (a *app) interpolate(ctx context.Context, f *regressFlags, sphere bool) err
 	if err := r.drawn(outs.Draw("plot", func(w io.Writer) error { return plot.Interpolation(ctx, w, f.format, title, in) })); err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := outs.Commit(); err != nil {
+	if err := outs.CommitUnlessDone(ctx); err != nil {
 		return err
 	}
 	return a.printInterpolation(r, f, in, seconds)

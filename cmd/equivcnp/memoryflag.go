@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/cli"
 )
@@ -56,14 +57,10 @@ func within[M cnp.Model[float32]](r *result, model M, w cnp.Work, memory int64) 
 	if err != nil || view == cnp.Model[float32](model) {
 		return model, err
 	}
-	r.Notes = append(r.Notes, dividedNote(cnp.Parts(view, w.H, w.W), memory))
+	var n predict.Notes
+	n.Divided(cnp.Parts(view, w.H, w.W), memory)
+	r.add(&n)
 	return view.(M), nil
-}
-
-// dividedNote says why images are divided.
-func dividedNote(parts int, memory int64) string {
-	return fmt.Sprintf("each image is completed as %d coarser ones: fewer would need more than %v of memory (--memory)", parts,
-		cnp.Bytes(memory))
 }
 
 // workOf is what a batch of a source asks of a model.

@@ -3,18 +3,16 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/filetask"
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/internal/cli"
-	"github.com/equivcnp/equivcnp/internal/raster"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 	"github.com/equivcnp/equivcnp/internal/words"
 )
@@ -209,10 +207,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 
 // wrotePrediction gives what was written its names, and says what was done.
 func (a *app) wrotePrediction(ctx context.Context, outs *cli.Outputs, r *result, p *predictResult, out string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := outs.Commit(); err != nil {
+	if err := outs.CommitUnlessDone(ctx); err != nil {
 		return err
 	}
 	r.Line("time", "%.2f s", float64(p.Seconds))
@@ -221,72 +216,10 @@ func (a *app) wrotePrediction(ctx context.Context, outs *cli.Outputs, r *result,
 	return a.print(r, *p)
 }
 
-// filePrediction is the prediction of one file: what is said of it, and its tensors.
+// filePrediction is the prediction of one file, and what is said of it.
 type filePrediction struct {
 	predictResult
 	tensors []safetensors.Tensor
-}
-
-// fileJob is a file of tasks, ready to run.
-type fileJob struct {
-	*predict.Prepared
-	name      string
-	truth     []float32 // nil without
-	truthName string
-	notes     []string
-}
-
-// job prepares the tasks of a file of that name for a model.
-func (f *predictFlags) job(model cnp.Model[float32], in *taskfile.File, name string, opt cnp.PlanOptions) (*fileJob, error) {
-	j, cfg := &fileJob{name: name, truthName: "y_target"}, model.Config()
-	options := predict.Options{Raw: !f.standardise, Quantiles: f.quantiles, Plan: opt, Batch: f.plan.batch}
-	var prepare func(opt predict.Options) (*predict.Prepared, error)
-	count, context := 0, 0
-	if cfg.Architecture.Image() {
-		c, err := in.Images(cfg.DimY)
-		if err != nil {
-			return nil, err
-		}
-		j.truth, j.truthName = c.Answer()
-		if c.Missing > 0 {
-			j.notes = append(j.notes, fmt.Sprintf("%s missing: not observed, whatever the mask says", words.Plural(c.Missing, "pixel")))
-		}
-		options.Raw = false
-		im := &c.Batch
-		prepare = func(opt predict.Options) (*predict.Prepared, error) { return predict.PrepareImages(model, im, opt) }
-		count, context = im.B, raster.Count(im.Mask)/max(1, im.B)
-	} else {
-		c, err := in.Curves(&cfg)
-		if err == nil {
-			err = unscaled(&cfg, f.standardise)
-		}
-		if err != nil {
-			return nil, err
-		}
-		prepare = func(opt predict.Options) (*predict.Prepared, error) {
-			return predict.PrepareCurves(model, &c.Batch, opt)
-		}
-		j.truth, count, context = c.Truth, c.Batch.B, c.Batch.Nc
-	}
-	if f.chain.samples > 0 {
-		draw := f.chain.options(&cfg, count, context)
-		options.Sample = &draw
-	}
-	var err error
-	if j.Prepared, err = prepare(options); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if j.Parts > 1 {
-		limit := opt.Memory
-		if opt.Soft {
-			limit = cnp.MemoryLimit()
-		}
-		j.notes = append(j.notes, dividedNote(j.Parts, limit))
-	}
-	if cfg.Architecture.Image() {
-		j.notes = append(j.notes, f.model.precisionNotes(&cfg)...)
-	}
-	return j, nil
 }
 
 // predictFile predicts the tasks of a file of that name, and writes to r what is to be said. Without a model they are interpolated.
@@ -298,115 +231,43 @@ func (a *app) predictFile(ctx context.Context, f *predictFlags, r *result, model
 			return nil, err
 		}
 	}
-	j, err := f.job(model, in, name, opt)
-	if err != nil {
-		return nil, err
+	cfg := model.Config()
+	o := &filetask.Options{Name: name, Standardise: f.standardise, NoCheck: f.noCheck, Quantiles: f.quantiles, Outputs: f.outputs,
+		Covariance: f.covariance, Plan: opt, Batch: f.plan.batch, ImageNotes: f.model.precisionNotes(&cfg)}
+	if f.chain.samples > 0 {
+		o.Sample = func(tasks, context int) cnp.SampleOptions { return f.chain.options(&cfg, tasks, context) }
 	}
 	work, done := a.withProgress(ctx, "predicting")
-	start := time.Now()
-	res, err := j.Run(work)
-	seconds := time.Since(start).Seconds()
-	done()
-	r.Cautions, r.Notes = j.Cautions, j.notes
-	r.noteThinned(j.Given, j.Seen)
-	var checked *predict.Checked
-	if !f.noCheck && res != nil {
-		var failed error
-		if checked, failed = r.judged(ctx, j.Check); failed != nil {
-			return nil, failed
-		}
-	}
-	if err = r.reached(res, err); err == nil {
-		err = res.Check()
-	}
+	defer done()
+	p, err := filetask.Predict(work, model, in, o)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, flagged(err)
 	}
-	r.noteStandardised(j.Scaled, j.Tasks)
-	cfg := model.Config()
-	r.Line("model", "%s", f.model.describe(cfg))
-	r.Line("tasks", "%d", j.Tasks)
-	r.Line("context", "%s", words.Plural(j.Context, "point"))
-	r.Line("targets", "%d", j.Targets)
-	likelihood, values, err := j.scored(res)
-	if err != nil {
-		return nil, err
+	r.add(&p.Notes)
+	out := &filePrediction{predictResult: predictResult{
+		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, In: name, Tasks: p.Tasks,
+		ContextPoints: p.Context, Targets: p.Targets, Shape: p.Shape, LogLikelihood: (*number)(p.LogLikelihood), LogLikelihoodOf: p.Of,
+		LogLikelihoodValues: p.Values, Seconds: number(p.Time.Seconds()), Check: p.Check,
+	}}
+	for _, t := range p.Tensors {
+		out.tensors = append(out.tensors, safetensors.FromFloat32s(t.Name, t.Shape, t.Values))
 	}
-	if likelihood == nil {
-		j.truthName = ""
-	} else {
-		r.Line("log-likelihood", "%.4f mean of the values of %s", float64(*likelihood), j.truthName)
-	}
-	if extra := in.Unused(); len(extra) > 0 {
-		r.Note("tensors that this model does not read: %q", extra)
-	}
-	tensors, err := f.tensors(res)
-	if err != nil {
-		return nil, err
-	}
-	return &filePrediction{predictResult{
-		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, In: name, Tasks: j.Tasks,
-		ContextPoints: j.Context, Targets: j.Targets, Shape: j.Shape, LogLikelihood: likelihood, LogLikelihoodOf: j.truthName,
-		LogLikelihoodValues: values, Seconds: number(seconds), Check: checked,
-	}, tensors}, nil
-}
-
-// scored is the mean log-density of the true values that count and are known, and their number; nil without any.
-func (j *fileJob) scored(res *predict.Result) (mean *number, n int, err error) {
-	if j.truth == nil {
-		return nil, 0, nil
-	}
-	known := make([]bool, len(j.truth))
-	for i, v := range j.truth {
-		known[i] = res.Counted(i) && v == v
-	}
-	channels := 1 // those of a curve's target lie together, those of a pixel apart
-	if len(j.Shape) == 3 {
-		channels = max(1, j.Shape[2])
-	}
-	if err := cnp.CheckSupport(res.Prediction.Distribution(), j.truthName, j.truth, known, channels); err != nil {
-		return nil, 0, fmt.Errorf("%s: %w", j.name, err)
-	}
-	sum, n := res.Prediction.LogDensities(j.Tasks, j.truth, known)
-	if n == 0 {
-		return nil, 0, nil
-	}
-	v := number(sum / float64(n))
-	return &v, n, nil
-}
-
-// tensors lists the tensors of the output file, with samples if they were drawn.
-func (f *predictFlags) tensors(res *predict.Result) ([]safetensors.Tensor, error) {
-	all, err := res.Tensors(f.outputs...)
-	if err == nil && f.covariance {
-		var more []predict.Tensor
-		more, err = res.Tensors("covariance")
-		all = append(all, more...)
-	}
-	if err != nil {
-		return nil, err
-	}
-	var out []safetensors.Tensor
-	for _, t := range all {
-		out = append(out, safetensors.FromFloat32s(t.Name, t.Shape, t.Values))
-	}
+	out.lines(r, f.model.describe(cfg), "")
 	return out, nil
 }
 
-// reached turns the error that some targets lie out of the model's reach into a caution, if the others have a prediction.
-func (r *result) reached(res *predict.Result, err error) error {
-	var outside *cnp.OutsideError
-	if res == nil || !errors.As(err, &outside) {
-		return err
+// lines are the result for people.
+func (p *predictResult) lines(r *result, model, known string) {
+	r.Line("model", "%s", model)
+	r.Line("tasks", "%d", p.Tasks)
+	r.Line("context", "%s", words.Plural(p.ContextPoints, "point"))
+	r.Line("targets", "%d", p.Targets)
+	if p.LogLikelihood != nil {
+		r.Line("log-likelihood", "%.4f mean of the values of %s%s", float64(*p.LogLikelihood), p.LogLikelihoodOf, known)
 	}
-	r.Cautions = append(r.Cautions, fmt.Sprintf("%v: no prediction there (NaN)", err))
-	return nil
 }
 
-// counted is the number of points that a mask keeps, n without one.
-func counted(mask []bool, n int) int {
-	if mask == nil {
-		return n
-	}
-	return raster.Count(mask)
+// outputsFlag adds the flag that names what is written of a prediction.
+func outputsFlag(fl *pflag.FlagSet, names *[]string) {
+	fl.StringSliceVar(names, "outputs", nil, "what to write, as in mean,std,cov_target (default: all but the covariance of a whole task; a table has what is one number a value)")
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/tables"
-	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // tableFlags say how predict reads tasks from a table, and where it predicts them.
@@ -107,12 +106,6 @@ func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, mo
 		ContextPoints: p.Context, Targets: p.Table.Rows(), Shape: []int{p.Table.Rows(), p.Dy}, Columns: p.Table.Header, Inputs: p.Inputs,
 		LogLikelihood: (*number)(p.LogLikelihood), LogLikelihoodOf: p.Of, LogLikelihoodValues: p.Values,
 		Seconds: number(p.Time.Seconds()), Check: p.Check}
-	r.Line("model", "%s", f.model.describe(cfg))
-	r.Line("tasks", "%d", out.Tasks)
-	r.Line("context", "%s", words.Plural(out.ContextPoints, "point"))
-	r.Line("targets", "%d", out.Targets)
-	if p.LogLikelihood != nil {
-		r.Line("log-likelihood", "%.4f mean of the values of %s that are no context", *p.LogLikelihood, p.Of)
-	}
+	out.lines(r, f.model.describe(cfg), " that are no context")
 	return &tablePrediction{out, p}, nil
 }

@@ -138,14 +138,11 @@ func (f *regressFlags) check(changed func(string) bool) error {
 	if f.model.path != "" && f.input.Targets != "" && f.input.Sphere > 0 {
 		return cli.Usagef("--sphere: with a model it is a grid of targets, beside which there are no --targets")
 	}
-	if err := checkQuantiles(f.quantiles); err != nil || f.plot == "" {
-		return err
+	err := checkQuantiles(f.quantiles)
+	if err == nil {
+		f.format, err = plotFormat("plot", f.plot)
 	}
-	var err error
-	if f.format, err = plotFormat(f.plot); err != nil {
-		return cli.Usage(fmt.Errorf("--plot: %w", err))
-	}
-	return nil
+	return err
 }
 
 // regressResult is what regress --json prints.
@@ -197,10 +194,7 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 			return err
 		}
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := outs.Commit(); err != nil {
+	if err := outs.CommitUnlessDone(ctx); err != nil {
 		return err
 	}
 

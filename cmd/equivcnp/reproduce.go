@@ -47,7 +47,7 @@ rbf_equivcnp.pth), an image model by its group, where the file itself does not s
 
 // reproducePart is the command of one table or set of figures.
 func (a *app) reproducePart(part *reproduce.Part) *cobra.Command {
-	c := reproduce.Config{Version: buildVersion()}
+	c := reproduce.Config{Version: cli.BuildVersion()}
 	sub := &cobra.Command{
 		Use: part.Name + " --out DIR [--models DIR]...", DisableFlagsInUseLine: true, Short: part.Short, Long: part.Long,
 		Example: "  equivcnp reproduce " + part.Name + " --models weights --out out/" + part.Name,

@@ -15,6 +15,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/internal/cli"
+	"github.com/equivcnp/equivcnp/internal/raster"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 	"github.com/equivcnp/equivcnp/internal/tables"
 	"github.com/equivcnp/equivcnp/internal/words"
@@ -124,12 +125,10 @@ type sampleResult struct {
 }
 
 func (a *app) sample(ctx context.Context, f *sampleFlags) error {
-	format, endings := "", tableFiles
-	if f.plot != "" {
-		var err error
-		if format, err = plotFormat(f.plot); err != nil {
-			return cli.Usage(fmt.Errorf("--plot: %w", err))
-		}
+	endings := tableFiles
+	format, err := plotFormat("plot", f.plot)
+	if err != nil {
+		return err
 	}
 	if f.in != "" {
 		endings = taskFiles
@@ -161,10 +160,7 @@ func (a *app) sample(ctx context.Context, f *sampleFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := outs.Commit(); err != nil {
+	if err := outs.CommitUnlessDone(ctx); err != nil {
 		return err
 	}
 	if d.file != nil {
@@ -234,13 +230,6 @@ func (d *drawing) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// refuse returns an error where that would need too much memory.
-func (d *drawing) refuse(w cnp.Work, tasks, context, targets int) error {
-	need, err := cnp.EstimateModel(d.model, w)
-	need.Features += d.flags.chain.samplesNeed(tasks, context, targets, d.cfg.DimY)
-	return d.flags.memory.check(need, err, "--samples or file")
-}
-
 // curve draws the task of a CSV file.
 func (d *drawing) curve(ctx context.Context, m cnp.Regressor[float32]) error {
 	f := d.flags
@@ -253,17 +242,16 @@ func (d *drawing) curve(ctx context.Context, m cnp.Regressor[float32]) error {
 		return err
 	}
 	b := t.Batch
-	p, samples, err := d.draw(ctx, m, b, f.plot != "")
+	drawn, err := d.draw(ctx, m, b, f.plot != "", t)
 	if err != nil {
 		return err
 	}
-	d.r.noteIncomplete(t.Incomplete, t.Points.Name)
 	d.r.Notes = append(d.r.Notes, t.Extra()...)
 	if b.Nc == 0 {
 		d.r.Note("the context is empty: this is the prior")
 	}
 	// The samples alone are written, of the values that they have.
-	written, err := t.Table(&f.input.Columns, &predict.Result{Prediction: &cnp.Prediction[float32]{}, Samples: samples,
+	written, err := t.Table(&f.input.Columns, &predict.Result{Prediction: &cnp.Prediction[float32]{}, Samples: drawn.Samples,
 		Drawn: f.chain.samples}, []string{"samples"})
 	if err != nil {
 		return err
@@ -276,60 +264,29 @@ func (d *drawing) curve(ctx context.Context, m cnp.Regressor[float32]) error {
 	title := fmt.Sprintf("%s: %s, %s of %s", d.cfg.Architecture, words.Plural(b.Nc, "context point"), words.Plural(f.chain.samples, "sample"),
 		words.Plural(b.Nt, "target"))
 	return d.r.drawn(d.outs.Draw("plot", func(w io.Writer) error {
-		return plot.Curves(w, d.format, title, t, p, samples)
+		return plot.Curves(w, d.format, title, t, drawn.Mean, drawn.Samples)
 	}))
 }
 
-// draw draws samples of a batch, and with mean predicts it.
-func (d *drawing) draw(ctx context.Context, m cnp.Regressor[float32], b *cnp.Batch[float32],
-	mean bool) (p *cnp.Prediction[float32], samples []float32, err error) {
+// draw draws samples of a batch, that of a table unless that is nil, and with mean predicts it.
+func (d *drawing) draw(ctx context.Context, m cnp.Regressor[float32], b *cnp.Batch[float32], mean bool, t *tabletask.Task) (*predict.Drawn,
+	error) {
 	f := d.flags
-	d.r.Cautions = cnp.Notes(&d.cfg, b)
-	seen := b
-	if err := unscaled(&d.cfg, f.standardise); err != nil {
-		return nil, nil, err
-	}
-	if f.standardise {
-		scaled, _, err := cnp.Standardise(&d.cfg, b)
-		if err != nil {
-			return nil, nil, err
-		}
-		if cnp.OtherScale(&d.cfg, b) > 0 {
-			d.r.Note("standardised: contexts of another scale brought into the model's range and samples back (--standardise=false: as they are)")
-		}
-		seen, m = scaled, cnp.Standardised(m)
-	} else if err := cnp.CheckDensity(&d.cfg, b, false); err != nil {
-		return nil, nil, err
-	}
-	if err := d.refuse(seen.Work(d.cfg.DimX), b.B, b.Nc, b.Nt); err != nil {
-		return nil, nil, err
-	}
-	d.r.noteThinned(b.Nc, seen.Nc)
-	if d.res.Check, err = d.r.check(ctx, f.noCheck, m, b); err != nil {
-		return nil, nil, err
-	}
-	opt := f.chain.options(&d.cfg, b.B, b.Nc)
-	d.res.Tasks, d.res.Knots = b.B, min(opt.Knots, b.Nt)
-	d.res.ContextPoints, d.res.Targets = counted(b.ContextMask, b.B*b.Nc), counted(b.TargetMask, b.B*b.Nt)
 	work, done := d.app.withProgress(ctx, "sampling")
 	defer done()
-	start := time.Now()
-	samples, err = cnp.SampleCurves(work, m, b, opt)
-	if samples == nil {
-		return nil, nil, err
+	opt := predict.DrawOptions{Sample: f.chain.options(&d.cfg, b.B, b.Nc), Standardise: f.standardise, NoCheck: f.noCheck, Mean: mean,
+		Refuse: func(need cnp.Need, err error) error { return f.memory.check(need, err, "--samples or file") }}
+	drawn, err := predict.Draw(work, m, b, opt)
+	if err != nil {
+		return nil, flagged(err)
 	}
-	if _, err := d.r.answered(&cnp.Prediction[float32]{Likelihood: cnp.Normal, Mean: samples[:b.B*b.Nt*d.cfg.DimY]}, err, b.Nt,
-		d.cfg.DimY); err != nil {
-		return nil, nil, err
+	if t != nil {
+		drawn.Incomplete(t.Incomplete, t.Points.Name)
 	}
-	if mean {
-		var out *cnp.OutsideError
-		if p, err = m.Predict(work, b); err != nil && !errors.As(err, &out) {
-			return nil, nil, err
-		}
-	}
-	d.seconds = time.Since(start).Seconds()
-	return p, samples, nil
+	d.r.add(&drawn.Notes)
+	d.res.Tasks, d.res.Knots, d.res.ContextPoints, d.res.Targets = b.B, min(opt.Sample.Knots, b.Nt), drawn.Context, drawn.Targets
+	d.res.Check, d.seconds = drawn.Check, drawn.Time.Seconds()
+	return drawn, nil
 }
 
 // curvesOf draws the tasks of a file.
@@ -339,11 +296,11 @@ func (d *drawing) curvesOf(ctx context.Context, m cnp.Regressor[float32]) error 
 		return err
 	}
 	b := &c.Batch
-	_, samples, err := d.draw(ctx, m, b, false)
+	drawn, err := d.draw(ctx, m, b, false, nil)
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.flags.in, err)
 	}
-	return d.write(samples, b.B, b.Nt, d.cfg.DimY)
+	return d.write(drawn.Samples, b.B, b.Nt, d.cfg.DimY)
 }
 
 // images draws the images of a file.
@@ -355,7 +312,7 @@ func (d *drawing) images(ctx context.Context, m cnp.Completer[float32]) error {
 	}
 	im := &c.Batch
 	d.r.Cautions = cnp.ImageNotes(&d.cfg, im)
-	observed := counted(im.Mask, len(im.Mask))
+	observed := raster.Count(im.Mask)
 	work := im.Work()
 	work.Batch, work.Weights = min(work.Batch*max(1, f.chain.samples), 16), implicitWeights
 	limit, err := f.memory.limit()
@@ -366,7 +323,9 @@ func (d *drawing) images(ctx context.Context, m cnp.Completer[float32]) error {
 		return err
 	}
 	d.model = m
-	if err := d.refuse(work, im.B, 0, im.H*im.W); err != nil {
+	need, err := cnp.EstimateModel(d.model, work)
+	need.Features += predict.SamplesNeed(f.chain.samples, im.B, 0, im.H*im.W, d.cfg.DimY)
+	if err := f.memory.check(need, err, "--samples or file"); err != nil {
 		return err
 	}
 	opt := f.chain.options(&d.cfg, im.B, observed/max(1, im.B))

@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/pprof"
 	"os"
 	"os/signal"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -18,11 +15,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/equivcnp/equivcnp/cnp"
-	"github.com/equivcnp/equivcnp/cnp/krige"
-	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/serve"
 	"github.com/equivcnp/equivcnp/cnp/serve/page"
-	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/internal/cli"
 )
 
@@ -171,54 +165,11 @@ func (f *serveFlags) options() (opt serve.Options, limits serve.Limits, err erro
 	if f.clientCA != "" && f.cert == "" {
 		return opt, limits, cli.Usagef("--tls-client-ca needs --tls-cert and --tls-key")
 	}
-	if opt.Models, opt.Folders, err = modelSources(f.models); err != nil {
-		return opt, limits, err
+	if opt.Models, opt.Folders, err = serve.Sources(f.models); err != nil {
+		return opt, limits, flagged(err)
 	}
 	opt.Warm = len(f.models) > 0
 	return opt, limits, nil
-}
-
-// modelSources reads --model: files and shipped models by name, and folders. Without any, all shipped models and all
-// interpolations.
-func modelSources(list []string) (models []serve.Source, folders []string, err error) {
-	for _, text := range list {
-		if names, all := sets[text]; all {
-			models = append(models, sourcesOf(names())...)
-			continue
-		}
-		name, path, named := strings.Cut(text, "=")
-		if !named {
-			name, path = "", text
-		}
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			if named {
-				return nil, nil, cli.Usagef("--model %s: models of a folder have the names of their files", text)
-			}
-			folders = append(folders, path)
-			continue
-		}
-		if !named {
-			name = path[strings.LastIndexAny(path, `/\`)+1:]
-			for _, ending := range []string{".safetensors", ".pth", weights.EnsembleEnding} {
-				name = strings.TrimSuffix(name, ending)
-			}
-		}
-		models = append(models, serve.Source{Name: name, Path: path})
-	}
-	if len(list) == 0 {
-		models = append(sourcesOf(pretrained.Names()), sourcesOf(krige.Names())...)
-	}
-	return models, folders, nil
-}
-
-// sets are the words of --model that stand for several models.
-var sets = map[string]func() []string{"shipped": pretrained.Names, "universal": krige.Names}
-
-func sourcesOf(names []string) (models []serve.Source) {
-	for _, name := range names {
-		models = append(models, serve.Source{Name: name, Path: name})
-	}
-	return models
 }
 
 // serverSettings sets the flags that the environment or a file names, and the command line does not.
@@ -255,9 +206,9 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		return cli.Usagef("--log %q: need debug, info, warn or error", f.logLevel)
 	}
 	opt.Log = slog.New(slog.NewJSONHandler(a.stderr, &slog.HandlerOptions{Level: level}))
-	opt.Version, opt.Page, opt.Plans = buildVersion(), page.Handler(), f.plans
+	opt.Version, opt.Page, opt.Plans = cli.BuildVersion(), page.Handler(), f.plans
 	hangups := make(chan os.Signal, 1) // from now on, or one while models are read would end the program
-	signal.Notify(hangups, reloadSignals...)
+	signal.Notify(hangups, cli.ReloadSignals...)
 	defer signal.Stop(hangups)
 	if err := makePlans(f.plans); err != nil {
 		return err
@@ -272,7 +223,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		return err
 	}
 	defer l.Close()
-	defer limitMemory(opt.Memory)()
+	defer serve.LimitMemory(opt.Memory)()
 	defer serve.SpareThreads(runtime.GOMAXPROCS(0))()
 	s, err := serve.New(opt)
 	if err != nil {
@@ -282,11 +233,11 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	for _, extra := range []struct {
 		what, address string
 		handler       http.Handler
-	}{{"profiles", f.pprof, profiles()}, {"metrics", f.metrics, s.MetricsHandler()}} {
+	}{{"profiles", f.pprof, serve.Profiles()}, {"metrics", f.metrics, s.MetricsHandler()}} {
 		if extra.address == "" {
 			continue
 		}
-		stop, err := serveBeside(ctx, extra.what, extra.address, extra.handler, opt.Log)
+		stop, err := serve.Beside(ctx, extra.what, extra.address, extra.handler, opt.Log)
 		if err != nil {
 			return err
 		}
@@ -303,49 +254,4 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		}
 	}()
 	return s.Serve(ctx, l, limits)
-}
-
-// limitMemory lets Go's collector work harder before the program takes more than --memory, unless GOMEMLIMIT says what it should do, and
-// returns what undoes it. A tenth is for what is no part of requests, plans and models.
-func limitMemory(memory int64) (undo func()) {
-	if os.Getenv("GOMEMLIMIT") != "" {
-		return func() {}
-	}
-	if memory == 0 {
-		memory = cnp.MemoryLimit() / 3 * 2
-	}
-	before := debug.SetMemoryLimit(memory + memory/10)
-	return func() { debug.SetMemoryLimit(before) }
-}
-
-// profiles are Go's.
-func profiles() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("/debug/pprof/", pprof.Index)
-	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
-	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
-	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	return mux
-}
-
-// serveBeside serves something on an address of its own.
-func serveBeside(ctx context.Context, what, address string, h http.Handler, log *slog.Logger) (stop func(), err error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			log.Error(what+" are no longer served", "error", err.Error())
-		}
-	}()
-	log.Info(what, "address", l.Addr().String())
-	return func() {
-		server.Close()
-		<-done
-	}, nil
 }

@@ -18,6 +18,9 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/cnp/serve"
+	"github.com/equivcnp/equivcnp/internal/cli"
 )
 
 // safeBuffer is a buffer that one goroutine writes while another reads.
@@ -160,7 +163,7 @@ func TestServeSettings(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("bacth: 3\n"), 0o600))
 	require.ErrorContains(t, serverSettings((&app{}).serveCommand(), file), `did you mean "batch"?`)
 
-	models, folders, err := modelSources([]string{"shipped", "mine=rbf-levels"})
+	models, folders, err := serve.Sources([]string{"shipped", "mine=rbf-levels"})
 	require.NoError(t, err)
 	require.Empty(t, folders)
 	require.Greater(t, len(models), 20)
@@ -171,12 +174,12 @@ func TestServeSettings(t *testing.T) {
 func TestServeMemory(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "")
 	before := debug.SetMemoryLimit(-1)
-	undo := limitMemory(1 << 30)
+	undo := serve.LimitMemory(1 << 30)
 	require.EqualValues(t, 1<<30+(1<<30)/10, debug.SetMemoryLimit(-1))
 	undo()
 	require.Equal(t, before, debug.SetMemoryLimit(-1))
 	t.Setenv("GOMEMLIMIT", "5GiB")
-	limitMemory(1 << 30)()
+	serve.LimitMemory(1 << 30)()
 	require.Equal(t, before, debug.SetMemoryLimit(-1))
 }
 
@@ -188,12 +191,12 @@ func TestHealthAddress(t *testing.T) {
 		"h:1":     "http://h:1/v2/health/ready", "https://h:1/": "https://h:1/v2/health/ready",
 		"http://h/below": "http://h/below/v2/health/ready",
 	} {
-		got, err := healthURL(address, false)
+		got, err := serve.HealthURL(address, false)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
 	for _, address := range []string{"", "http://", "://", "\x00"} {
-		_, err := healthURL(address, false)
+		_, err := serve.HealthURL(address, false)
 		require.Error(t, err, "%q", address)
 	}
 	var errs bytes.Buffer
@@ -206,7 +209,7 @@ func TestVersionFlag(t *testing.T) {
 	for _, flag := range []string{"-version", "--version"} {
 		var out bytes.Buffer
 		require.Equal(t, 0, run(context.Background(), []string{flag}, strings.NewReader(""), &out, io.Discard))
-		require.Contains(t, out.String(), buildVersion())
+		require.Contains(t, out.String(), cli.BuildVersion())
 	}
 }
 

@@ -194,25 +194,11 @@ func (a *app) merge(ctx context.Context, folder, report, out string) error {
 	res := mergeResult{Folder: folder, Kind: m.Kind, Job: m.Job, Shards: m.Shards, Items: len(m.Records)}
 	r := &result{}
 	r.Line("job", "%s: %s by %s, all complete", m.Kind, words.Plural(res.Items, "item"), words.Plural(m.Shards, "shard"))
-	sum, values := 0.0, 0
 	for _, rec := range m.Records {
 		if rec.Error != "" {
 			res.Bad++
 			r.Note("line %d: %s", rec.Line, rec.Error)
-			continue
-		}
-		switch m.Kind {
-		case "predict":
-			var p predictResult
-			if err := json.Unmarshal(rec.Result, &p); err != nil {
-				return fmt.Errorf("line %d: %w", rec.Line, err)
-			}
-			res.Tasks += p.Tasks
-			if p.LogLikelihood != nil {
-				sum += float64(*p.LogLikelihood) * float64(p.LogLikelihoodValues)
-				values += p.LogLikelihoodValues
-			}
-		case "train":
+		} else if m.Kind == "train" {
 			var t trainResult
 			if err := json.Unmarshal(rec.Result, &t); err != nil {
 				return fmt.Errorf("line %d: %w", rec.Line, err)
@@ -225,12 +211,15 @@ func (a *app) merge(ctx context.Context, folder, report, out string) error {
 		}
 	}
 	if m.Kind == "predict" {
+		s, err := merge.Summarize(m)
+		if err != nil {
+			return err
+		}
+		res.Tasks, res.LogLikelihood = s.Tasks, (*number)(s.LogLikelihood)
 		r.Line("tasks", "%d", res.Tasks)
-	}
-	if values > 0 {
-		v := number(sum / float64(values))
-		res.LogLikelihood = &v
-		r.Line("log-likelihood", "%.4f mean of %d values", float64(v), values)
+		if s.Values > 0 {
+			r.Line("log-likelihood", "%.4f mean of %d values", *s.LogLikelihood, s.Values)
+		}
 	}
 	if res.Bad > 0 {
 		r.Line("bad", "%d", res.Bad)

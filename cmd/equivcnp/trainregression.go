@@ -57,6 +57,16 @@ gradients have much less noise, which helps at the end of a training.`,
 	}
 	curveFlags(a, cmd, &c.Data, true)
 	cmd.MarkFlagsMutuallyExclusive("kernel", "benchmark", "sphere", "field", "plane", "universal", "csv", "in")
+	curveModelFlags(cmd, &c)
+	f.register(a, cmd, "16", 0.1)
+	completions(cmd, map[string][]string{"group": group.Names(), "readout": {"queries", "targets", "rbf"},
+		"lift-samples": {"even", "random"},
+		"likelihood":   strings.Fields(strings.Join(cnp.Likelihoods(), " "))})
+	return cmd, f
+}
+
+// curveModelFlags adds the flags of a model of curves.
+func curveModelFlags(cmd *cobra.Command, c *recipe.Curves) {
 	fl := cmd.Flags()
 	fl.StringVar(&c.Outputs, "outputs", "", "types of the outputs, in their order, as in scalar,vector: a vector is as many columns as there are inputs\n(default: scalars, for --field a vector)")
 	fl.StringVar(&c.Inputs, "inputs", "", "--levels: the types of those outputs that are observed, in their order; the others are predicted from these, as a vector from\nscalars (default: all)")
@@ -89,9 +99,4 @@ gradients have much less noise, which helps at the end of a training.`,
 		"train on the exact posterior of a Gaussian process instead of on sampled values:\ngradients have much less noise; takes the cube of the number of context points")
 	fl.Float64Var(&c.Data.Holdout, "holdout", c.Data.Holdout,
 		"share of your own tasks that is not trained on: scores and --patience go by it; 0: none")
-	f.register(a, cmd, "16", 0.1)
-	completions(cmd, map[string][]string{"group": group.Names(), "readout": {"queries", "targets", "rbf"},
-		"lift-samples": {"even", "random"},
-		"likelihood":   strings.Fields(strings.Join(cnp.Likelihoods(), " "))})
-	return cmd, f
 }

@@ -93,6 +93,11 @@ func (n *Notes) Standardised(scaled, tasks int) {
 	}
 }
 
+// Divided says why images are completed as so many coarser ones.
+func (n *Notes) Divided(parts int, memory int64) {
+	n.Note("each image is completed as %d coarser ones: fewer would need more than %v of memory ({Memory})", parts, cnp.Bytes(memory))
+}
+
 // Thinned says that a context was denser than those of the model's training, which saw so many of its points.
 func (n *Notes) Thinned(points, seen int) {
 	if seen < points {

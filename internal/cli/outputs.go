@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -269,6 +270,14 @@ func (o *Outputs) Commit() error {
 		}
 	}
 	return nil
+}
+
+// CommitUnlessDone is Commit, unless ctx has ended.
+func (o *Outputs) CommitUnlessDone(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return o.Commit()
 }
 
 // Discard removes what was written and not committed; after Commit there is nothing to remove.

@@ -20,10 +20,45 @@ import (
 	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
-// predicted is what a record says of a table of predictions.
+// predicted is what a record says of a file of predictions.
 type predicted struct {
-	Columns []string `json:"columns"`
-	Inputs  []string `json:"inputs"`
+	Tasks         int      `json:"tasks"`
+	Columns       []string `json:"columns"` // of tables
+	Inputs        []string `json:"inputs"`
+	LogLikelihood *float64 `json:"log_likelihood"`
+	Values        int      `json:"log_likelihood_values"`
+}
+
+// Summary says how good the predictions of all files are.
+type Summary struct {
+	Tasks int
+	// LogLikelihood is the mean over Values values of all files, nil without any.
+	LogLikelihood *float64
+	Values        int
+}
+
+// Summarize adds up what the records of predictions say.
+func Summarize(m *shards.Merged) (s Summary, err error) {
+	sum := 0.0
+	for _, rec := range m.Records {
+		var p predicted
+		if rec.Error != "" {
+			continue
+		}
+		if err := json.Unmarshal(rec.Result, &p); err != nil {
+			return s, fmt.Errorf("line %d: %w", rec.Line, err)
+		}
+		s.Tasks += p.Tasks
+		if p.LogLikelihood != nil {
+			sum += *p.LogLikelihood * float64(p.Values)
+			s.Values += p.Values
+		}
+	}
+	if s.Values > 0 {
+		sum /= float64(s.Values)
+		s.LogLikelihood = &sum
+	}
+	return s, nil
 }
 
 // maxJoined bounds the cells of a table that merge puts together.
