@@ -13,12 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/describe"
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/cli"
-	"github.com/equivcnp/equivcnp/internal/cpu"
-	"github.com/equivcnp/equivcnp/simd"
 )
 
 // modelFlags say which model a command runs.
@@ -123,22 +122,6 @@ func (m *modelFlags) exactly(asked bool, flag, what string) error {
 		return cli.Usagef("%s: %s computes in %s alone, not with --precision %s", flag, what, cnp.Float32, cnp.BFloat16)
 	}
 	return nil
-}
-
-// precisionNotes say what of an image model --precision bfloat16 rounds, where that is not all, or else what its file says against it.
-func (m *modelFlags) precisionNotes(cfg *cnp.Config) []string {
-	switch {
-	case !m.rounds():
-		return nil
-	case simd.CurrentLevel() == simd.AMX && (cfg.Group == "T(2)" || cfg.Group == "SE(2)") && cfg.Lifts <= 1 && cfg.Channels[0]%32 == 0:
-		return m.unsuited
-	case cpu.Dots():
-		return append([]string{fmt.Sprintf("--precision %s: only stored weights are rounded, where there are many, with the features that they are multiplied with, or else the dense maps of residual blocks; "+
-			"all else is %s. This CPU, at level %v, or this model has no tiles for it", cnp.BFloat16, cnp.Float32,
-			simd.CurrentLevel())}, m.unsuited...)
-	}
-	return []string{fmt.Sprintf("--precision %s: this CPU, at level %v, multiplies neither tiles nor pairs of it: only stored weights are rounded, where there are many; all else is %s",
-		cnp.BFloat16, simd.CurrentLevel(), cnp.Float32)}
 }
 
 // plansFlag adds --plans.
@@ -302,4 +285,12 @@ func registerModelOut(cmd *cobra.Command, out *string) {
 	cmd.Flags().StringVarP(out, "out", "o", "", "safetensors file to write, required")
 	must(cmd.MarkFlagRequired("out"))
 	must(cmd.MarkFlagFilename("out", "safetensors"))
+}
+
+// precisionNotes say what of an image model --precision bfloat16 rounds.
+func (m *modelFlags) precisionNotes(cfg *cnp.Config) []string {
+	if !m.rounds() {
+		return nil
+	}
+	return describe.Rounded(cfg, m.unsuited)
 }

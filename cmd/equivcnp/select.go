@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -14,7 +12,6 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/recipe"
 	"github.com/equivcnp/equivcnp/cnp/selection"
 	"github.com/equivcnp/equivcnp/internal/cli"
-	"github.com/equivcnp/equivcnp/internal/shards"
 )
 
 // ownedBySelect are the flags of a training that select sets itself.
@@ -153,23 +150,9 @@ func (a *app) selectGroup(cmd *cobra.Command, c selection.Config, args []string)
 	if err != nil {
 		return recipeError(err, "--batch, --size, --targets, --channels or --width")
 	}
-	if err := writeSelection(c.Dir, rep); err != nil {
+	if err := rep.Write(c.Dir); err != nil {
 		return err
 	}
 	r := &result{cli.Result{Notes: rep.Notes, Lines: rep.Lines()}}
 	return a.print(r, rep)
-}
-
-// writeSelection writes the report and its picture.
-func writeSelection(dir string, rep *selection.Report) error {
-	for name, write := range map[string]func(w io.Writer) error{
-		"report.png":  rep.Draw,
-		"report.md":   func(w io.Writer) error { _, err := io.WriteString(w, rep.Page()); return err },
-		"report.json": func(w io.Writer) error { return selection.EncodeJSON(w, rep) },
-	} {
-		if err := shards.Create(filepath.Join(dir, name), write); err != nil {
-			return err
-		}
-	}
-	return nil
 }

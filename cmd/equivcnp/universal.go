@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/filetask"
 	"github.com/equivcnp/equivcnp/cnp/interpolate"
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/table"
@@ -56,13 +57,7 @@ func (m *modelFlags) universalOfTable(f *tabletask.Columns, t *table.Table, sphe
 
 // universalOfFile is the interpolation of the tasks of a file of tensors.
 func (m *modelFlags) universalOfFile(in *taskfile.File, name string, sphere bool) (cnp.Regressor[float32], error) {
-	widths := map[string]int{}
-	for _, t := range in.Tensors() {
-		if n := len(t.Shape); n == 3 {
-			widths[t.Name] = t.Shape[n-1]
-		}
-	}
-	dx, dy := widths["x_context"], widths["y_context"]
+	dx, dy := filetask.Widths(in)
 	if dx == 0 || dy == 0 {
 		return nil, fmt.Errorf("%s: --model was left out, and without x_context [B, Nc, dx] and y_context [B, Nc, dy] there is nothing to "+
 			"interpolate: name a model with --model", name)

@@ -188,3 +188,17 @@ func (j *job) score(res *predict.Result) error {
 	}
 	return nil
 }
+
+// Widths returns how many coordinates and outputs the curves of a file have, 0 where it has none.
+func Widths(in *taskfile.File) (dx, dy int) {
+	for _, t := range in.Tensors() {
+		switch n := len(t.Shape); {
+		case n != 3:
+		case t.Name == "x_context":
+			dx = t.Shape[2]
+		case t.Name == "y_context":
+			dy = t.Shape[2]
+		}
+	}
+	return dx, dy
+}
