@@ -52,11 +52,11 @@ func (f *evalFlags) compared(ctx context.Context, first cnp.Model[float32], src 
 				return nil, fmt.Errorf("--compare %s: a model of %d coordinates and %d outputs, %s has %d and %d", name, c.DimX,
 					c.DimY, f.model.path, of.DimX, of.DimY)
 			} else if len(c.Auxiliary) > 0 && len(c.Auxiliary) != len(of.Auxiliary) {
-				return nil, fmt.Errorf("--compare %s: its auxiliary inputs are %s, those of %s %s: the tasks are read for the latter", name, strings.Join(c.Auxiliary, ", "),
-					f.model.path, cmp.Or(strings.Join(of.Auxiliary, ", "), "none"))
+				return nil, fmt.Errorf("--compare %s: its auxiliary inputs are %s, those of %s %s: the tasks are read for the latter", name,
+					strings.Join(c.Auxiliary, ", "), f.model.path, cmp.Or(strings.Join(of.Auxiliary, ", "), "none"))
 			} else if len(c.Static) > 0 && len(c.Static) != len(of.Static) {
-				return nil, fmt.Errorf("--compare %s: its static fields are %s, those of %s %s: the tasks are read for the latter", name, strings.Join(c.Static, ", "),
-					f.model.path, cmp.Or(strings.Join(of.Static, ", "), "none"))
+				return nil, fmt.Errorf("--compare %s: its static fields are %s, those of %s %s: the tasks are read for the latter", name,
+					strings.Join(c.Static, ", "), f.model.path, cmp.Or(strings.Join(of.Static, ", "), "none"))
 			}
 			if c, ok := m.(cnp.Regressor[float32]); ok && f.standardise {
 				m = cnp.Standardised(c)
