@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+)
+
+// TestParseBytes: letters are powers of 1024; what is no amount of memory is refused.
+func TestParseBytes(t *testing.T) {
+	for text, want := range map[string]int64{"512": 512, "64K": 64 << 10, "1.5g": 3 << 29, "0": 0} {
+		n, ok := ParseBytes(text)
+		require.True(t, ok, text)
+		require.Equal(t, want, n, text)
+	}
+	for _, text := range []string{"", "-1", "G", "1X", "NaN", "1e30"} {
+		_, ok := ParseBytes(text)
+		require.False(t, ok, text)
+	}
+}
+
+// TestParseSize: one side is a square, and an error is one of usage.
+func TestParseSize(t *testing.T) {
+	for text, want := range map[string][2]int{"64": {64, 64}, "256x128": {256, 128}} {
+		w, h, err := ParseSize(text)
+		require.NoError(t, err)
+		require.Equal(t, want, [2]int{w, h})
+	}
+	for _, text := range []string{"", "0", "3x", "axb", "2x3x4"} {
+		_, _, err := ParseSize(text)
+		usage := UsageError{}
+		require.True(t, errors.As(err, &usage), text)
+	}
+	require.Equal(t, "80x48", ShowSize([2]int{80, 48}))
+	require.Empty(t, ShowSize([2]int{}))
+}
+
+// TestConfig: a file sets flags that the command line does not, a list becomes one value, and an unknown key names the flag
+// that it may have meant.
+func TestConfig(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.yaml")
+	write := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
+	command := func() *cobra.Command {
+		cmd := &cobra.Command{Use: "regression"}
+		cmd.Flags().Int("steps", 1, "")
+		cmd.Flags().IntSlice("channels", nil, "")
+		return cmd
+	}
+	write("task: regression\nsteps: 7\nchannels: [8, 16]\n")
+	file, err := ReadConfig(path)
+	require.NoError(t, err)
+	kind, err := file.Kind()
+	require.NoError(t, err)
+	require.Equal(t, "regression", kind)
+	cmd := command()
+	require.NoError(t, cmd.ParseFlags([]string{"--steps", "3"}))
+	require.NoError(t, file.Apply(cmd))
+	require.Equal(t, "3", cmd.Flags().Lookup("steps").Value.String())
+	require.Equal(t, "[8,16]", cmd.Flags().Lookup("channels").Value.String())
+	write("stesp: 7\n")
+	file, err = ReadConfig(path)
+	require.NoError(t, err)
+	require.ErrorContains(t, file.Apply(command()), `run.yaml:1: unknown key "stesp", did you mean "steps"?`)
+	write("a: 1\na: 2\n")
+	_, err = ReadConfig(path)
+	require.ErrorContains(t, err, "run.yaml:2: a was already given in line 1")
+}
