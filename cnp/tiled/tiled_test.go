@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/tiled"
 	"github.com/equivcnp/equivcnp/internal/npy"
@@ -43,13 +44,17 @@ func TestRun(t *testing.T) {
 
 	opt.Out, opt.Down = filepath.Join(dir, "b.npy"), 16
 	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err = tiled.Run(ended, model, opt)
+	_, err = tiled.Run(cnp.WithProgress(ended, func(done, _ int) {
+		if done > 0 {
+			cancel()
+		}
+	}), model, opt)
 	require.ErrorIs(t, err, tiled.ErrInterrupted)
 	require.NoFileExists(t, opt.Out)
 	rep, err = tiled.Run(t.Context(), model, opt)
 	require.NoError(t, err)
 	require.Greater(t, rep.Tiles, 1)
+	require.Positive(t, rep.Kept)
 	got, err := os.ReadFile(opt.Out)
 	require.NoError(t, err)
 	require.Equal(t, want, got)
