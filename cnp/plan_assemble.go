@@ -95,8 +95,7 @@ func (a *assembly[T]) count(one *layers.Arrangement[T], kept layers.Kept) {
 
 func (a *assembly[T]) makeEmbedding() {
 	p, psi := a.ImagePlan, a.m.psi
-	keep := storage(a.left, layers.StorageBytes(a.embed, psi.WeightNet.Out(), p.half), p.half, a.stop)
-	keep.File = a.kept
+	keep := storage(a.left, layers.StorageBytes(a.embed, psi.WeightNet.Out(), p.half), p.half, a.stop, a.kept)
 	p.embedding = psi.PlanEmbedding(a.embed, keep, 2, a.m.first)
 	a.count(a.embed, p.embedding.Kept())
 	p.info.ImageOps = float64(a.embed.Pairs()*2*psi.Linear.In) + float64(p.rows)*float64(2*psi.Linear.In*p.cfg.Channels[0])
@@ -108,8 +107,8 @@ func (a *assembly[T]) makeConvolutions() ([]*layers.PlannedSeparable[T], error) 
 	for _, r := range a.radii {
 		all += layers.StorageBytes(p.arranged[r], p.cfg.Channels[0], p.half)
 	}
-	keep := storage(a.left, all, p.half, a.stop)
-	keep.File, keep.BF16Dense = a.kept, p.half && a.opt.Algorithm == layers.Auto && a.embed.Flat()
+	keep := storage(a.left, all, p.half, a.stop, a.kept)
+	keep.BF16Dense = p.half && a.opt.Algorithm == layers.Auto && a.embed.Flat()
 	made := make([]*layers.PlannedSeparable[T], 2*len(a.m.blocks))
 	if p.blocks != nil {
 		made = nil
@@ -157,6 +156,10 @@ func (a *assembly[T]) takeConvolutions(made []*layers.PlannedSeparable[T]) {
 }
 
 // storage returns which share of that many bytes of weights fits into a budget.
-func storage(left, all int64, half bool, stop func() bool) layers.Storage {
-	return layers.Storage{Share: min(1, float64(left)/float64(max(all, 1))), BF16: half, Stop: stop}
+func storage(left, all int64, half bool, stop func() bool, file *frozen.File) layers.Storage {
+	s := layers.Storage{Share: min(1, float64(left)/float64(max(all, 1))), BF16: half, Stop: stop}
+	if file != nil {
+		s.File = file
+	}
+	return s
 }

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/equivcnp/equivcnp/internal/depthwise"
-	"github.com/equivcnp/equivcnp/internal/frozen"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/schedule"
 	"github.com/equivcnp/equivcnp/internal/spectral"
@@ -49,7 +48,7 @@ type Arrangement[T Float] struct {
 	grids nodal.Grids
 
 	window *windowed[T] // nil: WindowBox; rows are the arrangement's, poses the neighbourhood's
-	file   *frozen.File // that arrays are part of, if they were read; it must stay reachable
+	file   Archive      // that arrays are part of, if they were read; it must stay reachable
 }
 
 // planPoses is about how many poses a tile of a plan has: a slice of their weights takes three quarters of a megabyte of the

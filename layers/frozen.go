@@ -2,7 +2,6 @@ package layers
 
 import (
 	"github.com/equivcnp/equivcnp/internal/depthwise"
-	"github.com/equivcnp/equivcnp/internal/frozen"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/spectral"
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
@@ -13,9 +12,29 @@ import (
 // What is written of a plan is what takes time to compute: the pairs in their order, and weights. The rest is made anew from them and
 // from the layers. Whatever is read is checked before a kernel trusts it, since a checksum says nothing about who wrote a file.
 
+// Archive is a file of a plan that is being written or read. Its parts follow each other in the order in which they are
+// named, and what is written and what is read is said by the same calls. Package cnp has such files.
+type Archive interface {
+	// Reading reports whether the archive is read. Otherwise it is written.
+	Reading() bool
+	// Err returns the first error so far. After an error nothing is read or written.
+	Err() error
+	// Fail makes the archive fail for a reason that its reader has found.
+	Fail(format string, args ...any)
+	// Left returns how many bytes can still be read.
+	Left() int
+	// Int writes *v or reads it.
+	Int(v *int)
+	// Bools writes *v or reads it.
+	Bools(v *[]bool)
+	// Array writes the slice that v points to or sets it to what was written: of float32, float64, int, int32 or uint16.
+	// What is read is part of the archive, and must not be written to.
+	Array(v any)
+}
+
 // Freeze writes an arrangement of that many rows to f or, if f is being read, returns the one that was written; a is
 // not looked at then. What is wrong with a file is f's error.
-func Freeze[T Float](f *frozen.File, a *Arrangement[T], rows int) *Arrangement[T] {
+func Freeze[T Float](f Archive, a *Arrangement[T], rows int) *Arrangement[T] {
 	algorithm, windows, grid := NoDepthwise, windowed[T]{}, spectral.Grid{}
 	offsets, index, pose := []int(nil), []int32(nil), []int32(nil) // empty where they follow from the grid
 	if f.Reading() {
@@ -49,12 +68,12 @@ func Freeze[T Float](f *frozen.File, a *Arrangement[T], rows int) *Arrangement[T
 	f.Int(&a.dim)
 	f.Int(&a.poses)
 	f.Int(&a.across)
-	frozen.Array(f, &offsets)
-	frozen.Array(f, &index)
-	frozen.Array(f, &pose)
-	frozen.Array(f, &a.table)
-	frozen.Array(f, &windows.pose)
-	frozen.Array(f, &windows.row)
+	f.Array(&offsets)
+	f.Array(&index)
+	f.Array(&pose)
+	f.Array(&a.table)
+	f.Array(&windows.pose)
+	f.Array(&windows.row)
 	freezeAlgorithm(f, &algorithm)
 	a.freezeTiles(f)
 	freezeGrid(f, &grid)
@@ -90,7 +109,7 @@ func Freeze[T Float](f *frozen.File, a *Arrangement[T], rows int) *Arrangement[T
 // algorithmCodes are the numbers of algorithms in files.
 var algorithmCodes = []Algorithm{NoDepthwise, Direct, Transforms}
 
-func freezeAlgorithm(f *frozen.File, algorithm *Algorithm) {
+func freezeAlgorithm(f Archive, algorithm *Algorithm) {
 	code := 0
 	for i, a := range algorithmCodes {
 		if a == *algorithm {
@@ -105,7 +124,7 @@ func freezeAlgorithm(f *frozen.File, algorithm *Algorithm) {
 	*algorithm = algorithmCodes[code]
 }
 
-func (a *Arrangement[T]) freezeTiles(f *frozen.File) {
+func (a *Arrangement[T]) freezeTiles(f Archive) {
 	f.Bools(&a.same)
 	n := len(a.tiles)
 	f.Int(&n)
@@ -123,9 +142,9 @@ func (a *Arrangement[T]) freezeTiles(f *frozen.File) {
 		}
 		f.Int(&t.lo)
 		f.Int(&t.hi)
-		frozen.Array(f, &t.poses)
-		frozen.Array(f, &t.table)
-		frozen.Array(f, &t.code)
+		f.Array(&t.poses)
+		f.Array(&t.table)
+		f.Array(&t.code)
 	}
 	f.Int(&a.slice)
 	if a.slice != buffers.SliceWidth && a.slice != depthwise.OrbitChannels && len(a.tiles) > 0 {
@@ -134,14 +153,14 @@ func (a *Arrangement[T]) freezeTiles(f *frozen.File) {
 	a.measure()
 }
 
-func freezeGrid(f *frozen.File, g *spectral.Grid) {
+func freezeGrid(f Archive, g *spectral.Grid) {
 	f.Int(&g.H)
 	f.Int(&g.W)
 	steps := make([]int32, 0, 3*len(g.Steps))
 	for _, s := range g.Steps {
 		steps = append(steps, int32(s.DY), int32(s.DX), s.Pose)
 	}
-	frozen.Array(f, &steps)
+	f.Array(&steps)
 	if f.Reading() {
 		g.Steps = nil
 		for ; len(steps) >= 3; steps = steps[3:] {
@@ -175,7 +194,7 @@ func within(x []int32, n int) bool {
 }
 
 // checkPairs checks what was read; g is the grid, if there is any, and derived says that the pairs are the grid's.
-func (a *Arrangement[T]) checkPairs(f *frozen.File, g *spectral.Grid, derived bool) {
+func (a *Arrangement[T]) checkPairs(f Archive, g *spectral.Grid, derived bool) {
 	if a.dim < 0 || a.dim > 1<<10 || a.poses < 0 || len(a.offsets) != a.Rows+1 || len(a.index) != len(a.pose) || a.offsets[0] != 0 ||
 		a.offsets[a.Rows] != len(a.index) && !derived || derived && len(a.index) > 0 {
 		f.Fail("%d rows with %d offsets, and %d and %d pairs", a.Rows, len(a.offsets), len(a.index), len(a.pose))
@@ -221,7 +240,7 @@ func (a *Arrangement[T]) checkPairs(f *frozen.File, g *spectral.Grid, derived bo
 }
 
 // thaw prepares what was read for depthwise convolutions.
-func (a *Arrangement[T]) thaw(f *frozen.File, algorithm Algorithm, g *spectral.Grid) {
+func (a *Arrangement[T]) thaw(f Archive, algorithm Algorithm, g *spectral.Grid) {
 	defer func() {
 		if r := recover(); r != nil { // the checks of those who make plans
 			f.Fail("%v", r)

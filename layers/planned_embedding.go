@@ -3,7 +3,6 @@ package layers
 import (
 	"context"
 
-	"github.com/equivcnp/equivcnp/internal/frozen"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/spectral"
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
@@ -175,4 +174,4 @@ func (l *PlannedEmbedding[T]) means(sum, f []T, weights *tileWeights[T], lo, hi 
 }
 
 // Freeze writes what the layer stores, for Storage.File.
-func (l *PlannedEmbedding[T]) Freeze(f *frozen.File) { l.weights.freeze(f, l.a) }
+func (l *PlannedEmbedding[T]) Freeze(f Archive) { l.weights.freeze(f, l.a) }

@@ -1,17 +1,18 @@
 package layers
 
 import (
-	"github.com/equivcnp/equivcnp/internal/frozen"
+	"unsafe"
+
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/layers/internal/nodal"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
 // freeze writes the weights, or reads those of a plan for that arrangement.
-func (p *poseWeights[T]) freeze(f *frozen.File, a *Arrangement[T]) {
-	frozen.Array(f, &p.table)
-	frozen.Array(f, &p.half)
-	frozen.Array(f, &p.starts)
+func (p *poseWeights[T]) freeze(f Archive, a *Arrangement[T]) {
+	f.Array(&p.table)
+	f.Array((*[]uint16)(unsafe.Pointer(&p.half))) // BF16 is one
+	f.Array(&p.starts)
 	if !f.Reading() || f.Err() != nil {
 		return
 	}
@@ -55,7 +56,7 @@ func (p *poseWeights[T]) freeze(f *frozen.File, a *Arrangement[T]) {
 
 // compare computes the weights of one pose again: a program that computes other weights, or stores them in another
 // order, must not use these.
-func (p *poseWeights[T]) compare(f *frozen.File, a *Arrangement[T]) {
+func (p *poseWeights[T]) compare(f Archive, a *Arrangement[T]) {
 	var w workspace[T]
 	out := p.net.out()
 	want := make([]T, out)

@@ -3,7 +3,6 @@ package layers
 import (
 	"context"
 
-	"github.com/equivcnp/equivcnp/internal/frozen"
 	"github.com/equivcnp/equivcnp/internal/spectral"
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/layers/internal/check"
@@ -164,12 +163,12 @@ func (l *PlannedSeparable[T]) slabRows(s *pass[T], w *workspace[T], weights *til
 }
 
 // Freeze writes what the layer stores, for Storage.File.
-func (l *PlannedSeparable[T]) Freeze(f *frozen.File) {
+func (l *PlannedSeparable[T]) Freeze(f Archive) {
 	l.weights.freeze(f, l.a)
 	l.freezeTransforms(f)
 }
 
-func (l *PlannedSeparable[T]) freezeTransforms(f *frozen.File) {
+func (l *PlannedSeparable[T]) freezeTransforms(f Archive) {
 	if l.a.transforms == nil {
 		return
 	}
@@ -177,7 +176,7 @@ func (l *PlannedSeparable[T]) freezeTransforms(f *frozen.File) {
 	if !f.Reading() {
 		weights = l.transforms.Weights()
 	}
-	frozen.Array(f, &weights)
+	f.Array(&weights)
 	if !f.Reading() || f.Err() != nil {
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"github.com/equivcnp/equivcnp/internal/bf16"
 	"github.com/equivcnp/equivcnp/internal/bicubic"
 	"github.com/equivcnp/equivcnp/internal/depthwise"
-	"github.com/equivcnp/equivcnp/internal/frozen"
 	"github.com/equivcnp/equivcnp/internal/hugepage"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
@@ -27,7 +26,7 @@ type Storage struct {
 	BF16Dense bool
 	// File, if not nil, has what Freeze wrote of a plan of the same layer; nothing is computed then, and Share and BF16
 	// are the file's. What is wrong with it is the file's error, and the layer must not be used then.
-	File *frozen.File
+	File Archive
 	// Stop, if not nil, is called before every tile. Once it returns true, the remaining weights are not computed, and the layer
 	// must not be used.
 	Stop func() bool
@@ -81,8 +80,8 @@ type poseWeights[T Float] struct {
 	table  []T
 	half   []simd.BF16
 	starts []int
-	dots   bool         // half holds the weights of groups of fours in the order of depthwise.Dots
-	file   *frozen.File // that they are part of, if they were read; it must stay reachable
+	dots   bool    // half holds the weights of groups of fours in the order of depthwise.Dots
+	file   Archive // that they are part of, if they were read; it must stay reachable
 }
 
 // newPoseWeights computes what is to be stored. A flat arrangement always stores its few weights, in full precision.

@@ -168,6 +168,25 @@ func Array[E Number](f *File, v *[]E) {
 	}
 }
 
+// Array is the function of that name for a pointer to a slice, of whatever type it is; it panics on types that files do
+// not keep.
+func (f *File) Array(v any) {
+	switch v := v.(type) {
+	case *[]float32:
+		Array(f, v)
+	case *[]float64:
+		Array(f, v)
+	case *[]int:
+		Array(f, v)
+	case *[]int32:
+		Array(f, v)
+	case *[]uint16:
+		Array(f, v)
+	default:
+		panic(fmt.Sprintf("frozen: Array: %T is no slice of numbers that files keep", v))
+	}
+}
+
 // Create writes a file by calling write, and gives it its name at the end. An error names the file.
 func Create(path string, version uint32, key Key, write func(*File)) (err error) {
 	if write == nil {
