@@ -132,7 +132,13 @@ func TestSpecialFunctions(t *testing.T) {
 		u := bigAdd(bigf(1), bigf(v))
 		return bigLog(u)
 	})
-	y := make([]float64, n)
+}
+
+// TestPowF64 compares with big.Float, and on special values with math.Pow.
+func TestPowF64(t *testing.T) {
+	rng := testkit.Rand(190)
+	const n = 200
+	x, y, got := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i := range x {
 		x[i] = math.Exp(spread(rng, 300))
 		if i%3 == 0 {

@@ -73,21 +73,7 @@ func FuzzOrbits(f *testing.F) {
 				}
 			}
 			OrbitsGradF32(dw, d, x, p, rows*n, stride, images)
-			clear(sums)
-			clear(bounds)
-			clear(terms)
-			for i := range rows {
-				for k := h.Offsets[i] - 3; k < h.Offsets[i+1]-3; k++ {
-					q := int(h.Pose[k])
-					terms[q] += images
-					for b := range images {
-						for j := range n {
-							v := float64(x[b*stride+int(h.Index[k])*n+j]) * float64(d[(b*rows+i)*n+j])
-							sums[q*n+j], bounds[q*n+j] = sums[q*n+j]+v, bounds[q*n+j]+math.Abs(v)
-						}
-					}
-				}
-			}
+			h.gradient(sums, bounds, terms, d, x, stride, images)
 			for k, v := range dw {
 				v, size := float64(v), bounds[k]
 				if finite := size-size == 0; !finite && v-v == 0 || finite && size < math.MaxFloat32/2 &&
@@ -97,4 +83,26 @@ func FuzzOrbits(f *testing.F) {
 			}
 		}
 	})
+}
+
+// gradient sets sums to the gradient to the weights of so many images, bounds to the sums of the terms' magnitudes, and
+// terms to the number of terms of each pose.
+func (h *orbitHood) gradient(sums, bounds []float64, terms []int, d, x []float32, stride, images int) {
+	const n = OrbitChannels
+	rows := len(h.same)
+	clear(sums)
+	clear(bounds)
+	clear(terms)
+	for i := range rows {
+		for k := h.Offsets[i] - 3; k < h.Offsets[i+1]-3; k++ {
+			q := int(h.Pose[k])
+			terms[q] += images
+			for b := range images {
+				for j := range n {
+					v := float64(x[b*stride+int(h.Index[k])*n+j]) * float64(d[(b*rows+i)*n+j])
+					sums[q*n+j], bounds[q*n+j] = sums[q*n+j]+v, bounds[q*n+j]+math.Abs(v)
+				}
+			}
+		}
+	}
 }
