@@ -146,7 +146,8 @@ func (b *bench) wholeTable() {
 	got, err := os.ReadFile(b.path("whole.csv"))
 	require.NoError(t, err)
 	require.Equal(t, string(want), string(got))
-	out := b.ok("eval", "--model", "@m.safetensors", "--csv", "@long.csv", "--x", "day", "--y", "y", "--tasks", "1", "--equivariance-tasks", "0")
+	out := b.ok("eval", "--model", "@m.safetensors", "--csv", "@long.csv", "--x", "day", "--y", "y", "--tasks", "1",
+		"--equivariance-tasks", "0")
 	require.NotContains(t, out, "NaN")
 	b.fails(1, "windows", "sample", "--model", "@m.safetensors", "--csv", "@long.csv", "--x", "day", "--y", "y", "--targets", "@at.csv",
 		"--samples", "2", "--out", "@drawn.csv")
