@@ -34,7 +34,8 @@ func TestDimensions(t *testing.T) {
 				b.XTarget = append(b.XTarget, float64(i%5)/3)
 			}
 			body, err := json.Marshal(map[string]any{"inputs": []any{tensorJSON("x_context", "FP64", []int{1, 3, c.DimX}, b.XContext),
-				tensorJSON("y_context", "FP32", []int{1, 3, 1}, b.YContext), tensorJSON("x_target", "FP64", []int{1, 2, c.DimX}, b.XTarget)},
+				tensorJSON("y_context", "FP32", []int{1, 3, 1}, b.YContext),
+				tensorJSON("x_target", "FP64", []int{1, 2, c.DimX}, b.XTarget)},
 				"parameters": map[string]any{"standardise": false}})
 			require.NoError(t, err)
 			w := do(s, "POST", "/v2/models/m/infer", nil, body)
