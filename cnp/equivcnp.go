@@ -17,32 +17,6 @@ type EquivCNP[T Float] struct {
 	engine curveEngine[T]
 }
 
-// curveParts are what an EquivCNP has, whatever its engine.
-type curveParts[T Float] struct {
-	cfg   Config // of the network; on the sphere its points are unit vectors, whatever the model's
-	outer Config // the model's
-	group group.Group
-
-	encoder setConv[T]
-	aux     *auxNet[T] // of the targets' auxiliary inputs
-	head    head[T]
-}
-
-// curveEngine computes features from encoded data, and what the head reads from them. Batches have been checked (Batch.check), and
-// are as the network needs them (placed, joined).
-type curveEngine[T Float] interface {
-	// params lists the parameters behind those of the encoder.
-	params() []layers.Param[T]
-	// predict predicts a batch with targets.
-	predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error)
-	// differentiate is predict, ready for a backward pass; the batch may be empty.
-	differentiate(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error)
-	// elsewhere reports why no plan has points of such a shape; nil where it has.
-	elsewhere(s Shape) error
-	// compile packs the network with its current parameters, for points in an interval.
-	compile(lo, hi float64) (curveProgram[T], error)
-}
-
 func newEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*EquivCNP[T], error) {
 	outer := c
 	if c.OnSphere() {
@@ -78,11 +52,6 @@ func (m *EquivCNP[T]) Config() Config { return m.outer }
 
 // State lists the parameters under the authors' names.
 func (m *EquivCNP[T]) State() []layers.Param[T] { return m.state(m.engine) }
-
-// state lists the parameters of a model with that engine.
-func (p *curveParts[T]) state(e curveEngine[T]) []layers.Param[T] {
-	return append(append(append(p.encoder.psi.Params("psi."), e.params()...), p.aux.params()...), p.head.params()...)
-}
 
 func (m *EquivCNP[T]) lieGroup() group.Group { return m.group }
 

@@ -21,16 +21,6 @@ type CurvePlan[T Float] struct {
 	outer   Config // the model's
 }
 
-// curveProgram is an engine, packed. It is immutable.
-type curveProgram[T Float] interface {
-	// parts are the model's head and its network's configuration.
-	parts() (*plannedHead[T], *Config)
-	// anywhere reports whether points may lie outside the interval that it was compiled for.
-	anywhere() bool
-	// predict predicts a batch that has been checked and has targets.
-	predict(ctx context.Context, dst *Prediction[T], b *Batch[T]) error
-}
-
 // Plan compiles the model for tasks of a shape. Models with levels and those under PlacementContext take any shape of
 // curves, and their tasks may lie anywhere. Under PlacementBatch the shape is an interval, which the lattice spans with
 // the model's margin. Of models whose neighbourhoods are those of the tasks themselves there is no plan (ErrNoPlan).
