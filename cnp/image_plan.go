@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/image"
 	"github.com/equivcnp/equivcnp/internal/frozen"
 	"github.com/equivcnp/equivcnp/layers"
 )
@@ -35,7 +36,7 @@ type ImagePlan[T Float] struct {
 	most int          // images at a time
 	near struct {
 		sync.Mutex
-		patches []patch
+		patches []image.Patch
 	}
 	// turn is a semaphore with one place for every call that computes.
 	turn chan struct{}

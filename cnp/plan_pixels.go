@@ -2,9 +2,9 @@ package cnp
 
 import (
 	"context"
-	"math/bits"
 	"slices"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/image"
 	"github.com/equivcnp/equivcnp/layers"
 )
 
@@ -20,65 +20,15 @@ type pixelRun[T Float] struct {
 	im     *Images[T]
 	layers [][]T // features [images, rows, width]: the embedding, and what each convolution makes of it
 	// uses is the patch of pixels on which a pixel's last features depend, layer by layer, and used those that depend on an input.
-	uses, used []patch
-	stale      []pixelSet // of each layer
-	need       pixelSet
+	uses, used []image.Patch
+	stale      []image.Set // of each layer
+	need       image.Set
 
 	input    imageRun[T]
 	ws       layers.Workspace[T]
 	runs     []layers.RowRun
 	row      []T
 	computed int // rows so far, of all layers
-}
-
-// pixelSet is a set of the pixels of an image, row by row.
-type pixelSet struct {
-	h, w, words int
-	bits        []uint64
-}
-
-func newPixelSet(h, w int) pixelSet {
-	words := (w + 63) / 64
-	return pixelSet{h, w, words, make([]uint64, h*words)}
-}
-
-// add adds the patch around a pixel.
-func (s *pixelSet) add(pixel int, p patch) {
-	y, x := pixel/s.w, pixel%s.w
-	for k := range p.lo {
-		row := y + k - p.above
-		lo, hi := max(0, x+p.lo[k]), min(s.w-1, x+p.hi[k])
-		if row < 0 || row >= s.h || lo > hi {
-			continue
-		}
-		line := s.bits[row*s.words : (row+1)*s.words]
-		for j := lo / 64; j <= hi/64; j++ {
-			from, to := max(lo-64*j, 0), min(hi-64*j, 63)
-			line[j] |= ^uint64(0) << from & (^uint64(0) >> (63 - to))
-		}
-	}
-}
-
-// take removes from s what is in need as well, and appends it to dst as runs of pixels, counted row by row.
-func (s *pixelSet) take(dst []layers.RowRun, need *pixelSet) []layers.RowRun {
-	for i, w := range s.bits {
-		both := w & need.bits[i]
-		if both == 0 {
-			continue
-		}
-		s.bits[i] &^= both
-		base := i/s.words*s.w + i%s.words*64
-		for both != 0 {
-			lo := bits.TrailingZeros64(both)
-			n := bits.TrailingZeros64(^(both >> lo))
-			dst = append(dst, layers.RowRun{Lo: base + lo, Hi: base + lo + n})
-			if lo+n == 64 {
-				break
-			}
-			both &= ^uint64(0) << (lo + n)
-		}
-	}
-	return dst
 }
 
 // stepwise reports whether pixelRun can be used for images of that size.
@@ -97,7 +47,7 @@ func (p *ImagePlan[T]) transforms() bool {
 }
 
 // patches returns the pixels that a pixel's features depend on: first in the embedding, then in each convolution.
-func (p *ImagePlan[T]) patches(w int) []patch {
+func (p *ImagePlan[T]) patches(w int) []image.Patch {
 	p.near.Lock()
 	defer p.near.Unlock()
 	if p.near.patches != nil {
@@ -109,28 +59,25 @@ func (p *ImagePlan[T]) patches(w int) []patch {
 			pixel[p.row(i, l)] = int32(i)
 		}
 	}
-	known := map[*layers.Arrangement[T]]patch{}
-	of := func(a *layers.Arrangement[T]) patch {
+	known := map[*layers.Arrangement[T]]image.Patch{}
+	of := func(a *layers.Arrangement[T]) image.Patch {
 		if q, ok := known[a]; ok {
 			return q
 		}
 		h := p.n / w
-		q := patch{above: h - 1, lo: slices.Repeat([]int{w}, 2*h-1), hi: slices.Repeat([]int{-w}, 2*h-1)}
-		q.lo[q.above], q.hi[q.above] = 0, 0
+		q := image.Patch{Above: h - 1, Lo: slices.Repeat([]int{w}, 2*h-1), Hi: slices.Repeat([]int{-w}, 2*h-1)}
+		q.Lo[q.Above], q.Hi[q.Above] = 0, 0
 		for i := range a.Rows {
 			y, x := int(pixel[i])/w, int(pixel[i])%w
 			for _, j := range a.Row(i) {
-				k, dx := int(pixel[j])/w-y+q.above, int(pixel[j])%w-x
-				q.lo[k], q.hi[k] = min(q.lo[k], dx), max(q.hi[k], dx)
+				k, dx := int(pixel[j])/w-y+q.Above, int(pixel[j])%w-x
+				q.Lo[k], q.Hi[k] = min(q.Lo[k], dx), max(q.Hi[k], dx)
 			}
 		}
-		for q.above > 0 && q.lo[0] > q.hi[0] && q.lo[len(q.lo)-1] > q.hi[len(q.hi)-1] {
-			q.above, q.lo, q.hi = q.above-1, q.lo[1:len(q.lo)-1], q.hi[1:len(q.hi)-1]
-		}
-		known[a] = q
-		return q
+		known[a] = q.Trim()
+		return known[a]
 	}
-	out := []patch{of(p.embedding.Arrangement())}
+	out := []image.Patch{of(p.embedding.Arrangement())}
 	for _, c := range p.conv {
 		out = append(out, of(c.Arrangement()))
 	}
@@ -141,22 +88,20 @@ func (p *ImagePlan[T]) patches(w int) []patch {
 // newPixelRun takes images, which may change where their pixels become observed.
 func (p *ImagePlan[T]) newPixelRun(im *Images[T]) *pixelRun[T] {
 	width, near := p.cfg.Channels[0], p.patches(im.W)
-	r := &pixelRun[T]{plan: p, im: im, need: newPixelSet(im.H, im.W), row: make([]T, width)}
+	r := &pixelRun[T]{plan: p, im: im, need: image.NewSet(im.H, im.W), row: make([]T, width)}
 	n := len(near)
-	r.uses, r.used = make([]patch, n), make([]patch, n)
-	r.uses[n-1], r.used[0] = here, near[0].back()
+	r.uses, r.used = make([]image.Patch, n), make([]image.Patch, n)
+	r.uses[n-1], r.used[0] = image.Here, near[0].Back()
 	for i := n - 2; i >= 0; i-- {
-		r.uses[i] = r.uses[i+1].then(near[i+1])
+		r.uses[i] = r.uses[i+1].Then(near[i+1])
 	}
 	for i := 1; i < n; i++ {
-		r.used[i] = r.used[i-1].then(near[i].back())
+		r.used[i] = r.used[i-1].Then(near[i].Back())
 	}
 	for range near {
 		r.layers = append(r.layers, make([]T, im.B*p.rows*width))
-		all := newPixelSet(im.H, im.W)
-		for y := range im.H {
-			all.add(y*im.W, patch{lo: []int{0}, hi: []int{im.W - 1}})
-		}
+		all := image.NewSet(im.H, im.W)
+		all.Fill()
 		r.stale = append(r.stale, all)
 	}
 	r.input = imageRun[T]{plan: p, im: im, input: make([]T, im.B*p.rows*2*p.cfg.DimY*p.cfg.Multiplicity)}
@@ -172,13 +117,13 @@ func (r *pixelRun[T]) predict(ctx context.Context, pixels, news []int32) (*Predi
 			r.input.embedSome(0, b*p.n+int(at), b*p.n+int(at)+1)
 		}
 		for i := range r.stale {
-			r.stale[i].add(int(at), r.used[i])
+			r.stale[i].Add(int(at), r.used[i])
 		}
 	}
 	for i, dst := range r.layers {
-		clear(r.need.bits)
+		r.need.Clear()
 		for _, at := range pixels {
-			r.need.add(int(at), r.uses[i])
+			r.need.Add(int(at), r.uses[i])
 		}
 		runs := r.rows(&r.stale[i])
 		for _, run := range runs {
@@ -211,9 +156,9 @@ const stepRows = 64
 
 // rows returns the plan's rows of the needed pixels that are out of date, and takes them from those. Runs of rows are longer than those
 // of pixels, since rows beside those that are wanted come for nothing; they remain out of date if they were.
-func (r *pixelRun[T]) rows(stale *pixelSet) []layers.RowRun {
+func (r *pixelRun[T]) rows(stale *image.Set) []layers.RowRun {
 	p := r.plan
-	pixels := stale.take(r.runs[:0], &r.need)
+	pixels := stale.Take(r.runs[:0], &r.need)
 	runs, first := pixels, len(pixels)
 	for l := range p.k {
 		for i := range first {
