@@ -47,7 +47,7 @@ func checkSamples(o *SampleOptions, tasks, values int) error {
 	return o.Check(tasks)
 }
 
-// Joint is what the chain rule says of given values.
+// Joint holds what the chain rule says of given values.
 type Joint[T Float] struct {
 	// Prediction is that of each target, given the context and the targets before it; where a target does not count,
 	// zeros. It is laid out as a model's own.

@@ -11,7 +11,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/chain"
 )
 
-// CurvePredictor is what the chain rule needs of a model of curves, and what it can also be given instead: a process that knows its own
+// CurvePredictor has what the chain rule needs of a model of curves, and what it can also be given instead: a process that knows its own
 // predictions, for example. All values of a prediction need a standard deviation above 0.
 type CurvePredictor[T Float] interface {
 	// Predict returns mean and standard deviation [B, Nt, dy] at the targets of a batch, as a Regressor does.

@@ -11,7 +11,7 @@ import (
 	"github.com/equivcnp/equivcnp/layers"
 )
 
-// ImagePredictor is what the chain rule needs of a model of images.
+// ImagePredictor has what the chain rule needs of a model of images.
 type ImagePredictor[T Float] interface {
 	// Complete returns mean and standard deviation [B, C, H, W], as a Completer does.
 	Complete(ctx context.Context, im *Images[T]) (*Prediction[T], error)

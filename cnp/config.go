@@ -143,7 +143,7 @@ type Config struct {
 	// What is much longer than a curve's features blurs them away, and their gradient with them.
 	EncoderLength float64 `json:"encoder_length,omitempty"`
 
-	// DensityFloor is what the density of the context is increased by before the signal is divided by it; 0 is that of the authors' models,
+	// DensityFloor is added to the density of the context before the signal is divided by it; 0 is that of the authors' models,
 	// 1e-8, and 0.01 where there are Levels.
 	DensityFloor float64 `json:"density_floor,omitempty"`
 	// DensityCap is the greatest density of the context that an EquivCNP of curves tells from a greater one; 0 is none.
@@ -261,7 +261,7 @@ type Waves struct {
 	Fastest float64 `json:"fastest"`
 }
 
-// Views are how a model of images under Sim(2) looks at one, where Config names them. A network that is equivariant
+// Views say how a model of images under Sim(2) looks at one, where Config names them. A network that is equivariant
 // under translations sees the image as often as the model has lifts: turned by each of its angles, and at each of its
 // scales. Every view predicts one half of the observed pixels from the other, and the better it does, the more its
 // prediction of the image counts. So the network need know things upright and of one size only, and the model knows
@@ -273,9 +273,9 @@ type Views struct {
 	// them, in their logarithms.
 	Min float64 `json:"min"`
 	Max float64 `json:"max"`
-	// Cell is how many pixels of an image of things in their size in training a cell of the network's canvas is wide.
+	// Cell is the width of a cell of the network's canvas, in pixels of an image of things in their size in training.
 	Cell float64 `json:"cell"`
-	// Trust is how much a held-out pixel's log-likelihood counts in the weight of a view: less than 1, since
+	// Trust scales what a held-out pixel's log-likelihood counts in the weight of a view: less than 1, since
 	// neighbouring pixels say the same.
 	Trust float64 `json:"trust"`
 }

@@ -14,6 +14,6 @@ var (
 	ErrRange  = failure.ErrRange
 )
 
-// ErrNoPlan is what Model.Plan's error wraps where there can be no plan: for another kind of shape than the model's, or
+// ErrNoPlan is wrapped by Model.Plan's error where there can be no plan: for another kind of shape than the model's, or
 // where what a model computes differs from task to task.
 var ErrNoPlan = errors.New("there is no plan")

@@ -24,7 +24,7 @@ type Work struct {
 	// Context and Targets are the points of a curve, Span the length of the interval that they lie on, along each coordinate.
 	Context, Targets int
 	Span             float64
-	// Passes is how many batches are drawn at a time in training; 0 means one.
+	// Passes is the number of batches that are drawn at a time in training; 0 means one.
 	Passes int
 	// Train says that gradients are computed. Otherwise Weights is what a plan may store of convolution weights, in bytes.
 	Train   bool

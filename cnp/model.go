@@ -7,7 +7,7 @@ import (
 	"github.com/equivcnp/equivcnp/layers"
 )
 
-// Model is what every architecture offers. A Model is a Regressor or a Completer besides. Models are safe for
+// Model has the methods that every architecture offers. A Model is a Regressor or a Completer besides. Models are safe for
 // concurrent prediction as long as nobody changes their State.
 type Model[T Float] interface {
 	// Config returns the configuration that New builds the same architecture from.

@@ -19,7 +19,7 @@ import (
 	"github.com/equivcnp/equivcnp/layers"
 )
 
-// ErrPlanFile is what errors about the contents of a plan's file wrap: it is none, damaged, of another version of the
+// ErrPlanFile is wrapped by errors about the contents of a plan's file: it is none, damaged, of another version of the
 // program, or of another model, geometry, options or machine.
 var ErrPlanFile = frozen.ErrFile
 

@@ -10,7 +10,7 @@ import (
 // Plan is a model compiled for one shape. It is immutable, any number of goroutines may use it, and it keeps the
 // parameters that the model had when it was made, unless its PlanInfo says that it is Live.
 type Plan[T Float] interface {
-	// Shape is what it was made for. Predict refuses tasks of another shape, with ErrShape.
+	// Shape returns the shape that it was made for. Predict refuses tasks of another shape, with ErrShape.
 	Shape() Shape
 	// Info describes the plan.
 	Info() PlanInfo
@@ -48,13 +48,13 @@ type PlanOptions struct {
 	// Soft treats Memory as a wish: neighbourhoods and a call of 16 images may take more, up to MemoryLimit, and weights get what
 	// is left.
 	Soft bool
-	// Precision is what numbers may be rounded to; empty means that of the model's Options, or Float32.
+	// Precision says what numbers may be rounded to; empty means that of the model's Options, or Float32.
 	Precision Precision
 	// Plans is a folder that keeps plans, as Options.Plans says; empty means that of the model's Options, or none.
 	Plans string
-	// Algorithm is how depthwise convolutions are computed on a grid; empty chooses the faster one. Any other is one of float32.
+	// Algorithm says how depthwise convolutions are computed on a grid; empty chooses the faster one. Any other is one of float32.
 	Algorithm layers.Algorithm
-	// Concurrency is how many calls compute at the same time; the others wait, and run in the order in which they came. 0 means
+	// Concurrency is the number of calls that compute at the same time; the others wait, and run in the order in which they came. 0 means
 	// one call where weights pass through the caches in slices, because several calls would push each other's slices out, and
 	// otherwise as many as there are threads. Each takes the memory of a call (PlanInfo.CallBytes).
 	Concurrency int
@@ -69,7 +69,7 @@ type PlanInfo struct {
 	Pairs int  // of a residual layer
 	Poses int  // distinct ones among them
 	Flat  bool // one small table of weights serves all rows
-	// Algorithm is how the residual layers' depthwise convolutions are computed, in float32.
+	// Algorithm says how the residual layers' depthwise convolutions are computed, in float32.
 	Algorithm layers.Algorithm
 	// Precision is that of the residual layers' products and features: BFloat16 where PlanOptions allow it, and the
 	// plan and the CPU are suited; Float32 where only a part is rounded.
@@ -82,7 +82,7 @@ type PlanInfo struct {
 	Bytes       int64 // weights and neighbourhoods
 	CallBytes   int64 // what a call of 16 images needs beside them, without its input and output
 	Concurrency int   // calls that compute at the same time
-	// File is where the plan was read from or written to, empty if neither. FileErr is why it could not be written.
+	// File names where the plan was read from or written to, empty if neither. FileErr is why it could not be written.
 	File    string
 	FileErr error
 	// Multiply-adds of one image, and of computing the weights of one call (0 where all are kept).
@@ -92,7 +92,7 @@ type PlanInfo struct {
 	Interpolated bool
 }
 
-// Precision is how a plan computes.
+// Precision says how a plan computes.
 type Precision string
 
 // The precisions.
@@ -121,7 +121,7 @@ func (p Precision) check() error {
 	return fmt.Errorf("%w: precision %q is neither %q nor %q", ErrConfig, p, Float32, BFloat16)
 }
 
-// Options are how a model that was opened computes; see With.
+// Options say how a model that was opened computes; see With.
 type Options struct {
 	// Precision is that of Complete, and the default of PlanOptions; see [BFloat16]. Empty: Float32. The chain rule and
 	// rasters know Float32 alone: SampleImages and JointImages refuse a model of another.

@@ -232,7 +232,7 @@ func (r *RasterPlan[T]) height() int { return min(2*(2*r.most+r.batch)+r.batch, 
 // first is the column at which the band that begins with column x has its margin, or the raster's edge.
 func (r *RasterPlan[T]) first(x int) int { return max(0, min(x-r.margin, r.w-r.across)) }
 
-// Reach is how many lines above and below, and at most how many columns to each side, a prediction depends on.
+// Reach returns the number of lines above and below, and at most the number of columns to each side, that a prediction depends on.
 func (r *RasterPlan[T]) Reach() (lines, columns int) {
 	for _, n := range r.reach {
 		lines += n

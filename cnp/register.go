@@ -8,7 +8,7 @@ import (
 	"github.com/equivcnp/equivcnp/group"
 )
 
-// Maker is what the library has to know of an architecture: whatever else a front end asks, it asks the model.
+// Maker tells the library about an architecture: whatever else a front end asks, it asks the model.
 type Maker struct {
 	// Image says that the models complete images; the others regress.
 	Image bool

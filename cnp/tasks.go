@@ -19,7 +19,7 @@ type Batch[T Float] struct {
 	// AuxContext [B, Nc, da] and AuxTarget [B, Nt, da] are the auxiliary inputs of a model that has any (Config.Auxiliary), in its order.
 	// In the context NaN is one that is missing, under Config.ChannelDensity.
 	AuxContext, AuxTarget []T
-	// Ns is how many points each task has of the static fields of a model that has any (Config.Static): at XStatic [B,
+	// Ns is the number of points that each task has of the static fields of a model that has any (Config.Static): at XStatic [B,
 	// Ns, dx] their values are YStatic [B, Ns, ds], in the configuration's order, NaN where one is missing. A point
 	// without a value does not count, wherever it is: it is padding.
 	Ns      int
@@ -43,7 +43,7 @@ type Images[T Float] struct {
 	Mask       []bool // [B, H, W], true where the pixel is observed
 }
 
-// Tasks are what a plan predicts: Images or a Batch.
+// Tasks are the input of a plan: Images or a Batch.
 type Tasks[T Float] interface {
 	// Shape is that of the tasks.
 	Shape() Shape

@@ -121,7 +121,7 @@ func (m *ImageViews[T]) Config() Config { return m.cfg }
 // State lists the parameters, which are those of its network.
 func (m *ImageViews[T]) State() []layers.Param[T] { return m.base.State() }
 
-// Network is what sees the views, and what is trained: a model of images under translations that shares the parameters.
+// Network returns the model that sees the views, and is trained: a model of images under translations that shares the parameters.
 func (m *ImageViews[T]) Network() *ImageEquivCNP[T] { return m.base }
 
 // ViewsPlan is an ImageViews compiled for images of one size. It is immutable, safe for concurrent use, and keeps the

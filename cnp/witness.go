@@ -20,7 +20,7 @@ func (w *Witness) saw(context int) {
 	w.context = [2]int{min(w.context[0], context), max(w.context[1], context)}
 }
 
-// Trained is what the tasks looked like; nil if there were none.
+// Trained describes the tasks; nil if there were none.
 func (w *Witness) Trained() *Trained {
 	if w.tasks == 0 {
 		return nil

@@ -14,7 +14,7 @@ type Lifted struct {
 	K     int       // lifts per point
 	A     []float64 // [N·K, g] algebra coordinates
 	Q     []float64 // [N·K, orbit] orbit coordinates
-	// Across is how many points each row of a grid has, if the points are a grid's, row by row; 0: they are none.
+	// Across is the number of points in each row of a grid, if the points are a grid's, row by row; 0: they are none.
 	// LiftPoints cannot know it and leaves it 0. Neighbourhoods on a grid are found and used faster by whom it is told.
 	Across int
 }

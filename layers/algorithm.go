@@ -5,7 +5,8 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Algorithm is how depthwise convolutions in float32 are computed under a flat arrangement. Float64 and tiles know sums over pairs only.
+// Algorithm says how depthwise convolutions in float32 are computed under a flat arrangement. Float64 and tiles know
+// sums over pairs only.
 type Algorithm string
 
 // The algorithms.

@@ -219,8 +219,8 @@ func (a *Arrangement[T]) derive(g *spectral.Grid) {
 // Flat reports whether one table of weights serves all rows.
 func (a *Arrangement[T]) Flat() bool { return a.tiles == nil }
 
-// Evaluations is how many poses a WeightNet is evaluated for when nothing is stored: a pose counts once for each tile that needs
-// it.
+// Evaluations returns the number of poses that a WeightNet is evaluated for when nothing is stored: a pose counts once
+// for each tile that needs it.
 func (a *Arrangement[T]) Evaluations() int {
 	if a.Flat() {
 		return a.Poses()

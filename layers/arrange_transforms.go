@@ -45,7 +45,7 @@ func (a *Arrangement[T]) transform(t *spectral.Tiling) {
 	})
 }
 
-// Algorithm is how depthwise convolutions are computed.
+// Algorithm returns how depthwise convolutions are computed.
 func (a *Arrangement[T]) Algorithm() Algorithm {
 	switch {
 	case a.transforms != nil:

@@ -9,7 +9,7 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// BatchNormTape is what BatchNorm's Backward needs of a forward pass besides its input.
+// BatchNormTape holds what BatchNorm's Backward needs from a forward pass besides its input.
 type BatchNormTape[T Float] struct {
 	mean, inv []float64 // [c] mean and 1/√max(var, 1e-5); nil: rows were not changed
 	// total is the number of rows of one image that the statistics were taken over. It is 0 for running statistics, which are

@@ -223,7 +223,7 @@ type radius[T Float] struct {
 	R    []T     // [1], the buffer "r" of the authors' checkpoints
 	Fill float64 // wanted mean size of a neighbourhood as a fraction of all points
 	Rate float64 // step towards it; 0 keeps the radius
-	// Window is how much neighbours count; empty is WindowBox.
+	// Window weighs neighbours; empty is WindowBox.
 	Window Window
 }
 

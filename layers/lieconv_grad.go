@@ -7,7 +7,7 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// LieConvTape is what a LieConv's Backward needs of a forward pass.
+// LieConvTape holds what a LieConv's Backward needs from a forward pass.
 type LieConvTape[T Float] struct {
 	layer *LieConv[T]
 	pairs *Pairs[T]

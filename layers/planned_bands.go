@@ -73,7 +73,7 @@ func (a *Arrangement[T]) grid() *spectral.Grid {
 // Bytes is the memory of the weights.
 func (p *PlannedBlocks) Bytes() int64 { return p.net.Bytes() }
 
-// CallBytes is what a call for that many images needs beside their features.
+// CallBytes returns what a call for that many images needs beside their features.
 func (p *PlannedBlocks) CallBytes(images int) int64 { return p.net.WorkspaceBytes(images, workers()) }
 
 // Forward computes the blocks for features f [batch, rows, channels], in place. What f holds is not defined once ctx is done.

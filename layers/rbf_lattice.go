@@ -12,7 +12,7 @@ import (
 // Lattice is the points of a lattice, or of any grid: their coordinates along each axis. The last axis runs fastest.
 type Lattice [][]float64
 
-// Points is how many points there are.
+// Points returns the number of points.
 func (l Lattice) Points() int {
 	n := 1
 	for _, t := range l {

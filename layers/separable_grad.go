@@ -6,7 +6,7 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// DepthwiseLieConvTape is what a DepthwiseLieConv's Backward needs of a forward pass.
+// DepthwiseLieConvTape holds what a DepthwiseLieConv's Backward needs from a forward pass.
 type DepthwiseLieConvTape[T Float] struct {
 	layer *DepthwiseLieConv[T]
 	pairs *Pairs[T]
@@ -77,7 +77,7 @@ func (t *DepthwiseLieConvTape[T]) again(dst []T) {
 	t.packed = t.pairs.convolve(dst, t.f, t.net, t.win, t.batch, t.layer.Channels)
 }
 
-// SeparableLieConvTape is what a SeparableLieConv's Backward needs of a forward pass.
+// SeparableLieConvTape holds what a SeparableLieConv's Backward needs from a forward pass.
 type SeparableLieConvTape[T Float] struct {
 	layer     *SeparableLieConv[T]
 	depthwise *DepthwiseLieConvTape[T]
@@ -136,7 +136,7 @@ func (t *SeparableLieConvTape[T]) backward(df []T, g *Grads[T], dy func(lo, hi i
 	conv.backward(df, dmid, g)
 }
 
-// ResidualBlockTape is what a ResidualBlock's Backward needs of a forward pass.
+// ResidualBlockTape holds what a ResidualBlock's Backward needs from a forward pass.
 type ResidualBlockTape[T Float] struct {
 	conv [2]*SeparableLieConvTape[T]
 	h    []T // between the convolutions; nil after Backward, which computes it again if called again

@@ -147,7 +147,7 @@ type predictResult struct {
 	Inputs          []string `json:"inputs,omitempty"`
 	LogLikelihood   *number  `json:"log_likelihood,omitempty"`    // mean over the counted values
 	LogLikelihoodOf string   `json:"log_likelihood_of,omitempty"` // the tensor it belongs to
-	// LogLikelihoodValues is how many values those were.
+	// LogLikelihoodValues is the number of those values.
 	LogLikelihoodValues int    `json:"log_likelihood_values,omitempty"`
 	Seconds             number `json:"seconds"`
 	Out                 string `json:"out"`

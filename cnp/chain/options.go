@@ -9,12 +9,13 @@ import (
 // SampleOptions say what is drawn.
 type SampleOptions struct {
 	Chain
-	// Samples is how many of each task.
+	// Samples is the number of samples of each task.
 	Samples int
 	// Function draws functions instead of new observations: observations are drawn by the chain, and once all are there, the mean given
 	// them is the sample, in which the noise of single observations is averaged away.
 	Function bool
-	// Knots is how many of a task's targets the chain goes through where a function is drawn, which the others follow; 0 is all. The
+	// Knots is the number of a task's targets that the chain goes through where a function is drawn, which the others
+	// follow; 0 is all. The
 	// targets between the first and the last are taken evenly, from left to right. A model that was trained on some tens of context points
 	// knows nothing of the hundreds of them that a chain over as many targets ends with.
 	Knots int

@@ -14,7 +14,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/internal/failure"
 )
 
-// Float is what values are.
+// Float holds what values are.
 type Float interface{ float32 | float64 }
 
 // Order says in which order the chain rule goes through targets. A model's joint distribution depends on it, that of a process does not.
@@ -34,7 +34,7 @@ var Orders = []string{"random", string(OrderGiven), string(OrderLeftToRight)}
 // whatever else a batch holds changes nothing.
 type Chain struct {
 	Order Order
-	// Block is how many targets are predicted at a time, independently of each other; 0 is 1.
+	// Block is the number of targets that are predicted at a time, independently of each other; 0 is 1.
 	Block int
 	// Growth lets blocks grow: a block has as many targets as Growth times what is known before it, context and earlier
 	// blocks together, and at least Block. Where much is known the targets of a block tell each other little: a few

@@ -17,7 +17,7 @@ type Distribution[T Float] interface {
 	Means(to []T, i int)
 }
 
-// Predictor is what predicts the targets of a walk.
+// Predictor holds what predicts the targets of a walk.
 type Predictor[T Float, D Distribution[T]] interface {
 	// Predict predicts the targets of rows, width for each of them in the result: that of target k of row i begins with value
 	// (i·width + k)·dy. Where twins is not 0, rows are samples of their tasks, so many of each one after the other.

@@ -9,7 +9,7 @@ import (
 // ErrInput is wrapped by every error about what a belief or a choice is made of.
 var ErrInput = errors.New("design: input")
 
-// Goal is what measurements are to lower.
+// Goal names the quantity that measurements are to lower.
 type Goal string
 
 // The goals: the joint entropy of all targets, in nats, or the sum of the targets' variances, which is their expected squared error.
@@ -21,7 +21,7 @@ const (
 // Goals lists them.
 var Goals = []Goal{Entropy, Error}
 
-// Belief is what is known about candidates and targets together: their function is jointly normal, and a measurement adds noise.
+// Belief holds what is known about candidates and targets together: their function is jointly normal, and a measurement adds noise.
 type Belief struct {
 	candidates int
 	n          int       // candidates and targets

@@ -15,7 +15,7 @@ type Paired struct {
 	Error float64 `json:"error"`
 }
 
-// Comparison is what one of several predictors scores, and by how much that is more than the first one's on the same tasks.
+// Comparison holds what one of several predictors scores, and by how much that is more than the first one's on the same tasks.
 type Comparison struct {
 	Report        *Report `json:"report"`
 	LogLikelihood Paired  `json:"log_likelihood_difference"`

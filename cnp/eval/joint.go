@@ -129,13 +129,13 @@ type Estimate struct {
 	Error float64 `json:"standard_error"`
 }
 
-// JointReport is how well a density predicts whole tasks.
+// JointReport says how well a density predicts whole tasks.
 type JointReport struct {
 	Tasks int `json:"tasks"`
 	// LogLikelihood is that of a task's values together, divided by their number.
 	LogLikelihood Estimate `json:"log_likelihood"`
-	// KL is how far LogLikelihood stays behind that of the process which drew the tasks, and Diagonal what the best prediction that takes
-	// values to be independent stays behind; nil where nobody knows that.
+	// KL says how far LogLikelihood stays behind that of the process which drew the tasks, and Diagonal what the best
+	// prediction that takes values to be independent stays behind; nil where nobody knows that.
 	KL       *Estimate `json:"kl,omitempty"`
 	Diagonal *Estimate `json:"diagonal,omitempty"`
 	// NotFinite counts the tasks whose density is not a finite number; the other figures leave them out.

@@ -20,7 +20,7 @@ type Level struct {
 	Observed float64 `json:"observed"`
 }
 
-// Report is what a Meter found.
+// Report holds what a Meter found.
 type Report struct {
 	Tasks  int `json:"tasks"`
 	Values int `json:"values"`

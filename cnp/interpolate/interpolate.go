@@ -29,7 +29,7 @@ type Options struct {
 	DifferentUnits bool
 	// NoCheck leaves out the prediction of every value from the others, which corrects the standard deviations.
 	NoCheck bool
-	// Samples is how many samples are drawn by Seed: functions, or new observations with their noise.
+	// Samples is the number of samples that are drawn by Seed: functions, or new observations with their noise.
 	Samples  int
 	Function bool
 	Seed     uint64

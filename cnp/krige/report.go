@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Report is what a fit found out about itself: what each value of the context, or a part of a large one, would have
+// Report holds what a fit found out about itself: what each value of the context, or a part of a large one, would have
 // been predicted as from the others.
 type Report struct {
 	Values          int      `json:"values"`                // so many were predicted from the others

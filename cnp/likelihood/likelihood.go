@@ -38,7 +38,7 @@ type Gaussian interface {
 	Gaussian() // does nothing
 }
 
-// Stored is how many parameters of each value a prediction keeps in Params.
+// Stored returns the number of parameters of each value that a prediction keeps in Params.
 func Stored(l Family) int {
 	if _, ok := l.(Gaussian); ok {
 		return 0
@@ -81,7 +81,7 @@ type Joint interface {
 // methods, those of Family, are those of a single value, Parameters and Gradient of targets with one value only.
 type Target interface {
 	Family
-	// Values is how many a target has.
+	// Values returns the number of values of a target.
 	Values() int
 	// ParametersOf sets params [Values, Outputs] to the parameters of a target's values for the numbers raw.
 	ParametersOf(params, raw []float64)

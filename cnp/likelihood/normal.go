@@ -129,7 +129,7 @@ func (noisyNormal) Parts(p []float64) (function, noise float64) { return p[1], p
 
 func (l noisyNormal) under(o Objective) (Family, error) { return noisyNormal{l.spread, o}, nil }
 
-// Observed is what a normal value is after it was observed as y with a noise.
+// Observed returns mean and deviation of a normal value after it was observed as y with a noise.
 func Observed(mean, std, y, noise float64) (float64, float64) {
 	gain := std * std / (std*std + noise*noise)
 	return mean + gain*(y-mean), noise * math.Sqrt(gain)

@@ -9,11 +9,11 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/internal/failure"
 )
 
-// Options are what a family may have to know of the model that predicts by it.
+// Options describe the model that predicts by a family, as far as the family needs it.
 type Options struct {
 	// Spread makes the deviations of normal families.
 	Spread Spread
-	// Values is how many values a target has.
+	// Values is the number of values of a target.
 	Values int
 	// Architecture is the model's, for errors; Image reports whether it completes images.
 	Architecture string

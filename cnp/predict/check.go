@@ -36,9 +36,9 @@ type Score struct {
 	Coverage     float64 `json:"coverage"`      // share of values within the central 95 % interval
 }
 
-// Checked is what Check found.
+// Checked holds what Check found.
 type Checked struct {
-	// Values is how many values were held out, of Tasks tasks.
+	// Values is the number of values that were held out, of Tasks tasks.
 	Values int `json:"values"`
 	Tasks  int `json:"tasks"`
 	// Model is the model's score; Constant that of a normal distribution with mean and deviation of the other values,

@@ -34,10 +34,10 @@ type Prepared struct {
 	Shape []int
 	// Cautions are reasons not to trust the prediction, of what the model was trained on.
 	Cautions []string
-	// Scaled is how many tasks are brought into the range of the model's training. Of the Given context points of a task the
+	// Scaled is the number of tasks that are brought into the range of the model's training. Of the Given context points of a task the
 	// model sees averages, Seen of them, where they are denser than those of the training.
 	Scaled, Given, Seen int
-	// Parts is how many coarser images an image is completed as.
+	// Parts is the number of coarser images that an image is completed as.
 	Parts int
 	// Need is the memory that the work is estimated to need.
 	Need cnp.Need

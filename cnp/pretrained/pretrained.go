@@ -42,10 +42,10 @@ const (
 	KeyBFloat16      = "bfloat16"       // what speaks against cnp.BFloat16; of a model that is suited for it, nothing
 )
 
-// BFloat16Loss is how much log-likelihood per value a model that is suited for cnp.BFloat16 may lose by it.
+// BFloat16Loss bounds the log-likelihood per value that a model that is suited for cnp.BFloat16 may lose by it.
 const BFloat16Loss = 0.01
 
-// Info is what is known about a model.
+// Info holds what is known about a model.
 type Info struct {
 	Name   string
 	Config cnp.Config

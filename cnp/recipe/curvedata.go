@@ -36,7 +36,7 @@ type CurveData struct {
 	Columns
 	Set    *task.CurveSet `json:"-"`
 	Window Window
-	// Stdin is what the file name - stands for; nil: a file of that name.
+	// Stdin is read for the file name -; nil: a file of that name.
 	Stdin io.Reader `json:"-"`
 	// From and To are the interval of a Kernel's curves, Targets the number of places at which they are seen.
 	From, To float64

@@ -40,7 +40,7 @@ type Trained struct {
 	Last     *train.Score
 	// Notes are those of the plan and of the training.
 	Notes []string
-	// About is what the model's file says of its training.
+	// About holds what the model's file says of its training.
 	About map[string]string
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/train"
 )
 
-// Recipe is what [Curves] and [Images] have in common.
+// Recipe has the methods that [Curves] and [Images] share.
 type Recipe interface {
 	// Plan reads the data and settles what the recipe leaves open.
 	Plan(ctx context.Context) (*Plan, error)

@@ -6,7 +6,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/eval"
 )
 
-// Report is what a selection found.
+// Report holds what a selection found.
 type Report struct {
 	Source   string `json:"source"`
 	ScoredOn string `json:"scored_on,omitempty"`
@@ -27,7 +27,7 @@ type Report struct {
 	Notes         []string        `json:"notes"`
 }
 
-// Round is what a round found.
+// Round holds what a round found.
 type Round struct {
 	Steps      int         `json:"steps"`
 	Tasks      int         `json:"tasks"`

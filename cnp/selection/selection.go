@@ -93,7 +93,7 @@ func (c *Config) check() error {
 	return nil
 }
 
-// Manifest is what a folder keeps of its selection: one that differs in it is another selection.
+// Manifest holds what a folder keeps of its selection: one that differs in it is another selection.
 type Manifest struct {
 	Kind   string          `json:"kind"` // of tasks: regression or image
 	Recipe json.RawMessage `json:"recipe"`

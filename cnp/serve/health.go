@@ -37,7 +37,7 @@ func Health(ctx context.Context, address string, live, insecure bool) (string, e
 	return strings.TrimSpace(string(text)), nil
 }
 
-// HealthURL is where the server of an address says whether it is well. An address without a host is one of this machine.
+// HealthURL returns where the server of an address says whether it is well. An address without a host is one of this machine.
 func HealthURL(address string, live bool) (string, error) {
 	if !strings.Contains(address, "://") {
 		address = "http://" + address

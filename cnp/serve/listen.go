@@ -42,14 +42,15 @@ func SpareThreads(threads int) (undo func()) {
 type Limits struct {
 	Connections int // open at a time (10,000); others are closed at once
 	Header      int // bytes of a request's header (64 kB)
-	// HeaderTime is what a client has for a header (10 s), IdleTime how long a connection waits for the next request (5 minutes).
+	// HeaderTime bounds the time that a client has for a header (10 s), IdleTime how long a connection waits for the next
+	// request (5 minutes).
 	HeaderTime, IdleTime time.Duration
-	// Streams are how many requests an HTTP/2 connection has under way at a time (1000).
+	// Streams bounds the requests that an HTTP/2 connection has under way at a time (1000).
 	Streams int
 	// TLS, if not nil, is spoken instead of plain TCP.
 	TLS *tls.Config
-	// Linger is how long requests are still taken after the end was asked for, while readiness already says no, so that whoever sends them
-	// learns of it; Drain is how long those under way then have (30 s).
+	// Linger is the time for which requests are still taken after the end was asked for, while readiness already says no,
+	// so that whoever sends them learns of it; Drain is how long those under way then have (30 s).
 	Linger, Drain time.Duration
 }
 

@@ -25,7 +25,8 @@ type Options struct {
 	Precision          cnp.Precision // of weights that plans keep
 	// Plans is a folder in which plans are kept and found, by this server and others (cnp.Options.Plans); empty for none.
 	Plans string
-	// Batch is how many tasks or images go together at most (16), Slots how many batches compute at a time (1; each uses all threads).
+	// Batch is the largest number of tasks or images that go together (16), Slots the number of batches that compute at a
+	// time (1; each uses all threads).
 	Batch, Slots int
 	// Waiting bounds the tasks and images that wait (1024). Timeout is the time that a request has (30 s); a shorter one it may ask for.
 	Waiting int

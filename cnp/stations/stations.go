@@ -26,7 +26,7 @@ type Options struct {
 	// Out is the output, .csv or .tsv. While it is not complete, it is called .partial, and .progress beside it is the
 	// journal.
 	Out string
-	// Rows is how many targets are predicted at a time; 0 is 65,536.
+	// Rows is the number of targets that are predicted at a time; 0 is 65,536.
 	Rows int
 	// Outputs are the columns; none is mean and standard deviation.
 	Outputs   []string

@@ -28,7 +28,7 @@ type Columns struct {
 	// of fields; nil: the model's, or of a new model all but the inputs.
 	Static       string
 	StaticFields []string
-	// Decimal is what stands before the fraction of a number in tables of text, "." or ","; "": a point.
+	// Decimal is the character before the fraction of a number in tables of text, "." or ","; "": a point.
 	Decimal string
 }
 

@@ -37,7 +37,7 @@ type Task struct {
 	Observed, Asked *task.Rows
 	Static          *task.Field
 	Dx, Dy          int
-	// Incomplete is how many rows of Points lack outputs, and are left out.
+	// Incomplete is the number of rows of Points that lack outputs, and are left out.
 	Incomplete int
 	Batch      *cnp.Batch[float32]
 }

@@ -20,7 +20,7 @@ type TasksOptions struct {
 	Targets string
 	// Grid is a grid of places: NAME=FROM:TO:STEP or NAME=VALUE for every input.
 	Grid []string
-	// Stdin is what Targets "-" stands for.
+	// Stdin is read where Targets is "-".
 	Stdin io.Reader
 }
 

@@ -69,7 +69,8 @@ func (f *Field) Join(b *cnp.Batch[float32]) {
 	joinFields(b, slices.Repeat([]*Field{f}, b.B), len(f.X)/max(1, len(f.Y)/len(f.Names)), len(f.Names))
 }
 
-// Tasks is how many of some tasks go together, so that they have no more points of the field than one task may have.
+// Tasks returns the number of tasks that go together, of at most that many, so that they have no more points of the
+// field than one may have.
 func (f *Field) Tasks(most int) int {
 	if f == nil {
 		return most

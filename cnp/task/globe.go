@@ -18,7 +18,7 @@ import (
 // GlobeProcesses are the processes of GlobeSource.
 var GlobeProcesses = []string{"geodesic", "rbf"}
 
-// GlobePlaces are where the tasks of each of GlobeProcesses lie, the place of training first.
+// GlobePlaces names the places of the tasks of each of GlobeProcesses, that of training first.
 var GlobePlaces = map[string][]string{
 	"geodesic": {"unturned", "turned by (60, 30, 0)", "turned by (60, 30, 20)"},
 	"rbf":      {"[-2, 2]²", "[8, 12]²", "[-4, 4]²"},

@@ -16,7 +16,7 @@ type Benchmark[T cnp.Float] interface {
 	Validate() error
 }
 
-// BenchmarkOptions are what the benchmarks that have several forms are told.
+// BenchmarkOptions choose among the forms of a benchmark.
 type BenchmarkOptions struct {
 	// Dx is the number of coordinates, Region one of BenchmarkRegions (empty: the first); see BenchmarkSource for Chain and Slow.
 	Dx     int

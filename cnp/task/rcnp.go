@@ -27,7 +27,7 @@ import (
 // up to 30, with 100·Dx targets.
 type RCNPSource[T cnp.Float] struct {
 	Process string // one of BenchmarkProcesses
-	// Region is where points lie: "int" or empty, all on [-2, 2] along every coordinate; "ooid", all on [2, 6].
+	// Region says where points lie: "int" or empty, all on [-2, 2] along every coordinate; "ooid", all on [2, 6].
 	Region string
 	Dx     int
 	// Chain adds the targets but one to the most context points, as BenchmarkSource's does.

@@ -8,7 +8,7 @@ import (
 
 // Sized is a Source that says how large its batches are, without drawing one.
 type Sized interface {
-	// Work is what a batch of n tasks asks of a model.
+	// Work returns what a batch of n tasks asks of a model.
 	Work(n int) cnp.Work
 }
 

@@ -19,7 +19,7 @@ type Curves struct {
 type Images struct {
 	Batch cnp.Images[float32]
 	Truth []float32 // [B, C, H, W], NaN where a value is missing; nil where the file has no y_target
-	// Missing is how many pixels lack a value that would be observed otherwise: in image one of their channels is NaN.
+	// Missing is the number of pixels that lack a value that would be observed otherwise: in image one of their channels is NaN.
 	Missing int
 }
 

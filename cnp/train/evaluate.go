@@ -10,7 +10,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/task"
 )
 
-// Score is how well a model predicts a set of tasks.
+// Score says how well a model predicts a set of tasks.
 type Score struct {
 	Tasks int `json:"tasks"`
 	// LogLikelihood is the mean over tasks of a task's log-likelihood per value, Std its standard deviation over tasks.

@@ -20,7 +20,7 @@ var (
 	ErrInterrupted = errors.New("training was interrupted")
 )
 
-// Options are where a run reads and writes. The zero value does neither.
+// Options say where a run reads and writes. The zero value does neither.
 type Options[T cnp.Float] struct {
 	// Test is the source of the tasks that the model is scored on; nil: the training tasks' source, under another seed.
 	Test task.Source[T]
@@ -30,7 +30,7 @@ type Options[T cnp.Float] struct {
 	Report func(Record)
 }
 
-// Record is what is known after some steps.
+// Record holds what is known after some steps.
 type Record struct {
 	Step  int `json:"step"` // steps done
 	Steps int `json:"steps"`

@@ -22,7 +22,7 @@ type Schedule struct {
 	Warmup int `json:"warmup,omitempty"`
 	// Steps is the whole number of steps under Cosine, warm-up included, and the length of a stair under StepDown.
 	Steps int `json:"steps,omitempty"`
-	// Factor is where Cosine ends, and what StepDown multiplies by after each stair.
+	// Factor is the factor at which Cosine ends, and by which StepDown multiplies after each stair.
 	Factor float64 `json:"factor,omitempty"`
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 )
 
-// Description is what a model file holds.
+// Description describes a model file.
 type Description struct {
 	Path     string            `json:"path"`
 	Format   Format            `json:"format"`

@@ -37,7 +37,7 @@ const (
 	pixelRows = 8
 	// tile is how many bfloat16 numbers a tile holds.
 	tile = 512
-	// Group is what the number of channels must be a multiple of.
+	// Group divides the number of channels.
 	Group = 32
 	// most bounds places within a plane and within rows of features, which kernels count in bytes by 32 bits.
 	most = 1 << 28
@@ -198,7 +198,7 @@ func (n *Network) Bytes() int64 {
 	return int64(bytes)
 }
 
-// Numbers is how many features an image has.
+// Numbers returns the number of features that an image has.
 func (n *Network) Numbers() int { return n.H * n.W * n.c }
 
 // together is how many images go through a layer at the same time: enough to keep the goroutines busy.
@@ -210,7 +210,7 @@ func (n *Network) pairs() int { return n.columns * n.blocks * n.blockPairs() }
 
 func (n *Network) blockPairs() int { return (n.c/2 + 1) * Group }
 
-// WorkspaceBytes is what a call takes for that many images.
+// WorkspaceBytes returns what a call takes for that many images.
 func (n *Network) WorkspaceBytes(images, workers int) int64 {
 	own := 2*n.bands()*tile + 4*(2*n.sums()+2*tile)
 	return int64(n.together(images, workers))*2*int64(2*n.c*n.plane+n.pairs()) + int64(workers*own)

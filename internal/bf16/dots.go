@@ -43,7 +43,7 @@ func PackDots(b []float32, ldb, k, n int) *Dots {
 	return p
 }
 
-// DotsRows is how many rows A must have for a product of m rows.
+// DotsRows returns the number of rows that A must have for a product of m rows.
 func DotsRows(m int) int { return (m + dotsRows - 1) / dotsRows * dotsRows }
 
 // HaveDots reports whether the CPU adds up products of pairs of bfloat16 numbers at the current level.

@@ -60,7 +60,7 @@ func PackTiles(b []float32, ldb, k, n, parts int) *Tiles {
 	return p
 }
 
-// Space is how many elements of scratch memory a product with such a matrix needs.
+// Space returns the number of elements that of scratch memory a product with such a matrix needs.
 func (b *Tiles) Space() int {
 	if b.tiles == nil {
 		return 0

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Result is what a command prints: lines for people, in this order, or one JSON object.
+// Result holds what a command prints: lines for people, in this order, or one JSON object.
 type Result struct {
 	Lines [][2]string
 	Notes []string

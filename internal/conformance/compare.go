@@ -16,7 +16,7 @@ import (
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
-// Difference is how far the numbers of a tensor are from the expected ones.
+// Difference says how far the numbers of a tensor are from the expected ones.
 type Difference struct {
 	Model, Tensor string
 	// Largest is the largest of |number - expected| / (1 + |expected|) over numbers that count; Tolerance is what it may be.

@@ -8,7 +8,7 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// OrbitChannels is how many channels OrbitsF32 computes.
+// OrbitChannels is the number of channels that OrbitsF32 computes.
 const OrbitChannels = poseLanes
 
 // Orbits is a neighbourhood in which rows come in fours with the same poses, as a point and its copies under
@@ -105,8 +105,8 @@ func NewOrbits(code []int32, offsets []int, index, pose []int32, same []bool, po
 		}
 		if hi > lo {
 			a, b := offsets[lo]-offsets[0], offsets[hi]-offsets[0]
-			p.rest = append(p.rest, orbitRest{lo, simd.NewDepthwiseRows(offsets[lo:hi+1], index[a:b], pose[a:b], same[lo:hi], points, poses),
-				offsets[lo : hi+1], index[a:b], pose[a:b]})
+			rows := simd.NewDepthwiseRows(offsets[lo:hi+1], index[a:b], pose[a:b], same[lo:hi], points, poses)
+			p.rest = append(p.rest, orbitRest{lo, rows, offsets[lo : hi+1], index[a:b], pose[a:b]})
 			lo = hi
 		}
 	}
@@ -190,7 +190,7 @@ func OrbitsBatchF32(out, f, w []float32, p *Orbits, fstride, images int) {
 	p.images(out, f, w, fstride, images)
 }
 
-// OrbitImages is how many images OrbitsBatchF32 best takes in a call at the current level: 1 where several
+// OrbitImages returns the number of images that OrbitsBatchF32 best takes in a call at the current level: 1 where several
 // gain nothing over one by one.
 func OrbitImages() int { return orbitBatch() }
 

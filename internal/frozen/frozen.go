@@ -23,7 +23,7 @@ import (
 	"unsafe"
 )
 
-// ErrFile is what errors about a file's contents wrap: it is none of these files, damaged, too old or new, or made from something else.
+// ErrFile is wrapped by errors about a file's contents: it is none of these files, damaged, too old or new, or made from something else.
 var ErrFile = errors.New("not usable")
 
 // Key is a digest of what a file was made from.
@@ -72,7 +72,7 @@ func (f *File) Fail(format string, args ...any) {
 	}
 }
 
-// Left is how many bytes can still be read.
+// Left returns the number of bytes that can still be read.
 func (f *File) Left() int { return len(f.memory) - f.at }
 
 // Number is a type of which files hold arrays. Any bytes are one, other than of a bool: see Bools.

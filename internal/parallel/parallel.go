@@ -15,7 +15,7 @@ var limit atomic.Int32
 // processors answers others while it computes. No result depends on it.
 func SetLimit(n int) (before int) { return int(limit.Swap(int32(n))) }
 
-// Workers is how many goroutines a call uses at most.
+// Workers returns the largest number of goroutines that a call uses.
 func Workers() int {
 	if n := limit.Load(); n > 0 {
 		return int(n)

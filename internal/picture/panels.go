@@ -18,7 +18,7 @@ import (
 	"github.com/equivcnp/equivcnp/internal/raster"
 )
 
-// Completion is what is drawn of one completed image. All values are [C, H, W], the mask [H, W].
+// Completion holds what is drawn of one completed image. All values are [C, H, W], the mask [H, W].
 type Completion struct {
 	Truth     *raster.Image
 	Mask      []bool

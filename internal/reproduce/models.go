@@ -20,7 +20,7 @@ import (
 type Model struct {
 	Name   string // of the file without its extension, or of the shipped model
 	Config cnp.Config
-	// Tasks is what it was trained on, and Steps for how long, if its file says so.
+	// Tasks names what it was trained on, and Steps for how long, if its file says so.
 	Tasks, Steps string
 	Load         func() (cnp.Model[float32], error)
 }

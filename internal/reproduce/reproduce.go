@@ -125,7 +125,7 @@ type Config struct {
 	Progress func(done, total int)
 }
 
-// Result is what was made.
+// Result lists what was made.
 type Result struct {
 	Files []File
 	Notes []string

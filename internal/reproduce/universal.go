@@ -12,7 +12,7 @@ import (
 	"github.com/equivcnp/equivcnp/internal/words"
 )
 
-// UniversalRow is how interpolation without a model does on draws of the prior with some number of inputs.
+// UniversalRow says how interpolation without a model does on draws of the prior with some number of inputs.
 type UniversalRow struct {
 	Inputs   int          `json:"inputs"`
 	Tables   int          `json:"tables"`

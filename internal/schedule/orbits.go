@@ -8,7 +8,7 @@ import "slices"
 // is read of each point serves all of these, and what is read of a pose serves four rows. Poses then get numbers in the order in which
 // steps use them. A pose that two fours of a tile use gets a number for each; there are hardly any.
 
-// OrbitRows is how many fours a group has at most, and OrbitCopies how many rows a four.
+// OrbitRows is the number of fours that a group has at most, and OrbitCopies how many rows a four.
 const (
 	OrbitRows   = 6
 	OrbitCopies = 4

@@ -8,10 +8,10 @@ import (
 	"github.com/equivcnp/equivcnp/internal/reuse"
 )
 
-// Together is how many rows take steps together: as many as the kernels of planned convolutions sum at a time.
+// Together is the number of rows that take steps together: as many as the kernels of planned convolutions sum at a time.
 const Together = 8
 
-// Step is what rows that follow each other do together: the first takes point X, the next X+1, and so on, all with the same pose.
+// Step describes what rows that follow each other do together: the first takes point X, the next X+1, and so on, all with the same pose.
 type Step struct{ X, Pose int32 }
 
 // Ramp is steps of ever fewer rows, for k = First, First+1, .. with a pose each. In step k of a ramp up, row r of the group takes point

@@ -9,7 +9,7 @@ import "fmt"
 // every level on every machine gives the same bits, and as rounding is monotonic, a box is never farther from a point than
 // anything in the box.
 
-// Slack is how much longer than their result those destinations must be for which it is asked: results are stored by
+// Slack is the number of elements that a destination must have beyond its result where a function asks for it: results are stored by
 // whole vectors, and up to Slack elements behind the last one change.
 const Slack = 16
 

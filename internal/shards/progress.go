@@ -17,7 +17,7 @@ import (
 // whatever end. One process at a time has it open. Every line has the digest of itself and of those before it: what was
 // changed or cut off is not known any more, and neither is what follows.
 type Progress struct {
-	// Steps are what was recorded by a process before, for the same work; First is what Begin was given then.
+	// Steps were recorded by a process before, for the same work; First is what Begin was given then.
 	First json.RawMessage
 	Steps []json.RawMessage
 	file  *os.File

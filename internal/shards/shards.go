@@ -107,7 +107,7 @@ func (j *Job) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Outcome is what Run did.
+// Outcome reports what Run did.
 type Outcome struct {
 	Records []Record // of all items of the shard, in order; of failed ones only under SkipBad
 	Done    int      // computed now

@@ -34,7 +34,7 @@ func (g *Grid) Tiling() *Tiling {
 	return best
 }
 
-// Tiles is how many tiles a row has.
+// Tiles returns the number of tiles that a row has.
 func (t *Tiling) Tiles() int { return t.tiles }
 
 // Segment returns the tile of a point, and the first and last of its row's points that are in the tile, the last one exclusive.
@@ -44,7 +44,7 @@ func (t *Tiling) Segment(point int) (tile, lo, hi int) {
 	return tile, row + tile*t.width, row + min((tile+1)*t.width, t.W)
 }
 
-// Slabs is how many slabs that many channels have.
+// Slabs returns the number of slabs of that many channels.
 func Slabs(c int) int { return (c + lanes - 1) / lanes }
 
 // Channels returns the channels of a slab, of c in all.
@@ -80,7 +80,7 @@ func New(t *Tiling, w []float32, c int) *Plan {
 	return p
 }
 
-// Size is how many numbers a plan has.
+// Size returns the length of a plan.
 func (t *Tiling) Size(c int) int { return Slabs(c) * t.Lifts * t.Lifts * t.kernel() }
 
 // kernel is how many numbers a plan has of a slab and two lifts.
@@ -206,7 +206,7 @@ func (t *Tiling) pace(rows int) int {
 	return min(rows, most)
 }
 
-// WorkspaceBytes is what a workspace needs for bands of that many rows.
+// WorkspaceBytes returns what a workspace needs for bands of that many rows.
 func (t *Tiling) WorkspaceBytes(results int) int64 { return t.workspaceBytes(t.pace(results)) }
 
 // workspaceBytes is what a workspace needs for that many rows at a time.
@@ -225,7 +225,7 @@ func aligned(n int) []float32 {
 	return x[skip : skip+n : skip+n]
 }
 
-// Lines are where the lines of a slab stand among numbers: that of a lift of a point begins at X[(point-First)*Stride + lift*Lift].
+// Lines locate the lines of a slab among numbers: that of a lift of a point begins at X[(point-First)*Stride + lift*Lift].
 type Lines struct {
 	X                   []float32
 	First, Stride, Lift int

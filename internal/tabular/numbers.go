@@ -8,7 +8,7 @@ import (
 
 // Options say how the numbers of a text are written.
 type Options struct {
-	// Decimal is what stands before the fraction of a number: a point or a comma; 0 is a point, of which nobody said so.
+	// Decimal is the character before the fraction of a number: a point or a comma; 0 is a point.
 	Decimal rune
 	// Keys name columns whose cells tell rows apart by all their digits, besides one that is called task.
 	Keys []string
@@ -150,7 +150,7 @@ func (t *Table) SetExact(row, column int, text string) {
 	t.Exact[column][row] = text
 }
 
-// Key is what tells a cell from others where its value does not: its text, or the digits of a number of more than
+// Key tells a cell from others where its value does not: by its text, or the digits of a number of more than
 // float64 has. It is "" for other numbers.
 func (t *Table) Key(row, column int) string {
 	if text := t.Text(row, column); text != "" {

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// Element is what guarded slices may hold.
+// Element lists the types that guarded slices may hold.
 type Element interface {
 	~float32 | ~float64 | ~int32 | ~int | ~uint16 | ~byte
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Tape is what a Pyramid's Backward needs of the forward pass of several tasks.
+// Tape holds what a Pyramid's Backward needs of the forward pass of several tasks.
 type Tape[T layers.Float] struct {
 	net   *Planned[T]
 	runs  []*Run[T] // nil after Backward, and another one computes them again

@@ -66,8 +66,8 @@ type Config struct {
 	// In is the number of features that come in, Channels their number on every level, from the finest one on.
 	In       int
 	Channels []int
-	// Reach is how many steps of the finer lattice a convolution sees to each side, Blocks the number of residual blocks of a level on
-	// each way.
+	// Reach is the number of steps of the finer lattice a convolution sees to each side, Blocks the number of residual
+	// blocks of a level on each way.
 	Reach, Blocks int
 	Step          float64
 	// Lifts are the angles that features are kept for, each with so many Channels: 2 or 4 in the plane, 0 or 1 for none but translations.

@@ -2,7 +2,7 @@ package neon
 
 import "fmt"
 
-// Lanes is how an instruction divides a register: into four lanes of 32 bits or two of 64. Generators that write a kernel for both
+// Lanes says how an instruction divides a register: into four lanes of 32 bits or two of 64. Generators that write a kernel for both
 // types name the instruction and the lanes.
 type Lanes int
 

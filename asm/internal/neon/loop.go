@@ -9,7 +9,7 @@ type Loop struct {
 	// N holds the number of elements left, In and Out the addresses of the next ones. All are used up.
 	N       R
 	In, Out []R
-	// Unroll is how many vectors one turn of the main loop takes: 1 or an even number.
+	// Unroll is the number of vectors that one turn of the main loop takes: 1 or an even number.
 	Unroll int
 	// Whole says that N is a multiple of a vector's length.
 	Whole bool
@@ -124,7 +124,7 @@ func (f *Func) Counted(label string, work int, unit string, body func()) {
 	f.body.Write(turn.Bytes())
 }
 
-// PerUnit is how many instructions the loop written last by Counted takes for one unit of its work.
+// PerUnit returns the number of instructions that the loop written last by Counted takes for one unit of its work.
 func (f *Func) PerUnit() float64 { return f.each }
 
 // LoadFirst and StoreFirst are LoadPart and StorePart for either type; in float64 n can only be 1.

@@ -22,10 +22,10 @@ const Most = 8192
 
 // Options say what is chosen.
 type Options struct {
-	// Number is how many places are chosen, Goal what measuring there is to lower.
+	// Number is the number of places that are chosen, Goal what measuring there is to lower.
 	Number int
 	Goal   design.Goal
-	// Samples is how many joint samples the places are compared by, Seed theirs.
+	// Samples is the number of joint that samples the places are compared by, Seed theirs.
 	Samples int
 	Seed    uint64
 	// Noise is the standard deviation of a new measurement; 0 is what the data say.

@@ -25,7 +25,7 @@ var Kinds = []string{"dense", "sparse", "gap", "forecast", "given"}
 // Strong are the methods whose best one a tool is compared with.
 var Strong = []string{"fields", "gstat", "gp"}
 
-// Score is what one method achieved on one split. Densities are those of values over the context's standard deviation.
+// Score holds what one method achieved on one split. Densities are those of values over the context's standard deviation.
 type Score struct {
 	Kind  string  `json:"kind"`
 	LPD   float64 `json:"lpd"`

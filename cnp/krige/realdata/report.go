@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Summary is what rows add up to, a set and a kind of splits counted once.
+// Summary holds what rows add up to, a set and a kind of splits counted once.
 type Summary struct {
 	Rows           int     `json:"rows"`
 	Better         int     `json:"better"`            // rows on which the log density is above the best one of the strong methods

@@ -30,7 +30,7 @@ import (
 type Options struct {
 	HTTP  *http.Client // nil: http.DefaultTransport, without a limit of time but the context's
 	Token string       // a bearer token
-	// Retries is how often a request that a busy server refused is sent again, after the time that the server says.
+	// Retries bounds how often a request that a busy server refused is sent again, after the time that the server says.
 	Retries int
 }
 

@@ -118,7 +118,8 @@ func CopyRows[T simd.Float](dst []T, dstride int, src []T, sstride, c, rows int)
 	}
 }
 
-// SliceWidth is how many channels of a tiled arrangement's features are stored side by side. The rows of a tile gather from many
+// SliceWidth is the number of channels of a tiled arrangement's features that are stored side by side. The rows of a
+// tile gather from many
 // more points than the tile has, and have many weights; a slice of both stays in the second-level cache while all rows use it. Rows
 // that come in fours have slices of depthwise.OrbitChannels.
 const SliceWidth = 32

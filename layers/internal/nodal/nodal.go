@@ -27,7 +27,7 @@ const (
 	nodeSample = 256
 	// nodeHope is how much less than its power of the step says the error may become on a finer grid.
 	nodeHope = 4
-	// MulAdds is how many multiply-adds an interpolated weight takes: 16 along the rows of nodes, and 4 across.
+	// MulAdds is the number of multiply-adds that an interpolated weight takes: 16 along the rows of nodes, and 4 across.
 	MulAdds = 20
 	// PlaceBytes is the memory that the place of a pose takes: in a bicubic.Plan, and before.
 	PlaceBytes = 40 + 16
@@ -35,7 +35,7 @@ const (
 	nodePoses = 8
 )
 
-// Cells is how many cells each of the grids has along its longer side: every grid has a fifth of the error of the
+// Cells is the number of cells that each of the grids has along its longer side: every grid has a fifth of the error of the
 // one before. Networks of the shipped models need the first or the second.
 var Cells = [...]int{64, 96, 144}
 
@@ -115,7 +115,7 @@ type Grids [len(Cells)]struct {
 	among  *bicubic.Plan // and where they lie
 }
 
-// Places is where some poses lie between the nodes of each grid, found when it is first needed; twice, perhaps, by two goroutines.
+// Places locates some poses between the nodes of each grid, found when it is first needed; twice, perhaps, by two goroutines.
 type Places [len(Cells)]atomic.Pointer[bicubic.Plan]
 
 // Of returns where the poses of a table lie between the nodes of n.

@@ -45,7 +45,8 @@ func (p *Pairs) pause() {
 	}
 }
 
-// Bytes is how many bytes are live at a time while a table is made of poses of e numbers and hashed of the pairs are looked up:
+// Bytes returns the number of bytes that are live at a time while a table is made of poses of e numbers and hashed of
+// the pairs are looked up:
 // Offsets, Index and Pose; what is entered into hash tables; and the table of so many distinct poses, which is made before the
 // former is freed.
 func Bytes(rows, pairs, hashed, poses, e int) int64 {
