@@ -104,3 +104,19 @@ type Scaler struct {
 func (s Scaler) Identity() bool {
 	return !slices.ContainsFunc(slices.Concat(s.X, s.Y, s.Aux, s.Static), func(a Affine) bool { return a != identity })
 }
+
+// checkWindowSides reports sides that no window has.
+func checkWindowSides(sides []float64, coordinates int) error {
+	if sides == nil {
+		return nil
+	}
+	if len(sides) != coordinates {
+		return fmt.Errorf("a window of %d sides, the model has %d coordinates", len(sides), coordinates)
+	}
+	for d, length := range sides {
+		if !(length >= 0) || math.IsInf(length, 0) {
+			return fmt.Errorf("side %d of the window is %g", d, length)
+		}
+	}
+	return nil
+}

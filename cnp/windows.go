@@ -307,7 +307,8 @@ func (s standardised[T]) predictWindows(ctx context.Context, c *Config, b *Batch
 func outsidePieces[T Float](e *OutsideError, pieces []piece, b *Batch[T], dx int) *OutsideError {
 	own := &OutsideError{Where: e.Where + " in the model's units"}
 	add := func(target int) {
-		own.join(&OutsideError{Points: []OutsidePoint{{"x_target", target / b.Nt, target % b.Nt, slices.Clone(b.XTarget[target*dx:][:dx])}}})
+		own.join(&OutsideError{Points: []OutsidePoint{
+			{"x_target", target / b.Nt, target % b.Nt, slices.Clone(b.XTarget[target*dx:][:dx])}}})
 	}
 	for _, p := range e.Points {
 		one := pieces[p.Task]
@@ -329,20 +330,4 @@ func (p *Prediction[T]) put(at int, from *Prediction[T], k, n int) {
 	if w := len(from.Params) / max(1, len(from.Mean)); w > 0 && p.Params != nil {
 		copy(p.Params[at*w:(at+n)*w], from.Params[k*w:(k+n)*w])
 	}
-}
-
-// checkWindowSides reports sides that no window has.
-func checkWindowSides(sides []float64, coordinates int) error {
-	if sides == nil {
-		return nil
-	}
-	if len(sides) != coordinates {
-		return fmt.Errorf("a window of %d sides, the model has %d coordinates", len(sides), coordinates)
-	}
-	for d, length := range sides {
-		if !(length >= 0) || math.IsInf(length, 0) {
-			return fmt.Errorf("side %d of the window is %g", d, length)
-		}
-	}
-	return nil
 }

@@ -176,8 +176,8 @@ func TestUniversalRefuses(t *testing.T) {
 // TestTrainUniversal trains on tables of the universal prior, and tests on others.
 func TestTrainUniversal(t *testing.T) {
 	b := newBench(t)
-	b.ok("train", "regression", "--universal", "2", "--targets", "8", "--max-context", "12", "--levels", "2", "--channels", "4", "--steps", "3",
-		"--batch", "2", "--out", "@u.safetensors")
+	b.ok("train", "regression", "--universal", "2", "--targets", "8", "--max-context", "12", "--levels", "2", "--channels", "4",
+		"--steps", "3", "--batch", "2", "--out", "@u.safetensors")
 	out := b.ok("eval", "--model", "@u.safetensors", "--universal", "2", "--max-context", "12", "--tasks", "4")
 	require.Contains(t, out, "universal, 2 inputs")
 	b.fails(2, "the model has 2 coordinates", "eval", "--model", "@u.safetensors", "--universal", "1")

@@ -16,8 +16,8 @@ func Rounded(cfg *cnp.Config, unsuited []string) []string {
 		return unsuited
 	case cpu.Dots():
 		return append([]string{fmt.Sprintf("--precision %s: only stored weights are rounded, where there are many, with the features that they "+
-			"are multiplied with, or else the dense maps of residual blocks; all else is %s. This CPU, at level %v, or this model has no tiles for it", cnp.BFloat16, cnp.Float32,
-			simd.CurrentLevel())}, unsuited...)
+			"are multiplied with, or else the dense maps of residual blocks; all else is %s. This CPU, "+
+			"at level %v, or this model has no tiles for it", cnp.BFloat16, cnp.Float32, simd.CurrentLevel())}, unsuited...)
 	}
 	return []string{fmt.Sprintf("--precision %s: this CPU, at level %v, multiplies neither tiles nor pairs of it: only stored weights are "+
 		"rounded, where there are many; all else is %s",

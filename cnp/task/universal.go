@@ -281,7 +281,8 @@ func (t *UniversalTable) exact(cov []float64, n int) error {
 
 // changeValues makes values of all points something else than normal.
 func changeValues(rng *rand.Rand, x, y []float64, d int) {
-	changes := []func(rng *rand.Rand, x, y []float64, d int){skewed, heavyTails, outliers, rounded, cutAtZero, noiseAlong, shareOfZeros, bent, broken}
+	changes := []func(rng *rand.Rand, x, y []float64, d int){skewed, heavyTails, outliers, rounded, cutAtZero, noiseAlong,
+		shareOfZeros, bent, broken}
 	if d == 1 {
 		changes = append(changes, randomWalk)
 	}

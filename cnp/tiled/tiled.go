@@ -131,7 +131,8 @@ func (o *Options) openMask(in *raster.Strips) (*raster.Strips, error) {
 }
 
 // predict computes the tiles that are not done, and writes them.
-func (o *Options) predict(ctx context.Context, plan *cnp.RasterPlan[float32], in, mask *raster.Strips, files *partials, progress *shards.Progress,
+func (o *Options) predict(ctx context.Context, plan *cnp.RasterPlan[float32], in, mask *raster.Strips, files *partials,
+	progress *shards.Progress,
 	rep *Report) error {
 	var done []bool
 	done, rep.Kept = files.done(progress.Steps, plan.Tiles())

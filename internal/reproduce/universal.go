@@ -16,7 +16,7 @@ import (
 type UniversalRow struct {
 	Inputs   int          `json:"inputs"`
 	Tables   int          `json:"tables"`
-	Exact    words.Number `json:"exact"`        // mean log density by the covariance that the table was drawn from, nats, over its deviation
+	Exact    words.Number `json:"exact"`        // mean log density by the table's own covariance, nats, over its deviation
 	Behind   words.Number `json:"behind"`       // how far interpolation is behind that
 	Error    words.Number `json:"behind_error"` // standard error
 	Likely   words.Number `json:"likely"`       // how far the likeliest covariance is behind it
@@ -69,8 +69,8 @@ func ScoreUniversal(ctx context.Context, d, n int, seed uint64) (UniversalRow, e
 		}
 	}
 	average, deviation := moments(behind)
-	row.Exact, row.Behind, row.Error, row.Constant = words.Number(exact), words.Number(average), words.Number(deviation/math.Sqrt(float64(n))),
-		words.Number(constant)
+	row.Exact, row.Behind, row.Constant = words.Number(exact), words.Number(average), words.Number(constant)
+	row.Error = words.Number(deviation / math.Sqrt(float64(n)))
 	average, deviation = moments(likely)
 	row.Likely, row.LikelyBy = words.Number(average), words.Number(deviation/math.Sqrt(float64(n)))
 	row.Coverage, row.Seconds = words.Number(inside), words.Number(seconds/float64(n))

@@ -183,7 +183,8 @@ func (d *Choosing) Table() *table.Table {
 	sum := 0.0
 	for i, c := range d.Chosen {
 		sum += c.Gain
-		order, rows, gain, total = append(order, float64(i+1)), append(rows, float64(c.Candidate+1)), append(gain, c.Gain), append(total, sum)
+		order, rows = append(order, float64(i+1)), append(rows, float64(c.Candidate+1))
+		gain, total = append(gain, c.Gain), append(total, sum)
 	}
 	out := &table.Table{Name: d.Sites.Name, Header: x, Cols: d.Dx, Values: d.Picked()}
 	return out.With(table.Column{Name: "order", Values: order}, table.Column{Name: "row", Values: rows},
