@@ -20,7 +20,8 @@
 //     the destination is not
 //     read, and a triangle that is not named is neither read nor written.
 //
-// Large products are split over GOMAXPROCS goroutines.
+// Large products are split over GOMAXPROCS goroutines. Calls for some ten elements cost two to five nanoseconds more than
+// gonum's, which checking the arguments takes; bench/results has a table of sizes.
 package blas
 
 import (
