@@ -49,6 +49,8 @@ var elsewhere = map[string]string{
 	"reproduce rcnp":      "TestReproduceLiving",
 	"reproduce predprey":  "TestReproduceLiving",
 	"reproduce joint":     "TestReproduceLiving",
+	"reproduce globe":     "TestExactTable in internal/reproduce",
+	"reproduce gridded":   "TestExactTable in internal/reproduce",
 	"reproduce universal": "TestReproduceUniversal",
 }
 

@@ -56,6 +56,8 @@ func source(name string, c *cnp.Config) (task.Source[float32], error) {
 	case "bench", "bench2":
 		rest = strings.TrimSuffix(strings.TrimSuffix(rest, "-lowrank"), "-SE2x4")
 		return task.BenchmarkSource[float32]{Process: rest, Dx: c.DimX}, nil
+	case "rcnp2":
+		return task.RCNPSource[float32]{Process: rest, Dx: c.DimX}, nil
 	case "globe":
 		return task.SphereSource[float32]{Process: "matern", Dx: c.DimX}, nil
 	case "vectors":
