@@ -18,6 +18,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/perf/benchmath"
+
+	"github.com/equivcnp/equivcnp/internal/atomicfile"
 )
 
 // compareFlags are the flags of bench compare.
@@ -184,16 +186,7 @@ func writeSamples(path string, all []sample) error {
 
 // replaceFile writes a file whole or not at all.
 func replaceFile(path string, data []byte) error {
-	temporary, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temporary.Name()) // it is gone after the renaming
-	_, err = temporary.Write(data)
-	if err = errors.Join(err, temporary.Chmod(0o666), temporary.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temporary.Name(), path)
+	return atomicfile.Write(path, func(w io.Writer) error { _, err := w.Write(data); return err })
 }
 
 // key tells lines apart.
