@@ -190,30 +190,30 @@ func (m *Model) leaveOut(b *block) {
 }
 
 // leaveOut predicts a block by one process.
-func (g *member) leaveOut(m *Model, b *block, mean, variance []float64, w *square) bool {
-	k, n := len(b.index), m.n
-	if b.forecast { // the factor of all is that of the first ones, too
-		from := b.index[0]
+func (b *member) leaveOut(m *Model, out *block, mean, variance []float64, w *square) bool {
+	k, n := len(out.index), m.n
+	if out.forecast { // the factor of all is that of the first ones, too
+		from := out.index[0]
 		for i := range k {
-			row := g.lower[tri(from+i):][from : from+i+1]
+			row := b.lower[tri(from+i):][from : from+i+1]
 			e, v := 0.0, 0.0
 			for j, l := range row {
 				if j == i {
 					l = 1 / l
 				}
-				e, v = e+l*g.white[from+j], v+l*l
+				e, v = e+l*b.white[from+j], v+l*l
 			}
-			mean[i], variance[i] = m.y[from+i]-e, g.variance*v
+			mean[i], variance[i] = m.y[from+i]-e, b.variance*v
 		}
 		return true
 	}
 	// Where P is the precision of all values, that of the block is its part P_B, and residuals are P_B^-1 alpha_B.
 	a := make([]float64, 0, tri(k))
 	e := make([]float64, k)
-	for i, p := range b.index {
-		e[i] = g.alpha[p]
-		for _, q := range b.index[:i+1] {
-			a = append(a, g.inverse[p*n+q]-g.one[p]*g.one[q]/g.ones)
+	for i, p := range out.index {
+		e[i] = b.alpha[p]
+		for _, q := range out.index[:i+1] {
+			a = append(a, b.inverse[p*n+q]-b.one[p]*b.one[q]/b.ones)
 		}
 	}
 	if !cholesky(a, k, e, w) {
@@ -221,8 +221,8 @@ func (g *member) leaveOut(m *Model, b *block, mean, variance []float64, w *squar
 	}
 	backward(a, e, k)
 	v := inverse(a, k)
-	for i, p := range b.index {
-		mean[i], variance[i] = m.y[p]-e[i], g.variance*v[i*k+i]
+	for i, p := range out.index {
+		mean[i], variance[i] = m.y[p]-e[i], b.variance*v[i*k+i]
 	}
 	return true
 }
