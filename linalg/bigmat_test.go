@@ -124,8 +124,26 @@ func (a bigMat) exponent() int {
 	return e
 }
 
-// exp is the Taylor series of a/2ˢ, squared s times.
-func (a bigMat) exp() bigMat {
+// known holds what exp and log gave: every instruction set level asks for the same, and the reference takes most of the tests' time.
+var known = map[string]bigMat{}
+
+// once returns f(), which must depend on a alone, computed once per name and a.
+func (a bigMat) once(name string, f func() bigMat) bigMat {
+	key := []byte(name)
+	for _, x := range a.v {
+		key = append(x.Append(key, 'p', 0), ' ')
+	}
+	if _, ok := known[string(key)]; !ok {
+		known[string(key)] = f()
+	}
+	return known[string(key)]
+}
+
+func (a bigMat) exp() bigMat { return a.once("exp", a.expSeries) }
+func (a bigMat) log() bigMat { return a.once("log", a.logSeries) }
+
+// expSeries is the Taylor series of a/2ˢ, squared s times.
+func (a bigMat) expSeries() bigMat {
 	s := max(a.exponent()+12, 0)
 	x := a.ldexp(-s)
 	sum, term := bigIdentity(a.n), bigIdentity(a.n)
@@ -154,8 +172,8 @@ func (a bigMat) sqrt() bigMat {
 	return y
 }
 
-// log takes square roots until the rest is near I, and sums the series there.
-func (a bigMat) log() bigMat {
+// logSeries takes square roots until the rest is near I, and sums the series there.
+func (a bigMat) logSeries() bigMat {
 	one := bigIdentity(a.n)
 	roots := 0
 	for a.combine(1, one, -1).exponent() > -12 {

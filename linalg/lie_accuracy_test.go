@@ -49,10 +49,7 @@ func withTranslation(v []float64, index []int, k int) []float64 {
 func TestClosedFormExpAccuracy(t *testing.T) { eachLevel(t, testClosedFormExpAccuracy) }
 
 func testClosedFormExpAccuracy(t *testing.T) {
-	count := 4000
-	if testing.Short() {
-		count = 400
-	}
+	count := sample(4000, 1000, 400)
 	for _, c := range compactGroups {
 		rng := rand.New(rand.NewPCG(31, uint64(c.k)))
 		var lin, tra, lin32, tra32 worst
@@ -96,10 +93,7 @@ func testClosedFormExpAccuracy(t *testing.T) {
 func TestClosedFormLogAccuracy(t *testing.T) { eachLevel(t, testClosedFormLogAccuracy) }
 
 func testClosedFormLogAccuracy(t *testing.T) {
-	count := 300
-	if testing.Short() {
-		count = 25
-	}
+	count := sample(300, 150, 25)
 	for _, c := range compactGroups {
 		rng := rand.New(rand.NewPCG(32, uint64(c.k)))
 		var rot, tra, rot32, tra32 worst
@@ -155,10 +149,7 @@ func TestLogSO3Everywhere(t *testing.T) { eachLevel(t, testLogSO3Everywhere) }
 func testLogSO3Everywhere(t *testing.T) {
 	rng := rand.New(rand.NewPCG(33, 1))
 	var w worst
-	count := 20000
-	if testing.Short() {
-		count = 2000
-	}
+	count := sample(20000, 5000, 2000)
 	for i := range count {
 		th := math.Pi * float64(i+1) / float64(count)
 		switch i % 4 {
