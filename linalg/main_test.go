@@ -1,0 +1,20 @@
+package linalg_test
+
+import (
+	"flag"
+	"testing"
+)
+
+// long makes the accuracy tests take more arguments, which are compared with arithmetic of 300 bits: some minutes.
+var long = flag.Bool("long", false, "compare functions with the slow reference at more arguments")
+
+// sample returns how many arguments a test takes: with -long, usually, and with -short.
+func sample(most, usual, least int) int {
+	switch {
+	case *long:
+		return most
+	case testing.Short():
+		return least
+	}
+	return usual
+}
