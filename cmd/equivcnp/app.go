@@ -68,14 +68,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "equivcnp",
-		Short: "Complete images and regress curves with group equivariant conditional neural processes",
-		Long: `Complete images and regress curves with group equivariant conditional neural processes
-(Kawano, Kumagai, Sannai, Iwasawa, Matsuo; ICLR 2021), on the CPU.
-
-A model is the name of a shipped one, such as digits-T2 (a wrong name lists them all); a .safetensors
-file written by "equivcnp train" or "equivcnp convert"; or one of the paper's PyTorch checkpoints
-(.pth) as it is.`,
-		Example: `  equivcnp complete --model T2.pth --group "T(2)" --image digit.png --rate 0.25 --seed 7 --out out.png
+		Short: "Predict images, tables, curves and maps from a few observations",
+		Long:  helpText("equivcnp"),
+		Example: `  equivcnp regress --csv zinc.csv --x east,north --y zinc --positive --targets grid.csv --out pred.csv --plot map.png
+  equivcnp complete --model T2.pth --group "T(2)" --image digit.png --rate 0.25 --seed 7 --out out.png
   equivcnp regress --model rbf-levels --csv data.csv --from -4 --to 4 --points 400 --out pred.csv --plot fig.png`,
 		Version:       cli.BuildVersion(),
 		SilenceErrors: true,
@@ -96,6 +92,7 @@ file written by "equivcnp train" or "equivcnp convert"; or one of the paper's Py
 		a.calibrateCommand(), a.designCommand(),
 		a.reproduceCommand(),
 		a.serveCommand(), a.healthCommand(), a.convertCommand(), a.inspectCommand(), a.versionCommand())
+	root.AddCommand(topics()...)
 	return root
 }
 
@@ -127,8 +124,7 @@ func (a *app) print(r *result, object any) error { return r.Print(a.stdout, a.st
 
 // standardiseFlag adds --standardise for curves.
 func standardiseFlag(fl *pflag.FlagSet, to *bool) {
-	fl.BoolVar(to, "standardise", true, "curves: give the values of every context the mean and the deviation that the model was trained on, and the prediction those of the data, so that a shift or another unit of values changes nothing; "+
-		"bring coordinates of another scale into the trained span; average contexts that are denser than in training over cells. Models trained on data keep the units in their files, and the authors' checkpoints, which know no range, take data as they are")
+	fl.BoolVar(to, "standardise", true, "curves: shift and scale each context to the range that the model was trained on, and predictions back (\"equivcnp help models\")")
 }
 
 // add adds the notes of a prediction, whose fields are flags here.
@@ -143,7 +139,7 @@ func unscaled(c *cnp.Config, standardise bool) error {
 
 // noCheckFlag adds the flag that leaves out the self-check.
 func noCheckFlag(fl *pflag.FlagSet, to *bool) {
-	fl.BoolVar(to, "no-check", false, "do not predict parts of the context from the rest, which tells whether the model suits the data")
+	fl.BoolVar(to, "no-check", false, "skip the self-check, which predicts parts of the context from the rest to see whether the model suits the data")
 }
 
 // texts are notes whose fields are flags.

@@ -31,20 +31,8 @@ func (a *app) calibrateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "calibrate --model M (--kernel K | --benchmark P | --digits | --images DIR | --mnist FILE | --csv FILE | --in FILE) --out M.safetensors",
 		DisableFlagsInUseLine: true,
-		Short:                 "Make a model's deviations as wide as its errors",
-		Long: `Measure by how much true values differ from a model's predictions, in the deviations that it predicts,
-and write the model with deviations that are as wide. Means stay as they are. Errors are often tiny in
-most places and large in a few, so that no normal fits them: each value gets a mixture of --normals
-normals around its mean, whose deviations are the model's times a factor of each; the most likely
-factors and shares are taken. With --normals 1 it is one factor for all deviations. Under --mixtures 4
-values of small, middling and large deviations have different ones, which go over into each other: a
-model may be wrong in another way where it is sure. The model file keeps them in its likelihood, and
-predict, sample, eval and serve go by them. With --keep-observed the means of observed pixels become what was seen
-there, too, and scores before are those of a model that keeps them already.
-
-The tasks should be such as the model was trained on, but not the very same: of digits, which are turned
-here unless flags say otherwise, those with --max-angle 0 --min-scale 1 --max-scale 1. What comes of it
-is measured on tasks of another seed, or on the same ones if they are a file's.`,
+		Short:                 "Correct the standard deviations of a model by its errors",
+		Long:                  helpText("calibrate"),
 		Example: `  equivcnp calibrate --model digits-T2 --digits --max-angle 0 --min-scale 1 --max-scale 1 --out t2.safetensors
   equivcnp calibrate --model stations.safetensors --csv lastyear.csv --normals 1 --out calibrated.safetensors
   equivcnp eval --model t2.safetensors --digits`,
@@ -54,12 +42,12 @@ is measured on tasks of another seed, or on the same ones if they are a file's.`
 	f.model.register(a, cmd)
 	f.tasks.register(a, cmd, true)
 	fl := cmd.Flags()
-	fl.IntVarP(&f.n, "tasks", "n", 0, "number of tasks (default: 256, or all that a file has)")
+	fl.IntVarP(&f.n, "tasks", "n", 0, "number of tasks (default: 256, or all of a file)")
 	fl.Uint64Var(&f.seed, "seed", 2000, "seed of the tasks")
-	fl.IntVar(&f.normals, "normals", 3, "normals of the mixture")
-	fl.IntVar(&f.nodes, "mixtures", 0, "mixtures, each for a range of deviations (default: 1 for curves, 4 for images)")
+	fl.IntVar(&f.normals, "normals", 3, "number of normals in a mixture")
+	fl.IntVar(&f.nodes, "mixtures", 0, "number of mixtures, each for a range of deviations (default: 1 for curves, 4 for images)")
 	fl.BoolVar(&f.keep, "keep-observed", false,
-		"images: from now on a pixel that was observed keeps its value, with the least deviation that the model predicts as its noise\n(=false: no longer)")
+		"images: predict the observed value at an observed pixel, with the smallest predicted deviation as its noise; =false: no longer")
 	f.memory.register(cmd)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	registerModelOut(cmd, &f.out)

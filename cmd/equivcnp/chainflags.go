@@ -26,13 +26,13 @@ type chainFlags struct {
 func (f *chainFlags) register(cmd *cobra.Command, samples int, function, seed bool) {
 	fl := cmd.Flags()
 	fl.IntVarP(&f.samples, "samples", "s", samples,
-		"samples to draw of each task, by the chain rule: every target is drawn given the context and those\nbefore it")
+		"number of samples to draw of each task")
 	fl.BoolVar(&f.function, "function", function,
-		"samples are functions: the mean given new observations that are drawn at --knots; with =false they\nare new observations at all targets, with their noise")
-	fl.IntVar(&f.knots, "knots", 0, "--function: how many targets are drawn, which the others follow (default: as many as, with the\ncontext, the model saw in training)")
+		"draw functions without noise: the mean given new observations at --knots targets; =false draws new observations at all targets")
+	fl.IntVar(&f.knots, "knots", 0, "--function: number of targets to draw, from which the others follow (default: as many as the model saw in training, less the context)")
 	f.registerOrder(cmd)
 	if seed {
-		fl.Uint64Var(&f.seed, "seed", 0, "seed of what is drawn, and of the order")
+		fl.Uint64Var(&f.seed, "seed", 0, "seed of the samples and of their order")
 	}
 }
 
@@ -40,8 +40,8 @@ func (f *chainFlags) register(cmd *cobra.Command, samples int, function, seed bo
 func (f *chainFlags) registerOrder(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.order, "order", cnp.Orders[0], "order of the targets: "+strings.Join(cnp.Orders, ", "))
-	fl.IntVar(&f.block, "block", 1, "targets drawn at a time, independently of each other: faster, and less exact")
-	fl.Float64Var(&f.growth, "growth", 0, "let blocks grow with what is known: so many times as many targets at a time as there are context points\nand targets before them, and at least --block; at 0.15 a few dozen of predictions do for hundreds of targets")
+	fl.IntVar(&f.block, "block", 1, "number of targets to draw at a time, independently of each other: faster, but less exact")
+	fl.Float64Var(&f.growth, "growth", 0, "let blocks grow: this times as many targets at a time as there are context points and targets before them, at least --block; with 0.15, a few dozen predictions cover hundreds of targets")
 	must(cmd.RegisterFlagCompletionFunc("order", cobra.FixedCompletions(cnp.Orders, cobra.ShellCompDirectiveNoFileComp)))
 }
 

@@ -35,24 +35,8 @@ func (a *app) completeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "complete --model M --image in.png (--mask mask.png | --rate 0.25) --out out.png",
 		DisableFlagsInUseLine: true,
-		Short:                 "Complete a partly observed image",
-		Long: `Complete an image of which some pixels are observed, and draw context, predicted mean, predicted
-standard deviation and truth side by side. Prints the log-likelihood per pixel: that of the whole
-image under the predicted normals, averaged over all pixels and channels.
-
-Images are PNG or JPEG of any depth, paletted, grey or in colour; pixel values are taken to [0, 1].
-Alpha is a mask: pixels that are more transparent than opaque are not observed, and do not count in
-the log-likelihood. For a model of grey images a colour image is turned into its luma (ITU-R BT.601);
-for a model of colour images a grey one gets three equal channels.
-
-A pixel is observed where the mask, an image of the same size, has a grey level of at least 50 %,
-or it is among the share --rate of all pixels that --seed picks at random.
-
-With --scale the model predicts between the pixels, too: each becomes scale by scale smaller ones,
-in the drawing and in --mean-out and --std-out. EquivCNP models only.
-
-With --samples whole images are drawn, too, and stand below: what the model thinks that the image may be,
-where the mean is a blur of all that. See "equivcnp sample".`,
+		Short:                 "Complete an image from some of its pixels",
+		Long:                  helpText("complete"),
 		Example: `  # Observe a quarter of the pixels, picked at random.
   equivcnp complete --model T2.pth --group "T(2)" --image digit.png --rate 0.25 --seed 7 --out out.png
 
@@ -71,15 +55,15 @@ where the mean is a blur of all that. See "equivcnp sample".`,
 	f.model.registerPrecision(cmd)
 	f.model.registerPlans(cmd)
 	fl := cmd.Flags()
-	fl.StringVarP(&f.image, "image", "i", "", "the whole image, PNG or JPEG, required")
-	fl.StringVar(&f.mask, "mask", "", "image of the same size, light where a pixel is observed")
+	fl.StringVarP(&f.image, "image", "i", "", "the image, PNG or JPEG, required")
+	fl.StringVar(&f.mask, "mask", "", "image of the same size, bright where a pixel is observed")
 	fl.Float64Var(&f.rate, "rate", 0, "share of the pixels to observe, 0 to 1")
-	fl.Uint64Var(&f.seed, "seed", 0, "seed that picks the pixels of --rate, and of --samples")
+	fl.Uint64Var(&f.seed, "seed", 0, "seed of the pixels of --rate, and of --samples")
 	fl.StringVarP(&f.out, "out", "o", "", "the drawing, a PNG file, required")
 	fl.StringVar(&f.meanOut, "mean-out", "", "also write the predicted mean alone, a 16-bit PNG file")
 	fl.StringVar(&f.stdOut, "std-out", "", "also write the predicted standard deviation alone, a 16-bit PNG file")
-	fl.IntVar(&f.zoom, "zoom", 0, "side of one pixel in the drawing; 0 makes panels of about 256 pixels")
-	fl.IntVar(&f.scale, "scale", 1, "predict so many values along each side of a pixel, 1 to 16")
+	fl.IntVar(&f.zoom, "zoom", 0, "size of a pixel in the drawing; 0: panels of about 256 pixels")
+	fl.IntVar(&f.scale, "scale", 1, "number of values to predict along each side of a pixel, 1 to 16")
 	f.memory.register(cmd)
 	f.chain.register(cmd, 0, true, false)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")

@@ -21,14 +21,8 @@ func (a *app) convertCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "convert --model M.pth --group G --out M.safetensors",
 		DisableFlagsInUseLine: true,
-		Short:                 "Turn a checkpoint into a model file that knows its configuration",
-		Long: `Read a model of any format and write it as safetensors with its configuration in the metadata, so that
-no other command needs --group for it.
-
-A PyTorch checkpoint does not say its group: the architecture is recognised from the tensors' names
-and shapes, and where these leave a choice of group, --group is required and the error lists the
-choices. Choose well: a checkpoint runs under any group that fits its shapes, and is right under the
-one it was trained with.`,
+		Short:                 "Convert a checkpoint to a model file with its configuration",
+		Long:                  helpText("convert"),
 		Example: `  equivcnp convert --model SO2.pth --group "SO(2)" --alpha 0.3 --out SO2.safetensors
   equivcnp convert --model rbf_convcnp.pth --out rbf_convcnp.safetensors`,
 		Args: cobra.NoArgs,

@@ -17,15 +17,15 @@ func taskOptionsVar(a *app, cmd *cobra.Command, o *tabletask.Options) {
 	fl := cmd.Flags()
 	fl.StringVar(&o.CSV, "csv", "", "table of the context points: .csv, .tsv, .npz, .npy, .nc (NetCDF)")
 	columnsVar(cmd, &o.Columns)
-	fl.StringVar(&o.Targets, "targets", "", "table of the targets' coordinates")
+	fl.StringVar(&o.Targets, "targets", "", "table of the coordinates at which to predict")
 	place := func(to *tabletask.Place) *cli.Parsed[tabletask.Place] {
 		return &cli.Parsed[tabletask.Place]{To: to, Parse: tabletask.ParsePlace, Kind: "number or date",
 			Show: func(p tabletask.Place) string { return strconv.FormatFloat(p.Value, 'g', -1, 64) }}
 	}
-	fl.Var(place(&o.From), "from", "first target, a number or a date like 2006-01-02")
+	fl.Var(place(&o.From), "from", "first target, a number or a date such as 2006-01-02")
 	fl.Var(place(&o.To), "to", "last target")
 	fl.IntVar(&o.Points, "points", 400, "number of targets from --from to --to")
-	fl.Float64Var(&o.Sphere, "sphere", 0, "models of points on the sphere: targets are a grid of the whole globe, so many degrees apart (alone: 5)")
+	fl.Float64Var(&o.Sphere, "sphere", 0, "on the globe: predict on a grid of the whole globe with this spacing in degrees (5 if none is given)")
 	fl.Lookup("sphere").NoOptDefVal = "5"
 	for _, name := range []string{"csv", "targets"} {
 		must(cmd.MarkFlagFilename(name, "csv"))

@@ -17,16 +17,8 @@ func (a *app) demoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "demo [--digit 0..9] [--angle DEGREES] [--scale S] [--rate R] [--out demo.png]",
 		DisableFlagsInUseLine: true,
-		Short:                 "Complete a digit with every shipped model, and draw samples, in one picture",
-		Long: `Draw a digit of a digital clock, scale and turn it, hide three quarters of its pixels, and complete it
-with every shipped image model. Writes one picture with the log-likelihoods; needs no files.
-
-Most of the models were trained on upright digits of full size alone: how well they complete a turned,
-small one is a matter of their group. Those that were trained on other images stand apart, and their
-numbers do not compare.
-
-Below stand samples: the upright digit from a fiftieth of its pixels, where the mean is a blur of several
-digits and each sample one of them; and a curve through five points. "equivcnp sample" draws more.`,
+		Short:                 "Complete a digit with every shipped model, in one picture",
+		Long:                  helpText("demo"),
 		Example: `  equivcnp demo
   equivcnp demo --digit 2 --angle -60 --rate 0.1 --out two.png`,
 		Args: cobra.NoArgs,
@@ -36,10 +28,10 @@ digits and each sample one of them; and a curve through five points. "equivcnp s
 	fl.StringVarP(&out, "out", "o", "demo.png", "the picture, a PNG file")
 	fl.IntVar(&f.Digit, "digit", 5, "the digit")
 	fl.Float64Var(&f.Scale, "scale", 0.45, "size, as a fraction of the paper's training digits")
-	fl.Float64Var(&f.Angle, "angle", 25, "degrees to turn it, anticlockwise")
+	fl.Float64Var(&f.Angle, "angle", 25, "degrees to turn it by, anticlockwise")
 	fl.Float64Var(&f.Rate, "rate", 0.25, "share of the pixels to observe, 0 to 1")
-	fl.Uint64Var(&f.Seed, "seed", 7, "seed that picks those pixels")
-	fl.StringArrayVar(&f.Models, "models", nil, "take the models of this folder instead of the shipped ones; may be repeated")
+	fl.Uint64Var(&f.Seed, "seed", 7, "seed of the observed pixels")
+	fl.StringArrayVar(&f.Models, "models", nil, "folder of models to take instead of the shipped ones; may be repeated")
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	must(cmd.MarkFlagFilename("out", "png"))
 	must(cmd.MarkFlagDirname("models"))

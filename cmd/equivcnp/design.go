@@ -36,22 +36,7 @@ func (a *app) designCommand() *cobra.Command {
 		Use:                   "design [--model M] --csv data.csv --candidates C.csv [--targets T.csv] --number N --out chosen.csv",
 		DisableFlagsInUseLine: true,
 		Short:                 "Choose where to measure next",
-		Long: `Choose, among candidates, the places whose measurements would tell most about the targets, which are
-the candidates themselves without --targets. The first tells most, the second most given the first,
-and so on.
-
---goal entropy lowers the joint entropy of the targets most, in nats; --goal error lowers the sum of
-their variances, which is the expected squared error. Both depend on where is measured, and not on
-the values that will be found, so that all places are chosen at once.
-
-The targets and the candidates are predicted jointly, by samples: without --model of the table's own
-interpolation, with nothing trained, or of a model by the chain rule. --noise is the standard
-deviation of a new measurement; without it, the interpolation's own noise, or a hundredth of the
-values' deviation.
-
-The table that is written has the chosen rows of the candidates in order, with their gain and how
-much all up to them gain. --plot draws candidates, context and chosen places: on the map of the
-standard deviation of the plane, for one input beside the prediction's curve.`,
+		Long:                  helpText("design"),
 		Example: `  # Five of the places of a grid, by the interpolation of measurements in the plane.
   equivcnp design --csv zinc.csv --x east,north --y zinc --candidates grid.csv --number 5 --out next.csv --plot next.png
 
@@ -64,18 +49,18 @@ standard deviation of the plane, for one input beside the prediction's curve.`,
 	optionalModel(cmd)
 	f.input.Stdin = a.stdin
 	fl := cmd.Flags()
-	fl.StringVar(&f.input.CSV, "csv", "", "table of what was measured, required")
+	fl.StringVar(&f.input.CSV, "csv", "", "table of the measurements so far, required")
 	columnsVar(cmd, &f.input.Columns)
-	fl.StringVar(&f.candidates, "candidates", "", "table of the places where could be measured, required")
-	fl.StringVar(&f.input.Targets, "targets", "", "table of the places that are to be known (default: the candidates)")
+	fl.StringVar(&f.candidates, "candidates", "", "table of the places where a measurement is possible, required")
+	fl.StringVar(&f.input.Targets, "targets", "", "table of the places to learn about (default: the candidates)")
 	fl.BoolVar(&f.sphere, "sphere", false, "without --model: inputs are latitude and longitude in degrees")
-	fl.IntVarP(&f.opt.Number, "number", "k", 1, "how many places are chosen")
-	fl.StringVar((*string)(&f.opt.Goal), "goal", string(design.Entropy), "what measurements are to lower: entropy or error")
-	fl.IntVar(&f.opt.Samples, "samples", 1000, "joint samples by which places are compared")
+	fl.IntVarP(&f.opt.Number, "number", "k", 1, "number of places to choose")
+	fl.StringVar((*string)(&f.opt.Goal), "goal", string(design.Entropy), "what new measurements should reduce: entropy or error")
+	fl.IntVar(&f.opt.Samples, "samples", 1000, "number of joint samples by which places are compared")
 	fl.Uint64Var(&f.opt.Seed, "seed", 1, "seed of the samples")
-	fl.Float64Var(&f.opt.Noise, "noise", 0, "standard deviation of a new measurement (default: what the data say)")
+	fl.Float64Var(&f.opt.Noise, "noise", 0, "standard deviation of a new measurement (default: estimated from the data)")
 	fl.StringVarP(&f.out, "out", "o", "", "table to write, required")
-	fl.StringVar(&f.plot, "plot", "", "drawing to write, with one input or two: .png or .svg")
+	fl.StringVar(&f.plot, "plot", "", "drawing, for one input or two: .png or .svg")
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"csv", "candidates", "out"} {
 		must(cmd.MarkFlagRequired(name))

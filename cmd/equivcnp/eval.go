@@ -41,19 +41,7 @@ func (a *app) evalCommand() *cobra.Command {
 		Use:                   "eval --model M (--kernel K | --benchmark P | --sphere P | --field F | --plane P | --digits | --images DIR | --mnist FILE | --csv FILE | --in FILE)",
 		DisableFlagsInUseLine: true,
 		Short:                 "Measure a model on many tasks",
-		Long: `Measure a model: the log-likelihood per value, mean and standard deviation over tasks; the squared
-error of the predicted means; how much of the truth the predicted intervals hold (calibration); and
-how far predictions are from moving with the data (equivariance).
-
-The tasks are the paper's tests unless flags say otherwise: curves at 400 even places on [-4, 4], 3
-to 49 of them observed; digits turned by up to 90 degrees and scaled by 0.3 to 0.45, 1 % to 50 % of
-the pixels observed. A seed stands for the same tasks on every machine. The tasks of a file are
-taken in order, each once unless --tasks says how many. Of --csv and --in only those values are scored
-that a model was not given in the context; --score-context scores these, too.
-
-With --joint, the values of a task are also scored together, by the chain rule: each is predicted from
-the context and the true values before it. An image takes up to as many predictions as it has pixels;
---block takes several at a time, --growth more and more.`,
+		Long:                  helpText("eval"),
 		Example: `  equivcnp eval --model rbf_equivcnp.pth --kernel rbf
   equivcnp eval --model digits-T2-small --digits --tasks 100 --picture digits.png
   equivcnp eval --model rbf-equivcnp --kernel rbf --joint --joint-tasks 100
@@ -66,14 +54,15 @@ the context and the true values before it. An image takes up to as many predicti
 	f.model.registerPrecision(cmd)
 	f.tasks.register(a, cmd, false)
 	fl := cmd.Flags()
-	fl.IntVarP(&f.n, "tasks", "n", 0, "number of tasks (default: 1000, or all that a file has)")
+	fl.IntVarP(&f.n, "tasks", "n", 0, "number of tasks (default: 1000, or all of a file)")
 	fl.Uint64Var(&f.seed, "seed", 1000, "seed of the tasks")
-	fl.IntVar(&f.moved, "equivariance-tasks", 16, "number of tasks on which equivariance is measured; 0: not")
+	fl.IntVar(&f.moved, "equivariance-tasks", 16, "number of tasks on which to measure equivariance; 0: none")
 	fl.StringVar(&f.picture, "picture", "", "drawing of the first four tasks: .png, for curves also .svg")
-	fl.BoolVar(&f.joint, "joint", false, "measure the values of a task together, too, by the chain rule")
-	fl.IntVar(&f.jointly, "joint-tasks", 0, "--joint: number of tasks (default: 100 of curves, 4 of images, or --tasks if that is less)")
+	fl.BoolVar(&f.joint, "joint", false, "also measure the joint log-likelihood of each task, by the chain rule")
+	fl.IntVar(&f.jointly, "joint-tasks", 0, "--joint: number of tasks (default: 100 curves or 4 images, or --tasks if that is less)")
 	fl.StringSliceVar(&f.compare, "compare", nil,
-		"other models' files, or for curves idw (inverse-distance weighting) and kriging:KERNEL (universal kriging with\na kernel like 4*matern32(2)+noise(0.1)), measured on the same tasks: differences come with paired standard errors")
+		"also measure other models on the same tasks, with paired standard errors of the differences: files, or for curves idw (inverse-distance weighting) "+
+			"and kriging:KERNEL (universal kriging, for example kriging:4*matern32(2)+noise(0.1))")
 	f.chain.registerOrder(cmd)
 	f.memory.register(cmd)
 	standardiseFlag(fl, &f.standardise)

@@ -19,19 +19,16 @@ func (a *app) healthCommand() *cobra.Command {
 	var live, insecure bool
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use:   "health [--address localhost:8080]",
-		Short: "Ask a server whether it is ready",
-		Long: `Ask a server whether it is ready, or with --live whether it lives. The status is 0 if it says so and 1 if not.
-
-The image of a container has no other program: HEALTHCHECK CMD ["/equivcnp", "health"]. Without --address
-it asks the server of EQUIVCNP_LISTEN, or that of port 8080 on this machine.`,
+		Use:     "health [--address localhost:8080]",
+		Short:   "Ask a server whether it is ready",
+		Long:    helpText("health"),
 		Example: "  equivcnp health --address localhost:8080 --timeout 2s",
 		Args:    cobra.NoArgs,
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&address, "address", "", "HOST:PORT, or a URL with https where the server speaks TLS")
-	fl.BoolVar(&live, "live", false, "whether it lives, not whether it is ready")
-	fl.BoolVar(&insecure, "insecure", false, "take any certificate, as for a server on this machine whose name is another")
+	fl.StringVar(&address, "address", "", "HOST:PORT, or a URL with https if the server uses TLS")
+	fl.BoolVar(&live, "live", false, "ask whether the server is alive, not whether it is ready")
+	fl.BoolVar(&insecure, "insecure", false, "accept any certificate, for example that of a server on this machine under another name")
 	fl.DurationVar(&timeout, "timeout", 5*time.Second, "how long to wait")
 	cmd.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
 		if timeout <= 0 {

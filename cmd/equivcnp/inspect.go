@@ -17,12 +17,8 @@ func (a *app) inspectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "inspect M",
 		DisableFlagsInUseLine: true,
-		Short:                 "Say what a model file holds",
-		Long: `Say what a model file or a shipped model holds: its architecture, its group or the groups it fits,
-the number of parameters, the radii of its convolutions, where it is from as far as it says so, and
-every tensor with its range. With --size also about how much memory a completion of one image of that
-size takes, and a step of training on one: the same estimates by which other commands refuse what
-does not fit.`,
+		Short:                 "Describe a model",
+		Long:                  helpText("inspect"),
 		Example: `  equivcnp inspect T2.pth
   equivcnp inspect digits-T2
   equivcnp inspect digits-SO2 --size 256x256
@@ -33,7 +29,7 @@ does not fit.`,
 			return []string{"safetensors", "pth"}, cobra.ShellCompDirectiveFilterFileExt
 		},
 	}
-	cmd.Flags().StringVar(&size, "size", "", "image models: also say what memory images of that size need, 256x256 for example")
+	cmd.Flags().StringVar(&size, "size", "", "image models: also print the memory that images of this size need, for example 256x256")
 	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON object")
 	return cmd
 }

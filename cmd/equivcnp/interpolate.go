@@ -30,15 +30,14 @@ var oneTableNames = []string{"log", "positive", "period", "units"}
 
 // register adds the flags.
 func (f *oneTableFlags) register(fl *pflag.FlagSet) {
-	fl.StringSliceVar(&f.Log, "log", nil, "without --model: outputs whose logarithms are interpolated, by name")
+	fl.StringSliceVar(&f.Log, "log", nil, "without --model: outputs to interpolate on a logarithmic scale, by name")
 	fl.BoolVar(&f.Positive, "positive", false,
-		"without --model: values are amounts, which are never negative; they are taken as they are, or their square roots or logarithms")
+		"without --model: values are amounts, never negative; they are interpolated as they are, as square roots or as logarithms")
 	fl.StringSliceVar(&f.period, "period", nil,
-		"without --model: periods of seasons of a series, in the input's unit, to be tried beside those that are found; for dates "+
-			"also as in 1y, 7d, 12h")
-	fl.StringVar(&f.units, "units", "same", "without --model: same, or different where the inputs have units of their own")
+		"without --model: periods of a series to try beside those that are found, in the input's unit; for dates also 1y, 7d or 12h")
+	fl.StringVar(&f.units, "units", "same", "without --model: same, or different if each input has a unit of its own")
 	noCheckFlag(fl, &f.NoCheck)
-	fl.Lookup("no-check").Usage += "; without --model the check also corrects standard deviations, which then stay as they are"
+	fl.Lookup("no-check").Usage += "; without --model, standard deviations are then not corrected"
 }
 
 // check refuses these flags beside a model, and values that they cannot have.

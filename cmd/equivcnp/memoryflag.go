@@ -17,7 +17,7 @@ type memoryFlag struct{ text string }
 // register adds the flag.
 func (m *memoryFlag) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&m.text, "memory", "",
-		"refuse what needs more memory than that, 8G for example (default: three quarters of what the machine has)")
+		"refuse what needs more memory than this, for example 8G (default: three quarters of the machine's)")
 }
 
 // check refuses a need, or passes on the error of its estimate. less names the flags by which it would be smaller.

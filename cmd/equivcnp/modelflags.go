@@ -37,10 +37,9 @@ type modelFlags struct {
 func (m *modelFlags) register(a *app, cmd *cobra.Command) {
 	m.app = a
 	f := cmd.Flags()
-	f.VarP((*modelList)(m), "model", "m", "model file (.safetensors or .pth), or the name of a shipped model, required; given several times, or for a list of them (.ensemble), "+
-		"the models predict as one, by the mixture of their distributions")
-	f.StringVar(&m.group, "group", "", "the model's group, where the file does not say it: "+strings.Join(group.Names(), ", "))
-	f.Float64Var(&m.alpha, "alpha", 0, "weight of the distance's first part; 0 uses the file's, or the group's default")
+	f.VarP((*modelList)(m), "model", "m", "model file or name of a shipped model, required; several predict as one (\"equivcnp help models\")")
+	f.StringVar(&m.group, "group", "", "the model's group, if the file does not hold it: "+strings.Join(group.Names(), ", "))
+	f.Float64Var(&m.alpha, "alpha", 0, "weight of the first part of the group's distance; 0: the file's, or the group's default")
 	must(cmd.MarkFlagRequired("model"))
 	must(cmd.MarkFlagFilename("model", "safetensors", "pth"))
 	must(cmd.RegisterFlagCompletionFunc("group", cobra.FixedCompletions(group.Names(), cobra.ShellCompDirectiveNoFileComp)))
@@ -83,7 +82,7 @@ func (m *modelFlags) members() ([]string, error) {
 
 // registerLattice adds the flag of the curve models' lattice.
 func (m *modelFlags) registerLattice(cmd *cobra.Command) {
-	cmd.Flags().Float64Var(&m.pointsPerUnit, "points-per-unit", 0, "lattice points per unit of a curve model; 0 uses the file's")
+	cmd.Flags().Float64Var(&m.pointsPerUnit, "points-per-unit", 0, "lattice points per unit of a curve model; 0: the file's")
 }
 
 // registerPlans adds the flag of the folder of plans.
@@ -99,8 +98,7 @@ func (m *modelFlags) registerPrecision(cmd *cobra.Command) {
 // precisionFlag adds --precision.
 func precisionFlag(cmd *cobra.Command, to *string) {
 	cmd.Flags().StringVar(to, "precision", string(cnp.Float32),
-		"of image models: float32, or bfloat16, which takes two thirds of the time of one core under T(2) where the CPU multiplies "+
-			"tiles of it; other groups store their weights in half the memory")
+		"of image models: float32, or bfloat16, which is faster and less exact (\"equivcnp help models\")")
 	must(cmd.RegisterFlagCompletionFunc("precision",
 		cobra.FixedCompletions([]string{string(cnp.Float32), string(cnp.BFloat16)}, cobra.ShellCompDirectiveNoFileComp)))
 }
@@ -126,8 +124,7 @@ func (m *modelFlags) exactly(asked bool, flag, what string) error {
 
 // plansFlag adds --plans.
 func plansFlag(cmd *cobra.Command, to *string) {
-	cmd.Flags().StringVar(to, "plans", "", "folder in which what image models prepare for images of a size is kept, and found the next time; "+
-		"processes may share it, and it may be emptied at any time")
+	cmd.Flags().StringVar(to, "plans", "", "folder in which the plans of image models are kept for the next time; processes may share it, and it may be emptied at any time")
 	must(cmd.MarkFlagDirname("plans"))
 }
 

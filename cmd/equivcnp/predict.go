@@ -40,56 +40,8 @@ func (a *app) predictCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "predict [--model M] (--in tasks.npz|table.parquet --out FILE | --manifest list --out-dir D)",
 		DisableFlagsInUseLine: true,
-		Short:                 "Predict many tasks from one file into another",
-		Long: `Predict all tasks of a file of tensors (safetensors, npz or classic NetCDF), or of a table.
-
-Curve models read x_context [B, Nc, dx], y_context [B, Nc, dy], x_target [B, Nt, dx] and, if there,
-context_mask [B, Nc] and target_mask [B, Nt] (1 where a point counts, 0 at padding). Nc and Nt
-may be 0. NaN in y_context is a value that was not observed: a point without any is no context, and one
-with some is one under models of several outputs that were trained here. Models trained here predict each
-task as if it were alone; the authors' checkpoints, and others with one lattice for a batch, lay it over all
-tasks of the file, as the authors' code does.
-
-Image models read image [B, C, H, W] and mask [B, 1, H, W] or [B, H, W] (1 where a pixel is
-observed). A pixel that is NaN in one of its channels, or a NetCDF file's _FillValue, is missing: it is
-not observed, whatever the mask says. An image that has such pixels needs no mask: all others are
-observed then. Images of one file are predicted alike, alone or together; how many go together, and how
-much memory their convolution weights may take, changes the time alone (--batch, --memory). With
---precision bfloat16 predictions move by up to a thirtieth of the largest value, and the mean
-log-likelihood of a pixel by less than 0.01 (equivcnp reproduce precision measures it); models under T(2),
-whose channels are a multiple of 32, take two thirds of the time of one core, on a CPU that multiplies tiles of it.
-
-Any integer or floating-point type will do; coordinates keep 64 bits. Values where a mask has 0 are
-never read and may be NaN. The output holds mean and std, F32, shaped like the targets: [B, Nt, dy]
-or [B, C, H, W]; std is the standard deviation of the predictive distribution of new observations.
-Masked targets get zeros. Models of other likelihoods than the normal one add tensors of that shape,
-with one dimension more where there are several numbers a value: std_function, the deviation without
-the noise of observations; cov_factor F and cov_diag D, of the covariance F F' + diag(D) of all
-values of a task, and covariance itself with --covariance; cov_target [B, Nt, dy, dy], the covariance of
-the values of each target, of which vectors' turn with the places; params, the parameters of distributions
-that are no normal ones. --quantiles adds quantiles. --outputs names what is written instead.
-
-With --samples the output holds samples, too, drawn by the chain rule, F32 [S, B, Nt, dy] or [S, B, C, H,
-W]; see "equivcnp sample".
-
-A table is CSV, TSV or Parquet; npz and NetCDF are taken for one where --x, --y, --task, --targets or
---grid name its columns. Its rows are the points of the tasks that the column --task names, found as
-"regress" finds columns. A row is context if its outputs are there, and the column context, if there is
-one, has 1. Predicted is at the rows of --targets, on a --grid, or at the table's own rows. The output is
-a table, too: task, inputs, and for an output t2m the columns t2m_mean, t2m_std and so on.
-
-With --manifest many files of tensors or tables are predicted, each into a file of its own in --out-dir, by any
-number of processes: --shard 3/64 takes every 64th of them. A line names a file, or with *, ? or [ several; paths count
-from the manifest's folder, and lines that begin with # are left out. A process that is started again, after
-whatever end, goes on where it was; files appear under their names when they are complete. "equivcnp merge"
-checks that all is there, and says how good it was.
-
-Without --model each task is interpolated on its own, each of its outputs too, by the number of inputs; --sphere
-says that they are latitude and longitude in degrees.
-
-If the file has y_target, of the output's shape, the log-likelihood of its unmasked values is
-printed, averaged over values; NaN is a value that is missing. For images without it, that of image
-itself is, of the values that are not missing, unless those are observed alone.`,
+		Short:                 "Predict many tasks of a file or a table",
+		Long:                  helpText("predict"),
 		Example: `  equivcnp predict --model rbf_equivcnp.pth --in tasks.safetensors --out pred.safetensors
   equivcnp predict --model SO2.pth --group "SO(2)" --alpha 0.3 --in images.safetensors --out pred.safetensors --json
   equivcnp predict --model m.safetensors --in stations.parquet --x lat,lon --y t2m,rain --task date \
@@ -115,8 +67,8 @@ func (f *predictFlags) register(a *app, cmd *cobra.Command) {
 	f.table.register(a, cmd)
 	fl := cmd.Flags()
 	f.flags = fl
-	fl.StringVarP(&f.in, "in", "i", "", "file of the tasks: safetensors, .npz or .nc, or a table: .csv, .tsv, .parquet")
-	fl.StringVarP(&f.out, "out", "o", "", "file of the predictions: .safetensors, .npz or .nc; of a table .csv, .tsv, .parquet, .npz or .nc")
+	fl.StringVarP(&f.in, "in", "i", "", "tasks: a file of tensors, .safetensors, .npz or .nc, or a table, .csv, .tsv or .parquet")
+	fl.StringVarP(&f.out, "out", "o", "", "predictions: .safetensors, .npz or .nc; of a table .csv, .tsv, .parquet, .npz or .nc")
 	f.chain.register(cmd, 0, false, true)
 	quantilesFlag(fl, &f.quantiles)
 	outputsFlag(fl, &f.outputs)
@@ -269,5 +221,5 @@ func (p *predictResult) lines(r *result, model, known string) {
 
 // outputsFlag adds the flag that names what is written of a prediction.
 func outputsFlag(fl *pflag.FlagSet, names *[]string) {
-	fl.StringSliceVar(names, "outputs", nil, "what to write, as in mean,std,cov_target (default: all but the covariance of a whole task; a table has what is one number a value)")
+	fl.StringSliceVar(names, "outputs", nil, "what to write, for example mean,std,cov_target (default: all but the covariance of a whole task; tables have what is one number per value)")
 }

@@ -25,22 +25,7 @@ func (a *app) rasterCommand() *cobra.Command {
 		Use:                   "raster --model M --in map.npy --out mean.npy --std-out std.npy",
 		DisableFlagsInUseLine: true,
 		Short:                 "Complete an image or raster that is larger than memory",
-		Long: `Complete a raster of any size, piece by piece. The result is bit-identical to that of the whole raster.
-
-The model must be one under T(2): its prediction of a pixel depends on the surrounding pixels within the
-reach of its layers, and not on where the pixel lies. Pixels have the distance that they had in training, whatever the
-size of the raster: "complete" takes a large image for a finer drawing of a small one instead.
-
-Rasters are .npy arrays of numbers, [H, W], [C, H, W] or [H, W, C]; TIFF and BigTIFF of integers or floats, in
-strips or tiles; binary .pgm and .ppm; and PNG. All of them are read in parts, those that lie uncompressed in a
-file fastest. JPEG, interlaced or transparent PNG, and TIFF with a palette or alpha are decoded as a whole, and take memory as
-they do in the file. Unsigned integers of 8 and 16 bits are taken to [0, 1], other numbers are as they are; NaN, and
-what a TIFF file of GDAL names as no data, is unobserved. --mask is another one of that size: a pixel is
-observed where it is at least 0.5. Lines are padded to whole eights by unobserved pixels at their right end.
-
-Outputs are .npy or .tif of float32, or .png, .pgm and .ppm of 16 bits. While they are not complete, they are called
-.partial, and .progress beside --out says which tiles are done: the same command resumes after an
-interruption. Memory and tiles change no bit of the result.`,
+		Long:                  helpText("raster"),
 		Example: `  equivcnp raster --model digits-T2-small --in map.npy --out mean.npy --std-out std.npy --memory 1G
   equivcnp raster --model digits-T2-small --in photo.pgm --rate 0.3 --seed 7 --out mean.pgm`,
 		Args: cobra.NoArgs,
@@ -50,12 +35,12 @@ interruption. Memory and tiles change no bit of the result.`,
 	fl := cmd.Flags()
 	fl.StringVarP(&f.opt.In, "in", "i", "", "the raster, required")
 	fl.StringVar(&f.opt.Mask, "mask", "", "raster of the same size, at least 0.5 where a pixel is observed")
-	fl.Float64Var(&f.opt.Rate, "rate", 1, "share of the pixels to observe, each on its own, by --seed")
+	fl.Float64Var(&f.opt.Rate, "rate", 1, "share of the pixels to observe, drawn by --seed")
 	fl.Uint64Var(&f.opt.Seed, "seed", 0, "seed of --rate")
 	fl.StringVarP(&f.opt.Out, "out", "o", "", "file of the predicted mean, .npy, .tif, .png, .pgm or .ppm, required")
 	fl.StringVar(&f.opt.StdOut, "std-out", "", "file of the predicted standard deviation")
-	fl.StringVar(&f.memory, "memory", "1G", "about how much memory to take, beside the program's own")
-	fl.IntVar(&f.opt.Across, "tile-width", 0, "width of a band of tiles with what it sees to its sides, a multiple of 8 (default: as --memory allows)")
+	fl.StringVar(&f.memory, "memory", "1G", "approximate memory to use, beside the program's own")
+	fl.IntVar(&f.opt.Across, "tile-width", 0, "width of a band of tiles with its margins, a multiple of 8 (default: as --memory allows)")
 	fl.IntVar(&f.opt.Down, "tile-height", 0, "height of a tile (default 256)")
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"in", "out"} {

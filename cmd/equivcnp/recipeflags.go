@@ -89,44 +89,44 @@ func curveFlags(a *app, cmd *cobra.Command, d *recipe.CurveData, training bool) 
 	fl := cmd.Flags()
 	fl.StringVar(&d.Kernel, "kernel", d.Kernel,
 		"curves of a process: rbf, matern (5/2), periodic, sawtooth; rbf+periodic; rbf,sawtooth; gp:2*rbf(0.5)+..")
-	fl.Float64Var(&d.Length, "length", d.Length, "--kernel: length scale where it says none")
-	fl.Float64Var(&d.From, "from", d.From, "--kernel: where the curves begin")
-	fl.Float64Var(&d.To, "to", d.To, "--kernel: where the curves end")
+	fl.Float64Var(&d.Length, "length", d.Length, "--kernel: length scale, if the kernel does not give one")
+	fl.Float64Var(&d.From, "from", d.From, "--kernel: where curves begin")
+	fl.Float64Var(&d.To, "to", d.To, "--kernel: where curves end")
 	fl.StringVar(&d.Benchmark, "benchmark", "", "a published benchmark (docs/benchmarks.md): "+strings.Join(task.BenchmarkNames, ", "))
 	fl.StringVar(&d.Sphere, "sphere", "", "a Gaussian process on the sphere: "+strings.Join(task.SphereProcesses, ", "))
-	fl.StringVar(&d.Place, "place", d.Place, "--sphere: where the stations lie: "+strings.Join(task.SpherePlaces, ", "))
+	fl.StringVar(&d.Place, "place", d.Place, "--sphere: location of the stations: "+strings.Join(task.SpherePlaces, ", "))
 	fl.StringVar(&d.Field, "field", "", "vector fields in the plane: "+strings.Join(task.VectorKernels, ", ")+"; in space: "+
 		strings.Join(task.ChargeKinds, ", "))
-	fl.StringVar(&d.Plane, "plane", "", "values in the plane, of known symmetry: "+strings.Join(task.PlaneKinds, ", "))
-	fl.IntVar(&d.Universal, "universal", 0, "tables of any smoothness, noise and design, with so many coordinates (1 to 3)")
+	fl.StringVar(&d.Plane, "plane", "", "values in the plane, with a known symmetry: "+strings.Join(task.PlaneKinds, ", "))
+	fl.IntVar(&d.Universal, "universal", 0, "tables of any smoothness, noise and layout, with this many coordinates (1 to 3)")
 	cli.OptionalVar(fl, &d.MinContext, "min-context", fmt.Sprintf("fewest points in the context (default %d)", recipe.DefaultMinContext))
 	cli.OptionalVar(fl, &d.MaxContext, "max-context", fmt.Sprintf("most points in the context (default %d)", recipe.DefaultMaxContext))
-	fl.StringVar(&d.CSV, "csv", "", "curves of a table (.csv, .tsv, .parquet, .npz, .npy, .nc) with columns x, y, optionally task and context")
+	fl.StringVar(&d.CSV, "csv", "", "your own curves: a table (.csv, .tsv, .parquet, .npz, .npy, .nc; \"equivcnp help tables\")")
 	columnsVar(cmd, &d.Columns)
 	fl.Var(&cli.Parsed[map[string]float64]{To: &d.Window.Lengths, Parse: recipe.ParseWindow, Show: recipe.ShowWindow, Kind: "lengths"}, "window",
-		"--csv: a task is the rows around a random one, within these lengths of each input: lon=2,lat=2,time=0.5;\ninputs that are not named are unbounded")
-	fl.IntVar(&d.Window.Points, "window-points", d.Window.Points, "--window: most rows of a task; more are subsampled")
+		"--csv: a task is the rows around a random one, within these lengths of each input: lon=2,lat=2,time=0.5; inputs without a length are unbounded")
+	fl.IntVar(&d.Window.Points, "window-points", d.Window.Points, "--window: largest number of rows of a task; more are subsampled")
 	fl.StringVar(&d.HoldoutBy, "holdout-by", "",
-		"--csv: hold rows out of training by a column, of whose values --holdout is a share (station), or within ranges\n(lat=45:50,lon=0:10, time=2024-06-01:2024-07-01): they are predicted from the other rows of their task")
+		"--csv: rows to hold out: a share --holdout of the values of a column (station), or ranges (lat=45:50,lon=0:10, time=2024-06-01:2024-07-01); they are predicted from the other rows of their task")
 	choices := map[string][]string{"kernel": {"rbf", "matern", "periodic", "sawtooth"}, "benchmark": task.BenchmarkNames,
 		"sphere": task.SphereProcesses,
 		"place":  task.SpherePlaces, "field": slices.Concat(task.VectorKernels, task.ChargeKinds), "plane": task.PlaneKinds}
 	if training {
-		fl.IntVar(&d.Targets, "targets", d.Targets, "places at which a curve is seen, of a vector field besides the context")
-		fl.IntVar(&d.MinTargets, "min-targets", 0, "--kernel: the number of targets is uniform from this to --targets; 0: always --targets")
+		fl.IntVar(&d.Targets, "targets", d.Targets, "number of targets of a curve; of a vector field besides the context")
+		fl.IntVar(&d.MinTargets, "min-targets", 0, "--kernel: smallest number of targets, drawn uniformly up to --targets; 0: always --targets")
 		fl.IntVar(&d.Dx, "dx", d.Dx, "--benchmark: number of coordinates")
-		fl.BoolVar(&d.Chain, "chain", false, "--benchmark: contexts of as many points as the chain rule sees, which predicts a target from the context and the\nother targets")
-		fl.IntVar(&d.Slow, "slow", 0, "--benchmark sawtooth: steps over which the waves become faster, from an eighth of their frequency; with --dx 2 waves\nthat are fast at once are not learned")
-		fl.StringVar(&d.In, "in", "", "curves of a safetensors, npz or NetCDF file of tasks")
+		fl.BoolVar(&d.Chain, "chain", false, "--benchmark: contexts of as many points as the chain rule sees: the context and the other targets")
+		fl.IntVar(&d.Slow, "slow", 0, "--benchmark sawtooth: steps over which the frequency of the waves rises from an eighth to its value, without which waves of --dx 2 are not learned")
+		fl.StringVar(&d.In, "in", "", "your own curves: a file of tensors, .safetensors, .npz or .nc (\"equivcnp help tensors\")")
 	} else {
-		fl.IntVar(&d.Targets, "targets", d.Targets, "--kernel: even places at which a curve is seen")
+		fl.IntVar(&d.Targets, "targets", d.Targets, "--kernel: number of evenly spaced targets")
 		fl.StringVar(&d.Region, "region", d.Region,
-			"--benchmark: where points lie: int, all on [-2, 2]; ooid, all on [2, 6]; ext, targets on [2, 6]")
+			"--benchmark: location of the points: int, all on [-2, 2]; ooid, all on [2, 6]; ext, targets on [2, 6]")
 		fl.Float64Var(&d.Holdout, "holdout", d.Holdout, "--holdout-by: the share, as in training")
 		fl.BoolVar(&d.ScoreContext, "score-context", d.ScoreContext,
-			"--csv and --in: score the values of the context, too, which the model was given")
-		cli.OptionalVar(fl, &d.HoldoutSeed, "holdout-seed", "--holdout-by: the seed by which values are drawn: training's --seed (default 1)")
-		fl.StringVar(&d.In, "in", "", "tasks of a safetensors, npz or NetCDF file, as for predict; curves need y_target")
+			"--csv and --in: also score values of the context, which the model was given")
+		cli.OptionalVar(fl, &d.HoldoutSeed, "holdout-seed", "--holdout-by: seed of the values held out, the --seed of the training (default 1)")
+		fl.StringVar(&d.In, "in", "", "your own tasks: a file of tensors, as for predict; curves need y_target")
 		choices["region"] = task.BenchmarkRegions
 	}
 	must(cmd.MarkFlagFilename("csv", "csv", "tsv", "parquet", "nc"))
@@ -144,44 +144,44 @@ func completions(cmd *cobra.Command, choices map[string][]string) {
 // columnsVar adds the flags that say what the columns of a table are.
 func columnsVar(cmd *cobra.Command, c *tabletask.Columns) {
 	fl := cmd.Flags()
-	fl.StringSliceVar(&c.X, "x", nil, "tables: the inputs' columns, by name or number (default: x, or x1,x2,..)")
-	fl.StringSliceVar(&c.Y, "y", nil, "tables: the outputs' columns, by name or number (default: y, or y1,y2,..)")
-	fl.StringSliceVar(&c.Aux, "aux", nil, "tables: the columns of auxiliary inputs, which are known at the context and at the targets, by name or number, as in elevation,hour;\none of texts becomes one for each text (default: the model's names)")
-	fl.StringVar(&c.Static, "static", "", "tables: a table of static fields, which are known at places of their own, as elevation is on a grid: columns of the same inputs,\nand of the fields")
+	fl.StringSliceVar(&c.X, "x", nil, "tables: columns of the inputs, by name or number (default: x, or x1,x2,..)")
+	fl.StringSliceVar(&c.Y, "y", nil, "tables: columns of the outputs, by name or number (default: y, or y1,y2,..)")
+	fl.StringSliceVar(&c.Aux, "aux", nil, "tables: columns of auxiliary inputs, known at context and targets, for example elevation,hour; a column of texts becomes an indicator for each text (default: the model's names)")
+	fl.StringVar(&c.Static, "static", "", "tables: a table of static fields, known at places of their own, such as elevation on a grid; columns of the same inputs, and of the fields")
 	fl.StringSliceVar(&c.StaticFields, "static-fields", nil,
 		"--static: the columns of the fields; for train --in their names (default: the model's names; a new model takes all but the inputs)")
 	must(cmd.MarkFlagFilename("static"))
-	fl.StringVar(&c.Decimal, "decimal", "", "tables of text: what stands before the fraction of a number, \".\" or \",\" (default: a point)")
-	fl.StringVar(&c.Task, "task", "", "tables: the column, of numbers or text, that says which task a row is of (default: task, if there is one)")
+	fl.StringVar(&c.Decimal, "decimal", "", "tables of text: the decimal separator, \".\" or \",\" (default: a point)")
+	fl.StringVar(&c.Task, "task", "", "tables: column with the task of each row, a number or a text (default: task, if there is one)")
 }
 
 // pictureFlags adds the flags that say where images come from, for training or for tests. Curves have --in and --holdout already, in tests.
 func pictureFlags(a *app, cmd *cobra.Command, d *recipe.ImageData, training bool) {
 	d.Stdin = a.stdin
 	fl := cmd.Flags()
-	fl.BoolVar(&d.Digits, "digits", false, "images of a digital clock's digits, in tests turned and scaled as in the paper")
-	fl.StringVar(&d.Folder, "images", "", "a folder's PNG, JPEG and TIFF images")
-	fl.StringVar(&d.MNIST, "mnist", "", "the images of an IDX or .amat file")
-	fl.StringVar(&d.Array, "array", "", "--in: of images, the array [N, H, W] or [N, C, H, W] (default: image, or the only one)")
+	fl.BoolVar(&d.Digits, "digits", false, "digits of a digital clock; in tests turned and scaled as in the paper")
+	fl.StringVar(&d.Folder, "images", "", "folder of PNG, JPEG and TIFF images")
+	fl.StringVar(&d.MNIST, "mnist", "", "file of images, IDX or .amat")
+	fl.StringVar(&d.Array, "array", "", "--in: name of the array [N, H, W] or [N, C, H, W] of images (default: image, or the only one)")
 	fl.Var(&cli.Parsed[[2]int]{To: &d.Size, Kind: "size", Show: cli.ShowSize, Parse: func(text string) (s [2]int, err error) {
 		s[0], s[1], err = cli.ParseSize(text)
 		return s, err
 	}}, "size", "size of the images, 64 or 80x48 (width x height; default: 64 for digits, which are drawn finer on\nlarger images; images of a folder: that of the first)")
-	fl.Float64Var(&d.Rates.Min, "min-rate", task.PaperRates.Min, "images: least share of pixels that are seen")
-	fl.Float64Var(&d.Rates.Max, "max-rate", task.PaperRates.Max, "images: largest share of pixels that are seen")
+	fl.Float64Var(&d.Rates.Min, "min-rate", task.PaperRates.Min, "images: smallest share of observed pixels")
+	fl.Float64Var(&d.Rates.Max, "max-rate", task.PaperRates.Max, "images: largest share of observed pixels")
 	usual := [3]string{"", "", ""}
 	if !training {
 		usual = [3]string{" (default: 90 for digits, else 0)", " (default: 0.3 for digits, else 1)", " (default: 0.45 for digits, else 1)"}
 	}
-	cli.OptionalVar(fl, &d.MaxAngle, "max-angle", "images: turn by up to so many degrees"+usual[0])
-	cli.OptionalVar(fl, &d.MinScale, "min-scale", "images: scale by at least that"+usual[1])
-	cli.OptionalVar(fl, &d.MaxScale, "max-scale", "images: scale by at most that"+usual[2])
-	cli.OptionalVar(fl, &d.MaxShift, "max-shift", "images: shift by up to so many pixels, along both axes")
+	cli.OptionalVar(fl, &d.MaxAngle, "max-angle", "images: largest angle to turn by, in degrees"+usual[0])
+	cli.OptionalVar(fl, &d.MinScale, "min-scale", "images: smallest factor to scale by"+usual[1])
+	cli.OptionalVar(fl, &d.MaxScale, "max-scale", "images: largest factor to scale by"+usual[2])
+	cli.OptionalVar(fl, &d.MaxShift, "max-shift", "images: largest shift along each axis, in pixels")
 	must(cmd.MarkFlagDirname("images"))
 	if training {
 		fl.BoolVar(&d.Colour, "colour", false, "--images: three channels")
-		fl.StringVar(&d.In, "in", "", "images of a stack: .nc (NetCDF), .npz, .npy or .safetensors")
-		fl.BoolVar(&d.HoldoutLast, "holdout-last", false, "hold out the last images, a stack's latest times, instead of random ones")
+		fl.StringVar(&d.In, "in", "", "stack of images: .nc (NetCDF), .npz, .npy or .safetensors")
+		fl.BoolVar(&d.HoldoutLast, "holdout-last", false, "hold out the last images, for example the latest times of a stack, instead of random ones")
 	}
 }
 

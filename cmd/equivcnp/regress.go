@@ -35,45 +35,8 @@ func (a *app) regressCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "regress [--model M] --csv data.csv (--from -4 --to 4 [--points 400] | --targets T.csv | --sphere) --out P.csv",
 		DisableFlagsInUseLine: true,
-		Short:                 "Regress a curve from the points of a CSV file",
-		Long: `Regress a curve from context points, and write mean and standard deviation at the targets.
-
-Without --model the table itself is interpolated, with nothing trained: by Gaussian processes whose
-covariances are estimated from it, for any number of inputs from 1 to 8, any units and any scale.
-Seasons of series are found, or named with --period. Each value is predicted from the others, which
-corrects the standard deviations and is printed as a check. --log and --positive are for amounts,
---units different for inputs of different kinds, and --sphere for latitude and longitude in degrees,
-also beside --targets. --plot then draws curves, a map of the plane, or the globe.
-
-Tables are CSV or TSV files, arrays of one length in an .npz file or one of two dimensions in an .npy
-file, or variables of a classic NetCDF file (.nc), whose rows are the places of their grid.
-
-A CSV file has one context point per row; commas, semicolons or tabs separate its cells. A header
-says which columns are what: the model's inputs are x, or x1, x2, ..; its outputs y, or y1, y2, ..;
-other names are given with --x and --y, and other columns are left out. Without a header the inputs
-come first, then the outputs. Blank lines and lines that begin with # are skipped. An output that is
-empty, NaN or NA is missing: its row is no part of the context. Inputs may be dates (2006-01-02, with
-a time or without), which count as days since 1970. Anything else that is no number is an error that
-names file, line and column. A file without points is a valid empty context: the prediction is then
-the prior.
-
-Targets are --points evenly spaced ones from --from to --to, or the rows of a CSV file of
-coordinates (needed where the model has several). If that file also has the outputs' columns, their
-log-likelihood is printed. The columns of the prediction are x, mean and std, or with --x and --y those
-names, t2m_mean and t2m_std; --quantiles adds more. --plot draws mean, band of two standard
-deviations and context points; of a vector field in the plane arrows, around whose ends lie the
-ellipses of one standard deviation.
-
-Models of points on the sphere take latitude and longitude in degrees, from -90 to 90 and any number
-(columns of these names, or lat and lon, need no --x), or unit vectors, whichever "equivcnp inspect"
-says; a vector's length may differ from 1 by 2 %. Their targets are --targets, or with --sphere a
-grid of the whole globe, 5 degrees apart or as many as it says. --plot draws the globe, whatever the
-targets are: mean and standard deviation on a map of equal areas, with the context points.
-
-With --samples whole curves are drawn by the chain rule, each as likely as the model thinks it is; they
-are columns of the CSV file and thin lines in the drawing. "equivcnp sample" says more of them.
-
-The name - is standard input, and for --out standard output.`,
+		Short:                 "Predict a curve, a map or the globe from the rows of a table",
+		Long:                  helpText("regress"),
 		Example: `  equivcnp regress --model rbf-levels --csv data.csv --from -4 --to 4 --points 400 --out pred.csv --plot fig.png
 
   # No model, nothing trained: a table of measurements in the plane, and a map.
@@ -114,7 +77,7 @@ func (f *regressFlags) register(a *app, cmd *cobra.Command) {
 	f.chain.register(cmd, 0, true, true)
 	fl := cmd.Flags()
 	f.oneTable.register(fl)
-	fl.StringVarP(&f.out, "out", "o", "", "table of the prediction (.csv, .tsv, .npz, or .nc: a grid, where the targets are one), required")
+	fl.StringVarP(&f.out, "out", "o", "", "table of the prediction: .csv, .tsv, .npz, or .nc (a grid, if the targets are one), required")
 	fl.StringVar(&f.plot, "plot", "", "drawing of the prediction, .png or .svg")
 	quantilesFlag(fl, &f.quantiles)
 	outputsFlag(fl, &f.outputs)
@@ -259,7 +222,8 @@ func (f *regressFlags) written(r *result, seconds float64) {
 
 // quantilesFlag adds the flag for quantiles of the predictions.
 func quantilesFlag(fl *pflag.FlagSet, q *[]float64) {
-	fl.Float64SliceVar(q, "quantiles", nil, "quantiles to write beside mean and standard deviation, as in 0.05,0.5,0.95")
+	fl.Float64SliceVar(q, "quantiles", nil, "`quantiles` to write as well, for example 0.05,0.5,0.95")
+	fl.Lookup("quantiles").DefValue = "" // or --help would print an empty list
 }
 
 func checkQuantiles(quantiles []float64) error {

@@ -23,12 +23,8 @@ func (a *app) reproduceCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "reproduce (" + strings.Join(names, " | ") + ") --out DIR",
 		DisableFlagsInUseLine: true,
-		Short:                 "Make the paper's tables and figures anew, and the field's own table",
-		Long: `Make the paper's tables and figures anew, with the shipped models or with those of the folders that
---models names. Each writes a report in Markdown, the numbers as CSV and drawings as PNG.
-
-In a folder, a curve model is known by the process in its file's name (rbf, matern, periodic, as in
-rbf_equivcnp.pth), an image model by its group, where the file itself does not say it (SO2.pth).`,
+		Short:                 "Reproduce the paper's tables and figures, and benchmarks of the field",
+		Long:                  helpText("reproduce"),
 		Args: func(_ *cobra.Command, args []string) error {
 			choices := strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 			if len(args) > 0 {
@@ -55,7 +51,7 @@ func (a *app) reproducePart(part *reproduce.Part) *cobra.Command {
 		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.reproduce(cmd.Context(), part, c) }),
 	}
 	fl := sub.Flags()
-	fl.StringArrayVar(&c.Folders, "models", nil, "take the models of this folder instead of the shipped ones; may be repeated")
+	fl.StringArrayVar(&c.Folders, "models", nil, "folder of models to take instead of the shipped ones; may be repeated")
 	fl.StringVarP(&c.Out, "out", "o", "", "folder for the report, made if missing, required")
 	fl.IntVarP(&c.Tasks, "tasks", "n", part.Tasks, "tasks behind every number")
 	fl.Uint64Var(&c.Seed, "seed", 1000, "seed of the tasks")

@@ -29,14 +29,10 @@ func (a *app) reproduceReal() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "real --data DIR --out DIR",
 		DisableFlagsInUseLine: true,
-		Short:                 "Real data sets, each on its own, without any training",
-		Long: `Held-out scores of interpolation without a model (equivcnp regress without --model) on a folder of real
-data sets: data/NAME.csv with the columns x, or x1 and x2, and y, and data/sets.json with their names;
-splits/NAME.json, rows of context and test, from 0; and scores.json with the scores of other methods on
-the same splits. The report, real.md and real.csv, compares each set and kind of split with the best of
-kriging and Gaussian processes.`,
-		Example: "  equivcnp reproduce real --data fields --out out/real",
-		Args:    cobra.NoArgs,
+		Short:                 "Real data sets, without training, beside kriging and Gaussian processes",
+		Long:                  helpText("reproduce-real"),
+		Example:               "  equivcnp reproduce real --data fields --out out/real",
+		Args:                  cobra.NoArgs,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error {
 			for _, kind := range opt.Kinds {
 				if !slices.Contains(realdata.Kinds, kind) {

@@ -16,13 +16,10 @@ func (a *app) reproduceUniversal() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "universal --out DIR",
 		DisableFlagsInUseLine: true,
-		Short:                 "Draws of a wide prior, beside predictions by the true covariance",
-		Long: `Log densities of interpolation without a model (equivcnp regress without --model) on Gaussian processes
-of random smoothness, scale, anisotropy, trend and noise, 30 to 300 values each, with one input, two and
-three, beside predictions by the covariance that each table was drawn from, which nothing beats on average,
-and by the likeliest covariance alone (ML-II), as Gaussian process packages have it.`,
-		Example: "  equivcnp reproduce universal --out out/universal",
-		Args:    cobra.NoArgs,
+		Short:                 "Tables drawn from a wide prior, beside the exact posterior",
+		Long:                  helpText("reproduce-universal"),
+		Example:               "  equivcnp reproduce universal --out out/universal",
+		Args:                  cobra.NoArgs,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error {
 			if n < 2 {
 				return cli.Usagef("--tasks %d: need at least 2", n)

@@ -38,27 +38,8 @@ func (a *app) sampleCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "sample [--model M] (--csv data.csv (--from -4 --to 4 | --targets t.csv) | --in tasks.safetensors) --out samples.csv",
 		DisableFlagsInUseLine: true,
-		Short:                 "Draw whole curves or images, not one value at a time",
-		Long: `Draw samples of all targets of a task together, by the chain rule (autoregressively): a target is
-drawn from its prediction, and those after it are predicted as if its value had been observed. A mean
-with a band says what each value may be; samples say which values go together.
-
-A sample is a set of new observations, with the noise that the model takes observations to have. With
---function it is the function behind them: observations are drawn at --knots targets only, and the
-curve is the mean given them. Models that saw some tens of context points in training know nothing
-of hundreds; a function of a few knots is the better curve.
-
-Tasks are a CSV file, read as by "regress", with samples as columns of --out and lines of --plot, or the
-tasks of a safetensors file, as for "predict": --out then holds samples, F32 [S, B, Nt, dy], of images
-[S, B, C, H, W] with observed pixels as they were. Masked targets are 0, targets out of the model's
-reach NaN. Task t has the seed --seed + t. A seed stands for the same samples in a batch and
-alone, and on any number of threads.
-
-Blocks of several targets at a time are faster, most of all growing ones (--growth). An image takes as many predictions as it has unobserved
-pixels over --block; models under translations compute only what changed.
-
-Without --model the data themselves are interpolated, and drawn jointly from the interpolation's own distribution:
---order, --block, --growth and --knots change nothing.`,
+		Short:                 "Draw whole curves or images jointly",
+		Long:                  helpText("sample"),
 		Example: `  equivcnp sample --model rbf-equivcnp --csv data.csv --from -2 --to 2 --samples 20 --function --plot out.png --out samples.csv
 
   # No model, nothing trained: joint samples of a map.

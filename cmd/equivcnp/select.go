@@ -22,27 +22,8 @@ func (a *app) selectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "select [regression | image] --groups none,T2,SO2,SE2x4,RxSO2 --out-dir D (--budget 10m | --steps N) (flags of that training)",
 		DisableFlagsInUseLine: true,
-		Short:                 "Find the symmetry of data: train models under several groups and compare them",
-		Long: `Find the symmetry of data: train models under several groups on the same tasks, and compare them on
-tasks that none of them has seen. Data and models are described by the flags of "equivcnp train
-regression" or "equivcnp train image"; the flags tell which of the two, or the first word does.
-
-A candidate is the name of a group, with the number of lifts behind an x: SE2x4, for images also
-Sim2x4x3, angles and scales. none is a model without a symmetry.
-
-Candidates are trained in rounds of equal numbers of steps. The better half continues to the next
-round, which has twice the steps; so does every candidate less than two standard errors behind the
-best. In the first round and in the last every candidate is trained --starts times, with different
-seeds, and its best training counts. Chosen is, of the candidates of the last round within --errors
-standard errors of the best, the one whose group has the most dimensions.
-
-A candidate is ruled out where tasks that are moved as its group moves them become clearly less likely
-under a model to which that move is no symmetry. A larger group may trail by the difference between
-two seeds, if moved tasks lose nothing under the best. A group is supported only if the best candidate
-predicts better than a constant.
-
-The folder gets report.md with a picture, report.json, the chosen model as model.safetensors, and a
-folder for each round. The same command resumes an interrupted selection.`,
+		Short:                 "Find the symmetry of data by training models under several groups",
+		Long:                  helpText("select"),
 		Example: `  equivcnp select --plane isotropic --budget 5m --out-dir found
   equivcnp select --csv stations.csv --x east,north --y rain --task day --groups none,T2,SE2x4 --budget 30m --out-dir rain
   equivcnp select --digits --groups T2,SO2,RxSO2 --steps 400 --out-dir digits`,
@@ -57,13 +38,13 @@ folder for each round. The same command resumes an interrupted selection.`,
 	cmd.RunE = a.action(func(cmd *cobra.Command, args []string) error { return a.selectGroup(cmd, c, args) })
 	fl := cmd.Flags()
 	fl.StringSliceVar(&c.Groups, "groups", nil,
-		"the candidates: none, or a group's name, with the number of lifts behind an x: SE2x4 (default: by the data's coordinates)")
+		"candidates: none, or a group, with the number of lifts after an x: SE2x4 (default: by the data's coordinates)")
 	fl.StringVar(&c.Dir, "out-dir", "", "folder of the report and of all models, required")
-	fl.DurationVar(&c.Budget, "budget", 0, "time that all of it should take, such as 10m")
-	fl.IntVar(&c.Steps, "steps", 0, "steps of the last round, instead of --budget")
-	fl.IntVar(&c.Tasks, "tasks", c.Tasks, "held-out tasks that are compared on; of your own at most those that are held out")
-	fl.IntVar(&c.Starts, "starts", c.Starts, "trainings of every candidate in the first round and the last, whose seeds differ; the best one counts")
-	fl.Float64Var(&c.Errors, "errors", c.Errors, "standard errors of the difference within which a candidate is as good as the best")
+	fl.DurationVar(&c.Budget, "budget", 0, "time for the whole selection, such as 10m")
+	fl.IntVar(&c.Steps, "steps", 0, "number of steps of the last round, instead of --budget")
+	fl.IntVar(&c.Tasks, "tasks", c.Tasks, "number of held-out tasks to compare on")
+	fl.IntVar(&c.Starts, "starts", c.Starts, "trainings of every candidate in the first and the last round, with different seeds; the best counts")
+	fl.Float64Var(&c.Errors, "errors", c.Errors, "number of standard errors within which a candidate is as good as the best")
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	cmd.MarkFlagsMutuallyExclusive("budget", "steps")
 	must(cmd.MarkFlagDirname("out-dir"))

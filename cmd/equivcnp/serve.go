@@ -37,39 +37,8 @@ func (a *app) serveCommand() *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve [--model NAME=FILE | --model FOLDER].. [--listen :8080]",
-		Short: "Answer inference requests over HTTP and gRPC",
-		Long: `Answer inference requests for models, over the Open Inference Protocol, version 2, that clients of KServe
-and Triton speak: REST with JSON or binary tensors, and gRPC, on one port. Without --model all shipped
-models are served, and the interpolations universal-1, universal-2 and so on, which need no training.
-
---model names a model file, a list of them that predict as one (.ensemble) or a shipped model (NAME=FILE, or
-FILE under its own name), or a folder: what is put into it, replaced or removed is served, replaced or removed
-while the server runs. A file that cannot be read changes nothing but the log. "shipped" is all shipped models,
-"universal" all interpolations.
-
-Inputs and outputs are those of "equivcnp predict": x_context, y_context, x_target, context_mask and
-target_mask, or image and mask; mean and std. Parameters of a request: timeout (microseconds), priority
-(1 is first), and for curves standardise (true: values get the mean and deviation of the model's training, and the prediction
-those of the data; see "equivcnp predict"). With samples, a number, the output samples is
-drawn by the chain rule; seed, order, block, growth, function and knots are as in "equivcnp sample". With
-quantiles, a text such as "0.05,0.95", the output quantiles is there. With check, true or false, parts of
-the contexts are predicted from the rest; the parameter check of the answer has the scores, as JSON, and
-note a warning where the model does not suit the data. Requests that name outputs get
-all that "equivcnp predict" writes: std_function, covariances, params. A model's metadata lists them.
-
-Requests of one model and image size that wait for each other are computed together. What could not be
-answered within its time is refused at once, with 503 and Retry-After. --memory bounds everything.
-
-SIGTERM stops gracefully: readiness is off, after --linger no connection is taken, and what was accepted
-is answered. SIGHUP reads models and the token's file again; certificates are read again when their files change.
-GET /metrics has Prometheus' metrics, GET /v2/repository/index the models. Logs are JSON, on standard error.
-
-Every flag may stand in the YAML file of --config, as "name: value", or in the environment: EQUIVCNP_MAX_BODY is
---max-body. The command line wins over the environment, and that over the file. docs/server.md has more.
-
-A browser finds a page at / to play with the models: http://localhost:8080.
-
-With EQUIVCNP_TOKEN, or --token-file, requests but those for health must bring that bearer token; the page asks for it.`,
+		Short: "Serve models over REST and gRPC",
+		Long:  helpText("serve"),
 		Example: `  equivcnp serve --model digits=digits-T2 --model rbf=rbf-equivcnp --model models/ --listen :8080
   curl -s localhost:8080/v2/models/rbf/infer -d '{"inputs": [
     {"name": "x_context", "shape": [1, 2, 1], "datatype": "FP64", "data": [-1, 0.5]},
@@ -92,32 +61,31 @@ func (f *serveFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.config, "config", "", "YAML file of these flags, one per line; flags on the command line and in the environment win")
 	fl.StringSliceVarP(&f.models, "model", "m", nil,
-		"NAME=FILE, FILE, a shipped model, a folder of model files, shipped for all shipped ones, or universal for all that need no "+
-			"training; may be repeated (default: shipped and universal)")
+		"NAME=FILE, FILE, a shipped model, a folder of models, \"shipped\" for all shipped models, or \"universal\" for all interpolations; may be repeated (default: shipped and universal)")
 	fl.StringVar(&f.listen, "listen", ":8080", "address of REST, gRPC and the page")
-	fl.StringVar(&f.metrics, "metrics", "", "address of Prometheus' metrics alone, without a token, for example :9090; none without")
-	fl.StringVar(&f.pprof, "pprof", "", "address of Go's profiles, for example localhost:6060; none without")
-	fl.StringVar(&f.memory, "memory", "", "for models, plans and requests, 8G for example (default: half of what the machine has)")
-	fl.StringVar(&f.planMemory, "plan-memory", "", "for the plan of one model and image size (default 1.5G, or what --memory allows)")
+	fl.StringVar(&f.metrics, "metrics", "", "separate address for metrics, without a token, for example :9090 (default: none)")
+	fl.StringVar(&f.pprof, "pprof", "", "address for Go's profiles, for example localhost:6060 (default: none)")
+	fl.StringVar(&f.memory, "memory", "", "memory for models, plans and requests, for example 8G (default: half of the machine's)")
+	fl.StringVar(&f.planMemory, "plan-memory", "", "memory for the plan of one model and image size (default: 1.5G, or what --memory allows)")
 	precisionFlag(cmd, &f.precision)
 	plansFlag(cmd, &f.plans)
-	fl.IntVar(&f.batch, "batch", 16, "tasks or images that are computed together, at most")
-	fl.IntVar(&f.slots, "slots", 1, "batches that are computed at a time; each uses all threads")
-	fl.IntVar(&f.waiting, "queue", 1024, "tasks and images that may wait")
-	fl.DurationVar(&f.timeout, "timeout", 30*time.Second, "time of a request; a shorter one it may ask for")
+	fl.IntVar(&f.batch, "batch", 16, "largest number of tasks or images to compute together")
+	fl.IntVar(&f.slots, "slots", 1, "number of batches computed at a time; each uses all threads")
+	fl.IntVar(&f.waiting, "queue", 1024, "largest number of tasks and images that wait")
+	fl.DurationVar(&f.timeout, "timeout", 30*time.Second, "time limit of a request, which may ask for less")
 	fl.DurationVar(&f.compute, "max-compute", 0,
-		"refuse requests that would probably be computed for longer (default: as long as --timeout)")
-	fl.StringVar(&f.body, "max-body", "64M", "longest request")
-	fl.IntVar(&f.connections, "max-connections", 10000, "connections at a time")
-	fl.DurationVar(&f.poll, "poll", 2*time.Second, "how often folders are looked at")
-	fl.DurationVar(&f.linger, "linger", 0, "how long requests are still taken when the server is asked to stop and readiness is off already")
-	fl.DurationVar(&f.drain, "drain", 30*time.Second, "how long requests under way then have")
-	fl.StringVar(&f.cert, "tls-cert", "", "PEM file of the certificate, for TLS")
+		"refuse requests whose computation would probably take longer (default: --timeout)")
+	fl.StringVar(&f.body, "max-body", "64M", "largest body of a request")
+	fl.IntVar(&f.connections, "max-connections", 10000, "largest number of connections")
+	fl.DurationVar(&f.poll, "poll", 2*time.Second, "how often to look for changes in folders of models")
+	fl.DurationVar(&f.linger, "linger", 0, "how long to accept requests after readiness has ended")
+	fl.DurationVar(&f.drain, "drain", 30*time.Second, "how long to wait then for accepted requests")
+	fl.StringVar(&f.cert, "tls-cert", "", "PEM file of the certificate, to use TLS")
 	fl.StringVar(&f.key, "tls-key", "", "PEM file of its key")
-	fl.StringVar(&f.clientCA, "tls-client-ca", "", "PEM file of authorities: clients must bring a certificate of one of them")
-	fl.StringVar(&f.tokenFile, "token-file", "", "file with the bearer token that requests must bring")
-	fl.StringVar(&f.logLevel, "log", "info", "debug (each inference), info, warn or error")
-	fl.BoolVar(&f.access, "access-log", false, "a line of the log for each request: id, client, status, traceparent")
+	fl.StringVar(&f.clientCA, "tls-client-ca", "", "PEM file of authorities, one of which must have signed the certificate of a client")
+	fl.StringVar(&f.tokenFile, "token-file", "", "file with the bearer token that requests need")
+	fl.StringVar(&f.logLevel, "log", "info", "level of the log: debug (each inference), info, warn or error")
+	fl.BoolVar(&f.access, "access-log", false, "log each request: id, client, status, traceparent")
 	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 }
 

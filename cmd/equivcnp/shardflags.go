@@ -30,11 +30,11 @@ type shardFlags struct {
 func (f *shardFlags) register(cmd *cobra.Command, lines string) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.manifest, "manifest", "", "list of the work, "+lines)
-	fl.StringVar(&f.shard, "shard", "", "--manifest: which part this process does, 0/64 to 63/64 (default: all)")
-	fl.IntVar(&f.shards, "shards", 0, "--manifest: the number of parts; which one this is says "+
-		strings.Join(shards.Variables[:2], " or ")+"\n(Kubernetes' Indexed Jobs, Slurm's arrays)")
-	fl.StringVar(&f.outDir, "out-dir", "", "--manifest: folder of the results")
-	fl.BoolVar(&f.skipBad, "skip-bad", false, "--manifest: record lines that fail, with the reason, and succeed without them")
+	fl.StringVar(&f.shard, "shard", "", "--manifest: part of the work for this process, 0/64 to 63/64 (default: all)")
+	fl.IntVar(&f.shards, "shards", 0, "--manifest: number of parts; the part of this process is read from "+
+		strings.Join(shards.Variables[:2], " or ")+" (Kubernetes' Indexed Jobs, Slurm's arrays)")
+	fl.StringVar(&f.outDir, "out-dir", "", "--manifest: folder for the results")
+	fl.BoolVar(&f.skipBad, "skip-bad", false, "--manifest: record lines that fail, with the reason, and go on")
 	cmd.MarkFlagsMutuallyExclusive("shard", "shards")
 	cmd.MarkFlagsRequiredTogether("manifest", "out-dir")
 	must(cmd.MarkFlagDirname("out-dir"))
@@ -161,13 +161,8 @@ func (a *app) mergeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "merge D",
 		DisableFlagsInUseLine: true,
-		Short:                 "Check and collect what the shards of a manifest wrote",
-		Long: `Check and collect what the shards of "predict --manifest" or "train --manifest" wrote into a folder.
-
-It fails, and names them, if shards are missing, or if a file is missing or is not the one that was
-written. What killed processes left is removed. --report writes one JSON file with the record of every
-line of the manifest; --out puts all predictions into one file, tensors of equal shape one after the other, or the
-rows of tables of equal columns, with a column "file" before them.`,
+		Short:                 "Check and join the results of a manifest",
+		Long:                  helpText("merge"),
 		Example: `  equivcnp merge predictions --report predictions.json
   equivcnp merge predictions --out all.safetensors
   equivcnp merge maps --out all.parquet`,
@@ -175,8 +170,8 @@ rows of tables of equal columns, with a column "file" before them.`,
 		RunE: a.action(func(cmd *cobra.Command, args []string) error { return a.merge(cmd.Context(), args[0], report, out) }),
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&report, "report", "", "file of all records, .json")
-	fl.StringVarP(&out, "out", "o", "", "file of all predictions: .safetensors, .npz or .nc, of tables .csv, .tsv, .parquet, .npz or .nc")
+	fl.StringVar(&report, "report", "", "file for all records, .json")
+	fl.StringVarP(&out, "out", "o", "", "file for all predictions: .safetensors, .npz or .nc; of tables .csv, .tsv, .parquet, .npz or .nc")
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	return cmd
 }

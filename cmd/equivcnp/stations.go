@@ -26,14 +26,8 @@ func (a *app) stationsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "stations [--model M] --csv data.csv --targets targets.csv --out pred.csv",
 		DisableFlagsInUseLine: true,
-		Short:                 "Predict at more places than fit into memory, from one context",
-		Long: `Predict at the rows of a CSV or TSV file of any length, given the context points of a table. The output
-is what "regress --targets" writes, row for row. --rows targets are predicted at a time, so that memory
-does not grow with their number.
-
-While the output is not complete, it is called .partial, and .progress beside it is the journal of the
-run: the same command resumes after an interruption. The model must predict each target independently
-of the others; models that were trained here do. Without --model the table itself is interpolated.`,
+		Short:                 "Predict at more places than fit into memory",
+		Long:                  helpText("stations"),
 		Example: `  equivcnp stations --csv zinc.csv --targets grid.csv --x east,north --y zinc --out pred.csv
   equivcnp stations --model m.safetensors --csv stations.csv --targets places.csv --x lat,lon --y t2m --out t2m.csv`,
 		Args: cobra.NoArgs,
@@ -47,7 +41,7 @@ of the others; models that were trained here do. Without --model the table itsel
 	fl.StringVar(&f.opt.Targets, "targets", "", "CSV or TSV file of the targets' coordinates, required")
 	columnsVar(cmd, &f.opt.Columns)
 	fl.StringVarP(&f.opt.Out, "out", "o", "", "table of the prediction, .csv or .tsv, required")
-	fl.IntVar(&f.opt.Rows, "rows", 1<<16, "targets at a time")
+	fl.IntVar(&f.opt.Rows, "rows", 1<<16, "number of targets at a time")
 	quantilesFlag(fl, &f.opt.Quantiles)
 	outputsFlag(fl, &f.opt.Outputs)
 	standardiseFlag(fl, &f.opt.Standardise)

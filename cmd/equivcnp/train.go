@@ -39,18 +39,7 @@ func (a *app) trainCommand() *cobra.Command {
 		Use:                   "train (regression | image | --config run.yaml | --manifest list --out-dir D) ...",
 		DisableFlagsInUseLine: true,
 		Short:                 "Train a model on curves or on images",
-		Long: `Train a model on curves or on images.
-
-A run writes four files: the model under the name of --out, and beside it, with the endings
-.checkpoint, .jsonl and .loss.png, its whole state, a log with one JSON object a line, and a plot of
-the log. Of your own images or tasks a tenth, drawn by --seed, is held out, and scores are taken on
-it (--holdout). A run that was interrupted, or whose machine failed, resumes with --resume and ends
-with the same bits.
-
-With --manifest many models are trained, by any number of processes: each line is the command line of
-one, such as "regression --kernel rbf --seed 3", without --out. --shard 3/64 takes every 64th line. A
-process that is started again resumes at its last checkpoint. "equivcnp merge" checks that all models
-are there, and lists their scores.`,
+		Long:                  helpText("train"),
 		Example: `  equivcnp train regression --kernel rbf --out rbf.safetensors
   equivcnp train image --group "T(2)" --digits --out digits.safetensors
   equivcnp train --config run.yaml
@@ -118,37 +107,37 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, batch string, noise fl
 	fl, s := cmd.Flags(), f.recipe.Common()
 	fl.StringVar(&f.config, "config", "", "YAML file of these flags, one per line; flags on the command line win")
 	fl.StringVarP(&f.out, "out", "o", "", "model file to write (.safetensors), required")
-	fl.StringVar(&f.start, "start", "", "begin with the parameters of this model, a file or a shipped one, of the same sizes: after its training on other\ntasks, with other lifts, or with fewer --blocks on the levels of its lattice")
-	fl.BoolVar(&f.resume, "resume", false, "continue from the checkpoint beside --out, or begin if there is none")
-	fl.BoolVar(&f.overwrite, "overwrite", false, "begin anew even if there is a checkpoint")
+	fl.StringVar(&f.start, "start", "", "begin with the parameters of this model, a file or a shipped one, of the same sizes; it may have been trained on other tasks, with other lifts, or with fewer --blocks")
+	fl.BoolVar(&f.resume, "resume", false, "continue from the checkpoint beside --out, if there is one")
+	fl.BoolVar(&f.overwrite, "overwrite", false, "start again even if there is a checkpoint")
 	fl.StringVar(&s.Model, "model", s.Model, "the model: equivcnp, convcnp or cnp")
 	fl.IntVar(&s.Multiplicity, "multiplicity", 0,
-		"equivcnp and convcnp: the encoder sees y, y² .. to this power, for targets that occur more than once in a context (default 1)")
+		"equivcnp and convcnp: the encoder sees y, y², .. up to this power, for contexts with several values at one place (default 1)")
 	fl.IntVar(&s.Neighbors, "neighbors", 0,
-		"equivcnp: most neighbours of a point in a convolution, a sample drawn once (the paper's Monte-Carlo sample); 0: all")
+		"equivcnp: largest number of neighbours of a point in a convolution, a sample drawn once (the paper's Monte-Carlo sample); 0: all")
 	fl.StringVar(&s.Likelihood, "likelihood", "", "the output distribution: "+likelihoodNames()+" (default normal)")
 	fl.Var(&cli.Parsed[*cnp.Waves]{To: &s.Waves, Parse: recipe.ParseWaves, Show: recipe.ShowWaves, Kind: "waves"}, "waves",
-		"COUNT:FASTEST, with --likelihood lowrank under translations: features are amplitudes of waves of so many frequencies along a coordinate,\n"+
-			"up to the fastest (radians per unit; 3 over the data's length works well), so that values are correlated even far from the context")
+		"COUNT:FASTEST, with --likelihood lowrank under translations: features are amplitudes of COUNT waves along a coordinate, up to the frequency FASTEST "+
+			"in radians per unit (3 over the data's length works well), so that values are correlated even far from the context")
 	fl.IntVar(&s.Steps, "steps", s.Steps, "number of steps")
 	fl.IntVar(&s.Batch, "batch", 0, "tasks per pass (default "+batch+")")
-	fl.IntVar(&s.Passes, "passes", s.Passes, "passes per step, whose gradients are added up: the memory is that of one")
+	fl.IntVar(&s.Passes, "passes", s.Passes, "passes per step, whose gradients are added; memory is that of one pass")
 	fl.Uint64Var(&s.Seed, "seed", s.Seed, "seed of the first parameters and of the tasks")
 	fl.Float64Var(&s.Rate, "rate", s.Rate, "learning rate")
-	fl.StringVar(&s.Schedule, "schedule", s.Schedule, "how the rate falls: constant, cosine, or step")
-	cli.OptionalVar(fl, &s.Warmup, "warmup", "steps over which the rate climbs (default: a tenth of --steps, at most 100)")
+	fl.StringVar(&s.Schedule, "schedule", s.Schedule, "schedule of the learning rate: constant, cosine or step")
+	cli.OptionalVar(fl, &s.Warmup, "warmup", "steps over which the rate rises at first (default: a tenth of --steps, at most 100)")
 	fl.IntVar(&s.Stair, "stair", 0, "--schedule step: steps between two drops (default: a third of --steps)")
-	cli.OptionalVar(fl, &s.Factor, "factor", "what is left of the rate after the cosine (default 0.01) or a drop (default 0.1)")
-	fl.Float64Var(&s.Clip, "clip", s.Clip, "largest norm of a step's gradients; 0: no limit")
+	cli.OptionalVar(fl, &s.Factor, "factor", "factor of the rate after the cosine (default 0.01) or after a drop (default 0.1)")
+	fl.Float64Var(&s.Clip, "clip", s.Clip, "largest norm of the gradient; 0: no limit")
 	fl.Float64Var(&s.WeightDecay, "weight-decay", 0, "decoupled weight decay (AdamW)")
 	cli.OptionalVar(fl, &s.Noise, "noise", fmt.Sprintf(
-		"standard deviation of a noise that the true values are taken to have; falls to --last-noise over two thirds of the steps;\n0: none (default %g, or 0 where the likelihood knows no noise)", noise))
+		"standard deviation of the noise that true values are given, which decreases to --last-noise over two thirds of the steps; 0: none (default %g, or 0 for likelihoods without noise)", noise))
 	fl.Float64Var(&s.LastNoise, "last-noise", s.LastNoise,
-		"what --noise falls to: the least standard deviation that is learned, and the least that the model will predict")
-	cli.OptionalVar(fl, &s.Beta, "beta", "weigh a value's gradient by its deviation to the power of twice this: 0, the likelihood, to 1, the squared error\n(default 0.5, or 0 where the likelihood knows no such weights)")
-	cli.OptionalVar(fl, &s.EvalEvery, "eval-every", "steps between two scores; 0: none (default 1000)")
-	fl.IntVar(&s.EvalTasks, "eval-tasks", s.EvalTasks, "tasks of a score")
-	fl.IntVar(&s.Patience, "patience", 0, "stop after so many scores that were no better, and write the best model; 0: never")
+		"final --noise: the smallest standard deviation that the model learns and predicts")
+	cli.OptionalVar(fl, &s.Beta, "beta", "weigh the gradient of a value by its variance to this power: from 0, the likelihood, to 1, the squared error (default 0.5, or 0 for likelihoods without such weights)")
+	cli.OptionalVar(fl, &s.EvalEvery, "eval-every", "steps between two scores on held-out tasks; 0: none (default 1000)")
+	fl.IntVar(&s.EvalTasks, "eval-tasks", s.EvalTasks, "number of tasks of a score")
+	fl.IntVar(&s.Patience, "patience", 0, "stop after this many scores without improvement, and write the best model; 0: never")
 	cli.OptionalVar(fl, &s.CheckpointEvery, "checkpoint-every", "steps between two checkpoints; 0: at the end only (default 1000)")
 	fl.IntVar(&s.LogEvery, "log-every", s.LogEvery, "steps between two lines of the log")
 	f.memory.register(cmd)

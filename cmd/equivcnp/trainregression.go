@@ -18,26 +18,8 @@ func (a *app) trainRegressionCommand() (*cobra.Command, *trainFlags) {
 		Use: "regression (--kernel rbf|matern|periodic|... | --benchmark eq|... | --sphere eq|... | --field rbf|... | --plane isotropic|... | --csv FILE | --in FILE) " +
 			"[--model equivcnp|convcnp|cnp] --out model.safetensors",
 		DisableFlagsInUseLine: true,
-		Short:                 "Train on curves: drawn from a random process, or your own",
-		Long: `Train on curves drawn from a random process, or on your own.
-
---csv takes curves from a table with columns x, or x1, x2, ..; y, or y1, y2, ..; task, a number or a
-name for each curve; and context, 1 where a point is always observed. --x, --y and --task give other
-names. Empty cells, NaN and NA are missing values. The model gets as many inputs and outputs as the
-data have, and works in units of its own; its file says how data come into them and predictions back.
-
---kernel draws a Gaussian process of your own, as in gp:2*rbf(0.5)+0.1*periodic(1,0.7): sums and
-products of rbf(length), matern12, matern32, matern52(length), periodic(period,length),
-noise(variance) and numbers. rbf,sawtooth is a mixture. --benchmark draws the tasks of the library
-neuralprocesses. --plane draws processes of known symmetry for "equivcnp select" to find.
-
---sphere, and --group "SO(3)" with --levels for your own data, put points on the globe: two inputs
-are latitude and longitude in degrees, three are a unit vector. --field draws vector fields: under
---group "SE(2)" with --lifts 4 a field that is turned by a quarter is predicted turned by a quarter.
---outputs says which columns of your own data form a vector, as in --y pressure,u,v --outputs scalar,vector.
-
---expected trains on the exact posterior of a Gaussian process instead of on sampled values: its
-gradients have much less noise, which helps at the end of a training.`,
+		Short:                 "Train on curves, your own or drawn from a random process",
+		Long:                  helpText("train-regression"),
 		Example: `  equivcnp train regression --kernel rbf --out rbf.safetensors
 
   # Your own curves, and those of a process of your own.
@@ -68,12 +50,12 @@ gradients have much less noise, which helps at the end of a training.`,
 // curveModelFlags adds the flags of a model of curves.
 func curveModelFlags(cmd *cobra.Command, c *recipe.Curves) {
 	fl := cmd.Flags()
-	fl.StringVar(&c.Outputs, "outputs", "", "types of the outputs, in their order, as in scalar,vector: a vector is as many columns as there are inputs\n(default: scalars, for --field a vector)")
-	fl.StringVar(&c.Inputs, "inputs", "", "--levels: the types of those outputs that are observed, in their order; the others are predicted from these, as a vector from\nscalars (default: all)")
-	fl.StringVar(&c.Group, "group", "", "equivcnp: the group, which acts on as many coordinates as the data have (default: their translations,\nwith --sphere SO(3))")
+	fl.StringVar(&c.Outputs, "outputs", "", "types of the outputs, in order, for example scalar,vector; a vector has as many columns as there are inputs (default: scalars, for --field a vector)")
+	fl.StringVar(&c.Inputs, "inputs", "", "--levels: types of the outputs that are observed, in order; the others are predicted from them, for example a vector from scalars (default: all)")
+	fl.StringVar(&c.Group, "group", "", "equivcnp: the group, which acts on as many coordinates as the data have (default: their translations, with --sphere SO(3))")
 	fl.TextVar(&c.Lifts, "lifts", c.Lifts, "equivcnp: `number` of samples of the group's stabiliser for every point")
 	fl.StringVar(&c.LiftSamples, "lift-samples", c.LiftSamples,
-		"--levels under SE(3): how lifts are sampled: even; random, resampled for every batch")
+		"--levels under SE(3): even lifts, or random ones, resampled for every batch")
 	fl.BoolVar(&c.CoordinateFeature, "coordinate-feature", false,
 		"feed the coordinate itself to the model, as the authors do; the model is then not equivariant")
 	cli.OptionalVar(fl, &c.PointsPerUnit, "points-per-unit",
@@ -83,20 +65,20 @@ func curveModelFlags(cmd *cobra.Command, c *recipe.Curves) {
 		"widths of the network: the pointwise layer's, then the convolutions' (default: the paper's, 8,16,32,16,8)")
 	fl.IntVar(&c.Hidden, "hidden", 0, "equivcnp: width of the WeightNets, which compute convolution weights (default 32)")
 	fl.IntVar(&c.Mid, "mid", 0, "equivcnp: outputs of a WeightNet (default 16)")
-	cli.OptionalVar(fl, &c.Levels, "levels", "equivcnp: lattices, each with twice the step of the one before, and convolutions from one to the next and back; --channels\n"+
-		"are then their widths (default 64 on each), or one width for all; under --group SE2 with 2 or 4 --lifts, of each lift")
+	cli.OptionalVar(fl, &c.Levels, "levels", "equivcnp: number of lattices, each with twice the step of the one before, with convolutions from one to the next and back; "+
+		"--channels are then their widths (default 64 each), or one width for all; under --group SE2 with 2 or 4 --lifts, of each lift")
 	fl.IntVar(&c.KernelWidth, "kernel-width", 0,
-		"--levels: lattice points that a convolution sees along each coordinate (default 9, in the plane 5)")
-	cli.OptionalVar(fl, &c.Blocks, "blocks", "--levels: residual blocks on every level on each way (default 1)")
+		"--levels: width of a convolution in lattice points (default 9, in the plane 5)")
+	cli.OptionalVar(fl, &c.Blocks, "blocks", "--levels: residual blocks on every level, down and up (default 1)")
 	cli.OptionalVar(fl, &c.EncoderLength, "encoder-length",
-		"equivcnp: initial length scale of the encoder (default: 4 lattice steps, with --levels 2;\n0.69 for --readout targets)")
+		"equivcnp: initial length scale of the encoder (default: 4 lattice steps, with --levels 2; 0.69 for --readout targets)")
 	fl.Float64Var(&c.DensityCap, "density-cap", 0,
-		"equivcnp: clamps the density of the context, so that training can cover every density that the model will\n"+
-			"meet; n points per unit of a line have density 2.5·n·--encoder-length; 0: none")
+		"equivcnp: upper limit of the density of the context, so that training covers every density that the model will meet; "+
+			"n points per unit of a line have density 2.5·n·--encoder-length; 0: none")
 	fl.StringVar(&c.Readout, "readout", c.Readout,
-		"equivcnp: how the targets are read: queries of the last layer; targets beside\nthe lattice in all layers, as the authors do; rbf")
+		"equivcnp: how predictions reach the targets: queries of the last layer; targets, which all layers hold beside the lattice, as the authors do; or rbf")
 	fl.BoolVar(&c.Expected, "expected", false,
-		"train on the exact posterior of a Gaussian process instead of on sampled values:\ngradients have much less noise; takes the cube of the number of context points")
+		"train on the exact posterior of a Gaussian process instead of on sampled values: gradients are much less noisy, at a cost of the cube of the number of context points")
 	fl.Float64Var(&c.Data.Holdout, "holdout", c.Data.Holdout,
-		"share of your own tasks that is not trained on: scores and --patience go by it; 0: none")
+		"share of your own tasks to hold out, for scores and --patience; 0: none")
 }

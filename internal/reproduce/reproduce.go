@@ -36,77 +36,72 @@ type Part struct {
 // Parts are all of them.
 var Parts = []Part{
 	{Name: "table1", Short: "Log-likelihood on curves (1D)",
-		Long: `The paper's table 1: log-likelihood on curves of three Gaussian processes seen at 400 even places on
-[-4, 4], 3 to 49 of them observed, per place, mean and standard deviation over tasks. Beside the
-models stand the paper's numbers and the process's own prediction, which nothing beats; a second
-table has the same for [-2, 2], where the paper's models were trained.`, Tasks: 1000,
-		Chain: "predict whole curves of so many tasks by the chain rule, too: 400 predictions for each; 0: none",
+		Long: `The paper's table 1: the log-likelihood of a value on curves of three Gaussian processes, at 400 even places
+on [-4, 4], of which 3 to 49 are observed. The paper's numbers and the exact posterior, which nothing beats on
+average, stand beside the models. A second table is for [-2, 2], where the paper's models were trained.`, Tasks: 1000,
+		Chain: "number of tasks to predict by the chain rule as well, 400 predictions each; 0: none",
 		run:   (*reproduction).table1},
 	{Name: "table2", Short: "Log-likelihood on digits (2D)",
-		Long: `The paper's table 2: log-likelihood on digits of a digital clock, 64 x 64 pixels, turned by up to 90
-degrees and scaled by 0.3 to 0.45, 1 % to 50 % of the pixels observed, per pixel, mean and standard
-deviation over tasks. The paper's digits are not public, so these are drawn anew.`, Tasks: 1000, run: (*reproduction).table2},
+		Long: `The paper's table 2: the log-likelihood of a pixel on digits of a digital clock, 64 x 64 pixels, turned by up
+to 90 degrees and scaled by 0.3 to 0.45, with 1 % to 50 % of the pixels observed. The paper's digits are not
+public; these are drawn anew.`, Tasks: 1000, run: (*reproduction).table2},
 	{Name: "figures", Short: "Curves inside and outside the training range; digits by scale and by rate",
 		Long: `The paper's figures: curves from points inside the training range, outside it, and with an outlier;
 log-likelihood and squared error on digits by scale and by the share of observed pixels; completed
-digits of every scale; with --mnist also completed images of that file, turned by any angle.`, Tasks: 64, MNIST: true,
+digits of every scale. --mnist adds completed images of a file, turned by any angle.`, Tasks: 64, MNIST: true,
 		run: (*reproduction).figures},
 	{Name: "benchmark", Short: "The tasks of the neuralprocesses benchmark",
-		Long: `The table of the library neuralprocesses, on which neural processes are compared, beside the published
-one: Gaussian processes, sawtooth waves and mixtures, with one coordinate and with two, where training
-had its points, elsewhere, and beyond the context. A model belongs here if its file says that it was
-trained on it (equivcnp train regression --benchmark eq). Every number is kept in benchmark.jsonl as
-soon as it is known: after an interruption the same command resumes there.`, Tasks: 4096,
-		Chain: "tasks behind a number by the chain rule that is not known yet, which takes a prediction for each target; 0: as\nmany as --tasks", run: (*reproduction).benchmark},
+		Long: `The benchmark of the library neuralprocesses, beside the published table: Gaussian processes, sawtooth waves
+and mixtures in one and two coordinates, where training had its points, elsewhere, and beyond the context.
+It takes the models whose files say that they were trained on it ("equivcnp train regression --benchmark
+eq"). Every number is kept in benchmark.jsonl, from which the same command resumes after an interruption.`, Tasks: 4096,
+		Chain: "number of tasks for each number by the chain rule, which takes a prediction for each target; 0: --tasks", run: (*reproduction).benchmark},
 	{Name: "sphere", Short: "Stations on the globe, moved to the poles, across the date line, and anywhere",
-		Long: `Log-likelihood of the same tasks on the sphere at middle latitudes, at the poles, across the date line,
-and after any rotation of the globe, by every model that was trained on such tasks (equivcnp train
-regression --sphere eq): under the globe's rotations, and under translations of latitude and longitude.
-Beside the models stands the process's own prediction, which nothing beats.`, Tasks: 1024, run: (*reproduction).sphere},
+		Long: `The log-likelihood of the same tasks on the globe at middle latitudes, at the poles, across the date line, and
+after any rotation of the globe, by models under the globe's rotations and under translations of latitude and
+longitude ("equivcnp train regression --sphere eq"), beside the exact posterior, which nothing beats on average.`, Tasks: 1024, run: (*reproduction).sphere},
 	{Name: "vectors", Short: "Vector fields of Gaussian processes in the plane",
-		Long: `The table of vector fields on the disc, beside the published one: log-likelihoods per target of three
-processes, independent and by the chain rule, and the processes' own, which nothing beats. A model
-belongs here if its file says that it was trained on them (equivcnp train regression --field
-divergence-free).`, Tasks: 500, Chain: "predict whole fields of so many tasks by the chain rule, too: 623 predictions for each; 0: none", run: (*reproduction).vectors},
+		Long: `The benchmark of vector fields on the disc, beside the published table: log-likelihoods per target of three
+processes, independent and by the chain rule, and the exact ones, which nothing beats on average. It takes the
+models whose files say that they were trained on them ("equivcnp train regression --field divergence-free").`, Tasks: 500, Chain: "number of tasks to predict by the chain rule as well, 623 predictions each; 0: none", run: (*reproduction).vectors},
 	{Name: "rcnp", Short: "The tasks of the relational neural processes, with 2, 3 and 5 coordinates",
-		Long: `The table of the relational neural processes beside the published one: Gaussian processes and sawtooth
-waves with 2, 3 and 5 coordinates, where training had its points. Without a model there are the
-bounds: what the best independent prediction reaches. A model belongs here if its file says that it
-was trained on it (equivcnp train regression --benchmark rcnp-eq --dx 2). Numbers are kept in rcnp.jsonl.`, Tasks: 1024,
+		Long: `The benchmark of relational neural processes, beside the published table: Gaussian processes and sawtooth waves
+in 2, 3 and 5 coordinates, where training had its points, and the best independent prediction, a bound. It takes
+the models whose files say that they were trained on it ("equivcnp train regression --benchmark rcnp-eq --dx 2").
+Numbers are kept in rcnp.jsonl, from which the same command resumes.`, Tasks: 1024,
 		Chain: chainTasks, run: (*reproduction).rcnp},
 	{Name: "predprey", Short: "Predator and prey, simulated and from a series of your own",
-		Long: `The table of predator and prey beside the published one: log-likelihoods per target of interpolation,
-forecasting and reconstruction. --data names a table of the real series of hare and lynx, which is
-not shipped: its columns are x, y1 and y2, or in this order. A model belongs here if its file says
-that it was trained on it (equivcnp train regression --benchmark predprey --likelihood gamma).`, Tasks: 1024,
+		Long: `Predator and prey, beside the published table: log-likelihoods per target of interpolation, forecasting and
+reconstruction. --data names a table of the real series of hare and lynx, which is not shipped, with columns x,
+y1 and y2. It takes the models whose files say that they were trained on such tasks ("equivcnp train regression
+--benchmark predprey --likelihood gamma").`, Tasks: 1024,
 		Chain: chainTasks, Data: "table of years, hares and lynxes: columns x, y1 and y2", run: (*reproduction).predPrey},
 	{Name: "joint", Short: "Joint log-likelihoods of curves, with 16 and 128 targets",
 		Long: `Joint log-likelihoods per target of Gaussian processes and of noisy sawtooth waves with 8 to 128 context
-points, beside the published ones, by a model's own joint distribution and by the chain rule. A model
-belongs here if its file says that it was trained on them (equivcnp train regression --benchmark
-joint-gp). The seconds of every number are in joint.csv.`, Tasks: 1024, Chain: chainTasks, run: (*reproduction).joint},
+points, beside the published ones, by a model's joint distribution and by the chain rule. It takes the models
+whose files say that they were trained on them ("equivcnp train regression --benchmark joint-gp"). joint.csv has
+the seconds of every number, too.`, Tasks: 1024, Chain: chainTasks, run: (*reproduction).joint},
 	{Name: "globe", Short: "A process on the turned globe, and one in the plane, moved and wider",
 		Long: `Log-likelihoods per target of a geodesic exponential process within 10 degrees, unturned and turned, and of
-smooth functions in the plane, where training has them, moved and on a wider square, beside the exact
-ones of the process itself and those of the interpolation of tables. A model belongs here if its file
-says that it was trained on them (equivcnp train regression --benchmark globe-geodesic --group "SO(3)").`, Tasks: 32,
+smooth functions in the plane where training has them, moved, and on a wider square, beside the exact ones and
+those of interpolation without a model. It takes the models whose files say that they were trained on them
+("equivcnp train regression --benchmark globe-geodesic --group "SO(3)"").`, Tasks: 32,
 		run: (*reproduction).globe},
 	{Name: "gridded", Short: "Contexts of 10,000 points in the plane",
-		Long: `Log-likelihoods per target of smooth functions with 10,000 context points, beside the exact ones of the
-process itself, which take a factorisation of a matrix of 11,000 rows (1 GB), and those of the
-interpolation of tables, with the seconds of all. A model belongs here if its file says that it was
-trained on them (equivcnp train regression --benchmark gridded-0.1).`, Tasks: 8, run: (*reproduction).gridded},
+		Long: `Log-likelihoods per target of smooth functions with 10,000 context points, and the seconds they take, beside
+the exact ones, which factor a matrix of 11,000 rows (1 GB), and those of interpolation without a model. It takes
+the models whose files say that they were trained on them ("equivcnp train regression --benchmark gridded-0.1").`, Tasks: 8, run: (*reproduction).gridded},
 	{Name: "anywhere", Short: "Digits anywhere, at any angle and of any size",
-		Long: `Squared error and log-likelihood of every model of grey images on digits of a digital clock turned by
-any angle, scaled by 0.3 to 1 and shifted by up to 16 pixels, 1 % to 50 % of the pixels observed.
-Models that were trained on upright, centred digits know these by their group alone.`, Tasks: 200, run: (*reproduction).anywhere},
-	{Name: "precision", Short: "What bfloat16 costs, by model of images",
-		Long: `Log-likelihood and squared error of every model of grey images that can compute in bfloat16, on the
-digits of table 2, in both precisions, and how far predictions move.`, Tasks: 200, run: (*reproduction).precision},
+		Long: `Squared error and log-likelihood of every model of grey images on digits of a digital clock turned by any
+angle, scaled by 0.3 to 1 and shifted by up to 16 pixels, with 1 % to 50 % of the pixels observed. Models that
+were trained on upright, centred digits know the others by their group alone.`, Tasks: 200, run: (*reproduction).anywhere},
+	{Name: "precision", Short: "The loss of accuracy by bfloat16 of image models",
+		Long: `Log-likelihood and squared error of every model of grey images that can compute in bfloat16, on the digits of
+table 2, in float32 and in bfloat16, and how far predictions move.`, Tasks: 200, run: (*reproduction).precision},
 }
 
 // chainTasks is what Config.Chain is for tables with their own kind of models.
-const chainTasks = "tasks behind a number by the chain rule that is not known yet, which takes a prediction for each target; 0: as\nmany as --tasks"
+const chainTasks = "number of tasks for each number by the chain rule, which takes a prediction for each target; 0: --tasks"
 
 // Config says with which models and on which tasks a part is made.
 type Config struct {
