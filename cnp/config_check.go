@@ -36,7 +36,7 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 // problem is the first thing that is wrong. First come fields by themselves, then what depends on several.
 func (c *Config) problem(g group.Group) error {
 	if !slices.Contains(Architectures, c.Architecture) {
-		return fmt.Errorf("architecture %q is none of %v", c.Architecture, Architectures)
+		return fmt.Errorf("architecture %q is not one of %v", c.Architecture, Architectures)
 	}
 	for _, check := range []func(*Config) error{(*Config).checkValues, (*Config).checkNetwork, (*Config).checkSymmetry,
 		(*Config).checkEncoder, (*Config).checkLattice, (*Config).checkNeighbors, (*Config).checkTrained} {
@@ -206,7 +206,7 @@ func (c *Config) checkConvolution(g group.Group) error {
 		return fmt.Errorf("lifts = %d, group %s takes 1 to %d", c.Lifts, g.Name(), m)
 	}
 	if c.Window != "" && !slices.Contains(layers.Windows, c.Window) {
-		return fmt.Errorf("window %q is none of %q", c.Window, layers.Windows)
+		return fmt.Errorf("window %q is not one of %q", c.Window, layers.Windows)
 	}
 	if c.Hidden < 1 || c.Mid < 1 || c.Multiplicity < 1 {
 		return fmt.Errorf("hidden = %d, mid = %d, multiplicity = %d, need at least 1 of each", c.Hidden, c.Mid, c.Multiplicity)

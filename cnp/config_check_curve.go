@@ -14,7 +14,7 @@ func (c *Config) checkCurve(g group.Group) error {
 	}
 	switch {
 	case !slices.Contains(Readouts, c.Readout):
-		return fmt.Errorf("readout %q is none of %q", c.Readout, Readouts)
+		return fmt.Errorf("readout %q is not one of %q", c.Readout, Readouts)
 	case c.Readout == ReadoutRBF && c.PointsPerUnit == 0:
 		return fmt.Errorf("readout %q needs a lattice: points_per_unit = 0", c.Readout)
 	}

@@ -68,7 +68,7 @@ func (c *Config) validateInputs() error {
 	}
 	for i, t := range c.Inputs {
 		if !slices.Contains(FieldTypes, t) {
-			return fmt.Errorf("inputs[%d] = %q is none of %q", i, t, FieldTypes)
+			return fmt.Errorf("inputs[%d] = %q is not one of %q", i, t, FieldTypes)
 		}
 	}
 	switch _, at := c.unobserved(); {
@@ -98,7 +98,7 @@ func (c *Config) validateOutputs(g group.Group) error {
 		case Vector:
 			columns += c.DimX
 		default:
-			return fmt.Errorf("outputs[%d] = %q is none of %q", i, t, FieldTypes)
+			return fmt.Errorf("outputs[%d] = %q is not one of %q", i, t, FieldTypes)
 		}
 		if columns > maxChannels {
 			break

@@ -69,7 +69,7 @@ func ParseOutputs(text string, dx int) (types []FieldType, dy int, err error) {
 		case Vector:
 			types, dy = append(types, t), dy+dx
 		default:
-			return nil, 0, fmt.Errorf("%w: outputs %q: %q is none of %q", ErrConfig, text, name, FieldTypes)
+			return nil, 0, fmt.Errorf("%w: outputs %q: %q is not one of %q", ErrConfig, text, name, FieldTypes)
 		}
 	}
 	return types, dy, nil

@@ -315,7 +315,7 @@ func TestFieldsRefuse(t *testing.T) {
 			c *Config) {
 			c.Outputs = []FieldType{Vector, Vector}
 		},
-		`outputs[0] = "wind" is none of ["scalar" "vector"]`: func(
+		`outputs[0] = "wind" is not one of ["scalar" "vector"]`: func(
 			c *Config) {
 			c.Outputs = []FieldType{"wind", Scalar}
 		},
@@ -338,7 +338,7 @@ func TestFieldsRefuse(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 	_, _, err := ParseOutputs("scalar,wind", 2)
-	require.ErrorContains(t, err, `"wind" is none of`)
+	require.ErrorContains(t, err, `"wind" is not one of`)
 	types, dy, err := ParseOutputs("scalar, vector", 3)
 	require.NoError(t, err)
 	require.Equal(t, []FieldType{Scalar, Vector}, types)

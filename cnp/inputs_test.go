@@ -73,7 +73,7 @@ func TestInputsRefused(t *testing.T) {
 		change func(c *Config)
 		want   string
 	}{
-		{func(c *Config) { c.Inputs = []FieldType{"wind"} }, `inputs[0] = "wind" is none of`},
+		{func(c *Config) { c.Inputs = []FieldType{"wind"} }, `inputs[0] = "wind" is not one of`},
 		{func(c *Config) { c.Inputs = []FieldType{Vector, Scalar} }, `inputs[1], a scalar, is not among outputs`},
 		{func(c *Config) { c.Inputs = []FieldType{Scalar, Scalar} }, `inputs[1], a scalar, is not among outputs`},
 		{func(c *Config) { c.Outputs, c.Likelihood = nil, "" }, "outputs are not named"},

@@ -42,7 +42,7 @@ func checkPlan(g Geometry, opt *PlanOptions) error {
 		return err
 	}
 	if !slices.Contains(layers.Algorithms, opt.Algorithm) {
-		return fmt.Errorf("%w: algorithm %q is none of %q", ErrConfig, opt.Algorithm, layers.Algorithms)
+		return fmt.Errorf("%w: algorithm %q is not one of %q", ErrConfig, opt.Algorithm, layers.Algorithms)
 	}
 	if opt.Concurrency < 0 || opt.Concurrency > maxConcurrency {
 		return fmt.Errorf("%w: concurrency = %d, need 0 to %d", ErrConfig, opt.Concurrency, maxConcurrency)

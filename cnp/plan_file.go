@@ -187,7 +187,7 @@ func (p *ImagePlan[T]) thaw(ctx context.Context, m *ImageEquivCNP[T], f *frozen.
 	if seen := make([]bool, p.rows); p.rank != nil {
 		for _, r := range p.rank {
 			if int(r) < 0 || int(r) >= p.rows || seen[r] || len(p.rank) != p.rows {
-				f.Fail("the order of rows is none of %d", p.rows)
+				f.Fail("the order of rows is not one of %d", p.rows)
 				return f.Err()
 			}
 			seen[r] = true

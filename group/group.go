@@ -162,7 +162,7 @@ type Metric struct {
 type MetricForm int
 
 const (
-	// NoMetric is none of the others.
+	// NoMetric is not one of the others.
 	NoMetric MetricForm = iota
 	// Euclidean is Alpha·|x_i - x_j|, for one to three coordinates.
 	Euclidean

@@ -215,12 +215,12 @@ func (a *Arrangement[T]) checkPairs(f Archive, g *spectral.Grid, derived bool) {
 		}
 	}
 	if !within(a.index, a.Rows) {
-		f.Fail("a pair names a row that is none of %d", a.Rows)
+		f.Fail("a pair names a row that is not one of %d", a.Rows)
 		return
 	}
 	if a.Flat() {
 		if a.dim == 0 || len(a.table)%a.dim != 0 || len(a.table)/a.dim != a.poses || !within(a.pose, a.poses) {
-			f.Fail("a pair names a pose that is none of %d, or these are of another length", a.poses)
+			f.Fail("a pair names a pose that is not one of %d, or these are of another length", a.poses)
 		}
 		return
 	}
@@ -229,7 +229,7 @@ func (a *Arrangement[T]) checkPairs(f Archive, g *spectral.Grid, derived bool) {
 		t := &a.tiles[i]
 		if t.lo != at || t.hi < t.lo || t.hi > a.Rows || !within(t.poses, a.poses) || len(t.table) != len(t.poses)*a.dim ||
 			!within(a.pose[a.offsets[t.lo]:a.offsets[t.hi]], len(t.poses)) {
-			f.Fail("tile %d is none of %d rows, or names a pose that is none", i, a.Rows)
+			f.Fail("tile %d is not one of %d rows, or names a pose that is none", i, a.Rows)
 			return
 		}
 		at = t.hi

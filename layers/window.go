@@ -48,7 +48,7 @@ func (w Window) box() bool { return w == WindowBox || w == "" }
 
 func (w Window) check(where string) {
 	if !w.box() && w != WindowSmooth {
-		panic(fmt.Sprintf("layers: %s: window %q is none of %q", where, string(w), Windows))
+		panic(fmt.Sprintf("layers: %s: window %q is not one of %q", where, string(w), Windows))
 	}
 }
 

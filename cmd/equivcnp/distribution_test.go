@@ -115,7 +115,7 @@ func TestRain(t *testing.T) {
 		"--eval-tasks", "2", "--max-context", "3", "--min-context", "1"}
 	b.ok(append(run, "--out", "@rain.safetensors")...)
 	b.fails(2, "--noise or --beta", append(run, "--beta", "0.5", "--out", "@no.safetensors")...)
-	b.fails(2, `likelihood "snow" is none of`, append(run, "--likelihood", "snow", "--out", "@no.safetensors")...)
+	b.fails(2, `likelihood "snow" is not one of`, append(run, "--likelihood", "snow", "--out", "@no.safetensors")...)
 	require.Contains(t, b.ok("inspect", "@rain.safetensors"), "bernoulli-gamma")
 
 	b.write("data.csv", "x,y\n0,0\n1,2\n")

@@ -144,7 +144,7 @@ func TestEvalErrors(t *testing.T) {
 		{2, "none of the others can be", []string{"@curve.safetensors", "--kernel", "rbf", "--digits"}},
 		{2, "needs curves", []string{"@curve.safetensors", "--digits"}},
 		{2, "needs images", []string{"@image.safetensors", "--kernel", "rbf"}},
-		{2, `"linear" is none of rbf`, []string{"@curve.safetensors", "--kernel", "linear"}},
+		{2, `"linear" is not one of rbf`, []string{"@curve.safetensors", "--kernel", "linear"}},
 		{2, "--tasks -1", []string{"@curve.safetensors", "--kernel", "rbf", "--tasks", "-1"}},
 		{2, "--equivariance-tasks -1", []string{"@curve.safetensors", "--kernel", "rbf", "--equivariance-tasks", "-1"}},
 		{2, "--min-context and --max-context 3 to 49 of 10 targets: need", []string{"@curve.safetensors", "--kernel", "rbf",

@@ -32,7 +32,7 @@ func (f *evalFlags) compared(ctx context.Context, first cnp.Model[float32], src 
 		kernel, kriging := strings.CutPrefix(name, "kriging:")
 		switch {
 		case (kriging || name == "idw") && of.Architecture.Image():
-			return nil, cli.Usagef("--compare %s: images are no scattered points", name)
+			return nil, cli.Usagef("--compare %s: images are not scattered points", name)
 		case name == "idw":
 			predict = eval.IDW[float32]()
 		case kriging:

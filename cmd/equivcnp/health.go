@@ -32,7 +32,7 @@ func (a *app) healthCommand() *cobra.Command {
 	fl.DurationVar(&timeout, "timeout", 5*time.Second, "how long to wait")
 	cmd.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
 		if timeout <= 0 {
-			return cli.Usagef("--timeout %v: need more than nothing", timeout)
+			return cli.Usagef("--timeout %v: need more than 0", timeout)
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 		defer cancel()

@@ -205,7 +205,7 @@ func TestUsageErrors(t *testing.T) {
 		{"unknown command", `equivcnp: unknown command "finish"`, []string{"finish"}},
 		{"unknown flag", "equivcnp: complete: unknown flag: --modell", []string{"complete", "--modell", "m"}},
 		{"not a number", `equivcnp: complete: --rate "much": need a number` + "\n", append(complete, "--rate", "much")},
-		{"no kernel", `equivcnp: eval: --kernel: process "foo": "foo" is none of`, []string{"eval", "--model", "rbf-equivcnp",
+		{"no kernel", `equivcnp: eval: --kernel: process "foo": "foo" is not one of`, []string{"eval", "--model", "rbf-equivcnp",
 			"--kernel", "foo"}},
 		{"no seed", `equivcnp: demo: --seed "-1": need a whole number of 0 or more` + "\n", []string{"demo", "--seed", "-1"}},
 		{"no list", `equivcnp: regress: --quantiles "0.5;0.9": need numbers separated by commas, as in 0.05,0.5` + "\n",

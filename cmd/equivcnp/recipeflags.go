@@ -47,7 +47,7 @@ func recipeError(err error, less string) error {
 	case errors.Is(err, cnp.ErrMemory):
 		return fmt.Errorf("%w: less with a smaller %s; --memory allows more", err, less)
 	case errors.Is(err, recipe.ErrCheckpoint):
-		return fmt.Errorf("%w: continue it with --resume, or begin anew with --overwrite", err)
+		return fmt.Errorf("%w: continue it with --resume, or start again with --overwrite", err)
 	}
 	return hintColumns(err)
 }

@@ -97,7 +97,7 @@ func TestSelect(t *testing.T) {
 			"--out-dir", "@new"}},
 		{2, "--groups T2: need at least two", []string{"select", "--plane", "radial", "--groups", "T2", "--steps", "4",
 			"--out-dir", "@new"}},
-		{2, `process "cubic" in the plane is none of`, []string{"select", "--plane", "cubic", "--steps", "4", "--out-dir", "@new"}},
+		{2, `process "cubic" in the plane is not one of`, []string{"select", "--plane", "cubic", "--steps", "4", "--out-dir", "@new"}},
 		{2, "--csv -: the data are read for every candidate", []string{"select", "--csv", "-", "--steps", "4", "--out-dir", "@new"}},
 		{2, "unknown arguments", []string{"select", "curves", "--plane", "radial", "--steps", "4", "--out-dir", "@new"}},
 		{1, "would be enough, or fewer groups", []string{"select", "--plane", "radial", "--groups", "T2,SO2", "--budget", "1ms",

@@ -115,8 +115,8 @@ func TestTrainSphere(t *testing.T) {
 	require.Equal(t, 3*4, csv.Rows())
 
 	regression := []string{"train", "regression", "--out", "@new.safetensors"}
-	b.fails(2, `--sphere: process "rbf" on the sphere is none of eq, matern`, append(regression, "--sphere", "rbf")...)
-	b.fails(2, `place "moon" is none of mid`, append(regression, "--sphere", "eq", "--place", "moon")...)
+	b.fails(2, `--sphere: process "rbf" on the sphere is not one of eq, matern`, append(regression, "--sphere", "rbf")...)
+	b.fails(2, `place "moon" is not one of mid`, append(regression, "--sphere", "eq", "--place", "moon")...)
 	b.fails(2, "--place is for --sphere", append(regression, "--place", "mid")...)
 	b.fails(2, "--points-per-unit 10000: 1256637061 points on the sphere",
 		append(regression, "--sphere", "eq", "--points-per-unit", "10000")...)

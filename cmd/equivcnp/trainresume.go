@@ -61,7 +61,7 @@ func flagError(err error) error {
 				}
 				return v
 			}
-			return fmt.Errorf("%w: its run had %v for --%s, this one has %v: give the same, or begin anew with --overwrite",
+			return fmt.Errorf("%w: its run had %v for --%s, this one has %v: give the same, or start again with --overwrite",
 				train.ErrCheckpoint, show(m.Have), flag, show(m.Want))
 		}
 		return err

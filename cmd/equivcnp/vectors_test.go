@@ -28,7 +28,7 @@ func TestVectors(t *testing.T) {
 	b.ok(append(run, "--outputs", "scalar,vector", "--out", "@wind.safetensors")...)
 	b.fails(2, "--outputs vector: need as many columns as the data have, 3; these are 2",
 		append(run, "--outputs", "vector", "--out", "@x.safetensors")...)
-	b.fails(2, "is none of", append(run, "--outputs", "wind", "--out", "@x.safetensors")...)
+	b.fails(2, "is not one of", append(run, "--outputs", "wind", "--out", "@x.safetensors")...)
 	b.fails(2, "likelihood normal does not turn with vectors", append(run, "--outputs", "scalar,vector", "--likelihood", "normal",
 		"--out", "@x.safetensors")...)
 	said := b.ok("inspect", "@wind.safetensors")
@@ -41,7 +41,7 @@ func TestVectors(t *testing.T) {
 		"kernel-width: 3\npoints-per-unit: 1\nmin-context: 3\nmax-context: 9\nsteps: 1\nbatch: 2\neval-every: 0\noutputs: [scalar, vector]\n")
 	b.ok("train", "--config", "@run.yaml")
 	require.Contains(t, b.ok("inspect", "@listed.safetensors"), "scalar (column 1), vector (columns 2 to 3)")
-	b.fails(2, "is none of", append(run, "--outputs", "scalar,,scalar", "--out", "@x.safetensors")...) // an output without a type
+	b.fails(2, "is not one of", append(run, "--outputs", "scalar,,scalar", "--out", "@x.safetensors")...) // an output without a type
 	var one strings.Builder
 	one.WriteString("east,north,p,u,v\n1,1,1000,3,4\n2,3,1001,-20,7\n0,3,999,5,-30\n")
 	b.write("day.csv", one.String())
@@ -64,7 +64,7 @@ func TestVectors(t *testing.T) {
 	require.Equal(t, b.files()["day-out.csv"], b.files()["pressure-out.csv"])
 	b.fails(2, "inputs[0], a vector, is not among outputs", append(run, "--inputs", "vector", "--outputs", "scalar,scalar,scalar",
 		"--out", "@x.safetensors")...)
-	b.fails(2, "is none of", append(run, "--inputs", "wind", "--out", "@x.safetensors")...)
+	b.fails(2, "is not one of", append(run, "--inputs", "wind", "--out", "@x.safetensors")...)
 }
 
 // TestFieldDefaults: without flags for the model, vector fields have levels under the groups that have some, and none under others.

@@ -51,7 +51,7 @@ func (c *Chain) Check(tasks int) error {
 	switch c.Order {
 	case OrderRandom, "random", OrderGiven, OrderLeftToRight:
 	default:
-		return fmt.Errorf("%w: order %q is none of %q", failure.ErrConfig, c.Order, Orders)
+		return fmt.Errorf("%w: order %q is not one of %q", failure.ErrConfig, c.Order, Orders)
 	}
 	if c.Block < 0 {
 		return fmt.Errorf("%w: blocks of %d targets", failure.ErrRange, c.Block)

@@ -22,7 +22,7 @@ func pointwise[T cnp.Float](predict func(t, x, y []float64, dx, da int) (mean, s
 	return func(ctx context.Context, b *task.Tasks[T]) (*cnp.Prediction[T], error) {
 		c := b.Curves
 		if c == nil {
-			return nil, fmt.Errorf("eval: images are no scattered points")
+			return nil, fmt.Errorf("eval: images are not scattered points")
 		}
 		p := &cnp.Prediction[T]{Mean: make([]T, len(b.Y)), Std: make([]T, len(b.Y)), Likelihood: cnp.Normal}
 		if c.B*c.Nt == 0 {

@@ -68,7 +68,7 @@ func Parse(text string, o Options) (Family, error) {
 	f := likelihoods.make[name]
 	likelihoods.RUnlock()
 	if f == nil {
-		return nil, fmt.Errorf("%w: likelihood %q is none of %q", failure.ErrConfig, said, Names())
+		return nil, fmt.Errorf("%w: likelihood %q is not one of %q", failure.ErrConfig, said, Names())
 	}
 	l, err := f(o, arg)
 	if err != nil {

@@ -216,7 +216,7 @@ func (r *Result) Tensors(names ...string) ([]Tensor, error) {
 	return out, nil
 }
 
-// NoOutput is the error for a name that is none of the outputs.
+// NoOutput is the error for a name that is not one of the outputs.
 func NoOutput(name string, all []Output) error {
 	return fmt.Errorf("predict: %w: %.40q, the model has %s", ErrOutput, name, strings.Join(Names(all), ", "))
 }

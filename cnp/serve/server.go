@@ -46,7 +46,7 @@ func (s *Server) Close() {
 // checkName refuses names that could not be a part of a path.
 func checkName(name string) error {
 	if name == "" || len(name) > 128 || strings.ContainsAny(name, "/\\ \t\r\n%?#") {
-		return fmt.Errorf("%.130q is no name for a model: need 1 to 128 characters without spaces, slashes and %%?#", name)
+		return fmt.Errorf("%.130q is not a valid model name: need 1 to 128 characters without spaces, slashes and %%?#", name)
 	}
 	return nil
 }

@@ -55,10 +55,10 @@ const maxBenchmarkDx = 8
 // Validate reports what no task can be drawn from.
 func (s BenchmarkSource[T]) Validate() error {
 	if !slices.Contains(BenchmarkProcesses, s.Process) {
-		return fmt.Errorf("task: benchmark %q is none of %s", clip(s.Process), strings.Join(BenchmarkProcesses, ", "))
+		return fmt.Errorf("task: benchmark %q is not one of %s", clip(s.Process), strings.Join(BenchmarkProcesses, ", "))
 	}
 	if s.Region != "" && !slices.Contains(BenchmarkRegions, s.Region) {
-		return fmt.Errorf("task: region %q is none of %s", clip(s.Region), strings.Join(BenchmarkRegions, ", "))
+		return fmt.Errorf("task: region %q is not one of %s", clip(s.Region), strings.Join(BenchmarkRegions, ", "))
 	}
 	if s.Dx < 1 || s.Dx > maxBenchmarkDx {
 		return fmt.Errorf("task: a benchmark with %d coordinates, need 1 to %d", s.Dx, maxBenchmarkDx)
@@ -375,7 +375,7 @@ func eachFactored[T cnp.Float](tasks *Tasks[T], dx int, factor func(x []float64)
 	b := tasks.Curves
 	if b == nil || len(b.XContext) != b.B*b.Nc*dx || len(b.YContext) != b.B*b.Nc || len(b.XTarget) != b.B*b.Nt*dx ||
 		len(tasks.Y) != b.B*b.Nt || b.ContextMask != nil || b.TargetMask != nil {
-		return fmt.Errorf("task: these are no tasks of the process with %d coordinates", dx)
+		return fmt.Errorf("task: these are not tasks of the process with %d coordinates", dx)
 	}
 	for _, r := range room {
 		*r = make([]float64, b.B)

@@ -47,10 +47,10 @@ const globeNoise, globeJitter = 0.01, 1e-6
 // Validate reports what no task can be drawn from.
 func (s GlobeSource[T]) Validate() error {
 	if !slices.Contains(GlobeProcesses, s.Process) {
-		return fmt.Errorf("task: globe process %q is none of %s", clip(s.Process), strings.Join(GlobeProcesses, ", "))
+		return fmt.Errorf("task: globe process %q is not one of %s", clip(s.Process), strings.Join(GlobeProcesses, ", "))
 	}
 	if s.Place != "" && !slices.Contains(GlobePlaces[s.Process], s.Place) {
-		return fmt.Errorf("task: globe place %q is none of %s", clip(s.Place), strings.Join(GlobePlaces[s.Process], "; "))
+		return fmt.Errorf("task: globe place %q is not one of %s", clip(s.Place), strings.Join(GlobePlaces[s.Process], "; "))
 	}
 	if s.Context < 0 || s.Targets < 0 || s.Context+s.Targets > 1<<12 {
 		return fmt.Errorf("task: %d context points and %d targets, need 0 to %d together", s.Context, s.Targets, 1<<12)

@@ -38,7 +38,7 @@ type JointSource[T cnp.Float] struct {
 // Validate reports what no task can be drawn from.
 func (s JointSource[T]) Validate() error {
 	if !slices.Contains(JointProcesses, s.Process) {
-		return fmt.Errorf("task: joint process %q is none of %s", clip(s.Process), strings.Join(JointProcesses, ", "))
+		return fmt.Errorf("task: joint process %q is not one of %s", clip(s.Process), strings.Join(JointProcesses, ", "))
 	}
 	if s.Context < 0 || s.Targets < 0 || s.Context+s.Targets > 1<<12 {
 		return fmt.Errorf("task: %d context points and %d targets, need 0 to %d together", s.Context, s.Targets, 1<<12)

@@ -73,5 +73,5 @@ func KernelByName(name string) (Kernel, error) {
 	case "periodic":
 		return Periodic(1, 1), nil
 	}
-	return nil, fmt.Errorf("task: kernel %q is none of rbf, matern, periodic", name)
+	return nil, fmt.Errorf("task: kernel %q is not one of rbf, matern, periodic", name)
 }

@@ -43,7 +43,7 @@ type PlaneSource[T cnp.Float] struct{ Kind string }
 // Validate reports what no task can be drawn from.
 func (s PlaneSource[T]) Validate() error {
 	if !slices.Contains(PlaneKinds, s.Kind) {
-		return fmt.Errorf("task: process %q in the plane is none of %s", clip(s.Kind), strings.Join(PlaneKinds, ", "))
+		return fmt.Errorf("task: process %q in the plane is not one of %s", clip(s.Kind), strings.Join(PlaneKinds, ", "))
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func (s PlaneSource[T]) check(tasks *Tasks[T]) error {
 	}
 	b := tasks.Curves
 	if b == nil || len(b.XContext) != 2*len(b.YContext) || len(b.XTarget) != 2*len(tasks.Y) {
-		return fmt.Errorf("task: these are no tasks of the plane")
+		return fmt.Errorf("task: these are not tasks of the plane")
 	}
 	return nil
 }

@@ -76,5 +76,5 @@ func TestPlaneExact(t *testing.T) {
 		require.InDelta(t, 1, sum/float64(values), 5*math.Sqrt(2/float64(values)), kind)
 	}
 	_, err := PlaneSource[float32]{Kind: "cubic"}.Batch(1, 1, 1)
-	require.ErrorContains(t, err, `process "cubic" in the plane is none of stationary, isotropic`)
+	require.ErrorContains(t, err, `process "cubic" in the plane is not one of stationary, isotropic`)
 }

@@ -53,7 +53,7 @@ const (
 // Validate reports what no task can be drawn from.
 func (s PredPreySource[T]) Validate() error {
 	if s.Mode != "" && !slices.Contains(PredPreyModes, s.Mode) {
-		return fmt.Errorf("task: predator-prey mode %q is none of %s", clip(s.Mode), strings.Join(PredPreyModes, ", "))
+		return fmt.Errorf("task: predator-prey mode %q is not one of %s", clip(s.Mode), strings.Join(PredPreyModes, ", "))
 	}
 	return nil
 }

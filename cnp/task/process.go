@@ -112,7 +112,7 @@ func ParseProcess(expr string, length float64) (Process, error) {
 			name = strings.TrimSpace(name)
 			k, err := ParseKernel(name, length)
 			if _, ok := kernelNames[name]; !ok || err != nil || name == "noise" {
-				return nil, fmt.Errorf("task: process %q: %q is none of rbf, matern, periodic, sawtooth, sums like rbf+periodic, "+
+				return nil, fmt.Errorf("task: process %q: %q is not one of rbf, matern, periodic, sawtooth, sums like rbf+periodic, "+
 					"mixtures like rbf,sawtooth, or a kernel of your own like gp:2*rbf(0.5)+periodic(1,0.7)", clip(expr), clip(name))
 			}
 			kernels = append(kernels, k)

@@ -40,10 +40,10 @@ var RCNPRegions = BenchmarkRegions[:2]
 // Validate reports what no task can be drawn from.
 func (s RCNPSource[T]) Validate() error {
 	if !slices.Contains(BenchmarkProcesses, s.Process) {
-		return fmt.Errorf("task: rcnp process %q is none of %s", clip(s.Process), strings.Join(BenchmarkProcesses, ", "))
+		return fmt.Errorf("task: rcnp process %q is not one of %s", clip(s.Process), strings.Join(BenchmarkProcesses, ", "))
 	}
 	if s.Region != "" && !slices.Contains(RCNPRegions, s.Region) {
-		return fmt.Errorf("task: rcnp region %q is none of %s", clip(s.Region), strings.Join(RCNPRegions, ", "))
+		return fmt.Errorf("task: rcnp region %q is not one of %s", clip(s.Region), strings.Join(RCNPRegions, ", "))
 	}
 	if s.Dx < 1 || s.Dx > maxBenchmarkDx {
 		return fmt.Errorf("task: rcnp with %d coordinates, need 1 to %d", s.Dx, maxBenchmarkDx)

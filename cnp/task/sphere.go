@@ -45,10 +45,10 @@ type SphereSource[T cnp.Float] struct {
 // Validate reports what no task can be drawn from.
 func (s SphereSource[T]) Validate() error {
 	if !slices.Contains(SphereProcesses, s.Process) {
-		return fmt.Errorf("task: process %q on the sphere is none of %s", clip(s.Process), strings.Join(SphereProcesses, ", "))
+		return fmt.Errorf("task: process %q on the sphere is not one of %s", clip(s.Process), strings.Join(SphereProcesses, ", "))
 	}
 	if s.Place != "" && !slices.Contains(SpherePlaces, s.Place) {
-		return fmt.Errorf("task: place %q is none of %s", clip(s.Place), strings.Join(SpherePlaces, ", "))
+		return fmt.Errorf("task: place %q is not one of %s", clip(s.Place), strings.Join(SpherePlaces, ", "))
 	}
 	if s.Dx != 2 && s.Dx != 3 {
 		return fmt.Errorf("task: points on the sphere with %d coordinates, need 2, latitude and longitude, or 3, a unit vector", s.Dx)

@@ -276,7 +276,7 @@ func (s VectorSource[T]) check(tasks *Tasks[T]) error {
 	if b == nil || len(b.XContext) != 2*b.B*b.Nc || len(b.YContext) != 2*b.B*b.Nc || len(b.XTarget) != 2*b.B*b.Nt ||
 		len(tasks.Y) != 2*b.B*b.Nt ||
 		b.ContextMask != nil || b.TargetMask != nil {
-		return fmt.Errorf("task: these are no vector fields")
+		return fmt.Errorf("task: these are not vector fields")
 	}
 	return nil
 }

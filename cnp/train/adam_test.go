@@ -186,7 +186,7 @@ func TestAdamRefuses(t *testing.T) {
 		"epsilon = +Inf":          {Epsilon: math.Inf(1)},
 		"weight_decay = -1":       {WeightDecay: -1},
 		"clip_norm = -2":          {ClipNorm: -2},
-		`"linear" is none of`:     {Schedule: Schedule{Kind: "linear"}},
+		`"linear" is not one of`:  {Schedule: Schedule{Kind: "linear"}},
 		"steps = 0":               {Schedule: Schedule{Kind: Cosine}},
 		"factor = 2, need 0 to 1": {Schedule: Schedule{Kind: StepDown, Steps: 1, Factor: 2}},
 		"warmup = -1":             {Schedule: Schedule{Warmup: -1}},

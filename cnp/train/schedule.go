@@ -38,7 +38,7 @@ func (s Schedule) Validate() error {
 			return fmt.Errorf("train: schedule %q: factor = %v, need 0 to 1", s.Kind, s.Factor)
 		}
 	default:
-		return fmt.Errorf("train: schedule %q is none of %q, %q, %q", s.Kind, Constant, Cosine, StepDown)
+		return fmt.Errorf("train: schedule %q is not one of %q, %q, %q", s.Kind, Constant, Cosine, StepDown)
 	}
 	if s.Warmup < 0 {
 		return fmt.Errorf("train: warmup = %d, need at least 0", s.Warmup)

@@ -26,7 +26,7 @@ func ReadConfig(path string) (*Config, error) {
 		return nil, fmt.Errorf("--config: %w", err)
 	}
 	if !info.Mode().IsRegular() || info.Size() > configBytes {
-		return nil, fmt.Errorf("--config: %s is no file of at most %d bytes", path, configBytes)
+		return nil, fmt.Errorf("--config: %s is not a file of at most %d bytes", path, configBytes)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -58,7 +58,7 @@ func TestBatch(t *testing.T) {
 				for b := range images {
 					for i := range spare {
 						at := (b*rows + i) * c
-						require.True(t, testkit.SameBits(out[at:at+c], before[at:at+c]), "%s: row %d is none of the plan's", h.Name, i)
+						require.True(t, testkit.SameBits(out[at:at+c], before[at:at+c]), "%s: row %d is not one of the plan's", h.Name, i)
 					}
 					for i := range n {
 						lo, hi := h.Offsets[i]-h.Offsets[0], h.Offsets[i+1]-h.Offsets[0]

@@ -44,7 +44,7 @@ func cellsIn(n int) int { return min(maxCells, 1<<17+100*n) }
 // lengths of lists, and its readers of pages believe those of runs; so wellFormed goes through a structure first, and
 // pages are read here (parquetpages.go), where every length is compared with the bytes and rows that are there.
 func ofParquet(b []byte) (t *tabular.Table, err error) {
-	defer func() { // the decoder may panic where a structure is none of the format's
+	defer func() { // the decoder may panic where a structure is not one of the format's
 		if r := recover(); r != nil {
 			t, err = nil, badParquet("%v", r)
 		}

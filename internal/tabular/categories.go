@@ -126,7 +126,7 @@ func (t *Table) spread(column int, texts []string) error {
 	for row := range t.Rows() {
 		cell := t.Cell(row, column)
 		if cell != "" && !slices.Contains(texts, cell) {
-			return t.Errorf(row, column, "%w: %s is none of the categories of %s that the model knows: %s", ErrCell, quote(cell),
+			return t.Errorf(row, column, "%w: %s is not one of the categories of %s that the model knows: %s", ErrCell, quote(cell),
 				quote(name), strings.Join(texts, ", "))
 		}
 		for _, c := range fresh {

@@ -40,7 +40,7 @@ func TestCategories(t *testing.T) {
 	_, err = table.Categories([]string{"kind=land", "kind=sea"})
 	require.ErrorIs(t, err, ErrCell)
 	require.ErrorContains(t, err, `a.csv:5:3`)
-	require.ErrorContains(t, err, `"7" is none of the categories of "kind" that the model knows: land, sea`)
+	require.ErrorContains(t, err, `"7" is not one of the categories of "kind" that the model knows: land, sea`)
 	table = read("kind,y\nland,1\n")
 	names, err := table.Categories([]string{"kind=lake", "kind=land", "kind=sea"})
 	require.NoError(t, err)

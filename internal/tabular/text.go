@@ -52,7 +52,7 @@ type rowReader struct {
 	in      *bufio.Reader
 	returns bool // CR alone ends a line
 	length  int  // of the row
-	quoted  bool // inside quotes, where a line's end is none of the row
+	quoted  bool // inside quotes, where a line's end is not one of the row
 	comment bool
 	line    bool // at the beginning of a line
 }
