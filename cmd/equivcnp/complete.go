@@ -130,6 +130,7 @@ type completing struct {
 	r       *result
 	model   cnp.Completer[float32]
 	cfg     cnp.Config
+	ready   *predict.Prepared
 	im      *raster.Image
 	mask    []bool
 	drawing picture.Sampled
@@ -209,37 +210,40 @@ func (c *completing) read(ctx context.Context) (err error) {
 	return nil
 }
 
-// fits divides the image if it needs more memory than allowed, and refuses what needs more even then.
-func (c *completing) fits() error {
-	f := c.flags
-	size := cnp.Work{Batch: max(1, min(f.chain.samples, 16)), H: c.im.H, W: c.im.W, Scale: f.scale, Weights: implicitWeights}
+// prepare checks the image for the model, divides it if it needs more memory than allowed, and refuses what needs more even then.
+func (c *completing) prepare() error {
+	f, im := c.flags, c.im
 	limit, err := f.memory.limit()
 	if err != nil {
 		return err
 	}
-	if c.model, err = within(c.r, c.model, size, limit); err != nil {
+	opt := predict.Options{Scale: f.scale, Memory: limit, Plan: cnp.PlanOptions{Memory: implicitWeights, Soft: true},
+		Refuse: func(need cnp.Need, err error) error { return f.memory.check(need, err, "image, --scale or --samples") }}
+	if f.chain.samples > 0 {
+		draw := f.chain.options(&c.cfg, 1, raster.Count(c.mask))
+		opt.Sample = &draw
+	}
+	task := &cnp.Images[float32]{B: 1, C: im.C, H: im.H, W: im.W, Pixels: im.Pix, Mask: c.mask}
+	if c.ready, err = predict.PrepareImages(c.model, task, opt); err != nil {
 		return err
 	}
-	need, err := cnp.EstimateModel(c.model, size)
-	need.Features += predict.SamplesNeed(f.chain.samples, 1, 0, c.im.H*c.im.W, c.im.C)
-	return f.memory.check(need, err, "image, --scale or --samples")
+	c.r.divided(c.ready.Parts, limit)
+	c.r.Cautions = c.ready.Cautions
+	c.r.Notes = append(c.r.Notes, f.model.precisionNotes(&c.cfg)...)
+	return nil
 }
 
 // predict completes the image, and draws samples.
 func (c *completing) predict(ctx context.Context) error {
-	if err := c.fits(); err != nil {
+	if err := c.prepare(); err != nil {
 		return err
 	}
-	f, im := c.flags, c.im
 	work, done := c.app.withProgress(ctx, "completing")
 	start := time.Now()
-	task := &cnp.Images[float32]{B: 1, C: im.C, H: im.H, W: im.W, Pixels: im.Pix, Mask: c.mask}
-	c.r.Cautions = cnp.ImageNotes(&c.cfg, task)
-	c.r.Notes = append(c.r.Notes, f.model.precisionNotes(&c.cfg)...)
 	var err error
-	c.p, c.fine, err = predict.Scaled(work, c.model, task, f.scale)
-	if err == nil && f.chain.samples > 0 {
-		c.samples, err = cnp.SampleImages(work, c.model, task, f.chain.options(&c.cfg, 1, raster.Count(c.mask)))
+	c.p, c.fine, err = c.ready.Fine(work)
+	if err == nil && c.flags.chain.samples > 0 {
+		c.samples, err = c.ready.Sample(work)
 	}
 	c.seconds = time.Since(start).Seconds()
 	done()

@@ -57,10 +57,17 @@ func within[M cnp.Model[float32]](r *result, model M, w cnp.Work, memory int64) 
 	if err != nil || view == cnp.Model[float32](model) {
 		return model, err
 	}
-	var n predict.Notes
-	n.Divided(cnp.Parts(view, w.H, w.W), memory)
-	r.add(&n)
+	r.divided(cnp.Parts(view, w.H, w.W), memory)
 	return view.(M), nil
+}
+
+// divided notes that images are completed as so many coarser ones.
+func (r *result) divided(parts int, memory int64) {
+	if parts > 1 {
+		var n predict.Notes
+		n.Divided(parts, memory)
+		r.add(&n)
+	}
 }
 
 // workOf is what a batch of a source asks of a model.

@@ -292,29 +292,25 @@ func (d *drawing) images(ctx context.Context, m cnp.Completer[float32]) error {
 		return err
 	}
 	im := &c.Batch
-	d.r.Cautions = cnp.ImageNotes(&d.cfg, im)
-	observed := raster.Count(im.Mask)
-	work := im.Work()
-	work.Batch, work.Weights = min(work.Batch*max(1, f.chain.samples), 16), implicitWeights
 	limit, err := f.memory.limit()
 	if err != nil {
 		return err
 	}
-	if m, err = within(d.r, m, work, limit); err != nil {
-		return err
+	observed := raster.Count(im.Mask)
+	draw := f.chain.options(&d.cfg, im.B, observed/max(1, im.B))
+	ready, err := predict.PrepareImages(m, im, predict.Options{Sample: &draw, Memory: limit,
+		Plan:   cnp.PlanOptions{Memory: implicitWeights, Soft: true},
+		Refuse: func(need cnp.Need, err error) error { return f.memory.check(need, err, "--samples or file") }})
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.in, err)
 	}
-	d.model = m
-	need, err := cnp.EstimateModel(d.model, work)
-	need.Features += predict.SamplesNeed(f.chain.samples, im.B, 0, im.H*im.W, d.cfg.DimY)
-	if err := f.memory.check(need, err, "--samples or file"); err != nil {
-		return err
-	}
-	opt := f.chain.options(&d.cfg, im.B, observed/max(1, im.B))
-	d.res.Tasks, d.res.Knots, d.res.ContextPoints, d.res.Targets = im.B, opt.Knots, observed, len(im.Mask)
+	d.r.divided(ready.Parts, limit)
+	d.r.Cautions = ready.Cautions
+	d.res.Tasks, d.res.Knots, d.res.ContextPoints, d.res.Targets = im.B, draw.Knots, observed, len(im.Mask)
 	progress, done := d.app.withProgress(ctx, "sampling")
 	defer done()
 	start := time.Now()
-	samples, err := cnp.SampleImages(progress, m, im, opt)
+	samples, err := ready.Sample(progress)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.in, err)
 	}

@@ -19,11 +19,16 @@ type Options struct {
 	// Sample asks for samples beside the prediction.
 	Sample    *cnp.SampleOptions
 	Quantiles []float64
+	// Scale is the number of places that are predicted along each side of a pixel, by Prepared.Fine; 0 means one.
+	Scale int
 	// Plan says how images are run, Batch how many at a time; 0 is all.
 	Plan  cnp.PlanOptions
 	Batch int
 	// Memory bounds what the work may need; 0 is cnp.MemoryLimit. Images that would need more are completed in more and coarser parts.
 	Memory int64
+	// Refuse, unless nil, is asked instead of Memory whether the work may need that much, or passes on the error of its
+	// estimate.
+	Refuse func(need cnp.Need, err error) error
 }
 
 // Prepared is tasks with a model that is ready to run them.
@@ -127,6 +132,12 @@ func (p *Prepared) prepareImages(m cnp.Completer[float32], im *cnp.Images[float3
 		limit = p.opt.Memory
 	}
 	work := im.Work()
+	if work.Scale = p.opt.Scale; p.opt.Sample != nil {
+		work.Batch = min(work.Batch*max(1, p.opt.Sample.Samples), chainBatch)
+	}
+	if p.opt.Plan.Soft {
+		work.Weights = max(0, p.opt.Plan.Memory)
+	}
 	if im.H > 0 && im.W > 0 {
 		view, err := cnp.Within[float32](m, work, limit)
 		if err != nil {
@@ -161,17 +172,24 @@ func (p *Prepared) support(name string, y []float32, observed []bool, dy int) er
 
 // estimate sets Need, and refuses what is more than allowed.
 func (p *Prepared) estimate(m cnp.Model[float32], work cnp.Work, context, targets int) (err error) {
-	if p.Need, err = cnp.EstimateModel(m, work); err != nil {
-		return err
-	}
+	p.Need, err = cnp.EstimateModel(m, work)
 	if p.opt.Sample != nil {
 		p.Need.Features += SamplesNeed(p.opt.Sample.Samples, p.Tasks, context, targets, p.cfg.DimY)
+	}
+	if p.opt.Refuse != nil {
+		return p.opt.Refuse(p.Need, err)
+	}
+	if err != nil {
+		return err
 	}
 	if p.Targets == 0 {
 		return nil
 	}
 	return p.Need.Check(p.opt.Memory)
 }
+
+// chainBatch is the number of images that the chain rule predicts at a time.
+const chainBatch = 16
 
 // SamplesNeed is the memory that samples need beside the model's own work: so many of each task, with that many context
 // points, targets and outputs.
@@ -259,6 +277,12 @@ func (p *Prepared) Predict(ctx context.Context) (*cnp.Prediction[float32], error
 		return p.curves.Predict(ctx, p.batch)
 	}
 	return Complete(ctx, p.image, p.images, p.opt.Batch, p.opt.Plan)
+}
+
+// Fine completes one image at its pixels, coarse, and at Options.Scale times as many places along each side, fine. The error of
+// a model that predicts at the pixels alone is one of settings.
+func (p *Prepared) Fine(ctx context.Context) (coarse, fine *cnp.Prediction[float32], err error) {
+	return scaled(ctx, p.image, p.images, max(1, p.opt.Scale))
 }
 
 // Sample draws the samples [S, Shape] of the options.

@@ -7,9 +7,8 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/settings"
 )
 
-// Scaled completes an image at its pixels, p, and at scale times as many along each side, fine. The error of a model that
-// predicts at the pixels alone is one of settings.
-func Scaled(ctx context.Context, model cnp.Completer[float32], im *cnp.Images[float32], scale int) (p,
+// scaled is Prepared.Fine of a model.
+func scaled(ctx context.Context, model cnp.Completer[float32], im *cnp.Images[float32], scale int) (p,
 	fine *cnp.Prediction[float32], err error) {
 	if scale == 1 {
 		p, err = model.Complete(ctx, im)
