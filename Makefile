@@ -46,8 +46,9 @@ race: ## the concurrent packages under the race detector; pictures are drawn by 
 
 # What computes with kernels, and so in another way at another level.
 NUMERIC := ./simd/... ./internal/depthwise ./internal/bf16 ./linalg/batch ./internal/search/... ./layers/...
+# What stands above the kernels is the same code as at level generic.
 purego: ## without assembly
-	$(GO) test -short -tags purego $(NUMERIC)
+	$(GO) test -short -tags purego ./simd/... ./internal/depthwise ./internal/bf16 ./linalg/batch ./internal/search/...
 
 levels: ## the numeric packages at every instruction set level below this machine's best, which `make test` runs
 	@for l in $$($(GO) run ./bench levels | head -n -1); do \
@@ -70,9 +71,8 @@ asm: ## the generators' own tests: drift, features per level, arm64 words decode
 fmt: ## list files that gofmt would change
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 
-vet: ## the main module and the Beam pipeline, which only this holds to the rest (asm and the server's tools are vetted where they are tested)
+vet: ## the main module (asm, the server's tools and the Beam pipeline are vetted where they are tested)
 	$(GO) vet ./...
-	cd beam && $(GO) vet ./...
 
 # Pinned, so that a new release cannot break a build that passed. It analyses the build of this machine; see staticcheck.conf.
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -92,10 +92,11 @@ cross: ## build for every platform
 	done
 
 # Compiling everything for one platform takes two minutes, checking its types ten seconds. So the types are checked on every system and every kind of
-# machine, tests included, and arm64 alone, which has assembly of its own, is built; vet compares that with its declarations.
+# machine, tests included, and those of the Beam pipeline, which nothing else here holds to the rest. arm64 has assembly of its own: vet compares it
+# with its declarations, and the tests of the step arm64 link it.
 platforms: ## look for errors on every kind of platform
-	cd asm && $(GO) run ./typecheck -dir .. darwin/arm64 windows/amd64 linux/386 linux/s390x js/wasm
-	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o bin/cross/ ./cmd/equivcnp ./bench
+	cd asm && $(GO) run ./typecheck -dir .. darwin/arm64 linux/arm64 windows/amd64 linux/386 linux/s390x js/wasm
+	cd asm && $(GO) run ./typecheck -dir ../beam linux/amd64
 	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./internal/... ./simd/... ./linalg/... ./layers/...
 
 # Long tests of plain Go, which is the same elsewhere; so are drawing and the twin of Intel's tiles.
