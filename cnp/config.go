@@ -212,9 +212,19 @@ type Config struct {
 	// that of the network: Differentiate does not look at it. For likelihoods that are an Observer.
 	KeepObserved bool `json:"keep_observed,omitempty"`
 
-	// MaxNeighbors caps a neighbourhood by a seeded random choice (the paper's Monte-Carlo sample); 0 is no cap.
-	MaxNeighbors int    `json:"max_neighbors,omitempty"`
-	NeighborSeed uint64 `json:"neighbor_seed,omitempty"`
+	// MaxNeighbors caps a neighbourhood by a random choice without replacement, drawn once with NeighborSeed (the paper's
+	// Monte-Carlo sample); 0 is no cap. A model draws by a point's place in its task, so it is not equivariant.
+	MaxNeighbors int `json:"max_neighbors,omitempty"`
+	// BlockNeighbors is the cap in the residual blocks of an image model, where it is not MaxNeighbors; 0: it is. The
+	// paper has 121 for the embedding and 81 for the blocks.
+	BlockNeighbors int    `json:"block_neighbors,omitempty"`
+	NeighborSeed   uint64 `json:"neighbor_seed,omitempty"`
+
+	// SamplingFraction is the share of the points with features at which a convolution of a model of curves computes
+	// features of its own: the queries are a subsample, farthest points in the group's distance, drawn with
+	// NeighborSeed, and later convolutions see these alone. The last convolution reads at all targets. 0 and 1 are all
+	// points. For readout queries and placement "batch".
+	SamplingFraction float64 `json:"sampling_fraction,omitempty"`
 
 	// Trained says what the model has seen in training; nil: nobody knows.
 	Trained *Trained `json:"trained,omitempty"`

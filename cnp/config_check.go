@@ -134,10 +134,21 @@ func (c *Config) checkSymmetry() error {
 }
 
 func (c *Config) checkNeighbors() error {
-	if err := checkWhole(wholeField{"max_neighbors", c.MaxNeighbors, math.MaxInt32}); err != nil {
+	if err := checkWhole(wholeField{"max_neighbors", c.MaxNeighbors, math.MaxInt32},
+		wholeField{"block_neighbors", c.BlockNeighbors, math.MaxInt32}); err != nil {
 		return err
 	}
-	return checkReal(realField{"fill", c.Fill, 1}, realField{"block_fill", c.BlockFill, 1}, realField{"radius_rate", c.RadiusRate, 1e3})
+	switch {
+	case c.BlockNeighbors != 0 && c.Architecture != EquivCNPImage:
+		return fmt.Errorf("block_neighbors is for models of architecture %q", EquivCNPImage)
+	case c.sampled() && c.Architecture != EquivCNPCurve:
+		return fmt.Errorf("sampling_fraction is for models of architecture %q: an image model predicts at the pixels that have features",
+			EquivCNPCurve)
+	case c.sampled() && c.Readout != ReadoutQueries:
+		return fmt.Errorf("sampling_fraction needs readout %q, whose last convolution reads at the targets", ReadoutQueries)
+	}
+	return checkReal(realField{"fill", c.Fill, 1}, realField{"block_fill", c.BlockFill, 1}, realField{"radius_rate", c.RadiusRate, 1e3},
+		realField{"sampling_fraction", c.SamplingFraction, 1})
 }
 
 // checkTrained reports what training cannot have seen.

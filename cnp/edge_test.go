@@ -257,7 +257,8 @@ func TestChunks(t *testing.T) {
 func testChunks[T Float](t *testing.T) {
 	for _, lifts := range []int{1, 2, 4} {
 		c := Default(EquivCNPCurve, "SE(2)", 1)
-		c.PointsPerUnit, c.Lifts, c.Channels, c.Hidden, c.Mid, c.MaxNeighbors = 0, lifts, []int{4, 4}, 4, 3, 5*(lifts/4)
+		c.PointsPerUnit, c.Lifts, c.Channels, c.Hidden, c.Mid, c.MaxNeighbors = 0, lifts, []int{4, 4, 4}, 4, 3, 5*(lifts/4)
+		c.SamplingFraction = []float64{1, 0.5}[lifts/2%2] // with 2 lifts, half of the points
 		model, err := New[T](c, 2)
 		require.NoError(t, err)
 		m := model.(Regressor[T])
@@ -326,6 +327,14 @@ func TestBadConfigs(t *testing.T) {
 		{"fill", "fill = NaN", func(c *Config) { c.Fill = math.NaN() }},
 		{"output", `output "median"`, func(c *Config) { c.Output = "median" }},
 		{"kernel", "kernel = 4", func(c *Config) { *c = Default(ConvCNPCurve, "", 1); c.Kernel = 4 }},
+		{"sampling fraction", "sampling_fraction = 1.5", func(c *Config) { c.SamplingFraction, c.Placement = 1.5, "" }},
+		{"no sampling fraction", "sampling_fraction = NaN", func(c *Config) { c.SamplingFraction, c.Placement = math.NaN(), "" }},
+		{"sampled where the context is", "sampling_fraction 1", func(c *Config) { c.SamplingFraction = 0.5 }},
+		{"sampled beside the targets", "sampling_fraction needs readout", func(c *Config) { c.SamplingFraction, c.Readout, c.Placement = 0.5, ReadoutTargets, "" }},
+		{"sampled levels", "no max_neighbors, sampling_fraction", func(c *Config) { *c = DefaultLevels(2, 1, 1); c.SamplingFraction = 0.5 }},
+		{"sampled pixels", "sampling_fraction is for", func(c *Config) { *c = Default(EquivCNPImage, "T(2)", 1); c.SamplingFraction = 0.5 }},
+		{"neighbours of no blocks", "block_neighbors is for", func(c *Config) { c.BlockNeighbors = 5 }},
+		{"negative neighbours", "block_neighbors = -1", func(c *Config) { *c = Default(EquivCNPImage, "T(2)", 1); c.BlockNeighbors = -1 }},
 		{"blocks", "blocks = 0", func(c *Config) { *c = Default(EquivCNPImage, "T(2)", 1); c.Blocks = 0 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -11,10 +11,10 @@ import (
 // pointsTape is a prediction of a pointsEngine on its way, and what its backward pass needs.
 type pointsTape[T Float] struct {
 	*pointsEngine[T]
-	b         *Batch[T]
-	grids     *taskLattices
-	geo, last *layers.Geometry[T] // of all LieConvs but the last, and of that
-	lifts     lifting[T]
+	b     *Batch[T]
+	grids *taskLattices
+	geo   []*layers.Geometry[T] // of the encoder, and of every LieConv
+	lifts lifting[T]
 
 	encodings []*setConvTape[T] // of each task
 	features  []T               // of all encodings
@@ -37,7 +37,9 @@ func (m *pointsEngine[T]) record(ctx context.Context, b *Batch[T], mode layers.M
 		return nil, err
 	}
 	tape := &pointsTape[T]{pointsEngine: m, b: b, grids: grids}
-	tape.encode(in)
+	if err := tape.encode(in); err != nil {
+		return nil, err
+	}
 	if err := tape.decode(ctx, mode); err != nil {
 		return nil, err
 	}
@@ -54,14 +56,17 @@ func (m *pointsEngine[T]) record(ctx context.Context, b *Batch[T], mode layers.M
 }
 
 // encode gives every task's points their features.
-func (k *pointsTape[T]) encode(in surroundings[T]) {
+func (k *pointsTape[T]) encode(in surroundings[T]) (err error) {
 	k.encodings = make([]*setConvTape[T], k.b.B)
-	k.geo, k.last = k.layouts(in, k.b, 0, k.b.B, k.grids, func(t int, x []float64, origin float64) {
+	k.geo, err = k.layouts(in, k.b, 0, k.b.B, k.grids, func(t int, x []float64, origin float64) {
 		cx, cy := k.b.context(t, k.cfg.DimX, k.encoder.dy)
 		k.encodings[t] = k.encoder.record(x, counted(cx, origin), cy, origin)
 		k.features = append(k.features, k.encodings[t].out...)
 	})
-	k.lifts = k.lifting(k.geo.Points, k.last.Points, 0, k.b.B)
+	if err == nil {
+		k.lifts = k.lifting(k.geo[0].Points, k.geo[len(k.geo)-1].Points, 0, k.b.B)
+	}
+	return err
 }
 
 // decode takes them through the pointwise layer and the LieConvs.
@@ -72,9 +77,9 @@ func (k *pointsTape[T]) decode(ctx context.Context, mode layers.Mode) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		at, f := k.geo, k.h[i]
-		if i == len(k.conv)-1 && k.last != k.geo {
-			at, f = k.last, resizeBlocks(f, k.b.B, k.last.Rows()*l.In)
+		at, f := k.geo[i+1], k.h[i]
+		if at.Rows() != k.geo[i].Rows() {
+			f = resizeBlocks(f, k.b.B, at.Rows()*l.In)
 		}
 		y := make([]T, at.Rows()*l.Out)
 		var err error
@@ -113,14 +118,11 @@ func (k *pointsTape[T]) back(d outGrad[T], g *layers.Grads[T]) {
 	dh := k.lifts.left(dread)
 	for i := len(m.conv) - 1; i >= 0; i-- {
 		simd.ReLUGrad(dh, dh, k.h[i+1])
-		in, rows := m.conv[i].In, k.geo.Rows()
-		if i == len(m.conv)-1 {
-			rows = k.last.Rows()
-		}
+		in, rows := m.conv[i].In, k.geo[i+1].Rows()
 		df := make([]T, rows*in)
 		k.conv[i].Backward(df, dh, g)
-		if rows != k.geo.Rows() {
-			df = resizeBlocks(df, b.B, k.geo.Rows()*in)
+		if rows != k.geo[i].Rows() {
+			df = resizeBlocks(df, b.B, k.geo[i].Rows()*in)
 		}
 		dh = df
 	}

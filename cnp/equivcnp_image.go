@@ -30,8 +30,12 @@ type ImageEquivCNP[T Float] struct {
 
 type gridGeometry[T Float] struct {
 	h, w int
-	g    *layers.Geometry[T]
+	g    imageGeometry[T]
 }
+
+// imageGeometry has the neighbourhoods of an image's pixels, those of the embedding and those of the residual blocks.
+// They are one where neighbourhoods have the same cap.
+type imageGeometry[T Float] struct{ psi, blocks *layers.Geometry[T] }
 
 func newImageEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*ImageEquivCNP[T], error) {
 	var r [2]float64
@@ -100,7 +104,7 @@ func embedPixels[T Float](im *Images[T], lo, hi, degree int) (density, signal []
 const keepGrids = 4
 
 // grid returns the geometry of an h x w image, which is remembered for later calls.
-func (m *ImageEquivCNP[T]) grid(h, w int) *layers.Geometry[T] {
+func (m *ImageEquivCNP[T]) grid(h, w int) imageGeometry[T] {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range m.grids {
@@ -121,10 +125,14 @@ func (m *ImageEquivCNP[T]) grid(h, w int) *layers.Geometry[T] {
 }
 
 // geometry lifts the points of an image.
-func (m *ImageEquivCNP[T]) geometry(image Geometry) *layers.Geometry[T] {
+func (m *ImageEquivCNP[T]) geometry(image Geometry) imageGeometry[T] {
 	l := group.LiftPoints(m.group, image.Points, m.cfg.Lifts, m.cfg.LiftSeed)
 	l.Across = image.across()
-	return layers.NewGeometry[T](l, nil, nil, m.cfg.MaxNeighbors, m.cfg.NeighborSeed)
+	g := layers.NewGeometry[T](l, nil, nil, m.cfg.MaxNeighbors, m.cfg.NeighborSeed)
+	if most := m.cfg.blockNeighbors(); most != m.cfg.MaxNeighbors {
+		return imageGeometry[T]{g, g.Capped(most, m.cfg.NeighborSeed)}
+	}
+	return imageGeometry[T]{g, g}
 }
 
 // view returns a model that shares the parameters, and has caches of its own.

@@ -17,7 +17,7 @@ func (m *ImageEquivCNP[T]) Differentiate(ctx context.Context, im *Images[T], mod
 }
 
 // differentiate is Differentiate with the pixels at the points of any geometry.
-func (m *ImageEquivCNP[T]) differentiate(ctx context.Context, im *Images[T], geo *layers.Geometry[T], mode layers.Mode) (*Pass[T], error) {
+func (m *ImageEquivCNP[T]) differentiate(ctx context.Context, im *Images[T], geo imageGeometry[T], mode layers.Mode) (*Pass[T], error) {
 	n, k, width := im.H*im.W, m.cfg.Lifts, m.cfg.Channels[0]
 	rows, c := im.B*n*k, m.psi.In
 
@@ -27,7 +27,7 @@ func (m *ImageEquivCNP[T]) differentiate(ctx context.Context, im *Images[T], geo
 	density, signal := embedPixels(im, 0, im.B, m.cfg.Multiplicity)
 	for i, f := range [][]T{density, signal} {
 		var err error
-		if psi[i], err = m.psi.ForwardTapeInto(both[i*width:], 2*width, repeatRows(f, c, k), geo, im.B, mode); err != nil {
+		if psi[i], err = m.psi.ForwardTapeInto(both[i*width:], 2*width, repeatRows(f, c, k), geo.psi, im.B, mode); err != nil {
 			return nil, err
 		}
 	}
@@ -44,7 +44,7 @@ func (m *ImageEquivCNP[T]) differentiate(ctx context.Context, im *Images[T], geo
 		}
 		next := make([]T, rows*width)
 		var err error
-		if tapes[i], err = block.ForwardTape(next, h, geo, im.B, mode); err != nil {
+		if tapes[i], err = block.ForwardTape(next, h, geo.blocks, im.B, mode); err != nil {
 			return nil, err
 		}
 		h, results[i] = next, next

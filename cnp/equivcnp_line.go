@@ -22,7 +22,7 @@ type lineEngine[T Float] struct {
 // lies reports whether the model's tasks live on a line with a lattice, under translations.
 func (m *pointsEngine[T]) lies() bool {
 	g, ok := m.group.(*group.T)
-	return ok && g.PointDim() == 1 && m.cfg.PointsPerUnit > 0 && m.cfg.Lifts == 1 && m.cfg.MaxNeighbors == 0
+	return ok && g.PointDim() == 1 && m.cfg.PointsPerUnit > 0 && m.cfg.Lifts == 1 && m.cfg.MaxNeighbors == 0 && !m.cfg.sampled()
 }
 
 // known reports whether the radii, which are parameters, are numbers. Otherwise the engine is its pointsEngine.

@@ -65,8 +65,8 @@ func (m *pointsEngine[T]) elsewhere(Shape) error { return nil }
 
 func (m *pointsEngine[T]) compile(float64, float64) (curveProgram[T], error) {
 	return nil, fmt.Errorf("%w: %w: plans for curves are for models under T(1) with a lattice; this one is under %s, with %g "+
-		"points per unit, %d lifts and at most %d neighbours (0: all)", ErrConfig, ErrNoPlan, m.group.Name(), m.cfg.PointsPerUnit,
-		m.cfg.Lifts, m.cfg.MaxNeighbors)
+		"points per unit, %d lifts, at most %d neighbours (0: all) and a sampling fraction of %g (0: 1)", ErrConfig, ErrNoPlan,
+		m.group.Name(), m.cfg.PointsPerUnit, m.cfg.Lifts, m.cfg.MaxNeighbors, m.cfg.SamplingFraction)
 }
 
 // surroundings finds out who is near whom among lifted points: a block of them for each task, of which a mask says which count, and so
@@ -166,15 +166,25 @@ func (m *pointsEngine[T]) layout(in surroundings[T], b *Batch[T], lo, hi int, gr
 	return in.near(points, mask, blocks, len(grids.x[lo]), grids.density)
 }
 
-// layouts returns the geometry of tasks lo to hi, each a block of its own, for all LieConvs but the last, and for the last,
-// and shows encode the points of every task that carry features from the beginning.
+// layouts returns geometries of tasks lo to hi, each task a block of its own: that of the points that carry features from
+// the beginning, which encode is shown task by task, and that of every LieConv. All have the same rows, but that of the last
+// LieConv may have further ones at the end of every block.
 func (m *pointsEngine[T]) layouts(in surroundings[T], b *Batch[T], lo, hi int, grids *taskLattices,
-	encode func(t int, x []float64, origin float64)) (all, last *layers.Geometry[T]) {
-	all = m.layout(in, b, lo, hi, grids, m.cfg.Readout == ReadoutTargets, encode)
-	if m.cfg.Readout != ReadoutQueries {
-		return all, all
+	encode func(t int, x []float64, origin float64)) ([]*layers.Geometry[T], error) {
+	all := m.layout(in, b, lo, hi, grids, m.cfg.Readout == ReadoutTargets, encode)
+	out := make([]*layers.Geometry[T], 1+len(m.conv))
+	for i := range out {
+		out[i] = all
 	}
-	return all, m.layout(in, b, lo, hi, grids, true, func(int, []float64, float64) {}).Reading(all.Rows() / (hi - lo))
+	if m.cfg.Readout != ReadoutQueries {
+		return out, nil
+	}
+	last := len(out) - 1
+	out[last] = m.layout(in, b, lo, hi, grids, true, func(int, []float64, float64) {}).Reading(all.Rows() / (hi - lo))
+	if !m.cfg.sampled() {
+		return out, nil
+	}
+	return out, m.subsample(out, hi-lo)
 }
 
 // points returns the points [n, dx] that carry task t's features, the targets last if they are among them, and which of them

@@ -36,21 +36,24 @@ func (m *pointsEngine[T]) forwardTasks(in surroundings[T], out *Prediction[T], b
 	step func(int) error) error {
 	// Encoder: features on each task's points.
 	var features []T
-	g, last := m.layouts(in, b, lo, hi, grids, func(t int, x []float64, origin float64) {
+	geo, err := m.layouts(in, b, lo, hi, grids, func(t int, x []float64, origin float64) {
 		cx, cy := b.context(t, m.cfg.DimX, m.encoder.dy)
 		features = append(features, m.encoder.encode(x, counted(cx, origin), cy, origin)...)
 	})
+	if err != nil {
+		return err
+	}
 	if err := step(0); err != nil {
 		return err
 	}
 
 	// Decoder: a pointwise layer, then LieConvs over the lifted points.
-	lifts := m.lifting(g.Points, last.Points, lo, hi)
+	lifts := m.lifting(geo[0].Points, geo[len(m.conv)].Points, lo, hi)
 	_, _, h := lifts.enter(features)
 	for i, l := range m.conv {
-		if i == len(m.conv)-1 && last != g {
-			h = resizeBlocks(h, hi-lo, last.Rows()*l.In)
-			g = last
+		g := geo[i+1]
+		if g.Rows() != geo[i].Rows() {
+			h = resizeBlocks(h, hi-lo, g.Rows()*l.In)
 		}
 		y := make([]T, g.Rows()*l.Out)
 		if err := l.Forward(y, h, g, 1); err != nil {

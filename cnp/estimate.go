@@ -117,11 +117,12 @@ func (e *estimate) image() {
 	}
 	for i, fill := range fills {
 		size, layers, out := fill*rows, 2*blocks, width
-		if c.MaxNeighbors > 0 {
-			size = min(size, float64(c.MaxNeighbors))
-		}
+		most := c.blockNeighbors()
 		if i == 0 {
-			layers, out = 1, float64(c.Mid)
+			layers, out, most = 1, float64(c.Mid), c.MaxNeighbors
+		}
+		if most > 0 {
+			size = min(size, float64(most))
 		}
 		e.neighbourhoods(rows+targets, size, distinct, out, layers)
 	}
@@ -226,6 +227,9 @@ func (e *estimate) lifted(points float64, onLattice bool) float64 {
 		size = min(rows, c.Fill*(c.PointsPerUnit*(4+2*c.Margin)+1)*float64(c.Lifts))
 	default:
 		size = c.Fill * rows
+	}
+	if c.MaxNeighbors > 0 {
+		size = min(size, float64(c.MaxNeighbors))
 	}
 	// The points of a lattice share their poses; those of other points are all different.
 	if onLattice {

@@ -225,6 +225,17 @@ func gradCases(t *testing.T) map[string]gradCase {
 		c.PointsPerUnit, c.Fill = 0, 0.6
 		add("equivcnp/"+group+"/points", c, 2, 6, 4)
 	}
+	c = small(EquivCNPImage, "T(2)", 1)
+	c.MaxNeighbors, c.BlockNeighbors = 5, 3
+	add("equivcnp-image/sampled", c, 2, 4, 5)
+	c = small(EquivCNPImage, "SO(2)", 1)
+	c.BlockNeighbors = 2
+	add("equivcnp-image/sampled blocks", c, 2, 4, 5)
+	for _, lattice := range []float64{0, 3} {
+		c = small(EquivCNPCurve, "T(1)", 1)
+		c.Placement, c.PointsPerUnit, c.SamplingFraction, c.MaxNeighbors, c.Channels = PlacementBatch, lattice, 0.6, 4, []int{4, 3, 4, 3}
+		add(fmt.Sprintf("equivcnp/sampled/lattice=%g", lattice), c, 2, 7, 5)
+	}
 	return cases
 }
 

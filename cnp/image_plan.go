@@ -21,7 +21,7 @@ type ImagePlan[T Float] struct {
 	rows    int         // (n + m)·k
 	rank    []int32     // natural row → row of the plan; nil: the same
 
-	arranged  map[float64]*layers.Arrangement[T] // by radius
+	arranged  map[ball]*layers.Arrangement[T]
 	embedding *layers.PlannedEmbedding[T]
 	conv      []*layers.PlannedSeparable[T] // two per block
 	blocks    *layers.PlannedBlocks         // instead of them, all in bfloat16

@@ -1,6 +1,7 @@
 package cnp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,14 +80,37 @@ func (m *ImageEquivCNP[T]) newPlan(g Geometry) *ImagePlan[T] {
 	return &ImagePlan[T]{cfg: m.cfg, shape: g.image(), apart: g.Interleaved, n: n, m: targets, k: k, rows: (n + targets) * k}
 }
 
-// blockRadii are those of the residual layers' convolutions.
-func (m *ImageEquivCNP[T]) blockRadii() (radii []float64) {
+// ball says which neighbourhoods a convolution has: those of a radius, of at most so many points (0: all).
+type ball struct {
+	radius float64
+	most   int
+}
+
+// compare orders balls by radius.
+func (b ball) compare(o ball) int {
+	return cmp.Or(cmp.Compare(b.radius, o.radius), cmp.Compare(b.most, o.most))
+}
+
+// psiBall is that of the embedding.
+func (m *ImageEquivCNP[T]) psiBall() ball { return ball{m.psi.Radius(), m.cfg.MaxNeighbors} }
+
+// blockBalls are those of the residual layers' convolutions.
+func (m *ImageEquivCNP[T]) blockBalls() (balls []ball) {
 	for _, block := range m.blocks {
 		for _, conv := range block.Conv {
-			radii = append(radii, conv.Depthwise.Radius())
+			balls = append(balls, ball{conv.Depthwise.Radius(), m.cfg.blockNeighbors()})
 		}
 	}
-	return radii
+	return balls
+}
+
+// balls are those of all convolutions, each once: first the largest without a cap, of which the others are parts.
+func (m *ImageEquivCNP[T]) balls() []ball {
+	all := append(m.blockBalls(), m.psiBall())
+	slices.SortFunc(all, func(a, b ball) int {
+		return cmp.Or(cmp.Compare(min(a.most, 1), min(b.most, 1)), b.compare(a))
+	})
+	return slices.Compact(all)
 }
 
 // compile makes the plan; x [rows, 2] are the positions of the queries.
@@ -94,31 +118,28 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 	opt PlanOptions) error {
 	// One neighbourhood for each radius, the smaller ones cut out of the largest. The residual layers, almost all of the work,
 	// decide the order of rows.
-	radii := m.blockRadii()
+	blocks := m.blockBalls()
 	stop := func() bool { return ctx.Err() != nil }
 	limit := opt.Memory
 	if opt.Soft {
 		limit = MemoryLimit()
 	}
-	if arranged := m.arrangeGrid(queries, points, radii, opt); arranged != nil {
+	if arranged := m.arrangeGrid(queries, points, blocks, opt); arranged != nil {
 		return p.assemble(ctx, m, arranged, opt, nil)
 	}
-	near, flat := map[float64]*neighbor.Neighborhood{}, true
-	largest := slices.Max(append(radii, m.psi.Radius()))
-	for _, r := range append([]float64{largest}, append(radii, m.psi.Radius())...) {
-		if near[r] != nil {
-			continue
-		}
+	near, flat := map[ball]*neighbor.Neighborhood{}, true
+	balls := m.balls()
+	for _, r := range balls {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if near[largest] != nil && m.cfg.MaxNeighbors == 0 {
-			if near[r] = near[largest].ShrinkUntil(stop, queries, points, r); near[r] == nil {
+		if whole := near[balls[0]]; whole != nil && r.most == 0 {
+			if near[r] = whole.ShrinkUntil(stop, queries, points, r.radius); near[r] == nil {
 				return ctx.Err()
 			}
 		} else {
-			n, err := neighbor.Ball(queries, points, neighbor.Options{Radius: r, MaxBytes: limit, Stop: stop,
-				MaxNeighbors: m.cfg.MaxNeighbors, Seed: m.cfg.NeighborSeed})
+			n, err := neighbor.Ball(queries, points, neighbor.Options{Radius: r.radius, MaxBytes: limit, Stop: stop,
+				MaxNeighbors: r.most, Seed: m.cfg.NeighborSeed})
 			switch {
 			case errors.Is(err, neighbor.ErrStopped):
 				return ctx.Err()
@@ -141,11 +162,11 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	order := layers.Order(near[radii[0]], x, p.k, flat, stop)
+	order := layers.Order(near[blocks[0]], x, p.k, flat, stop)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	arranged, err := m.arrange(near, order, flat, radii, stop, opt)
+	arranged, err := m.arrange(near, order, flat, blocks, stop, opt)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -169,8 +190,8 @@ func (m *ImageEquivCNP[T]) windowing(r float64) *layers.Windowing {
 	return &layers.Windowing{Window: m.cfg.Window, Group: m.group, Radius: r}
 }
 
-// algorithmOf is the algorithm for the neighbourhood of a radius; depthwise are the radii of separable convolutions.
-func algorithmOf(r float64, depthwise []float64, opt PlanOptions) layers.Algorithm {
+// algorithmOf is the algorithm for neighbourhoods; depthwise are those of separable convolutions.
+func algorithmOf(r ball, depthwise []ball, opt PlanOptions) layers.Algorithm {
 	switch {
 	case slices.Contains(depthwise, r):
 		return opt.Algorithm
@@ -182,36 +203,32 @@ func algorithmOf(r float64, depthwise []float64, opt PlanOptions) layers.Algorit
 
 // arrangeGrid is arrange, and the search before it, where all neighbourhoods follow from the grid that the points stand
 // on. Otherwise it returns nil.
-func (m *ImageEquivCNP[T]) arrangeGrid(queries, points *group.Lifted, depthwise []float64,
-	opt PlanOptions) map[float64]*layers.Arrangement[T] {
-	if queries != points || m.cfg.MaxNeighbors > 0 {
+func (m *ImageEquivCNP[T]) arrangeGrid(queries, points *group.Lifted, depthwise []ball,
+	opt PlanOptions) map[ball]*layers.Arrangement[T] {
+	if queries != points || m.cfg.MaxNeighbors > 0 || m.cfg.blockNeighbors() > 0 {
 		return nil
 	}
-	arranged := map[float64]*layers.Arrangement[T]{}
-	for _, r := range append([]float64{m.psi.Radius()}, depthwise...) {
-		if arranged[r] != nil {
-			continue
-		}
-		if m.windowing(r) != nil {
+	arranged := map[ball]*layers.Arrangement[T]{}
+	for _, r := range m.balls() {
+		if m.windowing(r.radius) != nil {
 			return nil
 		}
-		if arranged[r] = layers.ArrangeGrid[T](points, r, algorithmOf(r, depthwise, opt)); arranged[r] == nil {
+		if arranged[r] = layers.ArrangeGrid[T](points, r.radius, algorithmOf(r, depthwise, opt)); arranged[r] == nil {
 			return nil
 		}
 	}
 	return arranged
 }
 
-// arrange arranges the neighbourhood of each radius; depthwise are the radii of separable convolutions. Where memory is limited, it goes
+// arrange arranges neighbourhoods; depthwise are those of separable convolutions. Where memory is limited, it goes
 // from one to the next and lets go of what it has arranged, since a neighbourhood is as large as its arrangement.
-func (m *ImageEquivCNP[T]) arrange(near map[float64]*neighbor.Neighborhood, order []int32, flat bool, depthwise []float64, stop func() bool,
-	opt PlanOptions) (map[float64]*layers.Arrangement[T], error) {
-	distinct := slices.Sorted(maps.Keys(near))
-	slices.Reverse(distinct)
+func (m *ImageEquivCNP[T]) arrange(near map[ball]*neighbor.Neighborhood, order []int32, flat bool, depthwise []ball, stop func() bool,
+	opt PlanOptions) (map[ball]*layers.Arrangement[T], error) {
+	distinct := slices.SortedFunc(maps.Keys(near), func(a, b ball) int { return b.compare(a) })
 	made := make([]*layers.Arrangement[T], len(distinct))
 	one := func(i, _ int) {
 		r := distinct[i]
-		made[i] = layers.Arrange[T](near[r], order, flat, algorithmOf(r, depthwise, opt), m.windowing(r), stop)
+		made[i] = layers.Arrange[T](near[r], order, flat, algorithmOf(r, depthwise, opt), m.windowing(r.radius), stop)
 	}
 	if opt.Soft {
 		parallel.For(len(distinct), 1, one)
@@ -238,7 +255,7 @@ func (m *ImageEquivCNP[T]) arrange(near map[float64]*neighbor.Neighborhood, orde
 	if !flat && !stop() {
 		layers.Agree(made)
 	}
-	arranged := map[float64]*layers.Arrangement[T]{}
+	arranged := map[ball]*layers.Arrangement[T]{}
 	for i, r := range distinct {
 		arranged[r] = made[i]
 	}

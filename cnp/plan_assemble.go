@@ -10,23 +10,23 @@ import (
 	"github.com/equivcnp/equivcnp/layers"
 )
 
-// assembly is a plan whose layers are being made, given an arrangement for each radius.
+// assembly is a plan whose layers are being made, given an arrangement for each kind of ball.
 type assembly[T Float] struct {
 	*ImagePlan[T]
 	ctx   context.Context
 	m     *ImageEquivCNP[T]
 	opt   PlanOptions
 	kept  *frozen.File // has the layers' weights, if not nil
-	radii []float64    // of the residual layers' convolutions
+	balls []ball       // of the residual layers' convolutions
 	embed *layers.Arrangement[T]
 	left  int64 // bytes for weights
 }
 
-// assemble makes the layers, given an arrangement for each radius. file, if not nil, has their weights.
-func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arranged map[float64]*layers.Arrangement[T],
+// assemble makes the layers, given an arrangement for each kind of ball. file, if not nil, has their weights.
+func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arranged map[ball]*layers.Arrangement[T],
 	opt PlanOptions, file *frozen.File) error {
 	p.arranged, p.half = arranged, opt.Precision == BFloat16
-	a := assembly[T]{ImagePlan: p, ctx: ctx, m: m, opt: opt, kept: file, radii: m.blockRadii(), embed: arranged[m.psi.Radius()]}
+	a := assembly[T]{ImagePlan: p, ctx: ctx, m: m, opt: opt, kept: file, balls: m.blockBalls(), embed: arranged[m.psiBall()]}
 	a.chooseBlocks()
 	if err := p.share(a.embed.Flat(), opt); err != nil {
 		return err
@@ -69,8 +69,8 @@ func (a *assembly[T]) chooseBlocks() {
 		}
 	}
 	p.info.Precision = Float32
-	if p.half && a.opt.Algorithm == layers.Auto && !slices.ContainsFunc(a.radii, func(r float64) bool { return r != a.radii[0] }) {
-		if p.blocks = layers.PlanBlocks(a.m.blocks, p.arranged[a.radii[0]]); p.blocks != nil {
+	if p.half && a.opt.Algorithm == layers.Auto && !slices.ContainsFunc(a.balls, func(r ball) bool { return r != a.balls[0] }) {
+		if p.blocks = layers.PlanBlocks(a.m.blocks, p.arranged[a.balls[0]]); p.blocks != nil {
 			p.info.Precision = BFloat16
 		}
 	}
@@ -104,7 +104,7 @@ func (a *assembly[T]) makeEmbedding() {
 // makeConvolutions makes the residual layers' convolutions, two per block; none where the plan has blocks as a whole.
 func (a *assembly[T]) makeConvolutions() ([]*layers.PlannedSeparable[T], error) {
 	p, all := a.ImagePlan, int64(0)
-	for _, r := range a.radii {
+	for _, r := range a.balls {
 		all += layers.StorageBytes(p.arranged[r], p.cfg.Channels[0], p.half)
 	}
 	keep := storage(a.left, all, p.half, a.stop, a.kept)
@@ -115,7 +115,7 @@ func (a *assembly[T]) makeConvolutions() ([]*layers.PlannedSeparable[T], error) 
 	}
 	one := func(i, _ int) {
 		if conv := a.m.blocks[i/2].Conv[i%2]; !a.stop() && (a.kept == nil || a.kept.Err() == nil) {
-			made[i] = conv.Plan(p.arranged[conv.Depthwise.Radius()], keep)
+			made[i] = conv.Plan(p.arranged[a.balls[i]], keep)
 		}
 	}
 	if a.embed.Flat() && a.kept == nil { // the weights of a layer are too few for several goroutines
@@ -136,10 +136,10 @@ func (a *assembly[T]) takeConvolutions(made []*layers.PlannedSeparable[T]) {
 	p, width := a.ImagePlan, a.m.cfg.Channels[0]
 	if p.blocks != nil {
 		p.info.WeightBytes += p.blocks.Bytes()
-		p.info.Stored += len(a.radii)
+		p.info.Stored += len(a.balls)
 		p.info.Rounded = layers.Rounded{Weights: true, Features: true, Dense: true}
 	}
-	for i, r := range a.radii {
+	for i, r := range a.balls {
 		one := p.arranged[r]
 		if p.blocks == nil {
 			a.count(one, made[i].Kept())

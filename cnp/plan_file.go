@@ -45,7 +45,7 @@ func (m *ImageEquivCNP[T]) SavePlan(ctx context.Context, path string, g Geometry
 
 // save writes the plan to a file.
 func (p *ImagePlan[T]) save(path string, key frozen.Key) error {
-	err := frozen.Create(path, planVersion, key, func(f *frozen.File) { p.freeze(f, slices.Sorted(maps.Keys(p.arranged))) })
+	err := frozen.Create(path, planVersion, key, func(f *frozen.File) { p.freeze(f, slices.SortedFunc(maps.Keys(p.arranged), ball.compare)) })
 	if err == nil {
 		p.info.File = path
 	}
@@ -150,20 +150,20 @@ func hashNumbers[E float32 | float64](write func([]byte) (int, error), x []E) {
 	}
 }
 
-// freeze writes or reads what takes time to compute: rows, arrangements for these radii and, if there are layers, their
+// freeze writes or reads what takes time to compute: rows, arrangements for these balls and, if there are layers, their
 // weights. Reading stops before the layers, since assemble makes them from the file.
-func (p *ImagePlan[T]) freeze(f *frozen.File, radii []float64) {
+func (p *ImagePlan[T]) freeze(f *frozen.File, balls []ball) {
 	frozen.Array(f, &p.rank)
-	n := len(radii)
+	n := len(balls)
 	f.Int(&n)
-	if n != len(radii) {
-		f.Fail("neighbourhoods of %d radii, the model has %d", n, len(radii))
+	if n != len(balls) {
+		f.Fail("%d kinds of neighbourhoods, the model has %d", n, len(balls))
 		return
 	}
 	if f.Reading() {
-		p.arranged = map[float64]*layers.Arrangement[T]{}
+		p.arranged = map[ball]*layers.Arrangement[T]{}
 	}
-	for _, r := range radii {
+	for _, r := range balls {
 		p.arranged[r] = layers.Freeze(f, p.arranged[r], p.rows)
 	}
 	if f.Reading() {
@@ -177,10 +177,8 @@ func (p *ImagePlan[T]) freeze(f *frozen.File, radii []float64) {
 
 // thaw makes the plan from a file.
 func (p *ImagePlan[T]) thaw(ctx context.Context, m *ImageEquivCNP[T], f *frozen.File, opt PlanOptions) error {
-	radii := append(m.blockRadii(), m.psi.Radius())
-	slices.Sort(radii)
-	radii = slices.Compact(radii)
-	p.freeze(f, radii)
+	balls := slices.SortedFunc(slices.Values(m.balls()), ball.compare)
+	p.freeze(f, balls)
 	if f.Err() != nil {
 		return f.Err()
 	}
@@ -193,7 +191,7 @@ func (p *ImagePlan[T]) thaw(ctx context.Context, m *ImageEquivCNP[T], f *frozen.
 			seen[r] = true
 		}
 	}
-	flat := p.arranged[radii[0]].Flat()
+	flat := p.arranged[balls[0]].Flat()
 	for _, a := range p.arranged {
 		if a.Flat() != flat {
 			f.Fail("neighbourhoods of two kinds")

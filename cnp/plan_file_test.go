@@ -79,6 +79,8 @@ func testPlanFile[T cnp.Float](t *testing.T) {
 		{"evaluated", "SO(2)", nil, cnp.PlanOptions{Memory: -1}},
 		{"half", "RxSO(2)", nil, cnp.PlanOptions{Precision: cnp.BFloat16}},
 		{"lifts", "SE(2)", func(c *cnp.Config) { c.Lifts = 2 }, cnp.PlanOptions{}},
+		{"fewer neighbours in blocks", "T(2)", func(c *cnp.Config) { c.MaxNeighbors, c.BlockNeighbors = 9, 5 }, cnp.PlanOptions{}},
+		{"some neighbours in blocks", "SO(2)", func(c *cnp.Config) { c.BlockNeighbors = 5 }, cnp.PlanOptions{}},
 		{"some neighbours", "SO(2)", func(c *cnp.Config) { c.MaxNeighbors = 9 }, cnp.PlanOptions{}},
 	} {
 		m := fileModel[T](t, c.group, c.change)

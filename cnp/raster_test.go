@@ -237,6 +237,8 @@ func TestRasterRefused(t *testing.T) {
 	c := m.cfg
 	c.MaxNeighbors = 5
 	require.ErrorIs(t, c.Tileable(), ErrConfig)
+	c.MaxNeighbors, c.BlockNeighbors = 0, 5
+	require.ErrorIs(t, c.Tileable(), ErrConfig)
 
 	// Errors of the callbacks come back, and a bad number is named by its place in the raster.
 	r, err := PlanRaster[float32](ctx, m, 50, 200, RasterOptions{Across: 80})

@@ -68,6 +68,41 @@ func (g *Geometry[T]) Reading(n int) *Geometry[T] {
 	return r
 }
 
+// Among returns the geometry of the same rows in which only those of points are seen, and only those of queries see
+// (nil: all that g has). Both marks have one entry for each row. It does not know a line (NewLineGeometry).
+func (g *Geometry[T]) Among(queries, points []bool) *Geometry[T] {
+	r := &Geometry[T]{Points: g.Points, opt: g.opt}
+	for _, m := range []struct {
+		name string
+		mark []bool
+		to   *[]bool
+	}{{"queries", queries, &r.opt.QueryMask}, {"points", points, &r.opt.PointMask}} {
+		if m.mark == nil {
+			continue
+		}
+		check.Len("Among", m.name, len(m.mark), 1, g.Rows(), 1)
+		both := slices.Clone(m.mark)
+		if had := *m.to; had != nil {
+			for i := range both {
+				both[i] = both[i] && had[i]
+			}
+		}
+		*m.to = both
+	}
+	return r
+}
+
+// Capped returns the geometry of the same rows whose neighbourhoods have at most maxNeighbors points, a random choice
+// seeded with seed; 0 is no cap. It does not know a line (NewLineGeometry).
+func (g *Geometry[T]) Capped(maxNeighbors int, seed uint64) *Geometry[T] {
+	r := &Geometry[T]{Points: g.Points, opt: g.opt}
+	r.opt.MaxNeighbors, r.opt.Seed = maxNeighbors, seed
+	return r
+}
+
+// Valid reports whether row i counts, as a point that others see.
+func (g *Geometry[T]) Valid(i int) bool { return g.opt.PointMask == nil || g.opt.PointMask[i] }
+
 // Rows is the number of lifted points.
 func (g *Geometry[T]) Rows() int {
 	if g == nil || g.Points == nil {
@@ -238,7 +273,7 @@ func (r *radius[T]) Radius() float64 { return float64(r.R[0]) }
 func (r *radius[T]) adapt(g *Geometry[T], p *Pairs[T]) {
 	if r.Rate != 0 {
 		mean := float64(g.valid(g.opt.PointMask)) / float64(g.blocks())
-		r.R[0] = T(neighbor.AdaptRadius(r.Radius(), r.Rate, r.Fill, p.Pairs(), g.valid(g.opt.QueryMask), mean))
+		r.R[0] = T(neighbor.AdaptRadius(r.Radius(), r.Rate, r.Fill, p.Pairs()+p.Left, g.valid(g.opt.QueryMask), mean))
 	}
 }
 

@@ -334,6 +334,96 @@ func TestGeometryShares(t *testing.T) {
 	require.Error(t, err)
 }
 
+// The mean over seeds of convolutions of capped neighbourhoods is that of the whole ones, as far as the standard error of
+// so many seeds allows; a training step moves the radius by whom the ball holds, not by whom the sample has.
+func TestCapped(t *testing.T) {
+	const rows, cap, seeds = 60, 5, 600
+	whole := NewGeometry[float64](scattered(t, "T(2)", rows, 1), nil, nil, 0, 0)
+	rng := rand.New(rand.NewPCG(3, 8))
+	cfg := LieConvConfig{PoseDim: 2, Hidden: 4, Mid: 3, BatchNorm: true, Radius: 0.12, Fill: 0.9, Rate: 0.1}
+	conv, deep := NewLieConv[float64](2, 3, cfg, rng), NewSeparableLieConv[float64](3, 3, cfg, rng)
+	clear(conv.Linear.Bias) // which is divided by the number of neighbours, as the authors do, and so is not a mean over them
+	f, h := normals[float64](rng, rows*2), normals[float64](rng, rows*3)
+	both := func(g *Geometry[float64]) []float64 {
+		out := make([]float64, 2*rows*3)
+		require.NoError(t, conv.Forward(out[:rows*3], f, g, 1))
+		require.NoError(t, deep.Depthwise.Forward(out[rows*3:], h, g, 1))
+		return out
+	}
+	want := both(whole)
+	sum, squares := make([]float64, len(want)), make([]float64, len(want))
+	for seed := range uint64(seeds) {
+		g := whole.Capped(cap, seed)
+		p, err := g.Pairs(0.12)
+		require.NoError(t, err)
+		all, err := whole.Pairs(0.12)
+		require.NoError(t, err)
+		require.Equal(t, all.Pairs(), p.Pairs()+p.Left)
+		require.Greater(t, p.Left, rows)
+		for i := range rows {
+			require.LessOrEqual(t, p.Offsets[i+1]-p.Offsets[i], cap)
+		}
+		for i, v := range both(g) {
+			sum[i] += v
+			squares[i] += v * v
+		}
+	}
+	worst := 0.0
+	for i, v := range want {
+		mean := sum[i] / seeds
+		deviation := math.Sqrt(max(squares[i]/seeds-mean*mean, 0) / seeds)
+		if deviation > 1e-12 {
+			worst = max(worst, math.Abs(mean-v)/deviation)
+		} else {
+			require.InDelta(t, v, mean, 1e-9) // balls of few points, which are whole
+		}
+	}
+	require.Greater(t, worst, 0.5)
+	require.Less(t, worst, 4.5, "deviations of %d means from the whole neighbourhoods'", len(want))
+
+	for _, g := range []*Geometry[float64]{whole, whole.Capped(cap, 1)} {
+		l := NewLieConv[float64](2, 3, cfg, rand.New(rand.NewPCG(1, 1)))
+		_, err := l.ForwardTape(make([]float64, rows*3), f, g, 1, Train)
+		require.NoError(t, err)
+		all, err := whole.Pairs(0.12)
+		require.NoError(t, err)
+		require.InDelta(t, 0.12+0.1*(0.9-float64(all.Pairs())/rows/rows), l.Radius(), 1e-12)
+	}
+}
+
+// Among marks who is seen and who sees, within what the geometry has.
+func TestAmong(t *testing.T) {
+	const rows = 30
+	l, rng := scattered(t, "T(2)", rows, 1), rand.New(rand.NewPCG(4, 4))
+	marks := func() []bool {
+		m := make([]bool, rows)
+		for i := range m {
+			m[i] = rng.IntN(3) > 0
+		}
+		return m
+	}
+	mask, queries, points := marks(), marks(), marks()
+	g := NewGeometry[float64](l, mask, []int{0, 12, rows}, 0, 0).Among(queries, points)
+	p, err := g.Pairs(0.2)
+	require.NoError(t, err)
+	pose := make([]float64, 2)
+	for i := range rows {
+		var want []int32
+		for j := range rows {
+			ai, qi := l.Row(i)
+			aj, qj := l.Row(j)
+			l.Group.RelativePose(pose, ai, qi, aj, qj)
+			if mask[i] && mask[j] && queries[i] && points[j] && (i < 12) == (j < 12) && l.Group.Distance(pose) < 0.2 {
+				want = append(want, int32(j))
+			}
+		}
+		got, _ := p.Row(i)
+		require.ElementsMatch(t, want, got)
+		require.Equal(t, mask[i] && points[i], g.Valid(i))
+	}
+	require.Panics(t, func() { g.Among(make([]bool, 3), nil) })
+}
+
 // TestEmptyBall: a radius of zero leaves every neighbourhood empty; the layers answer with their biases.
 func TestEmptyBall(t *testing.T) {
 	g := NewGeometry[float32](scattered(t, "T(2)", 5, 1), nil, nil, 0, 0)

@@ -59,6 +59,7 @@ func (p *problem) join(parts []*Neighborhood, pairs int) *Neighborhood {
 		seen = make(map[uint64][]int32, poses)
 	}
 	for b, part := range parts {
+		n.Left += part.Left
 		number := make([]int32, part.NumPoses())
 		for i := range number {
 			pose := part.Poses[i*e : (i+1)*e]

@@ -331,7 +331,7 @@ func (p *problem) fill(nb *Neighborhood, find func(worker, block, i int) []int32
 	chunks := make([][]int32, (nb.Queries+queryGrain-1)/queryGrain)
 	workers := runtime.GOMAXPROCS(0)
 	pickers := make([]picker, workers)
-	var pairs atomic.Int64
+	var pairs, left atomic.Int64
 	parallel.ForWorkers(nb.Queries, queryGrain, workers, func(worker, lo, hi int) {
 		p.pause()
 		// Sampled rows are mostly full. A list that grew instead would leave as much memory again to the collector.
@@ -344,7 +344,9 @@ func (p *problem) fill(nb *Neighborhood, find func(worker, block, i int) []int32
 			k = p.blockOf(i, k)
 			found := find(worker, k, i)
 			if p.MaxNeighbors > 0 {
+				all := len(found)
 				found = pickers[worker].sample(found, p.MaxNeighbors, p.Seed, i)
+				left.Add(int64(all - len(found)))
 			}
 			if pairs.Add(int64(len(found))) > int64(p.MaxPairs) {
 				return // the others stop at their next query, too
@@ -357,6 +359,7 @@ func (p *problem) fill(nb *Neighborhood, find func(worker, block, i int) []int32
 	if pairs.Load() > int64(p.MaxPairs) {
 		return p.tooMany()
 	}
+	nb.Left = int(left.Load())
 	nb.makePairs()
 	parallel.For(len(chunks), 1, func(c, _ int) {
 		copy(nb.Index[nb.Offsets[c*queryGrain]:], chunks[c])

@@ -247,6 +247,11 @@ func TestMaxNeighbors(t *testing.T) {
 			require.Contains(t, all, j)
 		}
 	}
+	require.Zero(t, full.Left)
+	require.Equal(t, full.Pairs(), capped.Pairs()+capped.Left)
+	apart := ball(t, l, l, Options{Radius: 0.1, MaxNeighbors: limit, Seed: 1, Apart: true, QueryBlocks: []int{0, 90, 200}, PointBlocks: []int{0, 90, 200}})
+	whole := ball(t, l, l, Options{Radius: 0.1, QueryBlocks: []int{0, 90, 200}, PointBlocks: []int{0, 90, 200}})
+	require.Equal(t, whole.Pairs(), apart.Pairs()+apart.Left)
 	opt.Method = Brute
 	requireSame(t, capped, ball(t, l, l, opt), "method")
 	requireSame(t, oracle(t, l, l, opt), capped, "oracle")

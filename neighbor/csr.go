@@ -22,6 +22,8 @@ type Neighborhood struct {
 	Poses   []float64
 	// Count says how many pairs have each pose [p].
 	Count []int32
+	// Left is the number of pairs within the radius that MaxNeighbors left out.
+	Left int
 	// Across is that of the points (group.Lifted), if the queries are the points.
 	Across int
 

@@ -45,6 +45,7 @@ func (a *app) trainImageCommand() (*cobra.Command, *trainFlags) {
 		"equivcnp and convcnp: predict the observed value at an observed pixel, with --last-noise as its noise; training is the same")
 	fl.IntVar(&c.Width, "width", 0, "channels (default 128, with --views 32)")
 	fl.IntVar(&c.Blocks, "blocks", c.Blocks, "residual blocks")
+	fl.IntVar(&c.BlockNeighbors, "block-neighbors", 0, "equivcnp: --neighbors of the residual blocks (the paper: 81; default: --neighbors)")
 	fl.Float64Var(&c.Data.Holdout, "holdout", c.Data.Holdout,
 		"share of your own images to hold out, for scores and --patience; 0: none")
 	f.register(a, cmd, "4, with --views 8", 0.3)

@@ -23,6 +23,7 @@ var fieldFlags = map[string]string{
 	"model.lift_samples": "lift-samples", "model.channels": "width", "model.hidden": "hidden", "model.mid": "mid",
 	"model.blocks": "blocks", "model.fill": "fill", "model.points_per_unit": "points-per-unit", "model.encoder_length": "encoder-length",
 	"model.multiplicity": "multiplicity", "model.max_neighbors": "neighbors", "model.readout": "readout", "model.likelihood": "likelihood", "model.outputs": "outputs",
+	"model.block_neighbors": "block-neighbors", "model.sampling_fraction": "sampling-fraction",
 	"model.coordinate_feature": "coordinate-feature", "model.image_size": "size", "model.dim_x": "x", "model.dim_y": "y",
 	"alpha": "alpha", "lifts": "lifts", "lift_samples": "lift-samples", "outputs": "outputs", "channels": "width",
 	"blocks": "blocks", "fill": "fill", "points_per_unit": "points-per-unit",

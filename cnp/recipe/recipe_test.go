@@ -241,12 +241,29 @@ func TestPaperSettings(t *testing.T) {
 	im.Data.Digits, im.Group, im.Multiplicity, im.Neighbors = true, "T2", 2, 25
 	p, err = im.Plan(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, []int{2, 25}, []int{p.Model.Multiplicity, p.Model.MaxNeighbors})
+	require.Equal(t, []int{2, 25, 0}, []int{p.Model.Multiplicity, p.Model.MaxNeighbors, p.Model.BlockNeighbors})
+	im.Neighbors, im.BlockNeighbors = 121, 81
+	p, err = im.Plan(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []int{121, 81}, []int{p.Model.MaxNeighbors, p.Model.BlockNeighbors})
+	c = DefaultCurves()
+	c.Neighbors, c.SamplingFraction = 25, 0.5
+	p, err = c.Plan(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, p.Model.Validate())
+	require.Equal(t, []any{25, 0.5, cnp.PlacementBatch}, []any{p.Model.MaxNeighbors, p.Model.SamplingFraction, p.Model.Placement})
+	im.SamplingFraction = 0.5
+	_, err = im.Plan(t.Context())
+	require.ErrorContains(t, err, "SamplingFraction is for curves")
 
 	for want, change := range map[string]func(*Curves){
 		"Multiplicity is not for Model cnp":          func(c *Curves) { c.Model, c.Multiplicity = "cnp", 2 },
 		"Neighbors is for Model equivcnp":            func(c *Curves) { c.Model, c.Neighbors = "convcnp", 2 },
 		"need at least 0 of each":                    func(c *Curves) { c.Neighbors = -1 },
+		"SamplingFraction is for Model equivcnp":     func(c *Curves) { c.Model, c.SamplingFraction = "convcnp", 0.5 },
+		"SamplingFraction 2: need more than 0":       func(c *Curves) { c.SamplingFraction = 2 },
+		"BlockNeighbors is for images":               func(c *Curves) { c.BlockNeighbors = 3 },
+		"Neighbors and SamplingFraction are not for": func(c *Curves) { c.Levels, c.Neighbors = new(int), 3; *c.Levels = 2 },
 		"MinTargets is for Kernel":                   func(c *Curves) { c.Data.Benchmark, c.Data.MinTargets = "eq", 2 },
 		"at least 101 of 100 targets, need 0 to 100": func(c *Curves) { c.Data.MinTargets = 101 },
 	} {

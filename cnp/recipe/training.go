@@ -29,9 +29,13 @@ type Settings struct {
 	// Likelihood is the output distribution ("": normal, of vectors full), Waves those of the likelihood lowrank.
 	Likelihood string
 	Waves      *cnp.Waves
-	// Multiplicity K makes the powers y, y² .. y^K of a value the signal of the encoder; 0: y alone. Neighbors bounds the
-	// neighbourhoods of an equivcnp's convolutions by a sample, drawn once, the paper's Monte-Carlo sample; 0: all.
-	Multiplicity, Neighbors int
+	// Multiplicity K makes the powers y, y² .. y^K of a value the signal of the encoder; 0: y alone.
+	Multiplicity int
+	// Neighbors bounds the neighbourhoods of an equivcnp's convolutions by a sample, drawn once, the paper's Monte-Carlo
+	// sample; 0: all. BlockNeighbors is the bound in the residual blocks for images; 0: Neighbors. SamplingFraction is
+	// the share of the points at which convolutions for curves have queries; 0: 1.
+	Neighbors, BlockNeighbors int
+	SamplingFraction          float64
 
 	Steps         int
 	Batch, Passes int // Batch 0: 16 curves, 4 images, 8 images with views
@@ -110,17 +114,35 @@ func (s *Settings) config(mc *cnp.Config, d kindDefaults) (train.Config, error) 
 // paper settles what the paper leaves to its user.
 func (s *Settings) paper(m *cnp.Config) error {
 	switch {
-	case s.Multiplicity < 0 || s.Neighbors < 0:
-		return Errorf("{Multiplicity} %d, {Neighbors} %d: need at least 0 of each", s.Multiplicity, s.Neighbors)
+	case s.Multiplicity < 0 || s.Neighbors < 0 || s.BlockNeighbors < 0:
+		return Errorf("{Multiplicity} %d, {Neighbors} %d, {BlockNeighbors} %d: need at least 0 of each", s.Multiplicity, s.Neighbors,
+			s.BlockNeighbors)
+	case !(s.SamplingFraction >= 0 && s.SamplingFraction <= 1):
+		return Errorf("{SamplingFraction} %g: need more than 0, at most 1", s.SamplingFraction)
 	case s.Multiplicity != 0 && s.Model == "cnp":
 		return Errorf("{Multiplicity} is not for {Model} cnp")
-	case s.Neighbors != 0 && s.Model != "equivcnp":
+	case s.Model == "equivcnp":
+	case s.Neighbors != 0:
 		return Errorf("{Neighbors} is for {Model} equivcnp")
+	case s.BlockNeighbors != 0:
+		return Errorf("{BlockNeighbors} is for {Model} equivcnp")
+	case s.SamplingFraction != 0:
+		return Errorf("{SamplingFraction} is for {Model} equivcnp")
 	}
 	if s.Multiplicity != 0 {
 		m.Multiplicity = s.Multiplicity
 	}
-	m.MaxNeighbors = s.Neighbors
+	m.MaxNeighbors, m.BlockNeighbors, m.SamplingFraction = s.Neighbors, s.BlockNeighbors, s.SamplingFraction
+	switch sampled := s.SamplingFraction != 0 && s.SamplingFraction != 1; {
+	case s.BlockNeighbors != 0 && !m.Architecture.Image():
+		return Errorf("{BlockNeighbors} is for images, {Neighbors} for curves")
+	case sampled && m.Architecture.Image():
+		return Errorf("{SamplingFraction} is for curves: an image model predicts at the pixels that have features")
+	case m.Levels > 0 && (s.Neighbors != 0 || sampled):
+		return Errorf("{Neighbors} and {SamplingFraction} are not for {Levels}")
+	case !m.Architecture.Image() && (s.Neighbors != 0 || sampled):
+		m.Placement = cnp.PlacementBatch // the paper's
+	}
 	return nil
 }
 
