@@ -159,6 +159,12 @@ func TestRaster(t *testing.T) {
 
 // A raster whose process is killed again and again resumes, and has the same bits.
 func TestRasterKilled(t *testing.T) {
+	for seed, ending := range []string{".npy", ".tif"} {
+		t.Run(ending, func(t *testing.T) { testRasterKilled(t, ending, uint64(seed)+2) })
+	}
+}
+
+func testRasterKilled(t *testing.T, ending string, seed uint64) {
 	b := newBench(t)
 	b.rasterModel("m.safetensors", 3)
 	const h, w = 240, 160
@@ -168,15 +174,15 @@ func TestRasterKilled(t *testing.T) {
 			b.path("std-" + out),
 			"--tile-width", "64", "--tile-height", "12", "--json"}
 	}
-	whole := decode[rasterResult](t, b.ok(args("whole.npy")...))
-	rng := rand.New(rand.NewPCG(2, 2))
+	whole := decode[rasterResult](t, b.ok(args("whole"+ending)...))
+	rng := rand.New(rand.NewPCG(seed, 2))
 	steps := func() int {
-		text, _ := os.ReadFile(b.path("killed.npy.progress"))
+		text, _ := os.ReadFile(b.path("killed" + ending + ".progress"))
 		return bytes.Count(text, []byte(`"tile"`))
 	}
 	killed := 0
 	for k := range 4 {
-		cmd := program(t, []string{fmt.Sprintf("GOMAXPROCS=%d", 1+k%2)}, args("killed.npy")...)
+		cmd := program(t, []string{fmt.Sprintf("GOMAXPROCS=%d", 1+k%2)}, args("killed"+ending)...)
 		require.NoError(t, cmd.Start())
 		for until, waited := steps()+1+rng.IntN(whole.Tiles/6), 0; steps() < until && waited < 2000; waited++ {
 			time.Sleep(time.Millisecond)
@@ -185,19 +191,19 @@ func TestRasterKilled(t *testing.T) {
 		if cmd.Wait() != nil {
 			killed++
 		}
-		if _, err := os.Stat(b.path("killed.npy")); err == nil {
+		if _, err := os.Stat(b.path("killed" + ending)); err == nil {
 			break // it was faster
 		}
 	}
 	require.Positive(t, killed)
 	done := steps()
 	require.Positive(t, done)
-	out := decode[rasterResult](t, b.ok(args("killed.npy")...))
+	out := decode[rasterResult](t, b.ok(args("killed"+ending)...))
 	require.GreaterOrEqual(t, out.Kept, done-1)
 	require.Less(t, out.Observed, whole.Observed, "finished tiles are not computed again")
 	files := b.files()
-	require.Equal(t, files["whole.npy"], files["killed.npy"])
-	require.Equal(t, files["std-whole.npy"], files["std-killed.npy"])
-	require.NotContains(t, files, "killed.npy.progress")
-	require.NotContains(t, files, "killed.npy.partial")
+	require.Equal(t, files["whole"+ending], files["killed"+ending])
+	require.Equal(t, files["std-whole"+ending], files["std-killed"+ending])
+	require.NotContains(t, files, "killed"+ending+".progress")
+	require.NotContains(t, files, "killed"+ending+".partial")
 }
