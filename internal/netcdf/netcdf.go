@@ -58,6 +58,8 @@ type Attr struct {
 	Type    Type
 	Text    string // of type Char
 	Numbers []float64
+
+	whole []uint64 // the bits of 64-bit integers, which Numbers do not hold exactly; nil: Numbers do
 }
 
 // Text and Number make attributes.
@@ -224,6 +226,9 @@ func (r *reader) attrs() (out []Attr) {
 			a.Text = strings.TrimRight(string(b), "\x00")
 		} else {
 			a.Numbers = numbers(a.Type, b)
+			if a.Type == Int64 || a.Type == UInt64 {
+				a.whole = wholes(b)
+			}
 		}
 		out = append(out, a)
 	}

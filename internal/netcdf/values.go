@@ -19,9 +19,9 @@ import (
 var fills = map[Type]float64{Short: -32767, UShort: 65535, Int: -2147483647, UInt: 4294967295,
 	Float: float64(float32(9.9692099683868690e+36)), Double: 9.9692099683868690e+36}
 
-// The fill values of 64-bit integers.
+// The bits of the fill values of 64-bit integers, the least number but two and the greatest but one.
 const (
-	fillInt64  = math.MinInt64 + 2
+	fillInt64  = 1<<63 + 2
 	fillUInt64 = math.MaxUint64 - 1
 )
 
@@ -54,6 +54,34 @@ func numbers(t Type, b []byte) []float64 {
 		}
 	}
 	return out
+}
+
+// wholes decodes 64-bit integers of either sign, as their bits.
+func wholes(b []byte) []uint64 {
+	out := make([]uint64, len(b)/8)
+	for i := range out {
+		out[i] = binary.BigEndian.Uint64(b[8*i:])
+	}
+	return out
+}
+
+// wide reports whether values are 64-bit integers, which float64 does not tell from their neighbours.
+func (t Type) wide() bool { return t == Int64 || t == UInt64 }
+
+// bits is a whole number that the type has as its 64 bits.
+func (t Type) bits(x float64) uint64 {
+	if t == UInt64 {
+		return uint64(x)
+	}
+	return uint64(int64(x))
+}
+
+// below reports whether one value of the type, a 64-bit integer, is less than another.
+func (t Type) below(a, b uint64) bool {
+	if t == UInt64 {
+		return a < b
+	}
+	return int64(a) < int64(b)
 }
 
 // integer reports whether values of the type are whole numbers.
@@ -135,14 +163,24 @@ type packing struct {
 	unpacked bool
 	unsure   string  // the attribute of the range that may be either
 	slack    float64 // of the range's ends
+	// Of 64-bit integers: the bits of absent values, and of the ends of the range of stored values, which have none.
+	bits []uint64
+	ends [2][]uint64
 }
 
 func (v *Var) packing() packing {
 	p := packing{kind: v.meant(), scale: 1, lo: math.Inf(-1), hi: math.Inf(1)}
 	for _, name := range []string{"_FillValue", "missing_value"} {
 		a := v.Attr(name)
-		for _, x := range a.list() {
-			if x, ok := p.kind.as(x, a.Type.integer() && a.Type.Size() == p.kind.Size()); ok {
+		for i, x := range a.list() {
+			// A value of another sign than that in which the data are read may be any type's.
+			same := a.Type.integer() && a.Type.Size() == p.kind.Size() || x < 0 && p.kind != v.Type
+			switch x, ok := p.kind.as(x, same); {
+			case p.kind.wide() && a.whole != nil:
+				p.bits = append(p.bits, a.whole[i])
+			case ok && p.kind.wide():
+				p.bits = append(p.bits, p.kind.bits(x))
+			case ok:
 				p.absent = append(p.absent, x)
 			}
 		}
@@ -150,6 +188,9 @@ func (v *Var) packing() packing {
 	// Where the sign is another than the type's, the library's own fill value is one of many that data have.
 	if fill, ok := fills[v.Type]; ok && v.Attr("_FillValue") == nil && p.kind == v.Type {
 		p.absent = append(p.absent, fill)
+	}
+	if p.kind.wide() && v.Attr("_FillValue") == nil && p.kind == v.Type {
+		p.bits = append(p.bits, map[Type]uint64{Int64: fillInt64, UInt64: fillUInt64}[v.Type])
 	}
 	internal := Type(0) // of scale and offset, the wider
 	for name, to := range map[string]*float64{"scale_factor": &p.scale, "add_offset": &p.offset} {
@@ -177,12 +218,12 @@ func (p *packing) limits(v *Var, internal Type) {
 	both := v.Attr("valid_range").list()
 	for end, name := range []string{"valid_min", "valid_max"} {
 		a := v.Attr(name)
-		x := 0.0
+		x, at := 0.0, 0
 		switch list := a.list(); {
 		case len(list) > 0:
 			x = list[0]
 		case len(both) == 2:
-			a, x, name = v.Attr("valid_range"), both[end], "valid_range"
+			a, x, at, name = v.Attr("valid_range"), both[end], end, "valid_range"
 		default:
 			continue
 		}
@@ -194,6 +235,9 @@ func (p *packing) limits(v *Var, internal Type) {
 			if a.Type != internal {
 				p.unsure = name
 			}
+		case a.whole != nil && p.kind.wide():
+			p.ends[end] = a.whole[at : at+1]
+			continue
 		case x < 0 && a.Type == v.Type && p.kind != p.kind.withSign(true) || p.kind == Float:
 			x, _ = p.kind.as(x, true)
 		}
@@ -252,9 +296,9 @@ func (f *File) Values(v *Var) []float64 {
 	for i, x := range out {
 		out[i] = p.value(x)
 	}
-	if v.Type.Size() == 8 && v.Type.integer() && v.Attr("_FillValue") == nil {
-		for i := range out { // float64 does not tell the fill value from its neighbours
-			if s := binary.BigEndian.Uint64(b[8*i:]); v.Type == Int64 && int64(s) == fillInt64 || v.Type == UInt64 && s == fillUInt64 {
+	if p.kind.wide() {
+		for i, s := range wholes(b) {
+			if slices.Contains(p.bits, s) || len(p.ends[0]) > 0 && p.kind.below(s, p.ends[0][0]) || len(p.ends[1]) > 0 && p.kind.below(p.ends[1][0], s) {
 				out[i] = math.NaN()
 			}
 		}

@@ -2,8 +2,10 @@ package netcdf
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"os"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -61,6 +63,10 @@ func TestValues(t *testing.T) {
 		{"unsigned with a fill value", Byte, []float64{1, -1}, []float64{1, nan}, []Attr{unsigned, numbers("_FillValue", Byte, -1)}},
 		{"unsigned with a missing value in short", Byte, []float64{1, -1}, []float64{1, nan},
 			[]Attr{unsigned, numbers("missing_value", Short, 255)}},
+		{"unsigned with a missing value in double of the stored sign", Byte, []float64{1, -128, -1}, []float64{1, nan, 255},
+			[]Attr{unsigned, numbers("missing_value", Double, -128)}},
+		{"unsigned with a missing value in int of the stored sign", Short, []float64{1, -1}, []float64{1, nan},
+			[]Attr{unsigned, numbers("missing_value", Int, -1)}},
 		{"unsigned with a range", Byte, []float64{0, -56, -1}, []float64{0, 200, nan},
 			[]Attr{unsigned, numbers("valid_range", Byte, 0, -2)}},
 		{"unsigned with a range in short", Byte, []float64{0, -56, -1}, []float64{0, 200, nan},
@@ -131,6 +137,59 @@ func TestCheck(t *testing.T) {
 			}
 			require.ErrorIs(t, err, ErrFormat)
 			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+// 64-bit integers are compared as such: sentinels and ends of ranges beside which float64 has no other number.
+func TestWideSentinels(t *testing.T) {
+	const least, most = 1 << 63, math.MaxUint64 // as bits
+	attr := func(name string, kind Type, v ...uint64) Attr {
+		a := Attr{Name: name, Type: kind, whole: v}
+		for _, x := range v {
+			a.Numbers = append(a.Numbers, map[Type]float64{Int64: float64(int64(x)), UInt64: float64(x)}[kind])
+		}
+		return a
+	}
+	for _, c := range []struct {
+		name   string
+		kind   Type
+		stored []uint64
+		good   []bool
+		attrs  []Attr
+	}{
+		{"the greatest unsigned", UInt64, []uint64{7, most, most - 1, most - 2}, []bool{true, false, true, true}, []Attr{attr("_FillValue", UInt64, most)}},
+		{"the library's own", UInt64, []uint64{7, most, most - 1, most - 2}, []bool{true, true, false, true}, nil},
+		{"the library's own, signed", Int64, []uint64{7, least, least + 2, least + 3}, []bool{true, true, false, true}, nil},
+		{"the greatest signed", Int64, []uint64{7, least - 1, least - 2, least}, []bool{true, false, true, true}, []Attr{attr("_FillValue", Int64, least-1)}},
+		{"two missing", Int64, []uint64{7, least - 1, 0, least}, []bool{true, false, false, true}, []Attr{attr("missing_value", Int64, least-1, 0)}},
+		{"the least, read without sign", Int64, []uint64{least - 1, least, least + 1}, []bool{true, false, true},
+			[]Attr{Text("_Unsigned", "true"), attr("_FillValue", Int64, least)}},
+		{"missing in double", Int64, []uint64{1<<53 + 1, 1 << 53}, []bool{true, false}, []Attr{{Name: "missing_value", Type: Double, Numbers: []float64{1 << 53}}}},
+		{"a range", Int64, []uint64{1 << 60, 1<<60 - 1, 1<<60 + 5, 1<<60 + 6}, []bool{true, false, true, false},
+			[]Attr{attr("valid_range", Int64, 1<<60, 1<<60+5)}},
+		{"a least value without sign", Int64, []uint64{most - 4, most - 5, 3}, []bool{true, false, false},
+			[]Attr{Text("_Unsigned", "true"), attr("valid_min", Int64, most-4)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := stored(t, c.kind, make([]float64, len(c.stored)), c.attrs...)
+			for i := range f.Vars[0].Attrs {
+				f.Vars[0].Attrs[i].whole = c.attrs[i].whole
+			}
+			for i, s := range c.stored {
+				binary.BigEndian.PutUint64(f.Vars[0].data[8*i:], s)
+			}
+			text := f.Wholes(&f.Vars[0])
+			for i, x := range f.Values(&f.Vars[0]) {
+				require.Equal(t, c.good[i], x == x, "value %d", i)
+				want := ""
+				if signed := c.kind == Int64 && len(c.attrs) > 0 && c.attrs[0].Name != "_Unsigned" || c.kind == Int64 && c.attrs == nil; c.good[i] && signed {
+					want = strconv.FormatInt(int64(c.stored[i]), 10)
+				} else if c.good[i] {
+					want = strconv.FormatUint(c.stored[i], 10)
+				}
+				require.Equal(t, want, text[i], "value %d", i)
+			}
 		})
 	}
 }
