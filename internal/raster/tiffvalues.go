@@ -96,7 +96,7 @@ func (f *tiffFile) convert(dst []float32, row []byte, from int) {
 		return
 	}
 	step, most, known := f.step(), f.most(), f.missing == f.missing
-	inverted, top := f.photometric == whiteIsZero && f.format == formatUint, math.Ldexp(1, f.bits)-1
+	inverted, top := f.photometric == whiteIsZero && f.visible(), math.Ldexp(1, f.bits)-1 // measurements stay as they are, as GDAL has them
 	for i := range dst {
 		v := f.number(row, from+i*step)
 		switch {
