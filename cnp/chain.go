@@ -22,6 +22,7 @@ const (
 	OrderRandom      = chain.OrderRandom
 	OrderGiven       = chain.OrderGiven
 	OrderLeftToRight = chain.OrderLeftToRight
+	OrderSpread      = chain.OrderSpread
 )
 
 // Orders lists their names, in the order of documentation.

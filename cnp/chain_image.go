@@ -40,14 +40,14 @@ func SampleImages[T Float](ctx context.Context, m ImagePredictor[T], im *Images[
 	per := im.C * n
 	c := imageChain[T]{m: m, im: im, report: progress(ctx)}
 	for b := range im.B {
-		c.total += len(c.order(b, opt)) * opt.Samples
+		c.total += c.length(b, opt) * opt.Samples
 	}
 	for b := range im.B {
-		order := c.order(b, opt)
+		order, ends := c.order(b, opt)
 		for lo, hi := 0, 0; lo < opt.Samples; lo = hi {
 			hi = min(opt.Samples, lo+c.together())
 			images := c.copies(b, hi-lo)
-			if err := c.sample(quiet(ctx), images, opt, opt.SeedOf(b), order, lo); err != nil {
+			if err := c.sample(quiet(ctx), images, opt, opt.SeedOf(b), order, ends, lo); err != nil {
 				return nil, err
 			}
 			drawn := images.Pixels
@@ -90,7 +90,7 @@ func JointImages[T Float](ctx context.Context, m ImagePredictor[T], im *Images[T
 	c := imageChain[T]{m: m, im: im, report: progress(ctx)}
 	opt := SampleOptions{Chain: order}
 	for b := range im.B {
-		c.total += len(c.order(b, opt))
+		c.total += c.length(b, opt)
 	}
 	for b := range im.B {
 		c.report(c.done, c.total)
@@ -136,12 +136,27 @@ type pixelPredictor[T Float] interface {
 	predict(ctx context.Context, pixels, news []int32) (*Prediction[T], error)
 }
 
-// order is the chain of the unobserved pixels of image b.
-func (c *imageChain[T]) order(b int, opt SampleOptions) []int32 {
-	n := c.im.H * c.im.W
-	var hidden []int32
-	for i, ok := range c.im.Mask[b*n : (b+1)*n] {
+// length returns the number of pixels of image b that a chain goes through.
+func (c *imageChain[T]) length(b int, opt SampleOptions) (n int) {
+	for _, ok := range c.im.Mask[b*c.im.H*c.im.W : (b+1)*c.im.H*c.im.W] {
 		if !ok {
+			n++
+		}
+	}
+	if opt.Knots > 0 {
+		n = min(n, opt.Knots)
+	}
+	return n
+}
+
+// order returns the unobserved pixels of image b in the order of a chain, and where its blocks end.
+func (c *imageChain[T]) order(b int, opt SampleOptions) (order []int32, ends []int) {
+	n := c.im.H * c.im.W
+	var hidden, seen []int32
+	for i, ok := range c.im.Mask[b*n : (b+1)*n] {
+		if ok {
+			seen = append(seen, int32(i))
+		} else {
 			hidden = append(hidden, int32(i))
 		}
 	}
@@ -151,11 +166,25 @@ func (c *imageChain[T]) order(b int, opt SampleOptions) []int32 {
 		hidden = hidden[:opt.Knots]
 		slices.Sort(hidden)
 	}
-	order := opt.Arrange(len(hidden), opt.SeedOf(b), func(i, j int32) int { return int(i) - int(j) })
+	if opt.Order == OrderSpread {
+		order, ends = opt.Spread(pixelPlaces(seen, c.im.W), pixelPlaces(hidden, c.im.W), 2, opt.SeedOf(b))
+	} else {
+		order = opt.Arrange(len(hidden), opt.SeedOf(b), func(i, j int32) int { return int(i) - int(j) })
+		ends = opt.Blocks(len(seen), len(order))
+	}
 	for i, k := range order {
 		order[i] = hidden[k]
 	}
-	return order
+	return order, ends
+}
+
+// pixelPlaces returns row and column [n, 2] of pixels of an image of that width.
+func pixelPlaces(pixels []int32, width int) []float64 {
+	out := make([]float64, 0, 2*len(pixels))
+	for _, i := range pixels {
+		out = append(out, float64(int(i)/width), float64(int(i)%width))
+	}
+	return out
 }
 
 // together is how many samples of an image are drawn at a time.
@@ -196,20 +225,14 @@ func (c *imageChain[T]) stepper(ctx context.Context, im *Images[T]) (s pixelPred
 }
 
 // sample draws the pixels of images that are samples of one, the first of them number first.
-func (c *imageChain[T]) sample(ctx context.Context, im *Images[T], opt SampleOptions, seed uint64, order []int32, first int) error {
+func (c *imageChain[T]) sample(ctx context.Context, im *Images[T], opt SampleOptions, seed uint64, order []int32, ends []int,
+	first int) error {
 	s, _, err := c.stepper(ctx, im)
 	if err != nil {
 		return err
 	}
 	n, rng := im.H*im.W, chain.NewNoise()
 	var news []int32
-	seen := 0
-	for _, ok := range im.Mask[:n] {
-		if ok {
-			seen++
-		}
-	}
-	ends := opt.Blocks(seen, len(order))
 	for k := range ends {
 		lo, hi := chain.Block(ends, k)
 		c.report(c.done, c.total)

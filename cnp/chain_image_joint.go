@@ -17,24 +17,22 @@ type imageJoint[T Float] struct {
 // run takes the observed pixels first, given the context alone, and then the others in the order of the chain.
 func (r *imageJoint[T]) run(ctx context.Context, opt SampleOptions) error {
 	im := r.copies(r.b, 1)
-	seen, err := r.observed(ctx, im)
-	if err != nil {
+	if err := r.observed(ctx, im); err != nil {
 		return err
 	}
-	order := r.order(r.b, opt)
+	order, ends := r.order(r.b, opt)
 	s, cheap, err := r.stepper(ctx, im)
 	if err != nil {
 		return err
 	}
-	ends := opt.Blocks(seen, len(order))
 	if cheap {
 		return r.steps(ctx, im, s, order, ends)
 	}
 	return r.wholes(ctx, order, ends)
 }
 
-// observed predicts the pixels that an image observes, and returns how many these are.
-func (r *imageJoint[T]) observed(ctx context.Context, im *Images[T]) (int, error) {
+// observed predicts the pixels that an image observes.
+func (r *imageJoint[T]) observed(ctx context.Context, im *Images[T]) error {
 	var seen []int32
 	for i, ok := range im.Mask {
 		if ok {
@@ -42,18 +40,18 @@ func (r *imageJoint[T]) observed(ctx context.Context, im *Images[T]) (int, error
 		}
 	}
 	if len(seen) == 0 {
-		return 0, nil
+		return nil
 	}
 	p, err := r.m.Complete(ctx, im)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	n := im.H * im.W
 	if err := r.note(ctx, p, seen, 0, func(ch, i int) int { return ch*n + int(seen[i]) }); err != nil {
-		return 0, err
+		return err
 	}
 	r.done -= len(seen)
-	return len(seen), nil
+	return nil
 }
 
 // steps goes through blocks of pixels, which end there, one after the other.

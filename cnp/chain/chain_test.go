@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -97,7 +98,7 @@ func TestJoint(t *testing.T) {
 		}
 		want[k] = -n/2*math.Log(2*math.Pi) - math.Log(n+1)/2 - (squares-s*s/(n+1))/2
 	}
-	for _, order := range []Order{OrderRandom, OrderGiven, OrderLeftToRight} {
+	for _, order := range []Order{OrderRandom, OrderGiven, OrderLeftToRight, OrderSpread} {
 		for _, alone := range []bool{false, true} {
 			t.Run(fmt.Sprintf("order=%s/alone=%t", order, alone), func(t *testing.T) {
 				p, g := &shared{}, &truth{y: y, sum: make([]float64, len(y))}
@@ -170,5 +171,109 @@ func TestBlocks(t *testing.T) {
 			lo, hi := Block(ends, 1)
 			require.Equal(t, c.want[:2], []int{lo, hi})
 		})
+	}
+}
+
+// TestSpread: every target is the farthest from what is known before it, by brute force; equal distances go by the seed, and
+// numbers of a place beyond its coordinates count for nothing.
+func TestSpread(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	const dx = 2
+	for _, known := range []int{0, 1, 5} {
+		context, places := make([]float64, known*dx), make([]float64, 30*dx)
+		for _, x := range [][]float64{context, places} {
+			for i := range x {
+				x[i] = rng.Float64()
+			}
+		}
+		c := Chain{Order: OrderSpread}
+		order, ends := c.Spread(context, places, dx, 3)
+		require.Len(t, ends, len(order)) // one by one
+		seen, before := slices.Clone(context), map[int32]bool{}
+		for _, k := range order {
+			require.False(t, before[k])
+			before[k] = true
+			far := func(i int) float64 {
+				d := math.Inf(1)
+				for at := 0; at < len(seen); at += dx {
+					d = min(d, math.Hypot(places[i*dx]-seen[at], places[i*dx+1]-seen[at+1]))
+				}
+				return d
+			}
+			for i := range places[:len(order)] {
+				if !before[int32(i)] {
+					require.GreaterOrEqual(t, far(int(k)), far(i))
+				}
+			}
+			seen = append(seen, places[int(k)*dx:int(k)*dx+dx]...)
+		}
+		require.Len(t, before, len(order))
+	}
+	even := []float64{0, 1, 2, 3, 4, 5, 6, 7}
+	c := Chain{Order: OrderSpread}
+	first := map[int32]bool{}
+	for seed := range uint64(40) {
+		order, _ := c.Spread(nil, even, 1, seed)
+		first[order[0]] = true
+		again, _ := c.Spread(nil, even, 1, seed)
+		require.Equal(t, order, again)
+	}
+	require.Greater(t, len(first), 4)
+	// The same with a second number in each place that is no coordinate.
+	w := Walk[float64, normals]{Chain: Chain{Order: OrderSpread, Seed: 5}, Width: 2, Dx: 1, Dy: 1}
+	task := &Task[float64]{Seed: 5}
+	for i, v := range even {
+		task.Targets, task.Place = append(task.Targets, i), append(task.Place, v, 100*rng.Float64())
+	}
+	w.Add(task)
+	order, ends := c.Spread(nil, even, 1, 5)
+	require.Equal(t, order, task.order)
+	require.Equal(t, ends, task.ends)
+}
+
+// TestSpreadBlocks: any two targets of a growing block are farther from each other than 1.1 times the sum of their distances
+// to what is known before it, no target left out could join, the last block may have all that is left, and no block is smaller
+// than Block.
+func TestSpreadBlocks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, c := range []struct{ known, block int }{{0, 0}, {1, 0}, {12, 0}, {12, 5}} {
+		x, seen := make([]float64, 60), make([]float64, c.known)
+		for i := range x {
+			x[i] = rng.Float64()
+		}
+		for i := range seen {
+			seen[i] = rng.Float64()
+		}
+		chain := Chain{Order: OrderSpread, Growth: 0.25, Block: c.block}
+		order, ends := chain.Spread(seen, x, 1, 9)
+		require.Equal(t, len(x), ends[len(ends)-1])
+		require.Less(t, len(ends), 14)
+		for k := range ends {
+			lo, hi := Block(ends, k)
+			if hi < len(x) {
+				require.GreaterOrEqual(t, hi-lo, max(1, c.block))
+			}
+			near := func(i int32) float64 {
+				d := math.Inf(1)
+				for _, v := range seen {
+					d = min(d, math.Abs(v-x[i]))
+				}
+				return d
+			}
+			together := func(i, j int32) bool { return math.Abs(x[i]-x[j]) >= 1.1*(near(i)+near(j)) }
+			if c.block == 0 && float64(len(x)-lo) > 0.25*float64(len(seen)) {
+				for a, i := range order[lo:hi] {
+					for _, j := range order[lo : lo+a] {
+						require.True(t, together(i, j))
+					}
+				}
+				for _, i := range order[hi:] {
+					require.True(t, slices.ContainsFunc(order[lo:hi], func(j int32) bool { return !together(i, j) }))
+				}
+			}
+			for _, i := range order[lo:hi] {
+				seen = append(seen, x[i])
+			}
+		}
 	}
 }

@@ -56,7 +56,7 @@ func (f *flow[T, D]) run(ctx context.Context, tasks []*Task[T], alone bool) erro
 	dy := f.Dy
 	for _, t := range tasks {
 		r := Row[T]{Task: t, X: slices.Clip(t.X), Y: slices.Clip(t.Y)}
-		ends := f.blocks(t)
+		ends := t.ends
 		for k := range ends {
 			lo, hi := Block(ends, k)
 			r.Targets = t.order[lo:hi]

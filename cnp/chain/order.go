@@ -25,10 +25,14 @@ const (
 	OrderRandom      Order = ""              // by the seed; the contexts that a model meets are like those of its training
 	OrderGiven       Order = "given"         // as in the batch; pixels row by row
 	OrderLeftToRight Order = "left-to-right" // ascending, by the first coordinate, then the second, ..; pixels row by row
+	// OrderSpread goes to the target that is farthest from the context and from all targets before it; the seed decides
+	// between targets that are equally far. It takes the square of the number of targets. Blocks that grow (Chain.Growth)
+	// hold targets that tell each other little; see Chain.Spread.
+	OrderSpread Order = "spread"
 )
 
 // Orders lists their names, in the order of documentation.
-var Orders = []string{"random", string(OrderGiven), string(OrderLeftToRight)}
+var Orders = []string{"random", string(OrderGiven), string(OrderLeftToRight), string(OrderSpread)}
 
 // Chain says how the chain rule goes through the targets of a task. Two tasks with as many targets that count are gone through alike, and
 // whatever else a batch holds changes nothing.
@@ -38,7 +42,8 @@ type Chain struct {
 	Block int
 	// Growth lets blocks grow: a block has as many targets as Growth times what is known before it, context and earlier
 	// blocks together, and at least Block. Where much is known the targets of a block tell each other little: a few
-	// dozen of predictions do for hundreds of targets.
+	// dozen of predictions do for hundreds of targets. Under OrderSpread it says instead when all remaining targets go
+	// together: when they are at most Growth times as many as is known.
 	Growth float64
 	// Seed decides random orders, and what is drawn. Seeds has one for each task instead: tasks with one seed share their randomness, so
 	// that samples move with their task.
@@ -49,7 +54,7 @@ type Chain struct {
 // Check refuses what is no chain over that many tasks.
 func (c *Chain) Check(tasks int) error {
 	switch c.Order {
-	case OrderRandom, "random", OrderGiven, OrderLeftToRight:
+	case OrderRandom, "random", OrderGiven, OrderLeftToRight, OrderSpread:
 	default:
 		return fmt.Errorf("%w: order %q is not one of %q", failure.ErrConfig, c.Order, Orders)
 	}
@@ -93,7 +98,8 @@ func (c *Chain) SeedOf(t int) uint64 {
 	return c.Seed
 }
 
-// Arrange brings n targets into the order of the chain; before compares two of them by place.
+// Arrange brings n targets into the order of the chain; before compares two of them by place. OrderSpread needs the places
+// themselves, which Spread takes: here it is a random order.
 func (c *Chain) Arrange(n int, seed uint64, before func(i, j int32) int) []int32 {
 	order := make([]int32, n)
 	for i := range order {

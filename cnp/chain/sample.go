@@ -16,9 +16,9 @@ func (w *Walk[T, D]) Sample(ctx context.Context, opt SampleOptions, at func(samp
 	}
 	for _, t := range w.Tasks {
 		if opt.Knots > 0 {
-			t.knots(opt)
+			w.knots(t, opt)
 		}
-		most = max(most, len(w.blocks(t)))
+		most = max(most, len(t.ends))
 	}
 	steps += most
 	for i, run := range runs {
@@ -68,7 +68,7 @@ func (w *Walk[T, D]) sample(ctx context.Context, to func(sample, task, target in
 	for i := range r.rows {
 		t := w.Tasks[(run.lo+i)/opt.Samples]
 		if r.ends[t] == nil {
-			r.fed[t], r.ends[t] = t.X, w.blocks(t)
+			r.fed[t], r.ends[t] = t.X, t.ends
 		}
 		r.rows[i] = Row[T]{Task: t, Y: slices.Clip(t.Y)}
 		steps = max(steps, len(r.ends[t]))

@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -38,6 +39,7 @@ type Task[T Float] struct {
 	Targets []int     // and of the targets
 	Place   []float64 // places of the targets [m, Width]
 	order   []int32   // numbers of targets among those
+	ends    []int     // of the blocks
 }
 
 // Row is a task with the context that it has at one step of a walk, and the targets that come next.
@@ -60,6 +62,7 @@ type Walk[T Float, D Distribution[T]] struct {
 	Chain     Chain
 	Tasks     []*Task[T]
 	Width, Dy int  // numbers of a place, values of a target
+	Dx        int  // of a place's numbers so many are coordinates, which stand first; 0: all
 	Points    int  // at most so many points has a task
 	Beside    int  // of which so many are neither context nor target
 	Gaps      bool // values of the context may be missing
@@ -68,8 +71,37 @@ type Walk[T Float, D Distribution[T]] struct {
 
 // Add adds a task and brings its targets into the order of the chain.
 func (w *Walk[T, D]) Add(t *Task[T]) {
-	t.order = w.Chain.Arrange(len(t.Targets), t.Seed, ComparePlaces(t.Place, w.Width))
+	w.arrange(&w.Chain, t, nil)
 	w.Tasks = append(w.Tasks, t)
+}
+
+// arrange brings a task's targets, or those that are chosen, into the order and the blocks of a chain.
+func (w *Walk[T, D]) arrange(c *Chain, t *Task[T], chosen []int32) {
+	if chosen == nil {
+		chosen = make([]int32, len(t.Targets))
+		for i := range chosen {
+			chosen[i] = int32(i)
+		}
+	}
+	if c.Order == OrderSpread {
+		dx := cmp.Or(w.Dx, w.Width)
+		var places []float64
+		for _, k := range chosen {
+			places = append(places, w.place(t, k)[:dx]...)
+		}
+		var context []float64
+		for at := 0; at < len(t.X); at += w.Width {
+			context = append(context, t.X[at:at+dx]...)
+		}
+		t.order, t.ends = c.Spread(context, places, dx, t.Seed)
+	} else {
+		before := ComparePlaces(t.Place, w.Width)
+		t.order = c.Arrange(len(chosen), t.Seed, func(i, j int32) int { return before(chosen[i], chosen[j]) })
+		t.ends = c.Blocks(len(t.Context), len(t.order))
+	}
+	for i, k := range t.order {
+		t.order[i] = chosen[k]
+	}
 }
 
 // place is that of a target.
@@ -77,11 +109,8 @@ func (w *Walk[T, D]) place(t *Task[T], target int32) []float64 {
 	return t.Place[int(target)*w.Width : (int(target)+1)*w.Width]
 }
 
-// blocks says where the blocks of a task's chain end.
-func (w *Walk[T, D]) blocks(t *Task[T]) []int { return w.Chain.Blocks(len(t.Context), len(t.order)) }
-
-// knots shortens the chain to some targets, taken evenly from left to right.
-func (t *Task[T]) knots(opt SampleOptions) {
+// knots shortens a task's chain to some targets, taken evenly from left to right.
+func (w *Walk[T, D]) knots(t *Task[T], opt SampleOptions) {
 	n := len(t.Targets)
 	if opt.Knots >= n {
 		return
@@ -96,11 +125,7 @@ func (t *Task[T]) knots(opt SampleOptions) {
 		chosen = append(chosen, sorted[i])
 	}
 	slices.Sort(chosen)
-	place := func(i, j int32) int { return ComparePlaces(t.Place, len(t.Place)/n)(chosen[i], chosen[j]) }
-	t.order = opt.Arrange(opt.Knots, t.Seed, place)
-	for i, k := range t.order {
-		t.order[i] = chosen[k]
-	}
+	w.arrange(&opt.Chain, t, chosen)
 }
 
 // rowsAtOnce is how many predictions go together at most, and pointsAtOnce how many points of contexts they have.
