@@ -452,11 +452,10 @@ func (p *curvePlan) sources(m *cnp.Config) error {
 		p.test = b
 	}
 	if p.Expected {
-		known, ok := p.src.(task.GaussianSource[float32])
-		if !ok || !known.Gaussian() {
+		if !task.KnowsPosterior(p.src) {
 			return Errorf("{Expected} is for Gaussian processes, not for %s", p.src)
 		}
-		p.src, p.test = task.Expected[float32]{Of: known, Dy: p.dy}, p.src
+		p.src, p.test = task.Expected[float32]{Of: p.src, Dy: p.dy}, p.src
 	}
 	return nil
 }

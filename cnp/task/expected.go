@@ -18,6 +18,22 @@ type GaussianSource[T cnp.Float] interface {
 	Predictive(tasks *Tasks[T]) (mean, factor []float64, err error)
 }
 
+// PosteriorSource is a Source whose targets have normal distributions for who knows what was drawn for their curve: a length, or a wave.
+type PosteriorSource[T cnp.Float] interface {
+	Source[T]
+	// Posterior returns the tasks of Batch, with mean [B, Nt, dy] and factor [B, Nt, dy, dy] as Predictive returns them.
+	Posterior(n int, seed uint64, step int) (tasks *Tasks[T], mean, factor []float64, err error)
+}
+
+// KnowsPosterior reports whether Expected takes a source.
+func KnowsPosterior[T cnp.Float](src Source[T]) bool {
+	if g, ok := src.(GaussianSource[T]); ok {
+		return g.Gaussian()
+	}
+	_, ok := src.(PosteriorSource[T])
+	return ok
+}
+
 // ExactSource is a Source that knows how likely its tasks are, if its process is Gaussian; see BenchmarkSource.Exact.
 type ExactSource[T cnp.Float] interface {
 	Source[T]
@@ -31,9 +47,12 @@ type ExactSource[T cnp.Float] interface {
 // a normal log-density over them is its expected value, whatever the prediction: a training has the gradients that it
 // would have on average over draws, without the noise of a draw, which is most of what a good model's gradients are. It
 // is for likelihoods that are normal for each target.
+//
+// Of a PosteriorSource the values are those that a target could have if all that was drawn for its curve were known. Their mean over curves
+// is the same, and so is what a training ends with; there is more noise in it.
 type Expected[T cnp.Float] struct {
-	Of GaussianSource[T]
-	Dy int // outputs
+	Of Source[T] // a GaussianSource or a PosteriorSource
+	Dy int       // outputs
 }
 
 // AsExpected ends the name of an Expected source, behind that of the other.
@@ -55,15 +74,25 @@ func (s Expected[T]) Work(n int) cnp.Work {
 
 // Batch implements Source.
 func (s Expected[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) {
-	tasks, err := s.Of.Batch(n, seed, step)
-	if err != nil {
-		return nil, err
-	}
-	mean, factor, err := s.Of.Predictive(tasks)
+	tasks, mean, factor, err := posteriorOf(s.Of, n, seed, step)
 	if err != nil {
 		return nil, err
 	}
 	return expected(tasks, s.Dy, mean, factor)
+}
+
+// posteriorOf draws a batch of a source with the mean and the factor of its targets.
+func posteriorOf[T cnp.Float](src Source[T], n int, seed uint64, step int) (tasks *Tasks[T], mean, factor []float64, err error) {
+	switch of := src.(type) {
+	case PosteriorSource[T]:
+		return of.Posterior(n, seed, step)
+	case GaussianSource[T]:
+		if tasks, err = of.Batch(n, seed, step); err == nil {
+			mean, factor, err = of.Predictive(tasks)
+		}
+		return tasks, mean, factor, err
+	}
+	return nil, nil, nil, fmt.Errorf("task: %s has no known posterior", src)
 }
 
 // expected replaces every target by those that stand for its values.

@@ -25,7 +25,7 @@ func gaussianSources() []Expected[float64] {
 // What a process predicts of each target alone has the density that Exact says.
 func TestPredictive(t *testing.T) {
 	for _, all := range gaussianSources() {
-		src, dy := all.Of, all.Dy
+		src, dy := all.Of.(GaussianSource[float64]), all.Dy
 		require.True(t, src.Gaussian())
 		b, err := src.Batch(3, 5, 2)
 		require.NoError(t, err)
@@ -58,7 +58,7 @@ func TestPredictive(t *testing.T) {
 // The targets of an expected task have the process's means and covariances; the context stays.
 func TestExpected(t *testing.T) {
 	for _, all := range gaussianSources() {
-		src, dy := all.Of, all.Dy
+		src, dy := all.Of.(GaussianSource[float64]), all.Dy
 		plain, err := src.Batch(2, 5, 3)
 		require.NoError(t, err)
 		mean, factor, err := src.Predictive(plain)
@@ -108,7 +108,7 @@ func TestExpected(t *testing.T) {
 	_, err = Expected[float64]{Of: CurveSource[float64]{Name: "saw", Curves: PaperTestOf(Sawtooth{1, 2})}, Dy: 1}.Batch(1, 1, 1)
 	require.ErrorContains(t, err, "no Gaussian process")
 	for _, all := range gaussianSources() {
-		src := all.Of
+		src := all.Of.(GaussianSource[float64])
 		_, _, err := src.Predictive(&Tasks[float64]{})
 		require.Error(t, err, src.String())
 		_, _, err = src.Predictive(&Tasks[float64]{Curves: &cnp.Batch[float64]{B: 1, Nc: 1, Nt: 1, XContext: []float64{1}}})

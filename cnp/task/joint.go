@@ -33,6 +33,8 @@ type JointSource[T cnp.Float] struct {
 	// sawtooth, as in the authors'
 	// training. Targets is that of the targets; 0: 128.
 	Context, Targets int
+	// Chain draws contexts of as many points as the chain rule sees: up to 128 and all targets but one.
+	Chain bool
 }
 
 // Validate reports what no task can be drawn from.
@@ -52,10 +54,14 @@ func (s JointSource[T]) sizes() (least, most, targets int) {
 	if s.Process == "sawtooth" {
 		least, most = 8, 128
 	}
+	targets = cmp.Or(s.Targets, 128)
 	if s.Context > 0 {
 		least, most = s.Context, s.Context
 	}
-	return least, most, cmp.Or(s.Targets, 128)
+	if s.Chain {
+		most = cmp.Or(s.Context, 128) + targets - 1
+	}
+	return least, most, targets
 }
 
 // String implements Source.
@@ -65,7 +71,11 @@ func (s JointSource[T]) String() string {
 	if least < most {
 		context += fmt.Sprintf(" to %d", most)
 	}
-	return fmt.Sprintf("%s of the joint benchmark, %s context points, %d targets", s.Process, context, targets)
+	name := fmt.Sprintf("%s of the joint benchmark, %s context points, %d targets", s.Process, context, targets)
+	if s.Chain {
+		name += ", contexts as in the chain rule"
+	}
+	return name
 }
 
 // Work implements Sized, for the longest tasks.
@@ -85,9 +95,20 @@ const jointNoise = 1e-5
 
 // Batch implements Source.
 func (s JointSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) {
-	tasks, _, err := s.draw(n, seed, step)
+	tasks, _, err := s.draw(n, seed, step, nil)
 	return tasks, err
 }
+
+// Posterior implements PosteriorSource: who knows kernel, variance, length and noise of a curve, or the wave itself, predicts
+// its targets by a normal distribution each.
+func (s JointSource[T]) Posterior(n int, seed uint64, step int) (tasks *Tasks[T], mean, factor []float64, err error) {
+	var p posterior
+	tasks, _, err = s.draw(n, seed, step, &p)
+	return tasks, p.mean, p.std, err
+}
+
+// posterior is the mean and the standard deviation [B, Nt] of targets.
+type posterior struct{ mean, std []float64 }
 
 // Known returns the exact joint log-densities per target of the tasks of a batch of gp, by who knows kernel,
 // variance, length and noise of each
@@ -96,12 +117,13 @@ func (s JointSource[T]) Known(n int, seed uint64, step int) ([]float64, error) {
 	if s.Process != "gp" {
 		return nil, fmt.Errorf("task: joint process %q has no density", clip(s.Process))
 	}
-	_, exact, err := s.draw(n, seed, step)
+	_, exact, err := s.draw(n, seed, step, nil)
 	return exact, err
 }
 
-// draw returns a batch with the exact log-densities of gp's targets, per target, by who knows kernel, variance and length.
-func (s JointSource[T]) draw(n int, seed uint64, step int) (out *Tasks[T], exact []float64, err error) {
+// draw returns a batch with the exact log-densities of gp's targets, per target, by who knows kernel, variance and length. Where p is
+// not nil it is set to what this one predicts.
+func (s JointSource[T]) draw(n int, seed uint64, step int, p *posterior) (out *Tasks[T], exact []float64, err error) {
 	if err := s.Validate(); err != nil {
 		return nil, nil, err
 	}
@@ -125,16 +147,23 @@ func (s JointSource[T]) draw(n int, seed uint64, step int) (out *Tasks[T], exact
 		seeds[t] = [2]uint64{rng.Uint64(), rng.Uint64()}
 	}
 	exact = make([]float64, n)
+	if p != nil {
+		p.mean, p.std = make([]float64, n*nt), make([]float64, n*nt)
+	}
 	err = eachTask(n, func(t int) error {
 		own := rand.New(rand.NewPCG(seeds[t][0], seeds[t][1]))
 		at := make([]float64, len(x)) // the context first
 		for i, k := range own.Perm(len(x)) {
 			at[i] = x[k]
 		}
+		var mean, std []float64
+		if p != nil {
+			mean, std = p.mean[t*nt:(t+1)*nt], p.std[t*nt:(t+1)*nt]
+		}
 		var y []float64
 		if s.Process == "sawtooth" {
-			y = jointWave(at, own)
-		} else if y, exact[t], err = jointCurve(at, nc, jointKernels[kernel], own); err != nil {
+			y = jointWave(at, own, mean, std)
+		} else if y, exact[t], err = jointCurve(at, nc, jointKernels[kernel], own, mean, std); err != nil {
 			return err
 		}
 		copy(b.XContext[t*nc:], at[:nc])
@@ -151,23 +180,29 @@ func (s JointSource[T]) draw(n int, seed uint64, step int) (out *Tasks[T], exact
 	return out, exact, err
 }
 
-// jointWave draws a sawtooth wave at x.
-func jointWave(x []float64, rng *rand.Rand) []float64 {
+// jointWave draws a sawtooth wave at x. It sets mean and std, which may be empty, to those of the last values, given the wave.
+func jointWave(x []float64, rng *rand.Rand, mean, std []float64) []float64 {
 	w, phase, noise := 3+2*rng.Float64(), rng.Float64(), 0.05+0.05*rng.Float64()
 	if rng.IntN(2) == 1 {
 		w = -w // the direction; the phase is uniform either way
 	}
-	y := make([]float64, len(x))
+	y, first := make([]float64, len(x)), len(x)-len(mean)
 	for i, v := range x {
 		f := w * v
 		f -= math.Abs(w) * phase
-		y[i] = f - math.Floor(f) + noise*rng.NormFloat64()
+		f -= math.Floor(f)
+		y[i] = f + noise*rng.NormFloat64()
+		if i >= first {
+			mean[i-first], std[i-first] = f, noise
+		}
 	}
 	return y
 }
 
-// jointCurve draws a curve at x, and says how likely the values behind the first nc are given these, per value.
-func jointCurve(x []float64, nc int, kernel func(float64) Kernel, rng *rand.Rand) (y []float64, exact float64, err error) {
+// jointCurve draws a curve at x, and says how likely the values behind the first nc are given these, per value. It sets mean and
+// std, which may be empty, to those of each of them given the first nc.
+func jointCurve(x []float64, nc int, kernel func(float64) Kernel, rng *rand.Rand, mean, std []float64) (y []float64, exact float64,
+	err error) {
 	variance, length := 0.5+rng.Float64(), 0.1+0.9*rng.Float64()
 	k := kernel(length)
 	// Of values over the root of the variance, which are 1 at distance 0.
@@ -185,8 +220,18 @@ func jointCurve(x []float64, nc int, kernel func(float64) Kernel, rng *rand.Rand
 	}
 	blas64.Trmv(blas.NoTrans, l, blas64.Vector{N: len(y), Data: y, Inc: 1})
 	joint, _ := densities(l, y, nc)
+	scale := math.Sqrt(variance)
+	if len(mean) > 0 {
+		known, z := l, slices.Clone(y[:nc])
+		known.N = nc
+		blas64.Trsv(blas.NoTrans, known, blas64.Vector{N: nc, Data: z, Inc: 1})
+		for i := range mean {
+			m, d := given(l, z, nc+i)
+			mean[i], std[i] = scale*m, scale*d
+		}
+	}
 	for i := range y {
-		y[i] *= math.Sqrt(variance)
+		y[i] *= scale
 	}
 	return y, joint/float64(len(y)-nc) - math.Log(variance)/2, nil
 }

@@ -27,7 +27,7 @@ func TestSobolLine(t *testing.T) {
 // TestJointSource: sizes, places that context and targets share, and exact densities that agree with those of a Gaussian process.
 func TestJointSource(t *testing.T) {
 	s := JointSource[float64]{Process: "gp", Context: 16, Targets: 16}
-	tasks, exact, err := s.draw(4, 1, 1)
+	tasks, exact, err := s.draw(4, 1, 1, nil)
 	require.NoError(t, err)
 	known, err := s.Known(4, 1, 1)
 	require.NoError(t, err)
@@ -44,7 +44,7 @@ func TestJointSource(t *testing.T) {
 	// The density that is returned is that of the values that are returned: of one curve by the definition.
 	rng, same := rand.New(rand.NewPCG(7, 8)), rand.New(rand.NewPCG(7, 8))
 	x := all(0)
-	y, got, err := jointCurve(x, 10, Matern32, rng)
+	y, got, err := jointCurve(x, 10, Matern32, rng, nil, nil)
 	require.NoError(t, err)
 	variance, length := 0.5+same.Float64(), 0.1+0.9*same.Float64()
 	g := GP{func(d float64) float64 { return variance * Matern32(length)(d) }, jointNoise}
@@ -80,4 +80,56 @@ func TestJointMoments(t *testing.T) {
 	require.Less(t, noise.mean(), 0.01)
 	require.Positive(t, noise.mean())
 	require.False(t, math.IsNaN(noise.mean()))
+}
+
+// TestJointPosterior: targets have the mean and the deviation that Posterior says: of a curve those of the Gaussian process, of a wave
+// as standard normal residuals. The tasks are those of Batch.
+func TestJointPosterior(t *testing.T) {
+	mean, std := make([]float64, 6), make([]float64, 6)
+	rng, same := rand.New(rand.NewPCG(7, 8)), rand.New(rand.NewPCG(7, 8))
+	x := []float64{-1.9, 0.4, 1.1, -0.2, 0.9, 1.7, -1, 0, 0.5, 1.2}
+	y, _, err := jointCurve(x, 4, Matern52, rng, mean, std)
+	require.NoError(t, err)
+	variance, length := 0.5+same.Float64(), 0.1+0.9*same.Float64()
+	g := GP{func(d float64) float64 { return variance * Matern52(length)(d) }, jointNoise}
+	wantMean, wantStd, err := g.Predict(x[4:], x[:4], y[:4])
+	require.NoError(t, err)
+	require.InDeltaSlice(t, wantMean, mean, 1e-9)
+	require.InDeltaSlice(t, wantStd, std, 1e-6) // with the noise of a value or without: the same to its variance
+
+	var residual, square tally
+	for _, process := range JointProcesses {
+		s := JointSource[float64]{Process: process, Context: 8, Targets: 8}
+		for step := range 100 {
+			tasks, mean, std, err := s.Posterior(4, 3, step)
+			require.NoError(t, err)
+			drawn, err := s.Batch(4, 3, step)
+			require.NoError(t, err)
+			require.Equal(t, drawn, tasks)
+			for i, v := range tasks.Y {
+				z := (v - mean[i]) / std[i]
+				residual.add(z)
+				square.add(z * z)
+			}
+		}
+	}
+	require.InDelta(t, 0, residual.mean(), 5*residual.error())
+	require.InDelta(t, 1, square.mean(), 5*square.error())
+	require.True(t, KnowsPosterior[float64](JointSource[float64]{Process: "gp"}))
+	require.False(t, KnowsPosterior[float64](PredPreySource[float64]{}))
+	_, _, _, err = posteriorOf[float64](PredPreySource[float64]{}, 1, 1, 1)
+	require.ErrorContains(t, err, "no known posterior")
+}
+
+// TestJointChain: contexts reach as far as the chain rule does, and both ends occur.
+func TestJointChain(t *testing.T) {
+	s := JointSource[float32]{Process: "sawtooth", Targets: 8, Chain: true}
+	least, most := 1000, 0
+	for step := range 2000 {
+		b, err := s.Batch(1, 1, step)
+		require.NoError(t, err)
+		least, most = min(least, b.Curves.Nc), max(most, b.Curves.Nc)
+	}
+	require.Equal(t, [2]int{8, 128 + 8 - 1}, [2]int{least, most})
+	require.Equal(t, 135, s.Work(1).Context)
 }

@@ -69,9 +69,12 @@ func NewBenchmark[T cnp.Float](name string, o BenchmarkOptions) (src Benchmark[T
 	mode, prey := strings.CutPrefix(name, predPreyName)
 	process, joint := strings.CutPrefix(name, jointPrefix)
 	if prey = prey && slices.Contains(BenchmarkNames, name); prey || joint {
-		if o.Dx > 1 || o.Slow != 0 || o.Chain || o.Region != "" && o.Region != BenchmarkRegions[0] {
-			return nil, 0, 0, fmt.Errorf("task: %s has one coordinate, one region, and neither contexts of the chain rule nor slow waves",
-				clip(name))
+		if o.Dx > 1 || o.Slow != 0 || o.Chain && prey || o.Region != "" && o.Region != BenchmarkRegions[0] {
+			also := ""
+			if prey {
+				also = "contexts of the chain rule or "
+			}
+			return nil, 0, 0, fmt.Errorf("task: %s has one coordinate, one region, and no %sslow waves", clip(name), also)
 		}
 	}
 	if found := plane[T](name); found != nil {
@@ -85,7 +88,7 @@ func NewBenchmark[T cnp.Float](name string, o BenchmarkOptions) (src Benchmark[T
 		return PredPreySource[T]{Mode: strings.TrimPrefix(mode, "-")}, 1, 2, nil
 	}
 	if joint {
-		src = JointSource[T]{Process: process}
+		src = JointSource[T]{Process: process, Chain: o.Chain}
 		return src, 1, 1, src.Validate()
 	}
 	if process, ok := strings.CutPrefix(name, rcnpPrefix); ok {
