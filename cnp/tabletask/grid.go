@@ -97,10 +97,10 @@ func gridNumbers(text string, parts []string, clock func() (*tabular.Clock, erro
 		return nil, settings.Errorf("{Grid} %s: the column holds numbers without a unit of time, so dates say nothing there", text)
 	}
 	for k := range v {
-		if k < 2 {
-			v[k] = c.Of(v[k])
-		} else {
+		if k == 2 {
 			v[k] = c.Span(v[k])
+		} else if v[k], err = c.At(v[k]); err != nil {
+			return nil, settings.Errorf("{Grid} %s: %w", text, err)
 		}
 	}
 	return v, nil

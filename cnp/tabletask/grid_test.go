@@ -29,6 +29,8 @@ func TestParseGrid(t *testing.T) {
 	axes, err = parseGrid([]string{"time=2000-01-02:2000-01-03:0.5"}, []string{"time"}, hours)
 	require.NoError(t, err)
 	require.Equal(t, []float64{24, 36, 48}, axes[0].values)
+	_, err = parseGrid([]string{"time=1500-01-01:2000-01-01:1000"}, []string{"time"}, hours)
+	require.ErrorContains(t, err, "before 1582-10-15") // another day in the file's calendar, which is not the proleptic one
 	_, err = parseGrid([]string{"time=2000-01-02:30:1"}, []string{"time"}, hours)
 	require.ErrorContains(t, err, "two dates or two numbers")
 	_, err = parseGrid([]string{"time=2000-01-02"}, []string{"time"}, func(int) (*tabular.Clock, error) { return nil, nil })

@@ -175,7 +175,15 @@ func (t *Task) Clocks(o *Options, opt task.CSVOptions) error {
 	if err != nil {
 		return err
 	}
-	t.Targets.Values = Linspace(clock.Of(o.From.Value), clock.Of(o.To.Value), o.Points)
+	from, err := clock.At(o.From.Value)
+	if err != nil {
+		return settings.Hintf("{From}: %s: %w", t.Points.Name, err)
+	}
+	to, err := clock.At(o.To.Value)
+	if err != nil {
+		return settings.Hintf("{To}: %s: %w", t.Points.Name, err)
+	}
+	t.Targets.Values = Linspace(from, to, o.Points)
 	t.Targets.Units = []string{clock.Unit}
 	return nil
 }

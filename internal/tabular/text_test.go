@@ -268,5 +268,13 @@ func TestClockOfOldDates(t *testing.T) {
 		targets, err = Decode([]byte("t\n1582-10-15\n"), "t.csv")
 		require.NoError(t, err)
 		require.NoError(t, targets.SetClock(0, file, 0))
+		clock, err := file.Clock(0)
+		require.NoError(t, err)
+		days, _ := Days("1582-10-14")
+		_, err = clock.At(days)
+		require.Equal(t, ok, err == nil, "%v", err)
+		v, err := clock.At(days + 1)
+		require.NoError(t, err)
+		require.Equal(t, clock.Of(days+1), v)
 	}
 }

@@ -182,6 +182,14 @@ func zoneSeconds(zone string) float64 {
 // Of is days since the beginning of 1970 on this clock.
 func (c *Clock) Of(days float64) float64 { return (days*86400 - c.origin) / c.seconds }
 
+// At is Of for a date that somebody wrote, which before 1582-10-15 is another day in some calendars.
+func (c *Clock) At(days float64) (float64, error) {
+	if c.julian && days < gregorianDays {
+		return 0, fmt.Errorf("%w: a day before 1582-10-15 is another in the calendar of %q: give numbers in it", ErrCell, c.Unit)
+	}
+	return c.Of(days), nil
+}
+
 // Span is so many days on this clock.
 func (c *Clock) Span(days float64) float64 { return days * 86400 / c.seconds }
 
@@ -235,11 +243,13 @@ func (t *Table) SetClock(column int, like *Table, from int) error {
 	}
 	t.Values = slices.Clone(t.Values)
 	for row, x := range v {
-		if days := own.days(x); days < gregorianDays && dates && to.julian {
-			return t.Errorf(row, column, "%w: a day before 1582-10-15 is another in the calendar of %s: give numbers in %q", ErrCell,
-				like.Name, to.Unit)
+		v := to.Of(own.days(x))
+		if dates {
+			if v, err = to.At(own.days(x)); err != nil {
+				return t.Errorf(row, column, "%s: %w", like.Name, err)
+			}
 		}
-		t.Values[row*t.Cols+column] = to.Of(own.days(x))
+		t.Values[row*t.Cols+column] = v
 	}
 	if t.Texts != nil {
 		t.Texts = slices.Clone(t.Texts)
