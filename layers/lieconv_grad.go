@@ -60,7 +60,7 @@ func (t *LieConvTape[T]) multiply() {
 				copy(w[q*c+a*mid:q*c+(a+1)*mid], t.net.Weights()[q*mid:])
 			}
 		}
-		ok := byTransforms(grid.there, buffers.F32(t.outer), buffers.F32(wide), buffers.F32(w), grid.ones, t.batch, c)
+		ok := sumsByTransforms(grid.there, buffers.F32(t.outer), buffers.F32(wide), buffers.F32(w), grid.ones, t.batch, c)
 		buffers.GiveBack(wide, w)
 		if ok {
 			return

@@ -105,7 +105,7 @@ func (p *Pairs[T]) poseTable(c int) (table []T, count []int32) {
 func (p *Pairs[T]) convolve(dst, f []T, w poseSource[T], win *windowed[T], batch, c int) (packed []T) {
 	if grid := p.transforms(); grid != nil {
 		scale := grid.scale(buffers.F32(win.rows()))
-		ok := byTransforms(grid.there, buffers.F32(dst), buffers.F32(f), buffers.F32(w.Weights()), scale, batch, c)
+		ok := sumsByTransforms(grid.there, buffers.F32(dst), buffers.F32(f), buffers.F32(w.Weights()), scale, batch, c)
 		if win != nil {
 			buffers.GiveBack(scale)
 		}

@@ -82,6 +82,22 @@ func byTransforms(t *spectral.Tiling, dst, src, w, scale []float32, batch, c int
 	return true
 }
 
+// sumsByTransforms is byTransforms for features, of which it reports false where one is beyond mostSpread, too: it would
+// change sums that it has no part in. Gradients have no such bound: they are off by a small multiple of eps times the
+// largest of them.
+func sumsByTransforms(t *spectral.Tiling, dst, f, w, scale []float32, batch, c int) bool {
+	var beyond atomic.Bool
+	parallel.For(len(f), spreadGrain, func(lo, hi int) {
+		if lo, hi := simd.MinMax(f[lo:hi]); !(lo >= -mostSpread && hi <= mostSpread) {
+			beyond.Store(true)
+		}
+	})
+	return !beyond.Load() && byTransforms(t, dst, f, w, scale, batch, c)
+}
+
+// spreadGrain is how many features a goroutine looks at, at a time.
+const spreadGrain = 1 << 16
+
 // gradientsByTransforms sets df as byTransforms does, given d, the gradient to the sums, and the weights w, and returns
 // what weightsByTransforms does. Both are the same bits, in less time where d is transformed once for both. It reports
 // false for df if a number of it is not finite.
