@@ -31,7 +31,7 @@ type output struct {
 func main() {
 	log.SetFlags(0)
 	dir := flag.String("o", "../simd", "folder to write to")
-	only := flag.String("only", "", "write the amd64 and arm64 files of kernels whose names start with this, and nothing else")
+	only := flag.String("only", "", "write the amd64, arm64 and wasm files of kernels whose names start with this, and nothing else")
 	flag.Parse()
 	var functions []function
 	for _, g := range registry {
@@ -54,6 +54,16 @@ func main() {
 		for _, f := range renderNEON(g) {
 			write(*dir, f)
 		}
+	}
+	for _, g := range wasmRegistry {
+		if !strings.HasPrefix(g.file, *only) {
+			continue
+		}
+		f, err := renderWASM(g)
+		if err != nil {
+			log.Fatal(err)
+		}
+		write(*dir, f)
 	}
 	if *only != "" {
 		return

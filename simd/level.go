@@ -16,6 +16,8 @@ const (
 	NEON = cpu.NEON
 	// AMX means AVX512, and products of matrices in bfloat16 by tiles (AMX-BF16), on amd64 under Linux.
 	AMX = cpu.AMX
+	// WASM128 means the vectors of 128 bits of WebAssembly, in programs built by Go 1.27 or later with GOEXPERIMENT=simd.
+	WASM128 = cpu.WASM128
 )
 
 // level is what the dispatchers switch on.
@@ -30,7 +32,7 @@ func ParseLevel(name string) (Level, error) { return cpu.ParseLevel(name) }
 func Levels() []Level { return cpu.Levels() }
 
 // CurrentLevel returns the level that kernels of all packages run at: the best of Levels, unless SetLevel or the environment
-// variable EQUIVCNP_SIMD (generic, avx2, avx512, amx or neon, read once at start-up) chose another.
+// variable EQUIVCNP_SIMD (generic, avx2, avx512, amx, neon or wasm128, read once at start-up) chose another.
 func CurrentLevel() Level { return cpu.CurrentLevel() }
 
 // SetLevel makes all kernels run at that level from now on, those of searching and of small matrices as well. It fails, and changes

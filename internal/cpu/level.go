@@ -21,9 +21,11 @@ const (
 	// AMX means AVX512, and products of matrices in bfloat16 by tiles (AMX-BF16), on amd64 under Linux. What has no
 	// kernel for tiles runs at AVX512.
 	AMX
+	// WASM128 means the vectors of 128 bits of WebAssembly, in programs built by Go 1.27 or later with GOEXPERIMENT=simd.
+	WASM128
 )
 
-var levelNames = [...]string{Generic: "generic", AVX2: "avx2", AVX512: "avx512", NEON: "neon", AMX: "amx"}
+var levelNames = [...]string{Generic: "generic", AVX2: "avx2", AVX512: "avx512", NEON: "neon", AMX: "amx", WASM128: "wasm128"}
 
 // String returns the level's name in the form that EQUIVCNP_SIMD takes.
 func (l Level) String() string {
@@ -104,7 +106,7 @@ func setLevelName(name string) error {
 func Levels() []Level { return append([]Level(nil), available...) }
 
 // CurrentLevel returns the level that kernels of all packages run at: the best of Levels, unless SetLevel or the environment variable
-// EQUIVCNP_SIMD (generic, avx2, avx512, amx or neon, read once at start-up) chose another.
+// EQUIVCNP_SIMD (generic, avx2, avx512, amx, neon or wasm128, read once at start-up) chose another.
 func CurrentLevel() Level { return level }
 
 // SetLevel makes all kernels run at that level from now on. It fails, and changes nothing, if the level is not among

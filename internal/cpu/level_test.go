@@ -22,7 +22,7 @@ func TestSetLevelName(t *testing.T) {
 	require.NoError(t, SetLevel(before))
 	require.Equal(t, before.Vectors(), followed)
 	require.ErrorContains(t, setLevelName("sse9"),
-		`EQUIVCNP_SIMD=sse9: simd: unknown level "sse9", want one of generic, avx2, avx512, neon, amx`)
+		`EQUIVCNP_SIMD=sse9: simd: unknown level "sse9", want one of generic, avx2, avx512, neon, amx, wasm128`)
 	require.Equal(t, before, CurrentLevel())
 	require.Equal(t, before.Vectors(), followed)
 }

@@ -1,4 +1,4 @@
-//go:build !purego
+//go:build !purego && (arm64 || wasm && goexperiment.simd && go1.27)
 
 package simd
 
@@ -17,7 +17,7 @@ func gemmPackedF64(c []float64, ldc int, a []float64, lda int, b *Packed[float64
 	gemmPacked(c, ldc, a, lda, b, bias, act, m)
 }
 
-// gemmPacked computes act(bias + A·B) from panels as wide as a tile, as the assembly needs them. The sum of an element begins with
+// gemmPacked computes act(bias + A·B) from panels as wide as a tile, as the kernels need them. The sum of an element begins with
 // the bias and runs over k in ascending order in one accumulator per block of k, whatever m is. The activation is applied while
 // the rows are in the cache.
 func gemmPacked[T Float](c []T, ldc int, a []T, lda int, b *Packed[T], bias []T, act Activation, m int) {
