@@ -28,9 +28,9 @@ type wasmGenerator struct {
 var wasmRegistry = []wasmGenerator{
 	{"zgemm", "gemm.tmpl", []wasmType{wasmF32, wasmF64}},
 	{"zmaps", "", nil},
-	// {"zdepthwise", "depthwise.tmpl", []wasmType{wasmF32}},
-	// {"zpointconv", "pointconv.tmpl", []wasmType{wasmF32}},
-	// {depthwiseDir + "zorbits", "orbits.tmpl", []wasmType{wasmF32}},
+	{"zdepthwise", "depthwise.tmpl", []wasmType{wasmF32}},
+	{"zpointconv", "pointconv.tmpl", []wasmType{wasmF32}},
+	{depthwiseDir + "zorbits", "orbits.tmpl", []wasmType{wasmF32}},
 }
 
 // A wasmType is a type of elements and the vectors of it. Its methods write what templates say of vectors.

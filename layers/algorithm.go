@@ -2,7 +2,6 @@ package layers
 
 import (
 	"github.com/equivcnp/equivcnp/internal/spectral"
-	"github.com/equivcnp/equivcnp/simd"
 )
 
 // Algorithm says how depthwise convolutions in float32 are computed under a flat arrangement. Float64 and tiles know
@@ -39,7 +38,7 @@ const pairWork = 1.3
 
 // takesTransforms reports whether an algorithm goes by transforms where these are faster.
 func takesTransforms(algorithm Algorithm) bool {
-	return algorithm == Transforms || algorithm != Direct && simd.CurrentLevel() != simd.Generic
+	return algorithm == Transforms || algorithm != Direct && spectral.Fast()
 }
 
 // liftedBytes bounds the transforms that a goroutine holds at a time where points have several lifts, so that they stay

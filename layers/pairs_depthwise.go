@@ -245,7 +245,7 @@ func (p *Pairs[T]) transforms() *gridPairs {
 	}
 	s := &p.sorted
 	s.gridOnce.Do(func() {
-		if simd.CurrentLevel() == simd.Generic || p.Queries != p.Points {
+		if !spectral.Fast() || p.Queries != p.Points {
 			return
 		}
 		grid := spectral.FindLifted(p.Offsets, p.Index, p.Pose, p.Across, max(1, p.lifts))

@@ -4,7 +4,7 @@ package simd
 
 func depthwisePlanF32(out, f, w []float32, p *DepthwisePlan, lo, hi, c int, mean bool) {
 	a, b := p.offsets[lo], p.offsets[hi]
-	depthwiseF32(out, f, w, p.offsets[lo:hi+1], p.index[a:b], p.pose[a:b], c, mean)
+	depthwiseCheckedF32(out, f, w, p.offsets[lo:hi+1], p.index[a:b], p.pose[a:b], c, mean)
 }
 
 func depthwisePlanGradWF32(dw, dout, f []float32, p *DepthwisePlan, lo, hi, from, to, c int, mean bool) {

@@ -1,4 +1,4 @@
-//go:build !purego && (arm64 || wasm && goexperiment.simd && go1.27)
+//go:build !purego && (arm64 || (wasm && goexperiment.simd && go1.27))
 
 package simd
 

@@ -2,7 +2,10 @@
 
 package bicubic
 
-import "github.com/equivcnp/equivcnp/internal/race"
+import (
+	"github.com/equivcnp/equivcnp/internal/cpu"
+	"github.com/equivcnp/equivcnp/internal/race"
+)
 
 // announce announces what is read, and what is written.
 func (p *Plan) announce(read, written []float32) {
@@ -12,3 +15,6 @@ func (p *Plan) announce(read, written []float32) {
 		race.Write(written)
 	}
 }
+
+// Fast reports whether interpolation is faster than a small network: the portable one is not.
+func Fast() bool { return level != cpu.Generic }

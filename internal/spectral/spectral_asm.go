@@ -86,3 +86,6 @@ func raceRows(announce func([]float32), x []float32, n, stride int) {
 		}
 	}
 }
+
+// Fast reports whether transforms are faster than the sums that they replace: the portable ones are not.
+func Fast() bool { return level != cpu.Generic }

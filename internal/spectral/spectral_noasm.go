@@ -21,3 +21,6 @@ func copyLines(dst []float32, dstStride int, src []float32, srcStride, n int) {
 func convolve(dst, x, k []float32, taps, rows, slots int, o kernelOrder, add bool) {
 	convolveGeneric(dst, x, k, taps, rows, slots, o, add)
 }
+
+// Fast reports whether transforms are faster than the sums that they replace: the portable ones are not.
+func Fast() bool { return false }

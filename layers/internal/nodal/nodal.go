@@ -154,7 +154,7 @@ func (g *Grids) make(level int, tables [][]float32) {
 
 // Smooth reports whether weights of so many poses of e coordinates may be interpolated.
 func Smooth[T simd.Float](e, poses int) bool {
-	return buffers.SizeOf[T]() == 4 && e == 2 && simd.CurrentLevel() != simd.Generic && poses >= nodePoses*Cells[0]
+	return buffers.SizeOf[T]() == 4 && e == 2 && bicubic.Fast() && poses >= nodePoses*Cells[0]
 }
 
 // Table is the weights of all nodes of a grid, slice by slice, [nodes, width] each.
