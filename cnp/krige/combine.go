@@ -12,12 +12,15 @@ import (
 
 // optimism is by how much standard deviations are widened, times the root of the number of values. On public data sets
 // anything from 0.4 to 0.7 does as well.
-const optimism = 0.5
+const optimism = 0.4
 
 // few is by how much they are widened besides, over the number of values: a dozen values from a skewed distribution
 // say little about the large ones. On public tables of 20 values 3 costs 0.03 nats where all is well, and gains up to a
-// nat where a constant would have been better; half of it is a compromise.
-const few = 1.5
+// nat where a constant would have been better; a quarter of it is a compromise.
+const few = 0.75
+
+// outlying is what a squared residual of a small table counts for at most, less a quarter of the number of values.
+const outlying = 6
 
 // judged is how many values of a large table are predicted from the others.
 const judged = 400
@@ -85,21 +88,35 @@ func (m *Model) combine(ctx context.Context) error {
 }
 
 // leaveOneOut sets mean and variance of the Gaussian processes' mixture for values given the others.
+//
+// The weights of the members follow from all values. Without one of them a member's weight would be less by the density
+// that it gives that value, and members that fit a value because they were fitted to it lose what they won by it.
 func (m *Model) leaveOneOut(some []int, mean, variance []float64) {
 	if !m.exact {
 		m.local.leaveOneOut(some, mean, variance)
 		return
 	}
-	mu, v := make([]float64, m.n), make([]float64, m.n)
+	n := m.n
+	mu, v, density := make([]float64, n), make([]float64, n), make([]float64, n)
+	moments := make([][3]float64, 0, len(m.members)*n) // mean, variance and weight, by member and value
 	for _, b := range m.members {
-		b.leaveOneOut(m.y, mu, v)
-		for i := range mu {
-			mean[i] += b.weight * mu[i]
-			variance[i] += b.weight * (v[i] + mu[i]*mu[i])
+		b.leaveOneOut(m.y, mu, v, density)
+		for i := range n {
+			moments = append(moments, [3]float64{mu[i], v[i], math.Log(b.weight) - density[i]})
 		}
 	}
-	for i := range variance {
-		variance[i] = max(variance[i]-mean[i]*mean[i], 1e-14)
+	for i := range n {
+		most := math.Inf(-1)
+		for k := i; k < len(moments); k += n {
+			most = max(most, moments[k][2])
+		}
+		var total, m1, m2 float64
+		for k := i; k < len(moments); k += n {
+			w := math.Exp(moments[k][2] - most)
+			total, m1, m2 = total+w, m1+w*moments[k][0], m2+w*(moments[k][1]+moments[k][0]*moments[k][0])
+		}
+		mean[i] = m1 / total
+		variance[i] = max(m2/total-mean[i]*mean[i], 1e-14)
 	}
 }
 
@@ -115,9 +132,12 @@ func (x *mixture) moments(mean, variance [experts]float64) (m, v float64) {
 	return m, v
 }
 
+// trust is how many values say beforehand that the Gaussian processes predict best.
+const trust = 12
+
 // stack finds the weights that make the values most likely, by expectation maximization, with a prior for the Gaussian processes.
 func (x *mixture) stack(y []float64, mean, variance [experts][]float64) {
-	prior := [experts]float64{gaussian: 5}
+	prior := [experts]float64{gaussian: trust}
 	w := [experts]float64{0.8, 0.1, 0.1}
 	for range 40 {
 		sum := prior
@@ -160,10 +180,12 @@ func (x *mixture) stack(y []float64, mean, variance [experts][]float64) {
 
 // calibrate finds the scale of the variances, and where they differ from it. It applies both to variance.
 func (x *mixture) calibrate(m *Model, some []int, y, mean, variance []float64) {
+	// Of few values one that is far off must not decide alone: it makes deviations large already.
+	most := min(64, outlying+float64(len(y))/4)
 	z2 := make([]float64, len(y))
 	for i := range y {
 		d := y[i] - mean[i]
-		z2[i] = min(d*d/variance[i], 64)
+		z2[i] = min(d*d/variance[i], most)
 	}
 	rescale := func() {
 		const doubt = 20

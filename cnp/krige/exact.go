@@ -2,6 +2,7 @@ package krige
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
@@ -44,7 +45,7 @@ func (b *member) factor(u *unit, y []float64, maximum bool, w *scratch) bool {
 	b.ones = simd.SumSqF64(b.one)
 	b.level = simd.DotF64(b.one, b.alpha) / b.ones
 	s := sums{yy: simd.SumSqF64(b.alpha), y1: b.level * b.ones, ones: b.ones, n: n, maximum: maximum}
-	b.variance = s.spread()
+	b.sums, b.variance = s, s.spread()
 	simd.AxpyF64(b.alpha, -b.level, b.one)
 	if b.spec.dim == 1 {
 		b.lower, b.white = a, slices.Clone(b.alpha)
@@ -55,12 +56,21 @@ func (b *member) factor(u *unit, y []float64, maximum bool, w *scratch) bool {
 	return true
 }
 
-// leaveOneOut sets mean and variance of every value given the others, in closed form.
-func (b *member) leaveOneOut(y, mean, variance []float64) {
+// leaveOneOut sets mean and variance of every value given the others, in closed form, and density to the logarithm of its
+// density given them. The signal's variance is that of the others, too.
+func (b *member) leaveOneOut(y, mean, variance, density []float64) {
 	n := len(y)
 	for i := range n {
 		p := b.inverse[i*n+i] - b.one[i]*b.one[i]/b.ones
-		mean[i], variance[i] = y[i]-b.alpha[i]/p, b.variance/p
+		e := b.alpha[i] / p
+		s := b.sums
+		s.n--
+		s.yy -= e * e * p
+		mean[i], variance[i] = y[i]-e, s.spread()/p
+		// A Student t distribution, as the variance is not known; without what all members have in common.
+		a := varianceShape + float64(s.n-1)/2
+		scale := varianceScale + s.residual()/2
+		density[i] = 0.5*math.Log(p/scale) - (a+0.5)*math.Log1p(e*e*p/2/scale)
 	}
 }
 

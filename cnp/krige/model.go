@@ -38,6 +38,7 @@ type member struct {
 	level    float64 // of the mean
 	variance float64 // of the signal
 	ones     float64 // precision of the level, in units of the variance
+	sums     sums    // of an exact one: what the values' density follows from
 
 	inverse, alpha, one []float64 // of an exact one: V^-1, V^-1 (y - level), V^-1 1
 	lower, white        []float64 // of an exact one on a line: L where V = L L', L^-1 (y - level)
