@@ -22,6 +22,7 @@ type evidence struct {
 	units []unit
 	seen  int // points whose densities are in it
 	prior prior
+	parts []*evidence // of tables that share the parameters, each with a level and a variance of its own, instead of units
 	rooms sync.Pool
 }
 
@@ -139,17 +140,33 @@ func (e *evidence) sums(k *kernel) (total sums, ok bool) {
 	return total, true
 }
 
+// density is the logarithm of the likelihood.
+func (e *evidence) density(k *kernel) (sum float64, ok bool) {
+	for _, part := range e.parts {
+		d, ok := part.density(k)
+		if !ok {
+			return 0, false
+		}
+		sum += d
+	}
+	if e.parts != nil {
+		return sum, true
+	}
+	total, ok := e.sums(k)
+	return total.density(), ok
+}
+
 // cost is the negative log posterior density of a family's parameters.
 func (e *evidence) cost(s *spec, theta []float64) float64 {
 	p := e.prior.cost(s, theta)
 	if !(p < 200) {
 		return math.Inf(1)
 	}
-	total, ok := e.sums(s.kernel(theta))
+	density, ok := e.density(s.kernel(theta))
 	if !ok {
 		return math.Inf(1)
 	}
-	if c := p - total.density(); !math.IsNaN(c) {
+	if c := p - density; !math.IsNaN(c) {
 		return c
 	}
 	return math.Inf(1)

@@ -8,16 +8,21 @@ import (
 
 // fit fits a table that is normalised.
 func (m *Model) fit(ctx context.Context) error {
-	m.exact = m.n <= exactSpace || m.frame.dim == 1 && m.n <= exactLine
+	m.exact = m.isExact()
 	e := m.evidence()
 	families := m.families(ctx, e)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	m.members = m.integrate(e, families)
+	m.members = e.estimated(m.integrate(e, families))
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	return m.prepare(ctx)
+}
+
+// prepare makes a model whose members are known ready to predict.
+func (m *Model) prepare(ctx context.Context) error {
 	if m.exact {
 		m.factorAll()
 	} else if err := m.newLocal(); err != nil {
@@ -25,6 +30,8 @@ func (m *Model) fit(ctx context.Context) error {
 	}
 	return m.combine(ctx)
 }
+
+func (m *Model) isExact() bool { return m.n <= exactSpace || m.frame.dim == 1 && m.n <= exactLine }
 
 // families finds the modes of the families that a table may be of, and their evidences.
 func (m *Model) families(ctx context.Context, e *evidence) []*family {
@@ -66,7 +73,7 @@ func (m *Model) families(ctx context.Context, e *evidence) []*family {
 		}
 		try(two, e.extend(&two, best), 12)
 	}
-	if base.dim == 1 && !m.opt.MaximumLikelihood {
+	if base.dim == 1 && !m.opt.MaximumLikelihood && e.parts == nil {
 		m.seasons(ctx, e, &all, best)
 	}
 	least := math.Inf(1)
@@ -171,14 +178,20 @@ func (m *Model) integrate(e *evidence, families []*family) []*member {
 	for _, b := range members {
 		total += b.weight
 	}
-	members = slices.DeleteFunc(members, func(b *member) bool {
+	for _, b := range members {
+		b.weight /= total
+	}
+	return members
+}
+
+// estimated sets the level and the variance of members by a table, and leaves out those that it has no likelihood of.
+func (e *evidence) estimated(members []*member) []*member {
+	return slices.DeleteFunc(members, func(b *member) bool {
 		b.kernel = b.spec.kernel(b.theta)
 		s, ok := e.sums(b.kernel)
 		b.level, b.variance, b.ones = s.level(), s.spread(), s.ones
-		b.weight /= total
 		return !ok
 	})
-	return members
 }
 
 // evidence is the likelihood of a table: that of all values where it is small, otherwise that of blocks.

@@ -21,6 +21,7 @@ const Architecture cnp.Architecture = "krige"
 type Regressor struct {
 	opt     Options
 	outputs int
+	shared  []*Shared // by output, what tasks have in common; nil where each is fitted alone
 }
 
 // NewRegressor returns the interpolation of tables with these options.
@@ -28,11 +29,11 @@ func NewRegressor(opt Options) (*Regressor, error) {
 	if err := opt.check(make([]float64, opt.Dim), []float64{0}); err != nil {
 		return nil, err
 	}
-	return &Regressor{opt, 1}, nil
+	return &Regressor{opt: opt, outputs: 1}, nil
 }
 
 // Outputs returns the regressor of n outputs, each of which is interpolated on its own. NaN is a value that was not observed.
-func (r *Regressor) Outputs(n int) *Regressor { return &Regressor{r.opt, n} }
+func (r *Regressor) Outputs(n int) *Regressor { return &Regressor{opt: r.opt, outputs: n} }
 
 // Names of regressors: universal-1 and so on by the number of inputs, universal-globe of latitude and longitude.
 const (
@@ -54,9 +55,9 @@ func Named(name string) *Regressor {
 	case i < 0:
 		return nil
 	case strings.HasSuffix(name, globe):
-		return &Regressor{Options{Dim: 2, Sphere: true}, 1}
+		return &Regressor{opt: Options{Dim: 2, Sphere: true}, outputs: 1}
 	default:
-		return &Regressor{Options{Dim: i + 1}, 1}
+		return &Regressor{opt: Options{Dim: i + 1}, outputs: 1}
 	}
 }
 
@@ -140,7 +141,13 @@ func (r *Regressor) each(ctx context.Context, b *cnp.Batch[float32], f func(t, c
 			if len(y) == 0 { // one value of 0 has this deviation, and no other tasks change it
 				x, y, opt.Values = make([]float64, opt.Dim), []float64{0}, Plain
 			}
-			m, err := Fit(ctx, x, y, opt)
+			var m *Model
+			var err error
+			if r.shared != nil && r.shared[c] != nil {
+				m, err = r.shared[c].Fit(ctx, x, y)
+			} else {
+				m, err = Fit(ctx, x, y, opt)
+			}
 			if err == nil {
 				err = f(t, c, m, targets, at)
 			}
@@ -156,7 +163,51 @@ func (r *Regressor) each(ctx context.Context, b *cnp.Batch[float32], f func(t, c
 	return errors.Join(ctx.Err(), errors.Join(errs...))
 }
 
-// Predict returns mean and standard deviation at the targets of each task, which is predicted as if it were alone.
+// Learn returns the regressor that knows what the tasks of these batches have in common, output by output: the shape of the
+// covariance, but neither its level nor its variance (see Shared). Where tasks are less likely for it, or are curves of so
+// many values that they may have seasons, or where there are fewer than three, it leaves them alone. shared is how many
+// outputs share, and gain what they gain by it: nats a value that is predicted from the others of its task.
+func (r *Regressor) Learn(ctx context.Context, batches ...*cnp.Batch[float32]) (learned *Regressor, shared int, gain float64, err error) {
+	learned = &Regressor{opt: r.opt, outputs: r.outputs, shared: make([]*Shared, r.outputs)}
+	if r.opt.Values != Plain {
+		return r, 0, 0, nil
+	}
+	for c := range r.outputs {
+		var xs, ys [][]float64
+		values := 0
+		for _, b := range batches {
+			if err := r.check(b); err != nil {
+				return nil, 0, 0, err
+			}
+			for t := range b.B {
+				if x, y, _, _ := r.task(b, t, c); len(y) >= sharedValues {
+					xs, ys, values = append(xs, x), append(ys, y), values+len(y)
+				}
+			}
+		}
+		if len(xs) < 3 || r.opt.Dim == 1 && values >= seasonValues*len(xs) {
+			continue
+		}
+		s, err := FitShared(ctx, xs, ys, r.opt)
+		if err != nil {
+			return nil, 0, 0, fmt.Errorf("%w: %w", cnp.ErrValue, err)
+		}
+		if s == nil {
+			continue
+		}
+		g, spread, err := s.Helps(ctx, xs, ys)
+		if err != nil {
+			return nil, 0, 0, fmt.Errorf("%w: %w", cnp.ErrValue, err)
+		}
+		if g+spread > 0 {
+			learned.shared[c], gain, shared = s, (gain*float64(shared)+g)/float64(shared+1), shared+1
+		}
+	}
+	return learned, shared, gain, nil
+}
+
+// Predict returns mean and standard deviation at the targets of each task, which is predicted as if it were alone, but for
+// what was learned from others.
 func (r *Regressor) Predict(ctx context.Context, b *cnp.Batch[float32]) (*cnp.Prediction[float32], error) {
 	if err := r.check(b); err != nil {
 		return nil, err

@@ -73,12 +73,12 @@ func (t *Tasks) batch(p piece, dx, dy, da int) (b *cnp.Batch[float32], rows []in
 	return b, rows
 }
 
-// mostChecked bounds the tasks whose contexts are gathered for a check.
-const mostChecked = 8
+// How many tasks' contexts are gathered for a check, and to learn what tasks have in common, at most.
+const mostChecked, mostLearned = 8, 64
 
-// contexts returns the contexts of some tasks, without targets.
-func (t *Tasks) contexts(dx, dy, da int) (all []*cnp.Batch[float32]) {
-	for k := 0; k < len(t.context); k += max(1, (len(t.context)+mostChecked-1)/mostChecked) {
+// contexts returns the contexts of some tasks, at most so many, without targets.
+func (t *Tasks) contexts(most, dx, dy, da int) (all []*cnp.Batch[float32]) {
+	for k := 0; k < len(t.context); k += max(1, (len(t.context)+most-1)/most) {
 		b, _ := t.batch(piece{k, k + 1, 0, 0}, dx, dy, da)
 		all = append(all, b)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/settings"
 	"github.com/equivcnp/equivcnp/cnp/table"
@@ -21,6 +22,8 @@ type TasksRun struct {
 	Standardise bool
 	// NoCheck leaves out the prediction of parts of the contexts from the rest.
 	NoCheck bool
+	// Alone interpolates every task by itself where there is no model, instead of with what all tasks have in common.
+	Alone bool
 	// Samples is the number of are that drawn of each task, Sample how: it is asked for so many tasks, of which the largest has that
 	// many context points.
 	Samples int
@@ -77,14 +80,17 @@ func (t *Tasks) Predict(ctx context.Context, model cnp.Regressor[float32], opt *
 	if err := run.empty(); err != nil {
 		return nil, err
 	}
-	judged := model
+	if err := run.learn(ctx); err != nil {
+		return nil, fmt.Errorf("%s: %w", opt.Name, err)
+	}
+	judged := run.model
 	if opt.Standardise {
-		judged = cnp.Standardised(model)
+		judged = cnp.Standardised(run.model)
 	}
 	out.Incomplete(t.incomplete, t.in.Name)
 	var err error
 	if !opt.NoCheck {
-		if out.Check, err = out.Notes.Check(ctx, judged, t.contexts(cfg.DimX, cfg.DimY, len(cfg.Auxiliary))...); err != nil {
+		if out.Check, err = out.Notes.Check(ctx, judged, t.contexts(mostChecked, cfg.DimX, cfg.DimY, len(cfg.Auxiliary))...); err != nil {
 			return nil, err
 		}
 	}
@@ -97,6 +103,22 @@ func (t *Tasks) Predict(ctx context.Context, model cnp.Regressor[float32], opt *
 	}
 	run.describe()
 	return out, nil
+}
+
+// learn lets an interpolation know what the tasks have in common, where that helps.
+func (t *tasksRun) learn(ctx context.Context) error {
+	alone, ok := t.model.(*krige.Regressor)
+	if !ok || t.Alone {
+		return nil
+	}
+	learned, shared, gain, err := alone.Learn(ctx, t.contexts(mostLearned, t.cfg.DimX, t.cfg.DimY, 0)...)
+	if err != nil {
+		return err
+	}
+	if t.model = learned; shared > 0 {
+		t.out.Note("tasks share the parameters of the covariance: by the contexts a gain of %.3f nats a value", gain)
+	}
+	return nil
 }
 
 // empty refuses tables without columns, and notes those without rows.

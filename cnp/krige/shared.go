@@ -1,0 +1,158 @@
+package krige
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Shared is what several tables of one kind have in common, as the days of one network: the covariance's shape, length
+// scales, anisotropy, and noise over signal. Each table has a level and a variance of its own.
+//
+// A table of thirty values hardly tells a length scale. Ten of them do.
+type Shared struct {
+	opt     Options
+	frame   *frame
+	members []*member // spec, theta and weight alone
+}
+
+// Limits of the tables that shared parameters are estimated from.
+const (
+	sharedTables = 64  // at most
+	sharedValues = 4   // of a table, at least
+	sharedWork   = 2e7 // cubes of the numbers of values, added up
+)
+
+// FitShared estimates what tables have in common: xs[i] [n, Dim] and ys[i] [n] are table i. Tables of fewer than four
+// values, or of equal ones, count for nothing, and of many tables some stand for all. Without two that count it returns
+// nil. Seasons are not shared.
+func FitShared(ctx context.Context, xs, ys [][]float64, opt Options) (*Shared, error) {
+	if len(xs) != len(ys) {
+		return nil, fmt.Errorf("%w: coordinates of %d tables, values of %d", ErrInput, len(xs), len(ys))
+	}
+	if opt.Values != Plain || opt.MaximumLikelihood {
+		return nil, fmt.Errorf("%w: tables share the covariance of plain values alone", ErrInput)
+	}
+	var some []int
+	for i := range xs {
+		if err := opt.check(xs[i], ys[i]); err != nil && len(ys[i]) > 0 {
+			return nil, fmt.Errorf("table %d: %w", i, err)
+		}
+		if _, sd := moments(ys[i]); len(ys[i]) >= sharedValues && sd > 0 {
+			some = append(some, i)
+		}
+	}
+	some = affordable(some, ys)
+	if len(some) < 2 {
+		return nil, nil
+	}
+	var x, y []float64
+	for _, i := range some {
+		x = append(x, xs[i]...)
+		mean, sd := moments(ys[i])
+		for _, v := range ys[i] {
+			y = append(y, (v-mean)/sd)
+		}
+	}
+	s := &Shared{opt: opt, frame: newFrame(x, y, &opt)}
+	joint := &evidence{dim: s.frame.dim}
+	all := &Model{opt: opt, frame: s.frame}
+	var steps []float64
+	for _, i := range some {
+		m := s.table(xs[i], ys[i])
+		e := m.evidence()
+		joint.parts, steps, all.n = append(joint.parts, e), append(steps, e.prior.spacing), all.n+m.n
+	}
+	slices.Sort(steps)
+	joint.prior.spacing = steps[len(steps)/2]
+	families := all.families(ctx, joint)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.members = all.integrate(joint, families)
+	return s, ctx.Err()
+}
+
+// affordable takes tables all over the list, as many as the work allows.
+func affordable(some []int, ys [][]float64) []int {
+	for n := min(len(some), sharedTables); n >= 2; n-- {
+		var work float64
+		out := make([]int, n)
+		for k := range out {
+			out[k] = some[k*(len(some)-1)/(n-1)]
+			v := math.Min(float64(len(ys[out[k]])), 200)
+			work += v * v * v
+		}
+		if work <= sharedWork || n == 2 {
+			return out
+		}
+	}
+	return nil
+}
+
+// table is a table that is normalised: coordinates as those of all tables, values by its own moments.
+func (s *Shared) table(x, y []float64) *Model {
+	f := *s.frame
+	f.y0, f.ys = moments(y)
+	m := &Model{opt: s.opt, n: len(y), frame: &f}
+	if f.ys > 0 {
+		m.x, m.y, m.order = f.table(x, y)
+	}
+	return m
+}
+
+// Fit fits a table with the shared parameters.
+func (s *Shared) Fit(ctx context.Context, x, y []float64) (*Model, error) {
+	if err := s.opt.check(x, y); err != nil {
+		return nil, err
+	}
+	m := s.table(x, y)
+	if m.frame.ys == 0 {
+		return m, nil
+	}
+	m.exact = m.isExact()
+	members := make([]*member, len(s.members))
+	for i, b := range s.members {
+		members[i] = &member{spec: b.spec, theta: b.theta, weight: b.weight}
+	}
+	m.members = m.evidence().estimated(members)
+	if len(m.members) == 0 { // no likelihood: the table is unlike the others
+		return Fit(ctx, x, y, s.opt)
+	}
+	return m, m.prepare(ctx)
+}
+
+// judgedTables is how many tables are fitted alone, too, to find out whether sharing helps.
+const judgedTables = 12
+
+// Helps compares predictions of every value from the others, with shared parameters and with each table's own, over some of
+// the tables. gain is the mean gain of log density, nats a value, spread its standard error over tables. What a table was
+// fitted to alone judges itself a little too well, so that a loss within the error is none.
+func (s *Shared) Helps(ctx context.Context, xs, ys [][]float64) (gain, spread float64, err error) {
+	var gains, n []float64
+	var values float64
+	step := max(1, len(xs)/judgedTables)
+	for i := 0; i < len(xs); i += step {
+		if len(ys[i]) < sharedValues {
+			continue
+		}
+		together, err := s.Fit(ctx, xs[i], ys[i])
+		if err != nil {
+			return 0, 0, err
+		}
+		alone, err := Fit(ctx, xs[i], ys[i], s.opt)
+		if err != nil {
+			return 0, 0, err
+		}
+		gains, n = append(gains, together.report.LogDensity-alone.report.LogDensity), append(n, float64(len(ys[i])))
+		values += n[len(n)-1]
+	}
+	for i, g := range gains {
+		gain += g * n[i] / values
+	}
+	for i, g := range gains {
+		spread += (g - gain) * (g - gain) * n[i] * n[i] / values / values
+	}
+	return gain, math.Sqrt(spread), nil
+}
