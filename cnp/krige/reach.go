@@ -183,6 +183,10 @@ func (m *Model) leaveOut(b *block) {
 			b.variance[i] += g.weight * (v[i] + mu[i]*mu[i])
 		}
 	}
+	if total == 0 { // no member could be inverted: the block says nothing
+		b.index, b.distance = nil, nil
+		return
+	}
 	for i := range k {
 		b.mean[i] /= total
 		b.variance[i] = max(b.variance[i]/total-b.mean[i]*b.mean[i], 1e-14)
