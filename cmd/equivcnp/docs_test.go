@@ -11,10 +11,29 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// docPages are the pages of docs whose commands TestDocs runs. TestStationsWalk and TestShardsWalk run those of the two walks.
-var docPages = []string{"accuracy", "images", "one-table", "sampling", "sphere", "training", "vectors"}
+// docPages are the pages whose commands TestDocs runs. TestStationsWalk and TestShardsWalk run those of the two walks.
+var docPages = []string{"README", "accuracy", "benchmarks", "images", "one-table", "sampling", "server", "sphere", "training", "vectors"}
 
-// TestDocs runs every command in a block of shell code of docs, shortened and on small files, so that each page does what it says.
+// docCommands are the commands of the program in a page's blocks of shell code, and in its indented blocks.
+func docCommands(t *testing.T, page, text string) (lines []string) {
+	blocks := strings.Split(text, "\n```sh\n")
+	for _, block := range blocks[1:] {
+		code, _, ok := strings.Cut(block, "\n```")
+		require.True(t, ok, "%s: a block does not end", page)
+		for line := range strings.Lines(strings.ReplaceAll(code, "\\\n", " ")) {
+			require.True(t, strings.HasPrefix(line, "equivcnp "), "%s: %q", page, line)
+			lines = append(lines, strings.Join(strings.Fields(line), " "))
+		}
+	}
+	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
+		if strings.HasPrefix(line, "    equivcnp ") {
+			lines = append(lines, strings.Join(strings.Fields(line), " "))
+		}
+	}
+	return lines
+}
+
+// TestDocs runs every command in a block of code of README and docs, shortened and on small files, so that each page does what it says.
 func TestDocs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short; make test runs it")
@@ -23,36 +42,42 @@ func TestDocs(t *testing.T) {
 		t.Skip("skipped: no files on " + runtime.GOOS)
 	}
 	for _, page := range docPages {
-		text, err := os.ReadFile(filepath.Join("..", "..", "docs", page+".md"))
-		require.NoError(t, err)
-		ran := 0
-		for _, block := range strings.Split(string(text), "\n```sh\n")[1:] {
-			code, _, ok := strings.Cut(block, "\n```")
-			require.True(t, ok, "%s: a block does not end", page)
-			for line := range strings.Lines(strings.ReplaceAll(code, "\\\n", " ")) {
-				line = strings.Join(strings.Fields(line), " ")
-				require.True(t, strings.HasPrefix(line, "equivcnp "), "%s: %q", page, line)
-				t.Run(page+"/"+strings.ReplaceAll(line, "/", " "), func(t *testing.T) {
-					r := csv.NewReader(strings.NewReader(line))
-					r.Comma, r.LazyQuotes = ' ', true
-					args, err := r.Read()
-					require.NoError(t, err)
-					b := newBench(t)
-					t.Chdir(b.dir)
-					b.exampleFiles(args[1:])
-					b.docFiles()
-					b.example(args[1:])
-				})
-				ran++
-			}
+		path := filepath.Join("..", "..", "docs", page+".md")
+		if page == "README" {
+			path = filepath.Join("..", "..", "README.md")
 		}
-		require.NotZero(t, ran, "%s has no commands", page)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		lines := docCommands(t, page, string(text))
+		for _, line := range lines {
+			t.Run(page+"/"+strings.ReplaceAll(line, "/", " "), func(t *testing.T) {
+				r := csv.NewReader(strings.NewReader(line))
+				r.Comma, r.LazyQuotes = ' ', true
+				args, err := r.Read()
+				require.NoError(t, err)
+				b := newBench(t)
+				t.Chdir(b.dir)
+				b.exampleFiles(args[1:])
+				b.docFiles(page)
+				for i, arg := range args {
+					if arg == "/models" {
+						args[i] = "models"
+					}
+				}
+				b.example(args[1:])
+			})
+		}
+		require.NotEmpty(t, lines, "%s has no commands", page)
 	}
 }
 
 // docFiles writes the files that commands of docs read and no example of the help does.
-func (b *bench) docFiles() {
+func (b *bench) docFiles(page string) {
 	b.write("flow.csv", "x1,x2,y1,y2\n-2,-1,0.3,1\n0,2,-0.4,0.2\n3,-1,0.9,-0.6\n1,0,0.1,0.4\n")
 	b.write("where.csv", "x1,x2\n0,0\n1,-2\n-3,2\n")
 	b.save("photos.safetensors", imageConfig("T(2)", 3))
+	if page == "benchmarks" {
+		b.save("m.safetensors", pointConfig(2, 1))
+	}
+	b.write("zinc.csv", "east,north,zinc\n0,0,300\n10,0,250\n0,10,410\n10,10,380\n5,5,330\n2,7,390\n")
 }
