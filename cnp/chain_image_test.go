@@ -89,7 +89,8 @@ func TestChainImages(t *testing.T) {
 		ch := m.Config().DimY
 		im, y := chainImages(3, 2, ch, h, w)
 		n := h * w
-		for _, c := range []cnp.Chain{{Order: cnp.OrderGiven}, {Seed: 5}, {Seed: 5, Block: 10}, {Seed: 5, Growth: 0.3}} {
+		for _, c := range []cnp.Chain{{Order: cnp.OrderGiven}, {Seed: 5}, {Seed: 5, Block: 10}, {Seed: 5, Growth: 0.3},
+			{Order: cnp.OrderSpread, Seed: 5, Growth: 0.3}} {
 			t.Run(fmt.Sprintf("%s/%s/block=%d,%v", name, c.Order, c.Block, c.Growth), func(t *testing.T) {
 				runtime.GOMAXPROCS(3)
 				j, err := cnp.JointImages(t.Context(), m, im, y, c)
@@ -155,11 +156,26 @@ func bruteImage(t *testing.T, m cnp.Completer[float32], one *cnp.Images[float32]
 			hidden = append(hidden, i)
 		}
 	}
-	order := cnp.ChainOrder(&c, len(hidden))
-	for lo := 0; lo < len(order); {
+	order, ends := cnp.ChainOrder(&c, len(hidden)), []int(nil)
+	if c.Order == cnp.OrderSpread {
+		var seen, at []float64
+		for i, ok := range im.Mask {
+			if place := []float64{float64(i / im.W), float64(i % im.W)}; ok {
+				seen = append(seen, place...)
+			} else {
+				at = append(at, place...)
+			}
+		}
+		order, ends = c.Spread(seen, at, 2, c.Seed)
+	}
+	for lo, k := 0, 0; lo < len(order); k++ {
 		p, err := m.Complete(t.Context(), im)
 		require.NoError(t, err)
-		some := order[lo:min(lo+blockOf(c, n-len(hidden)+lo), len(order))]
+		hi := min(lo+blockOf(c, n-len(hidden)+lo), len(order))
+		if ends != nil {
+			hi = ends[k]
+		}
+		some := order[lo:hi]
 		lo += len(some)
 		for _, k := range some {
 			look(hidden[k], p)

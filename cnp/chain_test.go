@@ -65,7 +65,7 @@ var process = oracle{task.GP{Kernel: task.RBF(0.7), Jitter: 0.05}}
 
 // chains are some orders and blocks.
 func chains() (all []cnp.Chain) {
-	for _, o := range []cnp.Order{cnp.OrderRandom, cnp.OrderGiven, cnp.OrderLeftToRight} {
+	for _, o := range []cnp.Order{cnp.OrderRandom, cnp.OrderGiven, cnp.OrderLeftToRight, cnp.OrderSpread} {
 		all = append(all, cnp.Chain{Order: o, Seed: 3}, cnp.Chain{Order: o, Block: 4, Seed: 3})
 	}
 	return append(all, cnp.Chain{Block: 2, Growth: 0.5, Seed: 3})

@@ -61,7 +61,11 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	r, err := eval.Run(context.Background(), eval.Model(m), src, eval.Options{Tasks: f.n, Seed: seed})
+	tested, c := m, m.Config()
+	if reg, ok := m.(cnp.Regressor[float32]); ok && c.HasUnits() {
+		tested = cnp.Standardised(reg) // the tasks are in the data's units
+	}
+	r, err := eval.Run(context.Background(), eval.Model(tested), src, eval.Options{Tasks: f.n, Seed: seed})
 	if err != nil {
 		return err
 	}
