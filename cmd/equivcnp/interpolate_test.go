@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
@@ -123,4 +124,46 @@ func TestInterpolateRefuses(t *testing.T) {
 	} {
 		b.fails(c.status, c.want, append(append([]string{"regress"}, c.args...), target...)...)
 	}
+}
+
+// Dates stay dates on the axis of a plot: of years, and of hours with a zone.
+func TestInterpolatePlotDates(t *testing.T) {
+	b := newBench(t)
+	months, hours := "date,v\n", "time,v\n"
+	for i := range 36 {
+		months += fmt.Sprintf("%d-%02d-15,%d\n", 1950+i/12, 1+i%12, i*i%7)
+		hours += fmt.Sprintf("2024-03-%02dT%02d:30:00+02:00,%d\n", 30+i/24, i%24, i*i%7)
+	}
+	b.write("months.csv", months)
+	b.write("hours.csv", hours)
+	for _, c := range []struct{ file, x, from, to, says string }{
+		{"months", "date", "1950-01-01", "1954-06-01", "1951 1952 1953 1954"},
+		{"hours", "time", "2024-03-30", "2024-04-01T12:00", "30 Mar 12:00 31 Mar 00:00 1 Apr 12:00"},
+	} {
+		b.ok("regress", "--csv", "@"+c.file+".csv", "--x", c.x, "--y", "v", "--from", c.from, "--to", c.to, "--out", "@p.csv", "--plot", "@"+c.file+".svg")
+		drawn, err := os.ReadFile(b.path(c.file + ".svg"))
+		require.NoError(t, err)
+		for _, label := range strings.Fields(c.says) {
+			require.Contains(t, string(drawn), label)
+		}
+	}
+}
+
+// Days of one table share a covariance, and days of two kinds do not fail for it.
+func TestPredictShares(t *testing.T) {
+	b := newBench(t)
+	days := "day,x1,x2,rain,context\n"
+	for i := range 8 * 16 {
+		day, east, north := i/16, float64(i*37%101)/100, float64(i*53%97)/97
+		rain := float64(10*day) + math.Exp(float64(day%3))*math.Sin(6*east+float64(day))*math.Cos(5*north-float64(2*day))
+		days += fmt.Sprintf("%d,%g,%g,%g,%d\n", day, east, north, rain, min(1, i%16%4))
+	}
+	b.write("days.csv", days)
+	args := []string{"predict", "--in", "@days.csv", "--x", "x1,x2", "--y", "rain", "--task", "day", "--no-check", "--out", "@p.csv", "--json"}
+	got := decode[predictResult](t, b.ok(args...))
+	require.Equal(t, 8, got.Tasks)
+	require.Contains(t, fmt.Sprint(got.Notes), "tasks share the parameters of the covariance")
+	b.write("days.csv", "day,x1,x2,rain\n1,0,0,1\n1,1,0,2\n2,0,0,3\n3,1,1,\n")
+	got = decode[predictResult](t, b.ok(args...))
+	require.NotContains(t, fmt.Sprint(got.Notes), "share", "tasks of two values")
 }

@@ -10,7 +10,7 @@ import (
 
 // reproduceUniversal scores interpolation without a model on draws of the universal prior.
 func (a *app) reproduceUniversal() *cobra.Command {
-	var out string
+	var out, path string
 	var n int
 	var seed uint64
 	cmd := &cobra.Command{
@@ -24,9 +24,13 @@ func (a *app) reproduceUniversal() *cobra.Command {
 			if n < 2 {
 				return cli.Usagef("--tasks %d: need at least 2", n)
 			}
+			network, err := reproduce.UniversalNetwork(cmd.Context(), path)
+			if err != nil {
+				return err
+			}
 			var rows []reproduce.UniversalRow
 			for d := 1; d <= 3; d++ {
-				row, err := reproduce.ScoreUniversal(cmd.Context(), d, n, seed)
+				row, err := reproduce.ScoreUniversal(cmd.Context(), d, n, seed, network)
 				if err != nil {
 					return err
 				}
@@ -46,6 +50,7 @@ func (a *app) reproduceUniversal() *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVarP(&out, "out", "o", "", "folder for the report, made if missing, required")
 	fl.IntVarP(&n, "tasks", "n", 200, "tables with each number of inputs")
+	fl.StringVar(&path, "model", "", "a model that was trained with --universal, scored on the same tables")
 	fl.Uint64Var(&seed, "seed", 1000, "seed of the tables")
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	must(cmd.MarkFlagRequired("out"))

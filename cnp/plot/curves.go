@@ -51,16 +51,23 @@ func Prediction(ctx context.Context, t *tabletask.Task, p *tabletask.Prediction)
 func Curves(w io.Writer, format, title string, t *tabletask.Task, p *cnp.Prediction[float32], samples []float32) error {
 	x := tabletask.Labels(t.Points, t.Observed.Columns.X, "x", 1)
 	y := tabletask.Labels(t.Points, t.Observed.Columns.Y, "y", t.Dy)
-	return BatchCurves(w, format, title, x[0], y, t.Batch, p, samples)
+	return batchCurves(w, format, title, &picture.Curve{XLabel: x[0], Days: dates(t.Points, t.Observed.Columns.X)}, y, t.Batch, p, samples)
 }
 
 // BatchCurves draws a prediction of a batch of one task, with the names of its coordinate and its outputs.
 func BatchCurves(w io.Writer, format, title, x string, y []string, b *cnp.Batch[float32], p *cnp.Prediction[float32],
 	samples []float32) error {
+	return batchCurves(w, format, title, &picture.Curve{XLabel: x}, y, b, p, samples)
+}
+
+// batchCurves draws a prediction on axes like that of a curve.
+func batchCurves(w io.Writer, format, title string, like *picture.Curve, y []string, b *cnp.Batch[float32], p *cnp.Prediction[float32],
+	samples []float32) error {
 	dy := len(y)
 	out := make([]picture.Curve, dy)
 	for c := range out {
-		out[c] = picture.Curve{XLabel: x, YLabel: y[c]}
+		out[c] = *like
+		out[c].YLabel = y[c]
 		if len(samples) > 0 {
 			out[c].Samples = make([][]float64, len(samples)/(b.Nt*dy))
 		}

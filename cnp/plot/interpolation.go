@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/equivcnp/equivcnp/cnp/interpolate"
+	"github.com/equivcnp/equivcnp/cnp/table"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/internal/picture"
 )
@@ -21,9 +22,10 @@ func Interpolation(ctx context.Context, w io.Writer, format, title string, in *i
 		return interpolatedGlobes(ctx, w, format, title, in)
 	case in.Dx == 1:
 		var curves []picture.Curve
+		days := dates(in.Points, in.Observed.Columns.X)
 		for c, p := range in.Predicted {
 			curve := picture.Curve{XLabel: xs[0], YLabel: ys[c], X: in.Asked.X, Mean: p.Mean, Std: p.Std,
-				ContextX: in.X[c], ContextY: in.Y[c], Lower: p.Quantile(0.025), Upper: p.Quantile(0.975)}
+				ContextX: in.X[c], ContextY: in.Y[c], Lower: p.Quantile(0.025), Upper: p.Quantile(0.975), Days: days}
 			if in.Samples != nil {
 				curve.Samples = in.Samples[c]
 			}
@@ -42,6 +44,18 @@ func Interpolation(ctx context.Context, w io.Writer, format, title string, in *i
 	}
 	m.Mean, m.Std = p.Mean, p.Std
 	return picture.WriteMap(w, format, m)
+}
+
+// dates returns how the coordinates of a table become days since 1970, nil where they are no times.
+func dates(t *table.Table, x []int) func(v float64) float64 {
+	if len(x) != 1 {
+		return nil
+	}
+	clock, err := t.Clock(x[0])
+	if clock == nil || err != nil { // a unit that is no time
+		return nil
+	}
+	return clock.Days
 }
 
 // mapExtent returns the corners of a rectangle around places in the plane.

@@ -31,6 +31,8 @@ type Curve struct {
 	Truth []float64
 	// Title stands above this curve's panel; WriteCurves gives the first its own.
 	Title string
+	// Days, if x is a time, returns it as days since the beginning of 1970, so that the axis shows dates.
+	Days func(x float64) float64
 	// If MarkFrom and MarkTo differ, vertical lines mark them.
 	MarkFrom, MarkTo float64
 }
@@ -223,6 +225,10 @@ func (c *Curve) plot() (*plot.Plot, error) {
 	}
 	if p.Y.Max > p.Y.Min {
 		p.Y.Max += 0.18 * (p.Y.Max - p.Y.Min) // room for the legend
+	}
+	if c.Days != nil {
+		ticks := dateTicks{c.Days}
+		p.X.Tick.Marker, p.X.Label.Text = ticks, ticks.named(c.XLabel, p.X.Min, p.X.Max)
 	}
 	return p, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/eval"
+	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/task"
 )
 
@@ -108,4 +109,16 @@ func TestGrowingBlocks(t *testing.T) {
 	// As many targets as there are context points: one block, which is independent.
 	require.InDeltaSlice(t, found["independent"], found["blocks of 1 times the known points, autoregressive"], 1e-3)
 	require.NotEqual(t, found["autoregressive"], found["independent"])
+}
+
+// A network that says what interpolation says is as far behind the true covariance.
+func TestScoreUniversalNetwork(t *testing.T) {
+	row, err := ScoreUniversal(t.Context(), 1, 4, 3, krige.Named("universal-1"))
+	require.NoError(t, err)
+	require.NotNil(t, row.Network)
+	require.InDelta(t, float64(row.Behind), float64(*row.Network), 1e-3)
+	require.Contains(t, UniversalReport([]UniversalRow{row}), "A network (`--model`) on the same tables of 1 input: ")
+	row, err = ScoreUniversal(t.Context(), 1, 2, 3, krige.Named("universal-2"))
+	require.NoError(t, err)
+	require.Nil(t, row.Network, "a model of other inputs")
 }

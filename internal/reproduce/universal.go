@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/krige"
+	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/words"
 )
@@ -24,10 +26,26 @@ type UniversalRow struct {
 	Constant words.Number `json:"constant"`     // how far a constant is behind it
 	Coverage words.Number `json:"coverage_95"`
 	Seconds  words.Number `json:"seconds"` // of a table
+	// Network is how far a trained network is behind it, NetworkBy its standard error; nil without a network of so many inputs.
+	Network   *words.Number `json:"network,omitempty"`
+	NetworkBy *words.Number `json:"network_error,omitempty"`
 }
 
-// ScoreUniversal scores n draws with d inputs.
-func ScoreUniversal(ctx context.Context, d, n int, seed uint64) (UniversalRow, error) {
+// UniversalNetwork opens a model that ScoreUniversal scores besides, nil where path is empty.
+func UniversalNetwork(ctx context.Context, path string) (cnp.Regressor[float32], error) {
+	if path == "" {
+		return nil, nil
+	}
+	m, err := predict.OpenRegressor(ctx, predict.OpenOptions{}, path)
+	if err != nil {
+		return nil, fmt.Errorf("--model: %w", err)
+	}
+	return m, nil
+}
+
+// ScoreUniversal scores n draws with d inputs. network is a model that was trained on draws with standard units (train
+// --universal), or nil; one of other inputs is left out.
+func ScoreUniversal(ctx context.Context, d, n int, seed uint64, network cnp.Regressor[float32]) (UniversalRow, error) {
 	prior := task.Universal{Dim: d, Least: 30, Most: 300, Targets: 50, Gaussian: true}
 	row := UniversalRow{Inputs: d, Tables: n}
 	var exact, constant, inside, seconds float64
@@ -74,7 +92,36 @@ func ScoreUniversal(ctx context.Context, d, n int, seed uint64) (UniversalRow, e
 	average, deviation = moments(likely)
 	row.Likely, row.LikelyBy = words.Number(average), words.Number(deviation/math.Sqrt(float64(n)))
 	row.Coverage, row.Seconds = words.Number(inside), words.Number(seconds/float64(n))
-	return row, nil
+	if network == nil || network.Config().DimX != d {
+		return row, nil
+	}
+	prior.Standard = true // the same tables
+	return row, row.scoreNetwork(ctx, &prior, network, seed)
+}
+
+// scoreNetwork sets how far a network is behind.
+func (r *UniversalRow) scoreNetwork(ctx context.Context, prior *task.Universal, network cnp.Regressor[float32], seed uint64) error {
+	behind := make([]float64, r.Tables)
+	for i := range behind {
+		t, err := prior.Draw(seed, i)
+		if err != nil {
+			return err
+		}
+		b := &cnp.Batch[float32]{B: 1, Nc: len(t.Y), Nt: len(t.YTarget), XContext: t.X, XTarget: t.XTarget}
+		for _, y := range t.Y {
+			b.YContext = append(b.YContext, float32(y))
+		}
+		p, err := network.Predict(ctx, b)
+		if err != nil {
+			return fmt.Errorf("table %d: %w", i, err)
+		}
+		for k, y := range t.YTarget {
+			behind[i] += (logNormal(y, t.Mean[k], t.Std[k]) - logNormal(y, float64(p.Mean[k]), float64(p.Std[k]))) / float64(b.Nt)
+		}
+	}
+	average, deviation := moments(behind)
+	r.Network, r.NetworkBy = new(words.Number(average)), new(words.Number(deviation/math.Sqrt(float64(r.Tables))))
+	return nil
 }
 
 // moments are mean and standard deviation.
@@ -108,6 +155,12 @@ func UniversalReport(rows []UniversalRow) string {
 		fmt.Fprintf(&b, "| %d | %d | %.3f | %.4f ± %.4f | %.4f ± %.4f | %.3f | %.3f | %.3f |\n", r.Inputs, r.Tables, float64(r.Exact),
 			float64(r.Behind), float64(r.Error), float64(r.Likely), float64(r.LikelyBy), float64(r.Constant),
 			float64(r.Coverage), float64(r.Seconds))
+	}
+	for _, r := range rows {
+		if r.Network != nil {
+			fmt.Fprintf(&b, "\nA network (`--model`) on the same tables of %s: %.4f ± %.4f behind the true covariance.\n", words.Plural(r.Inputs, "input"),
+				float64(*r.Network), float64(*r.NetworkBy))
+		}
 	}
 	return b.String()
 }

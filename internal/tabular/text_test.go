@@ -237,7 +237,7 @@ func TestClock(t *testing.T) {
 		days, ok := Days(c.date)
 		require.True(t, ok)
 		require.InDelta(t, c.want, clock.Of(days), 1e-6, c.unit)
-		require.InDelta(t, days, clock.days(clock.Of(days)), 1e-6)
+		require.InDelta(t, days, clock.Days(clock.Of(days)), 1e-6)
 	}
 	for _, unit := range []string{"", "K", "degrees_north", "m s-1"} {
 		clock, err := ParseClock(unit, "360_day")

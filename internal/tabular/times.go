@@ -193,8 +193,8 @@ func (c *Clock) At(days float64) (float64, error) {
 // Span is so many days on this clock.
 func (c *Clock) Span(days float64) float64 { return days * 86400 / c.seconds }
 
-// days is a time of this clock as days since the beginning of 1970.
-func (c *Clock) days(v float64) float64 { return (v*c.seconds + c.origin) / 86400 }
+// Days returns a time of this clock as days since the beginning of 1970.
+func (c *Clock) Days(v float64) float64 { return (v*c.seconds + c.origin) / 86400 }
 
 // Clock is the clock of a column: that of its unit, or, where its cells are dates, days since the beginning of 1970;
 // nil where it has neither.
@@ -243,9 +243,9 @@ func (t *Table) SetClock(column int, like *Table, from int) error {
 	}
 	t.Values = slices.Clone(t.Values)
 	for row, x := range v {
-		v := to.Of(own.days(x))
+		v := to.Of(own.Days(x))
 		if dates {
-			if v, err = to.At(own.days(x)); err != nil {
+			if v, err = to.At(own.Days(x)); err != nil {
 				return t.Errorf(row, column, "%s: %w", like.Name, err)
 			}
 		}
