@@ -4,7 +4,7 @@ GO      ?= go
 BIN     := bin/equivcnp
 FUZZFOR ?= 10s
 
-.PHONY: all build demo clients manifests page browser house test race purego levels generate asm api api-update beam fmt vet lint cross platforms arm64 avx512 fuzz fuzz-long bench clean
+.PHONY: all build demo clients manifests page browser house test race purego levels wasm generate asm api api-update beam fmt vet lint cross platforms arm64 avx512 fuzz fuzz-long bench clean
 
 all: build
 
@@ -55,6 +55,13 @@ levels: ## the numeric packages at every instruction set level below this machin
 		echo "level $$l"; \
 		EQUIVCNP_SIMD=$$l $(GO) test -count=1 -short $(NUMERIC) || exit 1; \
 	done
+
+# The toolchain whose simd/archsimd has WebAssembly's vectors, as in cmd/page-wasm; nothing else needs it. What is skipped has no kernels there.
+VECTORS := go1.27.0
+WASMSKIP := ^Test(Atan2F64Extremes|DepthwisePlanGradW|F32FromBF16|F64Accuracy|Gemv|PowF64|SpecialFunctions|WeightedMoments)$$
+wasm: ## the kernels for WebAssembly's vectors (level wasm128), in node
+	@export GOTOOLCHAIN=$(VECTORS) GOEXPERIMENT=simd; exec=$$($(GO) env GOROOT)/lib/wasm/go_js_wasm_exec; \
+	GOOS=js GOARCH=wasm CGO_ENABLED=0 $(GO) test -vet=off -short -exec $$exec -skip '$(WASMSKIP)' ./internal/cpu ./simd ./internal/depthwise
 
 generate: ## regenerate what is generated
 	$(GO) generate ./...

@@ -10,9 +10,10 @@ import (
 	"strings"
 )
 
-// wasmMap is an elementwise function of the table: y from x, and from a second slice w or a number a where its parameters say so. The body is that of
-// the portable twin in package simd, written for vectors: assignments of +, -, *, / and the functions of wasmCalls, in the same order, so that
-// the results have the bits of the twin's. What contains no variable is a constant.
+// wasmMap is an elementwise function of the table: y from x, and from a second slice w or a number a where its parameters
+// say so. The body is that of the portable twin in package simd, written for vectors: assignments of +, -, *, / and the
+// functions of wasmCalls, in the same order, so that the results are bit-identical. An expression without variables is a
+// constant.
 type wasmMap struct {
 	name   string
 	params string // "x", "x w" or "a x"; of "x" and y for "y a x", which adds to the destination
@@ -95,7 +96,8 @@ const (
 	wasmMask   wasmKind = "mask"
 )
 
-// wasmCalls lists the functions that bodies may call: what they become, with $1 for the first argument, and the kinds of arguments and result.
+// wasmCalls lists the functions that bodies may call: what they become, with $1 for the first argument, and the kinds of
+// arguments and result.
 var wasmCalls = map[string]struct {
 	args   []wasmKind
 	result wasmKind
@@ -112,10 +114,12 @@ var wasmCalls = map[string]struct {
 	"pow2":  {[]wasmKind{wasmInt}, wasmFloat, "$1.Add(archsimd.BroadcastInt32x4(127)).ShiftAllLeft(23).ToBits().BitsToFloat32()"},
 	"pick":  {[]wasmKind{wasmMask, wasmFloat, wasmFloat}, wasmFloat, "$2.IfElse($1, $3)"},
 	// signed is the first number, which is not negative, with the sign of the second.
-	"signed": {[]wasmKind{wasmFloat, wasmFloat}, wasmFloat, "$1.ToBits().Or($2.ToBits().And(archsimd.BroadcastUint32x4(1 << 31))).BitsToFloat32()"},
+	"signed": {[]wasmKind{wasmFloat, wasmFloat}, wasmFloat,
+		"$1.ToBits().Or($2.ToBits().And(archsimd.BroadcastUint32x4(1 << 31))).BitsToFloat32()"},
 }
 
-var wasmOperators = map[token.Token]string{token.ADD: "Add", token.SUB: "Sub", token.MUL: "Mul", token.QUO: "Div", token.LSS: "Less", token.GTR: "Greater"}
+var wasmOperators = map[token.Token]string{token.ADD: "Add", token.SUB: "Sub", token.MUL: "Mul", token.QUO: "Div",
+	token.LSS: "Less", token.GTR: "Greater"}
 
 // wasmBody translates the body of a function.
 type wasmBody struct {
@@ -163,15 +167,19 @@ func (b *wasmBody) expr(e ast.Expr) (string, wasmKind, error) {
 		if err != nil {
 			return "", "", err
 		}
+		first := kind
 		y, other, err := b.expr(e.Y)
 		if kind == wasmNumber {
 			kind = other
+		}
+		if err == nil && other != kind && other != wasmNumber || wasmOperators[e.Op] == "" {
+			err = fmt.Errorf("no %s %s %s: %s", kind, e.Op, other, source(e))
 		}
 		result := kind
 		if e.Op == token.LSS || e.Op == token.GTR {
 			result = wasmMask
 		}
-		return fmt.Sprintf("%s.%s(%s)", b.spread(x, b.kindOf(e.X), kind), wasmOperators[e.Op], b.spread(y, other, kind)), result, err
+		return fmt.Sprintf("%s.%s(%s)", b.spread(x, first, kind), wasmOperators[e.Op], b.spread(y, other, kind)), result, err
 	case *ast.CallExpr:
 		name := source(e.Fun)
 		call, ok := wasmCalls[name]
@@ -192,11 +200,6 @@ func (b *wasmBody) expr(e ast.Expr) (string, wasmKind, error) {
 		return text, call.result, nil
 	}
 	return "", "", fmt.Errorf("cannot translate %s", source(e))
-}
-
-func (b *wasmBody) kindOf(e ast.Expr) wasmKind {
-	_, kind, _ := b.expr(e)
-	return kind
 }
 
 // spread makes a vector of a constant.
@@ -234,7 +237,8 @@ func source(n ast.Node) string {
 	return b.String()
 }
 
-// writeWASMMaps writes all functions of the table, each with its dispatcher. A dispatcher takes a copy of what is left after the last vector.
+// writeWASMMaps writes all functions of the table, each with its dispatcher, which copies the elements after the last whole
+// vector.
 func writeWASMMaps(out *bytes.Buffer) error {
 	out.WriteString("import (\n\"math\"\n\"simd/archsimd\"\n\"unsafe\"\n)\n")
 	for _, m := range wasmMaps {
@@ -262,7 +266,8 @@ func (m wasmMap) write(out *bytes.Buffer, t wasmType) error {
 		body.kinds["w"] = wasmFloat
 	}
 	if has("a") {
-		params, args, kernel = fmt.Sprintf("dst []%s, a %s, x []%s", t.T, t.T, t.T), "dst, a, x", fmt.Sprintf("dst *%s, number %s, x *%s", t.T, t.T, t.T)
+		params, args = fmt.Sprintf("dst []%s, a %s, x []%s", t.T, t.T, t.T), "dst, a, x"
+		kernel = fmt.Sprintf("dst *%s, number %s, x *%s", t.T, t.T, t.T)
 		first, rest = "&dst[0], a, &x[0], ", "&d[0], a, &v[0], "
 		body.kinds["a"] = wasmFloat
 	}

@@ -31,7 +31,8 @@ func depthwiseCheckedF32(out, f, w []float32, offsets []int, index, pose []int32
 			divisor = float32(hi - lo)
 		}
 		row := out[i*c : i*c+c]
-		depthwiseRowF32WASM128(&row[0], unsafe.SliceData(f), unsafe.SliceData(w), unsafe.SliceData(ix), unsafe.SliceData(ps), hi-lo, c, divisor)
+		depthwiseRowF32WASM128(&row[0], unsafe.SliceData(f), unsafe.SliceData(w), unsafe.SliceData(ix), unsafe.SliceData(ps),
+			hi-lo, c, divisor)
 	}
 }
 

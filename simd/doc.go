@@ -42,6 +42,9 @@
 //	BF16FromF32 F32FromBF16                 all                -
 //	GemmTiles                               AMX                -
 //
+// At level WASM128, which needs Go 1.27 and GOEXPERIMENT=simd, kernels are Go with vectors: Exp, activations, Depthwise and
+// PointConv in float32; Add Sub Mul Div Sqrt Axpy Scale ScaleRows Gemm GemmNT GemmTN GemmPacked in both types.
+//
 // # Contract
 //
 // What follows holds for every exported function unless its comment says otherwise.

@@ -58,20 +58,8 @@ func write(out string, models []string) error {
 	if err := os.WriteFile(index, changed, 0o666); err != nil {
 		return err
 	}
-	engine := filepath.Join(out, "page", "engine.wasm")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", engine, "github.com/equivcnp/equivcnp/cmd/page-wasm")
-	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
+	if err := buildEngine(filepath.Join(out, "page")); err != nil {
 		return fmt.Errorf("the engine: %w", err)
-	}
-	goroot, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		return err
-	}
-	if err := copyFile(filepath.Join(out, "page", "wasm_exec.js"), filepath.Join(strings.TrimSpace(string(goroot)), "lib", "wasm",
-		"wasm_exec.js")); err != nil {
-		return err
 	}
 	if err := os.Mkdir(filepath.Join(out, "page", "models"), 0o777); err != nil {
 		return err
@@ -106,6 +94,35 @@ func write(out string, models []string) error {
 		return err
 	}
 	return report(out)
+}
+
+// vectors is the version of Go whose package simd/archsimd has WebAssembly's vectors, which kernels of level wasm128 are written for.
+const vectors = "go1.27.0"
+
+// buildEngine writes engine.wasm and wasm_exec.js to a folder. The go command fetches the toolchain that has vectors; where it
+// cannot, buildEngine says so and builds an engine with portable kernels.
+func buildEngine(dir string) error {
+	withVectors := append(os.Environ(), "GOTOOLCHAIN="+vectors+"+auto", "GOEXPERIMENT=simd")
+	env, version := withVectors, exec.Command("go", "version")
+	version.Env = withVectors
+	if answer, err := version.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "page-wasm: no %s, so the engine has portable kernels: %s\n", vectors, bytes.TrimSpace(answer))
+		env = os.Environ()
+	}
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(dir, "engine.wasm"),
+		"github.com/equivcnp/equivcnp/cmd/page-wasm")
+	build.Env = append(env, "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		return err
+	}
+	root := exec.Command("go", "env", "GOROOT")
+	root.Env = env
+	goroot, err := root.Output()
+	if err != nil {
+		return err
+	}
+	return copyFile(filepath.Join(dir, "wasm_exec.js"), filepath.Join(strings.TrimSpace(string(goroot)), "lib", "wasm", "wasm_exec.js"))
 }
 
 func copyFile(to, from string) error {

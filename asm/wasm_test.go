@@ -1,0 +1,40 @@
+package main
+
+import "testing"
+
+// TestDriftWASM renders the files for WebAssembly again in memory and compares with those in the tree.
+func TestDriftWASM(t *testing.T) {
+	var want []output
+	for _, g := range wasmRegistry {
+		f, err := renderWASM(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, f)
+	}
+	checkDrift(t, want, "z*_wasm.go")
+}
+
+// TestWASMBody wants errors for bodies that cannot be translated, and parentheses and constants as Go reads them.
+func TestWASMBody(t *testing.T) {
+	for body, want := range map[string]string{
+		"y := x + 2*expC2":       "y := x.Add(archsimd.BroadcastFloat32x4(2 * expC2))\n",
+		"y := (x - 1) / (1 + x)": "y := x.Sub(archsimd.BroadcastFloat32x4(1)).Div(archsimd.BroadcastFloat32x4(1).Add(x))\n",
+		"y := -x*x":              "y := x.Neg().Mul(x)\n",
+		"y := bits(x) - 3":       "y := x.ToBits().BitsToInt32().Sub(archsimd.BroadcastInt32x4(3))\n",
+		"y := pick(x > 0, x, 1)": "y := x.IfElse(x.Greater(archsimd.BroadcastFloat32x4(0)), archsimd.BroadcastFloat32x4(1))\n",
+		"y := cosh(x)":           "",
+		"y := half(x)":           "",
+		"y := x % 2":             "",
+		"y := x + bits(x)":       "",
+		"if x {}":                "",
+	} {
+		b := wasmBody{wasmF32, map[string]wasmKind{"x": wasmFloat}}
+		switch got, err := b.translate(body); {
+		case want == "" && err == nil:
+			t.Errorf("%s became %s, want an error", body, got)
+		case want != "" && (err != nil || got != want):
+			t.Errorf("%s became %s (%v), want %s", body, got, err, want)
+		}
+	}
+}
