@@ -176,8 +176,8 @@ func newCurveChain[T Float](m CurvePredictor[T], b *Batch[T], opt Chain) (*curve
 	if err := opt.Check(b.B); err != nil {
 		return nil, err
 	}
-	c.walk = chain.Walk[T, drawn[T]]{Predictor: c, Chain: opt, Width: c.width(), Dx: c.dx, Dy: c.dy, Points: b.Nc + b.Nt + b.Ns, Beside: b.Ns,
-		Gaps: c.gaps, Alone: alone}
+	c.walk = chain.Walk[T, drawn[T]]{Predictor: c, Chain: opt, Width: c.width(), Dx: c.dx, Dy: c.dy,
+		Points: b.Nc + b.Nt + b.Ns, Beside: b.Ns, Gaps: c.gaps, Alone: alone}
 	if b.Nt == 0 { // however many tasks there are
 		return c, nil
 	}
