@@ -66,8 +66,12 @@ func smallTask(cfg *cnp.Config) (*cnp.Batch[float32], *cnp.Images[float32], []sa
 		return out
 	}
 	b := &cnp.Batch[float32]{B: 1, Nc: nc, Nt: nt, XContext: x(nc), XTarget: x(nt)}
+	least := 0.0
+	if cfg.Likelihood == "gamma" { // its values are positive
+		least = 2
+	}
 	for i := range nc * cfg.DimY {
-		b.YContext = append(b.YContext, float32(math.Sin(float64(i))))
+		b.YContext = append(b.YContext, float32(least+math.Sin(float64(i))))
 	}
 	return b, nil, []safetensors.Tensor{safetensors.FromFloat64s("x_context", []int{1, nc, cfg.DimX}, b.XContext),
 		safetensors.FromFloat32s("y_context", []int{1, nc, cfg.DimY}, b.YContext),
