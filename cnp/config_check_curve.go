@@ -99,9 +99,10 @@ func (c *Config) validateLevels(g group.Group) error {
 		return fmt.Errorf("kernel = %d, need an odd width from 3 to 31", c.Kernel)
 	case c.Blocks > 16:
 		return fmt.Errorf("blocks = %d, need at most 16 on every level", c.Blocks)
-	case c.PointsPerUnit == 0 || c.Placement == PlacementBatch || c.Readout != ReadoutQueries || !c.FixedStep || c.MaxNeighbors != 0 || c.sampled() ||
-		c.CoordinateFeature || c.RadiusRate != 0:
-		return fmt.Errorf("levels need points_per_unit, placement %q, readout %q and fixed_step, and no max_neighbors, sampling_fraction, coordinate_feature or radius_rate",
+	case c.PointsPerUnit == 0 || c.Placement == PlacementBatch || c.Readout != ReadoutQueries || !c.FixedStep ||
+		c.MaxNeighbors != 0 || c.sampled() || c.CoordinateFeature || c.RadiusRate != 0:
+		return fmt.Errorf("levels need points_per_unit, placement %q, readout %q and fixed_step, and no max_neighbors, sampling_fraction, "+
+			"coordinate_feature or radius_rate",
 			PlacementContext, ReadoutQueries)
 	case c.Multiplicity < 1:
 		return fmt.Errorf("multiplicity = %d, need at least 1", c.Multiplicity)

@@ -45,7 +45,8 @@ func (m *ImageEquivCNP[T]) SavePlan(ctx context.Context, path string, g Geometry
 
 // save writes the plan to a file.
 func (p *ImagePlan[T]) save(path string, key frozen.Key) error {
-	err := frozen.Create(path, planVersion, key, func(f *frozen.File) { p.freeze(f, slices.SortedFunc(maps.Keys(p.arranged), ball.compare)) })
+	balls := slices.SortedFunc(maps.Keys(p.arranged), ball.compare)
+	err := frozen.Create(path, planVersion, key, func(f *frozen.File) { p.freeze(f, balls) })
 	if err == nil {
 		p.info.File = path
 	}

@@ -157,8 +157,8 @@ func (c *Config) Tileable() error {
 	case c.Group != "T(2)":
 		return fmt.Errorf("%w: tiles need the group T(2): under %s the lifts of a pixel are drawn by its place in the image, so a piece alone is predicted otherwise than in the whole", ErrConfig, c.Group)
 	case c.MaxNeighbors > 0 || c.blockNeighbors() > 0:
-		return fmt.Errorf("%w: the model draws %d neighbours of each pixel by its place in the image: a piece alone is predicted otherwise than in the whole",
-			ErrConfig, max(c.MaxNeighbors, c.blockNeighbors()))
+		return fmt.Errorf("%w: the model draws %d neighbours of each pixel by its place in the image: a piece alone "+
+			"is predicted otherwise than in the whole", ErrConfig, max(c.MaxNeighbors, c.blockNeighbors()))
 	case c.Lifts > 1:
 		return fmt.Errorf("%w: the model has %d lifts of each pixel, drawn by its place in the image: a piece alone is predicted otherwise than in the whole", ErrConfig, c.Lifts)
 	}

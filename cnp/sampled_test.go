@@ -20,7 +20,8 @@ func TestNeighborsOfLayers(t *testing.T) {
 		model, err := New[float64](c, 3)
 		require.NoError(t, err)
 		m := model.(*ImageEquivCNP[float64])
-		for _, l := range []layers.Param[float64]{m.psi.Params("")[0], m.blocks[0].Conv[0].Params("")[0], m.blocks[0].Conv[1].Params("")[0]} {
+		conv := m.blocks[0].Conv
+		for _, l := range []layers.Param[float64]{m.psi.Params("")[0], conv[0].Params("")[0], conv[1].Params("")[0]} {
 			require.Equal(t, "r", l.Name[len(l.Name)-1:])
 			l.Data[0] = 0.3
 		}
@@ -133,7 +134,8 @@ func TestSamplingFraction(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEqual(t, first.Mean, other.Mean)
 		if lattice == 0 {
-			alone, err := m.Predict(t.Context(), &Batch[float64]{B: 1, Nc: 13, Nt: 5, XContext: b.XContext[13:], YContext: b.YContext[13:], XTarget: b.XTarget[5:]})
+			alone, err := m.Predict(t.Context(), &Batch[float64]{B: 1, Nc: 13, Nt: 5, XContext: b.XContext[13:], YContext: b.YContext[13:],
+				XTarget: b.XTarget[5:]})
 			require.NoError(t, err)
 			require.Equal(t, first.Mean[5:], alone.Mean)
 		}

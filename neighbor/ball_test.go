@@ -249,8 +249,9 @@ func TestMaxNeighbors(t *testing.T) {
 	}
 	require.Zero(t, full.Left)
 	require.Equal(t, full.Pairs(), capped.Pairs()+capped.Left)
-	apart := ball(t, l, l, Options{Radius: 0.1, MaxNeighbors: limit, Seed: 1, Apart: true, QueryBlocks: []int{0, 90, 200}, PointBlocks: []int{0, 90, 200}})
-	whole := ball(t, l, l, Options{Radius: 0.1, QueryBlocks: []int{0, 90, 200}, PointBlocks: []int{0, 90, 200}})
+	halves := []int{0, 90, 200}
+	apart := ball(t, l, l, Options{Radius: 0.1, MaxNeighbors: limit, Seed: 1, Apart: true, QueryBlocks: halves, PointBlocks: halves})
+	whole := ball(t, l, l, Options{Radius: 0.1, QueryBlocks: halves, PointBlocks: halves})
 	require.Equal(t, whole.Pairs(), apart.Pairs()+apart.Left)
 	opt.Method = Brute
 	requireSame(t, capped, ball(t, l, l, opt), "method")

@@ -114,7 +114,7 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, batch string, noise fl
 	fl.IntVar(&s.Multiplicity, "multiplicity", 0,
 		"equivcnp and convcnp: the encoder sees y, y², .. up to this power, for contexts with several values at one place (default 1)")
 	fl.IntVar(&s.Neighbors, "neighbors", 0,
-		"equivcnp: largest number of neighbours of a point in a convolution, a sample drawn once (the paper's Monte-Carlo sample: 25, images 121); 0: all")
+		"equivcnp: largest number of neighbours of a point in a convolution, a sample drawn once (in the paper 25, for images 121); 0: all")
 	fl.StringVar(&s.Likelihood, "likelihood", "", "the output distribution: "+likelihoodNames()+" (default normal)")
 	fl.Var(&cli.Parsed[*cnp.Waves]{To: &s.Waves, Parse: recipe.ParseWaves, Show: recipe.ShowWaves, Kind: "waves"}, "waves",
 		"COUNT:FASTEST, with --likelihood lowrank under translations: features are amplitudes of COUNT waves along a coordinate, up to the frequency FASTEST "+

@@ -60,19 +60,22 @@ var smallRun = []string{"train", "regression", "--kernel", "matern", "--points-p
 // sampled neighbourhoods of each kind of layer, subsampled queries, random numbers of targets, turned MNIST.
 func TestTrainLikeThePaper(t *testing.T) {
 	b := newBench(t)
-	b.write("train-images-idx3-ubyte", string(append([]byte{0, 0, 8, 3, 0, 0, 0, 6, 0, 0, 0, 9, 0, 0, 0, 9}, bytes.Repeat([]byte{0, 200, 90}, 6*27)...)))
+	head := []byte{0, 0, 8, 3, 0, 0, 0, 6, 0, 0, 0, 9, 0, 0, 0, 9}
+	b.write("train-images-idx3-ubyte", string(append(head, bytes.Repeat([]byte{0, 200, 90}, 6*27)...)))
 	for name, run := range map[string]struct{ train, eval []string }{
-		"regression": {[]string{"--kernel", "matern", "--points-per-unit", "6", "--multiplicity", "2", "--neighbors", "25", "--sampling-fraction", "0.5",
-			"--targets", "20", "--min-targets", "5", "--max-context", "10"}, []string{"--kernel", "matern"}},
+		"regression": {[]string{"--kernel", "matern", "--points-per-unit", "6", "--multiplicity", "2", "--neighbors", "25",
+			"--sampling-fraction", "0.5", "--targets", "20", "--min-targets", "5", "--max-context", "10"}, []string{"--kernel", "matern"}},
 		"image": {[]string{"--mnist", "@train-images-idx3-ubyte", "--max-angle", "180", "--group", "SO2", "--width", "4", "--blocks", "1",
 			"--neighbors", "12", "--block-neighbors", "8"}, []string{"--mnist", "@train-images-idx3-ubyte", "--max-angle", "180"}},
 	} {
 		out := "@" + name + ".safetensors"
-		args := append([]string{"train", name, "--steps", "4", "--batch", "2", "--eval-tasks", "2", "--checkpoint-every", "2", "--out", out}, run.train...)
+		args := append([]string{"train", name, "--steps", "4", "--batch", "2", "--eval-tasks", "2", "--checkpoint-every", "2",
+			"--out", out}, run.train...)
 		b.ok(args...)
 		b.ok(append(args, "--resume")...)
 		b.fails(1, "its run had", append(args, "--resume", "--neighbors", "5")...)
-		r := decode[evalResult](t, b.ok(append([]string{"eval", "--model", out, "--tasks", "3", "--equivariance-tasks", "0", "--json"}, run.eval...)...))
+		r := decode[evalResult](t, b.ok(append([]string{"eval", "--model", out, "--tasks", "3", "--equivariance-tasks", "0", "--json"},
+			run.eval...)...))
 		require.Positive(t, r.Report.Values, name)
 		m, err := weights.Load[float32](b.path(name+".safetensors"), weights.Options{})
 		require.NoError(t, err)

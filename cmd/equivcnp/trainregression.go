@@ -61,7 +61,7 @@ func curveModelFlags(cmd *cobra.Command, c *recipe.Curves) {
 	cli.OptionalVar(fl, &c.PointsPerUnit, "points-per-unit",
 		"lattice points per unit (default: 64, for convcnp 32, on the sphere 10 per radian)")
 	fl.Float64Var(&c.Fill, "fill", 0, "equivcnp: mean neighbourhood as a fraction of all points (default: the paper's for the kernel)")
-	fl.Float64Var(&c.SamplingFraction, "sampling-fraction", 0, "equivcnp: share of the points that a convolution's queries are, farthest points; less than 1 is not for --levels (default 1)")
+	fl.Float64Var(&c.SamplingFraction, "sampling-fraction", 0, "equivcnp: share of the points at which convolutions\nhave queries; not for --levels (default 1)")
 	fl.IntSliceVar(&c.Channels, "channels", nil,
 		"widths of the network: the pointwise layer's, then the convolutions' (default: the paper's, 8,16,32,16,8)")
 	fl.IntVar(&c.Hidden, "hidden", 0, "equivcnp: width of the WeightNets, which compute convolution weights (default 32)")

@@ -298,7 +298,8 @@ func (f *File) Values(v *Var) []float64 {
 	}
 	if p.kind.wide() {
 		for i, s := range wholes(b) {
-			if slices.Contains(p.bits, s) || len(p.ends[0]) > 0 && p.kind.below(s, p.ends[0][0]) || len(p.ends[1]) > 0 && p.kind.below(p.ends[1][0], s) {
+			lo, hi := p.ends[0], p.ends[1]
+			if slices.Contains(p.bits, s) || len(lo) > 0 && p.kind.below(s, lo[0]) || len(hi) > 0 && p.kind.below(hi[0], s) {
 				out[i] = math.NaN()
 			}
 		}

@@ -158,14 +158,18 @@ func TestWideSentinels(t *testing.T) {
 		good   []bool
 		attrs  []Attr
 	}{
-		{"the greatest unsigned", UInt64, []uint64{7, most, most - 1, most - 2}, []bool{true, false, true, true}, []Attr{attr("_FillValue", UInt64, most)}},
+		{"the greatest unsigned", UInt64, []uint64{7, most, most - 1, most - 2}, []bool{true, false, true, true},
+			[]Attr{attr("_FillValue", UInt64, most)}},
 		{"the library's own", UInt64, []uint64{7, most, most - 1, most - 2}, []bool{true, true, false, true}, nil},
 		{"the library's own, signed", Int64, []uint64{7, least, least + 2, least + 3}, []bool{true, true, false, true}, nil},
-		{"the greatest signed", Int64, []uint64{7, least - 1, least - 2, least}, []bool{true, false, true, true}, []Attr{attr("_FillValue", Int64, least-1)}},
-		{"two missing", Int64, []uint64{7, least - 1, 0, least}, []bool{true, false, false, true}, []Attr{attr("missing_value", Int64, least-1, 0)}},
+		{"the greatest signed", Int64, []uint64{7, least - 1, least - 2, least}, []bool{true, false, true, true},
+			[]Attr{attr("_FillValue", Int64, least-1)}},
+		{"two missing", Int64, []uint64{7, least - 1, 0, least}, []bool{true, false, false, true},
+			[]Attr{attr("missing_value", Int64, least-1, 0)}},
 		{"the least, read without sign", Int64, []uint64{least - 1, least, least + 1}, []bool{true, false, true},
 			[]Attr{Text("_Unsigned", "true"), attr("_FillValue", Int64, least)}},
-		{"missing in double", Int64, []uint64{1<<53 + 1, 1 << 53}, []bool{true, false}, []Attr{{Name: "missing_value", Type: Double, Numbers: []float64{1 << 53}}}},
+		{"missing in double", Int64, []uint64{1<<53 + 1, 1 << 53}, []bool{true, false},
+			[]Attr{{Name: "missing_value", Type: Double, Numbers: []float64{1 << 53}}}},
 		{"a range", Int64, []uint64{1 << 60, 1<<60 - 1, 1<<60 + 5, 1<<60 + 6}, []bool{true, false, true, false},
 			[]Attr{attr("valid_range", Int64, 1<<60, 1<<60+5)}},
 		{"a least value without sign", Int64, []uint64{most - 4, most - 5, 3}, []bool{true, false, false},
@@ -183,7 +187,8 @@ func TestWideSentinels(t *testing.T) {
 			for i, x := range f.Values(&f.Vars[0]) {
 				require.Equal(t, c.good[i], x == x, "value %d", i)
 				want := ""
-				if signed := c.kind == Int64 && len(c.attrs) > 0 && c.attrs[0].Name != "_Unsigned" || c.kind == Int64 && c.attrs == nil; c.good[i] && signed {
+				signed := c.kind == Int64 && (len(c.attrs) == 0 || c.attrs[0].Name != "_Unsigned")
+				if c.good[i] && signed {
 					want = strconv.FormatInt(int64(c.stored[i]), 10)
 				} else if c.good[i] {
 					want = strconv.FormatUint(c.stored[i], 10)

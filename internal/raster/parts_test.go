@@ -304,7 +304,8 @@ func TestTIFFStrips(t *testing.T) {
 		{samples: 1, bits: 8, format: 1, compression: 32773, rows: 8, order: little},
 		{samples: 1, bits: 16, format: 2, compression: 1, rows: 8, order: little, noData: "-9999"},
 		{samples: 1, bits: 32, format: 1, compression: 32946, predictor: 2, rows: 40, order: little},
-		{samples: 1, bits: 32, format: 1, compression: 8, predictor: 2, rows: 11, order: big, inverted: true}, // measurements, not black and white
+		// measurements, not black and white
+		{samples: 1, bits: 32, format: 1, compression: 8, predictor: 2, rows: 11, order: big, inverted: true},
 		{samples: 1, bits: 32, format: 2, compression: 1, tileW: 32, tileH: 16, order: big},
 		{samples: 1, bits: 32, format: 3, compression: 1, rows: 1, order: little, noData: "nan"},
 		{samples: 1, bits: 32, format: 3, compression: 8, predictor: 3, tileW: 16, tileH: 16, order: little},
