@@ -125,6 +125,9 @@ func attacks(t *testing.T) []attack {
 	}
 }
 
+// lastWait is how much longer an attack lasts where nobody else was answered yet: the machine may do other things.
+const lastWait = time.Minute
+
 // TestMemoryUnderAttack: whatever clients do, the server's memory stays within a fifth above its bound, and others are answered.
 func TestMemoryUnderAttack(t *testing.T) {
 	if testing.Short() {
@@ -157,7 +160,8 @@ func TestMemoryUnderAttack(t *testing.T) {
 	honest := client.New(url, client.Options{})
 	task := curves(rngOf(1), 1, 5, 5)
 	for _, a := range attacks(t) {
-		ctx, cancel := context.WithTimeout(t.Context(), each)
+		ctx, cancel := context.WithCancel(t.Context())
+		began := time.Now()
 		var wait sync.WaitGroup
 		for n := range a.clients {
 			wait.Go(func() {
@@ -178,7 +182,7 @@ func TestMemoryUnderAttack(t *testing.T) {
 			}
 		})
 		most := int64(0)
-		for ctx.Err() == nil {
+		for time.Since(began) < each || answered.Load() == 0 && time.Since(began) < each+lastWait {
 			most = max(most, resident(t, server.Process.Pid))
 			time.Sleep(20 * time.Millisecond)
 		}
