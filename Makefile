@@ -59,8 +59,10 @@ levels: ## the numeric packages at every instruction set level below this machin
 # The toolchain whose simd/archsimd has WebAssembly's vectors, as in cmd/page-wasm; nothing else needs it. What is skipped has no kernels there.
 VECTORS := go1.27.0
 WASMSKIP := ^Test(Atan2F64Extremes|DepthwisePlanGradW|F32FromBF16|F64Accuracy|Gemv|PowF64|SpecialFunctions|WeightedMoments)$$
-wasm: ## the kernels for WebAssembly's vectors (level wasm128), in node
-	@export GOTOOLCHAIN=$(VECTORS) GOEXPERIMENT=simd; exec=$$($(GO) env GOROOT)/lib/wasm/go_js_wasm_exec; \
+wasm: ## the kernels for WebAssembly's vectors (level wasm128), in node; skipped, with a message, where there is no toolchain or no node
+	@export GOTOOLCHAIN=$(VECTORS) GOEXPERIMENT=simd; \
+	if ! $(GO) version >/dev/null || ! command -v node >/dev/null; then echo "wasm: skipped: needs $(VECTORS) and node"; exit 0; fi; \
+	exec=$$($(GO) env GOROOT)/lib/wasm/go_js_wasm_exec; \
 	GOOS=js GOARCH=wasm CGO_ENABLED=0 $(GO) test -vet=off -short -exec $$exec -skip '$(WASMSKIP)' ./internal/cpu ./simd ./internal/depthwise
 
 generate: ## regenerate what is generated
