@@ -23,8 +23,8 @@ type Options struct {
 	// Log names the outputs whose logarithms are interpolated. Positive says that no output is ever negative.
 	Log      []string
 	Positive bool
-	// Period lists periods of seasons to try, in the unit of the only input.
-	Period []float64
+	// Period lists periods of seasons to try, beside those that are found.
+	Period []Period
 	// DifferentUnits says that the inputs have units of their own.
 	DifferentUnits bool
 	// NoCheck leaves out the prediction of every value from the others, which corrects the standard deviations.
@@ -154,10 +154,11 @@ func (in *Interpolation) Names() []string {
 
 // Fit fits a model to each output.
 func (in *Interpolation) Fit(ctx context.Context, opt Options) error {
-	own := krige.Options{Dim: in.Dx, Sphere: in.Sphere, DifferentUnits: opt.DifferentUnits, NoCheck: opt.NoCheck, Periods: opt.Period}
-	if len(opt.Period) > 0 && in.Dx != 1 {
-		return settings.Errorf("{Period}: seasons are of tables with one input, and %s has %d", in.Points.Name, in.Dx)
+	periods, err := in.periods(opt.Period)
+	if err != nil {
+		return err
 	}
+	own := krige.Options{Dim: in.Dx, Sphere: in.Sphere, DifferentUnits: opt.DifferentUnits, NoCheck: opt.NoCheck, Periods: periods}
 	names := in.Names()
 	for _, name := range opt.Log {
 		if !slices.Contains(names, name) {
@@ -172,6 +173,9 @@ func (in *Interpolation) Fit(ctx context.Context, opt Options) error {
 		if slices.Contains(opt.Log, name) {
 			own.Values = krige.Logarithmic
 		}
+		if err := in.support(c, own.Values); err != nil {
+			return err
+		}
 		if len(in.Y[c]) == 0 {
 			return settings.Hintf("%s: %s has no values, and without a model nothing is known: {Model} names one that expects something without any data",
 				in.Points.Name, name)
@@ -181,6 +185,20 @@ func (in *Interpolation) Fit(ctx context.Context, opt Options) error {
 			return fmt.Errorf("%s: %s: %w", in.Points.Name, name, err)
 		}
 		in.Models = append(in.Models, m)
+	}
+	return nil
+}
+
+// support refuses values of an output that cannot be amounts, or that have no logarithm, by row.
+func (in *Interpolation) support(c int, values krige.Values) error {
+	column := in.Observed.Columns.Y[c]
+	for row := range in.Points.Rows() {
+		switch v := in.Observed.Y[row*in.Dy+c]; {
+		case values == krige.Positive && v < 0:
+			return in.Points.Errorf(row, column, "%w: %g: amounts are never negative", krige.ErrInput, v)
+		case values == krige.Logarithmic && v <= 0:
+			return in.Points.Errorf(row, column, "%w: %g has no logarithm", krige.ErrInput, v)
+		}
 	}
 	return nil
 }

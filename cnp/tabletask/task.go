@@ -260,7 +260,10 @@ func (t *Task) Extra() (notes []string) {
 		columns table.Columns
 	}{{t.Points, t.Observed.Columns}, {t.Targets, t.Asked.Columns}} {
 		if extra := t.table.Extra(t.columns); len(extra) > 0 {
-			notes = append(notes, fmt.Sprintf("columns of %s that are not read: %s", t.table.Name, strings.Join(extra, ", ")))
+			note := fmt.Sprintf("columns of %s that are not read: %s", t.table.Name, strings.Join(extra, ", "))
+			if !slices.Contains(notes, note) { // one file may be both tables
+				notes = append(notes, note)
+			}
 		}
 	}
 	return notes
