@@ -122,7 +122,7 @@ func TestServeUsage(t *testing.T) {
 	}{
 		{"--model none=missing.safetensors", 1, "shipped models"},
 		{"--model a=rbf-equivcnp --model a=rbf-equivcnp", 1, `two models are called "a"`},
-		{"--model a/b=rbf-equivcnp", 1, "no name"},
+		{"--model a/b=rbf-equivcnp", 1, "not a valid model name"},
 		{"--memory lots", 2, "--memory"},
 		{"--batch 0", 2, "--batch"},
 		{"--timeout -1s", 2, "--timeout"},

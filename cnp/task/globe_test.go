@@ -106,7 +106,7 @@ func TestGlobeRBF(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, 2*here.Curves.XTarget[3], wide.Curves.XTarget[3], 1e-12)
 
-	for want, bad := range map[string]GlobeSource[float64]{"none of geodesic, rbf": {Process: "eq"},
+	for want, bad := range map[string]GlobeSource[float64]{"not one of geodesic, rbf": {Process: "eq"},
 		"place": {Process: "rbf", Place: "mars"}, "-1 context": {Process: "rbf", Context: -1}} {
 		_, err := bad.Batch(1, 1, 1)
 		require.ErrorContains(t, err, want)

@@ -24,7 +24,7 @@ func TestProcessByName(t *testing.T) {
 	require.InDelta(t, (math.Exp(-0.5)+1)/2, k(1), 1e-15)
 	for _, expr := range []string{"", "rbf,", "sawtooth+rbf", "linear"} {
 		_, err := ProcessByName(expr)
-		require.ErrorContains(t, err, "none of rbf, matern, periodic, sawtooth")
+		require.ErrorContains(t, err, "not one of rbf, matern, periodic, sawtooth")
 	}
 }
 
