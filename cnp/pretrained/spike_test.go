@@ -2,7 +2,6 @@ package pretrained_test
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -88,7 +87,7 @@ func TestSpike(t *testing.T) {
 						worst = max(worst, math.Abs(float64(d)))
 					}
 				}
-				t.Log(fmt.Sprintf("%s, %s, %g: %.1e at %d pixels", name, way, spike, worst, blind))
+				t.Logf("%s, %s, %g: %.1e at %d pixels", name, way, spike, worst, blind)
 				require.Greater(t, blind, side*side/3)
 				require.LessOrEqual(t, worst, bound, "%s, %s, %g", name, way, spike)
 			}
