@@ -3,7 +3,8 @@ package serve
 import (
 	"encoding/json"
 	"net/http"
-	"strings"
+	"net/http/httptest"
+	"strconv"
 	"testing"
 
 	"connectrpc.com/connect"
@@ -92,45 +93,74 @@ type clientRequest struct {
 	says       string
 }
 
-// TestPublishedClients sends requests as clients of Triton, KServe and MLServer make them, written from the definition
-// of the protocol and its extensions: keys in their order, parameters and headers.
+// TestPublishedClients replays the requests of published clients, byte by byte as their sources write them: keys in their order, spaces,
+// parameters and headers. Answers are read as those clients read them. The sources are tritonclient's (triton-inference-server/client,
+// http/_utils.py, _infer_input.py and _requested_output.py), which dumps JSON without spaces and puts parameters last; KServe's SDK
+// (kserve/protocol/infer_type.py and inference_client.py), which names the model and sends no content type with JSON; and MLServer's types
+// (mlserver/types), which leave out what is not set and go through requests' JSON with spaces, and its command "infer", which is
+// tritonclient's with headers of its own.
 func TestPublishedClients(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Models = testSources[1:] })
 	f8, f4 := string(make([]byte, 8)), string(make([]byte, 4))
+	const (
+		binaryInputs = `"inputs":[{"name":"x_context","shape":[1,1,1],"datatype":"FP64","parameters":{"binary_data_size":8}},` +
+			`{"name":"y_context","shape":[1,1,1],"datatype":"FP32","parameters":{"binary_data_size":4}},` +
+			`{"name":"x_target","shape":[1,1,1],"datatype":"FP64","parameters":{"binary_data_size":8}}]`
+		numbers = `"inputs":[{"name":"x_context","shape":[1,1,1],"datatype":"FP64","data":[0.5]},` +
+			`{"name":"y_context","shape":[1,1,1],"datatype":"FP32","data":[1.0]},` +
+			`{"name":"x_target","shape":[1,2,1],"datatype":"FP64","data":[0.0,1.0]}]`
+		np    = `"parameters": {"content_type": "np"}`
+		coded = `"inputs": [{"name": "x_context", "shape": [1, 1, 1], "datatype": "FP64", ` + np + `, "data": [0.5]}, ` +
+			`{"name": "y_context", "shape": [1, 1, 1], "datatype": "FP32", ` + np + `, "data": [1.0]}, ` +
+			`{"name": "x_target", "shape": [1, 1, 1], "datatype": "FP64", ` + np + `, "data": [0.0]}]`
+		path, id = "/v2/models/rbf/infer", "c6f8d8bd-52a5-4a4e-b1a5-3a7f24a0a7d6"
+	)
+	stream := map[string]string{"content-type": "application/octet-stream"}
 	for _, c := range []clientRequest{
-		{name: "tritonclient, binary in and out", path: "/v2/models/rbf/infer", binary: f8 + f4 + f8, status: 200,
-			says:   `"binary_data_size":4`,
-			header: map[string]string{"Content-Type": "application/octet-stream"},
-			body: `{"inputs":[{"name":"x_context","shape":[1,1,1],"datatype":"FP64","parameters":{"binary_data_size":8}},` +
-				`{"name":"y_context","shape":[1,1,1],"datatype":"FP32","parameters":{"binary_data_size":4}},{"name":"x_target","shape":[1,1,1],"datatype":"FP64","parameters":{"binary_data_size":8}}],` +
-				`"outputs":[{"name":"mean","parameters":{"binary_data":true}}]}`},
+		{name: "tritonclient, binary in and out", path: path, binary: f8 + f4 + f8, status: 200, says: `"binary_data_size":4`,
+			body: `{` + binaryInputs + `,"outputs":[{"name":"mean","parameters":{"binary_data":true}}]}`},
 		{name: "tritonclient, all outputs, with an id, a priority and a timeout", path: "/v2/models/rbf/versions/1/infer",
 			binary: f8 + f4 + f8, status: 200, says: `"id":"1"`,
-			body: `{"id":"1","parameters":{"priority":1,"timeout":10000000,"binary_data_output":true},"inputs":[{"name":"x_context","shape":[1,1,1],"datatype":"FP64","parameters":{"binary_data_size":8}},` +
-				`{"name":"y_context","shape":[1,1,1],"datatype":"FP32","parameters":{"binary_data_size":4}},{"name":"x_target","shape":[1,1,1],"datatype":"FP64","parameters":{"binary_data_size":8}}]}`},
-		{name: "tritonclient, JSON", path: "/v2/models/rbf/infer", status: 200, says: `"data":[`,
-			body: `{"inputs":[{"name":"x_context","shape":[1,1,1],"datatype":"FP64","data":[0.5]},{"name":"y_context","shape":[1,1,1],"datatype":"FP32","data":[1.0]},` +
-				`{"name":"x_target","shape":[1,2,1],"datatype":"FP64","data":[0.0,1.0]}],"outputs":[{"name":"std","parameters":{"binary_data":false}}]}`},
-		{name: "tritonclient, shared memory", path: "/v2/models/rbf/infer", status: 400, says: "no shared memory",
-			body: `{"inputs":[{"name":"x_context","shape":[1,1,1],"datatype":"FP64","parameters":{"shared_memory_region":"r","shared_memory_byte_size":8}}]}`},
-		{name: "tritonclient, a sequence", path: "/v2/models/rbf/infer", status: 400, says: "no state",
-			body: `{"parameters":{"sequence_id":3,"sequence_start":true,"sequence_end":false},"inputs":[]}`},
-		{name: "KServe's SDK, JSON", path: "/v2/models/rbf/infer", status: 200, says: `"model_name":"rbf"`,
+			body: `{"id":"1",` + binaryInputs + `,"parameters":{"priority":1,"timeout":10000000,"binary_data_output":true}}`},
+		{name: "tritonclient, JSON", path: path, status: 200, says: `"data":[`,
+			body: `{` + numbers + `,"outputs":[{"name":"std","parameters":{"binary_data":false}}]}`},
+		{name: "tritonclient, an answer with deflate, which need not be", path: path, status: 200, says: `"data":[`,
+			header: map[string]string{"Accept-Encoding": "deflate"},
+			body:   `{` + numbers + `,"outputs":[{"name":"std","parameters":{"binary_data":false}}]}`},
+		{name: "tritonclient, classes", path: path, binary: f8 + f4 + f8, status: 400, says: "no classes",
+			body: `{` + binaryInputs + `,"outputs":[{"name":"mean","parameters":{"classification":3,"binary_data":true}}]}`},
+		{name: "tritonclient, shared memory", path: path, status: 400, says: "no shared memory",
+			body: `{"inputs":[{"name":"x_context","shape":[1,1,1],"datatype":"FP64","parameters":{"shared_memory_region":"r",` +
+				`"shared_memory_byte_size":8}}],"parameters":{"binary_data_output":true}}`},
+		{name: "tritonclient, shared memory for an answer", path: path, binary: f8 + f4 + f8, status: 400, says: "no shared memory",
+			body: `{` + binaryInputs + `,"outputs":[{"name":"mean","parameters":{"binary_data":false,"shared_memory_region":"r",` +
+				`"shared_memory_byte_size":4}}]}`},
+		{name: "tritonclient, a sequence", path: path, binary: f8 + f4 + f8, status: 400, says: "no state",
+			body: `{` + binaryInputs + `,"parameters":{"sequence_id":3,"sequence_start":true,"sequence_end":false,` +
+				`"binary_data_output":true}}`},
+		{name: "KServe's SDK, JSON", path: path, status: 200, says: `"model_name":"rbf"`,
+			body: `{"id":"` + id + `","model_name":"rbf",` + numbers + `}`},
+		{name: "KServe's SDK, binary in and out", path: path, binary: f8 + f4 + f8, status: 200, says: `"binary_data_size":4`,
+			header: stream,
+			body:   `{"id":"` + id + `","model_name":"rbf",` + binaryInputs + `,"parameters":{"binary_data_output":true}}`},
+		{name: "KServe's SDK, an output by name", path: path, binary: f8 + f4 + f8, status: 200, says: `"binary_data_size":4`,
+			header: stream,
+			body: `{"id":"` + id + `","model_name":"rbf",` + binaryInputs +
+				`,"outputs":[{"name":"std","parameters":{"binary_data":true}}]}`},
+		{name: "MLServer, codecs", path: path, status: 200, says: `"outputs"`,
 			header: map[string]string{"Content-Type": "application/json"},
-			body: `{"id": "c6f8d8bd", "model_name": "rbf", "inputs": [{"name": "x_context", "shape": [1, 1, 1], "datatype": "FP64", "data": [0.5]}, ` +
-				`{"name": "y_context", "shape": [1, 1, 1], "datatype": "FP32", "data": [1.0]}, {"name": "x_target", "shape": [1, 1, 1], "datatype": "FP64", "data": [0.0]}]}`},
-		{name: "KServe's SDK, binary", path: "/v2/models/rbf/infer", binary: f8 + f4 + f8, status: 200, says: `"mean"`,
-			header: map[string]string{"Content-Type": "application/octet-stream"},
-			body: `{"id": "c6f8d8bd", "model_name": "rbf", "inputs": [{"name": "x_context", "shape": [1, 1, 1], "datatype": "FP64", "parameters": {"binary_data_size": 8}}, ` +
-				`{"name": "y_context", "shape": [1, 1, 1], "datatype": "FP32", "parameters": {"binary_data_size": 4}}, {"name": "x_target", "shape": [1, 1, 1], "datatype": "FP64", "parameters": {"binary_data_size": 8}}], ` +
-				`"parameters": {"binary_data_output": true}}`},
-		{name: "MLServer, codecs", path: "/v2/models/rbf/infer", status: 200, says: `"outputs"`,
-			body: `{"id":null,"parameters":{"content_type":"np"},"inputs":[{"name":"x_context","shape":[1,1,1],"datatype":"FP64","parameters":{"content_type":"np"},"data":[0.5]},` +
-				`{"name":"y_context","shape":[1,1,1],"datatype":"FP32","parameters":{"content_type":"np"},"data":[1.0]},` +
-				`{"name":"x_target","shape":[1,1,1],"datatype":"FP64","parameters":{"content_type":"np"},"data":[0.0]}],"outputs":null}`},
-		{name: "MLServer, nested data", path: "/v2/models/rbf/infer", status: 200, says: `"outputs"`,
-			body: `{"inputs":[{"name":"x_context","shape":[1,1,1],"datatype":"FP64","data":[[[0.5]]]},{"name":"y_context","shape":[1,1,1],"datatype":"FP32","data":[[[1.0]]]},` +
-				`{"name":"x_target","shape":[1,1,1],"datatype":"FP64","data":[[[0.0]]]}],"outputs":[]}`},
+			body:   `{` + np + `, ` + coded + `}`},
+		{name: "MLServer, outputs by name", path: path, status: 200, says: `"id":"one"`,
+			header: map[string]string{"Content-Type": "application/json"},
+			body:   `{"id": "one", ` + coded + `, "outputs": [{"name": "mean", ` + np + `}]}`},
+		{name: "MLServer, nested data and what is not set", path: path, status: 200, says: `"outputs"`,
+			body: `{"id":null,"parameters":null,` +
+				`"inputs":[{"name":"x_context","shape":[1,1,1],"datatype":"FP64","parameters":null,"data":[[[0.5]]]},` +
+				`{"name":"y_context","shape":[1,1,1],"datatype":"FP32","data":[[[1.0]]]},` +
+				`{"name":"x_target","shape":[1,1,1],"datatype":"FP64","data":[[[0.0]]]}],"outputs":null}`},
+		{name: "mlserver infer", path: path, binary: f8 + f4 + f8, status: 200, says: `"id":"` + id,
+			header: map[string]string{"content-type": "application/json", "seldon-puid": id, "x-request-id": id},
+			body:   `{"id":"` + id + `",` + binaryInputs + `,"parameters":{"binary_data_output":true}}`},
 	} {
 		h := map[string]string{}
 		for k, v := range c.header {
@@ -139,18 +169,82 @@ func TestPublishedClients(t *testing.T) {
 		if c.binary != "" {
 			h[headerLength] = jsonNumber(len(c.body))
 		}
-		for _, compressed := range []bool{false, true} {
+		for _, encoding := range []string{"", "gzip", "deflate"} { // tritonclient's two
 			body := []byte(c.body + c.binary)
-			if compressed {
-				h["Content-Encoding"], body = "gzip", packed(t, "gzip", body)
+			if encoding != "" {
+				h["Content-Encoding"], body = encoding, packed(t, encoding, body)
 			}
 			w := do(s, "POST", c.path, h, body)
 			require.Equal(t, c.status, w.Code, "%s: %s", c.name, w.Body)
 			require.Contains(t, w.Body.String(), c.says, c.name)
-			if c.status == http.StatusOK && strings.Contains(c.name, "binary") {
-				require.NotEmpty(t, w.Header().Get(headerLength), c.name)
+			if c.status != http.StatusOK {
+				require.Equal(t, "application/json", w.Header().Get("Content-Type"), "KServe's SDK reads errors of no other type")
+				require.NotEmpty(t, object(t, w.Body.Bytes())["error"], c.name)
+				continue
 			}
+			require.NotEmpty(t, readAsClients(t, c.name, w), c.name)
 		}
+	}
+}
+
+// readAsClients reads an answer as tritonclient (http/_infer_result.py) and KServe's SDK do, and returns its outputs: each has a name, a
+// shape, a datatype, and as many elements as its shape says, as data or as bytes after the JSON.
+func readAsClients(t *testing.T, name string, w *httptest.ResponseRecorder) map[string]any {
+	t.Helper()
+	body, rest := w.Body.Bytes(), []byte(nil)
+	if text := w.Header().Get(headerLength); text != "" {
+		n, err := strconv.Atoi(text)
+		require.NoError(t, err, name)
+		body, rest = body[:n], body[n:]
+	}
+	answer := object(t, body)
+	require.Equal(t, "rbf", answer["model_name"], name)
+	require.NotEmpty(t, answer["model_version"], name)
+	out := map[string]any{}
+	for _, v := range answer["outputs"].([]any) {
+		o := v.(map[string]any)
+		elements := 1
+		for _, n := range o["shape"].([]any) {
+			elements *= int(n.(float64))
+		}
+		require.Equal(t, "FP32", o["datatype"], name)
+		if data, ok := o["data"].([]any); ok {
+			require.Len(t, data, elements, name)
+		} else {
+			size := int(o["parameters"].(map[string]any)["binary_data_size"].(float64))
+			require.Equal(t, 4*elements, size, name)
+			rest = rest[size:]
+		}
+		out[o["name"].(string)] = o
+	}
+	require.Empty(t, rest, name)
+	return out
+}
+
+// TestPublishedQuestions asks what the same clients ask beside inference: tritonclient posts nothing for the index, and reads statuses;
+// KServe's SDK reads the fields live and ready.
+func TestPublishedQuestions(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Models = testSources[1:] })
+	for path, field := range map[string]string{"/v2/health/live": "live", "/v2/health/ready": "ready", "/v2/models/rbf/ready": "ready",
+		"/v2/models/rbf/versions/1/ready": "ready"} {
+		w := do(s, "GET", path, nil, nil)
+		require.Equal(t, 200, w.Code, path)
+		require.Equal(t, true, object(t, w.Body.Bytes())[field], path)
+	}
+	for _, path := range []string{"/v2", "/v2/models/rbf", "/v2/models/rbf/versions/1", "/v2/models/rbf/config",
+		"/v2/models/rbf/versions/1/config", "/v2/models/stats", "/v2/models/rbf/stats", "/v2/models/rbf/versions/1/stats"} {
+		w := do(s, "GET", path, nil, nil)
+		require.Equal(t, 200, w.Code, path)
+		require.NotEmpty(t, object(t, w.Body.Bytes()), path)
+	}
+	w := do(s, "POST", "/v2/repository/index", nil, []byte(""))
+	require.Equal(t, 200, w.Code, "%s", w.Body)
+	require.Contains(t, w.Body.String(), `"name":"rbf"`)
+	for _, path := range []string{"/v2/repository/models/rbf/load", "/v2/repository/models/rbf/unload",
+		"/v2/systemsharedmemory/region/r/register", "/v2/logging", "/v2/trace/setting"} { // extensions that the server does not announce
+		w := do(s, "POST", path, nil, []byte("{}"))
+		require.Equal(t, 404, w.Code, path)
+		require.NotEmpty(t, object(t, w.Body.Bytes())["error"], path)
 	}
 }
 
@@ -159,8 +253,8 @@ func jsonNumber(n int) string {
 	return string(b)
 }
 
-// TestPublishedGRPC replays what tritonclient and KServe's SDK send over gRPC: raw contents with parameters of every choice, and typed
-// contents.
+// TestPublishedGRPC replays what clients send over gRPC: tritonclient (grpc/_utils.py) and KServe's SDK (infer_type.py) raw contents,
+// with parameters of every choice; KServe's SDK and MLServer (grpc/converters.py) typed contents, MLServer with how it made the tensors.
 func TestPublishedGRPC(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Models = testSources[1:] })
 	url, _ := listen(t, s, Limits{})
@@ -173,7 +267,8 @@ func TestPublishedGRPC(t *testing.T) {
 	}
 	m := curvesMessage(curves(rngOf(1), 2, 3, 4))
 	m.Id, m.ModelVersion = "1", "1"
-	m.Parameters = map[string]*inference.InferParameter{"priority": {ParameterChoice: &inference.InferParameter_Uint64Param{Uint64Param: 2}}, "timeout": whole(10_000_000)}
+	m.Parameters = map[string]*inference.InferParameter{"timeout": whole(10_000_000),
+		"priority": {ParameterChoice: &inference.InferParameter_Uint64Param{Uint64Param: 2}}}
 	m.Outputs = []*inference.ModelInferRequest_InferRequestedOutputTensor{{Name: "mean"}, {Name: "std"}}
 	got, err := infer.CallUnary(t.Context(), connect.NewRequest(m))
 	require.NoError(t, err)
@@ -184,10 +279,30 @@ func TestPublishedGRPC(t *testing.T) {
 	m.Outputs[0].Parameters = map[string]*inference.InferParameter{"shared_memory_region": text("r")}
 	_, err = infer.CallUnary(t.Context(), connect.NewRequest(m))
 	require.Equal(t, connect.CodeInvalidArgument, connect.CodeOf(err))
-	m.Outputs = nil // KServe's SDK names none; MLServer says how it made the tensors
-	m.Parameters = map[string]*inference.InferParameter{"content_type": text("np")}
-	m.Inputs[0].Parameters = map[string]*inference.InferParameter{"content_type": text("np")}
-	got, err = infer.CallUnary(t.Context(), connect.NewRequest(m))
-	require.NoError(t, err)
-	require.Len(t, got.Msg.Outputs, 2)
+	m.Outputs[0].Parameters = nil
+	m.Inputs[0].Parameters = map[string]*inference.InferParameter{"shared_memory_region": text("r"), "shared_memory_byte_size": whole(48)}
+	_, err = infer.CallUnary(t.Context(), connect.NewRequest(m))
+	require.Equal(t, connect.CodeInvalidArgument, connect.CodeOf(err))
+
+	b := curves(rngOf(1), 2, 3, 4)
+	want := wantCurves(t, b)
+	m = curvesMessage(b)
+	m.Id = "c6f8d8bd"
+	m.RawInputContents = nil
+	m.Inputs[0].Contents = &inference.InferTensorContents{Fp64Contents: b.XContext}
+	m.Inputs[1].Contents = &inference.InferTensorContents{Fp32Contents: b.YContext}
+	m.Inputs[2].Contents = &inference.InferTensorContents{Fp64Contents: b.XTarget}
+	for _, codec := range []string{"", "np"} { // KServe's SDK names no outputs, MLServer neither
+		if codec != "" {
+			m.Parameters = map[string]*inference.InferParameter{"content_type": text(codec)}
+			for _, in := range m.Inputs {
+				in.Parameters = map[string]*inference.InferParameter{"content_type": text(codec)}
+			}
+		}
+		got, err = infer.CallUnary(t.Context(), connect.NewRequest(m))
+		require.NoError(t, err)
+		require.Equal(t, "c6f8d8bd", got.Msg.Id)
+		require.Len(t, got.Msg.Outputs, 2)
+		sameBits(t, want.Mean, got.Msg.Outputs[0].Contents.Fp32Contents, "mean")
+	}
 }
