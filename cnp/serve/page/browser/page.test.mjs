@@ -581,6 +581,8 @@ describe('what only the server has', () => {
     const { page, errors, context } = await open(PAGE_SERVER, { hash: state({ view: 'image', image: { angle: 35, size: 64, models: ['digits-SO2', 'digits-T2'] } }) })
     const c = await answered(page), text = await page.textContent('#card-digits-SO2 .difference')
     assert.match(text, /35° takes no pixel to a pixel/)
+    assert.match(text, /equivariant under every turn, so the whole difference is what the grid/)
+    assert.doesNotMatch(await page.textContent('#card-digits-T2 .difference'), /every turn/)
     assert.ok(c['digits-SO2'].difference < c['digits-T2'].difference, `turned by 35°, SO(2) ${c['digits-SO2'].difference}, T(2) ${c['digits-T2'].difference}`)
     // Dragged to about 86°, the slider stops at 90°.
     await page.locator('#angle').scrollIntoViewIfNeeded()

@@ -250,7 +250,7 @@ export class Image {
     root.append(title, difference, numbers, grid, samples)
     const order = this.models.map(v => v.name), next = [...element('cards').children].find(c => order.indexOf(c.id.slice(5)) > order.indexOf(m.name))
     element('cards').insertBefore(root, next ?? null)
-    card = { root, difference, numbers, maps, samples, ask: latest(stamp => this.#ask(m, stamp)), sample: latest(() => this.#sample(m)) }
+    card = { root, difference, numbers, maps, samples, turns: turns(m), ask: latest(stamp => this.#ask(m, stamp)), sample: latest(() => this.#sample(m)) }
     this.#cards.set(m.name, card)
     return card
   }
@@ -309,7 +309,7 @@ export class Image {
     }
   }
 
-  #drawCard({ root, difference, numbers, maps }, n, g, request, mean, std) {
+  #drawCard({ root, difference, numbers, maps, turns }, n, g, request, mean, std) {
     const size = n * n, truth = request.inputs[0].data, data = root.dataset
     const f = mean.subarray(0, size), deviation = std.subarray(0, size), error = f.map((v, i) => v - truth[i])
     drawMap(maps.mean, f, n, grey, 0, 1)
@@ -339,9 +339,14 @@ export class Image {
     if (between(g)) {
       data.grid = apart(soften(mean.subarray(2 * size, 3 * size), n), soften(f, n))
       difference.append(`. ${g.angle}° takes no pixel to a pixel: turned there and back, the same observations already cost ${(+data.grid).toFixed(4)}`)
+      // At quarter turns nothing is left of the difference, so between them it says how coarse pixels are, and not what the group is.
+      if (turns) difference.append('. The model is equivariant under every turn, so the whole difference is what the grid of pixels costs')
     }
   }
 }
+
+// turns reports whether a model is equivariant under all turns about the image's centre, and not only under some of them.
+const turns = ({ config: c }) => /^(SO|R>0xSO)\(2\)$/.test(c.group)
 
 // groupOf names what a model is equivariant under. The lifts are the rotations among which SE(2) tells.
 function groupOf({ config: c }) {
