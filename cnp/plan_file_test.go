@@ -247,14 +247,18 @@ func TestPlanFolder(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want.Mean, cut.Mean)
 	// What writers have left that died.
-	dead, alive := p.Info().File+".tmp123", p.Info().File+".tmp456"
-	for _, path := range []string{dead, alive} {
-		require.NoError(t, os.WriteFile(path, nil, 0o600))
+	folder, name := filepath.Split(p.Info().File)
+	for _, writer := range []struct{ dead, alive string }{
+		{name + ".tmp123", name + ".tmp456"}, {"." + name + ".0123abcd.tmp", "." + name + ".4567abcd.tmp"}} {
+		dead, alive := filepath.Join(folder, writer.dead), filepath.Join(folder, writer.alive)
+		for _, path := range []string{dead, alive} {
+			require.NoError(t, os.WriteFile(path, nil, 0o600))
+		}
+		require.NoError(t, os.Chtimes(dead, time.Time{}, time.Now().Add(-time.Hour)))
+		keeping(t, m, dir)
+		require.NoFileExists(t, dead)
+		require.FileExists(t, alive)
 	}
-	require.NoError(t, os.Chtimes(dead, time.Time{}, time.Now().Add(-time.Hour)))
-	keeping(t, m, dir)
-	require.NoFileExists(t, dead)
-	require.FileExists(t, alive)
 	// A folder that cannot be written to.
 	m = keeping(t, m, filepath.Join(p.Info().File, "below a file"))
 	p, err = m.PlanGeometry(ctx, cnp.Grid(7, 8), cnp.PlanOptions{})

@@ -106,6 +106,9 @@ func TestInterpolateRefuses(t *testing.T) {
 	b.save("m.safetensors", curveConfig())
 	b.write("data.csv", "x,y\n1,2\n2,-1\n3,2\n")
 	b.write("empty.csv", "x,y\n")
+	b.write("nothing.csv", "")
+	b.write("header.csv", "x\n")
+	b.write("column.csv", "1\n2\n3\n")
 	b.write("plane.csv", "x1,x2,y\n1,2,3\n2,2,4\n")
 	target := []string{"--from", "0", "--to", "1", "--out", "@pred.csv"}
 	for _, c := range []struct {
@@ -121,8 +124,15 @@ func TestInterpolateRefuses(t *testing.T) {
 		{2, "leave --model out", []string{"--csv", "@data.csv", "--model", "@m.safetensors", "--positive"}},
 		{1, "has no values", []string{"--csv", "@empty.csv"}},
 		{2, "use --targets", []string{"--csv", "@plane.csv"}},
+		{1, "nothing.csv: the file is empty: need a table with a header or rows", []string{"--csv", "@nothing.csv"}},
+		{1, "column.csv: 1 column without a header: need one or more of inputs", []string{"--csv", "@column.csv"}},
 	} {
 		b.fails(c.status, c.want, append(append([]string{"regress"}, c.args...), target...)...)
+	}
+	regress := []string{"regress", "--csv", "@data.csv", "--out", "@pred.csv", "--targets"}
+	for _, more := range [][]string{nil, {"--model", "@m.safetensors"}} {
+		b.fails(1, "nothing.csv: the file is empty", append(append(regress, "@nothing.csv"), more...)...)
+		require.Contains(t, b.ok(append(append(regress, "@header.csv"), more...)...), "header.csv has no rows: there is nothing to predict")
 	}
 }
 

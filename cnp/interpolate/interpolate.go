@@ -103,6 +103,9 @@ func Read(o *tabletask.Options, sphere bool) (*Interpolation, error) {
 // Widths returns the number of inputs and outputs of a table. Where sphere says that the inputs are latitude and
 // longitude, and the columns do not name them, they do afterwards.
 func Widths(o *tabletask.Columns, t *table.Table, sphere bool) (dx, dy int, err error) {
+	if err := tabletask.NotEmpty(t); err != nil {
+		return 0, 0, err
+	}
 	dx, dy = len(o.X), max(1, len(o.Y))
 	if sphere && o.X == nil {
 		o.X = tabletask.LatLonColumns(t)
@@ -125,7 +128,11 @@ func Widths(o *tabletask.Columns, t *table.Table, sphere bool) (dx, dy int, err 
 	if sphere && dx != 2 {
 		return 0, 0, settings.Errorf("{Sphere}: the inputs are latitude and longitude in degrees: name them with {X}, or call the columns lat and lon")
 	}
-	if dx < 1 || dx > krige.MaxDim {
+	if dx < 1 {
+		return 0, 0, fmt.Errorf("%s: %s without a header: need one or more of inputs, and after them one of values", t.Name,
+			words.Plural(t.Cols, "column"))
+	}
+	if dx > krige.MaxDim {
 		return 0, 0, fmt.Errorf("%s: %s, need 1 to %d", t.Name, words.Plural(dx, "input"), krige.MaxDim)
 	}
 	return dx, dy, nil

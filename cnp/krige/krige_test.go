@@ -305,6 +305,8 @@ func TestReport(t *testing.T) {
 	require.Greater(t, r.LogDensity, r.Constant+0.5)
 	require.InDelta(t, 0.95, r.Coverage95, 0.06)
 	require.Contains(t, r.String(), "each of 120 values predicted from the others")
+	r.Constant = -749999998033.026 // of 0, 0 and 1: the values beside the last have no deviation
+	require.Contains(t, r.String(), "a constant's below -1000, inverse")
 }
 
 // TestAmounts holds predictions of amounts above zero, and moments and quantiles of bent values to each other.

@@ -45,10 +45,21 @@ type Member struct {
 // String is the report in a few lines.
 func (r Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "each of %d values predicted from the others: log density %.3f, a constant's %.3f, inverse distances' %.3f",
-		r.Values, r.LogDensity,
-		r.Constant, r.InverseDistance)
+	fmt.Fprintf(&b, "each of %d values predicted from the others: log density %s, a constant's %s, inverse distances' %s",
+		r.Values, nats(r.LogDensity), nats(r.Constant), nats(r.InverseDistance))
 	fmt.Fprintf(&b, "; %.0f %% lie in 50 %% intervals, %.0f %% in 95 %% ones; deviations were multiplied by %.2f",
 		100*r.Coverage50, 100*r.Coverage95, r.Scale)
 	return b.String()
+}
+
+// leastNats is the log density from which on it says no more than that a value was all but impossible: a constant's, where the other
+// values are equal.
+const leastNats = -1000
+
+// nats writes a log density.
+func nats(v float64) string {
+	if v < leastNats {
+		return fmt.Sprintf("below %d", leastNats)
+	}
+	return fmt.Sprintf("%.3f", v)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/weights"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // OpenOptions say how models are read, and how they compute. The zero value takes what the files say.
@@ -135,7 +136,11 @@ func ReadState(ctx context.Context, path string, read func(ctx context.Context, 
 	if shipped, missing := pretrained.State(path); missing == nil {
 		return shipped, nil
 	}
-	return nil, fmt.Errorf("%w; shipped models: %s; without any training: %s", err, strings.Join(pretrained.Names(), ", "),
+	meant := ""
+	if name := words.Closest(path, slices.Concat(pretrained.Names(), krige.Names())); name != "" {
+		meant = fmt.Sprintf(", nor is a model of that name shipped: did you mean %q?", name)
+	}
+	return nil, fmt.Errorf("%w%s; shipped models: %s; without any training: %s", err, meant, strings.Join(pretrained.Names(), ", "),
 		strings.Join(krige.Names(), ", "))
 }
 

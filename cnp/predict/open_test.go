@@ -57,6 +57,12 @@ func TestOpen(t *testing.T) {
 	_, err = predict.Open(t.Context(), predict.OpenOptions{}, "nobody")
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.ErrorContains(t, err, "shipped models: ")
+	require.NotContains(t, err.Error(), "did you mean")
+	for typo, meant := range map[string]string{"digits-T2-smal": "digits-T2-small", "rbf_levels": "rbf-levels",
+		"univresal-2": "universal-2"} {
+		_, err = predict.Open(t.Context(), predict.OpenOptions{}, typo)
+		require.ErrorContains(t, err, `did you mean "`+meant+`"?`)
+	}
 	_, err = predict.Open(t.Context(), predict.OpenOptions{})
 	require.ErrorIs(t, err, cnp.ErrConfig)
 	_, err = predict.Open(t.Context(), predict.OpenOptions{Precision: cnp.BFloat16}, "rbf-levels")

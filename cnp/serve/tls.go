@@ -43,6 +43,7 @@ type certificates struct {
 	looked time.Time
 	states []fileState
 	config *tls.Config
+	failed string // why the files could not be used; empty: they are
 }
 
 // now returns the configuration of the files as they are.
@@ -54,14 +55,17 @@ func (c *certificates) now() *tls.Config {
 	}
 	c.looked = time.Now()
 	states := c.look()
-	if slices.Equal(states, c.states) {
+	if slices.Equal(states, c.states) && c.failed == "" {
 		return c.config
 	}
 	c.states = states
-	if err := c.load(); err != nil {
-		c.log.Error("certificates not replaced", "error", err.Error())
-	} else {
+	switch err := c.load(); {
+	case err == nil:
+		c.failed = ""
 		c.log.Info("certificates read again")
+	case err.Error() != c.failed: // said once, and tried again: what kept them from being read may not show in their state
+		c.failed = err.Error()
+		c.log.Error("certificates not replaced", "error", c.failed)
 	}
 	return c.config
 }

@@ -56,8 +56,21 @@ func Read(o *Options) (*Task, error) {
 		t.Targets.Values = Linspace(o.From.Value, o.To.Value, o.Points)
 		return t, nil
 	}
-	t.Targets, err = o.ReadTable(o.Targets, o.Stdin)
-	return t, err
+	if t.Targets, err = o.ReadTable(o.Targets, o.Stdin); err != nil {
+		return nil, err
+	}
+	return t, NotEmpty(t.Targets)
+}
+
+// nothing says that a table has no rows.
+func nothing(t *table.Table) string { return t.Name + " has no rows: there is nothing to predict" }
+
+// NotEmpty refuses a table without rows and header, of which nothing says what it should hold.
+func NotEmpty(t *table.Table) error {
+	if t.Cols == 0 {
+		return fmt.Errorf("%s: the file is empty: need a table with a header or rows", t.Name)
+	}
+	return nil
 }
 
 // suits refuses options that do not go with a model of that configuration.
@@ -253,8 +266,12 @@ func OneTask(t *table.Table, rows *task.Rows) error {
 	return t.Errorf(row, k, "the column %s says %s, and %s before: need the points of one task", t.Header[k], t.Cell(row, k), t.Cell(0, k))
 }
 
-// Extra names the columns of both tables that nobody reads, in a sentence for each table that has some.
+// Extra says that a table of targets has no rows, and names the columns of both tables that nobody reads, in a sentence for each table
+// that has some.
 func (t *Task) Extra() (notes []string) {
+	if t.Targets.Name != "" && t.Targets.Rows() == 0 {
+		notes = append(notes, nothing(t.Targets))
+	}
 	for _, t := range []struct {
 		table   *table.Table
 		columns table.Columns

@@ -124,11 +124,11 @@ func (t *tasksRun) learn(ctx context.Context) error {
 // empty refuses tables without columns, and notes those without rows.
 func (t *tasksRun) empty() error {
 	for _, table := range []*table.Table{t.in, t.places} {
-		if table.Cols == 0 {
-			return fmt.Errorf("%s: the file is empty: need a table with a header or rows", table.Name)
+		if err := NotEmpty(table); err != nil {
+			return err
 		}
 		if table.Rows() == 0 {
-			t.out.Caution(table.Name + " has no rows: there is nothing to predict")
+			t.out.Caution(nothing(table))
 			break
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // Config is a YAML file of flags: one mapping from their names to their values, and the key task for the kind of
@@ -124,42 +126,15 @@ func (c *Config) Apply(cmd *cobra.Command) error {
 
 // suggest names the flag that a typo may have meant.
 func suggest(flags *pflag.FlagSet, typo string) string {
-	best, name := max(2, len(typo)/3)+1, ""
+	var names []string
 	flags.VisitAll(func(f *pflag.Flag) {
-		if d := distance(f.Name, typo); d < best && f.Name != "config" && f.Name != "help" {
-			best, name = d, f.Name
+		if f.Name != "config" && f.Name != "help" {
+			names = append(names, f.Name)
 		}
 	})
+	name := words.Closest(typo, names)
 	if name == "" {
 		return ""
 	}
 	return fmt.Sprintf(", did you mean %q?", name)
-}
-
-// distance is the number of letters to insert, delete, replace or swap with a neighbour to make one word of the other.
-func distance(a, b string) int {
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-		for j := range rows[i] {
-			if i == 0 {
-				rows[i][j] = j
-				continue
-			}
-			if j == 0 {
-				continue
-			}
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			d := min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				d = min(d, rows[i-2][j-2]+1)
-			}
-			rows[i][j] = d
-		}
-	}
-	return rows[len(a)][len(b)]
 }

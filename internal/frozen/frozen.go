@@ -19,8 +19,11 @@ import (
 	"math/bits"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 	"unsafe"
+
+	"github.com/equivcnp/equivcnp/internal/atomicfile"
 )
 
 // ErrFile is wrapped by errors about a file's contents: it is none of these files, damaged, too old or new, or made from something else.
@@ -53,7 +56,7 @@ type File struct {
 	checked chan struct{}
 	damage  error
 	// Writing:
-	out  *os.File
+	out  *atomicfile.File
 	room []byte // a part that is not full yet
 	size int
 	sums []byte
@@ -198,13 +201,10 @@ func Create(path string, version uint32, key Key, write func(*File)) (err error)
 			err = fmt.Errorf("%s: %w", path, err)
 		}
 	}()
-	if f.out, err = os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp*"); err != nil {
+	if f.out, err = atomicfile.Create(path); err != nil {
 		return err
 	}
-	defer func() {
-		f.out.Close() // a no-op if all went well, as is the removal
-		os.Remove(f.out.Name())
-	}()
+	defer f.out.Discard() // a no-op if all went well
 	head := make([]byte, headerSize)
 	f.put(head)
 	write(f)
@@ -219,13 +219,7 @@ func Create(path string, version uint32, key Key, write func(*File)) (err error)
 	if _, err := f.out.WriteAt(head, 0); err != nil {
 		return err
 	}
-	// The name must not become visible before the bytes are safe, or a crash could leave an empty file under it.
-	for _, do := range []func() error{func() error { return f.out.Chmod(0o644) }, f.out.Sync, f.out.Close} {
-		if err := do(); err != nil {
-			return err
-		}
-	}
-	return os.Rename(f.out.Name(), path)
+	return f.out.Commit()
 }
 
 func fill(head []byte, version uint32, key Key, size int) {
@@ -277,13 +271,16 @@ const stale = 10 * time.Minute
 // Sweep removes what writers that died have left in a folder: unfinished files of those that have the ending, such as ".plan". What
 // cannot be removed stays.
 func Sweep(folder, ending string) {
-	left, err := filepath.Glob(filepath.Join(folder, "*"+ending+".tmp*"))
-	if err != nil { // the folder's name is no pattern
+	entries, err := os.ReadDir(folder)
+	if err != nil {
 		return
 	}
-	for _, path := range left {
-		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > stale {
-			_ = os.Remove(path)
+	for _, e := range entries {
+		name := e.Name()
+		mine := strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".tmp") && strings.Contains(name, ending+".") ||
+			strings.Contains(name, ending+".tmp") // as versions before wrote them
+		if info, err := e.Info(); mine && err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > stale {
+			_ = os.Remove(filepath.Join(folder, name))
 		}
 	}
 }

@@ -96,6 +96,29 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// TestModes: a new file has what the user's mask leaves, as every file that the program writes, and one that is replaced keeps its mode.
+func TestModes(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes of files are Unix's")
+	}
+	c := sample(0)
+	path := write(t, c)
+	mode := func(path string) fs.FileMode {
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		return info.Mode().Perm()
+	}
+	plain, err := os.OpenFile(filepath.Join(t.TempDir(), "plain"), os.O_CREATE|os.O_WRONLY, 0o666)
+	require.NoError(t, err)
+	require.NoError(t, plain.Close())
+	require.Equal(t, mode(plain.Name()), mode(path))
+	for _, m := range []fs.FileMode{0o600, 0o640} {
+		require.NoError(t, os.Chmod(path, m))
+		require.NoError(t, frozen.Create(path, 5, key, c.visit))
+		require.Equal(t, m, mode(path))
+	}
+}
+
 func TestSeal(t *testing.T) {
 	want := sample(300_000)
 	b, err := os.ReadFile(write(t, want))

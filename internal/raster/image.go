@@ -126,6 +126,9 @@ func decode(f io.ReadSeeker, path string) (image.Image, error) { return decodeUp
 // decodeUpTo decodes an image of at most that many pixels.
 func decodeUpTo(f io.ReadSeeker, path string, most int) (image.Image, error) {
 	head, format, err := image.DecodeConfig(f)
+	if errors.Is(err, image.ErrFormat) {
+		return nil, fmt.Errorf("%s: %w: unknown format, neither PNG, JPEG nor TIFF", path, ErrImage)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrImage, err)
 	}

@@ -128,7 +128,7 @@ func TestReadErrors(t *testing.T) {
 	}{
 		{"truncated", b.Bytes()[:b.Len()/2], ErrImage, "not enough pixel data"},
 		{"empty", nil, ErrImage, "unknown format"},
-		{"text", []byte("P1 1 1 0"), ErrImage, "unknown format"},
+		{"text", []byte("P1 1 1 0"), ErrImage, "unknown format, neither PNG, JPEG nor TIFF"},
 		{"many pixels", header(100_000, 50_000), ErrSize, "the png header claims 100000 x 50000 pixels, need 1 to 16777216"},
 		{"overflow", header(1<<31-1, 1<<31-1), nil, "in.png"}, // refused by the decoder or by us, before any allocation
 		{"header alone", header(4096, 4096), ErrImage, "unexpected EOF"},

@@ -125,6 +125,21 @@ func TestDecodeRefuses(t *testing.T) {
 }
 
 // A size that an int cannot hold must be an error on every machine, not only where an int has 64 bits.
+// TestKeptTypes: types of the format that are not converted, as F8, are refused by tensor, and not with their file.
+func TestKeptTypes(t *testing.T) {
+	for _, kind := range []string{"F8_E4M3", "F8_E5M2", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "F6_E2M3", "F6_E3M2", "F4", "C64"} {
+		f, err := safetensors.Decode(file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},`+
+			`"b":{"dtype":"`+kind+`","shape":[3],"data_offsets":[4,7]}}`, 0, 0, 0x80, 0x3f, 1, 2, 3))
+		require.NoError(t, err, kind)
+		v, err := f.Get("a").Float32s()
+		require.NoError(t, err)
+		require.Equal(t, []float32{1}, v)
+		_, err = f.Get("b").Float32s()
+		require.ErrorIs(t, err, safetensors.ErrFormat)
+		require.ErrorContains(t, err, `tensor "b" is of type `+kind+`, which is not read`)
+	}
+}
+
 func TestDecodeLargeSize(t *testing.T) {
 	for _, size := range []string{"2147483648", "4294967297", "9223372036854775808"} {
 		_, err := safetensors.Decode(file(one(`"U8"`, "["+size+"]", "[0,1]"), 1))

@@ -51,6 +51,9 @@ func ReadFileAs(path string, wanted []string, opt tabular.Options) (*tabular.Tab
 		}
 		return DecodeAs(b, path, wanted, opt)
 	}
+	if err := checkForeign(head[:n], path); err != nil {
+		return nil, err
+	}
 	if err := textual(path); n > 0 && err != nil {
 		return nil, err
 	}
@@ -81,6 +84,9 @@ func DecodeAs(b []byte, name string, wanted []string, opt tabular.Options) (*tab
 	var err error
 	switch {
 	case !known(b):
+		if err := checkForeign(b, name); err != nil {
+			return nil, err
+		}
 		if err := textual(name); len(b) > 0 && err != nil {
 			return nil, err
 		}
@@ -104,6 +110,10 @@ func ofArrays(b []byte) (*tabular.Table, error) {
 	tensors, err := npy.Decode(b)
 	if err != nil {
 		return nil, err
+	}
+	if len(tensors) == 0 {
+		return nil, fmt.Errorf("%w: a zip file without any array: need files .npy in it; of a spreadsheet, save a sheet as CSV",
+			npy.ErrFormat)
 	}
 	if len(tensors) == 1 && tensors[0].Name == "" && len(tensors[0].Shape) == 2 {
 		if _, isText := npy.Texts(&tensors[0]); isText {

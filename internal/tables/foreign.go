@@ -1,0 +1,32 @@
+package tables
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/equivcnp/equivcnp/internal/tabular"
+)
+
+// foreign are files that are taken for tables, by what they begin with, and what each is. Of all of them a head of eight bytes is enough.
+var foreign = []struct{ begin, what string }{
+	{"\xd0\xcf\x11\xe0", "a document of Microsoft Office: save its sheet as CSV"},
+	{"\x1f\x8b", "compressed by gzip: unpack it first"},
+	{"\xfd7zXZ", "compressed by xz: unpack it first"},
+	{"\x28\xb5\x2f\xfd", "compressed by zstd: unpack it first"},
+	{"\x89PNG\r\n", "a PNG image"}, {"\xff\xd8\xff", "a JPEG image"}, {"GIF87a", "a GIF image"}, {"GIF89a", "a GIF image"},
+	{"II*\x00", "a TIFF image"}, {"MM\x00*", "a TIFF image"},
+	{"%PDF-", "a PDF document"}, {"GRIB", "a GRIB file: convert it to NetCDF"},
+	{"SQLite f", "an SQLite database: export a table of it as CSV"},
+	{"{\"", "JSON: write its records as CSV"}, {"[{\"", "JSON: write its records as CSV"}, {"[[", "JSON: write its records as CSV"},
+	{"<!DOCTYP", "a page of HTML"}, {"<html", "a page of HTML"}, {"<?xml", "an XML document"},
+}
+
+// checkForeign is an error that says what a file is which begins as none that tables are read from.
+func checkForeign(head []byte, name string) error {
+	for _, f := range foreign {
+		if bytes.HasPrefix(head, []byte(f.begin)) {
+			return fmt.Errorf("%s: %w: it is %s", name, tabular.ErrCell, f.what)
+		}
+	}
+	return nil
+}
