@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -442,10 +444,17 @@ func (watchCodec) Unmarshal(b []byte, v any) error {
 	return nil
 }
 
-// TestHalfClosed: a client that closes its side once it has asked gets its answer; one that goes while it still sends is noticed.
+// TestHalfClosed: a client that closes its side once it has asked gets its answer, over TLS, too; one that goes while it still sends is
+// noticed.
 func TestHalfClosed(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Models = testSources[1:] })
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	issue(t, nil, 1, cert, key)
+	secure, err := Certificates(cert, key, "", nil)
+	require.NoError(t, err)
 	url, _ := listen(t, s, Limits{})
+	secureURL, _ := listen(t, s, Limits{TLS: secure})
 	compute := s.queue.compute
 	s.queue.compute = func(ctx context.Context, jobs []*job) error {
 		select {
@@ -456,15 +465,22 @@ func TestHalfClosed(t *testing.T) {
 		return compute(ctx, jobs)
 	}
 	body := curvesJSON(t, curves(rngOf(1), 1, 5, 5))
-	for _, send := range []int{len(body), len(body) / 2} {
-		c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	for _, way := range []struct {
+		url  string
+		send int
+	}{{url, len(body)}, {url, len(body) / 2}, {secureURL, len(body)}} {
+		tcp, err := net.Dial("tcp", strings.TrimPrefix(way.url, "http://"))
 		require.NoError(t, err)
-		fmt.Fprintf(c, "POST /v2/models/rbf/infer HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body[:send])
-		require.NoError(t, c.(*net.TCPConn).CloseWrite())
+		c := tcp
+		if way.url == secureURL {
+			c = tls.Client(tcp, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"http/1.1"}})
+		}
+		fmt.Fprintf(c, "POST /v2/models/rbf/infer HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body[:way.send])
+		require.NoError(t, tcp.(*net.TCPConn).CloseWrite())
 		require.NoError(t, c.SetReadDeadline(time.Now().Add(8*time.Second)))
 		answer, err := io.ReadAll(c)
 		require.NoError(t, err)
-		if send == len(body) {
+		if way.send == len(body) {
 			require.Contains(t, string(answer), "HTTP/1.1 200 OK")
 			require.Contains(t, string(answer), `"mean"`)
 		} else {

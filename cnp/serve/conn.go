@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"crypto/tls"
 	"io"
 	"net"
 	"os"
@@ -12,15 +13,20 @@ import (
 // connKey is the context's key of a request's connection.
 type connKey struct{}
 
-// connOf returns the connection of a request, nil if it is none that is counted.
+// connOf returns the connection of a request, below TLS where there is any; nil if it is none that is counted.
 func connOf(ctx context.Context) *countedConn {
-	c, _ := ctx.Value(connKey{}).(*countedConn)
-	return c
+	c := ctx.Value(connKey{})
+	if secure, ok := c.(*tls.Conn); ok {
+		c = secure.NetConn()
+	}
+	counted, _ := c.(*countedConn)
+	return counted
 }
 
 // countedConn is a connection that knows which requests are under way. A client may close its side once it has asked. net/http would take
 // the end of what it reads for the end of the client, and stop; so the end is hidden while a prediction is computed, and a client that
-// has gone is noticed when its answer is written.
+// has gone is noticed when its answer is written. Under TLS that holds for the end of TCP; a client that says close_notify has ended what
+// it sends in a way that net/http alone sees, and is not waited for.
 type countedConn struct {
 	net.Conn
 	closed func() // called once
