@@ -44,7 +44,7 @@ func (a *app) evalCommand() *cobra.Command {
 		Long:                  helpText("eval"),
 		Example: `  equivcnp eval --model rbf_equivcnp.pth --kernel rbf
   equivcnp eval --model digits-T2-small --digits --tasks 100 --picture digits.png
-  equivcnp eval --model rbf-equivcnp --kernel rbf --joint --joint-tasks 100
+  equivcnp eval --model rbf-levels --kernel rbf --joint --joint-tasks 100
   equivcnp eval --model photos.safetensors --images photos --json`,
 		Args: cobra.NoArgs,
 	}

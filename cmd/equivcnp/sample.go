@@ -40,7 +40,7 @@ func (a *app) sampleCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Short:                 "Draw whole curves or images jointly",
 		Long:                  helpText("sample"),
-		Example: `  equivcnp sample --model rbf-equivcnp --csv data.csv --from -2 --to 2 --samples 20 --function --plot out.png --out samples.csv
+		Example: `  equivcnp sample --model rbf-levels --csv data.csv --from -2 --to 2 --samples 20 --function --plot out.png --out samples.csv
 
   # No model, nothing trained: joint samples of a map.
   equivcnp sample --csv zinc.csv --x east,north --y zinc --targets grid.csv --samples 20 --function --out samples.csv

@@ -39,7 +39,7 @@ func (a *app) serveCommand() *cobra.Command {
 		Use:   "serve [--model NAME=FILE | --model FOLDER].. [--listen :8080]",
 		Short: "Serve models over REST and gRPC",
 		Long:  helpText("serve"),
-		Example: `  equivcnp serve --model digits=digits-T2 --model rbf=rbf-equivcnp --model models/ --listen :8080
+		Example: `  equivcnp serve --model digits=digits-T2 --model rbf=rbf-levels --model models/ --listen :8080
   curl -s localhost:8080/v2/models/rbf/infer -d '{"inputs": [
     {"name": "x_context", "shape": [1, 2, 1], "datatype": "FP64", "data": [-1, 0.5]},
     {"name": "y_context", "shape": [1, 2, 1], "datatype": "FP32", "data": [0.2, -0.7]},
