@@ -129,6 +129,7 @@ func TestInterpolateRefuses(t *testing.T) {
 	} {
 		b.fails(c.status, c.want, append(append([]string{"regress"}, c.args...), target...)...)
 	}
+	b.fails(1, "plane.csv:1:1: the columns do not fit", "stations", "--csv", "@data.csv", "--targets", "@plane.csv", "--out", "@o.csv")
 	regress := []string{"regress", "--csv", "@data.csv", "--out", "@pred.csv", "--targets"}
 	for _, more := range [][]string{nil, {"--model", "@m.safetensors"}} {
 		b.fails(1, "nothing.csv: the file is empty", append(append(regress, "@nothing.csv"), more...)...)

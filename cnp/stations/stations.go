@@ -137,7 +137,11 @@ func (r *run) piece(ctx context.Context) (ended bool, err error) {
 		return true, nil
 	}
 	text = append(bytes.Clone(r.in.header), text...)
-	targets, err := r.Decode(text, fmt.Sprintf("%s after row %d", r.Targets, done))
+	name := r.Targets
+	if done > 0 {
+		name = fmt.Sprintf("%s after row %d", name, done)
+	}
+	targets, err := r.Decode(text, name)
 	if err != nil {
 		return false, err
 	}

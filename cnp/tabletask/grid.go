@@ -43,6 +43,9 @@ func parseGrid(texts, inputs []string, clock func(input int) (*tabular.Clock, er
 			return nil, settings.Errorf("{Grid}: %s is there twice", a.name)
 		case len(parts) == 3:
 			n := math.Floor((v[1]-v[0])/v[2]+1e-9) + 1
+			if v[2] == 0 || v[1] != v[0] && (v[1] > v[0]) != (v[2] > 0) {
+				return nil, settings.Errorf("{Grid} %s: steps of %s do not lead from %s to %s", text, parts[2], parts[0], parts[1])
+			}
 			if !(n >= 1 && n <= MaxPoints) {
 				return nil, settings.Errorf("{Grid} %s: need 1 to %d values from the first to the second", text, MaxPoints)
 			}

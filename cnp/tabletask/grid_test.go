@@ -19,8 +19,8 @@ func TestParseGrid(t *testing.T) {
 	require.Equal(t, 10, table.Rows())
 	require.Equal(t, []float64{50, -10, 2, 60, -10, 2, 50, -5, 2}, table.Values[:9])
 	for text, words := range map[string]string{"lat=1:2": "need FROM:TO:STEP", "lat=a:2:1": `"a" is not a number`,
-		"lat=2:1:1": "values from the first to the second",
-		"lat=1:2:0": "values from the first to the second", "x=1:2:1": "the inputs are lat", "lat=0:1e9:1e-9": "need 1 to",
+		"lat=2:1:1": "steps of 1 do not lead from 2 to 1", "lat=1:2:-1": "steps of -1 do not lead from 1 to 2",
+		"lat=1:2:0": "steps of 0 do not lead from 1 to 2", "x=1:2:1": "the inputs are lat", "lat=0:1e9:1e-9": "need 1 to",
 		"lat=NaN": "not a finite number"} {
 		_, err := parseGrid(strings.Fields(text), []string{"lat"}, days)
 		require.ErrorContains(t, err, words)
