@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/settings"
@@ -161,25 +160,13 @@ func (in *Interpolation) Names() []string {
 
 // Fit fits a model to each output.
 func (in *Interpolation) Fit(ctx context.Context, opt Options) error {
-	periods, err := in.periods(opt.Period)
+	own, values, err := in.options(opt)
 	if err != nil {
 		return err
 	}
-	own := krige.Options{Dim: in.Dx, Sphere: in.Sphere, DifferentUnits: opt.DifferentUnits, NoCheck: opt.NoCheck, Periods: periods}
-	names := in.Names()
-	for _, name := range opt.Log {
-		if !slices.Contains(names, name) {
-			return settings.Errorf("{Log} %s: no output of this name: %s", name, strings.Join(names, ", "))
-		}
-	}
-	for c, name := range names {
-		own.Values = krige.Options{}.Values
-		if opt.Positive {
-			own.Values = krige.Positive
-		}
-		if slices.Contains(opt.Log, name) {
-			own.Values = krige.Logarithmic
-		}
+	own.NoCheck = opt.NoCheck
+	for c, name := range in.Names() {
+		own.Values = values[c]
 		if err := in.support(c, own.Values); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/table"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
@@ -50,4 +51,42 @@ func TestSupport(t *testing.T) {
 	}
 	_, err := Run(t.Context(), input(), Options{})
 	require.NoError(t, err)
+}
+
+// TestRegressorOf: as a model, a table is interpolated as it is by Run, options included.
+func TestRegressorOf(t *testing.T) {
+	csv := filepath.Join(t.TempDir(), "t.csv")
+	require.NoError(t, os.WriteFile(csv, []byte("x,y,z\n0,1,2\n1,2,1\n2,3,4\n3,1,2\n4,2,0.5\n5,4,1\n"), 0o600))
+	columns := tabletask.Columns{X: []string{"x"}, Y: []string{"y", "z"}}
+	for _, opt := range []Options{{}, {Log: []string{"z"}}, {Positive: true}, {Period: []Period{{Length: 2.5}}}} {
+		in, err := Run(t.Context(), &tabletask.Options{CSV: csv, Columns: columns, From: tabletask.Place{Value: 0.5},
+			To: tabletask.Place{Value: 2}, Points: 2}, opt)
+		require.NoError(t, err)
+		r, err := RegressorOf(&columns, in.Points, opt)
+		require.NoError(t, err)
+		b := &cnp.Batch[float32]{B: 1, Nc: 6, Nt: 2, XContext: in.X[0], XTarget: []float64{0.5, 2}}
+		for i := range 6 {
+			b.YContext = append(b.YContext, float32(in.Y[0][i]), float32(in.Y[1][i]))
+		}
+		p, err := r.Predict(t.Context(), b)
+		require.NoError(t, err)
+		for c := range 2 {
+			for i := range 2 {
+				require.InDelta(t, in.Predicted[c].Mean[i], p.Mean[2*i+c], 1e-4)
+				require.InDelta(t, in.Predicted[c].Quantile(0.9)[i], p.QuantileAt(2*i+c, 0.9), 1e-3)
+			}
+		}
+	}
+	points, err := (&tabletask.Options{}).ReadTable(csv, nil)
+	require.NoError(t, err)
+	_, err = RegressorOf(&columns, points, Options{Log: []string{"w"}})
+	require.ErrorContains(t, err, "no output of this name: y, z")
+	_, err = RegressorOf(&columns, points, Options{Period: []Period{{Length: 7, Time: true}}})
+	require.ErrorContains(t, err, "without a unit of time")
+	r, err := RegressorFor(2, 2, Options{Log: []string{"y2"}, DifferentUnits: true})
+	require.NoError(t, err)
+	require.Equal(t, 2, r.Config().DimY)
+	require.Equal(t, "bent-normal", r.Config().Likelihood)
+	_, err = RegressorFor(2, 1, Options{Period: []Period{{Length: 7}}})
+	require.ErrorContains(t, err, "one input")
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/likelihood"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/layers"
 )
@@ -21,6 +22,7 @@ const Architecture cnp.Architecture = "krige"
 type Regressor struct {
 	opt     Options
 	outputs int
+	values  []Values  // by output, nil where all are Options.Values
 	shared  []*Shared // by output, what tasks have in common; nil where each is fitted alone
 }
 
@@ -34,6 +36,30 @@ func NewRegressor(opt Options) (*Regressor, error) {
 
 // Outputs returns the regressor of n outputs, each of which is interpolated on its own. NaN is a value that was not observed.
 func (r *Regressor) Outputs(n int) *Regressor { return &Regressor{opt: r.opt, outputs: n} }
+
+// OutputsOf returns the regressor of outputs of these kinds of values, each of which is interpolated on its own.
+func (r *Regressor) OutputsOf(values []Values) *Regressor {
+	return &Regressor{opt: r.opt, outputs: len(values), values: slices.Clone(values)}
+}
+
+// optionsOf returns the options of output c.
+func (r *Regressor) optionsOf(c int) Options {
+	opt := r.opt
+	if r.values != nil {
+		opt.Values = r.values[c]
+	}
+	return opt
+}
+
+// bent reports whether predictions may not be normal.
+func (r *Regressor) bent() bool {
+	for c := range r.outputs {
+		if r.optionsOf(c).Values != Plain {
+			return true
+		}
+	}
+	return false
+}
 
 // Names of regressors: universal-1 and so on by the number of inputs, universal-globe of latitude and longitude.
 const (
@@ -61,11 +87,22 @@ func Named(name string) *Regressor {
 	}
 }
 
+// Name returns the name by which Named knows a regressor of these inputs.
+func (r *Regressor) Name() string {
+	if r.opt.Sphere {
+		return namePrefix + globe
+	}
+	return fmt.Sprint(namePrefix, r.opt.Dim)
+}
+
 // Config describes the regressor: inputs and outputs alone.
 func (r *Regressor) Config() cnp.Config {
 	c := cnp.Config{Architecture: Architecture, DimX: r.opt.Dim, DimY: r.outputs, ChannelDensity: r.outputs > 1}
 	if r.opt.Sphere {
 		c.Placement = cnp.PlacementSphere
+	}
+	if r.bent() {
+		c.Likelihood = likelihood.BentName
 	}
 	return c
 }
@@ -137,7 +174,7 @@ func (r *Regressor) each(ctx context.Context, b *cnp.Batch[float32], f func(t, c
 			if len(at) == 0 {
 				continue
 			}
-			opt := r.opt
+			opt := r.optionsOf(c)
 			if len(y) == 0 { // one value of 0 has this deviation, and no other tasks change it
 				x, y, opt.Values = make([]float64, opt.Dim), []float64{0}, Plain
 			}
@@ -168,11 +205,11 @@ func (r *Regressor) each(ctx context.Context, b *cnp.Batch[float32], f func(t, c
 // many values that they may have seasons, or where there are fewer than three, it leaves them alone. shared is how many
 // outputs share, and gain what they gain by it: nats a value that is predicted from the others of its task.
 func (r *Regressor) Learn(ctx context.Context, batches ...*cnp.Batch[float32]) (learned *Regressor, shared int, gain float64, err error) {
-	learned = &Regressor{opt: r.opt, outputs: r.outputs, shared: make([]*Shared, r.outputs)}
-	if r.opt.Values != Plain {
-		return r, 0, 0, nil
-	}
+	learned = &Regressor{opt: r.opt, outputs: r.outputs, values: r.values, shared: make([]*Shared, r.outputs)}
 	for c := range r.outputs {
+		if r.optionsOf(c).Values != Plain {
+			continue
+		}
 		var xs, ys [][]float64
 		values := 0
 		for _, b := range batches {
@@ -188,7 +225,7 @@ func (r *Regressor) Learn(ctx context.Context, batches ...*cnp.Batch[float32]) (
 		if len(xs) < 3 || r.opt.Dim == 1 && values >= seasonValues*len(xs) {
 			continue
 		}
-		s, err := FitShared(ctx, xs, ys, r.opt)
+		s, err := FitShared(ctx, xs, ys, r.optionsOf(c))
 		if err != nil {
 			return nil, 0, 0, fmt.Errorf("%w: %w", cnp.ErrValue, err)
 		}
@@ -218,13 +255,19 @@ func (r *Regressor) Predict(ctx context.Context, b *cnp.Batch[float32]) (*cnp.Pr
 		return nil, err
 	}
 	err = r.each(ctx, b, func(_, _ int, m *Model, targets []float64, at []int) error {
-		mean, std, err := m.Predict(ctx, targets)
+		p, err := m.At(ctx, targets)
+		if err != nil {
+			return err
+		}
 		for k, i := range at {
-			if err == nil {
-				out.Mean[i], out.Std[i] = float32(mean[k]), max(float32(std[k]), math.SmallestNonzeroFloat32)
+			out.Mean[i], out.Std[i] = float32(p.Mean[k]), max(float32(p.Std[k]), math.SmallestNonzeroFloat32)
+			if out.Params != nil {
+				params := out.Params[3*i : 3*i+3]
+				params[0], params[1] = float32(p.mean[k]), max(float32(p.std[k]), math.SmallestNonzeroFloat32)
+				params[2] = float32(p.family())
 			}
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, err

@@ -1,11 +1,13 @@
 package krige
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
 // TestRegressor holds a batch of tasks to each of them alone.
@@ -86,4 +88,49 @@ func TestNamed(t *testing.T) {
 	cfg := Named("universal-globe").Config()
 	require.True(t, cfg.Degrees())
 	require.Nil(t, Named("rbf-levels"))
+}
+
+// TestOutputsOf: each output has its own kind of values, and the distribution of a prediction is that of the table alone, with
+// the quantiles and densities of what is not normal.
+func TestOutputsOf(t *testing.T) {
+	rng := testkit.Rand(3)
+	const n = 30
+	x, y := make([]float64, n), make([]float32, 0, 3*n)
+	for i := range x {
+		x[i] = float64(i) / 4
+		v := math.Sin(x[i]) + 0.1*rng.NormFloat64()
+		y = append(y, float32(v), float32(math.Exp(2*v)), float32(max(0, v)))
+	}
+	r, err := NewRegressor(Options{Dim: 1})
+	require.NoError(t, err)
+	kinds := []Values{Plain, Logarithmic, Positive}
+	r = r.OutputsOf(kinds)
+	require.Equal(t, "universal-1", r.Name())
+	targets := []float64{0.3, 2.1, 7.9}
+	p, err := r.Predict(t.Context(), &cnp.Batch[float32]{B: 1, Nc: n, Nt: 3, XContext: x, YContext: y, XTarget: targets})
+	require.NoError(t, err)
+	require.NoError(t, p.Check(nil))
+	for c, kind := range kinds {
+		var own []float64
+		for i := c; i < len(y); i += 3 {
+			own = append(own, float64(y[i]))
+		}
+		m, err := Fit(t.Context(), x, own, Options{Dim: 1, Values: kind})
+		require.NoError(t, err)
+		want, err := m.At(t.Context(), targets)
+		require.NoError(t, err)
+		for _, q := range []float64{0.05, 0.5, 0.9} {
+			for k, v := range want.Quantile(q) {
+				require.InDelta(t, v, p.QuantileAt(3*k+c, q), 1e-5*(1+math.Abs(v)), "output %d", c)
+			}
+		}
+		for k := range targets {
+			at := want.Quantile(0.7)[k]
+			one := &Prediction{mean: want.mean[k : k+1], std: want.std[k : k+1], bend: want.bend, positive: want.positive}
+			density, _ := one.LogDensity([]float64{at})
+			require.InDelta(t, density, p.LogDensityAt(3*k+c, at), 1e-4, "output %d", c)
+			mean, _ := p.Likelihood.Moments([]float64{float64(p.Params[9*k+3*c]), float64(p.Params[9*k+3*c+1]), float64(p.Params[9*k+3*c+2])})
+			require.InDelta(t, want.Mean[k], mean, 1e-5*(1+math.Abs(mean)))
+		}
+	}
 }

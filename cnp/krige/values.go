@@ -3,6 +3,8 @@ package krige
 import (
 	"math"
 	"slices"
+
+	"github.com/equivcnp/equivcnp/cnp/likelihood"
 )
 
 const (
@@ -80,6 +82,19 @@ type Prediction struct {
 	mean, std []float64 // of the normal distribution of bent values
 	bend      bend
 	positive  bool
+}
+
+// family returns the bend of package likelihood.
+func (p *Prediction) family() likelihood.Bend {
+	switch {
+	case p.bend == root:
+		return likelihood.Root
+	case p.bend == logarithm:
+		return likelihood.Logarithm
+	case p.positive:
+		return likelihood.Amount
+	}
+	return likelihood.Straight
 }
 
 // Quantile returns the quantile q, from 0 to 1, at each target.

@@ -1,0 +1,80 @@
+package interpolate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/equivcnp/equivcnp/cnp/krige"
+	"github.com/equivcnp/equivcnp/cnp/settings"
+	"github.com/equivcnp/equivcnp/cnp/table"
+	"github.com/equivcnp/equivcnp/cnp/tabletask"
+	"github.com/equivcnp/equivcnp/cnp/task"
+)
+
+// RegressorOf returns the interpolation of the tasks of a table as a model, which fits each task when it predicts it.
+// NoCheck and samples are not its affair: deviations are corrected.
+func RegressorOf(c *tabletask.Columns, points *table.Table, opt Options) (*krige.Regressor, error) {
+	dx, dy, err := Widths(c, points, opt.Sphere)
+	if err != nil {
+		return nil, err
+	}
+	in := &Interpolation{Task: &tabletask.Task{Dx: dx, Dy: dy, Points: points}, Sphere: opt.Sphere}
+	if in.Observed, err = tabletask.RowsOf(points, task.CSVOptions{X: c.X, Y: c.Y, Task: c.Task, Dx: dx, Dy: dy}, false); err != nil {
+		return nil, err
+	}
+	own, values, err := in.options(opt)
+	if err != nil {
+		return nil, err
+	}
+	for c, v := range values {
+		if err := in.support(c, v); err != nil {
+			return nil, err
+		}
+	}
+	r, err := krige.NewRegressor(own)
+	if err != nil {
+		return nil, err
+	}
+	return r.OutputsOf(values), nil
+}
+
+// RegressorFor returns the interpolation of tasks with so many inputs and outputs, which have no names of their own: Log knows
+// the outputs as y, or y1, y2 and so on, and periods have the input's unit.
+func RegressorFor(dx, dy int, opt Options) (*krige.Regressor, error) {
+	in := &Interpolation{Task: &tabletask.Task{Dx: dx, Dy: dy, Points: &table.Table{Name: "the file"}}, Sphere: opt.Sphere}
+	in.Observed = &task.Rows{Columns: table.Columns{X: make([]int, dx), Y: make([]int, dy)}}
+	own, values, err := in.options(opt)
+	if err != nil {
+		return nil, err
+	}
+	r, err := krige.NewRegressor(own)
+	if err != nil {
+		return nil, err
+	}
+	return r.OutputsOf(values), nil
+}
+
+// options returns the options of the fits, and what kind of values each output has.
+func (in *Interpolation) options(opt Options) (own krige.Options, values []krige.Values, err error) {
+	own = krige.Options{Dim: in.Dx, Sphere: in.Sphere, DifferentUnits: opt.DifferentUnits}
+	if own.Periods, err = in.periods(opt.Period); err != nil {
+		return own, nil, err
+	}
+	names := in.Names()
+	for _, name := range opt.Log {
+		if !slices.Contains(names, name) {
+			return own, nil, settings.Errorf("{Log} %s: no output of this name: %s", name, strings.Join(names, ", "))
+		}
+	}
+	for _, name := range names {
+		switch {
+		case slices.Contains(opt.Log, name):
+			values = append(values, krige.Logarithmic)
+		case opt.Positive:
+			values = append(values, krige.Positive)
+		default:
+			values = append(values, krige.Plain)
+		}
+	}
+	return own, values, nil
+}

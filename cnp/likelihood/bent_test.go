@@ -1,0 +1,57 @@
+package likelihood
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
+)
+
+// TestBent: density, quantiles and moments of each scale belong together. The oracle of the density is a difference of the
+// distribution function, that of the moments the mean over many evenly spaced quantiles.
+func TestBent(t *testing.T) {
+	l := Bent{}
+	for _, p := range [][]float64{{1.5, 0.3, float64(Straight)}, {1.5, 0.3, float64(Root)}, {1.5, 0.3, float64(Logarithm)}, {3, 0.4, float64(Amount)}} {
+		mean, std := l.Moments(p)
+		const n = 20000
+		sum, square := 0.0, 0.0
+		for i := range n {
+			v := l.Quantile((float64(i)+0.5)/n, p)
+			sum, square = sum+v/n, square+v*v/n
+		}
+		require.InEpsilon(t, sum, mean, 1e-3, p)
+		require.InEpsilon(t, math.Sqrt(square-sum*sum), std, 5e-3, p)
+		for _, q := range []float64{0.1, 0.5, 0.8} {
+			lo, hi := l.Quantile(q-1e-4, p), l.Quantile(q+1e-4, p)
+			require.InEpsilon(t, 2e-4/(hi-lo), math.Exp(l.LogDensity(l.Quantile(q, p), p)), 1e-4, p)
+		}
+		rng := testkit.Rand(1)
+		below := 0
+		for range 4000 {
+			if l.Sample(rng, p) < l.Quantile(0.3, p) {
+				below++
+			}
+		}
+		require.InDelta(t, 0.3, float64(below)/4000, 0.03, p)
+	}
+	amount := []float64{-1, 0.5, float64(Amount)}
+	require.Zero(t, l.Quantile(0.5, amount))
+	mean, _ := l.Moments(amount)
+	require.Zero(t, mean)
+	require.True(t, math.IsInf(l.LogDensity(-1, []float64{0, 1, float64(Root)}), -1))
+	require.True(t, math.IsInf(l.LogDensity(0, []float64{0, 1, float64(Logarithm)}), -1))
+	require.Panics(t, func() { l.Gradient(nil, 0, nil, nil) })
+}
+
+// TestBentHidden: interpolations alone have it, and it is not listed among what a model can be trained under.
+func TestBentHidden(t *testing.T) {
+	require.False(t, slices.Contains(Names(), BentName))
+	_, err := Parse(BentName, Options{Architecture: "equivcnp"})
+	require.ErrorContains(t, err, "interpolations")
+	l, err := Parse(BentName, Options{Architecture: "krige"})
+	require.NoError(t, err)
+	require.Equal(t, Bent{}, l)
+}
