@@ -24,14 +24,13 @@ type designFlags struct {
 	model      modelFlags
 	input      tabletask.Options // of which it has the tables and their columns
 	candidates string
-	sphere     bool
 	opt        places.Options
 	out, plot  string
 	oneTable   oneTableFlags
 }
 
 func (a *app) designCommand() *cobra.Command {
-	f := designFlags{oneTable: oneTableFlags{units: "same"}}
+	var f designFlags
 	cmd := &cobra.Command{
 		Use:                   "design [--model M] --csv data.csv --candidates C.csv [--targets T.csv] --number N --out chosen.csv",
 		DisableFlagsInUseLine: true,
@@ -53,7 +52,7 @@ func (a *app) designCommand() *cobra.Command {
 	columnsVar(cmd, &f.input.Columns)
 	fl.StringVar(&f.candidates, "candidates", "", "table of the places where a measurement is possible, required")
 	fl.StringVar(&f.input.Targets, "targets", "", "table of the places to learn about (default: the candidates)")
-	fl.BoolVar(&f.sphere, "sphere", false, "without --model: inputs are latitude and longitude in degrees")
+	f.oneTable.registerTasks(fl)
 	fl.IntVarP(&f.opt.Number, "number", "k", 1, "number of places to choose")
 	fl.StringVar((*string)(&f.opt.Goal), "goal", string(design.Entropy), "what new measurements should reduce: entropy or error")
 	fl.IntVar(&f.opt.Samples, "samples", 1000, "number of joint samples by which places are compared")
@@ -95,10 +94,8 @@ func (f *designFlags) check() error {
 		return cli.Usagef("--samples %d: need 2 to %d", f.opt.Samples, 1<<20)
 	case f.opt.Noise < 0 || math.IsNaN(f.opt.Noise-f.opt.Noise):
 		return cli.Usagef("--noise %g: need a standard deviation", f.opt.Noise)
-	case f.model.path != "" && f.sphere:
-		return cli.Usagef("--sphere is for interpolation without a model: leave --model out")
 	}
-	return nil
+	return f.oneTable.check(f.model.path)
 }
 
 // design is the command.
@@ -116,7 +113,7 @@ func (a *app) design(ctx context.Context, f *designFlags) error {
 		return err
 	}
 	defer outs.Discard()
-	d, err := cli.Interruptible(ctx, func() (*places.Choosing, error) { return places.Read(f.input, f.candidates, f.sphere) })
+	d, err := cli.Interruptible(ctx, func() (*places.Choosing, error) { return places.Read(f.input, f.candidates, f.oneTable.Sphere) })
 	if err != nil {
 		return err
 	}

@@ -23,27 +23,32 @@ type oneTableFlags struct {
 	interpolate.Options
 	period []string
 	units  string
+	names  []string // of the flags that need that there is no model
+	fl     *pflag.FlagSet
 }
-
-// names of these flags, which need that there is no model.
-var oneTableNames = []string{"log", "positive", "period", "units"}
 
 // register adds the flags.
 func (f *oneTableFlags) register(fl *pflag.FlagSet) {
+	f.fl, f.names = fl, append(f.names, "log", "positive", "period", "units")
 	fl.StringSliceVar(&f.Log, "log", nil, "without --model: outputs to interpolate on a logarithmic scale, by name")
 	fl.BoolVar(&f.Positive, "positive", false,
 		"without --model: values are amounts, never negative; they are interpolated as they are, as square roots or as logarithms")
 	fl.StringSliceVar(&f.period, "period", nil,
 		"without --model: periods of a series to try beside those that are found, in the input's unit; for dates also 1y, 7d or 12h")
 	fl.StringVar(&f.units, "units", "same", "without --model: same, or different if each input has a unit of its own")
-	noCheckFlag(fl, &f.NoCheck)
-	fl.Lookup("no-check").Usage += "; without --model, standard deviations are then not corrected"
+}
+
+// registerTasks adds the flags of a command that interpolates tables of any number of tasks, or none but that of one place.
+func (f *oneTableFlags) registerTasks(fl *pflag.FlagSet) {
+	fl.BoolVar(&f.Sphere, "sphere", false, "without --model: inputs are latitude and longitude in degrees")
+	f.names = []string{"sphere"}
+	f.register(fl)
 }
 
 // check refuses these flags beside a model, and values that they cannot have.
-func (f *oneTableFlags) check(model string, changed func(string) bool) error {
-	for _, name := range oneTableNames {
-		if model != "" && changed(name) {
+func (f *oneTableFlags) check(model string) error {
+	for _, name := range f.names {
+		if model != "" && f.fl.Changed(name) {
 			return cli.Usagef("--%s is for interpolation without a model: leave --model out", name)
 		}
 	}

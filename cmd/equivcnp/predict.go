@@ -32,7 +32,7 @@ type predictFlags struct {
 	covariance  bool
 	outputs     []string
 	noCheck     bool
-	sphere      bool
+	oneTable    oneTableFlags
 }
 
 func (a *app) predictCommand() *cobra.Command {
@@ -75,7 +75,7 @@ func (f *predictFlags) register(a *app, cmd *cobra.Command) {
 	fl.BoolVar(&f.covariance, "covariance", false, "also write the covariance [B, N, N] of the N values of each task")
 	standardiseFlag(fl, &f.standardise)
 	noCheckFlag(fl, &f.noCheck)
-	sphereFlag(cmd, &f.sphere)
+	f.oneTable.registerTasks(fl)
 	f.shards.register(cmd, "a file of tasks a line")
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"in", "out"} {
@@ -117,7 +117,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 		err = f.model.exactly(f.chain.samples > 0, "--samples", "the chain rule")
 	}
 	if err == nil {
-		err = errors.Join(checkQuantiles(f.quantiles), f.model.checkSphere(f.sphere))
+		err = errors.Join(checkQuantiles(f.quantiles), f.oneTable.check(f.model.path))
 	}
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ func (a *app) predictFile(ctx context.Context, f *predictFlags, r *result, model
 	name string, opt cnp.PlanOptions) (*filePrediction, error) {
 	if model == nil {
 		var err error
-		if model, err = f.model.universalOfFile(in, name, f.sphere); err != nil {
+		if model, err = f.model.universalOfFile(in, name, f.oneTable.Options); err != nil {
 			return nil, err
 		}
 	}

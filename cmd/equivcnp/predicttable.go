@@ -84,7 +84,7 @@ func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, mo
 		return nil, err
 	}
 	if model == nil {
-		if model, err = f.model.universalOfTable(&f.table.Columns, in, f.sphere); err != nil {
+		if model, err = f.model.universalOfTable(&f.table.Columns, in, f.oneTable.Options); err != nil {
 			return nil, err
 		}
 	}

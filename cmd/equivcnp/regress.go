@@ -77,6 +77,8 @@ func (f *regressFlags) register(a *app, cmd *cobra.Command) {
 	f.chain.register(cmd, 0, true, true)
 	fl := cmd.Flags()
 	f.oneTable.register(fl)
+	noCheckFlag(fl, &f.oneTable.NoCheck)
+	fl.Lookup("no-check").Usage += "; without --model, standard deviations are then not corrected"
 	fl.StringVarP(&f.out, "out", "o", "", "table of the prediction: .csv, .tsv, .npz, or .nc (a grid, if the targets are one), required")
 	fl.StringVar(&f.plot, "plot", "", "drawing of the prediction, .png or .svg")
 	quantilesFlag(fl, &f.quantiles)
@@ -95,7 +97,7 @@ func (f *regressFlags) check(changed func(string) bool) error {
 	if err := errors.Join(checkTargets(&f.input, changed), f.chain.check()); err != nil {
 		return err
 	}
-	if err := f.oneTable.check(f.model.path, changed); err != nil {
+	if err := f.oneTable.check(f.model.path); err != nil {
 		return err
 	}
 	if f.model.path != "" && f.input.Targets != "" && f.input.Sphere > 0 {

@@ -31,6 +31,7 @@ type sampleFlags struct {
 	memory      memoryFlag
 	standardise bool
 	noCheck     bool
+	oneTable    oneTableFlags
 }
 
 func (a *app) sampleCommand() *cobra.Command {
@@ -53,7 +54,7 @@ func (a *app) sampleCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	cmd.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
-		err := f.chain.check()
+		err := errors.Join(f.chain.check(), f.oneTable.check(f.model.path))
 		if f.in == "" {
 			err = errors.Join(err, checkTargets(&f.input, cmd.Flags().Changed))
 		}
@@ -74,6 +75,7 @@ func (a *app) sampleCommand() *cobra.Command {
 	f.memory.register(cmd)
 	standardiseFlag(fl, &f.standardise)
 	noCheckFlag(fl, &f.noCheck)
+	f.oneTable.register(fl)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	must(cmd.MarkFlagRequired("out"))
 	must(cmd.MarkFlagFilename("in", "safetensors"))
@@ -199,9 +201,10 @@ func (d *drawing) open(ctx context.Context) (err error) {
 	}
 	if err == nil && d.model == nil {
 		if d.file != nil {
-			d.model, err = f.model.universalOfFile(d.file, f.in, false)
+			d.model, err = f.model.universalOfFile(d.file, f.in, f.oneTable.Options)
 		} else {
-			d.model, err = f.model.universalOfTable(&f.input.Columns, d.table.Points, f.input.Sphere > 0)
+			f.oneTable.Sphere = f.input.Sphere > 0
+			d.model, err = f.model.universalOfTable(&f.input.Columns, d.table.Points, f.oneTable.Options)
 		}
 	}
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 
 // stationsFlags are the flags of equivcnp stations.
 type stationsFlags struct {
-	model  modelFlags
-	opt    stations.Options
-	sphere bool
+	model    modelFlags
+	opt      stations.Options
+	oneTable oneTableFlags
 }
 
 func (a *app) stationsCommand() *cobra.Command {
@@ -46,7 +46,7 @@ func (a *app) stationsCommand() *cobra.Command {
 	outputsFlag(fl, &f.opt.Outputs)
 	standardiseFlag(fl, &f.opt.Standardise)
 	noCheckFlag(fl, &f.opt.NoCheck)
-	sphereFlag(cmd, &f.sphere)
+	f.oneTable.registerTasks(fl)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"csv", "targets", "out"} {
 		must(cmd.MarkFlagRequired(name))
@@ -73,7 +73,7 @@ func (a *app) stations(ctx context.Context, f *stationsFlags) error {
 	if opt.Rows == 0 {
 		return cli.Usagef("--rows 0: need 1 to %d", tabletask.MaxPoints)
 	}
-	if err := errors.Join(checkQuantiles(opt.Quantiles), f.model.checkSphere(f.sphere)); err != nil {
+	if err := errors.Join(checkQuantiles(opt.Quantiles), f.oneTable.check(f.model.path)); err != nil {
 		return err
 	}
 	outs, err := cli.NewOutputs([]string{f.model.path, opt.CSV, opt.Targets}, cli.Out("out", opt.Out, ".csv .tsv"))
@@ -100,7 +100,7 @@ func (a *app) stations(ctx context.Context, f *stationsFlags) error {
 	for _, m := range members {
 		opt.Settings = append(opt.Settings, modelSetting(m))
 	}
-	opt.Settings = append(opt.Settings, f.model.group, f.model.alpha, f.model.pointsPerUnit)
+	opt.Settings = append(opt.Settings, f.model.group, f.model.alpha, f.model.pointsPerUnit, f.oneTable.Options)
 	written := opt.Out
 	opt.Model, opt.Out = f.model.path, out
 	work, remove := a.withProgress(ctx, "predicting")
@@ -130,5 +130,5 @@ func (a *app) stationsModel(ctx context.Context, f *stationsFlags) (cnp.Regresso
 	if err != nil {
 		return nil, err
 	}
-	return f.model.universalOfTable(&f.opt.Columns, points, f.sphere)
+	return f.model.universalOfTable(&f.opt.Columns, points, f.oneTable.Options)
 }
