@@ -105,11 +105,12 @@ func TestRegressDimensions(t *testing.T) {
 	b.write("targets.csv", "x1,x2\n0.5,0.5\n1,1\n")
 	b.write("truth.csv", "0.5,0.5,1\n1,1,0\n")
 	b.write("none.csv", "")
+	b.write("nowhere.csv", "x1,x2\n")
 
 	args := []string{"regress", "--model", "@plane.safetensors", "--csv", "@plane.csv", "--out", "@pred.csv"}
 	b.ok(append(args, "--targets", "@targets.csv")...)
 	require.True(t, strings.HasPrefix(b.files()["pred.csv"], "x1,x2,mean,std\n0.5,0.5,"), b.files()["pred.csv"])
-	b.ok(append(args, "--targets", "@none.csv")...)
+	b.ok(append(args, "--targets", "@nowhere.csv")...)
 	require.Equal(t, "x1,x2,mean,std\n", b.files()["pred.csv"])
 	got := decode[regressResult](t, b.ok(append(args, "--targets", "@truth.csv", "--json")...))
 	require.NotNil(t, got.LogLikelihood)
