@@ -12,7 +12,7 @@ import (
 )
 
 // TestEarlierFiles: every model file that any commit shipped still loads, and has a configuration that a model can be
-// made from, so that files people saved with earlier programs load, too.
+// made from, so that files people saved with earlier programs load, too. A shallow clone has those of the commits that it has.
 func TestEarlierFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short; a hundred models are read (make test runs it)")
@@ -23,9 +23,6 @@ func TestEarlierFiles(t *testing.T) {
 			t.Skipf("skipped: git %s: %v", args[0], err)
 		}
 		return out
-	}
-	if shallow := git("rev-parse", "--is-shallow-repository"); strings.TrimSpace(string(shallow)) != "false" {
-		t.Skip("skipped: this clone has no history")
 	}
 	read := 0
 	for line := range strings.Lines(string(git("rev-list", "--objects", "HEAD", "--", strings.TrimSuffix(folder, "/")))) {
@@ -44,8 +41,6 @@ func TestEarlierFiles(t *testing.T) {
 		require.NotZero(t, m.Config().DimY, "%s of %s", object, path)
 		read++
 	}
-	if _, err := exec.Command("git", "rev-parse", "HEAD~1").Output(); err == nil {
-		require.GreaterOrEqual(t, read, len(Names()))
-	}
+	require.GreaterOrEqual(t, read, len(Names())) // a shallow clone has those of today at least
 	t.Logf("%d files", read)
 }

@@ -41,7 +41,7 @@ func TestWrite(t *testing.T) {
 // A new file has what the user's mask leaves, a replaced one keeps its mode, and a link stays one.
 func TestModes(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("modes of files are Unix's")
+		t.Skip("skipped: modes of files are those of Unix")
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")

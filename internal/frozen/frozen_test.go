@@ -99,7 +99,7 @@ func TestRoundTrip(t *testing.T) {
 // TestModes: a new file has what the user's mask leaves, as every file that the program writes, and one that is replaced keeps its mode.
 func TestModes(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("modes of files are Unix's")
+		t.Skip("skipped: modes of files are those of Unix")
 	}
 	c := sample(0)
 	path := write(t, c)
