@@ -12,6 +12,41 @@ import (
 // depthwiseRowF32WASM128 sets a row of c elements to Σ w[pose[k]]·f[index[k]] over n pairs, in ascending order, divided by the divisor.
 func depthwiseRowF32WASM128(out, f, w *float32, index, pose *int32, n, c int, divisor float32) {
 	to, fp, wp, row, left := unsafe.Pointer(out), unsafe.Pointer(f), unsafe.Pointer(w), 4*c, c
+	for ; left >= 24; left -= 24 {
+		var s0 archsimd.Float32x4
+		var s1 archsimd.Float32x4
+		var s2 archsimd.Float32x4
+		var s3 archsimd.Float32x4
+		var s4 archsimd.Float32x4
+		var s5 archsimd.Float32x4
+		ix, ps := unsafe.Pointer(index), unsafe.Pointer(pose)
+		for range n {
+			x, y := unsafe.Add(fp, int(*(*int32)(ix))*row), unsafe.Add(wp, int(*(*int32)(ps))*row)
+			s0 = s0.Add(archsimd.LoadFloat32x4Array((*[4]float32)(x)).Mul(archsimd.LoadFloat32x4Array((*[4]float32)(y))))
+			s1 = s1.Add(archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x, 16))).Mul(archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(y, 16)))))
+			s2 = s2.Add(archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x, 32))).Mul(archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(y, 32)))))
+			s3 = s3.Add(archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x, 48))).Mul(archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(y, 48)))))
+			s4 = s4.Add(archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x, 64))).Mul(archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(y, 64)))))
+			s5 = s5.Add(archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x, 80))).Mul(archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(y, 80)))))
+			ix, ps = unsafe.Add(ix, 4), unsafe.Add(ps, 4)
+		}
+		if divisor != 1 {
+			by := archsimd.BroadcastFloat32x4(divisor)
+			s0 = s0.Div(by)
+			s1 = s1.Div(by)
+			s2 = s2.Div(by)
+			s3 = s3.Div(by)
+			s4 = s4.Div(by)
+			s5 = s5.Div(by)
+		}
+		s0.StoreArray((*[4]float32)(to))
+		s1.StoreArray((*[4]float32)(unsafe.Add(to, 16)))
+		s2.StoreArray((*[4]float32)(unsafe.Add(to, 32)))
+		s3.StoreArray((*[4]float32)(unsafe.Add(to, 48)))
+		s4.StoreArray((*[4]float32)(unsafe.Add(to, 64)))
+		s5.StoreArray((*[4]float32)(unsafe.Add(to, 80)))
+		to, fp, wp = unsafe.Add(to, 96), unsafe.Add(fp, 96), unsafe.Add(wp, 96)
+	}
 	for ; left >= 16; left -= 16 {
 		var s0 archsimd.Float32x4
 		var s1 archsimd.Float32x4
@@ -38,6 +73,25 @@ func depthwiseRowF32WASM128(out, f, w *float32, index, pose *int32, n, c int, di
 		s2.StoreArray((*[4]float32)(unsafe.Add(to, 32)))
 		s3.StoreArray((*[4]float32)(unsafe.Add(to, 48)))
 		to, fp, wp = unsafe.Add(to, 64), unsafe.Add(fp, 64), unsafe.Add(wp, 64)
+	}
+	for ; left >= 8; left -= 8 {
+		var s0 archsimd.Float32x4
+		var s1 archsimd.Float32x4
+		ix, ps := unsafe.Pointer(index), unsafe.Pointer(pose)
+		for range n {
+			x, y := unsafe.Add(fp, int(*(*int32)(ix))*row), unsafe.Add(wp, int(*(*int32)(ps))*row)
+			s0 = s0.Add(archsimd.LoadFloat32x4Array((*[4]float32)(x)).Mul(archsimd.LoadFloat32x4Array((*[4]float32)(y))))
+			s1 = s1.Add(archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x, 16))).Mul(archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(y, 16)))))
+			ix, ps = unsafe.Add(ix, 4), unsafe.Add(ps, 4)
+		}
+		if divisor != 1 {
+			by := archsimd.BroadcastFloat32x4(divisor)
+			s0 = s0.Div(by)
+			s1 = s1.Div(by)
+		}
+		s0.StoreArray((*[4]float32)(to))
+		s1.StoreArray((*[4]float32)(unsafe.Add(to, 16)))
+		to, fp, wp = unsafe.Add(to, 32), unsafe.Add(fp, 32), unsafe.Add(wp, 32)
 	}
 	for ; left >= 4; left -= 4 {
 		var s0 archsimd.Float32x4
