@@ -70,16 +70,23 @@ func lines() (all []line) {
 	return all
 }
 
-// best is the shortest time of a call in seconds, of samples of at least 50 µs.
+// best is the shortest time of a call in seconds, of samples of at least 50 µs. The clock, whose reading takes as long as the
+// shortest calls, is read twice a sample.
 func best(f func()) float64 {
-	least, begin := math.Inf(1), time.Now()
-	for time.Since(begin) < 50*time.Millisecond {
-		inner, start := 0, time.Now()
-		for inner == 0 || time.Since(start) < 50*time.Microsecond {
+	sample := func(calls int) time.Duration {
+		start := time.Now()
+		for range calls {
 			f()
-			inner++
 		}
-		least = min(least, time.Since(start).Seconds()/float64(inner))
+		return time.Since(start)
+	}
+	calls := 1
+	for sample(calls) < 50*time.Microsecond {
+		calls *= 2
+	}
+	least, begin := math.Inf(1), time.Now()
+	for r := 0; r < 3 || time.Since(begin) < 50*time.Millisecond; r++ {
+		least = min(least, sample(calls).Seconds()/float64(calls))
 	}
 	return least
 }
