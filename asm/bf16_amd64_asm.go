@@ -14,128 +14,155 @@ func bf16AMD64(f *x86.File) {
 	}
 }
 
-// bf16Constants holds what round needs in registers.
-type bf16Constants struct {
-	*x86.Func
-	quiet, one, half reg.VecVirtual
+// bf16FromF32 writes the conversion to bfloat16, rounded to the nearest, ties to even:
+//
+//	(u + 0x7fff + (u>>16 & 1)) >> 16,  for NaN (u | 0x400000) >> 16
+//
+// It works on integers: instructions that convert flush subnormals.
+func bf16FromF32(f *x86.File, l x86.Level) {
+	fn := f.Func(l, x86.F32, "bf16FromF32", "func(dst *uint16, x *float32, n int)", "sets dst[i] = x[i], rounded to bfloat16, for i < n.")
+	if l == x86.AVX512 {
+		bf16FromF32AVX512(fn)
+	} else {
+		bf16FromF32AVX2(fn)
+	}
+	fn.End()
 }
 
-func newBF16Constants(fn *x86.Func) *bf16Constants {
+// bf16FromF32AVX512 takes the upper halves of two vectors at once, so they need not be shifted down. The last vectors
+// are read and written under masks.
+func bf16FromF32AVX512(fn *x86.Func) {
+	const step = 32 // two vectors
+	dst, x, n := fn.Arg("dst"), fn.Arg("x"), fn.Arg("n")
 	constant := func(name string, bits uint64) reg.VecVirtual {
 		r := fn.Vec()
 		fn.VPBROADCASTD(fn.Data(name, bits), r)
 		return r
 	}
-	return &bf16Constants{fn, constant("quiet", 0x40), constant("one", 1), constant("half", 0x7fff)}
-}
-
-// round leaves the rounded upper halves of the lanes of v in their lower halves.
-//
-//	(u + 0x7fff + (u>>16 & 1)) >> 16,  for NaN (u>>16 | 0x40)
-//
-// It works on integers: instructions that convert flush subnormals.
-func (c *bf16Constants) round(v reg.VecVirtual) reg.VecVirtual {
-	fn := c.Func
-	u, nan := fn.Vec(), fn.Vec()
-	fn.VPSRLD(operand.U8(16), v, u)
-	if fn.Level == x86.AVX512 {
-		k := fn.K()
-		fn.VCMPPS(operand.U8(3), v, v, k)
-		fn.VPORD(c.quiet, u, nan)
-		fn.VPANDD(c.one, u, u)
-		fn.VPADDD(c.half, u, u)
-		fn.VPADDD(u, v, u)
-		fn.VPSRLD(operand.U8(16), u, u)
-		fn.VMOVDQA32(nan, k, u)
+	quiet, last, half, one := constant("quietF32", 1<<22), constant("sixteenth", 1<<16), constant("half", 0x7fff), constant("one", 1)
+	odd, places := make([]uint64, 16), fn.Vec()
+	for i := range odd {
+		odd[i] = uint64(4*i+3)<<16 | uint64(4*i+1)
+	}
+	fn.VMOVUPS(fn.Data("oddWords", odd...), places)
+	rounded := func(v reg.VecVirtual) reg.VecVirtual {
+		up, nan, u := fn.K(), fn.K(), fn.Vec()
+		fn.VPTESTMD(last, v, up)
+		fn.VCMPPS(operand.U8(3), v, v, nan)
+		fn.VPADDD(half, v, u)
+		fn.VPADDD(one, u, up, u)
+		fn.VPORD(quiet, v, nan, u)
 		return u
 	}
-	unordered := fn.Vec()
-	fn.VCMPPS(operand.U8(3), v, v, unordered)
-	fn.VPOR(c.quiet, u, nan)
-	fn.VPAND(c.one, u, u)
-	fn.VPADDD(c.half, u, u)
-	fn.VPADDD(u, v, u)
-	fn.VPSRLD(operand.U8(16), u, u)
-	fn.VBLENDVPS(unordered, nan, u, u)
-	return u
+	pair := func(load func(at int) reg.VecVirtual) reg.VecVirtual {
+		low, high := rounded(load(0)), rounded(load(1))
+		fn.VPERMT2W(high, places, low)
+		return low
+	}
+	fn.SUBQ(operand.U8(step), n)
+	fn.JL(operand.LabelRef("tail"))
+	fn.Label("loop")
+	fn.VMOVUPS(pair(func(at int) reg.VecVirtual {
+		v := fn.Vec()
+		fn.VMOVUPS(operand.Mem{Base: x, Disp: 64 * at}, v)
+		return v
+	}), operand.Mem{Base: dst})
+	fn.ADDQ(operand.U32(4*step), x)
+	fn.ADDQ(operand.U8(2*step), dst)
+	fn.SUBQ(operand.U8(step), n)
+	fn.JGE(operand.LabelRef("loop"))
+	fn.Label("tail")
+	fn.ADDQ(operand.U8(step), n)
+	fn.JE(operand.LabelRef("done"))
+	ones, all := fn.GP64(), fn.K()
+	fn.MOVQ(operand.I32(-1), ones)
+	fn.BZHIQ(n, ones, ones)
+	fn.KMOVD(ones.As32(), all)
+	masks := []reg.OpmaskVirtual{fn.K(), fn.K()}
+	fn.KMOVW(ones.As32(), masks[0])
+	fn.SHRL(operand.U8(16), ones.As32())
+	fn.KMOVW(ones.As32(), masks[1])
+	words := pair(func(at int) reg.VecVirtual {
+		v := fn.Vec()
+		fn.VMOVUPS_Z(operand.Mem{Base: x, Disp: 64 * at}, masks[at], v)
+		return v
+	})
+	fn.VMOVDQU16(words, all, operand.Mem{Base: dst})
+	fn.Label("done")
 }
 
-func bf16FromF32(f *x86.File, l x86.Level) {
-	fn := f.Func(l, x86.F32, "bf16FromF32", "func(dst *uint16, x *float32, n int)", "sets dst[i] = x[i], rounded to bfloat16, for i < n.")
+// bf16FromF32AVX2 packs two vectors at once, half by half, and the middle quarters change places.
+func bf16FromF32AVX2(fn *x86.Func) {
 	dst, x, n := fn.Arg("dst"), fn.Arg("x"), fn.Arg("n")
 	loop, tail, done := fn.NewLabel("loop"), fn.NewLabel("tail"), fn.NewLabel("done")
-	step := operand.U8(fn.Lanes())
-	// store packs the lanes' lower halves.
-	pack := func(u reg.VecVirtual) reg.VecVirtual {
-		if l == x86.AVX512 {
-			half := fn.YMM()
-			fn.VPMOVDW(u, half)
-			return half
-		}
-		// The lanes are below 2^16, so packing saturates nothing. Packing treats the two halves of a register separately.
+	lanes, bytes := fn.Lanes(), fn.Level.Bytes()
+	constant := func(name string, bits uint64) reg.VecVirtual {
+		r := fn.Vec()
+		fn.VPBROADCASTD(fn.Data(name, bits), r)
+		return r
+	}
+	quiet, one, half := constant("quiet", 0x40), constant("one", 1), constant("half", 0x7fff)
+	// rounded leaves the rounded upper halves of the lanes of v in their lower halves.
+	rounded := func(v reg.VecVirtual) reg.VecVirtual {
+		u, nan, unordered := fn.Vec(), fn.Vec(), fn.Vec()
+		fn.VPSRLD(operand.U8(16), v, u)
+		fn.VCMPPS(operand.U8(3), v, v, unordered)
+		fn.VPOR(quiet, u, nan)
+		fn.VPAND(one, u, u)
+		fn.VPADDD(half, u, u)
+		fn.VPADDD(u, v, u)
+		fn.VPSRLD(operand.U8(16), u, u)
+		fn.VBLENDVPS(unordered, nan, u, u)
+		return u
+	}
+	load := func(u int) reg.VecVirtual {
+		v := fn.Vec()
+		fn.VMOVUPS(operand.Mem{Base: x, Disp: u * bytes}, v)
+		return rounded(v)
+	}
+	// pack packs the lanes' lower halves. They are below 2^16, so packing saturates nothing. It treats the two halves of a
+	// register separately.
+	pack := func(u reg.VecVirtual) {
 		high := fn.XMM()
 		fn.VEXTRACTI128(operand.U8(1), u, high)
 		fn.VPACKUSDW(high, u.AsX(), u.AsX())
-		return u
 	}
-	constants := newBF16Constants(fn)
-	load := func(u int) reg.VecVirtual {
-		v := fn.Vec()
-		fn.VMOVUPS(operand.Mem{Base: x, Disp: u * l.Bytes()}, v)
-		return constants.round(v)
-	}
-	if l == x86.AVX2 {
-		// Two vectors are packed at once, half by half, and the middle quarters change places.
-		two, one := fn.NewLabel("two"), fn.NewLabel("one")
-		fn.SUBQ(operand.U8(2*fn.Lanes()), n)
-		fn.JL(operand.LabelRef(one))
-		fn.Label(two)
-		low, high := load(0), load(1)
-		fn.VPACKUSDW(high, low, low)
-		fn.VPERMQ(operand.U8(0xd8), low, low)
-		fn.VMOVDQU(low, operand.Mem{Base: dst})
-		fn.ADDQ(operand.U8(2*l.Bytes()), x)
-		fn.ADDQ(operand.U8(l.Bytes()), dst)
-		fn.SUBQ(operand.U8(2*fn.Lanes()), n)
-		fn.JGE(operand.LabelRef(two))
-		fn.Label(one)
-		fn.ADDQ(operand.U8(2*fn.Lanes()), n)
-	}
-	fn.SUBQ(step, n)
-	fn.JL(operand.LabelRef(tail))
+	rest := fn.NewLabel("one")
+	fn.SUBQ(operand.U8(2*lanes), n)
+	fn.JL(operand.LabelRef(rest))
 	fn.Label(loop)
-	r := pack(load(0))
-	if l == x86.AVX512 {
-		fn.VMOVDQU(r, operand.Mem{Base: dst})
-	} else {
-		fn.VMOVDQU(r.AsX(), operand.Mem{Base: dst})
-	}
-	fn.ADDQ(operand.U8(l.Bytes()), x)
-	fn.ADDQ(operand.U8(l.Bytes()/2), dst)
-	fn.SUBQ(step, n)
+	low, high := load(0), load(1)
+	fn.VPACKUSDW(high, low, low)
+	fn.VPERMQ(operand.U8(0xd8), low, low)
+	fn.VMOVDQU(low, operand.Mem{Base: dst})
+	fn.ADDQ(operand.U8(2*bytes), x)
+	fn.ADDQ(operand.U8(bytes), dst)
+	fn.SUBQ(operand.U8(2*lanes), n)
 	fn.JGE(operand.LabelRef(loop))
+	fn.Label(rest)
+	fn.ADDQ(operand.U8(2*lanes), n)
+	fn.SUBQ(operand.U8(lanes), n)
+	fn.JL(operand.LabelRef(tail))
+	r := load(0)
+	pack(r)
+	fn.VMOVDQU(r.AsX(), operand.Mem{Base: dst})
+	fn.ADDQ(operand.U8(bytes), x)
+	fn.ADDQ(operand.U8(bytes/2), dst)
+	fn.SUBQ(operand.U8(lanes), n)
 	fn.Label(tail)
-	fn.ADDQ(step, n)
+	fn.ADDQ(operand.U8(lanes), n)
 	fn.JE(operand.LabelRef(done))
-	r = pack(constants.round(fn.NewTail(n).Load(operand.Mem{Base: x})))
-	if l == x86.AVX512 {
-		ones, k := fn.GP64(), fn.K()
-		fn.MOVQ(operand.I32(-1), ones)
-		fn.BZHIQ(n, ones, ones)
-		fn.KMOVW(ones.As32(), k)
-		fn.VMOVDQU16(r, k, operand.Mem{Base: dst})
-	} else {
-		// One number at a time, shifted down.
-		one := fn.NewLabel("one")
-		fn.Label(one)
-		fn.VPEXTRW(operand.U8(0), r.AsX(), operand.Mem{Base: dst})
-		fn.VPSRLDQ(operand.U8(2), r.AsX(), r.AsX())
-		fn.ADDQ(operand.U8(2), dst)
-		fn.DECQ(n)
-		fn.JNE(operand.LabelRef(one))
-	}
+	r = rounded(fn.NewTail(n).Load(operand.Mem{Base: x}))
+	pack(r)
+	// One number at a time, shifted down.
+	each := fn.NewLabel("each")
+	fn.Label(each)
+	fn.VPEXTRW(operand.U8(0), r.AsX(), operand.Mem{Base: dst})
+	fn.VPSRLDQ(operand.U8(2), r.AsX(), r.AsX())
+	fn.ADDQ(operand.U8(2), dst)
+	fn.DECQ(n)
+	fn.JNE(operand.LabelRef(each))
 	fn.Label(done)
-	fn.End()
 }
 
 func f32FromBF16(f *x86.File, l x86.Level) {

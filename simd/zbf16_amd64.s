@@ -14,9 +14,9 @@ TEXT ·bf16FromF32AVX2(SB), NOSPLIT, $0-24
 	VPBROADCASTD one<>+0(SB), Y1
 	VPBROADCASTD half<>+0(SB), Y2
 	SUBQ         $0x10, DX
-	JL           one5
+	JL           one4
 
-two4:
+loop1:
 	VMOVUPS   (CX), Y3
 	VPSRLD    $0x10, Y3, Y4
 	VCMPPS    $0x03, Y3, Y3, Y6
@@ -41,14 +41,12 @@ two4:
 	ADDQ      $0x40, CX
 	ADDQ      $0x20, AX
 	SUBQ      $0x10, DX
-	JGE       two4
+	JGE       loop1
 
-one5:
-	ADDQ $0x10, DX
-	SUBQ $0x08, DX
-	JL   tail2
-
-loop1:
+one4:
+	ADDQ         $0x10, DX
+	SUBQ         $0x08, DX
+	JL           tail2
 	VMOVUPS      (CX), Y3
 	VPSRLD       $0x10, Y3, Y4
 	VCMPPS       $0x03, Y3, Y3, Y6
@@ -64,7 +62,6 @@ loop1:
 	ADDQ         $0x20, CX
 	ADDQ         $0x10, AX
 	SUBQ         $0x08, DX
-	JGE          loop1
 
 tail2:
 	ADDQ         $0x08, DX
@@ -85,12 +82,12 @@ tail2:
 	VEXTRACTI128 $0x01, Y4, X0
 	VPACKUSDW    X0, X4, X4
 
-one6:
+each5:
 	VPEXTRW $0x00, X4, (AX)
 	VPSRLDQ $0x02, X4, X4
 	ADDQ    $0x02, AX
 	DECQ    DX
-	JNE     one6
+	JNE     each5
 
 done3:
 	VZEROUPPER
@@ -233,58 +230,104 @@ DATA lanes16<>+12(SB)/4, $0x00070006
 GLOBL lanes16<>(SB), RODATA|NOPTR, $16
 
 // func bf16FromF32AVX512(dst *uint16, x *float32, n int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·bf16FromF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VPBROADCASTD quiet<>+0(SB), Z0
-	VPBROADCASTD one<>+0(SB), Z1
+	VPBROADCASTD quietF32<>+0(SB), Z0
+	VPBROADCASTD sixteenth<>+0(SB), Z1
 	VPBROADCASTD half<>+0(SB), Z2
-	SUBQ         $0x10, DX
-	JL           tail2
+	VPBROADCASTD one<>+0(SB), Z3
+	VMOVUPS      oddWords<>+0(SB), Z4
+	SUBQ         $0x20, DX
+	JL           tail
 
-loop1:
-	VMOVUPS   (CX), Z3
-	VPSRLD    $0x10, Z3, Z4
-	VCMPPS    $0x03, Z3, Z3, K1
-	VPORD     Z0, Z4, Z5
-	VPANDD    Z1, Z4, Z4
-	VPADDD    Z2, Z4, Z4
-	VPADDD    Z4, Z3, Z4
-	VPSRLD    $0x10, Z4, Z4
-	VMOVDQA32 Z5, K1, Z4
-	VPMOVDW   Z4, Y3
-	VMOVDQU   Y3, (AX)
-	ADDQ      $0x40, CX
-	ADDQ      $0x20, AX
-	SUBQ      $0x10, DX
-	JGE       loop1
+loop:
+	VMOVUPS  (CX), Z5
+	VPTESTMD Z1, Z5, K1
+	VCMPPS   $0x03, Z5, Z5, K2
+	VPADDD   Z2, Z5, Z6
+	VPADDD   Z3, Z6, K1, Z6
+	VPORD    Z0, Z5, K2, Z6
+	VMOVUPS  64(CX), Z5
+	VPTESTMD Z1, Z5, K1
+	VCMPPS   $0x03, Z5, Z5, K2
+	VPADDD   Z2, Z5, Z7
+	VPADDD   Z3, Z7, K1, Z7
+	VPORD    Z0, Z5, K2, Z7
+	VPERMT2W Z7, Z4, Z6
+	VMOVUPS  Z6, (AX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x40, AX
+	SUBQ     $0x20, DX
+	JGE      loop
 
-tail2:
-	ADDQ      $0x10, DX
-	JE        done3
+tail:
+	ADDQ      $0x20, DX
+	JE        done
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
-	KMOVW     BX, K1
-	VMOVUPS.Z (CX), K1, Z3
-	VPSRLD    $0x10, Z3, Z4
-	VCMPPS    $0x03, Z3, Z3, K1
-	VPORD     Z0, Z4, Z0
-	VPANDD    Z1, Z4, Z4
-	VPADDD    Z2, Z4, Z4
-	VPADDD    Z4, Z3, Z4
-	VPSRLD    $0x10, Z4, Z4
-	VMOVDQA32 Z0, K1, Z4
-	VPMOVDW   Z4, Y0
-	MOVQ      $-1, CX
-	BZHIQ     DX, CX, CX
-	KMOVW     CX, K1
-	VMOVDQU16 Y0, K1, (AX)
+	KMOVD     BX, K1
+	KMOVW     BX, K2
+	SHRL      $0x10, BX
+	KMOVW     BX, K3
+	VMOVUPS.Z (CX), K2, Z5
+	VPTESTMD  Z1, Z5, K2
+	VCMPPS    $0x03, Z5, Z5, K4
+	VPADDD    Z2, Z5, Z6
+	VPADDD    Z3, Z6, K2, Z6
+	VPORD     Z0, Z5, K4, Z6
+	VMOVUPS.Z 64(CX), K3, Z5
+	VPTESTMD  Z1, Z5, K2
+	VCMPPS    $0x03, Z5, Z5, K3
+	VPADDD    Z2, Z5, Z1
+	VPADDD    Z3, Z1, K2, Z1
+	VPORD     Z0, Z5, K3, Z1
+	VPERMT2W  Z1, Z4, Z6
+	VMOVDQU16 Z6, K1, (AX)
 
-done3:
+done:
 	VZEROUPPER
 	RET
+
+DATA quietF32<>+0(SB)/4, $0x00400000
+DATA quietF32<>+4(SB)/4, $0x00400000
+DATA quietF32<>+8(SB)/4, $0x00400000
+DATA quietF32<>+12(SB)/4, $0x00400000
+DATA quietF32<>+16(SB)/4, $0x00400000
+DATA quietF32<>+20(SB)/4, $0x00400000
+DATA quietF32<>+24(SB)/4, $0x00400000
+DATA quietF32<>+28(SB)/4, $0x00400000
+GLOBL quietF32<>(SB), RODATA|NOPTR, $32
+
+DATA sixteenth<>+0(SB)/4, $0x00010000
+DATA sixteenth<>+4(SB)/4, $0x00010000
+DATA sixteenth<>+8(SB)/4, $0x00010000
+DATA sixteenth<>+12(SB)/4, $0x00010000
+DATA sixteenth<>+16(SB)/4, $0x00010000
+DATA sixteenth<>+20(SB)/4, $0x00010000
+DATA sixteenth<>+24(SB)/4, $0x00010000
+DATA sixteenth<>+28(SB)/4, $0x00010000
+GLOBL sixteenth<>(SB), RODATA|NOPTR, $32
+
+DATA oddWords<>+0(SB)/4, $0x00030001
+DATA oddWords<>+4(SB)/4, $0x00070005
+DATA oddWords<>+8(SB)/4, $0x000b0009
+DATA oddWords<>+12(SB)/4, $0x000f000d
+DATA oddWords<>+16(SB)/4, $0x00130011
+DATA oddWords<>+20(SB)/4, $0x00170015
+DATA oddWords<>+24(SB)/4, $0x001b0019
+DATA oddWords<>+28(SB)/4, $0x001f001d
+DATA oddWords<>+32(SB)/4, $0x00230021
+DATA oddWords<>+36(SB)/4, $0x00270025
+DATA oddWords<>+40(SB)/4, $0x002b0029
+DATA oddWords<>+44(SB)/4, $0x002f002d
+DATA oddWords<>+48(SB)/4, $0x00330031
+DATA oddWords<>+52(SB)/4, $0x00370035
+DATA oddWords<>+56(SB)/4, $0x003b0039
+DATA oddWords<>+60(SB)/4, $0x003f003d
+GLOBL oddWords<>(SB), RODATA|NOPTR, $64
 
 // func f32FromBF16AVX512(dst *float32, x *uint16, n int)
 // Requires: AVX, AVX512F, BMI2
