@@ -46,8 +46,9 @@ func blasCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "blas",
 		Short: "Compare linalg/blas with gonum's BLAS",
-		Long: `Compare linalg/blas with gonum's BLAS, in turns: operations of every level in both precisions, and what gonum's mat makes of them, on one goroutine
-and on as many as there are processors. A ratio above 1 is how many times as fast linalg/blas is: the median over rounds of gonum's time by its time.`,
+		Long: `Compare linalg/blas with gonum's BLAS, in turns: operations of every level in both precisions, and gonum's mat
+on top of both, on one goroutine and on as many as there are processors. A ratio above 1 is how many times as fast
+linalg/blas is: the median over rounds of gonum's time by its time.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.json {
@@ -76,7 +77,8 @@ and on as many as there are processors. A ratio above 1 is how many times as fas
 
 func (f *blasFlags) compare(w io.Writer) error {
 	procs := runtime.NumCPU()
-	fmt.Fprintf(w, "Level %v, %d processors. Times are those of linalg/blas, and x is how many times as long gonum's BLAS takes.\n\n", simd.CurrentLevel(), procs)
+	fmt.Fprintf(w, "Level %v, %d processors. Times are those of linalg/blas, and x is how many times as long gonum's BLAS takes.\n\n",
+		simd.CurrentLevel(), procs)
 	fmt.Fprintf(w, "| operation | n | 1 goroutine | x | %d goroutines | x |\n|---|---:|---:|---:|---:|---:|\n", procs)
 	for _, c := range slices.Concat(blasVectors(), blasMatrices(), blasUsers()) {
 		if !strings.Contains(c.name, f.match) {

@@ -364,7 +364,8 @@ func (f *compareFlags) print(w io.Writer, c comparison, busy string) error {
 	for _, d := range c.lines {
 		different += boolean(d.Different)
 	}
-	fmt.Fprintf(out, "%d of %d lines differ at level %g; geometric mean of all but the machine's limits: %.4f (above 1 the new one is slower)\n",
+	fmt.Fprintf(out, "%d of %d lines differ at level %g; geometric mean of all but the machine's limits: %.4f (above "+
+		"1 the new one is slower)\n",
 		different, len(c.lines), f.alpha, c.mean)
 	for _, x := range []struct {
 		who   string
@@ -375,7 +376,8 @@ func (f *compareFlags) print(w io.Writer, c comparison, busy string) error {
 		}
 	}
 	if len(c.lines) > 0 && c.few < 6 {
-		fmt.Fprintf(out, "caution: a line has only %d runs on one side; below 6 the test finds hardly any difference in a list as long as this\n", c.few)
+		fmt.Fprintf(out, "caution: a line has only %d runs on one side; below 6 the test finds hardly any difference "+
+			"in a list as long as this\n", c.few)
 	}
 	if c.limits > movingLimits {
 		fmt.Fprintf(out, "caution: the machine's own limits moved by %.0f %% between runs: it was busy, or changed its clock\n",

@@ -119,7 +119,8 @@ func costsCommand() *cobra.Command {
 		Use:   "costs",
 		Short: "Time a training step and a prediction under every group, by number of lifts",
 		Long: `Time a training step and a prediction of models under every group, each with several numbers of lifts, and say how many
-pairs of elements a layer goes through and what the processes that did one or the other held in memory. Prints a table in Markdown, or with --out writes it to
+pairs of elements a layer goes through and what the processes that did one or the other held in memory. Prints a
+table in Markdown, or with --out writes it to
 a file. Times are the shortest of several, after a first one.`,
 		Example: "  go run ./bench costs --out bench/results/costs.md\n  go run ./bench costs --only field",
 		Args:    cobra.NoArgs,
@@ -269,11 +270,15 @@ func tableOfCosts(cmd *cobra.Command, only, out string, times int, asJSON bool) 
 // costsHead begins the table.
 const costsHead = `# What groups and lifts cost
 
-Seconds of a training step of four tasks (the forward and the backward pass and Adam; the tasks are drawn in it) and of a prediction of one task, after the first one, which searches
-neighbourhoods or lays lattices; and the peak memory of the process that did the one or the other, all of it. Images have 32 x 32 pixels and models of them 32 channels; pairs are those of one
-of their layers. A photo has 64 x 64 pixels, its model under Sim(2) 128 channels (a step of one), its views 32. Fields are vectors in the plane (648 points, two lattice points a unit), the sphere has stations at latitudes and longitudes, space has charges; these go through a lattice for every lift, so
-that their pairs grow with the lifts. Under SE(2) and Sim(2) every lift of an image sees as many others, however many there are. Where cost grows with pairs, what is
-said of one of them, of a lift, or on the sphere of a point of the lattice, stays the same from row to row.
+Seconds of a training step of four tasks (the forward and the backward pass and Adam; the tasks are drawn in it) and
+of a prediction of one task, after the first one, which searches neighbourhoods or lays lattices; and the peak memory
+of the process that did the one or the other, all of it. Images have 32 x 32 pixels and models of them 32 channels;
+pairs are those of one of their layers. A photo has 64 x 64 pixels, its model under Sim(2) 128 channels (a step of
+one), its views 32. Fields are vectors in the plane (648 points, two lattice points a unit), the sphere has stations
+at latitudes and longitudes, space has charges; these go through a lattice for every lift, so that their pairs grow
+with the lifts. Under SE(2) and Sim(2) every lift of an image sees as many others, however many there are. Where cost
+grows with pairs, what is said of one of them, of a lift, or on the sphere of a point of the lattice, stays the same
+from row to row.
 
 | model | lifts | pairs | step | of one | memory | prediction | of one | memory |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|

@@ -419,14 +419,16 @@ func (f *dataFlags) pipeline(ctx context.Context, r *report, dir string) (text [
 // page is the results as Markdown.
 func (f *dataFlags) page(lines []dataLine, completed, beam []string) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# What data cost\n\n`go run ./bench data --rows %d --side %d --wide %d --times %d`, on an %s, %s, Go %s, %s.\n", f.rows, f.side, f.wide, f.times,
+	fmt.Fprintf(&b, "# What data cost\n\n`go run ./bench data --rows %d --side %d --wide %d --times %d`, on an %s, %s, Go %s, %s.\n",
+		f.rows, f.side, f.wide, f.times,
 		cmp.Or(strings.TrimSpace(cpuid.CPU.BrandName), "unknown processor"), runtime.GOOS+"/"+runtime.GOARCH,
 		strings.TrimPrefix(runtime.Version(), "go"), time.Now().UTC().Format("2006-01-02"))
 	if load, err := os.ReadFile("/proc/loadavg"); err == nil { // of the last minute: this one took longer
 		fmt.Fprintf(&b, "At the end %s processes were running or waiting (this one counts as one or two; more make it slower).\n",
 			strings.Fields(string(load))[0])
 	}
-	fmt.Fprintf(&b, "The fastest of %d runs each. Read: by the library, from a file that the system holds in memory. Predicted: the whole program, from its start to its end,\nby `rbf-equivcnp`, "+
+	fmt.Fprintf(&b, "The fastest of %d runs each. Read: by the library, from a file that the system holds in memory. "+
+		"Predicted: the whole program, from its start to its end,\nby `rbf-equivcnp`, "+
 		"every row context and target, into a file of the same format.\n", f.times)
 	per := func(n int, s float64) string {
 		if s == 0 {
@@ -460,10 +462,12 @@ func (f *dataFlags) page(lines []dataLine, completed, beam []string) []byte {
 	table("tables and tensors", "row", false)
 	table("rasters, line by line", "pixel", true)
 	if completed != nil {
-		fmt.Fprintf(&b, "\n`raster` with `digits-T2-small`, the whole program, a third of the pixels observed:\n\n| raster | cores | ns a pixel | of 1024 x 1024 |\n|---|---|---|---|\n%s\n", strings.Join(completed, "\n"))
+		fmt.Fprintf(&b, "\n`raster` with `digits-T2-small`, the whole program, a third of the pixels observed:\n\n| "+
+			"raster | cores | ns a pixel | of 1024 x 1024 |\n|---|---|---|---|\n%s\n", strings.Join(completed, "\n"))
 	}
 	if beam != nil {
-		fmt.Fprintf(&b, "\n1,024 images of 28 x 28 pixels in 16 files, whole programs on %d cores:\n\n| model | `predict --manifest`: images/s | Beam (Prism): images/s | of predict | core hours for 10⁹ images: predict | Beam |\n|---|---|---|---|---|---|\n%s\n",
+		fmt.Fprintf(&b, "\n1,024 images of 28 x 28 pixels in 16 files, whole programs on %d cores:\n\n| model | `predict --manifest`: "+
+			"images/s | Beam (Prism): images/s | of predict | core hours for 10⁹ images: predict | Beam |\n|---|---|---|---|---|---|\n%s\n",
 			min(2, runtime.NumCPU()), strings.Join(beam, "\n"))
 	}
 	return b.Bytes()

@@ -52,9 +52,9 @@ func inferenceCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inference",
 		Short: "Time plans: latency, throughput, memory, share of the FMA limit",
-		Long: `Time trained models through plans, by group, way of keeping convolution weights and, on a grid, algorithm: the best, median and
-99th percentile of calls, images or tasks a second, peak memory of a process that does nothing else, and the share
-of the machine's float32 FMA limit that the model's multiply-adds amount to, on as many cores as threads.`,
+		Long: `Time trained models through plans, by group, way of keeping convolution weights and, on a grid, algorithm: the best,
+median and 99th percentile of calls, images or tasks a second, peak memory of a process that does nothing else, and
+the share of the machine's float32 FMA limit that the model's multiply-adds amount to, on as many cores as threads.`,
 		Example: "  go run ./bench inference --weights ../shared/weights\n  go run ./bench inference --only image/T2 --size 256 --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -22,9 +22,10 @@ func kernelsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kernels",
 		Short: "Time the kernels of simd on one core, against the machine's limits",
-		Long: `Time the kernels of simd on one core: first the machine's own limits, then for every kernel and size its speed, how much that is
-of the limit that binds it (multiply-adds, or reads from the cache that holds its data, or from memory; nothing where neither
-binds), and how many times faster it is than portable Go and than gonum, where gonum has the operation.
+		Long: `Time the kernels of simd on one core: first the machine's own limits, then for every kernel and size its speed, how
+much that is of the limit that binds it (multiply-adds, or reads from the cache that holds its data, or from memory;
+nothing where neither binds), and how many times faster it is than portable Go and than gonum, where gonum has the
+operation.
 
 With --json the lines are named as the peers' programs name theirs, on the same inputs, so that compare.py lays both side by
 side: ours is the best level of this machine (or EQUIVCNP_SIMD's), ours_generic and so on are the others (--levels). PEER_SECONDS

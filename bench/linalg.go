@@ -21,11 +21,10 @@ func linalgCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "linalg",
 		Short: "Time batches of small matrices and relative poses on the peers' inputs, on one core",
-		Long: `Time exponentials and logarithms of batches of small matrices on the inputs of the peers' programs smallmat and closedform, on
-one core, and name the lines as they do: smallmat/se2_exp/ours/f32 at n = 4096 and 1000000, in nanoseconds per matrix; what has no peer,
-Sim(2), SE(3) and derivatives, likewise. Then the
-distances of all pairs of a grid, pairs/precomp/ours/within, in nanoseconds per pair.
-PEER_SECONDS sets the time per line.`,
+		Long: `Time exponentials and logarithms of batches of small matrices on the inputs of the peers' programs smallmat and
+closedform, on one core, and name the lines as they do: smallmat/se2_exp/ours/f32 at n = 4096 and 1000000, in
+nanoseconds per matrix; what has no peer, Sim(2), SE(3) and derivatives, likewise. Then the distances of all pairs of
+a grid, pairs/precomp/ours/within, in nanoseconds per pair. PEER_SECONDS sets the time per line.`,
 		Example: "  go run ./bench linalg --json > ours.jsonl\n  go run ./bench linalg --filter log3x3 --levels",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

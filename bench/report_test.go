@@ -153,7 +153,8 @@ func TestTables(t *testing.T) {
 }
 
 // ratioIn finds a ratio in prose: "4.1 times as fast", "3.8 to 4.1 times oneDNN's pace".
-var ratioIn = regexp.MustCompile(`(?i)\d times (as fast as|the pace of|the speed of)? ?(oneDNN|OpenBLAS|ONNX Runtime|PyTorch|Eigen|gonum|BLIS)( v?\d)?`)
+var ratioIn = regexp.MustCompile(`(?i)\d times (as fast as|the pace of|the speed of)? ?` +
+	`(oneDNN|OpenBLAS|ONNX Runtime|PyTorch|Eigen|gonum|BLIS)( v?\d)?`)
 
 // TestNoRatioWithoutVersion: README's prose states no ratio to a peer whose version it does not name; its tables name them.
 func TestNoRatioWithoutVersion(t *testing.T) {

@@ -259,7 +259,8 @@ type restConn struct {
 // server.
 func askREST(url string, header int, body []byte) asker {
 	host, path, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
-	request := fmt.Appendf(nil, "POST /%s HTTP/1.1\r\nHost: %s\r\nInference-Header-Content-Length: %d\r\nContent-Length: %d\r\n\r\n", path, host, header, len(body))
+	request := fmt.Appendf(nil, "POST /%s HTTP/1.1\r\nHost: %s\r\nInference-Header-Content-Length: %d\r\nContent-Length: %d\r\n\r\n",
+		path, host, header, len(body))
 	request = append(request, body...)
 	var mu sync.Mutex
 	var idle []*restConn

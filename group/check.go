@@ -172,7 +172,8 @@ func checkBounds(g Group, l *Lifted, i int, dist []float64) error {
 				gap = math.Min(gap, periods[c]-gap)
 			}
 			if gap > h {
-				return fmt.Errorf("group: %s: a point at distance %g is %g off in bounding coordinate %d, and BoundBox says at most %g", g.Name(), d, gap, c, h)
+				return fmt.Errorf("group: %s: a point at distance %g is %g off in bounding coordinate %d, and BoundBox says at most %g",
+					g.Name(), d, gap, c, h)
 			}
 			sum += gap / h
 		}

@@ -149,7 +149,8 @@ func ExampleParse() {
 	// SO(2) 0.3 3 <nil>
 	// R>0xSO(2) 0.3 2 <nil>
 	// SE(2) 0.2 3 <nil>
-	// group: unknown group "E(8)", the choices are T(n), SO(2), R>0xSO(2), SE(2), R>0(n), R>0xSqueeze, SO(3), SE(3), Squeeze, Sim(2), trivial(n), Sim(2) at n scales, T(n) along c, (G) x (H)
+	// group: unknown group "E(8)", the choices are T(n), SO(2), R>0xSO(2), SE(2), R>0(n), R>0xSqueeze, SO(3), SE(3),
+	// Squeeze, Sim(2), trivial(n), Sim(2) at n scales, T(n) along c, (G) x (H)
 }
 
 func ExampleCandidates() {

@@ -29,6 +29,7 @@
 //     5e-16 over (0, π], and the translation of ExpSim2 at most 6e-16·max(1, cond);
 //   - general Exp and Log: at most 1e-15·max(1, cond), cond the condition number of the function there, but Log3x3 at
 //     most 4e-15·max(1, cond)
-//     for the worst of many random matrices. The derivative of Exp: 2e-15, relative to the largest derivative of a direction of that length;
+//     for the worst of many random matrices. The derivative of Exp: 2e-15, relative to the
+//     largest derivative of a direction of that length;
 //   - left Jacobians: at most 1e-15, their inverses 1e-15·cond of the Jacobian; adjoints 2e-15.
 package linalg

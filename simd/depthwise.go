@@ -8,7 +8,7 @@ package simd
 //	form                               for                                                        pace
 //	DepthwiseF32, F64                  any neighbourhood of which nothing is known                1
 //	DepthwiseBF16F32                   a row of weights for each pair, from memory                1.8
-//	DepthwiseRowsF32                   the same neighbourhood again and again                     1; neighbours listed by distance 1.3 to 1.6
+//	DepthwiseRowsF32                   the same neighbourhood again and again                     1 (neighbours by distance: 1.3 to 1.6)
 //	DepthwisePlanF32                   few poses, on a grid: eight rows at a time                 2 to 2.4
 //	DepthwiseF32 by pose               the gradient to the weights, a short list of pairs         1/9 (shared weights)
 //	DepthwisePlanGradWF32              that gradient for few poses on a grid                      2

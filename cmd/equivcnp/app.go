@@ -31,7 +31,8 @@ type app struct {
 }
 
 // ofPackage matches the name of a package where an error begins, or what it says of a flag. Who types commands knows no packages.
-var ofPackage = regexp.MustCompile(`^((?:--[a-z-]+[^:]*: )?)(?:cnp|eval|group|layers|neighbor|recipe|selection|serve|shards|task|train|weights): `)
+var ofPackage = regexp.MustCompile(`^((?:--[a-z-]+[^:]*: )?)` +
+	`(?:cnp|eval|group|layers|neighbor|recipe|selection|serve|shards|task|train|weights): `)
 
 // run executes one command line and returns the exit status: 0, 1 for errors, 2 for errors of usage.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -124,7 +125,8 @@ func (a *app) print(r *result, object any) error { return r.Print(a.stdout, a.st
 
 // standardiseFlag adds --standardise for curves.
 func standardiseFlag(fl *pflag.FlagSet, to *bool) {
-	fl.BoolVar(to, "standardise", true, "curves: shift and scale each context to the range that the model was trained on, and predictions back (\"equivcnp help models\")")
+	fl.BoolVar(to, "standardise", true, "curves: shift and scale each context to the range that the model was trained "+
+		"on, and predictions back (\"equivcnp help models\")")
 }
 
 // add adds the notes of a prediction, whose fields are flags here.
@@ -139,7 +141,8 @@ func unscaled(c *cnp.Config, standardise bool) error {
 
 // noCheckFlag adds the flag that leaves out the self-check.
 func noCheckFlag(fl *pflag.FlagSet, to *bool) {
-	fl.BoolVar(to, "no-check", false, "skip the self-check, which predicts parts of the context from the rest to see whether the model suits the data")
+	fl.BoolVar(to, "no-check", false,
+		"skip the self-check, which predicts parts of the context from the rest to see whether the model suits the data")
 }
 
 // texts are notes whose fields are flags.

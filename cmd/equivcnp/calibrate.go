@@ -29,7 +29,8 @@ type calibrateFlags struct {
 func (a *app) calibrateCommand() *cobra.Command {
 	var f calibrateFlags
 	cmd := &cobra.Command{
-		Use:                   "calibrate --model M (--kernel K | --benchmark P | --digits | --images DIR | --mnist FILE | --csv FILE | --in FILE) --out M.safetensors",
+		Use: "calibrate --model M (--kernel K | --benchmark P | --digits | --images DIR | --mnist " +
+			"FILE | --csv FILE | --in FILE) --out M.safetensors",
 		DisableFlagsInUseLine: true,
 		Short:                 "Correct the standard deviations of a model by its errors",
 		Long:                  helpText("calibrate"),

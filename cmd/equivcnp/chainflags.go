@@ -29,7 +29,8 @@ func (f *chainFlags) register(cmd *cobra.Command, samples int, function, seed bo
 		"number of samples to draw of each task")
 	fl.BoolVar(&f.function, "function", function,
 		"draw functions without noise: the mean given new observations at --knots targets; =false draws new observations at all targets")
-	fl.IntVar(&f.knots, "knots", 0, "--function: number of targets to draw, from which the others follow (default: as many as the model saw in training, less the context)")
+	fl.IntVar(&f.knots, "knots", 0, "--function: number of targets to draw, from which the others follow (default: as "+
+		"many as the model saw in training, less the context)")
 	f.registerOrder(cmd)
 	if seed {
 		fl.Uint64Var(&f.seed, "seed", 0, "seed of the samples and of their order")
@@ -41,7 +42,8 @@ func (f *chainFlags) registerOrder(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.order, "order", cnp.Orders[0], "order of the targets: "+strings.Join(cnp.Orders, ", "))
 	fl.IntVar(&f.block, "block", 1, "number of targets to draw at a time, independently of each other: faster, but less exact")
-	fl.Float64Var(&f.growth, "growth", 0, "let blocks grow: this times as many targets at a time as there are context points and targets before them, at least --block; with 0.15, a few dozen predictions cover hundreds of targets")
+	fl.Float64Var(&f.growth, "growth", 0, "let blocks grow: this times as many targets at a time as there are context "+
+		"points and targets before them, at least --block; with 0.15, a few dozen predictions cover hundreds of targets")
 	must(cmd.RegisterFlagCompletionFunc("order", cobra.FixedCompletions(cnp.Orders, cobra.ShellCompDirectiveNoFileComp)))
 }
 

@@ -25,7 +25,8 @@ func taskOptionsVar(a *app, cmd *cobra.Command, o *tabletask.Options) {
 	fl.Var(place(&o.From), "from", "first target, a number or a date such as 2006-01-02")
 	fl.Var(place(&o.To), "to", "last target")
 	fl.IntVar(&o.Points, "points", 400, "number of targets from --from to --to")
-	fl.Float64Var(&o.Sphere, "sphere", 0, "on the globe: predict on a grid of the whole globe with this spacing in degrees (5 if none is given)")
+	fl.Float64Var(&o.Sphere, "sphere", 0,
+		"on the globe: predict on a grid of the whole globe with this spacing in degrees (5 if none is given)")
 	fl.Lookup("sphere").NoOptDefVal = "5"
 	for _, name := range []string{"csv", "targets"} {
 		must(cmd.MarkFlagFilename(name, "csv"))

@@ -38,7 +38,8 @@ type evalFlags struct {
 func (a *app) evalCommand() *cobra.Command {
 	var f evalFlags
 	cmd := &cobra.Command{
-		Use:                   "eval --model M (--kernel K | --benchmark P | --sphere P | --field F | --plane P | --digits | --images DIR | --mnist FILE | --csv FILE | --in FILE)",
+		Use: "eval --model M (--kernel K | --benchmark P | --sphere P | --field F | --plane P | " +
+			"--digits | --images DIR | --mnist FILE | --csv FILE | --in FILE)",
 		DisableFlagsInUseLine: true,
 		Short:                 "Measure a model on many tasks",
 		Long:                  helpText("eval"),
@@ -61,7 +62,8 @@ func (a *app) evalCommand() *cobra.Command {
 	fl.BoolVar(&f.joint, "joint", false, "also measure the joint log-likelihood of each task, by the chain rule")
 	fl.IntVar(&f.jointly, "joint-tasks", 0, "--joint: number of tasks (default: 100 curves or 4 images, or --tasks if that is less)")
 	fl.StringSliceVar(&f.compare, "compare", nil,
-		"also measure other models on the same tasks, with paired standard errors of the differences: files, or for curves idw (inverse-distance weighting) "+
+		"also measure other models on the same tasks, with paired standard errors of the differences: files, or for "+
+			"curves idw (inverse-distance weighting) "+
 			"and kriging:KERNEL (universal kriging, for example kriging:4*matern32(2)+noise(0.1))")
 	f.chain.registerOrder(cmd)
 	f.memory.register(cmd)

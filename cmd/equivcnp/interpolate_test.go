@@ -151,7 +151,8 @@ func TestInterpolatePlotDates(t *testing.T) {
 		{"months", "date", "1950-01-01", "1954-06-01", "1951 1952 1953 1954"},
 		{"hours", "time", "2024-03-30", "2024-04-01T12:00", "30 Mar 12:00 31 Mar 00:00 1 Apr 12:00"},
 	} {
-		b.ok("regress", "--csv", "@"+c.file+".csv", "--x", c.x, "--y", "v", "--from", c.from, "--to", c.to, "--out", "@p.csv", "--plot", "@"+c.file+".svg")
+		b.ok("regress", "--csv", "@"+c.file+".csv", "--x", c.x, "--y", "v", "--from", c.from, "--to", c.to, "--out",
+			"@p.csv", "--plot", "@"+c.file+".svg")
 		drawn, err := os.ReadFile(b.path(c.file + ".svg"))
 		require.NoError(t, err)
 		for _, label := range strings.Fields(c.says) {
@@ -170,7 +171,8 @@ func TestPredictShares(t *testing.T) {
 		days += fmt.Sprintf("%d,%g,%g,%g,%d\n", day, east, north, rain, min(1, i%16%4))
 	}
 	b.write("days.csv", days)
-	args := []string{"predict", "--in", "@days.csv", "--x", "x1,x2", "--y", "rain", "--task", "day", "--no-check", "--out", "@p.csv", "--json"}
+	args := []string{"predict", "--in", "@days.csv", "--x", "x1,x2", "--y", "rain", "--task", "day", "--no-check",
+		"--out", "@p.csv", "--json"}
 	got := decode[predictResult](t, b.ok(args...))
 	require.Equal(t, 8, got.Tasks)
 	require.Contains(t, fmt.Sprint(got.Notes), "tasks share the parameters of the covariance")

@@ -37,7 +37,8 @@ type modelFlags struct {
 func (m *modelFlags) register(a *app, cmd *cobra.Command) {
 	m.app = a
 	f := cmd.Flags()
-	f.VarP((*modelList)(m), "model", "m", "model file or name of a shipped model, required; several predict as one (\"equivcnp help models\")")
+	f.VarP((*modelList)(m), "model", "m",
+		"model file or name of a shipped model, required; several predict as one (\"equivcnp help models\")")
 	f.StringVar(&m.group, "group", "", "the model's group, if the file does not hold it: "+strings.Join(group.Names(), ", "))
 	f.Float64Var(&m.alpha, "alpha", 0, "weight of the first part of the group's distance; 0: the file's, or the group's default")
 	must(cmd.MarkFlagRequired("model"))
@@ -124,7 +125,8 @@ func (m *modelFlags) exactly(asked bool, flag, what string) error {
 
 // plansFlag adds --plans.
 func plansFlag(cmd *cobra.Command, to *string) {
-	cmd.Flags().StringVar(to, "plans", "", "folder in which the plans of image models are kept for the next time; processes may share it, and it may be emptied at any time")
+	cmd.Flags().StringVar(to, "plans", "", "folder in which the plans of image models are kept for the next time; "+
+		"processes may share it, and it may be emptied at any time")
 	must(cmd.MarkFlagDirname("plans"))
 }
 

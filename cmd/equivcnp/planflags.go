@@ -17,7 +17,8 @@ type planFlags struct {
 func (p *planFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&p.batch, "batch", 0, "number of images at a time; 0: as many as fit into 256 MB of features")
-	f.StringVar(&p.memory, "memory", "", "memory for the plan of an image model and a batch of 16, for example 800M or 2G; convolution weights that do not fit are computed again for every batch (default 160M)")
+	f.StringVar(&p.memory, "memory", "", "memory for the plan of an image model and a batch of 16, for example 800M "+
+		"or 2G; convolution weights that do not fit are computed again for every batch (default 160M)")
 }
 
 // options checks the flags, and --precision.

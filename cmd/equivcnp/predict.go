@@ -221,5 +221,6 @@ func (p *predictResult) lines(r *result, model, known string) {
 
 // outputsFlag adds the flag that names what is written of a prediction.
 func outputsFlag(fl *pflag.FlagSet, names *[]string) {
-	fl.StringSliceVar(names, "outputs", nil, "what to write, for example mean,std,cov_target (default: all but the covariance of a whole task; tables have what is one number per value)")
+	fl.StringSliceVar(names, "outputs", nil, "what to write, for example mean,std,cov_target (default: all but the "+
+		"covariance of a whole task; tables have what is one number per value)")
 }

@@ -357,7 +357,8 @@ func TestPredictErrors(t *testing.T) {
 		name, model, want string
 		in                ts
 	}{
-		{"no tensors", "curve", `tensor "x_target" is missing, a curve model needs x_context, y_context and x_target; the file has []`, nil},
+		{"no tensors", "curve", `tensor "x_target" is missing, a curve model needs x_context, y_context and x_target; the file has []`,
+			nil},
 		{"missing y_context", "curve", `tensor "y_context" is missing`, ts{xc, xt}},
 		{"image for a curve model", "curve", `tensor "x_target" is missing`, ts{im, mask}},
 		{"curve for an image model", "image", `tensor "image" is missing, an image model needs image and mask`, ts{xc, yc, xt}},
@@ -475,7 +476,8 @@ func TestPrecision(t *testing.T) {
 	b.fails(2, "--samples: the chain rule computes in float32 alone", append(predict, "--precision", "bfloat16", "--samples", "1")...)
 	b.fails(2, "--joint: the chain rule computes in float32 alone", "eval", "--model", "@m.safetensors", "--in",
 		"@in.safetensors", "--precision", "bfloat16", "--joint")
-	b.fails(1, "curve.safetensors: precision bfloat16: architecture equivcnp computes in float32 alone, equivcnp-image can round", "predict",
+	b.fails(1, "curve.safetensors: precision bfloat16: architecture equivcnp computes in float32 alone, equivcnp-image can round",
+		"predict",
 		"--model", "@curve.safetensors", "--in", "@in.safetensors", "--out", "@o.safetensors",
 		"--precision", "bfloat16")
 	b.fails(2, `--precision "half": need float32 or bfloat16`, append(complete[:len(complete)-1], "half")...)

@@ -26,9 +26,12 @@ func (f *tableFlags) register(a *app, cmd *cobra.Command) {
 	f.Stdin = a.stdin
 	columnsVar(cmd, &f.Columns)
 	fl := cmd.Flags()
-	fl.StringVar(&f.Targets, "targets", "", "tables: table of the places at which to predict, for each task its own if it has the column of --task, otherwise for all (default: the rows of --in)")
-	fl.StringSliceVar(&f.Grid, "grid", nil, "tables: predict on a grid, NAME=FROM:TO:STEP or NAME=VALUE for every input, for example lat=40:60:0.5,lon=-10:10:0.5; the step between dates is in days")
-	fl.StringVar(&f.plot, "plot", "", "tables: maps of mean and standard deviation of the first task, if its targets are a grid of two inputs (.png)")
+	fl.StringVar(&f.Targets, "targets", "", "tables: table of the places at which to predict, for each task its own "+
+		"if it has the column of --task, otherwise for all (default: the rows of --in)")
+	fl.StringSliceVar(&f.Grid, "grid", nil, "tables: predict on a grid, NAME=FROM:TO:STEP or NAME=VALUE for every "+
+		"input, for example lat=40:60:0.5,lon=-10:10:0.5; the step between dates is in days")
+	fl.StringVar(&f.plot, "plot", "",
+		"tables: maps of mean and standard deviation of the first task, if its targets are a grid of two inputs (.png)")
 	must(cmd.MarkFlagFilename("targets", "csv", "parquet"))
 	must(cmd.MarkFlagFilename("plot", "png"))
 	cmd.MarkFlagsMutuallyExclusive("targets", "grid")

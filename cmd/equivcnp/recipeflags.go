@@ -103,20 +103,26 @@ func curveFlags(a *app, cmd *cobra.Command, d *recipe.CurveData, training bool) 
 	cli.OptionalVar(fl, &d.MaxContext, "max-context", fmt.Sprintf("most points in the context (default %d)", recipe.DefaultMaxContext))
 	fl.StringVar(&d.CSV, "csv", "", "your own curves: a table (.csv, .tsv, .parquet, .npz, .npy, .nc; \"equivcnp help tables\")")
 	columnsVar(cmd, &d.Columns)
-	fl.Var(&cli.Parsed[map[string]float64]{To: &d.Window.Lengths, Parse: recipe.ParseWindow, Show: recipe.ShowWindow, Kind: "lengths"}, "window",
-		"--csv: a task is the rows around a random one, within these lengths of each input: lon=2,lat=2,time=0.5; inputs without a length are unbounded")
+	fl.Var(&cli.Parsed[map[string]float64]{To: &d.Window.Lengths, Parse: recipe.ParseWindow, Show: recipe.ShowWindow, Kind: "lengths"},
+		"window",
+		"--csv: a task is the rows around a random one, within these lengths of each input: lon=2,lat=2,time=0.5; "+
+			"inputs without a length are unbounded")
 	fl.IntVar(&d.Window.Points, "window-points", d.Window.Points, "--window: largest number of rows of a task; more are subsampled")
 	fl.StringVar(&d.HoldoutBy, "holdout-by", "",
-		"--csv: rows to hold out: a share --holdout of the values of a column (station), or ranges (lat=45:50,lon=0:10, time=2024-06-01:2024-07-01); they are predicted from the other rows of their task")
+		"--csv: rows to hold out: a share --holdout of the values of a column (station), or ranges (lat=45:50,lon=0:10, "+
+			"time=2024-06-01:2024-07-01); they are predicted from the other rows of their task")
 	choices := map[string][]string{"kernel": {"rbf", "matern", "periodic", "sawtooth"}, "benchmark": task.BenchmarkNames,
 		"sphere": task.SphereProcesses,
 		"place":  task.SpherePlaces, "field": slices.Concat(task.VectorKernels, task.ChargeKinds), "plane": task.PlaneKinds}
 	if training {
 		fl.IntVar(&d.Targets, "targets", d.Targets, "number of targets of a curve; of a vector field besides the context")
-		fl.IntVar(&d.MinTargets, "min-targets", 0, "--kernel: smallest number of targets, drawn uniformly up to --targets; 0: always --targets")
+		fl.IntVar(&d.MinTargets, "min-targets", 0,
+			"--kernel: smallest number of targets, drawn uniformly up to --targets; 0: always --targets")
 		fl.IntVar(&d.Dx, "dx", d.Dx, "--benchmark: number of coordinates")
-		fl.BoolVar(&d.Chain, "chain", false, "--benchmark: contexts of as many points as the chain rule sees: the context and the other targets")
-		fl.IntVar(&d.Slow, "slow", 0, "--benchmark sawtooth: steps over which the frequency of the waves rises from an eighth to its value, without which waves of --dx 2 are not learned")
+		fl.BoolVar(&d.Chain, "chain", false,
+			"--benchmark: contexts of as many points as the chain rule sees: the context and the other targets")
+		fl.IntVar(&d.Slow, "slow", 0, "--benchmark sawtooth: steps over which the frequency of the waves rises from "+
+			"an eighth to its value, without which waves of --dx 2 are not learned")
 		fl.StringVar(&d.In, "in", "", "your own curves: a file of tensors, .safetensors, .npz or .nc (\"equivcnp help tensors\")")
 	} else {
 		fl.IntVar(&d.Targets, "targets", d.Targets, "--kernel: number of evenly spaced targets")
@@ -125,7 +131,8 @@ func curveFlags(a *app, cmd *cobra.Command, d *recipe.CurveData, training bool) 
 		fl.Float64Var(&d.Holdout, "holdout", d.Holdout, "--holdout-by: the share, as in training")
 		fl.BoolVar(&d.ScoreContext, "score-context", d.ScoreContext,
 			"--csv and --in: also score values of the context, which the model was given")
-		cli.OptionalVar(fl, &d.HoldoutSeed, "holdout-seed", "--holdout-by: seed of the values held out, the --seed of the training (default 1)")
+		cli.OptionalVar(fl, &d.HoldoutSeed, "holdout-seed",
+			"--holdout-by: seed of the values held out, the --seed of the training (default 1)")
 		fl.StringVar(&d.In, "in", "", "your own tasks: a file of tensors, as for predict; curves need y_target")
 		choices["region"] = task.BenchmarkRegions
 	}
@@ -146,10 +153,13 @@ func columnsVar(cmd *cobra.Command, c *tabletask.Columns) {
 	fl := cmd.Flags()
 	fl.StringSliceVar(&c.X, "x", nil, "tables: columns of the inputs, by name or number (default: x, or x1,x2,..)")
 	fl.StringSliceVar(&c.Y, "y", nil, "tables: columns of the outputs, by name or number (default: y, or y1,y2,..)")
-	fl.StringSliceVar(&c.Aux, "aux", nil, "tables: columns of auxiliary inputs, known at context and targets, for example elevation,hour; a column of texts becomes an indicator for each text (default: the model's names)")
-	fl.StringVar(&c.Static, "static", "", "tables: a table of static fields, known at places of their own, such as elevation on a grid; columns of the same inputs, and of the fields")
+	fl.StringSliceVar(&c.Aux, "aux", nil, "tables: columns of auxiliary inputs, known at context and targets, for "+
+		"example elevation,hour; a column of texts becomes an indicator for each text (default: the model's names)")
+	fl.StringVar(&c.Static, "static", "", "tables: a table of static fields, known at places of their own, such as "+
+		"elevation on a grid; columns of the same inputs, and of the fields")
 	fl.StringSliceVar(&c.StaticFields, "static-fields", nil,
-		"--static: the columns of the fields; for train --in their names (default: the model's names; a new model takes all but the inputs)")
+		"--static: the columns of the fields; for train --in their names (default: the model's names; a new model "+
+			"takes all but the inputs)")
 	must(cmd.MarkFlagFilename("static"))
 	fl.StringVar(&c.Decimal, "decimal", "", "tables of text: the decimal separator, \".\" or \",\" (default: a point)")
 	fl.StringVar(&c.Task, "task", "", "tables: column with the task of each row, a number or a text (default: task, if there is one)")
@@ -166,7 +176,8 @@ func pictureFlags(a *app, cmd *cobra.Command, d *recipe.ImageData, training bool
 	fl.Var(&cli.Parsed[[2]int]{To: &d.Size, Kind: "size", Show: cli.ShowSize, Parse: func(text string) (s [2]int, err error) {
 		s[0], s[1], err = cli.ParseSize(text)
 		return s, err
-	}}, "size", "size of the images, 64 or 80x48 (width x height; default: 64 for digits, which are drawn finer on\nlarger images; images of a folder: that of the first)")
+	}}, "size", "size of the images, 64 or 80x48 (width x height; default: 64 for digits, which are drawn finer "+
+		"on\nlarger images; images of a folder: that of the first)")
 	fl.Float64Var(&d.Rates.Min, "min-rate", task.PaperRates.Min, "images: smallest share of observed pixels")
 	fl.Float64Var(&d.Rates.Max, "max-rate", task.PaperRates.Max, "images: largest share of observed pixels")
 	usual := [3]string{"", "", ""}
@@ -181,7 +192,8 @@ func pictureFlags(a *app, cmd *cobra.Command, d *recipe.ImageData, training bool
 	if training {
 		fl.BoolVar(&d.Colour, "colour", false, "--images: three channels")
 		fl.StringVar(&d.In, "in", "", "stack of images: .nc (NetCDF), .npz, .npy or .safetensors")
-		fl.BoolVar(&d.HoldoutLast, "holdout-last", false, "hold out the last images, for example the latest times of a stack, instead of random ones")
+		fl.BoolVar(&d.HoldoutLast, "holdout-last", false,
+			"hold out the last images, for example the latest times of a stack, instead of random ones")
 	}
 }
 

@@ -33,7 +33,8 @@ type regressFlags struct {
 func (a *app) regressCommand() *cobra.Command {
 	var f regressFlags
 	cmd := &cobra.Command{
-		Use:                   "regress [--model M] --csv data.csv (--from -4 --to 4 [--points 400] | --targets T.csv | --sphere) --out P.csv",
+		Use: "regress [--model M] --csv data.csv (--from -4 --to 4 [--points 400] | --targets T.csv " +
+			"| --sphere) --out P.csv",
 		DisableFlagsInUseLine: true,
 		Short:                 "Predict a curve, a map or the globe from the rows of a table",
 		Long:                  helpText("regress"),

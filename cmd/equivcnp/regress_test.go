@@ -342,7 +342,8 @@ func TestRegressErrors(t *testing.T) {
 			`data.csv:3:1: not a table of numbers: the cell is missing, and must not be, in column "x"`},
 		{"a coordinate is not a number", "NaN,1\n", `data.csv:1:1: not a table of numbers: the cell is missing, and must not be`},
 		{"infinite", "1,Inf\n", `"Inf" is not a finite number`},
-		{"three columns", "1,2,3\n", "data.csv:1:1: the columns do not fit: 3 columns without a header: the model needs 1 of x, then 1 of y (--x and --y say which"},
+		{"three columns", "1,2,3\n", "data.csv:1:1: the columns do not fit: 3 columns without a header: the model " +
+			"needs 1 of x, then 1 of y (--x and --y say which"},
 		{"one column", "x\n", `data.csv:1:1: the columns do not fit: header "x": it has no column y or y1`},
 		{"two inputs", "x1,x2,y\n1,2,3\n", `data.csv:1:1: the columns do not fit: header "x1,x2,y": 2 columns of x, the model needs 1`},
 		{"other names", "time,temp\n1,2\n", `data.csv:1:1: the columns do not fit: header "time,temp": it has no column x or x1`},

@@ -23,8 +23,10 @@ func TestReproduceReal(t *testing.T) {
 	}
 	b.write("fields/data/wave.csv", data)
 	b.write("fields/data/sets.json", `{"wave":{}}`)
-	b.write("fields/splits/wave.json", `{"splits":[{"id":"a","kind":"dense","context":[0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30],"test":[5,7,9,11,21]}]}`)
-	b.write("fields/scores.json", `{"wave":{"gp":{"a":{"kind":"dense","lpd":-1,"crps":0.5,"rmse":0.8}},"const":{"a":{"kind":"dense","lpd":-1.4}}}}`)
+	b.write("fields/splits/wave.json",
+		`{"splits":[{"id":"a","kind":"dense","context":[0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30],"test":[5,7,9,11,21]}]}`)
+	b.write("fields/scores.json",
+		`{"wave":{"gp":{"a":{"kind":"dense","lpd":-1,"crps":0.5,"rmse":0.8}},"const":{"a":{"kind":"dense","lpd":-1.4}}}}`)
 	got := decode[reproduceRealResult](t, b.ok("reproduce", "real", "--data", "@fields", "--out", "@new", "--json"))
 	require.Equal(t, []int{1, 1}, []int{got.Summary.Rows, got.Summary.Better})
 	report, err := os.ReadFile(b.path("new/real.md"))

@@ -41,7 +41,8 @@ func (a *app) reproduceUniversal() *cobra.Command {
 			}
 			r := &result{}
 			for _, row := range rows {
-				r.Line(words.Plural(row.Inputs, "input"), "%.4f ± %.4f nats behind the true covariance", float64(row.Behind), float64(row.Error))
+				r.Line(words.Plural(row.Inputs, "input"), "%.4f ± %.4f nats behind the true covariance", float64(row.Behind),
+					float64(row.Error))
 			}
 			r.Line("written", "%s", out)
 			return a.print(r, rows)

@@ -37,11 +37,13 @@ type sampleFlags struct {
 func (a *app) sampleCommand() *cobra.Command {
 	var f sampleFlags
 	cmd := &cobra.Command{
-		Use:                   "sample [--model M] (--csv data.csv (--from -4 --to 4 | --targets t.csv) | --in tasks.safetensors) --out samples.csv",
+		Use: "sample [--model M] (--csv data.csv (--from -4 --to 4 | --targets t.csv) | --in " +
+			"tasks.safetensors) --out samples.csv",
 		DisableFlagsInUseLine: true,
 		Short:                 "Draw whole curves or images jointly",
 		Long:                  helpText("sample"),
-		Example: `  equivcnp sample --model rbf-levels --csv data.csv --from -2 --to 2 --samples 20 --function --plot out.png --out samples.csv
+		Example: `  equivcnp sample --model rbf-levels --csv data.csv --from -2 --to 2 --samples 20 --function \
+    --plot out.png --out samples.csv
 
   # No model, nothing trained: joint samples of a map.
   equivcnp sample --csv zinc.csv --x east,north --y zinc --targets grid.csv --samples 20 --function --out samples.csv
@@ -245,7 +247,8 @@ func (d *drawing) curve(ctx context.Context, m cnp.Regressor[float32]) error {
 	}); err != nil {
 		return err
 	}
-	title := fmt.Sprintf("%s: %s, %s of %s", d.cfg.Architecture, words.Plural(b.Nc, "context point"), words.Plural(f.chain.samples, "sample"),
+	title := fmt.Sprintf("%s: %s, %s of %s", d.cfg.Architecture, words.Plural(b.Nc, "context point"),
+		words.Plural(f.chain.samples, "sample"),
 		words.Plural(b.Nt, "target"))
 	return d.r.drawn(d.outs.Draw("plot", func(w io.Writer) error {
 		return plot.Curves(w, d.format, title, t, drawn.Mean, drawn.Samples)

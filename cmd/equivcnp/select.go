@@ -20,7 +20,8 @@ var ownedBySelect = []string{"group", "lifts", "alpha", "model", "out", "resume"
 func (a *app) selectCommand() *cobra.Command {
 	c := selection.Default(nil, "")
 	cmd := &cobra.Command{
-		Use:                   "select [regression | image] --groups none,T2,SO2,SE2x4,RxSO2 --out-dir D (--budget 10m | --steps N) (flags of that training)",
+		Use: "select [regression | image] --groups none,T2,SO2,SE2x4,RxSO2 --out-dir D (--budget 10m " +
+			"| --steps N) (flags of that training)",
 		DisableFlagsInUseLine: true,
 		Short:                 "Find the symmetry of data by training models under several groups",
 		Long:                  helpText("select"),
@@ -43,7 +44,8 @@ func (a *app) selectCommand() *cobra.Command {
 	fl.DurationVar(&c.Budget, "budget", 0, "time for the whole selection, such as 10m")
 	fl.IntVar(&c.Steps, "steps", 0, "number of steps of the last round, instead of --budget")
 	fl.IntVar(&c.Tasks, "tasks", c.Tasks, "number of held-out tasks to compare on")
-	fl.IntVar(&c.Starts, "starts", c.Starts, "trainings of every candidate in the first and the last round, with different seeds; the best counts")
+	fl.IntVar(&c.Starts, "starts", c.Starts,
+		"trainings of every candidate in the first and the last round, with different seeds; the best counts")
 	fl.Float64Var(&c.Errors, "errors", c.Errors, "number of standard errors within which a candidate is as good as the best")
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	cmd.MarkFlagsMutuallyExclusive("budget", "steps")

@@ -61,12 +61,14 @@ func (f *serveFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.config, "config", "", "YAML file of these flags, one per line; flags on the command line and in the environment win")
 	fl.StringSliceVarP(&f.models, "model", "m", nil,
-		"NAME=FILE, FILE, a shipped model, a folder of models, \"shipped\" for all shipped models, or \"universal\" for all interpolations; may be repeated (default: shipped and universal)")
+		"NAME=FILE, FILE, a shipped model, a folder of models, \"shipped\" for all shipped models, or \"universal\" "+
+			"for all interpolations; may be repeated (default: shipped and universal)")
 	fl.StringVar(&f.listen, "listen", ":8080", "address of REST, gRPC and the page")
 	fl.StringVar(&f.metrics, "metrics", "", "separate address for metrics, without a token, for example :9090 (default: none)")
 	fl.StringVar(&f.pprof, "pprof", "", "address for Go's profiles, for example localhost:6060 (default: none)")
 	fl.StringVar(&f.memory, "memory", "", "memory for models, plans and requests, for example 8G (default: half of the machine's)")
-	fl.StringVar(&f.planMemory, "plan-memory", "", "memory for the plan of one model and image size (default: 1.5G, or what --memory allows)")
+	fl.StringVar(&f.planMemory, "plan-memory", "",
+		"memory for the plan of one model and image size (default: 1.5G, or what --memory allows)")
 	precisionFlag(cmd, &f.precision)
 	plansFlag(cmd, &f.plans)
 	fl.IntVar(&f.batch, "batch", 16, "largest number of tasks or images to compute together")
@@ -100,7 +102,8 @@ func (f *serveFlags) options() (opt serve.Options, limits serve.Limits, err erro
 		}
 		n, ok := cli.ParseBytes(b.text)
 		if !ok || n < 1<<10 {
-			return opt, limits, cli.Usagef("--%s %q: need a number of bytes, at least 1K, with K, M, G or T for powers of 1024", b.flag, b.text)
+			return opt, limits, cli.Usagef("--%s %q: need a number of bytes, at least 1K, with K, M, G or T for powers of 1024",
+				b.flag, b.text)
 		}
 		*b.to = n
 	}

@@ -231,7 +231,8 @@ func TestSlurmScript(t *testing.T) {
 // Trainings of a manifest are those of the lines one by one, and go on after a kill.
 func TestTrainManifest(t *testing.T) {
 	b := newBench(t)
-	const flags = " --points-per-unit 6 --targets 20 --max-context 10 --batch 4 --steps 60 --eval-every 20 --eval-tasks 4 --checkpoint-every 4 --seed "
+	const flags = " --points-per-unit 6 --targets 20 --max-context 10 --batch 4 --steps 60 --eval-every 20 --eval-tasks " +
+		"4 --checkpoint-every 4 --seed "
 	b.write("runs", "# two seeds\nregression --kernel rbf"+flags+"1\ntrain regression --kernel \"rbf\""+flags+"2\n")
 	cmd := program(t, nil, "train", "--manifest", b.path("runs"), "--out-dir", b.path("out"), "--shard", "0/2")
 	require.NoError(t, cmd.Start())

@@ -107,7 +107,8 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, batch string, noise fl
 	fl, s := cmd.Flags(), f.recipe.Common()
 	fl.StringVar(&f.config, "config", "", "YAML file of these flags, one per line; flags on the command line win")
 	fl.StringVarP(&f.out, "out", "o", "", "model file to write (.safetensors), required")
-	fl.StringVar(&f.start, "start", "", "begin with the parameters of this model, a file or a shipped one, of the same sizes; it may have been trained on other tasks, with other lifts, or with fewer --blocks")
+	fl.StringVar(&f.start, "start", "", "begin with the parameters of this model, a file or a shipped one, of the same "+
+		"sizes; it may have been trained on other tasks, with other lifts, or with fewer --blocks")
 	fl.BoolVar(&f.resume, "resume", false, "continue from the checkpoint beside --out, if there is one")
 	fl.BoolVar(&f.overwrite, "overwrite", false, "start again even if there is a checkpoint")
 	fl.StringVar(&s.Model, "model", s.Model, "the model: equivcnp, convcnp or cnp")
@@ -117,7 +118,8 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, batch string, noise fl
 		"equivcnp: largest number of neighbours of a point in a convolution, a sample drawn once (in the paper 25, for images 121); 0: all")
 	fl.StringVar(&s.Likelihood, "likelihood", "", "the output distribution: "+likelihoodNames()+" (default normal)")
 	fl.Var(&cli.Parsed[*cnp.Waves]{To: &s.Waves, Parse: recipe.ParseWaves, Show: recipe.ShowWaves, Kind: "waves"}, "waves",
-		"COUNT:FASTEST, with --likelihood lowrank under translations: features are amplitudes of COUNT waves along a coordinate, up to the frequency FASTEST "+
+		"COUNT:FASTEST, with --likelihood lowrank under translations: features are amplitudes of COUNT waves along a "+
+			"coordinate, up to the frequency FASTEST "+
 			"in radians per unit (3 over the data's length works well), so that values are correlated even far from the context")
 	fl.IntVar(&s.Steps, "steps", s.Steps, "number of steps")
 	fl.IntVar(&s.Batch, "batch", 0, "tasks per pass (default "+batch+")")
@@ -131,10 +133,12 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, batch string, noise fl
 	fl.Float64Var(&s.Clip, "clip", s.Clip, "largest norm of the gradient; 0: no limit")
 	fl.Float64Var(&s.WeightDecay, "weight-decay", 0, "decoupled weight decay (AdamW)")
 	cli.OptionalVar(fl, &s.Noise, "noise", fmt.Sprintf(
-		"standard deviation of the noise that true values are given, which decreases to --last-noise over two thirds of the steps; 0: none (default %g, or 0 for likelihoods without noise)", noise))
+		"standard deviation of the noise that true values are given, which decreases to --last-noise over two thirds "+
+			"of the steps; 0: none (default %g, or 0 for likelihoods without noise)", noise))
 	fl.Float64Var(&s.LastNoise, "last-noise", s.LastNoise,
 		"final --noise: the smallest standard deviation that the model learns and predicts")
-	cli.OptionalVar(fl, &s.Beta, "beta", "weigh the gradient of a value by its variance to this power: from 0, the likelihood, to 1, the squared error (default 0.5, or 0 for likelihoods without such weights)")
+	cli.OptionalVar(fl, &s.Beta, "beta", "weigh the gradient of a value by its variance to this power: from 0, the "+
+		"likelihood, to 1, the squared error (default 0.5, or 0 for likelihoods without such weights)")
 	cli.OptionalVar(fl, &s.EvalEvery, "eval-every", "steps between two scores on held-out tasks; 0: none (default 1000)")
 	fl.IntVar(&s.EvalTasks, "eval-tasks", s.EvalTasks, "number of tasks of a score")
 	fl.IntVar(&s.Patience, "patience", 0, "stop after this many scores without improvement, and write the best model; 0: never")
@@ -340,7 +344,8 @@ func (res *trainResult) lines() *result {
 	}
 	r.Line("steps", "%d%s", res.Steps, resumed)
 	if last := res.Last; last != nil {
-		r.Line("log-likelihood", "%.4f ± %.4f over %s, RMSE %.4f", last.LogLikelihood, last.Std, words.Plural(last.Tasks, "task"), last.RMSE)
+		r.Line("log-likelihood", "%.4f ± %.4f over %s, RMSE %.4f", last.LogLikelihood, last.Std, words.Plural(last.Tasks, "task"),
+			last.RMSE)
 	}
 	if res.Best != nil && res.patience {
 		r.Line("best", "%.4f after step %d, and the model is that one", res.Best.LogLikelihood, res.BestStep)

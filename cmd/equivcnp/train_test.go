@@ -433,7 +433,8 @@ func TestTrainImages(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(b.dir, "photos", fmt.Sprintf("%d.png", i)), buf.Bytes(), 0o644))
 	}
 	require.NoError(t, os.WriteFile(b.path("photos/broken.png"), []byte("no"), 0o644))
-	text := fmt.Sprintf("# a small run\ntask: image\nimages: %q\ngroup: SE(2)\nlifts: 2\nwidth: 4\nblocks: 1\nsteps: 50\nbatch: 2\neval-every: 1\neval-tasks: 2\nout: %q\n",
+	text := fmt.Sprintf("# a small run\ntask: image\nimages: %q\ngroup: SE(2)\nlifts: 2\nwidth: 4\nblocks: 1\nsteps: "+
+		"50\nbatch: 2\neval-every: 1\neval-tasks: 2\nout: %q\n",
 		filepath.ToSlash(b.path("photos")), filepath.ToSlash(b.path("photos.safetensors")))
 	require.NoError(t, os.WriteFile(b.path("run.yaml"), []byte(text), 0o644))
 	out := b.ok("train", "image", "--config", "@run.yaml", "--steps", "2", "--json")

@@ -14,7 +14,8 @@ func (a *app) trainImageCommand() (*cobra.Command, *trainFlags) {
 	c := recipe.DefaultImages()
 	f := &trainFlags{recipe: &c, less: "--batch, --size, --width, --blocks or --lifts"}
 	cmd := &cobra.Command{
-		Use:                   "image --group T2|SO2|RxSO2|SE2|Sim2 [--lifts K] (--digits | --images DIR | --mnist FILE | --in FILE) --out model.safetensors",
+		Use: "image --group T2|SO2|RxSO2|SE2|Sim2 [--lifts K] (--digits | --images DIR | --mnist " +
+			"FILE | --in FILE) --out model.safetensors",
 		DisableFlagsInUseLine: true,
 		Short:                 "Train on images",
 		Long:                  helpText("train-image"),
@@ -38,7 +39,8 @@ func (a *app) trainImageCommand() (*cobra.Command, *trainFlags) {
 	fl.StringVar(&c.Group, "group", "", "equivcnp: the group: "+strings.Join(recipe.PlaneGroups(), ", "))
 	fl.Float64Var(&c.Alpha, "alpha", 0, "equivcnp: weight of the distance's first part; 0: the group's default")
 	fl.Var(&cli.Parsed[*cnp.Views]{To: &c.Views, Parse: recipe.ParseViews, Kind: "views", Show: recipe.ShowViews}, "views",
-		"Sim2: every lift is a view of the image, turned and scaled, for a network under translations; sizes are 0.3 to 1 times those in training, or for example 0.2:2")
+		"Sim2: every lift is a view of the image, turned and scaled, for a network under translations; sizes are 0.3 "+
+			"to 1 times those in training, or for example 0.2:2")
 	fl.Lookup("views").NoOptDefVal = "0.3:1"
 	fl.TextVar(&c.Lifts, "lifts", c.Lifts, "equivcnp: `number` of group elements per pixel; for Sim2 angles and scales, as in 4x3")
 	fl.BoolVar(&c.KeepObserved, "keep-observed", false,

@@ -28,7 +28,8 @@ func (m *modelFlags) named(r *krige.Regressor, err error) (cnp.Regressor[float32
 func (m *modelFlags) universalOfTable(f *tabletask.Columns, t *table.Table, opt interpolate.Options) (cnp.Regressor[float32], error) {
 	switch {
 	case len(f.Aux) > 0:
-		return nil, cli.Usagef("--aux: interpolation without a model has coordinates alone: name a model, or take the column as an input (--x)")
+		return nil, cli.Usagef("--aux: interpolation without a model has coordinates alone: name a model, or take the " +
+			"column as an input (--x)")
 	case f.Static != "":
 		return nil, cli.Usagef("--static: interpolation without a model has coordinates alone: name a model")
 	}

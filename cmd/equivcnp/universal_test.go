@@ -61,7 +61,8 @@ func TestPredictUniversal(t *testing.T) {
 	for _, units := range [][2]float64{{1, 0}, {1000, 2e4}} {
 		b.days(units[0], units[1])
 		got := decode[predictResult](t, b.ok(args...))
-		require.Equal(t, []any{"universal-2", "krige", 2, 50, 6}, []any{got.Model, got.Architecture, got.Tasks, got.ContextPoints, got.Targets})
+		require.Equal(t, []any{"universal-2", "krige", 2, 50, 6},
+			[]any{got.Model, got.Architecture, got.Tasks, got.ContextPoints, got.Targets})
 		mean, std := b.column("pred.csv", "zinc_mean"), b.column("pred.csv", "zinc_std")
 		for day := range 2 {
 			b.ok("regress", "--csv", fmt.Sprintf("@day%d.csv", day), "--x", "east,north", "--y", "zinc", "--targets", "@grid.csv",

@@ -38,7 +38,8 @@ func TestVectors(t *testing.T) {
 	// Types and other lists may be lists in a file.
 	b.write("run.yaml", "task: regression\ncsv: "+b.path("wind.csv")+"\nx: [east, north]\n'y': [p, u, v]\nout: "+
 		b.path("listed.safetensors")+"\ngroup: SE2\nlifts: 3\nlevels: 2\nchannels: [2, 3]\n"+
-		"kernel-width: 3\npoints-per-unit: 1\nmin-context: 3\nmax-context: 9\nsteps: 1\nbatch: 2\neval-every: 0\noutputs: [scalar, vector]\n")
+		"kernel-width: 3\npoints-per-unit: 1\nmin-context: 3\nmax-context: 9\nsteps: 1\nbatch: 2\neval-every: "+
+		"0\noutputs: [scalar, vector]\n")
 	b.ok("train", "--config", "@run.yaml")
 	require.Contains(t, b.ok("inspect", "@listed.safetensors"), "scalar (column 1), vector (columns 2 to 3)")
 	b.fails(2, "is not one of", append(run, "--outputs", "scalar,,scalar", "--out", "@x.safetensors")...) // an output without a type

@@ -30,8 +30,9 @@ import (
 func main() {
 	log.SetFlags(0)
 	out := flag.String("out", "out/page", "folder to write")
-	models := flag.String("models", "rbf-levels,rbf-equivcnp,matern-equivcnp,periodic-equivcnp,digits-T2-small,digits-T2,digits-SO2,digits-RxSO2,globe,"+
-		"universal-1,universal-2", "shipped models, and interpolations without training, with commas")
+	models := flag.String("models",
+		"rbf-levels,rbf-equivcnp,matern-equivcnp,periodic-equivcnp,digits-T2-small,digits-T2,digits-SO2,digits-RxSO2,globe,"+
+			"universal-1,universal-2", "shipped models, and interpolations without training, with commas")
 	flag.Parse()
 	if err := write(*out, strings.Split(*models, ",")); err != nil {
 		log.Fatal("page-wasm: ", err)

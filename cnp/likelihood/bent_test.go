@@ -14,7 +14,8 @@ import (
 // distribution function, that of the moments the mean over many evenly spaced quantiles.
 func TestBent(t *testing.T) {
 	l := Bent{}
-	for _, p := range [][]float64{{1.5, 0.3, float64(Straight)}, {1.5, 0.3, float64(Root)}, {1.5, 0.3, float64(Logarithm)}, {3, 0.4, float64(Amount)}} {
+	for _, p := range [][]float64{{1.5, 0.3, float64(Straight)}, {1.5, 0.3, float64(Root)}, {1.5, 0.3, float64(Logarithm)},
+		{3, 0.4, float64(Amount)}} {
 		mean, std := l.Moments(p)
 		const n = 20000
 		sum, square := 0.0, 0.0

@@ -58,7 +58,8 @@ func (l full) column(i, j int) int { return 1 + (j-i+l.values)%l.values }
 // Parameters implements Family for targets of one value.
 func (l full) Parameters(params, raw []float64) {
 	if l.values != 1 {
-		panic(fmt.Sprintf("likelihood: likelihood %s: Parameters of one of %d values, which go together: see ParametersOf", FullName, l.values))
+		panic(fmt.Sprintf("likelihood: likelihood %s: Parameters of one of %d values, which go together: see ParametersOf",
+			FullName, l.values))
 	}
 	l.ParametersOf(params, raw)
 }

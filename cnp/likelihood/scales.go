@@ -20,7 +20,8 @@ const (
 func init() {
 	Register(ScalesName, func(o Options, arg string) (Family, error) {
 		l := &scales{name: ScalesName + ":" + arg, spread: o.Spread}
-		bad := fmt.Errorf("need shares and factors, as in %s:0.7*0.5,0.3*2, at most %d, shares that add up to 1, factors from %g to %g; or at most %d such lists, "+
+		bad := fmt.Errorf("need shares and factors, as in %s:0.7*0.5,0.3*2, at most %d, shares that add up to 1, "+
+			"factors from %g to %g; or at most %d such lists, "+
 			"each behind a deviation and an @, with a semicolon between", ScalesName, maxScales, 1/scaleLimit,
 			float64(scaleLimit), maxNodes)
 		parts := strings.Split(arg, ";")

@@ -51,8 +51,10 @@ func (s *runner) rounds(ctx context.Context) (*Report, error) {
 		on.src = plan.Test
 	}
 	rep := &Report{Source: plan.Source.String(), Selection: s.manifest, OutDir: s.Dir, Model: modelFile, Notes: []string{},
-		Rule: fmt.Sprintf("of the last round's candidates that no moved tasks rule out, and that are at most %g standard errors behind the best of these, "+
-			"or by no more than two trainings differ if the data bear what their groups add, the one whose group has the most dimensions", s.Errors)}
+		Rule: fmt.Sprintf("of the last round's candidates that no moved tasks rule out, and that are at most %g standard "+
+			"errors behind the best of these, "+
+			"or by no more than two trainings differ if the data bear what their groups add, the one whose group has "+
+			"the most dimensions", s.Errors)}
 	if on.src.String() != rep.Source {
 		rep.ScoredOn = on.src.String()
 	}
@@ -133,7 +135,8 @@ func (s *runner) compareConstant(ctx context.Context, rep *Report, m cnp.Model[f
 		return err
 	}
 	if rep.floor(best, scores[0]); !rep.Supported {
-		rep.Notes = append(rep.Notes, "no candidate predicts better than a constant, so that the comparison says nothing of the data's symmetry: more steps or more data may help")
+		rep.Notes = append(rep.Notes, "no candidate predicts better than a constant, so that the comparison says "+
+			"nothing of the data's symmetry: more steps or more data may help")
 	}
 	return nil
 }

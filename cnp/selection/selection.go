@@ -340,7 +340,8 @@ func (s *runner) time(ctx context.Context) error {
 	}
 	first := (1 - scoringShare) * s.Budget.Seconds() / unit
 	if !(first >= leastSteps) {
-		return fmt.Errorf("a budget of %v: a step of each candidate takes %.2g s, and the first round would have %.0f; %v would be enough, or fewer groups, a smaller batch, fewer channels",
+		return fmt.Errorf("a budget of %v: a step of each candidate takes %.2g s, and the first round would have %.0f; "+
+			"%v would be enough, or fewer groups, a smaller batch, fewer channels",
 			s.Budget, sum(times), first, (time.Duration(unit*leastSteps/(1-scoringShare))*time.Second + time.Second).Round(time.Second))
 	}
 	for k := range sizes {

@@ -88,5 +88,6 @@ func ExampleReadState_hostile() {
 	fmt.Println(err)
 	// Output:
 	// true
-	// testdata/evil_zip.pth: not a readable model file: pickle, byte 172: refused the class "posix.system"; a state_dict needs only ordered dictionaries, tensors, parameters and storages, and nothing else is loaded
+	// testdata/evil_zip.pth: not a readable model file: pickle, byte 172: refused the class "posix.system"; a
+	// state_dict needs only ordered dictionaries, tensors, parameters and storages, and nothing else is loaded
 }

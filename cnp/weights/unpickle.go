@@ -172,7 +172,8 @@ func entries(value any) ([]entry, error) {
 	}
 	items, ok := itemsOf(value)
 	if !ok {
-		return nil, fmt.Errorf("%w: the pickle is no dictionary: need a state_dict, as torch.save(model.state_dict(), path) writes it", ErrFormat)
+		return nil, fmt.Errorf("%w: the pickle is no dictionary: need a state_dict, as torch.save(model.state_dict(), path) writes it",
+			ErrFormat)
 	}
 	for _, item := range wrapped(items) {
 		if err := add(item.Key, item.Value); err != nil {

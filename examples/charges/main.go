@@ -82,9 +82,11 @@ func run(ctx context.Context, steps, tests int, out string) error {
 		fmt.Printf(format, args...)
 		fmt.Fprintf(&report, format, args...)
 	}
-	print("# Charges in space\n\nTraining: %d steps of 4 tasks, %v. Tests: %d tasks with seed %d, and the same ones turned. The log-likelihood is per component, ± is a standard error.\n\n",
+	print("# Charges in space\n\nTraining: %d steps of 4 tasks, %v. Tests: %d tasks with seed %d, and the same ones "+
+		"turned. The log-likelihood is per component, ± is a standard error.\n\n",
 		steps, sources[0], tests, seed)
-	print("| model | parameters | training | upright: log-likelihood | error | turned: log-likelihood | error |\n|---|---:|---:|---:|---:|---:|---:|\n")
+	print("| model | parameters | training | upright: log-likelihood | error | turned: log-likelihood | error " +
+		"|\n|---|---:|---:|---:|---:|---:|---:|\n")
 	var last cnp.Model[float32]
 	for _, c := range candidates() {
 		model, err := cnp.New[float32](c.config, 1)

@@ -18,7 +18,8 @@ type Dots struct {
 	*Orbits
 	// pairs holds the groups, as depthwiseOrbitsF32Dots takes them:
 	//
-	//	{pairs, singles, fours, the rows of each four, then for each pair a mask, four points and four points more, for each single a mask and four points}
+	// {pairs, singles, fours, the rows of each four, then for each pair a mask, four points and four points more, for
+	// each single a mask and four points}
 	//
 	// Points are given in bytes.
 	pairs []int32

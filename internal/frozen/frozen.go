@@ -50,7 +50,8 @@ var (
 // File is one that is being written or read.
 type File struct {
 	err error
-	// Reading: the file's bytes, and how far they are taken. checked closes when all checksums are compared, and damage is what is wrong then.
+	// Reading: the file's bytes, and how far they are taken. checked closes when all checksums are compared, and damage
+	// is what is wrong then.
 	memory  []byte
 	at      int
 	checked chan struct{}

@@ -241,7 +241,8 @@ const maxDims = 32
 // Decode reads the bytes of a file, which it keeps.
 func Decode(b []byte) (*File, error) {
 	if IsHDF5(b) {
-		return nil, fmt.Errorf("%w: this is NetCDF-4 (HDF5); nccopy -k cdf5, or xarray's to_netcdf(format=\"NETCDF3_64BIT\"), makes a classic one of it", ErrFormat)
+		return nil, fmt.Errorf("%w: this is NetCDF-4 (HDF5); nccopy -k cdf5, or xarray's to_netcdf(format=\"NETCDF3_64BIT\"), "+
+			"makes a classic one of it", ErrFormat)
 	}
 	if len(b) < 4 || !Is(b) || b[3] != 1 && b[3] != 2 && b[3] != 5 {
 		return nil, fmt.Errorf("%w: the file begins with %.4q", ErrFormat, b)

@@ -124,9 +124,12 @@ func TestCheck(t *testing.T) {
 		{"two scales", "scale_factor", []Attr{numbers("scale_factor", Float, 0.5, 0.25)}},
 		{"a scale of letters", "scale_factor", []Attr{Text("scale_factor", "half")}},
 		{"an offset without a number", "add_offset", []Attr{numbers("add_offset", Float)}},
-		{"a range of doubles beside a scale of floats", "valid_range", []Attr{numbers("scale_factor", Float, 0.1), numbers("valid_range", Double, 0, 250)}},
-		{"a minimum of floats beside a scale of doubles", "valid_min", []Attr{numbers("scale_factor", Double, 0.1), numbers("valid_min", Float, 15)}},
-		{"a range that all are in, stored and scaled", "", []Attr{numbers("scale_factor", Float, 0.1), numbers("valid_range", Double, 0, 1000)}},
+		{"a range of doubles beside a scale of floats", "valid_range",
+			[]Attr{numbers("scale_factor", Float, 0.1), numbers("valid_range", Double, 0, 250)}},
+		{"a minimum of floats beside a scale of doubles", "valid_min",
+			[]Attr{numbers("scale_factor", Double, 0.1), numbers("valid_min", Float, 15)}},
+		{"a range that all are in, stored and scaled", "",
+			[]Attr{numbers("scale_factor", Float, 0.1), numbers("valid_range", Double, 0, 1000)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := stored(t, Short, []float64{100, 300}, c.attrs...)

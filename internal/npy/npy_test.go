@@ -108,7 +108,8 @@ import numpy as np
 f = np.load(%q + "/go.npz")
 assert f["mean"].dtype == np.float32 and f["mean"].tolist() == [[1, 2, 3], [4, 5, 6]]
 assert f["x"].tolist() == [0.5, -1] and f["one"] == 7
-np.savez_compressed(%[1]q + "/np.npz", a=np.asfortranarray(f["mean"]), b=f["x"].astype(">f8"), c=np.array([True, False]), d=np.arange(5, dtype=np.float16))
+np.savez_compressed(%[1]q + "/np.npz", a=np.asfortranarray(f["mean"]), b=f["x"].astype(">f8"), c=np.array([True, False]),
+    d=np.arange(5, dtype=np.float16))
 `, dir)).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	text, err := os.ReadFile(filepath.Join(dir, "np.npz"))

@@ -193,7 +193,9 @@ func WriteGlobes(w io.Writer, format string, globes ...*Globe) (err error) {
 		return err
 	}
 	width, height := im.Bounds().Dx(), im.Bounds().Dy()
-	_, err = fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d"><image width="%[1]d" height="%[2]d" href="data:image/png;base64,%s"/></svg>`+"\n",
+	_, err = fmt.Fprintf(w,
+		`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d">`+
+			`<image width="%[1]d" height="%[2]d" href="data:image/png;base64,%s"/></svg>`+"\n",
 		width, height, base64.StdEncoding.EncodeToString(b.Bytes()))
 	return err
 }

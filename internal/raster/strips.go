@@ -130,7 +130,8 @@ func (s *Strips) array(length int64) error {
 			return nil
 		}
 	default:
-		return fmt.Errorf("%w: an array of shape %v, a model of %d channels needs [%d, H, W] or [H, W, %d], of one channel [H, W]", ErrSize, shape, c, c, c)
+		return fmt.Errorf("%w: an array of shape %v, a model of %d channels needs [%d, H, W] or [H, W, %d], of one channel [H, W]",
+			ErrSize, shape, c, c, c)
 	}
 	if s.line == nil {
 		s.line = func(dst []float32, ch, y, x int) error { return a.Float32s(dst, (ch*s.H+y)*s.W+x) }
@@ -314,7 +315,8 @@ func OpenStripWriter(file, name string, c, h, w int) (*StripWriter, error) {
 	case c == 3 && (ending == ".ppm" || ending == ".png"):
 		head = fmt.Appendf(nil, "P6\n%d %d\n65535\n", w, h)
 	default:
-		return nil, fmt.Errorf("%s: a raster of %d channels is written as .npy or .tif, of one as .pgm or .png, and of three as .ppm or .png, too", name, c)
+		return nil, fmt.Errorf("%s: a raster of %d channels is written as .npy or .tif, of one as .pgm or .png, and "+
+			"of three as .ppm or .png, too", name, c)
 	}
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {

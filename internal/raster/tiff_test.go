@@ -133,7 +133,8 @@ func TestTIFFRefused(t *testing.T) {
 
 // Palettes have numbers of 16 bits, or of 8, which Pillow writes as the higher ones.
 func TestPalettes(t *testing.T) {
-	for name, colours := range map[string][2]uint64{"16 bits": {65535, 257}, "8 bits, as the higher ones": {255 << 8, 1 << 8}, "8 bits": {255, 1}} {
+	for name, colours := range map[string][2]uint64{"16 bits": {65535, 257}, "8 bits, as the higher ones": {255 << 8, 1 << 8},
+		"8 bits": {255, 1}} {
 		t.Run(name, func(t *testing.T) {
 			palette := make([]uint64, 3<<8)
 			for i := range palette {

@@ -19,7 +19,8 @@ func (p *reproduction) anywhere() error {
 	}
 	src := task.ImageSource[float32]{Pictures: task.AnywhereDigits(), Rates: task.PaperRates}
 	p.total = p.Tasks * len(models)
-	p.printf("# Digits anywhere\n\n%s with seed %d: %v. Models that were trained on upright, centred digits in their full size know the others by their group alone. "+
+	p.printf("# Digits anywhere\n\n%s with seed %d: %v. Models that were trained on upright, centred digits in their "+
+		"full size know the others by their group alone. "+
 		"The squared error is that of the predicted means, the log-likelihood is per pixel; ± is a standard error.\n\n"+
 		"| group | model | trained on | squared error | log-likelihood | calibration error |\n|---|---|---|---:|---:|---:|\n",
 		words.Plural(p.Tasks, "task"), p.Seed, src)

@@ -294,9 +294,12 @@ func modelDigest(m cnp.Model[float32]) (string, error) {
 }
 
 func (p *reproduction) writeBenchmark(rows []*benchmarkRow) error {
-	p.printf("# The neuralprocesses benchmark\n\nTasks of the library neuralprocesses, %d for every number unless it says another, with seed %d. Of Gaussian processes (eq, matern, weakly-periodic): "+
-		"the Kullback-Leibler divergence to the process, per target; less is better, 0 the best. Of the others: the log-likelihood per target; more is better; of the mixture, the mean of those of its four processes, however many tasks each has. "+
-		"± is a standard error, which the context's size, one for every 16 tasks, makes larger; the best independent prediction is that on the very same tasks. Published numbers are those of J. Bruinsma's thesis, to two digits.\n", p.Tasks, p.Seed)
+	p.printf("# The neuralprocesses benchmark\n\nTasks of the library neuralprocesses, %d for every number unless it "+
+		"says another, with seed %d. Of Gaussian processes (eq, matern, weakly-periodic): "+
+		"the Kullback-Leibler divergence to the process, per target; less is better, 0 the best. Of the others: the log-likelihood "+
+		"per target; more is better; of the mixture, the mean of those of its four processes, however many tasks each has. "+
+		"± is a standard error, which the context's size, one for every 16 tasks, makes larger; the best independent prediction "+
+		"is that on the very same tasks. Published numbers are those of J. Bruinsma's thesis, to two digits.\n", p.Tasks, p.Seed)
 	file := [][]string{{"name", "dx", "process", "region", "model", "method", "tasks", "kl", "kl_standard_error", "log_likelihood",
 		"log_likelihood_standard_error", "best_independent_kl", "not_finite"}}
 	for dx := 1; dx <= 2; dx++ {
@@ -368,7 +371,8 @@ func (p *reproduction) writeBenchmark(rows []*benchmarkRow) error {
 			p.printf("\n")
 		}
 	}
-	p.printf("\nEvery number with the model behind it: [benchmark.csv](benchmark.csv), and as one JSON object a line, benchmark.jsonl, from which the " +
+	p.printf("\nEvery number with the model behind it: [benchmark.csv](benchmark.csv), and as one JSON object a line, " +
+		"benchmark.jsonl, from which the " +
 		"command resumes after an interruption.\n")
 	return p.table("benchmark.csv", file)
 }

@@ -151,7 +151,8 @@ func (d *Demo) complete(ctx context.Context, r *DemoReport, models []Model) erro
 	r.ContextPixels, r.Pixels = raster.Count(mask), n
 	seen := digitPanel(&t, fmt.Sprintf("%.1f %% of the pixels", 100*Share(mask)), truth)
 	seen.Mask = mask
-	sheet := picture.Sheet{Scale: demoScale, Title: "a digit is drawn, scaled, turned and mostly hidden, then completed by equivariant models",
+	sheet := picture.Sheet{Scale: demoScale,
+		Title: "a digit is drawn, scaled, turned and mostly hidden, then completed by equivariant models",
 		Rows: [][]picture.Panel{{digitPanel(&t, fmt.Sprintf("a %d", d.Digit), drawn),
 			digitPanel(&t, fmt.Sprintf("scaled by %g, turned by %g degrees", d.Scale, d.Angle), truth), seen}}}
 	inPart := 0 // models of the part so far

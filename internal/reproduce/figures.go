@@ -74,7 +74,8 @@ const (
 // curveFigures draws, for every kernel and model, one curve in all scenes.
 func (p *reproduction) curveFigures(rows []*curveRow) error {
 	p.printf("\n## Curves\n\nOne curve of each process, %d of %d even targets on [%d, %d] observed. "+
-		"The vertical lines bound the range that the paper's models were trained on. The last picture of each kernel is the process's own prediction.\n", figureContext, figureTargets, figureLo, figureHi)
+		"The vertical lines bound the range that the paper's models were trained on. The last picture of each kernel "+
+		"is the process's own prediction.\n", figureContext, figureTargets, figureLo, figureHi)
 	file := [][]string{{"kernel", "model", "scene", "x", "truth", "mean", "std", "observed", "observed_value"}}
 	for k, kernel := range paperKernels {
 		if !slices.ContainsFunc(rows, func(r *curveRow) bool { return r.models[k] != nil }) {
@@ -226,7 +227,8 @@ func (p *reproduction) imageFigures(models []Model) error {
 		return err
 	}
 	p.printf("\n## Digits\n\nEvery point is the mean over %d digits, turned by up to 90 degrees, with its standard error. "+
-		"By scale, a quarter of the pixels is observed on average; by rate, the scale is %g. The paper trains on digits of scale 1.\n", p.Tasks, usualScale)
+		"By scale, a quarter of the pixels is observed on average; by rate, the scale is %g. The paper trains on digits of scale 1.\n",
+		p.Tasks, usualScale)
 	for k, by := range []string{"scale", "rate"} {
 		for j, what := range []string{"log-likelihood", "squared error"} {
 			c := &picture.Chart{Title: what + " by " + by, XLabel: by, YLabel: what + " per pixel", Series: series[k][j]}

@@ -48,9 +48,13 @@ func (p *reproduction) precision() error {
 	}
 	src := task.ImageSource[float32]{Pictures: task.TestDigits(), Rates: task.PaperRates}
 	p.total = 2 * p.Tasks * len(models)
-	p.printf("# What %s costs\n\n%s with seed %d: %v, in both precisions, at level %v. The log-likelihood is per pixel, and the squared error that of the predicted means; ± is a standard error, "+
-		"and the last columns are %s less %s, and the largest change of a mean. \"Computed\" says what is rounded: all that residual blocks multiply; or what they multiply in their dense maps; or stored weights, and what these are multiplied with; or these weights alone.\n\n"+
-		"| group | model | computed | log-likelihood | squared error | change of log-likelihood | of squared error | of a mean |\n|---|---|---|---:|---:|---:|---:|---:|\n",
+	p.printf("# What %s costs\n\n%s with seed %d: %v, in both precisions, at level %v. The log-likelihood is per "+
+		"pixel, and the squared error that of the predicted means; ± is a standard error, "+
+		"and the last columns are %s less %s, and the largest change of a mean. \"Computed\" says what is rounded: all that residual "+
+		"blocks multiply; or what they multiply in their dense maps; or stored weights, and what these are multiplied "+
+		"with; or these weights alone.\n\n"+
+		"| group | model | computed | log-likelihood | squared error | change of log-likelihood | of squared error | "+
+		"of a mean |\n|---|---|---|---:|---:|---:|---:|---:|\n",
 		cnp.BFloat16, words.Plural(p.Tasks, "task"), p.Seed, src, simd.CurrentLevel(), cnp.BFloat16, cnp.Float32)
 	file := [][]string{append(append([]string{"model", "group", "lifts", "precision", "computed"}, reportColumns...), "mean_change")}
 	for _, m := range models {

@@ -55,15 +55,19 @@ digits of every scale. --mnist adds completed images of a file, turned by any an
 and mixtures in one and two coordinates, where training had its points, elsewhere, and beyond the context.
 It takes the models whose files say that they were trained on it ("equivcnp train regression --benchmark
 eq"). Every number is kept in benchmark.jsonl, from which the same command resumes after an interruption.`, Tasks: 4096,
-		Chain: "number of tasks for each number by the chain rule, which takes a prediction for each target; 0: --tasks", run: (*reproduction).benchmark},
+		Chain: "number of tasks for each number by the chain rule, which takes a prediction for each target; 0: --tasks",
+		run:   (*reproduction).benchmark},
 	{Name: "sphere", Short: "Stations on the globe, moved to the poles, across the date line, and anywhere",
 		Long: `The log-likelihood of the same tasks on the globe at middle latitudes, at the poles, across the date line, and
 after any rotation of the globe, by models under the globe's rotations and under translations of latitude and
-longitude ("equivcnp train regression --sphere eq"), beside the exact posterior, which nothing beats on average.`, Tasks: 1024, run: (*reproduction).sphere},
+longitude ("equivcnp train regression --sphere eq"), beside the exact posterior, which nothing beats on average.`,
+		Tasks: 1024, run: (*reproduction).sphere},
 	{Name: "vectors", Short: "Vector fields of Gaussian processes in the plane",
 		Long: `The benchmark of vector fields on the disc, beside the published table: log-likelihoods per target of three
 processes, independent and by the chain rule, and the exact ones, which nothing beats on average. It takes the
-models whose files say that they were trained on them ("equivcnp train regression --field divergence-free").`, Tasks: 500, Chain: "number of tasks to predict by the chain rule as well, 623 predictions each; 0: none", run: (*reproduction).vectors},
+models whose files say that they were trained on them ("equivcnp train regression --field divergence-free").`,
+		Tasks: 500, Chain: "number of tasks to predict by the chain rule as well, 623 predictions each; 0: none",
+		run: (*reproduction).vectors},
 	{Name: "rcnp", Short: "The tasks of the relational neural processes, with 2, 3 and 5 coordinates",
 		Long: `The benchmark of relational neural processes, beside the published table: Gaussian processes and sawtooth waves
 in 2, 3 and 5 coordinates, where training had its points, and the best independent prediction, a bound. It takes
@@ -90,7 +94,8 @@ those of interpolation without a model. It takes the models whose files say that
 	{Name: "gridded", Short: "Contexts of 10,000 points in the plane",
 		Long: `Log-likelihoods per target of smooth functions with 10,000 context points, and the seconds they take, beside
 the exact ones, which factor a matrix of 11,000 rows (1 GB), and those of interpolation without a model. It takes
-the models whose files say that they were trained on them ("equivcnp train regression --benchmark gridded-0.1").`, Tasks: 8, run: (*reproduction).gridded},
+the models whose files say that they were trained on them ("equivcnp train regression --benchmark gridded-0.1").`,
+		Tasks: 8, run: (*reproduction).gridded},
 	{Name: "anywhere", Short: "Digits anywhere, at any angle and of any size",
 		Long: `Squared error and log-likelihood of every model of grey images on digits of a digital clock turned by any
 angle, scaled by 0.3 to 1 and shifted by up to 16 pixels, with 1 % to 50 % of the pixels observed. Models that

@@ -93,9 +93,12 @@ func (p *reproduction) sphere() error {
 }
 
 func (p *reproduction) writeSphere(rows []*sphereRow, best map[string]*sphereRow) error {
-	p.printf("# On the sphere\n\nLog-likelihood per target, in nats, of Gaussian processes on the sphere, %d tasks with seed %d. They are the same tasks at every place: "+
-		"the same values at points that lie in the same way to each other, within 30 degrees of a centre. The centres are at middle latitudes, where most models were trained; "+
-		"near a pole; near the date line; and anywhere, after any rotation of the globe. The change from middle latitudes is that of the same tasks. "+
+	p.printf("# On the sphere\n\nLog-likelihood per target, in nats, of Gaussian processes on the sphere, %d tasks "+
+		"with seed %d. They are the same tasks at every place: "+
+		"the same values at points that lie in the same way to each other, within 30 degrees of a centre. The centres "+
+		"are at middle latitudes, where most models were trained; "+
+		"near a pole; near the date line; and anywhere, after any rotation of the globe. The change from middle "+
+		"latitudes is that of the same tasks. "+
 		"± is a standard error, that of batches of tasks with as many context points.\n", p.Tasks, p.Seed)
 	file := [][]string{{"process", "name", "trained", "place", "tasks", "log_likelihood", "standard_error", "change",
 		"change_standard_error"}}

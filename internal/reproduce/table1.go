@@ -186,7 +186,8 @@ func (p *reproduction) chain(density eval.Density[float32], src task.Source[floa
 }
 
 func (p *reproduction) writeTable1(rows []*curveRow) error {
-	p.printf("# Table 1: curves\n\nLog-likelihood per target, mean ± standard deviation over %d tasks with seed %d: 400 even targets on the interval, "+
+	p.printf("# Table 1: curves\n\nLog-likelihood per target, mean ± standard deviation over %d tasks with seed %d: "+
+		"400 even targets on the interval, "+
 		"3 to 49 of them observed, curves of Gaussian processes with length scale 1, period 1 and jitter 1e-8. "+
 		"The squared error is that of the predicted means.\n", p.Tasks, p.Seed)
 	head := append([]string{"model", "about", "kernel", "from", "to"}, reportColumns...)
@@ -258,7 +259,8 @@ func (p *reproduction) writeTable1(rows []*curveRow) error {
 
 // writeChains writes the densities of whole curves.
 func (p *reproduction) writeChains(rows []*curveRow) error {
-	p.printf("\n## By the chain rule\n\nLog-likelihood per target of whole curves, with its standard error, over the first %s: every target is predicted given the "+
+	p.printf("\n## By the chain rule\n\nLog-likelihood per target of whole curves, with its standard error, over the "+
+		"first %s: every target is predicted given the "+
 		"context and the targets before it, in random order. The process's own knows how targets depend on each other.\n",
 		words.Plural(p.Chain, "task"))
 	chains := [][]string{{"model", "about", "kernel", "from", "to", "tasks", "log_likelihood", "standard_error", "not_finite"}}
@@ -284,7 +286,8 @@ func (p *reproduction) writeChains(rows []*curveRow) error {
 // writeMoved writes by how much predictions change when tasks are shifted.
 func (p *reproduction) writeMoved(rows []*curveRow) {
 	p.printf("\n## Equivariance\n\nContext and targets shifted together by up to 4, a shift of its own for each of %d tasks: "+
-		"root mean square of the change of the predicted means, largest change in brackets. An equivariant model has 0, up to rounding and its lattice's step.\n\n"+
+		"root mean square of the change of the predicted means, largest change in brackets. An equivariant model has "+
+		"0, up to rounding and its lattice's step.\n\n"+
 		"| model | | rbf | matern | periodic |\n|---|---|---:|---:|---:|\n", min(movedTasks, p.Tasks))
 	for _, r := range rows[1:] {
 		p.printf("| %s | %s |", r.name, r.about)

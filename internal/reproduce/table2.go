@@ -35,10 +35,12 @@ func (p *reproduction) table2() error {
 	src := task.ImageSource[float32]{Pictures: task.TestDigits(), Rates: task.PaperRates}
 	p.total = p.Tasks * len(models)
 	p.printf("# Table 2: digits\n\nLog-likelihood per pixel, mean ± standard deviation over %d tasks with seed %d: %v. "+
-		"The squared error is that of the predicted means. The change under a quarter turn of image and mask is the root mean square of that of the means.\n\n"+
+		"The squared error is that of the predicted means. The change under a quarter turn of image and mask is the "+
+		"root mean square of that of the means.\n\n"+
 		"The paper's digits are not public; these are drawn anew, with edges as sharp as a pixel allows, so the paper's numbers "+
 		"and these are close but not on the same images.\n\n"+
-		"| group | model | log-likelihood | paper | squared error | calibration error | quarter turn |\n|---|---|---:|---:|---:|---:|---:|\n",
+		"| group | model | log-likelihood | paper | squared error | calibration error | quarter turn "+
+		"|\n|---|---|---:|---:|---:|---:|---:|\n",
 		p.Tasks, p.Seed, src)
 	file := [][]string{append(append([]string{"model", "group", "lifts"}, reportColumns...), "quarter_turn_mean_rms",
 		"quarter_turn_log_likelihood")}

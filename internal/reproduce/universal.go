@@ -147,7 +147,8 @@ func UniversalReport(rows []UniversalRow) string {
 	b.WriteString("# One table, no training: draws of a wide prior\n\n`equivcnp regress` without `--model` on Gaussian processes " +
 		"of random smoothness, scale, anisotropy, trend and noise, 30 to 300 values and 50 targets each. Log densities are in nats " +
 		"a target, of values over the context's standard deviation; behind: less than by the covariance that the table was " +
-		"drawn from, mean ± standard error over tables. ML-II: the likeliest covariance of four families alone, with noise and a trend, in the " +
+		"drawn from, mean ± standard error over tables. ML-II: the likeliest covariance of four families alone, with " +
+		"noise and a trend, in the " +
 		"plane and in space with anisotropy.\n\n" +
 		"| inputs | tables | true covariance | behind it | ML-II behind it | a constant behind it | coverage of 95 % | seconds |\n" +
 		"|---|---|---|---|---|---|---|---|\n")
@@ -158,7 +159,8 @@ func UniversalReport(rows []UniversalRow) string {
 	}
 	for _, r := range rows {
 		if r.Network != nil {
-			fmt.Fprintf(&b, "\nA network (`--model`) on the same tables of %s: %.4f ± %.4f behind the true covariance.\n", words.Plural(r.Inputs, "input"),
+			fmt.Fprintf(&b, "\nA network (`--model`) on the same tables of %s: %.4f ± %.4f behind the true covariance.\n",
+				words.Plural(r.Inputs, "input"),
 				float64(*r.Network), float64(*r.NetworkBy))
 		}
 	}

@@ -172,9 +172,12 @@ func (p *reproduction) vectors() error {
 
 // vectorHead says what is measured, and writes the head of the table with the published numbers.
 func (p *reproduction) vectorHead() {
-	p.printf("# Vector fields\n\nGaussian processes of vectors in the plane, at the points of a 30 x 30 grid on the disc of radius 10, each seen with noise of variance 0.02; 25 of "+
-		"them are the context, all others the targets. The log-likelihood per target, both components together: jointly, of all targets of a task, and "+
-		"independently, of each alone; more is better. %d tasks with seed %d, by the chain rule the first %d of them, and in growing blocks the first %d; ± is a standard error, of a "+
+	p.printf("# Vector fields\n\nGaussian processes of vectors in the plane, at the points of a 30 x 30 grid on the "+
+		"disc of radius 10, each seen with noise of variance 0.02; 25 of "+
+		"them are the context, all others the targets. The log-likelihood per target, both components together: jointly, "+
+		"of all targets of a task, and "+
+		"independently, of each alone; more is better. %d tasks with seed %d, by the chain rule the first %d of them, "+
+		"and in growing blocks the first %d; ± is a standard error, of a "+
 		"difference that of the differences of single tasks. Published numbers are those "+
 		"of the notebook to Geometric Neural Diffusion Processes (E. Mathieu et al., 2023).\n\n| |", p.Tasks, p.Seed, p.Chain, p.grown())
 	for _, k := range task.VectorKernels {
@@ -239,8 +242,10 @@ const diffusionEvaluations = 50 * (1 + 50)
 // samplingCost says what a sample of all targets costs.
 func (p *reproduction) samplingCost(rows []*vectorRow) {
 	blocks := cnp.Chain{Growth: vectorGrowth}
-	p.printf("\nA sample of all %d targets takes as many predictions by the chain rule, and %d in growing blocks (%g times as many targets at a time as points are known), each of one "+
-		"lattice for every lift; the diffusion model's takes %d evaluations of its network. On this machine, with %d threads:\n\n| | a task by the chain rule | a sample in growing blocks |\n|---|---:|---:|\n",
+	p.printf("\nA sample of all %d targets takes as many predictions by the chain rule, and %d in growing blocks (%g "+
+		"times as many targets at a time as points are known), each of one "+
+		"lattice for every lift; the diffusion model's takes %d evaluations of its network. On this machine, with %d "+
+		"threads:\n\n| | a task by the chain rule | a sample in growing blocks |\n|---|---:|---:|\n",
 		vectorTargets, len(blocks.Blocks(vectorContext, vectorTargets)), vectorGrowth, diffusionEvaluations, runtime.GOMAXPROCS(0))
 	for _, r := range rows {
 		for k, seconds := range r.seconds {

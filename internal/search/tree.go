@@ -41,9 +41,9 @@ func Boxes[T Float](outFrom, outTo []int32, boxes []T, ld int, from, to []int32,
 // Filter keeps those points of some runs that are near a box, in their order, and returns how many.
 //
 //   - Shape: c [dim, n] with rows ldc apart and id [n] are the points; run k names the points from[k] .. to[k]-1. box [dim, 2]
-//     has the least and the greatest coordinate per axis; for a single place they are equal. The points kept go to out [dim, total] with rows ldo apart, their squared distances from the box to dist2 and their
-//     numbers to outID, where total is the number of points named. Each row of out, dist2 and outID needs room for
-//     total + Slack.
+//     has the least and the greatest coordinate per axis; for a single place they are equal. The points kept go to
+//     out [dim, total] with rows ldo apart, their squared distances from the box to dist2 and their numbers to outID,
+//     where total is the number of points named. Each row of out, dist2 and outID needs room for total + Slack.
 //   - Condition: dist2 < radius2, where an axis adds the square of the distance from its interval.
 //   - Aliasing: none allowed.
 //   - Errors: panics if a length is too small or a run is not among the points.

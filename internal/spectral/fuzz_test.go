@@ -288,7 +288,8 @@ func FuzzLifted(f *testing.F) {
 					continue
 				}
 				if !(math.Abs(float64(v)-dw[q]) <= bound) {
-					t.Fatalf("level=%v: gradient to the weights of %dx%dx%d points, reach %d, c=%d: [%d, %d] = %g, want %g within %g", level, h, w, lifts, r, c, q, channel, v, dw[q], bound)
+					t.Fatalf("level=%v: gradient to the weights of %dx%dx%d points, reach %d, c=%d: [%d, %d] = %g, want %g within %g",
+						level, h, w, lifts, r, c, q, channel, v, dw[q], bound)
 				}
 			}
 		}

@@ -136,7 +136,8 @@ func ofArrays(b []byte) (*tabular.Table, error) {
 	for i := range tensors {
 		x := &tensors[i]
 		if len(x.Shape) != 1 || len(columns) > 0 && x.Shape[0] != len(columns[0].Values) {
-			return nil, fmt.Errorf("%w: array %q has shape %v: a table is arrays of one dimension and equal lengths, or one .npy array of two", npy.ErrFormat, x.Name, x.Shape)
+			return nil, fmt.Errorf("%w: array %q has shape %v: a table is arrays of one dimension and equal lengths, "+
+				"or one .npy array of two", npy.ErrFormat, x.Name, x.Shape)
 		}
 		c := tabular.Column{Name: x.Name, Single: x.DType == safetensors.F32}
 		text, isText := npy.Texts(x)

@@ -93,7 +93,8 @@ func (r *rowReader) noValue(rest []byte) bool {
 		rest = append(rest[:len(rest):len(rest)], more...)
 	}
 	for _, text := range noValues {
-		if after, ok := bytes.CutPrefix(rest, []byte(text)); ok && (len(after) == 0 || bytes.IndexByte([]byte(",;\t|\r\n"), after[0]) >= 0) {
+		if after, ok := bytes.CutPrefix(rest, []byte(text)); ok &&
+			(len(after) == 0 || bytes.IndexByte([]byte(",;\t|\r\n"), after[0]) >= 0) {
 			return true
 		}
 	}

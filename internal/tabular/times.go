@@ -76,7 +76,9 @@ type Clock struct {
 
 var since = regexp.MustCompile(`(?i)^\s*[a-z]+\s+since\s`)
 
-var sinceDate = regexp.MustCompile(`(?i)^\s*([A-Za-z]+)\s+since\s+(-?\d{1,4})-(\d{1,2})-(\d{1,2})(?:[T ]\s*(\d{1,2})(?::(\d{1,2})(?::(\d{1,2}(?:\.\d*)?))?)?)?\s*(Z|UTC|GMT|[+-]\d{1,2}(?::?\d{2})?)?\s*$`)
+var sinceDate = regexp.MustCompile(`(?i)^\s*([A-Za-z]+)\s+since\s+(-?\d{1,4})-(\d{1,2})-(\d{1,2})` +
+	`(?:[T ]\s*(\d{1,2})(?::(\d{1,2})(?::(\d{1,2}(?:\.\d*)?))?)?)?` +
+	`\s*(Z|UTC|GMT|[+-]\d{1,2}(?::?\d{2})?)?\s*$`)
 
 // timeUnits are seconds; months and years have no one length.
 var timeUnits = map[string]float64{"day": 86400, "d": 86400, "hour": 3600, "hr": 3600, "h": 3600, "minute": 60, "min": 60,

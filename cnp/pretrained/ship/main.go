@@ -3,7 +3,10 @@
 //
 //	go run ./cnp/pretrained/ship --name rbf-equivcnp --model rbf.safetensors --kernel rbf --command "equivcnp train regression ..."
 //	go run ./cnp/pretrained/ship --name bench-eq --model eq.safetensors --benchmark eq --command "equivcnp train regression ..."
-//	go run ./cnp/pretrained/ship --name globe --model globe.safetensors --sphere matern --place globe --command "equivcnp train regression ..."
+//
+// go run ./cnp/pretrained/ship --name globe --model globe.safetensors --sphere matern --place globe --command "equivcnp
+// train regression ..."
+//
 //	go run ./cnp/pretrained/ship --name vectors-rbf --model rbf.safetensors --field rbf --command "equivcnp train regression ..."
 //	go run ./cnp/pretrained/ship --name digits-Sim2 --model sim2.safetensors --anywhere --n 64 --command "equivcnp train image ..."
 //	go run ./cnp/pretrained/ship --name digits-T2 --model t2.safetensors --command "equivcnp train image ..."

@@ -1,4 +1,5 @@
-// Package zstd lets internal/raster read TIFF files that are compressed by ZSTD. It is apart so that who builds a model gets no decoder with it:
+// Package zstd lets internal/raster read TIFF files that are compressed by ZSTD. It is apart so that who builds a model
+// gets no decoder with it:
 // programs import it for its effect.
 package zstd
 
