@@ -42,7 +42,8 @@ func checkSamples(o *SampleOptions, tasks, values int) error {
 			return fmt.Errorf("%w: %d samples of %d values have more than can be counted", ErrShape, o.Samples, values)
 		}
 		if need, limit := whole(number*float64(n)), MemoryLimit(); need > limit {
-			return fmt.Errorf("%w: %d samples of %d values take %v, the limit is %v", ErrMemory, o.Samples, values, Bytes(need), Bytes(limit))
+			return fmt.Errorf("%w: %d samples of %d values take %v, the limit is %v", ErrMemory, o.Samples, values,
+				Bytes(need), Bytes(limit))
 		}
 	}
 	return o.Check(tasks)

@@ -157,7 +157,8 @@ func newCurveChain[T Float](m CurvePredictor[T], b *Batch[T], opt Chain) (*curve
 	if model, ok := m.(interface{ Config() Config }); ok {
 		cfg := model.Config()
 		if cfg.Unobserved() != nil {
-			return nil, fmt.Errorf("%w: inputs = %q: the chain rule gives a model its own predictions as observations, and these are not all outputs = %q", ErrConfig, cfg.Inputs, cfg.Outputs)
+			return nil, fmt.Errorf("%w: inputs = %q: the chain rule gives a model its own predictions as observations, "+
+				"and these are not all outputs = %q", ErrConfig, cfg.Inputs, cfg.Outputs)
 		}
 		c.dx, c.dy, c.da, c.ds, c.gaps, alone = cfg.DimX, cfg.DimY, len(cfg.Auxiliary), len(cfg.Static), cfg.ChannelDensity,
 			cfg.sharesLattice()

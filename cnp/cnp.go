@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/axis"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -196,7 +197,7 @@ func (m *ImageCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Prediction[
 
 // unitGrid returns the pixels' coordinates [h·w, 2], scaled to [-1, 1].
 func unitGrid(h, w int) []float64 {
-	grid := pixelGrid(h, w)
+	grid := axis.Grid(h, w)
 	for p := range h * w {
 		grid[2*p] /= float64(h) / 2
 		grid[2*p+1] /= float64(w) / 2

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
 	"github.com/equivcnp/equivcnp/cnp/likelihood"
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/layers"
@@ -299,9 +300,10 @@ func (w *Waves) check(c *Config, g group.Group) error {
 		return fmt.Errorf("waves: fastest = %g, need more than 0 and at most 1e9", w.Fastest)
 	}
 	if _, ok := g.(*group.T); !ok || c.OnSphere() {
-		return fmt.Errorf("waves are for groups of translations, T(n): their frequencies have a direction, which group %s would turn", g.Name())
+		return fmt.Errorf("waves are for groups of translations, T(n): their frequencies have a direction, which group %s would turn",
+			g.Name())
 	}
-	if _, ok := frequencies(c.DimX, w.Count, rank/2); !ok {
+	if _, ok := curve.Frequencies(c.DimX, w.Count, rank/2); !ok {
 		return fmt.Errorf("waves: count = %d has more frequencies in %d coordinates than the %d pairs of features of rank %d",
 			w.Count, c.DimX, rank/2, rank)
 	}

@@ -93,7 +93,8 @@ func (c *Config) validateLevels(g group.Group) error {
 	case c.framed(g) && (c.Lifts < 1 || c.Lifts > maxFrames):
 		return fmt.Errorf("levels under %s take 1 to %d lifts, these are %d", g.Name(), maxFrames, c.Lifts)
 	case !c.OnSphere() && !c.framed(g) && !(translations && c.DimX <= 3 && c.Lifts == 1) && !(motions && (c.Lifts == 2 || c.Lifts == 4)):
-		return fmt.Errorf("levels are for groups T(1), T(2) and T(3) with one lift, for SE(2) with 2 or 4 lifts, of vectors with any number of them, for SE(3), and for placement %q; "+
+		return fmt.Errorf("levels are for groups T(1), T(2) and T(3) with one lift, for SE(2) with 2 or 4 lifts, of "+
+			"vectors with any number of them, for SE(3), and for placement %q; "+
 			"this is %s with %d", PlacementSphere, g.Name(), c.Lifts)
 	case c.Kernel%2 != 1 || c.Kernel < 3 || c.Kernel > 31:
 		return fmt.Errorf("kernel = %d, need an odd width from 3 to 31", c.Kernel)
@@ -119,11 +120,13 @@ const maxFrames = 256
 // validateSphere reports what makes no model on the sphere; its other fields are those of any model with levels.
 func (c *Config) validateSphere(g group.Group) error {
 	if _, ok := g.(*group.SO3); !ok || c.Lifts != 1 || c.Levels == 0 {
-		return fmt.Errorf("placement %q is for group SO(3) with levels and one lift (lifts of a point would all be the same to convolutions that know the angles between points alone); "+
+		return fmt.Errorf("placement %q is for group SO(3) with levels and one lift (lifts of a point would all be the "+
+			"same to convolutions that know the angles between points alone); "+
 			"this is %s with %d levels and %d lifts", PlacementSphere, g.Name(), c.Levels, c.Lifts)
 	}
 	if c.DimX != 2 && c.DimX != 3 {
-		return fmt.Errorf("dim_x = %d: points on the sphere have 2 coordinates, latitude and longitude in degrees, or the 3 of a unit vector", c.DimX)
+		return fmt.Errorf("dim_x = %d: points on the sphere have 2 coordinates, latitude and longitude in degrees, or "+
+			"the 3 of a unit vector", c.DimX)
 	}
 	n, limit := c.SpherePoints(), c.latticeLimit()
 	if n > limit {
@@ -133,7 +136,8 @@ func (c *Config) validateSphere(g group.Group) error {
 		n = (n + 2) / 4
 	}
 	if n < leastSphere {
-		return fmt.Errorf("levels = %d with points_per_unit = %g: the coarsest lattice on the sphere has %d points, need at least %d", c.Levels, c.PointsPerUnit, n, leastSphere)
+		return fmt.Errorf("levels = %d with points_per_unit = %g: the coarsest lattice on the sphere has %d points, need at least %d",
+			c.Levels, c.PointsPerUnit, n, leastSphere)
 	}
 	return nil
 }

@@ -58,7 +58,6 @@ func (c *Config) validateNames(kind string, names []string) error {
 const (
 	maxAuxiliary = 64 // inputs
 	maxName      = 64 // bytes of a name
-	auxWidth     = 32 // of an auxNet's hidden layer
 )
 
 // validateInputs reports inputs that are no part of the outputs, or that the model cannot have; the outputs are valid.
@@ -75,7 +74,8 @@ func (c *Config) validateInputs() error {
 	case len(c.Outputs) == 0:
 		return fmt.Errorf("inputs = %q: outputs are not named, of which these are some", c.Inputs)
 	case at < len(c.Inputs):
-		return fmt.Errorf("inputs = %q: inputs[%d], a %s, is not among outputs = %q in their order; what is observed is predicted, too", c.Inputs, at, c.Inputs[at], c.Outputs)
+		return fmt.Errorf("inputs = %q: inputs[%d], a %s, is not among outputs = %q in their order; what is observed is predicted, too",
+			c.Inputs, at, c.Inputs[at], c.Outputs)
 	case c.Architecture != EquivCNPCurve || c.Levels == 0:
 		return fmt.Errorf("inputs = %q: only models of architecture %q with levels have inputs other than their outputs",
 			c.Inputs, EquivCNPCurve)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -13,7 +14,7 @@ import (
 // convolutions along it, and a second set convolution that reads them at the targets.
 type ConvCNP[T Float] struct {
 	cfg     Config
-	encoder setConv[T]
+	encoder curve.Encoder[T]
 	pre     *layers.Linear[T]
 	conv    []*layers.Conv1d[T]
 	readout *layers.RBF[T]
@@ -22,11 +23,11 @@ type ConvCNP[T Float] struct {
 
 func newConvCNP[T Float](c Config, rng *rand.Rand) *ConvCNP[T] {
 	m := &ConvCNP[T]{cfg: c,
-		encoder: setConv[T]{psi: layers.NewRBF[T](psiScale, psiLength), dx: 1, dy: c.DimY, degree: c.Multiplicity,
-			coordinates: c.CoordinateFeature, each: c.ChannelDensity, floor: densityFloor},
-		readout: layers.NewRBF[T](psiScale, psiLength),
+		encoder: curve.Encoder[T]{Psi: layers.NewRBF[T](curve.PsiScale, curve.PsiLength), Dx: 1, Dy: c.DimY, Degree: c.Multiplicity,
+			Coordinates: c.CoordinateFeature, Each: c.ChannelDensity, Floor: curve.DensityFloor},
+		readout: layers.NewRBF[T](curve.PsiScale, curve.PsiLength),
 	}
-	m.pre = layers.NewLinear[T](m.encoder.channels(), c.Channels[0], rng)
+	m.pre = layers.NewLinear[T](m.encoder.Channels(), c.Channels[0], rng)
 	for i := range len(c.Channels) - 1 {
 		m.conv = append(m.conv, layers.NewConv1d[T](c.Channels[i], c.Channels[i+1], c.Kernel, rng))
 	}
@@ -40,7 +41,7 @@ func (m *ConvCNP[T]) Config() Config { return m.cfg }
 
 // State lists the parameters under the authors' names.
 func (m *ConvCNP[T]) State() []layers.Param[T] {
-	ps := append(m.encoder.psi.Params("psi."), m.pre.Params("pre_mlp.0.")...)
+	ps := append(m.encoder.Psi.Params("psi."), m.pre.Params("pre_mlp.0.")...)
 	for i, l := range m.conv {
 		ps = append(ps, l.Params(fmt.Sprintf("cnn.%d.", 2*i))...)
 	}
@@ -79,7 +80,7 @@ func (m *ConvCNP[T]) predict(ctx context.Context, b *Batch[T]) (*Prediction[T], 
 		}
 		x, y := b.context(t, 1, dy)
 		h := make([]T, n*m.pre.Out)
-		m.pre.Forward(h, m.encoder.encode(grid, x, y, 0), n, simd.ActSigmoid)
+		m.pre.Forward(h, m.encoder.Encode(grid, x, y, 0), n, simd.ActSigmoid)
 		for _, l := range m.conv {
 			next := make([]T, n*l.Out)
 			l.Forward(next, h, 1, n, simd.ActReLU)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -19,7 +20,7 @@ func (m *ConvCNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mo
 		return nil, err
 	}
 	type tape struct {
-		encoding *setConvTape[T]
+		encoding *curve.Encoding[T]
 		h        [][]T // the results of the pointwise layer and of the convolutions
 		targets  []float64
 		head     *headTape[T]
@@ -33,9 +34,9 @@ func (m *ConvCNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mo
 		}
 		x, y := b.context(t, 1, dy)
 		p := &tapes[t]
-		p.encoding = m.encoder.record(grid, x, y, 0)
+		p.encoding = m.encoder.Record(grid, x, y, 0)
 		h := make([]T, n*m.pre.Out)
-		m.pre.Forward(h, p.encoding.out, n, simd.ActSigmoid)
+		m.pre.Forward(h, p.encoding.Out, n, simd.ActSigmoid)
 		p.h = [][]T{h}
 		for _, l := range m.conv {
 			next := make([]T, n*l.Out)
@@ -53,7 +54,7 @@ func (m *ConvCNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mo
 		ok := true
 		for t := 0; ok && t < len(tapes); t++ {
 			p := &tapes[t]
-			ok = show("psi", p.encoding.out) && show("pre_mlp", p.h[0])
+			ok = show("psi", p.encoding.Out) && show("pre_mlp", p.h[0])
 			for i := 0; ok && i < len(m.conv); i++ {
 				ok = show(fmt.Sprintf("cnn.%d", 2*i), p.h[i+1])
 			}
@@ -72,9 +73,9 @@ func (m *ConvCNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mo
 				dh = dx
 			}
 			simd.SigmoidGrad(dh, dh, p.h[0])
-			dencoding := make([]T, len(p.encoding.out))
-			m.pre.Backward(dencoding, dh, p.encoding.out, n, g)
-			m.encoder.backward(dencoding, p.encoding, g)
+			dencoding := make([]T, len(p.encoding.Out))
+			m.pre.Backward(dencoding, dh, p.encoding.Out, n, g)
+			m.encoder.Backward(dencoding, p.encoding, g)
 		}
 	}
 	return pass, nil

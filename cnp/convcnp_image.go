@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -87,7 +88,7 @@ func (m *ImageConvCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Predict
 		for p := range n {
 			for c := range in {
 				features[2*p*in+c] = hd[p*in+c]
-				features[(2*p+1)*in+c] = hs[p*in+c] / (hd[p*in+c] + densityFloor)
+				features[(2*p+1)*in+c] = hs[p*in+c] / (hd[p*in+c] + curve.DensityFloor)
 			}
 		}
 		f := make([]T, n*width)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -24,7 +25,7 @@ func (m *ImageConvCNP[T]) Differentiate(ctx context.Context, im *Images[T], _ la
 	for p := range n {
 		for c := range in {
 			features[2*p*in+c] = hd[p*in+c]
-			features[(2*p+1)*in+c] = hs[p*in+c] / (hd[p*in+c] + densityFloor)
+			features[(2*p+1)*in+c] = hs[p*in+c] / (hd[p*in+c] + curve.DensityFloor)
 		}
 	}
 	first := make([]T, n*width)
@@ -62,7 +63,7 @@ func (m *ImageConvCNP[T]) Differentiate(ctx context.Context, im *Images[T], _ la
 		for p := range n {
 			for c := range in {
 				at := p*in + c
-				ds[at] = dfeatures[(2*p+1)*in+c] / (hd[at] + densityFloor)
+				ds[at] = dfeatures[(2*p+1)*in+c] / (hd[at] + curve.DensityFloor)
 				dd[at] = dfeatures[2*p*in+c] - ds[at]*features[(2*p+1)*in+c]
 			}
 		}

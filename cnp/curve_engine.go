@@ -3,6 +3,7 @@ package cnp
 import (
 	"context"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/layers"
 )
@@ -13,8 +14,8 @@ type curveParts[T Float] struct {
 	outer Config // the model's
 	group group.Group
 
-	encoder setConv[T]
-	aux     *auxNet[T] // of the targets' auxiliary inputs
+	encoder curve.Encoder[T]
+	aux     *curve.AuxNet[T] // of the targets' auxiliary inputs
 	head    head[T]
 }
 
@@ -45,5 +46,5 @@ type curveProgram[T Float] interface {
 
 // state lists the parameters of a model with that engine.
 func (p *curveParts[T]) state(e curveEngine[T]) []layers.Param[T] {
-	return append(append(append(p.encoder.psi.Params("psi."), e.params()...), p.aux.params()...), p.head.params()...)
+	return append(append(append(p.encoder.Psi.Params("psi."), e.params()...), p.aux.Params()...), p.head.params()...)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/layers"
@@ -19,11 +20,11 @@ import (
 type curveNet[T Float] struct {
 	cfg          Config
 	alpha        float64
-	psi, readout kernel
+	psi, readout curve.Kernel
 	pre          *layers.PlannedLinear[T]
 	conv         []*layers.PlannedLieConv[T]
 	radius       []float64 // of each layer
-	aux          *plannedAux[T]
+	aux          *curve.PlannedAux[T]
 	head         plannedHead[T]
 
 	pool *sync.Pool // *curveRun[T]
@@ -66,7 +67,7 @@ type curveRun[T Float] struct {
 	phi, h         []T
 	features, next []T
 	read           []T // what the head reads
-	aux            auxRun[T]
+	aux            curve.AuxRun[T]
 	head           headRun[T]
 	rows           []neighbor.LineRow
 	pairs          []layers.LinePairs[T] // of each radius
@@ -252,21 +253,21 @@ func (n *curveNet[T]) piece(ctx context.Context, run *curveRun[T], dst *Predicti
 	signals, have := n.cfg.Multiplicity*known, densitiesOf(&n.cfg, b.YContext[t*b.Nc*known:(t+1)*b.Nc*known])
 	c := have + (end-t)*signals // the densities are those of all
 	run.h = reuse.Sized(run.h, encoded*c)
-	simd.SetConv(run.h, run.points[:encoded], run.x, run.phi, 1, c, n.psi.gamma, n.psi.scale)
+	simd.SetConv(run.h, run.points[:encoded], run.x, run.phi, 1, c, n.psi.Gamma, n.psi.Scale)
 	if err := n.arrange(run, l, lines, len(grid)); err != nil {
 		return err
 	}
 	for len(run.scratch) < threads {
 		run.scratch = append(run.scratch, layers.LineScratch[T]{})
 	}
-	n.aux.targets(&run.aux, b, t, order)
+	n.aux.Keep(&run.aux, b.auxOf(t, len(n.cfg.Auxiliary)), order)
 	run.head.x = places(n.head.waves, b, t, order, run.head.x)
 	for k := range end - t {
 		n.encode(run, encoded, c, have, have+k*signals, origin)
 		if err := n.decode(ctx, run, l, grid, targets, threads); err != nil {
 			return err
 		}
-		n.aux.add(run.read, &run.aux)
+		n.aux.Add(run.read, &run.aux)
 		n.head.forward(dst, (t+k)*b.Nt*n.cfg.DimY, order, run.read, run.head.x, &run.head)
 	}
 	return nil
@@ -290,7 +291,7 @@ func (n *curveNet[T]) readContext(run *curveRun[T], b *Batch[T], t, end int, ori
 // encode sets the first rows of features [points, channels] to the pointwise layer's output for the functional embedding of the
 // context, h [rows, c], with so many densities, and the signals from one channel on; see setConv.
 func (n *curveNet[T]) encode(run *curveRun[T], rows, c, have, from int, origin float64) {
-	signals, densities, floor := n.cfg.Multiplicity*n.cfg.contextValues(), n.cfg.densities(), cmp.Or(n.cfg.DensityFloor, densityFloor)
+	signals, densities, floor := n.cfg.Multiplicity*n.cfg.contextValues(), n.cfg.densities(), cmp.Or(n.cfg.DensityFloor, curve.DensityFloor)
 	width := densities + signals
 	if n.cfg.CoordinateFeature {
 		width++
@@ -302,7 +303,7 @@ func (n *curveNet[T]) encode(run *curveRun[T], rows, c, have, from int, origin f
 			row[0] = T(run.points[i] + origin)
 			row = row[1:]
 		}
-		divideByDensity(row, run.h[i*c:(i+1)*c], have, densities, from, signals, floor, n.cfg.DensityCap)
+		curve.DivideByDensity(row, run.h[i*c:(i+1)*c], have, densities, from, signals, floor, n.cfg.DensityCap)
 	}
 	run.features = reuse.Sized(run.features, len(run.points)*n.conv[0].In)
 	f := run.features[:rows*n.conv[0].In]
@@ -341,7 +342,7 @@ func (n *curveNet[T]) decode(ctx context.Context, run *curveRun[T], l *curveLatt
 	f := run.features
 	if n.cfg.Readout == ReadoutRBF {
 		run.next = reuse.Sized(run.next, m*c)
-		simd.SetConv(run.next, targets, grid, f[:rows*c], 1, c, n.readout.gamma, n.readout.scale)
+		simd.SetConv(run.next, targets, grid, f[:rows*c], 1, c, n.readout.Gamma, n.readout.Scale)
 		f = run.next
 	} else {
 		f = f[len(grid)*c : rows*c]
@@ -385,7 +386,7 @@ func (r *curveRun[T]) span(from int, density float64, reach int) (to int) {
 	r.spans = r.spans[:0]
 	points := 0
 	for to = from; to < min(len(r.targets), from+pieceTargets); to++ {
-		s := latticeSpan(r.targets[to], density, reach)
+		s := curve.Span(r.targets[to], density, reach)
 		if n := len(r.spans); n > 0 && s[0] <= r.spans[n-1][1] {
 			if points += s[1] - r.spans[n-1][1]; points > pieceLattice {
 				break

@@ -374,12 +374,14 @@ func (p *Prediction[T]) Check(ok func(i int) bool) error {
 	for i, m := range p.Mean {
 		if s := p.Std[i]; !(s > 0) || math.IsInf(float64(s), 0) || math.IsNaN(float64(m-m)) {
 			if ok == nil || ok(i) {
-				return fmt.Errorf("%w: the model predicts %v ± %v for value %d: its parameters or the data are beyond what it can compute with", ErrValue, m, s, i)
+				return fmt.Errorf("%w: the model predicts %v ± %v for value %d: its parameters or the data are beyond "+
+					"what it can compute with", ErrValue, m, s, i)
 			}
 		}
 		for _, v := range p.Params[i*n : (i+1)*n] {
 			if math.IsNaN(float64(v-v)) && (ok == nil || ok(i)) {
-				return fmt.Errorf("%w: the model predicts a parameter of %v for value %d: its own parameters or the data are beyond what it can compute with",
+				return fmt.Errorf("%w: the model predicts a parameter of %v for value %d: its own parameters or the "+
+					"data are beyond what it can compute with",
 					ErrValue, v, i)
 			}
 		}

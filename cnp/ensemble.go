@@ -42,7 +42,8 @@ func Ensemble[T Float](models ...Model[T]) (Model[T], error) {
 		if c.Architecture.Image() != first.Architecture.Image() || c.DimX != first.DimX || c.DimY != first.DimY ||
 			!slices.Equal(c.Auxiliary, first.Auxiliary) ||
 			!slices.Equal(c.Static, first.Static) {
-			return nil, fmt.Errorf("%w: model %d of the ensemble (%s, %d coordinates, %d outputs) does not fit the first one (%s, %d, %d)", ErrConfig,
+			return nil, fmt.Errorf("%w: model %d of the ensemble (%s, %d coordinates, %d outputs) does not fit the "+
+				"first one (%s, %d, %d)", ErrConfig,
 				i, c.Architecture, c.DimX, c.DimY, first.Architecture, first.DimX, first.DimY)
 		}
 		if r, ok := m.(Regressor[T]); ok {
@@ -164,7 +165,8 @@ func Mix[T Float](all ...*Prediction[T]) *Prediction[T] {
 		members = append(members, each[i].Distribution())
 		outputs += each[i].Distribution().Outputs()
 	}
-	out := &Prediction[T]{Mean: make([]T, n), Std: make([]T, n), Likelihood: likelihood.EqualParts(members...), Params: make([]T, 0, n*outputs)}
+	out := &Prediction[T]{Mean: make([]T, n), Std: make([]T, n), Likelihood: likelihood.EqualParts(members...),
+		Params: make([]T, 0, n*outputs)}
 	var buffer []float64
 	for v := range n {
 		// By the members' own means and deviations, which a padded value has, too.

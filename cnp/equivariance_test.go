@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/axis"
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 	"github.com/equivcnp/equivcnp/layers"
@@ -240,7 +241,7 @@ func TestEquivarianceOfImages(t *testing.T) {
 			m := imageModel[float32](t, mv.group, mv.lifts, 1)
 			rng := rand.New(rand.NewPCG(9, 9))
 			im := randomImages[float32](rng, 1, 1, 8, 7)
-			x := pixelGrid(8, 7)
+			x := axis.Grid(8, 7)
 			for i := range x { // off the grid: no two pixels alike
 				x[i] += 0.2 * rng.NormFloat64()
 			}

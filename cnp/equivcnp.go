@@ -5,6 +5,7 @@ import (
 	"context"
 	"math/rand/v2"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/layers"
 )
@@ -23,16 +24,17 @@ func newEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*EquivCNP[T]
 		c.DimX = 3
 	}
 	m := &EquivCNP[T]{curveParts: curveParts[T]{cfg: c, outer: outer, group: g,
-		encoder: setConv[T]{psi: layers.NewRBF[T](psiScale, cmp.Or(c.EncoderLength, psiLength)), dx: c.DimX, dy: c.contextValues(),
-			degree: c.Multiplicity, coordinates: c.CoordinateFeature, each: c.ChannelDensity,
-			floor: cmp.Or(c.DensityFloor, densityFloor), cap: c.DensityCap}}}
+		encoder: curve.Encoder[T]{Psi: layers.NewRBF[T](curve.PsiScale, cmp.Or(c.EncoderLength, curve.PsiLength)),
+			Dx: c.DimX, Dy: c.contextValues(),
+			Degree: c.Multiplicity, Coordinates: c.CoordinateFeature, Each: c.ChannelDensity,
+			Floor: cmp.Or(c.DensityFloor, curve.DensityFloor), Cap: c.DensityCap}}}
 	read := c.Channels[len(c.Channels)-1]
 	if c.Levels > 0 {
-		m.encoder.floor = cmp.Or(c.DensityFloor, levelsFloor)
+		m.encoder.Floor = cmp.Or(c.DensityFloor, levelsFloor)
 		m.engine, read = newLevelsEngine(&m.curveParts, rng), c.Channels[0]
 	} else {
 		if !group.IsIsometric(g) {
-			m.encoder.metric = g
+			m.encoder.Metric = g
 		}
 		points, err := newPointsEngine(&m.curveParts, rng)
 		if err != nil {
@@ -43,7 +45,7 @@ func newEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*EquivCNP[T]
 		}
 	}
 	m.head = newHead[T](read, c, rng)
-	m.aux = newAuxNet[T](read, &c, rng)
+	m.aux = curve.NewAuxNet[T](read, len(c.Auxiliary), rng)
 	return m, nil
 }
 

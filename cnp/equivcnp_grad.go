@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
+	"github.com/equivcnp/equivcnp/cnp/internal/perlift"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -16,14 +18,14 @@ type pointsTape[T Float] struct {
 	geo   []*layers.Geometry[T] // of the encoder, and of every LieConv
 	lifts lifting[T]
 
-	encodings []*setConvTape[T] // of each task
-	features  []T               // of all encodings
-	in, pre   []T               // of the pointwise layer: its input and its result
-	h         [][]T             // of the rows: the pointwise layer's results, and those of each LieConv with its ReLU
+	encodings []*curve.Encoding[T] // of each task
+	features  []T                  // of all encodings
+	in, pre   []T                  // of the pointwise layer: its input and its result
+	h         [][]T                // of the rows: the pointwise layer's results, and those of each LieConv with its ReLU
 	conv      []*layers.LieConvTape[T]
-	read      []T            // features that are read
-	aux       []*auxTape[T]  // of each task
-	heads     []*headTape[T] // of each task
+	read      []T                 // features that are read
+	aux       []*curve.AuxTape[T] // of each task
+	heads     []*headTape[T]      // of each task
 }
 
 // record is differentiate for targets in the order that suits the geometry.
@@ -57,11 +59,11 @@ func (m *pointsEngine[T]) record(ctx context.Context, b *Batch[T], mode layers.M
 
 // encode gives every task's points their features.
 func (k *pointsTape[T]) encode(in surroundings[T]) (err error) {
-	k.encodings = make([]*setConvTape[T], k.b.B)
+	k.encodings = make([]*curve.Encoding[T], k.b.B)
 	k.geo, err = k.layouts(in, k.b, 0, k.b.B, k.grids, func(t int, x []float64, origin float64) {
-		cx, cy := k.b.context(t, k.cfg.DimX, k.encoder.dy)
-		k.encodings[t] = k.encoder.record(x, counted(cx, origin), cy, origin)
-		k.features = append(k.features, k.encodings[t].out...)
+		cx, cy := k.b.context(t, k.cfg.DimX, k.encoder.Dy)
+		k.encodings[t] = k.encoder.Record(x, curve.Counted(cx, origin), cy, origin)
+		k.features = append(k.features, k.encodings[t].Out...)
 	})
 	if err == nil {
 		k.lifts = k.lifting(k.geo[0].Points, k.geo[len(k.geo)-1].Points, 0, k.b.B)
@@ -79,7 +81,7 @@ func (k *pointsTape[T]) decode(ctx context.Context, mode layers.Mode) error {
 		}
 		at, f := k.geo[i+1], k.h[i]
 		if at.Rows() != k.geo[i].Rows() {
-			f = resizeBlocks(f, k.b.B, at.Rows()*l.In)
+			f = perlift.Resize(f, k.b.B, at.Rows()*l.In)
 		}
 		y := make([]T, at.Rows()*l.Out)
 		var err error
@@ -96,11 +98,11 @@ func (k *pointsTape[T]) decode(ctx context.Context, mode layers.Mode) error {
 // readAll reads the features at the targets of all tasks.
 func (k *pointsTape[T]) readAll(pass *Pass[T]) {
 	b, perTask := k.b, len(k.read)/k.b.B
-	k.heads, k.aux = make([]*headTape[T], b.B), make([]*auxTape[T], b.B)
+	k.heads, k.aux = make([]*headTape[T], b.B), make([]*curve.AuxTape[T], b.B)
 	for t := range b.B {
 		f := k.atTargets(k.read[t*perTask:][:perTask], b, t, k.grids, k.lifts.times())
 		if net := k.pointsEngine.aux; net != nil {
-			f, k.aux[t] = net.record(f, b.auxTargets(nil, t, net.inputs(), k.lifts.times()))
+			f, k.aux[t] = net.Record(f, b.auxTargets(nil, t, net.Inputs(), k.lifts.times()))
 		}
 		k.heads[t] = k.lifts.record(pass, t*b.Nt*k.cfg.DimY, b, t, f)
 		clearMasked(pass.Prediction, b, t, k.cfg.DimY)
@@ -112,7 +114,7 @@ func (k *pointsTape[T]) back(d outGrad[T], g *layers.Grads[T]) {
 	m, b, perTask := k.pointsEngine, k.b, len(k.read)/k.b.B
 	dread := make([]T, len(k.read))
 	for t := range b.B {
-		df := m.aux.backward(k.lifts.recorded(d, t*b.Nt*m.cfg.DimY, t, k.heads[t], g), k.aux[t], g)
+		df := m.aux.Backward(k.lifts.recorded(d, t*b.Nt*m.cfg.DimY, t, k.heads[t], g), k.aux[t], g)
 		m.atTargetsGrad(dread[t*perTask:][:perTask], df, k.read[t*perTask:][:perTask], b, t, k.grids, g)
 	}
 	dh := k.lifts.left(dread)
@@ -122,13 +124,13 @@ func (k *pointsTape[T]) back(d outGrad[T], g *layers.Grads[T]) {
 		df := make([]T, rows*in)
 		k.conv[i].Backward(df, dh, g)
 		if rows != k.geo[i].Rows() {
-			df = resizeBlocks(df, b.B, k.geo[i].Rows()*in)
+			df = perlift.Resize(df, b.B, k.geo[i].Rows()*in)
 		}
 		dh = df
 	}
 	dfeatures := k.lifts.entered(dh, k.in, k.pre, g)
 	per := len(dfeatures) / b.B
 	for t, e := range k.encodings {
-		m.encoder.backward(dfeatures[t*per:][:per], e, g)
+		m.encoder.Backward(dfeatures[t*per:][:per], e, g)
 	}
 }

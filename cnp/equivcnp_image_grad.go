@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/perlift"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -27,7 +28,7 @@ func (m *ImageEquivCNP[T]) differentiate(ctx context.Context, im *Images[T], geo
 	density, signal := embedPixels(im, 0, im.B, m.cfg.Multiplicity)
 	for i, f := range [][]T{density, signal} {
 		var err error
-		if psi[i], err = m.psi.ForwardTapeInto(both[i*width:], 2*width, repeatRows(f, c, k), geo.psi, im.B, mode); err != nil {
+		if psi[i], err = m.psi.ForwardTapeInto(both[i*width:], 2*width, perlift.Repeat(f, c, k), geo.psi, im.B, mode); err != nil {
 			return nil, err
 		}
 	}
@@ -49,7 +50,7 @@ func (m *ImageEquivCNP[T]) differentiate(ctx context.Context, im *Images[T], geo
 		}
 		h, results[i] = next, next
 	}
-	h = meanRows(h, width, k)
+	h = perlift.Mean(h, width, k)
 	y := make([]T, im.B*n*m.last.Out)
 	m.last.Forward(y, h, im.B*n, simd.ActNone)
 	pass := newImagePass(&m.family, im)
@@ -66,7 +67,7 @@ func (m *ImageEquivCNP[T]) differentiate(ctx context.Context, im *Images[T], geo
 	pass.back = func(grad outGrad[T], g *layers.Grads[T]) {
 		dh := make([]T, len(h))
 		m.last.Backward(dh, m.family.link.pixelsGrad(&m.family, grad, n, 0, im.B, y), h, im.B*n, g)
-		dh = spreadLifts(dh, width, k)
+		dh = perlift.Spread(dh, width, k)
 		layers.BlocksBackward(tapes, dh, g)
 		dboth := make([]T, len(both))
 		m.first.Backward(dboth, dh, both, rows, g)

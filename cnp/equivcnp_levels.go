@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/layers/pyramid"
@@ -17,14 +18,14 @@ import (
 type levelsEngine[T Float] struct {
 	*curveParts[T]
 	pyramid *pyramid.Pyramid[T]
-	frames  *frames // the sides that it sees a task from; nil: from one
+	frames  *curve.Frames // the sides that it sees a task from; nil: from one
 	cache   levelsCache[T]
 }
 
 // newLevelsEngine draws the parameters of a model whose other parts are these.
 func newLevelsEngine[T Float](parts *curveParts[T], rng *rand.Rand) *levelsEngine[T] {
 	c := &parts.cfg
-	m := &levelsEngine[T]{curveParts: parts, pyramid: newPyramid[T](c, parts.encoder.channels(), rng)}
+	m := &levelsEngine[T]{curveParts: parts, pyramid: newPyramid[T](c, parts.encoder.Channels(), rng)}
 	if c.framed(parts.group) {
 		m.frames = newFrames(c, parts.group)
 	}
@@ -48,12 +49,12 @@ func (m *levelsEngine[T]) compile(float64, float64) (curveProgram[T], error) { r
 // pack packs the network.
 func (m *levelsEngine[T]) pack() *levelsNet[T] {
 	return &levelsNet[T]{cfg: m.cfg, frames: m.frames, pyramid: m.pyramid, net: m.pyramid.Compile(),
-		psi: newKernel(m.encoder.psi), length: m.encoder.psi.Length(),
-		floor: m.encoder.floor, aux: m.aux.plan(), head: m.head.plan(), pool: &sync.Pool{}}
+		psi: curve.NewKernel(m.encoder.Psi), length: m.encoder.Psi.Length(),
+		floor: m.encoder.Floor, aux: m.aux.Plan(), head: m.head.plan(), pool: &sync.Pool{}}
 }
 
 // framesOf returns the frames in which a batch is seen: those of the model, or in training with random samples some that are drawn for it.
-func (m *levelsEngine[T]) framesOf(b *Batch[T], mode layers.Mode) *frames {
+func (m *levelsEngine[T]) framesOf(b *Batch[T], mode layers.Mode) *curve.Frames {
 	if m.cfg.LiftSamples != SamplesRandom || mode != layers.Train {
 		return m.frames
 	}
@@ -61,7 +62,7 @@ func (m *levelsEngine[T]) framesOf(b *Batch[T], mode layers.Mode) *frames {
 	for _, v := range b.XContext {
 		seed = (seed ^ math.Float64bits(v)) * 0x100000001b3
 	}
-	return framesAt(&m.cfg, m.group.(group.Turner), stabiliser(&m.cfg, m.group, seed))
+	return m.cfg.framesAt(m.group.(group.Turner), stabiliser(&m.cfg, m.group, seed))
 }
 
 func (c *levelsCache[T]) get(m *levelsEngine[T]) *levelsNet[T] {
@@ -80,12 +81,12 @@ type levelsTask[T Float] struct {
 	order      []int // the targets that count
 	place      *levelsPlace
 	layout     *pyramid.Layout[T]
-	encoding   *setConvTape[T]
+	encoding   *curve.Encoding[T]
 }
 
 // levelsTasks are the tasks of a batch as the frames see them, those of a task one after the other.
-func (m *levelsEngine[T]) levelsTasks(b *Batch[T], mode layers.Mode, frames *frames) []levelsTask[T] {
-	dx, known, each := m.cfg.DimX, m.cfg.contextValues(), frames.count()
+func (m *levelsEngine[T]) levelsTasks(b *Batch[T], mode layers.Mode, frames *curve.Frames) []levelsTask[T] {
+	dx, known, each := m.cfg.DimX, m.cfg.contextValues(), frames.Count()
 	tasks, origin, room := make([]levelsTask[T], b.B*each), make([]float64, dx), make([]float64, max(dx, known))
 	b.origins(&m.cfg, origin, 0, b.B)
 	for t := range b.B {
@@ -112,13 +113,13 @@ func (m *levelsEngine[T]) levelsTasks(b *Batch[T], mode layers.Mode, frames *fra
 				continue
 			}
 			k.x, k.targets, k.y = slices.Clone(own.x), slices.Clone(own.targets), slices.Clone(own.y)
-			seen(k.x, frames.x[l], room[:dx])
-			seen(k.targets, frames.x[l], room[:dx])
-			if r := frames.ofFrame(l); r != nil {
-				seen(k.y, r, room[:known])
+			curve.Seen(k.x, frames.X[l], room[:dx])
+			curve.Seen(k.targets, frames.X[l], room[:dx])
+			if r := frames.OfFrame(l); r != nil {
+				curve.Seen(k.y, r, room[:known])
 			}
 			if mode != layers.Train {
-				fromLeast(k.x, k.targets, room[:dx])
+				curve.FromLeast(k.x, k.targets, room[:dx])
 			}
 		}
 	}
@@ -127,7 +128,7 @@ func (m *levelsEngine[T]) levelsTasks(b *Batch[T], mode layers.Mode, frames *fra
 
 // layLevels gives the tasks their lattices: in training, all of a frame share them.
 func (m *levelsEngine[T]) layLevels(b *Batch[T], mode layers.Mode, tasks []levelsTask[T]) error {
-	dx, each, reach := m.cfg.DimX, len(tasks)/b.B, m.encoder.psi.Length()*encoderReach(m.encoder.floor)
+	dx, each, reach := m.cfg.DimX, len(tasks)/b.B, m.encoder.Psi.Length()*encoderReach(m.encoder.Floor)
 	shared := make([]*pyramid.Layout[T], each)
 	for l := range each {
 		var all levelsPlace
@@ -165,17 +166,17 @@ func (m *levelsEngine[T]) layLevels(b *Batch[T], mode layers.Mode, tasks []level
 }
 
 // levelsAuxiliary joins the targets' auxiliary inputs, if there are any, to their features, which every frame has.
-func (m *levelsEngine[T]) levelsAuxiliary(b *Batch[T], each int, features []T) ([]T, *auxTape[T]) {
+func (m *levelsEngine[T]) levelsAuxiliary(b *Batch[T], each int, features []T) ([]T, *curve.AuxTape[T]) {
 	if m.aux == nil {
 		return features, nil
 	}
 	var aux []T
 	for t := range b.B {
 		for range each {
-			aux = b.auxTargets(aux, t, m.aux.inputs(), 1)
+			aux = b.auxTargets(aux, t, m.aux.Inputs(), 1)
 		}
 	}
-	return m.aux.record(features, aux)
+	return m.aux.Record(features, aux)
 }
 
 // differentiate gives all tasks a lattice that they share in training, of every frame its own: then they share its
@@ -190,7 +191,7 @@ func (m *levelsEngine[T]) differentiate(ctx context.Context, b *Batch[T], mode l
 		return nil, err
 	}
 	frames := m.framesOf(b, mode)
-	tasks, each := m.levelsTasks(b, mode, frames), frames.count()
+	tasks, each := m.levelsTasks(b, mode, frames), frames.Count()
 	if err := m.layLevels(b, mode, tasks); err != nil {
 		return nil, err
 	}
@@ -200,12 +201,12 @@ func (m *levelsEngine[T]) differentiate(ctx context.Context, b *Batch[T], mode l
 		k := &tasks[t]
 		if k.encoding == nil {
 			if lattice := k.layout.Lattice(nil); lattice != nil {
-				k.encoding = m.encoder.recordOn(lattice, nil, k.x, k.y, 0)
+				k.encoding = m.encoder.RecordOn(lattice, nil, k.x, k.y, 0)
 			} else {
-				k.encoding = m.encoder.record(k.layout.Points(nil), k.x, k.y, 0)
+				k.encoding = m.encoder.Record(k.layout.Points(nil), k.x, k.y, 0)
 			}
 		}
-		return k.layout, k.encoding.out, k.targets
+		return k.layout, k.encoding.Out, k.targets
 	}, func(t int, f []T) {
 		for i, at := range tasks[t].order {
 			copy(features[(t*b.Nt+at)*c:][:c], f[i*c:(i+1)*c])
@@ -231,7 +232,7 @@ func (m *levelsEngine[T]) differentiate(ctx context.Context, b *Batch[T], mode l
 	pass.stages = func(show func(string, []T) bool) {
 		ok := true
 		for t := 0; ok && t < len(tasks); t++ {
-			ok = show("psi", tasks[t].encoding.out)
+			ok = show("psi", tasks[t].encoding.Out)
 		}
 		_ = ok && show("pyramid", features) && show("mean_linear", pass.Mean) && show("var_linear", pass.Std)
 	}
@@ -242,7 +243,7 @@ func (m *levelsEngine[T]) differentiate(ctx context.Context, b *Batch[T], mode l
 		} else {
 			dfeatures = m.head.backwardFrames(d, frames, head, b.B, b.Nt, g)
 		}
-		dfeatures = m.aux.backward(dfeatures, with, g)
+		dfeatures = m.aux.Backward(dfeatures, with, g)
 		tape.Backward(func(t int) []T {
 			k := &tasks[t]
 			if len(k.order) == b.Nt {
@@ -253,7 +254,7 @@ func (m *levelsEngine[T]) differentiate(ctx context.Context, b *Batch[T], mode l
 				out = append(out, dfeatures[(t*b.Nt+at)*c:][:c]...)
 			}
 			return out
-		}, g, func(t int, df []T) { m.encoder.backward(df, tasks[t].encoding, g) })
+		}, g, func(t int, df []T) { m.encoder.Backward(df, tasks[t].encoding, g) })
 	}
 	return pass, nil
 }

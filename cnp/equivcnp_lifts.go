@@ -1,6 +1,8 @@
 package cnp
 
 import (
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
+	"github.com/equivcnp/equivcnp/cnp/internal/perlift"
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
@@ -46,20 +48,20 @@ type likeLifts[T Float] struct {
 func (l *likeLifts[T]) enter(features []T) (in, out, rows []T) {
 	out = make([]T, l.points*l.pre.Out)
 	l.pre.Forward(out, features, l.points, simd.ActSigmoid)
-	return features, out, repeatRows(out, l.pre.Out, l.cfg.Lifts)
+	return features, out, perlift.Repeat(out, l.pre.Out, l.cfg.Lifts)
 }
 
 func (l *likeLifts[T]) entered(drows, in, out []T, g *layers.Grads[T]) []T {
-	dout := sumLifts(drows, l.pre.Out, l.cfg.Lifts)
+	dout := perlift.Sum(drows, l.pre.Out, l.cfg.Lifts)
 	simd.SigmoidGrad(dout, dout, out)
 	dfeatures := make([]T, len(in))
 	l.pre.Backward(dfeatures, dout, in, l.points, g)
 	return dfeatures
 }
 
-func (l *likeLifts[T]) leave(rows []T) []T { return meanRows(rows, l.head.in(), l.cfg.Lifts) }
+func (l *likeLifts[T]) leave(rows []T) []T { return perlift.Mean(rows, l.head.in(), l.cfg.Lifts) }
 
-func (l *likeLifts[T]) left(dread []T) []T { return spreadLifts(dread, l.head.in(), l.cfg.Lifts) }
+func (l *likeLifts[T]) left(dread []T) []T { return perlift.Spread(dread, l.head.in(), l.cfg.Lifts) }
 
 func (l *likeLifts[T]) times() int { return 1 }
 
@@ -110,7 +112,7 @@ func (l *turnedLifts[T]) read(out *Prediction[T], at int, b *Batch[T], t int, f 
 	l.head.forwardLifts(out, at, f, b.Nt, l.cfg.Lifts, l.cfg.Fields(), l.of(t, b.Nt*l.cfg.Lifts))
 }
 
-func (l *turnedLifts[T]) view(t, n int) view {
+func (l *turnedLifts[T]) view(t, n int) curve.View {
 	turns := l.of(t, n)
 	return func(row int) (int, []float64) { return row / l.cfg.Lifts, turns[row] }
 }
@@ -127,39 +129,39 @@ func (l *turnedLifts[T]) recorded(d outGrad[T], at, t int, tape *headTape[T], g 
 // liftFeatures gives every lift of a point the point's features [n, c], of which the last are its values, first the
 // outputs, as the lift sees them.
 func (m *pointsEngine[T]) liftFeatures(features []T, turns [][]float64) []T {
-	c, dy, room := m.encoder.channels(), m.cfg.DimY, make([]float64, m.cfg.DimY)
-	out := repeatRows(features, c, m.cfg.Lifts)
+	c, dy, room := m.encoder.Channels(), m.cfg.DimY, make([]float64, m.cfg.DimY)
+	out := perlift.Repeat(features, c, m.cfg.Lifts)
 	if m.cfg.Lifts == 1 {
 		out = append([]T(nil), features...)
 	}
 	for i, r := range turns {
-		seen(out[(i+1)*c-m.encoder.dy:][:dy], r, room)
+		curve.Seen(out[(i+1)*c-m.encoder.Dy:][:dy], r, room)
 	}
 	return out
 }
 
 // liftFeaturesGrad is the gradient of liftFeatures, and takes the place of df.
 func (m *pointsEngine[T]) liftFeaturesGrad(df []T, turns [][]float64) []T {
-	c, dy, room := m.encoder.channels(), m.cfg.DimY, make([]float64, m.cfg.DimY)
-	var t turner[T]
+	c, dy, room := m.encoder.Channels(), m.cfg.DimY, make([]float64, m.cfg.DimY)
+	var t curve.Turner[T]
 	for i, r := range turns {
-		seen(df[(i+1)*c-m.encoder.dy:][:dy], t.transposed(r, dy), room)
+		curve.Seen(df[(i+1)*c-m.encoder.Dy:][:dy], t.Transposed(r, dy), room)
 	}
-	return sumLifts(df, c, m.cfg.Lifts)
+	return perlift.Sum(df, c, m.cfg.Lifts)
 }
 
 // turns are what turns the values of points, one [dy, dy] for each of their lifts; nil where all are scalars, or nothing turns.
 func (m *pointsEngine[T]) turns(l *group.Lifted) [][]float64 {
 	t, ok := m.group.(group.Turner)
-	if !ok || !m.cfg.Vectors() || turnsNothing(m.group) {
+	if !ok || !m.cfg.Vectors() || curve.TurnsNothing(m.group) {
 		return nil
 	}
-	f := frames{dx: m.cfg.DimX, dy: m.cfg.DimY, fields: m.cfg.Fields()}
-	r, out := make([]float64, f.dx*f.dx), make([][]float64, l.Rows())
+	f := curve.Frames{Dx: m.cfg.DimX, Dy: m.cfg.DimY, Fields: m.cfg.Fields()}
+	r, out := make([]float64, f.Dx*f.Dx), make([][]float64, l.Rows())
 	for i := range out {
 		a, _ := l.Row(i)
 		t.Turn(r, a)
-		out[i] = f.ofValues(r, f.dy)
+		out[i] = f.OfValues(r, f.Dy)
 	}
 	return out
 }

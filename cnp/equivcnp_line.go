@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/layers"
 )
@@ -117,8 +118,8 @@ func (p *lineProgram[T]) predict(ctx context.Context, dst *Prediction[T], b *Bat
 
 // net packs the network.
 func (m *lineEngine[T]) net() *curveNet[T] {
-	n := &curveNet[T]{cfg: m.cfg, alpha: m.group.Alpha(), psi: newKernel(m.encoder.psi), readout: newKernel(m.readout),
-		pre: m.pre.Plan(), aux: m.aux.plan(), head: m.head.plan(), pool: &sync.Pool{}}
+	n := &curveNet[T]{cfg: m.cfg, alpha: m.group.Alpha(), psi: curve.NewKernel(m.encoder.Psi), readout: curve.NewKernel(m.readout),
+		pre: m.pre.Plan(), aux: m.aux.Plan(), head: m.head.plan(), pool: &sync.Pool{}}
 	for _, l := range m.conv {
 		n.conv = append(n.conv, l.Compile(m.group.Alpha()))
 		n.radius = append(n.radius, l.Radius())

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/neighbor"
@@ -25,8 +26,8 @@ type pointsEngine[T Float] struct {
 // newPointsEngine draws the parameters of a model whose other parts are these.
 func newPointsEngine[T Float](parts *curveParts[T], rng *rand.Rand) (*pointsEngine[T], error) {
 	c := &parts.cfg
-	m := &pointsEngine[T]{curveParts: parts, readout: layers.NewRBF[T](psiScale, psiLength),
-		pre: layers.NewLinear[T](parts.encoder.channels(), c.Channels[0], rng)}
+	m := &pointsEngine[T]{curveParts: parts, readout: layers.NewRBF[T](curve.PsiScale, curve.PsiLength),
+		pre: layers.NewLinear[T](parts.encoder.Channels(), c.Channels[0], rng)}
 	r, err := referenceRadius(*c, m.group, c.Fill)
 	if err != nil {
 		return nil, err
@@ -120,10 +121,11 @@ func (m *pointsEngine[T]) lattices(b *Batch[T], mode layers.Mode) (*taskLattices
 			continue
 		}
 		if !(max(-lo, hi)*l.density < maxLatticeNumber) || !((hi-lo)*l.density < float64(limit-2*reach-4)) {
-			return nil, fmt.Errorf("%w: task %d's targets lie from %g to %g, where its context begins at %g: differentiated together, they need "+
+			return nil, fmt.Errorf("%w: task %d's targets lie from %g to %g, where its context begins at %g: "+
+				"differentiated together, they need "+
 				"a lattice of more than %d points, %g per unit", ErrRange, t, lo+l.origin[t], hi+l.origin[t], l.origin[t], limit, l.density)
 		}
-		a, z := latticeSpan(lo, l.density, reach), latticeSpan(hi, l.density, reach)
+		a, z := curve.Span(lo, l.density, reach), curve.Span(hi, l.density, reach)
 		first[t], n = a[0], max(n, z[1]-a[0])
 	}
 	for t := range l.x {
@@ -211,7 +213,7 @@ func (m *pointsEngine[T]) points(b *Batch[T], t int, grids *taskLattices, target
 	if targets {
 		for i := range b.Nt {
 			p := t*b.Nt + i
-			add(counted(b.XTarget[p*dx:(p+1)*dx], origin), b.targetOK(t, i))
+			add(curve.Counted(b.XTarget[p*dx:(p+1)*dx], origin), b.targetOK(t, i))
 		}
 	}
 	return x, ok

@@ -3,6 +3,8 @@ package cnp
 import (
 	"context"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
+	"github.com/equivcnp/equivcnp/cnp/internal/perlift"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -37,8 +39,8 @@ func (m *pointsEngine[T]) forwardTasks(in surroundings[T], out *Prediction[T], b
 	// Encoder: features on each task's points.
 	var features []T
 	geo, err := m.layouts(in, b, lo, hi, grids, func(t int, x []float64, origin float64) {
-		cx, cy := b.context(t, m.cfg.DimX, m.encoder.dy)
-		features = append(features, m.encoder.encode(x, counted(cx, origin), cy, origin)...)
+		cx, cy := b.context(t, m.cfg.DimX, m.encoder.Dy)
+		features = append(features, m.encoder.Encode(x, curve.Counted(cx, origin), cy, origin)...)
 	})
 	if err != nil {
 		return err
@@ -53,7 +55,7 @@ func (m *pointsEngine[T]) forwardTasks(in surroundings[T], out *Prediction[T], b
 	for i, l := range m.conv {
 		g := geo[i+1]
 		if g.Rows() != geo[i].Rows() {
-			h = resizeBlocks(h, hi-lo, g.Rows()*l.In)
+			h = perlift.Resize(h, hi-lo, g.Rows()*l.In)
 		}
 		y := make([]T, g.Rows()*l.Out)
 		if err := l.Forward(y, h, g, 1); err != nil {
@@ -68,12 +70,12 @@ func (m *pointsEngine[T]) forwardTasks(in surroundings[T], out *Prediction[T], b
 
 	// Read the features at the targets, and give them their auxiliary inputs.
 	h = lifts.leave(h)
-	aux, run, perTask := m.aux.plan(), auxRun[T]{}, len(h)/(hi-lo)
+	aux, run, perTask := m.aux.Plan(), curve.AuxRun[T]{}, len(h)/(hi-lo)
 	for t := lo; t < hi; t++ {
 		f := m.atTargets(h[(t-lo)*perTask:][:perTask], b, t, grids, lifts.times())
 		if aux != nil {
-			run.given = b.auxTargets(run.given[:0], t, aux.inputs, lifts.times())
-			aux.add(f, &run)
+			run.Given = b.auxTargets(run.Given[:0], t, aux.Inputs, lifts.times())
+			aux.Add(f, &run)
 		}
 		lifts.read(out, t*b.Nt*m.cfg.DimY, b, t, f)
 		clearMasked(out, b, t, m.cfg.DimY)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
 	"github.com/equivcnp/equivcnp/neighbor"
 )
 
@@ -12,7 +13,7 @@ func (c *Config) estimateLevels(w Work) (features, parameters float64) {
 	if c.OnSphere() {
 		return c.estimateSphere(w)
 	}
-	reach := 2 * encoderReach(cmp.Or(c.DensityFloor, levelsFloor)) * cmp.Or(c.EncoderLength, psiLength)
+	reach := 2 * encoderReach(cmp.Or(c.DensityFloor, levelsFloor)) * cmp.Or(c.EncoderLength, curve.PsiLength)
 	span := w.Span
 	if c.Lifts > 1 || c.LiftSamples == SamplesRandom { // of a turned square
 		span *= math.Sqrt(float64(c.DimX))

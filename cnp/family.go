@@ -3,6 +3,7 @@ package cnp
 import (
 	"slices"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
 	"github.com/equivcnp/equivcnp/layers"
 )
 
@@ -15,7 +16,7 @@ type family[T Float] struct {
 	dy         int
 	constants  []T   // [dy, Constants]
 	first      []int // of each channel, the one whose constants it has: the components of a vector share them
-	waves      *waves
+	waves      *curve.Waves
 	noise      float64 // of observed pixels, which keep their values with it; 0: they are predicted as the others are
 }
 

@@ -1,6 +1,9 @@
 package cnp
 
-import "github.com/equivcnp/equivcnp/cnp/likelihood"
+import (
+	"github.com/equivcnp/equivcnp/cnp/internal/stdlink"
+	"github.com/equivcnp/equivcnp/cnp/likelihood"
+)
 
 // newFamily is that of a valid configuration. Constants begin at 0.
 func newFamily[T Float](c Config) family[T] {
@@ -8,7 +11,7 @@ func newFamily[T Float](c Config) family[T] {
 	if err != nil {
 		panic("cnp: a configuration that was valid is not: " + err.Error())
 	}
-	f := family[T]{likelihood: l, link: linkOf[T](&c, l), dy: c.DimY, constants: make([]T, c.DimY*l.Constants()), waves: newWaves(&c, l)}
+	f := family[T]{likelihood: l, link: linkOf[T](&c, l), dy: c.DimY, constants: make([]T, c.DimY*l.Constants()), waves: wavesOf(&c, l)}
 	if c.KeepObserved {
 		f.noise = spreadOf(&c).Least()
 	}
@@ -28,7 +31,7 @@ func linkOf[T Float](c *Config, l Likelihood) link[T] {
 		return valueLink[T]{}
 	}
 	if c.Architecture == CNPCurve || c.Architecture == CNPImage {
-		return normalLink[T]{shifted[T]{spread}}
+		return normalLink[T]{stdlink.Shifted[T]{Spread: spread}}
 	}
-	return normalLink[T]{clamped[T]{spread}}
+	return normalLink[T]{stdlink.Clamped[T]{Spread: spread}}
 }

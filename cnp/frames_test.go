@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 	"github.com/equivcnp/equivcnp/layers"
@@ -98,13 +99,13 @@ func moveBatch[T Float](t *testing.T, m *EquivCNP[T], b *Batch[T], a []float64) 
 	d := m.cfg.DimX
 	turn := make([]float64, d*d)
 	m.group.(group.Turner).Turn(turn, a)
-	f := frames{dx: d, dy: m.cfg.DimY, fields: m.cfg.Fields()}
-	r = f.ofValues(turn, f.dy)
+	f := curve.Frames{Dx: d, Dy: m.cfg.DimY, Fields: m.cfg.Fields()}
+	r = f.OfValues(turn, f.Dy)
 	out := *b
 	out.XContext, out.XTarget = act(t, m.group, a, b.XContext), act(t, m.group, a, b.XTarget)
 	out.YContext = append([]T(nil), b.YContext...)
-	var tr turner[T]
-	seen(out.YContext, tr.transposed(r, m.cfg.DimY), make([]float64, m.cfg.DimY))
+	var tr curve.Turner[T]
+	curve.Seen(out.YContext, tr.Transposed(r, m.cfg.DimY), make([]float64, m.cfg.DimY))
 	return &out, r
 }
 
@@ -229,13 +230,13 @@ func TestFramesRandom(t *testing.T) {
 	require.Equal(t, pass(b, layers.Train), pass(b, layers.Train))
 	require.Equal(t, levelsOf(m).framesOf(b, layers.Eval), levelsOf(m).framesOf(other, layers.Eval))
 	first, second := levelsOf(m).framesOf(b, layers.Train), levelsOf(m).framesOf(other, layers.Train)
-	require.Equal(t, 2, first.count())
-	require.NotEqual(t, first.x, second.x)
-	require.NotEqual(t, first.x, levelsOf(m).frames.x)
+	require.Equal(t, 2, first.Count())
+	require.NotEqual(t, first.X, second.X)
+	require.NotEqual(t, first.X, levelsOf(m).frames.X)
 	c.LiftSeed++
 	reseeded, err := New[float64](c, 3)
 	require.NoError(t, err)
-	require.NotEqual(t, levelsOf(m).frames.x, levelsOf(reseeded.(*EquivCNP[float64])).frames.x)
+	require.NotEqual(t, levelsOf(m).frames.X, levelsOf(reseeded.(*EquivCNP[float64])).frames.X)
 	for want, change := range map[string]func(c *Config){
 		`lift_samples "random" is for models with levels under SE(3), this is T(3) with levels = 2`: func(c *Config) {
 			c.Group,

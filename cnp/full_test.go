@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -17,11 +18,11 @@ func TestFullTurns(t *testing.T) {
 			Output: OutputStd}
 		l, err := ParseLikelihood(&c)
 		require.NoError(t, err)
-		f := frames{dx: 2, dy: 5, fields: c.Fields()}
+		f := curve.Frames{Dx: 2, Dy: 5, Fields: c.Fields()}
 		k := l.Outputs()
 		for range 20 {
 			s, co := math.Sincos(rng.Float64() * 7)
-			r := f.ofValues([]float64{co, -s, s, co}, f.dy)
+			r := f.OfValues([]float64{co, -s, s, co}, f.Dy)
 			raw, turned, back := make([]float64, 5*k), make([]float64, 5*k), make([]float64, 5*k)
 			for i := range raw {
 				raw[i] = rng.NormFloat64()
@@ -30,9 +31,9 @@ func TestFullTurns(t *testing.T) {
 				raw[k+1], raw[4*k+1] = raw[1], raw[3*k+1]
 			}
 			turning := l.(Turning)
-			turning.Turn(turned, raw, r, f.fields)
-			var tr turner[float64]
-			turning.Turn(back, turned, tr.transposed(r, 5), f.fields)
+			turning.Turn(turned, raw, r, f.Fields)
+			var tr curve.Turner[float64]
+			turning.Turn(back, turned, tr.Transposed(r, 5), f.Fields)
 			for i, v := range raw {
 				if i%k > 0 && name == "full" {
 					continue

@@ -3,6 +3,8 @@ package cnp
 import (
 	"fmt"
 	"math"
+
+	"github.com/equivcnp/equivcnp/cnp/internal/axis"
 )
 
 // Geometry says where the pixels of a model's images lie, and at which places it predicts.
@@ -87,7 +89,7 @@ func Grid(h, w int) Geometry {
 	if h < 1 || w < 1 || h > maxPixels/w {
 		return Geometry{}
 	}
-	return Geometry{Points: pixelGrid(h, w), H: h, W: w}
+	return Geometry{Points: axis.Grid(h, w), H: h, W: w}
 }
 
 // Upsampled is the geometry of h x w images that are predicted at scale·h x scale·w places, row by row: at the centres of the
@@ -116,7 +118,7 @@ func between(h, w, scale int) []float64 {
 
 // subpixels returns the coordinates of the parts of n pixels along one axis.
 func subpixels(n, scale int) []float64 {
-	axis, out := pixelAxis(n), make([]float64, 0, n*scale)
+	axis, out := axis.Pixels(n), make([]float64, 0, n*scale)
 	step := pixelStep(n)
 	for _, x := range axis {
 		for k := range scale {

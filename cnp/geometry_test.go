@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/cnp/internal/axis"
 )
 
 // smallImageModel is an untrained model for images of that side.
@@ -169,10 +171,10 @@ func TestInterleaved(t *testing.T) {
 	}
 	m := smallImageModel(t, "T(2)", 8)
 	for _, bad := range []Interleaved{{16, 16, 0}, {16, 16, 3}, {-1, 16, 2}, {1 << 30, 1 << 30, 2}, {0, 0, 2}, {16, 16, math.MaxInt >> 1}} {
-		_, err := m.PlanGeometry(ctx, Geometry{Points: pixelGrid(8, 8), Interleaved: bad}, PlanOptions{})
+		_, err := m.PlanGeometry(ctx, Geometry{Points: axis.Grid(8, 8), Interleaved: bad}, PlanOptions{})
 		assert.ErrorIs(t, err, ErrShape, "%+v", bad)
 	}
-	_, err := m.PlanGeometry(ctx, Geometry{Points: pixelGrid(8, 8), Targets: []float64{0, 0},
+	_, err := m.PlanGeometry(ctx, Geometry{Points: axis.Grid(8, 8), Targets: []float64{0, 0},
 		Interleaved: Interleaved{16, 16, 2}}, PlanOptions{})
 	assert.ErrorIs(t, err, ErrShape, "with targets")
 }

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
+	"github.com/equivcnp/equivcnp/cnp/internal/stdlink"
 	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
@@ -46,7 +48,7 @@ func newHead[T Float](in int, c Config, rng *rand.Rand) head[T] {
 		return h
 	}
 	raw := layers.NewLinear[T](in, c.DimY*h.numbers(), rng)
-	beginWith(h.waves, raw.Bias)
+	curve.BeginWaves(h.waves, raw.Bias)
 	h.maps = &oneMap[T]{raw}
 	return h
 }
@@ -75,7 +77,7 @@ func (h *head[T]) plan() plannedHead[T] { return plannedHead[T]{h.clone(), h.map
 // pairMaps are those of the authors' models, under the normal likelihood: mean = Linear, deviation of softplus(Linear).
 type pairMaps[T Float] struct {
 	mean, spread *layers.Linear[T]
-	deviations   deviations[T]
+	deviations   stdlink.Link[T]
 }
 
 func (m *pairMaps[T]) in() int { return m.mean.In }
@@ -88,7 +90,7 @@ func (m *pairMaps[T]) forward(h *head[T], out *Prediction[T], at int, features [
 	mean, std := out.Mean[at:at+n*h.dy], out.Std[at:at+n*h.dy]
 	m.mean.Forward(mean, features, n, simd.ActNone)
 	m.spread.Forward(std, features, n, simd.ActSoftplus)
-	m.deviations.set(std)
+	m.deviations.Set(std)
 }
 
 func (m *pairMaps[T]) record(h *head[T], p *Pass[T], at int, features []T, n int, _ []float64) *headTape[T] {
@@ -96,14 +98,14 @@ func (m *pairMaps[T]) record(h *head[T], p *Pass[T], at int, features []T, n int
 	m.mean.Forward(mean, features, n, simd.ActNone)
 	m.spread.Forward(std, features, n, simd.ActSoftplus)
 	tape := &headTape[T]{features: features, spread: append([]T(nil), std...), n: n}
-	m.deviations.set(std)
+	m.deviations.Set(std)
 	return tape
 }
 
 func (m *pairMaps[T]) backward(h *head[T], d outGrad[T], at int, tape *headTape[T], g *layers.Grads[T]) []T {
 	df, other, lo, hi := make([]T, len(tape.features)), make([]T, len(tape.features)), at, at+tape.n*h.dy
 	m.mean.Backward(df, d.mean[lo:hi], tape.features, tape.n, g)
-	m.spread.Backward(other, m.deviations.grad(d.std[lo:hi], tape.spread), tape.features, tape.n, g)
+	m.spread.Backward(other, m.deviations.Grad(d.std[lo:hi], tape.spread), tape.features, tape.n, g)
 	simd.Add(df, df, other)
 	return df
 }
@@ -122,14 +124,14 @@ func (m *oneMap[T]) params() []layers.Param[T] { return m.raw.Params("raw_linear
 func (m *oneMap[T]) forward(h *head[T], out *Prediction[T], at int, features []T, n int, x []float64) {
 	raw := make([]T, n*m.raw.Out)
 	m.raw.Forward(raw, features, n, simd.ActNone)
-	turn(h.waves, raw, x, false)
+	curve.TurnWaves(h.waves, raw, x, false)
 	h.setAll(out, at, raw)
 }
 
 func (m *oneMap[T]) record(h *head[T], p *Pass[T], at int, features []T, n int, x []float64) *headTape[T] {
 	raw := p.raw[at*h.numbers():][:n*m.raw.Out]
 	m.raw.Forward(raw, features, n, simd.ActNone)
-	turn(h.waves, raw, x, false)
+	curve.TurnWaves(h.waves, raw, x, false)
 	h.setAll(p.Prediction, at, raw)
 	return &headTape[T]{features: features, n: n, x: x}
 }
@@ -138,7 +140,7 @@ func (m *oneMap[T]) backward(h *head[T], d outGrad[T], at int, tape *headTape[T]
 	df, raw := make([]T, len(tape.features)), d.raw[at*h.numbers():(at+tape.n*h.dy)*h.numbers()]
 	if h.waves != nil {
 		raw = slices.Clone(raw)
-		turn(h.waves, raw, tape.x, true)
+		curve.TurnWaves(h.waves, raw, tape.x, true)
 	}
 	m.raw.Backward(df, raw, tape.features, tape.n, g)
 	return df
@@ -183,7 +185,7 @@ func (h *plannedHead[T]) room(run *headRun[T]) []float64 {
 
 type plannedPair[T Float] struct {
 	mean, spread *layers.PlannedLinear[T]
-	deviations   deviations[T]
+	deviations   stdlink.Link[T]
 }
 
 func (m *plannedPair[T]) forward(h *plannedHead[T], dst *Prediction[T], at int, order []int32, features []T, _ []float64, run *headRun[T]) {
@@ -192,7 +194,7 @@ func (m *plannedPair[T]) forward(h *plannedHead[T], dst *Prediction[T], at int, 
 	m.mean.Forward(run.mean, features, n)
 	m.spread.Forward(run.spread, features, n)
 	simd.Softplus(run.spread, run.spread)
-	m.deviations.set(run.spread)
+	m.deviations.Set(run.spread)
 	for k, i := range order {
 		copy(dst.Mean[at+int(i)*dy:][:dy], run.mean[k*dy:])
 		copy(dst.Std[at+int(i)*dy:][:dy], run.spread[k*dy:])
@@ -205,7 +207,7 @@ func (m *plannedOne[T]) forward(h *plannedHead[T], dst *Prediction[T], at int, o
 	n, dy, k := len(order), h.dy, h.numbers()
 	run.raw = reuse.Sized(run.raw, n*dy*k)
 	m.raw.Forward(run.raw, features, n)
-	turn(h.waves, run.raw, x, false)
+	curve.TurnWaves(h.waves, run.raw, x, false)
 	for j, i := range order {
 		h.setTarget(dst, at+int(i)*dy, run.raw[j*dy*k:(j+1)*dy*k], h.room(run))
 	}

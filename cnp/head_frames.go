@@ -1,6 +1,7 @@
 package cnp
 
 import (
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
 	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
@@ -11,36 +12,36 @@ func (h *head[T]) forwardLifts(out *Prediction[T], at int, features []T, n, lift
 	width := h.raw().Out
 	raw, sum := make([]T, n*lifts*width), make([]T, n*width)
 	h.raw().Forward(raw, features, n*lifts, simd.ActNone)
-	var t turner[T]
+	var t curve.Turner[T]
 	for row, r := range turns {
-		t.add(sum[row/lifts*width:][:width], raw[row*width:(row+1)*width], h.likelihood.(Turning), fields, r, width, 1/float64(lifts))
+		t.Add(sum[row/lifts*width:][:width], raw[row*width:(row+1)*width], h.likelihood.(Turning), fields, r, width, 1/float64(lifts))
 	}
 	h.setAll(out, at, sum)
 }
 
 // recordTurned is record for features of targets as several observers see them, each of whom has the same number of
 // rows: what the rows say is turned back, and the mean over a target's rows is the model's. Values begin with value at.
-func (h *head[T]) recordTurned(p *Pass[T], at int, features []T, rows, each int, fields []Field, of view) *headTape[T] {
+func (h *head[T]) recordTurned(p *Pass[T], at int, features []T, rows, each int, fields []Field, of curve.View) *headTape[T] {
 	width := h.raw().Out
 	raw, to := make([]T, rows*width), p.raw[at*h.numbers():][:rows/each*width]
 	h.raw().Forward(raw, features, rows, simd.ActNone)
-	var t turner[T]
+	var t curve.Turner[T]
 	for row := range rows {
 		target, r := of(row)
-		t.add(to[target*width:][:width], raw[row*width:(row+1)*width], h.likelihood.(Turning), fields, r, width, 1/float64(each))
+		t.Add(to[target*width:][:width], raw[row*width:(row+1)*width], h.likelihood.(Turning), fields, r, width, 1/float64(each))
 	}
 	h.setAll(p.Prediction, at, to)
 	return &headTape[T]{features: features, n: rows}
 }
 
 // backwardTurned returns the gradient to the features that recordTurned was given.
-func (h *head[T]) backwardTurned(d outGrad[T], at int, tape *headTape[T], each int, fields []Field, of view, g *layers.Grads[T]) []T {
+func (h *head[T]) backwardTurned(d outGrad[T], at int, tape *headTape[T], each int, fields []Field, of curve.View, g *layers.Grads[T]) []T {
 	width := h.raw().Out
 	raw, from := make([]T, tape.n*width), d.raw[at*h.numbers():][:tape.n/each*width]
-	var t turner[T]
+	var t curve.Turner[T]
 	for row := range tape.n {
 		target, r := of(row)
-		t.add(raw[row*width:][:width], from[target*width:(target+1)*width], h.likelihood.(Turning), fields, t.transposed(r, h.dy),
+		t.Add(raw[row*width:][:width], from[target*width:(target+1)*width], h.likelihood.(Turning), fields, t.Transposed(r, h.dy),
 			width, 1/float64(each))
 	}
 	df := make([]T, len(tape.features))
@@ -49,10 +50,10 @@ func (h *head[T]) backwardTurned(d outGrad[T], at int, tape *headTape[T], each i
 }
 
 // recordFrames is record for the features [tasks, frames, n, c] of targets as every frame sees them; the mean over frames is the model's.
-func (h *head[T]) recordFrames(p *Pass[T], f *frames, features []T, tasks, n int) *headTape[T] {
-	k := f.count()
-	if f.vectors() {
-		return h.recordTurned(p, 0, features, tasks*k*n, k, f.fields, f.views(n))
+func (h *head[T]) recordFrames(p *Pass[T], f *curve.Frames, features []T, tasks, n int) *headTape[T] {
+	k := f.Count()
+	if f.Vectors() {
+		return h.recordTurned(p, 0, features, tasks*k*n, k, f.Fields, f.Views(n))
 	}
 	c := h.in()
 	merged := make([]T, tasks*n*c)
@@ -65,10 +66,10 @@ func (h *head[T]) recordFrames(p *Pass[T], f *frames, features []T, tasks, n int
 }
 
 // backwardFrames returns the gradient to the features that recordFrames was given.
-func (h *head[T]) backwardFrames(d outGrad[T], f *frames, tape *headTape[T], tasks, n int, g *layers.Grads[T]) []T {
-	k := f.count()
-	if f.vectors() {
-		return h.backwardTurned(d, 0, tape, k, f.fields, f.views(n), g)
+func (h *head[T]) backwardFrames(d outGrad[T], f *curve.Frames, tape *headTape[T], tasks, n int, g *layers.Grads[T]) []T {
+	k := f.Count()
+	if f.Vectors() {
+		return h.backwardTurned(d, 0, tape, k, f.Fields, f.Views(n), g)
 	}
 	c := h.in()
 	merged := h.backward(d, 0, tape, g)
@@ -81,21 +82,21 @@ func (h *head[T]) backwardFrames(d outGrad[T], f *frames, tape *headTape[T], tas
 }
 
 // look adds to sum what frame l says of targets, whose features [m, c] these are.
-func (h *plannedHead[T]) look(sum []T, f *frames, l int, features []T, m int, run *headRun[T], turn *turner[T]) {
-	if !f.vectors() {
+func (h *plannedHead[T]) look(sum []T, f *curve.Frames, l int, features []T, m int, run *headRun[T], turn *curve.Turner[T]) {
+	if !f.Vectors() {
 		simd.Add(sum, sum, features)
 		return
 	}
 	width := h.dy * h.numbers()
 	run.raw = reuse.Sized(run.raw, m*width)
 	h.raw().Forward(run.raw, features, m)
-	turn.add(sum, run.raw, h.likelihood.(Turning), f.fields, f.y[l], width, 1)
+	turn.Add(sum, run.raw, h.likelihood.(Turning), f.Fields, f.Y[l], width, 1)
 }
 
 // answer is forward for what all frames have said.
-func (h *plannedHead[T]) answer(dst *Prediction[T], at int, order []int32, f *frames, sum []T, run *headRun[T]) {
-	simd.Scale(sum, 1/T(f.count()), sum)
-	if !f.vectors() {
+func (h *plannedHead[T]) answer(dst *Prediction[T], at int, order []int32, f *curve.Frames, sum []T, run *headRun[T]) {
+	simd.Scale(sum, 1/T(f.Count()), sum)
+	if !f.Vectors() {
 		h.forward(dst, at, order, sum, nil, run)
 		return
 	}
@@ -106,8 +107,8 @@ func (h *plannedHead[T]) answer(dst *Prediction[T], at int, order []int32, f *fr
 }
 
 // frameWidth is how many numbers of a target are added up over frames.
-func (h *plannedHead[T]) frameWidth(f *frames, features int) int {
-	if f.vectors() {
+func (h *plannedHead[T]) frameWidth(f *curve.Frames, features int) int {
+	if f.Vectors() {
 		return h.dy * h.numbers()
 	}
 	return features

@@ -3,47 +3,9 @@ package cnp
 import (
 	"fmt"
 	"math"
+
+	"github.com/equivcnp/equivcnp/cnp/internal/axis"
 )
-
-// linspace writes n evenly spaced values from lo to hi; one value is lo. Both halves are computed from their own end, as
-// torch.linspace does.
-func linspace(dst []float64, lo, hi float64) {
-	n := len(dst)
-	if n == 1 {
-		dst[0] = lo
-		return
-	}
-	step := (hi - lo) / float64(n-1)
-	for i := range dst {
-		if i < n/2 {
-			dst[i] = lo + float64(step*float64(i))
-		} else {
-			dst[i] = hi - float64(step*float64(n-1-i))
-		}
-	}
-}
-
-// pixelAxis returns the coordinates of n pixels along an axis. A single pixel is in the middle, as several are around it.
-func pixelAxis(n int) []float64 {
-	axis := make([]float64, n)
-	if n > 1 {
-		linspace(axis, -float64(n)/2, float64(n)/2)
-	}
-	return axis
-}
-
-// pixelGrid returns the coordinates [h·w, 2] of an image's pixels: linspace(-h/2, h/2, h) by linspace(-w/2, w/2, w), row
-// first, as the authors lay it. Their step is h/(h-1), not 1.
-func pixelGrid(h, w int) []float64 {
-	ys, xs := pixelAxis(h), pixelAxis(w)
-	out := make([]float64, 0, 2*h*w)
-	for _, y := range ys {
-		for _, x := range xs {
-			out = append(out, y, x)
-		}
-	}
-	return out
-}
 
 // lattice returns the points [n, dx] of the lattice that a curve model under PlacementBatch uses for all context points and
 // targets of the batch. Along each coordinate it reaches from margin below the least to margin above the greatest, with
@@ -82,7 +44,7 @@ func lattice[T Float](b *Batch[T], c *Config) (points []float64, across int, err
 		}
 		axes[d] = make([]float64, int(n))
 		if !c.FixedStep {
-			linspace(axes[d], l, h)
+			axis.Even(axes[d], l, h)
 			continue
 		}
 		for i := range axes[d] {
@@ -113,13 +75,6 @@ type taskLattices struct {
 // between two lattice points is still known to a millionth of a step.
 const maxLatticeNumber = 1 << 32
 
-// latticeSpan returns the range of numbers, from the first up to but not including the second, of the lattice points that
-// influence the prediction at u; reach is the sum of the layers' reaches.
-func latticeSpan(u, density float64, reach int) [2]int {
-	k := int(math.Floor(u * density))
-	return [2]int{k - reach - 1, k + reach + 3}
-}
-
 // origin is the coordinate that the lattice of task t is relative to under PlacementContext: the least of its context, 0 without
 // one.
 func (b *Batch[T]) origin(t int) float64 {
@@ -133,16 +88,4 @@ func (b *Batch[T]) origin(t int) float64 {
 		least = 0
 	}
 	return least + b.moved
-}
-
-// counted returns x relative to origin.
-func counted(x []float64, origin float64) []float64 {
-	if origin == 0 {
-		return x
-	}
-	out := make([]float64, len(x))
-	for i, v := range x {
-		out[i] = v - origin
-	}
-	return out
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"sync"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
 	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/layers/pyramid"
@@ -34,13 +35,13 @@ func encoderReach(floor float64) float64 { return math.Sqrt(2 * (math.Log(1/floo
 // levelsNet is the network of a model with levels, laid out for use.
 type levelsNet[T Float] struct {
 	cfg     Config
-	frames  *frames
+	frames  *curve.Frames
 	pyramid *pyramid.Pyramid[T]
 	net     *pyramid.Planned[T]
-	psi     kernel
+	psi     curve.Kernel
 	length  float64
 	floor   float64
-	aux     *plannedAux[T]
+	aux     *curve.PlannedAux[T]
 	head    plannedHead[T]
 	pool    *sync.Pool // *levelsRun[T]
 }
@@ -61,10 +62,10 @@ type levelsRun[T Float] struct {
 	lattice            layers.Lattice
 	conv               layers.LatticeConv[T]
 	pyramid            pyramid.Run[T]
-	aux                auxRun[T]
+	aux                curve.AuxRun[T]
 	head               headRun[T]
 	origin             []float64
-	frame              frameRun[T]
+	frame              curve.FrameRun[T]
 	y                  []T // a point's values, as a frame sees them
 }
 
@@ -173,20 +174,20 @@ func (n *levelsNet[T]) tasks(run *levelsRun[T], dst *Prediction[T], b *Batch[T],
 		})
 	}
 	// Every frame has its own lattice, which moves and turns with the task.
-	m, width, sum := len(run.order), n.head.frameWidth(n.frames, n.net.Out()), run.frame.sum
+	m, width, sum := len(run.order), n.head.frameWidth(n.frames, n.net.Out()), run.frame.Sum
 	sum = reuse.Sized(sum, (to-t)*m*width)
-	run.frame.sum = sum
+	run.frame.Sum = sum
 	clear(sum)
 	own := append([]float64(nil), run.targets...)
-	for l, r := range n.frames.x {
-		n.readContext(run, b, t, to, have, n.frames.ofFrame(l))
-		run.frame.room = reuse.Sized(run.frame.room, dx)
+	for l, r := range n.frames.X {
+		n.readContext(run, b, t, to, have, n.frames.OfFrame(l))
+		run.frame.Room = reuse.Sized(run.frame.Room, dx)
 		copy(run.targets, own)
-		seen(run.x, r, run.frame.room)
-		seen(run.targets, r, run.frame.room)
-		fromLeast(run.x, run.targets, run.frame.room)
+		curve.Seen(run.x, r, run.frame.Room)
+		curve.Seen(run.targets, r, run.frame.Room)
+		curve.FromLeast(run.x, run.targets, run.frame.Room)
 		if err := n.encode(run, t, to, have, func(k int, f []T) {
-			n.head.look(sum[k*m*width:(k+1)*m*width], n.frames, l, f, m, &run.head, &run.frame.turn)
+			n.head.look(sum[k*m*width:(k+1)*m*width], n.frames, l, f, m, &run.head, &run.frame.Turn)
 		}); err != nil {
 			return err
 		}
@@ -202,7 +203,7 @@ func (n *levelsNet[T]) tasks(run *levelsRun[T], dst *Prediction[T], b *Batch[T],
 func (n *levelsNet[T]) readContext(run *levelsRun[T], b *Batch[T], t, to, have int, r []float64) {
 	dx, dy := n.cfg.DimX, n.cfg.contextValues()
 	run.x, run.phi = run.x[:0], run.phi[:0]
-	run.frame.room = reuse.Sized(run.frame.room, dy)
+	run.frame.Room = reuse.Sized(run.frame.Room, dy)
 	for i := range b.Nc {
 		if !b.contextOK(t, i) {
 			continue
@@ -217,11 +218,11 @@ func (n *levelsNet[T]) readContext(run *levelsRun[T], b *Batch[T], t, to, have i
 		}
 		for k := at; k < at+(to-t)*b.Nc; k += b.Nc {
 			run.y = append(run.y[:0], b.YContext[k*dy:(k+1)*dy]...)
-			seen(run.y, r, run.frame.room)
+			curve.Seen(run.y, r, run.frame.Room)
 			if k == at {
-				run.phi = appendPhi(run.phi, run.y, have, n.cfg.Multiplicity)
+				run.phi = curve.AppendPhi(run.phi, run.y, have, n.cfg.Multiplicity)
 			} else {
-				run.phi = appendPowers(run.phi, run.y, n.cfg.Multiplicity)
+				run.phi = curve.AppendPowers(run.phi, run.y, n.cfg.Multiplicity)
 			}
 		}
 	}
@@ -240,7 +241,7 @@ func (n *levelsNet[T]) readTargets(run *levelsRun[T], b *Batch[T], t int) {
 			run.targets = append(run.targets, b.XTarget[(t*b.Nt+i)*dx+d]-run.origin[d])
 		}
 	}
-	n.aux.targets(&run.aux, b, t, run.order)
+	n.aux.Keep(&run.aux, b.auxOf(t, len(n.cfg.Auxiliary)), run.order)
 }
 
 // encode calls use with the features at the targets of task t and those up to another, whose context and targets have been read.
@@ -261,18 +262,18 @@ func (n *levelsNet[T]) encode(run *levelsRun[T], t, to, have int, use func(k int
 	run.h, run.f = reuse.Sized(run.h, rows*c), reuse.Sized(run.f, rows*width)
 	if lattice := run.pyramid.Layout.Lattice(run.lattice); lattice != nil {
 		run.lattice = lattice
-		run.conv.Forward(run.h, lattice, run.x, run.phi, c, n.psi.gamma, n.psi.scale)
+		run.conv.Forward(run.h, lattice, run.x, run.phi, c, n.psi.Gamma, n.psi.Scale)
 	} else {
 		run.points = run.pyramid.Layout.Points(run.points[:0])
-		simd.SetConv(run.h, run.points, run.x, run.phi, dx, c, n.psi.gamma, n.psi.scale)
+		simd.SetConv(run.h, run.points, run.x, run.phi, dx, c, n.psi.Gamma, n.psi.Scale)
 	}
 	for k := range to - t {
 		for i := range rows {
-			divideByDensity(run.f[i*width:(i+1)*width], run.h[i*c:(i+1)*c], have, densities, have+k*signals, signals, n.floor,
+			curve.DivideByDensity(run.f[i*width:(i+1)*width], run.h[i*c:(i+1)*c], have, densities, have+k*signals, signals, n.floor,
 				n.cfg.DensityCap)
 		}
 		f := n.net.Forward(&run.pyramid, run.f, run.targets)
-		n.aux.add(f, &run.aux)
+		n.aux.Add(f, &run.aux)
 		use(k, f)
 	}
 	return nil

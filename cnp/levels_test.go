@@ -226,7 +226,7 @@ func testDensityCap(t *testing.T, c Config) {
 		return p, m, b
 	}
 	plain, m, b := predict(c, 40)
-	was := m.encoder.encode(b.XTarget, b.XContext, b.YContext, 0)
+	was := m.encoder.Encode(b.XTarget, b.XContext, b.YContext, 0)
 	least := math.Inf(1)
 	for i := 0; i < len(was); i += 2 {
 		least = min(least, was[i])
@@ -240,7 +240,7 @@ func testDensityCap(t *testing.T, c Config) {
 	for i := 0; i < len(was); i += 2 {
 		was[i] = least / 2
 	}
-	require.Equal(t, was, capped.encoder.encode(b.XTarget, b.XContext, b.YContext, 0))
+	require.Equal(t, was, capped.encoder.Encode(b.XTarget, b.XContext, b.YContext, 0))
 }
 
 // BenchmarkLevelsStep is a step of the benchmark's training without Adam and without drawing: 16 tasks of 30 context

@@ -3,6 +3,7 @@ package cnp
 import (
 	"math"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/stdlink"
 	"github.com/equivcnp/equivcnp/cnp/likelihood"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
@@ -10,7 +11,7 @@ import (
 
 // normalLink is the link of the independent normal of the authors' models. The numbers of a target are all means, then all raw spreads, and
 // kernels work on many at a time.
-type normalLink[T Float] struct{ deviations deviations[T] }
+type normalLink[T Float] struct{ deviations stdlink.Link[T] }
 
 // apart separates the numbers y of targets into means and softplus of spreads.
 func (l normalLink[T]) apart(mean, std, y []T, dy int) {
@@ -25,14 +26,14 @@ func (l normalLink[T]) rows(f *family[T], out *Prediction[T], at int, _, y []T) 
 	n := len(y) / 2
 	mean, std := out.Mean[at:at+n], out.Std[at:at+n]
 	l.apart(mean, std, y, f.dy)
-	l.deviations.set(std)
+	l.deviations.Set(std)
 }
 
 func (l normalLink[T]) rowsGrad(f *family[T], d outGrad[T], at int, y []T) []T {
 	n, c := len(y)/2, f.dy
 	mean, std := make([]T, n), make([]T, n)
 	l.apart(mean, std, y, c)
-	ds, dy := l.deviations.grad(d.std[at:at+n], std), make([]T, len(y))
+	ds, dy := l.deviations.Grad(d.std[at:at+n], std), make([]T, len(y))
 	for i := range n / c {
 		copy(dy[2*i*c:], d.mean[at+i*c:at+(i+1)*c])
 		copy(dy[(2*i+1)*c:], ds[i*c:(i+1)*c])
@@ -52,7 +53,7 @@ func (l normalLink[T]) pixels(f *family[T], out *Prediction[T], _ []T, n, lo, hi
 		}
 	}
 	simd.Softplus(std, std)
-	l.deviations.set(std)
+	l.deviations.Set(std)
 }
 
 func (l normalLink[T]) pixelsGrad(f *family[T], d outGrad[T], n, lo, hi int, y []T) []T {
@@ -66,7 +67,7 @@ func (l normalLink[T]) pixelsGrad(f *family[T], d outGrad[T], n, lo, hi int, y [
 		}
 	}
 	simd.Softplus(std, std)
-	dm, ds := d.mean[lo*c*n:hi*c*n], l.deviations.grad(d.std[lo*c*n:hi*c*n], std)
+	dm, ds := d.mean[lo*c*n:hi*c*n], l.deviations.Grad(d.std[lo*c*n:hi*c*n], std)
 	dy := make([]T, len(y))
 	for b := range hi - lo {
 		for p := range n {
@@ -87,7 +88,7 @@ func (l normalLink[T]) channel(f *family[T], out *Prediction[T], at, ch int, y [
 		mean[t], std[t] = y[2*c*t+ch], y[2*c*t+c+ch]
 	}
 	simd.Softplus(std, std)
-	l.deviations.set(std)
+	l.deviations.Set(std)
 	for t, ok := range seen.mask {
 		if ok {
 			l.keep(f, out, at+t, seen.y[t], nil)

@@ -134,7 +134,8 @@ func (p *Prediction[T]) ofTargets(b *Batch[T], dy int) (*Prediction[T], error) {
 func (p *Prediction[T]) finite(counts func(i int) bool) error {
 	for i, m := range p.Mean {
 		if s := p.Std[i]; (m-m != 0 || s-s != 0) && (counts == nil || counts(i)) {
-			return fmt.Errorf("%w: the prediction of value %d is %v ± %v: values of the context, or parameters of the model, are beyond what it can compute with", ErrValue, i, m, s)
+			return fmt.Errorf("%w: the prediction of value %d is %v ± %v: values of the context, or parameters of the "+
+				"model, are beyond what it can compute with", ErrValue, i, m, s)
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/perlift"
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/cpu"
 	"github.com/equivcnp/equivcnp/internal/parallel"
@@ -68,7 +69,7 @@ func (m *ImageEquivCNP[T]) makePlan(ctx context.Context, g Geometry, opt PlanOpt
 		queries = group.LiftPoints(m.group, all, m.cfg.Lifts, m.cfg.LiftSeed)
 	}
 	p := m.newPlan(g)
-	if err := p.compile(ctx, m, queries, points, repeatRows(all, 2, m.cfg.Lifts), opt); err != nil {
+	if err := p.compile(ctx, m, queries, points, perlift.Repeat(all, 2, m.cfg.Lifts), opt); err != nil {
 		return nil, err
 	}
 	return p, nil

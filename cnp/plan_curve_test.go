@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/neighbor"
@@ -303,12 +304,12 @@ func TestFixedStep(t *testing.T) {
 
 // TestEncoderLength: a new model's kernel begins with the length that its configuration says.
 func TestEncoderLength(t *testing.T) {
-	for length, want := range map[float64]float64{4.0 / 64: 4.0 / 64, 0.3: 0.3, 0: psiLength} {
+	for length, want := range map[float64]float64{4.0 / 64: 4.0 / 64, 0.3: 0.3, 0: curve.PsiLength} {
 		c := Default(EquivCNPCurve, "T(1)", 1)
 		require.Equal(t, 4.0/64, c.EncoderLength)
 		c.EncoderLength = length
 		m, err := New[float64](c, 1)
 		require.NoError(t, err)
-		require.InEpsilon(t, want, m.(*EquivCNP[float64]).encoder.psi.Length(), 1e-12)
+		require.InEpsilon(t, want, m.(*EquivCNP[float64]).encoder.Psi.Length(), 1e-12)
 	}
 }

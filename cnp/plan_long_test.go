@@ -193,7 +193,8 @@ func TestPlanFair(t *testing.T) {
 		gap = max(gap, i-last[k])
 		last[k] = i
 	}
-	t.Logf("%d goroutines, %d x %d pixels: %v an image, at worst %v; one alone %v, one of a batch of %d %v; at most %d images between two of a goroutine",
+	t.Logf("%d goroutines, %d x %d pixels: %v an image, at worst %v; one alone %v, one of a batch of %d %v; at most "+
+		"%d images between two of a goroutine",
 		callers, size, size, mean, worst, alone, callers, together, gap)
 	require.LessOrEqual(t, gap, 4*callers, "a goroutine fell behind")
 	if cnp.Long() {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/axis"
 	"github.com/equivcnp/equivcnp/internal/cpu"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 	"github.com/equivcnp/equivcnp/layers"
@@ -362,7 +363,7 @@ func TestPlanTargets(t *testing.T) {
 // TestUpsampled: the parts of a pixel average to its place, and all are evenly spaced.
 func TestUpsampled(t *testing.T) {
 	for _, n := range []int{1, 2, 5} {
-		axis := pixelAxis(n)
+		axis := axis.Pixels(n)
 		for _, scale := range []int{1, 2, 3, 4} {
 			fine := subpixels(n, scale)
 			require.Len(t, fine, n*scale)

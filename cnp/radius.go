@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/axis"
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/neighbor"
 )
@@ -32,7 +33,7 @@ func referenceRadius(c Config, g group.Group, fill float64) (float64, error) {
 	var x []float64
 	rng := rand.New(rand.NewPCG(1, 1))
 	if c.Architecture == EquivCNPImage {
-		grid := pixelGrid(referenceSize, referenceSize)
+		grid := axis.Grid(referenceSize, referenceSize)
 		for _, p := range rng.Perm(referenceSize * referenceSize)[:referencePoints] {
 			x = append(x, grid[2*p:2*p+2]...)
 		}
@@ -43,7 +44,7 @@ func referenceRadius(c Config, g group.Group, fill float64) (float64, error) {
 		}
 	} else if c.DimX == 1 && n >= 2 {
 		x = make([]float64, int(min(n, 2*referencePoints)))
-		linspace(x, -2-c.Margin, 2+c.Margin)
+		axis.Even(x, -2-c.Margin, 2+c.Margin)
 	} else {
 		for range referencePoints * c.DimX {
 			x = append(x, 4*rng.Float64()-2)

@@ -34,7 +34,8 @@ const rasterGroup = 8
 // be a multiple of 8; pixels that are added for it are unobserved.
 func (m *ImageEquivCNP[T]) RasterGeometry(h, w int) (Geometry, error) {
 	if h < 1 || w < 1 || h > maxPixels/w || w%rasterGroup != 0 {
-		return Geometry{}, fmt.Errorf("%w: a raster of %d x %d pixels: need at least 1 x 8, whole eights along a line, and at most %d in all", ErrShape, h, w, maxPixels)
+		return Geometry{}, fmt.Errorf("%w: a raster of %d x %d pixels: need at least 1 x 8, whole eights along a line, "+
+			"and at most %d in all", ErrShape, h, w, maxPixels)
 	}
 	down, right := m.rasterSteps()
 	g := Geometry{Points: make([]float64, 0, 2*h*w)}
@@ -102,7 +103,8 @@ func PlanRaster[T Float](ctx context.Context, model Model[T], h, w int, opt Rast
 		return nil, fmt.Errorf("%w: a raster of %d x %d pixels, need 1 to %d along each side", ErrShape, h, w, most)
 	}
 	if opt.Memory < 0 || opt.Across < 0 || opt.Down < 0 || opt.Across%rasterGroup != 0 {
-		return nil, fmt.Errorf("%w: %d bytes, bands of %d columns, tiles of %d lines: need 0 or more, and a multiple of 8 columns", ErrConfig, opt.Memory, opt.Across, opt.Down)
+		return nil, fmt.Errorf("%w: %d bytes, bands of %d columns, tiles of %d lines: need 0 or more, and a multiple of 8 columns",
+			ErrConfig, opt.Memory, opt.Across, opt.Down)
 	}
 	if opt.Memory == 0 {
 		opt.Memory = 1 << 30
@@ -151,16 +153,20 @@ func eights(n int) int { return (n + rasterGroup - 1) / rasterGroup * rasterGrou
 func (c *Config) Tileable() error {
 	switch {
 	case c.Architecture != EquivCNPImage:
-		return fmt.Errorf("%w: tiles need an %s model; what a %s model says of a pixel depends on the whole image, or on more of it than is known here", ErrConfig, EquivCNPImage, c.Architecture)
+		return fmt.Errorf("%w: tiles need an %s model; what a %s model says of a pixel depends on the whole image, or "+
+			"on more of it than is known here", ErrConfig, EquivCNPImage, c.Architecture)
 	case c.Group == "SO(2)" || c.Group == "R>0xSO(2)":
-		return fmt.Errorf("%w: tiles need the group T(2): under %s the weights depend on where a pixel lies in the image, not only on where its neighbours lie from it, so a piece alone is predicted otherwise than in the whole", ErrConfig, c.Group)
+		return fmt.Errorf("%w: tiles need the group T(2): under %s the weights depend on where a pixel lies in the image, not "+
+			"only on where its neighbours lie from it, so a piece alone is predicted otherwise than in the whole", ErrConfig, c.Group)
 	case c.Group != "T(2)":
-		return fmt.Errorf("%w: tiles need the group T(2): under %s the lifts of a pixel are drawn by its place in the image, so a piece alone is predicted otherwise than in the whole", ErrConfig, c.Group)
+		return fmt.Errorf("%w: tiles need the group T(2): under %s the lifts of a pixel are drawn by its place in the "+
+			"image, so a piece alone is predicted otherwise than in the whole", ErrConfig, c.Group)
 	case c.MaxNeighbors > 0 || c.blockNeighbors() > 0:
 		return fmt.Errorf("%w: the model draws %d neighbours of each pixel by its place in the image: a piece alone "+
 			"is predicted otherwise than in the whole", ErrConfig, max(c.MaxNeighbors, c.blockNeighbors()))
 	case c.Lifts > 1:
-		return fmt.Errorf("%w: the model has %d lifts of each pixel, drawn by its place in the image: a piece alone is predicted otherwise than in the whole", ErrConfig, c.Lifts)
+		return fmt.Errorf("%w: the model has %d lifts of each pixel, drawn by its place in the image: a piece alone "+
+			"is predicted otherwise than in the whole", ErrConfig, c.Lifts)
 	}
 	return nil
 }

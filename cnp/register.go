@@ -55,7 +55,8 @@ func init() {
 }
 
 // withGroup, plain and withoutGroup give constructors and checks the arguments that a Maker's have.
-func withGroup[T Float, M Model[T]](f func(Config, group.Group, *rand.Rand) (M, error)) func(Config, group.Group, uint64) (Model[T], error) {
+func withGroup[T Float, M Model[T]](f func(Config, group.Group, *rand.Rand) (M, error)) func(Config, group.Group,
+	uint64) (Model[T], error) {
 	return func(c Config, g group.Group, seed uint64) (Model[T], error) {
 		return asModel[T](f(c, g, newRand(seed)))
 	}

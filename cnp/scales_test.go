@@ -80,7 +80,8 @@ func TestCalibratedRefuses(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 	c := small(EquivCNPCurve, "T(1)", 1)
-	c.Trained = &Trained{X: []Range{{}}, Y: []Range{{}}, Units: &Scaler{X: []Affine{{Offset: 0, Factor: 2}}, Y: []Affine{{Offset: 0, Factor: 2}}}}
+	c.Trained = &Trained{X: []Range{{}}, Y: []Range{{}}, Units: &Scaler{X: []Affine{{Offset: 0, Factor: 2}},
+		Y: []Affine{{Offset: 0, Factor: 2}}}}
 	m, err := New[float64](c, 1)
 	require.NoError(t, err)
 	one := Mixture{At: 1, Share: []float64{1}, Factor: []float64{1}}

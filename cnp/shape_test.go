@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/axis"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 	"github.com/equivcnp/equivcnp/layers"
 )
@@ -114,15 +115,15 @@ func TestPlanScattered(t *testing.T) {
 	m, im := planModel[float32](t, "SO(2)", 1, layers.WindowSmooth), planImages[float32](1, 2, 6, 8, 3)
 	grid, err := m.PlanGeometry(t.Context(), Grid(6, 8), PlanOptions{})
 	require.NoError(t, err)
-	loose, err := m.PlanGeometry(t.Context(), Geometry{Points: pixelGrid(6, 8)}, PlanOptions{})
+	loose, err := m.PlanGeometry(t.Context(), Geometry{Points: axis.Grid(6, 8)}, PlanOptions{})
 	require.NoError(t, err)
 	require.Equal(t, Scattered(), loose.Shape())
 	require.Equal(t, predictPlan(t, grid, im), predictPlan(t, loose, im))
 	im.H, im.W = 12, 4
 	require.NoError(t, loose.Predict(t.Context(), loose.NewPrediction(im), im))
 	require.ErrorIs(t, grid.Predict(t.Context(), grid.NewPrediction(im), im), ErrShape)
-	for _, g := range []Geometry{{Points: pixelGrid(6, 8), H: 6}, {Points: pixelGrid(6, 8), H: 8, W: 8},
-		{Points: pixelGrid(6, 8), H: -6, W: -8}} {
+	for _, g := range []Geometry{{Points: axis.Grid(6, 8), H: 6}, {Points: axis.Grid(6, 8), H: 8, W: 8},
+		{Points: axis.Grid(6, 8), H: -6, W: -8}} {
 		_, err := m.PlanGeometry(t.Context(), g, PlanOptions{})
 		require.ErrorIs(t, err, ErrShape)
 	}

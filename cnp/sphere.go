@@ -79,7 +79,8 @@ func unitVectors(name string, x []float64, mask []bool, n, dx int) ([]float64, e
 		default:
 			l := math.Sqrt(at[0]*at[0] + at[1]*at[1] + at[2]*at[2])
 			if !(math.Abs(l-1) <= unitSlack) {
-				return nil, fmt.Errorf("%w: %s[%d, %d] = %v has length %g, need a unit vector: its direction from the centre of the sphere", ErrRange, name, p/n, p%n, at, l)
+				return nil, fmt.Errorf("%w: %s[%d, %d] = %v has length %g, need a unit vector: its direction from the "+
+					"centre of the sphere", ErrRange, name, p/n, p%n, at, l)
 			}
 			v = [3]float64{at[0] / l, at[1] / l, at[2] / l}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/curve"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
@@ -22,7 +23,7 @@ func wavesModel[T Float](t *testing.T, c Config) *EquivCNP[T] {
 // TestWavesFrequencies: of each frequency and its opposite there is one, all lie within the ball, and 0 comes first.
 func TestWavesFrequencies(t *testing.T) {
 	for _, c := range []struct{ n, count, want int }{{1, 2, 2}, {1, 32, 32}, {2, 2, 3}, {2, 3, 7}, {3, 2, 4}, {64, 2, 65}} {
-		all, ok := frequencies(c.n, c.count, c.want)
+		all, ok := curve.Frequencies(c.n, c.count, c.want)
 		require.True(t, ok)
 		require.Len(t, all, c.want)
 		require.Equal(t, make([]int, c.n), all[0])
@@ -36,10 +37,10 @@ func TestWavesFrequencies(t *testing.T) {
 			require.False(t, seen[fmt.Sprint(k)])
 			seen[fmt.Sprint(k)], seen[fmt.Sprint(opposite)] = true, true
 		}
-		_, ok = frequencies(c.n, c.count, c.want-1)
+		_, ok = curve.Frequencies(c.n, c.count, c.want-1)
 		require.False(t, ok)
 	}
-	_, ok := frequencies(64, 1000, 512)
+	_, ok := curve.Frequencies(64, 1000, 512)
 	require.False(t, ok)
 }
 
@@ -48,7 +49,7 @@ func TestWavesFrequencies(t *testing.T) {
 func TestWavesPrior(t *testing.T) {
 	for dx, w := range map[int]Waves{1: {16, 6}, 2: {9, 6}} {
 		c := DefaultLevels(2, dx, 2)
-		grid, _ := frequencies(dx, w.Count, 512)
+		grid, _ := curve.Frequencies(dx, w.Count, 512)
 		c.Channels, c.PointsPerUnit, c.Likelihood, c.Waves = []int{4, 4}, 4, fmt.Sprintf("lowrank:%d", 2*len(grid)), &w
 		m := wavesModel[float64](t, c)
 		clear(m.head.raw().Weight)

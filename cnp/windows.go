@@ -105,7 +105,8 @@ var ErrWindow = fmt.Errorf("%w: a task is longer than the windows of the model's
 func (b *Batch[T]) checkWindow(c *Config) error {
 	for t := range b.B {
 		if b.beyondWindow(c, t) {
-			return fmt.Errorf("%w: task %d, windows of %v: samples, joint densities and tasks that the caller scales have to lie within one",
+			return fmt.Errorf("%w: task %d, windows of %v: samples, joint densities and tasks that the caller scales "+
+				"have to lie within one",
 				ErrWindow, t, c.Trained.Window)
 		}
 	}
@@ -119,7 +120,8 @@ func windowsFit(c *Config) error {
 		return err
 	}
 	if _, joint := l.(JointLikelihood); joint {
-		return fmt.Errorf("%w, %v: its likelihood %s is joint over targets, which windows do not share", ErrWindow, c.Trained.Window, l.Name())
+		return fmt.Errorf("%w, %v: its likelihood %s is joint over targets, which windows do not share", ErrWindow,
+			c.Trained.Window, l.Name())
 	}
 	return nil
 }
