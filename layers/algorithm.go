@@ -40,33 +40,3 @@ const pairWork = 1.3
 func takesTransforms(algorithm Algorithm) bool {
 	return algorithm == Transforms || algorithm != Direct && spectral.Fast()
 }
-
-// liftedBytes bounds the transforms that a goroutine holds at a time where points have several lifts, so that they stay
-// in the second-level cache. A band has at least leastBand rows and, unless it ends the image or a part, a multiple of
-// them. One of more than evenBand rows, which transforms fewer twice, is cut where there are too few bands to keep all
-// goroutines busy to the end.
-const (
-	liftedBytes = 3 << 19
-	leastBand   = 16
-	evenBand    = 64
-)
-
-// A part of an image is leastPart rows, and more where their sums take less than partBytes: sums pass through the dense
-// map while they are in a cache, and take little memory. Tests change both.
-var leastPart, partBytes = 128, 8 << 20
-
-// bandRows is how many of the grid's rows, of which there are high, a goroutine computes at a time. No bits depend on it.
-func bandRows(t *spectral.Tiling, channels, images, high int) int {
-	rows := (high + leastBand - 1) / leastBand * leastBand
-	units := func() int { return images * spectral.Slabs(channels) * t.Tiles() * ((high + rows - 1) / rows) }
-	for rows > leastBand && (t.Lifts > 1 && t.WorkspaceBytes(rows) > liftedBytes || units() < workers() || rows > evenBand &&
-		units() < 4*workers()) {
-		rows = (rows/2 + leastBand - 1) / leastBand * leastBand
-	}
-	return rows
-}
-
-// partHeight is how many of the grid's rows make a part of an image.
-func partHeight(t *spectral.Tiling, channels int) int {
-	return min(t.H, max(leastPart, partBytes/(4*t.W*channels)/leastBand*leastBand))
-}

@@ -4,6 +4,7 @@ import (
 	"github.com/equivcnp/equivcnp/internal/bf16"
 	"github.com/equivcnp/equivcnp/internal/depthwise"
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/gridsums"
 	"github.com/equivcnp/equivcnp/layers/internal/nodal"
 )
 
@@ -88,7 +89,7 @@ func (a *Arrangement[T]) PairedBytes(channels, images int) (kept, call int64) {
 func (a *Arrangement[T]) transformBytes(channels, images int) int64 {
 	high, rows := a.transforms.H, flatRows+flatRows/8
 	if a.inSlabs(channels, channels) {
-		high, rows = partHeight(a.transforms, channels), 3*rows
+		high, rows = gridsums.PartHeight(a.transforms, channels), 3*rows
 	}
 	sums := int64(a.imagesTogether(channels, images) * a.Rows / a.transforms.H * high * channels * buffers.SizeOf[T]())
 	return sums/int64(workers()) + a.transforms.WorkspaceBytes(high) + int64((rows*channels+denseSpace(channels))*buffers.SizeOf[T]())

@@ -7,6 +7,8 @@ import (
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/schedule"
 	"github.com/equivcnp/equivcnp/layers/internal/check"
+	"github.com/equivcnp/equivcnp/layers/internal/gridsums"
+	"github.com/equivcnp/equivcnp/layers/internal/lines"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -18,7 +20,7 @@ type Geometry[T Float] struct {
 	Points *group.Lifted
 
 	opt  neighbor.Options
-	line *lineTasks // nil if the points are not tasks on a line
+	line *lines.Tasks // nil if the points are not tasks on a line
 	mu   sync.Mutex
 	all  []*Pairs[T]
 }
@@ -60,9 +62,9 @@ func (g *Geometry[T]) Reading(n int) *Geometry[T] {
 		}
 	}
 	r.opt.QueryMask, r.opt.PointMask = queries, points
-	if g.line != nil && g.line.lattice == n {
+	if g.line != nil && g.line.Lattice == n {
 		line := *g.line
-		line.reading = true
+		line.Reading = true
 		r.line = &line
 	}
 	return r
@@ -141,7 +143,7 @@ type Pairs[T Float] struct {
 	place  []float64     // [rows, 2]: rows with similar places see similar points
 	sorted sortedPairs   // for gradients, made on demand
 	tiling [2]*tiling[T] // made on demand as well: without and with fours
-	line   *lineRows     // nil if the points are not tasks on a line
+	line   *lines.Rows   // nil if the points are not tasks on a line
 
 	windows windowedPairs[T]
 }
@@ -174,7 +176,7 @@ func (g *Geometry[T]) Pairs(r float64) (*Pairs[T], error) {
 // search builds the neighbourhoods of radius r.
 func (g *Geometry[T]) search(r float64) (*Pairs[T], error) {
 	if g.line != nil {
-		if n, rows := g.line.pairs(r); n != nil {
+		if n, rows := g.line.Pairs(r); n != nil {
 			p := NewPairs[T](n)
 			p.Radius, p.least, p.most, p.line = r, r, r, rows
 			return p, nil
@@ -294,7 +296,7 @@ type sortedPairs struct {
 	plan, transposedPlan *simd.DepthwisePlan
 
 	gridOnce sync.Once
-	grid     *gridPairs // nil: no transforms
+	grid     *gridsums.Pairs // nil: no transforms
 }
 
 // windowed returns what a layer's window makes of the geometry's pairs.
@@ -326,28 +328,28 @@ func NewLineGeometry[T Float](points *group.Lifted, mask []bool, blocks []int, l
 		return g // whose Pairs says what is wrong
 	}
 	t, ok := points.Group.(*group.T)
-	if !ok || points.Rows() != blocksEnd(blocks) || t.PointDim() != 1 || len(blocks) < 2 || blocks[1] < lattice {
+	if !ok || points.Rows() != lines.BlocksEnd(blocks) || t.PointDim() != 1 || len(blocks) < 2 || blocks[1] < lattice {
 		return g
 	}
-	l := &lineTasks{lattice: lattice, density: density, size: blocks[1], alpha: t.Alpha()}
+	l := &lines.Tasks{Lattice: lattice, Density: density, Size: blocks[1], Alpha: t.Alpha()}
 	for i := range points.Rows() {
 		a, _ := points.Row(i)
-		l.x = append(l.x, a[0])
+		l.X = append(l.X, a[0])
 	}
 	for b, at := range blocks[:len(blocks)-1] {
-		if at != b*l.size || blocks[b+1] != at+l.size || (density == 0 && !slices.Equal(l.x[at:at+lattice], l.x[:lattice])) {
+		if at != b*l.Size || blocks[b+1] != at+l.Size || (density == 0 && !slices.Equal(l.X[at:at+lattice], l.X[:lattice])) {
 			return g
 		}
 		for i := range lattice {
-			if density != 0 && l.x[at+i] != float64(l.first(b)+i)/density {
+			if density != 0 && l.X[at+i] != float64(l.First(b)+i)/density {
 				return g
 			}
 		}
 		n := lattice
-		for n < l.size && (mask == nil || mask[at+n]) {
+		for n < l.Size && (mask == nil || mask[at+n]) {
 			n++
 		}
-		for k := n; k < l.size; k++ {
+		for k := n; k < l.Size; k++ {
 			if mask[at+k] {
 				return g
 			}
@@ -355,10 +357,10 @@ func NewLineGeometry[T Float](points *group.Lifted, mask []bool, blocks []int, l
 		if mask != nil && slices.Contains(mask[at:at+lattice], false) {
 			return g
 		}
-		if !ascends(l.x[at:at+lattice]) || !ascends(l.x[at+lattice:at+n]) {
+		if !lines.Ascends(l.X[at:at+lattice]) || !lines.Ascends(l.X[at+lattice:at+n]) {
 			return g
 		}
-		l.own = append(l.own, n-lattice)
+		l.Own = append(l.Own, n-lattice)
 	}
 	g.line = l
 	return g

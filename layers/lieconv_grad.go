@@ -4,6 +4,7 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/layers/internal/check"
+	"github.com/equivcnp/equivcnp/layers/internal/gridsums"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -60,7 +61,7 @@ func (t *LieConvTape[T]) multiply() {
 				copy(w[q*c+a*mid:q*c+(a+1)*mid], t.net.Weights()[q*mid:])
 			}
 		}
-		ok := sumsByTransforms(grid.there, buffers.F32(t.outer), buffers.F32(wide), buffers.F32(w), grid.ones, t.batch, c)
+		ok := gridsums.Sums(grid.There, buffers.F32(t.outer), buffers.F32(wide), buffers.F32(w), grid.Ones, t.batch, c)
 		buffers.GiveBack(wide, w)
 		if ok {
 			return
@@ -76,7 +77,7 @@ func (t *LieConvTape[T]) multiply() {
 
 // byTransforms returns how sums of outer products go by transforms along a grid, as a depthwise convolution of all
 // in·mid products, or nil if they should not: there have to be enough for a slab.
-func (t *LieConvTape[T]) byTransforms() *gridPairs {
+func (t *LieConvTape[T]) byTransforms() *gridsums.Pairs {
 	if t.layer.In*t.layer.WeightNet.Out() < slabWidth {
 		return nil
 	}
@@ -108,7 +109,7 @@ func (t *LieConvTape[T]) transformedGradient(douter []T) []T {
 	}
 	in, mid, poses := t.layer.In, t.layer.WeightNet.Out(), t.pairs.NumPoses()
 	wide := t.wide()
-	sums := weightsByTransforms(grid.there, buffers.F32(douter), buffers.F32(wide), poses, t.batch, in*mid)
+	sums := gridsums.Weights(grid.There, buffers.F32(douter), buffers.F32(wide), poses, t.batch, in*mid)
 	buffers.GiveBack(wide)
 	if sums == nil {
 		return nil

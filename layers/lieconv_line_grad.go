@@ -50,13 +50,13 @@ func (l *lineProducts) collect(rows []neighbor.LineRow, base, lattice int) {
 //
 // added up over lattice points that share a pose, and over all rows that see a point. A goroutine takes whole tasks.
 func (t *LieConvTape[T]) lineBackward(df, d []T) []T {
-	l, p, tasks := t.layer, t.pairs, t.pairs.line.tasks
+	l, p, tasks := t.layer, t.pairs, t.pairs.line.Tasks
 	in, mid, out := l.In, l.WeightNet.Out(), l.Out
 	c, wide := in*mid, (in+linePad-1)/linePad*linePad
 	w := t.net.Weights()
 	dw := buffers.Rent[T](p.NumPoses() * mid)
-	lattice := p.line.shared * mid
-	parts := make([]T, len(tasks.own)*lattice)
+	lattice := p.line.Shared * mid
+	parts := make([]T, len(tasks.Own)*lattice)
 
 	// The rows of D_i follow from d by the linear map's weights [out, in, mid]; its transpose has them as [out, mid, in], with
 	// the channels filled up with zeros.
@@ -73,20 +73,20 @@ func (t *LieConvTape[T]) lineBackward(df, d []T) []T {
 		}
 		transposed = simd.Pack(turned, mid*wide, out, mid*wide)
 	}
-	parallel.For(len(tasks.own), 1, func(lo, hi int) {
-		room := buffers.Rent[T](lineTile*(c+mid*wide) + tasks.size*wide)
+	parallel.For(len(tasks.Own), 1, func(lo, hi int) {
+		room := buffers.Rent[T](lineTile*(c+mid*wide) + tasks.Size*wide)
 		defer buffers.GiveBack(room)
 		plain, turned, sum := room[:lineTile*c], room[lineTile*c:lineTile*(c+mid*wide)], room[lineTile*(c+mid*wide):]
 		var products lineProducts
 		for task := lo; task < hi; task++ {
-			base, end := task*tasks.size, (task+1)*tasks.size
+			base, end := task*tasks.Size, (task+1)*tasks.Size
 			part, f := parts[task*lattice:(task+1)*lattice], t.f[base*in:end*in]
 			if df != nil {
 				clear(sum)
 			}
 			for at := base; at < end; at += lineTile {
 				n := min(lineTile, end-at)
-				products.collect(p.line.runs[at:at+n], base, base+tasks.lattice-at)
+				products.collect(p.line.Runs[at:at+n], base, base+tasks.Lattice-at)
 				if len(products.points) == 0 { // rows that see nothing, as a lattice that is only read
 					continue
 				}
@@ -99,7 +99,7 @@ func (t *LieConvTape[T]) lineBackward(df, d []T) []T {
 				}
 			}
 			if df != nil {
-				for i := range tasks.size {
+				for i := range tasks.Size {
 					copy(df[(base+i)*in:(base+i+1)*in], sum[i*wide:])
 				}
 			}

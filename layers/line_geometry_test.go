@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/layers/internal/lines"
 	"github.com/equivcnp/equivcnp/neighbor"
 )
 
@@ -90,7 +91,7 @@ func TestReading(t *testing.T) {
 		}
 		g := NewLineGeometry[float64](points, mask, blocks, 40, 0).Reading(n)
 		require.Equal(t, n == 40, g.line != nil)
-		require.Equal(t, (*lineTasks)(nil), NewGeometry[float64](points, mask, blocks, 0, 0).Reading(n).line)
+		require.Equal(t, (*lines.Tasks)(nil), NewGeometry[float64](points, mask, blocks, 0, 0).Reading(n).line)
 		for _, r := range []float64{1e-9, 0.2 / 7, 0.11, 5} {
 			p, err := g.Pairs(r)
 			require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 	"github.com/equivcnp/equivcnp/internal/schedule"
 	"github.com/equivcnp/equivcnp/internal/spectral"
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/gridsums"
 	"github.com/equivcnp/equivcnp/layers/internal/nodal"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
@@ -104,8 +105,8 @@ func (p *Pairs[T]) poseTable(c int) (table []T, count []int32) {
 // whose poses are in the table's order and whose factors w.Weights has already, it is the window's mean.
 func (p *Pairs[T]) convolve(dst, f []T, w poseSource[T], win *windowed[T], batch, c int) (packed []T) {
 	if grid := p.transforms(); grid != nil {
-		scale := grid.scale(buffers.F32(win.rows()))
-		ok := sumsByTransforms(grid.there, buffers.F32(dst), buffers.F32(f), buffers.F32(w.Weights()), scale, batch, c)
+		scale := grid.Scale(buffers.F32(win.rows()))
+		ok := gridsums.Sums(grid.There, buffers.F32(dst), buffers.F32(f), buffers.F32(w.Weights()), scale, batch, c)
 		if win != nil {
 			buffers.GiveBack(scale)
 		}
@@ -141,9 +142,9 @@ func (p *Pairs[T]) sumsBack(df, d, f, packed []T, w poseSource[T], win *windowed
 		if grid := p.transforms(); grid != nil {
 			var sums []float32
 			if done {
-				sums = weightsByTransforms(grid.there, buffers.F32(d), buffers.F32(f), p.NumPoses(), batch, c)
+				sums = gridsums.Weights(grid.There, buffers.F32(d), buffers.F32(f), p.NumPoses(), batch, c)
 			} else {
-				sums, done = grid.gradientsByTransforms(buffers.F32(df), buffers.F32(d), buffers.F32(f), buffers.F32(w.Weights()),
+				sums, done = grid.Gradients(buffers.F32(df), buffers.F32(d), buffers.F32(f), buffers.F32(w.Weights()),
 					p.NumPoses(), batch, c)
 			}
 			if sums != nil {
@@ -239,7 +240,7 @@ func (p *Pairs[T]) planWeights(d, f []T, batch, c int) []T {
 }
 
 // transforms returns how convolutions go by transforms, or nil if they should not.
-func (p *Pairs[T]) transforms() *gridPairs {
+func (p *Pairs[T]) transforms() *gridsums.Pairs {
 	if buffers.SizeOf[T]() != 4 || p.line != nil || !Flat(p.Neighborhood) {
 		return nil
 	}
@@ -253,7 +254,7 @@ func (p *Pairs[T]) transforms() *gridPairs {
 			return
 		}
 		if t := grid.Tiling(); t != nil && t.Work() < pairWork*float64(p.Pairs()) {
-			s.grid = newGridPairs(p.Offsets, t)
+			s.grid = gridsums.New(p.Offsets, t)
 		}
 	})
 	return s.grid

@@ -9,6 +9,7 @@ import (
 	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/internal/spectral"
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/gridsums"
 )
 
 // band is rows lo to hi of a tile of the grid.
@@ -61,7 +62,7 @@ func (a *Arrangement[T]) transformed(ctx context.Context, plan *spectral.Plan, c
 	g, together := a.transforms, a.imagesTogether(channels, batch)
 	high := g.H
 	if slabs.dst {
-		high = partHeight(g, channels)
+		high = gridsums.PartHeight(g, channels)
 	}
 	size, line := g.H*g.Tiles(), a.Rows/g.H // of points
 	sums := buffers.Sized(&t.memory, together*high*line*channels)
@@ -89,7 +90,7 @@ func (a *Arrangement[T]) transformed(ctx context.Context, plan *spectral.Plan, c
 			end := min(y+high, g.H)
 			t.first, t.points = y*line, (end-y)*line
 			t.sums = sums[:n*t.points*channels]
-			t.listBands(a, runs, bandRows(g, channels, n, end-y), y, end)
+			t.listBands(a, runs, gridsums.BandRows(g, channels, n, end-y), y, end)
 			parallel.ForWorkers(spectral.Slabs(channels)*len(t.bands)*n, 1, workers(), t.run)
 			if err := a.each(ctx, weights, layer, dst[lo*a.Rows*out:(lo+n)*a.Rows*out], images, n, add, t.partRuns(runs, a.Rows),
 				begin, ws); err != nil {

@@ -1,13 +1,9 @@
 package layers
 
-import "github.com/equivcnp/equivcnp/simd"
-
-// mostSpread is the largest feature that sums by transforms are taken of. A transform is off by a small multiple of eps times the
-// largest features that a tile's row sees, wherever in it they are: one of 1e6 changes sums that have nothing to do with it by 0.09. So
-// rows that see a feature beyond mostSpread are summed up directly, and no sum is off by more than 1e-3 because of another's features. The
-// features of trained models are far below it. End to end, TestSpike of cnp/pretrained measures it; passes of training have
-// the same bound, for all of their images at once (sumsByTransforms).
-const mostSpread = 8192
+import (
+	"github.com/equivcnp/equivcnp/layers/internal/gridsums"
+	"github.com/equivcnp/equivcnp/simd"
+)
 
 // guard marks the rows of a band, as far as they are of its tile, that see a feature beyond mostSpread. That depends on nothing but the
 // features that these rows' sums depend on.
@@ -25,7 +21,7 @@ func (t *transformPass[T]) guard(image, slab int, b band) {
 	marks := t.broken[image*t.plan.H*t.plan.Tiles():]
 	for y := max(0, b.lo-up); y < min(t.plan.H, b.hi+down); y++ {
 		lo, hi := simd.MinMax(f[(y*t.plan.W+x0)*width : (y*t.plan.W+x1)*width])
-		if lo >= -mostSpread && hi <= mostSpread {
+		if lo >= -gridsums.MostSpread && hi <= gridsums.MostSpread {
 			continue
 		}
 		for row := max(b.lo, y-down); row < min(b.hi, y+up+1); row++ {

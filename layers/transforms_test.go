@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/internal/testkit"
+	"github.com/equivcnp/equivcnp/layers/internal/gridsums"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -90,9 +91,12 @@ func toSlabs(x []float32, rows, c int) []float32 {
 // TestSlabs: layers have the same bits where features stand slab by slab, and images pass part by part, at every level,
 // beside numbers that are not finite as well.
 func TestSlabs(t *testing.T) {
-	before, least, bytes := simd.CurrentLevel(), leastPart, partBytes
-	defer func() { leastPart, partBytes = least, bytes; require.NoError(t, simd.SetLevel(before)) }()
-	leastPart, partBytes = 16, 1 // an image is two parts
+	before, least, bytes := simd.CurrentLevel(), gridsums.LeastPart, gridsums.PartBytes
+	defer func() {
+		gridsums.LeastPart, gridsums.PartBytes = least, bytes
+		require.NoError(t, simd.SetLevel(before))
+	}()
+	gridsums.LeastPart, gridsums.PartBytes = 16, 1 // an image is two parts
 	const h, w, c, out, batch = 21, 75, 32, 48, 3
 	_, layer := plannedPair(t, h, w, c, out, 0.8, WindowSmooth)
 	require.True(t, layer.Slabs())

@@ -1,4 +1,4 @@
-package layers
+package gridsums
 
 import (
 	"sync"
@@ -10,29 +10,31 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// gridPairs is a neighbourhood in float32 whose convolutions and their gradients go by transforms along the rows of a grid.
-type gridPairs struct {
-	there, back *spectral.Tiling
-	mean, ones  []float32 // [lifts, h, w]: of each row one over the number of its pairs, and ones
+// Pairs is a neighbourhood in float32 whose convolutions and their gradients go by transforms along the rows of a grid.
+type Pairs struct {
+	There, back *spectral.Tiling
+	mean, Ones  []float32 // [lifts, h, w]: of each row one over the number of its pairs, and ones
 }
 
-func newGridPairs(offsets []int, t *spectral.Tiling) *gridPairs {
+// New returns the transforms of a neighbourhood with those offsets.
+func New(offsets []int, t *spectral.Tiling) *Pairs {
 	n := len(offsets) - 1
-	g := &gridPairs{there: t, back: t.Transposed().Tiling(), mean: make([]float32, n), ones: make([]float32, n)}
+	g := &Pairs{There: t, back: t.Transposed().Tiling(), mean: make([]float32, n), Ones: make([]float32, n)}
 	for i := range n {
 		at := g.at(i)
-		g.mean[at], g.ones[at] = 1/float32(max(1, offsets[i+1]-offsets[i])), 1
+		g.mean[at], g.Ones[at] = 1/float32(max(1, offsets[i+1]-offsets[i])), 1
 	}
 	return g
 }
 
 // at is the place of a row when rows are sorted by lift.
-func (g *gridPairs) at(row int) int {
-	return row%g.there.Lifts*(g.there.H*g.there.W) + row/g.there.Lifts
+func (g *Pairs) at(row int) int {
+	return row%g.There.Lifts*(g.There.H*g.There.W) + row/g.There.Lifts
 }
 
-// scale returns what the sums of rows are multiplied by to become means, from rent unless that is g.mean.
-func (g *gridPairs) scale(win []float32) []float32 {
+// Scale returns the factors by which the sums of rows become means, times a window's win if there is one; then they are
+// rented.
+func (g *Pairs) Scale(win []float32) []float32 {
 	if win == nil {
 		return g.mean
 	}
@@ -63,7 +65,7 @@ func byTransforms(t *spectral.Tiling, dst, src, w, scale []float32, batch, c int
 	plan := spectral.Unset(t, memory, c)
 	slabs := spectral.Slabs(c)
 	withSpaces(slabs, func(ws *spectral.Workspace, slab int) { plan.Set(ws, w, slab) })
-	rows := bandRows(t, c, batch, t.H)
+	rows := BandRows(t, c, batch, t.H)
 	bands := (t.H + rows - 1) / rows
 	size := len(scale) * c
 	broken := make([]atomic.Bool, t.H*t.Tiles())
@@ -82,13 +84,13 @@ func byTransforms(t *spectral.Tiling, dst, src, w, scale []float32, batch, c int
 	return true
 }
 
-// sumsByTransforms is byTransforms for features, of which it reports false where one is beyond mostSpread, too: it would
-// change sums that it has no part in. Gradients have no such bound: they are off by a small multiple of eps times the
+// Sums sets dst [batch, rows, c] to the sums of w[pose] ⊙ f[index] over the pairs of every row, times scale. It reports
+// false if a number is not finite, or if a feature is beyond MostSpread and would change unrelated sums. Gradients have no such bound: they are off by a small multiple of eps times the
 // largest of them.
-func sumsByTransforms(t *spectral.Tiling, dst, f, w, scale []float32, batch, c int) bool {
+func Sums(t *spectral.Tiling, dst, f, w, scale []float32, batch, c int) bool {
 	var beyond atomic.Bool
 	parallel.For(len(f), spreadGrain, func(lo, hi int) {
-		if lo, hi := simd.MinMax(f[lo:hi]); !(lo >= -mostSpread && hi <= mostSpread) {
+		if lo, hi := simd.MinMax(f[lo:hi]); !(lo >= -MostSpread && hi <= MostSpread) {
 			beyond.Store(true)
 		}
 	})
@@ -98,12 +100,12 @@ func sumsByTransforms(t *spectral.Tiling, dst, f, w, scale []float32, batch, c i
 // spreadGrain is how many features a goroutine looks at, at a time.
 const spreadGrain = 1 << 16
 
-// gradientsByTransforms sets df as byTransforms does, given d, the gradient to the sums, and the weights w, and returns
-// what weightsByTransforms does. Both are the same bits, in less time where d is transformed once for both. It reports
-// false for df if a number of it is not finite.
-func (g *gridPairs) gradientsByTransforms(df, d, f, w []float32, poses, batch, c int) (dw []float32, ok bool) {
-	if !g.there.Once() || !g.back.Once() {
-		return weightsByTransforms(g.there, d, f, poses, batch, c), byTransforms(g.back, df, d, w, g.ones, batch, c)
+// Gradients sets df to the gradient to the features, given the gradient d to the sums and the weights w, and returns the
+// gradient to the weights as Weights does. Both have the same bits as alone, in less time where d is transformed once for
+// both. It reports false if a number of df is not finite.
+func (g *Pairs) Gradients(df, d, f, w []float32, poses, batch, c int) (dw []float32, ok bool) {
+	if !g.There.Once() || !g.back.Once() {
+		return Weights(g.There, d, f, poses, batch, c), byTransforms(g.back, df, d, w, g.Ones, batch, c)
 	}
 	memory := buffers.Rent[float32](g.back.Size(c))
 	defer buffers.GiveBack(memory)
@@ -113,7 +115,7 @@ func (g *gridPairs) gradientsByTransforms(df, d, f, w []float32, poses, batch, c
 	size := len(f) / batch
 	dw = sumOfImages(poses, batch, c, func(ws *spectral.Workspace, dw []float32, b, slab int) {
 		lo, hi := b*size, (b+1)*size
-		plan.Gradients(ws, df[lo:hi], dw, d[lo:hi], f[lo:hi], g.ones, broken, g.there, slab)
+		plan.Gradients(ws, df[lo:hi], dw, d[lo:hi], f[lo:hi], g.Ones, broken, g.There, slab)
 	})
 	for i := range broken {
 		if broken[i].Load() {
@@ -123,9 +125,9 @@ func (g *gridPairs) gradientsByTransforms(df, d, f, w []float32, poses, batch, c
 	return dw, true
 }
 
-// weightsByTransforms returns the gradient [poses, c] to the weights, summed over the batch, given d, that to the sums.
-// The result is from rent, and nil if a number is not finite.
-func weightsByTransforms(t *spectral.Tiling, d, f []float32, poses, batch, c int) []float32 {
+// Weights returns the gradient [poses, c] to the weights, summed over the batch, given the gradient d to the sums. The
+// result is rented, and nil if a number is not finite.
+func Weights(t *spectral.Tiling, d, f []float32, poses, batch, c int) []float32 {
 	size := len(f) / batch
 	return sumOfImages(poses, batch, c, func(ws *spectral.Workspace, dw []float32, b, slab int) {
 		for tile := range t.Tiles() {
