@@ -141,8 +141,8 @@ func unscaled(c *cnp.Config, standardise bool) error {
 
 // noCheckFlag adds the flag that leaves out the self-check.
 func noCheckFlag(fl *pflag.FlagSet, to *bool) {
-	fl.BoolVar(to, "no-check", false,
-		"skip the self-check, which predicts parts of the context from the rest to see whether the model suits the data")
+	fl.BoolVar(to, "no-check", false, "skip the self-check, which predicts parts of the context from the rest to see whether the model "+
+		"suits the data; without --model, standard deviations are then not corrected")
 }
 
 // texts are notes whose fields are flags.

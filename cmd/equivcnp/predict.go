@@ -31,7 +31,6 @@ type predictFlags struct {
 	quantiles   []float64
 	covariance  bool
 	outputs     []string
-	noCheck     bool
 	oneTable    oneTableFlags
 }
 
@@ -74,7 +73,7 @@ func (f *predictFlags) register(a *app, cmd *cobra.Command) {
 	outputsFlag(fl, &f.outputs)
 	fl.BoolVar(&f.covariance, "covariance", false, "also write the covariance [B, N, N] of the N values of each task")
 	standardiseFlag(fl, &f.standardise)
-	noCheckFlag(fl, &f.noCheck)
+	noCheckFlag(fl, &f.oneTable.NoCheck)
 	f.oneTable.registerTasks(fl)
 	f.shards.register(cmd, "a file of tasks a line")
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
@@ -184,7 +183,7 @@ func (a *app) predictFile(ctx context.Context, f *predictFlags, r *result, model
 		}
 	}
 	cfg := model.Config()
-	o := &filetask.Options{Name: name, Standardise: f.standardise, NoCheck: f.noCheck, Quantiles: f.quantiles, Outputs: f.outputs,
+	o := &filetask.Options{Name: name, Standardise: f.standardise, NoCheck: f.oneTable.NoCheck, Quantiles: f.quantiles, Outputs: f.outputs,
 		Covariance: f.covariance, Plan: opt, Batch: f.plan.batch, ImageNotes: f.model.precisionNotes(&cfg)}
 	if f.chain.samples > 0 {
 		o.Sample = func(tasks, context int) cnp.SampleOptions { return f.chain.options(&cfg, tasks, context) }

@@ -98,7 +98,7 @@ func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, mo
 	}
 	work, done := a.withProgress(ctx, "predicting")
 	defer done()
-	p, err := tasks.Predict(work, model, &tabletask.TasksRun{Name: f.in, Standardise: f.standardise, NoCheck: f.noCheck,
+	p, err := tasks.Predict(work, model, &tabletask.TasksRun{Name: f.in, Standardise: f.standardise, NoCheck: f.oneTable.NoCheck,
 		Samples: f.chain.samples, Quantiles: f.quantiles, Outputs: f.outputs,
 		Sample: func(tasks, context int) cnp.SampleOptions { return f.chain.options(&cfg, tasks, context) }})
 	if err != nil {

@@ -79,7 +79,6 @@ func (f *regressFlags) register(a *app, cmd *cobra.Command) {
 	fl := cmd.Flags()
 	f.oneTable.register(fl)
 	noCheckFlag(fl, &f.oneTable.NoCheck)
-	fl.Lookup("no-check").Usage += "; without --model, standard deviations are then not corrected"
 	fl.StringVarP(&f.out, "out", "o", "", "table of the prediction: .csv, .tsv, .npz, or .nc (a grid, if the targets are one), required")
 	fl.StringVar(&f.plot, "plot", "", "drawing of the prediction, .png or .svg")
 	quantilesFlag(fl, &f.quantiles)

@@ -30,7 +30,6 @@ type sampleFlags struct {
 	out, plot   string
 	memory      memoryFlag
 	standardise bool
-	noCheck     bool
 	oneTable    oneTableFlags
 }
 
@@ -76,7 +75,7 @@ func (a *app) sampleCommand() *cobra.Command {
 	fl.StringVar(&f.plot, "plot", "", "--csv: drawing of prediction and samples, .png or .svg")
 	f.memory.register(cmd)
 	standardiseFlag(fl, &f.standardise)
-	noCheckFlag(fl, &f.noCheck)
+	noCheckFlag(fl, &f.oneTable.NoCheck)
 	f.oneTable.register(fl)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	must(cmd.MarkFlagRequired("out"))
@@ -261,7 +260,7 @@ func (d *drawing) draw(ctx context.Context, m cnp.Regressor[float32], b *cnp.Bat
 	f := d.flags
 	work, done := d.app.withProgress(ctx, "sampling")
 	defer done()
-	opt := predict.DrawOptions{Sample: f.chain.options(&d.cfg, b.B, b.Nc), Standardise: f.standardise, NoCheck: f.noCheck, Mean: mean,
+	opt := predict.DrawOptions{Sample: f.chain.options(&d.cfg, b.B, b.Nc), Standardise: f.standardise, NoCheck: f.oneTable.NoCheck, Mean: mean,
 		Refuse: func(need cnp.Need, err error) error { return f.memory.check(need, err, "--samples or file") }}
 	drawn, err := predict.Draw(work, m, b, opt)
 	if err != nil {

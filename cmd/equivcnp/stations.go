@@ -45,7 +45,7 @@ func (a *app) stationsCommand() *cobra.Command {
 	quantilesFlag(fl, &f.opt.Quantiles)
 	outputsFlag(fl, &f.opt.Outputs)
 	standardiseFlag(fl, &f.opt.Standardise)
-	noCheckFlag(fl, &f.opt.NoCheck)
+	noCheckFlag(fl, &f.oneTable.NoCheck)
 	f.oneTable.registerTasks(fl)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"csv", "targets", "out"} {
@@ -70,6 +70,7 @@ type stationsResult struct {
 
 func (a *app) stations(ctx context.Context, f *stationsFlags) error {
 	opt := &f.opt
+	opt.NoCheck = f.oneTable.NoCheck
 	if opt.Rows == 0 {
 		return cli.Usagef("--rows 0: need 1 to %d", tabletask.MaxPoints)
 	}

@@ -79,6 +79,17 @@ func TestPredictUniversal(t *testing.T) {
 	for i := range first {
 		require.InDelta(t, 1000*first[i]+2e4, scaled[i], 1)
 	}
+	b.days(1, 0) // without the check deviations are those of the Gaussian processes, as regress has them
+	checked := b.ok(args...)
+	std := b.column("pred.csv", "zinc_std")
+	require.NotNil(t, decode[predictResult](t, checked).Check)
+	require.Nil(t, decode[predictResult](t, b.ok(append(args, "--no-check")...)).Check)
+	plain := b.column("pred.csv", "zinc_std")
+	require.NotEqual(t, std, plain)
+	b.ok("regress", "--csv", "@day0.csv", "--x", "east,north", "--y", "zinc", "--targets", "@grid.csv", "--out", "@one.csv", "--no-check")
+	for i, want := range b.column("one.csv", "zinc_std") {
+		require.InDelta(t, want, plain[i], 1e-4)
+	}
 }
 
 // Files of tensors have as many inputs and outputs as their tensors; a manifest needs no model either.

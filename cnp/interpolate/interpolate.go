@@ -19,14 +19,15 @@ import (
 type Options struct {
 	// Sphere takes the inputs for latitude and longitude in degrees.
 	Sphere bool
-	// Log names the outputs whose logarithms are interpolated. Positive says that no output is ever negative.
+	// Log names the outputs whose logarithms are interpolated. Positive says that none of the others is ever negative.
 	Log      []string
 	Positive bool
 	// Period lists periods of seasons to try, beside those that are found.
 	Period []Period
 	// DifferentUnits says that the inputs have units of their own.
 	DifferentUnits bool
-	// NoCheck leaves out the prediction of every value from the others, which corrects the standard deviations.
+	// NoCheck leaves out the prediction of every value from the others, which corrects the standard deviations: they are
+	// then those of the Gaussian processes.
 	NoCheck bool
 	// Samples is the number of samples that are drawn by Seed: functions, or new observations with their noise.
 	Samples  int
@@ -164,7 +165,6 @@ func (in *Interpolation) Fit(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
-	own.NoCheck = opt.NoCheck
 	for c, name := range in.Names() {
 		own.Values = values[c]
 		if err := in.support(c, own.Values); err != nil {

@@ -58,7 +58,8 @@ func TestRegressorOf(t *testing.T) {
 	csv := filepath.Join(t.TempDir(), "t.csv")
 	require.NoError(t, os.WriteFile(csv, []byte("x,y,z\n0,1,2\n1,2,1\n2,3,4\n3,1,2\n4,2,0.5\n5,4,1\n"), 0o600))
 	columns := tabletask.Columns{X: []string{"x"}, Y: []string{"y", "z"}}
-	for _, opt := range []Options{{}, {Log: []string{"z"}}, {Positive: true}, {Period: []Period{{Length: 2.5}}}} {
+	for _, opt := range []Options{{}, {Log: []string{"z"}}, {Positive: true}, {Period: []Period{{Length: 2.5}}},
+		{NoCheck: true}, {Positive: true, Log: []string{"y"}}} {
 		in, err := Run(t.Context(), &tabletask.Options{CSV: csv, Columns: columns, From: tabletask.Place{Value: 0.5},
 			To: tabletask.Place{Value: 2}, Points: 2}, opt)
 		require.NoError(t, err)
@@ -73,16 +74,24 @@ func TestRegressorOf(t *testing.T) {
 		for c := range 2 {
 			for i := range 2 {
 				require.InDelta(t, in.Predicted[c].Mean[i], p.Mean[2*i+c], 1e-4)
+				require.InDelta(t, in.Predicted[c].Std[i], p.Std[2*i+c], 1e-4)
 				require.InDelta(t, in.Predicted[c].Quantile(0.9)[i], p.QuantileAt(2*i+c, 0.9), 1e-3)
 			}
 		}
 	}
+	checked, err := Run(t.Context(), &tabletask.Options{CSV: csv, Columns: columns, Points: 2}, Options{})
+	require.NoError(t, err)
+	plain, err := Run(t.Context(), &tabletask.Options{CSV: csv, Columns: columns, Points: 2}, Options{NoCheck: true})
+	require.NoError(t, err)
+	require.NotEqual(t, checked.Predicted[0].Std, plain.Predicted[0].Std)
 	points, err := (&tabletask.Options{}).ReadTable(csv, nil)
 	require.NoError(t, err)
 	_, err = RegressorOf(&columns, points, Options{Log: []string{"w"}})
 	require.ErrorContains(t, err, "no output of this name: y, z")
 	_, err = RegressorOf(&columns, points, Options{Period: []Period{{Length: 7, Time: true}}})
 	require.ErrorContains(t, err, "without a unit of time")
+	_, err = RegressorOf(&columns, points, Options{Log: []string{"z", "y"}, Positive: true})
+	require.ErrorContains(t, err, "already names every output")
 	r, err := RegressorFor(2, 2, Options{Log: []string{"y2"}, DifferentUnits: true})
 	require.NoError(t, err)
 	require.Equal(t, 2, r.Config().DimY)

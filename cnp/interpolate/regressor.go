@@ -12,7 +12,7 @@ import (
 )
 
 // RegressorOf returns the interpolation of the tasks of a table as a model, which fits each task when it predicts it.
-// NoCheck and samples are not its affair: deviations are corrected.
+// Samples are not its affair.
 func RegressorOf(c *tabletask.Columns, points *table.Table, opt Options) (*krige.Regressor, error) {
 	dx, dy, err := Widths(c, points, opt.Sphere)
 	if err != nil {
@@ -56,7 +56,7 @@ func RegressorFor(dx, dy int, opt Options) (*krige.Regressor, error) {
 
 // options returns the options of the fits, and what kind of values each output has.
 func (in *Interpolation) options(opt Options) (own krige.Options, values []krige.Values, err error) {
-	own = krige.Options{Dim: in.Dx, Sphere: in.Sphere, DifferentUnits: opt.DifferentUnits}
+	own = krige.Options{Dim: in.Dx, Sphere: in.Sphere, DifferentUnits: opt.DifferentUnits, NoCheck: opt.NoCheck}
 	if own.Periods, err = in.periods(opt.Period); err != nil {
 		return own, nil, err
 	}
@@ -65,6 +65,10 @@ func (in *Interpolation) options(opt Options) (own krige.Options, values []krige
 		if !slices.Contains(names, name) {
 			return own, nil, settings.Errorf("{Log} %s: no output of this name: %s", name, strings.Join(names, ", "))
 		}
+	}
+	if opt.Positive && len(opt.Log) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(opt.Log, name) }) {
+		return own, nil, settings.Errorf("{Positive}: {Log} already names every output, and what is interpolated as a logarithm is never " +
+			"negative: leave one of them out")
 	}
 	for _, name := range names {
 		switch {

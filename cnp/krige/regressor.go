@@ -42,6 +42,9 @@ func (r *Regressor) OutputsOf(values []Values) *Regressor {
 	return &Regressor{opt: r.opt, outputs: len(values), values: slices.Clone(values)}
 }
 
+// Options returns the options of the fits.
+func (r *Regressor) Options() Options { return r.opt }
+
 // optionsOf returns the options of output c.
 func (r *Regressor) optionsOf(c int) Options {
 	opt := r.opt

@@ -190,7 +190,7 @@ func (a *alone) compute(ctx context.Context, j *job) error {
 	case j.images != nil:
 		p, err = m.completer.Complete(ctx, j.images)
 	default:
-		p, err = m.regressor.Predict(ctx, j.curves)
+		p, err = j.regressor.Predict(ctx, j.curves)
 	}
 	var outside *cnp.OutsideError
 	if err != nil && !(p != nil && errors.As(err, &outside)) {
@@ -235,9 +235,9 @@ func (a *alone) compute(ctx context.Context, j *job) error {
 	if j.images != nil {
 		a.samples, err = cnp.SampleImages(ctx, m.completer, j.images, *a.draw)
 	} else {
-		var of cnp.CurvePredictor[float32] = m.regressor
+		var of cnp.CurvePredictor[float32] = j.regressor
 		if j.undo != nil {
-			of = cnp.Standardised(m.regressor)
+			of = cnp.Standardised(j.regressor)
 		}
 		a.samples, err = cnp.SampleCurves(ctx, of, j.given, *a.draw)
 	}
@@ -252,7 +252,7 @@ func (j *job) selfCheck(ctx context.Context) error {
 	if j.curves == nil {
 		return nil
 	}
-	m := j.model.regressor
+	m := j.regressor
 	if j.undo != nil {
 		m = cnp.Standardised(m)
 	}

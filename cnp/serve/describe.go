@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
 )
@@ -66,6 +67,7 @@ func propertiesOf(m *model) map[string]string {
 	if m.note != "" {
 		p["trained_on"] = m.note
 	}
+	p["parameters"] = strings.Join(m.parameters(), ", ")
 	maps.DeleteFunc(p, func(_, v string) bool { return v == "" })
 	return p
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/predict"
 )
 
 // answer is a tensor of a response.
@@ -18,15 +19,20 @@ type answer struct {
 
 // job is a request on its way through a model.
 type job struct {
-	model  *model
-	lane   lane
-	merge  bool
-	images *cnp.Images[float32]
-	curves *cnp.Batch[float32]            // as the model sees them
-	given  *cnp.Batch[float32]            // as the request has them
-	alone  *alone                         // what it wants that is computed for it alone; may be nil
-	undo   func(*cnp.Prediction[float32]) // brings a prediction back to the units of the request; may be nil
-	plan   cnp.Plan[float32]
+	model *model
+	lane  lane
+	// What predicts curves, how its predictions are distributed, and what they can be asked for: the model's, unless the request has
+	// parameters of interpolation.
+	regressor  cnp.Regressor[float32]
+	likelihood cnp.Likelihood
+	offered    []predict.Output
+	merge      bool
+	images     *cnp.Images[float32]
+	curves     *cnp.Batch[float32]            // as the model sees them
+	given      *cnp.Batch[float32]            // as the request has them
+	alone      *alone                         // what it wants that is computed for it alone; may be nil
+	undo       func(*cnp.Prediction[float32]) // brings a prediction back to the units of the request; may be nil
+	plan       cnp.Plan[float32]
 	// tasks or images, targets of a curve, values of mean and of std.
 	tasks, targets, values int
 

@@ -35,12 +35,12 @@ func wide(shape []int) (out []int64) {
 }
 
 // output returns the output of that name.
-func (m *model) output(name string) (predict.Output, bool) {
-	i := slices.IndexFunc(m.offered, func(o predict.Output) bool { return o.Name == name })
+func (j *job) output(name string) (predict.Output, bool) {
+	i := slices.IndexFunc(j.offered, func(o predict.Output) bool { return o.Name == name })
 	if i < 0 {
 		return predict.Output{}, false
 	}
-	return m.offered[i], true
+	return j.offered[i], true
 }
 
 // wants are the outputs that a request gets, in the order in which it names them.
@@ -49,7 +49,7 @@ func (j *job) wants(r *request) []wanted {
 		return r.outputs
 	}
 	var all []wanted
-	for _, o := range j.model.offered {
+	for _, o := range j.offered {
 		if j.asked(o.Name) {
 			all = append(all, wanted{o.Name, r.binary})
 		}
@@ -98,11 +98,11 @@ func (j *job) answerBytes(r *request) (int64, error) {
 		if w.name == "quantiles" && quantiles == 0 {
 			return 0, invalid(`output "quantiles": the parameter quantiles says which, as in "0.05,0.5,0.95"`)
 		}
-		o, ok := j.model.output(w.name)
+		o, ok := j.output(w.name)
 		if !ok {
-			return 0, invalid("%v", predict.NoOutput(w.name, j.model.offered))
+			return 0, invalid("%v", predict.NoOutput(w.name, j.offered))
 		}
-		n, ok := o.Size(j.shapeOf(), j.model.likelihood, samples, quantiles)
+		n, ok := o.Size(j.shapeOf(), j.likelihood, samples, quantiles)
 		if !ok {
 			return 0, tooLarge("output %q: %d tasks of %d values have too many of it", w.name, j.tasks, j.perTask())
 		}

@@ -2,21 +2,28 @@ package serve
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
 )
 
 // prepare makes a job of a request, whose tensors it may go on using.
 func (m *model) prepare(r *request) (*job, error) {
-	wants, err := askAlone(r)
+	wants, err := m.askAlone(r)
 	if err != nil {
 		return nil, err
 	}
-	j := &job{alone: wants, model: m, lane: lane{model: m}, merge: m.merge, done: make(chan struct{})}
+	j := &job{alone: wants, model: m, lane: lane{model: m}, merge: m.merge, done: make(chan struct{}),
+		regressor: m.regressor, likelihood: m.likelihood, offered: m.offered}
+	if wants != nil && wants.interpolation != nil {
+		i := wants.interpolation
+		j.regressor, j.likelihood, j.offered = i.regressor, i.likelihood, predict.Outputs(i.likelihood)
+	}
 	for _, w := range r.outputs {
-		if !slices.ContainsFunc(m.outputs, func(o tensorInfo) bool { return o.Name == w.name }) {
-			return nil, invalid("output %.40q: the model has %s", w.name, names(m.outputs))
+		if _, ok := j.output(w.name); !ok {
+			return nil, invalid("output %.40q: the model has %s", w.name, strings.Join(predict.Names(j.offered), ", "))
 		}
 	}
 	for _, t := range r.inputs {

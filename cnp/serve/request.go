@@ -96,16 +96,19 @@ const (
 	aNumber kind = iota
 	aFlag
 	aText
+	aList // a number, or a text of numbers
 )
 
-func (k kind) String() string { return [...]string{"a number", "true or false", "a text"}[k] }
+func (k kind) String() string {
+	return [...]string{"a number", "true or false", "a text", `a number, or a text of numbers such as "7,365.25"`}[k]
+}
 
 // known are the parameters that the server takes. content_type is what MLServer's clients add to say how they made the tensors.
 var known = map[place]map[string]kind{
 	ofRequest: {"timeout": aNumber, "priority": aNumber, "samples": aNumber, "seed": aNumber, "block": aNumber, "growth": aNumber,
 		"knots":    aNumber,
 		"function": aFlag, "order": aText, "quantiles": aText, "standardise": aFlag, "check": aFlag, "binary_data_output": aFlag,
-		"content_type": aText},
+		"content_type": aText, "log": aFlag, "positive": aFlag, "period": aList, "units": aText, "no_check": aFlag},
 	ofInput:  {"binary_data_size": aNumber, "content_type": aText},
 	ofOutput: {"binary_data": aFlag, "content_type": aText},
 }
@@ -147,11 +150,11 @@ func (p params) check(at place, name string) error {
 		fits := v == nil
 		switch v.(type) {
 		case float64, int64, uint64:
-			fits = k == aNumber
+			fits = k == aNumber || k == aList
 		case bool:
 			fits = k == aFlag
 		case string: // clients of older protocols have no other numbers over gRPC
-			fits = k == aText || k == aNumber
+			fits = k != aFlag
 		}
 		if !fits {
 			return invalid("%sparameter %q: %.40v, need %v", where, key, v, k)

@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 
+	"connectrpc.com/connect"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp/krige"
+	"github.com/equivcnp/equivcnp/cnp/serve/inference"
 )
 
 // planeRequest is a request for a task in the plane, whose values are factor·y + offset.
@@ -96,4 +99,139 @@ func TestUniversal(t *testing.T) {
 		})
 	}
 	asking.Wait()
+}
+
+// seriesRequest is a request for a series of amounts with a season of 5, and its forecast.
+func seriesRequest(t *testing.T, params map[string]any, outputs ...string) (body []byte, x, y, targets []float64) {
+	for i := range 40 {
+		x, y = append(x, float64(i)), append(y, float64(float32(math.Exp(math.Sin(2*math.Pi*float64(i)/5)+0.3*math.Cos(7*float64(i))))))
+	}
+	targets = []float64{41, 42.5}
+	var named []any
+	for _, o := range outputs {
+		named = append(named, map[string]any{"name": o})
+	}
+	body, err := json.Marshal(map[string]any{"inputs": []any{tensorJSON("x_context", "FP64", []int{1, 40, 1}, x),
+		tensorJSON("y_context", "FP32", []int{1, 40, 1}, y), tensorJSON("x_target", "FP64", []int{1, 2, 1}, targets)},
+		"parameters": params, "outputs": named})
+	require.NoError(t, err)
+	return body, x, y, targets
+}
+
+// TestInterpolationParameters: parameters of requests do what the options of package krige do, and wrong ones are refused by name.
+func TestInterpolationParameters(t *testing.T) {
+	s := newServer(t, func(o *Options) {
+		o.Models = []Source{{Name: "universal-1", Path: "universal-1"}, {Name: "universal-2", Path: "universal-2"},
+			{Name: "universal-globe", Path: "universal-globe"}, {Name: "trained", Path: "rbf-equivcnp"}}
+	})
+	for _, c := range []struct {
+		params map[string]any
+		opt    krige.Options
+	}{
+		{map[string]any{"log": false, "period": "", "units": "same"}, krige.Options{}},
+		{map[string]any{"log": true}, krige.Options{Values: krige.Logarithmic}},
+		{map[string]any{"positive": true}, krige.Options{Values: krige.Positive}},
+		{map[string]any{"no_check": true}, krige.Options{NoCheck: true}},
+		{map[string]any{"period": 5}, krige.Options{Periods: []float64{5}}},
+		{map[string]any{"period": "5, 2.5"}, krige.Options{Periods: []float64{5, 2.5}}},
+		{map[string]any{"units": "different"}, krige.Options{DifferentUnits: true}},
+	} {
+		c.params["quantiles"] = "0.9"
+		body, x, y, targets := seriesRequest(t, c.params)
+		w := do(s, "POST", "/v2/models/universal-1/infer", nil, body)
+		require.Equal(t, http.StatusOK, w.Code, "%v: %s", c.params, w.Body)
+		got := answersOf(t, w.Body.Bytes())
+		c.opt.Dim = 1
+		m, err := krige.Fit(t.Context(), x, y, c.opt)
+		require.NoError(t, err)
+		p, err := m.At(t.Context(), targets)
+		require.NoError(t, err)
+		for i := range targets {
+			require.InDelta(t, p.Mean[i], got["mean"][i], 1e-5*(1+math.Abs(p.Mean[i])), "%v", c.params)
+			require.InDelta(t, p.Std[i], got["std"][i], 1e-5*(1+p.Std[i]), "%v", c.params)
+			require.InDelta(t, p.Quantile(0.9)[i], got["quantiles"][i], 1e-4*(1+p.Std[i]), "%v", c.params)
+		}
+	}
+	body, _, _, _ := seriesRequest(t, map[string]any{"positive": true}, "params", "mean")
+	w := do(s, "POST", "/v2/models/universal-1/infer", nil, body)
+	require.Equal(t, http.StatusOK, w.Code, "%s", w.Body)
+	require.Len(t, answersOf(t, w.Body.Bytes())["params"], 6, "parameters of a distribution that is not normal")
+	for _, c := range []struct {
+		model  string
+		params map[string]any
+		want   string
+	}{
+		{"universal-1", map[string]any{"log": true, "positive": true}, "leave one of them out"},
+		{"universal-1", map[string]any{"log": "y"}, "need true or false"},
+		{"universal-1", map[string]any{"period": "7d"}, "unit of the input"},
+		{"universal-1", map[string]any{"period": -1}, "period"},
+		{"universal-1", map[string]any{"period": true}, "need a number, or a text of numbers"},
+		{"universal-1", map[string]any{"units": "metres"}, `need \"same\" or \"different\"`},
+		{"universal-1", map[string]any{"seasons": 2}, "not known"},
+		{"universal-2", map[string]any{"period": 3}, "one input"},
+		{"universal-globe", map[string]any{"units": "different"}, "latitude and longitude"},
+		{"trained", map[string]any{"positive": true}, `\"trained\" was trained`},
+	} {
+		body, _, _, _ := seriesRequest(t, c.params)
+		if c.model == "universal-2" || c.model == "universal-globe" {
+			body = planeRequest(t, 1, 0, 5, c.params)
+		}
+		w := do(s, "POST", "/v2/models/"+c.model+"/infer", nil, body)
+		require.Equal(t, http.StatusBadRequest, w.Code, "%v: %s", c.params, w.Body)
+		require.Contains(t, w.Body.String(), c.want, "%v", c.params)
+	}
+	w = do(s, "POST", "/v2/models/universal-2/infer", nil, planeRequest(t, -1, 2.2, 5, map[string]any{"positive": true}))
+	require.Equal(t, http.StatusBadRequest, w.Code, "%s", w.Body)
+	require.Contains(t, w.Body.String(), "never negative")
+	for name, has := range map[string]bool{"universal-1": true, "trained": false} {
+		about := object(t, do(s, "GET", "/v2/models/"+name, nil, nil).Body.Bytes())
+		listed := about["properties"].(map[string]any)["parameters"]
+		require.Contains(t, listed, "quantiles")
+		for _, p := range interpolating {
+			require.Equal(t, has, strings.Contains(listed.(string), p), "%s: %s", name, p)
+		}
+	}
+}
+
+// TestInterpolationParametersGRPC: over gRPC they have the types of the protocol, and texts from clients that have no others.
+func TestInterpolationParametersGRPC(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Models = []Source{{Name: "universal-1", Path: "universal-1"}} })
+	url, _ := listen(t, s, Limits{})
+	infer := grpcClient[inference.ModelInferRequest, inference.ModelInferResponse](url, "ModelInfer")
+	_, x, y, targets := seriesRequest(t, nil)
+	single := make([]float32, len(y))
+	for i, v := range y {
+		single[i] = float32(v)
+	}
+	input := func(name, datatype string, n int64, c *inference.InferTensorContents) *inference.ModelInferRequest_InferInputTensor {
+		return &inference.ModelInferRequest_InferInputTensor{Name: name, Datatype: datatype, Shape: []int64{1, n, 1}, Contents: c}
+	}
+	ask := func(p map[string]*inference.InferParameter) ([]float32, error) {
+		got, err := infer.CallUnary(t.Context(), connect.NewRequest(&inference.ModelInferRequest{ModelName: "universal-1", Parameters: p,
+			Inputs: []*inference.ModelInferRequest_InferInputTensor{
+				input("x_context", "FP64", 40, &inference.InferTensorContents{Fp64Contents: x}),
+				input("y_context", "FP32", 40, &inference.InferTensorContents{Fp32Contents: single}),
+				input("x_target", "FP64", 2, &inference.InferTensorContents{Fp64Contents: targets})}}))
+		if err != nil {
+			return nil, err
+		}
+		return got.Msg.Outputs[0].Contents.Fp32Contents, nil
+	}
+	m, err := krige.Fit(t.Context(), x, y, krige.Options{Dim: 1, Values: krige.Positive, Periods: []float64{5}})
+	require.NoError(t, err)
+	want, _, err := m.Predict(t.Context(), targets)
+	require.NoError(t, err)
+	positive := &inference.InferParameter{ParameterChoice: &inference.InferParameter_BoolParam{BoolParam: true}}
+	for _, period := range []*inference.InferParameter{{ParameterChoice: &inference.InferParameter_Int64Param{Int64Param: 5}},
+		{ParameterChoice: &inference.InferParameter_DoubleParam{DoubleParam: 5}},
+		{ParameterChoice: &inference.InferParameter_StringParam{StringParam: "5"}}} {
+		got, err := ask(map[string]*inference.InferParameter{"positive": positive, "period": period})
+		require.NoError(t, err)
+		for i, v := range want {
+			require.InDelta(t, v, got[i], 1e-5*v)
+		}
+	}
+	_, err = ask(map[string]*inference.InferParameter{"positive": positive, "log": positive})
+	require.Equal(t, connect.CodeInvalidArgument, connect.CodeOf(err), "%v", err)
+	require.ErrorContains(t, err, "leave one of them out")
 }
