@@ -1,0 +1,440 @@
+package krige
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+)
+
+// Population is a random process that many tables were drawn from, each on its own: a mixture of Gaussian processes, whose covariances and
+// shares were estimated from some of them. Coordinates and values of all tables have one unit.
+//
+// A table of three values says nothing about its covariance; a hundred other tables do. Unlike Shared, which tables of any level and unit
+// can share, a population knows both beforehand, and its tables may differ in their covariance.
+type Population struct {
+	opt     Options
+	frame   *frame
+	kernels []populationKernel
+}
+
+// populationKernel is one covariance function of a population, in units of the signal's variance.
+type populationKernel struct {
+	spec   *spec
+	theta  []float64
+	kernel *kernel
+	atoms  []atom
+}
+
+// atom is a prior of level and variance: the variance is inverse gamma, the level normal.
+type atom struct {
+	share        float64
+	shape, scale float64
+	level2       float64 // variance of the level over the signal's
+}
+
+// Limits of the tables that a population is estimated from.
+const (
+	populationTables = 64  // at most
+	populationValues = 8   // of a table, at least
+	populationMost   = 160 // values of a table that count, at most
+	populationOwn    = 4   // covariances that each table proposes
+)
+
+// FitPopulation estimates a population from tables drawn from it: xs[i] [n, Dim] and ys[i] [n] are table i. Of many tables some, and of
+// large ones some values, stand for all. It returns nil if fewer than eight tables have eight values each. Seasons are not found.
+func FitPopulation(ctx context.Context, xs, ys [][]float64, opt Options) (*Population, error) {
+	if len(xs) != len(ys) {
+		return nil, fmt.Errorf("%w: coordinates of %d tables, values of %d", ErrInput, len(xs), len(ys))
+	}
+	if opt.Values != Plain || opt.MaximumLikelihood {
+		return nil, fmt.Errorf("%w: a population is of plain values alone", ErrInput)
+	}
+	var some []int
+	for i := range xs {
+		if err := opt.check(xs[i], ys[i]); err != nil && len(ys[i]) > 0 {
+			return nil, fmt.Errorf("table %d: %w", i, err)
+		}
+		if _, sd := moments(ys[i]); len(ys[i]) >= populationValues && sd > 0 {
+			some = append(some, i)
+		}
+	}
+	if len(some) < populationValues {
+		return nil, nil
+	}
+	some = evenly(some, populationTables)
+	var x, y []float64
+	for _, i := range some {
+		x, y = append(x, xs[i]...), append(y, ys[i]...)
+	}
+	p := &Population{opt: opt, frame: newFrame(x, y, &opt)}
+	all := &Model{opt: opt, frame: p.frame}
+	joint := &evidence{dim: p.frame.dim}
+	tables := make([]*evidence, 0, len(some))
+	var steps []float64
+	for _, i := range some {
+		m := &Model{opt: opt, frame: p.frame}
+		m.x, m.y, _ = p.frame.table(xs[i], ys[i])
+		m.thin(populationMost)
+		e := m.evidence()
+		tables, steps, all.n = append(tables, e), append(steps, e.prior.spacing), all.n+m.n
+	}
+	slices.Sort(steps)
+	joint.prior.spacing, joint.parts = steps[len(steps)/2], tables
+	members := all.integrate(joint, all.families(ctx, joint))
+	own := make([][]*member, len(tables))
+	parallel.For(len(tables), 1, func(lo, hi int) {
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
+			// What one table proposes has no season: a curve of few values has one by chance.
+			alone := &evidence{dim: tables[i].dim, prior: tables[i].prior, parts: tables[i : i+1]}
+			m := &Model{opt: opt, frame: p.frame, n: len(tables[i].y)}
+			found := m.integrate(alone, m.families(ctx, alone))
+			own[i] = found[:min(len(found), populationOwn)]
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for _, found := range own {
+		members = append(members, found...)
+	}
+	p.estimate(members, tables)
+	return p, ctx.Err()
+}
+
+// evenly takes at most n elements, from all over a list.
+func evenly(list []int, n int) []int {
+	if len(list) <= n {
+		return list
+	}
+	out := make([]int, n)
+	for k := range out {
+		out[k] = list[k*(len(list)-1)/max(1, n-1)]
+	}
+	return out
+}
+
+// thin leaves at most n rows, from all over the table.
+func (m *Model) thin(n int) {
+	d := m.frame.dim
+	rows := evenly(upTo(len(m.y)), n)
+	var x, y []float64
+	for _, i := range rows {
+		x, y = append(x, m.x[i*d:(i+1)*d]...), append(y, m.y[i])
+	}
+	m.x, m.y, m.n = x, y, len(y)
+}
+
+// Priors of level and variance that are tried for every covariance.
+var (
+	populationShapes = []float64{2, 8, 1000}
+	populationLevels = []float64{0, 0.3, 3}
+)
+
+// rounds is how often shares are estimated anew. From equal shares, few rounds leave some to every covariance that explains a table
+// about as well as the best one: the tables are a sample of the population.
+const rounds = 30
+
+// estimate sets the covariances and their shares to those that make the tables likely, by expectation maximization.
+func (p *Population) estimate(members []*member, tables []*evidence) {
+	of := make([][]sums, len(members)) // by covariance and table
+	parallel.For(len(members), 1, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			kernel := members[k].spec.kernel(members[k].theta)
+			for _, t := range tables {
+				s, ok := t.sums(kernel)
+				if !ok {
+					of[k] = nil
+					break
+				}
+				of[k] = append(of[k], s)
+			}
+		}
+	})
+	type candidate struct {
+		member int
+		atom
+	}
+	var candidates []candidate
+	for k := range members {
+		if of[k] == nil {
+			continue
+		}
+		// The variance that tables have in the mean, and that of the one which proposed the covariance or is likest to it.
+		var log float64
+		best, most := 0, math.Inf(-1)
+		for t, s := range of[k] {
+			log += math.Log(s.spread()) / float64(len(tables))
+			if d := s.density(); d/float64(s.n) > most {
+				best, most = t, d/float64(s.n)
+			}
+		}
+		for _, v := range []float64{math.Exp(log), of[k][best].spread()} {
+			for _, a := range populationShapes {
+				for _, l := range populationLevels {
+					candidates = append(candidates, candidate{k, atom{shape: a, scale: v * (a - 1), level2: l}})
+				}
+			}
+		}
+	}
+	likely := make([][]float64, len(tables)) // by table and candidate
+	for t := range tables {
+		row := make([]float64, len(candidates))
+		for c := range candidates {
+			row[c] = candidates[c].density(&of[candidates[c].member][t])
+		}
+		likely[t] = exponentials(row)
+	}
+	share := make([]float64, len(candidates))
+	for c := range share {
+		share[c] = 1 / float64(len(share))
+	}
+	for range rounds {
+		next := make([]float64, len(share))
+		for _, row := range likely {
+			var total float64
+			for c, l := range row {
+				total += share[c] * l
+			}
+			for c, l := range row {
+				next[c] += share[c] * l / total / float64(len(tables))
+			}
+		}
+		share = next
+	}
+	// What no table would miss goes.
+	var total float64
+	for c, s := range share {
+		if s*float64(len(tables)) < 0.02 {
+			share[c] = 0
+		}
+		total += share[c]
+	}
+	for k, b := range members {
+		kernel := populationKernel{spec: b.spec, theta: b.theta, kernel: b.spec.kernel(b.theta)}
+		for c := range candidates {
+			if candidates[c].member == k && share[c] > 0 {
+				candidates[c].share = share[c] / total
+				kernel.atoms = append(kernel.atoms, candidates[c].atom)
+			}
+		}
+		if kernel.atoms != nil {
+			p.kernels = append(p.kernels, kernel)
+		}
+	}
+}
+
+// exponentials returns the exponentials of numbers less the largest of them.
+func exponentials(log []float64) []float64 {
+	most := slices.Max(log)
+	out := make([]float64, len(log))
+	for i, v := range log {
+		out[i] = math.Exp(v - most)
+	}
+	return out
+}
+
+// level returns the posterior mean of the level and its variance over the signal's.
+func (a *atom) level(s *sums) (mean, variance float64) {
+	if a.level2 == 0 {
+		return 0, 0
+	}
+	variance = 1 / (s.ones + 1/a.level2)
+	return s.y1 * variance, variance
+}
+
+// rest is the sum of squares that the level leaves.
+func (a *atom) rest(s *sums) float64 {
+	mean, _ := a.level(s)
+	return max(0, s.yy-mean*s.y1)
+}
+
+// density is the logarithm of the density of values with these sums: a multivariate Student t.
+func (a *atom) density(s *sums) float64 {
+	n := float64(s.n) / 2
+	l0, _ := math.Lgamma(a.shape)
+	l1, _ := math.Lgamma(a.shape + n)
+	return l1 - l0 + a.shape*math.Log(a.scale) - (a.shape+n)*math.Log(a.scale+a.rest(s)/2) - n*math.Log(2*math.Pi) - s.logdet -
+		0.5*math.Log1p(a.level2*s.ones)
+}
+
+// variance is the mean of the posterior of the signal's variance.
+func (a *atom) variance(s *sums) float64 {
+	return (a.scale + a.rest(s)/2) / (a.shape + float64(s.n)/2 - 1)
+}
+
+// populationRoom holds the factorization of a covariance matrix: that of the context first, the targets behind it.
+type populationRoom struct {
+	u     unit
+	a     []float64
+	right []float64
+	w     scratch
+}
+
+// factor factors the covariance of the points, and whitens the values y, zeros behind them, and a constant.
+func (r *populationRoom) factor(k *kernel, y []float64) bool {
+	m := len(r.u.index)
+	if r.a == nil {
+		r.a, r.right = make([]float64, tri(m)), make([]float64, 2*m)
+	}
+	copy(r.right, y)
+	clear(r.right[len(y):m])
+	for i := range m {
+		r.right[m+i] = 1
+	}
+	return r.u.factor(r.a, k, &r.w, r.right)
+}
+
+// sums are those of the first n points.
+func (r *populationRoom) sums(n int) (s sums) {
+	m := len(r.u.index)
+	for i := range n {
+		z, one := r.right[i], r.right[m+i]
+		s.logdet -= math.Log(r.a[tri(i)+i])
+		s.yy, s.y1, s.ones = s.yy+z*z, s.y1+z*one, s.ones+one*one
+	}
+	s.n = n
+	return s
+}
+
+// LogDensity returns the logarithm of the joint density of values [nt] at targets [nt, Dim], given a table, which may be empty.
+func (p *Population) LogDensity(ctx context.Context, x, y, targets, values []float64) (float64, error) {
+	if err := p.check(x, y, targets); err != nil {
+		return 0, err
+	}
+	if len(values)*p.opt.Dim != len(targets) {
+		return 0, fmt.Errorf("%w: %d values at %d coordinates of targets", ErrInput, len(values), len(targets))
+	}
+	at, all := p.frame.coordinates(slices.Concat(x, targets)), make([]float64, 0, len(y)+len(values))
+	for _, v := range slices.Concat(y, values) {
+		all = append(all, (v-p.frame.y0)/p.frame.ys)
+	}
+	given, together := math.Inf(-1), math.Inf(-1)
+	r := p.room(at, len(all))
+	for k := range p.kernels {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		if !r.factor(p.kernels[k].kernel, all) {
+			continue
+		}
+		before, after := r.sums(len(y)), r.sums(len(all))
+		for i := range p.kernels[k].atoms {
+			a := &p.kernels[k].atoms[i]
+			given = logAdd(given, math.Log(a.share)+a.density(&before))
+			together = logAdd(together, math.Log(a.share)+a.density(&after))
+		}
+	}
+	return together - given - float64(len(values))*math.Log(p.frame.ys), nil
+}
+
+// Predict returns mean and standard deviation of new values at targets [nt, Dim], noise included, given a table, which may be empty.
+func (p *Population) Predict(ctx context.Context, x, y, targets []float64) (mean, std []float64, err error) {
+	if err := p.check(x, y, targets); err != nil {
+		return nil, nil, err
+	}
+	d, n, nt := p.frame.dim, len(y), len(targets)/p.opt.Dim
+	at, t := p.frame.coordinates(x), p.frame.coordinates(targets)
+	values := make([]float64, n)
+	for i, v := range y {
+		values[i] = (v - p.frame.y0) / p.frame.ys
+	}
+	mean, std = make([]float64, nt), make([]float64, nt)
+	weights, most := make([]float64, 0, len(p.kernels)), math.Inf(-1)
+	r := p.room(at, n)
+	var f features
+	f.grow(d, n*nt, p.aniso())
+	for i := range nt {
+		for j := range n {
+			f.set(i*n+j, t[i*d:(i+1)*d], at[j*d:(j+1)*d])
+		}
+	}
+	cov := make([]float64, n*nt)
+	moments := make([][2]float64, 0, len(p.kernels)*nt) // of each atom at each target
+	for k := range p.kernels {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		kernel := p.kernels[k].kernel
+		if !r.factor(kernel, values) {
+			continue
+		}
+		s := r.sums(n)
+		kernel.covariances(cov, &f, &r.w)
+		z, one := r.right[:n], r.right[n:2*n]
+		atoms, first := p.kernels[k].atoms, len(moments)
+		for i := range atoms {
+			w := math.Log(atoms[i].share) + atoms[i].density(&s)
+			weights, most = append(weights, w), max(most, w)
+		}
+		moments = append(moments, make([][2]float64, len(atoms)*nt)...)
+		for i := range nt {
+			row := cov[i*n : (i+1)*n]
+			forward(r.a, row, n)
+			var zr, or, rr, x2 float64
+			for j, v := range row {
+				zr, or, rr = zr+v*z[j], or+v*one[j], rr+v*v
+			}
+			for _, v := range t[i*d : (i+1)*d] {
+				x2 += v * v
+			}
+			v := max(0, kernel.variance()+kernel.slope2*x2-rr) + kernel.noise
+			for j := range atoms {
+				level, doubt := atoms[j].level(&s)
+				moments[first+j*nt+i] = [2]float64{zr + (1-or)*level, atoms[j].variance(&s) * (v + (1-or)*(1-or)*doubt)}
+			}
+		}
+	}
+	var total float64
+	for i, w := range weights {
+		weights[i] = math.Exp(w - most)
+		total += weights[i]
+	}
+	for a, w := range weights {
+		w /= total
+		for i, m := range moments[a*nt : (a+1)*nt] {
+			mean[i] += w * m[0]
+			std[i] += w * (m[1] + m[0]*m[0])
+		}
+	}
+	for i := range mean {
+		v := max(std[i]-mean[i]*mean[i], 1e-14)
+		mean[i], std[i] = p.frame.y0+p.frame.ys*mean[i], p.frame.ys*math.Sqrt(v)
+	}
+	return mean, std, nil
+}
+
+func (p *Population) aniso() bool { return !p.frame.sphere && (p.frame.dim == 2 || p.frame.dim == 3) }
+
+func (p *Population) room(at []float64, n int) *populationRoom {
+	r := &populationRoom{u: unit{index: upTo(n)}}
+	r.u.fill(at, p.frame.dim, p.aniso())
+	return r
+}
+
+// check reports what is no table or no targets.
+func (p *Population) check(x, y, targets []float64) error {
+	if len(y) > 0 || len(x) > 0 {
+		if err := p.opt.check(x, y); err != nil {
+			return err
+		}
+	}
+	if len(targets)%p.opt.Dim != 0 {
+		return fmt.Errorf("%w: %d numbers are no targets of %d coordinates", ErrInput, len(targets), p.opt.Dim)
+	}
+	if err := checkFinite("targets", targets, p.opt.Dim); err != nil {
+		return fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	return p.opt.checkSphere(targets)
+}
+
+// logAdd returns the logarithm of the sum of two numbers whose logarithms these are.
+func logAdd(a, b float64) float64 {
+	lo, hi := min(a, b), max(a, b)
+	if math.IsInf(hi, -1) {
+		return hi
+	}
+	return hi + math.Log1p(math.Exp(lo-hi))
+}

@@ -1,0 +1,200 @@
+package krige
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// processDraw draws n values at places of a line with exp(-r^2/2), a variance of 4, noise of a variance of 0.04 and a mean of 3.
+func processDraw(rng *rand.Rand, n int) (x, y, covariance []float64) {
+	x, y = make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = 6 * rng.Float64()
+	}
+	a := processCovariance(x)
+	covariance = append(covariance, a...)
+	var w square
+	if !cholesky(a, n, nil, &w) {
+		panic("not positive definite")
+	}
+	z := make([]float64, n)
+	for i := range z {
+		z[i] = rng.NormFloat64()
+		y[i] = 3
+		for j, l := range a[tri(i) : tri(i)+i+1] {
+			if j == i {
+				l = 1 / l // the diagonal holds inverses
+			}
+			y[i] += l * z[j]
+		}
+	}
+	return x, y, covariance
+}
+
+func processCovariance(x []float64) (a []float64) {
+	for i := range x {
+		for j := range i + 1 {
+			r := x[i] - x[j]
+			a = append(a, 4*math.Exp(-0.5*r*r))
+		}
+		a[tri(i)+i] += 0.04
+	}
+	return a
+}
+
+// processDensity is the log density of the process.
+func processDensity(x, y []float64) float64 {
+	a, right := processCovariance(x), make([]float64, len(x))
+	for i, v := range y {
+		right[i] = v - 3
+	}
+	var w square
+	if !cholesky(a, len(x), right, &w) {
+		panic("not positive definite")
+	}
+	sum := -float64(len(x)) / 2 * math.Log(2*math.Pi)
+	for i, z := range right {
+		sum += math.Log(a[tri(i)+i]) - z*z/2
+	}
+	return sum
+}
+
+// learnedProcess is the population of some draws.
+func learnedProcess(t *testing.T) *Population {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	var xs, ys [][]float64
+	for range 24 {
+		x, y, _ := processDraw(rng, 30)
+		xs, ys = append(xs, x), append(ys, y)
+	}
+	p, err := FitPopulation(t.Context(), xs, ys, Options{Dim: 1})
+	require.NoError(t, err)
+	require.NotNil(t, p)
+	return p
+}
+
+// A population of one process predicts tasks of a few values about as well as the process itself, and far better than a table that
+// is fitted alone, down to tables without any value.
+func TestPopulation(t *testing.T) {
+	p := learnedProcess(t)
+	ctx := t.Context()
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{0, 1, 2, 6} {
+		const tasks, targets = 24, 12
+		var behind, gain float64
+		for range tasks {
+			x, y, _ := processDraw(rng, n+targets)
+			exact := processDensity(x, y)
+			if n > 0 {
+				exact -= processDensity(x[:n], y[:n])
+			}
+			found, err := p.LogDensity(ctx, x[:n], y[:n], x[n:], y[n:])
+			require.NoError(t, err)
+			behind += (exact - found) / targets / tasks
+			if n < 2 {
+				continue
+			}
+			alone, err := Fit(ctx, x[:n], y[:n], Options{Dim: 1})
+			require.NoError(t, err)
+			for _, way := range []struct {
+				predict func() (mean, std []float64, err error)
+				sign    float64
+			}{{func() ([]float64, []float64, error) { return p.Predict(ctx, x[:n], y[:n], x[n:]) }, 1},
+				{func() ([]float64, []float64, error) { return alone.Predict(ctx, x[n:]) }, -1}} {
+				mean, std, err := way.predict()
+				require.NoError(t, err)
+				for i := range mean {
+					gain += way.sign * logNormal(y[n+i], mean[i], std[i]*std[i]) / targets / tasks
+				}
+			}
+		}
+		if !(behind < 0.05 && behind > -0.05) {
+			t.Errorf("%d values: %g nats a target behind the process", n, behind)
+		}
+		if n >= 2 && !(gain > 0.1) {
+			t.Errorf("%d values: %g nats a target better than a fit alone", n, gain)
+		}
+	}
+}
+
+// Joint densities are those of one distribution: the density of two targets is that of the first times that of the second given the
+// first, in either order, and a single target's density integrates to 1 with the mean and the deviation of Predict.
+func TestPopulationIsOneDistribution(t *testing.T) {
+	p := learnedProcess(t)
+	ctx := t.Context()
+	x, y := []float64{0.3, 1.1, 4}, []float64{2, 2.5, 5}
+	density := func(x, y, targets, values []float64) float64 {
+		d, err := p.LogDensity(ctx, x, y, targets, values)
+		require.NoError(t, err)
+		return d
+	}
+	both := density(x, y, []float64{0.7, 5}, []float64{2.2, 4})
+	first := density(x, y, []float64{0.7}, []float64{2.2}) + density(append(x[:3:3], 0.7), append(y[:3:3], 2.2), []float64{5}, []float64{4})
+	second := density(x, y, []float64{5}, []float64{4}) + density(append(x[:3:3], 5), append(y[:3:3], 4), []float64{0.7}, []float64{2.2})
+	require.InDelta(t, both, first, 1e-9)
+	require.InDelta(t, both, second, 1e-9)
+
+	mean, std, err := p.Predict(ctx, x, y, []float64{2})
+	require.NoError(t, err)
+	const step = 0.02
+	var total, m1, m2 float64
+	for v := mean[0] - 20*std[0]; v < mean[0]+20*std[0]; v += step * std[0] {
+		d := math.Exp(density(x, y, []float64{2}, []float64{v})) * step * std[0]
+		total, m1, m2 = total+d, m1+d*v, m2+d*(v-mean[0])*(v-mean[0])
+	}
+	require.InDelta(t, 1, total, 1e-4)
+	require.InDelta(t, mean[0], m1, 1e-3)
+	require.InDelta(t, std[0], math.Sqrt(m2), 2e-3*std[0])
+}
+
+// Other origins and units of all tables move predictions along.
+func TestPopulationUnits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var xs, ys, ux, uy [][]float64
+	for range 12 {
+		x, y, _ := processDraw(rng, 16)
+		xs, ys = append(xs, x), append(ys, y)
+		var a, b []float64
+		for i := range x {
+			a, b = append(a, 100-7*x[i]), append(b, 20*y[i]-5)
+		}
+		ux, uy = append(ux, a), append(uy, b)
+	}
+	p, err := FitPopulation(t.Context(), xs, ys, Options{Dim: 1})
+	require.NoError(t, err)
+	q, err := FitPopulation(t.Context(), ux, uy, Options{Dim: 1})
+	require.NoError(t, err)
+	mean, std, err := p.Predict(t.Context(), xs[0][:3], ys[0][:3], []float64{2, 5})
+	require.NoError(t, err)
+	mean2, std2, err := q.Predict(t.Context(), ux[0][:3], uy[0][:3], []float64{86, 65})
+	require.NoError(t, err)
+	for i := range mean {
+		require.InDelta(t, 20*mean[i]-5, mean2[i], 1e-3*std2[i])
+		require.InDelta(t, 20*std[i], std2[i], 1e-3*std2[i])
+	}
+}
+
+func TestPopulationInput(t *testing.T) {
+	ctx := t.Context()
+	_, err := FitPopulation(ctx, [][]float64{{1}}, nil, Options{Dim: 1})
+	require.ErrorIs(t, err, ErrInput)
+	_, err = FitPopulation(ctx, nil, nil, Options{Dim: 1, Values: Positive})
+	require.ErrorIs(t, err, ErrInput)
+	_, err = FitPopulation(ctx, [][]float64{{1, math.NaN()}}, [][]float64{{1, 2}}, Options{Dim: 1})
+	require.ErrorIs(t, err, ErrInput)
+	p, err := FitPopulation(ctx, [][]float64{{1, 2}}, [][]float64{{1, 2}}, Options{Dim: 1})
+	require.NoError(t, err)
+	require.Nil(t, p)
+
+	p = learnedProcess(t)
+	_, err = p.LogDensity(ctx, []float64{1}, []float64{1}, []float64{2}, []float64{3, 4})
+	require.ErrorIs(t, err, ErrInput)
+	_, _, err = p.Predict(ctx, []float64{1}, []float64{math.Inf(1)}, []float64{2})
+	require.ErrorIs(t, err, ErrInput)
+	_, _, err = p.Predict(ctx, nil, nil, []float64{math.NaN()})
+	require.ErrorIs(t, err, ErrInput)
+}
