@@ -123,6 +123,11 @@ type number = words.Number
 // print writes object as JSON under --json, else the lines and notes.
 func (a *app) print(r *result, object any) error { return r.Print(a.stdout, a.stderr, a.json, object) }
 
+// jsonFlag adds --json.
+func (a *app) jsonFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON object")
+}
+
 // standardiseFlag adds --standardise for curves.
 func standardiseFlag(fl *pflag.FlagSet, to *bool) {
 	fl.BoolVar(to, "standardise", true, "curves: shift and scale each context to the range that the model was trained "+

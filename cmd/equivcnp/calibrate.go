@@ -17,8 +17,6 @@ import (
 type calibrateFlags struct {
 	model   modelFlags
 	tasks   taskFlags
-	n       int
-	seed    uint64
 	normals int
 	nodes   int
 	keep    bool
@@ -29,8 +27,7 @@ type calibrateFlags struct {
 func (a *app) calibrateCommand() *cobra.Command {
 	var f calibrateFlags
 	cmd := &cobra.Command{
-		Use: "calibrate --model M (--kernel K | --benchmark P | --digits | --images DIR | --mnist " +
-			"FILE | --csv FILE | --in FILE) --out M.safetensors",
+		Use:                   "calibrate --model M " + taskKinds.usage() + " --out M.safetensors",
 		DisableFlagsInUseLine: true,
 		Short:                 "Correct the standard deviations of a model by its errors",
 		Long:                  helpText("calibrate"),
@@ -41,16 +38,14 @@ func (a *app) calibrateCommand() *cobra.Command {
 	}
 	cmd.RunE = a.action(func(cmd *cobra.Command, _ []string) error { return a.calibrate(cmd, &f) })
 	f.model.register(a, cmd)
-	f.tasks.register(a, cmd, true)
+	f.tasks.register(a, cmd, true, 256, 2000)
 	fl := cmd.Flags()
-	fl.IntVarP(&f.n, "tasks", "n", 0, "number of tasks (default: 256, or all of a file)")
-	fl.Uint64Var(&f.seed, "seed", 2000, "seed of the tasks")
 	fl.IntVar(&f.normals, "normals", 3, "number of normals in a mixture")
 	fl.IntVar(&f.nodes, "mixtures", 0, "number of mixtures, each for a range of deviations (default: 1 for curves, 4 for images)")
 	fl.BoolVar(&f.keep, "keep-observed", false,
 		"images: predict the observed value at an observed pixel, with the smallest predicted deviation as its noise; =false: no longer")
 	f.memory.register(cmd)
-	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	a.jsonFlag(cmd)
 	registerModelOut(cmd, &f.out)
 	return cmd
 }
@@ -72,14 +67,12 @@ const maxNormals = 16
 // check refuses flags that ask for nothing, or for too much.
 func (f *calibrateFlags) check() error {
 	switch {
-	case f.n < 0 || f.n > maxTasks:
-		return cli.Usagef("--tasks %d: need 1 to %d, or 0 for all", f.n, maxTasks)
 	case f.nodes < 0 || f.nodes > maxNormals:
 		return cli.Usagef("--mixtures %d: need 1 to %d, or 0 for the default", f.nodes, maxNormals)
 	case f.normals < 1 || f.normals > maxNormals:
 		return cli.Usagef("--normals %d: need 1 to %d", f.normals, maxNormals)
 	}
-	return nil
+	return f.tasks.check()
 }
 
 func (a *app) calibrate(cmd *cobra.Command, f *calibrateFlags) error {
@@ -138,14 +131,9 @@ func (a *app) calibrated(ctx context.Context, f *calibrateFlags, model cnp.Model
 	if err != nil {
 		return nil, nil, err
 	}
-	n, other := f.n, f.seed+1
-	if n == 0 {
-		if n = size; size == 0 {
-			n = 256
-		}
-	}
+	n, other := f.tasks.count(size), f.tasks.seed+1
 	if size > 0 {
-		other = f.seed
+		other = f.tasks.seed
 		r.Note("measured on the tasks that it is calibrated on: the file has no others")
 	}
 	work := workOf(src, eval.DefaultBatch)
@@ -176,7 +164,7 @@ func (a *app) calibrated(ctx context.Context, f *calibrateFlags, model cnp.Model
 			how.Mixtures = 4
 		}
 	}
-	calibrated, err := eval.Calibrate(ctx, model, predict(model), src, options(0, f.seed), how)
+	calibrated, err := eval.Calibrate(ctx, model, predict(model), src, options(0, f.tasks.seed), how)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -189,6 +177,6 @@ func (a *app) calibrated(ctx context.Context, f *calibrateFlags, model cnp.Model
 		return nil, nil, err
 	}
 	r.Line("model", "%s", f.model.describe(cfg))
-	r.Line("tasks", "%d with seed %d: %v", n, f.seed, src)
+	r.Line("tasks", "%d with seed %d: %v", n, f.tasks.seed, src)
 	return calibrated, res, nil
 }

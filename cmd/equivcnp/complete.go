@@ -66,7 +66,7 @@ func (a *app) completeCommand() *cobra.Command {
 	fl.IntVar(&f.scale, "scale", 1, "number of values to predict along each side of a pixel, 1 to 16")
 	f.memory.register(cmd)
 	f.chain.register(cmd, 0, true, false)
-	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	a.jsonFlag(cmd)
 	for _, name := range []string{"image", "out"} {
 		must(cmd.MarkFlagRequired(name))
 	}

@@ -30,8 +30,7 @@ func (a *app) convertCommand() *cobra.Command {
 	}
 	f.model.register(a, cmd)
 	f.model.registerLattice(cmd)
-	fl := cmd.Flags()
-	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	a.jsonFlag(cmd)
 	registerModelOut(cmd, &f.out)
 	return cmd
 }

@@ -32,7 +32,7 @@ func (a *app) demoCommand() *cobra.Command {
 	fl.Float64Var(&f.Rate, "rate", 0.25, "share of the pixels to observe, 0 to 1")
 	fl.Uint64Var(&f.Seed, "seed", 7, "seed of the observed pixels")
 	fl.StringArrayVar(&f.Models, "models", nil, "folder of models to take instead of the shipped ones; may be repeated")
-	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	a.jsonFlag(cmd)
 	must(cmd.MarkFlagFilename("out", "png"))
 	must(cmd.MarkFlagDirname("models"))
 	return cmd

@@ -60,7 +60,7 @@ func (a *app) designCommand() *cobra.Command {
 	fl.Float64Var(&f.opt.Noise, "noise", 0, "standard deviation of a new measurement (default: estimated from the data)")
 	fl.StringVarP(&f.out, "out", "o", "", "table to write, required")
 	fl.StringVar(&f.plot, "plot", "", "drawing, for one input or two: .png or .svg")
-	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	a.jsonFlag(cmd)
 	for _, name := range []string{"csv", "candidates", "out"} {
 		must(cmd.MarkFlagRequired(name))
 	}

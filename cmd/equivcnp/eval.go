@@ -22,8 +22,6 @@ import (
 type evalFlags struct {
 	model   modelFlags
 	tasks   taskFlags
-	n       int
-	seed    uint64
 	moved   int
 	picture string
 	memory  memoryFlag
@@ -38,8 +36,7 @@ type evalFlags struct {
 func (a *app) evalCommand() *cobra.Command {
 	var f evalFlags
 	cmd := &cobra.Command{
-		Use: "eval --model M (--kernel K | --benchmark P | --sphere P | --field F | --plane P | " +
-			"--digits | --images DIR | --mnist FILE | --csv FILE | --in FILE)",
+		Use:                   "eval --model M " + taskKinds.usage(),
 		DisableFlagsInUseLine: true,
 		Short:                 "Measure a model on many tasks",
 		Long:                  helpText("eval"),
@@ -53,10 +50,8 @@ func (a *app) evalCommand() *cobra.Command {
 	f.model.register(a, cmd)
 	f.model.registerLattice(cmd)
 	f.model.registerPrecision(cmd)
-	f.tasks.register(a, cmd, false)
+	f.tasks.register(a, cmd, false, 1000, 1000)
 	fl := cmd.Flags()
-	fl.IntVarP(&f.n, "tasks", "n", 0, "number of tasks (default: 1000, or all of a file)")
-	fl.Uint64Var(&f.seed, "seed", 1000, "seed of the tasks")
 	fl.IntVar(&f.moved, "equivariance-tasks", 16, "number of tasks on which to measure equivariance; 0: none")
 	fl.StringVar(&f.picture, "picture", "", "drawing of the first four tasks: .png, for curves also .svg")
 	fl.BoolVar(&f.joint, "joint", false, "also measure the joint log-likelihood of each task, by the chain rule")
@@ -68,7 +63,7 @@ func (a *app) evalCommand() *cobra.Command {
 	f.chain.registerOrder(cmd)
 	f.memory.register(cmd)
 	standardiseFlag(fl, &f.standardise)
-	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	a.jsonFlag(cmd)
 	must(cmd.MarkFlagFilename("picture", "png", "svg"))
 	return cmd
 }
@@ -93,20 +88,15 @@ type evalResult struct {
 	Notes        []string          `json:"notes"`
 }
 
-// maxTasks bounds what flags may ask for.
-const maxTasks = 1 << 24
-
 // check refuses flags that ask for nothing, or for too much.
 func (f *evalFlags) check() error {
 	switch {
-	case f.n < 0 || f.n > maxTasks:
-		return cli.Usagef("--tasks %d: need 1 to %d, or 0 for all", f.n, maxTasks)
 	case f.moved < 0 || f.moved > maxTasks:
 		return cli.Usagef("--equivariance-tasks %d: need 0 to %d", f.moved, maxTasks)
 	case f.jointly < 0 || f.jointly > maxTasks:
 		return cli.Usagef("--joint-tasks %d: need 0 to %d", f.jointly, maxTasks)
 	}
-	return errors.Join(f.chain.check(), f.model.exactly(f.joint, "--joint", "the chain rule"))
+	return errors.Join(f.tasks.check(), f.chain.check(), f.model.exactly(f.joint, "--joint", "the chain rule"))
 }
 
 // pictureFormat is the format of --picture for a model, "" without.
@@ -174,7 +164,7 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 	if f.picture != "" {
 		title := fmt.Sprintf("%s    log-likelihood %.4f over %s", f.model.describe(e.cfg), res.Report.LogLikelihood.Mean,
 			words.Plural(res.Report.Tasks, "task"))
-		drawn := eval.Options{Tasks: min(e.opt.Tasks, reproduce.DrawnTasks), Seed: f.seed}
+		drawn := eval.Options{Tasks: min(e.opt.Tasks, reproduce.DrawnTasks), Seed: f.tasks.seed}
 		if err := e.r.drawn(outs.Draw("picture", func(w io.Writer) error {
 			return reproduce.DrawTasks(ctx, w, format, title, e.model,
 				e.src, drawn)
@@ -196,12 +186,7 @@ func (e *evaluation) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.src, e.opt = src, eval.Options{Tasks: e.n, Seed: e.seed}
-	if e.n == 0 {
-		if e.opt.Tasks = size; size == 0 {
-			e.opt.Tasks = 1000
-		}
-	}
+	e.src, e.opt = src, eval.Options{Tasks: e.tasks.count(size), Seed: e.tasks.seed}
 	if err := unscaled(&e.cfg, e.standardise); err != nil {
 		return err
 	}
@@ -219,7 +204,7 @@ func (e *evaluation) prepare(ctx context.Context) error {
 		return err
 	}
 	// Notes about what lies outside the trained range are those of the first tasks; a file often has no more.
-	first, err := src.Batch(min(e.opt.Tasks, eval.DefaultBatch), e.seed, 0)
+	first, err := src.Batch(min(e.opt.Tasks, eval.DefaultBatch), e.tasks.seed, 0)
 	if err != nil {
 		return err
 	}
@@ -243,7 +228,7 @@ func (e *evaluation) prepare(ctx context.Context) error {
 // measure measures all that the flags ask for.
 func (e *evaluation) measure(ctx context.Context) (*evalResult, error) {
 	res := &evalResult{Model: e.evalFlags.model.path, Architecture: string(e.cfg.Architecture), Group: e.cfg.Group,
-		Source: e.src.String(), Seed: e.seed,
+		Source: e.src.String(), Seed: e.tasks.seed,
 		Picture: e.picture, Equivariance: []eval.Difference{}}
 	var err error
 	if res.Report, err = eval.Run(ctx, eval.Model(e.model), e.src, e.opt); err != nil {
@@ -263,7 +248,7 @@ func (e *evaluation) measure(ctx context.Context) (*evalResult, error) {
 		}
 	}
 	if e.moved > 0 {
-		found, err := eval.Equivariance(ctx, e.model, e.src, eval.Options{Tasks: min(e.moved, e.opt.Tasks), Seed: e.seed})
+		found, err := eval.Equivariance(ctx, e.model, e.src, eval.Options{Tasks: min(e.moved, e.opt.Tasks), Seed: e.tasks.seed})
 		if errors.Is(err, cnp.ErrRange) { // moved apart, a batch's tasks may need too large a lattice
 			e.r.Note("equivariance is not measured: %v", err)
 		} else if err != nil {
@@ -293,7 +278,7 @@ func (e *evaluation) together(ctx context.Context) (joint, independent *eval.Joi
 	if independent, err = eval.Joint(ctx, eval.Independent(eval.Model(e.model)), e.src, opt); err != nil {
 		return nil, nil, err
 	}
-	chain := cnp.Chain{Order: cnp.Order(e.chain.order), Block: e.chain.block, Growth: e.chain.growth, Seed: e.seed}
+	chain := cnp.Chain{Order: cnp.Order(e.chain.order), Block: e.chain.block, Growth: e.chain.growth, Seed: e.tasks.seed}
 	joint, err = eval.Joint(ctx, eval.Chained(e.model, chain), e.src, opt)
 	return joint, independent, err
 }

@@ -30,7 +30,7 @@ func (a *app) inspectCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&size, "size", "", "image models: also print the memory that images of this size need, for example 256x256")
-	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON object")
+	a.jsonFlag(cmd)
 	return cmd
 }
 

@@ -76,7 +76,7 @@ func (f *predictFlags) register(a *app, cmd *cobra.Command) {
 	noCheckFlag(fl, &f.oneTable.NoCheck)
 	f.oneTable.registerTasks(fl)
 	f.shards.register(cmd, "a file of tasks a line")
-	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	a.jsonFlag(cmd)
 	for _, name := range []string{"in", "out"} {
 		must(cmd.MarkFlagFilename(name, "safetensors"))
 		cmd.MarkFlagsMutuallyExclusive(name, "manifest")

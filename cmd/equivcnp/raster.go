@@ -42,7 +42,7 @@ func (a *app) rasterCommand() *cobra.Command {
 	fl.StringVar(&f.memory, "memory", "1G", "approximate memory to use, beside the program's own")
 	fl.IntVar(&f.opt.Across, "tile-width", 0, "width of a band of tiles with its margins, a multiple of 8 (default: as --memory allows)")
 	fl.IntVar(&f.opt.Down, "tile-height", 0, "height of a tile (default 256)")
-	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	a.jsonFlag(cmd)
 	for _, name := range []string{"in", "out"} {
 		must(cmd.MarkFlagRequired(name))
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -197,24 +198,75 @@ func pictureFlags(a *app, cmd *cobra.Command, d *recipe.ImageData, training bool
 	}
 }
 
-// taskFlags are the flags that say on which tasks a model is measured.
+// kinds are flags of which one names the data, each with its value as a line of usage shows it.
+type kinds []struct{ flag, value string }
+
+// The kinds of data: those of curves, of images, and of all models.
+var (
+	curveKinds = kinds{{"kernel", " K"}, {"benchmark", " P"}, {"sphere", " P"}, {"field", " F"}, {"plane", " P"},
+		{"universal", " D"}, {"csv", " FILE"}, {"in", " FILE"}}
+	imageKinds = kinds{{"digits", ""}, {"images", " DIR"}, {"mnist", " FILE"}, {"in", " FILE"}}
+	taskKinds  = slices.Concat(curveKinds[:6], imageKinds[:3], curveKinds[6:])
+)
+
+// flags are the names of the flags.
+func (k kinds) flags() (names []string) {
+	for _, kind := range k {
+		names = append(names, kind.flag)
+	}
+	return names
+}
+
+// list shows the choice in a sentence.
+func (k kinds) list() string {
+	last := len(k) - 1
+	return "--" + strings.Join(k[:last].flags(), ", --") + " or --" + k[last].flag
+}
+
+// usage shows the choice in a line of usage.
+func (k kinds) usage() string {
+	all := make([]string, len(k))
+	for i, kind := range k {
+		all[i] = "--" + kind.flag + kind.value
+	}
+	return "(" + strings.Join(all, " | ") + ")"
+}
+
+// taskFlags are the flags that say on which tasks a model is measured, and on how many.
 type taskFlags struct {
 	curves recipe.CurveData
 	images recipe.ImageData
+	n      int
+	usual  int // number of tasks of a process or of images without --tasks
+	seed   uint64
 }
 
-// taskKinds are the flags of which one names the tasks.
-var taskKinds = []string{"kernel", "benchmark", "sphere", "field", "plane", "universal", "digits", "images", "mnist", "csv", "in"}
+// maxTasks bounds what flags may ask for.
+const maxTasks = 1 << 24
 
-// register adds the flags, which default to the paper's tests.
-func (f *taskFlags) register(a *app, cmd *cobra.Command, scoreContext bool) {
-	f.curves = recipe.DefaultTestCurves()
+// register adds the flags, which default to the paper's tests, so many of them with that seed.
+func (f *taskFlags) register(a *app, cmd *cobra.Command, scoreContext bool, tasks int, seed uint64) {
+	f.curves, f.usual = recipe.DefaultTestCurves(), tasks
 	f.curves.ScoreContext = scoreContext
 	curveFlags(a, cmd, &f.curves, false)
 	pictureFlags(a, cmd, &f.images, false)
-	cmd.MarkFlagsMutuallyExclusive(taskKinds...)
-	cmd.MarkFlagsOneRequired(taskKinds...)
+	fl := cmd.Flags()
+	fl.IntVarP(&f.n, "tasks", "n", 0, fmt.Sprintf("number of tasks (default: %d, or all of a file)", tasks))
+	fl.Uint64Var(&f.seed, "seed", seed, "seed of the tasks")
+	cmd.MarkFlagsMutuallyExclusive(taskKinds.flags()...)
+	cmd.MarkFlagsOneRequired(taskKinds.flags()...)
 }
+
+// check refuses a number of tasks that is none, or too large.
+func (f *taskFlags) check() error {
+	if f.n < 0 || f.n > maxTasks {
+		return cli.Usagef("--tasks %d: need 1 to %d, or 0 for all", f.n, maxTasks)
+	}
+	return nil
+}
+
+// count is the number of tasks, where the source has size, 0 where there is no end.
+func (f *taskFlags) count(size int) int { return cmp.Or(f.n, size, f.usual) }
 
 // inputs are the files that the flags name.
 func (f *taskFlags) inputs() []string { return []string{f.images.MNIST, f.curves.CSV, f.curves.In} }
@@ -228,8 +280,7 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg *cnp.Config) (src
 	of.In = f.curves.In
 	if pictures := of.Digits || of.Folder != "" || of.MNIST != ""; of.In == "" && pictures != image {
 		return nil, 0, cli.Usagef("a model of architecture %s needs %s", cfg.Architecture,
-			map[bool]string{true: "images: --digits, --images, --mnist or --in",
-				false: "curves: --kernel, --benchmark, --sphere, --field, --plane, --universal, --csv or --in"}[image])
+			map[bool]string{true: "images: " + imageKinds.list(), false: "curves: " + curveKinds.list()}[image])
 	}
 	type drawn struct {
 		src   task.Source[float32]

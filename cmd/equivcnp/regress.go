@@ -84,7 +84,7 @@ func (f *regressFlags) register(a *app, cmd *cobra.Command) {
 	quantilesFlag(fl, &f.quantiles)
 	outputsFlag(fl, &f.outputs)
 	standardiseFlag(fl, &f.standardise)
-	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	a.jsonFlag(cmd)
 	for _, name := range []string{"csv", "out"} {
 		must(cmd.MarkFlagRequired(name))
 	}

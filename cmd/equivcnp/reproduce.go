@@ -65,7 +65,7 @@ func (a *app) reproducePart(part *reproduce.Part) *cobra.Command {
 		fl.StringVar(&c.Data, "data", "", part.Data)
 		must(sub.MarkFlagFilename("data", "csv"))
 	}
-	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	a.jsonFlag(sub)
 	must(sub.MarkFlagRequired("out"))
 	must(sub.MarkFlagDirname("out"))
 	must(sub.MarkFlagDirname("models"))

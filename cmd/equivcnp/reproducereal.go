@@ -75,7 +75,7 @@ func (a *app) reproduceReal() *cobra.Command {
 	fl.StringSliceVar(&opt.Kinds, "kinds", nil, "kinds of splits: "+strings.Join(realdata.Kinds, ", ")+" (default: all)")
 	fl.IntVar(&opt.Most, "splits", 0, "splits of a set and kind at most; 0: all")
 	fl.BoolVar(&opt.Sphere, "sphere", false, "places on the earth by latitude and longitude, instead of the plane they are projected to")
-	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	a.jsonFlag(cmd)
 	for _, name := range []string{"data", "out"} {
 		must(cmd.MarkFlagRequired(name))
 		must(cmd.MarkFlagDirname(name))

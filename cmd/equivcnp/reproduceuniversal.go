@@ -53,7 +53,7 @@ func (a *app) reproduceUniversal() *cobra.Command {
 	fl.IntVarP(&n, "tasks", "n", 200, "tables with each number of inputs")
 	fl.StringVar(&path, "model", "", "a model that was trained with --universal, scored on the same tables")
 	fl.Uint64Var(&seed, "seed", 1000, "seed of the tables")
-	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	a.jsonFlag(cmd)
 	must(cmd.MarkFlagRequired("out"))
 	must(cmd.MarkFlagDirname("out"))
 	return cmd

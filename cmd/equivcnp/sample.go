@@ -77,7 +77,7 @@ func (a *app) sampleCommand() *cobra.Command {
 	standardiseFlag(fl, &f.standardise)
 	noCheckFlag(fl, &f.oneTable.NoCheck)
 	f.oneTable.register(fl)
-	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	a.jsonFlag(cmd)
 	must(cmd.MarkFlagRequired("out"))
 	must(cmd.MarkFlagFilename("in", "safetensors"))
 	must(cmd.MarkFlagFilename("plot", "png", "svg"))

@@ -47,7 +47,7 @@ func (a *app) selectCommand() *cobra.Command {
 	fl.IntVar(&c.Starts, "starts", c.Starts,
 		"trainings of every candidate in the first and the last round, with different seeds; the best counts")
 	fl.Float64Var(&c.Errors, "errors", c.Errors, "number of standard errors within which a candidate is as good as the best")
-	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	a.jsonFlag(cmd)
 	cmd.MarkFlagsMutuallyExclusive("budget", "steps")
 	must(cmd.MarkFlagDirname("out-dir"))
 	for _, kind := range trainKinds {

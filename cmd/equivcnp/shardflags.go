@@ -172,7 +172,7 @@ func (a *app) mergeCommand() *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVar(&report, "report", "", "file for all records, .json")
 	fl.StringVarP(&out, "out", "o", "", "file for all predictions: .safetensors, .npz or .nc; of tables .csv, .tsv, .parquet, .npz or .nc")
-	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	a.jsonFlag(cmd)
 	return cmd
 }
 

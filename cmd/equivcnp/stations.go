@@ -47,7 +47,7 @@ func (a *app) stationsCommand() *cobra.Command {
 	standardiseFlag(fl, &f.opt.Standardise)
 	noCheckFlag(fl, &f.oneTable.NoCheck)
 	f.oneTable.registerTasks(fl)
-	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	a.jsonFlag(cmd)
 	for _, name := range []string{"csv", "targets", "out"} {
 		must(cmd.MarkFlagRequired(name))
 	}

@@ -145,7 +145,7 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, batch string, noise fl
 	cli.OptionalVar(fl, &s.CheckpointEvery, "checkpoint-every", "steps between two checkpoints; 0: at the end only (default 1000)")
 	fl.IntVar(&s.LogEvery, "log-every", s.LogEvery, "steps between two lines of the log")
 	f.memory.register(cmd)
-	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	a.jsonFlag(cmd)
 	must(cmd.MarkFlagFilename("config", "yaml", "yml"))
 	must(cmd.MarkFlagFilename("out", "safetensors"))
 	must(cmd.MarkFlagFilename("start", "safetensors"))

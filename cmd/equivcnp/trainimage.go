@@ -34,7 +34,7 @@ func (a *app) trainImageCommand() (*cobra.Command, *trainFlags) {
 		Args: cobra.NoArgs,
 	}
 	pictureFlags(a, cmd, &c.Data, true)
-	cmd.MarkFlagsMutuallyExclusive("digits", "images", "mnist", "in")
+	cmd.MarkFlagsMutuallyExclusive(imageKinds.flags()...)
 	fl := cmd.Flags()
 	fl.StringVar(&c.Group, "group", "", "equivcnp: the group: "+strings.Join(recipe.PlaneGroups(), ", "))
 	fl.Float64Var(&c.Alpha, "alpha", 0, "equivcnp: weight of the distance's first part; 0: the group's default")

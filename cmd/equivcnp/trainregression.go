@@ -41,7 +41,7 @@ func (a *app) trainRegressionCommand() (*cobra.Command, *trainFlags) {
 		Args: cobra.NoArgs,
 	}
 	curveFlags(a, cmd, &c.Data, true)
-	cmd.MarkFlagsMutuallyExclusive("kernel", "benchmark", "sphere", "field", "plane", "universal", "csv", "in")
+	cmd.MarkFlagsMutuallyExclusive(curveKinds.flags()...)
 	curveModelFlags(cmd, &c)
 	f.register(a, cmd, "16", 0.1)
 	completions(cmd, map[string][]string{"group": group.Names(), "readout": {"queries", "targets", "rbf"},

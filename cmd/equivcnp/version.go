@@ -18,7 +18,7 @@ func (a *app) versionCommand() *cobra.Command {
 		Example:               "  equivcnp version --json",
 		Args:                  cobra.NoArgs,
 	}
-	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON object")
+	a.jsonFlag(cmd)
 	cmd.RunE = a.action(func(*cobra.Command, []string) error {
 		r := &result{}
 		level := fmt.Sprint(simd.CurrentLevel())
