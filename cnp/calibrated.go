@@ -9,10 +9,10 @@ import (
 	"github.com/equivcnp/equivcnp/layers"
 )
 
-// Calibrated is a model with the parameters of m that predicts the same means, and instead of a normal around each a
-// mixture of normals whose deviations are the model's times factors. One factor alone is a normal that is wider or
-// narrower. With several mixtures a value has that of its deviation, or something between the nearest two. What m's own
-// calibration was, if it had one, is replaced. It is for models of the normal likelihood, and for all but CNPs, whose
+// Calibrated returns a model with the parameters and the means of m. Around each mean it predicts a mixture of normals
+// instead of one; their deviations are the model's times factors. A single factor makes the normal wider or narrower. With
+// several mixtures, the predicted deviation selects one, or interpolates between the nearest two. An earlier calibration
+// of m is replaced. It is for models of the normal likelihood, and for all but CNPs, whose
 // least deviation is part of their function.
 func Calibrated[T Float](m Model[T], mixtures ...Mixture) (Model[T], error) {
 	if m == nil {
@@ -90,7 +90,8 @@ func interleave[T Float](to, from Model[T], dy int) error {
 	return nil
 }
 
-// KeepObserved is a model with the parameters of m that keeps observed pixels, as Config.KeepObserved says, or no longer does.
+// KeepObserved returns a model with the parameters of m that keeps observed pixels (Config.KeepObserved) if keep is true,
+// and predicts them like all others if it is false.
 func KeepObserved[T Float](m Model[T], keep bool) (Model[T], error) {
 	if m == nil {
 		return nil, fmt.Errorf("%w: no model", ErrConfig)
@@ -105,7 +106,7 @@ func KeepObserved[T Float](m Model[T], keep bool) (Model[T], error) {
 	return out, nil
 }
 
-// remade is a new model of m's group.
+// remade returns a new model of m's group.
 func remade[T Float](m Model[T], c Config) (Model[T], error) {
 	if g := GroupOf(m); g != nil {
 		return newWithGroup[T](c, g, 0)
@@ -126,8 +127,8 @@ func copyByName[T Float](to, from Model[T]) {
 	}
 }
 
-// Deviations are the deviations that Calibrated's factors multiply, of a model that it takes: those predicted, without the factors of an
-// earlier calibration.
+// Deviations returns the deviations that Calibrated's factors multiply: those that the model predicts, without the factors
+// of an earlier calibration.
 func (p *Prediction[T]) Deviations() []T {
 	if !likelihood.Scaled(p.Likelihood) {
 		return p.Std

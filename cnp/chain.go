@@ -73,13 +73,13 @@ func (j *Joint[T]) Task(t, tasks int) (sum float64, values int) {
 	return sum, values
 }
 
-// logDensity is that of y under the distribution of value i.
+// logDensity returns that of y under the distribution of value i.
 func (p *Prediction[T]) logDensity(i int, y T) float64 { return p.LogDensityAt(i, float64(y)) }
 
 // draw returns a value from the distribution of value i.
 func (p *Prediction[T]) draw(i int, rng *rand.Rand) T { return T(p.SampleAt(i, rng)) }
 
-// logDensityOfTarget is that of the values y of a target, from value i on, and how many of them count: NaN is none.
+// logDensityOfTarget returns that of the values y of a target, from value i on, and how many of them count: NaN is none.
 func (p *Prediction[T]) logDensityOfTarget(i int, y []T) (sum float64, n int) {
 	known := make([]bool, len(y))
 	for d, v := range y {

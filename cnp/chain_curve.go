@@ -11,8 +11,8 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/chain"
 )
 
-// CurvePredictor has what the chain rule needs of a model of curves, and what it can also be given instead: a process that knows its own
-// predictions, for example. All values of a prediction need a standard deviation above 0.
+// CurvePredictor is a model of curves as the chain rule needs it. A process that knows its own predictions can take the
+// place of a model. All values of a prediction need a standard deviation above 0.
 type CurvePredictor[T Float] interface {
 	// Predict returns mean and standard deviation [B, Nt, dy] at the targets of a batch, as a Regressor does.
 	Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error)
@@ -378,7 +378,7 @@ func (o *outsidePoints) forget(task int) (any bool) {
 	return any
 }
 
-// err is an OutsideError, or nil.
+// err returns an OutsideError, or nil.
 func (o *outsidePoints) err() error {
 	if len(o.points) == 0 {
 		return nil

@@ -64,7 +64,7 @@ func stages[T Float](tapes []*coreTape[T], std []T) func(show func(string, []T) 
 	}
 }
 
-// Differentiate is Predict, ready for a backward pass. The model is the same in both modes.
+// Differentiate predicts, and keeps what a backward pass needs. The model is the same in both modes.
 func (m *CNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mode) (*Pass[T], error) {
 	dx, dy := m.cfg.DimX, m.cfg.DimY
 	if err := b.checkPass(widths{dx: dx, dy: dy}); err != nil {
@@ -91,7 +91,7 @@ func (m *CNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mode) 
 	return pass, nil
 }
 
-// Differentiate is Complete, ready for a backward pass. The model is the same in both modes.
+// Differentiate completes images, and keeps what a backward pass needs. The model is the same in both modes.
 func (m *ImageCNP[T]) Differentiate(ctx context.Context, im *Images[T], _ layers.Mode) (*Pass[T], error) {
 	if err := im.check(m.cfg.DimY); err != nil {
 		return nil, err

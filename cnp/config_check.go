@@ -34,7 +34,7 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 	return fmt.Errorf("%w: %w", ErrConfig, err)
 }
 
-// problem is the first thing that is wrong. First come fields by themselves, then what depends on several.
+// problem returns the first thing that is wrong. First come fields by themselves, then what depends on several.
 func (c *Config) problem(g group.Group) error {
 	if !slices.Contains(Architectures, c.Architecture) {
 		return fmt.Errorf("architecture %q is not one of %v", c.Architecture, Architectures)

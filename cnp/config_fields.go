@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Fields are the parts that a point's values consist of: those that Outputs names, and where it names none DimY scalars.
+// Fields returns the parts of a point's values: those that Outputs names, or DimY scalars where it names none.
 func (c *Config) Fields() (fields []Field) {
 	if len(c.Outputs) == 0 {
 		for d := range c.DimY {
@@ -34,7 +34,8 @@ func (c *Config) Vectors() bool {
 	return false
 }
 
-// Unobserved says of each of the DimY values whether it is one that no context point has, by Inputs; nil: there is none.
+// Unobserved reports for each of the DimY values whether Inputs excludes it from all context points; nil means that all
+// values may be observed.
 func (c *Config) Unobserved() []bool {
 	hidden, _ := c.unobserved()
 	return hidden
@@ -78,7 +79,7 @@ func ParseOutputs(text string, dx int) (types []FieldType, dy int, err error) {
 // contextValues is how many values a context point has for the network: outputs, auxiliary inputs and static fields.
 func (c *Config) contextValues() int { return c.DimY + len(c.Auxiliary) + len(c.Static) }
 
-// densities is the number of density channels of a model of curves.
+// densities returns the number of density channels of a model of curves.
 func (c *Config) densities() int {
 	if c.ChannelDensity {
 		return c.contextValues()

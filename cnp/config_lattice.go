@@ -16,12 +16,12 @@ func (c *Config) OnSphere() bool { return c.Placement == PlacementSphere }
 // Degrees reports whether the model's points are latitudes and longitudes on the sphere.
 func (c *Config) Degrees() bool { return c.OnSphere() && c.DimX == 2 }
 
-// SpherePoints is the number of points of the finest lattice of a model on the sphere.
+// SpherePoints returns the number of points of the finest lattice of a model on the sphere.
 func (c *Config) SpherePoints() int {
 	return int(min(math.Round(4*math.Pi*c.PointsPerUnit*c.PointsPerUnit), math.MaxInt32))
 }
 
-// latticeLimit is the greatest number of points of a lattice.
+// latticeLimit returns the greatest number of points of a lattice.
 func (c *Config) latticeLimit() int { return cmp.Or(c.MaxLattice, defaultMaxLattice) }
 
 // defaultMaxLattice bounds a lattice if the configuration does not. Two points a billion units apart are a valid task, but a

@@ -9,7 +9,7 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Differentiate is Predict, ready for a backward pass. The model is the same in both modes.
+// Differentiate predicts, and keeps what a backward pass needs. The model is the same in both modes.
 func (m *ConvCNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mode) (*Pass[T], error) {
 	dy := m.cfg.DimY
 	if err := b.checkPass(m.cfg.widths()); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Differentiate is Complete, ready for a backward pass. The model is the same in both modes.
+// Differentiate completes images, and keeps what a backward pass needs. The model is the same in both modes.
 func (m *ImageConvCNP[T]) Differentiate(ctx context.Context, im *Images[T], _ layers.Mode) (*Pass[T], error) {
 	if err := im.check(m.cfg.DimY); err != nil {
 		return nil, err

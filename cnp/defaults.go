@@ -75,5 +75,5 @@ func DefaultSphere(levels, dy int) Config {
 	return c
 }
 
-// DefaultViews are those of digits: from three tenths of the size in training to all of it.
+// DefaultViews returns the views for digits: from 0.3 of the size in training to all of it.
 func DefaultViews() Views { return Views{Min: 0.3, Max: 1, Cell: 2, Trust: 0.25} }

@@ -21,7 +21,7 @@ import (
 // maxThinned bounds the coordinates that cells are made for.
 const maxThinned = 3
 
-// cell is the side of the cells for a context of n points at coordinates x; 0: it is not too dense. factor is what
+// cell returns the side of the cells for a context of n points at coordinates x; 0: it is not too dense. factor is what
 // coordinates are multiplied with before the model sees them.
 func (c *Config) cell(n int, factor float64) float64 {
 	t := c.Trained

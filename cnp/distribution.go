@@ -13,10 +13,10 @@ import (
 // What follows asks a prediction about single values, by their place in Mean, and about all values of one task together: Task takes one out
 // of a batch. Under independent likelihoods the values of several tasks may be asked about together as well.
 
-// Distribution returns the likelihood of the values: Normal where a program that made the prediction by itself named none.
+// Distribution returns the likelihood of the values; it is Normal where the prediction names none.
 func (p *Prediction[T]) Distribution() Likelihood { return cmp.Or(p.Likelihood, Normal) }
 
-// Task is the prediction of task t of so many, and shares its memory.
+// Task returns the prediction of task t of so many, and shares its memory.
 func (p *Prediction[T]) Task(t, tasks int) *Prediction[T] {
 	if tasks < 1 {
 		panic(fmt.Sprintf("cnp: Prediction.Task: tasks = %d, need at least 1", tasks))
@@ -25,7 +25,7 @@ func (p *Prediction[T]) Task(t, tasks int) *Prediction[T] {
 	return p.Slice(t*per, (t+1)*per)
 }
 
-// Slice is the prediction of values lo to hi, and shares its memory.
+// Slice returns the prediction of values lo to hi, and shares its memory.
 func (p *Prediction[T]) Slice(lo, hi int) *Prediction[T] {
 	out := &Prediction[T]{Mean: p.Mean[lo:hi], Std: p.Std[lo:hi], Likelihood: p.Likelihood}
 	if p.Params != nil {
@@ -35,8 +35,8 @@ func (p *Prediction[T]) Slice(lo, hi int) *Prediction[T] {
 	return out
 }
 
-// Marginals is the prediction with every value on its own: where they depend on each other, each keeps its distribution, and they no
-// longer do. Values of one target that go together, where those of others do not, stay together: targets are independent of each other.
+// Marginals returns the prediction with independent targets: values that a likelihood joins over all targets become
+// normal, each with its own mean and deviation. Values that are joint within a target alone stay so.
 func (p *Prediction[T]) Marginals() *Prediction[T] {
 	if _, ok := p.Distribution().(JointLikelihood); ok {
 		return &Prediction[T]{Mean: p.Mean, Std: p.Std, Likelihood: Normal} // the values of a jointly normal vector are normal
@@ -63,13 +63,13 @@ func (p *Prediction[T]) params(i int, buffer []float64) []float64 {
 	return buffer
 }
 
-// LogDensityAt is the log-density of value i at y.
+// LogDensityAt returns the log-density of value i at y.
 func (p *Prediction[T]) LogDensityAt(i int, y float64) float64 {
 	var room [8]float64
 	return p.Distribution().LogDensity(y, p.params(i, room[:0]))
 }
 
-// QuantileAt is the quantile q, from 0 to 1, of value i.
+// QuantileAt returns the quantile q, from 0 to 1, of value i.
 func (p *Prediction[T]) QuantileAt(i int, q float64) float64 {
 	var room [8]float64
 	return p.Distribution().Quantile(q, p.params(i, room[:0]))
@@ -93,8 +93,8 @@ func (p *Prediction[T]) counted(mask []bool) (at []int, params []float64) {
 	return at, params
 }
 
-// LogDensity is the log-density of the values y of a task together, and how many of them count: those that the mask, if there is one,
-// does not leave out. It panics if the lengths differ.
+// LogDensity returns the joint log-density of the values y of a task, and how many of them count: those that the mask, if
+// there is one, does not exclude. It panics if the lengths differ.
 func (p *Prediction[T]) LogDensity(y []T, mask []bool) (sum float64, n int) {
 	if _, ok := p.Distribution().(Gaussian); ok {
 		return LogLikelihood(p.Mean, p.Std, y, mask)
@@ -121,7 +121,7 @@ func (p *Prediction[T]) LogDensity(y []T, mask []bool) (sum float64, n int) {
 	return sum, len(at)
 }
 
-// logDensityOf is the log-density of a target's values y, from value i on: those that are known.
+// logDensityOf returns the log-density of a target's values y, from value i on: those that are known.
 func (p *Prediction[T]) logDensityOf(l TargetLikelihood, i int, y []T, known []bool) float64 {
 	if known != nil && !slices.Contains(known, true) {
 		return 0
@@ -133,7 +133,7 @@ func (p *Prediction[T]) logDensityOf(l TargetLikelihood, i int, y []T, known []b
 	return l.LogDensityOf(seen, p.paramsOf(l, i), known)
 }
 
-// paramsOf are the parameters of a target's values, from value i on.
+// paramsOf returns the parameters of a target's values, from value i on.
 func (p *Prediction[T]) paramsOf(l TargetLikelihood, i int) []float64 {
 	n := l.Outputs()
 	params := make([]float64, 0, l.Values()*n)
@@ -143,7 +143,7 @@ func (p *Prediction[T]) paramsOf(l TargetLikelihood, i int) []float64 {
 	return params
 }
 
-// LogDensities is the sum of LogDensity over so many tasks.
+// LogDensities returns the sum of LogDensity over so many tasks.
 func (p *Prediction[T]) LogDensities(tasks int, y []T, mask []bool) (sum float64, n int) {
 	if _, ok := p.Distribution().(JointLikelihood); !ok || tasks < 2 {
 		return p.LogDensity(y, mask)
@@ -246,7 +246,7 @@ func (p *Prediction[T]) Parts(function, noise []T) bool {
 	return true
 }
 
-// Covariance is that of the values of a task, [n, n] for n values. For large tasks see Factors.
+// Covariance returns the covariance [n, n] of the n values of a task. For large tasks see Factors.
 func (p *Prediction[T]) Covariance() []float64 {
 	n := len(p.Mean)
 	out := make([]float64, n*n)
@@ -292,7 +292,8 @@ func (p *Prediction[T]) Factors() (f, diag []float64, rank int) {
 	return nil, diag, 0
 }
 
-// TargetCovariances are the covariances [targets, dy, dy] of the values of every target, where they go together, and nil elsewhere.
+// TargetCovariances returns the covariances [targets, dy, dy] of the values of every target, or nil where they are
+// independent.
 func (p *Prediction[T]) TargetCovariances() []float64 {
 	l, ok := p.Distribution().(TargetLikelihood)
 	if !ok {
@@ -428,7 +429,7 @@ func narrowed[T Float](x []float64) []T {
 	return out
 }
 
-// knownValues is the part of a mask that is of a target's dy values, from value i on; nil: all are known.
+// knownValues returns the part of a mask that is of a target's dy values, from value i on; nil: all are known.
 func knownValues(mask []bool, i, dy int) []bool {
 	if mask == nil {
 		return nil

@@ -24,7 +24,7 @@
 //
 // # Training
 //
-// Differentiate is a prediction that remembers what a backward pass needs (Pass). Its Gradient gives the authors' loss, the
+// Differentiate predicts, and keeps what a backward pass needs (Pass). Its Gradient gives the authors' loss, the
 // mean over tasks of -Σ log N, and adds the gradients of all parameters to a layers.Grads; its Backward takes any other
 // loss's gradients to mean and standard deviation. Package cnp/train holds the training loop and the optimiser.
 //

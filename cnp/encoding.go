@@ -2,7 +2,7 @@ package cnp
 
 import "github.com/equivcnp/equivcnp/cnp/internal/curve"
 
-// densitiesOf is the number of densities that the context y of a task needs.
+// densitiesOf returns the number of densities that the context y of a task needs.
 func densitiesOf[T Float](c *Config, y []T) int {
 	if c.ChannelDensity && curve.Gaps(y) {
 		return c.contextValues()

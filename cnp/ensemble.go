@@ -127,7 +127,7 @@ func (e *ImageEnsemble[T]) Complete(ctx context.Context, im *Images[T]) (*Predic
 	return mixed(ctx, len(e.members), func(ctx context.Context, i int) (*Prediction[T], error) { return e.members[i].Complete(ctx, im) })
 }
 
-// mixed is the mixture of so many predictions. A point out of one's reach is out of the mixture's.
+// mixed returns the mixture of so many predictions. A point out of one's reach is out of the mixture's.
 func mixed[T Float](ctx context.Context, n int, predict func(ctx context.Context, i int) (*Prediction[T], error)) (*Prediction[T], error) {
 	report := progress(ctx)
 	var all []*Prediction[T]
@@ -152,7 +152,7 @@ func mixed[T Float](ctx context.Context, n int, predict func(ctx context.Context
 	return Mix(all...), nil
 }
 
-// Mix is the mixture, with equal weights, of predictions of the same values. Values that a prediction knows jointly are
+// Mix returns the mixture, with equal weights, of predictions of the same values. Values that a prediction knows jointly are
 // taken each on its own. It panics if the numbers of values differ, or if there is no prediction.
 func Mix[T Float](all ...*Prediction[T]) *Prediction[T] {
 	var members []Likelihood

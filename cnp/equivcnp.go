@@ -76,7 +76,7 @@ func (m *EquivCNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T],
 	})
 }
 
-// Differentiate is Predict, ready for a backward pass: all tasks share one geometry, so that batch normalisation sees every
+// Differentiate predicts, and keeps what a backward pass needs: all tasks share one geometry, so that batch normalisation sees every
 // pair of the batch.
 func (m *EquivCNP[T]) Differentiate(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
 	b, err := placed(&m.outer, b)

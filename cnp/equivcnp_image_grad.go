@@ -9,7 +9,7 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Differentiate is Complete, ready for a backward pass. All images are processed together.
+// Differentiate completes images, and keeps what a backward pass needs. All images are processed together.
 func (m *ImageEquivCNP[T]) Differentiate(ctx context.Context, im *Images[T], mode layers.Mode) (*Pass[T], error) {
 	if err := im.check(m.cfg.DimY); err != nil {
 		return nil, err

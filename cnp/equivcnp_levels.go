@@ -84,7 +84,7 @@ type levelsTask[T Float] struct {
 	encoding   *curve.Encoding[T]
 }
 
-// levelsTasks are the tasks of a batch as the frames see them, those of a task one after the other.
+// levelsTasks returns the tasks of a batch as the frames see them, those of a task one after the other.
 func (m *levelsEngine[T]) levelsTasks(b *Batch[T], mode layers.Mode, frames *curve.Frames) []levelsTask[T] {
 	dx, known, each := m.cfg.DimX, m.cfg.contextValues(), frames.Count()
 	tasks, origin, room := make([]levelsTask[T], b.B*each), make([]float64, dx), make([]float64, max(dx, known))

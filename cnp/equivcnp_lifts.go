@@ -140,7 +140,7 @@ func (m *pointsEngine[T]) liftFeatures(features []T, turns [][]float64) []T {
 	return out
 }
 
-// liftFeaturesGrad is the gradient of liftFeatures, and takes the place of df.
+// liftFeaturesGrad returns the gradient of liftFeatures, and takes the place of df.
 func (m *pointsEngine[T]) liftFeaturesGrad(df []T, turns [][]float64) []T {
 	c, dy, room := m.encoder.Channels(), m.cfg.DimY, make([]float64, m.cfg.DimY)
 	var t curve.Turner[T]

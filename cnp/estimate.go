@@ -11,8 +11,8 @@ import (
 	"github.com/equivcnp/equivcnp/group"
 )
 
-// Estimate says about how much memory a new model of this valid configuration would need for work, before anything is allocated.
-// From some hundred megabytes on, where it matters, it is right to within a factor of two.
+// Estimate returns roughly how much memory a new model of this valid configuration would need for work, before anything
+// is allocated. From some hundred megabytes on, where it matters, it is right to within a factor of two.
 func (c *Config) Estimate(w Work) (Need, error) {
 	if len(c.Channels) == 0 {
 		return Need{}, fmt.Errorf("%w: no channels", ErrConfig)
@@ -61,7 +61,7 @@ type estimate struct {
 	parameters, geometry, weights, features float64
 }
 
-// net is the size of a WeightNet with so many outputs.
+// net returns the size of a WeightNet with so many outputs.
 func (e *estimate) net(out float64) float64 {
 	return float64(e.c.Hidden)*(float64(e.c.Hidden)+8) + float64(e.c.Hidden)*out
 }

@@ -46,7 +46,7 @@ func (c *Config) estimateSphere(w Work) (features, parameters float64) {
 	return features + float64(w.Targets)*near*(float64(c.Channels[0])+taps), parameters
 }
 
-// sphereNeed is about how much memory the lattices on the sphere take, with their pairs, in bytes.
+// sphereNeed returns about how much memory the lattices on the sphere take, with their pairs, in bytes.
 func (c *Config) sphereNeed() float64 {
 	r := float64(c.Kernel/2+1) * neighbor.SphereStep(c.SpherePoints())
 	near := min(1, (1-math.Cos(min(r, math.Pi)))/2) * float64(c.SpherePoints())

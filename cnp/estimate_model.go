@@ -47,7 +47,7 @@ func EstimateModel[T Float](m Model[T], w Work) (Need, error) {
 	return c.estimate(w, g, radii), nil
 }
 
-// estimateMembers is the need of an ensemble, whose members predict one after the other. All of their parameters are
+// estimateMembers returns the need of an ensemble, whose members predict one after the other. All of their parameters are
 // there, and what they keep for the next call; of what a prediction takes, the most of one member's; and all
 // predictions at the end, with their mixture.
 func estimateMembers[T Float, M Model[T]](members []M, w Work) (Need, error) {

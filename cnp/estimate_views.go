@@ -56,7 +56,7 @@ func (c *Config) canvases(scales, h, w int) []View {
 	return all
 }
 
-// viewsBase is the configuration of the network of a model with views.
+// viewsBase returns the configuration of the network of a model with views.
 func (c *Config) viewsBase() Config {
 	b := *c
 	b.Views, b.Group, b.Alpha, b.Lifts, b.ImageSize, b.Trained = nil, "T(2)", 0, 1, [2]int{}, nil

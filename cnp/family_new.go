@@ -5,7 +5,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/likelihood"
 )
 
-// newFamily is that of a valid configuration. Constants begin at 0.
+// newFamily returns that of a valid configuration. Constants begin at 0.
 func newFamily[T Float](c Config) family[T] {
 	l, err := ParseLikelihood(&c)
 	if err != nil {
@@ -24,7 +24,7 @@ func newFamily[T Float](c Config) family[T] {
 	return f
 }
 
-// linkOf is that of a configuration's likelihood.
+// linkOf returns that of a configuration's likelihood.
 func linkOf[T Float](c *Config, l Likelihood) link[T] {
 	spread, ok := likelihood.NormalSpread(l)
 	if !ok {

@@ -22,7 +22,7 @@ type Geometry struct {
 	H, W int
 }
 
-// image is the shape of the images that are predicted.
+// image returns the shape of the images that are predicted.
 func (g *Geometry) image() Shape {
 	switch {
 	case g.Interleaved.Stride > 0:
@@ -63,10 +63,10 @@ func (v Interleaved) check(points, targets int) error {
 	return nil
 }
 
-// coarse is the size of the coarse images.
+// coarse returns the size of the coarse images.
 func (v Interleaved) coarse() (h, w int) { return (v.H-1)/v.Stride + 1, (v.W-1)/v.Stride + 1 }
 
-// parts is the number of coarse images of one image.
+// parts returns the number of coarse images of one image.
 func (v Interleaved) parts() int { return max(1, v.Stride*v.Stride) }
 
 // pixel returns where in the image a point of a coarse image lies, or -1 if it lies beyond.
@@ -82,7 +82,7 @@ func (v Interleaved) pixel(part, point int) int {
 	return y*v.W + x
 }
 
-// Grid is the geometry of h x w images that are predicted at their pixels. These lie about one unit apart, h/(h-1) and w/(w-1),
+// Grid returns the geometry of h x w images that are predicted at their pixels. These lie about one unit apart, h/(h-1) and w/(w-1),
 // as the authors place them. [ImageEquivCNP.Geometry] places the pixels of images of other sizes than a model was trained on. If
 // a size is not positive, or there are more than 2²⁸ pixels, the geometry has no points, and Plan refuses it.
 func Grid(h, w int) Geometry {
@@ -92,7 +92,7 @@ func Grid(h, w int) Geometry {
 	return Geometry{Points: axis.Grid(h, w), H: h, W: w}
 }
 
-// Upsampled is the geometry of h x w images that are predicted at scale·h x scale·w places, row by row: at the centres of the
+// Upsampled returns the geometry of h x w images that are predicted at scale·h x scale·w places, row by row: at the centres of the
 // scale² equal squares that each pixel is divided into. Sizes and scales that are too small or too large make a geometry without
 // points, as with Grid.
 func Upsampled(h, w, scale int) Geometry {
@@ -128,7 +128,7 @@ func subpixels(n, scale int) []float64 {
 	return out
 }
 
-// pixelStep is the distance of neighbouring pixels along an axis of n pixels.
+// pixelStep returns the distance of neighbouring pixels along an axis of n pixels.
 func pixelStep(n int) float64 {
 	if n > 1 {
 		return float64(n) / float64(n-1)
@@ -152,7 +152,7 @@ func (c *Config) layout(h, w, scale, least int) (Interleaved, float64) {
 // digit of 256 x 256 pixels divided by 2 loses 0.1 of log-likelihood per pixel, divided by 4 it loses 0.4.
 const mostFiner = 0.5
 
-// pitch is the factor for the coordinates of an h x w pixel grid that gives its diagonal, or under SO(2) its longer
+// pitch returns the factor for the coordinates of an h x w pixel grid that gives its diagonal, or under SO(2) its longer
 // side, the length of the images that the model was trained on; 1 if their size is unknown. A model under SO(2) knows
 // each distance from the centre by what training showed there: far out, where a square has nothing but its corners, it
 // knows least. 48 x 80 pixels by their diagonal lose 0.63 per pixel, by their longer side 0.32 to 0.36. Unobserved

@@ -39,7 +39,7 @@ type headTape[T Float] struct {
 	x                []float64
 }
 
-// newHead is that of a model whose features have so many channels.
+// newHead returns that of a model whose features have so many channels.
 func newHead[T Float](in int, c Config, rng *rand.Rand) head[T] {
 	h := head[T]{family: newFamily[T](c)}
 	if l, ok := h.link.(normalLink[T]); ok {
@@ -55,7 +55,7 @@ func newHead[T Float](in int, c Config, rng *rand.Rand) head[T] {
 
 func (h *head[T]) in() int { return h.maps.in() }
 
-// raw is the map of a head whose link takes value by value.
+// raw returns the map of a head whose link takes value by value.
 func (h *head[T]) raw() *layers.Linear[T] { return h.maps.(*oneMap[T]).raw }
 
 func (h *head[T]) params() []layers.Param[T] { return append(h.maps.params(), h.family.params()...) }
@@ -172,10 +172,10 @@ func (h *plannedHead[T]) forward(dst *Prediction[T], at int, order []int32, feat
 	h.maps.forward(h, dst, at, order, features, x, run)
 }
 
-// raw is the map of a head whose link takes value by value.
+// raw returns the map of a head whose link takes value by value.
 func (h *plannedHead[T]) raw() *layers.PlannedLinear[T] { return h.maps.(*plannedOne[T]).raw }
 
-// room is the family's buffer, made once.
+// room returns the family's buffer, made once.
 func (h *plannedHead[T]) room(run *headRun[T]) []float64 {
 	if run.buffer == nil {
 		run.buffer = h.buffer()

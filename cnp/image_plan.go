@@ -57,10 +57,10 @@ func (p *ImagePlan[T]) NewPrediction(tasks Tasks[T]) *Prediction[T] {
 	return p.family.newPrediction(valuesOf[T](tasks, 1, p.Values()))
 }
 
-// Shape is that of the geometry that the plan was made for: Scattered, where that does not say how its points lie.
+// Shape returns the shape of the geometry that the plan was made for: Scattered where its points lie on no grid.
 func (p *ImagePlan[T]) Shape() Shape { return p.shape }
 
-// Values is the number of values that Predict sets for each image in Mean and in Std: channels times targets.
+// Values returns the number of values that Predict sets for each image in Mean and in Std: channels times targets.
 func (p *ImagePlan[T]) Values() int {
 	if p.m > 0 {
 		return p.cfg.DimY * p.m
@@ -88,7 +88,7 @@ func (p *ImagePlan[T]) callBytes(images int) int64 {
 // mostImages is how many images a call may ever take at a time.
 func (p *ImagePlan[T]) mostImages() int { return int(max(1, runBytes/p.imageBytes())) }
 
-// outputs is the number of places that are predicted, of each coarse image where images are taken apart.
+// outputs returns the number of places that are predicted, of each coarse image where images are taken apart.
 func (p *ImagePlan[T]) outputs() int {
 	if p.m > 0 {
 		return p.m
@@ -96,7 +96,7 @@ func (p *ImagePlan[T]) outputs() int {
 	return p.n
 }
 
-// pixels is the number of pixels of an image.
+// pixels returns the number of pixels of an image.
 func (p *ImagePlan[T]) pixels() int {
 	if p.apart.Stride > 0 {
 		return p.apart.H * p.apart.W

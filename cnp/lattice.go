@@ -75,7 +75,7 @@ type taskLattices struct {
 // between two lattice points is still known to a millionth of a step.
 const maxLatticeNumber = 1 << 32
 
-// origin is the coordinate that the lattice of task t is relative to under PlacementContext: the least of its context, 0 without
+// origin returns the coordinate that the lattice of task t is relative to under PlacementContext: the least of its context, 0 without
 // one.
 func (b *Batch[T]) origin(t int) float64 {
 	least := math.Inf(1)

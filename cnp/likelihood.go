@@ -34,7 +34,7 @@ func CheckSupport[T Float](l Likelihood, name string, y []T, mask []bool, dy int
 	return nil
 }
 
-// LogLikelihood is the sum over all values of log N(y; mean, std²), in float64. Where mask is false (nil: nowhere) a
+// LogLikelihood returns the sum over all values of log N(y; mean, std²), in float64. Where mask is false (nil: nowhere) a
 // value does not count. It panics if the lengths differ. Prediction.LogDensity is that of any likelihood.
 func LogLikelihood[T Float](mean, std, y []T, mask []bool) (sum float64, n int) {
 	if len(std) != len(mean) || len(y) != len(mean) || (mask != nil && len(mask) != len(mean)) {

@@ -12,7 +12,7 @@ import (
 // ErrMemory is wrapped by the errors of work that would need more memory than it may take.
 var ErrMemory = errors.New("too much memory")
 
-// MemoryLimit is the memory that work may take by default: three quarters of what the machine, or the container, has.
+// MemoryLimit returns the memory that work may take by default: three quarters of what the machine, or the container, has.
 func MemoryLimit() int64 { return cpu.Memory() / 4 * 3 }
 
 // Work describes what a model is asked to do, as far as its memory depends on it.
@@ -65,7 +65,7 @@ type Need struct {
 	Features   int64 `json:"features"`   // of the points
 }
 
-// Bytes is the sum of all purposes.
+// Bytes returns the sum of all purposes.
 func (n Need) Bytes() int64 {
 	return whole(float64(n.Parameters) + float64(n.Geometry) + float64(n.Weights) + float64(n.Features))
 }

@@ -190,7 +190,7 @@ func (e *OutsideError) join(other *OutsideError) {
 	}
 }
 
-// pointOf is the point of a caller's batch that context point i of a joined one stands for.
+// pointOf returns the point of a caller's batch that context point i of a joined one stands for.
 func (b *Batch[T]) pointOf(i int) (tensor string, point int) {
 	if first := b.Nc - b.joint; i >= first {
 		return "x_static", i - first

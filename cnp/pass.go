@@ -41,7 +41,7 @@ type Pass[T Float] struct {
 	stages func(show func(layer string, v []T) bool)
 }
 
-// newPass is a pass of n values.
+// newPass returns a pass of n values.
 func newPass[T Float](f *family[T], n, tasks int, mask []bool) *Pass[T] {
 	return &Pass[T]{Prediction: f.newPrediction(n), family: f, tasks: tasks, mask: mask, raw: f.link.newRaw(f, n),
 		back: func(outGrad[T], *layers.Grads[T]) {}, stages: func(func(string, []T) bool) {}}
@@ -54,7 +54,7 @@ func newImagePass[T Float](f *family[T], im *Images[T]) *Pass[T] {
 	return p
 }
 
-// channel is that of value i: the values of an image are channel by channel.
+// channel returns that of value i: the values of an image are channel by channel.
 func (p *Pass[T]) channel(i, dy int) int {
 	if p.pixels > 0 {
 		return i / p.pixels % dy
@@ -94,8 +94,9 @@ func (p *Pass[T]) Backward(dMean, dStd []T, g *layers.Grads[T]) {
 	p.family.link.backward(p, dMean, dStd, g)
 }
 
-// BackwardRaw is Backward under any likelihood but the normal one: it takes the gradients d [values, Outputs] to the numbers that
-// Likelihood.Parameters makes parameters of. Where the values of a target go together, those of a target count if one of them does.
+// BackwardRaw does what Backward does, under any likelihood but the normal one: it takes the gradients d [values, Outputs]
+// to the numbers that Likelihood.Parameters turns into parameters. Where the values of a target are joint, all of them
+// count if one of them does.
 func (p *Pass[T]) BackwardRaw(d []T, g *layers.Grads[T]) { p.family.link.backwardRaw(p, d, g) }
 
 // Gradient is GradientOf with the authors' loss.
@@ -137,7 +138,7 @@ func (p *Pass[T]) GradientOf(o Objective, y []T, g *layers.Grads[T]) (loss float
 	return p.family.link.gradient(p, o, y, g)
 }
 
-// LogLikelihood is the log-likelihood of the true values y, and how many of them count: that of the prediction alone, without an
+// LogLikelihood returns the log-likelihood of the true values y, and how many of them count: that of the prediction alone, without an
 // objective's noise.
 func (p *Pass[T]) LogLikelihood(y []T) (sum float64, n int) {
 	if p.known != nil && len(y) > 0 && p.known.y == &y[0] { // GradientOf has just computed it

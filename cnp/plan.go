@@ -92,10 +92,10 @@ func (b ball) compare(o ball) int {
 	return cmp.Or(cmp.Compare(b.radius, o.radius), cmp.Compare(b.most, o.most))
 }
 
-// psiBall is that of the embedding.
+// psiBall returns that of the embedding.
 func (m *ImageEquivCNP[T]) psiBall() ball { return ball{m.psi.Radius(), m.cfg.MaxNeighbors} }
 
-// blockBalls are those of the residual layers' convolutions.
+// blockBalls returns those of the residual layers' convolutions.
 func (m *ImageEquivCNP[T]) blockBalls() (balls []ball) {
 	for _, block := range m.blocks {
 		for _, conv := range block.Conv {
@@ -105,7 +105,7 @@ func (m *ImageEquivCNP[T]) blockBalls() (balls []ball) {
 	return balls
 }
 
-// balls are those of all convolutions, each once: first the largest without a cap, of which the others are parts.
+// balls returns those of all convolutions, each once: first the largest without a cap, of which the others are parts.
 func (m *ImageEquivCNP[T]) balls() []ball {
 	all := append(m.blockBalls(), m.psiBall())
 	slices.SortFunc(all, func(a, b ball) int {
@@ -183,7 +183,7 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 	return p.assemble(ctx, m, arranged, opt, nil)
 }
 
-// windowing is the window of balls of radius r, nil where it is a box.
+// windowing returns the window of balls of radius r, nil where it is a box.
 func (m *ImageEquivCNP[T]) windowing(r float64) *layers.Windowing {
 	if m.cfg.Window == "" || m.cfg.Window == layers.WindowBox {
 		return nil
@@ -191,7 +191,7 @@ func (m *ImageEquivCNP[T]) windowing(r float64) *layers.Windowing {
 	return &layers.Windowing{Window: m.cfg.Window, Group: m.group, Radius: r}
 }
 
-// algorithmOf is the algorithm for neighbourhoods; depthwise are those of separable convolutions.
+// algorithmOf returns the algorithm for neighbourhoods; depthwise are those of separable convolutions.
 func algorithmOf(r ball, depthwise []ball, opt PlanOptions) layers.Algorithm {
 	switch {
 	case slices.Contains(depthwise, r):

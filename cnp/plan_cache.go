@@ -15,7 +15,7 @@ const keepPlans = 4
 // implicitMemory bounds such a plan and its calls, in bytes: who asks for one completion does not expect it to take a gigabyte.
 const implicitMemory = 160 << 20
 
-// implicitPlan are the options of plans that a model makes for itself.
+// implicitPlan returns the options of plans that a model makes for itself.
 func implicitPlan(algorithm layers.Algorithm, precision Precision) PlanOptions {
 	return PlanOptions{Memory: implicitMemory, Soft: true, Algorithm: algorithm, Precision: precision}
 }
@@ -94,5 +94,5 @@ func sameState[T Float](was [][]T, now []layers.Param[T]) bool {
 	return true
 }
 
-// workers is the number of goroutines that a call uses.
+// workers returns the number of goroutines that a call uses.
 func workers() int { return parallel.Workers() }

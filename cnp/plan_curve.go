@@ -42,7 +42,7 @@ func (m *EquivCNP[T]) Plan(ctx context.Context, s Shape, opt PlanOptions) (Plan[
 	return p, nil
 }
 
-// Shape is that of the tasks that the plan is for.
+// Shape returns the shape of the tasks that the plan is for.
 func (p *CurvePlan[T]) Shape() Shape { return p.shape }
 
 // Info describes the plan.

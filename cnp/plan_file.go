@@ -19,8 +19,8 @@ import (
 	"github.com/equivcnp/equivcnp/layers"
 )
 
-// ErrPlanFile is wrapped by errors about the contents of a plan's file: it is none, damaged, of another version of the
-// program, or of another model, geometry, options or machine.
+// ErrPlanFile is wrapped by errors about the contents of a plan's file: it is no plan, damaged, or of another version of
+// the program, another model, geometry, machine or other options.
 var ErrPlanFile = frozen.ErrFile
 
 // planVersion is that of the files of plans. It must grow when what they hold, or how kernels need it to be arranged,
@@ -117,7 +117,7 @@ func (m *ImageEquivCNP[T]) keptPlan(ctx context.Context, g Geometry, opt PlanOpt
 	return p, nil
 }
 
-// planKey is a digest of all that a plan depends on.
+// planKey returns a digest of all that a plan depends on.
 func (m *ImageEquivCNP[T]) planKey(g *Geometry, opt *PlanOptions) (key frozen.Key) {
 	h := sha256.New()
 	cfg, err := json.Marshal(m.cfg)

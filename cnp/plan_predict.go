@@ -46,7 +46,7 @@ type readBuffers[T Float] struct {
 	value               []float64
 }
 
-// bytes is the size of it.
+// bytes returns the size of it.
 func (r *imageRun[T]) bytes() int64 {
 	n := cap(r.input) + cap(r.h) + cap(r.y)
 	for _, b := range r.read {
@@ -190,7 +190,7 @@ func (r *imageRun[T]) embed(ctx context.Context, batch int) error {
 	return r.plan.embedding.Forward(ctx, r.h, r.input, batch, &r.ws)
 }
 
-// convolve is a layer's Forward.
+// convolve returns a layer's Forward.
 func (r *imageRun[T]) convolve(ctx context.Context, l *layers.PlannedSeparable[T], dst, f []T, batch int, add bool) error {
 	if r.plan.slabs {
 		return l.ForwardSlabs(ctx, dst, f, batch, add, &r.ws)

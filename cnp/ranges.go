@@ -33,7 +33,7 @@ func (r Range) outside(v float64) bool {
 	return !(v >= r.Min-room && v <= r.Max+room)
 }
 
-// bring is the map that gives values y [n, dy] of column d the range's mean and deviation, if they lie beyond it.
+// bring returns the map that gives values y [n, dy] of column d the range's mean and deviation, if they lie beyond it.
 func (r Range) bring(d, dy int, y []float64) Affine {
 	var m moments
 	away := false
@@ -79,7 +79,7 @@ const (
 	mostContext         = 4
 )
 
-// Length is the root mean square of a vector's components, whose ranges these are.
+// Length returns the root mean square of a vector's components, whose ranges these are.
 func Length(components []Range) float64 {
 	s := 0.0
 	for _, r := range components {

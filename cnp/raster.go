@@ -146,7 +146,7 @@ func PlanRaster[T Float](ctx context.Context, model Model[T], h, w int, opt Rast
 	return r, nil
 }
 
-// eights is the next multiple of eight.
+// eights returns the next multiple of eight.
 func eights(n int) int { return (n + rasterGroup - 1) / rasterGroup * rasterGroup }
 
 // Tileable reports, as an error, why a model of this configuration cannot complete an image piece by piece.
@@ -197,12 +197,12 @@ func (r *RasterPlan[T]) measure(m *ImageEquivCNP[T]) error {
 	return nil
 }
 
-// rasterSteps are the distances of pixels: with 24 bits, all multiples and their differences are exact.
+// rasterSteps returns the distances of pixels: with 24 bits, all multiples and their differences are exact.
 func (m *ImageEquivCNP[T]) rasterSteps() (down, right float64) {
 	return float64(float32(pixelStep(m.cfg.ImageSize[0]))), float64(float32(pixelStep(m.cfg.ImageSize[1])))
 }
 
-// rasterColumnBytes is about what a column of a band needs: its part of the plan, while that is made, and the lines of all layers.
+// rasterColumnBytes returns about what a column of a band needs: its part of the plan, while that is made, and the lines of all layers.
 func (m *ImageEquivCNP[T]) rasterColumnBytes(r *RasterPlan[T]) int64 {
 	pairs, seen := 0.0, map[float64]bool{}
 	for _, n := range r.pairs { // layers of one radius share their pairs
@@ -236,7 +236,7 @@ func blockRadii[T Float](m *ImageEquivCNP[T]) (out []float64) {
 // height is how many lines of each layer are kept.
 func (r *RasterPlan[T]) height() int { return min(2*(2*r.most+r.batch)+r.batch, r.h+r.batch) }
 
-// first is the column at which the band that begins with column x has its margin, or the raster's edge.
+// first returns the column at which the band that begins with column x has its margin, or the raster's edge.
 func (r *RasterPlan[T]) first(x int) int { return max(0, min(x-r.margin, r.w-r.across)) }
 
 // Reach returns the number of lines above and below, and at most the number of columns to each side, that a prediction depends on.
@@ -247,7 +247,7 @@ func (r *RasterPlan[T]) Reach() (lines, columns int) {
 	return lines, r.margin
 }
 
-// Bytes is about what plan and work need.
+// Bytes returns roughly the memory that the plan and its work need.
 func (r *RasterPlan[T]) Bytes() int64 { return r.bytes }
 
 // Tiles lists the tiles in the order in which Predict goes through them.
@@ -401,10 +401,10 @@ func (s *rasterStream[T]) see(t RasterTile) {
 	}
 }
 
-// window is the first line of the plan's lines where those from y on are computed.
+// window returns the first line of the plan's lines where those from y on are computed.
 func (s *rasterStream[T]) window(y int) int { return max(0, min(y-s.r.most, s.r.h-s.r.lines)) }
 
-// keep is the first line of layer i that is still needed: by the next layer's window, and by the layer after that, which adds it.
+// keep returns the first line of layer i that is still needed: by the next layer's window, and by the layer after that, which adds it.
 func (s *rasterStream[T]) keep(i int) int {
 	if i+1 >= len(s.layers) {
 		return s.layers[i].have

@@ -11,7 +11,7 @@ import (
 // sampled reports whether convolutions compute features at a subsample of the points.
 func (c *Config) sampled() bool { return c.SamplingFraction != 0 && c.SamplingFraction != 1 }
 
-// blockNeighbors is the cap of neighbourhoods in the residual blocks of an image model; 0: none.
+// blockNeighbors returns the cap of neighbourhoods in the residual blocks of an image model; 0: none.
 func (c *Config) blockNeighbors() int {
 	if c.BlockNeighbors > 0 {
 		return c.BlockNeighbors

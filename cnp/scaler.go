@@ -32,7 +32,7 @@ func (c *Config) Scaler(x, y []float64) Scaler {
 // HasUnits reports whether the model works in other units than its data: Trained.Units.
 func (c *Config) HasUnits() bool { return c.Trained != nil && c.Trained.Units != nil }
 
-// intoRange is the part of Scaler that changes tasks of another scale than the trained ones.
+// intoRange returns the part of Scaler that changes tasks of another scale than the trained ones.
 func (c *Config) intoRange(x, y []float64) Scaler {
 	s := Scaler{X: slices.Repeat([]Affine{identity}, c.DimX), Y: slices.Repeat([]Affine{identity}, c.DimY)}
 	t := c.Trained
@@ -87,7 +87,7 @@ func (c *Config) intoRange(x, y []float64) Scaler {
 	return s
 }
 
-// vectorIntoRange is the map that gives vectors of values y [n, dy] the length of the trained ones, if one of their
+// vectorIntoRange returns the map that gives vectors of values y [n, dy] the length of the trained ones, if one of their
 // components lies beyond the range. All components have one factor and no offset, so that directions stay what they
 // are.
 func (t *Trained) vectorIntoRange(f Field, dy int, y []float64) Affine {
@@ -150,7 +150,7 @@ func (c *Config) placed(box []moments) bool {
 	return false
 }
 
-// OtherScale is the number of a batch's tasks that are of another scale than the trained ones.
+// OtherScale returns the number of a batch's tasks whose scale is not that of training.
 func OtherScale[T Float](c *Config, b *Batch[T]) (tasks int) {
 	if b.Nc == 0 || c.Trained == nil { // of nothing there may be any number of tasks
 		return 0

@@ -24,7 +24,7 @@ const (
 	sphereShape
 )
 
-// Pixels is the shape of images of h x w pixels that are predicted at their pixels.
+// Pixels returns the shape of images of h x w pixels that are predicted at their pixels.
 func Pixels(h, w int) Shape { return Shape{kind: pixelShape, h: h, w: w, scale: 1} }
 
 // Upsampled returns the shape with predictions at scale times as many places along each side of the images, as the
@@ -34,13 +34,13 @@ func (s Shape) Upsampled(scale int) Shape {
 	return s
 }
 
-// Interval is the shape of tasks on a line whose points lie from lo to hi.
+// Interval returns the shape of tasks on a line whose points lie from lo to hi.
 func Interval(lo, hi float64) Shape { return Shape{kind: intervalShape, lo: lo, hi: hi} }
 
-// Scattered is the shape of tasks whose points may lie anywhere.
+// Scattered returns the shape of tasks whose points may lie anywhere.
 func Scattered() Shape { return Shape{kind: scatteredShape} }
 
-// Sphere is the shape of tasks whose points lie anywhere on the sphere.
+// Sphere returns the shape of tasks whose points lie anywhere on the sphere.
 func Sphere() Shape { return Shape{kind: sphereShape} }
 
 // Size returns the height and width of images, in pixels; ok is false for other shapes.
@@ -86,7 +86,7 @@ func (s Shape) checkCurves(c *Config) error {
 	return nil
 }
 
-// refuse is the error of a plan for shape s that is given tasks of another.
+// refuse returns the error of a plan for shape s that is given tasks of another.
 func (s Shape) refuse(got Shape) error {
 	return fmt.Errorf("%w: the plan is for %v, the tasks are of %v", ErrShape, s, got)
 }

@@ -77,7 +77,7 @@ func MeasureSmoothness[T Float](ctx context.Context, m Regressor[T]) (Smoothness
 	return s, nil
 }
 
-// grown is the greater of m and |d|, NaN if d is.
+// grown returns the greater of m and |d|, NaN if d is.
 func grown(m, d float64) float64 {
 	if d = math.Abs(d); !(d <= m) {
 		return d

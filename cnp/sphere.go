@@ -18,8 +18,8 @@ import (
 // turn with the globe: with K lifts such a model would be equivariant to about 1/K of a turn only, where this one is up
 // to its lattice.
 
-// UnitVector is the point of the unit sphere at a latitude, from -90 to 90 degrees, and a longitude, in degrees, whole turns of which are
-// the same. The poles are (0, 0, ±1), at any longitude, and (1, 0, 0) is where both are 0.
+// UnitVector returns the point of the unit sphere at a latitude, from -90 to 90 degrees, and a longitude in degrees, of any
+// number of turns. The poles are (0, 0, ±1), at any longitude, and (1, 0, 0) is where both are 0.
 func UnitVector(latitude, longitude float64) [3]float64 {
 	if math.Abs(latitude) == 90 {
 		return [3]float64{0, 0, latitude / 90}
@@ -29,7 +29,7 @@ func UnitVector(latitude, longitude float64) [3]float64 {
 	return [3]float64{float64(c * cos), float64(c * sin), s}
 }
 
-// LatLon are the latitude and the longitude, in degrees, of the direction of a vector; of the zero vector they are 0.
+// LatLon returns the latitude and the longitude, in degrees, of the direction of a vector; of the zero vector they are 0.
 func LatLon(x [3]float64) (latitude, longitude float64) {
 	return math.Atan2(x[2], math.Hypot(x[0], x[1])) * (180 / math.Pi), math.Atan2(x[1], x[0]) * (180 / math.Pi)
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Standardised is a regressor that brings tasks into the range that m was trained on, by Standardise, and predictions back.
+// Standardised returns a regressor that brings tasks into the range that m was trained on, by Standardise, and predictions back.
 // Log-likelihoods are in the data's own units.
 func Standardised[T Float](m Regressor[T]) Regressor[T] {
 	if e, ok := m.(*CurveEnsemble[T]); ok { // each knows a range of its own

@@ -51,7 +51,7 @@ type Tasks[T Float] interface {
 	values(dy, targets int) int
 }
 
-// Shape is that of the images.
+// Shape returns the shape of the images.
 func (im *Images[T]) Shape() Shape {
 	if im == nil {
 		return Shape{}
@@ -66,7 +66,7 @@ func (im *Images[T]) values(dy, targets int) int {
 	return countable(im.B, dy, targets)
 }
 
-// Shape is Scattered: a batch knows nothing of where its points lie.
+// Shape returns Scattered: a batch does not say how its points lie.
 func (b *Batch[T]) Shape() Shape { return Scattered() }
 
 func (b *Batch[T]) values(dy, _ int) int {
@@ -76,7 +76,8 @@ func (b *Batch[T]) values(dy, _ int) int {
 	return countable(b.B, b.Nt, dy)
 }
 
-// valuesOf is the number of values of tasks, 0 where there are none, or more than can be counted: Predict says what is wrong with them.
+// valuesOf returns the number of values of tasks, 0 for tasks without a sensible number, of which Predict says what is
+// wrong.
 func valuesOf[T Float](tasks Tasks[T], dy, targets int) int {
 	if tasks == nil {
 		return 0

@@ -204,7 +204,7 @@ type scorer[T Float] interface {
 	score(d, y []T, from, to int, scale float64) float64
 }
 
-// scorerOf is that of a likelihood, for a pass.
+// scorerOf returns that of a likelihood, for a pass.
 func scorerOf[T Float](p *Pass[T], l Likelihood) scorer[T] {
 	switch l := l.(type) {
 	case TargetLikelihood:

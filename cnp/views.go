@@ -169,7 +169,7 @@ func (m *ImageViews[T]) planShape(ctx context.Context, s Shape, opt PlanOptions)
 	return p, nil
 }
 
-// Shape is that of the images.
+// Shape returns the shape of the images.
 func (p *ViewsPlan[T]) Shape() Shape { return p.shape }
 
 // NewPrediction returns a prediction with room for images.

@@ -101,7 +101,7 @@ func (b *Batch[T]) windowed(c *Config) bool {
 // predicted window by window.
 var ErrWindow = fmt.Errorf("%w: a task is longer than the windows of the model's training", ErrRange)
 
-// checkWindow is the error of what has no form by windows.
+// checkWindow returns the error of what has no form by windows.
 func (b *Batch[T]) checkWindow(c *Config) error {
 	for t := range b.B {
 		if b.beyondWindow(c, t) {

@@ -20,7 +20,7 @@ func (w *Witness) saw(context int) {
 	w.context = [2]int{min(w.context[0], context), max(w.context[1], context)}
 }
 
-// Trained describes the tasks; nil if there were none.
+// Trained describes the tasks; it returns nil if there were no tasks.
 func (w *Witness) Trained() *Trained {
 	if w.tasks == 0 {
 		return nil

@@ -20,10 +20,10 @@ const maxDim = 64
 // weights are α and 1-α.
 type weights struct{ alpha, beta float64 }
 
-// Alpha is the weight of the distance's first part.
+// Alpha returns the weight of the distance's first part.
 func (w weights) Alpha() float64 { return w.alpha }
 
-// mix is α·x + (1-α)·y, each product rounded on its own so that every caller gets the same bits.
+// mix returns α·x + (1-α)·y, each product rounded on its own so that every caller gets the same bits.
 func (w weights) mix(x, y float64) float64 { return float64(w.alpha*x) + float64(w.beta*y) }
 
 // newWeights resolves alpha = 0 to the default and panics outside (0, 1).

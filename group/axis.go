@@ -28,19 +28,19 @@ func NewAxis(n, axis int, alpha float64) *Axis {
 	return &Axis{newWeights("NewAxis", alpha, defaultAlpha), n, axis, fmt.Sprintf("T(%d) along %d", n, axis)}
 }
 
-// Name is "T(n) along axis".
+// Name returns "T(n) along axis".
 func (g *Axis) Name() string { return g.name }
 
-// PointDim is n.
+// PointDim returns n.
 func (g *Axis) PointDim() int { return g.n }
 
-// AlgebraDim is 1.
+// AlgebraDim returns 1.
 func (g *Axis) AlgebraDim() int { return 1 }
 
-// OrbitDim is n-1.
+// OrbitDim returns n-1.
 func (g *Axis) OrbitDim() int { return g.n - 1 }
 
-// MaxLifts is 1: only the identity fixes a point.
+// MaxLifts returns 1: only the identity fixes a point.
 func (g *Axis) MaxLifts() int { return 1 }
 
 // IsIsometry reports that translations preserve distance.
@@ -64,13 +64,13 @@ func (g *Axis) RelativePose(pose, ai, qi, aj, qj []float64) {
 	copy(pose[1+o:1+2*o], qj[:o])
 }
 
-// Distance is α·|Δx_axis| + (1-α)·|q_i - q_j|.
+// Distance returns α·|Δx_axis| + (1-α)·|q_i - q_j|.
 func (g *Axis) Distance(pose []float64) float64 {
 	o := g.n - 1
 	return g.mix(math.Abs(pose[0]), gap(pose[1:1+o], pose[1+o:1+2*o]))
 }
 
-// gap is the Euclidean distance of two vectors.
+// gap returns the Euclidean distance of two vectors.
 func gap(x, y []float64) float64 {
 	var d [maxDim]float64
 	for c := range x {
@@ -100,7 +100,7 @@ func (g *Axis) Compose(dst, a, b []float64) { dst[0] = a[0] + b[0] }
 // Inverse writes -a.
 func (g *Axis) Inverse(dst, a []float64) { dst[0] = -a[0] }
 
-// BoundDim is n.
+// BoundDim returns n.
 func (g *Axis) BoundDim() int { return g.n }
 
 // BoundPeriods is all 0.

@@ -163,7 +163,7 @@ func (s *candidateFilter) choose(x, half, periods []float64) {
 	}
 }
 
-// units is the coordinate in whole units, modulo the circle.
+// units returns the coordinate in whole units, modulo the circle.
 func (a *filterAxis) units(x []float64) uint16 {
 	y := (x[a.coord[0]] - a.origin) * a.factor[0]
 	for k := 1; k < len(a.coord); k++ {

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Check is a test for a group of your own, and belongs into the tests of its type. For all pairs of a few points it
+// Check returns a test for a group of your own, and belongs into the tests of its type. For all pairs of a few points it
 // compares what the group's methods say about the same thing, and returns an error that names the first contradiction:
 // a fast path (PairComputer, PoseComputer, BoundsComputer, MetricGroup) whose numbers are not those of the plain
 // methods, a ball that reaches out of its BoundBox or diamond, a distance that is NaN, or a relative pose that changes

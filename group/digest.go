@@ -8,9 +8,10 @@ import (
 	"math/rand/v2"
 )
 
-// Digest returns 32 hexadecimal digits that are equal for groups that do the same, whatever they are called: groups that lift,
-// compare and move a fixed set of points alike. Model files store it beside the group's name, so that a model is not loaded with
-// another group of that name. Bounds and fast paths do not enter, as they change no result.
+// Digest returns 32 hexadecimal digits that identify a group by what it does, not by its name: groups that lift,
+// compare and move a fixed set of points in the same way have the same digits. Model files store it beside the group's
+// name, so that a model is not loaded with another group of that name. Bounds and fast paths do not enter, as they
+// change no result.
 //
 // Numbers enter with about six digits, so that the rounding of another machine makes no difference.
 func Digest(g Group) string {

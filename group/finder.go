@@ -85,7 +85,7 @@ func NewFinder(l *Lifted, rows []int32, r float64) *Finder {
 // Fast reports whether a kernel decides membership. Asking the same query twice then costs less than storing its answer.
 func (f *Finder) Fast() bool { return f.metric.Form != NoMetric }
 
-// Len is the number of points.
+// Len returns the number of points.
 func (f *Finder) Len() int { return f.n }
 
 // moderate reports whether squares of distances near r/w neither overflow nor underflow. Then plain sums of squares decide as the

@@ -70,7 +70,7 @@ type Group interface {
 	Act(dst, a, x []float64)
 }
 
-// PoseDim is the length of a relative pose of g.
+// PoseDim returns the length of a relative pose of g.
 func PoseDim(g Group) int {
 	checkGroup("PoseDim", g)
 	return g.AlgebraDim() + 2*g.OrbitDim()

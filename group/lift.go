@@ -89,7 +89,7 @@ func checkLifted(where string, l *Lifted) {
 	}
 }
 
-// Rows is the number of lifted points, N·K.
+// Rows returns the number of lifted points, N·K.
 func (l *Lifted) Rows() int { return l.N * l.K }
 
 // Row returns the algebra and orbit coordinates of lifted point i.

@@ -153,19 +153,19 @@ func (g *Matrix) closed() (i, j int, ok bool) {
 	return 0, 0, true
 }
 
-// Name is the name that the group was made with.
+// Name returns the name that the group was made with.
 func (g *Matrix) Name() string { return g.name }
 
-// PointDim is 2 or 3, the size of the matrices.
+// PointDim returns 2 or 3, the size of the matrices.
 func (g *Matrix) PointDim() int { return g.d }
 
-// AlgebraDim is the number of basis matrices.
+// AlgebraDim returns the number of basis matrices.
 func (g *Matrix) AlgebraDim() int { return len(g.basis) }
 
-// OrbitDim is the number of orbit coordinates that the group was made with.
+// OrbitDim returns the number of orbit coordinates that the group was made with.
 func (g *Matrix) OrbitDim() int { return g.orbit }
 
-// MaxLifts is 1.
+// MaxLifts returns 1.
 func (g *Matrix) MaxLifts() int { return 1 }
 
 // Lift calls the user's function, k times.
@@ -222,7 +222,7 @@ func (g *Matrix) RelativePose(pose, ai, qi, aj, qj []float64) {
 	copy(pose[d+g.orbit:d+2*g.orbit], qj[:g.orbit])
 }
 
-// Distance is α·|coordinates of the logarithm| + (1-α)·|q_i - q_j|.
+// Distance returns α·|coordinates of the logarithm| + (1-α)·|q_i - q_j|.
 func (g *Matrix) Distance(pose []float64) float64 {
 	d := len(g.basis)
 	return g.mix(linalg.Norm(pose[:d]), gap(pose[d:d+g.orbit], pose[d+g.orbit:d+2*g.orbit]))

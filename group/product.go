@@ -25,21 +25,21 @@ func NewProduct(g, h Group, alpha float64) *Product {
 	return &Product{newWeights("NewProduct", alpha, 0.5), g, h}
 }
 
-// Name is "(G) x (H)" with the weights of both, because two products are the same group only if these agree.
+// Name returns "(G) x (H)" with the weights of both, because two products are the same group only if these agree.
 func (p *Product) Name() string {
 	return fmt.Sprintf("(%s, alpha %g) x (%s, alpha %g)", p.g.Name(), p.g.Alpha(), p.h.Name(), p.h.Alpha())
 }
 
-// PointDim is the sum of both groups' dimensions.
+// PointDim returns the sum of both groups' dimensions.
 func (p *Product) PointDim() int { return p.g.PointDim() + p.h.PointDim() }
 
-// AlgebraDim is the sum of both groups' dimensions.
+// AlgebraDim returns the sum of both groups' dimensions.
 func (p *Product) AlgebraDim() int { return p.g.AlgebraDim() + p.h.AlgebraDim() }
 
-// OrbitDim is the sum of both groups' dimensions.
+// OrbitDim returns the sum of both groups' dimensions.
 func (p *Product) OrbitDim() int { return p.g.OrbitDim() + p.h.OrbitDim() }
 
-// MaxLifts is 1 if it is 1 for both groups, otherwise 0, no limit.
+// MaxLifts returns 1 if it is 1 for both groups, otherwise 0, no limit.
 func (p *Product) MaxLifts() int {
 	if p.g.MaxLifts() == 1 && p.h.MaxLifts() == 1 {
 		return 1
@@ -83,7 +83,7 @@ func (p *Product) RelativePose(pose, ai, qi, aj, qj []float64) {
 	copy(pose[n:], second[ha+hq:])
 }
 
-// Distance is α·(distance of the first) + (1-α)·(distance of the second).
+// Distance returns α·(distance of the first) + (1-α)·(distance of the second).
 func (p *Product) Distance(pose []float64) float64 {
 	ga, ha, gq, hq := p.g.AlgebraDim(), p.h.AlgebraDim(), p.g.OrbitDim(), p.h.OrbitDim()
 	if gq+hq == 0 {
@@ -111,7 +111,7 @@ func (p *Product) bounds() (g, h Bounder, ok bool) {
 	return g, h, ok && both && g.BoundDim() > 0 && h.BoundDim() > 0
 }
 
-// BoundDim is the sum of both groups' dimensions. It is 0, which means no bound, if one of the groups is not a Bounder.
+// BoundDim returns the sum of both groups' dimensions. It is 0, which means no bound, if one of the groups is not a Bounder.
 func (p *Product) BoundDim() int {
 	g, h, ok := p.bounds()
 	if !ok {
@@ -120,7 +120,7 @@ func (p *Product) BoundDim() int {
 	return g.BoundDim() + h.BoundDim()
 }
 
-// BoundPeriods are those of the first group followed by those of the second.
+// BoundPeriods returns the periods of the first group followed by those of the second.
 func (p *Product) BoundPeriods() []float64 {
 	g, h, ok := p.bounds()
 	if !ok {
@@ -129,7 +129,7 @@ func (p *Product) BoundPeriods() []float64 {
 	return append(append([]float64(nil), g.BoundPeriods()...), h.BoundPeriods()...)
 }
 
-// BoundCoords are those of the first group followed by those of the second.
+// BoundCoords writes the coordinates of the first group followed by those of the second.
 func (p *Product) BoundCoords(dst, a, q []float64) {
 	if g, h, ok := p.bounds(); ok {
 		n, ga, gq := g.BoundDim(), g.AlgebraDim(), g.OrbitDim()

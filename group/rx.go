@@ -36,19 +36,19 @@ func NewRx(n int, alpha float64) *Rx {
 	return &Rx{newWeights("NewRx", alpha, defaultAlpha), n, orbit, fmt.Sprintf("R>0(%d)", n)}
 }
 
-// Name is "R>0(n)".
+// Name returns "R>0(n)".
 func (g *Rx) Name() string { return g.name }
 
-// PointDim is n.
+// PointDim returns n.
 func (g *Rx) PointDim() int { return g.n }
 
-// AlgebraDim is 1, log r.
+// AlgebraDim returns 1, log r.
 func (g *Rx) AlgebraDim() int { return 1 }
 
-// OrbitDim is 1 for n ≤ 2 and n otherwise.
+// OrbitDim returns 1 for n ≤ 2 and n otherwise.
 func (g *Rx) OrbitDim() int { return g.orbit }
 
-// MaxLifts is 1: only the identity fixes a point other than the origin.
+// MaxLifts returns 1: only the identity fixes a point other than the origin.
 func (g *Rx) MaxLifts() int { return 1 }
 
 // Lift writes log r and the ray, k times.
@@ -112,7 +112,7 @@ func (g *Rx) RelativePose(pose, ai, qi, aj, qj []float64) {
 	copy(pose[1+g.orbit:1+2*g.orbit], qj[:g.orbit])
 }
 
-// Distance is α·δ(q_i, q_j) + (1-α)·|Δ log r|.
+// Distance returns α·δ(q_i, q_j) + (1-α)·|Δ log r|.
 func (g *Rx) Distance(pose []float64) float64 {
 	return g.mix(g.rayDist(pose[1:1+g.orbit], pose[1+g.orbit:1+2*g.orbit]), math.Abs(pose[0]))
 }
@@ -152,7 +152,7 @@ func (g *Rx) Compose(dst, a, b []float64) { dst[0] = a[0] + b[0] }
 // Inverse is the opposite logarithm.
 func (g *Rx) Inverse(dst, a []float64) { dst[0] = -a[0] }
 
-// BoundDim is 1 + OrbitDim.
+// BoundDim returns 1 + OrbitDim.
 func (g *Rx) BoundDim() int { return 1 + g.orbit }
 
 // BoundPeriods: only the angle of n = 2 is periodic.

@@ -22,19 +22,19 @@ func NewRxSO2(alpha float64) *RxSO2 {
 	return &RxSO2{newWeights("NewRxSO2", alpha, defaultAlphaRSO2)}
 }
 
-// Name is "R>0xSO(2)".
+// Name returns "R>0xSO(2)".
 func (g *RxSO2) Name() string { return "R>0xSO(2)" }
 
-// PointDim is 2.
+// PointDim returns 2.
 func (g *RxSO2) PointDim() int { return 2 }
 
-// AlgebraDim is 2: log r and the angle.
+// AlgebraDim returns 2: log r and the angle.
 func (g *RxSO2) AlgebraDim() int { return 2 }
 
-// OrbitDim is 0.
+// OrbitDim returns 0.
 func (g *RxSO2) OrbitDim() int { return 0 }
 
-// MaxLifts is 1: only the identity fixes a point other than the origin.
+// MaxLifts returns 1: only the identity fixes a point other than the origin.
 func (g *RxSO2) MaxLifts() int { return 1 }
 
 // Lift writes (log r, θ), k times; see RxSO2 for the origin.
@@ -50,7 +50,7 @@ func (g *RxSO2) RelativePose(pose, ai, _, aj, _ []float64) {
 	pose[0], pose[1] = ai[0]-aj[0], relativeAngle(ai[1]-aj[1])
 }
 
-// Distance is α·|Δθ| + (1-α)·|Δ log r|.
+// Distance returns α·|Δθ| + (1-α)·|Δ log r|.
 func (g *RxSO2) Distance(pose []float64) float64 {
 	return g.mix(math.Abs(linalg.WrapAngle(pose[1])), math.Abs(pose[0]))
 }
@@ -83,7 +83,7 @@ func (g *RxSO2) Compose(dst, a, b []float64) {
 // Inverse is the opposite of both coordinates.
 func (g *RxSO2) Inverse(dst, a []float64) { dst[0], dst[1] = -a[0], linalg.WrapAngle(-a[1]) }
 
-// BoundDim is 2.
+// BoundDim returns 2.
 func (g *RxSO2) BoundDim() int { return 2 }
 
 // BoundPeriods: log r has none, θ has period 2π.

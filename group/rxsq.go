@@ -19,19 +19,19 @@ type RxSq struct{ weights }
 // NewRxSq returns R>0×squeeze. It panics if alpha is not in (0, 1); alpha = 0 means 0.2.
 func NewRxSq(alpha float64) *RxSq { return &RxSq{newWeights("NewRxSq", alpha, defaultAlpha)} }
 
-// Name is "R>0xSqueeze".
+// Name returns "R>0xSqueeze".
 func (g *RxSq) Name() string { return "R>0xSqueeze" }
 
-// PointDim is 2.
+// PointDim returns 2.
 func (g *RxSq) PointDim() int { return 2 }
 
-// AlgebraDim is 2: log r and log s.
+// AlgebraDim returns 2: log r and log s.
 func (g *RxSq) AlgebraDim() int { return 2 }
 
-// OrbitDim is 0.
+// OrbitDim returns 0.
 func (g *RxSq) OrbitDim() int { return 0 }
 
-// MaxLifts is 1: only the identity fixes a point of the quadrant.
+// MaxLifts returns 1: only the identity fixes a point of the quadrant.
 func (g *RxSq) MaxLifts() int { return 1 }
 
 // Lift writes (log(x·y)/2, log(x/y)/2), k times.
@@ -54,7 +54,7 @@ func (g *RxSq) RelativePose(pose, ai, _, aj, _ []float64) {
 	pose[0], pose[1] = ai[0]-aj[0], ai[1]-aj[1]
 }
 
-// Distance is α·|Δ log s| + (1-α)·|Δ log r|.
+// Distance returns α·|Δ log s| + (1-α)·|Δ log r|.
 func (g *RxSq) Distance(pose []float64) float64 {
 	return g.mix(math.Abs(pose[1]), math.Abs(pose[0]))
 }
@@ -80,7 +80,7 @@ func (g *RxSq) Compose(dst, a, b []float64) { dst[0], dst[1] = a[0]+b[0], a[1]+b
 // Inverse is the opposite of both coordinates.
 func (g *RxSq) Inverse(dst, a []float64) { dst[0], dst[1] = -a[0], -a[1] }
 
-// BoundDim is 2.
+// BoundDim returns 2.
 func (g *RxSq) BoundDim() int { return 2 }
 
 // BoundPeriods is all 0.

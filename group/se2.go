@@ -21,19 +21,19 @@ type SE2 struct{ weights }
 // NewSE2 returns SE(2). It panics if alpha is not in (0, 1); alpha = 0 means 0.2.
 func NewSE2(alpha float64) *SE2 { return &SE2{newWeights("NewSE2", alpha, defaultAlpha)} }
 
-// Name is "SE(2)".
+// Name returns "SE(2)".
 func (g *SE2) Name() string { return "SE(2)" }
 
-// PointDim is 2.
+// PointDim returns 2.
 func (g *SE2) PointDim() int { return 2 }
 
-// AlgebraDim is 3: the angle and the translation part.
+// AlgebraDim returns 3: the angle and the translation part.
 func (g *SE2) AlgebraDim() int { return 3 }
 
-// OrbitDim is 0.
+// OrbitDim returns 0.
 func (g *SE2) OrbitDim() int { return 0 }
 
-// MaxLifts is 0: more lifts sample the stabiliser, a circle, more finely.
+// MaxLifts returns 0: more lifts sample the stabiliser, a circle, more finely.
 func (g *SE2) MaxLifts() int { return 0 }
 
 // IsIsometry reports that rigid motions preserve distance.
@@ -119,7 +119,7 @@ func (s *se2Views) search(query, th float64) *se2View {
 	return &s.views[s.last]
 }
 
-// translation is the pose's translation part for the point j with algebra translation (tx, ty).
+// translation returns the pose's translation part for the point j with algebra translation (tx, ty).
 func (v *se2View) translation(q *se2Query, tx, ty float64) (x, y float64) {
 	dx, dy := q.tx-tx, q.ty-ty
 	if !v.same {
@@ -141,7 +141,7 @@ func (g *SE2) RelativePose(pose, ai, _, aj, _ []float64) {
 	pose[0], pose[1], pose[2] = v.rel, x, y
 }
 
-// Distance is α·|Δθ| + (1-α)·|t|.
+// Distance returns α·|Δθ| + (1-α)·|t|.
 func (g *SE2) Distance(pose []float64) float64 {
 	return g.mix(math.Abs(pose[0]), linalg.Norm2(pose[1], pose[2]))
 }
@@ -183,7 +183,7 @@ func (g *SE2) Inverse(dst, a []float64) {
 	linalg.ExpMotion2((*[3]float64)(a)).Inverse().Log((*[3]float64)(dst))
 }
 
-// BoundDim is 3.
+// BoundDim returns 3.
 func (g *SE2) BoundDim() int { return 3 }
 
 // BoundPeriods: x and y have none, θ has period 2π.

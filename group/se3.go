@@ -21,19 +21,19 @@ type SE3 struct{ weights }
 // NewSE3 returns SE(3). It panics if alpha is not in (0, 1); alpha = 0 means 0.2.
 func NewSE3(alpha float64) *SE3 { return &SE3{newWeights("NewSE3", alpha, defaultAlpha)} }
 
-// Name is "SE(3)".
+// Name returns "SE(3)".
 func (g *SE3) Name() string { return "SE(3)" }
 
-// PointDim is 3.
+// PointDim returns 3.
 func (g *SE3) PointDim() int { return 3 }
 
-// AlgebraDim is 6: rotation vector and translation part.
+// AlgebraDim returns 6: rotation vector and translation part.
 func (g *SE3) AlgebraDim() int { return 6 }
 
-// OrbitDim is 0.
+// OrbitDim returns 0.
 func (g *SE3) OrbitDim() int { return 0 }
 
-// MaxLifts is 0: more lifts sample the stabiliser, SO(3), more finely.
+// MaxLifts returns 0: more lifts sample the stabiliser, SO(3), more finely.
 func (g *SE3) MaxLifts() int { return 0 }
 
 // IsIsometry reports that rigid motions preserve distance.
@@ -137,7 +137,7 @@ func (g *SE3) RelativePose(pose, ai, _, aj, _ []float64) {
 	uj.From(&ui).Log((*[6]float64)(pose))
 }
 
-// Distance is α·|rotation vector| + (1-α)·|translation part|.
+// Distance returns α·|rotation vector| + (1-α)·|translation part|.
 func (g *SE3) Distance(pose []float64) float64 {
 	return g.mix(linalg.Norm3(pose[0], pose[1], pose[2]), linalg.Norm3(pose[3], pose[4], pose[5]))
 }
@@ -168,7 +168,7 @@ func (g *SE3) Inverse(dst, a []float64) {
 	linalg.ExpMotion3((*[6]float64)(a)).From(&linalg.Motion3{Q: linalg.Quat{1, 0, 0, 0}}).Log((*[6]float64)(dst))
 }
 
-// BoundDim is 3.
+// BoundDim returns 3.
 func (g *SE3) BoundDim() int { return 3 }
 
 // BoundPeriods is all 0.

@@ -41,25 +41,25 @@ func NewSim2(scales int, alpha float64) *Sim2 {
 	return g
 }
 
-// Scales is the number of scales of the lifts.
+// Scales returns the number of scales of the lifts.
 func (g *Sim2) Scales() int { return g.scales }
 
-// logScale is the logarithm of scale s.
+// logScale returns the logarithm of scale s.
 func (g *Sim2) logScale(s int) float64 { return math.Ln2 * (float64(2*s-(g.scales-1)) / 2) }
 
-// Name is "Sim(2)", with the number of scales if there are several.
+// Name returns "Sim(2)", with the number of scales if there are several.
 func (g *Sim2) Name() string { return g.name }
 
-// PointDim is 2.
+// PointDim returns 2.
 func (g *Sim2) PointDim() int { return 2 }
 
-// AlgebraDim is 4, the logarithm of the scale, the angle and the translation part.
+// AlgebraDim returns 4, the logarithm of the scale, the angle and the translation part.
 func (g *Sim2) AlgebraDim() int { return 4 }
 
-// OrbitDim is 0.
+// OrbitDim returns 0.
 func (g *Sim2) OrbitDim() int { return 0 }
 
-// MaxLifts is 0, no limit.
+// MaxLifts returns 0, no limit.
 func (g *Sim2) MaxLifts() int { return 0 }
 
 // Lift writes the similarities that take the origin to x, turn by each of the angles and scale by each of the scales.
@@ -96,7 +96,7 @@ func newSim2View(li, thi, lj, thj float64) sim2View {
 	return v
 }
 
-// point is the point that the origin is taken to.
+// point returns the point that the origin is taken to.
 func (v *sim2View) point(tx, ty float64) (x, y float64) { return mulComplex(v.vr, v.vi, tx, ty) }
 
 // sim2Query is a query and the views of it from lifts of the last few angles and scales.
@@ -132,7 +132,7 @@ func (q *sim2Query) of(l, th float64) *sim2View {
 	return &q.views[q.last]
 }
 
-// translation is the pose's translation part as seen from the lift whose algebra translation is (tx, ty).
+// translation returns the pose's translation part as seen from the lift whose algebra translation is (tx, ty).
 func (v *sim2View) translation(q *sim2Query, tx, ty float64) (x, y float64) {
 	px, py := v.point(tx, ty)
 	return mulComplex(v.mr, v.mi, q.px-px, q.py-py)
@@ -160,7 +160,7 @@ func (g *Sim2) RelativePoses(dst, ai, _, a, _ []float64, index []int32) {
 	}
 }
 
-// Distance is α·(|Δλ| + |Δθ|) + (1-α)·|t|.
+// Distance returns α·(|Δλ| + |Δθ|) + (1-α)·|t|.
 func (g *Sim2) Distance(pose []float64) float64 { return g.dist(pose[0], pose[1], pose[2], pose[3]) }
 
 func (g *Sim2) dist(l, th, x, y float64) float64 {
@@ -222,7 +222,7 @@ type sim2Bounds struct {
 	top, scale float64
 }
 
-// BoundDim is 4.
+// BoundDim returns 4.
 func (g *sim2Bounds) BoundDim() int { return 4 }
 
 // BoundPeriods: x, y and λ have none, θ has period 2π.

@@ -21,19 +21,19 @@ func NewSO2(alpha float64) *SO2 { return &SO2{newWeights("NewSO2", alpha, defaul
 // radiusFloor is added to each radius in the distance's denominator.
 const radiusFloor = 0.0005
 
-// Name is "SO(2)".
+// Name returns "SO(2)".
 func (g *SO2) Name() string { return "SO(2)" }
 
-// PointDim is 2.
+// PointDim returns 2.
 func (g *SO2) PointDim() int { return 2 }
 
-// AlgebraDim is 1, the angle.
+// AlgebraDim returns 1, the angle.
 func (g *SO2) AlgebraDim() int { return 1 }
 
-// OrbitDim is 1, the radius.
+// OrbitDim returns 1, the radius.
 func (g *SO2) OrbitDim() int { return 1 }
 
-// MaxLifts is 1: only the identity fixes a point other than the origin.
+// MaxLifts returns 1: only the identity fixes a point other than the origin.
 func (g *SO2) MaxLifts() int { return 1 }
 
 // IsIsometry reports that rotations preserve distance.
@@ -52,7 +52,7 @@ func (g *SO2) RelativePose(pose, ai, qi, aj, qj []float64) {
 	pose[0], pose[1], pose[2] = relativeAngle(ai[0]-aj[0]), qi[0], qj[0]
 }
 
-// Distance is α·|Δθ| + (1-α)·|r_i - r_j|/(r_i + r_j + 0.001).
+// Distance returns α·|Δθ| + (1-α)·|r_i - r_j|/(r_i + r_j + 0.001).
 func (g *SO2) Distance(pose []float64) float64 {
 	return g.mix(math.Abs(linalg.WrapAngle(pose[0])), radiusDist(pose[1], pose[2]))
 }
@@ -88,7 +88,7 @@ func (g *SO2) Compose(dst, a, b []float64) { dst[0] = linalg.WrapAngle(a[0] + b[
 // Inverse is the opposite angle.
 func (g *SO2) Inverse(dst, a []float64) { dst[0] = linalg.WrapAngle(-a[0]) }
 
-// BoundDim is 2.
+// BoundDim returns 2.
 func (g *SO2) BoundDim() int { return 2 }
 
 // BoundPeriods: θ has period 2π, the radial coordinate has none.

@@ -23,19 +23,19 @@ type SO3 struct{ weights }
 // NewSO3 returns SO(3). It panics if alpha is not in (0, 1); alpha = 0 means 0.2.
 func NewSO3(alpha float64) *SO3 { return &SO3{newWeights("NewSO3", alpha, defaultAlpha)} }
 
-// Name is "SO(3)".
+// Name returns "SO(3)".
 func (g *SO3) Name() string { return "SO(3)" }
 
-// PointDim is 3.
+// PointDim returns 3.
 func (g *SO3) PointDim() int { return 3 }
 
-// AlgebraDim is 3, the rotation vector.
+// AlgebraDim returns 3, the rotation vector.
 func (g *SO3) AlgebraDim() int { return 3 }
 
-// OrbitDim is 1, the radius.
+// OrbitDim returns 1, the radius.
 func (g *SO3) OrbitDim() int { return 1 }
 
-// MaxLifts is 0: more lifts sample the stabiliser, a circle, more finely.
+// MaxLifts returns 0: more lifts sample the stabiliser, a circle, more finely.
 func (g *SO3) MaxLifts() int { return 0 }
 
 // IsIsometry reports that rotations preserve distance.
@@ -64,7 +64,7 @@ func liftSO3(a, x *[3]float64, phi float64) (r float64) {
 	return clampFinite(linalg.Norm3(x[0], x[1], x[2]), x[:])
 }
 
-// fromX is the shortest rotation from the x axis to x, the identity for x = 0.
+// fromX returns the shortest rotation from the x axis to x, the identity for x = 0.
 func fromX(x *[3]float64) linalg.Quat {
 	var u [3]float64
 	if math.IsInf(unit(u[:], x[:]), -1) {
@@ -89,7 +89,7 @@ func (g *SO3) RelativePose(pose, ai, qi, aj, qj []float64) {
 	pose[3], pose[4] = qi[0], qj[0]
 }
 
-// Distance is α·|rotation vector| + (1-α)·|r_i - r_j|.
+// Distance returns α·|rotation vector| + (1-α)·|r_i - r_j|.
 func (g *SO3) Distance(pose []float64) float64 {
 	return g.mix(linalg.Norm3(pose[0], pose[1], pose[2]), math.Abs(pose[3]-pose[4]))
 }
@@ -120,7 +120,7 @@ func (g *SO3) Inverse(dst, a []float64) {
 	linalg.ExpQuat((*[3]float64)(a)).Conj().Log((*[3]float64)(dst))
 }
 
-// BoundDim is 4.
+// BoundDim returns 4.
 func (g *SO3) BoundDim() int { return 4 }
 
 // BoundPeriods is all 0.

@@ -21,19 +21,19 @@ func NewSqueeze(alpha float64) *Squeeze {
 	return &Squeeze{newWeights("NewSqueeze", alpha, defaultAlpha)}
 }
 
-// Name is "Squeeze".
+// Name returns "Squeeze".
 func (g *Squeeze) Name() string { return "Squeeze" }
 
-// PointDim is 2.
+// PointDim returns 2.
 func (g *Squeeze) PointDim() int { return 2 }
 
-// AlgebraDim is 1, log s.
+// AlgebraDim returns 1, log s.
 func (g *Squeeze) AlgebraDim() int { return 1 }
 
-// OrbitDim is 1, log r.
+// OrbitDim returns 1, log r.
 func (g *Squeeze) OrbitDim() int { return 1 }
 
-// MaxLifts is 1: only the identity fixes a point of the quadrant.
+// MaxLifts returns 1: only the identity fixes a point of the quadrant.
 func (g *Squeeze) MaxLifts() int { return 1 }
 
 // Lift writes log(x/y)/2 and log(x·y)/2, k times.
@@ -49,7 +49,7 @@ func (g *Squeeze) RelativePose(pose, ai, qi, aj, qj []float64) {
 	pose[0], pose[1], pose[2] = ai[0]-aj[0], qi[0], qj[0]
 }
 
-// Distance is α·|Δ log s| + (1-α)·|log r_i - log r_j|.
+// Distance returns α·|Δ log s| + (1-α)·|log r_i - log r_j|.
 func (g *Squeeze) Distance(pose []float64) float64 {
 	return g.mix(math.Abs(pose[0]), math.Abs(pose[1]-pose[2]))
 }
@@ -73,7 +73,7 @@ func (g *Squeeze) Compose(dst, a, b []float64) { dst[0] = a[0] + b[0] }
 // Inverse is the opposite logarithm.
 func (g *Squeeze) Inverse(dst, a []float64) { dst[0] = -a[0] }
 
-// BoundDim is 2.
+// BoundDim returns 2.
 func (g *Squeeze) BoundDim() int { return 2 }
 
 // BoundPeriods is all 0.

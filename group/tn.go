@@ -26,19 +26,19 @@ func NewT(n int, alpha float64) *T {
 	return &T{newWeights("NewT", alpha, defaultAlpha), n, fmt.Sprintf("T(%d)", n)}
 }
 
-// Name is "T(n)".
+// Name returns "T(n)".
 func (g *T) Name() string { return g.name }
 
-// PointDim is n.
+// PointDim returns n.
 func (g *T) PointDim() int { return g.n }
 
-// AlgebraDim is n.
+// AlgebraDim returns n.
 func (g *T) AlgebraDim() int { return g.n }
 
-// OrbitDim is 0.
+// OrbitDim returns 0.
 func (g *T) OrbitDim() int { return 0 }
 
-// MaxLifts is 1: only the identity fixes a point.
+// MaxLifts returns 1: only the identity fixes a point.
 func (g *T) MaxLifts() int { return 1 }
 
 // IsIsometry reports that translations preserve distance.
@@ -59,7 +59,7 @@ func (g *T) RelativePose(pose, ai, _, aj, _ []float64) {
 	}
 }
 
-// Distance is α·|pose|.
+// Distance returns α·|pose|.
 func (g *T) Distance(pose []float64) float64 { return g.alpha * linalg.Norm(pose[:g.n]) }
 
 // Metric implements MetricGroup.
@@ -114,7 +114,7 @@ func (g *T) Inverse(dst, a []float64) {
 	}
 }
 
-// BoundDim is n.
+// BoundDim returns n.
 func (g *T) BoundDim() int { return g.n }
 
 // BoundPeriods is all 0.

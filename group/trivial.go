@@ -23,19 +23,19 @@ func NewTrivial(n int, alpha float64) *Trivial {
 	return &Trivial{newWeights("NewTrivial", alpha, defaultAlpha), n, fmt.Sprintf("trivial(%d)", n)}
 }
 
-// Name is "trivial(n)".
+// Name returns "trivial(n)".
 func (g *Trivial) Name() string { return g.name }
 
-// PointDim is n.
+// PointDim returns n.
 func (g *Trivial) PointDim() int { return g.n }
 
-// AlgebraDim is 0.
+// AlgebraDim returns 0.
 func (g *Trivial) AlgebraDim() int { return 0 }
 
-// OrbitDim is n.
+// OrbitDim returns n.
 func (g *Trivial) OrbitDim() int { return g.n }
 
-// MaxLifts is 1.
+// MaxLifts returns 1.
 func (g *Trivial) MaxLifts() int { return 1 }
 
 // IsIsometry reports that the identity preserves distance.
@@ -54,7 +54,7 @@ func (g *Trivial) RelativePose(pose, _, qi, _, qj []float64) {
 	copy(pose[g.n:2*g.n], qj[:g.n])
 }
 
-// Distance is (1-α)·|x_i - x_j|.
+// Distance returns (1-α)·|x_i - x_j|.
 func (g *Trivial) Distance(pose []float64) float64 { return g.dist(pose[:g.n], pose[g.n:2*g.n]) }
 
 func (g *Trivial) dist(x, y []float64) float64 {
@@ -85,7 +85,7 @@ func (g *Trivial) Compose(_, _, _ []float64) {}
 // Inverse has no coordinate to write.
 func (g *Trivial) Inverse(_, _ []float64) {}
 
-// BoundDim is n.
+// BoundDim returns n.
 func (g *Trivial) BoundDim() int { return g.n }
 
 // BoundPeriods is all 0.

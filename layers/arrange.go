@@ -156,7 +156,8 @@ func (a *Arrangement[T]) arrangeTiles(n *neighbor.Neighborhood, order []int32, c
 	}
 }
 
-// Agree makes arrangements that one set of features passes through store them alike, and reports whether they did so before.
+// Agree makes the arrangements that one set of features passes through store it in the same layout, and reports whether
+// they did so before.
 func Agree[T Float](all []*Arrangement[T]) bool {
 	most, alike := 0, true
 	for _, a := range all {
@@ -177,10 +178,10 @@ func (a *Arrangement[T]) measure() {
 	}
 }
 
-// Pairs is the number of pairs of the neighbourhood.
+// Pairs returns the number of pairs of the neighbourhood.
 func (a *Arrangement[T]) Pairs() int { return a.offsets[a.Rows] }
 
-// Poses is the number of distinct poses.
+// Poses returns the number of distinct poses.
 func (a *Arrangement[T]) Poses() int { return a.poses }
 
 // Row returns the rows that row i gathers from.
@@ -241,7 +242,7 @@ func (a *Arrangement[T]) inverse(i int) T {
 	return v
 }
 
-// width is the number of channels in a slice of features with c channels. Features under an arrangement are stored slice by
+// width returns the number of channels in a slice of features with c channels. Features under an arrangement are stored slice by
 // slice, [c/width, rows, width]; the last slice has the remaining channels.
 func (a *Arrangement[T]) width(c int) int {
 	if a.Flat() {

@@ -16,14 +16,14 @@ const flatRows = 64
 // precision, as GemmTilesF32 says.
 const denseParts = 2
 
-// denseSpace is the most elements of scratch memory that a dense map of that many channels needs (bf16.Tiles.Space).
+// denseSpace returns the most elements of scratch memory that a dense map of that many channels needs (bf16.Tiles.Space).
 func denseSpace(channels int) int { return 32*channels*denseParts/2 + 32*32 + 16 }
 
 // slicedImages is how many images' sums are held while tiles pass slice by slice. A single image gains nothing: there
 // weights from memory are what takes time.
 const slicedImages = 8
 
-// Bytes is the memory that the arrangement occupies.
+// Bytes returns the memory that the arrangement occupies.
 func (a *Arrangement[T]) Bytes() int64 {
 	size := int64(0)
 	if a.window != nil {
@@ -50,9 +50,10 @@ func (a *Arrangement[T]) Bytes() int64 {
 	return size
 }
 
-// CallBytes is about what one goroutine needs while it computes a layer of that many channels for that many images at once. In
-// tiles this is a slice of a tile's weights, the hidden channels of the WeightNet that they are computed from (as many as a slice
-// has, in the paper's models), the sums of its rows before and after the dense map, and a part of the sums that all tiles wait for.
+// CallBytes returns roughly the memory that one goroutine needs while it computes a layer of that many channels for
+// that many images at once. In tiles this is a slice of a tile's weights, the hidden channels of the WeightNet that
+// they are computed from (as many as a slice has, in the paper's models), the sums of its rows before and after the
+// dense map, and a part of the sums that all tiles wait for.
 func (a *Arrangement[T]) CallBytes(channels, images int) int64 {
 	rows, weights, sums := flatRows, 0, 0
 	if a.transforms != nil {
@@ -69,7 +70,7 @@ func (a *Arrangement[T]) CallBytes(channels, images int) int64 {
 	return int64(weights+rows*channels+sums) * int64(buffers.SizeOf[T]())
 }
 
-// PairedBytes is the memory that weights in bfloat16 take in addition where the CPU multiplies pairs of them
+// PairedBytes returns the memory that weights in bfloat16 take in addition where the CPU multiplies pairs of them
 // (bf16.HaveDots): kept by the arrangement, for the order of the pairs, and in a call of all goroutines, for the
 // rounded features of that many channels of that many images.
 func (a *Arrangement[T]) PairedBytes(channels, images int) (kept, call int64) {

@@ -12,10 +12,9 @@ import (
 	"github.com/equivcnp/equivcnp/layers/internal/check"
 )
 
-// ArrangeGrid is Arrange for the balls of a radius, in their own order, where points are a grid's (Lifted.Across) that
-// translations of the plane move along and algorithm takes transforms; it returns nil where that is not so, or where it
-// cannot tell. The arrangement has the bits of the one that Arrange makes of what neighbor.Ball finds. But nobody looks
-// at pairs: who is near whom follows from the grid.
+// ArrangeGrid arranges the balls of a radius on a pixel grid (Lifted.Across) under translations of the plane, for an
+// algorithm that takes transforms; elsewhere, and where it cannot tell, it returns nil. The arrangement has the bits of the
+// one that Arrange makes of neighbor.Ball's result, but no search is needed: neighbours follow from the grid.
 func ArrangeGrid[T Float](points *group.Lifted, radius float64, algorithm Algorithm) *Arrangement[T] {
 	check.Given("ArrangeGrid", "points", points != nil && points.Group != nil)
 	if buffers.SizeOf[T]() != 4 || algorithm == NoDepthwise || !takesTransforms(algorithm) {
@@ -60,7 +59,7 @@ func (a *gridAxis) reach(r float64) int {
 	return int(min(r/math.Abs(a.step)+1, float64(len(a.at)-1)))
 }
 
-// first is the first of the axis' points from which d steps lead to another one.
+// first returns the first of the axis' points from which d steps lead to another one.
 func first(d int) int { return max(0, -d) }
 
 // stepsOf returns the grid that points stand on, with the steps of a ball of that radius around each, and the table of

@@ -105,7 +105,7 @@ func (g *Geometry[T]) Capped(maxNeighbors int, seed uint64) *Geometry[T] {
 // Valid reports whether row i counts, as a point that others see.
 func (g *Geometry[T]) Valid(i int) bool { return g.opt.PointMask == nil || g.opt.PointMask[i] }
 
-// Rows is the number of lifted points.
+// Rows returns the number of lifted points.
 func (g *Geometry[T]) Rows() int {
 	if g == nil || g.Points == nil {
 		panic("layers: nil Geometry, or one without points")
@@ -113,7 +113,7 @@ func (g *Geometry[T]) Rows() int {
 	return g.Points.Rows()
 }
 
-// valid is the number of rows that count under a mask.
+// valid returns the number of rows that count under a mask.
 func (g *Geometry[T]) valid(mask []bool) int {
 	if mask == nil {
 		return g.Rows()
@@ -127,7 +127,7 @@ func (g *Geometry[T]) valid(mask []bool) int {
 	return n
 }
 
-// blocks is the number of independent sets.
+// blocks returns the number of independent sets.
 func (g *Geometry[T]) blocks() int { return max(1, len(g.opt.PointBlocks)-1) }
 
 // Pairs is a neighbourhood with its pose table rounded to T.
@@ -268,7 +268,7 @@ func (r *radius[T]) params(prefix string) Param[T] {
 	return Param[T]{Name: prefix + "r", Shape: []int{}, Data: r.R, Buffer: true}
 }
 
-// Radius is the current radius of the balls.
+// Radius returns the current radius of the balls.
 func (r *radius[T]) Radius() float64 { return float64(r.R[0]) }
 
 // adapt moves the radius after a training step that used p, a neighbourhood of g.

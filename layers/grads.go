@@ -48,7 +48,7 @@ func (g *Grads[T]) Add(o *Grads[T]) {
 	}
 }
 
-// Of returns the gradient of a live parameter array, or nil for an array that has none here, such as a frozen parameter.
+// Of returns the gradient of a live parameter array, or nil for an array without a gradient here, such as a frozen parameter.
 func (g *Grads[T]) Of(param []T) []T {
 	if g == nil {
 		panic("layers: nil Grads")

@@ -37,7 +37,7 @@ type LieConvConfig struct {
 	Window Window
 }
 
-// ball is the layer's.
+// ball returns the layer's.
 func ball[T Float](c *LieConvConfig) radius[T] {
 	return radius[T]{R: []T{T(c.Radius)}, Fill: c.Fill, Rate: c.Rate, Window: c.Window}
 }

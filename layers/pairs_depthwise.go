@@ -52,7 +52,7 @@ func (p *Pairs[T]) newPlan(n *neighbor.Neighborhood) *simd.DepthwisePlan {
 	return simd.NewDepthwisePlan(r.Offsets, r.Index, r.Pose, n.Queries, n.NumPoses())
 }
 
-// byLift is the position of a row when rows are sorted by lift.
+// byLift returns the position of a row when rows are sorted by lift.
 func (p *Pairs[T]) byLift(row int) int { return row%p.lifts*(p.Queries/p.lifts) + row/p.lifts }
 
 // liftsApart returns x [batch, rows, c] with rows sorted by lift, from rent, or x itself where points have one lift.

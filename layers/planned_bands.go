@@ -70,7 +70,7 @@ func (a *Arrangement[T]) grid() *spectral.Grid {
 	return spectral.Find(a.offsets, a.index, a.pose, a.across)
 }
 
-// Bytes is the memory of the weights.
+// Bytes returns the memory of the weights.
 func (p *PlannedBlocks) Bytes() int64 { return p.net.Bytes() }
 
 // CallBytes returns what a call for that many images needs beside their features.

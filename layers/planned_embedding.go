@@ -72,10 +72,10 @@ func (l *LieConv[T]) PlanEmbedding(a *Arrangement[T], s Storage, sets int, next 
 	return p
 }
 
-// Arrangement is that which the layer was planned for.
+// Arrangement returns the arrangement that the layer was planned for.
 func (l *PlannedEmbedding[T]) Arrangement() *Arrangement[T] { return l.a }
 
-// Kept says what the layer stores.
+// Kept returns what the layer stores.
 func (l *PlannedEmbedding[T]) Kept() Kept {
 	k := l.weights.kept(l.a)
 	if l.transforms != nil {

@@ -31,7 +31,7 @@ type Workspace[T Float] struct {
 	features   []simd.BF16
 }
 
-// Bytes is the size of the workspace.
+// Bytes returns the size of the workspace.
 func (w *Workspace[T]) Bytes() int64 {
 	n, half := 0, 0
 	for i := range w.workers {

@@ -35,10 +35,10 @@ func (l *SeparableLieConv[T]) Plan(a *Arrangement[T], s Storage) *PlannedSeparab
 	return planned
 }
 
-// Arrangement is that which the layer was planned for.
+// Arrangement returns the arrangement that the layer was planned for.
 func (l *PlannedSeparable[T]) Arrangement() *Arrangement[T] { return l.a }
 
-// Kept says what the layer stores.
+// Kept returns what the layer stores.
 func (l *PlannedSeparable[T]) Kept() Kept {
 	k := l.weights.kept(l.a)
 	k.Rounded.Dense = l.dense.dots != nil

@@ -213,7 +213,7 @@ func (t *transformPass[T]) repair(lo, hi, image int, direct func(lo, hi int)) {
 	}
 }
 
-// bytes is the size of the pass's memory.
+// bytes returns the size of the pass's memory.
 func (t *transformPass[T]) bytes() int64 {
 	n := int64((cap(t.memory)+cap(t.copies))*buffers.SizeOf[T]() + 4*len(t.broken) + len(t.need) + 16*cap(t.part))
 	for i := range t.spaces {

@@ -32,7 +32,7 @@ type Storage struct {
 	Stop func() bool
 }
 
-// StorageBytes is the memory that a layer with that many weights per pose needs to store all of them under an arrangement.
+// StorageBytes returns the memory that a layer with that many weights per pose needs to store all of them under an arrangement.
 func StorageBytes[T Float](a *Arrangement[T], weights int, half bool) int64 {
 	check.Given("StorageBytes", "a", a != nil)
 	n := int64(a.Evaluations()) * int64(weights)
@@ -60,7 +60,7 @@ type Rounded struct {
 	Dense    bool // the dense map, and the features that go into it
 }
 
-// Or says what one of two layers rounds.
+// Or returns what at least one of two layers rounds.
 func (r Rounded) Or(other Rounded) Rounded {
 	return Rounded{Weights: r.Weights || other.Weights, Features: r.Features || other.Features, Dense: r.Dense || other.Dense}
 }

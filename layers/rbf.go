@@ -23,7 +23,7 @@ func NewRBF[T Float](scale, length float64) *RBF[T] {
 
 func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
 
-// invSoftplus is log(eʸ - 1), without overflow.
+// invSoftplus returns log(eʸ - 1), without overflow.
 func invSoftplus(y float64) float64 { return y + math.Log(-math.Expm1(-y)) }
 
 // Params lists the kernel's state.
@@ -34,10 +34,10 @@ func (k *RBF[T]) Params(prefix string) []Param[T] {
 	}
 }
 
-// Scale is the kernel's output scale s.
+// Scale returns the kernel's output scale s.
 func (k *RBF[T]) Scale() float64 { return softplus(float64(k.RawScale[0])) }
 
-// Length is the kernel's length scale l.
+// Length returns the kernel's length scale l.
 func (k *RBF[T]) Length() float64 { return softplus(float64(k.RawLength[0])) }
 
 // Forward sets h [m, c] = Σ_n psi(t, x_n)·phi_n for t [m, d], x [n, d] and phi [n, c], where |t - x| is the Euclidean distance.

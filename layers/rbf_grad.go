@@ -39,7 +39,7 @@ func (k *RBF[T]) addGrads(g *Grads[T], sum []float64) {
 	reduce.AddTo(g.Of(k.RawScale), []float64{sum[1] * sigmoid(float64(k.RawScale[0]))})
 }
 
-// sigmoid is the derivative of softplus.
+// sigmoid returns the derivative of softplus.
 func sigmoid(x float64) float64 {
 	e := math.Exp(-math.Abs(x))
 	if x < 0 {

@@ -23,7 +23,7 @@ type weightedRows[T Float] struct {
 	weights     []T // [p', out], pose indexes into it
 }
 
-// row is the i-th of the rows.
+// row returns the i-th of the rows.
 func (t *weightedRows[T]) row(i int) int {
 	if t.rows == nil {
 		return t.lo + i

@@ -34,10 +34,10 @@ func NewWeightNet[T Float](in, hidden, out int, norm bool, rng *rand.Rand) *Weig
 	return w
 }
 
-// In is the length of a pose.
+// In returns the length of a pose.
 func (w *WeightNet[T]) In() int { return w.Linear[0].In }
 
-// Out is the number of weights per pose.
+// Out returns the number of weights per pose.
 func (w *WeightNet[T]) Out() int { return w.Linear[2].Out }
 
 // Params lists the network's state.
@@ -92,7 +92,7 @@ func (f *folded[T]) columns(width int) []simd.Dense[T] {
 	return parts
 }
 
-// in is the length of a pose, out the number of weights.
+// in returns the length of a pose, out the number of weights.
 func (f *folded[T]) in() int  { return f.net[0].B.K() }
 func (f *folded[T]) out() int { return f.net[2].B.N() }
 
@@ -119,7 +119,7 @@ func (f *folded[T]) forwardAll(dst, pose []T, rows int) {
 	})
 }
 
-// MulAdds is the number of multiply-adds that one pose takes, without the activations.
+// MulAdds returns the number of multiply-adds that one pose takes, without the activations.
 func (w *WeightNet[T]) MulAdds() float64 {
 	n := 0
 	for _, l := range w.Linear {

@@ -53,7 +53,7 @@ func (t *WeightNetTape[T]) backwardFrom(from weightGradient[T], g *Grads[T]) {
 	buffers.GiveBack(dw)
 }
 
-// behindWindow is the gradient to the weights before the window.
+// behindWindow returns the gradient to the weights before the window.
 func (t *WeightNetTape[T]) behindWindow(from weightGradient[T]) weightGradient[T] {
 	if t.window == nil {
 		return from

@@ -31,7 +31,7 @@ const (
 // Windows lists them in the order of documentation.
 var Windows = []Window{WindowBox, WindowSmooth}
 
-// At is the window at a distance of u radii.
+// At returns the window at a distance of u radii.
 func (w Window) At(u float64) float64 {
 	switch {
 	case w == WindowBox || w == "":
@@ -140,7 +140,7 @@ func (w *windowed[T]) scaleImages(x []T, batch, c int) {
 	})
 }
 
-// poses is the window of every pose, nil under WindowBox.
+// poses returns the window of every pose, nil under WindowBox.
 func (w *windowed[T]) poses() []T {
 	if w == nil {
 		return nil

@@ -2,7 +2,7 @@ package layers
 
 import "github.com/equivcnp/equivcnp/internal/parallel"
 
-// workers is the number of goroutines, and so of the scratch buffers that a caller needs.
+// workers returns the number of goroutines, and so of the scratch buffers that a caller needs.
 func workers() int { return parallel.Workers() }
 
 // chunkRows is how many rows a goroutine takes at a time.

@@ -9,7 +9,7 @@ import "math"
 // so that every function of it is C I + S N with two numbers. The two parts are orthogonal in the Frobenius inner
 // product: their sum cannot cancel, and an accurate C and S make an accurate matrix.
 
-// Det2x2 is the determinant of a, right to two units in the last place however much it cancels, as long as products of
+// Det2x2 returns the determinant of a, right to two units in the last place however much it cancels, as long as products of
 // entries neither overflow nor underflow.
 //
 //   - Formula: W. Kahan's difference of products with a fused multiply-add.
@@ -169,7 +169,7 @@ func Log2x2(dst, a *[4]float64) bool {
 	return true
 }
 
-// logDet2x2 is log(det p) and √(det p), 0 for the root where the determinant leaves the range; ok is false unless det p > 0.
+// logDet2x2 returns log(det p) and √(det p), 0 for the root where the determinant leaves the range; ok is false unless det p > 0.
 func logDet2x2(p *[4]float64) (logDet, root float64, ok bool) {
 	x, y := math.Abs(p[0]*p[3]), math.Abs(p[1]*p[2])
 	if (x >= 0x1p-900 || y >= 0x1p-900) && x <= 0x1p1000 && y <= 0x1p1000 {

@@ -20,7 +20,7 @@ func transpose3(a *[9]float64) [9]float64 {
 	return [9]float64{a[0], a[3], a[6], a[1], a[4], a[7], a[2], a[5], a[8]}
 }
 
-// norm1 is the largest column sum of absolute values.
+// norm1 returns the largest column sum of absolute values.
 func norm1(a *[9]float64) float64 {
 	h := 0.0
 	for j := range 3 {
@@ -89,8 +89,8 @@ func detByRow(p, q *[9]float64) float64 {
 	return detAccurate(p)
 }
 
-// Det3x3 is the determinant of a. Its sign is right, and its relative error below 2⁻⁵², unless entries of a row differ by more than the
-// range of float64. A singular matrix has determinant 0.
+// Det3x3 returns the determinant of a. Its sign is right, and its relative error below 2⁻⁵², unless entries of a row
+// differ by more than the range of float64. A singular matrix has determinant 0.
 //
 //   - Formula: expansion by minors in double-double arithmetic, and without any rounding where that cancels.
 func Det3x3(a *[9]float64) float64 {

@@ -66,8 +66,8 @@ func unscaleExp(m *[9]float64, mu float64, e int) {
 // clampExp keeps exponents within bounds that nothing finite reaches, so that doubling them cannot overflow.
 func clampExp(e int) int { return min(max(e, -1<<20), 1<<20) }
 
-// rangeShift is the exponent to take out of y before it is squared; 0 if its square q is fine as it is. That entries of y are large is no
-// reason by itself: for a nilpotent N, the square of I + N is no larger than N.
+// rangeShift returns the exponent to take out of y before it is squared; 0 if its square q is fine as it is. That
+// entries of y are large is no reason by itself: for a nilpotent N, the square of I + N is no larger than N.
 func rangeShift(y, q *[9]float64, plain bool) int {
 	h := maxAbs(y[:])
 	if allFinite(q[:]) && (!plain || h >= smallLimit || h == 0) || !(h <= math.MaxFloat64) {

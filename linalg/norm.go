@@ -7,7 +7,7 @@ import "math"
 // math.Sqrt(s), which lets a hot loop keep them in line.
 func SafeSquare(s float64) bool { return s >= 0x1p-960 && s <= math.MaxFloat64 }
 
-// Norm2 is sqrt(x² + y²) without overflow or underflow on the way.
+// Norm2 returns sqrt(x² + y²) without overflow or underflow on the way.
 //
 // Here and in its kin the products are rounded explicitly, so no compiler fuses them with the sum, and every caller
 // gets the same bits. An infinite element gives +Inf even beside a NaN, as in math.Hypot.
@@ -18,7 +18,7 @@ func Norm2(x, y float64) float64 {
 	return math.Hypot(x, y)
 }
 
-// Norm3 is sqrt(x² + y² + z²) without overflow or underflow on the way.
+// Norm3 returns sqrt(x² + y² + z²) without overflow or underflow on the way.
 func Norm3(x, y, z float64) float64 {
 	if s := float64(x*x) + float64(y*y) + float64(z*z); SafeSquare(s) {
 		return math.Sqrt(s)
@@ -26,7 +26,7 @@ func Norm3(x, y, z float64) float64 {
 	return math.Hypot(math.Hypot(x, y), z)
 }
 
-// Norm is the Euclidean length of v without overflow or underflow on the way; 0 for an empty v. For one, two and three
+// Norm returns the Euclidean length of v without overflow or underflow on the way; 0 for an empty v. For one, two and three
 // elements it gives the bits of math.Abs, Norm2 and Norm3.
 func Norm(v []float64) float64 {
 	switch len(v) {
@@ -49,7 +49,7 @@ func Norm(v []float64) float64 {
 	return h
 }
 
-// LogHypot is log(sqrt(x² + y²)), accurate also where the radius is close to 1 (the logarithm of a rounded radius has no
+// LogHypot returns log(sqrt(x² + y²)), accurate also where the radius is close to 1 (the logarithm of a rounded radius has no
 // correct digit there) and where it exceeds the largest float64. It is -Inf at the origin.
 //
 //   - Accuracy: absolute error below 4·2⁻⁵³·max(1, |result|); relative near radius 1, too, as far as
@@ -75,7 +75,7 @@ func LogHypot(x, y float64) float64 {
 	return math.Log(math.Hypot(x, y))
 }
 
-// Log is the natural logarithm for every float64. (math.Log takes subnormal numbers for normal ones on amd64, where
+// Log returns the natural logarithm for every float64. (math.Log takes subnormal numbers for normal ones on amd64, where
 // Go 1.26 gives -709.09 for log 5e-324 = -744.44.)
 func Log(x float64) float64 {
 	if x > 0 && x < 0x1p-1000 {

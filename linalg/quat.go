@@ -8,7 +8,7 @@ import "math"
 // Quat is a quaternion (w, x, y, z). A unit quaternion and its negative are the same rotation.
 type Quat [4]float64
 
-// ExpQuat is the unit quaternion of the rotation vector w: the rotation by |w| about w.
+// ExpQuat returns the unit quaternion of the rotation vector w: the rotation by |w| about w.
 //
 //go:noinline
 func ExpQuat(w *[3]float64) Quat {
@@ -44,7 +44,7 @@ func (q Quat) Log(dst *[3]float64) {
 	*dst = [3]float64{f * q[1], f * q[2], f * q[3]}
 }
 
-// Mul is the rotation r, then q: the product qr. Every product is rounded before it is added, on every machine, so that
+// Mul returns the rotation r, then q: the product qr. Every product is rounded before it is added, on every machine, so that
 // the vector parts of conj(q)·q cancel to exactly 0.
 //
 //go:noinline
@@ -57,7 +57,7 @@ func (q Quat) Mul(r Quat) Quat {
 	}
 }
 
-// Conj is the inverse of a unit quaternion.
+// Conj returns the inverse of a unit quaternion.
 func (q Quat) Conj() Quat { return Quat{q[0], -q[1], -q[2], -q[3]} }
 
 // Unit returns q at length 1. The zero quaternion, which is no rotation, becomes the identity.
@@ -90,7 +90,7 @@ func (q Quat) Matrix(dst *[9]float64) {
 	}
 }
 
-// MatrixQuat is the quaternion of the rotation matrix m, up to its sign.
+// MatrixQuat returns the quaternion of the rotation matrix m, up to its sign.
 //
 //   - Method: of the four equal ways to read it, the one whose divisor is largest, so that nothing cancels at any
 //     angle; S. W. Shepperd, Quaternion from Rotation Matrix, Journal of Guidance and Control 1 (1978), 223-224.

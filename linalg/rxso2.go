@@ -2,7 +2,7 @@ package linalg
 
 import "math"
 
-// ScaleExp is exp(a)·x, also where exp(a) alone overflows or loses digits as a subnormal number.
+// ScaleExp returns exp(a)·x, also where exp(a) alone overflows or loses digits as a subnormal number.
 func ScaleExp(a, x float64) float64 {
 	if a > -700 && a < 700 {
 		return math.Exp(a) * x

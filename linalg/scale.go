@@ -7,7 +7,7 @@ import "math"
 // badScale is the exponent of a matrix that is zero or not finite.
 const badScale = math.MinInt32
 
-// scaleExponent is 0 if the largest entry of m lies within 2^±limit, else its exponent; badScale if m is zero or not
+// scaleExponent returns 0 if the largest entry of m lies within 2^±limit, else its exponent; badScale if m is zero or not
 // finite.
 func scaleExponent(m []float64, limit int) int {
 	h := maxAbs(m)
@@ -31,7 +31,7 @@ func scalePow2(m []float64, e int) {
 	}
 }
 
-// maxAbs is the largest absolute value in m, NaN if m holds one.
+// maxAbs returns the largest absolute value in m, NaN if m holds one.
 func maxAbs(m []float64) float64 {
 	h := 0.0
 	for _, v := range m {

@@ -28,7 +28,7 @@ func VInvSE2(theta float64) (re, im float64) {
 // Motion2 is a rigid motion of the plane, x -> R(Theta)x + (X, Y).
 type Motion2 struct{ Theta, X, Y float64 }
 
-// ExpMotion2 is exp(a), a = (θ, t). Theta is θ itself, not wrapped.
+// ExpMotion2 returns exp(a), a = (θ, t). Theta is θ itself, not wrapped.
 //
 //go:noinline
 func ExpMotion2(a *[3]float64) Motion2 {
@@ -45,7 +45,7 @@ func (m Motion2) Log(dst *[3]float64) {
 	*dst = [3]float64{th, re*m.X - im*m.Y, im*m.X + re*m.Y}
 }
 
-// Mul is the motion n, then m.
+// Mul returns the motion n, then m.
 func (m Motion2) Mul(n Motion2) Motion2 {
 	s, c := math.Sincos(m.Theta)
 	return Motion2{m.Theta + n.Theta, m.X + (c*n.X - s*n.Y), m.Y + (s*n.X + c*n.Y)}

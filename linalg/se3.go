@@ -16,7 +16,7 @@ type Motion3 struct {
 	P [3]float64
 }
 
-// ExpMotion3 is exp(a), a = (w, t): rotation vector first.
+// ExpMotion3 returns exp(a), a = (w, t): rotation vector first.
 //
 //go:noinline
 func ExpMotion3(a *[6]float64) Motion3 {
@@ -58,13 +58,13 @@ func (m Motion3) Log(dst *[6]float64) {
 	*dst = [6]float64{w[0], w[1], w[2], t[0], t[1], t[2]}
 }
 
-// Mul is the motion n, then m.
+// Mul returns the motion n, then m.
 func (m Motion3) Mul(n Motion3) Motion3 {
 	p := m.Q.Rotate(n.P)
 	return Motion3{m.Q.Mul(n.Q), [3]float64{m.P[0] + p[0], m.P[1] + p[1], m.P[2] + p[2]}}
 }
 
-// From is m⁻¹n, the motion n as seen from m. The translations are subtracted before anything else happens to them.
+// From returns m⁻¹n, the motion n as seen from m. The translations are subtracted before anything else happens to them.
 func (m Motion3) From(n *Motion3) Motion3 {
 	q := m.Q.Conj()
 	return Motion3{q.Mul(n.Q), q.Rotate([3]float64{n.P[0] - m.P[0], n.P[1] - m.P[1], n.P[2] - m.P[2]})}
@@ -76,7 +76,7 @@ func (m Motion3) Apply(x [3]float64) [3]float64 {
 	return [3]float64{y[0] + m.P[0], y[1] + m.P[1], y[2] + m.P[2]}
 }
 
-// oneMinusSinc is 1 - sin x/x for x ≥ 0.
+// oneMinusSinc returns 1 - sin x/x for x ≥ 0.
 func oneMinusSinc(x float64) float64 {
 	if x > 0.5 {
 		return 1 - math.Sin(x)/x
@@ -86,7 +86,7 @@ func oneMinusSinc(x float64) float64 {
 	return y / 6 * (1 - y/20*(1-y/42*(1-y/72*(1-y/110*(1-y/156*(1-y/210))))))
 }
 
-// oneMinusHalfCot is 1 - h cot h, h = x/2, for 0 ≤ x ≤ π.
+// oneMinusHalfCot returns 1 - h cot h, h = x/2, for 0 ≤ x ≤ π.
 func oneMinusHalfCot(x float64) float64 {
 	if x > 0.5 {
 		s, c := math.Sincos(x / 2)

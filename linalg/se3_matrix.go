@@ -127,7 +127,7 @@ func joinSE3(e *[12]float64, r *[9]float64, p *[3]float64) {
 	*e = [12]float64{r[0], r[1], r[2], p[0], r[3], r[4], r[5], p[1], r[6], r[7], r[8], p[2]}
 }
 
-// accurateCross is a × b, each entry right to an ulp and a half.
+// accurateCross returns a × b, each entry right to an ulp and a half.
 func accurateCross(a, b *[3]float64) [3]float64 {
 	return [3]float64{
 		sumOfProducts(a[1], b[2], -a[2], b[1]), sumOfProducts(a[2], b[0], -a[0], b[2]),

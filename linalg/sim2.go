@@ -20,7 +20,7 @@ func ComposeSim2(dst, a, b *[4]float64) {
 	*dst = [4]float64{l, th, x, y}
 }
 
-// composeFar is the translation part of ComposeSim2 where the elements themselves leave the range:
+// composeFar returns the translation part of ComposeSim2 where the elements themselves leave the range:
 //
 //	(φ(ζ)t + e^ζ φ(η)u)/φ(ζ + η)
 //

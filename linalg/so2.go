@@ -27,7 +27,7 @@ func wrapFar(d float64) float64 {
 	return math.Remainder(d, twoPi)
 }
 
-// Angle is the angle of the point (x, y), in (-π, π]; 0 at the origin. Zeros have no sign here: (-1, -0) is at π, not
+// Angle returns the angle of the point (x, y), in (-π, π]; 0 at the origin. Zeros have no sign here: (-1, -0) is at π, not
 // at -π, and (-0, 0) at 0, not at π.
 func Angle(x, y float64) float64 { return math.Atan2(y+0, x+0) }
 
@@ -44,7 +44,7 @@ func sinc(x float64) float64 {
 //go:noinline
 func ExpSO2(dst *[2]float64, theta float64) { dst[1], dst[0] = math.Sincos(theta) }
 
-// LogSO2 is the angle of the rotation e, in (-π, π].
+// LogSO2 returns the angle of the rotation e, in (-π, π].
 //
 //go:noinline
 func LogSO2(e *[2]float64) float64 { return Angle(e[0], e[1]) }

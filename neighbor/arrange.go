@@ -37,7 +37,7 @@ func Arrange[T Float](points []T, dim int, radius T, periods []T) (Cloud[T], err
 	return t, nil
 }
 
-// crowd is the mean number of points in the cell of a point.
+// crowd returns the mean number of points in the cell of a point.
 func (g *Grid[T]) crowd() float64 {
 	sum := 0.0
 	for k := 1; k < len(g.start); k++ {

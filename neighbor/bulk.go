@@ -67,7 +67,7 @@ type stored[T Float] struct {
 
 func (t *KDTree[T]) points() stored[T] { return stored[T]{t.n, t.dim, t.coord, t.index, t.wrapped} }
 
-// groupLevel is the level of the tree whose nodes are answered together: the leaves, or their parents if leaves are half empty.
+// groupLevel returns the level of the tree whose nodes are answered together: the leaves, or their parents if leaves are half empty.
 func (t *KDTree[T]) groupLevel() int {
 	if t.levels > 0 && t.n>>t.levels < 12 {
 		return t.levels - 1
@@ -75,7 +75,7 @@ func (t *KDTree[T]) groupLevel() int {
 	return t.levels
 }
 
-// chunkLevel is the level of the tree whose nodes go to a goroutine as a whole.
+// chunkLevel returns the level of the tree whose nodes go to a goroutine as a whole.
 func (t *KDTree[T]) chunkLevel() int {
 	l := 0
 	for l < t.groupLevel() && t.n>>l > chunkQueries {
@@ -161,7 +161,7 @@ func (t *KDTree[T]) candidates(r *region[T], box []T, radius2 T) {
 	r.from, r.to = r.from[:m], r.to[:m]
 }
 
-// boxBound2 is a lower bound of the squared distances between points of a node and points in a box.
+// boxBound2 returns a lower bound of the squared distances between points of a node and points in a box.
 func (t *KDTree[T]) boxBound2(node int, box []T) T {
 	own := t.nodeBox(node)
 	switch {

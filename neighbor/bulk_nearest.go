@@ -84,7 +84,7 @@ func checkNearest[T Float](op string, p *KDTree[T], queries Cloud[T], k int, rad
 	return nil
 }
 
-// guess2 is the squared radius of a ball that is likely to hold k points around the middle of a box.
+// guess2 returns the squared radius of a ball that is likely to hold k points around the middle of a box.
 func (t *KDTree[T]) guess2(box []T, k int, radius2 T) T {
 	want := min(k, t.n)
 	if want == 0 {
@@ -161,7 +161,7 @@ func (w *nearestGroup[T]) answer(p *KDTree[T], pts, qs *stored[T], g queryGroup,
 // nearestTries is how often the queries of a group ask together, with a larger ball each time.
 const nearestTries = 2
 
-// retry is the factor from one squared radius to the next: two and a half times the volume, which is enough for points on a face
+// retry returns the factor from one squared radius to the next: two and a half times the volume, which is enough for points on a face
 // of the cloud, where half of the ball is empty.
 func (t *KDTree[T]) retry() T { return T(math.Pow(2.5, 2/float64(t.dim))) }
 

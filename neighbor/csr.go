@@ -32,13 +32,13 @@ type Neighborhood struct {
 	classes keptClasses
 }
 
-// Pairs is the number of pairs (i, j).
+// Pairs returns the number of pairs (i, j).
 func (n *Neighborhood) Pairs() int { return len(n.Index) }
 
-// NumPoses is the number of distinct relative poses.
+// NumPoses returns the number of distinct relative poses.
 func (n *Neighborhood) NumPoses() int { return len(n.Count) }
 
-// Bytes is the memory that the pairs and poses take.
+// Bytes returns the memory that the pairs and poses take.
 func (n *Neighborhood) Bytes() int64 {
 	return 8*int64(len(n.Offsets)) + 4*int64(len(n.Index)+len(n.Pose)+len(n.Count)) + 8*int64(len(n.Poses))
 }

@@ -23,7 +23,7 @@ func scansAll[T Float](n int, ascending bool) bool {
 	return n <= vectors*lanes[T]()
 }
 
-// lanes is the number of coordinates in a vector. It is 0 without vectors, where looking up is always faster than comparing pair
+// lanes returns the number of coordinates in a vector. It is 0 without vectors, where looking up is always faster than comparing pair
 // by pair.
 func lanes[T Float]() int {
 	n := 0

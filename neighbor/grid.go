@@ -280,15 +280,15 @@ func (g *Grid[T]) move(points []T, next []int32) {
 	}
 }
 
-// Len is the number of points.
+// Len returns the number of points.
 func (g *Grid[T]) Len() int { return g.n }
 
-// Dim is the number of axes.
+// Dim returns the number of axes.
 func (g *Grid[T]) Dim() int { return g.dim }
 
 func (g *Grid[T]) points() stored[T] { return stored[T]{g.n, g.dim, g.coord, g.index, nil} }
 
-// chunkCells is the number of cells that go to a goroutine as a whole.
+// chunkCells returns the number of cells that go to a goroutine as a whole.
 func (g *Grid[T]) chunkCells() int {
 	return max(1, int(float64(len(g.start)-1)*chunkQueries/float64(max(g.n, 1))))
 }
@@ -403,7 +403,7 @@ func (g *Grid[T]) runs(box []T, radius2 T, f func(from, to int32)) {
 	}
 }
 
-// rowGap is a lower bound of the distance along an axis between a box and the points of the cells numbered k there.
+// rowGap returns a lower bound of the distance along an axis between a box and the points of the cells numbered k there.
 func (g *Grid[T]) rowGap(axis, k int, box []T) float64 {
 	if g.cells[axis] == 1 {
 		return 0

@@ -71,7 +71,7 @@ func (l Layout) check(length int) error {
 	return nil
 }
 
-// rows is the layout of a slice of rows.
+// rows returns the layout of a slice of rows.
 func rows(length, dim int) (Layout, error) {
 	if dim < 1 || length%dim != 0 {
 		return Layout{}, fmt.Errorf("%w: %d numbers in rows of %d", ErrShape, length, dim)
@@ -130,10 +130,10 @@ func newTree[T Float](op string, points []T, l Layout, periods []T) (*KDTree[T],
 	return t, nil
 }
 
-// Len is the number of points.
+// Len returns the number of points.
 func (t *KDTree[T]) Len() int { return t.n }
 
-// Dim is the number of axes.
+// Dim returns the number of axes.
 func (t *KDTree[T]) Dim() int { return t.dim }
 
 // wrap takes x modulo the period of its axis, to [-period/2, period/2].
@@ -153,7 +153,7 @@ func (t *KDTree[T]) span(l, k int) (lo, hi int) {
 // nodeBox returns the box [dim, 2] of a node.
 func (t *KDTree[T]) nodeBox(node int) []T { return t.box[node*2*t.dim:][:2*t.dim] }
 
-// axisDist is the distance of two coordinates on an axis; on a periodic one both lie in [-period/2, period/2].
+// axisDist returns the distance of two coordinates on an axis; on a periodic one both lie in [-period/2, period/2].
 func axisDist[T Float](x, c, period T) T {
 	d := abs(x - c)
 	if period > 0 {
@@ -164,7 +164,7 @@ func axisDist[T Float](x, c, period T) T {
 	return d
 }
 
-// axisGap is a lower bound of axisDist over all x in [lo, hi] and c in [clo, chi].
+// axisGap returns a lower bound of axisDist over all x in [lo, hi] and c in [clo, chi].
 func axisGap[T Float](lo, hi, clo, chi, period T) T {
 	d := gap(lo, hi, clo, chi)
 	if period > 0 && d > 0 {
@@ -178,7 +178,7 @@ func axisGap[T Float](lo, hi, clo, chi, period T) T {
 	return d
 }
 
-// gap is the distance of two intervals.
+// gap returns the distance of two intervals.
 func gap[T Float](lo, hi, clo, chi T) T {
 	if d := lo - chi; d > 0 {
 		return d

@@ -249,7 +249,7 @@ func ranked(s []float32, rank int, least float32) float32 {
 	return s[from[rank]]
 }
 
-// next is the next larger number.
+// next returns the next larger number.
 func next[T Float](x T) T {
 	switch v := any(x).(type) {
 	case float32:

@@ -194,7 +194,7 @@ func (t *KDTree[T]) descend(best *nearest, c *[maxTreeDim]T, node int, bound, ra
 	t.descend(best, c, r, br, radius2)
 }
 
-// dist2 is the squared distance of c and the point at a stored position. The conversions keep the compiler from fusing the
+// dist2 returns the squared distance of c and the point at a stored position. The conversions keep the compiler from fusing the
 // multiplication into the sum, so that every machine computes the same bits and bound2 stays a bound.
 func (t *KDTree[T]) dist2(pos int, c *[maxTreeDim]T) T {
 	var sum T
@@ -205,7 +205,7 @@ func (t *KDTree[T]) dist2(pos int, c *[maxTreeDim]T) T {
 	return sum
 }
 
-// bound2 is a lower bound of dist2 over the points of a node: the same sum in the same order, of terms that are no larger.
+// bound2 returns a lower bound of dist2 over the points of a node: the same sum in the same order, of terms that are no larger.
 func (t *KDTree[T]) bound2(node int, c *[maxTreeDim]T) T {
 	box := t.nodeBox(node)
 	var sum T

@@ -33,7 +33,7 @@ type LineRun struct{ Point, Pose, N int32 }
 // The poses of lattice points among each other are the Line's; all other poses are numbered from 0 along the rows of a task.
 type LineRow [2]LineRun
 
-// LineSight says who sees whom. A task's own points always see the lattice.
+// LineSight says which points are neighbours. A task's own points always see the lattice.
 type LineSight struct {
 	Lattice bool // lattice points see the lattice
 	Own     bool // the task's own points see each other, and lattice points that see anything see them, too

@@ -70,7 +70,7 @@ func (t *KDTree[T]) RadiusForMean(mean, tolerance float64) (radius2 T, err error
 	return hi, nil
 }
 
-// middle is a first guess: the squared radius of a ball whose share of the volume of the root's box is mean/n.
+// middle returns a first guess: the squared radius of a ball whose share of the volume of the root's box is mean/n.
 func (t *KDTree[T]) middle(mean float64) T {
 	widest := 0.0
 	root := t.nodeBox(0)

@@ -32,12 +32,12 @@ func SphereLattice(n int) []float64 {
 	return x
 }
 
-// SphereStep is the distance, as an angle, of neighbouring points of a lattice of n points on the sphere: the root of a
+// SphereStep returns the distance, as an angle, of neighbouring points of a lattice of n points on the sphere: the root of a
 // point's share of the area.
 func SphereStep(n int) float64 { return math.Sqrt(4 * math.Pi / float64(n)) }
 
-// Chord2 is the squared distance, through the unit sphere, of points an angle apart; for angles of half a turn and more it is more than
-// that of any two points. So KDTree.Ball finds all points within an angle.
+// Chord2 returns the squared distance, through the unit sphere, of points an angle apart; for angles of half a turn and
+// more it is more than that of any two points. So KDTree.Ball finds all points within an angle.
 func Chord2(angle float64) float64 {
 	if !(angle < math.Pi) {
 		return 5
@@ -46,5 +46,5 @@ func Chord2(angle float64) float64 {
 	return s * s
 }
 
-// Angle is the angle between two points on the unit sphere whose squared distance is chord2.
+// Angle returns the angle between two points on the unit sphere whose squared distance is chord2.
 func Angle(chord2 float64) float64 { return 2 * math.Asin(min(1, math.Sqrt(chord2)/2)) }

@@ -72,7 +72,7 @@ func normalize(r []float32) {
 	}
 }
 
-// normAbove is the length of r or a little more.
+// normAbove returns the length of r or a little more.
 func normAbove(r []float32) float32 { return float32(math.Sqrt(simd.SumSqF32(r)) * (1 + 0x1p-22)) }
 
 // Search finds the k best rows of each query [q, dim] and writes their numbers into index [q, k] and how they compare

@@ -81,7 +81,7 @@ func (f *flow[T, D]) run(ctx context.Context, tasks []*Task[T], alone bool) erro
 	return nil
 }
 
-// missingOf is the number of values that are NaN.
+// missingOf returns the number of values that are NaN.
 func missingOf[T Float](y []T) (n int) {
 	for _, v := range y {
 		if v != v {

@@ -73,7 +73,8 @@ func (c *Chain) Check(tasks int) error {
 // maxGrowth bounds Chain.Growth: far below it all targets go at a time.
 const maxGrowth = 1000
 
-// Blocks says where the blocks of n targets end, of a task with that many context points: as many predictions as it returns numbers.
+// Blocks returns where the blocks of n targets end, for a task with that many context points. Each block takes one
+// prediction.
 func (c *Chain) Blocks(known, n int) (ends []int) {
 	for lo := 0; lo < n; lo = ends[len(ends)-1] {
 		size := max(1, c.Block, int(min(c.Growth*float64(known+lo), float64(n))))

@@ -90,7 +90,7 @@ func (w *Walk[T, D]) sample(ctx context.Context, to func(sample, task, target in
 	return r.means(ctx)
 }
 
-// at is the place of the values of target k of row i.
+// at returns the place of the values of target k of row i.
 func (r *sampling[T, D]) at(i, k int) []T {
 	t := r.rows[i].Task
 	return r.to((r.run.lo+i)%r.opt.Samples, t.Number, t.Targets[k])

@@ -78,7 +78,7 @@ func (s *spreading) block(c *Chain, lo, points int) int {
 	return hi
 }
 
-// distance is that of a target to a point.
+// distance returns that of a target to a point.
 func (s *spreading) distance(i int32, x []float64) float64 {
 	if s.dx == 1 {
 		return math.Abs(s.places[i] - x[0])

@@ -104,7 +104,7 @@ func (w *Walk[T, D]) arrange(c *Chain, t *Task[T], chosen []int32) {
 	}
 }
 
-// place is that of a target.
+// place returns that of a target.
 func (w *Walk[T, D]) place(t *Task[T], target int32) []float64 {
 	return t.Place[int(target)*w.Width : (int(target)+1)*w.Width]
 }

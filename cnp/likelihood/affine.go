@@ -11,10 +11,10 @@ type Affine struct {
 // Apply is (v - Offset)·Factor.
 func (a Affine) Apply(v float64) float64 { return (v - a.Offset) * a.Factor }
 
-// Undo is the inverse of Apply.
+// Undo returns the inverse of Apply.
 func (a Affine) Undo(v float64) float64 { return v/a.Factor + a.Offset }
 
-// Then is the map of first a, then b.
+// Then returns the map of first a, then b.
 func (a Affine) Then(b Affine) Affine {
 	return Affine{Offset: a.Offset + b.Offset/a.Factor, Factor: a.Factor * b.Factor}
 }

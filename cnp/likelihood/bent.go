@@ -92,7 +92,7 @@ func (Bent) Sample(rng *rand.Rand, p []float64) float64 {
 	return unbend(p[0]+p[1]*rng.NormFloat64(), p[2])
 }
 
-// Support is that of all numbers: which of them a value can be is known by its bend alone.
+// Support returns the support of all numbers: the bend alone knows which of them are possible.
 func (Bent) Support() (lo, hi float64) { return math.Inf(-1), math.Inf(1) }
 
 // unbend takes a number of a scale back to a value.

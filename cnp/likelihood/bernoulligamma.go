@@ -83,7 +83,7 @@ func (bernoulliGamma) Sample(rng *rand.Rand, p []float64) float64 {
 
 func (bernoulliGamma) Support() (lo, hi float64) { return 0, math.Inf(1) }
 
-// gammaQuantile is the quantile q of a gamma distribution with scale 1.
+// gammaQuantile returns the quantile q of a gamma distribution with scale 1.
 func gammaQuantile(q, shape float64) float64 {
 	switch {
 	case q <= 0:

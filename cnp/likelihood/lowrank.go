@@ -85,7 +85,7 @@ func (l lowRank) Parameters(params, raw []float64) {
 	}
 }
 
-// deviation is that of what the factor does not explain.
+// deviation returns that of what the factor does not explain.
 func (l lowRank) deviation(p []float64) float64 {
 	if l.noise {
 		return math.Hypot(p[1], p[2+l.rank])
@@ -93,7 +93,7 @@ func (l lowRank) deviation(p []float64) float64 {
 	return p[1]
 }
 
-// shared is the variance that the factor explains.
+// shared returns the variance that the factor explains.
 func (l lowRank) shared(p []float64) float64 {
 	s := 0.0
 	for _, f := range p[2 : 2+l.rank] {

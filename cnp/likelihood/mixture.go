@@ -99,14 +99,14 @@ func (l equalParts) Quantile(q float64, params []float64) float64 {
 	return hi
 }
 
-// below is the probability of values up to y.
+// below returns the probability of values up to y.
 func (l equalParts) below(y float64, params []float64) float64 {
 	sum := 0.0
 	l.each(params, func(m Family, p []float64) { sum += probability(m, y, p) })
 	return sum / float64(len(l.members))
 }
 
-// probability is that of values up to y, from the quantiles of a likelihood.
+// probability returns that of values up to y, from the quantiles of a likelihood.
 func probability(l Family, y float64, params []float64) float64 {
 	switch l.(type) {
 	case normal, noisyNormal:

@@ -26,7 +26,7 @@ const expLimit = 20
 // boundedExp is exp where its argument is within the limit.
 func boundedExp(u float64) float64 { return math.Exp(max(-expLimit, min(expLimit, u))) }
 
-// boundedSlope is the derivative of boundedExp, of which v is the value.
+// boundedSlope returns the derivative of boundedExp, of which v is the value.
 func boundedSlope(u, v float64) float64 {
 	if math.Abs(u) > expLimit {
 		return 0

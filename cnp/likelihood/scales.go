@@ -164,7 +164,7 @@ func (l *scales) Gradient(d []float64, y float64, p, raw []float64) {
 
 func (l *scales) Quantile(q float64, p []float64) float64 { return p[0] + p[1]*l.quantile(q, p[1]) }
 
-// quantile is that of the mixture around 0, over the deviation: it lies between those of its narrowest and its widest normal.
+// quantile returns that of the mixture around 0, over the deviation: it lies between those of its narrowest and its widest normal.
 func (l *scales) quantile(q, std float64) float64 {
 	if q > 0.5 {
 		return -l.quantile(1-q, std)
@@ -216,7 +216,7 @@ func (*scales) Support() (lo, hi float64) { return math.Inf(-1), math.Inf(1) }
 // second parameter.
 func Scaled(l Family) bool { return scalesOf(l) != nil }
 
-// scalesOf is a likelihood of this kind, or nil.
+// scalesOf returns a likelihood of this kind, or nil.
 func scalesOf(l Family) *scales {
 	switch l := l.(type) {
 	case plainScales:

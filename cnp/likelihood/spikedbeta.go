@@ -25,13 +25,13 @@ func (spikedBeta) Parameters(params, raw []float64) {
 	params[0], params[1], params[2], params[3] = raw[0], raw[1], shapeOf(raw[2]), shapeOf(raw[3])
 }
 
-// logTotal is log(1 + exp(a) + exp(b)).
+// logTotal returns log(1 + exp(a) + exp(b)).
 func logTotal(a, b float64) float64 {
 	m := max(0, a, b)
 	return m + math.Log(math.Exp(-m)+math.Exp(a-m)+math.Exp(b-m))
 }
 
-// shares are the probabilities of 0, of 1, and of all between.
+// shares returns the probabilities of 0, of 1, and of all between.
 func (spikedBeta) shares(p []float64) (zero, one, between float64) {
 	t := logTotal(p[0], p[1])
 	return math.Exp(p[0] - t), math.Exp(p[1] - t), math.Exp(-t)

@@ -11,7 +11,7 @@ type Spread struct {
 
 func softplus(u float64) float64 { return max(u, 0) + math.Log1p(math.Exp(-math.Abs(u))) }
 
-// logistic is the derivative of softplus.
+// logistic returns the derivative of softplus.
 func logistic(u float64) float64 {
 	if u >= 0 {
 		return 1 / (1 + math.Exp(-u))
@@ -20,7 +20,7 @@ func logistic(u float64) float64 {
 	return e / (1 + e)
 }
 
-// Std is the deviation for a raw number.
+// Std returns the deviation for a raw number.
 func (s Spread) Std(u float64) float64 {
 	v := max(softplus(u), s.Floor)
 	if s.Output == OutputVariance {
@@ -29,7 +29,7 @@ func (s Spread) Std(u float64) float64 {
 	return v
 }
 
-// Least is the least deviation.
+// Least returns the least deviation.
 func (s Spread) Least() float64 {
 	if s.Output == OutputVariance {
 		return math.Sqrt(s.Floor)
@@ -37,7 +37,7 @@ func (s Spread) Least() float64 {
 	return s.Floor
 }
 
-// Slope is the derivative of Std. Where the floor acts it is 0.
+// Slope returns the derivative of Std. Where the floor acts it is 0.
 func (s Spread) Slope(u, std float64) float64 {
 	if !(softplus(u) > s.Floor) {
 		return 0

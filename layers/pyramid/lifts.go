@@ -15,7 +15,7 @@ import "github.com/equivcnp/equivcnp/layers"
 // linearCopies are the lists of a linear map.
 type linearCopies struct{ weight, bias []int32 }
 
-// copiesOfAll are those of a linear map that gives every angle the same, as features that come in have none.
+// copiesOfAll returns those of a linear map that gives every angle the same, as features that come in have none.
 func copiesOfAll(lifts, in, out int) (c linearCopies) {
 	if lifts == 1 {
 		return c
@@ -38,7 +38,7 @@ func repeated(lifts, out int) (at []int32) {
 	return at
 }
 
-// copiesByAngle are those of a linear map of weights [out, lifts, in+skip]: for each angle between what it makes and
+// copiesByAngle returns those of a linear map of weights [out, lifts, in+skip]: for each angle between what it makes and
 // what it makes it of, from features in of all angles and then skip of all.
 func copiesByAngle(lifts, in, skip, out int) (c linearCopies) {
 	if lifts == 1 {
@@ -61,7 +61,7 @@ func copiesByAngle(lifts, in, skip, out int) (c linearCopies) {
 	return c
 }
 
-// turned is the list of the taps' copies [taps, lifts, in]: each angle's are turned by it.
+// turned returns the list of the taps' copies [taps, lifts, in]: each angle's are turned by it.
 func (n latticeKernel) turned(lifts, in int) (at []int32) {
 	if lifts == 1 {
 		return nil

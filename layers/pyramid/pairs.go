@@ -15,7 +15,7 @@ const maxAxes = 3
 // latticeBox is a part of a lattice of points that are numbered along every axis: n[a] of them from lo[a] on.
 type latticeBox struct{ lo, n [maxAxes]int }
 
-// rows is the number of points of a box of d axes.
+// rows returns the number of points of a box of d axes.
 func (b *latticeBox) rows(d int) int {
 	n := 1
 	for _, k := range b.n[:d] {
@@ -35,7 +35,7 @@ func (b *latticeBox) at(number *[maxAxes]int, row, d int) {
 	}
 }
 
-// row is the row of a point of these numbers, -1 outside.
+// row returns the row of a point of these numbers, -1 outside.
 func (b *latticeBox) row(number *[maxAxes]int, d int) int {
 	row := 0
 	for a := range d {
@@ -48,7 +48,7 @@ func (b *latticeBox) row(number *[maxAxes]int, d int) int {
 	return row
 }
 
-// grown is the box with so many points more at both ends of every axis; an empty one stays empty.
+// grown returns the box with so many points more at both ends of every axis; an empty one stays empty.
 func (b latticeBox) grown(by, d int) latticeBox {
 	for a := range d {
 		if b.n[a] > 0 {
@@ -62,7 +62,7 @@ func (b latticeBox) grown(by, d int) latticeBox {
 // span sets an axis to the numbers from lo up to, not including, hi.
 func (b *latticeBox) span(a, lo, hi int) { b.lo[a], b.n[a] = lo, max(0, hi-lo) }
 
-// coarser is the box of the points with twice the step that have one of b's within reach of their own steps.
+// coarser returns the box of the points with twice the step that have one of b's within reach of their own steps.
 func (b latticeBox) coarser(reach, d int) latticeBox {
 	for a := range d {
 		if b.n[a] > 0 {
@@ -72,7 +72,7 @@ func (b latticeBox) coarser(reach, d int) latticeBox {
 	return b
 }
 
-// finer is the box of the points with half the step that have one of b's within reach of their own steps.
+// finer returns the box of the points with half the step that have one of b's within reach of their own steps.
 func (b latticeBox) finer(reach, d int) latticeBox {
 	for a := range d {
 		if b.n[a] > 0 {
@@ -85,7 +85,7 @@ func (b latticeBox) finer(reach, d int) latticeBox {
 func floorHalf(k int) int { return k >> 1 }
 func ceilHalf(k int) int  { return -(-k >> 1) }
 
-// joined is the least box that holds both.
+// joined returns the least box that holds both.
 func (b latticeBox) joined(o latticeBox, d int) latticeBox {
 	if b.rows(d) == 0 {
 		return o
@@ -113,7 +113,7 @@ func (b latticeBox) within(o latticeBox, d int) latticeBox {
 // On the sphere, where it is the number of points of the finest lattice, the taps stand at several distances; see sphereTaps.
 type latticeKernel struct{ d, k, sphere int }
 
-// taps is the number of taps.
+// taps returns the number of taps.
 func (n latticeKernel) taps() int {
 	if n.sphere > 0 {
 		return 2 * n.k
@@ -139,7 +139,7 @@ func (n latticeKernel) poses(stride int) []poseTap {
 	return all
 }
 
-// gain is the sum of the squares of the shares that taps have in the weights of a convolution.
+// gain returns the sum of the squares of the shares that taps have in the weights of a convolution.
 func (n latticeKernel) gain() (sum float64) {
 	shares := []float64(nil)
 	if n.sphere > 0 {
@@ -161,7 +161,7 @@ func pow(base, n int) int {
 	return p
 }
 
-// window is that of a point so many steps away along each axis.
+// window returns that of a point so many steps away along each axis.
 func (n latticeKernel) window(offset []float64) float64 {
 	sum := 0.0
 	for _, v := range offset {
@@ -331,7 +331,7 @@ func prepare[T layers.Float](p *latticePairs, poses int) {
 	}
 }
 
-// rows is the number of sums: one of every query, or as many as there are parts.
+// rows returns the number of sums: one of every query, or as many as there are parts.
 func (p *latticePairs) rows() int { return len(p.offsets) - 1 }
 
 // forwardPairs sets dst [queries, c] to the sums of w[pose] ⊙ f[index].

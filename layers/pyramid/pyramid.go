@@ -164,7 +164,7 @@ func newTapsConv[T layers.Float](n latticeKernel, lifts, in, out int, gain float
 	return c
 }
 
-// newMeans is the convolution between two lattices, which takes the window's mean: no weights that are learned, since what the coarser
+// newMeans returns the convolution between two lattices, which takes the window's mean: no weights that are learned, since what the coarser
 // lattice cannot hold must not come in, and what the finer one gets must not depend on where its points lie between the coarser one's. With
 // learned weights a trained model's predictions change 2.7 times as much as it moves against its lattices, and are no better.
 func newMeans[T layers.Float](lifts, in, out, skip int, rng *rand.Rand) *tapsConv[T] {
@@ -220,10 +220,10 @@ func (p *Pyramid[T]) convs() []namedConv[T] {
 	return append(all, namedConv[T]{"read", 1, p.read})
 }
 
-// levels is the number of lattices.
+// levels returns the number of lattices.
 func (p *Pyramid[T]) levels() int { return len(p.enc) }
 
-// Layout says which parts of the lattices a pyramid computes for a task, and who sees whom there.
+// Layout holds the parts of the lattices that a pyramid computes for a task, and the neighbours of their points.
 type Layout[T layers.Float] struct {
 	p        *Pyramid[T]
 	enc, dec []latticeBox // of each level, and of each but the coarsest
@@ -367,10 +367,10 @@ func resizePairs(p *[]latticePairs, n int) {
 	*p = (*p)[:n]
 }
 
-// Rows is the number of points that features come in on.
+// Rows returns the number of points that features come in on.
 func (y *Layout[T]) Rows() int { return y.enc[0].rows(y.p.kernel.d) }
 
-// All is the number of points of all levels, on both ways.
+// All returns the number of points of all levels, on both ways.
 func (y *Layout[T]) All() int {
 	n := 0
 	for _, boxes := range [2][]latticeBox{y.enc, y.dec} {
@@ -381,7 +381,8 @@ func (y *Layout[T]) All() int {
 	return n
 }
 
-// Lattice is the points that features come in on, where they are a lattice of several axes, else nil. Coordinates are put into dst.
+// Lattice returns the points that features come in on, where they are a lattice of several axes, else nil. The
+// memory of dst is reused.
 func (y *Layout[T]) Lattice(dst layers.Lattice) layers.Lattice {
 	d := y.p.kernel.d
 	if d == 1 || y.p.kernel.sphere > 0 {

@@ -57,7 +57,7 @@ func (p *Pyramid[T]) Compile() *Planned[T] {
 	return n
 }
 
-// Out is the number of features at a target.
+// Out returns the number of features at a target.
 func (n *Planned[T]) Out() int { return n.p.read.linear.Out }
 
 // Run is one task's way through a pyramid: its layout, its features, and what a backward pass needs of them. Its memory is used

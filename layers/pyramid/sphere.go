@@ -18,7 +18,7 @@ import (
 // many. Points that are no lattice's have their own.
 const spherePoses = 256
 
-// sphereReach is the radius of balls around points of a lattice of n points, in a kernel of reach k.
+// sphereReach returns the radius of balls around points of a lattice of n points, in a kernel of reach k.
 func sphereReach(n, k int) float64 { return float64(k+1) * neighbor.SphereStep(n) }
 
 // sphereTaps says between which taps a weight at u radii from the centre lies, and the share of each. The first two taps are twice as far
@@ -35,7 +35,7 @@ func sphereTaps(taps int, u float64) (tap [2]int, share [2]float64) {
 	return [2]int{at, at + 1}, [2]float64{1 - (v - float64(at)), v - float64(at)}
 }
 
-// spherePoseTaps are the taps of all poses, and what these are multiplied by: first those of both taps of each distance, then of each
+// spherePoseTaps returns the taps of all poses, and what these are multiplied by: first those of both taps of each distance, then of each
 // distance the window.
 func spherePoseTaps(taps int) []poseTap {
 	all := make([]poseTap, 3*spherePoses)
@@ -50,7 +50,7 @@ func spherePoseTaps(taps int) []poseTap {
 	return all
 }
 
-// sphereShares are the taps' shares in all weights where as many points are at a distance as there is area.
+// sphereShares returns the taps' shares in all weights where as many points are at a distance as there is area.
 func sphereShares(taps int) []float64 {
 	shares, total := make([]float64, taps), 0.0
 	for i, p := range spherePoseTaps(taps)[:2*spherePoses] {
@@ -174,7 +174,7 @@ func (p *targetPairs[T]) laySphere(taps int, x []float64, points *sphereLattice,
 	}
 }
 
-// sphereLayout is that of all tasks on the sphere, ready for gradients: lattices do not depend on where data lie.
+// sphereLayout returns that of all tasks on the sphere, ready for gradients: lattices do not depend on where data lie.
 func (p *Pyramid[T]) sphereLayout() *Layout[T] {
 	p.sphereOnce.Do(func() {
 		y := &Layout[T]{p: p}
@@ -217,5 +217,5 @@ func (p *Pyramid[T]) sphereLayout() *Layout[T] {
 	return p.sphere
 }
 
-// coarserSphere is the number of points of the next lattice on the sphere.
+// coarserSphere returns the number of points of the next lattice on the sphere.
 func coarserSphere(n int) int { return max(1, (n+2)/4) }

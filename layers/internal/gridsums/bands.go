@@ -8,10 +8,10 @@ import (
 )
 
 // MostSpread is the largest feature that sums by transforms are taken of. A transform is off by a small multiple of eps
-// times the largest features that a tile's row sees, wherever in it they are: one of 1e6 changes unrelated sums by 0.09.
-// So rows that see a feature beyond MostSpread are summed up directly, and no sum is off by more than 1e-3 because of
-// unrelated features. The features of trained models are far below it. End to end, TestSpike of cnp/pretrained measures it; passes of training have
-// the same bound, for all of their images at once (Sums).
+// times the largest features that a tile's row sees, wherever in it they are: one of 1e6 changes unrelated sums by
+// 0.09. So rows that see a feature beyond MostSpread are summed up directly, and no sum is off by more than 1e-3
+// because of unrelated features. The features of trained models are far below it. End to end, TestSpike of
+// cnp/pretrained measures it; passes of training have the same bound, for all of their images at once (Sums).
 const MostSpread = 8192
 
 // liftedBytes bounds the transforms that a goroutine holds at a time where points have several lifts, so that they stay

@@ -85,8 +85,8 @@ func byTransforms(t *spectral.Tiling, dst, src, w, scale []float32, batch, c int
 }
 
 // Sums sets dst [batch, rows, c] to the sums of w[pose] ⊙ f[index] over the pairs of every row, times scale. It reports
-// false if a number is not finite, or if a feature is beyond MostSpread and would change unrelated sums. Gradients have no such bound: they are off by a small multiple of eps times the
-// largest of them.
+// false if a number is not finite, or if a feature is beyond MostSpread and would change unrelated sums. Gradients have
+// no such bound: they are off by a small multiple of eps times the largest of them.
 func Sums(t *spectral.Tiling, dst, f, w, scale []float32, batch, c int) bool {
 	var beyond atomic.Bool
 	parallel.For(len(f), spreadGrain, func(lo, hi int) {
