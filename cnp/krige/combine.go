@@ -22,6 +22,10 @@ const few = 0.75
 // outlying is what a squared residual of a small table counts for at most, less a quarter of the number of values.
 const outlying = 6
 
+// mostSquare is what a squared residual of n values counts for at most: of few values one that is far off must not decide alone,
+// as it makes deviations large already.
+func mostSquare(n int) float64 { return min(64, outlying+float64(n)/4) }
+
 // judged is how many values of a large table are predicted from the others.
 const judged = 400
 
@@ -180,8 +184,7 @@ func (x *mixture) stack(y []float64, mean, variance [experts][]float64) {
 
 // calibrate finds the scale of the variances, and where they differ from it. It applies both to variance.
 func (x *mixture) calibrate(m *Model, some []int, y, mean, variance []float64) {
-	// Of few values one that is far off must not decide alone: it makes deviations large already.
-	most := min(64, outlying+float64(len(y))/4)
+	most := mostSquare(len(y))
 	z2 := make([]float64, len(y))
 	for i := range y {
 		d := y[i] - mean[i]

@@ -46,10 +46,10 @@ func (b *member) factor(u *unit, y []float64, maximum bool, w *scratch) bool {
 	b.level = simd.DotF64(b.one, b.alpha) / b.ones
 	s := sums{yy: simd.SumSqF64(b.alpha), y1: b.level * b.ones, ones: b.ones, n: n, maximum: maximum}
 	b.sums, b.variance = s, s.spread()
-	simd.AxpyF64(b.alpha, -b.level, b.one)
 	if b.spec.dim == 1 {
-		b.lower, b.white = a, slices.Clone(b.alpha)
+		b.lower, b.white, b.whiteOne = a, slices.Clone(b.alpha), slices.Clone(b.one)
 	}
+	simd.AxpyF64(b.alpha, -b.level, b.one)
 	backward(a, b.alpha, n)
 	backward(a, b.one, n)
 	b.inverse = inverse(a, n)

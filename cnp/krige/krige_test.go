@@ -351,7 +351,7 @@ func TestAmounts(t *testing.T) {
 }
 
 // TestLeaveOut: a block that is left out is predicted as by a fit without it that has the same covariance, and a forecast
-// as by one that ends before it.
+// as by one that ends before it and knows nothing of what follows: neither level, nor variance, nor weights.
 func TestLeaveOut(t *testing.T) {
 	x, y := table(60, 1, 0.1, 21)
 	m, err := Fit(t.Context(), x, y, Options{Dim: 1})
@@ -366,7 +366,27 @@ func TestLeaveOut(t *testing.T) {
 			}
 		}
 		mean, variance := make([]float64, 4), make([]float64, 4)
-		require.True(t, g.leaveOut(m, &b, mean, variance, new(square)))
+		spread := g.variance
+		if forecast {
+			g.forecast(b.index, mean, variance)
+			part := &evidence{y: m.y[:40], dim: 1, units: []unit{{index: upTo(40)}}}
+			part.units[0].fill(m.x, 1, false)
+			s, ok := part.sums(g.kernel)
+			require.True(t, ok)
+			spread = s.spread()
+			before := g.before(40)
+			require.InDelta(t, s.density(), before.density(), 1e-9)
+			weights := m.weightsBefore(&b)
+			for k, other := range m.members[1:] {
+				o, ok := part.sums(other.kernel)
+				require.True(t, ok)
+				a, all := g.before(60), other.before(60)
+				require.InDelta(t, math.Log(other.weight/g.weight)+o.density()-s.density()-all.density()+a.density(),
+					math.Log(weights[k+1]/weights[0]), 1e-6)
+			}
+		} else {
+			require.True(t, g.leaveOut(m, &b, mean, variance, new(square)))
+		}
 		n := len(given)
 		u := unit{index: append(given, b.index...)}
 		u.fill(m.x, 1, false)
@@ -381,9 +401,6 @@ func TestLeaveOut(t *testing.T) {
 			ones, level = ones+inner[i], level+inner[i]*m.y[given[i%n]]
 		}
 		level /= ones
-		if forecast {
-			level = g.level
-		}
 		for k := range 4 {
 			row := cov[tri(n+k) : tri(n+k)+n]
 			mu, rest, v := level, 1.0, cov[tri(n+k)+n+k]
@@ -394,11 +411,9 @@ func TestLeaveOut(t *testing.T) {
 				}
 				mu, rest, v = mu+w*(m.y[given[i]]-level), rest-w, v-w*row[i]
 			}
-			if !forecast {
-				v += rest * rest / ones
-			}
+			v += rest * rest / ones
 			require.InDelta(t, mu, mean[k], 1e-6)
-			require.InDelta(t, g.variance*v, variance[k], 1e-6)
+			require.InDelta(t, spread*v, variance[k], 1e-6)
 		}
 	}
 }

@@ -41,7 +41,8 @@ type member struct {
 	sums     sums    // of an exact one: what the values' density follows from
 
 	inverse, alpha, one []float64 // of an exact one: V^-1, V^-1 (y - level), V^-1 1
-	lower, white        []float64 // of an exact one on a line: L where V = L L', L^-1 (y - level)
+	lower, white        []float64 // of an exact one on a line: L where V = L L', L^-1 y
+	whiteOne            []float64 // L^-1 1
 }
 
 // mixture combines the Gaussian processes' predictions with two simple ones, and corrects standard deviations, all by

@@ -6,12 +6,17 @@ import (
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/neighbor"
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 // reach says by which factor variances are larger far from the data than the Gaussian processes say.
 //
 // Leaving out single values tests predictions between the rows. A covariance that is wrong at longer distances shows where
 // whole blocks of neighbouring values are left out: their squared standardised residuals should be 1 on average.
+//
+// Beyond the ends of a series blocks are forecast from the values before them, and from nothing else: the level, the variance and
+// the weights of the processes are those that the earlier values alone would have given. A series whose level shifts shows only so
+// how far it may go.
 type reach struct {
 	d               int
 	tree            *tree
@@ -29,7 +34,7 @@ const (
 	reachValues = 20  // so many values at least
 	reachBlocks = 8   // of a size
 	reachDoubt  = 3   // blocks whose residuals would be as expected
-	reachMost   = 400 // a squared residual counts for at most that
+	reachMost   = 400 // a squared residual inside counts for at most that
 )
 
 // block is a set of values that were left out together.
@@ -151,6 +156,10 @@ func (x *mixture) curve(m *Model, sizes [][]block, spacing float64) (c curve) {
 func (x *mixture) residual(m *Model, b *block) (square float64, n int) {
 	d := m.frame.dim
 	var w neighbor.NearestWorkspace
+	most := float64(reachMost)
+	if b.forecast {
+		most = mostSquare(m.n)
+	}
 	for k, i := range b.index {
 		at := m.x[i*d : (i+1)*d]
 		ms := [experts]float64{b.mean[k], b.mean[k], x.y}
@@ -161,7 +170,7 @@ func (x *mixture) residual(m *Model, b *block) (square float64, n int) {
 			v *= s.factor(at, mean, &w)
 		}
 		e := m.y[i] - mean
-		square += min(e*e/(v+x.floor), reachMost) / float64(len(b.index))
+		square += min(e*e/(v+x.floor), most) / float64(len(b.index))
 	}
 	return square, len(b.index)
 }
@@ -172,15 +181,19 @@ func (m *Model) leaveOut(b *block) {
 	b.mean, b.variance = make([]float64, k), make([]float64, k)
 	var w square
 	var total float64
-	for _, g := range m.members {
+	weights := m.weightsBefore(b)
+	for c, g := range m.members {
 		mu, v := make([]float64, k), make([]float64, k)
-		if !g.leaveOut(m, b, mu, v, &w) {
+		if b.forecast {
+			g.forecast(b.index, mu, v)
+		} else if !g.leaveOut(m, b, mu, v, &w) {
 			continue
 		}
-		total += g.weight
+		weight := weights[c]
+		total += weight
 		for i := range k {
-			b.mean[i] += g.weight * mu[i]
-			b.variance[i] += g.weight * (v[i] + mu[i]*mu[i])
+			b.mean[i] += weight * mu[i]
+			b.variance[i] += weight * (v[i] + mu[i]*mu[i])
 		}
 	}
 	if total == 0 { // no member could be inverted: the block says nothing
@@ -193,24 +206,51 @@ func (m *Model) leaveOut(b *block) {
 	}
 }
 
+// weightsBefore are the members' weights where a block is left out. Those of a forecast lose what the later values said for them.
+func (m *Model) weightsBefore(b *block) []float64 {
+	weights := make([]float64, len(m.members))
+	most := math.Inf(-1)
+	for i, g := range m.members {
+		if weights[i] = math.Log(g.weight); b.forecast {
+			before, all := g.before(b.index[0]), g.before(m.n)
+			weights[i] += before.density() - all.density()
+		}
+		most = max(most, weights[i])
+	}
+	for i, w := range weights {
+		weights[i] = math.Exp(w - most)
+	}
+	return weights
+}
+
+// before is what the likelihood of the first k values of a line follows from: the factor of all is that of the first ones, too.
+func (b *member) before(k int) (s sums) {
+	for i := range k {
+		s.logdet -= math.Log(b.lower[tri(i)+i]) // its reciprocal stands there
+	}
+	z, one := b.white[:k], b.whiteOne[:k]
+	s.n, s.yy, s.y1, s.ones, s.maximum = k, simd.SumSqF64(z), simd.DotF64(z, one), simd.SumSqF64(one), b.sums.maximum
+	return s
+}
+
+// forecast predicts neighbouring values of a line from those before them, by one process.
+func (b *member) forecast(index []int, mean, variance []float64) {
+	from := index[0]
+	s := b.before(from)
+	level, spread := s.level(), s.spread()
+	for i := range index {
+		row := b.lower[tri(from+i):][:from+i+1]
+		mu := simd.DotF64(row[:from], b.white[:from])
+		known := simd.DotF64(row[:from], b.whiteOne[:from]) // how much of the level the earlier values are
+		v := simd.SumSqF64(row[from : from+i])
+		mean[i] = mu + (1-known)*level
+		variance[i] = spread * (v + 1/(row[from+i]*row[from+i]) + (1-known)*(1-known)/s.ones)
+	}
+}
+
 // leaveOut predicts a block by one process.
 func (b *member) leaveOut(m *Model, out *block, mean, variance []float64, w *square) bool {
 	k, n := len(out.index), m.n
-	if out.forecast { // the factor of all is that of the first ones, too
-		from := out.index[0]
-		for i := range k {
-			row := b.lower[tri(from+i):][from : from+i+1]
-			e, v := 0.0, 0.0
-			for j, l := range row {
-				if j == i {
-					l = 1 / l
-				}
-				e, v = e+l*b.white[from+j], v+l*l
-			}
-			mean[i], variance[i] = m.y[from+i]-e, b.variance*v
-		}
-		return true
-	}
 	// Where P is the precision of all values, that of the block is its part P_B, and residuals are P_B^-1 alpha_B.
 	a := make([]float64, 0, tri(k))
 	e := make([]float64, k)
