@@ -466,9 +466,11 @@ func TestHalfClosed(t *testing.T) {
 	}
 	body := curvesJSON(t, curves(rngOf(1), 1, 5, 5))
 	for _, way := range []struct {
-		url  string
-		send int
-	}{{url, len(body)}, {url, len(body) / 2}, {secureURL, len(body)}} {
+		url    string
+		send   int
+		notify bool // the end is close_notify, not that of TCP
+	}{{url, len(body), false}, {url, len(body) / 2, false}, {secureURL, len(body), false}, {secureURL, len(body), true},
+		{secureURL, len(body) / 2, true}} {
 		tcp, err := net.Dial("tcp", strings.TrimPrefix(way.url, "http://"))
 		require.NoError(t, err)
 		c := tcp
@@ -476,7 +478,11 @@ func TestHalfClosed(t *testing.T) {
 			c = tls.Client(tcp, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"http/1.1"}})
 		}
 		fmt.Fprintf(c, "POST /v2/models/rbf/infer HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body[:way.send])
-		require.NoError(t, tcp.(*net.TCPConn).CloseWrite())
+		if way.notify {
+			require.NoError(t, c.(*tls.Conn).CloseWrite())
+		} else {
+			require.NoError(t, tcp.(*net.TCPConn).CloseWrite())
+		}
 		require.NoError(t, c.SetReadDeadline(time.Now().Add(8*time.Second)))
 		answer, err := io.ReadAll(c)
 		require.NoError(t, err)

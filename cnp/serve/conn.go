@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"crypto/tls"
 	"io"
 	"net"
 	"os"
@@ -16,7 +15,7 @@ type connKey struct{}
 // connOf returns the connection of a request, below TLS where there is any; nil if it is none that is counted.
 func connOf(ctx context.Context) *countedConn {
 	c := ctx.Value(connKey{})
-	if secure, ok := c.(*tls.Conn); ok {
+	if secure, ok := c.(interface{ NetConn() net.Conn }); ok { // TLS
 		c = secure.NetConn()
 	}
 	counted, _ := c.(*countedConn)
@@ -25,8 +24,8 @@ func connOf(ctx context.Context) *countedConn {
 
 // countedConn is a connection that knows which requests are under way. A client may close its side once it has asked. net/http would take
 // the end of what it reads for the end of the client, and stop; so the end is hidden while a prediction is computed, and a client that
-// has gone is noticed when its answer is written. Under TLS that holds for the end of TCP; a client that says close_notify has ended what
-// it sends in a way that net/http alone sees, and is not waited for.
+// has gone is noticed when its answer is written. Under TLS halfConn does so for close_notify; over HTTP/2, where a request has an end of
+// its own, net/http alone sees it, and whoever says it is not waited for.
 type countedConn struct {
 	net.Conn
 	closed func() // called once
@@ -69,6 +68,11 @@ func (c *countedConn) Read(b []byte) (int, error) {
 	if err != io.EOF || n > 0 {
 		return n, err
 	}
+	return 0, c.end()
+}
+
+// end waits while a request is under way and the end of what is read is hidden, and returns the error of that end.
+func (c *countedConn) end() error {
 	grace := time.NewTimer(readGrace)
 	defer grace.Stop()
 	over := grace.C
@@ -88,9 +92,9 @@ func (c *countedConn) Read(b []byte) (int, error) {
 		c.mu.Lock()
 	}
 	if c.past {
-		return 0, os.ErrDeadlineExceeded
+		return os.ErrDeadlineExceeded
 	}
-	return 0, io.EOF
+	return io.EOF
 }
 
 func (c *countedConn) deadline(t time.Time) {

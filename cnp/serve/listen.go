@@ -101,7 +101,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, limits Limits) error
 	ended := make(chan error, 1)
 	go func() {
 		if limits.TLS != nil {
-			ended <- server.ServeTLS(counted, "", "")
+			ended <- server.Serve(newSecureListener(counted, limits.TLS, server.ReadHeaderTimeout, func(c net.Conn, err error) {
+				s.log.Debug("TLS handshake", "client", c.RemoteAddr().String(), "error", err.Error())
+			}))
 		} else {
 			ended <- server.Serve(counted)
 		}
