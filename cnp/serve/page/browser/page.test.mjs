@@ -766,6 +766,25 @@ describe('what only the server has', () => {
     })
   })
 
+  test('a thousand models are asked for once', async () => {
+    const names = Array.from({ length: 999 }, (_, i) => `m${i}=universal-1`)
+    await started(['rbf-levels', ...names], {}, async address => {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...plain })
+      const page = await context.newPage()
+      const asked = []
+      page.on('request', r => asked.push(`${r.method()} ${new URL(r.url()).pathname}`))
+      await page.goto(`http://${address}/`)
+      await page.waitForSelector('html[data-ready=true]', { timeout: patience })
+      await page.waitForFunction(() => document.getElementById('latency').dataset.answers > 0, null, { timeout: patience })
+      await idle(page)
+      assert.equal(await page.evaluate(async () => (await (await fetch('v2/models')).json()).models.length), 1000)
+      const about = asked.filter(r => r.startsWith('GET /v2/models'))
+      assert.deepEqual(about, ['GET /v2/models', 'GET /v2/models'], asked.join(', ')) // the page's, and this test's
+      assert.ok(asked.length < 60, asked.join(', '))
+      await context.close()
+    })
+  })
+
   test('a server with a token is asked with it', async () => {
     await started(['rbf=rbf-equivcnp'], { EQUIVCNP_TOKEN: 'secret' }, async address => {
       const page = await browser.newPage(plain)
