@@ -85,9 +85,12 @@ func exact(cell string, v float64) string {
 	return digits
 }
 
-// keyText is the text of a cell of keys whose number float64 does not tell from others: more digits than it has, or
-// groups of them. It is "" for most.
+// keyText is the text of a cell of keys whose number float64 does not tell from others: more digits than it has, groups
+// of them, or zeros before them, which belong to the names of stations and places. It is "" for most.
 func keyText(cell string, v float64) string {
+	if len(cell) > 1 && cell[0] == '0' && strings.Trim(cell, "0123456789") == "" {
+		return cell
+	}
 	plain := true
 	for i := 0; i < len(cell) && plain; i++ {
 		c := cell[i]

@@ -7,7 +7,7 @@
 // lines, lines whose first character is #, and a byte order mark at the start are skipped; spaces around a cell do not
 // count. A first line "sep=;" says what separates them. Lines end in LF, CR LF or CR, and the text is UTF-8 or UTF-16.
 // The first row is a header when none of its cells reads as a number and not all are missing; without such a row, the
-// last comment above the first row is one where it has as many names. A cell that is empty, NaN, NA or null is missing,
+// last comment above the first row is one where it has as many names. A cell that is empty, NaN, NA, N/A or null is missing,
 // and every other that is no finite number with a decimal point is text: names of stations, dates. Only whoever takes a
 // column says whether it may hold text or lack values; what it may not is an error that names the file, the line and
 // the column, as is a row with another number of cells than the first.

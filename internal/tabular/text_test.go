@@ -128,10 +128,11 @@ func TestKeys(t *testing.T) {
 		{"beyond int64", []string{"20235525857172633581", "20235525857172633582"}, []int{0, 1}},
 		{"negative", []string{"-9007199254740993", "-9007199254740992"}, []int{0, 1}},
 		{"with fractions", []string{"9007199254740993.0", "9007199254740993", "9007199254740992"}, []int{0, 0, 1}},
-		{"with zeros", []string{"009007199254740993", "9007199254740993"}, []int{0, 0}},
+		{"with zeros", []string{"009007199254740993", "9007199254740993"}, []int{0, 1}},
+		{"of places", []string{"00501", "501", "0501", "00501", "0", "00"}, []int{0, 1, 2, 0, 3, 4}},
 		{"underscores", []string{"1_12", "11_2", "112"}, []int{0, 1, 2}},
 		{"hexadecimal", []string{"0x10", "16"}, []int{0, 1}},
-		{"one number", []string{"1", "1.0", "01", "1e0"}, []int{0, 0, 0, 0}},
+		{"one number", []string{"1", "1.0", "+1", "1e0"}, []int{0, 0, 0, 0}},
 		{"long fractions", []string{"0.12345678901234567891", "0.12345678901234567892"}, []int{0, 1}},
 		{"text beside numbers", []string{"a", "1", "a", "1"}, []int{0, 1, 0, 1}},
 		{"spaces", []string{"12 345", "12345"}, []int{0, 1}},
@@ -157,6 +158,11 @@ func TestKeys(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, Write(&b, table.With(Column{"m", "", []float64{1}, false}), ','))
 	require.Equal(t, "id,m\n2023552585717263359,1\n", b.String())
+	b.Reset()
+	zeros, err := Decode([]byte("task\n007\n"), "a.csv")
+	require.NoError(t, err)
+	require.NoError(t, Write(&b, zeros, ','))
+	require.Equal(t, "task\n007\n", b.String())
 }
 
 // Files without an end are errors after some megabytes.
