@@ -170,6 +170,10 @@ type Config struct {
 	// equivariance.
 	CoordinateFeature bool `json:"coordinate_feature,omitempty"`
 
+	// Departure, of a model of curves of architecture EquivCNPCurve, gives its points inputs that depend on where they lie,
+	// so that the model is equivariant up to a learned, bounded departure; nil: it is equivariant.
+	Departure *Departure `json:"departure,omitempty"`
+
 	// Channels are the widths of the network's hidden layers: for curve models the first is that of the pointwise
 	// layer, the others those of the convolutions; for image models the one width of all; for CNPs the encoder's and
 	// decoder's.

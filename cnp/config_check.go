@@ -174,6 +174,11 @@ func (c *Config) checkPredicted(g group.Group) error {
 	if err := c.validateKeep(); err != nil {
 		return fmt.Errorf("keep_observed: %w", err)
 	}
+	if c.Departure != nil {
+		if err := c.Departure.check(c, g); err != nil {
+			return err
+		}
+	}
 	if c.Waves != nil {
 		return c.Waves.check(c, g)
 	}

@@ -34,7 +34,7 @@ func (m *ConvCNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mo
 		}
 		x, y := b.context(t, 1, dy)
 		p := &tapes[t]
-		p.encoding = m.encoder.Record(grid, x, y, 0)
+		p.encoding = m.encoder.Record(grid, x, y, 0, nil)
 		h := make([]T, n*m.pre.Out)
 		m.pre.Forward(h, p.encoding.Out, n, simd.ActSigmoid)
 		p.h = [][]T{h}

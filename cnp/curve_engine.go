@@ -46,5 +46,6 @@ type curveProgram[T Float] interface {
 
 // state lists the parameters of a model with that engine.
 func (p *curveParts[T]) state(e curveEngine[T]) []layers.Param[T] {
-	return append(append(append(p.encoder.Psi.Params("psi."), e.params()...), p.aux.Params()...), p.head.params()...)
+	return append(append(append(append(p.encoder.Psi.Params("psi."), e.params()...), p.aux.Params()...), p.head.params()...),
+		p.encoder.Departure.Params()...)
 }

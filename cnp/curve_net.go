@@ -24,6 +24,7 @@ type curveNet[T Float] struct {
 	pre          *layers.PlannedLinear[T]
 	conv         []*layers.PlannedLieConv[T]
 	radius       []float64 // of each layer
+	departure    *curve.PlannedDeparture[T]
 	aux          *curve.PlannedAux[T]
 	head         plannedHead[T]
 
@@ -67,6 +68,7 @@ type curveRun[T Float] struct {
 	phi, h         []T
 	features, next []T
 	read           []T // what the head reads
+	departure      curve.DepartureRun[T]
 	aux            curve.AuxRun[T]
 	head           headRun[T]
 	rows           []neighbor.LineRow
@@ -292,10 +294,11 @@ func (n *curveNet[T]) readContext(run *curveRun[T], b *Batch[T], t, end int, ori
 // context, h [rows, c], with so many densities, and the signals from one channel on; see setConv.
 func (n *curveNet[T]) encode(run *curveRun[T], rows, c, have, from int, origin float64) {
 	signals, densities, floor := n.cfg.Multiplicity*n.cfg.contextValues(), n.cfg.densities(), cmp.Or(n.cfg.DensityFloor, curve.DensityFloor)
-	width := densities + signals
+	width := densities + signals + n.departure.Channels()
 	if n.cfg.CoordinateFeature {
 		width++
 	}
+	n.departure.Evaluate(&run.departure, run.points[:rows], []float64{origin})
 	run.next = reuse.Sized(run.next, rows*width)
 	for i := range rows {
 		row := run.next[i*width : (i+1)*width]
@@ -303,7 +306,9 @@ func (n *curveNet[T]) encode(run *curveRun[T], rows, c, have, from int, origin f
 			row[0] = T(run.points[i] + origin)
 			row = row[1:]
 		}
-		curve.DivideByDensity(row, run.h[i*c:(i+1)*c], have, densities, from, signals, floor, n.cfg.DensityCap)
+		h := run.h[i*c : (i+1)*c]
+		curve.DivideByDensity(row, h, have, densities, from, signals, floor, n.cfg.DensityCap)
+		n.departure.Set(row[densities+signals:], &run.departure, i, h[:have], floor)
 	}
 	run.features = reuse.Sized(run.features, len(run.points)*n.conv[0].In)
 	f := run.features[:rows*n.conv[0].In]

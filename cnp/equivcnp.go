@@ -29,6 +29,10 @@ func newEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*EquivCNP[T]
 			Degree: c.Multiplicity, Coordinates: c.CoordinateFeature, Each: c.ChannelDensity,
 			Floor: cmp.Or(c.DensityFloor, curve.DensityFloor), Cap: c.DensityCap}}}
 	read := c.Channels[len(c.Channels)-1]
+	if c.Departure != nil { // its parameters are drawn apart: the others are those of the model without one
+		seed := rand.New(rand.NewPCG(uint64(c.Departure.Channels), 0x6465706172740000))
+		m.encoder.Departure = curve.NewDepartureNet[T](c.DimX, c.Departure.Channels, seed)
+	}
 	if c.Levels > 0 {
 		m.encoder.Floor = cmp.Or(c.DensityFloor, levelsFloor)
 		m.engine, read = newLevelsEngine(&m.curveParts, rng), c.Channels[0]

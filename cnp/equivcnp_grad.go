@@ -39,7 +39,7 @@ func (m *pointsEngine[T]) record(ctx context.Context, b *Batch[T], mode layers.M
 		return nil, err
 	}
 	tape := &pointsTape[T]{pointsEngine: m, b: b, grids: grids}
-	if err := tape.encode(in); err != nil {
+	if err := tape.encode(in, mode); err != nil {
 		return nil, err
 	}
 	if err := tape.decode(ctx, mode); err != nil {
@@ -58,11 +58,12 @@ func (m *pointsEngine[T]) record(ctx context.Context, b *Batch[T], mode layers.M
 }
 
 // encode gives every task's points their features.
-func (k *pointsTape[T]) encode(in surroundings[T]) (err error) {
+func (k *pointsTape[T]) encode(in surroundings[T], mode layers.Mode) (err error) {
 	k.encodings = make([]*curve.Encoding[T], k.b.B)
 	k.geo, err = k.layouts(in, k.b, 0, k.b.B, k.grids, func(t int, x []float64, origin float64) {
 		cx, cy := k.b.context(t, k.cfg.DimX, k.encoder.Dy)
-		k.encodings[t] = k.encoder.Record(x, curve.Counted(cx, origin), cy, origin)
+		k.encodings[t] = k.encoder.Record(x, curve.Counted(cx, origin), cy, origin,
+			departureAt(&k.cfg, k.b, t, mode, x, []float64{origin}))
 		k.features = append(k.features, k.encodings[t].Out...)
 	})
 	if err == nil {

@@ -2,7 +2,6 @@ package cnp
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -50,7 +49,7 @@ func (m *levelsEngine[T]) compile(float64, float64) (curveProgram[T], error) { r
 func (m *levelsEngine[T]) pack() *levelsNet[T] {
 	return &levelsNet[T]{cfg: m.cfg, frames: m.frames, pyramid: m.pyramid, net: m.pyramid.Compile(),
 		psi: curve.NewKernel(m.encoder.Psi), length: m.encoder.Psi.Length(),
-		floor: m.encoder.Floor, aux: m.aux.Plan(), head: m.head.plan(), pool: &sync.Pool{}}
+		floor: m.encoder.Floor, departure: m.encoder.Departure.Plan(m.cfg.departureOff()), aux: m.aux.Plan(), head: m.head.plan(), pool: &sync.Pool{}}
 }
 
 // framesOf returns the frames in which a batch is seen: those of the model, or in training with random samples some that are drawn for it.
@@ -58,11 +57,7 @@ func (m *levelsEngine[T]) framesOf(b *Batch[T], mode layers.Mode) *curve.Frames 
 	if m.cfg.LiftSamples != SamplesRandom || mode != layers.Train {
 		return m.frames
 	}
-	seed := m.cfg.LiftSeed ^ 0xcbf29ce484222325 // FNV-1a
-	for _, v := range b.XContext {
-		seed = (seed ^ math.Float64bits(v)) * 0x100000001b3
-	}
-	return m.cfg.framesAt(m.group.(group.Turner), stabiliser(&m.cfg, m.group, seed))
+	return m.cfg.framesAt(m.group.(group.Turner), stabiliser(&m.cfg, m.group, b.seed(m.cfg.LiftSeed)))
 }
 
 func (c *levelsCache[T]) get(m *levelsEngine[T]) *levelsNet[T] {
@@ -77,6 +72,7 @@ func (c *levelsCache[T]) get(m *levelsEngine[T]) *levelsNet[T] {
 // levelsTask is a task as a frame sees it.
 type levelsTask[T Float] struct {
 	x, targets []float64 // counted from the origin
+	origin     []float64
 	y          []T
 	order      []int // the targets that count
 	place      *levelsPlace
@@ -95,6 +91,7 @@ func (m *levelsEngine[T]) levelsTasks(b *Batch[T], mode layers.Mode, frames *cur
 		}
 		var own levelsTask[T]
 		var x []float64
+		own.origin = slices.Clone(origin)
 		x, own.y = b.context(t, dx, known)
 		for i, v := range x {
 			own.x = append(own.x, v-origin[i%dx])
@@ -200,11 +197,13 @@ func (m *levelsEngine[T]) differentiate(ctx context.Context, b *Batch[T], mode l
 	tape := m.pyramid.ForwardTape(len(tasks), func(t int) (*pyramid.Layout[T], []T, []float64) {
 		k := &tasks[t]
 		if k.encoding == nil {
-			if lattice := k.layout.Lattice(nil); lattice != nil {
-				k.encoding = m.encoder.RecordOn(lattice, nil, k.x, k.y, 0)
-			} else {
-				k.encoding = m.encoder.Record(k.layout.Points(nil), k.x, k.y, 0)
+			var points, at []float64
+			lattice := k.layout.Lattice(nil)
+			if lattice == nil || m.encoder.Departure != nil {
+				points = k.layout.Points(nil)
+				at = departureAt(&m.cfg, b, t/each, mode, points, k.origin)
 			}
+			k.encoding = m.encoder.RecordOn(lattice, points, k.x, k.y, 0, at)
 		}
 		return k.layout, k.encoding.Out, k.targets
 	}, func(t int, f []T) {

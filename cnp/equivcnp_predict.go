@@ -40,7 +40,8 @@ func (m *pointsEngine[T]) forwardTasks(in surroundings[T], out *Prediction[T], b
 	var features []T
 	geo, err := m.layouts(in, b, lo, hi, grids, func(t int, x []float64, origin float64) {
 		cx, cy := b.context(t, m.cfg.DimX, m.encoder.Dy)
-		features = append(features, m.encoder.Encode(x, curve.Counted(cx, origin), cy, origin)...)
+		at := departureAt(&m.cfg, b, t, layers.Eval, x, []float64{origin})
+		features = append(features, m.encoder.Record(x, curve.Counted(cx, origin), cy, origin, at).Out...)
 	})
 	if err != nil {
 		return err

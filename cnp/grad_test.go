@@ -138,6 +138,19 @@ func gradCases(t *testing.T) map[string]gradCase {
 		}
 		add("fields/"+name, c, 1, 5, 3)
 	}
+	departs := func(name string, c Config, gaps bool) {
+		c.Departure, c.ChannelDensity = &Departure{Channels: 2, Drop: 0.4}, gaps
+		add("departure/"+name, c, 3, 4, 4)
+	}
+	departs("T(1)", small(EquivCNPCurve, "T(1)", 1), false)
+	c = small(EquivCNPCurve, "SE(2)", 2)
+	c.PointsPerUnit, c.Lifts = 0, 2
+	departs("SE(2)/lifts", c, true)
+	c = levelsConfig("T(2)", 1)
+	c.PointsPerUnit, c.EncoderLength, c.Channels, c.Blocks = 1, 0.4, []int{4, 4}, 0 // few rows, as above
+	departs("levels/plane", c, false)
+	c = levelsConfig("T(1)", 2)
+	departs("levels", c, true)
 	aux := func(name string, c Config, gaps bool) {
 		c.Auxiliary, c.ChannelDensity = []string{"elevation", "hour"}, gaps
 		add("auxiliary/"+name, c, 2, 4, 4)

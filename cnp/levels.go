@@ -34,16 +34,17 @@ func encoderReach(floor float64) float64 { return math.Sqrt(2 * (math.Log(1/floo
 
 // levelsNet is the network of a model with levels, laid out for use.
 type levelsNet[T Float] struct {
-	cfg     Config
-	frames  *curve.Frames
-	pyramid *pyramid.Pyramid[T]
-	net     *pyramid.Planned[T]
-	psi     curve.Kernel
-	length  float64
-	floor   float64
-	aux     *curve.PlannedAux[T]
-	head    plannedHead[T]
-	pool    *sync.Pool // *levelsRun[T]
+	cfg       Config
+	frames    *curve.Frames
+	pyramid   *pyramid.Pyramid[T]
+	net       *pyramid.Planned[T]
+	psi       curve.Kernel
+	length    float64
+	floor     float64
+	departure *curve.PlannedDeparture[T]
+	aux       *curve.PlannedAux[T]
+	head      plannedHead[T]
+	pool      *sync.Pool // *levelsRun[T]
 }
 
 // levelsCache keeps the network of a model whose parameters stay as they are.
@@ -62,6 +63,7 @@ type levelsRun[T Float] struct {
 	lattice            layers.Lattice
 	conv               layers.LatticeConv[T]
 	pyramid            pyramid.Run[T]
+	departure          curve.DepartureRun[T]
 	aux                curve.AuxRun[T]
 	head               headRun[T]
 	origin             []float64
@@ -258,7 +260,7 @@ func (n *levelsNet[T]) encode(run *levelsRun[T], t, to, have int, use func(k int
 	run.pyramid.Lay(n.pyramid, p.lo, p.hi, p.from, p.to)
 	rows, signals := run.pyramid.Layout.Rows(), n.cfg.Multiplicity*n.cfg.contextValues()
 	c, densities := have+(to-t)*signals, n.cfg.densities() // the densities are those of all
-	width := densities + signals
+	width := densities + signals + n.departure.Channels()
 	run.h, run.f = reuse.Sized(run.h, rows*c), reuse.Sized(run.f, rows*width)
 	if lattice := run.pyramid.Layout.Lattice(run.lattice); lattice != nil {
 		run.lattice = lattice
@@ -267,10 +269,15 @@ func (n *levelsNet[T]) encode(run *levelsRun[T], t, to, have int, use func(k int
 		run.points = run.pyramid.Layout.Points(run.points[:0])
 		simd.SetConv(run.h, run.points, run.x, run.phi, dx, c, n.psi.Gamma, n.psi.Scale)
 	}
+	if n.departure != nil {
+		run.points = run.pyramid.Layout.Points(run.points[:0])
+		n.departure.Evaluate(&run.departure, run.points, run.origin)
+	}
 	for k := range to - t {
 		for i := range rows {
-			curve.DivideByDensity(run.f[i*width:(i+1)*width], run.h[i*c:(i+1)*c], have, densities, have+k*signals, signals, n.floor,
-				n.cfg.DensityCap)
+			f, h := run.f[i*width:(i+1)*width], run.h[i*c:(i+1)*c]
+			curve.DivideByDensity(f, h, have, densities, have+k*signals, signals, n.floor, n.cfg.DensityCap)
+			n.departure.Set(f[densities+signals:], &run.departure, i, h[:have], n.floor)
 		}
 		f := n.net.Forward(&run.pyramid, run.f, run.targets)
 		n.aux.Add(f, &run.aux)

@@ -139,7 +139,7 @@ func (c *Config) otherScale(x, y []float64) bool {
 
 // placed reports whether a context lies beyond the trained coordinates of a model that sees where points are.
 func (c *Config) placed(box []moments) bool {
-	if !c.CoordinateFeature && c.Architecture == EquivCNPCurve {
+	if !c.placesPoints() && c.Architecture == EquivCNPCurve {
 		return false
 	}
 	for d, m := range box {

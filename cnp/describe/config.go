@@ -67,6 +67,13 @@ func config(r *lines, c *cnp.Config, groups []string) {
 	if c.CoordinateFeature {
 		r.add("coordinate", "is a feature, so this model is not equivariant")
 	}
+	if d := c.Departure; d != nil {
+		s := fmt.Sprintf("%d learned inputs of the place, so this model is equivariant approximately", d.Channels)
+		if d.Off {
+			s = fmt.Sprintf("%d learned inputs of the place, switched off", d.Channels)
+		}
+		r.add("departure", "%s", s)
+	}
 	family(r, c)
 	if c.Likelihood == "" {
 		r.add("second output", "%s", c.Output)

@@ -134,7 +134,7 @@ const builtIn = 1e-4
 // canBuildIn reports whether a move is one of the model's group. A model that learned nothing predicts moved tasks as
 // it predicts others, whatever its symmetry: that their likelihood stays is no proof that the move is built in.
 func canBuildIn(c *cnp.Config, move string) bool {
-	if c.CoordinateFeature {
+	if c.CoordinateFeature || c.Departure != nil && !c.Departure.Off {
 		return false
 	}
 	if c.Architecture == cnp.ConvCNPCurve || c.Architecture == cnp.ConvCNPImage {

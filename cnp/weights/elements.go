@@ -66,11 +66,20 @@ func elements(c *cnp.Config, g group.Group) uint64 {
 	if c.CoordinateFeature {
 		features += dx
 	}
+	departure := uint64(0)
+	if c.Departure != nil {
+		channels, places := uint64(c.Departure.Channels), dx
+		if c.OnSphere() {
+			places = 3
+		}
+		features += channels
+		departure = linear(places, cnp.DepartureWidth) + linear(cnp.DepartureWidth, channels) + channels
+	}
 
 	first, last := width[0], width[len(width)-1]
 	n := uint64(0)
 	if c.Architecture == cnp.EquivCNPCurve && c.Levels > 0 {
-		return rbf + linear(features, first) + linear(first, outs) + pyramid(dx, kernel, blocks, width) + constants
+		return rbf + linear(features, first) + linear(first, outs) + pyramid(dx, kernel, blocks, width) + constants + departure
 	}
 	switch c.Architecture {
 	case cnp.EquivCNPCurve:
@@ -96,7 +105,7 @@ func elements(c *cnp.Config, g group.Group) uint64 {
 		n = chained(dx+dy, width) + chained(last+dx, width[:max(1, len(width)-2)])
 		n += linear(width[max(1, len(width)-2)-1], outs)
 	}
-	return n + constants
+	return n + constants + departure
 }
 
 // linear counts a linear map.

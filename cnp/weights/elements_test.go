@@ -14,7 +14,9 @@ import (
 // The count agrees with models as built, field by field.
 func TestElements(t *testing.T) {
 	groups := map[cnp.Architecture]string{cnp.EquivCNPCurve: "T(1)", cnp.EquivCNPImage: "SO(2)"}
-	for _, levels := range []cnp.Config{cnp.DefaultLevels(1, 1, 1), cnp.DefaultLevels(3, 1, 2), cnp.DefaultLevels(2, 3, 1)} {
+	departing := cnp.DefaultLevels(2, 2, 1)
+	departing.Departure = &cnp.Departure{Channels: 3}
+	for _, levels := range []cnp.Config{cnp.DefaultLevels(1, 1, 1), cnp.DefaultLevels(3, 1, 2), cnp.DefaultLevels(2, 3, 1), departing} {
 		levels.Blocks, levels.Channels, levels.Likelihood = 2, []int{4, 6, 5}[:levels.Levels], "normal:noise"
 		m, err := cnp.New[float32](levels, 1)
 		require.NoError(t, err)
@@ -35,6 +37,7 @@ func TestElements(t *testing.T) {
 			"outputs":    func(c *cnp.Config) { c.DimY = 3 },
 			"powers":     func(c *cnp.Config) { c.Multiplicity = 3 },
 			"coordinate": func(c *cnp.Config) { c.CoordinateFeature = true },
+			"departure":  func(c *cnp.Config) { c.Departure = &cnp.Departure{Channels: 5, Drop: 0.5} },
 			"hidden":     func(c *cnp.Config) { c.Hidden = 9 },
 			"mid":        func(c *cnp.Config) { c.Mid = 7 },
 			"no norm":    func(c *cnp.Config) { c.NoBatchNorm = true },

@@ -37,11 +37,13 @@ type Encoder[T layers.Float] struct {
 	Cap float64
 	// Metric is the group whose distance psi uses, for a group that is not isometric; nil: the Euclidean distance.
 	Metric group.Group
+	// Departure adds learned inputs of the place of t; nil: there are none.
+	Departure *DepartureNet[T]
 }
 
 // Channels returns the number of features per point.
 func (s *Encoder[T]) Channels() int {
-	n := s.densities() + s.Degree*s.Dy
+	n := s.densities() + s.Degree*s.Dy + s.Departure.Channels()
 	if s.Coordinates {
 		n += s.Dx
 	}
@@ -97,7 +99,7 @@ func Gaps[T layers.Float](y []T) bool {
 // Encode returns the features [m, channels] at t [m, dx] of the context x [n, dx], y [n, dy]. All coordinates are relative to
 // origin.
 func (s *Encoder[T]) Encode(t, x []float64, y []T, origin float64) []T {
-	return s.Record(t, x, y, origin).Out
+	return s.Record(t, x, y, origin, nil).Out
 }
 
 // Encoding holds the features Out of an encoding, and what its backward pass needs.
@@ -107,16 +109,17 @@ type Encoding[T layers.Float] struct {
 	liftedT, liftedX *group.Lifted  // t and x under a metric
 	phi, Out         []T
 	densities        int // of phi
+	departure        *DepartureTape[T]
 	capped           []T // the densities [m, densities of phi] before they were capped; nil: nothing caps them
 }
 
-// Record does what Encode does, and keeps what the backward pass needs.
-func (s *Encoder[T]) Record(t, x []float64, y []T, origin float64) *Encoding[T] {
-	return s.RecordOn(nil, t, x, y, origin)
+// Record does what Encode does, and keeps what the backward pass needs. At places at [m, dx], where that is not nil, features depart.
+func (s *Encoder[T]) Record(t, x []float64, y []T, origin float64, at []float64) *Encoding[T] {
+	return s.RecordOn(nil, t, x, y, origin, at)
 }
 
 // RecordOn does what Record does at the points of a lattice, or at t where the lattice is nil.
-func (s *Encoder[T]) RecordOn(lattice layers.Lattice, t, x []float64, y []T, origin float64) *Encoding[T] {
+func (s *Encoder[T]) RecordOn(lattice layers.Lattice, t, x []float64, y []T, origin float64, at []float64) *Encoding[T] {
 	densities := 1
 	if s.Each && Gaps(y) {
 		densities = s.Dy
@@ -141,6 +144,9 @@ func (s *Encoder[T]) RecordOn(lattice layers.Lattice, t, x []float64, y []T, ori
 		s.Psi.ForwardGroup(h, tape.liftedT, tape.liftedX, phi, c)
 	}
 
+	if at != nil {
+		tape.departure = s.Departure.Record(at)
+	}
 	width := s.Channels()
 	out := make([]T, m*width)
 	for i := range m {
@@ -152,6 +158,11 @@ func (s *Encoder[T]) RecordOn(lattice layers.Lattice, t, x []float64, y []T, ori
 			row = row[s.Dx:]
 		}
 		DivideByDensity(row, h[i*c:(i+1)*c], densities, s.densities(), densities, s.Degree*s.Dy, s.Floor, s.Cap)
+		if k := tape.departure; k != nil {
+			n := s.Departure.Channels()
+			k.Density[i] = MeanDensity(h[i*c : i*c+densities])
+			Weighed(row[len(row)-n:], k.Tanh[i*n:(i+1)*n], s.Departure.Scale, k.Density[i], T(s.Floor))
+		}
 		if s.Cap > 0 {
 			tape.capped = append(tape.capped, h[i*c:i*c+densities]...)
 		}

@@ -7,10 +7,11 @@ import "github.com/equivcnp/equivcnp/layers"
 func (s *Encoder[T]) Backward(dout []T, tape *Encoding[T], g *layers.Grads[T]) {
 	signals, have, densities := s.Degree*s.Dy, tape.densities, s.densities()
 	c, width := have+signals, s.Channels()
+	behind := densities + signals + s.Departure.Channels()
 	m := len(tape.Out) / width
 	dh := make([]T, m*c)
 	for i := range m {
-		d, out := dout[(i+1)*width-densities-signals:][:densities+signals], tape.Out[(i+1)*width-densities-signals:][:densities+signals]
+		d, out := dout[(i+1)*width-behind:][:densities+signals], tape.Out[(i+1)*width-behind:][:densities+signals]
 		row := dh[i*c : (i+1)*c]
 		dense := out[:densities]
 		if tape.capped != nil {
@@ -25,6 +26,9 @@ func (s *Encoder[T]) Backward(dout []T, tape *Encoding[T], g *layers.Grads[T]) {
 			row[have+k] = d[densities+k] / (dense[k%len(dense)] + T(s.Floor))
 			row[k%have] -= row[have+k] * out[densities+k]
 		}
+	}
+	if tape.departure != nil {
+		s.Departure.Backward(dout, width, tape.departure, dh, c, have, T(s.Floor), g)
 	}
 	switch {
 	case tape.lattice != nil:
