@@ -36,6 +36,8 @@ type Curves struct {
 	DensityCap        float64
 	Readout           string
 	CoordinateFeature bool
+	// Approximate is the probability with which training drops the inputs of a model that departs from its symmetry; nil: it has none.
+	Approximate *float64
 }
 
 // DefaultCurves is an equivcnp for curves of a Gaussian process with the kernel rbf, seen at 100 places on [-2, 2].
@@ -52,6 +54,9 @@ func (c *Curves) Clone() Recipe {
 	out := *c
 	return &out
 }
+
+// departureChannels is how many inputs of the place an approximately equivariant model has.
+const departureChannels = 4
 
 // paperFill is the wanted neighbourhood of the paper's 1D models, as a fraction of all points.
 var paperFill = map[string]float64{"rbf": 4.0 / 64, "matern": 12.0 / 64, "periodic": 10.0 / 64}
@@ -364,10 +369,10 @@ func (p *curvePlan) checkNetwork(*cnp.Config) error {
 	if p.levels != 0 {
 		return Errorf("{Levels} is for {Model} equivcnp")
 	}
-	if p.CoordinateFeature || p.Fill != 0 || p.Readout != string(cnp.ReadoutQueries) || p.DensityCap != 0 ||
+	if p.CoordinateFeature || p.Approximate != nil || p.Fill != 0 || p.Readout != string(cnp.ReadoutQueries) || p.DensityCap != 0 ||
 		p.EncoderLength != nil || p.Group != "" || p.Lifts != (Lifts{Count: 1}) ||
 		p.LiftSamples != "even" || p.Hidden != 0 || p.Mid != 0 {
-		return Errorf("{CoordinateFeature}, {DensityCap}, {EncoderLength}, {Fill}, {Group}, {Hidden}, {Lifts}, {LiftSamples}, {Mid} and {Readout} are for {Model} equivcnp")
+		return Errorf("{Approximate}, {CoordinateFeature}, {DensityCap}, {EncoderLength}, {Fill}, {Group}, {Hidden}, {Lifts}, {LiftSamples}, {Mid} and {Readout} are for {Model} equivcnp")
 	}
 	if p.Model == "cnp" && p.PointsPerUnit != nil {
 		return Errorf("{PointsPerUnit}: a cnp has no lattice")
@@ -378,6 +383,9 @@ func (p *curvePlan) checkNetwork(*cnp.Config) error {
 // network settles the lattice, the encoder and the widths.
 func (p *curvePlan) network(m *cnp.Config) error {
 	m.CoordinateFeature = p.CoordinateFeature
+	if p.Approximate != nil {
+		m.Departure = &cnp.Departure{Channels: departureChannels, Drop: *p.Approximate}
+	}
 	if p.LiftSamples != "even" {
 		m.LiftSamples = cnp.LiftSamples(p.LiftSamples)
 	}
