@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/blas"
@@ -22,6 +23,9 @@ import (
 //   - "radial" [SO(2)]: rings about the origin, the same in all tasks, seen with much noise;
 //   - "scale-free" [R>0xSO(2)]: nearby values are alike, over a distance that grows with that from the origin;
 //   - "none": a landscape, the same in all tasks, seen with as much noise.
+//
+// A kind with an amount, as in "stationary+0.5", has its symmetry broken by the landscape of "none", so many times as high, which is added
+// to the values.
 var PlaneKinds = []string{"stationary", "isotropic", "radial", "scale-free", "none"}
 
 // The tasks of PlaneSource: numbers of points, the radius that they lie within, and the variances of the noise of a
@@ -42,10 +46,32 @@ type PlaneSource[T cnp.Float] struct{ Kind string }
 
 // Validate reports what no task can be drawn from.
 func (s PlaneSource[T]) Validate() error {
-	if !slices.Contains(PlaneKinds, s.Kind) {
+	kind, amount, err := s.parts()
+	if err != nil || !(amount >= 0 && amount <= maxLandscape) {
+		return fmt.Errorf("task: process %q in the plane: need an amount of the landscape from 0 to %g behind +", clip(s.Kind), maxLandscape)
+	}
+	if !slices.Contains(PlaneKinds, kind) {
 		return fmt.Errorf("task: process %q in the plane is not one of %s", clip(s.Kind), strings.Join(PlaneKinds, ", "))
 	}
 	return nil
+}
+
+// maxLandscape bounds the amount of the landscape.
+const maxLandscape = 1e3
+
+// parts returns the kind and the amount of the landscape that is added to it.
+func (s PlaneSource[T]) parts() (kind string, amount float64, err error) {
+	kind, text, ok := strings.Cut(s.Kind, "+")
+	if ok {
+		amount, err = strconv.ParseFloat(text, 64)
+	}
+	return kind, amount, err
+}
+
+// kind is the kind without an amount.
+func (s PlaneSource[T]) kind() string {
+	kind, _, _ := s.parts()
+	return kind
 }
 
 // String implements Source.
@@ -60,20 +86,29 @@ func (s PlaneSource[T]) Work(n int) cnp.Work {
 
 // mean is what values are on average: rings, a landscape, or 0.
 func (s PlaneSource[T]) mean(x []float64) float64 {
-	switch s.Kind {
+	kind, amount, _ := s.parts() // which Validate has checked
+	switch kind {
 	case "radial":
-		return 1.5 * math.Sin(4*math.Hypot(x[0], x[1])+0.5)
+		return 1.5*math.Sin(4*math.Hypot(x[0], x[1])+0.5) + float64(amount*landscape(x))
 	case "none":
-		return 1.5*math.Sin(1.7*x[0]+0.6*x[1]+0.5) + math.Cos(2.3*x[1]-x[0]+1)
+		return float64((1 + amount) * landscape(x))
 	}
-	return 0
+	if amount == 0 {
+		return 0
+	}
+	return float64(amount * landscape(x))
+}
+
+// landscape is the same in all tasks, and no move leaves it as it is.
+func landscape(x []float64) float64 {
+	return 1.5*math.Sin(1.7*x[0]+0.6*x[1]+0.5) + math.Cos(2.3*x[1]-x[0]+1)
 }
 
 // covariance is that of the values at x and y, without noise.
 func (s PlaneSource[T]) covariance(x, y []float64) float64 {
 	d := [2]float64{x[0] - y[0], x[1] - y[1]}
 	square := func(v, length float64) float64 { return v * v / (2 * length * length) }
-	switch s.Kind {
+	switch s.kind() {
 	case "stationary":
 		sin, cos := math.Sincos(math.Pi / 6)
 		return math.Exp(-square(cos*d[0]+sin*d[1], 2.5) - square(cos*d[1]-sin*d[0], 0.4))
@@ -89,7 +124,7 @@ func (s PlaneSource[T]) covariance(x, y []float64) float64 {
 
 // noise is its variance.
 func (s PlaneSource[T]) noise() float64 {
-	if s.Kind == "radial" || s.Kind == "none" {
+	if kind := s.kind(); kind == "radial" || kind == "none" {
 		return planeMeanNoise
 	}
 	return planeNoise

@@ -47,7 +47,7 @@ func TestPlaneSymmetry(t *testing.T) {
 
 // TestPlaneExact: values are as likely as the process says; its densities are the product of those of targets one by one.
 func TestPlaneExact(t *testing.T) {
-	for _, kind := range PlaneKinds {
+	for _, kind := range append([]string{"stationary+0.5", "isotropic+2"}, PlaneKinds...) {
 		s := PlaneSource[float64]{Kind: kind}
 		sum, values := 0.0, 0
 		for step := range 8 {
@@ -77,4 +77,22 @@ func TestPlaneExact(t *testing.T) {
 	}
 	_, err := PlaneSource[float32]{Kind: "cubic"}.Batch(1, 1, 1)
 	require.ErrorContains(t, err, `process "cubic" in the plane is not one of stationary, isotropic`)
+}
+
+// TestPlaneBroken: an amount of the landscape is added to the values, and breaks the symmetry of their mean alone.
+func TestPlaneBroken(t *testing.T) {
+	whole, broken := PlaneSource[float64]{Kind: "stationary"}, PlaneSource[float64]{Kind: "stationary+0.25"}
+	require.NoError(t, broken.Validate())
+	a, err := whole.Batch(2, 3, 1)
+	require.NoError(t, err)
+	b, err := broken.Batch(2, 3, 1)
+	require.NoError(t, err)
+	for i, y := range a.Y {
+		require.InDelta(t, y+0.25*landscape(b.Curves.XTarget[2*i:2*i+2]), b.Y[i], 1e-12)
+	}
+	x := a.Curves.XTarget
+	require.Equal(t, whole.covariance(x[:2], x[2:4]), broken.covariance(x[:2], x[2:4]))
+	for _, kind := range []string{"stationary+", "stationary+x", "stationary+-1", "stationary+NaN", "stationary+1e9", "+1", "other+1"} {
+		require.Error(t, PlaneSource[float64]{Kind: kind}.Validate(), kind)
+	}
 }
