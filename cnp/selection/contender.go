@@ -17,8 +17,17 @@ type contender struct {
 	dims  int  // of the symmetry
 	turns bool // rotations are part of it
 	seed  uint64
-	plan  *recipe.Plan // of a training with the recipe's seed
+	// approximate contenders depart from their group.
+	approximate bool
+	plan        *recipe.Plan // of a training with the recipe's seed
 }
+
+// approximateMark begins the names of groups from which a model may depart, and approximateDrop is the probability with which training
+// drops what it departs by.
+const (
+	approximateMark = "~"
+	approximateDrop = 0.5
+)
 
 // cutLifts takes the number of lifts off the end of a name.
 func cutLifts(name string) (group string, lifts string) {
@@ -33,11 +42,13 @@ func cutLifts(name string) (group string, lifts string) {
 // parseContender reads the name of a group for data of so many coordinates.
 func parseContender(name string, dx int) (*contender, error) {
 	c := &contender{label: strings.TrimSpace(name), lifts: 1}
-	g, err := group.Parse(c.label, 0)
-	if strings.EqualFold(c.label, "none") {
+	exact, approximate := strings.CutPrefix(c.label, approximateMark)
+	c.approximate = approximate
+	g, err := group.Parse(exact, 0)
+	if strings.EqualFold(exact, "none") {
 		g, err = group.NewTrivial(dx, 0), nil
 	} else if err != nil {
-		rest, lifts := cutLifts(c.label)
+		rest, lifts := cutLifts(exact)
 		if lifts == "" {
 			return nil, err
 		}
@@ -59,6 +70,10 @@ func parseContender(name string, dx int) (*contender, error) {
 		}
 	}
 	c.group, c.dims, c.turns = g.Name(), g.AlgebraDim(), rotates(g)
+	if approximate { // no symmetry is built in
+		c.dims, c.turns = 0, false
+		return c, nil
+	}
 	sim, scales := g.(*group.Sim2)
 	switch {
 	case scales: // several angles tell rotations, several scales scalings

@@ -19,6 +19,7 @@ func TestRule(t *testing.T) {
 		"SE2x4":    {group: "SE(2)", lifts: 4, dims: 3, turns: true},
 		"Sim2x4x3": {group: "Sim(2) at 3 scales", lifts: 12, dims: 4, turns: true}, "Sim2x4": {group: "Sim(2)", lifts: 4, dims: 3,
 			turns: true}, "Sim2x1x2": {group: "Sim(2) at 2 scales", lifts: 2, dims: 3},
+		"~T2": {group: "T(2)", lifts: 1, approximate: true}, "~SE2x4": {group: "SE(2)", lifts: 4, approximate: true},
 	} {
 		c, err := parseContender(name, 2)
 		require.NoError(t, err)

@@ -170,6 +170,14 @@ func (s *runner) planOf(ctx context.Context, c *contender, seed uint64, steps in
 	r := s.Recipe.Clone()
 	of := r.Common()
 	of.Group, of.Lifts, of.Seed = c.group, recipe.Lifts{Count: c.lifts}, seed
+	if c.approximate {
+		curves, ok := r.(*recipe.Curves)
+		if !ok {
+			return nil, recipe.Errorf("{Groups}: %s: only models of curves depart from a group", c.label)
+		}
+		drop := approximateDrop
+		curves.Approximate = &drop
+	}
 	if steps > 0 {
 		of.Steps = steps
 	}
@@ -198,7 +206,7 @@ func (s *runner) contenders(ctx context.Context) error {
 			return recipe.Errorf("{Groups}: %s: %w", name, err)
 		}
 		for _, other := range s.all {
-			if other.group == c.group && other.lifts == c.lifts {
+			if other.group == c.group && other.lifts == c.lifts && other.approximate == c.approximate {
 				return recipe.Errorf("{Groups}: %s and %s are the same", other.label, c.label)
 			}
 		}
