@@ -44,6 +44,9 @@ type livingColumn struct {
 	// process is the density of who knows how the tasks were drawn; nil where nobody does.
 	process eval.Density[float32]
 	batch   int // tasks of a batch; 0: the usual number
+	// training is the source that a population is estimated from, in dx coordinates; nil: the column is not predicted without a network.
+	training task.Source[float32]
+	dx       int
 }
 
 // livingRow is a published row; a NaN is a cell that it has not.
@@ -216,6 +219,9 @@ func (p *reproduction) livingRows(t *livingTable, known cells, file *os.File) ([
 		if t.columns[i].process != nil {
 			p.total += p.Tasks
 		}
+		for _, method := range t.columns[i].untrainedMethods() {
+			p.total += p.tasksBy(method)
+		}
 	}
 	for i := range t.columns {
 		c := &t.columns[i]
@@ -231,6 +237,11 @@ func (p *reproduction) livingRows(t *livingTable, known cells, file *os.File) ([
 				}
 			}
 			bound.cells[i] = found
+		}
+		if err := p.untrained(c, known, file, func(method string, found *benchmarkCell) {
+			place(&rows, method, i, len(t.columns), found)
+		}); err != nil {
+			return nil, err
 		}
 		for k := range p.models {
 			listed := &p.models[k]
@@ -260,7 +271,9 @@ func (p *reproduction) livingRows(t *livingTable, known cells, file *os.File) ([
 			}
 		}
 	}
-	if len(rows) == 1 {
+	if !slices.ContainsFunc(t.columns, func(c livingColumn) bool {
+		return slices.ContainsFunc(p.models, func(m Model) bool { return c.of(&m) })
+	}) {
 		rows = append(rows, &measuredRow{name: "models", cells: make([]*benchmarkCell, len(t.columns))})
 		p.note("no model was trained for this table: docs/benchmarks.md has the commands")
 	}

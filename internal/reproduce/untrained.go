@@ -1,0 +1,126 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+
+	"github.com/equivcnp/equivcnp/cnp/eval"
+	"github.com/equivcnp/equivcnp/cnp/krige"
+	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/internal/parallel"
+)
+
+// The ways to predict the tasks of a table without a network: from the context alone, and from a population of Gaussian processes.
+const (
+	interpolated    = "interpolation without training, independent"
+	population      = "population of 64 tasks, independent"
+	populationJoint = "population of 64 tasks, joint"
+)
+
+// learnedTasks is how many tasks a population is estimated from.
+const learnedTasks = 64
+
+// learn estimates the population of a source, from tasks that no table measures.
+func learn(ctx context.Context, src task.Source[float32], dx int, seed uint64) (*krige.Population, error) {
+	const batch = 2 // the tasks of a batch share their sizes, and some their process
+	var xs, ys [][]float64
+	for step := range learnedTasks / batch {
+		b, err := src.Batch(batch, seed^0x706f70756c617465, step)
+		if err != nil {
+			return nil, err
+		}
+		for t := range batch {
+			x, y, targets, values := tables64(b, t, dx)
+			xs, ys = append(xs, append(x, targets...)), append(ys, append(y, values...))
+		}
+	}
+	p, err := krige.FitPopulation(ctx, xs, ys, krige.Options{Dim: dx})
+	if err == nil && p == nil {
+		err = fmt.Errorf("%s: too few values for a population", src)
+	}
+	return p, err
+}
+
+// tables64 returns context and targets of task t of a batch of one output without padding.
+func tables64(b *task.Tasks[float32], t, dx int) (x, y, targets, values []float64) {
+	c := b.Curves
+	x = append(x, c.XContext[t*c.Nc*dx:(t+1)*c.Nc*dx]...)
+	targets = append(targets, c.XTarget[t*c.Nt*dx:(t+1)*c.Nt*dx]...)
+	for _, v := range c.YContext[t*c.Nc : (t+1)*c.Nc] {
+		y = append(y, float64(v))
+	}
+	for _, v := range b.Y[t*c.Nt : (t+1)*c.Nt] {
+		values = append(values, float64(v))
+	}
+	return x, y, targets, values
+}
+
+// ofPopulation is the density of a population, of all targets of a task together or of each on its own.
+func ofPopulation(p *krige.Population, dx int, joint bool) eval.Density[float32] {
+	return func(ctx context.Context, b *task.Tasks[float32]) ([]float64, error) {
+		out, errs := make([]float64, b.Curves.B), make([]error, b.Curves.B)
+		parallel.For(len(out), 1, func(lo, hi int) {
+			for t := lo; t < hi; t++ {
+				x, y, targets, values := tables64(b, t, dx)
+				if joint {
+					out[t], errs[t] = p.LogDensity(ctx, x, y, targets, values)
+					continue
+				}
+				mean, std, err := p.Predict(ctx, x, y, targets)
+				errs[t] = err
+				for i := range mean {
+					z := (values[i] - mean[i]) / std[i]
+					out[t] -= 0.5*z*z + math.Log(std[i]) + 0.5*math.Log(2*math.Pi)
+				}
+			}
+		})
+		for _, err := range errs {
+			if err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+}
+
+// untrainedMethods are the ways in which a column is predicted without a network.
+func (c *livingColumn) untrainedMethods() []string {
+	if c.training == nil {
+		return nil
+	}
+	return []string{interpolated, population, populationJoint}
+}
+
+// untrained measures a column without a network.
+func (p *reproduction) untrained(c *livingColumn, known cells, file *os.File, measured func(method string, found *benchmarkCell)) error {
+	var learned *krige.Population
+	name := fmt.Sprint("universal-", c.dx)
+	for _, method := range c.untrainedMethods() {
+		n := p.tasksBy(method)
+		key := benchmarkKey{name, "", method, c.src.String(), "", c.dx, p.Tasks, p.Seed}
+		found := known.of(key, n)
+		if found == nil {
+			density := eval.Independent(eval.Model[float32](krige.Named(name)))
+			if method != interpolated {
+				if learned == nil {
+					var err error
+					if learned, err = learn(p.ctx, c.training, c.dx, p.Seed); err != nil {
+						return err
+					}
+				}
+				density = ofPopulation(learned, c.dx, method == populationJoint)
+			}
+			key.Tasks = n
+			opt := p.options(n)
+			opt.Batch = c.batch
+			var err error
+			if found, err = p.measureBy(key, density, c.src, opt, file); err != nil {
+				return err
+			}
+		}
+		measured(method, found)
+	}
+	return nil
+}
