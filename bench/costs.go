@@ -261,7 +261,14 @@ func tableOfCosts(cmd *cobra.Command, only, out string, times int, asJSON bool) 
 	case asJSON:
 		return nil
 	case out != "":
-		return os.WriteFile(out, []byte(table.String()), 0o644)
+		_, coordinates, err := costParts(out)
+		if err != nil {
+			return err
+		}
+		if len(coordinates) > 0 {
+			table.WriteByte('\n')
+		}
+		return os.WriteFile(out, append([]byte(table.String()), coordinates...), 0o644)
 	}
 	_, err = cmd.OutOrStdout().Write([]byte(table.String()))
 	return err
