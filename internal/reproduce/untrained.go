@@ -22,11 +22,11 @@ const (
 // learnedTasks is how many tasks a population is estimated from.
 const learnedTasks = 64
 
-// learn estimates the population of a source, from tasks that no table measures.
-func learn(ctx context.Context, src task.Source[float32], dx int, seed uint64) (*krige.Population, error) {
+// learn estimates the population of a source, from so many tasks that no table measures.
+func learn(ctx context.Context, src task.Source[float32], dx, tasks int, seed uint64) (*krige.Population, error) {
 	const batch = 2 // the tasks of a batch share their sizes, and some their process
 	var xs, ys [][]float64
-	for step := range learnedTasks / batch {
+	for step := range tasks / batch {
 		b, err := src.Batch(batch, seed^0x706f70756c617465, step)
 		if err != nil {
 			return nil, err
@@ -106,7 +106,7 @@ func (p *reproduction) untrained(c *livingColumn, known cells, file *os.File, me
 			if method != interpolated {
 				if learned == nil {
 					var err error
-					if learned, err = learn(p.ctx, c.training, c.dx, p.Seed); err != nil {
+					if learned, err = learn(p.ctx, c.training, c.dx, learnedTasks, p.Seed); err != nil {
 						return err
 					}
 				}
