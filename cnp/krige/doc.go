@@ -1,8 +1,8 @@
 // Package krige interpolates one table without any training: it is kriging, that is, Gaussian process regression, with a covariance that is
 // estimated from the table itself.
 //
-//	m, err := krige.Fit(x, y, krige.Options{Dim: 2})
-//	mean, std, err := m.Predict(targets)
+//	m, err := krige.Fit(ctx, x, y, krige.Options{Dim: 2})
+//	mean, std, err := m.Predict(ctx, targets)
 //
 // The answer is equivariant. Coordinates have neither an origin nor a unit, and neither have values: a table that was shifted, scaled or
 // reflected, or whose rows were permuted, gives predictions that moved along, to rounding. See frame.go.
