@@ -330,51 +330,57 @@ func (p *reproduction) writeBenchmark(rows []*benchmarkRow) error {
 			p.printf("| here | not trained yet | not trained yet | not trained yet | not trained yet | not trained yet |\n")
 			continue
 		}
-		p.printf("| here: best independent prediction |")
-		for k := range task.BenchmarkProcesses {
-			at := slices.IndexFunc(mine, func(r *benchmarkRow) bool { return len(r.cells[k]) > 0 && r.cells[k][0].Report.Diagonal != nil })
-			if at < 0 {
-				p.printf(" |")
-				continue
-			}
-			p.printf(" %s |", joined(mine[at].cells[k], func(c *benchmarkCell) string { return withError(*c.Report.Diagonal) }))
-		}
-		p.printf("\n")
-		for _, r := range mine {
-			p.printf("| here: %s |", r.name)
-			for k := range task.BenchmarkProcesses {
-				if r.models[k] == nil {
-					p.printf(" not trained yet |")
-					continue
-				}
-				fewer := ""
-				if n := r.cells[k][0].Tasks; n < p.Tasks {
-					fewer = fmt.Sprintf(" (%d tasks)", n)
-				}
-				p.printf(" %s%s |", joined(r.cells[k], func(c *benchmarkCell) string {
-					if c.Report.KL != nil {
-						return withError(*c.Report.KL)
-					}
-					return withError(c.Report.LogLikelihood)
-				}), fewer)
-				for _, c := range r.cells[k] {
-					kl, klError, alone := "", "", ""
-					if c.Report.KL != nil {
-						kl, klError = cell(c.Report.KL.Mean), cell(c.Report.KL.Error)
-						alone = cell(c.Report.Diagonal.Mean)
-					}
-					file = append(file, []string{r.name, fmt.Sprint(dx), c.Process, c.Region, c.Model, c.Method,
-						fmt.Sprint(c.Report.Tasks), kl, klError,
-						cell(c.Report.LogLikelihood.Mean), cell(c.Report.LogLikelihood.Error), alone, fmt.Sprint(c.Report.NotFinite)})
-				}
-			}
-			p.printf("\n")
-		}
+		file = p.ownBenchmark(file, dx, mine)
 	}
 	p.printf("\nEvery number with the model behind it: [benchmark.csv](benchmark.csv), and as one JSON object a line, " +
 		"benchmark.jsonl, from which the " +
 		"command resumes after an interruption.\n")
 	return p.table("benchmark.csv", file)
+}
+
+// ownBenchmark writes the lines of the models' own numbers for dx coordinates, and appends them to the rows of a table.
+func (p *reproduction) ownBenchmark(file [][]string, dx int, mine []*benchmarkRow) [][]string {
+	p.printf("| here: best independent prediction |")
+	for k := range task.BenchmarkProcesses {
+		at := slices.IndexFunc(mine, func(r *benchmarkRow) bool { return len(r.cells[k]) > 0 && r.cells[k][0].Report.Diagonal != nil })
+		if at < 0 {
+			p.printf(" |")
+			continue
+		}
+		p.printf(" %s |", joined(mine[at].cells[k], func(c *benchmarkCell) string { return withError(*c.Report.Diagonal) }))
+	}
+	p.printf("\n")
+	for _, r := range mine {
+		p.printf("| here: %s |", r.name)
+		for k := range task.BenchmarkProcesses {
+			if r.models[k] == nil {
+				p.printf(" not trained yet |")
+				continue
+			}
+			fewer := ""
+			if n := r.cells[k][0].Tasks; n < p.Tasks {
+				fewer = fmt.Sprintf(" (%d tasks)", n)
+			}
+			p.printf(" %s%s |", joined(r.cells[k], func(c *benchmarkCell) string {
+				if c.Report.KL != nil {
+					return withError(*c.Report.KL)
+				}
+				return withError(c.Report.LogLikelihood)
+			}), fewer)
+			for _, c := range r.cells[k] {
+				kl, klError, alone := "", "", ""
+				if c.Report.KL != nil {
+					kl, klError = cell(c.Report.KL.Mean), cell(c.Report.KL.Error)
+					alone = cell(c.Report.Diagonal.Mean)
+				}
+				file = append(file, []string{r.name, fmt.Sprint(dx), c.Process, c.Region, c.Model, c.Method,
+					fmt.Sprint(c.Report.Tasks), kl, klError,
+					cell(c.Report.LogLikelihood.Mean), cell(c.Report.LogLikelihood.Error), alone, fmt.Sprint(c.Report.NotFinite)})
+			}
+		}
+		p.printf("\n")
+	}
+	return file
 }
 
 // joined writes a cell of several numbers.

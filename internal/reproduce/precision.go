@@ -20,31 +20,41 @@ const storedWeights = 160 << 20
 // comparedBatches bounds the batches whose predictions are kept and compared.
 const comparedBatches = 64
 
-// precision measures the models of images in both precisions, on the same tasks.
-func (p *reproduction) precision() error {
+// rounding is a model in float32, and rounded.
+type rounding struct {
+	Model
+	model [2]cnp.Model[float32]
+}
+
+// roundable loads the models of images that can compute in bfloat16.
+func (p *reproduction) roundable() (models []rounding, err error) {
 	listed, err := p.images()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	type rounding struct {
-		Model
-		model [2]cnp.Model[float32] // in float32, and rounded
-	}
-	var models []rounding
 	for _, l := range listed {
 		m, err := l.Load()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		rounded, err := cnp.With(m, cnp.Options{Precision: cnp.BFloat16})
 		switch {
 		case errors.Is(err, cnp.ErrConfig):
 			p.note("%s computes in %s alone", l.Name, cnp.Float32)
 		case err != nil:
-			return err
+			return nil, err
 		default:
 			models = append(models, rounding{l, [2]cnp.Model[float32]{m, rounded}})
 		}
+	}
+	return models, nil
+}
+
+// precision measures the models of images in both precisions, on the same tasks.
+func (p *reproduction) precision() error {
+	models, err := p.roundable()
+	if err != nil {
+		return err
 	}
 	src := task.ImageSource[float32]{Pictures: task.TestDigits(), Rates: task.PaperRates}
 	p.total = 2 * p.Tasks * len(models)
