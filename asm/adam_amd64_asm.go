@@ -22,7 +22,8 @@ func adamAMD64(f *x86.File) {
 // adamOf writes the step for a level and a type.
 func adamOf(f *x86.File, l x86.Level, e x86.Elem) {
 	fn := f.Func(l, e, "adam"+e.String(), "func(p, m, v, grad *"+e.GoType()+", k *float64, n int)",
-		"is a step of Adam on n parameters, n a positive multiple of the float64 in a vector; k has step, beta1, 1-beta1, beta2, 1-beta2, root and eps.")
+		"is a step of Adam on n parameters, n a positive multiple of the float64 in a vector; k has step, beta1, "+
+			"1-beta1, beta2, 1-beta2, root and eps.")
 	p, m, v, g, k, n := fn.Arg("p"), fn.Arg("m"), fn.Arg("v"), fn.Arg("grad"), fn.Arg("k"), fn.Arg("n")
 	var c [7]reg.VecVirtual
 	for i := range c {

@@ -57,7 +57,8 @@ func bandsArg(fn *x86.Func) func(name string) operand.Mem {
 // kx - ox + 3 of row 3 - oy for pixel kx.
 func bandsExpand(f *x86.File) {
 	fn := f.Func(x86.AMX, x86.F32, "expand", "func(tiles, strips *uint16, list *int32, n int)",
-		"sets n tiles [16, 16, 2] to the bands of strips; see expandGeneric. list has two numbers for each, and the second is where its strip begins, in bytes.")
+		"sets n tiles [16, 16, 2] to the bands of strips; see expandGeneric. list has two numbers for each, and the "+
+			"second is where its strip begins, in bytes.")
 	arg := bandsArg(fn)
 	to, from, list, n, at := reg.RDI, reg.RSI, reg.RDX, reg.RCX, reg.RAX
 	for p := range 2 {
@@ -89,7 +90,8 @@ func bandsExpand(f *x86.File) {
 // bandsSums: for four columns of results at a time, a tile of each, one tile of weights after the other.
 func bandsSums(f *x86.File) {
 	fn := f.Func(x86.AMX, x86.F32, "sums", "func(dst *float32, a, tiles *uint16, list *int32, n, columns, pitch int)",
-		"sets dst [columns, 16, 16] to the sums of n products of tiles: of 16 blocks of four rows of each column with the weights; see sumsGeneric. Columns come by fours, pitch bytes apart.")
+		"sets dst [columns, 16, 16] to the sums of n products of tiles: of 16 blocks of four rows of each column with "+
+			"the weights; see sumsGeneric. Columns come by fours, pitch bytes apart.")
 	arg := bandsArg(fn)
 	config := fn.Data("shapes", bandsTiles...)
 	line, half, c, a, tiles, list, n, columns, pitch, at := reg.RAX, reg.RBX, reg.RDI, reg.RSI, reg.RDX, reg.R8, reg.RCX, reg.R9,
@@ -167,8 +169,10 @@ func bandsPair(f *x86.File) {
 // bandsMapped: the dense map of two blocks of 16 positions at a time, 32 results of each.
 func bandsMapped(f *x86.File) {
 	fn := f.Func(x86.AMX, x86.F32, "mapped",
-		"func(dst, base *uint16, stride int, x *uint16, pitch int, w *uint16, bias *float32, mask *uint32, scratch *float32, n, k, o, mode int, rows *float32, index *int32, step int)",
-		"sets 32·o channels of 2n blocks of 16 positions, stride bytes apart, to the map of 32·k channels x, whose blocks are pitch bytes apart; see mapGeneric. scratch has 1024 numbers.")
+		"func(dst, base *uint16, stride int, x *uint16, pitch int, w *uint16, bias *float32, mask *uint32, scratch "+
+			"*float32, n, k, o, mode int, rows *float32, index *int32, step int)",
+		"sets 32·o channels of 2n blocks of 16 positions, stride bytes apart, to the map of 32·k channels x, whose "+
+			"blocks are pitch bytes apart; see mapGeneric. scratch has 1024 numbers.")
 	arg := bandsArg(fn)
 	config := fn.Data("shapes", bandsTiles...)
 	line, row, to, base, x, w, bias, o, k, from := reg.RAX, reg.RBX, reg.RDI, reg.RSI, reg.RDX, reg.R8, reg.R9, reg.R10, reg.R11, reg.R12

@@ -19,7 +19,8 @@ func bicubicAMD64(f *x86.File) {
 }
 
 // bicubicDoc describes the spots that both kernels go through.
-const bicubicDoc = "A spot is {node, row, then as float32 the factors of four rows of nodes, and those of four nodes in a row}; the node is the first of four by four. " +
+const bicubicDoc = "A spot is {node, row, then as float32 the factors of four rows of nodes, and those of four nodes " +
+	"in a row}; the node is the first of four by four. " +
 	"Nodes begin stride bytes after each other, rows of the grid line bytes, rows of %s step bytes."
 
 // bicubicEntry is how many numbers of four bytes a spot takes.

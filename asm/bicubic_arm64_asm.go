@@ -21,7 +21,8 @@ func bicubicNEON(file *neon.File) {
 			rows = "src"
 		}
 		f := file.Func(name, args, fmt.Sprintf("%s %s A spot is {node, row, then as float32 the factors of\n"+
-			"four rows of nodes, and those of four nodes in a row}; the node is the first of four by four. Nodes begin stride bytes after each\n"+
+			"four rows of nodes, and those of four nodes in a row}; the node is the first of four by four. Nodes begin "+
+			"stride bytes after each\n"+
 			"other, rows of the grid line bytes, rows of %s step bytes.", name, doc, rows))
 		nodes, spots, n, base := f.Arg("nodes"), f.Arg("spots"), f.Arg("n"), f.Arg(rows)
 		stride, line, step := f.Arg("stride"), f.Arg("line"), f.Arg("step")

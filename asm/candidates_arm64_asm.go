@@ -20,7 +20,8 @@ func candidatesNEON(file *neon.File) {
 // point with one coordinate, 0.98 with two, 1.4 with three.
 func candidatesOfNEON(file *neon.File, d int) {
 	f := file.Func(fmt.Sprintf("candidates%dNEON", d), "(bits *uint64, x *uint16, stride, words int, window *uint16)",
-		"candidates"+fmt.Sprint(d)+"NEON writes, for 64·words points, words at least 1, the bits of those with hi_c - x_c ≤ width_c modulo 2^16 for\n"+
+		"candidates"+fmt.Sprint(d)+"NEON writes, for 64·words points, words at least 1, the bits of those with hi_c "+
+			"- x_c ≤ width_c modulo 2^16 for\n"+
 			"every c. window has hi_0, width_0, hi_1 and so on.")
 	const vectors = 8 // of a word
 	weight := f.V(1)

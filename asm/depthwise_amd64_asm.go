@@ -424,7 +424,8 @@ func depthwiseGroup(f *x86.File, l x86.Level, vecs int) {
 func depthwiseTall(f *x86.File, l x86.Level, rows, vecs int) {
 	fn := f.Func(l, x86.F32, fmt.Sprintf("depthwiseTall%dx%dF32", rows, vecs),
 		"func(out, f, w *float32, index, pose *int32, n, stride, ostride, tail, mean int)",
-		fmt.Sprintf("is depthwise for %d rows with n pairs each and the same poses, with one accumulator for an element; rows of out lie ostride bytes apart.", rows))
+		fmt.Sprintf("is depthwise for %d rows with n pairs each and the same poses, with one accumulator for an element; "+
+			"rows of out lie ostride bytes apart.", rows))
 	tail := fn.NewBlockTail(fn.Arg("tail"), vecs)
 	feat, weight, stride := fn.Arg("f"), fn.Arg("w"), fn.Arg("stride")
 	last := feat // where the last vectors of rows are counted from

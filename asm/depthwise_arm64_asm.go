@@ -21,9 +21,11 @@ type neonDepthwise struct {
 func depthwiseNEON(file *neon.File) {
 	for _, d := range []neonDepthwise{
 		{name: "depthwiseRowF32NEON", signature: "(out, f, w *float32, index, pose *int32, pairs, c, more int, scale float32)",
-			doc: "depthwiseRowF32NEON sets out[j] = scale·Σ w[pose[k], j]·f[index[k], j] for j < c channels, k < pairs, pairs > 0. If more is 1, the\n" +
+			doc: "depthwiseRowF32NEON sets out[j] = scale·Σ w[pose[k], j]·f[index[k], j] for j < c channels, k < " +
+				"pairs, pairs > 0. If more is 1, the\n" +
 				"sum begins with out[j]."},
-		{name: "depthwiseBF16RowF32NEON", signature: "(out, f *float32, w *uint16, index, pose *int32, pairs, c, more int, scale float32)", half: true,
+		{name: "depthwiseBF16RowF32NEON",
+			signature: "(out, f *float32, w *uint16, index, pose *int32, pairs, c, more int, scale float32)", half: true,
 			doc: "depthwiseBF16RowF32NEON is depthwiseRowF32NEON with w in bfloat16."},
 	} {
 		depthwiseRowNEON(file, d)

@@ -22,7 +22,8 @@ func depthwiseBatchAMD64(f *x86.File) {
 
 const (
 	depthwiseBatchArgs = "func(out, f, w *float32, code *int32, blocks, %sstride, image, wstride, tail int)"
-	depthwiseBatchDoc  = "sets rows of out, stride bytes apart, to sums of w[pose]·f[point] over the pairs of blocks, for %d images, image bytes " +
+	depthwiseBatchDoc  = "sets rows of out, stride bytes apart, to sums of w[pose]·f[point] over the pairs of blocks, " +
+		"for %d images, image bytes " +
 		"apart, and the first tail of 16 channels; rows of w lie wstride bytes apart."
 )
 

@@ -12,7 +12,8 @@ func depthwiseBatchNEON(file *neon.File) {
 	for _, images := range []int{4, 2, 1} {
 		f := file.Func(fmt.Sprintf("depthwiseBatch%dF32NEON", images),
 			"(out, f, w *float32, code *int32, blocks, copies, stride, image, wstride int)",
-			fmt.Sprintf("depthwiseBatch%dF32NEON sets rows of out, stride bytes apart, to sums of w[pose]·f[point] over the pairs of blocks, for %d\n"+
+			fmt.Sprintf("depthwiseBatch%dF32NEON sets rows of out, stride bytes apart, to sums of w[pose]·f[point] "+
+				"over the pairs of blocks, for %d\n"+
 				"images, image bytes apart, and 16 channels; rows of w lie wstride bytes apart.", images, images))
 		depthwiseBatchImages(f, images)
 	}

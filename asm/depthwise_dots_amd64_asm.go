@@ -7,8 +7,10 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/x86"
 )
 
-const depthwiseDotsDoc = "sets rows of out, stride bytes apart, to scale·Σ w·f over the groups of a plan in pairs of steps, for a slice of 16 channels. f and w are bfloat16. " +
-	"The rows of w follow in the order of their use; those of the two steps of a pair stand channel by channel beside each other. Points are given in bytes."
+const depthwiseDotsDoc = "sets rows of out, stride bytes apart, to scale·Σ w·f over the groups of a plan in pairs of " +
+	"steps, for a slice of 16 channels. f and w are bfloat16. " +
+	"The rows of w follow in the order of their use; those of the two steps of a pair stand channel by channel beside " +
+	"each other. Points are given in bytes."
 
 // depthwiseDotsAMD64 writes depthwiseOrbits for features and weights in bfloat16 where the machine multiplies pairs of
 // those: two steps with the same mask go together, and the two points of a lane are brought together once for up to six

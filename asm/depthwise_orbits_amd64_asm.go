@@ -15,7 +15,8 @@ const (
 	orbitCopies = 4
 )
 
-const depthwiseOrbitsDoc = "sets rows of out to scale·Σ w·f over the groups of a plan, for a slice of 16 channels. The rows of w follow in the order of their use."
+const depthwiseOrbitsDoc = "sets rows of out to scale·Σ w·f over the groups of a plan, for a slice of 16 channels. The " +
+	"rows of w follow in the order of their use."
 
 // depthwiseOrbitsAMD64 writes a convolution of groups of up to six rows with four copies each, which package schedule
 // describes. A step loads its points, and for each row that has them a vector of weights, which serves all copies:
@@ -84,8 +85,10 @@ func depthwiseOrbitsAVX2(f *x86.File) {
 	)
 	fn := f.Func(x86.AVX2, x86.F32, "depthwiseOrbitsF32",
 		"func(out, f, w, scale *float32, code, runs, masks *int32, sums *float32, groups, images, outNext, fNext int)",
-		depthwiseOrbitsDoc+" It does so for images, at least one, whose out and f begin that many bytes after each other. runs are the number of runs of each group, then for each the mask and the number of steps. "+
-			"masks has eight numbers for each mask: where the sums of each of its fours lie, in bytes, and in the last place their number. sums is scratch memory: 128 bytes, and 16 channels for each row of a group and each image.")
+		depthwiseOrbitsDoc+" It does so for images, at least one, whose out and f begin that many bytes after each "+
+			"other. runs are the number of runs of each group, then for each the mask and the number of steps. "+
+			"masks has eight numbers for each mask: where the sums of each of its fours lie, in bytes, and in the last "+
+			"place their number. sums is scratch memory: 128 bytes, and 16 channels for each row of a group and each image.")
 	weights, code, sums := fn.Arg("w"), fn.Arg("code"), fn.Arg("sums")
 	slot := func(k int) operand.Mem { return operand.Mem{Base: sums, Disp: 8 * k} }
 	// What the loops have no registers for.

@@ -10,7 +10,8 @@ import (
 // depthwiseOrbitsAMD64. The sums take 24 registers, the points of a step four.
 func depthwiseOrbitsNEON(file *neon.File) {
 	f := file.Func("depthwiseOrbitsF32NEON", "(out, f, w, scale *float32, code *int32, groups int)",
-		"depthwiseOrbitsF32NEON sets four channels of rows of out to scale·Σ w·f over the groups of a plan, all of whose rows have 16. The rows of w\n"+
+		"depthwiseOrbitsF32NEON sets four channels of rows of out to scale·Σ w·f over the groups of a plan, all of "+
+			"whose rows have 16. The rows of w\n"+
 			"follow in the order of their use.")
 	out, feat, weight, scale, code, groups := f.Arg("out"), f.Arg("f"), f.Arg("w"), f.Arg("scale"), f.Arg("code"), f.Arg("groups")
 	steps, fours, rows, mask, at := f.R(), f.R(), f.R(), f.R(), f.R()

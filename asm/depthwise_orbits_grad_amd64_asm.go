@@ -27,8 +27,10 @@ func depthwiseOrbitsGrad(f *x86.File, l x86.Level, fours int) {
 	vecs := lineBytes / l.Bytes()
 	fn := f.Func(l, x86.F32, fmt.Sprintf("depthwiseOrbitsGrad%dF32", fours),
 		"func(dw, d, f *float32, steps, rows *int32, n, images, fNext, add int)",
-		fmt.Sprintf("sets a row of dw after the other, 16 channels for each of %d fours and n > 0 steps, to sums over images of f at the points of the step times d [images, 4, 6, 16], "+
-			"where rows has how many bytes after the first one a four's rows lie; images of f begin fNext bytes after each other. If add is not 0, it adds to dw.", fours))
+		fmt.Sprintf("sets a row of dw after the other, 16 channels for each of %d fours and n > 0 steps, to sums over "+
+			"images of f at the points of the step times d [images, 4, 6, 16], "+
+			"where rows has how many bytes after the first one a four's rows lie; images of f begin fNext bytes after "+
+			"each other. If add is not 0, it adds to dw.", fours))
 	dw, steps, n, rows := fn.Arg("dw"), fn.Arg("steps"), fn.Arg("n"), fn.Arg("rows")
 	next, err := fn.Param("fNext").Resolve() // the loops have no register for it
 	if err != nil {

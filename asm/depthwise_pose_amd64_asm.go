@@ -31,7 +31,8 @@ func depthwisePoseAMD64(f *x86.File) {
 func depthwisePose(f *x86.File, l x86.Level, images int) {
 	fn := f.Func(l, x86.F32, fmt.Sprintf("depthwisePose%dF32", images),
 		"func(dw, dout, f *float32, code *int32, blocks, stride, tail, fresh int)",
-		fmt.Sprintf("sets rows of dw, stride bytes apart, to sums over the pairs of blocks, for %d images and the first tail of 16 channels. A "+
+		fmt.Sprintf("sets rows of dw, stride bytes apart, to sums over the pairs of blocks, for %d images and the "+
+			"first tail of 16 channels. A "+
 			"block adds to what dw holds if its count & fresh is 0.", images))
 	vecs := 4 * poseLanes / l.Bytes()
 	tails := poseTails(fn, vecs)

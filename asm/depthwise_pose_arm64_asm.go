@@ -7,7 +7,8 @@ import "github.com/equivcnp/equivcnp/asm/internal/neon"
 // takes 7 more. There are only four sums at a time, so on most machines a multiply-add waits for the one before it.
 func depthwisePoseNEON(file *neon.File) {
 	f := file.Func("depthwisePoseF32NEON", "(dw, dout, f *float32, code *int32, blocks, stride, images, fresh int)",
-		"depthwisePoseF32NEON sets rows of dw, stride bytes apart, to sums over the pairs of blocks, for that many images and 16 channels. A\n"+
+		"depthwisePoseF32NEON sets rows of dw, stride bytes apart, to sums over the pairs of blocks, for that many "+
+			"images and 16 channels. A\n"+
 			"block adds to what dw holds if its count & fresh is 0.")
 	dw, dout, feat, code := f.Arg("dw"), f.Arg("dout"), f.Arg("f"), f.Arg("code")
 	blocks, stride, images, fresh := f.Arg("blocks"), f.Arg("stride"), f.Arg("images"), f.Arg("fresh")

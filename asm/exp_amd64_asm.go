@@ -96,8 +96,9 @@ var (
 	unrollShort = map[x86.Level]int{x86.AVX2: 2, x86.AVX512: 3}
 	unrollLong  = map[x86.Level]int{x86.AVX2: 2, x86.AVX512: 2}
 
-	// How many constants stay in registers. AVX2 has few registers to spare, but on Zen 4 four constants make it 3 to 13 % faster, because two
-	// loads a cycle are its limit otherwise. Two vectors at a time with four constants are faster than one with six.
+	// How many constants stay in registers. AVX2 has few registers to spare, but on Zen 4 four constants make it 3 to
+	// 13 % faster, because two loads a cycle are its limit otherwise. Two vectors at a time with four constants are
+	// faster than one with six.
 	pinned = map[x86.Level]int{x86.AVX2: 4, x86.AVX512: 12}
 )
 

@@ -400,7 +400,8 @@ func f64mathAMD64(f *x86.File) {
 	}
 	for _, l := range levels {
 		fn := f.Func(l, x86.F64, "sinCosF64", "func(s, c, x *float64, n int) (done int)",
-			"sets s[i] = sin(x[i]) and c[i] = cos(x[i]) for i < done. It stops before some |x[i]| > 1e9, or NaN, at most three vectors ahead.")
+			"sets s[i] = sin(x[i]) and c[i] = cos(x[i]) for i < done. It stops before some |x[i]| > 1e9, or NaN, at "+
+				"most three vectors ahead.")
 		b := x86.NewBlock(l, x86.F64)
 		sin, cos := sinCos(b, b.Input())
 		b.Output(sin)

@@ -66,7 +66,8 @@ var gemmBits = []x86.Bit{
 	{Name: "stripAccumulate", Value: gemmAccumulate, Doc: "adds to C; otherwise sums start from the bias, or from 0 if it is nil."},
 	{Name: "stripReLU", Value: gemmReLU, Doc: "ends in max(0, x)."},
 	{Name: "stripSwish", Value: gemmSwish, Doc: "ends in x/(1 + exp(-x)) as WeightNetF32 documents it."},
-	{Name: "stripStream", Value: gemmStream, Doc: "stores whole strips past the caches, where C and its rows begin on a cache line. With stripSwish it needs a tile, which only gemmWideF32AVX512 takes."},
+	{Name: "stripStream", Value: gemmStream, Doc: "stores whole strips past the caches, where C and its rows begin on " +
+		"a cache line. With stripSwish it needs a tile, which only gemmWideF32AVX512 takes."},
 }
 
 // gemmRound is how many steps a round of the highest tiles takes. These are the rounds that fetch A.
@@ -907,7 +908,8 @@ func swishRowF32(b *x86.Block, x []x86.Value) []x86.Value {
 // stay in the second-level cache, and half of it where they do not.
 func swishSumsAMD64(f *x86.File, l x86.Level) {
 	fn := f.Func(l, x86.F32, "swishSumsF32", "func(dst, x *float32, rows, cols, ldd, ldx, stream int)",
-		"is x/(1 + exp(-x)) as WeightNetF32 documents it, for rows that lie ldd and ldx elements apart, of cols elements, pairs of vectors. If stream, dst is stored past the caches.")
+		"is x/(1 + exp(-x)) as WeightNetF32 documents it, for rows that lie ldd and ldx elements apart, of cols "+
+			"elements, pairs of vectors. If stream, dst is stored past the caches.")
 	b := x86.NewBlock(l, x86.F32)
 	for _, y := range swishRowF32(b, []x86.Value{b.Input(), b.Input()}) {
 		b.Output(y)
@@ -965,7 +967,8 @@ func exp2Table(b *x86.Block, first int) x86.Value {
 func gemmStripAMD64(f *x86.File, l x86.Level, e x86.Elem) {
 	g := newGemmTile(f, l, e, "gemmStrip"+e.String(),
 		"func(c *float, ldc int, a *float, rsa, csa int, b *float, ldb int, bias *float, m, k, n, mode int)",
-		"computes a strip of C [m, n] from A [m, k], whose elements lie rsa apart in columns and csa in rows, one of which is 1, and B [k, n], with n up to two vectors and B readable to the end of its last vector.")
+		"computes a strip of C [m, n] from A [m, k], whose elements lie rsa apart in columns and csa in rows, one of "+
+			"which is 1, and B [k, n], with n up to two vectors and B readable to the end of its last vector.")
 	g.MOVQ(g.arg("csa"), gemmNextA)
 	g.toBytes(gemmNextA)
 	done, one := g.NewLabel("done"), g.NewLabel("one")
@@ -1006,7 +1009,8 @@ func gemmStripAMD64(f *x86.File, l x86.Level, e x86.Elem) {
 func gemmWideAMD64(f *x86.File) {
 	g := newGemmTile(f, x86.AVX512, x86.F32, "gemmWideF32",
 		"func(c *float, ldc int, a *float, rsa int, b *float, ldb, panel int, bias, tile *float, m, k, mode int)",
-		"computes a strip of C [m, 64] from A [m, k], whose rows lie rsa apart, and two panels of B, each [k, 32], that are panel elements apart. To stream it after swish takes tile, of 384 elements.")
+		"computes a strip of C [m, 64] from A [m, k], whose rows lie rsa apart, and two panels of B, each [k, 32], "+
+			"that are panel elements apart. To stream it after swish takes tile, of 384 elements.")
 	done := g.NewLabel("done")
 	g.strip(4, done)
 	g.Label(done)

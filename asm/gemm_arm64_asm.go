@@ -128,8 +128,10 @@ func (t *neonTile) parts(next func()) {
 // register holds elements of a row, and each serves as a factor for a row of B.
 func gemmRowsNEON(file *neon.File, l neon.Lanes) {
 	name := "gemm" + l.Suffix() + "NEON"
-	f := file.Func(name, strings.ReplaceAll("(c *float, ldc int, a *float, lda int, b *float, ldb int, start *float, alpha, beta float, m, n, k int)", "float", l.Type()),
-		fmt.Sprintf("%s computes C = alpha·(start + A·B) + beta·C for n ≤ %d columns. start has %d elements, and so have the rows of B. With\n"+
+	f := file.Func(name, strings.ReplaceAll("(c *float, ldc int, a *float, lda int, b *float, ldb int, start *float, "+
+		"alpha, beta float, m, n, k int)", "float", l.Type()),
+		fmt.Sprintf("%s computes C = alpha·(start + A·B) + beta·C for n ≤ %d columns. start has %d elements, and so "+
+			"have the rows of B. With\n"+
 			"beta = 0, C is not read. An element's sum runs over k in ascending order, whatever m and n are.", name, 2*l.Count(),
 			2*l.Count()))
 	a, lda, ldb, m := f.Arg("a"), f.Arg("lda"), f.Arg("ldb"), f.Arg("m")
@@ -218,8 +220,10 @@ func (t *neonTile) rowSteps(sums []neon.Vec, pa []neon.R, b, ldb, k neon.R) {
 // of k.
 func gemmTransposedNEON(file *neon.File, l neon.Lanes) {
 	name := "gemmTN" + l.Suffix() + "NEON"
-	f := file.Func(name, strings.ReplaceAll("(c *float, ldc int, a *float, lda int, b *float, ldb int, alpha, beta float, m, n, k int)", "float", l.Type()),
-		fmt.Sprintf("%s computes C = alpha·Aᵀ·B + beta·C for 1 ≤ m ≤ 8 rows and n ≤ %d columns; the k rows of A have 8 elements, those of B %d.\n"+
+	f := file.Func(name, strings.ReplaceAll("(c *float, ldc int, a *float, lda int, b *float, ldb int, alpha, beta float, m, n, k int)",
+		"float", l.Type()),
+		fmt.Sprintf("%s computes C = alpha·Aᵀ·B + beta·C for 1 ≤ m ≤ 8 rows and n ≤ %d columns; the k rows of A have "+
+			"8 elements, those of B %d.\n"+
 			"With beta = 0, C is not read.", name, 2*l.Count(), 2*l.Count()))
 	a, lda, b, ldb, m, k := f.Arg("a"), f.Arg("lda"), f.Arg("b"), f.Arg("ldb"), f.Arg("m"), f.Arg("k")
 	t := newNEONTile(f, l, lda, ldb)

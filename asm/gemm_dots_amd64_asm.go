@@ -24,7 +24,8 @@ const (
 func gemmDotsAMD64(f *x86.File) {
 	fn := f.Func(x86.Dots, x86.F32, "gemmF32",
 		"func(c *float32, ldc int, a *uint16, lda int, b *uint16, bias *float32, rows, k, n, relu int)",
-		fmt.Sprintf("computes rows ≤ %d rows of C [rows, 32n] for A [%d, %dk] in bfloat16, of which all rows are read, and a bias [32n]. Strides are bytes. b is as in PackedDots.",
+		fmt.Sprintf("computes rows ≤ %d rows of C [rows, 32n] for A [%d, %dk] in bfloat16, of which all rows are read, "+
+			"and a bias [32n]. Strides are bytes. b is as in PackedDots.",
 			gemmDotsRows, gemmDotsRows, 2*gemmDotsPairs))
 	var (
 		c, ldc, lda, b, bias = reg.RDI, reg.RSI, reg.R8, reg.RDX, reg.RCX

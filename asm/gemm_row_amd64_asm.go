@@ -17,7 +17,8 @@ const gemmRowVectors = 8
 func gemmRowAMD64(f *x86.File, l x86.Level, e x86.Elem) {
 	signature := strings.ReplaceAll("func(c, a *float, csa int, b *float, ldb, k, blocks, mode int)", "*float", "*"+e.GoType())
 	g := &gemmTile{Func: f.Func(l, e, "gemmRow"+e.String(), signature,
-		"computes C [1, n] from A [1, k], whose elements lie csa apart, and B [k, n], where n is that many blocks of eight vectors. Of the modes it knows stripAccumulate.")}
+		"computes C [1, n] from A [1, k], whose elements lie csa apart, and B [k, n], where n is that many blocks of "+
+			"eight vectors. Of the modes it knows stripAccumulate.")}
 	size := l.Bytes()
 	sums, x := zeros(g.Func, gemmRowVectors), g.Vec()
 	c, from, csa := g.Arg("c"), g.Arg("b"), g.Arg("csa")

@@ -28,7 +28,8 @@ func momentsAMD64(f *x86.File) {
 func momentsPass(f *x86.File, l x86.Level, e x86.Elem, vecs int, name, term string, squares bool) {
 	fn := f.Func(l, x86.F64, fmt.Sprintf("%s%d%v", name, vecs, e),
 		"func(sum, center *float64, x *"+e.GoType()+", weight *int32, rows, stride, tail int)",
-		fmt.Sprintf("adds %s to sum for every row, for %d vectors of columns, of which the last has tail ones. Rows lie stride bytes apart; without weight each counts once.", term, vecs))
+		fmt.Sprintf("adds %s to sum for every row, for %d vectors of columns, of which the last has tail ones. Rows "+
+			"lie stride bytes apart; without weight each counts once.", term, vecs))
 	n := fn.Arg("tail")
 	tail := fn.NewBlockTail(n, vecs)
 	var wide *widened

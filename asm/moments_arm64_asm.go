@@ -5,10 +5,12 @@ import "github.com/equivcnp/equivcnp/asm/internal/neon"
 // momentsNEON writes both passes of the weighted moments.
 func momentsNEON(file *neon.File) {
 	momentNEON(file, "momentF32NEON", false,
-		"momentF32NEON adds Σ_i weight[i]·(x[i, j] - center[j]) to sum[j], in float64, for j < c columns. Rows of weight 0 are not read; a nil\n"+
+		"momentF32NEON adds Σ_i weight[i]·(x[i, j] - center[j]) to sum[j], in float64, for j < c columns. Rows of "+
+			"weight 0 are not read; a nil\n"+
 			"weight means 1 for all. rows is positive.")
 	momentNEON(file, "squaresF32NEON", true,
-		"squaresF32NEON adds Σ_i weight[i]·(x[i, j] - center[j])² to sum[j], in float64, for j < c columns. Rows of weight 0 are not read;\n"+
+		"squaresF32NEON adds Σ_i weight[i]·(x[i, j] - center[j])² to sum[j], in float64, for j < c columns. Rows of "+
+			"weight 0 are not read;\n"+
 			"a nil weight means 1 for all. rows is positive.")
 }
 

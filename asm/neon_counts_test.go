@@ -4,7 +4,8 @@ import "testing"
 
 // TestNEONCounts reads a text with a loop that states its work, one that does not, and none.
 func TestNEONCounts(t *testing.T) {
-	text := "#include\n\n// func a()\nTEXT ·a(SB), NOSPLIT, $0-8\n\tMOVD x+0(FP), R0\n\nloop:\n\t// 6 instructions for 8 elements, 0.75 each\n" +
+	text := "#include\n\n// func a()\nTEXT ·a(SB), NOSPLIT, $0-8\n\tMOVD x+0(FP), R0\n\nloop:\n\t// 6 instructions for " +
+		"8 elements, 0.75 each\n" +
 		"\tADD R0, R0\n\tBGE loop\n\nrest:\n\t// 4 instructions for 4 elements, 1 each\n\tB rest\n" +
 		"\n// func b()\nTEXT ·b(SB), NOSPLIT, $0-8\n\nouter:\n\tSUB R1, R1\n\ninner:\n\tWORD $0x4e20d400 // fadd\n\t// a remark\n" +
 		"\tCBNZ R0, inner\n\tADD R0, R0\n\tBNE outer\n\tRET\n" +

@@ -7,7 +7,8 @@ import "github.com/equivcnp/equivcnp/asm/internal/neon"
 // loads, stores and 5 for the loop.
 func normNEON(file *neon.File) {
 	normPass(file, "normF32NEON", "(y, x, mean, low, scale, bias *float32, rows, c, stride int)",
-		"normF32NEON sets y[i, j] = ((x[i, j] - mean[j]) - low[j])·scale[j] + bias[j] for j < c columns. rows is positive; they lie stride bytes\n"+
+		"normF32NEON sets y[i, j] = ((x[i, j] - mean[j]) - low[j])·scale[j] + bias[j] for j < c columns. rows is "+
+			"positive; they lie stride bytes\n"+
 			"apart. y may be x.",
 		normShape{columns: []string{"mean", "low", "scale", "bias"}, in: []string{"x"}, out: "y",
 			row: func(f *neon.Func, p, in []neon.Vec, _ neon.Vec) neon.Vec {
@@ -19,7 +20,8 @@ func normNEON(file *neon.File) {
 				return y
 			}})
 	normPass(file, "normSumsF32NEON", "(sum, sumX, dz, x, mean, low *float32, rows, c, stride int)",
-		"normSumsF32NEON adds dz[i, j] to sum[j] and dz[i, j]·((x[i, j] - mean[j]) - low[j]) to sumX[j] for j < c columns. rows is positive; they lie stride bytes\n"+
+		"normSumsF32NEON adds dz[i, j] to sum[j] and dz[i, j]·((x[i, j] - mean[j]) - low[j]) to sumX[j] for j < c "+
+			"columns. rows is positive; they lie stride bytes\n"+
 			"apart.",
 		normShape{columns: []string{"mean", "low"}, sums: []string{"sum", "sumX"}, in: []string{"x", "dz"},
 			row: func(f *neon.Func, p, in []neon.Vec, _ neon.Vec) neon.Vec {

@@ -43,7 +43,8 @@ func pointConvAMD64(f *x86.File) {
 func pointConvRows(f *x86.File, l x86.Level, channels, vecs int) {
 	fn := f.Func(l, x86.F32, fmt.Sprintf("pointConv%dx%dF32", channels, vecs),
 		"func(p, f, w *float32, offsets *int, index, pose *int32, rows, pstride, fstride, wstride, tail int)",
-		fmt.Sprintf("sets p[i, a, b] = Σ f[index, a]·w[pose, b] over row i's pairs, for i < rows, a < %d and %d vectors of b, of which the last has tail numbers. Strides are in bytes; p[i, a] and p[i, a+1] lie wstride apart.", channels, vecs))
+		fmt.Sprintf("sets p[i, a, b] = Σ f[index, a]·w[pose, b] over row i's pairs, for i < rows, a < %d and %d vectors of "+
+			"b, of which the last has tail numbers. Strides are in bytes; p[i, a] and p[i, a+1] lie wstride apart.", channels, vecs))
 	tail := fn.NewBlockTail(fn.Arg("tail"), vecs)
 	p, feat, weight := fn.Arg("p"), fn.Arg("f"), fn.Arg("w")
 	fstride, wstride := fn.Arg("fstride"), fn.Arg("wstride")
@@ -127,7 +128,8 @@ func storeVector(fn *x86.Func, tail x86.Tail, r reg.VecVirtual, row reg.Register
 func pointConvGradF(f *x86.File, l x86.Level, channels int) {
 	fn := f.Func(l, x86.F32, fmt.Sprintf("pointConvGradF%dF32", channels),
 		"func(df, dp, w *float32, offsets *int, index, pose *int32, rows, fstride, pstride, wstride, blocks, tail int)",
-		fmt.Sprintf("sets df[x, a] = Σ w[pose, b]·dp[index, a, b] over row x's pairs and over b, for x < rows, a < %d; b counts blocks whole vectors and tail numbers. Strides are in bytes; dp[i, a] and dp[i, a+1] lie wstride apart.", channels))
+		fmt.Sprintf("sets df[x, a] = Σ w[pose, b]·dp[index, a, b] over row x's pairs and over b, for x < rows, a < %d; b counts "+
+			"blocks whole vectors and tail numbers. Strides are in bytes; dp[i, a] and dp[i, a+1] lie wstride apart.", channels))
 	tail := fn.NewTail(fn.Arg("tail"))
 	df, dp, weight, wstride := fn.Arg("df"), fn.Arg("dp"), fn.Arg("w"), fn.Arg("wstride")
 	g := newGatherWalk(fn)
@@ -205,7 +207,8 @@ func pointConvGradW(f *x86.File, l x86.Level, vecs int) {
 	const sets = 4
 	fn := f.Func(l, x86.F32, fmt.Sprintf("pointConvGradW%dF32", vecs),
 		"func(dw, dp, f *float32, offsets *int, index, pose *int32, rows, wstride, pstride, fstride, channels, tail int)",
-		fmt.Sprintf("sets dw[q, b] = Σ f[index, a]·dp[pose, a, b] over row q's pairs and a < channels, for q < rows and %d vectors of b, of which the last has tail numbers. Strides are in bytes; dp[i, a] and dp[i, a+1] lie wstride apart.", vecs))
+		fmt.Sprintf("sets dw[q, b] = Σ f[index, a]·dp[pose, a, b] over row q's pairs and a < channels, for q < rows and %d vectors "+
+			"of b, of which the last has tail numbers. Strides are in bytes; dp[i, a] and dp[i, a+1] lie wstride apart.", vecs))
 	tail := fn.NewTail(fn.Arg("tail"))
 	dw, dp, wstride := fn.Arg("dw"), fn.Arg("dp"), fn.Arg("wstride")
 	g := newGatherWalk(fn)

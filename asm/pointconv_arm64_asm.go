@@ -182,7 +182,8 @@ func pointConvGradFNEON(file *neon.File) {
 // loads and 7 instructions for addresses and the loop, 0.5 per multiply-add of one element.
 func pointConvGradWNEON(file *neon.File) {
 	f := file.Func("pointConvGradWRowF32NEON", "(dw, dp, f *float32, row, index *int32, pairs, ci, cm, more int)",
-		"pointConvGradWRowF32NEON sets dw[b] = Σ f[index[k], a]·dp[row[k], a*cm+b] over k < pairs and a < ci, for b < cm, pairs > 0. If more\n"+
+		"pointConvGradWRowF32NEON sets dw[b] = Σ f[index[k], a]·dp[row[k], a*cm+b] over k < pairs and a < ci, for b "+
+			"< cm, pairs > 0. If more\n"+
 			"is 1, the sum begins with dw[b].")
 	dw, ci, left := f.Arg("dw"), f.Arg("ci"), f.Arg("cm")
 	g := neonGather{f: f, feat: f.Arg("dp"), weight: f.Arg("f"), index: f.Arg("row"), pose: f.Arg("index"), pairs: f.Arg("pairs"),

@@ -236,7 +236,8 @@ func reduceMinMax(f *x86.File, l x86.Level) {
 // numbers; a comparison does instead.
 func reduceMinMax64(f *x86.File, l x86.Level) {
 	fn := f.Func(l, x86.F64, "minMaxF64", "func(x *float64, n int) (lo, hi int64)",
-		"returns the smallest and the largest of x[:n], n > 0, in the order of integers with the bits of x[i], all but the sign inverted where it is set.")
+		"returns the smallest and the largest of x[:n], n > 0, in the order of integers with the bits of x[i], all but "+
+			"the sign inverted where it is set.")
 	x, n := fn.Arg("x"), fn.Arg("n")
 	zero := zeros(fn, 1)
 	clearAll(fn, zero)

@@ -98,7 +98,8 @@ func sumNEON(file *neon.File, kind sumKind, name, signature, doc string) {
 func minMaxNEON(file *neon.File, l neon.Lanes) {
 	name := "minMax" + l.Suffix() + "NEON"
 	f := file.Func(name, fmt.Sprintf("(x *%s, n int) (lo, hi %s)", l.Type(), l.Type()),
-		fmt.Sprintf("%s returns the smallest and the largest of n elements, n a positive multiple of %d, -0 below +0; NaN if any is.", name, l.Count()))
+		fmt.Sprintf("%s returns the smallest and the largest of n elements, n a positive multiple of %d, -0 below +0; NaN if any is.",
+			name, l.Count()))
 	const unroll = 4
 	lo, hi := f.V(unroll), f.V(unroll)
 	x, n := f.Arg("x"), f.Arg("n")

@@ -145,7 +145,8 @@ func byType[T any](e x86.Elem, f32, f64 T) T {
 func addRows(f *x86.File, l x86.Level, e x86.Elem) {
 	ty := e.GoType()
 	fn := f.Func(l, e, "addRows4"+e.String(), "func(dst, a *"+ty+", lda int, x *"+ty+", n int)",
-		"adds x[0]·a[i] + x[1]·a[lda+i] + x[2]·a[2·lda+i] + x[3]·a[3·lda+i] to dst[i] for i < n, a product after the other. lda counts bytes.")
+		"adds x[0]·a[i] + x[1]·a[lda+i] + x[2]·a[2·lda+i] + x[3]·a[3·lda+i] to dst[i] for i < n, a product after the "+
+			"other. lda counts bytes.")
 	b := x86.NewBlock(l, e)
 	w := [4]x86.Value{b.Uniform(), b.Uniform(), b.Uniform(), b.Uniform()}
 	sum := b.Input()

@@ -57,7 +57,8 @@ func rowSumNEON(file *neon.File, l neon.Lanes, kind rowSum, name, term string) {
 
 func addRowsNEON(file *neon.File, l neon.Lanes, name, ty string) {
 	f := file.Func(name, "(dst, a *"+ty+", lda int, x *"+ty+", n int)",
-		name+" adds x[0]·a[i] + x[1]·a[lda+i] + x[2]·a[2·lda+i] + x[3]·a[3·lda+i] to dst[i] for n elements, a product after the other. lda counts bytes.")
+		name+" adds x[0]·a[i] + x[1]·a[lda+i] + x[2]·a[2·lda+i] + x[3]·a[3·lda+i] to dst[i] for n elements, a product "+
+			"after the other. lda counts bytes.")
 	dst, a, lda, x := f.Arg("dst"), f.Arg("a"), f.Arg("lda"), f.Arg("x")
 	sum := f.R()
 	f.Text("MOVD %v, %v", dst, sum)

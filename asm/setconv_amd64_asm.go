@@ -92,7 +92,8 @@ func (r *setConvRBF) at(x reg.GPVirtual) (e, v reg.VecVirtual) {
 func setConvTile(f *x86.File, l x86.Level, c int) {
 	fn := f.Func(l, x86.F32, fmt.Sprintf("setConv%dF32", c),
 		"func(h *float32, t, x *float64, phi *float32, points, d, stride int, factor float64)",
-		fmt.Sprintf("adds to h[j, lane] the sum Σ phi[n, j]·exp(factor·|t[lane] - x[n]|²) over n < points, for j < %d. t is [d, lanes], x [points, d]; rows of phi lie stride bytes apart.", c))
+		fmt.Sprintf("adds to h[j, lane] the sum Σ phi[n, j]·exp(factor·|t[lane] - x[n]|²) over n < points, for j < %d. "+
+			"t is [d, lanes], x [points, d]; rows of phi lie stride bytes apart.", c))
 	r := newSetConvRBF(fn)
 	h, x, phi, points, stride := fn.Arg("h"), fn.Arg("x"), fn.Arg("phi"), fn.Arg("points"), fn.Arg("stride")
 	acc := zeros(fn, c)
@@ -131,7 +132,8 @@ func setConvTile(f *x86.File, l x86.Level, c int) {
 func setConvGrad(f *x86.File, l x86.Level) {
 	fn := f.Func(l, x86.F32, "setConvGradF32",
 		"func(sum *float32, t, x *float64, phi, dh *float32, points, d, c, stride int, factor float64)",
-		"sets sum[lane] = Σ e·q and sum[lanes+lane] = Σ v·e·q over n < points, with v = factor·|t[lane] - x[n]|², e = exp(v) and q = Σ dh[j, lane]·phi[n, j] over j < c. t is [d, lanes], x [points, d], dh [c, lanes]; rows of phi lie stride bytes apart.")
+		"sets sum[lane] = Σ e·q and sum[lanes+lane] = Σ v·e·q over n < points, with v = factor·|t[lane] - x[n]|², e = exp(v) and q "+
+			"= Σ dh[j, lane]·phi[n, j] over j < c. t is [d, lanes], x [points, d], dh [c, lanes]; rows of phi lie stride bytes apart.")
 	r := newSetConvRBF(fn)
 	sum, x, phi, g, points, stride := fn.Arg("sum"), fn.Arg("x"), fn.Arg("phi"), fn.Arg("dh"), fn.Arg("points"), fn.Arg("stride")
 	acc := zeros(fn, 2)

@@ -395,14 +395,18 @@ func spectralStages(odd int, back bool) (sixteen, reals, complexes x86.Lines) {
 
 const (
 	spectralForwardArgs = "(dst, between, in, src *float32, place *int32, n, stride, odd int)"
-	spectralForwardDoc  = "puts n lines of src, stride bytes apart, at their places among the points in, and transforms these, 16·odd, to slots dst."
-	spectralBackArgs    = "(dst, between, back, src, scale, check *float32, place *int32, n, stride, odd int)"
-	spectralBackDoc     = "transforms slots src to 16·odd points, and sets n lines of dst, stride bytes apart, to those at their places, times scale. " +
+	spectralForwardDoc  = "puts n lines of src, stride bytes apart, at their places among the points in, and transforms " +
+		"these, 16·odd, to slots dst."
+	spectralBackArgs = "(dst, between, back, src, scale, check *float32, place *int32, n, stride, odd int)"
+	spectralBackDoc  = "transforms slots src to 16·odd points, and sets n lines of dst, stride bytes apart, to " +
+		"those at their places, times scale. " +
 		"The line check, if it was finite, becomes NaN where a result is not finite."
 	spectralLinesArgs = "(dst, src *float32, n, dstStride, srcStride int)"
 	spectralLinesDoc  = "sets n lines of dst, dstStride bytes apart, to those of src, srcStride bytes apart."
 	spectralSumArgs   = "(dst, x, k *float32, taps, rows, stride, tapStride, slotStride, slots, add int)"
-	spectralSumDoc    = "sets rows of dst to sums of rows of x, or adds these if add is not 0: line i of a slot to Σ k[t]·x[i+t] over t < taps, for i < rows, " +
-		"a multiple of 8, and that many slots. Rows of dst and of x are stride bytes apart, taps tapStride, and slots of k slotStride; slots stand side by side in dst and x. " +
+	spectralSumDoc    = "sets rows of dst to sums of rows of x, or adds these if add is not 0: line i of a slot to Σ " +
+		"k[t]·x[i+t] over t < taps, for i < rows, " +
+		"a multiple of 8, and that many slots. Rows of dst and of x are stride bytes apart, taps tapStride, and slots " +
+		"of k slotStride; slots stand side by side in dst and x. " +
 		"dst may be x."
 )

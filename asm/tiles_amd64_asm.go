@@ -39,7 +39,8 @@ func tilesAMD64(f *x86.File) {
 		x86.Bit{Name: "tilesSplit", Value: tilesSplit, Doc: "takes two parts of A and B."})
 	fn := f.Func(x86.AMX, x86.F32, "gemmTilesF32",
 		"func(c *float32, ldc int, a *float32, lda int, b *uint16, bias *float32, space *float32, m, k, n, mode int) int",
-		"computes C [m, 32n] for A [m, 32k] and a bias [32n]. Strides count elements. b is as in PackedTiles, and space has b.TilesSpace() elements. The result is 0 if all sums are finite.")
+		"computes C [m, 32n] for A [m, 32k] and a bias [32n]. Strides count elements. b is as in PackedTiles, and "+
+			"space has b.TilesSpace() elements. The result is 0 if all sums are finite.")
 	config := fn.Data("tiles", append([]uint64{1, 0, 0, 0, 0x400040, 0x400040, 0x400040, 0x400040, 0, 0, 0, 0}, 0x10101010,
 		0x10101010, 0, 0)...)
 	var (

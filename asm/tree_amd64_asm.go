@@ -642,7 +642,8 @@ func treePartition(f *x86.File, l x86.Level, e x86.Elem) {
 	T := e.GoType()
 	t := &treeKernel{f.Func(l, e, "treePartition"+e.String(),
 		"func(x *"+T+", ldx int, rows int, scratch *"+T+", lds int, key *"+T+", n int, pivot "+T+") int",
-		"moves the columns with key < pivot of x to the front and the others to scratch, which has room for a vector more, and returns how many are in front."), 0}
+		"moves the columns with key < pivot of x to the front and the others to scratch, which has room for a vector "+
+			"more, and returns how many are in front."), 0}
 	size := e.Bytes()
 	ldx, lds, key, n := t.bytes(t.Arg("ldx")), t.bytes(t.Arg("lds")), t.Arg("key"), t.Arg("n")
 	pivot := t.BroadcastArg("pivot")

@@ -394,7 +394,8 @@ func treeBoxesNEON(file *neon.File, wide bool, dim int) {
 func treePartitionNEON(file *neon.File, wide bool) {
 	t := newNEONTree(file, wide, -1, "treePartition",
 		"(x *%s, ldx, rows int, scratch *%[1]s, lds int, key *%[1]s, n int, pivot %[1]s",
-		"moves the columns with key < pivot of x to the front and the others to scratch, which has room\nfor a vector more, and returns how many are in front.")
+		"moves the columns with key < pivot of x to the front and the others to scratch, which has room\nfor a vector "+
+			"more, and returns how many are in front.")
 	x, ldx, rows, scratch, lds := t.Arg("x"), t.bytes(t.Arg("ldx")), t.Arg("rows"), t.Arg("scratch"), t.bytes(t.Arg("lds"))
 	key, n, pivot := t.Arg("key"), t.Arg("n"), t.float("pivot")
 	front, first := t.R(), t.R()

@@ -174,7 +174,8 @@ func map2F32(f *x86.File, name, signature, doc string, args [2]string, unroll ma
 func trigAMD64(f *x86.File) {
 	for _, l := range levels {
 		fn := f.Func(l, x86.F32, "sinCosF32", "func(s, c, x *float32, n int) (done int)",
-			"sets s[i] = sin(x[i]) and c[i] = cos(x[i]) for i < done. It stops before some |x[i]| > 100000, or NaN, at most three vectors ahead.")
+			"sets s[i] = sin(x[i]) and c[i] = cos(x[i]) for i < done. It stops before some |x[i]| > 100000, or NaN, "+
+				"at most three vectors ahead.")
 		b := x86.NewBlock(l, x86.F32)
 		sin, cos := sinCosF32(b, b.Input())
 		b.Output(sin)

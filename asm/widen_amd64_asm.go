@@ -56,7 +56,8 @@ func moveAMD64(f *x86.File) {
 		for _, l := range levels {
 			fn := f.Func(l, e, "move"+e.String(),
 				fmt.Sprintf("func(dst, src *%s, dstStride, srcStride, entries int, lanes uint64)", e.GoType()),
-				"sets dst[dstStride·e+i] = src[srcStride·e+i] for e < entries, at least one, and every i whose bit is set in lanes. Of these there are as "+
+				"sets dst[dstStride·e+i] = src[srcStride·e+i] for e < entries, at least one, and every i whose bit is "+
+					"set in lanes. Of these there are as "+
 					"many as elements in a vector, on AVX-512 in two.")
 			dst, src, entries, lanes := fn.Arg("dst"), fn.Arg("src"), fn.Arg("entries"), fn.Arg("lanes")
 			dstStride, srcStride := fn.Arg("dstStride"), fn.Arg("srcStride")

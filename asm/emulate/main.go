@@ -9,8 +9,8 @@
 // It boots a Linux kernel in Bochs (https://bochs.sourceforge.io, tried with 783b58fd6 of its repository
 // bochs-emu/Bochs, which calls itself 3.0.devel), made with
 //
-//	./configure --enable-x86-64 --enable-avx --enable-evex --enable-cpu-level=6 --enable-all-optimizations --enable-pci --enable-long-phy-address \
-//		--disable-a20-pin --with-nogui --disable-docbook
+//	./configure --enable-x86-64 --enable-avx --enable-evex --enable-cpu-level=6 --enable-all-optimizations \
+//		--enable-pci --enable-long-phy-address --disable-a20-pin --with-nogui --disable-docbook
 //
 // Without --disable-a20-pin that version loads everything to address 0. The CPU model sapphire_rapids has bfloat16
 // beside AVX-512, skylake_x nothing beside it; none has tiles.
@@ -48,7 +48,9 @@ func main() {
 	flag.IntVar(&m.memory, "memory", 2048, "the guest's memory in MB, at most 3072")
 	flag.DurationVar(&m.limit, "limit", 30*time.Minute, "how long the guest may run")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "Usage: emulate [flags] PROGRAM [ARGUMENTS]\n\nRuns a static program on an emulated processor with AVX-512, with the environment variables EQUIVCNP_*.\nExample: CGO_ENABLED=0 go test -exec 'emulate -bochs bochs -kernel vmlinuz' ./simd")
+		fmt.Fprintln(os.Stderr, "Usage: emulate [flags] PROGRAM [ARGUMENTS]\n\nRuns a static program on an emulated processor with "+
+			"AVX-512, with the environment variables EQUIVCNP_*.\nExample: CGO_ENABLED=0 go test -exec 'emulate -bochs "+
+			"bochs -kernel vmlinuz' ./simd")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -164,7 +166,8 @@ func (m *machine) load(dir string, initrd int64) error {
 	}
 	// No devices, and as little as possible that takes time. Bochs says that it has fast short moves (FSRM) and not
 	// what Linux wants to see with them, which then never returns from one.
-	copy(p[0x1000:], "console=ttyS0,115200 loglevel=1 nokaslr mitigations=off acpi=off pci=off noapic nolapic nosmp tsc=reliable random.trust_cpu=on "+
+	copy(p[0x1000:], "console=ttyS0,115200 loglevel=1 nokaslr mitigations=off acpi=off pci=off noapic nolapic nosmp "+
+		"tsc=reliable random.trust_cpu=on "+
 		"panic=-1 clearcpuid=fsrm rdinit=/init nowatchdog cryptomgr.notests i8042.noaux i8042.nokbd")
 	for name, b := range map[string][]byte{"rom": rom(), "vga": vgaROM(), "kernel": image[setup:], "params": p} {
 		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
