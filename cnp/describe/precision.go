@@ -15,7 +15,8 @@ func Rounded(cfg *cnp.Config, unsuited []string) []string {
 	case simd.CurrentLevel() == simd.AMX && (cfg.Group == "T(2)" || cfg.Group == "SE(2)") && cfg.Lifts <= 1 && cfg.Channels[0]%32 == 0:
 		return unsuited
 	case cpu.Dots():
-		return append([]string{fmt.Sprintf("--precision %s: only stored weights are rounded, where there are many, with the features that they "+
+		return append([]string{fmt.Sprintf("--precision %s: only stored weights are rounded, where there are many, "+
+			"with the features that they "+
 			"are multiplied with, or else the dense maps of residual blocks; all else is %s. This CPU, "+
 			"at level %v, or this model has no tiles for it", cnp.BFloat16, cnp.Float32, simd.CurrentLevel())}, unsuited...)
 	}

@@ -126,7 +126,8 @@ func Widths(o *tabletask.Columns, t *table.Table, sphere bool) (dx, dy int, err 
 		dx = 1
 	}
 	if sphere && dx != 2 {
-		return 0, 0, settings.Errorf("{Sphere}: the inputs are latitude and longitude in degrees: name them with {X}, or call the columns lat and lon")
+		return 0, 0, settings.Errorf("{Sphere}: the inputs are latitude and longitude in degrees: name them with {X}, " +
+			"or call the columns lat and lon")
 	}
 	if dx < 1 {
 		return 0, 0, fmt.Errorf("%s: %s without a header: need one or more of inputs, and after them one of values", t.Name,
@@ -171,7 +172,8 @@ func (in *Interpolation) Fit(ctx context.Context, opt Options) error {
 			return err
 		}
 		if len(in.Y[c]) == 0 {
-			return settings.Hintf("%s: %s has no values, and without a model nothing is known: {Model} names one that expects something without any data",
+			return settings.Hintf("%s: %s has no values, and without a model nothing is known: {Model} names one that "+
+				"expects something without any data",
 				in.Points.Name, name)
 		}
 		m, err := krige.Fit(ctx, in.X[c], in.Y[c], own)

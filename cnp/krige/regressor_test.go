@@ -129,7 +129,8 @@ func TestOutputsOf(t *testing.T) {
 			one := &Prediction{mean: want.mean[k : k+1], std: want.std[k : k+1], bend: want.bend, positive: want.positive}
 			density, _ := one.LogDensity([]float64{at})
 			require.InDelta(t, density, p.LogDensityAt(3*k+c, at), 1e-4, "output %d", c)
-			mean, _ := p.Likelihood.Moments([]float64{float64(p.Params[9*k+3*c]), float64(p.Params[9*k+3*c+1]), float64(p.Params[9*k+3*c+2])})
+			mean, _ := p.Likelihood.Moments([]float64{float64(p.Params[9*k+3*c]), float64(p.Params[9*k+3*c+1]),
+				float64(p.Params[9*k+3*c+2])})
 			require.InDelta(t, want.Mean[k], mean, 1e-5*(1+math.Abs(mean)))
 		}
 	}

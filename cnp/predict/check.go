@@ -89,7 +89,8 @@ func (c *Checked) warn() {
 	if behind {
 		what += fmt.Sprintf(", and the log density is %.3g a value, that of a constant %.3g", c.Model.LogDensity, c.Constant.LogDensity)
 	}
-	c.Warning = fmt.Sprintf("do not trust these predictions: the model was asked for %d values of the context that it was not shown, and its %s. "+
+	c.Warning = fmt.Sprintf("do not trust these predictions: the model was asked for %d values of the context that it "+
+		"was not shown, and its %s. "+
 		"Take a model that was trained on data like these (with as much noise), or calibrate this one on them", c.Values, what)
 }
 

@@ -49,7 +49,8 @@ func Draw(ctx context.Context, m cnp.Regressor[float32], b *cnp.Batch[float32], 
 			return nil, err
 		}
 		if cnp.OtherScale(&cfg, b) > 0 {
-			d.Note("standardised: contexts of another scale brought into the model's range and samples back ({Standardise}=false: as they are)")
+			d.Note("standardised: contexts of another scale brought into the model's range and samples back " +
+				"({Standardise}=false: as they are)")
 		}
 		seen, m = scaled, cnp.Standardised(m)
 	} else if err := cnp.CheckDensity(&cfg, b, false); err != nil {

@@ -116,7 +116,8 @@ func (n *Notes) Incomplete(rows int, table string) {
 // CheckUnits refuses data as they are, where a model works in other units than its data.
 func CheckUnits(c *cnp.Config, standardise bool) error {
 	if !standardise && c.HasUnits() {
-		return settings.Errorf("{Standardise}=false: the model was trained on data in units of their own, which its file holds, and needs them")
+		return settings.Errorf("{Standardise}=false: the model was trained on data in units of their own, which its " +
+			"file holds, and needs them")
 	}
 	return nil
 }

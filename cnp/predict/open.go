@@ -209,7 +209,8 @@ func (m *Model) String() string {
 func Universal(inputs, outputs int, sphere bool) (*Model, error) {
 	names := krige.Names()
 	if inputs < 1 || inputs > krige.MaxDim || outputs < 1 || sphere && inputs != 2 {
-		return nil, fmt.Errorf("predict: %w: no interpolation of %d inputs and %d outputs: need 1 to %d inputs, on the sphere 2", cnp.ErrConfig,
+		return nil, fmt.Errorf("predict: %w: no interpolation of %d inputs and %d outputs: need 1 to %d inputs, on the sphere 2",
+			cnp.ErrConfig,
 			inputs, outputs, krige.MaxDim)
 	}
 	name := names[inputs-1]

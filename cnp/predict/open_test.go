@@ -172,8 +172,9 @@ func TestInterpolate(t *testing.T) {
 	require.NoError(t, err)
 	m, err := predict.OpenRegressor(t.Context(), predict.OpenOptions{}, "universal-1")
 	require.NoError(t, err)
-	p, err := m.Predict(t.Context(), &cnp.Batch[float32]{B: 1, Nc: 4, Nt: 1, XContext: []float64{0, 1, 2, 3}, YContext: []float32{1, 3, 2, 4},
-		XTarget: []float64{1.5}})
+	p, err := m.Predict(t.Context(), &cnp.Batch[float32]{B: 1, Nc: 4, Nt: 1, XContext: []float64{0, 1, 2, 3},
+		YContext: []float32{1, 3, 2, 4},
+		XTarget:  []float64{1.5}})
 	require.NoError(t, err)
 	require.Equal(t, []float32{float32(mean[0]), float32(std[0])}, []float32{p.Mean[0], p.Std[0]})
 	_, _, err = predict.Interpolate([]float64{0, 1, 2}, []float64{1, 3}, nil)

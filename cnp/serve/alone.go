@@ -43,7 +43,8 @@ func (m *model) askAlone(r *request) (a *alone, err error) {
 		for _, q := range strings.Split(list, ",") {
 			v, err := strconv.ParseFloat(strings.TrimSpace(q), 64)
 			if err != nil || predict.CheckQuantiles([]float64{v}) != nil || len(a.quantiles) == maxQuantiles {
-				return nil, invalid(`parameter "quantiles": %.40q: need at most %d numbers between 0 and 1, as in "0.05,0.5,0.95"`, list, maxQuantiles)
+				return nil, invalid(`parameter "quantiles": %.40q: need at most %d numbers between 0 and 1, as in "0.05,0.5,0.95"`,
+					list, maxQuantiles)
 			}
 			a.quantiles, needed = append(a.quantiles, v), true
 		}

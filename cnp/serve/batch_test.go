@@ -225,7 +225,8 @@ func TestGRPC(t *testing.T) {
 		return &inference.ModelInferRequest_InferInputTensor{Name: name, Datatype: datatype, Shape: shape, Contents: contents}
 	}
 	got, err := infer.CallUnary(ctx, connect.NewRequest(&inference.ModelInferRequest{ModelName: "digits", ModelVersion: "1", Id: "x",
-		Parameters: map[string]*inference.InferParameter{"priority": {ParameterChoice: &inference.InferParameter_Int64Param{Int64Param: 1}}},
+		Parameters: map[string]*inference.InferParameter{"priority": {
+			ParameterChoice: &inference.InferParameter_Int64Param{Int64Param: 1}}},
 		Inputs: []*inference.ModelInferRequest_InferInputTensor{input("image", "FP32", nil, 2, 1, 20, 20),
 			input("mask", "BOOL", nil, 2, 1, 20, 20)},
 		RawInputContents: [][]byte{safetensors.Float32Bytes(im.Pixels), mask}}))

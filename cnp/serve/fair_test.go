@@ -75,7 +75,8 @@ func TestQueueCost(t *testing.T) {
 // TestQueueBeside: while a long image of one model is computed others are answered, of other models and sizes.
 func TestQueueBeside(t *testing.T) {
 	if race.Enabled {
-		t.Skip("skipped: the race detector does not see that a timer of a synctest bubble takes the queue's lock, and reports both sides of it")
+		t.Skip("skipped: the race detector does not see that a timer of a synctest bubble takes the queue's lock, and " +
+			"reports both sides of it")
 	}
 	synctest.Test(t, func(t *testing.T) {
 		q, a, b := pixelQueue(), &model{name: "a"}, &model{name: "b"}

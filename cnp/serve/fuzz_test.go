@@ -110,7 +110,9 @@ func FuzzGRPC(f *testing.F) {
 		{ModelName: "digits", Id: "x", Inputs: []*inference.ModelInferRequest_InferInputTensor{in("image", "FP32", nil, 1, 1, 2,
 			2), in("mask", "BOOL", nil, 1, 2, 2)},
 			RawInputContents: [][]byte{safetensors.Float32Bytes(im.Pixels), {1, 0, 1, 0}}},
-		{ModelName: "rbf", Parameters: map[string]*inference.InferParameter{"timeout": {ParameterChoice: &inference.InferParameter_Int64Param{Int64Param: 5}}},
+		{ModelName: "rbf",
+			Parameters: map[string]*inference.InferParameter{"timeout": {
+				ParameterChoice: &inference.InferParameter_Int64Param{Int64Param: 5}}},
 			Inputs: []*inference.ModelInferRequest_InferInputTensor{
 				in("x_context", "FP64", &inference.InferTensorContents{Fp64Contents: []float64{1, 2}}, 1, 2, 1),
 				in("y_context", "FP32", &inference.InferTensorContents{Fp32Contents: []float32{1, 2}}, 1, 2, 1),

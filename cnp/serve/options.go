@@ -14,8 +14,8 @@ import (
 type Options struct {
 	// Models are served from the start to the end; New fails if one cannot be read.
 	Models []Source
-	// Folders are looked at every Poll (2 s): each model file in them is served under its name without extension. A file that cannot be read
-	// is reported, and what was served under its name before goes on.
+	// Folders are looked at every Poll (2 s): each model file in them is served under its name without extension. A
+	// file that cannot be read is reported, and what was served under its name before goes on.
 	Folders []string
 	Poll    time.Duration
 

@@ -50,7 +50,8 @@ func (m *model) prepare(r *request) (*job, error) {
 			return nil, err
 		}
 		if !standardise && m.cfg.HasUnits() {
-			return nil, invalid("standardise = false: the model was trained on data in units of their own, which its file holds, and needs them")
+			return nil, invalid("standardise = false: the model was trained on data in units of their own, which its " +
+				"file holds, and needs them")
 		}
 		j.curves, j.given = &c.Batch, &c.Batch
 		j.targets = j.curves.Nt

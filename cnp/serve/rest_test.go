@@ -55,7 +55,9 @@ func TestMetadata(t *testing.T) {
 	require.Equal(t, map[string]any{"name": "mask", "data_type": "TYPE_BOOL", "dims": []any{-1., 1., -1., -1.}}, config["input"].([]any)[1])
 	require.Equal(t, 0., config["max_batch_size"], "tensors have all of their axes")
 	w := do(s, "POST", "/v2/repository/index", nil, nil)
-	require.JSONEq(t, `[{"name":"digits","version":"1","state":"READY","reason":""},{"name":"rbf","version":"1","state":"READY","reason":""}]`, w.Body.String())
+	require.JSONEq(t,
+		`[{"name":"digits","version":"1","state":"READY","reason":""},{"name":"rbf","version":"1","state":"READY","reason":""}]`,
+		w.Body.String())
 	require.Equal(t, 200, do(s, "GET", "/", nil, nil).Code)
 	require.Contains(t, do(s, "GET", "/metrics", nil, nil).Body.String(), "equivcnp_models 2")
 }
@@ -183,11 +185,14 @@ func TestInvalid(t *testing.T) {
 		{"a header length of letters", in(xc), "ten", headerLength},
 		{"a header beyond the body", in(xc), "100000", headerLength},
 		{"bytes that nobody asked for", in(xc) + "abc", fmt.Sprint(len(in(xc))), "3 bytes follow"},
-		{"a size beyond the body", in(`{"name":"x_context","datatype":"FP64","shape":[1,1,1],"parameters":{"binary_data_size":8}}`), "", "binary_data_size"},
-		{"a size that overflows", in(`{"name":"x_context","datatype":"FP64","shape":[1,1,1],"parameters":{"binary_data_size":1e18}}`), "", "binary_data_size"},
+		{"a size beyond the body", in(`{"name":"x_context","datatype":"FP64","shape":[1,1,1],"parameters":{"binary_data_size":8}}`),
+			"", "binary_data_size"},
+		{"a size that overflows", in(`{"name":"x_context","datatype":"FP64","shape":[1,1,1],"parameters":{"binary_data_size":1e18}}`),
+			"", "binary_data_size"},
 		{"a negative size", in(`{"name":"x_context","datatype":"FP64","shape":[1,1,1],"parameters":{"binary_data_size":-8}}`), "",
 			"binary_data_size"},
-		{"a size of another shape", in(`{"name":"x_context","datatype":"FP64","shape":[1,1,1],"parameters":{"binary_data_size":4}}`) + "abcd", "97", "needs 8 bytes"},
+		{"a size of another shape", in(`{"name":"x_context","datatype":"FP64","shape":[1,1,1],"parameters":{"binary_data_size":4}}`) +
+			"abcd", "97", "needs 8 bytes"},
 	} {
 		h := map[string]string{}
 		if c.header != "" {

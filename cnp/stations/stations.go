@@ -57,7 +57,8 @@ var ErrInterrupted = errors.New("interrupted: the same command resumes")
 // Suits refuses a model whose prediction of a target depends on the other targets.
 func Suits(cfg *cnp.Config) error {
 	if cfg.PointsPerUnit > 0 && cfg.Placement != cnp.PlacementContext {
-		return errors.New("the model lays a lattice over all targets, so that each changes the others' predictions: regress takes them together")
+		return errors.New("the model lays a lattice over all targets, so that each changes the others' predictions: " +
+			"regress takes them together")
 	}
 	return nil
 }

@@ -34,7 +34,8 @@ func folder(t *testing.T) string {
 	splits, err := json.Marshal(map[string]any{"splits": []split{{"dense-0", "dense", even, odd}, {"dense-1", "dense", odd, even}}})
 	require.NoError(t, err)
 	put("splits/wave.json", string(splits))
-	put("scores.json", `{"wave":{"gp":{"dense-0":{"kind":"dense","lpd":-1.4,"crps":0.6,"rmse":1},"dense-1":{"kind":"dense","lpd":-1.4,"crps":0.6,"rmse":1}},
+	put("scores.json", `{"wave":{"gp":{"dense-0":{"kind":"dense","lpd":-1.4,"crps":0.6,"rmse":1},
+		"dense-1":{"kind":"dense","lpd":-1.4,"crps":0.6,"rmse":1}},
 		"const":{"dense-0":{"kind":"dense","lpd":-1.5},"dense-1":{"kind":"dense","lpd":-1.5}}}}`)
 	return dir
 }

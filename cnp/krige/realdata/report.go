@@ -72,11 +72,15 @@ func Summarize(rows []Row, kind string) (s Summary) {
 func Markdown(rows []Row) string {
 	var b strings.Builder
 	b.WriteString("# One table, no training: real data sets\n\n")
-	b.WriteString("Held-out scores of `equivcnp regress` without `--model`, beside the best of classical methods on each set and kind of split: kriging by maximum likelihood (fields), " +
-		"kriging with a fitted variogram (gstat) and Gaussian processes (gp, with periodic candidates in one dimension). lpd: mean Gaussian log density of a target value, over the context's " +
-		"standard deviation, in nats. Differences are paired over splits, mean ± standard error; splits of a set share rows, so that these errors are somewhat too small.\n")
+	b.WriteString("Held-out scores of `equivcnp regress` without `--model`, beside the best of classical methods on " +
+		"each set and kind of split: kriging by maximum likelihood (fields), " +
+		"kriging with a fitted variogram (gstat) and Gaussian processes (gp, with periodic candidates in one dimension). " +
+		"lpd: mean Gaussian log density of a target value, over the context's " +
+		"standard deviation, in nats. Differences are paired over splits, mean ± standard error; splits of a set share " +
+		"rows, so that these errors are somewhat too small.\n")
 	all := Summarize(rows, "")
-	b.WriteString("\n| splits | set-kinds | better | difference, nats | median | worst | least beside the constant | crps ratio | rmse ratio | coverage of 95 % | seconds |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("\n| splits | set-kinds | better | difference, nats | median | worst | least beside the constant | " +
+		"crps ratio | rmse ratio | coverage of 95 % | seconds |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	line := func(name string, s Summary) {
 		fmt.Fprintf(&b, "| %s | %d | %d (%.0f %%) | %+.3f ± %.3f | %+.3f | %+.3f | %+.3f | %.3f | %.3f | %.3f | %.2f |\n", name,
 			s.Rows, s.Better, 100*float64(s.Better)/float64(max(1, s.Rows)),
@@ -93,7 +97,8 @@ func Markdown(rows []Row) string {
 		if Summarize(rows, kind).Rows == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "\n## %s\n\n| set | context | splits | lpd | best | difference | beside the constant | crps ratio | rmse ratio | c50 | c95 | seconds |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n", kind)
+		fmt.Fprintf(&b, "\n## %s\n\n| set | context | splits | lpd | best | difference | beside the constant | crps "+
+			"ratio | rmse ratio | c50 | c95 | seconds |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n", kind)
 		for _, r := range rows {
 			if r.Kind != kind {
 				continue
@@ -114,7 +119,8 @@ func Markdown(rows []Row) string {
 // WriteCSV writes the numbers of rows.
 func WriteCSV(w io.Writer, rows []Row) error {
 	out := csv.NewWriter(w)
-	if err := out.Write(strings.Split("kind,set,context,splits,lpd,crps,rmse,c50,c95,best,lpd_difference,lpd_error,crps_ratio,rmse_ratio,constant,seconds", ",")); err != nil {
+	if err := out.Write(strings.Split("kind,set,context,splits,lpd,crps,rmse,c50,c95,best,"+
+		"lpd_difference,lpd_error,crps_ratio,rmse_ratio,constant,seconds", ",")); err != nil {
 		return err
 	}
 	g := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

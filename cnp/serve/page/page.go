@@ -22,7 +22,8 @@ func Files() fs.FS {
 }
 
 // policy lets the page load and ask nothing but this server. It draws on canvases and loads pictures of the user as blobs.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none'"
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src " +
+	"'self'; base-uri 'none'; form-action 'none'"
 
 // Handler serves the page.
 func Handler() http.Handler {
