@@ -372,7 +372,8 @@ func (p *curvePlan) checkNetwork(*cnp.Config) error {
 	if p.CoordinateFeature || p.Approximate != nil || p.Fill != 0 || p.Readout != string(cnp.ReadoutQueries) || p.DensityCap != 0 ||
 		p.EncoderLength != nil || p.Group != "" || p.Lifts != (Lifts{Count: 1}) ||
 		p.LiftSamples != "even" || p.Hidden != 0 || p.Mid != 0 {
-		return Errorf("{Approximate}, {CoordinateFeature}, {DensityCap}, {EncoderLength}, {Fill}, {Group}, {Hidden}, {Lifts}, {LiftSamples}, {Mid} and {Readout} are for {Model} equivcnp")
+		return Errorf("{Approximate}, {CoordinateFeature}, {DensityCap}, {EncoderLength}, {Fill}, {Group}, {Hidden}, {Lifts}, " +
+			"{LiftSamples}, {Mid} and {Readout} are for {Model} equivcnp")
 	}
 	if p.Model == "cnp" && p.PointsPerUnit != nil {
 		return Errorf("{PointsPerUnit}: a cnp has no lattice")

@@ -129,7 +129,8 @@ func noteUnits(c *cnp.Config) string {
 	if c.OnSphere() {
 		return fmt.Sprintf("the model works in units of its own, which its file holds: y's deviations of %.4g are 1", spreads)
 	}
-	return fmt.Sprintf("the model works in units of its own, which its file holds: a curve's %.4g units of x are %d, y's deviations of %.4g are 1",
+	return fmt.Sprintf("the model works in units of its own, which its file holds: a curve's %.4g units of x are %d, "+
+		"y's deviations of %.4g are 1",
 		usualSpan/t.Units.X[0].Factor, usualSpan, spreads)
 }
 

@@ -22,7 +22,8 @@ var kernelNames = map[string]struct {
 }
 
 // kernelForms is what an expression may hold, for errors.
-const kernelForms = "rbf(length), matern12, matern32, matern52(length), periodic(period,length), noise(variance), numbers, + and *, brackets"
+const kernelForms = "rbf(length), matern12, matern32, matern52(length), periodic(period,length), noise(variance), " +
+	"numbers, + and *, brackets"
 
 // ParseKernel reads a kernel from an expression: rbf(0.5), 0.5*rbf(2) + periodic(1,0.7), (rbf + 0.1)*matern12(3). A kernel is written
 // with its parameters in brackets, rbf(length=0.5) or just rbf(0.5); left out, lengths are length and others 1. A number alone is a

@@ -48,7 +48,8 @@ func FieldOfTable(t *table.Table, x, fields []string, dx int) (*Field, error) {
 		}
 	}
 	if n := len(f.Y) / len(fields); n > maxFieldPoints {
-		return nil, fmt.Errorf("%s: %w: a static field of %d points, at most %d are allowed: take fewer, or those around the tasks", t.Name, ErrData, n, maxFieldPoints)
+		return nil, fmt.Errorf("%s: %w: a static field of %d points, at most %d are allowed: take fewer, or those around the tasks",
+			t.Name, ErrData, n, maxFieldPoints)
 	}
 	return f, nil
 }

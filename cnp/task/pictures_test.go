@@ -176,7 +176,8 @@ func TestImageSource(t *testing.T) {
 	require.NotEqual(t, b.Images.Mask, other.Images.Mask)
 	require.Equal(t, b.Images.Pixels, b.Y)
 	require.Len(t, b.Images.Mask, 3*64*64)
-	require.Equal(t, "clock digits 56 pixels high on 64 x 64, turned by up to 90 degrees, scaled by 0.3 to 0.45, shifted by up to 0 pixels, "+
+	require.Equal(t, "clock digits 56 pixels high on 64 x 64, turned by up to 90 degrees, scaled by 0.3 to 0.45, "+
+		"shifted by up to 0 pixels, "+
 		"0.01 to 0.5 of the pixels context", s.String())
 	require.Contains(t, ImageSource[float32]{Pictures: TrainDigits(), Rates: PaperRates}.String(), "upright")
 

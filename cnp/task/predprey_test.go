@@ -88,8 +88,9 @@ func TestPredPreyStep(t *testing.T) {
 
 // TestPredPreyDrift: the mean of a first step is that of the equations without noise, and its variance the noise's.
 func TestPredPreyDrift(t *testing.T) {
-	// Without noise populations circle: the quantity γx - δ·log x + βy - α·log y is kept, whatever the parameters. With it, over one step, its
-	// change has a mean of second order. So the mean of the step's change over many draws tells the drift's signs and factors.
+	// Without noise populations circle: the quantity γx - δ·log x + βy - α·log y is kept, whatever the parameters. With
+	// it, over one step, its change has a mean of second order. So the mean of the step's change over many draws tells
+	// the drift's signs and factors.
 	var dx, dy, vx tally
 	for k := range 1500 {
 		rng, same := rand.New(rand.NewPCG(3, uint64(k))), rand.New(rand.NewPCG(3, uint64(k)))

@@ -47,7 +47,8 @@ func (u Universal) String() string {
 // Validate reports whether such tables can be drawn.
 func (u Universal) Validate() error {
 	if u.Dim < 1 || u.Dim > 3 || u.Least < 1 || u.Most < u.Least || u.Most > 4000 || u.Targets < 1 || u.Targets > 4000 {
-		return fmt.Errorf("task: Universal: %d inputs, context %d to %d, %d targets: need 1 to 3 inputs, and up to 4000 values and targets", u.Dim, u.Least, u.Most, u.Targets)
+		return fmt.Errorf("task: Universal: %d inputs, context %d to %d, %d targets: need 1 to 3 inputs, and up to "+
+			"4000 values and targets", u.Dim, u.Least, u.Most, u.Targets)
 	}
 	return nil
 }
