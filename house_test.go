@@ -257,7 +257,7 @@ func TestHouse(t *testing.T) {
 
 // mostLong and mostWide bound the functions over 80 lines and the lines over 140 columns. They are the counts of today, and
 // only fall.
-const mostLong, mostWide = 27, 292
+const mostLong, mostWide = 25, 0
 
 // mostProgram bounds the lines of cmd/equivcnp without tests: a command parses flags, calls one function, prints.
 const mostProgram = 6000
