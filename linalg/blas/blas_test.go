@@ -144,10 +144,10 @@ func TestAgainstGonum(t *testing.T) {
 	}
 	eachLevel(t, func(t *testing.T) {
 		for seed := range count {
-			for _, c := range calls32 {
+			for _, c := range calls(in32) {
 				compare(t, c, uint64(seed), 1e-5)
 			}
-			for _, c := range calls64 {
+			for _, c := range calls(in64) {
 				compare(t, c, uint64(seed), 1e-13)
 			}
 		}
