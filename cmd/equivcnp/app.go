@@ -77,15 +77,20 @@ func (a *app) root() *cobra.Command {
 		Version:       cli.BuildVersion(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("no command given")
 			}
-			return fmt.Errorf("unknown command %q", args[0])
+			return unknownCommand(cmd, args[0])
 		},
 		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args refuses everything
 	}
-	root.SetFlagErrorFunc(cli.FlagWords)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if name := cmd.Flags().Arg(0); cmd == root && name != "" { // its flags would be those of a command that there is not
+			return unknownCommand(root, name)
+		}
+		return cli.FlagWords(cmd, err)
+	})
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress bar")
 	root.PersistentFlags().IntVar(&a.threads, "threads", 0, "number of threads; 0 uses all cores")
 	root.AddCommand(a.demoCommand(), a.completeCommand(), a.regressCommand(), a.sampleCommand(), a.predictCommand(),
@@ -95,6 +100,26 @@ func (a *app) root() *cobra.Command {
 		a.serveCommand(), a.healthCommand(), a.convertCommand(), a.inspectCommand(), a.versionCommand())
 	root.AddCommand(topics()...)
 	return root
+}
+
+// unknownCommand is the error for a name that no command has.
+func unknownCommand(root *cobra.Command, name string) error {
+	var names []string
+	for _, c := range root.Commands() {
+		names = append(names, c.Name())
+	}
+	if near := words.Closest(name, names); near != "" {
+		return fmt.Errorf("unknown command %q, did you mean %q?", name, near)
+	}
+	return fmt.Errorf("unknown command %q", name)
+}
+
+// noArguments refuses arguments that belong to no flag. Most are parts of a list.
+func noArguments(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("unexpected argument %q: lists have commas and no spaces, as in --x east,north, and switches have no value", args[0])
+	}
+	return nil
 }
 
 // action wraps what a command does with what is common to all.

@@ -34,7 +34,7 @@ func (a *app) calibrateCommand() *cobra.Command {
 		Example: `  equivcnp calibrate --model digits-T2 --digits --max-angle 0 --min-scale 1 --max-scale 1 --out t2.safetensors
   equivcnp calibrate --model stations.safetensors --csv lastyear.csv --normals 1 --out calibrated.safetensors
   equivcnp eval --model t2.safetensors --digits`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 	}
 	cmd.RunE = a.action(func(cmd *cobra.Command, _ []string) error { return a.calibrate(cmd, &f) })
 	f.model.register(a, cmd)

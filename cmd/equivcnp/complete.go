@@ -48,7 +48,7 @@ func (a *app) completeCommand() *cobra.Command {
 
   # Four times as many pixels along each side.
   equivcnp complete --model T2.pth --group "T(2)" --image digit.png --rate 0.5 --scale 4 --out a.png --mean-out b.png`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.complete(cmd.Context(), &f) }),
 	}
 	f.model.register(a, cmd)

@@ -25,7 +25,7 @@ func (a *app) convertCommand() *cobra.Command {
 		Long:                  helpText("convert"),
 		Example: `  equivcnp convert --model SO2.pth --group "SO(2)" --alpha 0.3 --out SO2.safetensors
   equivcnp convert --model rbf_convcnp.pth --out rbf_convcnp.safetensors`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.convert(cmd.Context(), &f) }),
 	}
 	f.model.register(a, cmd)

@@ -21,7 +21,7 @@ func (a *app) demoCommand() *cobra.Command {
 		Long:                  helpText("demo"),
 		Example: `  equivcnp demo
   equivcnp demo --digit 2 --angle -60 --rate 0.1 --out two.png`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), &f, out) }),
 	}
 	fl := cmd.Flags()

@@ -41,7 +41,7 @@ func (a *app) designCommand() *cobra.Command {
 
   # Two by a model's samples, so that the targets are known best.
   equivcnp design --model rbf-levels --csv data.csv --candidates targets.csv --goal error --number 2 --out next.csv`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 	}
 	cmd.RunE = a.action(func(cmd *cobra.Command, _ []string) error { return a.design(cmd.Context(), &f) })
 	f.model.register(a, cmd)

@@ -44,7 +44,7 @@ func (a *app) evalCommand() *cobra.Command {
   equivcnp eval --model digits-T2-small --digits --tasks 100 --picture digits.png
   equivcnp eval --model rbf-levels --kernel rbf --joint --joint-tasks 100
   equivcnp eval --model photos.safetensors --images photos --json`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 	}
 	cmd.RunE = a.action(func(cmd *cobra.Command, _ []string) error { return a.eval(cmd, &f) })
 	f.model.register(a, cmd)

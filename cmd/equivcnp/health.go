@@ -23,7 +23,7 @@ func (a *app) healthCommand() *cobra.Command {
 		Short:   "Ask a server whether it is ready",
 		Long:    helpText("health"),
 		Example: "  equivcnp health --address localhost:8080 --timeout 2s",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&address, "address", "", "HOST:PORT, or a URL with https if the server uses TLS")

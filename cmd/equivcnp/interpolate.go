@@ -132,6 +132,9 @@ func (a *app) printInterpolation(r *result, f *regressFlags, in *interpolate.Int
 		}
 		r.Cautions = append(r.Cautions, fmt.Sprintf("check of %s: %v", name, report))
 	}
+	if far := in.Beyond(); far != "" {
+		r.Cautions = append(r.Cautions, far)
+	}
 	r.Line("targets", "%d", in.Targets.Rows())
 	if mean, n := in.LogLikelihood(); n > 0 {
 		v := number(mean)

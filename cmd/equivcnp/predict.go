@@ -48,7 +48,7 @@ func (a *app) predictCommand() *cobra.Command {
   equivcnp predict --in days.csv --x east,north --y rain --task day --grid east=0:10:1,north=0:10:1 --out maps.csv
   equivcnp predict --model RxSO2.pth --group "R>0xSO(2)" --in a.safetensors --out b.safetensors --batch 16 --memory 2G
   equivcnp predict --model digits-T2 --manifest files.txt --shard 3/64 --out-dir predictions`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.predict(cmd.Context(), &f) }),
 	}
 	f.register(a, cmd)

@@ -28,7 +28,7 @@ func (a *app) rasterCommand() *cobra.Command {
 		Long:                  helpText("raster"),
 		Example: `  equivcnp raster --model digits-T2-small --in map.npy --out mean.npy --std-out std.npy --memory 1G
   equivcnp raster --model digits-T2-small --in photo.pgm --rate 0.3 --seed 7 --out mean.pgm`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.raster(cmd.Context(), &f) }),
 	}
 	f.model.register(a, cmd)

@@ -54,7 +54,7 @@ func (a *app) regressCommand() *cobra.Command {
 
   # Columns of other names, in any order; read from standard input, written to standard output.
   equivcnp regress --model model.safetensors --csv - --x time --y temperature --from 0 --to 1 --out - <data.csv`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 	}
 	cmd.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
 		if err := f.check(cmd.Flags().Changed); err != nil {

@@ -47,7 +47,7 @@ func (a *app) reproducePart(part *reproduce.Part) *cobra.Command {
 	sub := &cobra.Command{
 		Use: part.Name + " --out DIR [--models DIR]...", DisableFlagsInUseLine: true, Short: part.Short, Long: part.Long,
 		Example: "  equivcnp reproduce " + part.Name + " --models weights --out out/" + part.Name,
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.reproduce(cmd.Context(), part, c) }),
 	}
 	fl := sub.Flags()

@@ -32,7 +32,7 @@ func (a *app) reproduceReal() *cobra.Command {
 		Short:                 "Real data sets, without training, beside kriging and Gaussian processes",
 		Long:                  helpText("reproduce-real"),
 		Example:               "  equivcnp reproduce real --data fields --out out/real",
-		Args:                  cobra.NoArgs,
+		Args:                  noArguments,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error {
 			for _, kind := range opt.Kinds {
 				if !slices.Contains(realdata.Kinds, kind) {

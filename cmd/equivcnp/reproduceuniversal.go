@@ -19,7 +19,7 @@ func (a *app) reproduceUniversal() *cobra.Command {
 		Short:                 "Tables drawn from a wide prior, beside the exact posterior",
 		Long:                  helpText("reproduce-universal"),
 		Example:               "  equivcnp reproduce universal --out out/universal",
-		Args:                  cobra.NoArgs,
+		Args:                  noArguments,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error {
 			if n < 2 {
 				return cli.Usagef("--tasks %d: need at least 2", n)

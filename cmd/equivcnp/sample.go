@@ -52,12 +52,15 @@ func (a *app) sampleCommand() *cobra.Command {
 
   # Four completions of every image of a file, sixteen pixels at a time.
   equivcnp sample --model digits-T2-small --in images.safetensors --samples 4 --block 16 --out samples.safetensors`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 	}
 	cmd.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
 		err := errors.Join(f.chain.check(), f.oneTable.check(f.model.path))
 		if f.in == "" {
 			err = errors.Join(err, checkTargets(&f.input, cmd.Flags().Changed))
+		}
+		if f.chain.samples == 0 {
+			err = errors.Join(err, cli.Usagef("--samples 0: need 1 to %d", maxSamples))
 		}
 		if err != nil {
 			return err

@@ -44,7 +44,7 @@ func (a *app) serveCommand() *cobra.Command {
     {"name": "x_context", "shape": [1, 2, 1], "datatype": "FP64", "data": [-1, 0.5]},
     {"name": "y_context", "shape": [1, 2, 1], "datatype": "FP32", "data": [0.2, -0.7]},
     {"name": "x_target", "shape": [1, 3, 1], "datatype": "FP64", "data": [-0.5, 0, 1]}]}'`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error {
 			if err := serverSettings(cmd, f.config); err != nil {
 				return err
@@ -188,6 +188,9 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		if limits.TLS, err = serve.Certificates(f.cert, f.key, f.clientCA, opt.Log); err != nil {
 			return err
 		}
+	}
+	if _, _, err := net.SplitHostPort(f.listen); err != nil {
+		return cli.Usagef("--listen %s: need an address such as :8080 or 127.0.0.1:8080", f.listen)
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen) // before models are read: a port in use is told at once
 	if err != nil {

@@ -30,7 +30,7 @@ func (a *app) stationsCommand() *cobra.Command {
 		Long:                  helpText("stations"),
 		Example: `  equivcnp stations --csv zinc.csv --targets grid.csv --x east,north --y zinc --out pred.csv
   equivcnp stations --model m.safetensors --csv stations.csv --targets places.csv --x lat,lon --y t2m --out t2m.csv`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.stations(cmd.Context(), &f) }),
 	}
 	f.model.register(a, cmd)

@@ -31,7 +31,7 @@ func (a *app) trainImageCommand() (*cobra.Command, *trainFlags) {
 
   # Your own images, in colour.
   equivcnp train image --group T2 --images photos --size 32 --colour --out photos.safetensors`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 	}
 	pictureFlags(a, cmd, &c.Data, true)
 	cmd.MarkFlagsMutuallyExclusive(imageKinds.flags()...)

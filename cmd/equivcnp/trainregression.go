@@ -38,7 +38,7 @@ func (a *app) trainRegressionCommand() (*cobra.Command, *trainFlags) {
 
   # Resume after an interruption.
   equivcnp train regression --kernel rbf --out rbf.safetensors --resume`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 	}
 	curveFlags(a, cmd, &c.Data, true)
 	cmd.MarkFlagsMutuallyExclusive(curveKinds.flags()...)

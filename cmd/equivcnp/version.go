@@ -16,7 +16,7 @@ func (a *app) versionCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Short:                 "Print the version and what it runs on",
 		Example:               "  equivcnp version --json",
-		Args:                  cobra.NoArgs,
+		Args:                  noArguments,
 	}
 	a.jsonFlag(cmd)
 	cmd.RunE = a.action(func(*cobra.Command, []string) error {

@@ -5,6 +5,7 @@ package interpolate
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/equivcnp/equivcnp/cnp/krige"
@@ -250,6 +251,35 @@ func (in *Interpolation) Table(c *tabletask.Columns, quantiles []float64) *table
 		}
 	}
 	return in.Targets.Only(in.Asked.Columns.X, x).With(columns...)
+}
+
+// Beyond says that all targets lie far beyond the context in one of the inputs: by more than the context's extent. It is empty
+// where they do not. Nobody asks for that but by mistake: in another unit, or with columns that changed places.
+func (in *Interpolation) Beyond() string {
+	names := tabletask.Labels(in.Points, in.Observed.Columns.X, "x", in.Dx)
+	for d, name := range names {
+		lo, hi := extent(in.Observed.X, d, in.Dx)
+		first, last := extent(in.Asked.X, d, in.Dx)
+		if !(first > hi+(hi-lo) || last < lo-(hi-lo)) || lo == hi {
+			continue
+		}
+		unit := ""
+		if clock, err := in.Points.Clock(in.Observed.Columns.X[d]); err == nil && clock != nil {
+			unit = " " + clock.Unit
+		}
+		return fmt.Sprintf("all targets lie far beyond the context: %s is %.6g to %.6g%s there, and %.6g to %.6g in the context", name, first, last,
+			unit, lo, hi)
+	}
+	return ""
+}
+
+// extent returns the least and the largest of coordinate d of rows of dx.
+func extent(x []float64, d, dx int) (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for i := d; i < len(x); i += dx {
+		lo, hi = min(lo, x[i]), max(hi, x[i])
+	}
+	return lo, hi
 }
 
 // LogLikelihood returns the mean log density of the values that the table of targets has, and how many they are.

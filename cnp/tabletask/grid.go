@@ -63,7 +63,14 @@ func parseGrid(texts, inputs []string, clock func(input int) (*tabular.Clock, er
 		axes = append(axes, a)
 	}
 	if len(axes) != len(inputs) {
-		return nil, settings.Errorf("{Grid}: need all inputs, %s", strings.Join(inputs, ", "))
+		var missing []string
+		for _, name := range inputs {
+			if !slices.ContainsFunc(axes, func(a axis) bool { return a.name == name }) {
+				missing = append(missing, name)
+			}
+		}
+		return nil, settings.Errorf("{Grid}: need all inputs, %s: there is no %s, as in %s=0:10:1", strings.Join(inputs, ", "),
+			strings.Join(missing, " and no "), missing[0])
 	}
 	return axes, nil
 }
