@@ -357,8 +357,7 @@ func TestPredictErrors(t *testing.T) {
 		name, model, want string
 		in                ts
 	}{
-		{"no tensors", "curve", `tensor "x_target" is missing, a curve model needs x_context, y_context and x_target; the file has []`,
-			nil},
+		{"no tensors", "curve", `tensor "x_target" is missing, a curve model needs x_context, y_context and x_target; there are []`, nil},
 		{"missing y_context", "curve", `tensor "y_context" is missing`, ts{xc, xt}},
 		{"image for a curve model", "curve", `tensor "x_target" is missing`, ts{im, mask}},
 		{"curve for an image model", "image", `tensor "image" is missing, an image model needs image and mask`, ts{xc, yc, xt}},

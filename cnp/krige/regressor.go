@@ -194,14 +194,29 @@ func (r *Regressor) each(ctx context.Context, b *cnp.Batch[float32], f func(t, c
 			switch {
 			case err == nil:
 			case r.outputs > 1:
-				errs[i] = fmt.Errorf("%w: task %d: output %d: %w", cnp.ErrValue, t, c, err)
+				errs[i] = wrongTable(fmt.Sprintf("task %d: output %d", t, c), err)
 			default:
-				errs[i] = fmt.Errorf("%w: task %d: %w", cnp.ErrValue, t, err)
+				errs[i] = wrongTable(fmt.Sprintf("task %d", t), err)
 			}
 		}
 	})
 	return errors.Join(ctx.Err(), errors.Join(errs...))
 }
+
+// wrongTable is the error about the values of a task. It wraps cnp.ErrValue, whose own text would be wrong: values may be finite, and
+// no amounts.
+func wrongTable(where string, err error) error {
+	return &tableError{where + ": " + strings.TrimPrefix(strings.TrimPrefix(err.Error(), ErrInput.Error()+": "), "krige: "), err}
+}
+
+type tableError struct {
+	text string
+	err  error
+}
+
+func (e *tableError) Error() string { return e.text }
+
+func (e *tableError) Unwrap() []error { return []error{cnp.ErrValue, e.err} }
 
 // Learn returns the regressor that knows what the tasks of these batches have in common, output by output: the shape of the
 // covariance, but neither its level nor its variance (see Shared). Where tasks are less likely for it, or are curves of so
@@ -230,14 +245,14 @@ func (r *Regressor) Learn(ctx context.Context, batches ...*cnp.Batch[float32]) (
 		}
 		s, err := FitShared(ctx, xs, ys, r.optionsOf(c))
 		if err != nil {
-			return nil, 0, 0, fmt.Errorf("%w: %w", cnp.ErrValue, err)
+			return nil, 0, 0, wrongTable("tasks together", err)
 		}
 		if s == nil {
 			continue
 		}
 		g, spread, err := s.Helps(ctx, xs, ys)
 		if err != nil {
-			return nil, 0, 0, fmt.Errorf("%w: %w", cnp.ErrValue, err)
+			return nil, 0, 0, wrongTable("tasks together", err)
 		}
 		if g+spread > 0 {
 			learned.shared[c], gain, shared = s, (gain*float64(shared)+g)/float64(shared+1), shared+1

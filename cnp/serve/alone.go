@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,7 +76,7 @@ func (m *model) askAlone(r *request) (a *alone, err error) {
 		return nil, nil
 	}
 	opt := &cnp.SampleOptions{Samples: n}
-	seed, _, err := r.params.number("seed", 0, 1<<53)
+	seed, _, err := r.params.whole("seed", 0, 1<<53)
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +94,9 @@ func (m *model) askAlone(r *request) (a *alone, err error) {
 		return nil, err
 	}
 	if order, ok := r.params["order"].(string); ok {
+		if !slices.Contains(cnp.Orders, order) {
+			return nil, invalid(`parameter "order": %.40q is not one of %s`, order, strings.Join(cnp.Orders, ", "))
+		}
 		opt.Order = cnp.Order(order)
 	}
 	a.draw = opt

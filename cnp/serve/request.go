@@ -225,7 +225,8 @@ const (
 func newTensor(name, datatype string, shape []int64) (safetensors.Tensor, int, error) {
 	t := safetensors.Tensor{Name: name, DType: datatypes[datatype]}
 	if t.DType == "" {
-		return t, 0, invalid("input %.40q: datatype %.40q is not numeric", name, datatype)
+		return t, 0, invalid("input %.40q: datatype %.40q is not one of %s", name, datatype,
+			strings.Join(slices.Sorted(maps.Keys(datatypes)), ", "))
 	}
 	if len(shape) > maxRank {
 		return t, 0, invalid("input %.40q: a shape of %d axes, at most %d are allowed", name, len(shape), maxRank)

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -187,6 +188,11 @@ const jsonGrowth = 5
 // parseHead reads the JSON of a request.
 func parseHead(head []byte) (in restRequest, err error) {
 	if err := json.Unmarshal(head, &in); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) { // whose text names types of this program
+			at := cmp.Or(wrong.Field, "the whole")
+			return in, invalid("the request is not the JSON of the protocol: %s is of type %s (byte %d)", at, wrong.Value, wrong.Offset)
+		}
 		return in, invalid("the request is not the JSON of the protocol: %v", err)
 	}
 	if len(in.Inputs) > maxTensors || len(in.Outputs) > maxTensors {

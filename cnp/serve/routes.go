@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -30,6 +31,11 @@ func (s *Server) routes() http.Handler {
 			writeJSON(w, http.StatusOK, map[string]any{"model_stats": []modelStats{m.stats.report(m)}})
 		}))
 		mux.HandleFunc("POST "+prefix+"/infer", s.restInfer)
+		mux.HandleFunc(prefix+"/infer", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Allow", http.MethodPost)
+			writeError(w, &failure{status: http.StatusMethodNotAllowed, code: connect.CodeUnimplemented,
+				text: fmt.Sprintf("%s: inference requests are sent by POST", r.Method)})
+		})
 	}
 	mux.HandleFunc("GET /v2/models", s.describeAll)
 	mux.HandleFunc("GET /v2/models/stats", func(w http.ResponseWriter, _ *http.Request) {

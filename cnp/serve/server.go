@@ -5,11 +5,14 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // Server serves models. Its methods may be called at any time from any goroutine.
@@ -55,6 +58,9 @@ func checkName(name string) error {
 func (s *Server) find(name, version string) (*model, error) {
 	m := (*s.models.Load())[name]
 	if m == nil {
+		if near := words.Closest(name, slices.Sorted(maps.Keys(*s.models.Load()))); near != "" {
+			return nil, notFound("no model %.130q, did you mean %q?", name, near)
+		}
 		return nil, notFound("no model %.130q", name)
 	}
 	if version != "" && version != m.version {

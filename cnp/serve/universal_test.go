@@ -182,6 +182,7 @@ func TestInterpolationParameters(t *testing.T) {
 	}
 	w = do(s, "POST", "/v2/models/universal-2/infer", nil, planeRequest(t, -1, 2.2, 5, map[string]any{"positive": true}))
 	require.Equal(t, http.StatusBadRequest, w.Code, "%s", w.Body)
+	require.Contains(t, w.Body.String(), `"task 0: y: a value of `)
 	require.Contains(t, w.Body.String(), "never negative")
 	for name, has := range map[string]bool{"universal-1": true, "trained": false} {
 		about := object(t, do(s, "GET", "/v2/models/"+name, nil, nil).Body.Bytes())
@@ -234,4 +235,30 @@ func TestInterpolationParametersGRPC(t *testing.T) {
 	_, err = ask(map[string]*inference.InferParameter{"positive": positive, "log": positive})
 	require.Equal(t, connect.CodeInvalidArgument, connect.CodeOf(err), "%v", err)
 	require.ErrorContains(t, err, "leave one of them out")
+}
+
+// TestCarelessRequests: what people send by mistake is answered by what is meant, in the protocol's words.
+func TestCarelessRequests(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Models = []Source{{Name: "universal-2", Path: "universal-2"}} })
+	const path = "/v2/models/universal-2/infer"
+	whole := planeRequest(t, 1, 0, 5, nil)
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		want               string
+	}{
+		{"GET", path, "", http.StatusMethodNotAllowed, "by POST"},
+		{"POST", "/v2/models/universal2/infer", string(whole), http.StatusNotFound, `did you mean \"universal-2\"`},
+		{"POST", path, "[]", http.StatusBadRequest, "the whole is of type array"},
+		{"POST", path, `{"inputs": 3}`, http.StatusBadRequest, "inputs is of type number"},
+		{"POST", path, strings.Replace(string(whole), "FP64", "float64", 1), http.StatusBadRequest, "is not one of BF16, BOOL, FP16"},
+		{"POST", path, string(planeRequest(t, 1, 0, 5, map[string]any{"samples": 2, "order": "sideways"})), http.StatusBadRequest,
+			"is not one of"},
+		{"POST", path, string(planeRequest(t, 1, 0, 5, map[string]any{"samples": 2, "seed": 1.5})), http.StatusBadRequest, "whole number"},
+	} {
+		w := do(s, c.method, c.path, nil, []byte(c.body))
+		require.Equal(t, c.status, w.Code, "%s", w.Body)
+		require.Contains(t, w.Body.String(), c.want)
+		require.NotContains(t, w.Body.String(), "serve.")
+	}
 }

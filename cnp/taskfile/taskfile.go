@@ -17,7 +17,7 @@ import (
 )
 
 // ErrMissing is wrapped by the error of a file that lacks a tensor.
-var ErrMissing = errors.New("not a file of these tasks")
+var ErrMissing = errors.New("not these tasks")
 
 // File is a file of tasks with the checks that its tensors need. Inside, the first error sticks, so that a
 // reader can take all its tensors and look once.
@@ -86,7 +86,7 @@ func (t *File) find(name string, required bool, purpose string) *safetensors.Ten
 		for i := range t.file.Tensors {
 			have = append(have, t.file.Tensors[i].Name)
 		}
-		t.fail(ErrMissing, "tensor %q is missing, %s; the file has %q", name, purpose, have)
+		t.fail(ErrMissing, "tensor %q is missing, %s; there are %q", name, purpose, have)
 	}
 	return x
 }
