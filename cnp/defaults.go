@@ -49,7 +49,7 @@ func defaultCNP(c *Config) {
 
 func defaultImageCNP(c *Config) { c.Channels, c.Floor = []int{128, 128, 128, 128}, 0.1 }
 
-// DefaultLevels is Default for a model of curves with levels, under the translations of dx coordinates: a width of 64 on each.
+// DefaultLevels is like Default for a model of curves with levels, under the translations of dx coordinates: a width of 64 on each.
 func DefaultLevels(levels, dx, dy int) Config {
 	c := Default(EquivCNPCurve, fmt.Sprintf("T(%d)", dx), dy)
 	c.DimX, c.Levels, c.Kernel, c.Blocks, c.Placement = dx, levels, 9, 1, PlacementContext
@@ -64,7 +64,7 @@ func DefaultLevels(levels, dx, dy int) Config {
 	return c
 }
 
-// DefaultSphere is DefaultLevels for points on the sphere, latitudes and longitudes, under its rotations.
+// DefaultSphere is like DefaultLevels for points on the sphere, latitudes and longitudes, under its rotations.
 func DefaultSphere(levels, dy int) Config {
 	c := DefaultLevels(levels, 2, dy)
 	c.Group, c.Placement, c.PointsPerUnit = "SO(3)", PlacementSphere, 10

@@ -51,7 +51,7 @@ func (m *ImageEquivCNP[T]) Plan(ctx context.Context, s Shape, opt PlanOptions) (
 	return asPlan[T](m.planShape(ctx, s, opt))
 }
 
-// PlanGeometry is Plan for pixels and targets at places of one's own.
+// PlanGeometry is like Plan for pixels and targets at places of one's own.
 func (m *ImageEquivCNP[T]) PlanGeometry(ctx context.Context, g Geometry, opt PlanOptions) (*ImagePlan[T], error) {
 	opt.Precision, opt.Plans = cmp.Or(opt.Precision, m.opt.Precision), cmp.Or(opt.Plans, m.opt.Plans)
 	if opt.Plans != "" {

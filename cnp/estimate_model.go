@@ -7,7 +7,7 @@ import (
 	"github.com/equivcnp/equivcnp/group"
 )
 
-// EstimateModel is Estimate for an existing model, whose radii determine how large its neighbourhoods are; it samples some
+// EstimateModel is like Estimate for an existing model, whose radii determine how large its neighbourhoods are; it samples some
 // thousand pairs.
 func EstimateModel[T Float](m Model[T], w Work) (Need, error) {
 	if m == nil {

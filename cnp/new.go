@@ -21,7 +21,7 @@ func New[T Float](c Config, seed uint64) (Model[T], error) {
 	return made[T](c, g, seed)
 }
 
-// NewWithGroup is New for an EquivCNP under a group of your own. The model's configuration gets the group's name and weight,
+// NewWithGroup is like New for an EquivCNP under a group of your own. The model's configuration gets the group's name and weight,
 // whatever c says, and its file the group's digest (group.Digest). To load the file, put the group into weights.Options.Groups.
 //
 // Errors wrap ErrConfig: if c does not fit the group, if the group has the name of another one that this library knows or

@@ -126,7 +126,7 @@ func (b *Batch[T]) farTargets(c *Config) (far, all int) {
 	return far, all
 }
 
-// ImageNotes is Notes for images.
+// ImageNotes is like Notes for images.
 func ImageNotes[T Float](c *Config, im *Images[T]) (notes []string) {
 	n := im.H * im.W
 	if t := c.Trained; t != nil && len(t.Y) == im.C {

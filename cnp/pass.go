@@ -99,7 +99,7 @@ func (p *Pass[T]) Backward(dMean, dStd []T, g *layers.Grads[T]) {
 // count if one of them does.
 func (p *Pass[T]) BackwardRaw(d []T, g *layers.Grads[T]) { p.family.link.backwardRaw(p, d, g) }
 
-// Gradient is GradientOf with the authors' loss.
+// Gradient is like GradientOf with the authors' loss.
 func (p *Pass[T]) Gradient(y []T, g *layers.Grads[T]) (loss float64, err error) {
 	return p.GradientOf(Objective{}, y, g)
 }

@@ -54,7 +54,7 @@ func (p *CurvePlan[T]) NewPrediction(tasks Tasks[T]) *Prediction[T] {
 	return head.newPrediction(valuesOf[T](tasks, cfg.DimY, 0))
 }
 
-// PlanInterval is Plan for tasks whose points lie in [lo, hi].
+// PlanInterval is like Plan for tasks whose points lie in [lo, hi].
 func (m *EquivCNP[T]) PlanInterval(ctx context.Context, lo, hi float64) (*CurvePlan[T], error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

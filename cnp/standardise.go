@@ -119,7 +119,7 @@ func unscale[T Float](b *Batch[T], scalers []Scaler, dy int, p *Prediction[T]) {
 	}
 }
 
-// StandardiseTasks is Standardise for tasks with their true values y [B, Nt, dy], which it returns in the model's units, too.
+// StandardiseTasks is like Standardise for tasks with their true values y [B, Nt, dy], which it returns in the model's units, too.
 func StandardiseTasks[T Float](c *Config, b *Batch[T], y []T) (scaled *Batch[T], truth []T, err error) {
 	scaled, scalers, err := scaleTasks(c, b)
 	if err != nil {

@@ -103,7 +103,7 @@ func (g *Axis) Inverse(dst, a []float64) { dst[0] = -a[0] }
 // BoundDim returns n.
 func (g *Axis) BoundDim() int { return g.n }
 
-// BoundPeriods is all 0.
+// BoundPeriods returns zeros.
 func (g *Axis) BoundPeriods() []float64 { return make([]float64, g.n) }
 
 // BoundCoords writes (x_axis, q).

@@ -270,7 +270,7 @@ func (f *Finder) Find(w *Workspace, a, q []float64) []int32 {
 	return w.index
 }
 
-// Append is Find, appending to dst. It allocates only if dst has no room for Len more rows.
+// Append is like Find, appending to dst. It allocates only if dst has no room for Len more rows.
 func (f *Finder) Append(dst []int32, w *Workspace, a, q []float64) []int32 {
 	if w == nil || len(a) < f.ga || len(q) < f.qa {
 		panic(fmt.Sprintf("group: Finder: nil Workspace, or len(a) = %d, len(q) = %d: need at least %d and %d", len(a), len(q), f.ga, f.qa))

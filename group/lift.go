@@ -42,7 +42,7 @@ func LiftPoints(g Group, x []float64, k int, seed uint64) *Lifted {
 	return l
 }
 
-// LiftPointsUniform is LiftPoints with evenly spread stabiliser samples, the same for every point. Nothing is drawn, and the mean
+// LiftPointsUniform is like LiftPoints with evenly spread stabiliser samples, the same for every point. Nothing is drawn, and the mean
 // over the samples has a smaller error. Groups that are not a UniformLifter are lifted by LiftPoints with seed 0. It panics as
 // LiftPoints does.
 func LiftPointsUniform(g Group, x []float64, k int) *Lifted {

@@ -41,7 +41,7 @@ func NewMatrix(name string, basis [][4]float64, orbit int, lift func(a, q, x []f
 	return newMatrix("NewMatrix", name, 2, rows, orbit, lift, alpha)
 }
 
-// NewMatrix3 is NewMatrix for 3×3 matrices, one to nine of them, and points of space.
+// NewMatrix3 is like NewMatrix for 3×3 matrices, one to nine of them, and points of space.
 func NewMatrix3(name string, basis [][9]float64, orbit int, lift func(a, q, x []float64), alpha float64) *Matrix {
 	var rows [][]float64
 	for _, b := range basis {

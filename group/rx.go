@@ -149,7 +149,7 @@ func (g *Rx) Act(dst, a, x []float64) {
 // Compose adds the logarithms.
 func (g *Rx) Compose(dst, a, b []float64) { dst[0] = a[0] + b[0] }
 
-// Inverse is the opposite logarithm.
+// Inverse writes the opposite logarithm.
 func (g *Rx) Inverse(dst, a []float64) { dst[0] = -a[0] }
 
 // BoundDim returns 1 + OrbitDim.

@@ -80,7 +80,7 @@ func (g *RxSO2) Compose(dst, a, b []float64) {
 	dst[0], dst[1] = a[0]+b[0], linalg.WrapAngle(a[1]+b[1])
 }
 
-// Inverse is the opposite of both coordinates.
+// Inverse writes the opposite of both coordinates.
 func (g *RxSO2) Inverse(dst, a []float64) { dst[0], dst[1] = -a[0], linalg.WrapAngle(-a[1]) }
 
 // BoundDim returns 2.

@@ -77,13 +77,13 @@ func (g *RxSq) Act(dst, a, x []float64) {
 // Compose adds the coordinates.
 func (g *RxSq) Compose(dst, a, b []float64) { dst[0], dst[1] = a[0]+b[0], a[1]+b[1] }
 
-// Inverse is the opposite of both coordinates.
+// Inverse writes the opposite of both coordinates.
 func (g *RxSq) Inverse(dst, a []float64) { dst[0], dst[1] = -a[0], -a[1] }
 
 // BoundDim returns 2.
 func (g *RxSq) BoundDim() int { return 2 }
 
-// BoundPeriods is all 0.
+// BoundPeriods returns zeros.
 func (g *RxSq) BoundPeriods() []float64 { return make([]float64, 2) }
 
 // BoundCoords writes (log r, log s).

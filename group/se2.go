@@ -49,7 +49,7 @@ func (g *SE2) Lift(a, _, x []float64, k int, _ *rand.Rand) {
 	}
 }
 
-// LiftUniform is Lift, whose angles are evenly spread.
+// LiftUniform is like Lift, whose angles are evenly spread.
 func (g *SE2) LiftUniform(a, q, x []float64, k int) { g.Lift(a, q, x, k, nil) }
 
 // se2Query is one side of a pose: algebra coordinates and the point V(θ)t.

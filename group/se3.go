@@ -171,7 +171,7 @@ func (g *SE3) Inverse(dst, a []float64) {
 // BoundDim returns 3.
 func (g *SE3) BoundDim() int { return 3 }
 
-// BoundPeriods is all 0.
+// BoundPeriods returns zeros.
 func (g *SE3) BoundPeriods() []float64 { return make([]float64, 3) }
 
 // BoundCoords writes the point that the origin is taken to.

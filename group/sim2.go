@@ -75,7 +75,7 @@ func (g *Sim2) Lift(a, _, x []float64, k int, _ *rand.Rand) {
 	}
 }
 
-// LiftUniform is Lift, whose angles and scales are evenly spread.
+// LiftUniform is like Lift, whose angles and scales are evenly spread.
 func (g *Sim2) LiftUniform(a, q, x []float64, k int) { g.Lift(a, q, x, k, nil) }
 
 // sim2View is what a relative pose depends on beside the points: the angles and scales of the query and of j.

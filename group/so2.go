@@ -85,7 +85,7 @@ func (g *SO2) Act(dst, a, x []float64) {
 // Compose adds the angles.
 func (g *SO2) Compose(dst, a, b []float64) { dst[0] = linalg.WrapAngle(a[0] + b[0]) }
 
-// Inverse is the opposite angle.
+// Inverse writes the opposite angle.
 func (g *SO2) Inverse(dst, a []float64) { dst[0] = linalg.WrapAngle(-a[0]) }
 
 // BoundDim returns 2.

@@ -123,7 +123,7 @@ func (g *SO3) Inverse(dst, a []float64) {
 // BoundDim returns 4.
 func (g *SO3) BoundDim() int { return 4 }
 
-// BoundPeriods is all 0.
+// BoundPeriods returns zeros.
 func (g *SO3) BoundPeriods() []float64 { return make([]float64, 4) }
 
 // BoundCoords writes (r, n), n the unit vector that the x axis is rotated to.

@@ -70,13 +70,13 @@ func (g *Squeeze) Act(dst, a, x []float64) {
 // Compose adds the logarithms.
 func (g *Squeeze) Compose(dst, a, b []float64) { dst[0] = a[0] + b[0] }
 
-// Inverse is the opposite logarithm.
+// Inverse writes the opposite logarithm.
 func (g *Squeeze) Inverse(dst, a []float64) { dst[0] = -a[0] }
 
 // BoundDim returns 2.
 func (g *Squeeze) BoundDim() int { return 2 }
 
-// BoundPeriods is all 0.
+// BoundPeriods returns zeros.
 func (g *Squeeze) BoundPeriods() []float64 { return make([]float64, 2) }
 
 // BoundCoords writes (log s, log r).

@@ -117,7 +117,7 @@ func (g *T) Inverse(dst, a []float64) {
 // BoundDim returns n.
 func (g *T) BoundDim() int { return g.n }
 
-// BoundPeriods is all 0.
+// BoundPeriods returns zeros.
 func (g *T) BoundPeriods() []float64 { return make([]float64, g.n) }
 
 // BoundCoords copies the point.

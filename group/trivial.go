@@ -88,7 +88,7 @@ func (g *Trivial) Inverse(_, _ []float64) {}
 // BoundDim returns n.
 func (g *Trivial) BoundDim() int { return g.n }
 
-// BoundPeriods is all 0.
+// BoundPeriods returns zeros.
 func (g *Trivial) BoundPeriods() []float64 { return make([]float64, g.n) }
 
 // BoundCoords copies the point.

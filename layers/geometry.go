@@ -318,7 +318,7 @@ func (p *Pairs[T]) windowed(l *radius[T], g *Geometry[T]) *windowed[T] {
 	return k.last
 }
 
-// NewLineGeometry is NewGeometry for tasks on a line, under the group T(1). Blocks have equal lengths, and each starts with the
+// NewLineGeometry is like NewGeometry for tasks on a line, under the group T(1). Blocks have equal lengths, and each starts with the
 // same ascending lattice or, if density is positive, with consecutive points of the lattice k/density, k any whole number. The
 // other points of a block ascend too, with padding at the end. Searching for neighbours and differentiating LieConv then take a
 // fraction of the time. If the points are not laid out in this way, it does what NewGeometry does.

@@ -19,13 +19,13 @@ type LieConvTape[T Float] struct {
 	win   *windowed[T]
 }
 
-// ForwardTape is Forward, in either mode, and returns what Backward needs. f must stay unchanged until then.
+// ForwardTape is like Forward, in either mode, and returns what Backward needs. f must stay unchanged until then.
 func (l *LieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode) (*LieConvTape[T], error) {
 	check.Len("LieConv", "dst", len(dst), batch, g.Rows(), l.Out)
 	return l.ForwardTapeInto(dst, l.Out, f, g, batch, mode)
 }
 
-// ForwardTapeInto is ForwardTape into rows that begin stride numbers apart, the first where dst does.
+// ForwardTapeInto is like ForwardTape into rows that begin stride numbers apart, the first where dst does.
 func (l *LieConv[T]) ForwardTapeInto(dst []T, stride int, f []T, g *Geometry[T], batch int, mode Mode) (*LieConvTape[T], error) {
 	rows := g.Rows()
 	check.Len("LieConv", "f", len(f), batch, rows, l.In)
@@ -133,7 +133,7 @@ func (t *LieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	t.BackwardFrom(df, dout, t.layer.Out, g)
 }
 
-// BackwardFrom is Backward from rows that begin stride numbers apart, the first where dout does.
+// BackwardFrom is like Backward from rows that begin stride numbers apart, the first where dout does.
 func (t *LieConvTape[T]) BackwardFrom(df, dout []T, stride int, g *Grads[T]) {
 	l, p, rows := t.layer, t.pairs, t.pairs.Queries
 	in, mid := l.In, l.WeightNet.Out()

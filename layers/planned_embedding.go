@@ -98,7 +98,7 @@ func (l *PlannedEmbedding[T]) Slabs() bool {
 	return l.transforms != nil && l.a.inSlabs(l.dense.in, l.dense.out)
 }
 
-// ForwardSlabs is Forward, with the same bits, for dst [batch, out/16, rows, 16].
+// ForwardSlabs is like Forward, with the same bits, for dst [batch, out/16, rows, 16].
 func (l *PlannedEmbedding[T]) ForwardSlabs(ctx context.Context, dst, f []T, batch int, ws *Workspace[T]) error {
 	check.Given("PlannedEmbedding", "ws", ws != nil)
 	check.Given("PlannedEmbedding", "Slabs", l.Slabs())
@@ -107,7 +107,7 @@ func (l *PlannedEmbedding[T]) ForwardSlabs(ctx context.Context, dst, f []T, batc
 	return l.forward(ctx, dst, f, batch, nil, form{dst: true}, ws)
 }
 
-// ForwardRows is Forward for some rows, as that of a PlannedSeparable.
+// ForwardRows is like Forward for some rows, as that of a PlannedSeparable.
 func (l *PlannedEmbedding[T]) ForwardRows(ctx context.Context, dst, f []T, batch int, runs []RowRun, ws *Workspace[T]) error {
 	a := l.a
 	a.checkRuns("PlannedEmbedding", runs)

@@ -66,7 +66,7 @@ func (l *PlannedSeparable[T]) Slabs() bool {
 	return l.transforms != nil && l.a.inSlabs(l.dense.in, l.dense.out)
 }
 
-// ForwardSlabs is Forward, with the same bits, for dst [batch, out/16, rows, 16] and f [batch, in/16, rows, 16]. Large
+// ForwardSlabs is like Forward, with the same bits, for dst [batch, out/16, rows, 16] and f [batch, in/16, rows, 16]. Large
 // images are faster so.
 func (l *PlannedSeparable[T]) ForwardSlabs(ctx context.Context, dst, f []T, batch int, add bool, ws *Workspace[T]) error {
 	a := l.a
@@ -77,7 +77,7 @@ func (l *PlannedSeparable[T]) ForwardSlabs(ctx context.Context, dst, f []T, batc
 	return a.transformed(ctx, l.transforms, 1, &l.weights, l, dst, f, batch, add, nil, nil, form{true, true}, ws)
 }
 
-// ForwardRows is Forward for some rows of a flat arrangement; base, unless nil, is what the convolution is added to. Other rows of dst stay
+// ForwardRows is like Forward for some rows of a flat arrangement; base, unless nil, is what the convolution is added to. Other rows of dst stay
 // as they are, and the bits of a row do not depend on which others there are. Runs must not overlap, and are best of 64 rows or
 // less: each is computed by one goroutine.
 func (l *PlannedSeparable[T]) ForwardRows(ctx context.Context, dst, f, base []T, batch int, runs []RowRun, ws *Workspace[T]) error {

@@ -82,7 +82,7 @@ func wellFormed(l *group.Lifted) bool {
 		len(l.A) == l.Rows()*l.Group.AlgebraDim() && len(l.Q) == l.Rows()*l.Group.OrbitDim()
 }
 
-// ForwardGroup is Forward with the distance of g. It is for groups that are not isometries: they would change |t - x|, and so the
+// ForwardGroup is like Forward with the distance of g. It is for groups that are not isometries: they would change |t - x|, and so the
 // prediction. t and x hold one lift per point.
 func (k *RBF[T]) ForwardGroup(h []T, t, x *group.Lifted, phi []T, c int) {
 	checkRBFGroup("RBF.ForwardGroup", h, t, x, phi, c)

@@ -48,7 +48,7 @@ func sigmoid(x float64) float64 {
 	return 1 / (1 + e)
 }
 
-// BackwardGroup is Backward for ForwardGroup. A group's distance is symmetric, but it is evaluated in the order in which
+// BackwardGroup is like Backward for ForwardGroup. A group's distance is symmetric, but it is evaluated in the order in which
 // ForwardGroup does: from x to t.
 func (k *RBF[T]) BackwardGroup(dphi, dh []T, t, x *group.Lifted, phi []T, c int, g *Grads[T]) {
 	checkRBFGroup("RBF.BackwardGroup", dh, t, x, phi, c)

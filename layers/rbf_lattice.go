@@ -178,13 +178,13 @@ func (l *LatticeConv[T]) Grad(dh []T, axes Lattice, x []float64, phi []T, c int,
 	return scale * dgamma, dscale
 }
 
-// ForwardLattice is Forward at the points of a lattice.
+// ForwardLattice is like Forward at the points of a lattice.
 func (k *RBF[T]) ForwardLattice(h []T, t Lattice, x []float64, phi []T, c int) {
 	var conv LatticeConv[T]
 	conv.Forward(h, t, x, phi, c, k.gamma(), k.Scale())
 }
 
-// BackwardLattice is Backward for ForwardLattice, without a gradient of phi.
+// BackwardLattice is like Backward for ForwardLattice, without a gradient of phi.
 func (k *RBF[T]) BackwardLattice(dh []T, t Lattice, x []float64, phi []T, c int, g *Grads[T]) {
 	var conv LatticeConv[T]
 	dgamma, dscale := conv.Grad(dh, t, x, phi, c, k.gamma(), k.Scale())

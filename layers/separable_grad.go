@@ -18,7 +18,7 @@ type DepthwiseLieConvTape[T Float] struct {
 	packed []T // f, in another order; nil where the convolution does not need that
 }
 
-// ForwardTape is Forward in either mode and returns what Backward needs. In Train mode it updates the statistics and the radius.
+// ForwardTape is like Forward in either mode and returns what Backward needs. In Train mode it updates the statistics and the radius.
 // f must stay unchanged until Backward.
 func (l *DepthwiseLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode) (*DepthwiseLieConvTape[T], error) {
 	rows, c := g.Rows(), l.Channels
@@ -85,7 +85,7 @@ type SeparableLieConvTape[T Float] struct {
 	act       simd.Activation
 }
 
-// ForwardTape is Forward, in either mode, and returns what Backward needs. f and dst must stay unchanged until then. act must be
+// ForwardTape is like Forward, in either mode, and returns what Backward needs. f and dst must stay unchanged until then. act must be
 // an activation whose derivative can be computed from its result: none, ReLU, sigmoid or softplus.
 func (l *SeparableLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode,
 	act simd.Activation) (*SeparableLieConvTape[T], error) {
@@ -175,7 +175,7 @@ func (t *ResidualBlockTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	BlocksBackward([]*ResidualBlockTape[T]{t}, df, g)
 }
 
-// BlocksBackward is Backward of blocks that follow each other, the last one first. d is the gradient to the result of
+// BlocksBackward is like Backward of blocks that follow each other, the last one first. d is the gradient to the result of
 // the last, and becomes that to the features of the first.
 func BlocksBackward[T Float](blocks []*ResidualBlockTape[T], d []T, g *Grads[T]) {
 	// What comes back through a block's convolutions is added to what goes past them where the block before takes both.

@@ -44,7 +44,7 @@ const (
 // image: a millisecond), and kept: rows may not change from then on. Any number of goroutines may call it.
 func (n *Neighborhood) Classes() *RowClasses { return n.ClassesUntil(nil) }
 
-// ClassesUntil is Classes, but asks stop, if that is not nil, now and then. Once stop says true, it keeps nothing and returns nil.
+// ClassesUntil is like Classes, but asks stop, if that is not nil, now and then. Once stop says true, it keeps nothing and returns nil.
 func (n *Neighborhood) ClassesUntil(stop func() bool) *RowClasses {
 	if found := n.classes.found.Load(); found != nil {
 		return found

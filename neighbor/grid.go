@@ -46,7 +46,7 @@ func NewGrid[T Float](points []T, dim int, radius T) (*Grid[T], error) {
 	return newGrid("NewGrid", points, l, radius)
 }
 
-// NewGridAt is NewGrid for points that are not stored as rows: an array per axis, or fields of larger records.
+// NewGridAt is like NewGrid for points that are not stored as rows: an array per axis, or fields of larger records.
 func NewGridAt[T Float](points []T, layout Layout, radius T) (*Grid[T], error) {
 	return newGrid("NewGridAt", points, layout, radius)
 }

@@ -92,7 +92,7 @@ func NewTree[T Float](points []T, dim int, periods []T) (*KDTree[T], error) {
 	return newTree("NewTree", points, l, periods)
 }
 
-// NewTreeAt is NewTree for points that are not stored as rows: an array per axis, or fields of larger records.
+// NewTreeAt is like NewTree for points that are not stored as rows: an array per axis, or fields of larger records.
 func NewTreeAt[T Float](points []T, layout Layout, periods []T) (*KDTree[T], error) {
 	return newTree("NewTreeAt", points, layout, periods)
 }

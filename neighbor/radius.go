@@ -21,7 +21,7 @@ const (
 	tieWidth = 1e-9
 )
 
-// AdaptRadius is one step of the rule by which training moves a layer's radius towards the wanted fill: r + rate·(fill -
+// AdaptRadius takes one step of the rule by which training moves a layer's radius towards the wanted fill: r + rate·(fill -
 // average). The average fill is (pairs/queries)/meanPoints, where pairs is the sum of all neighbourhood sizes, queries the number
 // of unmasked queries, and meanPoints the mean number of unmasked points per task. Without queries or points it returns r.
 //

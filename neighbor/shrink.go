@@ -16,7 +16,7 @@ func (n *Neighborhood) Shrink(queries, points *group.Lifted, radius float64) *Ne
 	return n.ShrinkUntil(nil, queries, points, radius)
 }
 
-// ShrinkUntil is Shrink, but asks stop, if that is not nil, now and then. Once stop says true, it returns nil.
+// ShrinkUntil is like Shrink, but asks stop, if that is not nil, now and then. Once stop says true, it returns nil.
 func (n *Neighborhood) ShrinkUntil(stop func() bool, queries, points *group.Lifted, radius float64) *Neighborhood {
 	for _, set := range []struct {
 		name string

@@ -8,7 +8,7 @@ type Affine struct {
 	Factor float64 `json:"factor"`
 }
 
-// Apply is (v - Offset)·Factor.
+// Apply returns (v - Offset)·Factor.
 func (a Affine) Apply(v float64) float64 { return (v - a.Offset) * a.Factor }
 
 // Undo returns the inverse of Apply.

@@ -32,7 +32,7 @@ type objective interface {
 	under(o Objective) (Family, error)
 }
 
-// Under is l with the losses of the objective.
+// Under returns l with the losses of the objective.
 func (o Objective) Under(l Family) (Family, error) {
 	if o.Noise == 0 && o.Beta == 0 {
 		return l, nil

@@ -82,7 +82,7 @@ func (p *Pyramid[T]) LayoutFor(lo, hi, from, to []float64) *Layout[T] {
 	return y
 }
 
-// ForwardTape is Planned.Forward for several tasks: task gives the layout of each, which LayoutFor made, its features and its
+// ForwardTape is like Planned.Forward for several tasks: task gives the layout of each, which LayoutFor made, its features and its
 // targets, and done takes the results, both on several goroutines.
 func (p *Pyramid[T]) ForwardTape(tasks int, task func(t int) (y *Layout[T], f []T, x []float64),
 	done func(t int, features []T)) *Tape[T] {
