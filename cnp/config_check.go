@@ -24,8 +24,8 @@ func (c *Config) Validate() error {
 	return c.ValidateWithGroup(g)
 }
 
-// ValidateWithGroup is like Validate for a model under a group of the user's own, which NewWithGroup makes. Architectures without a group do
-// not look at it.
+// ValidateWithGroup is like Validate for a model under a group of the user's own, which NewWithGroup makes.
+// Architectures without a group do not look at it.
 func (c *Config) ValidateWithGroup(g group.Group) error {
 	err := c.problem(g)
 	if err == nil || errors.Is(err, ErrConfig) {

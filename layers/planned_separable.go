@@ -77,9 +77,9 @@ func (l *PlannedSeparable[T]) ForwardSlabs(ctx context.Context, dst, f []T, batc
 	return a.transformed(ctx, l.transforms, 1, &l.weights, l, dst, f, batch, add, nil, nil, form{true, true}, ws)
 }
 
-// ForwardRows is like Forward for some rows of a flat arrangement; base, unless nil, is what the convolution is added to. Other rows of dst stay
-// as they are, and the bits of a row do not depend on which others there are. Runs must not overlap, and are best of 64 rows or
-// less: each is computed by one goroutine.
+// ForwardRows is like Forward for some rows of a flat arrangement; base, unless nil, is what the convolution is added
+// to. Other rows of dst stay as they are, and the bits of a row do not depend on which others there are. Runs must not
+// overlap, and are best of 64 rows or less: each is computed by one goroutine.
 func (l *PlannedSeparable[T]) ForwardRows(ctx context.Context, dst, f, base []T, batch int, runs []RowRun, ws *Workspace[T]) error {
 	a := l.a
 	a.checkRuns("PlannedSeparable", runs)
