@@ -1,7 +1,7 @@
 //go:build goexperiment.simd && go1.27 && amd64
 
-// Command archsimd measures kernels written in Go with simd/archsimd beside the assembly of this library: whether assembly could go one day.
-// Sums and products are in float32 on both sides; exp has no care for subnormal results, NaN or infinity where ours has.
+// Command archsimd measures kernels written in Go with simd/archsimd beside the assembly of this library: whether assembly could go one
+// day. Sums and products are in float32 on both sides; exp has no care for subnormal results, NaN or infinity where ours has.
 //
 //	cd bench/peers && GOTOOLCHAIN=go1.27.0 GOEXPERIMENT=simd go run ./archsimd
 package main
@@ -94,7 +94,8 @@ func best(f func()) float64 {
 func run() error {
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(-1)
-	fmt.Printf("Times of %s, simd/archsimd over ours (level %v), median of 9 turns (least to most): above 1 ours is faster.\n\n", runtime.Version(), simd.CurrentLevel())
+	fmt.Printf("Times of %s, simd/archsimd over ours (level %v), median of 9 turns (least to most): above 1 ours is faster.\n\n",
+		runtime.Version(), simd.CurrentLevel())
 	fmt.Println("| line | ours, ns | 256 bits | 512 bits |\n|---|---:|---:|---:|")
 	for _, l := range lines() {
 		var want []float32
