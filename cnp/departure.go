@@ -69,14 +69,6 @@ func (d *Departure) check(c *Config, g group.Group) error {
 	return nil
 }
 
-// departures is the number of further inputs.
-func (c *Config) departures() int {
-	if c.Departure == nil {
-		return 0
-	}
-	return c.Departure.Channels
-}
-
 // departureOff reports whether the inputs are dropped always.
 func (c *Config) departureOff() bool { return c.Departure != nil && c.Departure.Off }
 

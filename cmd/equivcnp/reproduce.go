@@ -58,6 +58,10 @@ func (a *app) reproducePart(part *reproduce.Part) *cobra.Command {
 	if part.Chain != "" {
 		fl.IntVar(&c.Chain, "chain", 0, part.Chain)
 	}
+	if part.Learns {
+		fl.IntVar(&c.Learn, "learn", reproduce.DefaultLearn,
+			"number of tasks to learn a population of Gaussian processes from; 0: no rows without a network")
+	}
 	if part.MNIST {
 		fl.StringVar(&c.MNIST, "mnist", "", "IDX or .amat file whose images are turned and completed too")
 	}
@@ -89,6 +93,9 @@ func (a *app) reproduce(ctx context.Context, part *reproduce.Part, c reproduce.C
 	}
 	if c.Chain < 0 || c.Chain > c.Tasks {
 		return cli.Usagef("--chain %d: need 0 to %d, the number of --tasks", c.Chain, c.Tasks)
+	}
+	if c.Learn != 0 && (c.Learn < reproduce.LeastLearn || c.Learn > maxTasks) {
+		return cli.Usagef("--learn %d: need 0, or %d to %d", c.Learn, reproduce.LeastLearn, maxTasks)
 	}
 	if _, _, err := reproduce.Models(c.Folders); err != nil { // before the folder is made
 		return err

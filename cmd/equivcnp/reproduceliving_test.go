@@ -24,6 +24,9 @@ func TestReproduceLiving(t *testing.T) {
 	reproduced := func(part string, more ...string) (string, [][]string) {
 		args := append([]string{"reproduce", part, "--models", b.dir, "--out", b.path(part), "--tasks", "2",
 			"--chain", "1", "--json"}, more...)
+		if part != "predprey" {
+			args = append(args, "--learn", "0") // TestPopulationRows learns
+		}
 		report, tables, _ := made(t, decode[reproduceResult](t, b.ok(args...)))
 		return report, tables[part+".csv"]
 	}
@@ -58,4 +61,5 @@ func TestReproduceLiving(t *testing.T) {
 	require.Equal(t, 4*2, strings.Count(report, "not trained yet"))
 	require.Contains(t, report, "T(1), blocks of 0.25 times the known points, autoregressive | not trained yet |")
 	require.Contains(t, report, "](joint.png)")
+	b.fails(2, "--learn 3: need 0, or 8 to", "reproduce", "joint", "--out", b.path("joint"), "--learn", "3")
 }

@@ -219,7 +219,7 @@ func (p *reproduction) livingRows(t *livingTable, known cells, file *os.File) ([
 		if t.columns[i].process != nil {
 			p.total += p.Tasks
 		}
-		for _, method := range t.columns[i].untrainedMethods() {
+		for _, method := range t.columns[i].untrainedMethods(p.Learn) {
 			p.total += p.tasksBy(method)
 		}
 	}

@@ -15,7 +15,7 @@ func (p *reproduction) rcnp() error {
 		text: "The synthetic tasks of Huang et al. (2023), tables S3 to S6, on [-2, 2] along each coordinate (see docs/benchmarks.md). " +
 			"Of eq, matern and weakly-periodic the Kullback-Leibler divergence to the process per target, less is better; " +
 			"of sawtooth the log-likelihood per target. " +
-			"A population is estimated from 64 tasks of the same source by package cnp/krige; it knows nothing else of the process. " +
+			"A population is estimated from some tasks of the same source by package cnp/krige; it knows nothing else of the process. " +
 			"Published are the best rows, which differ from cell to cell; they are means of ten trainings, to two digits.",
 		published: []livingRow{
 			{"best independent model", []float64{.22, .26, .20, 3.66, .31, .32, .28, .85, .35, .29, .31, .44}},
@@ -89,7 +89,7 @@ func (p *reproduction) joint() error {
 			"context points. " +
 			"Published numbers average the density over 128 orders of the targets; ours take one order. " +
 			"The process itself knows kernel, variance, length and noise. " +
-			"A population of Gaussian processes, whose joint density has no order, is estimated from 64 training tasks by package " +
+			"A population of Gaussian processes, whose joint density has no order, is estimated from some training tasks by package " +
 			"cnp/krige. " +
 			"Blocks of the chain rule that grow with what is known take a few predictions for all targets.",
 		growths: []float64{0.25, 1},

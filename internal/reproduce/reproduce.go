@@ -27,6 +27,8 @@ type Part struct {
 	// Tasks is the usual number of tasks behind every number. Chain says what Config.Chain is; "": it has no use.
 	Tasks int
 	Chain string
+	// Learns reports whether populations are estimated from Config.Learn tasks.
+	Learns bool
 	// MNIST says that the part draws images of a file, too. Data says what Config.Data is; "": it has no use.
 	MNIST bool
 	Data  string
@@ -73,7 +75,7 @@ models whose files say that they were trained on them ("equivcnp train regressio
 in 2, 3 and 5 coordinates, where training had its points, and the best independent prediction, a bound. It takes
 the models whose files say that they were trained on it ("equivcnp train regression --benchmark rcnp-eq --dx 2").
 Numbers are kept in rcnp.jsonl, from which the same command resumes.`, Tasks: 1024,
-		Chain: chainTasks, run: (*reproduction).rcnp},
+		Chain: chainTasks, Learns: true, run: (*reproduction).rcnp},
 	{Name: "predprey", Short: "Predator and prey, simulated and from a series of your own",
 		Long: `Predator and prey, beside the published table: log-likelihoods per target of interpolation, forecasting and
 reconstruction. --data names a table of the real series of hare and lynx, which is not shipped, with columns x,
@@ -84,7 +86,7 @@ y1 and y2. It takes the models whose files say that they were trained on such ta
 		Long: `Joint log-likelihoods per target of Gaussian processes and of noisy sawtooth waves with 8 to 128 context
 points, beside the published ones, by a model's joint distribution and by the chain rule. It takes the models
 whose files say that they were trained on them ("equivcnp train regression --benchmark joint-gp"). joint.csv has
-the seconds of every number, too.`, Tasks: 1024, Chain: chainTasks, run: (*reproduction).joint},
+the seconds of every number, too.`, Tasks: 1024, Chain: chainTasks, Learns: true, run: (*reproduction).joint},
 	{Name: "globe", Short: "A process on the turned globe, and one in the plane, moved and wider",
 		Long: `Log-likelihoods per target of a geodesic exponential process within 10 degrees, unturned and turned, and of
 smooth functions in the plane where training has them, moved, and on a wider square, beside the exact ones and
@@ -117,6 +119,7 @@ type Config struct {
 	Tasks int
 	Seed  uint64
 	Chain int // tasks by the chain rule
+	Learn int // tasks that populations are estimated from; 0: no rows without a network
 	MNIST string
 	Data  string // a table of the user's
 	// Version is that of the program, for the report.
@@ -178,6 +181,9 @@ func (p *reproduction) note(format string, args ...any) {
 // madeBy says in the report which command and which models made it; folders go by their own names, not by where they lie.
 func (p *reproduction) madeBy(part string) {
 	p.printf("\n## Made by\n\n    equivcnp reproduce %s --tasks %d --seed %d", part, p.Tasks, p.Seed)
+	if p.Learn > 0 && p.Learn != DefaultLearn {
+		p.printf(" --learn %d", p.Learn)
+	}
 	if p.Chain > 0 {
 		p.printf(" --chain %d", p.Chain)
 	}

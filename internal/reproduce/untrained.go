@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp/eval"
 	"github.com/equivcnp/equivcnp/cnp/krige"
@@ -15,12 +16,15 @@ import (
 // The ways to predict the tasks of a table without a network: from the context alone, and from a population of Gaussian processes.
 const (
 	interpolated    = "interpolation without training, independent"
-	population      = "population of 64 tasks, independent"
-	populationJoint = "population of 64 tasks, joint"
+	population      = "population of %d tasks, independent"
+	populationJoint = "population of %d tasks, joint"
 )
 
-// learnedTasks is how many tasks a population is estimated from.
-const learnedTasks = 64
+// DefaultLearn is the usual number of tasks that a population is estimated from, LeastLearn the least.
+const (
+	DefaultLearn = 64
+	LeastLearn   = 8
+)
 
 // learn estimates the population of a source, from so many tasks that no table measures.
 func learn(ctx context.Context, src task.Source[float32], dx, tasks int, seed uint64) (*krige.Population, error) {
@@ -85,19 +89,24 @@ func ofPopulation(p *krige.Population, dx int, joint bool) eval.Density[float32]
 	}
 }
 
+// isJoint reports whether a method is that of a population's joint density.
+func isJoint(method string) bool {
+	return strings.HasPrefix(method, "population") && strings.HasSuffix(method, "joint")
+}
+
 // untrainedMethods are the ways in which a column is predicted without a network.
-func (c *livingColumn) untrainedMethods() []string {
-	if c.training == nil {
+func (c *livingColumn) untrainedMethods(learn int) []string {
+	if c.training == nil || learn == 0 {
 		return nil
 	}
-	return []string{interpolated, population, populationJoint}
+	return []string{interpolated, fmt.Sprintf(population, learn), fmt.Sprintf(populationJoint, learn)}
 }
 
 // untrained measures a column without a network.
 func (p *reproduction) untrained(c *livingColumn, known cells, file *os.File, measured func(method string, found *benchmarkCell)) error {
 	var learned *krige.Population
 	name := fmt.Sprint("universal-", c.dx)
-	for _, method := range c.untrainedMethods() {
+	for _, method := range c.untrainedMethods(p.Learn) {
 		n := p.tasksBy(method)
 		key := benchmarkKey{name, "", method, c.src.String(), "", c.dx, p.Tasks, p.Seed}
 		found := known.of(key, n)
@@ -106,11 +115,11 @@ func (p *reproduction) untrained(c *livingColumn, known cells, file *os.File, me
 			if method != interpolated {
 				if learned == nil {
 					var err error
-					if learned, err = learn(p.ctx, c.training, c.dx, learnedTasks, p.Seed); err != nil {
+					if learned, err = learn(p.ctx, c.training, c.dx, p.Learn, p.Seed); err != nil {
 						return err
 					}
 				}
-				density = ofPopulation(learned, c.dx, method == populationJoint)
+				density = ofPopulation(learned, c.dx, isJoint(method))
 			}
 			key.Tasks = n
 			opt := p.options(n)
