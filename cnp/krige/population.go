@@ -187,36 +187,12 @@ func (p *Population) estimate(members []*member, tables []*evidence) {
 		}
 		likely[t] = exponentials(row)
 	}
-	share := make([]float64, len(candidates))
-	for c := range share {
-		share[c] = 1 / float64(len(share))
-	}
-	for range rounds {
-		next := make([]float64, len(share))
-		for _, row := range likely {
-			var total float64
-			for c, l := range row {
-				total += share[c] * l
-			}
-			for c, l := range row {
-				next[c] += share[c] * l / total / float64(len(tables))
-			}
-		}
-		share = next
-	}
-	// What no table would miss goes.
-	var total float64
-	for c, s := range share {
-		if s*float64(len(tables)) < 0.02 {
-			share[c] = 0
-		}
-		total += share[c]
-	}
+	share := shares(likely, len(candidates))
 	for k, b := range members {
 		kernel := populationKernel{spec: b.spec, theta: b.theta, kernel: b.spec.kernel(b.theta)}
 		for c := range candidates {
 			if candidates[c].member == k && share[c] > 0 {
-				candidates[c].share = share[c] / total
+				candidates[c].share = share[c]
 				kernel.atoms = append(kernel.atoms, candidates[c].atom)
 			}
 		}
@@ -224,6 +200,39 @@ func (p *Population) estimate(members []*member, tables []*evidence) {
 			p.kernels = append(p.kernels, kernel)
 		}
 	}
+}
+
+// shares returns how often tables were drawn from each of n candidates, given how likely a table is under each of them
+// [tables, n]: the most likely shares, without candidates that no table would miss.
+func shares(likely [][]float64, n int) []float64 {
+	share := make([]float64, n)
+	for c := range share {
+		share[c] = 1 / float64(n)
+	}
+	for range rounds {
+		next := make([]float64, n)
+		for _, row := range likely {
+			var total float64
+			for c, l := range row {
+				total += share[c] * l
+			}
+			for c, l := range row {
+				next[c] += share[c] * l / total / float64(len(likely))
+			}
+		}
+		share = next
+	}
+	var total float64
+	for c, s := range share {
+		if s*float64(len(likely)) < 0.02 {
+			share[c] = 0
+		}
+		total += share[c]
+	}
+	for c := range share {
+		share[c] /= total
+	}
+	return share
 }
 
 // exponentials returns the exponentials of numbers less the largest of them.
