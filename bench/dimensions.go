@@ -74,9 +74,9 @@ func dimensionsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dimensions",
 		Short: "Processor time of predictions, gradients, plans and requests, by number of coordinates",
-		Long: `Measure models for 1, 2, 3 and 5 coordinates, each in a process of its own: a prediction, both halves of a training step, a plan,
-a prediction by it, a request to a server and the chain rule. Prints a table in Markdown, or with --out puts it into a file of "bench costs",
-in the place of an earlier one.`,
+		Long: `Measure models for 1, 2, 3 and 5 coordinates, each in a process of its own: a prediction, both
+halves of a training step, a plan, a prediction by it, a request to a server and the chain rule. Prints a table in
+Markdown, or with --out puts it into a file of "bench costs", in the place of an earlier one.`,
 		Example: "  go run ./bench dimensions --out bench/results/costs.md",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -277,8 +277,8 @@ func costParts(path string) (groups, coordinates []byte, err error) {
 // dimensionsHead begins the table.
 const dimensionsHead = `%s
 Milliseconds of processor time, of all threads together, by number of coordinates: of the prediction of a task of %d context points and
-%d targets, of both halves of a training step of %d such tasks, of a plan, of a prediction by it, of a request to a server in the same process,
-client included, and of the chain rule, target by target. Memory is the peak of the process that did all of these. Models
+%d targets, of both halves of a training step of %d such tasks, of a plan, of a prediction by it, of a request to a server in the same
+process, client included, and of the chain rule, target by target. Memory is the peak of the process that did all of these. Models
 with levels have three lattices of 16, 2 and 1 points per unit and 32 channels; models of points are the paper's
 network with features at the context, which have no plan.
 

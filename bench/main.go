@@ -131,7 +131,8 @@ func main() {
 		},
 	}
 	root.AddCommand(kernelsCommand(), modelsCommand(), inferenceCommand(), linalgCommand(), blasCommand(), trainCommand(),
-		neighborCommand(), serveCommand(), dataCommand(), costsCommand(), dimensionsCommand(), conformanceCommand(), compareCommand(), reportCommand(),
+		neighborCommand(), serveCommand(), dataCommand(), costsCommand(), dimensionsCommand(), conformanceCommand(),
+		compareCommand(), reportCommand(),
 		mergeCommand(), limitsCommand(), scenarioCommand(), childCommand(), &cobra.Command{
 			Use:   "levels",
 			Short: "Print the instruction set levels of this machine, one a line",

@@ -49,7 +49,8 @@ func (m *levelsEngine[T]) compile(float64, float64) (curveProgram[T], error) { r
 func (m *levelsEngine[T]) pack() *levelsNet[T] {
 	return &levelsNet[T]{cfg: m.cfg, frames: m.frames, pyramid: m.pyramid, net: m.pyramid.Compile(),
 		psi: curve.NewKernel(m.encoder.Psi), length: m.encoder.Psi.Length(),
-		floor: m.encoder.Floor, departure: m.encoder.Departure.Plan(m.cfg.departureOff()), aux: m.aux.Plan(), head: m.head.plan(), pool: &sync.Pool{}}
+		floor: m.encoder.Floor, departure: m.encoder.Departure.Plan(m.cfg.departureOff()), aux: m.aux.Plan(),
+		head: m.head.plan(), pool: &sync.Pool{}}
 }
 
 // framesOf returns the frames in which a batch is seen: those of the model, or in training with random samples some that are drawn for it.

@@ -119,7 +119,8 @@ func (p *lineProgram[T]) predict(ctx context.Context, dst *Prediction[T], b *Bat
 // net packs the network.
 func (m *lineEngine[T]) net() *curveNet[T] {
 	n := &curveNet[T]{cfg: m.cfg, alpha: m.group.Alpha(), psi: curve.NewKernel(m.encoder.Psi), readout: curve.NewKernel(m.readout),
-		pre: m.pre.Plan(), departure: m.encoder.Departure.Plan(m.cfg.departureOff()), aux: m.aux.Plan(), head: m.head.plan(), pool: &sync.Pool{}}
+		pre: m.pre.Plan(), departure: m.encoder.Departure.Plan(m.cfg.departureOff()), aux: m.aux.Plan(), head: m.head.plan(),
+		pool: &sync.Pool{}}
 	for _, l := range m.conv {
 		n.conv = append(n.conv, l.Compile(m.group.Alpha()))
 		n.radius = append(n.radius, l.Radius())

@@ -77,7 +77,8 @@ func budget() time.Duration {
 	return 50 * time.Millisecond
 }
 
-// best is the shortest time of a call in seconds, of samples of at least 50 µs, without garbage collection. The clock, whose reading takes as long as the
+// best is the shortest time of a call in seconds, of samples of at least 50 µs, without garbage collection. The clock,
+// whose reading takes as long as the
 // shortest calls, is read twice a sample.
 func best(f func()) float64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))

@@ -117,7 +117,8 @@ func unknownCommand(root *cobra.Command, name string) error {
 // noArguments refuses arguments that belong to no flag. Most are parts of a list.
 func noArguments(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("unexpected argument %q: lists have commas and no spaces, as in --x east,north, and switches have no value", args[0])
+		return fmt.Errorf("unexpected argument %q: lists have commas and no spaces, as in --x east,north, and switches have no value",
+			args[0])
 	}
 	return nil
 }

@@ -15,7 +15,8 @@ var flagGroups = []cli.FlagGroup{
 		knots outputs inputs expected tasks`},
 	{Title: "Model", Names: `model group lifts likelihood precision groups models
 		| alpha points-per-unit lift-samples levels channels blocks width hidden mid fill kernel-width encoder-length density-cap
-		readout multiplicity neighbors block-neighbors sampling-fraction coordinate-feature approximate views waves keep-observed function`},
+		readout multiplicity neighbors block-neighbors sampling-fraction coordinate-feature approximate views waves
+		keep-observed function`},
 	{Title: "Prediction", Names: `samples quantiles standardise
 		| order block growth joint joint-tasks compare equivariance-tasks scale zoom normals mixtures covariance`},
 	{Title: "Training", Names: `steps batch resume budget

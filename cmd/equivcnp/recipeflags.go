@@ -98,7 +98,8 @@ func curveFlags(a *app, cmd *cobra.Command, d *recipe.CurveData, training bool) 
 	fl.StringVar(&d.Place, "place", d.Place, "--sphere: location of the stations: "+strings.Join(task.SpherePlaces, ", "))
 	fl.StringVar(&d.Field, "field", "", "vector fields in the plane: "+strings.Join(task.VectorKernels, ", ")+"; in space: "+
 		strings.Join(task.ChargeKinds, ", "))
-	fl.StringVar(&d.Plane, "plane", "", "values in the plane, with a known symmetry: "+strings.Join(task.PlaneKinds, ", ")+"; stationary+0.5 breaks it by half a landscape")
+	fl.StringVar(&d.Plane, "plane", "", "values in the plane, with a known symmetry: "+strings.Join(task.PlaneKinds,
+		", ")+"; stationary+0.5 breaks it by half a landscape")
 	fl.IntVar(&d.Universal, "universal", 0, "tables of any smoothness, noise and layout, with this many coordinates (1 to 3)")
 	cli.OptionalVar(fl, &d.MinContext, "min-context", fmt.Sprintf("fewest points in the context (default %d)", recipe.DefaultMinContext))
 	cli.OptionalVar(fl, &d.MaxContext, "max-context", fmt.Sprintf("most points in the context (default %d)", recipe.DefaultMaxContext))

@@ -263,7 +263,8 @@ func (d *drawing) draw(ctx context.Context, m cnp.Regressor[float32], b *cnp.Bat
 	f := d.flags
 	work, done := d.app.withProgress(ctx, "sampling")
 	defer done()
-	opt := predict.DrawOptions{Sample: f.chain.options(&d.cfg, b.B, b.Nc), Standardise: f.standardise, NoCheck: f.oneTable.NoCheck, Mean: mean,
+	opt := predict.DrawOptions{Sample: f.chain.options(&d.cfg, b.B, b.Nc), Standardise: f.standardise,
+		NoCheck: f.oneTable.NoCheck, Mean: mean,
 		Refuse: func(need cnp.Need, err error) error { return f.memory.check(need, err, "--samples or file") }}
 	drawn, err := predict.Draw(work, m, b, opt)
 	if err != nil {

@@ -65,7 +65,8 @@ func curveModelFlags(cmd *cobra.Command, c *recipe.Curves) {
 	fl.BoolVar(&c.CoordinateFeature, "coordinate-feature", false,
 		"feed the coordinate itself to the model, as the authors do; the model is then not equivariant")
 	cli.OptionalVar(fl, &c.Approximate, "approximate",
-		"equivcnp: let the model depart from its symmetry by learned, bounded inputs of the place, which training\ndrops from a task with this `probability`")
+		"equivcnp: let the model depart from its symmetry by learned, bounded inputs of the place, which training\ndrops "+
+			"from a task with this `probability`")
 	cli.OptionalVar(fl, &c.PointsPerUnit, "points-per-unit",
 		"lattice points per unit (default: 64, for convcnp 32, on the sphere 10 per radian)")
 	fl.Float64Var(&c.Fill, "fill", 0, "equivcnp: mean neighbourhood as a fraction of all points (default: the paper's for the kernel)")

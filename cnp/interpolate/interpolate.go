@@ -267,7 +267,8 @@ func (in *Interpolation) Beyond() string {
 		if clock, err := in.Points.Clock(in.Observed.Columns.X[d]); err == nil && clock != nil {
 			unit = " " + clock.Unit
 		}
-		return fmt.Sprintf("all targets lie far beyond the context: %s is %.6g to %.6g%s there, and %.6g to %.6g in the context", name, first, last,
+		return fmt.Sprintf("all targets lie far beyond the context: %s is %.6g to %.6g%s there, and %.6g to %.6g in the context",
+			name, first, last,
 			unit, lo, hi)
 	}
 	return ""

@@ -105,12 +105,14 @@ func TestBeyond(t *testing.T) {
 	csv := filepath.Join(t.TempDir(), "t.csv")
 	require.NoError(t, os.WriteFile(csv, []byte("time,y\n2020-01-01,1\n2020-01-02,2\n2020-01-03,-3\n2020-01-05,1\n"), 0o600))
 	run := func(from, to tabletask.Place) string {
-		in, err := Run(t.Context(), &tabletask.Options{CSV: csv, Columns: tabletask.Columns{X: []string{"time"}}, From: from, To: to, Points: 4},
+		in, err := Run(t.Context(), &tabletask.Options{CSV: csv, Columns: tabletask.Columns{X: []string{"time"}},
+			From: from, To: to, Points: 4},
 			Options{})
 		require.NoError(t, err)
 		return in.Beyond()
 	}
-	require.Contains(t, run(tabletask.Place{Value: 0}, tabletask.Place{Value: 1}), "time is 0 to 1 days since 1970-01-01 there, and 18262 to 18266")
+	require.Contains(t, run(tabletask.Place{Value: 0}, tabletask.Place{Value: 1}),
+		"time is 0 to 1 days since 1970-01-01 there, and 18262 to 18266")
 	require.Empty(t, run(tabletask.Place{Value: 18267}, tabletask.Place{Value: 18268}))
 	require.Empty(t, run(tabletask.Place{Value: 18260}, tabletask.Place{Value: 18290}))
 }

@@ -110,8 +110,9 @@ func (p params) periods(inputs int) (out []float64, err error) {
 	for _, word := range strings.Split(list, ",") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
 		if err != nil || !(v > 0) || math.IsInf(v, 0) || len(out) == maxPeriods {
-			return nil, invalid(`parameter "period": %.40q: need at most %d positive numbers in the unit of the input, as in "7,365.25"`, list,
-				maxPeriods)
+			return nil,
+				invalid(`parameter "period": %.40q: need at most %d positive numbers in the unit of the input, as in "7,365.25"`, list,
+					maxPeriods)
 		}
 		out = append(out, v)
 	}

@@ -48,7 +48,8 @@ type PlaneSource[T cnp.Float] struct{ Kind string }
 func (s PlaneSource[T]) Validate() error {
 	kind, amount, err := s.parts()
 	if err != nil || !(amount >= 0 && amount <= maxLandscape) {
-		return fmt.Errorf("task: process %q in the plane: need an amount of the landscape from 0 to %g behind +", clip(s.Kind), maxLandscape)
+		return fmt.Errorf("task: process %q in the plane: need an amount of the landscape from 0 to %g behind +",
+			clip(s.Kind), maxLandscape)
 	}
 	if !slices.Contains(PlaneKinds, kind) {
 		return fmt.Errorf("task: process %q in the plane is not one of %s", clip(s.Kind), strings.Join(PlaneKinds, ", "))
