@@ -153,3 +153,20 @@ func (c *Config) validateStatic() error {
 	}
 	return nil
 }
+
+// check reports what no model of that configuration can have.
+func (d *Departure) check(c *Config, g group.Group) error {
+	switch {
+	case c.Architecture != EquivCNPCurve:
+		return fmt.Errorf("departure is for models of architecture %q", EquivCNPCurve)
+	case d.Channels < 1 || d.Channels > maxChannels:
+		return fmt.Errorf("departure.channels = %d, need 1 to %d", d.Channels, maxChannels)
+	case !(d.Drop >= 0 && d.Drop <= 1):
+		return fmt.Errorf("departure.drop = %g, need 0 to 1", d.Drop)
+	case c.Vectors():
+		return fmt.Errorf("departure is for scalar outputs: its inputs would have to turn with vectors")
+	case c.Levels > 0 && c.framed(g):
+		return fmt.Errorf("departure under %s with levels: a model that sees tasks from several sides has no place for them", g.Name())
+	}
+	return nil
+}

@@ -92,3 +92,23 @@ func (m *EquivCNP[T]) Differentiate(ctx context.Context, b *Batch[T], mode layer
 	}
 	return m.engine.differentiate(ctx, b.joined(&m.cfg).whole(&m.cfg), mode)
 }
+
+// Exact returns the equivariant model inside, with parameters of its own: this one without its departure. It is the model itself where
+// that has none.
+func (m *EquivCNP[T]) Exact() (*EquivCNP[T], error) {
+	if m.outer.Departure == nil || m.outer.Departure.Off {
+		return m, nil
+	}
+	c, d := m.outer, *m.outer.Departure
+	d.Off = true
+	c.Departure = &d
+	out, err := newEquivCNP[T](c, m.group, rand.New(rand.NewPCG(0, 0)))
+	if err != nil {
+		return nil, err
+	}
+	from := m.State()
+	for i, p := range out.State() {
+		copy(p.Data, from[i].Data)
+	}
+	return out, nil
+}
