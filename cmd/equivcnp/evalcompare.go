@@ -58,7 +58,8 @@ func (f *evalFlags) compared(ctx context.Context, first cnp.Model[float32], src 
 				return nil, fmt.Errorf("--compare %s: its static fields are %s, those of %s %s: the tasks are read for the latter", name,
 					strings.Join(c.Static, ", "), f.model.path, cmp.Or(strings.Join(of.Static, ", "), "none"))
 			}
-			if c, ok := m.(cnp.Regressor[float32]); ok && f.standardise {
+			drawn := m.Config() // predicts drawn tasks as they are, as --model does
+			if c, ok := m.(cnp.Regressor[float32]); ok && f.standardise && !(f.tasks.drawn() && !drawn.HasUnits()) {
 				m = cnp.Standardised(c)
 			}
 			predict = eval.Model(m)
