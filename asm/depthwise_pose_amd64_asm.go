@@ -25,9 +25,9 @@ func depthwisePoseAMD64(f *x86.File) {
 //
 //	dw[q] = Σ_k Σ_b dout[row[k], b] · f[point[k], b]
 //
-// A block of the code is {q, pairs, then row and point of each}. Four accumulators take images and pairs in turn. A pair costs two
-// loads of indices and two shifts, and for each image one load and one multiply-add with an operand in memory. With four images that is ten
-// loads for four multiply-adds; the speed depends on the cache that the features lie in.
+// A block of the code is {q, pairs, then row and point of each, in bytes for one image}. Four accumulators take images and pairs in
+// turn. A pair costs two loads of places, and for each image one load and one multiply-add with an operand in memory. With four
+// images that is ten loads for four multiply-adds; the speed depends on the cache that the features lie in.
 func depthwisePose(f *x86.File, l x86.Level, images int) {
 	fn := f.Func(l, x86.F32, fmt.Sprintf("depthwisePose%dF32", images),
 		"func(dw, dout, f *float32, code *int32, blocks, stride, tail, fresh int)",
@@ -43,8 +43,6 @@ func depthwisePose(f *x86.File, l x86.Level, images int) {
 	for v := range acc {
 		acc[v] = zeros(fn, 4)
 	}
-	shift := map[int]uint8{4: 8, 2: 7, 1: 6}[images] // from a point's number to its bytes
-
 	fn.TESTQ(blocks, blocks)
 	fn.JE(operand.LabelRef("done"))
 	fn.Label("block")
@@ -67,15 +65,11 @@ func depthwisePose(f *x86.File, l x86.Level, images int) {
 		row, point := fn.GP64(), fn.GP64()
 		fn.MOVL(operand.Mem{Base: code, Disp: 8 * at}, row.As32())
 		fn.MOVL(operand.Mem{Base: code, Disp: 8*at + 4}, point.As32())
-		fn.SHLQ(operand.U8(shift), row)
-		fn.SHLQ(operand.U8(shift), point)
-		fn.ADDQ(dout, row)
-		fn.ADDQ(feat, point)
 		for b := range images {
 			for v := range vecs {
 				at, x := 4*poseLanes*b+v*l.Bytes(), fn.Vec()
-				fn.VMOVUPS(operand.Mem{Base: row, Disp: at}, x)
-				fn.VFMADD231PS(operand.Mem{Base: point, Disp: at}, x, acc[v][set*images+b])
+				fn.VMOVUPS(operand.Mem{Base: dout, Index: row, Scale: uint8(images), Disp: at}, x)
+				fn.VFMADD231PS(operand.Mem{Base: feat, Index: point, Scale: uint8(images), Disp: at}, x, acc[v][set*images+b])
 			}
 		}
 	}

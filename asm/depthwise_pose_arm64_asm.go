@@ -12,8 +12,7 @@ func depthwisePoseNEON(file *neon.File) {
 			"block adds to what dw holds if its count & fresh is 0.")
 	dw, dout, feat, code := f.Arg("dw"), f.Arg("dout"), f.Arg("f"), f.Arg("code")
 	blocks, stride, images, fresh := f.Arg("blocks"), f.Arg("stride"), f.Arg("images"), f.Arg("fresh")
-	size, wq, n, count, d, x := f.R(), f.R(), f.R(), f.R(), f.R(), f.R()
-	f.Text("LSL $6, %v, %v", images, size) // bytes of a point
+	wq, n, count, d, x := f.R(), f.R(), f.R(), f.R(), f.R()
 	row := neonRow{4, 16}
 	sum, a, b := f.V(4), f.V(4), f.V(4)
 
@@ -34,8 +33,8 @@ func depthwisePoseNEON(file *neon.File) {
 	f.Label(pair)
 	f.Text("MOVWU.P 4(%v), %v", code, d)
 	f.Text("MOVWU.P 4(%v), %v", code, x)
-	f.Text("MADD %v, %v, %v, %v", d, dout, size, d)
-	f.Text("MADD %v, %v, %v, %v", x, feat, size, x)
+	f.Text("MADD %v, %v, %v, %v", d, dout, images, d)
+	f.Text("MADD %v, %v, %v, %v", x, feat, images, x)
 	f.Text("MOVD %v, %v", images, count)
 	f.Counted(image, row.width, "multiply-adds", func() {
 		row.load(f, a, d, 0)

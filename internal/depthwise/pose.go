@@ -20,7 +20,8 @@ import (
 type Poses struct {
 	rows, points, poses int
 	// code consists of blocks {pose, counted from the first one of its part; number of pairs; then row and point of each pair}:
-	// sums that are added to a row of dw. In the first block of a pose, firstOfPose is set in the number of pairs.
+	// sums that are added to a row of dw. In the first block of a pose, firstOfPose is set in the number of pairs. Rows and
+	// points are counted in bytes of a slice of one image, as unsigned numbers: kernels then need no shift.
 	code  []int32
 	calls []poseCall
 	parts []posePart
@@ -35,6 +36,10 @@ type posePart struct{ lo, hi, call int }
 const (
 	// poseLanes is how many channels form a slice, which features are packed in.
 	poseLanes = 16
+	// posePlace is how many bytes a slice has of a point.
+	posePlace = 4 * poseLanes
+	// posePoints is the largest number of rows or points: their places must be below 2^32.
+	posePoints = 1 << 26
 	// poseImages is how many images a kernel adds up at a time.
 	poseImages = 4
 	// firstOfPose marks a block that overwrites a row of dw instead of adding to it.
@@ -49,12 +54,15 @@ const (
 )
 
 // NewPoses lists a neighbourhood of that many points and poses, given as in simd.DepthwiseF32. It panics if a length does not
-// match, offsets descend, or an index or pose names no row.
+// match, offsets descend, an index or pose names no row, or there are more than 2^26 rows or points.
 func NewPoses(offsets []int, index, pose []int32, points, poses int) *Poses {
 	const fn = "NewPoses"
 	check.Size(fn, "points", points)
 	check.Size(fn, "poses", poses)
 	rows := check.CSR(fn, offsets, index, pose)
+	if most := max(rows, points); most > posePoints {
+		panic(fmt.Sprintf("depthwise: %s: %d rows or points, need at most %d", fn, most, posePoints))
+	}
 	check.Indices(fn, "index", index, 0, points)
 	check.Indices(fn, "pose", pose, 0, poses)
 	lists := (&schedule.Rows{Offsets: offsets, Index: index, Pose: pose, Poses: poses}).ByPose(posePartPairs, posePartPoses)
@@ -84,7 +92,7 @@ func NewPoses(offsets []int, index, pose []int32, points, poses int) *Poses {
 			code[0], code[1], code = lists.Lists[l].Pose-int32(part.Lo), count, code[2:]
 			row, point := lists.Row[from:to], lists.Point[from:to]
 			for k, i := range row {
-				code[2*k], code[2*k+1] = i, point[k]
+				code[2*k], code[2*k+1] = i*posePlace, point[k]*posePlace // may wrap into negative numbers
 			}
 			code = code[2*len(row):]
 		}
@@ -222,10 +230,15 @@ func poseGeneric(dw, dout, f []float32, code []int32, blocks, m, c, n int, more 
 			clear(to)
 		}
 		for ; len(pairs) > 0; pairs = pairs[2:] {
-			d, x := rowOf(dout, pairs[0], m*poseLanes), rowOf(f, pairs[1], m*poseLanes)
+			d, x := placeOf(dout, pairs[0], m), placeOf(f, pairs[1], m)
 			for b := 0; b < m*poseLanes; b += poseLanes {
 				mulAdd(to, d[b:b+n], x[b:b+n])
 			}
 		}
 	}
+}
+
+// placeOf returns the values of m images at a place of the code.
+func placeOf(x []float32, place int32, m int) []float32 {
+	return x[int(uint32(place)/posePlace)*m*poseLanes:][:m*poseLanes]
 }

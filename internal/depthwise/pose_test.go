@@ -112,7 +112,7 @@ func TestPosesParts(t *testing.T) {
 				require.NotEqual(t, code[1] < 0, fresh[int(q)-lo], "the first block of a pose, and no other")
 				fresh[int(q)-lo] = true
 				for k := range n {
-					seen[[3]int32{q, code[2+2*k], code[3+2*k]}]++
+					seen[[3]int32{q, code[2+2*k] / posePlace, code[3+2*k] / posePlace}]++
 				}
 				code, work = code[2+2*n:], work+n+1
 			}
@@ -140,7 +140,8 @@ func TestPosesPanics(t *testing.T) {
 			NewPoses([]int{0, 1}, []int32{0},
 				[]int32{-1}, 1, 1)
 		},
-		"depthwise: PackF32: len(dst) = 40, need 32": func() { PackF32(x, x[:17], 1, 1, 17, 0, 1) },
+		"depthwise: NewPoses: 67108865 rows or points, need at most 67108864": func() { NewPoses([]int{0}, nil, nil, 1<<26+1, 0) },
+		"depthwise: PackF32: len(dst) = 40, need 32":                          func() { PackF32(x, x[:17], 1, 1, 17, 0, 1) },
 		"depthwise: PackF32: rows 1 to 2, need a part of 0 to 1": func() {
 			PackF32(wide, x[:17], 1, 1, 17, 1, 2)
 		},

@@ -14,53 +14,52 @@ TEXT ·depthwisePoseF32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+40(FP), R5
 	MOVD images+48(FP), R6
 	MOVD fresh+56(FP), R7
-	LSL $6, R6, R8
 	CBZ R4, done
 
 block:
+	MOVWU.P 4(R3), R8
+	MADD R8, R0, R5, R8
 	MOVWU.P 4(R3), R9
-	MADD R9, R0, R5, R9
-	MOVWU.P 4(R3), R10
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
 	VEOR V3.B16, V3.B16, V3.B16
-	TST R7, R10
+	TST R7, R9
 	BNE begin
-	FLDPQ 0(R9), (F0, F1)
-	FLDPQ 32(R9), (F2, F3)
+	FLDPQ 0(R8), (F0, F1)
+	FLDPQ 32(R8), (F2, F3)
 
 begin:
-	AND $0x7fffffff, R10
-	CBZ R10, stored
+	AND $0x7fffffff, R9
+	CBZ R9, stored
 
 pair:
+	MOVWU.P 4(R3), R11
 	MOVWU.P 4(R3), R12
-	MOVWU.P 4(R3), R13
-	MADD R12, R1, R8, R12
-	MADD R13, R2, R8, R13
-	MOVD R6, R11
+	MADD R11, R1, R6, R11
+	MADD R12, R2, R6, R12
+	MOVD R6, R10
 
 image:
 	// 12 instructions for 16 multiply-adds, 0.75 each
-	FLDPQ 0(R12), (F4, F5)
-	FLDPQ 32(R12), (F6, F7)
-	FLDPQ 0(R13), (F8, F9)
-	FLDPQ 32(R13), (F10, F11)
+	FLDPQ 0(R11), (F4, F5)
+	FLDPQ 32(R11), (F6, F7)
+	FLDPQ 0(R12), (F8, F9)
+	FLDPQ 32(R12), (F10, F11)
 	VFMLA V8.S4, V4.S4, V0.S4
 	VFMLA V9.S4, V5.S4, V1.S4
 	VFMLA V10.S4, V6.S4, V2.S4
 	VFMLA V11.S4, V7.S4, V3.S4
+	ADD $64, R11
 	ADD $64, R12
-	ADD $64, R13
-	SUBS $1, R11
-	BNE image
 	SUBS $1, R10
+	BNE image
+	SUBS $1, R9
 	BNE pair
 
 stored:
-	FSTPQ (F0, F1), 0(R9)
-	FSTPQ (F2, F3), 32(R9)
+	FSTPQ (F0, F1), 0(R8)
+	FSTPQ (F2, F3), 32(R8)
 	SUBS $1, R4
 	BNE block
 
