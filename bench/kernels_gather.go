@@ -121,7 +121,7 @@ func depthwiseCases() []kernelCase {
 			g := newGathered(&rng, true, false)
 			offsets, row, index := g.byPose()
 			dw := onHugePages[float32](j * c)
-			return timed{ours: func() { simd.DepthwiseF32(dw, dout, f, offsets, row, index, c, false) }}
+			return timed{ours: func() { simd.DepthwiseF32(dw, f, dout, offsets, index, row, c, false) }}
 		}},
 		kernelCase{"depthwise_grad_w/shared_w/ours_plan/local", []metric{gflops(flop)}, depthwiseWork, func() timed {
 			rng := peerSeed

@@ -17,7 +17,8 @@ package simd
 //
 //   - to the features: df = Depthwise(dout, w) over the transposed neighbourhood, which lists for each point the outputs that used it, and
 //     each pair's pose;
-//   - to the weights: dw = Depthwise(dout, f) over the pairs listed by pose: of each pose, index has the outputs and pose the points.
+//   - to the weights: dw = Depthwise(f, dout) over the pairs listed by pose: of each pose, index has the points and pose the outputs. Where
+//     several poses have the same outputs, as on a periodic grid, their rows are computed together.
 //
 // Where the convolution took the mean, dout is divided by the number of pairs of its row first.
 

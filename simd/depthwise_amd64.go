@@ -29,6 +29,7 @@ type depthwiseRun struct {
 	stride, wsize int  // of a row of f in bytes, of an element of w
 	sliced        bool // f and w are a slice of two vectors; see runSliced
 	near          bool // see depthwiseNear
+	together      bool // see depthwiseAlike
 	mean          int
 	ahead         int // how many pairs ahead w is fetched, if it is
 	lanes         int
@@ -52,8 +53,9 @@ func depthwisePairsF32(out, f, w []float32, offsets []int, index, pose []int32, 
 	raceRead(w)
 	d := depthwiseRun{fn: "DepthwiseF32", kind: depthwisePlain, w: unsafe.Pointer(first(w)), wsize: 4, checked: checked}
 	// If w is larger than the second-level cache and its rows are used in an order that the machine cannot guess, fetching ahead
-	// pays. Within the cache its extra instructions would cost a tenth.
-	if len(w)*4 > cpu.DataCaches().L2 {
+	// pays. Within the cache its extra instructions would cost a tenth, and rows that are computed together read w once for all.
+	d.together = depthwiseAlike(offsets, pose)
+	if len(w)*4 > cpu.DataCaches().L2 && !d.together {
 		d.kind = depthwiseStream
 	}
 	if mean {
@@ -71,6 +73,24 @@ func depthwisePairsF32(out, f, w []float32, offsets []int, index, pose []int32, 
 		}
 	}
 	d.run(out, f, len(w)/c, offsets, index, pose, c)
+}
+
+// depthwiseMost is how many rows the largest group has.
+const depthwiseMost = 12
+
+// depthwiseAlike reports whether the first rows have the same poses, as in the gradient to weights that all rows share.
+func depthwiseAlike(offsets []int, pose []int32) bool {
+	const rows = depthwiseMost
+	list := func(i int) []int32 { return pose[offsets[i]-offsets[0] : offsets[i+1]-offsets[0]] }
+	if len(offsets) <= rows || len(list(0)) == 0 {
+		return false
+	}
+	for i := 1; i < rows; i++ {
+		if !sameIndices(list(0), list(i)) {
+			return false
+		}
+	}
+	return true
 }
 
 func depthwiseBF16F32(out, f []float32, w []BF16, offsets []int, index, pose []int32, c int, mean bool) {
@@ -114,6 +134,9 @@ func (d *depthwiseRun) walk(out []float32, points, poses int, offsets []int, ind
 	rows, checked := len(offsets)-1, 0 // the indices of rows before checked have been checked
 	for lo := 0; lo < rows; {
 		hi := gatherChunk(offsets, lo, d.c)
+		if d.together { // long rows, too, in groups
+			hi = max(hi, min(lo+depthwiseMost, rows))
+		}
 		a, b := offsets[lo]-offsets[0], offsets[hi]-offsets[0]
 		var same []bool
 		if d.checked != nil {
@@ -220,9 +243,15 @@ func (d *depthwiseRun) block(j, widest int) (vecs, channels, tail int) {
 
 // rows computes rows lo to hi, one after the other.
 func (d *depthwiseRun) rows(out []float32, offsets []int, index, pose []int32, lo, hi int) {
-	if lo == hi {
-		return
+	for lo < hi {
+		end := gatherChunk(offsets[:hi+1], lo, d.c)
+		d.few(out, offsets, index, pose, lo, end)
+		lo = end
 	}
+}
+
+// few computes rows lo < hi of a chunk.
+func (d *depthwiseRun) few(out []float32, offsets []int, index, pose []int32, lo, hi int) {
 	a, b := offsets[lo]-offsets[0], offsets[hi]-offsets[0]
 	ix, ps, n, pairs := first(index[a:b]), first(pose[a:b]), hi-lo, b-a
 	if pairs == 0 {
