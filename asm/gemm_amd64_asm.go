@@ -1154,8 +1154,4 @@ func gemmAMD64(f *x86.File) {
 	gemmWideAMD64(f)
 	gemmPanelAMD64(f)
 	swishSumsAMD64(f, x86.AVX2)
-
-	fence := f.Func(x86.AVX2, x86.F32, "storeFence", "func()", "waits until stores past the caches are seen by every core.")
-	fence.SFENCE()
-	fence.End()
 }

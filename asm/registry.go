@@ -17,6 +17,7 @@ const (
 // registry lists the generated files.
 var registry = []generator{
 	{"zexp", expAMD64},
+	{"zstream", streamAMD64},
 	{"zgemm", gemmAMD64},
 	{"zactivation", activationAMD64},
 	{"zadam", adamAMD64},

@@ -7,6 +7,14 @@ func sigmoidF32(dst, x []float32) {
 		sigmoidF32Generic(dst, x)
 		return
 	}
+	if streams(dst, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
+			sigmoidF32(p.part, x[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
 	raceRead(x)
 	raceWrite(dst)
 	for len(x) > 0 {
@@ -24,6 +32,14 @@ func sigmoidF32(dst, x []float32) {
 func swishF32(dst, x []float32) {
 	if level == Generic {
 		swishF32Generic(dst, x)
+		return
+	}
+	if streams(dst, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
+			swishF32(p.part, x[p.at:p.end])
+		}
+		b.giveBack()
 		return
 	}
 	raceRead(x)
@@ -64,6 +80,14 @@ func tanhF32(dst, x []float32) {
 		tanhF32Generic(dst, x)
 		return
 	}
+	if streams(dst, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
+			tanhF32(p.part, x[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
 	raceRead(x)
 	raceWrite(dst)
 	for len(x) > 0 {
@@ -81,6 +105,14 @@ func tanhF32(dst, x []float32) {
 func reluF32(dst, x []float32) {
 	if level == Generic {
 		reluGeneric(dst, x)
+		return
+	}
+	if streams(dst, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
+			reluF32(p.part, x[p.at:p.end])
+		}
+		b.giveBack()
 		return
 	}
 	raceRead(x)

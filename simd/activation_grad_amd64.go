@@ -7,6 +7,14 @@ func swishGradF32(dx, dy, x []float32) {
 		swishGradGeneric(dx, dy, x)
 		return
 	}
+	if streams(dx, dy) && streams(dx, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dx, dy, x).next(); ok; p, ok = p.next() {
+			swishGradF32(p.part, dy[p.at:p.end], x[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
 	raceRead(dy)
 	raceRead(x)
 	raceWrite(dx)
@@ -25,6 +33,14 @@ func swishGradF32(dx, dy, x []float32) {
 func reluGradF32(dx, dy, y []float32) {
 	if level == Generic {
 		reluGradGeneric(dx, dy, y)
+		return
+	}
+	if streams(dx, dy) && streams(dx, y) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dx, dy, y).next(); ok; p, ok = p.next() {
+			reluGradF32(p.part, dy[p.at:p.end], y[p.at:p.end])
+		}
+		b.giveBack()
 		return
 	}
 	raceRead(dy)
@@ -47,6 +63,14 @@ func sigmoidGradF32(dx, dy, y []float32) {
 		sigmoidGradGeneric(dx, dy, y)
 		return
 	}
+	if streams(dx, dy) && streams(dx, y) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dx, dy, y).next(); ok; p, ok = p.next() {
+			sigmoidGradF32(p.part, dy[p.at:p.end], y[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
 	raceRead(dy)
 	raceRead(y)
 	raceWrite(dx)
@@ -65,6 +89,14 @@ func sigmoidGradF32(dx, dy, y []float32) {
 func softplusGradF32(dx, dy, y []float32) {
 	if level == Generic {
 		softplusGradF32Generic(dx, dy, y)
+		return
+	}
+	if streams(dx, dy) && streams(dx, y) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dx, dy, y).next(); ok; p, ok = p.next() {
+			softplusGradF32(p.part, dy[p.at:p.end], y[p.at:p.end])
+		}
+		b.giveBack()
 		return
 	}
 	raceRead(dy)

@@ -7,6 +7,14 @@ func addF32(dst, x, y []float32) {
 		addGeneric(dst, x, y)
 		return
 	}
+	if streams(dst, x) && streams(dst, y) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
+			addF32(p.part, x[p.at:p.end], y[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
 	raceRead(x)
 	raceRead(y)
 	raceWrite(dst)
@@ -44,6 +52,14 @@ func axpyF32(dst []float32, a float32, x []float32) {
 func scaleF32(dst []float32, a float32, x []float32) {
 	if level == Generic {
 		scaleGeneric(dst, a, x)
+		return
+	}
+	if streams(dst, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
+			scaleF32(p.part, a, x[p.at:p.end])
+		}
+		b.giveBack()
 		return
 	}
 	raceRead(x)

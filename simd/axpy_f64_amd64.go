@@ -7,6 +7,14 @@ func addF64(dst, x, y []float64) {
 		addGeneric(dst, x, y)
 		return
 	}
+	if streams(dst, x) && streams(dst, y) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
+			addF64(p.part, x[p.at:p.end], y[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
 	raceRead(x)
 	raceRead(y)
 	raceWrite(dst)
@@ -44,6 +52,14 @@ func axpyF64(dst []float64, a float64, x []float64) {
 func scaleF64(dst []float64, a float64, x []float64) {
 	if level == Generic {
 		scaleGeneric(dst, a, x)
+		return
+	}
+	if streams(dst, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
+			scaleF64(p.part, a, x[p.at:p.end])
+		}
+		b.giveBack()
 		return
 	}
 	raceRead(x)

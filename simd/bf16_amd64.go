@@ -7,6 +7,14 @@ func bf16FromF32(dst []BF16, x []float32) {
 		bf16FromF32Generic(dst, x)
 		return
 	}
+	if streams(dst, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
+			bf16FromF32(p.part, x[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
 	raceRead(x)
 	raceWrite(dst)
 	for len(x) > 0 {
@@ -24,6 +32,14 @@ func bf16FromF32(dst []BF16, x []float32) {
 func f32FromBF16(dst []float32, x []BF16) {
 	if level == Generic {
 		f32FromBF16Generic(dst, x)
+		return
+	}
+	if streams(dst, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
+			f32FromBF16(p.part, x[p.at:p.end])
+		}
+		b.giveBack()
 		return
 	}
 	raceRead(x)

@@ -12,12 +12,10 @@ import (
 // change results: the sum of an element runs over k in ascending order in float32, whether it is kept in a register or in C.
 var firstCache = cpu.DataCaches().L1
 
-// streamFrom is the size in bytes from which on a result is stored past the caches: eight times the second-level cache,
-// about the share of the third level that a core gets. A store through the caches first reads the line that it
-// overwrites, and a larger result has left the caches by the time it is read. With small pages, 250000 x 32 x 128 (m,
-// k, n) takes 0.55 of the time, and 65,536 rows of WeightNetF32 0.92, on Zen 3 with AVX2 250000 x 2 to 6 x 32 0.45 to
-// 0.65; for a result of 2 MB, 4096 x 128 x 128, it would take 1.02.
-var streamFrom = 8 * cpu.DataCaches().L2
+// streamFrom is [cpu.StreamFrom]. With small pages, 250000 x 32 x 128 (m, k, n) takes 0.55 of the time, and 65,536 rows of
+// WeightNetF32 0.92, on Zen 3 with AVX2 250000 x 2 to 6 x 32 0.45 to 0.65; for a result of 2 MB, 4096 x 128 x 128, it would
+// take 1.02.
+var streamFrom = cpu.StreamFrom()
 
 // pastCaches reports whether C [m, ldc] is stored past the caches, which is done if it is large and its rows consist of whole lines.
 // The caller then calls storeFenceAVX2 before it returns, since such stores are not ordered by locks.

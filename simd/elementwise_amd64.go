@@ -7,6 +7,14 @@ func subF32(dst, x, y []float32) {
 		subGeneric(dst, x, y)
 		return
 	}
+	if streams(dst, x) && streams(dst, y) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
+			subF32(p.part, x[p.at:p.end], y[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
 	raceRead(x)
 	raceRead(y)
 	raceWrite(dst)
@@ -25,6 +33,14 @@ func subF32(dst, x, y []float32) {
 func mulF32(dst, x, y []float32) {
 	if level == Generic {
 		mulGeneric(dst, x, y)
+		return
+	}
+	if streams(dst, x) && streams(dst, y) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
+			mulF32(p.part, x[p.at:p.end], y[p.at:p.end])
+		}
+		b.giveBack()
 		return
 	}
 	raceRead(x)
@@ -47,6 +63,14 @@ func divF32(dst, x, y []float32) {
 		divGeneric(dst, x, y)
 		return
 	}
+	if streams(dst, x) && streams(dst, y) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
+			divF32(p.part, x[p.at:p.end], y[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
 	raceRead(x)
 	raceRead(y)
 	raceWrite(dst)
@@ -67,6 +91,14 @@ func sqrtF32(dst, x []float32) {
 		sqrtGeneric(dst, x)
 		return
 	}
+	if streams(dst, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
+			sqrtF32(p.part, x[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
 	raceRead(x)
 	raceWrite(dst)
 	for len(x) > 0 {
@@ -84,6 +116,14 @@ func sqrtF32(dst, x []float32) {
 func subF64(dst, x, y []float64) {
 	if level == Generic {
 		subGeneric(dst, x, y)
+		return
+	}
+	if streams(dst, x) && streams(dst, y) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
+			subF64(p.part, x[p.at:p.end], y[p.at:p.end])
+		}
+		b.giveBack()
 		return
 	}
 	raceRead(x)
@@ -106,6 +146,14 @@ func mulF64(dst, x, y []float64) {
 		mulGeneric(dst, x, y)
 		return
 	}
+	if streams(dst, x) && streams(dst, y) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
+			mulF64(p.part, x[p.at:p.end], y[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
 	raceRead(x)
 	raceRead(y)
 	raceWrite(dst)
@@ -126,6 +174,14 @@ func divF64(dst, x, y []float64) {
 		divGeneric(dst, x, y)
 		return
 	}
+	if streams(dst, x) && streams(dst, y) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
+			divF64(p.part, x[p.at:p.end], y[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
 	raceRead(x)
 	raceRead(y)
 	raceWrite(dst)
@@ -144,6 +200,14 @@ func divF64(dst, x, y []float64) {
 func sqrtF64(dst, x []float64) {
 	if level == Generic {
 		sqrtGeneric(dst, x)
+		return
+	}
+	if streams(dst, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
+			sqrtF64(p.part, x[p.at:p.end])
+		}
+		b.giveBack()
 		return
 	}
 	raceRead(x)

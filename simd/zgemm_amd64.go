@@ -59,11 +59,6 @@ func gemmPanelF32AVX2(c *float32, ldc int, a *float32, rsa int, csa int, b *floa
 //go:noescape
 func swishSumsF32AVX2(dst *float32, x *float32, rows int, cols int, ldd int, ldx int, stream int)
 
-// storeFenceAVX2 waits until stores past the caches are seen by every core.
-//
-//go:noescape
-func storeFenceAVX2()
-
 // The bits of the argument mode.
 const (
 	// stripAccumulate adds to C; otherwise sums start from the bias, or from 0 if it is nil.

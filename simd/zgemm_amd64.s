@@ -15999,10 +15999,3 @@ pair6:
 done2:
 	VZEROUPPER
 	RET
-
-// func storeFenceAVX2()
-// Requires: AVX, MMX+
-TEXT ·storeFenceAVX2(SB), NOSPLIT, $0
-	SFENCE
-	VZEROUPPER
-	RET

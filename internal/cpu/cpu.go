@@ -58,5 +58,10 @@ func or(size, otherwise int) int {
 	return otherwise
 }
 
+// StreamFrom is the size in bytes from which on a result is stored past the caches: eight times the second-level cache, about
+// the share of the third level that a core gets. A store through the caches first reads the line that it overwrites, and a
+// larger result has left the caches by the time it is read.
+func StreamFrom() int { return 8 * DataCaches().L2 }
+
 // unknownMemory stands for the size of the main memory where the machine does not tell.
 const unknownMemory = 4 << 30

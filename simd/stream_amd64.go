@@ -1,0 +1,92 @@
+//go:build !purego
+
+package simd
+
+import (
+	"sync"
+	"unsafe"
+)
+
+// A large result of an elementwise function is stored past the caches: a store through them first reads the line that it
+// overwrites, which is a third or a quarter of all that goes to and from memory. It is computed in pieces that stay in the
+// first-level cache, by the same kernels, and copied from there, so that no kernel needs a second form. While a piece is
+// stored, the inputs of the next one are fetched; otherwise reading would wait for the stores. For x and y, the same if there
+// is only one input:
+//
+//	b := takeStreamBuffer()
+//	for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
+//		addF32(p.part, x[p.at:p.end], y[p.at:p.end])
+//	}
+//	b.giveBack()
+//
+// This is a loop instead of a function that takes a function, next returns the state instead of changing it, and the loop does
+// not give the buffer back itself: otherwise dst, x and y would escape, and small arrays of all callers move to the heap.
+
+// streamPiece is how many bytes of a result are computed at a time. On Zen 5, 16M float32 then take ReLU 0.82 of the time, its
+// gradient and sums of two 0.83, conversions to bfloat16 and from it 0.9 and 0.82. Without fetching ahead ReLU would take 1.6, with pieces of
+// 8 KiB 0.89.
+const streamPiece = 2 << 10
+
+// streamElement is what results consist of.
+type streamElement interface{ float32 | float64 | BF16 }
+
+// streams reports whether dst, the result for x, is stored past the caches. Where dst is x, its lines have been read already.
+func streams[D, X streamElement](dst []D, x []X) bool {
+	return len(dst) >= streamFrom/int(unsafe.Sizeof(D(0))) && level != Generic &&
+		unsafe.Pointer(unsafe.SliceData(dst)) != unsafe.Pointer(unsafe.SliceData(x))
+}
+
+// streaming goes through a result piece by piece. A piece is a buffer, or, before the first line of the result and after
+// the last, the result itself.
+type streaming[T streamElement] struct {
+	part    []T // what to compute next: dst[at:end]
+	at, end int
+	dst     []T
+	x, y    unsafe.Pointer // the inputs
+	size    int            // bytes of an element of theirs
+	buffer  *streamBuffer
+}
+
+// streamBuffer is a piece, and room to align it.
+type streamBuffer [(streamPiece + cacheLine) / 8]uint64
+
+// streamBuffers keeps them between calls.
+var streamBuffers = sync.Pool{New: func() any { return new(streamBuffer) }}
+
+func takeStreamBuffer() *streamBuffer { return streamBuffers.Get().(*streamBuffer) }
+
+func (b *streamBuffer) giveBack() { streamBuffers.Put(b) }
+
+func streamed[T, X streamElement](b *streamBuffer, dst []T, x, y []X) streaming[T] {
+	raceWrite(dst)
+	return streaming[T]{dst: dst, x: unsafe.Pointer(&x[0]), y: unsafe.Pointer(&y[0]), size: int(unsafe.Sizeof(X(0))), buffer: b}
+}
+
+// next stores the piece that has been computed and returns the next one, if there is one.
+func (s streaming[T]) next() (streaming[T], bool) {
+	size := int(unsafe.Sizeof(T(0)))
+	if len(s.part) > 0 && unsafe.SliceData(s.part) != unsafe.SliceData(s.dst[s.at:]) {
+		ahead := min(s.end, len(s.dst)-1) * s.size // of the last piece nothing follows
+		streamLinesAVX2((*byte)(unsafe.Pointer(&s.dst[s.at])), (*byte)(unsafe.Pointer(&s.part[0])), len(s.part)*size/cacheLine,
+			(*byte)(unsafe.Add(s.x, ahead)), (*byte)(unsafe.Add(s.y, ahead)), cacheLine*s.size/size)
+	}
+	s.at = s.end
+	left := len(s.dst) - s.at
+	if left == 0 {
+		storeFenceAVX2() // such stores are not ordered by locks
+		return s, false
+	}
+	before := int(-uintptr(unsafe.Pointer(&s.dst[s.at]))%cacheLine) / size // elements to the next line
+	switch {
+	case before > 0:
+		s.part = s.dst[s.at:][:min(before, left)]
+	case left*size < cacheLine:
+		s.part = s.dst[s.at:]
+	default:
+		base := unsafe.Pointer(s.buffer)
+		base = unsafe.Add(base, -uintptr(base)%cacheLine)
+		s.part = unsafe.Slice((*T)(base), min(streamPiece, left*size&^(cacheLine-1))/size)
+	}
+	s.end = s.at + len(s.part)
+	return s, true
+}
