@@ -9,7 +9,8 @@ import (
 // streamAMD64 writes what stores past the caches need. Such stores are as fast by half lines, so one level suffices.
 func streamAMD64(f *x86.File) {
 	fn := f.Func(x86.AVX2, x86.F32, "streamLines", "func(dst, src *byte, lines int, x, y *byte, step int)",
-		"copies lines of 64 bytes past the caches, for a dst that begins on a line and lines > 0. With each line it fetches two lines at x and one at y, which then move on by step bytes.")
+		"copies lines of 64 bytes past the caches, for a dst that begins on a line and lines > 0. "+
+			"With each line it fetches two lines at x and one at y, which then move on by step bytes.")
 	dst, src, lines := fn.Arg("dst"), fn.Arg("src"), fn.Arg("lines")
 	x, y, step := fn.Arg("x"), fn.Arg("y"), fn.Arg("step")
 	low, high := fn.Vec(), fn.Vec()

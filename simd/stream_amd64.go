@@ -23,8 +23,9 @@ import (
 // not give the buffer back itself: otherwise dst, x and y would escape, and small arrays of all callers move to the heap.
 
 // streamPiece is how many bytes of a result are computed at a time. On Zen 5, 16M float32 then take ReLU 0.82 of the time, its
-// gradient and sums of two 0.83, conversions to bfloat16 and from it 0.9 and 0.82. Without fetching ahead ReLU would take 1.6, with pieces of
-// 8 KiB 0.89. From 8 to 32 MB, where the third level holds some of the data, the times are within 7 % of each other.
+// gradient and sums of two 0.83, conversions to bfloat16 and from it 0.9 and 0.82. Without fetching ahead ReLU would take 1.6,
+// with pieces of 8 KiB 0.89. From 8 to 32 MB, where the third level holds some of the data, the times are within 7 % of each
+// other.
 const streamPiece = 2 << 10
 
 // streamElement is what results consist of.
