@@ -77,7 +77,9 @@ func (b *bench) docFiles(page string) {
 	b.write("where.csv", "x1,x2\n0,0\n1,-2\n-3,2\n")
 	b.save("photos.safetensors", imageConfig("T(2)", 3))
 	if page == "benchmarks" {
-		b.save("m.safetensors", pointConfig(2, 1))
+		for _, name := range []string{"m", "a", "exact", "none"} {
+			b.save(name+".safetensors", pointConfig(2, 1))
+		}
 	}
 	b.write("zinc.csv", "east,north,zinc\n0,0,300\n10,0,250\n0,10,410\n10,10,380\n5,5,330\n2,7,390\n")
 }
