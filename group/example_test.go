@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 
 	"github.com/equivcnp/equivcnp/group"
 )
@@ -144,7 +145,7 @@ func ExampleParse() {
 		fmt.Println(g.Name(), g.Alpha(), group.PoseDim(g), err)
 	}
 	_, err := group.Parse("E(8)", 0)
-	fmt.Println(err)
+	fmt.Println(strings.Replace(err.Error(), "SE(3), Sq", "SE(3),\nSq", 1))
 	// Output:
 	// SO(2) 0.3 3 <nil>
 	// R>0xSO(2) 0.3 2 <nil>

@@ -6,6 +6,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/weights"
@@ -85,9 +86,9 @@ func ExampleReadState() {
 func ExampleReadState_hostile() {
 	_, err := weights.ReadState("testdata/evil_zip.pth")
 	fmt.Println(errors.Is(err, weights.ErrFormat))
-	fmt.Println(err)
+	fmt.Println(strings.ReplaceAll(err.Error(), "; ", ";\n"))
 	// Output:
 	// true
-	// testdata/evil_zip.pth: not a readable model file: pickle, byte 172: refused the class "posix.system"; a
-	// state_dict needs only ordered dictionaries, tensors, parameters and storages, and nothing else is loaded
+	// testdata/evil_zip.pth: not a readable model file: pickle, byte 172: refused the class "posix.system";
+	// a state_dict needs only ordered dictionaries, tensors, parameters and storages, and nothing else is loaded
 }
