@@ -38,8 +38,8 @@ test: ## all tests
 
 # Long tests of single calls or of arithmetic, which the detector makes ten times as slow; others run the same goroutines.
 RACESKIP := ^Test(BetweenNodes|GoldenGradients|GemmTiles|GridSingleQueries|RadiusForFillBySampling|RadiusForMean|PoseTableCrowded|TreeFindsWhatAScanFinds|FlatAgainstGroups|RotationsDoNotShow|F32Accuracy|F64Accuracy|WeightNetSwish|WeightedMoments|TileProducts|GatherMax|GoldenLayersF64|PyramidGradients|Band)$$
-race: ## the concurrent packages under the race detector; pictures are drawn by one goroutine
-	$(GO) test -race -short -timeout 30m -skip '$(RACESKIP)' $$($(GO) list ./internal/... | grep -v /picture$$) ./simd/... ./linalg/batch/... ./group ./neighbor/... ./layers/...
+race: ## the concurrent packages under the race detector; pictures are drawn by one goroutine, and the tables of models would take half a minute
+	$(GO) test -race -short -timeout 30m -skip '$(RACESKIP)' $$($(GO) list ./internal/... | grep -vE '/(picture|reproduce)$$') ./simd/... ./linalg/batch/... ./group ./neighbor/... ./layers/...
 	$(GO) test -race -short -timeout 30m -run '^Test(GradientBits|Equiv|Chunks|Images|Cancel|Valid|Plan(Concurrent|Cancelled|CacheFollows)|CurvePlan(Concurrent|Cancelled))' ./cnp
 	$(GO) test -race -short -timeout 30m -run '^Test(SameBits|CheckpointEvery|AdamBits|Source|ImageSource|Equivariance|Meter)$$' ./cnp/train ./cnp/task ./cnp/eval
 	$(GO) test -race -short -timeout 30m ./cnp/serve/...
@@ -108,11 +108,11 @@ platforms: ## look for errors on every kind of platform
 	cd asm && $(GO) run ./typecheck -dir ../beam linux/amd64
 	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./internal/... ./simd/... ./linalg/... ./layers/...
 
-# Long tests of plain Go, which is the same elsewhere; so are drawing and the twin of Intel's tiles.
+# Long tests of plain Go, which is the same elsewhere; so are drawing, tables of models, and the twin of Intel's tiles.
 ARM64SKIP := ^Test(AbsurdSizes|GoldenLayersF64|RadiusForFillBySampling|RadiusForMean|RotationsDoNotShow|SeedsDoNotShow)$$
 arm64: ## the numeric packages on an emulated arm64 machine (Debian: qemu-user-static)
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -short -timeout 30m -skip '$(ARM64SKIP)' -exec qemu-aarch64-static \
-		$$($(GO) list ./internal/... | grep -vE '/(bands|picture)$$') ./simd/... ./linalg/... ./group ./neighbor/... ./layers/... ./cnp/weights
+		$$($(GO) list ./internal/... | grep -vE '/(bands|picture|reproduce)$$') ./simd/... ./linalg/... ./group ./neighbor/... ./layers/... ./cnp/weights
 
 # Bochs and a Linux kernel are yours to bring; asm/emulate says which. Half an hour.
 BOCHS  ?= bochs
