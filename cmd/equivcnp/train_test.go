@@ -222,6 +222,8 @@ func TestTrainRefuses(t *testing.T) {
 		{2, `--readout "crystal" is not one of`, append(regression, "--readout", "crystal")},
 		{2, "a cnp has no lattice", append(regression, "--model", "cnp", "--points-per-unit", "3")},
 		{2, "--fill 2: need 0 to 1", append(regression, "--fill", "2")},
+		{2, "--approximate 1.5: need a probability, 0 to 1", append(regression, "--approximate", "1.5")},
+		{2, "--approximate NaN: need a probability, 0 to 1", append(regression, "--approximate", "NaN")},
 		{2, "--min-context and --max-context 3 to 200 of 100 targets: need", append(regression, "--max-context", "200")},
 		{2, "is empty", append(regression, "--from", "3")},
 		{2, "--batch 0: need 1", append(regression, "--batch", "0")},

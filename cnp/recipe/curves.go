@@ -385,6 +385,9 @@ func (p *curvePlan) checkNetwork(*cnp.Config) error {
 func (p *curvePlan) network(m *cnp.Config) error {
 	m.CoordinateFeature = p.CoordinateFeature
 	if p.Approximate != nil {
+		if !(*p.Approximate >= 0 && *p.Approximate <= 1) {
+			return Errorf("{Approximate} %g: need a probability, 0 to 1", *p.Approximate)
+		}
 		m.Departure = &cnp.Departure{Channels: departureChannels, Drop: *p.Approximate}
 	}
 	if p.LiftSamples != "even" {
