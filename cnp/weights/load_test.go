@@ -44,6 +44,8 @@ func small() map[string]cnp.Config {
 	levels.Channels, levels.Window, levels.DensityFloor, levels.DensityCap = []int{3, 4, 5}, "smooth", 0.1, 4
 	waves := levels
 	waves.Likelihood, waves.Waves = "lowrank:11", &cnp.Waves{Count: 2, Fastest: 7.5}
+	departing := curve()
+	departing.Departure = &cnp.Departure{Channels: 3, Drop: 0.25, Off: true}
 	conv := cnp.Default(cnp.ConvCNPCurve, "", 2)
 	conv.Channels, conv.Kernel = []int{3, 4, 2}, 3
 	convImage := image(cnp.ConvCNPImage, "")
@@ -53,8 +55,8 @@ func small() map[string]cnp.Config {
 	cnpShort := cnp.Default(cnp.CNPCurve, "", 1)
 	cnpShort.Channels = []int{5}
 	return map[string]cnp.Config{
-		"curve": curve(), "plane": plane, "levels": levels, "waves": waves, "convcnp": conv, "convcnp-image": convImage,
-		"cnp": cnpCurve, "cnp short": cnpShort,
+		"curve": curve(), "plane": plane, "levels": levels, "waves": waves, "departing": departing, "convcnp": conv,
+		"convcnp-image": convImage, "cnp": cnpCurve, "cnp short": cnpShort,
 		"cnp-image": image(cnp.CNPImage, ""), "image SO(2)": image(cnp.EquivCNPImage, "SO(2)"),
 		"image R>0xSO(2)": image(cnp.EquivCNPImage, "R>0xSO(2)"),
 	}
