@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"github.com/coder/hnsw"
 	kyroy "github.com/kyroy/kdtree"
@@ -13,18 +12,11 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 	"gonum.org/v1/gonum/spatial/kdtree"
 
+	"github.com/equivcnp/equivcnp/bench/peers/internal/timing"
 	ourblas "github.com/equivcnp/equivcnp/linalg/blas"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
-
-func numbers(n int, seed uint64) []float32 {
-	rng, x := rand.New(rand.NewPCG(seed, 1)), make([]float32, n)
-	for i := range x {
-		x[i] = 2*rng.Float32() - 1
-	}
-	return x
-}
 
 // allLines are vectors, products and searches. Each way is checked against ours before it is timed.
 func allLines() ([]line, error) {
@@ -48,7 +40,7 @@ var sink float64
 
 func vectorLines() (lines []line) {
 	for _, n := range []int{64, 1024, 65536} {
-		x, y, dst := numbers(n, 1), numbers(n, 2), make([]float32, n)
+		x, y, dst := timing.Numbers(n, 1), timing.Numbers(n, 2), make([]float32, n)
 		g := gonum.Implementation{}
 		lines = append(lines,
 			line{"f32/dot/%s", n, 1, map[string]func(){
@@ -77,7 +69,7 @@ func vectorLines() (lines []line) {
 
 func productLines() (lines []line, err error) {
 	for _, n := range []int{16, 128, 512} {
-		a, b, c := numbers(n*n, 3), numbers(n*n, 4), make([]float32, n*n)
+		a, b, c := timing.Numbers(n*n, 3), timing.Numbers(n*n, 4), make([]float32, n*n)
 		const no = blas.NoTrans
 		by := map[string]func(){
 			"ours":  func() { ourblas.Implementation{}.Sgemm(no, no, n, n, n, 1, a, n, b, n, 0, c, n) },
@@ -104,7 +96,7 @@ func productLines() (lines []line, err error) {
 // gonum and kyroy keep float64. hnsw finds most of the nearest points, not all: it is a lower bound of what an exact search must do.
 func searchLines(n int) ([]line, error) {
 	const k, asked = 8, 1000
-	x := numbers(3*n, 5)
+	x := timing.Numbers(3*n, 5)
 	queries := x[:3*asked]
 	tree, err := neighbor.NewTree(x, 3, nil)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -21,6 +20,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/equivcnp/equivcnp/bench/peers/internal/timing"
 )
 
 // sample is one measured number, as bench prints it.
@@ -77,29 +78,6 @@ func budget() time.Duration {
 	return 50 * time.Millisecond
 }
 
-// best is the shortest time of a call in seconds, of samples of at least 50 µs, without garbage collection. The clock,
-// whose reading takes as long as the
-// shortest calls, is read twice a sample.
-func best(f func()) float64 {
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	sample := func(calls int) time.Duration {
-		start := time.Now()
-		for range calls {
-			f()
-		}
-		return time.Since(start)
-	}
-	calls := 1
-	for sample(calls) < 50*time.Microsecond {
-		calls *= 2
-	}
-	least, begin := math.Inf(1), time.Now()
-	for r := 0; r < 3 || time.Since(begin) < budget(); r++ {
-		least = min(least, sample(calls).Seconds()/float64(calls))
-	}
-	return least
-}
-
 // measure times everybody's way of a line, in an order that turns round with the round.
 func (l *line) measure(round int) map[string]float64 {
 	who := slices.Sorted(func(yield func(string) bool) {
@@ -114,7 +92,7 @@ func (l *line) measure(round int) map[string]float64 {
 	}
 	took := map[string]float64{}
 	for _, w := range who {
-		took[w] = 1e9 * best(l.by[w]) / float64(l.per)
+		took[w] = 1e9 * timing.Best(l.by[w], budget()) / float64(l.per)
 		runtime.GC()
 	}
 	return took

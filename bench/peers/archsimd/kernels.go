@@ -7,6 +7,7 @@ import (
 	"unsafe"
 )
 
+// Every kernel stands here twice, for vectors of 256 and of 512 bits: their methods have no type parameters in common.
 // Lengths are multiples of four vectors, and rows of 128 channels; what is measured needs no more.
 
 func load8(p unsafe.Pointer, offset int) archsimd.Float32x8 {

@@ -12,10 +12,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"time"
 
+	"github.com/equivcnp/equivcnp/bench/peers/internal/timing"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -27,17 +27,9 @@ type line struct {
 	by   [3]func()
 }
 
-func numbers(n int, seed uint64) []float32 {
-	rng, x := rand.New(rand.NewPCG(seed, 1)), make([]float32, n)
-	for i := range x {
-		x[i] = 2*rng.Float32() - 1
-	}
-	return x
-}
-
 func lines() (all []line) {
 	for _, n := range []int{1024, 16384} {
-		x, y, out := numbers(n, 1), numbers(n, 2), make([]float32, n)
+		x, y, out := timing.Numbers(n, 1), timing.Numbers(n, 2), make([]float32, n)
 		all = append(all,
 			line{fmt.Sprintf("add %d", n), out, 0, [3]func(){
 				func() { simd.AddF32(out, x, y) }, func() { add8(out, x, y) }, func() { add16(out, x, y) }}},
@@ -49,7 +41,7 @@ func lines() (all []line) {
 				func() { simd.ExpF32(out, x) }, func() { exp8(out, x) }, func() { exp16(out, x) }}})
 	}
 	const rows, taps, c = 256, 317, 128
-	f, w, sums := numbers(rows*c, 3), numbers(taps*c, 4), make([]float32, rows*c)
+	f, w, sums := timing.Numbers(rows*c, 3), timing.Numbers(taps*c, 4), make([]float32, rows*c)
 	offsets, index, pose := make([]int, rows+1), make([]int32, rows*taps), make([]int32, rows*taps)
 	rng := rand.New(rand.NewPCG(5, 1))
 	for i := range rows {
@@ -63,37 +55,15 @@ func lines() (all []line) {
 		func() { depthwise8(sums, f, w, offsets, index, pose, c) },
 		func() { depthwise16(sums, f, w, offsets, index, pose, c) }}})
 	for _, n := range []int{64, 128} {
-		a, b, out := numbers(n*n, 6), numbers(n*n, 7), make([]float32, n*n)
+		a, b, out := timing.Numbers(n*n, 6), timing.Numbers(n*n, 7), make([]float32, n*n)
 		all = append(all, line{fmt.Sprintf("product %d x %d x %d", n, n, n), out, 1e-4, [3]func(){
 			func() { simd.GemmF32(out, n, a, n, b, n, 1, 0, n, n, n) }, func() { gemm8(out, a, b, n) }, func() { gemm16(out, a, b, n) }}})
 	}
 	return all
 }
 
-// best is the shortest time of a call in seconds, of samples of at least 50 µs. The clock, whose reading takes as long as the
-// shortest calls, is read twice a sample.
-func best(f func()) float64 {
-	sample := func(calls int) time.Duration {
-		start := time.Now()
-		for range calls {
-			f()
-		}
-		return time.Since(start)
-	}
-	calls := 1
-	for sample(calls) < 50*time.Microsecond {
-		calls *= 2
-	}
-	least, begin := math.Inf(1), time.Now()
-	for r := 0; r < 3 || time.Since(begin) < 50*time.Millisecond; r++ {
-		least = min(least, sample(calls).Seconds()/float64(calls))
-	}
-	return least
-}
-
 func run() error {
 	runtime.GOMAXPROCS(1)
-	debug.SetGCPercent(-1)
 	fmt.Printf("Times of %s, simd/archsimd over ours (level %v), median of 9 turns (least to most): above 1 ours is faster.\n\n",
 		runtime.Version(), simd.CurrentLevel())
 	fmt.Println("| line | ours, ns | 256 bits | 512 bits |\n|---|---:|---:|---:|")
@@ -120,7 +90,7 @@ func run() error {
 				if turn%2 == 1 {
 					k = 2 - i
 				}
-				took[k] = best(l.by[k])
+				took[k] = timing.Best(l.by[k], 50*time.Millisecond)
 			}
 			ours = append(ours, took[0]*1e9)
 			for k := range took {
