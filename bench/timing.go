@@ -63,17 +63,7 @@ func best(f func()) float64 {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no garbage collection while f is timed
-	f()
-	inner := 1
-	for ; ; inner *= 2 {
-		start := time.Now()
-		for range inner {
-			f()
-		}
-		if time.Since(start) >= 50*time.Microsecond {
-			break
-		}
-	}
+	inner := callsOf(f)
 	clean, cpu, begin, limit := math.Inf(1), math.Inf(1), time.Now(), budget()
 	for r := 0; ; r++ {
 		spent := time.Since(begin)
@@ -96,16 +86,29 @@ func best(f func()) float64 {
 	return clean
 }
 
+// callsOf returns how many calls of f take 50 µs: a sample has so many, since reading the clock takes as long as the shortest calls.
+func callsOf(f func()) int {
+	f()
+	for inner := 1; ; inner *= 2 {
+		start := time.Now()
+		for range inner {
+			f()
+		}
+		if time.Since(start) >= 50*time.Microsecond {
+			return inner
+		}
+	}
+}
+
 // bestWall is the shortest wall time of f. It is for functions that also work on other threads, whose CPU time threadTime does not see.
 func bestWall(f func()) float64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	f()
+	inner := callsOf(f)
 	least, begin, limit := math.Inf(1), time.Now(), budget()
 	for r := 0; r < 5 || time.Since(begin) < limit; r++ {
-		inner, start := 0, time.Now()
-		for inner == 0 || time.Since(start) < 50*time.Microsecond {
+		start := time.Now()
+		for range inner {
 			f()
-			inner++
 		}
 		least = min(least, time.Since(start).Seconds()/float64(inner))
 	}
