@@ -17,8 +17,8 @@ func Numbers(n int, seed uint64) []float32 {
 	return x
 }
 
-// Best returns the shortest time of a call in seconds, of samples of at least 50 µs for so long, three at least, without garbage collection.
-// The clock, whose reading takes as long as the shortest calls, is read twice a sample.
+// Best returns the shortest time of a call in seconds, of samples of at least 50 µs for so long, three at least, without garbage
+// collection. The clock, whose reading takes as long as the shortest calls, is read twice a sample.
 func Best(f func(), long time.Duration) float64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	sample := func(calls int) time.Duration {
