@@ -18,21 +18,24 @@ import (
 var JointProcesses = []string{"gp", "sawtooth"}
 
 // JointSource is the Source of the curves on which Hassan et al. (ICLR 2026, "Efficient autoregressive inference for
-// transformer probabilistic
-// models", appendix D.2) measure joint likelihoods, with places from a Sobol sequence on [-2, 2] that context and targets share at random:
+// transformer probabilistic models", appendix D.2) measure joint likelihoods. Context and targets are a random part of
+// points of a Sobol sequence on [-2, 2]:
 //
 //   - "gp", Gaussian processes with a kernel for every batch, rbf with probability 0.4, Matérn 3/2 and 5/2 with 0.3
-//     each; of every curve the
-//     variance is uniform from 0.5 to 1.5, the length from 0.1 to 1, and the variance of the noise 1e-5;
+//     each; of every curve the variance is uniform from 0.5 to 1.5, the length from 0.1 to 1, and the variance of the
+//     noise 1e-5;
 //   - "sawtooth", (w·(u·x - φ)) mod 1 with w uniform from 3 to 5, u = ±1 and φ uniform from 0 to 1, and noise of a
-//     deviation that is uniform
-//     from 0.05 to 0.1 for every curve.
+//     deviation that is uniform from 0.05 to 0.1 for every curve.
 type JointSource[T cnp.Float] struct {
 	Process string
 	// Context is the number of context points; 0: uniform for every batch, from 4 to 192 of gp and from 8 to 128 of
-	// sawtooth, as in the authors'
-	// training. Targets is that of the targets; 0: 128.
+	// sawtooth, as in the authors' training. Targets is that of the targets; 0: 128.
 	Context, Targets int
+	// Pool is the number of points that context and targets are drawn from, at least as many as both; 0: the most context
+	// points of training, the authors' buffer of 16, and the targets. The paper does not state it. With none to spare, 16
+	// targets of gp keep away from the context, as points of the sequence do from each other, and who knows the process has a
+	// density below the published ones.
+	Pool int
 	// Chain draws contexts of as many points as the chain rule sees: up to 128 and all targets but one.
 	Chain bool
 }
@@ -45,28 +48,36 @@ func (s JointSource[T]) Validate() error {
 	if s.Context < 0 || s.Targets < 0 || s.Context+s.Targets > 1<<12 {
 		return fmt.Errorf("task: %d context points and %d targets, need 0 to %d together", s.Context, s.Targets, 1<<12)
 	}
+	if _, most, targets, pool := s.sizes(); pool < most+targets || pool > 1<<12 {
+		return fmt.Errorf("task: a pool of %d points, need %d to %d for %d context points and %d targets",
+			pool, most+targets, 1<<12, most, targets)
+	}
 	return nil
 }
 
-// sizes are the bounds of the number of context points, and the number of targets.
-func (s JointSource[T]) sizes() (least, most, targets int) {
+// jointBuffer is the number of points that the authors' buffer holds besides context and targets.
+const jointBuffer = 16
+
+// sizes are the bounds of the number of context points, the number of targets, and that of the points that both are drawn from.
+func (s JointSource[T]) sizes() (least, most, targets, pool int) {
 	least, most = 4, 192
 	if s.Process == "sawtooth" {
 		least, most = 8, 128
 	}
 	targets = cmp.Or(s.Targets, 128)
+	pool = min(most+jointBuffer+targets, 1<<12)
 	if s.Context > 0 {
 		least, most = s.Context, s.Context
 	}
 	if s.Chain {
 		most = cmp.Or(s.Context, 128) + targets - 1
 	}
-	return least, most, targets
+	return least, most, targets, cmp.Or(s.Pool, max(pool, most+targets))
 }
 
 // String implements Source.
 func (s JointSource[T]) String() string {
-	least, most, targets := s.sizes()
+	least, most, targets, _ := s.sizes()
 	context := fmt.Sprint(least)
 	if least < most {
 		context += fmt.Sprintf(" to %d", most)
@@ -75,12 +86,15 @@ func (s JointSource[T]) String() string {
 	if s.Chain {
 		name += ", contexts as in the chain rule"
 	}
+	if s.Pool > 0 {
+		name += fmt.Sprintf(", of %d places", s.Pool)
+	}
 	return name
 }
 
 // Work implements Sized, for the longest tasks.
 func (s JointSource[T]) Work(n int) cnp.Work {
-	_, most, targets := s.sizes()
+	_, most, targets, _ := s.sizes()
 	return cnp.Work{Batch: n, Context: most, Targets: targets, Span: 4}
 }
 
@@ -128,13 +142,13 @@ func (s JointSource[T]) draw(n int, seed uint64, step int, p *posterior) (out *T
 		return nil, nil, err
 	}
 	rng := StepRand(seed, step)
-	least, most, nt := s.sizes()
+	least, most, nt, pool := s.sizes()
 	nc := least + rng.IntN(most-least+1)
 	kernel, u := 0, rng.Float64()
 	for u >= jointShares[kernel] {
 		kernel++
 	}
-	x := make([]float64, nc+nt)
+	x := make([]float64, pool)
 	sobolLine(x, rng)
 	for i := range x {
 		x[i] = 4*x[i] - 2
@@ -152,8 +166,8 @@ func (s JointSource[T]) draw(n int, seed uint64, step int, p *posterior) (out *T
 	}
 	err = eachTask(n, func(t int) error {
 		own := rand.New(rand.NewPCG(seeds[t][0], seeds[t][1]))
-		at := make([]float64, len(x)) // the context first
-		for i, k := range own.Perm(len(x)) {
+		at := make([]float64, nc+nt) // the context first
+		for i, k := range own.Perm(len(x))[:len(at)] {
 			at[i] = x[k]
 		}
 		var mean, std []float64

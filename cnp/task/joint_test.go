@@ -26,7 +26,7 @@ func TestSobolLine(t *testing.T) {
 
 // TestJointSource: sizes, places that context and targets share, and exact densities that agree with those of a Gaussian process.
 func TestJointSource(t *testing.T) {
-	s := JointSource[float64]{Process: "gp", Context: 16, Targets: 16}
+	s := JointSource[float64]{Process: "gp", Context: 16, Targets: 16, Pool: 32}
 	tasks, exact, err := s.draw(4, 1, 1, nil)
 	require.NoError(t, err)
 	known, err := s.Known(4, 1, 1)
@@ -51,7 +51,20 @@ func TestJointSource(t *testing.T) {
 	want, err := g.LogDensity(x, y, 10)
 	require.NoError(t, err)
 	require.InDelta(t, want/float64(len(x)-10), got, 1e-6)
-	for want, bad := range map[string]JointSource[float64]{`process "eq"`: {Process: "eq"}, "-1 context": {Process: "gp", Context: -1}} {
+	// A pool that has points to spare is shared by the curves of a batch, too.
+	for _, s := range []JointSource[float64]{{Process: "gp", Context: 16, Targets: 16}, {Process: "gp", Context: 16, Targets: 16, Pool: 224}} {
+		tasks, err := s.Batch(100, 1, 1)
+		require.NoError(t, err)
+		x := slices.Concat(tasks.Curves.XContext, tasks.Curves.XTarget)
+		slices.Sort(x)
+		require.Len(t, slices.Compact(x), 192+16+16)
+	}
+	for want, bad := range map[string]JointSource[float64]{
+		`process "eq"`:       {Process: "eq"},
+		"-1 context":         {Process: "gp", Context: -1},
+		"a pool of 31 point": {Process: "gp", Context: 16, Targets: 16, Pool: 31},
+		"a pool of 5000":     {Process: "gp", Context: 16, Targets: 16, Pool: 5000},
+	} {
 		_, err := bad.Batch(1, 1, 1)
 		require.ErrorContains(t, err, want)
 	}

@@ -3,6 +3,7 @@ package reproduce
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/cnp/eval"
 	"github.com/equivcnp/equivcnp/cnp/task"
@@ -88,6 +89,7 @@ func (p *reproduction) joint() error {
 		text: "Joint log-likelihood per target of Hassan et al. (2026), tables 1 and A1: the mean over 8, 16, 32, 64 and 128 " +
 			"context points. " +
 			"Published numbers average the density over 128 orders of the targets; ours take one order. " +
+			"Context and targets are a random part of a Sobol sequence of 208 points and as many as there are targets (sawtooth: 144). " +
 			"The process itself knows kernel, variance, length and noise. " +
 			"A population of Gaussian processes, whose joint density has no order, is estimated from some training tasks by package " +
 			"cnp/krige. " +
@@ -101,7 +103,7 @@ func (p *reproduction) joint() error {
 	for _, process := range task.JointProcesses {
 		for _, targets := range []int{16, 128} {
 			src := jointMean{process, targets}
-			c := livingColumn{name: fmt.Sprintf("%s, M = %d", process, targets), src: src,
+			c := livingColumn{name: fmt.Sprintf("%s, M = %d", process, targets), src: src, batch: jointBatch,
 				training: task.JointSource[float32]{Process: process}, dx: 1, trained: []string{process + " of the joint benchmark"}}
 			if process == "gp" {
 				c.process = src.known(p.Seed)
@@ -111,6 +113,9 @@ func (p *reproduction) joint() error {
 	}
 	return p.living(t)
 }
+
+// jointBatch is the number of tasks of a batch of a cell, which share their kernel: fewer than elsewhere, so that more kernels are seen.
+const jointBatch = 4
 
 // jointMean is the Source of the tasks of a cell: its batches take the numbers of context points in turn.
 type jointMean struct {
@@ -127,6 +132,11 @@ func (s jointMean) of(step int) task.JointSource[float32] {
 // Batch implements task.Source.
 func (s jointMean) Batch(n int, seed uint64, step int) (*task.Tasks[float32], error) {
 	return s.of(step).Batch(n, seed, step)
+}
+
+// Kind says which of the numbers of context points a batch has, so that all count alike and their difference is no error of the mean.
+func (s jointMean) Kind(_ uint64, step int) (kind, kinds int) {
+	return slices.Index(jointContexts, s.of(step).Context), len(jointContexts)
 }
 
 // String implements task.Source.
