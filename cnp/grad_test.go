@@ -249,6 +249,11 @@ func gradCases(t *testing.T) map[string]gradCase {
 		c.Placement, c.PointsPerUnit, c.SamplingFraction, c.MaxNeighbors, c.Channels = PlacementBatch, lattice, 0.6, 4, []int{4, 3, 4, 3}
 		add(fmt.Sprintf("equivcnp/sampled/lattice=%g", lattice), c, 2, 7, 5)
 	}
+	for _, a := range Architectures {
+		c := small(a, map[Architecture]string{EquivCNPCurve: "T(1)", EquivCNPImage: "T(2)"}[a], 2)
+		c.Likelihood = "mixture:3"
+		add(string(a)+"/mixture", c, 2, 4, 4)
+	}
 	return cases
 }
 

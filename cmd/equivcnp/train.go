@@ -158,7 +158,7 @@ func likelihoodNames() string {
 	var names []string
 	for _, name := range cnp.Likelihoods() {
 		names = append(names, name+map[string]string{"normal": ", normal:noise", "lowrank": ":RANK, lowrank:RANK:noise",
-			"scales": ":SHARE*FACTOR,.."}[name])
+			"mixture": ":COUNT", "scales": ":SHARE*FACTOR,.."}[name])
 	}
 	return strings.Join(names, ", ")
 }

@@ -8,7 +8,8 @@
 // parameters are mean and standard deviation it says as a Gaussian.
 //
 // The families are normal and normal:noise; lowrank:R, under which the values of a task are jointly normal with a
-// covariance of rank R; full, under which those of a target are; scales, normals whose deviations were calibrated;
-// bernoulli-gamma for non-negative amounts that are often zero; spiked-beta for shares from 0 to 1. Register adds one of
-// a user's own. Parse finds a family by name, Spread turns a network's number into a standard deviation.
+// covariance of rank R; full, under which those of a target are; mixture:K, which has K normals for a value that may be
+// in one of several places; scales, normals whose deviations were calibrated; gamma and log-normal for positive values;
+// bernoulli-gamma for non-negative amounts that are often zero; spiked-beta for shares from 0 to 1. Register adds one
+// of a user's own. Parse finds a family by name, Spread turns a network's number into a standard deviation.
 package likelihood

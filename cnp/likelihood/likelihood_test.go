@@ -10,7 +10,7 @@ import (
 
 // otherLikelihoods are those beside the normal one, each with every way that it takes.
 var otherLikelihoods = []string{"normal:noise", "lowrank:3", "lowrank:2:noise", "bernoulli-gamma", "spiked-beta", "gamma", "log-normal",
-	"scales:0.5*0.3,0.4*1,0.1*2.5", "scales:0.3@0.5*0.3,0.5*1;1.5@1*0.8"}
+	"mixture:2", "mixture:3", "scales:0.5*0.3,0.4*1,0.1*2.5", "scales:0.3@0.5*0.3,0.5*1;1.5@1*0.8"}
 
 // likelihoodOf is a likelihood by name, with a floor.
 func likelihoodOf(t *testing.T, name string, o Output, floor float64) Family {

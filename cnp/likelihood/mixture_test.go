@@ -60,3 +60,28 @@ func TestEqualParts(t *testing.T) {
 	require.Equal(t, []float64{0, 1}, []float64{lo, hi})
 	require.True(t, math.IsInf(both.LogDensity(2, params), -1) || math.IsNaN(both.LogDensity(2, params)))
 }
+
+// TestMixtureObserved: after an observation with noise, the mixture is what Bayes' rule makes of it.
+func TestMixtureObserved(t *testing.T) {
+	l, err := Parse("mixture:2", Options{Values: 1})
+	require.NoError(t, err)
+	before := []float64{0.3, -1, 0.5, 0.7, 2, 1.5}
+	const y, noise, step = 0.4, 0.8, 1e-3
+	evidence := 0.0
+	for v := -20.0; v < 20; v += step {
+		evidence += math.Exp(l.LogDensity(v, before)+logNormal(y, v, noise)) * step
+	}
+	after := append([]float64{}, before...)
+	l.(Observer).Observe(after, y, noise)
+	for _, v := range []float64{-2, 0, 0.4, 1, 3} {
+		require.InDelta(t, l.LogDensity(v, before)+logNormal(y, v, noise)-math.Log(evidence), l.LogDensity(v, after), 1e-9)
+	}
+	// Where no normal comes near, shares stay.
+	far := append([]float64{}, before...)
+	l.(Observer).Observe(far, 1e200, 1e-3)
+	require.Equal(t, []float64{0.3, 0.7}, []float64{far[0], far[3]})
+	for _, bad := range []string{"mixture", "mixture:1", "mixture:17", "mixture:x"} {
+		_, err := Parse(bad, Options{Values: 1})
+		require.ErrorContains(t, err, "need a number of normals from 2 to 16")
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/likelihood"
 	"github.com/equivcnp/equivcnp/layers"
 )
 
@@ -14,7 +15,7 @@ import (
 // the encoder's length grows with the step: the model is the other one for places that are so many times as far apart.
 func startFrom(model, other cnp.Model[float32]) error {
 	c := model.Config()
-	from, to, err := startJoint(&c, other.State(), model.State())
+	from, to, err := startOutputs(&c, other.State(), model.State())
 	if err != nil {
 		return err
 	}
@@ -66,32 +67,52 @@ func stretch(raw []float32, from, to cnp.Config) {
 	}
 }
 
-// startJoint starts the outputs of a joint distribution from those of independent normals: the network and the means
-// are taken over, and the numbers of each value begin with its mean. It returns the parameters that are left.
-func startJoint(c *cnp.Config, from, to []layers.Param[float32]) (_, _ []layers.Param[float32], err error) {
+// startOutputs starts the outputs of a joint distribution, or of a mixture of normals, from those of independent normals. The network is
+// taken over. Of a joint distribution the numbers of each value begin with its mean; of a mixture, all normals begin with
+// its mean and its deviation, next to which random numbers tell them apart. It returns the parameters that are left.
+func startOutputs(c *cnp.Config, from, to []layers.Param[float32]) (_, _ []layers.Param[float32], err error) {
 	l, err := cnp.ParseLikelihood(c)
 	if err != nil {
 		return nil, nil, err
 	}
-	_, joint := l.(cnp.JointLikelihood)
+	means, spreads := []int(nil), []int(nil)
+	if m, ok := l.(likelihood.Normals); ok {
+		means, spreads = m.Means(), m.Spreads()
+	} else if _, joint := l.(cnp.JointLikelihood); joint {
+		means = []int{0}
+	}
 	n := len(from) - 4
-	if !joint || n < 0 || n+2 > len(to) || from[n].Name != "mean_linear.weight" || to[n].Name != "raw_linear.weight" {
+	if means == nil || n < 0 || n+2 > len(to) || from[n].Name != "mean_linear.weight" || to[n].Name != "raw_linear.weight" {
 		return from, to, nil
 	}
-	mean, raw := from[n:n+2], to[n:n+2]
-	values := len(mean[1].Data)
-	for k, p := range raw {
-		row := len(p.Data) / len(raw[1].Data) // of one number
-		for d := range values {
-			at := d * (len(raw[1].Data) / values) * row
-			if k == 0 && len(mean[0].Data) != values*row {
-				return nil, nil, fmt.Errorf("tensor %s has shape %v, for features of another width than this model's",
-					mean[0].Name, mean[0].Shape)
+	raw, values := to[n:n+2], len(from[n+1].Data)
+	for i, numbers := range [][]int{means, spreads} {
+		for k, p := range raw {
+			row := len(p.Data) / len(raw[1].Data) // of one number
+			one := from[n+2*i+k]
+			if len(one.Data) != values*row {
+				return nil, nil, fmt.Errorf("tensor %s has shape %v, for features of another width than this model's", one.Name, one.Shape)
 			}
-			copy(p.Data[at:at+row], mean[k].Data[d*row:])
+			for d := range values {
+				for _, number := range numbers {
+					at := (d*len(raw[1].Data)/values + number) * row
+					begin(p.Data[at:at+row], one.Data[d*row:], len(numbers) > 1)
+				}
+			}
 		}
 	}
 	return from[:n], to[:n], nil
+}
+
+// begin sets the parameters of a number to those of another model's, and leaves a tenth of the random ones where several begin so.
+func begin(p, from []float32, several bool) {
+	keep := float32(0)
+	if several {
+		keep = 0.1
+	}
+	for i, v := range p {
+		p[i] = from[i] + keep*v
+	}
 }
 
 // finished is the model as its file keeps it: it knows what it was trained on, and its standard deviations are at least noise. Below the

@@ -36,3 +36,30 @@ func TestStretch(t *testing.T) {
 		require.InDelta(t, want.Std[i], got.Std[i], 1e-5*(1+math.Abs(float64(want.Std[i]))))
 	}
 }
+
+// TestStartMixture: all normals of a mixture begin near the one of the model that it starts from, and not with the same numbers.
+func TestStartMixture(t *testing.T) {
+	c := cnp.DefaultLevels(2, 1, 1)
+	c.Channels, c.DimY = []int{8, 8}, 2
+	one, err := cnp.New[float32](c, 3)
+	require.NoError(t, err)
+	c.Likelihood = "mixture:3"
+	several, err := cnp.New[float32](c, 4)
+	require.NoError(t, err)
+	require.NoError(t, startFrom(several, one))
+	b := &cnp.Batch[float32]{B: 1, Nc: 3, Nt: 2, XContext: []float64{0, 0.25, -0.375}, YContext: []float32{1, -1, 0.5, 2, 0, 1},
+		XTarget: []float64{0.125, -0.5}}
+	want, err := one.(cnp.Regressor[float32]).Predict(t.Context(), b)
+	require.NoError(t, err)
+	got, err := several.(cnp.Regressor[float32]).Predict(t.Context(), b)
+	require.NoError(t, err)
+	require.Len(t, got.Params, 4*9)
+	for i, mean := range want.Mean {
+		p := got.Params[9*i:][:9]
+		for k := 0; k < 9; k += 3 {
+			require.InDelta(t, mean, p[k+1], 0.3)
+			require.InEpsilon(t, want.Std[i], p[k+2], 0.3)
+		}
+		require.NotEqual(t, p[1], p[4])
+	}
+}
