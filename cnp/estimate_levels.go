@@ -18,17 +18,26 @@ func (c *Config) estimateLevels(w Work) (features, parameters float64) {
 	if c.Lifts > 1 || c.LiftSamples == SamplesRandom { // of a turned square
 		span *= math.Sqrt(float64(c.DimX))
 	}
-	points, taps := c.PointsPerUnit*(span+reach)+1, math.Pow(float64(c.Kernel), float64(c.DimX))
+	taps := math.Pow(float64(c.Kernel), float64(c.DimX))
+	half := float64(c.Kernel / 2)
+	grown := 2 * half * float64(c.Blocks) // a level's blocks carry features on by so many points
+	// Along an axis: the points on the way down and on the way back, with the margins that convolutions add on either side.
+	data, targets, down, back := c.PointsPerUnit*(span+reach)+1, c.PointsPerUnit*span+1, grown, half+1+grown
+	rows := func(points, margin float64) float64 {
+		return min(math.Pow(points+2*margin, float64(c.DimX)), float64(c.latticeLimit()))
+	}
 	last := float64(c.densities() + c.Multiplicity*c.contextValues())
 	for l, width := range c.Channels {
-		v := float64(width * c.pyramidLifts())
-		rows := math.Pow(points/float64(int(1)<<l)+float64(8*c.Kernel*(c.Blocks+1)), float64(c.DimX))
-		rows = min(rows, float64(c.latticeLimit()))
+		v, step := float64(width*c.pyramidLifts()), float64(int(1)<<l)
+		points := rows(data/step, down)
+		if l+1 < len(c.Channels) {
+			points += min(rows(targets/step, back), rows(data/step, 2*down))
+		}
 		// On each way, convolutions with what they are given, what they sum up and what they give.
-		features += 2 * rows * v * float64(4+6*c.Blocks)
-		features += 2 * rows * 3 * taps / 2 * float64(1+c.Blocks) // their pairs
+		features += points * v * float64(6+9*c.Blocks)
+		features += points * 3 * taps / 2 * float64(1+c.Blocks) // their pairs
 		parameters += float64(4*c.Blocks+3)*(v*v+v*taps) + last*v
-		last = v
+		last, down, back = v, (down+half)/2+grown, (back+half)/2+grown
 	}
 	return features + float64(w.Targets)*taps*(last+taps), parameters
 }

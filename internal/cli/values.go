@@ -63,9 +63,12 @@ func OptionalVar[N int | uint64 | float64](fl *pflag.FlagSet, to **N, name, usag
 	}}, name, usage)
 }
 
-// ParseBytes reads "512", "64K", "1.5G".
+// ParseBytes reads "512", "64K", "1.5G", and with a unit of bytes "1.5GB" or "1.5GiB", all by powers of 1024.
 func ParseBytes(s string) (int64, bool) {
 	shift := 0
+	if n := len(s) - 1; n > 0 && (s[n] == 'B' || s[n] == 'b') {
+		s = strings.TrimSuffix(s[:n], "i")
+	}
 	if s != "" {
 		if i := strings.IndexByte("KMGT", s[len(s)-1]&^0x20); i >= 0 {
 			s, shift = s[:len(s)-1], 10*(i+1)

@@ -12,12 +12,12 @@ import (
 
 // TestParseBytes: letters are powers of 1024; what is no amount of memory is refused.
 func TestParseBytes(t *testing.T) {
-	for text, want := range map[string]int64{"512": 512, "64K": 64 << 10, "1.5g": 3 << 29, "0": 0} {
+	for text, want := range map[string]int64{"512": 512, "64K": 64 << 10, "1.5g": 3 << 29, "0": 0, "2GB": 2 << 30, "2GiB": 2 << 30, "3kb": 3 << 10, "7B": 7} {
 		n, ok := ParseBytes(text)
 		require.True(t, ok, text)
 		require.Equal(t, want, n, text)
 	}
-	for _, text := range []string{"", "-1", "G", "1X", "NaN", "1e30"} {
+	for _, text := range []string{"", "-1", "G", "1X", "NaN", "1e30", "B", "iB", "GB", "1GBB"} {
 		_, ok := ParseBytes(text)
 		require.False(t, ok, text)
 	}
