@@ -31,19 +31,15 @@ type output struct {
 func main() {
 	log.SetFlags(0)
 	dir := flag.String("o", "../simd", "folder to write to")
-	only := flag.String("only", "", "write the amd64, arm64 and wasm files of kernels whose names start with this, and nothing else")
+	only := flag.String("only", "", "write the amd64, arm64 and wasm files of kernels whose names start with this, "+
+		"the constants of amd64, and nothing else")
 	flag.Parse()
-	var functions []function
-	for _, g := range registry {
-		if !strings.HasPrefix(g.file, *only) {
-			continue
-		}
-		files, made, err := render(g)
-		if err != nil {
-			log.Fatal(err)
-		}
-		functions = append(functions, made...)
-		for _, f := range files {
+	files, functions, err := renderAMD64()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, f := range files {
+		if strings.HasPrefix(f.name, *only) || path.Base(f.name) == constantsFile {
 			write(*dir, f)
 		}
 	}
@@ -100,22 +96,64 @@ type function struct {
 	*ir.Function
 }
 
+// constantsFile is where the constants of a package's amd64 kernels stand.
+const constantsFile = "zconstants_amd64.s"
+
+// renderAMD64 writes every file of the registry in memory, and the constants of each package.
+func renderAMD64() (files []output, functions []function, err error) {
+	constants := map[string]*x86.Constants{}
+	var dirs []string
+	for _, g := range registry {
+		dir := path.Dir(g.file)
+		if constants[dir] == nil {
+			constants[dir], dirs = x86.NewConstants(), append(dirs, dir)
+		}
+		made, fns, err := render(g, constants[dir])
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", g.file, err)
+		}
+		files, functions = append(files, made...), append(functions, fns...)
+	}
+	for _, dir := range dirs {
+		file, err := constants[dir].Result()
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(file.Sections) == 0 {
+			continue
+		}
+		if err := pass.Compile.Execute(file); err != nil {
+			return nil, nil, err
+		}
+		text, err := printer.NewGoAsm(printerConfig("")).Print(file)
+		if err != nil {
+			return nil, nil, err
+		}
+		files = append(files, output{path.Join(dir, constantsFile), text})
+	}
+	return files, functions, nil
+}
+
+func printerConfig(pkg string) printer.Config {
+	return printer.Config{Argv: []string{"go", "generate"}, Pkg: pkg}
+}
+
 // render writes one file of the registry in memory.
-func render(g generator) (files []output, functions []function, err error) {
-	f := x86.NewFile()
+func render(g generator, c *x86.Constants) (files []output, functions []function, err error) {
+	f := x86.NewFile(c)
 	g.write(f)
 	file, err := f.Result()
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", g.file, err)
+		return nil, nil, err
 	}
 	if err := pass.Compile.Execute(file); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", g.file, err)
+		return nil, nil, err
 	}
-	cfg := printer.Config{Argv: []string{"go", "generate"}, Pkg: packageOf(g.file)}
+	cfg := printerConfig(packageOf(g.file))
 	for ext, p := range map[string]printer.Printer{".s": printer.NewGoAsm(cfg), ".go": printer.NewStubs(cfg)} {
 		text, err := p.Print(file)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", g.file, err)
+			return nil, nil, err
 		}
 		if ext == ".go" {
 			text = append(text, declareBits(f.Bits)...)

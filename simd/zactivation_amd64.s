@@ -11,10 +11,10 @@ TEXT ·swishGradF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ    dy+8(FP), CX
 	MOVQ    x+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS one<>+0(SB), Y0
-	VMOVUPS cm87<>+0(SB), Y1
-	VMOVUPS c87<>+0(SB), Y2
-	VMOVUPS roundBiasedF32<>+0(SB), Y3
+	VMOVUPS ·dataOne+0(SB), Y0
+	VMOVUPS ·dataCm87+0(SB), Y1
+	VMOVUPS ·dataSwishMax+0(SB), Y2
+	VMOVUPS ·dataRoundBiasedF32+0(SB), Y3
 	XORQ    SI, SI
 	SUBQ    $+8, BX
 	JL      next3
@@ -25,18 +25,18 @@ loop2:
 	VCMPPS      $0x11, Y1, Y5, Y6
 	VMINPS      Y5, Y2, Y5
 	VMAXPS      Y5, Y1, Y5
-	VMOVUPS     minusLog2e<>+0(SB), Y7
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y7
 	VFMADD213PS Y3, Y5, Y7
 	VSUBPS      Y3, Y7, Y8
 	VMOVAPS     Y5, Y9
-	VFMADD231PS ln2Hi<>+0(SB), Y8, Y9
-	VFMADD231PS ln2Lo<>+0(SB), Y8, Y9
-	VMOVUPS     expC6<>+0(SB), Y8
-	VFMADD213PS minusExpC5<>+0(SB), Y9, Y8
-	VFMADD213PS expC4<>+0(SB), Y9, Y8
-	VFMADD213PS minusExpC3<>+0(SB), Y9, Y8
-	VFMADD213PS expC2<>+0(SB), Y9, Y8
-	VFMADD213PS minusOne<>+0(SB), Y9, Y8
+	VFMADD231PS ·dataLn2Hi+0(SB), Y8, Y9
+	VFMADD231PS ·dataLn2Lo+0(SB), Y8, Y9
+	VMOVUPS     ·dataExpC6+0(SB), Y8
+	VFMADD213PS ·dataMinusExpC5+0(SB), Y9, Y8
+	VFMADD213PS ·dataExpC4+0(SB), Y9, Y8
+	VFMADD213PS ·dataMinusExpC3+0(SB), Y9, Y8
+	VFMADD213PS ·dataExpC2+0(SB), Y9, Y8
+	VFMADD213PS ·dataMinusOne+0(SB), Y9, Y8
 	VFMADD213PS Y0, Y9, Y8
 	VPSLLD      $0x17, Y7, Y7
 	VMULPS      Y7, Y8, Y7
@@ -45,7 +45,7 @@ loop2:
 	VMULPS      Y8, Y7, Y7
 	VFMADD213PS Y0, Y7, Y5
 	VMULPS      Y5, Y8, Y5
-	VBLENDVPS   Y6, zero<>+0(SB), Y5, Y5
+	VBLENDVPS   Y6, ·dataZero+0(SB), Y5, Y5
 	VMULPS      Y5, Y4, Y4
 	VMOVUPS     Y4, (AX)(SI*4)
 	ADDQ        $+8, SI
@@ -56,7 +56,7 @@ next3:
 	ADDQ        $+8, BX
 	TESTQ       BX, BX
 	JE          done4
-	LEAQ        tailMaskF32<>+0(SB), DI
+	LEAQ        ·dataTailMaskF32+0(SB), DI
 	NEGQ        BX
 	VMOVUPS     32(DI)(BX*4), Y4
 	VMASKMOVPS  (CX)(SI*4), Y4, Y5
@@ -64,18 +64,18 @@ next3:
 	VCMPPS      $0x11, Y1, Y6, Y7
 	VMINPS      Y6, Y2, Y2
 	VMAXPS      Y2, Y1, Y1
-	VMOVUPS     minusLog2e<>+0(SB), Y2
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y2
 	VFMADD213PS Y3, Y1, Y2
 	VSUBPS      Y3, Y2, Y3
 	VMOVAPS     Y1, Y6
-	VFMADD231PS ln2Hi<>+0(SB), Y3, Y6
-	VFMADD231PS ln2Lo<>+0(SB), Y3, Y6
-	VMOVUPS     expC6<>+0(SB), Y3
-	VFMADD213PS minusExpC5<>+0(SB), Y6, Y3
-	VFMADD213PS expC4<>+0(SB), Y6, Y3
-	VFMADD213PS minusExpC3<>+0(SB), Y6, Y3
-	VFMADD213PS expC2<>+0(SB), Y6, Y3
-	VFMADD213PS minusOne<>+0(SB), Y6, Y3
+	VFMADD231PS ·dataLn2Hi+0(SB), Y3, Y6
+	VFMADD231PS ·dataLn2Lo+0(SB), Y3, Y6
+	VMOVUPS     ·dataExpC6+0(SB), Y3
+	VFMADD213PS ·dataMinusExpC5+0(SB), Y6, Y3
+	VFMADD213PS ·dataExpC4+0(SB), Y6, Y3
+	VFMADD213PS ·dataMinusExpC3+0(SB), Y6, Y3
+	VFMADD213PS ·dataExpC2+0(SB), Y6, Y3
+	VFMADD213PS ·dataMinusOne+0(SB), Y6, Y3
 	VFMADD213PS Y0, Y6, Y3
 	VPSLLD      $0x17, Y2, Y2
 	VMULPS      Y2, Y3, Y2
@@ -84,171 +84,13 @@ next3:
 	VMULPS      Y3, Y2, Y2
 	VFMADD213PS Y0, Y2, Y1
 	VMULPS      Y1, Y3, Y0
-	VBLENDVPS   Y7, zero<>+0(SB), Y0, Y0
+	VBLENDVPS   Y7, ·dataZero+0(SB), Y0, Y0
 	VMULPS      Y0, Y5, Y0
 	VMASKMOVPS  Y0, Y4, (AX)(SI*4)
 
 done4:
 	VZEROUPPER
 	RET
-
-DATA one<>+0(SB)/4, $0x3f800000
-DATA one<>+4(SB)/4, $0x3f800000
-DATA one<>+8(SB)/4, $0x3f800000
-DATA one<>+12(SB)/4, $0x3f800000
-DATA one<>+16(SB)/4, $0x3f800000
-DATA one<>+20(SB)/4, $0x3f800000
-DATA one<>+24(SB)/4, $0x3f800000
-DATA one<>+28(SB)/4, $0x3f800000
-GLOBL one<>(SB), RODATA|NOPTR, $32
-
-DATA cm87<>+0(SB)/4, $0xc2ae0000
-DATA cm87<>+4(SB)/4, $0xc2ae0000
-DATA cm87<>+8(SB)/4, $0xc2ae0000
-DATA cm87<>+12(SB)/4, $0xc2ae0000
-DATA cm87<>+16(SB)/4, $0xc2ae0000
-DATA cm87<>+20(SB)/4, $0xc2ae0000
-DATA cm87<>+24(SB)/4, $0xc2ae0000
-DATA cm87<>+28(SB)/4, $0xc2ae0000
-GLOBL cm87<>(SB), RODATA|NOPTR, $32
-
-DATA c87<>+0(SB)/4, $0x42ae0000
-DATA c87<>+4(SB)/4, $0x42ae0000
-DATA c87<>+8(SB)/4, $0x42ae0000
-DATA c87<>+12(SB)/4, $0x42ae0000
-DATA c87<>+16(SB)/4, $0x42ae0000
-DATA c87<>+20(SB)/4, $0x42ae0000
-DATA c87<>+24(SB)/4, $0x42ae0000
-DATA c87<>+28(SB)/4, $0x42ae0000
-GLOBL c87<>(SB), RODATA|NOPTR, $32
-
-DATA roundBiasedF32<>+0(SB)/4, $0x4b40007f
-DATA roundBiasedF32<>+4(SB)/4, $0x4b40007f
-DATA roundBiasedF32<>+8(SB)/4, $0x4b40007f
-DATA roundBiasedF32<>+12(SB)/4, $0x4b40007f
-DATA roundBiasedF32<>+16(SB)/4, $0x4b40007f
-DATA roundBiasedF32<>+20(SB)/4, $0x4b40007f
-DATA roundBiasedF32<>+24(SB)/4, $0x4b40007f
-DATA roundBiasedF32<>+28(SB)/4, $0x4b40007f
-GLOBL roundBiasedF32<>(SB), RODATA|NOPTR, $32
-
-DATA minusLog2e<>+0(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+4(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+8(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+12(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+16(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+20(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+24(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+28(SB)/4, $0xbfb8aa3b
-GLOBL minusLog2e<>(SB), RODATA|NOPTR, $32
-
-DATA ln2Hi<>+0(SB)/4, $0x3f317218
-DATA ln2Hi<>+4(SB)/4, $0x3f317218
-DATA ln2Hi<>+8(SB)/4, $0x3f317218
-DATA ln2Hi<>+12(SB)/4, $0x3f317218
-DATA ln2Hi<>+16(SB)/4, $0x3f317218
-DATA ln2Hi<>+20(SB)/4, $0x3f317218
-DATA ln2Hi<>+24(SB)/4, $0x3f317218
-DATA ln2Hi<>+28(SB)/4, $0x3f317218
-GLOBL ln2Hi<>(SB), RODATA|NOPTR, $32
-
-DATA ln2Lo<>+0(SB)/4, $0xb102e308
-DATA ln2Lo<>+4(SB)/4, $0xb102e308
-DATA ln2Lo<>+8(SB)/4, $0xb102e308
-DATA ln2Lo<>+12(SB)/4, $0xb102e308
-DATA ln2Lo<>+16(SB)/4, $0xb102e308
-DATA ln2Lo<>+20(SB)/4, $0xb102e308
-DATA ln2Lo<>+24(SB)/4, $0xb102e308
-DATA ln2Lo<>+28(SB)/4, $0xb102e308
-GLOBL ln2Lo<>(SB), RODATA|NOPTR, $32
-
-DATA expC6<>+0(SB)/4, $0x3ab52794
-DATA expC6<>+4(SB)/4, $0x3ab52794
-DATA expC6<>+8(SB)/4, $0x3ab52794
-DATA expC6<>+12(SB)/4, $0x3ab52794
-DATA expC6<>+16(SB)/4, $0x3ab52794
-DATA expC6<>+20(SB)/4, $0x3ab52794
-DATA expC6<>+24(SB)/4, $0x3ab52794
-DATA expC6<>+28(SB)/4, $0x3ab52794
-GLOBL expC6<>(SB), RODATA|NOPTR, $32
-
-DATA minusExpC5<>+0(SB)/4, $0xbc091cc0
-DATA minusExpC5<>+4(SB)/4, $0xbc091cc0
-DATA minusExpC5<>+8(SB)/4, $0xbc091cc0
-DATA minusExpC5<>+12(SB)/4, $0xbc091cc0
-DATA minusExpC5<>+16(SB)/4, $0xbc091cc0
-DATA minusExpC5<>+20(SB)/4, $0xbc091cc0
-DATA minusExpC5<>+24(SB)/4, $0xbc091cc0
-DATA minusExpC5<>+28(SB)/4, $0xbc091cc0
-GLOBL minusExpC5<>(SB), RODATA|NOPTR, $32
-
-DATA expC4<>+0(SB)/4, $0x3d2aac57
-DATA expC4<>+4(SB)/4, $0x3d2aac57
-DATA expC4<>+8(SB)/4, $0x3d2aac57
-DATA expC4<>+12(SB)/4, $0x3d2aac57
-DATA expC4<>+16(SB)/4, $0x3d2aac57
-DATA expC4<>+20(SB)/4, $0x3d2aac57
-DATA expC4<>+24(SB)/4, $0x3d2aac57
-DATA expC4<>+28(SB)/4, $0x3d2aac57
-GLOBL expC4<>(SB), RODATA|NOPTR, $32
-
-DATA minusExpC3<>+0(SB)/4, $0xbe2aaa49
-DATA minusExpC3<>+4(SB)/4, $0xbe2aaa49
-DATA minusExpC3<>+8(SB)/4, $0xbe2aaa49
-DATA minusExpC3<>+12(SB)/4, $0xbe2aaa49
-DATA minusExpC3<>+16(SB)/4, $0xbe2aaa49
-DATA minusExpC3<>+20(SB)/4, $0xbe2aaa49
-DATA minusExpC3<>+24(SB)/4, $0xbe2aaa49
-DATA minusExpC3<>+28(SB)/4, $0xbe2aaa49
-GLOBL minusExpC3<>(SB), RODATA|NOPTR, $32
-
-DATA expC2<>+0(SB)/4, $0x3efffffe
-DATA expC2<>+4(SB)/4, $0x3efffffe
-DATA expC2<>+8(SB)/4, $0x3efffffe
-DATA expC2<>+12(SB)/4, $0x3efffffe
-DATA expC2<>+16(SB)/4, $0x3efffffe
-DATA expC2<>+20(SB)/4, $0x3efffffe
-DATA expC2<>+24(SB)/4, $0x3efffffe
-DATA expC2<>+28(SB)/4, $0x3efffffe
-GLOBL expC2<>(SB), RODATA|NOPTR, $32
-
-DATA minusOne<>+0(SB)/4, $0xbf800000
-DATA minusOne<>+4(SB)/4, $0xbf800000
-DATA minusOne<>+8(SB)/4, $0xbf800000
-DATA minusOne<>+12(SB)/4, $0xbf800000
-DATA minusOne<>+16(SB)/4, $0xbf800000
-DATA minusOne<>+20(SB)/4, $0xbf800000
-DATA minusOne<>+24(SB)/4, $0xbf800000
-DATA minusOne<>+28(SB)/4, $0xbf800000
-GLOBL minusOne<>(SB), RODATA|NOPTR, $32
-
-DATA zero<>+0(SB)/4, $0x00000000
-DATA zero<>+4(SB)/4, $0x00000000
-DATA zero<>+8(SB)/4, $0x00000000
-DATA zero<>+12(SB)/4, $0x00000000
-DATA zero<>+16(SB)/4, $0x00000000
-DATA zero<>+20(SB)/4, $0x00000000
-DATA zero<>+24(SB)/4, $0x00000000
-DATA zero<>+28(SB)/4, $0x00000000
-GLOBL zero<>(SB), RODATA|NOPTR, $32
-
-DATA tailMaskF32<>+0(SB)/4, $0xffffffff
-DATA tailMaskF32<>+4(SB)/4, $0xffffffff
-DATA tailMaskF32<>+8(SB)/4, $0xffffffff
-DATA tailMaskF32<>+12(SB)/4, $0xffffffff
-DATA tailMaskF32<>+16(SB)/4, $0xffffffff
-DATA tailMaskF32<>+20(SB)/4, $0xffffffff
-DATA tailMaskF32<>+24(SB)/4, $0xffffffff
-DATA tailMaskF32<>+28(SB)/4, $0xffffffff
-DATA tailMaskF32<>+32(SB)/4, $0x00000000
-DATA tailMaskF32<>+36(SB)/4, $0x00000000
-DATA tailMaskF32<>+40(SB)/4, $0x00000000
-DATA tailMaskF32<>+44(SB)/4, $0x00000000
-DATA tailMaskF32<>+48(SB)/4, $0x00000000
-DATA tailMaskF32<>+52(SB)/4, $0x00000000
-DATA tailMaskF32<>+56(SB)/4, $0x00000000
-DATA tailMaskF32<>+60(SB)/4, $0x00000000
-GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
 
 // func swishGradF32AVX512(dx *float32, dy *float32, x *float32, n int)
 // Requires: AVX, AVX512F, BMI2
@@ -257,18 +99,18 @@ TEXT ·swishGradF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         dy+8(FP), CX
 	MOVQ         x+16(FP), DX
 	MOVQ         n+24(FP), BX
-	VBROADCASTSS one<>+0(SB), Z0
-	VBROADCASTSS cm87<>+0(SB), Z1
-	VBROADCASTSS c87<>+0(SB), Z2
-	VBROADCASTSS roundTo16ths<>+0(SB), Z3
-	VBROADCASTSS minusLog2e<>+0(SB), Z4
-	VBROADCASTSS ln2Hi<>+0(SB), Z4
-	VBROADCASTSS ln2Lo<>+0(SB), Z9
-	VBROADCASTSS exp16thC3<>+0(SB), Z10
-	VBROADCASTSS exp16thC2<>+0(SB), Z10
-	VBROADCASTSS exp16thC0<>+0(SB), Z11
-	VBROADCASTSS exp16thC0Less1<>+0(SB), Z12
-	VMOVUPS      exp2Of16ths<>+0(SB), Z13
+	VBROADCASTSS ·dataOne+0(SB), Z0
+	VBROADCASTSS ·dataCm87+0(SB), Z1
+	VBROADCASTSS ·dataSwishMax+0(SB), Z2
+	VBROADCASTSS ·dataRoundTo16ths+0(SB), Z3
+	VBROADCASTSS ·dataMinusLog2e+0(SB), Z4
+	VBROADCASTSS ·dataLn2Hi+0(SB), Z4
+	VBROADCASTSS ·dataLn2Lo+0(SB), Z9
+	VBROADCASTSS ·dataExp16thC3+0(SB), Z10
+	VBROADCASTSS ·dataExp16thC2+0(SB), Z10
+	VBROADCASTSS ·dataExp16thC0+0(SB), Z11
+	VBROADCASTSS ·dataExp16thC0Less1+0(SB), Z12
+	VMOVUPS      ·dataExp2Of16ths+0(SB), Z13
 	XORQ         SI, SI
 	SUBQ         $+32, BX
 	JL           next3
@@ -284,9 +126,9 @@ loop2:
 	VMINPS         Z17, Z2, Z17
 	VMAXPS         Z16, Z1, Z16
 	VMAXPS         Z17, Z1, Z17
-	VBROADCASTSS   minusLog2e<>+0(SB), Z18
+	VBROADCASTSS   ·dataMinusLog2e+0(SB), Z18
 	VFMADD213PS    Z3, Z16, Z18
-	VBROADCASTSS   minusLog2e<>+0(SB), Z19
+	VBROADCASTSS   ·dataMinusLog2e+0(SB), Z19
 	VFMADD213PS    Z3, Z17, Z19
 	VSUBPS         Z3, Z18, Z20
 	VSUBPS         Z3, Z19, Z21
@@ -296,9 +138,9 @@ loop2:
 	VFMADD231PS    Z4, Z21, Z23
 	VFMADD231PS    Z9, Z20, Z22
 	VFMADD231PS    Z9, Z21, Z23
-	VBROADCASTSS   exp16thC3<>+0(SB), Z24
+	VBROADCASTSS   ·dataExp16thC3+0(SB), Z24
 	VFNMADD213PS   Z10, Z22, Z24
-	VBROADCASTSS   exp16thC3<>+0(SB), Z25
+	VBROADCASTSS   ·dataExp16thC3+0(SB), Z25
 	VFNMADD213PS   Z10, Z23, Z25
 	VFNMADD213PS   Z11, Z22, Z24
 	VFNMADD213PS   Z11, Z23, Z25
@@ -320,8 +162,8 @@ loop2:
 	VFMADD213PS    Z0, Z19, Z17
 	VMULPS         Z16, Z20, Z16
 	VMULPS         Z17, Z21, Z17
-	VBLENDMPS.BCST zero<>+0(SB), Z16, K1, Z5
-	VBLENDMPS.BCST zero<>+0(SB), Z17, K2, Z6
+	VBLENDMPS.BCST ·dataZero+0(SB), Z16, K1, Z5
+	VBLENDMPS.BCST ·dataZero+0(SB), Z17, K2, Z6
 	VMULPS         Z5, Z14, Z14
 	VMULPS         Z6, Z15, Z15
 	VMOVUPS        Z14, (AX)(SI*4)
@@ -341,13 +183,13 @@ loop4:
 	VCMPPS         $0x11, Z1, Z6, K1
 	VMINPS         Z6, Z2, Z6
 	VMAXPS         Z6, Z1, Z6
-	VBROADCASTSS   minusLog2e<>+0(SB), Z14
+	VBROADCASTSS   ·dataMinusLog2e+0(SB), Z14
 	VFMADD213PS    Z3, Z6, Z14
 	VSUBPS         Z3, Z14, Z15
 	VMOVAPS        Z6, Z16
 	VFMADD231PS    Z4, Z15, Z16
 	VFMADD231PS    Z9, Z15, Z16
-	VBROADCASTSS   exp16thC3<>+0(SB), Z17
+	VBROADCASTSS   ·dataExp16thC3+0(SB), Z17
 	VFNMADD213PS   Z10, Z16, Z17
 	VFNMADD213PS   Z11, Z16, Z17
 	VFNMADD213PS   Z12, Z16, Z17
@@ -359,7 +201,7 @@ loop4:
 	VMULPS         Z15, Z14, Z14
 	VFMADD213PS    Z0, Z14, Z6
 	VMULPS         Z6, Z15, Z6
-	VBLENDMPS.BCST zero<>+0(SB), Z6, K1, Z7
+	VBLENDMPS.BCST ·dataZero+0(SB), Z6, K1, Z7
 	VMULPS         Z7, Z5, Z5
 	VMOVUPS        Z5, (AX)(SI*4)
 	ADDQ           $+16, SI
@@ -378,13 +220,13 @@ next5:
 	VCMPPS         $0x11, Z1, Z6, K2
 	VMINPS         Z6, Z2, Z2
 	VMAXPS         Z2, Z1, Z1
-	VBROADCASTSS   minusLog2e<>+0(SB), Z2
+	VBROADCASTSS   ·dataMinusLog2e+0(SB), Z2
 	VFMADD213PS    Z3, Z1, Z2
 	VSUBPS         Z3, Z2, Z3
 	VMOVAPS        Z1, Z6
 	VFMADD231PS    Z4, Z3, Z6
 	VFMADD231PS    Z9, Z3, Z6
-	VBROADCASTSS   exp16thC3<>+0(SB), Z4
+	VBROADCASTSS   ·dataExp16thC3+0(SB), Z4
 	VFNMADD213PS   Z10, Z6, Z4
 	VFNMADD213PS   Z11, Z6, Z4
 	VFNMADD213PS   Z12, Z6, Z4
@@ -396,81 +238,13 @@ next5:
 	VMULPS         Z3, Z2, Z2
 	VFMADD213PS    Z0, Z2, Z1
 	VMULPS         Z1, Z3, Z0
-	VBLENDMPS.BCST zero<>+0(SB), Z0, K2, Z8
+	VBLENDMPS.BCST ·dataZero+0(SB), Z0, K2, Z8
 	VMULPS         Z8, Z5, Z0
 	VMOVUPS        Z0, K1, (AX)(SI*4)
 
 done6:
 	VZEROUPPER
 	RET
-
-DATA roundTo16ths<>+0(SB)/4, $0x49400000
-DATA roundTo16ths<>+4(SB)/4, $0x49400000
-DATA roundTo16ths<>+8(SB)/4, $0x49400000
-DATA roundTo16ths<>+12(SB)/4, $0x49400000
-DATA roundTo16ths<>+16(SB)/4, $0x49400000
-DATA roundTo16ths<>+20(SB)/4, $0x49400000
-DATA roundTo16ths<>+24(SB)/4, $0x49400000
-DATA roundTo16ths<>+28(SB)/4, $0x49400000
-GLOBL roundTo16ths<>(SB), RODATA|NOPTR, $32
-
-DATA exp16thC3<>+0(SB)/4, $0x3e238ad4
-DATA exp16thC3<>+4(SB)/4, $0x3e238ad4
-DATA exp16thC3<>+8(SB)/4, $0x3e238ad4
-DATA exp16thC3<>+12(SB)/4, $0x3e238ad4
-DATA exp16thC3<>+16(SB)/4, $0x3e238ad4
-DATA exp16thC3<>+20(SB)/4, $0x3e238ad4
-DATA exp16thC3<>+24(SB)/4, $0x3e238ad4
-DATA exp16thC3<>+28(SB)/4, $0x3e238ad4
-GLOBL exp16thC3<>(SB), RODATA|NOPTR, $32
-
-DATA exp16thC2<>+0(SB)/4, $0x3ef551e4
-DATA exp16thC2<>+4(SB)/4, $0x3ef551e4
-DATA exp16thC2<>+8(SB)/4, $0x3ef551e4
-DATA exp16thC2<>+12(SB)/4, $0x3ef551e4
-DATA exp16thC2<>+16(SB)/4, $0x3ef551e4
-DATA exp16thC2<>+20(SB)/4, $0x3ef551e4
-DATA exp16thC2<>+24(SB)/4, $0x3ef551e4
-DATA exp16thC2<>+28(SB)/4, $0x3ef551e4
-GLOBL exp16thC2<>(SB), RODATA|NOPTR, $32
-
-DATA exp16thC0<>+0(SB)/4, $0x3f7550d4
-DATA exp16thC0<>+4(SB)/4, $0x3f7550d4
-DATA exp16thC0<>+8(SB)/4, $0x3f7550d4
-DATA exp16thC0<>+12(SB)/4, $0x3f7550d4
-DATA exp16thC0<>+16(SB)/4, $0x3f7550d4
-DATA exp16thC0<>+20(SB)/4, $0x3f7550d4
-DATA exp16thC0<>+24(SB)/4, $0x3f7550d4
-DATA exp16thC0<>+28(SB)/4, $0x3f7550d4
-GLOBL exp16thC0<>(SB), RODATA|NOPTR, $32
-
-DATA exp16thC0Less1<>+0(SB)/4, $0xbd2af2c0
-DATA exp16thC0Less1<>+4(SB)/4, $0xbd2af2c0
-DATA exp16thC0Less1<>+8(SB)/4, $0xbd2af2c0
-DATA exp16thC0Less1<>+12(SB)/4, $0xbd2af2c0
-DATA exp16thC0Less1<>+16(SB)/4, $0xbd2af2c0
-DATA exp16thC0Less1<>+20(SB)/4, $0xbd2af2c0
-DATA exp16thC0Less1<>+24(SB)/4, $0xbd2af2c0
-DATA exp16thC0Less1<>+28(SB)/4, $0xbd2af2c0
-GLOBL exp16thC0Less1<>(SB), RODATA|NOPTR, $32
-
-DATA exp2Of16ths<>+0(SB)/4, $0x3f859326
-DATA exp2Of16ths<>+4(SB)/4, $0x3f8b7d19
-DATA exp2Of16ths<>+8(SB)/4, $0x3f91aa13
-DATA exp2Of16ths<>+12(SB)/4, $0x3f981d0c
-DATA exp2Of16ths<>+16(SB)/4, $0x3f9ed91d
-DATA exp2Of16ths<>+20(SB)/4, $0x3fa5e183
-DATA exp2Of16ths<>+24(SB)/4, $0x3fad399f
-DATA exp2Of16ths<>+28(SB)/4, $0x3fb4e4f8
-DATA exp2Of16ths<>+32(SB)/4, $0x3fbce73e
-DATA exp2Of16ths<>+36(SB)/4, $0x3fc5444a
-DATA exp2Of16ths<>+40(SB)/4, $0x3fce0021
-DATA exp2Of16ths<>+44(SB)/4, $0x3fd71ef5
-DATA exp2Of16ths<>+48(SB)/4, $0x3fe0a528
-DATA exp2Of16ths<>+52(SB)/4, $0x3fea974e
-DATA exp2Of16ths<>+56(SB)/4, $0x3ff4fa2e
-DATA exp2Of16ths<>+60(SB)/4, $0x3fffd2c6
-GLOBL exp2Of16ths<>(SB), RODATA|NOPTR, $64
 
 // func reluGradF32AVX2(dx *float32, dy *float32, x *float32, n int)
 // Requires: AVX
@@ -479,7 +253,7 @@ TEXT ·reluGradF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ    dy+8(FP), CX
 	MOVQ    x+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS zero<>+0(SB), Y0
+	VMOVUPS ·dataZero+0(SB), Y0
 	XORQ    SI, SI
 	SUBQ    $+8, BX
 	JL      next3
@@ -498,7 +272,7 @@ next3:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
 	JE         done4
-	LEAQ       tailMaskF32<>+0(SB), DI
+	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
 	VMOVUPS    32(DI)(BX*4), Y1
 	VMASKMOVPS (CX)(SI*4), Y1, Y2
@@ -518,7 +292,7 @@ TEXT ·reluGradF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         dy+8(FP), CX
 	MOVQ         x+16(FP), DX
 	MOVQ         n+24(FP), BX
-	VBROADCASTSS zero<>+0(SB), Z0
+	VBROADCASTSS ·dataZero+0(SB), Z0
 	XORQ         SI, SI
 	SUBQ         $+32, BX
 	JL           next3
@@ -577,7 +351,7 @@ TEXT ·sigmoidGradF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ    dy+8(FP), CX
 	MOVQ    x+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS one<>+0(SB), Y0
+	VMOVUPS ·dataOne+0(SB), Y0
 	XORQ    SI, SI
 	SUBQ    $+8, BX
 	JL      next3
@@ -597,7 +371,7 @@ next3:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
 	JE         done4
-	LEAQ       tailMaskF32<>+0(SB), DI
+	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
 	VMOVUPS    32(DI)(BX*4), Y1
 	VMASKMOVPS (CX)(SI*4), Y1, Y2
@@ -618,7 +392,7 @@ TEXT ·sigmoidGradF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         dy+8(FP), CX
 	MOVQ         x+16(FP), DX
 	MOVQ         n+24(FP), BX
-	VBROADCASTSS one<>+0(SB), Z0
+	VBROADCASTSS ·dataOne+0(SB), Z0
 	XORQ         SI, SI
 	SUBQ         $+32, BX
 	JL           next3
@@ -681,10 +455,10 @@ TEXT ·softplusGradF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ    dy+8(FP), CX
 	MOVQ    x+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS c87<>+0(SB), Y0
-	VMOVUPS cm87<>+0(SB), Y1
-	VMOVUPS one<>+0(SB), Y2
-	VMOVUPS roundBiasedF32<>+0(SB), Y3
+	VMOVUPS ·dataSwishMax+0(SB), Y0
+	VMOVUPS ·dataCm87+0(SB), Y1
+	VMOVUPS ·dataOne+0(SB), Y2
+	VMOVUPS ·dataRoundBiasedF32+0(SB), Y3
 	XORQ    SI, SI
 	SUBQ    $+8, BX
 	JL      next3
@@ -694,16 +468,16 @@ loop2:
 	VMOVUPS      (DX)(SI*4), Y5
 	VMINPS       Y5, Y0, Y5
 	VMAXPS       Y5, Y1, Y5
-	VMOVUPS      minusLog2e<>+0(SB), Y6
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y6
 	VFMADD213PS  Y3, Y5, Y6
 	VSUBPS       Y3, Y6, Y7
-	VFMADD231PS  ln2Hi<>+0(SB), Y7, Y5
-	VFMADD231PS  ln2Lo<>+0(SB), Y7, Y5
-	VMOVUPS      expC6<>+0(SB), Y7
-	VFMADD213PS  minusExpC5<>+0(SB), Y5, Y7
-	VFMADD213PS  expC4<>+0(SB), Y5, Y7
-	VFMADD213PS  minusExpC3<>+0(SB), Y5, Y7
-	VFMADD213PS  expC2<>+0(SB), Y5, Y7
+	VFMADD231PS  ·dataLn2Hi+0(SB), Y7, Y5
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y7, Y5
+	VMOVUPS      ·dataExpC6+0(SB), Y7
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y5, Y7
+	VFMADD213PS  ·dataExpC4+0(SB), Y5, Y7
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y5, Y7
+	VFMADD213PS  ·dataExpC2+0(SB), Y5, Y7
 	VMULPS       Y5, Y5, Y8
 	VFNMADD231PS Y7, Y8, Y5
 	VPSLLD       $0x17, Y6, Y6
@@ -719,23 +493,23 @@ next3:
 	ADDQ         $+8, BX
 	TESTQ        BX, BX
 	JE           done4
-	LEAQ         tailMaskF32<>+0(SB), DI
+	LEAQ         ·dataTailMaskF32+0(SB), DI
 	NEGQ         BX
 	VMOVUPS      32(DI)(BX*4), Y4
 	VMASKMOVPS   (CX)(SI*4), Y4, Y5
 	VMASKMOVPS   (DX)(SI*4), Y4, Y6
 	VMINPS       Y6, Y0, Y0
 	VMAXPS       Y0, Y1, Y0
-	VMOVUPS      minusLog2e<>+0(SB), Y1
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y1
 	VFMADD213PS  Y3, Y0, Y1
 	VSUBPS       Y3, Y1, Y3
-	VFMADD231PS  ln2Hi<>+0(SB), Y3, Y0
-	VFMADD231PS  ln2Lo<>+0(SB), Y3, Y0
-	VMOVUPS      expC6<>+0(SB), Y3
-	VFMADD213PS  minusExpC5<>+0(SB), Y0, Y3
-	VFMADD213PS  expC4<>+0(SB), Y0, Y3
-	VFMADD213PS  minusExpC3<>+0(SB), Y0, Y3
-	VFMADD213PS  expC2<>+0(SB), Y0, Y3
+	VFMADD231PS  ·dataLn2Hi+0(SB), Y3, Y0
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y3, Y0
+	VMOVUPS      ·dataExpC6+0(SB), Y3
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y0, Y3
+	VFMADD213PS  ·dataExpC4+0(SB), Y0, Y3
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y0, Y3
+	VFMADD213PS  ·dataExpC2+0(SB), Y0, Y3
 	VMULPS       Y0, Y0, Y6
 	VFNMADD231PS Y3, Y6, Y0
 	VPSLLD       $0x17, Y1, Y1
@@ -755,18 +529,18 @@ TEXT ·softplusGradF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         dy+8(FP), CX
 	MOVQ         x+16(FP), DX
 	MOVQ         n+24(FP), BX
-	VBROADCASTSS c87<>+0(SB), Z0
-	VBROADCASTSS cm87<>+0(SB), Z1
-	VBROADCASTSS one<>+0(SB), Z2
-	VBROADCASTSS roundBiasedF32<>+0(SB), Z3
-	VBROADCASTSS minusLog2e<>+0(SB), Z4
-	VBROADCASTSS ln2Hi<>+0(SB), Z4
-	VBROADCASTSS ln2Lo<>+0(SB), Z5
-	VBROADCASTSS expC6<>+0(SB), Z6
-	VBROADCASTSS minusExpC5<>+0(SB), Z6
-	VBROADCASTSS expC4<>+0(SB), Z7
-	VBROADCASTSS minusExpC3<>+0(SB), Z8
-	VBROADCASTSS expC2<>+0(SB), Z9
+	VBROADCASTSS ·dataSwishMax+0(SB), Z0
+	VBROADCASTSS ·dataCm87+0(SB), Z1
+	VBROADCASTSS ·dataOne+0(SB), Z2
+	VBROADCASTSS ·dataRoundBiasedF32+0(SB), Z3
+	VBROADCASTSS ·dataMinusLog2e+0(SB), Z4
+	VBROADCASTSS ·dataLn2Hi+0(SB), Z4
+	VBROADCASTSS ·dataLn2Lo+0(SB), Z5
+	VBROADCASTSS ·dataExpC6+0(SB), Z6
+	VBROADCASTSS ·dataMinusExpC5+0(SB), Z6
+	VBROADCASTSS ·dataExpC4+0(SB), Z7
+	VBROADCASTSS ·dataMinusExpC3+0(SB), Z8
+	VBROADCASTSS ·dataExpC2+0(SB), Z9
 	XORQ         SI, SI
 	SUBQ         $+32, BX
 	JL           next3
@@ -780,9 +554,9 @@ loop2:
 	VMINPS       Z13, Z0, Z13
 	VMAXPS       Z12, Z1, Z12
 	VMAXPS       Z13, Z1, Z13
-	VBROADCASTSS minusLog2e<>+0(SB), Z14
+	VBROADCASTSS ·dataMinusLog2e+0(SB), Z14
 	VFMADD213PS  Z3, Z12, Z14
-	VBROADCASTSS minusLog2e<>+0(SB), Z15
+	VBROADCASTSS ·dataMinusLog2e+0(SB), Z15
 	VFMADD213PS  Z3, Z13, Z15
 	VSUBPS       Z3, Z14, Z16
 	VSUBPS       Z3, Z15, Z17
@@ -790,9 +564,9 @@ loop2:
 	VFMADD231PS  Z4, Z17, Z13
 	VFMADD231PS  Z5, Z16, Z12
 	VFMADD231PS  Z5, Z17, Z13
-	VBROADCASTSS expC6<>+0(SB), Z16
+	VBROADCASTSS ·dataExpC6+0(SB), Z16
 	VFMADD213PS  Z6, Z12, Z16
-	VBROADCASTSS expC6<>+0(SB), Z17
+	VBROADCASTSS ·dataExpC6+0(SB), Z17
 	VFMADD213PS  Z6, Z13, Z17
 	VFMADD213PS  Z7, Z12, Z16
 	VFMADD213PS  Z7, Z13, Z17
@@ -828,12 +602,12 @@ loop4:
 	VMOVUPS      (DX)(SI*4), Z11
 	VMINPS       Z11, Z0, Z11
 	VMAXPS       Z11, Z1, Z11
-	VBROADCASTSS minusLog2e<>+0(SB), Z12
+	VBROADCASTSS ·dataMinusLog2e+0(SB), Z12
 	VFMADD213PS  Z3, Z11, Z12
 	VSUBPS       Z3, Z12, Z13
 	VFMADD231PS  Z4, Z13, Z11
 	VFMADD231PS  Z5, Z13, Z11
-	VBROADCASTSS expC6<>+0(SB), Z13
+	VBROADCASTSS ·dataExpC6+0(SB), Z13
 	VFMADD213PS  Z6, Z11, Z13
 	VFMADD213PS  Z7, Z11, Z13
 	VFMADD213PS  Z8, Z11, Z13
@@ -860,12 +634,12 @@ next5:
 	VMOVUPS.Z    (DX)(SI*4), K1, Z11
 	VMINPS       Z11, Z0, Z0
 	VMAXPS       Z0, Z1, Z0
-	VBROADCASTSS minusLog2e<>+0(SB), Z1
+	VBROADCASTSS ·dataMinusLog2e+0(SB), Z1
 	VFMADD213PS  Z3, Z0, Z1
 	VSUBPS       Z3, Z1, Z3
 	VFMADD231PS  Z4, Z3, Z0
 	VFMADD231PS  Z5, Z3, Z0
-	VBROADCASTSS expC6<>+0(SB), Z3
+	VBROADCASTSS ·dataExpC6+0(SB), Z3
 	VFMADD213PS  Z6, Z0, Z3
 	VFMADD213PS  Z7, Z0, Z3
 	VFMADD213PS  Z8, Z0, Z3
@@ -888,10 +662,10 @@ TEXT ·sigmoidF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVUPS one<>+0(SB), Y0
-	VMOVUPS roundBiasedF32<>+0(SB), Y1
-	VMOVUPS minusLog2e<>+0(SB), Y2
-	VMOVUPS ln2Hi<>+0(SB), Y2
+	VMOVUPS ·dataOne+0(SB), Y0
+	VMOVUPS ·dataRoundBiasedF32+0(SB), Y1
+	VMOVUPS ·dataMinusLog2e+0(SB), Y2
+	VMOVUPS ·dataLn2Hi+0(SB), Y2
 	XORQ    BX, BX
 	SUBQ    $+16, DX
 	JL      next3
@@ -899,35 +673,35 @@ TEXT ·sigmoidF32AVX2(SB), NOSPLIT, $0-24
 loop2:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
-	VANDPS       absF32<>+0(SB), Y3, Y5
-	VANDPS       absF32<>+0(SB), Y4, Y6
+	VANDPS       ·dataAbsF32+0(SB), Y3, Y5
+	VANDPS       ·dataAbsF32+0(SB), Y4, Y6
 	VPMAXSD      Y6, Y5, Y5
-	VCMPPS       $0x16, c87<>+0(SB), Y5, Y5
+	VCMPPS       $0x16, ·dataSwishMax+0(SB), Y5, Y5
 	VMOVMSKPS    Y5, SI
 	TESTL        SI, SI
 	JNE          rare4
-	VMOVUPS      minusLog2e<>+0(SB), Y5
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y5
 	VFMADD213PS  Y1, Y3, Y5
-	VMOVUPS      minusLog2e<>+0(SB), Y6
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y6
 	VFMADD213PS  Y1, Y4, Y6
 	VSUBPS       Y1, Y5, Y7
 	VSUBPS       Y1, Y6, Y8
 	VFMADD231PS  Y2, Y7, Y3
 	VFMADD231PS  Y2, Y8, Y4
-	VFMADD231PS  ln2Lo<>+0(SB), Y7, Y3
-	VFMADD231PS  ln2Lo<>+0(SB), Y8, Y4
-	VMOVUPS      expC6<>+0(SB), Y7
-	VFMADD213PS  minusExpC5<>+0(SB), Y3, Y7
-	VMOVUPS      expC6<>+0(SB), Y8
-	VFMADD213PS  minusExpC5<>+0(SB), Y4, Y8
-	VFMADD213PS  expC4<>+0(SB), Y3, Y7
-	VFMADD213PS  expC4<>+0(SB), Y4, Y8
-	VFMADD213PS  minusExpC3<>+0(SB), Y3, Y7
-	VFMADD213PS  minusExpC3<>+0(SB), Y4, Y8
-	VFMADD213PS  expC2<>+0(SB), Y3, Y7
-	VFMADD213PS  expC2<>+0(SB), Y4, Y8
-	VFMADD213PS  minusOne<>+0(SB), Y3, Y7
-	VFMADD213PS  minusOne<>+0(SB), Y4, Y8
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y7, Y3
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y8, Y4
+	VMOVUPS      ·dataExpC6+0(SB), Y7
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y3, Y7
+	VMOVUPS      ·dataExpC6+0(SB), Y8
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y4, Y8
+	VFMADD213PS  ·dataExpC4+0(SB), Y3, Y7
+	VFMADD213PS  ·dataExpC4+0(SB), Y4, Y8
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y3, Y7
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y4, Y8
+	VFMADD213PS  ·dataExpC2+0(SB), Y3, Y7
+	VFMADD213PS  ·dataExpC2+0(SB), Y4, Y8
+	VFMADD213PS  ·dataMinusOne+0(SB), Y3, Y7
+	VFMADD213PS  ·dataMinusOne+0(SB), Y4, Y8
 	VFMADD213PS  Y0, Y3, Y7
 	VFMADD213PS  Y0, Y4, Y8
 	VPSLLD       $0x17, Y5, Y3
@@ -961,22 +735,22 @@ next3:
 
 loop6:
 	VMOVUPS      (CX)(BX*4), Y3
-	VANDPS       absF32<>+0(SB), Y3, Y4
-	VCMPPS       $0x16, c87<>+0(SB), Y4, Y4
+	VANDPS       ·dataAbsF32+0(SB), Y3, Y4
+	VCMPPS       $0x16, ·dataSwishMax+0(SB), Y4, Y4
 	VMOVMSKPS    Y4, SI
 	TESTL        SI, SI
 	JNE          rare8
-	VMOVUPS      minusLog2e<>+0(SB), Y4
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y4
 	VFMADD213PS  Y1, Y3, Y4
 	VSUBPS       Y1, Y4, Y5
 	VFMADD231PS  Y2, Y5, Y3
-	VFMADD231PS  ln2Lo<>+0(SB), Y5, Y3
-	VMOVUPS      expC6<>+0(SB), Y5
-	VFMADD213PS  minusExpC5<>+0(SB), Y3, Y5
-	VFMADD213PS  expC4<>+0(SB), Y3, Y5
-	VFMADD213PS  minusExpC3<>+0(SB), Y3, Y5
-	VFMADD213PS  expC2<>+0(SB), Y3, Y5
-	VFMADD213PS  minusOne<>+0(SB), Y3, Y5
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y5, Y3
+	VMOVUPS      ·dataExpC6+0(SB), Y5
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y3, Y5
+	VFMADD213PS  ·dataExpC4+0(SB), Y3, Y5
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y3, Y5
+	VFMADD213PS  ·dataExpC2+0(SB), Y3, Y5
+	VFMADD213PS  ·dataMinusOne+0(SB), Y3, Y5
 	VFMADD213PS  Y0, Y3, Y5
 	VPSLLD       $0x17, Y4, Y3
 	VMULPS       Y3, Y5, Y3
@@ -997,26 +771,26 @@ next7:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
 	JE           done10
-	LEAQ         tailMaskF32<>+0(SB), SI
+	LEAQ         ·dataTailMaskF32+0(SB), SI
 	NEGQ         DX
 	VMOVUPS      32(SI)(DX*4), Y3
 	VMASKMOVPS   (CX)(BX*4), Y3, Y4
-	VANDPS       absF32<>+0(SB), Y4, Y5
-	VCMPPS       $0x16, c87<>+0(SB), Y5, Y5
+	VANDPS       ·dataAbsF32+0(SB), Y4, Y5
+	VCMPPS       $0x16, ·dataSwishMax+0(SB), Y5, Y5
 	VMOVMSKPS    Y5, CX
 	TESTL        CX, CX
 	JNE          rare11
-	VMOVUPS      minusLog2e<>+0(SB), Y5
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y5
 	VFMADD213PS  Y1, Y4, Y5
 	VSUBPS       Y1, Y5, Y1
 	VFMADD231PS  Y2, Y1, Y4
-	VFMADD231PS  ln2Lo<>+0(SB), Y1, Y4
-	VMOVUPS      expC6<>+0(SB), Y1
-	VFMADD213PS  minusExpC5<>+0(SB), Y4, Y1
-	VFMADD213PS  expC4<>+0(SB), Y4, Y1
-	VFMADD213PS  minusExpC3<>+0(SB), Y4, Y1
-	VFMADD213PS  expC2<>+0(SB), Y4, Y1
-	VFMADD213PS  minusOne<>+0(SB), Y4, Y1
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y1, Y4
+	VMOVUPS      ·dataExpC6+0(SB), Y1
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y4, Y1
+	VFMADD213PS  ·dataExpC4+0(SB), Y4, Y1
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y4, Y1
+	VFMADD213PS  ·dataExpC2+0(SB), Y4, Y1
+	VFMADD213PS  ·dataMinusOne+0(SB), Y4, Y1
 	VFMADD213PS  Y0, Y4, Y1
 	VPSLLD       $0x17, Y5, Y2
 	VMULPS       Y2, Y1, Y1
@@ -1034,21 +808,21 @@ done10:
 	RET
 
 rare4:
-	VMOVUPS      c87<>+0(SB), Y5
+	VMOVUPS      ·dataSwishMax+0(SB), Y5
 	VMINPS       Y3, Y5, Y5
-	VMOVUPS      cm87<>+0(SB), Y6
+	VMOVUPS      ·dataCm87+0(SB), Y6
 	VMAXPS       Y5, Y6, Y5
-	VMOVUPS      minusLog2e<>+0(SB), Y6
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y6
 	VFMADD213PS  Y1, Y5, Y6
 	VSUBPS       Y1, Y6, Y7
 	VFMADD231PS  Y2, Y7, Y5
-	VFMADD231PS  ln2Lo<>+0(SB), Y7, Y5
-	VMOVUPS      expC6<>+0(SB), Y7
-	VFMADD213PS  minusExpC5<>+0(SB), Y5, Y7
-	VFMADD213PS  expC4<>+0(SB), Y5, Y7
-	VFMADD213PS  minusExpC3<>+0(SB), Y5, Y7
-	VFMADD213PS  expC2<>+0(SB), Y5, Y7
-	VFMADD213PS  minusOne<>+0(SB), Y5, Y7
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y7, Y5
+	VMOVUPS      ·dataExpC6+0(SB), Y7
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y5, Y7
+	VFMADD213PS  ·dataExpC4+0(SB), Y5, Y7
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y5, Y7
+	VFMADD213PS  ·dataExpC2+0(SB), Y5, Y7
+	VFMADD213PS  ·dataMinusOne+0(SB), Y5, Y7
 	VFMADD213PS  Y0, Y5, Y7
 	VPSLLD       $0x17, Y6, Y5
 	VMULPS       Y5, Y7, Y5
@@ -1058,43 +832,43 @@ rare4:
 	VFMSUB213PS  Y0, Y6, Y5
 	VADDPS       Y6, Y5, Y5
 	VFNMADD231PS Y7, Y5, Y6
-	VMOVUPS      cm110<>+0(SB), Y5
+	VMOVUPS      ·dataCm110+0(SB), Y5
 	VMAXPS       Y3, Y5, Y5
-	VMOVUPS      minusLog2e<>+0(SB), Y7
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y7
 	VFMADD213PS  Y1, Y5, Y7
 	VSUBPS       Y1, Y7, Y8
 	VFMADD231PS  Y2, Y8, Y5
-	VFMADD231PS  ln2Lo<>+0(SB), Y8, Y5
-	VMOVUPS      expC6<>+0(SB), Y8
-	VFMADD213PS  minusExpC5<>+0(SB), Y5, Y8
-	VFMADD213PS  expC4<>+0(SB), Y5, Y8
-	VFMADD213PS  minusExpC3<>+0(SB), Y5, Y8
-	VFMADD213PS  expC2<>+0(SB), Y5, Y8
-	VFMADD213PS  minusOne<>+0(SB), Y5, Y8
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y8, Y5
+	VMOVUPS      ·dataExpC6+0(SB), Y8
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y5, Y8
+	VFMADD213PS  ·dataExpC4+0(SB), Y5, Y8
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y5, Y8
+	VFMADD213PS  ·dataExpC2+0(SB), Y5, Y8
+	VFMADD213PS  ·dataMinusOne+0(SB), Y5, Y8
 	VFMADD213PS  Y0, Y5, Y8
-	VPSUBD       forty<>+0(SB), Y7, Y5
+	VPSUBD       ·dataForty+0(SB), Y7, Y5
 	VPSLLD       $0x17, Y5, Y5
 	VMULPS       Y5, Y8, Y5
 	VDIVPS       Y5, Y0, Y5
-	VMULPS       twoToMinus40<>+0(SB), Y5, Y5
-	VCMPPS       $0x11, cm87<>+0(SB), Y3, Y3
+	VMULPS       ·dataTwoToMinus40+0(SB), Y5, Y5
+	VCMPPS       $0x11, ·dataCm87+0(SB), Y3, Y3
 	VBLENDVPS    Y3, Y5, Y6, Y3
 	VMOVUPS      Y3, (AX)(BX*4)
-	VMOVUPS      c87<>+0(SB), Y3
+	VMOVUPS      ·dataSwishMax+0(SB), Y3
 	VMINPS       Y4, Y3, Y3
-	VMOVUPS      cm87<>+0(SB), Y5
+	VMOVUPS      ·dataCm87+0(SB), Y5
 	VMAXPS       Y3, Y5, Y3
-	VMOVUPS      minusLog2e<>+0(SB), Y5
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y5
 	VFMADD213PS  Y1, Y3, Y5
 	VSUBPS       Y1, Y5, Y6
 	VFMADD231PS  Y2, Y6, Y3
-	VFMADD231PS  ln2Lo<>+0(SB), Y6, Y3
-	VMOVUPS      expC6<>+0(SB), Y6
-	VFMADD213PS  minusExpC5<>+0(SB), Y3, Y6
-	VFMADD213PS  expC4<>+0(SB), Y3, Y6
-	VFMADD213PS  minusExpC3<>+0(SB), Y3, Y6
-	VFMADD213PS  expC2<>+0(SB), Y3, Y6
-	VFMADD213PS  minusOne<>+0(SB), Y3, Y6
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y6, Y3
+	VMOVUPS      ·dataExpC6+0(SB), Y6
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y3, Y6
+	VFMADD213PS  ·dataExpC4+0(SB), Y3, Y6
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y3, Y6
+	VFMADD213PS  ·dataExpC2+0(SB), Y3, Y6
+	VFMADD213PS  ·dataMinusOne+0(SB), Y3, Y6
 	VFMADD213PS  Y0, Y3, Y6
 	VPSLLD       $0x17, Y5, Y3
 	VMULPS       Y3, Y6, Y3
@@ -1104,46 +878,46 @@ rare4:
 	VFMSUB213PS  Y0, Y5, Y3
 	VADDPS       Y5, Y3, Y3
 	VFNMADD231PS Y6, Y3, Y5
-	VMOVUPS      cm110<>+0(SB), Y3
+	VMOVUPS      ·dataCm110+0(SB), Y3
 	VMAXPS       Y4, Y3, Y3
-	VMOVUPS      minusLog2e<>+0(SB), Y6
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y6
 	VFMADD213PS  Y1, Y3, Y6
 	VSUBPS       Y1, Y6, Y7
 	VFMADD231PS  Y2, Y7, Y3
-	VFMADD231PS  ln2Lo<>+0(SB), Y7, Y3
-	VMOVUPS      expC6<>+0(SB), Y7
-	VFMADD213PS  minusExpC5<>+0(SB), Y3, Y7
-	VFMADD213PS  expC4<>+0(SB), Y3, Y7
-	VFMADD213PS  minusExpC3<>+0(SB), Y3, Y7
-	VFMADD213PS  expC2<>+0(SB), Y3, Y7
-	VFMADD213PS  minusOne<>+0(SB), Y3, Y7
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y7, Y3
+	VMOVUPS      ·dataExpC6+0(SB), Y7
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y3, Y7
+	VFMADD213PS  ·dataExpC4+0(SB), Y3, Y7
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y3, Y7
+	VFMADD213PS  ·dataExpC2+0(SB), Y3, Y7
+	VFMADD213PS  ·dataMinusOne+0(SB), Y3, Y7
 	VFMADD213PS  Y0, Y3, Y7
-	VPSUBD       forty<>+0(SB), Y6, Y3
+	VPSUBD       ·dataForty+0(SB), Y6, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VMULPS       Y3, Y7, Y3
 	VDIVPS       Y3, Y0, Y3
-	VMULPS       twoToMinus40<>+0(SB), Y3, Y3
-	VCMPPS       $0x11, cm87<>+0(SB), Y4, Y4
+	VMULPS       ·dataTwoToMinus40+0(SB), Y3, Y3
+	VCMPPS       $0x11, ·dataCm87+0(SB), Y4, Y4
 	VBLENDVPS    Y4, Y3, Y5, Y3
 	VMOVUPS      Y3, 32(AX)(BX*4)
 	JMP          stored5
 
 rare8:
-	VMOVUPS      c87<>+0(SB), Y4
+	VMOVUPS      ·dataSwishMax+0(SB), Y4
 	VMINPS       Y3, Y4, Y4
-	VMOVUPS      cm87<>+0(SB), Y5
+	VMOVUPS      ·dataCm87+0(SB), Y5
 	VMAXPS       Y4, Y5, Y4
-	VMOVUPS      minusLog2e<>+0(SB), Y5
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y5
 	VFMADD213PS  Y1, Y4, Y5
 	VSUBPS       Y1, Y5, Y6
 	VFMADD231PS  Y2, Y6, Y4
-	VFMADD231PS  ln2Lo<>+0(SB), Y6, Y4
-	VMOVUPS      expC6<>+0(SB), Y6
-	VFMADD213PS  minusExpC5<>+0(SB), Y4, Y6
-	VFMADD213PS  expC4<>+0(SB), Y4, Y6
-	VFMADD213PS  minusExpC3<>+0(SB), Y4, Y6
-	VFMADD213PS  expC2<>+0(SB), Y4, Y6
-	VFMADD213PS  minusOne<>+0(SB), Y4, Y6
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y6, Y4
+	VMOVUPS      ·dataExpC6+0(SB), Y6
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y4, Y6
+	VFMADD213PS  ·dataExpC4+0(SB), Y4, Y6
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y4, Y6
+	VFMADD213PS  ·dataExpC2+0(SB), Y4, Y6
+	VFMADD213PS  ·dataMinusOne+0(SB), Y4, Y6
 	VFMADD213PS  Y0, Y4, Y6
 	VPSLLD       $0x17, Y5, Y4
 	VMULPS       Y4, Y6, Y4
@@ -1153,46 +927,46 @@ rare8:
 	VFMSUB213PS  Y0, Y5, Y4
 	VADDPS       Y5, Y4, Y4
 	VFNMADD231PS Y6, Y4, Y5
-	VMOVUPS      cm110<>+0(SB), Y4
+	VMOVUPS      ·dataCm110+0(SB), Y4
 	VMAXPS       Y3, Y4, Y4
-	VMOVUPS      minusLog2e<>+0(SB), Y6
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y6
 	VFMADD213PS  Y1, Y4, Y6
 	VSUBPS       Y1, Y6, Y7
 	VFMADD231PS  Y2, Y7, Y4
-	VFMADD231PS  ln2Lo<>+0(SB), Y7, Y4
-	VMOVUPS      expC6<>+0(SB), Y7
-	VFMADD213PS  minusExpC5<>+0(SB), Y4, Y7
-	VFMADD213PS  expC4<>+0(SB), Y4, Y7
-	VFMADD213PS  minusExpC3<>+0(SB), Y4, Y7
-	VFMADD213PS  expC2<>+0(SB), Y4, Y7
-	VFMADD213PS  minusOne<>+0(SB), Y4, Y7
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y7, Y4
+	VMOVUPS      ·dataExpC6+0(SB), Y7
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y4, Y7
+	VFMADD213PS  ·dataExpC4+0(SB), Y4, Y7
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y4, Y7
+	VFMADD213PS  ·dataExpC2+0(SB), Y4, Y7
+	VFMADD213PS  ·dataMinusOne+0(SB), Y4, Y7
 	VFMADD213PS  Y0, Y4, Y7
-	VPSUBD       forty<>+0(SB), Y6, Y4
+	VPSUBD       ·dataForty+0(SB), Y6, Y4
 	VPSLLD       $0x17, Y4, Y4
 	VMULPS       Y4, Y7, Y4
 	VDIVPS       Y4, Y0, Y4
-	VMULPS       twoToMinus40<>+0(SB), Y4, Y4
-	VCMPPS       $0x11, cm87<>+0(SB), Y3, Y3
+	VMULPS       ·dataTwoToMinus40+0(SB), Y4, Y4
+	VCMPPS       $0x11, ·dataCm87+0(SB), Y3, Y3
 	VBLENDVPS    Y3, Y4, Y5, Y3
 	VMOVUPS      Y3, (AX)(BX*4)
 	JMP          stored9
 
 rare11:
-	VMOVUPS      c87<>+0(SB), Y5
+	VMOVUPS      ·dataSwishMax+0(SB), Y5
 	VMINPS       Y4, Y5, Y5
-	VMOVUPS      cm87<>+0(SB), Y6
+	VMOVUPS      ·dataCm87+0(SB), Y6
 	VMAXPS       Y5, Y6, Y5
-	VMOVUPS      minusLog2e<>+0(SB), Y6
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y6
 	VFMADD213PS  Y1, Y5, Y6
 	VSUBPS       Y1, Y6, Y7
 	VFMADD231PS  Y2, Y7, Y5
-	VFMADD231PS  ln2Lo<>+0(SB), Y7, Y5
-	VMOVUPS      expC6<>+0(SB), Y7
-	VFMADD213PS  minusExpC5<>+0(SB), Y5, Y7
-	VFMADD213PS  expC4<>+0(SB), Y5, Y7
-	VFMADD213PS  minusExpC3<>+0(SB), Y5, Y7
-	VFMADD213PS  expC2<>+0(SB), Y5, Y7
-	VFMADD213PS  minusOne<>+0(SB), Y5, Y7
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y7, Y5
+	VMOVUPS      ·dataExpC6+0(SB), Y7
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y5, Y7
+	VFMADD213PS  ·dataExpC4+0(SB), Y5, Y7
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y5, Y7
+	VFMADD213PS  ·dataExpC2+0(SB), Y5, Y7
+	VFMADD213PS  ·dataMinusOne+0(SB), Y5, Y7
 	VFMADD213PS  Y0, Y5, Y7
 	VPSLLD       $0x17, Y6, Y5
 	VMULPS       Y5, Y7, Y5
@@ -1202,69 +976,29 @@ rare11:
 	VFMSUB213PS  Y0, Y6, Y5
 	VADDPS       Y6, Y5, Y5
 	VFNMADD231PS Y7, Y5, Y6
-	VMOVUPS      cm110<>+0(SB), Y5
+	VMOVUPS      ·dataCm110+0(SB), Y5
 	VMAXPS       Y4, Y5, Y5
-	VMOVUPS      minusLog2e<>+0(SB), Y7
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y7
 	VFMADD213PS  Y1, Y5, Y7
 	VSUBPS       Y1, Y7, Y1
 	VFMADD231PS  Y2, Y1, Y5
-	VFMADD231PS  ln2Lo<>+0(SB), Y1, Y5
-	VMOVUPS      expC6<>+0(SB), Y1
-	VFMADD213PS  minusExpC5<>+0(SB), Y5, Y1
-	VFMADD213PS  expC4<>+0(SB), Y5, Y1
-	VFMADD213PS  minusExpC3<>+0(SB), Y5, Y1
-	VFMADD213PS  expC2<>+0(SB), Y5, Y1
-	VFMADD213PS  minusOne<>+0(SB), Y5, Y1
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y1, Y5
+	VMOVUPS      ·dataExpC6+0(SB), Y1
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y5, Y1
+	VFMADD213PS  ·dataExpC4+0(SB), Y5, Y1
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y5, Y1
+	VFMADD213PS  ·dataExpC2+0(SB), Y5, Y1
+	VFMADD213PS  ·dataMinusOne+0(SB), Y5, Y1
 	VFMADD213PS  Y0, Y5, Y1
-	VPSUBD       forty<>+0(SB), Y7, Y2
+	VPSUBD       ·dataForty+0(SB), Y7, Y2
 	VPSLLD       $0x17, Y2, Y2
 	VMULPS       Y2, Y1, Y1
 	VDIVPS       Y1, Y0, Y0
-	VMULPS       twoToMinus40<>+0(SB), Y0, Y0
-	VCMPPS       $0x11, cm87<>+0(SB), Y4, Y1
+	VMULPS       ·dataTwoToMinus40+0(SB), Y0, Y0
+	VCMPPS       $0x11, ·dataCm87+0(SB), Y4, Y1
 	VBLENDVPS    Y1, Y0, Y6, Y0
 	VMASKMOVPS   Y0, Y3, (AX)(BX*4)
 	JMP          stored12
-
-DATA absF32<>+0(SB)/4, $0x7fffffff
-DATA absF32<>+4(SB)/4, $0x7fffffff
-DATA absF32<>+8(SB)/4, $0x7fffffff
-DATA absF32<>+12(SB)/4, $0x7fffffff
-DATA absF32<>+16(SB)/4, $0x7fffffff
-DATA absF32<>+20(SB)/4, $0x7fffffff
-DATA absF32<>+24(SB)/4, $0x7fffffff
-DATA absF32<>+28(SB)/4, $0x7fffffff
-GLOBL absF32<>(SB), RODATA|NOPTR, $32
-
-DATA cm110<>+0(SB)/4, $0xc2dc0000
-DATA cm110<>+4(SB)/4, $0xc2dc0000
-DATA cm110<>+8(SB)/4, $0xc2dc0000
-DATA cm110<>+12(SB)/4, $0xc2dc0000
-DATA cm110<>+16(SB)/4, $0xc2dc0000
-DATA cm110<>+20(SB)/4, $0xc2dc0000
-DATA cm110<>+24(SB)/4, $0xc2dc0000
-DATA cm110<>+28(SB)/4, $0xc2dc0000
-GLOBL cm110<>(SB), RODATA|NOPTR, $32
-
-DATA forty<>+0(SB)/4, $0x00000028
-DATA forty<>+4(SB)/4, $0x00000028
-DATA forty<>+8(SB)/4, $0x00000028
-DATA forty<>+12(SB)/4, $0x00000028
-DATA forty<>+16(SB)/4, $0x00000028
-DATA forty<>+20(SB)/4, $0x00000028
-DATA forty<>+24(SB)/4, $0x00000028
-DATA forty<>+28(SB)/4, $0x00000028
-GLOBL forty<>(SB), RODATA|NOPTR, $32
-
-DATA twoToMinus40<>+0(SB)/4, $0x2b800000
-DATA twoToMinus40<>+4(SB)/4, $0x2b800000
-DATA twoToMinus40<>+8(SB)/4, $0x2b800000
-DATA twoToMinus40<>+12(SB)/4, $0x2b800000
-DATA twoToMinus40<>+16(SB)/4, $0x2b800000
-DATA twoToMinus40<>+20(SB)/4, $0x2b800000
-DATA twoToMinus40<>+24(SB)/4, $0x2b800000
-DATA twoToMinus40<>+28(SB)/4, $0x2b800000
-GLOBL twoToMinus40<>(SB), RODATA|NOPTR, $32
 
 // func sigmoidF32AVX512(dst *float32, x *float32, n int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
@@ -1272,15 +1006,15 @@ TEXT ·sigmoidF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VBROADCASTSS roundTo16ths<>+0(SB), Z0
-	VBROADCASTSS one<>+0(SB), Z1
-	VBROADCASTSS minusLog2e<>+0(SB), Z2
-	VBROADCASTSS ln2Hi<>+0(SB), Z2
-	VBROADCASTSS ln2Lo<>+0(SB), Z8
-	VBROADCASTSS exp16thC3<>+0(SB), Z9
-	VBROADCASTSS exp16thC2<>+0(SB), Z9
-	VBROADCASTSS exp16thC0<>+0(SB), Z10
-	VBROADCASTSS exp16thC0Less1<>+0(SB), Z11
+	VBROADCASTSS ·dataRoundTo16ths+0(SB), Z0
+	VBROADCASTSS ·dataOne+0(SB), Z1
+	VBROADCASTSS ·dataMinusLog2e+0(SB), Z2
+	VBROADCASTSS ·dataLn2Hi+0(SB), Z2
+	VBROADCASTSS ·dataLn2Lo+0(SB), Z8
+	VBROADCASTSS ·dataExp16thC3+0(SB), Z9
+	VBROADCASTSS ·dataExp16thC2+0(SB), Z9
+	VBROADCASTSS ·dataExp16thC0+0(SB), Z10
+	VBROADCASTSS ·dataExp16thC0Less1+0(SB), Z11
 	XORQ         BX, BX
 	SUBQ         $+48, DX
 	JL           next3
@@ -1291,14 +1025,14 @@ loop2:
 	VMOVUPS      128(CX)(BX*4), Z14
 	VRANGEPS     $0x0b, Z14, Z12, Z15
 	VRANGEPS     $0x0b, Z13, Z15, Z15
-	VCMPPS.BCST  $0x16, c87<>+0(SB), Z15, K1
+	VCMPPS.BCST  $0x16, ·dataSwishMax+0(SB), Z15, K1
 	KORTESTW     K1, K1
 	JNE          rare4
-	VBROADCASTSS minusLog2e<>+0(SB), Z15
+	VBROADCASTSS ·dataMinusLog2e+0(SB), Z15
 	VFMADD213PS  Z0, Z12, Z15
-	VBROADCASTSS minusLog2e<>+0(SB), Z16
+	VBROADCASTSS ·dataMinusLog2e+0(SB), Z16
 	VFMADD213PS  Z0, Z13, Z16
-	VBROADCASTSS minusLog2e<>+0(SB), Z17
+	VBROADCASTSS ·dataMinusLog2e+0(SB), Z17
 	VFMADD213PS  Z0, Z14, Z17
 	VSUBPS       Z0, Z15, Z18
 	VSUBPS       Z0, Z16, Z19
@@ -1309,11 +1043,11 @@ loop2:
 	VFMADD231PS  Z8, Z18, Z12
 	VFMADD231PS  Z8, Z19, Z13
 	VFMADD231PS  Z8, Z20, Z14
-	VBROADCASTSS exp16thC3<>+0(SB), Z21
+	VBROADCASTSS ·dataExp16thC3+0(SB), Z21
 	VFNMADD213PS Z9, Z12, Z21
-	VBROADCASTSS exp16thC3<>+0(SB), Z22
+	VBROADCASTSS ·dataExp16thC3+0(SB), Z22
 	VFNMADD213PS Z9, Z13, Z22
-	VBROADCASTSS exp16thC3<>+0(SB), Z23
+	VBROADCASTSS ·dataExp16thC3+0(SB), Z23
 	VFNMADD213PS Z9, Z14, Z23
 	VFNMADD213PS Z10, Z12, Z21
 	VFNMADD213PS Z10, Z13, Z22
@@ -1321,11 +1055,11 @@ loop2:
 	VFNMADD213PS Z11, Z12, Z21
 	VFNMADD213PS Z11, Z13, Z22
 	VFNMADD213PS Z11, Z14, Z23
-	VMOVUPS      exp2Of16ths<>+0(SB), Z12
+	VMOVUPS      ·dataExp2Of16ths+0(SB), Z12
 	VPERMPS      Z12, Z15, Z12
-	VMOVUPS      exp2Of16ths<>+0(SB), Z13
+	VMOVUPS      ·dataExp2Of16ths+0(SB), Z13
 	VPERMPS      Z13, Z16, Z13
-	VMOVUPS      exp2Of16ths<>+0(SB), Z14
+	VMOVUPS      ·dataExp2Of16ths+0(SB), Z14
 	VPERMPS      Z14, Z17, Z14
 	VSCALEFPS    Z18, Z12, Z12
 	VSCALEFPS    Z19, Z13, Z13
@@ -1362,19 +1096,19 @@ next3:
 loop6:
 	VMOVUPS      (CX)(BX*4), Z3
 	VRANGEPS     $0x0b, Z3, Z3, Z4
-	VCMPPS.BCST  $0x16, c87<>+0(SB), Z4, K1
+	VCMPPS.BCST  $0x16, ·dataSwishMax+0(SB), Z4, K1
 	KORTESTW     K1, K1
 	JNE          rare8
-	VBROADCASTSS minusLog2e<>+0(SB), Z4
+	VBROADCASTSS ·dataMinusLog2e+0(SB), Z4
 	VFMADD213PS  Z0, Z3, Z4
 	VSUBPS       Z0, Z4, Z5
 	VFMADD231PS  Z2, Z5, Z3
 	VFMADD231PS  Z8, Z5, Z3
-	VBROADCASTSS exp16thC3<>+0(SB), Z12
+	VBROADCASTSS ·dataExp16thC3+0(SB), Z12
 	VFNMADD213PS Z9, Z3, Z12
 	VFNMADD213PS Z10, Z3, Z12
 	VFNMADD213PS Z11, Z3, Z12
-	VMOVUPS      exp2Of16ths<>+0(SB), Z3
+	VMOVUPS      ·dataExp2Of16ths+0(SB), Z3
 	VPERMPS      Z3, Z4, Z3
 	VSCALEFPS    Z5, Z3, Z3
 	VFMADD213PS  Z1, Z3, Z12
@@ -1398,19 +1132,19 @@ next7:
 	KMOVW        SI, K1
 	VMOVUPS.Z    (CX)(BX*4), K1, Z3
 	VRANGEPS     $0x0b, Z3, Z3, Z4
-	VCMPPS.BCST  $0x16, c87<>+0(SB), Z4, K2
+	VCMPPS.BCST  $0x16, ·dataSwishMax+0(SB), Z4, K2
 	KORTESTW     K2, K2
 	JNE          rare11
-	VBROADCASTSS minusLog2e<>+0(SB), Z4
+	VBROADCASTSS ·dataMinusLog2e+0(SB), Z4
 	VFMADD213PS  Z0, Z3, Z4
 	VSUBPS       Z0, Z4, Z0
 	VFMADD231PS  Z2, Z0, Z3
 	VFMADD231PS  Z8, Z0, Z3
-	VBROADCASTSS exp16thC3<>+0(SB), Z2
+	VBROADCASTSS ·dataExp16thC3+0(SB), Z2
 	VFNMADD213PS Z9, Z3, Z2
 	VFNMADD213PS Z10, Z3, Z2
 	VFNMADD213PS Z11, Z3, Z2
-	VMOVUPS      exp2Of16ths<>+0(SB), Z3
+	VMOVUPS      ·dataExp2Of16ths+0(SB), Z3
 	VPERMPS      Z3, Z4, Z3
 	VSCALEFPS    Z0, Z3, Z0
 	VFMADD213PS  Z1, Z0, Z2
@@ -1426,20 +1160,20 @@ done10:
 	RET
 
 rare4:
-	VBROADCASTSS     c87<>+0(SB), Z15
+	VBROADCASTSS     ·dataSwishMax+0(SB), Z15
 	VMINPS           Z12, Z15, Z15
-	VBROADCASTSS     cm87<>+0(SB), Z16
+	VBROADCASTSS     ·dataCm87+0(SB), Z16
 	VMAXPS           Z15, Z16, Z15
-	VBROADCASTSS     minusLog2e<>+0(SB), Z16
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z16
 	VFMADD213PS      Z0, Z15, Z16
 	VSUBPS           Z0, Z16, Z17
 	VFMADD231PS      Z2, Z17, Z15
 	VFMADD231PS      Z8, Z17, Z15
-	VBROADCASTSS     exp16thC3<>+0(SB), Z18
+	VBROADCASTSS     ·dataExp16thC3+0(SB), Z18
 	VFNMADD213PS     Z9, Z15, Z18
 	VFNMADD213PS     Z10, Z15, Z18
 	VFNMADD213PS     Z11, Z15, Z18
-	VMOVUPS          exp2Of16ths<>+0(SB), Z15
+	VMOVUPS          ·dataExp2Of16ths+0(SB), Z15
 	VPERMPS          Z15, Z16, Z15
 	VSCALEFPS        Z17, Z15, Z15
 	VFMADD213PS      Z1, Z15, Z18
@@ -1447,42 +1181,42 @@ rare4:
 	VRCP14PS         Z15, Z16
 	VFMSUB213PS      Z1, Z16, Z15
 	VFNMADD231PS     Z16, Z15, Z16
-	VBROADCASTSS     cm110<>+0(SB), Z15
+	VBROADCASTSS     ·dataCm110+0(SB), Z15
 	VMAXPS           Z12, Z15, Z15
-	VBROADCASTSS     minusLog2e<>+0(SB), Z17
-	VFMADD213PS.BCST roundBiasedF32<>+0(SB), Z15, Z17
-	VSUBPS.BCST      roundBiasedF32<>+0(SB), Z17, Z18
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z17
+	VFMADD213PS.BCST ·dataRoundBiasedF32+0(SB), Z15, Z17
+	VSUBPS.BCST      ·dataRoundBiasedF32+0(SB), Z17, Z18
 	VFMADD231PS      Z2, Z18, Z15
 	VFMADD231PS      Z8, Z18, Z15
-	VBROADCASTSS     expC6<>+0(SB), Z18
-	VFMADD213PS.BCST minusExpC5<>+0(SB), Z15, Z18
-	VFMADD213PS.BCST expC4<>+0(SB), Z15, Z18
-	VFMADD213PS.BCST minusExpC3<>+0(SB), Z15, Z18
-	VFMADD213PS.BCST expC2<>+0(SB), Z15, Z18
-	VFMADD213PS.BCST minusOne<>+0(SB), Z15, Z18
+	VBROADCASTSS     ·dataExpC6+0(SB), Z18
+	VFMADD213PS.BCST ·dataMinusExpC5+0(SB), Z15, Z18
+	VFMADD213PS.BCST ·dataExpC4+0(SB), Z15, Z18
+	VFMADD213PS.BCST ·dataMinusExpC3+0(SB), Z15, Z18
+	VFMADD213PS.BCST ·dataExpC2+0(SB), Z15, Z18
+	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z15, Z18
 	VFMADD213PS      Z1, Z15, Z18
-	VPSUBD.BCST      forty<>+0(SB), Z17, Z15
+	VPSUBD.BCST      ·dataForty+0(SB), Z17, Z15
 	VPSLLD           $0x17, Z15, Z15
 	VMULPS           Z15, Z18, Z15
 	VDIVPS           Z15, Z1, Z15
-	VMULPS.BCST      twoToMinus40<>+0(SB), Z15, Z15
-	VCMPPS.BCST      $0x11, cm87<>+0(SB), Z12, K1
+	VMULPS.BCST      ·dataTwoToMinus40+0(SB), Z15, Z15
+	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z12, K1
 	VBLENDMPS        Z15, Z16, K1, Z3
 	VMOVUPS          Z3, (AX)(BX*4)
-	VBROADCASTSS     c87<>+0(SB), Z12
+	VBROADCASTSS     ·dataSwishMax+0(SB), Z12
 	VMINPS           Z13, Z12, Z12
-	VBROADCASTSS     cm87<>+0(SB), Z15
+	VBROADCASTSS     ·dataCm87+0(SB), Z15
 	VMAXPS           Z12, Z15, Z12
-	VBROADCASTSS     minusLog2e<>+0(SB), Z15
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z15
 	VFMADD213PS      Z0, Z12, Z15
 	VSUBPS           Z0, Z15, Z16
 	VFMADD231PS      Z2, Z16, Z12
 	VFMADD231PS      Z8, Z16, Z12
-	VBROADCASTSS     exp16thC3<>+0(SB), Z17
+	VBROADCASTSS     ·dataExp16thC3+0(SB), Z17
 	VFNMADD213PS     Z9, Z12, Z17
 	VFNMADD213PS     Z10, Z12, Z17
 	VFNMADD213PS     Z11, Z12, Z17
-	VMOVUPS          exp2Of16ths<>+0(SB), Z12
+	VMOVUPS          ·dataExp2Of16ths+0(SB), Z12
 	VPERMPS          Z12, Z15, Z12
 	VSCALEFPS        Z16, Z12, Z12
 	VFMADD213PS      Z1, Z12, Z17
@@ -1490,42 +1224,42 @@ rare4:
 	VRCP14PS         Z12, Z15
 	VFMSUB213PS      Z1, Z15, Z12
 	VFNMADD231PS     Z15, Z12, Z15
-	VBROADCASTSS     cm110<>+0(SB), Z12
+	VBROADCASTSS     ·dataCm110+0(SB), Z12
 	VMAXPS           Z13, Z12, Z12
-	VBROADCASTSS     minusLog2e<>+0(SB), Z16
-	VFMADD213PS.BCST roundBiasedF32<>+0(SB), Z12, Z16
-	VSUBPS.BCST      roundBiasedF32<>+0(SB), Z16, Z17
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z16
+	VFMADD213PS.BCST ·dataRoundBiasedF32+0(SB), Z12, Z16
+	VSUBPS.BCST      ·dataRoundBiasedF32+0(SB), Z16, Z17
 	VFMADD231PS      Z2, Z17, Z12
 	VFMADD231PS      Z8, Z17, Z12
-	VBROADCASTSS     expC6<>+0(SB), Z17
-	VFMADD213PS.BCST minusExpC5<>+0(SB), Z12, Z17
-	VFMADD213PS.BCST expC4<>+0(SB), Z12, Z17
-	VFMADD213PS.BCST minusExpC3<>+0(SB), Z12, Z17
-	VFMADD213PS.BCST expC2<>+0(SB), Z12, Z17
-	VFMADD213PS.BCST minusOne<>+0(SB), Z12, Z17
+	VBROADCASTSS     ·dataExpC6+0(SB), Z17
+	VFMADD213PS.BCST ·dataMinusExpC5+0(SB), Z12, Z17
+	VFMADD213PS.BCST ·dataExpC4+0(SB), Z12, Z17
+	VFMADD213PS.BCST ·dataMinusExpC3+0(SB), Z12, Z17
+	VFMADD213PS.BCST ·dataExpC2+0(SB), Z12, Z17
+	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z12, Z17
 	VFMADD213PS      Z1, Z12, Z17
-	VPSUBD.BCST      forty<>+0(SB), Z16, Z12
+	VPSUBD.BCST      ·dataForty+0(SB), Z16, Z12
 	VPSLLD           $0x17, Z12, Z12
 	VMULPS           Z12, Z17, Z12
 	VDIVPS           Z12, Z1, Z12
-	VMULPS.BCST      twoToMinus40<>+0(SB), Z12, Z12
-	VCMPPS.BCST      $0x11, cm87<>+0(SB), Z13, K1
+	VMULPS.BCST      ·dataTwoToMinus40+0(SB), Z12, Z12
+	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z13, K1
 	VBLENDMPS        Z12, Z15, K1, Z4
 	VMOVUPS          Z4, 64(AX)(BX*4)
-	VBROADCASTSS     c87<>+0(SB), Z12
+	VBROADCASTSS     ·dataSwishMax+0(SB), Z12
 	VMINPS           Z14, Z12, Z12
-	VBROADCASTSS     cm87<>+0(SB), Z13
+	VBROADCASTSS     ·dataCm87+0(SB), Z13
 	VMAXPS           Z12, Z13, Z12
-	VBROADCASTSS     minusLog2e<>+0(SB), Z13
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z13
 	VFMADD213PS      Z0, Z12, Z13
 	VSUBPS           Z0, Z13, Z15
 	VFMADD231PS      Z2, Z15, Z12
 	VFMADD231PS      Z8, Z15, Z12
-	VBROADCASTSS     exp16thC3<>+0(SB), Z16
+	VBROADCASTSS     ·dataExp16thC3+0(SB), Z16
 	VFNMADD213PS     Z9, Z12, Z16
 	VFNMADD213PS     Z10, Z12, Z16
 	VFNMADD213PS     Z11, Z12, Z16
-	VMOVUPS          exp2Of16ths<>+0(SB), Z12
+	VMOVUPS          ·dataExp2Of16ths+0(SB), Z12
 	VPERMPS          Z12, Z13, Z12
 	VSCALEFPS        Z15, Z12, Z12
 	VFMADD213PS      Z1, Z12, Z16
@@ -1533,45 +1267,45 @@ rare4:
 	VRCP14PS         Z12, Z13
 	VFMSUB213PS      Z1, Z13, Z12
 	VFNMADD231PS     Z13, Z12, Z13
-	VBROADCASTSS     cm110<>+0(SB), Z12
+	VBROADCASTSS     ·dataCm110+0(SB), Z12
 	VMAXPS           Z14, Z12, Z12
-	VBROADCASTSS     minusLog2e<>+0(SB), Z15
-	VFMADD213PS.BCST roundBiasedF32<>+0(SB), Z12, Z15
-	VSUBPS.BCST      roundBiasedF32<>+0(SB), Z15, Z16
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z15
+	VFMADD213PS.BCST ·dataRoundBiasedF32+0(SB), Z12, Z15
+	VSUBPS.BCST      ·dataRoundBiasedF32+0(SB), Z15, Z16
 	VFMADD231PS      Z2, Z16, Z12
 	VFMADD231PS      Z8, Z16, Z12
-	VBROADCASTSS     expC6<>+0(SB), Z16
-	VFMADD213PS.BCST minusExpC5<>+0(SB), Z12, Z16
-	VFMADD213PS.BCST expC4<>+0(SB), Z12, Z16
-	VFMADD213PS.BCST minusExpC3<>+0(SB), Z12, Z16
-	VFMADD213PS.BCST expC2<>+0(SB), Z12, Z16
-	VFMADD213PS.BCST minusOne<>+0(SB), Z12, Z16
+	VBROADCASTSS     ·dataExpC6+0(SB), Z16
+	VFMADD213PS.BCST ·dataMinusExpC5+0(SB), Z12, Z16
+	VFMADD213PS.BCST ·dataExpC4+0(SB), Z12, Z16
+	VFMADD213PS.BCST ·dataMinusExpC3+0(SB), Z12, Z16
+	VFMADD213PS.BCST ·dataExpC2+0(SB), Z12, Z16
+	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z12, Z16
 	VFMADD213PS      Z1, Z12, Z16
-	VPSUBD.BCST      forty<>+0(SB), Z15, Z12
+	VPSUBD.BCST      ·dataForty+0(SB), Z15, Z12
 	VPSLLD           $0x17, Z12, Z12
 	VMULPS           Z12, Z16, Z12
 	VDIVPS           Z12, Z1, Z12
-	VMULPS.BCST      twoToMinus40<>+0(SB), Z12, Z12
-	VCMPPS.BCST      $0x11, cm87<>+0(SB), Z14, K1
+	VMULPS.BCST      ·dataTwoToMinus40+0(SB), Z12, Z12
+	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z14, K1
 	VBLENDMPS        Z12, Z13, K1, Z5
 	VMOVUPS          Z5, 128(AX)(BX*4)
 	JMP              stored5
 
 rare8:
-	VBROADCASTSS     c87<>+0(SB), Z4
+	VBROADCASTSS     ·dataSwishMax+0(SB), Z4
 	VMINPS           Z3, Z4, Z4
-	VBROADCASTSS     cm87<>+0(SB), Z5
+	VBROADCASTSS     ·dataCm87+0(SB), Z5
 	VMAXPS           Z4, Z5, Z4
-	VBROADCASTSS     minusLog2e<>+0(SB), Z5
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z5
 	VFMADD213PS      Z0, Z4, Z5
 	VSUBPS           Z0, Z5, Z12
 	VFMADD231PS      Z2, Z12, Z4
 	VFMADD231PS      Z8, Z12, Z4
-	VBROADCASTSS     exp16thC3<>+0(SB), Z13
+	VBROADCASTSS     ·dataExp16thC3+0(SB), Z13
 	VFNMADD213PS     Z9, Z4, Z13
 	VFNMADD213PS     Z10, Z4, Z13
 	VFNMADD213PS     Z11, Z4, Z13
-	VMOVUPS          exp2Of16ths<>+0(SB), Z4
+	VMOVUPS          ·dataExp2Of16ths+0(SB), Z4
 	VPERMPS          Z4, Z5, Z4
 	VSCALEFPS        Z12, Z4, Z4
 	VFMADD213PS      Z1, Z4, Z13
@@ -1579,45 +1313,45 @@ rare8:
 	VRCP14PS         Z4, Z5
 	VFMSUB213PS      Z1, Z5, Z4
 	VFNMADD231PS     Z5, Z4, Z5
-	VBROADCASTSS     cm110<>+0(SB), Z4
+	VBROADCASTSS     ·dataCm110+0(SB), Z4
 	VMAXPS           Z3, Z4, Z4
-	VBROADCASTSS     minusLog2e<>+0(SB), Z12
-	VFMADD213PS.BCST roundBiasedF32<>+0(SB), Z4, Z12
-	VSUBPS.BCST      roundBiasedF32<>+0(SB), Z12, Z13
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z12
+	VFMADD213PS.BCST ·dataRoundBiasedF32+0(SB), Z4, Z12
+	VSUBPS.BCST      ·dataRoundBiasedF32+0(SB), Z12, Z13
 	VFMADD231PS      Z2, Z13, Z4
 	VFMADD231PS      Z8, Z13, Z4
-	VBROADCASTSS     expC6<>+0(SB), Z13
-	VFMADD213PS.BCST minusExpC5<>+0(SB), Z4, Z13
-	VFMADD213PS.BCST expC4<>+0(SB), Z4, Z13
-	VFMADD213PS.BCST minusExpC3<>+0(SB), Z4, Z13
-	VFMADD213PS.BCST expC2<>+0(SB), Z4, Z13
-	VFMADD213PS.BCST minusOne<>+0(SB), Z4, Z13
+	VBROADCASTSS     ·dataExpC6+0(SB), Z13
+	VFMADD213PS.BCST ·dataMinusExpC5+0(SB), Z4, Z13
+	VFMADD213PS.BCST ·dataExpC4+0(SB), Z4, Z13
+	VFMADD213PS.BCST ·dataMinusExpC3+0(SB), Z4, Z13
+	VFMADD213PS.BCST ·dataExpC2+0(SB), Z4, Z13
+	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z4, Z13
 	VFMADD213PS      Z1, Z4, Z13
-	VPSUBD.BCST      forty<>+0(SB), Z12, Z4
+	VPSUBD.BCST      ·dataForty+0(SB), Z12, Z4
 	VPSLLD           $0x17, Z4, Z4
 	VMULPS           Z4, Z13, Z4
 	VDIVPS           Z4, Z1, Z4
-	VMULPS.BCST      twoToMinus40<>+0(SB), Z4, Z4
-	VCMPPS.BCST      $0x11, cm87<>+0(SB), Z3, K1
+	VMULPS.BCST      ·dataTwoToMinus40+0(SB), Z4, Z4
+	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z3, K1
 	VBLENDMPS        Z4, Z5, K1, Z6
 	VMOVUPS          Z6, (AX)(BX*4)
 	JMP              stored9
 
 rare11:
-	VBROADCASTSS     c87<>+0(SB), Z4
+	VBROADCASTSS     ·dataSwishMax+0(SB), Z4
 	VMINPS           Z3, Z4, Z4
-	VBROADCASTSS     cm87<>+0(SB), Z5
+	VBROADCASTSS     ·dataCm87+0(SB), Z5
 	VMAXPS           Z4, Z5, Z4
-	VBROADCASTSS     minusLog2e<>+0(SB), Z5
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z5
 	VFMADD213PS      Z0, Z4, Z5
 	VSUBPS           Z0, Z5, Z0
 	VFMADD231PS      Z2, Z0, Z4
 	VFMADD231PS      Z8, Z0, Z4
-	VBROADCASTSS     exp16thC3<>+0(SB), Z6
+	VBROADCASTSS     ·dataExp16thC3+0(SB), Z6
 	VFNMADD213PS     Z9, Z4, Z6
 	VFNMADD213PS     Z10, Z4, Z6
 	VFNMADD213PS     Z11, Z4, Z6
-	VMOVUPS          exp2Of16ths<>+0(SB), Z4
+	VMOVUPS          ·dataExp2Of16ths+0(SB), Z4
 	VPERMPS          Z4, Z5, Z4
 	VSCALEFPS        Z0, Z4, Z0
 	VFMADD213PS      Z1, Z0, Z6
@@ -1625,26 +1359,26 @@ rare11:
 	VRCP14PS         Z0, Z4
 	VFMSUB213PS      Z1, Z4, Z0
 	VFNMADD231PS     Z4, Z0, Z4
-	VBROADCASTSS     cm110<>+0(SB), Z0
+	VBROADCASTSS     ·dataCm110+0(SB), Z0
 	VMAXPS           Z3, Z0, Z0
-	VBROADCASTSS     minusLog2e<>+0(SB), Z5
-	VFMADD213PS.BCST roundBiasedF32<>+0(SB), Z0, Z5
-	VSUBPS.BCST      roundBiasedF32<>+0(SB), Z5, Z6
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z5
+	VFMADD213PS.BCST ·dataRoundBiasedF32+0(SB), Z0, Z5
+	VSUBPS.BCST      ·dataRoundBiasedF32+0(SB), Z5, Z6
 	VFMADD231PS      Z2, Z6, Z0
 	VFMADD231PS      Z8, Z6, Z0
-	VBROADCASTSS     expC6<>+0(SB), Z2
-	VFMADD213PS.BCST minusExpC5<>+0(SB), Z0, Z2
-	VFMADD213PS.BCST expC4<>+0(SB), Z0, Z2
-	VFMADD213PS.BCST minusExpC3<>+0(SB), Z0, Z2
-	VFMADD213PS.BCST expC2<>+0(SB), Z0, Z2
-	VFMADD213PS.BCST minusOne<>+0(SB), Z0, Z2
+	VBROADCASTSS     ·dataExpC6+0(SB), Z2
+	VFMADD213PS.BCST ·dataMinusExpC5+0(SB), Z0, Z2
+	VFMADD213PS.BCST ·dataExpC4+0(SB), Z0, Z2
+	VFMADD213PS.BCST ·dataMinusExpC3+0(SB), Z0, Z2
+	VFMADD213PS.BCST ·dataExpC2+0(SB), Z0, Z2
+	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z0, Z2
 	VFMADD213PS      Z1, Z0, Z2
-	VPSUBD.BCST      forty<>+0(SB), Z5, Z0
+	VPSUBD.BCST      ·dataForty+0(SB), Z5, Z0
 	VPSLLD           $0x17, Z0, Z0
 	VMULPS           Z0, Z2, Z0
 	VDIVPS           Z0, Z1, Z0
-	VMULPS.BCST      twoToMinus40<>+0(SB), Z0, Z0
-	VCMPPS.BCST      $0x11, cm87<>+0(SB), Z3, K2
+	VMULPS.BCST      ·dataTwoToMinus40+0(SB), Z0, Z0
+	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z3, K2
 	VBLENDMPS        Z0, Z4, K2, Z7
 	VMOVUPS          Z7, K1, (AX)(BX*4)
 	JMP              stored12
@@ -1655,10 +1389,10 @@ TEXT ·swishF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVUPS roundBiasedF32<>+0(SB), Y0
-	VMOVUPS one<>+0(SB), Y1
-	VMOVUPS minusLog2e<>+0(SB), Y2
-	VMOVUPS ln2Hi<>+0(SB), Y2
+	VMOVUPS ·dataRoundBiasedF32+0(SB), Y0
+	VMOVUPS ·dataOne+0(SB), Y1
+	VMOVUPS ·dataMinusLog2e+0(SB), Y2
+	VMOVUPS ·dataLn2Hi+0(SB), Y2
 	XORQ    BX, BX
 	SUBQ    $+16, DX
 	JL      next3
@@ -1666,16 +1400,16 @@ TEXT ·swishF32AVX2(SB), NOSPLIT, $0-24
 loop2:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
-	VANDPS       absF32<>+0(SB), Y3, Y5
-	VANDPS       absF32<>+0(SB), Y4, Y6
+	VANDPS       ·dataAbsF32+0(SB), Y3, Y5
+	VANDPS       ·dataAbsF32+0(SB), Y4, Y6
 	VPMAXSD      Y6, Y5, Y5
-	VCMPPS       $0x16, c87<>+0(SB), Y5, Y5
+	VCMPPS       $0x16, ·dataSwishMax+0(SB), Y5, Y5
 	VMOVMSKPS    Y5, SI
 	TESTL        SI, SI
 	JNE          rare4
-	VMOVUPS      minusLog2e<>+0(SB), Y5
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y5
 	VFMADD213PS  Y0, Y3, Y5
-	VMOVUPS      minusLog2e<>+0(SB), Y6
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y6
 	VFMADD213PS  Y0, Y4, Y6
 	VSUBPS       Y0, Y5, Y7
 	VSUBPS       Y0, Y6, Y8
@@ -1683,20 +1417,20 @@ loop2:
 	VFMADD231PS  Y2, Y7, Y9
 	VMOVAPS      Y4, Y10
 	VFMADD231PS  Y2, Y8, Y10
-	VFMADD231PS  ln2Lo<>+0(SB), Y7, Y9
-	VFMADD231PS  ln2Lo<>+0(SB), Y8, Y10
-	VMOVUPS      expC6<>+0(SB), Y7
-	VFMADD213PS  minusExpC5<>+0(SB), Y9, Y7
-	VMOVUPS      expC6<>+0(SB), Y8
-	VFMADD213PS  minusExpC5<>+0(SB), Y10, Y8
-	VFMADD213PS  expC4<>+0(SB), Y9, Y7
-	VFMADD213PS  expC4<>+0(SB), Y10, Y8
-	VFMADD213PS  minusExpC3<>+0(SB), Y9, Y7
-	VFMADD213PS  minusExpC3<>+0(SB), Y10, Y8
-	VFMADD213PS  expC2<>+0(SB), Y9, Y7
-	VFMADD213PS  expC2<>+0(SB), Y10, Y8
-	VFMADD213PS  minusOne<>+0(SB), Y9, Y7
-	VFMADD213PS  minusOne<>+0(SB), Y10, Y8
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y7, Y9
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y8, Y10
+	VMOVUPS      ·dataExpC6+0(SB), Y7
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y9, Y7
+	VMOVUPS      ·dataExpC6+0(SB), Y8
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y10, Y8
+	VFMADD213PS  ·dataExpC4+0(SB), Y9, Y7
+	VFMADD213PS  ·dataExpC4+0(SB), Y10, Y8
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y9, Y7
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y10, Y8
+	VFMADD213PS  ·dataExpC2+0(SB), Y9, Y7
+	VFMADD213PS  ·dataExpC2+0(SB), Y10, Y8
+	VFMADD213PS  ·dataMinusOne+0(SB), Y9, Y7
+	VFMADD213PS  ·dataMinusOne+0(SB), Y10, Y8
 	VFMADD213PS  Y1, Y9, Y7
 	VFMADD213PS  Y1, Y10, Y8
 	VPSLLD       $0x17, Y5, Y5
@@ -1730,23 +1464,23 @@ next3:
 
 loop6:
 	VMOVUPS      (CX)(BX*4), Y3
-	VANDPS       absF32<>+0(SB), Y3, Y4
-	VCMPPS       $0x16, c87<>+0(SB), Y4, Y4
+	VANDPS       ·dataAbsF32+0(SB), Y3, Y4
+	VCMPPS       $0x16, ·dataSwishMax+0(SB), Y4, Y4
 	VMOVMSKPS    Y4, SI
 	TESTL        SI, SI
 	JNE          rare8
-	VMOVUPS      minusLog2e<>+0(SB), Y4
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y4
 	VFMADD213PS  Y0, Y3, Y4
 	VSUBPS       Y0, Y4, Y5
 	VMOVAPS      Y3, Y6
 	VFMADD231PS  Y2, Y5, Y6
-	VFMADD231PS  ln2Lo<>+0(SB), Y5, Y6
-	VMOVUPS      expC6<>+0(SB), Y5
-	VFMADD213PS  minusExpC5<>+0(SB), Y6, Y5
-	VFMADD213PS  expC4<>+0(SB), Y6, Y5
-	VFMADD213PS  minusExpC3<>+0(SB), Y6, Y5
-	VFMADD213PS  expC2<>+0(SB), Y6, Y5
-	VFMADD213PS  minusOne<>+0(SB), Y6, Y5
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y5, Y6
+	VMOVUPS      ·dataExpC6+0(SB), Y5
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y6, Y5
+	VFMADD213PS  ·dataExpC4+0(SB), Y6, Y5
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y6, Y5
+	VFMADD213PS  ·dataExpC2+0(SB), Y6, Y5
+	VFMADD213PS  ·dataMinusOne+0(SB), Y6, Y5
 	VFMADD213PS  Y1, Y6, Y5
 	VPSLLD       $0x17, Y4, Y4
 	VMULPS       Y4, Y5, Y4
@@ -1767,27 +1501,27 @@ next7:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
 	JE           done10
-	LEAQ         tailMaskF32<>+0(SB), SI
+	LEAQ         ·dataTailMaskF32+0(SB), SI
 	NEGQ         DX
 	VMOVUPS      32(SI)(DX*4), Y3
 	VMASKMOVPS   (CX)(BX*4), Y3, Y4
-	VANDPS       absF32<>+0(SB), Y4, Y5
-	VCMPPS       $0x16, c87<>+0(SB), Y5, Y5
+	VANDPS       ·dataAbsF32+0(SB), Y4, Y5
+	VCMPPS       $0x16, ·dataSwishMax+0(SB), Y5, Y5
 	VMOVMSKPS    Y5, CX
 	TESTL        CX, CX
 	JNE          rare11
-	VMOVUPS      minusLog2e<>+0(SB), Y5
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y5
 	VFMADD213PS  Y0, Y4, Y5
 	VSUBPS       Y0, Y5, Y0
 	VMOVAPS      Y4, Y6
 	VFMADD231PS  Y2, Y0, Y6
-	VFMADD231PS  ln2Lo<>+0(SB), Y0, Y6
-	VMOVUPS      expC6<>+0(SB), Y0
-	VFMADD213PS  minusExpC5<>+0(SB), Y6, Y0
-	VFMADD213PS  expC4<>+0(SB), Y6, Y0
-	VFMADD213PS  minusExpC3<>+0(SB), Y6, Y0
-	VFMADD213PS  expC2<>+0(SB), Y6, Y0
-	VFMADD213PS  minusOne<>+0(SB), Y6, Y0
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y0, Y6
+	VMOVUPS      ·dataExpC6+0(SB), Y0
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y6, Y0
+	VFMADD213PS  ·dataExpC4+0(SB), Y6, Y0
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y6, Y0
+	VFMADD213PS  ·dataExpC2+0(SB), Y6, Y0
+	VFMADD213PS  ·dataMinusOne+0(SB), Y6, Y0
 	VFMADD213PS  Y1, Y6, Y0
 	VPSLLD       $0x17, Y5, Y2
 	VMULPS       Y2, Y0, Y0
@@ -1805,22 +1539,22 @@ done10:
 	RET
 
 rare4:
-	VMOVUPS      c87<>+0(SB), Y5
+	VMOVUPS      ·dataSwishMax+0(SB), Y5
 	VMINPS       Y3, Y5, Y5
-	VMOVUPS      cm87<>+0(SB), Y6
+	VMOVUPS      ·dataCm87+0(SB), Y6
 	VMAXPS       Y5, Y6, Y5
-	VMOVUPS      minusLog2e<>+0(SB), Y6
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y6
 	VFMADD213PS  Y0, Y5, Y6
 	VSUBPS       Y0, Y6, Y7
 	VMOVAPS      Y5, Y8
 	VFMADD231PS  Y2, Y7, Y8
-	VFMADD231PS  ln2Lo<>+0(SB), Y7, Y8
-	VMOVUPS      expC6<>+0(SB), Y7
-	VFMADD213PS  minusExpC5<>+0(SB), Y8, Y7
-	VFMADD213PS  expC4<>+0(SB), Y8, Y7
-	VFMADD213PS  minusExpC3<>+0(SB), Y8, Y7
-	VFMADD213PS  expC2<>+0(SB), Y8, Y7
-	VFMADD213PS  minusOne<>+0(SB), Y8, Y7
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y7, Y8
+	VMOVUPS      ·dataExpC6+0(SB), Y7
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y8, Y7
+	VFMADD213PS  ·dataExpC4+0(SB), Y8, Y7
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y8, Y7
+	VFMADD213PS  ·dataExpC2+0(SB), Y8, Y7
+	VFMADD213PS  ·dataMinusOne+0(SB), Y8, Y7
 	VFMADD213PS  Y1, Y8, Y7
 	VPSLLD       $0x17, Y6, Y6
 	VMULPS       Y6, Y7, Y6
@@ -1830,47 +1564,47 @@ rare4:
 	VFMSUB231PS  Y6, Y7, Y5
 	VADDPS       Y7, Y5, Y5
 	VFNMADD231PS Y8, Y5, Y7
-	VMOVUPS      cm110<>+0(SB), Y5
+	VMOVUPS      ·dataCm110+0(SB), Y5
 	VMAXPS       Y3, Y5, Y5
-	VCMPPS       $0x11, cm87<>+0(SB), Y3, Y6
-	VMOVUPS      minusLog2e<>+0(SB), Y8
+	VCMPPS       $0x11, ·dataCm87+0(SB), Y3, Y6
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y8
 	VFMADD213PS  Y0, Y5, Y8
 	VSUBPS       Y0, Y8, Y9
 	VMOVAPS      Y5, Y10
 	VFMADD231PS  Y2, Y9, Y10
-	VFMADD231PS  ln2Lo<>+0(SB), Y9, Y10
-	VMOVUPS      expC6<>+0(SB), Y9
-	VFMADD213PS  minusExpC5<>+0(SB), Y10, Y9
-	VFMADD213PS  expC4<>+0(SB), Y10, Y9
-	VFMADD213PS  minusExpC3<>+0(SB), Y10, Y9
-	VFMADD213PS  expC2<>+0(SB), Y10, Y9
-	VFMADD213PS  minusOne<>+0(SB), Y10, Y9
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y9, Y10
+	VMOVUPS      ·dataExpC6+0(SB), Y9
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y10, Y9
+	VFMADD213PS  ·dataExpC4+0(SB), Y10, Y9
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y10, Y9
+	VFMADD213PS  ·dataExpC2+0(SB), Y10, Y9
+	VFMADD213PS  ·dataMinusOne+0(SB), Y10, Y9
 	VFMADD213PS  Y1, Y10, Y9
-	VPSUBD       forty<>+0(SB), Y8, Y8
+	VPSUBD       ·dataForty+0(SB), Y8, Y8
 	VPSLLD       $0x17, Y8, Y8
 	VMULPS       Y8, Y9, Y8
 	VDIVPS       Y8, Y5, Y5
-	VMULPS       twoToMinus40<>+0(SB), Y5, Y5
+	VMULPS       ·dataTwoToMinus40+0(SB), Y5, Y5
 	VBLENDVPS    Y6, Y5, Y7, Y5
-	VCMPPS       $0x1e, c87<>+0(SB), Y3, Y6
+	VCMPPS       $0x1e, ·dataSwishMax+0(SB), Y3, Y6
 	VBLENDVPS    Y6, Y3, Y5, Y3
 	VMOVUPS      Y3, (AX)(BX*4)
-	VMOVUPS      c87<>+0(SB), Y3
+	VMOVUPS      ·dataSwishMax+0(SB), Y3
 	VMINPS       Y4, Y3, Y3
-	VMOVUPS      cm87<>+0(SB), Y5
+	VMOVUPS      ·dataCm87+0(SB), Y5
 	VMAXPS       Y3, Y5, Y3
-	VMOVUPS      minusLog2e<>+0(SB), Y5
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y5
 	VFMADD213PS  Y0, Y3, Y5
 	VSUBPS       Y0, Y5, Y6
 	VMOVAPS      Y3, Y7
 	VFMADD231PS  Y2, Y6, Y7
-	VFMADD231PS  ln2Lo<>+0(SB), Y6, Y7
-	VMOVUPS      expC6<>+0(SB), Y6
-	VFMADD213PS  minusExpC5<>+0(SB), Y7, Y6
-	VFMADD213PS  expC4<>+0(SB), Y7, Y6
-	VFMADD213PS  minusExpC3<>+0(SB), Y7, Y6
-	VFMADD213PS  expC2<>+0(SB), Y7, Y6
-	VFMADD213PS  minusOne<>+0(SB), Y7, Y6
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y6, Y7
+	VMOVUPS      ·dataExpC6+0(SB), Y6
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y7, Y6
+	VFMADD213PS  ·dataExpC4+0(SB), Y7, Y6
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y7, Y6
+	VFMADD213PS  ·dataExpC2+0(SB), Y7, Y6
+	VFMADD213PS  ·dataMinusOne+0(SB), Y7, Y6
 	VFMADD213PS  Y1, Y7, Y6
 	VPSLLD       $0x17, Y5, Y5
 	VMULPS       Y5, Y6, Y5
@@ -1880,50 +1614,50 @@ rare4:
 	VFMSUB231PS  Y5, Y6, Y3
 	VADDPS       Y6, Y3, Y3
 	VFNMADD231PS Y7, Y3, Y6
-	VMOVUPS      cm110<>+0(SB), Y3
+	VMOVUPS      ·dataCm110+0(SB), Y3
 	VMAXPS       Y4, Y3, Y3
-	VCMPPS       $0x11, cm87<>+0(SB), Y4, Y5
-	VMOVUPS      minusLog2e<>+0(SB), Y7
+	VCMPPS       $0x11, ·dataCm87+0(SB), Y4, Y5
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y7
 	VFMADD213PS  Y0, Y3, Y7
 	VSUBPS       Y0, Y7, Y8
 	VMOVAPS      Y3, Y9
 	VFMADD231PS  Y2, Y8, Y9
-	VFMADD231PS  ln2Lo<>+0(SB), Y8, Y9
-	VMOVUPS      expC6<>+0(SB), Y8
-	VFMADD213PS  minusExpC5<>+0(SB), Y9, Y8
-	VFMADD213PS  expC4<>+0(SB), Y9, Y8
-	VFMADD213PS  minusExpC3<>+0(SB), Y9, Y8
-	VFMADD213PS  expC2<>+0(SB), Y9, Y8
-	VFMADD213PS  minusOne<>+0(SB), Y9, Y8
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y8, Y9
+	VMOVUPS      ·dataExpC6+0(SB), Y8
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y9, Y8
+	VFMADD213PS  ·dataExpC4+0(SB), Y9, Y8
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y9, Y8
+	VFMADD213PS  ·dataExpC2+0(SB), Y9, Y8
+	VFMADD213PS  ·dataMinusOne+0(SB), Y9, Y8
 	VFMADD213PS  Y1, Y9, Y8
-	VPSUBD       forty<>+0(SB), Y7, Y7
+	VPSUBD       ·dataForty+0(SB), Y7, Y7
 	VPSLLD       $0x17, Y7, Y7
 	VMULPS       Y7, Y8, Y7
 	VDIVPS       Y7, Y3, Y3
-	VMULPS       twoToMinus40<>+0(SB), Y3, Y3
+	VMULPS       ·dataTwoToMinus40+0(SB), Y3, Y3
 	VBLENDVPS    Y5, Y3, Y6, Y3
-	VCMPPS       $0x1e, c87<>+0(SB), Y4, Y5
+	VCMPPS       $0x1e, ·dataSwishMax+0(SB), Y4, Y5
 	VBLENDVPS    Y5, Y4, Y3, Y3
 	VMOVUPS      Y3, 32(AX)(BX*4)
 	JMP          stored5
 
 rare8:
-	VMOVUPS      c87<>+0(SB), Y4
+	VMOVUPS      ·dataSwishMax+0(SB), Y4
 	VMINPS       Y3, Y4, Y4
-	VMOVUPS      cm87<>+0(SB), Y5
+	VMOVUPS      ·dataCm87+0(SB), Y5
 	VMAXPS       Y4, Y5, Y4
-	VMOVUPS      minusLog2e<>+0(SB), Y5
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y5
 	VFMADD213PS  Y0, Y4, Y5
 	VSUBPS       Y0, Y5, Y6
 	VMOVAPS      Y4, Y7
 	VFMADD231PS  Y2, Y6, Y7
-	VFMADD231PS  ln2Lo<>+0(SB), Y6, Y7
-	VMOVUPS      expC6<>+0(SB), Y6
-	VFMADD213PS  minusExpC5<>+0(SB), Y7, Y6
-	VFMADD213PS  expC4<>+0(SB), Y7, Y6
-	VFMADD213PS  minusExpC3<>+0(SB), Y7, Y6
-	VFMADD213PS  expC2<>+0(SB), Y7, Y6
-	VFMADD213PS  minusOne<>+0(SB), Y7, Y6
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y6, Y7
+	VMOVUPS      ·dataExpC6+0(SB), Y6
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y7, Y6
+	VFMADD213PS  ·dataExpC4+0(SB), Y7, Y6
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y7, Y6
+	VFMADD213PS  ·dataExpC2+0(SB), Y7, Y6
+	VFMADD213PS  ·dataMinusOne+0(SB), Y7, Y6
 	VFMADD213PS  Y1, Y7, Y6
 	VPSLLD       $0x17, Y5, Y5
 	VMULPS       Y5, Y6, Y5
@@ -1933,50 +1667,50 @@ rare8:
 	VFMSUB231PS  Y5, Y6, Y4
 	VADDPS       Y6, Y4, Y4
 	VFNMADD231PS Y7, Y4, Y6
-	VMOVUPS      cm110<>+0(SB), Y4
+	VMOVUPS      ·dataCm110+0(SB), Y4
 	VMAXPS       Y3, Y4, Y4
-	VCMPPS       $0x11, cm87<>+0(SB), Y3, Y5
-	VMOVUPS      minusLog2e<>+0(SB), Y7
+	VCMPPS       $0x11, ·dataCm87+0(SB), Y3, Y5
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y7
 	VFMADD213PS  Y0, Y4, Y7
 	VSUBPS       Y0, Y7, Y8
 	VMOVAPS      Y4, Y9
 	VFMADD231PS  Y2, Y8, Y9
-	VFMADD231PS  ln2Lo<>+0(SB), Y8, Y9
-	VMOVUPS      expC6<>+0(SB), Y8
-	VFMADD213PS  minusExpC5<>+0(SB), Y9, Y8
-	VFMADD213PS  expC4<>+0(SB), Y9, Y8
-	VFMADD213PS  minusExpC3<>+0(SB), Y9, Y8
-	VFMADD213PS  expC2<>+0(SB), Y9, Y8
-	VFMADD213PS  minusOne<>+0(SB), Y9, Y8
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y8, Y9
+	VMOVUPS      ·dataExpC6+0(SB), Y8
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y9, Y8
+	VFMADD213PS  ·dataExpC4+0(SB), Y9, Y8
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y9, Y8
+	VFMADD213PS  ·dataExpC2+0(SB), Y9, Y8
+	VFMADD213PS  ·dataMinusOne+0(SB), Y9, Y8
 	VFMADD213PS  Y1, Y9, Y8
-	VPSUBD       forty<>+0(SB), Y7, Y7
+	VPSUBD       ·dataForty+0(SB), Y7, Y7
 	VPSLLD       $0x17, Y7, Y7
 	VMULPS       Y7, Y8, Y7
 	VDIVPS       Y7, Y4, Y4
-	VMULPS       twoToMinus40<>+0(SB), Y4, Y4
+	VMULPS       ·dataTwoToMinus40+0(SB), Y4, Y4
 	VBLENDVPS    Y5, Y4, Y6, Y4
-	VCMPPS       $0x1e, c87<>+0(SB), Y3, Y5
+	VCMPPS       $0x1e, ·dataSwishMax+0(SB), Y3, Y5
 	VBLENDVPS    Y5, Y3, Y4, Y3
 	VMOVUPS      Y3, (AX)(BX*4)
 	JMP          stored9
 
 rare11:
-	VMOVUPS      c87<>+0(SB), Y5
+	VMOVUPS      ·dataSwishMax+0(SB), Y5
 	VMINPS       Y4, Y5, Y5
-	VMOVUPS      cm87<>+0(SB), Y6
+	VMOVUPS      ·dataCm87+0(SB), Y6
 	VMAXPS       Y5, Y6, Y5
-	VMOVUPS      minusLog2e<>+0(SB), Y6
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y6
 	VFMADD213PS  Y0, Y5, Y6
 	VSUBPS       Y0, Y6, Y7
 	VMOVAPS      Y5, Y8
 	VFMADD231PS  Y2, Y7, Y8
-	VFMADD231PS  ln2Lo<>+0(SB), Y7, Y8
-	VMOVUPS      expC6<>+0(SB), Y7
-	VFMADD213PS  minusExpC5<>+0(SB), Y8, Y7
-	VFMADD213PS  expC4<>+0(SB), Y8, Y7
-	VFMADD213PS  minusExpC3<>+0(SB), Y8, Y7
-	VFMADD213PS  expC2<>+0(SB), Y8, Y7
-	VFMADD213PS  minusOne<>+0(SB), Y8, Y7
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y7, Y8
+	VMOVUPS      ·dataExpC6+0(SB), Y7
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y8, Y7
+	VFMADD213PS  ·dataExpC4+0(SB), Y8, Y7
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y8, Y7
+	VFMADD213PS  ·dataExpC2+0(SB), Y8, Y7
+	VFMADD213PS  ·dataMinusOne+0(SB), Y8, Y7
 	VFMADD213PS  Y1, Y8, Y7
 	VPSLLD       $0x17, Y6, Y6
 	VMULPS       Y6, Y7, Y6
@@ -1986,29 +1720,29 @@ rare11:
 	VFMSUB231PS  Y6, Y7, Y5
 	VADDPS       Y7, Y5, Y5
 	VFNMADD231PS Y8, Y5, Y7
-	VMOVUPS      cm110<>+0(SB), Y5
+	VMOVUPS      ·dataCm110+0(SB), Y5
 	VMAXPS       Y4, Y5, Y5
-	VCMPPS       $0x11, cm87<>+0(SB), Y4, Y6
-	VMOVUPS      minusLog2e<>+0(SB), Y8
+	VCMPPS       $0x11, ·dataCm87+0(SB), Y4, Y6
+	VMOVUPS      ·dataMinusLog2e+0(SB), Y8
 	VFMADD213PS  Y0, Y5, Y8
 	VSUBPS       Y0, Y8, Y0
 	VMOVAPS      Y5, Y9
 	VFMADD231PS  Y2, Y0, Y9
-	VFMADD231PS  ln2Lo<>+0(SB), Y0, Y9
-	VMOVUPS      expC6<>+0(SB), Y0
-	VFMADD213PS  minusExpC5<>+0(SB), Y9, Y0
-	VFMADD213PS  expC4<>+0(SB), Y9, Y0
-	VFMADD213PS  minusExpC3<>+0(SB), Y9, Y0
-	VFMADD213PS  expC2<>+0(SB), Y9, Y0
-	VFMADD213PS  minusOne<>+0(SB), Y9, Y0
+	VFMADD231PS  ·dataLn2Lo+0(SB), Y0, Y9
+	VMOVUPS      ·dataExpC6+0(SB), Y0
+	VFMADD213PS  ·dataMinusExpC5+0(SB), Y9, Y0
+	VFMADD213PS  ·dataExpC4+0(SB), Y9, Y0
+	VFMADD213PS  ·dataMinusExpC3+0(SB), Y9, Y0
+	VFMADD213PS  ·dataExpC2+0(SB), Y9, Y0
+	VFMADD213PS  ·dataMinusOne+0(SB), Y9, Y0
 	VFMADD213PS  Y1, Y9, Y0
-	VPSUBD       forty<>+0(SB), Y8, Y1
+	VPSUBD       ·dataForty+0(SB), Y8, Y1
 	VPSLLD       $0x17, Y1, Y1
 	VMULPS       Y1, Y0, Y0
 	VDIVPS       Y0, Y5, Y0
-	VMULPS       twoToMinus40<>+0(SB), Y0, Y0
+	VMULPS       ·dataTwoToMinus40+0(SB), Y0, Y0
 	VBLENDVPS    Y6, Y0, Y7, Y0
-	VCMPPS       $0x1e, c87<>+0(SB), Y4, Y1
+	VCMPPS       $0x1e, ·dataSwishMax+0(SB), Y4, Y1
 	VBLENDVPS    Y1, Y4, Y0, Y0
 	VMASKMOVPS   Y0, Y3, (AX)(BX*4)
 	JMP          stored12
@@ -2019,15 +1753,15 @@ TEXT ·swishF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VBROADCASTSS roundTo16ths<>+0(SB), Z0
-	VBROADCASTSS minusLog2e<>+0(SB), Z1
-	VBROADCASTSS ln2Hi<>+0(SB), Z1
-	VBROADCASTSS ln2Lo<>+0(SB), Z12
-	VBROADCASTSS exp16thC3<>+0(SB), Z13
-	VBROADCASTSS exp16thC2<>+0(SB), Z13
-	VBROADCASTSS exp16thC0<>+0(SB), Z14
-	VBROADCASTSS exp16thC0Less1<>+0(SB), Z15
-	VMOVUPS      exp2Of16ths<>+0(SB), Z16
+	VBROADCASTSS ·dataRoundTo16ths+0(SB), Z0
+	VBROADCASTSS ·dataMinusLog2e+0(SB), Z1
+	VBROADCASTSS ·dataLn2Hi+0(SB), Z1
+	VBROADCASTSS ·dataLn2Lo+0(SB), Z12
+	VBROADCASTSS ·dataExp16thC3+0(SB), Z13
+	VBROADCASTSS ·dataExp16thC2+0(SB), Z13
+	VBROADCASTSS ·dataExp16thC0+0(SB), Z14
+	VBROADCASTSS ·dataExp16thC0Less1+0(SB), Z15
+	VMOVUPS      ·dataExp2Of16ths+0(SB), Z16
 	XORQ         BX, BX
 	SUBQ         $+48, DX
 	JL           next3
@@ -2038,14 +1772,14 @@ loop2:
 	VMOVUPS          128(CX)(BX*4), Z19
 	VRANGEPS         $0x0b, Z19, Z17, Z20
 	VRANGEPS         $0x0b, Z18, Z20, Z20
-	VCMPPS.BCST      $0x16, c87<>+0(SB), Z20, K1
+	VCMPPS.BCST      $0x16, ·dataSwishMax+0(SB), Z20, K1
 	KORTESTW         K1, K1
 	JNE              rare4
-	VBROADCASTSS     minusLog2e<>+0(SB), Z20
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z20
 	VFMADD213PS      Z0, Z17, Z20
-	VBROADCASTSS     minusLog2e<>+0(SB), Z21
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z21
 	VFMADD213PS      Z0, Z18, Z21
-	VBROADCASTSS     minusLog2e<>+0(SB), Z22
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z22
 	VFMADD213PS      Z0, Z19, Z22
 	VSUBPS           Z0, Z20, Z23
 	VSUBPS           Z0, Z21, Z24
@@ -2059,11 +1793,11 @@ loop2:
 	VFMADD231PS      Z12, Z23, Z26
 	VFMADD231PS      Z12, Z24, Z27
 	VFMADD231PS      Z12, Z25, Z28
-	VBROADCASTSS     exp16thC3<>+0(SB), Z29
+	VBROADCASTSS     ·dataExp16thC3+0(SB), Z29
 	VFNMADD213PS     Z13, Z26, Z29
-	VBROADCASTSS     exp16thC3<>+0(SB), Z30
+	VBROADCASTSS     ·dataExp16thC3+0(SB), Z30
 	VFNMADD213PS     Z13, Z27, Z30
-	VBROADCASTSS     exp16thC3<>+0(SB), Z31
+	VBROADCASTSS     ·dataExp16thC3+0(SB), Z31
 	VFNMADD213PS     Z13, Z28, Z31
 	VFNMADD213PS     Z14, Z26, Z29
 	VFNMADD213PS     Z14, Z27, Z30
@@ -2077,9 +1811,9 @@ loop2:
 	VSCALEFPS        Z23, Z20, Z20
 	VSCALEFPS        Z24, Z21, Z21
 	VSCALEFPS        Z25, Z22, Z22
-	VFMADD213PS.BCST one<>+0(SB), Z20, Z29
-	VFMADD213PS.BCST one<>+0(SB), Z21, Z30
-	VFMADD213PS.BCST one<>+0(SB), Z22, Z31
+	VFMADD213PS.BCST ·dataOne+0(SB), Z20, Z29
+	VFMADD213PS.BCST ·dataOne+0(SB), Z21, Z30
+	VFMADD213PS.BCST ·dataOne+0(SB), Z22, Z31
 	VADDPS           Z29, Z20, Z20
 	VADDPS           Z30, Z21, Z21
 	VADDPS           Z31, Z22, Z22
@@ -2112,22 +1846,22 @@ next3:
 loop6:
 	VMOVUPS          (CX)(BX*4), Z2
 	VRANGEPS         $0x0b, Z2, Z2, Z3
-	VCMPPS.BCST      $0x16, c87<>+0(SB), Z3, K1
+	VCMPPS.BCST      $0x16, ·dataSwishMax+0(SB), Z3, K1
 	KORTESTW         K1, K1
 	JNE              rare8
-	VBROADCASTSS     minusLog2e<>+0(SB), Z3
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z3
 	VFMADD213PS      Z0, Z2, Z3
 	VSUBPS           Z0, Z3, Z4
 	VMOVAPS          Z2, Z5
 	VFMADD231PS      Z1, Z4, Z5
 	VFMADD231PS      Z12, Z4, Z5
-	VBROADCASTSS     exp16thC3<>+0(SB), Z6
+	VBROADCASTSS     ·dataExp16thC3+0(SB), Z6
 	VFNMADD213PS     Z13, Z5, Z6
 	VFNMADD213PS     Z14, Z5, Z6
 	VFNMADD213PS     Z15, Z5, Z6
 	VPERMPS          Z16, Z3, Z3
 	VSCALEFPS        Z4, Z3, Z3
-	VFMADD213PS.BCST one<>+0(SB), Z3, Z6
+	VFMADD213PS.BCST ·dataOne+0(SB), Z3, Z6
 	VADDPS           Z6, Z3, Z3
 	VRCP14PS         Z3, Z4
 	VMULPS           Z4, Z2, Z5
@@ -2149,22 +1883,22 @@ next7:
 	KMOVW            SI, K1
 	VMOVUPS.Z        (CX)(BX*4), K1, Z2
 	VRANGEPS         $0x0b, Z2, Z2, Z3
-	VCMPPS.BCST      $0x16, c87<>+0(SB), Z3, K2
+	VCMPPS.BCST      $0x16, ·dataSwishMax+0(SB), Z3, K2
 	KORTESTW         K2, K2
 	JNE              rare11
-	VBROADCASTSS     minusLog2e<>+0(SB), Z3
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z3
 	VFMADD213PS      Z0, Z2, Z3
 	VSUBPS           Z0, Z3, Z0
 	VMOVAPS          Z2, Z4
 	VFMADD231PS      Z1, Z0, Z4
 	VFMADD231PS      Z12, Z0, Z4
-	VBROADCASTSS     exp16thC3<>+0(SB), Z1
+	VBROADCASTSS     ·dataExp16thC3+0(SB), Z1
 	VFNMADD213PS     Z13, Z4, Z1
 	VFNMADD213PS     Z14, Z4, Z1
 	VFNMADD213PS     Z15, Z4, Z1
 	VPERMPS          Z16, Z3, Z3
 	VSCALEFPS        Z0, Z3, Z0
-	VFMADD213PS.BCST one<>+0(SB), Z0, Z1
+	VFMADD213PS.BCST ·dataOne+0(SB), Z0, Z1
 	VADDPS           Z1, Z0, Z0
 	VRCP14PS         Z0, Z1
 	VMULPS           Z1, Z2, Z3
@@ -2178,245 +1912,245 @@ done10:
 	RET
 
 rare4:
-	VBROADCASTSS     c87<>+0(SB), Z20
+	VBROADCASTSS     ·dataSwishMax+0(SB), Z20
 	VMINPS           Z17, Z20, Z20
-	VBROADCASTSS     cm87<>+0(SB), Z21
+	VBROADCASTSS     ·dataCm87+0(SB), Z21
 	VMAXPS           Z20, Z21, Z20
-	VBROADCASTSS     minusLog2e<>+0(SB), Z21
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z21
 	VFMADD213PS      Z0, Z20, Z21
 	VSUBPS           Z0, Z21, Z22
 	VMOVAPS          Z20, Z23
 	VFMADD231PS      Z1, Z22, Z23
 	VFMADD231PS      Z12, Z22, Z23
-	VBROADCASTSS     exp16thC3<>+0(SB), Z24
+	VBROADCASTSS     ·dataExp16thC3+0(SB), Z24
 	VFNMADD213PS     Z13, Z23, Z24
 	VFNMADD213PS     Z14, Z23, Z24
 	VFNMADD213PS     Z15, Z23, Z24
 	VPERMPS          Z16, Z21, Z21
 	VSCALEFPS        Z22, Z21, Z21
-	VFMADD213PS.BCST one<>+0(SB), Z21, Z24
+	VFMADD213PS.BCST ·dataOne+0(SB), Z21, Z24
 	VADDPS           Z24, Z21, Z21
 	VRCP14PS         Z21, Z22
 	VMULPS           Z22, Z20, Z23
 	VFMSUB231PS      Z21, Z23, Z20
 	VFNMADD231PS     Z22, Z20, Z23
-	VBROADCASTSS     cm110<>+0(SB), Z20
+	VBROADCASTSS     ·dataCm110+0(SB), Z20
 	VMAXPS           Z17, Z20, Z20
-	VCMPPS.BCST      $0x11, cm87<>+0(SB), Z17, K1
-	VBROADCASTSS     minusLog2e<>+0(SB), Z21
-	VFMADD213PS.BCST roundBiasedF32<>+0(SB), Z20, Z21
-	VSUBPS.BCST      roundBiasedF32<>+0(SB), Z21, Z22
+	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z17, K1
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z21
+	VFMADD213PS.BCST ·dataRoundBiasedF32+0(SB), Z20, Z21
+	VSUBPS.BCST      ·dataRoundBiasedF32+0(SB), Z21, Z22
 	VMOVAPS          Z20, Z24
 	VFMADD231PS      Z1, Z22, Z24
 	VFMADD231PS      Z12, Z22, Z24
-	VBROADCASTSS     expC6<>+0(SB), Z22
-	VFMADD213PS.BCST minusExpC5<>+0(SB), Z24, Z22
-	VFMADD213PS.BCST expC4<>+0(SB), Z24, Z22
-	VFMADD213PS.BCST minusExpC3<>+0(SB), Z24, Z22
-	VFMADD213PS.BCST expC2<>+0(SB), Z24, Z22
-	VFMADD213PS.BCST minusOne<>+0(SB), Z24, Z22
-	VFMADD213PS.BCST one<>+0(SB), Z24, Z22
-	VPSUBD.BCST      forty<>+0(SB), Z21, Z21
+	VBROADCASTSS     ·dataExpC6+0(SB), Z22
+	VFMADD213PS.BCST ·dataMinusExpC5+0(SB), Z24, Z22
+	VFMADD213PS.BCST ·dataExpC4+0(SB), Z24, Z22
+	VFMADD213PS.BCST ·dataMinusExpC3+0(SB), Z24, Z22
+	VFMADD213PS.BCST ·dataExpC2+0(SB), Z24, Z22
+	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z24, Z22
+	VFMADD213PS.BCST ·dataOne+0(SB), Z24, Z22
+	VPSUBD.BCST      ·dataForty+0(SB), Z21, Z21
 	VPSLLD           $0x17, Z21, Z21
 	VMULPS           Z21, Z22, Z21
 	VDIVPS           Z21, Z20, Z20
-	VMULPS.BCST      twoToMinus40<>+0(SB), Z20, Z20
+	VMULPS.BCST      ·dataTwoToMinus40+0(SB), Z20, Z20
 	VBLENDMPS        Z20, Z23, K1, Z2
-	VCMPPS.BCST      $0x1e, c87<>+0(SB), Z17, K1
+	VCMPPS.BCST      $0x1e, ·dataSwishMax+0(SB), Z17, K1
 	VBLENDMPS        Z17, Z2, K1, Z3
 	VMOVUPS          Z3, (AX)(BX*4)
-	VBROADCASTSS     c87<>+0(SB), Z17
+	VBROADCASTSS     ·dataSwishMax+0(SB), Z17
 	VMINPS           Z18, Z17, Z17
-	VBROADCASTSS     cm87<>+0(SB), Z20
+	VBROADCASTSS     ·dataCm87+0(SB), Z20
 	VMAXPS           Z17, Z20, Z17
-	VBROADCASTSS     minusLog2e<>+0(SB), Z20
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z20
 	VFMADD213PS      Z0, Z17, Z20
 	VSUBPS           Z0, Z20, Z21
 	VMOVAPS          Z17, Z22
 	VFMADD231PS      Z1, Z21, Z22
 	VFMADD231PS      Z12, Z21, Z22
-	VBROADCASTSS     exp16thC3<>+0(SB), Z23
+	VBROADCASTSS     ·dataExp16thC3+0(SB), Z23
 	VFNMADD213PS     Z13, Z22, Z23
 	VFNMADD213PS     Z14, Z22, Z23
 	VFNMADD213PS     Z15, Z22, Z23
 	VPERMPS          Z16, Z20, Z20
 	VSCALEFPS        Z21, Z20, Z20
-	VFMADD213PS.BCST one<>+0(SB), Z20, Z23
+	VFMADD213PS.BCST ·dataOne+0(SB), Z20, Z23
 	VADDPS           Z23, Z20, Z20
 	VRCP14PS         Z20, Z21
 	VMULPS           Z21, Z17, Z22
 	VFMSUB231PS      Z20, Z22, Z17
 	VFNMADD231PS     Z21, Z17, Z22
-	VBROADCASTSS     cm110<>+0(SB), Z17
+	VBROADCASTSS     ·dataCm110+0(SB), Z17
 	VMAXPS           Z18, Z17, Z17
-	VCMPPS.BCST      $0x11, cm87<>+0(SB), Z18, K1
-	VBROADCASTSS     minusLog2e<>+0(SB), Z20
-	VFMADD213PS.BCST roundBiasedF32<>+0(SB), Z17, Z20
-	VSUBPS.BCST      roundBiasedF32<>+0(SB), Z20, Z21
+	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z18, K1
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z20
+	VFMADD213PS.BCST ·dataRoundBiasedF32+0(SB), Z17, Z20
+	VSUBPS.BCST      ·dataRoundBiasedF32+0(SB), Z20, Z21
 	VMOVAPS          Z17, Z23
 	VFMADD231PS      Z1, Z21, Z23
 	VFMADD231PS      Z12, Z21, Z23
-	VBROADCASTSS     expC6<>+0(SB), Z21
-	VFMADD213PS.BCST minusExpC5<>+0(SB), Z23, Z21
-	VFMADD213PS.BCST expC4<>+0(SB), Z23, Z21
-	VFMADD213PS.BCST minusExpC3<>+0(SB), Z23, Z21
-	VFMADD213PS.BCST expC2<>+0(SB), Z23, Z21
-	VFMADD213PS.BCST minusOne<>+0(SB), Z23, Z21
-	VFMADD213PS.BCST one<>+0(SB), Z23, Z21
-	VPSUBD.BCST      forty<>+0(SB), Z20, Z20
+	VBROADCASTSS     ·dataExpC6+0(SB), Z21
+	VFMADD213PS.BCST ·dataMinusExpC5+0(SB), Z23, Z21
+	VFMADD213PS.BCST ·dataExpC4+0(SB), Z23, Z21
+	VFMADD213PS.BCST ·dataMinusExpC3+0(SB), Z23, Z21
+	VFMADD213PS.BCST ·dataExpC2+0(SB), Z23, Z21
+	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z23, Z21
+	VFMADD213PS.BCST ·dataOne+0(SB), Z23, Z21
+	VPSUBD.BCST      ·dataForty+0(SB), Z20, Z20
 	VPSLLD           $0x17, Z20, Z20
 	VMULPS           Z20, Z21, Z20
 	VDIVPS           Z20, Z17, Z17
-	VMULPS.BCST      twoToMinus40<>+0(SB), Z17, Z17
+	VMULPS.BCST      ·dataTwoToMinus40+0(SB), Z17, Z17
 	VBLENDMPS        Z17, Z22, K1, Z4
-	VCMPPS.BCST      $0x1e, c87<>+0(SB), Z18, K1
+	VCMPPS.BCST      $0x1e, ·dataSwishMax+0(SB), Z18, K1
 	VBLENDMPS        Z18, Z4, K1, Z5
 	VMOVUPS          Z5, 64(AX)(BX*4)
-	VBROADCASTSS     c87<>+0(SB), Z17
+	VBROADCASTSS     ·dataSwishMax+0(SB), Z17
 	VMINPS           Z19, Z17, Z17
-	VBROADCASTSS     cm87<>+0(SB), Z18
+	VBROADCASTSS     ·dataCm87+0(SB), Z18
 	VMAXPS           Z17, Z18, Z17
-	VBROADCASTSS     minusLog2e<>+0(SB), Z18
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z18
 	VFMADD213PS      Z0, Z17, Z18
 	VSUBPS           Z0, Z18, Z20
 	VMOVAPS          Z17, Z21
 	VFMADD231PS      Z1, Z20, Z21
 	VFMADD231PS      Z12, Z20, Z21
-	VBROADCASTSS     exp16thC3<>+0(SB), Z22
+	VBROADCASTSS     ·dataExp16thC3+0(SB), Z22
 	VFNMADD213PS     Z13, Z21, Z22
 	VFNMADD213PS     Z14, Z21, Z22
 	VFNMADD213PS     Z15, Z21, Z22
 	VPERMPS          Z16, Z18, Z18
 	VSCALEFPS        Z20, Z18, Z18
-	VFMADD213PS.BCST one<>+0(SB), Z18, Z22
+	VFMADD213PS.BCST ·dataOne+0(SB), Z18, Z22
 	VADDPS           Z22, Z18, Z18
 	VRCP14PS         Z18, Z20
 	VMULPS           Z20, Z17, Z21
 	VFMSUB231PS      Z18, Z21, Z17
 	VFNMADD231PS     Z20, Z17, Z21
-	VBROADCASTSS     cm110<>+0(SB), Z17
+	VBROADCASTSS     ·dataCm110+0(SB), Z17
 	VMAXPS           Z19, Z17, Z17
-	VCMPPS.BCST      $0x11, cm87<>+0(SB), Z19, K1
-	VBROADCASTSS     minusLog2e<>+0(SB), Z18
-	VFMADD213PS.BCST roundBiasedF32<>+0(SB), Z17, Z18
-	VSUBPS.BCST      roundBiasedF32<>+0(SB), Z18, Z20
+	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z19, K1
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z18
+	VFMADD213PS.BCST ·dataRoundBiasedF32+0(SB), Z17, Z18
+	VSUBPS.BCST      ·dataRoundBiasedF32+0(SB), Z18, Z20
 	VMOVAPS          Z17, Z22
 	VFMADD231PS      Z1, Z20, Z22
 	VFMADD231PS      Z12, Z20, Z22
-	VBROADCASTSS     expC6<>+0(SB), Z20
-	VFMADD213PS.BCST minusExpC5<>+0(SB), Z22, Z20
-	VFMADD213PS.BCST expC4<>+0(SB), Z22, Z20
-	VFMADD213PS.BCST minusExpC3<>+0(SB), Z22, Z20
-	VFMADD213PS.BCST expC2<>+0(SB), Z22, Z20
-	VFMADD213PS.BCST minusOne<>+0(SB), Z22, Z20
-	VFMADD213PS.BCST one<>+0(SB), Z22, Z20
-	VPSUBD.BCST      forty<>+0(SB), Z18, Z18
+	VBROADCASTSS     ·dataExpC6+0(SB), Z20
+	VFMADD213PS.BCST ·dataMinusExpC5+0(SB), Z22, Z20
+	VFMADD213PS.BCST ·dataExpC4+0(SB), Z22, Z20
+	VFMADD213PS.BCST ·dataMinusExpC3+0(SB), Z22, Z20
+	VFMADD213PS.BCST ·dataExpC2+0(SB), Z22, Z20
+	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z22, Z20
+	VFMADD213PS.BCST ·dataOne+0(SB), Z22, Z20
+	VPSUBD.BCST      ·dataForty+0(SB), Z18, Z18
 	VPSLLD           $0x17, Z18, Z18
 	VMULPS           Z18, Z20, Z18
 	VDIVPS           Z18, Z17, Z17
-	VMULPS.BCST      twoToMinus40<>+0(SB), Z17, Z17
+	VMULPS.BCST      ·dataTwoToMinus40+0(SB), Z17, Z17
 	VBLENDMPS        Z17, Z21, K1, Z6
-	VCMPPS.BCST      $0x1e, c87<>+0(SB), Z19, K1
+	VCMPPS.BCST      $0x1e, ·dataSwishMax+0(SB), Z19, K1
 	VBLENDMPS        Z19, Z6, K1, Z7
 	VMOVUPS          Z7, 128(AX)(BX*4)
 	JMP              stored5
 
 rare8:
-	VBROADCASTSS     c87<>+0(SB), Z3
+	VBROADCASTSS     ·dataSwishMax+0(SB), Z3
 	VMINPS           Z2, Z3, Z3
-	VBROADCASTSS     cm87<>+0(SB), Z4
+	VBROADCASTSS     ·dataCm87+0(SB), Z4
 	VMAXPS           Z3, Z4, Z3
-	VBROADCASTSS     minusLog2e<>+0(SB), Z4
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z4
 	VFMADD213PS      Z0, Z3, Z4
 	VSUBPS           Z0, Z4, Z5
 	VMOVAPS          Z3, Z6
 	VFMADD231PS      Z1, Z5, Z6
 	VFMADD231PS      Z12, Z5, Z6
-	VBROADCASTSS     exp16thC3<>+0(SB), Z7
+	VBROADCASTSS     ·dataExp16thC3+0(SB), Z7
 	VFNMADD213PS     Z13, Z6, Z7
 	VFNMADD213PS     Z14, Z6, Z7
 	VFNMADD213PS     Z15, Z6, Z7
 	VPERMPS          Z16, Z4, Z4
 	VSCALEFPS        Z5, Z4, Z4
-	VFMADD213PS.BCST one<>+0(SB), Z4, Z7
+	VFMADD213PS.BCST ·dataOne+0(SB), Z4, Z7
 	VADDPS           Z7, Z4, Z4
 	VRCP14PS         Z4, Z5
 	VMULPS           Z5, Z3, Z6
 	VFMSUB231PS      Z4, Z6, Z3
 	VFNMADD231PS     Z5, Z3, Z6
-	VBROADCASTSS     cm110<>+0(SB), Z3
+	VBROADCASTSS     ·dataCm110+0(SB), Z3
 	VMAXPS           Z2, Z3, Z3
-	VCMPPS.BCST      $0x11, cm87<>+0(SB), Z2, K1
-	VBROADCASTSS     minusLog2e<>+0(SB), Z4
-	VFMADD213PS.BCST roundBiasedF32<>+0(SB), Z3, Z4
-	VSUBPS.BCST      roundBiasedF32<>+0(SB), Z4, Z5
+	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z2, K1
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z4
+	VFMADD213PS.BCST ·dataRoundBiasedF32+0(SB), Z3, Z4
+	VSUBPS.BCST      ·dataRoundBiasedF32+0(SB), Z4, Z5
 	VMOVAPS          Z3, Z7
 	VFMADD231PS      Z1, Z5, Z7
 	VFMADD231PS      Z12, Z5, Z7
-	VBROADCASTSS     expC6<>+0(SB), Z5
-	VFMADD213PS.BCST minusExpC5<>+0(SB), Z7, Z5
-	VFMADD213PS.BCST expC4<>+0(SB), Z7, Z5
-	VFMADD213PS.BCST minusExpC3<>+0(SB), Z7, Z5
-	VFMADD213PS.BCST expC2<>+0(SB), Z7, Z5
-	VFMADD213PS.BCST minusOne<>+0(SB), Z7, Z5
-	VFMADD213PS.BCST one<>+0(SB), Z7, Z5
-	VPSUBD.BCST      forty<>+0(SB), Z4, Z4
+	VBROADCASTSS     ·dataExpC6+0(SB), Z5
+	VFMADD213PS.BCST ·dataMinusExpC5+0(SB), Z7, Z5
+	VFMADD213PS.BCST ·dataExpC4+0(SB), Z7, Z5
+	VFMADD213PS.BCST ·dataMinusExpC3+0(SB), Z7, Z5
+	VFMADD213PS.BCST ·dataExpC2+0(SB), Z7, Z5
+	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z7, Z5
+	VFMADD213PS.BCST ·dataOne+0(SB), Z7, Z5
+	VPSUBD.BCST      ·dataForty+0(SB), Z4, Z4
 	VPSLLD           $0x17, Z4, Z4
 	VMULPS           Z4, Z5, Z4
 	VDIVPS           Z4, Z3, Z3
-	VMULPS.BCST      twoToMinus40<>+0(SB), Z3, Z3
+	VMULPS.BCST      ·dataTwoToMinus40+0(SB), Z3, Z3
 	VBLENDMPS        Z3, Z6, K1, Z8
-	VCMPPS.BCST      $0x1e, c87<>+0(SB), Z2, K1
+	VCMPPS.BCST      $0x1e, ·dataSwishMax+0(SB), Z2, K1
 	VBLENDMPS        Z2, Z8, K1, Z9
 	VMOVUPS          Z9, (AX)(BX*4)
 	JMP              stored9
 
 rare11:
-	VBROADCASTSS     c87<>+0(SB), Z3
+	VBROADCASTSS     ·dataSwishMax+0(SB), Z3
 	VMINPS           Z2, Z3, Z3
-	VBROADCASTSS     cm87<>+0(SB), Z4
+	VBROADCASTSS     ·dataCm87+0(SB), Z4
 	VMAXPS           Z3, Z4, Z3
-	VBROADCASTSS     minusLog2e<>+0(SB), Z4
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z4
 	VFMADD213PS      Z0, Z3, Z4
 	VSUBPS           Z0, Z4, Z0
 	VMOVAPS          Z3, Z5
 	VFMADD231PS      Z1, Z0, Z5
 	VFMADD231PS      Z12, Z0, Z5
-	VBROADCASTSS     exp16thC3<>+0(SB), Z6
+	VBROADCASTSS     ·dataExp16thC3+0(SB), Z6
 	VFNMADD213PS     Z13, Z5, Z6
 	VFNMADD213PS     Z14, Z5, Z6
 	VFNMADD213PS     Z15, Z5, Z6
 	VPERMPS          Z16, Z4, Z4
 	VSCALEFPS        Z0, Z4, Z0
-	VFMADD213PS.BCST one<>+0(SB), Z0, Z6
+	VFMADD213PS.BCST ·dataOne+0(SB), Z0, Z6
 	VADDPS           Z6, Z0, Z0
 	VRCP14PS         Z0, Z4
 	VMULPS           Z4, Z3, Z5
 	VFMSUB231PS      Z0, Z5, Z3
 	VFNMADD231PS     Z4, Z3, Z5
-	VBROADCASTSS     cm110<>+0(SB), Z0
+	VBROADCASTSS     ·dataCm110+0(SB), Z0
 	VMAXPS           Z2, Z0, Z0
-	VCMPPS.BCST      $0x11, cm87<>+0(SB), Z2, K2
-	VBROADCASTSS     minusLog2e<>+0(SB), Z3
-	VFMADD213PS.BCST roundBiasedF32<>+0(SB), Z0, Z3
-	VSUBPS.BCST      roundBiasedF32<>+0(SB), Z3, Z4
+	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z2, K2
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z3
+	VFMADD213PS.BCST ·dataRoundBiasedF32+0(SB), Z0, Z3
+	VSUBPS.BCST      ·dataRoundBiasedF32+0(SB), Z3, Z4
 	VMOVAPS          Z0, Z6
 	VFMADD231PS      Z1, Z4, Z6
 	VFMADD231PS      Z12, Z4, Z6
-	VBROADCASTSS     expC6<>+0(SB), Z1
-	VFMADD213PS.BCST minusExpC5<>+0(SB), Z6, Z1
-	VFMADD213PS.BCST expC4<>+0(SB), Z6, Z1
-	VFMADD213PS.BCST minusExpC3<>+0(SB), Z6, Z1
-	VFMADD213PS.BCST expC2<>+0(SB), Z6, Z1
-	VFMADD213PS.BCST minusOne<>+0(SB), Z6, Z1
-	VFMADD213PS.BCST one<>+0(SB), Z6, Z1
-	VPSUBD.BCST      forty<>+0(SB), Z3, Z3
+	VBROADCASTSS     ·dataExpC6+0(SB), Z1
+	VFMADD213PS.BCST ·dataMinusExpC5+0(SB), Z6, Z1
+	VFMADD213PS.BCST ·dataExpC4+0(SB), Z6, Z1
+	VFMADD213PS.BCST ·dataMinusExpC3+0(SB), Z6, Z1
+	VFMADD213PS.BCST ·dataExpC2+0(SB), Z6, Z1
+	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z6, Z1
+	VFMADD213PS.BCST ·dataOne+0(SB), Z6, Z1
+	VPSUBD.BCST      ·dataForty+0(SB), Z3, Z3
 	VPSLLD           $0x17, Z3, Z3
 	VMULPS           Z3, Z1, Z1
 	VDIVPS           Z1, Z0, Z0
-	VMULPS.BCST      twoToMinus40<>+0(SB), Z0, Z0
+	VMULPS.BCST      ·dataTwoToMinus40+0(SB), Z0, Z0
 	VBLENDMPS        Z0, Z5, K2, Z10
-	VCMPPS.BCST      $0x1e, c87<>+0(SB), Z2, K2
+	VCMPPS.BCST      $0x1e, ·dataSwishMax+0(SB), Z2, K2
 	VBLENDMPS        Z2, Z10, K2, Z11
 	VMOVUPS          Z11, K1, (AX)(BX*4)
 	JMP              stored12
@@ -2427,10 +2161,10 @@ TEXT ·softplusF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVUPS zero<>+0(SB), Y0
-	VMOVUPS c104<>+0(SB), Y1
-	VMOVUPS half<>+0(SB), Y2
-	VMOVUPS roundBiasedF32<>+0(SB), Y3
+	VMOVUPS ·dataZero+0(SB), Y0
+	VMOVUPS ·dataC104+0(SB), Y1
+	VMOVUPS ·dataHalf+0(SB), Y2
+	VMOVUPS ·dataRoundBiasedF32+0(SB), Y3
 	XORQ    BX, BX
 	SUBQ    $+16, DX
 	JL      next3
@@ -2438,78 +2172,78 @@ TEXT ·softplusF32AVX2(SB), NOSPLIT, $0-24
 loop2:
 	VMOVUPS     (CX)(BX*4), Y4
 	VMOVUPS     32(CX)(BX*4), Y5
-	VANDPS      absF32<>+0(SB), Y4, Y6
-	VANDPS      absF32<>+0(SB), Y5, Y7
+	VANDPS      ·dataAbsF32+0(SB), Y4, Y6
+	VANDPS      ·dataAbsF32+0(SB), Y5, Y7
 	VMINPS      Y6, Y1, Y6
 	VMINPS      Y7, Y1, Y7
-	VMOVUPS     minusLog2e<>+0(SB), Y8
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y8
 	VFMADD213PS Y3, Y6, Y8
-	VMOVUPS     minusLog2e<>+0(SB), Y9
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y9
 	VFMADD213PS Y3, Y7, Y9
 	VSUBPS      Y3, Y8, Y10
 	VSUBPS      Y3, Y9, Y11
-	VFMADD231PS ln2Hi<>+0(SB), Y10, Y6
-	VFMADD231PS ln2Hi<>+0(SB), Y11, Y7
-	VFMADD231PS ln2Lo<>+0(SB), Y10, Y6
-	VFMADD231PS ln2Lo<>+0(SB), Y11, Y7
-	VMOVUPS     expC6<>+0(SB), Y10
-	VFMADD213PS minusExpC5<>+0(SB), Y6, Y10
-	VMOVUPS     expC6<>+0(SB), Y11
-	VFMADD213PS minusExpC5<>+0(SB), Y7, Y11
-	VFMADD213PS expC4<>+0(SB), Y6, Y10
-	VFMADD213PS expC4<>+0(SB), Y7, Y11
-	VFMADD213PS minusExpC3<>+0(SB), Y6, Y10
-	VFMADD213PS minusExpC3<>+0(SB), Y7, Y11
-	VFMADD213PS expC2<>+0(SB), Y6, Y10
-	VFMADD213PS expC2<>+0(SB), Y7, Y11
-	VFMADD213PS minusOne<>+0(SB), Y6, Y10
-	VFMADD213PS minusOne<>+0(SB), Y7, Y11
-	VFMADD213PS one<>+0(SB), Y6, Y10
-	VFMADD213PS one<>+0(SB), Y7, Y11
-	VPADDD      thirty<>+0(SB), Y8, Y6
-	VPADDD      thirty<>+0(SB), Y9, Y7
+	VFMADD231PS ·dataLn2Hi+0(SB), Y10, Y6
+	VFMADD231PS ·dataLn2Hi+0(SB), Y11, Y7
+	VFMADD231PS ·dataLn2Lo+0(SB), Y10, Y6
+	VFMADD231PS ·dataLn2Lo+0(SB), Y11, Y7
+	VMOVUPS     ·dataExpC6+0(SB), Y10
+	VFMADD213PS ·dataMinusExpC5+0(SB), Y6, Y10
+	VMOVUPS     ·dataExpC6+0(SB), Y11
+	VFMADD213PS ·dataMinusExpC5+0(SB), Y7, Y11
+	VFMADD213PS ·dataExpC4+0(SB), Y6, Y10
+	VFMADD213PS ·dataExpC4+0(SB), Y7, Y11
+	VFMADD213PS ·dataMinusExpC3+0(SB), Y6, Y10
+	VFMADD213PS ·dataMinusExpC3+0(SB), Y7, Y11
+	VFMADD213PS ·dataExpC2+0(SB), Y6, Y10
+	VFMADD213PS ·dataExpC2+0(SB), Y7, Y11
+	VFMADD213PS ·dataMinusOne+0(SB), Y6, Y10
+	VFMADD213PS ·dataMinusOne+0(SB), Y7, Y11
+	VFMADD213PS ·dataOne+0(SB), Y6, Y10
+	VFMADD213PS ·dataOne+0(SB), Y7, Y11
+	VPADDD      ·dataThirty+0(SB), Y8, Y6
+	VPADDD      ·dataThirty+0(SB), Y9, Y7
 	VPSLLD      $0x17, Y6, Y6
 	VPSLLD      $0x17, Y7, Y7
 	VMULPS      Y6, Y10, Y6
 	VMULPS      Y7, Y11, Y7
-	VMULPS      twoToMinus30<>+0(SB), Y6, Y6
-	VMULPS      twoToMinus30<>+0(SB), Y7, Y7
+	VMULPS      ·dataTwoToMinus30+0(SB), Y6, Y6
+	VMULPS      ·dataTwoToMinus30+0(SB), Y7, Y7
 	VCMPPS      $0x1e, Y2, Y6, Y8
 	VCMPPS      $0x1e, Y2, Y7, Y9
-	VMOVUPS     half<>+0(SB), Y10
+	VMOVUPS     ·dataHalf+0(SB), Y10
 	VFMSUB213PS Y2, Y6, Y10
-	VMOVUPS     half<>+0(SB), Y11
+	VMOVUPS     ·dataHalf+0(SB), Y11
 	VFMSUB213PS Y2, Y7, Y11
 	VBLENDVPS   Y8, Y10, Y6, Y6
 	VBLENDVPS   Y9, Y11, Y7, Y7
-	VBLENDVPS   Y8, ln2Lo<>+0(SB), Y0, Y10
-	VBLENDVPS   Y9, ln2Lo<>+0(SB), Y0, Y11
+	VBLENDVPS   Y8, ·dataLn2Lo+0(SB), Y0, Y10
+	VBLENDVPS   Y9, ·dataLn2Lo+0(SB), Y0, Y11
 	VMULPS      Y6, Y6, Y12
 	VMULPS      Y7, Y7, Y13
-	VMOVUPS     logQ8<>+0(SB), Y14
-	VFMADD213PS logQ7<>+0(SB), Y6, Y14
-	VMOVUPS     logQ8<>+0(SB), Y15
-	VFMADD213PS logQ7<>+0(SB), Y7, Y15
-	VFMADD213PS logQ6<>+0(SB), Y6, Y14
-	VFMADD213PS logQ6<>+0(SB), Y7, Y15
-	VFMADD213PS logQ5<>+0(SB), Y6, Y14
-	VFMADD213PS logQ5<>+0(SB), Y7, Y15
-	VFMADD213PS logQ4<>+0(SB), Y6, Y14
-	VFMADD213PS logQ4<>+0(SB), Y7, Y15
-	VFMADD213PS logQ3<>+0(SB), Y6, Y14
-	VFMADD213PS logQ3<>+0(SB), Y7, Y15
-	VFMADD213PS logQ2<>+0(SB), Y6, Y14
-	VFMADD213PS logQ2<>+0(SB), Y7, Y15
-	VFMADD213PS logQ1<>+0(SB), Y6, Y14
-	VFMADD213PS logQ1<>+0(SB), Y7, Y15
-	VFMADD213PS logQ0<>+0(SB), Y6, Y14
-	VFMADD213PS logQ0<>+0(SB), Y7, Y15
+	VMOVUPS     ·dataLogQ8+0(SB), Y14
+	VFMADD213PS ·dataLogQ7+0(SB), Y6, Y14
+	VMOVUPS     ·dataLogQ8+0(SB), Y15
+	VFMADD213PS ·dataLogQ7+0(SB), Y7, Y15
+	VFMADD213PS ·dataLogQ6+0(SB), Y6, Y14
+	VFMADD213PS ·dataLogQ6+0(SB), Y7, Y15
+	VFMADD213PS ·dataLogQ5+0(SB), Y6, Y14
+	VFMADD213PS ·dataLogQ5+0(SB), Y7, Y15
+	VFMADD213PS ·dataLogQ4+0(SB), Y6, Y14
+	VFMADD213PS ·dataLogQ4+0(SB), Y7, Y15
+	VFMADD213PS ·dataLogQ3+0(SB), Y6, Y14
+	VFMADD213PS ·dataLogQ3+0(SB), Y7, Y15
+	VFMADD213PS ·dataLogQ2+0(SB), Y6, Y14
+	VFMADD213PS ·dataLogQ2+0(SB), Y7, Y15
+	VFMADD213PS ·dataLogQ1+0(SB), Y6, Y14
+	VFMADD213PS ·dataLogQ1+0(SB), Y7, Y15
+	VFMADD213PS ·dataLogQ0+0(SB), Y6, Y14
+	VFMADD213PS ·dataLogQ0+0(SB), Y7, Y15
 	VFMADD231PS Y14, Y12, Y10
 	VFMADD231PS Y15, Y13, Y11
 	VADDPS      Y10, Y6, Y6
 	VADDPS      Y11, Y7, Y7
-	VBLENDVPS   Y8, ln2Hi<>+0(SB), Y0, Y8
-	VBLENDVPS   Y9, ln2Hi<>+0(SB), Y0, Y9
+	VBLENDVPS   Y8, ·dataLn2Hi+0(SB), Y0, Y8
+	VBLENDVPS   Y9, ·dataLn2Hi+0(SB), Y0, Y9
 	VADDPS      Y8, Y6, Y6
 	VADDPS      Y9, Y7, Y7
 	VMAXPS      Y4, Y0, Y4
@@ -2529,42 +2263,42 @@ next3:
 
 loop4:
 	VMOVUPS     (CX)(BX*4), Y4
-	VANDPS      absF32<>+0(SB), Y4, Y5
+	VANDPS      ·dataAbsF32+0(SB), Y4, Y5
 	VMINPS      Y5, Y1, Y5
-	VMOVUPS     minusLog2e<>+0(SB), Y6
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y6
 	VFMADD213PS Y3, Y5, Y6
 	VSUBPS      Y3, Y6, Y7
-	VFMADD231PS ln2Hi<>+0(SB), Y7, Y5
-	VFMADD231PS ln2Lo<>+0(SB), Y7, Y5
-	VMOVUPS     expC6<>+0(SB), Y7
-	VFMADD213PS minusExpC5<>+0(SB), Y5, Y7
-	VFMADD213PS expC4<>+0(SB), Y5, Y7
-	VFMADD213PS minusExpC3<>+0(SB), Y5, Y7
-	VFMADD213PS expC2<>+0(SB), Y5, Y7
-	VFMADD213PS minusOne<>+0(SB), Y5, Y7
-	VFMADD213PS one<>+0(SB), Y5, Y7
-	VPADDD      thirty<>+0(SB), Y6, Y5
+	VFMADD231PS ·dataLn2Hi+0(SB), Y7, Y5
+	VFMADD231PS ·dataLn2Lo+0(SB), Y7, Y5
+	VMOVUPS     ·dataExpC6+0(SB), Y7
+	VFMADD213PS ·dataMinusExpC5+0(SB), Y5, Y7
+	VFMADD213PS ·dataExpC4+0(SB), Y5, Y7
+	VFMADD213PS ·dataMinusExpC3+0(SB), Y5, Y7
+	VFMADD213PS ·dataExpC2+0(SB), Y5, Y7
+	VFMADD213PS ·dataMinusOne+0(SB), Y5, Y7
+	VFMADD213PS ·dataOne+0(SB), Y5, Y7
+	VPADDD      ·dataThirty+0(SB), Y6, Y5
 	VPSLLD      $0x17, Y5, Y5
 	VMULPS      Y5, Y7, Y5
-	VMULPS      twoToMinus30<>+0(SB), Y5, Y5
+	VMULPS      ·dataTwoToMinus30+0(SB), Y5, Y5
 	VCMPPS      $0x1e, Y2, Y5, Y6
-	VMOVUPS     half<>+0(SB), Y7
+	VMOVUPS     ·dataHalf+0(SB), Y7
 	VFMSUB213PS Y2, Y5, Y7
 	VBLENDVPS   Y6, Y7, Y5, Y5
-	VBLENDVPS   Y6, ln2Lo<>+0(SB), Y0, Y7
+	VBLENDVPS   Y6, ·dataLn2Lo+0(SB), Y0, Y7
 	VMULPS      Y5, Y5, Y8
-	VMOVUPS     logQ8<>+0(SB), Y9
-	VFMADD213PS logQ7<>+0(SB), Y5, Y9
-	VFMADD213PS logQ6<>+0(SB), Y5, Y9
-	VFMADD213PS logQ5<>+0(SB), Y5, Y9
-	VFMADD213PS logQ4<>+0(SB), Y5, Y9
-	VFMADD213PS logQ3<>+0(SB), Y5, Y9
-	VFMADD213PS logQ2<>+0(SB), Y5, Y9
-	VFMADD213PS logQ1<>+0(SB), Y5, Y9
-	VFMADD213PS logQ0<>+0(SB), Y5, Y9
+	VMOVUPS     ·dataLogQ8+0(SB), Y9
+	VFMADD213PS ·dataLogQ7+0(SB), Y5, Y9
+	VFMADD213PS ·dataLogQ6+0(SB), Y5, Y9
+	VFMADD213PS ·dataLogQ5+0(SB), Y5, Y9
+	VFMADD213PS ·dataLogQ4+0(SB), Y5, Y9
+	VFMADD213PS ·dataLogQ3+0(SB), Y5, Y9
+	VFMADD213PS ·dataLogQ2+0(SB), Y5, Y9
+	VFMADD213PS ·dataLogQ1+0(SB), Y5, Y9
+	VFMADD213PS ·dataLogQ0+0(SB), Y5, Y9
 	VFMADD231PS Y9, Y8, Y7
 	VADDPS      Y7, Y5, Y5
-	VBLENDVPS   Y6, ln2Hi<>+0(SB), Y0, Y6
+	VBLENDVPS   Y6, ·dataLn2Hi+0(SB), Y0, Y6
 	VADDPS      Y6, Y5, Y5
 	VMAXPS      Y4, Y0, Y4
 	VADDPS      Y4, Y5, Y4
@@ -2577,46 +2311,46 @@ next5:
 	ADDQ        $+8, DX
 	TESTQ       DX, DX
 	JE          done6
-	LEAQ        tailMaskF32<>+0(SB), SI
+	LEAQ        ·dataTailMaskF32+0(SB), SI
 	NEGQ        DX
 	VMOVUPS     32(SI)(DX*4), Y4
 	VMASKMOVPS  (CX)(BX*4), Y4, Y5
-	VANDPS      absF32<>+0(SB), Y5, Y6
+	VANDPS      ·dataAbsF32+0(SB), Y5, Y6
 	VMINPS      Y6, Y1, Y1
-	VMOVUPS     minusLog2e<>+0(SB), Y6
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y6
 	VFMADD213PS Y3, Y1, Y6
 	VSUBPS      Y3, Y6, Y3
-	VFMADD231PS ln2Hi<>+0(SB), Y3, Y1
-	VFMADD231PS ln2Lo<>+0(SB), Y3, Y1
-	VMOVUPS     expC6<>+0(SB), Y3
-	VFMADD213PS minusExpC5<>+0(SB), Y1, Y3
-	VFMADD213PS expC4<>+0(SB), Y1, Y3
-	VFMADD213PS minusExpC3<>+0(SB), Y1, Y3
-	VFMADD213PS expC2<>+0(SB), Y1, Y3
-	VFMADD213PS minusOne<>+0(SB), Y1, Y3
-	VFMADD213PS one<>+0(SB), Y1, Y3
-	VPADDD      thirty<>+0(SB), Y6, Y1
+	VFMADD231PS ·dataLn2Hi+0(SB), Y3, Y1
+	VFMADD231PS ·dataLn2Lo+0(SB), Y3, Y1
+	VMOVUPS     ·dataExpC6+0(SB), Y3
+	VFMADD213PS ·dataMinusExpC5+0(SB), Y1, Y3
+	VFMADD213PS ·dataExpC4+0(SB), Y1, Y3
+	VFMADD213PS ·dataMinusExpC3+0(SB), Y1, Y3
+	VFMADD213PS ·dataExpC2+0(SB), Y1, Y3
+	VFMADD213PS ·dataMinusOne+0(SB), Y1, Y3
+	VFMADD213PS ·dataOne+0(SB), Y1, Y3
+	VPADDD      ·dataThirty+0(SB), Y6, Y1
 	VPSLLD      $0x17, Y1, Y1
 	VMULPS      Y1, Y3, Y1
-	VMULPS      twoToMinus30<>+0(SB), Y1, Y1
+	VMULPS      ·dataTwoToMinus30+0(SB), Y1, Y1
 	VCMPPS      $0x1e, Y2, Y1, Y3
-	VMOVUPS     half<>+0(SB), Y6
+	VMOVUPS     ·dataHalf+0(SB), Y6
 	VFMSUB213PS Y2, Y1, Y6
 	VBLENDVPS   Y3, Y6, Y1, Y1
-	VBLENDVPS   Y3, ln2Lo<>+0(SB), Y0, Y2
+	VBLENDVPS   Y3, ·dataLn2Lo+0(SB), Y0, Y2
 	VMULPS      Y1, Y1, Y6
-	VMOVUPS     logQ8<>+0(SB), Y7
-	VFMADD213PS logQ7<>+0(SB), Y1, Y7
-	VFMADD213PS logQ6<>+0(SB), Y1, Y7
-	VFMADD213PS logQ5<>+0(SB), Y1, Y7
-	VFMADD213PS logQ4<>+0(SB), Y1, Y7
-	VFMADD213PS logQ3<>+0(SB), Y1, Y7
-	VFMADD213PS logQ2<>+0(SB), Y1, Y7
-	VFMADD213PS logQ1<>+0(SB), Y1, Y7
-	VFMADD213PS logQ0<>+0(SB), Y1, Y7
+	VMOVUPS     ·dataLogQ8+0(SB), Y7
+	VFMADD213PS ·dataLogQ7+0(SB), Y1, Y7
+	VFMADD213PS ·dataLogQ6+0(SB), Y1, Y7
+	VFMADD213PS ·dataLogQ5+0(SB), Y1, Y7
+	VFMADD213PS ·dataLogQ4+0(SB), Y1, Y7
+	VFMADD213PS ·dataLogQ3+0(SB), Y1, Y7
+	VFMADD213PS ·dataLogQ2+0(SB), Y1, Y7
+	VFMADD213PS ·dataLogQ1+0(SB), Y1, Y7
+	VFMADD213PS ·dataLogQ0+0(SB), Y1, Y7
 	VFMADD231PS Y7, Y6, Y2
 	VADDPS      Y2, Y1, Y1
-	VBLENDVPS   Y3, ln2Hi<>+0(SB), Y0, Y2
+	VBLENDVPS   Y3, ·dataLn2Hi+0(SB), Y0, Y2
 	VADDPS      Y2, Y1, Y1
 	VMAXPS      Y5, Y0, Y0
 	VADDPS      Y0, Y1, Y0
@@ -2626,154 +2360,24 @@ done6:
 	VZEROUPPER
 	RET
 
-DATA c104<>+0(SB)/4, $0x42d00000
-DATA c104<>+4(SB)/4, $0x42d00000
-DATA c104<>+8(SB)/4, $0x42d00000
-DATA c104<>+12(SB)/4, $0x42d00000
-DATA c104<>+16(SB)/4, $0x42d00000
-DATA c104<>+20(SB)/4, $0x42d00000
-DATA c104<>+24(SB)/4, $0x42d00000
-DATA c104<>+28(SB)/4, $0x42d00000
-GLOBL c104<>(SB), RODATA|NOPTR, $32
-
-DATA half<>+0(SB)/4, $0x3f000000
-DATA half<>+4(SB)/4, $0x3f000000
-DATA half<>+8(SB)/4, $0x3f000000
-DATA half<>+12(SB)/4, $0x3f000000
-DATA half<>+16(SB)/4, $0x3f000000
-DATA half<>+20(SB)/4, $0x3f000000
-DATA half<>+24(SB)/4, $0x3f000000
-DATA half<>+28(SB)/4, $0x3f000000
-GLOBL half<>(SB), RODATA|NOPTR, $32
-
-DATA thirty<>+0(SB)/4, $0x0000001e
-DATA thirty<>+4(SB)/4, $0x0000001e
-DATA thirty<>+8(SB)/4, $0x0000001e
-DATA thirty<>+12(SB)/4, $0x0000001e
-DATA thirty<>+16(SB)/4, $0x0000001e
-DATA thirty<>+20(SB)/4, $0x0000001e
-DATA thirty<>+24(SB)/4, $0x0000001e
-DATA thirty<>+28(SB)/4, $0x0000001e
-GLOBL thirty<>(SB), RODATA|NOPTR, $32
-
-DATA twoToMinus30<>+0(SB)/4, $0x30800000
-DATA twoToMinus30<>+4(SB)/4, $0x30800000
-DATA twoToMinus30<>+8(SB)/4, $0x30800000
-DATA twoToMinus30<>+12(SB)/4, $0x30800000
-DATA twoToMinus30<>+16(SB)/4, $0x30800000
-DATA twoToMinus30<>+20(SB)/4, $0x30800000
-DATA twoToMinus30<>+24(SB)/4, $0x30800000
-DATA twoToMinus30<>+28(SB)/4, $0x30800000
-GLOBL twoToMinus30<>(SB), RODATA|NOPTR, $32
-
-DATA logQ8<>+0(SB)/4, $0xbd3c83bf
-DATA logQ8<>+4(SB)/4, $0xbd3c83bf
-DATA logQ8<>+8(SB)/4, $0xbd3c83bf
-DATA logQ8<>+12(SB)/4, $0xbd3c83bf
-DATA logQ8<>+16(SB)/4, $0xbd3c83bf
-DATA logQ8<>+20(SB)/4, $0xbd3c83bf
-DATA logQ8<>+24(SB)/4, $0xbd3c83bf
-DATA logQ8<>+28(SB)/4, $0xbd3c83bf
-GLOBL logQ8<>(SB), RODATA|NOPTR, $32
-
-DATA logQ7<>+0(SB)/4, $0x3dd8dec3
-DATA logQ7<>+4(SB)/4, $0x3dd8dec3
-DATA logQ7<>+8(SB)/4, $0x3dd8dec3
-DATA logQ7<>+12(SB)/4, $0x3dd8dec3
-DATA logQ7<>+16(SB)/4, $0x3dd8dec3
-DATA logQ7<>+20(SB)/4, $0x3dd8dec3
-DATA logQ7<>+24(SB)/4, $0x3dd8dec3
-DATA logQ7<>+28(SB)/4, $0x3dd8dec3
-GLOBL logQ7<>(SB), RODATA|NOPTR, $32
-
-DATA logQ6<>+0(SB)/4, $0xbe074121
-DATA logQ6<>+4(SB)/4, $0xbe074121
-DATA logQ6<>+8(SB)/4, $0xbe074121
-DATA logQ6<>+12(SB)/4, $0xbe074121
-DATA logQ6<>+16(SB)/4, $0xbe074121
-DATA logQ6<>+20(SB)/4, $0xbe074121
-DATA logQ6<>+24(SB)/4, $0xbe074121
-DATA logQ6<>+28(SB)/4, $0xbe074121
-GLOBL logQ6<>(SB), RODATA|NOPTR, $32
-
-DATA logQ5<>+0(SB)/4, $0x3e143a12
-DATA logQ5<>+4(SB)/4, $0x3e143a12
-DATA logQ5<>+8(SB)/4, $0x3e143a12
-DATA logQ5<>+12(SB)/4, $0x3e143a12
-DATA logQ5<>+16(SB)/4, $0x3e143a12
-DATA logQ5<>+20(SB)/4, $0x3e143a12
-DATA logQ5<>+24(SB)/4, $0x3e143a12
-DATA logQ5<>+28(SB)/4, $0x3e143a12
-GLOBL logQ5<>(SB), RODATA|NOPTR, $32
-
-DATA logQ4<>+0(SB)/4, $0xbe2a6b70
-DATA logQ4<>+4(SB)/4, $0xbe2a6b70
-DATA logQ4<>+8(SB)/4, $0xbe2a6b70
-DATA logQ4<>+12(SB)/4, $0xbe2a6b70
-DATA logQ4<>+16(SB)/4, $0xbe2a6b70
-DATA logQ4<>+20(SB)/4, $0xbe2a6b70
-DATA logQ4<>+24(SB)/4, $0xbe2a6b70
-DATA logQ4<>+28(SB)/4, $0xbe2a6b70
-GLOBL logQ4<>(SB), RODATA|NOPTR, $32
-
-DATA logQ3<>+0(SB)/4, $0x3e4cb392
-DATA logQ3<>+4(SB)/4, $0x3e4cb392
-DATA logQ3<>+8(SB)/4, $0x3e4cb392
-DATA logQ3<>+12(SB)/4, $0x3e4cb392
-DATA logQ3<>+16(SB)/4, $0x3e4cb392
-DATA logQ3<>+20(SB)/4, $0x3e4cb392
-DATA logQ3<>+24(SB)/4, $0x3e4cb392
-DATA logQ3<>+28(SB)/4, $0x3e4cb392
-GLOBL logQ3<>(SB), RODATA|NOPTR, $32
-
-DATA logQ2<>+0(SB)/4, $0xbe800041
-DATA logQ2<>+4(SB)/4, $0xbe800041
-DATA logQ2<>+8(SB)/4, $0xbe800041
-DATA logQ2<>+12(SB)/4, $0xbe800041
-DATA logQ2<>+16(SB)/4, $0xbe800041
-DATA logQ2<>+20(SB)/4, $0xbe800041
-DATA logQ2<>+24(SB)/4, $0xbe800041
-DATA logQ2<>+28(SB)/4, $0xbe800041
-GLOBL logQ2<>(SB), RODATA|NOPTR, $32
-
-DATA logQ1<>+0(SB)/4, $0x3eaaaad6
-DATA logQ1<>+4(SB)/4, $0x3eaaaad6
-DATA logQ1<>+8(SB)/4, $0x3eaaaad6
-DATA logQ1<>+12(SB)/4, $0x3eaaaad6
-DATA logQ1<>+16(SB)/4, $0x3eaaaad6
-DATA logQ1<>+20(SB)/4, $0x3eaaaad6
-DATA logQ1<>+24(SB)/4, $0x3eaaaad6
-DATA logQ1<>+28(SB)/4, $0x3eaaaad6
-GLOBL logQ1<>(SB), RODATA|NOPTR, $32
-
-DATA logQ0<>+0(SB)/4, $0xbf000000
-DATA logQ0<>+4(SB)/4, $0xbf000000
-DATA logQ0<>+8(SB)/4, $0xbf000000
-DATA logQ0<>+12(SB)/4, $0xbf000000
-DATA logQ0<>+16(SB)/4, $0xbf000000
-DATA logQ0<>+20(SB)/4, $0xbf000000
-DATA logQ0<>+24(SB)/4, $0xbf000000
-DATA logQ0<>+28(SB)/4, $0xbf000000
-GLOBL logQ0<>(SB), RODATA|NOPTR, $32
-
 // func softplusF32AVX512(dst *float32, x *float32, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·softplusF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VBROADCASTSS zero<>+0(SB), Z0
-	VBROADCASTSS c104<>+0(SB), Z1
-	VBROADCASTSS half<>+0(SB), Z2
-	VBROADCASTSS roundBiasedF32<>+0(SB), Z3
-	VBROADCASTSS ln2Hi<>+0(SB), Z4
-	VBROADCASTSS ln2Lo<>+0(SB), Z5
-	VBROADCASTSS absF32<>+0(SB), Z6
-	VBROADCASTSS minusLog2e<>+0(SB), Z7
-	VBROADCASTSS expC6<>+0(SB), Z7
-	VBROADCASTSS minusExpC5<>+0(SB), Z7
-	VBROADCASTSS expC4<>+0(SB), Z20
-	VBROADCASTSS minusExpC3<>+0(SB), Z21
+	VBROADCASTSS ·dataZero+0(SB), Z0
+	VBROADCASTSS ·dataC104+0(SB), Z1
+	VBROADCASTSS ·dataHalf+0(SB), Z2
+	VBROADCASTSS ·dataRoundBiasedF32+0(SB), Z3
+	VBROADCASTSS ·dataLn2Hi+0(SB), Z4
+	VBROADCASTSS ·dataLn2Lo+0(SB), Z5
+	VBROADCASTSS ·dataAbsF32+0(SB), Z6
+	VBROADCASTSS ·dataMinusLog2e+0(SB), Z7
+	VBROADCASTSS ·dataExpC6+0(SB), Z7
+	VBROADCASTSS ·dataMinusExpC5+0(SB), Z7
+	VBROADCASTSS ·dataExpC4+0(SB), Z20
+	VBROADCASTSS ·dataMinusExpC3+0(SB), Z21
 	XORQ         BX, BX
 	SUBQ         $+32, DX
 	JL           next3
@@ -2785,9 +2389,9 @@ loop2:
 	VPANDD           Z6, Z23, Z25
 	VMINPS           Z24, Z1, Z24
 	VMINPS           Z25, Z1, Z25
-	VBROADCASTSS     minusLog2e<>+0(SB), Z26
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z26
 	VFMADD213PS      Z3, Z24, Z26
-	VBROADCASTSS     minusLog2e<>+0(SB), Z27
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z27
 	VFMADD213PS      Z3, Z25, Z27
 	VSUBPS           Z3, Z26, Z26
 	VSUBPS           Z3, Z27, Z27
@@ -2795,27 +2399,27 @@ loop2:
 	VFMADD231PS      Z4, Z27, Z25
 	VFMADD231PS      Z5, Z26, Z24
 	VFMADD231PS      Z5, Z27, Z25
-	VBROADCASTSS     expC6<>+0(SB), Z28
+	VBROADCASTSS     ·dataExpC6+0(SB), Z28
 	VFMADD213PS      Z7, Z24, Z28
-	VBROADCASTSS     expC6<>+0(SB), Z29
+	VBROADCASTSS     ·dataExpC6+0(SB), Z29
 	VFMADD213PS      Z7, Z25, Z29
 	VFMADD213PS      Z20, Z24, Z28
 	VFMADD213PS      Z20, Z25, Z29
 	VFMADD213PS      Z21, Z24, Z28
 	VFMADD213PS      Z21, Z25, Z29
-	VFMADD213PS.BCST expC2<>+0(SB), Z24, Z28
-	VFMADD213PS.BCST expC2<>+0(SB), Z25, Z29
-	VFMADD213PS.BCST minusOne<>+0(SB), Z24, Z28
-	VFMADD213PS.BCST minusOne<>+0(SB), Z25, Z29
-	VFMADD213PS.BCST one<>+0(SB), Z24, Z28
-	VFMADD213PS.BCST one<>+0(SB), Z25, Z29
+	VFMADD213PS.BCST ·dataExpC2+0(SB), Z24, Z28
+	VFMADD213PS.BCST ·dataExpC2+0(SB), Z25, Z29
+	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z24, Z28
+	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z25, Z29
+	VFMADD213PS.BCST ·dataOne+0(SB), Z24, Z28
+	VFMADD213PS.BCST ·dataOne+0(SB), Z25, Z29
 	VSCALEFPS        Z26, Z28, Z24
 	VSCALEFPS        Z27, Z29, Z25
 	VCMPPS           $0x1e, Z2, Z24, K1
 	VCMPPS           $0x1e, Z2, Z25, K2
-	VBROADCASTSS     half<>+0(SB), Z26
+	VBROADCASTSS     ·dataHalf+0(SB), Z26
 	VFMSUB213PS      Z2, Z24, Z26
-	VBROADCASTSS     half<>+0(SB), Z27
+	VBROADCASTSS     ·dataHalf+0(SB), Z27
 	VFMSUB213PS      Z2, Z25, Z27
 	VBLENDMPS        Z26, Z24, K1, Z8
 	VBLENDMPS        Z27, Z25, K2, Z9
@@ -2823,24 +2427,24 @@ loop2:
 	VBLENDMPS        Z5, Z0, K2, Z11
 	VMULPS           Z8, Z8, Z24
 	VMULPS           Z9, Z9, Z25
-	VBROADCASTSS     logQ8<>+0(SB), Z26
-	VFMADD213PS.BCST logQ7<>+0(SB), Z8, Z26
-	VBROADCASTSS     logQ8<>+0(SB), Z27
-	VFMADD213PS.BCST logQ7<>+0(SB), Z9, Z27
-	VFMADD213PS.BCST logQ6<>+0(SB), Z8, Z26
-	VFMADD213PS.BCST logQ6<>+0(SB), Z9, Z27
-	VFMADD213PS.BCST logQ5<>+0(SB), Z8, Z26
-	VFMADD213PS.BCST logQ5<>+0(SB), Z9, Z27
-	VFMADD213PS.BCST logQ4<>+0(SB), Z8, Z26
-	VFMADD213PS.BCST logQ4<>+0(SB), Z9, Z27
-	VFMADD213PS.BCST logQ3<>+0(SB), Z8, Z26
-	VFMADD213PS.BCST logQ3<>+0(SB), Z9, Z27
-	VFMADD213PS.BCST logQ2<>+0(SB), Z8, Z26
-	VFMADD213PS.BCST logQ2<>+0(SB), Z9, Z27
-	VFMADD213PS.BCST logQ1<>+0(SB), Z8, Z26
-	VFMADD213PS.BCST logQ1<>+0(SB), Z9, Z27
-	VFMADD213PS.BCST logQ0<>+0(SB), Z8, Z26
-	VFMADD213PS.BCST logQ0<>+0(SB), Z9, Z27
+	VBROADCASTSS     ·dataLogQ8+0(SB), Z26
+	VFMADD213PS.BCST ·dataLogQ7+0(SB), Z8, Z26
+	VBROADCASTSS     ·dataLogQ8+0(SB), Z27
+	VFMADD213PS.BCST ·dataLogQ7+0(SB), Z9, Z27
+	VFMADD213PS.BCST ·dataLogQ6+0(SB), Z8, Z26
+	VFMADD213PS.BCST ·dataLogQ6+0(SB), Z9, Z27
+	VFMADD213PS.BCST ·dataLogQ5+0(SB), Z8, Z26
+	VFMADD213PS.BCST ·dataLogQ5+0(SB), Z9, Z27
+	VFMADD213PS.BCST ·dataLogQ4+0(SB), Z8, Z26
+	VFMADD213PS.BCST ·dataLogQ4+0(SB), Z9, Z27
+	VFMADD213PS.BCST ·dataLogQ3+0(SB), Z8, Z26
+	VFMADD213PS.BCST ·dataLogQ3+0(SB), Z9, Z27
+	VFMADD213PS.BCST ·dataLogQ2+0(SB), Z8, Z26
+	VFMADD213PS.BCST ·dataLogQ2+0(SB), Z9, Z27
+	VFMADD213PS.BCST ·dataLogQ1+0(SB), Z8, Z26
+	VFMADD213PS.BCST ·dataLogQ1+0(SB), Z9, Z27
+	VFMADD213PS.BCST ·dataLogQ0+0(SB), Z8, Z26
+	VFMADD213PS.BCST ·dataLogQ0+0(SB), Z9, Z27
 	VFMADD231PS      Z26, Z24, Z10
 	VFMADD231PS      Z27, Z25, Z11
 	VADDPS           Z10, Z8, Z24
@@ -2868,34 +2472,34 @@ loop4:
 	VMOVUPS          (CX)(BX*4), Z8
 	VPANDD           Z6, Z8, Z9
 	VMINPS           Z9, Z1, Z9
-	VBROADCASTSS     minusLog2e<>+0(SB), Z10
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z10
 	VFMADD213PS      Z3, Z9, Z10
 	VSUBPS           Z3, Z10, Z10
 	VFMADD231PS      Z4, Z10, Z9
 	VFMADD231PS      Z5, Z10, Z9
-	VBROADCASTSS     expC6<>+0(SB), Z11
+	VBROADCASTSS     ·dataExpC6+0(SB), Z11
 	VFMADD213PS      Z7, Z9, Z11
 	VFMADD213PS      Z20, Z9, Z11
 	VFMADD213PS      Z21, Z9, Z11
-	VFMADD213PS.BCST expC2<>+0(SB), Z9, Z11
-	VFMADD213PS.BCST minusOne<>+0(SB), Z9, Z11
-	VFMADD213PS.BCST one<>+0(SB), Z9, Z11
+	VFMADD213PS.BCST ·dataExpC2+0(SB), Z9, Z11
+	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z9, Z11
+	VFMADD213PS.BCST ·dataOne+0(SB), Z9, Z11
 	VSCALEFPS        Z10, Z11, Z9
 	VCMPPS           $0x1e, Z2, Z9, K1
-	VBROADCASTSS     half<>+0(SB), Z10
+	VBROADCASTSS     ·dataHalf+0(SB), Z10
 	VFMSUB213PS      Z2, Z9, Z10
 	VBLENDMPS        Z10, Z9, K1, Z14
 	VBLENDMPS        Z5, Z0, K1, Z15
 	VMULPS           Z14, Z14, Z9
-	VBROADCASTSS     logQ8<>+0(SB), Z10
-	VFMADD213PS.BCST logQ7<>+0(SB), Z14, Z10
-	VFMADD213PS.BCST logQ6<>+0(SB), Z14, Z10
-	VFMADD213PS.BCST logQ5<>+0(SB), Z14, Z10
-	VFMADD213PS.BCST logQ4<>+0(SB), Z14, Z10
-	VFMADD213PS.BCST logQ3<>+0(SB), Z14, Z10
-	VFMADD213PS.BCST logQ2<>+0(SB), Z14, Z10
-	VFMADD213PS.BCST logQ1<>+0(SB), Z14, Z10
-	VFMADD213PS.BCST logQ0<>+0(SB), Z14, Z10
+	VBROADCASTSS     ·dataLogQ8+0(SB), Z10
+	VFMADD213PS.BCST ·dataLogQ7+0(SB), Z14, Z10
+	VFMADD213PS.BCST ·dataLogQ6+0(SB), Z14, Z10
+	VFMADD213PS.BCST ·dataLogQ5+0(SB), Z14, Z10
+	VFMADD213PS.BCST ·dataLogQ4+0(SB), Z14, Z10
+	VFMADD213PS.BCST ·dataLogQ3+0(SB), Z14, Z10
+	VFMADD213PS.BCST ·dataLogQ2+0(SB), Z14, Z10
+	VFMADD213PS.BCST ·dataLogQ1+0(SB), Z14, Z10
+	VFMADD213PS.BCST ·dataLogQ0+0(SB), Z14, Z10
 	VFMADD231PS      Z10, Z9, Z15
 	VADDPS           Z15, Z14, Z9
 	VBLENDMPS        Z4, Z0, K1, Z16
@@ -2917,34 +2521,34 @@ next5:
 	VMOVUPS.Z        (CX)(BX*4), K1, Z8
 	VPANDD           Z6, Z8, Z6
 	VMINPS           Z6, Z1, Z1
-	VBROADCASTSS     minusLog2e<>+0(SB), Z6
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z6
 	VFMADD213PS      Z3, Z1, Z6
 	VSUBPS           Z3, Z6, Z3
 	VFMADD231PS      Z4, Z3, Z1
 	VFMADD231PS      Z5, Z3, Z1
-	VBROADCASTSS     expC6<>+0(SB), Z6
+	VBROADCASTSS     ·dataExpC6+0(SB), Z6
 	VFMADD213PS      Z7, Z1, Z6
 	VFMADD213PS      Z20, Z1, Z6
 	VFMADD213PS      Z21, Z1, Z6
-	VFMADD213PS.BCST expC2<>+0(SB), Z1, Z6
-	VFMADD213PS.BCST minusOne<>+0(SB), Z1, Z6
-	VFMADD213PS.BCST one<>+0(SB), Z1, Z6
+	VFMADD213PS.BCST ·dataExpC2+0(SB), Z1, Z6
+	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z1, Z6
+	VFMADD213PS.BCST ·dataOne+0(SB), Z1, Z6
 	VSCALEFPS        Z3, Z6, Z1
 	VCMPPS           $0x1e, Z2, Z1, K2
-	VBROADCASTSS     half<>+0(SB), Z3
+	VBROADCASTSS     ·dataHalf+0(SB), Z3
 	VFMSUB213PS      Z2, Z1, Z3
 	VBLENDMPS        Z3, Z1, K2, Z17
 	VBLENDMPS        Z5, Z0, K2, Z18
 	VMULPS           Z17, Z17, Z1
-	VBROADCASTSS     logQ8<>+0(SB), Z2
-	VFMADD213PS.BCST logQ7<>+0(SB), Z17, Z2
-	VFMADD213PS.BCST logQ6<>+0(SB), Z17, Z2
-	VFMADD213PS.BCST logQ5<>+0(SB), Z17, Z2
-	VFMADD213PS.BCST logQ4<>+0(SB), Z17, Z2
-	VFMADD213PS.BCST logQ3<>+0(SB), Z17, Z2
-	VFMADD213PS.BCST logQ2<>+0(SB), Z17, Z2
-	VFMADD213PS.BCST logQ1<>+0(SB), Z17, Z2
-	VFMADD213PS.BCST logQ0<>+0(SB), Z17, Z2
+	VBROADCASTSS     ·dataLogQ8+0(SB), Z2
+	VFMADD213PS.BCST ·dataLogQ7+0(SB), Z17, Z2
+	VFMADD213PS.BCST ·dataLogQ6+0(SB), Z17, Z2
+	VFMADD213PS.BCST ·dataLogQ5+0(SB), Z17, Z2
+	VFMADD213PS.BCST ·dataLogQ4+0(SB), Z17, Z2
+	VFMADD213PS.BCST ·dataLogQ3+0(SB), Z17, Z2
+	VFMADD213PS.BCST ·dataLogQ2+0(SB), Z17, Z2
+	VFMADD213PS.BCST ·dataLogQ1+0(SB), Z17, Z2
+	VFMADD213PS.BCST ·dataLogQ0+0(SB), Z17, Z2
 	VFMADD231PS      Z2, Z1, Z18
 	VADDPS           Z18, Z17, Z1
 	VBLENDMPS        Z4, Z0, K2, Z19
@@ -2963,10 +2567,10 @@ TEXT ·tanhF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVUPS c10<>+0(SB), Y0
-	VMOVUPS roundBiasedF32<>+0(SB), Y1
-	VMOVUPS two<>+0(SB), Y2
-	VMOVUPS absF32<>+0(SB), Y3
+	VMOVUPS ·dataC10+0(SB), Y0
+	VMOVUPS ·dataRoundBiasedF32+0(SB), Y1
+	VMOVUPS ·dataTwo+0(SB), Y2
+	VMOVUPS ·dataAbsF32+0(SB), Y3
 	XORQ    BX, BX
 	SUBQ    $+16, DX
 	JL      next3
@@ -2978,36 +2582,36 @@ loop2:
 	VANDPS       Y3, Y5, Y7
 	VMINPS       Y6, Y0, Y6
 	VMINPS       Y7, Y0, Y7
-	VMOVUPS      twoLog2e<>+0(SB), Y8
+	VMOVUPS      ·dataTwoLog2e+0(SB), Y8
 	VFMADD213PS  Y1, Y6, Y8
-	VMOVUPS      twoLog2e<>+0(SB), Y9
+	VMOVUPS      ·dataTwoLog2e+0(SB), Y9
 	VFMADD213PS  Y1, Y7, Y9
 	VSUBPS       Y1, Y8, Y10
 	VSUBPS       Y1, Y9, Y11
 	VADDPS       Y6, Y6, Y6
 	VADDPS       Y7, Y7, Y7
-	VFNMADD231PS ln2Hi<>+0(SB), Y10, Y6
-	VFNMADD231PS ln2Hi<>+0(SB), Y11, Y7
-	VFNMADD231PS ln2Lo<>+0(SB), Y10, Y6
-	VFNMADD231PS ln2Lo<>+0(SB), Y11, Y7
-	VMOVUPS      expC6<>+0(SB), Y10
-	VFMADD213PS  expC5<>+0(SB), Y6, Y10
-	VMOVUPS      expC6<>+0(SB), Y11
-	VFMADD213PS  expC5<>+0(SB), Y7, Y11
-	VFMADD213PS  expC4<>+0(SB), Y6, Y10
-	VFMADD213PS  expC4<>+0(SB), Y7, Y11
-	VFMADD213PS  expC3<>+0(SB), Y6, Y10
-	VFMADD213PS  expC3<>+0(SB), Y7, Y11
-	VFMADD213PS  expC2<>+0(SB), Y6, Y10
-	VFMADD213PS  expC2<>+0(SB), Y7, Y11
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y10, Y6
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y11, Y7
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y10, Y6
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y11, Y7
+	VMOVUPS      ·dataExpC6+0(SB), Y10
+	VFMADD213PS  ·dataExpC5+0(SB), Y6, Y10
+	VMOVUPS      ·dataExpC6+0(SB), Y11
+	VFMADD213PS  ·dataExpC5+0(SB), Y7, Y11
+	VFMADD213PS  ·dataExpC4+0(SB), Y6, Y10
+	VFMADD213PS  ·dataExpC4+0(SB), Y7, Y11
+	VFMADD213PS  ·dataExpC3+0(SB), Y6, Y10
+	VFMADD213PS  ·dataExpC3+0(SB), Y7, Y11
+	VFMADD213PS  ·dataExpC2+0(SB), Y6, Y10
+	VFMADD213PS  ·dataExpC2+0(SB), Y7, Y11
 	VMULPS       Y6, Y6, Y12
 	VMULPS       Y7, Y7, Y13
 	VFMADD231PS  Y10, Y12, Y6
 	VFMADD231PS  Y11, Y13, Y7
 	VPSLLD       $0x17, Y8, Y8
 	VPSLLD       $0x17, Y9, Y9
-	VSUBPS       one<>+0(SB), Y8, Y10
-	VSUBPS       one<>+0(SB), Y9, Y11
+	VSUBPS       ·dataOne+0(SB), Y8, Y10
+	VSUBPS       ·dataOne+0(SB), Y9, Y11
 	VFMADD231PS  Y8, Y6, Y10
 	VFMADD231PS  Y9, Y7, Y11
 	VADDPS       Y2, Y10, Y6
@@ -3026,8 +2630,8 @@ loop2:
 	VFNMADD231PS Y11, Y7, Y13
 	VFMADD231PS  Y8, Y12, Y6
 	VFMADD231PS  Y9, Y13, Y7
-	VANDPS       signF32<>+0(SB), Y4, Y4
-	VANDPS       signF32<>+0(SB), Y5, Y5
+	VANDPS       ·dataSignF32+0(SB), Y4, Y4
+	VANDPS       ·dataSignF32+0(SB), Y5, Y5
 	VORPS        Y6, Y4, Y4
 	VORPS        Y7, Y5, Y5
 	VMOVUPS      Y4, (AX)(BX*4)
@@ -3045,21 +2649,21 @@ loop4:
 	VMOVUPS      (CX)(BX*4), Y4
 	VANDPS       Y3, Y4, Y5
 	VMINPS       Y5, Y0, Y5
-	VMOVUPS      twoLog2e<>+0(SB), Y6
+	VMOVUPS      ·dataTwoLog2e+0(SB), Y6
 	VFMADD213PS  Y1, Y5, Y6
 	VSUBPS       Y1, Y6, Y7
 	VADDPS       Y5, Y5, Y5
-	VFNMADD231PS ln2Hi<>+0(SB), Y7, Y5
-	VFNMADD231PS ln2Lo<>+0(SB), Y7, Y5
-	VMOVUPS      expC6<>+0(SB), Y7
-	VFMADD213PS  expC5<>+0(SB), Y5, Y7
-	VFMADD213PS  expC4<>+0(SB), Y5, Y7
-	VFMADD213PS  expC3<>+0(SB), Y5, Y7
-	VFMADD213PS  expC2<>+0(SB), Y5, Y7
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y7, Y5
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y7, Y5
+	VMOVUPS      ·dataExpC6+0(SB), Y7
+	VFMADD213PS  ·dataExpC5+0(SB), Y5, Y7
+	VFMADD213PS  ·dataExpC4+0(SB), Y5, Y7
+	VFMADD213PS  ·dataExpC3+0(SB), Y5, Y7
+	VFMADD213PS  ·dataExpC2+0(SB), Y5, Y7
 	VMULPS       Y5, Y5, Y8
 	VFMADD231PS  Y7, Y8, Y5
 	VPSLLD       $0x17, Y6, Y6
-	VSUBPS       one<>+0(SB), Y6, Y7
+	VSUBPS       ·dataOne+0(SB), Y6, Y7
 	VFMADD231PS  Y6, Y5, Y7
 	VADDPS       Y2, Y7, Y5
 	VRCPPS       Y5, Y6
@@ -3069,7 +2673,7 @@ loop4:
 	VFNMADD231PS Y2, Y5, Y8
 	VFNMADD231PS Y7, Y5, Y8
 	VFMADD231PS  Y6, Y8, Y5
-	VANDPS       signF32<>+0(SB), Y4, Y4
+	VANDPS       ·dataSignF32+0(SB), Y4, Y4
 	VORPS        Y5, Y4, Y4
 	VMOVUPS      Y4, (AX)(BX*4)
 	ADDQ         $+8, BX
@@ -3080,27 +2684,27 @@ next5:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
 	JE           done6
-	LEAQ         tailMaskF32<>+0(SB), SI
+	LEAQ         ·dataTailMaskF32+0(SB), SI
 	NEGQ         DX
 	VMOVUPS      32(SI)(DX*4), Y4
 	VMASKMOVPS   (CX)(BX*4), Y4, Y5
 	VANDPS       Y3, Y5, Y3
 	VMINPS       Y3, Y0, Y0
-	VMOVUPS      twoLog2e<>+0(SB), Y3
+	VMOVUPS      ·dataTwoLog2e+0(SB), Y3
 	VFMADD213PS  Y1, Y0, Y3
 	VSUBPS       Y1, Y3, Y1
 	VADDPS       Y0, Y0, Y0
-	VFNMADD231PS ln2Hi<>+0(SB), Y1, Y0
-	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y0
-	VMOVUPS      expC6<>+0(SB), Y1
-	VFMADD213PS  expC5<>+0(SB), Y0, Y1
-	VFMADD213PS  expC4<>+0(SB), Y0, Y1
-	VFMADD213PS  expC3<>+0(SB), Y0, Y1
-	VFMADD213PS  expC2<>+0(SB), Y0, Y1
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y1, Y0
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y1, Y0
+	VMOVUPS      ·dataExpC6+0(SB), Y1
+	VFMADD213PS  ·dataExpC5+0(SB), Y0, Y1
+	VFMADD213PS  ·dataExpC4+0(SB), Y0, Y1
+	VFMADD213PS  ·dataExpC3+0(SB), Y0, Y1
+	VFMADD213PS  ·dataExpC2+0(SB), Y0, Y1
 	VMULPS       Y0, Y0, Y6
 	VFMADD231PS  Y1, Y6, Y0
 	VPSLLD       $0x17, Y3, Y1
-	VSUBPS       one<>+0(SB), Y1, Y3
+	VSUBPS       ·dataOne+0(SB), Y1, Y3
 	VFMADD231PS  Y1, Y0, Y3
 	VADDPS       Y2, Y3, Y0
 	VRCPPS       Y0, Y1
@@ -3110,7 +2714,7 @@ next5:
 	VFNMADD231PS Y2, Y0, Y6
 	VFNMADD231PS Y3, Y0, Y6
 	VFMADD231PS  Y1, Y6, Y0
-	VANDPS       signF32<>+0(SB), Y5, Y1
+	VANDPS       ·dataSignF32+0(SB), Y5, Y1
 	VORPS        Y0, Y1, Y0
 	VMASKMOVPS   Y0, Y4, (AX)(BX*4)
 
@@ -3118,84 +2722,24 @@ done6:
 	VZEROUPPER
 	RET
 
-DATA c10<>+0(SB)/4, $0x41200000
-DATA c10<>+4(SB)/4, $0x41200000
-DATA c10<>+8(SB)/4, $0x41200000
-DATA c10<>+12(SB)/4, $0x41200000
-DATA c10<>+16(SB)/4, $0x41200000
-DATA c10<>+20(SB)/4, $0x41200000
-DATA c10<>+24(SB)/4, $0x41200000
-DATA c10<>+28(SB)/4, $0x41200000
-GLOBL c10<>(SB), RODATA|NOPTR, $32
-
-DATA two<>+0(SB)/4, $0x40000000
-DATA two<>+4(SB)/4, $0x40000000
-DATA two<>+8(SB)/4, $0x40000000
-DATA two<>+12(SB)/4, $0x40000000
-DATA two<>+16(SB)/4, $0x40000000
-DATA two<>+20(SB)/4, $0x40000000
-DATA two<>+24(SB)/4, $0x40000000
-DATA two<>+28(SB)/4, $0x40000000
-GLOBL two<>(SB), RODATA|NOPTR, $32
-
-DATA twoLog2e<>+0(SB)/4, $0x4038aa3b
-DATA twoLog2e<>+4(SB)/4, $0x4038aa3b
-DATA twoLog2e<>+8(SB)/4, $0x4038aa3b
-DATA twoLog2e<>+12(SB)/4, $0x4038aa3b
-DATA twoLog2e<>+16(SB)/4, $0x4038aa3b
-DATA twoLog2e<>+20(SB)/4, $0x4038aa3b
-DATA twoLog2e<>+24(SB)/4, $0x4038aa3b
-DATA twoLog2e<>+28(SB)/4, $0x4038aa3b
-GLOBL twoLog2e<>(SB), RODATA|NOPTR, $32
-
-DATA expC5<>+0(SB)/4, $0x3c091cc0
-DATA expC5<>+4(SB)/4, $0x3c091cc0
-DATA expC5<>+8(SB)/4, $0x3c091cc0
-DATA expC5<>+12(SB)/4, $0x3c091cc0
-DATA expC5<>+16(SB)/4, $0x3c091cc0
-DATA expC5<>+20(SB)/4, $0x3c091cc0
-DATA expC5<>+24(SB)/4, $0x3c091cc0
-DATA expC5<>+28(SB)/4, $0x3c091cc0
-GLOBL expC5<>(SB), RODATA|NOPTR, $32
-
-DATA expC3<>+0(SB)/4, $0x3e2aaa49
-DATA expC3<>+4(SB)/4, $0x3e2aaa49
-DATA expC3<>+8(SB)/4, $0x3e2aaa49
-DATA expC3<>+12(SB)/4, $0x3e2aaa49
-DATA expC3<>+16(SB)/4, $0x3e2aaa49
-DATA expC3<>+20(SB)/4, $0x3e2aaa49
-DATA expC3<>+24(SB)/4, $0x3e2aaa49
-DATA expC3<>+28(SB)/4, $0x3e2aaa49
-GLOBL expC3<>(SB), RODATA|NOPTR, $32
-
-DATA signF32<>+0(SB)/4, $0x80000000
-DATA signF32<>+4(SB)/4, $0x80000000
-DATA signF32<>+8(SB)/4, $0x80000000
-DATA signF32<>+12(SB)/4, $0x80000000
-DATA signF32<>+16(SB)/4, $0x80000000
-DATA signF32<>+20(SB)/4, $0x80000000
-DATA signF32<>+24(SB)/4, $0x80000000
-DATA signF32<>+28(SB)/4, $0x80000000
-GLOBL signF32<>(SB), RODATA|NOPTR, $32
-
 // func tanhF32AVX512(dst *float32, x *float32, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·tanhF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VBROADCASTSS c10<>+0(SB), Z0
-	VBROADCASTSS roundBiasedF32<>+0(SB), Z1
-	VBROADCASTSS two<>+0(SB), Z2
-	VBROADCASTSS absF32<>+0(SB), Z3
-	VBROADCASTSS twoLog2e<>+0(SB), Z4
-	VBROADCASTSS ln2Hi<>+0(SB), Z4
-	VBROADCASTSS ln2Lo<>+0(SB), Z5
-	VBROADCASTSS expC6<>+0(SB), Z6
-	VBROADCASTSS expC5<>+0(SB), Z6
-	VBROADCASTSS expC4<>+0(SB), Z7
-	VBROADCASTSS expC3<>+0(SB), Z8
-	VBROADCASTSS expC2<>+0(SB), Z9
+	VBROADCASTSS ·dataC10+0(SB), Z0
+	VBROADCASTSS ·dataRoundBiasedF32+0(SB), Z1
+	VBROADCASTSS ·dataTwo+0(SB), Z2
+	VBROADCASTSS ·dataAbsF32+0(SB), Z3
+	VBROADCASTSS ·dataTwoLog2e+0(SB), Z4
+	VBROADCASTSS ·dataLn2Hi+0(SB), Z4
+	VBROADCASTSS ·dataLn2Lo+0(SB), Z5
+	VBROADCASTSS ·dataExpC6+0(SB), Z6
+	VBROADCASTSS ·dataExpC5+0(SB), Z6
+	VBROADCASTSS ·dataExpC4+0(SB), Z7
+	VBROADCASTSS ·dataExpC3+0(SB), Z8
+	VBROADCASTSS ·dataExpC2+0(SB), Z9
 	XORQ         BX, BX
 	SUBQ         $+32, DX
 	JL           next3
@@ -3207,9 +2751,9 @@ loop2:
 	VPANDD          Z3, Z11, Z13
 	VMINPS          Z12, Z0, Z12
 	VMINPS          Z13, Z0, Z13
-	VBROADCASTSS    twoLog2e<>+0(SB), Z14
+	VBROADCASTSS    ·dataTwoLog2e+0(SB), Z14
 	VFMADD213PS     Z1, Z12, Z14
-	VBROADCASTSS    twoLog2e<>+0(SB), Z15
+	VBROADCASTSS    ·dataTwoLog2e+0(SB), Z15
 	VFMADD213PS     Z1, Z13, Z15
 	VSUBPS          Z1, Z14, Z16
 	VSUBPS          Z1, Z15, Z17
@@ -3219,9 +2763,9 @@ loop2:
 	VFNMADD231PS    Z4, Z17, Z13
 	VFNMADD231PS    Z5, Z16, Z12
 	VFNMADD231PS    Z5, Z17, Z13
-	VBROADCASTSS    expC6<>+0(SB), Z16
+	VBROADCASTSS    ·dataExpC6+0(SB), Z16
 	VFMADD213PS     Z6, Z12, Z16
-	VBROADCASTSS    expC6<>+0(SB), Z17
+	VBROADCASTSS    ·dataExpC6+0(SB), Z17
 	VFMADD213PS     Z6, Z13, Z17
 	VFMADD213PS     Z7, Z12, Z16
 	VFMADD213PS     Z7, Z13, Z17
@@ -3235,8 +2779,8 @@ loop2:
 	VFMADD231PS     Z17, Z19, Z13
 	VPSLLD          $0x17, Z14, Z14
 	VPSLLD          $0x17, Z15, Z15
-	VSUBPS.BCST     one<>+0(SB), Z14, Z16
-	VSUBPS.BCST     one<>+0(SB), Z15, Z17
+	VSUBPS.BCST     ·dataOne+0(SB), Z14, Z16
+	VSUBPS.BCST     ·dataOne+0(SB), Z15, Z17
 	VFMADD231PS     Z14, Z12, Z16
 	VFMADD231PS     Z15, Z13, Z17
 	VADDPS          Z2, Z16, Z12
@@ -3253,8 +2797,8 @@ loop2:
 	VFNMADD231PS    Z17, Z15, Z19
 	VFMADD231PS     Z12, Z18, Z14
 	VFMADD231PS     Z13, Z19, Z15
-	VPTERNLOGD.BCST $0xd8, signF32<>+0(SB), Z10, Z14
-	VPTERNLOGD.BCST $0xd8, signF32<>+0(SB), Z11, Z15
+	VPTERNLOGD.BCST $0xd8, ·dataSignF32+0(SB), Z10, Z14
+	VPTERNLOGD.BCST $0xd8, ·dataSignF32+0(SB), Z11, Z15
 	VMOVUPS         Z14, (AX)(BX*4)
 	VMOVUPS         Z15, 64(AX)(BX*4)
 	ADDQ            $+32, BX
@@ -3270,13 +2814,13 @@ loop4:
 	VMOVUPS         (CX)(BX*4), Z10
 	VPANDD          Z3, Z10, Z11
 	VMINPS          Z11, Z0, Z11
-	VBROADCASTSS    twoLog2e<>+0(SB), Z12
+	VBROADCASTSS    ·dataTwoLog2e+0(SB), Z12
 	VFMADD213PS     Z1, Z11, Z12
 	VSUBPS          Z1, Z12, Z13
 	VADDPS          Z11, Z11, Z11
 	VFNMADD231PS    Z4, Z13, Z11
 	VFNMADD231PS    Z5, Z13, Z11
-	VBROADCASTSS    expC6<>+0(SB), Z13
+	VBROADCASTSS    ·dataExpC6+0(SB), Z13
 	VFMADD213PS     Z6, Z11, Z13
 	VFMADD213PS     Z7, Z11, Z13
 	VFMADD213PS     Z8, Z11, Z13
@@ -3284,7 +2828,7 @@ loop4:
 	VMULPS          Z11, Z11, Z14
 	VFMADD231PS     Z13, Z14, Z11
 	VPSLLD          $0x17, Z12, Z12
-	VSUBPS.BCST     one<>+0(SB), Z12, Z13
+	VSUBPS.BCST     ·dataOne+0(SB), Z12, Z13
 	VFMADD231PS     Z12, Z11, Z13
 	VADDPS          Z2, Z13, Z11
 	VRCP14PS        Z11, Z11
@@ -3293,7 +2837,7 @@ loop4:
 	VFNMADD231PS    Z2, Z12, Z14
 	VFNMADD231PS    Z13, Z12, Z14
 	VFMADD231PS     Z11, Z14, Z12
-	VPTERNLOGD.BCST $0xd8, signF32<>+0(SB), Z10, Z12
+	VPTERNLOGD.BCST $0xd8, ·dataSignF32+0(SB), Z10, Z12
 	VMOVUPS         Z12, (AX)(BX*4)
 	ADDQ            $+16, BX
 	SUBQ            $+16, DX
@@ -3309,13 +2853,13 @@ next5:
 	VMOVUPS.Z       (CX)(BX*4), K1, Z10
 	VPANDD          Z3, Z10, Z3
 	VMINPS          Z3, Z0, Z0
-	VBROADCASTSS    twoLog2e<>+0(SB), Z3
+	VBROADCASTSS    ·dataTwoLog2e+0(SB), Z3
 	VFMADD213PS     Z1, Z0, Z3
 	VSUBPS          Z1, Z3, Z1
 	VADDPS          Z0, Z0, Z0
 	VFNMADD231PS    Z4, Z1, Z0
 	VFNMADD231PS    Z5, Z1, Z0
-	VBROADCASTSS    expC6<>+0(SB), Z1
+	VBROADCASTSS    ·dataExpC6+0(SB), Z1
 	VFMADD213PS     Z6, Z0, Z1
 	VFMADD213PS     Z7, Z0, Z1
 	VFMADD213PS     Z8, Z0, Z1
@@ -3323,7 +2867,7 @@ next5:
 	VMULPS          Z0, Z0, Z4
 	VFMADD231PS     Z1, Z4, Z0
 	VPSLLD          $0x17, Z3, Z1
-	VSUBPS.BCST     one<>+0(SB), Z1, Z3
+	VSUBPS.BCST     ·dataOne+0(SB), Z1, Z3
 	VFMADD231PS     Z1, Z0, Z3
 	VADDPS          Z2, Z3, Z0
 	VRCP14PS        Z0, Z0
@@ -3332,7 +2876,7 @@ next5:
 	VFNMADD231PS    Z2, Z1, Z4
 	VFNMADD231PS    Z3, Z1, Z4
 	VFMADD231PS     Z0, Z4, Z1
-	VPTERNLOGD.BCST $0xd8, signF32<>+0(SB), Z10, Z1
+	VPTERNLOGD.BCST $0xd8, ·dataSignF32+0(SB), Z10, Z1
 	VMOVUPS         Z1, K1, (AX)(BX*4)
 
 done6:
@@ -3345,7 +2889,7 @@ TEXT ·reluF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVUPS zero<>+0(SB), Y0
+	VMOVUPS ·dataZero+0(SB), Y0
 	XORQ    BX, BX
 	SUBQ    $+16, DX
 	JL      next3
@@ -3381,7 +2925,7 @@ next5:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
 	JE         done6
-	LEAQ       tailMaskF32<>+0(SB), SI
+	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
 	VMOVUPS    32(SI)(DX*4), Y1
 	VMASKMOVPS (CX)(BX*4), Y1, Y2
@@ -3399,7 +2943,7 @@ TEXT ·reluF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VBROADCASTSS zero<>+0(SB), Z0
+	VBROADCASTSS ·dataZero+0(SB), Z0
 	XORQ         BX, BX
 	SUBQ         $+48, DX
 	JL           next3

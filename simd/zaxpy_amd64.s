@@ -46,7 +46,7 @@ next5:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
 	JE         done6
-	LEAQ       tailMaskF32<>+0(SB), DI
+	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
 	VMOVUPS    32(DI)(BX*4), Y0
 	VMASKMOVPS (CX)(SI*4), Y0, Y1
@@ -57,24 +57,6 @@ next5:
 done6:
 	VZEROUPPER
 	RET
-
-DATA tailMaskF32<>+0(SB)/4, $0xffffffff
-DATA tailMaskF32<>+4(SB)/4, $0xffffffff
-DATA tailMaskF32<>+8(SB)/4, $0xffffffff
-DATA tailMaskF32<>+12(SB)/4, $0xffffffff
-DATA tailMaskF32<>+16(SB)/4, $0xffffffff
-DATA tailMaskF32<>+20(SB)/4, $0xffffffff
-DATA tailMaskF32<>+24(SB)/4, $0xffffffff
-DATA tailMaskF32<>+28(SB)/4, $0xffffffff
-DATA tailMaskF32<>+32(SB)/4, $0x00000000
-DATA tailMaskF32<>+36(SB)/4, $0x00000000
-DATA tailMaskF32<>+40(SB)/4, $0x00000000
-DATA tailMaskF32<>+44(SB)/4, $0x00000000
-DATA tailMaskF32<>+48(SB)/4, $0x00000000
-DATA tailMaskF32<>+52(SB)/4, $0x00000000
-DATA tailMaskF32<>+56(SB)/4, $0x00000000
-DATA tailMaskF32<>+60(SB)/4, $0x00000000
-GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
 
 // func axpyF32AVX2(dst *float32, a float32, x *float32, n int)
 // Requires: AVX, FMA3
@@ -126,7 +108,7 @@ next5:
 	ADDQ        $+8, DX
 	TESTQ       DX, DX
 	JE          done6
-	LEAQ        tailMaskF32<>+0(SB), SI
+	LEAQ        ·dataTailMaskF32+0(SB), SI
 	NEGQ        DX
 	VMOVUPS     32(SI)(DX*4), Y1
 	VMASKMOVPS  (AX)(BX*4), Y1, Y2
@@ -183,7 +165,7 @@ next5:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
 	JE         done6
-	LEAQ       tailMaskF32<>+0(SB), SI
+	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
 	VMOVUPS    32(SI)(DX*4), Y1
 	VMASKMOVPS (CX)(BX*4), Y1, Y2
@@ -198,7 +180,7 @@ done6:
 // Requires: AVX
 TEXT ·scaleRows2F32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    tail+32(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
 	NEGQ    AX
 	VMOVUPS 32(CX)(AX*4), Y0
 	MOVQ    x+0(FP), AX
@@ -225,7 +207,7 @@ row:
 // Requires: AVX
 TEXT ·scaleRows1F32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    tail+32(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
 	NEGQ    AX
 	VMOVUPS 32(CX)(AX*4), Y0
 	MOVQ    x+0(FP), AX
@@ -514,7 +496,7 @@ next5:
 	ADDQ       $+4, BX
 	TESTQ      BX, BX
 	JE         done6
-	LEAQ       tailMaskF64<>+0(SB), DI
+	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
 	VMOVUPS    32(DI)(BX*8), Y0
 	VMASKMOVPD (CX)(SI*8), Y0, Y1
@@ -525,16 +507,6 @@ next5:
 done6:
 	VZEROUPPER
 	RET
-
-DATA tailMaskF64<>+0(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+8(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+16(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+24(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+32(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+40(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+48(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+56(SB)/8, $0x0000000000000000
-GLOBL tailMaskF64<>(SB), RODATA|NOPTR, $64
 
 // func axpyF64AVX2(dst *float64, a float64, x *float64, n int)
 // Requires: AVX, FMA3
@@ -586,7 +558,7 @@ next5:
 	ADDQ        $+4, DX
 	TESTQ       DX, DX
 	JE          done6
-	LEAQ        tailMaskF64<>+0(SB), SI
+	LEAQ        ·dataTailMaskF32+0(SB), SI
 	NEGQ        DX
 	VMOVUPS     32(SI)(DX*8), Y1
 	VMASKMOVPD  (AX)(BX*8), Y1, Y2
@@ -643,7 +615,7 @@ next5:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
 	JE         done6
-	LEAQ       tailMaskF64<>+0(SB), SI
+	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
 	VMOVUPS    32(SI)(DX*8), Y1
 	VMASKMOVPD (CX)(BX*8), Y1, Y2
@@ -658,7 +630,7 @@ done6:
 // Requires: AVX
 TEXT ·scaleRows2F64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    tail+32(FP), AX
-	LEAQ    tailMaskF64<>+0(SB), CX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
 	NEGQ    AX
 	VMOVUPS 32(CX)(AX*8), Y0
 	MOVQ    x+0(FP), AX
@@ -685,7 +657,7 @@ row:
 // Requires: AVX
 TEXT ·scaleRows1F64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    tail+32(FP), AX
-	LEAQ    tailMaskF64<>+0(SB), CX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
 	NEGQ    AX
 	VMOVUPS 32(CX)(AX*8), Y0
 	MOVQ    x+0(FP), AX

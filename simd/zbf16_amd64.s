@@ -10,9 +10,9 @@ TEXT ·bf16FromF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VPBROADCASTD quiet<>+0(SB), Y0
-	VPBROADCASTD one<>+0(SB), Y1
-	VPBROADCASTD half<>+0(SB), Y2
+	VPBROADCASTD ·dataQuiet+0(SB), Y0
+	VPBROADCASTD ·dataOneI+0(SB), Y1
+	VPBROADCASTD ·dataHalfF32+0(SB), Y2
 	SUBQ         $0x10, DX
 	JL           one4
 
@@ -66,7 +66,7 @@ one4:
 tail2:
 	ADDQ         $0x08, DX
 	JE           done3
-	LEAQ         tailMaskF32<>+0(SB), BX
+	LEAQ         ·dataTailMaskF32+0(SB), BX
 	MOVQ         DX, SI
 	NEGQ         SI
 	VMOVUPS      32(BX)(SI*4), Y3
@@ -92,54 +92,6 @@ each5:
 done3:
 	VZEROUPPER
 	RET
-
-DATA quiet<>+0(SB)/4, $0x00000040
-DATA quiet<>+4(SB)/4, $0x00000040
-DATA quiet<>+8(SB)/4, $0x00000040
-DATA quiet<>+12(SB)/4, $0x00000040
-DATA quiet<>+16(SB)/4, $0x00000040
-DATA quiet<>+20(SB)/4, $0x00000040
-DATA quiet<>+24(SB)/4, $0x00000040
-DATA quiet<>+28(SB)/4, $0x00000040
-GLOBL quiet<>(SB), RODATA|NOPTR, $32
-
-DATA one<>+0(SB)/4, $0x00000001
-DATA one<>+4(SB)/4, $0x00000001
-DATA one<>+8(SB)/4, $0x00000001
-DATA one<>+12(SB)/4, $0x00000001
-DATA one<>+16(SB)/4, $0x00000001
-DATA one<>+20(SB)/4, $0x00000001
-DATA one<>+24(SB)/4, $0x00000001
-DATA one<>+28(SB)/4, $0x00000001
-GLOBL one<>(SB), RODATA|NOPTR, $32
-
-DATA half<>+0(SB)/4, $0x00007fff
-DATA half<>+4(SB)/4, $0x00007fff
-DATA half<>+8(SB)/4, $0x00007fff
-DATA half<>+12(SB)/4, $0x00007fff
-DATA half<>+16(SB)/4, $0x00007fff
-DATA half<>+20(SB)/4, $0x00007fff
-DATA half<>+24(SB)/4, $0x00007fff
-DATA half<>+28(SB)/4, $0x00007fff
-GLOBL half<>(SB), RODATA|NOPTR, $32
-
-DATA tailMaskF32<>+0(SB)/4, $0xffffffff
-DATA tailMaskF32<>+4(SB)/4, $0xffffffff
-DATA tailMaskF32<>+8(SB)/4, $0xffffffff
-DATA tailMaskF32<>+12(SB)/4, $0xffffffff
-DATA tailMaskF32<>+16(SB)/4, $0xffffffff
-DATA tailMaskF32<>+20(SB)/4, $0xffffffff
-DATA tailMaskF32<>+24(SB)/4, $0xffffffff
-DATA tailMaskF32<>+28(SB)/4, $0xffffffff
-DATA tailMaskF32<>+32(SB)/4, $0x00000000
-DATA tailMaskF32<>+36(SB)/4, $0x00000000
-DATA tailMaskF32<>+40(SB)/4, $0x00000000
-DATA tailMaskF32<>+44(SB)/4, $0x00000000
-DATA tailMaskF32<>+48(SB)/4, $0x00000000
-DATA tailMaskF32<>+52(SB)/4, $0x00000000
-DATA tailMaskF32<>+56(SB)/4, $0x00000000
-DATA tailMaskF32<>+60(SB)/4, $0x00000000
-GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
 
 // func f32FromBF16AVX2(dst *float32, x *uint16, n int)
 // Requires: AVX, AVX2
@@ -190,7 +142,7 @@ tail2:
 	SHRQ         $0x01, SI
 	VMOVD        SI, X0
 	VPBROADCASTD X0, X0
-	VPCMPGTD     lanes32<>+0(SB), X0, X0
+	VPCMPGTD     ·dataLanes32+0(SB), X0, X0
 	LEAQ         -1(DX), BX
 	MOVQ         BX, SI
 	ANDQ         $0x01, SI
@@ -198,9 +150,9 @@ tail2:
 	ORQ          BX, SI
 	VMOVD        SI, X1
 	VPBROADCASTW X1, X1
-	VPCMPEQW     lanes16<>+0(SB), X1, X1
+	VPCMPEQW     ·dataLanes16+0(SB), X1, X1
 	ADDQ         BX, BX
-	LEAQ         tailMaskF32<>+0(SB), SI
+	LEAQ         ·dataTailMaskF32+0(SB), SI
 	NEGQ         DX
 	VMOVUPS      32(SI)(DX*4), Y2
 	MOVWLZX      (CX)(BX*1), DX
@@ -217,29 +169,17 @@ done3:
 	VZEROUPPER
 	RET
 
-DATA lanes32<>+0(SB)/4, $0x00000000
-DATA lanes32<>+4(SB)/4, $0x00000001
-DATA lanes32<>+8(SB)/4, $0x00000002
-DATA lanes32<>+12(SB)/4, $0x00000003
-GLOBL lanes32<>(SB), RODATA|NOPTR, $16
-
-DATA lanes16<>+0(SB)/4, $0x00010000
-DATA lanes16<>+4(SB)/4, $0x00030002
-DATA lanes16<>+8(SB)/4, $0x00050004
-DATA lanes16<>+12(SB)/4, $0x00070006
-GLOBL lanes16<>(SB), RODATA|NOPTR, $16
-
 // func bf16FromF32AVX512(dst *uint16, x *float32, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·bf16FromF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VPBROADCASTD quietF32<>+0(SB), Z0
-	VPBROADCASTD sixteenth<>+0(SB), Z1
-	VPBROADCASTD half<>+0(SB), Z2
-	VPBROADCASTD one<>+0(SB), Z3
-	VMOVUPS      oddWords<>+0(SB), Z4
+	VPBROADCASTD ·dataQuietF32+0(SB), Z0
+	VPBROADCASTD ·dataSixteenth+0(SB), Z1
+	VPBROADCASTD ·dataHalfF32+0(SB), Z2
+	VPBROADCASTD ·dataOneI+0(SB), Z3
+	VMOVUPS      ·dataOddWords+0(SB), Z4
 	SUBQ         $0x20, DX
 	JL           tail
 
@@ -290,44 +230,6 @@ tail:
 done:
 	VZEROUPPER
 	RET
-
-DATA quietF32<>+0(SB)/4, $0x00400000
-DATA quietF32<>+4(SB)/4, $0x00400000
-DATA quietF32<>+8(SB)/4, $0x00400000
-DATA quietF32<>+12(SB)/4, $0x00400000
-DATA quietF32<>+16(SB)/4, $0x00400000
-DATA quietF32<>+20(SB)/4, $0x00400000
-DATA quietF32<>+24(SB)/4, $0x00400000
-DATA quietF32<>+28(SB)/4, $0x00400000
-GLOBL quietF32<>(SB), RODATA|NOPTR, $32
-
-DATA sixteenth<>+0(SB)/4, $0x00010000
-DATA sixteenth<>+4(SB)/4, $0x00010000
-DATA sixteenth<>+8(SB)/4, $0x00010000
-DATA sixteenth<>+12(SB)/4, $0x00010000
-DATA sixteenth<>+16(SB)/4, $0x00010000
-DATA sixteenth<>+20(SB)/4, $0x00010000
-DATA sixteenth<>+24(SB)/4, $0x00010000
-DATA sixteenth<>+28(SB)/4, $0x00010000
-GLOBL sixteenth<>(SB), RODATA|NOPTR, $32
-
-DATA oddWords<>+0(SB)/4, $0x00030001
-DATA oddWords<>+4(SB)/4, $0x00070005
-DATA oddWords<>+8(SB)/4, $0x000b0009
-DATA oddWords<>+12(SB)/4, $0x000f000d
-DATA oddWords<>+16(SB)/4, $0x00130011
-DATA oddWords<>+20(SB)/4, $0x00170015
-DATA oddWords<>+24(SB)/4, $0x001b0019
-DATA oddWords<>+28(SB)/4, $0x001f001d
-DATA oddWords<>+32(SB)/4, $0x00230021
-DATA oddWords<>+36(SB)/4, $0x00270025
-DATA oddWords<>+40(SB)/4, $0x002b0029
-DATA oddWords<>+44(SB)/4, $0x002f002d
-DATA oddWords<>+48(SB)/4, $0x00330031
-DATA oddWords<>+52(SB)/4, $0x00370035
-DATA oddWords<>+56(SB)/4, $0x003b0039
-DATA oddWords<>+60(SB)/4, $0x003f003d
-GLOBL oddWords<>(SB), RODATA|NOPTR, $64
 
 // func f32FromBF16AVX512(dst *float32, x *uint16, n int)
 // Requires: AVX, AVX512F, BMI2

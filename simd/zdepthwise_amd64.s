@@ -70,7 +70,7 @@ rest4:
 	JE           store6
 	CMPQ         R11, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X8
+	VMOVSS       ·dataOne+0(SB), X8
 	VXORPS       X9, X9, X9
 	VCVTSI2SSQ   R11, X9, X9
 	VDIVSS       X9, X8, X8
@@ -101,16 +101,6 @@ store6:
 done2:
 	VZEROUPPER
 	RET
-
-DATA one<>+0(SB)/4, $0x3f800000
-DATA one<>+4(SB)/4, $0x3f800000
-DATA one<>+8(SB)/4, $0x3f800000
-DATA one<>+12(SB)/4, $0x3f800000
-DATA one<>+16(SB)/4, $0x3f800000
-DATA one<>+20(SB)/4, $0x3f800000
-DATA one<>+24(SB)/4, $0x3f800000
-DATA one<>+28(SB)/4, $0x3f800000
-GLOBL one<>(SB), RODATA|NOPTR, $32
 
 // func depthwise4F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
 // Requires: AVX, AVX2, FMA3
@@ -166,7 +156,7 @@ rest4:
 	JE           store6
 	CMPQ         R11, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X4
+	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R11, X5, X5
 	VDIVSS       X5, X4, X4
@@ -268,7 +258,7 @@ summed5:
 	JE           store6
 	CMPQ         R11, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X1
+	VMOVSS       ·dataOne+0(SB), X1
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R11, X3, X3
 	VDIVSS       X3, X1, X1
@@ -292,7 +282,7 @@ done2:
 // Requires: AVX, AVX2, FMA3
 TEXT ·depthwise1F32AVX2(SB), NOSPLIT, $0-80
 	MOVQ    tail+64(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
 	NEGQ    AX
 	VMOVUPS 32(CX)(AX*4), Y0
 	MOVQ    out+0(FP), AX
@@ -410,7 +400,7 @@ summed5:
 	JE           store6
 	CMPQ         R10, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X2
+	VMOVSS       ·dataOne+0(SB), X2
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R10, X3, X3
 	VDIVSS       X3, X2, X2
@@ -427,24 +417,6 @@ store6:
 done2:
 	VZEROUPPER
 	RET
-
-DATA tailMaskF32<>+0(SB)/4, $0xffffffff
-DATA tailMaskF32<>+4(SB)/4, $0xffffffff
-DATA tailMaskF32<>+8(SB)/4, $0xffffffff
-DATA tailMaskF32<>+12(SB)/4, $0xffffffff
-DATA tailMaskF32<>+16(SB)/4, $0xffffffff
-DATA tailMaskF32<>+20(SB)/4, $0xffffffff
-DATA tailMaskF32<>+24(SB)/4, $0xffffffff
-DATA tailMaskF32<>+28(SB)/4, $0xffffffff
-DATA tailMaskF32<>+32(SB)/4, $0x00000000
-DATA tailMaskF32<>+36(SB)/4, $0x00000000
-DATA tailMaskF32<>+40(SB)/4, $0x00000000
-DATA tailMaskF32<>+44(SB)/4, $0x00000000
-DATA tailMaskF32<>+48(SB)/4, $0x00000000
-DATA tailMaskF32<>+52(SB)/4, $0x00000000
-DATA tailMaskF32<>+56(SB)/4, $0x00000000
-DATA tailMaskF32<>+60(SB)/4, $0x00000000
-GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
 
 // func depthwiseStream16F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
@@ -561,7 +533,7 @@ rest4:
 	JE           store6
 	CMPQ         R11, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X12
+	VMOVSS       ·dataOne+0(SB), X12
 	VXORPS       X13, X13, X13
 	VCVTSI2SSQ   R11, X13, X13
 	VDIVSS       X13, X12, X12
@@ -696,7 +668,7 @@ rest4:
 	JE           store6
 	CMPQ         R11, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X8
+	VMOVSS       ·dataOne+0(SB), X8
 	VXORPS       X9, X9, X9
 	VCVTSI2SSQ   R11, X9, X9
 	VDIVSS       X9, X8, X8
@@ -793,7 +765,7 @@ rest4:
 	JE           store6
 	CMPQ         R11, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X4
+	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R11, X5, X5
 	VDIVSS       X5, X4, X4
@@ -921,7 +893,7 @@ summed5:
 	JE           store6
 	CMPQ         R11, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X1
+	VMOVSS       ·dataOne+0(SB), X1
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R11, X3, X3
 	VDIVSS       X3, X1, X1
@@ -945,7 +917,7 @@ done2:
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·depthwiseStream1F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    tail+64(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
 	NEGQ    AX
 	VMOVUPS 32(CX)(AX*4), Y0
 	MOVQ    out+0(FP), AX
@@ -1121,7 +1093,7 @@ summed5:
 	JE           store6
 	CMPQ         R10, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X2
+	VMOVSS       ·dataOne+0(SB), X2
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R10, X3, X3
 	VDIVSS       X3, X2, X2
@@ -1276,7 +1248,7 @@ rest4:
 	JE           store6
 	CMPQ         R12, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X8
+	VMOVSS       ·dataOne+0(SB), X8
 	VXORPS       X9, X9, X9
 	VCVTSI2SSQ   R12, X9, X9
 	VDIVSS       X9, X8, X8
@@ -1427,7 +1399,7 @@ rest4:
 	JE           store6
 	CMPQ         R12, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X8
+	VMOVSS       ·dataOne+0(SB), X8
 	VXORPS       X9, X9, X9
 	VCVTSI2SSQ   R12, X9, X9
 	VDIVSS       X9, X8, X8
@@ -1529,7 +1501,7 @@ rest4:
 	JE           store6
 	CMPQ         R12, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X4
+	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R12, X5, X5
 	VDIVSS       X5, X4, X4
@@ -1665,7 +1637,7 @@ summed5:
 	JE           store6
 	CMPQ         R12, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X1
+	VMOVSS       ·dataOne+0(SB), X1
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R12, X3, X3
 	VDIVSS       X3, X1, X1
@@ -1689,7 +1661,7 @@ done2:
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·depthwiseHalf1F32AVX2(SB), NOSPLIT, $8-104
 	MOVQ         tail+72(FP), AX
-	LEAQ         tailMaskF32<>+0(SB), CX
+	LEAQ         ·dataTailMaskF32+0(SB), CX
 	NEGQ         AX
 	VMOVUPS      32(CX)(AX*4), Y0
 	MOVQ         out+0(FP), AX
@@ -1706,7 +1678,7 @@ TEXT ·depthwiseHalf1F32AVX2(SB), NOSPLIT, $8-104
 	SHRQ         $0x01, R11
 	VMOVD        R11, X5
 	VPBROADCASTD X5, X5
-	VPCMPGTD     lanes32<>+0(SB), X5, X5
+	VPCMPGTD     ·dataLanes32+0(SB), X5, X5
 	LEAQ         -1(R12), R12
 	MOVQ         R12, R11
 	ANDQ         $0x01, R11
@@ -1714,7 +1686,7 @@ TEXT ·depthwiseHalf1F32AVX2(SB), NOSPLIT, $8-104
 	ORQ          R12, R11
 	VMOVD        R11, X6
 	VPBROADCASTW X6, X6
-	VPCMPEQW     lanes16<>+0(SB), X6, X6
+	VPCMPEQW     ·dataLanes16+0(SB), X6, X6
 	ADDQ         R12, R12
 	MOVQ         pairs+88(FP), R13
 	LEAQ         -4(R9)(R13*4), R13
@@ -1930,7 +1902,7 @@ summed5:
 	JE           store6
 	CMPQ         R11, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X2
+	VMOVSS       ·dataOne+0(SB), X2
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R11, X3, X3
 	VDIVSS       X3, X2, X2
@@ -1947,18 +1919,6 @@ store6:
 done2:
 	VZEROUPPER
 	RET
-
-DATA lanes32<>+0(SB)/4, $0x00000000
-DATA lanes32<>+4(SB)/4, $0x00000001
-DATA lanes32<>+8(SB)/4, $0x00000002
-DATA lanes32<>+12(SB)/4, $0x00000003
-GLOBL lanes32<>(SB), RODATA|NOPTR, $16
-
-DATA lanes16<>+0(SB)/4, $0x00010000
-DATA lanes16<>+4(SB)/4, $0x00030002
-DATA lanes16<>+8(SB)/4, $0x00050004
-DATA lanes16<>+12(SB)/4, $0x00070006
-GLOBL lanes16<>(SB), RODATA|NOPTR, $16
 
 // func depthwiseGroup4F32AVX2(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, tail int, mean int)
 // Requires: AVX, AVX2, FMA3
@@ -2019,7 +1979,7 @@ rest:
 	JE           store1
 	CMPQ         R9, $0x01
 	JLE          store1
-	VMOVSS       one<>+0(SB), X8
+	VMOVSS       ·dataOne+0(SB), X8
 	VXORPS       X9, X9, X9
 	VCVTSI2SSQ   R9, X9, X9
 	VDIVSS       X9, X8, X8
@@ -2140,7 +2100,7 @@ summed:
 	JE           store1
 	CMPQ         R9, $0x01
 	JLE          store1
-	VMOVSS       one<>+0(SB), X1
+	VMOVSS       ·dataOne+0(SB), X1
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R9, X3, X3
 	VDIVSS       X3, X1, X1
@@ -2164,7 +2124,7 @@ store1:
 // Requires: AVX, AVX2, FMA3
 TEXT ·depthwiseGroup1F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    tail+56(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
 	NEGQ    AX
 	VMOVUPS 32(CX)(AX*4), Y0
 	MOVQ    out+0(FP), AX
@@ -2318,7 +2278,7 @@ summed:
 	JE           store1
 	CMPQ         R8, $0x01
 	JLE          store1
-	VMOVSS       one<>+0(SB), X2
+	VMOVSS       ·dataOne+0(SB), X2
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R8, X3, X3
 	VDIVSS       X3, X2, X2
@@ -2397,7 +2357,7 @@ summed:
 	JE           store1
 	CMPQ         R8, $0x01
 	JLE          store1
-	VMOVSS       one<>+0(SB), X8
+	VMOVSS       ·dataOne+0(SB), X8
 	VXORPS       X9, X9, X9
 	VCVTSI2SSQ   R8, X9, X9
 	VDIVSS       X9, X8, X8
@@ -2505,7 +2465,7 @@ summed:
 	JE           store1
 	CMPQ         R8, $0x01
 	JLE          store1
-	VMOVSS       one<>+0(SB), X12
+	VMOVSS       ·dataOne+0(SB), X12
 	VXORPS       X13, X13, X13
 	VCVTSI2SSQ   R8, X13, X13
 	VDIVSS       X13, X12, X12
@@ -2615,7 +2575,7 @@ rest4:
 	JE           store6
 	CMPQ         R10, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X8
+	VMOVSS       ·dataOne+0(SB), X8
 	VXORPS       X9, X9, X9
 	VCVTSI2SSQ   R10, X9, X9
 	VDIVSS       X9, X8, X8
@@ -2703,7 +2663,7 @@ rest4:
 	JE           store6
 	CMPQ         R10, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X4
+	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R10, X5, X5
 	VDIVSS       X5, X4, X4
@@ -2807,7 +2767,7 @@ summed5:
 	JE           store6
 	CMPQ         R10, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X4
+	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R10, X5, X5
 	VDIVSS       X5, X4, X4
@@ -2942,7 +2902,7 @@ summed5:
 	JE           store6
 	CMPQ         R10, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X4
+	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R10, X5, X5
 	VDIVSS       X5, X4, X4
@@ -3045,7 +3005,7 @@ rest4:
 	JE           store6
 	CMPQ         R10, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X8
+	VMOVSS       ·dataOne+0(SB), X8
 	VXORPS       X9, X9, X9
 	VCVTSI2SSQ   R10, X9, X9
 	VDIVSS       X9, X8, X8
@@ -3146,7 +3106,7 @@ rest4:
 	JE           store6
 	CMPQ         R10, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X4
+	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R10, X5, X5
 	VDIVSS       X5, X4, X4
@@ -3279,7 +3239,7 @@ summed5:
 	JE           store6
 	CMPQ         R10, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X4
+	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R10, X5, X5
 	VDIVSS       X5, X4, X4
@@ -3472,7 +3432,7 @@ summed5:
 	JE           store6
 	CMPQ         R10, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X4
+	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R10, X5, X5
 	VDIVSS       X5, X4, X4
@@ -3584,7 +3544,7 @@ rest4:
 	JE           store6
 	CMPQ         R11, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X8
+	VMOVSS       ·dataOne+0(SB), X8
 	VXORPS       X9, X9, X9
 	VCVTSI2SSQ   R11, X9, X9
 	VDIVSS       X9, X8, X8
@@ -3692,7 +3652,7 @@ rest4:
 	JE           store6
 	CMPQ         R11, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X4
+	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R11, X5, X5
 	VDIVSS       X5, X4, X4
@@ -3833,7 +3793,7 @@ summed5:
 	JE           store6
 	CMPQ         R11, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X4
+	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R11, X5, X5
 	VDIVSS       X5, X4, X4
@@ -4038,7 +3998,7 @@ summed5:
 	JE           store6
 	CMPQ         R11, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X4
+	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R11, X5, X5
 	VDIVSS       X5, X4, X4
@@ -4140,7 +4100,7 @@ rest:
 	JE           store1
 	CMPQ         R8, $0x01
 	JLE          store1
-	VMOVSS       one<>+0(SB), X16
+	VMOVSS       ·dataOne+0(SB), X16
 	VXORPS       X17, X17, X17
 	VCVTSI2SSQ   R8, X17, X17
 	VDIVSS       X17, X16, X16
@@ -4325,7 +4285,7 @@ summed:
 	JE           store1
 	CMPQ         R8, $0x01
 	JLE          store1
-	VMOVSS       one<>+0(SB), X1
+	VMOVSS       ·dataOne+0(SB), X1
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R8, X3, X3
 	VDIVSS       X3, X1, X1
@@ -4573,7 +4533,7 @@ summed:
 	JE           store1
 	CMPQ         R8, $0x01
 	JLE          store1
-	VMOVSS       one<>+0(SB), X1
+	VMOVSS       ·dataOne+0(SB), X1
 	VXORPS       X2, X2, X2
 	VCVTSI2SSQ   R8, X2, X2
 	VDIVSS       X2, X1, X1
@@ -4687,7 +4647,7 @@ summed:
 	JE           store1
 	CMPQ         SI, $0x01
 	JLE          store1
-	VMOVSS       one<>+0(SB), X16
+	VMOVSS       ·dataOne+0(SB), X16
 	VXORPS       X17, X17, X17
 	VCVTSI2SSQ   SI, X17, X17
 	VDIVSS       X17, X16, X16
@@ -4858,7 +4818,7 @@ summed:
 	JE           store1
 	CMPQ         SI, $0x01
 	JLE          store1
-	VMOVSS       one<>+0(SB), X24
+	VMOVSS       ·dataOne+0(SB), X24
 	VXORPS       X25, X25, X25
 	VCVTSI2SSQ   SI, X25, X25
 	VDIVSS       X25, X24, X24

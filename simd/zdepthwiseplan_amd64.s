@@ -1531,7 +1531,7 @@ done49:
 // Requires: AVX, FMA3
 TEXT ·depthwisePlanTailF32AVX2(SB), NOSPLIT, $0-56
 	MOVQ    tail+40(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
 	NEGQ    AX
 	VMOVUPS 32(CX)(AX*4), Y0
 	MOVQ    f+8(FP), AX
@@ -2290,24 +2290,6 @@ done49:
 	ADDQ         BX, AX
 	VZEROUPPER
 	RET
-
-DATA tailMaskF32<>+0(SB)/4, $0xffffffff
-DATA tailMaskF32<>+4(SB)/4, $0xffffffff
-DATA tailMaskF32<>+8(SB)/4, $0xffffffff
-DATA tailMaskF32<>+12(SB)/4, $0xffffffff
-DATA tailMaskF32<>+16(SB)/4, $0xffffffff
-DATA tailMaskF32<>+20(SB)/4, $0xffffffff
-DATA tailMaskF32<>+24(SB)/4, $0xffffffff
-DATA tailMaskF32<>+28(SB)/4, $0xffffffff
-DATA tailMaskF32<>+32(SB)/4, $0x00000000
-DATA tailMaskF32<>+36(SB)/4, $0x00000000
-DATA tailMaskF32<>+40(SB)/4, $0x00000000
-DATA tailMaskF32<>+44(SB)/4, $0x00000000
-DATA tailMaskF32<>+48(SB)/4, $0x00000000
-DATA tailMaskF32<>+52(SB)/4, $0x00000000
-DATA tailMaskF32<>+56(SB)/4, $0x00000000
-DATA tailMaskF32<>+60(SB)/4, $0x00000000
-GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
 
 // func depthwisePlan1F32AVX512(out *float32, f *float32, w *float32, code *int32, stride int, inv *float32)
 // Requires: AVX, AVX512F
@@ -5238,7 +5220,7 @@ done49:
 // Requires: AVX, FMA3
 TEXT ·depthwisePlanGradTailF32AVX2(SB), NOSPLIT, $0-56
 	MOVQ         tail+40(FP), AX
-	LEAQ         tailMaskF32<>+0(SB), CX
+	LEAQ         ·dataTailMaskF32+0(SB), CX
 	NEGQ         AX
 	VMOVUPS      32(CX)(AX*4), Y0
 	MOVQ         f+8(FP), AX
@@ -7488,7 +7470,7 @@ TEXT ·depthwisePlanGradRowTailF32AVX2(SB), NOSPLIT, $0-68
 	MOVQ         f+8(FP), CX
 	MOVQ         w+16(FP), DX
 	MOVQ         tail+56(FP), BX
-	LEAQ         tailMaskF32<>+0(SB), SI
+	LEAQ         ·dataTailMaskF32+0(SB), SI
 	NEGQ         BX
 	VMOVUPS      32(SI)(BX*4), Y2
 	MOVQ         out+0(FP), BX
@@ -7566,7 +7548,7 @@ rest4:
 	JE           store6
 	CMPQ         R11, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X2
+	VMOVSS       ·dataOne+0(SB), X2
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R11, X3, X3
 	VDIVSS       X3, X2, X2
@@ -7587,21 +7569,11 @@ done2:
 	VZEROUPPER
 	RET
 
-DATA one<>+0(SB)/4, $0x3f800000
-DATA one<>+4(SB)/4, $0x3f800000
-DATA one<>+8(SB)/4, $0x3f800000
-DATA one<>+12(SB)/4, $0x3f800000
-DATA one<>+16(SB)/4, $0x3f800000
-DATA one<>+20(SB)/4, $0x3f800000
-DATA one<>+24(SB)/4, $0x3f800000
-DATA one<>+28(SB)/4, $0x3f800000
-GLOBL one<>(SB), RODATA|NOPTR, $32
-
 // func depthwiseSeq1F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, ostride int, tail int, mean int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·depthwiseSeq1F32AVX2(SB), NOSPLIT, $0-88
 	MOVQ    tail+72(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
 	NEGQ    AX
 	VMOVUPS 32(CX)(AX*4), Y0
 	MOVQ    out+0(FP), AX
@@ -7645,7 +7617,7 @@ rest4:
 	JE           store6
 	CMPQ         R10, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X2
+	VMOVSS       ·dataOne+0(SB), X2
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R10, X3, X3
 	VDIVSS       X3, X2, X2
@@ -7826,7 +7798,7 @@ rest4:
 	JE           store6
 	CMPQ         R10, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X2
+	VMOVSS       ·dataOne+0(SB), X2
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R10, X3, X3
 	VDIVSS       X3, X2, X2
@@ -7894,7 +7866,7 @@ rest4:
 	JE           store6
 	CMPQ         R10, $0x01
 	JLE          store6
-	VMOVSS       one<>+0(SB), X1
+	VMOVSS       ·dataOne+0(SB), X1
 	VXORPS       X2, X2, X2
 	VCVTSI2SSQ   R10, X2, X2
 	VDIVSS       X2, X1, X1

@@ -28,7 +28,7 @@ next3:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
 	JE         done4
-	LEAQ       tailMaskF32<>+0(SB), DI
+	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
 	VMOVUPS    32(DI)(BX*4), Y0
 	VMASKMOVPS (CX)(SI*4), Y0, Y1
@@ -39,24 +39,6 @@ next3:
 done4:
 	VZEROUPPER
 	RET
-
-DATA tailMaskF32<>+0(SB)/4, $0xffffffff
-DATA tailMaskF32<>+4(SB)/4, $0xffffffff
-DATA tailMaskF32<>+8(SB)/4, $0xffffffff
-DATA tailMaskF32<>+12(SB)/4, $0xffffffff
-DATA tailMaskF32<>+16(SB)/4, $0xffffffff
-DATA tailMaskF32<>+20(SB)/4, $0xffffffff
-DATA tailMaskF32<>+24(SB)/4, $0xffffffff
-DATA tailMaskF32<>+28(SB)/4, $0xffffffff
-DATA tailMaskF32<>+32(SB)/4, $0x00000000
-DATA tailMaskF32<>+36(SB)/4, $0x00000000
-DATA tailMaskF32<>+40(SB)/4, $0x00000000
-DATA tailMaskF32<>+44(SB)/4, $0x00000000
-DATA tailMaskF32<>+48(SB)/4, $0x00000000
-DATA tailMaskF32<>+52(SB)/4, $0x00000000
-DATA tailMaskF32<>+56(SB)/4, $0x00000000
-DATA tailMaskF32<>+60(SB)/4, $0x00000000
-GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
 
 // func subF32AVX512(dst *float32, x *float32, y *float32, n int)
 // Requires: AVX, AVX512F, BMI2
@@ -118,7 +100,7 @@ next3:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
 	JE         done4
-	LEAQ       tailMaskF32<>+0(SB), DI
+	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
 	VMOVUPS    32(DI)(BX*4), Y0
 	VMASKMOVPS (CX)(SI*4), Y0, Y1
@@ -190,7 +172,7 @@ next3:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
 	JE         done4
-	LEAQ       tailMaskF32<>+0(SB), DI
+	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
 	VMOVUPS    32(DI)(BX*4), Y0
 	VMASKMOVPS (CX)(SI*4), Y0, Y1
@@ -260,7 +242,7 @@ next3:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
 	JE         done4
-	LEAQ       tailMaskF32<>+0(SB), SI
+	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
 	VMOVUPS    32(SI)(DX*4), Y0
 	VMASKMOVPS (CX)(BX*4), Y0, Y1
@@ -328,7 +310,7 @@ next3:
 	ADDQ       $+4, BX
 	TESTQ      BX, BX
 	JE         done4
-	LEAQ       tailMaskF64<>+0(SB), DI
+	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
 	VMOVUPS    32(DI)(BX*8), Y0
 	VMASKMOVPD (CX)(SI*8), Y0, Y1
@@ -339,16 +321,6 @@ next3:
 done4:
 	VZEROUPPER
 	RET
-
-DATA tailMaskF64<>+0(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+8(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+16(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+24(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+32(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+40(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+48(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+56(SB)/8, $0x0000000000000000
-GLOBL tailMaskF64<>(SB), RODATA|NOPTR, $64
 
 // func subF64AVX512(dst *float64, x *float64, y *float64, n int)
 // Requires: AVX, AVX512F, BMI2
@@ -410,7 +382,7 @@ next3:
 	ADDQ       $+4, BX
 	TESTQ      BX, BX
 	JE         done4
-	LEAQ       tailMaskF64<>+0(SB), DI
+	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
 	VMOVUPS    32(DI)(BX*8), Y0
 	VMASKMOVPD (CX)(SI*8), Y0, Y1
@@ -482,7 +454,7 @@ next3:
 	ADDQ       $+4, BX
 	TESTQ      BX, BX
 	JE         done4
-	LEAQ       tailMaskF64<>+0(SB), DI
+	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
 	VMOVUPS    32(DI)(BX*8), Y0
 	VMASKMOVPD (CX)(SI*8), Y0, Y1
@@ -552,7 +524,7 @@ next3:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
 	JE         done4
-	LEAQ       tailMaskF64<>+0(SB), SI
+	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
 	VMOVUPS    32(SI)(DX*8), Y0
 	VMASKMOVPD (CX)(BX*8), Y0, Y1

@@ -38,7 +38,7 @@ loop3:
 
 next4:
 	ADDQ         $0x00000008, CX
-	LEAQ         tailMaskF32<>+0(SB), DX
+	LEAQ         ·dataTailMaskF32+0(SB), DX
 	NEGQ         CX
 	VMOVUPS      32(DX)(CX*4), Y4
 	VMASKMOVPS   (AX), Y4, Y4
@@ -56,24 +56,6 @@ next4:
 	MOVL         AX, ret+16(FP)
 	VZEROUPPER
 	RET
-
-DATA tailMaskF32<>+0(SB)/4, $0xffffffff
-DATA tailMaskF32<>+4(SB)/4, $0xffffffff
-DATA tailMaskF32<>+8(SB)/4, $0xffffffff
-DATA tailMaskF32<>+12(SB)/4, $0xffffffff
-DATA tailMaskF32<>+16(SB)/4, $0xffffffff
-DATA tailMaskF32<>+20(SB)/4, $0xffffffff
-DATA tailMaskF32<>+24(SB)/4, $0xffffffff
-DATA tailMaskF32<>+28(SB)/4, $0xffffffff
-DATA tailMaskF32<>+32(SB)/4, $0x00000000
-DATA tailMaskF32<>+36(SB)/4, $0x00000000
-DATA tailMaskF32<>+40(SB)/4, $0x00000000
-DATA tailMaskF32<>+44(SB)/4, $0x00000000
-DATA tailMaskF32<>+48(SB)/4, $0x00000000
-DATA tailMaskF32<>+52(SB)/4, $0x00000000
-DATA tailMaskF32<>+56(SB)/4, $0x00000000
-DATA tailMaskF32<>+60(SB)/4, $0x00000000
-GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
 
 // func gatherMaxAVX512(x *int32, n int) uint32
 // Requires: AVX, AVX2, AVX512F, BMI2

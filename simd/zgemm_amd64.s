@@ -26,7 +26,7 @@ TEXT ·gemmStripF32AVX2(SB), NOSPLIT, $24-96
 	SUBQ $+8, AX
 
 width3:
-	LEAQ tailMaskF32<>+0(SB), BX
+	LEAQ ·dataTailMaskF32+0(SB), BX
 	NEGQ AX
 	LEAQ 32(BX)(AX*4), BX
 	MOVQ BX, 16(SP)
@@ -1187,44 +1187,44 @@ stored73:
 swish81:
 	VMOVUPS     (AX), Y0
 	VMOVUPS     32(AX), Y1
-	VMOVUPS     swishMin<>+0(SB), Y2
+	VMOVUPS     ·dataSwishMin+0(SB), Y2
 	VMAXPS      Y0, Y2, Y0
-	VMOVUPS     swishMax<>+0(SB), Y2
+	VMOVUPS     ·dataSwishMax+0(SB), Y2
 	VMINPS      Y0, Y2, Y2
-	VMOVUPS     minusLog2e<>+0(SB), Y3
-	VFMADD213PS roundF32<>+0(SB), Y2, Y3
-	VSUBPS      roundF32<>+0(SB), Y3, Y4
-	VFMSUB231PS minusLog2e<>+0(SB), Y2, Y4
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y3
+	VFMADD213PS ·dataRoundF32+0(SB), Y2, Y3
+	VSUBPS      ·dataRoundF32+0(SB), Y3, Y4
+	VFMSUB231PS ·dataMinusLog2e+0(SB), Y2, Y4
 	VMULPS      Y4, Y4, Y2
-	VMOVUPS     exp2Nearest4<>+0(SB), Y5
-	VFMADD213PS exp2Nearest3<>+0(SB), Y4, Y5
-	VFMADD231PS exp2Nearest5<>+0(SB), Y2, Y5
-	VMOVUPS     exp2Nearest2<>+0(SB), Y6
-	VFMADD213PS exp2Nearest1<>+0(SB), Y4, Y6
+	VMOVUPS     ·dataExp2Nearest4+0(SB), Y5
+	VFMADD213PS ·dataExp2Nearest3+0(SB), Y4, Y5
+	VFMADD231PS ·dataExp2Nearest5+0(SB), Y2, Y5
+	VMOVUPS     ·dataExp2Nearest2+0(SB), Y6
+	VFMADD213PS ·dataExp2Nearest1+0(SB), Y4, Y6
 	VFMADD231PS Y5, Y2, Y6
-	VFMADD213PS one<>+0(SB), Y6, Y4
+	VFMADD213PS ·dataOne+0(SB), Y6, Y4
 	VPSLLD      $0x17, Y3, Y2
 	VPADDD      Y2, Y4, Y2
-	VADDPS      one<>+0(SB), Y2, Y2
-	VMOVUPS     swishMin<>+0(SB), Y3
+	VADDPS      ·dataOne+0(SB), Y2, Y2
+	VMOVUPS     ·dataSwishMin+0(SB), Y3
 	VMAXPS      Y1, Y3, Y1
-	VMOVUPS     swishMax<>+0(SB), Y3
+	VMOVUPS     ·dataSwishMax+0(SB), Y3
 	VMINPS      Y1, Y3, Y3
-	VMOVUPS     minusLog2e<>+0(SB), Y4
-	VFMADD213PS roundF32<>+0(SB), Y3, Y4
-	VSUBPS      roundF32<>+0(SB), Y4, Y5
-	VFMSUB231PS minusLog2e<>+0(SB), Y3, Y5
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y4
+	VFMADD213PS ·dataRoundF32+0(SB), Y3, Y4
+	VSUBPS      ·dataRoundF32+0(SB), Y4, Y5
+	VFMSUB231PS ·dataMinusLog2e+0(SB), Y3, Y5
 	VMULPS      Y5, Y5, Y3
-	VMOVUPS     exp2Nearest4<>+0(SB), Y6
-	VFMADD213PS exp2Nearest3<>+0(SB), Y5, Y6
-	VFMADD231PS exp2Nearest5<>+0(SB), Y3, Y6
-	VMOVUPS     exp2Nearest2<>+0(SB), Y7
-	VFMADD213PS exp2Nearest1<>+0(SB), Y5, Y7
+	VMOVUPS     ·dataExp2Nearest4+0(SB), Y6
+	VFMADD213PS ·dataExp2Nearest3+0(SB), Y5, Y6
+	VFMADD231PS ·dataExp2Nearest5+0(SB), Y3, Y6
+	VMOVUPS     ·dataExp2Nearest2+0(SB), Y7
+	VFMADD213PS ·dataExp2Nearest1+0(SB), Y5, Y7
 	VFMADD231PS Y6, Y3, Y7
-	VFMADD213PS one<>+0(SB), Y7, Y5
+	VFMADD213PS ·dataOne+0(SB), Y7, Y5
 	VPSLLD      $0x17, Y4, Y3
 	VPADDD      Y3, Y5, Y3
-	VADDPS      one<>+0(SB), Y3, Y3
+	VADDPS      ·dataOne+0(SB), Y3, Y3
 	VDIVPS      Y2, Y0, Y0
 	VDIVPS      Y3, Y1, Y1
 	VMOVUPS     Y0, (AX)
@@ -1248,44 +1248,44 @@ part79:
 swish83:
 	VMOVUPS     (AX), Y0
 	VMASKMOVPS  32(AX), Y15, Y1
-	VMOVUPS     swishMin<>+0(SB), Y2
+	VMOVUPS     ·dataSwishMin+0(SB), Y2
 	VMAXPS      Y0, Y2, Y0
-	VMOVUPS     swishMax<>+0(SB), Y2
+	VMOVUPS     ·dataSwishMax+0(SB), Y2
 	VMINPS      Y0, Y2, Y2
-	VMOVUPS     minusLog2e<>+0(SB), Y3
-	VFMADD213PS roundF32<>+0(SB), Y2, Y3
-	VSUBPS      roundF32<>+0(SB), Y3, Y4
-	VFMSUB231PS minusLog2e<>+0(SB), Y2, Y4
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y3
+	VFMADD213PS ·dataRoundF32+0(SB), Y2, Y3
+	VSUBPS      ·dataRoundF32+0(SB), Y3, Y4
+	VFMSUB231PS ·dataMinusLog2e+0(SB), Y2, Y4
 	VMULPS      Y4, Y4, Y2
-	VMOVUPS     exp2Nearest4<>+0(SB), Y5
-	VFMADD213PS exp2Nearest3<>+0(SB), Y4, Y5
-	VFMADD231PS exp2Nearest5<>+0(SB), Y2, Y5
-	VMOVUPS     exp2Nearest2<>+0(SB), Y6
-	VFMADD213PS exp2Nearest1<>+0(SB), Y4, Y6
+	VMOVUPS     ·dataExp2Nearest4+0(SB), Y5
+	VFMADD213PS ·dataExp2Nearest3+0(SB), Y4, Y5
+	VFMADD231PS ·dataExp2Nearest5+0(SB), Y2, Y5
+	VMOVUPS     ·dataExp2Nearest2+0(SB), Y6
+	VFMADD213PS ·dataExp2Nearest1+0(SB), Y4, Y6
 	VFMADD231PS Y5, Y2, Y6
-	VFMADD213PS one<>+0(SB), Y6, Y4
+	VFMADD213PS ·dataOne+0(SB), Y6, Y4
 	VPSLLD      $0x17, Y3, Y2
 	VPADDD      Y2, Y4, Y2
-	VADDPS      one<>+0(SB), Y2, Y2
-	VMOVUPS     swishMin<>+0(SB), Y3
+	VADDPS      ·dataOne+0(SB), Y2, Y2
+	VMOVUPS     ·dataSwishMin+0(SB), Y3
 	VMAXPS      Y1, Y3, Y1
-	VMOVUPS     swishMax<>+0(SB), Y3
+	VMOVUPS     ·dataSwishMax+0(SB), Y3
 	VMINPS      Y1, Y3, Y3
-	VMOVUPS     minusLog2e<>+0(SB), Y4
-	VFMADD213PS roundF32<>+0(SB), Y3, Y4
-	VSUBPS      roundF32<>+0(SB), Y4, Y5
-	VFMSUB231PS minusLog2e<>+0(SB), Y3, Y5
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y4
+	VFMADD213PS ·dataRoundF32+0(SB), Y3, Y4
+	VSUBPS      ·dataRoundF32+0(SB), Y4, Y5
+	VFMSUB231PS ·dataMinusLog2e+0(SB), Y3, Y5
 	VMULPS      Y5, Y5, Y3
-	VMOVUPS     exp2Nearest4<>+0(SB), Y6
-	VFMADD213PS exp2Nearest3<>+0(SB), Y5, Y6
-	VFMADD231PS exp2Nearest5<>+0(SB), Y3, Y6
-	VMOVUPS     exp2Nearest2<>+0(SB), Y7
-	VFMADD213PS exp2Nearest1<>+0(SB), Y5, Y7
+	VMOVUPS     ·dataExp2Nearest4+0(SB), Y6
+	VFMADD213PS ·dataExp2Nearest3+0(SB), Y5, Y6
+	VFMADD231PS ·dataExp2Nearest5+0(SB), Y3, Y6
+	VMOVUPS     ·dataExp2Nearest2+0(SB), Y7
+	VFMADD213PS ·dataExp2Nearest1+0(SB), Y5, Y7
 	VFMADD231PS Y6, Y3, Y7
-	VFMADD213PS one<>+0(SB), Y7, Y5
+	VFMADD213PS ·dataOne+0(SB), Y7, Y5
 	VPSLLD      $0x17, Y4, Y3
 	VPADDD      Y3, Y5, Y3
-	VADDPS      one<>+0(SB), Y3, Y3
+	VADDPS      ·dataOne+0(SB), Y3, Y3
 	VDIVPS      Y2, Y0, Y0
 	VDIVPS      Y3, Y1, Y1
 	VMOVUPS     Y0, (AX)
@@ -2558,25 +2558,25 @@ stored175:
 
 swish185:
 	VMOVUPS     (AX), Y0
-	VMOVUPS     swishMin<>+0(SB), Y1
+	VMOVUPS     ·dataSwishMin+0(SB), Y1
 	VMAXPS      Y0, Y1, Y0
-	VMOVUPS     swishMax<>+0(SB), Y1
+	VMOVUPS     ·dataSwishMax+0(SB), Y1
 	VMINPS      Y0, Y1, Y1
-	VMOVUPS     minusLog2e<>+0(SB), Y2
-	VFMADD213PS roundF32<>+0(SB), Y1, Y2
-	VSUBPS      roundF32<>+0(SB), Y2, Y3
-	VFMSUB231PS minusLog2e<>+0(SB), Y1, Y3
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y2
+	VFMADD213PS ·dataRoundF32+0(SB), Y1, Y2
+	VSUBPS      ·dataRoundF32+0(SB), Y2, Y3
+	VFMSUB231PS ·dataMinusLog2e+0(SB), Y1, Y3
 	VMULPS      Y3, Y3, Y1
-	VMOVUPS     exp2Nearest4<>+0(SB), Y4
-	VFMADD213PS exp2Nearest3<>+0(SB), Y3, Y4
-	VFMADD231PS exp2Nearest5<>+0(SB), Y1, Y4
-	VMOVUPS     exp2Nearest2<>+0(SB), Y5
-	VFMADD213PS exp2Nearest1<>+0(SB), Y3, Y5
+	VMOVUPS     ·dataExp2Nearest4+0(SB), Y4
+	VFMADD213PS ·dataExp2Nearest3+0(SB), Y3, Y4
+	VFMADD231PS ·dataExp2Nearest5+0(SB), Y1, Y4
+	VMOVUPS     ·dataExp2Nearest2+0(SB), Y5
+	VFMADD213PS ·dataExp2Nearest1+0(SB), Y3, Y5
 	VFMADD231PS Y4, Y1, Y5
-	VFMADD213PS one<>+0(SB), Y5, Y3
+	VFMADD213PS ·dataOne+0(SB), Y5, Y3
 	VPSLLD      $0x17, Y2, Y1
 	VPADDD      Y1, Y3, Y1
-	VADDPS      one<>+0(SB), Y1, Y1
+	VADDPS      ·dataOne+0(SB), Y1, Y1
 	VDIVPS      Y1, Y0, Y0
 	VMOVUPS     Y0, (AX)
 	LEAQ        (AX)(R14*1), AX
@@ -2597,25 +2597,25 @@ part183:
 
 swish187:
 	VMASKMOVPS  (AX), Y15, Y0
-	VMOVUPS     swishMin<>+0(SB), Y1
+	VMOVUPS     ·dataSwishMin+0(SB), Y1
 	VMAXPS      Y0, Y1, Y0
-	VMOVUPS     swishMax<>+0(SB), Y1
+	VMOVUPS     ·dataSwishMax+0(SB), Y1
 	VMINPS      Y0, Y1, Y1
-	VMOVUPS     minusLog2e<>+0(SB), Y2
-	VFMADD213PS roundF32<>+0(SB), Y1, Y2
-	VSUBPS      roundF32<>+0(SB), Y2, Y3
-	VFMSUB231PS minusLog2e<>+0(SB), Y1, Y3
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y2
+	VFMADD213PS ·dataRoundF32+0(SB), Y1, Y2
+	VSUBPS      ·dataRoundF32+0(SB), Y2, Y3
+	VFMSUB231PS ·dataMinusLog2e+0(SB), Y1, Y3
 	VMULPS      Y3, Y3, Y1
-	VMOVUPS     exp2Nearest4<>+0(SB), Y4
-	VFMADD213PS exp2Nearest3<>+0(SB), Y3, Y4
-	VFMADD231PS exp2Nearest5<>+0(SB), Y1, Y4
-	VMOVUPS     exp2Nearest2<>+0(SB), Y5
-	VFMADD213PS exp2Nearest1<>+0(SB), Y3, Y5
+	VMOVUPS     ·dataExp2Nearest4+0(SB), Y4
+	VFMADD213PS ·dataExp2Nearest3+0(SB), Y3, Y4
+	VFMADD231PS ·dataExp2Nearest5+0(SB), Y1, Y4
+	VMOVUPS     ·dataExp2Nearest2+0(SB), Y5
+	VFMADD213PS ·dataExp2Nearest1+0(SB), Y3, Y5
 	VFMADD231PS Y4, Y1, Y5
-	VFMADD213PS one<>+0(SB), Y5, Y3
+	VFMADD213PS ·dataOne+0(SB), Y5, Y3
 	VPSLLD      $0x17, Y2, Y1
 	VPADDD      Y1, Y3, Y1
-	VADDPS      one<>+0(SB), Y1, Y1
+	VADDPS      ·dataOne+0(SB), Y1, Y1
 	VDIVPS      Y1, Y0, Y0
 	VMASKMOVPS  Y0, Y15, (AX)
 	LEAQ        (AX)(R14*1), AX
@@ -2640,124 +2640,6 @@ done1:
 	VZEROUPPER
 	RET
 
-DATA tailMaskF32<>+0(SB)/4, $0xffffffff
-DATA tailMaskF32<>+4(SB)/4, $0xffffffff
-DATA tailMaskF32<>+8(SB)/4, $0xffffffff
-DATA tailMaskF32<>+12(SB)/4, $0xffffffff
-DATA tailMaskF32<>+16(SB)/4, $0xffffffff
-DATA tailMaskF32<>+20(SB)/4, $0xffffffff
-DATA tailMaskF32<>+24(SB)/4, $0xffffffff
-DATA tailMaskF32<>+28(SB)/4, $0xffffffff
-DATA tailMaskF32<>+32(SB)/4, $0x00000000
-DATA tailMaskF32<>+36(SB)/4, $0x00000000
-DATA tailMaskF32<>+40(SB)/4, $0x00000000
-DATA tailMaskF32<>+44(SB)/4, $0x00000000
-DATA tailMaskF32<>+48(SB)/4, $0x00000000
-DATA tailMaskF32<>+52(SB)/4, $0x00000000
-DATA tailMaskF32<>+56(SB)/4, $0x00000000
-DATA tailMaskF32<>+60(SB)/4, $0x00000000
-GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
-
-DATA swishMin<>+0(SB)/4, $0xc22c0000
-DATA swishMin<>+4(SB)/4, $0xc22c0000
-DATA swishMin<>+8(SB)/4, $0xc22c0000
-DATA swishMin<>+12(SB)/4, $0xc22c0000
-DATA swishMin<>+16(SB)/4, $0xc22c0000
-DATA swishMin<>+20(SB)/4, $0xc22c0000
-DATA swishMin<>+24(SB)/4, $0xc22c0000
-DATA swishMin<>+28(SB)/4, $0xc22c0000
-GLOBL swishMin<>(SB), RODATA|NOPTR, $32
-
-DATA swishMax<>+0(SB)/4, $0x42ae0000
-DATA swishMax<>+4(SB)/4, $0x42ae0000
-DATA swishMax<>+8(SB)/4, $0x42ae0000
-DATA swishMax<>+12(SB)/4, $0x42ae0000
-DATA swishMax<>+16(SB)/4, $0x42ae0000
-DATA swishMax<>+20(SB)/4, $0x42ae0000
-DATA swishMax<>+24(SB)/4, $0x42ae0000
-DATA swishMax<>+28(SB)/4, $0x42ae0000
-GLOBL swishMax<>(SB), RODATA|NOPTR, $32
-
-DATA minusLog2e<>+0(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+4(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+8(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+12(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+16(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+20(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+24(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+28(SB)/4, $0xbfb8aa3b
-GLOBL minusLog2e<>(SB), RODATA|NOPTR, $32
-
-DATA roundF32<>+0(SB)/4, $0x4b400000
-DATA roundF32<>+4(SB)/4, $0x4b400000
-DATA roundF32<>+8(SB)/4, $0x4b400000
-DATA roundF32<>+12(SB)/4, $0x4b400000
-DATA roundF32<>+16(SB)/4, $0x4b400000
-DATA roundF32<>+20(SB)/4, $0x4b400000
-DATA roundF32<>+24(SB)/4, $0x4b400000
-DATA roundF32<>+28(SB)/4, $0x4b400000
-GLOBL roundF32<>(SB), RODATA|NOPTR, $32
-
-DATA exp2Nearest4<>+0(SB)/4, $0x3c1e745a
-DATA exp2Nearest4<>+4(SB)/4, $0x3c1e745a
-DATA exp2Nearest4<>+8(SB)/4, $0x3c1e745a
-DATA exp2Nearest4<>+12(SB)/4, $0x3c1e745a
-DATA exp2Nearest4<>+16(SB)/4, $0x3c1e745a
-DATA exp2Nearest4<>+20(SB)/4, $0x3c1e745a
-DATA exp2Nearest4<>+24(SB)/4, $0x3c1e745a
-DATA exp2Nearest4<>+28(SB)/4, $0x3c1e745a
-GLOBL exp2Nearest4<>(SB), RODATA|NOPTR, $32
-
-DATA exp2Nearest3<>+0(SB)/4, $0x3d635b6d
-DATA exp2Nearest3<>+4(SB)/4, $0x3d635b6d
-DATA exp2Nearest3<>+8(SB)/4, $0x3d635b6d
-DATA exp2Nearest3<>+12(SB)/4, $0x3d635b6d
-DATA exp2Nearest3<>+16(SB)/4, $0x3d635b6d
-DATA exp2Nearest3<>+20(SB)/4, $0x3d635b6d
-DATA exp2Nearest3<>+24(SB)/4, $0x3d635b6d
-DATA exp2Nearest3<>+28(SB)/4, $0x3d635b6d
-GLOBL exp2Nearest3<>(SB), RODATA|NOPTR, $32
-
-DATA exp2Nearest5<>+0(SB)/4, $0x3aadecc3
-DATA exp2Nearest5<>+4(SB)/4, $0x3aadecc3
-DATA exp2Nearest5<>+8(SB)/4, $0x3aadecc3
-DATA exp2Nearest5<>+12(SB)/4, $0x3aadecc3
-DATA exp2Nearest5<>+16(SB)/4, $0x3aadecc3
-DATA exp2Nearest5<>+20(SB)/4, $0x3aadecc3
-DATA exp2Nearest5<>+24(SB)/4, $0x3aadecc3
-DATA exp2Nearest5<>+28(SB)/4, $0x3aadecc3
-GLOBL exp2Nearest5<>(SB), RODATA|NOPTR, $32
-
-DATA exp2Nearest2<>+0(SB)/4, $0x3e75fce1
-DATA exp2Nearest2<>+4(SB)/4, $0x3e75fce1
-DATA exp2Nearest2<>+8(SB)/4, $0x3e75fce1
-DATA exp2Nearest2<>+12(SB)/4, $0x3e75fce1
-DATA exp2Nearest2<>+16(SB)/4, $0x3e75fce1
-DATA exp2Nearest2<>+20(SB)/4, $0x3e75fce1
-DATA exp2Nearest2<>+24(SB)/4, $0x3e75fce1
-DATA exp2Nearest2<>+28(SB)/4, $0x3e75fce1
-GLOBL exp2Nearest2<>(SB), RODATA|NOPTR, $32
-
-DATA exp2Nearest1<>+0(SB)/4, $0x3f317215
-DATA exp2Nearest1<>+4(SB)/4, $0x3f317215
-DATA exp2Nearest1<>+8(SB)/4, $0x3f317215
-DATA exp2Nearest1<>+12(SB)/4, $0x3f317215
-DATA exp2Nearest1<>+16(SB)/4, $0x3f317215
-DATA exp2Nearest1<>+20(SB)/4, $0x3f317215
-DATA exp2Nearest1<>+24(SB)/4, $0x3f317215
-DATA exp2Nearest1<>+28(SB)/4, $0x3f317215
-GLOBL exp2Nearest1<>(SB), RODATA|NOPTR, $32
-
-DATA one<>+0(SB)/4, $0x3f800000
-DATA one<>+4(SB)/4, $0x3f800000
-DATA one<>+8(SB)/4, $0x3f800000
-DATA one<>+12(SB)/4, $0x3f800000
-DATA one<>+16(SB)/4, $0x3f800000
-DATA one<>+20(SB)/4, $0x3f800000
-DATA one<>+24(SB)/4, $0x3f800000
-DATA one<>+28(SB)/4, $0x3f800000
-GLOBL one<>(SB), RODATA|NOPTR, $32
-
 // func gemmStripF64AVX2(c *float64, ldc int, a *float64, rsa int, csa int, b *float64, ldb int, bias *float64, m int, k int, n int, mode int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·gemmStripF64AVX2(SB), NOSPLIT, $24-96
@@ -2780,7 +2662,7 @@ TEXT ·gemmStripF64AVX2(SB), NOSPLIT, $24-96
 	SUBQ $+4, AX
 
 width3:
-	LEAQ tailMaskF64<>+0(SB), BX
+	LEAQ ·dataTailMaskF32+0(SB), BX
 	NEGQ AX
 	LEAQ 32(BX)(AX*8), BX
 	MOVQ BX, 16(SP)
@@ -4029,16 +3911,6 @@ stored53:
 done1:
 	VZEROUPPER
 	RET
-
-DATA tailMaskF64<>+0(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+8(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+16(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+24(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+32(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+40(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+48(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+56(SB)/8, $0x0000000000000000
-GLOBL tailMaskF64<>(SB), RODATA|NOPTR, $64
 
 // func gemmRowF32AVX2(c *float32, a *float32, csa int, b *float32, ldb int, k int, blocks int, mode int)
 // Requires: AVX, FMA3
@@ -7275,15 +7147,15 @@ whole133:
 stored128:
 	TESTQ        $+4, mode+88(FP)
 	JE           noSwish138
-	VBROADCASTSS one<>+0(SB), Z0
-	VBROADCASTSS swishMin<>+0(SB), Z1
-	VBROADCASTSS minusLog2e<>+0(SB), Z2
-	VBROADCASTSS roundTo32nds<>+0(SB), Z3
-	VMOVUPS      exp2From0<>+0(SB), Z4
-	VMOVUPS      exp2From16<>+0(SB), Z5
-	VBROADCASTSS exp2Step2<>+0(SB), Z6
-	VBROADCASTSS exp2Step1<>+0(SB), Z6
-	VBROADCASTSS one<>+0(SB), Z7
+	VBROADCASTSS ·dataOne+0(SB), Z0
+	VBROADCASTSS ·dataSwishMin+0(SB), Z1
+	VBROADCASTSS ·dataMinusLog2e+0(SB), Z2
+	VBROADCASTSS ·dataRoundTo32nds+0(SB), Z3
+	VMOVUPS      ·dataExp2From0+0(SB), Z4
+	VMOVUPS      ·dataExp2From16+0(SB), Z5
+	VBROADCASTSS ·dataExp2Step2+0(SB), Z6
+	VBROADCASTSS ·dataExp2Step1+0(SB), Z6
+	VBROADCASTSS ·dataOne+0(SB), Z7
 	CMPQ         n+80(FP), $+32
 	JL           part139
 	MOVQ         R13, AX
@@ -7306,9 +7178,9 @@ swish141:
 	VPERMI2PS     Z5, Z4, Z15
 	VREDUCEPS     $0x51, Z12, Z16
 	VREDUCEPS     $0x51, Z13, Z17
-	VBROADCASTSS  exp2Step2<>+0(SB), Z18
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z18
 	VFMADD213PS   Z6, Z16, Z18
-	VBROADCASTSS  exp2Step2<>+0(SB), Z19
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z19
 	VFMADD213PS   Z6, Z17, Z19
 	VFMADD213PS   Z7, Z16, Z18
 	VFMADD213PS   Z7, Z17, Z19
@@ -7326,9 +7198,9 @@ swish141:
 	VPERMI2PS     Z5, Z4, Z17
 	VREDUCEPS     $0x51, Z14, Z18
 	VREDUCEPS     $0x51, Z15, Z19
-	VBROADCASTSS  exp2Step2<>+0(SB), Z20
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z20
 	VFMADD213PS   Z6, Z18, Z20
-	VBROADCASTSS  exp2Step2<>+0(SB), Z21
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z21
 	VFMADD213PS   Z6, Z19, Z21
 	VFMADD213PS   Z7, Z18, Z20
 	VFMADD213PS   Z7, Z19, Z21
@@ -7369,7 +7241,7 @@ swish143:
 	VADDPS.RD_SAE Z3, Z10, Z11
 	VPERMI2PS     Z5, Z4, Z11
 	VREDUCEPS     $0x51, Z10, Z12
-	VBROADCASTSS  exp2Step2<>+0(SB), Z13
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z13
 	VFMADD213PS   Z6, Z12, Z13
 	VFMADD213PS   Z7, Z12, Z13
 	VSCALEFPS     Z10, Z11, Z10
@@ -7379,7 +7251,7 @@ swish143:
 	VADDPS.RD_SAE Z3, Z11, Z12
 	VPERMI2PS     Z5, Z4, Z12
 	VREDUCEPS     $0x51, Z11, Z13
-	VBROADCASTSS  exp2Step2<>+0(SB), Z14
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z14
 	VFMADD213PS   Z6, Z13, Z14
 	VFMADD213PS   Z7, Z13, Z14
 	VSCALEFPS     Z11, Z12, Z11
@@ -7421,9 +7293,9 @@ swish145:
 	VPERMI2PS     Z5, Z4, Z15
 	VREDUCEPS     $0x51, Z12, Z16
 	VREDUCEPS     $0x51, Z13, Z17
-	VBROADCASTSS  exp2Step2<>+0(SB), Z18
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z18
 	VFMADD213PS   Z6, Z16, Z18
-	VBROADCASTSS  exp2Step2<>+0(SB), Z19
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z19
 	VFMADD213PS   Z6, Z17, Z19
 	VFMADD213PS   Z7, Z16, Z18
 	VFMADD213PS   Z7, Z17, Z19
@@ -7441,9 +7313,9 @@ swish145:
 	VPERMI2PS     Z5, Z4, Z17
 	VREDUCEPS     $0x51, Z14, Z18
 	VREDUCEPS     $0x51, Z15, Z19
-	VBROADCASTSS  exp2Step2<>+0(SB), Z20
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z20
 	VFMADD213PS   Z6, Z18, Z20
-	VBROADCASTSS  exp2Step2<>+0(SB), Z21
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z21
 	VFMADD213PS   Z6, Z19, Z21
 	VFMADD213PS   Z7, Z18, Z20
 	VFMADD213PS   Z7, Z19, Z21
@@ -7484,7 +7356,7 @@ swish147:
 	VADDPS.RD_SAE Z3, Z10, Z11
 	VPERMI2PS     Z5, Z4, Z11
 	VREDUCEPS     $0x51, Z10, Z12
-	VBROADCASTSS  exp2Step2<>+0(SB), Z13
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z13
 	VFMADD213PS   Z6, Z12, Z13
 	VFMADD213PS   Z7, Z12, Z13
 	VSCALEFPS     Z10, Z11, Z10
@@ -7494,7 +7366,7 @@ swish147:
 	VADDPS.RD_SAE Z3, Z11, Z12
 	VPERMI2PS     Z5, Z4, Z12
 	VREDUCEPS     $0x51, Z11, Z13
-	VBROADCASTSS  exp2Step2<>+0(SB), Z14
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z14
 	VFMADD213PS   Z6, Z13, Z14
 	VFMADD213PS   Z7, Z13, Z14
 	VSCALEFPS     Z11, Z12, Z11
@@ -10930,15 +10802,15 @@ whole378:
 stored376:
 	TESTQ        $+4, mode+88(FP)
 	JE           noSwish385
-	VBROADCASTSS swishMin<>+0(SB), Z0
-	VBROADCASTSS minusLog2e<>+0(SB), Z1
-	VBROADCASTSS roundTo32nds<>+0(SB), Z2
-	VMOVUPS      exp2From0<>+0(SB), Z3
-	VMOVUPS      exp2From16<>+0(SB), Z4
-	VBROADCASTSS exp2Step2<>+0(SB), Z5
-	VBROADCASTSS exp2Step1<>+0(SB), Z5
-	VBROADCASTSS one<>+0(SB), Z6
-	VBROADCASTSS one<>+0(SB), Z7
+	VBROADCASTSS ·dataSwishMin+0(SB), Z0
+	VBROADCASTSS ·dataMinusLog2e+0(SB), Z1
+	VBROADCASTSS ·dataRoundTo32nds+0(SB), Z2
+	VMOVUPS      ·dataExp2From0+0(SB), Z3
+	VMOVUPS      ·dataExp2From16+0(SB), Z4
+	VBROADCASTSS ·dataExp2Step2+0(SB), Z5
+	VBROADCASTSS ·dataExp2Step1+0(SB), Z5
+	VBROADCASTSS ·dataOne+0(SB), Z6
+	VBROADCASTSS ·dataOne+0(SB), Z7
 	CMPQ         n+80(FP), $+16
 	JL           part386
 	MOVQ         R13, AX
@@ -10972,13 +10844,13 @@ swish388:
 	VREDUCEPS     $0x51, Z13, Z21
 	VREDUCEPS     $0x51, Z14, Z22
 	VREDUCEPS     $0x51, Z15, Z23
-	VBROADCASTSS  exp2Step2<>+0(SB), Z24
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z24
 	VFMADD213PS   Z5, Z20, Z24
-	VBROADCASTSS  exp2Step2<>+0(SB), Z25
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z25
 	VFMADD213PS   Z5, Z21, Z25
-	VBROADCASTSS  exp2Step2<>+0(SB), Z26
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z26
 	VFMADD213PS   Z5, Z22, Z26
-	VBROADCASTSS  exp2Step2<>+0(SB), Z27
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z27
 	VFMADD213PS   Z5, Z23, Z27
 	VFMADD213PS   Z6, Z20, Z24
 	VFMADD213PS   Z6, Z21, Z25
@@ -11016,7 +10888,7 @@ swish390:
 	VADDPS.RD_SAE Z2, Z9, Z10
 	VPERMI2PS     Z4, Z3, Z10
 	VREDUCEPS     $0x51, Z9, Z11
-	VBROADCASTSS  exp2Step2<>+0(SB), Z12
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z12
 	VFMADD213PS   Z5, Z11, Z12
 	VFMADD213PS   Z6, Z11, Z12
 	VSCALEFPS     Z9, Z10, Z9
@@ -11063,13 +10935,13 @@ swish392:
 	VREDUCEPS     $0x51, Z13, Z21
 	VREDUCEPS     $0x51, Z14, Z22
 	VREDUCEPS     $0x51, Z15, Z23
-	VBROADCASTSS  exp2Step2<>+0(SB), Z24
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z24
 	VFMADD213PS   Z5, Z20, Z24
-	VBROADCASTSS  exp2Step2<>+0(SB), Z25
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z25
 	VFMADD213PS   Z5, Z21, Z25
-	VBROADCASTSS  exp2Step2<>+0(SB), Z26
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z26
 	VFMADD213PS   Z5, Z22, Z26
-	VBROADCASTSS  exp2Step2<>+0(SB), Z27
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z27
 	VFMADD213PS   Z5, Z23, Z27
 	VFMADD213PS   Z6, Z20, Z24
 	VFMADD213PS   Z6, Z21, Z25
@@ -11107,7 +10979,7 @@ swish394:
 	VADDPS.RD_SAE Z2, Z9, Z10
 	VPERMI2PS     Z4, Z3, Z10
 	VREDUCEPS     $0x51, Z9, Z11
-	VBROADCASTSS  exp2Step2<>+0(SB), Z12
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z12
 	VFMADD213PS   Z5, Z11, Z12
 	VFMADD213PS   Z6, Z11, Z12
 	VSCALEFPS     Z9, Z10, Z9
@@ -11135,72 +11007,6 @@ noSwish385:
 done1:
 	VZEROUPPER
 	RET
-
-DATA roundTo32nds<>+0(SB)/4, $0x48c00000
-DATA roundTo32nds<>+4(SB)/4, $0x48c00000
-DATA roundTo32nds<>+8(SB)/4, $0x48c00000
-DATA roundTo32nds<>+12(SB)/4, $0x48c00000
-DATA roundTo32nds<>+16(SB)/4, $0x48c00000
-DATA roundTo32nds<>+20(SB)/4, $0x48c00000
-DATA roundTo32nds<>+24(SB)/4, $0x48c00000
-DATA roundTo32nds<>+28(SB)/4, $0x48c00000
-GLOBL roundTo32nds<>(SB), RODATA|NOPTR, $32
-
-DATA exp2From0<>+0(SB)/4, $0x3f800000
-DATA exp2From0<>+4(SB)/4, $0x3f82cd87
-DATA exp2From0<>+8(SB)/4, $0x3f85aac3
-DATA exp2From0<>+12(SB)/4, $0x3f88980f
-DATA exp2From0<>+16(SB)/4, $0x3f8b95c2
-DATA exp2From0<>+20(SB)/4, $0x3f8ea43a
-DATA exp2From0<>+24(SB)/4, $0x3f91c3d3
-DATA exp2From0<>+28(SB)/4, $0x3f94f4f0
-DATA exp2From0<>+32(SB)/4, $0x3f9837f0
-DATA exp2From0<>+36(SB)/4, $0x3f9b8d3a
-DATA exp2From0<>+40(SB)/4, $0x3f9ef532
-DATA exp2From0<>+44(SB)/4, $0x3fa27043
-DATA exp2From0<>+48(SB)/4, $0x3fa5fed7
-DATA exp2From0<>+52(SB)/4, $0x3fa9a15b
-DATA exp2From0<>+56(SB)/4, $0x3fad583f
-DATA exp2From0<>+60(SB)/4, $0x3fb123f6
-GLOBL exp2From0<>(SB), RODATA|NOPTR, $64
-
-DATA exp2From16<>+0(SB)/4, $0x3fb504f3
-DATA exp2From16<>+4(SB)/4, $0x3fb8fbaf
-DATA exp2From16<>+8(SB)/4, $0x3fbd08a4
-DATA exp2From16<>+12(SB)/4, $0x3fc12c4d
-DATA exp2From16<>+16(SB)/4, $0x3fc5672a
-DATA exp2From16<>+20(SB)/4, $0x3fc9b9be
-DATA exp2From16<>+24(SB)/4, $0x3fce248c
-DATA exp2From16<>+28(SB)/4, $0x3fd2a81e
-DATA exp2From16<>+32(SB)/4, $0x3fd744fd
-DATA exp2From16<>+36(SB)/4, $0x3fdbfbb8
-DATA exp2From16<>+40(SB)/4, $0x3fe0ccdf
-DATA exp2From16<>+44(SB)/4, $0x3fe5b907
-DATA exp2From16<>+48(SB)/4, $0x3feac0c7
-DATA exp2From16<>+52(SB)/4, $0x3fefe4ba
-DATA exp2From16<>+56(SB)/4, $0x3ff5257d
-DATA exp2From16<>+60(SB)/4, $0x3ffa83b3
-GLOBL exp2From16<>(SB), RODATA|NOPTR, $64
-
-DATA exp2Step2<>+0(SB)/4, $0x3e7879f3
-DATA exp2Step2<>+4(SB)/4, $0x3e7879f3
-DATA exp2Step2<>+8(SB)/4, $0x3e7879f3
-DATA exp2Step2<>+12(SB)/4, $0x3e7879f3
-DATA exp2Step2<>+16(SB)/4, $0x3e7879f3
-DATA exp2Step2<>+20(SB)/4, $0x3e7879f3
-DATA exp2Step2<>+24(SB)/4, $0x3e7879f3
-DATA exp2Step2<>+28(SB)/4, $0x3e7879f3
-GLOBL exp2Step2<>(SB), RODATA|NOPTR, $32
-
-DATA exp2Step1<>+0(SB)/4, $0x3f31708f
-DATA exp2Step1<>+4(SB)/4, $0x3f31708f
-DATA exp2Step1<>+8(SB)/4, $0x3f31708f
-DATA exp2Step1<>+12(SB)/4, $0x3f31708f
-DATA exp2Step1<>+16(SB)/4, $0x3f31708f
-DATA exp2Step1<>+20(SB)/4, $0x3f31708f
-DATA exp2Step1<>+24(SB)/4, $0x3f31708f
-DATA exp2Step1<>+28(SB)/4, $0x3f31708f
-GLOBL exp2Step1<>(SB), RODATA|NOPTR, $32
 
 // func gemmStripF64AVX512(c *float64, ldc int, a *float64, rsa int, csa int, b *float64, ldb int, bias *float64, m int, k int, n int, mode int)
 // Requires: AVX, AVX512F, BMI2, MMX+
@@ -14423,15 +14229,15 @@ ends47:
 stored42:
 	TESTQ        $+4, mode+88(FP)
 	JE           noSwish48
-	VBROADCASTSS one<>+0(SB), Z0
-	VBROADCASTSS swishMin<>+0(SB), Z1
-	VBROADCASTSS minusLog2e<>+0(SB), Z2
-	VBROADCASTSS roundTo32nds<>+0(SB), Z3
-	VMOVUPS      exp2From0<>+0(SB), Z4
-	VMOVUPS      exp2From16<>+0(SB), Z5
-	VBROADCASTSS exp2Step2<>+0(SB), Z6
-	VBROADCASTSS exp2Step1<>+0(SB), Z6
-	VBROADCASTSS one<>+0(SB), Z7
+	VBROADCASTSS ·dataOne+0(SB), Z0
+	VBROADCASTSS ·dataSwishMin+0(SB), Z1
+	VBROADCASTSS ·dataMinusLog2e+0(SB), Z2
+	VBROADCASTSS ·dataRoundTo32nds+0(SB), Z3
+	VMOVUPS      ·dataExp2From0+0(SB), Z4
+	VMOVUPS      ·dataExp2From16+0(SB), Z5
+	VBROADCASTSS ·dataExp2Step2+0(SB), Z6
+	VBROADCASTSS ·dataExp2Step1+0(SB), Z6
+	VBROADCASTSS ·dataOne+0(SB), Z7
 	TESTQ        $+8, mode+88(FP)
 	JE           cached49
 	MOVQ         tile+64(FP), AX
@@ -14453,9 +14259,9 @@ stream50:
 	VPERMI2PS     Z5, Z4, Z15
 	VREDUCEPS     $0x51, Z12, Z16
 	VREDUCEPS     $0x51, Z13, Z17
-	VBROADCASTSS  exp2Step2<>+0(SB), Z18
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z18
 	VFMADD213PS   Z6, Z16, Z18
-	VBROADCASTSS  exp2Step2<>+0(SB), Z19
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z19
 	VFMADD213PS   Z6, Z17, Z19
 	VFMADD213PS   Z7, Z16, Z18
 	VFMADD213PS   Z7, Z17, Z19
@@ -14473,9 +14279,9 @@ stream50:
 	VPERMI2PS     Z5, Z4, Z17
 	VREDUCEPS     $0x51, Z14, Z18
 	VREDUCEPS     $0x51, Z15, Z19
-	VBROADCASTSS  exp2Step2<>+0(SB), Z20
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z20
 	VFMADD213PS   Z6, Z18, Z20
-	VBROADCASTSS  exp2Step2<>+0(SB), Z21
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z21
 	VFMADD213PS   Z6, Z19, Z21
 	VFMADD213PS   Z7, Z18, Z20
 	VFMADD213PS   Z7, Z19, Z21
@@ -14526,9 +14332,9 @@ swish51:
 	VPERMI2PS     Z5, Z4, Z15
 	VREDUCEPS     $0x51, Z12, Z16
 	VREDUCEPS     $0x51, Z13, Z17
-	VBROADCASTSS  exp2Step2<>+0(SB), Z18
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z18
 	VFMADD213PS   Z6, Z16, Z18
-	VBROADCASTSS  exp2Step2<>+0(SB), Z19
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z19
 	VFMADD213PS   Z6, Z17, Z19
 	VFMADD213PS   Z7, Z16, Z18
 	VFMADD213PS   Z7, Z17, Z19
@@ -14546,9 +14352,9 @@ swish51:
 	VPERMI2PS     Z5, Z4, Z17
 	VREDUCEPS     $0x51, Z14, Z18
 	VREDUCEPS     $0x51, Z15, Z19
-	VBROADCASTSS  exp2Step2<>+0(SB), Z20
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z20
 	VFMADD213PS   Z6, Z18, Z20
-	VBROADCASTSS  exp2Step2<>+0(SB), Z21
+	VBROADCASTSS  ·dataExp2Step2+0(SB), Z21
 	VFMADD213PS   Z6, Z19, Z21
 	VFMADD213PS   Z7, Z18, Z20
 	VFMADD213PS   Z7, Z19, Z21
@@ -14620,7 +14426,7 @@ TEXT ·gemmPanelF32AVX2(SB), NOSPLIT, $24-88
 	MOVQ  bias+56(FP), BX
 	TESTQ BX, BX
 	JNE   biased3
-	LEAQ  noBiasF32<>+0(SB), BX
+	LEAQ  ·dataNoBiasF32+0(SB), BX
 
 biased3:
 	MOVQ k+72(FP), R12
@@ -15833,40 +15639,6 @@ done1:
 	VZEROUPPER
 	RET
 
-DATA noBiasF32<>+0(SB)/4, $0x00000000
-DATA noBiasF32<>+4(SB)/4, $0x00000000
-DATA noBiasF32<>+8(SB)/4, $0x00000000
-DATA noBiasF32<>+12(SB)/4, $0x00000000
-DATA noBiasF32<>+16(SB)/4, $0x00000000
-DATA noBiasF32<>+20(SB)/4, $0x00000000
-DATA noBiasF32<>+24(SB)/4, $0x00000000
-DATA noBiasF32<>+28(SB)/4, $0x00000000
-DATA noBiasF32<>+32(SB)/4, $0x00000000
-DATA noBiasF32<>+36(SB)/4, $0x00000000
-DATA noBiasF32<>+40(SB)/4, $0x00000000
-DATA noBiasF32<>+44(SB)/4, $0x00000000
-DATA noBiasF32<>+48(SB)/4, $0x00000000
-DATA noBiasF32<>+52(SB)/4, $0x00000000
-DATA noBiasF32<>+56(SB)/4, $0x00000000
-DATA noBiasF32<>+60(SB)/4, $0x00000000
-DATA noBiasF32<>+64(SB)/4, $0x00000000
-DATA noBiasF32<>+68(SB)/4, $0x00000000
-DATA noBiasF32<>+72(SB)/4, $0x00000000
-DATA noBiasF32<>+76(SB)/4, $0x00000000
-DATA noBiasF32<>+80(SB)/4, $0x00000000
-DATA noBiasF32<>+84(SB)/4, $0x00000000
-DATA noBiasF32<>+88(SB)/4, $0x00000000
-DATA noBiasF32<>+92(SB)/4, $0x00000000
-DATA noBiasF32<>+96(SB)/4, $0x00000000
-DATA noBiasF32<>+100(SB)/4, $0x00000000
-DATA noBiasF32<>+104(SB)/4, $0x00000000
-DATA noBiasF32<>+108(SB)/4, $0x00000000
-DATA noBiasF32<>+112(SB)/4, $0x00000000
-DATA noBiasF32<>+116(SB)/4, $0x00000000
-DATA noBiasF32<>+120(SB)/4, $0x00000000
-DATA noBiasF32<>+124(SB)/4, $0x00000000
-GLOBL noBiasF32<>(SB), RODATA|NOPTR, $128
-
 // func swishSumsF32AVX2(dst *float32, x *float32, rows int, cols int, ldd int, ldx int, stream int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·swishSumsF32AVX2(SB), NOSPLIT, $0-56
@@ -15879,13 +15651,13 @@ TEXT ·swishSumsF32AVX2(SB), NOSPLIT, $0-56
 	SHLQ    $+2, BX
 	SHLQ    $+2, SI
 	SHLQ    $+2, DI
-	VMOVUPS swishMin<>+0(SB), Y0
-	VMOVUPS swishMax<>+0(SB), Y1
-	VMOVUPS minusLog2e<>+0(SB), Y2
-	VMOVUPS roundF32<>+0(SB), Y3
-	VMOVUPS one<>+0(SB), Y4
-	VMOVUPS exp2Nearest4<>+0(SB), Y5
-	VMOVUPS exp2Nearest3<>+0(SB), Y5
+	VMOVUPS ·dataSwishMin+0(SB), Y0
+	VMOVUPS ·dataSwishMax+0(SB), Y1
+	VMOVUPS ·dataMinusLog2e+0(SB), Y2
+	VMOVUPS ·dataRoundF32+0(SB), Y3
+	VMOVUPS ·dataOne+0(SB), Y4
+	VMOVUPS ·dataExp2Nearest4+0(SB), Y5
+	VMOVUPS ·dataExp2Nearest3+0(SB), Y5
 	MOVQ    stream+48(FP), R8
 	TESTQ   R8, R8
 	JNE     stream1
@@ -15898,16 +15670,16 @@ pair4:
 	VMOVUPS     32(CX)(R8*1), Y7
 	VMAXPS      Y6, Y0, Y6
 	VMINPS      Y6, Y1, Y8
-	VMOVUPS     minusLog2e<>+0(SB), Y9
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y9
 	VFMADD213PS Y3, Y8, Y9
 	VSUBPS      Y3, Y9, Y10
 	VFMSUB231PS Y2, Y8, Y10
 	VMULPS      Y10, Y10, Y8
-	VMOVUPS     exp2Nearest4<>+0(SB), Y11
+	VMOVUPS     ·dataExp2Nearest4+0(SB), Y11
 	VFMADD213PS Y5, Y10, Y11
-	VFMADD231PS exp2Nearest5<>+0(SB), Y8, Y11
-	VMOVUPS     exp2Nearest2<>+0(SB), Y12
-	VFMADD213PS exp2Nearest1<>+0(SB), Y10, Y12
+	VFMADD231PS ·dataExp2Nearest5+0(SB), Y8, Y11
+	VMOVUPS     ·dataExp2Nearest2+0(SB), Y12
+	VFMADD213PS ·dataExp2Nearest1+0(SB), Y10, Y12
 	VFMADD231PS Y11, Y8, Y12
 	VFMADD213PS Y4, Y12, Y10
 	VPSLLD      $0x17, Y9, Y8
@@ -15915,16 +15687,16 @@ pair4:
 	VADDPS      Y4, Y8, Y8
 	VMAXPS      Y7, Y0, Y7
 	VMINPS      Y7, Y1, Y9
-	VMOVUPS     minusLog2e<>+0(SB), Y10
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y10
 	VFMADD213PS Y3, Y9, Y10
 	VSUBPS      Y3, Y10, Y11
 	VFMSUB231PS Y2, Y9, Y11
 	VMULPS      Y11, Y11, Y9
-	VMOVUPS     exp2Nearest4<>+0(SB), Y12
+	VMOVUPS     ·dataExp2Nearest4+0(SB), Y12
 	VFMADD213PS Y5, Y11, Y12
-	VFMADD231PS exp2Nearest5<>+0(SB), Y9, Y12
-	VMOVUPS     exp2Nearest2<>+0(SB), Y13
-	VFMADD213PS exp2Nearest1<>+0(SB), Y11, Y13
+	VFMADD231PS ·dataExp2Nearest5+0(SB), Y9, Y12
+	VMOVUPS     ·dataExp2Nearest2+0(SB), Y13
+	VFMADD213PS ·dataExp2Nearest1+0(SB), Y11, Y13
 	VFMADD231PS Y12, Y9, Y13
 	VFMADD213PS Y4, Y13, Y11
 	VPSLLD      $0x17, Y10, Y9
@@ -15952,16 +15724,16 @@ pair6:
 	VMOVUPS     32(CX)(R8*1), Y7
 	VMAXPS      Y6, Y0, Y6
 	VMINPS      Y6, Y1, Y8
-	VMOVUPS     minusLog2e<>+0(SB), Y9
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y9
 	VFMADD213PS Y3, Y8, Y9
 	VSUBPS      Y3, Y9, Y10
 	VFMSUB231PS Y2, Y8, Y10
 	VMULPS      Y10, Y10, Y8
-	VMOVUPS     exp2Nearest4<>+0(SB), Y11
+	VMOVUPS     ·dataExp2Nearest4+0(SB), Y11
 	VFMADD213PS Y5, Y10, Y11
-	VFMADD231PS exp2Nearest5<>+0(SB), Y8, Y11
-	VMOVUPS     exp2Nearest2<>+0(SB), Y12
-	VFMADD213PS exp2Nearest1<>+0(SB), Y10, Y12
+	VFMADD231PS ·dataExp2Nearest5+0(SB), Y8, Y11
+	VMOVUPS     ·dataExp2Nearest2+0(SB), Y12
+	VFMADD213PS ·dataExp2Nearest1+0(SB), Y10, Y12
 	VFMADD231PS Y11, Y8, Y12
 	VFMADD213PS Y4, Y12, Y10
 	VPSLLD      $0x17, Y9, Y8
@@ -15969,16 +15741,16 @@ pair6:
 	VADDPS      Y4, Y8, Y8
 	VMAXPS      Y7, Y0, Y7
 	VMINPS      Y7, Y1, Y9
-	VMOVUPS     minusLog2e<>+0(SB), Y10
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y10
 	VFMADD213PS Y3, Y9, Y10
 	VSUBPS      Y3, Y10, Y11
 	VFMSUB231PS Y2, Y9, Y11
 	VMULPS      Y11, Y11, Y9
-	VMOVUPS     exp2Nearest4<>+0(SB), Y12
+	VMOVUPS     ·dataExp2Nearest4+0(SB), Y12
 	VFMADD213PS Y5, Y11, Y12
-	VFMADD231PS exp2Nearest5<>+0(SB), Y9, Y12
-	VMOVUPS     exp2Nearest2<>+0(SB), Y13
-	VFMADD213PS exp2Nearest1<>+0(SB), Y11, Y13
+	VFMADD231PS ·dataExp2Nearest5+0(SB), Y9, Y12
+	VMOVUPS     ·dataExp2Nearest2+0(SB), Y13
+	VFMADD213PS ·dataExp2Nearest1+0(SB), Y11, Y13
 	VFMADD231PS Y12, Y9, Y13
 	VFMADD213PS Y4, Y13, Y11
 	VPSLLD      $0x17, Y10, Y9

@@ -10,10 +10,10 @@ TEXT ·logF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVUPS threeQuarters<>+0(SB), Y0
-	VMOVUPS exponentF32<>+0(SB), Y1
-	VMOVUPS one<>+0(SB), Y2
-	VMOVUPS ln2Lo<>+0(SB), Y3
+	VMOVUPS ·dataThreeQuarters+0(SB), Y0
+	VMOVUPS ·dataExponentF32+0(SB), Y1
+	VMOVUPS ·dataOne+0(SB), Y2
+	VMOVUPS ·dataLn2Lo+0(SB), Y3
 	XORQ    BX, BX
 	SUBQ    $+16, DX
 	JL      next3
@@ -23,9 +23,9 @@ loop2:
 	VMOVUPS     32(CX)(BX*4), Y5
 	VPMINSD     Y5, Y4, Y6
 	VPMAXSD     Y5, Y4, Y7
-	VMOVUPS     minNormalF32<>+0(SB), Y8
+	VMOVUPS     ·dataMinNormalF32+0(SB), Y8
 	VPCMPGTD    Y6, Y8, Y6
-	VPCMPGTD    maxFiniteF32<>+0(SB), Y7, Y7
+	VPCMPGTD    ·dataMaxFiniteF32+0(SB), Y7, Y7
 	VORPS       Y6, Y7, Y6
 	VMOVMSKPS   Y6, SI
 	TESTL       SI, SI
@@ -46,30 +46,30 @@ loop2:
 	VMULPS      Y3, Y7, Y9
 	VMULPS      Y4, Y4, Y10
 	VMULPS      Y5, Y5, Y11
-	VMOVUPS     logQ8<>+0(SB), Y12
-	VFMADD213PS logQ7<>+0(SB), Y4, Y12
-	VMOVUPS     logQ8<>+0(SB), Y13
-	VFMADD213PS logQ7<>+0(SB), Y5, Y13
-	VFMADD213PS logQ6<>+0(SB), Y4, Y12
-	VFMADD213PS logQ6<>+0(SB), Y5, Y13
-	VFMADD213PS logQ5<>+0(SB), Y4, Y12
-	VFMADD213PS logQ5<>+0(SB), Y5, Y13
-	VFMADD213PS logQ4<>+0(SB), Y4, Y12
-	VFMADD213PS logQ4<>+0(SB), Y5, Y13
-	VFMADD213PS logQ3<>+0(SB), Y4, Y12
-	VFMADD213PS logQ3<>+0(SB), Y5, Y13
-	VFMADD213PS logQ2<>+0(SB), Y4, Y12
-	VFMADD213PS logQ2<>+0(SB), Y5, Y13
-	VFMADD213PS logQ1<>+0(SB), Y4, Y12
-	VFMADD213PS logQ1<>+0(SB), Y5, Y13
-	VFMADD213PS logQ0<>+0(SB), Y4, Y12
-	VFMADD213PS logQ0<>+0(SB), Y5, Y13
+	VMOVUPS     ·dataLogQ8+0(SB), Y12
+	VFMADD213PS ·dataLogQ7+0(SB), Y4, Y12
+	VMOVUPS     ·dataLogQ8+0(SB), Y13
+	VFMADD213PS ·dataLogQ7+0(SB), Y5, Y13
+	VFMADD213PS ·dataLogQ6+0(SB), Y4, Y12
+	VFMADD213PS ·dataLogQ6+0(SB), Y5, Y13
+	VFMADD213PS ·dataLogQ5+0(SB), Y4, Y12
+	VFMADD213PS ·dataLogQ5+0(SB), Y5, Y13
+	VFMADD213PS ·dataLogQ4+0(SB), Y4, Y12
+	VFMADD213PS ·dataLogQ4+0(SB), Y5, Y13
+	VFMADD213PS ·dataLogQ3+0(SB), Y4, Y12
+	VFMADD213PS ·dataLogQ3+0(SB), Y5, Y13
+	VFMADD213PS ·dataLogQ2+0(SB), Y4, Y12
+	VFMADD213PS ·dataLogQ2+0(SB), Y5, Y13
+	VFMADD213PS ·dataLogQ1+0(SB), Y4, Y12
+	VFMADD213PS ·dataLogQ1+0(SB), Y5, Y13
+	VFMADD213PS ·dataLogQ0+0(SB), Y4, Y12
+	VFMADD213PS ·dataLogQ0+0(SB), Y5, Y13
 	VFMADD231PS Y12, Y10, Y8
 	VFMADD231PS Y13, Y11, Y9
 	VADDPS      Y4, Y8, Y4
 	VADDPS      Y5, Y9, Y5
-	VFMADD231PS ln2Hi<>+0(SB), Y6, Y4
-	VFMADD231PS ln2Hi<>+0(SB), Y7, Y5
+	VFMADD231PS ·dataLn2Hi+0(SB), Y6, Y4
+	VFMADD231PS ·dataLn2Hi+0(SB), Y7, Y5
 	VMOVUPS     Y4, (AX)(BX*4)
 	VMOVUPS     Y5, 32(AX)(BX*4)
 
@@ -85,9 +85,9 @@ next3:
 
 loop6:
 	VMOVUPS     (CX)(BX*4), Y4
-	VMOVUPS     minNormalF32<>+0(SB), Y5
+	VMOVUPS     ·dataMinNormalF32+0(SB), Y5
 	VPCMPGTD    Y4, Y5, Y5
-	VPCMPGTD    maxFiniteF32<>+0(SB), Y4, Y6
+	VPCMPGTD    ·dataMaxFiniteF32+0(SB), Y4, Y6
 	VORPS       Y5, Y6, Y5
 	VMOVMSKPS   Y5, SI
 	TESTL       SI, SI
@@ -100,18 +100,18 @@ loop6:
 	VCVTDQ2PS   Y5, Y5
 	VMULPS      Y3, Y5, Y6
 	VMULPS      Y4, Y4, Y7
-	VMOVUPS     logQ8<>+0(SB), Y8
-	VFMADD213PS logQ7<>+0(SB), Y4, Y8
-	VFMADD213PS logQ6<>+0(SB), Y4, Y8
-	VFMADD213PS logQ5<>+0(SB), Y4, Y8
-	VFMADD213PS logQ4<>+0(SB), Y4, Y8
-	VFMADD213PS logQ3<>+0(SB), Y4, Y8
-	VFMADD213PS logQ2<>+0(SB), Y4, Y8
-	VFMADD213PS logQ1<>+0(SB), Y4, Y8
-	VFMADD213PS logQ0<>+0(SB), Y4, Y8
+	VMOVUPS     ·dataLogQ8+0(SB), Y8
+	VFMADD213PS ·dataLogQ7+0(SB), Y4, Y8
+	VFMADD213PS ·dataLogQ6+0(SB), Y4, Y8
+	VFMADD213PS ·dataLogQ5+0(SB), Y4, Y8
+	VFMADD213PS ·dataLogQ4+0(SB), Y4, Y8
+	VFMADD213PS ·dataLogQ3+0(SB), Y4, Y8
+	VFMADD213PS ·dataLogQ2+0(SB), Y4, Y8
+	VFMADD213PS ·dataLogQ1+0(SB), Y4, Y8
+	VFMADD213PS ·dataLogQ0+0(SB), Y4, Y8
 	VFMADD231PS Y8, Y7, Y6
 	VADDPS      Y4, Y6, Y4
-	VFMADD231PS ln2Hi<>+0(SB), Y5, Y4
+	VFMADD231PS ·dataLn2Hi+0(SB), Y5, Y4
 	VMOVUPS     Y4, (AX)(BX*4)
 
 stored9:
@@ -123,13 +123,13 @@ next7:
 	ADDQ        $+8, DX
 	TESTQ       DX, DX
 	JE          done10
-	LEAQ        tailMaskF32<>+0(SB), SI
+	LEAQ        ·dataTailMaskF32+0(SB), SI
 	NEGQ        DX
 	VMOVUPS     32(SI)(DX*4), Y4
 	VMASKMOVPS  (CX)(BX*4), Y4, Y5
-	VMOVUPS     minNormalF32<>+0(SB), Y6
+	VMOVUPS     ·dataMinNormalF32+0(SB), Y6
 	VPCMPGTD    Y5, Y6, Y6
-	VPCMPGTD    maxFiniteF32<>+0(SB), Y5, Y7
+	VPCMPGTD    ·dataMaxFiniteF32+0(SB), Y5, Y7
 	VORPS       Y6, Y7, Y6
 	VMOVMSKPS   Y6, CX
 	TESTL       CX, CX
@@ -142,18 +142,18 @@ next7:
 	VCVTDQ2PS   Y0, Y0
 	VMULPS      Y3, Y0, Y2
 	VMULPS      Y1, Y1, Y3
-	VMOVUPS     logQ8<>+0(SB), Y5
-	VFMADD213PS logQ7<>+0(SB), Y1, Y5
-	VFMADD213PS logQ6<>+0(SB), Y1, Y5
-	VFMADD213PS logQ5<>+0(SB), Y1, Y5
-	VFMADD213PS logQ4<>+0(SB), Y1, Y5
-	VFMADD213PS logQ3<>+0(SB), Y1, Y5
-	VFMADD213PS logQ2<>+0(SB), Y1, Y5
-	VFMADD213PS logQ1<>+0(SB), Y1, Y5
-	VFMADD213PS logQ0<>+0(SB), Y1, Y5
+	VMOVUPS     ·dataLogQ8+0(SB), Y5
+	VFMADD213PS ·dataLogQ7+0(SB), Y1, Y5
+	VFMADD213PS ·dataLogQ6+0(SB), Y1, Y5
+	VFMADD213PS ·dataLogQ5+0(SB), Y1, Y5
+	VFMADD213PS ·dataLogQ4+0(SB), Y1, Y5
+	VFMADD213PS ·dataLogQ3+0(SB), Y1, Y5
+	VFMADD213PS ·dataLogQ2+0(SB), Y1, Y5
+	VFMADD213PS ·dataLogQ1+0(SB), Y1, Y5
+	VFMADD213PS ·dataLogQ0+0(SB), Y1, Y5
 	VFMADD231PS Y5, Y3, Y2
 	VADDPS      Y1, Y2, Y1
-	VFMADD231PS ln2Hi<>+0(SB), Y0, Y1
+	VFMADD231PS ·dataLn2Hi+0(SB), Y0, Y1
 	VMASKMOVPS  Y1, Y4, (AX)(BX*4)
 
 stored12:
@@ -162,10 +162,10 @@ done10:
 	RET
 
 rare4:
-	VCMPPS      $0x11, minNormalF32<>+0(SB), Y4, Y6
-	VMOVUPS     zero<>+0(SB), Y7
-	VBLENDVPS   Y6, minus23<>+0(SB), Y7, Y7
-	VMULPS      two23<>+0(SB), Y4, Y8
+	VCMPPS      $0x11, ·dataMinNormalF32+0(SB), Y4, Y6
+	VMOVUPS     ·dataZero+0(SB), Y7
+	VBLENDVPS   Y6, ·dataMinus23+0(SB), Y7, Y7
+	VMULPS      ·dataTwo23+0(SB), Y4, Y8
 	VBLENDVPS   Y6, Y8, Y4, Y6
 	VPSUBD      Y0, Y6, Y8
 	VANDPS      Y1, Y8, Y8
@@ -176,29 +176,29 @@ rare4:
 	VADDPS      Y7, Y8, Y7
 	VMULPS      Y3, Y7, Y8
 	VMULPS      Y6, Y6, Y9
-	VMOVUPS     logQ8<>+0(SB), Y10
-	VFMADD213PS logQ7<>+0(SB), Y6, Y10
-	VFMADD213PS logQ6<>+0(SB), Y6, Y10
-	VFMADD213PS logQ5<>+0(SB), Y6, Y10
-	VFMADD213PS logQ4<>+0(SB), Y6, Y10
-	VFMADD213PS logQ3<>+0(SB), Y6, Y10
-	VFMADD213PS logQ2<>+0(SB), Y6, Y10
-	VFMADD213PS logQ1<>+0(SB), Y6, Y10
-	VFMADD213PS logQ0<>+0(SB), Y6, Y10
+	VMOVUPS     ·dataLogQ8+0(SB), Y10
+	VFMADD213PS ·dataLogQ7+0(SB), Y6, Y10
+	VFMADD213PS ·dataLogQ6+0(SB), Y6, Y10
+	VFMADD213PS ·dataLogQ5+0(SB), Y6, Y10
+	VFMADD213PS ·dataLogQ4+0(SB), Y6, Y10
+	VFMADD213PS ·dataLogQ3+0(SB), Y6, Y10
+	VFMADD213PS ·dataLogQ2+0(SB), Y6, Y10
+	VFMADD213PS ·dataLogQ1+0(SB), Y6, Y10
+	VFMADD213PS ·dataLogQ0+0(SB), Y6, Y10
 	VFMADD231PS Y10, Y9, Y8
 	VADDPS      Y6, Y8, Y6
-	VFMADD231PS ln2Hi<>+0(SB), Y7, Y6
-	VCMPPS      $0x00, zero<>+0(SB), Y4, Y7
-	VBLENDVPS   Y7, exponentF32<>+0(SB), Y6, Y6
-	VCMPPS      $0x00, infF32<>+0(SB), Y4, Y7
-	VBLENDVPS   Y7, infF32<>+0(SB), Y6, Y6
-	VCMPPS      $0x19, zero<>+0(SB), Y4, Y4
-	VBLENDVPS   Y4, nanF32<>+0(SB), Y6, Y4
+	VFMADD231PS ·dataLn2Hi+0(SB), Y7, Y6
+	VCMPPS      $0x00, ·dataZero+0(SB), Y4, Y7
+	VBLENDVPS   Y7, ·dataExponentF32+0(SB), Y6, Y6
+	VCMPPS      $0x00, ·dataInfF32+0(SB), Y4, Y7
+	VBLENDVPS   Y7, ·dataInfF32+0(SB), Y6, Y6
+	VCMPPS      $0x19, ·dataZero+0(SB), Y4, Y4
+	VBLENDVPS   Y4, ·dataNanF32+0(SB), Y6, Y4
 	VMOVUPS     Y4, (AX)(BX*4)
-	VCMPPS      $0x11, minNormalF32<>+0(SB), Y5, Y4
-	VMOVUPS     zero<>+0(SB), Y6
-	VBLENDVPS   Y4, minus23<>+0(SB), Y6, Y6
-	VMULPS      two23<>+0(SB), Y5, Y7
+	VCMPPS      $0x11, ·dataMinNormalF32+0(SB), Y5, Y4
+	VMOVUPS     ·dataZero+0(SB), Y6
+	VBLENDVPS   Y4, ·dataMinus23+0(SB), Y6, Y6
+	VMULPS      ·dataTwo23+0(SB), Y5, Y7
 	VBLENDVPS   Y4, Y7, Y5, Y4
 	VPSUBD      Y0, Y4, Y7
 	VANDPS      Y1, Y7, Y7
@@ -209,32 +209,32 @@ rare4:
 	VADDPS      Y6, Y7, Y6
 	VMULPS      Y3, Y6, Y7
 	VMULPS      Y4, Y4, Y8
-	VMOVUPS     logQ8<>+0(SB), Y9
-	VFMADD213PS logQ7<>+0(SB), Y4, Y9
-	VFMADD213PS logQ6<>+0(SB), Y4, Y9
-	VFMADD213PS logQ5<>+0(SB), Y4, Y9
-	VFMADD213PS logQ4<>+0(SB), Y4, Y9
-	VFMADD213PS logQ3<>+0(SB), Y4, Y9
-	VFMADD213PS logQ2<>+0(SB), Y4, Y9
-	VFMADD213PS logQ1<>+0(SB), Y4, Y9
-	VFMADD213PS logQ0<>+0(SB), Y4, Y9
+	VMOVUPS     ·dataLogQ8+0(SB), Y9
+	VFMADD213PS ·dataLogQ7+0(SB), Y4, Y9
+	VFMADD213PS ·dataLogQ6+0(SB), Y4, Y9
+	VFMADD213PS ·dataLogQ5+0(SB), Y4, Y9
+	VFMADD213PS ·dataLogQ4+0(SB), Y4, Y9
+	VFMADD213PS ·dataLogQ3+0(SB), Y4, Y9
+	VFMADD213PS ·dataLogQ2+0(SB), Y4, Y9
+	VFMADD213PS ·dataLogQ1+0(SB), Y4, Y9
+	VFMADD213PS ·dataLogQ0+0(SB), Y4, Y9
 	VFMADD231PS Y9, Y8, Y7
 	VADDPS      Y4, Y7, Y4
-	VFMADD231PS ln2Hi<>+0(SB), Y6, Y4
-	VCMPPS      $0x00, zero<>+0(SB), Y5, Y6
-	VBLENDVPS   Y6, exponentF32<>+0(SB), Y4, Y4
-	VCMPPS      $0x00, infF32<>+0(SB), Y5, Y6
-	VBLENDVPS   Y6, infF32<>+0(SB), Y4, Y4
-	VCMPPS      $0x19, zero<>+0(SB), Y5, Y5
-	VBLENDVPS   Y5, nanF32<>+0(SB), Y4, Y4
+	VFMADD231PS ·dataLn2Hi+0(SB), Y6, Y4
+	VCMPPS      $0x00, ·dataZero+0(SB), Y5, Y6
+	VBLENDVPS   Y6, ·dataExponentF32+0(SB), Y4, Y4
+	VCMPPS      $0x00, ·dataInfF32+0(SB), Y5, Y6
+	VBLENDVPS   Y6, ·dataInfF32+0(SB), Y4, Y4
+	VCMPPS      $0x19, ·dataZero+0(SB), Y5, Y5
+	VBLENDVPS   Y5, ·dataNanF32+0(SB), Y4, Y4
 	VMOVUPS     Y4, 32(AX)(BX*4)
 	JMP         stored5
 
 rare8:
-	VCMPPS      $0x11, minNormalF32<>+0(SB), Y4, Y5
-	VMOVUPS     zero<>+0(SB), Y6
-	VBLENDVPS   Y5, minus23<>+0(SB), Y6, Y6
-	VMULPS      two23<>+0(SB), Y4, Y7
+	VCMPPS      $0x11, ·dataMinNormalF32+0(SB), Y4, Y5
+	VMOVUPS     ·dataZero+0(SB), Y6
+	VBLENDVPS   Y5, ·dataMinus23+0(SB), Y6, Y6
+	VMULPS      ·dataTwo23+0(SB), Y4, Y7
 	VBLENDVPS   Y5, Y7, Y4, Y5
 	VPSUBD      Y0, Y5, Y7
 	VANDPS      Y1, Y7, Y7
@@ -245,32 +245,32 @@ rare8:
 	VADDPS      Y6, Y7, Y6
 	VMULPS      Y3, Y6, Y7
 	VMULPS      Y5, Y5, Y8
-	VMOVUPS     logQ8<>+0(SB), Y9
-	VFMADD213PS logQ7<>+0(SB), Y5, Y9
-	VFMADD213PS logQ6<>+0(SB), Y5, Y9
-	VFMADD213PS logQ5<>+0(SB), Y5, Y9
-	VFMADD213PS logQ4<>+0(SB), Y5, Y9
-	VFMADD213PS logQ3<>+0(SB), Y5, Y9
-	VFMADD213PS logQ2<>+0(SB), Y5, Y9
-	VFMADD213PS logQ1<>+0(SB), Y5, Y9
-	VFMADD213PS logQ0<>+0(SB), Y5, Y9
+	VMOVUPS     ·dataLogQ8+0(SB), Y9
+	VFMADD213PS ·dataLogQ7+0(SB), Y5, Y9
+	VFMADD213PS ·dataLogQ6+0(SB), Y5, Y9
+	VFMADD213PS ·dataLogQ5+0(SB), Y5, Y9
+	VFMADD213PS ·dataLogQ4+0(SB), Y5, Y9
+	VFMADD213PS ·dataLogQ3+0(SB), Y5, Y9
+	VFMADD213PS ·dataLogQ2+0(SB), Y5, Y9
+	VFMADD213PS ·dataLogQ1+0(SB), Y5, Y9
+	VFMADD213PS ·dataLogQ0+0(SB), Y5, Y9
 	VFMADD231PS Y9, Y8, Y7
 	VADDPS      Y5, Y7, Y5
-	VFMADD231PS ln2Hi<>+0(SB), Y6, Y5
-	VCMPPS      $0x00, zero<>+0(SB), Y4, Y6
-	VBLENDVPS   Y6, exponentF32<>+0(SB), Y5, Y5
-	VCMPPS      $0x00, infF32<>+0(SB), Y4, Y6
-	VBLENDVPS   Y6, infF32<>+0(SB), Y5, Y5
-	VCMPPS      $0x19, zero<>+0(SB), Y4, Y4
-	VBLENDVPS   Y4, nanF32<>+0(SB), Y5, Y4
+	VFMADD231PS ·dataLn2Hi+0(SB), Y6, Y5
+	VCMPPS      $0x00, ·dataZero+0(SB), Y4, Y6
+	VBLENDVPS   Y6, ·dataExponentF32+0(SB), Y5, Y5
+	VCMPPS      $0x00, ·dataInfF32+0(SB), Y4, Y6
+	VBLENDVPS   Y6, ·dataInfF32+0(SB), Y5, Y5
+	VCMPPS      $0x19, ·dataZero+0(SB), Y4, Y4
+	VBLENDVPS   Y4, ·dataNanF32+0(SB), Y5, Y4
 	VMOVUPS     Y4, (AX)(BX*4)
 	JMP         stored9
 
 rare11:
-	VCMPPS      $0x11, minNormalF32<>+0(SB), Y5, Y6
-	VMOVUPS     zero<>+0(SB), Y7
-	VBLENDVPS   Y6, minus23<>+0(SB), Y7, Y7
-	VMULPS      two23<>+0(SB), Y5, Y8
+	VCMPPS      $0x11, ·dataMinNormalF32+0(SB), Y5, Y6
+	VMOVUPS     ·dataZero+0(SB), Y7
+	VBLENDVPS   Y6, ·dataMinus23+0(SB), Y7, Y7
+	VMULPS      ·dataTwo23+0(SB), Y5, Y8
 	VBLENDVPS   Y6, Y8, Y5, Y6
 	VPSUBD      Y0, Y6, Y0
 	VANDPS      Y1, Y0, Y0
@@ -281,254 +281,26 @@ rare11:
 	VADDPS      Y7, Y0, Y0
 	VMULPS      Y3, Y0, Y2
 	VMULPS      Y1, Y1, Y3
-	VMOVUPS     logQ8<>+0(SB), Y6
-	VFMADD213PS logQ7<>+0(SB), Y1, Y6
-	VFMADD213PS logQ6<>+0(SB), Y1, Y6
-	VFMADD213PS logQ5<>+0(SB), Y1, Y6
-	VFMADD213PS logQ4<>+0(SB), Y1, Y6
-	VFMADD213PS logQ3<>+0(SB), Y1, Y6
-	VFMADD213PS logQ2<>+0(SB), Y1, Y6
-	VFMADD213PS logQ1<>+0(SB), Y1, Y6
-	VFMADD213PS logQ0<>+0(SB), Y1, Y6
+	VMOVUPS     ·dataLogQ8+0(SB), Y6
+	VFMADD213PS ·dataLogQ7+0(SB), Y1, Y6
+	VFMADD213PS ·dataLogQ6+0(SB), Y1, Y6
+	VFMADD213PS ·dataLogQ5+0(SB), Y1, Y6
+	VFMADD213PS ·dataLogQ4+0(SB), Y1, Y6
+	VFMADD213PS ·dataLogQ3+0(SB), Y1, Y6
+	VFMADD213PS ·dataLogQ2+0(SB), Y1, Y6
+	VFMADD213PS ·dataLogQ1+0(SB), Y1, Y6
+	VFMADD213PS ·dataLogQ0+0(SB), Y1, Y6
 	VFMADD231PS Y6, Y3, Y2
 	VADDPS      Y1, Y2, Y1
-	VFMADD231PS ln2Hi<>+0(SB), Y0, Y1
-	VCMPPS      $0x00, zero<>+0(SB), Y5, Y0
-	VBLENDVPS   Y0, exponentF32<>+0(SB), Y1, Y0
-	VCMPPS      $0x00, infF32<>+0(SB), Y5, Y1
-	VBLENDVPS   Y1, infF32<>+0(SB), Y0, Y0
-	VCMPPS      $0x19, zero<>+0(SB), Y5, Y1
-	VBLENDVPS   Y1, nanF32<>+0(SB), Y0, Y0
+	VFMADD231PS ·dataLn2Hi+0(SB), Y0, Y1
+	VCMPPS      $0x00, ·dataZero+0(SB), Y5, Y0
+	VBLENDVPS   Y0, ·dataExponentF32+0(SB), Y1, Y0
+	VCMPPS      $0x00, ·dataInfF32+0(SB), Y5, Y1
+	VBLENDVPS   Y1, ·dataInfF32+0(SB), Y0, Y0
+	VCMPPS      $0x19, ·dataZero+0(SB), Y5, Y1
+	VBLENDVPS   Y1, ·dataNanF32+0(SB), Y0, Y0
 	VMASKMOVPS  Y0, Y4, (AX)(BX*4)
 	JMP         stored12
-
-DATA threeQuarters<>+0(SB)/4, $0x3f400000
-DATA threeQuarters<>+4(SB)/4, $0x3f400000
-DATA threeQuarters<>+8(SB)/4, $0x3f400000
-DATA threeQuarters<>+12(SB)/4, $0x3f400000
-DATA threeQuarters<>+16(SB)/4, $0x3f400000
-DATA threeQuarters<>+20(SB)/4, $0x3f400000
-DATA threeQuarters<>+24(SB)/4, $0x3f400000
-DATA threeQuarters<>+28(SB)/4, $0x3f400000
-GLOBL threeQuarters<>(SB), RODATA|NOPTR, $32
-
-DATA exponentF32<>+0(SB)/4, $0xff800000
-DATA exponentF32<>+4(SB)/4, $0xff800000
-DATA exponentF32<>+8(SB)/4, $0xff800000
-DATA exponentF32<>+12(SB)/4, $0xff800000
-DATA exponentF32<>+16(SB)/4, $0xff800000
-DATA exponentF32<>+20(SB)/4, $0xff800000
-DATA exponentF32<>+24(SB)/4, $0xff800000
-DATA exponentF32<>+28(SB)/4, $0xff800000
-GLOBL exponentF32<>(SB), RODATA|NOPTR, $32
-
-DATA one<>+0(SB)/4, $0x3f800000
-DATA one<>+4(SB)/4, $0x3f800000
-DATA one<>+8(SB)/4, $0x3f800000
-DATA one<>+12(SB)/4, $0x3f800000
-DATA one<>+16(SB)/4, $0x3f800000
-DATA one<>+20(SB)/4, $0x3f800000
-DATA one<>+24(SB)/4, $0x3f800000
-DATA one<>+28(SB)/4, $0x3f800000
-GLOBL one<>(SB), RODATA|NOPTR, $32
-
-DATA ln2Lo<>+0(SB)/4, $0xb102e308
-DATA ln2Lo<>+4(SB)/4, $0xb102e308
-DATA ln2Lo<>+8(SB)/4, $0xb102e308
-DATA ln2Lo<>+12(SB)/4, $0xb102e308
-DATA ln2Lo<>+16(SB)/4, $0xb102e308
-DATA ln2Lo<>+20(SB)/4, $0xb102e308
-DATA ln2Lo<>+24(SB)/4, $0xb102e308
-DATA ln2Lo<>+28(SB)/4, $0xb102e308
-GLOBL ln2Lo<>(SB), RODATA|NOPTR, $32
-
-DATA minNormalF32<>+0(SB)/4, $0x00800000
-DATA minNormalF32<>+4(SB)/4, $0x00800000
-DATA minNormalF32<>+8(SB)/4, $0x00800000
-DATA minNormalF32<>+12(SB)/4, $0x00800000
-DATA minNormalF32<>+16(SB)/4, $0x00800000
-DATA minNormalF32<>+20(SB)/4, $0x00800000
-DATA minNormalF32<>+24(SB)/4, $0x00800000
-DATA minNormalF32<>+28(SB)/4, $0x00800000
-GLOBL minNormalF32<>(SB), RODATA|NOPTR, $32
-
-DATA maxFiniteF32<>+0(SB)/4, $0x7f7fffff
-DATA maxFiniteF32<>+4(SB)/4, $0x7f7fffff
-DATA maxFiniteF32<>+8(SB)/4, $0x7f7fffff
-DATA maxFiniteF32<>+12(SB)/4, $0x7f7fffff
-DATA maxFiniteF32<>+16(SB)/4, $0x7f7fffff
-DATA maxFiniteF32<>+20(SB)/4, $0x7f7fffff
-DATA maxFiniteF32<>+24(SB)/4, $0x7f7fffff
-DATA maxFiniteF32<>+28(SB)/4, $0x7f7fffff
-GLOBL maxFiniteF32<>(SB), RODATA|NOPTR, $32
-
-DATA logQ8<>+0(SB)/4, $0xbd3c83bf
-DATA logQ8<>+4(SB)/4, $0xbd3c83bf
-DATA logQ8<>+8(SB)/4, $0xbd3c83bf
-DATA logQ8<>+12(SB)/4, $0xbd3c83bf
-DATA logQ8<>+16(SB)/4, $0xbd3c83bf
-DATA logQ8<>+20(SB)/4, $0xbd3c83bf
-DATA logQ8<>+24(SB)/4, $0xbd3c83bf
-DATA logQ8<>+28(SB)/4, $0xbd3c83bf
-GLOBL logQ8<>(SB), RODATA|NOPTR, $32
-
-DATA logQ7<>+0(SB)/4, $0x3dd8dec3
-DATA logQ7<>+4(SB)/4, $0x3dd8dec3
-DATA logQ7<>+8(SB)/4, $0x3dd8dec3
-DATA logQ7<>+12(SB)/4, $0x3dd8dec3
-DATA logQ7<>+16(SB)/4, $0x3dd8dec3
-DATA logQ7<>+20(SB)/4, $0x3dd8dec3
-DATA logQ7<>+24(SB)/4, $0x3dd8dec3
-DATA logQ7<>+28(SB)/4, $0x3dd8dec3
-GLOBL logQ7<>(SB), RODATA|NOPTR, $32
-
-DATA logQ6<>+0(SB)/4, $0xbe074121
-DATA logQ6<>+4(SB)/4, $0xbe074121
-DATA logQ6<>+8(SB)/4, $0xbe074121
-DATA logQ6<>+12(SB)/4, $0xbe074121
-DATA logQ6<>+16(SB)/4, $0xbe074121
-DATA logQ6<>+20(SB)/4, $0xbe074121
-DATA logQ6<>+24(SB)/4, $0xbe074121
-DATA logQ6<>+28(SB)/4, $0xbe074121
-GLOBL logQ6<>(SB), RODATA|NOPTR, $32
-
-DATA logQ5<>+0(SB)/4, $0x3e143a12
-DATA logQ5<>+4(SB)/4, $0x3e143a12
-DATA logQ5<>+8(SB)/4, $0x3e143a12
-DATA logQ5<>+12(SB)/4, $0x3e143a12
-DATA logQ5<>+16(SB)/4, $0x3e143a12
-DATA logQ5<>+20(SB)/4, $0x3e143a12
-DATA logQ5<>+24(SB)/4, $0x3e143a12
-DATA logQ5<>+28(SB)/4, $0x3e143a12
-GLOBL logQ5<>(SB), RODATA|NOPTR, $32
-
-DATA logQ4<>+0(SB)/4, $0xbe2a6b70
-DATA logQ4<>+4(SB)/4, $0xbe2a6b70
-DATA logQ4<>+8(SB)/4, $0xbe2a6b70
-DATA logQ4<>+12(SB)/4, $0xbe2a6b70
-DATA logQ4<>+16(SB)/4, $0xbe2a6b70
-DATA logQ4<>+20(SB)/4, $0xbe2a6b70
-DATA logQ4<>+24(SB)/4, $0xbe2a6b70
-DATA logQ4<>+28(SB)/4, $0xbe2a6b70
-GLOBL logQ4<>(SB), RODATA|NOPTR, $32
-
-DATA logQ3<>+0(SB)/4, $0x3e4cb392
-DATA logQ3<>+4(SB)/4, $0x3e4cb392
-DATA logQ3<>+8(SB)/4, $0x3e4cb392
-DATA logQ3<>+12(SB)/4, $0x3e4cb392
-DATA logQ3<>+16(SB)/4, $0x3e4cb392
-DATA logQ3<>+20(SB)/4, $0x3e4cb392
-DATA logQ3<>+24(SB)/4, $0x3e4cb392
-DATA logQ3<>+28(SB)/4, $0x3e4cb392
-GLOBL logQ3<>(SB), RODATA|NOPTR, $32
-
-DATA logQ2<>+0(SB)/4, $0xbe800041
-DATA logQ2<>+4(SB)/4, $0xbe800041
-DATA logQ2<>+8(SB)/4, $0xbe800041
-DATA logQ2<>+12(SB)/4, $0xbe800041
-DATA logQ2<>+16(SB)/4, $0xbe800041
-DATA logQ2<>+20(SB)/4, $0xbe800041
-DATA logQ2<>+24(SB)/4, $0xbe800041
-DATA logQ2<>+28(SB)/4, $0xbe800041
-GLOBL logQ2<>(SB), RODATA|NOPTR, $32
-
-DATA logQ1<>+0(SB)/4, $0x3eaaaad6
-DATA logQ1<>+4(SB)/4, $0x3eaaaad6
-DATA logQ1<>+8(SB)/4, $0x3eaaaad6
-DATA logQ1<>+12(SB)/4, $0x3eaaaad6
-DATA logQ1<>+16(SB)/4, $0x3eaaaad6
-DATA logQ1<>+20(SB)/4, $0x3eaaaad6
-DATA logQ1<>+24(SB)/4, $0x3eaaaad6
-DATA logQ1<>+28(SB)/4, $0x3eaaaad6
-GLOBL logQ1<>(SB), RODATA|NOPTR, $32
-
-DATA logQ0<>+0(SB)/4, $0xbf000000
-DATA logQ0<>+4(SB)/4, $0xbf000000
-DATA logQ0<>+8(SB)/4, $0xbf000000
-DATA logQ0<>+12(SB)/4, $0xbf000000
-DATA logQ0<>+16(SB)/4, $0xbf000000
-DATA logQ0<>+20(SB)/4, $0xbf000000
-DATA logQ0<>+24(SB)/4, $0xbf000000
-DATA logQ0<>+28(SB)/4, $0xbf000000
-GLOBL logQ0<>(SB), RODATA|NOPTR, $32
-
-DATA ln2Hi<>+0(SB)/4, $0x3f317218
-DATA ln2Hi<>+4(SB)/4, $0x3f317218
-DATA ln2Hi<>+8(SB)/4, $0x3f317218
-DATA ln2Hi<>+12(SB)/4, $0x3f317218
-DATA ln2Hi<>+16(SB)/4, $0x3f317218
-DATA ln2Hi<>+20(SB)/4, $0x3f317218
-DATA ln2Hi<>+24(SB)/4, $0x3f317218
-DATA ln2Hi<>+28(SB)/4, $0x3f317218
-GLOBL ln2Hi<>(SB), RODATA|NOPTR, $32
-
-DATA tailMaskF32<>+0(SB)/4, $0xffffffff
-DATA tailMaskF32<>+4(SB)/4, $0xffffffff
-DATA tailMaskF32<>+8(SB)/4, $0xffffffff
-DATA tailMaskF32<>+12(SB)/4, $0xffffffff
-DATA tailMaskF32<>+16(SB)/4, $0xffffffff
-DATA tailMaskF32<>+20(SB)/4, $0xffffffff
-DATA tailMaskF32<>+24(SB)/4, $0xffffffff
-DATA tailMaskF32<>+28(SB)/4, $0xffffffff
-DATA tailMaskF32<>+32(SB)/4, $0x00000000
-DATA tailMaskF32<>+36(SB)/4, $0x00000000
-DATA tailMaskF32<>+40(SB)/4, $0x00000000
-DATA tailMaskF32<>+44(SB)/4, $0x00000000
-DATA tailMaskF32<>+48(SB)/4, $0x00000000
-DATA tailMaskF32<>+52(SB)/4, $0x00000000
-DATA tailMaskF32<>+56(SB)/4, $0x00000000
-DATA tailMaskF32<>+60(SB)/4, $0x00000000
-GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
-
-DATA zero<>+0(SB)/4, $0x00000000
-DATA zero<>+4(SB)/4, $0x00000000
-DATA zero<>+8(SB)/4, $0x00000000
-DATA zero<>+12(SB)/4, $0x00000000
-DATA zero<>+16(SB)/4, $0x00000000
-DATA zero<>+20(SB)/4, $0x00000000
-DATA zero<>+24(SB)/4, $0x00000000
-DATA zero<>+28(SB)/4, $0x00000000
-GLOBL zero<>(SB), RODATA|NOPTR, $32
-
-DATA minus23<>+0(SB)/4, $0xc1b80000
-DATA minus23<>+4(SB)/4, $0xc1b80000
-DATA minus23<>+8(SB)/4, $0xc1b80000
-DATA minus23<>+12(SB)/4, $0xc1b80000
-DATA minus23<>+16(SB)/4, $0xc1b80000
-DATA minus23<>+20(SB)/4, $0xc1b80000
-DATA minus23<>+24(SB)/4, $0xc1b80000
-DATA minus23<>+28(SB)/4, $0xc1b80000
-GLOBL minus23<>(SB), RODATA|NOPTR, $32
-
-DATA two23<>+0(SB)/4, $0x4b000000
-DATA two23<>+4(SB)/4, $0x4b000000
-DATA two23<>+8(SB)/4, $0x4b000000
-DATA two23<>+12(SB)/4, $0x4b000000
-DATA two23<>+16(SB)/4, $0x4b000000
-DATA two23<>+20(SB)/4, $0x4b000000
-DATA two23<>+24(SB)/4, $0x4b000000
-DATA two23<>+28(SB)/4, $0x4b000000
-GLOBL two23<>(SB), RODATA|NOPTR, $32
-
-DATA infF32<>+0(SB)/4, $0x7f800000
-DATA infF32<>+4(SB)/4, $0x7f800000
-DATA infF32<>+8(SB)/4, $0x7f800000
-DATA infF32<>+12(SB)/4, $0x7f800000
-DATA infF32<>+16(SB)/4, $0x7f800000
-DATA infF32<>+20(SB)/4, $0x7f800000
-DATA infF32<>+24(SB)/4, $0x7f800000
-DATA infF32<>+28(SB)/4, $0x7f800000
-GLOBL infF32<>(SB), RODATA|NOPTR, $32
-
-DATA nanF32<>+0(SB)/4, $0x7fc00000
-DATA nanF32<>+4(SB)/4, $0x7fc00000
-DATA nanF32<>+8(SB)/4, $0x7fc00000
-DATA nanF32<>+12(SB)/4, $0x7fc00000
-DATA nanF32<>+16(SB)/4, $0x7fc00000
-DATA nanF32<>+20(SB)/4, $0x7fc00000
-DATA nanF32<>+24(SB)/4, $0x7fc00000
-DATA nanF32<>+28(SB)/4, $0x7fc00000
-GLOBL nanF32<>(SB), RODATA|NOPTR, $32
 
 // func logF32AVX512(dst *float32, x *float32, n int)
 // Requires: AVX, AVX512F, BMI2
@@ -536,18 +308,18 @@ TEXT ·logF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VBROADCASTSS one<>+0(SB), Z0
-	VBROADCASTSS ln2Lo<>+0(SB), Z1
-	VBROADCASTSS logQ8<>+0(SB), Z2
-	VBROADCASTSS logQ7<>+0(SB), Z2
-	VBROADCASTSS logQ6<>+0(SB), Z3
-	VBROADCASTSS logQ5<>+0(SB), Z4
-	VBROADCASTSS logQ4<>+0(SB), Z5
-	VBROADCASTSS logQ3<>+0(SB), Z6
-	VBROADCASTSS logQ2<>+0(SB), Z7
-	VBROADCASTSS logQ1<>+0(SB), Z8
-	VBROADCASTSS logQ0<>+0(SB), Z9
-	VBROADCASTSS ln2Hi<>+0(SB), Z10
+	VBROADCASTSS ·dataOne+0(SB), Z0
+	VBROADCASTSS ·dataLn2Lo+0(SB), Z1
+	VBROADCASTSS ·dataLogQ8+0(SB), Z2
+	VBROADCASTSS ·dataLogQ7+0(SB), Z2
+	VBROADCASTSS ·dataLogQ6+0(SB), Z3
+	VBROADCASTSS ·dataLogQ5+0(SB), Z4
+	VBROADCASTSS ·dataLogQ4+0(SB), Z5
+	VBROADCASTSS ·dataLogQ3+0(SB), Z6
+	VBROADCASTSS ·dataLogQ2+0(SB), Z7
+	VBROADCASTSS ·dataLogQ1+0(SB), Z8
+	VBROADCASTSS ·dataLogQ0+0(SB), Z9
+	VBROADCASTSS ·dataLn2Hi+0(SB), Z10
 	XORQ         BX, BX
 	SUBQ         $+48, DX
 	JL           next3
@@ -577,11 +349,11 @@ loop2:
 	VMULPS           Z14, Z14, Z23
 	VMULPS           Z15, Z15, Z24
 	VMULPS           Z16, Z16, Z25
-	VBROADCASTSS     logQ8<>+0(SB), Z26
+	VBROADCASTSS     ·dataLogQ8+0(SB), Z26
 	VFMADD213PS      Z2, Z14, Z26
-	VBROADCASTSS     logQ8<>+0(SB), Z27
+	VBROADCASTSS     ·dataLogQ8+0(SB), Z27
 	VFMADD213PS      Z2, Z15, Z27
-	VBROADCASTSS     logQ8<>+0(SB), Z28
+	VBROADCASTSS     ·dataLogQ8+0(SB), Z28
 	VFMADD213PS      Z2, Z16, Z28
 	VFMADD213PS      Z3, Z14, Z26
 	VFMADD213PS      Z3, Z15, Z27
@@ -613,9 +385,9 @@ loop2:
 	VFMADD231PS      Z10, Z17, Z14
 	VFMADD231PS      Z10, Z18, Z15
 	VFMADD231PS      Z10, Z19, Z16
-	VFIXUPIMMPS.BCST $0x00, logSpecial<>+0(SB), Z11, Z14
-	VFIXUPIMMPS.BCST $0x00, logSpecial<>+0(SB), Z12, Z15
-	VFIXUPIMMPS.BCST $0x00, logSpecial<>+0(SB), Z13, Z16
+	VFIXUPIMMPS.BCST $0x00, ·dataLogSpecial+0(SB), Z11, Z14
+	VFIXUPIMMPS.BCST $0x00, ·dataLogSpecial+0(SB), Z12, Z15
+	VFIXUPIMMPS.BCST $0x00, ·dataLogSpecial+0(SB), Z13, Z16
 	VMOVUPS          Z14, (AX)(BX*4)
 	VMOVUPS          Z15, 64(AX)(BX*4)
 	VMOVUPS          Z16, 128(AX)(BX*4)
@@ -637,7 +409,7 @@ loop4:
 	VSUBPS           Z0, Z12, Z12
 	VMULPS           Z1, Z13, Z14
 	VMULPS           Z12, Z12, Z15
-	VBROADCASTSS     logQ8<>+0(SB), Z16
+	VBROADCASTSS     ·dataLogQ8+0(SB), Z16
 	VFMADD213PS      Z2, Z12, Z16
 	VFMADD213PS      Z3, Z12, Z16
 	VFMADD213PS      Z4, Z12, Z16
@@ -649,7 +421,7 @@ loop4:
 	VFMADD231PS      Z16, Z15, Z14
 	VADDPS           Z12, Z14, Z12
 	VFMADD231PS      Z10, Z13, Z12
-	VFIXUPIMMPS.BCST $0x00, logSpecial<>+0(SB), Z11, Z12
+	VFIXUPIMMPS.BCST $0x00, ·dataLogSpecial+0(SB), Z11, Z12
 	VMOVUPS          Z12, (AX)(BX*4)
 	ADDQ             $+16, BX
 	SUBQ             $+16, DX
@@ -670,7 +442,7 @@ next5:
 	VSUBPS           Z0, Z12, Z0
 	VMULPS           Z1, Z13, Z1
 	VMULPS           Z0, Z0, Z12
-	VBROADCASTSS     logQ8<>+0(SB), Z14
+	VBROADCASTSS     ·dataLogQ8+0(SB), Z14
 	VFMADD213PS      Z2, Z0, Z14
 	VFMADD213PS      Z3, Z0, Z14
 	VFMADD213PS      Z4, Z0, Z14
@@ -682,19 +454,9 @@ next5:
 	VFMADD231PS      Z14, Z12, Z1
 	VADDPS           Z0, Z1, Z0
 	VFMADD231PS      Z10, Z13, Z0
-	VFIXUPIMMPS.BCST $0x00, logSpecial<>+0(SB), Z11, Z0
+	VFIXUPIMMPS.BCST $0x00, ·dataLogSpecial+0(SB), Z11, Z0
 	VMOVUPS          Z0, K1, (AX)(BX*4)
 
 done6:
 	VZEROUPPER
 	RET
-
-DATA logSpecial<>+0(SB)/4, $0x03530422
-DATA logSpecial<>+4(SB)/4, $0x03530422
-DATA logSpecial<>+8(SB)/4, $0x03530422
-DATA logSpecial<>+12(SB)/4, $0x03530422
-DATA logSpecial<>+16(SB)/4, $0x03530422
-DATA logSpecial<>+20(SB)/4, $0x03530422
-DATA logSpecial<>+24(SB)/4, $0x03530422
-DATA logSpecial<>+28(SB)/4, $0x03530422
-GLOBL logSpecial<>(SB), RODATA|NOPTR, $32

@@ -500,11 +500,11 @@ store:
 // Requires: AVX, AVX2, FMA3
 TEXT ·momentsShifted1F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ       tail+48(FP), AX
-	LEAQ       tailMaskF64<>+0(SB), CX
+	LEAQ       ·dataTailMaskF32+0(SB), CX
 	MOVQ       AX, DX
 	NEGQ       DX
 	VMOVUPS    32(CX)(DX*8), Y0
-	LEAQ       tailMask4<>+0(SB), CX
+	LEAQ       ·dataTailMask4+0(SB), CX
 	NEGQ       AX
 	VMOVDQU    16(CX)(AX*4), X1
 	MOVQ       sum+0(FP), AX
@@ -553,31 +553,15 @@ store:
 	VZEROUPPER
 	RET
 
-DATA tailMaskF64<>+0(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+8(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+16(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+24(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+32(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+40(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+48(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+56(SB)/8, $0x0000000000000000
-GLOBL tailMaskF64<>(SB), RODATA|NOPTR, $64
-
-DATA tailMask4<>+0(SB)/8, $0xffffffffffffffff
-DATA tailMask4<>+8(SB)/8, $0xffffffffffffffff
-DATA tailMask4<>+16(SB)/8, $0x0000000000000000
-DATA tailMask4<>+24(SB)/8, $0x0000000000000000
-GLOBL tailMask4<>(SB), RODATA|NOPTR, $32
-
 // func momentsSquares1F32AVX2(sum *float64, center *float64, x *float32, weight *int32, rows int, stride int, tail int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·momentsSquares1F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ       tail+48(FP), AX
-	LEAQ       tailMaskF64<>+0(SB), CX
+	LEAQ       ·dataTailMaskF32+0(SB), CX
 	MOVQ       AX, DX
 	NEGQ       DX
 	VMOVUPS    32(CX)(DX*8), Y0
-	LEAQ       tailMask4<>+0(SB), CX
+	LEAQ       ·dataTailMask4+0(SB), CX
 	NEGQ       AX
 	VMOVDQU    16(CX)(AX*4), X1
 	MOVQ       sum+0(FP), AX
@@ -1152,7 +1136,7 @@ store:
 // Requires: AVX, AVX2, FMA3
 TEXT ·momentsShifted1F64AVX2(SB), NOSPLIT, $0-56
 	MOVQ       tail+48(FP), AX
-	LEAQ       tailMaskF64<>+0(SB), CX
+	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       AX
 	VMOVUPS    32(CX)(AX*8), Y0
 	MOVQ       sum+0(FP), AX
@@ -1203,7 +1187,7 @@ store:
 // Requires: AVX, AVX2, FMA3
 TEXT ·momentsSquares1F64AVX2(SB), NOSPLIT, $0-56
 	MOVQ       tail+48(FP), AX
-	LEAQ       tailMaskF64<>+0(SB), CX
+	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       AX
 	VMOVUPS    32(CX)(AX*8), Y0
 	MOVQ       sum+0(FP), AX

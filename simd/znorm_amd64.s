@@ -8,7 +8,7 @@
 // Requires: AVX, FMA3
 TEXT ·norm2F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ       tail+64(FP), AX
-	LEAQ       tailMaskF32<>+0(SB), CX
+	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       AX
 	VMOVUPS    32(CX)(AX*4), Y0
 	MOVQ       mean+16(FP), AX
@@ -46,29 +46,11 @@ row:
 	VZEROUPPER
 	RET
 
-DATA tailMaskF32<>+0(SB)/4, $0xffffffff
-DATA tailMaskF32<>+4(SB)/4, $0xffffffff
-DATA tailMaskF32<>+8(SB)/4, $0xffffffff
-DATA tailMaskF32<>+12(SB)/4, $0xffffffff
-DATA tailMaskF32<>+16(SB)/4, $0xffffffff
-DATA tailMaskF32<>+20(SB)/4, $0xffffffff
-DATA tailMaskF32<>+24(SB)/4, $0xffffffff
-DATA tailMaskF32<>+28(SB)/4, $0xffffffff
-DATA tailMaskF32<>+32(SB)/4, $0x00000000
-DATA tailMaskF32<>+36(SB)/4, $0x00000000
-DATA tailMaskF32<>+40(SB)/4, $0x00000000
-DATA tailMaskF32<>+44(SB)/4, $0x00000000
-DATA tailMaskF32<>+48(SB)/4, $0x00000000
-DATA tailMaskF32<>+52(SB)/4, $0x00000000
-DATA tailMaskF32<>+56(SB)/4, $0x00000000
-DATA tailMaskF32<>+60(SB)/4, $0x00000000
-GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
-
 // func normSums2F32AVX2(sum *float32, sumX *float32, dz *float32, x *float32, mean *float32, low *float32, rows int, stride int, tail int)
 // Requires: AVX, FMA3
 TEXT ·normSums2F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ       tail+64(FP), AX
-	LEAQ       tailMaskF32<>+0(SB), CX
+	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       AX
 	VMOVUPS    32(CX)(AX*4), Y0
 	MOVQ       mean+32(FP), AX
@@ -116,7 +98,7 @@ row:
 // Requires: AVX, AVX2, FMA3
 TEXT ·normGrad2F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ       tail+88(FP), AX
-	LEAQ       tailMaskF32<>+0(SB), CX
+	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       AX
 	VMOVUPS    32(CX)(AX*4), Y0
 	MOVQ       mean+32(FP), AX
@@ -140,7 +122,7 @@ TEXT ·normGrad2F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ       weight+24(FP), BX
 	MOVQ       rows+72(FP), SI
 	MOVQ       stride+80(FP), DI
-	VMOVUPS    oneF32<>+0(SB), Y11
+	VMOVUPS    ·dataOne+0(SB), Y11
 
 row:
 	TESTQ        BX, BX
@@ -174,21 +156,11 @@ unweighted:
 	VZEROUPPER
 	RET
 
-DATA oneF32<>+0(SB)/4, $0x3f800000
-DATA oneF32<>+4(SB)/4, $0x3f800000
-DATA oneF32<>+8(SB)/4, $0x3f800000
-DATA oneF32<>+12(SB)/4, $0x3f800000
-DATA oneF32<>+16(SB)/4, $0x3f800000
-DATA oneF32<>+20(SB)/4, $0x3f800000
-DATA oneF32<>+24(SB)/4, $0x3f800000
-DATA oneF32<>+28(SB)/4, $0x3f800000
-GLOBL oneF32<>(SB), RODATA|NOPTR, $32
-
 // func norm1F32AVX2(y *float32, x *float32, mean *float32, low *float32, scale *float32, bias *float32, rows int, stride int, tail int)
 // Requires: AVX, FMA3
 TEXT ·norm1F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ       tail+64(FP), AX
-	LEAQ       tailMaskF32<>+0(SB), CX
+	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       AX
 	VMOVUPS    32(CX)(AX*4), Y0
 	MOVQ       mean+16(FP), AX
@@ -221,7 +193,7 @@ row:
 // Requires: AVX, FMA3
 TEXT ·normSums1F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ       tail+64(FP), AX
-	LEAQ       tailMaskF32<>+0(SB), CX
+	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       AX
 	VMOVUPS    32(CX)(AX*4), Y0
 	MOVQ       mean+32(FP), AX
@@ -257,7 +229,7 @@ row:
 // Requires: AVX, AVX2, FMA3
 TEXT ·normGrad1F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ       tail+88(FP), AX
-	LEAQ       tailMaskF32<>+0(SB), CX
+	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       AX
 	VMOVUPS    32(CX)(AX*4), Y0
 	MOVQ       mean+32(FP), AX
@@ -276,7 +248,7 @@ TEXT ·normGrad1F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ       weight+24(FP), BX
 	MOVQ       rows+72(FP), SI
 	MOVQ       stride+80(FP), DI
-	VMOVUPS    oneF32<>+0(SB), Y6
+	VMOVUPS    ·dataOne+0(SB), Y6
 
 row:
 	TESTQ        BX, BX
@@ -420,7 +392,7 @@ TEXT ·normGrad2F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ         weight+24(FP), BX
 	MOVQ         rows+72(FP), SI
 	MOVQ         stride+80(FP), DI
-	VBROADCASTSS oneF32<>+0(SB), Z10
+	VBROADCASTSS ·dataOne+0(SB), Z10
 
 row:
 	TESTQ        BX, BX
@@ -546,7 +518,7 @@ TEXT ·normGrad1F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ         weight+24(FP), BX
 	MOVQ         rows+72(FP), SI
 	MOVQ         stride+80(FP), DI
-	VBROADCASTSS oneF32<>+0(SB), Z5
+	VBROADCASTSS ·dataOne+0(SB), Z5
 
 row:
 	TESTQ        BX, BX
@@ -576,7 +548,7 @@ unweighted:
 // Requires: AVX, FMA3
 TEXT ·norm2F64AVX2(SB), NOSPLIT, $0-72
 	MOVQ       tail+64(FP), AX
-	LEAQ       tailMaskF64<>+0(SB), CX
+	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       AX
 	VMOVUPS    32(CX)(AX*8), Y0
 	MOVQ       mean+16(FP), AX
@@ -614,21 +586,11 @@ row:
 	VZEROUPPER
 	RET
 
-DATA tailMaskF64<>+0(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+8(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+16(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+24(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+32(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+40(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+48(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+56(SB)/8, $0x0000000000000000
-GLOBL tailMaskF64<>(SB), RODATA|NOPTR, $64
-
 // func normSums2F64AVX2(sum *float64, sumX *float64, dz *float64, x *float64, mean *float64, low *float64, rows int, stride int, tail int)
 // Requires: AVX, FMA3
 TEXT ·normSums2F64AVX2(SB), NOSPLIT, $0-72
 	MOVQ       tail+64(FP), AX
-	LEAQ       tailMaskF64<>+0(SB), CX
+	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       AX
 	VMOVUPS    32(CX)(AX*8), Y0
 	MOVQ       mean+32(FP), AX
@@ -676,7 +638,7 @@ row:
 // Requires: AVX, AVX2, FMA3
 TEXT ·normGrad2F64AVX2(SB), NOSPLIT, $0-96
 	MOVQ       tail+88(FP), AX
-	LEAQ       tailMaskF64<>+0(SB), CX
+	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       AX
 	VMOVUPS    32(CX)(AX*8), Y0
 	MOVQ       mean+32(FP), AX
@@ -700,7 +662,7 @@ TEXT ·normGrad2F64AVX2(SB), NOSPLIT, $0-96
 	MOVQ       weight+24(FP), BX
 	MOVQ       rows+72(FP), SI
 	MOVQ       stride+80(FP), DI
-	VMOVUPS    oneF64<>+0(SB), Y11
+	VMOVUPS    ·dataOneF64+0(SB), Y11
 
 row:
 	TESTQ        BX, BX
@@ -735,17 +697,11 @@ unweighted:
 	VZEROUPPER
 	RET
 
-DATA oneF64<>+0(SB)/8, $0x3ff0000000000000
-DATA oneF64<>+8(SB)/8, $0x3ff0000000000000
-DATA oneF64<>+16(SB)/8, $0x3ff0000000000000
-DATA oneF64<>+24(SB)/8, $0x3ff0000000000000
-GLOBL oneF64<>(SB), RODATA|NOPTR, $32
-
 // func norm1F64AVX2(y *float64, x *float64, mean *float64, low *float64, scale *float64, bias *float64, rows int, stride int, tail int)
 // Requires: AVX, FMA3
 TEXT ·norm1F64AVX2(SB), NOSPLIT, $0-72
 	MOVQ       tail+64(FP), AX
-	LEAQ       tailMaskF64<>+0(SB), CX
+	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       AX
 	VMOVUPS    32(CX)(AX*8), Y0
 	MOVQ       mean+16(FP), AX
@@ -778,7 +734,7 @@ row:
 // Requires: AVX, FMA3
 TEXT ·normSums1F64AVX2(SB), NOSPLIT, $0-72
 	MOVQ       tail+64(FP), AX
-	LEAQ       tailMaskF64<>+0(SB), CX
+	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       AX
 	VMOVUPS    32(CX)(AX*8), Y0
 	MOVQ       mean+32(FP), AX
@@ -814,7 +770,7 @@ row:
 // Requires: AVX, AVX2, FMA3
 TEXT ·normGrad1F64AVX2(SB), NOSPLIT, $0-96
 	MOVQ       tail+88(FP), AX
-	LEAQ       tailMaskF64<>+0(SB), CX
+	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       AX
 	VMOVUPS    32(CX)(AX*8), Y0
 	MOVQ       mean+32(FP), AX
@@ -833,7 +789,7 @@ TEXT ·normGrad1F64AVX2(SB), NOSPLIT, $0-96
 	MOVQ       weight+24(FP), BX
 	MOVQ       rows+72(FP), SI
 	MOVQ       stride+80(FP), DI
-	VMOVUPS    oneF64<>+0(SB), Y6
+	VMOVUPS    ·dataOneF64+0(SB), Y6
 
 row:
 	TESTQ        BX, BX
@@ -978,7 +934,7 @@ TEXT ·normGrad2F64AVX512(SB), NOSPLIT, $0-96
 	MOVQ         weight+24(FP), BX
 	MOVQ         rows+72(FP), SI
 	MOVQ         stride+80(FP), DI
-	VBROADCASTSD oneF64<>+0(SB), Z10
+	VBROADCASTSD ·dataOneF64+0(SB), Z10
 
 row:
 	TESTQ        BX, BX
@@ -1105,7 +1061,7 @@ TEXT ·normGrad1F64AVX512(SB), NOSPLIT, $0-96
 	MOVQ         weight+24(FP), BX
 	MOVQ         rows+72(FP), SI
 	MOVQ         stride+80(FP), DI
-	VBROADCASTSD oneF64<>+0(SB), Z5
+	VBROADCASTSD ·dataOneF64+0(SB), Z5
 
 row:
 	TESTQ        BX, BX

@@ -345,7 +345,7 @@ done2:
 // Requires: AVX, FMA3
 TEXT ·pointConv4x1F32AVX2(SB), NOSPLIT, $0-88
 	MOVQ    tail+80(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
 	NEGQ    AX
 	VMOVUPS 32(CX)(AX*4), Y0
 	MOVQ    p+0(FP), AX
@@ -455,29 +455,11 @@ done2:
 	VZEROUPPER
 	RET
 
-DATA tailMaskF32<>+0(SB)/4, $0xffffffff
-DATA tailMaskF32<>+4(SB)/4, $0xffffffff
-DATA tailMaskF32<>+8(SB)/4, $0xffffffff
-DATA tailMaskF32<>+12(SB)/4, $0xffffffff
-DATA tailMaskF32<>+16(SB)/4, $0xffffffff
-DATA tailMaskF32<>+20(SB)/4, $0xffffffff
-DATA tailMaskF32<>+24(SB)/4, $0xffffffff
-DATA tailMaskF32<>+28(SB)/4, $0xffffffff
-DATA tailMaskF32<>+32(SB)/4, $0x00000000
-DATA tailMaskF32<>+36(SB)/4, $0x00000000
-DATA tailMaskF32<>+40(SB)/4, $0x00000000
-DATA tailMaskF32<>+44(SB)/4, $0x00000000
-DATA tailMaskF32<>+48(SB)/4, $0x00000000
-DATA tailMaskF32<>+52(SB)/4, $0x00000000
-DATA tailMaskF32<>+56(SB)/4, $0x00000000
-DATA tailMaskF32<>+60(SB)/4, $0x00000000
-GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
-
 // func pointConv2x1F32AVX2(p *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, pstride int, fstride int, wstride int, tail int)
 // Requires: AVX, FMA3
 TEXT ·pointConv2x1F32AVX2(SB), NOSPLIT, $0-88
 	MOVQ    tail+80(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
 	NEGQ    AX
 	VMOVUPS 32(CX)(AX*4), Y0
 	MOVQ    p+0(FP), AX
@@ -629,7 +611,7 @@ done2:
 // Requires: AVX, FMA3
 TEXT ·pointConv1x1F32AVX2(SB), NOSPLIT, $0-88
 	MOVQ    tail+80(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
 	NEGQ    AX
 	VMOVUPS 32(CX)(AX*4), Y0
 	MOVQ    p+0(FP), AX
@@ -854,7 +836,7 @@ done2:
 // Requires: AVX, FMA3
 TEXT ·pointConvGradF8F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    tail+88(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
 	NEGQ    AX
 	VMOVUPS 32(CX)(AX*4), Y0
 	MOVQ    df+0(FP), AX
@@ -1006,7 +988,7 @@ done2:
 // Requires: AVX, FMA3
 TEXT ·pointConvGradF4F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    tail+88(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
 	NEGQ    AX
 	VMOVUPS 32(CX)(AX*4), Y0
 	MOVQ    df+0(FP), AX
@@ -1113,7 +1095,7 @@ done2:
 // Requires: AVX, FMA3
 TEXT ·pointConvGradF2F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    tail+88(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
 	NEGQ    AX
 	VMOVUPS 32(CX)(AX*4), Y0
 	MOVQ    df+0(FP), AX
@@ -1196,7 +1178,7 @@ done2:
 // Requires: AVX, FMA3
 TEXT ·pointConvGradF1F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    tail+88(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
 	NEGQ    AX
 	VMOVUPS 32(CX)(AX*4), Y0
 	MOVQ    df+0(FP), AX
@@ -1268,7 +1250,7 @@ done2:
 // Requires: AVX, FMA3
 TEXT ·pointConvGradW2F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    tail+88(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
 	NEGQ    AX
 	VMOVUPS 32(CX)(AX*4), Y0
 	MOVQ    dw+0(FP), AX
@@ -1385,7 +1367,7 @@ done2:
 // Requires: AVX, FMA3
 TEXT ·pointConvGradW1F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    tail+88(FP), AX
-	LEAQ    tailMaskF32<>+0(SB), CX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
 	NEGQ    AX
 	VMOVUPS 32(CX)(AX*4), Y0
 	MOVQ    dw+0(FP), AX

@@ -57,7 +57,7 @@ next4:
 	ADDQ       $0x04, CX
 	TESTQ      CX, CX
 	JE         summed5
-	LEAQ       tailMask4<>+0(SB), DX
+	LEAQ       ·dataTailMask4+0(SB), DX
 	NEGQ       CX
 	VMOVDQU    16(DX)(CX*4), X8
 	VMASKMOVPS (AX), X8, X8
@@ -79,12 +79,6 @@ summed5:
 	MOVSD        X0, ret+16(FP)
 	VZEROUPPER
 	RET
-
-DATA tailMask4<>+0(SB)/8, $0xffffffffffffffff
-DATA tailMask4<>+8(SB)/8, $0xffffffffffffffff
-DATA tailMask4<>+16(SB)/8, $0x0000000000000000
-DATA tailMask4<>+24(SB)/8, $0x0000000000000000
-GLOBL tailMask4<>(SB), RODATA|NOPTR, $32
 
 // func sumSqF32AVX2(x *float32, n int) float64
 // Requires: AVX, FMA3, SSE2
@@ -139,7 +133,7 @@ next4:
 	ADDQ        $0x04, CX
 	TESTQ       CX, CX
 	JE          summed5
-	LEAQ        tailMask4<>+0(SB), DX
+	LEAQ        ·dataTailMask4+0(SB), DX
 	NEGQ        CX
 	VMOVDQU     16(DX)(CX*4), X8
 	VMASKMOVPS  (AX), X8, X8
@@ -227,7 +221,7 @@ next4:
 	ADDQ        $0x04, CX
 	TESTQ       CX, CX
 	JE          summed5
-	LEAQ        tailMask4<>+0(SB), BX
+	LEAQ        ·dataTailMask4+0(SB), BX
 	NEGQ        CX
 	VMOVDQU     16(BX)(CX*4), X8
 	VMASKMOVPS  (AX), X8, X9
@@ -412,7 +406,7 @@ next4:
 	ADDQ       $0x04, CX
 	TESTQ      CX, CX
 	JE         summed5
-	LEAQ       tailMaskF64<>+0(SB), DX
+	LEAQ       ·dataTailMaskF32+0(SB), DX
 	NEGQ       CX
 	VMOVUPS    32(DX)(CX*8), Y8
 	VMASKMOVPD (AX), Y8, Y8
@@ -433,16 +427,6 @@ summed5:
 	MOVSD        X0, ret+16(FP)
 	VZEROUPPER
 	RET
-
-DATA tailMaskF64<>+0(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+8(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+16(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+24(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+32(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+40(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+48(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+56(SB)/8, $0x0000000000000000
-GLOBL tailMaskF64<>(SB), RODATA|NOPTR, $64
 
 // func sumSqF64AVX2(x *float64, n int) float64
 // Requires: AVX, FMA3, SSE2
@@ -497,7 +481,7 @@ next4:
 	ADDQ        $0x04, CX
 	TESTQ       CX, CX
 	JE          summed5
-	LEAQ        tailMaskF64<>+0(SB), DX
+	LEAQ        ·dataTailMaskF32+0(SB), DX
 	NEGQ        CX
 	VMOVUPS     32(DX)(CX*8), Y8
 	VMASKMOVPD  (AX), Y8, Y8
@@ -584,7 +568,7 @@ next4:
 	ADDQ        $0x04, CX
 	TESTQ       CX, CX
 	JE          summed5
-	LEAQ        tailMaskF64<>+0(SB), BX
+	LEAQ        ·dataTailMaskF32+0(SB), BX
 	NEGQ        CX
 	VMOVUPS     32(BX)(CX*8), Y8
 	VMASKMOVPD  (AX), Y8, Y9
@@ -665,7 +649,7 @@ loop3:
 
 next4:
 	ADDQ         $0x04, CX
-	LEAQ         tailMaskF64<>+0(SB), DX
+	LEAQ         ·dataTailMaskF32+0(SB), DX
 	MOVQ         CX, BX
 	NEGQ         BX
 	VMOVUPS      32(DX)(BX*8), Y6
@@ -675,7 +659,7 @@ next4:
 	VPXOR        Y6, Y0, Y0
 	VMOVQ        CX, X6
 	VPBROADCASTQ X6, Y6
-	VPCMPGTQ     lanes4x64<>+0(SB), Y6, Y6
+	VPCMPGTQ     ·dataLanes4x64+0(SB), Y6, Y6
 	VBLENDVPD    Y6, Y0, Y5, Y0
 	VPCMPGTQ     Y0, Y1, Y5
 	VBLENDVPD    Y5, Y0, Y1, Y1
@@ -703,12 +687,6 @@ next4:
 	MOVQ         AX, hi+24(FP)
 	VZEROUPPER
 	RET
-
-DATA lanes4x64<>+0(SB)/8, $0x0000000000000000
-DATA lanes4x64<>+8(SB)/8, $0x0000000000000001
-DATA lanes4x64<>+16(SB)/8, $0x0000000000000002
-DATA lanes4x64<>+24(SB)/8, $0x0000000000000003
-GLOBL lanes4x64<>(SB), RODATA|NOPTR, $32
 
 // func sumF32AVX512(x *float32, n int) float64
 // Requires: AVX, AVX512F, BMI2, SSE2
@@ -1320,7 +1298,7 @@ next4:
 	VPXORQ        Z5, Z6, Z6
 	VMOVQ         CX, X5
 	VPBROADCASTQ  X5, Z5
-	VMOVUPS       lanes8x64<>+0(SB), Z7
+	VMOVUPS       ·dataLanes8x64+0(SB), Z7
 	VPCMPQ        $0x01, Z5, Z7, K1
 	VPBLENDMQ     Z6, Z4, K1, Z6
 	VPMINSQ       Z6, Z0, Z0
@@ -1345,13 +1323,3 @@ next4:
 	MOVQ          AX, hi+24(FP)
 	VZEROUPPER
 	RET
-
-DATA lanes8x64<>+0(SB)/8, $0x0000000000000000
-DATA lanes8x64<>+8(SB)/8, $0x0000000000000001
-DATA lanes8x64<>+16(SB)/8, $0x0000000000000002
-DATA lanes8x64<>+24(SB)/8, $0x0000000000000003
-DATA lanes8x64<>+32(SB)/8, $0x0000000000000004
-DATA lanes8x64<>+40(SB)/8, $0x0000000000000005
-DATA lanes8x64<>+48(SB)/8, $0x0000000000000006
-DATA lanes8x64<>+56(SB)/8, $0x0000000000000007
-GLOBL lanes8x64<>(SB), RODATA|NOPTR, $64

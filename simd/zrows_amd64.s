@@ -10,7 +10,7 @@ TEXT ·dotRowsF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    n+40(FP), CX
 	MOVQ    CX, AX
 	ANDQ    $0x07, AX
-	LEAQ    tailMaskF32<>+0(SB), DX
+	LEAQ    ·dataTailMaskF32+0(SB), DX
 	MOVQ    AX, BX
 	NEGQ    BX
 	VMOVUPS 32(DX)(BX*4), Y0
@@ -177,31 +177,13 @@ next8:
 	VZEROUPPER
 	RET
 
-DATA tailMaskF32<>+0(SB)/4, $0xffffffff
-DATA tailMaskF32<>+4(SB)/4, $0xffffffff
-DATA tailMaskF32<>+8(SB)/4, $0xffffffff
-DATA tailMaskF32<>+12(SB)/4, $0xffffffff
-DATA tailMaskF32<>+16(SB)/4, $0xffffffff
-DATA tailMaskF32<>+20(SB)/4, $0xffffffff
-DATA tailMaskF32<>+24(SB)/4, $0xffffffff
-DATA tailMaskF32<>+28(SB)/4, $0xffffffff
-DATA tailMaskF32<>+32(SB)/4, $0x00000000
-DATA tailMaskF32<>+36(SB)/4, $0x00000000
-DATA tailMaskF32<>+40(SB)/4, $0x00000000
-DATA tailMaskF32<>+44(SB)/4, $0x00000000
-DATA tailMaskF32<>+48(SB)/4, $0x00000000
-DATA tailMaskF32<>+52(SB)/4, $0x00000000
-DATA tailMaskF32<>+56(SB)/4, $0x00000000
-DATA tailMaskF32<>+60(SB)/4, $0x00000000
-GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
-
 // func dotRowsF64AVX2(dst *float64, a *float64, lda int, x *float64, m int, n int)
 // Requires: AVX, FMA3
 TEXT ·dotRowsF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    n+40(FP), CX
 	MOVQ    CX, AX
 	ANDQ    $0x03, AX
-	LEAQ    tailMaskF64<>+0(SB), DX
+	LEAQ    ·dataTailMaskF32+0(SB), DX
 	MOVQ    AX, BX
 	NEGQ    BX
 	VMOVUPS 32(DX)(BX*8), Y0
@@ -358,23 +340,13 @@ next8:
 	VZEROUPPER
 	RET
 
-DATA tailMaskF64<>+0(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+8(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+16(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+24(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+32(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+40(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+48(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+56(SB)/8, $0x0000000000000000
-GLOBL tailMaskF64<>(SB), RODATA|NOPTR, $64
-
 // func squaresRowsF32AVX2(dst *float32, a *float32, lda int, x *float32, m int, n int)
 // Requires: AVX, FMA3
 TEXT ·squaresRowsF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    n+40(FP), CX
 	MOVQ    CX, AX
 	ANDQ    $0x07, AX
-	LEAQ    tailMaskF32<>+0(SB), DX
+	LEAQ    ·dataTailMaskF32+0(SB), DX
 	MOVQ    AX, BX
 	NEGQ    BX
 	VMOVUPS 32(DX)(BX*4), Y0
@@ -567,7 +539,7 @@ TEXT ·absoluteRowsF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ         n+40(FP), CX
 	MOVQ         CX, AX
 	ANDQ         $0x07, AX
-	LEAQ         tailMaskF32<>+0(SB), DX
+	LEAQ         ·dataTailMaskF32+0(SB), DX
 	MOVQ         AX, BX
 	NEGQ         BX
 	VMOVUPS      32(DX)(BX*4), Y0
@@ -580,7 +552,7 @@ TEXT ·absoluteRowsF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ         lda+16(FP), DI
 	MOVQ         x+24(FP), R8
 	MOVQ         m+32(FP), R9
-	VBROADCASTSS absRows<>+0(SB), Y1
+	VBROADCASTSS ·dataAbsF32+0(SB), Y1
 
 rows2:
 	CMPQ   R9, $0x04
@@ -774,16 +746,6 @@ full14:
 next8:
 	VZEROUPPER
 	RET
-
-DATA absRows<>+0(SB)/4, $0x7fffffff
-DATA absRows<>+4(SB)/4, $0x7fffffff
-DATA absRows<>+8(SB)/4, $0x7fffffff
-DATA absRows<>+12(SB)/4, $0x7fffffff
-DATA absRows<>+16(SB)/4, $0x7fffffff
-DATA absRows<>+20(SB)/4, $0x7fffffff
-DATA absRows<>+24(SB)/4, $0x7fffffff
-DATA absRows<>+28(SB)/4, $0x7fffffff
-GLOBL absRows<>(SB), RODATA|NOPTR, $32
 
 // func dotRowsF32AVX512(dst *float32, a *float32, lda int, x *float32, m int, n int)
 // Requires: AVX, AVX512F, BMI2
@@ -1359,7 +1321,7 @@ TEXT ·absoluteRowsF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         lda+16(FP), DI
 	MOVQ         x+24(FP), R8
 	MOVQ         m+32(FP), R9
-	VBROADCASTSS absRows<>+0(SB), Z0
+	VBROADCASTSS ·dataAbsF32+0(SB), Z0
 
 rows2:
 	CMPQ   R9, $0x04
@@ -1632,7 +1594,7 @@ next5:
 	ADDQ        $+8, DX
 	TESTQ       DX, DX
 	JE          done6
-	LEAQ        tailMaskF32<>+0(SB), R9
+	LEAQ        ·dataTailMaskF32+0(SB), R9
 	NEGQ        DX
 	VMOVUPS     32(R9)(DX*4), Y4
 	VMASKMOVPS  (AX)(R8*4), Y4, Y5
@@ -1804,7 +1766,7 @@ next5:
 	ADDQ        $+4, DX
 	TESTQ       DX, DX
 	JE          done6
-	LEAQ        tailMaskF64<>+0(SB), R9
+	LEAQ        ·dataTailMaskF32+0(SB), R9
 	NEGQ        DX
 	VMOVUPS     32(R9)(DX*8), Y4
 	VMASKMOVPD  (AX)(R8*8), Y4, Y5

@@ -47,31 +47,31 @@ coordinates1:
 	VCVTPD2PSY   Y9, X13
 	VCVTPD2PSY   Y10, X9
 	VINSERTF128  $0x01, X9, Y13, Y9
-	VMOVUPS      c89<>+0(SB), Y10
+	VMOVUPS      ·dataC89+0(SB), Y10
 	VMINPS       Y9, Y10, Y9
-	VMOVUPS      cm104<>+0(SB), Y10
+	VMOVUPS      ·dataCm104+0(SB), Y10
 	VMAXPS       Y9, Y10, Y9
-	VMOVUPS      log2e<>+0(SB), Y10
-	VFMADD213PS  roundF32<>+0(SB), Y9, Y10
-	VSUBPS       roundF32<>+0(SB), Y10, Y11
-	VFNMADD231PS ln2Hi<>+0(SB), Y11, Y9
-	VFNMADD231PS ln2Lo<>+0(SB), Y11, Y9
-	VMOVUPS      expC6<>+0(SB), Y11
-	VFMADD213PS  expC5<>+0(SB), Y9, Y11
-	VFMADD213PS  expC4<>+0(SB), Y9, Y11
-	VFMADD213PS  expC3<>+0(SB), Y9, Y11
-	VFMADD213PS  expC2<>+0(SB), Y9, Y11
+	VMOVUPS      ·dataLog2e+0(SB), Y10
+	VFMADD213PS  ·dataRoundF32+0(SB), Y9, Y10
+	VSUBPS       ·dataRoundF32+0(SB), Y10, Y11
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y11, Y9
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y11, Y9
+	VMOVUPS      ·dataExpC6+0(SB), Y11
+	VFMADD213PS  ·dataExpC5+0(SB), Y9, Y11
+	VFMADD213PS  ·dataExpC4+0(SB), Y9, Y11
+	VFMADD213PS  ·dataExpC3+0(SB), Y9, Y11
+	VFMADD213PS  ·dataExpC2+0(SB), Y9, Y11
 	VMULPS       Y9, Y9, Y12
 	VFMADD231PS  Y11, Y12, Y9
-	VADDPS       one<>+0(SB), Y9, Y9
-	VPSUBD       roundF32<>+0(SB), Y10, Y10
+	VADDPS       ·dataOne+0(SB), Y9, Y9
+	VPSUBD       ·dataRoundF32+0(SB), Y10, Y10
 	VPSRAD       $0x01, Y10, Y11
 	VPSLLD       $0x17, Y11, Y12
-	VPADDD       one<>+0(SB), Y12, Y12
+	VPADDD       ·dataOne+0(SB), Y12, Y12
 	VMULPS       Y12, Y9, Y9
 	VPSUBD       Y11, Y10, Y10
 	VPSLLD       $0x17, Y10, Y10
-	VPADDD       one<>+0(SB), Y10, Y10
+	VPADDD       ·dataOne+0(SB), Y10, Y10
 	VMULPS       Y10, Y9, Y9
 	VBROADCASTSS (SI), Y10
 	VFMADD231PS  Y10, Y9, Y1
@@ -104,126 +104,6 @@ store:
 	VMOVUPS Y8, 224(DX)
 	VZEROUPPER
 	RET
-
-DATA c89<>+0(SB)/4, $0x42b20000
-DATA c89<>+4(SB)/4, $0x42b20000
-DATA c89<>+8(SB)/4, $0x42b20000
-DATA c89<>+12(SB)/4, $0x42b20000
-DATA c89<>+16(SB)/4, $0x42b20000
-DATA c89<>+20(SB)/4, $0x42b20000
-DATA c89<>+24(SB)/4, $0x42b20000
-DATA c89<>+28(SB)/4, $0x42b20000
-GLOBL c89<>(SB), RODATA|NOPTR, $32
-
-DATA cm104<>+0(SB)/4, $0xc2d00000
-DATA cm104<>+4(SB)/4, $0xc2d00000
-DATA cm104<>+8(SB)/4, $0xc2d00000
-DATA cm104<>+12(SB)/4, $0xc2d00000
-DATA cm104<>+16(SB)/4, $0xc2d00000
-DATA cm104<>+20(SB)/4, $0xc2d00000
-DATA cm104<>+24(SB)/4, $0xc2d00000
-DATA cm104<>+28(SB)/4, $0xc2d00000
-GLOBL cm104<>(SB), RODATA|NOPTR, $32
-
-DATA log2e<>+0(SB)/4, $0x3fb8aa3b
-DATA log2e<>+4(SB)/4, $0x3fb8aa3b
-DATA log2e<>+8(SB)/4, $0x3fb8aa3b
-DATA log2e<>+12(SB)/4, $0x3fb8aa3b
-DATA log2e<>+16(SB)/4, $0x3fb8aa3b
-DATA log2e<>+20(SB)/4, $0x3fb8aa3b
-DATA log2e<>+24(SB)/4, $0x3fb8aa3b
-DATA log2e<>+28(SB)/4, $0x3fb8aa3b
-GLOBL log2e<>(SB), RODATA|NOPTR, $32
-
-DATA roundF32<>+0(SB)/4, $0x4b400000
-DATA roundF32<>+4(SB)/4, $0x4b400000
-DATA roundF32<>+8(SB)/4, $0x4b400000
-DATA roundF32<>+12(SB)/4, $0x4b400000
-DATA roundF32<>+16(SB)/4, $0x4b400000
-DATA roundF32<>+20(SB)/4, $0x4b400000
-DATA roundF32<>+24(SB)/4, $0x4b400000
-DATA roundF32<>+28(SB)/4, $0x4b400000
-GLOBL roundF32<>(SB), RODATA|NOPTR, $32
-
-DATA ln2Hi<>+0(SB)/4, $0x3f317218
-DATA ln2Hi<>+4(SB)/4, $0x3f317218
-DATA ln2Hi<>+8(SB)/4, $0x3f317218
-DATA ln2Hi<>+12(SB)/4, $0x3f317218
-DATA ln2Hi<>+16(SB)/4, $0x3f317218
-DATA ln2Hi<>+20(SB)/4, $0x3f317218
-DATA ln2Hi<>+24(SB)/4, $0x3f317218
-DATA ln2Hi<>+28(SB)/4, $0x3f317218
-GLOBL ln2Hi<>(SB), RODATA|NOPTR, $32
-
-DATA ln2Lo<>+0(SB)/4, $0xb102e308
-DATA ln2Lo<>+4(SB)/4, $0xb102e308
-DATA ln2Lo<>+8(SB)/4, $0xb102e308
-DATA ln2Lo<>+12(SB)/4, $0xb102e308
-DATA ln2Lo<>+16(SB)/4, $0xb102e308
-DATA ln2Lo<>+20(SB)/4, $0xb102e308
-DATA ln2Lo<>+24(SB)/4, $0xb102e308
-DATA ln2Lo<>+28(SB)/4, $0xb102e308
-GLOBL ln2Lo<>(SB), RODATA|NOPTR, $32
-
-DATA expC6<>+0(SB)/4, $0x3ab52794
-DATA expC6<>+4(SB)/4, $0x3ab52794
-DATA expC6<>+8(SB)/4, $0x3ab52794
-DATA expC6<>+12(SB)/4, $0x3ab52794
-DATA expC6<>+16(SB)/4, $0x3ab52794
-DATA expC6<>+20(SB)/4, $0x3ab52794
-DATA expC6<>+24(SB)/4, $0x3ab52794
-DATA expC6<>+28(SB)/4, $0x3ab52794
-GLOBL expC6<>(SB), RODATA|NOPTR, $32
-
-DATA expC5<>+0(SB)/4, $0x3c091cc0
-DATA expC5<>+4(SB)/4, $0x3c091cc0
-DATA expC5<>+8(SB)/4, $0x3c091cc0
-DATA expC5<>+12(SB)/4, $0x3c091cc0
-DATA expC5<>+16(SB)/4, $0x3c091cc0
-DATA expC5<>+20(SB)/4, $0x3c091cc0
-DATA expC5<>+24(SB)/4, $0x3c091cc0
-DATA expC5<>+28(SB)/4, $0x3c091cc0
-GLOBL expC5<>(SB), RODATA|NOPTR, $32
-
-DATA expC4<>+0(SB)/4, $0x3d2aac57
-DATA expC4<>+4(SB)/4, $0x3d2aac57
-DATA expC4<>+8(SB)/4, $0x3d2aac57
-DATA expC4<>+12(SB)/4, $0x3d2aac57
-DATA expC4<>+16(SB)/4, $0x3d2aac57
-DATA expC4<>+20(SB)/4, $0x3d2aac57
-DATA expC4<>+24(SB)/4, $0x3d2aac57
-DATA expC4<>+28(SB)/4, $0x3d2aac57
-GLOBL expC4<>(SB), RODATA|NOPTR, $32
-
-DATA expC3<>+0(SB)/4, $0x3e2aaa49
-DATA expC3<>+4(SB)/4, $0x3e2aaa49
-DATA expC3<>+8(SB)/4, $0x3e2aaa49
-DATA expC3<>+12(SB)/4, $0x3e2aaa49
-DATA expC3<>+16(SB)/4, $0x3e2aaa49
-DATA expC3<>+20(SB)/4, $0x3e2aaa49
-DATA expC3<>+24(SB)/4, $0x3e2aaa49
-DATA expC3<>+28(SB)/4, $0x3e2aaa49
-GLOBL expC3<>(SB), RODATA|NOPTR, $32
-
-DATA expC2<>+0(SB)/4, $0x3efffffe
-DATA expC2<>+4(SB)/4, $0x3efffffe
-DATA expC2<>+8(SB)/4, $0x3efffffe
-DATA expC2<>+12(SB)/4, $0x3efffffe
-DATA expC2<>+16(SB)/4, $0x3efffffe
-DATA expC2<>+20(SB)/4, $0x3efffffe
-DATA expC2<>+24(SB)/4, $0x3efffffe
-DATA expC2<>+28(SB)/4, $0x3efffffe
-GLOBL expC2<>(SB), RODATA|NOPTR, $32
-
-DATA one<>+0(SB)/4, $0x3f800000
-DATA one<>+4(SB)/4, $0x3f800000
-DATA one<>+8(SB)/4, $0x3f800000
-DATA one<>+12(SB)/4, $0x3f800000
-DATA one<>+16(SB)/4, $0x3f800000
-DATA one<>+20(SB)/4, $0x3f800000
-DATA one<>+24(SB)/4, $0x3f800000
-DATA one<>+28(SB)/4, $0x3f800000
-GLOBL one<>(SB), RODATA|NOPTR, $32
 
 // func setConv7F32AVX2(h *float32, t *float64, x *float64, phi *float32, points int, d int, stride int, factor float64)
 // Requires: AVX, AVX2, FMA3
@@ -267,31 +147,31 @@ coordinates1:
 	VCVTPD2PSY   Y8, X12
 	VCVTPD2PSY   Y9, X8
 	VINSERTF128  $0x01, X8, Y12, Y8
-	VMOVUPS      c89<>+0(SB), Y9
+	VMOVUPS      ·dataC89+0(SB), Y9
 	VMINPS       Y8, Y9, Y8
-	VMOVUPS      cm104<>+0(SB), Y9
+	VMOVUPS      ·dataCm104+0(SB), Y9
 	VMAXPS       Y8, Y9, Y8
-	VMOVUPS      log2e<>+0(SB), Y9
-	VFMADD213PS  roundF32<>+0(SB), Y8, Y9
-	VSUBPS       roundF32<>+0(SB), Y9, Y10
-	VFNMADD231PS ln2Hi<>+0(SB), Y10, Y8
-	VFNMADD231PS ln2Lo<>+0(SB), Y10, Y8
-	VMOVUPS      expC6<>+0(SB), Y10
-	VFMADD213PS  expC5<>+0(SB), Y8, Y10
-	VFMADD213PS  expC4<>+0(SB), Y8, Y10
-	VFMADD213PS  expC3<>+0(SB), Y8, Y10
-	VFMADD213PS  expC2<>+0(SB), Y8, Y10
+	VMOVUPS      ·dataLog2e+0(SB), Y9
+	VFMADD213PS  ·dataRoundF32+0(SB), Y8, Y9
+	VSUBPS       ·dataRoundF32+0(SB), Y9, Y10
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y10, Y8
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y10, Y8
+	VMOVUPS      ·dataExpC6+0(SB), Y10
+	VFMADD213PS  ·dataExpC5+0(SB), Y8, Y10
+	VFMADD213PS  ·dataExpC4+0(SB), Y8, Y10
+	VFMADD213PS  ·dataExpC3+0(SB), Y8, Y10
+	VFMADD213PS  ·dataExpC2+0(SB), Y8, Y10
 	VMULPS       Y8, Y8, Y11
 	VFMADD231PS  Y10, Y11, Y8
-	VADDPS       one<>+0(SB), Y8, Y8
-	VPSUBD       roundF32<>+0(SB), Y9, Y9
+	VADDPS       ·dataOne+0(SB), Y8, Y8
+	VPSUBD       ·dataRoundF32+0(SB), Y9, Y9
 	VPSRAD       $0x01, Y9, Y10
 	VPSLLD       $0x17, Y10, Y11
-	VPADDD       one<>+0(SB), Y11, Y11
+	VPADDD       ·dataOne+0(SB), Y11, Y11
 	VMULPS       Y11, Y8, Y8
 	VPSUBD       Y10, Y9, Y9
 	VPSLLD       $0x17, Y9, Y9
-	VPADDD       one<>+0(SB), Y9, Y9
+	VPADDD       ·dataOne+0(SB), Y9, Y9
 	VMULPS       Y9, Y8, Y8
 	VBROADCASTSS (SI), Y9
 	VFMADD231PS  Y9, Y8, Y1
@@ -363,31 +243,31 @@ coordinates1:
 	VCVTPD2PSY   Y7, X11
 	VCVTPD2PSY   Y8, X7
 	VINSERTF128  $0x01, X7, Y11, Y7
-	VMOVUPS      c89<>+0(SB), Y8
+	VMOVUPS      ·dataC89+0(SB), Y8
 	VMINPS       Y7, Y8, Y7
-	VMOVUPS      cm104<>+0(SB), Y8
+	VMOVUPS      ·dataCm104+0(SB), Y8
 	VMAXPS       Y7, Y8, Y7
-	VMOVUPS      log2e<>+0(SB), Y8
-	VFMADD213PS  roundF32<>+0(SB), Y7, Y8
-	VSUBPS       roundF32<>+0(SB), Y8, Y9
-	VFNMADD231PS ln2Hi<>+0(SB), Y9, Y7
-	VFNMADD231PS ln2Lo<>+0(SB), Y9, Y7
-	VMOVUPS      expC6<>+0(SB), Y9
-	VFMADD213PS  expC5<>+0(SB), Y7, Y9
-	VFMADD213PS  expC4<>+0(SB), Y7, Y9
-	VFMADD213PS  expC3<>+0(SB), Y7, Y9
-	VFMADD213PS  expC2<>+0(SB), Y7, Y9
+	VMOVUPS      ·dataLog2e+0(SB), Y8
+	VFMADD213PS  ·dataRoundF32+0(SB), Y7, Y8
+	VSUBPS       ·dataRoundF32+0(SB), Y8, Y9
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y9, Y7
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y9, Y7
+	VMOVUPS      ·dataExpC6+0(SB), Y9
+	VFMADD213PS  ·dataExpC5+0(SB), Y7, Y9
+	VFMADD213PS  ·dataExpC4+0(SB), Y7, Y9
+	VFMADD213PS  ·dataExpC3+0(SB), Y7, Y9
+	VFMADD213PS  ·dataExpC2+0(SB), Y7, Y9
 	VMULPS       Y7, Y7, Y10
 	VFMADD231PS  Y9, Y10, Y7
-	VADDPS       one<>+0(SB), Y7, Y7
-	VPSUBD       roundF32<>+0(SB), Y8, Y8
+	VADDPS       ·dataOne+0(SB), Y7, Y7
+	VPSUBD       ·dataRoundF32+0(SB), Y8, Y8
 	VPSRAD       $0x01, Y8, Y9
 	VPSLLD       $0x17, Y9, Y10
-	VPADDD       one<>+0(SB), Y10, Y10
+	VPADDD       ·dataOne+0(SB), Y10, Y10
 	VMULPS       Y10, Y7, Y7
 	VPSUBD       Y9, Y8, Y8
 	VPSLLD       $0x17, Y8, Y8
-	VPADDD       one<>+0(SB), Y8, Y8
+	VPADDD       ·dataOne+0(SB), Y8, Y8
 	VMULPS       Y8, Y7, Y7
 	VBROADCASTSS (SI), Y8
 	VFMADD231PS  Y8, Y7, Y1
@@ -455,31 +335,31 @@ coordinates1:
 	VCVTPD2PSY   Y6, X10
 	VCVTPD2PSY   Y7, X6
 	VINSERTF128  $0x01, X6, Y10, Y6
-	VMOVUPS      c89<>+0(SB), Y7
+	VMOVUPS      ·dataC89+0(SB), Y7
 	VMINPS       Y6, Y7, Y6
-	VMOVUPS      cm104<>+0(SB), Y7
+	VMOVUPS      ·dataCm104+0(SB), Y7
 	VMAXPS       Y6, Y7, Y6
-	VMOVUPS      log2e<>+0(SB), Y7
-	VFMADD213PS  roundF32<>+0(SB), Y6, Y7
-	VSUBPS       roundF32<>+0(SB), Y7, Y8
-	VFNMADD231PS ln2Hi<>+0(SB), Y8, Y6
-	VFNMADD231PS ln2Lo<>+0(SB), Y8, Y6
-	VMOVUPS      expC6<>+0(SB), Y8
-	VFMADD213PS  expC5<>+0(SB), Y6, Y8
-	VFMADD213PS  expC4<>+0(SB), Y6, Y8
-	VFMADD213PS  expC3<>+0(SB), Y6, Y8
-	VFMADD213PS  expC2<>+0(SB), Y6, Y8
+	VMOVUPS      ·dataLog2e+0(SB), Y7
+	VFMADD213PS  ·dataRoundF32+0(SB), Y6, Y7
+	VSUBPS       ·dataRoundF32+0(SB), Y7, Y8
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y8, Y6
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y8, Y6
+	VMOVUPS      ·dataExpC6+0(SB), Y8
+	VFMADD213PS  ·dataExpC5+0(SB), Y6, Y8
+	VFMADD213PS  ·dataExpC4+0(SB), Y6, Y8
+	VFMADD213PS  ·dataExpC3+0(SB), Y6, Y8
+	VFMADD213PS  ·dataExpC2+0(SB), Y6, Y8
 	VMULPS       Y6, Y6, Y9
 	VFMADD231PS  Y8, Y9, Y6
-	VADDPS       one<>+0(SB), Y6, Y6
-	VPSUBD       roundF32<>+0(SB), Y7, Y7
+	VADDPS       ·dataOne+0(SB), Y6, Y6
+	VPSUBD       ·dataRoundF32+0(SB), Y7, Y7
 	VPSRAD       $0x01, Y7, Y8
 	VPSLLD       $0x17, Y8, Y9
-	VPADDD       one<>+0(SB), Y9, Y9
+	VPADDD       ·dataOne+0(SB), Y9, Y9
 	VMULPS       Y9, Y6, Y6
 	VPSUBD       Y8, Y7, Y7
 	VPSLLD       $0x17, Y7, Y7
-	VPADDD       one<>+0(SB), Y7, Y7
+	VPADDD       ·dataOne+0(SB), Y7, Y7
 	VMULPS       Y7, Y6, Y6
 	VBROADCASTSS (SI), Y7
 	VFMADD231PS  Y7, Y6, Y1
@@ -543,31 +423,31 @@ coordinates1:
 	VCVTPD2PSY   Y5, X9
 	VCVTPD2PSY   Y6, X5
 	VINSERTF128  $0x01, X5, Y9, Y5
-	VMOVUPS      c89<>+0(SB), Y6
+	VMOVUPS      ·dataC89+0(SB), Y6
 	VMINPS       Y5, Y6, Y5
-	VMOVUPS      cm104<>+0(SB), Y6
+	VMOVUPS      ·dataCm104+0(SB), Y6
 	VMAXPS       Y5, Y6, Y5
-	VMOVUPS      log2e<>+0(SB), Y6
-	VFMADD213PS  roundF32<>+0(SB), Y5, Y6
-	VSUBPS       roundF32<>+0(SB), Y6, Y7
-	VFNMADD231PS ln2Hi<>+0(SB), Y7, Y5
-	VFNMADD231PS ln2Lo<>+0(SB), Y7, Y5
-	VMOVUPS      expC6<>+0(SB), Y7
-	VFMADD213PS  expC5<>+0(SB), Y5, Y7
-	VFMADD213PS  expC4<>+0(SB), Y5, Y7
-	VFMADD213PS  expC3<>+0(SB), Y5, Y7
-	VFMADD213PS  expC2<>+0(SB), Y5, Y7
+	VMOVUPS      ·dataLog2e+0(SB), Y6
+	VFMADD213PS  ·dataRoundF32+0(SB), Y5, Y6
+	VSUBPS       ·dataRoundF32+0(SB), Y6, Y7
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y7, Y5
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y7, Y5
+	VMOVUPS      ·dataExpC6+0(SB), Y7
+	VFMADD213PS  ·dataExpC5+0(SB), Y5, Y7
+	VFMADD213PS  ·dataExpC4+0(SB), Y5, Y7
+	VFMADD213PS  ·dataExpC3+0(SB), Y5, Y7
+	VFMADD213PS  ·dataExpC2+0(SB), Y5, Y7
 	VMULPS       Y5, Y5, Y8
 	VFMADD231PS  Y7, Y8, Y5
-	VADDPS       one<>+0(SB), Y5, Y5
-	VPSUBD       roundF32<>+0(SB), Y6, Y6
+	VADDPS       ·dataOne+0(SB), Y5, Y5
+	VPSUBD       ·dataRoundF32+0(SB), Y6, Y6
 	VPSRAD       $0x01, Y6, Y7
 	VPSLLD       $0x17, Y7, Y8
-	VPADDD       one<>+0(SB), Y8, Y8
+	VPADDD       ·dataOne+0(SB), Y8, Y8
 	VMULPS       Y8, Y5, Y5
 	VPSUBD       Y7, Y6, Y6
 	VPSLLD       $0x17, Y6, Y6
-	VPADDD       one<>+0(SB), Y6, Y6
+	VPADDD       ·dataOne+0(SB), Y6, Y6
 	VMULPS       Y6, Y5, Y5
 	VBROADCASTSS (SI), Y6
 	VFMADD231PS  Y6, Y5, Y1
@@ -627,31 +507,31 @@ coordinates1:
 	VCVTPD2PSY   Y4, X8
 	VCVTPD2PSY   Y5, X4
 	VINSERTF128  $0x01, X4, Y8, Y4
-	VMOVUPS      c89<>+0(SB), Y5
+	VMOVUPS      ·dataC89+0(SB), Y5
 	VMINPS       Y4, Y5, Y4
-	VMOVUPS      cm104<>+0(SB), Y5
+	VMOVUPS      ·dataCm104+0(SB), Y5
 	VMAXPS       Y4, Y5, Y4
-	VMOVUPS      log2e<>+0(SB), Y5
-	VFMADD213PS  roundF32<>+0(SB), Y4, Y5
-	VSUBPS       roundF32<>+0(SB), Y5, Y6
-	VFNMADD231PS ln2Hi<>+0(SB), Y6, Y4
-	VFNMADD231PS ln2Lo<>+0(SB), Y6, Y4
-	VMOVUPS      expC6<>+0(SB), Y6
-	VFMADD213PS  expC5<>+0(SB), Y4, Y6
-	VFMADD213PS  expC4<>+0(SB), Y4, Y6
-	VFMADD213PS  expC3<>+0(SB), Y4, Y6
-	VFMADD213PS  expC2<>+0(SB), Y4, Y6
+	VMOVUPS      ·dataLog2e+0(SB), Y5
+	VFMADD213PS  ·dataRoundF32+0(SB), Y4, Y5
+	VSUBPS       ·dataRoundF32+0(SB), Y5, Y6
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y6, Y4
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y6, Y4
+	VMOVUPS      ·dataExpC6+0(SB), Y6
+	VFMADD213PS  ·dataExpC5+0(SB), Y4, Y6
+	VFMADD213PS  ·dataExpC4+0(SB), Y4, Y6
+	VFMADD213PS  ·dataExpC3+0(SB), Y4, Y6
+	VFMADD213PS  ·dataExpC2+0(SB), Y4, Y6
 	VMULPS       Y4, Y4, Y7
 	VFMADD231PS  Y6, Y7, Y4
-	VADDPS       one<>+0(SB), Y4, Y4
-	VPSUBD       roundF32<>+0(SB), Y5, Y5
+	VADDPS       ·dataOne+0(SB), Y4, Y4
+	VPSUBD       ·dataRoundF32+0(SB), Y5, Y5
 	VPSRAD       $0x01, Y5, Y6
 	VPSLLD       $0x17, Y6, Y7
-	VPADDD       one<>+0(SB), Y7, Y7
+	VPADDD       ·dataOne+0(SB), Y7, Y7
 	VMULPS       Y7, Y4, Y4
 	VPSUBD       Y6, Y5, Y5
 	VPSLLD       $0x17, Y5, Y5
-	VPADDD       one<>+0(SB), Y5, Y5
+	VPADDD       ·dataOne+0(SB), Y5, Y5
 	VMULPS       Y5, Y4, Y4
 	VBROADCASTSS (SI), Y5
 	VFMADD231PS  Y5, Y4, Y1
@@ -707,31 +587,31 @@ coordinates1:
 	VCVTPD2PSY   Y3, X7
 	VCVTPD2PSY   Y4, X3
 	VINSERTF128  $0x01, X3, Y7, Y3
-	VMOVUPS      c89<>+0(SB), Y4
+	VMOVUPS      ·dataC89+0(SB), Y4
 	VMINPS       Y3, Y4, Y3
-	VMOVUPS      cm104<>+0(SB), Y4
+	VMOVUPS      ·dataCm104+0(SB), Y4
 	VMAXPS       Y3, Y4, Y3
-	VMOVUPS      log2e<>+0(SB), Y4
-	VFMADD213PS  roundF32<>+0(SB), Y3, Y4
-	VSUBPS       roundF32<>+0(SB), Y4, Y5
-	VFNMADD231PS ln2Hi<>+0(SB), Y5, Y3
-	VFNMADD231PS ln2Lo<>+0(SB), Y5, Y3
-	VMOVUPS      expC6<>+0(SB), Y5
-	VFMADD213PS  expC5<>+0(SB), Y3, Y5
-	VFMADD213PS  expC4<>+0(SB), Y3, Y5
-	VFMADD213PS  expC3<>+0(SB), Y3, Y5
-	VFMADD213PS  expC2<>+0(SB), Y3, Y5
+	VMOVUPS      ·dataLog2e+0(SB), Y4
+	VFMADD213PS  ·dataRoundF32+0(SB), Y3, Y4
+	VSUBPS       ·dataRoundF32+0(SB), Y4, Y5
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y5, Y3
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y5, Y3
+	VMOVUPS      ·dataExpC6+0(SB), Y5
+	VFMADD213PS  ·dataExpC5+0(SB), Y3, Y5
+	VFMADD213PS  ·dataExpC4+0(SB), Y3, Y5
+	VFMADD213PS  ·dataExpC3+0(SB), Y3, Y5
+	VFMADD213PS  ·dataExpC2+0(SB), Y3, Y5
 	VMULPS       Y3, Y3, Y6
 	VFMADD231PS  Y5, Y6, Y3
-	VADDPS       one<>+0(SB), Y3, Y3
-	VPSUBD       roundF32<>+0(SB), Y4, Y4
+	VADDPS       ·dataOne+0(SB), Y3, Y3
+	VPSUBD       ·dataRoundF32+0(SB), Y4, Y4
 	VPSRAD       $0x01, Y4, Y5
 	VPSLLD       $0x17, Y5, Y6
-	VPADDD       one<>+0(SB), Y6, Y6
+	VPADDD       ·dataOne+0(SB), Y6, Y6
 	VMULPS       Y6, Y3, Y3
 	VPSUBD       Y5, Y4, Y4
 	VPSLLD       $0x17, Y4, Y4
-	VPADDD       one<>+0(SB), Y4, Y4
+	VPADDD       ·dataOne+0(SB), Y4, Y4
 	VMULPS       Y4, Y3, Y3
 	VBROADCASTSS (SI), Y4
 	VFMADD231PS  Y4, Y3, Y1
@@ -783,31 +663,31 @@ coordinates1:
 	VCVTPD2PSY   Y2, X6
 	VCVTPD2PSY   Y3, X2
 	VINSERTF128  $0x01, X2, Y6, Y2
-	VMOVUPS      c89<>+0(SB), Y3
+	VMOVUPS      ·dataC89+0(SB), Y3
 	VMINPS       Y2, Y3, Y2
-	VMOVUPS      cm104<>+0(SB), Y3
+	VMOVUPS      ·dataCm104+0(SB), Y3
 	VMAXPS       Y2, Y3, Y2
-	VMOVUPS      log2e<>+0(SB), Y3
-	VFMADD213PS  roundF32<>+0(SB), Y2, Y3
-	VSUBPS       roundF32<>+0(SB), Y3, Y4
-	VFNMADD231PS ln2Hi<>+0(SB), Y4, Y2
-	VFNMADD231PS ln2Lo<>+0(SB), Y4, Y2
-	VMOVUPS      expC6<>+0(SB), Y4
-	VFMADD213PS  expC5<>+0(SB), Y2, Y4
-	VFMADD213PS  expC4<>+0(SB), Y2, Y4
-	VFMADD213PS  expC3<>+0(SB), Y2, Y4
-	VFMADD213PS  expC2<>+0(SB), Y2, Y4
+	VMOVUPS      ·dataLog2e+0(SB), Y3
+	VFMADD213PS  ·dataRoundF32+0(SB), Y2, Y3
+	VSUBPS       ·dataRoundF32+0(SB), Y3, Y4
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y4, Y2
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y4, Y2
+	VMOVUPS      ·dataExpC6+0(SB), Y4
+	VFMADD213PS  ·dataExpC5+0(SB), Y2, Y4
+	VFMADD213PS  ·dataExpC4+0(SB), Y2, Y4
+	VFMADD213PS  ·dataExpC3+0(SB), Y2, Y4
+	VFMADD213PS  ·dataExpC2+0(SB), Y2, Y4
 	VMULPS       Y2, Y2, Y5
 	VFMADD231PS  Y4, Y5, Y2
-	VADDPS       one<>+0(SB), Y2, Y2
-	VPSUBD       roundF32<>+0(SB), Y3, Y3
+	VADDPS       ·dataOne+0(SB), Y2, Y2
+	VPSUBD       ·dataRoundF32+0(SB), Y3, Y3
 	VPSRAD       $0x01, Y3, Y4
 	VPSLLD       $0x17, Y4, Y5
-	VPADDD       one<>+0(SB), Y5, Y5
+	VPADDD       ·dataOne+0(SB), Y5, Y5
 	VMULPS       Y5, Y2, Y2
 	VPSUBD       Y4, Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
-	VPADDD       one<>+0(SB), Y3, Y3
+	VPADDD       ·dataOne+0(SB), Y3, Y3
 	VMULPS       Y3, Y2, Y2
 	VBROADCASTSS (SI), Y3
 	VFMADD231PS  Y3, Y2, Y1
@@ -834,7 +714,7 @@ TEXT ·setConvGradF32AVX2(SB), NOSPLIT, $0-80
 	MOVQ         stride+64(FP), R9
 	VXORPS       Y1, Y1, Y1
 	VXORPS       Y2, Y2, Y2
-	VMOVUPS      cm104<>+0(SB), Y3
+	VMOVUPS      ·dataCm104+0(SB), Y3
 	TESTQ        R8, R8
 	JE           store
 
@@ -859,31 +739,31 @@ coordinates1:
 	VCVTPD2PSY   Y4, X8
 	VCVTPD2PSY   Y5, X4
 	VINSERTF128  $0x01, X4, Y8, Y4
-	VMOVUPS      c89<>+0(SB), Y5
+	VMOVUPS      ·dataC89+0(SB), Y5
 	VMINPS       Y4, Y5, Y5
-	VMOVUPS      cm104<>+0(SB), Y6
+	VMOVUPS      ·dataCm104+0(SB), Y6
 	VMAXPS       Y5, Y6, Y5
-	VMOVUPS      log2e<>+0(SB), Y6
-	VFMADD213PS  roundF32<>+0(SB), Y5, Y6
-	VSUBPS       roundF32<>+0(SB), Y6, Y7
-	VFNMADD231PS ln2Hi<>+0(SB), Y7, Y5
-	VFNMADD231PS ln2Lo<>+0(SB), Y7, Y5
-	VMOVUPS      expC6<>+0(SB), Y7
-	VFMADD213PS  expC5<>+0(SB), Y5, Y7
-	VFMADD213PS  expC4<>+0(SB), Y5, Y7
-	VFMADD213PS  expC3<>+0(SB), Y5, Y7
-	VFMADD213PS  expC2<>+0(SB), Y5, Y7
+	VMOVUPS      ·dataLog2e+0(SB), Y6
+	VFMADD213PS  ·dataRoundF32+0(SB), Y5, Y6
+	VSUBPS       ·dataRoundF32+0(SB), Y6, Y7
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y7, Y5
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y7, Y5
+	VMOVUPS      ·dataExpC6+0(SB), Y7
+	VFMADD213PS  ·dataExpC5+0(SB), Y5, Y7
+	VFMADD213PS  ·dataExpC4+0(SB), Y5, Y7
+	VFMADD213PS  ·dataExpC3+0(SB), Y5, Y7
+	VFMADD213PS  ·dataExpC2+0(SB), Y5, Y7
 	VMULPS       Y5, Y5, Y9
 	VFMADD231PS  Y7, Y9, Y5
-	VADDPS       one<>+0(SB), Y5, Y5
-	VPSUBD       roundF32<>+0(SB), Y6, Y6
+	VADDPS       ·dataOne+0(SB), Y5, Y5
+	VPSUBD       ·dataRoundF32+0(SB), Y6, Y6
 	VPSRAD       $0x01, Y6, Y7
 	VPSLLD       $0x17, Y7, Y9
-	VPADDD       one<>+0(SB), Y9, Y9
+	VPADDD       ·dataOne+0(SB), Y9, Y9
 	VMULPS       Y9, Y5, Y5
 	VPSUBD       Y7, Y6, Y6
 	VPSLLD       $0x17, Y6, Y6
-	VPADDD       one<>+0(SB), Y6, Y6
+	VPADDD       ·dataOne+0(SB), Y6, Y6
 	VMULPS       Y6, Y5, Y5
 	VXORPS       Y6, Y6, Y6
 	MOVQ         SI, R10
@@ -917,8 +797,8 @@ TEXT ·setConv8F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         t+8(FP), AX
 	MOVQ         d+40(FP), CX
 	VBROADCASTSD factor+56(FP), Z0
-	VBROADCASTSS c89<>+0(SB), Z1
-	VBROADCASTSS cm104<>+0(SB), Z2
+	VBROADCASTSS ·dataC89+0(SB), Z1
+	VBROADCASTSS ·dataCm104+0(SB), Z2
 	MOVQ         h+0(FP), DX
 	MOVQ         x+16(FP), BX
 	MOVQ         phi+24(FP), SI
@@ -958,19 +838,19 @@ coordinates1:
 	VINSERTF64X4      $0x01, Y13, Z15, Z13
 	VMINPS            Z13, Z1, Z13
 	VMAXPS            Z13, Z2, Z13
-	VBROADCASTSS      log2e<>+0(SB), Z14
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z13, Z14
-	VSUBPS.BCST       roundF32<>+0(SB), Z14, Z14
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z14, Z13
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z14, Z13
-	VBROADCASTSS      expC6<>+0(SB), Z16
-	VFMADD213PS.BCST  expC5<>+0(SB), Z13, Z16
-	VFMADD213PS.BCST  expC4<>+0(SB), Z13, Z16
-	VFMADD213PS.BCST  expC3<>+0(SB), Z13, Z16
-	VFMADD213PS.BCST  expC2<>+0(SB), Z13, Z16
+	VBROADCASTSS      ·dataLog2e+0(SB), Z14
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z13, Z14
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z14, Z14
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z14, Z13
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z14, Z13
+	VBROADCASTSS      ·dataExpC6+0(SB), Z16
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z13, Z16
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z13, Z16
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z13, Z16
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z13, Z16
 	VMULPS            Z13, Z13, Z17
 	VFMADD231PS       Z16, Z17, Z13
-	VADDPS.BCST       one<>+0(SB), Z13, Z13
+	VADDPS.BCST       ·dataOne+0(SB), Z13, Z13
 	VSCALEFPS         Z14, Z13, Z13
 	VFMADD231PS.BCST  (SI), Z13, Z3
 	VFMADD231PS.BCST  4(SI), Z13, Z4
@@ -1002,8 +882,8 @@ TEXT ·setConv7F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         t+8(FP), AX
 	MOVQ         d+40(FP), CX
 	VBROADCASTSD factor+56(FP), Z0
-	VBROADCASTSS c89<>+0(SB), Z1
-	VBROADCASTSS cm104<>+0(SB), Z2
+	VBROADCASTSS ·dataC89+0(SB), Z1
+	VBROADCASTSS ·dataCm104+0(SB), Z2
 	MOVQ         h+0(FP), DX
 	MOVQ         x+16(FP), BX
 	MOVQ         phi+24(FP), SI
@@ -1042,19 +922,19 @@ coordinates1:
 	VINSERTF64X4      $0x01, Y12, Z14, Z12
 	VMINPS            Z12, Z1, Z12
 	VMAXPS            Z12, Z2, Z12
-	VBROADCASTSS      log2e<>+0(SB), Z13
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z12, Z13
-	VSUBPS.BCST       roundF32<>+0(SB), Z13, Z13
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z13, Z12
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z13, Z12
-	VBROADCASTSS      expC6<>+0(SB), Z15
-	VFMADD213PS.BCST  expC5<>+0(SB), Z12, Z15
-	VFMADD213PS.BCST  expC4<>+0(SB), Z12, Z15
-	VFMADD213PS.BCST  expC3<>+0(SB), Z12, Z15
-	VFMADD213PS.BCST  expC2<>+0(SB), Z12, Z15
+	VBROADCASTSS      ·dataLog2e+0(SB), Z13
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z12, Z13
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z13, Z13
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z13, Z12
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z13, Z12
+	VBROADCASTSS      ·dataExpC6+0(SB), Z15
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z12, Z15
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z12, Z15
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z12, Z15
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z12, Z15
 	VMULPS            Z12, Z12, Z16
 	VFMADD231PS       Z15, Z16, Z12
-	VADDPS.BCST       one<>+0(SB), Z12, Z12
+	VADDPS.BCST       ·dataOne+0(SB), Z12, Z12
 	VSCALEFPS         Z13, Z12, Z12
 	VFMADD231PS.BCST  (SI), Z12, Z3
 	VFMADD231PS.BCST  4(SI), Z12, Z4
@@ -1084,8 +964,8 @@ TEXT ·setConv6F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         t+8(FP), AX
 	MOVQ         d+40(FP), CX
 	VBROADCASTSD factor+56(FP), Z0
-	VBROADCASTSS c89<>+0(SB), Z1
-	VBROADCASTSS cm104<>+0(SB), Z2
+	VBROADCASTSS ·dataC89+0(SB), Z1
+	VBROADCASTSS ·dataCm104+0(SB), Z2
 	MOVQ         h+0(FP), DX
 	MOVQ         x+16(FP), BX
 	MOVQ         phi+24(FP), SI
@@ -1123,19 +1003,19 @@ coordinates1:
 	VINSERTF64X4      $0x01, Y11, Z13, Z11
 	VMINPS            Z11, Z1, Z11
 	VMAXPS            Z11, Z2, Z11
-	VBROADCASTSS      log2e<>+0(SB), Z12
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z11, Z12
-	VSUBPS.BCST       roundF32<>+0(SB), Z12, Z12
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z12, Z11
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z12, Z11
-	VBROADCASTSS      expC6<>+0(SB), Z14
-	VFMADD213PS.BCST  expC5<>+0(SB), Z11, Z14
-	VFMADD213PS.BCST  expC4<>+0(SB), Z11, Z14
-	VFMADD213PS.BCST  expC3<>+0(SB), Z11, Z14
-	VFMADD213PS.BCST  expC2<>+0(SB), Z11, Z14
+	VBROADCASTSS      ·dataLog2e+0(SB), Z12
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z11, Z12
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z12, Z12
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z12, Z11
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z12, Z11
+	VBROADCASTSS      ·dataExpC6+0(SB), Z14
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z11, Z14
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z11, Z14
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z11, Z14
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z11, Z14
 	VMULPS            Z11, Z11, Z15
 	VFMADD231PS       Z14, Z15, Z11
-	VADDPS.BCST       one<>+0(SB), Z11, Z11
+	VADDPS.BCST       ·dataOne+0(SB), Z11, Z11
 	VSCALEFPS         Z12, Z11, Z11
 	VFMADD231PS.BCST  (SI), Z11, Z3
 	VFMADD231PS.BCST  4(SI), Z11, Z4
@@ -1163,8 +1043,8 @@ TEXT ·setConv5F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         t+8(FP), AX
 	MOVQ         d+40(FP), CX
 	VBROADCASTSD factor+56(FP), Z0
-	VBROADCASTSS c89<>+0(SB), Z1
-	VBROADCASTSS cm104<>+0(SB), Z2
+	VBROADCASTSS ·dataC89+0(SB), Z1
+	VBROADCASTSS ·dataCm104+0(SB), Z2
 	MOVQ         h+0(FP), DX
 	MOVQ         x+16(FP), BX
 	MOVQ         phi+24(FP), SI
@@ -1201,19 +1081,19 @@ coordinates1:
 	VINSERTF64X4      $0x01, Y10, Z12, Z10
 	VMINPS            Z10, Z1, Z10
 	VMAXPS            Z10, Z2, Z10
-	VBROADCASTSS      log2e<>+0(SB), Z11
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z10, Z11
-	VSUBPS.BCST       roundF32<>+0(SB), Z11, Z11
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z11, Z10
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z11, Z10
-	VBROADCASTSS      expC6<>+0(SB), Z13
-	VFMADD213PS.BCST  expC5<>+0(SB), Z10, Z13
-	VFMADD213PS.BCST  expC4<>+0(SB), Z10, Z13
-	VFMADD213PS.BCST  expC3<>+0(SB), Z10, Z13
-	VFMADD213PS.BCST  expC2<>+0(SB), Z10, Z13
+	VBROADCASTSS      ·dataLog2e+0(SB), Z11
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z10, Z11
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z11, Z11
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z11, Z10
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z11, Z10
+	VBROADCASTSS      ·dataExpC6+0(SB), Z13
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z10, Z13
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z10, Z13
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z10, Z13
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z10, Z13
 	VMULPS            Z10, Z10, Z14
 	VFMADD231PS       Z13, Z14, Z10
-	VADDPS.BCST       one<>+0(SB), Z10, Z10
+	VADDPS.BCST       ·dataOne+0(SB), Z10, Z10
 	VSCALEFPS         Z11, Z10, Z10
 	VFMADD231PS.BCST  (SI), Z10, Z3
 	VFMADD231PS.BCST  4(SI), Z10, Z4
@@ -1239,8 +1119,8 @@ TEXT ·setConv4F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         t+8(FP), AX
 	MOVQ         d+40(FP), CX
 	VBROADCASTSD factor+56(FP), Z0
-	VBROADCASTSS c89<>+0(SB), Z1
-	VBROADCASTSS cm104<>+0(SB), Z2
+	VBROADCASTSS ·dataC89+0(SB), Z1
+	VBROADCASTSS ·dataCm104+0(SB), Z2
 	MOVQ         h+0(FP), DX
 	MOVQ         x+16(FP), BX
 	MOVQ         phi+24(FP), SI
@@ -1276,19 +1156,19 @@ coordinates1:
 	VINSERTF64X4      $0x01, Y9, Z11, Z9
 	VMINPS            Z9, Z1, Z9
 	VMAXPS            Z9, Z2, Z9
-	VBROADCASTSS      log2e<>+0(SB), Z10
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z9, Z10
-	VSUBPS.BCST       roundF32<>+0(SB), Z10, Z10
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z10, Z9
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z10, Z9
-	VBROADCASTSS      expC6<>+0(SB), Z12
-	VFMADD213PS.BCST  expC5<>+0(SB), Z9, Z12
-	VFMADD213PS.BCST  expC4<>+0(SB), Z9, Z12
-	VFMADD213PS.BCST  expC3<>+0(SB), Z9, Z12
-	VFMADD213PS.BCST  expC2<>+0(SB), Z9, Z12
+	VBROADCASTSS      ·dataLog2e+0(SB), Z10
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z9, Z10
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z10, Z10
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z10, Z9
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z10, Z9
+	VBROADCASTSS      ·dataExpC6+0(SB), Z12
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z9, Z12
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z9, Z12
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z9, Z12
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z9, Z12
 	VMULPS            Z9, Z9, Z13
 	VFMADD231PS       Z12, Z13, Z9
-	VADDPS.BCST       one<>+0(SB), Z9, Z9
+	VADDPS.BCST       ·dataOne+0(SB), Z9, Z9
 	VSCALEFPS         Z10, Z9, Z9
 	VFMADD231PS.BCST  (SI), Z9, Z3
 	VFMADD231PS.BCST  4(SI), Z9, Z4
@@ -1312,8 +1192,8 @@ TEXT ·setConv3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         t+8(FP), AX
 	MOVQ         d+40(FP), CX
 	VBROADCASTSD factor+56(FP), Z0
-	VBROADCASTSS c89<>+0(SB), Z1
-	VBROADCASTSS cm104<>+0(SB), Z2
+	VBROADCASTSS ·dataC89+0(SB), Z1
+	VBROADCASTSS ·dataCm104+0(SB), Z2
 	MOVQ         h+0(FP), DX
 	MOVQ         x+16(FP), BX
 	MOVQ         phi+24(FP), SI
@@ -1348,19 +1228,19 @@ coordinates1:
 	VINSERTF64X4      $0x01, Y8, Z10, Z8
 	VMINPS            Z8, Z1, Z8
 	VMAXPS            Z8, Z2, Z8
-	VBROADCASTSS      log2e<>+0(SB), Z9
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z8, Z9
-	VSUBPS.BCST       roundF32<>+0(SB), Z9, Z9
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z9, Z8
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z9, Z8
-	VBROADCASTSS      expC6<>+0(SB), Z11
-	VFMADD213PS.BCST  expC5<>+0(SB), Z8, Z11
-	VFMADD213PS.BCST  expC4<>+0(SB), Z8, Z11
-	VFMADD213PS.BCST  expC3<>+0(SB), Z8, Z11
-	VFMADD213PS.BCST  expC2<>+0(SB), Z8, Z11
+	VBROADCASTSS      ·dataLog2e+0(SB), Z9
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z8, Z9
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z9, Z9
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z9, Z8
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z9, Z8
+	VBROADCASTSS      ·dataExpC6+0(SB), Z11
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z8, Z11
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z8, Z11
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z8, Z11
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z8, Z11
 	VMULPS            Z8, Z8, Z12
 	VFMADD231PS       Z11, Z12, Z8
-	VADDPS.BCST       one<>+0(SB), Z8, Z8
+	VADDPS.BCST       ·dataOne+0(SB), Z8, Z8
 	VSCALEFPS         Z9, Z8, Z8
 	VFMADD231PS.BCST  (SI), Z8, Z3
 	VFMADD231PS.BCST  4(SI), Z8, Z4
@@ -1382,8 +1262,8 @@ TEXT ·setConv2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         t+8(FP), AX
 	MOVQ         d+40(FP), CX
 	VBROADCASTSD factor+56(FP), Z0
-	VBROADCASTSS c89<>+0(SB), Z1
-	VBROADCASTSS cm104<>+0(SB), Z2
+	VBROADCASTSS ·dataC89+0(SB), Z1
+	VBROADCASTSS ·dataCm104+0(SB), Z2
 	MOVQ         h+0(FP), DX
 	MOVQ         x+16(FP), BX
 	MOVQ         phi+24(FP), SI
@@ -1417,19 +1297,19 @@ coordinates1:
 	VINSERTF64X4      $0x01, Y7, Z9, Z7
 	VMINPS            Z7, Z1, Z7
 	VMAXPS            Z7, Z2, Z7
-	VBROADCASTSS      log2e<>+0(SB), Z8
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z7, Z8
-	VSUBPS.BCST       roundF32<>+0(SB), Z8, Z8
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z8, Z7
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z8, Z7
-	VBROADCASTSS      expC6<>+0(SB), Z10
-	VFMADD213PS.BCST  expC5<>+0(SB), Z7, Z10
-	VFMADD213PS.BCST  expC4<>+0(SB), Z7, Z10
-	VFMADD213PS.BCST  expC3<>+0(SB), Z7, Z10
-	VFMADD213PS.BCST  expC2<>+0(SB), Z7, Z10
+	VBROADCASTSS      ·dataLog2e+0(SB), Z8
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z7, Z8
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z8, Z8
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z8, Z7
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z8, Z7
+	VBROADCASTSS      ·dataExpC6+0(SB), Z10
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z7, Z10
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z7, Z10
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z7, Z10
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z7, Z10
 	VMULPS            Z7, Z7, Z11
 	VFMADD231PS       Z10, Z11, Z7
-	VADDPS.BCST       one<>+0(SB), Z7, Z7
+	VADDPS.BCST       ·dataOne+0(SB), Z7, Z7
 	VSCALEFPS         Z8, Z7, Z7
 	VFMADD231PS.BCST  (SI), Z7, Z3
 	VFMADD231PS.BCST  4(SI), Z7, Z4
@@ -1449,8 +1329,8 @@ TEXT ·setConv1F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         t+8(FP), AX
 	MOVQ         d+40(FP), CX
 	VBROADCASTSD factor+56(FP), Z0
-	VBROADCASTSS c89<>+0(SB), Z1
-	VBROADCASTSS cm104<>+0(SB), Z2
+	VBROADCASTSS ·dataC89+0(SB), Z1
+	VBROADCASTSS ·dataCm104+0(SB), Z2
 	MOVQ         h+0(FP), DX
 	MOVQ         x+16(FP), BX
 	MOVQ         phi+24(FP), SI
@@ -1483,19 +1363,19 @@ coordinates1:
 	VINSERTF64X4      $0x01, Y6, Z8, Z6
 	VMINPS            Z6, Z1, Z6
 	VMAXPS            Z6, Z2, Z6
-	VBROADCASTSS      log2e<>+0(SB), Z7
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z6, Z7
-	VSUBPS.BCST       roundF32<>+0(SB), Z7, Z7
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z7, Z6
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z7, Z6
-	VBROADCASTSS      expC6<>+0(SB), Z9
-	VFMADD213PS.BCST  expC5<>+0(SB), Z6, Z9
-	VFMADD213PS.BCST  expC4<>+0(SB), Z6, Z9
-	VFMADD213PS.BCST  expC3<>+0(SB), Z6, Z9
-	VFMADD213PS.BCST  expC2<>+0(SB), Z6, Z9
+	VBROADCASTSS      ·dataLog2e+0(SB), Z7
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z6, Z7
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z7, Z7
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z7, Z6
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z7, Z6
+	VBROADCASTSS      ·dataExpC6+0(SB), Z9
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z6, Z9
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z6, Z9
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z6, Z9
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z6, Z9
 	VMULPS            Z6, Z6, Z10
 	VFMADD231PS       Z9, Z10, Z6
-	VADDPS.BCST       one<>+0(SB), Z6, Z6
+	VADDPS.BCST       ·dataOne+0(SB), Z6, Z6
 	VSCALEFPS         Z7, Z6, Z6
 	VFMADD231PS.BCST  (SI), Z6, Z3
 	ADDQ              R8, SI
@@ -1513,8 +1393,8 @@ TEXT ·setConvGradF32AVX512(SB), NOSPLIT, $0-80
 	MOVQ         t+8(FP), AX
 	MOVQ         d+48(FP), CX
 	VBROADCASTSD factor+72(FP), Z0
-	VBROADCASTSS c89<>+0(SB), Z1
-	VBROADCASTSS cm104<>+0(SB), Z2
+	VBROADCASTSS ·dataC89+0(SB), Z1
+	VBROADCASTSS ·dataCm104+0(SB), Z2
 	MOVQ         sum+0(FP), DX
 	MOVQ         x+16(FP), BX
 	MOVQ         phi+24(FP), SI
@@ -1523,7 +1403,7 @@ TEXT ·setConvGradF32AVX512(SB), NOSPLIT, $0-80
 	MOVQ         stride+64(FP), R9
 	VPXORD       Z3, Z3, Z3
 	VPXORD       Z4, Z4, Z4
-	VBROADCASTSS cm104<>+0(SB), Z5
+	VBROADCASTSS ·dataCm104+0(SB), Z5
 	TESTQ        R8, R8
 	JE           store
 
@@ -1550,19 +1430,19 @@ coordinates1:
 	VINSERTF64X4      $0x01, Y8, Z10, Z8
 	VMINPS            Z8, Z1, Z9
 	VMAXPS            Z9, Z2, Z9
-	VBROADCASTSS      log2e<>+0(SB), Z12
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z9, Z12
-	VSUBPS.BCST       roundF32<>+0(SB), Z12, Z12
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z12, Z9
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z12, Z9
-	VBROADCASTSS      expC6<>+0(SB), Z13
-	VFMADD213PS.BCST  expC5<>+0(SB), Z9, Z13
-	VFMADD213PS.BCST  expC4<>+0(SB), Z9, Z13
-	VFMADD213PS.BCST  expC3<>+0(SB), Z9, Z13
-	VFMADD213PS.BCST  expC2<>+0(SB), Z9, Z13
+	VBROADCASTSS      ·dataLog2e+0(SB), Z12
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z9, Z12
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z12, Z12
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z12, Z9
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z12, Z9
+	VBROADCASTSS      ·dataExpC6+0(SB), Z13
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z9, Z13
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z9, Z13
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z9, Z13
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z9, Z13
 	VMULPS            Z9, Z9, Z14
 	VFMADD231PS       Z13, Z14, Z9
-	VADDPS.BCST       one<>+0(SB), Z9, Z9
+	VADDPS.BCST       ·dataOne+0(SB), Z9, Z9
 	VSCALEFPS         Z12, Z9, Z9
 	VPXORD            Z11, Z11, Z11
 	MOVQ              SI, R10

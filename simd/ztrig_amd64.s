@@ -11,10 +11,10 @@ TEXT ·sinCosF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    c+8(FP), CX
 	MOVQ    x+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS roundF32<>+0(SB), Y0
-	VMOVUPS signF32<>+0(SB), Y1
-	VMOVUPS absF32<>+0(SB), Y2
-	VMOVUPS twoOverPi<>+0(SB), Y3
+	VMOVUPS ·dataRoundF32+0(SB), Y0
+	VMOVUPS ·dataSignF32+0(SB), Y1
+	VMOVUPS ·dataAbsF32+0(SB), Y2
+	VMOVUPS ·dataTwoOverPi+0(SB), Y3
 	XORQ    SI, SI
 	MOVQ    BX, DI
 	SUBQ    $+16, DI
@@ -26,46 +26,46 @@ loop2:
 	VANDPS       Y2, Y3, Y5
 	VANDPS       Y2, Y4, Y6
 	VPMAXSD      Y6, Y5, Y5
-	VCMPPS       $0x16, limit<>+0(SB), Y5, Y5
+	VCMPPS       $0x16, ·dataLimit+0(SB), Y5, Y5
 	VMOVMSKPS    Y5, R8
 	TESTL        R8, R8
 	JNE          stop1
 	VANDPS       Y2, Y3, Y5
 	VANDPS       Y2, Y4, Y6
-	VMOVUPS      twoOverPi<>+0(SB), Y7
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y7
 	VFMADD213PS  Y0, Y5, Y7
-	VMOVUPS      twoOverPi<>+0(SB), Y8
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y8
 	VFMADD213PS  Y0, Y6, Y8
 	VSUBPS       Y0, Y7, Y9
 	VSUBPS       Y0, Y8, Y10
-	VFNMADD231PS halfPi1<>+0(SB), Y9, Y5
-	VFNMADD231PS halfPi1<>+0(SB), Y10, Y6
-	VFNMADD231PS halfPi2<>+0(SB), Y9, Y5
-	VFNMADD231PS halfPi2<>+0(SB), Y10, Y6
-	VFNMADD231PS halfPi3<>+0(SB), Y9, Y5
-	VFNMADD231PS halfPi3<>+0(SB), Y10, Y6
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y9, Y5
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y10, Y6
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y9, Y5
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y10, Y6
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y9, Y5
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y10, Y6
 	VMULPS       Y5, Y5, Y9
 	VMULPS       Y6, Y6, Y10
-	VMOVUPS      sinP2<>+0(SB), Y11
-	VFMADD213PS  sinP1<>+0(SB), Y9, Y11
-	VMOVUPS      sinP2<>+0(SB), Y12
-	VFMADD213PS  sinP1<>+0(SB), Y10, Y12
-	VFMADD213PS  sinP0<>+0(SB), Y9, Y11
-	VFMADD213PS  sinP0<>+0(SB), Y10, Y12
+	VMOVUPS      ·dataSinP2+0(SB), Y11
+	VFMADD213PS  ·dataSinP1+0(SB), Y9, Y11
+	VMOVUPS      ·dataSinP2+0(SB), Y12
+	VFMADD213PS  ·dataSinP1+0(SB), Y10, Y12
+	VFMADD213PS  ·dataSinP0+0(SB), Y9, Y11
+	VFMADD213PS  ·dataSinP0+0(SB), Y10, Y12
 	VMULPS       Y11, Y9, Y11
 	VMULPS       Y12, Y10, Y12
 	VFMADD231PS  Y11, Y5, Y5
 	VFMADD231PS  Y12, Y6, Y6
-	VMOVUPS      cosP2<>+0(SB), Y11
-	VFMADD213PS  cosP1<>+0(SB), Y9, Y11
-	VMOVUPS      cosP2<>+0(SB), Y12
-	VFMADD213PS  cosP1<>+0(SB), Y10, Y12
-	VFMADD213PS  cosP0<>+0(SB), Y9, Y11
-	VFMADD213PS  cosP0<>+0(SB), Y10, Y12
-	VFMADD213PS  minusHalf<>+0(SB), Y9, Y11
-	VFMADD213PS  minusHalf<>+0(SB), Y10, Y12
-	VFMADD213PS  one<>+0(SB), Y9, Y11
-	VFMADD213PS  one<>+0(SB), Y10, Y12
+	VMOVUPS      ·dataCosP2+0(SB), Y11
+	VFMADD213PS  ·dataCosP1+0(SB), Y9, Y11
+	VMOVUPS      ·dataCosP2+0(SB), Y12
+	VFMADD213PS  ·dataCosP1+0(SB), Y10, Y12
+	VFMADD213PS  ·dataCosP0+0(SB), Y9, Y11
+	VFMADD213PS  ·dataCosP0+0(SB), Y10, Y12
+	VFMADD213PS  ·dataLogQ0+0(SB), Y9, Y11
+	VFMADD213PS  ·dataLogQ0+0(SB), Y10, Y12
+	VFMADD213PS  ·dataOne+0(SB), Y9, Y11
+	VFMADD213PS  ·dataOne+0(SB), Y10, Y12
 	VPSLLD       $0x1f, Y7, Y9
 	VPSLLD       $0x1f, Y8, Y10
 	VBLENDVPS    Y9, Y11, Y5, Y13
@@ -74,8 +74,8 @@ loop2:
 	VBLENDVPS    Y10, Y6, Y12, Y6
 	VPSLLD       $0x1e, Y7, Y9
 	VPSLLD       $0x1e, Y8, Y10
-	VPADDD       oneI<>+0(SB), Y7, Y7
-	VPADDD       oneI<>+0(SB), Y8, Y8
+	VPADDD       ·dataOneI+0(SB), Y7, Y7
+	VPADDD       ·dataOneI+0(SB), Y8, Y8
 	VPSLLD       $0x1e, Y7, Y7
 	VPSLLD       $0x1e, Y8, Y8
 	VANDPS       Y1, Y7, Y7
@@ -104,33 +104,33 @@ next3:
 loop4:
 	VMOVUPS      (DX)(SI*4), Y3
 	VANDPS       Y2, Y3, Y4
-	VCMPPS       $0x16, limit<>+0(SB), Y4, Y4
+	VCMPPS       $0x16, ·dataLimit+0(SB), Y4, Y4
 	VMOVMSKPS    Y4, R8
 	TESTL        R8, R8
 	JNE          stop1
 	VANDPS       Y2, Y3, Y4
-	VMOVUPS      twoOverPi<>+0(SB), Y5
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y5
 	VFMADD213PS  Y0, Y4, Y5
 	VSUBPS       Y0, Y5, Y6
-	VFNMADD231PS halfPi1<>+0(SB), Y6, Y4
-	VFNMADD231PS halfPi2<>+0(SB), Y6, Y4
-	VFNMADD231PS halfPi3<>+0(SB), Y6, Y4
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y6, Y4
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y6, Y4
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y6, Y4
 	VMULPS       Y4, Y4, Y6
-	VMOVUPS      sinP2<>+0(SB), Y7
-	VFMADD213PS  sinP1<>+0(SB), Y6, Y7
-	VFMADD213PS  sinP0<>+0(SB), Y6, Y7
+	VMOVUPS      ·dataSinP2+0(SB), Y7
+	VFMADD213PS  ·dataSinP1+0(SB), Y6, Y7
+	VFMADD213PS  ·dataSinP0+0(SB), Y6, Y7
 	VMULPS       Y7, Y6, Y7
 	VFMADD231PS  Y7, Y4, Y4
-	VMOVUPS      cosP2<>+0(SB), Y7
-	VFMADD213PS  cosP1<>+0(SB), Y6, Y7
-	VFMADD213PS  cosP0<>+0(SB), Y6, Y7
-	VFMADD213PS  minusHalf<>+0(SB), Y6, Y7
-	VFMADD213PS  one<>+0(SB), Y6, Y7
+	VMOVUPS      ·dataCosP2+0(SB), Y7
+	VFMADD213PS  ·dataCosP1+0(SB), Y6, Y7
+	VFMADD213PS  ·dataCosP0+0(SB), Y6, Y7
+	VFMADD213PS  ·dataLogQ0+0(SB), Y6, Y7
+	VFMADD213PS  ·dataOne+0(SB), Y6, Y7
 	VPSLLD       $0x1f, Y5, Y6
 	VBLENDVPS    Y6, Y7, Y4, Y8
 	VBLENDVPS    Y6, Y4, Y7, Y4
 	VPSLLD       $0x1e, Y5, Y6
-	VPADDD       oneI<>+0(SB), Y5, Y5
+	VPADDD       ·dataOneI+0(SB), Y5, Y5
 	VPSLLD       $0x1e, Y5, Y5
 	VANDPS       Y1, Y5, Y5
 	VXORPS       Y5, Y4, Y4
@@ -147,38 +147,38 @@ next5:
 	ADDQ         $+8, DI
 	TESTQ        DI, DI
 	JE           done6
-	LEAQ         tailMaskF32<>+0(SB), R8
+	LEAQ         ·dataTailMaskF32+0(SB), R8
 	NEGQ         DI
 	VMOVUPS      32(R8)(DI*4), Y3
 	VMASKMOVPS   (DX)(SI*4), Y3, Y4
 	VANDPS       Y2, Y4, Y5
-	VCMPPS       $0x16, limit<>+0(SB), Y5, Y5
+	VCMPPS       $0x16, ·dataLimit+0(SB), Y5, Y5
 	VMOVMSKPS    Y5, DX
 	TESTL        DX, DX
 	JNE          stop1
 	VANDPS       Y2, Y4, Y2
-	VMOVUPS      twoOverPi<>+0(SB), Y5
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y5
 	VFMADD213PS  Y0, Y2, Y5
 	VSUBPS       Y0, Y5, Y0
-	VFNMADD231PS halfPi1<>+0(SB), Y0, Y2
-	VFNMADD231PS halfPi2<>+0(SB), Y0, Y2
-	VFNMADD231PS halfPi3<>+0(SB), Y0, Y2
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y0, Y2
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y0, Y2
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y0, Y2
 	VMULPS       Y2, Y2, Y0
-	VMOVUPS      sinP2<>+0(SB), Y6
-	VFMADD213PS  sinP1<>+0(SB), Y0, Y6
-	VFMADD213PS  sinP0<>+0(SB), Y0, Y6
+	VMOVUPS      ·dataSinP2+0(SB), Y6
+	VFMADD213PS  ·dataSinP1+0(SB), Y0, Y6
+	VFMADD213PS  ·dataSinP0+0(SB), Y0, Y6
 	VMULPS       Y6, Y0, Y6
 	VFMADD231PS  Y6, Y2, Y2
-	VMOVUPS      cosP2<>+0(SB), Y6
-	VFMADD213PS  cosP1<>+0(SB), Y0, Y6
-	VFMADD213PS  cosP0<>+0(SB), Y0, Y6
-	VFMADD213PS  minusHalf<>+0(SB), Y0, Y6
-	VFMADD213PS  one<>+0(SB), Y0, Y6
+	VMOVUPS      ·dataCosP2+0(SB), Y6
+	VFMADD213PS  ·dataCosP1+0(SB), Y0, Y6
+	VFMADD213PS  ·dataCosP0+0(SB), Y0, Y6
+	VFMADD213PS  ·dataLogQ0+0(SB), Y0, Y6
+	VFMADD213PS  ·dataOne+0(SB), Y0, Y6
 	VPSLLD       $0x1f, Y5, Y0
 	VBLENDVPS    Y0, Y6, Y2, Y7
 	VBLENDVPS    Y0, Y2, Y6, Y0
 	VPSLLD       $0x1e, Y5, Y2
-	VPADDD       oneI<>+0(SB), Y5, Y5
+	VPADDD       ·dataOneI+0(SB), Y5, Y5
 	VPSLLD       $0x1e, Y5, Y5
 	VANDPS       Y1, Y5, Y5
 	VXORPS       Y5, Y0, Y0
@@ -196,194 +196,6 @@ stop1:
 	VZEROUPPER
 	RET
 
-DATA roundF32<>+0(SB)/4, $0x4b400000
-DATA roundF32<>+4(SB)/4, $0x4b400000
-DATA roundF32<>+8(SB)/4, $0x4b400000
-DATA roundF32<>+12(SB)/4, $0x4b400000
-DATA roundF32<>+16(SB)/4, $0x4b400000
-DATA roundF32<>+20(SB)/4, $0x4b400000
-DATA roundF32<>+24(SB)/4, $0x4b400000
-DATA roundF32<>+28(SB)/4, $0x4b400000
-GLOBL roundF32<>(SB), RODATA|NOPTR, $32
-
-DATA signF32<>+0(SB)/4, $0x80000000
-DATA signF32<>+4(SB)/4, $0x80000000
-DATA signF32<>+8(SB)/4, $0x80000000
-DATA signF32<>+12(SB)/4, $0x80000000
-DATA signF32<>+16(SB)/4, $0x80000000
-DATA signF32<>+20(SB)/4, $0x80000000
-DATA signF32<>+24(SB)/4, $0x80000000
-DATA signF32<>+28(SB)/4, $0x80000000
-GLOBL signF32<>(SB), RODATA|NOPTR, $32
-
-DATA absF32<>+0(SB)/4, $0x7fffffff
-DATA absF32<>+4(SB)/4, $0x7fffffff
-DATA absF32<>+8(SB)/4, $0x7fffffff
-DATA absF32<>+12(SB)/4, $0x7fffffff
-DATA absF32<>+16(SB)/4, $0x7fffffff
-DATA absF32<>+20(SB)/4, $0x7fffffff
-DATA absF32<>+24(SB)/4, $0x7fffffff
-DATA absF32<>+28(SB)/4, $0x7fffffff
-GLOBL absF32<>(SB), RODATA|NOPTR, $32
-
-DATA twoOverPi<>+0(SB)/4, $0x3f22f983
-DATA twoOverPi<>+4(SB)/4, $0x3f22f983
-DATA twoOverPi<>+8(SB)/4, $0x3f22f983
-DATA twoOverPi<>+12(SB)/4, $0x3f22f983
-DATA twoOverPi<>+16(SB)/4, $0x3f22f983
-DATA twoOverPi<>+20(SB)/4, $0x3f22f983
-DATA twoOverPi<>+24(SB)/4, $0x3f22f983
-DATA twoOverPi<>+28(SB)/4, $0x3f22f983
-GLOBL twoOverPi<>(SB), RODATA|NOPTR, $32
-
-DATA limit<>+0(SB)/4, $0x47c35000
-DATA limit<>+4(SB)/4, $0x47c35000
-DATA limit<>+8(SB)/4, $0x47c35000
-DATA limit<>+12(SB)/4, $0x47c35000
-DATA limit<>+16(SB)/4, $0x47c35000
-DATA limit<>+20(SB)/4, $0x47c35000
-DATA limit<>+24(SB)/4, $0x47c35000
-DATA limit<>+28(SB)/4, $0x47c35000
-GLOBL limit<>(SB), RODATA|NOPTR, $32
-
-DATA halfPi1<>+0(SB)/4, $0x3fc90fdb
-DATA halfPi1<>+4(SB)/4, $0x3fc90fdb
-DATA halfPi1<>+8(SB)/4, $0x3fc90fdb
-DATA halfPi1<>+12(SB)/4, $0x3fc90fdb
-DATA halfPi1<>+16(SB)/4, $0x3fc90fdb
-DATA halfPi1<>+20(SB)/4, $0x3fc90fdb
-DATA halfPi1<>+24(SB)/4, $0x3fc90fdb
-DATA halfPi1<>+28(SB)/4, $0x3fc90fdb
-GLOBL halfPi1<>(SB), RODATA|NOPTR, $32
-
-DATA halfPi2<>+0(SB)/4, $0xb33bbd2e
-DATA halfPi2<>+4(SB)/4, $0xb33bbd2e
-DATA halfPi2<>+8(SB)/4, $0xb33bbd2e
-DATA halfPi2<>+12(SB)/4, $0xb33bbd2e
-DATA halfPi2<>+16(SB)/4, $0xb33bbd2e
-DATA halfPi2<>+20(SB)/4, $0xb33bbd2e
-DATA halfPi2<>+24(SB)/4, $0xb33bbd2e
-DATA halfPi2<>+28(SB)/4, $0xb33bbd2e
-GLOBL halfPi2<>(SB), RODATA|NOPTR, $32
-
-DATA halfPi3<>+0(SB)/4, $0xa6f72ced
-DATA halfPi3<>+4(SB)/4, $0xa6f72ced
-DATA halfPi3<>+8(SB)/4, $0xa6f72ced
-DATA halfPi3<>+12(SB)/4, $0xa6f72ced
-DATA halfPi3<>+16(SB)/4, $0xa6f72ced
-DATA halfPi3<>+20(SB)/4, $0xa6f72ced
-DATA halfPi3<>+24(SB)/4, $0xa6f72ced
-DATA halfPi3<>+28(SB)/4, $0xa6f72ced
-GLOBL halfPi3<>(SB), RODATA|NOPTR, $32
-
-DATA sinP2<>+0(SB)/4, $0xb94caa01
-DATA sinP2<>+4(SB)/4, $0xb94caa01
-DATA sinP2<>+8(SB)/4, $0xb94caa01
-DATA sinP2<>+12(SB)/4, $0xb94caa01
-DATA sinP2<>+16(SB)/4, $0xb94caa01
-DATA sinP2<>+20(SB)/4, $0xb94caa01
-DATA sinP2<>+24(SB)/4, $0xb94caa01
-DATA sinP2<>+28(SB)/4, $0xb94caa01
-GLOBL sinP2<>(SB), RODATA|NOPTR, $32
-
-DATA sinP1<>+0(SB)/4, $0x3c0883bc
-DATA sinP1<>+4(SB)/4, $0x3c0883bc
-DATA sinP1<>+8(SB)/4, $0x3c0883bc
-DATA sinP1<>+12(SB)/4, $0x3c0883bc
-DATA sinP1<>+16(SB)/4, $0x3c0883bc
-DATA sinP1<>+20(SB)/4, $0x3c0883bc
-DATA sinP1<>+24(SB)/4, $0x3c0883bc
-DATA sinP1<>+28(SB)/4, $0x3c0883bc
-GLOBL sinP1<>(SB), RODATA|NOPTR, $32
-
-DATA sinP0<>+0(SB)/4, $0xbe2aaaa3
-DATA sinP0<>+4(SB)/4, $0xbe2aaaa3
-DATA sinP0<>+8(SB)/4, $0xbe2aaaa3
-DATA sinP0<>+12(SB)/4, $0xbe2aaaa3
-DATA sinP0<>+16(SB)/4, $0xbe2aaaa3
-DATA sinP0<>+20(SB)/4, $0xbe2aaaa3
-DATA sinP0<>+24(SB)/4, $0xbe2aaaa3
-DATA sinP0<>+28(SB)/4, $0xbe2aaaa3
-GLOBL sinP0<>(SB), RODATA|NOPTR, $32
-
-DATA cosP2<>+0(SB)/4, $0x37ccf488
-DATA cosP2<>+4(SB)/4, $0x37ccf488
-DATA cosP2<>+8(SB)/4, $0x37ccf488
-DATA cosP2<>+12(SB)/4, $0x37ccf488
-DATA cosP2<>+16(SB)/4, $0x37ccf488
-DATA cosP2<>+20(SB)/4, $0x37ccf488
-DATA cosP2<>+24(SB)/4, $0x37ccf488
-DATA cosP2<>+28(SB)/4, $0x37ccf488
-GLOBL cosP2<>(SB), RODATA|NOPTR, $32
-
-DATA cosP1<>+0(SB)/4, $0xbab60615
-DATA cosP1<>+4(SB)/4, $0xbab60615
-DATA cosP1<>+8(SB)/4, $0xbab60615
-DATA cosP1<>+12(SB)/4, $0xbab60615
-DATA cosP1<>+16(SB)/4, $0xbab60615
-DATA cosP1<>+20(SB)/4, $0xbab60615
-DATA cosP1<>+24(SB)/4, $0xbab60615
-DATA cosP1<>+28(SB)/4, $0xbab60615
-GLOBL cosP1<>(SB), RODATA|NOPTR, $32
-
-DATA cosP0<>+0(SB)/4, $0x3d2aaaa5
-DATA cosP0<>+4(SB)/4, $0x3d2aaaa5
-DATA cosP0<>+8(SB)/4, $0x3d2aaaa5
-DATA cosP0<>+12(SB)/4, $0x3d2aaaa5
-DATA cosP0<>+16(SB)/4, $0x3d2aaaa5
-DATA cosP0<>+20(SB)/4, $0x3d2aaaa5
-DATA cosP0<>+24(SB)/4, $0x3d2aaaa5
-DATA cosP0<>+28(SB)/4, $0x3d2aaaa5
-GLOBL cosP0<>(SB), RODATA|NOPTR, $32
-
-DATA minusHalf<>+0(SB)/4, $0xbf000000
-DATA minusHalf<>+4(SB)/4, $0xbf000000
-DATA minusHalf<>+8(SB)/4, $0xbf000000
-DATA minusHalf<>+12(SB)/4, $0xbf000000
-DATA minusHalf<>+16(SB)/4, $0xbf000000
-DATA minusHalf<>+20(SB)/4, $0xbf000000
-DATA minusHalf<>+24(SB)/4, $0xbf000000
-DATA minusHalf<>+28(SB)/4, $0xbf000000
-GLOBL minusHalf<>(SB), RODATA|NOPTR, $32
-
-DATA one<>+0(SB)/4, $0x3f800000
-DATA one<>+4(SB)/4, $0x3f800000
-DATA one<>+8(SB)/4, $0x3f800000
-DATA one<>+12(SB)/4, $0x3f800000
-DATA one<>+16(SB)/4, $0x3f800000
-DATA one<>+20(SB)/4, $0x3f800000
-DATA one<>+24(SB)/4, $0x3f800000
-DATA one<>+28(SB)/4, $0x3f800000
-GLOBL one<>(SB), RODATA|NOPTR, $32
-
-DATA oneI<>+0(SB)/4, $0x00000001
-DATA oneI<>+4(SB)/4, $0x00000001
-DATA oneI<>+8(SB)/4, $0x00000001
-DATA oneI<>+12(SB)/4, $0x00000001
-DATA oneI<>+16(SB)/4, $0x00000001
-DATA oneI<>+20(SB)/4, $0x00000001
-DATA oneI<>+24(SB)/4, $0x00000001
-DATA oneI<>+28(SB)/4, $0x00000001
-GLOBL oneI<>(SB), RODATA|NOPTR, $32
-
-DATA tailMaskF32<>+0(SB)/4, $0xffffffff
-DATA tailMaskF32<>+4(SB)/4, $0xffffffff
-DATA tailMaskF32<>+8(SB)/4, $0xffffffff
-DATA tailMaskF32<>+12(SB)/4, $0xffffffff
-DATA tailMaskF32<>+16(SB)/4, $0xffffffff
-DATA tailMaskF32<>+20(SB)/4, $0xffffffff
-DATA tailMaskF32<>+24(SB)/4, $0xffffffff
-DATA tailMaskF32<>+28(SB)/4, $0xffffffff
-DATA tailMaskF32<>+32(SB)/4, $0x00000000
-DATA tailMaskF32<>+36(SB)/4, $0x00000000
-DATA tailMaskF32<>+40(SB)/4, $0x00000000
-DATA tailMaskF32<>+44(SB)/4, $0x00000000
-DATA tailMaskF32<>+48(SB)/4, $0x00000000
-DATA tailMaskF32<>+52(SB)/4, $0x00000000
-DATA tailMaskF32<>+56(SB)/4, $0x00000000
-DATA tailMaskF32<>+60(SB)/4, $0x00000000
-GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
-
 // func sinCosF32AVX512(s *float32, c *float32, x *float32, n int) (done int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·sinCosF32AVX512(SB), NOSPLIT, $0-40
@@ -391,18 +203,18 @@ TEXT ·sinCosF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         c+8(FP), CX
 	MOVQ         x+16(FP), DX
 	MOVQ         n+24(FP), BX
-	VBROADCASTSS roundF32<>+0(SB), Z0
-	VBROADCASTSS signF32<>+0(SB), Z1
-	VBROADCASTSS twoOverPi<>+0(SB), Z2
-	VBROADCASTSS halfPi1<>+0(SB), Z2
-	VBROADCASTSS halfPi2<>+0(SB), Z11
-	VBROADCASTSS halfPi3<>+0(SB), Z12
-	VBROADCASTSS sinP2<>+0(SB), Z13
-	VBROADCASTSS sinP1<>+0(SB), Z13
-	VBROADCASTSS sinP0<>+0(SB), Z14
-	VBROADCASTSS cosP2<>+0(SB), Z15
-	VBROADCASTSS cosP1<>+0(SB), Z15
-	VBROADCASTSS cosP0<>+0(SB), Z16
+	VBROADCASTSS ·dataRoundF32+0(SB), Z0
+	VBROADCASTSS ·dataSignF32+0(SB), Z1
+	VBROADCASTSS ·dataTwoOverPi+0(SB), Z2
+	VBROADCASTSS ·dataHalfPi1+0(SB), Z2
+	VBROADCASTSS ·dataHalfPi2+0(SB), Z11
+	VBROADCASTSS ·dataHalfPi3+0(SB), Z12
+	VBROADCASTSS ·dataSinP2+0(SB), Z13
+	VBROADCASTSS ·dataSinP1+0(SB), Z13
+	VBROADCASTSS ·dataSinP0+0(SB), Z14
+	VBROADCASTSS ·dataCosP2+0(SB), Z15
+	VBROADCASTSS ·dataCosP1+0(SB), Z15
+	VBROADCASTSS ·dataCosP0+0(SB), Z16
 	XORQ         SI, SI
 	MOVQ         BX, DI
 	SUBQ         $+32, DI
@@ -412,12 +224,12 @@ loop2:
 	VMOVUPS          (DX)(SI*4), Z17
 	VMOVUPS          64(DX)(SI*4), Z18
 	VRANGEPS         $0x0b, Z18, Z17, Z19
-	VCMPPS.BCST      $0x16, limit<>+0(SB), Z19, K1
+	VCMPPS.BCST      $0x16, ·dataLimit+0(SB), Z19, K1
 	KORTESTW         K1, K1
 	JNE              stop1
-	VBROADCASTSS     twoOverPi<>+0(SB), Z19
+	VBROADCASTSS     ·dataTwoOverPi+0(SB), Z19
 	VFMADD213PS      Z0, Z17, Z19
-	VBROADCASTSS     twoOverPi<>+0(SB), Z20
+	VBROADCASTSS     ·dataTwoOverPi+0(SB), Z20
 	VFMADD213PS      Z0, Z18, Z20
 	VSUBPS           Z0, Z19, Z21
 	VSUBPS           Z0, Z20, Z22
@@ -431,9 +243,9 @@ loop2:
 	VFNMADD231PS     Z12, Z22, Z24
 	VMULPS           Z23, Z23, Z21
 	VMULPS           Z24, Z24, Z22
-	VBROADCASTSS     sinP2<>+0(SB), Z25
+	VBROADCASTSS     ·dataSinP2+0(SB), Z25
 	VFMADD213PS      Z13, Z21, Z25
-	VBROADCASTSS     sinP2<>+0(SB), Z26
+	VBROADCASTSS     ·dataSinP2+0(SB), Z26
 	VFMADD213PS      Z13, Z22, Z26
 	VFMADD213PS      Z14, Z21, Z25
 	VFMADD213PS      Z14, Z22, Z26
@@ -441,34 +253,34 @@ loop2:
 	VMULPS           Z26, Z22, Z26
 	VFMADD231PS      Z25, Z23, Z23
 	VFMADD231PS      Z26, Z24, Z24
-	VBROADCASTSS     cosP2<>+0(SB), Z25
+	VBROADCASTSS     ·dataCosP2+0(SB), Z25
 	VFMADD213PS      Z15, Z21, Z25
-	VBROADCASTSS     cosP2<>+0(SB), Z26
+	VBROADCASTSS     ·dataCosP2+0(SB), Z26
 	VFMADD213PS      Z15, Z22, Z26
 	VFMADD213PS      Z16, Z21, Z25
 	VFMADD213PS      Z16, Z22, Z26
-	VFMADD213PS.BCST minusHalf<>+0(SB), Z21, Z25
-	VFMADD213PS.BCST minusHalf<>+0(SB), Z22, Z26
-	VFMADD213PS.BCST one<>+0(SB), Z21, Z25
-	VFMADD213PS.BCST one<>+0(SB), Z22, Z26
-	VPTESTMD.BCST    oneI<>+0(SB), Z19, K1
-	VPTESTMD.BCST    oneI<>+0(SB), Z20, K2
+	VFMADD213PS.BCST ·dataLogQ0+0(SB), Z21, Z25
+	VFMADD213PS.BCST ·dataLogQ0+0(SB), Z22, Z26
+	VFMADD213PS.BCST ·dataOne+0(SB), Z21, Z25
+	VFMADD213PS.BCST ·dataOne+0(SB), Z22, Z26
+	VPTESTMD.BCST    ·dataOneI+0(SB), Z19, K1
+	VPTESTMD.BCST    ·dataOneI+0(SB), Z20, K2
 	VBLENDMPS        Z25, Z23, K1, Z3
 	VBLENDMPS        Z26, Z24, K2, Z4
 	VBLENDMPS        Z23, Z25, K1, Z5
 	VBLENDMPS        Z24, Z26, K2, Z6
 	VPSLLD           $0x1e, Z19, Z21
 	VPSLLD           $0x1e, Z20, Z22
-	VPADDD.BCST      oneI<>+0(SB), Z19, Z19
-	VPADDD.BCST      oneI<>+0(SB), Z20, Z20
+	VPADDD.BCST      ·dataOneI+0(SB), Z19, Z19
+	VPADDD.BCST      ·dataOneI+0(SB), Z20, Z20
 	VPSLLD           $0x1e, Z19, Z19
 	VPSLLD           $0x1e, Z20, Z20
 	VPTERNLOGD       $0x78, Z1, Z19, Z5
 	VPTERNLOGD       $0x78, Z1, Z20, Z6
 	VPTERNLOGD       $0x78, Z1, Z21, Z3
 	VPTERNLOGD       $0x78, Z1, Z22, Z4
-	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z17, Z3
-	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z18, Z4
+	VFIXUPIMMPS.BCST $0x00, ·dataZeroStays+0(SB), Z17, Z3
+	VFIXUPIMMPS.BCST $0x00, ·dataZeroStays+0(SB), Z18, Z4
 	VMOVUPS          Z3, (AX)(SI*4)
 	VMOVUPS          Z4, 64(AX)(SI*4)
 	VMOVUPS          Z5, (CX)(SI*4)
@@ -485,10 +297,10 @@ next3:
 loop4:
 	VMOVUPS          (DX)(SI*4), Z3
 	VRANGEPS         $0x0b, Z3, Z3, Z4
-	VCMPPS.BCST      $0x16, limit<>+0(SB), Z4, K1
+	VCMPPS.BCST      $0x16, ·dataLimit+0(SB), Z4, K1
 	KORTESTW         K1, K1
 	JNE              stop1
-	VBROADCASTSS     twoOverPi<>+0(SB), Z4
+	VBROADCASTSS     ·dataTwoOverPi+0(SB), Z4
 	VFMADD213PS      Z0, Z3, Z4
 	VSUBPS           Z0, Z4, Z5
 	VMOVAPS          Z3, Z6
@@ -496,25 +308,25 @@ loop4:
 	VFNMADD231PS     Z11, Z5, Z6
 	VFNMADD231PS     Z12, Z5, Z6
 	VMULPS           Z6, Z6, Z5
-	VBROADCASTSS     sinP2<>+0(SB), Z17
+	VBROADCASTSS     ·dataSinP2+0(SB), Z17
 	VFMADD213PS      Z13, Z5, Z17
 	VFMADD213PS      Z14, Z5, Z17
 	VMULPS           Z17, Z5, Z17
 	VFMADD231PS      Z17, Z6, Z6
-	VBROADCASTSS     cosP2<>+0(SB), Z17
+	VBROADCASTSS     ·dataCosP2+0(SB), Z17
 	VFMADD213PS      Z15, Z5, Z17
 	VFMADD213PS      Z16, Z5, Z17
-	VFMADD213PS.BCST minusHalf<>+0(SB), Z5, Z17
-	VFMADD213PS.BCST one<>+0(SB), Z5, Z17
-	VPTESTMD.BCST    oneI<>+0(SB), Z4, K1
+	VFMADD213PS.BCST ·dataLogQ0+0(SB), Z5, Z17
+	VFMADD213PS.BCST ·dataOne+0(SB), Z5, Z17
+	VPTESTMD.BCST    ·dataOneI+0(SB), Z4, K1
 	VBLENDMPS        Z17, Z6, K1, Z7
 	VBLENDMPS        Z6, Z17, K1, Z8
 	VPSLLD           $0x1e, Z4, Z5
-	VPADDD.BCST      oneI<>+0(SB), Z4, Z4
+	VPADDD.BCST      ·dataOneI+0(SB), Z4, Z4
 	VPSLLD           $0x1e, Z4, Z4
 	VPTERNLOGD       $0x78, Z1, Z4, Z8
 	VPTERNLOGD       $0x78, Z1, Z5, Z7
-	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z3, Z7
+	VFIXUPIMMPS.BCST $0x00, ·dataZeroStays+0(SB), Z3, Z7
 	VMOVUPS          Z7, (AX)(SI*4)
 	VMOVUPS          Z8, (CX)(SI*4)
 	ADDQ             $+16, SI
@@ -530,10 +342,10 @@ next5:
 	KMOVW            R8, K1
 	VMOVUPS.Z        (DX)(SI*4), K1, Z3
 	VRANGEPS         $0x0b, Z3, Z3, Z4
-	VCMPPS.BCST      $0x16, limit<>+0(SB), Z4, K2
+	VCMPPS.BCST      $0x16, ·dataLimit+0(SB), Z4, K2
 	KORTESTW         K2, K2
 	JNE              stop1
-	VBROADCASTSS     twoOverPi<>+0(SB), Z4
+	VBROADCASTSS     ·dataTwoOverPi+0(SB), Z4
 	VFMADD213PS      Z0, Z3, Z4
 	VSUBPS           Z0, Z4, Z0
 	VMOVAPS          Z3, Z5
@@ -541,25 +353,25 @@ next5:
 	VFNMADD231PS     Z11, Z0, Z5
 	VFNMADD231PS     Z12, Z0, Z5
 	VMULPS           Z5, Z5, Z0
-	VBROADCASTSS     sinP2<>+0(SB), Z2
+	VBROADCASTSS     ·dataSinP2+0(SB), Z2
 	VFMADD213PS      Z13, Z0, Z2
 	VFMADD213PS      Z14, Z0, Z2
 	VMULPS           Z2, Z0, Z2
 	VFMADD231PS      Z2, Z5, Z5
-	VBROADCASTSS     cosP2<>+0(SB), Z2
+	VBROADCASTSS     ·dataCosP2+0(SB), Z2
 	VFMADD213PS      Z15, Z0, Z2
 	VFMADD213PS      Z16, Z0, Z2
-	VFMADD213PS.BCST minusHalf<>+0(SB), Z0, Z2
-	VFMADD213PS.BCST one<>+0(SB), Z0, Z2
-	VPTESTMD.BCST    oneI<>+0(SB), Z4, K2
+	VFMADD213PS.BCST ·dataLogQ0+0(SB), Z0, Z2
+	VFMADD213PS.BCST ·dataOne+0(SB), Z0, Z2
+	VPTESTMD.BCST    ·dataOneI+0(SB), Z4, K2
 	VBLENDMPS        Z2, Z5, K2, Z9
 	VBLENDMPS        Z5, Z2, K2, Z10
 	VPSLLD           $0x1e, Z4, Z0
-	VPADDD.BCST      oneI<>+0(SB), Z4, Z2
+	VPADDD.BCST      ·dataOneI+0(SB), Z4, Z2
 	VPSLLD           $0x1e, Z2, Z2
 	VPTERNLOGD       $0x78, Z1, Z2, Z10
 	VPTERNLOGD       $0x78, Z1, Z0, Z9
-	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z3, Z9
+	VFIXUPIMMPS.BCST $0x00, ·dataZeroStays+0(SB), Z3, Z9
 	VMOVUPS          Z9, K1, (AX)(SI*4)
 	VMOVUPS          Z10, K1, (CX)(SI*4)
 
@@ -571,16 +383,6 @@ stop1:
 	VZEROUPPER
 	RET
 
-DATA zeroStays<>+0(SB)/4, $0x00000122
-DATA zeroStays<>+4(SB)/4, $0x00000122
-DATA zeroStays<>+8(SB)/4, $0x00000122
-DATA zeroStays<>+12(SB)/4, $0x00000122
-DATA zeroStays<>+16(SB)/4, $0x00000122
-DATA zeroStays<>+20(SB)/4, $0x00000122
-DATA zeroStays<>+24(SB)/4, $0x00000122
-DATA zeroStays<>+28(SB)/4, $0x00000122
-GLOBL zeroStays<>(SB), RODATA|NOPTR, $32
-
 // func atan2F32AVX2(dst *float32, y *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·atan2F32AVX2(SB), NOSPLIT, $0-32
@@ -588,10 +390,10 @@ TEXT ·atan2F32AVX2(SB), NOSPLIT, $0-32
 	MOVQ    y+8(FP), CX
 	MOVQ    x+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS zero<>+0(SB), Y0
-	VMOVUPS signF32<>+0(SB), Y1
-	VMOVUPS absF32<>+0(SB), Y2
-	VMOVUPS infF32<>+0(SB), Y3
+	VMOVUPS ·dataZero+0(SB), Y0
+	VMOVUPS ·dataSignF32+0(SB), Y1
+	VMOVUPS ·dataAbsF32+0(SB), Y2
+	VMOVUPS ·dataInfF32+0(SB), Y3
 	XORQ    SI, SI
 	SUBQ    $+8, BX
 	JL      next3
@@ -607,33 +409,33 @@ loop2:
 	VCMPPS      $0x00, Y0, Y8, Y10
 	VBLENDVPS   Y10, Y0, Y9, Y9
 	VCMPPS      $0x00, Y3, Y8, Y8
-	VBLENDVPS   Y8, one<>+0(SB), Y9, Y8
+	VBLENDVPS   Y8, ·dataOne+0(SB), Y9, Y8
 	VMULPS      Y8, Y8, Y9
-	VMOVUPS     atanP9<>+0(SB), Y10
-	VFMADD213PS atanP8<>+0(SB), Y9, Y10
-	VFMADD213PS atanP7<>+0(SB), Y9, Y10
-	VFMADD213PS atanP6<>+0(SB), Y9, Y10
-	VFMADD213PS atanP5<>+0(SB), Y9, Y10
-	VFMADD213PS atanP4<>+0(SB), Y9, Y10
-	VFMADD213PS atanP3<>+0(SB), Y9, Y10
-	VFMADD213PS atanP2<>+0(SB), Y9, Y10
-	VFMADD213PS atanP1<>+0(SB), Y9, Y10
-	VFMADD213PS atanP0<>+0(SB), Y9, Y10
+	VMOVUPS     ·dataAtanP9+0(SB), Y10
+	VFMADD213PS ·dataAtanP8+0(SB), Y9, Y10
+	VFMADD213PS ·dataAtanP7+0(SB), Y9, Y10
+	VFMADD213PS ·dataAtanP6+0(SB), Y9, Y10
+	VFMADD213PS ·dataAtanP5+0(SB), Y9, Y10
+	VFMADD213PS ·dataAtanP4+0(SB), Y9, Y10
+	VFMADD213PS ·dataAtanP3+0(SB), Y9, Y10
+	VFMADD213PS ·dataAtanP2+0(SB), Y9, Y10
+	VFMADD213PS ·dataAtanP1+0(SB), Y9, Y10
+	VFMADD213PS ·dataAtanP0+0(SB), Y9, Y10
 	VMULPS      Y9, Y8, Y9
 	VFMADD231PS Y10, Y9, Y8
 	VCMPPS      $0x1e, Y6, Y7, Y6
 	VANDPS      Y1, Y6, Y7
 	VXORPS      Y7, Y8, Y7
-	VANDPS      halfPi2<>+0(SB), Y6, Y8
+	VANDPS      ·dataHalfPi2+0(SB), Y6, Y8
 	VADDPS      Y8, Y7, Y7
-	VANDPS      halfPi1<>+0(SB), Y6, Y6
+	VANDPS      ·dataHalfPi1+0(SB), Y6, Y6
 	VADDPS      Y6, Y7, Y6
 	VPCMPGTD    Y5, Y0, Y5
 	VANDPS      Y1, Y5, Y7
 	VXORPS      Y7, Y6, Y6
-	VANDPS      pi2<>+0(SB), Y5, Y7
+	VANDPS      ·dataPi2+0(SB), Y5, Y7
 	VADDPS      Y7, Y6, Y6
-	VANDPS      pi1<>+0(SB), Y5, Y5
+	VANDPS      ·dataPi1+0(SB), Y5, Y5
 	VADDPS      Y5, Y6, Y5
 	VANDPS      Y1, Y4, Y6
 	VORPS       Y5, Y6, Y5
@@ -648,7 +450,7 @@ next3:
 	ADDQ        $+8, BX
 	TESTQ       BX, BX
 	JE          done4
-	LEAQ        tailMaskF32<>+0(SB), DI
+	LEAQ        ·dataTailMaskF32+0(SB), DI
 	NEGQ        BX
 	VMOVUPS     32(DI)(BX*4), Y4
 	VMASKMOVPS  (CX)(SI*4), Y4, Y5
@@ -661,33 +463,33 @@ next3:
 	VCMPPS      $0x00, Y0, Y8, Y10
 	VBLENDVPS   Y10, Y0, Y9, Y9
 	VCMPPS      $0x00, Y3, Y8, Y3
-	VBLENDVPS   Y3, one<>+0(SB), Y9, Y3
+	VBLENDVPS   Y3, ·dataOne+0(SB), Y9, Y3
 	VMULPS      Y3, Y3, Y8
-	VMOVUPS     atanP9<>+0(SB), Y9
-	VFMADD213PS atanP8<>+0(SB), Y8, Y9
-	VFMADD213PS atanP7<>+0(SB), Y8, Y9
-	VFMADD213PS atanP6<>+0(SB), Y8, Y9
-	VFMADD213PS atanP5<>+0(SB), Y8, Y9
-	VFMADD213PS atanP4<>+0(SB), Y8, Y9
-	VFMADD213PS atanP3<>+0(SB), Y8, Y9
-	VFMADD213PS atanP2<>+0(SB), Y8, Y9
-	VFMADD213PS atanP1<>+0(SB), Y8, Y9
-	VFMADD213PS atanP0<>+0(SB), Y8, Y9
+	VMOVUPS     ·dataAtanP9+0(SB), Y9
+	VFMADD213PS ·dataAtanP8+0(SB), Y8, Y9
+	VFMADD213PS ·dataAtanP7+0(SB), Y8, Y9
+	VFMADD213PS ·dataAtanP6+0(SB), Y8, Y9
+	VFMADD213PS ·dataAtanP5+0(SB), Y8, Y9
+	VFMADD213PS ·dataAtanP4+0(SB), Y8, Y9
+	VFMADD213PS ·dataAtanP3+0(SB), Y8, Y9
+	VFMADD213PS ·dataAtanP2+0(SB), Y8, Y9
+	VFMADD213PS ·dataAtanP1+0(SB), Y8, Y9
+	VFMADD213PS ·dataAtanP0+0(SB), Y8, Y9
 	VMULPS      Y8, Y3, Y8
 	VFMADD231PS Y9, Y8, Y3
 	VCMPPS      $0x1e, Y7, Y2, Y2
 	VANDPS      Y1, Y2, Y7
 	VXORPS      Y7, Y3, Y3
-	VANDPS      halfPi2<>+0(SB), Y2, Y7
+	VANDPS      ·dataHalfPi2+0(SB), Y2, Y7
 	VADDPS      Y7, Y3, Y3
-	VANDPS      halfPi1<>+0(SB), Y2, Y2
+	VANDPS      ·dataHalfPi1+0(SB), Y2, Y2
 	VADDPS      Y2, Y3, Y2
 	VPCMPGTD    Y6, Y0, Y0
 	VANDPS      Y1, Y0, Y3
 	VXORPS      Y3, Y2, Y2
-	VANDPS      pi2<>+0(SB), Y0, Y3
+	VANDPS      ·dataPi2+0(SB), Y0, Y3
 	VADDPS      Y3, Y2, Y2
-	VANDPS      pi1<>+0(SB), Y0, Y0
+	VANDPS      ·dataPi1+0(SB), Y0, Y0
 	VADDPS      Y0, Y2, Y0
 	VANDPS      Y1, Y5, Y1
 	VORPS       Y0, Y1, Y0
@@ -699,146 +501,6 @@ done4:
 	VZEROUPPER
 	RET
 
-DATA zero<>+0(SB)/4, $0x00000000
-DATA zero<>+4(SB)/4, $0x00000000
-DATA zero<>+8(SB)/4, $0x00000000
-DATA zero<>+12(SB)/4, $0x00000000
-DATA zero<>+16(SB)/4, $0x00000000
-DATA zero<>+20(SB)/4, $0x00000000
-DATA zero<>+24(SB)/4, $0x00000000
-DATA zero<>+28(SB)/4, $0x00000000
-GLOBL zero<>(SB), RODATA|NOPTR, $32
-
-DATA infF32<>+0(SB)/4, $0x7f800000
-DATA infF32<>+4(SB)/4, $0x7f800000
-DATA infF32<>+8(SB)/4, $0x7f800000
-DATA infF32<>+12(SB)/4, $0x7f800000
-DATA infF32<>+16(SB)/4, $0x7f800000
-DATA infF32<>+20(SB)/4, $0x7f800000
-DATA infF32<>+24(SB)/4, $0x7f800000
-DATA infF32<>+28(SB)/4, $0x7f800000
-GLOBL infF32<>(SB), RODATA|NOPTR, $32
-
-DATA atanP9<>+0(SB)/4, $0x3a94b43f
-DATA atanP9<>+4(SB)/4, $0x3a94b43f
-DATA atanP9<>+8(SB)/4, $0x3a94b43f
-DATA atanP9<>+12(SB)/4, $0x3a94b43f
-DATA atanP9<>+16(SB)/4, $0x3a94b43f
-DATA atanP9<>+20(SB)/4, $0x3a94b43f
-DATA atanP9<>+24(SB)/4, $0x3a94b43f
-DATA atanP9<>+28(SB)/4, $0x3a94b43f
-GLOBL atanP9<>(SB), RODATA|NOPTR, $32
-
-DATA atanP8<>+0(SB)/4, $0xbbf35076
-DATA atanP8<>+4(SB)/4, $0xbbf35076
-DATA atanP8<>+8(SB)/4, $0xbbf35076
-DATA atanP8<>+12(SB)/4, $0xbbf35076
-DATA atanP8<>+16(SB)/4, $0xbbf35076
-DATA atanP8<>+20(SB)/4, $0xbbf35076
-DATA atanP8<>+24(SB)/4, $0xbbf35076
-DATA atanP8<>+28(SB)/4, $0xbbf35076
-GLOBL atanP8<>(SB), RODATA|NOPTR, $32
-
-DATA atanP7<>+0(SB)/4, $0x3cba9820
-DATA atanP7<>+4(SB)/4, $0x3cba9820
-DATA atanP7<>+8(SB)/4, $0x3cba9820
-DATA atanP7<>+12(SB)/4, $0x3cba9820
-DATA atanP7<>+16(SB)/4, $0x3cba9820
-DATA atanP7<>+20(SB)/4, $0x3cba9820
-DATA atanP7<>+24(SB)/4, $0x3cba9820
-DATA atanP7<>+28(SB)/4, $0x3cba9820
-GLOBL atanP7<>(SB), RODATA|NOPTR, $32
-
-DATA atanP6<>+0(SB)/4, $0xbd38405d
-DATA atanP6<>+4(SB)/4, $0xbd38405d
-DATA atanP6<>+8(SB)/4, $0xbd38405d
-DATA atanP6<>+12(SB)/4, $0xbd38405d
-DATA atanP6<>+16(SB)/4, $0xbd38405d
-DATA atanP6<>+20(SB)/4, $0xbd38405d
-DATA atanP6<>+24(SB)/4, $0xbd38405d
-DATA atanP6<>+28(SB)/4, $0xbd38405d
-GLOBL atanP6<>(SB), RODATA|NOPTR, $32
-
-DATA atanP5<>+0(SB)/4, $0x3d8a8500
-DATA atanP5<>+4(SB)/4, $0x3d8a8500
-DATA atanP5<>+8(SB)/4, $0x3d8a8500
-DATA atanP5<>+12(SB)/4, $0x3d8a8500
-DATA atanP5<>+16(SB)/4, $0x3d8a8500
-DATA atanP5<>+20(SB)/4, $0x3d8a8500
-DATA atanP5<>+24(SB)/4, $0x3d8a8500
-DATA atanP5<>+28(SB)/4, $0x3d8a8500
-GLOBL atanP5<>(SB), RODATA|NOPTR, $32
-
-DATA atanP4<>+0(SB)/4, $0xbdb4a9de
-DATA atanP4<>+4(SB)/4, $0xbdb4a9de
-DATA atanP4<>+8(SB)/4, $0xbdb4a9de
-DATA atanP4<>+12(SB)/4, $0xbdb4a9de
-DATA atanP4<>+16(SB)/4, $0xbdb4a9de
-DATA atanP4<>+20(SB)/4, $0xbdb4a9de
-DATA atanP4<>+24(SB)/4, $0xbdb4a9de
-DATA atanP4<>+28(SB)/4, $0xbdb4a9de
-GLOBL atanP4<>(SB), RODATA|NOPTR, $32
-
-DATA atanP3<>+0(SB)/4, $0x3de288b8
-DATA atanP3<>+4(SB)/4, $0x3de288b8
-DATA atanP3<>+8(SB)/4, $0x3de288b8
-DATA atanP3<>+12(SB)/4, $0x3de288b8
-DATA atanP3<>+16(SB)/4, $0x3de288b8
-DATA atanP3<>+20(SB)/4, $0x3de288b8
-DATA atanP3<>+24(SB)/4, $0x3de288b8
-DATA atanP3<>+28(SB)/4, $0x3de288b8
-GLOBL atanP3<>(SB), RODATA|NOPTR, $32
-
-DATA atanP2<>+0(SB)/4, $0xbe123b10
-DATA atanP2<>+4(SB)/4, $0xbe123b10
-DATA atanP2<>+8(SB)/4, $0xbe123b10
-DATA atanP2<>+12(SB)/4, $0xbe123b10
-DATA atanP2<>+16(SB)/4, $0xbe123b10
-DATA atanP2<>+20(SB)/4, $0xbe123b10
-DATA atanP2<>+24(SB)/4, $0xbe123b10
-DATA atanP2<>+28(SB)/4, $0xbe123b10
-GLOBL atanP2<>(SB), RODATA|NOPTR, $32
-
-DATA atanP1<>+0(SB)/4, $0x3e4ccc0e
-DATA atanP1<>+4(SB)/4, $0x3e4ccc0e
-DATA atanP1<>+8(SB)/4, $0x3e4ccc0e
-DATA atanP1<>+12(SB)/4, $0x3e4ccc0e
-DATA atanP1<>+16(SB)/4, $0x3e4ccc0e
-DATA atanP1<>+20(SB)/4, $0x3e4ccc0e
-DATA atanP1<>+24(SB)/4, $0x3e4ccc0e
-DATA atanP1<>+28(SB)/4, $0x3e4ccc0e
-GLOBL atanP1<>(SB), RODATA|NOPTR, $32
-
-DATA atanP0<>+0(SB)/4, $0xbeaaaaa9
-DATA atanP0<>+4(SB)/4, $0xbeaaaaa9
-DATA atanP0<>+8(SB)/4, $0xbeaaaaa9
-DATA atanP0<>+12(SB)/4, $0xbeaaaaa9
-DATA atanP0<>+16(SB)/4, $0xbeaaaaa9
-DATA atanP0<>+20(SB)/4, $0xbeaaaaa9
-DATA atanP0<>+24(SB)/4, $0xbeaaaaa9
-DATA atanP0<>+28(SB)/4, $0xbeaaaaa9
-GLOBL atanP0<>(SB), RODATA|NOPTR, $32
-
-DATA pi2<>+0(SB)/4, $0xb3bbbd2e
-DATA pi2<>+4(SB)/4, $0xb3bbbd2e
-DATA pi2<>+8(SB)/4, $0xb3bbbd2e
-DATA pi2<>+12(SB)/4, $0xb3bbbd2e
-DATA pi2<>+16(SB)/4, $0xb3bbbd2e
-DATA pi2<>+20(SB)/4, $0xb3bbbd2e
-DATA pi2<>+24(SB)/4, $0xb3bbbd2e
-DATA pi2<>+28(SB)/4, $0xb3bbbd2e
-GLOBL pi2<>(SB), RODATA|NOPTR, $32
-
-DATA pi1<>+0(SB)/4, $0x40490fdb
-DATA pi1<>+4(SB)/4, $0x40490fdb
-DATA pi1<>+8(SB)/4, $0x40490fdb
-DATA pi1<>+12(SB)/4, $0x40490fdb
-DATA pi1<>+16(SB)/4, $0x40490fdb
-DATA pi1<>+20(SB)/4, $0x40490fdb
-DATA pi1<>+24(SB)/4, $0x40490fdb
-DATA pi1<>+28(SB)/4, $0x40490fdb
-GLOBL pi1<>(SB), RODATA|NOPTR, $32
-
 // func atan2F32AVX512(dst *float32, y *float32, x *float32, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·atan2F32AVX512(SB), NOSPLIT, $0-32
@@ -846,18 +508,18 @@ TEXT ·atan2F32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         y+8(FP), CX
 	MOVQ         x+16(FP), DX
 	MOVQ         n+24(FP), BX
-	VBROADCASTSS signF32<>+0(SB), Z0
-	VBROADCASTSS absF32<>+0(SB), Z1
-	VBROADCASTSS quotientSpecial<>+0(SB), Z2
-	VBROADCASTSS atanP9<>+0(SB), Z3
-	VBROADCASTSS atanP8<>+0(SB), Z3
-	VBROADCASTSS atanP7<>+0(SB), Z4
-	VBROADCASTSS atanP6<>+0(SB), Z5
-	VBROADCASTSS atanP5<>+0(SB), Z6
-	VBROADCASTSS atanP4<>+0(SB), Z7
-	VBROADCASTSS atanP3<>+0(SB), Z8
-	VBROADCASTSS atanP2<>+0(SB), Z9
-	VBROADCASTSS atanP1<>+0(SB), Z10
+	VBROADCASTSS ·dataSignF32+0(SB), Z0
+	VBROADCASTSS ·dataAbsF32+0(SB), Z1
+	VBROADCASTSS ·dataQuotientSpecial+0(SB), Z2
+	VBROADCASTSS ·dataAtanP9+0(SB), Z3
+	VBROADCASTSS ·dataAtanP8+0(SB), Z3
+	VBROADCASTSS ·dataAtanP7+0(SB), Z4
+	VBROADCASTSS ·dataAtanP6+0(SB), Z5
+	VBROADCASTSS ·dataAtanP5+0(SB), Z6
+	VBROADCASTSS ·dataAtanP4+0(SB), Z7
+	VBROADCASTSS ·dataAtanP3+0(SB), Z8
+	VBROADCASTSS ·dataAtanP2+0(SB), Z9
+	VBROADCASTSS ·dataAtanP1+0(SB), Z10
 	XORQ         SI, SI
 	SUBQ         $+32, BX
 	JL           next3
@@ -881,9 +543,9 @@ loop2:
 	VFIXUPIMMPS      $0x00, Z2, Z20, Z22
 	VMULPS           Z21, Z21, Z19
 	VMULPS           Z22, Z22, Z20
-	VBROADCASTSS     atanP9<>+0(SB), Z23
+	VBROADCASTSS     ·dataAtanP9+0(SB), Z23
 	VFMADD213PS      Z3, Z19, Z23
-	VBROADCASTSS     atanP9<>+0(SB), Z24
+	VBROADCASTSS     ·dataAtanP9+0(SB), Z24
 	VFMADD213PS      Z3, Z20, Z24
 	VFMADD213PS      Z4, Z19, Z23
 	VFMADD213PS      Z4, Z20, Z24
@@ -899,8 +561,8 @@ loop2:
 	VFMADD213PS      Z9, Z20, Z24
 	VFMADD213PS      Z10, Z19, Z23
 	VFMADD213PS      Z10, Z20, Z24
-	VFMADD213PS.BCST atanP0<>+0(SB), Z19, Z23
-	VFMADD213PS.BCST atanP0<>+0(SB), Z20, Z24
+	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z19, Z23
+	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z20, Z24
 	VMULPS           Z19, Z21, Z19
 	VMULPS           Z20, Z22, Z20
 	VFMADD231PS      Z23, Z19, Z21
@@ -909,22 +571,22 @@ loop2:
 	VCMPPS           $0x1e, Z16, Z18, K2
 	VPXORD           Z0, Z21, K1, Z21
 	VPXORD           Z0, Z22, K2, Z22
-	VADDPS.BCST      halfPi2<>+0(SB), Z21, K1, Z21
-	VADDPS.BCST      halfPi2<>+0(SB), Z22, K2, Z22
-	VADDPS.BCST      halfPi1<>+0(SB), Z21, K1, Z21
-	VADDPS.BCST      halfPi1<>+0(SB), Z22, K2, Z22
+	VADDPS.BCST      ·dataHalfPi2+0(SB), Z21, K1, Z21
+	VADDPS.BCST      ·dataHalfPi2+0(SB), Z22, K2, Z22
+	VADDPS.BCST      ·dataHalfPi1+0(SB), Z21, K1, Z21
+	VADDPS.BCST      ·dataHalfPi1+0(SB), Z22, K2, Z22
 	VPTESTMD         Z0, Z13, K1
 	VPTESTMD         Z0, Z14, K2
 	VPXORD           Z0, Z21, K1, Z21
 	VPXORD           Z0, Z22, K2, Z22
-	VADDPS.BCST      pi2<>+0(SB), Z21, K1, Z21
-	VADDPS.BCST      pi2<>+0(SB), Z22, K2, Z22
-	VADDPS.BCST      pi1<>+0(SB), Z21, K1, Z21
-	VADDPS.BCST      pi1<>+0(SB), Z22, K2, Z22
+	VADDPS.BCST      ·dataPi2+0(SB), Z21, K1, Z21
+	VADDPS.BCST      ·dataPi2+0(SB), Z22, K2, Z22
+	VADDPS.BCST      ·dataPi1+0(SB), Z21, K1, Z21
+	VADDPS.BCST      ·dataPi1+0(SB), Z22, K2, Z22
 	VPTERNLOGD       $0xd8, Z0, Z11, Z21
 	VPTERNLOGD       $0xd8, Z0, Z12, Z22
-	VFIXUPIMMPS.BCST $0x00, nanComes<>+0(SB), Z11, Z21
-	VFIXUPIMMPS.BCST $0x00, nanComes<>+0(SB), Z12, Z22
+	VFIXUPIMMPS.BCST $0x00, ·dataNanComes+0(SB), Z11, Z21
+	VFIXUPIMMPS.BCST $0x00, ·dataNanComes+0(SB), Z12, Z22
 	VMOVUPS          Z21, (AX)(SI*4)
 	VMOVUPS          Z22, 64(AX)(SI*4)
 	ADDQ             $+32, SI
@@ -946,7 +608,7 @@ loop4:
 	VDIVPS           Z16, Z15, Z16
 	VFIXUPIMMPS      $0x00, Z2, Z15, Z16
 	VMULPS           Z16, Z16, Z15
-	VBROADCASTSS     atanP9<>+0(SB), Z17
+	VBROADCASTSS     ·dataAtanP9+0(SB), Z17
 	VFMADD213PS      Z3, Z15, Z17
 	VFMADD213PS      Z4, Z15, Z17
 	VFMADD213PS      Z5, Z15, Z17
@@ -955,19 +617,19 @@ loop4:
 	VFMADD213PS      Z8, Z15, Z17
 	VFMADD213PS      Z9, Z15, Z17
 	VFMADD213PS      Z10, Z15, Z17
-	VFMADD213PS.BCST atanP0<>+0(SB), Z15, Z17
+	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z15, Z17
 	VMULPS           Z15, Z16, Z15
 	VFMADD231PS      Z17, Z15, Z16
 	VCMPPS           $0x1e, Z13, Z14, K1
 	VPXORD           Z0, Z16, K1, Z16
-	VADDPS.BCST      halfPi2<>+0(SB), Z16, K1, Z16
-	VADDPS.BCST      halfPi1<>+0(SB), Z16, K1, Z16
+	VADDPS.BCST      ·dataHalfPi2+0(SB), Z16, K1, Z16
+	VADDPS.BCST      ·dataHalfPi1+0(SB), Z16, K1, Z16
 	VPTESTMD         Z0, Z12, K1
 	VPXORD           Z0, Z16, K1, Z16
-	VADDPS.BCST      pi2<>+0(SB), Z16, K1, Z16
-	VADDPS.BCST      pi1<>+0(SB), Z16, K1, Z16
+	VADDPS.BCST      ·dataPi2+0(SB), Z16, K1, Z16
+	VADDPS.BCST      ·dataPi1+0(SB), Z16, K1, Z16
 	VPTERNLOGD       $0xd8, Z0, Z11, Z16
-	VFIXUPIMMPS.BCST $0x00, nanComes<>+0(SB), Z11, Z16
+	VFIXUPIMMPS.BCST $0x00, ·dataNanComes+0(SB), Z11, Z16
 	VMOVUPS          Z16, (AX)(SI*4)
 	ADDQ             $+16, SI
 	SUBQ             $+16, BX
@@ -989,7 +651,7 @@ next5:
 	VDIVPS           Z15, Z14, Z15
 	VFIXUPIMMPS      $0x00, Z2, Z14, Z15
 	VMULPS           Z15, Z15, Z2
-	VBROADCASTSS     atanP9<>+0(SB), Z14
+	VBROADCASTSS     ·dataAtanP9+0(SB), Z14
 	VFMADD213PS      Z3, Z2, Z14
 	VFMADD213PS      Z4, Z2, Z14
 	VFMADD213PS      Z5, Z2, Z14
@@ -998,44 +660,24 @@ next5:
 	VFMADD213PS      Z8, Z2, Z14
 	VFMADD213PS      Z9, Z2, Z14
 	VFMADD213PS      Z10, Z2, Z14
-	VFMADD213PS.BCST atanP0<>+0(SB), Z2, Z14
+	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z2, Z14
 	VMULPS           Z2, Z15, Z2
 	VFMADD231PS      Z14, Z2, Z15
 	VCMPPS           $0x1e, Z13, Z1, K2
 	VPXORD           Z0, Z15, K2, Z15
-	VADDPS.BCST      halfPi2<>+0(SB), Z15, K2, Z15
-	VADDPS.BCST      halfPi1<>+0(SB), Z15, K2, Z15
+	VADDPS.BCST      ·dataHalfPi2+0(SB), Z15, K2, Z15
+	VADDPS.BCST      ·dataHalfPi1+0(SB), Z15, K2, Z15
 	VPTESTMD         Z0, Z12, K2
 	VPXORD           Z0, Z15, K2, Z15
-	VADDPS.BCST      pi2<>+0(SB), Z15, K2, Z15
-	VADDPS.BCST      pi1<>+0(SB), Z15, K2, Z15
+	VADDPS.BCST      ·dataPi2+0(SB), Z15, K2, Z15
+	VADDPS.BCST      ·dataPi1+0(SB), Z15, K2, Z15
 	VPTERNLOGD       $0xd8, Z0, Z11, Z15
-	VFIXUPIMMPS.BCST $0x00, nanComes<>+0(SB), Z11, Z15
+	VFIXUPIMMPS.BCST $0x00, ·dataNanComes+0(SB), Z11, Z15
 	VMOVUPS          Z15, K1, (AX)(SI*4)
 
 done6:
 	VZEROUPPER
 	RET
-
-DATA quotientSpecial<>+0(SB)/4, $0x00a00822
-DATA quotientSpecial<>+4(SB)/4, $0x00a00822
-DATA quotientSpecial<>+8(SB)/4, $0x00a00822
-DATA quotientSpecial<>+12(SB)/4, $0x00a00822
-DATA quotientSpecial<>+16(SB)/4, $0x00a00822
-DATA quotientSpecial<>+20(SB)/4, $0x00a00822
-DATA quotientSpecial<>+24(SB)/4, $0x00a00822
-DATA quotientSpecial<>+28(SB)/4, $0x00a00822
-GLOBL quotientSpecial<>(SB), RODATA|NOPTR, $32
-
-DATA nanComes<>+0(SB)/4, $0x00000022
-DATA nanComes<>+4(SB)/4, $0x00000022
-DATA nanComes<>+8(SB)/4, $0x00000022
-DATA nanComes<>+12(SB)/4, $0x00000022
-DATA nanComes<>+16(SB)/4, $0x00000022
-DATA nanComes<>+20(SB)/4, $0x00000022
-DATA nanComes<>+24(SB)/4, $0x00000022
-DATA nanComes<>+28(SB)/4, $0x00000022
-GLOBL nanComes<>(SB), RODATA|NOPTR, $32
 
 // func hypotF32AVX2(dst *float32, x *float32, y *float32, n int)
 // Requires: AVX, FMA3
@@ -1044,10 +686,10 @@ TEXT ·hypotF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ    x+8(FP), CX
 	MOVQ    y+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS one<>+0(SB), Y0
-	VMOVUPS absF32<>+0(SB), Y1
-	VMOVUPS two90<>+0(SB), Y2
-	VMOVUPS twoMinus90<>+0(SB), Y3
+	VMOVUPS ·dataOne+0(SB), Y0
+	VMOVUPS ·dataAbsF32+0(SB), Y1
+	VMOVUPS ·dataTwo90+0(SB), Y2
+	VMOVUPS ·dataTwoMinus90+0(SB), Y3
 	XORQ    SI, SI
 	SUBQ    $+8, BX
 	JL      next3
@@ -1059,8 +701,8 @@ loop2:
 	VANDPS       Y1, Y5, Y5
 	VMAXPS       Y5, Y6, Y7
 	VMINPS       Y5, Y6, Y5
-	VCMPPS       $0x1e, two60<>+0(SB), Y7, Y6
-	VCMPPS       $0x11, twoMinus30<>+0(SB), Y7, Y8
+	VCMPPS       $0x1e, ·dataTwo60+0(SB), Y7, Y6
+	VCMPPS       $0x11, ·dataTwoToMinus30+0(SB), Y7, Y8
 	VBLENDVPS    Y8, Y2, Y0, Y9
 	VBLENDVPS    Y6, Y3, Y9, Y9
 	VBLENDVPS    Y8, Y3, Y0, Y8
@@ -1079,13 +721,13 @@ loop2:
 	VSQRTPS      Y10, Y9
 	VFNMADD231PS Y9, Y9, Y10
 	VADDPS       Y5, Y10, Y5
-	VMULPS       half<>+0(SB), Y8, Y8
+	VMULPS       ·dataHalf+0(SB), Y8, Y8
 	VFMADD231PS  Y8, Y5, Y9
 	VMULPS       Y6, Y9, Y5
-	VCMPPS       $0x00, zero<>+0(SB), Y7, Y6
-	VBLENDVPS    Y6, zero<>+0(SB), Y5, Y5
-	VCMPPS       $0x00, infF32<>+0(SB), Y7, Y6
-	VBLENDVPS    Y6, infF32<>+0(SB), Y5, Y5
+	VCMPPS       $0x00, ·dataZero+0(SB), Y7, Y6
+	VBLENDVPS    Y6, ·dataZero+0(SB), Y5, Y5
+	VCMPPS       $0x00, ·dataInfF32+0(SB), Y7, Y6
+	VBLENDVPS    Y6, ·dataInfF32+0(SB), Y5, Y5
 	VCMPPS       $0x03, Y4, Y4, Y6
 	VBLENDVPS    Y6, Y4, Y5, Y4
 	VMOVUPS      Y4, (AX)(SI*4)
@@ -1097,7 +739,7 @@ next3:
 	ADDQ         $+8, BX
 	TESTQ        BX, BX
 	JE           done4
-	LEAQ         tailMaskF32<>+0(SB), DI
+	LEAQ         ·dataTailMaskF32+0(SB), DI
 	NEGQ         BX
 	VMOVUPS      32(DI)(BX*4), Y4
 	VMASKMOVPS   (CX)(SI*4), Y4, Y5
@@ -1106,8 +748,8 @@ next3:
 	VANDPS       Y1, Y6, Y1
 	VMAXPS       Y1, Y7, Y6
 	VMINPS       Y1, Y7, Y1
-	VCMPPS       $0x1e, two60<>+0(SB), Y6, Y7
-	VCMPPS       $0x11, twoMinus30<>+0(SB), Y6, Y8
+	VCMPPS       $0x1e, ·dataTwo60+0(SB), Y6, Y7
+	VCMPPS       $0x11, ·dataTwoToMinus30+0(SB), Y6, Y8
 	VBLENDVPS    Y8, Y2, Y0, Y9
 	VBLENDVPS    Y7, Y3, Y9, Y9
 	VBLENDVPS    Y8, Y3, Y0, Y0
@@ -1126,13 +768,13 @@ next3:
 	VSQRTPS      Y7, Y3
 	VFNMADD231PS Y3, Y3, Y7
 	VADDPS       Y1, Y7, Y1
-	VMULPS       half<>+0(SB), Y2, Y2
+	VMULPS       ·dataHalf+0(SB), Y2, Y2
 	VFMADD231PS  Y2, Y1, Y3
 	VMULPS       Y0, Y3, Y0
-	VCMPPS       $0x00, zero<>+0(SB), Y6, Y1
-	VBLENDVPS    Y1, zero<>+0(SB), Y0, Y0
-	VCMPPS       $0x00, infF32<>+0(SB), Y6, Y1
-	VBLENDVPS    Y1, infF32<>+0(SB), Y0, Y0
+	VCMPPS       $0x00, ·dataZero+0(SB), Y6, Y1
+	VBLENDVPS    Y1, ·dataZero+0(SB), Y0, Y0
+	VCMPPS       $0x00, ·dataInfF32+0(SB), Y6, Y1
+	VBLENDVPS    Y1, ·dataInfF32+0(SB), Y0, Y0
 	VCMPPS       $0x03, Y5, Y5, Y1
 	VBLENDVPS    Y1, Y5, Y0, Y0
 	VMASKMOVPS   Y0, Y4, (AX)(SI*4)
@@ -1141,56 +783,6 @@ done4:
 	VZEROUPPER
 	RET
 
-DATA two90<>+0(SB)/4, $0x6c800000
-DATA two90<>+4(SB)/4, $0x6c800000
-DATA two90<>+8(SB)/4, $0x6c800000
-DATA two90<>+12(SB)/4, $0x6c800000
-DATA two90<>+16(SB)/4, $0x6c800000
-DATA two90<>+20(SB)/4, $0x6c800000
-DATA two90<>+24(SB)/4, $0x6c800000
-DATA two90<>+28(SB)/4, $0x6c800000
-GLOBL two90<>(SB), RODATA|NOPTR, $32
-
-DATA twoMinus90<>+0(SB)/4, $0x12800000
-DATA twoMinus90<>+4(SB)/4, $0x12800000
-DATA twoMinus90<>+8(SB)/4, $0x12800000
-DATA twoMinus90<>+12(SB)/4, $0x12800000
-DATA twoMinus90<>+16(SB)/4, $0x12800000
-DATA twoMinus90<>+20(SB)/4, $0x12800000
-DATA twoMinus90<>+24(SB)/4, $0x12800000
-DATA twoMinus90<>+28(SB)/4, $0x12800000
-GLOBL twoMinus90<>(SB), RODATA|NOPTR, $32
-
-DATA two60<>+0(SB)/4, $0x5d800000
-DATA two60<>+4(SB)/4, $0x5d800000
-DATA two60<>+8(SB)/4, $0x5d800000
-DATA two60<>+12(SB)/4, $0x5d800000
-DATA two60<>+16(SB)/4, $0x5d800000
-DATA two60<>+20(SB)/4, $0x5d800000
-DATA two60<>+24(SB)/4, $0x5d800000
-DATA two60<>+28(SB)/4, $0x5d800000
-GLOBL two60<>(SB), RODATA|NOPTR, $32
-
-DATA twoMinus30<>+0(SB)/4, $0x30800000
-DATA twoMinus30<>+4(SB)/4, $0x30800000
-DATA twoMinus30<>+8(SB)/4, $0x30800000
-DATA twoMinus30<>+12(SB)/4, $0x30800000
-DATA twoMinus30<>+16(SB)/4, $0x30800000
-DATA twoMinus30<>+20(SB)/4, $0x30800000
-DATA twoMinus30<>+24(SB)/4, $0x30800000
-DATA twoMinus30<>+28(SB)/4, $0x30800000
-GLOBL twoMinus30<>(SB), RODATA|NOPTR, $32
-
-DATA half<>+0(SB)/4, $0x3f000000
-DATA half<>+4(SB)/4, $0x3f000000
-DATA half<>+8(SB)/4, $0x3f000000
-DATA half<>+12(SB)/4, $0x3f000000
-DATA half<>+16(SB)/4, $0x3f000000
-DATA half<>+20(SB)/4, $0x3f000000
-DATA half<>+24(SB)/4, $0x3f000000
-DATA half<>+28(SB)/4, $0x3f000000
-GLOBL half<>(SB), RODATA|NOPTR, $32
-
 // func hypotF32AVX512(dst *float32, x *float32, y *float32, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·hypotF32AVX512(SB), NOSPLIT, $0-32
@@ -1198,11 +790,11 @@ TEXT ·hypotF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
 	MOVQ         n+24(FP), BX
-	VBROADCASTSS zero<>+0(SB), Z0
-	VBROADCASTSS absF32<>+0(SB), Z1
-	VBROADCASTSS half<>+0(SB), Z2
-	VBROADCASTSS magnitudeSpecial<>+0(SB), Z3
-	VBROADCASTSS nanComes<>+0(SB), Z4
+	VBROADCASTSS ·dataZero+0(SB), Z0
+	VBROADCASTSS ·dataAbsF32+0(SB), Z1
+	VBROADCASTSS ·dataHalf+0(SB), Z2
+	VBROADCASTSS ·dataMagnitudeSpecial+0(SB), Z3
+	VBROADCASTSS ·dataNanComes+0(SB), Z4
 	XORQ         SI, SI
 	SUBQ         $+32, BX
 	JL           next3
@@ -1341,13 +933,3 @@ next5:
 done6:
 	VZEROUPPER
 	RET
-
-DATA magnitudeSpecial<>+0(SB)/4, $0x00500822
-DATA magnitudeSpecial<>+4(SB)/4, $0x00500822
-DATA magnitudeSpecial<>+8(SB)/4, $0x00500822
-DATA magnitudeSpecial<>+12(SB)/4, $0x00500822
-DATA magnitudeSpecial<>+16(SB)/4, $0x00500822
-DATA magnitudeSpecial<>+20(SB)/4, $0x00500822
-DATA magnitudeSpecial<>+24(SB)/4, $0x00500822
-DATA magnitudeSpecial<>+28(SB)/4, $0x00500822
-GLOBL magnitudeSpecial<>(SB), RODATA|NOPTR, $32

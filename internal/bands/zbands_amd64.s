@@ -7,8 +7,8 @@
 // func expandAMX(tiles *uint16, strips *uint16, list *int32, n int)
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·expandAMX(SB), NOSPLIT, $0-32
-	VMOVDQU64 pair0<>+0(SB), Z30
-	VMOVDQU64 pair1<>+0(SB), Z31
+	VMOVDQU64 ·dataPair0+0(SB), Z30
+	VMOVDQU64 ·dataPair1+0(SB), Z31
 	MOVQ      tiles+0(FP), DI
 	MOVQ      strips+8(FP), SI
 	MOVQ      list+16(FP), DX
@@ -64,46 +64,10 @@ tile:
 	VZEROUPPER
 	RET
 
-DATA pair0<>+0(SB)/4, $0x001c001b
-DATA pair0<>+4(SB)/4, $0x001b001a
-DATA pair0<>+8(SB)/4, $0x001a0019
-DATA pair0<>+12(SB)/4, $0x00190018
-DATA pair0<>+16(SB)/4, $0x00140013
-DATA pair0<>+20(SB)/4, $0x00130012
-DATA pair0<>+24(SB)/4, $0x00120011
-DATA pair0<>+28(SB)/4, $0x00110010
-DATA pair0<>+32(SB)/4, $0x000c000b
-DATA pair0<>+36(SB)/4, $0x000b000a
-DATA pair0<>+40(SB)/4, $0x000a0009
-DATA pair0<>+44(SB)/4, $0x00090008
-DATA pair0<>+48(SB)/4, $0x00040003
-DATA pair0<>+52(SB)/4, $0x00030002
-DATA pair0<>+56(SB)/4, $0x00020001
-DATA pair0<>+60(SB)/4, $0x00010000
-GLOBL pair0<>(SB), RODATA|NOPTR, $64
-
-DATA pair1<>+0(SB)/4, $0x001e001d
-DATA pair1<>+4(SB)/4, $0x001d001c
-DATA pair1<>+8(SB)/4, $0x001c001b
-DATA pair1<>+12(SB)/4, $0x001b001a
-DATA pair1<>+16(SB)/4, $0x00160015
-DATA pair1<>+20(SB)/4, $0x00150014
-DATA pair1<>+24(SB)/4, $0x00140013
-DATA pair1<>+28(SB)/4, $0x00130012
-DATA pair1<>+32(SB)/4, $0x000e000d
-DATA pair1<>+36(SB)/4, $0x000d000c
-DATA pair1<>+40(SB)/4, $0x000c000b
-DATA pair1<>+44(SB)/4, $0x000b000a
-DATA pair1<>+48(SB)/4, $0x00060005
-DATA pair1<>+52(SB)/4, $0x00050004
-DATA pair1<>+56(SB)/4, $0x00040003
-DATA pair1<>+60(SB)/4, $0x00030002
-GLOBL pair1<>(SB), RODATA|NOPTR, $64
-
 // func sumsAMX(dst *float32, a *uint16, tiles *uint16, list *int32, n int, columns int, pitch int)
 // Requires: AMXBF16, AMXTILE, AVX
 TEXT ·sumsAMX(SB), NOSPLIT, $0-56
-	LEAQ shapes<>+0(SB), AX
+	LEAQ ·dataShapes+0(SB), AX
 	LONG $0x4978e2c4; BYTE $0x00 // LDTILECFG (AX)
 	MOVQ $+64, AX
 	MOVQ $+32, BX
@@ -152,28 +116,10 @@ tile:
 	VZEROUPPER
 	RET
 
-DATA shapes<>+0(SB)/4, $0x00000001
-DATA shapes<>+4(SB)/4, $0x00000000
-DATA shapes<>+8(SB)/4, $0x00000000
-DATA shapes<>+12(SB)/4, $0x00000000
-DATA shapes<>+16(SB)/4, $0x00400040
-DATA shapes<>+20(SB)/4, $0x00400040
-DATA shapes<>+24(SB)/4, $0x00400040
-DATA shapes<>+28(SB)/4, $0x00400040
-DATA shapes<>+32(SB)/4, $0x00000000
-DATA shapes<>+36(SB)/4, $0x00000000
-DATA shapes<>+40(SB)/4, $0x00000000
-DATA shapes<>+44(SB)/4, $0x00000000
-DATA shapes<>+48(SB)/4, $0x10101010
-DATA shapes<>+52(SB)/4, $0x10101010
-DATA shapes<>+56(SB)/4, $0x00000000
-DATA shapes<>+60(SB)/4, $0x00000000
-GLOBL shapes<>(SB), RODATA|NOPTR, $64
-
 // func pairAMX(dst *uint16, x0 *float32, x1 *float32, scale *float32, stride int, n int)
 // Requires: AVX, AVX512BF16, AVX512BW, AVX512F
 TEXT ·pairAMX(SB), NOSPLIT, $0-48
-	VMOVDQU64 zip<>+0(SB), Z31
+	VMOVDQU64 ·dataZip+0(SB), Z31
 	MOVQ      dst+0(FP), DI
 	MOVQ      x0+8(FP), SI
 	MOVQ      x1+16(FP), DX
@@ -197,28 +143,10 @@ line:
 	VZEROUPPER
 	RET
 
-DATA zip<>+0(SB)/4, $0x00100000
-DATA zip<>+4(SB)/4, $0x00110001
-DATA zip<>+8(SB)/4, $0x00120002
-DATA zip<>+12(SB)/4, $0x00130003
-DATA zip<>+16(SB)/4, $0x00140004
-DATA zip<>+20(SB)/4, $0x00150005
-DATA zip<>+24(SB)/4, $0x00160006
-DATA zip<>+28(SB)/4, $0x00170007
-DATA zip<>+32(SB)/4, $0x00180008
-DATA zip<>+36(SB)/4, $0x00190009
-DATA zip<>+40(SB)/4, $0x001a000a
-DATA zip<>+44(SB)/4, $0x001b000b
-DATA zip<>+48(SB)/4, $0x001c000c
-DATA zip<>+52(SB)/4, $0x001d000d
-DATA zip<>+56(SB)/4, $0x001e000e
-DATA zip<>+60(SB)/4, $0x001f000f
-GLOBL zip<>(SB), RODATA|NOPTR, $64
-
 // func mappedAMX(dst *uint16, base *uint16, stride int, x *uint16, pitch int, w *uint16, bias *float32, mask *uint32, scratch *float32, n int, k int, o int, mode int, rows *float32, index *int32, step int)
 // Requires: AMXBF16, AMXTILE, AVX, AVX512BF16, AVX512BW, AVX512F
 TEXT ·mappedAMX(SB), NOSPLIT, $0-128
-	LEAQ      shapes<>+0(SB), AX
+	LEAQ      ·dataShapes+0(SB), AX
 	LONG $0x4978e2c4; BYTE $0x00 // LDTILECFG (AX)
 	MOVQ      $+64, AX
 	MOVQ      $+128, BX
@@ -333,7 +261,7 @@ scatter:
 // func spreadAMX(dst *uint16, x *float32, n int)
 // Requires: AVX, AVX512BF16, AVX512F
 TEXT ·spreadAMX(SB), NOSPLIT, $0-24
-	VMOVDQU64 lines<>+0(SB), Z31
+	VMOVDQU64 ·dataLines+0(SB), Z31
 	MOVQ      dst+0(FP), DI
 	MOVQ      x+8(FP), SI
 	MOVQ      n+16(FP), CX
@@ -350,21 +278,3 @@ part:
 	JNE         part
 	VZEROUPPER
 	RET
-
-DATA lines<>+0(SB)/4, $0x00000000
-DATA lines<>+4(SB)/4, $0x00000040
-DATA lines<>+8(SB)/4, $0x00000080
-DATA lines<>+12(SB)/4, $0x000000c0
-DATA lines<>+16(SB)/4, $0x00000100
-DATA lines<>+20(SB)/4, $0x00000140
-DATA lines<>+24(SB)/4, $0x00000180
-DATA lines<>+28(SB)/4, $0x000001c0
-DATA lines<>+32(SB)/4, $0x00000200
-DATA lines<>+36(SB)/4, $0x00000240
-DATA lines<>+40(SB)/4, $0x00000280
-DATA lines<>+44(SB)/4, $0x000002c0
-DATA lines<>+48(SB)/4, $0x00000300
-DATA lines<>+52(SB)/4, $0x00000340
-DATA lines<>+56(SB)/4, $0x00000380
-DATA lines<>+60(SB)/4, $0x000003c0
-GLOBL lines<>(SB), RODATA|NOPTR, $64

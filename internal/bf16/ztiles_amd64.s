@@ -7,7 +7,7 @@
 // func gemmTilesF32AMX(c *float32, ldc int, a *float32, lda int, b *uint16, bias *float32, space *float32, m int, k int, n int, mode int) int
 // Requires: AMXBF16, AMXTILE, AVX, AVX512BF16, AVX512F
 TEXT ·gemmTilesF32AMX(SB), NOSPLIT, $0-96
-	LEAQ   tiles<>+0(SB), AX
+	LEAQ   ·dataTiles+0(SB), AX
 	LONG $0x4978e2c4; BYTE $0x00 // LDTILECFG (AX)
 	MOVQ   $+64, AX
 	MOVQ   $+128, CX
@@ -161,21 +161,3 @@ linear:
 	MOVQ    AX, ret+88(FP)
 	VZEROUPPER
 	RET
-
-DATA tiles<>+0(SB)/4, $0x00000001
-DATA tiles<>+4(SB)/4, $0x00000000
-DATA tiles<>+8(SB)/4, $0x00000000
-DATA tiles<>+12(SB)/4, $0x00000000
-DATA tiles<>+16(SB)/4, $0x00400040
-DATA tiles<>+20(SB)/4, $0x00400040
-DATA tiles<>+24(SB)/4, $0x00400040
-DATA tiles<>+28(SB)/4, $0x00400040
-DATA tiles<>+32(SB)/4, $0x00000000
-DATA tiles<>+36(SB)/4, $0x00000000
-DATA tiles<>+40(SB)/4, $0x00000000
-DATA tiles<>+44(SB)/4, $0x00000000
-DATA tiles<>+48(SB)/4, $0x10101010
-DATA tiles<>+52(SB)/4, $0x10101010
-DATA tiles<>+56(SB)/4, $0x00000000
-DATA tiles<>+60(SB)/4, $0x00000000
-GLOBL tiles<>(SB), RODATA|NOPTR, $64

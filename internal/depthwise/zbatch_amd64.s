@@ -14,10 +14,10 @@ TEXT ·depthwiseBatch4F32AVX2(SB), NOSPLIT, $0-80
 	SUBQ    $0x08, DX
 	CMOVQLT AX, CX
 	CMOVQLT BX, DX
-	LEAQ    tailMaskF32<>+0(SB), AX
+	LEAQ    ·dataTailMaskF32+0(SB), AX
 	NEGQ    CX
 	VMOVUPS 32(AX)(CX*4), Y0
-	LEAQ    tailMaskF32<>+0(SB), AX
+	LEAQ    ·dataTailMaskF32+0(SB), AX
 	MOVQ    DX, CX
 	NEGQ    CX
 	VMOVUPS 32(AX)(CX*4), Y1
@@ -107,24 +107,6 @@ done:
 	VZEROUPPER
 	RET
 
-DATA tailMaskF32<>+0(SB)/4, $0xffffffff
-DATA tailMaskF32<>+4(SB)/4, $0xffffffff
-DATA tailMaskF32<>+8(SB)/4, $0xffffffff
-DATA tailMaskF32<>+12(SB)/4, $0xffffffff
-DATA tailMaskF32<>+16(SB)/4, $0xffffffff
-DATA tailMaskF32<>+20(SB)/4, $0xffffffff
-DATA tailMaskF32<>+24(SB)/4, $0xffffffff
-DATA tailMaskF32<>+28(SB)/4, $0xffffffff
-DATA tailMaskF32<>+32(SB)/4, $0x00000000
-DATA tailMaskF32<>+36(SB)/4, $0x00000000
-DATA tailMaskF32<>+40(SB)/4, $0x00000000
-DATA tailMaskF32<>+44(SB)/4, $0x00000000
-DATA tailMaskF32<>+48(SB)/4, $0x00000000
-DATA tailMaskF32<>+52(SB)/4, $0x00000000
-DATA tailMaskF32<>+56(SB)/4, $0x00000000
-DATA tailMaskF32<>+60(SB)/4, $0x00000000
-GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
-
 // func depthwiseBatch2F32AVX2(out *float32, f *float32, w *float32, code *int32, blocks int, copies int, stride int, image int, wstride int, tail int)
 // Requires: AVX, CMOV, FMA3
 TEXT ·depthwiseBatch2F32AVX2(SB), NOSPLIT, $0-80
@@ -135,10 +117,10 @@ TEXT ·depthwiseBatch2F32AVX2(SB), NOSPLIT, $0-80
 	SUBQ    $0x08, DX
 	CMOVQLT AX, CX
 	CMOVQLT BX, DX
-	LEAQ    tailMaskF32<>+0(SB), AX
+	LEAQ    ·dataTailMaskF32+0(SB), AX
 	NEGQ    CX
 	VMOVUPS 32(AX)(CX*4), Y0
-	LEAQ    tailMaskF32<>+0(SB), AX
+	LEAQ    ·dataTailMaskF32+0(SB), AX
 	MOVQ    DX, CX
 	NEGQ    CX
 	VMOVUPS 32(AX)(CX*4), Y1
@@ -220,10 +202,10 @@ TEXT ·depthwiseBatch1F32AVX2(SB), NOSPLIT, $0-80
 	SUBQ    $0x08, DX
 	CMOVQLT AX, CX
 	CMOVQLT BX, DX
-	LEAQ    tailMaskF32<>+0(SB), AX
+	LEAQ    ·dataTailMaskF32+0(SB), AX
 	NEGQ    CX
 	VMOVUPS 32(AX)(CX*4), Y0
-	LEAQ    tailMaskF32<>+0(SB), AX
+	LEAQ    ·dataTailMaskF32+0(SB), AX
 	MOVQ    DX, CX
 	NEGQ    CX
 	VMOVUPS 32(AX)(CX*4), Y1

@@ -14,7 +14,7 @@ TEXT ·depthwiseOrbitsF32Dots(SB), NOSPLIT, $0-56
 	MOVQ      scale+32(FP), CX
 	MOVQ      code+40(FP), R8
 	MOVQ      groups+48(FP), R9
-	VMOVDQU32 beside<>+0(SB), Z29
+	VMOVDQU32 ·dataBeside+0(SB), Z29
 	TESTQ     R9, R9
 	JE        done
 
@@ -348,21 +348,3 @@ stored:
 done:
 	VZEROUPPER
 	RET
-
-DATA beside<>+0(SB)/4, $0x00100000
-DATA beside<>+4(SB)/4, $0x00110001
-DATA beside<>+8(SB)/4, $0x00120002
-DATA beside<>+12(SB)/4, $0x00130003
-DATA beside<>+16(SB)/4, $0x00140004
-DATA beside<>+20(SB)/4, $0x00150005
-DATA beside<>+24(SB)/4, $0x00160006
-DATA beside<>+28(SB)/4, $0x00170007
-DATA beside<>+32(SB)/4, $0x00180008
-DATA beside<>+36(SB)/4, $0x00190009
-DATA beside<>+40(SB)/4, $0x001a000a
-DATA beside<>+44(SB)/4, $0x001b000b
-DATA beside<>+48(SB)/4, $0x001c000c
-DATA beside<>+52(SB)/4, $0x001d000d
-DATA beside<>+56(SB)/4, $0x001e000e
-DATA beside<>+60(SB)/4, $0x001f000f
-GLOBL beside<>(SB), RODATA|NOPTR, $64

@@ -14,10 +14,10 @@ TEXT ·depthwisePose4F32AVX2(SB), NOSPLIT, $0-64
 	SUBQ    $0x08, DX
 	CMOVQLT AX, CX
 	CMOVQLT BX, DX
-	LEAQ    tailMaskF32<>+0(SB), AX
+	LEAQ    ·dataTailMaskF32+0(SB), AX
 	NEGQ    CX
 	VMOVUPS 32(AX)(CX*4), Y0
-	LEAQ    tailMaskF32<>+0(SB), AX
+	LEAQ    ·dataTailMaskF32+0(SB), AX
 	MOVQ    DX, CX
 	NEGQ    CX
 	VMOVUPS 32(AX)(CX*4), Y1
@@ -97,24 +97,6 @@ done:
 	VZEROUPPER
 	RET
 
-DATA tailMaskF32<>+0(SB)/4, $0xffffffff
-DATA tailMaskF32<>+4(SB)/4, $0xffffffff
-DATA tailMaskF32<>+8(SB)/4, $0xffffffff
-DATA tailMaskF32<>+12(SB)/4, $0xffffffff
-DATA tailMaskF32<>+16(SB)/4, $0xffffffff
-DATA tailMaskF32<>+20(SB)/4, $0xffffffff
-DATA tailMaskF32<>+24(SB)/4, $0xffffffff
-DATA tailMaskF32<>+28(SB)/4, $0xffffffff
-DATA tailMaskF32<>+32(SB)/4, $0x00000000
-DATA tailMaskF32<>+36(SB)/4, $0x00000000
-DATA tailMaskF32<>+40(SB)/4, $0x00000000
-DATA tailMaskF32<>+44(SB)/4, $0x00000000
-DATA tailMaskF32<>+48(SB)/4, $0x00000000
-DATA tailMaskF32<>+52(SB)/4, $0x00000000
-DATA tailMaskF32<>+56(SB)/4, $0x00000000
-DATA tailMaskF32<>+60(SB)/4, $0x00000000
-GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
-
 // func depthwisePose2F32AVX2(dw *float32, dout *float32, f *float32, code *int32, blocks int, stride int, tail int, fresh int)
 // Requires: AVX, CMOV, FMA3
 TEXT ·depthwisePose2F32AVX2(SB), NOSPLIT, $0-64
@@ -125,10 +107,10 @@ TEXT ·depthwisePose2F32AVX2(SB), NOSPLIT, $0-64
 	SUBQ    $0x08, DX
 	CMOVQLT AX, CX
 	CMOVQLT BX, DX
-	LEAQ    tailMaskF32<>+0(SB), AX
+	LEAQ    ·dataTailMaskF32+0(SB), AX
 	NEGQ    CX
 	VMOVUPS 32(AX)(CX*4), Y0
-	LEAQ    tailMaskF32<>+0(SB), AX
+	LEAQ    ·dataTailMaskF32+0(SB), AX
 	MOVQ    DX, CX
 	NEGQ    CX
 	VMOVUPS 32(AX)(CX*4), Y1
@@ -235,10 +217,10 @@ TEXT ·depthwisePose1F32AVX2(SB), NOSPLIT, $0-64
 	SUBQ    $0x08, DX
 	CMOVQLT AX, CX
 	CMOVQLT BX, DX
-	LEAQ    tailMaskF32<>+0(SB), AX
+	LEAQ    ·dataTailMaskF32+0(SB), AX
 	NEGQ    CX
 	VMOVUPS 32(AX)(CX*4), Y0
-	LEAQ    tailMaskF32<>+0(SB), AX
+	LEAQ    ·dataTailMaskF32+0(SB), AX
 	MOVQ    DX, CX
 	NEGQ    CX
 	VMOVUPS 32(AX)(CX*4), Y1

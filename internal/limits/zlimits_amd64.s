@@ -8,7 +8,7 @@
 // Requires: AVX, FMA3
 TEXT ·fmaAVX2(SB), NOSPLIT, $0-8
 	MOVQ    rounds+0(FP), AX
-	VMOVUPS half<>+0(SB), Y12
+	VMOVUPS ·dataHalf+0(SB), Y12
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -124,16 +124,6 @@ loop:
 	VZEROUPPER
 	RET
 
-DATA half<>+0(SB)/4, $0x3f000000
-DATA half<>+4(SB)/4, $0x3f000000
-DATA half<>+8(SB)/4, $0x3f000000
-DATA half<>+12(SB)/4, $0x3f000000
-DATA half<>+16(SB)/4, $0x3f000000
-DATA half<>+20(SB)/4, $0x3f000000
-DATA half<>+24(SB)/4, $0x3f000000
-DATA half<>+28(SB)/4, $0x3f000000
-GLOBL half<>(SB), RODATA|NOPTR, $32
-
 // func readAVX2(x *byte, turns int)
 // Requires: AVX, AVX2
 TEXT ·readAVX2(SB), NOSPLIT, $0-16
@@ -171,7 +161,7 @@ loop:
 // Requires: AVX, AVX512F
 TEXT ·fmaAVX512(SB), NOSPLIT, $0-8
 	MOVQ         rounds+0(FP), AX
-	VBROADCASTSS half<>+0(SB), Z12
+	VBROADCASTSS ·dataHalf+0(SB), Z12
 	VPXORD       Z0, Z0, Z0
 	VPXORD       Z1, Z1, Z1
 	VPXORD       Z2, Z2, Z2

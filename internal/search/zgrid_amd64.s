@@ -44,7 +44,7 @@ TEXT ·gridCellsF32AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS inv+36(FP), Y1
 	VBROADCASTSS last+40(FP), Y2
 	VBROADCASTSS width+44(FP), Y3
-	LEAQ         gridLanesF32<>+0(SB), SI
+	LEAQ         ·dataGridLanesF32+0(SB), SI
 	VMOVQ        DX, X4
 	VPBROADCASTD X4, Y4
 	VPMULLD      (SI), Y4, Y4
@@ -73,7 +73,7 @@ loop1:
 rest2:
 	ADDQ       $0x08, BX
 	JE         done3
-	LEAQ       treeTailF32<>+0(SB), DX
+	LEAQ       ·dataTreeTailF32+0(SB), DX
 	NEGQ       BX
 	VMOVUPS    32(DX)(BX*4), Y5
 	VXORPS     Y6, Y6, Y6
@@ -91,42 +91,6 @@ rest2:
 done3:
 	VZEROUPPER
 	RET
-
-DATA gridLanesF32<>+0(SB)/4, $0x00000000
-DATA gridLanesF32<>+4(SB)/4, $0x00000001
-DATA gridLanesF32<>+8(SB)/4, $0x00000002
-DATA gridLanesF32<>+12(SB)/4, $0x00000003
-DATA gridLanesF32<>+16(SB)/4, $0x00000004
-DATA gridLanesF32<>+20(SB)/4, $0x00000005
-DATA gridLanesF32<>+24(SB)/4, $0x00000006
-DATA gridLanesF32<>+28(SB)/4, $0x00000007
-DATA gridLanesF32<>+32(SB)/4, $0x00000008
-DATA gridLanesF32<>+36(SB)/4, $0x00000009
-DATA gridLanesF32<>+40(SB)/4, $0x0000000a
-DATA gridLanesF32<>+44(SB)/4, $0x0000000b
-DATA gridLanesF32<>+48(SB)/4, $0x0000000c
-DATA gridLanesF32<>+52(SB)/4, $0x0000000d
-DATA gridLanesF32<>+56(SB)/4, $0x0000000e
-DATA gridLanesF32<>+60(SB)/4, $0x0000000f
-GLOBL gridLanesF32<>(SB), RODATA|NOPTR, $64
-
-DATA treeTailF32<>+0(SB)/4, $0xffffffff
-DATA treeTailF32<>+4(SB)/4, $0xffffffff
-DATA treeTailF32<>+8(SB)/4, $0xffffffff
-DATA treeTailF32<>+12(SB)/4, $0xffffffff
-DATA treeTailF32<>+16(SB)/4, $0xffffffff
-DATA treeTailF32<>+20(SB)/4, $0xffffffff
-DATA treeTailF32<>+24(SB)/4, $0xffffffff
-DATA treeTailF32<>+28(SB)/4, $0xffffffff
-DATA treeTailF32<>+32(SB)/4, $0x00000000
-DATA treeTailF32<>+36(SB)/4, $0x00000000
-DATA treeTailF32<>+40(SB)/4, $0x00000000
-DATA treeTailF32<>+44(SB)/4, $0x00000000
-DATA treeTailF32<>+48(SB)/4, $0x00000000
-DATA treeTailF32<>+52(SB)/4, $0x00000000
-DATA treeTailF32<>+56(SB)/4, $0x00000000
-DATA treeTailF32<>+60(SB)/4, $0x00000000
-GLOBL treeTailF32<>(SB), RODATA|NOPTR, $64
 
 // func gridExtentF64AVX2(low *float64, high *float64, check *float64, x *float64, stride int, n int)
 // Requires: AVX, FMA3
@@ -168,7 +132,7 @@ TEXT ·gridCellsF64AVX2(SB), NOSPLIT, $0-56
 	VBROADCASTSD inv+40(FP), Y1
 	VBROADCASTSS last+48(FP), X2
 	VBROADCASTSS width+52(FP), X3
-	LEAQ         gridLanesF64<>+0(SB), SI
+	LEAQ         ·dataGridLanesF64+0(SB), SI
 	VMOVQ        DX, X4
 	VPBROADCASTD X4, X4
 	VPMULLD      (SI), X4, X4
@@ -197,11 +161,11 @@ loop1:
 rest2:
 	ADDQ        $0x04, BX
 	JE          done3
-	LEAQ        treeTailF64<>+0(SB), DX
+	LEAQ        ·dataTreeTailF32+0(SB), DX
 	MOVQ        BX, SI
 	NEGQ        SI
 	VMOVUPS     32(DX)(SI*8), Y5
-	LEAQ        treeTailF64<>+0(SB), DX
+	LEAQ        ·dataTreeTailF32+0(SB), DX
 	NEGQ        BX
 	VMOVUPS     32(DX)(BX*4), X6
 	VXORPS      Y7, Y7, Y7
@@ -220,34 +184,6 @@ done3:
 	VZEROUPPER
 	RET
 
-DATA gridLanesF64<>+0(SB)/8, $0x0000000100000000
-DATA gridLanesF64<>+8(SB)/8, $0x0000000300000002
-DATA gridLanesF64<>+16(SB)/8, $0x0000000500000004
-DATA gridLanesF64<>+24(SB)/8, $0x0000000700000006
-DATA gridLanesF64<>+32(SB)/8, $0x0000000900000008
-DATA gridLanesF64<>+40(SB)/8, $0x0000000b0000000a
-DATA gridLanesF64<>+48(SB)/8, $0x0000000d0000000c
-DATA gridLanesF64<>+56(SB)/8, $0x0000000f0000000e
-DATA gridLanesF64<>+64(SB)/8, $0x0000001100000010
-DATA gridLanesF64<>+72(SB)/8, $0x0000001300000012
-DATA gridLanesF64<>+80(SB)/8, $0x0000001500000014
-DATA gridLanesF64<>+88(SB)/8, $0x0000001700000016
-DATA gridLanesF64<>+96(SB)/8, $0x0000001900000018
-DATA gridLanesF64<>+104(SB)/8, $0x0000001b0000001a
-DATA gridLanesF64<>+112(SB)/8, $0x0000001d0000001c
-DATA gridLanesF64<>+120(SB)/8, $0x0000001f0000001e
-GLOBL gridLanesF64<>(SB), RODATA|NOPTR, $128
-
-DATA treeTailF64<>+0(SB)/8, $0xffffffffffffffff
-DATA treeTailF64<>+8(SB)/8, $0xffffffffffffffff
-DATA treeTailF64<>+16(SB)/8, $0xffffffffffffffff
-DATA treeTailF64<>+24(SB)/8, $0xffffffffffffffff
-DATA treeTailF64<>+32(SB)/8, $0x0000000000000000
-DATA treeTailF64<>+40(SB)/8, $0x0000000000000000
-DATA treeTailF64<>+48(SB)/8, $0x0000000000000000
-DATA treeTailF64<>+56(SB)/8, $0x0000000000000000
-GLOBL treeTailF64<>(SB), RODATA|NOPTR, $64
-
 // func gridCells2F32AVX2(at *int32, x *float32, n int, low float32, inv float32, last int32, width int32)
 // Requires: AVX, AVX2
 TEXT ·gridCells2F32AVX2(SB), NOSPLIT, $0-40
@@ -258,7 +194,7 @@ TEXT ·gridCells2F32AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS inv+28(FP), Y1
 	VBROADCASTSS last+32(FP), Y2
 	VBROADCASTSS width+36(FP), Y3
-	VMOVUPS      gridOrder2x8<>+0(SB), Y4
+	VMOVUPS      ·dataGridOrder2x8+0(SB), Y4
 
 loop1:
 	VMOVUPS    (CX), Y5
@@ -279,16 +215,6 @@ loop1:
 	VZEROUPPER
 	RET
 
-DATA gridOrder2x8<>+0(SB)/4, $0x00000000
-DATA gridOrder2x8<>+4(SB)/4, $0x00000002
-DATA gridOrder2x8<>+8(SB)/4, $0x00000004
-DATA gridOrder2x8<>+12(SB)/4, $0x00000006
-DATA gridOrder2x8<>+16(SB)/4, $0x00000001
-DATA gridOrder2x8<>+20(SB)/4, $0x00000003
-DATA gridOrder2x8<>+24(SB)/4, $0x00000005
-DATA gridOrder2x8<>+28(SB)/4, $0x00000007
-GLOBL gridOrder2x8<>(SB), RODATA|NOPTR, $32
-
 // func gridCells3F32AVX2(at *int32, x *float32, n int, low float32, inv float32, last int32, width int32)
 // Requires: AVX, AVX2
 TEXT ·gridCells3F32AVX2(SB), NOSPLIT, $0-40
@@ -299,7 +225,7 @@ TEXT ·gridCells3F32AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS inv+28(FP), Y1
 	VBROADCASTSS last+32(FP), Y2
 	VBROADCASTSS width+36(FP), Y3
-	VMOVUPS      gridOrder3x8<>+0(SB), Y4
+	VMOVUPS      ·dataGridOrder3x8+0(SB), Y4
 
 loop1:
 	VMOVUPS    (CX), Y5
@@ -320,16 +246,6 @@ loop1:
 	JNE        loop1
 	VZEROUPPER
 	RET
-
-DATA gridOrder3x8<>+0(SB)/4, $0x00000000
-DATA gridOrder3x8<>+4(SB)/4, $0x00000003
-DATA gridOrder3x8<>+8(SB)/4, $0x00000006
-DATA gridOrder3x8<>+12(SB)/4, $0x00000001
-DATA gridOrder3x8<>+16(SB)/4, $0x00000004
-DATA gridOrder3x8<>+20(SB)/4, $0x00000007
-DATA gridOrder3x8<>+24(SB)/4, $0x00000002
-DATA gridOrder3x8<>+28(SB)/4, $0x00000005
-GLOBL gridOrder3x8<>(SB), RODATA|NOPTR, $32
 
 // func gridExtentF32AVX512(low *float32, high *float32, check *float32, x *float32, stride int, n int)
 // Requires: AVX, AVX512F
@@ -371,7 +287,7 @@ TEXT ·gridCellsF32AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS inv+36(FP), Z1
 	VBROADCASTSS last+40(FP), Z2
 	VBROADCASTSS width+44(FP), Z3
-	LEAQ         gridLanesF32<>+0(SB), SI
+	LEAQ         ·dataGridLanesF32+0(SB), SI
 	VMOVQ        DX, X4
 	VPBROADCASTD X4, Z4
 	VPMULLD      (SI), Z4, Z4
@@ -458,7 +374,7 @@ TEXT ·gridCellsF64AVX512(SB), NOSPLIT, $0-56
 	VBROADCASTSD inv+40(FP), Z1
 	VBROADCASTSS last+48(FP), Y2
 	VBROADCASTSS width+52(FP), Y3
-	LEAQ         gridLanesF64<>+0(SB), SI
+	LEAQ         ·dataGridLanesF64+0(SB), SI
 	VMOVQ        DX, X4
 	VPBROADCASTD X4, Y4
 	VPMULLD      (SI), Y4, Y4
@@ -515,7 +431,7 @@ TEXT ·gridCells2F32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS inv+28(FP), Z1
 	VBROADCASTSS last+32(FP), Z2
 	VBROADCASTSS width+36(FP), Z3
-	VMOVUPS      gridOrder2x16<>+0(SB), Z4
+	VMOVUPS      ·dataGridOrder2x16+0(SB), Z4
 	MOVL         $0x0000aaaa, BX
 	KMOVW        BX, K1
 
@@ -538,24 +454,6 @@ loop1:
 	VZEROUPPER
 	RET
 
-DATA gridOrder2x16<>+0(SB)/4, $0x00000000
-DATA gridOrder2x16<>+4(SB)/4, $0x00000002
-DATA gridOrder2x16<>+8(SB)/4, $0x00000004
-DATA gridOrder2x16<>+12(SB)/4, $0x00000006
-DATA gridOrder2x16<>+16(SB)/4, $0x00000008
-DATA gridOrder2x16<>+20(SB)/4, $0x0000000a
-DATA gridOrder2x16<>+24(SB)/4, $0x0000000c
-DATA gridOrder2x16<>+28(SB)/4, $0x0000000e
-DATA gridOrder2x16<>+32(SB)/4, $0x00000001
-DATA gridOrder2x16<>+36(SB)/4, $0x00000003
-DATA gridOrder2x16<>+40(SB)/4, $0x00000005
-DATA gridOrder2x16<>+44(SB)/4, $0x00000007
-DATA gridOrder2x16<>+48(SB)/4, $0x00000009
-DATA gridOrder2x16<>+52(SB)/4, $0x0000000b
-DATA gridOrder2x16<>+56(SB)/4, $0x0000000d
-DATA gridOrder2x16<>+60(SB)/4, $0x0000000f
-GLOBL gridOrder2x16<>(SB), RODATA|NOPTR, $64
-
 // func gridCells3F32AVX512(at *int32, x *float32, n int, low float32, inv float32, last int32, width int32)
 // Requires: AVX, AVX512F
 TEXT ·gridCells3F32AVX512(SB), NOSPLIT, $0-40
@@ -566,7 +464,7 @@ TEXT ·gridCells3F32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS inv+28(FP), Z1
 	VBROADCASTSS last+32(FP), Z2
 	VBROADCASTSS width+36(FP), Z3
-	VMOVUPS      gridOrder3x16<>+0(SB), Z4
+	VMOVUPS      ·dataGridOrder3x16+0(SB), Z4
 	MOVL         $0x00004924, BX
 	KMOVW        BX, K1
 	MOVL         $0x00002492, BX
@@ -591,21 +489,3 @@ loop1:
 	JNE        loop1
 	VZEROUPPER
 	RET
-
-DATA gridOrder3x16<>+0(SB)/4, $0x00000000
-DATA gridOrder3x16<>+4(SB)/4, $0x00000003
-DATA gridOrder3x16<>+8(SB)/4, $0x00000006
-DATA gridOrder3x16<>+12(SB)/4, $0x00000009
-DATA gridOrder3x16<>+16(SB)/4, $0x0000000c
-DATA gridOrder3x16<>+20(SB)/4, $0x0000000f
-DATA gridOrder3x16<>+24(SB)/4, $0x00000002
-DATA gridOrder3x16<>+28(SB)/4, $0x00000005
-DATA gridOrder3x16<>+32(SB)/4, $0x00000008
-DATA gridOrder3x16<>+36(SB)/4, $0x0000000b
-DATA gridOrder3x16<>+40(SB)/4, $0x0000000e
-DATA gridOrder3x16<>+44(SB)/4, $0x00000001
-DATA gridOrder3x16<>+48(SB)/4, $0x00000004
-DATA gridOrder3x16<>+52(SB)/4, $0x00000007
-DATA gridOrder3x16<>+56(SB)/4, $0x0000000a
-DATA gridOrder3x16<>+60(SB)/4, $0x0000000d
-GLOBL gridOrder3x16<>(SB), RODATA|NOPTR, $64

@@ -23,7 +23,7 @@ TEXT ·treeBoxes2F32AVX2(SB), NOSPLIT, $0-80
 	VBROADCASTSS 4(R8), Y2
 	VBROADCASTSS 8(R8), Y3
 	VBROADCASTSS 12(R8), Y4
-	LEAQ         treePackF32<>+0(SB), R8
+	LEAQ         ·dataTreePackF32+0(SB), R8
 	VXORPS       Y5, Y5, Y5
 	SUBQ         $0x08, DI
 	JL           rest2
@@ -66,7 +66,7 @@ loop1:
 rest2:
 	ADDQ       $0x08, DI
 	JE         done3
-	LEAQ       treeTailF32<>+0(SB), R11
+	LEAQ       ·dataTreeTailF32+0(SB), R11
 	NEGQ       DI
 	VMOVUPS    32(R11)(DI*4), Y6
 	VMASKMOVPS (DX), Y6, Y7
@@ -105,538 +105,6 @@ done3:
 	VZEROUPPER
 	RET
 
-DATA treePackF32<>+0(SB)/4, $0x00000000
-DATA treePackF32<>+4(SB)/4, $0x00000000
-DATA treePackF32<>+8(SB)/4, $0x00000000
-DATA treePackF32<>+12(SB)/4, $0x00000000
-DATA treePackF32<>+16(SB)/4, $0x00000001
-DATA treePackF32<>+20(SB)/4, $0x00000000
-DATA treePackF32<>+24(SB)/4, $0x00000100
-DATA treePackF32<>+28(SB)/4, $0x00000000
-DATA treePackF32<>+32(SB)/4, $0x00000002
-DATA treePackF32<>+36(SB)/4, $0x00000000
-DATA treePackF32<>+40(SB)/4, $0x00000200
-DATA treePackF32<>+44(SB)/4, $0x00000000
-DATA treePackF32<>+48(SB)/4, $0x00000201
-DATA treePackF32<>+52(SB)/4, $0x00000000
-DATA treePackF32<>+56(SB)/4, $0x00020100
-DATA treePackF32<>+60(SB)/4, $0x00000000
-DATA treePackF32<>+64(SB)/4, $0x00000003
-DATA treePackF32<>+68(SB)/4, $0x00000000
-DATA treePackF32<>+72(SB)/4, $0x00000300
-DATA treePackF32<>+76(SB)/4, $0x00000000
-DATA treePackF32<>+80(SB)/4, $0x00000301
-DATA treePackF32<>+84(SB)/4, $0x00000000
-DATA treePackF32<>+88(SB)/4, $0x00030100
-DATA treePackF32<>+92(SB)/4, $0x00000000
-DATA treePackF32<>+96(SB)/4, $0x00000302
-DATA treePackF32<>+100(SB)/4, $0x00000000
-DATA treePackF32<>+104(SB)/4, $0x00030200
-DATA treePackF32<>+108(SB)/4, $0x00000000
-DATA treePackF32<>+112(SB)/4, $0x00030201
-DATA treePackF32<>+116(SB)/4, $0x00000000
-DATA treePackF32<>+120(SB)/4, $0x03020100
-DATA treePackF32<>+124(SB)/4, $0x00000000
-DATA treePackF32<>+128(SB)/4, $0x00000004
-DATA treePackF32<>+132(SB)/4, $0x00000000
-DATA treePackF32<>+136(SB)/4, $0x00000400
-DATA treePackF32<>+140(SB)/4, $0x00000000
-DATA treePackF32<>+144(SB)/4, $0x00000401
-DATA treePackF32<>+148(SB)/4, $0x00000000
-DATA treePackF32<>+152(SB)/4, $0x00040100
-DATA treePackF32<>+156(SB)/4, $0x00000000
-DATA treePackF32<>+160(SB)/4, $0x00000402
-DATA treePackF32<>+164(SB)/4, $0x00000000
-DATA treePackF32<>+168(SB)/4, $0x00040200
-DATA treePackF32<>+172(SB)/4, $0x00000000
-DATA treePackF32<>+176(SB)/4, $0x00040201
-DATA treePackF32<>+180(SB)/4, $0x00000000
-DATA treePackF32<>+184(SB)/4, $0x04020100
-DATA treePackF32<>+188(SB)/4, $0x00000000
-DATA treePackF32<>+192(SB)/4, $0x00000403
-DATA treePackF32<>+196(SB)/4, $0x00000000
-DATA treePackF32<>+200(SB)/4, $0x00040300
-DATA treePackF32<>+204(SB)/4, $0x00000000
-DATA treePackF32<>+208(SB)/4, $0x00040301
-DATA treePackF32<>+212(SB)/4, $0x00000000
-DATA treePackF32<>+216(SB)/4, $0x04030100
-DATA treePackF32<>+220(SB)/4, $0x00000000
-DATA treePackF32<>+224(SB)/4, $0x00040302
-DATA treePackF32<>+228(SB)/4, $0x00000000
-DATA treePackF32<>+232(SB)/4, $0x04030200
-DATA treePackF32<>+236(SB)/4, $0x00000000
-DATA treePackF32<>+240(SB)/4, $0x04030201
-DATA treePackF32<>+244(SB)/4, $0x00000000
-DATA treePackF32<>+248(SB)/4, $0x03020100
-DATA treePackF32<>+252(SB)/4, $0x00000004
-DATA treePackF32<>+256(SB)/4, $0x00000005
-DATA treePackF32<>+260(SB)/4, $0x00000000
-DATA treePackF32<>+264(SB)/4, $0x00000500
-DATA treePackF32<>+268(SB)/4, $0x00000000
-DATA treePackF32<>+272(SB)/4, $0x00000501
-DATA treePackF32<>+276(SB)/4, $0x00000000
-DATA treePackF32<>+280(SB)/4, $0x00050100
-DATA treePackF32<>+284(SB)/4, $0x00000000
-DATA treePackF32<>+288(SB)/4, $0x00000502
-DATA treePackF32<>+292(SB)/4, $0x00000000
-DATA treePackF32<>+296(SB)/4, $0x00050200
-DATA treePackF32<>+300(SB)/4, $0x00000000
-DATA treePackF32<>+304(SB)/4, $0x00050201
-DATA treePackF32<>+308(SB)/4, $0x00000000
-DATA treePackF32<>+312(SB)/4, $0x05020100
-DATA treePackF32<>+316(SB)/4, $0x00000000
-DATA treePackF32<>+320(SB)/4, $0x00000503
-DATA treePackF32<>+324(SB)/4, $0x00000000
-DATA treePackF32<>+328(SB)/4, $0x00050300
-DATA treePackF32<>+332(SB)/4, $0x00000000
-DATA treePackF32<>+336(SB)/4, $0x00050301
-DATA treePackF32<>+340(SB)/4, $0x00000000
-DATA treePackF32<>+344(SB)/4, $0x05030100
-DATA treePackF32<>+348(SB)/4, $0x00000000
-DATA treePackF32<>+352(SB)/4, $0x00050302
-DATA treePackF32<>+356(SB)/4, $0x00000000
-DATA treePackF32<>+360(SB)/4, $0x05030200
-DATA treePackF32<>+364(SB)/4, $0x00000000
-DATA treePackF32<>+368(SB)/4, $0x05030201
-DATA treePackF32<>+372(SB)/4, $0x00000000
-DATA treePackF32<>+376(SB)/4, $0x03020100
-DATA treePackF32<>+380(SB)/4, $0x00000005
-DATA treePackF32<>+384(SB)/4, $0x00000504
-DATA treePackF32<>+388(SB)/4, $0x00000000
-DATA treePackF32<>+392(SB)/4, $0x00050400
-DATA treePackF32<>+396(SB)/4, $0x00000000
-DATA treePackF32<>+400(SB)/4, $0x00050401
-DATA treePackF32<>+404(SB)/4, $0x00000000
-DATA treePackF32<>+408(SB)/4, $0x05040100
-DATA treePackF32<>+412(SB)/4, $0x00000000
-DATA treePackF32<>+416(SB)/4, $0x00050402
-DATA treePackF32<>+420(SB)/4, $0x00000000
-DATA treePackF32<>+424(SB)/4, $0x05040200
-DATA treePackF32<>+428(SB)/4, $0x00000000
-DATA treePackF32<>+432(SB)/4, $0x05040201
-DATA treePackF32<>+436(SB)/4, $0x00000000
-DATA treePackF32<>+440(SB)/4, $0x04020100
-DATA treePackF32<>+444(SB)/4, $0x00000005
-DATA treePackF32<>+448(SB)/4, $0x00050403
-DATA treePackF32<>+452(SB)/4, $0x00000000
-DATA treePackF32<>+456(SB)/4, $0x05040300
-DATA treePackF32<>+460(SB)/4, $0x00000000
-DATA treePackF32<>+464(SB)/4, $0x05040301
-DATA treePackF32<>+468(SB)/4, $0x00000000
-DATA treePackF32<>+472(SB)/4, $0x04030100
-DATA treePackF32<>+476(SB)/4, $0x00000005
-DATA treePackF32<>+480(SB)/4, $0x05040302
-DATA treePackF32<>+484(SB)/4, $0x00000000
-DATA treePackF32<>+488(SB)/4, $0x04030200
-DATA treePackF32<>+492(SB)/4, $0x00000005
-DATA treePackF32<>+496(SB)/4, $0x04030201
-DATA treePackF32<>+500(SB)/4, $0x00000005
-DATA treePackF32<>+504(SB)/4, $0x03020100
-DATA treePackF32<>+508(SB)/4, $0x00000504
-DATA treePackF32<>+512(SB)/4, $0x00000006
-DATA treePackF32<>+516(SB)/4, $0x00000000
-DATA treePackF32<>+520(SB)/4, $0x00000600
-DATA treePackF32<>+524(SB)/4, $0x00000000
-DATA treePackF32<>+528(SB)/4, $0x00000601
-DATA treePackF32<>+532(SB)/4, $0x00000000
-DATA treePackF32<>+536(SB)/4, $0x00060100
-DATA treePackF32<>+540(SB)/4, $0x00000000
-DATA treePackF32<>+544(SB)/4, $0x00000602
-DATA treePackF32<>+548(SB)/4, $0x00000000
-DATA treePackF32<>+552(SB)/4, $0x00060200
-DATA treePackF32<>+556(SB)/4, $0x00000000
-DATA treePackF32<>+560(SB)/4, $0x00060201
-DATA treePackF32<>+564(SB)/4, $0x00000000
-DATA treePackF32<>+568(SB)/4, $0x06020100
-DATA treePackF32<>+572(SB)/4, $0x00000000
-DATA treePackF32<>+576(SB)/4, $0x00000603
-DATA treePackF32<>+580(SB)/4, $0x00000000
-DATA treePackF32<>+584(SB)/4, $0x00060300
-DATA treePackF32<>+588(SB)/4, $0x00000000
-DATA treePackF32<>+592(SB)/4, $0x00060301
-DATA treePackF32<>+596(SB)/4, $0x00000000
-DATA treePackF32<>+600(SB)/4, $0x06030100
-DATA treePackF32<>+604(SB)/4, $0x00000000
-DATA treePackF32<>+608(SB)/4, $0x00060302
-DATA treePackF32<>+612(SB)/4, $0x00000000
-DATA treePackF32<>+616(SB)/4, $0x06030200
-DATA treePackF32<>+620(SB)/4, $0x00000000
-DATA treePackF32<>+624(SB)/4, $0x06030201
-DATA treePackF32<>+628(SB)/4, $0x00000000
-DATA treePackF32<>+632(SB)/4, $0x03020100
-DATA treePackF32<>+636(SB)/4, $0x00000006
-DATA treePackF32<>+640(SB)/4, $0x00000604
-DATA treePackF32<>+644(SB)/4, $0x00000000
-DATA treePackF32<>+648(SB)/4, $0x00060400
-DATA treePackF32<>+652(SB)/4, $0x00000000
-DATA treePackF32<>+656(SB)/4, $0x00060401
-DATA treePackF32<>+660(SB)/4, $0x00000000
-DATA treePackF32<>+664(SB)/4, $0x06040100
-DATA treePackF32<>+668(SB)/4, $0x00000000
-DATA treePackF32<>+672(SB)/4, $0x00060402
-DATA treePackF32<>+676(SB)/4, $0x00000000
-DATA treePackF32<>+680(SB)/4, $0x06040200
-DATA treePackF32<>+684(SB)/4, $0x00000000
-DATA treePackF32<>+688(SB)/4, $0x06040201
-DATA treePackF32<>+692(SB)/4, $0x00000000
-DATA treePackF32<>+696(SB)/4, $0x04020100
-DATA treePackF32<>+700(SB)/4, $0x00000006
-DATA treePackF32<>+704(SB)/4, $0x00060403
-DATA treePackF32<>+708(SB)/4, $0x00000000
-DATA treePackF32<>+712(SB)/4, $0x06040300
-DATA treePackF32<>+716(SB)/4, $0x00000000
-DATA treePackF32<>+720(SB)/4, $0x06040301
-DATA treePackF32<>+724(SB)/4, $0x00000000
-DATA treePackF32<>+728(SB)/4, $0x04030100
-DATA treePackF32<>+732(SB)/4, $0x00000006
-DATA treePackF32<>+736(SB)/4, $0x06040302
-DATA treePackF32<>+740(SB)/4, $0x00000000
-DATA treePackF32<>+744(SB)/4, $0x04030200
-DATA treePackF32<>+748(SB)/4, $0x00000006
-DATA treePackF32<>+752(SB)/4, $0x04030201
-DATA treePackF32<>+756(SB)/4, $0x00000006
-DATA treePackF32<>+760(SB)/4, $0x03020100
-DATA treePackF32<>+764(SB)/4, $0x00000604
-DATA treePackF32<>+768(SB)/4, $0x00000605
-DATA treePackF32<>+772(SB)/4, $0x00000000
-DATA treePackF32<>+776(SB)/4, $0x00060500
-DATA treePackF32<>+780(SB)/4, $0x00000000
-DATA treePackF32<>+784(SB)/4, $0x00060501
-DATA treePackF32<>+788(SB)/4, $0x00000000
-DATA treePackF32<>+792(SB)/4, $0x06050100
-DATA treePackF32<>+796(SB)/4, $0x00000000
-DATA treePackF32<>+800(SB)/4, $0x00060502
-DATA treePackF32<>+804(SB)/4, $0x00000000
-DATA treePackF32<>+808(SB)/4, $0x06050200
-DATA treePackF32<>+812(SB)/4, $0x00000000
-DATA treePackF32<>+816(SB)/4, $0x06050201
-DATA treePackF32<>+820(SB)/4, $0x00000000
-DATA treePackF32<>+824(SB)/4, $0x05020100
-DATA treePackF32<>+828(SB)/4, $0x00000006
-DATA treePackF32<>+832(SB)/4, $0x00060503
-DATA treePackF32<>+836(SB)/4, $0x00000000
-DATA treePackF32<>+840(SB)/4, $0x06050300
-DATA treePackF32<>+844(SB)/4, $0x00000000
-DATA treePackF32<>+848(SB)/4, $0x06050301
-DATA treePackF32<>+852(SB)/4, $0x00000000
-DATA treePackF32<>+856(SB)/4, $0x05030100
-DATA treePackF32<>+860(SB)/4, $0x00000006
-DATA treePackF32<>+864(SB)/4, $0x06050302
-DATA treePackF32<>+868(SB)/4, $0x00000000
-DATA treePackF32<>+872(SB)/4, $0x05030200
-DATA treePackF32<>+876(SB)/4, $0x00000006
-DATA treePackF32<>+880(SB)/4, $0x05030201
-DATA treePackF32<>+884(SB)/4, $0x00000006
-DATA treePackF32<>+888(SB)/4, $0x03020100
-DATA treePackF32<>+892(SB)/4, $0x00000605
-DATA treePackF32<>+896(SB)/4, $0x00060504
-DATA treePackF32<>+900(SB)/4, $0x00000000
-DATA treePackF32<>+904(SB)/4, $0x06050400
-DATA treePackF32<>+908(SB)/4, $0x00000000
-DATA treePackF32<>+912(SB)/4, $0x06050401
-DATA treePackF32<>+916(SB)/4, $0x00000000
-DATA treePackF32<>+920(SB)/4, $0x05040100
-DATA treePackF32<>+924(SB)/4, $0x00000006
-DATA treePackF32<>+928(SB)/4, $0x06050402
-DATA treePackF32<>+932(SB)/4, $0x00000000
-DATA treePackF32<>+936(SB)/4, $0x05040200
-DATA treePackF32<>+940(SB)/4, $0x00000006
-DATA treePackF32<>+944(SB)/4, $0x05040201
-DATA treePackF32<>+948(SB)/4, $0x00000006
-DATA treePackF32<>+952(SB)/4, $0x04020100
-DATA treePackF32<>+956(SB)/4, $0x00000605
-DATA treePackF32<>+960(SB)/4, $0x06050403
-DATA treePackF32<>+964(SB)/4, $0x00000000
-DATA treePackF32<>+968(SB)/4, $0x05040300
-DATA treePackF32<>+972(SB)/4, $0x00000006
-DATA treePackF32<>+976(SB)/4, $0x05040301
-DATA treePackF32<>+980(SB)/4, $0x00000006
-DATA treePackF32<>+984(SB)/4, $0x04030100
-DATA treePackF32<>+988(SB)/4, $0x00000605
-DATA treePackF32<>+992(SB)/4, $0x05040302
-DATA treePackF32<>+996(SB)/4, $0x00000006
-DATA treePackF32<>+1000(SB)/4, $0x04030200
-DATA treePackF32<>+1004(SB)/4, $0x00000605
-DATA treePackF32<>+1008(SB)/4, $0x04030201
-DATA treePackF32<>+1012(SB)/4, $0x00000605
-DATA treePackF32<>+1016(SB)/4, $0x03020100
-DATA treePackF32<>+1020(SB)/4, $0x00060504
-DATA treePackF32<>+1024(SB)/4, $0x00000007
-DATA treePackF32<>+1028(SB)/4, $0x00000000
-DATA treePackF32<>+1032(SB)/4, $0x00000700
-DATA treePackF32<>+1036(SB)/4, $0x00000000
-DATA treePackF32<>+1040(SB)/4, $0x00000701
-DATA treePackF32<>+1044(SB)/4, $0x00000000
-DATA treePackF32<>+1048(SB)/4, $0x00070100
-DATA treePackF32<>+1052(SB)/4, $0x00000000
-DATA treePackF32<>+1056(SB)/4, $0x00000702
-DATA treePackF32<>+1060(SB)/4, $0x00000000
-DATA treePackF32<>+1064(SB)/4, $0x00070200
-DATA treePackF32<>+1068(SB)/4, $0x00000000
-DATA treePackF32<>+1072(SB)/4, $0x00070201
-DATA treePackF32<>+1076(SB)/4, $0x00000000
-DATA treePackF32<>+1080(SB)/4, $0x07020100
-DATA treePackF32<>+1084(SB)/4, $0x00000000
-DATA treePackF32<>+1088(SB)/4, $0x00000703
-DATA treePackF32<>+1092(SB)/4, $0x00000000
-DATA treePackF32<>+1096(SB)/4, $0x00070300
-DATA treePackF32<>+1100(SB)/4, $0x00000000
-DATA treePackF32<>+1104(SB)/4, $0x00070301
-DATA treePackF32<>+1108(SB)/4, $0x00000000
-DATA treePackF32<>+1112(SB)/4, $0x07030100
-DATA treePackF32<>+1116(SB)/4, $0x00000000
-DATA treePackF32<>+1120(SB)/4, $0x00070302
-DATA treePackF32<>+1124(SB)/4, $0x00000000
-DATA treePackF32<>+1128(SB)/4, $0x07030200
-DATA treePackF32<>+1132(SB)/4, $0x00000000
-DATA treePackF32<>+1136(SB)/4, $0x07030201
-DATA treePackF32<>+1140(SB)/4, $0x00000000
-DATA treePackF32<>+1144(SB)/4, $0x03020100
-DATA treePackF32<>+1148(SB)/4, $0x00000007
-DATA treePackF32<>+1152(SB)/4, $0x00000704
-DATA treePackF32<>+1156(SB)/4, $0x00000000
-DATA treePackF32<>+1160(SB)/4, $0x00070400
-DATA treePackF32<>+1164(SB)/4, $0x00000000
-DATA treePackF32<>+1168(SB)/4, $0x00070401
-DATA treePackF32<>+1172(SB)/4, $0x00000000
-DATA treePackF32<>+1176(SB)/4, $0x07040100
-DATA treePackF32<>+1180(SB)/4, $0x00000000
-DATA treePackF32<>+1184(SB)/4, $0x00070402
-DATA treePackF32<>+1188(SB)/4, $0x00000000
-DATA treePackF32<>+1192(SB)/4, $0x07040200
-DATA treePackF32<>+1196(SB)/4, $0x00000000
-DATA treePackF32<>+1200(SB)/4, $0x07040201
-DATA treePackF32<>+1204(SB)/4, $0x00000000
-DATA treePackF32<>+1208(SB)/4, $0x04020100
-DATA treePackF32<>+1212(SB)/4, $0x00000007
-DATA treePackF32<>+1216(SB)/4, $0x00070403
-DATA treePackF32<>+1220(SB)/4, $0x00000000
-DATA treePackF32<>+1224(SB)/4, $0x07040300
-DATA treePackF32<>+1228(SB)/4, $0x00000000
-DATA treePackF32<>+1232(SB)/4, $0x07040301
-DATA treePackF32<>+1236(SB)/4, $0x00000000
-DATA treePackF32<>+1240(SB)/4, $0x04030100
-DATA treePackF32<>+1244(SB)/4, $0x00000007
-DATA treePackF32<>+1248(SB)/4, $0x07040302
-DATA treePackF32<>+1252(SB)/4, $0x00000000
-DATA treePackF32<>+1256(SB)/4, $0x04030200
-DATA treePackF32<>+1260(SB)/4, $0x00000007
-DATA treePackF32<>+1264(SB)/4, $0x04030201
-DATA treePackF32<>+1268(SB)/4, $0x00000007
-DATA treePackF32<>+1272(SB)/4, $0x03020100
-DATA treePackF32<>+1276(SB)/4, $0x00000704
-DATA treePackF32<>+1280(SB)/4, $0x00000705
-DATA treePackF32<>+1284(SB)/4, $0x00000000
-DATA treePackF32<>+1288(SB)/4, $0x00070500
-DATA treePackF32<>+1292(SB)/4, $0x00000000
-DATA treePackF32<>+1296(SB)/4, $0x00070501
-DATA treePackF32<>+1300(SB)/4, $0x00000000
-DATA treePackF32<>+1304(SB)/4, $0x07050100
-DATA treePackF32<>+1308(SB)/4, $0x00000000
-DATA treePackF32<>+1312(SB)/4, $0x00070502
-DATA treePackF32<>+1316(SB)/4, $0x00000000
-DATA treePackF32<>+1320(SB)/4, $0x07050200
-DATA treePackF32<>+1324(SB)/4, $0x00000000
-DATA treePackF32<>+1328(SB)/4, $0x07050201
-DATA treePackF32<>+1332(SB)/4, $0x00000000
-DATA treePackF32<>+1336(SB)/4, $0x05020100
-DATA treePackF32<>+1340(SB)/4, $0x00000007
-DATA treePackF32<>+1344(SB)/4, $0x00070503
-DATA treePackF32<>+1348(SB)/4, $0x00000000
-DATA treePackF32<>+1352(SB)/4, $0x07050300
-DATA treePackF32<>+1356(SB)/4, $0x00000000
-DATA treePackF32<>+1360(SB)/4, $0x07050301
-DATA treePackF32<>+1364(SB)/4, $0x00000000
-DATA treePackF32<>+1368(SB)/4, $0x05030100
-DATA treePackF32<>+1372(SB)/4, $0x00000007
-DATA treePackF32<>+1376(SB)/4, $0x07050302
-DATA treePackF32<>+1380(SB)/4, $0x00000000
-DATA treePackF32<>+1384(SB)/4, $0x05030200
-DATA treePackF32<>+1388(SB)/4, $0x00000007
-DATA treePackF32<>+1392(SB)/4, $0x05030201
-DATA treePackF32<>+1396(SB)/4, $0x00000007
-DATA treePackF32<>+1400(SB)/4, $0x03020100
-DATA treePackF32<>+1404(SB)/4, $0x00000705
-DATA treePackF32<>+1408(SB)/4, $0x00070504
-DATA treePackF32<>+1412(SB)/4, $0x00000000
-DATA treePackF32<>+1416(SB)/4, $0x07050400
-DATA treePackF32<>+1420(SB)/4, $0x00000000
-DATA treePackF32<>+1424(SB)/4, $0x07050401
-DATA treePackF32<>+1428(SB)/4, $0x00000000
-DATA treePackF32<>+1432(SB)/4, $0x05040100
-DATA treePackF32<>+1436(SB)/4, $0x00000007
-DATA treePackF32<>+1440(SB)/4, $0x07050402
-DATA treePackF32<>+1444(SB)/4, $0x00000000
-DATA treePackF32<>+1448(SB)/4, $0x05040200
-DATA treePackF32<>+1452(SB)/4, $0x00000007
-DATA treePackF32<>+1456(SB)/4, $0x05040201
-DATA treePackF32<>+1460(SB)/4, $0x00000007
-DATA treePackF32<>+1464(SB)/4, $0x04020100
-DATA treePackF32<>+1468(SB)/4, $0x00000705
-DATA treePackF32<>+1472(SB)/4, $0x07050403
-DATA treePackF32<>+1476(SB)/4, $0x00000000
-DATA treePackF32<>+1480(SB)/4, $0x05040300
-DATA treePackF32<>+1484(SB)/4, $0x00000007
-DATA treePackF32<>+1488(SB)/4, $0x05040301
-DATA treePackF32<>+1492(SB)/4, $0x00000007
-DATA treePackF32<>+1496(SB)/4, $0x04030100
-DATA treePackF32<>+1500(SB)/4, $0x00000705
-DATA treePackF32<>+1504(SB)/4, $0x05040302
-DATA treePackF32<>+1508(SB)/4, $0x00000007
-DATA treePackF32<>+1512(SB)/4, $0x04030200
-DATA treePackF32<>+1516(SB)/4, $0x00000705
-DATA treePackF32<>+1520(SB)/4, $0x04030201
-DATA treePackF32<>+1524(SB)/4, $0x00000705
-DATA treePackF32<>+1528(SB)/4, $0x03020100
-DATA treePackF32<>+1532(SB)/4, $0x00070504
-DATA treePackF32<>+1536(SB)/4, $0x00000706
-DATA treePackF32<>+1540(SB)/4, $0x00000000
-DATA treePackF32<>+1544(SB)/4, $0x00070600
-DATA treePackF32<>+1548(SB)/4, $0x00000000
-DATA treePackF32<>+1552(SB)/4, $0x00070601
-DATA treePackF32<>+1556(SB)/4, $0x00000000
-DATA treePackF32<>+1560(SB)/4, $0x07060100
-DATA treePackF32<>+1564(SB)/4, $0x00000000
-DATA treePackF32<>+1568(SB)/4, $0x00070602
-DATA treePackF32<>+1572(SB)/4, $0x00000000
-DATA treePackF32<>+1576(SB)/4, $0x07060200
-DATA treePackF32<>+1580(SB)/4, $0x00000000
-DATA treePackF32<>+1584(SB)/4, $0x07060201
-DATA treePackF32<>+1588(SB)/4, $0x00000000
-DATA treePackF32<>+1592(SB)/4, $0x06020100
-DATA treePackF32<>+1596(SB)/4, $0x00000007
-DATA treePackF32<>+1600(SB)/4, $0x00070603
-DATA treePackF32<>+1604(SB)/4, $0x00000000
-DATA treePackF32<>+1608(SB)/4, $0x07060300
-DATA treePackF32<>+1612(SB)/4, $0x00000000
-DATA treePackF32<>+1616(SB)/4, $0x07060301
-DATA treePackF32<>+1620(SB)/4, $0x00000000
-DATA treePackF32<>+1624(SB)/4, $0x06030100
-DATA treePackF32<>+1628(SB)/4, $0x00000007
-DATA treePackF32<>+1632(SB)/4, $0x07060302
-DATA treePackF32<>+1636(SB)/4, $0x00000000
-DATA treePackF32<>+1640(SB)/4, $0x06030200
-DATA treePackF32<>+1644(SB)/4, $0x00000007
-DATA treePackF32<>+1648(SB)/4, $0x06030201
-DATA treePackF32<>+1652(SB)/4, $0x00000007
-DATA treePackF32<>+1656(SB)/4, $0x03020100
-DATA treePackF32<>+1660(SB)/4, $0x00000706
-DATA treePackF32<>+1664(SB)/4, $0x00070604
-DATA treePackF32<>+1668(SB)/4, $0x00000000
-DATA treePackF32<>+1672(SB)/4, $0x07060400
-DATA treePackF32<>+1676(SB)/4, $0x00000000
-DATA treePackF32<>+1680(SB)/4, $0x07060401
-DATA treePackF32<>+1684(SB)/4, $0x00000000
-DATA treePackF32<>+1688(SB)/4, $0x06040100
-DATA treePackF32<>+1692(SB)/4, $0x00000007
-DATA treePackF32<>+1696(SB)/4, $0x07060402
-DATA treePackF32<>+1700(SB)/4, $0x00000000
-DATA treePackF32<>+1704(SB)/4, $0x06040200
-DATA treePackF32<>+1708(SB)/4, $0x00000007
-DATA treePackF32<>+1712(SB)/4, $0x06040201
-DATA treePackF32<>+1716(SB)/4, $0x00000007
-DATA treePackF32<>+1720(SB)/4, $0x04020100
-DATA treePackF32<>+1724(SB)/4, $0x00000706
-DATA treePackF32<>+1728(SB)/4, $0x07060403
-DATA treePackF32<>+1732(SB)/4, $0x00000000
-DATA treePackF32<>+1736(SB)/4, $0x06040300
-DATA treePackF32<>+1740(SB)/4, $0x00000007
-DATA treePackF32<>+1744(SB)/4, $0x06040301
-DATA treePackF32<>+1748(SB)/4, $0x00000007
-DATA treePackF32<>+1752(SB)/4, $0x04030100
-DATA treePackF32<>+1756(SB)/4, $0x00000706
-DATA treePackF32<>+1760(SB)/4, $0x06040302
-DATA treePackF32<>+1764(SB)/4, $0x00000007
-DATA treePackF32<>+1768(SB)/4, $0x04030200
-DATA treePackF32<>+1772(SB)/4, $0x00000706
-DATA treePackF32<>+1776(SB)/4, $0x04030201
-DATA treePackF32<>+1780(SB)/4, $0x00000706
-DATA treePackF32<>+1784(SB)/4, $0x03020100
-DATA treePackF32<>+1788(SB)/4, $0x00070604
-DATA treePackF32<>+1792(SB)/4, $0x00070605
-DATA treePackF32<>+1796(SB)/4, $0x00000000
-DATA treePackF32<>+1800(SB)/4, $0x07060500
-DATA treePackF32<>+1804(SB)/4, $0x00000000
-DATA treePackF32<>+1808(SB)/4, $0x07060501
-DATA treePackF32<>+1812(SB)/4, $0x00000000
-DATA treePackF32<>+1816(SB)/4, $0x06050100
-DATA treePackF32<>+1820(SB)/4, $0x00000007
-DATA treePackF32<>+1824(SB)/4, $0x07060502
-DATA treePackF32<>+1828(SB)/4, $0x00000000
-DATA treePackF32<>+1832(SB)/4, $0x06050200
-DATA treePackF32<>+1836(SB)/4, $0x00000007
-DATA treePackF32<>+1840(SB)/4, $0x06050201
-DATA treePackF32<>+1844(SB)/4, $0x00000007
-DATA treePackF32<>+1848(SB)/4, $0x05020100
-DATA treePackF32<>+1852(SB)/4, $0x00000706
-DATA treePackF32<>+1856(SB)/4, $0x07060503
-DATA treePackF32<>+1860(SB)/4, $0x00000000
-DATA treePackF32<>+1864(SB)/4, $0x06050300
-DATA treePackF32<>+1868(SB)/4, $0x00000007
-DATA treePackF32<>+1872(SB)/4, $0x06050301
-DATA treePackF32<>+1876(SB)/4, $0x00000007
-DATA treePackF32<>+1880(SB)/4, $0x05030100
-DATA treePackF32<>+1884(SB)/4, $0x00000706
-DATA treePackF32<>+1888(SB)/4, $0x06050302
-DATA treePackF32<>+1892(SB)/4, $0x00000007
-DATA treePackF32<>+1896(SB)/4, $0x05030200
-DATA treePackF32<>+1900(SB)/4, $0x00000706
-DATA treePackF32<>+1904(SB)/4, $0x05030201
-DATA treePackF32<>+1908(SB)/4, $0x00000706
-DATA treePackF32<>+1912(SB)/4, $0x03020100
-DATA treePackF32<>+1916(SB)/4, $0x00070605
-DATA treePackF32<>+1920(SB)/4, $0x07060504
-DATA treePackF32<>+1924(SB)/4, $0x00000000
-DATA treePackF32<>+1928(SB)/4, $0x06050400
-DATA treePackF32<>+1932(SB)/4, $0x00000007
-DATA treePackF32<>+1936(SB)/4, $0x06050401
-DATA treePackF32<>+1940(SB)/4, $0x00000007
-DATA treePackF32<>+1944(SB)/4, $0x05040100
-DATA treePackF32<>+1948(SB)/4, $0x00000706
-DATA treePackF32<>+1952(SB)/4, $0x06050402
-DATA treePackF32<>+1956(SB)/4, $0x00000007
-DATA treePackF32<>+1960(SB)/4, $0x05040200
-DATA treePackF32<>+1964(SB)/4, $0x00000706
-DATA treePackF32<>+1968(SB)/4, $0x05040201
-DATA treePackF32<>+1972(SB)/4, $0x00000706
-DATA treePackF32<>+1976(SB)/4, $0x04020100
-DATA treePackF32<>+1980(SB)/4, $0x00070605
-DATA treePackF32<>+1984(SB)/4, $0x06050403
-DATA treePackF32<>+1988(SB)/4, $0x00000007
-DATA treePackF32<>+1992(SB)/4, $0x05040300
-DATA treePackF32<>+1996(SB)/4, $0x00000706
-DATA treePackF32<>+2000(SB)/4, $0x05040301
-DATA treePackF32<>+2004(SB)/4, $0x00000706
-DATA treePackF32<>+2008(SB)/4, $0x04030100
-DATA treePackF32<>+2012(SB)/4, $0x00070605
-DATA treePackF32<>+2016(SB)/4, $0x05040302
-DATA treePackF32<>+2020(SB)/4, $0x00000706
-DATA treePackF32<>+2024(SB)/4, $0x04030200
-DATA treePackF32<>+2028(SB)/4, $0x00070605
-DATA treePackF32<>+2032(SB)/4, $0x04030201
-DATA treePackF32<>+2036(SB)/4, $0x00070605
-DATA treePackF32<>+2040(SB)/4, $0x03020100
-DATA treePackF32<>+2044(SB)/4, $0x07060504
-GLOBL treePackF32<>(SB), RODATA|NOPTR, $2048
-
-DATA treeTailF32<>+0(SB)/4, $0xffffffff
-DATA treeTailF32<>+4(SB)/4, $0xffffffff
-DATA treeTailF32<>+8(SB)/4, $0xffffffff
-DATA treeTailF32<>+12(SB)/4, $0xffffffff
-DATA treeTailF32<>+16(SB)/4, $0xffffffff
-DATA treeTailF32<>+20(SB)/4, $0xffffffff
-DATA treeTailF32<>+24(SB)/4, $0xffffffff
-DATA treeTailF32<>+28(SB)/4, $0xffffffff
-DATA treeTailF32<>+32(SB)/4, $0x00000000
-DATA treeTailF32<>+36(SB)/4, $0x00000000
-DATA treeTailF32<>+40(SB)/4, $0x00000000
-DATA treeTailF32<>+44(SB)/4, $0x00000000
-DATA treeTailF32<>+48(SB)/4, $0x00000000
-DATA treeTailF32<>+52(SB)/4, $0x00000000
-DATA treeTailF32<>+56(SB)/4, $0x00000000
-DATA treeTailF32<>+60(SB)/4, $0x00000000
-GLOBL treeTailF32<>(SB), RODATA|NOPTR, $64
-
 // func treeFilter2F32AVX2(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, from *int32, to *int32, nruns int, box *float32, r2 float32) int
 // Requires: AVX, AVX2, POPCNT
 TEXT ·treeFilter2F32AVX2(SB), NOSPLIT, $0-104
@@ -655,7 +123,7 @@ TEXT ·treeFilter2F32AVX2(SB), NOSPLIT, $0-104
 	VBROADCASTSS 4(R9), Y2
 	VBROADCASTSS 8(R9), Y3
 	VBROADCASTSS 12(R9), Y4
-	LEAQ         treePackF32<>+0(SB), R9
+	LEAQ         ·dataTreePackF32+0(SB), R9
 
 run1:
 	SUBQ    $0x01, nruns+72(FP)
@@ -708,7 +176,7 @@ loop3:
 rest4:
 	ADDQ       $0x08, R12
 	JE         done5
-	LEAQ       treeTailF32<>+0(SB), R13
+	LEAQ       ·dataTreeTailF32+0(SB), R13
 	NEGQ       R12
 	VMOVUPS    32(R13)(R12*4), Y5
 	VMASKMOVPS (R10), Y5, Y6
@@ -760,7 +228,7 @@ TEXT ·treeScan2F32AVX2(SB), NOSPLIT, $0-96
 	SHLQ $0x02, ldc+64(FP)
 	MOVQ ldc+64(FP), BX
 	XORQ SI, SI
-	LEAQ treePackF32<>+0(SB), DI
+	LEAQ ·dataTreePackF32+0(SB), DI
 
 query1:
 	SUBQ         $0x01, nq+48(FP)
@@ -805,7 +273,7 @@ loop3:
 rest4:
 	ADDQ       $0x08, R10
 	JE         done5
-	LEAQ       treeTailF32<>+0(SB), R11
+	LEAQ       ·dataTreeTailF32+0(SB), R11
 	NEGQ       R10
 	VMOVUPS    32(R11)(R10*4), Y3
 	VMASKMOVPS (R8), Y3, Y4
@@ -883,7 +351,7 @@ loop3:
 rest4:
 	ADDQ       $0x08, SI
 	JE         done5
-	LEAQ       treeTailF32<>+0(SB), DI
+	LEAQ       ·dataTreeTailF32+0(SB), DI
 	NEGQ       SI
 	VMOVUPS    32(DI)(SI*4), Y3
 	VMASKMOVPS (BX), Y3, Y4
@@ -931,7 +399,7 @@ TEXT ·treeBoxes3F32AVX2(SB), NOSPLIT, $0-80
 	VBROADCASTSS 12(R8), Y4
 	VBROADCASTSS 16(R8), Y5
 	VBROADCASTSS 20(R8), Y6
-	LEAQ         treePackF32<>+0(SB), R8
+	LEAQ         ·dataTreePackF32+0(SB), R8
 	VXORPS       Y7, Y7, Y7
 	SUBQ         $0x08, DI
 	JL           rest2
@@ -982,7 +450,7 @@ loop1:
 rest2:
 	ADDQ       $0x08, DI
 	JE         done3
-	LEAQ       treeTailF32<>+0(SB), R11
+	LEAQ       ·dataTreeTailF32+0(SB), R11
 	NEGQ       DI
 	VMOVUPS    32(R11)(DI*4), Y8
 	VMASKMOVPS (DX), Y8, Y9
@@ -1049,7 +517,7 @@ TEXT ·treeFilter3F32AVX2(SB), NOSPLIT, $0-104
 	VBROADCASTSS 12(R9), Y4
 	VBROADCASTSS 16(R9), Y5
 	VBROADCASTSS 20(R9), Y6
-	LEAQ         treePackF32<>+0(SB), R9
+	LEAQ         ·dataTreePackF32+0(SB), R9
 
 run1:
 	SUBQ    $0x01, nruns+72(FP)
@@ -1110,7 +578,7 @@ loop3:
 rest4:
 	ADDQ       $0x08, R12
 	JE         done5
-	LEAQ       treeTailF32<>+0(SB), R13
+	LEAQ       ·dataTreeTailF32+0(SB), R13
 	NEGQ       R12
 	VMOVUPS    32(R13)(R12*4), Y7
 	VMASKMOVPS (R10), Y7, Y8
@@ -1170,7 +638,7 @@ TEXT ·treeScan3F32AVX2(SB), NOSPLIT, $0-96
 	SHLQ $0x02, ldc+64(FP)
 	MOVQ ldc+64(FP), BX
 	XORQ SI, SI
-	LEAQ treePackF32<>+0(SB), DI
+	LEAQ ·dataTreePackF32+0(SB), DI
 
 query1:
 	SUBQ         $0x01, nq+48(FP)
@@ -1220,7 +688,7 @@ loop3:
 rest4:
 	ADDQ       $0x08, R10
 	JE         done5
-	LEAQ       treeTailF32<>+0(SB), R11
+	LEAQ       ·dataTreeTailF32+0(SB), R11
 	NEGQ       R10
 	VMOVUPS    32(R11)(R10*4), Y4
 	VMASKMOVPS (R8), Y4, Y5
@@ -1307,7 +775,7 @@ loop3:
 rest4:
 	ADDQ       $0x08, SI
 	JE         done5
-	LEAQ       treeTailF32<>+0(SB), DI
+	LEAQ       ·dataTreeTailF32+0(SB), DI
 	NEGQ       SI
 	VMOVUPS    32(DI)(SI*4), Y4
 	VMASKMOVPS (BX), Y4, Y5
@@ -1350,7 +818,7 @@ TEXT ·treeBoxesNF32AVX2(SB), NOSPLIT, $0-88
 	MOVQ         n+48(FP), DI
 	MOVQ         box+56(FP), R8
 	VBROADCASTSS r2+64(FP), Y0
-	LEAQ         treePackF32<>+0(SB), R9
+	LEAQ         ·dataTreePackF32+0(SB), R9
 	VXORPS       Y1, Y1, Y1
 	SUBQ         $0x08, DI
 	JL           rest2
@@ -1398,7 +866,7 @@ axis4:
 rest2:
 	ADDQ    $0x08, DI
 	JE      done3
-	LEAQ    treeTailF32<>+0(SB), R10
+	LEAQ    ·dataTreeTailF32+0(SB), R10
 	NEGQ    DI
 	VMOVUPS 32(R10)(DI*4), Y2
 	VXORPS  Y3, Y3, Y3
@@ -1454,7 +922,7 @@ TEXT ·treeFilterNF32AVX2(SB), NOSPLIT, $0-112
 	MOVQ         to+64(FP), SI
 	MOVQ         box+80(FP), DI
 	VBROADCASTSS r2+88(FP), Y0
-	LEAQ         treePackF32<>+0(SB), R8
+	LEAQ         ·dataTreePackF32+0(SB), R8
 
 run1:
 	SUBQ    $0x01, nruns+72(FP)
@@ -1522,7 +990,7 @@ axis7:
 rest4:
 	ADDQ    $0x08, R11
 	JE      done5
-	LEAQ    treeTailF32<>+0(SB), R12
+	LEAQ    ·dataTreeTailF32+0(SB), R12
 	NEGQ    R11
 	VMOVUPS 32(R12)(R11*4), Y1
 	VXORPS  Y2, Y2, Y2
@@ -1588,8 +1056,8 @@ TEXT ·treeScanNF32AVX2(SB), NOSPLIT, $0-112
 	SHLQ    $0x02, ldq+40(FP)
 	SHLQ    $0x02, ldc+64(FP)
 	XORQ    BX, BX
-	LEAQ    treePackF32<>+0(SB), SI
-	VMOVUPS treeAbsF32<>+0(SB), Y0
+	LEAQ    ·dataTreePackF32+0(SB), SI
+	VMOVUPS ·dataTreeAbsF32+0(SB), Y0
 
 query1:
 	SUBQ         $0x01, nq+48(FP)
@@ -1647,7 +1115,7 @@ axis6:
 rest4:
 	ADDQ    $0x08, R9
 	JE      done5
-	LEAQ    treeTailF32<>+0(SB), R10
+	LEAQ    ·dataTreeTailF32+0(SB), R10
 	NEGQ    R9
 	VMOVUPS 32(R10)(R9*4), Y2
 	VXORPS  Y3, Y3, Y3
@@ -1695,24 +1163,6 @@ finished2:
 	VZEROUPPER
 	RET
 
-DATA treeAbsF32<>+0(SB)/4, $0x7fffffff
-DATA treeAbsF32<>+4(SB)/4, $0x7fffffff
-DATA treeAbsF32<>+8(SB)/4, $0x7fffffff
-DATA treeAbsF32<>+12(SB)/4, $0x7fffffff
-DATA treeAbsF32<>+16(SB)/4, $0x7fffffff
-DATA treeAbsF32<>+20(SB)/4, $0x7fffffff
-DATA treeAbsF32<>+24(SB)/4, $0x7fffffff
-DATA treeAbsF32<>+28(SB)/4, $0x7fffffff
-DATA treeAbsF32<>+32(SB)/4, $0x7fffffff
-DATA treeAbsF32<>+36(SB)/4, $0x7fffffff
-DATA treeAbsF32<>+40(SB)/4, $0x7fffffff
-DATA treeAbsF32<>+44(SB)/4, $0x7fffffff
-DATA treeAbsF32<>+48(SB)/4, $0x7fffffff
-DATA treeAbsF32<>+52(SB)/4, $0x7fffffff
-DATA treeAbsF32<>+56(SB)/4, $0x7fffffff
-DATA treeAbsF32<>+60(SB)/4, $0x7fffffff
-GLOBL treeAbsF32<>(SB), RODATA|NOPTR, $64
-
 // func treeCountNF32AVX2(count *int32, q *float32, ldq int, nq int, c *float32, ldc int, nc int, r2 *float32, stepR2 int, period *float32, dim int)
 // Requires: AVX, POPCNT
 TEXT ·treeCountNF32AVX2(SB), NOSPLIT, $0-88
@@ -1720,7 +1170,7 @@ TEXT ·treeCountNF32AVX2(SB), NOSPLIT, $0-88
 	SHLQ    $0x02, ldq+16(FP)
 	SHLQ    $0x02, ldc+40(FP)
 	XORQ    CX, CX
-	VMOVUPS treeAbsF32<>+0(SB), Y0
+	VMOVUPS ·dataTreeAbsF32+0(SB), Y0
 
 query1:
 	SUBQ         $0x01, nq+24(FP)
@@ -1771,7 +1221,7 @@ axis6:
 rest4:
 	ADDQ    $0x08, BX
 	JE      done5
-	LEAQ    treeTailF32<>+0(SB), SI
+	LEAQ    ·dataTreeTailF32+0(SB), SI
 	NEGQ    BX
 	VMOVUPS 32(SI)(BX*4), Y2
 	VXORPS  Y3, Y3, Y3
@@ -1825,7 +1275,7 @@ TEXT ·treePartitionF32AVX2(SB), NOSPLIT, $0-72
 	VBROADCASTSS pivot+56(FP), Y0
 	XORQ         SI, SI
 	XORQ         DI, DI
-	LEAQ         treePackF32<>+0(SB), R8
+	LEAQ         ·dataTreePackF32+0(SB), R8
 	SUBQ         $0x08, BX
 	JL           rest2
 
@@ -1862,7 +1312,7 @@ rows4:
 rest2:
 	ADDQ       $0x08, BX
 	JE         done3
-	LEAQ       treeTailF32<>+0(SB), R9
+	LEAQ       ·dataTreeTailF32+0(SB), R9
 	NEGQ       BX
 	VMOVUPS    32(R9)(BX*4), Y1
 	VMASKMOVPS (DX)(SI*4), Y1, Y2
@@ -1874,7 +1324,7 @@ rest2:
 	XORQ       $0x000000ff, BX
 	VPMOVZXBD  (R8)(BX*8), Y2
 	POPCNTQ    DX, DX
-	LEAQ       treeTailF32<>+0(SB), BX
+	LEAQ       ·dataTreeTailF32+0(SB), BX
 	MOVQ       DX, R8
 	NEGQ       R8
 	VMOVUPS    32(BX)(R8*4), Y3
@@ -1920,7 +1370,7 @@ TEXT ·treeBoxes2F64AVX2(SB), NOSPLIT, $0-80
 	VBROADCASTSD 8(R8), Y2
 	VBROADCASTSD 16(R8), Y3
 	VBROADCASTSD 24(R8), Y4
-	LEAQ         treePackF64<>+0(SB), R8
+	LEAQ         ·dataTreePackF64+0(SB), R8
 	VXORPS       Y5, Y5, Y5
 	SUBQ         $0x04, DI
 	JL           rest2
@@ -1966,11 +1416,11 @@ loop1:
 rest2:
 	ADDQ       $0x04, DI
 	JE         done3
-	LEAQ       treeTailF64<>+0(SB), R11
+	LEAQ       ·dataTreeTailF32+0(SB), R11
 	MOVQ       DI, R12
 	NEGQ       R12
 	VMOVUPS    32(R11)(R12*8), Y6
-	LEAQ       treeTailF64<>+0(SB), R11
+	LEAQ       ·dataTreeTailF32+0(SB), R11
 	NEGQ       DI
 	VMOVUPS    32(R11)(DI*4), X7
 	VMASKMOVPD (DX), Y6, Y8
@@ -2012,50 +1462,6 @@ done3:
 	VZEROUPPER
 	RET
 
-DATA treePackF64<>+0(SB)/8, $0x0000000000000000
-DATA treePackF64<>+8(SB)/8, $0x0000000000000000
-DATA treePackF64<>+16(SB)/8, $0x0000000000000100
-DATA treePackF64<>+24(SB)/8, $0x0000000000000000
-DATA treePackF64<>+32(SB)/8, $0x0000000000000302
-DATA treePackF64<>+40(SB)/8, $0x0000000000000001
-DATA treePackF64<>+48(SB)/8, $0x0000000003020100
-DATA treePackF64<>+56(SB)/8, $0x0000000000000100
-DATA treePackF64<>+64(SB)/8, $0x0000000000000504
-DATA treePackF64<>+72(SB)/8, $0x0000000000000002
-DATA treePackF64<>+80(SB)/8, $0x0000000005040100
-DATA treePackF64<>+88(SB)/8, $0x0000000000000200
-DATA treePackF64<>+96(SB)/8, $0x0000000005040302
-DATA treePackF64<>+104(SB)/8, $0x0000000000000201
-DATA treePackF64<>+112(SB)/8, $0x0000050403020100
-DATA treePackF64<>+120(SB)/8, $0x0000000000020100
-DATA treePackF64<>+128(SB)/8, $0x0000000000000706
-DATA treePackF64<>+136(SB)/8, $0x0000000000000003
-DATA treePackF64<>+144(SB)/8, $0x0000000007060100
-DATA treePackF64<>+152(SB)/8, $0x0000000000000300
-DATA treePackF64<>+160(SB)/8, $0x0000000007060302
-DATA treePackF64<>+168(SB)/8, $0x0000000000000301
-DATA treePackF64<>+176(SB)/8, $0x0000070603020100
-DATA treePackF64<>+184(SB)/8, $0x0000000000030100
-DATA treePackF64<>+192(SB)/8, $0x0000000007060504
-DATA treePackF64<>+200(SB)/8, $0x0000000000000302
-DATA treePackF64<>+208(SB)/8, $0x0000070605040100
-DATA treePackF64<>+216(SB)/8, $0x0000000000030200
-DATA treePackF64<>+224(SB)/8, $0x0000070605040302
-DATA treePackF64<>+232(SB)/8, $0x0000000000030201
-DATA treePackF64<>+240(SB)/8, $0x0706050403020100
-DATA treePackF64<>+248(SB)/8, $0x0000000003020100
-GLOBL treePackF64<>(SB), RODATA|NOPTR, $256
-
-DATA treeTailF64<>+0(SB)/8, $0xffffffffffffffff
-DATA treeTailF64<>+8(SB)/8, $0xffffffffffffffff
-DATA treeTailF64<>+16(SB)/8, $0xffffffffffffffff
-DATA treeTailF64<>+24(SB)/8, $0xffffffffffffffff
-DATA treeTailF64<>+32(SB)/8, $0x0000000000000000
-DATA treeTailF64<>+40(SB)/8, $0x0000000000000000
-DATA treeTailF64<>+48(SB)/8, $0x0000000000000000
-DATA treeTailF64<>+56(SB)/8, $0x0000000000000000
-GLOBL treeTailF64<>(SB), RODATA|NOPTR, $64
-
 // func treeFilter2F64AVX2(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, from *int32, to *int32, nruns int, box *float64, r2 float64) int
 // Requires: AVX, AVX2, POPCNT
 TEXT ·treeFilter2F64AVX2(SB), NOSPLIT, $0-104
@@ -2074,7 +1480,7 @@ TEXT ·treeFilter2F64AVX2(SB), NOSPLIT, $0-104
 	VBROADCASTSD 8(R9), Y2
 	VBROADCASTSD 16(R9), Y3
 	VBROADCASTSD 24(R9), Y4
-	LEAQ         treePackF64<>+0(SB), R9
+	LEAQ         ·dataTreePackF64+0(SB), R9
 
 run1:
 	SUBQ    $0x01, nruns+72(FP)
@@ -2130,11 +1536,11 @@ loop3:
 rest4:
 	ADDQ       $0x04, R12
 	JE         done5
-	LEAQ       treeTailF64<>+0(SB), R13
+	LEAQ       ·dataTreeTailF32+0(SB), R13
 	MOVQ       R12, R14
 	NEGQ       R14
 	VMOVUPS    32(R13)(R14*8), Y5
-	LEAQ       treeTailF64<>+0(SB), R13
+	LEAQ       ·dataTreeTailF32+0(SB), R13
 	NEGQ       R12
 	VMOVUPS    32(R13)(R12*4), X6
 	VMASKMOVPD (R10), Y5, Y7
@@ -2189,7 +1595,7 @@ TEXT ·treeScan2F64AVX2(SB), NOSPLIT, $0-96
 	SHLQ $0x03, ldc+64(FP)
 	MOVQ ldc+64(FP), BX
 	XORQ SI, SI
-	LEAQ treePackF64<>+0(SB), DI
+	LEAQ ·dataTreePackF64+0(SB), DI
 
 query1:
 	SUBQ         $0x01, nq+48(FP)
@@ -2237,11 +1643,11 @@ loop3:
 rest4:
 	ADDQ       $0x04, R10
 	JE         done5
-	LEAQ       treeTailF64<>+0(SB), R11
+	LEAQ       ·dataTreeTailF32+0(SB), R11
 	MOVQ       R10, R12
 	NEGQ       R12
 	VMOVUPS    32(R11)(R12*8), Y3
-	LEAQ       treeTailF64<>+0(SB), R11
+	LEAQ       ·dataTreeTailF32+0(SB), R11
 	NEGQ       R10
 	VMOVUPS    32(R11)(R10*4), X4
 	VMASKMOVPD (R8), Y3, Y5
@@ -2322,11 +1728,11 @@ loop3:
 rest4:
 	ADDQ       $0x04, SI
 	JE         done5
-	LEAQ       treeTailF64<>+0(SB), DI
+	LEAQ       ·dataTreeTailF32+0(SB), DI
 	MOVQ       SI, R8
 	NEGQ       R8
 	VMOVUPS    32(DI)(R8*8), Y3
-	LEAQ       treeTailF64<>+0(SB), DI
+	LEAQ       ·dataTreeTailF32+0(SB), DI
 	NEGQ       SI
 	VMOVUPS    32(DI)(SI*4), X4
 	VMASKMOVPD (BX), Y3, Y4
@@ -2374,7 +1780,7 @@ TEXT ·treeBoxes3F64AVX2(SB), NOSPLIT, $0-80
 	VBROADCASTSD 24(R8), Y4
 	VBROADCASTSD 32(R8), Y5
 	VBROADCASTSD 40(R8), Y6
-	LEAQ         treePackF64<>+0(SB), R8
+	LEAQ         ·dataTreePackF64+0(SB), R8
 	VXORPS       Y7, Y7, Y7
 	SUBQ         $0x04, DI
 	JL           rest2
@@ -2428,11 +1834,11 @@ loop1:
 rest2:
 	ADDQ       $0x04, DI
 	JE         done3
-	LEAQ       treeTailF64<>+0(SB), R11
+	LEAQ       ·dataTreeTailF32+0(SB), R11
 	MOVQ       DI, R12
 	NEGQ       R12
 	VMOVUPS    32(R11)(R12*8), Y8
-	LEAQ       treeTailF64<>+0(SB), R11
+	LEAQ       ·dataTreeTailF32+0(SB), R11
 	NEGQ       DI
 	VMOVUPS    32(R11)(DI*4), X9
 	VMASKMOVPD (DX), Y8, Y10
@@ -2502,7 +1908,7 @@ TEXT ·treeFilter3F64AVX2(SB), NOSPLIT, $0-104
 	VBROADCASTSD 24(R9), Y4
 	VBROADCASTSD 32(R9), Y5
 	VBROADCASTSD 40(R9), Y6
-	LEAQ         treePackF64<>+0(SB), R9
+	LEAQ         ·dataTreePackF64+0(SB), R9
 
 run1:
 	SUBQ    $0x01, nruns+72(FP)
@@ -2566,11 +1972,11 @@ loop3:
 rest4:
 	ADDQ       $0x04, R12
 	JE         done5
-	LEAQ       treeTailF64<>+0(SB), R13
+	LEAQ       ·dataTreeTailF32+0(SB), R13
 	MOVQ       R12, R14
 	NEGQ       R14
 	VMOVUPS    32(R13)(R14*8), Y7
-	LEAQ       treeTailF64<>+0(SB), R13
+	LEAQ       ·dataTreeTailF32+0(SB), R13
 	NEGQ       R12
 	VMOVUPS    32(R13)(R12*4), X8
 	VMASKMOVPD (R10), Y7, Y9
@@ -2633,7 +2039,7 @@ TEXT ·treeScan3F64AVX2(SB), NOSPLIT, $0-96
 	SHLQ $0x03, ldc+64(FP)
 	MOVQ ldc+64(FP), BX
 	XORQ SI, SI
-	LEAQ treePackF64<>+0(SB), DI
+	LEAQ ·dataTreePackF64+0(SB), DI
 
 query1:
 	SUBQ         $0x01, nq+48(FP)
@@ -2686,11 +2092,11 @@ loop3:
 rest4:
 	ADDQ       $0x04, R10
 	JE         done5
-	LEAQ       treeTailF64<>+0(SB), R11
+	LEAQ       ·dataTreeTailF32+0(SB), R11
 	MOVQ       R10, R12
 	NEGQ       R12
 	VMOVUPS    32(R11)(R12*8), Y4
-	LEAQ       treeTailF64<>+0(SB), R11
+	LEAQ       ·dataTreeTailF32+0(SB), R11
 	NEGQ       R10
 	VMOVUPS    32(R11)(R10*4), X5
 	VMASKMOVPD (R8), Y4, Y6
@@ -2780,11 +2186,11 @@ loop3:
 rest4:
 	ADDQ       $0x04, SI
 	JE         done5
-	LEAQ       treeTailF64<>+0(SB), DI
+	LEAQ       ·dataTreeTailF32+0(SB), DI
 	MOVQ       SI, R8
 	NEGQ       R8
 	VMOVUPS    32(DI)(R8*8), Y4
-	LEAQ       treeTailF64<>+0(SB), DI
+	LEAQ       ·dataTreeTailF32+0(SB), DI
 	NEGQ       SI
 	VMOVUPS    32(DI)(SI*4), X5
 	VMASKMOVPD (BX), Y4, Y5
@@ -2827,7 +2233,7 @@ TEXT ·treeBoxesNF64AVX2(SB), NOSPLIT, $0-88
 	MOVQ         n+48(FP), DI
 	MOVQ         box+56(FP), R8
 	VBROADCASTSD r2+64(FP), Y0
-	LEAQ         treePackF64<>+0(SB), R9
+	LEAQ         ·dataTreePackF64+0(SB), R9
 	VXORPS       Y1, Y1, Y1
 	SUBQ         $0x04, DI
 	JL           rest2
@@ -2878,11 +2284,11 @@ axis4:
 rest2:
 	ADDQ    $0x04, DI
 	JE      done3
-	LEAQ    treeTailF64<>+0(SB), R10
+	LEAQ    ·dataTreeTailF32+0(SB), R10
 	MOVQ    DI, R11
 	NEGQ    R11
 	VMOVUPS 32(R10)(R11*8), Y2
-	LEAQ    treeTailF64<>+0(SB), R10
+	LEAQ    ·dataTreeTailF32+0(SB), R10
 	NEGQ    DI
 	VMOVUPS 32(R10)(DI*4), X3
 	VXORPS  Y4, Y4, Y4
@@ -2941,7 +2347,7 @@ TEXT ·treeFilterNF64AVX2(SB), NOSPLIT, $0-112
 	MOVQ         to+64(FP), SI
 	MOVQ         box+80(FP), DI
 	VBROADCASTSD r2+88(FP), Y0
-	LEAQ         treePackF64<>+0(SB), R8
+	LEAQ         ·dataTreePackF64+0(SB), R8
 
 run1:
 	SUBQ    $0x01, nruns+72(FP)
@@ -3012,11 +2418,11 @@ axis7:
 rest4:
 	ADDQ    $0x04, R11
 	JE      done5
-	LEAQ    treeTailF64<>+0(SB), R12
+	LEAQ    ·dataTreeTailF32+0(SB), R12
 	MOVQ    R11, R13
 	NEGQ    R13
 	VMOVUPS 32(R12)(R13*8), Y1
-	LEAQ    treeTailF64<>+0(SB), R12
+	LEAQ    ·dataTreeTailF32+0(SB), R12
 	NEGQ    R11
 	VMOVUPS 32(R12)(R11*4), X2
 	VXORPS  Y3, Y3, Y3
@@ -3085,8 +2491,8 @@ TEXT ·treeScanNF64AVX2(SB), NOSPLIT, $0-112
 	SHLQ    $0x03, ldq+40(FP)
 	SHLQ    $0x03, ldc+64(FP)
 	XORQ    BX, BX
-	LEAQ    treePackF64<>+0(SB), SI
-	VMOVUPD treeAbsF64<>+0(SB), Y0
+	LEAQ    ·dataTreePackF64+0(SB), SI
+	VMOVUPD ·dataTreeAbsF64+0(SB), Y0
 
 query1:
 	SUBQ         $0x01, nq+48(FP)
@@ -3147,11 +2553,11 @@ axis6:
 rest4:
 	ADDQ    $0x04, R9
 	JE      done5
-	LEAQ    treeTailF64<>+0(SB), R10
+	LEAQ    ·dataTreeTailF32+0(SB), R10
 	MOVQ    R9, R11
 	NEGQ    R11
 	VMOVUPS 32(R10)(R11*8), Y2
-	LEAQ    treeTailF64<>+0(SB), R10
+	LEAQ    ·dataTreeTailF32+0(SB), R10
 	NEGQ    R9
 	VMOVUPS 32(R10)(R9*4), X3
 	VXORPS  Y4, Y4, Y4
@@ -3202,16 +2608,6 @@ finished2:
 	VZEROUPPER
 	RET
 
-DATA treeAbsF64<>+0(SB)/8, $0x7fffffffffffffff
-DATA treeAbsF64<>+8(SB)/8, $0x7fffffffffffffff
-DATA treeAbsF64<>+16(SB)/8, $0x7fffffffffffffff
-DATA treeAbsF64<>+24(SB)/8, $0x7fffffffffffffff
-DATA treeAbsF64<>+32(SB)/8, $0x7fffffffffffffff
-DATA treeAbsF64<>+40(SB)/8, $0x7fffffffffffffff
-DATA treeAbsF64<>+48(SB)/8, $0x7fffffffffffffff
-DATA treeAbsF64<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL treeAbsF64<>(SB), RODATA|NOPTR, $64
-
 // func treeCountNF64AVX2(count *int32, q *float64, ldq int, nq int, c *float64, ldc int, nc int, r2 *float64, stepR2 int, period *float64, dim int)
 // Requires: AVX, POPCNT
 TEXT ·treeCountNF64AVX2(SB), NOSPLIT, $0-88
@@ -3219,7 +2615,7 @@ TEXT ·treeCountNF64AVX2(SB), NOSPLIT, $0-88
 	SHLQ    $0x03, ldq+16(FP)
 	SHLQ    $0x03, ldc+40(FP)
 	XORQ    CX, CX
-	VMOVUPD treeAbsF64<>+0(SB), Y0
+	VMOVUPD ·dataTreeAbsF64+0(SB), Y0
 
 query1:
 	SUBQ         $0x01, nq+24(FP)
@@ -3270,11 +2666,11 @@ axis6:
 rest4:
 	ADDQ    $0x04, BX
 	JE      done5
-	LEAQ    treeTailF64<>+0(SB), SI
+	LEAQ    ·dataTreeTailF32+0(SB), SI
 	MOVQ    BX, DI
 	NEGQ    DI
 	VMOVUPS 32(SI)(DI*8), Y2
-	LEAQ    treeTailF64<>+0(SB), SI
+	LEAQ    ·dataTreeTailF32+0(SB), SI
 	NEGQ    BX
 	VMOVUPS 32(SI)(BX*4), X3
 	VXORPS  Y3, Y3, Y3
@@ -3328,7 +2724,7 @@ TEXT ·treePartitionF64AVX2(SB), NOSPLIT, $0-72
 	VBROADCASTSD pivot+56(FP), Y0
 	XORQ         SI, SI
 	XORQ         DI, DI
-	LEAQ         treePackF64<>+0(SB), R8
+	LEAQ         ·dataTreePackF64+0(SB), R8
 	SUBQ         $0x04, BX
 	JL           rest2
 
@@ -3370,11 +2766,11 @@ rows4:
 rest2:
 	ADDQ       $0x04, BX
 	JE         done3
-	LEAQ       treeTailF64<>+0(SB), R9
+	LEAQ       ·dataTreeTailF32+0(SB), R9
 	MOVQ       BX, R10
 	NEGQ       R10
 	VMOVUPS    32(R9)(R10*8), Y1
-	LEAQ       treeTailF64<>+0(SB), R9
+	LEAQ       ·dataTreeTailF32+0(SB), R9
 	NEGQ       BX
 	VMOVUPS    32(R9)(BX*4), X2
 	VMASKMOVPD (DX)(SI*8), Y1, Y2
@@ -3391,7 +2787,7 @@ rest2:
 	VPMOVZXBD  (R8)(BX*1), Y2
 	VPMOVZXBD  8(R8)(BX*1), X3
 	POPCNTQ    DX, DX
-	LEAQ       treeTailF64<>+0(SB), BX
+	LEAQ       ·dataTreeTailF32+0(SB), BX
 	MOVQ       DX, R8
 	NEGQ       R8
 	VMOVUPS    32(BX)(R8*8), Y3
@@ -4436,7 +3832,7 @@ TEXT ·treeScanNF32AVX512(SB), NOSPLIT, $0-112
 	SHLQ    $0x02, ldq+40(FP)
 	SHLQ    $0x02, ldc+64(FP)
 	XORQ    BX, BX
-	VMOVUPS treeAbsF32<>+0(SB), Z0
+	VMOVUPS ·dataTreeAbsF32+0(SB), Z0
 
 query1:
 	SUBQ         $0x01, nq+48(FP)
@@ -4546,7 +3942,7 @@ TEXT ·treeCountNF32AVX512(SB), NOSPLIT, $0-88
 	SHLQ    $0x02, ldq+16(FP)
 	SHLQ    $0x02, ldc+40(FP)
 	XORQ    CX, CX
-	VMOVUPS treeAbsF32<>+0(SB), Z0
+	VMOVUPS ·dataTreeAbsF32+0(SB), Z0
 
 query1:
 	SUBQ         $0x01, nq+24(FP)
@@ -5736,7 +5132,7 @@ TEXT ·treeScanNF64AVX512(SB), NOSPLIT, $0-112
 	SHLQ    $0x03, ldq+40(FP)
 	SHLQ    $0x03, ldc+64(FP)
 	XORQ    BX, BX
-	VMOVUPD treeAbsF64<>+0(SB), Z0
+	VMOVUPD ·dataTreeAbsF64+0(SB), Z0
 
 query1:
 	SUBQ         $0x01, nq+48(FP)
@@ -5846,7 +5242,7 @@ TEXT ·treeCountNF64AVX512(SB), NOSPLIT, $0-88
 	SHLQ    $0x03, ldq+16(FP)
 	SHLQ    $0x03, ldc+40(FP)
 	XORQ    CX, CX
-	VMOVUPD treeAbsF64<>+0(SB), Z0
+	VMOVUPD ·dataTreeAbsF64+0(SB), Z0
 
 query1:
 	SUBQ         $0x01, nq+24(FP)
@@ -6030,7 +5426,7 @@ TEXT ·treeSmallest32F32AVX512(SB), NOSPLIT, $0-48
 	KMOVW        BX, K2
 	MOVL         $0x000000f0, BX
 	KMOVW        BX, K3
-	VMOVUPD      treeReverse<>+0(SB), Z0
+	VMOVUPD      ·dataTreeReverse+0(SB), Z0
 	MOVQ         $0x7ff0000000000000, BX
 	VPBROADCASTQ BX, Z1
 	XORQ         SI, SI
@@ -6260,24 +5656,6 @@ stored1:
 	VZEROUPPER
 	RET
 
-DATA treeReverse<>+0(SB)/4, $0x00000007
-DATA treeReverse<>+4(SB)/4, $0x00000000
-DATA treeReverse<>+8(SB)/4, $0x00000006
-DATA treeReverse<>+12(SB)/4, $0x00000000
-DATA treeReverse<>+16(SB)/4, $0x00000005
-DATA treeReverse<>+20(SB)/4, $0x00000000
-DATA treeReverse<>+24(SB)/4, $0x00000004
-DATA treeReverse<>+28(SB)/4, $0x00000000
-DATA treeReverse<>+32(SB)/4, $0x00000003
-DATA treeReverse<>+36(SB)/4, $0x00000000
-DATA treeReverse<>+40(SB)/4, $0x00000002
-DATA treeReverse<>+44(SB)/4, $0x00000000
-DATA treeReverse<>+48(SB)/4, $0x00000001
-DATA treeReverse<>+52(SB)/4, $0x00000000
-DATA treeReverse<>+56(SB)/4, $0x00000000
-DATA treeReverse<>+60(SB)/4, $0x00000000
-GLOBL treeReverse<>(SB), RODATA|NOPTR, $64
-
 // func treeSmallest64F32AVX512(outIndex *int32, outDist2 *float32, index *int32, dist2 *float32, n int, k int)
 // Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·treeSmallest64F32AVX512(SB), NOSPLIT, $0-48
@@ -6290,7 +5668,7 @@ TEXT ·treeSmallest64F32AVX512(SB), NOSPLIT, $0-48
 	KMOVW        BX, K2
 	MOVL         $0x000000f0, BX
 	KMOVW        BX, K3
-	VMOVUPD      treeReverse<>+0(SB), Z0
+	VMOVUPD      ·dataTreeReverse+0(SB), Z0
 	MOVQ         $0x7ff0000000000000, BX
 	VPBROADCASTQ BX, Z1
 	MOVQ         DX, BX
@@ -7340,7 +6718,7 @@ TEXT ·treeSmallest32F32AVX2(SB), NOSPLIT, $256-48
 	MOVQ         index+16(FP), AX
 	MOVQ         dist2+24(FP), CX
 	MOVQ         n+32(FP), DX
-	VBROADCASTSD treeLast<>+0(SB), Y0
+	VBROADCASTSD ·dataTreeLast+0(SB), Y0
 	VMOVUPD      Y0, (SP)
 	VMOVUPD      Y0, 32(SP)
 	VMOVUPD      Y0, 64(SP)
@@ -7390,7 +6768,7 @@ loop1:
 part2:
 	VMOVD        DX, X7
 	VPBROADCASTD X7, X7
-	VPCMPGTD     treeLanes0<>+0(SB), X7, X1
+	VPCMPGTD     ·dataTreeLanes0+0(SB), X7, X1
 	VPMASKMOVD   (CX), X1, X0
 	VPMASKMOVD   (AX), X1, X2
 	VPMOVZXDQ    X0, Y0
@@ -7398,9 +6776,9 @@ part2:
 	VPSLLQ       $0x20, Y0, Y0
 	VPOR         Y2, Y0, Y0
 	VPMOVSXDQ    X1, Y1
-	VBROADCASTSD treeLast<>+0(SB), Y2
+	VBROADCASTSD ·dataTreeLast+0(SB), Y2
 	VBLENDVPD    Y1, Y0, Y2, Y0
-	VPCMPGTD     treeLanes4<>+0(SB), X7, X2
+	VPCMPGTD     ·dataTreeLanes4+0(SB), X7, X2
 	VPMASKMOVD   16(CX), X2, X1
 	VPMASKMOVD   16(AX), X2, X3
 	VPMOVZXDQ    X1, Y1
@@ -7408,9 +6786,9 @@ part2:
 	VPSLLQ       $0x20, Y1, Y1
 	VPOR         Y3, Y1, Y1
 	VPMOVSXDQ    X2, Y2
-	VBROADCASTSD treeLast<>+0(SB), Y3
+	VBROADCASTSD ·dataTreeLast+0(SB), Y3
 	VBLENDVPD    Y2, Y1, Y3, Y1
-	VPCMPGTD     treeLanes8<>+0(SB), X7, X3
+	VPCMPGTD     ·dataTreeLanes8+0(SB), X7, X3
 	VPMASKMOVD   32(CX), X3, X2
 	VPMASKMOVD   32(AX), X3, X4
 	VPMOVZXDQ    X2, Y2
@@ -7418,9 +6796,9 @@ part2:
 	VPSLLQ       $0x20, Y2, Y2
 	VPOR         Y4, Y2, Y2
 	VPMOVSXDQ    X3, Y3
-	VBROADCASTSD treeLast<>+0(SB), Y4
+	VBROADCASTSD ·dataTreeLast+0(SB), Y4
 	VBLENDVPD    Y3, Y2, Y4, Y2
-	VPCMPGTD     treeLanes12<>+0(SB), X7, X4
+	VPCMPGTD     ·dataTreeLanes12+0(SB), X7, X4
 	VPMASKMOVD   48(CX), X4, X3
 	VPMASKMOVD   48(AX), X4, X5
 	VPMOVZXDQ    X3, Y3
@@ -7428,9 +6806,9 @@ part2:
 	VPSLLQ       $0x20, Y3, Y3
 	VPOR         Y5, Y3, Y3
 	VPMOVSXDQ    X4, Y4
-	VBROADCASTSD treeLast<>+0(SB), Y5
+	VBROADCASTSD ·dataTreeLast+0(SB), Y5
 	VBLENDVPD    Y4, Y3, Y5, Y3
-	VPCMPGTD     treeLanes16<>+0(SB), X7, X5
+	VPCMPGTD     ·dataTreeLanes16+0(SB), X7, X5
 	VPMASKMOVD   64(CX), X5, X4
 	VPMASKMOVD   64(AX), X5, X6
 	VPMOVZXDQ    X4, Y4
@@ -7438,9 +6816,9 @@ part2:
 	VPSLLQ       $0x20, Y4, Y4
 	VPOR         Y6, Y4, Y4
 	VPMOVSXDQ    X5, Y5
-	VBROADCASTSD treeLast<>+0(SB), Y6
+	VBROADCASTSD ·dataTreeLast+0(SB), Y6
 	VBLENDVPD    Y5, Y4, Y6, Y4
-	VPCMPGTD     treeLanes20<>+0(SB), X7, X6
+	VPCMPGTD     ·dataTreeLanes20+0(SB), X7, X6
 	VPMASKMOVD   80(CX), X6, X5
 	VPMASKMOVD   80(AX), X6, X8
 	VPMOVZXDQ    X5, Y5
@@ -7448,9 +6826,9 @@ part2:
 	VPSLLQ       $0x20, Y5, Y5
 	VPOR         Y8, Y5, Y5
 	VPMOVSXDQ    X6, Y6
-	VBROADCASTSD treeLast<>+0(SB), Y8
+	VBROADCASTSD ·dataTreeLast+0(SB), Y8
 	VBLENDVPD    Y6, Y5, Y8, Y5
-	VPCMPGTD     treeLanes24<>+0(SB), X7, X8
+	VPCMPGTD     ·dataTreeLanes24+0(SB), X7, X8
 	VPMASKMOVD   96(CX), X8, X6
 	VPMASKMOVD   96(AX), X8, X9
 	VPMOVZXDQ    X6, Y6
@@ -7458,9 +6836,9 @@ part2:
 	VPSLLQ       $0x20, Y6, Y6
 	VPOR         Y9, Y6, Y6
 	VPMOVSXDQ    X8, Y8
-	VBROADCASTSD treeLast<>+0(SB), Y9
+	VBROADCASTSD ·dataTreeLast+0(SB), Y9
 	VBLENDVPD    Y8, Y6, Y9, Y6
-	VPCMPGTD     treeLanes28<>+0(SB), X7, X8
+	VPCMPGTD     ·dataTreeLanes28+0(SB), X7, X8
 	VPMASKMOVD   112(CX), X8, X7
 	VPMASKMOVD   112(AX), X8, X9
 	VPMOVZXDQ    X7, Y7
@@ -7468,7 +6846,7 @@ part2:
 	VPSLLQ       $0x20, Y7, Y7
 	VPOR         Y9, Y7, Y7
 	VPMOVSXDQ    X8, Y8
-	VBROADCASTSD treeLast<>+0(SB), Y9
+	VBROADCASTSD ·dataTreeLast+0(SB), Y9
 	VBLENDVPD    Y8, Y7, Y9, Y7
 
 loaded3:
@@ -7868,65 +7246,13 @@ sorted4:
 	VZEROUPPER
 	RET
 
-DATA treeLast<>+0(SB)/4, $0x00000000
-DATA treeLast<>+4(SB)/4, $0x7ff00000
-GLOBL treeLast<>(SB), RODATA|NOPTR, $8
-
-DATA treeLanes0<>+0(SB)/4, $0x00000000
-DATA treeLanes0<>+4(SB)/4, $0x00000001
-DATA treeLanes0<>+8(SB)/4, $0x00000002
-DATA treeLanes0<>+12(SB)/4, $0x00000003
-GLOBL treeLanes0<>(SB), RODATA|NOPTR, $16
-
-DATA treeLanes4<>+0(SB)/4, $0x00000004
-DATA treeLanes4<>+4(SB)/4, $0x00000005
-DATA treeLanes4<>+8(SB)/4, $0x00000006
-DATA treeLanes4<>+12(SB)/4, $0x00000007
-GLOBL treeLanes4<>(SB), RODATA|NOPTR, $16
-
-DATA treeLanes8<>+0(SB)/4, $0x00000008
-DATA treeLanes8<>+4(SB)/4, $0x00000009
-DATA treeLanes8<>+8(SB)/4, $0x0000000a
-DATA treeLanes8<>+12(SB)/4, $0x0000000b
-GLOBL treeLanes8<>(SB), RODATA|NOPTR, $16
-
-DATA treeLanes12<>+0(SB)/4, $0x0000000c
-DATA treeLanes12<>+4(SB)/4, $0x0000000d
-DATA treeLanes12<>+8(SB)/4, $0x0000000e
-DATA treeLanes12<>+12(SB)/4, $0x0000000f
-GLOBL treeLanes12<>(SB), RODATA|NOPTR, $16
-
-DATA treeLanes16<>+0(SB)/4, $0x00000010
-DATA treeLanes16<>+4(SB)/4, $0x00000011
-DATA treeLanes16<>+8(SB)/4, $0x00000012
-DATA treeLanes16<>+12(SB)/4, $0x00000013
-GLOBL treeLanes16<>(SB), RODATA|NOPTR, $16
-
-DATA treeLanes20<>+0(SB)/4, $0x00000014
-DATA treeLanes20<>+4(SB)/4, $0x00000015
-DATA treeLanes20<>+8(SB)/4, $0x00000016
-DATA treeLanes20<>+12(SB)/4, $0x00000017
-GLOBL treeLanes20<>(SB), RODATA|NOPTR, $16
-
-DATA treeLanes24<>+0(SB)/4, $0x00000018
-DATA treeLanes24<>+4(SB)/4, $0x00000019
-DATA treeLanes24<>+8(SB)/4, $0x0000001a
-DATA treeLanes24<>+12(SB)/4, $0x0000001b
-GLOBL treeLanes24<>(SB), RODATA|NOPTR, $16
-
-DATA treeLanes28<>+0(SB)/4, $0x0000001c
-DATA treeLanes28<>+4(SB)/4, $0x0000001d
-DATA treeLanes28<>+8(SB)/4, $0x0000001e
-DATA treeLanes28<>+12(SB)/4, $0x0000001f
-GLOBL treeLanes28<>(SB), RODATA|NOPTR, $16
-
 // func treeSmallest64F32AVX2(outIndex *int32, outDist2 *float32, index *int32, dist2 *float32, n int, k int)
 // Requires: AVX, AVX2
 TEXT ·treeSmallest64F32AVX2(SB), NOSPLIT, $512-48
 	MOVQ         index+16(FP), AX
 	MOVQ         dist2+24(FP), CX
 	MOVQ         n+32(FP), DX
-	VBROADCASTSD treeLast<>+0(SB), Y0
+	VBROADCASTSD ·dataTreeLast+0(SB), Y0
 	VMOVUPD      Y0, (SP)
 	VMOVUPD      Y0, 32(SP)
 	VMOVUPD      Y0, 64(SP)
@@ -7984,7 +7310,7 @@ loop1:
 part2:
 	VMOVD        DX, X7
 	VPBROADCASTD X7, X7
-	VPCMPGTD     treeLanes0<>+0(SB), X7, X1
+	VPCMPGTD     ·dataTreeLanes0+0(SB), X7, X1
 	VPMASKMOVD   (CX), X1, X0
 	VPMASKMOVD   (AX), X1, X2
 	VPMOVZXDQ    X0, Y0
@@ -7992,9 +7318,9 @@ part2:
 	VPSLLQ       $0x20, Y0, Y0
 	VPOR         Y2, Y0, Y0
 	VPMOVSXDQ    X1, Y1
-	VBROADCASTSD treeLast<>+0(SB), Y2
+	VBROADCASTSD ·dataTreeLast+0(SB), Y2
 	VBLENDVPD    Y1, Y0, Y2, Y0
-	VPCMPGTD     treeLanes4<>+0(SB), X7, X2
+	VPCMPGTD     ·dataTreeLanes4+0(SB), X7, X2
 	VPMASKMOVD   16(CX), X2, X1
 	VPMASKMOVD   16(AX), X2, X3
 	VPMOVZXDQ    X1, Y1
@@ -8002,9 +7328,9 @@ part2:
 	VPSLLQ       $0x20, Y1, Y1
 	VPOR         Y3, Y1, Y1
 	VPMOVSXDQ    X2, Y2
-	VBROADCASTSD treeLast<>+0(SB), Y3
+	VBROADCASTSD ·dataTreeLast+0(SB), Y3
 	VBLENDVPD    Y2, Y1, Y3, Y1
-	VPCMPGTD     treeLanes8<>+0(SB), X7, X3
+	VPCMPGTD     ·dataTreeLanes8+0(SB), X7, X3
 	VPMASKMOVD   32(CX), X3, X2
 	VPMASKMOVD   32(AX), X3, X4
 	VPMOVZXDQ    X2, Y2
@@ -8012,9 +7338,9 @@ part2:
 	VPSLLQ       $0x20, Y2, Y2
 	VPOR         Y4, Y2, Y2
 	VPMOVSXDQ    X3, Y3
-	VBROADCASTSD treeLast<>+0(SB), Y4
+	VBROADCASTSD ·dataTreeLast+0(SB), Y4
 	VBLENDVPD    Y3, Y2, Y4, Y2
-	VPCMPGTD     treeLanes12<>+0(SB), X7, X4
+	VPCMPGTD     ·dataTreeLanes12+0(SB), X7, X4
 	VPMASKMOVD   48(CX), X4, X3
 	VPMASKMOVD   48(AX), X4, X5
 	VPMOVZXDQ    X3, Y3
@@ -8022,9 +7348,9 @@ part2:
 	VPSLLQ       $0x20, Y3, Y3
 	VPOR         Y5, Y3, Y3
 	VPMOVSXDQ    X4, Y4
-	VBROADCASTSD treeLast<>+0(SB), Y5
+	VBROADCASTSD ·dataTreeLast+0(SB), Y5
 	VBLENDVPD    Y4, Y3, Y5, Y3
-	VPCMPGTD     treeLanes16<>+0(SB), X7, X5
+	VPCMPGTD     ·dataTreeLanes16+0(SB), X7, X5
 	VPMASKMOVD   64(CX), X5, X4
 	VPMASKMOVD   64(AX), X5, X6
 	VPMOVZXDQ    X4, Y4
@@ -8032,9 +7358,9 @@ part2:
 	VPSLLQ       $0x20, Y4, Y4
 	VPOR         Y6, Y4, Y4
 	VPMOVSXDQ    X5, Y5
-	VBROADCASTSD treeLast<>+0(SB), Y6
+	VBROADCASTSD ·dataTreeLast+0(SB), Y6
 	VBLENDVPD    Y5, Y4, Y6, Y4
-	VPCMPGTD     treeLanes20<>+0(SB), X7, X6
+	VPCMPGTD     ·dataTreeLanes20+0(SB), X7, X6
 	VPMASKMOVD   80(CX), X6, X5
 	VPMASKMOVD   80(AX), X6, X8
 	VPMOVZXDQ    X5, Y5
@@ -8042,9 +7368,9 @@ part2:
 	VPSLLQ       $0x20, Y5, Y5
 	VPOR         Y8, Y5, Y5
 	VPMOVSXDQ    X6, Y6
-	VBROADCASTSD treeLast<>+0(SB), Y8
+	VBROADCASTSD ·dataTreeLast+0(SB), Y8
 	VBLENDVPD    Y6, Y5, Y8, Y5
-	VPCMPGTD     treeLanes24<>+0(SB), X7, X8
+	VPCMPGTD     ·dataTreeLanes24+0(SB), X7, X8
 	VPMASKMOVD   96(CX), X8, X6
 	VPMASKMOVD   96(AX), X8, X9
 	VPMOVZXDQ    X6, Y6
@@ -8052,9 +7378,9 @@ part2:
 	VPSLLQ       $0x20, Y6, Y6
 	VPOR         Y9, Y6, Y6
 	VPMOVSXDQ    X8, Y8
-	VBROADCASTSD treeLast<>+0(SB), Y9
+	VBROADCASTSD ·dataTreeLast+0(SB), Y9
 	VBLENDVPD    Y8, Y6, Y9, Y6
-	VPCMPGTD     treeLanes28<>+0(SB), X7, X8
+	VPCMPGTD     ·dataTreeLanes28+0(SB), X7, X8
 	VPMASKMOVD   112(CX), X8, X7
 	VPMASKMOVD   112(AX), X8, X9
 	VPMOVZXDQ    X7, Y7
@@ -8062,7 +7388,7 @@ part2:
 	VPSLLQ       $0x20, Y7, Y7
 	VPOR         Y9, Y7, Y7
 	VPMOVSXDQ    X8, Y8
-	VBROADCASTSD treeLast<>+0(SB), Y9
+	VBROADCASTSD ·dataTreeLast+0(SB), Y9
 	VBLENDVPD    Y8, Y7, Y9, Y7
 
 loaded3:

@@ -13,7 +13,7 @@ TEXT ·withinEuclid1AVX2(SB), NOSPLIT, $0-72
 	MOVQ         x+24(FP), SI
 	MOVQ         stride+32(FP), CX
 	SHLQ         $0x03, CX
-	VBROADCASTSD withinAbs<>+0(SB), Y0
+	VBROADCASTSD ·dataWithinAbs+0(SB), Y0
 	VBROADCASTSD u0+48(FP), Y0
 	VBROADCASTSD limit+56(FP), Y1
 	MOVQ         n+40(FP), R10
@@ -56,7 +56,7 @@ group4:
 
 scattered6:
 	VMOVDQU   (DX)(R9*4), X2
-	LEAQ      withinOrder<>+0(SB), R14
+	LEAQ      ·dataWithinOrder+0(SB), R14
 	VPMOVZXBD (R14)(CX*8), X3
 	VPERMILPS X3, X2, X2
 	VMOVDQU   X2, (AX)
@@ -100,7 +100,7 @@ group9:
 	MOVQ       $+4, R13
 	CMPQ       R13, R11
 	CMOVQLT    R13, R11
-	LEAQ       tailMaskF64<>+0(SB), R13
+	LEAQ       ·dataTreeTailF32+0(SB), R13
 	MOVQ       R11, R14
 	NEGQ       R14
 	VMOVUPS    32(R13)(R14*8), Y2
@@ -112,14 +112,14 @@ group9:
 	ANDL       R8, CX
 	JE         skip10
 	POPCNTL    CX, R13
-	LEAQ       withinLabelMask<>+0(SB), R14
+	LEAQ       ·dataWithinLabelMask+0(SB), R14
 	NEGQ       R11
 	VMOVDQU    16(R14)(R11*4), X2
 	VPMASKMOVD (DX)(R9*4), X2, X2
-	LEAQ       withinOrder<>+0(SB), R11
+	LEAQ       ·dataWithinOrder+0(SB), R11
 	VPMOVZXBD  (R11)(CX*8), X3
 	VPERMILPS  X3, X2, X2
-	LEAQ       withinLabelMask<>+0(SB), CX
+	LEAQ       ·dataWithinLabelMask+0(SB), CX
 	MOVQ       R13, R11
 	NEGQ       R11
 	VMOVDQU    16(CX)(R11*4), X3
@@ -143,46 +143,6 @@ done3:
 	VZEROUPPER
 	RET
 
-DATA withinAbs<>+0(SB)/8, $0x7fffffffffffffff
-DATA withinAbs<>+8(SB)/8, $0x7fffffffffffffff
-DATA withinAbs<>+16(SB)/8, $0x7fffffffffffffff
-DATA withinAbs<>+24(SB)/8, $0x7fffffffffffffff
-GLOBL withinAbs<>(SB), RODATA|NOPTR, $32
-
-DATA withinOrder<>+0(SB)/8, $0x0000000000000000
-DATA withinOrder<>+8(SB)/8, $0x0000000000000000
-DATA withinOrder<>+16(SB)/8, $0x0000000000000001
-DATA withinOrder<>+24(SB)/8, $0x0000000000000100
-DATA withinOrder<>+32(SB)/8, $0x0000000000000002
-DATA withinOrder<>+40(SB)/8, $0x0000000000000200
-DATA withinOrder<>+48(SB)/8, $0x0000000000000201
-DATA withinOrder<>+56(SB)/8, $0x0000000000020100
-DATA withinOrder<>+64(SB)/8, $0x0000000000000003
-DATA withinOrder<>+72(SB)/8, $0x0000000000000300
-DATA withinOrder<>+80(SB)/8, $0x0000000000000301
-DATA withinOrder<>+88(SB)/8, $0x0000000000030100
-DATA withinOrder<>+96(SB)/8, $0x0000000000000302
-DATA withinOrder<>+104(SB)/8, $0x0000000000030200
-DATA withinOrder<>+112(SB)/8, $0x0000000000030201
-DATA withinOrder<>+120(SB)/8, $0x0000000003020100
-GLOBL withinOrder<>(SB), RODATA|NOPTR, $128
-
-DATA tailMaskF64<>+0(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+8(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+16(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+24(SB)/8, $0xffffffffffffffff
-DATA tailMaskF64<>+32(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+40(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+48(SB)/8, $0x0000000000000000
-DATA tailMaskF64<>+56(SB)/8, $0x0000000000000000
-GLOBL tailMaskF64<>(SB), RODATA|NOPTR, $64
-
-DATA withinLabelMask<>+0(SB)/8, $0xffffffffffffffff
-DATA withinLabelMask<>+8(SB)/8, $0xffffffffffffffff
-DATA withinLabelMask<>+16(SB)/8, $0x0000000000000000
-DATA withinLabelMask<>+24(SB)/8, $0x0000000000000000
-GLOBL withinLabelMask<>(SB), RODATA|NOPTR, $32
-
 // func withinEuclid2AVX2(index *int32, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, limit float64) (count int)
 // Requires: AVX, AVX2, CMOV, POPCNT
 TEXT ·withinEuclid2AVX2(SB), NOSPLIT, $0-80
@@ -192,7 +152,7 @@ TEXT ·withinEuclid2AVX2(SB), NOSPLIT, $0-80
 	MOVQ         x+24(FP), SI
 	MOVQ         stride+32(FP), DI
 	SHLQ         $0x03, DI
-	VBROADCASTSD withinAbs<>+0(SB), Y0
+	VBROADCASTSD ·dataWithinAbs+0(SB), Y0
 	VBROADCASTSD u0+48(FP), Y0
 	VBROADCASTSD u1+56(FP), Y1
 	VBROADCASTSD limit+64(FP), Y2
@@ -240,7 +200,7 @@ group4:
 
 scattered6:
 	VMOVDQU   (DX)(R10*4), X3
-	LEAQ      withinOrder<>+0(SB), R15
+	LEAQ      ·dataWithinOrder+0(SB), R15
 	VPMOVZXBD (R15)(CX*8), X4
 	VPERMILPS X4, X3, X3
 	VMOVDQU   X3, (AX)
@@ -284,7 +244,7 @@ group9:
 	MOVQ       $+4, R14
 	CMPQ       R14, R12
 	CMOVQLT    R14, R12
-	LEAQ       tailMaskF64<>+0(SB), R14
+	LEAQ       ·dataTreeTailF32+0(SB), R14
 	MOVQ       R12, R15
 	NEGQ       R15
 	VMOVUPS    32(R14)(R15*8), Y3
@@ -300,14 +260,14 @@ group9:
 	ANDL       R9, CX
 	JE         skip10
 	POPCNTL    CX, R14
-	LEAQ       withinLabelMask<>+0(SB), R15
+	LEAQ       ·dataWithinLabelMask+0(SB), R15
 	NEGQ       R12
 	VMOVDQU    16(R15)(R12*4), X3
 	VPMASKMOVD (DX)(R10*4), X3, X3
-	LEAQ       withinOrder<>+0(SB), R12
+	LEAQ       ·dataWithinOrder+0(SB), R12
 	VPMOVZXBD  (R12)(CX*8), X4
 	VPERMILPS  X4, X3, X3
-	LEAQ       withinLabelMask<>+0(SB), CX
+	LEAQ       ·dataWithinLabelMask+0(SB), CX
 	MOVQ       R14, R12
 	NEGQ       R12
 	VMOVDQU    16(CX)(R12*4), X4
@@ -340,7 +300,7 @@ TEXT ·withinEuclid3AVX2(SB), NOSPLIT, $0-88
 	MOVQ         x+24(FP), SI
 	MOVQ         stride+32(FP), DI
 	SHLQ         $0x03, DI
-	VBROADCASTSD withinAbs<>+0(SB), Y0
+	VBROADCASTSD ·dataWithinAbs+0(SB), Y0
 	VBROADCASTSD u0+48(FP), Y0
 	VBROADCASTSD u1+56(FP), Y1
 	VBROADCASTSD u2+64(FP), Y2
@@ -393,7 +353,7 @@ group4:
 
 scattered6:
 	VMOVDQU   (DX)(R10*4), X4
-	LEAQ      withinOrder<>+0(SB), R15
+	LEAQ      ·dataWithinOrder+0(SB), R15
 	VPMOVZXBD (R15)(CX*8), X5
 	VPERMILPS X5, X4, X4
 	VMOVDQU   X4, (AX)
@@ -437,7 +397,7 @@ group9:
 	MOVQ       $+4, R14
 	CMPQ       R14, R12
 	CMOVQLT    R14, R12
-	LEAQ       tailMaskF64<>+0(SB), R14
+	LEAQ       ·dataTreeTailF32+0(SB), R14
 	MOVQ       R12, R15
 	NEGQ       R15
 	VMOVUPS    32(R14)(R15*8), Y4
@@ -457,14 +417,14 @@ group9:
 	ANDL       R9, CX
 	JE         skip10
 	POPCNTL    CX, R14
-	LEAQ       withinLabelMask<>+0(SB), R15
+	LEAQ       ·dataWithinLabelMask+0(SB), R15
 	NEGQ       R12
 	VMOVDQU    16(R15)(R12*4), X4
 	VPMASKMOVD (DX)(R10*4), X4, X4
-	LEAQ       withinOrder<>+0(SB), R12
+	LEAQ       ·dataWithinOrder+0(SB), R12
 	VPMOVZXBD  (R12)(CX*8), X5
 	VPERMILPS  X5, X4, X4
-	LEAQ       withinLabelMask<>+0(SB), CX
+	LEAQ       ·dataWithinLabelMask+0(SB), CX
 	MOVQ       R14, R12
 	NEGQ       R12
 	VMOVDQU    16(CX)(R12*4), X5
@@ -497,7 +457,7 @@ TEXT ·withinRigidAVX2(SB), NOSPLIT, $0-96
 	MOVQ         x+24(FP), SI
 	MOVQ         stride+32(FP), DI
 	SHLQ         $0x03, DI
-	VBROADCASTSD withinAbs<>+0(SB), Y0
+	VBROADCASTSD ·dataWithinAbs+0(SB), Y0
 	VBROADCASTSD u0+48(FP), Y0
 	VBROADCASTSD u1+56(FP), Y1
 	VBROADCASTSD m0+64(FP), Y2
@@ -553,7 +513,7 @@ group4:
 
 scattered6:
 	VMOVDQU   (DX)(R10*4), X5
-	LEAQ      withinOrder<>+0(SB), R15
+	LEAQ      ·dataWithinOrder+0(SB), R15
 	VPMOVZXBD (R15)(CX*8), X6
 	VPERMILPS X6, X5, X5
 	VMOVDQU   X5, (AX)
@@ -597,7 +557,7 @@ group9:
 	MOVQ       $+4, R14
 	CMPQ       R14, R12
 	CMOVQLT    R14, R12
-	LEAQ       tailMaskF64<>+0(SB), R14
+	LEAQ       ·dataTreeTailF32+0(SB), R14
 	MOVQ       R12, R15
 	NEGQ       R15
 	VMOVUPS    32(R14)(R15*8), Y5
@@ -619,14 +579,14 @@ group9:
 	ANDL       R9, CX
 	JE         skip10
 	POPCNTL    CX, R14
-	LEAQ       withinLabelMask<>+0(SB), R15
+	LEAQ       ·dataWithinLabelMask+0(SB), R15
 	NEGQ       R12
 	VMOVDQU    16(R15)(R12*4), X5
 	VPMASKMOVD (DX)(R10*4), X5, X5
-	LEAQ       withinOrder<>+0(SB), R12
+	LEAQ       ·dataWithinOrder+0(SB), R12
 	VPMOVZXBD  (R12)(CX*8), X6
 	VPERMILPS  X6, X5, X5
-	LEAQ       withinLabelMask<>+0(SB), CX
+	LEAQ       ·dataWithinLabelMask+0(SB), CX
 	MOVQ       R14, R12
 	NEGQ       R12
 	VMOVDQU    16(CX)(R12*4), X6
@@ -659,14 +619,14 @@ TEXT ·withinPolarAVX2(SB), NOSPLIT, $0-104
 	MOVQ         x+24(FP), SI
 	MOVQ         stride+32(FP), DI
 	SHLQ         $0x03, DI
-	VBROADCASTSD withinAbs<>+0(SB), Y0
+	VBROADCASTSD ·dataWithinAbs+0(SB), Y0
 	VBROADCASTSD u0+48(FP), Y1
 	VBROADCASTSD u1+56(FP), Y2
 	VBROADCASTSD floor+64(FP), Y3
 	VBROADCASTSD alpha+72(FP), Y4
 	VBROADCASTSD beta+80(FP), Y5
 	VBROADCASTSD r+88(FP), Y6
-	VMOVUPS      withinHalfF64<>+0(SB), Y7
+	VMOVUPS      ·dataWithinHalfF64+0(SB), Y7
 	VMULPD       Y2, Y7, Y2
 	MOVQ         n+40(FP), R11
 	SUBQ         $0x04, R11
@@ -692,7 +652,7 @@ group4:
 	LEAQ      (SI)(R10*8), CX
 	VMOVUPS   (CX), Y7
 	VSUBPD    Y7, Y1, Y7
-	VMOVUPS   withinHalfF64<>+0(SB), Y8
+	VMOVUPS   ·dataWithinHalfF64+0(SB), Y8
 	VMOVUPS   (CX)(DI*1), Y9
 	VMULPD    Y9, Y8, Y8
 	VSUBPD    Y8, Y2, Y9
@@ -701,7 +661,7 @@ group4:
 	VADDPD    Y3, Y8, Y8
 	VDIVPD    Y8, Y9, Y8
 	VANDPD    Y7, Y0, Y7
-	VMOVUPS   withinTwoPiF64<>+0(SB), Y9
+	VMOVUPS   ·dataWithinTwoPiF64+0(SB), Y9
 	VSUBPD    Y7, Y9, Y9
 	VMINPD    Y9, Y7, Y7
 	VMULPD    Y7, Y4, Y7
@@ -722,7 +682,7 @@ group4:
 
 scattered6:
 	VMOVDQU   (DX)(R10*4), X7
-	LEAQ      withinOrder<>+0(SB), R15
+	LEAQ      ·dataWithinOrder+0(SB), R15
 	VPMOVZXBD (R15)(CX*8), X8
 	VPERMILPS X8, X7, X7
 	VMOVDQU   X7, (AX)
@@ -766,13 +726,13 @@ group9:
 	MOVQ       $+4, R14
 	CMPQ       R14, R12
 	CMOVQLT    R14, R12
-	LEAQ       tailMaskF64<>+0(SB), R14
+	LEAQ       ·dataTreeTailF32+0(SB), R14
 	MOVQ       R12, R15
 	NEGQ       R15
 	VMOVUPS    32(R14)(R15*8), Y7
 	VMASKMOVPD (CX), Y7, Y8
 	VSUBPD     Y8, Y1, Y8
-	VMOVUPS    withinHalfF64<>+0(SB), Y9
+	VMOVUPS    ·dataWithinHalfF64+0(SB), Y9
 	VMASKMOVPD (CX)(DI*1), Y7, Y7
 	VMULPD     Y7, Y9, Y7
 	VSUBPD     Y7, Y2, Y9
@@ -781,7 +741,7 @@ group9:
 	VADDPD     Y3, Y7, Y7
 	VDIVPD     Y7, Y9, Y7
 	VANDPD     Y8, Y0, Y8
-	VMOVUPS    withinTwoPiF64<>+0(SB), Y9
+	VMOVUPS    ·dataWithinTwoPiF64+0(SB), Y9
 	VSUBPD     Y8, Y9, Y9
 	VMINPD     Y9, Y8, Y8
 	VMULPD     Y8, Y4, Y8
@@ -792,14 +752,14 @@ group9:
 	ANDL       R9, CX
 	JE         skip10
 	POPCNTL    CX, R14
-	LEAQ       withinLabelMask<>+0(SB), R15
+	LEAQ       ·dataWithinLabelMask+0(SB), R15
 	NEGQ       R12
 	VMOVDQU    16(R15)(R12*4), X7
 	VPMASKMOVD (DX)(R10*4), X7, X7
-	LEAQ       withinOrder<>+0(SB), R12
+	LEAQ       ·dataWithinOrder+0(SB), R12
 	VPMOVZXBD  (R12)(CX*8), X8
 	VPERMILPS  X8, X7, X7
-	LEAQ       withinLabelMask<>+0(SB), CX
+	LEAQ       ·dataWithinLabelMask+0(SB), CX
 	MOVQ       R14, R12
 	NEGQ       R12
 	VMOVDQU    16(CX)(R12*4), X8
@@ -823,18 +783,6 @@ done3:
 	VZEROUPPER
 	RET
 
-DATA withinHalfF64<>+0(SB)/8, $0x3fe0000000000000
-DATA withinHalfF64<>+8(SB)/8, $0x3fe0000000000000
-DATA withinHalfF64<>+16(SB)/8, $0x3fe0000000000000
-DATA withinHalfF64<>+24(SB)/8, $0x3fe0000000000000
-GLOBL withinHalfF64<>(SB), RODATA|NOPTR, $32
-
-DATA withinTwoPiF64<>+0(SB)/8, $0x401921fb54442d18
-DATA withinTwoPiF64<>+8(SB)/8, $0x401921fb54442d18
-DATA withinTwoPiF64<>+16(SB)/8, $0x401921fb54442d18
-DATA withinTwoPiF64<>+24(SB)/8, $0x401921fb54442d18
-GLOBL withinTwoPiF64<>(SB), RODATA|NOPTR, $32
-
 // func withinLogPolarAVX2(index *int32, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, alpha float64, beta float64, r float64) (count int)
 // Requires: AVX, AVX2, CMOV, POPCNT
 TEXT ·withinLogPolarAVX2(SB), NOSPLIT, $0-96
@@ -844,7 +792,7 @@ TEXT ·withinLogPolarAVX2(SB), NOSPLIT, $0-96
 	MOVQ         x+24(FP), SI
 	MOVQ         stride+32(FP), DI
 	SHLQ         $0x03, DI
-	VBROADCASTSD withinAbs<>+0(SB), Y0
+	VBROADCASTSD ·dataWithinAbs+0(SB), Y0
 	VBROADCASTSD u0+48(FP), Y1
 	VBROADCASTSD u1+56(FP), Y2
 	VBROADCASTSD alpha+64(FP), Y3
@@ -877,7 +825,7 @@ group4:
 	VMOVUPS   (CX)(DI*1), Y7
 	VSUBPD    Y7, Y2, Y7
 	VANDPD    Y7, Y0, Y7
-	VMOVUPS   withinTwoPiF64<>+0(SB), Y8
+	VMOVUPS   ·dataWithinTwoPiF64+0(SB), Y8
 	VSUBPD    Y7, Y8, Y8
 	VMINPD    Y8, Y7, Y7
 	VMULPD    Y7, Y3, Y7
@@ -899,7 +847,7 @@ group4:
 
 scattered6:
 	VMOVDQU   (DX)(R10*4), X6
-	LEAQ      withinOrder<>+0(SB), R15
+	LEAQ      ·dataWithinOrder+0(SB), R15
 	VPMOVZXBD (R15)(CX*8), X7
 	VPERMILPS X7, X6, X6
 	VMOVDQU   X6, (AX)
@@ -943,7 +891,7 @@ group9:
 	MOVQ       $+4, R14
 	CMPQ       R14, R12
 	CMOVQLT    R14, R12
-	LEAQ       tailMaskF64<>+0(SB), R14
+	LEAQ       ·dataTreeTailF32+0(SB), R14
 	MOVQ       R12, R15
 	NEGQ       R15
 	VMOVUPS    32(R14)(R15*8), Y6
@@ -952,7 +900,7 @@ group9:
 	VMASKMOVPD (CX)(DI*1), Y6, Y6
 	VSUBPD     Y6, Y2, Y6
 	VANDPD     Y6, Y0, Y6
-	VMOVUPS    withinTwoPiF64<>+0(SB), Y8
+	VMOVUPS    ·dataWithinTwoPiF64+0(SB), Y8
 	VSUBPD     Y6, Y8, Y8
 	VMINPD     Y8, Y6, Y6
 	VMULPD     Y6, Y3, Y6
@@ -964,14 +912,14 @@ group9:
 	ANDL       R9, CX
 	JE         skip10
 	POPCNTL    CX, R14
-	LEAQ       withinLabelMask<>+0(SB), R15
+	LEAQ       ·dataWithinLabelMask+0(SB), R15
 	NEGQ       R12
 	VMOVDQU    16(R15)(R12*4), X6
 	VPMASKMOVD (DX)(R10*4), X6, X6
-	LEAQ       withinOrder<>+0(SB), R12
+	LEAQ       ·dataWithinOrder+0(SB), R12
 	VPMOVZXBD  (R12)(CX*8), X7
 	VPERMILPS  X7, X6, X6
-	LEAQ       withinLabelMask<>+0(SB), CX
+	LEAQ       ·dataWithinLabelMask+0(SB), CX
 	MOVQ       R14, R12
 	NEGQ       R12
 	VMOVDQU    16(CX)(R12*4), X7
@@ -1004,7 +952,7 @@ TEXT ·withinEuclid1AVX512(SB), NOSPLIT, $0-72
 	MOVQ         x+24(FP), SI
 	MOVQ         stride+32(FP), CX
 	SHLQ         $0x03, CX
-	VBROADCASTSD withinAbs<>+0(SB), Z0
+	VBROADCASTSD ·dataWithinAbs+0(SB), Z0
 	VBROADCASTSD u0+48(FP), Z0
 	VBROADCASTSD limit+56(FP), Z1
 	MOVQ         n+40(FP), R9
@@ -1137,7 +1085,7 @@ TEXT ·withinEuclid2AVX512(SB), NOSPLIT, $0-80
 	MOVQ         x+24(FP), SI
 	MOVQ         stride+32(FP), DI
 	SHLQ         $0x03, DI
-	VBROADCASTSD withinAbs<>+0(SB), Z0
+	VBROADCASTSD ·dataWithinAbs+0(SB), Z0
 	VBROADCASTSD u0+48(FP), Z0
 	VBROADCASTSD u1+56(FP), Z1
 	VBROADCASTSD limit+64(FP), Z2
@@ -1279,7 +1227,7 @@ TEXT ·withinEuclid3AVX512(SB), NOSPLIT, $0-88
 	MOVQ         x+24(FP), SI
 	MOVQ         stride+32(FP), DI
 	SHLQ         $0x03, DI
-	VBROADCASTSD withinAbs<>+0(SB), Z0
+	VBROADCASTSD ·dataWithinAbs+0(SB), Z0
 	VBROADCASTSD u0+48(FP), Z0
 	VBROADCASTSD u1+56(FP), Z1
 	VBROADCASTSD u2+64(FP), Z2
@@ -1430,7 +1378,7 @@ TEXT ·withinRigidAVX512(SB), NOSPLIT, $0-96
 	MOVQ         x+24(FP), SI
 	MOVQ         stride+32(FP), DI
 	SHLQ         $0x03, DI
-	VBROADCASTSD withinAbs<>+0(SB), Z0
+	VBROADCASTSD ·dataWithinAbs+0(SB), Z0
 	VBROADCASTSD u0+48(FP), Z0
 	VBROADCASTSD u1+56(FP), Z1
 	VBROADCASTSD m0+64(FP), Z2
@@ -1586,15 +1534,15 @@ TEXT ·withinPolarAVX512(SB), NOSPLIT, $0-104
 	MOVQ         x+24(FP), SI
 	MOVQ         stride+32(FP), DI
 	SHLQ         $0x03, DI
-	VBROADCASTSD withinAbs<>+0(SB), Z0
+	VBROADCASTSD ·dataWithinAbs+0(SB), Z0
 	VBROADCASTSD u0+48(FP), Z1
 	VBROADCASTSD u1+56(FP), Z2
 	VBROADCASTSD floor+64(FP), Z3
 	VBROADCASTSD alpha+72(FP), Z4
 	VBROADCASTSD beta+80(FP), Z5
 	VBROADCASTSD r+88(FP), Z6
-	VBROADCASTSD withinTwoPiF64<>+0(SB), Z7
-	VBROADCASTSD withinHalfF64<>+0(SB), Z8
+	VBROADCASTSD ·dataWithinTwoPiF64+0(SB), Z7
+	VBROADCASTSD ·dataWithinHalfF64+0(SB), Z8
 	VMULPD       Z2, Z8, Z2
 	MOVQ         n+40(FP), R10
 	SUBQ         $0x08, R10
@@ -1750,13 +1698,13 @@ TEXT ·withinLogPolarAVX512(SB), NOSPLIT, $0-96
 	MOVQ         x+24(FP), SI
 	MOVQ         stride+32(FP), DI
 	SHLQ         $0x03, DI
-	VBROADCASTSD withinAbs<>+0(SB), Z0
+	VBROADCASTSD ·dataWithinAbs+0(SB), Z0
 	VBROADCASTSD u0+48(FP), Z1
 	VBROADCASTSD u1+56(FP), Z2
 	VBROADCASTSD alpha+64(FP), Z3
 	VBROADCASTSD beta+72(FP), Z4
 	VBROADCASTSD r+80(FP), Z5
-	VBROADCASTSD withinTwoPiF64<>+0(SB), Z6
+	VBROADCASTSD ·dataWithinTwoPiF64+0(SB), Z6
 	MOVQ         n+40(FP), R10
 	SUBQ         $0x08, R10
 	SARQ         $0x06, R10

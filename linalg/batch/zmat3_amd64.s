@@ -34,7 +34,7 @@ loop1:
 	VADDPS       Y1, Y0, Y2
 	VMOVUPS      (CX)(BX*8), Y3
 	VADDPS       Y3, Y2, Y2
-	VMULPS       third<>+0(SB), Y2, Y2
+	VMULPS       ·dataAtanhQ0+0(SB), Y2, Y2
 	VSUBPS       Y2, Y0, Y0
 	VSUBPS       Y2, Y1, Y1
 	VSUBPS       Y2, Y3, Y3
@@ -76,55 +76,55 @@ loop1:
 	VMULPS       Y7, Y8, Y7
 	VFMADD231PS  Y12, Y10, Y7
 	VFMADD231PS  Y3, Y3, Y7
-	VANDPS       absF32<>+0(SB), Y4, Y0
+	VANDPS       ·dataAbsF32+0(SB), Y4, Y0
 	VMOVUPS      Y3, 736(R9)
-	VANDPS       absF32<>+0(SB), Y2, Y3
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y3
 	VADDPS       Y3, Y0, Y0
-	VANDPS       absF32<>+0(SB), Y11, Y3
+	VANDPS       ·dataAbsF32+0(SB), Y11, Y3
 	VADDPS       Y3, Y0, Y0
-	VANDPS       absF32<>+0(SB), Y9, Y3
+	VANDPS       ·dataAbsF32+0(SB), Y9, Y3
 	VMOVUPS      Y11, 768(R9)
 	VMOVUPS      640(R9), Y11
 	VMOVUPS      Y2, 800(R9)
-	VANDPS       absF32<>+0(SB), Y11, Y2
+	VANDPS       ·dataAbsF32+0(SB), Y11, Y2
 	VADDPS       Y2, Y3, Y3
-	VANDPS       absF32<>+0(SB), Y5, Y2
+	VANDPS       ·dataAbsF32+0(SB), Y5, Y2
 	VADDPS       Y2, Y3, Y3
 	VMAXPS       Y3, Y0, Y0
 	VMOVUPS      608(R9), Y3
-	VANDPS       absF32<>+0(SB), Y3, Y3
+	VANDPS       ·dataAbsF32+0(SB), Y3, Y3
 	VMOVUPS      Y5, 832(R9)
 	VMOVUPS      672(R9), Y5
-	VANDPS       absF32<>+0(SB), Y5, Y5
+	VANDPS       ·dataAbsF32+0(SB), Y5, Y5
 	VADDPS       Y5, Y3, Y3
-	VANDPS       absF32<>+0(SB), Y7, Y5
+	VANDPS       ·dataAbsF32+0(SB), Y7, Y5
 	VADDPS       Y5, Y3, Y3
 	VMAXPS       Y3, Y0, Y0
-	VCMPPS       $0x16, norm2Max<>+0(SB), Y0, Y3
+	VCMPPS       $0x16, ·dataNorm2Max+0(SB), Y0, Y3
 	VMOVUPS      576(R9), Y5
-	VANDPS       absF32<>+0(SB), Y5, Y5
-	VCMPPS       $0x16, meanMax<>+0(SB), Y5, Y5
+	VANDPS       ·dataAbsF32+0(SB), Y5, Y5
+	VCMPPS       $0x16, ·dataZetaLimit+0(SB), Y5, Y5
 	VORPS        Y3, Y5, Y5
-	VMOVUPS      noneSetF32<>+0(SB), Y3
-	VBLENDVPS    Y5, allOnesF32<>+0(SB), Y3, Y3
-	VMINPS       norm2Max<>+0(SB), Y0, Y0
-	VMAXPS       one<>+0(SB), Y0, Y0
+	VMOVUPS      ·dataZero+0(SB), Y3
+	VBLENDVPS    Y5, ·dataAllOnesF32+0(SB), Y3, Y3
+	VMINPS       ·dataNorm2Max+0(SB), Y0, Y0
+	VMAXPS       ·dataOne+0(SB), Y0, Y0
 	VPSRLD       $0x17, Y0, Y0
 	VCVTDQ2PS    Y0, Y0
-	VSUBPS       bias<>+0(SB), Y0, Y0
-	VMOVUPS      half<>+0(SB), Y5
-	VFMADD213PS  minusThreeQuarters<>+0(SB), Y0, Y5
-	VADDPS       roundF32<>+0(SB), Y5, Y5
-	VSUBPS       roundF32<>+0(SB), Y5, Y5
-	VMOVUPS      roundF32<>+0(SB), Y0
+	VSUBPS       ·dataBias+0(SB), Y0, Y0
+	VMOVUPS      ·dataHalf+0(SB), Y5
+	VFMADD213PS  ·dataMinusThreeQuarters+0(SB), Y0, Y5
+	VADDPS       ·dataRoundF32+0(SB), Y5, Y5
+	VSUBPS       ·dataRoundF32+0(SB), Y5, Y5
+	VMOVUPS      ·dataRoundF32+0(SB), Y0
 	VSUBPS       Y5, Y0, Y0
 	VPSLLD       $0x17, Y0, Y0
-	VPADDD       one<>+0(SB), Y0, Y0
+	VPADDD       ·dataOne+0(SB), Y0, Y0
 	VMOVUPS      Y9, 864(R9)
 	VMULPS       Y0, Y0, Y9
 	VADDPS       Y11, Y4, Y11
 	VADDPS       Y7, Y11, Y11
-	VMULPS       half<>+0(SB), Y11, Y11
+	VMULPS       ·dataHalf+0(SB), Y11, Y11
 	VMULPS       Y9, Y11, Y11
 	VMOVUPS      Y7, 896(R9)
 	VMULPS       Y8, Y1, Y7
@@ -150,38 +150,38 @@ loop1:
 	VFMADD231PS  Y7, Y10, Y12
 	VMULPS       Y0, Y9, Y9
 	VMULPS       Y9, Y12, Y12
-	VMOVUPS      inverseFactorialo<>+0(SB), Y9
-	VFMADD213PS  inverseFactoriall<>+0(SB), Y12, Y9
-	VMOVUPS      inverseFactorialo<>+0(SB), Y10
-	VFMADD213PS  inverseFactorialm<>+0(SB), Y11, Y10
-	VMOVUPS      inverseFactorialn<>+0(SB), Y7
-	VFMADD213PS  inverseFactorialk<>+0(SB), Y12, Y7
-	VFMADD231PS  inverseFactorialn<>+0(SB), Y11, Y9
-	VMOVUPS      inverseFactorialj<>+0(SB), Y2
+	VMOVUPS      ·dataInverseFactorialo+0(SB), Y9
+	VFMADD213PS  ·dataSincRest4+0(SB), Y12, Y9
+	VMOVUPS      ·dataInverseFactorialo+0(SB), Y10
+	VFMADD213PS  ·dataPsi10+0(SB), Y11, Y10
+	VMOVUPS      ·dataPsi11+0(SB), Y7
+	VFMADD213PS  ·dataPsi8+0(SB), Y12, Y7
+	VFMADD231PS  ·dataPsi11+0(SB), Y11, Y9
+	VMOVUPS      ·dataPsi7+0(SB), Y2
 	VFMADD231PS  Y12, Y10, Y2
 	VFMADD231PS  Y11, Y10, Y7
-	VMOVUPS      inverseFactoriali<>+0(SB), Y10
+	VMOVUPS      ·dataPsi6+0(SB), Y10
 	VFMADD231PS  Y12, Y9, Y10
 	VFMADD231PS  Y11, Y9, Y2
-	VMOVUPS      inverseFactorialh<>+0(SB), Y9
+	VMOVUPS      ·dataSincRest2+0(SB), Y9
 	VFMADD231PS  Y12, Y7, Y9
 	VFMADD231PS  Y11, Y7, Y10
-	VMOVUPS      inverseFactorialg<>+0(SB), Y7
+	VMOVUPS      ·dataHalfCotRest1+0(SB), Y7
 	VFMADD231PS  Y12, Y2, Y7
 	VFMADD231PS  Y11, Y2, Y9
-	VMOVUPS      inverseFactorialf<>+0(SB), Y2
+	VMOVUPS      ·dataPsi3+0(SB), Y2
 	VFMADD231PS  Y12, Y10, Y2
 	VFMADD231PS  Y11, Y10, Y7
-	VMOVUPS      inverseFactoriale<>+0(SB), Y10
+	VMOVUPS      ·dataTwentyFourth+0(SB), Y10
 	VFMADD231PS  Y12, Y9, Y10
 	VFMADD231PS  Y11, Y9, Y2
-	VMOVUPS      inverseFactoriald<>+0(SB), Y9
+	VMOVUPS      ·dataSincRest0+0(SB), Y9
 	VFMADD231PS  Y12, Y7, Y9
 	VFMADD231PS  Y11, Y7, Y10
-	VMOVUPS      half<>+0(SB), Y7
+	VMOVUPS      ·dataHalf+0(SB), Y7
 	VFMADD231PS  Y12, Y2, Y7
 	VFMADD231PS  Y11, Y2, Y9
-	VMOVUPS      one<>+0(SB), Y2
+	VMOVUPS      ·dataOne+0(SB), Y2
 	VFMADD231PS  Y12, Y10, Y2
 	VFMADD231PS  Y11, Y10, Y7
 	VMULPS       Y12, Y9, Y10
@@ -223,9 +223,9 @@ stage3:
 	VMULPS       Y11, Y12, Y2
 	VMULPS       Y11, Y11, Y10
 	VMOVUPS      288(R9), Y5
-	VCMPPS       $0x1e, noneSetF32<>+0(SB), Y5, Y3
+	VCMPPS       $0x1e, ·dataZero+0(SB), Y5, Y3
 	VMOVUPS      384(R9), Y9
-	VADDPS       two<>+0(SB), Y9, Y6
+	VADDPS       ·dataTwo+0(SB), Y9, Y6
 	VMOVUPS      512(R9), Y4
 	VMULPS       Y4, Y2, Y8
 	VFMADD231PS  Y6, Y9, Y8
@@ -239,8 +239,8 @@ stage3:
 	VBLENDVPS    Y3, Y8, Y9, Y9
 	VBLENDVPS    Y3, Y12, Y0, Y0
 	VBLENDVPS    Y3, Y7, Y11, Y11
-	VSUBPS       one<>+0(SB), Y5, Y5
-	VCMPPS       $0x1e, noneSetF32<>+0(SB), Y5, Y7
+	VSUBPS       ·dataOne+0(SB), Y5, Y5
+	VCMPPS       $0x1e, ·dataZero+0(SB), Y5, Y7
 	VMOVMSKPS    Y7, R11
 	VMOVUPS      Y9, 384(R9)
 	VMOVUPS      Y0, 416(R9)
@@ -249,24 +249,24 @@ stage3:
 	TESTL        R11, R11
 	JNE          stage3
 	VMOVUPS      352(R9), Y5
-	VMOVUPS      noneSetF32<>+0(SB), Y11
+	VMOVUPS      ·dataZero+0(SB), Y11
 	VPCMPGTD     Y5, Y11, Y11
 	VMOVUPS      320(R9), Y5
-	VMOVUPS      log2e<>+0(SB), Y0
-	VFMADD213PS  roundF32<>+0(SB), Y5, Y0
-	VSUBPS       roundF32<>+0(SB), Y0, Y9
+	VMOVUPS      ·dataLog2e+0(SB), Y0
+	VFMADD213PS  ·dataRoundF32+0(SB), Y5, Y0
+	VSUBPS       ·dataRoundF32+0(SB), Y0, Y9
 	VMOVAPS      Y5, Y7
-	VFNMADD231PS ln2Hi<>+0(SB), Y9, Y7
-	VFNMADD231PS ln2Lo<>+0(SB), Y9, Y7
-	VMOVUPS      expC6<>+0(SB), Y9
-	VFMADD213PS  expC5<>+0(SB), Y7, Y9
-	VFMADD213PS  expC4<>+0(SB), Y7, Y9
-	VFMADD213PS  expC3<>+0(SB), Y7, Y9
-	VFMADD213PS  expC2<>+0(SB), Y7, Y9
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y9, Y7
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y9, Y7
+	VMOVUPS      ·dataExpC6+0(SB), Y9
+	VFMADD213PS  ·dataExpC5+0(SB), Y7, Y9
+	VFMADD213PS  ·dataExpC4+0(SB), Y7, Y9
+	VFMADD213PS  ·dataExpC3+0(SB), Y7, Y9
+	VFMADD213PS  ·dataExpC2+0(SB), Y7, Y9
 	VMULPS       Y7, Y7, Y3
 	VFMADD231PS  Y9, Y3, Y7
 	VPSLLD       $0x17, Y0, Y0
-	VPADDD       one<>+0(SB), Y0, Y0
+	VPADDD       ·dataOne+0(SB), Y0, Y0
 	VFMADD231PS  Y0, Y7, Y0
 	VMOVUPS      384(R9), Y7
 	VFMADD213PS  Y0, Y0, Y7
@@ -368,333 +368,13 @@ easy5:
 	VZEROUPPER
 	RET
 
-DATA third<>+0(SB)/4, $0x3eaaaaab
-DATA third<>+4(SB)/4, $0x3eaaaaab
-DATA third<>+8(SB)/4, $0x3eaaaaab
-DATA third<>+12(SB)/4, $0x3eaaaaab
-DATA third<>+16(SB)/4, $0x3eaaaaab
-DATA third<>+20(SB)/4, $0x3eaaaaab
-DATA third<>+24(SB)/4, $0x3eaaaaab
-DATA third<>+28(SB)/4, $0x3eaaaaab
-GLOBL third<>(SB), RODATA|NOPTR, $32
-
-DATA absF32<>+0(SB)/4, $0x7fffffff
-DATA absF32<>+4(SB)/4, $0x7fffffff
-DATA absF32<>+8(SB)/4, $0x7fffffff
-DATA absF32<>+12(SB)/4, $0x7fffffff
-DATA absF32<>+16(SB)/4, $0x7fffffff
-DATA absF32<>+20(SB)/4, $0x7fffffff
-DATA absF32<>+24(SB)/4, $0x7fffffff
-DATA absF32<>+28(SB)/4, $0x7fffffff
-GLOBL absF32<>(SB), RODATA|NOPTR, $32
-
-DATA norm2Max<>+0(SB)/4, $0x453b8000
-DATA norm2Max<>+4(SB)/4, $0x453b8000
-DATA norm2Max<>+8(SB)/4, $0x453b8000
-DATA norm2Max<>+12(SB)/4, $0x453b8000
-DATA norm2Max<>+16(SB)/4, $0x453b8000
-DATA norm2Max<>+20(SB)/4, $0x453b8000
-DATA norm2Max<>+24(SB)/4, $0x453b8000
-DATA norm2Max<>+28(SB)/4, $0x453b8000
-GLOBL norm2Max<>(SB), RODATA|NOPTR, $32
-
-DATA meanMax<>+0(SB)/4, $0x42200000
-DATA meanMax<>+4(SB)/4, $0x42200000
-DATA meanMax<>+8(SB)/4, $0x42200000
-DATA meanMax<>+12(SB)/4, $0x42200000
-DATA meanMax<>+16(SB)/4, $0x42200000
-DATA meanMax<>+20(SB)/4, $0x42200000
-DATA meanMax<>+24(SB)/4, $0x42200000
-DATA meanMax<>+28(SB)/4, $0x42200000
-GLOBL meanMax<>(SB), RODATA|NOPTR, $32
-
-DATA noneSetF32<>+0(SB)/4, $0x00000000
-DATA noneSetF32<>+4(SB)/4, $0x00000000
-DATA noneSetF32<>+8(SB)/4, $0x00000000
-DATA noneSetF32<>+12(SB)/4, $0x00000000
-DATA noneSetF32<>+16(SB)/4, $0x00000000
-DATA noneSetF32<>+20(SB)/4, $0x00000000
-DATA noneSetF32<>+24(SB)/4, $0x00000000
-DATA noneSetF32<>+28(SB)/4, $0x00000000
-GLOBL noneSetF32<>(SB), RODATA|NOPTR, $32
-
-DATA allOnesF32<>+0(SB)/4, $0xffffffff
-DATA allOnesF32<>+4(SB)/4, $0xffffffff
-DATA allOnesF32<>+8(SB)/4, $0xffffffff
-DATA allOnesF32<>+12(SB)/4, $0xffffffff
-DATA allOnesF32<>+16(SB)/4, $0xffffffff
-DATA allOnesF32<>+20(SB)/4, $0xffffffff
-DATA allOnesF32<>+24(SB)/4, $0xffffffff
-DATA allOnesF32<>+28(SB)/4, $0xffffffff
-GLOBL allOnesF32<>(SB), RODATA|NOPTR, $32
-
-DATA one<>+0(SB)/4, $0x3f800000
-DATA one<>+4(SB)/4, $0x3f800000
-DATA one<>+8(SB)/4, $0x3f800000
-DATA one<>+12(SB)/4, $0x3f800000
-DATA one<>+16(SB)/4, $0x3f800000
-DATA one<>+20(SB)/4, $0x3f800000
-DATA one<>+24(SB)/4, $0x3f800000
-DATA one<>+28(SB)/4, $0x3f800000
-GLOBL one<>(SB), RODATA|NOPTR, $32
-
-DATA bias<>+0(SB)/4, $0x42fc0000
-DATA bias<>+4(SB)/4, $0x42fc0000
-DATA bias<>+8(SB)/4, $0x42fc0000
-DATA bias<>+12(SB)/4, $0x42fc0000
-DATA bias<>+16(SB)/4, $0x42fc0000
-DATA bias<>+20(SB)/4, $0x42fc0000
-DATA bias<>+24(SB)/4, $0x42fc0000
-DATA bias<>+28(SB)/4, $0x42fc0000
-GLOBL bias<>(SB), RODATA|NOPTR, $32
-
-DATA half<>+0(SB)/4, $0x3f000000
-DATA half<>+4(SB)/4, $0x3f000000
-DATA half<>+8(SB)/4, $0x3f000000
-DATA half<>+12(SB)/4, $0x3f000000
-DATA half<>+16(SB)/4, $0x3f000000
-DATA half<>+20(SB)/4, $0x3f000000
-DATA half<>+24(SB)/4, $0x3f000000
-DATA half<>+28(SB)/4, $0x3f000000
-GLOBL half<>(SB), RODATA|NOPTR, $32
-
-DATA minusThreeQuarters<>+0(SB)/4, $0xbf400000
-DATA minusThreeQuarters<>+4(SB)/4, $0xbf400000
-DATA minusThreeQuarters<>+8(SB)/4, $0xbf400000
-DATA minusThreeQuarters<>+12(SB)/4, $0xbf400000
-DATA minusThreeQuarters<>+16(SB)/4, $0xbf400000
-DATA minusThreeQuarters<>+20(SB)/4, $0xbf400000
-DATA minusThreeQuarters<>+24(SB)/4, $0xbf400000
-DATA minusThreeQuarters<>+28(SB)/4, $0xbf400000
-GLOBL minusThreeQuarters<>(SB), RODATA|NOPTR, $32
-
-DATA roundF32<>+0(SB)/4, $0x4b400000
-DATA roundF32<>+4(SB)/4, $0x4b400000
-DATA roundF32<>+8(SB)/4, $0x4b400000
-DATA roundF32<>+12(SB)/4, $0x4b400000
-DATA roundF32<>+16(SB)/4, $0x4b400000
-DATA roundF32<>+20(SB)/4, $0x4b400000
-DATA roundF32<>+24(SB)/4, $0x4b400000
-DATA roundF32<>+28(SB)/4, $0x4b400000
-GLOBL roundF32<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialo<>+0(SB)/4, $0x2d49cba5
-DATA inverseFactorialo<>+4(SB)/4, $0x2d49cba5
-DATA inverseFactorialo<>+8(SB)/4, $0x2d49cba5
-DATA inverseFactorialo<>+12(SB)/4, $0x2d49cba5
-DATA inverseFactorialo<>+16(SB)/4, $0x2d49cba5
-DATA inverseFactorialo<>+20(SB)/4, $0x2d49cba5
-DATA inverseFactorialo<>+24(SB)/4, $0x2d49cba5
-DATA inverseFactorialo<>+28(SB)/4, $0x2d49cba5
-GLOBL inverseFactorialo<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactoriall<>+0(SB)/4, $0x32d7322b
-DATA inverseFactoriall<>+4(SB)/4, $0x32d7322b
-DATA inverseFactoriall<>+8(SB)/4, $0x32d7322b
-DATA inverseFactoriall<>+12(SB)/4, $0x32d7322b
-DATA inverseFactoriall<>+16(SB)/4, $0x32d7322b
-DATA inverseFactoriall<>+20(SB)/4, $0x32d7322b
-DATA inverseFactoriall<>+24(SB)/4, $0x32d7322b
-DATA inverseFactoriall<>+28(SB)/4, $0x32d7322b
-GLOBL inverseFactoriall<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialm<>+0(SB)/4, $0x310f76c7
-DATA inverseFactorialm<>+4(SB)/4, $0x310f76c7
-DATA inverseFactorialm<>+8(SB)/4, $0x310f76c7
-DATA inverseFactorialm<>+12(SB)/4, $0x310f76c7
-DATA inverseFactorialm<>+16(SB)/4, $0x310f76c7
-DATA inverseFactorialm<>+20(SB)/4, $0x310f76c7
-DATA inverseFactorialm<>+24(SB)/4, $0x310f76c7
-DATA inverseFactorialm<>+28(SB)/4, $0x310f76c7
-GLOBL inverseFactorialm<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialn<>+0(SB)/4, $0x2f309231
-DATA inverseFactorialn<>+4(SB)/4, $0x2f309231
-DATA inverseFactorialn<>+8(SB)/4, $0x2f309231
-DATA inverseFactorialn<>+12(SB)/4, $0x2f309231
-DATA inverseFactorialn<>+16(SB)/4, $0x2f309231
-DATA inverseFactorialn<>+20(SB)/4, $0x2f309231
-DATA inverseFactorialn<>+24(SB)/4, $0x2f309231
-DATA inverseFactorialn<>+28(SB)/4, $0x2f309231
-GLOBL inverseFactorialn<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialk<>+0(SB)/4, $0x3493f27e
-DATA inverseFactorialk<>+4(SB)/4, $0x3493f27e
-DATA inverseFactorialk<>+8(SB)/4, $0x3493f27e
-DATA inverseFactorialk<>+12(SB)/4, $0x3493f27e
-DATA inverseFactorialk<>+16(SB)/4, $0x3493f27e
-DATA inverseFactorialk<>+20(SB)/4, $0x3493f27e
-DATA inverseFactorialk<>+24(SB)/4, $0x3493f27e
-DATA inverseFactorialk<>+28(SB)/4, $0x3493f27e
-GLOBL inverseFactorialk<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialj<>+0(SB)/4, $0x3638ef1d
-DATA inverseFactorialj<>+4(SB)/4, $0x3638ef1d
-DATA inverseFactorialj<>+8(SB)/4, $0x3638ef1d
-DATA inverseFactorialj<>+12(SB)/4, $0x3638ef1d
-DATA inverseFactorialj<>+16(SB)/4, $0x3638ef1d
-DATA inverseFactorialj<>+20(SB)/4, $0x3638ef1d
-DATA inverseFactorialj<>+24(SB)/4, $0x3638ef1d
-DATA inverseFactorialj<>+28(SB)/4, $0x3638ef1d
-GLOBL inverseFactorialj<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactoriali<>+0(SB)/4, $0x37d00d01
-DATA inverseFactoriali<>+4(SB)/4, $0x37d00d01
-DATA inverseFactoriali<>+8(SB)/4, $0x37d00d01
-DATA inverseFactoriali<>+12(SB)/4, $0x37d00d01
-DATA inverseFactoriali<>+16(SB)/4, $0x37d00d01
-DATA inverseFactoriali<>+20(SB)/4, $0x37d00d01
-DATA inverseFactoriali<>+24(SB)/4, $0x37d00d01
-DATA inverseFactoriali<>+28(SB)/4, $0x37d00d01
-GLOBL inverseFactoriali<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialh<>+0(SB)/4, $0x39500d01
-DATA inverseFactorialh<>+4(SB)/4, $0x39500d01
-DATA inverseFactorialh<>+8(SB)/4, $0x39500d01
-DATA inverseFactorialh<>+12(SB)/4, $0x39500d01
-DATA inverseFactorialh<>+16(SB)/4, $0x39500d01
-DATA inverseFactorialh<>+20(SB)/4, $0x39500d01
-DATA inverseFactorialh<>+24(SB)/4, $0x39500d01
-DATA inverseFactorialh<>+28(SB)/4, $0x39500d01
-GLOBL inverseFactorialh<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialg<>+0(SB)/4, $0x3ab60b61
-DATA inverseFactorialg<>+4(SB)/4, $0x3ab60b61
-DATA inverseFactorialg<>+8(SB)/4, $0x3ab60b61
-DATA inverseFactorialg<>+12(SB)/4, $0x3ab60b61
-DATA inverseFactorialg<>+16(SB)/4, $0x3ab60b61
-DATA inverseFactorialg<>+20(SB)/4, $0x3ab60b61
-DATA inverseFactorialg<>+24(SB)/4, $0x3ab60b61
-DATA inverseFactorialg<>+28(SB)/4, $0x3ab60b61
-GLOBL inverseFactorialg<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialf<>+0(SB)/4, $0x3c088889
-DATA inverseFactorialf<>+4(SB)/4, $0x3c088889
-DATA inverseFactorialf<>+8(SB)/4, $0x3c088889
-DATA inverseFactorialf<>+12(SB)/4, $0x3c088889
-DATA inverseFactorialf<>+16(SB)/4, $0x3c088889
-DATA inverseFactorialf<>+20(SB)/4, $0x3c088889
-DATA inverseFactorialf<>+24(SB)/4, $0x3c088889
-DATA inverseFactorialf<>+28(SB)/4, $0x3c088889
-GLOBL inverseFactorialf<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactoriale<>+0(SB)/4, $0x3d2aaaab
-DATA inverseFactoriale<>+4(SB)/4, $0x3d2aaaab
-DATA inverseFactoriale<>+8(SB)/4, $0x3d2aaaab
-DATA inverseFactoriale<>+12(SB)/4, $0x3d2aaaab
-DATA inverseFactoriale<>+16(SB)/4, $0x3d2aaaab
-DATA inverseFactoriale<>+20(SB)/4, $0x3d2aaaab
-DATA inverseFactoriale<>+24(SB)/4, $0x3d2aaaab
-DATA inverseFactoriale<>+28(SB)/4, $0x3d2aaaab
-GLOBL inverseFactoriale<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactoriald<>+0(SB)/4, $0x3e2aaaab
-DATA inverseFactoriald<>+4(SB)/4, $0x3e2aaaab
-DATA inverseFactoriald<>+8(SB)/4, $0x3e2aaaab
-DATA inverseFactoriald<>+12(SB)/4, $0x3e2aaaab
-DATA inverseFactoriald<>+16(SB)/4, $0x3e2aaaab
-DATA inverseFactoriald<>+20(SB)/4, $0x3e2aaaab
-DATA inverseFactoriald<>+24(SB)/4, $0x3e2aaaab
-DATA inverseFactoriald<>+28(SB)/4, $0x3e2aaaab
-GLOBL inverseFactoriald<>(SB), RODATA|NOPTR, $32
-
-DATA two<>+0(SB)/4, $0x40000000
-DATA two<>+4(SB)/4, $0x40000000
-DATA two<>+8(SB)/4, $0x40000000
-DATA two<>+12(SB)/4, $0x40000000
-DATA two<>+16(SB)/4, $0x40000000
-DATA two<>+20(SB)/4, $0x40000000
-DATA two<>+24(SB)/4, $0x40000000
-DATA two<>+28(SB)/4, $0x40000000
-GLOBL two<>(SB), RODATA|NOPTR, $32
-
-DATA log2e<>+0(SB)/4, $0x3fb8aa3b
-DATA log2e<>+4(SB)/4, $0x3fb8aa3b
-DATA log2e<>+8(SB)/4, $0x3fb8aa3b
-DATA log2e<>+12(SB)/4, $0x3fb8aa3b
-DATA log2e<>+16(SB)/4, $0x3fb8aa3b
-DATA log2e<>+20(SB)/4, $0x3fb8aa3b
-DATA log2e<>+24(SB)/4, $0x3fb8aa3b
-DATA log2e<>+28(SB)/4, $0x3fb8aa3b
-GLOBL log2e<>(SB), RODATA|NOPTR, $32
-
-DATA ln2Hi<>+0(SB)/4, $0x3f317218
-DATA ln2Hi<>+4(SB)/4, $0x3f317218
-DATA ln2Hi<>+8(SB)/4, $0x3f317218
-DATA ln2Hi<>+12(SB)/4, $0x3f317218
-DATA ln2Hi<>+16(SB)/4, $0x3f317218
-DATA ln2Hi<>+20(SB)/4, $0x3f317218
-DATA ln2Hi<>+24(SB)/4, $0x3f317218
-DATA ln2Hi<>+28(SB)/4, $0x3f317218
-GLOBL ln2Hi<>(SB), RODATA|NOPTR, $32
-
-DATA ln2Lo<>+0(SB)/4, $0xb102e308
-DATA ln2Lo<>+4(SB)/4, $0xb102e308
-DATA ln2Lo<>+8(SB)/4, $0xb102e308
-DATA ln2Lo<>+12(SB)/4, $0xb102e308
-DATA ln2Lo<>+16(SB)/4, $0xb102e308
-DATA ln2Lo<>+20(SB)/4, $0xb102e308
-DATA ln2Lo<>+24(SB)/4, $0xb102e308
-DATA ln2Lo<>+28(SB)/4, $0xb102e308
-GLOBL ln2Lo<>(SB), RODATA|NOPTR, $32
-
-DATA expC6<>+0(SB)/4, $0x3ab52794
-DATA expC6<>+4(SB)/4, $0x3ab52794
-DATA expC6<>+8(SB)/4, $0x3ab52794
-DATA expC6<>+12(SB)/4, $0x3ab52794
-DATA expC6<>+16(SB)/4, $0x3ab52794
-DATA expC6<>+20(SB)/4, $0x3ab52794
-DATA expC6<>+24(SB)/4, $0x3ab52794
-DATA expC6<>+28(SB)/4, $0x3ab52794
-GLOBL expC6<>(SB), RODATA|NOPTR, $32
-
-DATA expC5<>+0(SB)/4, $0x3c091cc0
-DATA expC5<>+4(SB)/4, $0x3c091cc0
-DATA expC5<>+8(SB)/4, $0x3c091cc0
-DATA expC5<>+12(SB)/4, $0x3c091cc0
-DATA expC5<>+16(SB)/4, $0x3c091cc0
-DATA expC5<>+20(SB)/4, $0x3c091cc0
-DATA expC5<>+24(SB)/4, $0x3c091cc0
-DATA expC5<>+28(SB)/4, $0x3c091cc0
-GLOBL expC5<>(SB), RODATA|NOPTR, $32
-
-DATA expC4<>+0(SB)/4, $0x3d2aac57
-DATA expC4<>+4(SB)/4, $0x3d2aac57
-DATA expC4<>+8(SB)/4, $0x3d2aac57
-DATA expC4<>+12(SB)/4, $0x3d2aac57
-DATA expC4<>+16(SB)/4, $0x3d2aac57
-DATA expC4<>+20(SB)/4, $0x3d2aac57
-DATA expC4<>+24(SB)/4, $0x3d2aac57
-DATA expC4<>+28(SB)/4, $0x3d2aac57
-GLOBL expC4<>(SB), RODATA|NOPTR, $32
-
-DATA expC3<>+0(SB)/4, $0x3e2aaa49
-DATA expC3<>+4(SB)/4, $0x3e2aaa49
-DATA expC3<>+8(SB)/4, $0x3e2aaa49
-DATA expC3<>+12(SB)/4, $0x3e2aaa49
-DATA expC3<>+16(SB)/4, $0x3e2aaa49
-DATA expC3<>+20(SB)/4, $0x3e2aaa49
-DATA expC3<>+24(SB)/4, $0x3e2aaa49
-DATA expC3<>+28(SB)/4, $0x3e2aaa49
-GLOBL expC3<>(SB), RODATA|NOPTR, $32
-
-DATA expC2<>+0(SB)/4, $0x3efffffe
-DATA expC2<>+4(SB)/4, $0x3efffffe
-DATA expC2<>+8(SB)/4, $0x3efffffe
-DATA expC2<>+12(SB)/4, $0x3efffffe
-DATA expC2<>+16(SB)/4, $0x3efffffe
-DATA expC2<>+20(SB)/4, $0x3efffffe
-DATA expC2<>+24(SB)/4, $0x3efffffe
-DATA expC2<>+28(SB)/4, $0x3efffffe
-GLOBL expC2<>(SB), RODATA|NOPTR, $32
-
 // func exp3x3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·exp3x3F32AVX512(SB), $1216-64
-	VBROADCASTSS one<>+0(SB), Z0
-	VBROADCASTSS noneSetF32<>+0(SB), Z1
-	VBROADCASTSS noneSetF32<>+0(SB), Z2
-	VBROADCASTSS absF32<>+0(SB), Z3
+	VBROADCASTSS ·dataOne+0(SB), Z0
+	VBROADCASTSS ·dataZero+0(SB), Z1
+	VBROADCASTSS ·dataZero+0(SB), Z2
+	VBROADCASTSS ·dataAbsF32+0(SB), Z3
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -722,7 +402,7 @@ loop1:
 	VADDPS           Z5, Z4, Z6
 	VMOVUPS          (CX)(BX*8), Z7
 	VADDPS           Z7, Z6, Z6
-	VMULPS.BCST      third<>+0(SB), Z6, Z6
+	VMULPS.BCST      ·dataAtanhQ0+0(SB), Z6, Z6
 	VSUBPS           Z6, Z4, Z4
 	VSUBPS           Z6, Z5, Z5
 	VSUBPS           Z6, Z7, Z7
@@ -776,25 +456,25 @@ loop1:
 	VPANDD           Z3, Z22, Z25
 	VADDPS           Z25, Z24, Z24
 	VMAXPS           Z24, Z23, Z23
-	VCMPPS.BCST      $0x16, norm2Max<>+0(SB), Z23, K1
+	VCMPPS.BCST      $0x16, ·dataNorm2Max+0(SB), Z23, K1
 	VPANDD           Z3, Z6, Z24
-	VCMPPS.BCST      $0x16, meanMax<>+0(SB), Z24, K2
+	VCMPPS.BCST      $0x16, ·dataZetaLimit+0(SB), Z24, K2
 	KORW             K1, K2, K1
-	VBLENDMPS.BCST   allOnesF32<>+0(SB), Z1, K1, Z24
-	VMINPS.BCST      norm2Max<>+0(SB), Z23, Z23
+	VBLENDMPS.BCST   ·dataAllOnesF32+0(SB), Z1, K1, Z24
+	VMINPS.BCST      ·dataNorm2Max+0(SB), Z23, Z23
 	VMAXPS           Z0, Z23, Z23
 	VGETEXPPS        Z23, Z23
 	VADDPS           Z0, Z23, Z23
-	VBROADCASTSS     half<>+0(SB), Z25
-	VFMADD213PS.BCST minusThreeQuarters<>+0(SB), Z23, Z25
-	VADDPS.BCST      roundF32<>+0(SB), Z25, Z25
-	VSUBPS.BCST      roundF32<>+0(SB), Z25, Z25
+	VBROADCASTSS     ·dataHalf+0(SB), Z25
+	VFMADD213PS.BCST ·dataMinusThreeQuarters+0(SB), Z23, Z25
+	VADDPS.BCST      ·dataRoundF32+0(SB), Z25, Z25
+	VSUBPS.BCST      ·dataRoundF32+0(SB), Z25, Z25
 	VSUBPS           Z25, Z2, Z23
 	VSCALEFPS        Z23, Z0, Z23
 	VMULPS           Z23, Z23, Z26
 	VADDPS           Z18, Z8, Z27
 	VADDPS           Z22, Z27, Z27
-	VMULPS.BCST      half<>+0(SB), Z27, Z27
+	VMULPS.BCST      ·dataHalf+0(SB), Z27, Z27
 	VMULPS           Z26, Z27, Z27
 	VMULPS           Z12, Z5, Z28
 	VMOVAPS          Z28, Z29
@@ -814,38 +494,38 @@ loop1:
 	VFMADD231PS      Z28, Z11, Z9
 	VMULPS           Z23, Z26, Z26
 	VMULPS           Z26, Z9, Z9
-	VBROADCASTSS     inverseFactorialo<>+0(SB), Z26
-	VFMADD213PS.BCST inverseFactoriall<>+0(SB), Z9, Z26
-	VBROADCASTSS     inverseFactorialo<>+0(SB), Z11
-	VFMADD213PS.BCST inverseFactorialm<>+0(SB), Z27, Z11
-	VBROADCASTSS     inverseFactorialn<>+0(SB), Z28
-	VFMADD213PS.BCST inverseFactorialk<>+0(SB), Z9, Z28
-	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z27, Z26
-	VBROADCASTSS     inverseFactorialj<>+0(SB), Z4
+	VBROADCASTSS     ·dataInverseFactorialo+0(SB), Z26
+	VFMADD213PS.BCST ·dataSincRest4+0(SB), Z9, Z26
+	VBROADCASTSS     ·dataInverseFactorialo+0(SB), Z11
+	VFMADD213PS.BCST ·dataPsi10+0(SB), Z27, Z11
+	VBROADCASTSS     ·dataPsi11+0(SB), Z28
+	VFMADD213PS.BCST ·dataPsi8+0(SB), Z9, Z28
+	VFMADD231PS.BCST ·dataPsi11+0(SB), Z27, Z26
+	VBROADCASTSS     ·dataPsi7+0(SB), Z4
 	VFMADD231PS      Z9, Z11, Z4
 	VFMADD231PS      Z27, Z11, Z28
-	VBROADCASTSS     inverseFactoriali<>+0(SB), Z11
+	VBROADCASTSS     ·dataPsi6+0(SB), Z11
 	VFMADD231PS      Z9, Z26, Z11
 	VFMADD231PS      Z27, Z26, Z4
-	VBROADCASTSS     inverseFactorialh<>+0(SB), Z26
+	VBROADCASTSS     ·dataSincRest2+0(SB), Z26
 	VFMADD231PS      Z9, Z28, Z26
 	VFMADD231PS      Z27, Z28, Z11
-	VBROADCASTSS     inverseFactorialg<>+0(SB), Z28
+	VBROADCASTSS     ·dataHalfCotRest1+0(SB), Z28
 	VFMADD231PS      Z9, Z4, Z28
 	VFMADD231PS      Z27, Z4, Z26
-	VBROADCASTSS     inverseFactorialf<>+0(SB), Z4
+	VBROADCASTSS     ·dataPsi3+0(SB), Z4
 	VFMADD231PS      Z9, Z11, Z4
 	VFMADD231PS      Z27, Z11, Z28
-	VBROADCASTSS     inverseFactoriale<>+0(SB), Z11
+	VBROADCASTSS     ·dataTwentyFourth+0(SB), Z11
 	VFMADD231PS      Z9, Z26, Z11
 	VFMADD231PS      Z27, Z26, Z4
-	VBROADCASTSS     inverseFactoriald<>+0(SB), Z26
+	VBROADCASTSS     ·dataSincRest0+0(SB), Z26
 	VFMADD231PS      Z9, Z28, Z26
 	VFMADD231PS      Z27, Z28, Z11
-	VBROADCASTSS     half<>+0(SB), Z28
+	VBROADCASTSS     ·dataHalf+0(SB), Z28
 	VFMADD231PS      Z9, Z4, Z28
 	VFMADD231PS      Z27, Z4, Z26
-	VBROADCASTSS     one<>+0(SB), Z4
+	VBROADCASTSS     ·dataOne+0(SB), Z4
 	VFMADD231PS      Z9, Z11, Z4
 	VFMADD231PS      Z27, Z11, Z28
 	VMULPS           Z9, Z26, Z11
@@ -879,7 +559,7 @@ stage3:
 	VMOVUPS           576(R9), Z15
 	VCMPPS            $0x1e, Z2, Z15, K1
 	VMOVUPS           768(R9), Z13
-	VADDPS.BCST       two<>+0(SB), Z13, Z8
+	VADDPS.BCST       ·dataTwo+0(SB), Z13, Z8
 	VMOVUPS           1024(R9), Z23
 	VMULPS            Z23, Z18, Z9
 	VFMADD231PS       Z8, Z13, Z9
@@ -905,17 +585,17 @@ stage3:
 	VMOVUPS           704(R9), Z15
 	VPCMPGTD          Z15, Z1, K1
 	VMOVUPS           640(R9), Z15
-	VBROADCASTSS      log2e<>+0(SB), Z20
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z15, Z20
-	VSUBPS.BCST       roundF32<>+0(SB), Z20, Z20
+	VBROADCASTSS      ·dataLog2e+0(SB), Z20
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z15, Z20
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z20, Z20
 	VMOVAPS           Z15, Z22
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z20, Z22
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z20, Z22
-	VBROADCASTSS      expC6<>+0(SB), Z13
-	VFMADD213PS.BCST  expC5<>+0(SB), Z22, Z13
-	VFMADD213PS.BCST  expC4<>+0(SB), Z22, Z13
-	VFMADD213PS.BCST  expC3<>+0(SB), Z22, Z13
-	VFMADD213PS.BCST  expC2<>+0(SB), Z22, Z13
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z20, Z22
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z20, Z22
+	VBROADCASTSS      ·dataExpC6+0(SB), Z13
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z22, Z13
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z22, Z13
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z22, Z13
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z22, Z13
 	VMULPS            Z22, Z22, Z19
 	VFMADD231PS       Z13, Z19, Z22
 	VADDPS            Z0, Z22, Z22
@@ -1046,7 +726,7 @@ loop1:
 	VADDPD       Y1, Y0, Y2
 	VMOVUPS      (CX)(BX*8), Y3
 	VADDPD       Y3, Y2, Y2
-	VMULPD       thirdF64<>+0(SB), Y2, Y2
+	VMULPD       ·dataThirdF64+0(SB), Y2, Y2
 	VSUBPD       Y2, Y0, Y0
 	VSUBPD       Y2, Y1, Y1
 	VSUBPD       Y2, Y3, Y3
@@ -1088,55 +768,55 @@ loop1:
 	VMULPD       Y7, Y8, Y7
 	VFMADD231PD  Y12, Y10, Y7
 	VFMADD231PD  Y3, Y3, Y7
-	VANDPD       absF64<>+0(SB), Y4, Y0
+	VANDPD       ·dataAbsF64+0(SB), Y4, Y0
 	VMOVUPS      Y3, 736(R9)
-	VANDPD       absF64<>+0(SB), Y2, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
 	VADDPD       Y3, Y0, Y0
-	VANDPD       absF64<>+0(SB), Y11, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y11, Y3
 	VADDPD       Y3, Y0, Y0
-	VANDPD       absF64<>+0(SB), Y9, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y9, Y3
 	VMOVUPS      Y11, 768(R9)
 	VMOVUPS      640(R9), Y11
 	VMOVUPS      Y2, 800(R9)
-	VANDPD       absF64<>+0(SB), Y11, Y2
+	VANDPD       ·dataAbsF64+0(SB), Y11, Y2
 	VADDPD       Y2, Y3, Y3
-	VANDPD       absF64<>+0(SB), Y5, Y2
+	VANDPD       ·dataAbsF64+0(SB), Y5, Y2
 	VADDPD       Y2, Y3, Y3
 	VMAXPD       Y3, Y0, Y0
 	VMOVUPS      608(R9), Y3
-	VANDPD       absF64<>+0(SB), Y3, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y3, Y3
 	VMOVUPS      Y5, 832(R9)
 	VMOVUPS      672(R9), Y5
-	VANDPD       absF64<>+0(SB), Y5, Y5
+	VANDPD       ·dataAbsF64+0(SB), Y5, Y5
 	VADDPD       Y5, Y3, Y3
-	VANDPD       absF64<>+0(SB), Y7, Y5
+	VANDPD       ·dataAbsF64+0(SB), Y7, Y5
 	VADDPD       Y5, Y3, Y3
 	VMAXPD       Y3, Y0, Y0
-	VCMPPD       $0x16, norm2MaxF64<>+0(SB), Y0, Y3
+	VCMPPD       $0x16, ·dataNorm2MaxF64+0(SB), Y0, Y3
 	VMOVUPS      576(R9), Y5
-	VANDPD       absF64<>+0(SB), Y5, Y5
-	VCMPPD       $0x16, meanMaxF64<>+0(SB), Y5, Y5
+	VANDPD       ·dataAbsF64+0(SB), Y5, Y5
+	VCMPPD       $0x16, ·dataExpHalfF64+0(SB), Y5, Y5
 	VORPD        Y3, Y5, Y5
-	VMOVUPS      noneSetF64<>+0(SB), Y3
-	VBLENDVPD    Y5, allOnesF64<>+0(SB), Y3, Y3
-	VMINPD       norm2MaxF64<>+0(SB), Y0, Y0
-	VMAXPD       oneF64<>+0(SB), Y0, Y0
+	VMOVUPS      ·dataZero+0(SB), Y3
+	VBLENDVPD    Y5, ·dataAllOnesF32+0(SB), Y3, Y3
+	VMINPD       ·dataNorm2MaxF64+0(SB), Y0, Y0
+	VMAXPD       ·dataOneF64+0(SB), Y0, Y0
 	VPSRLQ       $0x34, Y0, Y0
-	VORPD        two52F64<>+0(SB), Y0, Y0
-	VSUBPD       two52Bias1F64<>+0(SB), Y0, Y0
-	VMOVUPS      halfF64<>+0(SB), Y5
-	VFMADD213PD  minusThreeQuartersF64<>+0(SB), Y0, Y5
-	VADDPD       roundF64<>+0(SB), Y5, Y5
-	VSUBPD       roundF64<>+0(SB), Y5, Y5
-	VMOVUPS      roundF64<>+0(SB), Y0
+	VORPD        ·dataTwo52F64+0(SB), Y0, Y0
+	VSUBPD       ·dataTwo52Bias1F64+0(SB), Y0, Y0
+	VMOVUPS      ·dataHalfF64+0(SB), Y5
+	VFMADD213PD  ·dataMinusThreeQuartersF64+0(SB), Y0, Y5
+	VADDPD       ·dataRoundF64+0(SB), Y5, Y5
+	VSUBPD       ·dataRoundF64+0(SB), Y5, Y5
+	VMOVUPS      ·dataRoundF64+0(SB), Y0
 	VSUBPD       Y5, Y0, Y0
 	VPSLLQ       $0x34, Y0, Y0
-	VPADDQ       oneF64<>+0(SB), Y0, Y0
+	VPADDQ       ·dataOneF64+0(SB), Y0, Y0
 	VMOVUPS      Y9, 864(R9)
 	VMULPD       Y0, Y0, Y9
 	VADDPD       Y11, Y4, Y11
 	VADDPD       Y7, Y11, Y11
-	VMULPD       halfF64<>+0(SB), Y11, Y11
+	VMULPD       ·dataHalfF64+0(SB), Y11, Y11
 	VMULPD       Y9, Y11, Y11
 	VMOVUPS      Y7, 896(R9)
 	VMULPD       Y8, Y1, Y7
@@ -1162,62 +842,62 @@ loop1:
 	VFMADD231PD  Y7, Y10, Y12
 	VMULPD       Y0, Y9, Y9
 	VMULPD       Y9, Y12, Y12
-	VMOVUPS      inverseFactorialwF64<>+0(SB), Y9
-	VFMADD213PD  inverseFactorialtF64<>+0(SB), Y12, Y9
-	VMOVUPS      inverseFactorialwF64<>+0(SB), Y10
-	VFMADD213PD  inverseFactorialuF64<>+0(SB), Y11, Y10
-	VMOVUPS      inverseFactorialvF64<>+0(SB), Y7
-	VFMADD213PD  inverseFactorialsF64<>+0(SB), Y12, Y7
-	VFMADD231PD  inverseFactorialvF64<>+0(SB), Y11, Y9
-	VMOVUPS      inverseFactorialrF64<>+0(SB), Y2
+	VMOVUPS      ·dataInverseFactorialwF64+0(SB), Y9
+	VFMADD213PD  ·dataSincRest8F64+0(SB), Y12, Y9
+	VMOVUPS      ·dataInverseFactorialwF64+0(SB), Y10
+	VFMADD213PD  ·dataPsi18F64+0(SB), Y11, Y10
+	VMOVUPS      ·dataInverseFactorialvF64+0(SB), Y7
+	VFMADD213PD  ·dataPsi16F64+0(SB), Y12, Y7
+	VFMADD231PD  ·dataInverseFactorialvF64+0(SB), Y11, Y9
+	VMOVUPS      ·dataPsi15F64+0(SB), Y2
 	VFMADD231PD  Y12, Y10, Y2
 	VFMADD231PD  Y11, Y10, Y7
-	VMOVUPS      inverseFactorialqF64<>+0(SB), Y10
+	VMOVUPS      ·dataPsi14F64+0(SB), Y10
 	VFMADD231PD  Y12, Y9, Y10
 	VFMADD231PD  Y11, Y9, Y2
-	VMOVUPS      inverseFactorialpF64<>+0(SB), Y9
+	VMOVUPS      ·dataSincRest6F64+0(SB), Y9
 	VFMADD231PD  Y12, Y7, Y9
 	VFMADD231PD  Y11, Y7, Y10
-	VMOVUPS      inverseFactorialoF64<>+0(SB), Y7
+	VMOVUPS      ·dataPsi12F64+0(SB), Y7
 	VFMADD231PD  Y12, Y2, Y7
 	VFMADD231PD  Y11, Y2, Y9
-	VMOVUPS      inverseFactorialnF64<>+0(SB), Y2
+	VMOVUPS      ·dataPsi11F64+0(SB), Y2
 	VFMADD231PD  Y12, Y10, Y2
 	VFMADD231PD  Y11, Y10, Y7
-	VMOVUPS      inverseFactorialmF64<>+0(SB), Y10
+	VMOVUPS      ·dataPsi10F64+0(SB), Y10
 	VFMADD231PD  Y12, Y9, Y10
 	VFMADD231PD  Y11, Y9, Y2
-	VMOVUPS      inverseFactoriallF64<>+0(SB), Y9
+	VMOVUPS      ·dataSincRest4F64+0(SB), Y9
 	VFMADD231PD  Y12, Y7, Y9
 	VFMADD231PD  Y11, Y7, Y10
-	VMOVUPS      inverseFactorialkF64<>+0(SB), Y7
+	VMOVUPS      ·dataPsi8F64+0(SB), Y7
 	VFMADD231PD  Y12, Y2, Y7
 	VFMADD231PD  Y11, Y2, Y9
-	VMOVUPS      inverseFactorialjF64<>+0(SB), Y2
+	VMOVUPS      ·dataPsi7F64+0(SB), Y2
 	VFMADD231PD  Y12, Y10, Y2
 	VFMADD231PD  Y11, Y10, Y7
-	VMOVUPS      inverseFactorialiF64<>+0(SB), Y10
+	VMOVUPS      ·dataPsi6F64+0(SB), Y10
 	VFMADD231PD  Y12, Y9, Y10
 	VFMADD231PD  Y11, Y9, Y2
-	VMOVUPS      inverseFactorialhF64<>+0(SB), Y9
+	VMOVUPS      ·dataSincRest2F64+0(SB), Y9
 	VFMADD231PD  Y12, Y7, Y9
 	VFMADD231PD  Y11, Y7, Y10
-	VMOVUPS      inverseFactorialgF64<>+0(SB), Y7
+	VMOVUPS      ·dataHalfCotRest1F64+0(SB), Y7
 	VFMADD231PD  Y12, Y2, Y7
 	VFMADD231PD  Y11, Y2, Y9
-	VMOVUPS      inverseFactorialfF64<>+0(SB), Y2
+	VMOVUPS      ·dataPsi3F64+0(SB), Y2
 	VFMADD231PD  Y12, Y10, Y2
 	VFMADD231PD  Y11, Y10, Y7
-	VMOVUPS      inverseFactorialeF64<>+0(SB), Y10
+	VMOVUPS      ·dataTwentyFourthF64+0(SB), Y10
 	VFMADD231PD  Y12, Y9, Y10
 	VFMADD231PD  Y11, Y9, Y2
-	VMOVUPS      inverseFactorialdF64<>+0(SB), Y9
+	VMOVUPS      ·dataSincRest0F64+0(SB), Y9
 	VFMADD231PD  Y12, Y7, Y9
 	VFMADD231PD  Y11, Y7, Y10
-	VMOVUPS      halfF64<>+0(SB), Y7
+	VMOVUPS      ·dataHalfF64+0(SB), Y7
 	VFMADD231PD  Y12, Y2, Y7
 	VFMADD231PD  Y11, Y2, Y9
-	VMOVUPS      oneF64<>+0(SB), Y2
+	VMOVUPS      ·dataOneF64+0(SB), Y2
 	VFMADD231PD  Y12, Y10, Y2
 	VFMADD231PD  Y11, Y10, Y7
 	VMULPD       Y12, Y9, Y10
@@ -1259,9 +939,9 @@ stage3:
 	VMULPD       Y11, Y12, Y2
 	VMULPD       Y11, Y11, Y10
 	VMOVUPS      288(R9), Y5
-	VCMPPD       $0x1e, noneSetF64<>+0(SB), Y5, Y3
+	VCMPPD       $0x1e, ·dataZero+0(SB), Y5, Y3
 	VMOVUPS      384(R9), Y9
-	VADDPD       twoF64<>+0(SB), Y9, Y6
+	VADDPD       ·dataTwoF64+0(SB), Y9, Y6
 	VMOVUPS      512(R9), Y4
 	VMULPD       Y4, Y2, Y8
 	VFMADD231PD  Y6, Y9, Y8
@@ -1275,8 +955,8 @@ stage3:
 	VBLENDVPD    Y3, Y8, Y9, Y9
 	VBLENDVPD    Y3, Y12, Y0, Y0
 	VBLENDVPD    Y3, Y7, Y11, Y11
-	VSUBPD       oneF64<>+0(SB), Y5, Y5
-	VCMPPD       $0x1e, noneSetF64<>+0(SB), Y5, Y7
+	VSUBPD       ·dataOneF64+0(SB), Y5, Y5
+	VCMPPD       $0x1e, ·dataZero+0(SB), Y5, Y7
 	VMOVMSKPD    Y7, R11
 	VMOVUPS      Y9, 384(R9)
 	VMOVUPS      Y0, 416(R9)
@@ -1285,29 +965,29 @@ stage3:
 	TESTL        R11, R11
 	JNE          stage3
 	VMOVUPS      352(R9), Y5
-	VMOVUPS      noneSetF64<>+0(SB), Y11
+	VMOVUPS      ·dataZero+0(SB), Y11
 	VPCMPGTQ     Y5, Y11, Y11
 	VMOVUPS      320(R9), Y5
-	VMOVUPS      log2eF64<>+0(SB), Y0
-	VFMADD213PD  roundF64<>+0(SB), Y5, Y0
-	VSUBPD       roundF64<>+0(SB), Y0, Y9
+	VMOVUPS      ·dataLog2eF64+0(SB), Y0
+	VFMADD213PD  ·dataRoundF64+0(SB), Y5, Y0
+	VSUBPD       ·dataRoundF64+0(SB), Y0, Y9
 	VMOVAPS      Y5, Y7
-	VFNMADD231PD ln2HiF64<>+0(SB), Y9, Y7
-	VFNMADD231PD ln2LoF64<>+0(SB), Y9, Y7
-	VMOVUPS      expQ9F64<>+0(SB), Y9
-	VFMADD213PD  expQ8F64<>+0(SB), Y7, Y9
-	VFMADD213PD  expQ7F64<>+0(SB), Y7, Y9
-	VFMADD213PD  expQ6F64<>+0(SB), Y7, Y9
-	VFMADD213PD  expQ5F64<>+0(SB), Y7, Y9
-	VFMADD213PD  expQ4F64<>+0(SB), Y7, Y9
-	VFMADD213PD  expQ3F64<>+0(SB), Y7, Y9
-	VFMADD213PD  expQ2F64<>+0(SB), Y7, Y9
-	VFMADD213PD  expQ1F64<>+0(SB), Y7, Y9
-	VFMADD213PD  expQ0F64<>+0(SB), Y7, Y9
+	VFNMADD231PD ·dataLn2HiF64+0(SB), Y9, Y7
+	VFNMADD231PD ·dataLn2LoF64+0(SB), Y9, Y7
+	VMOVUPS      ·dataExpQ9F64+0(SB), Y9
+	VFMADD213PD  ·dataExpQ8F64+0(SB), Y7, Y9
+	VFMADD213PD  ·dataExpQ7F64+0(SB), Y7, Y9
+	VFMADD213PD  ·dataExpQ6F64+0(SB), Y7, Y9
+	VFMADD213PD  ·dataExpQ5F64+0(SB), Y7, Y9
+	VFMADD213PD  ·dataExpQ4F64+0(SB), Y7, Y9
+	VFMADD213PD  ·dataExpQ3F64+0(SB), Y7, Y9
+	VFMADD213PD  ·dataExpQ2F64+0(SB), Y7, Y9
+	VFMADD213PD  ·dataExpQ1F64+0(SB), Y7, Y9
+	VFMADD213PD  ·dataExpQ0F64+0(SB), Y7, Y9
 	VMULPD       Y7, Y7, Y3
 	VFMADD231PD  Y9, Y3, Y7
 	VPSLLQ       $0x34, Y0, Y0
-	VPADDQ       oneF64<>+0(SB), Y0, Y0
+	VPADDQ       ·dataOneF64+0(SB), Y0, Y0
 	VFMADD231PD  Y0, Y7, Y0
 	VMOVUPS      384(R9), Y7
 	VFMADD213PD  Y0, Y0, Y7
@@ -1409,289 +1089,13 @@ easy5:
 	VZEROUPPER
 	RET
 
-DATA thirdF64<>+0(SB)/8, $0x3fd5555555555555
-DATA thirdF64<>+8(SB)/8, $0x3fd5555555555555
-DATA thirdF64<>+16(SB)/8, $0x3fd5555555555555
-DATA thirdF64<>+24(SB)/8, $0x3fd5555555555555
-GLOBL thirdF64<>(SB), RODATA|NOPTR, $32
-
-DATA absF64<>+0(SB)/8, $0x7fffffffffffffff
-DATA absF64<>+8(SB)/8, $0x7fffffffffffffff
-DATA absF64<>+16(SB)/8, $0x7fffffffffffffff
-DATA absF64<>+24(SB)/8, $0x7fffffffffffffff
-GLOBL absF64<>(SB), RODATA|NOPTR, $32
-
-DATA norm2MaxF64<>+0(SB)/8, $0x410e848000000000
-DATA norm2MaxF64<>+8(SB)/8, $0x410e848000000000
-DATA norm2MaxF64<>+16(SB)/8, $0x410e848000000000
-DATA norm2MaxF64<>+24(SB)/8, $0x410e848000000000
-GLOBL norm2MaxF64<>(SB), RODATA|NOPTR, $32
-
-DATA meanMaxF64<>+0(SB)/8, $0x4075e00000000000
-DATA meanMaxF64<>+8(SB)/8, $0x4075e00000000000
-DATA meanMaxF64<>+16(SB)/8, $0x4075e00000000000
-DATA meanMaxF64<>+24(SB)/8, $0x4075e00000000000
-GLOBL meanMaxF64<>(SB), RODATA|NOPTR, $32
-
-DATA noneSetF64<>+0(SB)/8, $0x0000000000000000
-DATA noneSetF64<>+8(SB)/8, $0x0000000000000000
-DATA noneSetF64<>+16(SB)/8, $0x0000000000000000
-DATA noneSetF64<>+24(SB)/8, $0x0000000000000000
-GLOBL noneSetF64<>(SB), RODATA|NOPTR, $32
-
-DATA allOnesF64<>+0(SB)/8, $0xffffffffffffffff
-DATA allOnesF64<>+8(SB)/8, $0xffffffffffffffff
-DATA allOnesF64<>+16(SB)/8, $0xffffffffffffffff
-DATA allOnesF64<>+24(SB)/8, $0xffffffffffffffff
-GLOBL allOnesF64<>(SB), RODATA|NOPTR, $32
-
-DATA oneF64<>+0(SB)/8, $0x3ff0000000000000
-DATA oneF64<>+8(SB)/8, $0x3ff0000000000000
-DATA oneF64<>+16(SB)/8, $0x3ff0000000000000
-DATA oneF64<>+24(SB)/8, $0x3ff0000000000000
-GLOBL oneF64<>(SB), RODATA|NOPTR, $32
-
-DATA two52F64<>+0(SB)/8, $0x4330000000000000
-DATA two52F64<>+8(SB)/8, $0x4330000000000000
-DATA two52F64<>+16(SB)/8, $0x4330000000000000
-DATA two52F64<>+24(SB)/8, $0x4330000000000000
-GLOBL two52F64<>(SB), RODATA|NOPTR, $32
-
-DATA two52Bias1F64<>+0(SB)/8, $0x43300000000003fe
-DATA two52Bias1F64<>+8(SB)/8, $0x43300000000003fe
-DATA two52Bias1F64<>+16(SB)/8, $0x43300000000003fe
-DATA two52Bias1F64<>+24(SB)/8, $0x43300000000003fe
-GLOBL two52Bias1F64<>(SB), RODATA|NOPTR, $32
-
-DATA halfF64<>+0(SB)/8, $0x3fe0000000000000
-DATA halfF64<>+8(SB)/8, $0x3fe0000000000000
-DATA halfF64<>+16(SB)/8, $0x3fe0000000000000
-DATA halfF64<>+24(SB)/8, $0x3fe0000000000000
-GLOBL halfF64<>(SB), RODATA|NOPTR, $32
-
-DATA minusThreeQuartersF64<>+0(SB)/8, $0xbfe8000000000000
-DATA minusThreeQuartersF64<>+8(SB)/8, $0xbfe8000000000000
-DATA minusThreeQuartersF64<>+16(SB)/8, $0xbfe8000000000000
-DATA minusThreeQuartersF64<>+24(SB)/8, $0xbfe8000000000000
-GLOBL minusThreeQuartersF64<>(SB), RODATA|NOPTR, $32
-
-DATA roundF64<>+0(SB)/8, $0x4338000000000000
-DATA roundF64<>+8(SB)/8, $0x4338000000000000
-DATA roundF64<>+16(SB)/8, $0x4338000000000000
-DATA roundF64<>+24(SB)/8, $0x4338000000000000
-GLOBL roundF64<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialwF64<>+0(SB)/8, $0x3b90ce396db7f853
-DATA inverseFactorialwF64<>+8(SB)/8, $0x3b90ce396db7f853
-DATA inverseFactorialwF64<>+16(SB)/8, $0x3b90ce396db7f853
-DATA inverseFactorialwF64<>+24(SB)/8, $0x3b90ce396db7f853
-GLOBL inverseFactorialwF64<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialtF64<>+0(SB)/8, $0x3c62f49b46814157
-DATA inverseFactorialtF64<>+8(SB)/8, $0x3c62f49b46814157
-DATA inverseFactorialtF64<>+16(SB)/8, $0x3c62f49b46814157
-DATA inverseFactorialtF64<>+24(SB)/8, $0x3c62f49b46814157
-GLOBL inverseFactorialtF64<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialuF64<>+0(SB)/8, $0x3c1e542ba4020225
-DATA inverseFactorialuF64<>+8(SB)/8, $0x3c1e542ba4020225
-DATA inverseFactorialuF64<>+16(SB)/8, $0x3c1e542ba4020225
-DATA inverseFactorialuF64<>+24(SB)/8, $0x3c1e542ba4020225
-GLOBL inverseFactorialuF64<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialvF64<>+0(SB)/8, $0x3bd71b8ef6dcf572
-DATA inverseFactorialvF64<>+8(SB)/8, $0x3bd71b8ef6dcf572
-DATA inverseFactorialvF64<>+16(SB)/8, $0x3bd71b8ef6dcf572
-DATA inverseFactorialvF64<>+24(SB)/8, $0x3bd71b8ef6dcf572
-GLOBL inverseFactorialvF64<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialsF64<>+0(SB)/8, $0x3ca6827863b97d97
-DATA inverseFactorialsF64<>+8(SB)/8, $0x3ca6827863b97d97
-DATA inverseFactorialsF64<>+16(SB)/8, $0x3ca6827863b97d97
-DATA inverseFactorialsF64<>+24(SB)/8, $0x3ca6827863b97d97
-GLOBL inverseFactorialsF64<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialrF64<>+0(SB)/8, $0x3ce952c77030ad4a
-DATA inverseFactorialrF64<>+8(SB)/8, $0x3ce952c77030ad4a
-DATA inverseFactorialrF64<>+16(SB)/8, $0x3ce952c77030ad4a
-DATA inverseFactorialrF64<>+24(SB)/8, $0x3ce952c77030ad4a
-GLOBL inverseFactorialrF64<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialqF64<>+0(SB)/8, $0x3d2ae7f3e733b81f
-DATA inverseFactorialqF64<>+8(SB)/8, $0x3d2ae7f3e733b81f
-DATA inverseFactorialqF64<>+16(SB)/8, $0x3d2ae7f3e733b81f
-DATA inverseFactorialqF64<>+24(SB)/8, $0x3d2ae7f3e733b81f
-GLOBL inverseFactorialqF64<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialpF64<>+0(SB)/8, $0x3d6ae7f3e733b81f
-DATA inverseFactorialpF64<>+8(SB)/8, $0x3d6ae7f3e733b81f
-DATA inverseFactorialpF64<>+16(SB)/8, $0x3d6ae7f3e733b81f
-DATA inverseFactorialpF64<>+24(SB)/8, $0x3d6ae7f3e733b81f
-GLOBL inverseFactorialpF64<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialoF64<>+0(SB)/8, $0x3da93974a8c07c9d
-DATA inverseFactorialoF64<>+8(SB)/8, $0x3da93974a8c07c9d
-DATA inverseFactorialoF64<>+16(SB)/8, $0x3da93974a8c07c9d
-DATA inverseFactorialoF64<>+24(SB)/8, $0x3da93974a8c07c9d
-GLOBL inverseFactorialoF64<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialnF64<>+0(SB)/8, $0x3de6124613a86d09
-DATA inverseFactorialnF64<>+8(SB)/8, $0x3de6124613a86d09
-DATA inverseFactorialnF64<>+16(SB)/8, $0x3de6124613a86d09
-DATA inverseFactorialnF64<>+24(SB)/8, $0x3de6124613a86d09
-GLOBL inverseFactorialnF64<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialmF64<>+0(SB)/8, $0x3e21eed8eff8d898
-DATA inverseFactorialmF64<>+8(SB)/8, $0x3e21eed8eff8d898
-DATA inverseFactorialmF64<>+16(SB)/8, $0x3e21eed8eff8d898
-DATA inverseFactorialmF64<>+24(SB)/8, $0x3e21eed8eff8d898
-GLOBL inverseFactorialmF64<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactoriallF64<>+0(SB)/8, $0x3e5ae64567f544e4
-DATA inverseFactoriallF64<>+8(SB)/8, $0x3e5ae64567f544e4
-DATA inverseFactoriallF64<>+16(SB)/8, $0x3e5ae64567f544e4
-DATA inverseFactoriallF64<>+24(SB)/8, $0x3e5ae64567f544e4
-GLOBL inverseFactoriallF64<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialkF64<>+0(SB)/8, $0x3e927e4fb7789f5c
-DATA inverseFactorialkF64<>+8(SB)/8, $0x3e927e4fb7789f5c
-DATA inverseFactorialkF64<>+16(SB)/8, $0x3e927e4fb7789f5c
-DATA inverseFactorialkF64<>+24(SB)/8, $0x3e927e4fb7789f5c
-GLOBL inverseFactorialkF64<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialjF64<>+0(SB)/8, $0x3ec71de3a556c734
-DATA inverseFactorialjF64<>+8(SB)/8, $0x3ec71de3a556c734
-DATA inverseFactorialjF64<>+16(SB)/8, $0x3ec71de3a556c734
-DATA inverseFactorialjF64<>+24(SB)/8, $0x3ec71de3a556c734
-GLOBL inverseFactorialjF64<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialiF64<>+0(SB)/8, $0x3efa01a01a01a01a
-DATA inverseFactorialiF64<>+8(SB)/8, $0x3efa01a01a01a01a
-DATA inverseFactorialiF64<>+16(SB)/8, $0x3efa01a01a01a01a
-DATA inverseFactorialiF64<>+24(SB)/8, $0x3efa01a01a01a01a
-GLOBL inverseFactorialiF64<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialhF64<>+0(SB)/8, $0x3f2a01a01a01a01a
-DATA inverseFactorialhF64<>+8(SB)/8, $0x3f2a01a01a01a01a
-DATA inverseFactorialhF64<>+16(SB)/8, $0x3f2a01a01a01a01a
-DATA inverseFactorialhF64<>+24(SB)/8, $0x3f2a01a01a01a01a
-GLOBL inverseFactorialhF64<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialgF64<>+0(SB)/8, $0x3f56c16c16c16c17
-DATA inverseFactorialgF64<>+8(SB)/8, $0x3f56c16c16c16c17
-DATA inverseFactorialgF64<>+16(SB)/8, $0x3f56c16c16c16c17
-DATA inverseFactorialgF64<>+24(SB)/8, $0x3f56c16c16c16c17
-GLOBL inverseFactorialgF64<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialfF64<>+0(SB)/8, $0x3f81111111111111
-DATA inverseFactorialfF64<>+8(SB)/8, $0x3f81111111111111
-DATA inverseFactorialfF64<>+16(SB)/8, $0x3f81111111111111
-DATA inverseFactorialfF64<>+24(SB)/8, $0x3f81111111111111
-GLOBL inverseFactorialfF64<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialeF64<>+0(SB)/8, $0x3fa5555555555555
-DATA inverseFactorialeF64<>+8(SB)/8, $0x3fa5555555555555
-DATA inverseFactorialeF64<>+16(SB)/8, $0x3fa5555555555555
-DATA inverseFactorialeF64<>+24(SB)/8, $0x3fa5555555555555
-GLOBL inverseFactorialeF64<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialdF64<>+0(SB)/8, $0x3fc5555555555555
-DATA inverseFactorialdF64<>+8(SB)/8, $0x3fc5555555555555
-DATA inverseFactorialdF64<>+16(SB)/8, $0x3fc5555555555555
-DATA inverseFactorialdF64<>+24(SB)/8, $0x3fc5555555555555
-GLOBL inverseFactorialdF64<>(SB), RODATA|NOPTR, $32
-
-DATA twoF64<>+0(SB)/8, $0x4000000000000000
-DATA twoF64<>+8(SB)/8, $0x4000000000000000
-DATA twoF64<>+16(SB)/8, $0x4000000000000000
-DATA twoF64<>+24(SB)/8, $0x4000000000000000
-GLOBL twoF64<>(SB), RODATA|NOPTR, $32
-
-DATA log2eF64<>+0(SB)/8, $0x3ff71547652b82fe
-DATA log2eF64<>+8(SB)/8, $0x3ff71547652b82fe
-DATA log2eF64<>+16(SB)/8, $0x3ff71547652b82fe
-DATA log2eF64<>+24(SB)/8, $0x3ff71547652b82fe
-GLOBL log2eF64<>(SB), RODATA|NOPTR, $32
-
-DATA ln2HiF64<>+0(SB)/8, $0x3fe62e42fefa39ef
-DATA ln2HiF64<>+8(SB)/8, $0x3fe62e42fefa39ef
-DATA ln2HiF64<>+16(SB)/8, $0x3fe62e42fefa39ef
-DATA ln2HiF64<>+24(SB)/8, $0x3fe62e42fefa39ef
-GLOBL ln2HiF64<>(SB), RODATA|NOPTR, $32
-
-DATA ln2LoF64<>+0(SB)/8, $0x3c7abc9e3b39803f
-DATA ln2LoF64<>+8(SB)/8, $0x3c7abc9e3b39803f
-DATA ln2LoF64<>+16(SB)/8, $0x3c7abc9e3b39803f
-DATA ln2LoF64<>+24(SB)/8, $0x3c7abc9e3b39803f
-GLOBL ln2LoF64<>(SB), RODATA|NOPTR, $32
-
-DATA expQ9F64<>+0(SB)/8, $0x3e5ada2190d27d9b
-DATA expQ9F64<>+8(SB)/8, $0x3e5ada2190d27d9b
-DATA expQ9F64<>+16(SB)/8, $0x3e5ada2190d27d9b
-DATA expQ9F64<>+24(SB)/8, $0x3e5ada2190d27d9b
-GLOBL expQ9F64<>(SB), RODATA|NOPTR, $32
-
-DATA expQ8F64<>+0(SB)/8, $0x3e928adf206cd716
-DATA expQ8F64<>+8(SB)/8, $0x3e928adf206cd716
-DATA expQ8F64<>+16(SB)/8, $0x3e928adf206cd716
-DATA expQ8F64<>+24(SB)/8, $0x3e928adf206cd716
-GLOBL expQ8F64<>(SB), RODATA|NOPTR, $32
-
-DATA expQ7F64<>+0(SB)/8, $0x3ec71df0efbb6786
-DATA expQ7F64<>+8(SB)/8, $0x3ec71df0efbb6786
-DATA expQ7F64<>+16(SB)/8, $0x3ec71df0efbb6786
-DATA expQ7F64<>+24(SB)/8, $0x3ec71df0efbb6786
-GLOBL expQ7F64<>(SB), RODATA|NOPTR, $32
-
-DATA expQ6F64<>+0(SB)/8, $0x3efa019996a0b418
-DATA expQ6F64<>+8(SB)/8, $0x3efa019996a0b418
-DATA expQ6F64<>+16(SB)/8, $0x3efa019996a0b418
-DATA expQ6F64<>+24(SB)/8, $0x3efa019996a0b418
-GLOBL expQ6F64<>(SB), RODATA|NOPTR, $32
-
-DATA expQ5F64<>+0(SB)/8, $0x3f2a01a013499ee6
-DATA expQ5F64<>+8(SB)/8, $0x3f2a01a013499ee6
-DATA expQ5F64<>+16(SB)/8, $0x3f2a01a013499ee6
-DATA expQ5F64<>+24(SB)/8, $0x3f2a01a013499ee6
-GLOBL expQ5F64<>(SB), RODATA|NOPTR, $32
-
-DATA expQ4F64<>+0(SB)/8, $0x3f56c16c18473665
-DATA expQ4F64<>+8(SB)/8, $0x3f56c16c18473665
-DATA expQ4F64<>+16(SB)/8, $0x3f56c16c18473665
-DATA expQ4F64<>+24(SB)/8, $0x3f56c16c18473665
-GLOBL expQ4F64<>(SB), RODATA|NOPTR, $32
-
-DATA expQ3F64<>+0(SB)/8, $0x3f81111111125c87
-DATA expQ3F64<>+8(SB)/8, $0x3f81111111125c87
-DATA expQ3F64<>+16(SB)/8, $0x3f81111111125c87
-DATA expQ3F64<>+24(SB)/8, $0x3f81111111125c87
-GLOBL expQ3F64<>(SB), RODATA|NOPTR, $32
-
-DATA expQ2F64<>+0(SB)/8, $0x3fa55555555506c8
-DATA expQ2F64<>+8(SB)/8, $0x3fa55555555506c8
-DATA expQ2F64<>+16(SB)/8, $0x3fa55555555506c8
-DATA expQ2F64<>+24(SB)/8, $0x3fa55555555506c8
-GLOBL expQ2F64<>(SB), RODATA|NOPTR, $32
-
-DATA expQ1F64<>+0(SB)/8, $0x3fc5555555555502
-DATA expQ1F64<>+8(SB)/8, $0x3fc5555555555502
-DATA expQ1F64<>+16(SB)/8, $0x3fc5555555555502
-DATA expQ1F64<>+24(SB)/8, $0x3fc5555555555502
-GLOBL expQ1F64<>(SB), RODATA|NOPTR, $32
-
-DATA expQ0F64<>+0(SB)/8, $0x3fe000000000000a
-DATA expQ0F64<>+8(SB)/8, $0x3fe000000000000a
-DATA expQ0F64<>+16(SB)/8, $0x3fe000000000000a
-DATA expQ0F64<>+24(SB)/8, $0x3fe000000000000a
-GLOBL expQ0F64<>(SB), RODATA|NOPTR, $32
-
 // func exp3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·exp3x3F64AVX512(SB), $1216-64
-	VBROADCASTSD oneF64<>+0(SB), Z0
-	VBROADCASTSD noneSetF64<>+0(SB), Z1
-	VBROADCASTSD noneSetF64<>+0(SB), Z2
-	VBROADCASTSD absF64<>+0(SB), Z3
+	VBROADCASTSD ·dataOneF64+0(SB), Z0
+	VBROADCASTSD ·dataZero+0(SB), Z1
+	VBROADCASTSD ·dataZero+0(SB), Z2
+	VBROADCASTSD ·dataAbsF64+0(SB), Z3
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -1719,7 +1123,7 @@ loop1:
 	VADDPD           Z5, Z4, Z6
 	VMOVUPS          (CX)(BX*8), Z7
 	VADDPD           Z7, Z6, Z6
-	VMULPD.BCST      thirdF64<>+0(SB), Z6, Z6
+	VMULPD.BCST      ·dataThirdF64+0(SB), Z6, Z6
 	VSUBPD           Z6, Z4, Z4
 	VSUBPD           Z6, Z5, Z5
 	VSUBPD           Z6, Z7, Z7
@@ -1773,25 +1177,25 @@ loop1:
 	VPANDQ           Z3, Z22, Z25
 	VADDPD           Z25, Z24, Z24
 	VMAXPD           Z24, Z23, Z23
-	VCMPPD.BCST      $0x16, norm2MaxF64<>+0(SB), Z23, K1
+	VCMPPD.BCST      $0x16, ·dataNorm2MaxF64+0(SB), Z23, K1
 	VPANDQ           Z3, Z6, Z24
-	VCMPPD.BCST      $0x16, meanMaxF64<>+0(SB), Z24, K2
+	VCMPPD.BCST      $0x16, ·dataExpHalfF64+0(SB), Z24, K2
 	KORW             K1, K2, K1
-	VBLENDMPD.BCST   allOnesF64<>+0(SB), Z1, K1, Z24
-	VMINPD.BCST      norm2MaxF64<>+0(SB), Z23, Z23
+	VBLENDMPD.BCST   ·dataAllOnesF32+0(SB), Z1, K1, Z24
+	VMINPD.BCST      ·dataNorm2MaxF64+0(SB), Z23, Z23
 	VMAXPD           Z0, Z23, Z23
 	VGETEXPPD        Z23, Z23
 	VADDPD           Z0, Z23, Z23
-	VBROADCASTSD     halfF64<>+0(SB), Z25
-	VFMADD213PD.BCST minusThreeQuartersF64<>+0(SB), Z23, Z25
-	VADDPD.BCST      roundF64<>+0(SB), Z25, Z25
-	VSUBPD.BCST      roundF64<>+0(SB), Z25, Z25
+	VBROADCASTSD     ·dataHalfF64+0(SB), Z25
+	VFMADD213PD.BCST ·dataMinusThreeQuartersF64+0(SB), Z23, Z25
+	VADDPD.BCST      ·dataRoundF64+0(SB), Z25, Z25
+	VSUBPD.BCST      ·dataRoundF64+0(SB), Z25, Z25
 	VSUBPD           Z25, Z2, Z23
 	VSCALEFPD        Z23, Z0, Z23
 	VMULPD           Z23, Z23, Z26
 	VADDPD           Z18, Z8, Z27
 	VADDPD           Z22, Z27, Z27
-	VMULPD.BCST      halfF64<>+0(SB), Z27, Z27
+	VMULPD.BCST      ·dataHalfF64+0(SB), Z27, Z27
 	VMULPD           Z26, Z27, Z27
 	VMULPD           Z12, Z5, Z28
 	VMOVAPS          Z28, Z29
@@ -1811,62 +1215,62 @@ loop1:
 	VFMADD231PD      Z28, Z11, Z9
 	VMULPD           Z23, Z26, Z26
 	VMULPD           Z26, Z9, Z9
-	VBROADCASTSD     inverseFactorialwF64<>+0(SB), Z26
-	VFMADD213PD.BCST inverseFactorialtF64<>+0(SB), Z9, Z26
-	VBROADCASTSD     inverseFactorialwF64<>+0(SB), Z11
-	VFMADD213PD.BCST inverseFactorialuF64<>+0(SB), Z27, Z11
-	VBROADCASTSD     inverseFactorialvF64<>+0(SB), Z28
-	VFMADD213PD.BCST inverseFactorialsF64<>+0(SB), Z9, Z28
-	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z27, Z26
-	VBROADCASTSD     inverseFactorialrF64<>+0(SB), Z4
+	VBROADCASTSD     ·dataInverseFactorialwF64+0(SB), Z26
+	VFMADD213PD.BCST ·dataSincRest8F64+0(SB), Z9, Z26
+	VBROADCASTSD     ·dataInverseFactorialwF64+0(SB), Z11
+	VFMADD213PD.BCST ·dataPsi18F64+0(SB), Z27, Z11
+	VBROADCASTSD     ·dataInverseFactorialvF64+0(SB), Z28
+	VFMADD213PD.BCST ·dataPsi16F64+0(SB), Z9, Z28
+	VFMADD231PD.BCST ·dataInverseFactorialvF64+0(SB), Z27, Z26
+	VBROADCASTSD     ·dataPsi15F64+0(SB), Z4
 	VFMADD231PD      Z9, Z11, Z4
 	VFMADD231PD      Z27, Z11, Z28
-	VBROADCASTSD     inverseFactorialqF64<>+0(SB), Z11
+	VBROADCASTSD     ·dataPsi14F64+0(SB), Z11
 	VFMADD231PD      Z9, Z26, Z11
 	VFMADD231PD      Z27, Z26, Z4
-	VBROADCASTSD     inverseFactorialpF64<>+0(SB), Z26
+	VBROADCASTSD     ·dataSincRest6F64+0(SB), Z26
 	VFMADD231PD      Z9, Z28, Z26
 	VFMADD231PD      Z27, Z28, Z11
-	VBROADCASTSD     inverseFactorialoF64<>+0(SB), Z28
+	VBROADCASTSD     ·dataPsi12F64+0(SB), Z28
 	VFMADD231PD      Z9, Z4, Z28
 	VFMADD231PD      Z27, Z4, Z26
-	VBROADCASTSD     inverseFactorialnF64<>+0(SB), Z4
+	VBROADCASTSD     ·dataPsi11F64+0(SB), Z4
 	VFMADD231PD      Z9, Z11, Z4
 	VFMADD231PD      Z27, Z11, Z28
-	VBROADCASTSD     inverseFactorialmF64<>+0(SB), Z11
+	VBROADCASTSD     ·dataPsi10F64+0(SB), Z11
 	VFMADD231PD      Z9, Z26, Z11
 	VFMADD231PD      Z27, Z26, Z4
-	VBROADCASTSD     inverseFactoriallF64<>+0(SB), Z26
+	VBROADCASTSD     ·dataSincRest4F64+0(SB), Z26
 	VFMADD231PD      Z9, Z28, Z26
 	VFMADD231PD      Z27, Z28, Z11
-	VBROADCASTSD     inverseFactorialkF64<>+0(SB), Z28
+	VBROADCASTSD     ·dataPsi8F64+0(SB), Z28
 	VFMADD231PD      Z9, Z4, Z28
 	VFMADD231PD      Z27, Z4, Z26
-	VBROADCASTSD     inverseFactorialjF64<>+0(SB), Z4
+	VBROADCASTSD     ·dataPsi7F64+0(SB), Z4
 	VFMADD231PD      Z9, Z11, Z4
 	VFMADD231PD      Z27, Z11, Z28
-	VBROADCASTSD     inverseFactorialiF64<>+0(SB), Z11
+	VBROADCASTSD     ·dataPsi6F64+0(SB), Z11
 	VFMADD231PD      Z9, Z26, Z11
 	VFMADD231PD      Z27, Z26, Z4
-	VBROADCASTSD     inverseFactorialhF64<>+0(SB), Z26
+	VBROADCASTSD     ·dataSincRest2F64+0(SB), Z26
 	VFMADD231PD      Z9, Z28, Z26
 	VFMADD231PD      Z27, Z28, Z11
-	VBROADCASTSD     inverseFactorialgF64<>+0(SB), Z28
+	VBROADCASTSD     ·dataHalfCotRest1F64+0(SB), Z28
 	VFMADD231PD      Z9, Z4, Z28
 	VFMADD231PD      Z27, Z4, Z26
-	VBROADCASTSD     inverseFactorialfF64<>+0(SB), Z4
+	VBROADCASTSD     ·dataPsi3F64+0(SB), Z4
 	VFMADD231PD      Z9, Z11, Z4
 	VFMADD231PD      Z27, Z11, Z28
-	VBROADCASTSD     inverseFactorialeF64<>+0(SB), Z11
+	VBROADCASTSD     ·dataTwentyFourthF64+0(SB), Z11
 	VFMADD231PD      Z9, Z26, Z11
 	VFMADD231PD      Z27, Z26, Z4
-	VBROADCASTSD     inverseFactorialdF64<>+0(SB), Z26
+	VBROADCASTSD     ·dataSincRest0F64+0(SB), Z26
 	VFMADD231PD      Z9, Z28, Z26
 	VFMADD231PD      Z27, Z28, Z11
-	VBROADCASTSD     halfF64<>+0(SB), Z28
+	VBROADCASTSD     ·dataHalfF64+0(SB), Z28
 	VFMADD231PD      Z9, Z4, Z28
 	VFMADD231PD      Z27, Z4, Z26
-	VBROADCASTSD     oneF64<>+0(SB), Z4
+	VBROADCASTSD     ·dataOneF64+0(SB), Z4
 	VFMADD231PD      Z9, Z11, Z4
 	VFMADD231PD      Z27, Z11, Z28
 	VMULPD           Z9, Z26, Z11
@@ -1900,7 +1304,7 @@ stage3:
 	VMOVUPS           576(R9), Z15
 	VCMPPD            $0x1e, Z2, Z15, K1
 	VMOVUPS           768(R9), Z13
-	VADDPD.BCST       twoF64<>+0(SB), Z13, Z8
+	VADDPD.BCST       ·dataTwoF64+0(SB), Z13, Z8
 	VMOVUPS           1024(R9), Z23
 	VMULPD            Z23, Z18, Z9
 	VFMADD231PD       Z8, Z13, Z9
@@ -1926,22 +1330,22 @@ stage3:
 	VMOVUPS           704(R9), Z15
 	VPCMPGTQ          Z15, Z1, K1
 	VMOVUPS           640(R9), Z15
-	VBROADCASTSD      log2eF64<>+0(SB), Z20
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z15, Z20
-	VSUBPD.BCST       roundF64<>+0(SB), Z20, Z20
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z20
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z15, Z20
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z20, Z20
 	VMOVAPS           Z15, Z22
-	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z20, Z22
-	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z20, Z22
-	VBROADCASTSD      expQ9F64<>+0(SB), Z13
-	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z22, Z13
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z22, Z13
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z22, Z13
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z22, Z13
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z22, Z13
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z22, Z13
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z22, Z13
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z22, Z13
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z22, Z13
+	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z20, Z22
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z20, Z22
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z13
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z22, Z13
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z22, Z13
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z22, Z13
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z22, Z13
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z22, Z13
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z22, Z13
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z22, Z13
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z22, Z13
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z22, Z13
 	VMULPD            Z22, Z22, Z19
 	VFMADD231PD       Z13, Z19, Z22
 	VADDPD            Z0, Z22, Z22
@@ -2543,43 +1947,43 @@ loop1:
 	VADDPS       Y11, Y12, Y12
 	VADDPS       Y12, Y1, Y1
 	VADDPS       Y1, Y0, Y0
-	VANDPS       absF32<>+0(SB), Y9, Y9
-	VANDPS       absF32<>+0(SB), Y7, Y7
+	VANDPS       ·dataAbsF32+0(SB), Y9, Y9
+	VANDPS       ·dataAbsF32+0(SB), Y7, Y7
 	VADDPS       Y7, Y9, Y9
-	VANDPS       absF32<>+0(SB), Y5, Y5
+	VANDPS       ·dataAbsF32+0(SB), Y5, Y5
 	VADDPS       Y5, Y9, Y9
-	VMULPS       detCancels<>+0(SB), Y9, Y5
-	VMOVUPS      detMin<>+0(SB), Y7
+	VMULPS       ·dataDetCancels+0(SB), Y9, Y5
+	VMOVUPS      ·dataInverseMin+0(SB), Y7
 	VMAXPS       Y5, Y7, Y7
-	VANDPS       absF32<>+0(SB), Y0, Y5
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y5
 	VCMPPS       $0x19, Y7, Y5, Y5
-	VANDPS       absF32<>+0(SB), Y4, Y7
-	VANDPS       absF32<>+0(SB), Y6, Y1
+	VANDPS       ·dataAbsF32+0(SB), Y4, Y7
+	VANDPS       ·dataAbsF32+0(SB), Y6, Y1
 	VMAXPS       Y1, Y7, Y7
-	VANDPS       absF32<>+0(SB), Y10, Y1
+	VANDPS       ·dataAbsF32+0(SB), Y10, Y1
 	VMAXPS       Y1, Y7, Y7
-	VANDPS       absF32<>+0(SB), Y8, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y8, Y8
 	VMAXPS       Y8, Y7, Y7
 	VMOVUPS      (CX)(BX*4), Y8
-	VANDPS       absF32<>+0(SB), Y8, Y1
+	VANDPS       ·dataAbsF32+0(SB), Y8, Y1
 	VMAXPS       Y1, Y7, Y7
 	VMOVUPS      (CX)(DI*1), Y1
-	VANDPS       absF32<>+0(SB), Y1, Y12
+	VANDPS       ·dataAbsF32+0(SB), Y1, Y12
 	VMAXPS       Y12, Y7, Y7
 	VMOVUPS      (CX)(SI*2), Y12
-	VANDPS       absF32<>+0(SB), Y12, Y11
+	VANDPS       ·dataAbsF32+0(SB), Y12, Y11
 	VMAXPS       Y11, Y7, Y7
 	VMOVUPS      (CX)(R8*1), Y11
-	VANDPS       absF32<>+0(SB), Y11, Y2
+	VANDPS       ·dataAbsF32+0(SB), Y11, Y2
 	VMAXPS       Y2, Y7, Y7
 	VMOVUPS      (CX)(BX*8), Y2
-	VANDPS       absF32<>+0(SB), Y2, Y3
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y3
 	VMAXPS       Y3, Y7, Y7
-	VCMPPS       $0x16, detEntryMax<>+0(SB), Y7, Y7
+	VCMPPS       $0x16, ·dataSquareMax+0(SB), Y7, Y7
 	VORPS        Y5, Y7, Y7
 	VCMPPS       $0x03, Y0, Y9, Y9
 	VORPS        Y7, Y9, Y9
-	VMOVUPS      one<>+0(SB), Y7
+	VMOVUPS      ·dataOne+0(SB), Y7
 	VDIVPS       Y0, Y7, Y7
 	VMULPS       Y2, Y6, Y0
 	VMOVAPS      Y0, Y5
@@ -2667,36 +2071,6 @@ easy3:
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
-
-DATA detCancels<>+0(SB)/4, $0x36800000
-DATA detCancels<>+4(SB)/4, $0x36800000
-DATA detCancels<>+8(SB)/4, $0x36800000
-DATA detCancels<>+12(SB)/4, $0x36800000
-DATA detCancels<>+16(SB)/4, $0x36800000
-DATA detCancels<>+20(SB)/4, $0x36800000
-DATA detCancels<>+24(SB)/4, $0x36800000
-DATA detCancels<>+28(SB)/4, $0x36800000
-GLOBL detCancels<>(SB), RODATA|NOPTR, $32
-
-DATA detMin<>+0(SB)/4, $0x21800000
-DATA detMin<>+4(SB)/4, $0x21800000
-DATA detMin<>+8(SB)/4, $0x21800000
-DATA detMin<>+12(SB)/4, $0x21800000
-DATA detMin<>+16(SB)/4, $0x21800000
-DATA detMin<>+20(SB)/4, $0x21800000
-DATA detMin<>+24(SB)/4, $0x21800000
-DATA detMin<>+28(SB)/4, $0x21800000
-GLOBL detMin<>(SB), RODATA|NOPTR, $32
-
-DATA detEntryMax<>+0(SB)/4, $0x4e800000
-DATA detEntryMax<>+4(SB)/4, $0x4e800000
-DATA detEntryMax<>+8(SB)/4, $0x4e800000
-DATA detEntryMax<>+12(SB)/4, $0x4e800000
-DATA detEntryMax<>+16(SB)/4, $0x4e800000
-DATA detEntryMax<>+20(SB)/4, $0x4e800000
-DATA detEntryMax<>+24(SB)/4, $0x4e800000
-DATA detEntryMax<>+28(SB)/4, $0x4e800000
-GLOBL detEntryMax<>(SB), RODATA|NOPTR, $32
 
 // func inverse3x3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
@@ -2810,15 +2184,15 @@ loop1:
 	VADDPS            Z18, Z20, Z20
 	VADDPS            Z20, Z12, Z12
 	VADDPS            Z12, Z14, Z14
-	VPANDD.BCST       absF32<>+0(SB), Z9, Z9
-	VPANDD.BCST       absF32<>+0(SB), Z15, Z15
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z9, Z9
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z15, Z15
 	VADDPS            Z15, Z9, Z9
-	VPANDD.BCST       absF32<>+0(SB), Z17, Z17
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z17, Z17
 	VADDPS            Z17, Z9, Z9
-	VMULPS.BCST       detCancels<>+0(SB), Z9, Z17
-	VBROADCASTSS      detMin<>+0(SB), Z15
+	VMULPS.BCST       ·dataDetCancels+0(SB), Z9, Z17
+	VBROADCASTSS      ·dataInverseMin+0(SB), Z15
 	VMAXPS            Z17, Z15, Z15
-	VPANDD.BCST       absF32<>+0(SB), Z14, Z17
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z14, Z17
 	VCMPPS            $0x19, Z15, Z17, K1
 	VRANGEPS          $0x0b, Z6, Z13, Z17
 	VRANGEPS          $0x0b, Z8, Z10, Z15
@@ -2828,13 +2202,13 @@ loop1:
 	VRANGEPS          $0x0b, Z12, Z15, Z15
 	VRANGEPS          $0x0b, Z17, Z20, Z20
 	VRANGEPS          $0x0b, Z20, Z15, Z15
-	VCMPPS.BCST       $0x16, detEntryMax<>+0(SB), Z15, K2
+	VCMPPS.BCST       $0x16, ·dataSquareMax+0(SB), Z15, K2
 	KORW              K1, K2, K1
 	VCMPPS            $0x03, Z14, Z9, K2
 	KORW              K1, K2, K1
 	VRCP14PS          Z14, Z9
-	VMULPS.BCST       one<>+0(SB), Z9, Z15
-	VFNMADD213PS.BCST one<>+0(SB), Z15, Z14
+	VMULPS.BCST       ·dataOne+0(SB), Z9, Z15
+	VFNMADD213PS.BCST ·dataOne+0(SB), Z15, Z14
 	VFMADD231PS       Z9, Z14, Z15
 	VMULPS            Z1, Z6, Z14
 	VMOVAPS           Z14, Z9
@@ -3033,43 +2407,43 @@ loop1:
 	VADDPD       Y11, Y12, Y12
 	VADDPD       Y12, Y1, Y1
 	VADDPD       Y1, Y0, Y0
-	VANDPD       absF64<>+0(SB), Y9, Y9
-	VANDPD       absF64<>+0(SB), Y7, Y7
+	VANDPD       ·dataAbsF64+0(SB), Y9, Y9
+	VANDPD       ·dataAbsF64+0(SB), Y7, Y7
 	VADDPD       Y7, Y9, Y9
-	VANDPD       absF64<>+0(SB), Y5, Y5
+	VANDPD       ·dataAbsF64+0(SB), Y5, Y5
 	VADDPD       Y5, Y9, Y9
-	VMULPD       detCancelsF64<>+0(SB), Y9, Y5
-	VMOVUPS      detMinF64<>+0(SB), Y7
+	VMULPD       ·dataDetCancelsF64+0(SB), Y9, Y5
+	VMOVUPS      ·dataRadiusMinF64+0(SB), Y7
 	VMAXPD       Y5, Y7, Y7
-	VANDPD       absF64<>+0(SB), Y0, Y5
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y5
 	VCMPPD       $0x19, Y7, Y5, Y5
-	VANDPD       absF64<>+0(SB), Y4, Y7
-	VANDPD       absF64<>+0(SB), Y6, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y4, Y7
+	VANDPD       ·dataAbsF64+0(SB), Y6, Y1
 	VMAXPD       Y1, Y7, Y7
-	VANDPD       absF64<>+0(SB), Y10, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y10, Y1
 	VMAXPD       Y1, Y7, Y7
-	VANDPD       absF64<>+0(SB), Y8, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y8
 	VMAXPD       Y8, Y7, Y7
 	VMOVUPS      (CX)(BX*4), Y8
-	VANDPD       absF64<>+0(SB), Y8, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y1
 	VMAXPD       Y1, Y7, Y7
 	VMOVUPS      (CX)(DI*1), Y1
-	VANDPD       absF64<>+0(SB), Y1, Y12
+	VANDPD       ·dataAbsF64+0(SB), Y1, Y12
 	VMAXPD       Y12, Y7, Y7
 	VMOVUPS      (CX)(SI*2), Y12
-	VANDPD       absF64<>+0(SB), Y12, Y11
+	VANDPD       ·dataAbsF64+0(SB), Y12, Y11
 	VMAXPD       Y11, Y7, Y7
 	VMOVUPS      (CX)(R8*1), Y11
-	VANDPD       absF64<>+0(SB), Y11, Y2
+	VANDPD       ·dataAbsF64+0(SB), Y11, Y2
 	VMAXPD       Y2, Y7, Y7
 	VMOVUPS      (CX)(BX*8), Y2
-	VANDPD       absF64<>+0(SB), Y2, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
 	VMAXPD       Y3, Y7, Y7
-	VCMPPD       $0x16, detEntryMaxF64<>+0(SB), Y7, Y7
+	VCMPPD       $0x16, ·dataEntryMaxF64+0(SB), Y7, Y7
 	VORPD        Y5, Y7, Y7
 	VCMPPD       $0x03, Y0, Y9, Y9
 	VORPD        Y7, Y9, Y9
-	VMOVUPS      oneF64<>+0(SB), Y7
+	VMOVUPS      ·dataOneF64+0(SB), Y7
 	VDIVPD       Y0, Y7, Y7
 	VMULPD       Y2, Y6, Y0
 	VMOVAPS      Y0, Y5
@@ -3157,24 +2531,6 @@ easy3:
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
-
-DATA detCancelsF64<>+0(SB)/8, $0x3cf0000000000000
-DATA detCancelsF64<>+8(SB)/8, $0x3cf0000000000000
-DATA detCancelsF64<>+16(SB)/8, $0x3cf0000000000000
-DATA detCancelsF64<>+24(SB)/8, $0x3cf0000000000000
-GLOBL detCancelsF64<>(SB), RODATA|NOPTR, $32
-
-DATA detMinF64<>+0(SB)/8, $0x26f0000000000000
-DATA detMinF64<>+8(SB)/8, $0x26f0000000000000
-DATA detMinF64<>+16(SB)/8, $0x26f0000000000000
-DATA detMinF64<>+24(SB)/8, $0x26f0000000000000
-GLOBL detMinF64<>(SB), RODATA|NOPTR, $32
-
-DATA detEntryMaxF64<>+0(SB)/8, $0x4c70000000000000
-DATA detEntryMaxF64<>+8(SB)/8, $0x4c70000000000000
-DATA detEntryMaxF64<>+16(SB)/8, $0x4c70000000000000
-DATA detEntryMaxF64<>+24(SB)/8, $0x4c70000000000000
-GLOBL detEntryMaxF64<>(SB), RODATA|NOPTR, $32
 
 // func inverse3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
@@ -3288,15 +2644,15 @@ loop1:
 	VADDPD            Z18, Z20, Z20
 	VADDPD            Z20, Z12, Z12
 	VADDPD            Z12, Z14, Z14
-	VPANDQ.BCST       absF64<>+0(SB), Z9, Z9
-	VPANDQ.BCST       absF64<>+0(SB), Z15, Z15
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z9, Z9
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z15, Z15
 	VADDPD            Z15, Z9, Z9
-	VPANDQ.BCST       absF64<>+0(SB), Z17, Z17
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z17, Z17
 	VADDPD            Z17, Z9, Z9
-	VMULPD.BCST       detCancelsF64<>+0(SB), Z9, Z17
-	VBROADCASTSD      detMinF64<>+0(SB), Z15
+	VMULPD.BCST       ·dataDetCancelsF64+0(SB), Z9, Z17
+	VBROADCASTSD      ·dataRadiusMinF64+0(SB), Z15
 	VMAXPD            Z17, Z15, Z15
-	VPANDQ.BCST       absF64<>+0(SB), Z14, Z17
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z14, Z17
 	VCMPPD            $0x19, Z15, Z17, K1
 	VRANGEPD          $0x0b, Z6, Z13, Z17
 	VRANGEPD          $0x0b, Z8, Z10, Z15
@@ -3306,16 +2662,16 @@ loop1:
 	VRANGEPD          $0x0b, Z12, Z15, Z15
 	VRANGEPD          $0x0b, Z17, Z20, Z20
 	VRANGEPD          $0x0b, Z20, Z15, Z15
-	VCMPPD.BCST       $0x16, detEntryMaxF64<>+0(SB), Z15, K2
+	VCMPPD.BCST       $0x16, ·dataEntryMaxF64+0(SB), Z15, K2
 	KORW              K1, K2, K1
 	VCMPPD            $0x03, Z14, Z9, K2
 	KORW              K1, K2, K1
 	VRCP14PD          Z14, Z9
-	VBROADCASTSD      oneF64<>+0(SB), Z15
+	VBROADCASTSD      ·dataOneF64+0(SB), Z15
 	VFNMADD231PD      Z9, Z14, Z15
 	VFMADD231PD       Z9, Z15, Z9
-	VMULPD.BCST       oneF64<>+0(SB), Z9, Z15
-	VFNMADD213PD.BCST oneF64<>+0(SB), Z15, Z14
+	VMULPD.BCST       ·dataOneF64+0(SB), Z9, Z15
+	VFNMADD213PD.BCST ·dataOneF64+0(SB), Z15, Z14
 	VFMADD231PD       Z9, Z14, Z15
 	VMULPD            Z1, Z6, Z14
 	VMOVAPS           Z14, Z9
@@ -3497,39 +2853,39 @@ loop1:
 	VADDPS      Y3, Y12, Y12
 	VADDPS      Y12, Y1, Y1
 	VADDPS      Y1, Y2, Y2
-	VANDPS      absF32<>+0(SB), Y9, Y9
-	VANDPS      absF32<>+0(SB), Y0, Y0
+	VANDPS      ·dataAbsF32+0(SB), Y9, Y9
+	VANDPS      ·dataAbsF32+0(SB), Y0, Y0
 	VADDPS      Y0, Y9, Y9
-	VANDPS      absF32<>+0(SB), Y7, Y7
+	VANDPS      ·dataAbsF32+0(SB), Y7, Y7
 	VADDPS      Y7, Y9, Y9
-	VMULPS      detCancels<>+0(SB), Y9, Y7
-	VMOVUPS     detMin<>+0(SB), Y0
+	VMULPS      ·dataDetCancels+0(SB), Y9, Y7
+	VMOVUPS     ·dataInverseMin+0(SB), Y0
 	VMAXPS      Y7, Y0, Y0
-	VANDPS      absF32<>+0(SB), Y2, Y7
+	VANDPS      ·dataAbsF32+0(SB), Y2, Y7
 	VCMPPS      $0x19, Y0, Y7, Y7
-	VANDPS      absF32<>+0(SB), Y4, Y4
-	VANDPS      absF32<>+0(SB), Y6, Y6
+	VANDPS      ·dataAbsF32+0(SB), Y4, Y4
+	VANDPS      ·dataAbsF32+0(SB), Y6, Y6
 	VMAXPS      Y6, Y4, Y4
-	VANDPS      absF32<>+0(SB), Y10, Y10
+	VANDPS      ·dataAbsF32+0(SB), Y10, Y10
 	VMAXPS      Y10, Y4, Y4
-	VANDPS      absF32<>+0(SB), Y8, Y8
+	VANDPS      ·dataAbsF32+0(SB), Y8, Y8
 	VMAXPS      Y8, Y4, Y4
 	VMOVUPS     (CX)(BX*4), Y8
-	VANDPS      absF32<>+0(SB), Y8, Y8
+	VANDPS      ·dataAbsF32+0(SB), Y8, Y8
 	VMAXPS      Y8, Y4, Y4
 	VMOVUPS     (CX)(DI*1), Y8
-	VANDPS      absF32<>+0(SB), Y8, Y8
+	VANDPS      ·dataAbsF32+0(SB), Y8, Y8
 	VMAXPS      Y8, Y4, Y4
 	VMOVUPS     (CX)(SI*2), Y8
-	VANDPS      absF32<>+0(SB), Y8, Y8
+	VANDPS      ·dataAbsF32+0(SB), Y8, Y8
 	VMAXPS      Y8, Y4, Y4
 	VMOVUPS     (CX)(R8*1), Y8
-	VANDPS      absF32<>+0(SB), Y8, Y8
+	VANDPS      ·dataAbsF32+0(SB), Y8, Y8
 	VMAXPS      Y8, Y4, Y4
 	VMOVUPS     (CX)(BX*8), Y8
-	VANDPS      absF32<>+0(SB), Y8, Y8
+	VANDPS      ·dataAbsF32+0(SB), Y8, Y8
 	VMAXPS      Y8, Y4, Y4
-	VCMPPS      $0x16, detEntryMax<>+0(SB), Y4, Y4
+	VCMPPS      $0x16, ·dataSquareMax+0(SB), Y4, Y4
 	VORPS       Y7, Y4, Y4
 	VCMPPS      $0x03, Y2, Y9, Y9
 	VORPS       Y4, Y9, Y9
@@ -3662,15 +3018,15 @@ loop1:
 	VADDPS       Z11, Z17, Z17
 	VADDPS       Z17, Z12, Z12
 	VADDPS       Z12, Z2, Z2
-	VPANDD.BCST  absF32<>+0(SB), Z9, Z9
-	VPANDD.BCST  absF32<>+0(SB), Z14, Z14
+	VPANDD.BCST  ·dataAbsF32+0(SB), Z9, Z9
+	VPANDD.BCST  ·dataAbsF32+0(SB), Z14, Z14
 	VADDPS       Z14, Z9, Z9
-	VPANDD.BCST  absF32<>+0(SB), Z15, Z15
+	VPANDD.BCST  ·dataAbsF32+0(SB), Z15, Z15
 	VADDPS       Z15, Z9, Z9
-	VMULPS.BCST  detCancels<>+0(SB), Z9, Z15
-	VBROADCASTSS detMin<>+0(SB), Z14
+	VMULPS.BCST  ·dataDetCancels+0(SB), Z9, Z15
+	VBROADCASTSS ·dataInverseMin+0(SB), Z14
 	VMAXPS       Z15, Z14, Z14
-	VPANDD.BCST  absF32<>+0(SB), Z2, Z15
+	VPANDD.BCST  ·dataAbsF32+0(SB), Z2, Z15
 	VCMPPS       $0x19, Z14, Z15, K1
 	VRANGEPS     $0x0b, Z6, Z13, Z13
 	VRANGEPS     $0x0b, Z8, Z10, Z10
@@ -3680,7 +3036,7 @@ loop1:
 	VRANGEPS     $0x0b, Z0, Z10, Z10
 	VRANGEPS     $0x0b, Z1, Z7, Z7
 	VRANGEPS     $0x0b, Z7, Z10, Z10
-	VCMPPS.BCST  $0x16, detEntryMax<>+0(SB), Z10, K2
+	VCMPPS.BCST  $0x16, ·dataSquareMax+0(SB), Z10, K2
 	KORW         K1, K2, K1
 	VCMPPS       $0x03, Z2, Z9, K2
 	KORW         K1, K2, K1
@@ -3812,39 +3168,39 @@ loop1:
 	VADDPD      Y3, Y12, Y12
 	VADDPD      Y12, Y1, Y1
 	VADDPD      Y1, Y2, Y2
-	VANDPD      absF64<>+0(SB), Y9, Y9
-	VANDPD      absF64<>+0(SB), Y0, Y0
+	VANDPD      ·dataAbsF64+0(SB), Y9, Y9
+	VANDPD      ·dataAbsF64+0(SB), Y0, Y0
 	VADDPD      Y0, Y9, Y9
-	VANDPD      absF64<>+0(SB), Y7, Y7
+	VANDPD      ·dataAbsF64+0(SB), Y7, Y7
 	VADDPD      Y7, Y9, Y9
-	VMULPD      detCancelsF64<>+0(SB), Y9, Y7
-	VMOVUPS     detMinF64<>+0(SB), Y0
+	VMULPD      ·dataDetCancelsF64+0(SB), Y9, Y7
+	VMOVUPS     ·dataRadiusMinF64+0(SB), Y0
 	VMAXPD      Y7, Y0, Y0
-	VANDPD      absF64<>+0(SB), Y2, Y7
+	VANDPD      ·dataAbsF64+0(SB), Y2, Y7
 	VCMPPD      $0x19, Y0, Y7, Y7
-	VANDPD      absF64<>+0(SB), Y4, Y4
-	VANDPD      absF64<>+0(SB), Y6, Y6
+	VANDPD      ·dataAbsF64+0(SB), Y4, Y4
+	VANDPD      ·dataAbsF64+0(SB), Y6, Y6
 	VMAXPD      Y6, Y4, Y4
-	VANDPD      absF64<>+0(SB), Y10, Y10
+	VANDPD      ·dataAbsF64+0(SB), Y10, Y10
 	VMAXPD      Y10, Y4, Y4
-	VANDPD      absF64<>+0(SB), Y8, Y8
+	VANDPD      ·dataAbsF64+0(SB), Y8, Y8
 	VMAXPD      Y8, Y4, Y4
 	VMOVUPS     (CX)(BX*4), Y8
-	VANDPD      absF64<>+0(SB), Y8, Y8
+	VANDPD      ·dataAbsF64+0(SB), Y8, Y8
 	VMAXPD      Y8, Y4, Y4
 	VMOVUPS     (CX)(DI*1), Y8
-	VANDPD      absF64<>+0(SB), Y8, Y8
+	VANDPD      ·dataAbsF64+0(SB), Y8, Y8
 	VMAXPD      Y8, Y4, Y4
 	VMOVUPS     (CX)(SI*2), Y8
-	VANDPD      absF64<>+0(SB), Y8, Y8
+	VANDPD      ·dataAbsF64+0(SB), Y8, Y8
 	VMAXPD      Y8, Y4, Y4
 	VMOVUPS     (CX)(R8*1), Y8
-	VANDPD      absF64<>+0(SB), Y8, Y8
+	VANDPD      ·dataAbsF64+0(SB), Y8, Y8
 	VMAXPD      Y8, Y4, Y4
 	VMOVUPS     (CX)(BX*8), Y8
-	VANDPD      absF64<>+0(SB), Y8, Y8
+	VANDPD      ·dataAbsF64+0(SB), Y8, Y8
 	VMAXPD      Y8, Y4, Y4
-	VCMPPD      $0x16, detEntryMaxF64<>+0(SB), Y4, Y4
+	VCMPPD      $0x16, ·dataEntryMaxF64+0(SB), Y4, Y4
 	VORPD       Y7, Y4, Y4
 	VCMPPD      $0x03, Y2, Y9, Y9
 	VORPD       Y4, Y9, Y9
@@ -3977,15 +3333,15 @@ loop1:
 	VADDPD       Z11, Z17, Z17
 	VADDPD       Z17, Z12, Z12
 	VADDPD       Z12, Z2, Z2
-	VPANDQ.BCST  absF64<>+0(SB), Z9, Z9
-	VPANDQ.BCST  absF64<>+0(SB), Z14, Z14
+	VPANDQ.BCST  ·dataAbsF64+0(SB), Z9, Z9
+	VPANDQ.BCST  ·dataAbsF64+0(SB), Z14, Z14
 	VADDPD       Z14, Z9, Z9
-	VPANDQ.BCST  absF64<>+0(SB), Z15, Z15
+	VPANDQ.BCST  ·dataAbsF64+0(SB), Z15, Z15
 	VADDPD       Z15, Z9, Z9
-	VMULPD.BCST  detCancelsF64<>+0(SB), Z9, Z15
-	VBROADCASTSD detMinF64<>+0(SB), Z14
+	VMULPD.BCST  ·dataDetCancelsF64+0(SB), Z9, Z15
+	VBROADCASTSD ·dataRadiusMinF64+0(SB), Z14
 	VMAXPD       Z15, Z14, Z14
-	VPANDQ.BCST  absF64<>+0(SB), Z2, Z15
+	VPANDQ.BCST  ·dataAbsF64+0(SB), Z2, Z15
 	VCMPPD       $0x19, Z14, Z15, K1
 	VRANGEPD     $0x0b, Z6, Z13, Z13
 	VRANGEPD     $0x0b, Z8, Z10, Z10
@@ -3995,7 +3351,7 @@ loop1:
 	VRANGEPD     $0x0b, Z0, Z10, Z10
 	VRANGEPD     $0x0b, Z1, Z7, Z7
 	VRANGEPD     $0x0b, Z7, Z10, Z10
-	VCMPPD.BCST  $0x16, detEntryMaxF64<>+0(SB), Z10, K2
+	VCMPPD.BCST  $0x16, ·dataEntryMaxF64+0(SB), Z10, K2
 	KORW         K1, K2, K1
 	VCMPPD       $0x03, Z2, Z9, K2
 	KORW         K1, K2, K1
@@ -4059,8 +3415,8 @@ loop1:
 	VFMADD231PS Y1, Y1, Y0
 	VMOVUPS     (CX)(BX*8), Y1
 	VFMADD231PS Y1, Y1, Y0
-	VCMPPS      $0x16, squareSumMax<>+0(SB), Y0, Y1
-	VCMPPS      $0x19, squareSumMin<>+0(SB), Y0, Y2
+	VCMPPS      $0x16, ·dataSquareSumMax+0(SB), Y0, Y1
+	VCMPPS      $0x19, ·dataSquareSumMin+0(SB), Y0, Y2
 	VORPS       Y1, Y2, Y2
 	VSQRTPS     Y0, Y0
 	VMOVMSKPS   Y2, R10
@@ -4091,26 +3447,6 @@ easy3:
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
-
-DATA squareSumMax<>+0(SB)/4, $0x7b800000
-DATA squareSumMax<>+4(SB)/4, $0x7b800000
-DATA squareSumMax<>+8(SB)/4, $0x7b800000
-DATA squareSumMax<>+12(SB)/4, $0x7b800000
-DATA squareSumMax<>+16(SB)/4, $0x7b800000
-DATA squareSumMax<>+20(SB)/4, $0x7b800000
-DATA squareSumMax<>+24(SB)/4, $0x7b800000
-DATA squareSumMax<>+28(SB)/4, $0x7b800000
-GLOBL squareSumMax<>(SB), RODATA|NOPTR, $32
-
-DATA squareSumMin<>+0(SB)/4, $0x12800000
-DATA squareSumMin<>+4(SB)/4, $0x12800000
-DATA squareSumMin<>+8(SB)/4, $0x12800000
-DATA squareSumMin<>+12(SB)/4, $0x12800000
-DATA squareSumMin<>+16(SB)/4, $0x12800000
-DATA squareSumMin<>+20(SB)/4, $0x12800000
-DATA squareSumMin<>+24(SB)/4, $0x12800000
-DATA squareSumMin<>+28(SB)/4, $0x12800000
-GLOBL squareSumMin<>(SB), RODATA|NOPTR, $32
 
 // func frobenius3x3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F
@@ -4144,8 +3480,8 @@ loop1:
 	VFMADD231PS Z1, Z1, Z0
 	VMOVUPS     (CX)(BX*8), Z1
 	VFMADD231PS Z1, Z1, Z0
-	VCMPPS.BCST $0x16, squareSumMax<>+0(SB), Z0, K1
-	VCMPPS.BCST $0x19, squareSumMin<>+0(SB), Z0, K2
+	VCMPPS.BCST $0x16, ·dataSquareSumMax+0(SB), Z0, K1
+	VCMPPS.BCST $0x19, ·dataSquareSumMin+0(SB), Z0, K2
 	KORW        K1, K2, K1
 	VSQRTPS     Z0, Z0
 	KMOVW       K1, R10
@@ -4208,8 +3544,8 @@ loop1:
 	VFMADD231PD Y1, Y1, Y0
 	VMOVUPS     (CX)(BX*8), Y1
 	VFMADD231PD Y1, Y1, Y0
-	VCMPPD      $0x16, squareSumMaxF64<>+0(SB), Y0, Y1
-	VCMPPD      $0x19, squareSumMinF64<>+0(SB), Y0, Y2
+	VCMPPD      $0x16, ·dataSquareSumMaxF64+0(SB), Y0, Y1
+	VCMPPD      $0x19, ·dataRootMinF64+0(SB), Y0, Y2
 	VORPD       Y1, Y2, Y2
 	VSQRTPD     Y0, Y0
 	VMOVMSKPD   Y2, R10
@@ -4240,18 +3576,6 @@ easy3:
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
-
-DATA squareSumMaxF64<>+0(SB)/8, $0x7fb0000000000000
-DATA squareSumMaxF64<>+8(SB)/8, $0x7fb0000000000000
-DATA squareSumMaxF64<>+16(SB)/8, $0x7fb0000000000000
-DATA squareSumMaxF64<>+24(SB)/8, $0x7fb0000000000000
-GLOBL squareSumMaxF64<>(SB), RODATA|NOPTR, $32
-
-DATA squareSumMinF64<>+0(SB)/8, $0x07b0000000000000
-DATA squareSumMinF64<>+8(SB)/8, $0x07b0000000000000
-DATA squareSumMinF64<>+16(SB)/8, $0x07b0000000000000
-DATA squareSumMinF64<>+24(SB)/8, $0x07b0000000000000
-GLOBL squareSumMinF64<>(SB), RODATA|NOPTR, $32
 
 // func frobenius3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F
@@ -4285,8 +3609,8 @@ loop1:
 	VFMADD231PD Z1, Z1, Z0
 	VMOVUPS     (CX)(BX*8), Z1
 	VFMADD231PD Z1, Z1, Z0
-	VCMPPD.BCST $0x16, squareSumMaxF64<>+0(SB), Z0, K1
-	VCMPPD.BCST $0x19, squareSumMinF64<>+0(SB), Z0, K2
+	VCMPPD.BCST $0x16, ·dataSquareSumMaxF64+0(SB), Z0, K1
+	VCMPPD.BCST $0x19, ·dataRootMinF64+0(SB), Z0, K2
 	KORW        K1, K2, K1
 	VSQRTPD     Z0, Z0
 	KMOVW       K1, R10
@@ -4355,62 +3679,62 @@ loop2:
 	PREFETCHT0   64(AX)(R9*1)
 	PREFETCHT0   64(AX)(SI*8)
 	VMOVUPS      (CX), Y0
-	VANDPS       absF32<>+0(SB), Y0, Y1
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y1
 	VMOVUPS      (CX)(R11*1), Y2
-	VANDPS       absF32<>+0(SB), Y2, Y3
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y3
 	VMAXPS       Y3, Y1, Y1
 	VMOVUPS      (CX)(R11*2), Y3
-	VANDPS       absF32<>+0(SB), Y3, Y4
+	VANDPS       ·dataAbsF32+0(SB), Y3, Y4
 	VMAXPS       Y4, Y1, Y1
 	VMOVUPS      (R12), Y4
-	VANDPS       absF32<>+0(SB), Y4, Y5
+	VANDPS       ·dataAbsF32+0(SB), Y4, Y5
 	VMAXPS       Y5, Y1, Y1
 	VMOVUPS      (R12)(R11*1), Y5
-	VANDPS       absF32<>+0(SB), Y5, Y6
+	VANDPS       ·dataAbsF32+0(SB), Y5, Y6
 	VMAXPS       Y6, Y1, Y1
 	VMOVUPS      (R12)(R11*2), Y6
-	VANDPS       absF32<>+0(SB), Y6, Y7
+	VANDPS       ·dataAbsF32+0(SB), Y6, Y7
 	VMAXPS       Y7, Y1, Y1
 	VMOVUPS      (R10), Y7
-	VANDPS       absF32<>+0(SB), Y7, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y7, Y8
 	VMAXPS       Y8, Y1, Y1
 	VMOVUPS      (R10)(R11*1), Y8
-	VANDPS       absF32<>+0(SB), Y8, Y9
+	VANDPS       ·dataAbsF32+0(SB), Y8, Y9
 	VMAXPS       Y9, Y1, Y1
 	VMOVUPS      (R10)(R11*2), Y9
-	VANDPS       absF32<>+0(SB), Y9, Y10
+	VANDPS       ·dataAbsF32+0(SB), Y9, Y10
 	VMAXPS       Y10, Y1, Y1
 	VMOVUPS      (DX), Y10
-	VANDPS       absF32<>+0(SB), Y10, Y10
+	VANDPS       ·dataAbsF32+0(SB), Y10, Y10
 	VMAXPS       Y10, Y1, Y1
 	VMOVUPS      (DX)(SI*1), Y10
-	VANDPS       absF32<>+0(SB), Y10, Y10
+	VANDPS       ·dataAbsF32+0(SB), Y10, Y10
 	VMAXPS       Y10, Y1, Y1
 	VMOVUPS      (DX)(SI*2), Y10
-	VANDPS       absF32<>+0(SB), Y10, Y10
+	VANDPS       ·dataAbsF32+0(SB), Y10, Y10
 	VMAXPS       Y10, Y1, Y1
 	VMOVUPS      (DX)(DI*1), Y10
-	VANDPS       absF32<>+0(SB), Y10, Y10
+	VANDPS       ·dataAbsF32+0(SB), Y10, Y10
 	VMAXPS       Y10, Y1, Y1
 	VMOVUPS      (DX)(SI*4), Y10
-	VANDPS       absF32<>+0(SB), Y10, Y10
+	VANDPS       ·dataAbsF32+0(SB), Y10, Y10
 	VMAXPS       Y10, Y1, Y1
 	VMOVUPS      (DX)(R8*1), Y10
-	VANDPS       absF32<>+0(SB), Y10, Y10
+	VANDPS       ·dataAbsF32+0(SB), Y10, Y10
 	VMAXPS       Y10, Y1, Y1
 	VMOVUPS      (DX)(DI*2), Y10
-	VANDPS       absF32<>+0(SB), Y10, Y10
+	VANDPS       ·dataAbsF32+0(SB), Y10, Y10
 	VMAXPS       Y10, Y1, Y1
 	VMOVUPS      (DX)(R9*1), Y10
-	VANDPS       absF32<>+0(SB), Y10, Y10
+	VANDPS       ·dataAbsF32+0(SB), Y10, Y10
 	VMAXPS       Y10, Y1, Y1
 	VMOVUPS      (DX)(SI*8), Y10
-	VANDPS       absF32<>+0(SB), Y10, Y10
+	VANDPS       ·dataAbsF32+0(SB), Y10, Y10
 	VMAXPS       Y10, Y1, Y1
-	VCMPPS       $0x16, detEntryMax<>+0(SB), Y1, Y1
+	VCMPPS       $0x16, ·dataSquareMax+0(SB), Y1, Y1
 	VADDPS       Y5, Y0, Y10
 	VADDPS       Y9, Y10, Y10
-	VMULPS       third<>+0(SB), Y10, Y10
+	VMULPS       ·dataAtanhQ0+0(SB), Y10, Y10
 	VSUBPS       Y10, Y0, Y0
 	VSUBPS       Y10, Y5, Y5
 	VSUBPS       Y10, Y9, Y9
@@ -4447,57 +3771,57 @@ loop2:
 	VMULPS       Y3, Y7, Y3
 	VFMADD231PS  Y6, Y8, Y3
 	VFMADD231PS  Y9, Y9, Y3
-	VANDPS       absF32<>+0(SB), Y11, Y0
+	VANDPS       ·dataAbsF32+0(SB), Y11, Y0
 	VMOVUPS      Y9, 896(R13)
-	VANDPS       absF32<>+0(SB), Y10, Y9
+	VANDPS       ·dataAbsF32+0(SB), Y10, Y9
 	VADDPS       Y9, Y0, Y0
-	VANDPS       absF32<>+0(SB), Y1, Y9
+	VANDPS       ·dataAbsF32+0(SB), Y1, Y9
 	VADDPS       Y9, Y0, Y0
-	VANDPS       absF32<>+0(SB), Y12, Y9
+	VANDPS       ·dataAbsF32+0(SB), Y12, Y9
 	VMOVUPS      Y1, 928(R13)
 	VMOVUPS      800(R13), Y1
 	VMOVUPS      Y10, 960(R13)
-	VANDPS       absF32<>+0(SB), Y1, Y10
+	VANDPS       ·dataAbsF32+0(SB), Y1, Y10
 	VADDPS       Y10, Y9, Y9
-	VANDPS       absF32<>+0(SB), Y2, Y10
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y10
 	VADDPS       Y10, Y9, Y9
 	VMAXPS       Y9, Y0, Y0
 	VMOVUPS      768(R13), Y9
-	VANDPS       absF32<>+0(SB), Y9, Y9
+	VANDPS       ·dataAbsF32+0(SB), Y9, Y9
 	VMOVUPS      Y2, 992(R13)
 	VMOVUPS      832(R13), Y2
-	VANDPS       absF32<>+0(SB), Y2, Y2
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y2
 	VADDPS       Y2, Y9, Y9
-	VANDPS       absF32<>+0(SB), Y3, Y2
+	VANDPS       ·dataAbsF32+0(SB), Y3, Y2
 	VADDPS       Y2, Y9, Y9
 	VMAXPS       Y9, Y0, Y0
-	VCMPPS       $0x16, norm2Max<>+0(SB), Y0, Y9
+	VCMPPS       $0x16, ·dataNorm2Max+0(SB), Y0, Y9
 	VMOVUPS      736(R13), Y2
-	VANDPS       absF32<>+0(SB), Y2, Y2
-	VCMPPS       $0x16, meanMax<>+0(SB), Y2, Y2
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y2
+	VCMPPS       $0x16, ·dataZetaLimit+0(SB), Y2, Y2
 	VORPS        Y9, Y2, Y2
 	VMOVUPS      704(R13), Y9
 	VORPS        Y2, Y9, Y9
-	VMOVUPS      noneSetF32<>+0(SB), Y2
-	VBLENDVPS    Y9, allOnesF32<>+0(SB), Y2, Y2
-	VMINPS       norm2Max<>+0(SB), Y0, Y0
-	VMAXPS       one<>+0(SB), Y0, Y0
+	VMOVUPS      ·dataZero+0(SB), Y2
+	VBLENDVPS    Y9, ·dataAllOnesF32+0(SB), Y2, Y2
+	VMINPS       ·dataNorm2Max+0(SB), Y0, Y0
+	VMAXPS       ·dataOne+0(SB), Y0, Y0
 	VPSRLD       $0x17, Y0, Y0
 	VCVTDQ2PS    Y0, Y0
-	VSUBPS       bias<>+0(SB), Y0, Y0
-	VMOVUPS      half<>+0(SB), Y9
-	VFMADD213PS  minusThreeQuarters<>+0(SB), Y0, Y9
-	VADDPS       roundF32<>+0(SB), Y9, Y9
-	VSUBPS       roundF32<>+0(SB), Y9, Y9
-	VMOVUPS      roundF32<>+0(SB), Y0
+	VSUBPS       ·dataBias+0(SB), Y0, Y0
+	VMOVUPS      ·dataHalf+0(SB), Y9
+	VFMADD213PS  ·dataMinusThreeQuarters+0(SB), Y0, Y9
+	VADDPS       ·dataRoundF32+0(SB), Y9, Y9
+	VSUBPS       ·dataRoundF32+0(SB), Y9, Y9
+	VMOVUPS      ·dataRoundF32+0(SB), Y0
 	VSUBPS       Y9, Y0, Y0
 	VPSLLD       $0x17, Y0, Y0
-	VPADDD       one<>+0(SB), Y0, Y0
+	VPADDD       ·dataOne+0(SB), Y0, Y0
 	VMULPS       Y0, Y0, Y10
 	VMOVUPS      Y9, 704(R13)
 	VADDPS       Y1, Y11, Y1
 	VADDPS       Y3, Y1, Y1
-	VMULPS       half<>+0(SB), Y1, Y1
+	VMULPS       ·dataHalf+0(SB), Y1, Y1
 	VMULPS       Y10, Y1, Y1
 	VMOVUPS      Y2, 1024(R13)
 	VMULPS       Y7, Y5, Y2
@@ -4536,7 +3860,7 @@ loop2:
 	VMOVUPS      Y10, 1248(R13)
 	VMOVUPS      (DX)(SI*8), Y10
 	VADDPS       Y10, Y0, Y0
-	VMULPS       third<>+0(SB), Y0, Y0
+	VMULPS       ·dataAtanhQ0+0(SB), Y0, Y0
 	VSUBPS       Y0, Y2, Y2
 	VSUBPS       Y0, Y3, Y3
 	VSUBPS       Y0, Y10, Y10
@@ -4585,85 +3909,85 @@ loop2:
 	VMOVUPS      1216(R13), Y8
 	VMULPS       Y8, Y7, Y4
 	VMULPS       Y4, Y9, Y9
-	VMULPS       inverseFactorialo<>+0(SB), Y9, Y4
+	VMULPS       ·dataInverseFactorialo+0(SB), Y9, Y4
 	VMOVUPS      Y10, 1344(R13)
-	VMULPS       inverseFactorialo<>+0(SB), Y11, Y10
+	VMULPS       ·dataInverseFactorialo+0(SB), Y11, Y10
 	VMOVUPS      1184(R13), Y6
-	VMOVUPS      inverseFactorialo<>+0(SB), Y1
-	VFMADD213PS  inverseFactoriall<>+0(SB), Y6, Y1
+	VMOVUPS      ·dataInverseFactorialo+0(SB), Y1
+	VFMADD213PS  ·dataSincRest4+0(SB), Y6, Y1
 	VMOVUPS      Y3, 1376(R13)
 	VMOVUPS      1056(R13), Y3
-	VMOVUPS      inverseFactorialo<>+0(SB), Y5
-	VFMADD213PS  inverseFactorialm<>+0(SB), Y3, Y5
-	VMULPS       inverseFactorialn<>+0(SB), Y9, Y0
-	VFMADD231PS  noneSetF32<>+0(SB), Y6, Y0
-	VFMADD231PS  inverseFactorialn<>+0(SB), Y11, Y4
-	VFMADD231PS  noneSetF32<>+0(SB), Y3, Y4
+	VMOVUPS      ·dataInverseFactorialo+0(SB), Y5
+	VFMADD213PS  ·dataPsi10+0(SB), Y3, Y5
+	VMULPS       ·dataPsi11+0(SB), Y9, Y0
+	VFMADD231PS  ·dataZero+0(SB), Y6, Y0
+	VFMADD231PS  ·dataPsi11+0(SB), Y11, Y4
+	VFMADD231PS  ·dataZero+0(SB), Y3, Y4
 	VMOVUPS      Y2, 1408(R13)
-	VMOVUPS      inverseFactorialn<>+0(SB), Y2
-	VFMADD213PS  inverseFactorialk<>+0(SB), Y6, Y2
-	VFMADD231PS  inverseFactorialn<>+0(SB), Y3, Y1
+	VMOVUPS      ·dataPsi11+0(SB), Y2
+	VFMADD213PS  ·dataPsi8+0(SB), Y6, Y2
+	VFMADD231PS  ·dataPsi11+0(SB), Y3, Y1
 	VMULPS       Y9, Y5, Y12
 	VFMADD231PS  Y6, Y10, Y12
 	VFMADD231PS  Y11, Y5, Y0
 	VFMADD231PS  Y3, Y10, Y0
-	VMOVUPS      inverseFactorialj<>+0(SB), Y10
+	VMOVUPS      ·dataPsi7+0(SB), Y10
 	VFMADD231PS  Y6, Y5, Y10
 	VFMADD231PS  Y3, Y5, Y2
 	VMULPS       Y9, Y1, Y5
 	VFMADD231PS  Y6, Y4, Y5
 	VFMADD231PS  Y11, Y1, Y12
 	VFMADD231PS  Y3, Y4, Y12
-	VMOVUPS      inverseFactoriali<>+0(SB), Y4
+	VMOVUPS      ·dataPsi6+0(SB), Y4
 	VFMADD231PS  Y6, Y1, Y4
 	VFMADD231PS  Y3, Y1, Y10
 	VMULPS       Y9, Y2, Y1
 	VFMADD231PS  Y6, Y0, Y1
 	VFMADD231PS  Y11, Y2, Y5
 	VFMADD231PS  Y3, Y0, Y5
-	VMOVUPS      inverseFactorialh<>+0(SB), Y0
+	VMOVUPS      ·dataSincRest2+0(SB), Y0
 	VFMADD231PS  Y6, Y2, Y0
 	VFMADD231PS  Y3, Y2, Y4
 	VMULPS       Y9, Y10, Y2
 	VFMADD231PS  Y6, Y12, Y2
 	VFMADD231PS  Y11, Y10, Y1
 	VFMADD231PS  Y3, Y12, Y1
-	VMOVUPS      inverseFactorialg<>+0(SB), Y12
+	VMOVUPS      ·dataHalfCotRest1+0(SB), Y12
 	VFMADD231PS  Y6, Y10, Y12
 	VFMADD231PS  Y3, Y10, Y0
 	VMULPS       Y9, Y4, Y10
 	VFMADD231PS  Y6, Y5, Y10
 	VFMADD231PS  Y11, Y4, Y2
 	VFMADD231PS  Y3, Y5, Y2
-	VMOVUPS      inverseFactorialf<>+0(SB), Y5
+	VMOVUPS      ·dataPsi3+0(SB), Y5
 	VFMADD231PS  Y6, Y4, Y5
 	VFMADD231PS  Y3, Y4, Y12
 	VMULPS       Y9, Y0, Y4
 	VFMADD231PS  Y6, Y1, Y4
 	VFMADD231PS  Y11, Y0, Y10
 	VFMADD231PS  Y3, Y1, Y10
-	VMOVUPS      inverseFactoriale<>+0(SB), Y1
+	VMOVUPS      ·dataTwentyFourth+0(SB), Y1
 	VFMADD231PS  Y6, Y0, Y1
 	VFMADD231PS  Y3, Y0, Y5
 	VMULPS       Y9, Y12, Y0
 	VFMADD231PS  Y6, Y2, Y0
 	VFMADD231PS  Y11, Y12, Y4
 	VFMADD231PS  Y3, Y2, Y4
-	VMOVUPS      inverseFactoriald<>+0(SB), Y2
+	VMOVUPS      ·dataSincRest0+0(SB), Y2
 	VFMADD231PS  Y6, Y12, Y2
 	VFMADD231PS  Y3, Y12, Y1
 	VMULPS       Y9, Y5, Y12
 	VFMADD231PS  Y6, Y10, Y12
 	VFMADD231PS  Y11, Y5, Y0
 	VFMADD231PS  Y3, Y10, Y0
-	VMOVUPS      half<>+0(SB), Y10
+	VMOVUPS      ·dataHalf+0(SB), Y10
 	VFMADD231PS  Y6, Y5, Y10
 	VFMADD231PS  Y3, Y5, Y2
 	VMULPS       Y9, Y1, Y5
 	VFMADD231PS  Y6, Y4, Y5
 	VFMADD231PS  Y11, Y1, Y12
 	VFMADD231PS  Y3, Y4, Y12
-	VMOVUPS      one<>+0(SB), Y4
+	VMOVUPS      ·dataOne+0(SB), Y4
 	VFMADD231PS  Y6, Y1, Y4
 	VFMADD231PS  Y3, Y1, Y10
 	VMULPS       Y9, Y2, Y9
@@ -4910,13 +4234,13 @@ loop2:
 
 stage4:
 	VMOVUPS      288(R13), Y12
-	VCMPPS       $0x1e, noneSetF32<>+0(SB), Y12, Y12
+	VCMPPS       $0x1e, ·dataZero+0(SB), Y12, Y12
 	VMOVUPS      (R13), Y3
-	VADDPS       two<>+0(SB), Y3, Y3
+	VADDPS       ·dataTwo+0(SB), Y3, Y3
 	VMOVUPS      128(R13), Y9
-	VADDPS       two<>+0(SB), Y9, Y9
+	VADDPS       ·dataTwo+0(SB), Y9, Y9
 	VMOVUPS      256(R13), Y10
-	VADDPS       two<>+0(SB), Y10, Y10
+	VADDPS       ·dataTwo+0(SB), Y10, Y10
 	VMOVUPS      384(R13), Y11
 	VMULPS       Y3, Y11, Y5
 	VMOVUPS      416(R13), Y6
@@ -5112,8 +4436,8 @@ stage4:
 	VBLENDVPS    Y0, Y11, Y2, Y2
 	VBLENDVPS    Y0, Y1, Y3, Y3
 	VMOVUPS      288(R13), Y1
-	VSUBPS       one<>+0(SB), Y1, Y1
-	VCMPPS       $0x1e, noneSetF32<>+0(SB), Y1, Y0
+	VSUBPS       ·dataOne+0(SB), Y1, Y1
+	VCMPPS       $0x1e, ·dataZero+0(SB), Y1, Y0
 	VMOVMSKPS    Y0, R15
 	VMOVUPS      896(R13), Y0
 	VMOVUPS      Y0, 384(R13)
@@ -5146,28 +4470,28 @@ stage4:
 	TESTL        R15, R15
 	JNE          stage4
 	VMOVUPS      352(R13), Y1
-	VMOVUPS      noneSetF32<>+0(SB), Y3
+	VMOVUPS      ·dataZero+0(SB), Y3
 	VPCMPGTD     Y1, Y3, Y3
 	VMOVUPS      320(R13), Y1
-	VMOVUPS      log2e<>+0(SB), Y2
-	VFMADD213PS  roundF32<>+0(SB), Y1, Y2
-	VSUBPS       roundF32<>+0(SB), Y2, Y8
-	VFNMADD231PS ln2Hi<>+0(SB), Y8, Y1
-	VFNMADD231PS ln2Lo<>+0(SB), Y8, Y1
-	VMOVUPS      expC6<>+0(SB), Y8
-	VFMADD213PS  expC5<>+0(SB), Y1, Y8
-	VFMADD213PS  expC4<>+0(SB), Y1, Y8
-	VFMADD213PS  expC3<>+0(SB), Y1, Y8
-	VFMADD213PS  expC2<>+0(SB), Y1, Y8
+	VMOVUPS      ·dataLog2e+0(SB), Y2
+	VFMADD213PS  ·dataRoundF32+0(SB), Y1, Y2
+	VSUBPS       ·dataRoundF32+0(SB), Y2, Y8
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y8, Y1
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y8, Y1
+	VMOVUPS      ·dataExpC6+0(SB), Y8
+	VFMADD213PS  ·dataExpC5+0(SB), Y1, Y8
+	VFMADD213PS  ·dataExpC4+0(SB), Y1, Y8
+	VFMADD213PS  ·dataExpC3+0(SB), Y1, Y8
+	VFMADD213PS  ·dataExpC2+0(SB), Y1, Y8
 	VMULPS       Y1, Y1, Y9
 	VFMADD231PS  Y8, Y9, Y1
 	VPSLLD       $0x17, Y2, Y2
-	VPADDD       one<>+0(SB), Y2, Y2
+	VPADDD       ·dataOne+0(SB), Y2, Y2
 	VFMADD231PS  Y2, Y1, Y2
 	VMOVUPS      672(R13), Y1
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      (R13), Y9
-	VADDPS       one<>+0(SB), Y9, Y9
+	VADDPS       ·dataOne+0(SB), Y9, Y9
 	VMOVUPS      384(R13), Y8
 	VMULPS       Y8, Y2, Y8
 	VFMADD231PS  Y9, Y1, Y8
@@ -5184,7 +4508,7 @@ stage4:
 	VMOVUPS      96(R13), Y10
 	VFMADD231PS  Y10, Y1, Y12
 	VMOVUPS      128(R13), Y10
-	VADDPS       one<>+0(SB), Y10, Y10
+	VADDPS       ·dataOne+0(SB), Y10, Y10
 	VMOVUPS      512(R13), Y5
 	VMULPS       Y5, Y2, Y5
 	VFMADD231PS  Y10, Y1, Y5
@@ -5201,7 +4525,7 @@ stage4:
 	VMOVUPS      224(R13), Y11
 	VFMADD231PS  Y11, Y1, Y0
 	VMOVUPS      256(R13), Y11
-	VADDPS       one<>+0(SB), Y11, Y11
+	VADDPS       ·dataOne+0(SB), Y11, Y11
 	VMOVUPS      640(R13), Y4
 	VMULPS       Y4, Y2, Y2
 	VFMADD231PS  Y11, Y1, Y2
@@ -5325,10 +4649,10 @@ loop2:
 	VRANGEPS         $0x0b, Z14, Z8, Z8
 	VRANGEPS         $0x0b, Z26, Z20, Z20
 	VRANGEPS         $0x0b, Z20, Z8, Z8
-	VCMPPS.BCST      $0x16, detEntryMax<>+0(SB), Z8, K1
+	VCMPPS.BCST      $0x16, ·dataSquareMax+0(SB), Z8, K1
 	VADDPS           Z6, Z0, Z8
 	VADDPS           Z12, Z8, Z8
-	VMULPS.BCST      third<>+0(SB), Z8, Z8
+	VMULPS.BCST      ·dataAtanhQ0+0(SB), Z8, Z8
 	VSUBPS           Z8, Z0, Z0
 	VSUBPS           Z8, Z6, Z6
 	VSUBPS           Z8, Z12, Z12
@@ -5359,49 +4683,49 @@ loop2:
 	VMULPS           Z3, Z9, Z27
 	VFMADD231PS      Z7, Z10, Z27
 	VFMADD231PS      Z12, Z12, Z27
-	VPANDD.BCST      absF32<>+0(SB), Z20, Z28
-	VPANDD.BCST      absF32<>+0(SB), Z2, Z29
+	VPANDD.BCST      ·dataAbsF32+0(SB), Z20, Z28
+	VPANDD.BCST      ·dataAbsF32+0(SB), Z2, Z29
 	VADDPS           Z29, Z28, Z28
-	VPANDD.BCST      absF32<>+0(SB), Z11, Z29
+	VPANDD.BCST      ·dataAbsF32+0(SB), Z11, Z29
 	VADDPS           Z29, Z28, Z28
-	VPANDD.BCST      absF32<>+0(SB), Z26, Z29
+	VPANDD.BCST      ·dataAbsF32+0(SB), Z26, Z29
 	VMOVUPS          Z11, 1408(R13)
-	VPANDD.BCST      absF32<>+0(SB), Z23, Z11
+	VPANDD.BCST      ·dataAbsF32+0(SB), Z23, Z11
 	VADDPS           Z11, Z29, Z29
-	VPANDD.BCST      absF32<>+0(SB), Z5, Z11
-	VADDPS           Z11, Z29, Z29
-	VMAXPS           Z29, Z28, Z28
-	VPANDD.BCST      absF32<>+0(SB), Z14, Z29
-	VPANDD.BCST      absF32<>+0(SB), Z17, Z11
-	VADDPS           Z11, Z29, Z29
-	VPANDD.BCST      absF32<>+0(SB), Z27, Z11
+	VPANDD.BCST      ·dataAbsF32+0(SB), Z5, Z11
 	VADDPS           Z11, Z29, Z29
 	VMAXPS           Z29, Z28, Z28
-	VCMPPS.BCST      $0x16, norm2Max<>+0(SB), Z28, K2
-	VPANDD.BCST      absF32<>+0(SB), Z8, Z29
-	VCMPPS.BCST      $0x16, meanMax<>+0(SB), Z29, K3
+	VPANDD.BCST      ·dataAbsF32+0(SB), Z14, Z29
+	VPANDD.BCST      ·dataAbsF32+0(SB), Z17, Z11
+	VADDPS           Z11, Z29, Z29
+	VPANDD.BCST      ·dataAbsF32+0(SB), Z27, Z11
+	VADDPS           Z11, Z29, Z29
+	VMAXPS           Z29, Z28, Z28
+	VCMPPS.BCST      $0x16, ·dataNorm2Max+0(SB), Z28, K2
+	VPANDD.BCST      ·dataAbsF32+0(SB), Z8, Z29
+	VCMPPS.BCST      $0x16, ·dataZetaLimit+0(SB), Z29, K3
 	KORW             K2, K3, K2
 	KORW             K2, K1, K1
-	VBROADCASTSS     noneSetF32<>+0(SB), Z29
-	VBLENDMPS.BCST   allOnesF32<>+0(SB), Z29, K1, Z29
-	VMINPS.BCST      norm2Max<>+0(SB), Z28, Z28
-	VMAXPS.BCST      one<>+0(SB), Z28, Z28
+	VBROADCASTSS     ·dataZero+0(SB), Z29
+	VBLENDMPS.BCST   ·dataAllOnesF32+0(SB), Z29, K1, Z29
+	VMINPS.BCST      ·dataNorm2Max+0(SB), Z28, Z28
+	VMAXPS.BCST      ·dataOne+0(SB), Z28, Z28
 	VGETEXPPS        Z28, Z28
-	VADDPS.BCST      one<>+0(SB), Z28, Z28
-	VBROADCASTSS     half<>+0(SB), Z11
-	VFMADD213PS.BCST minusThreeQuarters<>+0(SB), Z28, Z11
-	VADDPS.BCST      roundF32<>+0(SB), Z11, Z11
-	VSUBPS.BCST      roundF32<>+0(SB), Z11, Z11
-	VBROADCASTSS     noneSetF32<>+0(SB), Z28
+	VADDPS.BCST      ·dataOne+0(SB), Z28, Z28
+	VBROADCASTSS     ·dataHalf+0(SB), Z11
+	VFMADD213PS.BCST ·dataMinusThreeQuarters+0(SB), Z28, Z11
+	VADDPS.BCST      ·dataRoundF32+0(SB), Z11, Z11
+	VSUBPS.BCST      ·dataRoundF32+0(SB), Z11, Z11
+	VBROADCASTSS     ·dataZero+0(SB), Z28
 	VSUBPS           Z11, Z28, Z28
-	VBROADCASTSS     one<>+0(SB), Z30
+	VBROADCASTSS     ·dataOne+0(SB), Z30
 	VSCALEFPS        Z28, Z30, Z30
 	VMOVUPS          Z8, 1472(R13)
 	VMULPS           Z30, Z30, Z8
 	VMOVUPS          Z11, 1536(R13)
 	VADDPS           Z23, Z20, Z11
 	VADDPS           Z27, Z11, Z11
-	VMULPS.BCST      half<>+0(SB), Z11, Z11
+	VMULPS.BCST      ·dataHalf+0(SB), Z11, Z11
 	VMULPS           Z8, Z11, Z11
 	VMOVUPS          Z29, 1600(R13)
 	VMULPS           Z9, Z6, Z29
@@ -5429,7 +4753,7 @@ loop2:
 	VMULPS           Z29, Z27, Z27
 	VADDPS           Z19, Z13, Z29
 	VADDPS           Z25, Z29, Z29
-	VMULPS.BCST      third<>+0(SB), Z29, Z29
+	VMULPS.BCST      ·dataAtanhQ0+0(SB), Z29, Z29
 	VSUBPS           Z29, Z13, Z13
 	VSUBPS           Z29, Z19, Z19
 	VSUBPS           Z29, Z25, Z25
@@ -5463,85 +4787,85 @@ loop2:
 	VADDPS           Z29, Z5, Z5
 	VMULPS           Z30, Z8, Z29
 	VMULPS           Z29, Z5, Z5
-	VMULPS.BCST      inverseFactorialo<>+0(SB), Z5, Z29
-	VMULPS.BCST      inverseFactorialo<>+0(SB), Z11, Z17
+	VMULPS.BCST      ·dataInverseFactorialo+0(SB), Z5, Z29
+	VMULPS.BCST      ·dataInverseFactorialo+0(SB), Z11, Z17
 	VMOVUPS          Z23, 1984(R13)
-	VBROADCASTSS     inverseFactorialo<>+0(SB), Z23
-	VFMADD213PS.BCST inverseFactoriall<>+0(SB), Z27, Z23
+	VBROADCASTSS     ·dataInverseFactorialo+0(SB), Z23
+	VFMADD213PS.BCST ·dataSincRest4+0(SB), Z27, Z23
 	VMOVUPS          Z2, 2048(R13)
 	VMOVUPS          1664(R13), Z2
-	VBROADCASTSS     inverseFactorialo<>+0(SB), Z21
-	VFMADD213PS.BCST inverseFactorialm<>+0(SB), Z2, Z21
+	VBROADCASTSS     ·dataInverseFactorialo+0(SB), Z21
+	VFMADD213PS.BCST ·dataPsi10+0(SB), Z2, Z21
 	VMOVUPS          Z12, 2112(R13)
-	VMULPS.BCST      inverseFactorialn<>+0(SB), Z5, Z12
-	VFMADD231PS.BCST noneSetF32<>+0(SB), Z27, Z12
-	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z11, Z29
-	VFMADD231PS.BCST noneSetF32<>+0(SB), Z2, Z29
+	VMULPS.BCST      ·dataPsi11+0(SB), Z5, Z12
+	VFMADD231PS.BCST ·dataZero+0(SB), Z27, Z12
+	VFMADD231PS.BCST ·dataPsi11+0(SB), Z11, Z29
+	VFMADD231PS.BCST ·dataZero+0(SB), Z2, Z29
 	VMOVUPS          Z25, 2176(R13)
-	VBROADCASTSS     inverseFactorialn<>+0(SB), Z25
-	VFMADD213PS.BCST inverseFactorialk<>+0(SB), Z27, Z25
-	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z2, Z23
+	VBROADCASTSS     ·dataPsi11+0(SB), Z25
+	VFMADD213PS.BCST ·dataPsi8+0(SB), Z27, Z25
+	VFMADD231PS.BCST ·dataPsi11+0(SB), Z2, Z23
 	VMULPS           Z5, Z21, Z7
 	VFMADD231PS      Z27, Z17, Z7
 	VFMADD231PS      Z11, Z21, Z12
 	VFMADD231PS      Z2, Z17, Z12
-	VBROADCASTSS     inverseFactorialj<>+0(SB), Z17
+	VBROADCASTSS     ·dataPsi7+0(SB), Z17
 	VFMADD231PS      Z27, Z21, Z17
 	VFMADD231PS      Z2, Z21, Z25
 	VMULPS           Z5, Z23, Z21
 	VFMADD231PS      Z27, Z29, Z21
 	VFMADD231PS      Z11, Z23, Z7
 	VFMADD231PS      Z2, Z29, Z7
-	VBROADCASTSS     inverseFactoriali<>+0(SB), Z29
+	VBROADCASTSS     ·dataPsi6+0(SB), Z29
 	VFMADD231PS      Z27, Z23, Z29
 	VFMADD231PS      Z2, Z23, Z17
 	VMULPS           Z5, Z25, Z23
 	VFMADD231PS      Z27, Z12, Z23
 	VFMADD231PS      Z11, Z25, Z21
 	VFMADD231PS      Z2, Z12, Z21
-	VBROADCASTSS     inverseFactorialh<>+0(SB), Z12
+	VBROADCASTSS     ·dataSincRest2+0(SB), Z12
 	VFMADD231PS      Z27, Z25, Z12
 	VFMADD231PS      Z2, Z25, Z29
 	VMULPS           Z5, Z17, Z25
 	VFMADD231PS      Z27, Z7, Z25
 	VFMADD231PS      Z11, Z17, Z23
 	VFMADD231PS      Z2, Z7, Z23
-	VBROADCASTSS     inverseFactorialg<>+0(SB), Z7
+	VBROADCASTSS     ·dataHalfCotRest1+0(SB), Z7
 	VFMADD231PS      Z27, Z17, Z7
 	VFMADD231PS      Z2, Z17, Z12
 	VMULPS           Z5, Z29, Z17
 	VFMADD231PS      Z27, Z21, Z17
 	VFMADD231PS      Z11, Z29, Z25
 	VFMADD231PS      Z2, Z21, Z25
-	VBROADCASTSS     inverseFactorialf<>+0(SB), Z21
+	VBROADCASTSS     ·dataPsi3+0(SB), Z21
 	VFMADD231PS      Z27, Z29, Z21
 	VFMADD231PS      Z2, Z29, Z7
 	VMULPS           Z5, Z12, Z29
 	VFMADD231PS      Z27, Z23, Z29
 	VFMADD231PS      Z11, Z12, Z17
 	VFMADD231PS      Z2, Z23, Z17
-	VBROADCASTSS     inverseFactoriale<>+0(SB), Z23
+	VBROADCASTSS     ·dataTwentyFourth+0(SB), Z23
 	VFMADD231PS      Z27, Z12, Z23
 	VFMADD231PS      Z2, Z12, Z21
 	VMULPS           Z5, Z7, Z12
 	VFMADD231PS      Z27, Z25, Z12
 	VFMADD231PS      Z11, Z7, Z29
 	VFMADD231PS      Z2, Z25, Z29
-	VBROADCASTSS     inverseFactoriald<>+0(SB), Z25
+	VBROADCASTSS     ·dataSincRest0+0(SB), Z25
 	VFMADD231PS      Z27, Z7, Z25
 	VFMADD231PS      Z2, Z7, Z23
 	VMULPS           Z5, Z21, Z7
 	VFMADD231PS      Z27, Z17, Z7
 	VFMADD231PS      Z11, Z21, Z12
 	VFMADD231PS      Z2, Z17, Z12
-	VBROADCASTSS     half<>+0(SB), Z17
+	VBROADCASTSS     ·dataHalf+0(SB), Z17
 	VFMADD231PS      Z27, Z21, Z17
 	VFMADD231PS      Z2, Z21, Z25
 	VMULPS           Z5, Z23, Z21
 	VFMADD231PS      Z27, Z29, Z21
 	VFMADD231PS      Z11, Z23, Z7
 	VFMADD231PS      Z2, Z29, Z7
-	VBROADCASTSS     one<>+0(SB), Z29
+	VBROADCASTSS     ·dataOne+0(SB), Z29
 	VFMADD231PS      Z27, Z23, Z29
 	VFMADD231PS      Z2, Z23, Z17
 	VMULPS           Z5, Z25, Z5
@@ -5723,13 +5047,13 @@ loop2:
 
 stage4:
 	VMOVUPS           576(R13), Z7
-	VCMPPS.BCST       $0x1e, noneSetF32<>+0(SB), Z7, K1
+	VCMPPS.BCST       $0x1e, ·dataZero+0(SB), Z7, K1
 	VMOVUPS           (R13), Z7
-	VADDPS.BCST       two<>+0(SB), Z7, Z1
+	VADDPS.BCST       ·dataTwo+0(SB), Z7, Z1
 	VMOVUPS           256(R13), Z13
-	VADDPS.BCST       two<>+0(SB), Z13, Z0
+	VADDPS.BCST       ·dataTwo+0(SB), Z13, Z0
 	VMOVUPS           512(R13), Z14
-	VADDPS.BCST       two<>+0(SB), Z14, Z2
+	VADDPS.BCST       ·dataTwo+0(SB), Z14, Z2
 	VMOVUPS           768(R13), Z26
 	VMULPS            Z1, Z26, Z30
 	VMOVUPS           832(R13), Z20
@@ -5845,8 +5169,8 @@ stage4:
 	VBLENDMPS         Z22, Z29, K1, Z29
 	VBLENDMPS         Z0, Z14, K1, Z14
 	VMOVUPS           576(R13), Z0
-	VSUBPS.BCST       one<>+0(SB), Z0, Z0
-	VCMPPS.BCST       $0x1e, noneSetF32<>+0(SB), Z0, K1
+	VSUBPS.BCST       ·dataOne+0(SB), Z0, Z0
+	VCMPPS.BCST       $0x1e, ·dataZero+0(SB), Z0, K1
 	KMOVW             K1, R15
 	VMOVUPS           Z26, 768(R13)
 	VMOVUPS           Z20, 832(R13)
@@ -5870,27 +5194,27 @@ stage4:
 	TESTL             R15, R15
 	JNE               stage4
 	VMOVUPS           704(R13), Z0
-	VBROADCASTSS      noneSetF32<>+0(SB), Z14
+	VBROADCASTSS      ·dataZero+0(SB), Z14
 	VPCMPGTD          Z0, Z14, K1
 	VMOVUPS           640(R13), Z14
-	VBROADCASTSS      log2e<>+0(SB), Z0
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z14, Z0
-	VSUBPS.BCST       roundF32<>+0(SB), Z0, Z0
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z0, Z14
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z0, Z14
-	VBROADCASTSS      expC6<>+0(SB), Z29
-	VFMADD213PS.BCST  expC5<>+0(SB), Z14, Z29
-	VFMADD213PS.BCST  expC4<>+0(SB), Z14, Z29
-	VFMADD213PS.BCST  expC3<>+0(SB), Z14, Z29
-	VFMADD213PS.BCST  expC2<>+0(SB), Z14, Z29
+	VBROADCASTSS      ·dataLog2e+0(SB), Z0
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z14, Z0
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z0, Z0
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z0, Z14
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z0, Z14
+	VBROADCASTSS      ·dataExpC6+0(SB), Z29
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z14, Z29
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z14, Z29
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z14, Z29
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z14, Z29
 	VMULPS            Z14, Z14, Z9
 	VFMADD231PS       Z29, Z9, Z14
-	VADDPS.BCST       one<>+0(SB), Z14, Z14
+	VADDPS.BCST       ·dataOne+0(SB), Z14, Z14
 	VSCALEFPS         Z0, Z14, Z14
 	VMOVUPS           1344(R13), Z0
 	VMULPS            Z0, Z14, Z0
 	VMOVUPS           (R13), Z9
-	VADDPS.BCST       one<>+0(SB), Z9, Z9
+	VADDPS.BCST       ·dataOne+0(SB), Z9, Z9
 	VMOVUPS           768(R13), Z29
 	VMULPS            Z29, Z14, Z29
 	VFMADD231PS       Z9, Z0, Z29
@@ -5907,7 +5231,7 @@ stage4:
 	VMOVUPS           192(R13), Z8
 	VFMADD231PS       Z8, Z0, Z13
 	VMOVUPS           256(R13), Z8
-	VADDPS.BCST       one<>+0(SB), Z8, Z8
+	VADDPS.BCST       ·dataOne+0(SB), Z8, Z8
 	VMOVUPS           1024(R13), Z11
 	VMULPS            Z11, Z14, Z11
 	VFMADD231PS       Z8, Z0, Z11
@@ -5924,7 +5248,7 @@ stage4:
 	VMOVUPS           448(R13), Z19
 	VFMADD231PS       Z19, Z0, Z7
 	VMOVUPS           512(R13), Z19
-	VADDPS.BCST       one<>+0(SB), Z19, Z19
+	VADDPS.BCST       ·dataOne+0(SB), Z19, Z19
 	VMOVUPS           1280(R13), Z6
 	VMULPS            Z6, Z14, Z14
 	VFMADD231PS       Z19, Z0, Z14
@@ -6013,62 +5337,62 @@ loop2:
 	PREFETCHT0   64(AX)(R9*1)
 	PREFETCHT0   64(AX)(SI*8)
 	VMOVUPS      (CX), Y0
-	VANDPD       absF64<>+0(SB), Y0, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y1
 	VMOVUPS      (CX)(R11*1), Y2
-	VANDPD       absF64<>+0(SB), Y2, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
 	VMAXPD       Y3, Y1, Y1
 	VMOVUPS      (CX)(R11*2), Y3
-	VANDPD       absF64<>+0(SB), Y3, Y4
+	VANDPD       ·dataAbsF64+0(SB), Y3, Y4
 	VMAXPD       Y4, Y1, Y1
 	VMOVUPS      (R12), Y4
-	VANDPD       absF64<>+0(SB), Y4, Y5
+	VANDPD       ·dataAbsF64+0(SB), Y4, Y5
 	VMAXPD       Y5, Y1, Y1
 	VMOVUPS      (R12)(R11*1), Y5
-	VANDPD       absF64<>+0(SB), Y5, Y6
+	VANDPD       ·dataAbsF64+0(SB), Y5, Y6
 	VMAXPD       Y6, Y1, Y1
 	VMOVUPS      (R12)(R11*2), Y6
-	VANDPD       absF64<>+0(SB), Y6, Y7
+	VANDPD       ·dataAbsF64+0(SB), Y6, Y7
 	VMAXPD       Y7, Y1, Y1
 	VMOVUPS      (R10), Y7
-	VANDPD       absF64<>+0(SB), Y7, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y7, Y8
 	VMAXPD       Y8, Y1, Y1
 	VMOVUPS      (R10)(R11*1), Y8
-	VANDPD       absF64<>+0(SB), Y8, Y9
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y9
 	VMAXPD       Y9, Y1, Y1
 	VMOVUPS      (R10)(R11*2), Y9
-	VANDPD       absF64<>+0(SB), Y9, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y9, Y10
 	VMAXPD       Y10, Y1, Y1
 	VMOVUPS      (DX), Y10
-	VANDPD       absF64<>+0(SB), Y10, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y10, Y10
 	VMAXPD       Y10, Y1, Y1
 	VMOVUPS      (DX)(SI*1), Y10
-	VANDPD       absF64<>+0(SB), Y10, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y10, Y10
 	VMAXPD       Y10, Y1, Y1
 	VMOVUPS      (DX)(SI*2), Y10
-	VANDPD       absF64<>+0(SB), Y10, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y10, Y10
 	VMAXPD       Y10, Y1, Y1
 	VMOVUPS      (DX)(DI*1), Y10
-	VANDPD       absF64<>+0(SB), Y10, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y10, Y10
 	VMAXPD       Y10, Y1, Y1
 	VMOVUPS      (DX)(SI*4), Y10
-	VANDPD       absF64<>+0(SB), Y10, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y10, Y10
 	VMAXPD       Y10, Y1, Y1
 	VMOVUPS      (DX)(R8*1), Y10
-	VANDPD       absF64<>+0(SB), Y10, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y10, Y10
 	VMAXPD       Y10, Y1, Y1
 	VMOVUPS      (DX)(DI*2), Y10
-	VANDPD       absF64<>+0(SB), Y10, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y10, Y10
 	VMAXPD       Y10, Y1, Y1
 	VMOVUPS      (DX)(R9*1), Y10
-	VANDPD       absF64<>+0(SB), Y10, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y10, Y10
 	VMAXPD       Y10, Y1, Y1
 	VMOVUPS      (DX)(SI*8), Y10
-	VANDPD       absF64<>+0(SB), Y10, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y10, Y10
 	VMAXPD       Y10, Y1, Y1
-	VCMPPD       $0x16, directionMaxF64<>+0(SB), Y1, Y1
+	VCMPPD       $0x16, ·dataSquareMaxF64+0(SB), Y1, Y1
 	VADDPD       Y5, Y0, Y10
 	VADDPD       Y9, Y10, Y10
-	VMULPD       thirdF64<>+0(SB), Y10, Y10
+	VMULPD       ·dataThirdF64+0(SB), Y10, Y10
 	VSUBPD       Y10, Y0, Y0
 	VSUBPD       Y10, Y5, Y5
 	VSUBPD       Y10, Y9, Y9
@@ -6105,57 +5429,57 @@ loop2:
 	VMULPD       Y3, Y7, Y3
 	VFMADD231PD  Y6, Y8, Y3
 	VFMADD231PD  Y9, Y9, Y3
-	VANDPD       absF64<>+0(SB), Y11, Y0
+	VANDPD       ·dataAbsF64+0(SB), Y11, Y0
 	VMOVUPS      Y9, 896(R13)
-	VANDPD       absF64<>+0(SB), Y10, Y9
+	VANDPD       ·dataAbsF64+0(SB), Y10, Y9
 	VADDPD       Y9, Y0, Y0
-	VANDPD       absF64<>+0(SB), Y1, Y9
+	VANDPD       ·dataAbsF64+0(SB), Y1, Y9
 	VADDPD       Y9, Y0, Y0
-	VANDPD       absF64<>+0(SB), Y12, Y9
+	VANDPD       ·dataAbsF64+0(SB), Y12, Y9
 	VMOVUPS      Y1, 928(R13)
 	VMOVUPS      800(R13), Y1
 	VMOVUPS      Y10, 960(R13)
-	VANDPD       absF64<>+0(SB), Y1, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y1, Y10
 	VADDPD       Y10, Y9, Y9
-	VANDPD       absF64<>+0(SB), Y2, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y10
 	VADDPD       Y10, Y9, Y9
 	VMAXPD       Y9, Y0, Y0
 	VMOVUPS      768(R13), Y9
-	VANDPD       absF64<>+0(SB), Y9, Y9
+	VANDPD       ·dataAbsF64+0(SB), Y9, Y9
 	VMOVUPS      Y2, 992(R13)
 	VMOVUPS      832(R13), Y2
-	VANDPD       absF64<>+0(SB), Y2, Y2
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y2
 	VADDPD       Y2, Y9, Y9
-	VANDPD       absF64<>+0(SB), Y3, Y2
+	VANDPD       ·dataAbsF64+0(SB), Y3, Y2
 	VADDPD       Y2, Y9, Y9
 	VMAXPD       Y9, Y0, Y0
-	VCMPPD       $0x16, norm2MaxF64<>+0(SB), Y0, Y9
+	VCMPPD       $0x16, ·dataNorm2MaxF64+0(SB), Y0, Y9
 	VMOVUPS      736(R13), Y2
-	VANDPD       absF64<>+0(SB), Y2, Y2
-	VCMPPD       $0x16, meanMaxF64<>+0(SB), Y2, Y2
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y2
+	VCMPPD       $0x16, ·dataExpHalfF64+0(SB), Y2, Y2
 	VORPD        Y9, Y2, Y2
 	VMOVUPS      704(R13), Y9
 	VORPD        Y2, Y9, Y9
-	VMOVUPS      noneSetF64<>+0(SB), Y2
-	VBLENDVPD    Y9, allOnesF64<>+0(SB), Y2, Y2
-	VMINPD       norm2MaxF64<>+0(SB), Y0, Y0
-	VMAXPD       oneF64<>+0(SB), Y0, Y0
+	VMOVUPS      ·dataZero+0(SB), Y2
+	VBLENDVPD    Y9, ·dataAllOnesF32+0(SB), Y2, Y2
+	VMINPD       ·dataNorm2MaxF64+0(SB), Y0, Y0
+	VMAXPD       ·dataOneF64+0(SB), Y0, Y0
 	VPSRLQ       $0x34, Y0, Y0
-	VORPD        two52F64<>+0(SB), Y0, Y0
-	VSUBPD       two52Bias1F64<>+0(SB), Y0, Y0
-	VMOVUPS      halfF64<>+0(SB), Y9
-	VFMADD213PD  minusThreeQuartersF64<>+0(SB), Y0, Y9
-	VADDPD       roundF64<>+0(SB), Y9, Y9
-	VSUBPD       roundF64<>+0(SB), Y9, Y9
-	VMOVUPS      roundF64<>+0(SB), Y0
+	VORPD        ·dataTwo52F64+0(SB), Y0, Y0
+	VSUBPD       ·dataTwo52Bias1F64+0(SB), Y0, Y0
+	VMOVUPS      ·dataHalfF64+0(SB), Y9
+	VFMADD213PD  ·dataMinusThreeQuartersF64+0(SB), Y0, Y9
+	VADDPD       ·dataRoundF64+0(SB), Y9, Y9
+	VSUBPD       ·dataRoundF64+0(SB), Y9, Y9
+	VMOVUPS      ·dataRoundF64+0(SB), Y0
 	VSUBPD       Y9, Y0, Y0
 	VPSLLQ       $0x34, Y0, Y0
-	VPADDQ       oneF64<>+0(SB), Y0, Y0
+	VPADDQ       ·dataOneF64+0(SB), Y0, Y0
 	VMULPD       Y0, Y0, Y10
 	VMOVUPS      Y9, 704(R13)
 	VADDPD       Y1, Y11, Y1
 	VADDPD       Y3, Y1, Y1
-	VMULPD       halfF64<>+0(SB), Y1, Y1
+	VMULPD       ·dataHalfF64+0(SB), Y1, Y1
 	VMULPD       Y10, Y1, Y1
 	VMOVUPS      Y2, 1024(R13)
 	VMULPD       Y7, Y5, Y2
@@ -6194,7 +5518,7 @@ loop2:
 	VMOVUPS      Y10, 1248(R13)
 	VMOVUPS      (DX)(SI*8), Y10
 	VADDPD       Y10, Y0, Y0
-	VMULPD       thirdF64<>+0(SB), Y0, Y0
+	VMULPD       ·dataThirdF64+0(SB), Y0, Y0
 	VSUBPD       Y0, Y2, Y2
 	VSUBPD       Y0, Y3, Y3
 	VSUBPD       Y0, Y10, Y10
@@ -6243,141 +5567,141 @@ loop2:
 	VMOVUPS      1216(R13), Y8
 	VMULPD       Y8, Y7, Y4
 	VMULPD       Y4, Y9, Y9
-	VMULPD       inverseFactorialwF64<>+0(SB), Y9, Y4
+	VMULPD       ·dataInverseFactorialwF64+0(SB), Y9, Y4
 	VMOVUPS      Y10, 1344(R13)
-	VMULPD       inverseFactorialwF64<>+0(SB), Y11, Y10
+	VMULPD       ·dataInverseFactorialwF64+0(SB), Y11, Y10
 	VMOVUPS      1184(R13), Y6
-	VMOVUPS      inverseFactorialwF64<>+0(SB), Y1
-	VFMADD213PD  inverseFactorialtF64<>+0(SB), Y6, Y1
+	VMOVUPS      ·dataInverseFactorialwF64+0(SB), Y1
+	VFMADD213PD  ·dataSincRest8F64+0(SB), Y6, Y1
 	VMOVUPS      Y3, 1376(R13)
 	VMOVUPS      1056(R13), Y3
-	VMOVUPS      inverseFactorialwF64<>+0(SB), Y5
-	VFMADD213PD  inverseFactorialuF64<>+0(SB), Y3, Y5
-	VMULPD       inverseFactorialvF64<>+0(SB), Y9, Y0
-	VFMADD231PD  noneSetF64<>+0(SB), Y6, Y0
-	VFMADD231PD  inverseFactorialvF64<>+0(SB), Y11, Y4
-	VFMADD231PD  noneSetF64<>+0(SB), Y3, Y4
+	VMOVUPS      ·dataInverseFactorialwF64+0(SB), Y5
+	VFMADD213PD  ·dataPsi18F64+0(SB), Y3, Y5
+	VMULPD       ·dataInverseFactorialvF64+0(SB), Y9, Y0
+	VFMADD231PD  ·dataZero+0(SB), Y6, Y0
+	VFMADD231PD  ·dataInverseFactorialvF64+0(SB), Y11, Y4
+	VFMADD231PD  ·dataZero+0(SB), Y3, Y4
 	VMOVUPS      Y2, 1408(R13)
-	VMOVUPS      inverseFactorialvF64<>+0(SB), Y2
-	VFMADD213PD  inverseFactorialsF64<>+0(SB), Y6, Y2
-	VFMADD231PD  inverseFactorialvF64<>+0(SB), Y3, Y1
+	VMOVUPS      ·dataInverseFactorialvF64+0(SB), Y2
+	VFMADD213PD  ·dataPsi16F64+0(SB), Y6, Y2
+	VFMADD231PD  ·dataInverseFactorialvF64+0(SB), Y3, Y1
 	VMULPD       Y9, Y5, Y12
 	VFMADD231PD  Y6, Y10, Y12
 	VFMADD231PD  Y11, Y5, Y0
 	VFMADD231PD  Y3, Y10, Y0
-	VMOVUPS      inverseFactorialrF64<>+0(SB), Y10
+	VMOVUPS      ·dataPsi15F64+0(SB), Y10
 	VFMADD231PD  Y6, Y5, Y10
 	VFMADD231PD  Y3, Y5, Y2
 	VMULPD       Y9, Y1, Y5
 	VFMADD231PD  Y6, Y4, Y5
 	VFMADD231PD  Y11, Y1, Y12
 	VFMADD231PD  Y3, Y4, Y12
-	VMOVUPS      inverseFactorialqF64<>+0(SB), Y4
+	VMOVUPS      ·dataPsi14F64+0(SB), Y4
 	VFMADD231PD  Y6, Y1, Y4
 	VFMADD231PD  Y3, Y1, Y10
 	VMULPD       Y9, Y2, Y1
 	VFMADD231PD  Y6, Y0, Y1
 	VFMADD231PD  Y11, Y2, Y5
 	VFMADD231PD  Y3, Y0, Y5
-	VMOVUPS      inverseFactorialpF64<>+0(SB), Y0
+	VMOVUPS      ·dataSincRest6F64+0(SB), Y0
 	VFMADD231PD  Y6, Y2, Y0
 	VFMADD231PD  Y3, Y2, Y4
 	VMULPD       Y9, Y10, Y2
 	VFMADD231PD  Y6, Y12, Y2
 	VFMADD231PD  Y11, Y10, Y1
 	VFMADD231PD  Y3, Y12, Y1
-	VMOVUPS      inverseFactorialoF64<>+0(SB), Y12
+	VMOVUPS      ·dataPsi12F64+0(SB), Y12
 	VFMADD231PD  Y6, Y10, Y12
 	VFMADD231PD  Y3, Y10, Y0
 	VMULPD       Y9, Y4, Y10
 	VFMADD231PD  Y6, Y5, Y10
 	VFMADD231PD  Y11, Y4, Y2
 	VFMADD231PD  Y3, Y5, Y2
-	VMOVUPS      inverseFactorialnF64<>+0(SB), Y5
+	VMOVUPS      ·dataPsi11F64+0(SB), Y5
 	VFMADD231PD  Y6, Y4, Y5
 	VFMADD231PD  Y3, Y4, Y12
 	VMULPD       Y9, Y0, Y4
 	VFMADD231PD  Y6, Y1, Y4
 	VFMADD231PD  Y11, Y0, Y10
 	VFMADD231PD  Y3, Y1, Y10
-	VMOVUPS      inverseFactorialmF64<>+0(SB), Y1
+	VMOVUPS      ·dataPsi10F64+0(SB), Y1
 	VFMADD231PD  Y6, Y0, Y1
 	VFMADD231PD  Y3, Y0, Y5
 	VMULPD       Y9, Y12, Y0
 	VFMADD231PD  Y6, Y2, Y0
 	VFMADD231PD  Y11, Y12, Y4
 	VFMADD231PD  Y3, Y2, Y4
-	VMOVUPS      inverseFactoriallF64<>+0(SB), Y2
+	VMOVUPS      ·dataSincRest4F64+0(SB), Y2
 	VFMADD231PD  Y6, Y12, Y2
 	VFMADD231PD  Y3, Y12, Y1
 	VMULPD       Y9, Y5, Y12
 	VFMADD231PD  Y6, Y10, Y12
 	VFMADD231PD  Y11, Y5, Y0
 	VFMADD231PD  Y3, Y10, Y0
-	VMOVUPS      inverseFactorialkF64<>+0(SB), Y10
+	VMOVUPS      ·dataPsi8F64+0(SB), Y10
 	VFMADD231PD  Y6, Y5, Y10
 	VFMADD231PD  Y3, Y5, Y2
 	VMULPD       Y9, Y1, Y5
 	VFMADD231PD  Y6, Y4, Y5
 	VFMADD231PD  Y11, Y1, Y12
 	VFMADD231PD  Y3, Y4, Y12
-	VMOVUPS      inverseFactorialjF64<>+0(SB), Y4
+	VMOVUPS      ·dataPsi7F64+0(SB), Y4
 	VFMADD231PD  Y6, Y1, Y4
 	VFMADD231PD  Y3, Y1, Y10
 	VMULPD       Y9, Y2, Y1
 	VFMADD231PD  Y6, Y0, Y1
 	VFMADD231PD  Y11, Y2, Y5
 	VFMADD231PD  Y3, Y0, Y5
-	VMOVUPS      inverseFactorialiF64<>+0(SB), Y0
+	VMOVUPS      ·dataPsi6F64+0(SB), Y0
 	VFMADD231PD  Y6, Y2, Y0
 	VFMADD231PD  Y3, Y2, Y4
 	VMULPD       Y9, Y10, Y2
 	VFMADD231PD  Y6, Y12, Y2
 	VFMADD231PD  Y11, Y10, Y1
 	VFMADD231PD  Y3, Y12, Y1
-	VMOVUPS      inverseFactorialhF64<>+0(SB), Y12
+	VMOVUPS      ·dataSincRest2F64+0(SB), Y12
 	VFMADD231PD  Y6, Y10, Y12
 	VFMADD231PD  Y3, Y10, Y0
 	VMULPD       Y9, Y4, Y10
 	VFMADD231PD  Y6, Y5, Y10
 	VFMADD231PD  Y11, Y4, Y2
 	VFMADD231PD  Y3, Y5, Y2
-	VMOVUPS      inverseFactorialgF64<>+0(SB), Y5
+	VMOVUPS      ·dataHalfCotRest1F64+0(SB), Y5
 	VFMADD231PD  Y6, Y4, Y5
 	VFMADD231PD  Y3, Y4, Y12
 	VMULPD       Y9, Y0, Y4
 	VFMADD231PD  Y6, Y1, Y4
 	VFMADD231PD  Y11, Y0, Y10
 	VFMADD231PD  Y3, Y1, Y10
-	VMOVUPS      inverseFactorialfF64<>+0(SB), Y1
+	VMOVUPS      ·dataPsi3F64+0(SB), Y1
 	VFMADD231PD  Y6, Y0, Y1
 	VFMADD231PD  Y3, Y0, Y5
 	VMULPD       Y9, Y12, Y0
 	VFMADD231PD  Y6, Y2, Y0
 	VFMADD231PD  Y11, Y12, Y4
 	VFMADD231PD  Y3, Y2, Y4
-	VMOVUPS      inverseFactorialeF64<>+0(SB), Y2
+	VMOVUPS      ·dataTwentyFourthF64+0(SB), Y2
 	VFMADD231PD  Y6, Y12, Y2
 	VFMADD231PD  Y3, Y12, Y1
 	VMULPD       Y9, Y5, Y12
 	VFMADD231PD  Y6, Y10, Y12
 	VFMADD231PD  Y11, Y5, Y0
 	VFMADD231PD  Y3, Y10, Y0
-	VMOVUPS      inverseFactorialdF64<>+0(SB), Y10
+	VMOVUPS      ·dataSincRest0F64+0(SB), Y10
 	VFMADD231PD  Y6, Y5, Y10
 	VFMADD231PD  Y3, Y5, Y2
 	VMULPD       Y9, Y1, Y5
 	VFMADD231PD  Y6, Y4, Y5
 	VFMADD231PD  Y11, Y1, Y12
 	VFMADD231PD  Y3, Y4, Y12
-	VMOVUPS      halfF64<>+0(SB), Y4
+	VMOVUPS      ·dataHalfF64+0(SB), Y4
 	VFMADD231PD  Y6, Y1, Y4
 	VFMADD231PD  Y3, Y1, Y10
 	VMULPD       Y9, Y2, Y1
 	VFMADD231PD  Y6, Y0, Y1
 	VFMADD231PD  Y11, Y2, Y5
 	VFMADD231PD  Y3, Y0, Y5
-	VMOVUPS      oneF64<>+0(SB), Y0
+	VMOVUPS      ·dataOneF64+0(SB), Y0
 	VFMADD231PD  Y6, Y2, Y0
 	VFMADD231PD  Y3, Y2, Y4
 	VMULPD       Y9, Y10, Y9
@@ -6624,13 +5948,13 @@ loop2:
 
 stage4:
 	VMOVUPS      288(R13), Y5
-	VCMPPD       $0x1e, noneSetF64<>+0(SB), Y5, Y5
+	VCMPPD       $0x1e, ·dataZero+0(SB), Y5, Y5
 	VMOVUPS      (R13), Y3
-	VADDPD       twoF64<>+0(SB), Y3, Y3
+	VADDPD       ·dataTwoF64+0(SB), Y3, Y3
 	VMOVUPS      128(R13), Y9
-	VADDPD       twoF64<>+0(SB), Y9, Y9
+	VADDPD       ·dataTwoF64+0(SB), Y9, Y9
 	VMOVUPS      256(R13), Y4
-	VADDPD       twoF64<>+0(SB), Y4, Y4
+	VADDPD       ·dataTwoF64+0(SB), Y4, Y4
 	VMOVUPS      384(R13), Y11
 	VMULPD       Y3, Y11, Y1
 	VMOVUPS      416(R13), Y6
@@ -6826,8 +6150,8 @@ stage4:
 	VBLENDVPD    Y12, Y11, Y10, Y10
 	VBLENDVPD    Y12, Y2, Y3, Y3
 	VMOVUPS      288(R13), Y2
-	VSUBPD       oneF64<>+0(SB), Y2, Y2
-	VCMPPD       $0x1e, noneSetF64<>+0(SB), Y2, Y12
+	VSUBPD       ·dataOneF64+0(SB), Y2, Y2
+	VCMPPD       $0x1e, ·dataZero+0(SB), Y2, Y12
 	VMOVMSKPD    Y12, R15
 	VMOVUPS      896(R13), Y12
 	VMOVUPS      Y12, 384(R13)
@@ -6860,33 +6184,33 @@ stage4:
 	TESTL        R15, R15
 	JNE          stage4
 	VMOVUPS      352(R13), Y2
-	VMOVUPS      noneSetF64<>+0(SB), Y3
+	VMOVUPS      ·dataZero+0(SB), Y3
 	VPCMPGTQ     Y2, Y3, Y3
 	VMOVUPS      320(R13), Y2
-	VMOVUPS      log2eF64<>+0(SB), Y10
-	VFMADD213PD  roundF64<>+0(SB), Y2, Y10
-	VSUBPD       roundF64<>+0(SB), Y10, Y8
-	VFNMADD231PD ln2HiF64<>+0(SB), Y8, Y2
-	VFNMADD231PD ln2LoF64<>+0(SB), Y8, Y2
-	VMOVUPS      expQ9F64<>+0(SB), Y8
-	VFMADD213PD  expQ8F64<>+0(SB), Y2, Y8
-	VFMADD213PD  expQ7F64<>+0(SB), Y2, Y8
-	VFMADD213PD  expQ6F64<>+0(SB), Y2, Y8
-	VFMADD213PD  expQ5F64<>+0(SB), Y2, Y8
-	VFMADD213PD  expQ4F64<>+0(SB), Y2, Y8
-	VFMADD213PD  expQ3F64<>+0(SB), Y2, Y8
-	VFMADD213PD  expQ2F64<>+0(SB), Y2, Y8
-	VFMADD213PD  expQ1F64<>+0(SB), Y2, Y8
-	VFMADD213PD  expQ0F64<>+0(SB), Y2, Y8
+	VMOVUPS      ·dataLog2eF64+0(SB), Y10
+	VFMADD213PD  ·dataRoundF64+0(SB), Y2, Y10
+	VSUBPD       ·dataRoundF64+0(SB), Y10, Y8
+	VFNMADD231PD ·dataLn2HiF64+0(SB), Y8, Y2
+	VFNMADD231PD ·dataLn2LoF64+0(SB), Y8, Y2
+	VMOVUPS      ·dataExpQ9F64+0(SB), Y8
+	VFMADD213PD  ·dataExpQ8F64+0(SB), Y2, Y8
+	VFMADD213PD  ·dataExpQ7F64+0(SB), Y2, Y8
+	VFMADD213PD  ·dataExpQ6F64+0(SB), Y2, Y8
+	VFMADD213PD  ·dataExpQ5F64+0(SB), Y2, Y8
+	VFMADD213PD  ·dataExpQ4F64+0(SB), Y2, Y8
+	VFMADD213PD  ·dataExpQ3F64+0(SB), Y2, Y8
+	VFMADD213PD  ·dataExpQ2F64+0(SB), Y2, Y8
+	VFMADD213PD  ·dataExpQ1F64+0(SB), Y2, Y8
+	VFMADD213PD  ·dataExpQ0F64+0(SB), Y2, Y8
 	VMULPD       Y2, Y2, Y9
 	VFMADD231PD  Y8, Y9, Y2
 	VPSLLQ       $0x34, Y10, Y10
-	VPADDQ       oneF64<>+0(SB), Y10, Y10
+	VPADDQ       ·dataOneF64+0(SB), Y10, Y10
 	VFMADD231PD  Y10, Y2, Y10
 	VMOVUPS      672(R13), Y2
 	VMULPD       Y2, Y10, Y2
 	VMOVUPS      (R13), Y9
-	VADDPD       oneF64<>+0(SB), Y9, Y9
+	VADDPD       ·dataOneF64+0(SB), Y9, Y9
 	VMOVUPS      384(R13), Y8
 	VMULPD       Y8, Y10, Y8
 	VFMADD231PD  Y9, Y2, Y8
@@ -6903,7 +6227,7 @@ stage4:
 	VMOVUPS      96(R13), Y4
 	VFMADD231PD  Y4, Y2, Y5
 	VMOVUPS      128(R13), Y4
-	VADDPD       oneF64<>+0(SB), Y4, Y4
+	VADDPD       ·dataOneF64+0(SB), Y4, Y4
 	VMOVUPS      512(R13), Y1
 	VMULPD       Y1, Y10, Y1
 	VFMADD231PD  Y4, Y2, Y1
@@ -6920,7 +6244,7 @@ stage4:
 	VMOVUPS      224(R13), Y11
 	VFMADD231PD  Y11, Y2, Y12
 	VMOVUPS      256(R13), Y11
-	VADDPD       oneF64<>+0(SB), Y11, Y11
+	VADDPD       ·dataOneF64+0(SB), Y11, Y11
 	VMOVUPS      640(R13), Y0
 	VMULPD       Y0, Y10, Y10
 	VFMADD231PD  Y11, Y2, Y10
@@ -6971,12 +6295,6 @@ easy6:
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
-
-DATA directionMaxF64<>+0(SB)/8, $0x4f90000000000000
-DATA directionMaxF64<>+8(SB)/8, $0x4f90000000000000
-DATA directionMaxF64<>+16(SB)/8, $0x4f90000000000000
-DATA directionMaxF64<>+24(SB)/8, $0x4f90000000000000
-GLOBL directionMaxF64<>(SB), RODATA|NOPTR, $32
 
 // func expFrechet3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
@@ -7050,10 +6368,10 @@ loop2:
 	VRANGEPD         $0x0b, Z14, Z8, Z8
 	VRANGEPD         $0x0b, Z26, Z20, Z20
 	VRANGEPD         $0x0b, Z20, Z8, Z8
-	VCMPPD.BCST      $0x16, directionMaxF64<>+0(SB), Z8, K1
+	VCMPPD.BCST      $0x16, ·dataSquareMaxF64+0(SB), Z8, K1
 	VADDPD           Z6, Z0, Z8
 	VADDPD           Z12, Z8, Z8
-	VMULPD.BCST      thirdF64<>+0(SB), Z8, Z8
+	VMULPD.BCST      ·dataThirdF64+0(SB), Z8, Z8
 	VSUBPD           Z8, Z0, Z0
 	VSUBPD           Z8, Z6, Z6
 	VSUBPD           Z8, Z12, Z12
@@ -7084,49 +6402,49 @@ loop2:
 	VMULPD           Z3, Z9, Z27
 	VFMADD231PD      Z7, Z10, Z27
 	VFMADD231PD      Z12, Z12, Z27
-	VPANDQ.BCST      absF64<>+0(SB), Z20, Z28
-	VPANDQ.BCST      absF64<>+0(SB), Z2, Z29
+	VPANDQ.BCST      ·dataAbsF64+0(SB), Z20, Z28
+	VPANDQ.BCST      ·dataAbsF64+0(SB), Z2, Z29
 	VADDPD           Z29, Z28, Z28
-	VPANDQ.BCST      absF64<>+0(SB), Z11, Z29
+	VPANDQ.BCST      ·dataAbsF64+0(SB), Z11, Z29
 	VADDPD           Z29, Z28, Z28
-	VPANDQ.BCST      absF64<>+0(SB), Z26, Z29
+	VPANDQ.BCST      ·dataAbsF64+0(SB), Z26, Z29
 	VMOVUPS          Z11, 1408(R13)
-	VPANDQ.BCST      absF64<>+0(SB), Z23, Z11
+	VPANDQ.BCST      ·dataAbsF64+0(SB), Z23, Z11
 	VADDPD           Z11, Z29, Z29
-	VPANDQ.BCST      absF64<>+0(SB), Z5, Z11
-	VADDPD           Z11, Z29, Z29
-	VMAXPD           Z29, Z28, Z28
-	VPANDQ.BCST      absF64<>+0(SB), Z14, Z29
-	VPANDQ.BCST      absF64<>+0(SB), Z17, Z11
-	VADDPD           Z11, Z29, Z29
-	VPANDQ.BCST      absF64<>+0(SB), Z27, Z11
+	VPANDQ.BCST      ·dataAbsF64+0(SB), Z5, Z11
 	VADDPD           Z11, Z29, Z29
 	VMAXPD           Z29, Z28, Z28
-	VCMPPD.BCST      $0x16, norm2MaxF64<>+0(SB), Z28, K2
-	VPANDQ.BCST      absF64<>+0(SB), Z8, Z29
-	VCMPPD.BCST      $0x16, meanMaxF64<>+0(SB), Z29, K3
+	VPANDQ.BCST      ·dataAbsF64+0(SB), Z14, Z29
+	VPANDQ.BCST      ·dataAbsF64+0(SB), Z17, Z11
+	VADDPD           Z11, Z29, Z29
+	VPANDQ.BCST      ·dataAbsF64+0(SB), Z27, Z11
+	VADDPD           Z11, Z29, Z29
+	VMAXPD           Z29, Z28, Z28
+	VCMPPD.BCST      $0x16, ·dataNorm2MaxF64+0(SB), Z28, K2
+	VPANDQ.BCST      ·dataAbsF64+0(SB), Z8, Z29
+	VCMPPD.BCST      $0x16, ·dataExpHalfF64+0(SB), Z29, K3
 	KORW             K2, K3, K2
 	KORW             K2, K1, K1
-	VBROADCASTSD     noneSetF64<>+0(SB), Z29
-	VBLENDMPD.BCST   allOnesF64<>+0(SB), Z29, K1, Z29
-	VMINPD.BCST      norm2MaxF64<>+0(SB), Z28, Z28
-	VMAXPD.BCST      oneF64<>+0(SB), Z28, Z28
+	VBROADCASTSD     ·dataZero+0(SB), Z29
+	VBLENDMPD.BCST   ·dataAllOnesF32+0(SB), Z29, K1, Z29
+	VMINPD.BCST      ·dataNorm2MaxF64+0(SB), Z28, Z28
+	VMAXPD.BCST      ·dataOneF64+0(SB), Z28, Z28
 	VGETEXPPD        Z28, Z28
-	VADDPD.BCST      oneF64<>+0(SB), Z28, Z28
-	VBROADCASTSD     halfF64<>+0(SB), Z11
-	VFMADD213PD.BCST minusThreeQuartersF64<>+0(SB), Z28, Z11
-	VADDPD.BCST      roundF64<>+0(SB), Z11, Z11
-	VSUBPD.BCST      roundF64<>+0(SB), Z11, Z11
-	VBROADCASTSD     noneSetF64<>+0(SB), Z28
+	VADDPD.BCST      ·dataOneF64+0(SB), Z28, Z28
+	VBROADCASTSD     ·dataHalfF64+0(SB), Z11
+	VFMADD213PD.BCST ·dataMinusThreeQuartersF64+0(SB), Z28, Z11
+	VADDPD.BCST      ·dataRoundF64+0(SB), Z11, Z11
+	VSUBPD.BCST      ·dataRoundF64+0(SB), Z11, Z11
+	VBROADCASTSD     ·dataZero+0(SB), Z28
 	VSUBPD           Z11, Z28, Z28
-	VBROADCASTSD     oneF64<>+0(SB), Z30
+	VBROADCASTSD     ·dataOneF64+0(SB), Z30
 	VSCALEFPD        Z28, Z30, Z30
 	VMOVUPS          Z8, 1472(R13)
 	VMULPD           Z30, Z30, Z8
 	VMOVUPS          Z11, 1536(R13)
 	VADDPD           Z23, Z20, Z11
 	VADDPD           Z27, Z11, Z11
-	VMULPD.BCST      halfF64<>+0(SB), Z11, Z11
+	VMULPD.BCST      ·dataHalfF64+0(SB), Z11, Z11
 	VMULPD           Z8, Z11, Z11
 	VMOVUPS          Z29, 1600(R13)
 	VMULPD           Z9, Z6, Z29
@@ -7154,7 +6472,7 @@ loop2:
 	VMULPD           Z29, Z27, Z27
 	VADDPD           Z19, Z13, Z29
 	VADDPD           Z25, Z29, Z29
-	VMULPD.BCST      thirdF64<>+0(SB), Z29, Z29
+	VMULPD.BCST      ·dataThirdF64+0(SB), Z29, Z29
 	VSUBPD           Z29, Z13, Z13
 	VSUBPD           Z29, Z19, Z19
 	VSUBPD           Z29, Z25, Z25
@@ -7188,141 +6506,141 @@ loop2:
 	VADDPD           Z29, Z5, Z5
 	VMULPD           Z30, Z8, Z29
 	VMULPD           Z29, Z5, Z5
-	VMULPD.BCST      inverseFactorialwF64<>+0(SB), Z5, Z29
-	VMULPD.BCST      inverseFactorialwF64<>+0(SB), Z11, Z17
+	VMULPD.BCST      ·dataInverseFactorialwF64+0(SB), Z5, Z29
+	VMULPD.BCST      ·dataInverseFactorialwF64+0(SB), Z11, Z17
 	VMOVUPS          Z23, 1984(R13)
-	VBROADCASTSD     inverseFactorialwF64<>+0(SB), Z23
-	VFMADD213PD.BCST inverseFactorialtF64<>+0(SB), Z27, Z23
+	VBROADCASTSD     ·dataInverseFactorialwF64+0(SB), Z23
+	VFMADD213PD.BCST ·dataSincRest8F64+0(SB), Z27, Z23
 	VMOVUPS          Z2, 2048(R13)
 	VMOVUPS          1664(R13), Z2
-	VBROADCASTSD     inverseFactorialwF64<>+0(SB), Z21
-	VFMADD213PD.BCST inverseFactorialuF64<>+0(SB), Z2, Z21
+	VBROADCASTSD     ·dataInverseFactorialwF64+0(SB), Z21
+	VFMADD213PD.BCST ·dataPsi18F64+0(SB), Z2, Z21
 	VMOVUPS          Z12, 2112(R13)
-	VMULPD.BCST      inverseFactorialvF64<>+0(SB), Z5, Z12
-	VFMADD231PD.BCST noneSetF64<>+0(SB), Z27, Z12
-	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z11, Z29
-	VFMADD231PD.BCST noneSetF64<>+0(SB), Z2, Z29
+	VMULPD.BCST      ·dataInverseFactorialvF64+0(SB), Z5, Z12
+	VFMADD231PD.BCST ·dataZero+0(SB), Z27, Z12
+	VFMADD231PD.BCST ·dataInverseFactorialvF64+0(SB), Z11, Z29
+	VFMADD231PD.BCST ·dataZero+0(SB), Z2, Z29
 	VMOVUPS          Z25, 2176(R13)
-	VBROADCASTSD     inverseFactorialvF64<>+0(SB), Z25
-	VFMADD213PD.BCST inverseFactorialsF64<>+0(SB), Z27, Z25
-	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z2, Z23
+	VBROADCASTSD     ·dataInverseFactorialvF64+0(SB), Z25
+	VFMADD213PD.BCST ·dataPsi16F64+0(SB), Z27, Z25
+	VFMADD231PD.BCST ·dataInverseFactorialvF64+0(SB), Z2, Z23
 	VMULPD           Z5, Z21, Z7
 	VFMADD231PD      Z27, Z17, Z7
 	VFMADD231PD      Z11, Z21, Z12
 	VFMADD231PD      Z2, Z17, Z12
-	VBROADCASTSD     inverseFactorialrF64<>+0(SB), Z17
+	VBROADCASTSD     ·dataPsi15F64+0(SB), Z17
 	VFMADD231PD      Z27, Z21, Z17
 	VFMADD231PD      Z2, Z21, Z25
 	VMULPD           Z5, Z23, Z21
 	VFMADD231PD      Z27, Z29, Z21
 	VFMADD231PD      Z11, Z23, Z7
 	VFMADD231PD      Z2, Z29, Z7
-	VBROADCASTSD     inverseFactorialqF64<>+0(SB), Z29
+	VBROADCASTSD     ·dataPsi14F64+0(SB), Z29
 	VFMADD231PD      Z27, Z23, Z29
 	VFMADD231PD      Z2, Z23, Z17
 	VMULPD           Z5, Z25, Z23
 	VFMADD231PD      Z27, Z12, Z23
 	VFMADD231PD      Z11, Z25, Z21
 	VFMADD231PD      Z2, Z12, Z21
-	VBROADCASTSD     inverseFactorialpF64<>+0(SB), Z12
+	VBROADCASTSD     ·dataSincRest6F64+0(SB), Z12
 	VFMADD231PD      Z27, Z25, Z12
 	VFMADD231PD      Z2, Z25, Z29
 	VMULPD           Z5, Z17, Z25
 	VFMADD231PD      Z27, Z7, Z25
 	VFMADD231PD      Z11, Z17, Z23
 	VFMADD231PD      Z2, Z7, Z23
-	VBROADCASTSD     inverseFactorialoF64<>+0(SB), Z7
+	VBROADCASTSD     ·dataPsi12F64+0(SB), Z7
 	VFMADD231PD      Z27, Z17, Z7
 	VFMADD231PD      Z2, Z17, Z12
 	VMULPD           Z5, Z29, Z17
 	VFMADD231PD      Z27, Z21, Z17
 	VFMADD231PD      Z11, Z29, Z25
 	VFMADD231PD      Z2, Z21, Z25
-	VBROADCASTSD     inverseFactorialnF64<>+0(SB), Z21
+	VBROADCASTSD     ·dataPsi11F64+0(SB), Z21
 	VFMADD231PD      Z27, Z29, Z21
 	VFMADD231PD      Z2, Z29, Z7
 	VMULPD           Z5, Z12, Z29
 	VFMADD231PD      Z27, Z23, Z29
 	VFMADD231PD      Z11, Z12, Z17
 	VFMADD231PD      Z2, Z23, Z17
-	VBROADCASTSD     inverseFactorialmF64<>+0(SB), Z23
+	VBROADCASTSD     ·dataPsi10F64+0(SB), Z23
 	VFMADD231PD      Z27, Z12, Z23
 	VFMADD231PD      Z2, Z12, Z21
 	VMULPD           Z5, Z7, Z12
 	VFMADD231PD      Z27, Z25, Z12
 	VFMADD231PD      Z11, Z7, Z29
 	VFMADD231PD      Z2, Z25, Z29
-	VBROADCASTSD     inverseFactoriallF64<>+0(SB), Z25
+	VBROADCASTSD     ·dataSincRest4F64+0(SB), Z25
 	VFMADD231PD      Z27, Z7, Z25
 	VFMADD231PD      Z2, Z7, Z23
 	VMULPD           Z5, Z21, Z7
 	VFMADD231PD      Z27, Z17, Z7
 	VFMADD231PD      Z11, Z21, Z12
 	VFMADD231PD      Z2, Z17, Z12
-	VBROADCASTSD     inverseFactorialkF64<>+0(SB), Z17
+	VBROADCASTSD     ·dataPsi8F64+0(SB), Z17
 	VFMADD231PD      Z27, Z21, Z17
 	VFMADD231PD      Z2, Z21, Z25
 	VMULPD           Z5, Z23, Z21
 	VFMADD231PD      Z27, Z29, Z21
 	VFMADD231PD      Z11, Z23, Z7
 	VFMADD231PD      Z2, Z29, Z7
-	VBROADCASTSD     inverseFactorialjF64<>+0(SB), Z29
+	VBROADCASTSD     ·dataPsi7F64+0(SB), Z29
 	VFMADD231PD      Z27, Z23, Z29
 	VFMADD231PD      Z2, Z23, Z17
 	VMULPD           Z5, Z25, Z23
 	VFMADD231PD      Z27, Z12, Z23
 	VFMADD231PD      Z11, Z25, Z21
 	VFMADD231PD      Z2, Z12, Z21
-	VBROADCASTSD     inverseFactorialiF64<>+0(SB), Z12
+	VBROADCASTSD     ·dataPsi6F64+0(SB), Z12
 	VFMADD231PD      Z27, Z25, Z12
 	VFMADD231PD      Z2, Z25, Z29
 	VMULPD           Z5, Z17, Z25
 	VFMADD231PD      Z27, Z7, Z25
 	VFMADD231PD      Z11, Z17, Z23
 	VFMADD231PD      Z2, Z7, Z23
-	VBROADCASTSD     inverseFactorialhF64<>+0(SB), Z7
+	VBROADCASTSD     ·dataSincRest2F64+0(SB), Z7
 	VFMADD231PD      Z27, Z17, Z7
 	VFMADD231PD      Z2, Z17, Z12
 	VMULPD           Z5, Z29, Z17
 	VFMADD231PD      Z27, Z21, Z17
 	VFMADD231PD      Z11, Z29, Z25
 	VFMADD231PD      Z2, Z21, Z25
-	VBROADCASTSD     inverseFactorialgF64<>+0(SB), Z21
+	VBROADCASTSD     ·dataHalfCotRest1F64+0(SB), Z21
 	VFMADD231PD      Z27, Z29, Z21
 	VFMADD231PD      Z2, Z29, Z7
 	VMULPD           Z5, Z12, Z29
 	VFMADD231PD      Z27, Z23, Z29
 	VFMADD231PD      Z11, Z12, Z17
 	VFMADD231PD      Z2, Z23, Z17
-	VBROADCASTSD     inverseFactorialfF64<>+0(SB), Z23
+	VBROADCASTSD     ·dataPsi3F64+0(SB), Z23
 	VFMADD231PD      Z27, Z12, Z23
 	VFMADD231PD      Z2, Z12, Z21
 	VMULPD           Z5, Z7, Z12
 	VFMADD231PD      Z27, Z25, Z12
 	VFMADD231PD      Z11, Z7, Z29
 	VFMADD231PD      Z2, Z25, Z29
-	VBROADCASTSD     inverseFactorialeF64<>+0(SB), Z25
+	VBROADCASTSD     ·dataTwentyFourthF64+0(SB), Z25
 	VFMADD231PD      Z27, Z7, Z25
 	VFMADD231PD      Z2, Z7, Z23
 	VMULPD           Z5, Z21, Z7
 	VFMADD231PD      Z27, Z17, Z7
 	VFMADD231PD      Z11, Z21, Z12
 	VFMADD231PD      Z2, Z17, Z12
-	VBROADCASTSD     inverseFactorialdF64<>+0(SB), Z17
+	VBROADCASTSD     ·dataSincRest0F64+0(SB), Z17
 	VFMADD231PD      Z27, Z21, Z17
 	VFMADD231PD      Z2, Z21, Z25
 	VMULPD           Z5, Z23, Z21
 	VFMADD231PD      Z27, Z29, Z21
 	VFMADD231PD      Z11, Z23, Z7
 	VFMADD231PD      Z2, Z29, Z7
-	VBROADCASTSD     halfF64<>+0(SB), Z29
+	VBROADCASTSD     ·dataHalfF64+0(SB), Z29
 	VFMADD231PD      Z27, Z23, Z29
 	VFMADD231PD      Z2, Z23, Z17
 	VMULPD           Z5, Z25, Z23
 	VFMADD231PD      Z27, Z12, Z23
 	VFMADD231PD      Z11, Z25, Z21
 	VFMADD231PD      Z2, Z12, Z21
-	VBROADCASTSD     oneF64<>+0(SB), Z12
+	VBROADCASTSD     ·dataOneF64+0(SB), Z12
 	VFMADD231PD      Z27, Z25, Z12
 	VFMADD231PD      Z2, Z25, Z29
 	VMULPD           Z5, Z17, Z5
@@ -7504,13 +6822,13 @@ loop2:
 
 stage4:
 	VMOVUPS           576(R13), Z21
-	VCMPPD.BCST       $0x1e, noneSetF64<>+0(SB), Z21, K1
+	VCMPPD.BCST       $0x1e, ·dataZero+0(SB), Z21, K1
 	VMOVUPS           (R13), Z21
-	VADDPD.BCST       twoF64<>+0(SB), Z21, Z1
+	VADDPD.BCST       ·dataTwoF64+0(SB), Z21, Z1
 	VMOVUPS           256(R13), Z13
-	VADDPD.BCST       twoF64<>+0(SB), Z13, Z0
+	VADDPD.BCST       ·dataTwoF64+0(SB), Z13, Z0
 	VMOVUPS           512(R13), Z14
-	VADDPD.BCST       twoF64<>+0(SB), Z14, Z2
+	VADDPD.BCST       ·dataTwoF64+0(SB), Z14, Z2
 	VMOVUPS           768(R13), Z26
 	VMULPD            Z1, Z26, Z30
 	VMOVUPS           832(R13), Z20
@@ -7626,8 +6944,8 @@ stage4:
 	VBLENDMPD         Z22, Z12, K1, Z12
 	VBLENDMPD         Z0, Z14, K1, Z14
 	VMOVUPS           576(R13), Z0
-	VSUBPD.BCST       oneF64<>+0(SB), Z0, Z0
-	VCMPPD.BCST       $0x1e, noneSetF64<>+0(SB), Z0, K1
+	VSUBPD.BCST       ·dataOneF64+0(SB), Z0, Z0
+	VCMPPD.BCST       $0x1e, ·dataZero+0(SB), Z0, K1
 	KMOVW             K1, R15
 	VMOVUPS           Z26, 768(R13)
 	VMOVUPS           Z20, 832(R13)
@@ -7651,32 +6969,32 @@ stage4:
 	TESTL             R15, R15
 	JNE               stage4
 	VMOVUPS           704(R13), Z0
-	VBROADCASTSD      noneSetF64<>+0(SB), Z14
+	VBROADCASTSD      ·dataZero+0(SB), Z14
 	VPCMPGTQ          Z0, Z14, K1
 	VMOVUPS           640(R13), Z14
-	VBROADCASTSD      log2eF64<>+0(SB), Z0
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z14, Z0
-	VSUBPD.BCST       roundF64<>+0(SB), Z0, Z0
-	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z0, Z14
-	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z0, Z14
-	VBROADCASTSD      expQ9F64<>+0(SB), Z12
-	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z14, Z12
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z14, Z12
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z14, Z12
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z14, Z12
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z14, Z12
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z14, Z12
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z14, Z12
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z14, Z12
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z14, Z12
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z0
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z14, Z0
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z0, Z0
+	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z0, Z14
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z0, Z14
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z12
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z14, Z12
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z14, Z12
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z14, Z12
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z14, Z12
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z14, Z12
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z14, Z12
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z14, Z12
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z14, Z12
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z14, Z12
 	VMULPD            Z14, Z14, Z9
 	VFMADD231PD       Z12, Z9, Z14
-	VADDPD.BCST       oneF64<>+0(SB), Z14, Z14
+	VADDPD.BCST       ·dataOneF64+0(SB), Z14, Z14
 	VSCALEFPD         Z0, Z14, Z14
 	VMOVUPS           1344(R13), Z0
 	VMULPD            Z0, Z14, Z0
 	VMOVUPS           (R13), Z9
-	VADDPD.BCST       oneF64<>+0(SB), Z9, Z9
+	VADDPD.BCST       ·dataOneF64+0(SB), Z9, Z9
 	VMOVUPS           768(R13), Z12
 	VMULPD            Z12, Z14, Z12
 	VFMADD231PD       Z9, Z0, Z12
@@ -7693,7 +7011,7 @@ stage4:
 	VMOVUPS           192(R13), Z8
 	VFMADD231PD       Z8, Z0, Z13
 	VMOVUPS           256(R13), Z8
-	VADDPD.BCST       oneF64<>+0(SB), Z8, Z8
+	VADDPD.BCST       ·dataOneF64+0(SB), Z8, Z8
 	VMOVUPS           1024(R13), Z11
 	VMULPD            Z11, Z14, Z11
 	VFMADD231PD       Z8, Z0, Z11
@@ -7710,7 +7028,7 @@ stage4:
 	VMOVUPS           448(R13), Z19
 	VFMADD231PD       Z19, Z0, Z21
 	VMOVUPS           512(R13), Z19
-	VADDPD.BCST       oneF64<>+0(SB), Z19, Z19
+	VADDPD.BCST       ·dataOneF64+0(SB), Z19, Z19
 	VMOVUPS           1280(R13), Z6
 	VMULPD            Z6, Z14, Z14
 	VFMADD231PD       Z19, Z0, Z14
@@ -8549,18 +7867,18 @@ loop1:
 	VMOVUPS     (CX)(BX*8), Y8
 	VMOVUPS     (CX)(R10*1), Y9
 	VFMADD231PS Y9, Y8, Y5
-	VXORPS      signF32<>+0(SB), Y5, Y5
+	VXORPS      ·dataSignF32+0(SB), Y5, Y5
 	VMULPS      Y4, Y0, Y10
 	VMOVUPS     (CX)(DI*1), Y11
 	VFMADD231PS Y7, Y11, Y10
 	VMOVUPS     (CX)(R9*1), Y12
 	VFMADD231PS Y9, Y12, Y10
-	VXORPS      signF32<>+0(SB), Y10, Y10
+	VXORPS      ·dataSignF32+0(SB), Y10, Y10
 	VMULPS      Y4, Y1, Y4
 	VFMADD231PS Y7, Y2, Y4
 	VMOVUPS     (CX)(DI*2), Y7
 	VFMADD231PS Y9, Y7, Y4
-	VXORPS      signF32<>+0(SB), Y4, Y4
+	VXORPS      ·dataSignF32+0(SB), Y4, Y4
 	VMOVUPS     Y3, (AX)
 	VMOVUPS     Y6, (AX)(BX*1)
 	VMOVUPS     Y8, (AX)(BX*2)
@@ -8573,11 +7891,11 @@ loop1:
 	VMOVUPS     Y2, (AX)(R9*1)
 	VMOVUPS     Y7, (AX)(DI*2)
 	VMOVUPS     Y4, (AX)(R10*1)
-	VMOVUPS     noneSetF32<>+0(SB), Y4
+	VMOVUPS     ·dataZero+0(SB), Y4
 	VMOVUPS     Y4, (AX)(SI*4)
 	VMOVUPS     Y4, (AX)(R11*1)
 	VMOVUPS     Y4, (AX)(R8*2)
-	VMOVUPS     one<>+0(SB), Y4
+	VMOVUPS     ·dataOne+0(SB), Y4
 	VMOVUPS     Y4, (AX)(R12*1)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
@@ -8590,16 +7908,6 @@ loop1:
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
-
-DATA signF32<>+0(SB)/4, $0x80000000
-DATA signF32<>+4(SB)/4, $0x80000000
-DATA signF32<>+8(SB)/4, $0x80000000
-DATA signF32<>+12(SB)/4, $0x80000000
-DATA signF32<>+16(SB)/4, $0x80000000
-DATA signF32<>+20(SB)/4, $0x80000000
-DATA signF32<>+24(SB)/4, $0x80000000
-DATA signF32<>+28(SB)/4, $0x80000000
-GLOBL signF32<>(SB), RODATA|NOPTR, $32
 
 // func inverseRigid4x4F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
@@ -8647,18 +7955,18 @@ loop1:
 	VMOVUPS      (CX)(BX*8), Z8
 	VMOVUPS      (CX)(R10*1), Z9
 	VFMADD231PS  Z9, Z8, Z5
-	VPXORD.BCST  signF32<>+0(SB), Z5, Z5
+	VPXORD.BCST  ·dataSignF32+0(SB), Z5, Z5
 	VMULPS       Z4, Z0, Z10
 	VMOVUPS      (CX)(DI*1), Z11
 	VFMADD231PS  Z7, Z11, Z10
 	VMOVUPS      (CX)(R9*1), Z12
 	VFMADD231PS  Z9, Z12, Z10
-	VPXORD.BCST  signF32<>+0(SB), Z10, Z10
+	VPXORD.BCST  ·dataSignF32+0(SB), Z10, Z10
 	VMULPS       Z4, Z1, Z4
 	VFMADD231PS  Z7, Z2, Z4
 	VMOVUPS      (CX)(DI*2), Z7
 	VFMADD231PS  Z9, Z7, Z4
-	VPXORD.BCST  signF32<>+0(SB), Z4, Z4
+	VPXORD.BCST  ·dataSignF32+0(SB), Z4, Z4
 	VMOVUPS      Z3, (AX)
 	VMOVUPS      Z6, (AX)(BX*1)
 	VMOVUPS      Z8, (AX)(BX*2)
@@ -8671,11 +7979,11 @@ loop1:
 	VMOVUPS      Z2, (AX)(R9*1)
 	VMOVUPS      Z7, (AX)(DI*2)
 	VMOVUPS      Z4, (AX)(R10*1)
-	VBROADCASTSS noneSetF32<>+0(SB), Z4
+	VBROADCASTSS ·dataZero+0(SB), Z4
 	VMOVUPS      Z4, (AX)(SI*4)
 	VMOVUPS      Z4, (AX)(R11*1)
 	VMOVUPS      Z4, (AX)(R8*2)
-	VBROADCASTSS one<>+0(SB), Z4
+	VBROADCASTSS ·dataOne+0(SB), Z4
 	VMOVUPS      Z4, (AX)(R12*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
@@ -8735,18 +8043,18 @@ loop1:
 	VMOVUPS     (CX)(BX*8), Y8
 	VMOVUPS     (CX)(R10*1), Y9
 	VFMADD231PD Y9, Y8, Y5
-	VXORPD      signF64<>+0(SB), Y5, Y5
+	VXORPD      ·dataSignF64+0(SB), Y5, Y5
 	VMULPD      Y4, Y0, Y10
 	VMOVUPS     (CX)(DI*1), Y11
 	VFMADD231PD Y7, Y11, Y10
 	VMOVUPS     (CX)(R9*1), Y12
 	VFMADD231PD Y9, Y12, Y10
-	VXORPD      signF64<>+0(SB), Y10, Y10
+	VXORPD      ·dataSignF64+0(SB), Y10, Y10
 	VMULPD      Y4, Y1, Y4
 	VFMADD231PD Y7, Y2, Y4
 	VMOVUPS     (CX)(DI*2), Y7
 	VFMADD231PD Y9, Y7, Y4
-	VXORPD      signF64<>+0(SB), Y4, Y4
+	VXORPD      ·dataSignF64+0(SB), Y4, Y4
 	VMOVUPS     Y3, (AX)
 	VMOVUPS     Y6, (AX)(BX*1)
 	VMOVUPS     Y8, (AX)(BX*2)
@@ -8759,11 +8067,11 @@ loop1:
 	VMOVUPS     Y2, (AX)(R9*1)
 	VMOVUPS     Y7, (AX)(DI*2)
 	VMOVUPS     Y4, (AX)(R10*1)
-	VMOVUPS     noneSetF64<>+0(SB), Y4
+	VMOVUPS     ·dataZero+0(SB), Y4
 	VMOVUPS     Y4, (AX)(SI*4)
 	VMOVUPS     Y4, (AX)(R11*1)
 	VMOVUPS     Y4, (AX)(R8*2)
-	VMOVUPS     oneF64<>+0(SB), Y4
+	VMOVUPS     ·dataOneF64+0(SB), Y4
 	VMOVUPS     Y4, (AX)(R12*1)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
@@ -8776,12 +8084,6 @@ loop1:
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
-
-DATA signF64<>+0(SB)/8, $0x8000000000000000
-DATA signF64<>+8(SB)/8, $0x8000000000000000
-DATA signF64<>+16(SB)/8, $0x8000000000000000
-DATA signF64<>+24(SB)/8, $0x8000000000000000
-GLOBL signF64<>(SB), RODATA|NOPTR, $32
 
 // func inverseRigid4x4F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
@@ -8829,18 +8131,18 @@ loop1:
 	VMOVUPS      (CX)(BX*8), Z8
 	VMOVUPS      (CX)(R10*1), Z9
 	VFMADD231PD  Z9, Z8, Z5
-	VPXORQ.BCST  signF64<>+0(SB), Z5, Z5
+	VPXORQ.BCST  ·dataSignF64+0(SB), Z5, Z5
 	VMULPD       Z4, Z0, Z10
 	VMOVUPS      (CX)(DI*1), Z11
 	VFMADD231PD  Z7, Z11, Z10
 	VMOVUPS      (CX)(R9*1), Z12
 	VFMADD231PD  Z9, Z12, Z10
-	VPXORQ.BCST  signF64<>+0(SB), Z10, Z10
+	VPXORQ.BCST  ·dataSignF64+0(SB), Z10, Z10
 	VMULPD       Z4, Z1, Z4
 	VFMADD231PD  Z7, Z2, Z4
 	VMOVUPS      (CX)(DI*2), Z7
 	VFMADD231PD  Z9, Z7, Z4
-	VPXORQ.BCST  signF64<>+0(SB), Z4, Z4
+	VPXORQ.BCST  ·dataSignF64+0(SB), Z4, Z4
 	VMOVUPS      Z3, (AX)
 	VMOVUPS      Z6, (AX)(BX*1)
 	VMOVUPS      Z8, (AX)(BX*2)
@@ -8853,11 +8155,11 @@ loop1:
 	VMOVUPS      Z2, (AX)(R9*1)
 	VMOVUPS      Z7, (AX)(DI*2)
 	VMOVUPS      Z4, (AX)(R10*1)
-	VBROADCASTSD noneSetF64<>+0(SB), Z4
+	VBROADCASTSD ·dataZero+0(SB), Z4
 	VMOVUPS      Z4, (AX)(SI*4)
 	VMOVUPS      Z4, (AX)(R11*1)
 	VMOVUPS      Z4, (AX)(R8*2)
-	VBROADCASTSD oneF64<>+0(SB), Z4
+	VBROADCASTSD ·dataOneF64+0(SB), Z4
 	VMOVUPS      Z4, (AX)(R12*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX

@@ -2,8 +2,6 @@
 
 //go:build !purego
 
-#include "textflag.h"
-
 // func log3x3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·log3x3F64AVX2(SB), $1248-64
@@ -30,33 +28,33 @@ loop1:
 	PREFETCHT0   64(AX)(R8*1)
 	PREFETCHT0   64(AX)(BX*8)
 	VMOVUPS      (CX), Y0
-	VANDPD       absF64<>+0(SB), Y0, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y1
 	VMOVUPS      (CX)(SI*1), Y2
-	VANDPD       absF64<>+0(SB), Y2, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
 	VADDPD       Y3, Y1, Y1
 	VMOVUPS      (CX)(SI*2), Y3
-	VANDPD       absF64<>+0(SB), Y3, Y4
+	VANDPD       ·dataAbsF64+0(SB), Y3, Y4
 	VADDPD       Y4, Y1, Y1
 	VMOVUPS      (CX)(BX*1), Y4
-	VANDPD       absF64<>+0(SB), Y4, Y5
+	VANDPD       ·dataAbsF64+0(SB), Y4, Y5
 	VMOVUPS      (CX)(BX*4), Y6
-	VANDPD       absF64<>+0(SB), Y6, Y7
+	VANDPD       ·dataAbsF64+0(SB), Y6, Y7
 	VADDPD       Y7, Y5, Y5
 	VMOVUPS      (CX)(R8*1), Y7
-	VANDPD       absF64<>+0(SB), Y7, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y7, Y8
 	VADDPD       Y8, Y5, Y5
 	VMAXPD       Y5, Y1, Y1
 	VMOVUPS      (CX)(BX*2), Y5
-	VANDPD       absF64<>+0(SB), Y5, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y5, Y8
 	VMOVUPS      (CX)(DI*1), Y9
-	VANDPD       absF64<>+0(SB), Y9, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y9, Y10
 	VADDPD       Y10, Y8, Y8
 	VMOVUPS      (CX)(BX*8), Y10
-	VANDPD       absF64<>+0(SB), Y10, Y11
+	VANDPD       ·dataAbsF64+0(SB), Y10, Y11
 	VADDPD       Y11, Y8, Y8
 	VMAXPD       Y8, Y1, Y1
-	VCMPPD       $0x16, logMaxF64<>+0(SB), Y1, Y8
-	VCMPPD       $0x19, logMinF64<>+0(SB), Y1, Y11
+	VCMPPD       $0x16, ·dataEntryMaxF64+0(SB), Y1, Y8
+	VCMPPD       $0x19, ·dataLogMinF64+0(SB), Y1, Y11
 	VORPD        Y8, Y11, Y11
 	VMULPD       Y3, Y6, Y8
 	VMOVAPS      Y8, Y12
@@ -79,22 +77,22 @@ loop1:
 	VFMADD231PD  Y8, Y5, Y11
 	VMULPD       Y1, Y1, Y8
 	VMULPD       Y1, Y8, Y8
-	VMULPD       detRatioF64<>+0(SB), Y8, Y8
+	VMULPD       ·dataDetRatioF64+0(SB), Y8, Y8
 	VCMPPD       $0x19, Y8, Y11, Y8
 	VMOVUPS      480(R9), Y1
 	VORPD        Y1, Y8, Y8
-	VMAXPD       logDetMinF64<>+0(SB), Y11, Y1
+	VMAXPD       ·dataLogDetMinF64+0(SB), Y11, Y1
 	VPSRLQ       $0x34, Y1, Y1
-	VORPD        two52F64<>+0(SB), Y1, Y1
-	VSUBPD       two52Bias1F64<>+0(SB), Y1, Y1
-	VSUBPD       halfF64<>+0(SB), Y1, Y1
-	VMULPD       thirdF64<>+0(SB), Y1, Y1
-	VADDPD       roundF64<>+0(SB), Y1, Y1
-	VSUBPD       roundF64<>+0(SB), Y1, Y1
-	VMOVUPS      roundF64<>+0(SB), Y12
+	VORPD        ·dataTwo52F64+0(SB), Y1, Y1
+	VSUBPD       ·dataTwo52Bias1F64+0(SB), Y1, Y1
+	VSUBPD       ·dataHalfF64+0(SB), Y1, Y1
+	VMULPD       ·dataThirdF64+0(SB), Y1, Y1
+	VADDPD       ·dataRoundF64+0(SB), Y1, Y1
+	VSUBPD       ·dataRoundF64+0(SB), Y1, Y1
+	VMOVUPS      ·dataRoundF64+0(SB), Y12
 	VSUBPD       Y1, Y12, Y12
 	VPSLLQ       $0x34, Y12, Y12
-	VPADDQ       oneF64<>+0(SB), Y12, Y12
+	VPADDQ       ·dataOneF64+0(SB), Y12, Y12
 	VMULPD       Y12, Y0, Y0
 	VMULPD       Y12, Y4, Y4
 	VMULPD       Y12, Y5, Y5
@@ -132,29 +130,29 @@ loop1:
 	VMULPD       Y12, Y1, Y1
 	VMULPD       Y1, Y11, Y11
 	VMOVUPS      544(R9), Y1
-	VCMPPD       $0x19, invariantMinF64<>+0(SB), Y1, Y12
-	VCMPPD       $0x19, invariantMinF64<>+0(SB), Y8, Y2
+	VCMPPD       $0x19, ·dataInvariantMinF64+0(SB), Y1, Y12
+	VCMPPD       $0x19, ·dataInvariantMinF64+0(SB), Y8, Y2
 	VORPD        Y12, Y2, Y2
 	VMOVUPS      512(R9), Y12
 	VORPD        Y12, Y2, Y2
-	VADDPD       minusOneF64<>+0(SB), Y0, Y0
-	VADDPD       minusOneF64<>+0(SB), Y6, Y6
-	VADDPD       minusOneF64<>+0(SB), Y10, Y10
-	VBLENDVPD    Y2, zeroF64<>+0(SB), Y0, Y0
-	VBLENDVPD    Y2, zeroF64<>+0(SB), Y4, Y4
-	VBLENDVPD    Y2, zeroF64<>+0(SB), Y5, Y5
+	VADDPD       ·dataMinusOneF64+0(SB), Y0, Y0
+	VADDPD       ·dataMinusOneF64+0(SB), Y6, Y6
+	VADDPD       ·dataMinusOneF64+0(SB), Y10, Y10
+	VBLENDVPD    Y2, ·dataZero+0(SB), Y0, Y0
+	VBLENDVPD    Y2, ·dataZero+0(SB), Y4, Y4
+	VBLENDVPD    Y2, ·dataZero+0(SB), Y5, Y5
 	VMOVUPS      576(R9), Y12
-	VBLENDVPD    Y2, zeroF64<>+0(SB), Y12, Y12
-	VBLENDVPD    Y2, zeroF64<>+0(SB), Y6, Y6
-	VBLENDVPD    Y2, zeroF64<>+0(SB), Y9, Y9
-	VBLENDVPD    Y2, zeroF64<>+0(SB), Y3, Y3
-	VBLENDVPD    Y2, zeroF64<>+0(SB), Y7, Y7
-	VBLENDVPD    Y2, zeroF64<>+0(SB), Y10, Y10
-	VBLENDVPD    Y2, threeF64<>+0(SB), Y1, Y1
-	VBLENDVPD    Y2, threeF64<>+0(SB), Y8, Y8
-	VBLENDVPD    Y2, oneF64<>+0(SB), Y11, Y11
-	VMOVUPS      zeroF64<>+0(SB), Y13
-	VBLENDVPD    Y2, allOnesF64<>+0(SB), Y13, Y13
+	VBLENDVPD    Y2, ·dataZero+0(SB), Y12, Y12
+	VBLENDVPD    Y2, ·dataZero+0(SB), Y6, Y6
+	VBLENDVPD    Y2, ·dataZero+0(SB), Y9, Y9
+	VBLENDVPD    Y2, ·dataZero+0(SB), Y3, Y3
+	VBLENDVPD    Y2, ·dataZero+0(SB), Y7, Y7
+	VBLENDVPD    Y2, ·dataZero+0(SB), Y10, Y10
+	VBLENDVPD    Y2, ·dataThreeF64+0(SB), Y1, Y1
+	VBLENDVPD    Y2, ·dataThreeF64+0(SB), Y8, Y8
+	VBLENDVPD    Y2, ·dataOneF64+0(SB), Y11, Y11
+	VMOVUPS      ·dataZero+0(SB), Y13
+	VBLENDVPD    Y2, ·dataAllOnesF32+0(SB), Y13, Y13
 	VMOVUPS      Y0, (R9)
 	VMOVUPS      Y4, 32(R9)
 	VMOVUPS      Y5, 64(R9)
@@ -167,7 +165,7 @@ loop1:
 	VMOVUPS      Y1, 288(R9)
 	VMOVUPS      Y8, 320(R9)
 	VMOVUPS      Y11, 352(R9)
-	VMOVUPS      oneF64<>+0(SB), Y11
+	VMOVUPS      ·dataOneF64+0(SB), Y11
 	VMOVUPS      Y11, 384(R9)
 	VMOVUPS      480(R9), Y11
 	VMOVUPS      Y11, 416(R9)
@@ -175,50 +173,50 @@ loop1:
 
 stage3:
 	VMOVUPS      (R9), Y13
-	VANDPD       absF64<>+0(SB), Y13, Y11
+	VANDPD       ·dataAbsF64+0(SB), Y13, Y11
 	VMOVUPS      96(R9), Y8
-	VANDPD       absF64<>+0(SB), Y8, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y8
 	VADDPD       Y8, Y11, Y11
 	VMOVUPS      192(R9), Y8
-	VANDPD       absF64<>+0(SB), Y8, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y8
 	VADDPD       Y8, Y11, Y11
 	VMOVUPS      32(R9), Y8
-	VANDPD       absF64<>+0(SB), Y8, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y8
 	VMOVUPS      128(R9), Y1
-	VANDPD       absF64<>+0(SB), Y1, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y1, Y10
 	VADDPD       Y10, Y8, Y8
 	VMOVUPS      224(R9), Y10
-	VANDPD       absF64<>+0(SB), Y10, Y7
+	VANDPD       ·dataAbsF64+0(SB), Y10, Y7
 	VADDPD       Y7, Y8, Y8
 	VMAXPD       Y8, Y11, Y11
 	VMOVUPS      64(R9), Y8
-	VANDPD       absF64<>+0(SB), Y8, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y8
 	VMOVUPS      160(R9), Y7
-	VANDPD       absF64<>+0(SB), Y7, Y7
+	VANDPD       ·dataAbsF64+0(SB), Y7, Y7
 	VADDPD       Y7, Y8, Y8
 	VMOVUPS      256(R9), Y7
-	VANDPD       absF64<>+0(SB), Y7, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y7, Y3
 	VADDPD       Y3, Y8, Y8
 	VMAXPD       Y8, Y11, Y11
-	VCMPPD       $0x16, logNearF64<>+0(SB), Y11, Y11
+	VCMPPD       $0x16, ·dataLogNearF64+0(SB), Y11, Y11
 	VMOVUPS      352(R9), Y8
 	VSQRTPD      Y8, Y8
 	VMOVUPS      320(R9), Y3
-	VMULPD       twelveF64<>+0(SB), Y3, Y9
+	VMULPD       ·dataTwelveF64+0(SB), Y3, Y9
 	VSQRTPD      Y9, Y9
 	VMOVUPS      Y11, 480(R9)
 	VMOVUPS      288(R9), Y11
-	VADDPD       fourF64<>+0(SB), Y11, Y6
+	VADDPD       ·dataFourF64+0(SB), Y11, Y6
 	VADDPD       Y6, Y9, Y9
 	VSQRTPD      Y9, Y9
-	VMULPD       eightF64<>+0(SB), Y8, Y6
-	VMULPD       fourF64<>+0(SB), Y3, Y12
+	VMULPD       ·dataEightF64+0(SB), Y8, Y6
+	VMULPD       ·dataFourF64+0(SB), Y3, Y12
 	VMOVAPS      Y11, Y5
 	VFMSUB231PD  Y9, Y9, Y5
 	VMOVAPS      Y12, Y4
 	VFMSUB231PD  Y5, Y5, Y4
 	VFNMADD231PD Y9, Y6, Y4
-	VMULPD       fourF64<>+0(SB), Y9, Y0
+	VMULPD       ·dataFourF64+0(SB), Y9, Y0
 	VFMSUB213PD  Y6, Y5, Y0
 	VDIVPD       Y0, Y4, Y4
 	VSUBPD       Y4, Y9, Y9
@@ -227,7 +225,7 @@ stage3:
 	VMOVAPS      Y12, Y0
 	VFMSUB231PD  Y4, Y4, Y0
 	VFNMADD231PD Y9, Y6, Y0
-	VMULPD       fourF64<>+0(SB), Y9, Y5
+	VMULPD       ·dataFourF64+0(SB), Y9, Y5
 	VFMSUB213PD  Y6, Y4, Y5
 	VDIVPD       Y5, Y0, Y0
 	VSUBPD       Y0, Y9, Y9
@@ -236,7 +234,7 @@ stage3:
 	VMOVAPS      Y12, Y5
 	VFMSUB231PD  Y0, Y0, Y5
 	VFNMADD231PD Y9, Y6, Y5
-	VMULPD       fourF64<>+0(SB), Y9, Y4
+	VMULPD       ·dataFourF64+0(SB), Y9, Y4
 	VFMSUB213PD  Y6, Y0, Y4
 	VDIVPD       Y4, Y5, Y5
 	VSUBPD       Y5, Y9, Y9
@@ -245,7 +243,7 @@ stage3:
 	VMOVAPS      Y12, Y4
 	VFMSUB231PD  Y5, Y5, Y4
 	VFNMADD231PD Y9, Y6, Y4
-	VMULPD       fourF64<>+0(SB), Y9, Y0
+	VMULPD       ·dataFourF64+0(SB), Y9, Y0
 	VFMSUB213PD  Y6, Y5, Y0
 	VDIVPD       Y0, Y4, Y4
 	VSUBPD       Y4, Y9, Y9
@@ -254,7 +252,7 @@ stage3:
 	VMOVAPS      Y12, Y0
 	VFMSUB231PD  Y4, Y4, Y0
 	VFNMADD231PD Y9, Y6, Y0
-	VMULPD       fourF64<>+0(SB), Y9, Y5
+	VMULPD       ·dataFourF64+0(SB), Y9, Y5
 	VFMSUB213PD  Y6, Y4, Y5
 	VDIVPD       Y5, Y0, Y0
 	VSUBPD       Y0, Y9, Y9
@@ -262,24 +260,24 @@ stage3:
 	VFMSUB231PD  Y9, Y9, Y0
 	VFMSUB231PD  Y0, Y0, Y12
 	VFNMADD231PD Y9, Y6, Y12
-	VMULPD       fourF64<>+0(SB), Y9, Y5
+	VMULPD       ·dataFourF64+0(SB), Y9, Y5
 	VFMSUB231PD  Y0, Y5, Y6
 	VDIVPD       Y6, Y12, Y12
 	VSUBPD       Y12, Y9, Y9
 	VADDPD       Y9, Y9, Y9
 	VFMADD213PD  Y3, Y8, Y9
 	VSQRTPD      Y9, Y9
-	VFMADD132PD  twoF64<>+0(SB), Y11, Y9
+	VFMADD132PD  ·dataTwoF64+0(SB), Y11, Y9
 	VSQRTPD      Y9, Y9
 	VADDPD       Y9, Y9, Y11
 	VFMADD213PD  Y3, Y8, Y11
 	VSQRTPD      Y11, Y11
-	VADDPD       oneF64<>+0(SB), Y13, Y13
-	VADDPD       oneF64<>+0(SB), Y1, Y1
-	VADDPD       oneF64<>+0(SB), Y7, Y7
+	VADDPD       ·dataOneF64+0(SB), Y13, Y13
+	VADDPD       ·dataOneF64+0(SB), Y1, Y1
+	VADDPD       ·dataOneF64+0(SB), Y7, Y7
 	VMOVAPS      Y8, Y3
 	VFMSUB231PD  Y11, Y9, Y3
-	VMOVUPS      oneF64<>+0(SB), Y12
+	VMOVUPS      ·dataOneF64+0(SB), Y12
 	VDIVPD       Y3, Y12, Y12
 	VADDPD       Y11, Y13, Y3
 	VADDPD       Y11, Y1, Y6
@@ -316,11 +314,11 @@ stage3:
 	VFMSUB231PD  Y4, Y7, Y10
 	VMULPD       Y1, Y7, Y5
 	VFMSUB231PD  Y6, Y3, Y5
-	VADDPD       oneF64<>+0(SB), Y9, Y3
+	VADDPD       ·dataOneF64+0(SB), Y9, Y3
 	VADDPD       Y11, Y3, Y6
 	VMOVUPS      Y11, 800(R9)
 	VADDPD       Y8, Y6, Y11
-	VMOVUPS      oneF64<>+0(SB), Y2
+	VMOVUPS      ·dataOneF64+0(SB), Y2
 	VDIVPD       Y11, Y2, Y2
 	VMOVUPS      Y8, 832(R9)
 	VMOVUPS      704(R9), Y8
@@ -332,31 +330,31 @@ stage3:
 	VFNMADD231PD Y8, Y3, Y6
 	VMOVUPS      608(R9), Y8
 	VMULPD       Y2, Y8, Y8
-	VXORPD       signF64<>+0(SB), Y8, Y8
+	VXORPD       ·dataSignF64+0(SB), Y8, Y8
 	VFNMADD213PD Y7, Y3, Y8
 	VMOVUPS      Y8, 608(R9)
 	VMOVUPS      640(R9), Y8
 	VMULPD       Y2, Y8, Y8
-	VXORPD       signF64<>+0(SB), Y8, Y8
+	VXORPD       ·dataSignF64+0(SB), Y8, Y8
 	VFNMADD213PD Y13, Y3, Y8
 	VMOVUPS      Y8, 640(R9)
 	VMOVUPS      736(R9), Y8
 	VMULPD       Y2, Y8, Y8
-	VXORPD       signF64<>+0(SB), Y8, Y8
+	VXORPD       ·dataSignF64+0(SB), Y8, Y8
 	VFNMADD213PD Y1, Y3, Y8
 	VFNMADD213PD Y9, Y2, Y12
 	VMOVUPS      544(R9), Y1
 	VFNMADD231PD Y12, Y3, Y1
 	VMULPD       Y2, Y0, Y0
-	VXORPD       signF64<>+0(SB), Y0, Y0
+	VXORPD       ·dataSignF64+0(SB), Y0, Y0
 	VMOVUPS      160(R9), Y12
 	VFNMADD213PD Y12, Y3, Y0
 	VMOVUPS      768(R9), Y12
 	VMULPD       Y2, Y12, Y12
-	VXORPD       signF64<>+0(SB), Y12, Y12
+	VXORPD       ·dataSignF64+0(SB), Y12, Y12
 	VFNMADD213PD Y4, Y3, Y12
 	VMULPD       Y2, Y10, Y10
-	VXORPD       signF64<>+0(SB), Y10, Y10
+	VXORPD       ·dataSignF64+0(SB), Y10, Y10
 	VMOVUPS      224(R9), Y4
 	VFNMADD213PD Y4, Y3, Y10
 	VFNMADD213PD Y9, Y2, Y5
@@ -453,36 +451,36 @@ stage3:
 	VMOVUPS      384(R9), Y6
 	VADDPD       Y6, Y6, Y2
 	VBLENDVPD    Y1, Y2, Y6, Y6
-	VCMPPD       $0x11, rootsMaxF64<>+0(SB), Y6, Y2
-	VMOVUPS      zeroF64<>+0(SB), Y1
-	VBLENDVPD    Y2, oneF64<>+0(SB), Y1, Y1
-	VANDPD       absF64<>+0(SB), Y10, Y2
+	VCMPPD       $0x11, ·dataRootsMaxF64+0(SB), Y6, Y2
+	VMOVUPS      ·dataZero+0(SB), Y1
+	VBLENDVPD    Y2, ·dataOneF64+0(SB), Y1, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y10, Y2
 	VMOVUPS      Y6, 480(R9)
-	VANDPD       absF64<>+0(SB), Y13, Y6
+	VANDPD       ·dataAbsF64+0(SB), Y13, Y6
 	VADDPD       Y6, Y2, Y2
-	VANDPD       absF64<>+0(SB), Y4, Y6
+	VANDPD       ·dataAbsF64+0(SB), Y4, Y6
 	VADDPD       Y6, Y2, Y2
 	VMOVUPS      768(R9), Y6
 	VMOVUPS      Y9, 832(R9)
-	VANDPD       absF64<>+0(SB), Y6, Y9
+	VANDPD       ·dataAbsF64+0(SB), Y6, Y9
 	VMOVUPS      Y0, 800(R9)
-	VANDPD       absF64<>+0(SB), Y7, Y0
+	VANDPD       ·dataAbsF64+0(SB), Y7, Y0
 	VADDPD       Y0, Y9, Y9
-	VANDPD       absF64<>+0(SB), Y3, Y0
+	VANDPD       ·dataAbsF64+0(SB), Y3, Y0
 	VADDPD       Y0, Y9, Y9
 	VMAXPD       Y9, Y2, Y2
 	VMOVUPS      576(R9), Y9
-	VANDPD       absF64<>+0(SB), Y9, Y0
+	VANDPD       ·dataAbsF64+0(SB), Y9, Y0
 	VMOVUPS      Y5, 704(R9)
-	VANDPD       absF64<>+0(SB), Y12, Y5
+	VANDPD       ·dataAbsF64+0(SB), Y12, Y5
 	VADDPD       Y5, Y0, Y0
-	VANDPD       absF64<>+0(SB), Y8, Y5
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y5
 	VADDPD       Y5, Y0, Y0
 	VMAXPD       Y0, Y2, Y2
-	VCMPPD       $0x16, logNearF64<>+0(SB), Y2, Y2
-	VMOVUPS      zeroF64<>+0(SB), Y0
+	VCMPPD       $0x16, ·dataLogNearF64+0(SB), Y2, Y2
+	VMOVUPS      ·dataZero+0(SB), Y0
 	VBLENDVPD    Y2, Y1, Y0, Y0
-	VCMPPD       $0x1e, zeroF64<>+0(SB), Y0, Y0
+	VCMPPD       $0x1e, ·dataZero+0(SB), Y0, Y0
 	VMOVMSKPD    Y0, R11
 	VMOVUPS      Y10, (R9)
 	VMOVUPS      Y6, 32(R9)
@@ -504,39 +502,39 @@ stage3:
 	TESTL        R11, R11
 	JNE          stage3
 	VMOVUPS      448(R9), Y8
-	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMOVUPS      ·dataZero+0(SB), Y3
 	VPCMPGTQ     Y8, Y3, Y3
 	VMOVUPS      (R9), Y8
-	VANDPD       absF64<>+0(SB), Y8, Y4
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y4
 	VMOVUPS      96(R9), Y12
-	VANDPD       absF64<>+0(SB), Y12, Y7
+	VANDPD       ·dataAbsF64+0(SB), Y12, Y7
 	VADDPD       Y7, Y4, Y4
 	VMOVUPS      192(R9), Y7
-	VANDPD       absF64<>+0(SB), Y7, Y13
+	VANDPD       ·dataAbsF64+0(SB), Y7, Y13
 	VADDPD       Y13, Y4, Y4
 	VMOVUPS      32(R9), Y13
-	VANDPD       absF64<>+0(SB), Y13, Y9
+	VANDPD       ·dataAbsF64+0(SB), Y13, Y9
 	VMOVUPS      128(R9), Y6
-	VANDPD       absF64<>+0(SB), Y6, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y6, Y10
 	VADDPD       Y10, Y9, Y9
 	VMOVUPS      224(R9), Y10
-	VANDPD       absF64<>+0(SB), Y10, Y0
+	VANDPD       ·dataAbsF64+0(SB), Y10, Y0
 	VADDPD       Y0, Y9, Y9
 	VMAXPD       Y9, Y4, Y4
 	VMOVUPS      64(R9), Y9
-	VANDPD       absF64<>+0(SB), Y9, Y0
+	VANDPD       ·dataAbsF64+0(SB), Y9, Y0
 	VMOVUPS      160(R9), Y1
-	VANDPD       absF64<>+0(SB), Y1, Y2
+	VANDPD       ·dataAbsF64+0(SB), Y1, Y2
 	VADDPD       Y2, Y0, Y0
 	VMOVUPS      256(R9), Y2
-	VANDPD       absF64<>+0(SB), Y2, Y5
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y5
 	VADDPD       Y5, Y0, Y0
 	VMAXPD       Y0, Y4, Y4
-	VCMPPD       $0x16, logNearF64<>+0(SB), Y4, Y4
+	VCMPPD       $0x16, ·dataLogNearF64+0(SB), Y4, Y4
 	VORPD        Y3, Y4, Y4
-	VADDPD       twoF64<>+0(SB), Y8, Y3
-	VADDPD       twoF64<>+0(SB), Y6, Y6
-	VADDPD       twoF64<>+0(SB), Y2, Y2
+	VADDPD       ·dataTwoF64+0(SB), Y8, Y3
+	VADDPD       ·dataTwoF64+0(SB), Y6, Y6
+	VADDPD       ·dataTwoF64+0(SB), Y2, Y2
 	VMOVUPS      Y4, 480(R9)
 	VMULPD       Y10, Y1, Y4
 	VFMSUB231PD  Y2, Y6, Y4
@@ -562,7 +560,7 @@ stage3:
 	VMULPD       Y4, Y3, Y3
 	VFMADD231PD  Y5, Y13, Y3
 	VFMADD231PD  Y2, Y9, Y3
-	VMOVUPS      oneF64<>+0(SB), Y6
+	VMOVUPS      ·dataOneF64+0(SB), Y6
 	VDIVPD       Y3, Y6, Y6
 	VMULPD       Y4, Y8, Y3
 	VFMADD231PD  Y5, Y13, Y3
@@ -688,117 +686,117 @@ stage3:
 	VMULPD       Y13, Y6, Y13
 	VFMSUB231PD  Y5, Y7, Y13
 	VFMADD231PD  Y8, Y12, Y13
-	VMOVUPS      atanh29F64<>+0(SB), Y8
-	VFMADD213PD  atanh26F64<>+0(SB), Y13, Y8
+	VMOVUPS      ·dataAtanh29F64+0(SB), Y8
+	VFMADD213PD  ·dataAtanh26F64+0(SB), Y13, Y8
 	VMOVUPS      928(R9), Y5
-	VMOVUPS      atanh29F64<>+0(SB), Y4
-	VFNMADD213PD atanh27F64<>+0(SB), Y5, Y4
+	VMOVUPS      ·dataAtanh29F64+0(SB), Y4
+	VFNMADD213PD ·dataAtanh27F64+0(SB), Y5, Y4
 	VMOVUPS      Y9, 960(R9)
 	VMOVUPS      896(R9), Y9
-	VMOVUPS      atanh29F64<>+0(SB), Y1
-	VFMADD213PD  atanh28F64<>+0(SB), Y9, Y1
+	VMOVUPS      ·dataAtanh29F64+0(SB), Y1
+	VFMADD213PD  ·dataAtanh28F64+0(SB), Y9, Y1
 	VMOVUPS      Y3, 992(R9)
-	VMOVUPS      atanh25F64<>+0(SB), Y3
+	VMOVUPS      ·dataAtanh25F64+0(SB), Y3
 	VFMADD231PD  Y13, Y1, Y3
 	VFNMADD231PD Y5, Y1, Y8
 	VFMADD231PD  Y9, Y1, Y4
-	VMOVUPS      atanh24F64<>+0(SB), Y1
+	VMOVUPS      ·dataAtanh24F64+0(SB), Y1
 	VFMADD231PD  Y13, Y4, Y1
 	VFNMADD231PD Y5, Y4, Y3
 	VFMADD231PD  Y9, Y4, Y8
-	VMOVUPS      atanh23F64<>+0(SB), Y4
+	VMOVUPS      ·dataAtanh23F64+0(SB), Y4
 	VFMADD231PD  Y13, Y8, Y4
 	VFNMADD231PD Y5, Y8, Y1
 	VFMADD231PD  Y9, Y8, Y3
-	VMOVUPS      atanh22F64<>+0(SB), Y8
+	VMOVUPS      ·dataAtanh22F64+0(SB), Y8
 	VFMADD231PD  Y13, Y3, Y8
 	VFNMADD231PD Y5, Y3, Y4
 	VFMADD231PD  Y9, Y3, Y1
-	VMOVUPS      atanh21F64<>+0(SB), Y3
+	VMOVUPS      ·dataAtanh21F64+0(SB), Y3
 	VFMADD231PD  Y13, Y1, Y3
 	VFNMADD231PD Y5, Y1, Y8
 	VFMADD231PD  Y9, Y1, Y4
-	VMOVUPS      atanh20F64<>+0(SB), Y1
+	VMOVUPS      ·dataAtanh20F64+0(SB), Y1
 	VFMADD231PD  Y13, Y4, Y1
 	VFNMADD231PD Y5, Y4, Y3
 	VFMADD231PD  Y9, Y4, Y8
-	VMOVUPS      atanh19F64<>+0(SB), Y4
+	VMOVUPS      ·dataAtanh19F64+0(SB), Y4
 	VFMADD231PD  Y13, Y8, Y4
 	VFNMADD231PD Y5, Y8, Y1
 	VFMADD231PD  Y9, Y8, Y3
-	VMOVUPS      atanh18F64<>+0(SB), Y8
+	VMOVUPS      ·dataAtanh18F64+0(SB), Y8
 	VFMADD231PD  Y13, Y3, Y8
 	VFNMADD231PD Y5, Y3, Y4
 	VFMADD231PD  Y9, Y3, Y1
-	VMOVUPS      atanh17F64<>+0(SB), Y3
+	VMOVUPS      ·dataAtanh17F64+0(SB), Y3
 	VFMADD231PD  Y13, Y1, Y3
 	VFNMADD231PD Y5, Y1, Y8
 	VFMADD231PD  Y9, Y1, Y4
-	VMOVUPS      atanh16F64<>+0(SB), Y1
+	VMOVUPS      ·dataAtanh16F64+0(SB), Y1
 	VFMADD231PD  Y13, Y4, Y1
 	VFNMADD231PD Y5, Y4, Y3
 	VFMADD231PD  Y9, Y4, Y8
-	VMOVUPS      atanh15F64<>+0(SB), Y4
+	VMOVUPS      ·dataAtanh15F64+0(SB), Y4
 	VFMADD231PD  Y13, Y8, Y4
 	VFNMADD231PD Y5, Y8, Y1
 	VFMADD231PD  Y9, Y8, Y3
-	VMOVUPS      atanh14F64<>+0(SB), Y8
+	VMOVUPS      ·dataAtanh14F64+0(SB), Y8
 	VFMADD231PD  Y13, Y3, Y8
 	VFNMADD231PD Y5, Y3, Y4
 	VFMADD231PD  Y9, Y3, Y1
-	VMOVUPS      atanh13F64<>+0(SB), Y3
+	VMOVUPS      ·dataAtanh13F64+0(SB), Y3
 	VFMADD231PD  Y13, Y1, Y3
 	VFNMADD231PD Y5, Y1, Y8
 	VFMADD231PD  Y9, Y1, Y4
-	VMOVUPS      atanh12F64<>+0(SB), Y1
+	VMOVUPS      ·dataAtanh12F64+0(SB), Y1
 	VFMADD231PD  Y13, Y4, Y1
 	VFNMADD231PD Y5, Y4, Y3
 	VFMADD231PD  Y9, Y4, Y8
-	VMOVUPS      atanh11F64<>+0(SB), Y4
+	VMOVUPS      ·dataAtanh11F64+0(SB), Y4
 	VFMADD231PD  Y13, Y8, Y4
 	VFNMADD231PD Y5, Y8, Y1
 	VFMADD231PD  Y9, Y8, Y3
-	VMOVUPS      atanh10F64<>+0(SB), Y8
+	VMOVUPS      ·dataAtanh10F64+0(SB), Y8
 	VFMADD231PD  Y13, Y3, Y8
 	VFNMADD231PD Y5, Y3, Y4
 	VFMADD231PD  Y9, Y3, Y1
-	VMOVUPS      atanh9F64<>+0(SB), Y3
+	VMOVUPS      ·dataAtanh9F64+0(SB), Y3
 	VFMADD231PD  Y13, Y1, Y3
 	VFNMADD231PD Y5, Y1, Y8
 	VFMADD231PD  Y9, Y1, Y4
-	VMOVUPS      atanh8F64<>+0(SB), Y1
+	VMOVUPS      ·dataAtanh8F64+0(SB), Y1
 	VFMADD231PD  Y13, Y4, Y1
 	VFNMADD231PD Y5, Y4, Y3
 	VFMADD231PD  Y9, Y4, Y8
-	VMOVUPS      atanh7F64<>+0(SB), Y4
+	VMOVUPS      ·dataAtanh7F64+0(SB), Y4
 	VFMADD231PD  Y13, Y8, Y4
 	VFNMADD231PD Y5, Y8, Y1
 	VFMADD231PD  Y9, Y8, Y3
-	VMOVUPS      atanh6F64<>+0(SB), Y8
+	VMOVUPS      ·dataAtanh6F64+0(SB), Y8
 	VFMADD231PD  Y13, Y3, Y8
 	VFNMADD231PD Y5, Y3, Y4
 	VFMADD231PD  Y9, Y3, Y1
-	VMOVUPS      atanh5F64<>+0(SB), Y3
+	VMOVUPS      ·dataAtanh5F64+0(SB), Y3
 	VFMADD231PD  Y13, Y1, Y3
 	VFNMADD231PD Y5, Y1, Y8
 	VFMADD231PD  Y9, Y1, Y4
-	VMOVUPS      atanh4F64<>+0(SB), Y1
+	VMOVUPS      ·dataAtanh4F64+0(SB), Y1
 	VFMADD231PD  Y13, Y4, Y1
 	VFNMADD231PD Y5, Y4, Y3
 	VFMADD231PD  Y9, Y4, Y8
-	VMOVUPS      atanh3F64<>+0(SB), Y4
+	VMOVUPS      ·dataAtanh3F64+0(SB), Y4
 	VFMADD231PD  Y13, Y8, Y4
 	VFNMADD231PD Y5, Y8, Y1
 	VFMADD231PD  Y9, Y8, Y3
-	VMOVUPS      atanh2F64<>+0(SB), Y8
+	VMOVUPS      ·dataAtanh2F64+0(SB), Y8
 	VFMADD231PD  Y13, Y3, Y8
 	VFNMADD231PD Y5, Y3, Y4
 	VFMADD231PD  Y9, Y3, Y1
-	VMOVUPS      thirdF64<>+0(SB), Y3
+	VMOVUPS      ·dataThirdF64+0(SB), Y3
 	VFMADD231PD  Y13, Y1, Y3
 	VFNMADD231PD Y5, Y1, Y8
 	VFMADD231PD  Y9, Y1, Y4
-	VFMADD213PD  oneF64<>+0(SB), Y4, Y13
+	VFMADD213PD  ·dataOneF64+0(SB), Y4, Y13
 	VFNMADD231PD Y5, Y4, Y3
 	VFMADD231PD  Y9, Y4, Y8
 	VMULPD       Y7, Y7, Y4
@@ -914,7 +912,7 @@ stage3:
 	VFMADD231PD  Y10, Y0, Y2
 	VMULPD       Y8, Y2, Y2
 	VMOVUPS      416(R9), Y10
-	VFMADD231PD  ln2F64<>+0(SB), Y10, Y2
+	VFMADD231PD  ·dataLn2HiF64+0(SB), Y10, Y2
 	VMOVUPS      832(R9), Y13
 	VMOVUPS      Y2, 960(R9)
 	VMOVUPS      992(R9), Y2
@@ -931,7 +929,7 @@ stage3:
 	VMOVUPS      704(R9), Y5
 	VFMADD231PD  Y1, Y0, Y5
 	VMULPD       Y8, Y5, Y5
-	VFMADD231PD  ln2F64<>+0(SB), Y10, Y5
+	VFMADD231PD  ·dataLn2HiF64+0(SB), Y10, Y5
 	VMOVUPS      768(R9), Y1
 	VMOVUPS      Y5, 704(R9)
 	VMOVUPS      1120(R9), Y5
@@ -943,7 +941,7 @@ stage3:
 	VMULPD       Y8, Y7, Y7
 	VFMADD231PD  Y12, Y0, Y6
 	VMULPD       Y8, Y6, Y6
-	VFMADD231PD  ln2F64<>+0(SB), Y10, Y6
+	VFMADD231PD  ·dataLn2HiF64+0(SB), Y10, Y6
 	VMOVUPS      480(R9), Y10
 	VMOVMSKPD    Y10, R11
 	TESTQ        R11, R11
@@ -996,318 +994,6 @@ easy5:
 	VZEROUPPER
 	RET
 
-DATA absF64<>+0(SB)/8, $0x7fffffffffffffff
-DATA absF64<>+8(SB)/8, $0x7fffffffffffffff
-DATA absF64<>+16(SB)/8, $0x7fffffffffffffff
-DATA absF64<>+24(SB)/8, $0x7fffffffffffffff
-GLOBL absF64<>(SB), RODATA|NOPTR, $32
-
-DATA logMaxF64<>+0(SB)/8, $0x4c70000000000000
-DATA logMaxF64<>+8(SB)/8, $0x4c70000000000000
-DATA logMaxF64<>+16(SB)/8, $0x4c70000000000000
-DATA logMaxF64<>+24(SB)/8, $0x4c70000000000000
-GLOBL logMaxF64<>(SB), RODATA|NOPTR, $32
-
-DATA logMinF64<>+0(SB)/8, $0x3370000000000000
-DATA logMinF64<>+8(SB)/8, $0x3370000000000000
-DATA logMinF64<>+16(SB)/8, $0x3370000000000000
-DATA logMinF64<>+24(SB)/8, $0x3370000000000000
-GLOBL logMinF64<>(SB), RODATA|NOPTR, $32
-
-DATA detRatioF64<>+0(SB)/8, $0x3eb0000000000000
-DATA detRatioF64<>+8(SB)/8, $0x3eb0000000000000
-DATA detRatioF64<>+16(SB)/8, $0x3eb0000000000000
-DATA detRatioF64<>+24(SB)/8, $0x3eb0000000000000
-GLOBL detRatioF64<>(SB), RODATA|NOPTR, $32
-
-DATA logDetMinF64<>+0(SB)/8, $0x1430000000000000
-DATA logDetMinF64<>+8(SB)/8, $0x1430000000000000
-DATA logDetMinF64<>+16(SB)/8, $0x1430000000000000
-DATA logDetMinF64<>+24(SB)/8, $0x1430000000000000
-GLOBL logDetMinF64<>(SB), RODATA|NOPTR, $32
-
-DATA two52F64<>+0(SB)/8, $0x4330000000000000
-DATA two52F64<>+8(SB)/8, $0x4330000000000000
-DATA two52F64<>+16(SB)/8, $0x4330000000000000
-DATA two52F64<>+24(SB)/8, $0x4330000000000000
-GLOBL two52F64<>(SB), RODATA|NOPTR, $32
-
-DATA two52Bias1F64<>+0(SB)/8, $0x43300000000003fe
-DATA two52Bias1F64<>+8(SB)/8, $0x43300000000003fe
-DATA two52Bias1F64<>+16(SB)/8, $0x43300000000003fe
-DATA two52Bias1F64<>+24(SB)/8, $0x43300000000003fe
-GLOBL two52Bias1F64<>(SB), RODATA|NOPTR, $32
-
-DATA halfF64<>+0(SB)/8, $0x3fe0000000000000
-DATA halfF64<>+8(SB)/8, $0x3fe0000000000000
-DATA halfF64<>+16(SB)/8, $0x3fe0000000000000
-DATA halfF64<>+24(SB)/8, $0x3fe0000000000000
-GLOBL halfF64<>(SB), RODATA|NOPTR, $32
-
-DATA thirdF64<>+0(SB)/8, $0x3fd5555555555555
-DATA thirdF64<>+8(SB)/8, $0x3fd5555555555555
-DATA thirdF64<>+16(SB)/8, $0x3fd5555555555555
-DATA thirdF64<>+24(SB)/8, $0x3fd5555555555555
-GLOBL thirdF64<>(SB), RODATA|NOPTR, $32
-
-DATA roundF64<>+0(SB)/8, $0x4338000000000000
-DATA roundF64<>+8(SB)/8, $0x4338000000000000
-DATA roundF64<>+16(SB)/8, $0x4338000000000000
-DATA roundF64<>+24(SB)/8, $0x4338000000000000
-GLOBL roundF64<>(SB), RODATA|NOPTR, $32
-
-DATA oneF64<>+0(SB)/8, $0x3ff0000000000000
-DATA oneF64<>+8(SB)/8, $0x3ff0000000000000
-DATA oneF64<>+16(SB)/8, $0x3ff0000000000000
-DATA oneF64<>+24(SB)/8, $0x3ff0000000000000
-GLOBL oneF64<>(SB), RODATA|NOPTR, $32
-
-DATA invariantMinF64<>+0(SB)/8, $0x3fd0000000000000
-DATA invariantMinF64<>+8(SB)/8, $0x3fd0000000000000
-DATA invariantMinF64<>+16(SB)/8, $0x3fd0000000000000
-DATA invariantMinF64<>+24(SB)/8, $0x3fd0000000000000
-GLOBL invariantMinF64<>(SB), RODATA|NOPTR, $32
-
-DATA minusOneF64<>+0(SB)/8, $0xbff0000000000000
-DATA minusOneF64<>+8(SB)/8, $0xbff0000000000000
-DATA minusOneF64<>+16(SB)/8, $0xbff0000000000000
-DATA minusOneF64<>+24(SB)/8, $0xbff0000000000000
-GLOBL minusOneF64<>(SB), RODATA|NOPTR, $32
-
-DATA zeroF64<>+0(SB)/8, $0x0000000000000000
-DATA zeroF64<>+8(SB)/8, $0x0000000000000000
-DATA zeroF64<>+16(SB)/8, $0x0000000000000000
-DATA zeroF64<>+24(SB)/8, $0x0000000000000000
-GLOBL zeroF64<>(SB), RODATA|NOPTR, $32
-
-DATA threeF64<>+0(SB)/8, $0x4008000000000000
-DATA threeF64<>+8(SB)/8, $0x4008000000000000
-DATA threeF64<>+16(SB)/8, $0x4008000000000000
-DATA threeF64<>+24(SB)/8, $0x4008000000000000
-GLOBL threeF64<>(SB), RODATA|NOPTR, $32
-
-DATA allOnesF64<>+0(SB)/8, $0xffffffffffffffff
-DATA allOnesF64<>+8(SB)/8, $0xffffffffffffffff
-DATA allOnesF64<>+16(SB)/8, $0xffffffffffffffff
-DATA allOnesF64<>+24(SB)/8, $0xffffffffffffffff
-GLOBL allOnesF64<>(SB), RODATA|NOPTR, $32
-
-DATA logNearF64<>+0(SB)/8, $0x3fe6666666666666
-DATA logNearF64<>+8(SB)/8, $0x3fe6666666666666
-DATA logNearF64<>+16(SB)/8, $0x3fe6666666666666
-DATA logNearF64<>+24(SB)/8, $0x3fe6666666666666
-GLOBL logNearF64<>(SB), RODATA|NOPTR, $32
-
-DATA twelveF64<>+0(SB)/8, $0x4028000000000000
-DATA twelveF64<>+8(SB)/8, $0x4028000000000000
-DATA twelveF64<>+16(SB)/8, $0x4028000000000000
-DATA twelveF64<>+24(SB)/8, $0x4028000000000000
-GLOBL twelveF64<>(SB), RODATA|NOPTR, $32
-
-DATA fourF64<>+0(SB)/8, $0x4010000000000000
-DATA fourF64<>+8(SB)/8, $0x4010000000000000
-DATA fourF64<>+16(SB)/8, $0x4010000000000000
-DATA fourF64<>+24(SB)/8, $0x4010000000000000
-GLOBL fourF64<>(SB), RODATA|NOPTR, $32
-
-DATA eightF64<>+0(SB)/8, $0x4020000000000000
-DATA eightF64<>+8(SB)/8, $0x4020000000000000
-DATA eightF64<>+16(SB)/8, $0x4020000000000000
-DATA eightF64<>+24(SB)/8, $0x4020000000000000
-GLOBL eightF64<>(SB), RODATA|NOPTR, $32
-
-DATA twoF64<>+0(SB)/8, $0x4000000000000000
-DATA twoF64<>+8(SB)/8, $0x4000000000000000
-DATA twoF64<>+16(SB)/8, $0x4000000000000000
-DATA twoF64<>+24(SB)/8, $0x4000000000000000
-GLOBL twoF64<>(SB), RODATA|NOPTR, $32
-
-DATA signF64<>+0(SB)/8, $0x8000000000000000
-DATA signF64<>+8(SB)/8, $0x8000000000000000
-DATA signF64<>+16(SB)/8, $0x8000000000000000
-DATA signF64<>+24(SB)/8, $0x8000000000000000
-GLOBL signF64<>(SB), RODATA|NOPTR, $32
-
-DATA rootsMaxF64<>+0(SB)/8, $0x4090000000000000
-DATA rootsMaxF64<>+8(SB)/8, $0x4090000000000000
-DATA rootsMaxF64<>+16(SB)/8, $0x4090000000000000
-DATA rootsMaxF64<>+24(SB)/8, $0x4090000000000000
-GLOBL rootsMaxF64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh29F64<>+0(SB)/8, $0x3f915b1e5f75270d
-DATA atanh29F64<>+8(SB)/8, $0x3f915b1e5f75270d
-DATA atanh29F64<>+16(SB)/8, $0x3f915b1e5f75270d
-DATA atanh29F64<>+24(SB)/8, $0x3f915b1e5f75270d
-GLOBL atanh29F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh26F64<>+0(SB)/8, $0x3f93521cfb2b78c1
-DATA atanh26F64<>+8(SB)/8, $0x3f93521cfb2b78c1
-DATA atanh26F64<>+16(SB)/8, $0x3f93521cfb2b78c1
-DATA atanh26F64<>+24(SB)/8, $0x3f93521cfb2b78c1
-GLOBL atanh26F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh27F64<>+0(SB)/8, $0x3f929e4129e4129e
-DATA atanh27F64<>+8(SB)/8, $0x3f929e4129e4129e
-DATA atanh27F64<>+16(SB)/8, $0x3f929e4129e4129e
-DATA atanh27F64<>+24(SB)/8, $0x3f929e4129e4129e
-GLOBL atanh27F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh28F64<>+0(SB)/8, $0x3f91f7047dc11f70
-DATA atanh28F64<>+8(SB)/8, $0x3f91f7047dc11f70
-DATA atanh28F64<>+16(SB)/8, $0x3f91f7047dc11f70
-DATA atanh28F64<>+24(SB)/8, $0x3f91f7047dc11f70
-GLOBL atanh28F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh25F64<>+0(SB)/8, $0x3f94141414141414
-DATA atanh25F64<>+8(SB)/8, $0x3f94141414141414
-DATA atanh25F64<>+16(SB)/8, $0x3f94141414141414
-DATA atanh25F64<>+24(SB)/8, $0x3f94141414141414
-GLOBL atanh25F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh24F64<>+0(SB)/8, $0x3f94e5e0a72f0539
-DATA atanh24F64<>+8(SB)/8, $0x3f94e5e0a72f0539
-DATA atanh24F64<>+16(SB)/8, $0x3f94e5e0a72f0539
-DATA atanh24F64<>+24(SB)/8, $0x3f94e5e0a72f0539
-GLOBL atanh24F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh23F64<>+0(SB)/8, $0x3f95c9882b931057
-DATA atanh23F64<>+8(SB)/8, $0x3f95c9882b931057
-DATA atanh23F64<>+16(SB)/8, $0x3f95c9882b931057
-DATA atanh23F64<>+24(SB)/8, $0x3f95c9882b931057
-GLOBL atanh23F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh22F64<>+0(SB)/8, $0x3f96c16c16c16c17
-DATA atanh22F64<>+8(SB)/8, $0x3f96c16c16c16c17
-DATA atanh22F64<>+16(SB)/8, $0x3f96c16c16c16c17
-DATA atanh22F64<>+24(SB)/8, $0x3f96c16c16c16c17
-GLOBL atanh22F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh21F64<>+0(SB)/8, $0x3f97d05f417d05f4
-DATA atanh21F64<>+8(SB)/8, $0x3f97d05f417d05f4
-DATA atanh21F64<>+16(SB)/8, $0x3f97d05f417d05f4
-DATA atanh21F64<>+24(SB)/8, $0x3f97d05f417d05f4
-GLOBL atanh21F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh20F64<>+0(SB)/8, $0x3f98f9c18f9c18fa
-DATA atanh20F64<>+8(SB)/8, $0x3f98f9c18f9c18fa
-DATA atanh20F64<>+16(SB)/8, $0x3f98f9c18f9c18fa
-DATA atanh20F64<>+24(SB)/8, $0x3f98f9c18f9c18fa
-GLOBL atanh20F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh19F64<>+0(SB)/8, $0x3f9a41a41a41a41a
-DATA atanh19F64<>+8(SB)/8, $0x3f9a41a41a41a41a
-DATA atanh19F64<>+16(SB)/8, $0x3f9a41a41a41a41a
-DATA atanh19F64<>+24(SB)/8, $0x3f9a41a41a41a41a
-GLOBL atanh19F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh18F64<>+0(SB)/8, $0x3f9bacf914c1bad0
-DATA atanh18F64<>+8(SB)/8, $0x3f9bacf914c1bad0
-DATA atanh18F64<>+16(SB)/8, $0x3f9bacf914c1bad0
-DATA atanh18F64<>+24(SB)/8, $0x3f9bacf914c1bad0
-GLOBL atanh18F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh17F64<>+0(SB)/8, $0x3f9d41d41d41d41d
-DATA atanh17F64<>+8(SB)/8, $0x3f9d41d41d41d41d
-DATA atanh17F64<>+16(SB)/8, $0x3f9d41d41d41d41d
-DATA atanh17F64<>+24(SB)/8, $0x3f9d41d41d41d41d
-GLOBL atanh17F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh16F64<>+0(SB)/8, $0x3f9f07c1f07c1f08
-DATA atanh16F64<>+8(SB)/8, $0x3f9f07c1f07c1f08
-DATA atanh16F64<>+16(SB)/8, $0x3f9f07c1f07c1f08
-DATA atanh16F64<>+24(SB)/8, $0x3f9f07c1f07c1f08
-GLOBL atanh16F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh15F64<>+0(SB)/8, $0x3fa0842108421084
-DATA atanh15F64<>+8(SB)/8, $0x3fa0842108421084
-DATA atanh15F64<>+16(SB)/8, $0x3fa0842108421084
-DATA atanh15F64<>+24(SB)/8, $0x3fa0842108421084
-GLOBL atanh15F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh14F64<>+0(SB)/8, $0x3fa1a7b9611a7b96
-DATA atanh14F64<>+8(SB)/8, $0x3fa1a7b9611a7b96
-DATA atanh14F64<>+16(SB)/8, $0x3fa1a7b9611a7b96
-DATA atanh14F64<>+24(SB)/8, $0x3fa1a7b9611a7b96
-GLOBL atanh14F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh13F64<>+0(SB)/8, $0x3fa2f684bda12f68
-DATA atanh13F64<>+8(SB)/8, $0x3fa2f684bda12f68
-DATA atanh13F64<>+16(SB)/8, $0x3fa2f684bda12f68
-DATA atanh13F64<>+24(SB)/8, $0x3fa2f684bda12f68
-GLOBL atanh13F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh12F64<>+0(SB)/8, $0x3fa47ae147ae147b
-DATA atanh12F64<>+8(SB)/8, $0x3fa47ae147ae147b
-DATA atanh12F64<>+16(SB)/8, $0x3fa47ae147ae147b
-DATA atanh12F64<>+24(SB)/8, $0x3fa47ae147ae147b
-GLOBL atanh12F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh11F64<>+0(SB)/8, $0x3fa642c8590b2164
-DATA atanh11F64<>+8(SB)/8, $0x3fa642c8590b2164
-DATA atanh11F64<>+16(SB)/8, $0x3fa642c8590b2164
-DATA atanh11F64<>+24(SB)/8, $0x3fa642c8590b2164
-GLOBL atanh11F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh10F64<>+0(SB)/8, $0x3fa8618618618618
-DATA atanh10F64<>+8(SB)/8, $0x3fa8618618618618
-DATA atanh10F64<>+16(SB)/8, $0x3fa8618618618618
-DATA atanh10F64<>+24(SB)/8, $0x3fa8618618618618
-GLOBL atanh10F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh9F64<>+0(SB)/8, $0x3faaf286bca1af28
-DATA atanh9F64<>+8(SB)/8, $0x3faaf286bca1af28
-DATA atanh9F64<>+16(SB)/8, $0x3faaf286bca1af28
-DATA atanh9F64<>+24(SB)/8, $0x3faaf286bca1af28
-GLOBL atanh9F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh8F64<>+0(SB)/8, $0x3fae1e1e1e1e1e1e
-DATA atanh8F64<>+8(SB)/8, $0x3fae1e1e1e1e1e1e
-DATA atanh8F64<>+16(SB)/8, $0x3fae1e1e1e1e1e1e
-DATA atanh8F64<>+24(SB)/8, $0x3fae1e1e1e1e1e1e
-GLOBL atanh8F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh7F64<>+0(SB)/8, $0x3fb1111111111111
-DATA atanh7F64<>+8(SB)/8, $0x3fb1111111111111
-DATA atanh7F64<>+16(SB)/8, $0x3fb1111111111111
-DATA atanh7F64<>+24(SB)/8, $0x3fb1111111111111
-GLOBL atanh7F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh6F64<>+0(SB)/8, $0x3fb3b13b13b13b14
-DATA atanh6F64<>+8(SB)/8, $0x3fb3b13b13b13b14
-DATA atanh6F64<>+16(SB)/8, $0x3fb3b13b13b13b14
-DATA atanh6F64<>+24(SB)/8, $0x3fb3b13b13b13b14
-GLOBL atanh6F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh5F64<>+0(SB)/8, $0x3fb745d1745d1746
-DATA atanh5F64<>+8(SB)/8, $0x3fb745d1745d1746
-DATA atanh5F64<>+16(SB)/8, $0x3fb745d1745d1746
-DATA atanh5F64<>+24(SB)/8, $0x3fb745d1745d1746
-GLOBL atanh5F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh4F64<>+0(SB)/8, $0x3fbc71c71c71c71c
-DATA atanh4F64<>+8(SB)/8, $0x3fbc71c71c71c71c
-DATA atanh4F64<>+16(SB)/8, $0x3fbc71c71c71c71c
-DATA atanh4F64<>+24(SB)/8, $0x3fbc71c71c71c71c
-GLOBL atanh4F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh3F64<>+0(SB)/8, $0x3fc2492492492492
-DATA atanh3F64<>+8(SB)/8, $0x3fc2492492492492
-DATA atanh3F64<>+16(SB)/8, $0x3fc2492492492492
-DATA atanh3F64<>+24(SB)/8, $0x3fc2492492492492
-GLOBL atanh3F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanh2F64<>+0(SB)/8, $0x3fc999999999999a
-DATA atanh2F64<>+8(SB)/8, $0x3fc999999999999a
-DATA atanh2F64<>+16(SB)/8, $0x3fc999999999999a
-DATA atanh2F64<>+24(SB)/8, $0x3fc999999999999a
-GLOBL atanh2F64<>(SB), RODATA|NOPTR, $32
-
-DATA ln2F64<>+0(SB)/8, $0x3fe62e42fefa39ef
-DATA ln2F64<>+8(SB)/8, $0x3fe62e42fefa39ef
-DATA ln2F64<>+16(SB)/8, $0x3fe62e42fefa39ef
-DATA ln2F64<>+24(SB)/8, $0x3fe62e42fefa39ef
-GLOBL ln2F64<>(SB), RODATA|NOPTR, $32
-
 // func log3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·log3x3F64AVX512(SB), $1088-64
@@ -1334,33 +1020,33 @@ loop1:
 	PREFETCHT0     128(AX)(R8*1)
 	PREFETCHT0     128(AX)(BX*8)
 	VMOVUPS        (CX), Z0
-	VPANDQ.BCST    absF64<>+0(SB), Z0, Z1
+	VPANDQ.BCST    ·dataAbsF64+0(SB), Z0, Z1
 	VMOVUPS        (CX)(SI*1), Z2
-	VPANDQ.BCST    absF64<>+0(SB), Z2, Z3
+	VPANDQ.BCST    ·dataAbsF64+0(SB), Z2, Z3
 	VADDPD         Z3, Z1, Z1
 	VMOVUPS        (CX)(SI*2), Z3
-	VPANDQ.BCST    absF64<>+0(SB), Z3, Z4
+	VPANDQ.BCST    ·dataAbsF64+0(SB), Z3, Z4
 	VADDPD         Z4, Z1, Z1
 	VMOVUPS        (CX)(BX*1), Z4
-	VPANDQ.BCST    absF64<>+0(SB), Z4, Z5
+	VPANDQ.BCST    ·dataAbsF64+0(SB), Z4, Z5
 	VMOVUPS        (CX)(BX*4), Z6
-	VPANDQ.BCST    absF64<>+0(SB), Z6, Z7
+	VPANDQ.BCST    ·dataAbsF64+0(SB), Z6, Z7
 	VADDPD         Z7, Z5, Z5
 	VMOVUPS        (CX)(R8*1), Z7
-	VPANDQ.BCST    absF64<>+0(SB), Z7, Z8
+	VPANDQ.BCST    ·dataAbsF64+0(SB), Z7, Z8
 	VADDPD         Z8, Z5, Z5
 	VMAXPD         Z5, Z1, Z1
 	VMOVUPS        (CX)(BX*2), Z5
-	VPANDQ.BCST    absF64<>+0(SB), Z5, Z8
+	VPANDQ.BCST    ·dataAbsF64+0(SB), Z5, Z8
 	VMOVUPS        (CX)(DI*1), Z9
-	VPANDQ.BCST    absF64<>+0(SB), Z9, Z10
+	VPANDQ.BCST    ·dataAbsF64+0(SB), Z9, Z10
 	VADDPD         Z10, Z8, Z8
 	VMOVUPS        (CX)(BX*8), Z10
-	VPANDQ.BCST    absF64<>+0(SB), Z10, Z11
+	VPANDQ.BCST    ·dataAbsF64+0(SB), Z10, Z11
 	VADDPD         Z11, Z8, Z8
 	VMAXPD         Z8, Z1, Z1
-	VCMPPD.BCST    $0x16, logMaxF64<>+0(SB), Z1, K1
-	VCMPPD.BCST    $0x19, logMinF64<>+0(SB), Z1, K2
+	VCMPPD.BCST    $0x16, ·dataEntryMaxF64+0(SB), Z1, K1
+	VCMPPD.BCST    $0x19, ·dataLogMinF64+0(SB), Z1, K2
 	KORW           K1, K2, K1
 	VMULPD         Z3, Z6, Z8
 	VMOVAPS        Z8, Z11
@@ -1382,19 +1068,19 @@ loop1:
 	VFMADD231PD    Z8, Z5, Z12
 	VMULPD         Z1, Z1, Z8
 	VMULPD         Z1, Z8, Z8
-	VMULPD.BCST    detRatioF64<>+0(SB), Z8, Z8
+	VMULPD.BCST    ·dataDetRatioF64+0(SB), Z8, Z8
 	VCMPPD         $0x19, Z8, Z12, K2
 	KORW           K1, K2, K1
-	VMAXPD.BCST    logDetMinF64<>+0(SB), Z12, Z8
+	VMAXPD.BCST    ·dataLogDetMinF64+0(SB), Z12, Z8
 	VGETEXPPD      Z8, Z8
-	VADDPD.BCST    oneF64<>+0(SB), Z8, Z8
-	VSUBPD.BCST    halfF64<>+0(SB), Z8, Z8
-	VMULPD.BCST    thirdF64<>+0(SB), Z8, Z8
-	VADDPD.BCST    roundF64<>+0(SB), Z8, Z8
-	VSUBPD.BCST    roundF64<>+0(SB), Z8, Z8
-	VBROADCASTSD   zeroF64<>+0(SB), Z1
+	VADDPD.BCST    ·dataOneF64+0(SB), Z8, Z8
+	VSUBPD.BCST    ·dataHalfF64+0(SB), Z8, Z8
+	VMULPD.BCST    ·dataThirdF64+0(SB), Z8, Z8
+	VADDPD.BCST    ·dataRoundF64+0(SB), Z8, Z8
+	VSUBPD.BCST    ·dataRoundF64+0(SB), Z8, Z8
+	VBROADCASTSD   ·dataZero+0(SB), Z1
 	VSUBPD         Z8, Z1, Z1
-	VBROADCASTSD   oneF64<>+0(SB), Z11
+	VBROADCASTSD   ·dataOneF64+0(SB), Z11
 	VSCALEFPD      Z1, Z11, Z11
 	VMULPD         Z11, Z0, Z0
 	VMULPD         Z11, Z4, Z4
@@ -1427,27 +1113,27 @@ loop1:
 	VMULPD         Z11, Z11, Z14
 	VMULPD         Z11, Z14, Z14
 	VMULPD         Z14, Z12, Z12
-	VCMPPD.BCST    $0x19, invariantMinF64<>+0(SB), Z1, K2
-	VCMPPD.BCST    $0x19, invariantMinF64<>+0(SB), Z13, K3
+	VCMPPD.BCST    $0x19, ·dataInvariantMinF64+0(SB), Z1, K2
+	VCMPPD.BCST    $0x19, ·dataInvariantMinF64+0(SB), Z13, K3
 	KORW           K2, K3, K2
 	KORW           K1, K2, K1
-	VADDPD.BCST    minusOneF64<>+0(SB), Z0, Z0
-	VADDPD.BCST    minusOneF64<>+0(SB), Z6, Z6
-	VADDPD.BCST    minusOneF64<>+0(SB), Z10, Z10
-	VBLENDMPD.BCST zeroF64<>+0(SB), Z0, K1, Z0
-	VBLENDMPD.BCST zeroF64<>+0(SB), Z4, K1, Z4
-	VBLENDMPD.BCST zeroF64<>+0(SB), Z5, K1, Z5
-	VBLENDMPD.BCST zeroF64<>+0(SB), Z2, K1, Z2
-	VBLENDMPD.BCST zeroF64<>+0(SB), Z6, K1, Z6
-	VBLENDMPD.BCST zeroF64<>+0(SB), Z9, K1, Z9
-	VBLENDMPD.BCST zeroF64<>+0(SB), Z3, K1, Z3
-	VBLENDMPD.BCST zeroF64<>+0(SB), Z7, K1, Z7
-	VBLENDMPD.BCST zeroF64<>+0(SB), Z10, K1, Z10
-	VBLENDMPD.BCST threeF64<>+0(SB), Z1, K1, Z1
-	VBLENDMPD.BCST threeF64<>+0(SB), Z13, K1, Z13
-	VBLENDMPD.BCST oneF64<>+0(SB), Z12, K1, Z12
-	VBROADCASTSD   zeroF64<>+0(SB), Z14
-	VBLENDMPD.BCST allOnesF64<>+0(SB), Z14, K1, Z14
+	VADDPD.BCST    ·dataMinusOneF64+0(SB), Z0, Z0
+	VADDPD.BCST    ·dataMinusOneF64+0(SB), Z6, Z6
+	VADDPD.BCST    ·dataMinusOneF64+0(SB), Z10, Z10
+	VBLENDMPD.BCST ·dataZero+0(SB), Z0, K1, Z0
+	VBLENDMPD.BCST ·dataZero+0(SB), Z4, K1, Z4
+	VBLENDMPD.BCST ·dataZero+0(SB), Z5, K1, Z5
+	VBLENDMPD.BCST ·dataZero+0(SB), Z2, K1, Z2
+	VBLENDMPD.BCST ·dataZero+0(SB), Z6, K1, Z6
+	VBLENDMPD.BCST ·dataZero+0(SB), Z9, K1, Z9
+	VBLENDMPD.BCST ·dataZero+0(SB), Z3, K1, Z3
+	VBLENDMPD.BCST ·dataZero+0(SB), Z7, K1, Z7
+	VBLENDMPD.BCST ·dataZero+0(SB), Z10, K1, Z10
+	VBLENDMPD.BCST ·dataThreeF64+0(SB), Z1, K1, Z1
+	VBLENDMPD.BCST ·dataThreeF64+0(SB), Z13, K1, Z13
+	VBLENDMPD.BCST ·dataOneF64+0(SB), Z12, K1, Z12
+	VBROADCASTSD   ·dataZero+0(SB), Z14
+	VBLENDMPD.BCST ·dataAllOnesF32+0(SB), Z14, K1, Z14
 	VMOVUPS        Z0, (R9)
 	VMOVUPS        Z4, 64(R9)
 	VMOVUPS        Z5, 128(R9)
@@ -1460,44 +1146,44 @@ loop1:
 	VMOVUPS        Z1, 576(R9)
 	VMOVUPS        Z13, 640(R9)
 	VMOVUPS        Z12, 704(R9)
-	VBROADCASTSD   oneF64<>+0(SB), Z12
+	VBROADCASTSD   ·dataOneF64+0(SB), Z12
 	VMOVUPS        Z12, 768(R9)
 	VMOVUPS        Z8, 832(R9)
 	VMOVUPS        Z14, 896(R9)
 
 stage3:
 	VMOVUPS           (R9), Z14
-	VPANDQ.BCST       absF64<>+0(SB), Z14, Z8
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z14, Z8
 	VMOVUPS           192(R9), Z12
-	VPANDQ.BCST       absF64<>+0(SB), Z12, Z13
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z12, Z13
 	VADDPD            Z13, Z8, Z8
 	VMOVUPS           384(R9), Z13
-	VPANDQ.BCST       absF64<>+0(SB), Z13, Z1
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z13, Z1
 	VADDPD            Z1, Z8, Z8
 	VMOVUPS           64(R9), Z1
-	VPANDQ.BCST       absF64<>+0(SB), Z1, Z10
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z1, Z10
 	VMOVUPS           256(R9), Z7
-	VPANDQ.BCST       absF64<>+0(SB), Z7, Z3
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z7, Z3
 	VADDPD            Z3, Z10, Z10
 	VMOVUPS           448(R9), Z3
-	VPANDQ.BCST       absF64<>+0(SB), Z3, Z9
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z3, Z9
 	VADDPD            Z9, Z10, Z10
 	VMAXPD            Z10, Z8, Z8
 	VMOVUPS           128(R9), Z10
-	VPANDQ.BCST       absF64<>+0(SB), Z10, Z9
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z10, Z9
 	VMOVUPS           320(R9), Z6
-	VPANDQ.BCST       absF64<>+0(SB), Z6, Z2
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z6, Z2
 	VADDPD            Z2, Z9, Z9
 	VMOVUPS           512(R9), Z2
-	VPANDQ.BCST       absF64<>+0(SB), Z2, Z5
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z2, Z5
 	VADDPD            Z5, Z9, Z9
 	VMAXPD            Z9, Z8, Z8
-	VCMPPD.BCST       $0x16, logNearF64<>+0(SB), Z8, K1
+	VCMPPD.BCST       $0x16, ·dataLogNearF64+0(SB), Z8, K1
 	VMOVUPS           704(R9), Z8
 	VRSQRT14PD        Z8, Z9
-	VMULPD.BCST       halfF64<>+0(SB), Z9, Z5
+	VMULPD.BCST       ·dataHalfF64+0(SB), Z9, Z5
 	VMULPD            Z9, Z8, Z9
-	VBROADCASTSD      halfF64<>+0(SB), Z4
+	VBROADCASTSD      ·dataHalfF64+0(SB), Z4
 	VFNMADD231PD      Z5, Z9, Z4
 	VFMADD231PD       Z4, Z9, Z9
 	VFMADD231PD       Z4, Z5, Z5
@@ -1505,22 +1191,22 @@ stage3:
 	VFNMADD231PD      Z9, Z9, Z8
 	VFMADD231PD       Z5, Z8, Z9
 	VMOVUPS           640(R9), Z8
-	VMULPD.BCST       twelveF64<>+0(SB), Z8, Z5
+	VMULPD.BCST       ·dataTwelveF64+0(SB), Z8, Z5
 	VRSQRT14PD        Z5, Z4
 	VMULPD            Z4, Z5, Z5
 	VMOVUPS           576(R9), Z4
-	VADDPD.BCST       fourF64<>+0(SB), Z4, Z0
+	VADDPD.BCST       ·dataFourF64+0(SB), Z4, Z0
 	VADDPD            Z0, Z5, Z5
 	VRSQRT14PD        Z5, Z0
 	VMULPD            Z0, Z5, Z5
-	VMULPD.BCST       eightF64<>+0(SB), Z9, Z0
-	VMULPD.BCST       fourF64<>+0(SB), Z8, Z11
+	VMULPD.BCST       ·dataEightF64+0(SB), Z9, Z0
+	VMULPD.BCST       ·dataFourF64+0(SB), Z8, Z11
 	VMOVAPS           Z4, Z15
 	VFMSUB231PD       Z5, Z5, Z15
 	VMOVAPS           Z11, Z16
 	VFMSUB231PD       Z15, Z15, Z16
 	VFNMADD231PD      Z5, Z0, Z16
-	VMULPD.BCST       fourF64<>+0(SB), Z5, Z17
+	VMULPD.BCST       ·dataFourF64+0(SB), Z5, Z17
 	VFMSUB213PD       Z0, Z15, Z17
 	VRCP14PD          Z17, Z17
 	VFNMADD231PD      Z17, Z16, Z5
@@ -1529,7 +1215,7 @@ stage3:
 	VMOVAPS           Z11, Z17
 	VFMSUB231PD       Z16, Z16, Z17
 	VFNMADD231PD      Z5, Z0, Z17
-	VMULPD.BCST       fourF64<>+0(SB), Z5, Z15
+	VMULPD.BCST       ·dataFourF64+0(SB), Z5, Z15
 	VFMSUB213PD       Z0, Z16, Z15
 	VRCP14PD          Z15, Z15
 	VFNMADD231PD      Z15, Z17, Z5
@@ -1538,7 +1224,7 @@ stage3:
 	VMOVAPS           Z11, Z15
 	VFMSUB231PD       Z17, Z17, Z15
 	VFNMADD231PD      Z5, Z0, Z15
-	VMULPD.BCST       fourF64<>+0(SB), Z5, Z16
+	VMULPD.BCST       ·dataFourF64+0(SB), Z5, Z16
 	VFMSUB213PD       Z0, Z17, Z16
 	VRCP14PD          Z16, Z16
 	VFNMADD231PD      Z16, Z15, Z5
@@ -1547,7 +1233,7 @@ stage3:
 	VMOVAPS           Z11, Z16
 	VFMSUB231PD       Z15, Z15, Z16
 	VFNMADD231PD      Z5, Z0, Z16
-	VMULPD.BCST       fourF64<>+0(SB), Z5, Z17
+	VMULPD.BCST       ·dataFourF64+0(SB), Z5, Z17
 	VFMSUB213PD       Z0, Z15, Z17
 	VRCP14PD          Z17, Z17
 	VFNMADD231PD      Z17, Z16, Z5
@@ -1556,7 +1242,7 @@ stage3:
 	VMOVAPS           Z11, Z17
 	VFMSUB231PD       Z16, Z16, Z17
 	VFNMADD231PD      Z5, Z0, Z17
-	VMULPD.BCST       fourF64<>+0(SB), Z5, Z15
+	VMULPD.BCST       ·dataFourF64+0(SB), Z5, Z15
 	VFMSUB213PD       Z0, Z16, Z15
 	VRCP14PD          Z15, Z15
 	VFNMADD231PD      Z15, Z17, Z5
@@ -1564,26 +1250,26 @@ stage3:
 	VFMSUB231PD       Z5, Z5, Z17
 	VFMSUB231PD       Z17, Z17, Z11
 	VFNMADD231PD      Z5, Z0, Z11
-	VMULPD.BCST       fourF64<>+0(SB), Z5, Z15
+	VMULPD.BCST       ·dataFourF64+0(SB), Z5, Z15
 	VFMSUB231PD       Z17, Z15, Z0
 	VRCP14PD          Z0, Z0
 	VFNMADD231PD      Z0, Z11, Z5
 	VADDPD            Z5, Z5, Z5
 	VFMADD213PD       Z8, Z9, Z5
 	VRSQRT14PD        Z5, Z11
-	VMULPD.BCST       halfF64<>+0(SB), Z11, Z0
+	VMULPD.BCST       ·dataHalfF64+0(SB), Z11, Z0
 	VMULPD            Z11, Z5, Z11
-	VBROADCASTSD      halfF64<>+0(SB), Z15
+	VBROADCASTSD      ·dataHalfF64+0(SB), Z15
 	VFNMADD231PD      Z0, Z11, Z15
 	VFMADD231PD       Z15, Z11, Z11
 	VFMADD231PD       Z15, Z0, Z0
 	VFNMADD231PD      Z11, Z11, Z5
 	VFMADD231PD       Z0, Z5, Z11
-	VFMADD132PD.BCST  twoF64<>+0(SB), Z4, Z11
+	VFMADD132PD.BCST  ·dataTwoF64+0(SB), Z4, Z11
 	VRSQRT14PD        Z11, Z5
-	VMULPD.BCST       halfF64<>+0(SB), Z5, Z0
+	VMULPD.BCST       ·dataHalfF64+0(SB), Z5, Z0
 	VMULPD            Z5, Z11, Z5
-	VBROADCASTSD      halfF64<>+0(SB), Z15
+	VBROADCASTSD      ·dataHalfF64+0(SB), Z15
 	VFNMADD231PD      Z0, Z5, Z15
 	VFMADD231PD       Z15, Z5, Z5
 	VFMADD231PD       Z15, Z0, Z0
@@ -1592,25 +1278,25 @@ stage3:
 	VADDPD            Z5, Z5, Z11
 	VFMADD213PD       Z8, Z9, Z11
 	VRSQRT14PD        Z11, Z8
-	VMULPD.BCST       halfF64<>+0(SB), Z8, Z0
+	VMULPD.BCST       ·dataHalfF64+0(SB), Z8, Z0
 	VMULPD            Z8, Z11, Z8
-	VBROADCASTSD      halfF64<>+0(SB), Z15
+	VBROADCASTSD      ·dataHalfF64+0(SB), Z15
 	VFNMADD231PD      Z0, Z8, Z15
 	VFMADD231PD       Z15, Z8, Z8
 	VFMADD231PD       Z15, Z0, Z0
 	VFNMADD231PD      Z8, Z8, Z11
 	VFMADD231PD       Z0, Z11, Z8
-	VADDPD.BCST       oneF64<>+0(SB), Z14, Z11
-	VADDPD.BCST       oneF64<>+0(SB), Z7, Z0
-	VADDPD.BCST       oneF64<>+0(SB), Z2, Z15
+	VADDPD.BCST       ·dataOneF64+0(SB), Z14, Z11
+	VADDPD.BCST       ·dataOneF64+0(SB), Z7, Z0
+	VADDPD.BCST       ·dataOneF64+0(SB), Z2, Z15
 	VMOVAPS           Z9, Z17
 	VFMSUB231PD       Z8, Z5, Z17
 	VRCP14PD          Z17, Z16
-	VBROADCASTSD      oneF64<>+0(SB), Z18
+	VBROADCASTSD      ·dataOneF64+0(SB), Z18
 	VFNMADD231PD      Z16, Z17, Z18
 	VFMADD231PD       Z16, Z18, Z16
-	VMULPD.BCST       oneF64<>+0(SB), Z16, Z18
-	VFNMADD213PD.BCST oneF64<>+0(SB), Z18, Z17
+	VMULPD.BCST       ·dataOneF64+0(SB), Z16, Z18
+	VFNMADD213PD.BCST ·dataOneF64+0(SB), Z18, Z17
 	VFMADD231PD       Z16, Z17, Z18
 	VADDPD            Z8, Z11, Z17
 	VADDPD            Z8, Z0, Z16
@@ -1633,38 +1319,38 @@ stage3:
 	VFMSUB231PD       Z13, Z1, Z26
 	VMULPD            Z12, Z1, Z27
 	VFMSUB231PD       Z16, Z17, Z27
-	VADDPD.BCST       oneF64<>+0(SB), Z5, Z17
+	VADDPD.BCST       ·dataOneF64+0(SB), Z5, Z17
 	VADDPD            Z8, Z17, Z16
 	VADDPD            Z9, Z16, Z28
 	VMOVUPS           Z9, 960(R9)
 	VRCP14PD          Z28, Z9
-	VBROADCASTSD      oneF64<>+0(SB), Z29
+	VBROADCASTSD      ·dataOneF64+0(SB), Z29
 	VFNMADD231PD      Z9, Z28, Z29
 	VFMADD231PD       Z9, Z29, Z9
-	VMULPD.BCST       oneF64<>+0(SB), Z9, Z29
-	VFNMADD213PD.BCST oneF64<>+0(SB), Z29, Z28
+	VMULPD.BCST       ·dataOneF64+0(SB), Z9, Z29
+	VFNMADD213PD.BCST ·dataOneF64+0(SB), Z29, Z28
 	VFMADD231PD       Z9, Z28, Z29
 	VFNMADD213PD      Z5, Z18, Z20
 	VFNMADD231PD      Z20, Z17, Z11
 	VMULPD            Z18, Z21, Z21
-	VPXORQ.BCST       signF64<>+0(SB), Z21, Z21
+	VPXORQ.BCST       ·dataSignF64+0(SB), Z21, Z21
 	VFNMADD213PD      Z1, Z17, Z21
 	VMULPD            Z18, Z22, Z22
-	VPXORQ.BCST       signF64<>+0(SB), Z22, Z22
+	VPXORQ.BCST       ·dataSignF64+0(SB), Z22, Z22
 	VFNMADD213PD      Z10, Z17, Z22
 	VMULPD            Z18, Z23, Z23
-	VPXORQ.BCST       signF64<>+0(SB), Z23, Z23
+	VPXORQ.BCST       ·dataSignF64+0(SB), Z23, Z23
 	VFNMADD213PD      Z12, Z17, Z23
 	VFNMADD213PD      Z5, Z18, Z24
 	VFNMADD231PD      Z24, Z17, Z0
 	VMULPD            Z18, Z19, Z19
-	VPXORQ.BCST       signF64<>+0(SB), Z19, Z19
+	VPXORQ.BCST       ·dataSignF64+0(SB), Z19, Z19
 	VFNMADD213PD      Z6, Z17, Z19
 	VMULPD            Z18, Z25, Z25
-	VPXORQ.BCST       signF64<>+0(SB), Z25, Z25
+	VPXORQ.BCST       ·dataSignF64+0(SB), Z25, Z25
 	VFNMADD213PD      Z13, Z17, Z25
 	VMULPD            Z18, Z26, Z26
-	VPXORQ.BCST       signF64<>+0(SB), Z26, Z26
+	VPXORQ.BCST       ·dataSignF64+0(SB), Z26, Z26
 	VFNMADD213PD      Z3, Z17, Z26
 	VFNMADD213PD      Z5, Z18, Z27
 	VFNMADD231PD      Z27, Z17, Z15
@@ -1725,30 +1411,30 @@ stage3:
 	VMOVUPS           768(R9), Z22
 	VADDPD            Z22, Z22, Z29
 	VBLENDMPD         Z29, Z22, K1, Z22
-	VCMPPD.BCST       $0x11, rootsMaxF64<>+0(SB), Z22, K1
-	VBROADCASTSD      zeroF64<>+0(SB), Z29
-	VBLENDMPD.BCST    oneF64<>+0(SB), Z29, K1, Z29
-	VPANDQ.BCST       absF64<>+0(SB), Z14, Z21
-	VPANDQ.BCST       absF64<>+0(SB), Z12, Z11
+	VCMPPD.BCST       $0x11, ·dataRootsMaxF64+0(SB), Z22, K1
+	VBROADCASTSD      ·dataZero+0(SB), Z29
+	VBLENDMPD.BCST    ·dataOneF64+0(SB), Z29, K1, Z29
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z14, Z21
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z12, Z11
 	VADDPD            Z11, Z21, Z21
-	VPANDQ.BCST       absF64<>+0(SB), Z13, Z11
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z13, Z11
 	VADDPD            Z11, Z21, Z21
-	VPANDQ.BCST       absF64<>+0(SB), Z1, Z11
-	VPANDQ.BCST       absF64<>+0(SB), Z7, Z20
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z1, Z11
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z7, Z20
 	VADDPD            Z20, Z11, Z11
-	VPANDQ.BCST       absF64<>+0(SB), Z3, Z20
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z3, Z20
 	VADDPD            Z20, Z11, Z11
 	VMAXPD            Z11, Z21, Z21
-	VPANDQ.BCST       absF64<>+0(SB), Z10, Z11
-	VPANDQ.BCST       absF64<>+0(SB), Z6, Z20
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z10, Z11
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z6, Z20
 	VADDPD            Z20, Z11, Z11
-	VPANDQ.BCST       absF64<>+0(SB), Z2, Z20
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z2, Z20
 	VADDPD            Z20, Z11, Z11
 	VMAXPD            Z11, Z21, Z21
-	VCMPPD.BCST       $0x16, logNearF64<>+0(SB), Z21, K1
-	VBROADCASTSD      zeroF64<>+0(SB), Z21
+	VCMPPD.BCST       $0x16, ·dataLogNearF64+0(SB), Z21, K1
+	VBROADCASTSD      ·dataZero+0(SB), Z21
 	VBLENDMPD         Z29, Z21, K1, Z21
-	VCMPPD.BCST       $0x1e, zeroF64<>+0(SB), Z21, K1
+	VCMPPD.BCST       $0x1e, ·dataZero+0(SB), Z21, K1
 	KMOVW             K1, R11
 	VMOVUPS           Z14, (R9)
 	VMOVUPS           Z1, 64(R9)
@@ -1766,39 +1452,39 @@ stage3:
 	TESTL             R11, R11
 	JNE               stage3
 	VMOVUPS           896(R9), Z22
-	VBROADCASTSD      zeroF64<>+0(SB), Z8
+	VBROADCASTSD      ·dataZero+0(SB), Z8
 	VPCMPGTQ          Z22, Z8, K1
 	VMOVUPS           (R9), Z8
-	VPANDQ.BCST       absF64<>+0(SB), Z8, Z22
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z8, Z22
 	VMOVUPS           192(R9), Z5
-	VPANDQ.BCST       absF64<>+0(SB), Z5, Z4
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z5, Z4
 	VADDPD            Z4, Z22, Z22
 	VMOVUPS           384(R9), Z4
-	VPANDQ.BCST       absF64<>+0(SB), Z4, Z2
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z4, Z2
 	VADDPD            Z2, Z22, Z22
 	VMOVUPS           64(R9), Z2
-	VPANDQ.BCST       absF64<>+0(SB), Z2, Z3
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z2, Z3
 	VMOVUPS           256(R9), Z13
-	VPANDQ.BCST       absF64<>+0(SB), Z13, Z6
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z13, Z6
 	VADDPD            Z6, Z3, Z3
 	VMOVUPS           448(R9), Z6
-	VPANDQ.BCST       absF64<>+0(SB), Z6, Z7
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z6, Z7
 	VADDPD            Z7, Z3, Z3
 	VMAXPD            Z3, Z22, Z22
 	VMOVUPS           128(R9), Z3
-	VPANDQ.BCST       absF64<>+0(SB), Z3, Z7
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z3, Z7
 	VMOVUPS           320(R9), Z12
-	VPANDQ.BCST       absF64<>+0(SB), Z12, Z10
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z12, Z10
 	VADDPD            Z10, Z7, Z7
 	VMOVUPS           512(R9), Z10
-	VPANDQ.BCST       absF64<>+0(SB), Z10, Z1
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z10, Z1
 	VADDPD            Z1, Z7, Z7
 	VMAXPD            Z7, Z22, Z22
-	VCMPPD.BCST       $0x16, logNearF64<>+0(SB), Z22, K2
+	VCMPPD.BCST       $0x16, ·dataLogNearF64+0(SB), Z22, K2
 	KORW              K1, K2, K1
-	VADDPD.BCST       twoF64<>+0(SB), Z8, Z22
-	VADDPD.BCST       twoF64<>+0(SB), Z13, Z7
-	VADDPD.BCST       twoF64<>+0(SB), Z10, Z1
+	VADDPD.BCST       ·dataTwoF64+0(SB), Z8, Z22
+	VADDPD.BCST       ·dataTwoF64+0(SB), Z13, Z7
+	VADDPD.BCST       ·dataTwoF64+0(SB), Z10, Z1
 	VMULPD            Z6, Z12, Z14
 	VFMSUB231PD       Z1, Z7, Z14
 	VMULPD            Z1, Z2, Z21
@@ -1821,11 +1507,11 @@ stage3:
 	VFMADD231PD       Z11, Z2, Z22
 	VFMADD231PD       Z24, Z3, Z22
 	VRCP14PD          Z22, Z7
-	VBROADCASTSD      oneF64<>+0(SB), Z17
+	VBROADCASTSD      ·dataOneF64+0(SB), Z17
 	VFNMADD231PD      Z7, Z22, Z17
 	VFMADD231PD       Z7, Z17, Z7
-	VMULPD.BCST       oneF64<>+0(SB), Z7, Z17
-	VFNMADD213PD.BCST oneF64<>+0(SB), Z17, Z22
+	VMULPD.BCST       ·dataOneF64+0(SB), Z7, Z17
+	VFNMADD213PD.BCST ·dataOneF64+0(SB), Z17, Z22
 	VFMADD231PD       Z7, Z22, Z17
 	VMULPD            Z14, Z8, Z22
 	VFMADD231PD       Z11, Z2, Z22
@@ -1916,113 +1602,113 @@ stage3:
 	VMULPD            Z13, Z10, Z13
 	VFMSUB231PD       Z16, Z17, Z13
 	VFMADD231PD       Z15, Z27, Z13
-	VBROADCASTSD      atanh29F64<>+0(SB), Z15
-	VFMADD213PD.BCST  atanh26F64<>+0(SB), Z13, Z15
-	VBROADCASTSD      atanh29F64<>+0(SB), Z16
-	VFNMADD213PD.BCST atanh27F64<>+0(SB), Z12, Z16
-	VBROADCASTSD      atanh29F64<>+0(SB), Z19
-	VFMADD213PD.BCST  atanh28F64<>+0(SB), Z11, Z19
-	VBROADCASTSD      atanh25F64<>+0(SB), Z26
+	VBROADCASTSD      ·dataAtanh29F64+0(SB), Z15
+	VFMADD213PD.BCST  ·dataAtanh26F64+0(SB), Z13, Z15
+	VBROADCASTSD      ·dataAtanh29F64+0(SB), Z16
+	VFNMADD213PD.BCST ·dataAtanh27F64+0(SB), Z12, Z16
+	VBROADCASTSD      ·dataAtanh29F64+0(SB), Z19
+	VFMADD213PD.BCST  ·dataAtanh28F64+0(SB), Z11, Z19
+	VBROADCASTSD      ·dataAtanh25F64+0(SB), Z26
 	VFMADD231PD       Z13, Z19, Z26
 	VFNMADD231PD      Z12, Z19, Z15
 	VFMADD231PD       Z11, Z19, Z16
-	VBROADCASTSD      atanh24F64<>+0(SB), Z19
+	VBROADCASTSD      ·dataAtanh24F64+0(SB), Z19
 	VFMADD231PD       Z13, Z16, Z19
 	VFNMADD231PD      Z12, Z16, Z26
 	VFMADD231PD       Z11, Z16, Z15
-	VBROADCASTSD      atanh23F64<>+0(SB), Z16
+	VBROADCASTSD      ·dataAtanh23F64+0(SB), Z16
 	VFMADD231PD       Z13, Z15, Z16
 	VFNMADD231PD      Z12, Z15, Z19
 	VFMADD231PD       Z11, Z15, Z26
-	VBROADCASTSD      atanh22F64<>+0(SB), Z15
+	VBROADCASTSD      ·dataAtanh22F64+0(SB), Z15
 	VFMADD231PD       Z13, Z26, Z15
 	VFNMADD231PD      Z12, Z26, Z16
 	VFMADD231PD       Z11, Z26, Z19
-	VBROADCASTSD      atanh21F64<>+0(SB), Z26
+	VBROADCASTSD      ·dataAtanh21F64+0(SB), Z26
 	VFMADD231PD       Z13, Z19, Z26
 	VFNMADD231PD      Z12, Z19, Z15
 	VFMADD231PD       Z11, Z19, Z16
-	VBROADCASTSD      atanh20F64<>+0(SB), Z19
+	VBROADCASTSD      ·dataAtanh20F64+0(SB), Z19
 	VFMADD231PD       Z13, Z16, Z19
 	VFNMADD231PD      Z12, Z16, Z26
 	VFMADD231PD       Z11, Z16, Z15
-	VBROADCASTSD      atanh19F64<>+0(SB), Z16
+	VBROADCASTSD      ·dataAtanh19F64+0(SB), Z16
 	VFMADD231PD       Z13, Z15, Z16
 	VFNMADD231PD      Z12, Z15, Z19
 	VFMADD231PD       Z11, Z15, Z26
-	VBROADCASTSD      atanh18F64<>+0(SB), Z15
+	VBROADCASTSD      ·dataAtanh18F64+0(SB), Z15
 	VFMADD231PD       Z13, Z26, Z15
 	VFNMADD231PD      Z12, Z26, Z16
 	VFMADD231PD       Z11, Z26, Z19
-	VBROADCASTSD      atanh17F64<>+0(SB), Z26
+	VBROADCASTSD      ·dataAtanh17F64+0(SB), Z26
 	VFMADD231PD       Z13, Z19, Z26
 	VFNMADD231PD      Z12, Z19, Z15
 	VFMADD231PD       Z11, Z19, Z16
-	VBROADCASTSD      atanh16F64<>+0(SB), Z19
+	VBROADCASTSD      ·dataAtanh16F64+0(SB), Z19
 	VFMADD231PD       Z13, Z16, Z19
 	VFNMADD231PD      Z12, Z16, Z26
 	VFMADD231PD       Z11, Z16, Z15
-	VBROADCASTSD      atanh15F64<>+0(SB), Z16
+	VBROADCASTSD      ·dataAtanh15F64+0(SB), Z16
 	VFMADD231PD       Z13, Z15, Z16
 	VFNMADD231PD      Z12, Z15, Z19
 	VFMADD231PD       Z11, Z15, Z26
-	VBROADCASTSD      atanh14F64<>+0(SB), Z15
+	VBROADCASTSD      ·dataAtanh14F64+0(SB), Z15
 	VFMADD231PD       Z13, Z26, Z15
 	VFNMADD231PD      Z12, Z26, Z16
 	VFMADD231PD       Z11, Z26, Z19
-	VBROADCASTSD      atanh13F64<>+0(SB), Z26
+	VBROADCASTSD      ·dataAtanh13F64+0(SB), Z26
 	VFMADD231PD       Z13, Z19, Z26
 	VFNMADD231PD      Z12, Z19, Z15
 	VFMADD231PD       Z11, Z19, Z16
-	VBROADCASTSD      atanh12F64<>+0(SB), Z19
+	VBROADCASTSD      ·dataAtanh12F64+0(SB), Z19
 	VFMADD231PD       Z13, Z16, Z19
 	VFNMADD231PD      Z12, Z16, Z26
 	VFMADD231PD       Z11, Z16, Z15
-	VBROADCASTSD      atanh11F64<>+0(SB), Z16
+	VBROADCASTSD      ·dataAtanh11F64+0(SB), Z16
 	VFMADD231PD       Z13, Z15, Z16
 	VFNMADD231PD      Z12, Z15, Z19
 	VFMADD231PD       Z11, Z15, Z26
-	VBROADCASTSD      atanh10F64<>+0(SB), Z15
+	VBROADCASTSD      ·dataAtanh10F64+0(SB), Z15
 	VFMADD231PD       Z13, Z26, Z15
 	VFNMADD231PD      Z12, Z26, Z16
 	VFMADD231PD       Z11, Z26, Z19
-	VBROADCASTSD      atanh9F64<>+0(SB), Z26
+	VBROADCASTSD      ·dataAtanh9F64+0(SB), Z26
 	VFMADD231PD       Z13, Z19, Z26
 	VFNMADD231PD      Z12, Z19, Z15
 	VFMADD231PD       Z11, Z19, Z16
-	VBROADCASTSD      atanh8F64<>+0(SB), Z19
+	VBROADCASTSD      ·dataAtanh8F64+0(SB), Z19
 	VFMADD231PD       Z13, Z16, Z19
 	VFNMADD231PD      Z12, Z16, Z26
 	VFMADD231PD       Z11, Z16, Z15
-	VBROADCASTSD      atanh7F64<>+0(SB), Z16
+	VBROADCASTSD      ·dataAtanh7F64+0(SB), Z16
 	VFMADD231PD       Z13, Z15, Z16
 	VFNMADD231PD      Z12, Z15, Z19
 	VFMADD231PD       Z11, Z15, Z26
-	VBROADCASTSD      atanh6F64<>+0(SB), Z15
+	VBROADCASTSD      ·dataAtanh6F64+0(SB), Z15
 	VFMADD231PD       Z13, Z26, Z15
 	VFNMADD231PD      Z12, Z26, Z16
 	VFMADD231PD       Z11, Z26, Z19
-	VBROADCASTSD      atanh5F64<>+0(SB), Z26
+	VBROADCASTSD      ·dataAtanh5F64+0(SB), Z26
 	VFMADD231PD       Z13, Z19, Z26
 	VFNMADD231PD      Z12, Z19, Z15
 	VFMADD231PD       Z11, Z19, Z16
-	VBROADCASTSD      atanh4F64<>+0(SB), Z19
+	VBROADCASTSD      ·dataAtanh4F64+0(SB), Z19
 	VFMADD231PD       Z13, Z16, Z19
 	VFNMADD231PD      Z12, Z16, Z26
 	VFMADD231PD       Z11, Z16, Z15
-	VBROADCASTSD      atanh3F64<>+0(SB), Z16
+	VBROADCASTSD      ·dataAtanh3F64+0(SB), Z16
 	VFMADD231PD       Z13, Z15, Z16
 	VFNMADD231PD      Z12, Z15, Z19
 	VFMADD231PD       Z11, Z15, Z26
-	VBROADCASTSD      atanh2F64<>+0(SB), Z15
+	VBROADCASTSD      ·dataAtanh2F64+0(SB), Z15
 	VFMADD231PD       Z13, Z26, Z15
 	VFNMADD231PD      Z12, Z26, Z16
 	VFMADD231PD       Z11, Z26, Z19
-	VBROADCASTSD      thirdF64<>+0(SB), Z26
+	VBROADCASTSD      ·dataThirdF64+0(SB), Z26
 	VFMADD231PD       Z13, Z19, Z26
 	VFNMADD231PD      Z12, Z19, Z15
 	VFMADD231PD       Z11, Z19, Z16
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z16, Z13
+	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z16, Z13
 	VFNMADD231PD      Z12, Z16, Z26
 	VFMADD231PD       Z11, Z16, Z15
 	VMULPD            Z17, Z17, Z16
@@ -2102,7 +1788,7 @@ stage3:
 	VFMADD231PD       Z22, Z13, Z26
 	VMULPD            Z15, Z26, Z26
 	VMOVUPS           832(R9), Z22
-	VFMADD231PD.BCST  ln2F64<>+0(SB), Z22, Z26
+	VFMADD231PD.BCST  ·dataLn2HiF64+0(SB), Z22, Z26
 	VFMADD231PD       Z7, Z13, Z24
 	VMULPD            Z15, Z24, Z24
 	VFMADD231PD       Z8, Z13, Z9
@@ -2111,7 +1797,7 @@ stage3:
 	VMULPD            Z15, Z20, Z20
 	VFMADD231PD       Z2, Z13, Z18
 	VMULPD            Z15, Z18, Z18
-	VFMADD231PD.BCST  ln2F64<>+0(SB), Z22, Z18
+	VFMADD231PD.BCST  ·dataLn2HiF64+0(SB), Z22, Z18
 	VFMADD231PD       Z5, Z13, Z29
 	VMULPD            Z15, Z29, Z29
 	VFMADD231PD       Z14, Z13, Z16
@@ -2120,7 +1806,7 @@ stage3:
 	VMULPD            Z15, Z11, Z11
 	VFMADD231PD       Z4, Z13, Z12
 	VMULPD            Z15, Z12, Z12
-	VFMADD231PD.BCST  ln2F64<>+0(SB), Z22, Z12
+	VFMADD231PD.BCST  ·dataLn2HiF64+0(SB), Z22, Z12
 	KMOVW             K1, R11
 	TESTQ             R11, R11
 	JE                easy5
@@ -2191,33 +1877,33 @@ loop1:
 	PREFETCHT0   64(AX)(R8*1)
 	PREFETCHT0   64(AX)(BX*8)
 	VMOVUPS      (CX), Y0
-	VANDPD       absF64<>+0(SB), Y0, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y1
 	VMOVUPS      (CX)(SI*1), Y2
-	VANDPD       absF64<>+0(SB), Y2, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
 	VADDPD       Y3, Y1, Y1
 	VMOVUPS      (CX)(SI*2), Y3
-	VANDPD       absF64<>+0(SB), Y3, Y4
+	VANDPD       ·dataAbsF64+0(SB), Y3, Y4
 	VADDPD       Y4, Y1, Y1
 	VMOVUPS      (CX)(BX*1), Y4
-	VANDPD       absF64<>+0(SB), Y4, Y5
+	VANDPD       ·dataAbsF64+0(SB), Y4, Y5
 	VMOVUPS      (CX)(BX*4), Y6
-	VANDPD       absF64<>+0(SB), Y6, Y7
+	VANDPD       ·dataAbsF64+0(SB), Y6, Y7
 	VADDPD       Y7, Y5, Y5
 	VMOVUPS      (CX)(R8*1), Y7
-	VANDPD       absF64<>+0(SB), Y7, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y7, Y8
 	VADDPD       Y8, Y5, Y5
 	VMAXPD       Y5, Y1, Y1
 	VMOVUPS      (CX)(BX*2), Y5
-	VANDPD       absF64<>+0(SB), Y5, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y5, Y8
 	VMOVUPS      (CX)(DI*1), Y9
-	VANDPD       absF64<>+0(SB), Y9, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y9, Y10
 	VADDPD       Y10, Y8, Y8
 	VMOVUPS      (CX)(BX*8), Y10
-	VANDPD       absF64<>+0(SB), Y10, Y11
+	VANDPD       ·dataAbsF64+0(SB), Y10, Y11
 	VADDPD       Y11, Y8, Y8
 	VMAXPD       Y8, Y1, Y1
-	VCMPPD       $0x16, logMaxF64<>+0(SB), Y1, Y8
-	VCMPPD       $0x19, logMinF64<>+0(SB), Y1, Y11
+	VCMPPD       $0x16, ·dataEntryMaxF64+0(SB), Y1, Y8
+	VCMPPD       $0x19, ·dataLogMinF64+0(SB), Y1, Y11
 	VORPD        Y8, Y11, Y11
 	VMULPD       Y3, Y6, Y8
 	VMOVAPS      Y8, Y12
@@ -2240,22 +1926,22 @@ loop1:
 	VFMADD231PD  Y8, Y5, Y11
 	VMULPD       Y1, Y1, Y8
 	VMULPD       Y1, Y8, Y8
-	VMULPD       detRatioF64<>+0(SB), Y8, Y8
+	VMULPD       ·dataDetRatioF64+0(SB), Y8, Y8
 	VCMPPD       $0x19, Y8, Y11, Y8
 	VMOVUPS      480(R9), Y1
 	VORPD        Y1, Y8, Y8
-	VMAXPD       logDetMinF64<>+0(SB), Y11, Y1
+	VMAXPD       ·dataLogDetMinF64+0(SB), Y11, Y1
 	VPSRLQ       $0x34, Y1, Y1
-	VORPD        two52F64<>+0(SB), Y1, Y1
-	VSUBPD       two52Bias1F64<>+0(SB), Y1, Y1
-	VSUBPD       halfF64<>+0(SB), Y1, Y1
-	VMULPD       thirdF64<>+0(SB), Y1, Y1
-	VADDPD       roundF64<>+0(SB), Y1, Y1
-	VSUBPD       roundF64<>+0(SB), Y1, Y1
-	VMOVUPS      roundF64<>+0(SB), Y12
+	VORPD        ·dataTwo52F64+0(SB), Y1, Y1
+	VSUBPD       ·dataTwo52Bias1F64+0(SB), Y1, Y1
+	VSUBPD       ·dataHalfF64+0(SB), Y1, Y1
+	VMULPD       ·dataThirdF64+0(SB), Y1, Y1
+	VADDPD       ·dataRoundF64+0(SB), Y1, Y1
+	VSUBPD       ·dataRoundF64+0(SB), Y1, Y1
+	VMOVUPS      ·dataRoundF64+0(SB), Y12
 	VSUBPD       Y1, Y12, Y12
 	VPSLLQ       $0x34, Y12, Y12
-	VPADDQ       oneF64<>+0(SB), Y12, Y12
+	VPADDQ       ·dataOneF64+0(SB), Y12, Y12
 	VMULPD       Y12, Y0, Y0
 	VMULPD       Y12, Y4, Y4
 	VMULPD       Y12, Y5, Y5
@@ -2293,29 +1979,29 @@ loop1:
 	VMULPD       Y12, Y1, Y1
 	VMULPD       Y1, Y11, Y11
 	VMOVUPS      544(R9), Y1
-	VCMPPD       $0x19, invariantMinF64<>+0(SB), Y1, Y12
-	VCMPPD       $0x19, invariantMinF64<>+0(SB), Y8, Y2
+	VCMPPD       $0x19, ·dataInvariantMinF64+0(SB), Y1, Y12
+	VCMPPD       $0x19, ·dataInvariantMinF64+0(SB), Y8, Y2
 	VORPD        Y12, Y2, Y2
 	VMOVUPS      512(R9), Y12
 	VORPD        Y12, Y2, Y2
-	VADDPD       minusOneF64<>+0(SB), Y0, Y0
-	VADDPD       minusOneF64<>+0(SB), Y6, Y6
-	VADDPD       minusOneF64<>+0(SB), Y10, Y10
-	VBLENDVPD    Y2, zeroF64<>+0(SB), Y0, Y0
-	VBLENDVPD    Y2, zeroF64<>+0(SB), Y4, Y4
-	VBLENDVPD    Y2, zeroF64<>+0(SB), Y5, Y5
+	VADDPD       ·dataMinusOneF64+0(SB), Y0, Y0
+	VADDPD       ·dataMinusOneF64+0(SB), Y6, Y6
+	VADDPD       ·dataMinusOneF64+0(SB), Y10, Y10
+	VBLENDVPD    Y2, ·dataZero+0(SB), Y0, Y0
+	VBLENDVPD    Y2, ·dataZero+0(SB), Y4, Y4
+	VBLENDVPD    Y2, ·dataZero+0(SB), Y5, Y5
 	VMOVUPS      576(R9), Y12
-	VBLENDVPD    Y2, zeroF64<>+0(SB), Y12, Y12
-	VBLENDVPD    Y2, zeroF64<>+0(SB), Y6, Y6
-	VBLENDVPD    Y2, zeroF64<>+0(SB), Y9, Y9
-	VBLENDVPD    Y2, zeroF64<>+0(SB), Y3, Y3
-	VBLENDVPD    Y2, zeroF64<>+0(SB), Y7, Y7
-	VBLENDVPD    Y2, zeroF64<>+0(SB), Y10, Y10
-	VBLENDVPD    Y2, threeF64<>+0(SB), Y1, Y1
-	VBLENDVPD    Y2, threeF64<>+0(SB), Y8, Y8
-	VBLENDVPD    Y2, oneF64<>+0(SB), Y11, Y11
-	VMOVUPS      zeroF64<>+0(SB), Y13
-	VBLENDVPD    Y2, allOnesF64<>+0(SB), Y13, Y13
+	VBLENDVPD    Y2, ·dataZero+0(SB), Y12, Y12
+	VBLENDVPD    Y2, ·dataZero+0(SB), Y6, Y6
+	VBLENDVPD    Y2, ·dataZero+0(SB), Y9, Y9
+	VBLENDVPD    Y2, ·dataZero+0(SB), Y3, Y3
+	VBLENDVPD    Y2, ·dataZero+0(SB), Y7, Y7
+	VBLENDVPD    Y2, ·dataZero+0(SB), Y10, Y10
+	VBLENDVPD    Y2, ·dataThreeF64+0(SB), Y1, Y1
+	VBLENDVPD    Y2, ·dataThreeF64+0(SB), Y8, Y8
+	VBLENDVPD    Y2, ·dataOneF64+0(SB), Y11, Y11
+	VMOVUPS      ·dataZero+0(SB), Y13
+	VBLENDVPD    Y2, ·dataAllOnesF32+0(SB), Y13, Y13
 	VMOVUPS      Y0, (R9)
 	VMOVUPS      Y4, 32(R9)
 	VMOVUPS      Y5, 64(R9)
@@ -2328,7 +2014,7 @@ loop1:
 	VMOVUPS      Y1, 288(R9)
 	VMOVUPS      Y8, 320(R9)
 	VMOVUPS      Y11, 352(R9)
-	VMOVUPS      oneF64<>+0(SB), Y11
+	VMOVUPS      ·dataOneF64+0(SB), Y11
 	VMOVUPS      Y11, 384(R9)
 	VMOVUPS      480(R9), Y11
 	VMOVUPS      Y11, 416(R9)
@@ -2336,50 +2022,50 @@ loop1:
 
 stage3:
 	VMOVUPS      (R9), Y13
-	VANDPD       absF64<>+0(SB), Y13, Y11
+	VANDPD       ·dataAbsF64+0(SB), Y13, Y11
 	VMOVUPS      96(R9), Y8
-	VANDPD       absF64<>+0(SB), Y8, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y8
 	VADDPD       Y8, Y11, Y11
 	VMOVUPS      192(R9), Y8
-	VANDPD       absF64<>+0(SB), Y8, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y8
 	VADDPD       Y8, Y11, Y11
 	VMOVUPS      32(R9), Y8
-	VANDPD       absF64<>+0(SB), Y8, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y8
 	VMOVUPS      128(R9), Y1
-	VANDPD       absF64<>+0(SB), Y1, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y1, Y10
 	VADDPD       Y10, Y8, Y8
 	VMOVUPS      224(R9), Y10
-	VANDPD       absF64<>+0(SB), Y10, Y7
+	VANDPD       ·dataAbsF64+0(SB), Y10, Y7
 	VADDPD       Y7, Y8, Y8
 	VMAXPD       Y8, Y11, Y11
 	VMOVUPS      64(R9), Y8
-	VANDPD       absF64<>+0(SB), Y8, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y8
 	VMOVUPS      160(R9), Y7
-	VANDPD       absF64<>+0(SB), Y7, Y7
+	VANDPD       ·dataAbsF64+0(SB), Y7, Y7
 	VADDPD       Y7, Y8, Y8
 	VMOVUPS      256(R9), Y7
-	VANDPD       absF64<>+0(SB), Y7, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y7, Y3
 	VADDPD       Y3, Y8, Y8
 	VMAXPD       Y8, Y11, Y11
-	VCMPPD       $0x16, logNearF64<>+0(SB), Y11, Y11
+	VCMPPD       $0x16, ·dataLogNearF64+0(SB), Y11, Y11
 	VMOVUPS      352(R9), Y8
 	VSQRTPD      Y8, Y8
 	VMOVUPS      320(R9), Y3
-	VMULPD       twelveF64<>+0(SB), Y3, Y9
+	VMULPD       ·dataTwelveF64+0(SB), Y3, Y9
 	VSQRTPD      Y9, Y9
 	VMOVUPS      Y11, 480(R9)
 	VMOVUPS      288(R9), Y11
-	VADDPD       fourF64<>+0(SB), Y11, Y6
+	VADDPD       ·dataFourF64+0(SB), Y11, Y6
 	VADDPD       Y6, Y9, Y9
 	VSQRTPD      Y9, Y9
-	VMULPD       eightF64<>+0(SB), Y8, Y6
-	VMULPD       fourF64<>+0(SB), Y3, Y12
+	VMULPD       ·dataEightF64+0(SB), Y8, Y6
+	VMULPD       ·dataFourF64+0(SB), Y3, Y12
 	VMOVAPS      Y11, Y5
 	VFMSUB231PD  Y9, Y9, Y5
 	VMOVAPS      Y12, Y4
 	VFMSUB231PD  Y5, Y5, Y4
 	VFNMADD231PD Y9, Y6, Y4
-	VMULPD       fourF64<>+0(SB), Y9, Y0
+	VMULPD       ·dataFourF64+0(SB), Y9, Y0
 	VFMSUB213PD  Y6, Y5, Y0
 	VDIVPD       Y0, Y4, Y4
 	VSUBPD       Y4, Y9, Y9
@@ -2388,7 +2074,7 @@ stage3:
 	VMOVAPS      Y12, Y0
 	VFMSUB231PD  Y4, Y4, Y0
 	VFNMADD231PD Y9, Y6, Y0
-	VMULPD       fourF64<>+0(SB), Y9, Y5
+	VMULPD       ·dataFourF64+0(SB), Y9, Y5
 	VFMSUB213PD  Y6, Y4, Y5
 	VDIVPD       Y5, Y0, Y0
 	VSUBPD       Y0, Y9, Y9
@@ -2397,7 +2083,7 @@ stage3:
 	VMOVAPS      Y12, Y5
 	VFMSUB231PD  Y0, Y0, Y5
 	VFNMADD231PD Y9, Y6, Y5
-	VMULPD       fourF64<>+0(SB), Y9, Y4
+	VMULPD       ·dataFourF64+0(SB), Y9, Y4
 	VFMSUB213PD  Y6, Y0, Y4
 	VDIVPD       Y4, Y5, Y5
 	VSUBPD       Y5, Y9, Y9
@@ -2406,7 +2092,7 @@ stage3:
 	VMOVAPS      Y12, Y4
 	VFMSUB231PD  Y5, Y5, Y4
 	VFNMADD231PD Y9, Y6, Y4
-	VMULPD       fourF64<>+0(SB), Y9, Y0
+	VMULPD       ·dataFourF64+0(SB), Y9, Y0
 	VFMSUB213PD  Y6, Y5, Y0
 	VDIVPD       Y0, Y4, Y4
 	VSUBPD       Y4, Y9, Y9
@@ -2415,7 +2101,7 @@ stage3:
 	VMOVAPS      Y12, Y0
 	VFMSUB231PD  Y4, Y4, Y0
 	VFNMADD231PD Y9, Y6, Y0
-	VMULPD       fourF64<>+0(SB), Y9, Y5
+	VMULPD       ·dataFourF64+0(SB), Y9, Y5
 	VFMSUB213PD  Y6, Y4, Y5
 	VDIVPD       Y5, Y0, Y0
 	VSUBPD       Y0, Y9, Y9
@@ -2423,24 +2109,24 @@ stage3:
 	VFMSUB231PD  Y9, Y9, Y0
 	VFMSUB231PD  Y0, Y0, Y12
 	VFNMADD231PD Y9, Y6, Y12
-	VMULPD       fourF64<>+0(SB), Y9, Y5
+	VMULPD       ·dataFourF64+0(SB), Y9, Y5
 	VFMSUB231PD  Y0, Y5, Y6
 	VDIVPD       Y6, Y12, Y12
 	VSUBPD       Y12, Y9, Y9
 	VADDPD       Y9, Y9, Y9
 	VFMADD213PD  Y3, Y8, Y9
 	VSQRTPD      Y9, Y9
-	VFMADD132PD  twoF64<>+0(SB), Y11, Y9
+	VFMADD132PD  ·dataTwoF64+0(SB), Y11, Y9
 	VSQRTPD      Y9, Y9
 	VADDPD       Y9, Y9, Y11
 	VFMADD213PD  Y3, Y8, Y11
 	VSQRTPD      Y11, Y11
-	VADDPD       oneF64<>+0(SB), Y13, Y13
-	VADDPD       oneF64<>+0(SB), Y1, Y1
-	VADDPD       oneF64<>+0(SB), Y7, Y7
+	VADDPD       ·dataOneF64+0(SB), Y13, Y13
+	VADDPD       ·dataOneF64+0(SB), Y1, Y1
+	VADDPD       ·dataOneF64+0(SB), Y7, Y7
 	VMOVAPS      Y8, Y3
 	VFMSUB231PD  Y11, Y9, Y3
-	VMOVUPS      oneF64<>+0(SB), Y12
+	VMOVUPS      ·dataOneF64+0(SB), Y12
 	VDIVPD       Y3, Y12, Y12
 	VADDPD       Y11, Y13, Y3
 	VADDPD       Y11, Y1, Y6
@@ -2477,11 +2163,11 @@ stage3:
 	VFMSUB231PD  Y4, Y7, Y10
 	VMULPD       Y1, Y7, Y5
 	VFMSUB231PD  Y6, Y3, Y5
-	VADDPD       oneF64<>+0(SB), Y9, Y3
+	VADDPD       ·dataOneF64+0(SB), Y9, Y3
 	VADDPD       Y11, Y3, Y6
 	VMOVUPS      Y11, 800(R9)
 	VADDPD       Y8, Y6, Y11
-	VMOVUPS      oneF64<>+0(SB), Y2
+	VMOVUPS      ·dataOneF64+0(SB), Y2
 	VDIVPD       Y11, Y2, Y2
 	VMOVUPS      Y8, 832(R9)
 	VMOVUPS      704(R9), Y8
@@ -2493,31 +2179,31 @@ stage3:
 	VFNMADD231PD Y8, Y3, Y6
 	VMOVUPS      608(R9), Y8
 	VMULPD       Y2, Y8, Y8
-	VXORPD       signF64<>+0(SB), Y8, Y8
+	VXORPD       ·dataSignF64+0(SB), Y8, Y8
 	VFNMADD213PD Y7, Y3, Y8
 	VMOVUPS      Y8, 608(R9)
 	VMOVUPS      640(R9), Y8
 	VMULPD       Y2, Y8, Y8
-	VXORPD       signF64<>+0(SB), Y8, Y8
+	VXORPD       ·dataSignF64+0(SB), Y8, Y8
 	VFNMADD213PD Y13, Y3, Y8
 	VMOVUPS      Y8, 640(R9)
 	VMOVUPS      736(R9), Y8
 	VMULPD       Y2, Y8, Y8
-	VXORPD       signF64<>+0(SB), Y8, Y8
+	VXORPD       ·dataSignF64+0(SB), Y8, Y8
 	VFNMADD213PD Y1, Y3, Y8
 	VFNMADD213PD Y9, Y2, Y12
 	VMOVUPS      544(R9), Y1
 	VFNMADD231PD Y12, Y3, Y1
 	VMULPD       Y2, Y0, Y0
-	VXORPD       signF64<>+0(SB), Y0, Y0
+	VXORPD       ·dataSignF64+0(SB), Y0, Y0
 	VMOVUPS      160(R9), Y12
 	VFNMADD213PD Y12, Y3, Y0
 	VMOVUPS      768(R9), Y12
 	VMULPD       Y2, Y12, Y12
-	VXORPD       signF64<>+0(SB), Y12, Y12
+	VXORPD       ·dataSignF64+0(SB), Y12, Y12
 	VFNMADD213PD Y4, Y3, Y12
 	VMULPD       Y2, Y10, Y10
-	VXORPD       signF64<>+0(SB), Y10, Y10
+	VXORPD       ·dataSignF64+0(SB), Y10, Y10
 	VMOVUPS      224(R9), Y4
 	VFNMADD213PD Y4, Y3, Y10
 	VFNMADD213PD Y9, Y2, Y5
@@ -2614,36 +2300,36 @@ stage3:
 	VMOVUPS      384(R9), Y6
 	VADDPD       Y6, Y6, Y2
 	VBLENDVPD    Y1, Y2, Y6, Y6
-	VCMPPD       $0x11, rootsMaxF64<>+0(SB), Y6, Y2
-	VMOVUPS      zeroF64<>+0(SB), Y1
-	VBLENDVPD    Y2, oneF64<>+0(SB), Y1, Y1
-	VANDPD       absF64<>+0(SB), Y10, Y2
+	VCMPPD       $0x11, ·dataRootsMaxF64+0(SB), Y6, Y2
+	VMOVUPS      ·dataZero+0(SB), Y1
+	VBLENDVPD    Y2, ·dataOneF64+0(SB), Y1, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y10, Y2
 	VMOVUPS      Y6, 480(R9)
-	VANDPD       absF64<>+0(SB), Y13, Y6
+	VANDPD       ·dataAbsF64+0(SB), Y13, Y6
 	VADDPD       Y6, Y2, Y2
-	VANDPD       absF64<>+0(SB), Y4, Y6
+	VANDPD       ·dataAbsF64+0(SB), Y4, Y6
 	VADDPD       Y6, Y2, Y2
 	VMOVUPS      768(R9), Y6
 	VMOVUPS      Y9, 832(R9)
-	VANDPD       absF64<>+0(SB), Y6, Y9
+	VANDPD       ·dataAbsF64+0(SB), Y6, Y9
 	VMOVUPS      Y0, 800(R9)
-	VANDPD       absF64<>+0(SB), Y7, Y0
+	VANDPD       ·dataAbsF64+0(SB), Y7, Y0
 	VADDPD       Y0, Y9, Y9
-	VANDPD       absF64<>+0(SB), Y3, Y0
+	VANDPD       ·dataAbsF64+0(SB), Y3, Y0
 	VADDPD       Y0, Y9, Y9
 	VMAXPD       Y9, Y2, Y2
 	VMOVUPS      576(R9), Y9
-	VANDPD       absF64<>+0(SB), Y9, Y0
+	VANDPD       ·dataAbsF64+0(SB), Y9, Y0
 	VMOVUPS      Y5, 704(R9)
-	VANDPD       absF64<>+0(SB), Y12, Y5
+	VANDPD       ·dataAbsF64+0(SB), Y12, Y5
 	VADDPD       Y5, Y0, Y0
-	VANDPD       absF64<>+0(SB), Y8, Y5
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y5
 	VADDPD       Y5, Y0, Y0
 	VMAXPD       Y0, Y2, Y2
-	VCMPPD       $0x16, logNearF64<>+0(SB), Y2, Y2
-	VMOVUPS      zeroF64<>+0(SB), Y0
+	VCMPPD       $0x16, ·dataLogNearF64+0(SB), Y2, Y2
+	VMOVUPS      ·dataZero+0(SB), Y0
 	VBLENDVPD    Y2, Y1, Y0, Y0
-	VCMPPD       $0x1e, zeroF64<>+0(SB), Y0, Y0
+	VCMPPD       $0x1e, ·dataZero+0(SB), Y0, Y0
 	VMOVMSKPD    Y0, R11
 	VMOVUPS      Y10, (R9)
 	VMOVUPS      Y6, 32(R9)
@@ -2665,39 +2351,39 @@ stage3:
 	TESTL        R11, R11
 	JNE          stage3
 	VMOVUPS      448(R9), Y8
-	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMOVUPS      ·dataZero+0(SB), Y3
 	VPCMPGTQ     Y8, Y3, Y3
 	VMOVUPS      (R9), Y8
-	VANDPD       absF64<>+0(SB), Y8, Y4
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y4
 	VMOVUPS      96(R9), Y12
-	VANDPD       absF64<>+0(SB), Y12, Y7
+	VANDPD       ·dataAbsF64+0(SB), Y12, Y7
 	VADDPD       Y7, Y4, Y4
 	VMOVUPS      192(R9), Y7
-	VANDPD       absF64<>+0(SB), Y7, Y13
+	VANDPD       ·dataAbsF64+0(SB), Y7, Y13
 	VADDPD       Y13, Y4, Y4
 	VMOVUPS      32(R9), Y13
-	VANDPD       absF64<>+0(SB), Y13, Y9
+	VANDPD       ·dataAbsF64+0(SB), Y13, Y9
 	VMOVUPS      128(R9), Y6
-	VANDPD       absF64<>+0(SB), Y6, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y6, Y10
 	VADDPD       Y10, Y9, Y9
 	VMOVUPS      224(R9), Y10
-	VANDPD       absF64<>+0(SB), Y10, Y0
+	VANDPD       ·dataAbsF64+0(SB), Y10, Y0
 	VADDPD       Y0, Y9, Y9
 	VMAXPD       Y9, Y4, Y4
 	VMOVUPS      64(R9), Y9
-	VANDPD       absF64<>+0(SB), Y9, Y0
+	VANDPD       ·dataAbsF64+0(SB), Y9, Y0
 	VMOVUPS      160(R9), Y1
-	VANDPD       absF64<>+0(SB), Y1, Y2
+	VANDPD       ·dataAbsF64+0(SB), Y1, Y2
 	VADDPD       Y2, Y0, Y0
 	VMOVUPS      256(R9), Y2
-	VANDPD       absF64<>+0(SB), Y2, Y5
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y5
 	VADDPD       Y5, Y0, Y0
 	VMAXPD       Y0, Y4, Y4
-	VCMPPD       $0x16, logNearF64<>+0(SB), Y4, Y4
+	VCMPPD       $0x16, ·dataLogNearF64+0(SB), Y4, Y4
 	VORPD        Y3, Y4, Y4
-	VADDPD       twoF64<>+0(SB), Y8, Y3
-	VADDPD       twoF64<>+0(SB), Y6, Y6
-	VADDPD       twoF64<>+0(SB), Y2, Y2
+	VADDPD       ·dataTwoF64+0(SB), Y8, Y3
+	VADDPD       ·dataTwoF64+0(SB), Y6, Y6
+	VADDPD       ·dataTwoF64+0(SB), Y2, Y2
 	VMOVUPS      Y4, 480(R9)
 	VMULPD       Y10, Y1, Y4
 	VFMSUB231PD  Y2, Y6, Y4
@@ -2723,7 +2409,7 @@ stage3:
 	VMULPD       Y4, Y3, Y3
 	VFMADD231PD  Y5, Y13, Y3
 	VFMADD231PD  Y2, Y9, Y3
-	VMOVUPS      oneF64<>+0(SB), Y6
+	VMOVUPS      ·dataOneF64+0(SB), Y6
 	VDIVPD       Y3, Y6, Y6
 	VMULPD       Y4, Y8, Y3
 	VFMADD231PD  Y5, Y13, Y3
@@ -2849,49 +2535,49 @@ stage3:
 	VMULPD       Y13, Y6, Y13
 	VFMSUB231PD  Y5, Y7, Y13
 	VFMADD231PD  Y8, Y12, Y13
-	VMOVUPS      atanh12F64<>+0(SB), Y8
-	VFMADD213PD  atanh9F64<>+0(SB), Y13, Y8
+	VMOVUPS      ·dataAtanh12F64+0(SB), Y8
+	VFMADD213PD  ·dataAtanh9F64+0(SB), Y13, Y8
 	VMOVUPS      928(R9), Y5
-	VMOVUPS      atanh12F64<>+0(SB), Y4
-	VFNMADD213PD atanh10F64<>+0(SB), Y5, Y4
+	VMOVUPS      ·dataAtanh12F64+0(SB), Y4
+	VFNMADD213PD ·dataAtanh10F64+0(SB), Y5, Y4
 	VMOVUPS      Y9, 960(R9)
 	VMOVUPS      896(R9), Y9
-	VMOVUPS      atanh12F64<>+0(SB), Y1
-	VFMADD213PD  atanh11F64<>+0(SB), Y9, Y1
+	VMOVUPS      ·dataAtanh12F64+0(SB), Y1
+	VFMADD213PD  ·dataAtanh11F64+0(SB), Y9, Y1
 	VMOVUPS      Y3, 992(R9)
-	VMOVUPS      atanh8F64<>+0(SB), Y3
+	VMOVUPS      ·dataAtanh8F64+0(SB), Y3
 	VFMADD231PD  Y13, Y1, Y3
 	VFNMADD231PD Y5, Y1, Y8
 	VFMADD231PD  Y9, Y1, Y4
-	VMOVUPS      atanh7F64<>+0(SB), Y1
+	VMOVUPS      ·dataAtanh7F64+0(SB), Y1
 	VFMADD231PD  Y13, Y4, Y1
 	VFNMADD231PD Y5, Y4, Y3
 	VFMADD231PD  Y9, Y4, Y8
-	VMOVUPS      atanh6F64<>+0(SB), Y4
+	VMOVUPS      ·dataAtanh6F64+0(SB), Y4
 	VFMADD231PD  Y13, Y8, Y4
 	VFNMADD231PD Y5, Y8, Y1
 	VFMADD231PD  Y9, Y8, Y3
-	VMOVUPS      atanh5F64<>+0(SB), Y8
+	VMOVUPS      ·dataAtanh5F64+0(SB), Y8
 	VFMADD231PD  Y13, Y3, Y8
 	VFNMADD231PD Y5, Y3, Y4
 	VFMADD231PD  Y9, Y3, Y1
-	VMOVUPS      atanh4F64<>+0(SB), Y3
+	VMOVUPS      ·dataAtanh4F64+0(SB), Y3
 	VFMADD231PD  Y13, Y1, Y3
 	VFNMADD231PD Y5, Y1, Y8
 	VFMADD231PD  Y9, Y1, Y4
-	VMOVUPS      atanh3F64<>+0(SB), Y1
+	VMOVUPS      ·dataAtanh3F64+0(SB), Y1
 	VFMADD231PD  Y13, Y4, Y1
 	VFNMADD231PD Y5, Y4, Y3
 	VFMADD231PD  Y9, Y4, Y8
-	VMOVUPS      atanh2F64<>+0(SB), Y4
+	VMOVUPS      ·dataAtanh2F64+0(SB), Y4
 	VFMADD231PD  Y13, Y8, Y4
 	VFNMADD231PD Y5, Y8, Y1
 	VFMADD231PD  Y9, Y8, Y3
-	VMOVUPS      thirdF64<>+0(SB), Y8
+	VMOVUPS      ·dataThirdF64+0(SB), Y8
 	VFMADD231PD  Y13, Y3, Y8
 	VFNMADD231PD Y5, Y3, Y4
 	VFMADD231PD  Y9, Y3, Y1
-	VFMADD213PD  oneF64<>+0(SB), Y1, Y13
+	VFMADD213PD  ·dataOneF64+0(SB), Y1, Y13
 	VFNMADD231PD Y5, Y1, Y8
 	VFMADD231PD  Y9, Y1, Y4
 	VMULPD       Y7, Y7, Y1
@@ -3007,7 +2693,7 @@ stage3:
 	VFMADD231PD  Y10, Y0, Y2
 	VMULPD       Y4, Y2, Y2
 	VMOVUPS      416(R9), Y10
-	VFMADD231PD  ln2F64<>+0(SB), Y10, Y2
+	VFMADD231PD  ·dataLn2HiF64+0(SB), Y10, Y2
 	VMOVUPS      832(R9), Y13
 	VMOVUPS      Y2, 960(R9)
 	VMOVUPS      992(R9), Y2
@@ -3024,7 +2710,7 @@ stage3:
 	VMOVUPS      704(R9), Y5
 	VFMADD231PD  Y3, Y0, Y5
 	VMULPD       Y4, Y5, Y5
-	VFMADD231PD  ln2F64<>+0(SB), Y10, Y5
+	VFMADD231PD  ·dataLn2HiF64+0(SB), Y10, Y5
 	VMOVUPS      768(R9), Y3
 	VMOVUPS      Y5, 704(R9)
 	VMOVUPS      1120(R9), Y5
@@ -3036,7 +2722,7 @@ stage3:
 	VMULPD       Y4, Y7, Y7
 	VFMADD231PD  Y12, Y0, Y6
 	VMULPD       Y4, Y6, Y6
-	VFMADD231PD  ln2F64<>+0(SB), Y10, Y6
+	VFMADD231PD  ·dataLn2HiF64+0(SB), Y10, Y6
 	VMOVUPS      480(R9), Y10
 	VMOVMSKPD    Y10, R11
 	TESTQ        R11, R11
@@ -3115,33 +2801,33 @@ loop1:
 	PREFETCHT0     128(AX)(R8*1)
 	PREFETCHT0     128(AX)(BX*8)
 	VMOVUPS        (CX), Z0
-	VPANDQ.BCST    absF64<>+0(SB), Z0, Z1
+	VPANDQ.BCST    ·dataAbsF64+0(SB), Z0, Z1
 	VMOVUPS        (CX)(SI*1), Z2
-	VPANDQ.BCST    absF64<>+0(SB), Z2, Z3
+	VPANDQ.BCST    ·dataAbsF64+0(SB), Z2, Z3
 	VADDPD         Z3, Z1, Z1
 	VMOVUPS        (CX)(SI*2), Z3
-	VPANDQ.BCST    absF64<>+0(SB), Z3, Z4
+	VPANDQ.BCST    ·dataAbsF64+0(SB), Z3, Z4
 	VADDPD         Z4, Z1, Z1
 	VMOVUPS        (CX)(BX*1), Z4
-	VPANDQ.BCST    absF64<>+0(SB), Z4, Z5
+	VPANDQ.BCST    ·dataAbsF64+0(SB), Z4, Z5
 	VMOVUPS        (CX)(BX*4), Z6
-	VPANDQ.BCST    absF64<>+0(SB), Z6, Z7
+	VPANDQ.BCST    ·dataAbsF64+0(SB), Z6, Z7
 	VADDPD         Z7, Z5, Z5
 	VMOVUPS        (CX)(R8*1), Z7
-	VPANDQ.BCST    absF64<>+0(SB), Z7, Z8
+	VPANDQ.BCST    ·dataAbsF64+0(SB), Z7, Z8
 	VADDPD         Z8, Z5, Z5
 	VMAXPD         Z5, Z1, Z1
 	VMOVUPS        (CX)(BX*2), Z5
-	VPANDQ.BCST    absF64<>+0(SB), Z5, Z8
+	VPANDQ.BCST    ·dataAbsF64+0(SB), Z5, Z8
 	VMOVUPS        (CX)(DI*1), Z9
-	VPANDQ.BCST    absF64<>+0(SB), Z9, Z10
+	VPANDQ.BCST    ·dataAbsF64+0(SB), Z9, Z10
 	VADDPD         Z10, Z8, Z8
 	VMOVUPS        (CX)(BX*8), Z10
-	VPANDQ.BCST    absF64<>+0(SB), Z10, Z11
+	VPANDQ.BCST    ·dataAbsF64+0(SB), Z10, Z11
 	VADDPD         Z11, Z8, Z8
 	VMAXPD         Z8, Z1, Z1
-	VCMPPD.BCST    $0x16, logMaxF64<>+0(SB), Z1, K1
-	VCMPPD.BCST    $0x19, logMinF64<>+0(SB), Z1, K2
+	VCMPPD.BCST    $0x16, ·dataEntryMaxF64+0(SB), Z1, K1
+	VCMPPD.BCST    $0x19, ·dataLogMinF64+0(SB), Z1, K2
 	KORW           K1, K2, K1
 	VMULPD         Z3, Z6, Z8
 	VMOVAPS        Z8, Z11
@@ -3163,19 +2849,19 @@ loop1:
 	VFMADD231PD    Z8, Z5, Z12
 	VMULPD         Z1, Z1, Z8
 	VMULPD         Z1, Z8, Z8
-	VMULPD.BCST    detRatioF64<>+0(SB), Z8, Z8
+	VMULPD.BCST    ·dataDetRatioF64+0(SB), Z8, Z8
 	VCMPPD         $0x19, Z8, Z12, K2
 	KORW           K1, K2, K1
-	VMAXPD.BCST    logDetMinF64<>+0(SB), Z12, Z8
+	VMAXPD.BCST    ·dataLogDetMinF64+0(SB), Z12, Z8
 	VGETEXPPD      Z8, Z8
-	VADDPD.BCST    oneF64<>+0(SB), Z8, Z8
-	VSUBPD.BCST    halfF64<>+0(SB), Z8, Z8
-	VMULPD.BCST    thirdF64<>+0(SB), Z8, Z8
-	VADDPD.BCST    roundF64<>+0(SB), Z8, Z8
-	VSUBPD.BCST    roundF64<>+0(SB), Z8, Z8
-	VBROADCASTSD   zeroF64<>+0(SB), Z1
+	VADDPD.BCST    ·dataOneF64+0(SB), Z8, Z8
+	VSUBPD.BCST    ·dataHalfF64+0(SB), Z8, Z8
+	VMULPD.BCST    ·dataThirdF64+0(SB), Z8, Z8
+	VADDPD.BCST    ·dataRoundF64+0(SB), Z8, Z8
+	VSUBPD.BCST    ·dataRoundF64+0(SB), Z8, Z8
+	VBROADCASTSD   ·dataZero+0(SB), Z1
 	VSUBPD         Z8, Z1, Z1
-	VBROADCASTSD   oneF64<>+0(SB), Z11
+	VBROADCASTSD   ·dataOneF64+0(SB), Z11
 	VSCALEFPD      Z1, Z11, Z11
 	VMULPD         Z11, Z0, Z0
 	VMULPD         Z11, Z4, Z4
@@ -3208,27 +2894,27 @@ loop1:
 	VMULPD         Z11, Z11, Z14
 	VMULPD         Z11, Z14, Z14
 	VMULPD         Z14, Z12, Z12
-	VCMPPD.BCST    $0x19, invariantMinF64<>+0(SB), Z1, K2
-	VCMPPD.BCST    $0x19, invariantMinF64<>+0(SB), Z13, K3
+	VCMPPD.BCST    $0x19, ·dataInvariantMinF64+0(SB), Z1, K2
+	VCMPPD.BCST    $0x19, ·dataInvariantMinF64+0(SB), Z13, K3
 	KORW           K2, K3, K2
 	KORW           K1, K2, K1
-	VADDPD.BCST    minusOneF64<>+0(SB), Z0, Z0
-	VADDPD.BCST    minusOneF64<>+0(SB), Z6, Z6
-	VADDPD.BCST    minusOneF64<>+0(SB), Z10, Z10
-	VBLENDMPD.BCST zeroF64<>+0(SB), Z0, K1, Z0
-	VBLENDMPD.BCST zeroF64<>+0(SB), Z4, K1, Z4
-	VBLENDMPD.BCST zeroF64<>+0(SB), Z5, K1, Z5
-	VBLENDMPD.BCST zeroF64<>+0(SB), Z2, K1, Z2
-	VBLENDMPD.BCST zeroF64<>+0(SB), Z6, K1, Z6
-	VBLENDMPD.BCST zeroF64<>+0(SB), Z9, K1, Z9
-	VBLENDMPD.BCST zeroF64<>+0(SB), Z3, K1, Z3
-	VBLENDMPD.BCST zeroF64<>+0(SB), Z7, K1, Z7
-	VBLENDMPD.BCST zeroF64<>+0(SB), Z10, K1, Z10
-	VBLENDMPD.BCST threeF64<>+0(SB), Z1, K1, Z1
-	VBLENDMPD.BCST threeF64<>+0(SB), Z13, K1, Z13
-	VBLENDMPD.BCST oneF64<>+0(SB), Z12, K1, Z12
-	VBROADCASTSD   zeroF64<>+0(SB), Z14
-	VBLENDMPD.BCST allOnesF64<>+0(SB), Z14, K1, Z14
+	VADDPD.BCST    ·dataMinusOneF64+0(SB), Z0, Z0
+	VADDPD.BCST    ·dataMinusOneF64+0(SB), Z6, Z6
+	VADDPD.BCST    ·dataMinusOneF64+0(SB), Z10, Z10
+	VBLENDMPD.BCST ·dataZero+0(SB), Z0, K1, Z0
+	VBLENDMPD.BCST ·dataZero+0(SB), Z4, K1, Z4
+	VBLENDMPD.BCST ·dataZero+0(SB), Z5, K1, Z5
+	VBLENDMPD.BCST ·dataZero+0(SB), Z2, K1, Z2
+	VBLENDMPD.BCST ·dataZero+0(SB), Z6, K1, Z6
+	VBLENDMPD.BCST ·dataZero+0(SB), Z9, K1, Z9
+	VBLENDMPD.BCST ·dataZero+0(SB), Z3, K1, Z3
+	VBLENDMPD.BCST ·dataZero+0(SB), Z7, K1, Z7
+	VBLENDMPD.BCST ·dataZero+0(SB), Z10, K1, Z10
+	VBLENDMPD.BCST ·dataThreeF64+0(SB), Z1, K1, Z1
+	VBLENDMPD.BCST ·dataThreeF64+0(SB), Z13, K1, Z13
+	VBLENDMPD.BCST ·dataOneF64+0(SB), Z12, K1, Z12
+	VBROADCASTSD   ·dataZero+0(SB), Z14
+	VBLENDMPD.BCST ·dataAllOnesF32+0(SB), Z14, K1, Z14
 	VMOVUPS        Z0, (R9)
 	VMOVUPS        Z4, 64(R9)
 	VMOVUPS        Z5, 128(R9)
@@ -3241,44 +2927,44 @@ loop1:
 	VMOVUPS        Z1, 576(R9)
 	VMOVUPS        Z13, 640(R9)
 	VMOVUPS        Z12, 704(R9)
-	VBROADCASTSD   oneF64<>+0(SB), Z12
+	VBROADCASTSD   ·dataOneF64+0(SB), Z12
 	VMOVUPS        Z12, 768(R9)
 	VMOVUPS        Z8, 832(R9)
 	VMOVUPS        Z14, 896(R9)
 
 stage3:
 	VMOVUPS           (R9), Z14
-	VPANDQ.BCST       absF64<>+0(SB), Z14, Z8
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z14, Z8
 	VMOVUPS           192(R9), Z12
-	VPANDQ.BCST       absF64<>+0(SB), Z12, Z13
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z12, Z13
 	VADDPD            Z13, Z8, Z8
 	VMOVUPS           384(R9), Z13
-	VPANDQ.BCST       absF64<>+0(SB), Z13, Z1
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z13, Z1
 	VADDPD            Z1, Z8, Z8
 	VMOVUPS           64(R9), Z1
-	VPANDQ.BCST       absF64<>+0(SB), Z1, Z10
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z1, Z10
 	VMOVUPS           256(R9), Z7
-	VPANDQ.BCST       absF64<>+0(SB), Z7, Z3
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z7, Z3
 	VADDPD            Z3, Z10, Z10
 	VMOVUPS           448(R9), Z3
-	VPANDQ.BCST       absF64<>+0(SB), Z3, Z9
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z3, Z9
 	VADDPD            Z9, Z10, Z10
 	VMAXPD            Z10, Z8, Z8
 	VMOVUPS           128(R9), Z10
-	VPANDQ.BCST       absF64<>+0(SB), Z10, Z9
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z10, Z9
 	VMOVUPS           320(R9), Z6
-	VPANDQ.BCST       absF64<>+0(SB), Z6, Z2
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z6, Z2
 	VADDPD            Z2, Z9, Z9
 	VMOVUPS           512(R9), Z2
-	VPANDQ.BCST       absF64<>+0(SB), Z2, Z5
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z2, Z5
 	VADDPD            Z5, Z9, Z9
 	VMAXPD            Z9, Z8, Z8
-	VCMPPD.BCST       $0x16, logNearF64<>+0(SB), Z8, K1
+	VCMPPD.BCST       $0x16, ·dataLogNearF64+0(SB), Z8, K1
 	VMOVUPS           704(R9), Z8
 	VRSQRT14PD        Z8, Z9
-	VMULPD.BCST       halfF64<>+0(SB), Z9, Z5
+	VMULPD.BCST       ·dataHalfF64+0(SB), Z9, Z5
 	VMULPD            Z9, Z8, Z9
-	VBROADCASTSD      halfF64<>+0(SB), Z4
+	VBROADCASTSD      ·dataHalfF64+0(SB), Z4
 	VFNMADD231PD      Z5, Z9, Z4
 	VFMADD231PD       Z4, Z9, Z9
 	VFMADD231PD       Z4, Z5, Z5
@@ -3286,22 +2972,22 @@ stage3:
 	VFNMADD231PD      Z9, Z9, Z8
 	VFMADD231PD       Z5, Z8, Z9
 	VMOVUPS           640(R9), Z8
-	VMULPD.BCST       twelveF64<>+0(SB), Z8, Z5
+	VMULPD.BCST       ·dataTwelveF64+0(SB), Z8, Z5
 	VRSQRT14PD        Z5, Z4
 	VMULPD            Z4, Z5, Z5
 	VMOVUPS           576(R9), Z4
-	VADDPD.BCST       fourF64<>+0(SB), Z4, Z0
+	VADDPD.BCST       ·dataFourF64+0(SB), Z4, Z0
 	VADDPD            Z0, Z5, Z5
 	VRSQRT14PD        Z5, Z0
 	VMULPD            Z0, Z5, Z5
-	VMULPD.BCST       eightF64<>+0(SB), Z9, Z0
-	VMULPD.BCST       fourF64<>+0(SB), Z8, Z11
+	VMULPD.BCST       ·dataEightF64+0(SB), Z9, Z0
+	VMULPD.BCST       ·dataFourF64+0(SB), Z8, Z11
 	VMOVAPS           Z4, Z15
 	VFMSUB231PD       Z5, Z5, Z15
 	VMOVAPS           Z11, Z16
 	VFMSUB231PD       Z15, Z15, Z16
 	VFNMADD231PD      Z5, Z0, Z16
-	VMULPD.BCST       fourF64<>+0(SB), Z5, Z17
+	VMULPD.BCST       ·dataFourF64+0(SB), Z5, Z17
 	VFMSUB213PD       Z0, Z15, Z17
 	VRCP14PD          Z17, Z17
 	VFNMADD231PD      Z17, Z16, Z5
@@ -3310,7 +2996,7 @@ stage3:
 	VMOVAPS           Z11, Z17
 	VFMSUB231PD       Z16, Z16, Z17
 	VFNMADD231PD      Z5, Z0, Z17
-	VMULPD.BCST       fourF64<>+0(SB), Z5, Z15
+	VMULPD.BCST       ·dataFourF64+0(SB), Z5, Z15
 	VFMSUB213PD       Z0, Z16, Z15
 	VRCP14PD          Z15, Z15
 	VFNMADD231PD      Z15, Z17, Z5
@@ -3319,7 +3005,7 @@ stage3:
 	VMOVAPS           Z11, Z15
 	VFMSUB231PD       Z17, Z17, Z15
 	VFNMADD231PD      Z5, Z0, Z15
-	VMULPD.BCST       fourF64<>+0(SB), Z5, Z16
+	VMULPD.BCST       ·dataFourF64+0(SB), Z5, Z16
 	VFMSUB213PD       Z0, Z17, Z16
 	VRCP14PD          Z16, Z16
 	VFNMADD231PD      Z16, Z15, Z5
@@ -3328,7 +3014,7 @@ stage3:
 	VMOVAPS           Z11, Z16
 	VFMSUB231PD       Z15, Z15, Z16
 	VFNMADD231PD      Z5, Z0, Z16
-	VMULPD.BCST       fourF64<>+0(SB), Z5, Z17
+	VMULPD.BCST       ·dataFourF64+0(SB), Z5, Z17
 	VFMSUB213PD       Z0, Z15, Z17
 	VRCP14PD          Z17, Z17
 	VFNMADD231PD      Z17, Z16, Z5
@@ -3337,7 +3023,7 @@ stage3:
 	VMOVAPS           Z11, Z17
 	VFMSUB231PD       Z16, Z16, Z17
 	VFNMADD231PD      Z5, Z0, Z17
-	VMULPD.BCST       fourF64<>+0(SB), Z5, Z15
+	VMULPD.BCST       ·dataFourF64+0(SB), Z5, Z15
 	VFMSUB213PD       Z0, Z16, Z15
 	VRCP14PD          Z15, Z15
 	VFNMADD231PD      Z15, Z17, Z5
@@ -3345,26 +3031,26 @@ stage3:
 	VFMSUB231PD       Z5, Z5, Z17
 	VFMSUB231PD       Z17, Z17, Z11
 	VFNMADD231PD      Z5, Z0, Z11
-	VMULPD.BCST       fourF64<>+0(SB), Z5, Z15
+	VMULPD.BCST       ·dataFourF64+0(SB), Z5, Z15
 	VFMSUB231PD       Z17, Z15, Z0
 	VRCP14PD          Z0, Z0
 	VFNMADD231PD      Z0, Z11, Z5
 	VADDPD            Z5, Z5, Z5
 	VFMADD213PD       Z8, Z9, Z5
 	VRSQRT14PD        Z5, Z11
-	VMULPD.BCST       halfF64<>+0(SB), Z11, Z0
+	VMULPD.BCST       ·dataHalfF64+0(SB), Z11, Z0
 	VMULPD            Z11, Z5, Z11
-	VBROADCASTSD      halfF64<>+0(SB), Z15
+	VBROADCASTSD      ·dataHalfF64+0(SB), Z15
 	VFNMADD231PD      Z0, Z11, Z15
 	VFMADD231PD       Z15, Z11, Z11
 	VFMADD231PD       Z15, Z0, Z0
 	VFNMADD231PD      Z11, Z11, Z5
 	VFMADD231PD       Z0, Z5, Z11
-	VFMADD132PD.BCST  twoF64<>+0(SB), Z4, Z11
+	VFMADD132PD.BCST  ·dataTwoF64+0(SB), Z4, Z11
 	VRSQRT14PD        Z11, Z5
-	VMULPD.BCST       halfF64<>+0(SB), Z5, Z0
+	VMULPD.BCST       ·dataHalfF64+0(SB), Z5, Z0
 	VMULPD            Z5, Z11, Z5
-	VBROADCASTSD      halfF64<>+0(SB), Z15
+	VBROADCASTSD      ·dataHalfF64+0(SB), Z15
 	VFNMADD231PD      Z0, Z5, Z15
 	VFMADD231PD       Z15, Z5, Z5
 	VFMADD231PD       Z15, Z0, Z0
@@ -3373,25 +3059,25 @@ stage3:
 	VADDPD            Z5, Z5, Z11
 	VFMADD213PD       Z8, Z9, Z11
 	VRSQRT14PD        Z11, Z8
-	VMULPD.BCST       halfF64<>+0(SB), Z8, Z0
+	VMULPD.BCST       ·dataHalfF64+0(SB), Z8, Z0
 	VMULPD            Z8, Z11, Z8
-	VBROADCASTSD      halfF64<>+0(SB), Z15
+	VBROADCASTSD      ·dataHalfF64+0(SB), Z15
 	VFNMADD231PD      Z0, Z8, Z15
 	VFMADD231PD       Z15, Z8, Z8
 	VFMADD231PD       Z15, Z0, Z0
 	VFNMADD231PD      Z8, Z8, Z11
 	VFMADD231PD       Z0, Z11, Z8
-	VADDPD.BCST       oneF64<>+0(SB), Z14, Z11
-	VADDPD.BCST       oneF64<>+0(SB), Z7, Z0
-	VADDPD.BCST       oneF64<>+0(SB), Z2, Z15
+	VADDPD.BCST       ·dataOneF64+0(SB), Z14, Z11
+	VADDPD.BCST       ·dataOneF64+0(SB), Z7, Z0
+	VADDPD.BCST       ·dataOneF64+0(SB), Z2, Z15
 	VMOVAPS           Z9, Z17
 	VFMSUB231PD       Z8, Z5, Z17
 	VRCP14PD          Z17, Z16
-	VBROADCASTSD      oneF64<>+0(SB), Z18
+	VBROADCASTSD      ·dataOneF64+0(SB), Z18
 	VFNMADD231PD      Z16, Z17, Z18
 	VFMADD231PD       Z16, Z18, Z16
-	VMULPD.BCST       oneF64<>+0(SB), Z16, Z18
-	VFNMADD213PD.BCST oneF64<>+0(SB), Z18, Z17
+	VMULPD.BCST       ·dataOneF64+0(SB), Z16, Z18
+	VFNMADD213PD.BCST ·dataOneF64+0(SB), Z18, Z17
 	VFMADD231PD       Z16, Z17, Z18
 	VADDPD            Z8, Z11, Z17
 	VADDPD            Z8, Z0, Z16
@@ -3414,38 +3100,38 @@ stage3:
 	VFMSUB231PD       Z13, Z1, Z26
 	VMULPD            Z12, Z1, Z27
 	VFMSUB231PD       Z16, Z17, Z27
-	VADDPD.BCST       oneF64<>+0(SB), Z5, Z17
+	VADDPD.BCST       ·dataOneF64+0(SB), Z5, Z17
 	VADDPD            Z8, Z17, Z16
 	VADDPD            Z9, Z16, Z28
 	VMOVUPS           Z9, 960(R9)
 	VRCP14PD          Z28, Z9
-	VBROADCASTSD      oneF64<>+0(SB), Z29
+	VBROADCASTSD      ·dataOneF64+0(SB), Z29
 	VFNMADD231PD      Z9, Z28, Z29
 	VFMADD231PD       Z9, Z29, Z9
-	VMULPD.BCST       oneF64<>+0(SB), Z9, Z29
-	VFNMADD213PD.BCST oneF64<>+0(SB), Z29, Z28
+	VMULPD.BCST       ·dataOneF64+0(SB), Z9, Z29
+	VFNMADD213PD.BCST ·dataOneF64+0(SB), Z29, Z28
 	VFMADD231PD       Z9, Z28, Z29
 	VFNMADD213PD      Z5, Z18, Z20
 	VFNMADD231PD      Z20, Z17, Z11
 	VMULPD            Z18, Z21, Z21
-	VPXORQ.BCST       signF64<>+0(SB), Z21, Z21
+	VPXORQ.BCST       ·dataSignF64+0(SB), Z21, Z21
 	VFNMADD213PD      Z1, Z17, Z21
 	VMULPD            Z18, Z22, Z22
-	VPXORQ.BCST       signF64<>+0(SB), Z22, Z22
+	VPXORQ.BCST       ·dataSignF64+0(SB), Z22, Z22
 	VFNMADD213PD      Z10, Z17, Z22
 	VMULPD            Z18, Z23, Z23
-	VPXORQ.BCST       signF64<>+0(SB), Z23, Z23
+	VPXORQ.BCST       ·dataSignF64+0(SB), Z23, Z23
 	VFNMADD213PD      Z12, Z17, Z23
 	VFNMADD213PD      Z5, Z18, Z24
 	VFNMADD231PD      Z24, Z17, Z0
 	VMULPD            Z18, Z19, Z19
-	VPXORQ.BCST       signF64<>+0(SB), Z19, Z19
+	VPXORQ.BCST       ·dataSignF64+0(SB), Z19, Z19
 	VFNMADD213PD      Z6, Z17, Z19
 	VMULPD            Z18, Z25, Z25
-	VPXORQ.BCST       signF64<>+0(SB), Z25, Z25
+	VPXORQ.BCST       ·dataSignF64+0(SB), Z25, Z25
 	VFNMADD213PD      Z13, Z17, Z25
 	VMULPD            Z18, Z26, Z26
-	VPXORQ.BCST       signF64<>+0(SB), Z26, Z26
+	VPXORQ.BCST       ·dataSignF64+0(SB), Z26, Z26
 	VFNMADD213PD      Z3, Z17, Z26
 	VFNMADD213PD      Z5, Z18, Z27
 	VFNMADD231PD      Z27, Z17, Z15
@@ -3506,30 +3192,30 @@ stage3:
 	VMOVUPS           768(R9), Z22
 	VADDPD            Z22, Z22, Z29
 	VBLENDMPD         Z29, Z22, K1, Z22
-	VCMPPD.BCST       $0x11, rootsMaxF64<>+0(SB), Z22, K1
-	VBROADCASTSD      zeroF64<>+0(SB), Z29
-	VBLENDMPD.BCST    oneF64<>+0(SB), Z29, K1, Z29
-	VPANDQ.BCST       absF64<>+0(SB), Z14, Z21
-	VPANDQ.BCST       absF64<>+0(SB), Z12, Z11
+	VCMPPD.BCST       $0x11, ·dataRootsMaxF64+0(SB), Z22, K1
+	VBROADCASTSD      ·dataZero+0(SB), Z29
+	VBLENDMPD.BCST    ·dataOneF64+0(SB), Z29, K1, Z29
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z14, Z21
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z12, Z11
 	VADDPD            Z11, Z21, Z21
-	VPANDQ.BCST       absF64<>+0(SB), Z13, Z11
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z13, Z11
 	VADDPD            Z11, Z21, Z21
-	VPANDQ.BCST       absF64<>+0(SB), Z1, Z11
-	VPANDQ.BCST       absF64<>+0(SB), Z7, Z20
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z1, Z11
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z7, Z20
 	VADDPD            Z20, Z11, Z11
-	VPANDQ.BCST       absF64<>+0(SB), Z3, Z20
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z3, Z20
 	VADDPD            Z20, Z11, Z11
 	VMAXPD            Z11, Z21, Z21
-	VPANDQ.BCST       absF64<>+0(SB), Z10, Z11
-	VPANDQ.BCST       absF64<>+0(SB), Z6, Z20
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z10, Z11
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z6, Z20
 	VADDPD            Z20, Z11, Z11
-	VPANDQ.BCST       absF64<>+0(SB), Z2, Z20
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z2, Z20
 	VADDPD            Z20, Z11, Z11
 	VMAXPD            Z11, Z21, Z21
-	VCMPPD.BCST       $0x16, logNearF64<>+0(SB), Z21, K1
-	VBROADCASTSD      zeroF64<>+0(SB), Z21
+	VCMPPD.BCST       $0x16, ·dataLogNearF64+0(SB), Z21, K1
+	VBROADCASTSD      ·dataZero+0(SB), Z21
 	VBLENDMPD         Z29, Z21, K1, Z21
-	VCMPPD.BCST       $0x1e, zeroF64<>+0(SB), Z21, K1
+	VCMPPD.BCST       $0x1e, ·dataZero+0(SB), Z21, K1
 	KMOVW             K1, R11
 	VMOVUPS           Z14, (R9)
 	VMOVUPS           Z1, 64(R9)
@@ -3547,39 +3233,39 @@ stage3:
 	TESTL             R11, R11
 	JNE               stage3
 	VMOVUPS           896(R9), Z22
-	VBROADCASTSD      zeroF64<>+0(SB), Z8
+	VBROADCASTSD      ·dataZero+0(SB), Z8
 	VPCMPGTQ          Z22, Z8, K1
 	VMOVUPS           (R9), Z8
-	VPANDQ.BCST       absF64<>+0(SB), Z8, Z22
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z8, Z22
 	VMOVUPS           192(R9), Z5
-	VPANDQ.BCST       absF64<>+0(SB), Z5, Z4
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z5, Z4
 	VADDPD            Z4, Z22, Z22
 	VMOVUPS           384(R9), Z4
-	VPANDQ.BCST       absF64<>+0(SB), Z4, Z2
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z4, Z2
 	VADDPD            Z2, Z22, Z22
 	VMOVUPS           64(R9), Z2
-	VPANDQ.BCST       absF64<>+0(SB), Z2, Z3
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z2, Z3
 	VMOVUPS           256(R9), Z13
-	VPANDQ.BCST       absF64<>+0(SB), Z13, Z6
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z13, Z6
 	VADDPD            Z6, Z3, Z3
 	VMOVUPS           448(R9), Z6
-	VPANDQ.BCST       absF64<>+0(SB), Z6, Z7
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z6, Z7
 	VADDPD            Z7, Z3, Z3
 	VMAXPD            Z3, Z22, Z22
 	VMOVUPS           128(R9), Z3
-	VPANDQ.BCST       absF64<>+0(SB), Z3, Z7
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z3, Z7
 	VMOVUPS           320(R9), Z12
-	VPANDQ.BCST       absF64<>+0(SB), Z12, Z10
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z12, Z10
 	VADDPD            Z10, Z7, Z7
 	VMOVUPS           512(R9), Z10
-	VPANDQ.BCST       absF64<>+0(SB), Z10, Z1
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z10, Z1
 	VADDPD            Z1, Z7, Z7
 	VMAXPD            Z7, Z22, Z22
-	VCMPPD.BCST       $0x16, logNearF64<>+0(SB), Z22, K2
+	VCMPPD.BCST       $0x16, ·dataLogNearF64+0(SB), Z22, K2
 	KORW              K1, K2, K1
-	VADDPD.BCST       twoF64<>+0(SB), Z8, Z22
-	VADDPD.BCST       twoF64<>+0(SB), Z13, Z7
-	VADDPD.BCST       twoF64<>+0(SB), Z10, Z1
+	VADDPD.BCST       ·dataTwoF64+0(SB), Z8, Z22
+	VADDPD.BCST       ·dataTwoF64+0(SB), Z13, Z7
+	VADDPD.BCST       ·dataTwoF64+0(SB), Z10, Z1
 	VMULPD            Z6, Z12, Z14
 	VFMSUB231PD       Z1, Z7, Z14
 	VMULPD            Z1, Z2, Z21
@@ -3602,11 +3288,11 @@ stage3:
 	VFMADD231PD       Z11, Z2, Z22
 	VFMADD231PD       Z24, Z3, Z22
 	VRCP14PD          Z22, Z7
-	VBROADCASTSD      oneF64<>+0(SB), Z17
+	VBROADCASTSD      ·dataOneF64+0(SB), Z17
 	VFNMADD231PD      Z7, Z22, Z17
 	VFMADD231PD       Z7, Z17, Z7
-	VMULPD.BCST       oneF64<>+0(SB), Z7, Z17
-	VFNMADD213PD.BCST oneF64<>+0(SB), Z17, Z22
+	VMULPD.BCST       ·dataOneF64+0(SB), Z7, Z17
+	VFNMADD213PD.BCST ·dataOneF64+0(SB), Z17, Z22
 	VFMADD231PD       Z7, Z22, Z17
 	VMULPD            Z14, Z8, Z22
 	VFMADD231PD       Z11, Z2, Z22
@@ -3697,45 +3383,45 @@ stage3:
 	VMULPD            Z13, Z10, Z13
 	VFMSUB231PD       Z16, Z17, Z13
 	VFMADD231PD       Z15, Z27, Z13
-	VBROADCASTSD      atanh12F64<>+0(SB), Z15
-	VFMADD213PD.BCST  atanh9F64<>+0(SB), Z13, Z15
-	VBROADCASTSD      atanh12F64<>+0(SB), Z16
-	VFNMADD213PD.BCST atanh10F64<>+0(SB), Z12, Z16
-	VBROADCASTSD      atanh12F64<>+0(SB), Z19
-	VFMADD213PD.BCST  atanh11F64<>+0(SB), Z11, Z19
-	VBROADCASTSD      atanh8F64<>+0(SB), Z26
+	VBROADCASTSD      ·dataAtanh12F64+0(SB), Z15
+	VFMADD213PD.BCST  ·dataAtanh9F64+0(SB), Z13, Z15
+	VBROADCASTSD      ·dataAtanh12F64+0(SB), Z16
+	VFNMADD213PD.BCST ·dataAtanh10F64+0(SB), Z12, Z16
+	VBROADCASTSD      ·dataAtanh12F64+0(SB), Z19
+	VFMADD213PD.BCST  ·dataAtanh11F64+0(SB), Z11, Z19
+	VBROADCASTSD      ·dataAtanh8F64+0(SB), Z26
 	VFMADD231PD       Z13, Z19, Z26
 	VFNMADD231PD      Z12, Z19, Z15
 	VFMADD231PD       Z11, Z19, Z16
-	VBROADCASTSD      atanh7F64<>+0(SB), Z19
+	VBROADCASTSD      ·dataAtanh7F64+0(SB), Z19
 	VFMADD231PD       Z13, Z16, Z19
 	VFNMADD231PD      Z12, Z16, Z26
 	VFMADD231PD       Z11, Z16, Z15
-	VBROADCASTSD      atanh6F64<>+0(SB), Z16
+	VBROADCASTSD      ·dataAtanh6F64+0(SB), Z16
 	VFMADD231PD       Z13, Z15, Z16
 	VFNMADD231PD      Z12, Z15, Z19
 	VFMADD231PD       Z11, Z15, Z26
-	VBROADCASTSD      atanh5F64<>+0(SB), Z15
+	VBROADCASTSD      ·dataAtanh5F64+0(SB), Z15
 	VFMADD231PD       Z13, Z26, Z15
 	VFNMADD231PD      Z12, Z26, Z16
 	VFMADD231PD       Z11, Z26, Z19
-	VBROADCASTSD      atanh4F64<>+0(SB), Z26
+	VBROADCASTSD      ·dataAtanh4F64+0(SB), Z26
 	VFMADD231PD       Z13, Z19, Z26
 	VFNMADD231PD      Z12, Z19, Z15
 	VFMADD231PD       Z11, Z19, Z16
-	VBROADCASTSD      atanh3F64<>+0(SB), Z19
+	VBROADCASTSD      ·dataAtanh3F64+0(SB), Z19
 	VFMADD231PD       Z13, Z16, Z19
 	VFNMADD231PD      Z12, Z16, Z26
 	VFMADD231PD       Z11, Z16, Z15
-	VBROADCASTSD      atanh2F64<>+0(SB), Z16
+	VBROADCASTSD      ·dataAtanh2F64+0(SB), Z16
 	VFMADD231PD       Z13, Z15, Z16
 	VFNMADD231PD      Z12, Z15, Z19
 	VFMADD231PD       Z11, Z15, Z26
-	VBROADCASTSD      thirdF64<>+0(SB), Z15
+	VBROADCASTSD      ·dataThirdF64+0(SB), Z15
 	VFMADD231PD       Z13, Z26, Z15
 	VFNMADD231PD      Z12, Z26, Z16
 	VFMADD231PD       Z11, Z26, Z19
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z19, Z13
+	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z19, Z13
 	VFNMADD231PD      Z12, Z19, Z15
 	VFMADD231PD       Z11, Z19, Z16
 	VMULPD            Z17, Z17, Z19
@@ -3815,7 +3501,7 @@ stage3:
 	VFMADD231PD       Z22, Z13, Z15
 	VMULPD            Z16, Z15, Z15
 	VMOVUPS           832(R9), Z22
-	VFMADD231PD.BCST  ln2F64<>+0(SB), Z22, Z15
+	VFMADD231PD.BCST  ·dataLn2HiF64+0(SB), Z22, Z15
 	VFMADD231PD       Z7, Z13, Z24
 	VMULPD            Z16, Z24, Z24
 	VFMADD231PD       Z8, Z13, Z9
@@ -3824,7 +3510,7 @@ stage3:
 	VMULPD            Z16, Z20, Z20
 	VFMADD231PD       Z2, Z13, Z18
 	VMULPD            Z16, Z18, Z18
-	VFMADD231PD.BCST  ln2F64<>+0(SB), Z22, Z18
+	VFMADD231PD.BCST  ·dataLn2HiF64+0(SB), Z22, Z18
 	VFMADD231PD       Z5, Z13, Z29
 	VMULPD            Z16, Z29, Z29
 	VFMADD231PD       Z14, Z13, Z19
@@ -3833,7 +3519,7 @@ stage3:
 	VMULPD            Z16, Z11, Z11
 	VFMADD231PD       Z4, Z13, Z12
 	VMULPD            Z16, Z12, Z12
-	VFMADD231PD.BCST  ln2F64<>+0(SB), Z22, Z12
+	VFMADD231PD.BCST  ·dataLn2HiF64+0(SB), Z22, Z12
 	KMOVW             K1, R11
 	TESTQ             R11, R11
 	JE                easy5

@@ -16,35 +16,35 @@ TEXT ·expSO2F32AVX2(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS      (CX), Y0
-	VANDPS       absF32<>+0(SB), Y0, Y1
-	VCMPPS       $0x16, limit<>+0(SB), Y1, Y2
-	VMOVUPS      twoOverPi<>+0(SB), Y3
-	VFMADD213PS  roundF32<>+0(SB), Y1, Y3
-	VSUBPS       roundF32<>+0(SB), Y3, Y4
-	VFNMADD231PS halfPi1<>+0(SB), Y4, Y1
-	VFNMADD231PS halfPi2<>+0(SB), Y4, Y1
-	VFNMADD231PS halfPi3<>+0(SB), Y4, Y1
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y1
+	VCMPPS       $0x16, ·dataLimit+0(SB), Y1, Y2
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y3
+	VFMADD213PS  ·dataRoundF32+0(SB), Y1, Y3
+	VSUBPS       ·dataRoundF32+0(SB), Y3, Y4
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y4, Y1
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y4, Y1
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y4, Y1
 	VMULPS       Y1, Y1, Y4
-	VMOVUPS      sinP2<>+0(SB), Y5
-	VFMADD213PS  sinP1<>+0(SB), Y4, Y5
-	VFMADD213PS  sinP0<>+0(SB), Y4, Y5
+	VMOVUPS      ·dataSinP2+0(SB), Y5
+	VFMADD213PS  ·dataSinP1+0(SB), Y4, Y5
+	VFMADD213PS  ·dataSinP0+0(SB), Y4, Y5
 	VMULPS       Y5, Y4, Y5
 	VFMADD231PS  Y5, Y1, Y1
-	VMOVUPS      cosP2<>+0(SB), Y5
-	VFMADD213PS  cosP1<>+0(SB), Y4, Y5
-	VFMADD213PS  cosP0<>+0(SB), Y4, Y5
-	VFMADD213PS  minusHalf<>+0(SB), Y4, Y5
-	VFMADD213PS  one<>+0(SB), Y4, Y5
+	VMOVUPS      ·dataCosP2+0(SB), Y5
+	VFMADD213PS  ·dataCosP1+0(SB), Y4, Y5
+	VFMADD213PS  ·dataCosP0+0(SB), Y4, Y5
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y4, Y5
+	VFMADD213PS  ·dataOne+0(SB), Y4, Y5
 	VPSLLD       $0x1f, Y3, Y4
 	VBLENDVPS    Y4, Y5, Y1, Y6
 	VBLENDVPS    Y4, Y1, Y5, Y5
 	VPSLLD       $0x1e, Y3, Y1
-	VPADDD       oneI<>+0(SB), Y3, Y3
+	VPADDD       ·dataOneI+0(SB), Y3, Y3
 	VPSLLD       $0x1e, Y3, Y3
-	VANDPS       signF32<>+0(SB), Y3, Y3
+	VANDPS       ·dataSignF32+0(SB), Y3, Y3
 	VXORPS       Y3, Y5, Y5
 	VXORPS       Y0, Y1, Y1
-	VANDPS       signF32<>+0(SB), Y1, Y1
+	VANDPS       ·dataSignF32+0(SB), Y1, Y1
 	VXORPS       Y1, Y6, Y6
 	VMOVMSKPS    Y2, DI
 	TESTQ        DI, DI
@@ -77,189 +77,19 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA absF32<>+0(SB)/4, $0x7fffffff
-DATA absF32<>+4(SB)/4, $0x7fffffff
-DATA absF32<>+8(SB)/4, $0x7fffffff
-DATA absF32<>+12(SB)/4, $0x7fffffff
-DATA absF32<>+16(SB)/4, $0x7fffffff
-DATA absF32<>+20(SB)/4, $0x7fffffff
-DATA absF32<>+24(SB)/4, $0x7fffffff
-DATA absF32<>+28(SB)/4, $0x7fffffff
-GLOBL absF32<>(SB), RODATA|NOPTR, $32
-
-DATA limit<>+0(SB)/4, $0x47c35000
-DATA limit<>+4(SB)/4, $0x47c35000
-DATA limit<>+8(SB)/4, $0x47c35000
-DATA limit<>+12(SB)/4, $0x47c35000
-DATA limit<>+16(SB)/4, $0x47c35000
-DATA limit<>+20(SB)/4, $0x47c35000
-DATA limit<>+24(SB)/4, $0x47c35000
-DATA limit<>+28(SB)/4, $0x47c35000
-GLOBL limit<>(SB), RODATA|NOPTR, $32
-
-DATA twoOverPi<>+0(SB)/4, $0x3f22f983
-DATA twoOverPi<>+4(SB)/4, $0x3f22f983
-DATA twoOverPi<>+8(SB)/4, $0x3f22f983
-DATA twoOverPi<>+12(SB)/4, $0x3f22f983
-DATA twoOverPi<>+16(SB)/4, $0x3f22f983
-DATA twoOverPi<>+20(SB)/4, $0x3f22f983
-DATA twoOverPi<>+24(SB)/4, $0x3f22f983
-DATA twoOverPi<>+28(SB)/4, $0x3f22f983
-GLOBL twoOverPi<>(SB), RODATA|NOPTR, $32
-
-DATA roundF32<>+0(SB)/4, $0x4b400000
-DATA roundF32<>+4(SB)/4, $0x4b400000
-DATA roundF32<>+8(SB)/4, $0x4b400000
-DATA roundF32<>+12(SB)/4, $0x4b400000
-DATA roundF32<>+16(SB)/4, $0x4b400000
-DATA roundF32<>+20(SB)/4, $0x4b400000
-DATA roundF32<>+24(SB)/4, $0x4b400000
-DATA roundF32<>+28(SB)/4, $0x4b400000
-GLOBL roundF32<>(SB), RODATA|NOPTR, $32
-
-DATA halfPi1<>+0(SB)/4, $0x3fc90fdb
-DATA halfPi1<>+4(SB)/4, $0x3fc90fdb
-DATA halfPi1<>+8(SB)/4, $0x3fc90fdb
-DATA halfPi1<>+12(SB)/4, $0x3fc90fdb
-DATA halfPi1<>+16(SB)/4, $0x3fc90fdb
-DATA halfPi1<>+20(SB)/4, $0x3fc90fdb
-DATA halfPi1<>+24(SB)/4, $0x3fc90fdb
-DATA halfPi1<>+28(SB)/4, $0x3fc90fdb
-GLOBL halfPi1<>(SB), RODATA|NOPTR, $32
-
-DATA halfPi2<>+0(SB)/4, $0xb33bbd2e
-DATA halfPi2<>+4(SB)/4, $0xb33bbd2e
-DATA halfPi2<>+8(SB)/4, $0xb33bbd2e
-DATA halfPi2<>+12(SB)/4, $0xb33bbd2e
-DATA halfPi2<>+16(SB)/4, $0xb33bbd2e
-DATA halfPi2<>+20(SB)/4, $0xb33bbd2e
-DATA halfPi2<>+24(SB)/4, $0xb33bbd2e
-DATA halfPi2<>+28(SB)/4, $0xb33bbd2e
-GLOBL halfPi2<>(SB), RODATA|NOPTR, $32
-
-DATA halfPi3<>+0(SB)/4, $0xa6f72ced
-DATA halfPi3<>+4(SB)/4, $0xa6f72ced
-DATA halfPi3<>+8(SB)/4, $0xa6f72ced
-DATA halfPi3<>+12(SB)/4, $0xa6f72ced
-DATA halfPi3<>+16(SB)/4, $0xa6f72ced
-DATA halfPi3<>+20(SB)/4, $0xa6f72ced
-DATA halfPi3<>+24(SB)/4, $0xa6f72ced
-DATA halfPi3<>+28(SB)/4, $0xa6f72ced
-GLOBL halfPi3<>(SB), RODATA|NOPTR, $32
-
-DATA sinP2<>+0(SB)/4, $0xb94caa01
-DATA sinP2<>+4(SB)/4, $0xb94caa01
-DATA sinP2<>+8(SB)/4, $0xb94caa01
-DATA sinP2<>+12(SB)/4, $0xb94caa01
-DATA sinP2<>+16(SB)/4, $0xb94caa01
-DATA sinP2<>+20(SB)/4, $0xb94caa01
-DATA sinP2<>+24(SB)/4, $0xb94caa01
-DATA sinP2<>+28(SB)/4, $0xb94caa01
-GLOBL sinP2<>(SB), RODATA|NOPTR, $32
-
-DATA sinP1<>+0(SB)/4, $0x3c0883bc
-DATA sinP1<>+4(SB)/4, $0x3c0883bc
-DATA sinP1<>+8(SB)/4, $0x3c0883bc
-DATA sinP1<>+12(SB)/4, $0x3c0883bc
-DATA sinP1<>+16(SB)/4, $0x3c0883bc
-DATA sinP1<>+20(SB)/4, $0x3c0883bc
-DATA sinP1<>+24(SB)/4, $0x3c0883bc
-DATA sinP1<>+28(SB)/4, $0x3c0883bc
-GLOBL sinP1<>(SB), RODATA|NOPTR, $32
-
-DATA sinP0<>+0(SB)/4, $0xbe2aaaa3
-DATA sinP0<>+4(SB)/4, $0xbe2aaaa3
-DATA sinP0<>+8(SB)/4, $0xbe2aaaa3
-DATA sinP0<>+12(SB)/4, $0xbe2aaaa3
-DATA sinP0<>+16(SB)/4, $0xbe2aaaa3
-DATA sinP0<>+20(SB)/4, $0xbe2aaaa3
-DATA sinP0<>+24(SB)/4, $0xbe2aaaa3
-DATA sinP0<>+28(SB)/4, $0xbe2aaaa3
-GLOBL sinP0<>(SB), RODATA|NOPTR, $32
-
-DATA cosP2<>+0(SB)/4, $0x37ccf488
-DATA cosP2<>+4(SB)/4, $0x37ccf488
-DATA cosP2<>+8(SB)/4, $0x37ccf488
-DATA cosP2<>+12(SB)/4, $0x37ccf488
-DATA cosP2<>+16(SB)/4, $0x37ccf488
-DATA cosP2<>+20(SB)/4, $0x37ccf488
-DATA cosP2<>+24(SB)/4, $0x37ccf488
-DATA cosP2<>+28(SB)/4, $0x37ccf488
-GLOBL cosP2<>(SB), RODATA|NOPTR, $32
-
-DATA cosP1<>+0(SB)/4, $0xbab60615
-DATA cosP1<>+4(SB)/4, $0xbab60615
-DATA cosP1<>+8(SB)/4, $0xbab60615
-DATA cosP1<>+12(SB)/4, $0xbab60615
-DATA cosP1<>+16(SB)/4, $0xbab60615
-DATA cosP1<>+20(SB)/4, $0xbab60615
-DATA cosP1<>+24(SB)/4, $0xbab60615
-DATA cosP1<>+28(SB)/4, $0xbab60615
-GLOBL cosP1<>(SB), RODATA|NOPTR, $32
-
-DATA cosP0<>+0(SB)/4, $0x3d2aaaa5
-DATA cosP0<>+4(SB)/4, $0x3d2aaaa5
-DATA cosP0<>+8(SB)/4, $0x3d2aaaa5
-DATA cosP0<>+12(SB)/4, $0x3d2aaaa5
-DATA cosP0<>+16(SB)/4, $0x3d2aaaa5
-DATA cosP0<>+20(SB)/4, $0x3d2aaaa5
-DATA cosP0<>+24(SB)/4, $0x3d2aaaa5
-DATA cosP0<>+28(SB)/4, $0x3d2aaaa5
-GLOBL cosP0<>(SB), RODATA|NOPTR, $32
-
-DATA minusHalf<>+0(SB)/4, $0xbf000000
-DATA minusHalf<>+4(SB)/4, $0xbf000000
-DATA minusHalf<>+8(SB)/4, $0xbf000000
-DATA minusHalf<>+12(SB)/4, $0xbf000000
-DATA minusHalf<>+16(SB)/4, $0xbf000000
-DATA minusHalf<>+20(SB)/4, $0xbf000000
-DATA minusHalf<>+24(SB)/4, $0xbf000000
-DATA minusHalf<>+28(SB)/4, $0xbf000000
-GLOBL minusHalf<>(SB), RODATA|NOPTR, $32
-
-DATA one<>+0(SB)/4, $0x3f800000
-DATA one<>+4(SB)/4, $0x3f800000
-DATA one<>+8(SB)/4, $0x3f800000
-DATA one<>+12(SB)/4, $0x3f800000
-DATA one<>+16(SB)/4, $0x3f800000
-DATA one<>+20(SB)/4, $0x3f800000
-DATA one<>+24(SB)/4, $0x3f800000
-DATA one<>+28(SB)/4, $0x3f800000
-GLOBL one<>(SB), RODATA|NOPTR, $32
-
-DATA oneI<>+0(SB)/4, $0x00000001
-DATA oneI<>+4(SB)/4, $0x00000001
-DATA oneI<>+8(SB)/4, $0x00000001
-DATA oneI<>+12(SB)/4, $0x00000001
-DATA oneI<>+16(SB)/4, $0x00000001
-DATA oneI<>+20(SB)/4, $0x00000001
-DATA oneI<>+24(SB)/4, $0x00000001
-DATA oneI<>+28(SB)/4, $0x00000001
-GLOBL oneI<>(SB), RODATA|NOPTR, $32
-
-DATA signF32<>+0(SB)/4, $0x80000000
-DATA signF32<>+4(SB)/4, $0x80000000
-DATA signF32<>+8(SB)/4, $0x80000000
-DATA signF32<>+12(SB)/4, $0x80000000
-DATA signF32<>+16(SB)/4, $0x80000000
-DATA signF32<>+20(SB)/4, $0x80000000
-DATA signF32<>+24(SB)/4, $0x80000000
-DATA signF32<>+28(SB)/4, $0x80000000
-GLOBL signF32<>(SB), RODATA|NOPTR, $32
-
 // func expSO2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F
 TEXT ·expSO2F32AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSS roundF32<>+0(SB), Z0
-	VBROADCASTSS signF32<>+0(SB), Z1
-	VBROADCASTSS absF32<>+0(SB), Z2
-	VBROADCASTSS limit<>+0(SB), Z3
-	VBROADCASTSS twoOverPi<>+0(SB), Z4
-	VBROADCASTSS halfPi1<>+0(SB), Z4
-	VBROADCASTSS halfPi2<>+0(SB), Z5
-	VBROADCASTSS halfPi3<>+0(SB), Z6
-	VBROADCASTSS sinP2<>+0(SB), Z7
-	VBROADCASTSS sinP1<>+0(SB), Z7
+	VBROADCASTSS ·dataRoundF32+0(SB), Z0
+	VBROADCASTSS ·dataSignF32+0(SB), Z1
+	VBROADCASTSS ·dataAbsF32+0(SB), Z2
+	VBROADCASTSS ·dataLimit+0(SB), Z3
+	VBROADCASTSS ·dataTwoOverPi+0(SB), Z4
+	VBROADCASTSS ·dataHalfPi1+0(SB), Z4
+	VBROADCASTSS ·dataHalfPi2+0(SB), Z5
+	VBROADCASTSS ·dataHalfPi3+0(SB), Z6
+	VBROADCASTSS ·dataSinP2+0(SB), Z7
+	VBROADCASTSS ·dataSinP1+0(SB), Z7
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -274,9 +104,9 @@ loop1:
 	VPANDD           Z2, Z9, Z11
 	VCMPPS           $0x16, Z3, Z10, K1
 	VCMPPS           $0x16, Z3, Z11, K2
-	VBROADCASTSS     twoOverPi<>+0(SB), Z11
+	VBROADCASTSS     ·dataTwoOverPi+0(SB), Z11
 	VFMADD213PS      Z0, Z8, Z11
-	VBROADCASTSS     twoOverPi<>+0(SB), Z10
+	VBROADCASTSS     ·dataTwoOverPi+0(SB), Z10
 	VFMADD213PS      Z0, Z9, Z10
 	VSUBPS           Z0, Z11, Z12
 	VSUBPS           Z0, Z10, Z13
@@ -290,44 +120,44 @@ loop1:
 	VFNMADD231PS     Z6, Z13, Z15
 	VMULPS           Z14, Z14, Z13
 	VMULPS           Z15, Z15, Z12
-	VBROADCASTSS     sinP2<>+0(SB), Z16
+	VBROADCASTSS     ·dataSinP2+0(SB), Z16
 	VFMADD213PS      Z7, Z13, Z16
-	VBROADCASTSS     sinP2<>+0(SB), Z17
+	VBROADCASTSS     ·dataSinP2+0(SB), Z17
 	VFMADD213PS      Z7, Z12, Z17
-	VFMADD213PS.BCST sinP0<>+0(SB), Z13, Z16
-	VFMADD213PS.BCST sinP0<>+0(SB), Z12, Z17
+	VFMADD213PS.BCST ·dataSinP0+0(SB), Z13, Z16
+	VFMADD213PS.BCST ·dataSinP0+0(SB), Z12, Z17
 	VMULPS           Z16, Z13, Z16
 	VMULPS           Z17, Z12, Z17
 	VFMADD231PS      Z16, Z14, Z14
 	VFMADD231PS      Z17, Z15, Z15
-	VBROADCASTSS     cosP2<>+0(SB), Z17
-	VFMADD213PS.BCST cosP1<>+0(SB), Z13, Z17
-	VBROADCASTSS     cosP2<>+0(SB), Z16
-	VFMADD213PS.BCST cosP1<>+0(SB), Z12, Z16
-	VFMADD213PS.BCST cosP0<>+0(SB), Z13, Z17
-	VFMADD213PS.BCST cosP0<>+0(SB), Z12, Z16
-	VFMADD213PS.BCST minusHalf<>+0(SB), Z13, Z17
-	VFMADD213PS.BCST minusHalf<>+0(SB), Z12, Z16
-	VFMADD213PS.BCST one<>+0(SB), Z13, Z17
-	VFMADD213PS.BCST one<>+0(SB), Z12, Z16
-	VPTESTMD.BCST    oneI<>+0(SB), Z11, K3
-	VPTESTMD.BCST    oneI<>+0(SB), Z10, K4
+	VBROADCASTSS     ·dataCosP2+0(SB), Z17
+	VFMADD213PS.BCST ·dataCosP1+0(SB), Z13, Z17
+	VBROADCASTSS     ·dataCosP2+0(SB), Z16
+	VFMADD213PS.BCST ·dataCosP1+0(SB), Z12, Z16
+	VFMADD213PS.BCST ·dataCosP0+0(SB), Z13, Z17
+	VFMADD213PS.BCST ·dataCosP0+0(SB), Z12, Z16
+	VFMADD213PS.BCST ·dataMinusHalf+0(SB), Z13, Z17
+	VFMADD213PS.BCST ·dataMinusHalf+0(SB), Z12, Z16
+	VFMADD213PS.BCST ·dataOne+0(SB), Z13, Z17
+	VFMADD213PS.BCST ·dataOne+0(SB), Z12, Z16
+	VPTESTMD.BCST    ·dataOneI+0(SB), Z11, K3
+	VPTESTMD.BCST    ·dataOneI+0(SB), Z10, K4
 	VBLENDMPS        Z17, Z14, K3, Z12
 	VBLENDMPS        Z16, Z15, K4, Z13
 	VBLENDMPS        Z14, Z17, K3, Z17
 	VBLENDMPS        Z15, Z16, K4, Z16
 	VPSLLD           $0x1e, Z11, Z15
 	VPSLLD           $0x1e, Z10, Z14
-	VPADDD.BCST      oneI<>+0(SB), Z11, Z11
-	VPADDD.BCST      oneI<>+0(SB), Z10, Z10
+	VPADDD.BCST      ·dataOneI+0(SB), Z11, Z11
+	VPADDD.BCST      ·dataOneI+0(SB), Z10, Z10
 	VPSLLD           $0x1e, Z11, Z11
 	VPSLLD           $0x1e, Z10, Z10
 	VPTERNLOGD       $0x78, Z1, Z11, Z17
 	VPTERNLOGD       $0x78, Z1, Z10, Z16
 	VPTERNLOGD       $0x78, Z1, Z15, Z12
 	VPTERNLOGD       $0x78, Z1, Z14, Z13
-	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z8, Z12
-	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z9, Z13
+	VFIXUPIMMPS.BCST $0x00, ·dataZeroStays+0(SB), Z8, Z12
+	VFIXUPIMMPS.BCST $0x00, ·dataZeroStays+0(SB), Z9, Z13
 	KMOVW            K1, DI
 	KMOVW            K2, R8
 	SHLQ             $0x10, R8
@@ -366,16 +196,6 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA zeroStays<>+0(SB)/4, $0x00000122
-DATA zeroStays<>+4(SB)/4, $0x00000122
-DATA zeroStays<>+8(SB)/4, $0x00000122
-DATA zeroStays<>+12(SB)/4, $0x00000122
-DATA zeroStays<>+16(SB)/4, $0x00000122
-DATA zeroStays<>+20(SB)/4, $0x00000122
-DATA zeroStays<>+24(SB)/4, $0x00000122
-DATA zeroStays<>+28(SB)/4, $0x00000122
-GLOBL zeroStays<>(SB), RODATA|NOPTR, $32
-
 // func expSO2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·expSO2F64AVX2(SB), NOSPLIT, $0-64
@@ -388,39 +208,39 @@ TEXT ·expSO2F64AVX2(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS      (CX), Y0
-	VANDPD       absF64<>+0(SB), Y0, Y1
-	VCMPPD       $0x16, limitF64<>+0(SB), Y1, Y1
-	VMOVUPS      twoOverPiF64<>+0(SB), Y2
-	VFMADD213PD  roundF64<>+0(SB), Y0, Y2
-	VSUBPD       roundF64<>+0(SB), Y2, Y3
-	VFNMADD231PD halfPi1F64<>+0(SB), Y3, Y0
-	VFNMADD231PD halfPi2F64<>+0(SB), Y3, Y0
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y1
+	VCMPPD       $0x16, ·dataLimitF64+0(SB), Y1, Y1
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y2
+	VFMADD213PD  ·dataRoundF64+0(SB), Y0, Y2
+	VSUBPD       ·dataRoundF64+0(SB), Y2, Y3
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y3, Y0
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y3, Y0
 	VMULPD       Y0, Y0, Y3
-	VMOVUPS      sinP5F64<>+0(SB), Y4
-	VFMADD213PD  sinP4F64<>+0(SB), Y3, Y4
-	VFMADD213PD  sinP3F64<>+0(SB), Y3, Y4
-	VFMADD213PD  sinP2F64<>+0(SB), Y3, Y4
-	VFMADD213PD  sinP1F64<>+0(SB), Y3, Y4
-	VFMADD213PD  sinP0F64<>+0(SB), Y3, Y4
+	VMOVUPS      ·dataSinP5F64+0(SB), Y4
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y3, Y4
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y3, Y4
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y3, Y4
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y3, Y4
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y3, Y4
 	VMULPD       Y4, Y3, Y4
 	VFMADD231PD  Y4, Y0, Y0
-	VMOVUPS      cosP5F64<>+0(SB), Y4
-	VFMADD213PD  cosP4F64<>+0(SB), Y3, Y4
-	VFMADD213PD  cosP3F64<>+0(SB), Y3, Y4
-	VFMADD213PD  cosP2F64<>+0(SB), Y3, Y4
-	VFMADD213PD  cosP1F64<>+0(SB), Y3, Y4
-	VFMADD213PD  cosP0F64<>+0(SB), Y3, Y4
-	VFMADD213PD  minusHalfF64<>+0(SB), Y3, Y4
-	VFMADD213PD  oneF64<>+0(SB), Y3, Y4
+	VMOVUPS      ·dataCosP5F64+0(SB), Y4
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y3, Y4
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y3, Y4
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y3, Y4
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y3, Y4
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y3, Y4
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y3, Y4
+	VFMADD213PD  ·dataOneF64+0(SB), Y3, Y4
 	VPSLLQ       $0x3f, Y2, Y3
 	VBLENDVPD    Y3, Y4, Y0, Y5
 	VBLENDVPD    Y3, Y0, Y4, Y4
 	VPSLLQ       $0x3e, Y2, Y0
-	VANDPD       signF64<>+0(SB), Y0, Y0
+	VANDPD       ·dataSignF64+0(SB), Y0, Y0
 	VXORPD       Y0, Y5, Y5
-	VPADDQ       oneIF64<>+0(SB), Y2, Y2
+	VPADDQ       ·dataOneIF64+0(SB), Y2, Y2
 	VPSLLQ       $0x3e, Y2, Y2
-	VANDPD       signF64<>+0(SB), Y2, Y2
+	VANDPD       ·dataSignF64+0(SB), Y2, Y2
 	VXORPD       Y2, Y4, Y4
 	VMOVMSKPD    Y1, DI
 	TESTQ        DI, DI
@@ -453,151 +273,19 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA absF64<>+0(SB)/8, $0x7fffffffffffffff
-DATA absF64<>+8(SB)/8, $0x7fffffffffffffff
-DATA absF64<>+16(SB)/8, $0x7fffffffffffffff
-DATA absF64<>+24(SB)/8, $0x7fffffffffffffff
-GLOBL absF64<>(SB), RODATA|NOPTR, $32
-
-DATA limitF64<>+0(SB)/8, $0x41cdcd6500000000
-DATA limitF64<>+8(SB)/8, $0x41cdcd6500000000
-DATA limitF64<>+16(SB)/8, $0x41cdcd6500000000
-DATA limitF64<>+24(SB)/8, $0x41cdcd6500000000
-GLOBL limitF64<>(SB), RODATA|NOPTR, $32
-
-DATA twoOverPiF64<>+0(SB)/8, $0x3fe45f306dc9c883
-DATA twoOverPiF64<>+8(SB)/8, $0x3fe45f306dc9c883
-DATA twoOverPiF64<>+16(SB)/8, $0x3fe45f306dc9c883
-DATA twoOverPiF64<>+24(SB)/8, $0x3fe45f306dc9c883
-GLOBL twoOverPiF64<>(SB), RODATA|NOPTR, $32
-
-DATA roundF64<>+0(SB)/8, $0x4338000000000000
-DATA roundF64<>+8(SB)/8, $0x4338000000000000
-DATA roundF64<>+16(SB)/8, $0x4338000000000000
-DATA roundF64<>+24(SB)/8, $0x4338000000000000
-GLOBL roundF64<>(SB), RODATA|NOPTR, $32
-
-DATA halfPi1F64<>+0(SB)/8, $0x3ff921fb54442d18
-DATA halfPi1F64<>+8(SB)/8, $0x3ff921fb54442d18
-DATA halfPi1F64<>+16(SB)/8, $0x3ff921fb54442d18
-DATA halfPi1F64<>+24(SB)/8, $0x3ff921fb54442d18
-GLOBL halfPi1F64<>(SB), RODATA|NOPTR, $32
-
-DATA halfPi2F64<>+0(SB)/8, $0x3c91a62633145c07
-DATA halfPi2F64<>+8(SB)/8, $0x3c91a62633145c07
-DATA halfPi2F64<>+16(SB)/8, $0x3c91a62633145c07
-DATA halfPi2F64<>+24(SB)/8, $0x3c91a62633145c07
-GLOBL halfPi2F64<>(SB), RODATA|NOPTR, $32
-
-DATA sinP5F64<>+0(SB)/8, $0x3de5d8e4bf91f2a2
-DATA sinP5F64<>+8(SB)/8, $0x3de5d8e4bf91f2a2
-DATA sinP5F64<>+16(SB)/8, $0x3de5d8e4bf91f2a2
-DATA sinP5F64<>+24(SB)/8, $0x3de5d8e4bf91f2a2
-GLOBL sinP5F64<>(SB), RODATA|NOPTR, $32
-
-DATA sinP4F64<>+0(SB)/8, $0xbe5ae5e54bb64fdd
-DATA sinP4F64<>+8(SB)/8, $0xbe5ae5e54bb64fdd
-DATA sinP4F64<>+16(SB)/8, $0xbe5ae5e54bb64fdd
-DATA sinP4F64<>+24(SB)/8, $0xbe5ae5e54bb64fdd
-GLOBL sinP4F64<>(SB), RODATA|NOPTR, $32
-
-DATA sinP3F64<>+0(SB)/8, $0x3ec71de355f5b5a0
-DATA sinP3F64<>+8(SB)/8, $0x3ec71de355f5b5a0
-DATA sinP3F64<>+16(SB)/8, $0x3ec71de355f5b5a0
-DATA sinP3F64<>+24(SB)/8, $0x3ec71de355f5b5a0
-GLOBL sinP3F64<>(SB), RODATA|NOPTR, $32
-
-DATA sinP2F64<>+0(SB)/8, $0xbf2a01a019bf279f
-DATA sinP2F64<>+8(SB)/8, $0xbf2a01a019bf279f
-DATA sinP2F64<>+16(SB)/8, $0xbf2a01a019bf279f
-DATA sinP2F64<>+24(SB)/8, $0xbf2a01a019bf279f
-GLOBL sinP2F64<>(SB), RODATA|NOPTR, $32
-
-DATA sinP1F64<>+0(SB)/8, $0x3f8111111110f75f
-DATA sinP1F64<>+8(SB)/8, $0x3f8111111110f75f
-DATA sinP1F64<>+16(SB)/8, $0x3f8111111110f75f
-DATA sinP1F64<>+24(SB)/8, $0x3f8111111110f75f
-GLOBL sinP1F64<>(SB), RODATA|NOPTR, $32
-
-DATA sinP0F64<>+0(SB)/8, $0xbfc5555555555548
-DATA sinP0F64<>+8(SB)/8, $0xbfc5555555555548
-DATA sinP0F64<>+16(SB)/8, $0xbfc5555555555548
-DATA sinP0F64<>+24(SB)/8, $0xbfc5555555555548
-GLOBL sinP0F64<>(SB), RODATA|NOPTR, $32
-
-DATA cosP5F64<>+0(SB)/8, $0xbda8fa6ba1a318a8
-DATA cosP5F64<>+8(SB)/8, $0xbda8fa6ba1a318a8
-DATA cosP5F64<>+16(SB)/8, $0xbda8fa6ba1a318a8
-DATA cosP5F64<>+24(SB)/8, $0xbda8fa6ba1a318a8
-GLOBL cosP5F64<>(SB), RODATA|NOPTR, $32
-
-DATA cosP4F64<>+0(SB)/8, $0x3e21ee9dc322927c
-DATA cosP4F64<>+8(SB)/8, $0x3e21ee9dc322927c
-DATA cosP4F64<>+16(SB)/8, $0x3e21ee9dc322927c
-DATA cosP4F64<>+24(SB)/8, $0x3e21ee9dc322927c
-GLOBL cosP4F64<>(SB), RODATA|NOPTR, $32
-
-DATA cosP3F64<>+0(SB)/8, $0xbe927e4f7f2170ba
-DATA cosP3F64<>+8(SB)/8, $0xbe927e4f7f2170ba
-DATA cosP3F64<>+16(SB)/8, $0xbe927e4f7f2170ba
-DATA cosP3F64<>+24(SB)/8, $0xbe927e4f7f2170ba
-GLOBL cosP3F64<>(SB), RODATA|NOPTR, $32
-
-DATA cosP2F64<>+0(SB)/8, $0x3efa01a019c8fbfe
-DATA cosP2F64<>+8(SB)/8, $0x3efa01a019c8fbfe
-DATA cosP2F64<>+16(SB)/8, $0x3efa01a019c8fbfe
-DATA cosP2F64<>+24(SB)/8, $0x3efa01a019c8fbfe
-GLOBL cosP2F64<>(SB), RODATA|NOPTR, $32
-
-DATA cosP1F64<>+0(SB)/8, $0xbf56c16c16c15019
-DATA cosP1F64<>+8(SB)/8, $0xbf56c16c16c15019
-DATA cosP1F64<>+16(SB)/8, $0xbf56c16c16c15019
-DATA cosP1F64<>+24(SB)/8, $0xbf56c16c16c15019
-GLOBL cosP1F64<>(SB), RODATA|NOPTR, $32
-
-DATA cosP0F64<>+0(SB)/8, $0x3fa555555555554b
-DATA cosP0F64<>+8(SB)/8, $0x3fa555555555554b
-DATA cosP0F64<>+16(SB)/8, $0x3fa555555555554b
-DATA cosP0F64<>+24(SB)/8, $0x3fa555555555554b
-GLOBL cosP0F64<>(SB), RODATA|NOPTR, $32
-
-DATA minusHalfF64<>+0(SB)/8, $0xbfe0000000000000
-DATA minusHalfF64<>+8(SB)/8, $0xbfe0000000000000
-DATA minusHalfF64<>+16(SB)/8, $0xbfe0000000000000
-DATA minusHalfF64<>+24(SB)/8, $0xbfe0000000000000
-GLOBL minusHalfF64<>(SB), RODATA|NOPTR, $32
-
-DATA oneF64<>+0(SB)/8, $0x3ff0000000000000
-DATA oneF64<>+8(SB)/8, $0x3ff0000000000000
-DATA oneF64<>+16(SB)/8, $0x3ff0000000000000
-DATA oneF64<>+24(SB)/8, $0x3ff0000000000000
-GLOBL oneF64<>(SB), RODATA|NOPTR, $32
-
-DATA signF64<>+0(SB)/8, $0x8000000000000000
-DATA signF64<>+8(SB)/8, $0x8000000000000000
-DATA signF64<>+16(SB)/8, $0x8000000000000000
-DATA signF64<>+24(SB)/8, $0x8000000000000000
-GLOBL signF64<>(SB), RODATA|NOPTR, $32
-
-DATA oneIF64<>+0(SB)/8, $0x0000000000000001
-DATA oneIF64<>+8(SB)/8, $0x0000000000000001
-DATA oneIF64<>+16(SB)/8, $0x0000000000000001
-DATA oneIF64<>+24(SB)/8, $0x0000000000000001
-GLOBL oneIF64<>(SB), RODATA|NOPTR, $32
-
 // func expSO2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F
 TEXT ·expSO2F64AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSD roundF64<>+0(SB), Z0
-	VBROADCASTSD signF64<>+0(SB), Z1
-	VBROADCASTSD absF64<>+0(SB), Z2
-	VBROADCASTSD limitF64<>+0(SB), Z3
-	VBROADCASTSD twoOverPiF64<>+0(SB), Z4
-	VBROADCASTSD halfPi1F64<>+0(SB), Z4
-	VBROADCASTSD halfPi2F64<>+0(SB), Z5
-	VBROADCASTSD sinP5F64<>+0(SB), Z6
-	VBROADCASTSD sinP4F64<>+0(SB), Z6
-	VBROADCASTSD sinP3F64<>+0(SB), Z7
+	VBROADCASTSD ·dataRoundF64+0(SB), Z0
+	VBROADCASTSD ·dataSignF64+0(SB), Z1
+	VBROADCASTSD ·dataAbsF64+0(SB), Z2
+	VBROADCASTSD ·dataLimitF64+0(SB), Z3
+	VBROADCASTSD ·dataTwoOverPiF64+0(SB), Z4
+	VBROADCASTSD ·dataHalfPi1F64+0(SB), Z4
+	VBROADCASTSD ·dataHalfPi2F64+0(SB), Z5
+	VBROADCASTSD ·dataSinP5F64+0(SB), Z6
+	VBROADCASTSD ·dataSinP4F64+0(SB), Z6
+	VBROADCASTSD ·dataSinP3F64+0(SB), Z7
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -612,9 +300,9 @@ loop1:
 	VPANDQ           Z2, Z9, Z11
 	VCMPPD           $0x16, Z3, Z10, K1
 	VCMPPD           $0x16, Z3, Z11, K2
-	VBROADCASTSD     twoOverPiF64<>+0(SB), Z11
+	VBROADCASTSD     ·dataTwoOverPiF64+0(SB), Z11
 	VFMADD213PD      Z0, Z8, Z11
-	VBROADCASTSD     twoOverPiF64<>+0(SB), Z10
+	VBROADCASTSD     ·dataTwoOverPiF64+0(SB), Z10
 	VFMADD213PD      Z0, Z9, Z10
 	VSUBPD           Z0, Z11, Z12
 	VSUBPD           Z0, Z10, Z13
@@ -624,40 +312,40 @@ loop1:
 	VFNMADD231PD     Z5, Z13, Z9
 	VMULPD           Z8, Z8, Z13
 	VMULPD           Z9, Z9, Z12
-	VBROADCASTSD     sinP5F64<>+0(SB), Z14
+	VBROADCASTSD     ·dataSinP5F64+0(SB), Z14
 	VFMADD213PD      Z6, Z13, Z14
-	VBROADCASTSD     sinP5F64<>+0(SB), Z15
+	VBROADCASTSD     ·dataSinP5F64+0(SB), Z15
 	VFMADD213PD      Z6, Z12, Z15
 	VFMADD213PD      Z7, Z13, Z14
 	VFMADD213PD      Z7, Z12, Z15
-	VFMADD213PD.BCST sinP2F64<>+0(SB), Z13, Z14
-	VFMADD213PD.BCST sinP2F64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST sinP1F64<>+0(SB), Z13, Z14
-	VFMADD213PD.BCST sinP1F64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST sinP0F64<>+0(SB), Z13, Z14
-	VFMADD213PD.BCST sinP0F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST ·dataSinP2F64+0(SB), Z13, Z14
+	VFMADD213PD.BCST ·dataSinP2F64+0(SB), Z12, Z15
+	VFMADD213PD.BCST ·dataSinP1F64+0(SB), Z13, Z14
+	VFMADD213PD.BCST ·dataSinP1F64+0(SB), Z12, Z15
+	VFMADD213PD.BCST ·dataSinP0F64+0(SB), Z13, Z14
+	VFMADD213PD.BCST ·dataSinP0F64+0(SB), Z12, Z15
 	VMULPD           Z14, Z13, Z14
 	VMULPD           Z15, Z12, Z15
 	VFMADD231PD      Z14, Z8, Z8
 	VFMADD231PD      Z15, Z9, Z9
-	VBROADCASTSD     cosP5F64<>+0(SB), Z15
-	VFMADD213PD.BCST cosP4F64<>+0(SB), Z13, Z15
-	VBROADCASTSD     cosP5F64<>+0(SB), Z14
-	VFMADD213PD.BCST cosP4F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST cosP3F64<>+0(SB), Z13, Z15
-	VFMADD213PD.BCST cosP3F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST cosP2F64<>+0(SB), Z13, Z15
-	VFMADD213PD.BCST cosP2F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST cosP1F64<>+0(SB), Z13, Z15
-	VFMADD213PD.BCST cosP1F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST cosP0F64<>+0(SB), Z13, Z15
-	VFMADD213PD.BCST cosP0F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST minusHalfF64<>+0(SB), Z13, Z15
-	VFMADD213PD.BCST minusHalfF64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST oneF64<>+0(SB), Z13, Z15
-	VFMADD213PD.BCST oneF64<>+0(SB), Z12, Z14
-	VPTESTMQ.BCST    oneIF64<>+0(SB), Z11, K3
-	VPTESTMQ.BCST    oneIF64<>+0(SB), Z10, K4
+	VBROADCASTSD     ·dataCosP5F64+0(SB), Z15
+	VFMADD213PD.BCST ·dataCosP4F64+0(SB), Z13, Z15
+	VBROADCASTSD     ·dataCosP5F64+0(SB), Z14
+	VFMADD213PD.BCST ·dataCosP4F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataCosP3F64+0(SB), Z13, Z15
+	VFMADD213PD.BCST ·dataCosP3F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataCosP2F64+0(SB), Z13, Z15
+	VFMADD213PD.BCST ·dataCosP2F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataCosP1F64+0(SB), Z13, Z15
+	VFMADD213PD.BCST ·dataCosP1F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataCosP0F64+0(SB), Z13, Z15
+	VFMADD213PD.BCST ·dataCosP0F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataMinusHalfF64+0(SB), Z13, Z15
+	VFMADD213PD.BCST ·dataMinusHalfF64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataOneF64+0(SB), Z13, Z15
+	VFMADD213PD.BCST ·dataOneF64+0(SB), Z12, Z14
+	VPTESTMQ.BCST    ·dataOneIF64+0(SB), Z11, K3
+	VPTESTMQ.BCST    ·dataOneIF64+0(SB), Z10, K4
 	VBLENDMPD        Z15, Z8, K3, Z12
 	VBLENDMPD        Z14, Z9, K4, Z13
 	VBLENDMPD        Z8, Z15, K3, Z15
@@ -666,8 +354,8 @@ loop1:
 	VPSLLQ           $0x3e, Z10, Z8
 	VPTERNLOGQ       $0x78, Z1, Z9, Z12
 	VPTERNLOGQ       $0x78, Z1, Z8, Z13
-	VPADDQ.BCST      oneIF64<>+0(SB), Z11, Z11
-	VPADDQ.BCST      oneIF64<>+0(SB), Z10, Z10
+	VPADDQ.BCST      ·dataOneIF64+0(SB), Z11, Z11
+	VPADDQ.BCST      ·dataOneIF64+0(SB), Z10, Z10
 	VPSLLQ           $0x3e, Z11, Z11
 	VPSLLQ           $0x3e, Z10, Z10
 	VPTERNLOGQ       $0x78, Z1, Z11, Z15
@@ -722,42 +410,42 @@ TEXT ·logSO2F32AVX2(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS     (CX)(BX*1), Y0
-	VADDPS      zero<>+0(SB), Y0, Y0
+	VADDPS      ·dataZero+0(SB), Y0, Y0
 	VMOVUPS     (CX), Y1
-	VANDPS      absF32<>+0(SB), Y1, Y2
-	VANDPS      absF32<>+0(SB), Y0, Y3
+	VANDPS      ·dataAbsF32+0(SB), Y1, Y2
+	VANDPS      ·dataAbsF32+0(SB), Y0, Y3
 	VMAXPS      Y2, Y3, Y4
 	VMINPS      Y3, Y2, Y5
 	VDIVPS      Y4, Y5, Y5
 	VMULPS      Y5, Y5, Y4
 	VMULPS      Y4, Y5, Y6
-	VMOVUPS     atanP9<>+0(SB), Y7
-	VFMADD213PS atanP8<>+0(SB), Y4, Y7
-	VFMADD213PS atanP7<>+0(SB), Y4, Y7
-	VFMADD213PS atanP6<>+0(SB), Y4, Y7
-	VFMADD213PS atanP5<>+0(SB), Y4, Y7
-	VFMADD213PS atanP4<>+0(SB), Y4, Y7
-	VFMADD213PS atanP3<>+0(SB), Y4, Y7
-	VFMADD213PS atanP2<>+0(SB), Y4, Y7
-	VFMADD213PS atanP1<>+0(SB), Y4, Y7
-	VFMADD213PS atanP0<>+0(SB), Y4, Y7
+	VMOVUPS     ·dataAtanP9+0(SB), Y7
+	VFMADD213PS ·dataAtanP8+0(SB), Y4, Y7
+	VFMADD213PS ·dataAtanP7+0(SB), Y4, Y7
+	VFMADD213PS ·dataAtanP6+0(SB), Y4, Y7
+	VFMADD213PS ·dataAtanP5+0(SB), Y4, Y7
+	VFMADD213PS ·dataAtanP4+0(SB), Y4, Y7
+	VFMADD213PS ·dataAtanP3+0(SB), Y4, Y7
+	VFMADD213PS ·dataAtanP2+0(SB), Y4, Y7
+	VFMADD213PS ·dataAtanP1+0(SB), Y4, Y7
+	VFMADD213PS ·dataAtanP0+0(SB), Y4, Y7
 	VFMADD213PS Y5, Y7, Y6
 	VCMPPS      $0x03, Y5, Y5, Y5
 	VCMPPS      $0x1e, Y2, Y3, Y3
-	VANDPS      signF32<>+0(SB), Y3, Y2
+	VANDPS      ·dataSignF32+0(SB), Y3, Y2
 	VXORPS      Y2, Y6, Y6
-	VANDPS      halfPi2<>+0(SB), Y3, Y2
+	VANDPS      ·dataHalfPi2+0(SB), Y3, Y2
 	VADDPS      Y2, Y6, Y6
-	VANDPS      halfPi1<>+0(SB), Y3, Y3
+	VANDPS      ·dataHalfPi1+0(SB), Y3, Y3
 	VADDPS      Y3, Y6, Y6
-	VCMPPS      $0x11, zero<>+0(SB), Y1, Y1
-	VANDPS      signF32<>+0(SB), Y1, Y3
+	VCMPPS      $0x11, ·dataZero+0(SB), Y1, Y1
+	VANDPS      ·dataSignF32+0(SB), Y1, Y3
 	VXORPS      Y3, Y6, Y6
-	VANDPS      pi2<>+0(SB), Y1, Y3
+	VANDPS      ·dataPi2+0(SB), Y1, Y3
 	VADDPS      Y3, Y6, Y6
-	VANDPS      pi1<>+0(SB), Y1, Y1
+	VANDPS      ·dataPi1+0(SB), Y1, Y1
 	VADDPS      Y1, Y6, Y6
-	VANDPS      signF32<>+0(SB), Y0, Y0
+	VANDPS      ·dataSignF32+0(SB), Y0, Y0
 	VORPS       Y6, Y0, Y0
 	VMOVMSKPS   Y5, DI
 	TESTQ       DI, DI
@@ -788,149 +476,19 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA zero<>+0(SB)/4, $0x00000000
-DATA zero<>+4(SB)/4, $0x00000000
-DATA zero<>+8(SB)/4, $0x00000000
-DATA zero<>+12(SB)/4, $0x00000000
-DATA zero<>+16(SB)/4, $0x00000000
-DATA zero<>+20(SB)/4, $0x00000000
-DATA zero<>+24(SB)/4, $0x00000000
-DATA zero<>+28(SB)/4, $0x00000000
-GLOBL zero<>(SB), RODATA|NOPTR, $32
-
-DATA atanP9<>+0(SB)/4, $0x3a94b43f
-DATA atanP9<>+4(SB)/4, $0x3a94b43f
-DATA atanP9<>+8(SB)/4, $0x3a94b43f
-DATA atanP9<>+12(SB)/4, $0x3a94b43f
-DATA atanP9<>+16(SB)/4, $0x3a94b43f
-DATA atanP9<>+20(SB)/4, $0x3a94b43f
-DATA atanP9<>+24(SB)/4, $0x3a94b43f
-DATA atanP9<>+28(SB)/4, $0x3a94b43f
-GLOBL atanP9<>(SB), RODATA|NOPTR, $32
-
-DATA atanP8<>+0(SB)/4, $0xbbf35076
-DATA atanP8<>+4(SB)/4, $0xbbf35076
-DATA atanP8<>+8(SB)/4, $0xbbf35076
-DATA atanP8<>+12(SB)/4, $0xbbf35076
-DATA atanP8<>+16(SB)/4, $0xbbf35076
-DATA atanP8<>+20(SB)/4, $0xbbf35076
-DATA atanP8<>+24(SB)/4, $0xbbf35076
-DATA atanP8<>+28(SB)/4, $0xbbf35076
-GLOBL atanP8<>(SB), RODATA|NOPTR, $32
-
-DATA atanP7<>+0(SB)/4, $0x3cba9820
-DATA atanP7<>+4(SB)/4, $0x3cba9820
-DATA atanP7<>+8(SB)/4, $0x3cba9820
-DATA atanP7<>+12(SB)/4, $0x3cba9820
-DATA atanP7<>+16(SB)/4, $0x3cba9820
-DATA atanP7<>+20(SB)/4, $0x3cba9820
-DATA atanP7<>+24(SB)/4, $0x3cba9820
-DATA atanP7<>+28(SB)/4, $0x3cba9820
-GLOBL atanP7<>(SB), RODATA|NOPTR, $32
-
-DATA atanP6<>+0(SB)/4, $0xbd38405d
-DATA atanP6<>+4(SB)/4, $0xbd38405d
-DATA atanP6<>+8(SB)/4, $0xbd38405d
-DATA atanP6<>+12(SB)/4, $0xbd38405d
-DATA atanP6<>+16(SB)/4, $0xbd38405d
-DATA atanP6<>+20(SB)/4, $0xbd38405d
-DATA atanP6<>+24(SB)/4, $0xbd38405d
-DATA atanP6<>+28(SB)/4, $0xbd38405d
-GLOBL atanP6<>(SB), RODATA|NOPTR, $32
-
-DATA atanP5<>+0(SB)/4, $0x3d8a8500
-DATA atanP5<>+4(SB)/4, $0x3d8a8500
-DATA atanP5<>+8(SB)/4, $0x3d8a8500
-DATA atanP5<>+12(SB)/4, $0x3d8a8500
-DATA atanP5<>+16(SB)/4, $0x3d8a8500
-DATA atanP5<>+20(SB)/4, $0x3d8a8500
-DATA atanP5<>+24(SB)/4, $0x3d8a8500
-DATA atanP5<>+28(SB)/4, $0x3d8a8500
-GLOBL atanP5<>(SB), RODATA|NOPTR, $32
-
-DATA atanP4<>+0(SB)/4, $0xbdb4a9de
-DATA atanP4<>+4(SB)/4, $0xbdb4a9de
-DATA atanP4<>+8(SB)/4, $0xbdb4a9de
-DATA atanP4<>+12(SB)/4, $0xbdb4a9de
-DATA atanP4<>+16(SB)/4, $0xbdb4a9de
-DATA atanP4<>+20(SB)/4, $0xbdb4a9de
-DATA atanP4<>+24(SB)/4, $0xbdb4a9de
-DATA atanP4<>+28(SB)/4, $0xbdb4a9de
-GLOBL atanP4<>(SB), RODATA|NOPTR, $32
-
-DATA atanP3<>+0(SB)/4, $0x3de288b8
-DATA atanP3<>+4(SB)/4, $0x3de288b8
-DATA atanP3<>+8(SB)/4, $0x3de288b8
-DATA atanP3<>+12(SB)/4, $0x3de288b8
-DATA atanP3<>+16(SB)/4, $0x3de288b8
-DATA atanP3<>+20(SB)/4, $0x3de288b8
-DATA atanP3<>+24(SB)/4, $0x3de288b8
-DATA atanP3<>+28(SB)/4, $0x3de288b8
-GLOBL atanP3<>(SB), RODATA|NOPTR, $32
-
-DATA atanP2<>+0(SB)/4, $0xbe123b10
-DATA atanP2<>+4(SB)/4, $0xbe123b10
-DATA atanP2<>+8(SB)/4, $0xbe123b10
-DATA atanP2<>+12(SB)/4, $0xbe123b10
-DATA atanP2<>+16(SB)/4, $0xbe123b10
-DATA atanP2<>+20(SB)/4, $0xbe123b10
-DATA atanP2<>+24(SB)/4, $0xbe123b10
-DATA atanP2<>+28(SB)/4, $0xbe123b10
-GLOBL atanP2<>(SB), RODATA|NOPTR, $32
-
-DATA atanP1<>+0(SB)/4, $0x3e4ccc0e
-DATA atanP1<>+4(SB)/4, $0x3e4ccc0e
-DATA atanP1<>+8(SB)/4, $0x3e4ccc0e
-DATA atanP1<>+12(SB)/4, $0x3e4ccc0e
-DATA atanP1<>+16(SB)/4, $0x3e4ccc0e
-DATA atanP1<>+20(SB)/4, $0x3e4ccc0e
-DATA atanP1<>+24(SB)/4, $0x3e4ccc0e
-DATA atanP1<>+28(SB)/4, $0x3e4ccc0e
-GLOBL atanP1<>(SB), RODATA|NOPTR, $32
-
-DATA atanP0<>+0(SB)/4, $0xbeaaaaa9
-DATA atanP0<>+4(SB)/4, $0xbeaaaaa9
-DATA atanP0<>+8(SB)/4, $0xbeaaaaa9
-DATA atanP0<>+12(SB)/4, $0xbeaaaaa9
-DATA atanP0<>+16(SB)/4, $0xbeaaaaa9
-DATA atanP0<>+20(SB)/4, $0xbeaaaaa9
-DATA atanP0<>+24(SB)/4, $0xbeaaaaa9
-DATA atanP0<>+28(SB)/4, $0xbeaaaaa9
-GLOBL atanP0<>(SB), RODATA|NOPTR, $32
-
-DATA pi2<>+0(SB)/4, $0xb3bbbd2e
-DATA pi2<>+4(SB)/4, $0xb3bbbd2e
-DATA pi2<>+8(SB)/4, $0xb3bbbd2e
-DATA pi2<>+12(SB)/4, $0xb3bbbd2e
-DATA pi2<>+16(SB)/4, $0xb3bbbd2e
-DATA pi2<>+20(SB)/4, $0xb3bbbd2e
-DATA pi2<>+24(SB)/4, $0xb3bbbd2e
-DATA pi2<>+28(SB)/4, $0xb3bbbd2e
-GLOBL pi2<>(SB), RODATA|NOPTR, $32
-
-DATA pi1<>+0(SB)/4, $0x40490fdb
-DATA pi1<>+4(SB)/4, $0x40490fdb
-DATA pi1<>+8(SB)/4, $0x40490fdb
-DATA pi1<>+12(SB)/4, $0x40490fdb
-DATA pi1<>+16(SB)/4, $0x40490fdb
-DATA pi1<>+20(SB)/4, $0x40490fdb
-DATA pi1<>+24(SB)/4, $0x40490fdb
-DATA pi1<>+28(SB)/4, $0x40490fdb
-GLOBL pi1<>(SB), RODATA|NOPTR, $32
-
 // func logSO2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F
 TEXT ·logSO2F32AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSS signF32<>+0(SB), Z0
-	VBROADCASTSS zero<>+0(SB), Z1
-	VBROADCASTSS absF32<>+0(SB), Z2
-	VBROADCASTSS atanP9<>+0(SB), Z3
-	VBROADCASTSS atanP8<>+0(SB), Z3
-	VBROADCASTSS atanP7<>+0(SB), Z4
-	VBROADCASTSS atanP6<>+0(SB), Z5
-	VBROADCASTSS atanP5<>+0(SB), Z6
-	VBROADCASTSS atanP4<>+0(SB), Z7
-	VBROADCASTSS atanP3<>+0(SB), Z8
+	VBROADCASTSS ·dataSignF32+0(SB), Z0
+	VBROADCASTSS ·dataZero+0(SB), Z1
+	VBROADCASTSS ·dataAbsF32+0(SB), Z2
+	VBROADCASTSS ·dataAtanP9+0(SB), Z3
+	VBROADCASTSS ·dataAtanP8+0(SB), Z3
+	VBROADCASTSS ·dataAtanP7+0(SB), Z4
+	VBROADCASTSS ·dataAtanP6+0(SB), Z5
+	VBROADCASTSS ·dataAtanP5+0(SB), Z6
+	VBROADCASTSS ·dataAtanP4+0(SB), Z7
+	VBROADCASTSS ·dataAtanP3+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -959,9 +517,9 @@ loop1:
 	VMULPS           Z20, Z20, Z17
 	VMULPS           Z18, Z19, Z21
 	VMULPS           Z17, Z20, Z22
-	VBROADCASTSS     atanP9<>+0(SB), Z23
+	VBROADCASTSS     ·dataAtanP9+0(SB), Z23
 	VFMADD213PS      Z3, Z18, Z23
-	VBROADCASTSS     atanP9<>+0(SB), Z24
+	VBROADCASTSS     ·dataAtanP9+0(SB), Z24
 	VFMADD213PS      Z3, Z17, Z24
 	VFMADD213PS      Z4, Z18, Z23
 	VFMADD213PS      Z4, Z17, Z24
@@ -973,12 +531,12 @@ loop1:
 	VFMADD213PS      Z7, Z17, Z24
 	VFMADD213PS      Z8, Z18, Z23
 	VFMADD213PS      Z8, Z17, Z24
-	VFMADD213PS.BCST atanP2<>+0(SB), Z18, Z23
-	VFMADD213PS.BCST atanP2<>+0(SB), Z17, Z24
-	VFMADD213PS.BCST atanP1<>+0(SB), Z18, Z23
-	VFMADD213PS.BCST atanP1<>+0(SB), Z17, Z24
-	VFMADD213PS.BCST atanP0<>+0(SB), Z18, Z23
-	VFMADD213PS.BCST atanP0<>+0(SB), Z17, Z24
+	VFMADD213PS.BCST ·dataAtanP2+0(SB), Z18, Z23
+	VFMADD213PS.BCST ·dataAtanP2+0(SB), Z17, Z24
+	VFMADD213PS.BCST ·dataAtanP1+0(SB), Z18, Z23
+	VFMADD213PS.BCST ·dataAtanP1+0(SB), Z17, Z24
+	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z18, Z23
+	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z17, Z24
 	VFMADD213PS      Z19, Z23, Z21
 	VFMADD213PS      Z20, Z24, Z22
 	VCMPPS           $0x03, Z19, Z19, K1
@@ -987,18 +545,18 @@ loop1:
 	VCMPPS           $0x1e, Z14, Z16, K4
 	VPXORD           Z0, Z21, K3, Z21
 	VPXORD           Z0, Z22, K4, Z22
-	VADDPS.BCST      halfPi2<>+0(SB), Z21, K3, Z21
-	VADDPS.BCST      halfPi2<>+0(SB), Z22, K4, Z22
-	VADDPS.BCST      halfPi1<>+0(SB), Z21, K3, Z21
-	VADDPS.BCST      halfPi1<>+0(SB), Z22, K4, Z22
+	VADDPS.BCST      ·dataHalfPi2+0(SB), Z21, K3, Z21
+	VADDPS.BCST      ·dataHalfPi2+0(SB), Z22, K4, Z22
+	VADDPS.BCST      ·dataHalfPi1+0(SB), Z21, K3, Z21
+	VADDPS.BCST      ·dataHalfPi1+0(SB), Z22, K4, Z22
 	VCMPPS           $0x11, Z1, Z11, K3
 	VCMPPS           $0x11, Z1, Z12, K4
 	VPXORD           Z0, Z21, K3, Z21
 	VPXORD           Z0, Z22, K4, Z22
-	VADDPS.BCST      pi2<>+0(SB), Z21, K3, Z21
-	VADDPS.BCST      pi2<>+0(SB), Z22, K4, Z22
-	VADDPS.BCST      pi1<>+0(SB), Z21, K3, Z21
-	VADDPS.BCST      pi1<>+0(SB), Z22, K4, Z22
+	VADDPS.BCST      ·dataPi2+0(SB), Z21, K3, Z21
+	VADDPS.BCST      ·dataPi2+0(SB), Z22, K4, Z22
+	VADDPS.BCST      ·dataPi1+0(SB), Z21, K3, Z21
+	VADDPS.BCST      ·dataPi1+0(SB), Z22, K4, Z22
 	VPTERNLOGD       $0xd8, Z0, Z9, Z21
 	VPTERNLOGD       $0xd8, Z0, Z10, Z22
 	KMOVW            K1, DI
@@ -1047,13 +605,13 @@ TEXT ·logSO2F64AVX2(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS     (CX)(BX*1), Y0
-	VADDPD      zeroF64<>+0(SB), Y0, Y0
+	VADDPD      ·dataZero+0(SB), Y0, Y0
 	VMOVUPS     (CX), Y1
-	VANDPD      absF64<>+0(SB), Y1, Y2
-	VANDPD      absF64<>+0(SB), Y0, Y3
+	VANDPD      ·dataAbsF64+0(SB), Y1, Y2
+	VANDPD      ·dataAbsF64+0(SB), Y0, Y3
 	VMAXPD      Y2, Y3, Y4
 	VMINPD      Y3, Y2, Y5
-	VMULPD      halfF64<>+0(SB), Y4, Y6
+	VMULPD      ·dataHalfF64+0(SB), Y4, Y6
 	VCMPPD      $0x1e, Y6, Y5, Y6
 	VSUBPD      Y4, Y5, Y7
 	VBLENDVPD   Y6, Y7, Y5, Y7
@@ -1062,42 +620,42 @@ loop1:
 	VDIVPD      Y5, Y7, Y7
 	VMULPD      Y7, Y7, Y5
 	VMULPD      Y5, Y7, Y8
-	VMOVUPS     atanP12F64<>+0(SB), Y9
-	VFMADD213PD atanP11F64<>+0(SB), Y5, Y9
-	VFMADD213PD atanP10F64<>+0(SB), Y5, Y9
-	VFMADD213PD atanP9F64<>+0(SB), Y5, Y9
-	VFMADD213PD atanP8F64<>+0(SB), Y5, Y9
-	VFMADD213PD atanP7F64<>+0(SB), Y5, Y9
-	VFMADD213PD atanP6F64<>+0(SB), Y5, Y9
-	VFMADD213PD atanP5F64<>+0(SB), Y5, Y9
-	VFMADD213PD atanP4F64<>+0(SB), Y5, Y9
-	VFMADD213PD atanP3F64<>+0(SB), Y5, Y9
-	VFMADD213PD atanP2F64<>+0(SB), Y5, Y9
-	VFMADD213PD atanP1F64<>+0(SB), Y5, Y9
-	VFMADD213PD atanP0F64<>+0(SB), Y5, Y9
+	VMOVUPS     ·dataAtanP12F64+0(SB), Y9
+	VFMADD213PD ·dataAtanP11F64+0(SB), Y5, Y9
+	VFMADD213PD ·dataAtanP10F64+0(SB), Y5, Y9
+	VFMADD213PD ·dataAtanP9F64+0(SB), Y5, Y9
+	VFMADD213PD ·dataAtanP8F64+0(SB), Y5, Y9
+	VFMADD213PD ·dataAtanP7F64+0(SB), Y5, Y9
+	VFMADD213PD ·dataAtanP6F64+0(SB), Y5, Y9
+	VFMADD213PD ·dataAtanP5F64+0(SB), Y5, Y9
+	VFMADD213PD ·dataAtanP4F64+0(SB), Y5, Y9
+	VFMADD213PD ·dataAtanP3F64+0(SB), Y5, Y9
+	VFMADD213PD ·dataAtanP2F64+0(SB), Y5, Y9
+	VFMADD213PD ·dataAtanP1F64+0(SB), Y5, Y9
+	VFMADD213PD ·dataAtanP0F64+0(SB), Y5, Y9
 	VFMADD213PD Y7, Y9, Y8
-	VANDPD      quarterPi2F64<>+0(SB), Y6, Y9
+	VANDPD      ·dataQuarterPi2F64+0(SB), Y6, Y9
 	VADDPD      Y9, Y8, Y8
-	VANDPD      quarterPi1F64<>+0(SB), Y6, Y6
+	VANDPD      ·dataQuarterPi1F64+0(SB), Y6, Y6
 	VADDPD      Y6, Y8, Y8
 	VCMPPD      $0x03, Y7, Y7, Y7
-	VCMPPD      $0x16, halfMaxF64<>+0(SB), Y4, Y4
+	VCMPPD      $0x16, ·dataHalfMaxF64+0(SB), Y4, Y4
 	VORPD       Y7, Y4, Y4
 	VCMPPD      $0x1e, Y2, Y3, Y3
-	VANDPD      signF64<>+0(SB), Y3, Y2
+	VANDPD      ·dataSignF64+0(SB), Y3, Y2
 	VXORPD      Y2, Y8, Y8
-	VANDPD      halfPi2F64<>+0(SB), Y3, Y2
+	VANDPD      ·dataHalfPi2F64+0(SB), Y3, Y2
 	VADDPD      Y2, Y8, Y8
-	VANDPD      halfPi1F64<>+0(SB), Y3, Y3
+	VANDPD      ·dataHalfPi1F64+0(SB), Y3, Y3
 	VADDPD      Y3, Y8, Y8
-	VCMPPD      $0x11, zeroF64<>+0(SB), Y1, Y1
-	VANDPD      signF64<>+0(SB), Y1, Y3
+	VCMPPD      $0x11, ·dataZero+0(SB), Y1, Y1
+	VANDPD      ·dataSignF64+0(SB), Y1, Y3
 	VXORPD      Y3, Y8, Y8
-	VANDPD      pi2F64<>+0(SB), Y1, Y3
+	VANDPD      ·dataPi2F64+0(SB), Y1, Y3
 	VADDPD      Y3, Y8, Y8
-	VANDPD      pi1F64<>+0(SB), Y1, Y1
+	VANDPD      ·dataPi1F64+0(SB), Y1, Y1
 	VADDPD      Y1, Y8, Y8
-	VANDPD      signF64<>+0(SB), Y0, Y0
+	VANDPD      ·dataSignF64+0(SB), Y0, Y0
 	VORPD       Y8, Y0, Y0
 	VMOVMSKPD   Y4, DI
 	TESTQ       DI, DI
@@ -1128,139 +686,19 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA zeroF64<>+0(SB)/8, $0x0000000000000000
-DATA zeroF64<>+8(SB)/8, $0x0000000000000000
-DATA zeroF64<>+16(SB)/8, $0x0000000000000000
-DATA zeroF64<>+24(SB)/8, $0x0000000000000000
-GLOBL zeroF64<>(SB), RODATA|NOPTR, $32
-
-DATA halfF64<>+0(SB)/8, $0x3fe0000000000000
-DATA halfF64<>+8(SB)/8, $0x3fe0000000000000
-DATA halfF64<>+16(SB)/8, $0x3fe0000000000000
-DATA halfF64<>+24(SB)/8, $0x3fe0000000000000
-GLOBL halfF64<>(SB), RODATA|NOPTR, $32
-
-DATA atanP12F64<>+0(SB)/8, $0xbf812192c1e13d4e
-DATA atanP12F64<>+8(SB)/8, $0xbf812192c1e13d4e
-DATA atanP12F64<>+16(SB)/8, $0xbf812192c1e13d4e
-DATA atanP12F64<>+24(SB)/8, $0xbf812192c1e13d4e
-GLOBL atanP12F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanP11F64<>+0(SB)/8, $0x3f9838d86cc311fc
-DATA atanP11F64<>+8(SB)/8, $0x3f9838d86cc311fc
-DATA atanP11F64<>+16(SB)/8, $0x3f9838d86cc311fc
-DATA atanP11F64<>+24(SB)/8, $0x3f9838d86cc311fc
-GLOBL atanP11F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanP10F64<>+0(SB)/8, $0xbfa3013fbaff5071
-DATA atanP10F64<>+8(SB)/8, $0xbfa3013fbaff5071
-DATA atanP10F64<>+16(SB)/8, $0xbfa3013fbaff5071
-DATA atanP10F64<>+24(SB)/8, $0xbfa3013fbaff5071
-GLOBL atanP10F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanP9F64<>+0(SB)/8, $0x3fa77f88eb986065
-DATA atanP9F64<>+8(SB)/8, $0x3fa77f88eb986065
-DATA atanP9F64<>+16(SB)/8, $0x3fa77f88eb986065
-DATA atanP9F64<>+24(SB)/8, $0x3fa77f88eb986065
-GLOBL atanP9F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanP8F64<>+0(SB)/8, $0xbfaac71cb2732dd4
-DATA atanP8F64<>+8(SB)/8, $0xbfaac71cb2732dd4
-DATA atanP8F64<>+16(SB)/8, $0xbfaac71cb2732dd4
-DATA atanP8F64<>+24(SB)/8, $0xbfaac71cb2732dd4
-GLOBL atanP8F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanP7F64<>+0(SB)/8, $0x3fae182b19c977e2
-DATA atanP7F64<>+8(SB)/8, $0x3fae182b19c977e2
-DATA atanP7F64<>+16(SB)/8, $0x3fae182b19c977e2
-DATA atanP7F64<>+24(SB)/8, $0x3fae182b19c977e2
-GLOBL atanP7F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanP6F64<>+0(SB)/8, $0xbfb110c6f07aa777
-DATA atanP6F64<>+8(SB)/8, $0xbfb110c6f07aa777
-DATA atanP6F64<>+16(SB)/8, $0xbfb110c6f07aa777
-DATA atanP6F64<>+24(SB)/8, $0xbfb110c6f07aa777
-GLOBL atanP6F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanP5F64<>+0(SB)/8, $0x3fb3b136088e4946
-DATA atanP5F64<>+8(SB)/8, $0x3fb3b136088e4946
-DATA atanP5F64<>+16(SB)/8, $0x3fb3b136088e4946
-DATA atanP5F64<>+24(SB)/8, $0x3fb3b136088e4946
-GLOBL atanP5F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanP4F64<>+0(SB)/8, $0xbfb745d138d72ae6
-DATA atanP4F64<>+8(SB)/8, $0xbfb745d138d72ae6
-DATA atanP4F64<>+16(SB)/8, $0xbfb745d138d72ae6
-DATA atanP4F64<>+24(SB)/8, $0xbfb745d138d72ae6
-GLOBL atanP4F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanP3F64<>+0(SB)/8, $0x3fbc71c71aae27a1
-DATA atanP3F64<>+8(SB)/8, $0x3fbc71c71aae27a1
-DATA atanP3F64<>+16(SB)/8, $0x3fbc71c71aae27a1
-DATA atanP3F64<>+24(SB)/8, $0x3fbc71c71aae27a1
-GLOBL atanP3F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanP2F64<>+0(SB)/8, $0xbfc24924924534cb
-DATA atanP2F64<>+8(SB)/8, $0xbfc24924924534cb
-DATA atanP2F64<>+16(SB)/8, $0xbfc24924924534cb
-DATA atanP2F64<>+24(SB)/8, $0xbfc24924924534cb
-GLOBL atanP2F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanP1F64<>+0(SB)/8, $0x3fc99999999990d4
-DATA atanP1F64<>+8(SB)/8, $0x3fc99999999990d4
-DATA atanP1F64<>+16(SB)/8, $0x3fc99999999990d4
-DATA atanP1F64<>+24(SB)/8, $0x3fc99999999990d4
-GLOBL atanP1F64<>(SB), RODATA|NOPTR, $32
-
-DATA atanP0F64<>+0(SB)/8, $0xbfd5555555555552
-DATA atanP0F64<>+8(SB)/8, $0xbfd5555555555552
-DATA atanP0F64<>+16(SB)/8, $0xbfd5555555555552
-DATA atanP0F64<>+24(SB)/8, $0xbfd5555555555552
-GLOBL atanP0F64<>(SB), RODATA|NOPTR, $32
-
-DATA quarterPi2F64<>+0(SB)/8, $0x3c81a62633145c07
-DATA quarterPi2F64<>+8(SB)/8, $0x3c81a62633145c07
-DATA quarterPi2F64<>+16(SB)/8, $0x3c81a62633145c07
-DATA quarterPi2F64<>+24(SB)/8, $0x3c81a62633145c07
-GLOBL quarterPi2F64<>(SB), RODATA|NOPTR, $32
-
-DATA quarterPi1F64<>+0(SB)/8, $0x3fe921fb54442d18
-DATA quarterPi1F64<>+8(SB)/8, $0x3fe921fb54442d18
-DATA quarterPi1F64<>+16(SB)/8, $0x3fe921fb54442d18
-DATA quarterPi1F64<>+24(SB)/8, $0x3fe921fb54442d18
-GLOBL quarterPi1F64<>(SB), RODATA|NOPTR, $32
-
-DATA halfMaxF64<>+0(SB)/8, $0x7fdfffffffffffff
-DATA halfMaxF64<>+8(SB)/8, $0x7fdfffffffffffff
-DATA halfMaxF64<>+16(SB)/8, $0x7fdfffffffffffff
-DATA halfMaxF64<>+24(SB)/8, $0x7fdfffffffffffff
-GLOBL halfMaxF64<>(SB), RODATA|NOPTR, $32
-
-DATA pi2F64<>+0(SB)/8, $0x3ca1a62633145c07
-DATA pi2F64<>+8(SB)/8, $0x3ca1a62633145c07
-DATA pi2F64<>+16(SB)/8, $0x3ca1a62633145c07
-DATA pi2F64<>+24(SB)/8, $0x3ca1a62633145c07
-GLOBL pi2F64<>(SB), RODATA|NOPTR, $32
-
-DATA pi1F64<>+0(SB)/8, $0x400921fb54442d18
-DATA pi1F64<>+8(SB)/8, $0x400921fb54442d18
-DATA pi1F64<>+16(SB)/8, $0x400921fb54442d18
-DATA pi1F64<>+24(SB)/8, $0x400921fb54442d18
-GLOBL pi1F64<>(SB), RODATA|NOPTR, $32
-
 // func logSO2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F
 TEXT ·logSO2F64AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSD zeroF64<>+0(SB), Z0
-	VBROADCASTSD absF64<>+0(SB), Z1
-	VBROADCASTSD signF64<>+0(SB), Z2
-	VBROADCASTSD tanHalfF64<>+0(SB), Z3
-	VBROADCASTSD arcNodeF64<>+0(SB), Z4
-	VBROADCASTSD arc4F64<>+0(SB), Z5
-	VBROADCASTSD arcSteepF64<>+0(SB), Z6
-	VBROADCASTSD arcLeftF64<>+0(SB), Z7
-	VBROADCASTSD arcP7F64<>+0(SB), Z8
-	VBROADCASTSD arcP6F64<>+0(SB), Z8
+	VBROADCASTSD ·dataZero+0(SB), Z0
+	VBROADCASTSD ·dataAbsF64+0(SB), Z1
+	VBROADCASTSD ·dataSignF64+0(SB), Z2
+	VBROADCASTSD ·dataTanHalfF64+0(SB), Z3
+	VBROADCASTSD ·dataArcNodeF64+0(SB), Z4
+	VBROADCASTSD ·dataArc4F64+0(SB), Z5
+	VBROADCASTSD ·dataArcSteepF64+0(SB), Z6
+	VBROADCASTSD ·dataArcLeftF64+0(SB), Z7
+	VBROADCASTSD ·dataArcP7F64+0(SB), Z8
+	VBROADCASTSD ·dataArcP6F64+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -1311,36 +749,36 @@ loop1:
 	VMULPD           Z18, Z18, Z11
 	VMULPD           Z12, Z17, Z16
 	VMULPD           Z11, Z18, Z14
-	VBROADCASTSD     arcP7F64<>+0(SB), Z15
+	VBROADCASTSD     ·dataArcP7F64+0(SB), Z15
 	VFMADD213PD      Z8, Z12, Z15
-	VBROADCASTSD     arcP7F64<>+0(SB), Z13
+	VBROADCASTSD     ·dataArcP7F64+0(SB), Z13
 	VFMADD213PD      Z8, Z11, Z13
-	VFMADD213PD.BCST arcP5F64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST arcP5F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST arcP4F64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST arcP4F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST arcP3F64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST arcP3F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST arcP2F64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST arcP2F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST arcP1F64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST arcP1F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST arcP0F64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST arcP0F64<>+0(SB), Z11, Z13
+	VFMADD213PD.BCST ·dataArcP5F64+0(SB), Z12, Z15
+	VFMADD213PD.BCST ·dataArcP5F64+0(SB), Z11, Z13
+	VFMADD213PD.BCST ·dataArcP4F64+0(SB), Z12, Z15
+	VFMADD213PD.BCST ·dataArcP4F64+0(SB), Z11, Z13
+	VFMADD213PD.BCST ·dataArcP3F64+0(SB), Z12, Z15
+	VFMADD213PD.BCST ·dataArcP3F64+0(SB), Z11, Z13
+	VFMADD213PD.BCST ·dataArcP2F64+0(SB), Z12, Z15
+	VFMADD213PD.BCST ·dataArcP2F64+0(SB), Z11, Z13
+	VFMADD213PD.BCST ·dataArcP1F64+0(SB), Z12, Z15
+	VFMADD213PD.BCST ·dataArcP1F64+0(SB), Z11, Z13
+	VFMADD213PD.BCST ·dataArcP0F64+0(SB), Z12, Z15
+	VFMADD213PD.BCST ·dataArcP0F64+0(SB), Z11, Z13
 	VFMADD231PD      Z15, Z16, Z17
 	VFMADD231PD      Z13, Z14, Z18
 	VPTERNLOGQ       $0x78, Z2, Z23, Z17
 	VPTERNLOGQ       $0x78, Z2, Z24, Z18
-	VMOVUPS          arcBaseF64<>+0(SB), Z14
+	VMOVUPS          ·dataArcBaseF64+0(SB), Z14
 	VPERMPD          Z14, Z23, Z23
-	VMOVUPS          arcBaseF64<>+0(SB), Z14
+	VMOVUPS          ·dataArcBaseF64+0(SB), Z14
 	VPERMPD          Z14, Z24, Z24
 	VADDPD           Z23, Z17, Z17
 	VADDPD           Z24, Z18, Z18
-	VPADDQ.BCST      arcFromLeastF64<>+0(SB), Z25, Z25
-	VPADDQ.BCST      arcFromLeastF64<>+0(SB), Z26, Z26
-	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z25, K1
-	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z26, K2
+	VPADDQ.BCST      ·dataArcFromLeastF64+0(SB), Z25, Z25
+	VPADDQ.BCST      ·dataArcFromLeastF64+0(SB), Z26, Z26
+	VPCMPGTQ.BCST    ·dataArcLastF64+0(SB), Z25, K1
+	VPCMPGTQ.BCST    ·dataArcLastF64+0(SB), Z26, K2
 	VPTERNLOGQ       $0xd8, Z2, Z9, Z17
 	VPTERNLOGQ       $0xd8, Z2, Z10, Z18
 	KMOVW            K1, DI
@@ -1376,106 +814,6 @@ easy3:
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
-
-DATA tanHalfF64<>+0(SB)/8, $0x3fd126150efcda4d
-DATA tanHalfF64<>+8(SB)/8, $0x3fd126150efcda4d
-DATA tanHalfF64<>+16(SB)/8, $0x3fd126150efcda4d
-DATA tanHalfF64<>+24(SB)/8, $0x3fd126150efcda4d
-GLOBL tanHalfF64<>(SB), RODATA|NOPTR, $32
-
-DATA arcNodeF64<>+0(SB)/8, $0x3fe279a820f7a28b
-DATA arcNodeF64<>+8(SB)/8, $0x3fe279a820f7a28b
-DATA arcNodeF64<>+16(SB)/8, $0x3fe279a820f7a28b
-DATA arcNodeF64<>+24(SB)/8, $0x3fe279a820f7a28b
-GLOBL arcNodeF64<>(SB), RODATA|NOPTR, $32
-
-DATA arc4F64<>+0(SB)/8, $0x0000000000000004
-DATA arc4F64<>+8(SB)/8, $0x0000000000000004
-DATA arc4F64<>+16(SB)/8, $0x0000000000000004
-DATA arc4F64<>+24(SB)/8, $0x0000000000000004
-GLOBL arc4F64<>(SB), RODATA|NOPTR, $32
-
-DATA arcSteepF64<>+0(SB)/8, $0x8000000000000001
-DATA arcSteepF64<>+8(SB)/8, $0x8000000000000001
-DATA arcSteepF64<>+16(SB)/8, $0x8000000000000001
-DATA arcSteepF64<>+24(SB)/8, $0x8000000000000001
-GLOBL arcSteepF64<>(SB), RODATA|NOPTR, $32
-
-DATA arcLeftF64<>+0(SB)/8, $0x8000000000000002
-DATA arcLeftF64<>+8(SB)/8, $0x8000000000000002
-DATA arcLeftF64<>+16(SB)/8, $0x8000000000000002
-DATA arcLeftF64<>+24(SB)/8, $0x8000000000000002
-GLOBL arcLeftF64<>(SB), RODATA|NOPTR, $32
-
-DATA arcP7F64<>+0(SB)/8, $0x3fa6c6d6d0627cd3
-DATA arcP7F64<>+8(SB)/8, $0x3fa6c6d6d0627cd3
-DATA arcP7F64<>+16(SB)/8, $0x3fa6c6d6d0627cd3
-DATA arcP7F64<>+24(SB)/8, $0x3fa6c6d6d0627cd3
-GLOBL arcP7F64<>(SB), RODATA|NOPTR, $32
-
-DATA arcP6F64<>+0(SB)/8, $0xbfb09abe5eab2b10
-DATA arcP6F64<>+8(SB)/8, $0xbfb09abe5eab2b10
-DATA arcP6F64<>+16(SB)/8, $0xbfb09abe5eab2b10
-DATA arcP6F64<>+24(SB)/8, $0xbfb09abe5eab2b10
-GLOBL arcP6F64<>(SB), RODATA|NOPTR, $32
-
-DATA arcP5F64<>+0(SB)/8, $0x3fb3a8fdaed8bd65
-DATA arcP5F64<>+8(SB)/8, $0x3fb3a8fdaed8bd65
-DATA arcP5F64<>+16(SB)/8, $0x3fb3a8fdaed8bd65
-DATA arcP5F64<>+24(SB)/8, $0x3fb3a8fdaed8bd65
-GLOBL arcP5F64<>(SB), RODATA|NOPTR, $32
-
-DATA arcP4F64<>+0(SB)/8, $0xbfb7457b458e92bc
-DATA arcP4F64<>+8(SB)/8, $0xbfb7457b458e92bc
-DATA arcP4F64<>+16(SB)/8, $0xbfb7457b458e92bc
-DATA arcP4F64<>+24(SB)/8, $0xbfb7457b458e92bc
-GLOBL arcP4F64<>(SB), RODATA|NOPTR, $32
-
-DATA arcP3F64<>+0(SB)/8, $0x3fbc71c50c31b594
-DATA arcP3F64<>+8(SB)/8, $0x3fbc71c50c31b594
-DATA arcP3F64<>+16(SB)/8, $0x3fbc71c50c31b594
-DATA arcP3F64<>+24(SB)/8, $0x3fbc71c50c31b594
-GLOBL arcP3F64<>(SB), RODATA|NOPTR, $32
-
-DATA arcP2F64<>+0(SB)/8, $0xbfc249248ec6ab2d
-DATA arcP2F64<>+8(SB)/8, $0xbfc249248ec6ab2d
-DATA arcP2F64<>+16(SB)/8, $0xbfc249248ec6ab2d
-DATA arcP2F64<>+24(SB)/8, $0xbfc249248ec6ab2d
-GLOBL arcP2F64<>(SB), RODATA|NOPTR, $32
-
-DATA arcP1F64<>+0(SB)/8, $0x3fc999999993d0ac
-DATA arcP1F64<>+8(SB)/8, $0x3fc999999993d0ac
-DATA arcP1F64<>+16(SB)/8, $0x3fc999999993d0ac
-DATA arcP1F64<>+24(SB)/8, $0x3fc999999993d0ac
-GLOBL arcP1F64<>(SB), RODATA|NOPTR, $32
-
-DATA arcP0F64<>+0(SB)/8, $0xbfd55555555553b4
-DATA arcP0F64<>+8(SB)/8, $0xbfd55555555553b4
-DATA arcP0F64<>+16(SB)/8, $0xbfd55555555553b4
-DATA arcP0F64<>+24(SB)/8, $0xbfd55555555553b4
-GLOBL arcP0F64<>(SB), RODATA|NOPTR, $32
-
-DATA arcBaseF64<>+0(SB)/8, $0x0000000000000000
-DATA arcBaseF64<>+8(SB)/8, $0x3ff921fb54442d18
-DATA arcBaseF64<>+16(SB)/8, $0x400921fb54442d18
-DATA arcBaseF64<>+24(SB)/8, $0x3ff921fb54442d18
-DATA arcBaseF64<>+32(SB)/8, $0x3fe0c152dcbb0510
-DATA arcBaseF64<>+40(SB)/8, $0x3ff0c151e5e6aa90
-DATA arcBaseF64<>+48(SB)/8, $0x4004f1a69d156bd4
-DATA arcBaseF64<>+56(SB)/8, $0x4000c1526150d7d0
-GLOBL arcBaseF64<>(SB), RODATA|NOPTR, $64
-
-DATA arcFromLeastF64<>+0(SB)/8, $0x7850000000000000
-DATA arcFromLeastF64<>+8(SB)/8, $0x7850000000000000
-DATA arcFromLeastF64<>+16(SB)/8, $0x7850000000000000
-DATA arcFromLeastF64<>+24(SB)/8, $0x7850000000000000
-GLOBL arcFromLeastF64<>(SB), RODATA|NOPTR, $32
-
-DATA arcLastF64<>+0(SB)/8, $0xf83fffffffffffff
-DATA arcLastF64<>+8(SB)/8, $0xf83fffffffffffff
-DATA arcLastF64<>+16(SB)/8, $0xf83fffffffffffff
-DATA arcLastF64<>+24(SB)/8, $0xf83fffffffffffff
-GLOBL arcLastF64<>(SB), RODATA|NOPTR, $32
 
 // func mulSO2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, FMA3
@@ -1650,17 +988,17 @@ loop1:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    (DX), Y1
 	VADDPS     Y1, Y0, Y2
-	VANDPS     absF32<>+0(SB), Y2, Y3
-	VCMPPS     $0x16, threePi<>+0(SB), Y3, Y4
-	VCMPPS     $0x1e, pi1<>+0(SB), Y3, Y3
+	VANDPS     ·dataAbsF32+0(SB), Y2, Y3
+	VCMPPS     $0x16, ·dataThreePi+0(SB), Y3, Y4
+	VCMPPS     $0x1e, ·dataPi1+0(SB), Y3, Y3
 	VSUBPS     Y0, Y2, Y5
 	VSUBPS     Y5, Y2, Y6
 	VSUBPS     Y6, Y0, Y0
 	VSUBPS     Y5, Y1, Y1
 	VADDPS     Y1, Y0, Y0
-	VANDPS     signF32<>+0(SB), Y2, Y1
-	VORPS      twoPi1<>+0(SB), Y1, Y5
-	VXORPS     twoPi2<>+0(SB), Y1, Y1
+	VANDPS     ·dataSignF32+0(SB), Y2, Y1
+	VORPS      ·dataTwoPi1+0(SB), Y1, Y5
+	VXORPS     ·dataTwoPi2+0(SB), Y1, Y1
 	VSUBPS     Y5, Y2, Y5
 	VSUBPS     Y1, Y0, Y0
 	VADDPS     Y0, Y5, Y5
@@ -1695,36 +1033,6 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA threePi<>+0(SB)/4, $0x4116cbdc
-DATA threePi<>+4(SB)/4, $0x4116cbdc
-DATA threePi<>+8(SB)/4, $0x4116cbdc
-DATA threePi<>+12(SB)/4, $0x4116cbdc
-DATA threePi<>+16(SB)/4, $0x4116cbdc
-DATA threePi<>+20(SB)/4, $0x4116cbdc
-DATA threePi<>+24(SB)/4, $0x4116cbdc
-DATA threePi<>+28(SB)/4, $0x4116cbdc
-GLOBL threePi<>(SB), RODATA|NOPTR, $32
-
-DATA twoPi1<>+0(SB)/4, $0x40c90fdb
-DATA twoPi1<>+4(SB)/4, $0x40c90fdb
-DATA twoPi1<>+8(SB)/4, $0x40c90fdb
-DATA twoPi1<>+12(SB)/4, $0x40c90fdb
-DATA twoPi1<>+16(SB)/4, $0x40c90fdb
-DATA twoPi1<>+20(SB)/4, $0x40c90fdb
-DATA twoPi1<>+24(SB)/4, $0x40c90fdb
-DATA twoPi1<>+28(SB)/4, $0x40c90fdb
-GLOBL twoPi1<>(SB), RODATA|NOPTR, $32
-
-DATA twoPi2<>+0(SB)/4, $0xb43bbd2e
-DATA twoPi2<>+4(SB)/4, $0xb43bbd2e
-DATA twoPi2<>+8(SB)/4, $0xb43bbd2e
-DATA twoPi2<>+12(SB)/4, $0xb43bbd2e
-DATA twoPi2<>+16(SB)/4, $0xb43bbd2e
-DATA twoPi2<>+20(SB)/4, $0xb43bbd2e
-DATA twoPi2<>+24(SB)/4, $0xb43bbd2e
-DATA twoPi2<>+28(SB)/4, $0xb43bbd2e
-GLOBL twoPi2<>(SB), RODATA|NOPTR, $32
-
 // func composeSO2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F
 TEXT ·composeSO2F32AVX512(SB), NOSPLIT, $0-64
@@ -1738,18 +1046,18 @@ loop1:
 	VMOVUPS         (CX), Z0
 	VMOVUPS         (DX), Z1
 	VADDPS          Z1, Z0, Z2
-	VPANDD.BCST     absF32<>+0(SB), Z2, Z3
-	VCMPPS.BCST     $0x16, threePi<>+0(SB), Z3, K1
-	VCMPPS.BCST     $0x1e, pi1<>+0(SB), Z3, K2
+	VPANDD.BCST     ·dataAbsF32+0(SB), Z2, Z3
+	VCMPPS.BCST     $0x16, ·dataThreePi+0(SB), Z3, K1
+	VCMPPS.BCST     $0x1e, ·dataPi1+0(SB), Z3, K2
 	VSUBPS          Z0, Z2, Z3
 	VSUBPS          Z3, Z2, Z4
 	VSUBPS          Z4, Z0, Z0
 	VSUBPS          Z3, Z1, Z1
 	VADDPS          Z1, Z0, Z0
-	VBROADCASTSS    twoPi1<>+0(SB), Z1
-	VPTERNLOGD.BCST $0xd8, signF32<>+0(SB), Z2, Z1
-	VBROADCASTSS    twoPi2<>+0(SB), Z3
-	VPTERNLOGD.BCST $0x78, signF32<>+0(SB), Z2, Z3
+	VBROADCASTSS    ·dataTwoPi1+0(SB), Z1
+	VPTERNLOGD.BCST $0xd8, ·dataSignF32+0(SB), Z2, Z1
+	VBROADCASTSS    ·dataTwoPi2+0(SB), Z3
+	VPTERNLOGD.BCST $0x78, ·dataSignF32+0(SB), Z2, Z3
 	VSUBPS          Z1, Z2, Z1
 	VSUBPS          Z3, Z0, Z0
 	VADDPS          Z0, Z1, Z1
@@ -1796,11 +1104,11 @@ loop1:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    (DX), Y1
 	VADDPD     Y1, Y0, Y0
-	VANDPD     absF64<>+0(SB), Y0, Y1
-	VCMPPD     $0x16, threePiF64<>+0(SB), Y1, Y2
-	VCMPPD     $0x1e, pi1F64<>+0(SB), Y1, Y1
-	VANDPD     signF64<>+0(SB), Y0, Y3
-	VORPD      twoPi1F64<>+0(SB), Y3, Y3
+	VANDPD     ·dataAbsF64+0(SB), Y0, Y1
+	VCMPPD     $0x16, ·dataThreePiF64+0(SB), Y1, Y2
+	VCMPPD     $0x1e, ·dataPi1F64+0(SB), Y1, Y1
+	VANDPD     ·dataSignF64+0(SB), Y0, Y3
+	VORPD      ·dataTwoPi1F64+0(SB), Y3, Y3
 	VSUBPD     Y3, Y0, Y3
 	VBLENDVPD  Y1, Y3, Y0, Y0
 	VMOVMSKPD  Y2, DI
@@ -1833,18 +1141,6 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA threePiF64<>+0(SB)/8, $0x4022d97b7414a4d3
-DATA threePiF64<>+8(SB)/8, $0x4022d97b7414a4d3
-DATA threePiF64<>+16(SB)/8, $0x4022d97b7414a4d3
-DATA threePiF64<>+24(SB)/8, $0x4022d97b7414a4d3
-GLOBL threePiF64<>(SB), RODATA|NOPTR, $32
-
-DATA twoPi1F64<>+0(SB)/8, $0x401921fb54442d18
-DATA twoPi1F64<>+8(SB)/8, $0x401921fb54442d18
-DATA twoPi1F64<>+16(SB)/8, $0x401921fb54442d18
-DATA twoPi1F64<>+24(SB)/8, $0x401921fb54442d18
-GLOBL twoPi1F64<>(SB), RODATA|NOPTR, $32
-
 // func composeSO2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F
 TEXT ·composeSO2F64AVX512(SB), NOSPLIT, $0-64
@@ -1858,11 +1154,11 @@ loop1:
 	VMOVUPS         (CX), Z0
 	VMOVUPS         (DX), Z1
 	VADDPD          Z1, Z0, Z0
-	VPANDQ.BCST     absF64<>+0(SB), Z0, Z1
-	VCMPPD.BCST     $0x16, threePiF64<>+0(SB), Z1, K1
-	VCMPPD.BCST     $0x1e, pi1F64<>+0(SB), Z1, K2
-	VBROADCASTSD    twoPi1F64<>+0(SB), Z1
-	VPTERNLOGQ.BCST $0xd8, signF64<>+0(SB), Z0, Z1
+	VPANDQ.BCST     ·dataAbsF64+0(SB), Z0, Z1
+	VCMPPD.BCST     $0x16, ·dataThreePiF64+0(SB), Z1, K1
+	VCMPPD.BCST     $0x1e, ·dataPi1F64+0(SB), Z1, K2
+	VBROADCASTSD    ·dataTwoPi1F64+0(SB), Z1
+	VPTERNLOGQ.BCST $0xd8, ·dataSignF64+0(SB), Z0, Z1
 	VSUBPD          Z1, Z0, Z1
 	VBLENDMPD       Z1, Z0, K2, Z0
 	KMOVW           K1, DI
@@ -1906,7 +1202,7 @@ TEXT ·inverseSO2F32AVX2(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS (CX)(BX*1), Y0
-	VXORPS  signF32<>+0(SB), Y0, Y0
+	VXORPS  ·dataSignF32+0(SB), Y0, Y0
 	VMOVUPS (CX), Y1
 	VMOVUPS Y1, (AX)
 	VMOVUPS Y0, (AX)(BX*1)
@@ -1934,7 +1230,7 @@ TEXT ·inverseSO2F32AVX512(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS     (CX)(BX*1), Z0
-	VPXORD.BCST signF32<>+0(SB), Z0, Z0
+	VPXORD.BCST ·dataSignF32+0(SB), Z0, Z0
 	VMOVUPS     (CX), Z1
 	VMOVUPS     Z1, (AX)
 	VMOVUPS     Z0, (AX)(BX*1)
@@ -1962,7 +1258,7 @@ TEXT ·inverseSO2F64AVX2(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS (CX)(BX*1), Y0
-	VXORPD  signF64<>+0(SB), Y0, Y0
+	VXORPD  ·dataSignF64+0(SB), Y0, Y0
 	VMOVUPS (CX), Y1
 	VMOVUPS Y1, (AX)
 	VMOVUPS Y0, (AX)(BX*1)
@@ -1990,7 +1286,7 @@ TEXT ·inverseSO2F64AVX512(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS     (CX)(BX*1), Z0
-	VPXORQ.BCST signF64<>+0(SB), Z0, Z0
+	VPXORQ.BCST ·dataSignF64+0(SB), Z0, Z0
 	VMOVUPS     (CX), Z1
 	VMOVUPS     Z1, (AX)
 	VMOVUPS     Z0, (AX)(BX*1)
@@ -2018,54 +1314,54 @@ TEXT ·expRxSO2F32AVX2(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS      (CX), Y0
-	VANDPS       absF32<>+0(SB), Y0, Y1
-	VCMPPS       $0x16, expLimit<>+0(SB), Y1, Y1
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y1
+	VCMPPS       $0x16, ·dataExpLimit+0(SB), Y1, Y1
 	VMOVUPS      (CX)(BX*1), Y2
-	VANDPS       absF32<>+0(SB), Y2, Y3
-	VCMPPS       $0x16, limit<>+0(SB), Y3, Y4
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y3
+	VCMPPS       $0x16, ·dataLimit+0(SB), Y3, Y4
 	VORPS        Y1, Y4, Y4
-	VMOVUPS      log2e<>+0(SB), Y1
-	VFMADD213PS  roundF32<>+0(SB), Y0, Y1
-	VSUBPS       roundF32<>+0(SB), Y1, Y5
-	VFNMADD231PS ln2Hi<>+0(SB), Y5, Y0
-	VFNMADD231PS ln2Lo<>+0(SB), Y5, Y0
-	VMOVUPS      expC6<>+0(SB), Y5
-	VFMADD213PS  expC5<>+0(SB), Y0, Y5
-	VFMADD213PS  expC4<>+0(SB), Y0, Y5
-	VFMADD213PS  expC3<>+0(SB), Y0, Y5
-	VFMADD213PS  expC2<>+0(SB), Y0, Y5
+	VMOVUPS      ·dataLog2e+0(SB), Y1
+	VFMADD213PS  ·dataRoundF32+0(SB), Y0, Y1
+	VSUBPS       ·dataRoundF32+0(SB), Y1, Y5
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y5, Y0
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y5, Y0
+	VMOVUPS      ·dataExpC6+0(SB), Y5
+	VFMADD213PS  ·dataExpC5+0(SB), Y0, Y5
+	VFMADD213PS  ·dataExpC4+0(SB), Y0, Y5
+	VFMADD213PS  ·dataExpC3+0(SB), Y0, Y5
+	VFMADD213PS  ·dataExpC2+0(SB), Y0, Y5
 	VMULPS       Y0, Y0, Y6
 	VFMADD231PS  Y5, Y6, Y0
 	VPSLLD       $0x17, Y1, Y1
-	VPADDD       one<>+0(SB), Y1, Y1
+	VPADDD       ·dataOne+0(SB), Y1, Y1
 	VFMADD231PS  Y1, Y0, Y1
-	VMOVUPS      twoOverPi<>+0(SB), Y0
-	VFMADD213PS  roundF32<>+0(SB), Y3, Y0
-	VSUBPS       roundF32<>+0(SB), Y0, Y6
-	VFNMADD231PS halfPi1<>+0(SB), Y6, Y3
-	VFNMADD231PS halfPi2<>+0(SB), Y6, Y3
-	VFNMADD231PS halfPi3<>+0(SB), Y6, Y3
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y0
+	VFMADD213PS  ·dataRoundF32+0(SB), Y3, Y0
+	VSUBPS       ·dataRoundF32+0(SB), Y0, Y6
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y6, Y3
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y6, Y3
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y6, Y3
 	VMULPS       Y3, Y3, Y6
-	VMOVUPS      sinP2<>+0(SB), Y5
-	VFMADD213PS  sinP1<>+0(SB), Y6, Y5
-	VFMADD213PS  sinP0<>+0(SB), Y6, Y5
+	VMOVUPS      ·dataSinP2+0(SB), Y5
+	VFMADD213PS  ·dataSinP1+0(SB), Y6, Y5
+	VFMADD213PS  ·dataSinP0+0(SB), Y6, Y5
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  Y5, Y3, Y3
-	VMOVUPS      cosP2<>+0(SB), Y5
-	VFMADD213PS  cosP1<>+0(SB), Y6, Y5
-	VFMADD213PS  cosP0<>+0(SB), Y6, Y5
-	VFMADD213PS  minusHalf<>+0(SB), Y6, Y5
-	VFMADD213PS  one<>+0(SB), Y6, Y5
+	VMOVUPS      ·dataCosP2+0(SB), Y5
+	VFMADD213PS  ·dataCosP1+0(SB), Y6, Y5
+	VFMADD213PS  ·dataCosP0+0(SB), Y6, Y5
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y6, Y5
+	VFMADD213PS  ·dataOne+0(SB), Y6, Y5
 	VPSLLD       $0x1f, Y0, Y6
 	VBLENDVPS    Y6, Y5, Y3, Y7
 	VBLENDVPS    Y6, Y3, Y5, Y5
 	VPSLLD       $0x1e, Y0, Y3
-	VPADDD       oneI<>+0(SB), Y0, Y0
+	VPADDD       ·dataOneI+0(SB), Y0, Y0
 	VPSLLD       $0x1e, Y0, Y0
-	VANDPS       signF32<>+0(SB), Y0, Y0
+	VANDPS       ·dataSignF32+0(SB), Y0, Y0
 	VXORPS       Y0, Y5, Y5
 	VXORPS       Y2, Y3, Y3
-	VANDPS       signF32<>+0(SB), Y3, Y3
+	VANDPS       ·dataSignF32+0(SB), Y3, Y3
 	VXORPS       Y3, Y7, Y7
 	VMULPS       Y5, Y1, Y5
 	VMULPS       Y7, Y1, Y1
@@ -2100,109 +1396,19 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA expLimit<>+0(SB)/4, $0x42a00000
-DATA expLimit<>+4(SB)/4, $0x42a00000
-DATA expLimit<>+8(SB)/4, $0x42a00000
-DATA expLimit<>+12(SB)/4, $0x42a00000
-DATA expLimit<>+16(SB)/4, $0x42a00000
-DATA expLimit<>+20(SB)/4, $0x42a00000
-DATA expLimit<>+24(SB)/4, $0x42a00000
-DATA expLimit<>+28(SB)/4, $0x42a00000
-GLOBL expLimit<>(SB), RODATA|NOPTR, $32
-
-DATA log2e<>+0(SB)/4, $0x3fb8aa3b
-DATA log2e<>+4(SB)/4, $0x3fb8aa3b
-DATA log2e<>+8(SB)/4, $0x3fb8aa3b
-DATA log2e<>+12(SB)/4, $0x3fb8aa3b
-DATA log2e<>+16(SB)/4, $0x3fb8aa3b
-DATA log2e<>+20(SB)/4, $0x3fb8aa3b
-DATA log2e<>+24(SB)/4, $0x3fb8aa3b
-DATA log2e<>+28(SB)/4, $0x3fb8aa3b
-GLOBL log2e<>(SB), RODATA|NOPTR, $32
-
-DATA ln2Hi<>+0(SB)/4, $0x3f317218
-DATA ln2Hi<>+4(SB)/4, $0x3f317218
-DATA ln2Hi<>+8(SB)/4, $0x3f317218
-DATA ln2Hi<>+12(SB)/4, $0x3f317218
-DATA ln2Hi<>+16(SB)/4, $0x3f317218
-DATA ln2Hi<>+20(SB)/4, $0x3f317218
-DATA ln2Hi<>+24(SB)/4, $0x3f317218
-DATA ln2Hi<>+28(SB)/4, $0x3f317218
-GLOBL ln2Hi<>(SB), RODATA|NOPTR, $32
-
-DATA ln2Lo<>+0(SB)/4, $0xb102e308
-DATA ln2Lo<>+4(SB)/4, $0xb102e308
-DATA ln2Lo<>+8(SB)/4, $0xb102e308
-DATA ln2Lo<>+12(SB)/4, $0xb102e308
-DATA ln2Lo<>+16(SB)/4, $0xb102e308
-DATA ln2Lo<>+20(SB)/4, $0xb102e308
-DATA ln2Lo<>+24(SB)/4, $0xb102e308
-DATA ln2Lo<>+28(SB)/4, $0xb102e308
-GLOBL ln2Lo<>(SB), RODATA|NOPTR, $32
-
-DATA expC6<>+0(SB)/4, $0x3ab52794
-DATA expC6<>+4(SB)/4, $0x3ab52794
-DATA expC6<>+8(SB)/4, $0x3ab52794
-DATA expC6<>+12(SB)/4, $0x3ab52794
-DATA expC6<>+16(SB)/4, $0x3ab52794
-DATA expC6<>+20(SB)/4, $0x3ab52794
-DATA expC6<>+24(SB)/4, $0x3ab52794
-DATA expC6<>+28(SB)/4, $0x3ab52794
-GLOBL expC6<>(SB), RODATA|NOPTR, $32
-
-DATA expC5<>+0(SB)/4, $0x3c091cc0
-DATA expC5<>+4(SB)/4, $0x3c091cc0
-DATA expC5<>+8(SB)/4, $0x3c091cc0
-DATA expC5<>+12(SB)/4, $0x3c091cc0
-DATA expC5<>+16(SB)/4, $0x3c091cc0
-DATA expC5<>+20(SB)/4, $0x3c091cc0
-DATA expC5<>+24(SB)/4, $0x3c091cc0
-DATA expC5<>+28(SB)/4, $0x3c091cc0
-GLOBL expC5<>(SB), RODATA|NOPTR, $32
-
-DATA expC4<>+0(SB)/4, $0x3d2aac57
-DATA expC4<>+4(SB)/4, $0x3d2aac57
-DATA expC4<>+8(SB)/4, $0x3d2aac57
-DATA expC4<>+12(SB)/4, $0x3d2aac57
-DATA expC4<>+16(SB)/4, $0x3d2aac57
-DATA expC4<>+20(SB)/4, $0x3d2aac57
-DATA expC4<>+24(SB)/4, $0x3d2aac57
-DATA expC4<>+28(SB)/4, $0x3d2aac57
-GLOBL expC4<>(SB), RODATA|NOPTR, $32
-
-DATA expC3<>+0(SB)/4, $0x3e2aaa49
-DATA expC3<>+4(SB)/4, $0x3e2aaa49
-DATA expC3<>+8(SB)/4, $0x3e2aaa49
-DATA expC3<>+12(SB)/4, $0x3e2aaa49
-DATA expC3<>+16(SB)/4, $0x3e2aaa49
-DATA expC3<>+20(SB)/4, $0x3e2aaa49
-DATA expC3<>+24(SB)/4, $0x3e2aaa49
-DATA expC3<>+28(SB)/4, $0x3e2aaa49
-GLOBL expC3<>(SB), RODATA|NOPTR, $32
-
-DATA expC2<>+0(SB)/4, $0x3efffffe
-DATA expC2<>+4(SB)/4, $0x3efffffe
-DATA expC2<>+8(SB)/4, $0x3efffffe
-DATA expC2<>+12(SB)/4, $0x3efffffe
-DATA expC2<>+16(SB)/4, $0x3efffffe
-DATA expC2<>+20(SB)/4, $0x3efffffe
-DATA expC2<>+24(SB)/4, $0x3efffffe
-DATA expC2<>+28(SB)/4, $0x3efffffe
-GLOBL expC2<>(SB), RODATA|NOPTR, $32
-
 // func expRxSO2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F
 TEXT ·expRxSO2F32AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSS roundF32<>+0(SB), Z0
-	VBROADCASTSS absF32<>+0(SB), Z1
-	VBROADCASTSS one<>+0(SB), Z2
-	VBROADCASTSS signF32<>+0(SB), Z3
-	VBROADCASTSS expLimit<>+0(SB), Z4
-	VBROADCASTSS limit<>+0(SB), Z5
-	VBROADCASTSS log2e<>+0(SB), Z6
-	VBROADCASTSS ln2Hi<>+0(SB), Z6
-	VBROADCASTSS ln2Lo<>+0(SB), Z7
-	VBROADCASTSS expC6<>+0(SB), Z8
+	VBROADCASTSS ·dataRoundF32+0(SB), Z0
+	VBROADCASTSS ·dataAbsF32+0(SB), Z1
+	VBROADCASTSS ·dataOne+0(SB), Z2
+	VBROADCASTSS ·dataSignF32+0(SB), Z3
+	VBROADCASTSS ·dataExpLimit+0(SB), Z4
+	VBROADCASTSS ·dataLimit+0(SB), Z5
+	VBROADCASTSS ·dataLog2e+0(SB), Z6
+	VBROADCASTSS ·dataLn2Hi+0(SB), Z6
+	VBROADCASTSS ·dataLn2Lo+0(SB), Z7
+	VBROADCASTSS ·dataExpC6+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -2218,47 +1424,47 @@ loop1:
 	VPANDD            Z1, Z9, Z10
 	VCMPPS            $0x16, Z5, Z10, K2
 	KORW              K1, K2, K1
-	VBROADCASTSS      log2e<>+0(SB), Z10
+	VBROADCASTSS      ·dataLog2e+0(SB), Z10
 	VFMADD213PS       Z0, Z8, Z10
 	VSUBPS            Z0, Z10, Z10
 	VFNMADD231PS      Z6, Z10, Z8
 	VFNMADD231PS      Z7, Z10, Z8
-	VBROADCASTSS      expC6<>+0(SB), Z11
-	VFMADD213PS.BCST  expC5<>+0(SB), Z8, Z11
-	VFMADD213PS.BCST  expC4<>+0(SB), Z8, Z11
-	VFMADD213PS.BCST  expC3<>+0(SB), Z8, Z11
-	VFMADD213PS.BCST  expC2<>+0(SB), Z8, Z11
+	VBROADCASTSS      ·dataExpC6+0(SB), Z11
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z8, Z11
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z8, Z11
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z8, Z11
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z8, Z11
 	VMULPS            Z8, Z8, Z12
 	VFMADD231PS       Z11, Z12, Z8
 	VADDPS            Z2, Z8, Z8
 	VSCALEFPS         Z10, Z8, Z8
-	VBROADCASTSS      twoOverPi<>+0(SB), Z10
+	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z10
 	VFMADD213PS       Z0, Z9, Z10
 	VSUBPS            Z0, Z10, Z12
 	VMOVAPS           Z9, Z11
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z12, Z11
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z12, Z11
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z12, Z11
+	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z12, Z11
+	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z12, Z11
+	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z12, Z11
 	VMULPS            Z11, Z11, Z12
-	VBROADCASTSS      sinP2<>+0(SB), Z13
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z12, Z13
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z12, Z13
+	VBROADCASTSS      ·dataSinP2+0(SB), Z13
+	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z12, Z13
+	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z12, Z13
 	VMULPS            Z13, Z12, Z13
 	VFMADD231PS       Z13, Z11, Z11
-	VBROADCASTSS      cosP2<>+0(SB), Z13
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z12, Z13
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z12, Z13
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z12, Z13
+	VBROADCASTSS      ·dataCosP2+0(SB), Z13
+	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z12, Z13
+	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z12, Z13
+	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z12, Z13
 	VFMADD213PS       Z2, Z12, Z13
-	VPTESTMD.BCST     oneI<>+0(SB), Z10, K2
+	VPTESTMD.BCST     ·dataOneI+0(SB), Z10, K2
 	VBLENDMPS         Z13, Z11, K2, Z12
 	VBLENDMPS         Z11, Z13, K2, Z13
 	VPSLLD            $0x1e, Z10, Z11
-	VPADDD.BCST       oneI<>+0(SB), Z10, Z10
+	VPADDD.BCST       ·dataOneI+0(SB), Z10, Z10
 	VPSLLD            $0x1e, Z10, Z10
 	VPTERNLOGD        $0x78, Z3, Z10, Z13
 	VPTERNLOGD        $0x78, Z3, Z11, Z12
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z9, Z12
+	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z9, Z12
 	VMULPS            Z13, Z8, Z13
 	VMULPS            Z12, Z8, Z8
 	KMOVW             K1, DI
@@ -2303,65 +1509,65 @@ TEXT ·expRxSO2F64AVX2(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS      (CX), Y0
-	VANDPD       absF64<>+0(SB), Y0, Y1
-	VCMPPD       $0x16, expLimitF64<>+0(SB), Y1, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y1
+	VCMPPD       $0x16, ·dataExpLimitF64+0(SB), Y1, Y1
 	VMOVUPS      (CX)(BX*1), Y2
-	VANDPD       absF64<>+0(SB), Y2, Y3
-	VCMPPD       $0x16, limitF64<>+0(SB), Y3, Y4
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
+	VCMPPD       $0x16, ·dataLimitF64+0(SB), Y3, Y4
 	VORPD        Y1, Y4, Y4
-	VMOVUPS      log2eF64<>+0(SB), Y1
-	VFMADD213PD  roundF64<>+0(SB), Y0, Y1
-	VSUBPD       roundF64<>+0(SB), Y1, Y5
-	VFNMADD231PD ln2HiF64<>+0(SB), Y5, Y0
-	VFNMADD231PD ln2LoF64<>+0(SB), Y5, Y0
-	VMOVUPS      expQ9F64<>+0(SB), Y5
-	VFMADD213PD  expQ8F64<>+0(SB), Y0, Y5
-	VFMADD213PD  expQ7F64<>+0(SB), Y0, Y5
-	VFMADD213PD  expQ6F64<>+0(SB), Y0, Y5
-	VFMADD213PD  expQ5F64<>+0(SB), Y0, Y5
-	VFMADD213PD  expQ4F64<>+0(SB), Y0, Y5
-	VFMADD213PD  expQ3F64<>+0(SB), Y0, Y5
-	VFMADD213PD  expQ2F64<>+0(SB), Y0, Y5
-	VFMADD213PD  expQ1F64<>+0(SB), Y0, Y5
-	VFMADD213PD  expQ0F64<>+0(SB), Y0, Y5
+	VMOVUPS      ·dataLog2eF64+0(SB), Y1
+	VFMADD213PD  ·dataRoundF64+0(SB), Y0, Y1
+	VSUBPD       ·dataRoundF64+0(SB), Y1, Y5
+	VFNMADD231PD ·dataLn2HiF64+0(SB), Y5, Y0
+	VFNMADD231PD ·dataLn2LoF64+0(SB), Y5, Y0
+	VMOVUPS      ·dataExpQ9F64+0(SB), Y5
+	VFMADD213PD  ·dataExpQ8F64+0(SB), Y0, Y5
+	VFMADD213PD  ·dataExpQ7F64+0(SB), Y0, Y5
+	VFMADD213PD  ·dataExpQ6F64+0(SB), Y0, Y5
+	VFMADD213PD  ·dataExpQ5F64+0(SB), Y0, Y5
+	VFMADD213PD  ·dataExpQ4F64+0(SB), Y0, Y5
+	VFMADD213PD  ·dataExpQ3F64+0(SB), Y0, Y5
+	VFMADD213PD  ·dataExpQ2F64+0(SB), Y0, Y5
+	VFMADD213PD  ·dataExpQ1F64+0(SB), Y0, Y5
+	VFMADD213PD  ·dataExpQ0F64+0(SB), Y0, Y5
 	VMULPD       Y0, Y0, Y6
 	VFMADD231PD  Y5, Y6, Y0
 	VPSLLQ       $0x34, Y1, Y1
-	VPADDQ       oneF64<>+0(SB), Y1, Y1
+	VPADDQ       ·dataOneF64+0(SB), Y1, Y1
 	VFMADD231PD  Y1, Y0, Y1
-	VMOVUPS      twoOverPiF64<>+0(SB), Y0
-	VFMADD213PD  roundF64<>+0(SB), Y3, Y0
-	VSUBPD       roundF64<>+0(SB), Y0, Y6
-	VFNMADD231PD halfPi1F64<>+0(SB), Y6, Y3
-	VFNMADD231PD halfPi2F64<>+0(SB), Y6, Y3
-	VFNMADD231PD halfPi3F64<>+0(SB), Y6, Y3
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y0
+	VFMADD213PD  ·dataRoundF64+0(SB), Y3, Y0
+	VSUBPD       ·dataRoundF64+0(SB), Y0, Y6
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y6, Y3
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y6, Y3
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y6, Y3
 	VMULPD       Y3, Y3, Y6
-	VMOVUPS      sinP5F64<>+0(SB), Y5
-	VFMADD213PD  sinP4F64<>+0(SB), Y6, Y5
-	VFMADD213PD  sinP3F64<>+0(SB), Y6, Y5
-	VFMADD213PD  sinP2F64<>+0(SB), Y6, Y5
-	VFMADD213PD  sinP1F64<>+0(SB), Y6, Y5
-	VFMADD213PD  sinP0F64<>+0(SB), Y6, Y5
+	VMOVUPS      ·dataSinP5F64+0(SB), Y5
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y6, Y5
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y6, Y5
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y6, Y5
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y6, Y5
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y6, Y5
 	VMULPD       Y5, Y6, Y5
 	VFMADD231PD  Y5, Y3, Y3
-	VMOVUPS      cosP5F64<>+0(SB), Y5
-	VFMADD213PD  cosP4F64<>+0(SB), Y6, Y5
-	VFMADD213PD  cosP3F64<>+0(SB), Y6, Y5
-	VFMADD213PD  cosP2F64<>+0(SB), Y6, Y5
-	VFMADD213PD  cosP1F64<>+0(SB), Y6, Y5
-	VFMADD213PD  cosP0F64<>+0(SB), Y6, Y5
-	VFMADD213PD  minusHalfF64<>+0(SB), Y6, Y5
-	VFMADD213PD  oneF64<>+0(SB), Y6, Y5
+	VMOVUPS      ·dataCosP5F64+0(SB), Y5
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y6, Y5
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y6, Y5
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y6, Y5
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y6, Y5
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y6, Y5
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y6, Y5
+	VFMADD213PD  ·dataOneF64+0(SB), Y6, Y5
 	VPSLLQ       $0x3f, Y0, Y6
 	VBLENDVPD    Y6, Y5, Y3, Y7
 	VBLENDVPD    Y6, Y3, Y5, Y5
-	VPADDQ       oneIF64<>+0(SB), Y0, Y3
+	VPADDQ       ·dataOneIF64+0(SB), Y0, Y3
 	VPSLLQ       $0x3e, Y3, Y3
-	VANDPD       signF64<>+0(SB), Y3, Y3
+	VANDPD       ·dataSignF64+0(SB), Y3, Y3
 	VXORPD       Y3, Y5, Y5
 	VPSLLQ       $0x3e, Y0, Y0
 	VXORPD       Y2, Y0, Y0
-	VANDPD       signF64<>+0(SB), Y0, Y0
+	VANDPD       ·dataSignF64+0(SB), Y0, Y0
 	VXORPD       Y0, Y7, Y7
 	VMULPD       Y5, Y1, Y5
 	VMULPD       Y7, Y1, Y1
@@ -2396,109 +1602,19 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA expLimitF64<>+0(SB)/8, $0x4085e00000000000
-DATA expLimitF64<>+8(SB)/8, $0x4085e00000000000
-DATA expLimitF64<>+16(SB)/8, $0x4085e00000000000
-DATA expLimitF64<>+24(SB)/8, $0x4085e00000000000
-GLOBL expLimitF64<>(SB), RODATA|NOPTR, $32
-
-DATA log2eF64<>+0(SB)/8, $0x3ff71547652b82fe
-DATA log2eF64<>+8(SB)/8, $0x3ff71547652b82fe
-DATA log2eF64<>+16(SB)/8, $0x3ff71547652b82fe
-DATA log2eF64<>+24(SB)/8, $0x3ff71547652b82fe
-GLOBL log2eF64<>(SB), RODATA|NOPTR, $32
-
-DATA ln2HiF64<>+0(SB)/8, $0x3fe62e42fefa39ef
-DATA ln2HiF64<>+8(SB)/8, $0x3fe62e42fefa39ef
-DATA ln2HiF64<>+16(SB)/8, $0x3fe62e42fefa39ef
-DATA ln2HiF64<>+24(SB)/8, $0x3fe62e42fefa39ef
-GLOBL ln2HiF64<>(SB), RODATA|NOPTR, $32
-
-DATA ln2LoF64<>+0(SB)/8, $0x3c7abc9e3b39803f
-DATA ln2LoF64<>+8(SB)/8, $0x3c7abc9e3b39803f
-DATA ln2LoF64<>+16(SB)/8, $0x3c7abc9e3b39803f
-DATA ln2LoF64<>+24(SB)/8, $0x3c7abc9e3b39803f
-GLOBL ln2LoF64<>(SB), RODATA|NOPTR, $32
-
-DATA expQ9F64<>+0(SB)/8, $0x3e5ada2190d27d9b
-DATA expQ9F64<>+8(SB)/8, $0x3e5ada2190d27d9b
-DATA expQ9F64<>+16(SB)/8, $0x3e5ada2190d27d9b
-DATA expQ9F64<>+24(SB)/8, $0x3e5ada2190d27d9b
-GLOBL expQ9F64<>(SB), RODATA|NOPTR, $32
-
-DATA expQ8F64<>+0(SB)/8, $0x3e928adf206cd716
-DATA expQ8F64<>+8(SB)/8, $0x3e928adf206cd716
-DATA expQ8F64<>+16(SB)/8, $0x3e928adf206cd716
-DATA expQ8F64<>+24(SB)/8, $0x3e928adf206cd716
-GLOBL expQ8F64<>(SB), RODATA|NOPTR, $32
-
-DATA expQ7F64<>+0(SB)/8, $0x3ec71df0efbb6786
-DATA expQ7F64<>+8(SB)/8, $0x3ec71df0efbb6786
-DATA expQ7F64<>+16(SB)/8, $0x3ec71df0efbb6786
-DATA expQ7F64<>+24(SB)/8, $0x3ec71df0efbb6786
-GLOBL expQ7F64<>(SB), RODATA|NOPTR, $32
-
-DATA expQ6F64<>+0(SB)/8, $0x3efa019996a0b418
-DATA expQ6F64<>+8(SB)/8, $0x3efa019996a0b418
-DATA expQ6F64<>+16(SB)/8, $0x3efa019996a0b418
-DATA expQ6F64<>+24(SB)/8, $0x3efa019996a0b418
-GLOBL expQ6F64<>(SB), RODATA|NOPTR, $32
-
-DATA expQ5F64<>+0(SB)/8, $0x3f2a01a013499ee6
-DATA expQ5F64<>+8(SB)/8, $0x3f2a01a013499ee6
-DATA expQ5F64<>+16(SB)/8, $0x3f2a01a013499ee6
-DATA expQ5F64<>+24(SB)/8, $0x3f2a01a013499ee6
-GLOBL expQ5F64<>(SB), RODATA|NOPTR, $32
-
-DATA expQ4F64<>+0(SB)/8, $0x3f56c16c18473665
-DATA expQ4F64<>+8(SB)/8, $0x3f56c16c18473665
-DATA expQ4F64<>+16(SB)/8, $0x3f56c16c18473665
-DATA expQ4F64<>+24(SB)/8, $0x3f56c16c18473665
-GLOBL expQ4F64<>(SB), RODATA|NOPTR, $32
-
-DATA expQ3F64<>+0(SB)/8, $0x3f81111111125c87
-DATA expQ3F64<>+8(SB)/8, $0x3f81111111125c87
-DATA expQ3F64<>+16(SB)/8, $0x3f81111111125c87
-DATA expQ3F64<>+24(SB)/8, $0x3f81111111125c87
-GLOBL expQ3F64<>(SB), RODATA|NOPTR, $32
-
-DATA expQ2F64<>+0(SB)/8, $0x3fa55555555506c8
-DATA expQ2F64<>+8(SB)/8, $0x3fa55555555506c8
-DATA expQ2F64<>+16(SB)/8, $0x3fa55555555506c8
-DATA expQ2F64<>+24(SB)/8, $0x3fa55555555506c8
-GLOBL expQ2F64<>(SB), RODATA|NOPTR, $32
-
-DATA expQ1F64<>+0(SB)/8, $0x3fc5555555555502
-DATA expQ1F64<>+8(SB)/8, $0x3fc5555555555502
-DATA expQ1F64<>+16(SB)/8, $0x3fc5555555555502
-DATA expQ1F64<>+24(SB)/8, $0x3fc5555555555502
-GLOBL expQ1F64<>(SB), RODATA|NOPTR, $32
-
-DATA expQ0F64<>+0(SB)/8, $0x3fe000000000000a
-DATA expQ0F64<>+8(SB)/8, $0x3fe000000000000a
-DATA expQ0F64<>+16(SB)/8, $0x3fe000000000000a
-DATA expQ0F64<>+24(SB)/8, $0x3fe000000000000a
-GLOBL expQ0F64<>(SB), RODATA|NOPTR, $32
-
-DATA halfPi3F64<>+0(SB)/8, $0xb91f1976b7ed8fbc
-DATA halfPi3F64<>+8(SB)/8, $0xb91f1976b7ed8fbc
-DATA halfPi3F64<>+16(SB)/8, $0xb91f1976b7ed8fbc
-DATA halfPi3F64<>+24(SB)/8, $0xb91f1976b7ed8fbc
-GLOBL halfPi3F64<>(SB), RODATA|NOPTR, $32
-
 // func expRxSO2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F
 TEXT ·expRxSO2F64AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSD roundF64<>+0(SB), Z0
-	VBROADCASTSD absF64<>+0(SB), Z1
-	VBROADCASTSD oneF64<>+0(SB), Z2
-	VBROADCASTSD signF64<>+0(SB), Z3
-	VBROADCASTSD expLimitF64<>+0(SB), Z4
-	VBROADCASTSD limitF64<>+0(SB), Z5
-	VBROADCASTSD log2eF64<>+0(SB), Z6
-	VBROADCASTSD ln2HiF64<>+0(SB), Z6
-	VBROADCASTSD ln2LoF64<>+0(SB), Z7
-	VBROADCASTSD expQ9F64<>+0(SB), Z8
+	VBROADCASTSD ·dataRoundF64+0(SB), Z0
+	VBROADCASTSD ·dataAbsF64+0(SB), Z1
+	VBROADCASTSD ·dataOneF64+0(SB), Z2
+	VBROADCASTSD ·dataSignF64+0(SB), Z3
+	VBROADCASTSD ·dataExpLimitF64+0(SB), Z4
+	VBROADCASTSD ·dataLimitF64+0(SB), Z5
+	VBROADCASTSD ·dataLog2eF64+0(SB), Z6
+	VBROADCASTSD ·dataLn2HiF64+0(SB), Z6
+	VBROADCASTSD ·dataLn2LoF64+0(SB), Z7
+	VBROADCASTSD ·dataExpQ9F64+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -2514,58 +1630,58 @@ loop1:
 	VPANDQ            Z1, Z9, Z10
 	VCMPPD            $0x16, Z5, Z10, K2
 	KORW              K1, K2, K1
-	VBROADCASTSD      log2eF64<>+0(SB), Z10
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z10
 	VFMADD213PD       Z0, Z8, Z10
 	VSUBPD            Z0, Z10, Z10
 	VFNMADD231PD      Z6, Z10, Z8
 	VFNMADD231PD      Z7, Z10, Z8
-	VBROADCASTSD      expQ9F64<>+0(SB), Z11
-	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z8, Z11
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z8, Z11
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z8, Z11
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z8, Z11
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z8, Z11
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z8, Z11
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z8, Z11
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z8, Z11
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z8, Z11
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z11
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z8, Z11
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z8, Z11
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z8, Z11
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z8, Z11
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z8, Z11
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z8, Z11
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z8, Z11
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z8, Z11
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z8, Z11
 	VMULPD            Z8, Z8, Z12
 	VFMADD231PD       Z11, Z12, Z8
 	VADDPD            Z2, Z8, Z8
 	VSCALEFPD         Z10, Z8, Z8
-	VBROADCASTSD      twoOverPiF64<>+0(SB), Z10
+	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z10
 	VFMADD213PD       Z0, Z9, Z10
 	VSUBPD            Z0, Z10, Z12
 	VMOVAPS           Z9, Z11
-	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z12, Z11
-	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z12, Z11
-	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z12, Z11
+	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z12, Z11
+	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z12, Z11
+	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z12, Z11
 	VMULPD            Z11, Z11, Z12
-	VBROADCASTSD      sinP5F64<>+0(SB), Z13
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z12, Z13
+	VBROADCASTSD      ·dataSinP5F64+0(SB), Z13
+	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z12, Z13
+	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z12, Z13
+	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z12, Z13
+	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z12, Z13
+	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z12, Z13
 	VMULPD            Z13, Z12, Z13
 	VFMADD231PD       Z13, Z11, Z11
-	VBROADCASTSD      cosP5F64<>+0(SB), Z13
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z12, Z13
+	VBROADCASTSD      ·dataCosP5F64+0(SB), Z13
+	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z12, Z13
+	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z12, Z13
+	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z12, Z13
+	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z12, Z13
+	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z12, Z13
+	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z12, Z13
 	VFMADD213PD       Z2, Z12, Z13
-	VPTESTMQ.BCST     oneIF64<>+0(SB), Z10, K2
+	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z10, K2
 	VBLENDMPD         Z13, Z11, K2, Z12
 	VBLENDMPD         Z11, Z13, K2, Z13
-	VPADDQ.BCST       oneIF64<>+0(SB), Z10, Z11
+	VPADDQ.BCST       ·dataOneIF64+0(SB), Z10, Z11
 	VPSLLQ            $0x3e, Z11, Z11
 	VPTERNLOGQ        $0x78, Z3, Z11, Z13
 	VPSLLQ            $0x3e, Z10, Z10
 	VPTERNLOGQ        $0x78, Z3, Z10, Z12
-	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z9, Z12
+	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z9, Z12
 	VMULPD            Z13, Z8, Z13
 	VMULPD            Z12, Z8, Z8
 	KMOVW             K1, DI
@@ -2598,12 +1714,6 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA zeroStaysF64<>+0(SB)/8, $0x0000000000000122
-DATA zeroStaysF64<>+8(SB)/8, $0x0000000000000122
-DATA zeroStaysF64<>+16(SB)/8, $0x0000000000000122
-DATA zeroStaysF64<>+24(SB)/8, $0x0000000000000122
-GLOBL zeroStaysF64<>(SB), RODATA|NOPTR, $32
-
 // func logRxSO2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·logRxSO2F32AVX2(SB), NOSPLIT, $0-64
@@ -2616,13 +1726,13 @@ TEXT ·logRxSO2F32AVX2(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS     (CX), Y0
-	VANDPS      absF32<>+0(SB), Y0, Y1
+	VANDPS      ·dataAbsF32+0(SB), Y0, Y1
 	VMOVUPS     (CX)(BX*1), Y2
-	VANDPS      absF32<>+0(SB), Y2, Y3
+	VANDPS      ·dataAbsF32+0(SB), Y2, Y3
 	VMAXPS      Y3, Y1, Y4
 	VCMPPS      $0x03, Y2, Y0, Y5
-	VCMPPS      $0x16, radiusMax<>+0(SB), Y4, Y6
-	VCMPPS      $0x19, radiusMin<>+0(SB), Y4, Y7
+	VCMPPS      $0x16, ·dataRadiusMax+0(SB), Y4, Y6
+	VCMPPS      $0x19, ·dataRadiusMin+0(SB), Y4, Y7
 	VORPS       Y6, Y7, Y7
 	VORPS       Y5, Y7, Y7
 	VMINPS      Y3, Y1, Y1
@@ -2635,65 +1745,65 @@ loop1:
 	VFMSUB231PS Y1, Y1, Y5
 	VADDPS      Y5, Y3, Y3
 	VADDPS      Y3, Y8, Y8
-	VPSUBD      threeQuarters<>+0(SB), Y6, Y3
-	VANDPS      exponentF32<>+0(SB), Y3, Y3
+	VPSUBD      ·dataThreeQuarters+0(SB), Y6, Y3
+	VANDPS      ·dataExponentF32+0(SB), Y3, Y3
 	VPSUBD      Y3, Y6, Y5
-	VSUBPS      one<>+0(SB), Y5, Y5
+	VSUBPS      ·dataOne+0(SB), Y5, Y5
 	VPSRAD      $0x17, Y3, Y3
 	VCVTDQ2PS   Y3, Y3
 	VDIVPS      Y6, Y8, Y8
-	VMULPS      ln2Lo<>+0(SB), Y3, Y6
+	VMULPS      ·dataLn2Lo+0(SB), Y3, Y6
 	VADDPS      Y8, Y6, Y6
 	VMULPS      Y5, Y5, Y8
-	VMOVUPS     logQ8<>+0(SB), Y1
-	VFMADD213PS logQ7<>+0(SB), Y5, Y1
-	VFMADD213PS logQ6<>+0(SB), Y5, Y1
-	VFMADD213PS logQ5<>+0(SB), Y5, Y1
-	VFMADD213PS logQ4<>+0(SB), Y5, Y1
-	VFMADD213PS logQ3<>+0(SB), Y5, Y1
-	VFMADD213PS logQ2<>+0(SB), Y5, Y1
-	VFMADD213PS logQ1<>+0(SB), Y5, Y1
-	VFMADD213PS minusHalf<>+0(SB), Y5, Y1
+	VMOVUPS     ·dataLogQ8+0(SB), Y1
+	VFMADD213PS ·dataLogQ7+0(SB), Y5, Y1
+	VFMADD213PS ·dataLogQ6+0(SB), Y5, Y1
+	VFMADD213PS ·dataLogQ5+0(SB), Y5, Y1
+	VFMADD213PS ·dataLogQ4+0(SB), Y5, Y1
+	VFMADD213PS ·dataLogQ3+0(SB), Y5, Y1
+	VFMADD213PS ·dataLogQ2+0(SB), Y5, Y1
+	VFMADD213PS ·dataLogQ1+0(SB), Y5, Y1
+	VFMADD213PS ·dataMinusHalf+0(SB), Y5, Y1
 	VFMADD231PS Y1, Y8, Y6
 	VADDPS      Y5, Y6, Y6
-	VFMADD231PS ln2Hi<>+0(SB), Y3, Y6
-	VMULPS      half<>+0(SB), Y6, Y6
-	VADDPS      zero<>+0(SB), Y2, Y2
-	VANDPS      absF32<>+0(SB), Y0, Y3
-	VANDPS      absF32<>+0(SB), Y2, Y5
+	VFMADD231PS ·dataLn2Hi+0(SB), Y3, Y6
+	VMULPS      ·dataHalf+0(SB), Y6, Y6
+	VADDPS      ·dataZero+0(SB), Y2, Y2
+	VANDPS      ·dataAbsF32+0(SB), Y0, Y3
+	VANDPS      ·dataAbsF32+0(SB), Y2, Y5
 	VMAXPS      Y3, Y5, Y8
 	VMINPS      Y5, Y3, Y1
 	VDIVPS      Y8, Y1, Y1
 	VMULPS      Y1, Y1, Y8
 	VMULPS      Y8, Y1, Y4
-	VMOVUPS     atanP9<>+0(SB), Y9
-	VFMADD213PS atanP8<>+0(SB), Y8, Y9
-	VFMADD213PS atanP7<>+0(SB), Y8, Y9
-	VFMADD213PS atanP6<>+0(SB), Y8, Y9
-	VFMADD213PS atanP5<>+0(SB), Y8, Y9
-	VFMADD213PS atanP4<>+0(SB), Y8, Y9
-	VFMADD213PS atanP3<>+0(SB), Y8, Y9
-	VFMADD213PS atanP2<>+0(SB), Y8, Y9
-	VFMADD213PS atanP1<>+0(SB), Y8, Y9
-	VFMADD213PS atanP0<>+0(SB), Y8, Y9
+	VMOVUPS     ·dataAtanP9+0(SB), Y9
+	VFMADD213PS ·dataAtanP8+0(SB), Y8, Y9
+	VFMADD213PS ·dataAtanP7+0(SB), Y8, Y9
+	VFMADD213PS ·dataAtanP6+0(SB), Y8, Y9
+	VFMADD213PS ·dataAtanP5+0(SB), Y8, Y9
+	VFMADD213PS ·dataAtanP4+0(SB), Y8, Y9
+	VFMADD213PS ·dataAtanP3+0(SB), Y8, Y9
+	VFMADD213PS ·dataAtanP2+0(SB), Y8, Y9
+	VFMADD213PS ·dataAtanP1+0(SB), Y8, Y9
+	VFMADD213PS ·dataAtanP0+0(SB), Y8, Y9
 	VFMADD213PS Y1, Y9, Y4
 	VCMPPS      $0x03, Y1, Y1, Y1
 	VORPS       Y7, Y1, Y1
 	VCMPPS      $0x1e, Y3, Y5, Y5
-	VANDPS      signF32<>+0(SB), Y5, Y3
+	VANDPS      ·dataSignF32+0(SB), Y5, Y3
 	VXORPS      Y3, Y4, Y4
-	VANDPS      halfPi2<>+0(SB), Y5, Y3
+	VANDPS      ·dataHalfPi2+0(SB), Y5, Y3
 	VADDPS      Y3, Y4, Y4
-	VANDPS      halfPi1<>+0(SB), Y5, Y5
+	VANDPS      ·dataHalfPi1+0(SB), Y5, Y5
 	VADDPS      Y5, Y4, Y4
-	VCMPPS      $0x11, zero<>+0(SB), Y0, Y0
-	VANDPS      signF32<>+0(SB), Y0, Y5
+	VCMPPS      $0x11, ·dataZero+0(SB), Y0, Y0
+	VANDPS      ·dataSignF32+0(SB), Y0, Y5
 	VXORPS      Y5, Y4, Y4
-	VANDPS      pi2<>+0(SB), Y0, Y5
+	VANDPS      ·dataPi2+0(SB), Y0, Y5
 	VADDPS      Y5, Y4, Y4
-	VANDPS      pi1<>+0(SB), Y0, Y0
+	VANDPS      ·dataPi1+0(SB), Y0, Y0
 	VADDPS      Y0, Y4, Y4
-	VANDPS      signF32<>+0(SB), Y2, Y2
+	VANDPS      ·dataSignF32+0(SB), Y2, Y2
 	VORPS       Y4, Y2, Y2
 	VMOVMSKPS   Y1, DI
 	TESTQ       DI, DI
@@ -2726,149 +1836,19 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA radiusMax<>+0(SB)/4, $0x58800000
-DATA radiusMax<>+4(SB)/4, $0x58800000
-DATA radiusMax<>+8(SB)/4, $0x58800000
-DATA radiusMax<>+12(SB)/4, $0x58800000
-DATA radiusMax<>+16(SB)/4, $0x58800000
-DATA radiusMax<>+20(SB)/4, $0x58800000
-DATA radiusMax<>+24(SB)/4, $0x58800000
-DATA radiusMax<>+28(SB)/4, $0x58800000
-GLOBL radiusMax<>(SB), RODATA|NOPTR, $32
-
-DATA radiusMin<>+0(SB)/4, $0x26800000
-DATA radiusMin<>+4(SB)/4, $0x26800000
-DATA radiusMin<>+8(SB)/4, $0x26800000
-DATA radiusMin<>+12(SB)/4, $0x26800000
-DATA radiusMin<>+16(SB)/4, $0x26800000
-DATA radiusMin<>+20(SB)/4, $0x26800000
-DATA radiusMin<>+24(SB)/4, $0x26800000
-DATA radiusMin<>+28(SB)/4, $0x26800000
-GLOBL radiusMin<>(SB), RODATA|NOPTR, $32
-
-DATA threeQuarters<>+0(SB)/4, $0x3f400000
-DATA threeQuarters<>+4(SB)/4, $0x3f400000
-DATA threeQuarters<>+8(SB)/4, $0x3f400000
-DATA threeQuarters<>+12(SB)/4, $0x3f400000
-DATA threeQuarters<>+16(SB)/4, $0x3f400000
-DATA threeQuarters<>+20(SB)/4, $0x3f400000
-DATA threeQuarters<>+24(SB)/4, $0x3f400000
-DATA threeQuarters<>+28(SB)/4, $0x3f400000
-GLOBL threeQuarters<>(SB), RODATA|NOPTR, $32
-
-DATA exponentF32<>+0(SB)/4, $0xff800000
-DATA exponentF32<>+4(SB)/4, $0xff800000
-DATA exponentF32<>+8(SB)/4, $0xff800000
-DATA exponentF32<>+12(SB)/4, $0xff800000
-DATA exponentF32<>+16(SB)/4, $0xff800000
-DATA exponentF32<>+20(SB)/4, $0xff800000
-DATA exponentF32<>+24(SB)/4, $0xff800000
-DATA exponentF32<>+28(SB)/4, $0xff800000
-GLOBL exponentF32<>(SB), RODATA|NOPTR, $32
-
-DATA logQ8<>+0(SB)/4, $0xbd3c83bf
-DATA logQ8<>+4(SB)/4, $0xbd3c83bf
-DATA logQ8<>+8(SB)/4, $0xbd3c83bf
-DATA logQ8<>+12(SB)/4, $0xbd3c83bf
-DATA logQ8<>+16(SB)/4, $0xbd3c83bf
-DATA logQ8<>+20(SB)/4, $0xbd3c83bf
-DATA logQ8<>+24(SB)/4, $0xbd3c83bf
-DATA logQ8<>+28(SB)/4, $0xbd3c83bf
-GLOBL logQ8<>(SB), RODATA|NOPTR, $32
-
-DATA logQ7<>+0(SB)/4, $0x3dd8dec3
-DATA logQ7<>+4(SB)/4, $0x3dd8dec3
-DATA logQ7<>+8(SB)/4, $0x3dd8dec3
-DATA logQ7<>+12(SB)/4, $0x3dd8dec3
-DATA logQ7<>+16(SB)/4, $0x3dd8dec3
-DATA logQ7<>+20(SB)/4, $0x3dd8dec3
-DATA logQ7<>+24(SB)/4, $0x3dd8dec3
-DATA logQ7<>+28(SB)/4, $0x3dd8dec3
-GLOBL logQ7<>(SB), RODATA|NOPTR, $32
-
-DATA logQ6<>+0(SB)/4, $0xbe074121
-DATA logQ6<>+4(SB)/4, $0xbe074121
-DATA logQ6<>+8(SB)/4, $0xbe074121
-DATA logQ6<>+12(SB)/4, $0xbe074121
-DATA logQ6<>+16(SB)/4, $0xbe074121
-DATA logQ6<>+20(SB)/4, $0xbe074121
-DATA logQ6<>+24(SB)/4, $0xbe074121
-DATA logQ6<>+28(SB)/4, $0xbe074121
-GLOBL logQ6<>(SB), RODATA|NOPTR, $32
-
-DATA logQ5<>+0(SB)/4, $0x3e143a12
-DATA logQ5<>+4(SB)/4, $0x3e143a12
-DATA logQ5<>+8(SB)/4, $0x3e143a12
-DATA logQ5<>+12(SB)/4, $0x3e143a12
-DATA logQ5<>+16(SB)/4, $0x3e143a12
-DATA logQ5<>+20(SB)/4, $0x3e143a12
-DATA logQ5<>+24(SB)/4, $0x3e143a12
-DATA logQ5<>+28(SB)/4, $0x3e143a12
-GLOBL logQ5<>(SB), RODATA|NOPTR, $32
-
-DATA logQ4<>+0(SB)/4, $0xbe2a6b70
-DATA logQ4<>+4(SB)/4, $0xbe2a6b70
-DATA logQ4<>+8(SB)/4, $0xbe2a6b70
-DATA logQ4<>+12(SB)/4, $0xbe2a6b70
-DATA logQ4<>+16(SB)/4, $0xbe2a6b70
-DATA logQ4<>+20(SB)/4, $0xbe2a6b70
-DATA logQ4<>+24(SB)/4, $0xbe2a6b70
-DATA logQ4<>+28(SB)/4, $0xbe2a6b70
-GLOBL logQ4<>(SB), RODATA|NOPTR, $32
-
-DATA logQ3<>+0(SB)/4, $0x3e4cb392
-DATA logQ3<>+4(SB)/4, $0x3e4cb392
-DATA logQ3<>+8(SB)/4, $0x3e4cb392
-DATA logQ3<>+12(SB)/4, $0x3e4cb392
-DATA logQ3<>+16(SB)/4, $0x3e4cb392
-DATA logQ3<>+20(SB)/4, $0x3e4cb392
-DATA logQ3<>+24(SB)/4, $0x3e4cb392
-DATA logQ3<>+28(SB)/4, $0x3e4cb392
-GLOBL logQ3<>(SB), RODATA|NOPTR, $32
-
-DATA logQ2<>+0(SB)/4, $0xbe800041
-DATA logQ2<>+4(SB)/4, $0xbe800041
-DATA logQ2<>+8(SB)/4, $0xbe800041
-DATA logQ2<>+12(SB)/4, $0xbe800041
-DATA logQ2<>+16(SB)/4, $0xbe800041
-DATA logQ2<>+20(SB)/4, $0xbe800041
-DATA logQ2<>+24(SB)/4, $0xbe800041
-DATA logQ2<>+28(SB)/4, $0xbe800041
-GLOBL logQ2<>(SB), RODATA|NOPTR, $32
-
-DATA logQ1<>+0(SB)/4, $0x3eaaaad6
-DATA logQ1<>+4(SB)/4, $0x3eaaaad6
-DATA logQ1<>+8(SB)/4, $0x3eaaaad6
-DATA logQ1<>+12(SB)/4, $0x3eaaaad6
-DATA logQ1<>+16(SB)/4, $0x3eaaaad6
-DATA logQ1<>+20(SB)/4, $0x3eaaaad6
-DATA logQ1<>+24(SB)/4, $0x3eaaaad6
-DATA logQ1<>+28(SB)/4, $0x3eaaaad6
-GLOBL logQ1<>(SB), RODATA|NOPTR, $32
-
-DATA half<>+0(SB)/4, $0x3f000000
-DATA half<>+4(SB)/4, $0x3f000000
-DATA half<>+8(SB)/4, $0x3f000000
-DATA half<>+12(SB)/4, $0x3f000000
-DATA half<>+16(SB)/4, $0x3f000000
-DATA half<>+20(SB)/4, $0x3f000000
-DATA half<>+24(SB)/4, $0x3f000000
-DATA half<>+28(SB)/4, $0x3f000000
-GLOBL half<>(SB), RODATA|NOPTR, $32
-
 // func logRxSO2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F
 TEXT ·logRxSO2F32AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSS absF32<>+0(SB), Z0
-	VBROADCASTSS signF32<>+0(SB), Z1
-	VBROADCASTSS zero<>+0(SB), Z2
-	VBROADCASTSS radiusMax<>+0(SB), Z3
-	VBROADCASTSS radiusMin<>+0(SB), Z4
-	VBROADCASTSS one<>+0(SB), Z5
-	VBROADCASTSS fourThirds<>+0(SB), Z6
-	VBROADCASTSS ln2Lo<>+0(SB), Z7
-	VBROADCASTSS logQ8<>+0(SB), Z8
-	VBROADCASTSS logQ7<>+0(SB), Z8
+	VBROADCASTSS ·dataAbsF32+0(SB), Z0
+	VBROADCASTSS ·dataSignF32+0(SB), Z1
+	VBROADCASTSS ·dataZero+0(SB), Z2
+	VBROADCASTSS ·dataRadiusMax+0(SB), Z3
+	VBROADCASTSS ·dataRadiusMin+0(SB), Z4
+	VBROADCASTSS ·dataOne+0(SB), Z5
+	VBROADCASTSS ·dataFourThirds+0(SB), Z6
+	VBROADCASTSS ·dataLn2Lo+0(SB), Z7
+	VBROADCASTSS ·dataLogQ8+0(SB), Z8
+	VBROADCASTSS ·dataLogQ7+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -2908,19 +1888,19 @@ loop1:
 	VMULPS           Z7, Z14, Z16
 	VADDPS           Z13, Z16, Z16
 	VMULPS           Z12, Z12, Z13
-	VBROADCASTSS     logQ8<>+0(SB), Z10
+	VBROADCASTSS     ·dataLogQ8+0(SB), Z10
 	VFMADD213PS      Z8, Z12, Z10
-	VFMADD213PS.BCST logQ6<>+0(SB), Z12, Z10
-	VFMADD213PS.BCST logQ5<>+0(SB), Z12, Z10
-	VFMADD213PS.BCST logQ4<>+0(SB), Z12, Z10
-	VFMADD213PS.BCST logQ3<>+0(SB), Z12, Z10
-	VFMADD213PS.BCST logQ2<>+0(SB), Z12, Z10
-	VFMADD213PS.BCST logQ1<>+0(SB), Z12, Z10
-	VFMADD213PS.BCST minusHalf<>+0(SB), Z12, Z10
+	VFMADD213PS.BCST ·dataLogQ6+0(SB), Z12, Z10
+	VFMADD213PS.BCST ·dataLogQ5+0(SB), Z12, Z10
+	VFMADD213PS.BCST ·dataLogQ4+0(SB), Z12, Z10
+	VFMADD213PS.BCST ·dataLogQ3+0(SB), Z12, Z10
+	VFMADD213PS.BCST ·dataLogQ2+0(SB), Z12, Z10
+	VFMADD213PS.BCST ·dataLogQ1+0(SB), Z12, Z10
+	VFMADD213PS.BCST ·dataMinusHalf+0(SB), Z12, Z10
 	VFMADD231PS      Z10, Z13, Z16
 	VADDPS           Z12, Z16, Z16
-	VFMADD231PS.BCST ln2Hi<>+0(SB), Z14, Z16
-	VMULPS.BCST      half<>+0(SB), Z16, Z16
+	VFMADD231PS.BCST ·dataLn2Hi+0(SB), Z14, Z16
+	VMULPS.BCST      ·dataHalf+0(SB), Z16, Z16
 	VADDPS           Z2, Z11, Z11
 	VPANDD           Z0, Z9, Z14
 	VPANDD           Z0, Z11, Z12
@@ -2929,27 +1909,27 @@ loop1:
 	VDIVPS           Z13, Z10, Z10
 	VMULPS           Z10, Z10, Z13
 	VMULPS           Z13, Z10, Z15
-	VBROADCASTSS     atanP9<>+0(SB), Z17
-	VFMADD213PS.BCST atanP8<>+0(SB), Z13, Z17
-	VFMADD213PS.BCST atanP7<>+0(SB), Z13, Z17
-	VFMADD213PS.BCST atanP6<>+0(SB), Z13, Z17
-	VFMADD213PS.BCST atanP5<>+0(SB), Z13, Z17
-	VFMADD213PS.BCST atanP4<>+0(SB), Z13, Z17
-	VFMADD213PS.BCST atanP3<>+0(SB), Z13, Z17
-	VFMADD213PS.BCST atanP2<>+0(SB), Z13, Z17
-	VFMADD213PS.BCST atanP1<>+0(SB), Z13, Z17
-	VFMADD213PS.BCST atanP0<>+0(SB), Z13, Z17
+	VBROADCASTSS     ·dataAtanP9+0(SB), Z17
+	VFMADD213PS.BCST ·dataAtanP8+0(SB), Z13, Z17
+	VFMADD213PS.BCST ·dataAtanP7+0(SB), Z13, Z17
+	VFMADD213PS.BCST ·dataAtanP6+0(SB), Z13, Z17
+	VFMADD213PS.BCST ·dataAtanP5+0(SB), Z13, Z17
+	VFMADD213PS.BCST ·dataAtanP4+0(SB), Z13, Z17
+	VFMADD213PS.BCST ·dataAtanP3+0(SB), Z13, Z17
+	VFMADD213PS.BCST ·dataAtanP2+0(SB), Z13, Z17
+	VFMADD213PS.BCST ·dataAtanP1+0(SB), Z13, Z17
+	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z13, Z17
 	VFMADD213PS      Z10, Z17, Z15
 	VCMPPS           $0x03, Z10, Z10, K2
 	KORW             K1, K2, K1
 	VCMPPS           $0x1e, Z14, Z12, K2
 	VPXORD           Z1, Z15, K2, Z15
-	VADDPS.BCST      halfPi2<>+0(SB), Z15, K2, Z15
-	VADDPS.BCST      halfPi1<>+0(SB), Z15, K2, Z15
+	VADDPS.BCST      ·dataHalfPi2+0(SB), Z15, K2, Z15
+	VADDPS.BCST      ·dataHalfPi1+0(SB), Z15, K2, Z15
 	VCMPPS           $0x11, Z2, Z9, K2
 	VPXORD           Z1, Z15, K2, Z15
-	VADDPS.BCST      pi2<>+0(SB), Z15, K2, Z15
-	VADDPS.BCST      pi1<>+0(SB), Z15, K2, Z15
+	VADDPS.BCST      ·dataPi2+0(SB), Z15, K2, Z15
+	VADDPS.BCST      ·dataPi1+0(SB), Z15, K2, Z15
 	VPTERNLOGD       $0xd8, Z1, Z11, Z15
 	KMOVW            K1, DI
 	TESTQ            DI, DI
@@ -2981,16 +1961,6 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA fourThirds<>+0(SB)/4, $0x3faaaaab
-DATA fourThirds<>+4(SB)/4, $0x3faaaaab
-DATA fourThirds<>+8(SB)/4, $0x3faaaaab
-DATA fourThirds<>+12(SB)/4, $0x3faaaaab
-DATA fourThirds<>+16(SB)/4, $0x3faaaaab
-DATA fourThirds<>+20(SB)/4, $0x3faaaaab
-DATA fourThirds<>+24(SB)/4, $0x3faaaaab
-DATA fourThirds<>+28(SB)/4, $0x3faaaaab
-GLOBL fourThirds<>(SB), RODATA|NOPTR, $32
-
 // func logRxSO2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·logRxSO2F64AVX2(SB), NOSPLIT, $0-64
@@ -3003,13 +1973,13 @@ TEXT ·logRxSO2F64AVX2(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS     (CX), Y0
-	VANDPD      absF64<>+0(SB), Y0, Y1
+	VANDPD      ·dataAbsF64+0(SB), Y0, Y1
 	VMOVUPS     (CX)(BX*1), Y2
-	VANDPD      absF64<>+0(SB), Y2, Y3
+	VANDPD      ·dataAbsF64+0(SB), Y2, Y3
 	VMAXPD      Y3, Y1, Y4
 	VCMPPD      $0x03, Y2, Y0, Y5
-	VCMPPD      $0x16, radiusMaxF64<>+0(SB), Y4, Y6
-	VCMPPD      $0x19, radiusMinF64<>+0(SB), Y4, Y7
+	VCMPPD      $0x16, ·dataRadiusMaxF64+0(SB), Y4, Y6
+	VCMPPD      $0x19, ·dataRadiusMinF64+0(SB), Y4, Y7
 	VORPD       Y6, Y7, Y7
 	VORPD       Y5, Y7, Y7
 	VMINPD      Y3, Y1, Y1
@@ -3022,42 +1992,42 @@ loop1:
 	VFMSUB231PD Y1, Y1, Y5
 	VADDPD      Y5, Y3, Y3
 	VADDPD      Y3, Y8, Y8
-	VPADDQ      oneMinusThreeQuartersF64<>+0(SB), Y6, Y3
-	VANDPD      exponentF64<>+0(SB), Y3, Y5
+	VPADDQ      ·dataOneMinusThreeQuartersF64+0(SB), Y6, Y3
+	VANDPD      ·dataExponentF64+0(SB), Y3, Y5
 	VPSRLQ      $0x34, Y3, Y3
-	VORPD       two52F64<>+0(SB), Y3, Y3
-	VSUBPD      two52BiasF64<>+0(SB), Y3, Y3
-	VPSUBQ      oneF64<>+0(SB), Y5, Y5
+	VORPD       ·dataTwo52F64+0(SB), Y3, Y3
+	VSUBPD      ·dataTwo52BiasF64+0(SB), Y3, Y3
+	VPSUBQ      ·dataOneF64+0(SB), Y5, Y5
 	VPSUBQ      Y5, Y6, Y5
-	VSUBPD      oneF64<>+0(SB), Y5, Y5
+	VSUBPD      ·dataOneF64+0(SB), Y5, Y5
 	VDIVPD      Y6, Y8, Y8
-	VADDPD      twoF64<>+0(SB), Y5, Y6
+	VADDPD      ·dataTwoF64+0(SB), Y5, Y6
 	VDIVPD      Y6, Y5, Y6
 	VMULPD      Y6, Y6, Y1
 	VMULPD      Y5, Y5, Y4
-	VMULPD      halfF64<>+0(SB), Y4, Y4
-	VMULPD      ln2LoF64<>+0(SB), Y3, Y9
+	VMULPD      ·dataHalfF64+0(SB), Y4, Y4
+	VMULPD      ·dataLn2LoF64+0(SB), Y3, Y9
 	VADDPD      Y8, Y9, Y9
-	VMOVUPS     logR7F64<>+0(SB), Y8
-	VFMADD213PD logR6F64<>+0(SB), Y1, Y8
-	VFMADD213PD logR5F64<>+0(SB), Y1, Y8
-	VFMADD213PD logR4F64<>+0(SB), Y1, Y8
-	VFMADD213PD logR3F64<>+0(SB), Y1, Y8
-	VFMADD213PD logR2F64<>+0(SB), Y1, Y8
-	VFMADD213PD logR1F64<>+0(SB), Y1, Y8
-	VFMADD213PD logR0F64<>+0(SB), Y1, Y8
+	VMOVUPS     ·dataLogR7F64+0(SB), Y8
+	VFMADD213PD ·dataLogR6F64+0(SB), Y1, Y8
+	VFMADD213PD ·dataLogR5F64+0(SB), Y1, Y8
+	VFMADD213PD ·dataLogR4F64+0(SB), Y1, Y8
+	VFMADD213PD ·dataLogR3F64+0(SB), Y1, Y8
+	VFMADD213PD ·dataLogR2F64+0(SB), Y1, Y8
+	VFMADD213PD ·dataLogR1F64+0(SB), Y1, Y8
+	VFMADD213PD ·dataLogR0F64+0(SB), Y1, Y8
 	VFMADD213PD Y4, Y8, Y1
 	VFMADD231PD Y1, Y6, Y9
 	VSUBPD      Y9, Y4, Y4
 	VSUBPD      Y4, Y5, Y5
-	VFMADD231PD ln2HiF64<>+0(SB), Y3, Y5
-	VMULPD      halfF64<>+0(SB), Y5, Y5
-	VADDPD      zeroF64<>+0(SB), Y2, Y2
-	VANDPD      absF64<>+0(SB), Y0, Y3
-	VANDPD      absF64<>+0(SB), Y2, Y4
+	VFMADD231PD ·dataLn2HiF64+0(SB), Y3, Y5
+	VMULPD      ·dataHalfF64+0(SB), Y5, Y5
+	VADDPD      ·dataZero+0(SB), Y2, Y2
+	VANDPD      ·dataAbsF64+0(SB), Y0, Y3
+	VANDPD      ·dataAbsF64+0(SB), Y2, Y4
 	VMAXPD      Y3, Y4, Y9
 	VMINPD      Y4, Y3, Y6
-	VMULPD      halfF64<>+0(SB), Y9, Y1
+	VMULPD      ·dataHalfF64+0(SB), Y9, Y1
 	VCMPPD      $0x1e, Y1, Y6, Y1
 	VSUBPD      Y9, Y6, Y8
 	VBLENDVPD   Y1, Y8, Y6, Y8
@@ -3066,43 +2036,43 @@ loop1:
 	VDIVPD      Y6, Y8, Y8
 	VMULPD      Y8, Y8, Y6
 	VMULPD      Y6, Y8, Y10
-	VMOVUPS     atanP12F64<>+0(SB), Y11
-	VFMADD213PD atanP11F64<>+0(SB), Y6, Y11
-	VFMADD213PD atanP10F64<>+0(SB), Y6, Y11
-	VFMADD213PD atanP9F64<>+0(SB), Y6, Y11
-	VFMADD213PD atanP8F64<>+0(SB), Y6, Y11
-	VFMADD213PD atanP7F64<>+0(SB), Y6, Y11
-	VFMADD213PD atanP6F64<>+0(SB), Y6, Y11
-	VFMADD213PD atanP5F64<>+0(SB), Y6, Y11
-	VFMADD213PD atanP4F64<>+0(SB), Y6, Y11
-	VFMADD213PD atanP3F64<>+0(SB), Y6, Y11
-	VFMADD213PD atanP2F64<>+0(SB), Y6, Y11
-	VFMADD213PD atanP1F64<>+0(SB), Y6, Y11
-	VFMADD213PD atanP0F64<>+0(SB), Y6, Y11
+	VMOVUPS     ·dataAtanP12F64+0(SB), Y11
+	VFMADD213PD ·dataAtanP11F64+0(SB), Y6, Y11
+	VFMADD213PD ·dataAtanP10F64+0(SB), Y6, Y11
+	VFMADD213PD ·dataAtanP9F64+0(SB), Y6, Y11
+	VFMADD213PD ·dataAtanP8F64+0(SB), Y6, Y11
+	VFMADD213PD ·dataAtanP7F64+0(SB), Y6, Y11
+	VFMADD213PD ·dataAtanP6F64+0(SB), Y6, Y11
+	VFMADD213PD ·dataAtanP5F64+0(SB), Y6, Y11
+	VFMADD213PD ·dataAtanP4F64+0(SB), Y6, Y11
+	VFMADD213PD ·dataAtanP3F64+0(SB), Y6, Y11
+	VFMADD213PD ·dataAtanP2F64+0(SB), Y6, Y11
+	VFMADD213PD ·dataAtanP1F64+0(SB), Y6, Y11
+	VFMADD213PD ·dataAtanP0F64+0(SB), Y6, Y11
 	VFMADD213PD Y8, Y11, Y10
-	VANDPD      quarterPi2F64<>+0(SB), Y1, Y11
+	VANDPD      ·dataQuarterPi2F64+0(SB), Y1, Y11
 	VADDPD      Y11, Y10, Y10
-	VANDPD      quarterPi1F64<>+0(SB), Y1, Y1
+	VANDPD      ·dataQuarterPi1F64+0(SB), Y1, Y1
 	VADDPD      Y1, Y10, Y10
 	VCMPPD      $0x03, Y8, Y8, Y8
 	VORPD       Y7, Y8, Y8
-	VCMPPD      $0x16, halfMaxF64<>+0(SB), Y9, Y9
+	VCMPPD      $0x16, ·dataHalfMaxF64+0(SB), Y9, Y9
 	VORPD       Y8, Y9, Y9
 	VCMPPD      $0x1e, Y3, Y4, Y4
-	VANDPD      signF64<>+0(SB), Y4, Y3
+	VANDPD      ·dataSignF64+0(SB), Y4, Y3
 	VXORPD      Y3, Y10, Y10
-	VANDPD      halfPi2F64<>+0(SB), Y4, Y3
+	VANDPD      ·dataHalfPi2F64+0(SB), Y4, Y3
 	VADDPD      Y3, Y10, Y10
-	VANDPD      halfPi1F64<>+0(SB), Y4, Y4
+	VANDPD      ·dataHalfPi1F64+0(SB), Y4, Y4
 	VADDPD      Y4, Y10, Y10
-	VCMPPD      $0x11, zeroF64<>+0(SB), Y0, Y0
-	VANDPD      signF64<>+0(SB), Y0, Y4
+	VCMPPD      $0x11, ·dataZero+0(SB), Y0, Y0
+	VANDPD      ·dataSignF64+0(SB), Y0, Y4
 	VXORPD      Y4, Y10, Y10
-	VANDPD      pi2F64<>+0(SB), Y0, Y4
+	VANDPD      ·dataPi2F64+0(SB), Y0, Y4
 	VADDPD      Y4, Y10, Y10
-	VANDPD      pi1F64<>+0(SB), Y0, Y0
+	VANDPD      ·dataPi1F64+0(SB), Y0, Y0
 	VADDPD      Y0, Y10, Y10
-	VANDPD      signF64<>+0(SB), Y2, Y2
+	VANDPD      ·dataSignF64+0(SB), Y2, Y2
 	VORPD       Y10, Y2, Y2
 	VMOVMSKPD   Y9, DI
 	TESTQ       DI, DI
@@ -3135,109 +2105,19 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA radiusMaxF64<>+0(SB)/8, $0x58f0000000000000
-DATA radiusMaxF64<>+8(SB)/8, $0x58f0000000000000
-DATA radiusMaxF64<>+16(SB)/8, $0x58f0000000000000
-DATA radiusMaxF64<>+24(SB)/8, $0x58f0000000000000
-GLOBL radiusMaxF64<>(SB), RODATA|NOPTR, $32
-
-DATA radiusMinF64<>+0(SB)/8, $0x26f0000000000000
-DATA radiusMinF64<>+8(SB)/8, $0x26f0000000000000
-DATA radiusMinF64<>+16(SB)/8, $0x26f0000000000000
-DATA radiusMinF64<>+24(SB)/8, $0x26f0000000000000
-GLOBL radiusMinF64<>(SB), RODATA|NOPTR, $32
-
-DATA oneMinusThreeQuartersF64<>+0(SB)/8, $0x0008000000000000
-DATA oneMinusThreeQuartersF64<>+8(SB)/8, $0x0008000000000000
-DATA oneMinusThreeQuartersF64<>+16(SB)/8, $0x0008000000000000
-DATA oneMinusThreeQuartersF64<>+24(SB)/8, $0x0008000000000000
-GLOBL oneMinusThreeQuartersF64<>(SB), RODATA|NOPTR, $32
-
-DATA exponentF64<>+0(SB)/8, $0x7ff0000000000000
-DATA exponentF64<>+8(SB)/8, $0x7ff0000000000000
-DATA exponentF64<>+16(SB)/8, $0x7ff0000000000000
-DATA exponentF64<>+24(SB)/8, $0x7ff0000000000000
-GLOBL exponentF64<>(SB), RODATA|NOPTR, $32
-
-DATA two52F64<>+0(SB)/8, $0x4330000000000000
-DATA two52F64<>+8(SB)/8, $0x4330000000000000
-DATA two52F64<>+16(SB)/8, $0x4330000000000000
-DATA two52F64<>+24(SB)/8, $0x4330000000000000
-GLOBL two52F64<>(SB), RODATA|NOPTR, $32
-
-DATA two52BiasF64<>+0(SB)/8, $0x43300000000003ff
-DATA two52BiasF64<>+8(SB)/8, $0x43300000000003ff
-DATA two52BiasF64<>+16(SB)/8, $0x43300000000003ff
-DATA two52BiasF64<>+24(SB)/8, $0x43300000000003ff
-GLOBL two52BiasF64<>(SB), RODATA|NOPTR, $32
-
-DATA twoF64<>+0(SB)/8, $0x4000000000000000
-DATA twoF64<>+8(SB)/8, $0x4000000000000000
-DATA twoF64<>+16(SB)/8, $0x4000000000000000
-DATA twoF64<>+24(SB)/8, $0x4000000000000000
-GLOBL twoF64<>(SB), RODATA|NOPTR, $32
-
-DATA logR7F64<>+0(SB)/8, $0x3fc1b85256ef26d0
-DATA logR7F64<>+8(SB)/8, $0x3fc1b85256ef26d0
-DATA logR7F64<>+16(SB)/8, $0x3fc1b85256ef26d0
-DATA logR7F64<>+24(SB)/8, $0x3fc1b85256ef26d0
-GLOBL logR7F64<>(SB), RODATA|NOPTR, $32
-
-DATA logR6F64<>+0(SB)/8, $0x3fc0dcb113df2af8
-DATA logR6F64<>+8(SB)/8, $0x3fc0dcb113df2af8
-DATA logR6F64<>+16(SB)/8, $0x3fc0dcb113df2af8
-DATA logR6F64<>+24(SB)/8, $0x3fc0dcb113df2af8
-GLOBL logR6F64<>(SB), RODATA|NOPTR, $32
-
-DATA logR5F64<>+0(SB)/8, $0x3fc3b35c87cfc786
-DATA logR5F64<>+8(SB)/8, $0x3fc3b35c87cfc786
-DATA logR5F64<>+16(SB)/8, $0x3fc3b35c87cfc786
-DATA logR5F64<>+24(SB)/8, $0x3fc3b35c87cfc786
-GLOBL logR5F64<>(SB), RODATA|NOPTR, $32
-
-DATA logR4F64<>+0(SB)/8, $0x3fc745c4aa151c20
-DATA logR4F64<>+8(SB)/8, $0x3fc745c4aa151c20
-DATA logR4F64<>+16(SB)/8, $0x3fc745c4aa151c20
-DATA logR4F64<>+24(SB)/8, $0x3fc745c4aa151c20
-GLOBL logR4F64<>(SB), RODATA|NOPTR, $32
-
-DATA logR3F64<>+0(SB)/8, $0x3fcc71c7490ab88f
-DATA logR3F64<>+8(SB)/8, $0x3fcc71c7490ab88f
-DATA logR3F64<>+16(SB)/8, $0x3fcc71c7490ab88f
-DATA logR3F64<>+24(SB)/8, $0x3fcc71c7490ab88f
-GLOBL logR3F64<>(SB), RODATA|NOPTR, $32
-
-DATA logR2F64<>+0(SB)/8, $0x3fd24924921e35d3
-DATA logR2F64<>+8(SB)/8, $0x3fd24924921e35d3
-DATA logR2F64<>+16(SB)/8, $0x3fd24924921e35d3
-DATA logR2F64<>+24(SB)/8, $0x3fd24924921e35d3
-GLOBL logR2F64<>(SB), RODATA|NOPTR, $32
-
-DATA logR1F64<>+0(SB)/8, $0x3fd999999999c185
-DATA logR1F64<>+8(SB)/8, $0x3fd999999999c185
-DATA logR1F64<>+16(SB)/8, $0x3fd999999999c185
-DATA logR1F64<>+24(SB)/8, $0x3fd999999999c185
-GLOBL logR1F64<>(SB), RODATA|NOPTR, $32
-
-DATA logR0F64<>+0(SB)/8, $0x3fe555555555554f
-DATA logR0F64<>+8(SB)/8, $0x3fe555555555554f
-DATA logR0F64<>+16(SB)/8, $0x3fe555555555554f
-DATA logR0F64<>+24(SB)/8, $0x3fe555555555554f
-GLOBL logR0F64<>(SB), RODATA|NOPTR, $32
-
 // func logRxSO2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F
 TEXT ·logRxSO2F64AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSD zeroF64<>+0(SB), Z0
-	VBROADCASTSD absF64<>+0(SB), Z1
-	VBROADCASTSD oneF64<>+0(SB), Z2
-	VBROADCASTSD halfF64<>+0(SB), Z3
-	VBROADCASTSD signF64<>+0(SB), Z4
-	VBROADCASTSD radiusMaxF64<>+0(SB), Z5
-	VBROADCASTSD radiusMinF64<>+0(SB), Z6
-	VBROADCASTSD fourThirdsF64<>+0(SB), Z7
-	VBROADCASTSD twoF64<>+0(SB), Z8
-	VBROADCASTSD ln2LoF64<>+0(SB), Z9
+	VBROADCASTSD ·dataZero+0(SB), Z0
+	VBROADCASTSD ·dataAbsF64+0(SB), Z1
+	VBROADCASTSD ·dataOneF64+0(SB), Z2
+	VBROADCASTSD ·dataHalfF64+0(SB), Z3
+	VBROADCASTSD ·dataSignF64+0(SB), Z4
+	VBROADCASTSD ·dataRadiusMaxF64+0(SB), Z5
+	VBROADCASTSD ·dataRadiusMinF64+0(SB), Z6
+	VBROADCASTSD ·dataFourThirdsF64+0(SB), Z7
+	VBROADCASTSD ·dataTwoF64+0(SB), Z8
+	VBROADCASTSD ·dataLn2LoF64+0(SB), Z9
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -3271,7 +2151,7 @@ loop1:
 	VMULPD           Z7, Z16, Z15
 	VGETEXPPD        Z15, Z15
 	VRCP14PD         Z16, Z11
-	VBROADCASTSD     oneF64<>+0(SB), Z14
+	VBROADCASTSD     ·dataOneF64+0(SB), Z14
 	VFNMADD231PD     Z11, Z16, Z14
 	VFMADD231PD      Z11, Z14, Z11
 	VMULPD           Z11, Z17, Z14
@@ -3284,54 +2164,54 @@ loop1:
 	VMULPD           Z3, Z16, Z16
 	VMULPD           Z9, Z15, Z18
 	VADDPD           Z14, Z18, Z18
-	VBROADCASTSD     logR7F64<>+0(SB), Z14
-	VFMADD213PD.BCST logR6F64<>+0(SB), Z11, Z14
-	VFMADD213PD.BCST logR5F64<>+0(SB), Z11, Z14
-	VFMADD213PD.BCST logR4F64<>+0(SB), Z11, Z14
-	VFMADD213PD.BCST logR3F64<>+0(SB), Z11, Z14
-	VFMADD213PD.BCST logR2F64<>+0(SB), Z11, Z14
-	VFMADD213PD.BCST logR1F64<>+0(SB), Z11, Z14
-	VFMADD213PD.BCST logR0F64<>+0(SB), Z11, Z14
+	VBROADCASTSD     ·dataLogR7F64+0(SB), Z14
+	VFMADD213PD.BCST ·dataLogR6F64+0(SB), Z11, Z14
+	VFMADD213PD.BCST ·dataLogR5F64+0(SB), Z11, Z14
+	VFMADD213PD.BCST ·dataLogR4F64+0(SB), Z11, Z14
+	VFMADD213PD.BCST ·dataLogR3F64+0(SB), Z11, Z14
+	VFMADD213PD.BCST ·dataLogR2F64+0(SB), Z11, Z14
+	VFMADD213PD.BCST ·dataLogR1F64+0(SB), Z11, Z14
+	VFMADD213PD.BCST ·dataLogR0F64+0(SB), Z11, Z14
 	VFMADD213PD      Z16, Z14, Z11
 	VFMADD231PD      Z11, Z17, Z18
 	VSUBPD           Z18, Z16, Z16
 	VSUBPD           Z16, Z13, Z13
-	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z15, Z13
+	VFMADD231PD.BCST ·dataLn2HiF64+0(SB), Z15, Z13
 	VMULPD           Z3, Z13, Z13
 	VADDPD           Z0, Z12, Z12
 	VPANDQ           Z1, Z10, Z15
 	VPANDQ           Z1, Z12, Z16
 	VMINPD           Z16, Z15, Z18
 	VMAXPD           Z15, Z16, Z17
-	VMULPD.BCST      tanHalfF64<>+0(SB), Z17, Z11
+	VMULPD.BCST      ·dataTanHalfF64+0(SB), Z17, Z11
 	VCMPPD           $0x1e, Z11, Z18, K2
-	VBLENDMPD.BCST   arcNodeF64<>+0(SB), Z0, K2, Z11
-	VBLENDMPD.BCST   arc4F64<>+0(SB), Z0, K2, Z14
+	VBLENDMPD.BCST   ·dataArcNodeF64+0(SB), Z0, K2, Z11
+	VBLENDMPD.BCST   ·dataArc4F64+0(SB), Z0, K2, Z14
 	VMOVAPS          Z17, Z19
 	VFMADD231PD      Z18, Z11, Z19
 	VFNMADD231PD     Z17, Z11, Z18
 	VDIVPD           Z19, Z18, Z18
 	VCMPPD           $0x1e, Z15, Z16, K2
-	VPXORQ.BCST      arcSteepF64<>+0(SB), Z14, K2, Z14
+	VPXORQ.BCST      ·dataArcSteepF64+0(SB), Z14, K2, Z14
 	VCMPPD           $0x11, Z0, Z10, K2
-	VPXORQ.BCST      arcLeftF64<>+0(SB), Z14, K2, Z14
+	VPXORQ.BCST      ·dataArcLeftF64+0(SB), Z14, K2, Z14
 	VMULPD           Z18, Z18, Z10
 	VMULPD           Z10, Z18, Z16
-	VBROADCASTSD     arcP7F64<>+0(SB), Z15
-	VFMADD213PD.BCST arcP6F64<>+0(SB), Z10, Z15
-	VFMADD213PD.BCST arcP5F64<>+0(SB), Z10, Z15
-	VFMADD213PD.BCST arcP4F64<>+0(SB), Z10, Z15
-	VFMADD213PD.BCST arcP3F64<>+0(SB), Z10, Z15
-	VFMADD213PD.BCST arcP2F64<>+0(SB), Z10, Z15
-	VFMADD213PD.BCST arcP1F64<>+0(SB), Z10, Z15
-	VFMADD213PD.BCST arcP0F64<>+0(SB), Z10, Z15
+	VBROADCASTSD     ·dataArcP7F64+0(SB), Z15
+	VFMADD213PD.BCST ·dataArcP6F64+0(SB), Z10, Z15
+	VFMADD213PD.BCST ·dataArcP5F64+0(SB), Z10, Z15
+	VFMADD213PD.BCST ·dataArcP4F64+0(SB), Z10, Z15
+	VFMADD213PD.BCST ·dataArcP3F64+0(SB), Z10, Z15
+	VFMADD213PD.BCST ·dataArcP2F64+0(SB), Z10, Z15
+	VFMADD213PD.BCST ·dataArcP1F64+0(SB), Z10, Z15
+	VFMADD213PD.BCST ·dataArcP0F64+0(SB), Z10, Z15
 	VFMADD231PD      Z15, Z16, Z18
 	VPTERNLOGQ       $0x78, Z4, Z14, Z18
-	VMOVUPS          arcBaseF64<>+0(SB), Z16
+	VMOVUPS          ·dataArcBaseF64+0(SB), Z16
 	VPERMPD          Z16, Z14, Z14
 	VADDPD           Z14, Z18, Z18
-	VPADDQ.BCST      arcFromLeastF64<>+0(SB), Z19, Z19
-	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z19, K2
+	VPADDQ.BCST      ·dataArcFromLeastF64+0(SB), Z19, Z19
+	VPCMPGTQ.BCST    ·dataArcLastF64+0(SB), Z19, K2
 	KORW             K1, K2, K1
 	VPTERNLOGQ       $0xd8, Z4, Z12, Z18
 	KMOVW            K1, DI
@@ -3364,12 +2244,6 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA fourThirdsF64<>+0(SB)/8, $0x3ff5555555555555
-DATA fourThirdsF64<>+8(SB)/8, $0x3ff5555555555555
-DATA fourThirdsF64<>+16(SB)/8, $0x3ff5555555555555
-DATA fourThirdsF64<>+24(SB)/8, $0x3ff5555555555555
-GLOBL fourThirdsF64<>(SB), RODATA|NOPTR, $32
-
 // func composeRxSO2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2
 TEXT ·composeRxSO2F32AVX2(SB), NOSPLIT, $0-64
@@ -3385,17 +2259,17 @@ loop1:
 	VMOVUPS    (CX)(SI*1), Y0
 	VMOVUPS    (DX)(SI*1), Y1
 	VADDPS     Y1, Y0, Y2
-	VANDPS     absF32<>+0(SB), Y2, Y3
-	VCMPPS     $0x16, threePi<>+0(SB), Y3, Y4
-	VCMPPS     $0x1e, pi1<>+0(SB), Y3, Y3
+	VANDPS     ·dataAbsF32+0(SB), Y2, Y3
+	VCMPPS     $0x16, ·dataThreePi+0(SB), Y3, Y4
+	VCMPPS     $0x1e, ·dataPi1+0(SB), Y3, Y3
 	VSUBPS     Y0, Y2, Y5
 	VSUBPS     Y5, Y2, Y6
 	VSUBPS     Y6, Y0, Y0
 	VSUBPS     Y5, Y1, Y1
 	VADDPS     Y1, Y0, Y0
-	VANDPS     signF32<>+0(SB), Y2, Y1
-	VORPS      twoPi1<>+0(SB), Y1, Y5
-	VXORPS     twoPi2<>+0(SB), Y1, Y1
+	VANDPS     ·dataSignF32+0(SB), Y2, Y1
+	VORPS      ·dataTwoPi1+0(SB), Y1, Y5
+	VXORPS     ·dataTwoPi2+0(SB), Y1, Y1
 	VSUBPS     Y5, Y2, Y5
 	VSUBPS     Y1, Y0, Y0
 	VADDPS     Y0, Y5, Y5
@@ -3450,18 +2324,18 @@ loop1:
 	VMOVUPS         (CX)(SI*1), Z0
 	VMOVUPS         (DX)(SI*1), Z1
 	VADDPS          Z1, Z0, Z2
-	VPANDD.BCST     absF32<>+0(SB), Z2, Z3
-	VCMPPS.BCST     $0x16, threePi<>+0(SB), Z3, K1
-	VCMPPS.BCST     $0x1e, pi1<>+0(SB), Z3, K2
+	VPANDD.BCST     ·dataAbsF32+0(SB), Z2, Z3
+	VCMPPS.BCST     $0x16, ·dataThreePi+0(SB), Z3, K1
+	VCMPPS.BCST     $0x1e, ·dataPi1+0(SB), Z3, K2
 	VSUBPS          Z0, Z2, Z3
 	VSUBPS          Z3, Z2, Z4
 	VSUBPS          Z4, Z0, Z0
 	VSUBPS          Z3, Z1, Z1
 	VADDPS          Z1, Z0, Z0
-	VBROADCASTSS    twoPi1<>+0(SB), Z1
-	VPTERNLOGD.BCST $0xd8, signF32<>+0(SB), Z2, Z1
-	VBROADCASTSS    twoPi2<>+0(SB), Z3
-	VPTERNLOGD.BCST $0x78, signF32<>+0(SB), Z2, Z3
+	VBROADCASTSS    ·dataTwoPi1+0(SB), Z1
+	VPTERNLOGD.BCST $0xd8, ·dataSignF32+0(SB), Z2, Z1
+	VBROADCASTSS    ·dataTwoPi2+0(SB), Z3
+	VPTERNLOGD.BCST $0x78, ·dataSignF32+0(SB), Z2, Z3
 	VSUBPS          Z1, Z2, Z1
 	VSUBPS          Z3, Z0, Z0
 	VADDPS          Z0, Z1, Z1
@@ -3515,11 +2389,11 @@ loop1:
 	VMOVUPS    (CX)(SI*1), Y0
 	VMOVUPS    (DX)(SI*1), Y1
 	VADDPD     Y1, Y0, Y0
-	VANDPD     absF64<>+0(SB), Y0, Y1
-	VCMPPD     $0x16, threePiF64<>+0(SB), Y1, Y2
-	VCMPPD     $0x1e, pi1F64<>+0(SB), Y1, Y1
-	VANDPD     signF64<>+0(SB), Y0, Y3
-	VORPD      twoPi1F64<>+0(SB), Y3, Y3
+	VANDPD     ·dataAbsF64+0(SB), Y0, Y1
+	VCMPPD     $0x16, ·dataThreePiF64+0(SB), Y1, Y2
+	VCMPPD     $0x1e, ·dataPi1F64+0(SB), Y1, Y1
+	VANDPD     ·dataSignF64+0(SB), Y0, Y3
+	VORPD      ·dataTwoPi1F64+0(SB), Y3, Y3
 	VSUBPD     Y3, Y0, Y3
 	VBLENDVPD  Y1, Y3, Y0, Y0
 	VMOVUPS    (CX), Y3
@@ -3572,11 +2446,11 @@ loop1:
 	VMOVUPS         (CX)(SI*1), Z0
 	VMOVUPS         (DX)(SI*1), Z1
 	VADDPD          Z1, Z0, Z0
-	VPANDQ.BCST     absF64<>+0(SB), Z0, Z1
-	VCMPPD.BCST     $0x16, threePiF64<>+0(SB), Z1, K1
-	VCMPPD.BCST     $0x1e, pi1F64<>+0(SB), Z1, K2
-	VBROADCASTSD    twoPi1F64<>+0(SB), Z1
-	VPTERNLOGQ.BCST $0xd8, signF64<>+0(SB), Z0, Z1
+	VPANDQ.BCST     ·dataAbsF64+0(SB), Z0, Z1
+	VCMPPD.BCST     $0x16, ·dataThreePiF64+0(SB), Z1, K1
+	VCMPPD.BCST     $0x1e, ·dataPi1F64+0(SB), Z1, K2
+	VBROADCASTSD    ·dataTwoPi1F64+0(SB), Z1
+	VPTERNLOGQ.BCST $0xd8, ·dataSignF64+0(SB), Z0, Z1
 	VSUBPD          Z1, Z0, Z1
 	VBLENDMPD       Z1, Z0, K2, Z0
 	VMOVUPS         (CX), Z1
@@ -3625,13 +2499,13 @@ TEXT ·inverseRxSO2F32AVX2(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS     (CX), Y0
-	VANDPS      absF32<>+0(SB), Y0, Y1
+	VANDPS      ·dataAbsF32+0(SB), Y0, Y1
 	VMOVUPS     (CX)(BX*1), Y2
-	VANDPS      absF32<>+0(SB), Y2, Y3
+	VANDPS      ·dataAbsF32+0(SB), Y2, Y3
 	VMAXPS      Y3, Y1, Y1
 	VCMPPS      $0x03, Y2, Y0, Y3
-	VCMPPS      $0x16, radiusMax<>+0(SB), Y1, Y4
-	VCMPPS      $0x19, radiusMin<>+0(SB), Y1, Y1
+	VCMPPS      $0x16, ·dataRadiusMax+0(SB), Y1, Y4
+	VCMPPS      $0x19, ·dataRadiusMin+0(SB), Y1, Y1
 	VORPS       Y4, Y1, Y1
 	VORPS       Y3, Y1, Y1
 	VMULPS      Y2, Y2, Y3
@@ -3640,7 +2514,7 @@ loop1:
 	VFMADD231PS Y0, Y0, Y3
 	VADDPS      Y4, Y3, Y3
 	VDIVPS      Y3, Y0, Y0
-	VXORPS      signF32<>+0(SB), Y2, Y2
+	VXORPS      ·dataSignF32+0(SB), Y2, Y2
 	VDIVPS      Y3, Y2, Y2
 	VMOVMSKPS   Y1, DI
 	TESTQ       DI, DI
@@ -3685,13 +2559,13 @@ TEXT ·inverseRxSO2F32AVX512(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS     (CX), Z0
-	VPANDD.BCST absF32<>+0(SB), Z0, Z1
+	VPANDD.BCST ·dataAbsF32+0(SB), Z0, Z1
 	VMOVUPS     (CX)(BX*1), Z2
-	VPANDD.BCST absF32<>+0(SB), Z2, Z3
+	VPANDD.BCST ·dataAbsF32+0(SB), Z2, Z3
 	VMAXPS      Z3, Z1, Z1
 	VCMPPS      $0x03, Z2, Z0, K1
-	VCMPPS.BCST $0x16, radiusMax<>+0(SB), Z1, K2
-	VCMPPS.BCST $0x19, radiusMin<>+0(SB), Z1, K3
+	VCMPPS.BCST $0x16, ·dataRadiusMax+0(SB), Z1, K2
+	VCMPPS.BCST $0x19, ·dataRadiusMin+0(SB), Z1, K3
 	KORW        K2, K3, K2
 	KORW        K1, K2, K1
 	VMULPS      Z2, Z2, Z1
@@ -3700,7 +2574,7 @@ loop1:
 	VFMADD231PS Z0, Z0, Z1
 	VADDPS      Z3, Z1, Z1
 	VDIVPS      Z1, Z0, Z0
-	VPXORD.BCST signF32<>+0(SB), Z2, Z2
+	VPXORD.BCST ·dataSignF32+0(SB), Z2, Z2
 	VDIVPS      Z1, Z2, Z2
 	KMOVW       K1, DI
 	TESTQ       DI, DI
@@ -3744,13 +2618,13 @@ TEXT ·inverseRxSO2F64AVX2(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS     (CX), Y0
-	VANDPD      absF64<>+0(SB), Y0, Y1
+	VANDPD      ·dataAbsF64+0(SB), Y0, Y1
 	VMOVUPS     (CX)(BX*1), Y2
-	VANDPD      absF64<>+0(SB), Y2, Y3
+	VANDPD      ·dataAbsF64+0(SB), Y2, Y3
 	VMAXPD      Y3, Y1, Y1
 	VCMPPD      $0x03, Y2, Y0, Y3
-	VCMPPD      $0x16, radiusMaxF64<>+0(SB), Y1, Y4
-	VCMPPD      $0x19, radiusMinF64<>+0(SB), Y1, Y1
+	VCMPPD      $0x16, ·dataRadiusMaxF64+0(SB), Y1, Y4
+	VCMPPD      $0x19, ·dataRadiusMinF64+0(SB), Y1, Y1
 	VORPD       Y4, Y1, Y1
 	VORPD       Y3, Y1, Y1
 	VMULPD      Y2, Y2, Y3
@@ -3759,7 +2633,7 @@ loop1:
 	VFMADD231PD Y0, Y0, Y3
 	VADDPD      Y4, Y3, Y3
 	VDIVPD      Y3, Y0, Y0
-	VXORPD      signF64<>+0(SB), Y2, Y2
+	VXORPD      ·dataSignF64+0(SB), Y2, Y2
 	VDIVPD      Y3, Y2, Y2
 	VMOVMSKPD   Y1, DI
 	TESTQ       DI, DI
@@ -3804,13 +2678,13 @@ TEXT ·inverseRxSO2F64AVX512(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS     (CX), Z0
-	VPANDQ.BCST absF64<>+0(SB), Z0, Z1
+	VPANDQ.BCST ·dataAbsF64+0(SB), Z0, Z1
 	VMOVUPS     (CX)(BX*1), Z2
-	VPANDQ.BCST absF64<>+0(SB), Z2, Z3
+	VPANDQ.BCST ·dataAbsF64+0(SB), Z2, Z3
 	VMAXPD      Z3, Z1, Z1
 	VCMPPD      $0x03, Z2, Z0, K1
-	VCMPPD.BCST $0x16, radiusMaxF64<>+0(SB), Z1, K2
-	VCMPPD.BCST $0x19, radiusMinF64<>+0(SB), Z1, K3
+	VCMPPD.BCST $0x16, ·dataRadiusMaxF64+0(SB), Z1, K2
+	VCMPPD.BCST $0x19, ·dataRadiusMinF64+0(SB), Z1, K3
 	KORW        K2, K3, K2
 	KORW        K1, K2, K1
 	VMULPD      Z2, Z2, Z1
@@ -3819,7 +2693,7 @@ loop1:
 	VFMADD231PD Z0, Z0, Z1
 	VADDPD      Z3, Z1, Z1
 	VDIVPD      Z1, Z0, Z0
-	VPXORQ.BCST signF64<>+0(SB), Z2, Z2
+	VPXORQ.BCST ·dataSignF64+0(SB), Z2, Z2
 	VDIVPD      Z1, Z2, Z2
 	KMOVW       K1, DI
 	TESTQ       DI, DI
@@ -3868,41 +2742,41 @@ loop1:
 	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
 	VMOVUPS      (CX), Y0
-	VANDPS       absF32<>+0(SB), Y0, Y1
-	VCMPPS       $0x16, limit<>+0(SB), Y1, Y1
-	VMULPS       half<>+0(SB), Y0, Y0
-	VANDPS       absF32<>+0(SB), Y0, Y2
-	VMOVUPS      twoOverPi<>+0(SB), Y3
-	VFMADD213PS  roundF32<>+0(SB), Y2, Y3
-	VSUBPS       roundF32<>+0(SB), Y3, Y4
-	VFNMADD231PS halfPi1<>+0(SB), Y4, Y2
-	VFNMADD231PS halfPi2<>+0(SB), Y4, Y2
-	VFNMADD231PS halfPi3<>+0(SB), Y4, Y2
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y1
+	VCMPPS       $0x16, ·dataLimit+0(SB), Y1, Y1
+	VMULPS       ·dataHalf+0(SB), Y0, Y0
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y2
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y3
+	VFMADD213PS  ·dataRoundF32+0(SB), Y2, Y3
+	VSUBPS       ·dataRoundF32+0(SB), Y3, Y4
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y4, Y2
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y4, Y2
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y4, Y2
 	VMULPS       Y2, Y2, Y4
-	VMOVUPS      sinP2<>+0(SB), Y5
-	VFMADD213PS  sinP1<>+0(SB), Y4, Y5
-	VFMADD213PS  sinP0<>+0(SB), Y4, Y5
+	VMOVUPS      ·dataSinP2+0(SB), Y5
+	VFMADD213PS  ·dataSinP1+0(SB), Y4, Y5
+	VFMADD213PS  ·dataSinP0+0(SB), Y4, Y5
 	VMULPS       Y5, Y4, Y5
 	VFMADD231PS  Y5, Y2, Y2
-	VMOVUPS      cosP2<>+0(SB), Y5
-	VFMADD213PS  cosP1<>+0(SB), Y4, Y5
-	VFMADD213PS  cosP0<>+0(SB), Y4, Y5
-	VFMADD213PS  minusHalf<>+0(SB), Y4, Y5
-	VFMADD213PS  one<>+0(SB), Y4, Y5
+	VMOVUPS      ·dataCosP2+0(SB), Y5
+	VFMADD213PS  ·dataCosP1+0(SB), Y4, Y5
+	VFMADD213PS  ·dataCosP0+0(SB), Y4, Y5
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y4, Y5
+	VFMADD213PS  ·dataOne+0(SB), Y4, Y5
 	VPSLLD       $0x1f, Y3, Y4
 	VBLENDVPS    Y4, Y5, Y2, Y6
 	VBLENDVPS    Y4, Y2, Y5, Y5
 	VPSLLD       $0x1e, Y3, Y2
-	VPADDD       oneI<>+0(SB), Y3, Y3
+	VPADDD       ·dataOneI+0(SB), Y3, Y3
 	VPSLLD       $0x1e, Y3, Y3
-	VANDPS       signF32<>+0(SB), Y3, Y3
+	VANDPS       ·dataSignF32+0(SB), Y3, Y3
 	VXORPS       Y3, Y5, Y5
 	VXORPS       Y0, Y2, Y2
-	VANDPS       signF32<>+0(SB), Y2, Y2
+	VANDPS       ·dataSignF32+0(SB), Y2, Y2
 	VXORPS       Y2, Y6, Y6
-	VCMPPS       $0x00, zero<>+0(SB), Y0, Y2
+	VCMPPS       $0x00, ·dataZero+0(SB), Y0, Y2
 	VDIVPS       Y0, Y6, Y0
-	VBLENDVPS    Y2, one<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, ·dataOne+0(SB), Y0, Y0
 	VMOVUPS      (CX)(BX*2), Y2
 	VMULPS       Y2, Y6, Y3
 	VMOVUPS      (CX)(BX*1), Y4
@@ -3953,16 +2827,16 @@ easy3:
 // func expSE2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·expSE2F32AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSS roundF32<>+0(SB), Z0
-	VBROADCASTSS one<>+0(SB), Z1
-	VBROADCASTSS signF32<>+0(SB), Z2
-	VBROADCASTSS absF32<>+0(SB), Z3
-	VBROADCASTSS limit<>+0(SB), Z4
-	VBROADCASTSS half<>+0(SB), Z5
-	VBROADCASTSS twoOverPi<>+0(SB), Z6
-	VBROADCASTSS halfPi1<>+0(SB), Z6
-	VBROADCASTSS halfPi2<>+0(SB), Z7
-	VBROADCASTSS halfPi3<>+0(SB), Z8
+	VBROADCASTSS ·dataRoundF32+0(SB), Z0
+	VBROADCASTSS ·dataOne+0(SB), Z1
+	VBROADCASTSS ·dataSignF32+0(SB), Z2
+	VBROADCASTSS ·dataAbsF32+0(SB), Z3
+	VBROADCASTSS ·dataLimit+0(SB), Z4
+	VBROADCASTSS ·dataHalf+0(SB), Z5
+	VBROADCASTSS ·dataTwoOverPi+0(SB), Z6
+	VBROADCASTSS ·dataHalfPi1+0(SB), Z6
+	VBROADCASTSS ·dataHalfPi2+0(SB), Z7
+	VBROADCASTSS ·dataHalfPi3+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -3988,9 +2862,9 @@ loop1:
 	VCMPPS           $0x16, Z4, Z12, K2
 	VMULPS           Z5, Z9, Z9
 	VMULPS           Z5, Z10, Z10
-	VBROADCASTSS     twoOverPi<>+0(SB), Z12
+	VBROADCASTSS     ·dataTwoOverPi+0(SB), Z12
 	VFMADD213PS      Z0, Z9, Z12
-	VBROADCASTSS     twoOverPi<>+0(SB), Z11
+	VBROADCASTSS     ·dataTwoOverPi+0(SB), Z11
 	VFMADD213PS      Z0, Z10, Z11
 	VSUBPS           Z0, Z12, Z13
 	VSUBPS           Z0, Z11, Z14
@@ -4004,46 +2878,46 @@ loop1:
 	VFNMADD231PS     Z8, Z14, Z16
 	VMULPS           Z15, Z15, Z14
 	VMULPS           Z16, Z16, Z13
-	VBROADCASTSS     sinP2<>+0(SB), Z17
-	VFMADD213PS.BCST sinP1<>+0(SB), Z14, Z17
-	VBROADCASTSS     sinP2<>+0(SB), Z18
-	VFMADD213PS.BCST sinP1<>+0(SB), Z13, Z18
-	VFMADD213PS.BCST sinP0<>+0(SB), Z14, Z17
-	VFMADD213PS.BCST sinP0<>+0(SB), Z13, Z18
+	VBROADCASTSS     ·dataSinP2+0(SB), Z17
+	VFMADD213PS.BCST ·dataSinP1+0(SB), Z14, Z17
+	VBROADCASTSS     ·dataSinP2+0(SB), Z18
+	VFMADD213PS.BCST ·dataSinP1+0(SB), Z13, Z18
+	VFMADD213PS.BCST ·dataSinP0+0(SB), Z14, Z17
+	VFMADD213PS.BCST ·dataSinP0+0(SB), Z13, Z18
 	VMULPS           Z17, Z14, Z17
 	VMULPS           Z18, Z13, Z18
 	VFMADD231PS      Z17, Z15, Z15
 	VFMADD231PS      Z18, Z16, Z16
-	VBROADCASTSS     cosP2<>+0(SB), Z18
-	VFMADD213PS.BCST cosP1<>+0(SB), Z14, Z18
-	VBROADCASTSS     cosP2<>+0(SB), Z17
-	VFMADD213PS.BCST cosP1<>+0(SB), Z13, Z17
-	VFMADD213PS.BCST cosP0<>+0(SB), Z14, Z18
-	VFMADD213PS.BCST cosP0<>+0(SB), Z13, Z17
-	VFMADD213PS.BCST minusHalf<>+0(SB), Z14, Z18
-	VFMADD213PS.BCST minusHalf<>+0(SB), Z13, Z17
+	VBROADCASTSS     ·dataCosP2+0(SB), Z18
+	VFMADD213PS.BCST ·dataCosP1+0(SB), Z14, Z18
+	VBROADCASTSS     ·dataCosP2+0(SB), Z17
+	VFMADD213PS.BCST ·dataCosP1+0(SB), Z13, Z17
+	VFMADD213PS.BCST ·dataCosP0+0(SB), Z14, Z18
+	VFMADD213PS.BCST ·dataCosP0+0(SB), Z13, Z17
+	VFMADD213PS.BCST ·dataMinusHalf+0(SB), Z14, Z18
+	VFMADD213PS.BCST ·dataMinusHalf+0(SB), Z13, Z17
 	VFMADD213PS      Z1, Z14, Z18
 	VFMADD213PS      Z1, Z13, Z17
-	VPTESTMD.BCST    oneI<>+0(SB), Z12, K3
-	VPTESTMD.BCST    oneI<>+0(SB), Z11, K4
+	VPTESTMD.BCST    ·dataOneI+0(SB), Z12, K3
+	VPTESTMD.BCST    ·dataOneI+0(SB), Z11, K4
 	VBLENDMPS        Z18, Z15, K3, Z13
 	VBLENDMPS        Z17, Z16, K4, Z14
 	VBLENDMPS        Z15, Z18, K3, Z18
 	VBLENDMPS        Z16, Z17, K4, Z17
 	VPSLLD           $0x1e, Z12, Z16
 	VPSLLD           $0x1e, Z11, Z15
-	VPADDD.BCST      oneI<>+0(SB), Z12, Z12
-	VPADDD.BCST      oneI<>+0(SB), Z11, Z11
+	VPADDD.BCST      ·dataOneI+0(SB), Z12, Z12
+	VPADDD.BCST      ·dataOneI+0(SB), Z11, Z11
 	VPSLLD           $0x1e, Z12, Z12
 	VPSLLD           $0x1e, Z11, Z11
 	VPTERNLOGD       $0x78, Z2, Z12, Z18
 	VPTERNLOGD       $0x78, Z2, Z11, Z17
 	VPTERNLOGD       $0x78, Z2, Z16, Z13
 	VPTERNLOGD       $0x78, Z2, Z15, Z14
-	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z9, Z13
-	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z10, Z14
-	VCMPPS.BCST      $0x00, zero<>+0(SB), Z9, K3
-	VCMPPS.BCST      $0x00, zero<>+0(SB), Z10, K4
+	VFIXUPIMMPS.BCST $0x00, ·dataZeroStays+0(SB), Z9, Z13
+	VFIXUPIMMPS.BCST $0x00, ·dataZeroStays+0(SB), Z10, Z14
+	VCMPPS.BCST      $0x00, ·dataZero+0(SB), Z9, K3
+	VCMPPS.BCST      $0x00, ·dataZero+0(SB), Z10, K4
 	VDIVPS           Z9, Z13, Z9
 	VDIVPS           Z10, Z14, Z10
 	VBLENDMPS        Z1, Z9, K3, Z9
@@ -4135,47 +3009,47 @@ loop1:
 	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
 	VMOVUPS      (CX), Y0
-	VANDPD       absF64<>+0(SB), Y0, Y1
-	VCMPPD       $0x16, limitF64<>+0(SB), Y1, Y1
-	VMULPD       halfF64<>+0(SB), Y0, Y0
-	VANDPD       absF64<>+0(SB), Y0, Y2
-	VMOVUPS      twoOverPiF64<>+0(SB), Y3
-	VFMADD213PD  roundF64<>+0(SB), Y2, Y3
-	VSUBPD       roundF64<>+0(SB), Y3, Y4
-	VFNMADD231PD halfPi1F64<>+0(SB), Y4, Y2
-	VFNMADD231PD halfPi2F64<>+0(SB), Y4, Y2
-	VFNMADD231PD halfPi3F64<>+0(SB), Y4, Y2
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y1
+	VCMPPD       $0x16, ·dataLimitF64+0(SB), Y1, Y1
+	VMULPD       ·dataHalfF64+0(SB), Y0, Y0
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y2
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y3
+	VFMADD213PD  ·dataRoundF64+0(SB), Y2, Y3
+	VSUBPD       ·dataRoundF64+0(SB), Y3, Y4
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y4, Y2
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y4, Y2
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VMOVUPS      sinP5F64<>+0(SB), Y5
-	VFMADD213PD  sinP4F64<>+0(SB), Y4, Y5
-	VFMADD213PD  sinP3F64<>+0(SB), Y4, Y5
-	VFMADD213PD  sinP2F64<>+0(SB), Y4, Y5
-	VFMADD213PD  sinP1F64<>+0(SB), Y4, Y5
-	VFMADD213PD  sinP0F64<>+0(SB), Y4, Y5
+	VMOVUPS      ·dataSinP5F64+0(SB), Y5
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y4, Y5
 	VMULPD       Y5, Y4, Y5
 	VFMADD231PD  Y5, Y2, Y2
-	VMOVUPS      cosP5F64<>+0(SB), Y5
-	VFMADD213PD  cosP4F64<>+0(SB), Y4, Y5
-	VFMADD213PD  cosP3F64<>+0(SB), Y4, Y5
-	VFMADD213PD  cosP2F64<>+0(SB), Y4, Y5
-	VFMADD213PD  cosP1F64<>+0(SB), Y4, Y5
-	VFMADD213PD  cosP0F64<>+0(SB), Y4, Y5
-	VFMADD213PD  minusHalfF64<>+0(SB), Y4, Y5
-	VFMADD213PD  oneF64<>+0(SB), Y4, Y5
+	VMOVUPS      ·dataCosP5F64+0(SB), Y5
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataOneF64+0(SB), Y4, Y5
 	VPSLLQ       $0x3f, Y3, Y4
 	VBLENDVPD    Y4, Y5, Y2, Y6
 	VBLENDVPD    Y4, Y2, Y5, Y5
-	VPADDQ       oneIF64<>+0(SB), Y3, Y2
+	VPADDQ       ·dataOneIF64+0(SB), Y3, Y2
 	VPSLLQ       $0x3e, Y2, Y2
-	VANDPD       signF64<>+0(SB), Y2, Y2
+	VANDPD       ·dataSignF64+0(SB), Y2, Y2
 	VXORPD       Y2, Y5, Y5
 	VPSLLQ       $0x3e, Y3, Y3
 	VXORPD       Y0, Y3, Y3
-	VANDPD       signF64<>+0(SB), Y3, Y3
+	VANDPD       ·dataSignF64+0(SB), Y3, Y3
 	VXORPD       Y3, Y6, Y6
-	VCMPPD       $0x00, zeroF64<>+0(SB), Y0, Y3
+	VCMPPD       $0x00, ·dataZero+0(SB), Y0, Y3
 	VDIVPD       Y0, Y6, Y0
-	VBLENDVPD    Y3, oneF64<>+0(SB), Y0, Y0
+	VBLENDVPD    Y3, ·dataOneF64+0(SB), Y0, Y0
 	VMOVUPS      (CX)(BX*2), Y3
 	VMULPD       Y3, Y6, Y2
 	VMOVUPS      (CX)(BX*1), Y4
@@ -4226,16 +3100,16 @@ easy3:
 // func expSE2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·expSE2F64AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSD roundF64<>+0(SB), Z0
-	VBROADCASTSD oneF64<>+0(SB), Z1
-	VBROADCASTSD signF64<>+0(SB), Z2
-	VBROADCASTSD absF64<>+0(SB), Z3
-	VBROADCASTSD limitF64<>+0(SB), Z4
-	VBROADCASTSD halfF64<>+0(SB), Z5
-	VBROADCASTSD twoOverPiF64<>+0(SB), Z6
-	VBROADCASTSD halfPi1F64<>+0(SB), Z6
-	VBROADCASTSD halfPi2F64<>+0(SB), Z7
-	VBROADCASTSD halfPi3F64<>+0(SB), Z8
+	VBROADCASTSD ·dataRoundF64+0(SB), Z0
+	VBROADCASTSD ·dataOneF64+0(SB), Z1
+	VBROADCASTSD ·dataSignF64+0(SB), Z2
+	VBROADCASTSD ·dataAbsF64+0(SB), Z3
+	VBROADCASTSD ·dataLimitF64+0(SB), Z4
+	VBROADCASTSD ·dataHalfF64+0(SB), Z5
+	VBROADCASTSD ·dataTwoOverPiF64+0(SB), Z6
+	VBROADCASTSD ·dataHalfPi1F64+0(SB), Z6
+	VBROADCASTSD ·dataHalfPi2F64+0(SB), Z7
+	VBROADCASTSD ·dataHalfPi3F64+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -4261,9 +3135,9 @@ loop1:
 	VCMPPD           $0x16, Z4, Z12, K2
 	VMULPD           Z5, Z9, Z9
 	VMULPD           Z5, Z10, Z10
-	VBROADCASTSD     twoOverPiF64<>+0(SB), Z12
+	VBROADCASTSD     ·dataTwoOverPiF64+0(SB), Z12
 	VFMADD213PD      Z0, Z9, Z12
-	VBROADCASTSD     twoOverPiF64<>+0(SB), Z11
+	VBROADCASTSD     ·dataTwoOverPiF64+0(SB), Z11
 	VFMADD213PD      Z0, Z10, Z11
 	VSUBPD           Z0, Z12, Z13
 	VSUBPD           Z0, Z11, Z14
@@ -4277,46 +3151,46 @@ loop1:
 	VFNMADD231PD     Z8, Z14, Z16
 	VMULPD           Z15, Z15, Z14
 	VMULPD           Z16, Z16, Z13
-	VBROADCASTSD     sinP5F64<>+0(SB), Z17
-	VFMADD213PD.BCST sinP4F64<>+0(SB), Z14, Z17
-	VBROADCASTSD     sinP5F64<>+0(SB), Z18
-	VFMADD213PD.BCST sinP4F64<>+0(SB), Z13, Z18
-	VFMADD213PD.BCST sinP3F64<>+0(SB), Z14, Z17
-	VFMADD213PD.BCST sinP3F64<>+0(SB), Z13, Z18
-	VFMADD213PD.BCST sinP2F64<>+0(SB), Z14, Z17
-	VFMADD213PD.BCST sinP2F64<>+0(SB), Z13, Z18
-	VFMADD213PD.BCST sinP1F64<>+0(SB), Z14, Z17
-	VFMADD213PD.BCST sinP1F64<>+0(SB), Z13, Z18
-	VFMADD213PD.BCST sinP0F64<>+0(SB), Z14, Z17
-	VFMADD213PD.BCST sinP0F64<>+0(SB), Z13, Z18
+	VBROADCASTSD     ·dataSinP5F64+0(SB), Z17
+	VFMADD213PD.BCST ·dataSinP4F64+0(SB), Z14, Z17
+	VBROADCASTSD     ·dataSinP5F64+0(SB), Z18
+	VFMADD213PD.BCST ·dataSinP4F64+0(SB), Z13, Z18
+	VFMADD213PD.BCST ·dataSinP3F64+0(SB), Z14, Z17
+	VFMADD213PD.BCST ·dataSinP3F64+0(SB), Z13, Z18
+	VFMADD213PD.BCST ·dataSinP2F64+0(SB), Z14, Z17
+	VFMADD213PD.BCST ·dataSinP2F64+0(SB), Z13, Z18
+	VFMADD213PD.BCST ·dataSinP1F64+0(SB), Z14, Z17
+	VFMADD213PD.BCST ·dataSinP1F64+0(SB), Z13, Z18
+	VFMADD213PD.BCST ·dataSinP0F64+0(SB), Z14, Z17
+	VFMADD213PD.BCST ·dataSinP0F64+0(SB), Z13, Z18
 	VMULPD           Z17, Z14, Z17
 	VMULPD           Z18, Z13, Z18
 	VFMADD231PD      Z17, Z15, Z15
 	VFMADD231PD      Z18, Z16, Z16
-	VBROADCASTSD     cosP5F64<>+0(SB), Z18
-	VFMADD213PD.BCST cosP4F64<>+0(SB), Z14, Z18
-	VBROADCASTSD     cosP5F64<>+0(SB), Z17
-	VFMADD213PD.BCST cosP4F64<>+0(SB), Z13, Z17
-	VFMADD213PD.BCST cosP3F64<>+0(SB), Z14, Z18
-	VFMADD213PD.BCST cosP3F64<>+0(SB), Z13, Z17
-	VFMADD213PD.BCST cosP2F64<>+0(SB), Z14, Z18
-	VFMADD213PD.BCST cosP2F64<>+0(SB), Z13, Z17
-	VFMADD213PD.BCST cosP1F64<>+0(SB), Z14, Z18
-	VFMADD213PD.BCST cosP1F64<>+0(SB), Z13, Z17
-	VFMADD213PD.BCST cosP0F64<>+0(SB), Z14, Z18
-	VFMADD213PD.BCST cosP0F64<>+0(SB), Z13, Z17
-	VFMADD213PD.BCST minusHalfF64<>+0(SB), Z14, Z18
-	VFMADD213PD.BCST minusHalfF64<>+0(SB), Z13, Z17
+	VBROADCASTSD     ·dataCosP5F64+0(SB), Z18
+	VFMADD213PD.BCST ·dataCosP4F64+0(SB), Z14, Z18
+	VBROADCASTSD     ·dataCosP5F64+0(SB), Z17
+	VFMADD213PD.BCST ·dataCosP4F64+0(SB), Z13, Z17
+	VFMADD213PD.BCST ·dataCosP3F64+0(SB), Z14, Z18
+	VFMADD213PD.BCST ·dataCosP3F64+0(SB), Z13, Z17
+	VFMADD213PD.BCST ·dataCosP2F64+0(SB), Z14, Z18
+	VFMADD213PD.BCST ·dataCosP2F64+0(SB), Z13, Z17
+	VFMADD213PD.BCST ·dataCosP1F64+0(SB), Z14, Z18
+	VFMADD213PD.BCST ·dataCosP1F64+0(SB), Z13, Z17
+	VFMADD213PD.BCST ·dataCosP0F64+0(SB), Z14, Z18
+	VFMADD213PD.BCST ·dataCosP0F64+0(SB), Z13, Z17
+	VFMADD213PD.BCST ·dataMinusHalfF64+0(SB), Z14, Z18
+	VFMADD213PD.BCST ·dataMinusHalfF64+0(SB), Z13, Z17
 	VFMADD213PD      Z1, Z14, Z18
 	VFMADD213PD      Z1, Z13, Z17
-	VPTESTMQ.BCST    oneIF64<>+0(SB), Z12, K3
-	VPTESTMQ.BCST    oneIF64<>+0(SB), Z11, K4
+	VPTESTMQ.BCST    ·dataOneIF64+0(SB), Z12, K3
+	VPTESTMQ.BCST    ·dataOneIF64+0(SB), Z11, K4
 	VBLENDMPD        Z18, Z15, K3, Z13
 	VBLENDMPD        Z17, Z16, K4, Z14
 	VBLENDMPD        Z15, Z18, K3, Z18
 	VBLENDMPD        Z16, Z17, K4, Z17
-	VPADDQ.BCST      oneIF64<>+0(SB), Z12, Z16
-	VPADDQ.BCST      oneIF64<>+0(SB), Z11, Z15
+	VPADDQ.BCST      ·dataOneIF64+0(SB), Z12, Z16
+	VPADDQ.BCST      ·dataOneIF64+0(SB), Z11, Z15
 	VPSLLQ           $0x3e, Z16, Z16
 	VPSLLQ           $0x3e, Z15, Z15
 	VPTERNLOGQ       $0x78, Z2, Z16, Z18
@@ -4325,10 +3199,10 @@ loop1:
 	VPSLLQ           $0x3e, Z11, Z11
 	VPTERNLOGQ       $0x78, Z2, Z12, Z13
 	VPTERNLOGQ       $0x78, Z2, Z11, Z14
-	VFIXUPIMMPD.BCST $0x00, zeroStaysF64<>+0(SB), Z9, Z13
-	VFIXUPIMMPD.BCST $0x00, zeroStaysF64<>+0(SB), Z10, Z14
-	VCMPPD.BCST      $0x00, zeroF64<>+0(SB), Z9, K3
-	VCMPPD.BCST      $0x00, zeroF64<>+0(SB), Z10, K4
+	VFIXUPIMMPD.BCST $0x00, ·dataZeroStaysF64+0(SB), Z9, Z13
+	VFIXUPIMMPD.BCST $0x00, ·dataZeroStaysF64+0(SB), Z10, Z14
+	VCMPPD.BCST      $0x00, ·dataZero+0(SB), Z9, K3
+	VCMPPD.BCST      $0x00, ·dataZero+0(SB), Z10, K4
 	VDIVPD           Z9, Z13, Z9
 	VDIVPD           Z10, Z14, Z10
 	VBLENDMPD        Z1, Z9, K3, Z9
@@ -4416,54 +3290,54 @@ TEXT ·logSE2F32AVX2(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS     (CX)(BX*1), Y0
-	VADDPS      zero<>+0(SB), Y0, Y1
+	VADDPS      ·dataZero+0(SB), Y0, Y1
 	VMOVUPS     (CX), Y2
-	VANDPS      absF32<>+0(SB), Y2, Y3
-	VANDPS      absF32<>+0(SB), Y1, Y4
+	VANDPS      ·dataAbsF32+0(SB), Y2, Y3
+	VANDPS      ·dataAbsF32+0(SB), Y1, Y4
 	VMAXPS      Y3, Y4, Y5
 	VMINPS      Y4, Y3, Y6
 	VDIVPS      Y5, Y6, Y6
 	VMULPS      Y6, Y6, Y5
 	VMULPS      Y5, Y6, Y7
-	VMOVUPS     atanP9<>+0(SB), Y8
-	VFMADD213PS atanP8<>+0(SB), Y5, Y8
-	VFMADD213PS atanP7<>+0(SB), Y5, Y8
-	VFMADD213PS atanP6<>+0(SB), Y5, Y8
-	VFMADD213PS atanP5<>+0(SB), Y5, Y8
-	VFMADD213PS atanP4<>+0(SB), Y5, Y8
-	VFMADD213PS atanP3<>+0(SB), Y5, Y8
-	VFMADD213PS atanP2<>+0(SB), Y5, Y8
-	VFMADD213PS atanP1<>+0(SB), Y5, Y8
-	VFMADD213PS atanP0<>+0(SB), Y5, Y8
+	VMOVUPS     ·dataAtanP9+0(SB), Y8
+	VFMADD213PS ·dataAtanP8+0(SB), Y5, Y8
+	VFMADD213PS ·dataAtanP7+0(SB), Y5, Y8
+	VFMADD213PS ·dataAtanP6+0(SB), Y5, Y8
+	VFMADD213PS ·dataAtanP5+0(SB), Y5, Y8
+	VFMADD213PS ·dataAtanP4+0(SB), Y5, Y8
+	VFMADD213PS ·dataAtanP3+0(SB), Y5, Y8
+	VFMADD213PS ·dataAtanP2+0(SB), Y5, Y8
+	VFMADD213PS ·dataAtanP1+0(SB), Y5, Y8
+	VFMADD213PS ·dataAtanP0+0(SB), Y5, Y8
 	VFMADD213PS Y6, Y8, Y7
 	VCMPPS      $0x03, Y6, Y6, Y6
 	VCMPPS      $0x1e, Y3, Y4, Y4
-	VANDPS      signF32<>+0(SB), Y4, Y3
+	VANDPS      ·dataSignF32+0(SB), Y4, Y3
 	VXORPS      Y3, Y7, Y7
-	VANDPS      halfPi2<>+0(SB), Y4, Y3
+	VANDPS      ·dataHalfPi2+0(SB), Y4, Y3
 	VADDPS      Y3, Y7, Y7
-	VANDPS      halfPi1<>+0(SB), Y4, Y4
+	VANDPS      ·dataHalfPi1+0(SB), Y4, Y4
 	VADDPS      Y4, Y7, Y7
-	VCMPPS      $0x11, zero<>+0(SB), Y2, Y4
-	VANDPS      signF32<>+0(SB), Y4, Y3
+	VCMPPS      $0x11, ·dataZero+0(SB), Y2, Y4
+	VANDPS      ·dataSignF32+0(SB), Y4, Y3
 	VXORPS      Y3, Y7, Y7
-	VANDPS      pi2<>+0(SB), Y4, Y3
+	VANDPS      ·dataPi2+0(SB), Y4, Y3
 	VADDPS      Y3, Y7, Y7
-	VANDPS      pi1<>+0(SB), Y4, Y3
+	VANDPS      ·dataPi1+0(SB), Y4, Y3
 	VADDPS      Y3, Y7, Y7
-	VANDPS      signF32<>+0(SB), Y1, Y1
+	VANDPS      ·dataSignF32+0(SB), Y1, Y1
 	VORPS       Y7, Y1, Y1
-	VMULPS      half<>+0(SB), Y1, Y7
-	VADDPS      one<>+0(SB), Y2, Y3
+	VMULPS      ·dataHalf+0(SB), Y1, Y7
+	VADDPS      ·dataOne+0(SB), Y2, Y3
 	VBLENDVPS   Y4, Y0, Y3, Y3
-	VMOVUPS     one<>+0(SB), Y8
+	VMOVUPS     ·dataOne+0(SB), Y8
 	VSUBPS      Y2, Y8, Y8
 	VBLENDVPS   Y4, Y8, Y0, Y0
 	VMULPS      Y3, Y7, Y3
 	VDIVPS      Y0, Y3, Y3
-	VANDPS      absF32<>+0(SB), Y0, Y0
-	VCMPPS      $0x11, sineMin<>+0(SB), Y0, Y0
-	VBLENDVPS   Y0, one<>+0(SB), Y3, Y3
+	VANDPS      ·dataAbsF32+0(SB), Y0, Y0
+	VCMPPS      $0x11, ·dataSineMin+0(SB), Y0, Y0
+	VBLENDVPS   Y0, ·dataOne+0(SB), Y3, Y3
 	VMOVUPS     (CX)(SI*1), Y0
 	VMULPS      Y0, Y7, Y8
 	VMOVUPS     (CX)(BX*2), Y4
@@ -4503,29 +3377,19 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA sineMin<>+0(SB)/4, $0x30800000
-DATA sineMin<>+4(SB)/4, $0x30800000
-DATA sineMin<>+8(SB)/4, $0x30800000
-DATA sineMin<>+12(SB)/4, $0x30800000
-DATA sineMin<>+16(SB)/4, $0x30800000
-DATA sineMin<>+20(SB)/4, $0x30800000
-DATA sineMin<>+24(SB)/4, $0x30800000
-DATA sineMin<>+28(SB)/4, $0x30800000
-GLOBL sineMin<>(SB), RODATA|NOPTR, $32
-
 // func logSE2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F
 TEXT ·logSE2F32AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSS one<>+0(SB), Z0
-	VBROADCASTSS absF32<>+0(SB), Z1
-	VBROADCASTSS signF32<>+0(SB), Z2
-	VBROADCASTSS zero<>+0(SB), Z3
-	VBROADCASTSS atanP9<>+0(SB), Z4
-	VBROADCASTSS atanP8<>+0(SB), Z4
-	VBROADCASTSS atanP7<>+0(SB), Z5
-	VBROADCASTSS atanP6<>+0(SB), Z6
-	VBROADCASTSS atanP5<>+0(SB), Z7
-	VBROADCASTSS atanP4<>+0(SB), Z8
+	VBROADCASTSS ·dataOne+0(SB), Z0
+	VBROADCASTSS ·dataAbsF32+0(SB), Z1
+	VBROADCASTSS ·dataSignF32+0(SB), Z2
+	VBROADCASTSS ·dataZero+0(SB), Z3
+	VBROADCASTSS ·dataAtanP9+0(SB), Z4
+	VBROADCASTSS ·dataAtanP8+0(SB), Z4
+	VBROADCASTSS ·dataAtanP7+0(SB), Z5
+	VBROADCASTSS ·dataAtanP6+0(SB), Z6
+	VBROADCASTSS ·dataAtanP5+0(SB), Z7
+	VBROADCASTSS ·dataAtanP4+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -4555,9 +3419,9 @@ loop1:
 	VMULPS           Z22, Z22, Z19
 	VMULPS           Z20, Z21, Z23
 	VMULPS           Z19, Z22, Z24
-	VBROADCASTSS     atanP9<>+0(SB), Z25
+	VBROADCASTSS     ·dataAtanP9+0(SB), Z25
 	VFMADD213PS      Z4, Z20, Z25
-	VBROADCASTSS     atanP9<>+0(SB), Z26
+	VBROADCASTSS     ·dataAtanP9+0(SB), Z26
 	VFMADD213PS      Z4, Z19, Z26
 	VFMADD213PS      Z5, Z20, Z25
 	VFMADD213PS      Z5, Z19, Z26
@@ -4567,14 +3431,14 @@ loop1:
 	VFMADD213PS      Z7, Z19, Z26
 	VFMADD213PS      Z8, Z20, Z25
 	VFMADD213PS      Z8, Z19, Z26
-	VFMADD213PS.BCST atanP3<>+0(SB), Z20, Z25
-	VFMADD213PS.BCST atanP3<>+0(SB), Z19, Z26
-	VFMADD213PS.BCST atanP2<>+0(SB), Z20, Z25
-	VFMADD213PS.BCST atanP2<>+0(SB), Z19, Z26
-	VFMADD213PS.BCST atanP1<>+0(SB), Z20, Z25
-	VFMADD213PS.BCST atanP1<>+0(SB), Z19, Z26
-	VFMADD213PS.BCST atanP0<>+0(SB), Z20, Z25
-	VFMADD213PS.BCST atanP0<>+0(SB), Z19, Z26
+	VFMADD213PS.BCST ·dataAtanP3+0(SB), Z20, Z25
+	VFMADD213PS.BCST ·dataAtanP3+0(SB), Z19, Z26
+	VFMADD213PS.BCST ·dataAtanP2+0(SB), Z20, Z25
+	VFMADD213PS.BCST ·dataAtanP2+0(SB), Z19, Z26
+	VFMADD213PS.BCST ·dataAtanP1+0(SB), Z20, Z25
+	VFMADD213PS.BCST ·dataAtanP1+0(SB), Z19, Z26
+	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z20, Z25
+	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z19, Z26
 	VFMADD213PS      Z21, Z25, Z23
 	VFMADD213PS      Z22, Z26, Z24
 	VCMPPS           $0x03, Z21, Z21, K1
@@ -4583,22 +3447,22 @@ loop1:
 	VCMPPS           $0x1e, Z16, Z18, K4
 	VPXORD           Z2, Z23, K3, Z23
 	VPXORD           Z2, Z24, K4, Z24
-	VADDPS.BCST      halfPi2<>+0(SB), Z23, K3, Z23
-	VADDPS.BCST      halfPi2<>+0(SB), Z24, K4, Z24
-	VADDPS.BCST      halfPi1<>+0(SB), Z23, K3, Z23
-	VADDPS.BCST      halfPi1<>+0(SB), Z24, K4, Z24
+	VADDPS.BCST      ·dataHalfPi2+0(SB), Z23, K3, Z23
+	VADDPS.BCST      ·dataHalfPi2+0(SB), Z24, K4, Z24
+	VADDPS.BCST      ·dataHalfPi1+0(SB), Z23, K3, Z23
+	VADDPS.BCST      ·dataHalfPi1+0(SB), Z24, K4, Z24
 	VCMPPS           $0x11, Z3, Z13, K3
 	VCMPPS           $0x11, Z3, Z14, K4
 	VPXORD           Z2, Z23, K3, Z23
 	VPXORD           Z2, Z24, K4, Z24
-	VADDPS.BCST      pi2<>+0(SB), Z23, K3, Z23
-	VADDPS.BCST      pi2<>+0(SB), Z24, K4, Z24
-	VADDPS.BCST      pi1<>+0(SB), Z23, K3, Z23
-	VADDPS.BCST      pi1<>+0(SB), Z24, K4, Z24
+	VADDPS.BCST      ·dataPi2+0(SB), Z23, K3, Z23
+	VADDPS.BCST      ·dataPi2+0(SB), Z24, K4, Z24
+	VADDPS.BCST      ·dataPi1+0(SB), Z23, K3, Z23
+	VADDPS.BCST      ·dataPi1+0(SB), Z24, K4, Z24
 	VPTERNLOGD       $0xd8, Z2, Z11, Z23
 	VPTERNLOGD       $0xd8, Z2, Z12, Z24
-	VMULPS.BCST      half<>+0(SB), Z23, Z12
-	VMULPS.BCST      half<>+0(SB), Z24, Z11
+	VMULPS.BCST      ·dataHalf+0(SB), Z23, Z12
+	VMULPS.BCST      ·dataHalf+0(SB), Z24, Z11
 	VADDPS           Z0, Z13, Z18
 	VADDPS           Z0, Z14, Z16
 	VBLENDMPS        Z9, Z18, K3, Z18
@@ -4619,8 +3483,8 @@ loop1:
 	VFMADD231PS      Z13, Z16, Z15
 	VPANDD           Z1, Z9, Z9
 	VPANDD           Z1, Z10, Z10
-	VCMPPS.BCST      $0x11, sineMin<>+0(SB), Z9, K3
-	VCMPPS.BCST      $0x11, sineMin<>+0(SB), Z10, K4
+	VCMPPS.BCST      $0x11, ·dataSineMin+0(SB), Z9, K3
+	VCMPPS.BCST      $0x11, ·dataSineMin+0(SB), Z10, K4
 	VBLENDMPS        Z0, Z17, K3, Z17
 	VBLENDMPS        Z0, Z15, K4, Z15
 	VMOVUPS          (CX)(SI*1), Z10
@@ -4690,13 +3554,13 @@ TEXT ·logSE2F64AVX2(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS     (CX)(BX*1), Y0
-	VADDPD      zeroF64<>+0(SB), Y0, Y1
+	VADDPD      ·dataZero+0(SB), Y0, Y1
 	VMOVUPS     (CX), Y2
-	VANDPD      absF64<>+0(SB), Y2, Y3
-	VANDPD      absF64<>+0(SB), Y1, Y4
+	VANDPD      ·dataAbsF64+0(SB), Y2, Y3
+	VANDPD      ·dataAbsF64+0(SB), Y1, Y4
 	VMAXPD      Y3, Y4, Y5
 	VMINPD      Y4, Y3, Y6
-	VMULPD      halfF64<>+0(SB), Y5, Y7
+	VMULPD      ·dataHalfF64+0(SB), Y5, Y7
 	VCMPPD      $0x1e, Y7, Y6, Y7
 	VSUBPD      Y5, Y6, Y8
 	VBLENDVPD   Y7, Y8, Y6, Y8
@@ -4705,54 +3569,54 @@ loop1:
 	VDIVPD      Y6, Y8, Y8
 	VMULPD      Y8, Y8, Y6
 	VMULPD      Y6, Y8, Y9
-	VMOVUPS     atanP12F64<>+0(SB), Y10
-	VFMADD213PD atanP11F64<>+0(SB), Y6, Y10
-	VFMADD213PD atanP10F64<>+0(SB), Y6, Y10
-	VFMADD213PD atanP9F64<>+0(SB), Y6, Y10
-	VFMADD213PD atanP8F64<>+0(SB), Y6, Y10
-	VFMADD213PD atanP7F64<>+0(SB), Y6, Y10
-	VFMADD213PD atanP6F64<>+0(SB), Y6, Y10
-	VFMADD213PD atanP5F64<>+0(SB), Y6, Y10
-	VFMADD213PD atanP4F64<>+0(SB), Y6, Y10
-	VFMADD213PD atanP3F64<>+0(SB), Y6, Y10
-	VFMADD213PD atanP2F64<>+0(SB), Y6, Y10
-	VFMADD213PD atanP1F64<>+0(SB), Y6, Y10
-	VFMADD213PD atanP0F64<>+0(SB), Y6, Y10
+	VMOVUPS     ·dataAtanP12F64+0(SB), Y10
+	VFMADD213PD ·dataAtanP11F64+0(SB), Y6, Y10
+	VFMADD213PD ·dataAtanP10F64+0(SB), Y6, Y10
+	VFMADD213PD ·dataAtanP9F64+0(SB), Y6, Y10
+	VFMADD213PD ·dataAtanP8F64+0(SB), Y6, Y10
+	VFMADD213PD ·dataAtanP7F64+0(SB), Y6, Y10
+	VFMADD213PD ·dataAtanP6F64+0(SB), Y6, Y10
+	VFMADD213PD ·dataAtanP5F64+0(SB), Y6, Y10
+	VFMADD213PD ·dataAtanP4F64+0(SB), Y6, Y10
+	VFMADD213PD ·dataAtanP3F64+0(SB), Y6, Y10
+	VFMADD213PD ·dataAtanP2F64+0(SB), Y6, Y10
+	VFMADD213PD ·dataAtanP1F64+0(SB), Y6, Y10
+	VFMADD213PD ·dataAtanP0F64+0(SB), Y6, Y10
 	VFMADD213PD Y8, Y10, Y9
-	VANDPD      quarterPi2F64<>+0(SB), Y7, Y10
+	VANDPD      ·dataQuarterPi2F64+0(SB), Y7, Y10
 	VADDPD      Y10, Y9, Y9
-	VANDPD      quarterPi1F64<>+0(SB), Y7, Y7
+	VANDPD      ·dataQuarterPi1F64+0(SB), Y7, Y7
 	VADDPD      Y7, Y9, Y9
 	VCMPPD      $0x03, Y8, Y8, Y8
-	VCMPPD      $0x16, halfMaxF64<>+0(SB), Y5, Y5
+	VCMPPD      $0x16, ·dataHalfMaxF64+0(SB), Y5, Y5
 	VORPD       Y8, Y5, Y5
 	VCMPPD      $0x1e, Y3, Y4, Y4
-	VANDPD      signF64<>+0(SB), Y4, Y3
+	VANDPD      ·dataSignF64+0(SB), Y4, Y3
 	VXORPD      Y3, Y9, Y9
-	VANDPD      halfPi2F64<>+0(SB), Y4, Y3
+	VANDPD      ·dataHalfPi2F64+0(SB), Y4, Y3
 	VADDPD      Y3, Y9, Y9
-	VANDPD      halfPi1F64<>+0(SB), Y4, Y4
+	VANDPD      ·dataHalfPi1F64+0(SB), Y4, Y4
 	VADDPD      Y4, Y9, Y9
-	VCMPPD      $0x11, zeroF64<>+0(SB), Y2, Y4
-	VANDPD      signF64<>+0(SB), Y4, Y3
+	VCMPPD      $0x11, ·dataZero+0(SB), Y2, Y4
+	VANDPD      ·dataSignF64+0(SB), Y4, Y3
 	VXORPD      Y3, Y9, Y9
-	VANDPD      pi2F64<>+0(SB), Y4, Y3
+	VANDPD      ·dataPi2F64+0(SB), Y4, Y3
 	VADDPD      Y3, Y9, Y9
-	VANDPD      pi1F64<>+0(SB), Y4, Y3
+	VANDPD      ·dataPi1F64+0(SB), Y4, Y3
 	VADDPD      Y3, Y9, Y9
-	VANDPD      signF64<>+0(SB), Y1, Y1
+	VANDPD      ·dataSignF64+0(SB), Y1, Y1
 	VORPD       Y9, Y1, Y1
-	VMULPD      halfF64<>+0(SB), Y1, Y9
-	VADDPD      oneF64<>+0(SB), Y2, Y3
+	VMULPD      ·dataHalfF64+0(SB), Y1, Y9
+	VADDPD      ·dataOneF64+0(SB), Y2, Y3
 	VBLENDVPD   Y4, Y0, Y3, Y3
-	VMOVUPS     oneF64<>+0(SB), Y8
+	VMOVUPS     ·dataOneF64+0(SB), Y8
 	VSUBPD      Y2, Y8, Y8
 	VBLENDVPD   Y4, Y8, Y0, Y0
 	VMULPD      Y3, Y9, Y3
 	VDIVPD      Y0, Y3, Y3
-	VANDPD      absF64<>+0(SB), Y0, Y0
-	VCMPPD      $0x11, sineMinF64<>+0(SB), Y0, Y0
-	VBLENDVPD   Y0, oneF64<>+0(SB), Y3, Y3
+	VANDPD      ·dataAbsF64+0(SB), Y0, Y0
+	VCMPPD      $0x11, ·dataSineMinF64+0(SB), Y0, Y0
+	VBLENDVPD   Y0, ·dataOneF64+0(SB), Y3, Y3
 	VMOVUPS     (CX)(SI*1), Y0
 	VMULPD      Y0, Y9, Y8
 	VMOVUPS     (CX)(BX*2), Y4
@@ -4792,25 +3656,19 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA sineMinF64<>+0(SB)/8, $0x20b0000000000000
-DATA sineMinF64<>+8(SB)/8, $0x20b0000000000000
-DATA sineMinF64<>+16(SB)/8, $0x20b0000000000000
-DATA sineMinF64<>+24(SB)/8, $0x20b0000000000000
-GLOBL sineMinF64<>(SB), RODATA|NOPTR, $32
-
 // func logSE2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F
 TEXT ·logSE2F64AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSD zeroF64<>+0(SB), Z0
-	VBROADCASTSD oneF64<>+0(SB), Z1
-	VBROADCASTSD absF64<>+0(SB), Z2
-	VBROADCASTSD signF64<>+0(SB), Z3
-	VBROADCASTSD tanHalfF64<>+0(SB), Z4
-	VBROADCASTSD arcNodeF64<>+0(SB), Z5
-	VBROADCASTSD arc4F64<>+0(SB), Z6
-	VBROADCASTSD arcSteepF64<>+0(SB), Z7
-	VBROADCASTSD arcLeftF64<>+0(SB), Z8
-	VBROADCASTSD arcP7F64<>+0(SB), Z9
+	VBROADCASTSD ·dataZero+0(SB), Z0
+	VBROADCASTSD ·dataOneF64+0(SB), Z1
+	VBROADCASTSD ·dataAbsF64+0(SB), Z2
+	VBROADCASTSD ·dataSignF64+0(SB), Z3
+	VBROADCASTSD ·dataTanHalfF64+0(SB), Z4
+	VBROADCASTSD ·dataArcNodeF64+0(SB), Z5
+	VBROADCASTSD ·dataArc4F64+0(SB), Z6
+	VBROADCASTSD ·dataArcSteepF64+0(SB), Z7
+	VBROADCASTSD ·dataArcLeftF64+0(SB), Z8
+	VBROADCASTSD ·dataArcP7F64+0(SB), Z9
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -4862,40 +3720,40 @@ loop1:
 	VMULPD           Z20, Z20, Z16
 	VMULPD           Z18, Z19, Z17
 	VMULPD           Z16, Z20, Z15
-	VBROADCASTSD     arcP7F64<>+0(SB), Z23
-	VFMADD213PD.BCST arcP6F64<>+0(SB), Z18, Z23
-	VBROADCASTSD     arcP7F64<>+0(SB), Z22
-	VFMADD213PD.BCST arcP6F64<>+0(SB), Z16, Z22
-	VFMADD213PD.BCST arcP5F64<>+0(SB), Z18, Z23
-	VFMADD213PD.BCST arcP5F64<>+0(SB), Z16, Z22
-	VFMADD213PD.BCST arcP4F64<>+0(SB), Z18, Z23
-	VFMADD213PD.BCST arcP4F64<>+0(SB), Z16, Z22
-	VFMADD213PD.BCST arcP3F64<>+0(SB), Z18, Z23
-	VFMADD213PD.BCST arcP3F64<>+0(SB), Z16, Z22
-	VFMADD213PD.BCST arcP2F64<>+0(SB), Z18, Z23
-	VFMADD213PD.BCST arcP2F64<>+0(SB), Z16, Z22
-	VFMADD213PD.BCST arcP1F64<>+0(SB), Z18, Z23
-	VFMADD213PD.BCST arcP1F64<>+0(SB), Z16, Z22
-	VFMADD213PD.BCST arcP0F64<>+0(SB), Z18, Z23
-	VFMADD213PD.BCST arcP0F64<>+0(SB), Z16, Z22
+	VBROADCASTSD     ·dataArcP7F64+0(SB), Z23
+	VFMADD213PD.BCST ·dataArcP6F64+0(SB), Z18, Z23
+	VBROADCASTSD     ·dataArcP7F64+0(SB), Z22
+	VFMADD213PD.BCST ·dataArcP6F64+0(SB), Z16, Z22
+	VFMADD213PD.BCST ·dataArcP5F64+0(SB), Z18, Z23
+	VFMADD213PD.BCST ·dataArcP5F64+0(SB), Z16, Z22
+	VFMADD213PD.BCST ·dataArcP4F64+0(SB), Z18, Z23
+	VFMADD213PD.BCST ·dataArcP4F64+0(SB), Z16, Z22
+	VFMADD213PD.BCST ·dataArcP3F64+0(SB), Z18, Z23
+	VFMADD213PD.BCST ·dataArcP3F64+0(SB), Z16, Z22
+	VFMADD213PD.BCST ·dataArcP2F64+0(SB), Z18, Z23
+	VFMADD213PD.BCST ·dataArcP2F64+0(SB), Z16, Z22
+	VFMADD213PD.BCST ·dataArcP1F64+0(SB), Z18, Z23
+	VFMADD213PD.BCST ·dataArcP1F64+0(SB), Z16, Z22
+	VFMADD213PD.BCST ·dataArcP0F64+0(SB), Z18, Z23
+	VFMADD213PD.BCST ·dataArcP0F64+0(SB), Z16, Z22
 	VFMADD231PD      Z23, Z17, Z19
 	VFMADD231PD      Z22, Z15, Z20
 	VPTERNLOGQ       $0x78, Z3, Z25, Z19
 	VPTERNLOGQ       $0x78, Z3, Z26, Z20
-	VMOVUPS          arcBaseF64<>+0(SB), Z15
+	VMOVUPS          ·dataArcBaseF64+0(SB), Z15
 	VPERMPD          Z15, Z25, Z25
-	VMOVUPS          arcBaseF64<>+0(SB), Z15
+	VMOVUPS          ·dataArcBaseF64+0(SB), Z15
 	VPERMPD          Z15, Z26, Z26
 	VADDPD           Z25, Z19, Z19
 	VADDPD           Z26, Z20, Z20
-	VPADDQ.BCST      arcFromLeastF64<>+0(SB), Z27, Z27
-	VPADDQ.BCST      arcFromLeastF64<>+0(SB), Z28, Z28
-	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z27, K3
-	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z28, K4
+	VPADDQ.BCST      ·dataArcFromLeastF64+0(SB), Z27, Z27
+	VPADDQ.BCST      ·dataArcFromLeastF64+0(SB), Z28, Z28
+	VPCMPGTQ.BCST    ·dataArcLastF64+0(SB), Z27, K3
+	VPCMPGTQ.BCST    ·dataArcLastF64+0(SB), Z28, K4
 	VPTERNLOGQ       $0xd8, Z3, Z11, Z19
 	VPTERNLOGQ       $0xd8, Z3, Z12, Z20
-	VMULPD.BCST      halfF64<>+0(SB), Z19, Z12
-	VMULPD.BCST      halfF64<>+0(SB), Z20, Z11
+	VMULPD.BCST      ·dataHalfF64+0(SB), Z19, Z12
+	VMULPD.BCST      ·dataHalfF64+0(SB), Z20, Z11
 	VADDPD           Z1, Z13, Z28
 	VADDPD           Z1, Z14, Z27
 	VBLENDMPD        Z9, Z28, K1, Z28
@@ -4908,9 +3766,9 @@ loop1:
 	VMULPD           Z27, Z11, Z27
 	VRCP14PD         Z9, Z14
 	VRCP14PD         Z10, Z13
-	VBROADCASTSD     oneF64<>+0(SB), Z26
+	VBROADCASTSD     ·dataOneF64+0(SB), Z26
 	VFNMADD231PD     Z14, Z9, Z26
-	VBROADCASTSD     oneF64<>+0(SB), Z25
+	VBROADCASTSD     ·dataOneF64+0(SB), Z25
 	VFNMADD231PD     Z13, Z10, Z25
 	VFMADD231PD      Z14, Z26, Z14
 	VFMADD231PD      Z13, Z25, Z13
@@ -4922,8 +3780,8 @@ loop1:
 	VFMADD231PD      Z13, Z27, Z26
 	VPANDQ           Z2, Z9, Z9
 	VPANDQ           Z2, Z10, Z10
-	VCMPPD.BCST      $0x11, sineMinF64<>+0(SB), Z9, K1
-	VCMPPD.BCST      $0x11, sineMinF64<>+0(SB), Z10, K2
+	VCMPPD.BCST      $0x11, ·dataSineMinF64+0(SB), Z9, K1
+	VCMPPD.BCST      $0x11, ·dataSineMinF64+0(SB), Z10, K2
 	VBLENDMPD        Z1, Z25, K1, Z25
 	VBLENDMPD        Z1, Z26, K2, Z26
 	VMOVUPS          (CX)(SI*1), Z10
@@ -4995,60 +3853,60 @@ loop1:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      (DX), Y1
 	VADDPS       Y1, Y0, Y2
-	VANDPS       absF32<>+0(SB), Y2, Y3
-	VCMPPS       $0x16, threePi<>+0(SB), Y3, Y4
-	VCMPPS       $0x1e, pi1<>+0(SB), Y3, Y3
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y3
+	VCMPPS       $0x16, ·dataThreePi+0(SB), Y3, Y4
+	VCMPPS       $0x1e, ·dataPi1+0(SB), Y3, Y3
 	VSUBPS       Y0, Y2, Y5
 	VSUBPS       Y5, Y2, Y6
 	VSUBPS       Y6, Y0, Y6
 	VSUBPS       Y5, Y1, Y5
 	VADDPS       Y5, Y6, Y6
-	VANDPS       signF32<>+0(SB), Y2, Y5
-	VORPS        twoPi1<>+0(SB), Y5, Y7
-	VXORPS       twoPi2<>+0(SB), Y5, Y5
+	VANDPS       ·dataSignF32+0(SB), Y2, Y5
+	VORPS        ·dataTwoPi1+0(SB), Y5, Y7
+	VXORPS       ·dataTwoPi2+0(SB), Y5, Y5
 	VSUBPS       Y7, Y2, Y7
 	VSUBPS       Y5, Y6, Y6
 	VADDPS       Y6, Y7, Y7
 	VBLENDVPS    Y3, Y7, Y2, Y2
-	VANDPS       absF32<>+0(SB), Y0, Y7
-	VCMPPS       $0x16, limit<>+0(SB), Y7, Y7
-	VANDPS       absF32<>+0(SB), Y1, Y3
-	VCMPPS       $0x16, limit<>+0(SB), Y3, Y3
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y7
+	VCMPPS       $0x16, ·dataLimit+0(SB), Y7, Y7
+	VANDPS       ·dataAbsF32+0(SB), Y1, Y3
+	VCMPPS       $0x16, ·dataLimit+0(SB), Y3, Y3
 	VORPS        Y7, Y3, Y3
 	VORPS        Y4, Y3, Y3
-	VMULPS       half<>+0(SB), Y0, Y0
-	VANDPS       absF32<>+0(SB), Y0, Y4
-	VMOVUPS      twoOverPi<>+0(SB), Y7
-	VFMADD213PS  roundF32<>+0(SB), Y4, Y7
-	VSUBPS       roundF32<>+0(SB), Y7, Y6
-	VFNMADD231PS halfPi1<>+0(SB), Y6, Y4
-	VFNMADD231PS halfPi2<>+0(SB), Y6, Y4
-	VFNMADD231PS halfPi3<>+0(SB), Y6, Y4
+	VMULPS       ·dataHalf+0(SB), Y0, Y0
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y4
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y7
+	VFMADD213PS  ·dataRoundF32+0(SB), Y4, Y7
+	VSUBPS       ·dataRoundF32+0(SB), Y7, Y6
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y6, Y4
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y6, Y4
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y6, Y4
 	VMULPS       Y4, Y4, Y6
-	VMOVUPS      sinP2<>+0(SB), Y5
-	VFMADD213PS  sinP1<>+0(SB), Y6, Y5
-	VFMADD213PS  sinP0<>+0(SB), Y6, Y5
+	VMOVUPS      ·dataSinP2+0(SB), Y5
+	VFMADD213PS  ·dataSinP1+0(SB), Y6, Y5
+	VFMADD213PS  ·dataSinP0+0(SB), Y6, Y5
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  Y5, Y4, Y4
-	VMOVUPS      cosP2<>+0(SB), Y5
-	VFMADD213PS  cosP1<>+0(SB), Y6, Y5
-	VFMADD213PS  cosP0<>+0(SB), Y6, Y5
-	VFMADD213PS  minusHalf<>+0(SB), Y6, Y5
-	VFMADD213PS  one<>+0(SB), Y6, Y5
+	VMOVUPS      ·dataCosP2+0(SB), Y5
+	VFMADD213PS  ·dataCosP1+0(SB), Y6, Y5
+	VFMADD213PS  ·dataCosP0+0(SB), Y6, Y5
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y6, Y5
+	VFMADD213PS  ·dataOne+0(SB), Y6, Y5
 	VPSLLD       $0x1f, Y7, Y6
 	VBLENDVPS    Y6, Y5, Y4, Y8
 	VBLENDVPS    Y6, Y4, Y5, Y5
 	VPSLLD       $0x1e, Y7, Y4
-	VPADDD       oneI<>+0(SB), Y7, Y7
+	VPADDD       ·dataOneI+0(SB), Y7, Y7
 	VPSLLD       $0x1e, Y7, Y7
-	VANDPS       signF32<>+0(SB), Y7, Y7
+	VANDPS       ·dataSignF32+0(SB), Y7, Y7
 	VXORPS       Y7, Y5, Y5
 	VXORPS       Y0, Y4, Y4
-	VANDPS       signF32<>+0(SB), Y4, Y4
+	VANDPS       ·dataSignF32+0(SB), Y4, Y4
 	VXORPS       Y4, Y8, Y8
-	VCMPPS       $0x00, zero<>+0(SB), Y0, Y4
+	VCMPPS       $0x00, ·dataZero+0(SB), Y0, Y4
 	VDIVPS       Y0, Y8, Y0
-	VBLENDVPS    Y4, one<>+0(SB), Y0, Y0
+	VBLENDVPS    Y4, ·dataOne+0(SB), Y0, Y0
 	VMOVUPS      (CX)(SI*2), Y4
 	VMULPS       Y4, Y8, Y7
 	VMOVUPS      (CX)(SI*1), Y6
@@ -5061,39 +3919,39 @@ loop1:
 	VMULPS       Y5, Y4, Y4
 	VMULPS       Y8, Y8, Y8
 	VFMSUB231PS  Y5, Y5, Y8
-	VMULPS       half<>+0(SB), Y1, Y1
-	VANDPS       absF32<>+0(SB), Y1, Y5
-	VMOVUPS      twoOverPi<>+0(SB), Y6
-	VFMADD213PS  roundF32<>+0(SB), Y5, Y6
-	VSUBPS       roundF32<>+0(SB), Y6, Y9
-	VFNMADD231PS halfPi1<>+0(SB), Y9, Y5
-	VFNMADD231PS halfPi2<>+0(SB), Y9, Y5
-	VFNMADD231PS halfPi3<>+0(SB), Y9, Y5
+	VMULPS       ·dataHalf+0(SB), Y1, Y1
+	VANDPS       ·dataAbsF32+0(SB), Y1, Y5
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y6
+	VFMADD213PS  ·dataRoundF32+0(SB), Y5, Y6
+	VSUBPS       ·dataRoundF32+0(SB), Y6, Y9
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y9, Y5
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y9, Y5
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y9, Y5
 	VMULPS       Y5, Y5, Y9
-	VMOVUPS      sinP2<>+0(SB), Y10
-	VFMADD213PS  sinP1<>+0(SB), Y9, Y10
-	VFMADD213PS  sinP0<>+0(SB), Y9, Y10
+	VMOVUPS      ·dataSinP2+0(SB), Y10
+	VFMADD213PS  ·dataSinP1+0(SB), Y9, Y10
+	VFMADD213PS  ·dataSinP0+0(SB), Y9, Y10
 	VMULPS       Y10, Y9, Y10
 	VFMADD231PS  Y10, Y5, Y5
-	VMOVUPS      cosP2<>+0(SB), Y10
-	VFMADD213PS  cosP1<>+0(SB), Y9, Y10
-	VFMADD213PS  cosP0<>+0(SB), Y9, Y10
-	VFMADD213PS  minusHalf<>+0(SB), Y9, Y10
-	VFMADD213PS  one<>+0(SB), Y9, Y10
+	VMOVUPS      ·dataCosP2+0(SB), Y10
+	VFMADD213PS  ·dataCosP1+0(SB), Y9, Y10
+	VFMADD213PS  ·dataCosP0+0(SB), Y9, Y10
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y9, Y10
+	VFMADD213PS  ·dataOne+0(SB), Y9, Y10
 	VPSLLD       $0x1f, Y6, Y9
 	VBLENDVPS    Y9, Y10, Y5, Y11
 	VBLENDVPS    Y9, Y5, Y10, Y10
 	VPSLLD       $0x1e, Y6, Y5
-	VPADDD       oneI<>+0(SB), Y6, Y6
+	VPADDD       ·dataOneI+0(SB), Y6, Y6
 	VPSLLD       $0x1e, Y6, Y6
-	VANDPS       signF32<>+0(SB), Y6, Y6
+	VANDPS       ·dataSignF32+0(SB), Y6, Y6
 	VXORPS       Y6, Y10, Y10
 	VXORPS       Y1, Y5, Y5
-	VANDPS       signF32<>+0(SB), Y5, Y5
+	VANDPS       ·dataSignF32+0(SB), Y5, Y5
 	VXORPS       Y5, Y11, Y11
-	VCMPPS       $0x00, zero<>+0(SB), Y1, Y5
+	VCMPPS       $0x00, ·dataZero+0(SB), Y1, Y5
 	VDIVPS       Y1, Y11, Y1
-	VBLENDVPS    Y5, one<>+0(SB), Y1, Y1
+	VBLENDVPS    Y5, ·dataOne+0(SB), Y1, Y1
 	VMOVUPS      (DX)(SI*2), Y5
 	VMULPS       Y5, Y11, Y6
 	VMOVUPS      (DX)(SI*1), Y9
@@ -5108,40 +3966,40 @@ loop1:
 	VFMADD231PS  Y6, Y4, Y8
 	VADDPS       Y10, Y7, Y7
 	VADDPS       Y8, Y0, Y0
-	VMULPS       half<>+0(SB), Y2, Y8
-	VANDPS       absF32<>+0(SB), Y8, Y10
-	VMOVUPS      twoOverPi<>+0(SB), Y4
-	VFMADD213PS  roundF32<>+0(SB), Y10, Y4
-	VSUBPS       roundF32<>+0(SB), Y4, Y6
-	VFNMADD231PS halfPi1<>+0(SB), Y6, Y10
-	VFNMADD231PS halfPi2<>+0(SB), Y6, Y10
-	VFNMADD231PS halfPi3<>+0(SB), Y6, Y10
+	VMULPS       ·dataHalf+0(SB), Y2, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y8, Y10
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y4
+	VFMADD213PS  ·dataRoundF32+0(SB), Y10, Y4
+	VSUBPS       ·dataRoundF32+0(SB), Y4, Y6
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y6, Y10
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y6, Y10
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y6, Y10
 	VMULPS       Y10, Y10, Y6
-	VMOVUPS      sinP2<>+0(SB), Y1
-	VFMADD213PS  sinP1<>+0(SB), Y6, Y1
-	VFMADD213PS  sinP0<>+0(SB), Y6, Y1
+	VMOVUPS      ·dataSinP2+0(SB), Y1
+	VFMADD213PS  ·dataSinP1+0(SB), Y6, Y1
+	VFMADD213PS  ·dataSinP0+0(SB), Y6, Y1
 	VMULPS       Y1, Y6, Y1
 	VFMADD231PS  Y1, Y10, Y10
-	VMOVUPS      cosP2<>+0(SB), Y1
-	VFMADD213PS  cosP1<>+0(SB), Y6, Y1
-	VFMADD213PS  cosP0<>+0(SB), Y6, Y1
-	VFMADD213PS  minusHalf<>+0(SB), Y6, Y1
-	VFMADD213PS  one<>+0(SB), Y6, Y1
+	VMOVUPS      ·dataCosP2+0(SB), Y1
+	VFMADD213PS  ·dataCosP1+0(SB), Y6, Y1
+	VFMADD213PS  ·dataCosP0+0(SB), Y6, Y1
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y6, Y1
+	VFMADD213PS  ·dataOne+0(SB), Y6, Y1
 	VPSLLD       $0x1f, Y4, Y6
 	VBLENDVPS    Y6, Y1, Y10, Y11
 	VBLENDVPS    Y6, Y10, Y1, Y1
 	VPSLLD       $0x1e, Y4, Y10
-	VPADDD       oneI<>+0(SB), Y4, Y4
+	VPADDD       ·dataOneI+0(SB), Y4, Y4
 	VPSLLD       $0x1e, Y4, Y4
-	VANDPS       signF32<>+0(SB), Y4, Y4
+	VANDPS       ·dataSignF32+0(SB), Y4, Y4
 	VXORPS       Y4, Y1, Y1
 	VXORPS       Y8, Y10, Y10
-	VANDPS       signF32<>+0(SB), Y10, Y10
+	VANDPS       ·dataSignF32+0(SB), Y10, Y10
 	VXORPS       Y10, Y11, Y11
-	VCMPPS       $0x00, zero<>+0(SB), Y8, Y10
+	VCMPPS       $0x00, ·dataZero+0(SB), Y8, Y10
 	VDIVPS       Y8, Y11, Y8
-	VBLENDVPS    Y10, one<>+0(SB), Y8, Y8
-	VXORPS       signF32<>+0(SB), Y11, Y11
+	VBLENDVPS    Y10, ·dataOne+0(SB), Y8, Y8
+	VXORPS       ·dataSignF32+0(SB), Y11, Y11
 	VMULPS       Y0, Y11, Y10
 	VFMSUB231PS  Y7, Y1, Y10
 	VMULPS       Y0, Y1, Y1
@@ -5185,16 +4043,16 @@ easy3:
 // func composeSE2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F
 TEXT ·composeSE2F32AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSS signF32<>+0(SB), Z0
-	VBROADCASTSS roundF32<>+0(SB), Z1
-	VBROADCASTSS one<>+0(SB), Z2
-	VBROADCASTSS absF32<>+0(SB), Z3
-	VBROADCASTSS half<>+0(SB), Z4
-	VBROADCASTSS twoOverPi<>+0(SB), Z5
-	VBROADCASTSS halfPi1<>+0(SB), Z5
-	VBROADCASTSS halfPi2<>+0(SB), Z6
-	VBROADCASTSS halfPi3<>+0(SB), Z7
-	VBROADCASTSS sinP2<>+0(SB), Z8
+	VBROADCASTSS ·dataSignF32+0(SB), Z0
+	VBROADCASTSS ·dataRoundF32+0(SB), Z1
+	VBROADCASTSS ·dataOne+0(SB), Z2
+	VBROADCASTSS ·dataAbsF32+0(SB), Z3
+	VBROADCASTSS ·dataHalf+0(SB), Z4
+	VBROADCASTSS ·dataTwoOverPi+0(SB), Z5
+	VBROADCASTSS ·dataHalfPi1+0(SB), Z5
+	VBROADCASTSS ·dataHalfPi2+0(SB), Z6
+	VBROADCASTSS ·dataHalfPi3+0(SB), Z7
+	VBROADCASTSS ·dataSinP2+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         b+16(FP), DX
@@ -5208,29 +4066,29 @@ loop1:
 	VMOVUPS          (DX), Z9
 	VADDPS           Z9, Z8, Z10
 	VPANDD           Z3, Z10, Z11
-	VCMPPS.BCST      $0x16, threePi<>+0(SB), Z11, K1
-	VCMPPS.BCST      $0x1e, pi1<>+0(SB), Z11, K2
+	VCMPPS.BCST      $0x16, ·dataThreePi+0(SB), Z11, K1
+	VCMPPS.BCST      $0x1e, ·dataPi1+0(SB), Z11, K2
 	VSUBPS           Z8, Z10, Z11
 	VSUBPS           Z11, Z10, Z12
 	VSUBPS           Z12, Z8, Z12
 	VSUBPS           Z11, Z9, Z11
 	VADDPS           Z11, Z12, Z12
-	VBROADCASTSS     twoPi1<>+0(SB), Z11
+	VBROADCASTSS     ·dataTwoPi1+0(SB), Z11
 	VPTERNLOGD       $0xd8, Z0, Z10, Z11
-	VBROADCASTSS     twoPi2<>+0(SB), Z13
+	VBROADCASTSS     ·dataTwoPi2+0(SB), Z13
 	VPTERNLOGD       $0x78, Z0, Z10, Z13
 	VSUBPS           Z11, Z10, Z11
 	VSUBPS           Z13, Z12, Z12
 	VADDPS           Z12, Z11, Z11
 	VBLENDMPS        Z11, Z10, K2, Z10
 	VPANDD           Z3, Z8, Z11
-	VCMPPS.BCST      $0x16, limit<>+0(SB), Z11, K2
+	VCMPPS.BCST      $0x16, ·dataLimit+0(SB), Z11, K2
 	VPANDD           Z3, Z9, Z11
-	VCMPPS.BCST      $0x16, limit<>+0(SB), Z11, K3
+	VCMPPS.BCST      $0x16, ·dataLimit+0(SB), Z11, K3
 	KORW             K2, K3, K2
 	KORW             K1, K2, K1
 	VMULPS           Z4, Z8, Z8
-	VBROADCASTSS     twoOverPi<>+0(SB), Z11
+	VBROADCASTSS     ·dataTwoOverPi+0(SB), Z11
 	VFMADD213PS      Z1, Z8, Z11
 	VSUBPS           Z1, Z11, Z12
 	VMOVAPS          Z8, Z13
@@ -5238,26 +4096,26 @@ loop1:
 	VFNMADD231PS     Z6, Z12, Z13
 	VFNMADD231PS     Z7, Z12, Z13
 	VMULPS           Z13, Z13, Z12
-	VBROADCASTSS     sinP2<>+0(SB), Z14
-	VFMADD213PS.BCST sinP1<>+0(SB), Z12, Z14
-	VFMADD213PS.BCST sinP0<>+0(SB), Z12, Z14
+	VBROADCASTSS     ·dataSinP2+0(SB), Z14
+	VFMADD213PS.BCST ·dataSinP1+0(SB), Z12, Z14
+	VFMADD213PS.BCST ·dataSinP0+0(SB), Z12, Z14
 	VMULPS           Z14, Z12, Z14
 	VFMADD231PS      Z14, Z13, Z13
-	VBROADCASTSS     cosP2<>+0(SB), Z14
-	VFMADD213PS.BCST cosP1<>+0(SB), Z12, Z14
-	VFMADD213PS.BCST cosP0<>+0(SB), Z12, Z14
-	VFMADD213PS.BCST minusHalf<>+0(SB), Z12, Z14
+	VBROADCASTSS     ·dataCosP2+0(SB), Z14
+	VFMADD213PS.BCST ·dataCosP1+0(SB), Z12, Z14
+	VFMADD213PS.BCST ·dataCosP0+0(SB), Z12, Z14
+	VFMADD213PS.BCST ·dataMinusHalf+0(SB), Z12, Z14
 	VFMADD213PS      Z2, Z12, Z14
-	VPTESTMD.BCST    oneI<>+0(SB), Z11, K2
+	VPTESTMD.BCST    ·dataOneI+0(SB), Z11, K2
 	VBLENDMPS        Z14, Z13, K2, Z12
 	VBLENDMPS        Z13, Z14, K2, Z14
 	VPSLLD           $0x1e, Z11, Z13
-	VPADDD.BCST      oneI<>+0(SB), Z11, Z11
+	VPADDD.BCST      ·dataOneI+0(SB), Z11, Z11
 	VPSLLD           $0x1e, Z11, Z11
 	VPTERNLOGD       $0x78, Z0, Z11, Z14
 	VPTERNLOGD       $0x78, Z0, Z13, Z12
-	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z8, Z12
-	VCMPPS.BCST      $0x00, zero<>+0(SB), Z8, K2
+	VFIXUPIMMPS.BCST $0x00, ·dataZeroStays+0(SB), Z8, Z12
+	VCMPPS.BCST      $0x00, ·dataZero+0(SB), Z8, K2
 	VDIVPS           Z8, Z12, Z8
 	VBLENDMPS        Z2, Z8, K2, Z8
 	VMOVUPS          (CX)(SI*2), Z13
@@ -5273,7 +4131,7 @@ loop1:
 	VMULPS           Z12, Z12, Z12
 	VFMSUB231PS      Z14, Z14, Z12
 	VMULPS           Z4, Z9, Z9
-	VBROADCASTSS     twoOverPi<>+0(SB), Z14
+	VBROADCASTSS     ·dataTwoOverPi+0(SB), Z14
 	VFMADD213PS      Z1, Z9, Z14
 	VSUBPS           Z1, Z14, Z15
 	VMOVAPS          Z9, Z16
@@ -5281,26 +4139,26 @@ loop1:
 	VFNMADD231PS     Z6, Z15, Z16
 	VFNMADD231PS     Z7, Z15, Z16
 	VMULPS           Z16, Z16, Z15
-	VBROADCASTSS     sinP2<>+0(SB), Z17
-	VFMADD213PS.BCST sinP1<>+0(SB), Z15, Z17
-	VFMADD213PS.BCST sinP0<>+0(SB), Z15, Z17
+	VBROADCASTSS     ·dataSinP2+0(SB), Z17
+	VFMADD213PS.BCST ·dataSinP1+0(SB), Z15, Z17
+	VFMADD213PS.BCST ·dataSinP0+0(SB), Z15, Z17
 	VMULPS           Z17, Z15, Z17
 	VFMADD231PS      Z17, Z16, Z16
-	VBROADCASTSS     cosP2<>+0(SB), Z17
-	VFMADD213PS.BCST cosP1<>+0(SB), Z15, Z17
-	VFMADD213PS.BCST cosP0<>+0(SB), Z15, Z17
-	VFMADD213PS.BCST minusHalf<>+0(SB), Z15, Z17
+	VBROADCASTSS     ·dataCosP2+0(SB), Z17
+	VFMADD213PS.BCST ·dataCosP1+0(SB), Z15, Z17
+	VFMADD213PS.BCST ·dataCosP0+0(SB), Z15, Z17
+	VFMADD213PS.BCST ·dataMinusHalf+0(SB), Z15, Z17
 	VFMADD213PS      Z2, Z15, Z17
-	VPTESTMD.BCST    oneI<>+0(SB), Z14, K2
+	VPTESTMD.BCST    ·dataOneI+0(SB), Z14, K2
 	VBLENDMPS        Z17, Z16, K2, Z15
 	VBLENDMPS        Z16, Z17, K2, Z17
 	VPSLLD           $0x1e, Z14, Z16
-	VPADDD.BCST      oneI<>+0(SB), Z14, Z14
+	VPADDD.BCST      ·dataOneI+0(SB), Z14, Z14
 	VPSLLD           $0x1e, Z14, Z14
 	VPTERNLOGD       $0x78, Z0, Z14, Z17
 	VPTERNLOGD       $0x78, Z0, Z16, Z15
-	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z9, Z15
-	VCMPPS.BCST      $0x00, zero<>+0(SB), Z9, K2
+	VFIXUPIMMPS.BCST $0x00, ·dataZeroStays+0(SB), Z9, Z15
+	VCMPPS.BCST      $0x00, ·dataZero+0(SB), Z9, K2
 	VDIVPS           Z9, Z15, Z9
 	VBLENDMPS        Z2, Z9, K2, Z9
 	VMOVUPS          (DX)(SI*2), Z16
@@ -5318,7 +4176,7 @@ loop1:
 	VADDPS           Z17, Z11, Z11
 	VADDPS           Z12, Z8, Z8
 	VMULPS           Z4, Z10, Z12
-	VBROADCASTSS     twoOverPi<>+0(SB), Z17
+	VBROADCASTSS     ·dataTwoOverPi+0(SB), Z17
 	VFMADD213PS      Z1, Z12, Z17
 	VSUBPS           Z1, Z17, Z13
 	VMOVAPS          Z12, Z14
@@ -5326,26 +4184,26 @@ loop1:
 	VFNMADD231PS     Z6, Z13, Z14
 	VFNMADD231PS     Z7, Z13, Z14
 	VMULPS           Z14, Z14, Z13
-	VBROADCASTSS     sinP2<>+0(SB), Z9
-	VFMADD213PS.BCST sinP1<>+0(SB), Z13, Z9
-	VFMADD213PS.BCST sinP0<>+0(SB), Z13, Z9
+	VBROADCASTSS     ·dataSinP2+0(SB), Z9
+	VFMADD213PS.BCST ·dataSinP1+0(SB), Z13, Z9
+	VFMADD213PS.BCST ·dataSinP0+0(SB), Z13, Z9
 	VMULPS           Z9, Z13, Z9
 	VFMADD231PS      Z9, Z14, Z14
-	VBROADCASTSS     cosP2<>+0(SB), Z9
-	VFMADD213PS.BCST cosP1<>+0(SB), Z13, Z9
-	VFMADD213PS.BCST cosP0<>+0(SB), Z13, Z9
-	VFMADD213PS.BCST minusHalf<>+0(SB), Z13, Z9
+	VBROADCASTSS     ·dataCosP2+0(SB), Z9
+	VFMADD213PS.BCST ·dataCosP1+0(SB), Z13, Z9
+	VFMADD213PS.BCST ·dataCosP0+0(SB), Z13, Z9
+	VFMADD213PS.BCST ·dataMinusHalf+0(SB), Z13, Z9
 	VFMADD213PS      Z2, Z13, Z9
-	VPTESTMD.BCST    oneI<>+0(SB), Z17, K2
+	VPTESTMD.BCST    ·dataOneI+0(SB), Z17, K2
 	VBLENDMPS        Z9, Z14, K2, Z13
 	VBLENDMPS        Z14, Z9, K2, Z9
 	VPSLLD           $0x1e, Z17, Z14
-	VPADDD.BCST      oneI<>+0(SB), Z17, Z17
+	VPADDD.BCST      ·dataOneI+0(SB), Z17, Z17
 	VPSLLD           $0x1e, Z17, Z17
 	VPTERNLOGD       $0x78, Z0, Z17, Z9
 	VPTERNLOGD       $0x78, Z0, Z14, Z13
-	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z12, Z13
-	VCMPPS.BCST      $0x00, zero<>+0(SB), Z12, K2
+	VFIXUPIMMPS.BCST $0x00, ·dataZeroStays+0(SB), Z12, Z13
+	VCMPPS.BCST      $0x00, ·dataZero+0(SB), Z12, K2
 	VDIVPS           Z12, Z13, Z12
 	VBLENDMPS        Z2, Z12, K2, Z12
 	VPXORD           Z0, Z13, Z13
@@ -5403,58 +4261,58 @@ loop1:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      (DX), Y1
 	VADDPD       Y1, Y0, Y2
-	VANDPD       absF64<>+0(SB), Y2, Y3
-	VCMPPD       $0x16, threePiF64<>+0(SB), Y3, Y4
-	VCMPPD       $0x1e, pi1F64<>+0(SB), Y3, Y3
-	VANDPD       signF64<>+0(SB), Y2, Y5
-	VORPD        twoPi1F64<>+0(SB), Y5, Y5
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
+	VCMPPD       $0x16, ·dataThreePiF64+0(SB), Y3, Y4
+	VCMPPD       $0x1e, ·dataPi1F64+0(SB), Y3, Y3
+	VANDPD       ·dataSignF64+0(SB), Y2, Y5
+	VORPD        ·dataTwoPi1F64+0(SB), Y5, Y5
 	VSUBPD       Y5, Y2, Y5
 	VBLENDVPD    Y3, Y5, Y2, Y2
-	VANDPD       absF64<>+0(SB), Y0, Y5
-	VCMPPD       $0x16, limitF64<>+0(SB), Y5, Y5
-	VANDPD       absF64<>+0(SB), Y1, Y3
-	VCMPPD       $0x16, limitF64<>+0(SB), Y3, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y5
+	VCMPPD       $0x16, ·dataLimitF64+0(SB), Y5, Y5
+	VANDPD       ·dataAbsF64+0(SB), Y1, Y3
+	VCMPPD       $0x16, ·dataLimitF64+0(SB), Y3, Y3
 	VORPD        Y5, Y3, Y3
 	VORPD        Y4, Y3, Y3
-	VMULPD       halfF64<>+0(SB), Y0, Y0
-	VANDPD       absF64<>+0(SB), Y0, Y4
-	VMOVUPS      twoOverPiF64<>+0(SB), Y5
-	VFMADD213PD  roundF64<>+0(SB), Y4, Y5
-	VSUBPD       roundF64<>+0(SB), Y5, Y6
-	VFNMADD231PD halfPi1F64<>+0(SB), Y6, Y4
-	VFNMADD231PD halfPi2F64<>+0(SB), Y6, Y4
-	VFNMADD231PD halfPi3F64<>+0(SB), Y6, Y4
+	VMULPD       ·dataHalfF64+0(SB), Y0, Y0
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y4
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y5
+	VFMADD213PD  ·dataRoundF64+0(SB), Y4, Y5
+	VSUBPD       ·dataRoundF64+0(SB), Y5, Y6
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y6, Y4
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y6, Y4
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y6, Y4
 	VMULPD       Y4, Y4, Y6
-	VMOVUPS      sinP5F64<>+0(SB), Y7
-	VFMADD213PD  sinP4F64<>+0(SB), Y6, Y7
-	VFMADD213PD  sinP3F64<>+0(SB), Y6, Y7
-	VFMADD213PD  sinP2F64<>+0(SB), Y6, Y7
-	VFMADD213PD  sinP1F64<>+0(SB), Y6, Y7
-	VFMADD213PD  sinP0F64<>+0(SB), Y6, Y7
+	VMOVUPS      ·dataSinP5F64+0(SB), Y7
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y6, Y7
 	VMULPD       Y7, Y6, Y7
 	VFMADD231PD  Y7, Y4, Y4
-	VMOVUPS      cosP5F64<>+0(SB), Y7
-	VFMADD213PD  cosP4F64<>+0(SB), Y6, Y7
-	VFMADD213PD  cosP3F64<>+0(SB), Y6, Y7
-	VFMADD213PD  cosP2F64<>+0(SB), Y6, Y7
-	VFMADD213PD  cosP1F64<>+0(SB), Y6, Y7
-	VFMADD213PD  cosP0F64<>+0(SB), Y6, Y7
-	VFMADD213PD  minusHalfF64<>+0(SB), Y6, Y7
-	VFMADD213PD  oneF64<>+0(SB), Y6, Y7
+	VMOVUPS      ·dataCosP5F64+0(SB), Y7
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataOneF64+0(SB), Y6, Y7
 	VPSLLQ       $0x3f, Y5, Y6
 	VBLENDVPD    Y6, Y7, Y4, Y8
 	VBLENDVPD    Y6, Y4, Y7, Y7
-	VPADDQ       oneIF64<>+0(SB), Y5, Y4
+	VPADDQ       ·dataOneIF64+0(SB), Y5, Y4
 	VPSLLQ       $0x3e, Y4, Y4
-	VANDPD       signF64<>+0(SB), Y4, Y4
+	VANDPD       ·dataSignF64+0(SB), Y4, Y4
 	VXORPD       Y4, Y7, Y7
 	VPSLLQ       $0x3e, Y5, Y5
 	VXORPD       Y0, Y5, Y5
-	VANDPD       signF64<>+0(SB), Y5, Y5
+	VANDPD       ·dataSignF64+0(SB), Y5, Y5
 	VXORPD       Y5, Y8, Y8
-	VCMPPD       $0x00, zeroF64<>+0(SB), Y0, Y5
+	VCMPPD       $0x00, ·dataZero+0(SB), Y0, Y5
 	VDIVPD       Y0, Y8, Y0
-	VBLENDVPD    Y5, oneF64<>+0(SB), Y0, Y0
+	VBLENDVPD    Y5, ·dataOneF64+0(SB), Y0, Y0
 	VMOVUPS      (CX)(SI*2), Y5
 	VMULPD       Y5, Y8, Y4
 	VMOVUPS      (CX)(SI*1), Y6
@@ -5467,45 +4325,45 @@ loop1:
 	VMULPD       Y7, Y5, Y5
 	VMULPD       Y8, Y8, Y8
 	VFMSUB231PD  Y7, Y7, Y8
-	VMULPD       halfF64<>+0(SB), Y1, Y1
-	VANDPD       absF64<>+0(SB), Y1, Y7
-	VMOVUPS      twoOverPiF64<>+0(SB), Y6
-	VFMADD213PD  roundF64<>+0(SB), Y7, Y6
-	VSUBPD       roundF64<>+0(SB), Y6, Y9
-	VFNMADD231PD halfPi1F64<>+0(SB), Y9, Y7
-	VFNMADD231PD halfPi2F64<>+0(SB), Y9, Y7
-	VFNMADD231PD halfPi3F64<>+0(SB), Y9, Y7
+	VMULPD       ·dataHalfF64+0(SB), Y1, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y1, Y7
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y6
+	VFMADD213PD  ·dataRoundF64+0(SB), Y7, Y6
+	VSUBPD       ·dataRoundF64+0(SB), Y6, Y9
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y9, Y7
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y9, Y7
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y9, Y7
 	VMULPD       Y7, Y7, Y9
-	VMOVUPS      sinP5F64<>+0(SB), Y10
-	VFMADD213PD  sinP4F64<>+0(SB), Y9, Y10
-	VFMADD213PD  sinP3F64<>+0(SB), Y9, Y10
-	VFMADD213PD  sinP2F64<>+0(SB), Y9, Y10
-	VFMADD213PD  sinP1F64<>+0(SB), Y9, Y10
-	VFMADD213PD  sinP0F64<>+0(SB), Y9, Y10
+	VMOVUPS      ·dataSinP5F64+0(SB), Y10
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y9, Y10
 	VMULPD       Y10, Y9, Y10
 	VFMADD231PD  Y10, Y7, Y7
-	VMOVUPS      cosP5F64<>+0(SB), Y10
-	VFMADD213PD  cosP4F64<>+0(SB), Y9, Y10
-	VFMADD213PD  cosP3F64<>+0(SB), Y9, Y10
-	VFMADD213PD  cosP2F64<>+0(SB), Y9, Y10
-	VFMADD213PD  cosP1F64<>+0(SB), Y9, Y10
-	VFMADD213PD  cosP0F64<>+0(SB), Y9, Y10
-	VFMADD213PD  minusHalfF64<>+0(SB), Y9, Y10
-	VFMADD213PD  oneF64<>+0(SB), Y9, Y10
+	VMOVUPS      ·dataCosP5F64+0(SB), Y10
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataOneF64+0(SB), Y9, Y10
 	VPSLLQ       $0x3f, Y6, Y9
 	VBLENDVPD    Y9, Y10, Y7, Y11
 	VBLENDVPD    Y9, Y7, Y10, Y10
-	VPADDQ       oneIF64<>+0(SB), Y6, Y7
+	VPADDQ       ·dataOneIF64+0(SB), Y6, Y7
 	VPSLLQ       $0x3e, Y7, Y7
-	VANDPD       signF64<>+0(SB), Y7, Y7
+	VANDPD       ·dataSignF64+0(SB), Y7, Y7
 	VXORPD       Y7, Y10, Y10
 	VPSLLQ       $0x3e, Y6, Y6
 	VXORPD       Y1, Y6, Y6
-	VANDPD       signF64<>+0(SB), Y6, Y6
+	VANDPD       ·dataSignF64+0(SB), Y6, Y6
 	VXORPD       Y6, Y11, Y11
-	VCMPPD       $0x00, zeroF64<>+0(SB), Y1, Y6
+	VCMPPD       $0x00, ·dataZero+0(SB), Y1, Y6
 	VDIVPD       Y1, Y11, Y1
-	VBLENDVPD    Y6, oneF64<>+0(SB), Y1, Y1
+	VBLENDVPD    Y6, ·dataOneF64+0(SB), Y1, Y1
 	VMOVUPS      (DX)(SI*2), Y6
 	VMULPD       Y6, Y11, Y7
 	VMOVUPS      (DX)(SI*1), Y9
@@ -5520,46 +4378,46 @@ loop1:
 	VFMADD231PD  Y7, Y5, Y8
 	VADDPD       Y10, Y4, Y4
 	VADDPD       Y8, Y0, Y0
-	VMULPD       halfF64<>+0(SB), Y2, Y8
-	VANDPD       absF64<>+0(SB), Y8, Y10
-	VMOVUPS      twoOverPiF64<>+0(SB), Y5
-	VFMADD213PD  roundF64<>+0(SB), Y10, Y5
-	VSUBPD       roundF64<>+0(SB), Y5, Y7
-	VFNMADD231PD halfPi1F64<>+0(SB), Y7, Y10
-	VFNMADD231PD halfPi2F64<>+0(SB), Y7, Y10
-	VFNMADD231PD halfPi3F64<>+0(SB), Y7, Y10
+	VMULPD       ·dataHalfF64+0(SB), Y2, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y10
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y5
+	VFMADD213PD  ·dataRoundF64+0(SB), Y10, Y5
+	VSUBPD       ·dataRoundF64+0(SB), Y5, Y7
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y7, Y10
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y7, Y10
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y7, Y10
 	VMULPD       Y10, Y10, Y7
-	VMOVUPS      sinP5F64<>+0(SB), Y1
-	VFMADD213PD  sinP4F64<>+0(SB), Y7, Y1
-	VFMADD213PD  sinP3F64<>+0(SB), Y7, Y1
-	VFMADD213PD  sinP2F64<>+0(SB), Y7, Y1
-	VFMADD213PD  sinP1F64<>+0(SB), Y7, Y1
-	VFMADD213PD  sinP0F64<>+0(SB), Y7, Y1
+	VMOVUPS      ·dataSinP5F64+0(SB), Y1
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y7, Y1
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y7, Y1
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y7, Y1
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y7, Y1
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y7, Y1
 	VMULPD       Y1, Y7, Y1
 	VFMADD231PD  Y1, Y10, Y10
-	VMOVUPS      cosP5F64<>+0(SB), Y1
-	VFMADD213PD  cosP4F64<>+0(SB), Y7, Y1
-	VFMADD213PD  cosP3F64<>+0(SB), Y7, Y1
-	VFMADD213PD  cosP2F64<>+0(SB), Y7, Y1
-	VFMADD213PD  cosP1F64<>+0(SB), Y7, Y1
-	VFMADD213PD  cosP0F64<>+0(SB), Y7, Y1
-	VFMADD213PD  minusHalfF64<>+0(SB), Y7, Y1
-	VFMADD213PD  oneF64<>+0(SB), Y7, Y1
+	VMOVUPS      ·dataCosP5F64+0(SB), Y1
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y7, Y1
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y7, Y1
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y7, Y1
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y7, Y1
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y7, Y1
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y7, Y1
+	VFMADD213PD  ·dataOneF64+0(SB), Y7, Y1
 	VPSLLQ       $0x3f, Y5, Y7
 	VBLENDVPD    Y7, Y1, Y10, Y11
 	VBLENDVPD    Y7, Y10, Y1, Y1
-	VPADDQ       oneIF64<>+0(SB), Y5, Y10
+	VPADDQ       ·dataOneIF64+0(SB), Y5, Y10
 	VPSLLQ       $0x3e, Y10, Y10
-	VANDPD       signF64<>+0(SB), Y10, Y10
+	VANDPD       ·dataSignF64+0(SB), Y10, Y10
 	VXORPD       Y10, Y1, Y1
 	VPSLLQ       $0x3e, Y5, Y5
 	VXORPD       Y8, Y5, Y5
-	VANDPD       signF64<>+0(SB), Y5, Y5
+	VANDPD       ·dataSignF64+0(SB), Y5, Y5
 	VXORPD       Y5, Y11, Y11
-	VCMPPD       $0x00, zeroF64<>+0(SB), Y8, Y5
+	VCMPPD       $0x00, ·dataZero+0(SB), Y8, Y5
 	VDIVPD       Y8, Y11, Y8
-	VBLENDVPD    Y5, oneF64<>+0(SB), Y8, Y8
-	VXORPD       signF64<>+0(SB), Y11, Y11
+	VBLENDVPD    Y5, ·dataOneF64+0(SB), Y8, Y8
+	VXORPD       ·dataSignF64+0(SB), Y11, Y11
 	VMULPD       Y0, Y11, Y5
 	VFMSUB231PD  Y4, Y1, Y5
 	VMULPD       Y0, Y1, Y1
@@ -5603,16 +4461,16 @@ easy3:
 // func composeSE2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F
 TEXT ·composeSE2F64AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSD signF64<>+0(SB), Z0
-	VBROADCASTSD roundF64<>+0(SB), Z1
-	VBROADCASTSD oneF64<>+0(SB), Z2
-	VBROADCASTSD absF64<>+0(SB), Z3
-	VBROADCASTSD halfF64<>+0(SB), Z4
-	VBROADCASTSD twoOverPiF64<>+0(SB), Z5
-	VBROADCASTSD halfPi1F64<>+0(SB), Z5
-	VBROADCASTSD halfPi2F64<>+0(SB), Z6
-	VBROADCASTSD halfPi3F64<>+0(SB), Z7
-	VBROADCASTSD sinP5F64<>+0(SB), Z8
+	VBROADCASTSD ·dataSignF64+0(SB), Z0
+	VBROADCASTSD ·dataRoundF64+0(SB), Z1
+	VBROADCASTSD ·dataOneF64+0(SB), Z2
+	VBROADCASTSD ·dataAbsF64+0(SB), Z3
+	VBROADCASTSD ·dataHalfF64+0(SB), Z4
+	VBROADCASTSD ·dataTwoOverPiF64+0(SB), Z5
+	VBROADCASTSD ·dataHalfPi1F64+0(SB), Z5
+	VBROADCASTSD ·dataHalfPi2F64+0(SB), Z6
+	VBROADCASTSD ·dataHalfPi3F64+0(SB), Z7
+	VBROADCASTSD ·dataSinP5F64+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         b+16(FP), DX
@@ -5626,20 +4484,20 @@ loop1:
 	VMOVUPS          (DX), Z9
 	VADDPD           Z9, Z8, Z10
 	VPANDQ           Z3, Z10, Z11
-	VCMPPD.BCST      $0x16, threePiF64<>+0(SB), Z11, K1
-	VCMPPD.BCST      $0x1e, pi1F64<>+0(SB), Z11, K2
-	VBROADCASTSD     twoPi1F64<>+0(SB), Z11
+	VCMPPD.BCST      $0x16, ·dataThreePiF64+0(SB), Z11, K1
+	VCMPPD.BCST      $0x1e, ·dataPi1F64+0(SB), Z11, K2
+	VBROADCASTSD     ·dataTwoPi1F64+0(SB), Z11
 	VPTERNLOGQ       $0xd8, Z0, Z10, Z11
 	VSUBPD           Z11, Z10, Z11
 	VBLENDMPD        Z11, Z10, K2, Z10
 	VPANDQ           Z3, Z8, Z11
-	VCMPPD.BCST      $0x16, limitF64<>+0(SB), Z11, K2
+	VCMPPD.BCST      $0x16, ·dataLimitF64+0(SB), Z11, K2
 	VPANDQ           Z3, Z9, Z11
-	VCMPPD.BCST      $0x16, limitF64<>+0(SB), Z11, K3
+	VCMPPD.BCST      $0x16, ·dataLimitF64+0(SB), Z11, K3
 	KORW             K2, K3, K2
 	KORW             K1, K2, K1
 	VMULPD           Z4, Z8, Z8
-	VBROADCASTSD     twoOverPiF64<>+0(SB), Z11
+	VBROADCASTSD     ·dataTwoOverPiF64+0(SB), Z11
 	VFMADD213PD      Z1, Z8, Z11
 	VSUBPD           Z1, Z11, Z12
 	VMOVAPS          Z8, Z13
@@ -5647,32 +4505,32 @@ loop1:
 	VFNMADD231PD     Z6, Z12, Z13
 	VFNMADD231PD     Z7, Z12, Z13
 	VMULPD           Z13, Z13, Z12
-	VBROADCASTSD     sinP5F64<>+0(SB), Z14
-	VFMADD213PD.BCST sinP4F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST sinP3F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST sinP2F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST sinP1F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST sinP0F64<>+0(SB), Z12, Z14
+	VBROADCASTSD     ·dataSinP5F64+0(SB), Z14
+	VFMADD213PD.BCST ·dataSinP4F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataSinP3F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataSinP2F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataSinP1F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataSinP0F64+0(SB), Z12, Z14
 	VMULPD           Z14, Z12, Z14
 	VFMADD231PD      Z14, Z13, Z13
-	VBROADCASTSD     cosP5F64<>+0(SB), Z14
-	VFMADD213PD.BCST cosP4F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST cosP3F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST cosP2F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST cosP1F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST cosP0F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST minusHalfF64<>+0(SB), Z12, Z14
+	VBROADCASTSD     ·dataCosP5F64+0(SB), Z14
+	VFMADD213PD.BCST ·dataCosP4F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataCosP3F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataCosP2F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataCosP1F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataCosP0F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataMinusHalfF64+0(SB), Z12, Z14
 	VFMADD213PD      Z2, Z12, Z14
-	VPTESTMQ.BCST    oneIF64<>+0(SB), Z11, K2
+	VPTESTMQ.BCST    ·dataOneIF64+0(SB), Z11, K2
 	VBLENDMPD        Z14, Z13, K2, Z12
 	VBLENDMPD        Z13, Z14, K2, Z14
-	VPADDQ.BCST      oneIF64<>+0(SB), Z11, Z13
+	VPADDQ.BCST      ·dataOneIF64+0(SB), Z11, Z13
 	VPSLLQ           $0x3e, Z13, Z13
 	VPTERNLOGQ       $0x78, Z0, Z13, Z14
 	VPSLLQ           $0x3e, Z11, Z11
 	VPTERNLOGQ       $0x78, Z0, Z11, Z12
-	VFIXUPIMMPD.BCST $0x00, zeroStaysF64<>+0(SB), Z8, Z12
-	VCMPPD.BCST      $0x00, zeroF64<>+0(SB), Z8, K2
+	VFIXUPIMMPD.BCST $0x00, ·dataZeroStaysF64+0(SB), Z8, Z12
+	VCMPPD.BCST      $0x00, ·dataZero+0(SB), Z8, K2
 	VDIVPD           Z8, Z12, Z8
 	VBLENDMPD        Z2, Z8, K2, Z8
 	VMOVUPS          (CX)(SI*2), Z11
@@ -5688,7 +4546,7 @@ loop1:
 	VMULPD           Z12, Z12, Z12
 	VFMSUB231PD      Z14, Z14, Z12
 	VMULPD           Z4, Z9, Z9
-	VBROADCASTSD     twoOverPiF64<>+0(SB), Z14
+	VBROADCASTSD     ·dataTwoOverPiF64+0(SB), Z14
 	VFMADD213PD      Z1, Z9, Z14
 	VSUBPD           Z1, Z14, Z15
 	VMOVAPS          Z9, Z16
@@ -5696,32 +4554,32 @@ loop1:
 	VFNMADD231PD     Z6, Z15, Z16
 	VFNMADD231PD     Z7, Z15, Z16
 	VMULPD           Z16, Z16, Z15
-	VBROADCASTSD     sinP5F64<>+0(SB), Z17
-	VFMADD213PD.BCST sinP4F64<>+0(SB), Z15, Z17
-	VFMADD213PD.BCST sinP3F64<>+0(SB), Z15, Z17
-	VFMADD213PD.BCST sinP2F64<>+0(SB), Z15, Z17
-	VFMADD213PD.BCST sinP1F64<>+0(SB), Z15, Z17
-	VFMADD213PD.BCST sinP0F64<>+0(SB), Z15, Z17
+	VBROADCASTSD     ·dataSinP5F64+0(SB), Z17
+	VFMADD213PD.BCST ·dataSinP4F64+0(SB), Z15, Z17
+	VFMADD213PD.BCST ·dataSinP3F64+0(SB), Z15, Z17
+	VFMADD213PD.BCST ·dataSinP2F64+0(SB), Z15, Z17
+	VFMADD213PD.BCST ·dataSinP1F64+0(SB), Z15, Z17
+	VFMADD213PD.BCST ·dataSinP0F64+0(SB), Z15, Z17
 	VMULPD           Z17, Z15, Z17
 	VFMADD231PD      Z17, Z16, Z16
-	VBROADCASTSD     cosP5F64<>+0(SB), Z17
-	VFMADD213PD.BCST cosP4F64<>+0(SB), Z15, Z17
-	VFMADD213PD.BCST cosP3F64<>+0(SB), Z15, Z17
-	VFMADD213PD.BCST cosP2F64<>+0(SB), Z15, Z17
-	VFMADD213PD.BCST cosP1F64<>+0(SB), Z15, Z17
-	VFMADD213PD.BCST cosP0F64<>+0(SB), Z15, Z17
-	VFMADD213PD.BCST minusHalfF64<>+0(SB), Z15, Z17
+	VBROADCASTSD     ·dataCosP5F64+0(SB), Z17
+	VFMADD213PD.BCST ·dataCosP4F64+0(SB), Z15, Z17
+	VFMADD213PD.BCST ·dataCosP3F64+0(SB), Z15, Z17
+	VFMADD213PD.BCST ·dataCosP2F64+0(SB), Z15, Z17
+	VFMADD213PD.BCST ·dataCosP1F64+0(SB), Z15, Z17
+	VFMADD213PD.BCST ·dataCosP0F64+0(SB), Z15, Z17
+	VFMADD213PD.BCST ·dataMinusHalfF64+0(SB), Z15, Z17
 	VFMADD213PD      Z2, Z15, Z17
-	VPTESTMQ.BCST    oneIF64<>+0(SB), Z14, K2
+	VPTESTMQ.BCST    ·dataOneIF64+0(SB), Z14, K2
 	VBLENDMPD        Z17, Z16, K2, Z15
 	VBLENDMPD        Z16, Z17, K2, Z17
-	VPADDQ.BCST      oneIF64<>+0(SB), Z14, Z16
+	VPADDQ.BCST      ·dataOneIF64+0(SB), Z14, Z16
 	VPSLLQ           $0x3e, Z16, Z16
 	VPTERNLOGQ       $0x78, Z0, Z16, Z17
 	VPSLLQ           $0x3e, Z14, Z14
 	VPTERNLOGQ       $0x78, Z0, Z14, Z15
-	VFIXUPIMMPD.BCST $0x00, zeroStaysF64<>+0(SB), Z9, Z15
-	VCMPPD.BCST      $0x00, zeroF64<>+0(SB), Z9, K2
+	VFIXUPIMMPD.BCST $0x00, ·dataZeroStaysF64+0(SB), Z9, Z15
+	VCMPPD.BCST      $0x00, ·dataZero+0(SB), Z9, K2
 	VDIVPD           Z9, Z15, Z9
 	VBLENDMPD        Z2, Z9, K2, Z9
 	VMOVUPS          (DX)(SI*2), Z14
@@ -5739,7 +4597,7 @@ loop1:
 	VADDPD           Z17, Z13, Z13
 	VADDPD           Z12, Z8, Z8
 	VMULPD           Z4, Z10, Z12
-	VBROADCASTSD     twoOverPiF64<>+0(SB), Z17
+	VBROADCASTSD     ·dataTwoOverPiF64+0(SB), Z17
 	VFMADD213PD      Z1, Z12, Z17
 	VSUBPD           Z1, Z17, Z11
 	VMOVAPS          Z12, Z16
@@ -5747,32 +4605,32 @@ loop1:
 	VFNMADD231PD     Z6, Z11, Z16
 	VFNMADD231PD     Z7, Z11, Z16
 	VMULPD           Z16, Z16, Z11
-	VBROADCASTSD     sinP5F64<>+0(SB), Z9
-	VFMADD213PD.BCST sinP4F64<>+0(SB), Z11, Z9
-	VFMADD213PD.BCST sinP3F64<>+0(SB), Z11, Z9
-	VFMADD213PD.BCST sinP2F64<>+0(SB), Z11, Z9
-	VFMADD213PD.BCST sinP1F64<>+0(SB), Z11, Z9
-	VFMADD213PD.BCST sinP0F64<>+0(SB), Z11, Z9
+	VBROADCASTSD     ·dataSinP5F64+0(SB), Z9
+	VFMADD213PD.BCST ·dataSinP4F64+0(SB), Z11, Z9
+	VFMADD213PD.BCST ·dataSinP3F64+0(SB), Z11, Z9
+	VFMADD213PD.BCST ·dataSinP2F64+0(SB), Z11, Z9
+	VFMADD213PD.BCST ·dataSinP1F64+0(SB), Z11, Z9
+	VFMADD213PD.BCST ·dataSinP0F64+0(SB), Z11, Z9
 	VMULPD           Z9, Z11, Z9
 	VFMADD231PD      Z9, Z16, Z16
-	VBROADCASTSD     cosP5F64<>+0(SB), Z9
-	VFMADD213PD.BCST cosP4F64<>+0(SB), Z11, Z9
-	VFMADD213PD.BCST cosP3F64<>+0(SB), Z11, Z9
-	VFMADD213PD.BCST cosP2F64<>+0(SB), Z11, Z9
-	VFMADD213PD.BCST cosP1F64<>+0(SB), Z11, Z9
-	VFMADD213PD.BCST cosP0F64<>+0(SB), Z11, Z9
-	VFMADD213PD.BCST minusHalfF64<>+0(SB), Z11, Z9
+	VBROADCASTSD     ·dataCosP5F64+0(SB), Z9
+	VFMADD213PD.BCST ·dataCosP4F64+0(SB), Z11, Z9
+	VFMADD213PD.BCST ·dataCosP3F64+0(SB), Z11, Z9
+	VFMADD213PD.BCST ·dataCosP2F64+0(SB), Z11, Z9
+	VFMADD213PD.BCST ·dataCosP1F64+0(SB), Z11, Z9
+	VFMADD213PD.BCST ·dataCosP0F64+0(SB), Z11, Z9
+	VFMADD213PD.BCST ·dataMinusHalfF64+0(SB), Z11, Z9
 	VFMADD213PD      Z2, Z11, Z9
-	VPTESTMQ.BCST    oneIF64<>+0(SB), Z17, K2
+	VPTESTMQ.BCST    ·dataOneIF64+0(SB), Z17, K2
 	VBLENDMPD        Z9, Z16, K2, Z11
 	VBLENDMPD        Z16, Z9, K2, Z9
-	VPADDQ.BCST      oneIF64<>+0(SB), Z17, Z16
+	VPADDQ.BCST      ·dataOneIF64+0(SB), Z17, Z16
 	VPSLLQ           $0x3e, Z16, Z16
 	VPTERNLOGQ       $0x78, Z0, Z16, Z9
 	VPSLLQ           $0x3e, Z17, Z17
 	VPTERNLOGQ       $0x78, Z0, Z17, Z11
-	VFIXUPIMMPD.BCST $0x00, zeroStaysF64<>+0(SB), Z12, Z11
-	VCMPPD.BCST      $0x00, zeroF64<>+0(SB), Z12, K2
+	VFIXUPIMMPD.BCST $0x00, ·dataZeroStaysF64+0(SB), Z12, Z11
+	VCMPPD.BCST      $0x00, ·dataZero+0(SB), Z12, K2
 	VDIVPD           Z12, Z11, Z12
 	VBLENDMPD        Z2, Z12, K2, Z12
 	VPXORQ           Z0, Z11, Z11
@@ -6080,7 +4938,7 @@ loop1:
 	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
 	VMOVUPS      (CX)(BX*1), Y0
-	VXORPS       signF32<>+0(SB), Y0, Y1
+	VXORPS       ·dataSignF32+0(SB), Y0, Y1
 	VMOVUPS      (CX)(SI*1), Y2
 	VMULPS       Y2, Y0, Y3
 	VMOVAPS      Y3, Y4
@@ -6089,12 +4947,12 @@ loop1:
 	VMOVUPS      (CX)(BX*2), Y6
 	VFMADD231PS  Y6, Y5, Y3
 	VADDPS       Y4, Y3, Y3
-	VXORPS       signF32<>+0(SB), Y3, Y3
+	VXORPS       ·dataSignF32+0(SB), Y3, Y3
 	VMULPS       Y6, Y0, Y4
 	VFNMADD213PS Y4, Y6, Y0
 	VFMSUB231PS  Y2, Y5, Y4
 	VADDPS       Y0, Y4, Y4
-	VXORPS       signF32<>+0(SB), Y4, Y4
+	VXORPS       ·dataSignF32+0(SB), Y4, Y4
 	VMOVUPS      Y5, (AX)
 	VMOVUPS      Y1, (AX)(BX*1)
 	VMOVUPS      Y3, (AX)(BX*2)
@@ -6128,7 +4986,7 @@ loop1:
 	PREFETCHT0   128(AX)(BX*2)
 	PREFETCHT0   128(AX)(SI*1)
 	VMOVUPS      (CX)(BX*1), Z0
-	VPXORD.BCST  signF32<>+0(SB), Z0, Z1
+	VPXORD.BCST  ·dataSignF32+0(SB), Z0, Z1
 	VMOVUPS      (CX)(SI*1), Z2
 	VMULPS       Z2, Z0, Z3
 	VMOVAPS      Z3, Z4
@@ -6137,12 +4995,12 @@ loop1:
 	VMOVUPS      (CX)(BX*2), Z6
 	VFMADD231PS  Z6, Z5, Z3
 	VADDPS       Z4, Z3, Z3
-	VPXORD.BCST  signF32<>+0(SB), Z3, Z3
+	VPXORD.BCST  ·dataSignF32+0(SB), Z3, Z3
 	VMULPS       Z6, Z0, Z4
 	VFNMADD213PS Z4, Z6, Z0
 	VFMSUB231PS  Z2, Z5, Z4
 	VADDPS       Z0, Z4, Z4
-	VPXORD.BCST  signF32<>+0(SB), Z4, Z4
+	VPXORD.BCST  ·dataSignF32+0(SB), Z4, Z4
 	VMOVUPS      Z5, (AX)
 	VMOVUPS      Z1, (AX)(BX*1)
 	VMOVUPS      Z3, (AX)(BX*2)
@@ -6176,7 +5034,7 @@ loop1:
 	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
 	VMOVUPS      (CX)(BX*1), Y0
-	VXORPD       signF64<>+0(SB), Y0, Y1
+	VXORPD       ·dataSignF64+0(SB), Y0, Y1
 	VMOVUPS      (CX)(SI*1), Y2
 	VMULPD       Y2, Y0, Y3
 	VMOVAPS      Y3, Y4
@@ -6185,12 +5043,12 @@ loop1:
 	VMOVUPS      (CX)(BX*2), Y6
 	VFMADD231PD  Y6, Y5, Y3
 	VADDPD       Y4, Y3, Y3
-	VXORPD       signF64<>+0(SB), Y3, Y3
+	VXORPD       ·dataSignF64+0(SB), Y3, Y3
 	VMULPD       Y6, Y0, Y4
 	VFNMADD213PD Y4, Y6, Y0
 	VFMSUB231PD  Y2, Y5, Y4
 	VADDPD       Y0, Y4, Y4
-	VXORPD       signF64<>+0(SB), Y4, Y4
+	VXORPD       ·dataSignF64+0(SB), Y4, Y4
 	VMOVUPS      Y5, (AX)
 	VMOVUPS      Y1, (AX)(BX*1)
 	VMOVUPS      Y3, (AX)(BX*2)
@@ -6224,7 +5082,7 @@ loop1:
 	PREFETCHT0   128(AX)(BX*2)
 	PREFETCHT0   128(AX)(SI*1)
 	VMOVUPS      (CX)(BX*1), Z0
-	VPXORQ.BCST  signF64<>+0(SB), Z0, Z1
+	VPXORQ.BCST  ·dataSignF64+0(SB), Z0, Z1
 	VMOVUPS      (CX)(SI*1), Z2
 	VMULPD       Z2, Z0, Z3
 	VMOVAPS      Z3, Z4
@@ -6233,12 +5091,12 @@ loop1:
 	VMOVUPS      (CX)(BX*2), Z6
 	VFMADD231PD  Z6, Z5, Z3
 	VADDPD       Z4, Z3, Z3
-	VPXORQ.BCST  signF64<>+0(SB), Z3, Z3
+	VPXORQ.BCST  ·dataSignF64+0(SB), Z3, Z3
 	VMULPD       Z6, Z0, Z4
 	VFNMADD213PD Z4, Z6, Z0
 	VFMSUB231PD  Z2, Z5, Z4
 	VADDPD       Z0, Z4, Z4
-	VPXORQ.BCST  signF64<>+0(SB), Z4, Z4
+	VPXORQ.BCST  ·dataSignF64+0(SB), Z4, Z4
 	VMOVUPS      Z5, (AX)
 	VMOVUPS      Z1, (AX)(BX*1)
 	VMOVUPS      Z3, (AX)(BX*2)
@@ -6279,55 +5137,55 @@ loop1:
 	PREFETCHT0   64(AX)(R8*1)
 	PREFETCHT0   64(AX)(BX*8)
 	VMOVUPS      (CX), Y0
-	VANDPS       absF32<>+0(SB), Y0, Y1
-	VCMPPS       $0x16, limit<>+0(SB), Y1, Y1
-	VMULPS       half<>+0(SB), Y0, Y2
-	VANDPS       absF32<>+0(SB), Y2, Y3
-	VMOVUPS      twoOverPi<>+0(SB), Y4
-	VFMADD213PS  roundF32<>+0(SB), Y3, Y4
-	VSUBPS       roundF32<>+0(SB), Y4, Y5
-	VFNMADD231PS halfPi1<>+0(SB), Y5, Y3
-	VFNMADD231PS halfPi2<>+0(SB), Y5, Y3
-	VFNMADD231PS halfPi3<>+0(SB), Y5, Y3
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y1
+	VCMPPS       $0x16, ·dataLimit+0(SB), Y1, Y1
+	VMULPS       ·dataHalf+0(SB), Y0, Y2
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y3
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y4
+	VFMADD213PS  ·dataRoundF32+0(SB), Y3, Y4
+	VSUBPS       ·dataRoundF32+0(SB), Y4, Y5
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y5, Y3
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y5, Y3
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y5, Y3
 	VMULPS       Y3, Y3, Y5
-	VMOVUPS      sinP2<>+0(SB), Y6
-	VFMADD213PS  sinP1<>+0(SB), Y5, Y6
-	VFMADD213PS  sinP0<>+0(SB), Y5, Y6
+	VMOVUPS      ·dataSinP2+0(SB), Y6
+	VFMADD213PS  ·dataSinP1+0(SB), Y5, Y6
+	VFMADD213PS  ·dataSinP0+0(SB), Y5, Y6
 	VMULPS       Y6, Y5, Y6
 	VFMADD231PS  Y6, Y3, Y3
-	VMOVUPS      cosP2<>+0(SB), Y6
-	VFMADD213PS  cosP1<>+0(SB), Y5, Y6
-	VFMADD213PS  cosP0<>+0(SB), Y5, Y6
-	VFMADD213PS  minusHalf<>+0(SB), Y5, Y6
-	VFMADD213PS  one<>+0(SB), Y5, Y6
+	VMOVUPS      ·dataCosP2+0(SB), Y6
+	VFMADD213PS  ·dataCosP1+0(SB), Y5, Y6
+	VFMADD213PS  ·dataCosP0+0(SB), Y5, Y6
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y5, Y6
+	VFMADD213PS  ·dataOne+0(SB), Y5, Y6
 	VPSLLD       $0x1f, Y4, Y5
 	VBLENDVPS    Y5, Y6, Y3, Y7
 	VBLENDVPS    Y5, Y3, Y6, Y6
 	VPSLLD       $0x1e, Y4, Y3
-	VPADDD       oneI<>+0(SB), Y4, Y4
+	VPADDD       ·dataOneI+0(SB), Y4, Y4
 	VPSLLD       $0x1e, Y4, Y4
-	VANDPS       signF32<>+0(SB), Y4, Y4
+	VANDPS       ·dataSignF32+0(SB), Y4, Y4
 	VXORPS       Y4, Y6, Y6
 	VXORPS       Y2, Y3, Y3
-	VANDPS       signF32<>+0(SB), Y3, Y3
+	VANDPS       ·dataSignF32+0(SB), Y3, Y3
 	VXORPS       Y3, Y7, Y7
-	VCMPPS       $0x00, zero<>+0(SB), Y2, Y3
+	VCMPPS       $0x00, ·dataZero+0(SB), Y2, Y3
 	VDIVPS       Y2, Y7, Y2
-	VBLENDVPS    Y3, one<>+0(SB), Y2, Y2
+	VBLENDVPS    Y3, ·dataOne+0(SB), Y2, Y2
 	VMULPS       Y2, Y6, Y6
 	VMULPS       Y2, Y7, Y7
 	VMULPS       Y2, Y2, Y2
-	VMULPS       half<>+0(SB), Y2, Y2
+	VMULPS       ·dataHalf+0(SB), Y2, Y2
 	VMULPS       Y0, Y0, Y3
-	VMOVUPS      sincRest4<>+0(SB), Y4
-	VFMADD213PS  sincRest3<>+0(SB), Y3, Y4
-	VFMADD213PS  sincRest2<>+0(SB), Y3, Y4
-	VFMADD213PS  sincRest1<>+0(SB), Y3, Y4
-	VFMADD213PS  sincRest0<>+0(SB), Y3, Y4
+	VMOVUPS      ·dataSincRest4+0(SB), Y4
+	VFMADD213PS  ·dataSincRest3+0(SB), Y3, Y4
+	VFMADD213PS  ·dataSincRest2+0(SB), Y3, Y4
+	VFMADD213PS  ·dataSincRest1+0(SB), Y3, Y4
+	VFMADD213PS  ·dataSincRest0+0(SB), Y3, Y4
 	VMULPS       Y4, Y0, Y4
-	VANDPS       absF32<>+0(SB), Y0, Y3
-	VCMPPS       $0x11, one<>+0(SB), Y3, Y3
-	VMOVUPS      one<>+0(SB), Y5
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y3
+	VCMPPS       $0x11, ·dataOne+0(SB), Y3, Y3
+	VMOVUPS      ·dataOne+0(SB), Y5
 	VSUBPS       Y6, Y5, Y5
 	VDIVPS       Y0, Y5, Y5
 	VBLENDVPS    Y3, Y4, Y5, Y5
@@ -6338,7 +5196,7 @@ loop1:
 	VMOVUPS      (CX)(BX*2), Y8
 	VFMADD231PS  Y8, Y2, Y3
 	VADDPS       Y0, Y3, Y3
-	VXORPS       signF32<>+0(SB), Y7, Y0
+	VXORPS       ·dataSignF32+0(SB), Y7, Y0
 	VMULPS       Y4, Y2, Y9
 	VFNMADD213PS Y9, Y4, Y2
 	VFMSUB231PS  Y8, Y5, Y9
@@ -6348,9 +5206,9 @@ loop1:
 	JE           easy3
 	VPCMPEQD     Y2, Y2, Y2
 	VXORPS       Y1, Y2, Y2
-	VMOVUPS      one<>+0(SB), Y1
+	VMOVUPS      ·dataOne+0(SB), Y1
 	VMASKMOVPS   Y1, Y2, (AX)
-	VMOVUPS      zero<>+0(SB), Y1
+	VMOVUPS      ·dataZero+0(SB), Y1
 	VMASKMOVPS   Y1, Y2, (AX)(BX*1)
 	VMASKMOVPS   Y1, Y2, (AX)(BX*2)
 	VMASKMOVPS   Y3, Y2, (AX)(SI*1)
@@ -6369,9 +5227,9 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS one<>+0(SB), Y2
+	VMOVUPS ·dataOne+0(SB), Y2
 	VMOVUPS Y2, (AX)
-	VMOVUPS zero<>+0(SB), Y2
+	VMOVUPS ·dataZero+0(SB), Y2
 	VMOVUPS Y2, (AX)(BX*1)
 	VMOVUPS Y2, (AX)(BX*2)
 	VMOVUPS Y3, (AX)(SI*1)
@@ -6392,69 +5250,19 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA sincRest4<>+0(SB)/4, $0x32d7322b
-DATA sincRest4<>+4(SB)/4, $0x32d7322b
-DATA sincRest4<>+8(SB)/4, $0x32d7322b
-DATA sincRest4<>+12(SB)/4, $0x32d7322b
-DATA sincRest4<>+16(SB)/4, $0x32d7322b
-DATA sincRest4<>+20(SB)/4, $0x32d7322b
-DATA sincRest4<>+24(SB)/4, $0x32d7322b
-DATA sincRest4<>+28(SB)/4, $0x32d7322b
-GLOBL sincRest4<>(SB), RODATA|NOPTR, $32
-
-DATA sincRest3<>+0(SB)/4, $0xb638ef1d
-DATA sincRest3<>+4(SB)/4, $0xb638ef1d
-DATA sincRest3<>+8(SB)/4, $0xb638ef1d
-DATA sincRest3<>+12(SB)/4, $0xb638ef1d
-DATA sincRest3<>+16(SB)/4, $0xb638ef1d
-DATA sincRest3<>+20(SB)/4, $0xb638ef1d
-DATA sincRest3<>+24(SB)/4, $0xb638ef1d
-DATA sincRest3<>+28(SB)/4, $0xb638ef1d
-GLOBL sincRest3<>(SB), RODATA|NOPTR, $32
-
-DATA sincRest2<>+0(SB)/4, $0x39500d01
-DATA sincRest2<>+4(SB)/4, $0x39500d01
-DATA sincRest2<>+8(SB)/4, $0x39500d01
-DATA sincRest2<>+12(SB)/4, $0x39500d01
-DATA sincRest2<>+16(SB)/4, $0x39500d01
-DATA sincRest2<>+20(SB)/4, $0x39500d01
-DATA sincRest2<>+24(SB)/4, $0x39500d01
-DATA sincRest2<>+28(SB)/4, $0x39500d01
-GLOBL sincRest2<>(SB), RODATA|NOPTR, $32
-
-DATA sincRest1<>+0(SB)/4, $0xbc088889
-DATA sincRest1<>+4(SB)/4, $0xbc088889
-DATA sincRest1<>+8(SB)/4, $0xbc088889
-DATA sincRest1<>+12(SB)/4, $0xbc088889
-DATA sincRest1<>+16(SB)/4, $0xbc088889
-DATA sincRest1<>+20(SB)/4, $0xbc088889
-DATA sincRest1<>+24(SB)/4, $0xbc088889
-DATA sincRest1<>+28(SB)/4, $0xbc088889
-GLOBL sincRest1<>(SB), RODATA|NOPTR, $32
-
-DATA sincRest0<>+0(SB)/4, $0x3e2aaaab
-DATA sincRest0<>+4(SB)/4, $0x3e2aaaab
-DATA sincRest0<>+8(SB)/4, $0x3e2aaaab
-DATA sincRest0<>+12(SB)/4, $0x3e2aaaab
-DATA sincRest0<>+16(SB)/4, $0x3e2aaaab
-DATA sincRest0<>+20(SB)/4, $0x3e2aaaab
-DATA sincRest0<>+24(SB)/4, $0x3e2aaaab
-DATA sincRest0<>+28(SB)/4, $0x3e2aaaab
-GLOBL sincRest0<>(SB), RODATA|NOPTR, $32
-
 // func leftJacobianSE2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·leftJacobianSE2F32AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSS one<>+0(SB), Z0
-	VBROADCASTSS signF32<>+0(SB), Z1
-	VBROADCASTSS absF32<>+0(SB), Z2
-	VBROADCASTSS half<>+0(SB), Z3
-	VBROADCASTSS roundF32<>+0(SB), Z4
-	VBROADCASTSS limit<>+0(SB), Z5
-	VBROADCASTSS twoOverPi<>+0(SB), Z6
-	VBROADCASTSS halfPi1<>+0(SB), Z6
-	VBROADCASTSS halfPi2<>+0(SB), Z7
-	VBROADCASTSS halfPi3<>+0(SB), Z8
+	VBROADCASTSS ·dataOne+0(SB), Z0
+	VBROADCASTSS ·dataSignF32+0(SB), Z1
+	VBROADCASTSS ·dataAbsF32+0(SB), Z2
+	VBROADCASTSS ·dataHalf+0(SB), Z3
+	VBROADCASTSS ·dataRoundF32+0(SB), Z4
+	VBROADCASTSS ·dataLimit+0(SB), Z5
+	VBROADCASTSS ·dataTwoOverPi+0(SB), Z6
+	VBROADCASTSS ·dataHalfPi1+0(SB), Z6
+	VBROADCASTSS ·dataHalfPi2+0(SB), Z7
+	VBROADCASTSS ·dataHalfPi3+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -6479,7 +5287,7 @@ loop1:
 	VPANDD           Z2, Z9, Z10
 	VCMPPS           $0x16, Z5, Z10, K1
 	VMULPS           Z3, Z9, Z10
-	VBROADCASTSS     twoOverPi<>+0(SB), Z11
+	VBROADCASTSS     ·dataTwoOverPi+0(SB), Z11
 	VFMADD213PS      Z4, Z10, Z11
 	VSUBPS           Z4, Z11, Z12
 	VMOVAPS          Z10, Z13
@@ -6487,26 +5295,26 @@ loop1:
 	VFNMADD231PS     Z7, Z12, Z13
 	VFNMADD231PS     Z8, Z12, Z13
 	VMULPS           Z13, Z13, Z12
-	VBROADCASTSS     sinP2<>+0(SB), Z14
-	VFMADD213PS.BCST sinP1<>+0(SB), Z12, Z14
-	VFMADD213PS.BCST sinP0<>+0(SB), Z12, Z14
+	VBROADCASTSS     ·dataSinP2+0(SB), Z14
+	VFMADD213PS.BCST ·dataSinP1+0(SB), Z12, Z14
+	VFMADD213PS.BCST ·dataSinP0+0(SB), Z12, Z14
 	VMULPS           Z14, Z12, Z14
 	VFMADD231PS      Z14, Z13, Z13
-	VBROADCASTSS     cosP2<>+0(SB), Z14
-	VFMADD213PS.BCST cosP1<>+0(SB), Z12, Z14
-	VFMADD213PS.BCST cosP0<>+0(SB), Z12, Z14
-	VFMADD213PS.BCST minusHalf<>+0(SB), Z12, Z14
+	VBROADCASTSS     ·dataCosP2+0(SB), Z14
+	VFMADD213PS.BCST ·dataCosP1+0(SB), Z12, Z14
+	VFMADD213PS.BCST ·dataCosP0+0(SB), Z12, Z14
+	VFMADD213PS.BCST ·dataMinusHalf+0(SB), Z12, Z14
 	VFMADD213PS      Z0, Z12, Z14
-	VPTESTMD.BCST    oneI<>+0(SB), Z11, K2
+	VPTESTMD.BCST    ·dataOneI+0(SB), Z11, K2
 	VBLENDMPS        Z14, Z13, K2, Z12
 	VBLENDMPS        Z13, Z14, K2, Z14
 	VPSLLD           $0x1e, Z11, Z13
-	VPADDD.BCST      oneI<>+0(SB), Z11, Z11
+	VPADDD.BCST      ·dataOneI+0(SB), Z11, Z11
 	VPSLLD           $0x1e, Z11, Z11
 	VPTERNLOGD       $0x78, Z1, Z11, Z14
 	VPTERNLOGD       $0x78, Z1, Z13, Z12
-	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z10, Z12
-	VCMPPS.BCST      $0x00, zero<>+0(SB), Z10, K2
+	VFIXUPIMMPS.BCST $0x00, ·dataZeroStays+0(SB), Z10, Z12
+	VCMPPS.BCST      $0x00, ·dataZero+0(SB), Z10, K2
 	VDIVPS           Z10, Z12, Z10
 	VBLENDMPS        Z0, Z10, K2, Z10
 	VMULPS           Z10, Z14, Z14
@@ -6514,11 +5322,11 @@ loop1:
 	VMULPS           Z10, Z10, Z10
 	VMULPS           Z3, Z10, Z10
 	VMULPS           Z9, Z9, Z13
-	VBROADCASTSS     sincRest4<>+0(SB), Z11
-	VFMADD213PS.BCST sincRest3<>+0(SB), Z13, Z11
-	VFMADD213PS.BCST sincRest2<>+0(SB), Z13, Z11
-	VFMADD213PS.BCST sincRest1<>+0(SB), Z13, Z11
-	VFMADD213PS.BCST sincRest0<>+0(SB), Z13, Z11
+	VBROADCASTSS     ·dataSincRest4+0(SB), Z11
+	VFMADD213PS.BCST ·dataSincRest3+0(SB), Z13, Z11
+	VFMADD213PS.BCST ·dataSincRest2+0(SB), Z13, Z11
+	VFMADD213PS.BCST ·dataSincRest1+0(SB), Z13, Z11
+	VFMADD213PS.BCST ·dataSincRest0+0(SB), Z13, Z11
 	VMULPS           Z11, Z9, Z11
 	VPANDD           Z2, Z9, Z13
 	VCMPPS           $0x11, Z0, Z13, K2
@@ -6545,7 +5353,7 @@ loop1:
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPS          Z0, K1, (AX)
-	VBROADCASTSS     zero<>+0(SB), Z10
+	VBROADCASTSS     ·dataZero+0(SB), Z10
 	VMOVUPS          Z10, K1, (AX)(BX*1)
 	VMOVUPS          Z10, K1, (AX)(BX*2)
 	VMOVUPS          Z13, K1, (AX)(SI*1)
@@ -6565,7 +5373,7 @@ loop1:
 
 easy3:
 	VMOVUPS      Z0, (AX)
-	VBROADCASTSS zero<>+0(SB), Z10
+	VBROADCASTSS ·dataZero+0(SB), Z10
 	VMOVUPS      Z10, (AX)(BX*1)
 	VMOVUPS      Z10, (AX)(BX*2)
 	VMOVUPS      Z13, (AX)(SI*1)
@@ -6610,65 +5418,65 @@ loop1:
 	PREFETCHT0   64(AX)(R8*1)
 	PREFETCHT0   64(AX)(BX*8)
 	VMOVUPS      (CX), Y0
-	VANDPD       absF64<>+0(SB), Y0, Y1
-	VCMPPD       $0x16, limitF64<>+0(SB), Y1, Y1
-	VMULPD       halfF64<>+0(SB), Y0, Y2
-	VANDPD       absF64<>+0(SB), Y2, Y3
-	VMOVUPS      twoOverPiF64<>+0(SB), Y4
-	VFMADD213PD  roundF64<>+0(SB), Y3, Y4
-	VSUBPD       roundF64<>+0(SB), Y4, Y5
-	VFNMADD231PD halfPi1F64<>+0(SB), Y5, Y3
-	VFNMADD231PD halfPi2F64<>+0(SB), Y5, Y3
-	VFNMADD231PD halfPi3F64<>+0(SB), Y5, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y1
+	VCMPPD       $0x16, ·dataLimitF64+0(SB), Y1, Y1
+	VMULPD       ·dataHalfF64+0(SB), Y0, Y2
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y4
+	VFMADD213PD  ·dataRoundF64+0(SB), Y3, Y4
+	VSUBPD       ·dataRoundF64+0(SB), Y4, Y5
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y5, Y3
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y5, Y3
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y5, Y3
 	VMULPD       Y3, Y3, Y5
-	VMOVUPS      sinP5F64<>+0(SB), Y6
-	VFMADD213PD  sinP4F64<>+0(SB), Y5, Y6
-	VFMADD213PD  sinP3F64<>+0(SB), Y5, Y6
-	VFMADD213PD  sinP2F64<>+0(SB), Y5, Y6
-	VFMADD213PD  sinP1F64<>+0(SB), Y5, Y6
-	VFMADD213PD  sinP0F64<>+0(SB), Y5, Y6
+	VMOVUPS      ·dataSinP5F64+0(SB), Y6
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y5, Y6
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y5, Y6
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y5, Y6
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y5, Y6
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y5, Y6
 	VMULPD       Y6, Y5, Y6
 	VFMADD231PD  Y6, Y3, Y3
-	VMOVUPS      cosP5F64<>+0(SB), Y6
-	VFMADD213PD  cosP4F64<>+0(SB), Y5, Y6
-	VFMADD213PD  cosP3F64<>+0(SB), Y5, Y6
-	VFMADD213PD  cosP2F64<>+0(SB), Y5, Y6
-	VFMADD213PD  cosP1F64<>+0(SB), Y5, Y6
-	VFMADD213PD  cosP0F64<>+0(SB), Y5, Y6
-	VFMADD213PD  minusHalfF64<>+0(SB), Y5, Y6
-	VFMADD213PD  oneF64<>+0(SB), Y5, Y6
+	VMOVUPS      ·dataCosP5F64+0(SB), Y6
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y5, Y6
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y5, Y6
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y5, Y6
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y5, Y6
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y5, Y6
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y5, Y6
+	VFMADD213PD  ·dataOneF64+0(SB), Y5, Y6
 	VPSLLQ       $0x3f, Y4, Y5
 	VBLENDVPD    Y5, Y6, Y3, Y7
 	VBLENDVPD    Y5, Y3, Y6, Y6
-	VPADDQ       oneIF64<>+0(SB), Y4, Y3
+	VPADDQ       ·dataOneIF64+0(SB), Y4, Y3
 	VPSLLQ       $0x3e, Y3, Y3
-	VANDPD       signF64<>+0(SB), Y3, Y3
+	VANDPD       ·dataSignF64+0(SB), Y3, Y3
 	VXORPD       Y3, Y6, Y6
 	VPSLLQ       $0x3e, Y4, Y4
 	VXORPD       Y2, Y4, Y4
-	VANDPD       signF64<>+0(SB), Y4, Y4
+	VANDPD       ·dataSignF64+0(SB), Y4, Y4
 	VXORPD       Y4, Y7, Y7
-	VCMPPD       $0x00, zeroF64<>+0(SB), Y2, Y4
+	VCMPPD       $0x00, ·dataZero+0(SB), Y2, Y4
 	VDIVPD       Y2, Y7, Y2
-	VBLENDVPD    Y4, oneF64<>+0(SB), Y2, Y2
+	VBLENDVPD    Y4, ·dataOneF64+0(SB), Y2, Y2
 	VMULPD       Y2, Y6, Y6
 	VMULPD       Y2, Y7, Y7
 	VMULPD       Y2, Y2, Y2
-	VMULPD       halfF64<>+0(SB), Y2, Y2
+	VMULPD       ·dataHalfF64+0(SB), Y2, Y2
 	VMULPD       Y0, Y0, Y4
-	VMOVUPS      sincRest8F64<>+0(SB), Y3
-	VFMADD213PD  sincRest7F64<>+0(SB), Y4, Y3
-	VFMADD213PD  sincRest6F64<>+0(SB), Y4, Y3
-	VFMADD213PD  sincRest5F64<>+0(SB), Y4, Y3
-	VFMADD213PD  sincRest4F64<>+0(SB), Y4, Y3
-	VFMADD213PD  sincRest3F64<>+0(SB), Y4, Y3
-	VFMADD213PD  sincRest2F64<>+0(SB), Y4, Y3
-	VFMADD213PD  sincRest1F64<>+0(SB), Y4, Y3
-	VFMADD213PD  sincRest0F64<>+0(SB), Y4, Y3
+	VMOVUPS      ·dataSincRest8F64+0(SB), Y3
+	VFMADD213PD  ·dataSincRest7F64+0(SB), Y4, Y3
+	VFMADD213PD  ·dataSincRest6F64+0(SB), Y4, Y3
+	VFMADD213PD  ·dataSincRest5F64+0(SB), Y4, Y3
+	VFMADD213PD  ·dataSincRest4F64+0(SB), Y4, Y3
+	VFMADD213PD  ·dataSincRest3F64+0(SB), Y4, Y3
+	VFMADD213PD  ·dataSincRest2F64+0(SB), Y4, Y3
+	VFMADD213PD  ·dataSincRest1F64+0(SB), Y4, Y3
+	VFMADD213PD  ·dataSincRest0F64+0(SB), Y4, Y3
 	VMULPD       Y3, Y0, Y3
-	VANDPD       absF64<>+0(SB), Y0, Y4
-	VCMPPD       $0x11, oneF64<>+0(SB), Y4, Y4
-	VMOVUPS      oneF64<>+0(SB), Y5
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y4
+	VCMPPD       $0x11, ·dataOneF64+0(SB), Y4, Y4
+	VMOVUPS      ·dataOneF64+0(SB), Y5
 	VSUBPD       Y6, Y5, Y5
 	VDIVPD       Y0, Y5, Y5
 	VBLENDVPD    Y4, Y3, Y5, Y5
@@ -6679,7 +5487,7 @@ loop1:
 	VMOVUPS      (CX)(BX*2), Y8
 	VFMADD231PD  Y8, Y2, Y4
 	VADDPD       Y0, Y4, Y4
-	VXORPD       signF64<>+0(SB), Y7, Y0
+	VXORPD       ·dataSignF64+0(SB), Y7, Y0
 	VMULPD       Y3, Y2, Y9
 	VFNMADD213PD Y9, Y3, Y2
 	VFMSUB231PD  Y8, Y5, Y9
@@ -6689,9 +5497,9 @@ loop1:
 	JE           easy3
 	VPCMPEQD     Y2, Y2, Y2
 	VXORPD       Y1, Y2, Y2
-	VMOVUPS      oneF64<>+0(SB), Y1
+	VMOVUPS      ·dataOneF64+0(SB), Y1
 	VMASKMOVPD   Y1, Y2, (AX)
-	VMOVUPS      zeroF64<>+0(SB), Y1
+	VMOVUPS      ·dataZero+0(SB), Y1
 	VMASKMOVPD   Y1, Y2, (AX)(BX*1)
 	VMASKMOVPD   Y1, Y2, (AX)(BX*2)
 	VMASKMOVPD   Y4, Y2, (AX)(SI*1)
@@ -6710,9 +5518,9 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS oneF64<>+0(SB), Y2
+	VMOVUPS ·dataOneF64+0(SB), Y2
 	VMOVUPS Y2, (AX)
-	VMOVUPS zeroF64<>+0(SB), Y2
+	VMOVUPS ·dataZero+0(SB), Y2
 	VMOVUPS Y2, (AX)(BX*1)
 	VMOVUPS Y2, (AX)(BX*2)
 	VMOVUPS Y4, (AX)(SI*1)
@@ -6733,73 +5541,19 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA sincRest8F64<>+0(SB)/8, $0x3c62f49b46814157
-DATA sincRest8F64<>+8(SB)/8, $0x3c62f49b46814157
-DATA sincRest8F64<>+16(SB)/8, $0x3c62f49b46814157
-DATA sincRest8F64<>+24(SB)/8, $0x3c62f49b46814157
-GLOBL sincRest8F64<>(SB), RODATA|NOPTR, $32
-
-DATA sincRest7F64<>+0(SB)/8, $0xbce952c77030ad4a
-DATA sincRest7F64<>+8(SB)/8, $0xbce952c77030ad4a
-DATA sincRest7F64<>+16(SB)/8, $0xbce952c77030ad4a
-DATA sincRest7F64<>+24(SB)/8, $0xbce952c77030ad4a
-GLOBL sincRest7F64<>(SB), RODATA|NOPTR, $32
-
-DATA sincRest6F64<>+0(SB)/8, $0x3d6ae7f3e733b81f
-DATA sincRest6F64<>+8(SB)/8, $0x3d6ae7f3e733b81f
-DATA sincRest6F64<>+16(SB)/8, $0x3d6ae7f3e733b81f
-DATA sincRest6F64<>+24(SB)/8, $0x3d6ae7f3e733b81f
-GLOBL sincRest6F64<>(SB), RODATA|NOPTR, $32
-
-DATA sincRest5F64<>+0(SB)/8, $0xbde6124613a86d09
-DATA sincRest5F64<>+8(SB)/8, $0xbde6124613a86d09
-DATA sincRest5F64<>+16(SB)/8, $0xbde6124613a86d09
-DATA sincRest5F64<>+24(SB)/8, $0xbde6124613a86d09
-GLOBL sincRest5F64<>(SB), RODATA|NOPTR, $32
-
-DATA sincRest4F64<>+0(SB)/8, $0x3e5ae64567f544e4
-DATA sincRest4F64<>+8(SB)/8, $0x3e5ae64567f544e4
-DATA sincRest4F64<>+16(SB)/8, $0x3e5ae64567f544e4
-DATA sincRest4F64<>+24(SB)/8, $0x3e5ae64567f544e4
-GLOBL sincRest4F64<>(SB), RODATA|NOPTR, $32
-
-DATA sincRest3F64<>+0(SB)/8, $0xbec71de3a556c734
-DATA sincRest3F64<>+8(SB)/8, $0xbec71de3a556c734
-DATA sincRest3F64<>+16(SB)/8, $0xbec71de3a556c734
-DATA sincRest3F64<>+24(SB)/8, $0xbec71de3a556c734
-GLOBL sincRest3F64<>(SB), RODATA|NOPTR, $32
-
-DATA sincRest2F64<>+0(SB)/8, $0x3f2a01a01a01a01a
-DATA sincRest2F64<>+8(SB)/8, $0x3f2a01a01a01a01a
-DATA sincRest2F64<>+16(SB)/8, $0x3f2a01a01a01a01a
-DATA sincRest2F64<>+24(SB)/8, $0x3f2a01a01a01a01a
-GLOBL sincRest2F64<>(SB), RODATA|NOPTR, $32
-
-DATA sincRest1F64<>+0(SB)/8, $0xbf81111111111111
-DATA sincRest1F64<>+8(SB)/8, $0xbf81111111111111
-DATA sincRest1F64<>+16(SB)/8, $0xbf81111111111111
-DATA sincRest1F64<>+24(SB)/8, $0xbf81111111111111
-GLOBL sincRest1F64<>(SB), RODATA|NOPTR, $32
-
-DATA sincRest0F64<>+0(SB)/8, $0x3fc5555555555555
-DATA sincRest0F64<>+8(SB)/8, $0x3fc5555555555555
-DATA sincRest0F64<>+16(SB)/8, $0x3fc5555555555555
-DATA sincRest0F64<>+24(SB)/8, $0x3fc5555555555555
-GLOBL sincRest0F64<>(SB), RODATA|NOPTR, $32
-
 // func leftJacobianSE2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·leftJacobianSE2F64AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSD oneF64<>+0(SB), Z0
-	VBROADCASTSD signF64<>+0(SB), Z1
-	VBROADCASTSD absF64<>+0(SB), Z2
-	VBROADCASTSD halfF64<>+0(SB), Z3
-	VBROADCASTSD roundF64<>+0(SB), Z4
-	VBROADCASTSD limitF64<>+0(SB), Z5
-	VBROADCASTSD twoOverPiF64<>+0(SB), Z6
-	VBROADCASTSD halfPi1F64<>+0(SB), Z6
-	VBROADCASTSD halfPi2F64<>+0(SB), Z7
-	VBROADCASTSD halfPi3F64<>+0(SB), Z8
+	VBROADCASTSD ·dataOneF64+0(SB), Z0
+	VBROADCASTSD ·dataSignF64+0(SB), Z1
+	VBROADCASTSD ·dataAbsF64+0(SB), Z2
+	VBROADCASTSD ·dataHalfF64+0(SB), Z3
+	VBROADCASTSD ·dataRoundF64+0(SB), Z4
+	VBROADCASTSD ·dataLimitF64+0(SB), Z5
+	VBROADCASTSD ·dataTwoOverPiF64+0(SB), Z6
+	VBROADCASTSD ·dataHalfPi1F64+0(SB), Z6
+	VBROADCASTSD ·dataHalfPi2F64+0(SB), Z7
+	VBROADCASTSD ·dataHalfPi3F64+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -6824,7 +5578,7 @@ loop1:
 	VPANDQ           Z2, Z9, Z10
 	VCMPPD           $0x16, Z5, Z10, K1
 	VMULPD           Z3, Z9, Z10
-	VBROADCASTSD     twoOverPiF64<>+0(SB), Z11
+	VBROADCASTSD     ·dataTwoOverPiF64+0(SB), Z11
 	VFMADD213PD      Z4, Z10, Z11
 	VSUBPD           Z4, Z11, Z12
 	VMOVAPS          Z10, Z13
@@ -6832,32 +5586,32 @@ loop1:
 	VFNMADD231PD     Z7, Z12, Z13
 	VFNMADD231PD     Z8, Z12, Z13
 	VMULPD           Z13, Z13, Z12
-	VBROADCASTSD     sinP5F64<>+0(SB), Z14
-	VFMADD213PD.BCST sinP4F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST sinP3F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST sinP2F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST sinP1F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST sinP0F64<>+0(SB), Z12, Z14
+	VBROADCASTSD     ·dataSinP5F64+0(SB), Z14
+	VFMADD213PD.BCST ·dataSinP4F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataSinP3F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataSinP2F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataSinP1F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataSinP0F64+0(SB), Z12, Z14
 	VMULPD           Z14, Z12, Z14
 	VFMADD231PD      Z14, Z13, Z13
-	VBROADCASTSD     cosP5F64<>+0(SB), Z14
-	VFMADD213PD.BCST cosP4F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST cosP3F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST cosP2F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST cosP1F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST cosP0F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST minusHalfF64<>+0(SB), Z12, Z14
+	VBROADCASTSD     ·dataCosP5F64+0(SB), Z14
+	VFMADD213PD.BCST ·dataCosP4F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataCosP3F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataCosP2F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataCosP1F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataCosP0F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataMinusHalfF64+0(SB), Z12, Z14
 	VFMADD213PD      Z0, Z12, Z14
-	VPTESTMQ.BCST    oneIF64<>+0(SB), Z11, K2
+	VPTESTMQ.BCST    ·dataOneIF64+0(SB), Z11, K2
 	VBLENDMPD        Z14, Z13, K2, Z12
 	VBLENDMPD        Z13, Z14, K2, Z14
-	VPADDQ.BCST      oneIF64<>+0(SB), Z11, Z13
+	VPADDQ.BCST      ·dataOneIF64+0(SB), Z11, Z13
 	VPSLLQ           $0x3e, Z13, Z13
 	VPTERNLOGQ       $0x78, Z1, Z13, Z14
 	VPSLLQ           $0x3e, Z11, Z11
 	VPTERNLOGQ       $0x78, Z1, Z11, Z12
-	VFIXUPIMMPD.BCST $0x00, zeroStaysF64<>+0(SB), Z10, Z12
-	VCMPPD.BCST      $0x00, zeroF64<>+0(SB), Z10, K2
+	VFIXUPIMMPD.BCST $0x00, ·dataZeroStaysF64+0(SB), Z10, Z12
+	VCMPPD.BCST      $0x00, ·dataZero+0(SB), Z10, K2
 	VDIVPD           Z10, Z12, Z10
 	VBLENDMPD        Z0, Z10, K2, Z10
 	VMULPD           Z10, Z14, Z14
@@ -6865,21 +5619,21 @@ loop1:
 	VMULPD           Z10, Z10, Z10
 	VMULPD           Z3, Z10, Z10
 	VMULPD           Z9, Z9, Z11
-	VBROADCASTSD     sincRest8F64<>+0(SB), Z13
-	VFMADD213PD.BCST sincRest7F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST sincRest6F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST sincRest5F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST sincRest4F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST sincRest3F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST sincRest2F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST sincRest1F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST sincRest0F64<>+0(SB), Z11, Z13
+	VBROADCASTSD     ·dataSincRest8F64+0(SB), Z13
+	VFMADD213PD.BCST ·dataSincRest7F64+0(SB), Z11, Z13
+	VFMADD213PD.BCST ·dataSincRest6F64+0(SB), Z11, Z13
+	VFMADD213PD.BCST ·dataSincRest5F64+0(SB), Z11, Z13
+	VFMADD213PD.BCST ·dataSincRest4F64+0(SB), Z11, Z13
+	VFMADD213PD.BCST ·dataSincRest3F64+0(SB), Z11, Z13
+	VFMADD213PD.BCST ·dataSincRest2F64+0(SB), Z11, Z13
+	VFMADD213PD.BCST ·dataSincRest1F64+0(SB), Z11, Z13
+	VFMADD213PD.BCST ·dataSincRest0F64+0(SB), Z11, Z13
 	VMULPD           Z13, Z9, Z13
 	VPANDQ           Z2, Z9, Z11
 	VCMPPD           $0x11, Z0, Z11, K2
 	VSUBPD           Z14, Z0, Z11
 	VRCP14PD         Z9, Z15
-	VBROADCASTSD     oneF64<>+0(SB), Z16
+	VBROADCASTSD     ·dataOneF64+0(SB), Z16
 	VFNMADD231PD     Z15, Z9, Z16
 	VFMADD231PD      Z15, Z16, Z15
 	VMULPD           Z15, Z11, Z16
@@ -6903,7 +5657,7 @@ loop1:
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPD          Z0, K1, (AX)
-	VBROADCASTSD     zeroF64<>+0(SB), Z10
+	VBROADCASTSD     ·dataZero+0(SB), Z10
 	VMOVUPD          Z10, K1, (AX)(BX*1)
 	VMOVUPD          Z10, K1, (AX)(BX*2)
 	VMOVUPD          Z11, K1, (AX)(SI*1)
@@ -6923,7 +5677,7 @@ loop1:
 
 easy3:
 	VMOVUPS      Z0, (AX)
-	VBROADCASTSD zeroF64<>+0(SB), Z10
+	VBROADCASTSD ·dataZero+0(SB), Z10
 	VMOVUPS      Z10, (AX)(BX*1)
 	VMOVUPS      Z10, (AX)(BX*2)
 	VMOVUPS      Z11, (AX)(SI*1)
@@ -6968,76 +5722,76 @@ loop1:
 	PREFETCHT0   64(AX)(R8*1)
 	PREFETCHT0   64(AX)(BX*8)
 	VMOVUPS      (CX), Y0
-	VANDPS       absF32<>+0(SB), Y0, Y1
-	VCMPPS       $0x16, limit<>+0(SB), Y1, Y1
-	VMULPS       half<>+0(SB), Y0, Y2
-	VANDPS       absF32<>+0(SB), Y2, Y3
-	VMOVUPS      twoOverPi<>+0(SB), Y4
-	VFMADD213PS  roundF32<>+0(SB), Y3, Y4
-	VSUBPS       roundF32<>+0(SB), Y4, Y5
-	VFNMADD231PS halfPi1<>+0(SB), Y5, Y3
-	VFNMADD231PS halfPi2<>+0(SB), Y5, Y3
-	VFNMADD231PS halfPi3<>+0(SB), Y5, Y3
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y1
+	VCMPPS       $0x16, ·dataLimit+0(SB), Y1, Y1
+	VMULPS       ·dataHalf+0(SB), Y0, Y2
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y3
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y4
+	VFMADD213PS  ·dataRoundF32+0(SB), Y3, Y4
+	VSUBPS       ·dataRoundF32+0(SB), Y4, Y5
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y5, Y3
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y5, Y3
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y5, Y3
 	VMULPS       Y3, Y3, Y5
-	VMOVUPS      sinP2<>+0(SB), Y6
-	VFMADD213PS  sinP1<>+0(SB), Y5, Y6
-	VFMADD213PS  sinP0<>+0(SB), Y5, Y6
+	VMOVUPS      ·dataSinP2+0(SB), Y6
+	VFMADD213PS  ·dataSinP1+0(SB), Y5, Y6
+	VFMADD213PS  ·dataSinP0+0(SB), Y5, Y6
 	VMULPS       Y6, Y5, Y6
 	VFMADD231PS  Y6, Y3, Y3
-	VMOVUPS      cosP2<>+0(SB), Y6
-	VFMADD213PS  cosP1<>+0(SB), Y5, Y6
-	VFMADD213PS  cosP0<>+0(SB), Y5, Y6
-	VFMADD213PS  minusHalf<>+0(SB), Y5, Y6
-	VFMADD213PS  one<>+0(SB), Y5, Y6
+	VMOVUPS      ·dataCosP2+0(SB), Y6
+	VFMADD213PS  ·dataCosP1+0(SB), Y5, Y6
+	VFMADD213PS  ·dataCosP0+0(SB), Y5, Y6
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y5, Y6
+	VFMADD213PS  ·dataOne+0(SB), Y5, Y6
 	VPSLLD       $0x1f, Y4, Y5
 	VBLENDVPS    Y5, Y6, Y3, Y7
 	VBLENDVPS    Y5, Y3, Y6, Y6
 	VPSLLD       $0x1e, Y4, Y3
-	VPADDD       oneI<>+0(SB), Y4, Y4
+	VPADDD       ·dataOneI+0(SB), Y4, Y4
 	VPSLLD       $0x1e, Y4, Y4
-	VANDPS       signF32<>+0(SB), Y4, Y4
+	VANDPS       ·dataSignF32+0(SB), Y4, Y4
 	VXORPS       Y4, Y6, Y6
 	VXORPS       Y2, Y3, Y3
-	VANDPS       signF32<>+0(SB), Y3, Y3
+	VANDPS       ·dataSignF32+0(SB), Y3, Y3
 	VXORPS       Y3, Y7, Y7
-	VCMPPS       $0x00, zero<>+0(SB), Y2, Y3
+	VCMPPS       $0x00, ·dataZero+0(SB), Y2, Y3
 	VDIVPS       Y2, Y7, Y7
-	VBLENDVPS    Y3, one<>+0(SB), Y7, Y7
-	VMULPS       half<>+0(SB), Y0, Y3
+	VBLENDVPS    Y3, ·dataOne+0(SB), Y7, Y7
+	VMULPS       ·dataHalf+0(SB), Y0, Y3
 	VDIVPS       Y7, Y6, Y6
 	VMULPS       Y0, Y0, Y7
-	VMOVUPS      halfCotRest4<>+0(SB), Y2
-	VFMADD213PS  halfCotRest3<>+0(SB), Y7, Y2
-	VFMADD213PS  halfCotRest2<>+0(SB), Y7, Y2
-	VFMADD213PS  halfCotRest1<>+0(SB), Y7, Y2
-	VFMADD213PS  halfCotRest0<>+0(SB), Y7, Y2
+	VMOVUPS      ·dataHalfCotRest4+0(SB), Y2
+	VFMADD213PS  ·dataHalfCotRest3+0(SB), Y7, Y2
+	VFMADD213PS  ·dataHalfCotRest2+0(SB), Y7, Y2
+	VFMADD213PS  ·dataHalfCotRest1+0(SB), Y7, Y2
+	VFMADD213PS  ·dataHalfCotRest0+0(SB), Y7, Y2
 	VMULPS       Y2, Y0, Y2
-	VANDPS       absF32<>+0(SB), Y0, Y7
-	VCMPPS       $0x11, one<>+0(SB), Y7, Y7
-	VMOVUPS      one<>+0(SB), Y4
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y7
+	VCMPPS       $0x11, ·dataOne+0(SB), Y7, Y7
+	VMOVUPS      ·dataOne+0(SB), Y4
 	VSUBPS       Y6, Y4, Y4
 	VDIVPS       Y0, Y4, Y4
 	VBLENDVPS    Y7, Y2, Y4, Y4
 	VMOVUPS      (CX)(BX*2), Y2
-	VMULPS       half<>+0(SB), Y2, Y7
+	VMULPS       ·dataHalf+0(SB), Y2, Y7
 	VMOVAPS      Y7, Y0
-	VFNMADD231PS half<>+0(SB), Y2, Y0
+	VFNMADD231PS ·dataHalf+0(SB), Y2, Y0
 	VMOVUPS      (CX)(BX*1), Y5
 	VFMSUB231PS  Y5, Y4, Y7
 	VADDPS       Y0, Y7, Y7
-	VMULPS       half<>+0(SB), Y5, Y0
-	VFMSUB132PS  half<>+0(SB), Y0, Y5
+	VMULPS       ·dataHalf+0(SB), Y5, Y0
+	VFMSUB132PS  ·dataHalf+0(SB), Y0, Y5
 	VFMADD231PS  Y2, Y4, Y0
 	VADDPS       Y5, Y0, Y0
-	VXORPS       signF32<>+0(SB), Y3, Y5
+	VXORPS       ·dataSignF32+0(SB), Y3, Y5
 	VMOVMSKPS    Y1, R10
 	TESTQ        R10, R10
 	JE           easy3
 	VPCMPEQD     Y4, Y4, Y4
 	VXORPS       Y1, Y4, Y4
-	VMOVUPS      one<>+0(SB), Y1
+	VMOVUPS      ·dataOne+0(SB), Y1
 	VMASKMOVPS   Y1, Y4, (AX)
-	VMOVUPS      zero<>+0(SB), Y1
+	VMOVUPS      ·dataZero+0(SB), Y1
 	VMASKMOVPS   Y1, Y4, (AX)(BX*1)
 	VMASKMOVPS   Y1, Y4, (AX)(BX*2)
 	VMASKMOVPS   Y7, Y4, (AX)(SI*1)
@@ -7056,9 +5810,9 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS one<>+0(SB), Y4
+	VMOVUPS ·dataOne+0(SB), Y4
 	VMOVUPS Y4, (AX)
-	VMOVUPS zero<>+0(SB), Y4
+	VMOVUPS ·dataZero+0(SB), Y4
 	VMOVUPS Y4, (AX)(BX*1)
 	VMOVUPS Y4, (AX)(BX*2)
 	VMOVUPS Y7, (AX)(SI*1)
@@ -7079,69 +5833,19 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA halfCotRest4<>+0(SB)/4, $0x32b35479
-DATA halfCotRest4<>+4(SB)/4, $0x32b35479
-DATA halfCotRest4<>+8(SB)/4, $0x32b35479
-DATA halfCotRest4<>+12(SB)/4, $0x32b35479
-DATA halfCotRest4<>+16(SB)/4, $0x32b35479
-DATA halfCotRest4<>+20(SB)/4, $0x32b35479
-DATA halfCotRest4<>+24(SB)/4, $0x32b35479
-DATA halfCotRest4<>+28(SB)/4, $0x32b35479
-GLOBL halfCotRest4<>(SB), RODATA|NOPTR, $32
-
-DATA halfCotRest3<>+0(SB)/4, $0x355debbd
-DATA halfCotRest3<>+4(SB)/4, $0x355debbd
-DATA halfCotRest3<>+8(SB)/4, $0x355debbd
-DATA halfCotRest3<>+12(SB)/4, $0x355debbd
-DATA halfCotRest3<>+16(SB)/4, $0x355debbd
-DATA halfCotRest3<>+20(SB)/4, $0x355debbd
-DATA halfCotRest3<>+24(SB)/4, $0x355debbd
-DATA halfCotRest3<>+28(SB)/4, $0x355debbd
-GLOBL halfCotRest3<>(SB), RODATA|NOPTR, $32
-
-DATA halfCotRest2<>+0(SB)/4, $0x380ab356
-DATA halfCotRest2<>+4(SB)/4, $0x380ab356
-DATA halfCotRest2<>+8(SB)/4, $0x380ab356
-DATA halfCotRest2<>+12(SB)/4, $0x380ab356
-DATA halfCotRest2<>+16(SB)/4, $0x380ab356
-DATA halfCotRest2<>+20(SB)/4, $0x380ab356
-DATA halfCotRest2<>+24(SB)/4, $0x380ab356
-DATA halfCotRest2<>+28(SB)/4, $0x380ab356
-GLOBL halfCotRest2<>(SB), RODATA|NOPTR, $32
-
-DATA halfCotRest1<>+0(SB)/4, $0x3ab60b61
-DATA halfCotRest1<>+4(SB)/4, $0x3ab60b61
-DATA halfCotRest1<>+8(SB)/4, $0x3ab60b61
-DATA halfCotRest1<>+12(SB)/4, $0x3ab60b61
-DATA halfCotRest1<>+16(SB)/4, $0x3ab60b61
-DATA halfCotRest1<>+20(SB)/4, $0x3ab60b61
-DATA halfCotRest1<>+24(SB)/4, $0x3ab60b61
-DATA halfCotRest1<>+28(SB)/4, $0x3ab60b61
-GLOBL halfCotRest1<>(SB), RODATA|NOPTR, $32
-
-DATA halfCotRest0<>+0(SB)/4, $0x3daaaaab
-DATA halfCotRest0<>+4(SB)/4, $0x3daaaaab
-DATA halfCotRest0<>+8(SB)/4, $0x3daaaaab
-DATA halfCotRest0<>+12(SB)/4, $0x3daaaaab
-DATA halfCotRest0<>+16(SB)/4, $0x3daaaaab
-DATA halfCotRest0<>+20(SB)/4, $0x3daaaaab
-DATA halfCotRest0<>+24(SB)/4, $0x3daaaaab
-DATA halfCotRest0<>+28(SB)/4, $0x3daaaaab
-GLOBL halfCotRest0<>(SB), RODATA|NOPTR, $32
-
 // func leftJacobianInvSE2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·leftJacobianInvSE2F32AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSS one<>+0(SB), Z0
-	VBROADCASTSS half<>+0(SB), Z1
-	VBROADCASTSS signF32<>+0(SB), Z2
-	VBROADCASTSS absF32<>+0(SB), Z3
-	VBROADCASTSS roundF32<>+0(SB), Z4
-	VBROADCASTSS limit<>+0(SB), Z5
-	VBROADCASTSS twoOverPi<>+0(SB), Z6
-	VBROADCASTSS halfPi1<>+0(SB), Z6
-	VBROADCASTSS halfPi2<>+0(SB), Z7
-	VBROADCASTSS halfPi3<>+0(SB), Z8
+	VBROADCASTSS ·dataOne+0(SB), Z0
+	VBROADCASTSS ·dataHalf+0(SB), Z1
+	VBROADCASTSS ·dataSignF32+0(SB), Z2
+	VBROADCASTSS ·dataAbsF32+0(SB), Z3
+	VBROADCASTSS ·dataRoundF32+0(SB), Z4
+	VBROADCASTSS ·dataLimit+0(SB), Z5
+	VBROADCASTSS ·dataTwoOverPi+0(SB), Z6
+	VBROADCASTSS ·dataHalfPi1+0(SB), Z6
+	VBROADCASTSS ·dataHalfPi2+0(SB), Z7
+	VBROADCASTSS ·dataHalfPi3+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -7166,7 +5870,7 @@ loop1:
 	VPANDD           Z3, Z9, Z10
 	VCMPPS           $0x16, Z5, Z10, K1
 	VMULPS           Z1, Z9, Z10
-	VBROADCASTSS     twoOverPi<>+0(SB), Z11
+	VBROADCASTSS     ·dataTwoOverPi+0(SB), Z11
 	VFMADD213PS      Z4, Z10, Z11
 	VSUBPS           Z4, Z11, Z12
 	VMOVAPS          Z10, Z13
@@ -7174,26 +5878,26 @@ loop1:
 	VFNMADD231PS     Z7, Z12, Z13
 	VFNMADD231PS     Z8, Z12, Z13
 	VMULPS           Z13, Z13, Z12
-	VBROADCASTSS     sinP2<>+0(SB), Z14
-	VFMADD213PS.BCST sinP1<>+0(SB), Z12, Z14
-	VFMADD213PS.BCST sinP0<>+0(SB), Z12, Z14
+	VBROADCASTSS     ·dataSinP2+0(SB), Z14
+	VFMADD213PS.BCST ·dataSinP1+0(SB), Z12, Z14
+	VFMADD213PS.BCST ·dataSinP0+0(SB), Z12, Z14
 	VMULPS           Z14, Z12, Z14
 	VFMADD231PS      Z14, Z13, Z13
-	VBROADCASTSS     cosP2<>+0(SB), Z14
-	VFMADD213PS.BCST cosP1<>+0(SB), Z12, Z14
-	VFMADD213PS.BCST cosP0<>+0(SB), Z12, Z14
-	VFMADD213PS.BCST minusHalf<>+0(SB), Z12, Z14
+	VBROADCASTSS     ·dataCosP2+0(SB), Z14
+	VFMADD213PS.BCST ·dataCosP1+0(SB), Z12, Z14
+	VFMADD213PS.BCST ·dataCosP0+0(SB), Z12, Z14
+	VFMADD213PS.BCST ·dataMinusHalf+0(SB), Z12, Z14
 	VFMADD213PS      Z0, Z12, Z14
-	VPTESTMD.BCST    oneI<>+0(SB), Z11, K2
+	VPTESTMD.BCST    ·dataOneI+0(SB), Z11, K2
 	VBLENDMPS        Z14, Z13, K2, Z12
 	VBLENDMPS        Z13, Z14, K2, Z14
 	VPSLLD           $0x1e, Z11, Z13
-	VPADDD.BCST      oneI<>+0(SB), Z11, Z11
+	VPADDD.BCST      ·dataOneI+0(SB), Z11, Z11
 	VPSLLD           $0x1e, Z11, Z11
 	VPTERNLOGD       $0x78, Z2, Z11, Z14
 	VPTERNLOGD       $0x78, Z2, Z13, Z12
-	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z10, Z12
-	VCMPPS.BCST      $0x00, zero<>+0(SB), Z10, K2
+	VFIXUPIMMPS.BCST $0x00, ·dataZeroStays+0(SB), Z10, Z12
+	VCMPPS.BCST      $0x00, ·dataZero+0(SB), Z10, K2
 	VDIVPS           Z10, Z12, Z12
 	VBLENDMPS        Z0, Z12, K2, Z12
 	VMULPS           Z1, Z9, Z10
@@ -7202,11 +5906,11 @@ loop1:
 	VFNMADD231PS     Z11, Z12, Z14
 	VFMADD231PS      Z13, Z14, Z11
 	VMULPS           Z9, Z9, Z14
-	VBROADCASTSS     halfCotRest4<>+0(SB), Z13
-	VFMADD213PS.BCST halfCotRest3<>+0(SB), Z14, Z13
-	VFMADD213PS.BCST halfCotRest2<>+0(SB), Z14, Z13
-	VFMADD213PS.BCST halfCotRest1<>+0(SB), Z14, Z13
-	VFMADD213PS.BCST halfCotRest0<>+0(SB), Z14, Z13
+	VBROADCASTSS     ·dataHalfCotRest4+0(SB), Z13
+	VFMADD213PS.BCST ·dataHalfCotRest3+0(SB), Z14, Z13
+	VFMADD213PS.BCST ·dataHalfCotRest2+0(SB), Z14, Z13
+	VFMADD213PS.BCST ·dataHalfCotRest1+0(SB), Z14, Z13
+	VFMADD213PS.BCST ·dataHalfCotRest0+0(SB), Z14, Z13
 	VMULPS           Z13, Z9, Z13
 	VPANDD           Z3, Z9, Z14
 	VCMPPS           $0x11, Z0, Z14, K2
@@ -7233,7 +5937,7 @@ loop1:
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPS          Z0, K1, (AX)
-	VBROADCASTSS     zero<>+0(SB), Z15
+	VBROADCASTSS     ·dataZero+0(SB), Z15
 	VMOVUPS          Z15, K1, (AX)(BX*1)
 	VMOVUPS          Z15, K1, (AX)(BX*2)
 	VMOVUPS          Z14, K1, (AX)(SI*1)
@@ -7253,7 +5957,7 @@ loop1:
 
 easy3:
 	VMOVUPS      Z0, (AX)
-	VBROADCASTSS zero<>+0(SB), Z15
+	VBROADCASTSS ·dataZero+0(SB), Z15
 	VMOVUPS      Z15, (AX)(BX*1)
 	VMOVUPS      Z15, (AX)(BX*2)
 	VMOVUPS      Z14, (AX)(SI*1)
@@ -7298,87 +6002,87 @@ loop1:
 	PREFETCHT0   64(AX)(R8*1)
 	PREFETCHT0   64(AX)(BX*8)
 	VMOVUPS      (CX), Y0
-	VANDPD       absF64<>+0(SB), Y0, Y1
-	VCMPPD       $0x16, limitF64<>+0(SB), Y1, Y1
-	VMULPD       halfF64<>+0(SB), Y0, Y2
-	VANDPD       absF64<>+0(SB), Y2, Y3
-	VMOVUPS      twoOverPiF64<>+0(SB), Y4
-	VFMADD213PD  roundF64<>+0(SB), Y3, Y4
-	VSUBPD       roundF64<>+0(SB), Y4, Y5
-	VFNMADD231PD halfPi1F64<>+0(SB), Y5, Y3
-	VFNMADD231PD halfPi2F64<>+0(SB), Y5, Y3
-	VFNMADD231PD halfPi3F64<>+0(SB), Y5, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y1
+	VCMPPD       $0x16, ·dataLimitF64+0(SB), Y1, Y1
+	VMULPD       ·dataHalfF64+0(SB), Y0, Y2
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y4
+	VFMADD213PD  ·dataRoundF64+0(SB), Y3, Y4
+	VSUBPD       ·dataRoundF64+0(SB), Y4, Y5
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y5, Y3
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y5, Y3
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y5, Y3
 	VMULPD       Y3, Y3, Y5
-	VMOVUPS      sinP5F64<>+0(SB), Y6
-	VFMADD213PD  sinP4F64<>+0(SB), Y5, Y6
-	VFMADD213PD  sinP3F64<>+0(SB), Y5, Y6
-	VFMADD213PD  sinP2F64<>+0(SB), Y5, Y6
-	VFMADD213PD  sinP1F64<>+0(SB), Y5, Y6
-	VFMADD213PD  sinP0F64<>+0(SB), Y5, Y6
+	VMOVUPS      ·dataSinP5F64+0(SB), Y6
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y5, Y6
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y5, Y6
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y5, Y6
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y5, Y6
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y5, Y6
 	VMULPD       Y6, Y5, Y6
 	VFMADD231PD  Y6, Y3, Y3
-	VMOVUPS      cosP5F64<>+0(SB), Y6
-	VFMADD213PD  cosP4F64<>+0(SB), Y5, Y6
-	VFMADD213PD  cosP3F64<>+0(SB), Y5, Y6
-	VFMADD213PD  cosP2F64<>+0(SB), Y5, Y6
-	VFMADD213PD  cosP1F64<>+0(SB), Y5, Y6
-	VFMADD213PD  cosP0F64<>+0(SB), Y5, Y6
-	VFMADD213PD  minusHalfF64<>+0(SB), Y5, Y6
-	VFMADD213PD  oneF64<>+0(SB), Y5, Y6
+	VMOVUPS      ·dataCosP5F64+0(SB), Y6
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y5, Y6
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y5, Y6
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y5, Y6
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y5, Y6
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y5, Y6
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y5, Y6
+	VFMADD213PD  ·dataOneF64+0(SB), Y5, Y6
 	VPSLLQ       $0x3f, Y4, Y5
 	VBLENDVPD    Y5, Y6, Y3, Y7
 	VBLENDVPD    Y5, Y3, Y6, Y6
-	VPADDQ       oneIF64<>+0(SB), Y4, Y3
+	VPADDQ       ·dataOneIF64+0(SB), Y4, Y3
 	VPSLLQ       $0x3e, Y3, Y3
-	VANDPD       signF64<>+0(SB), Y3, Y3
+	VANDPD       ·dataSignF64+0(SB), Y3, Y3
 	VXORPD       Y3, Y6, Y6
 	VPSLLQ       $0x3e, Y4, Y4
 	VXORPD       Y2, Y4, Y4
-	VANDPD       signF64<>+0(SB), Y4, Y4
+	VANDPD       ·dataSignF64+0(SB), Y4, Y4
 	VXORPD       Y4, Y7, Y7
-	VCMPPD       $0x00, zeroF64<>+0(SB), Y2, Y4
+	VCMPPD       $0x00, ·dataZero+0(SB), Y2, Y4
 	VDIVPD       Y2, Y7, Y7
-	VBLENDVPD    Y4, oneF64<>+0(SB), Y7, Y7
-	VMULPD       halfF64<>+0(SB), Y0, Y4
+	VBLENDVPD    Y4, ·dataOneF64+0(SB), Y7, Y7
+	VMULPD       ·dataHalfF64+0(SB), Y0, Y4
 	VDIVPD       Y7, Y6, Y6
 	VMULPD       Y0, Y0, Y7
-	VMOVUPS      halfCotRest9F64<>+0(SB), Y2
-	VFMADD213PD  halfCotRest8F64<>+0(SB), Y7, Y2
-	VFMADD213PD  halfCotRest7F64<>+0(SB), Y7, Y2
-	VFMADD213PD  halfCotRest6F64<>+0(SB), Y7, Y2
-	VFMADD213PD  halfCotRest5F64<>+0(SB), Y7, Y2
-	VFMADD213PD  halfCotRest4F64<>+0(SB), Y7, Y2
-	VFMADD213PD  halfCotRest3F64<>+0(SB), Y7, Y2
-	VFMADD213PD  halfCotRest2F64<>+0(SB), Y7, Y2
-	VFMADD213PD  halfCotRest1F64<>+0(SB), Y7, Y2
-	VFMADD213PD  halfCotRest0F64<>+0(SB), Y7, Y2
+	VMOVUPS      ·dataHalfCotRest9F64+0(SB), Y2
+	VFMADD213PD  ·dataHalfCotRest8F64+0(SB), Y7, Y2
+	VFMADD213PD  ·dataHalfCotRest7F64+0(SB), Y7, Y2
+	VFMADD213PD  ·dataHalfCotRest6F64+0(SB), Y7, Y2
+	VFMADD213PD  ·dataHalfCotRest5F64+0(SB), Y7, Y2
+	VFMADD213PD  ·dataHalfCotRest4F64+0(SB), Y7, Y2
+	VFMADD213PD  ·dataHalfCotRest3F64+0(SB), Y7, Y2
+	VFMADD213PD  ·dataHalfCotRest2F64+0(SB), Y7, Y2
+	VFMADD213PD  ·dataHalfCotRest1F64+0(SB), Y7, Y2
+	VFMADD213PD  ·dataHalfCotRest0F64+0(SB), Y7, Y2
 	VMULPD       Y2, Y0, Y2
-	VANDPD       absF64<>+0(SB), Y0, Y7
-	VCMPPD       $0x11, oneF64<>+0(SB), Y7, Y7
-	VMOVUPS      oneF64<>+0(SB), Y3
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y7
+	VCMPPD       $0x11, ·dataOneF64+0(SB), Y7, Y7
+	VMOVUPS      ·dataOneF64+0(SB), Y3
 	VSUBPD       Y6, Y3, Y3
 	VDIVPD       Y0, Y3, Y3
 	VBLENDVPD    Y7, Y2, Y3, Y3
 	VMOVUPS      (CX)(BX*2), Y2
-	VMULPD       halfF64<>+0(SB), Y2, Y7
+	VMULPD       ·dataHalfF64+0(SB), Y2, Y7
 	VMOVAPS      Y7, Y0
-	VFNMADD231PD halfF64<>+0(SB), Y2, Y0
+	VFNMADD231PD ·dataHalfF64+0(SB), Y2, Y0
 	VMOVUPS      (CX)(BX*1), Y5
 	VFMSUB231PD  Y5, Y3, Y7
 	VADDPD       Y0, Y7, Y7
-	VMULPD       halfF64<>+0(SB), Y5, Y0
-	VFMSUB132PD  halfF64<>+0(SB), Y0, Y5
+	VMULPD       ·dataHalfF64+0(SB), Y5, Y0
+	VFMSUB132PD  ·dataHalfF64+0(SB), Y0, Y5
 	VFMADD231PD  Y2, Y3, Y0
 	VADDPD       Y5, Y0, Y0
-	VXORPD       signF64<>+0(SB), Y4, Y5
+	VXORPD       ·dataSignF64+0(SB), Y4, Y5
 	VMOVMSKPD    Y1, R10
 	TESTQ        R10, R10
 	JE           easy3
 	VPCMPEQD     Y3, Y3, Y3
 	VXORPD       Y1, Y3, Y3
-	VMOVUPS      oneF64<>+0(SB), Y1
+	VMOVUPS      ·dataOneF64+0(SB), Y1
 	VMASKMOVPD   Y1, Y3, (AX)
-	VMOVUPS      zeroF64<>+0(SB), Y1
+	VMOVUPS      ·dataZero+0(SB), Y1
 	VMASKMOVPD   Y1, Y3, (AX)(BX*1)
 	VMASKMOVPD   Y1, Y3, (AX)(BX*2)
 	VMASKMOVPD   Y7, Y3, (AX)(SI*1)
@@ -7397,9 +6101,9 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS oneF64<>+0(SB), Y3
+	VMOVUPS ·dataOneF64+0(SB), Y3
 	VMOVUPS Y3, (AX)
-	VMOVUPS zeroF64<>+0(SB), Y3
+	VMOVUPS ·dataZero+0(SB), Y3
 	VMOVUPS Y3, (AX)(BX*1)
 	VMOVUPS Y3, (AX)(BX*2)
 	VMOVUPS Y7, (AX)(SI*1)
@@ -7420,79 +6124,19 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA halfCotRest9F64<>+0(SB)/8, $0x3caf57d968caacf1
-DATA halfCotRest9F64<>+8(SB)/8, $0x3caf57d968caacf1
-DATA halfCotRest9F64<>+16(SB)/8, $0x3caf57d968caacf1
-DATA halfCotRest9F64<>+24(SB)/8, $0x3caf57d968caacf1
-GLOBL halfCotRest9F64<>(SB), RODATA|NOPTR, $32
-
-DATA halfCotRest8F64<>+0(SB)/8, $0x3d0355871d652e9e
-DATA halfCotRest8F64<>+8(SB)/8, $0x3d0355871d652e9e
-DATA halfCotRest8F64<>+16(SB)/8, $0x3d0355871d652e9e
-DATA halfCotRest8F64<>+24(SB)/8, $0x3d0355871d652e9e
-GLOBL halfCotRest8F64<>(SB), RODATA|NOPTR, $32
-
-DATA halfCotRest7F64<>+0(SB)/8, $0x3d57da4e1f79955c
-DATA halfCotRest7F64<>+8(SB)/8, $0x3d57da4e1f79955c
-DATA halfCotRest7F64<>+16(SB)/8, $0x3d57da4e1f79955c
-DATA halfCotRest7F64<>+24(SB)/8, $0x3d57da4e1f79955c
-GLOBL halfCotRest7F64<>(SB), RODATA|NOPTR, $32
-
-DATA halfCotRest6F64<>+0(SB)/8, $0x3dad6db2c4e09162
-DATA halfCotRest6F64<>+8(SB)/8, $0x3dad6db2c4e09162
-DATA halfCotRest6F64<>+16(SB)/8, $0x3dad6db2c4e09162
-DATA halfCotRest6F64<>+24(SB)/8, $0x3dad6db2c4e09162
-GLOBL halfCotRest6F64<>(SB), RODATA|NOPTR, $32
-
-DATA halfCotRest5F64<>+0(SB)/8, $0x3e022805d644267f
-DATA halfCotRest5F64<>+8(SB)/8, $0x3e022805d644267f
-DATA halfCotRest5F64<>+16(SB)/8, $0x3e022805d644267f
-DATA halfCotRest5F64<>+24(SB)/8, $0x3e022805d644267f
-GLOBL halfCotRest5F64<>(SB), RODATA|NOPTR, $32
-
-DATA halfCotRest4F64<>+0(SB)/8, $0x3e566a8f2bf70ebe
-DATA halfCotRest4F64<>+8(SB)/8, $0x3e566a8f2bf70ebe
-DATA halfCotRest4F64<>+16(SB)/8, $0x3e566a8f2bf70ebe
-DATA halfCotRest4F64<>+24(SB)/8, $0x3e566a8f2bf70ebe
-GLOBL halfCotRest4F64<>(SB), RODATA|NOPTR, $32
-
-DATA halfCotRest3F64<>+0(SB)/8, $0x3eabbd779334ef0b
-DATA halfCotRest3F64<>+8(SB)/8, $0x3eabbd779334ef0b
-DATA halfCotRest3F64<>+16(SB)/8, $0x3eabbd779334ef0b
-DATA halfCotRest3F64<>+24(SB)/8, $0x3eabbd779334ef0b
-GLOBL halfCotRest3F64<>(SB), RODATA|NOPTR, $32
-
-DATA halfCotRest2F64<>+0(SB)/8, $0x3f01566abc011567
-DATA halfCotRest2F64<>+8(SB)/8, $0x3f01566abc011567
-DATA halfCotRest2F64<>+16(SB)/8, $0x3f01566abc011567
-DATA halfCotRest2F64<>+24(SB)/8, $0x3f01566abc011567
-GLOBL halfCotRest2F64<>(SB), RODATA|NOPTR, $32
-
-DATA halfCotRest1F64<>+0(SB)/8, $0x3f56c16c16c16c17
-DATA halfCotRest1F64<>+8(SB)/8, $0x3f56c16c16c16c17
-DATA halfCotRest1F64<>+16(SB)/8, $0x3f56c16c16c16c17
-DATA halfCotRest1F64<>+24(SB)/8, $0x3f56c16c16c16c17
-GLOBL halfCotRest1F64<>(SB), RODATA|NOPTR, $32
-
-DATA halfCotRest0F64<>+0(SB)/8, $0x3fb5555555555555
-DATA halfCotRest0F64<>+8(SB)/8, $0x3fb5555555555555
-DATA halfCotRest0F64<>+16(SB)/8, $0x3fb5555555555555
-DATA halfCotRest0F64<>+24(SB)/8, $0x3fb5555555555555
-GLOBL halfCotRest0F64<>(SB), RODATA|NOPTR, $32
-
 // func leftJacobianInvSE2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·leftJacobianInvSE2F64AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSD oneF64<>+0(SB), Z0
-	VBROADCASTSD halfF64<>+0(SB), Z1
-	VBROADCASTSD signF64<>+0(SB), Z2
-	VBROADCASTSD absF64<>+0(SB), Z3
-	VBROADCASTSD roundF64<>+0(SB), Z4
-	VBROADCASTSD limitF64<>+0(SB), Z5
-	VBROADCASTSD twoOverPiF64<>+0(SB), Z6
-	VBROADCASTSD halfPi1F64<>+0(SB), Z6
-	VBROADCASTSD halfPi2F64<>+0(SB), Z7
-	VBROADCASTSD halfPi3F64<>+0(SB), Z8
+	VBROADCASTSD ·dataOneF64+0(SB), Z0
+	VBROADCASTSD ·dataHalfF64+0(SB), Z1
+	VBROADCASTSD ·dataSignF64+0(SB), Z2
+	VBROADCASTSD ·dataAbsF64+0(SB), Z3
+	VBROADCASTSD ·dataRoundF64+0(SB), Z4
+	VBROADCASTSD ·dataLimitF64+0(SB), Z5
+	VBROADCASTSD ·dataTwoOverPiF64+0(SB), Z6
+	VBROADCASTSD ·dataHalfPi1F64+0(SB), Z6
+	VBROADCASTSD ·dataHalfPi2F64+0(SB), Z7
+	VBROADCASTSD ·dataHalfPi3F64+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -7517,7 +6161,7 @@ loop1:
 	VPANDQ           Z3, Z9, Z10
 	VCMPPD           $0x16, Z5, Z10, K1
 	VMULPD           Z1, Z9, Z10
-	VBROADCASTSD     twoOverPiF64<>+0(SB), Z11
+	VBROADCASTSD     ·dataTwoOverPiF64+0(SB), Z11
 	VFMADD213PD      Z4, Z10, Z11
 	VSUBPD           Z4, Z11, Z12
 	VMOVAPS          Z10, Z13
@@ -7525,59 +6169,59 @@ loop1:
 	VFNMADD231PD     Z7, Z12, Z13
 	VFNMADD231PD     Z8, Z12, Z13
 	VMULPD           Z13, Z13, Z12
-	VBROADCASTSD     sinP5F64<>+0(SB), Z14
-	VFMADD213PD.BCST sinP4F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST sinP3F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST sinP2F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST sinP1F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST sinP0F64<>+0(SB), Z12, Z14
+	VBROADCASTSD     ·dataSinP5F64+0(SB), Z14
+	VFMADD213PD.BCST ·dataSinP4F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataSinP3F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataSinP2F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataSinP1F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataSinP0F64+0(SB), Z12, Z14
 	VMULPD           Z14, Z12, Z14
 	VFMADD231PD      Z14, Z13, Z13
-	VBROADCASTSD     cosP5F64<>+0(SB), Z14
-	VFMADD213PD.BCST cosP4F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST cosP3F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST cosP2F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST cosP1F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST cosP0F64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST minusHalfF64<>+0(SB), Z12, Z14
+	VBROADCASTSD     ·dataCosP5F64+0(SB), Z14
+	VFMADD213PD.BCST ·dataCosP4F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataCosP3F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataCosP2F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataCosP1F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataCosP0F64+0(SB), Z12, Z14
+	VFMADD213PD.BCST ·dataMinusHalfF64+0(SB), Z12, Z14
 	VFMADD213PD      Z0, Z12, Z14
-	VPTESTMQ.BCST    oneIF64<>+0(SB), Z11, K2
+	VPTESTMQ.BCST    ·dataOneIF64+0(SB), Z11, K2
 	VBLENDMPD        Z14, Z13, K2, Z12
 	VBLENDMPD        Z13, Z14, K2, Z14
-	VPADDQ.BCST      oneIF64<>+0(SB), Z11, Z13
+	VPADDQ.BCST      ·dataOneIF64+0(SB), Z11, Z13
 	VPSLLQ           $0x3e, Z13, Z13
 	VPTERNLOGQ       $0x78, Z2, Z13, Z14
 	VPSLLQ           $0x3e, Z11, Z11
 	VPTERNLOGQ       $0x78, Z2, Z11, Z12
-	VFIXUPIMMPD.BCST $0x00, zeroStaysF64<>+0(SB), Z10, Z12
-	VCMPPD.BCST      $0x00, zeroF64<>+0(SB), Z10, K2
+	VFIXUPIMMPD.BCST $0x00, ·dataZeroStaysF64+0(SB), Z10, Z12
+	VCMPPD.BCST      $0x00, ·dataZero+0(SB), Z10, K2
 	VDIVPD           Z10, Z12, Z12
 	VBLENDMPD        Z0, Z12, K2, Z12
 	VMULPD           Z1, Z9, Z10
 	VRCP14PD         Z12, Z11
-	VBROADCASTSD     oneF64<>+0(SB), Z13
+	VBROADCASTSD     ·dataOneF64+0(SB), Z13
 	VFNMADD231PD     Z11, Z12, Z13
 	VFMADD231PD      Z11, Z13, Z11
 	VMULPD           Z11, Z14, Z13
 	VFNMADD231PD     Z13, Z12, Z14
 	VFMADD231PD      Z11, Z14, Z13
 	VMULPD           Z9, Z9, Z14
-	VBROADCASTSD     halfCotRest9F64<>+0(SB), Z11
-	VFMADD213PD.BCST halfCotRest8F64<>+0(SB), Z14, Z11
-	VFMADD213PD.BCST halfCotRest7F64<>+0(SB), Z14, Z11
-	VFMADD213PD.BCST halfCotRest6F64<>+0(SB), Z14, Z11
-	VFMADD213PD.BCST halfCotRest5F64<>+0(SB), Z14, Z11
-	VFMADD213PD.BCST halfCotRest4F64<>+0(SB), Z14, Z11
-	VFMADD213PD.BCST halfCotRest3F64<>+0(SB), Z14, Z11
-	VFMADD213PD.BCST halfCotRest2F64<>+0(SB), Z14, Z11
-	VFMADD213PD.BCST halfCotRest1F64<>+0(SB), Z14, Z11
-	VFMADD213PD.BCST halfCotRest0F64<>+0(SB), Z14, Z11
+	VBROADCASTSD     ·dataHalfCotRest9F64+0(SB), Z11
+	VFMADD213PD.BCST ·dataHalfCotRest8F64+0(SB), Z14, Z11
+	VFMADD213PD.BCST ·dataHalfCotRest7F64+0(SB), Z14, Z11
+	VFMADD213PD.BCST ·dataHalfCotRest6F64+0(SB), Z14, Z11
+	VFMADD213PD.BCST ·dataHalfCotRest5F64+0(SB), Z14, Z11
+	VFMADD213PD.BCST ·dataHalfCotRest4F64+0(SB), Z14, Z11
+	VFMADD213PD.BCST ·dataHalfCotRest3F64+0(SB), Z14, Z11
+	VFMADD213PD.BCST ·dataHalfCotRest2F64+0(SB), Z14, Z11
+	VFMADD213PD.BCST ·dataHalfCotRest1F64+0(SB), Z14, Z11
+	VFMADD213PD.BCST ·dataHalfCotRest0F64+0(SB), Z14, Z11
 	VMULPD           Z11, Z9, Z11
 	VPANDQ           Z3, Z9, Z14
 	VCMPPD           $0x11, Z0, Z14, K2
 	VSUBPD           Z13, Z0, Z14
 	VRCP14PD         Z9, Z12
-	VBROADCASTSD     oneF64<>+0(SB), Z15
+	VBROADCASTSD     ·dataOneF64+0(SB), Z15
 	VFNMADD231PD     Z12, Z9, Z15
 	VFMADD231PD      Z12, Z15, Z12
 	VMULPD           Z12, Z14, Z15
@@ -7601,7 +6245,7 @@ loop1:
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPD          Z0, K1, (AX)
-	VBROADCASTSD     zeroF64<>+0(SB), Z15
+	VBROADCASTSD     ·dataZero+0(SB), Z15
 	VMOVUPD          Z15, K1, (AX)(BX*1)
 	VMOVUPD          Z15, K1, (AX)(BX*2)
 	VMOVUPD          Z14, K1, (AX)(SI*1)
@@ -7621,7 +6265,7 @@ loop1:
 
 easy3:
 	VMOVUPS      Z0, (AX)
-	VBROADCASTSD zeroF64<>+0(SB), Z15
+	VBROADCASTSD ·dataZero+0(SB), Z15
 	VMOVUPS      Z15, (AX)(BX*1)
 	VMOVUPS      Z15, (AX)(BX*2)
 	VMOVUPS      Z14, (AX)(SI*1)
@@ -7667,12 +6311,12 @@ loop1:
 	PREFETCHT0 64(AX)(BX*8)
 	VMOVUPS    (CX), Y0
 	VMOVUPS    (CX)(BX*1), Y1
-	VXORPS     signF32<>+0(SB), Y1, Y2
+	VXORPS     ·dataSignF32+0(SB), Y1, Y2
 	VMOVUPS    (CX)(BX*2), Y3
-	VXORPS     signF32<>+0(SB), Y3, Y3
-	VMOVUPS    one<>+0(SB), Y4
+	VXORPS     ·dataSignF32+0(SB), Y3, Y3
+	VMOVUPS    ·dataOne+0(SB), Y4
 	VMOVUPS    Y4, (AX)
-	VMOVUPS    zero<>+0(SB), Y4
+	VMOVUPS    ·dataZero+0(SB), Y4
 	VMOVUPS    Y4, (AX)(BX*1)
 	VMOVUPS    Y4, (AX)(BX*2)
 	VMOVUPS    (CX)(SI*1), Y4
@@ -7719,12 +6363,12 @@ loop1:
 	PREFETCHT0   128(AX)(BX*8)
 	VMOVUPS      (CX), Z0
 	VMOVUPS      (CX)(BX*1), Z1
-	VPXORD.BCST  signF32<>+0(SB), Z1, Z2
+	VPXORD.BCST  ·dataSignF32+0(SB), Z1, Z2
 	VMOVUPS      (CX)(BX*2), Z3
-	VPXORD.BCST  signF32<>+0(SB), Z3, Z3
-	VBROADCASTSS one<>+0(SB), Z4
+	VPXORD.BCST  ·dataSignF32+0(SB), Z3, Z3
+	VBROADCASTSS ·dataOne+0(SB), Z4
 	VMOVUPS      Z4, (AX)
-	VBROADCASTSS zero<>+0(SB), Z4
+	VBROADCASTSS ·dataZero+0(SB), Z4
 	VMOVUPS      Z4, (AX)(BX*1)
 	VMOVUPS      Z4, (AX)(BX*2)
 	VMOVUPS      (CX)(SI*1), Z4
@@ -7771,12 +6415,12 @@ loop1:
 	PREFETCHT0 64(AX)(BX*8)
 	VMOVUPS    (CX), Y0
 	VMOVUPS    (CX)(BX*1), Y1
-	VXORPD     signF64<>+0(SB), Y1, Y2
+	VXORPD     ·dataSignF64+0(SB), Y1, Y2
 	VMOVUPS    (CX)(BX*2), Y3
-	VXORPD     signF64<>+0(SB), Y3, Y3
-	VMOVUPS    oneF64<>+0(SB), Y4
+	VXORPD     ·dataSignF64+0(SB), Y3, Y3
+	VMOVUPS    ·dataOneF64+0(SB), Y4
 	VMOVUPS    Y4, (AX)
-	VMOVUPS    zeroF64<>+0(SB), Y4
+	VMOVUPS    ·dataZero+0(SB), Y4
 	VMOVUPS    Y4, (AX)(BX*1)
 	VMOVUPS    Y4, (AX)(BX*2)
 	VMOVUPS    (CX)(SI*1), Y4
@@ -7823,12 +6467,12 @@ loop1:
 	PREFETCHT0   128(AX)(BX*8)
 	VMOVUPS      (CX), Z0
 	VMOVUPS      (CX)(BX*1), Z1
-	VPXORQ.BCST  signF64<>+0(SB), Z1, Z2
+	VPXORQ.BCST  ·dataSignF64+0(SB), Z1, Z2
 	VMOVUPS      (CX)(BX*2), Z3
-	VPXORQ.BCST  signF64<>+0(SB), Z3, Z3
-	VBROADCASTSD oneF64<>+0(SB), Z4
+	VPXORQ.BCST  ·dataSignF64+0(SB), Z3, Z3
+	VBROADCASTSD ·dataOneF64+0(SB), Z4
 	VMOVUPS      Z4, (AX)
-	VBROADCASTSD zeroF64<>+0(SB), Z4
+	VBROADCASTSD ·dataZero+0(SB), Z4
 	VMOVUPS      Z4, (AX)(BX*1)
 	VMOVUPS      Z4, (AX)(BX*2)
 	VMOVUPS      (CX)(SI*1), Z4
@@ -8047,125 +6691,125 @@ loop1:
 	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
 	VMOVUPS      (CX), Y0
-	VANDPS       absF32<>+0(SB), Y0, Y1
-	VCMPPS       $0x16, zetaLimit<>+0(SB), Y1, Y1
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y1
+	VCMPPS       $0x16, ·dataZetaLimit+0(SB), Y1, Y1
 	VMOVUPS      (CX)(BX*1), Y2
-	VANDPS       absF32<>+0(SB), Y2, Y3
-	VCMPPS       $0x16, limit<>+0(SB), Y3, Y3
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y3
+	VCMPPS       $0x16, ·dataLimit+0(SB), Y3, Y3
 	VORPS        Y1, Y3, Y3
-	VMOVUPS      log2e<>+0(SB), Y1
-	VFMADD213PS  roundF32<>+0(SB), Y0, Y1
-	VSUBPS       roundF32<>+0(SB), Y1, Y1
+	VMOVUPS      ·dataLog2e+0(SB), Y1
+	VFMADD213PS  ·dataRoundF32+0(SB), Y0, Y1
+	VSUBPS       ·dataRoundF32+0(SB), Y1, Y1
 	VMOVAPS      Y0, Y4
-	VFNMADD231PS ln2Hi<>+0(SB), Y1, Y4
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y1, Y4
 	VMOVAPS      Y4, Y5
-	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y5
-	VMOVUPS      expC6<>+0(SB), Y6
-	VFMADD213PS  expC5<>+0(SB), Y5, Y6
-	VFMADD213PS  expC4<>+0(SB), Y5, Y6
-	VFMADD213PS  expC3<>+0(SB), Y5, Y6
-	VFMADD213PS  expC2<>+0(SB), Y5, Y6
-	VMOVUPS      half<>+0(SB), Y7
-	VFMADD213PS  roundF32<>+0(SB), Y1, Y7
-	VSUBPS       roundF32<>+0(SB), Y7, Y8
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y1, Y5
+	VMOVUPS      ·dataExpC6+0(SB), Y6
+	VFMADD213PS  ·dataExpC5+0(SB), Y5, Y6
+	VFMADD213PS  ·dataExpC4+0(SB), Y5, Y6
+	VFMADD213PS  ·dataExpC3+0(SB), Y5, Y6
+	VFMADD213PS  ·dataExpC2+0(SB), Y5, Y6
+	VMOVUPS      ·dataHalf+0(SB), Y7
+	VFMADD213PS  ·dataRoundF32+0(SB), Y1, Y7
+	VSUBPS       ·dataRoundF32+0(SB), Y7, Y8
 	VSUBPS       Y8, Y1, Y8
-	VADDPS       roundF32<>+0(SB), Y8, Y8
+	VADDPS       ·dataRoundF32+0(SB), Y8, Y8
 	VPSLLD       $0x17, Y7, Y7
-	VPADDD       one<>+0(SB), Y7, Y7
-	VMULPS       one<>+0(SB), Y7, Y7
+	VPADDD       ·dataOne+0(SB), Y7, Y7
+	VMULPS       ·dataOne+0(SB), Y7, Y7
 	VPSLLD       $0x17, Y8, Y8
-	VPADDD       one<>+0(SB), Y8, Y8
+	VPADDD       ·dataOne+0(SB), Y8, Y8
 	VMULPS       Y8, Y7, Y7
 	VMULPS       Y5, Y5, Y8
 	VMOVAPS      Y5, Y9
 	VFMADD231PS  Y6, Y8, Y9
 	VMULPS       Y7, Y9, Y9
-	VSUBPS       one<>+0(SB), Y7, Y10
+	VSUBPS       ·dataOne+0(SB), Y7, Y10
 	VMOVAPS      Y10, Y11
 	VFMADD231PS  Y7, Y5, Y11
 	VMULPS       Y7, Y8, Y8
 	VMULPS       Y6, Y8, Y8
 	VSUBPS       Y5, Y4, Y4
-	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y4
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y1, Y4
 	VSUBPS       Y11, Y10, Y10
 	VFMADD231PS  Y7, Y5, Y10
 	VFMADD231PS  Y7, Y4, Y10
 	VADDPS       Y10, Y8, Y8
 	VADDPS       Y8, Y11, Y11
-	VMULPS       half<>+0(SB), Y2, Y8
-	VANDPS       absF32<>+0(SB), Y8, Y10
-	VMOVUPS      twoOverPi<>+0(SB), Y4
-	VFMADD213PS  roundF32<>+0(SB), Y10, Y4
-	VSUBPS       roundF32<>+0(SB), Y4, Y5
-	VFNMADD231PS halfPi1<>+0(SB), Y5, Y10
-	VFNMADD231PS halfPi2<>+0(SB), Y5, Y10
-	VFNMADD231PS halfPi3<>+0(SB), Y5, Y10
+	VMULPS       ·dataHalf+0(SB), Y2, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y8, Y10
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y4
+	VFMADD213PS  ·dataRoundF32+0(SB), Y10, Y4
+	VSUBPS       ·dataRoundF32+0(SB), Y4, Y5
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y5, Y10
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y5, Y10
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y5, Y10
 	VMULPS       Y10, Y10, Y5
-	VMOVUPS      sinP2<>+0(SB), Y1
-	VFMADD213PS  sinP1<>+0(SB), Y5, Y1
-	VFMADD213PS  sinP0<>+0(SB), Y5, Y1
+	VMOVUPS      ·dataSinP2+0(SB), Y1
+	VFMADD213PS  ·dataSinP1+0(SB), Y5, Y1
+	VFMADD213PS  ·dataSinP0+0(SB), Y5, Y1
 	VMULPS       Y1, Y5, Y1
 	VFMADD231PS  Y1, Y10, Y10
-	VMOVUPS      cosP2<>+0(SB), Y1
-	VFMADD213PS  cosP1<>+0(SB), Y5, Y1
-	VFMADD213PS  cosP0<>+0(SB), Y5, Y1
-	VFMADD213PS  minusHalf<>+0(SB), Y5, Y1
-	VFMADD213PS  one<>+0(SB), Y5, Y1
+	VMOVUPS      ·dataCosP2+0(SB), Y1
+	VFMADD213PS  ·dataCosP1+0(SB), Y5, Y1
+	VFMADD213PS  ·dataCosP0+0(SB), Y5, Y1
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y5, Y1
+	VFMADD213PS  ·dataOne+0(SB), Y5, Y1
 	VPSLLD       $0x1f, Y4, Y5
 	VBLENDVPS    Y5, Y1, Y10, Y10
 	VPSLLD       $0x1e, Y4, Y4
 	VXORPS       Y8, Y4, Y4
-	VANDPS       signF32<>+0(SB), Y4, Y4
+	VANDPS       ·dataSignF32+0(SB), Y4, Y4
 	VXORPS       Y4, Y10, Y10
-	VANDPS       absF32<>+0(SB), Y2, Y4
-	VMOVUPS      twoOverPi<>+0(SB), Y8
-	VFMADD213PS  roundF32<>+0(SB), Y4, Y8
-	VSUBPS       roundF32<>+0(SB), Y8, Y1
-	VFNMADD231PS halfPi1<>+0(SB), Y1, Y4
-	VFNMADD231PS halfPi2<>+0(SB), Y1, Y4
-	VFNMADD231PS halfPi3<>+0(SB), Y1, Y4
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y4
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y8
+	VFMADD213PS  ·dataRoundF32+0(SB), Y4, Y8
+	VSUBPS       ·dataRoundF32+0(SB), Y8, Y1
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y1, Y4
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y1, Y4
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y1, Y4
 	VMULPS       Y4, Y4, Y1
-	VMOVUPS      sinP2<>+0(SB), Y5
-	VFMADD213PS  sinP1<>+0(SB), Y1, Y5
-	VFMADD213PS  sinP0<>+0(SB), Y1, Y5
+	VMOVUPS      ·dataSinP2+0(SB), Y5
+	VFMADD213PS  ·dataSinP1+0(SB), Y1, Y5
+	VFMADD213PS  ·dataSinP0+0(SB), Y1, Y5
 	VMULPS       Y5, Y1, Y5
 	VFMADD231PS  Y5, Y4, Y4
-	VMOVUPS      cosP2<>+0(SB), Y5
-	VFMADD213PS  cosP1<>+0(SB), Y1, Y5
-	VFMADD213PS  cosP0<>+0(SB), Y1, Y5
-	VFMADD213PS  minusHalf<>+0(SB), Y1, Y5
-	VFMADD213PS  one<>+0(SB), Y1, Y5
+	VMOVUPS      ·dataCosP2+0(SB), Y5
+	VFMADD213PS  ·dataCosP1+0(SB), Y1, Y5
+	VFMADD213PS  ·dataCosP0+0(SB), Y1, Y5
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y1, Y5
+	VFMADD213PS  ·dataOne+0(SB), Y1, Y5
 	VPSLLD       $0x1f, Y8, Y1
 	VBLENDVPS    Y1, Y5, Y4, Y6
 	VBLENDVPS    Y1, Y4, Y5, Y5
 	VPSLLD       $0x1e, Y8, Y4
-	VPADDD       oneI<>+0(SB), Y8, Y8
+	VPADDD       ·dataOneI+0(SB), Y8, Y8
 	VPSLLD       $0x1e, Y8, Y8
-	VANDPS       signF32<>+0(SB), Y8, Y8
+	VANDPS       ·dataSignF32+0(SB), Y8, Y8
 	VXORPS       Y8, Y5, Y5
 	VXORPS       Y2, Y4, Y4
-	VANDPS       signF32<>+0(SB), Y4, Y4
+	VANDPS       ·dataSignF32+0(SB), Y4, Y4
 	VXORPS       Y4, Y6, Y6
 	VMULPS       Y5, Y7, Y4
 	VFMADD231PS  Y5, Y9, Y4
 	VMULPS       Y6, Y7, Y7
 	VFMADD231PS  Y6, Y9, Y7
-	VCMPPS       $0x11, half<>+0(SB), Y5, Y9
-	VSUBPS       one<>+0(SB), Y4, Y6
+	VCMPPS       $0x11, ·dataHalf+0(SB), Y5, Y9
+	VSUBPS       ·dataOne+0(SB), Y4, Y6
 	VADDPS       Y10, Y10, Y8
 	VMULPS       Y5, Y11, Y11
 	VFNMADD231PS Y10, Y8, Y11
 	VBLENDVPS    Y9, Y6, Y11, Y11
-	VANDPS       absF32<>+0(SB), Y0, Y6
-	VANDPS       absF32<>+0(SB), Y2, Y9
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y6
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y9
 	VMAXPS       Y9, Y6, Y6
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y6, Y6
+	VCMPPS       $0x11, ·dataSmallZeta+0(SB), Y6, Y6
 	VMULPS       Y2, Y2, Y9
 	VMOVAPS      Y9, Y8
 	VFMSUB231PS  Y2, Y2, Y8
 	VFMADD231PS  Y0, Y0, Y9
 	VADDPS       Y8, Y9, Y9
-	VBLENDVPS    Y6, one<>+0(SB), Y9, Y9
+	VBLENDVPS    Y6, ·dataOne+0(SB), Y9, Y9
 	VMULPS       Y2, Y7, Y8
 	VMOVAPS      Y8, Y10
 	VFMSUB231PS  Y2, Y7, Y10
@@ -8177,17 +6821,17 @@ loop1:
 	VFMSUB231PS  Y0, Y7, Y10
 	VADDPS       Y11, Y10, Y10
 	VDIVPS       Y9, Y10, Y10
-	VMOVUPS      twentyFourth<>+0(SB), Y9
-	VFMADD213PS  sincRest0<>+0(SB), Y0, Y9
-	VMULPS       twentyFourth<>+0(SB), Y2, Y11
+	VMOVUPS      ·dataTwentyFourth+0(SB), Y9
+	VFMADD213PS  ·dataSincRest0+0(SB), Y0, Y9
+	VMULPS       ·dataTwentyFourth+0(SB), Y2, Y11
 	VMULPS       Y2, Y11, Y5
 	VFMSUB231PS  Y0, Y9, Y5
-	VADDPS       half<>+0(SB), Y5, Y5
+	VADDPS       ·dataHalf+0(SB), Y5, Y5
 	VMULPS       Y0, Y11, Y11
 	VFMADD231PS  Y2, Y9, Y11
 	VMULPS       Y2, Y11, Y9
 	VFMSUB231PS  Y0, Y5, Y9
-	VADDPS       one<>+0(SB), Y9, Y9
+	VADDPS       ·dataOne+0(SB), Y9, Y9
 	VMULPS       Y0, Y11, Y11
 	VFMADD231PS  Y2, Y5, Y11
 	VBLENDVPS    Y6, Y9, Y8, Y8
@@ -8238,49 +6882,19 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA zetaLimit<>+0(SB)/4, $0x42200000
-DATA zetaLimit<>+4(SB)/4, $0x42200000
-DATA zetaLimit<>+8(SB)/4, $0x42200000
-DATA zetaLimit<>+12(SB)/4, $0x42200000
-DATA zetaLimit<>+16(SB)/4, $0x42200000
-DATA zetaLimit<>+20(SB)/4, $0x42200000
-DATA zetaLimit<>+24(SB)/4, $0x42200000
-DATA zetaLimit<>+28(SB)/4, $0x42200000
-GLOBL zetaLimit<>(SB), RODATA|NOPTR, $32
-
-DATA smallZeta<>+0(SB)/4, $0x3b000000
-DATA smallZeta<>+4(SB)/4, $0x3b000000
-DATA smallZeta<>+8(SB)/4, $0x3b000000
-DATA smallZeta<>+12(SB)/4, $0x3b000000
-DATA smallZeta<>+16(SB)/4, $0x3b000000
-DATA smallZeta<>+20(SB)/4, $0x3b000000
-DATA smallZeta<>+24(SB)/4, $0x3b000000
-DATA smallZeta<>+28(SB)/4, $0x3b000000
-GLOBL smallZeta<>(SB), RODATA|NOPTR, $32
-
-DATA twentyFourth<>+0(SB)/4, $0x3d2aaaab
-DATA twentyFourth<>+4(SB)/4, $0x3d2aaaab
-DATA twentyFourth<>+8(SB)/4, $0x3d2aaaab
-DATA twentyFourth<>+12(SB)/4, $0x3d2aaaab
-DATA twentyFourth<>+16(SB)/4, $0x3d2aaaab
-DATA twentyFourth<>+20(SB)/4, $0x3d2aaaab
-DATA twentyFourth<>+24(SB)/4, $0x3d2aaaab
-DATA twentyFourth<>+28(SB)/4, $0x3d2aaaab
-GLOBL twentyFourth<>(SB), RODATA|NOPTR, $32
-
 // func expSim2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·expSim2F32AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSS one<>+0(SB), Z0
-	VBROADCASTSS roundF32<>+0(SB), Z1
-	VBROADCASTSS absF32<>+0(SB), Z2
-	VBROADCASTSS half<>+0(SB), Z3
-	VBROADCASTSS signF32<>+0(SB), Z4
-	VBROADCASTSS ln2Lo<>+0(SB), Z5
-	VBROADCASTSS twoOverPi<>+0(SB), Z6
-	VBROADCASTSS halfPi1<>+0(SB), Z6
-	VBROADCASTSS halfPi2<>+0(SB), Z7
-	VBROADCASTSS halfPi3<>+0(SB), Z8
+	VBROADCASTSS ·dataOne+0(SB), Z0
+	VBROADCASTSS ·dataRoundF32+0(SB), Z1
+	VBROADCASTSS ·dataAbsF32+0(SB), Z2
+	VBROADCASTSS ·dataHalf+0(SB), Z3
+	VBROADCASTSS ·dataSignF32+0(SB), Z4
+	VBROADCASTSS ·dataLn2Lo+0(SB), Z5
+	VBROADCASTSS ·dataTwoOverPi+0(SB), Z6
+	VBROADCASTSS ·dataHalfPi1+0(SB), Z6
+	VBROADCASTSS ·dataHalfPi2+0(SB), Z7
+	VBROADCASTSS ·dataHalfPi3+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -8296,23 +6910,23 @@ loop1:
 	PREFETCHT0        128(AX)(SI*1)
 	VMOVUPS           (CX), Z9
 	VPANDD            Z2, Z9, Z10
-	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z10, K1
+	VCMPPS.BCST       $0x16, ·dataZetaLimit+0(SB), Z10, K1
 	VMOVUPS           (CX)(BX*1), Z10
 	VPANDD            Z2, Z10, Z11
-	VCMPPS.BCST       $0x16, limit<>+0(SB), Z11, K2
+	VCMPPS.BCST       $0x16, ·dataLimit+0(SB), Z11, K2
 	KORW              K1, K2, K1
-	VBROADCASTSS      log2e<>+0(SB), Z11
+	VBROADCASTSS      ·dataLog2e+0(SB), Z11
 	VFMADD213PS       Z1, Z9, Z11
 	VSUBPS            Z1, Z11, Z11
 	VMOVAPS           Z9, Z12
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z11, Z12
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z11, Z12
 	VMOVAPS           Z12, Z13
 	VFNMADD231PS      Z5, Z11, Z13
-	VBROADCASTSS      expC6<>+0(SB), Z14
-	VFMADD213PS.BCST  expC5<>+0(SB), Z13, Z14
-	VFMADD213PS.BCST  expC4<>+0(SB), Z13, Z14
-	VFMADD213PS.BCST  expC3<>+0(SB), Z13, Z14
-	VFMADD213PS.BCST  expC2<>+0(SB), Z13, Z14
+	VBROADCASTSS      ·dataExpC6+0(SB), Z14
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z13, Z14
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z13, Z14
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z13, Z14
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z13, Z14
 	VSCALEFPS         Z11, Z0, Z15
 	VMULPS            Z13, Z13, Z16
 	VMOVAPS           Z13, Z17
@@ -8331,7 +6945,7 @@ loop1:
 	VADDPS            Z18, Z16, Z16
 	VADDPS            Z16, Z19, Z19
 	VMULPS            Z3, Z10, Z16
-	VBROADCASTSS      twoOverPi<>+0(SB), Z18
+	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z18
 	VFMADD213PS       Z1, Z16, Z18
 	VSUBPS            Z1, Z18, Z12
 	VMOVAPS           Z16, Z13
@@ -8339,22 +6953,22 @@ loop1:
 	VFNMADD231PS      Z7, Z12, Z13
 	VFNMADD231PS      Z8, Z12, Z13
 	VMULPS            Z13, Z13, Z12
-	VBROADCASTSS      sinP2<>+0(SB), Z11
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z12, Z11
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z12, Z11
+	VBROADCASTSS      ·dataSinP2+0(SB), Z11
+	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z12, Z11
+	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z12, Z11
 	VMULPS            Z11, Z12, Z11
 	VFMADD231PS       Z11, Z13, Z13
-	VBROADCASTSS      cosP2<>+0(SB), Z11
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z12, Z11
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z12, Z11
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z12, Z11
+	VBROADCASTSS      ·dataCosP2+0(SB), Z11
+	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z12, Z11
+	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z12, Z11
+	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z12, Z11
 	VFMADD213PS       Z0, Z12, Z11
-	VPTESTMD.BCST     oneI<>+0(SB), Z18, K2
+	VPTESTMD.BCST     ·dataOneI+0(SB), Z18, K2
 	VBLENDMPS         Z11, Z13, K2, Z13
 	VPSLLD            $0x1e, Z18, Z18
 	VPTERNLOGD        $0x78, Z4, Z18, Z13
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z16, Z13
-	VBROADCASTSS      twoOverPi<>+0(SB), Z16
+	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z16, Z13
+	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z16
 	VFMADD213PS       Z1, Z10, Z16
 	VSUBPS            Z1, Z16, Z18
 	VMOVAPS           Z10, Z11
@@ -8362,25 +6976,25 @@ loop1:
 	VFNMADD231PS      Z7, Z18, Z11
 	VFNMADD231PS      Z8, Z18, Z11
 	VMULPS            Z11, Z11, Z18
-	VBROADCASTSS      sinP2<>+0(SB), Z12
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z18, Z12
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z18, Z12
+	VBROADCASTSS      ·dataSinP2+0(SB), Z12
+	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z18, Z12
+	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z18, Z12
 	VMULPS            Z12, Z18, Z12
 	VFMADD231PS       Z12, Z11, Z11
-	VBROADCASTSS      cosP2<>+0(SB), Z12
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z18, Z12
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z18, Z12
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z18, Z12
+	VBROADCASTSS      ·dataCosP2+0(SB), Z12
+	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z18, Z12
+	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z18, Z12
+	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z18, Z12
 	VFMADD213PS       Z0, Z18, Z12
-	VPTESTMD.BCST     oneI<>+0(SB), Z16, K2
+	VPTESTMD.BCST     ·dataOneI+0(SB), Z16, K2
 	VBLENDMPS         Z12, Z11, K2, Z18
 	VBLENDMPS         Z11, Z12, K2, Z12
 	VPSLLD            $0x1e, Z16, Z11
-	VPADDD.BCST       oneI<>+0(SB), Z16, Z16
+	VPADDD.BCST       ·dataOneI+0(SB), Z16, Z16
 	VPSLLD            $0x1e, Z16, Z16
 	VPTERNLOGD        $0x78, Z4, Z16, Z12
 	VPTERNLOGD        $0x78, Z4, Z11, Z18
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z10, Z18
+	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z10, Z18
 	VMULPS            Z12, Z15, Z11
 	VFMADD231PS       Z12, Z17, Z11
 	VMULPS            Z18, Z15, Z15
@@ -8394,7 +7008,7 @@ loop1:
 	VPANDD            Z2, Z9, Z17
 	VPANDD            Z2, Z10, Z18
 	VMAXPS            Z18, Z17, Z17
-	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z17, K2
+	VCMPPS.BCST       $0x11, ·dataSmallZeta+0(SB), Z17, K2
 	VMULPS            Z10, Z10, Z17
 	VMOVAPS           Z17, Z18
 	VFMSUB231PS       Z10, Z10, Z18
@@ -8412,9 +7026,9 @@ loop1:
 	VFMSUB231PS       Z9, Z15, Z13
 	VADDPS            Z19, Z13, Z13
 	VDIVPS            Z17, Z13, Z13
-	VBROADCASTSS      twentyFourth<>+0(SB), Z17
-	VFMADD213PS.BCST  sincRest0<>+0(SB), Z9, Z17
-	VMULPS.BCST       twentyFourth<>+0(SB), Z10, Z19
+	VBROADCASTSS      ·dataTwentyFourth+0(SB), Z17
+	VFMADD213PS.BCST  ·dataSincRest0+0(SB), Z9, Z17
+	VMULPS.BCST       ·dataTwentyFourth+0(SB), Z10, Z19
 	VMULPS            Z10, Z19, Z12
 	VFMSUB231PS       Z9, Z17, Z12
 	VADDPS            Z3, Z12, Z12
@@ -8489,134 +7103,134 @@ loop1:
 	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
 	VMOVUPS      (CX), Y0
-	VANDPD       absF64<>+0(SB), Y0, Y1
-	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y1, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y1
+	VCMPPD       $0x16, ·dataZetaLimitF64+0(SB), Y1, Y1
 	VMOVUPS      (CX)(BX*1), Y2
-	VANDPD       absF64<>+0(SB), Y2, Y3
-	VCMPPD       $0x16, limitF64<>+0(SB), Y3, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
+	VCMPPD       $0x16, ·dataLimitF64+0(SB), Y3, Y3
 	VORPD        Y1, Y3, Y3
-	VMOVUPS      log2eF64<>+0(SB), Y1
-	VFMADD213PD  roundF64<>+0(SB), Y0, Y1
-	VSUBPD       roundF64<>+0(SB), Y1, Y1
+	VMOVUPS      ·dataLog2eF64+0(SB), Y1
+	VFMADD213PD  ·dataRoundF64+0(SB), Y0, Y1
+	VSUBPD       ·dataRoundF64+0(SB), Y1, Y1
 	VMOVAPS      Y0, Y4
-	VFNMADD231PD ln2HiF64<>+0(SB), Y1, Y4
-	VFNMADD231PD ln2LoF64<>+0(SB), Y1, Y4
-	VMOVUPS      expQ9F64<>+0(SB), Y5
-	VFMADD213PD  expQ8F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ7F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ6F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ5F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ4F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ3F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ2F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ1F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ0F64<>+0(SB), Y4, Y5
-	VMOVUPS      halfF64<>+0(SB), Y6
-	VFMADD213PD  roundF64<>+0(SB), Y1, Y6
-	VSUBPD       roundF64<>+0(SB), Y6, Y7
+	VFNMADD231PD ·dataLn2HiF64+0(SB), Y1, Y4
+	VFNMADD231PD ·dataLn2LoF64+0(SB), Y1, Y4
+	VMOVUPS      ·dataExpQ9F64+0(SB), Y5
+	VFMADD213PD  ·dataExpQ8F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ7F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ6F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ5F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ4F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ3F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ2F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ1F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ0F64+0(SB), Y4, Y5
+	VMOVUPS      ·dataHalfF64+0(SB), Y6
+	VFMADD213PD  ·dataRoundF64+0(SB), Y1, Y6
+	VSUBPD       ·dataRoundF64+0(SB), Y6, Y7
 	VSUBPD       Y7, Y1, Y1
-	VADDPD       roundF64<>+0(SB), Y1, Y1
+	VADDPD       ·dataRoundF64+0(SB), Y1, Y1
 	VPSLLQ       $0x34, Y6, Y6
-	VPADDQ       oneF64<>+0(SB), Y6, Y6
-	VMULPD       oneF64<>+0(SB), Y6, Y6
+	VPADDQ       ·dataOneF64+0(SB), Y6, Y6
+	VMULPD       ·dataOneF64+0(SB), Y6, Y6
 	VPSLLQ       $0x34, Y1, Y1
-	VPADDQ       oneF64<>+0(SB), Y1, Y1
+	VPADDQ       ·dataOneF64+0(SB), Y1, Y1
 	VMULPD       Y1, Y6, Y6
 	VMULPD       Y4, Y4, Y1
 	VMOVAPS      Y4, Y7
 	VFMADD231PD  Y5, Y1, Y7
 	VMULPD       Y6, Y7, Y7
-	VSUBPD       oneF64<>+0(SB), Y6, Y8
+	VSUBPD       ·dataOneF64+0(SB), Y6, Y8
 	VFMADD231PD  Y6, Y4, Y8
 	VMULPD       Y6, Y1, Y1
 	VMULPD       Y5, Y1, Y1
 	VADDPD       Y1, Y8, Y8
-	VMULPD       halfF64<>+0(SB), Y2, Y1
-	VANDPD       absF64<>+0(SB), Y1, Y5
-	VMOVUPS      twoOverPiF64<>+0(SB), Y4
-	VFMADD213PD  roundF64<>+0(SB), Y5, Y4
-	VSUBPD       roundF64<>+0(SB), Y4, Y9
-	VFNMADD231PD halfPi1F64<>+0(SB), Y9, Y5
-	VFNMADD231PD halfPi2F64<>+0(SB), Y9, Y5
-	VFNMADD231PD halfPi3F64<>+0(SB), Y9, Y5
+	VMULPD       ·dataHalfF64+0(SB), Y2, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y1, Y5
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y4
+	VFMADD213PD  ·dataRoundF64+0(SB), Y5, Y4
+	VSUBPD       ·dataRoundF64+0(SB), Y4, Y9
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y9, Y5
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y9, Y5
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y9, Y5
 	VMULPD       Y5, Y5, Y9
-	VMOVUPS      sinP5F64<>+0(SB), Y10
-	VFMADD213PD  sinP4F64<>+0(SB), Y9, Y10
-	VFMADD213PD  sinP3F64<>+0(SB), Y9, Y10
-	VFMADD213PD  sinP2F64<>+0(SB), Y9, Y10
-	VFMADD213PD  sinP1F64<>+0(SB), Y9, Y10
-	VFMADD213PD  sinP0F64<>+0(SB), Y9, Y10
+	VMOVUPS      ·dataSinP5F64+0(SB), Y10
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y9, Y10
 	VMULPD       Y10, Y9, Y10
 	VFMADD231PD  Y10, Y5, Y5
-	VMOVUPS      cosP5F64<>+0(SB), Y10
-	VFMADD213PD  cosP4F64<>+0(SB), Y9, Y10
-	VFMADD213PD  cosP3F64<>+0(SB), Y9, Y10
-	VFMADD213PD  cosP2F64<>+0(SB), Y9, Y10
-	VFMADD213PD  cosP1F64<>+0(SB), Y9, Y10
-	VFMADD213PD  cosP0F64<>+0(SB), Y9, Y10
-	VFMADD213PD  minusHalfF64<>+0(SB), Y9, Y10
-	VFMADD213PD  oneF64<>+0(SB), Y9, Y10
+	VMOVUPS      ·dataCosP5F64+0(SB), Y10
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataOneF64+0(SB), Y9, Y10
 	VPSLLQ       $0x3f, Y4, Y9
 	VBLENDVPD    Y9, Y10, Y5, Y5
 	VPSLLQ       $0x3e, Y4, Y4
 	VXORPD       Y1, Y4, Y4
-	VANDPD       signF64<>+0(SB), Y4, Y4
+	VANDPD       ·dataSignF64+0(SB), Y4, Y4
 	VXORPD       Y4, Y5, Y5
-	VANDPD       absF64<>+0(SB), Y2, Y4
-	VMOVUPS      twoOverPiF64<>+0(SB), Y1
-	VFMADD213PD  roundF64<>+0(SB), Y4, Y1
-	VSUBPD       roundF64<>+0(SB), Y1, Y10
-	VFNMADD231PD halfPi1F64<>+0(SB), Y10, Y4
-	VFNMADD231PD halfPi2F64<>+0(SB), Y10, Y4
-	VFNMADD231PD halfPi3F64<>+0(SB), Y10, Y4
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y4
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y1
+	VFMADD213PD  ·dataRoundF64+0(SB), Y4, Y1
+	VSUBPD       ·dataRoundF64+0(SB), Y1, Y10
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y10, Y4
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y10, Y4
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y10, Y4
 	VMULPD       Y4, Y4, Y10
-	VMOVUPS      sinP5F64<>+0(SB), Y9
-	VFMADD213PD  sinP4F64<>+0(SB), Y10, Y9
-	VFMADD213PD  sinP3F64<>+0(SB), Y10, Y9
-	VFMADD213PD  sinP2F64<>+0(SB), Y10, Y9
-	VFMADD213PD  sinP1F64<>+0(SB), Y10, Y9
-	VFMADD213PD  sinP0F64<>+0(SB), Y10, Y9
+	VMOVUPS      ·dataSinP5F64+0(SB), Y9
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y10, Y9
 	VMULPD       Y9, Y10, Y9
 	VFMADD231PD  Y9, Y4, Y4
-	VMOVUPS      cosP5F64<>+0(SB), Y9
-	VFMADD213PD  cosP4F64<>+0(SB), Y10, Y9
-	VFMADD213PD  cosP3F64<>+0(SB), Y10, Y9
-	VFMADD213PD  cosP2F64<>+0(SB), Y10, Y9
-	VFMADD213PD  cosP1F64<>+0(SB), Y10, Y9
-	VFMADD213PD  cosP0F64<>+0(SB), Y10, Y9
-	VFMADD213PD  minusHalfF64<>+0(SB), Y10, Y9
-	VFMADD213PD  oneF64<>+0(SB), Y10, Y9
+	VMOVUPS      ·dataCosP5F64+0(SB), Y9
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataOneF64+0(SB), Y10, Y9
 	VPSLLQ       $0x3f, Y1, Y10
 	VBLENDVPD    Y10, Y9, Y4, Y11
 	VBLENDVPD    Y10, Y4, Y9, Y9
-	VPADDQ       oneIF64<>+0(SB), Y1, Y4
+	VPADDQ       ·dataOneIF64+0(SB), Y1, Y4
 	VPSLLQ       $0x3e, Y4, Y4
-	VANDPD       signF64<>+0(SB), Y4, Y4
+	VANDPD       ·dataSignF64+0(SB), Y4, Y4
 	VXORPD       Y4, Y9, Y9
 	VPSLLQ       $0x3e, Y1, Y1
 	VXORPD       Y2, Y1, Y1
-	VANDPD       signF64<>+0(SB), Y1, Y1
+	VANDPD       ·dataSignF64+0(SB), Y1, Y1
 	VXORPD       Y1, Y11, Y11
 	VMULPD       Y9, Y6, Y1
 	VFMADD231PD  Y9, Y7, Y1
 	VMULPD       Y11, Y6, Y6
 	VFMADD231PD  Y11, Y7, Y6
-	VCMPPD       $0x11, halfF64<>+0(SB), Y9, Y7
-	VSUBPD       oneF64<>+0(SB), Y1, Y11
+	VCMPPD       $0x11, ·dataHalfF64+0(SB), Y9, Y7
+	VSUBPD       ·dataOneF64+0(SB), Y1, Y11
 	VADDPD       Y5, Y5, Y4
 	VMULPD       Y9, Y8, Y8
 	VFNMADD231PD Y5, Y4, Y8
 	VBLENDVPD    Y7, Y11, Y8, Y8
-	VANDPD       absF64<>+0(SB), Y0, Y11
-	VANDPD       absF64<>+0(SB), Y2, Y7
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y11
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y7
 	VMAXPD       Y7, Y11, Y11
-	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y11, Y11
+	VCMPPD       $0x11, ·dataSmallZetaF64+0(SB), Y11, Y11
 	VMULPD       Y2, Y2, Y7
 	VMOVAPS      Y7, Y4
 	VFMSUB231PD  Y2, Y2, Y4
 	VFMADD231PD  Y0, Y0, Y7
 	VADDPD       Y4, Y7, Y7
-	VBLENDVPD    Y11, oneF64<>+0(SB), Y7, Y7
+	VBLENDVPD    Y11, ·dataOneF64+0(SB), Y7, Y7
 	VMULPD       Y2, Y6, Y4
 	VMOVAPS      Y4, Y5
 	VFMSUB231PD  Y2, Y6, Y5
@@ -8628,17 +7242,17 @@ loop1:
 	VFMSUB231PD  Y0, Y6, Y5
 	VADDPD       Y8, Y5, Y5
 	VDIVPD       Y7, Y5, Y5
-	VMOVUPS      twentyFourthF64<>+0(SB), Y7
-	VFMADD213PD  sincRest0F64<>+0(SB), Y0, Y7
-	VMULPD       twentyFourthF64<>+0(SB), Y2, Y8
+	VMOVUPS      ·dataTwentyFourthF64+0(SB), Y7
+	VFMADD213PD  ·dataSincRest0F64+0(SB), Y0, Y7
+	VMULPD       ·dataTwentyFourthF64+0(SB), Y2, Y8
 	VMULPD       Y2, Y8, Y9
 	VFMSUB231PD  Y0, Y7, Y9
-	VADDPD       halfF64<>+0(SB), Y9, Y9
+	VADDPD       ·dataHalfF64+0(SB), Y9, Y9
 	VMULPD       Y0, Y8, Y8
 	VFMADD231PD  Y2, Y7, Y8
 	VMULPD       Y2, Y8, Y7
 	VFMSUB231PD  Y0, Y9, Y7
-	VADDPD       oneF64<>+0(SB), Y7, Y7
+	VADDPD       ·dataOneF64+0(SB), Y7, Y7
 	VMULPD       Y0, Y8, Y8
 	VFMADD231PD  Y2, Y9, Y8
 	VBLENDVPD    Y11, Y7, Y4, Y4
@@ -8689,37 +7303,19 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA zetaLimitF64<>+0(SB)/8, $0x4072c00000000000
-DATA zetaLimitF64<>+8(SB)/8, $0x4072c00000000000
-DATA zetaLimitF64<>+16(SB)/8, $0x4072c00000000000
-DATA zetaLimitF64<>+24(SB)/8, $0x4072c00000000000
-GLOBL zetaLimitF64<>(SB), RODATA|NOPTR, $32
-
-DATA smallZetaF64<>+0(SB)/8, $0x3ee0000000000000
-DATA smallZetaF64<>+8(SB)/8, $0x3ee0000000000000
-DATA smallZetaF64<>+16(SB)/8, $0x3ee0000000000000
-DATA smallZetaF64<>+24(SB)/8, $0x3ee0000000000000
-GLOBL smallZetaF64<>(SB), RODATA|NOPTR, $32
-
-DATA twentyFourthF64<>+0(SB)/8, $0x3fa5555555555555
-DATA twentyFourthF64<>+8(SB)/8, $0x3fa5555555555555
-DATA twentyFourthF64<>+16(SB)/8, $0x3fa5555555555555
-DATA twentyFourthF64<>+24(SB)/8, $0x3fa5555555555555
-GLOBL twentyFourthF64<>(SB), RODATA|NOPTR, $32
-
 // func expSim2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·expSim2F64AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSD oneF64<>+0(SB), Z0
-	VBROADCASTSD roundF64<>+0(SB), Z1
-	VBROADCASTSD absF64<>+0(SB), Z2
-	VBROADCASTSD halfF64<>+0(SB), Z3
-	VBROADCASTSD signF64<>+0(SB), Z4
-	VBROADCASTSD twoOverPiF64<>+0(SB), Z5
-	VBROADCASTSD halfPi1F64<>+0(SB), Z5
-	VBROADCASTSD halfPi2F64<>+0(SB), Z6
-	VBROADCASTSD halfPi3F64<>+0(SB), Z7
-	VBROADCASTSD sinP5F64<>+0(SB), Z8
+	VBROADCASTSD ·dataOneF64+0(SB), Z0
+	VBROADCASTSD ·dataRoundF64+0(SB), Z1
+	VBROADCASTSD ·dataAbsF64+0(SB), Z2
+	VBROADCASTSD ·dataHalfF64+0(SB), Z3
+	VBROADCASTSD ·dataSignF64+0(SB), Z4
+	VBROADCASTSD ·dataTwoOverPiF64+0(SB), Z5
+	VBROADCASTSD ·dataHalfPi1F64+0(SB), Z5
+	VBROADCASTSD ·dataHalfPi2F64+0(SB), Z6
+	VBROADCASTSD ·dataHalfPi3F64+0(SB), Z7
+	VBROADCASTSD ·dataSinP5F64+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -8735,27 +7331,27 @@ loop1:
 	PREFETCHT0        128(AX)(SI*1)
 	VMOVUPS           (CX), Z8
 	VPANDQ            Z2, Z8, Z9
-	VCMPPD.BCST       $0x16, zetaLimitF64<>+0(SB), Z9, K1
+	VCMPPD.BCST       $0x16, ·dataZetaLimitF64+0(SB), Z9, K1
 	VMOVUPS           (CX)(BX*1), Z9
 	VPANDQ            Z2, Z9, Z10
-	VCMPPD.BCST       $0x16, limitF64<>+0(SB), Z10, K2
+	VCMPPD.BCST       $0x16, ·dataLimitF64+0(SB), Z10, K2
 	KORW              K1, K2, K1
-	VBROADCASTSD      log2eF64<>+0(SB), Z10
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z10
 	VFMADD213PD       Z1, Z8, Z10
 	VSUBPD            Z1, Z10, Z10
 	VMOVAPS           Z8, Z11
-	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z10, Z11
-	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z10, Z11
-	VBROADCASTSD      expQ9F64<>+0(SB), Z12
-	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z11, Z12
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z11, Z12
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z11, Z12
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z11, Z12
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z11, Z12
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z11, Z12
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z11, Z12
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z11, Z12
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z11, Z12
+	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z10, Z11
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z10, Z11
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z12
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z11, Z12
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z11, Z12
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z11, Z12
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z11, Z12
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z11, Z12
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z11, Z12
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z11, Z12
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z11, Z12
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z11, Z12
 	VSCALEFPD         Z10, Z0, Z10
 	VMULPD            Z11, Z11, Z13
 	VMOVAPS           Z11, Z14
@@ -8767,7 +7363,7 @@ loop1:
 	VMULPD            Z12, Z13, Z13
 	VADDPD            Z13, Z15, Z15
 	VMULPD            Z3, Z9, Z13
-	VBROADCASTSD      twoOverPiF64<>+0(SB), Z12
+	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z12
 	VFMADD213PD       Z1, Z13, Z12
 	VSUBPD            Z1, Z12, Z11
 	VMOVAPS           Z13, Z16
@@ -8775,28 +7371,28 @@ loop1:
 	VFNMADD231PD      Z6, Z11, Z16
 	VFNMADD231PD      Z7, Z11, Z16
 	VMULPD            Z16, Z16, Z11
-	VBROADCASTSD      sinP5F64<>+0(SB), Z17
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z11, Z17
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z11, Z17
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z11, Z17
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z11, Z17
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z11, Z17
+	VBROADCASTSD      ·dataSinP5F64+0(SB), Z17
+	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z11, Z17
+	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z11, Z17
+	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z11, Z17
+	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z11, Z17
+	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z11, Z17
 	VMULPD            Z17, Z11, Z17
 	VFMADD231PD       Z17, Z16, Z16
-	VBROADCASTSD      cosP5F64<>+0(SB), Z17
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z11, Z17
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z11, Z17
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z11, Z17
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z11, Z17
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z11, Z17
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z11, Z17
+	VBROADCASTSD      ·dataCosP5F64+0(SB), Z17
+	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z11, Z17
+	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z11, Z17
+	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z11, Z17
+	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z11, Z17
+	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z11, Z17
+	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z11, Z17
 	VFMADD213PD       Z0, Z11, Z17
-	VPTESTMQ.BCST     oneIF64<>+0(SB), Z12, K2
+	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z12, K2
 	VBLENDMPD         Z17, Z16, K2, Z16
 	VPSLLQ            $0x3e, Z12, Z12
 	VPTERNLOGQ        $0x78, Z4, Z12, Z16
-	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z13, Z16
-	VBROADCASTSD      twoOverPiF64<>+0(SB), Z13
+	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z13, Z16
+	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z13
 	VFMADD213PD       Z1, Z9, Z13
 	VSUBPD            Z1, Z13, Z12
 	VMOVAPS           Z9, Z17
@@ -8804,31 +7400,31 @@ loop1:
 	VFNMADD231PD      Z6, Z12, Z17
 	VFNMADD231PD      Z7, Z12, Z17
 	VMULPD            Z17, Z17, Z12
-	VBROADCASTSD      sinP5F64<>+0(SB), Z11
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z12, Z11
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z12, Z11
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z12, Z11
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z12, Z11
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z12, Z11
+	VBROADCASTSD      ·dataSinP5F64+0(SB), Z11
+	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z12, Z11
+	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z12, Z11
+	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z12, Z11
+	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z12, Z11
+	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z12, Z11
 	VMULPD            Z11, Z12, Z11
 	VFMADD231PD       Z11, Z17, Z17
-	VBROADCASTSD      cosP5F64<>+0(SB), Z11
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z12, Z11
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z12, Z11
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z12, Z11
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z12, Z11
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z12, Z11
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z12, Z11
+	VBROADCASTSD      ·dataCosP5F64+0(SB), Z11
+	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z12, Z11
+	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z12, Z11
+	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z12, Z11
+	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z12, Z11
+	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z12, Z11
+	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z12, Z11
 	VFMADD213PD       Z0, Z12, Z11
-	VPTESTMQ.BCST     oneIF64<>+0(SB), Z13, K2
+	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z13, K2
 	VBLENDMPD         Z11, Z17, K2, Z12
 	VBLENDMPD         Z17, Z11, K2, Z11
-	VPADDQ.BCST       oneIF64<>+0(SB), Z13, Z17
+	VPADDQ.BCST       ·dataOneIF64+0(SB), Z13, Z17
 	VPSLLQ            $0x3e, Z17, Z17
 	VPTERNLOGQ        $0x78, Z4, Z17, Z11
 	VPSLLQ            $0x3e, Z13, Z13
 	VPTERNLOGQ        $0x78, Z4, Z13, Z12
-	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z9, Z12
+	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z9, Z12
 	VMULPD            Z11, Z10, Z13
 	VFMADD231PD       Z11, Z14, Z13
 	VMULPD            Z12, Z10, Z10
@@ -8842,7 +7438,7 @@ loop1:
 	VPANDQ            Z2, Z8, Z14
 	VPANDQ            Z2, Z9, Z12
 	VMAXPD            Z12, Z14, Z14
-	VCMPPD.BCST       $0x11, smallZetaF64<>+0(SB), Z14, K2
+	VCMPPD.BCST       $0x11, ·dataSmallZetaF64+0(SB), Z14, K2
 	VMULPD            Z9, Z9, Z14
 	VMOVAPS           Z14, Z12
 	VFMSUB231PD       Z9, Z9, Z12
@@ -8860,9 +7456,9 @@ loop1:
 	VFMSUB231PD       Z8, Z10, Z16
 	VADDPD            Z15, Z16, Z16
 	VDIVPD            Z14, Z16, Z16
-	VBROADCASTSD      twentyFourthF64<>+0(SB), Z14
-	VFMADD213PD.BCST  sincRest0F64<>+0(SB), Z8, Z14
-	VMULPD.BCST       twentyFourthF64<>+0(SB), Z9, Z15
+	VBROADCASTSD      ·dataTwentyFourthF64+0(SB), Z14
+	VFMADD213PD.BCST  ·dataSincRest0F64+0(SB), Z8, Z14
+	VMULPD.BCST       ·dataTwentyFourthF64+0(SB), Z9, Z15
 	VMULPD            Z9, Z15, Z11
 	VFMSUB231PD       Z8, Z14, Z11
 	VADDPD            Z3, Z11, Z11
@@ -8937,9 +7533,9 @@ loop1:
 	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
 	VMOVUPS      (CX), Y0
-	VANDPS       absF32<>+0(SB), Y0, Y1
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y1
 	VMOVUPS      (CX)(BX*1), Y2
-	VANDPS       absF32<>+0(SB), Y2, Y3
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y3
 	VMAXPS       Y3, Y1, Y4
 	VMINPS       Y3, Y1, Y1
 	VMULPS       Y4, Y4, Y3
@@ -8951,87 +7547,87 @@ loop1:
 	VFMSUB231PS  Y1, Y1, Y5
 	VADDPS       Y5, Y3, Y3
 	VADDPS       Y3, Y7, Y7
-	VPSUBD       threeQuarters<>+0(SB), Y6, Y3
-	VANDPS       exponentF32<>+0(SB), Y3, Y3
+	VPSUBD       ·dataThreeQuarters+0(SB), Y6, Y3
+	VANDPS       ·dataExponentF32+0(SB), Y3, Y3
 	VPSUBD       Y3, Y6, Y5
-	VSUBPS       one<>+0(SB), Y5, Y5
+	VSUBPS       ·dataOne+0(SB), Y5, Y5
 	VPSRAD       $0x17, Y3, Y3
 	VCVTDQ2PS    Y3, Y3
 	VDIVPS       Y6, Y7, Y7
-	VMULPS       ln2Lo<>+0(SB), Y3, Y6
+	VMULPS       ·dataLn2Lo+0(SB), Y3, Y6
 	VADDPS       Y7, Y6, Y6
 	VMULPS       Y5, Y5, Y7
-	VMOVUPS      logQ8<>+0(SB), Y1
-	VFMADD213PS  logQ7<>+0(SB), Y5, Y1
-	VFMADD213PS  logQ6<>+0(SB), Y5, Y1
-	VFMADD213PS  logQ5<>+0(SB), Y5, Y1
-	VFMADD213PS  logQ4<>+0(SB), Y5, Y1
-	VFMADD213PS  logQ3<>+0(SB), Y5, Y1
-	VFMADD213PS  logQ2<>+0(SB), Y5, Y1
-	VFMADD213PS  logQ1<>+0(SB), Y5, Y1
-	VFMADD213PS  minusHalf<>+0(SB), Y5, Y1
+	VMOVUPS      ·dataLogQ8+0(SB), Y1
+	VFMADD213PS  ·dataLogQ7+0(SB), Y5, Y1
+	VFMADD213PS  ·dataLogQ6+0(SB), Y5, Y1
+	VFMADD213PS  ·dataLogQ5+0(SB), Y5, Y1
+	VFMADD213PS  ·dataLogQ4+0(SB), Y5, Y1
+	VFMADD213PS  ·dataLogQ3+0(SB), Y5, Y1
+	VFMADD213PS  ·dataLogQ2+0(SB), Y5, Y1
+	VFMADD213PS  ·dataLogQ1+0(SB), Y5, Y1
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y5, Y1
 	VFMADD231PS  Y1, Y7, Y6
 	VADDPS       Y5, Y6, Y6
-	VFMADD231PS  ln2Hi<>+0(SB), Y3, Y6
-	VMULPS       half<>+0(SB), Y6, Y6
-	VADDPS       zero<>+0(SB), Y2, Y3
-	VANDPS       absF32<>+0(SB), Y0, Y5
-	VANDPS       absF32<>+0(SB), Y3, Y7
+	VFMADD231PS  ·dataLn2Hi+0(SB), Y3, Y6
+	VMULPS       ·dataHalf+0(SB), Y6, Y6
+	VADDPS       ·dataZero+0(SB), Y2, Y3
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y5
+	VANDPS       ·dataAbsF32+0(SB), Y3, Y7
 	VMAXPS       Y5, Y7, Y1
 	VMINPS       Y7, Y5, Y4
 	VDIVPS       Y1, Y4, Y4
 	VMULPS       Y4, Y4, Y1
 	VMULPS       Y1, Y4, Y8
-	VMOVUPS      atanP9<>+0(SB), Y9
-	VFMADD213PS  atanP8<>+0(SB), Y1, Y9
-	VFMADD213PS  atanP7<>+0(SB), Y1, Y9
-	VFMADD213PS  atanP6<>+0(SB), Y1, Y9
-	VFMADD213PS  atanP5<>+0(SB), Y1, Y9
-	VFMADD213PS  atanP4<>+0(SB), Y1, Y9
-	VFMADD213PS  atanP3<>+0(SB), Y1, Y9
-	VFMADD213PS  atanP2<>+0(SB), Y1, Y9
-	VFMADD213PS  atanP1<>+0(SB), Y1, Y9
-	VFMADD213PS  atanP0<>+0(SB), Y1, Y9
+	VMOVUPS      ·dataAtanP9+0(SB), Y9
+	VFMADD213PS  ·dataAtanP8+0(SB), Y1, Y9
+	VFMADD213PS  ·dataAtanP7+0(SB), Y1, Y9
+	VFMADD213PS  ·dataAtanP6+0(SB), Y1, Y9
+	VFMADD213PS  ·dataAtanP5+0(SB), Y1, Y9
+	VFMADD213PS  ·dataAtanP4+0(SB), Y1, Y9
+	VFMADD213PS  ·dataAtanP3+0(SB), Y1, Y9
+	VFMADD213PS  ·dataAtanP2+0(SB), Y1, Y9
+	VFMADD213PS  ·dataAtanP1+0(SB), Y1, Y9
+	VFMADD213PS  ·dataAtanP0+0(SB), Y1, Y9
 	VFMADD213PS  Y4, Y9, Y8
 	VCMPPS       $0x03, Y4, Y4, Y4
 	VCMPPS       $0x1e, Y5, Y7, Y7
-	VANDPS       signF32<>+0(SB), Y7, Y5
+	VANDPS       ·dataSignF32+0(SB), Y7, Y5
 	VXORPS       Y5, Y8, Y8
-	VANDPS       halfPi2<>+0(SB), Y7, Y5
+	VANDPS       ·dataHalfPi2+0(SB), Y7, Y5
 	VADDPS       Y5, Y8, Y8
-	VANDPS       halfPi1<>+0(SB), Y7, Y7
+	VANDPS       ·dataHalfPi1+0(SB), Y7, Y7
 	VADDPS       Y7, Y8, Y8
-	VCMPPS       $0x11, zero<>+0(SB), Y0, Y7
-	VANDPS       signF32<>+0(SB), Y7, Y5
+	VCMPPS       $0x11, ·dataZero+0(SB), Y0, Y7
+	VANDPS       ·dataSignF32+0(SB), Y7, Y5
 	VXORPS       Y5, Y8, Y8
-	VANDPS       pi2<>+0(SB), Y7, Y5
+	VANDPS       ·dataPi2+0(SB), Y7, Y5
 	VADDPS       Y5, Y8, Y8
-	VANDPS       pi1<>+0(SB), Y7, Y7
+	VANDPS       ·dataPi1+0(SB), Y7, Y7
 	VADDPS       Y7, Y8, Y8
-	VANDPS       signF32<>+0(SB), Y3, Y3
+	VANDPS       ·dataSignF32+0(SB), Y3, Y3
 	VORPS        Y8, Y3, Y3
-	VANDPS       absF32<>+0(SB), Y0, Y8
-	VANDPS       absF32<>+0(SB), Y2, Y7
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y7
 	VMAXPS       Y7, Y8, Y8
 	VCMPPS       $0x03, Y2, Y0, Y7
-	VCMPPS       $0x16, radiusMax<>+0(SB), Y8, Y5
-	VCMPPS       $0x19, radiusMin<>+0(SB), Y8, Y8
+	VCMPPS       $0x16, ·dataRadiusMax+0(SB), Y8, Y5
+	VCMPPS       $0x19, ·dataRadiusMin+0(SB), Y8, Y8
 	VORPS        Y5, Y8, Y8
 	VORPS        Y7, Y8, Y8
-	VANDPS       absF32<>+0(SB), Y6, Y7
-	VCMPPS       $0x16, zetaLimit<>+0(SB), Y7, Y5
+	VANDPS       ·dataAbsF32+0(SB), Y6, Y7
+	VCMPPS       $0x16, ·dataZetaLimit+0(SB), Y7, Y5
 	VORPS        Y8, Y5, Y5
 	VORPS        Y4, Y5, Y5
-	VSUBPS       one<>+0(SB), Y0, Y0
-	VANDPS       absF32<>+0(SB), Y3, Y4
+	VSUBPS       ·dataOne+0(SB), Y0, Y0
+	VANDPS       ·dataAbsF32+0(SB), Y3, Y4
 	VMAXPS       Y4, Y7, Y7
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y7, Y7
+	VCMPPS       $0x11, ·dataSmallZeta+0(SB), Y7, Y7
 	VMULPS       Y2, Y2, Y4
 	VMOVAPS      Y4, Y8
 	VFMSUB231PS  Y2, Y2, Y8
 	VFMADD231PS  Y0, Y0, Y4
 	VADDPS       Y8, Y4, Y4
-	VBLENDVPS    Y7, one<>+0(SB), Y4, Y4
+	VBLENDVPS    Y7, ·dataOne+0(SB), Y4, Y4
 	VMULPS       Y2, Y3, Y8
 	VMOVAPS      Y8, Y9
 	VFMSUB231PS  Y2, Y3, Y9
@@ -9045,13 +7641,13 @@ loop1:
 	VDIVPS       Y4, Y9, Y9
 	VMULPS       Y3, Y3, Y4
 	VFMSUB231PS  Y6, Y6, Y4
-	VMOVUPS      minusHalf<>+0(SB), Y2
-	VFMADD213PS  one<>+0(SB), Y6, Y2
-	VFMADD231PS  halfCotRest0<>+0(SB), Y4, Y2
+	VMOVUPS      ·dataMinusHalf+0(SB), Y2
+	VFMADD213PS  ·dataOne+0(SB), Y6, Y2
+	VFMADD231PS  ·dataHalfCotRest0+0(SB), Y4, Y2
 	VADDPS       Y6, Y6, Y4
 	VMULPS       Y3, Y4, Y4
-	VMULPS       minusHalf<>+0(SB), Y3, Y0
-	VFMADD231PS  halfCotRest0<>+0(SB), Y4, Y0
+	VMULPS       ·dataMinusHalf+0(SB), Y3, Y0
+	VFMADD231PS  ·dataHalfCotRest0+0(SB), Y4, Y0
 	VBLENDVPS    Y7, Y2, Y8, Y8
 	VBLENDVPS    Y7, Y0, Y9, Y9
 	VMOVUPS      (CX)(SI*1), Y0
@@ -9103,16 +7699,16 @@ easy3:
 // func logSim2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·logSim2F32AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSS absF32<>+0(SB), Z0
-	VBROADCASTSS one<>+0(SB), Z1
-	VBROADCASTSS signF32<>+0(SB), Z2
-	VBROADCASTSS zero<>+0(SB), Z3
-	VBROADCASTSS minusHalf<>+0(SB), Z4
-	VBROADCASTSS halfCotRest0<>+0(SB), Z5
-	VBROADCASTSS fourThirds<>+0(SB), Z6
-	VBROADCASTSS ln2Lo<>+0(SB), Z7
-	VBROADCASTSS logQ8<>+0(SB), Z8
-	VBROADCASTSS logQ7<>+0(SB), Z8
+	VBROADCASTSS ·dataAbsF32+0(SB), Z0
+	VBROADCASTSS ·dataOne+0(SB), Z1
+	VBROADCASTSS ·dataSignF32+0(SB), Z2
+	VBROADCASTSS ·dataZero+0(SB), Z3
+	VBROADCASTSS ·dataMinusHalf+0(SB), Z4
+	VBROADCASTSS ·dataHalfCotRest0+0(SB), Z5
+	VBROADCASTSS ·dataFourThirds+0(SB), Z6
+	VBROADCASTSS ·dataLn2Lo+0(SB), Z7
+	VBROADCASTSS ·dataLogQ8+0(SB), Z8
+	VBROADCASTSS ·dataLogQ7+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -9152,19 +7748,19 @@ loop1:
 	VMULPS           Z7, Z14, Z16
 	VADDPS           Z13, Z16, Z16
 	VMULPS           Z12, Z12, Z13
-	VBROADCASTSS     logQ8<>+0(SB), Z10
+	VBROADCASTSS     ·dataLogQ8+0(SB), Z10
 	VFMADD213PS      Z8, Z12, Z10
-	VFMADD213PS.BCST logQ6<>+0(SB), Z12, Z10
-	VFMADD213PS.BCST logQ5<>+0(SB), Z12, Z10
-	VFMADD213PS.BCST logQ4<>+0(SB), Z12, Z10
-	VFMADD213PS.BCST logQ3<>+0(SB), Z12, Z10
-	VFMADD213PS.BCST logQ2<>+0(SB), Z12, Z10
-	VFMADD213PS.BCST logQ1<>+0(SB), Z12, Z10
-	VFMADD213PS.BCST minusHalf<>+0(SB), Z12, Z10
+	VFMADD213PS.BCST ·dataLogQ6+0(SB), Z12, Z10
+	VFMADD213PS.BCST ·dataLogQ5+0(SB), Z12, Z10
+	VFMADD213PS.BCST ·dataLogQ4+0(SB), Z12, Z10
+	VFMADD213PS.BCST ·dataLogQ3+0(SB), Z12, Z10
+	VFMADD213PS.BCST ·dataLogQ2+0(SB), Z12, Z10
+	VFMADD213PS.BCST ·dataLogQ1+0(SB), Z12, Z10
+	VFMADD213PS.BCST ·dataMinusHalf+0(SB), Z12, Z10
 	VFMADD231PS      Z10, Z13, Z16
 	VADDPS           Z12, Z16, Z16
-	VFMADD231PS.BCST ln2Hi<>+0(SB), Z14, Z16
-	VMULPS.BCST      half<>+0(SB), Z16, Z16
+	VFMADD231PS.BCST ·dataLn2Hi+0(SB), Z14, Z16
+	VMULPS.BCST      ·dataHalf+0(SB), Z16, Z16
 	VADDPS           Z3, Z11, Z14
 	VPANDD           Z0, Z9, Z12
 	VPANDD           Z0, Z14, Z13
@@ -9173,43 +7769,43 @@ loop1:
 	VDIVPS           Z10, Z15, Z15
 	VMULPS           Z15, Z15, Z10
 	VMULPS           Z10, Z15, Z17
-	VBROADCASTSS     atanP9<>+0(SB), Z18
-	VFMADD213PS.BCST atanP8<>+0(SB), Z10, Z18
-	VFMADD213PS.BCST atanP7<>+0(SB), Z10, Z18
-	VFMADD213PS.BCST atanP6<>+0(SB), Z10, Z18
-	VFMADD213PS.BCST atanP5<>+0(SB), Z10, Z18
-	VFMADD213PS.BCST atanP4<>+0(SB), Z10, Z18
-	VFMADD213PS.BCST atanP3<>+0(SB), Z10, Z18
-	VFMADD213PS.BCST atanP2<>+0(SB), Z10, Z18
-	VFMADD213PS.BCST atanP1<>+0(SB), Z10, Z18
-	VFMADD213PS.BCST atanP0<>+0(SB), Z10, Z18
+	VBROADCASTSS     ·dataAtanP9+0(SB), Z18
+	VFMADD213PS.BCST ·dataAtanP8+0(SB), Z10, Z18
+	VFMADD213PS.BCST ·dataAtanP7+0(SB), Z10, Z18
+	VFMADD213PS.BCST ·dataAtanP6+0(SB), Z10, Z18
+	VFMADD213PS.BCST ·dataAtanP5+0(SB), Z10, Z18
+	VFMADD213PS.BCST ·dataAtanP4+0(SB), Z10, Z18
+	VFMADD213PS.BCST ·dataAtanP3+0(SB), Z10, Z18
+	VFMADD213PS.BCST ·dataAtanP2+0(SB), Z10, Z18
+	VFMADD213PS.BCST ·dataAtanP1+0(SB), Z10, Z18
+	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z10, Z18
 	VFMADD213PS      Z15, Z18, Z17
 	VCMPPS           $0x03, Z15, Z15, K1
 	VCMPPS           $0x1e, Z12, Z13, K2
 	VPXORD           Z2, Z17, K2, Z17
-	VADDPS.BCST      halfPi2<>+0(SB), Z17, K2, Z17
-	VADDPS.BCST      halfPi1<>+0(SB), Z17, K2, Z17
+	VADDPS.BCST      ·dataHalfPi2+0(SB), Z17, K2, Z17
+	VADDPS.BCST      ·dataHalfPi1+0(SB), Z17, K2, Z17
 	VCMPPS           $0x11, Z3, Z9, K2
 	VPXORD           Z2, Z17, K2, Z17
-	VADDPS.BCST      pi2<>+0(SB), Z17, K2, Z17
-	VADDPS.BCST      pi1<>+0(SB), Z17, K2, Z17
+	VADDPS.BCST      ·dataPi2+0(SB), Z17, K2, Z17
+	VADDPS.BCST      ·dataPi1+0(SB), Z17, K2, Z17
 	VPTERNLOGD       $0xd8, Z2, Z14, Z17
 	VPANDD           Z0, Z9, Z14
 	VPANDD           Z0, Z11, Z13
 	VMAXPS           Z13, Z14, Z14
 	VCMPPS           $0x03, Z11, Z9, K2
-	VCMPPS.BCST      $0x16, radiusMax<>+0(SB), Z14, K3
-	VCMPPS.BCST      $0x19, radiusMin<>+0(SB), Z14, K4
+	VCMPPS.BCST      $0x16, ·dataRadiusMax+0(SB), Z14, K3
+	VCMPPS.BCST      $0x19, ·dataRadiusMin+0(SB), Z14, K4
 	KORW             K3, K4, K3
 	KORW             K2, K3, K2
 	VPANDD           Z0, Z16, Z14
-	VCMPPS.BCST      $0x16, zetaLimit<>+0(SB), Z14, K3
+	VCMPPS.BCST      $0x16, ·dataZetaLimit+0(SB), Z14, K3
 	KORW             K2, K3, K2
 	KORW             K1, K2, K1
 	VSUBPS           Z1, Z9, Z9
 	VPANDD           Z0, Z17, Z13
 	VMAXPS           Z13, Z14, Z14
-	VCMPPS.BCST      $0x11, smallZeta<>+0(SB), Z14, K2
+	VCMPPS.BCST      $0x11, ·dataSmallZeta+0(SB), Z14, K2
 	VMULPS           Z11, Z11, Z14
 	VMOVAPS          Z14, Z13
 	VFMSUB231PS      Z11, Z11, Z13
@@ -9229,7 +7825,7 @@ loop1:
 	VDIVPS           Z14, Z12, Z12
 	VMULPS           Z17, Z17, Z14
 	VFMSUB231PS      Z16, Z16, Z14
-	VBROADCASTSS     minusHalf<>+0(SB), Z11
+	VBROADCASTSS     ·dataMinusHalf+0(SB), Z11
 	VFMADD213PS      Z1, Z16, Z11
 	VFMADD231PS      Z5, Z14, Z11
 	VADDPS           Z16, Z16, Z14
@@ -9300,9 +7896,9 @@ loop1:
 	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
 	VMOVUPS      (CX), Y0
-	VANDPD       absF64<>+0(SB), Y0, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y1
 	VMOVUPS      (CX)(BX*1), Y2
-	VANDPD       absF64<>+0(SB), Y2, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
 	VMAXPD       Y3, Y1, Y4
 	VMINPD       Y3, Y1, Y1
 	VMULPD       Y4, Y4, Y3
@@ -9314,42 +7910,42 @@ loop1:
 	VFMSUB231PD  Y1, Y1, Y5
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y3, Y7, Y7
-	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y6, Y3
-	VANDPD       exponentF64<>+0(SB), Y3, Y5
+	VPADDQ       ·dataOneMinusThreeQuartersF64+0(SB), Y6, Y3
+	VANDPD       ·dataExponentF64+0(SB), Y3, Y5
 	VPSRLQ       $0x34, Y3, Y3
-	VORPD        two52F64<>+0(SB), Y3, Y3
-	VSUBPD       two52BiasF64<>+0(SB), Y3, Y3
-	VPSUBQ       oneF64<>+0(SB), Y5, Y5
+	VORPD        ·dataTwo52F64+0(SB), Y3, Y3
+	VSUBPD       ·dataTwo52BiasF64+0(SB), Y3, Y3
+	VPSUBQ       ·dataOneF64+0(SB), Y5, Y5
 	VPSUBQ       Y5, Y6, Y5
-	VSUBPD       oneF64<>+0(SB), Y5, Y5
+	VSUBPD       ·dataOneF64+0(SB), Y5, Y5
 	VDIVPD       Y6, Y7, Y7
-	VADDPD       twoF64<>+0(SB), Y5, Y6
+	VADDPD       ·dataTwoF64+0(SB), Y5, Y6
 	VDIVPD       Y6, Y5, Y6
 	VMULPD       Y6, Y6, Y1
 	VMULPD       Y5, Y5, Y4
-	VMULPD       halfF64<>+0(SB), Y4, Y4
-	VMULPD       ln2LoF64<>+0(SB), Y3, Y8
+	VMULPD       ·dataHalfF64+0(SB), Y4, Y4
+	VMULPD       ·dataLn2LoF64+0(SB), Y3, Y8
 	VADDPD       Y7, Y8, Y8
-	VMOVUPS      logR7F64<>+0(SB), Y7
-	VFMADD213PD  logR6F64<>+0(SB), Y1, Y7
-	VFMADD213PD  logR5F64<>+0(SB), Y1, Y7
-	VFMADD213PD  logR4F64<>+0(SB), Y1, Y7
-	VFMADD213PD  logR3F64<>+0(SB), Y1, Y7
-	VFMADD213PD  logR2F64<>+0(SB), Y1, Y7
-	VFMADD213PD  logR1F64<>+0(SB), Y1, Y7
-	VFMADD213PD  logR0F64<>+0(SB), Y1, Y7
+	VMOVUPS      ·dataLogR7F64+0(SB), Y7
+	VFMADD213PD  ·dataLogR6F64+0(SB), Y1, Y7
+	VFMADD213PD  ·dataLogR5F64+0(SB), Y1, Y7
+	VFMADD213PD  ·dataLogR4F64+0(SB), Y1, Y7
+	VFMADD213PD  ·dataLogR3F64+0(SB), Y1, Y7
+	VFMADD213PD  ·dataLogR2F64+0(SB), Y1, Y7
+	VFMADD213PD  ·dataLogR1F64+0(SB), Y1, Y7
+	VFMADD213PD  ·dataLogR0F64+0(SB), Y1, Y7
 	VFMADD213PD  Y4, Y7, Y1
 	VFMADD231PD  Y1, Y6, Y8
 	VSUBPD       Y8, Y4, Y4
 	VSUBPD       Y4, Y5, Y5
-	VFMADD231PD  ln2HiF64<>+0(SB), Y3, Y5
-	VMULPD       halfF64<>+0(SB), Y5, Y5
-	VADDPD       zeroF64<>+0(SB), Y2, Y3
-	VANDPD       absF64<>+0(SB), Y0, Y4
-	VANDPD       absF64<>+0(SB), Y3, Y8
+	VFMADD231PD  ·dataLn2HiF64+0(SB), Y3, Y5
+	VMULPD       ·dataHalfF64+0(SB), Y5, Y5
+	VADDPD       ·dataZero+0(SB), Y2, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y4
+	VANDPD       ·dataAbsF64+0(SB), Y3, Y8
 	VMAXPD       Y4, Y8, Y6
 	VMINPD       Y8, Y4, Y1
-	VMULPD       halfF64<>+0(SB), Y6, Y7
+	VMULPD       ·dataHalfF64+0(SB), Y6, Y7
 	VCMPPD       $0x1e, Y7, Y1, Y7
 	VSUBPD       Y6, Y1, Y9
 	VBLENDVPD    Y7, Y9, Y1, Y9
@@ -9358,65 +7954,65 @@ loop1:
 	VDIVPD       Y1, Y9, Y9
 	VMULPD       Y9, Y9, Y1
 	VMULPD       Y1, Y9, Y10
-	VMOVUPS      atanP12F64<>+0(SB), Y11
-	VFMADD213PD  atanP11F64<>+0(SB), Y1, Y11
-	VFMADD213PD  atanP10F64<>+0(SB), Y1, Y11
-	VFMADD213PD  atanP9F64<>+0(SB), Y1, Y11
-	VFMADD213PD  atanP8F64<>+0(SB), Y1, Y11
-	VFMADD213PD  atanP7F64<>+0(SB), Y1, Y11
-	VFMADD213PD  atanP6F64<>+0(SB), Y1, Y11
-	VFMADD213PD  atanP5F64<>+0(SB), Y1, Y11
-	VFMADD213PD  atanP4F64<>+0(SB), Y1, Y11
-	VFMADD213PD  atanP3F64<>+0(SB), Y1, Y11
-	VFMADD213PD  atanP2F64<>+0(SB), Y1, Y11
-	VFMADD213PD  atanP1F64<>+0(SB), Y1, Y11
-	VFMADD213PD  atanP0F64<>+0(SB), Y1, Y11
+	VMOVUPS      ·dataAtanP12F64+0(SB), Y11
+	VFMADD213PD  ·dataAtanP11F64+0(SB), Y1, Y11
+	VFMADD213PD  ·dataAtanP10F64+0(SB), Y1, Y11
+	VFMADD213PD  ·dataAtanP9F64+0(SB), Y1, Y11
+	VFMADD213PD  ·dataAtanP8F64+0(SB), Y1, Y11
+	VFMADD213PD  ·dataAtanP7F64+0(SB), Y1, Y11
+	VFMADD213PD  ·dataAtanP6F64+0(SB), Y1, Y11
+	VFMADD213PD  ·dataAtanP5F64+0(SB), Y1, Y11
+	VFMADD213PD  ·dataAtanP4F64+0(SB), Y1, Y11
+	VFMADD213PD  ·dataAtanP3F64+0(SB), Y1, Y11
+	VFMADD213PD  ·dataAtanP2F64+0(SB), Y1, Y11
+	VFMADD213PD  ·dataAtanP1F64+0(SB), Y1, Y11
+	VFMADD213PD  ·dataAtanP0F64+0(SB), Y1, Y11
 	VFMADD213PD  Y9, Y11, Y10
-	VANDPD       quarterPi2F64<>+0(SB), Y7, Y11
+	VANDPD       ·dataQuarterPi2F64+0(SB), Y7, Y11
 	VADDPD       Y11, Y10, Y10
-	VANDPD       quarterPi1F64<>+0(SB), Y7, Y7
+	VANDPD       ·dataQuarterPi1F64+0(SB), Y7, Y7
 	VADDPD       Y7, Y10, Y10
 	VCMPPD       $0x03, Y9, Y9, Y9
-	VCMPPD       $0x16, halfMaxF64<>+0(SB), Y6, Y6
+	VCMPPD       $0x16, ·dataHalfMaxF64+0(SB), Y6, Y6
 	VORPD        Y9, Y6, Y6
 	VCMPPD       $0x1e, Y4, Y8, Y8
-	VANDPD       signF64<>+0(SB), Y8, Y4
+	VANDPD       ·dataSignF64+0(SB), Y8, Y4
 	VXORPD       Y4, Y10, Y10
-	VANDPD       halfPi2F64<>+0(SB), Y8, Y4
+	VANDPD       ·dataHalfPi2F64+0(SB), Y8, Y4
 	VADDPD       Y4, Y10, Y10
-	VANDPD       halfPi1F64<>+0(SB), Y8, Y8
+	VANDPD       ·dataHalfPi1F64+0(SB), Y8, Y8
 	VADDPD       Y8, Y10, Y10
-	VCMPPD       $0x11, zeroF64<>+0(SB), Y0, Y8
-	VANDPD       signF64<>+0(SB), Y8, Y4
+	VCMPPD       $0x11, ·dataZero+0(SB), Y0, Y8
+	VANDPD       ·dataSignF64+0(SB), Y8, Y4
 	VXORPD       Y4, Y10, Y10
-	VANDPD       pi2F64<>+0(SB), Y8, Y4
+	VANDPD       ·dataPi2F64+0(SB), Y8, Y4
 	VADDPD       Y4, Y10, Y10
-	VANDPD       pi1F64<>+0(SB), Y8, Y8
+	VANDPD       ·dataPi1F64+0(SB), Y8, Y8
 	VADDPD       Y8, Y10, Y10
-	VANDPD       signF64<>+0(SB), Y3, Y3
+	VANDPD       ·dataSignF64+0(SB), Y3, Y3
 	VORPD        Y10, Y3, Y3
-	VANDPD       absF64<>+0(SB), Y0, Y10
-	VANDPD       absF64<>+0(SB), Y2, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y8
 	VMAXPD       Y8, Y10, Y10
 	VCMPPD       $0x03, Y2, Y0, Y8
-	VCMPPD       $0x16, radiusMaxF64<>+0(SB), Y10, Y4
-	VCMPPD       $0x19, radiusMinF64<>+0(SB), Y10, Y10
+	VCMPPD       $0x16, ·dataRadiusMaxF64+0(SB), Y10, Y4
+	VCMPPD       $0x19, ·dataRadiusMinF64+0(SB), Y10, Y10
 	VORPD        Y4, Y10, Y10
 	VORPD        Y8, Y10, Y10
-	VANDPD       absF64<>+0(SB), Y5, Y8
-	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y8, Y4
+	VANDPD       ·dataAbsF64+0(SB), Y5, Y8
+	VCMPPD       $0x16, ·dataZetaLimitF64+0(SB), Y8, Y4
 	VORPD        Y10, Y4, Y4
 	VORPD        Y6, Y4, Y4
-	VSUBPD       oneF64<>+0(SB), Y0, Y0
-	VANDPD       absF64<>+0(SB), Y3, Y6
+	VSUBPD       ·dataOneF64+0(SB), Y0, Y0
+	VANDPD       ·dataAbsF64+0(SB), Y3, Y6
 	VMAXPD       Y6, Y8, Y8
-	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y8, Y8
+	VCMPPD       $0x11, ·dataSmallZetaF64+0(SB), Y8, Y8
 	VMULPD       Y2, Y2, Y6
 	VMOVAPS      Y6, Y10
 	VFMSUB231PD  Y2, Y2, Y10
 	VFMADD231PD  Y0, Y0, Y6
 	VADDPD       Y10, Y6, Y6
-	VBLENDVPD    Y8, oneF64<>+0(SB), Y6, Y6
+	VBLENDVPD    Y8, ·dataOneF64+0(SB), Y6, Y6
 	VMULPD       Y2, Y3, Y10
 	VMOVAPS      Y10, Y9
 	VFMSUB231PD  Y2, Y3, Y9
@@ -9430,13 +8026,13 @@ loop1:
 	VDIVPD       Y6, Y9, Y9
 	VMULPD       Y3, Y3, Y6
 	VFMSUB231PD  Y5, Y5, Y6
-	VMOVUPS      minusHalfF64<>+0(SB), Y2
-	VFMADD213PD  oneF64<>+0(SB), Y5, Y2
-	VFMADD231PD  halfCotRest0F64<>+0(SB), Y6, Y2
+	VMOVUPS      ·dataMinusHalfF64+0(SB), Y2
+	VFMADD213PD  ·dataOneF64+0(SB), Y5, Y2
+	VFMADD231PD  ·dataHalfCotRest0F64+0(SB), Y6, Y2
 	VADDPD       Y5, Y5, Y6
 	VMULPD       Y3, Y6, Y6
-	VMULPD       minusHalfF64<>+0(SB), Y3, Y0
-	VFMADD231PD  halfCotRest0F64<>+0(SB), Y6, Y0
+	VMULPD       ·dataMinusHalfF64+0(SB), Y3, Y0
+	VFMADD231PD  ·dataHalfCotRest0F64+0(SB), Y6, Y0
 	VBLENDVPD    Y8, Y2, Y10, Y10
 	VBLENDVPD    Y8, Y0, Y9, Y9
 	VMOVUPS      (CX)(SI*1), Y0
@@ -9488,16 +8084,16 @@ easy3:
 // func logSim2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·logSim2F64AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSD zeroF64<>+0(SB), Z0
-	VBROADCASTSD absF64<>+0(SB), Z1
-	VBROADCASTSD oneF64<>+0(SB), Z2
-	VBROADCASTSD halfF64<>+0(SB), Z3
-	VBROADCASTSD signF64<>+0(SB), Z4
-	VBROADCASTSD minusHalfF64<>+0(SB), Z5
-	VBROADCASTSD halfCotRest0F64<>+0(SB), Z6
-	VBROADCASTSD fourThirdsF64<>+0(SB), Z7
-	VBROADCASTSD twoF64<>+0(SB), Z8
-	VBROADCASTSD ln2LoF64<>+0(SB), Z9
+	VBROADCASTSD ·dataZero+0(SB), Z0
+	VBROADCASTSD ·dataAbsF64+0(SB), Z1
+	VBROADCASTSD ·dataOneF64+0(SB), Z2
+	VBROADCASTSD ·dataHalfF64+0(SB), Z3
+	VBROADCASTSD ·dataSignF64+0(SB), Z4
+	VBROADCASTSD ·dataMinusHalfF64+0(SB), Z5
+	VBROADCASTSD ·dataHalfCotRest0F64+0(SB), Z6
+	VBROADCASTSD ·dataFourThirdsF64+0(SB), Z7
+	VBROADCASTSD ·dataTwoF64+0(SB), Z8
+	VBROADCASTSD ·dataLn2LoF64+0(SB), Z9
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -9531,7 +8127,7 @@ loop1:
 	VMULPD           Z7, Z16, Z15
 	VGETEXPPD        Z15, Z15
 	VRCP14PD         Z16, Z11
-	VBROADCASTSD     oneF64<>+0(SB), Z14
+	VBROADCASTSD     ·dataOneF64+0(SB), Z14
 	VFNMADD231PD     Z11, Z16, Z14
 	VFMADD231PD      Z11, Z14, Z11
 	VMULPD           Z11, Z17, Z14
@@ -9544,71 +8140,71 @@ loop1:
 	VMULPD           Z3, Z16, Z16
 	VMULPD           Z9, Z15, Z18
 	VADDPD           Z14, Z18, Z18
-	VBROADCASTSD     logR7F64<>+0(SB), Z14
-	VFMADD213PD.BCST logR6F64<>+0(SB), Z11, Z14
-	VFMADD213PD.BCST logR5F64<>+0(SB), Z11, Z14
-	VFMADD213PD.BCST logR4F64<>+0(SB), Z11, Z14
-	VFMADD213PD.BCST logR3F64<>+0(SB), Z11, Z14
-	VFMADD213PD.BCST logR2F64<>+0(SB), Z11, Z14
-	VFMADD213PD.BCST logR1F64<>+0(SB), Z11, Z14
-	VFMADD213PD.BCST logR0F64<>+0(SB), Z11, Z14
+	VBROADCASTSD     ·dataLogR7F64+0(SB), Z14
+	VFMADD213PD.BCST ·dataLogR6F64+0(SB), Z11, Z14
+	VFMADD213PD.BCST ·dataLogR5F64+0(SB), Z11, Z14
+	VFMADD213PD.BCST ·dataLogR4F64+0(SB), Z11, Z14
+	VFMADD213PD.BCST ·dataLogR3F64+0(SB), Z11, Z14
+	VFMADD213PD.BCST ·dataLogR2F64+0(SB), Z11, Z14
+	VFMADD213PD.BCST ·dataLogR1F64+0(SB), Z11, Z14
+	VFMADD213PD.BCST ·dataLogR0F64+0(SB), Z11, Z14
 	VFMADD213PD      Z16, Z14, Z11
 	VFMADD231PD      Z11, Z17, Z18
 	VSUBPD           Z18, Z16, Z16
 	VSUBPD           Z16, Z13, Z13
-	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z15, Z13
+	VFMADD231PD.BCST ·dataLn2HiF64+0(SB), Z15, Z13
 	VMULPD           Z3, Z13, Z13
 	VADDPD           Z0, Z12, Z15
 	VPANDQ           Z1, Z10, Z16
 	VPANDQ           Z1, Z15, Z18
 	VMINPD           Z18, Z16, Z17
 	VMAXPD           Z16, Z18, Z11
-	VMULPD.BCST      tanHalfF64<>+0(SB), Z11, Z14
+	VMULPD.BCST      ·dataTanHalfF64+0(SB), Z11, Z14
 	VCMPPD           $0x1e, Z14, Z17, K1
-	VBLENDMPD.BCST   arcNodeF64<>+0(SB), Z0, K1, Z14
-	VBLENDMPD.BCST   arc4F64<>+0(SB), Z0, K1, Z19
+	VBLENDMPD.BCST   ·dataArcNodeF64+0(SB), Z0, K1, Z14
+	VBLENDMPD.BCST   ·dataArc4F64+0(SB), Z0, K1, Z19
 	VMOVAPS          Z11, Z20
 	VFMADD231PD      Z17, Z14, Z20
 	VFNMADD231PD     Z11, Z14, Z17
 	VDIVPD           Z20, Z17, Z17
 	VCMPPD           $0x1e, Z16, Z18, K1
-	VPXORQ.BCST      arcSteepF64<>+0(SB), Z19, K1, Z19
+	VPXORQ.BCST      ·dataArcSteepF64+0(SB), Z19, K1, Z19
 	VCMPPD           $0x11, Z0, Z10, K1
-	VPXORQ.BCST      arcLeftF64<>+0(SB), Z19, K1, Z19
+	VPXORQ.BCST      ·dataArcLeftF64+0(SB), Z19, K1, Z19
 	VMULPD           Z17, Z17, Z18
 	VMULPD           Z18, Z17, Z16
-	VBROADCASTSD     arcP7F64<>+0(SB), Z14
-	VFMADD213PD.BCST arcP6F64<>+0(SB), Z18, Z14
-	VFMADD213PD.BCST arcP5F64<>+0(SB), Z18, Z14
-	VFMADD213PD.BCST arcP4F64<>+0(SB), Z18, Z14
-	VFMADD213PD.BCST arcP3F64<>+0(SB), Z18, Z14
-	VFMADD213PD.BCST arcP2F64<>+0(SB), Z18, Z14
-	VFMADD213PD.BCST arcP1F64<>+0(SB), Z18, Z14
-	VFMADD213PD.BCST arcP0F64<>+0(SB), Z18, Z14
+	VBROADCASTSD     ·dataArcP7F64+0(SB), Z14
+	VFMADD213PD.BCST ·dataArcP6F64+0(SB), Z18, Z14
+	VFMADD213PD.BCST ·dataArcP5F64+0(SB), Z18, Z14
+	VFMADD213PD.BCST ·dataArcP4F64+0(SB), Z18, Z14
+	VFMADD213PD.BCST ·dataArcP3F64+0(SB), Z18, Z14
+	VFMADD213PD.BCST ·dataArcP2F64+0(SB), Z18, Z14
+	VFMADD213PD.BCST ·dataArcP1F64+0(SB), Z18, Z14
+	VFMADD213PD.BCST ·dataArcP0F64+0(SB), Z18, Z14
 	VFMADD231PD      Z14, Z16, Z17
 	VPTERNLOGQ       $0x78, Z4, Z19, Z17
-	VMOVUPS          arcBaseF64<>+0(SB), Z16
+	VMOVUPS          ·dataArcBaseF64+0(SB), Z16
 	VPERMPD          Z16, Z19, Z19
 	VADDPD           Z19, Z17, Z17
-	VPADDQ.BCST      arcFromLeastF64<>+0(SB), Z20, Z20
-	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z20, K1
+	VPADDQ.BCST      ·dataArcFromLeastF64+0(SB), Z20, Z20
+	VPCMPGTQ.BCST    ·dataArcLastF64+0(SB), Z20, K1
 	VPTERNLOGQ       $0xd8, Z4, Z15, Z17
 	VPANDQ           Z1, Z10, Z15
 	VPANDQ           Z1, Z12, Z20
 	VMAXPD           Z20, Z15, Z15
 	VCMPPD           $0x03, Z12, Z10, K2
-	VCMPPD.BCST      $0x16, radiusMaxF64<>+0(SB), Z15, K3
-	VCMPPD.BCST      $0x19, radiusMinF64<>+0(SB), Z15, K4
+	VCMPPD.BCST      $0x16, ·dataRadiusMaxF64+0(SB), Z15, K3
+	VCMPPD.BCST      $0x19, ·dataRadiusMinF64+0(SB), Z15, K4
 	KORW             K3, K4, K3
 	KORW             K2, K3, K2
 	VPANDQ           Z1, Z13, Z15
-	VCMPPD.BCST      $0x16, zetaLimitF64<>+0(SB), Z15, K3
+	VCMPPD.BCST      $0x16, ·dataZetaLimitF64+0(SB), Z15, K3
 	KORW             K2, K3, K2
 	KORW             K1, K2, K1
 	VSUBPD           Z2, Z10, Z10
 	VPANDQ           Z1, Z17, Z20
 	VMAXPD           Z20, Z15, Z15
-	VCMPPD.BCST      $0x11, smallZetaF64<>+0(SB), Z15, K2
+	VCMPPD.BCST      $0x11, ·dataSmallZetaF64+0(SB), Z15, K2
 	VMULPD           Z12, Z12, Z15
 	VMOVAPS          Z15, Z20
 	VFMSUB231PD      Z12, Z12, Z20
@@ -9628,7 +8224,7 @@ loop1:
 	VDIVPD           Z15, Z19, Z19
 	VMULPD           Z17, Z17, Z15
 	VFMSUB231PD      Z13, Z13, Z15
-	VBROADCASTSD     minusHalfF64<>+0(SB), Z12
+	VBROADCASTSD     ·dataMinusHalfF64+0(SB), Z12
 	VFMADD213PD      Z2, Z13, Z12
 	VFMADD231PD      Z6, Z15, Z12
 	VADDPD           Z13, Z13, Z15
@@ -9707,61 +8303,61 @@ loop1:
 	VMOVUPS      (CX)(SI*1), Y3
 	VMOVUPS      (DX)(SI*1), Y4
 	VADDPS       Y4, Y3, Y5
-	VANDPS       absF32<>+0(SB), Y5, Y6
-	VCMPPS       $0x16, threePi<>+0(SB), Y6, Y7
-	VCMPPS       $0x1e, pi1<>+0(SB), Y6, Y6
+	VANDPS       ·dataAbsF32+0(SB), Y5, Y6
+	VCMPPS       $0x16, ·dataThreePi+0(SB), Y6, Y7
+	VCMPPS       $0x1e, ·dataPi1+0(SB), Y6, Y6
 	VSUBPS       Y3, Y5, Y8
 	VSUBPS       Y8, Y5, Y9
 	VSUBPS       Y9, Y3, Y9
 	VSUBPS       Y8, Y4, Y8
 	VADDPS       Y8, Y9, Y9
-	VANDPS       signF32<>+0(SB), Y5, Y8
-	VORPS        twoPi1<>+0(SB), Y8, Y10
-	VXORPS       twoPi2<>+0(SB), Y8, Y8
+	VANDPS       ·dataSignF32+0(SB), Y5, Y8
+	VORPS        ·dataTwoPi1+0(SB), Y8, Y10
+	VXORPS       ·dataTwoPi2+0(SB), Y8, Y8
 	VSUBPS       Y10, Y5, Y10
 	VSUBPS       Y8, Y9, Y9
 	VADDPS       Y9, Y10, Y10
 	VBLENDVPS    Y6, Y10, Y5, Y5
-	VANDPS       absF32<>+0(SB), Y2, Y10
-	VCMPPS       $0x16, zetaLimit<>+0(SB), Y10, Y10
-	VANDPS       absF32<>+0(SB), Y5, Y6
-	VCMPPS       $0x16, limit<>+0(SB), Y6, Y6
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y10
+	VCMPPS       $0x16, ·dataZetaLimit+0(SB), Y10, Y10
+	VANDPS       ·dataAbsF32+0(SB), Y5, Y6
+	VCMPPS       $0x16, ·dataLimit+0(SB), Y6, Y6
 	VORPS        Y10, Y6, Y6
-	VANDPS       absF32<>+0(SB), Y0, Y10
-	VCMPPS       $0x16, zetaLimit<>+0(SB), Y10, Y10
-	VANDPS       absF32<>+0(SB), Y3, Y9
-	VCMPPS       $0x16, limit<>+0(SB), Y9, Y9
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y10
+	VCMPPS       $0x16, ·dataZetaLimit+0(SB), Y10, Y10
+	VANDPS       ·dataAbsF32+0(SB), Y3, Y9
+	VCMPPS       $0x16, ·dataLimit+0(SB), Y9, Y9
 	VORPS        Y10, Y9, Y9
-	VANDPS       absF32<>+0(SB), Y1, Y10
-	VCMPPS       $0x16, zetaLimit<>+0(SB), Y10, Y10
-	VANDPS       absF32<>+0(SB), Y4, Y8
-	VCMPPS       $0x16, limit<>+0(SB), Y8, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y1, Y10
+	VCMPPS       $0x16, ·dataZetaLimit+0(SB), Y10, Y10
+	VANDPS       ·dataAbsF32+0(SB), Y4, Y8
+	VCMPPS       $0x16, ·dataLimit+0(SB), Y8, Y8
 	VORPS        Y10, Y8, Y8
 	VORPS        Y9, Y8, Y8
 	VORPS        Y6, Y8, Y8
 	VORPS        Y7, Y8, Y8
-	VMOVUPS      log2e<>+0(SB), Y7
-	VFMADD213PS  roundF32<>+0(SB), Y0, Y7
-	VSUBPS       roundF32<>+0(SB), Y7, Y7
+	VMOVUPS      ·dataLog2e+0(SB), Y7
+	VFMADD213PS  ·dataRoundF32+0(SB), Y0, Y7
+	VSUBPS       ·dataRoundF32+0(SB), Y7, Y7
 	VMOVAPS      Y0, Y6
-	VFNMADD231PS ln2Hi<>+0(SB), Y7, Y6
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y7, Y6
 	VMOVAPS      Y6, Y9
-	VFNMADD231PS ln2Lo<>+0(SB), Y7, Y9
-	VMOVUPS      expC6<>+0(SB), Y10
-	VFMADD213PS  expC5<>+0(SB), Y9, Y10
-	VFMADD213PS  expC4<>+0(SB), Y9, Y10
-	VFMADD213PS  expC3<>+0(SB), Y9, Y10
-	VFMADD213PS  expC2<>+0(SB), Y9, Y10
-	VMOVUPS      half<>+0(SB), Y11
-	VFMADD213PS  roundF32<>+0(SB), Y7, Y11
-	VSUBPS       roundF32<>+0(SB), Y11, Y12
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y7, Y9
+	VMOVUPS      ·dataExpC6+0(SB), Y10
+	VFMADD213PS  ·dataExpC5+0(SB), Y9, Y10
+	VFMADD213PS  ·dataExpC4+0(SB), Y9, Y10
+	VFMADD213PS  ·dataExpC3+0(SB), Y9, Y10
+	VFMADD213PS  ·dataExpC2+0(SB), Y9, Y10
+	VMOVUPS      ·dataHalf+0(SB), Y11
+	VFMADD213PS  ·dataRoundF32+0(SB), Y7, Y11
+	VSUBPS       ·dataRoundF32+0(SB), Y11, Y12
 	VSUBPS       Y12, Y7, Y12
-	VADDPS       roundF32<>+0(SB), Y12, Y12
+	VADDPS       ·dataRoundF32+0(SB), Y12, Y12
 	VPSLLD       $0x17, Y11, Y11
-	VPADDD       one<>+0(SB), Y11, Y11
-	VMULPS       one<>+0(SB), Y11, Y11
+	VPADDD       ·dataOne+0(SB), Y11, Y11
+	VMULPS       ·dataOne+0(SB), Y11, Y11
 	VPSLLD       $0x17, Y12, Y12
-	VPADDD       one<>+0(SB), Y12, Y12
+	VPADDD       ·dataOne+0(SB), Y12, Y12
 	VMULPS       Y12, Y11, Y11
 	VMULPS       Y9, Y9, Y12
 	VMOVUPS      Y8, (R8)
@@ -9769,93 +8365,93 @@ loop1:
 	VFMADD231PS  Y10, Y12, Y8
 	VMULPS       Y11, Y8, Y8
 	VMOVUPS      Y5, 32(R8)
-	VSUBPS       one<>+0(SB), Y11, Y5
+	VSUBPS       ·dataOne+0(SB), Y11, Y5
 	VMOVUPS      Y2, 64(R8)
 	VMOVAPS      Y5, Y2
 	VFMADD231PS  Y11, Y9, Y2
 	VMULPS       Y11, Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VSUBPS       Y9, Y6, Y6
-	VFNMADD231PS ln2Lo<>+0(SB), Y7, Y6
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y7, Y6
 	VSUBPS       Y2, Y5, Y5
 	VFMADD231PS  Y11, Y9, Y5
 	VFMADD231PS  Y11, Y6, Y5
 	VADDPS       Y5, Y12, Y12
 	VADDPS       Y12, Y2, Y2
-	VMULPS       half<>+0(SB), Y3, Y12
-	VANDPS       absF32<>+0(SB), Y12, Y5
-	VMOVUPS      twoOverPi<>+0(SB), Y6
-	VFMADD213PS  roundF32<>+0(SB), Y5, Y6
-	VSUBPS       roundF32<>+0(SB), Y6, Y9
-	VFNMADD231PS halfPi1<>+0(SB), Y9, Y5
-	VFNMADD231PS halfPi2<>+0(SB), Y9, Y5
-	VFNMADD231PS halfPi3<>+0(SB), Y9, Y5
+	VMULPS       ·dataHalf+0(SB), Y3, Y12
+	VANDPS       ·dataAbsF32+0(SB), Y12, Y5
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y6
+	VFMADD213PS  ·dataRoundF32+0(SB), Y5, Y6
+	VSUBPS       ·dataRoundF32+0(SB), Y6, Y9
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y9, Y5
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y9, Y5
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y9, Y5
 	VMULPS       Y5, Y5, Y9
-	VMOVUPS      sinP2<>+0(SB), Y7
-	VFMADD213PS  sinP1<>+0(SB), Y9, Y7
-	VFMADD213PS  sinP0<>+0(SB), Y9, Y7
+	VMOVUPS      ·dataSinP2+0(SB), Y7
+	VFMADD213PS  ·dataSinP1+0(SB), Y9, Y7
+	VFMADD213PS  ·dataSinP0+0(SB), Y9, Y7
 	VMULPS       Y7, Y9, Y7
 	VFMADD231PS  Y7, Y5, Y5
-	VMOVUPS      cosP2<>+0(SB), Y7
-	VFMADD213PS  cosP1<>+0(SB), Y9, Y7
-	VFMADD213PS  cosP0<>+0(SB), Y9, Y7
-	VFMADD213PS  minusHalf<>+0(SB), Y9, Y7
-	VFMADD213PS  one<>+0(SB), Y9, Y7
+	VMOVUPS      ·dataCosP2+0(SB), Y7
+	VFMADD213PS  ·dataCosP1+0(SB), Y9, Y7
+	VFMADD213PS  ·dataCosP0+0(SB), Y9, Y7
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y9, Y7
+	VFMADD213PS  ·dataOne+0(SB), Y9, Y7
 	VPSLLD       $0x1f, Y6, Y9
 	VBLENDVPS    Y9, Y7, Y5, Y5
 	VPSLLD       $0x1e, Y6, Y6
 	VXORPS       Y12, Y6, Y6
-	VANDPS       signF32<>+0(SB), Y6, Y6
+	VANDPS       ·dataSignF32+0(SB), Y6, Y6
 	VXORPS       Y6, Y5, Y5
-	VANDPS       absF32<>+0(SB), Y3, Y6
-	VMOVUPS      twoOverPi<>+0(SB), Y12
-	VFMADD213PS  roundF32<>+0(SB), Y6, Y12
-	VSUBPS       roundF32<>+0(SB), Y12, Y7
-	VFNMADD231PS halfPi1<>+0(SB), Y7, Y6
-	VFNMADD231PS halfPi2<>+0(SB), Y7, Y6
-	VFNMADD231PS halfPi3<>+0(SB), Y7, Y6
+	VANDPS       ·dataAbsF32+0(SB), Y3, Y6
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y12
+	VFMADD213PS  ·dataRoundF32+0(SB), Y6, Y12
+	VSUBPS       ·dataRoundF32+0(SB), Y12, Y7
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y7, Y6
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y7, Y6
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y7, Y6
 	VMULPS       Y6, Y6, Y7
-	VMOVUPS      sinP2<>+0(SB), Y9
-	VFMADD213PS  sinP1<>+0(SB), Y7, Y9
-	VFMADD213PS  sinP0<>+0(SB), Y7, Y9
+	VMOVUPS      ·dataSinP2+0(SB), Y9
+	VFMADD213PS  ·dataSinP1+0(SB), Y7, Y9
+	VFMADD213PS  ·dataSinP0+0(SB), Y7, Y9
 	VMULPS       Y9, Y7, Y9
 	VFMADD231PS  Y9, Y6, Y6
-	VMOVUPS      cosP2<>+0(SB), Y9
-	VFMADD213PS  cosP1<>+0(SB), Y7, Y9
-	VFMADD213PS  cosP0<>+0(SB), Y7, Y9
-	VFMADD213PS  minusHalf<>+0(SB), Y7, Y9
-	VFMADD213PS  one<>+0(SB), Y7, Y9
+	VMOVUPS      ·dataCosP2+0(SB), Y9
+	VFMADD213PS  ·dataCosP1+0(SB), Y7, Y9
+	VFMADD213PS  ·dataCosP0+0(SB), Y7, Y9
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y7, Y9
+	VFMADD213PS  ·dataOne+0(SB), Y7, Y9
 	VPSLLD       $0x1f, Y12, Y7
 	VBLENDVPS    Y7, Y9, Y6, Y10
 	VBLENDVPS    Y7, Y6, Y9, Y9
 	VPSLLD       $0x1e, Y12, Y6
-	VPADDD       oneI<>+0(SB), Y12, Y12
+	VPADDD       ·dataOneI+0(SB), Y12, Y12
 	VPSLLD       $0x1e, Y12, Y12
-	VANDPS       signF32<>+0(SB), Y12, Y12
+	VANDPS       ·dataSignF32+0(SB), Y12, Y12
 	VXORPS       Y12, Y9, Y9
 	VXORPS       Y3, Y6, Y6
-	VANDPS       signF32<>+0(SB), Y6, Y6
+	VANDPS       ·dataSignF32+0(SB), Y6, Y6
 	VXORPS       Y6, Y10, Y10
 	VMULPS       Y9, Y11, Y6
 	VFMADD231PS  Y9, Y8, Y6
 	VMULPS       Y10, Y11, Y11
 	VFMADD231PS  Y10, Y8, Y11
-	VCMPPS       $0x11, half<>+0(SB), Y9, Y8
-	VSUBPS       one<>+0(SB), Y6, Y10
+	VCMPPS       $0x11, ·dataHalf+0(SB), Y9, Y8
+	VSUBPS       ·dataOne+0(SB), Y6, Y10
 	VADDPS       Y5, Y5, Y12
 	VMULPS       Y9, Y2, Y2
 	VFNMADD231PS Y5, Y12, Y2
 	VBLENDVPS    Y8, Y10, Y2, Y2
-	VANDPS       absF32<>+0(SB), Y0, Y10
-	VANDPS       absF32<>+0(SB), Y3, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y10
+	VANDPS       ·dataAbsF32+0(SB), Y3, Y8
 	VMAXPS       Y8, Y10, Y10
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y10, Y10
+	VCMPPS       $0x11, ·dataSmallZeta+0(SB), Y10, Y10
 	VMULPS       Y3, Y3, Y8
 	VMOVAPS      Y8, Y12
 	VFMSUB231PS  Y3, Y3, Y12
 	VFMADD231PS  Y0, Y0, Y8
 	VADDPS       Y12, Y8, Y8
-	VBLENDVPS    Y10, one<>+0(SB), Y8, Y8
+	VBLENDVPS    Y10, ·dataOne+0(SB), Y8, Y8
 	VMULPS       Y3, Y11, Y12
 	VMOVAPS      Y12, Y5
 	VFMSUB231PS  Y3, Y11, Y5
@@ -9867,17 +8463,17 @@ loop1:
 	VFMSUB231PS  Y0, Y11, Y5
 	VADDPS       Y2, Y5, Y5
 	VDIVPS       Y8, Y5, Y5
-	VMOVUPS      twentyFourth<>+0(SB), Y8
-	VFMADD213PS  sincRest0<>+0(SB), Y0, Y8
-	VMULPS       twentyFourth<>+0(SB), Y3, Y2
+	VMOVUPS      ·dataTwentyFourth+0(SB), Y8
+	VFMADD213PS  ·dataSincRest0+0(SB), Y0, Y8
+	VMULPS       ·dataTwentyFourth+0(SB), Y3, Y2
 	VMULPS       Y3, Y2, Y9
 	VFMSUB231PS  Y0, Y8, Y9
-	VADDPS       half<>+0(SB), Y9, Y9
+	VADDPS       ·dataHalf+0(SB), Y9, Y9
 	VMULPS       Y0, Y2, Y2
 	VFMADD231PS  Y3, Y8, Y2
 	VMULPS       Y3, Y2, Y8
 	VFMSUB231PS  Y0, Y9, Y8
-	VADDPS       one<>+0(SB), Y8, Y8
+	VADDPS       ·dataOne+0(SB), Y8, Y8
 	VMULPS       Y0, Y2, Y2
 	VFMADD231PS  Y3, Y9, Y2
 	VBLENDVPS    Y10, Y8, Y12, Y12
@@ -9893,121 +8489,121 @@ loop1:
 	VFMSUB213PS  Y8, Y2, Y12
 	VFMADD231PS  Y9, Y5, Y8
 	VADDPS       Y12, Y8, Y8
-	VMOVUPS      log2e<>+0(SB), Y12
-	VFMADD213PS  roundF32<>+0(SB), Y1, Y12
-	VSUBPS       roundF32<>+0(SB), Y12, Y12
+	VMOVUPS      ·dataLog2e+0(SB), Y12
+	VFMADD213PS  ·dataRoundF32+0(SB), Y1, Y12
+	VSUBPS       ·dataRoundF32+0(SB), Y12, Y12
 	VMOVAPS      Y1, Y5
-	VFNMADD231PS ln2Hi<>+0(SB), Y12, Y5
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y12, Y5
 	VMOVAPS      Y5, Y9
-	VFNMADD231PS ln2Lo<>+0(SB), Y12, Y9
-	VMOVUPS      expC6<>+0(SB), Y2
-	VFMADD213PS  expC5<>+0(SB), Y9, Y2
-	VFMADD213PS  expC4<>+0(SB), Y9, Y2
-	VFMADD213PS  expC3<>+0(SB), Y9, Y2
-	VFMADD213PS  expC2<>+0(SB), Y9, Y2
-	VMOVUPS      half<>+0(SB), Y3
-	VFMADD213PS  roundF32<>+0(SB), Y12, Y3
-	VSUBPS       roundF32<>+0(SB), Y3, Y0
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y12, Y9
+	VMOVUPS      ·dataExpC6+0(SB), Y2
+	VFMADD213PS  ·dataExpC5+0(SB), Y9, Y2
+	VFMADD213PS  ·dataExpC4+0(SB), Y9, Y2
+	VFMADD213PS  ·dataExpC3+0(SB), Y9, Y2
+	VFMADD213PS  ·dataExpC2+0(SB), Y9, Y2
+	VMOVUPS      ·dataHalf+0(SB), Y3
+	VFMADD213PS  ·dataRoundF32+0(SB), Y12, Y3
+	VSUBPS       ·dataRoundF32+0(SB), Y3, Y0
 	VSUBPS       Y0, Y12, Y0
-	VADDPS       roundF32<>+0(SB), Y0, Y0
+	VADDPS       ·dataRoundF32+0(SB), Y0, Y0
 	VPSLLD       $0x17, Y3, Y3
-	VPADDD       one<>+0(SB), Y3, Y3
-	VMULPS       one<>+0(SB), Y3, Y3
+	VPADDD       ·dataOne+0(SB), Y3, Y3
+	VMULPS       ·dataOne+0(SB), Y3, Y3
 	VPSLLD       $0x17, Y0, Y0
-	VPADDD       one<>+0(SB), Y0, Y0
+	VPADDD       ·dataOne+0(SB), Y0, Y0
 	VMULPS       Y0, Y3, Y3
 	VMULPS       Y9, Y9, Y0
 	VMOVAPS      Y9, Y7
 	VFMADD231PS  Y2, Y0, Y7
 	VMULPS       Y3, Y7, Y7
 	VMOVUPS      Y8, 96(R8)
-	VSUBPS       one<>+0(SB), Y3, Y8
+	VSUBPS       ·dataOne+0(SB), Y3, Y8
 	VMOVUPS      Y10, 128(R8)
 	VMOVAPS      Y8, Y10
 	VFMADD231PS  Y3, Y9, Y10
 	VMULPS       Y3, Y0, Y0
 	VMULPS       Y2, Y0, Y0
 	VSUBPS       Y9, Y5, Y5
-	VFNMADD231PS ln2Lo<>+0(SB), Y12, Y5
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y12, Y5
 	VSUBPS       Y10, Y8, Y8
 	VFMADD231PS  Y3, Y9, Y8
 	VFMADD231PS  Y3, Y5, Y8
 	VADDPS       Y8, Y0, Y0
 	VADDPS       Y0, Y10, Y10
-	VMULPS       half<>+0(SB), Y4, Y0
-	VANDPS       absF32<>+0(SB), Y0, Y8
-	VMOVUPS      twoOverPi<>+0(SB), Y5
-	VFMADD213PS  roundF32<>+0(SB), Y8, Y5
-	VSUBPS       roundF32<>+0(SB), Y5, Y9
-	VFNMADD231PS halfPi1<>+0(SB), Y9, Y8
-	VFNMADD231PS halfPi2<>+0(SB), Y9, Y8
-	VFNMADD231PS halfPi3<>+0(SB), Y9, Y8
+	VMULPS       ·dataHalf+0(SB), Y4, Y0
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y8
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y5
+	VFMADD213PS  ·dataRoundF32+0(SB), Y8, Y5
+	VSUBPS       ·dataRoundF32+0(SB), Y5, Y9
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y9, Y8
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y9, Y8
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y9, Y8
 	VMULPS       Y8, Y8, Y9
-	VMOVUPS      sinP2<>+0(SB), Y12
-	VFMADD213PS  sinP1<>+0(SB), Y9, Y12
-	VFMADD213PS  sinP0<>+0(SB), Y9, Y12
+	VMOVUPS      ·dataSinP2+0(SB), Y12
+	VFMADD213PS  ·dataSinP1+0(SB), Y9, Y12
+	VFMADD213PS  ·dataSinP0+0(SB), Y9, Y12
 	VMULPS       Y12, Y9, Y12
 	VFMADD231PS  Y12, Y8, Y8
-	VMOVUPS      cosP2<>+0(SB), Y12
-	VFMADD213PS  cosP1<>+0(SB), Y9, Y12
-	VFMADD213PS  cosP0<>+0(SB), Y9, Y12
-	VFMADD213PS  minusHalf<>+0(SB), Y9, Y12
-	VFMADD213PS  one<>+0(SB), Y9, Y12
+	VMOVUPS      ·dataCosP2+0(SB), Y12
+	VFMADD213PS  ·dataCosP1+0(SB), Y9, Y12
+	VFMADD213PS  ·dataCosP0+0(SB), Y9, Y12
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y9, Y12
+	VFMADD213PS  ·dataOne+0(SB), Y9, Y12
 	VPSLLD       $0x1f, Y5, Y9
 	VBLENDVPS    Y9, Y12, Y8, Y8
 	VPSLLD       $0x1e, Y5, Y5
 	VXORPS       Y0, Y5, Y5
-	VANDPS       signF32<>+0(SB), Y5, Y5
+	VANDPS       ·dataSignF32+0(SB), Y5, Y5
 	VXORPS       Y5, Y8, Y8
-	VANDPS       absF32<>+0(SB), Y4, Y5
-	VMOVUPS      twoOverPi<>+0(SB), Y0
-	VFMADD213PS  roundF32<>+0(SB), Y5, Y0
-	VSUBPS       roundF32<>+0(SB), Y0, Y12
-	VFNMADD231PS halfPi1<>+0(SB), Y12, Y5
-	VFNMADD231PS halfPi2<>+0(SB), Y12, Y5
-	VFNMADD231PS halfPi3<>+0(SB), Y12, Y5
+	VANDPS       ·dataAbsF32+0(SB), Y4, Y5
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y0
+	VFMADD213PS  ·dataRoundF32+0(SB), Y5, Y0
+	VSUBPS       ·dataRoundF32+0(SB), Y0, Y12
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y12, Y5
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y12, Y5
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y12, Y5
 	VMULPS       Y5, Y5, Y12
-	VMOVUPS      sinP2<>+0(SB), Y9
-	VFMADD213PS  sinP1<>+0(SB), Y12, Y9
-	VFMADD213PS  sinP0<>+0(SB), Y12, Y9
+	VMOVUPS      ·dataSinP2+0(SB), Y9
+	VFMADD213PS  ·dataSinP1+0(SB), Y12, Y9
+	VFMADD213PS  ·dataSinP0+0(SB), Y12, Y9
 	VMULPS       Y9, Y12, Y9
 	VFMADD231PS  Y9, Y5, Y5
-	VMOVUPS      cosP2<>+0(SB), Y9
-	VFMADD213PS  cosP1<>+0(SB), Y12, Y9
-	VFMADD213PS  cosP0<>+0(SB), Y12, Y9
-	VFMADD213PS  minusHalf<>+0(SB), Y12, Y9
-	VFMADD213PS  one<>+0(SB), Y12, Y9
+	VMOVUPS      ·dataCosP2+0(SB), Y9
+	VFMADD213PS  ·dataCosP1+0(SB), Y12, Y9
+	VFMADD213PS  ·dataCosP0+0(SB), Y12, Y9
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y12, Y9
+	VFMADD213PS  ·dataOne+0(SB), Y12, Y9
 	VPSLLD       $0x1f, Y0, Y12
 	VBLENDVPS    Y12, Y9, Y5, Y2
 	VBLENDVPS    Y12, Y5, Y9, Y9
 	VPSLLD       $0x1e, Y0, Y5
-	VPADDD       oneI<>+0(SB), Y0, Y0
+	VPADDD       ·dataOneI+0(SB), Y0, Y0
 	VPSLLD       $0x1e, Y0, Y0
-	VANDPS       signF32<>+0(SB), Y0, Y0
+	VANDPS       ·dataSignF32+0(SB), Y0, Y0
 	VXORPS       Y0, Y9, Y9
 	VXORPS       Y4, Y5, Y5
-	VANDPS       signF32<>+0(SB), Y5, Y5
+	VANDPS       ·dataSignF32+0(SB), Y5, Y5
 	VXORPS       Y5, Y2, Y2
 	VMULPS       Y9, Y3, Y5
 	VFMADD231PS  Y9, Y7, Y5
 	VMULPS       Y2, Y3, Y3
 	VFMADD231PS  Y2, Y7, Y3
-	VCMPPS       $0x11, half<>+0(SB), Y9, Y7
-	VSUBPS       one<>+0(SB), Y5, Y5
+	VCMPPS       $0x11, ·dataHalf+0(SB), Y9, Y7
+	VSUBPS       ·dataOne+0(SB), Y5, Y5
 	VADDPS       Y8, Y8, Y2
 	VMULPS       Y9, Y10, Y10
 	VFNMADD231PS Y8, Y2, Y10
 	VBLENDVPS    Y7, Y5, Y10, Y10
-	VANDPS       absF32<>+0(SB), Y1, Y5
-	VANDPS       absF32<>+0(SB), Y4, Y7
+	VANDPS       ·dataAbsF32+0(SB), Y1, Y5
+	VANDPS       ·dataAbsF32+0(SB), Y4, Y7
 	VMAXPS       Y7, Y5, Y5
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y5, Y5
+	VCMPPS       $0x11, ·dataSmallZeta+0(SB), Y5, Y5
 	VMULPS       Y4, Y4, Y7
 	VMOVAPS      Y7, Y2
 	VFMSUB231PS  Y4, Y4, Y2
 	VFMADD231PS  Y1, Y1, Y7
 	VADDPS       Y2, Y7, Y7
-	VBLENDVPS    Y5, one<>+0(SB), Y7, Y7
+	VBLENDVPS    Y5, ·dataOne+0(SB), Y7, Y7
 	VMULPS       Y4, Y3, Y2
 	VMOVAPS      Y2, Y8
 	VFMSUB231PS  Y4, Y3, Y8
@@ -10019,17 +8615,17 @@ loop1:
 	VFMSUB231PS  Y1, Y3, Y8
 	VADDPS       Y10, Y8, Y8
 	VDIVPS       Y7, Y8, Y8
-	VMOVUPS      twentyFourth<>+0(SB), Y7
-	VFMADD213PS  sincRest0<>+0(SB), Y1, Y7
-	VMULPS       twentyFourth<>+0(SB), Y4, Y10
+	VMOVUPS      ·dataTwentyFourth+0(SB), Y7
+	VFMADD213PS  ·dataSincRest0+0(SB), Y1, Y7
+	VMULPS       ·dataTwentyFourth+0(SB), Y4, Y10
 	VMULPS       Y4, Y10, Y3
 	VFMSUB231PS  Y1, Y7, Y3
-	VADDPS       half<>+0(SB), Y3, Y3
+	VADDPS       ·dataHalf+0(SB), Y3, Y3
 	VMULPS       Y1, Y10, Y10
 	VFMADD231PS  Y4, Y7, Y10
 	VMULPS       Y4, Y10, Y7
 	VFMSUB231PS  Y1, Y3, Y7
-	VADDPS       one<>+0(SB), Y7, Y7
+	VADDPS       ·dataOne+0(SB), Y7, Y7
 	VMULPS       Y1, Y10, Y10
 	VFMADD231PS  Y4, Y3, Y10
 	VBLENDVPS    Y5, Y7, Y2, Y2
@@ -10055,106 +8651,106 @@ loop1:
 	VFMADD231PS  Y5, Y11, Y8
 	VADDPS       Y6, Y8, Y8
 	VMOVUPS      64(R8), Y6
-	VMOVUPS      log2e<>+0(SB), Y11
-	VFMADD213PS  roundF32<>+0(SB), Y6, Y11
-	VSUBPS       roundF32<>+0(SB), Y11, Y11
+	VMOVUPS      ·dataLog2e+0(SB), Y11
+	VFMADD213PS  ·dataRoundF32+0(SB), Y6, Y11
+	VSUBPS       ·dataRoundF32+0(SB), Y11, Y11
 	VMOVAPS      Y6, Y5
-	VFNMADD231PS ln2Hi<>+0(SB), Y11, Y5
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y11, Y5
 	VMOVAPS      Y5, Y7
-	VFNMADD231PS ln2Lo<>+0(SB), Y11, Y7
-	VMOVUPS      expC6<>+0(SB), Y3
-	VFMADD213PS  expC5<>+0(SB), Y7, Y3
-	VFMADD213PS  expC4<>+0(SB), Y7, Y3
-	VFMADD213PS  expC3<>+0(SB), Y7, Y3
-	VFMADD213PS  expC2<>+0(SB), Y7, Y3
-	VMOVUPS      half<>+0(SB), Y10
-	VFMADD213PS  roundF32<>+0(SB), Y11, Y10
-	VSUBPS       roundF32<>+0(SB), Y10, Y4
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y11, Y7
+	VMOVUPS      ·dataExpC6+0(SB), Y3
+	VFMADD213PS  ·dataExpC5+0(SB), Y7, Y3
+	VFMADD213PS  ·dataExpC4+0(SB), Y7, Y3
+	VFMADD213PS  ·dataExpC3+0(SB), Y7, Y3
+	VFMADD213PS  ·dataExpC2+0(SB), Y7, Y3
+	VMOVUPS      ·dataHalf+0(SB), Y10
+	VFMADD213PS  ·dataRoundF32+0(SB), Y11, Y10
+	VSUBPS       ·dataRoundF32+0(SB), Y10, Y4
 	VSUBPS       Y4, Y11, Y4
-	VADDPS       roundF32<>+0(SB), Y4, Y4
+	VADDPS       ·dataRoundF32+0(SB), Y4, Y4
 	VPSLLD       $0x17, Y10, Y10
-	VPADDD       one<>+0(SB), Y10, Y10
-	VMULPS       one<>+0(SB), Y10, Y10
+	VPADDD       ·dataOne+0(SB), Y10, Y10
+	VMULPS       ·dataOne+0(SB), Y10, Y10
 	VPSLLD       $0x17, Y4, Y4
-	VPADDD       one<>+0(SB), Y4, Y4
+	VPADDD       ·dataOne+0(SB), Y4, Y4
 	VMULPS       Y4, Y10, Y10
 	VMULPS       Y7, Y7, Y4
 	VMOVAPS      Y7, Y1
 	VFMADD231PS  Y3, Y4, Y1
 	VMULPS       Y10, Y1, Y1
-	VSUBPS       one<>+0(SB), Y10, Y9
+	VSUBPS       ·dataOne+0(SB), Y10, Y9
 	VMOVAPS      Y9, Y0
 	VFMADD231PS  Y10, Y7, Y0
 	VMULPS       Y10, Y4, Y4
 	VMULPS       Y3, Y4, Y4
 	VSUBPS       Y7, Y5, Y5
-	VFNMADD231PS ln2Lo<>+0(SB), Y11, Y5
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y11, Y5
 	VSUBPS       Y0, Y9, Y9
 	VFMADD231PS  Y10, Y7, Y9
 	VFMADD231PS  Y10, Y5, Y9
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y4, Y0, Y0
 	VMOVUPS      32(R8), Y4
-	VMULPS       half<>+0(SB), Y4, Y9
-	VANDPS       absF32<>+0(SB), Y9, Y5
-	VMOVUPS      twoOverPi<>+0(SB), Y7
-	VFMADD213PS  roundF32<>+0(SB), Y5, Y7
-	VSUBPS       roundF32<>+0(SB), Y7, Y11
-	VFNMADD231PS halfPi1<>+0(SB), Y11, Y5
-	VFNMADD231PS halfPi2<>+0(SB), Y11, Y5
-	VFNMADD231PS halfPi3<>+0(SB), Y11, Y5
+	VMULPS       ·dataHalf+0(SB), Y4, Y9
+	VANDPS       ·dataAbsF32+0(SB), Y9, Y5
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y7
+	VFMADD213PS  ·dataRoundF32+0(SB), Y5, Y7
+	VSUBPS       ·dataRoundF32+0(SB), Y7, Y11
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y11, Y5
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y11, Y5
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y11, Y5
 	VMULPS       Y5, Y5, Y11
-	VMOVUPS      sinP2<>+0(SB), Y3
-	VFMADD213PS  sinP1<>+0(SB), Y11, Y3
-	VFMADD213PS  sinP0<>+0(SB), Y11, Y3
+	VMOVUPS      ·dataSinP2+0(SB), Y3
+	VFMADD213PS  ·dataSinP1+0(SB), Y11, Y3
+	VFMADD213PS  ·dataSinP0+0(SB), Y11, Y3
 	VMULPS       Y3, Y11, Y3
 	VFMADD231PS  Y3, Y5, Y5
-	VMOVUPS      cosP2<>+0(SB), Y3
-	VFMADD213PS  cosP1<>+0(SB), Y11, Y3
-	VFMADD213PS  cosP0<>+0(SB), Y11, Y3
-	VFMADD213PS  minusHalf<>+0(SB), Y11, Y3
-	VFMADD213PS  one<>+0(SB), Y11, Y3
+	VMOVUPS      ·dataCosP2+0(SB), Y3
+	VFMADD213PS  ·dataCosP1+0(SB), Y11, Y3
+	VFMADD213PS  ·dataCosP0+0(SB), Y11, Y3
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y11, Y3
+	VFMADD213PS  ·dataOne+0(SB), Y11, Y3
 	VPSLLD       $0x1f, Y7, Y11
 	VBLENDVPS    Y11, Y3, Y5, Y5
 	VPSLLD       $0x1e, Y7, Y7
 	VXORPS       Y9, Y7, Y7
-	VANDPS       signF32<>+0(SB), Y7, Y7
+	VANDPS       ·dataSignF32+0(SB), Y7, Y7
 	VXORPS       Y7, Y5, Y5
-	VANDPS       absF32<>+0(SB), Y4, Y7
-	VMOVUPS      twoOverPi<>+0(SB), Y9
-	VFMADD213PS  roundF32<>+0(SB), Y7, Y9
-	VSUBPS       roundF32<>+0(SB), Y9, Y3
-	VFNMADD231PS halfPi1<>+0(SB), Y3, Y7
-	VFNMADD231PS halfPi2<>+0(SB), Y3, Y7
-	VFNMADD231PS halfPi3<>+0(SB), Y3, Y7
+	VANDPS       ·dataAbsF32+0(SB), Y4, Y7
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y9
+	VFMADD213PS  ·dataRoundF32+0(SB), Y7, Y9
+	VSUBPS       ·dataRoundF32+0(SB), Y9, Y3
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y3, Y7
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y3, Y7
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y3, Y7
 	VMULPS       Y7, Y7, Y3
-	VMOVUPS      sinP2<>+0(SB), Y11
-	VFMADD213PS  sinP1<>+0(SB), Y3, Y11
-	VFMADD213PS  sinP0<>+0(SB), Y3, Y11
+	VMOVUPS      ·dataSinP2+0(SB), Y11
+	VFMADD213PS  ·dataSinP1+0(SB), Y3, Y11
+	VFMADD213PS  ·dataSinP0+0(SB), Y3, Y11
 	VMULPS       Y11, Y3, Y11
 	VFMADD231PS  Y11, Y7, Y7
-	VMOVUPS      cosP2<>+0(SB), Y11
-	VFMADD213PS  cosP1<>+0(SB), Y3, Y11
-	VFMADD213PS  cosP0<>+0(SB), Y3, Y11
-	VFMADD213PS  minusHalf<>+0(SB), Y3, Y11
-	VFMADD213PS  one<>+0(SB), Y3, Y11
+	VMOVUPS      ·dataCosP2+0(SB), Y11
+	VFMADD213PS  ·dataCosP1+0(SB), Y3, Y11
+	VFMADD213PS  ·dataCosP0+0(SB), Y3, Y11
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y3, Y11
+	VFMADD213PS  ·dataOne+0(SB), Y3, Y11
 	VPSLLD       $0x1f, Y9, Y3
 	VBLENDVPS    Y3, Y11, Y7, Y12
 	VBLENDVPS    Y3, Y7, Y11, Y11
 	VPSLLD       $0x1e, Y9, Y7
-	VPADDD       oneI<>+0(SB), Y9, Y9
+	VPADDD       ·dataOneI+0(SB), Y9, Y9
 	VPSLLD       $0x1e, Y9, Y9
-	VANDPS       signF32<>+0(SB), Y9, Y9
+	VANDPS       ·dataSignF32+0(SB), Y9, Y9
 	VXORPS       Y9, Y11, Y11
 	VXORPS       Y4, Y7, Y7
-	VANDPS       signF32<>+0(SB), Y7, Y7
+	VANDPS       ·dataSignF32+0(SB), Y7, Y7
 	VXORPS       Y7, Y12, Y12
 	VMULPS       Y11, Y10, Y7
 	VFMADD231PS  Y11, Y1, Y7
 	VMULPS       Y12, Y10, Y10
 	VFMADD231PS  Y12, Y1, Y10
-	VCMPPS       $0x11, half<>+0(SB), Y11, Y1
-	VSUBPS       one<>+0(SB), Y7, Y7
+	VCMPPS       $0x11, ·dataHalf+0(SB), Y11, Y1
+	VSUBPS       ·dataOne+0(SB), Y7, Y7
 	VADDPS       Y5, Y5, Y12
 	VMULPS       Y11, Y0, Y0
 	VFNMADD231PS Y5, Y12, Y0
@@ -10163,16 +8759,16 @@ loop1:
 	VADDPS       Y2, Y7, Y7
 	VMOVUPS      96(R8), Y2
 	VADDPS       Y8, Y2, Y2
-	VANDPS       absF32<>+0(SB), Y6, Y8
-	VANDPS       absF32<>+0(SB), Y4, Y1
+	VANDPS       ·dataAbsF32+0(SB), Y6, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y4, Y1
 	VMAXPS       Y1, Y8, Y8
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y8, Y8
+	VCMPPS       $0x11, ·dataSmallZeta+0(SB), Y8, Y8
 	VMULPS       Y10, Y10, Y1
 	VMOVAPS      Y1, Y12
 	VFMSUB231PS  Y10, Y10, Y12
 	VFMADD231PS  Y0, Y0, Y1
 	VADDPS       Y12, Y1, Y1
-	VBLENDVPS    Y8, one<>+0(SB), Y1, Y1
+	VBLENDVPS    Y8, ·dataOne+0(SB), Y1, Y1
 	VMULPS       Y10, Y4, Y12
 	VMOVAPS      Y12, Y5
 	VFMSUB231PS  Y10, Y4, Y5
@@ -10186,13 +8782,13 @@ loop1:
 	VDIVPS       Y1, Y5, Y5
 	VMULPS       Y4, Y4, Y1
 	VFMSUB231PS  Y6, Y6, Y1
-	VMOVUPS      minusHalf<>+0(SB), Y10
-	VFMADD213PS  one<>+0(SB), Y6, Y10
-	VFMADD231PS  halfCotRest0<>+0(SB), Y1, Y10
+	VMOVUPS      ·dataMinusHalf+0(SB), Y10
+	VFMADD213PS  ·dataOne+0(SB), Y6, Y10
+	VFMADD231PS  ·dataHalfCotRest0+0(SB), Y1, Y10
 	VADDPS       Y6, Y6, Y1
 	VMULPS       Y4, Y1, Y1
-	VMULPS       minusHalf<>+0(SB), Y4, Y0
-	VFMADD231PS  halfCotRest0<>+0(SB), Y1, Y0
+	VMULPS       ·dataMinusHalf+0(SB), Y4, Y0
+	VFMADD231PS  ·dataHalfCotRest0+0(SB), Y1, Y0
 	VBLENDVPS    Y8, Y10, Y12, Y12
 	VBLENDVPS    Y8, Y0, Y5, Y5
 	VMULPS       Y2, Y5, Y0
@@ -10264,141 +8860,141 @@ loop1:
 	VMOVUPS           (CX)(SI*1), Z3
 	VMOVUPS           (DX)(SI*1), Z4
 	VADDPS            Z4, Z3, Z5
-	VPANDD.BCST       absF32<>+0(SB), Z5, Z6
-	VCMPPS.BCST       $0x16, threePi<>+0(SB), Z6, K1
-	VCMPPS.BCST       $0x1e, pi1<>+0(SB), Z6, K2
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z5, Z6
+	VCMPPS.BCST       $0x16, ·dataThreePi+0(SB), Z6, K1
+	VCMPPS.BCST       $0x1e, ·dataPi1+0(SB), Z6, K2
 	VSUBPS            Z3, Z5, Z6
 	VSUBPS            Z6, Z5, Z7
 	VSUBPS            Z7, Z3, Z7
 	VSUBPS            Z6, Z4, Z6
 	VADDPS            Z6, Z7, Z7
-	VBROADCASTSS      twoPi1<>+0(SB), Z6
-	VPTERNLOGD.BCST   $0xd8, signF32<>+0(SB), Z5, Z6
-	VBROADCASTSS      twoPi2<>+0(SB), Z8
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z5, Z8
+	VBROADCASTSS      ·dataTwoPi1+0(SB), Z6
+	VPTERNLOGD.BCST   $0xd8, ·dataSignF32+0(SB), Z5, Z6
+	VBROADCASTSS      ·dataTwoPi2+0(SB), Z8
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z5, Z8
 	VSUBPS            Z6, Z5, Z6
 	VSUBPS            Z8, Z7, Z7
 	VADDPS            Z7, Z6, Z6
 	VBLENDMPS         Z6, Z5, K2, Z5
-	VPANDD.BCST       absF32<>+0(SB), Z2, Z6
-	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z6, K2
-	VPANDD.BCST       absF32<>+0(SB), Z5, Z6
-	VCMPPS.BCST       $0x16, limit<>+0(SB), Z6, K3
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z2, Z6
+	VCMPPS.BCST       $0x16, ·dataZetaLimit+0(SB), Z6, K2
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z5, Z6
+	VCMPPS.BCST       $0x16, ·dataLimit+0(SB), Z6, K3
 	KORW              K2, K3, K2
-	VPANDD.BCST       absF32<>+0(SB), Z0, Z6
-	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z6, K3
-	VPANDD.BCST       absF32<>+0(SB), Z3, Z6
-	VCMPPS.BCST       $0x16, limit<>+0(SB), Z6, K4
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z0, Z6
+	VCMPPS.BCST       $0x16, ·dataZetaLimit+0(SB), Z6, K3
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z3, Z6
+	VCMPPS.BCST       $0x16, ·dataLimit+0(SB), Z6, K4
 	KORW              K3, K4, K3
-	VPANDD.BCST       absF32<>+0(SB), Z1, Z6
-	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z6, K4
-	VPANDD.BCST       absF32<>+0(SB), Z4, Z6
-	VCMPPS.BCST       $0x16, limit<>+0(SB), Z6, K5
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z1, Z6
+	VCMPPS.BCST       $0x16, ·dataZetaLimit+0(SB), Z6, K4
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z4, Z6
+	VCMPPS.BCST       $0x16, ·dataLimit+0(SB), Z6, K5
 	KORW              K4, K5, K4
 	KORW              K3, K4, K3
 	KORW              K2, K3, K2
 	KORW              K1, K2, K1
-	VBROADCASTSS      log2e<>+0(SB), Z6
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z0, Z6
-	VSUBPS.BCST       roundF32<>+0(SB), Z6, Z6
+	VBROADCASTSS      ·dataLog2e+0(SB), Z6
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z0, Z6
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z6, Z6
 	VMOVAPS           Z0, Z7
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z6, Z7
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z6, Z7
 	VMOVAPS           Z7, Z8
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z6, Z8
-	VBROADCASTSS      expC6<>+0(SB), Z9
-	VFMADD213PS.BCST  expC5<>+0(SB), Z8, Z9
-	VFMADD213PS.BCST  expC4<>+0(SB), Z8, Z9
-	VFMADD213PS.BCST  expC3<>+0(SB), Z8, Z9
-	VFMADD213PS.BCST  expC2<>+0(SB), Z8, Z9
-	VBROADCASTSS      one<>+0(SB), Z10
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z6, Z8
+	VBROADCASTSS      ·dataExpC6+0(SB), Z9
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z8, Z9
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z8, Z9
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z8, Z9
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z8, Z9
+	VBROADCASTSS      ·dataOne+0(SB), Z10
 	VSCALEFPS         Z6, Z10, Z10
 	VMULPS            Z8, Z8, Z11
 	VMOVAPS           Z8, Z12
 	VFMADD231PS       Z9, Z11, Z12
 	VMULPS            Z10, Z12, Z12
-	VSUBPS.BCST       one<>+0(SB), Z10, Z13
+	VSUBPS.BCST       ·dataOne+0(SB), Z10, Z13
 	VMOVAPS           Z13, Z14
 	VFMADD231PS       Z10, Z8, Z14
 	VMULPS            Z10, Z11, Z11
 	VMULPS            Z9, Z11, Z11
 	VSUBPS            Z8, Z7, Z7
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z6, Z7
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z6, Z7
 	VSUBPS            Z14, Z13, Z13
 	VFMADD231PS       Z10, Z8, Z13
 	VFMADD231PS       Z10, Z7, Z13
 	VADDPS            Z13, Z11, Z11
 	VADDPS            Z11, Z14, Z14
-	VMULPS.BCST       half<>+0(SB), Z3, Z11
-	VBROADCASTSS      twoOverPi<>+0(SB), Z13
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z11, Z13
-	VSUBPS.BCST       roundF32<>+0(SB), Z13, Z7
+	VMULPS.BCST       ·dataHalf+0(SB), Z3, Z11
+	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z13
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z11, Z13
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z13, Z7
 	VMOVAPS           Z11, Z8
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z7, Z8
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z7, Z8
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z7, Z8
+	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z7, Z8
+	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z7, Z8
+	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z7, Z8
 	VMULPS            Z8, Z8, Z7
-	VBROADCASTSS      sinP2<>+0(SB), Z6
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z7, Z6
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z7, Z6
+	VBROADCASTSS      ·dataSinP2+0(SB), Z6
+	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z7, Z6
+	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z7, Z6
 	VMULPS            Z6, Z7, Z6
 	VFMADD231PS       Z6, Z8, Z8
-	VBROADCASTSS      cosP2<>+0(SB), Z6
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z7, Z6
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z7, Z6
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z7, Z6
-	VFMADD213PS.BCST  one<>+0(SB), Z7, Z6
-	VPTESTMD.BCST     oneI<>+0(SB), Z13, K2
+	VBROADCASTSS      ·dataCosP2+0(SB), Z6
+	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z7, Z6
+	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z7, Z6
+	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z7, Z6
+	VFMADD213PS.BCST  ·dataOne+0(SB), Z7, Z6
+	VPTESTMD.BCST     ·dataOneI+0(SB), Z13, K2
 	VBLENDMPS         Z6, Z8, K2, Z8
 	VPSLLD            $0x1e, Z13, Z13
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z13, Z8
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z11, Z8
-	VBROADCASTSS      twoOverPi<>+0(SB), Z11
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z3, Z11
-	VSUBPS.BCST       roundF32<>+0(SB), Z11, Z13
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z13, Z8
+	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z11, Z8
+	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z11
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z3, Z11
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z11, Z13
 	VMOVAPS           Z3, Z6
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z13, Z6
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z13, Z6
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z13, Z6
+	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z13, Z6
+	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z13, Z6
+	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z13, Z6
 	VMULPS            Z6, Z6, Z13
-	VBROADCASTSS      sinP2<>+0(SB), Z7
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z13, Z7
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z13, Z7
+	VBROADCASTSS      ·dataSinP2+0(SB), Z7
+	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z13, Z7
+	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z13, Z7
 	VMULPS            Z7, Z13, Z7
 	VFMADD231PS       Z7, Z6, Z6
-	VBROADCASTSS      cosP2<>+0(SB), Z7
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z13, Z7
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z13, Z7
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z13, Z7
-	VFMADD213PS.BCST  one<>+0(SB), Z13, Z7
-	VPTESTMD.BCST     oneI<>+0(SB), Z11, K2
+	VBROADCASTSS      ·dataCosP2+0(SB), Z7
+	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z13, Z7
+	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z13, Z7
+	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z13, Z7
+	VFMADD213PS.BCST  ·dataOne+0(SB), Z13, Z7
+	VPTESTMD.BCST     ·dataOneI+0(SB), Z11, K2
 	VBLENDMPS         Z7, Z6, K2, Z13
 	VBLENDMPS         Z6, Z7, K2, Z7
 	VPSLLD            $0x1e, Z11, Z6
-	VPADDD.BCST       oneI<>+0(SB), Z11, Z11
+	VPADDD.BCST       ·dataOneI+0(SB), Z11, Z11
 	VPSLLD            $0x1e, Z11, Z11
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z11, Z7
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z13
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z3, Z13
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z11, Z7
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z6, Z13
+	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z3, Z13
 	VMULPS            Z7, Z10, Z6
 	VFMADD231PS       Z7, Z12, Z6
 	VMULPS            Z13, Z10, Z10
 	VFMADD231PS       Z13, Z12, Z10
-	VCMPPS.BCST       $0x11, half<>+0(SB), Z7, K2
-	VSUBPS.BCST       one<>+0(SB), Z6, Z12
+	VCMPPS.BCST       $0x11, ·dataHalf+0(SB), Z7, K2
+	VSUBPS.BCST       ·dataOne+0(SB), Z6, Z12
 	VADDPS            Z8, Z8, Z13
 	VMULPS            Z7, Z14, Z14
 	VFNMADD231PS      Z8, Z13, Z14
 	VBLENDMPS         Z12, Z14, K2, Z14
-	VPANDD.BCST       absF32<>+0(SB), Z0, Z12
-	VPANDD.BCST       absF32<>+0(SB), Z3, Z13
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z0, Z12
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z3, Z13
 	VMAXPS            Z13, Z12, Z12
-	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z12, K2
+	VCMPPS.BCST       $0x11, ·dataSmallZeta+0(SB), Z12, K2
 	VMULPS            Z3, Z3, Z12
 	VMOVAPS           Z12, Z13
 	VFMSUB231PS       Z3, Z3, Z13
 	VFMADD231PS       Z0, Z0, Z12
 	VADDPS            Z13, Z12, Z12
-	VBLENDMPS.BCST    one<>+0(SB), Z12, K2, Z12
+	VBLENDMPS.BCST    ·dataOne+0(SB), Z12, K2, Z12
 	VMULPS            Z3, Z10, Z13
 	VMOVAPS           Z13, Z8
 	VFMSUB231PS       Z3, Z10, Z8
@@ -10410,17 +9006,17 @@ loop1:
 	VFMSUB231PS       Z0, Z10, Z8
 	VADDPS            Z14, Z8, Z8
 	VDIVPS            Z12, Z8, Z8
-	VBROADCASTSS      twentyFourth<>+0(SB), Z12
-	VFMADD213PS.BCST  sincRest0<>+0(SB), Z0, Z12
-	VMULPS.BCST       twentyFourth<>+0(SB), Z3, Z14
+	VBROADCASTSS      ·dataTwentyFourth+0(SB), Z12
+	VFMADD213PS.BCST  ·dataSincRest0+0(SB), Z0, Z12
+	VMULPS.BCST       ·dataTwentyFourth+0(SB), Z3, Z14
 	VMULPS            Z3, Z14, Z7
 	VFMSUB231PS       Z0, Z12, Z7
-	VADDPS.BCST       half<>+0(SB), Z7, Z7
+	VADDPS.BCST       ·dataHalf+0(SB), Z7, Z7
 	VMULPS            Z0, Z14, Z14
 	VFMADD231PS       Z3, Z12, Z14
 	VMULPS            Z3, Z14, Z12
 	VFMSUB231PS       Z0, Z7, Z12
-	VADDPS.BCST       one<>+0(SB), Z12, Z12
+	VADDPS.BCST       ·dataOne+0(SB), Z12, Z12
 	VMULPS            Z0, Z14, Z14
 	VFMADD231PS       Z3, Z7, Z14
 	VBLENDMPS         Z12, Z13, K2, Z13
@@ -10436,107 +9032,107 @@ loop1:
 	VFMSUB213PS       Z7, Z14, Z13
 	VFMADD231PS       Z3, Z8, Z7
 	VADDPS            Z13, Z7, Z7
-	VBROADCASTSS      log2e<>+0(SB), Z13
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z1, Z13
-	VSUBPS.BCST       roundF32<>+0(SB), Z13, Z13
+	VBROADCASTSS      ·dataLog2e+0(SB), Z13
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z1, Z13
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z13, Z13
 	VMOVAPS           Z1, Z8
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z13, Z8
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z13, Z8
 	VMOVAPS           Z8, Z3
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z13, Z3
-	VBROADCASTSS      expC6<>+0(SB), Z14
-	VFMADD213PS.BCST  expC5<>+0(SB), Z3, Z14
-	VFMADD213PS.BCST  expC4<>+0(SB), Z3, Z14
-	VFMADD213PS.BCST  expC3<>+0(SB), Z3, Z14
-	VFMADD213PS.BCST  expC2<>+0(SB), Z3, Z14
-	VBROADCASTSS      one<>+0(SB), Z0
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z13, Z3
+	VBROADCASTSS      ·dataExpC6+0(SB), Z14
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z3, Z14
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z3, Z14
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z3, Z14
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z3, Z14
+	VBROADCASTSS      ·dataOne+0(SB), Z0
 	VSCALEFPS         Z13, Z0, Z0
 	VMULPS            Z3, Z3, Z11
 	VMOVAPS           Z3, Z9
 	VFMADD231PS       Z14, Z11, Z9
 	VMULPS            Z0, Z9, Z9
-	VSUBPS.BCST       one<>+0(SB), Z0, Z15
+	VSUBPS.BCST       ·dataOne+0(SB), Z0, Z15
 	VMOVAPS           Z15, Z16
 	VFMADD231PS       Z0, Z3, Z16
 	VMULPS            Z0, Z11, Z11
 	VMULPS            Z14, Z11, Z11
 	VSUBPS            Z3, Z8, Z8
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z13, Z8
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z13, Z8
 	VSUBPS            Z16, Z15, Z15
 	VFMADD231PS       Z0, Z3, Z15
 	VFMADD231PS       Z0, Z8, Z15
 	VADDPS            Z15, Z11, Z11
 	VADDPS            Z11, Z16, Z16
-	VMULPS.BCST       half<>+0(SB), Z4, Z11
-	VBROADCASTSS      twoOverPi<>+0(SB), Z15
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z11, Z15
-	VSUBPS.BCST       roundF32<>+0(SB), Z15, Z8
+	VMULPS.BCST       ·dataHalf+0(SB), Z4, Z11
+	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z15
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z11, Z15
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z15, Z8
 	VMOVAPS           Z11, Z3
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z8, Z3
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z8, Z3
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z8, Z3
+	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z8, Z3
+	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z8, Z3
+	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z8, Z3
 	VMULPS            Z3, Z3, Z8
-	VBROADCASTSS      sinP2<>+0(SB), Z13
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z8, Z13
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z8, Z13
+	VBROADCASTSS      ·dataSinP2+0(SB), Z13
+	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z8, Z13
+	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z8, Z13
 	VMULPS            Z13, Z8, Z13
 	VFMADD231PS       Z13, Z3, Z3
-	VBROADCASTSS      cosP2<>+0(SB), Z13
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z8, Z13
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z8, Z13
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z8, Z13
-	VFMADD213PS.BCST  one<>+0(SB), Z8, Z13
-	VPTESTMD.BCST     oneI<>+0(SB), Z15, K2
+	VBROADCASTSS      ·dataCosP2+0(SB), Z13
+	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z8, Z13
+	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z8, Z13
+	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z8, Z13
+	VFMADD213PS.BCST  ·dataOne+0(SB), Z8, Z13
+	VPTESTMD.BCST     ·dataOneI+0(SB), Z15, K2
 	VBLENDMPS         Z13, Z3, K2, Z3
 	VPSLLD            $0x1e, Z15, Z15
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z15, Z3
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z11, Z3
-	VBROADCASTSS      twoOverPi<>+0(SB), Z11
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z4, Z11
-	VSUBPS.BCST       roundF32<>+0(SB), Z11, Z15
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z15, Z3
+	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z11, Z3
+	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z11
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z4, Z11
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z11, Z15
 	VMOVAPS           Z4, Z13
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z15, Z13
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z15, Z13
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z15, Z13
+	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z15, Z13
+	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z15, Z13
+	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z15, Z13
 	VMULPS            Z13, Z13, Z15
-	VBROADCASTSS      sinP2<>+0(SB), Z8
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z15, Z8
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z15, Z8
+	VBROADCASTSS      ·dataSinP2+0(SB), Z8
+	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z15, Z8
+	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z15, Z8
 	VMULPS            Z8, Z15, Z8
 	VFMADD231PS       Z8, Z13, Z13
-	VBROADCASTSS      cosP2<>+0(SB), Z8
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z15, Z8
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z15, Z8
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z15, Z8
-	VFMADD213PS.BCST  one<>+0(SB), Z15, Z8
-	VPTESTMD.BCST     oneI<>+0(SB), Z11, K2
+	VBROADCASTSS      ·dataCosP2+0(SB), Z8
+	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z15, Z8
+	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z15, Z8
+	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z15, Z8
+	VFMADD213PS.BCST  ·dataOne+0(SB), Z15, Z8
+	VPTESTMD.BCST     ·dataOneI+0(SB), Z11, K2
 	VBLENDMPS         Z8, Z13, K2, Z15
 	VBLENDMPS         Z13, Z8, K2, Z8
 	VPSLLD            $0x1e, Z11, Z13
-	VPADDD.BCST       oneI<>+0(SB), Z11, Z11
+	VPADDD.BCST       ·dataOneI+0(SB), Z11, Z11
 	VPSLLD            $0x1e, Z11, Z11
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z11, Z8
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z13, Z15
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z4, Z15
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z11, Z8
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z13, Z15
+	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z4, Z15
 	VMULPS            Z8, Z0, Z13
 	VFMADD231PS       Z8, Z9, Z13
 	VMULPS            Z15, Z0, Z0
 	VFMADD231PS       Z15, Z9, Z0
-	VCMPPS.BCST       $0x11, half<>+0(SB), Z8, K2
-	VSUBPS.BCST       one<>+0(SB), Z13, Z13
+	VCMPPS.BCST       $0x11, ·dataHalf+0(SB), Z8, K2
+	VSUBPS.BCST       ·dataOne+0(SB), Z13, Z13
 	VADDPS            Z3, Z3, Z9
 	VMULPS            Z8, Z16, Z16
 	VFNMADD231PS      Z3, Z9, Z16
 	VBLENDMPS         Z13, Z16, K2, Z16
-	VPANDD.BCST       absF32<>+0(SB), Z1, Z13
-	VPANDD.BCST       absF32<>+0(SB), Z4, Z9
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z1, Z13
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z4, Z9
 	VMAXPS            Z9, Z13, Z13
-	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z13, K2
+	VCMPPS.BCST       $0x11, ·dataSmallZeta+0(SB), Z13, K2
 	VMULPS            Z4, Z4, Z13
 	VMOVAPS           Z13, Z9
 	VFMSUB231PS       Z4, Z4, Z9
 	VFMADD231PS       Z1, Z1, Z13
 	VADDPS            Z9, Z13, Z13
-	VBLENDMPS.BCST    one<>+0(SB), Z13, K2, Z13
+	VBLENDMPS.BCST    ·dataOne+0(SB), Z13, K2, Z13
 	VMULPS            Z4, Z0, Z9
 	VMOVAPS           Z9, Z3
 	VFMSUB231PS       Z4, Z0, Z3
@@ -10548,17 +9144,17 @@ loop1:
 	VFMSUB231PS       Z1, Z0, Z3
 	VADDPS            Z16, Z3, Z3
 	VDIVPS            Z13, Z3, Z3
-	VBROADCASTSS      twentyFourth<>+0(SB), Z13
-	VFMADD213PS.BCST  sincRest0<>+0(SB), Z1, Z13
-	VMULPS.BCST       twentyFourth<>+0(SB), Z4, Z16
+	VBROADCASTSS      ·dataTwentyFourth+0(SB), Z13
+	VFMADD213PS.BCST  ·dataSincRest0+0(SB), Z1, Z13
+	VMULPS.BCST       ·dataTwentyFourth+0(SB), Z4, Z16
 	VMULPS            Z4, Z16, Z0
 	VFMSUB231PS       Z1, Z13, Z0
-	VADDPS.BCST       half<>+0(SB), Z0, Z0
+	VADDPS.BCST       ·dataHalf+0(SB), Z0, Z0
 	VMULPS            Z1, Z16, Z16
 	VFMADD231PS       Z4, Z13, Z16
 	VMULPS            Z4, Z16, Z13
 	VFMSUB231PS       Z1, Z0, Z13
-	VADDPS.BCST       one<>+0(SB), Z13, Z13
+	VADDPS.BCST       ·dataOne+0(SB), Z13, Z13
 	VMULPS            Z1, Z16, Z16
 	VFMADD231PS       Z4, Z0, Z16
 	VBLENDMPS         Z13, Z9, K2, Z9
@@ -10583,109 +9179,109 @@ loop1:
 	VFMSUB213PS       Z3, Z0, Z6
 	VFMADD231PS       Z13, Z10, Z3
 	VADDPS            Z6, Z3, Z3
-	VBROADCASTSS      log2e<>+0(SB), Z6
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z2, Z6
-	VSUBPS.BCST       roundF32<>+0(SB), Z6, Z6
+	VBROADCASTSS      ·dataLog2e+0(SB), Z6
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z2, Z6
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z6, Z6
 	VMOVAPS           Z2, Z10
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z6, Z10
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z6, Z10
 	VMOVAPS           Z10, Z13
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z6, Z13
-	VBROADCASTSS      expC6<>+0(SB), Z0
-	VFMADD213PS.BCST  expC5<>+0(SB), Z13, Z0
-	VFMADD213PS.BCST  expC4<>+0(SB), Z13, Z0
-	VFMADD213PS.BCST  expC3<>+0(SB), Z13, Z0
-	VFMADD213PS.BCST  expC2<>+0(SB), Z13, Z0
-	VBROADCASTSS      one<>+0(SB), Z4
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z6, Z13
+	VBROADCASTSS      ·dataExpC6+0(SB), Z0
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z13, Z0
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z13, Z0
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z13, Z0
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z13, Z0
+	VBROADCASTSS      ·dataOne+0(SB), Z4
 	VSCALEFPS         Z6, Z4, Z4
 	VMULPS            Z13, Z13, Z16
 	VMOVAPS           Z13, Z1
 	VFMADD231PS       Z0, Z16, Z1
 	VMULPS            Z4, Z1, Z1
-	VSUBPS.BCST       one<>+0(SB), Z4, Z8
+	VSUBPS.BCST       ·dataOne+0(SB), Z4, Z8
 	VMOVAPS           Z8, Z15
 	VFMADD231PS       Z4, Z13, Z15
 	VMULPS            Z4, Z16, Z16
 	VMULPS            Z0, Z16, Z16
 	VSUBPS            Z13, Z10, Z10
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z6, Z10
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z6, Z10
 	VSUBPS            Z15, Z8, Z8
 	VFMADD231PS       Z4, Z13, Z8
 	VFMADD231PS       Z4, Z10, Z8
 	VADDPS            Z8, Z16, Z16
 	VADDPS            Z16, Z15, Z15
-	VMULPS.BCST       half<>+0(SB), Z5, Z16
-	VBROADCASTSS      twoOverPi<>+0(SB), Z8
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z16, Z8
-	VSUBPS.BCST       roundF32<>+0(SB), Z8, Z10
+	VMULPS.BCST       ·dataHalf+0(SB), Z5, Z16
+	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z8
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z16, Z8
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z8, Z10
 	VMOVAPS           Z16, Z13
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z10, Z13
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z10, Z13
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z10, Z13
+	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z10, Z13
+	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z10, Z13
+	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z10, Z13
 	VMULPS            Z13, Z13, Z10
-	VBROADCASTSS      sinP2<>+0(SB), Z6
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z10, Z6
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z10, Z6
+	VBROADCASTSS      ·dataSinP2+0(SB), Z6
+	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z10, Z6
+	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z10, Z6
 	VMULPS            Z6, Z10, Z6
 	VFMADD231PS       Z6, Z13, Z13
-	VBROADCASTSS      cosP2<>+0(SB), Z6
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z10, Z6
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z10, Z6
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z10, Z6
-	VFMADD213PS.BCST  one<>+0(SB), Z10, Z6
-	VPTESTMD.BCST     oneI<>+0(SB), Z8, K2
+	VBROADCASTSS      ·dataCosP2+0(SB), Z6
+	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z10, Z6
+	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z10, Z6
+	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z10, Z6
+	VFMADD213PS.BCST  ·dataOne+0(SB), Z10, Z6
+	VPTESTMD.BCST     ·dataOneI+0(SB), Z8, K2
 	VBLENDMPS         Z6, Z13, K2, Z13
 	VPSLLD            $0x1e, Z8, Z8
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z8, Z13
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z16, Z13
-	VBROADCASTSS      twoOverPi<>+0(SB), Z16
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z5, Z16
-	VSUBPS.BCST       roundF32<>+0(SB), Z16, Z8
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z8, Z13
+	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z16, Z13
+	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z16
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z5, Z16
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z16, Z8
 	VMOVAPS           Z5, Z6
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z8, Z6
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z8, Z6
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z8, Z6
+	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z8, Z6
+	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z8, Z6
+	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z8, Z6
 	VMULPS            Z6, Z6, Z8
-	VBROADCASTSS      sinP2<>+0(SB), Z10
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z8, Z10
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z8, Z10
+	VBROADCASTSS      ·dataSinP2+0(SB), Z10
+	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z8, Z10
+	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z8, Z10
 	VMULPS            Z10, Z8, Z10
 	VFMADD231PS       Z10, Z6, Z6
-	VBROADCASTSS      cosP2<>+0(SB), Z10
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z8, Z10
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z8, Z10
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z8, Z10
-	VFMADD213PS.BCST  one<>+0(SB), Z8, Z10
-	VPTESTMD.BCST     oneI<>+0(SB), Z16, K2
+	VBROADCASTSS      ·dataCosP2+0(SB), Z10
+	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z8, Z10
+	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z8, Z10
+	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z8, Z10
+	VFMADD213PS.BCST  ·dataOne+0(SB), Z8, Z10
+	VPTESTMD.BCST     ·dataOneI+0(SB), Z16, K2
 	VBLENDMPS         Z10, Z6, K2, Z8
 	VBLENDMPS         Z6, Z10, K2, Z10
 	VPSLLD            $0x1e, Z16, Z6
-	VPADDD.BCST       oneI<>+0(SB), Z16, Z16
+	VPADDD.BCST       ·dataOneI+0(SB), Z16, Z16
 	VPSLLD            $0x1e, Z16, Z16
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z16, Z10
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z8
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z5, Z8
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z16, Z10
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z6, Z8
+	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z5, Z8
 	VMULPS            Z10, Z4, Z6
 	VFMADD231PS       Z10, Z1, Z6
 	VMULPS            Z8, Z4, Z4
 	VFMADD231PS       Z8, Z1, Z4
-	VCMPPS.BCST       $0x11, half<>+0(SB), Z10, K2
-	VSUBPS.BCST       one<>+0(SB), Z6, Z6
+	VCMPPS.BCST       $0x11, ·dataHalf+0(SB), Z10, K2
+	VSUBPS.BCST       ·dataOne+0(SB), Z6, Z6
 	VADDPS            Z13, Z13, Z1
 	VMULPS            Z10, Z15, Z15
 	VFNMADD231PS      Z13, Z1, Z15
 	VBLENDMPS         Z6, Z15, K2, Z15
 	VADDPS            Z9, Z12, Z12
 	VADDPS            Z3, Z7, Z7
-	VPANDD.BCST       absF32<>+0(SB), Z2, Z3
-	VPANDD.BCST       absF32<>+0(SB), Z5, Z9
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z2, Z3
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z5, Z9
 	VMAXPS            Z9, Z3, Z3
-	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z3, K2
+	VCMPPS.BCST       $0x11, ·dataSmallZeta+0(SB), Z3, K2
 	VMULPS            Z4, Z4, Z3
 	VMOVAPS           Z3, Z9
 	VFMSUB231PS       Z4, Z4, Z9
 	VFMADD231PS       Z15, Z15, Z3
 	VADDPS            Z9, Z3, Z3
-	VBLENDMPS.BCST    one<>+0(SB), Z3, K2, Z3
+	VBLENDMPS.BCST    ·dataOne+0(SB), Z3, K2, Z3
 	VMULPS            Z4, Z5, Z9
 	VMOVAPS           Z9, Z6
 	VFMSUB231PS       Z4, Z5, Z6
@@ -10699,13 +9295,13 @@ loop1:
 	VDIVPS            Z3, Z6, Z6
 	VMULPS            Z5, Z5, Z3
 	VFMSUB231PS       Z2, Z2, Z3
-	VBROADCASTSS      minusHalf<>+0(SB), Z4
-	VFMADD213PS.BCST  one<>+0(SB), Z2, Z4
-	VFMADD231PS.BCST  halfCotRest0<>+0(SB), Z3, Z4
+	VBROADCASTSS      ·dataMinusHalf+0(SB), Z4
+	VFMADD213PS.BCST  ·dataOne+0(SB), Z2, Z4
+	VFMADD231PS.BCST  ·dataHalfCotRest0+0(SB), Z3, Z4
 	VADDPS            Z2, Z2, Z3
 	VMULPS            Z5, Z3, Z3
-	VMULPS.BCST       minusHalf<>+0(SB), Z5, Z15
-	VFMADD231PS.BCST  halfCotRest0<>+0(SB), Z3, Z15
+	VMULPS.BCST       ·dataMinusHalf+0(SB), Z5, Z15
+	VFMADD231PS.BCST  ·dataHalfCotRest0+0(SB), Z3, Z15
 	VBLENDMPS         Z4, Z9, K2, Z9
 	VBLENDMPS         Z15, Z6, K2, Z6
 	VMULPS            Z7, Z6, Z15
@@ -10777,156 +9373,156 @@ loop1:
 	VMOVUPS      (CX)(SI*1), Y3
 	VMOVUPS      (DX)(SI*1), Y4
 	VADDPD       Y4, Y3, Y5
-	VANDPD       absF64<>+0(SB), Y5, Y6
-	VCMPPD       $0x16, threePiF64<>+0(SB), Y6, Y7
-	VCMPPD       $0x1e, pi1F64<>+0(SB), Y6, Y6
-	VANDPD       signF64<>+0(SB), Y5, Y8
-	VORPD        twoPi1F64<>+0(SB), Y8, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y5, Y6
+	VCMPPD       $0x16, ·dataThreePiF64+0(SB), Y6, Y7
+	VCMPPD       $0x1e, ·dataPi1F64+0(SB), Y6, Y6
+	VANDPD       ·dataSignF64+0(SB), Y5, Y8
+	VORPD        ·dataTwoPi1F64+0(SB), Y8, Y8
 	VSUBPD       Y8, Y5, Y8
 	VBLENDVPD    Y6, Y8, Y5, Y5
-	VANDPD       absF64<>+0(SB), Y2, Y8
-	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y8, Y8
-	VANDPD       absF64<>+0(SB), Y5, Y6
-	VCMPPD       $0x16, limitF64<>+0(SB), Y6, Y6
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y8
+	VCMPPD       $0x16, ·dataZetaLimitF64+0(SB), Y8, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y5, Y6
+	VCMPPD       $0x16, ·dataLimitF64+0(SB), Y6, Y6
 	VORPD        Y8, Y6, Y6
-	VANDPD       absF64<>+0(SB), Y0, Y8
-	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y8, Y8
-	VANDPD       absF64<>+0(SB), Y3, Y9
-	VCMPPD       $0x16, limitF64<>+0(SB), Y9, Y9
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y8
+	VCMPPD       $0x16, ·dataZetaLimitF64+0(SB), Y8, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y3, Y9
+	VCMPPD       $0x16, ·dataLimitF64+0(SB), Y9, Y9
 	VORPD        Y8, Y9, Y9
-	VANDPD       absF64<>+0(SB), Y1, Y8
-	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y8, Y8
-	VANDPD       absF64<>+0(SB), Y4, Y10
-	VCMPPD       $0x16, limitF64<>+0(SB), Y10, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y1, Y8
+	VCMPPD       $0x16, ·dataZetaLimitF64+0(SB), Y8, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y4, Y10
+	VCMPPD       $0x16, ·dataLimitF64+0(SB), Y10, Y10
 	VORPD        Y8, Y10, Y10
 	VORPD        Y9, Y10, Y10
 	VORPD        Y6, Y10, Y10
 	VORPD        Y7, Y10, Y10
-	VMOVUPS      log2eF64<>+0(SB), Y7
-	VFMADD213PD  roundF64<>+0(SB), Y0, Y7
-	VSUBPD       roundF64<>+0(SB), Y7, Y7
+	VMOVUPS      ·dataLog2eF64+0(SB), Y7
+	VFMADD213PD  ·dataRoundF64+0(SB), Y0, Y7
+	VSUBPD       ·dataRoundF64+0(SB), Y7, Y7
 	VMOVAPS      Y0, Y6
-	VFNMADD231PD ln2HiF64<>+0(SB), Y7, Y6
-	VFNMADD231PD ln2LoF64<>+0(SB), Y7, Y6
-	VMOVUPS      expQ9F64<>+0(SB), Y9
-	VFMADD213PD  expQ8F64<>+0(SB), Y6, Y9
-	VFMADD213PD  expQ7F64<>+0(SB), Y6, Y9
-	VFMADD213PD  expQ6F64<>+0(SB), Y6, Y9
-	VFMADD213PD  expQ5F64<>+0(SB), Y6, Y9
-	VFMADD213PD  expQ4F64<>+0(SB), Y6, Y9
-	VFMADD213PD  expQ3F64<>+0(SB), Y6, Y9
-	VFMADD213PD  expQ2F64<>+0(SB), Y6, Y9
-	VFMADD213PD  expQ1F64<>+0(SB), Y6, Y9
-	VFMADD213PD  expQ0F64<>+0(SB), Y6, Y9
-	VMOVUPS      halfF64<>+0(SB), Y8
-	VFMADD213PD  roundF64<>+0(SB), Y7, Y8
-	VSUBPD       roundF64<>+0(SB), Y8, Y11
+	VFNMADD231PD ·dataLn2HiF64+0(SB), Y7, Y6
+	VFNMADD231PD ·dataLn2LoF64+0(SB), Y7, Y6
+	VMOVUPS      ·dataExpQ9F64+0(SB), Y9
+	VFMADD213PD  ·dataExpQ8F64+0(SB), Y6, Y9
+	VFMADD213PD  ·dataExpQ7F64+0(SB), Y6, Y9
+	VFMADD213PD  ·dataExpQ6F64+0(SB), Y6, Y9
+	VFMADD213PD  ·dataExpQ5F64+0(SB), Y6, Y9
+	VFMADD213PD  ·dataExpQ4F64+0(SB), Y6, Y9
+	VFMADD213PD  ·dataExpQ3F64+0(SB), Y6, Y9
+	VFMADD213PD  ·dataExpQ2F64+0(SB), Y6, Y9
+	VFMADD213PD  ·dataExpQ1F64+0(SB), Y6, Y9
+	VFMADD213PD  ·dataExpQ0F64+0(SB), Y6, Y9
+	VMOVUPS      ·dataHalfF64+0(SB), Y8
+	VFMADD213PD  ·dataRoundF64+0(SB), Y7, Y8
+	VSUBPD       ·dataRoundF64+0(SB), Y8, Y11
 	VSUBPD       Y11, Y7, Y7
-	VADDPD       roundF64<>+0(SB), Y7, Y7
+	VADDPD       ·dataRoundF64+0(SB), Y7, Y7
 	VPSLLQ       $0x34, Y8, Y8
-	VPADDQ       oneF64<>+0(SB), Y8, Y8
-	VMULPD       oneF64<>+0(SB), Y8, Y8
+	VPADDQ       ·dataOneF64+0(SB), Y8, Y8
+	VMULPD       ·dataOneF64+0(SB), Y8, Y8
 	VPSLLQ       $0x34, Y7, Y7
-	VPADDQ       oneF64<>+0(SB), Y7, Y7
+	VPADDQ       ·dataOneF64+0(SB), Y7, Y7
 	VMULPD       Y7, Y8, Y8
 	VMULPD       Y6, Y6, Y7
 	VMOVAPS      Y6, Y11
 	VFMADD231PD  Y9, Y7, Y11
 	VMULPD       Y8, Y11, Y11
-	VSUBPD       oneF64<>+0(SB), Y8, Y12
+	VSUBPD       ·dataOneF64+0(SB), Y8, Y12
 	VFMADD231PD  Y8, Y6, Y12
 	VMULPD       Y8, Y7, Y7
 	VMULPD       Y9, Y7, Y7
 	VADDPD       Y7, Y12, Y12
-	VMULPD       halfF64<>+0(SB), Y3, Y7
-	VANDPD       absF64<>+0(SB), Y7, Y9
-	VMOVUPS      twoOverPiF64<>+0(SB), Y6
-	VFMADD213PD  roundF64<>+0(SB), Y9, Y6
+	VMULPD       ·dataHalfF64+0(SB), Y3, Y7
+	VANDPD       ·dataAbsF64+0(SB), Y7, Y9
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y6
+	VFMADD213PD  ·dataRoundF64+0(SB), Y9, Y6
 	VMOVUPS      Y10, (R8)
-	VSUBPD       roundF64<>+0(SB), Y6, Y10
-	VFNMADD231PD halfPi1F64<>+0(SB), Y10, Y9
-	VFNMADD231PD halfPi2F64<>+0(SB), Y10, Y9
-	VFNMADD231PD halfPi3F64<>+0(SB), Y10, Y9
+	VSUBPD       ·dataRoundF64+0(SB), Y6, Y10
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y10, Y9
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y10, Y9
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y10, Y9
 	VMULPD       Y9, Y9, Y10
 	VMOVUPS      Y5, 32(R8)
-	VMOVUPS      sinP5F64<>+0(SB), Y5
-	VFMADD213PD  sinP4F64<>+0(SB), Y10, Y5
-	VFMADD213PD  sinP3F64<>+0(SB), Y10, Y5
-	VFMADD213PD  sinP2F64<>+0(SB), Y10, Y5
-	VFMADD213PD  sinP1F64<>+0(SB), Y10, Y5
-	VFMADD213PD  sinP0F64<>+0(SB), Y10, Y5
+	VMOVUPS      ·dataSinP5F64+0(SB), Y5
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y10, Y5
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y10, Y5
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y10, Y5
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y10, Y5
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y10, Y5
 	VMULPD       Y5, Y10, Y5
 	VFMADD231PD  Y5, Y9, Y9
-	VMOVUPS      cosP5F64<>+0(SB), Y5
-	VFMADD213PD  cosP4F64<>+0(SB), Y10, Y5
-	VFMADD213PD  cosP3F64<>+0(SB), Y10, Y5
-	VFMADD213PD  cosP2F64<>+0(SB), Y10, Y5
-	VFMADD213PD  cosP1F64<>+0(SB), Y10, Y5
-	VFMADD213PD  cosP0F64<>+0(SB), Y10, Y5
-	VFMADD213PD  minusHalfF64<>+0(SB), Y10, Y5
-	VFMADD213PD  oneF64<>+0(SB), Y10, Y5
+	VMOVUPS      ·dataCosP5F64+0(SB), Y5
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y10, Y5
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y10, Y5
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y10, Y5
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y10, Y5
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y10, Y5
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y10, Y5
+	VFMADD213PD  ·dataOneF64+0(SB), Y10, Y5
 	VPSLLQ       $0x3f, Y6, Y10
 	VBLENDVPD    Y10, Y5, Y9, Y9
 	VPSLLQ       $0x3e, Y6, Y6
 	VXORPD       Y7, Y6, Y6
-	VANDPD       signF64<>+0(SB), Y6, Y6
+	VANDPD       ·dataSignF64+0(SB), Y6, Y6
 	VXORPD       Y6, Y9, Y9
-	VANDPD       absF64<>+0(SB), Y3, Y6
-	VMOVUPS      twoOverPiF64<>+0(SB), Y7
-	VFMADD213PD  roundF64<>+0(SB), Y6, Y7
-	VSUBPD       roundF64<>+0(SB), Y7, Y5
-	VFNMADD231PD halfPi1F64<>+0(SB), Y5, Y6
-	VFNMADD231PD halfPi2F64<>+0(SB), Y5, Y6
-	VFNMADD231PD halfPi3F64<>+0(SB), Y5, Y6
+	VANDPD       ·dataAbsF64+0(SB), Y3, Y6
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y7
+	VFMADD213PD  ·dataRoundF64+0(SB), Y6, Y7
+	VSUBPD       ·dataRoundF64+0(SB), Y7, Y5
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y5, Y6
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y5, Y6
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y5, Y6
 	VMULPD       Y6, Y6, Y5
-	VMOVUPS      sinP5F64<>+0(SB), Y10
-	VFMADD213PD  sinP4F64<>+0(SB), Y5, Y10
-	VFMADD213PD  sinP3F64<>+0(SB), Y5, Y10
-	VFMADD213PD  sinP2F64<>+0(SB), Y5, Y10
-	VFMADD213PD  sinP1F64<>+0(SB), Y5, Y10
-	VFMADD213PD  sinP0F64<>+0(SB), Y5, Y10
+	VMOVUPS      ·dataSinP5F64+0(SB), Y10
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y5, Y10
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y5, Y10
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y5, Y10
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y5, Y10
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y5, Y10
 	VMULPD       Y10, Y5, Y10
 	VFMADD231PD  Y10, Y6, Y6
-	VMOVUPS      cosP5F64<>+0(SB), Y10
-	VFMADD213PD  cosP4F64<>+0(SB), Y5, Y10
-	VFMADD213PD  cosP3F64<>+0(SB), Y5, Y10
-	VFMADD213PD  cosP2F64<>+0(SB), Y5, Y10
-	VFMADD213PD  cosP1F64<>+0(SB), Y5, Y10
-	VFMADD213PD  cosP0F64<>+0(SB), Y5, Y10
-	VFMADD213PD  minusHalfF64<>+0(SB), Y5, Y10
-	VFMADD213PD  oneF64<>+0(SB), Y5, Y10
+	VMOVUPS      ·dataCosP5F64+0(SB), Y10
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y5, Y10
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y5, Y10
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y5, Y10
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y5, Y10
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y5, Y10
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y5, Y10
+	VFMADD213PD  ·dataOneF64+0(SB), Y5, Y10
 	VPSLLQ       $0x3f, Y7, Y5
 	VMOVUPS      Y2, 64(R8)
 	VBLENDVPD    Y5, Y10, Y6, Y2
 	VBLENDVPD    Y5, Y6, Y10, Y10
-	VPADDQ       oneIF64<>+0(SB), Y7, Y6
+	VPADDQ       ·dataOneIF64+0(SB), Y7, Y6
 	VPSLLQ       $0x3e, Y6, Y6
-	VANDPD       signF64<>+0(SB), Y6, Y6
+	VANDPD       ·dataSignF64+0(SB), Y6, Y6
 	VXORPD       Y6, Y10, Y10
 	VPSLLQ       $0x3e, Y7, Y7
 	VXORPD       Y3, Y7, Y7
-	VANDPD       signF64<>+0(SB), Y7, Y7
+	VANDPD       ·dataSignF64+0(SB), Y7, Y7
 	VXORPD       Y7, Y2, Y2
 	VMULPD       Y10, Y8, Y7
 	VFMADD231PD  Y10, Y11, Y7
 	VMULPD       Y2, Y8, Y8
 	VFMADD231PD  Y2, Y11, Y8
-	VCMPPD       $0x11, halfF64<>+0(SB), Y10, Y11
-	VSUBPD       oneF64<>+0(SB), Y7, Y2
+	VCMPPD       $0x11, ·dataHalfF64+0(SB), Y10, Y11
+	VSUBPD       ·dataOneF64+0(SB), Y7, Y2
 	VADDPD       Y9, Y9, Y6
 	VMULPD       Y10, Y12, Y12
 	VFNMADD231PD Y9, Y6, Y12
 	VBLENDVPD    Y11, Y2, Y12, Y12
-	VANDPD       absF64<>+0(SB), Y0, Y2
-	VANDPD       absF64<>+0(SB), Y3, Y11
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y2
+	VANDPD       ·dataAbsF64+0(SB), Y3, Y11
 	VMAXPD       Y11, Y2, Y2
-	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y2, Y2
+	VCMPPD       $0x11, ·dataSmallZetaF64+0(SB), Y2, Y2
 	VMULPD       Y3, Y3, Y11
 	VMOVAPS      Y11, Y6
 	VFMSUB231PD  Y3, Y3, Y6
 	VFMADD231PD  Y0, Y0, Y11
 	VADDPD       Y6, Y11, Y11
-	VBLENDVPD    Y2, oneF64<>+0(SB), Y11, Y11
+	VBLENDVPD    Y2, ·dataOneF64+0(SB), Y11, Y11
 	VMULPD       Y3, Y8, Y6
 	VMOVAPS      Y6, Y9
 	VFMSUB231PD  Y3, Y8, Y9
@@ -10938,17 +9534,17 @@ loop1:
 	VFMSUB231PD  Y0, Y8, Y9
 	VADDPD       Y12, Y9, Y9
 	VDIVPD       Y11, Y9, Y9
-	VMOVUPS      twentyFourthF64<>+0(SB), Y11
-	VFMADD213PD  sincRest0F64<>+0(SB), Y0, Y11
-	VMULPD       twentyFourthF64<>+0(SB), Y3, Y12
+	VMOVUPS      ·dataTwentyFourthF64+0(SB), Y11
+	VFMADD213PD  ·dataSincRest0F64+0(SB), Y0, Y11
+	VMULPD       ·dataTwentyFourthF64+0(SB), Y3, Y12
 	VMULPD       Y3, Y12, Y10
 	VFMSUB231PD  Y0, Y11, Y10
-	VADDPD       halfF64<>+0(SB), Y10, Y10
+	VADDPD       ·dataHalfF64+0(SB), Y10, Y10
 	VMULPD       Y0, Y12, Y12
 	VFMADD231PD  Y3, Y11, Y12
 	VMULPD       Y3, Y12, Y11
 	VFMSUB231PD  Y0, Y10, Y11
-	VADDPD       oneF64<>+0(SB), Y11, Y11
+	VADDPD       ·dataOneF64+0(SB), Y11, Y11
 	VMULPD       Y0, Y12, Y12
 	VFMADD231PD  Y3, Y10, Y12
 	VBLENDVPD    Y2, Y11, Y6, Y6
@@ -10964,130 +9560,130 @@ loop1:
 	VFMSUB213PD  Y11, Y12, Y6
 	VFMADD231PD  Y10, Y9, Y11
 	VADDPD       Y6, Y11, Y11
-	VMOVUPS      log2eF64<>+0(SB), Y6
-	VFMADD213PD  roundF64<>+0(SB), Y1, Y6
-	VSUBPD       roundF64<>+0(SB), Y6, Y6
+	VMOVUPS      ·dataLog2eF64+0(SB), Y6
+	VFMADD213PD  ·dataRoundF64+0(SB), Y1, Y6
+	VSUBPD       ·dataRoundF64+0(SB), Y6, Y6
 	VMOVAPS      Y1, Y9
-	VFNMADD231PD ln2HiF64<>+0(SB), Y6, Y9
-	VFNMADD231PD ln2LoF64<>+0(SB), Y6, Y9
-	VMOVUPS      expQ9F64<>+0(SB), Y10
-	VFMADD213PD  expQ8F64<>+0(SB), Y9, Y10
-	VFMADD213PD  expQ7F64<>+0(SB), Y9, Y10
-	VFMADD213PD  expQ6F64<>+0(SB), Y9, Y10
-	VFMADD213PD  expQ5F64<>+0(SB), Y9, Y10
-	VFMADD213PD  expQ4F64<>+0(SB), Y9, Y10
-	VFMADD213PD  expQ3F64<>+0(SB), Y9, Y10
-	VFMADD213PD  expQ2F64<>+0(SB), Y9, Y10
-	VFMADD213PD  expQ1F64<>+0(SB), Y9, Y10
-	VFMADD213PD  expQ0F64<>+0(SB), Y9, Y10
-	VMOVUPS      halfF64<>+0(SB), Y12
-	VFMADD213PD  roundF64<>+0(SB), Y6, Y12
-	VSUBPD       roundF64<>+0(SB), Y12, Y3
+	VFNMADD231PD ·dataLn2HiF64+0(SB), Y6, Y9
+	VFNMADD231PD ·dataLn2LoF64+0(SB), Y6, Y9
+	VMOVUPS      ·dataExpQ9F64+0(SB), Y10
+	VFMADD213PD  ·dataExpQ8F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataExpQ7F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataExpQ6F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataExpQ5F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataExpQ4F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataExpQ3F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataExpQ2F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataExpQ1F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataExpQ0F64+0(SB), Y9, Y10
+	VMOVUPS      ·dataHalfF64+0(SB), Y12
+	VFMADD213PD  ·dataRoundF64+0(SB), Y6, Y12
+	VSUBPD       ·dataRoundF64+0(SB), Y12, Y3
 	VSUBPD       Y3, Y6, Y6
-	VADDPD       roundF64<>+0(SB), Y6, Y6
+	VADDPD       ·dataRoundF64+0(SB), Y6, Y6
 	VPSLLQ       $0x34, Y12, Y12
-	VPADDQ       oneF64<>+0(SB), Y12, Y12
-	VMULPD       oneF64<>+0(SB), Y12, Y12
+	VPADDQ       ·dataOneF64+0(SB), Y12, Y12
+	VMULPD       ·dataOneF64+0(SB), Y12, Y12
 	VPSLLQ       $0x34, Y6, Y6
-	VPADDQ       oneF64<>+0(SB), Y6, Y6
+	VPADDQ       ·dataOneF64+0(SB), Y6, Y6
 	VMULPD       Y6, Y12, Y12
 	VMULPD       Y9, Y9, Y6
 	VMOVAPS      Y9, Y3
 	VFMADD231PD  Y10, Y6, Y3
 	VMULPD       Y12, Y3, Y3
-	VSUBPD       oneF64<>+0(SB), Y12, Y0
+	VSUBPD       ·dataOneF64+0(SB), Y12, Y0
 	VFMADD231PD  Y12, Y9, Y0
 	VMULPD       Y12, Y6, Y6
 	VMULPD       Y10, Y6, Y6
 	VADDPD       Y6, Y0, Y0
-	VMULPD       halfF64<>+0(SB), Y4, Y6
-	VANDPD       absF64<>+0(SB), Y6, Y10
-	VMOVUPS      twoOverPiF64<>+0(SB), Y9
-	VFMADD213PD  roundF64<>+0(SB), Y10, Y9
-	VSUBPD       roundF64<>+0(SB), Y9, Y5
-	VFNMADD231PD halfPi1F64<>+0(SB), Y5, Y10
-	VFNMADD231PD halfPi2F64<>+0(SB), Y5, Y10
-	VFNMADD231PD halfPi3F64<>+0(SB), Y5, Y10
+	VMULPD       ·dataHalfF64+0(SB), Y4, Y6
+	VANDPD       ·dataAbsF64+0(SB), Y6, Y10
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y9
+	VFMADD213PD  ·dataRoundF64+0(SB), Y10, Y9
+	VSUBPD       ·dataRoundF64+0(SB), Y9, Y5
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y5, Y10
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y5, Y10
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y5, Y10
 	VMULPD       Y10, Y10, Y5
 	VMOVUPS      Y11, 96(R8)
-	VMOVUPS      sinP5F64<>+0(SB), Y11
-	VFMADD213PD  sinP4F64<>+0(SB), Y5, Y11
-	VFMADD213PD  sinP3F64<>+0(SB), Y5, Y11
-	VFMADD213PD  sinP2F64<>+0(SB), Y5, Y11
-	VFMADD213PD  sinP1F64<>+0(SB), Y5, Y11
-	VFMADD213PD  sinP0F64<>+0(SB), Y5, Y11
+	VMOVUPS      ·dataSinP5F64+0(SB), Y11
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y5, Y11
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y5, Y11
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y5, Y11
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y5, Y11
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y5, Y11
 	VMULPD       Y11, Y5, Y11
 	VFMADD231PD  Y11, Y10, Y10
-	VMOVUPS      cosP5F64<>+0(SB), Y11
-	VFMADD213PD  cosP4F64<>+0(SB), Y5, Y11
-	VFMADD213PD  cosP3F64<>+0(SB), Y5, Y11
-	VFMADD213PD  cosP2F64<>+0(SB), Y5, Y11
-	VFMADD213PD  cosP1F64<>+0(SB), Y5, Y11
-	VFMADD213PD  cosP0F64<>+0(SB), Y5, Y11
-	VFMADD213PD  minusHalfF64<>+0(SB), Y5, Y11
-	VFMADD213PD  oneF64<>+0(SB), Y5, Y11
+	VMOVUPS      ·dataCosP5F64+0(SB), Y11
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y5, Y11
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y5, Y11
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y5, Y11
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y5, Y11
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y5, Y11
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y5, Y11
+	VFMADD213PD  ·dataOneF64+0(SB), Y5, Y11
 	VPSLLQ       $0x3f, Y9, Y5
 	VBLENDVPD    Y5, Y11, Y10, Y10
 	VPSLLQ       $0x3e, Y9, Y9
 	VXORPD       Y6, Y9, Y9
-	VANDPD       signF64<>+0(SB), Y9, Y9
+	VANDPD       ·dataSignF64+0(SB), Y9, Y9
 	VXORPD       Y9, Y10, Y10
-	VANDPD       absF64<>+0(SB), Y4, Y9
-	VMOVUPS      twoOverPiF64<>+0(SB), Y6
-	VFMADD213PD  roundF64<>+0(SB), Y9, Y6
-	VSUBPD       roundF64<>+0(SB), Y6, Y11
-	VFNMADD231PD halfPi1F64<>+0(SB), Y11, Y9
-	VFNMADD231PD halfPi2F64<>+0(SB), Y11, Y9
-	VFNMADD231PD halfPi3F64<>+0(SB), Y11, Y9
+	VANDPD       ·dataAbsF64+0(SB), Y4, Y9
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y6
+	VFMADD213PD  ·dataRoundF64+0(SB), Y9, Y6
+	VSUBPD       ·dataRoundF64+0(SB), Y6, Y11
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y11, Y9
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y11, Y9
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y11, Y9
 	VMULPD       Y9, Y9, Y11
-	VMOVUPS      sinP5F64<>+0(SB), Y5
-	VFMADD213PD  sinP4F64<>+0(SB), Y11, Y5
-	VFMADD213PD  sinP3F64<>+0(SB), Y11, Y5
-	VFMADD213PD  sinP2F64<>+0(SB), Y11, Y5
-	VFMADD213PD  sinP1F64<>+0(SB), Y11, Y5
-	VFMADD213PD  sinP0F64<>+0(SB), Y11, Y5
+	VMOVUPS      ·dataSinP5F64+0(SB), Y5
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y11, Y5
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y11, Y5
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y11, Y5
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y11, Y5
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y11, Y5
 	VMULPD       Y5, Y11, Y5
 	VFMADD231PD  Y5, Y9, Y9
-	VMOVUPS      cosP5F64<>+0(SB), Y5
-	VFMADD213PD  cosP4F64<>+0(SB), Y11, Y5
-	VFMADD213PD  cosP3F64<>+0(SB), Y11, Y5
-	VFMADD213PD  cosP2F64<>+0(SB), Y11, Y5
-	VFMADD213PD  cosP1F64<>+0(SB), Y11, Y5
-	VFMADD213PD  cosP0F64<>+0(SB), Y11, Y5
-	VFMADD213PD  minusHalfF64<>+0(SB), Y11, Y5
-	VFMADD213PD  oneF64<>+0(SB), Y11, Y5
+	VMOVUPS      ·dataCosP5F64+0(SB), Y5
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y11, Y5
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y11, Y5
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y11, Y5
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y11, Y5
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y11, Y5
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y11, Y5
+	VFMADD213PD  ·dataOneF64+0(SB), Y11, Y5
 	VPSLLQ       $0x3f, Y6, Y11
 	VMOVUPS      Y2, 128(R8)
 	VBLENDVPD    Y11, Y5, Y9, Y2
 	VBLENDVPD    Y11, Y9, Y5, Y5
-	VPADDQ       oneIF64<>+0(SB), Y6, Y9
+	VPADDQ       ·dataOneIF64+0(SB), Y6, Y9
 	VPSLLQ       $0x3e, Y9, Y9
-	VANDPD       signF64<>+0(SB), Y9, Y9
+	VANDPD       ·dataSignF64+0(SB), Y9, Y9
 	VXORPD       Y9, Y5, Y5
 	VPSLLQ       $0x3e, Y6, Y6
 	VXORPD       Y4, Y6, Y6
-	VANDPD       signF64<>+0(SB), Y6, Y6
+	VANDPD       ·dataSignF64+0(SB), Y6, Y6
 	VXORPD       Y6, Y2, Y2
 	VMULPD       Y5, Y12, Y6
 	VFMADD231PD  Y5, Y3, Y6
 	VMULPD       Y2, Y12, Y12
 	VFMADD231PD  Y2, Y3, Y12
-	VCMPPD       $0x11, halfF64<>+0(SB), Y5, Y3
-	VSUBPD       oneF64<>+0(SB), Y6, Y6
+	VCMPPD       $0x11, ·dataHalfF64+0(SB), Y5, Y3
+	VSUBPD       ·dataOneF64+0(SB), Y6, Y6
 	VADDPD       Y10, Y10, Y2
 	VMULPD       Y5, Y0, Y0
 	VFNMADD231PD Y10, Y2, Y0
 	VBLENDVPD    Y3, Y6, Y0, Y0
-	VANDPD       absF64<>+0(SB), Y1, Y6
-	VANDPD       absF64<>+0(SB), Y4, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y1, Y6
+	VANDPD       ·dataAbsF64+0(SB), Y4, Y3
 	VMAXPD       Y3, Y6, Y6
-	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y6, Y6
+	VCMPPD       $0x11, ·dataSmallZetaF64+0(SB), Y6, Y6
 	VMULPD       Y4, Y4, Y3
 	VMOVAPS      Y3, Y2
 	VFMSUB231PD  Y4, Y4, Y2
 	VFMADD231PD  Y1, Y1, Y3
 	VADDPD       Y2, Y3, Y3
-	VBLENDVPD    Y6, oneF64<>+0(SB), Y3, Y3
+	VBLENDVPD    Y6, ·dataOneF64+0(SB), Y3, Y3
 	VMULPD       Y4, Y12, Y2
 	VMOVAPS      Y2, Y10
 	VFMSUB231PD  Y4, Y12, Y10
@@ -11099,17 +9695,17 @@ loop1:
 	VFMSUB231PD  Y1, Y12, Y10
 	VADDPD       Y0, Y10, Y10
 	VDIVPD       Y3, Y10, Y10
-	VMOVUPS      twentyFourthF64<>+0(SB), Y3
-	VFMADD213PD  sincRest0F64<>+0(SB), Y1, Y3
-	VMULPD       twentyFourthF64<>+0(SB), Y4, Y0
+	VMOVUPS      ·dataTwentyFourthF64+0(SB), Y3
+	VFMADD213PD  ·dataSincRest0F64+0(SB), Y1, Y3
+	VMULPD       ·dataTwentyFourthF64+0(SB), Y4, Y0
 	VMULPD       Y4, Y0, Y12
 	VFMSUB231PD  Y1, Y3, Y12
-	VADDPD       halfF64<>+0(SB), Y12, Y12
+	VADDPD       ·dataHalfF64+0(SB), Y12, Y12
 	VMULPD       Y1, Y0, Y0
 	VFMADD231PD  Y4, Y3, Y0
 	VMULPD       Y4, Y0, Y3
 	VFMSUB231PD  Y1, Y12, Y3
-	VADDPD       oneF64<>+0(SB), Y3, Y3
+	VADDPD       ·dataOneF64+0(SB), Y3, Y3
 	VMULPD       Y1, Y0, Y0
 	VFMADD231PD  Y4, Y12, Y0
 	VBLENDVPD    Y6, Y3, Y2, Y2
@@ -11135,115 +9731,115 @@ loop1:
 	VFMADD231PD  Y6, Y8, Y10
 	VADDPD       Y7, Y10, Y10
 	VMOVUPS      64(R8), Y7
-	VMOVUPS      log2eF64<>+0(SB), Y8
-	VFMADD213PD  roundF64<>+0(SB), Y7, Y8
-	VSUBPD       roundF64<>+0(SB), Y8, Y8
+	VMOVUPS      ·dataLog2eF64+0(SB), Y8
+	VFMADD213PD  ·dataRoundF64+0(SB), Y7, Y8
+	VSUBPD       ·dataRoundF64+0(SB), Y8, Y8
 	VMOVAPS      Y7, Y6
-	VFNMADD231PD ln2HiF64<>+0(SB), Y8, Y6
-	VFNMADD231PD ln2LoF64<>+0(SB), Y8, Y6
-	VMOVUPS      expQ9F64<>+0(SB), Y3
-	VFMADD213PD  expQ8F64<>+0(SB), Y6, Y3
-	VFMADD213PD  expQ7F64<>+0(SB), Y6, Y3
-	VFMADD213PD  expQ6F64<>+0(SB), Y6, Y3
-	VFMADD213PD  expQ5F64<>+0(SB), Y6, Y3
-	VFMADD213PD  expQ4F64<>+0(SB), Y6, Y3
-	VFMADD213PD  expQ3F64<>+0(SB), Y6, Y3
-	VFMADD213PD  expQ2F64<>+0(SB), Y6, Y3
-	VFMADD213PD  expQ1F64<>+0(SB), Y6, Y3
-	VFMADD213PD  expQ0F64<>+0(SB), Y6, Y3
-	VMOVUPS      halfF64<>+0(SB), Y12
-	VFMADD213PD  roundF64<>+0(SB), Y8, Y12
-	VSUBPD       roundF64<>+0(SB), Y12, Y0
+	VFNMADD231PD ·dataLn2HiF64+0(SB), Y8, Y6
+	VFNMADD231PD ·dataLn2LoF64+0(SB), Y8, Y6
+	VMOVUPS      ·dataExpQ9F64+0(SB), Y3
+	VFMADD213PD  ·dataExpQ8F64+0(SB), Y6, Y3
+	VFMADD213PD  ·dataExpQ7F64+0(SB), Y6, Y3
+	VFMADD213PD  ·dataExpQ6F64+0(SB), Y6, Y3
+	VFMADD213PD  ·dataExpQ5F64+0(SB), Y6, Y3
+	VFMADD213PD  ·dataExpQ4F64+0(SB), Y6, Y3
+	VFMADD213PD  ·dataExpQ3F64+0(SB), Y6, Y3
+	VFMADD213PD  ·dataExpQ2F64+0(SB), Y6, Y3
+	VFMADD213PD  ·dataExpQ1F64+0(SB), Y6, Y3
+	VFMADD213PD  ·dataExpQ0F64+0(SB), Y6, Y3
+	VMOVUPS      ·dataHalfF64+0(SB), Y12
+	VFMADD213PD  ·dataRoundF64+0(SB), Y8, Y12
+	VSUBPD       ·dataRoundF64+0(SB), Y12, Y0
 	VSUBPD       Y0, Y8, Y8
-	VADDPD       roundF64<>+0(SB), Y8, Y8
+	VADDPD       ·dataRoundF64+0(SB), Y8, Y8
 	VPSLLQ       $0x34, Y12, Y12
-	VPADDQ       oneF64<>+0(SB), Y12, Y12
-	VMULPD       oneF64<>+0(SB), Y12, Y12
+	VPADDQ       ·dataOneF64+0(SB), Y12, Y12
+	VMULPD       ·dataOneF64+0(SB), Y12, Y12
 	VPSLLQ       $0x34, Y8, Y8
-	VPADDQ       oneF64<>+0(SB), Y8, Y8
+	VPADDQ       ·dataOneF64+0(SB), Y8, Y8
 	VMULPD       Y8, Y12, Y12
 	VMULPD       Y6, Y6, Y8
 	VMOVAPS      Y6, Y0
 	VFMADD231PD  Y3, Y8, Y0
 	VMULPD       Y12, Y0, Y0
-	VSUBPD       oneF64<>+0(SB), Y12, Y4
+	VSUBPD       ·dataOneF64+0(SB), Y12, Y4
 	VFMADD231PD  Y12, Y6, Y4
 	VMULPD       Y12, Y8, Y8
 	VMULPD       Y3, Y8, Y8
 	VADDPD       Y8, Y4, Y4
 	VMOVUPS      32(R8), Y8
-	VMULPD       halfF64<>+0(SB), Y8, Y3
-	VANDPD       absF64<>+0(SB), Y3, Y6
-	VMOVUPS      twoOverPiF64<>+0(SB), Y1
-	VFMADD213PD  roundF64<>+0(SB), Y6, Y1
-	VSUBPD       roundF64<>+0(SB), Y1, Y5
-	VFNMADD231PD halfPi1F64<>+0(SB), Y5, Y6
-	VFNMADD231PD halfPi2F64<>+0(SB), Y5, Y6
-	VFNMADD231PD halfPi3F64<>+0(SB), Y5, Y6
+	VMULPD       ·dataHalfF64+0(SB), Y8, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y3, Y6
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y1
+	VFMADD213PD  ·dataRoundF64+0(SB), Y6, Y1
+	VSUBPD       ·dataRoundF64+0(SB), Y1, Y5
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y5, Y6
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y5, Y6
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y5, Y6
 	VMULPD       Y6, Y6, Y5
-	VMOVUPS      sinP5F64<>+0(SB), Y9
-	VFMADD213PD  sinP4F64<>+0(SB), Y5, Y9
-	VFMADD213PD  sinP3F64<>+0(SB), Y5, Y9
-	VFMADD213PD  sinP2F64<>+0(SB), Y5, Y9
-	VFMADD213PD  sinP1F64<>+0(SB), Y5, Y9
-	VFMADD213PD  sinP0F64<>+0(SB), Y5, Y9
+	VMOVUPS      ·dataSinP5F64+0(SB), Y9
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y5, Y9
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y5, Y9
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y5, Y9
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y5, Y9
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y5, Y9
 	VMULPD       Y9, Y5, Y9
 	VFMADD231PD  Y9, Y6, Y6
-	VMOVUPS      cosP5F64<>+0(SB), Y9
-	VFMADD213PD  cosP4F64<>+0(SB), Y5, Y9
-	VFMADD213PD  cosP3F64<>+0(SB), Y5, Y9
-	VFMADD213PD  cosP2F64<>+0(SB), Y5, Y9
-	VFMADD213PD  cosP1F64<>+0(SB), Y5, Y9
-	VFMADD213PD  cosP0F64<>+0(SB), Y5, Y9
-	VFMADD213PD  minusHalfF64<>+0(SB), Y5, Y9
-	VFMADD213PD  oneF64<>+0(SB), Y5, Y9
+	VMOVUPS      ·dataCosP5F64+0(SB), Y9
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y5, Y9
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y5, Y9
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y5, Y9
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y5, Y9
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y5, Y9
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y5, Y9
+	VFMADD213PD  ·dataOneF64+0(SB), Y5, Y9
 	VPSLLQ       $0x3f, Y1, Y5
 	VBLENDVPD    Y5, Y9, Y6, Y6
 	VPSLLQ       $0x3e, Y1, Y1
 	VXORPD       Y3, Y1, Y1
-	VANDPD       signF64<>+0(SB), Y1, Y1
+	VANDPD       ·dataSignF64+0(SB), Y1, Y1
 	VXORPD       Y1, Y6, Y6
-	VANDPD       absF64<>+0(SB), Y8, Y1
-	VMOVUPS      twoOverPiF64<>+0(SB), Y3
-	VFMADD213PD  roundF64<>+0(SB), Y1, Y3
-	VSUBPD       roundF64<>+0(SB), Y3, Y9
-	VFNMADD231PD halfPi1F64<>+0(SB), Y9, Y1
-	VFNMADD231PD halfPi2F64<>+0(SB), Y9, Y1
-	VFNMADD231PD halfPi3F64<>+0(SB), Y9, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y1
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y3
+	VFMADD213PD  ·dataRoundF64+0(SB), Y1, Y3
+	VSUBPD       ·dataRoundF64+0(SB), Y3, Y9
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y9, Y1
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y9, Y1
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y9, Y1
 	VMULPD       Y1, Y1, Y9
-	VMOVUPS      sinP5F64<>+0(SB), Y5
-	VFMADD213PD  sinP4F64<>+0(SB), Y9, Y5
-	VFMADD213PD  sinP3F64<>+0(SB), Y9, Y5
-	VFMADD213PD  sinP2F64<>+0(SB), Y9, Y5
-	VFMADD213PD  sinP1F64<>+0(SB), Y9, Y5
-	VFMADD213PD  sinP0F64<>+0(SB), Y9, Y5
+	VMOVUPS      ·dataSinP5F64+0(SB), Y5
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y9, Y5
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y9, Y5
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y9, Y5
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y9, Y5
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y9, Y5
 	VMULPD       Y5, Y9, Y5
 	VFMADD231PD  Y5, Y1, Y1
-	VMOVUPS      cosP5F64<>+0(SB), Y5
-	VFMADD213PD  cosP4F64<>+0(SB), Y9, Y5
-	VFMADD213PD  cosP3F64<>+0(SB), Y9, Y5
-	VFMADD213PD  cosP2F64<>+0(SB), Y9, Y5
-	VFMADD213PD  cosP1F64<>+0(SB), Y9, Y5
-	VFMADD213PD  cosP0F64<>+0(SB), Y9, Y5
-	VFMADD213PD  minusHalfF64<>+0(SB), Y9, Y5
-	VFMADD213PD  oneF64<>+0(SB), Y9, Y5
+	VMOVUPS      ·dataCosP5F64+0(SB), Y5
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y9, Y5
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y9, Y5
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y9, Y5
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y9, Y5
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y9, Y5
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y9, Y5
+	VFMADD213PD  ·dataOneF64+0(SB), Y9, Y5
 	VPSLLQ       $0x3f, Y3, Y9
 	VBLENDVPD    Y9, Y5, Y1, Y11
 	VBLENDVPD    Y9, Y1, Y5, Y5
-	VPADDQ       oneIF64<>+0(SB), Y3, Y1
+	VPADDQ       ·dataOneIF64+0(SB), Y3, Y1
 	VPSLLQ       $0x3e, Y1, Y1
-	VANDPD       signF64<>+0(SB), Y1, Y1
+	VANDPD       ·dataSignF64+0(SB), Y1, Y1
 	VXORPD       Y1, Y5, Y5
 	VPSLLQ       $0x3e, Y3, Y3
 	VXORPD       Y8, Y3, Y3
-	VANDPD       signF64<>+0(SB), Y3, Y3
+	VANDPD       ·dataSignF64+0(SB), Y3, Y3
 	VXORPD       Y3, Y11, Y11
 	VMULPD       Y5, Y12, Y3
 	VFMADD231PD  Y5, Y0, Y3
 	VMULPD       Y11, Y12, Y12
 	VFMADD231PD  Y11, Y0, Y12
-	VCMPPD       $0x11, halfF64<>+0(SB), Y5, Y0
-	VSUBPD       oneF64<>+0(SB), Y3, Y3
+	VCMPPD       $0x11, ·dataHalfF64+0(SB), Y5, Y0
+	VSUBPD       ·dataOneF64+0(SB), Y3, Y3
 	VADDPD       Y6, Y6, Y11
 	VMULPD       Y5, Y4, Y4
 	VFNMADD231PD Y6, Y11, Y4
@@ -11252,16 +9848,16 @@ loop1:
 	VADDPD       Y2, Y3, Y3
 	VMOVUPS      96(R8), Y2
 	VADDPD       Y10, Y2, Y2
-	VANDPD       absF64<>+0(SB), Y7, Y10
-	VANDPD       absF64<>+0(SB), Y8, Y0
+	VANDPD       ·dataAbsF64+0(SB), Y7, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y0
 	VMAXPD       Y0, Y10, Y10
-	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y10, Y10
+	VCMPPD       $0x11, ·dataSmallZetaF64+0(SB), Y10, Y10
 	VMULPD       Y12, Y12, Y0
 	VMOVAPS      Y0, Y11
 	VFMSUB231PD  Y12, Y12, Y11
 	VFMADD231PD  Y4, Y4, Y0
 	VADDPD       Y11, Y0, Y0
-	VBLENDVPD    Y10, oneF64<>+0(SB), Y0, Y0
+	VBLENDVPD    Y10, ·dataOneF64+0(SB), Y0, Y0
 	VMULPD       Y12, Y8, Y11
 	VMOVAPS      Y11, Y6
 	VFMSUB231PD  Y12, Y8, Y6
@@ -11275,13 +9871,13 @@ loop1:
 	VDIVPD       Y0, Y6, Y6
 	VMULPD       Y8, Y8, Y0
 	VFMSUB231PD  Y7, Y7, Y0
-	VMOVUPS      minusHalfF64<>+0(SB), Y12
-	VFMADD213PD  oneF64<>+0(SB), Y7, Y12
-	VFMADD231PD  halfCotRest0F64<>+0(SB), Y0, Y12
+	VMOVUPS      ·dataMinusHalfF64+0(SB), Y12
+	VFMADD213PD  ·dataOneF64+0(SB), Y7, Y12
+	VFMADD231PD  ·dataHalfCotRest0F64+0(SB), Y0, Y12
 	VADDPD       Y7, Y7, Y0
 	VMULPD       Y8, Y0, Y0
-	VMULPD       minusHalfF64<>+0(SB), Y8, Y4
-	VFMADD231PD  halfCotRest0F64<>+0(SB), Y0, Y4
+	VMULPD       ·dataMinusHalfF64+0(SB), Y8, Y4
+	VFMADD231PD  ·dataHalfCotRest0F64+0(SB), Y0, Y4
 	VBLENDVPD    Y10, Y12, Y11, Y11
 	VBLENDVPD    Y10, Y4, Y6, Y6
 	VMULPD       Y2, Y6, Y4
@@ -11353,141 +9949,141 @@ loop1:
 	VMOVUPS           (CX)(SI*1), Z3
 	VMOVUPS           (DX)(SI*1), Z4
 	VADDPD            Z4, Z3, Z5
-	VPANDQ.BCST       absF64<>+0(SB), Z5, Z6
-	VCMPPD.BCST       $0x16, threePiF64<>+0(SB), Z6, K1
-	VCMPPD.BCST       $0x1e, pi1F64<>+0(SB), Z6, K2
-	VBROADCASTSD      twoPi1F64<>+0(SB), Z6
-	VPTERNLOGQ.BCST   $0xd8, signF64<>+0(SB), Z5, Z6
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z5, Z6
+	VCMPPD.BCST       $0x16, ·dataThreePiF64+0(SB), Z6, K1
+	VCMPPD.BCST       $0x1e, ·dataPi1F64+0(SB), Z6, K2
+	VBROADCASTSD      ·dataTwoPi1F64+0(SB), Z6
+	VPTERNLOGQ.BCST   $0xd8, ·dataSignF64+0(SB), Z5, Z6
 	VSUBPD            Z6, Z5, Z6
 	VBLENDMPD         Z6, Z5, K2, Z5
-	VPANDQ.BCST       absF64<>+0(SB), Z2, Z6
-	VCMPPD.BCST       $0x16, zetaLimitF64<>+0(SB), Z6, K2
-	VPANDQ.BCST       absF64<>+0(SB), Z5, Z6
-	VCMPPD.BCST       $0x16, limitF64<>+0(SB), Z6, K3
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z2, Z6
+	VCMPPD.BCST       $0x16, ·dataZetaLimitF64+0(SB), Z6, K2
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z5, Z6
+	VCMPPD.BCST       $0x16, ·dataLimitF64+0(SB), Z6, K3
 	KORW              K2, K3, K2
-	VPANDQ.BCST       absF64<>+0(SB), Z0, Z6
-	VCMPPD.BCST       $0x16, zetaLimitF64<>+0(SB), Z6, K3
-	VPANDQ.BCST       absF64<>+0(SB), Z3, Z6
-	VCMPPD.BCST       $0x16, limitF64<>+0(SB), Z6, K4
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z0, Z6
+	VCMPPD.BCST       $0x16, ·dataZetaLimitF64+0(SB), Z6, K3
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z3, Z6
+	VCMPPD.BCST       $0x16, ·dataLimitF64+0(SB), Z6, K4
 	KORW              K3, K4, K3
-	VPANDQ.BCST       absF64<>+0(SB), Z1, Z6
-	VCMPPD.BCST       $0x16, zetaLimitF64<>+0(SB), Z6, K4
-	VPANDQ.BCST       absF64<>+0(SB), Z4, Z6
-	VCMPPD.BCST       $0x16, limitF64<>+0(SB), Z6, K5
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z1, Z6
+	VCMPPD.BCST       $0x16, ·dataZetaLimitF64+0(SB), Z6, K4
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z4, Z6
+	VCMPPD.BCST       $0x16, ·dataLimitF64+0(SB), Z6, K5
 	KORW              K4, K5, K4
 	KORW              K3, K4, K3
 	KORW              K2, K3, K2
 	KORW              K1, K2, K1
-	VBROADCASTSD      log2eF64<>+0(SB), Z6
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z0, Z6
-	VSUBPD.BCST       roundF64<>+0(SB), Z6, Z6
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z6
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z0, Z6
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z6, Z6
 	VMOVAPS           Z0, Z7
-	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z6, Z7
-	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z6, Z7
-	VBROADCASTSD      expQ9F64<>+0(SB), Z8
-	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z7, Z8
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z7, Z8
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z7, Z8
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z7, Z8
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z7, Z8
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z7, Z8
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z7, Z8
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z7, Z8
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z7, Z8
-	VBROADCASTSD      oneF64<>+0(SB), Z9
+	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z6, Z7
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z6, Z7
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z8
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z7, Z8
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z7, Z8
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z7, Z8
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z7, Z8
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z7, Z8
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z7, Z8
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z7, Z8
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z7, Z8
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z7, Z8
+	VBROADCASTSD      ·dataOneF64+0(SB), Z9
 	VSCALEFPD         Z6, Z9, Z9
 	VMULPD            Z7, Z7, Z6
 	VMOVAPS           Z7, Z10
 	VFMADD231PD       Z8, Z6, Z10
 	VMULPD            Z9, Z10, Z10
-	VSUBPD.BCST       oneF64<>+0(SB), Z9, Z11
+	VSUBPD.BCST       ·dataOneF64+0(SB), Z9, Z11
 	VFMADD231PD       Z9, Z7, Z11
 	VMULPD            Z9, Z6, Z6
 	VMULPD            Z8, Z6, Z6
 	VADDPD            Z6, Z11, Z11
-	VMULPD.BCST       halfF64<>+0(SB), Z3, Z6
-	VBROADCASTSD      twoOverPiF64<>+0(SB), Z8
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z6, Z8
-	VSUBPD.BCST       roundF64<>+0(SB), Z8, Z7
+	VMULPD.BCST       ·dataHalfF64+0(SB), Z3, Z6
+	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z8
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z6, Z8
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z8, Z7
 	VMOVAPS           Z6, Z12
-	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z7, Z12
-	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z7, Z12
-	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z7, Z12
+	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z7, Z12
+	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z7, Z12
+	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z7, Z12
 	VMULPD            Z12, Z12, Z7
-	VBROADCASTSD      sinP5F64<>+0(SB), Z13
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z7, Z13
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z7, Z13
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z7, Z13
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z7, Z13
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z7, Z13
+	VBROADCASTSD      ·dataSinP5F64+0(SB), Z13
+	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z7, Z13
+	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z7, Z13
+	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z7, Z13
+	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z7, Z13
+	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z7, Z13
 	VMULPD            Z13, Z7, Z13
 	VFMADD231PD       Z13, Z12, Z12
-	VBROADCASTSD      cosP5F64<>+0(SB), Z13
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z7, Z13
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z7, Z13
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z7, Z13
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z7, Z13
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z7, Z13
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z7, Z13
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z7, Z13
-	VPTESTMQ.BCST     oneIF64<>+0(SB), Z8, K2
+	VBROADCASTSD      ·dataCosP5F64+0(SB), Z13
+	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z7, Z13
+	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z7, Z13
+	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z7, Z13
+	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z7, Z13
+	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z7, Z13
+	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z7, Z13
+	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z7, Z13
+	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z8, K2
 	VBLENDMPD         Z13, Z12, K2, Z12
 	VPSLLQ            $0x3e, Z8, Z8
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z8, Z12
-	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z6, Z12
-	VBROADCASTSD      twoOverPiF64<>+0(SB), Z6
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z3, Z6
-	VSUBPD.BCST       roundF64<>+0(SB), Z6, Z8
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z8, Z12
+	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z6, Z12
+	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z6
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z3, Z6
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z6, Z8
 	VMOVAPS           Z3, Z13
-	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z8, Z13
-	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z8, Z13
-	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z8, Z13
+	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z8, Z13
+	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z8, Z13
+	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z8, Z13
 	VMULPD            Z13, Z13, Z8
-	VBROADCASTSD      sinP5F64<>+0(SB), Z7
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z8, Z7
+	VBROADCASTSD      ·dataSinP5F64+0(SB), Z7
+	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z8, Z7
+	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z8, Z7
+	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z8, Z7
+	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z8, Z7
+	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z8, Z7
 	VMULPD            Z7, Z8, Z7
 	VFMADD231PD       Z7, Z13, Z13
-	VBROADCASTSD      cosP5F64<>+0(SB), Z7
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z8, Z7
-	VPTESTMQ.BCST     oneIF64<>+0(SB), Z6, K2
+	VBROADCASTSD      ·dataCosP5F64+0(SB), Z7
+	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z8, Z7
+	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z8, Z7
+	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z8, Z7
+	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z8, Z7
+	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z8, Z7
+	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z8, Z7
+	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z8, Z7
+	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z6, K2
 	VBLENDMPD         Z7, Z13, K2, Z8
 	VBLENDMPD         Z13, Z7, K2, Z7
-	VPADDQ.BCST       oneIF64<>+0(SB), Z6, Z13
+	VPADDQ.BCST       ·dataOneIF64+0(SB), Z6, Z13
 	VPSLLQ            $0x3e, Z13, Z13
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z13, Z7
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z13, Z7
 	VPSLLQ            $0x3e, Z6, Z6
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z6, Z8
-	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z3, Z8
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z6, Z8
+	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z3, Z8
 	VMULPD            Z7, Z9, Z6
 	VFMADD231PD       Z7, Z10, Z6
 	VMULPD            Z8, Z9, Z9
 	VFMADD231PD       Z8, Z10, Z9
-	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z7, K2
-	VSUBPD.BCST       oneF64<>+0(SB), Z6, Z10
+	VCMPPD.BCST       $0x11, ·dataHalfF64+0(SB), Z7, K2
+	VSUBPD.BCST       ·dataOneF64+0(SB), Z6, Z10
 	VADDPD            Z12, Z12, Z8
 	VMULPD            Z7, Z11, Z11
 	VFNMADD231PD      Z12, Z8, Z11
 	VBLENDMPD         Z10, Z11, K2, Z11
-	VPANDQ.BCST       absF64<>+0(SB), Z0, Z10
-	VPANDQ.BCST       absF64<>+0(SB), Z3, Z8
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z0, Z10
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z3, Z8
 	VMAXPD            Z8, Z10, Z10
-	VCMPPD.BCST       $0x11, smallZetaF64<>+0(SB), Z10, K2
+	VCMPPD.BCST       $0x11, ·dataSmallZetaF64+0(SB), Z10, K2
 	VMULPD            Z3, Z3, Z10
 	VMOVAPS           Z10, Z8
 	VFMSUB231PD       Z3, Z3, Z8
 	VFMADD231PD       Z0, Z0, Z10
 	VADDPD            Z8, Z10, Z10
-	VBLENDMPD.BCST    oneF64<>+0(SB), Z10, K2, Z10
+	VBLENDMPD.BCST    ·dataOneF64+0(SB), Z10, K2, Z10
 	VMULPD            Z3, Z9, Z8
 	VMOVAPS           Z8, Z12
 	VFMSUB231PD       Z3, Z9, Z12
@@ -11499,17 +10095,17 @@ loop1:
 	VFMSUB231PD       Z0, Z9, Z12
 	VADDPD            Z11, Z12, Z12
 	VDIVPD            Z10, Z12, Z12
-	VBROADCASTSD      twentyFourthF64<>+0(SB), Z10
-	VFMADD213PD.BCST  sincRest0F64<>+0(SB), Z0, Z10
-	VMULPD.BCST       twentyFourthF64<>+0(SB), Z3, Z11
+	VBROADCASTSD      ·dataTwentyFourthF64+0(SB), Z10
+	VFMADD213PD.BCST  ·dataSincRest0F64+0(SB), Z0, Z10
+	VMULPD.BCST       ·dataTwentyFourthF64+0(SB), Z3, Z11
 	VMULPD            Z3, Z11, Z7
 	VFMSUB231PD       Z0, Z10, Z7
-	VADDPD.BCST       halfF64<>+0(SB), Z7, Z7
+	VADDPD.BCST       ·dataHalfF64+0(SB), Z7, Z7
 	VMULPD            Z0, Z11, Z11
 	VFMADD231PD       Z3, Z10, Z11
 	VMULPD            Z3, Z11, Z10
 	VFMSUB231PD       Z0, Z7, Z10
-	VADDPD.BCST       oneF64<>+0(SB), Z10, Z10
+	VADDPD.BCST       ·dataOneF64+0(SB), Z10, Z10
 	VMULPD            Z0, Z11, Z11
 	VFMADD231PD       Z3, Z7, Z11
 	VBLENDMPD         Z10, Z8, K2, Z8
@@ -11525,116 +10121,116 @@ loop1:
 	VFMSUB213PD       Z7, Z11, Z8
 	VFMADD231PD       Z3, Z12, Z7
 	VADDPD            Z8, Z7, Z7
-	VBROADCASTSD      log2eF64<>+0(SB), Z8
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z1, Z8
-	VSUBPD.BCST       roundF64<>+0(SB), Z8, Z8
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z8
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z1, Z8
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z8, Z8
 	VMOVAPS           Z1, Z12
-	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z8, Z12
-	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z8, Z12
-	VBROADCASTSD      expQ9F64<>+0(SB), Z3
-	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z12, Z3
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z12, Z3
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z12, Z3
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z12, Z3
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z12, Z3
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z12, Z3
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z12, Z3
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z12, Z3
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z12, Z3
-	VBROADCASTSD      oneF64<>+0(SB), Z11
+	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z8, Z12
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z8, Z12
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z3
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z12, Z3
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z12, Z3
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z12, Z3
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z12, Z3
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z12, Z3
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z12, Z3
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z12, Z3
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z12, Z3
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z12, Z3
+	VBROADCASTSD      ·dataOneF64+0(SB), Z11
 	VSCALEFPD         Z8, Z11, Z11
 	VMULPD            Z12, Z12, Z8
 	VMOVAPS           Z12, Z0
 	VFMADD231PD       Z3, Z8, Z0
 	VMULPD            Z11, Z0, Z0
-	VSUBPD.BCST       oneF64<>+0(SB), Z11, Z13
+	VSUBPD.BCST       ·dataOneF64+0(SB), Z11, Z13
 	VFMADD231PD       Z11, Z12, Z13
 	VMULPD            Z11, Z8, Z8
 	VMULPD            Z3, Z8, Z8
 	VADDPD            Z8, Z13, Z13
-	VMULPD.BCST       halfF64<>+0(SB), Z4, Z8
-	VBROADCASTSD      twoOverPiF64<>+0(SB), Z3
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z8, Z3
-	VSUBPD.BCST       roundF64<>+0(SB), Z3, Z12
+	VMULPD.BCST       ·dataHalfF64+0(SB), Z4, Z8
+	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z3
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z8, Z3
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z3, Z12
 	VMOVAPS           Z8, Z14
-	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z12, Z14
-	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z12, Z14
-	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z12, Z14
+	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z12, Z14
+	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z12, Z14
+	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z12, Z14
 	VMULPD            Z14, Z14, Z12
-	VBROADCASTSD      sinP5F64<>+0(SB), Z15
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z12, Z15
+	VBROADCASTSD      ·dataSinP5F64+0(SB), Z15
+	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z12, Z15
+	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z12, Z15
+	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z12, Z15
+	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z12, Z15
+	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z12, Z15
 	VMULPD            Z15, Z12, Z15
 	VFMADD231PD       Z15, Z14, Z14
-	VBROADCASTSD      cosP5F64<>+0(SB), Z15
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z12, Z15
-	VPTESTMQ.BCST     oneIF64<>+0(SB), Z3, K2
+	VBROADCASTSD      ·dataCosP5F64+0(SB), Z15
+	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z12, Z15
+	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z12, Z15
+	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z12, Z15
+	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z12, Z15
+	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z12, Z15
+	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z12, Z15
+	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z12, Z15
+	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z3, K2
 	VBLENDMPD         Z15, Z14, K2, Z14
 	VPSLLQ            $0x3e, Z3, Z3
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z3, Z14
-	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z8, Z14
-	VBROADCASTSD      twoOverPiF64<>+0(SB), Z8
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z4, Z8
-	VSUBPD.BCST       roundF64<>+0(SB), Z8, Z3
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z3, Z14
+	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z8, Z14
+	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z8
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z4, Z8
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z8, Z3
 	VMOVAPS           Z4, Z15
-	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z3, Z15
-	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z3, Z15
-	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z3, Z15
+	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z3, Z15
+	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z3, Z15
+	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z3, Z15
 	VMULPD            Z15, Z15, Z3
-	VBROADCASTSD      sinP5F64<>+0(SB), Z12
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z3, Z12
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z3, Z12
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z3, Z12
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z3, Z12
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z3, Z12
+	VBROADCASTSD      ·dataSinP5F64+0(SB), Z12
+	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z3, Z12
+	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z3, Z12
+	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z3, Z12
+	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z3, Z12
+	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z3, Z12
 	VMULPD            Z12, Z3, Z12
 	VFMADD231PD       Z12, Z15, Z15
-	VBROADCASTSD      cosP5F64<>+0(SB), Z12
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z3, Z12
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z3, Z12
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z3, Z12
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z3, Z12
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z3, Z12
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z3, Z12
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z3, Z12
-	VPTESTMQ.BCST     oneIF64<>+0(SB), Z8, K2
+	VBROADCASTSD      ·dataCosP5F64+0(SB), Z12
+	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z3, Z12
+	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z3, Z12
+	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z3, Z12
+	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z3, Z12
+	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z3, Z12
+	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z3, Z12
+	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z3, Z12
+	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z8, K2
 	VBLENDMPD         Z12, Z15, K2, Z3
 	VBLENDMPD         Z15, Z12, K2, Z12
-	VPADDQ.BCST       oneIF64<>+0(SB), Z8, Z15
+	VPADDQ.BCST       ·dataOneIF64+0(SB), Z8, Z15
 	VPSLLQ            $0x3e, Z15, Z15
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z15, Z12
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z15, Z12
 	VPSLLQ            $0x3e, Z8, Z8
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z8, Z3
-	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z4, Z3
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z8, Z3
+	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z4, Z3
 	VMULPD            Z12, Z11, Z8
 	VFMADD231PD       Z12, Z0, Z8
 	VMULPD            Z3, Z11, Z11
 	VFMADD231PD       Z3, Z0, Z11
-	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z12, K2
-	VSUBPD.BCST       oneF64<>+0(SB), Z8, Z8
+	VCMPPD.BCST       $0x11, ·dataHalfF64+0(SB), Z12, K2
+	VSUBPD.BCST       ·dataOneF64+0(SB), Z8, Z8
 	VADDPD            Z14, Z14, Z0
 	VMULPD            Z12, Z13, Z13
 	VFNMADD231PD      Z14, Z0, Z13
 	VBLENDMPD         Z8, Z13, K2, Z13
-	VPANDQ.BCST       absF64<>+0(SB), Z1, Z8
-	VPANDQ.BCST       absF64<>+0(SB), Z4, Z0
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z1, Z8
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z4, Z0
 	VMAXPD            Z0, Z8, Z8
-	VCMPPD.BCST       $0x11, smallZetaF64<>+0(SB), Z8, K2
+	VCMPPD.BCST       $0x11, ·dataSmallZetaF64+0(SB), Z8, K2
 	VMULPD            Z4, Z4, Z8
 	VMOVAPS           Z8, Z0
 	VFMSUB231PD       Z4, Z4, Z0
 	VFMADD231PD       Z1, Z1, Z8
 	VADDPD            Z0, Z8, Z8
-	VBLENDMPD.BCST    oneF64<>+0(SB), Z8, K2, Z8
+	VBLENDMPD.BCST    ·dataOneF64+0(SB), Z8, K2, Z8
 	VMULPD            Z4, Z11, Z0
 	VMOVAPS           Z0, Z14
 	VFMSUB231PD       Z4, Z11, Z14
@@ -11646,17 +10242,17 @@ loop1:
 	VFMSUB231PD       Z1, Z11, Z14
 	VADDPD            Z13, Z14, Z14
 	VDIVPD            Z8, Z14, Z14
-	VBROADCASTSD      twentyFourthF64<>+0(SB), Z8
-	VFMADD213PD.BCST  sincRest0F64<>+0(SB), Z1, Z8
-	VMULPD.BCST       twentyFourthF64<>+0(SB), Z4, Z13
+	VBROADCASTSD      ·dataTwentyFourthF64+0(SB), Z8
+	VFMADD213PD.BCST  ·dataSincRest0F64+0(SB), Z1, Z8
+	VMULPD.BCST       ·dataTwentyFourthF64+0(SB), Z4, Z13
 	VMULPD            Z4, Z13, Z11
 	VFMSUB231PD       Z1, Z8, Z11
-	VADDPD.BCST       halfF64<>+0(SB), Z11, Z11
+	VADDPD.BCST       ·dataHalfF64+0(SB), Z11, Z11
 	VMULPD            Z1, Z13, Z13
 	VFMADD231PD       Z4, Z8, Z13
 	VMULPD            Z4, Z13, Z8
 	VFMSUB231PD       Z1, Z11, Z8
-	VADDPD.BCST       oneF64<>+0(SB), Z8, Z8
+	VADDPD.BCST       ·dataOneF64+0(SB), Z8, Z8
 	VMULPD            Z1, Z13, Z13
 	VFMADD231PD       Z4, Z11, Z13
 	VBLENDMPD         Z8, Z0, K2, Z0
@@ -11681,118 +10277,118 @@ loop1:
 	VFMSUB213PD       Z14, Z11, Z6
 	VFMADD231PD       Z8, Z9, Z14
 	VADDPD            Z6, Z14, Z14
-	VBROADCASTSD      log2eF64<>+0(SB), Z6
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z2, Z6
-	VSUBPD.BCST       roundF64<>+0(SB), Z6, Z6
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z6
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z2, Z6
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z6, Z6
 	VMOVAPS           Z2, Z9
-	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z6, Z9
-	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z6, Z9
-	VBROADCASTSD      expQ9F64<>+0(SB), Z8
-	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z9, Z8
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z9, Z8
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z9, Z8
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z9, Z8
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z9, Z8
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z9, Z8
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z9, Z8
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z9, Z8
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z9, Z8
-	VBROADCASTSD      oneF64<>+0(SB), Z11
+	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z6, Z9
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z6, Z9
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z8
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z9, Z8
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z9, Z8
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z9, Z8
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z9, Z8
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z9, Z8
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z9, Z8
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z9, Z8
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z9, Z8
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z9, Z8
+	VBROADCASTSD      ·dataOneF64+0(SB), Z11
 	VSCALEFPD         Z6, Z11, Z11
 	VMULPD            Z9, Z9, Z6
 	VMOVAPS           Z9, Z4
 	VFMADD231PD       Z8, Z6, Z4
 	VMULPD            Z11, Z4, Z4
-	VSUBPD.BCST       oneF64<>+0(SB), Z11, Z13
+	VSUBPD.BCST       ·dataOneF64+0(SB), Z11, Z13
 	VFMADD231PD       Z11, Z9, Z13
 	VMULPD            Z11, Z6, Z6
 	VMULPD            Z8, Z6, Z6
 	VADDPD            Z6, Z13, Z13
-	VMULPD.BCST       halfF64<>+0(SB), Z5, Z6
-	VBROADCASTSD      twoOverPiF64<>+0(SB), Z8
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z6, Z8
-	VSUBPD.BCST       roundF64<>+0(SB), Z8, Z9
+	VMULPD.BCST       ·dataHalfF64+0(SB), Z5, Z6
+	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z8
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z6, Z8
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z8, Z9
 	VMOVAPS           Z6, Z1
-	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z9, Z1
-	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z9, Z1
-	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z9, Z1
+	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z9, Z1
+	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z9, Z1
+	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z9, Z1
 	VMULPD            Z1, Z1, Z9
-	VBROADCASTSD      sinP5F64<>+0(SB), Z12
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z9, Z12
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z9, Z12
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z9, Z12
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z9, Z12
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z9, Z12
+	VBROADCASTSD      ·dataSinP5F64+0(SB), Z12
+	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z9, Z12
+	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z9, Z12
+	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z9, Z12
+	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z9, Z12
+	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z9, Z12
 	VMULPD            Z12, Z9, Z12
 	VFMADD231PD       Z12, Z1, Z1
-	VBROADCASTSD      cosP5F64<>+0(SB), Z12
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z9, Z12
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z9, Z12
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z9, Z12
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z9, Z12
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z9, Z12
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z9, Z12
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z9, Z12
-	VPTESTMQ.BCST     oneIF64<>+0(SB), Z8, K2
+	VBROADCASTSD      ·dataCosP5F64+0(SB), Z12
+	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z9, Z12
+	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z9, Z12
+	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z9, Z12
+	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z9, Z12
+	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z9, Z12
+	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z9, Z12
+	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z9, Z12
+	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z8, K2
 	VBLENDMPD         Z12, Z1, K2, Z1
 	VPSLLQ            $0x3e, Z8, Z8
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z8, Z1
-	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z6, Z1
-	VBROADCASTSD      twoOverPiF64<>+0(SB), Z6
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z5, Z6
-	VSUBPD.BCST       roundF64<>+0(SB), Z6, Z8
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z8, Z1
+	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z6, Z1
+	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z6
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z5, Z6
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z6, Z8
 	VMOVAPS           Z5, Z12
-	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z8, Z12
-	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z8, Z12
-	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z8, Z12
+	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z8, Z12
+	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z8, Z12
+	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z8, Z12
 	VMULPD            Z12, Z12, Z8
-	VBROADCASTSD      sinP5F64<>+0(SB), Z9
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z8, Z9
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z8, Z9
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z8, Z9
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z8, Z9
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z8, Z9
+	VBROADCASTSD      ·dataSinP5F64+0(SB), Z9
+	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z8, Z9
+	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z8, Z9
+	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z8, Z9
+	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z8, Z9
+	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z8, Z9
 	VMULPD            Z9, Z8, Z9
 	VFMADD231PD       Z9, Z12, Z12
-	VBROADCASTSD      cosP5F64<>+0(SB), Z9
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z8, Z9
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z8, Z9
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z8, Z9
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z8, Z9
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z8, Z9
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z8, Z9
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z8, Z9
-	VPTESTMQ.BCST     oneIF64<>+0(SB), Z6, K2
+	VBROADCASTSD      ·dataCosP5F64+0(SB), Z9
+	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z8, Z9
+	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z8, Z9
+	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z8, Z9
+	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z8, Z9
+	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z8, Z9
+	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z8, Z9
+	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z8, Z9
+	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z6, K2
 	VBLENDMPD         Z9, Z12, K2, Z8
 	VBLENDMPD         Z12, Z9, K2, Z9
-	VPADDQ.BCST       oneIF64<>+0(SB), Z6, Z12
+	VPADDQ.BCST       ·dataOneIF64+0(SB), Z6, Z12
 	VPSLLQ            $0x3e, Z12, Z12
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z12, Z9
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z12, Z9
 	VPSLLQ            $0x3e, Z6, Z6
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z6, Z8
-	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z5, Z8
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z6, Z8
+	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z5, Z8
 	VMULPD            Z9, Z11, Z6
 	VFMADD231PD       Z9, Z4, Z6
 	VMULPD            Z8, Z11, Z11
 	VFMADD231PD       Z8, Z4, Z11
-	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z9, K2
-	VSUBPD.BCST       oneF64<>+0(SB), Z6, Z6
+	VCMPPD.BCST       $0x11, ·dataHalfF64+0(SB), Z9, K2
+	VSUBPD.BCST       ·dataOneF64+0(SB), Z6, Z6
 	VADDPD            Z1, Z1, Z4
 	VMULPD            Z9, Z13, Z13
 	VFNMADD231PD      Z1, Z4, Z13
 	VBLENDMPD         Z6, Z13, K2, Z13
 	VADDPD            Z0, Z10, Z10
 	VADDPD            Z14, Z7, Z7
-	VPANDQ.BCST       absF64<>+0(SB), Z2, Z14
-	VPANDQ.BCST       absF64<>+0(SB), Z5, Z0
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z2, Z14
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z5, Z0
 	VMAXPD            Z0, Z14, Z14
-	VCMPPD.BCST       $0x11, smallZetaF64<>+0(SB), Z14, K2
+	VCMPPD.BCST       $0x11, ·dataSmallZetaF64+0(SB), Z14, K2
 	VMULPD            Z11, Z11, Z14
 	VMOVAPS           Z14, Z0
 	VFMSUB231PD       Z11, Z11, Z0
 	VFMADD231PD       Z13, Z13, Z14
 	VADDPD            Z0, Z14, Z14
-	VBLENDMPD.BCST    oneF64<>+0(SB), Z14, K2, Z14
+	VBLENDMPD.BCST    ·dataOneF64+0(SB), Z14, K2, Z14
 	VMULPD            Z11, Z5, Z0
 	VMOVAPS           Z0, Z6
 	VFMSUB231PD       Z11, Z5, Z6
@@ -11806,13 +10402,13 @@ loop1:
 	VDIVPD            Z14, Z6, Z6
 	VMULPD            Z5, Z5, Z14
 	VFMSUB231PD       Z2, Z2, Z14
-	VBROADCASTSD      minusHalfF64<>+0(SB), Z11
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z2, Z11
-	VFMADD231PD.BCST  halfCotRest0F64<>+0(SB), Z14, Z11
+	VBROADCASTSD      ·dataMinusHalfF64+0(SB), Z11
+	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z2, Z11
+	VFMADD231PD.BCST  ·dataHalfCotRest0F64+0(SB), Z14, Z11
 	VADDPD            Z2, Z2, Z14
 	VMULPD            Z5, Z14, Z14
-	VMULPD.BCST       minusHalfF64<>+0(SB), Z5, Z13
-	VFMADD231PD.BCST  halfCotRest0F64<>+0(SB), Z14, Z13
+	VMULPD.BCST       ·dataMinusHalfF64+0(SB), Z5, Z13
+	VFMADD231PD.BCST  ·dataHalfCotRest0F64+0(SB), Z14, Z13
 	VBLENDMPD         Z11, Z0, K2, Z0
 	VBLENDMPD         Z13, Z6, K2, Z6
 	VMULPD            Z7, Z6, Z13
@@ -11876,13 +10472,13 @@ loop1:
 	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
 	VMOVUPS      (CX), Y0
-	VANDPS       absF32<>+0(SB), Y0, Y1
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y1
 	VMOVUPS      (CX)(BX*1), Y2
-	VANDPS       absF32<>+0(SB), Y2, Y3
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y3
 	VMAXPS       Y3, Y1, Y1
 	VCMPPS       $0x03, Y2, Y0, Y3
-	VCMPPS       $0x16, radiusMax<>+0(SB), Y1, Y4
-	VCMPPS       $0x19, radiusMin<>+0(SB), Y1, Y1
+	VCMPPS       $0x16, ·dataRadiusMax+0(SB), Y1, Y4
+	VCMPPS       $0x19, ·dataRadiusMin+0(SB), Y1, Y1
 	VORPS        Y4, Y1, Y1
 	VORPS        Y3, Y1, Y1
 	VMULPS       Y2, Y2, Y3
@@ -11891,7 +10487,7 @@ loop1:
 	VFMADD231PS  Y0, Y0, Y3
 	VADDPS       Y4, Y3, Y3
 	VDIVPS       Y3, Y0, Y0
-	VXORPS       signF32<>+0(SB), Y2, Y2
+	VXORPS       ·dataSignF32+0(SB), Y2, Y2
 	VDIVPS       Y3, Y2, Y2
 	VMOVUPS      (CX)(SI*1), Y3
 	VMULPS       Y3, Y2, Y4
@@ -11904,8 +10500,8 @@ loop1:
 	VFMSUB213PS  Y5, Y0, Y3
 	VFMADD231PS  Y6, Y2, Y5
 	VADDPS       Y3, Y5, Y5
-	VXORPS       signF32<>+0(SB), Y4, Y4
-	VXORPS       signF32<>+0(SB), Y5, Y5
+	VXORPS       ·dataSignF32+0(SB), Y4, Y4
+	VXORPS       ·dataSignF32+0(SB), Y5, Y5
 	VMOVMSKPS    Y1, R8
 	TESTQ        R8, R8
 	JE           easy3
@@ -11958,13 +10554,13 @@ loop1:
 	PREFETCHT0   128(AX)(BX*2)
 	PREFETCHT0   128(AX)(SI*1)
 	VMOVUPS      (CX), Z0
-	VPANDD.BCST  absF32<>+0(SB), Z0, Z1
+	VPANDD.BCST  ·dataAbsF32+0(SB), Z0, Z1
 	VMOVUPS      (CX)(BX*1), Z2
-	VPANDD.BCST  absF32<>+0(SB), Z2, Z3
+	VPANDD.BCST  ·dataAbsF32+0(SB), Z2, Z3
 	VMAXPS       Z3, Z1, Z1
 	VCMPPS       $0x03, Z2, Z0, K1
-	VCMPPS.BCST  $0x16, radiusMax<>+0(SB), Z1, K2
-	VCMPPS.BCST  $0x19, radiusMin<>+0(SB), Z1, K3
+	VCMPPS.BCST  $0x16, ·dataRadiusMax+0(SB), Z1, K2
+	VCMPPS.BCST  $0x19, ·dataRadiusMin+0(SB), Z1, K3
 	KORW         K2, K3, K2
 	KORW         K1, K2, K1
 	VMULPS       Z2, Z2, Z1
@@ -11973,7 +10569,7 @@ loop1:
 	VFMADD231PS  Z0, Z0, Z1
 	VADDPS       Z3, Z1, Z1
 	VDIVPS       Z1, Z0, Z0
-	VPXORD.BCST  signF32<>+0(SB), Z2, Z2
+	VPXORD.BCST  ·dataSignF32+0(SB), Z2, Z2
 	VDIVPS       Z1, Z2, Z2
 	VMOVUPS      (CX)(SI*1), Z1
 	VMULPS       Z1, Z2, Z3
@@ -11986,8 +10582,8 @@ loop1:
 	VFMSUB213PS  Z4, Z0, Z1
 	VFMADD231PS  Z5, Z2, Z4
 	VADDPS       Z1, Z4, Z4
-	VPXORD.BCST  signF32<>+0(SB), Z3, Z3
-	VPXORD.BCST  signF32<>+0(SB), Z4, Z4
+	VPXORD.BCST  ·dataSignF32+0(SB), Z3, Z3
+	VPXORD.BCST  ·dataSignF32+0(SB), Z4, Z4
 	KMOVW        K1, R8
 	TESTQ        R8, R8
 	JE           easy3
@@ -12039,13 +10635,13 @@ loop1:
 	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
 	VMOVUPS      (CX), Y0
-	VANDPD       absF64<>+0(SB), Y0, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y1
 	VMOVUPS      (CX)(BX*1), Y2
-	VANDPD       absF64<>+0(SB), Y2, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
 	VMAXPD       Y3, Y1, Y1
 	VCMPPD       $0x03, Y2, Y0, Y3
-	VCMPPD       $0x16, radiusMaxF64<>+0(SB), Y1, Y4
-	VCMPPD       $0x19, radiusMinF64<>+0(SB), Y1, Y1
+	VCMPPD       $0x16, ·dataRadiusMaxF64+0(SB), Y1, Y4
+	VCMPPD       $0x19, ·dataRadiusMinF64+0(SB), Y1, Y1
 	VORPD        Y4, Y1, Y1
 	VORPD        Y3, Y1, Y1
 	VMULPD       Y2, Y2, Y3
@@ -12054,7 +10650,7 @@ loop1:
 	VFMADD231PD  Y0, Y0, Y3
 	VADDPD       Y4, Y3, Y3
 	VDIVPD       Y3, Y0, Y0
-	VXORPD       signF64<>+0(SB), Y2, Y2
+	VXORPD       ·dataSignF64+0(SB), Y2, Y2
 	VDIVPD       Y3, Y2, Y2
 	VMOVUPS      (CX)(SI*1), Y3
 	VMULPD       Y3, Y2, Y4
@@ -12067,8 +10663,8 @@ loop1:
 	VFMSUB213PD  Y5, Y0, Y3
 	VFMADD231PD  Y6, Y2, Y5
 	VADDPD       Y3, Y5, Y5
-	VXORPD       signF64<>+0(SB), Y4, Y4
-	VXORPD       signF64<>+0(SB), Y5, Y5
+	VXORPD       ·dataSignF64+0(SB), Y4, Y4
+	VXORPD       ·dataSignF64+0(SB), Y5, Y5
 	VMOVMSKPD    Y1, R8
 	TESTQ        R8, R8
 	JE           easy3
@@ -12121,13 +10717,13 @@ loop1:
 	PREFETCHT0   128(AX)(BX*2)
 	PREFETCHT0   128(AX)(SI*1)
 	VMOVUPS      (CX), Z0
-	VPANDQ.BCST  absF64<>+0(SB), Z0, Z1
+	VPANDQ.BCST  ·dataAbsF64+0(SB), Z0, Z1
 	VMOVUPS      (CX)(BX*1), Z2
-	VPANDQ.BCST  absF64<>+0(SB), Z2, Z3
+	VPANDQ.BCST  ·dataAbsF64+0(SB), Z2, Z3
 	VMAXPD       Z3, Z1, Z1
 	VCMPPD       $0x03, Z2, Z0, K1
-	VCMPPD.BCST  $0x16, radiusMaxF64<>+0(SB), Z1, K2
-	VCMPPD.BCST  $0x19, radiusMinF64<>+0(SB), Z1, K3
+	VCMPPD.BCST  $0x16, ·dataRadiusMaxF64+0(SB), Z1, K2
+	VCMPPD.BCST  $0x19, ·dataRadiusMinF64+0(SB), Z1, K3
 	KORW         K2, K3, K2
 	KORW         K1, K2, K1
 	VMULPD       Z2, Z2, Z1
@@ -12136,7 +10732,7 @@ loop1:
 	VFMADD231PD  Z0, Z0, Z1
 	VADDPD       Z3, Z1, Z1
 	VDIVPD       Z1, Z0, Z0
-	VPXORQ.BCST  signF64<>+0(SB), Z2, Z2
+	VPXORQ.BCST  ·dataSignF64+0(SB), Z2, Z2
 	VDIVPD       Z1, Z2, Z2
 	VMOVUPS      (CX)(SI*1), Z1
 	VMULPD       Z1, Z2, Z3
@@ -12149,8 +10745,8 @@ loop1:
 	VFMSUB213PD  Z4, Z0, Z1
 	VFMADD231PD  Z5, Z2, Z4
 	VADDPD       Z1, Z4, Z4
-	VPXORQ.BCST  signF64<>+0(SB), Z3, Z3
-	VPXORQ.BCST  signF64<>+0(SB), Z4, Z4
+	VPXORQ.BCST  ·dataSignF64+0(SB), Z3, Z3
+	VPXORQ.BCST  ·dataSignF64+0(SB), Z4, Z4
 	KMOVW        K1, R8
 	TESTQ        R8, R8
 	JE           easy3
@@ -12220,125 +10816,125 @@ loop1:
 	PREFETCHT0   64(AX)(R8*2)
 	PREFETCHT0   64(AX)(R12*1)
 	VMOVUPS      (CX), Y0
-	VANDPS       absF32<>+0(SB), Y0, Y1
-	VCMPPS       $0x16, zetaLimit<>+0(SB), Y1, Y1
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y1
+	VCMPPS       $0x16, ·dataZetaLimit+0(SB), Y1, Y1
 	VMOVUPS      (CX)(BX*1), Y2
-	VANDPS       absF32<>+0(SB), Y2, Y3
-	VCMPPS       $0x16, limit<>+0(SB), Y3, Y3
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y3
+	VCMPPS       $0x16, ·dataLimit+0(SB), Y3, Y3
 	VORPS        Y1, Y3, Y3
-	VMOVUPS      log2e<>+0(SB), Y1
-	VFMADD213PS  roundF32<>+0(SB), Y0, Y1
-	VSUBPS       roundF32<>+0(SB), Y1, Y1
+	VMOVUPS      ·dataLog2e+0(SB), Y1
+	VFMADD213PS  ·dataRoundF32+0(SB), Y0, Y1
+	VSUBPS       ·dataRoundF32+0(SB), Y1, Y1
 	VMOVAPS      Y0, Y4
-	VFNMADD231PS ln2Hi<>+0(SB), Y1, Y4
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y1, Y4
 	VMOVAPS      Y4, Y5
-	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y5
-	VMOVUPS      expC6<>+0(SB), Y6
-	VFMADD213PS  expC5<>+0(SB), Y5, Y6
-	VFMADD213PS  expC4<>+0(SB), Y5, Y6
-	VFMADD213PS  expC3<>+0(SB), Y5, Y6
-	VFMADD213PS  expC2<>+0(SB), Y5, Y6
-	VMOVUPS      half<>+0(SB), Y7
-	VFMADD213PS  roundF32<>+0(SB), Y1, Y7
-	VSUBPS       roundF32<>+0(SB), Y7, Y8
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y1, Y5
+	VMOVUPS      ·dataExpC6+0(SB), Y6
+	VFMADD213PS  ·dataExpC5+0(SB), Y5, Y6
+	VFMADD213PS  ·dataExpC4+0(SB), Y5, Y6
+	VFMADD213PS  ·dataExpC3+0(SB), Y5, Y6
+	VFMADD213PS  ·dataExpC2+0(SB), Y5, Y6
+	VMOVUPS      ·dataHalf+0(SB), Y7
+	VFMADD213PS  ·dataRoundF32+0(SB), Y1, Y7
+	VSUBPS       ·dataRoundF32+0(SB), Y7, Y8
 	VSUBPS       Y8, Y1, Y8
-	VADDPS       roundF32<>+0(SB), Y8, Y8
+	VADDPS       ·dataRoundF32+0(SB), Y8, Y8
 	VPSLLD       $0x17, Y7, Y7
-	VPADDD       one<>+0(SB), Y7, Y7
-	VMULPS       one<>+0(SB), Y7, Y7
+	VPADDD       ·dataOne+0(SB), Y7, Y7
+	VMULPS       ·dataOne+0(SB), Y7, Y7
 	VPSLLD       $0x17, Y8, Y8
-	VPADDD       one<>+0(SB), Y8, Y8
+	VPADDD       ·dataOne+0(SB), Y8, Y8
 	VMULPS       Y8, Y7, Y7
 	VMULPS       Y5, Y5, Y8
 	VMOVAPS      Y5, Y9
 	VFMADD231PS  Y6, Y8, Y9
 	VMULPS       Y7, Y9, Y9
-	VSUBPS       one<>+0(SB), Y7, Y10
+	VSUBPS       ·dataOne+0(SB), Y7, Y10
 	VMOVAPS      Y10, Y11
 	VFMADD231PS  Y7, Y5, Y11
 	VMULPS       Y7, Y8, Y8
 	VMULPS       Y6, Y8, Y8
 	VSUBPS       Y5, Y4, Y4
-	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y4
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y1, Y4
 	VSUBPS       Y11, Y10, Y10
 	VFMADD231PS  Y7, Y5, Y10
 	VFMADD231PS  Y7, Y4, Y10
 	VADDPS       Y10, Y8, Y8
 	VADDPS       Y8, Y11, Y11
-	VMULPS       half<>+0(SB), Y2, Y8
-	VANDPS       absF32<>+0(SB), Y8, Y10
-	VMOVUPS      twoOverPi<>+0(SB), Y4
-	VFMADD213PS  roundF32<>+0(SB), Y10, Y4
-	VSUBPS       roundF32<>+0(SB), Y4, Y5
-	VFNMADD231PS halfPi1<>+0(SB), Y5, Y10
-	VFNMADD231PS halfPi2<>+0(SB), Y5, Y10
-	VFNMADD231PS halfPi3<>+0(SB), Y5, Y10
+	VMULPS       ·dataHalf+0(SB), Y2, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y8, Y10
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y4
+	VFMADD213PS  ·dataRoundF32+0(SB), Y10, Y4
+	VSUBPS       ·dataRoundF32+0(SB), Y4, Y5
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y5, Y10
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y5, Y10
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y5, Y10
 	VMULPS       Y10, Y10, Y5
-	VMOVUPS      sinP2<>+0(SB), Y1
-	VFMADD213PS  sinP1<>+0(SB), Y5, Y1
-	VFMADD213PS  sinP0<>+0(SB), Y5, Y1
+	VMOVUPS      ·dataSinP2+0(SB), Y1
+	VFMADD213PS  ·dataSinP1+0(SB), Y5, Y1
+	VFMADD213PS  ·dataSinP0+0(SB), Y5, Y1
 	VMULPS       Y1, Y5, Y1
 	VFMADD231PS  Y1, Y10, Y10
-	VMOVUPS      cosP2<>+0(SB), Y1
-	VFMADD213PS  cosP1<>+0(SB), Y5, Y1
-	VFMADD213PS  cosP0<>+0(SB), Y5, Y1
-	VFMADD213PS  minusHalf<>+0(SB), Y5, Y1
-	VFMADD213PS  one<>+0(SB), Y5, Y1
+	VMOVUPS      ·dataCosP2+0(SB), Y1
+	VFMADD213PS  ·dataCosP1+0(SB), Y5, Y1
+	VFMADD213PS  ·dataCosP0+0(SB), Y5, Y1
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y5, Y1
+	VFMADD213PS  ·dataOne+0(SB), Y5, Y1
 	VPSLLD       $0x1f, Y4, Y5
 	VBLENDVPS    Y5, Y1, Y10, Y10
 	VPSLLD       $0x1e, Y4, Y4
 	VXORPS       Y8, Y4, Y4
-	VANDPS       signF32<>+0(SB), Y4, Y4
+	VANDPS       ·dataSignF32+0(SB), Y4, Y4
 	VXORPS       Y4, Y10, Y10
-	VANDPS       absF32<>+0(SB), Y2, Y4
-	VMOVUPS      twoOverPi<>+0(SB), Y8
-	VFMADD213PS  roundF32<>+0(SB), Y4, Y8
-	VSUBPS       roundF32<>+0(SB), Y8, Y1
-	VFNMADD231PS halfPi1<>+0(SB), Y1, Y4
-	VFNMADD231PS halfPi2<>+0(SB), Y1, Y4
-	VFNMADD231PS halfPi3<>+0(SB), Y1, Y4
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y4
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y8
+	VFMADD213PS  ·dataRoundF32+0(SB), Y4, Y8
+	VSUBPS       ·dataRoundF32+0(SB), Y8, Y1
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y1, Y4
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y1, Y4
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y1, Y4
 	VMULPS       Y4, Y4, Y1
-	VMOVUPS      sinP2<>+0(SB), Y5
-	VFMADD213PS  sinP1<>+0(SB), Y1, Y5
-	VFMADD213PS  sinP0<>+0(SB), Y1, Y5
+	VMOVUPS      ·dataSinP2+0(SB), Y5
+	VFMADD213PS  ·dataSinP1+0(SB), Y1, Y5
+	VFMADD213PS  ·dataSinP0+0(SB), Y1, Y5
 	VMULPS       Y5, Y1, Y5
 	VFMADD231PS  Y5, Y4, Y4
-	VMOVUPS      cosP2<>+0(SB), Y5
-	VFMADD213PS  cosP1<>+0(SB), Y1, Y5
-	VFMADD213PS  cosP0<>+0(SB), Y1, Y5
-	VFMADD213PS  minusHalf<>+0(SB), Y1, Y5
-	VFMADD213PS  one<>+0(SB), Y1, Y5
+	VMOVUPS      ·dataCosP2+0(SB), Y5
+	VFMADD213PS  ·dataCosP1+0(SB), Y1, Y5
+	VFMADD213PS  ·dataCosP0+0(SB), Y1, Y5
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y1, Y5
+	VFMADD213PS  ·dataOne+0(SB), Y1, Y5
 	VPSLLD       $0x1f, Y8, Y1
 	VBLENDVPS    Y1, Y5, Y4, Y6
 	VBLENDVPS    Y1, Y4, Y5, Y5
 	VPSLLD       $0x1e, Y8, Y4
-	VPADDD       oneI<>+0(SB), Y8, Y8
+	VPADDD       ·dataOneI+0(SB), Y8, Y8
 	VPSLLD       $0x1e, Y8, Y8
-	VANDPS       signF32<>+0(SB), Y8, Y8
+	VANDPS       ·dataSignF32+0(SB), Y8, Y8
 	VXORPS       Y8, Y5, Y5
 	VXORPS       Y2, Y4, Y4
-	VANDPS       signF32<>+0(SB), Y4, Y4
+	VANDPS       ·dataSignF32+0(SB), Y4, Y4
 	VXORPS       Y4, Y6, Y6
 	VMULPS       Y5, Y7, Y4
 	VFMADD231PS  Y5, Y9, Y4
 	VMULPS       Y6, Y7, Y7
 	VFMADD231PS  Y6, Y9, Y7
-	VCMPPS       $0x11, half<>+0(SB), Y5, Y9
-	VSUBPS       one<>+0(SB), Y4, Y4
+	VCMPPS       $0x11, ·dataHalf+0(SB), Y5, Y9
+	VSUBPS       ·dataOne+0(SB), Y4, Y4
 	VADDPS       Y10, Y10, Y6
 	VMULPS       Y5, Y11, Y11
 	VFNMADD231PS Y10, Y6, Y11
 	VBLENDVPS    Y9, Y4, Y11, Y11
-	VANDPS       absF32<>+0(SB), Y0, Y4
-	VANDPS       absF32<>+0(SB), Y2, Y9
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y4
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y9
 	VMAXPS       Y9, Y4, Y4
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y4, Y4
+	VCMPPS       $0x11, ·dataSmallZeta+0(SB), Y4, Y4
 	VMULPS       Y2, Y2, Y9
 	VMOVAPS      Y9, Y6
 	VFMSUB231PS  Y2, Y2, Y6
 	VFMADD231PS  Y0, Y0, Y9
 	VADDPS       Y6, Y9, Y9
-	VBLENDVPS    Y4, one<>+0(SB), Y9, Y9
+	VBLENDVPS    Y4, ·dataOne+0(SB), Y9, Y9
 	VMULPS       Y2, Y7, Y6
 	VMOVAPS      Y6, Y10
 	VFMSUB231PS  Y2, Y7, Y10
@@ -12350,75 +10946,75 @@ loop1:
 	VFMSUB231PS  Y0, Y7, Y10
 	VADDPS       Y11, Y10, Y10
 	VDIVPS       Y9, Y10, Y10
-	VMOVUPS      twentyFourth<>+0(SB), Y9
-	VFMADD213PS  sincRest0<>+0(SB), Y0, Y9
-	VMULPS       twentyFourth<>+0(SB), Y2, Y11
+	VMOVUPS      ·dataTwentyFourth+0(SB), Y9
+	VFMADD213PS  ·dataSincRest0+0(SB), Y0, Y9
+	VMULPS       ·dataTwentyFourth+0(SB), Y2, Y11
 	VMULPS       Y2, Y11, Y7
 	VFMSUB231PS  Y0, Y9, Y7
-	VADDPS       half<>+0(SB), Y7, Y7
+	VADDPS       ·dataHalf+0(SB), Y7, Y7
 	VMULPS       Y0, Y11, Y11
 	VFMADD231PS  Y2, Y9, Y11
 	VMULPS       Y2, Y11, Y9
 	VFMSUB231PS  Y0, Y7, Y9
-	VADDPS       one<>+0(SB), Y9, Y9
+	VADDPS       ·dataOne+0(SB), Y9, Y9
 	VMULPS       Y0, Y11, Y11
 	VFMADD231PS  Y2, Y7, Y11
 	VBLENDVPS    Y4, Y9, Y6, Y6
 	VBLENDVPS    Y4, Y11, Y10, Y10
-	VSUBPS       one<>+0(SB), Y6, Y11
-	VANDPS       absF32<>+0(SB), Y0, Y4
-	VANDPS       absF32<>+0(SB), Y2, Y9
+	VSUBPS       ·dataOne+0(SB), Y6, Y11
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y4
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y9
 	VMAXPS       Y9, Y4, Y4
-	VCMPPS       $0x12, one<>+0(SB), Y4, Y4
-	VMOVUPS      psi11<>+0(SB), Y9
-	VFMADD213PS  psi10<>+0(SB), Y0, Y9
-	VMULPS       psi11<>+0(SB), Y2, Y7
-	VMOVUPS      sincRest4<>+0(SB), Y5
+	VCMPPS       $0x12, ·dataOne+0(SB), Y4, Y4
+	VMOVUPS      ·dataPsi11+0(SB), Y9
+	VFMADD213PS  ·dataPsi10+0(SB), Y0, Y9
+	VMULPS       ·dataPsi11+0(SB), Y2, Y7
+	VMOVUPS      ·dataSincRest4+0(SB), Y5
 	VFMADD231PS  Y0, Y9, Y5
 	VFNMADD231PS Y2, Y7, Y5
 	VMULPS       Y2, Y9, Y9
 	VFMADD231PS  Y0, Y7, Y9
-	VMOVUPS      psi8<>+0(SB), Y7
+	VMOVUPS      ·dataPsi8+0(SB), Y7
 	VFMADD231PS  Y0, Y5, Y7
 	VFNMADD231PS Y2, Y9, Y7
 	VMULPS       Y2, Y5, Y5
 	VFMADD231PS  Y0, Y9, Y5
-	VMOVUPS      psi7<>+0(SB), Y9
+	VMOVUPS      ·dataPsi7+0(SB), Y9
 	VFMADD231PS  Y0, Y7, Y9
 	VFNMADD231PS Y2, Y5, Y9
 	VMULPS       Y2, Y7, Y7
 	VFMADD231PS  Y0, Y5, Y7
-	VMOVUPS      psi6<>+0(SB), Y5
+	VMOVUPS      ·dataPsi6+0(SB), Y5
 	VFMADD231PS  Y0, Y9, Y5
 	VFNMADD231PS Y2, Y7, Y5
 	VMULPS       Y2, Y9, Y9
 	VFMADD231PS  Y0, Y7, Y9
-	VMOVUPS      sincRest2<>+0(SB), Y7
+	VMOVUPS      ·dataSincRest2+0(SB), Y7
 	VFMADD231PS  Y0, Y5, Y7
 	VFNMADD231PS Y2, Y9, Y7
 	VMULPS       Y2, Y5, Y5
 	VFMADD231PS  Y0, Y9, Y5
-	VMOVUPS      halfCotRest1<>+0(SB), Y9
+	VMOVUPS      ·dataHalfCotRest1+0(SB), Y9
 	VFMADD231PS  Y0, Y7, Y9
 	VFNMADD231PS Y2, Y5, Y9
 	VMULPS       Y2, Y7, Y7
 	VFMADD231PS  Y0, Y5, Y7
-	VMOVUPS      psi3<>+0(SB), Y5
+	VMOVUPS      ·dataPsi3+0(SB), Y5
 	VFMADD231PS  Y0, Y9, Y5
 	VFNMADD231PS Y2, Y7, Y5
 	VMULPS       Y2, Y9, Y9
 	VFMADD231PS  Y0, Y7, Y9
-	VMOVUPS      twentyFourth<>+0(SB), Y7
+	VMOVUPS      ·dataTwentyFourth+0(SB), Y7
 	VFMADD231PS  Y0, Y5, Y7
 	VFNMADD231PS Y2, Y9, Y7
 	VMULPS       Y2, Y5, Y5
 	VFMADD231PS  Y0, Y9, Y5
-	VMOVUPS      sincRest0<>+0(SB), Y9
+	VMOVUPS      ·dataSincRest0+0(SB), Y9
 	VFMADD231PS  Y0, Y7, Y9
 	VFNMADD231PS Y2, Y5, Y9
 	VMULPS       Y2, Y7, Y7
 	VFMADD231PS  Y0, Y5, Y7
-	VMOVUPS      half<>+0(SB), Y5
+	VMOVUPS      ·dataHalf+0(SB), Y5
 	VFMADD231PS  Y0, Y9, Y5
 	VFNMADD231PS Y2, Y7, Y5
 	VMULPS       Y2, Y9, Y9
@@ -12428,7 +11024,7 @@ loop1:
 	VFMSUB231PS  Y2, Y2, Y8
 	VFMADD231PS  Y0, Y0, Y7
 	VADDPS       Y8, Y7, Y7
-	VBLENDVPS    Y4, one<>+0(SB), Y7, Y7
+	VBLENDVPS    Y4, ·dataOne+0(SB), Y7, Y7
 	VMULPS       Y2, Y10, Y8
 	VMOVAPS      Y8, Y1
 	VFMSUB231PS  Y2, Y10, Y1
@@ -12443,9 +11039,9 @@ loop1:
 	VBLENDVPS    Y4, Y5, Y8, Y8
 	VBLENDVPS    Y4, Y9, Y1, Y1
 	VMOVUPS      (CX)(BX*2), Y9
-	VXORPS       signF32<>+0(SB), Y9, Y9
+	VXORPS       ·dataSignF32+0(SB), Y9, Y9
 	VMOVUPS      (CX)(SI*1), Y4
-	VXORPS       signF32<>+0(SB), Y4, Y4
+	VXORPS       ·dataSignF32+0(SB), Y4, Y4
 	VMULPS       Y4, Y1, Y5
 	VMOVAPS      Y5, Y7
 	VFNMADD231PS Y4, Y1, Y7
@@ -12455,23 +11051,23 @@ loop1:
 	VFMSUB213PS  Y7, Y4, Y8
 	VFMADD231PS  Y9, Y1, Y7
 	VADDPS       Y8, Y7, Y7
-	VXORPS       signF32<>+0(SB), Y7, Y8
-	VXORPS       signF32<>+0(SB), Y10, Y1
+	VXORPS       ·dataSignF32+0(SB), Y7, Y8
+	VXORPS       ·dataSignF32+0(SB), Y10, Y1
 	VMOVMSKPS    Y3, R14
 	TESTQ        R14, R14
 	JE           easy3
 	VPCMPEQD     Y9, Y9, Y9
 	VXORPS       Y3, Y9, Y9
-	VMOVUPS      one<>+0(SB), Y3
+	VMOVUPS      ·dataOne+0(SB), Y3
 	VMASKMOVPS   Y3, Y9, (AX)
-	VMOVUPS      zero<>+0(SB), Y3
+	VMOVUPS      ·dataZero+0(SB), Y3
 	VMASKMOVPS   Y3, Y9, (AX)(BX*1)
 	VMASKMOVPS   Y3, Y9, (AX)(BX*2)
 	VMASKMOVPS   Y3, Y9, (AX)(SI*1)
 	VMASKMOVPS   Y3, Y9, (AX)(BX*4)
-	VMOVUPS      one<>+0(SB), Y3
+	VMOVUPS      ·dataOne+0(SB), Y3
 	VMASKMOVPS   Y3, Y9, (AX)(DI*1)
-	VMOVUPS      zero<>+0(SB), Y3
+	VMOVUPS      ·dataZero+0(SB), Y3
 	VMASKMOVPS   Y3, Y9, (AX)(SI*2)
 	VMASKMOVPS   Y3, Y9, (AX)(R8*1)
 	VMASKMOVPS   Y5, Y9, (AX)(BX*8)
@@ -12492,16 +11088,16 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS one<>+0(SB), Y9
+	VMOVUPS ·dataOne+0(SB), Y9
 	VMOVUPS Y9, (AX)
-	VMOVUPS zero<>+0(SB), Y9
+	VMOVUPS ·dataZero+0(SB), Y9
 	VMOVUPS Y9, (AX)(BX*1)
 	VMOVUPS Y9, (AX)(BX*2)
 	VMOVUPS Y9, (AX)(SI*1)
 	VMOVUPS Y9, (AX)(BX*4)
-	VMOVUPS one<>+0(SB), Y9
+	VMOVUPS ·dataOne+0(SB), Y9
 	VMOVUPS Y9, (AX)(DI*1)
-	VMOVUPS zero<>+0(SB), Y9
+	VMOVUPS ·dataZero+0(SB), Y9
 	VMOVUPS Y9, (AX)(SI*2)
 	VMOVUPS Y9, (AX)(R8*1)
 	VMOVUPS Y5, (AX)(BX*8)
@@ -12523,66 +11119,6 @@ easy3:
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
-
-DATA psi11<>+0(SB)/4, $0x2f309231
-DATA psi11<>+4(SB)/4, $0x2f309231
-DATA psi11<>+8(SB)/4, $0x2f309231
-DATA psi11<>+12(SB)/4, $0x2f309231
-DATA psi11<>+16(SB)/4, $0x2f309231
-DATA psi11<>+20(SB)/4, $0x2f309231
-DATA psi11<>+24(SB)/4, $0x2f309231
-DATA psi11<>+28(SB)/4, $0x2f309231
-GLOBL psi11<>(SB), RODATA|NOPTR, $32
-
-DATA psi10<>+0(SB)/4, $0x310f76c7
-DATA psi10<>+4(SB)/4, $0x310f76c7
-DATA psi10<>+8(SB)/4, $0x310f76c7
-DATA psi10<>+12(SB)/4, $0x310f76c7
-DATA psi10<>+16(SB)/4, $0x310f76c7
-DATA psi10<>+20(SB)/4, $0x310f76c7
-DATA psi10<>+24(SB)/4, $0x310f76c7
-DATA psi10<>+28(SB)/4, $0x310f76c7
-GLOBL psi10<>(SB), RODATA|NOPTR, $32
-
-DATA psi8<>+0(SB)/4, $0x3493f27e
-DATA psi8<>+4(SB)/4, $0x3493f27e
-DATA psi8<>+8(SB)/4, $0x3493f27e
-DATA psi8<>+12(SB)/4, $0x3493f27e
-DATA psi8<>+16(SB)/4, $0x3493f27e
-DATA psi8<>+20(SB)/4, $0x3493f27e
-DATA psi8<>+24(SB)/4, $0x3493f27e
-DATA psi8<>+28(SB)/4, $0x3493f27e
-GLOBL psi8<>(SB), RODATA|NOPTR, $32
-
-DATA psi7<>+0(SB)/4, $0x3638ef1d
-DATA psi7<>+4(SB)/4, $0x3638ef1d
-DATA psi7<>+8(SB)/4, $0x3638ef1d
-DATA psi7<>+12(SB)/4, $0x3638ef1d
-DATA psi7<>+16(SB)/4, $0x3638ef1d
-DATA psi7<>+20(SB)/4, $0x3638ef1d
-DATA psi7<>+24(SB)/4, $0x3638ef1d
-DATA psi7<>+28(SB)/4, $0x3638ef1d
-GLOBL psi7<>(SB), RODATA|NOPTR, $32
-
-DATA psi6<>+0(SB)/4, $0x37d00d01
-DATA psi6<>+4(SB)/4, $0x37d00d01
-DATA psi6<>+8(SB)/4, $0x37d00d01
-DATA psi6<>+12(SB)/4, $0x37d00d01
-DATA psi6<>+16(SB)/4, $0x37d00d01
-DATA psi6<>+20(SB)/4, $0x37d00d01
-DATA psi6<>+24(SB)/4, $0x37d00d01
-DATA psi6<>+28(SB)/4, $0x37d00d01
-GLOBL psi6<>(SB), RODATA|NOPTR, $32
-
-DATA psi3<>+0(SB)/4, $0x3c088889
-DATA psi3<>+4(SB)/4, $0x3c088889
-DATA psi3<>+8(SB)/4, $0x3c088889
-DATA psi3<>+12(SB)/4, $0x3c088889
-DATA psi3<>+16(SB)/4, $0x3c088889
-DATA psi3<>+20(SB)/4, $0x3c088889
-DATA psi3<>+24(SB)/4, $0x3c088889
-DATA psi3<>+28(SB)/4, $0x3c088889
-GLOBL psi3<>(SB), RODATA|NOPTR, $32
 
 // func leftJacobianSim2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
@@ -12619,113 +11155,113 @@ loop1:
 	PREFETCHT0        128(AX)(R8*2)
 	PREFETCHT0        128(AX)(R12*1)
 	VMOVUPS           (CX), Z0
-	VPANDD.BCST       absF32<>+0(SB), Z0, Z1
-	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z1, K1
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z0, Z1
+	VCMPPS.BCST       $0x16, ·dataZetaLimit+0(SB), Z1, K1
 	VMOVUPS           (CX)(BX*1), Z1
-	VPANDD.BCST       absF32<>+0(SB), Z1, Z2
-	VCMPPS.BCST       $0x16, limit<>+0(SB), Z2, K2
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z1, Z2
+	VCMPPS.BCST       $0x16, ·dataLimit+0(SB), Z2, K2
 	KORW              K1, K2, K1
-	VBROADCASTSS      log2e<>+0(SB), Z2
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z0, Z2
-	VSUBPS.BCST       roundF32<>+0(SB), Z2, Z2
+	VBROADCASTSS      ·dataLog2e+0(SB), Z2
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z0, Z2
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z2, Z2
 	VMOVAPS           Z0, Z3
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z2, Z3
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z2, Z3
 	VMOVAPS           Z3, Z4
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z2, Z4
-	VBROADCASTSS      expC6<>+0(SB), Z5
-	VFMADD213PS.BCST  expC5<>+0(SB), Z4, Z5
-	VFMADD213PS.BCST  expC4<>+0(SB), Z4, Z5
-	VFMADD213PS.BCST  expC3<>+0(SB), Z4, Z5
-	VFMADD213PS.BCST  expC2<>+0(SB), Z4, Z5
-	VBROADCASTSS      one<>+0(SB), Z6
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z2, Z4
+	VBROADCASTSS      ·dataExpC6+0(SB), Z5
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z4, Z5
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z4, Z5
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z4, Z5
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z4, Z5
+	VBROADCASTSS      ·dataOne+0(SB), Z6
 	VSCALEFPS         Z2, Z6, Z6
 	VMULPS            Z4, Z4, Z7
 	VMOVAPS           Z4, Z8
 	VFMADD231PS       Z5, Z7, Z8
 	VMULPS            Z6, Z8, Z8
-	VSUBPS.BCST       one<>+0(SB), Z6, Z9
+	VSUBPS.BCST       ·dataOne+0(SB), Z6, Z9
 	VMOVAPS           Z9, Z10
 	VFMADD231PS       Z6, Z4, Z10
 	VMULPS            Z6, Z7, Z7
 	VMULPS            Z5, Z7, Z7
 	VSUBPS            Z4, Z3, Z3
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z2, Z3
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z2, Z3
 	VSUBPS            Z10, Z9, Z9
 	VFMADD231PS       Z6, Z4, Z9
 	VFMADD231PS       Z6, Z3, Z9
 	VADDPS            Z9, Z7, Z7
 	VADDPS            Z7, Z10, Z10
-	VMULPS.BCST       half<>+0(SB), Z1, Z7
-	VBROADCASTSS      twoOverPi<>+0(SB), Z9
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z7, Z9
-	VSUBPS.BCST       roundF32<>+0(SB), Z9, Z3
+	VMULPS.BCST       ·dataHalf+0(SB), Z1, Z7
+	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z9
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z7, Z9
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z9, Z3
 	VMOVAPS           Z7, Z4
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z3, Z4
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z3, Z4
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z3, Z4
+	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z3, Z4
+	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z3, Z4
+	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z3, Z4
 	VMULPS            Z4, Z4, Z3
-	VBROADCASTSS      sinP2<>+0(SB), Z2
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z3, Z2
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z3, Z2
+	VBROADCASTSS      ·dataSinP2+0(SB), Z2
+	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z3, Z2
+	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z3, Z2
 	VMULPS            Z2, Z3, Z2
 	VFMADD231PS       Z2, Z4, Z4
-	VBROADCASTSS      cosP2<>+0(SB), Z2
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z3, Z2
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z3, Z2
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z3, Z2
-	VFMADD213PS.BCST  one<>+0(SB), Z3, Z2
-	VPTESTMD.BCST     oneI<>+0(SB), Z9, K2
+	VBROADCASTSS      ·dataCosP2+0(SB), Z2
+	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z3, Z2
+	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z3, Z2
+	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z3, Z2
+	VFMADD213PS.BCST  ·dataOne+0(SB), Z3, Z2
+	VPTESTMD.BCST     ·dataOneI+0(SB), Z9, K2
 	VBLENDMPS         Z2, Z4, K2, Z4
 	VPSLLD            $0x1e, Z9, Z9
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z9, Z4
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z7, Z4
-	VBROADCASTSS      twoOverPi<>+0(SB), Z7
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z1, Z7
-	VSUBPS.BCST       roundF32<>+0(SB), Z7, Z9
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z9, Z4
+	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z7, Z4
+	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z7
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z1, Z7
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z7, Z9
 	VMOVAPS           Z1, Z2
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z9, Z2
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z9, Z2
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z9, Z2
+	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z9, Z2
+	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z9, Z2
+	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z9, Z2
 	VMULPS            Z2, Z2, Z9
-	VBROADCASTSS      sinP2<>+0(SB), Z3
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z9, Z3
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z9, Z3
+	VBROADCASTSS      ·dataSinP2+0(SB), Z3
+	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z9, Z3
+	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z9, Z3
 	VMULPS            Z3, Z9, Z3
 	VFMADD231PS       Z3, Z2, Z2
-	VBROADCASTSS      cosP2<>+0(SB), Z3
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z9, Z3
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z9, Z3
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z9, Z3
-	VFMADD213PS.BCST  one<>+0(SB), Z9, Z3
-	VPTESTMD.BCST     oneI<>+0(SB), Z7, K2
+	VBROADCASTSS      ·dataCosP2+0(SB), Z3
+	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z9, Z3
+	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z9, Z3
+	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z9, Z3
+	VFMADD213PS.BCST  ·dataOne+0(SB), Z9, Z3
+	VPTESTMD.BCST     ·dataOneI+0(SB), Z7, K2
 	VBLENDMPS         Z3, Z2, K2, Z9
 	VBLENDMPS         Z2, Z3, K2, Z3
 	VPSLLD            $0x1e, Z7, Z2
-	VPADDD.BCST       oneI<>+0(SB), Z7, Z7
+	VPADDD.BCST       ·dataOneI+0(SB), Z7, Z7
 	VPSLLD            $0x1e, Z7, Z7
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z7, Z3
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z2, Z9
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z1, Z9
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z7, Z3
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z2, Z9
+	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z1, Z9
 	VMULPS            Z3, Z6, Z2
 	VFMADD231PS       Z3, Z8, Z2
 	VMULPS            Z9, Z6, Z6
 	VFMADD231PS       Z9, Z8, Z6
-	VCMPPS.BCST       $0x11, half<>+0(SB), Z3, K2
-	VSUBPS.BCST       one<>+0(SB), Z2, Z2
+	VCMPPS.BCST       $0x11, ·dataHalf+0(SB), Z3, K2
+	VSUBPS.BCST       ·dataOne+0(SB), Z2, Z2
 	VADDPS            Z4, Z4, Z8
 	VMULPS            Z3, Z10, Z10
 	VFNMADD231PS      Z4, Z8, Z10
 	VBLENDMPS         Z2, Z10, K2, Z10
-	VPANDD.BCST       absF32<>+0(SB), Z0, Z2
-	VPANDD.BCST       absF32<>+0(SB), Z1, Z8
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z0, Z2
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z1, Z8
 	VMAXPS            Z8, Z2, Z2
-	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z2, K2
+	VCMPPS.BCST       $0x11, ·dataSmallZeta+0(SB), Z2, K2
 	VMULPS            Z1, Z1, Z2
 	VMOVAPS           Z2, Z8
 	VFMSUB231PS       Z1, Z1, Z8
 	VFMADD231PS       Z0, Z0, Z2
 	VADDPS            Z8, Z2, Z2
-	VBLENDMPS.BCST    one<>+0(SB), Z2, K2, Z2
+	VBLENDMPS.BCST    ·dataOne+0(SB), Z2, K2, Z2
 	VMULPS            Z1, Z6, Z8
 	VMOVAPS           Z8, Z4
 	VFMSUB231PS       Z1, Z6, Z4
@@ -12737,75 +11273,75 @@ loop1:
 	VFMSUB231PS       Z0, Z6, Z4
 	VADDPS            Z10, Z4, Z4
 	VDIVPS            Z2, Z4, Z4
-	VBROADCASTSS      twentyFourth<>+0(SB), Z2
-	VFMADD213PS.BCST  sincRest0<>+0(SB), Z0, Z2
-	VMULPS.BCST       twentyFourth<>+0(SB), Z1, Z10
+	VBROADCASTSS      ·dataTwentyFourth+0(SB), Z2
+	VFMADD213PS.BCST  ·dataSincRest0+0(SB), Z0, Z2
+	VMULPS.BCST       ·dataTwentyFourth+0(SB), Z1, Z10
 	VMULPS            Z1, Z10, Z6
 	VFMSUB231PS       Z0, Z2, Z6
-	VADDPS.BCST       half<>+0(SB), Z6, Z6
+	VADDPS.BCST       ·dataHalf+0(SB), Z6, Z6
 	VMULPS            Z0, Z10, Z10
 	VFMADD231PS       Z1, Z2, Z10
 	VMULPS            Z1, Z10, Z2
 	VFMSUB231PS       Z0, Z6, Z2
-	VADDPS.BCST       one<>+0(SB), Z2, Z2
+	VADDPS.BCST       ·dataOne+0(SB), Z2, Z2
 	VMULPS            Z0, Z10, Z10
 	VFMADD231PS       Z1, Z6, Z10
 	VBLENDMPS         Z2, Z8, K2, Z8
 	VBLENDMPS         Z10, Z4, K2, Z4
-	VSUBPS.BCST       one<>+0(SB), Z8, Z10
-	VPANDD.BCST       absF32<>+0(SB), Z0, Z2
-	VPANDD.BCST       absF32<>+0(SB), Z1, Z6
+	VSUBPS.BCST       ·dataOne+0(SB), Z8, Z10
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z0, Z2
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z1, Z6
 	VMAXPS            Z6, Z2, Z2
-	VCMPPS.BCST       $0x12, one<>+0(SB), Z2, K2
-	VBROADCASTSS      psi11<>+0(SB), Z2
-	VFMADD213PS.BCST  psi10<>+0(SB), Z0, Z2
-	VMULPS.BCST       psi11<>+0(SB), Z1, Z6
-	VBROADCASTSS      sincRest4<>+0(SB), Z3
+	VCMPPS.BCST       $0x12, ·dataOne+0(SB), Z2, K2
+	VBROADCASTSS      ·dataPsi11+0(SB), Z2
+	VFMADD213PS.BCST  ·dataPsi10+0(SB), Z0, Z2
+	VMULPS.BCST       ·dataPsi11+0(SB), Z1, Z6
+	VBROADCASTSS      ·dataSincRest4+0(SB), Z3
 	VFMADD231PS       Z0, Z2, Z3
 	VFNMADD231PS      Z1, Z6, Z3
 	VMULPS            Z1, Z2, Z2
 	VFMADD231PS       Z0, Z6, Z2
-	VBROADCASTSS      psi8<>+0(SB), Z6
+	VBROADCASTSS      ·dataPsi8+0(SB), Z6
 	VFMADD231PS       Z0, Z3, Z6
 	VFNMADD231PS      Z1, Z2, Z6
 	VMULPS            Z1, Z3, Z3
 	VFMADD231PS       Z0, Z2, Z3
-	VBROADCASTSS      psi7<>+0(SB), Z2
+	VBROADCASTSS      ·dataPsi7+0(SB), Z2
 	VFMADD231PS       Z0, Z6, Z2
 	VFNMADD231PS      Z1, Z3, Z2
 	VMULPS            Z1, Z6, Z6
 	VFMADD231PS       Z0, Z3, Z6
-	VBROADCASTSS      psi6<>+0(SB), Z3
+	VBROADCASTSS      ·dataPsi6+0(SB), Z3
 	VFMADD231PS       Z0, Z2, Z3
 	VFNMADD231PS      Z1, Z6, Z3
 	VMULPS            Z1, Z2, Z2
 	VFMADD231PS       Z0, Z6, Z2
-	VBROADCASTSS      sincRest2<>+0(SB), Z6
+	VBROADCASTSS      ·dataSincRest2+0(SB), Z6
 	VFMADD231PS       Z0, Z3, Z6
 	VFNMADD231PS      Z1, Z2, Z6
 	VMULPS            Z1, Z3, Z3
 	VFMADD231PS       Z0, Z2, Z3
-	VBROADCASTSS      halfCotRest1<>+0(SB), Z2
+	VBROADCASTSS      ·dataHalfCotRest1+0(SB), Z2
 	VFMADD231PS       Z0, Z6, Z2
 	VFNMADD231PS      Z1, Z3, Z2
 	VMULPS            Z1, Z6, Z6
 	VFMADD231PS       Z0, Z3, Z6
-	VBROADCASTSS      psi3<>+0(SB), Z3
+	VBROADCASTSS      ·dataPsi3+0(SB), Z3
 	VFMADD231PS       Z0, Z2, Z3
 	VFNMADD231PS      Z1, Z6, Z3
 	VMULPS            Z1, Z2, Z2
 	VFMADD231PS       Z0, Z6, Z2
-	VBROADCASTSS      twentyFourth<>+0(SB), Z6
+	VBROADCASTSS      ·dataTwentyFourth+0(SB), Z6
 	VFMADD231PS       Z0, Z3, Z6
 	VFNMADD231PS      Z1, Z2, Z6
 	VMULPS            Z1, Z3, Z3
 	VFMADD231PS       Z0, Z2, Z3
-	VBROADCASTSS      sincRest0<>+0(SB), Z2
+	VBROADCASTSS      ·dataSincRest0+0(SB), Z2
 	VFMADD231PS       Z0, Z6, Z2
 	VFNMADD231PS      Z1, Z3, Z2
 	VMULPS            Z1, Z6, Z6
 	VFMADD231PS       Z0, Z3, Z6
-	VBROADCASTSS      half<>+0(SB), Z3
+	VBROADCASTSS      ·dataHalf+0(SB), Z3
 	VFMADD231PS       Z0, Z2, Z3
 	VFNMADD231PS      Z1, Z6, Z3
 	VMULPS            Z1, Z2, Z2
@@ -12815,7 +11351,7 @@ loop1:
 	VFMSUB231PS       Z1, Z1, Z9
 	VFMADD231PS       Z0, Z0, Z6
 	VADDPS            Z9, Z6, Z6
-	VBLENDMPS.BCST    one<>+0(SB), Z6, K2, Z6
+	VBLENDMPS.BCST    ·dataOne+0(SB), Z6, K2, Z6
 	VMULPS            Z1, Z4, Z9
 	VMOVAPS           Z9, Z7
 	VFMSUB231PS       Z1, Z4, Z7
@@ -12830,9 +11366,9 @@ loop1:
 	VBLENDMPS         Z3, Z9, K2, Z9
 	VBLENDMPS         Z2, Z7, K2, Z7
 	VMOVUPS           (CX)(BX*2), Z2
-	VPXORD.BCST       signF32<>+0(SB), Z2, Z2
+	VPXORD.BCST       ·dataSignF32+0(SB), Z2, Z2
 	VMOVUPS           (CX)(SI*1), Z3
-	VPXORD.BCST       signF32<>+0(SB), Z3, Z3
+	VPXORD.BCST       ·dataSignF32+0(SB), Z3, Z3
 	VMULPS            Z3, Z7, Z6
 	VMOVAPS           Z6, Z10
 	VFNMADD231PS      Z3, Z7, Z10
@@ -12842,22 +11378,22 @@ loop1:
 	VFMSUB213PS       Z10, Z3, Z9
 	VFMADD231PS       Z2, Z7, Z10
 	VADDPS            Z9, Z10, Z10
-	VPXORD.BCST       signF32<>+0(SB), Z10, Z9
-	VPXORD.BCST       signF32<>+0(SB), Z4, Z7
+	VPXORD.BCST       ·dataSignF32+0(SB), Z10, Z9
+	VPXORD.BCST       ·dataSignF32+0(SB), Z4, Z7
 	KMOVW             K1, R14
 	TESTQ             R14, R14
 	JE                easy3
 	KNOTW             K1, K1
-	VBROADCASTSS      one<>+0(SB), Z2
+	VBROADCASTSS      ·dataOne+0(SB), Z2
 	VMOVUPS           Z2, K1, (AX)
-	VBROADCASTSS      zero<>+0(SB), Z2
+	VBROADCASTSS      ·dataZero+0(SB), Z2
 	VMOVUPS           Z2, K1, (AX)(BX*1)
 	VMOVUPS           Z2, K1, (AX)(BX*2)
 	VMOVUPS           Z2, K1, (AX)(SI*1)
 	VMOVUPS           Z2, K1, (AX)(BX*4)
-	VBROADCASTSS      one<>+0(SB), Z2
+	VBROADCASTSS      ·dataOne+0(SB), Z2
 	VMOVUPS           Z2, K1, (AX)(DI*1)
-	VBROADCASTSS      zero<>+0(SB), Z2
+	VBROADCASTSS      ·dataZero+0(SB), Z2
 	VMOVUPS           Z2, K1, (AX)(SI*2)
 	VMOVUPS           Z2, K1, (AX)(R8*1)
 	VMOVUPS           Z6, K1, (AX)(BX*8)
@@ -12878,16 +11414,16 @@ loop1:
 	RET
 
 easy3:
-	VBROADCASTSS one<>+0(SB), Z2
+	VBROADCASTSS ·dataOne+0(SB), Z2
 	VMOVUPS      Z2, (AX)
-	VBROADCASTSS zero<>+0(SB), Z2
+	VBROADCASTSS ·dataZero+0(SB), Z2
 	VMOVUPS      Z2, (AX)(BX*1)
 	VMOVUPS      Z2, (AX)(BX*2)
 	VMOVUPS      Z2, (AX)(SI*1)
 	VMOVUPS      Z2, (AX)(BX*4)
-	VBROADCASTSS one<>+0(SB), Z2
+	VBROADCASTSS ·dataOne+0(SB), Z2
 	VMOVUPS      Z2, (AX)(DI*1)
-	VBROADCASTSS zero<>+0(SB), Z2
+	VBROADCASTSS ·dataZero+0(SB), Z2
 	VMOVUPS      Z2, (AX)(SI*2)
 	VMOVUPS      Z2, (AX)(R8*1)
 	VMOVUPS      Z6, (AX)(BX*8)
@@ -12945,134 +11481,134 @@ loop1:
 	PREFETCHT0   64(AX)(R8*2)
 	PREFETCHT0   64(AX)(R12*1)
 	VMOVUPS      (CX), Y0
-	VANDPD       absF64<>+0(SB), Y0, Y1
-	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y1, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y1
+	VCMPPD       $0x16, ·dataZetaLimitF64+0(SB), Y1, Y1
 	VMOVUPS      (CX)(BX*1), Y2
-	VANDPD       absF64<>+0(SB), Y2, Y3
-	VCMPPD       $0x16, limitF64<>+0(SB), Y3, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
+	VCMPPD       $0x16, ·dataLimitF64+0(SB), Y3, Y3
 	VORPD        Y1, Y3, Y3
-	VMOVUPS      log2eF64<>+0(SB), Y1
-	VFMADD213PD  roundF64<>+0(SB), Y0, Y1
-	VSUBPD       roundF64<>+0(SB), Y1, Y1
+	VMOVUPS      ·dataLog2eF64+0(SB), Y1
+	VFMADD213PD  ·dataRoundF64+0(SB), Y0, Y1
+	VSUBPD       ·dataRoundF64+0(SB), Y1, Y1
 	VMOVAPS      Y0, Y4
-	VFNMADD231PD ln2HiF64<>+0(SB), Y1, Y4
-	VFNMADD231PD ln2LoF64<>+0(SB), Y1, Y4
-	VMOVUPS      expQ9F64<>+0(SB), Y5
-	VFMADD213PD  expQ8F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ7F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ6F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ5F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ4F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ3F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ2F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ1F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ0F64<>+0(SB), Y4, Y5
-	VMOVUPS      halfF64<>+0(SB), Y6
-	VFMADD213PD  roundF64<>+0(SB), Y1, Y6
-	VSUBPD       roundF64<>+0(SB), Y6, Y7
+	VFNMADD231PD ·dataLn2HiF64+0(SB), Y1, Y4
+	VFNMADD231PD ·dataLn2LoF64+0(SB), Y1, Y4
+	VMOVUPS      ·dataExpQ9F64+0(SB), Y5
+	VFMADD213PD  ·dataExpQ8F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ7F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ6F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ5F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ4F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ3F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ2F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ1F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ0F64+0(SB), Y4, Y5
+	VMOVUPS      ·dataHalfF64+0(SB), Y6
+	VFMADD213PD  ·dataRoundF64+0(SB), Y1, Y6
+	VSUBPD       ·dataRoundF64+0(SB), Y6, Y7
 	VSUBPD       Y7, Y1, Y1
-	VADDPD       roundF64<>+0(SB), Y1, Y1
+	VADDPD       ·dataRoundF64+0(SB), Y1, Y1
 	VPSLLQ       $0x34, Y6, Y6
-	VPADDQ       oneF64<>+0(SB), Y6, Y6
-	VMULPD       oneF64<>+0(SB), Y6, Y6
+	VPADDQ       ·dataOneF64+0(SB), Y6, Y6
+	VMULPD       ·dataOneF64+0(SB), Y6, Y6
 	VPSLLQ       $0x34, Y1, Y1
-	VPADDQ       oneF64<>+0(SB), Y1, Y1
+	VPADDQ       ·dataOneF64+0(SB), Y1, Y1
 	VMULPD       Y1, Y6, Y6
 	VMULPD       Y4, Y4, Y1
 	VMOVAPS      Y4, Y7
 	VFMADD231PD  Y5, Y1, Y7
 	VMULPD       Y6, Y7, Y7
-	VSUBPD       oneF64<>+0(SB), Y6, Y8
+	VSUBPD       ·dataOneF64+0(SB), Y6, Y8
 	VFMADD231PD  Y6, Y4, Y8
 	VMULPD       Y6, Y1, Y1
 	VMULPD       Y5, Y1, Y1
 	VADDPD       Y1, Y8, Y8
-	VMULPD       halfF64<>+0(SB), Y2, Y1
-	VANDPD       absF64<>+0(SB), Y1, Y5
-	VMOVUPS      twoOverPiF64<>+0(SB), Y4
-	VFMADD213PD  roundF64<>+0(SB), Y5, Y4
-	VSUBPD       roundF64<>+0(SB), Y4, Y9
-	VFNMADD231PD halfPi1F64<>+0(SB), Y9, Y5
-	VFNMADD231PD halfPi2F64<>+0(SB), Y9, Y5
-	VFNMADD231PD halfPi3F64<>+0(SB), Y9, Y5
+	VMULPD       ·dataHalfF64+0(SB), Y2, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y1, Y5
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y4
+	VFMADD213PD  ·dataRoundF64+0(SB), Y5, Y4
+	VSUBPD       ·dataRoundF64+0(SB), Y4, Y9
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y9, Y5
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y9, Y5
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y9, Y5
 	VMULPD       Y5, Y5, Y9
-	VMOVUPS      sinP5F64<>+0(SB), Y10
-	VFMADD213PD  sinP4F64<>+0(SB), Y9, Y10
-	VFMADD213PD  sinP3F64<>+0(SB), Y9, Y10
-	VFMADD213PD  sinP2F64<>+0(SB), Y9, Y10
-	VFMADD213PD  sinP1F64<>+0(SB), Y9, Y10
-	VFMADD213PD  sinP0F64<>+0(SB), Y9, Y10
+	VMOVUPS      ·dataSinP5F64+0(SB), Y10
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y9, Y10
 	VMULPD       Y10, Y9, Y10
 	VFMADD231PD  Y10, Y5, Y5
-	VMOVUPS      cosP5F64<>+0(SB), Y10
-	VFMADD213PD  cosP4F64<>+0(SB), Y9, Y10
-	VFMADD213PD  cosP3F64<>+0(SB), Y9, Y10
-	VFMADD213PD  cosP2F64<>+0(SB), Y9, Y10
-	VFMADD213PD  cosP1F64<>+0(SB), Y9, Y10
-	VFMADD213PD  cosP0F64<>+0(SB), Y9, Y10
-	VFMADD213PD  minusHalfF64<>+0(SB), Y9, Y10
-	VFMADD213PD  oneF64<>+0(SB), Y9, Y10
+	VMOVUPS      ·dataCosP5F64+0(SB), Y10
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataOneF64+0(SB), Y9, Y10
 	VPSLLQ       $0x3f, Y4, Y9
 	VBLENDVPD    Y9, Y10, Y5, Y5
 	VPSLLQ       $0x3e, Y4, Y4
 	VXORPD       Y1, Y4, Y4
-	VANDPD       signF64<>+0(SB), Y4, Y4
+	VANDPD       ·dataSignF64+0(SB), Y4, Y4
 	VXORPD       Y4, Y5, Y5
-	VANDPD       absF64<>+0(SB), Y2, Y4
-	VMOVUPS      twoOverPiF64<>+0(SB), Y1
-	VFMADD213PD  roundF64<>+0(SB), Y4, Y1
-	VSUBPD       roundF64<>+0(SB), Y1, Y10
-	VFNMADD231PD halfPi1F64<>+0(SB), Y10, Y4
-	VFNMADD231PD halfPi2F64<>+0(SB), Y10, Y4
-	VFNMADD231PD halfPi3F64<>+0(SB), Y10, Y4
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y4
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y1
+	VFMADD213PD  ·dataRoundF64+0(SB), Y4, Y1
+	VSUBPD       ·dataRoundF64+0(SB), Y1, Y10
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y10, Y4
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y10, Y4
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y10, Y4
 	VMULPD       Y4, Y4, Y10
-	VMOVUPS      sinP5F64<>+0(SB), Y9
-	VFMADD213PD  sinP4F64<>+0(SB), Y10, Y9
-	VFMADD213PD  sinP3F64<>+0(SB), Y10, Y9
-	VFMADD213PD  sinP2F64<>+0(SB), Y10, Y9
-	VFMADD213PD  sinP1F64<>+0(SB), Y10, Y9
-	VFMADD213PD  sinP0F64<>+0(SB), Y10, Y9
+	VMOVUPS      ·dataSinP5F64+0(SB), Y9
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y10, Y9
 	VMULPD       Y9, Y10, Y9
 	VFMADD231PD  Y9, Y4, Y4
-	VMOVUPS      cosP5F64<>+0(SB), Y9
-	VFMADD213PD  cosP4F64<>+0(SB), Y10, Y9
-	VFMADD213PD  cosP3F64<>+0(SB), Y10, Y9
-	VFMADD213PD  cosP2F64<>+0(SB), Y10, Y9
-	VFMADD213PD  cosP1F64<>+0(SB), Y10, Y9
-	VFMADD213PD  cosP0F64<>+0(SB), Y10, Y9
-	VFMADD213PD  minusHalfF64<>+0(SB), Y10, Y9
-	VFMADD213PD  oneF64<>+0(SB), Y10, Y9
+	VMOVUPS      ·dataCosP5F64+0(SB), Y9
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataOneF64+0(SB), Y10, Y9
 	VPSLLQ       $0x3f, Y1, Y10
 	VBLENDVPD    Y10, Y9, Y4, Y11
 	VBLENDVPD    Y10, Y4, Y9, Y9
-	VPADDQ       oneIF64<>+0(SB), Y1, Y4
+	VPADDQ       ·dataOneIF64+0(SB), Y1, Y4
 	VPSLLQ       $0x3e, Y4, Y4
-	VANDPD       signF64<>+0(SB), Y4, Y4
+	VANDPD       ·dataSignF64+0(SB), Y4, Y4
 	VXORPD       Y4, Y9, Y9
 	VPSLLQ       $0x3e, Y1, Y1
 	VXORPD       Y2, Y1, Y1
-	VANDPD       signF64<>+0(SB), Y1, Y1
+	VANDPD       ·dataSignF64+0(SB), Y1, Y1
 	VXORPD       Y1, Y11, Y11
 	VMULPD       Y9, Y6, Y1
 	VFMADD231PD  Y9, Y7, Y1
 	VMULPD       Y11, Y6, Y6
 	VFMADD231PD  Y11, Y7, Y6
-	VCMPPD       $0x11, halfF64<>+0(SB), Y9, Y7
-	VSUBPD       oneF64<>+0(SB), Y1, Y1
+	VCMPPD       $0x11, ·dataHalfF64+0(SB), Y9, Y7
+	VSUBPD       ·dataOneF64+0(SB), Y1, Y1
 	VADDPD       Y5, Y5, Y11
 	VMULPD       Y9, Y8, Y8
 	VFNMADD231PD Y5, Y11, Y8
 	VBLENDVPD    Y7, Y1, Y8, Y8
-	VANDPD       absF64<>+0(SB), Y0, Y1
-	VANDPD       absF64<>+0(SB), Y2, Y7
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y7
 	VMAXPD       Y7, Y1, Y1
-	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y1, Y1
+	VCMPPD       $0x11, ·dataSmallZetaF64+0(SB), Y1, Y1
 	VMULPD       Y2, Y2, Y7
 	VMOVAPS      Y7, Y11
 	VFMSUB231PD  Y2, Y2, Y11
 	VFMADD231PD  Y0, Y0, Y7
 	VADDPD       Y11, Y7, Y7
-	VBLENDVPD    Y1, oneF64<>+0(SB), Y7, Y7
+	VBLENDVPD    Y1, ·dataOneF64+0(SB), Y7, Y7
 	VMULPD       Y2, Y6, Y11
 	VMOVAPS      Y11, Y5
 	VFMSUB231PD  Y2, Y6, Y5
@@ -13084,110 +11620,110 @@ loop1:
 	VFMSUB231PD  Y0, Y6, Y5
 	VADDPD       Y8, Y5, Y5
 	VDIVPD       Y7, Y5, Y5
-	VMOVUPS      twentyFourthF64<>+0(SB), Y7
-	VFMADD213PD  sincRest0F64<>+0(SB), Y0, Y7
-	VMULPD       twentyFourthF64<>+0(SB), Y2, Y8
+	VMOVUPS      ·dataTwentyFourthF64+0(SB), Y7
+	VFMADD213PD  ·dataSincRest0F64+0(SB), Y0, Y7
+	VMULPD       ·dataTwentyFourthF64+0(SB), Y2, Y8
 	VMULPD       Y2, Y8, Y6
 	VFMSUB231PD  Y0, Y7, Y6
-	VADDPD       halfF64<>+0(SB), Y6, Y6
+	VADDPD       ·dataHalfF64+0(SB), Y6, Y6
 	VMULPD       Y0, Y8, Y8
 	VFMADD231PD  Y2, Y7, Y8
 	VMULPD       Y2, Y8, Y7
 	VFMSUB231PD  Y0, Y6, Y7
-	VADDPD       oneF64<>+0(SB), Y7, Y7
+	VADDPD       ·dataOneF64+0(SB), Y7, Y7
 	VMULPD       Y0, Y8, Y8
 	VFMADD231PD  Y2, Y6, Y8
 	VBLENDVPD    Y1, Y7, Y11, Y11
 	VBLENDVPD    Y1, Y8, Y5, Y5
-	VSUBPD       oneF64<>+0(SB), Y11, Y8
-	VANDPD       absF64<>+0(SB), Y0, Y1
-	VANDPD       absF64<>+0(SB), Y2, Y7
+	VSUBPD       ·dataOneF64+0(SB), Y11, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y7
 	VMAXPD       Y7, Y1, Y1
-	VCMPPD       $0x12, oneF64<>+0(SB), Y1, Y1
-	VMOVUPS      psi18F64<>+0(SB), Y7
-	VFMADD213PD  sincRest8F64<>+0(SB), Y0, Y7
-	VMULPD       psi18F64<>+0(SB), Y2, Y6
-	VMOVUPS      psi16F64<>+0(SB), Y9
+	VCMPPD       $0x12, ·dataOneF64+0(SB), Y1, Y1
+	VMOVUPS      ·dataPsi18F64+0(SB), Y7
+	VFMADD213PD  ·dataSincRest8F64+0(SB), Y0, Y7
+	VMULPD       ·dataPsi18F64+0(SB), Y2, Y6
+	VMOVUPS      ·dataPsi16F64+0(SB), Y9
 	VFMADD231PD  Y0, Y7, Y9
 	VFNMADD231PD Y2, Y6, Y9
 	VMULPD       Y2, Y7, Y7
 	VFMADD231PD  Y0, Y6, Y7
-	VMOVUPS      psi15F64<>+0(SB), Y6
+	VMOVUPS      ·dataPsi15F64+0(SB), Y6
 	VFMADD231PD  Y0, Y9, Y6
 	VFNMADD231PD Y2, Y7, Y6
 	VMULPD       Y2, Y9, Y9
 	VFMADD231PD  Y0, Y7, Y9
-	VMOVUPS      psi14F64<>+0(SB), Y7
+	VMOVUPS      ·dataPsi14F64+0(SB), Y7
 	VFMADD231PD  Y0, Y6, Y7
 	VFNMADD231PD Y2, Y9, Y7
 	VMULPD       Y2, Y6, Y6
 	VFMADD231PD  Y0, Y9, Y6
-	VMOVUPS      sincRest6F64<>+0(SB), Y9
+	VMOVUPS      ·dataSincRest6F64+0(SB), Y9
 	VFMADD231PD  Y0, Y7, Y9
 	VFNMADD231PD Y2, Y6, Y9
 	VMULPD       Y2, Y7, Y7
 	VFMADD231PD  Y0, Y6, Y7
-	VMOVUPS      psi12F64<>+0(SB), Y6
+	VMOVUPS      ·dataPsi12F64+0(SB), Y6
 	VFMADD231PD  Y0, Y9, Y6
 	VFNMADD231PD Y2, Y7, Y6
 	VMULPD       Y2, Y9, Y9
 	VFMADD231PD  Y0, Y7, Y9
-	VMOVUPS      psi11F64<>+0(SB), Y7
+	VMOVUPS      ·dataPsi11F64+0(SB), Y7
 	VFMADD231PD  Y0, Y6, Y7
 	VFNMADD231PD Y2, Y9, Y7
 	VMULPD       Y2, Y6, Y6
 	VFMADD231PD  Y0, Y9, Y6
-	VMOVUPS      psi10F64<>+0(SB), Y9
+	VMOVUPS      ·dataPsi10F64+0(SB), Y9
 	VFMADD231PD  Y0, Y7, Y9
 	VFNMADD231PD Y2, Y6, Y9
 	VMULPD       Y2, Y7, Y7
 	VFMADD231PD  Y0, Y6, Y7
-	VMOVUPS      sincRest4F64<>+0(SB), Y6
+	VMOVUPS      ·dataSincRest4F64+0(SB), Y6
 	VFMADD231PD  Y0, Y9, Y6
 	VFNMADD231PD Y2, Y7, Y6
 	VMULPD       Y2, Y9, Y9
 	VFMADD231PD  Y0, Y7, Y9
-	VMOVUPS      psi8F64<>+0(SB), Y7
+	VMOVUPS      ·dataPsi8F64+0(SB), Y7
 	VFMADD231PD  Y0, Y6, Y7
 	VFNMADD231PD Y2, Y9, Y7
 	VMULPD       Y2, Y6, Y6
 	VFMADD231PD  Y0, Y9, Y6
-	VMOVUPS      psi7F64<>+0(SB), Y9
+	VMOVUPS      ·dataPsi7F64+0(SB), Y9
 	VFMADD231PD  Y0, Y7, Y9
 	VFNMADD231PD Y2, Y6, Y9
 	VMULPD       Y2, Y7, Y7
 	VFMADD231PD  Y0, Y6, Y7
-	VMOVUPS      psi6F64<>+0(SB), Y6
+	VMOVUPS      ·dataPsi6F64+0(SB), Y6
 	VFMADD231PD  Y0, Y9, Y6
 	VFNMADD231PD Y2, Y7, Y6
 	VMULPD       Y2, Y9, Y9
 	VFMADD231PD  Y0, Y7, Y9
-	VMOVUPS      sincRest2F64<>+0(SB), Y7
+	VMOVUPS      ·dataSincRest2F64+0(SB), Y7
 	VFMADD231PD  Y0, Y6, Y7
 	VFNMADD231PD Y2, Y9, Y7
 	VMULPD       Y2, Y6, Y6
 	VFMADD231PD  Y0, Y9, Y6
-	VMOVUPS      halfCotRest1F64<>+0(SB), Y9
+	VMOVUPS      ·dataHalfCotRest1F64+0(SB), Y9
 	VFMADD231PD  Y0, Y7, Y9
 	VFNMADD231PD Y2, Y6, Y9
 	VMULPD       Y2, Y7, Y7
 	VFMADD231PD  Y0, Y6, Y7
-	VMOVUPS      psi3F64<>+0(SB), Y6
+	VMOVUPS      ·dataPsi3F64+0(SB), Y6
 	VFMADD231PD  Y0, Y9, Y6
 	VFNMADD231PD Y2, Y7, Y6
 	VMULPD       Y2, Y9, Y9
 	VFMADD231PD  Y0, Y7, Y9
-	VMOVUPS      twentyFourthF64<>+0(SB), Y7
+	VMOVUPS      ·dataTwentyFourthF64+0(SB), Y7
 	VFMADD231PD  Y0, Y6, Y7
 	VFNMADD231PD Y2, Y9, Y7
 	VMULPD       Y2, Y6, Y6
 	VFMADD231PD  Y0, Y9, Y6
-	VMOVUPS      sincRest0F64<>+0(SB), Y9
+	VMOVUPS      ·dataSincRest0F64+0(SB), Y9
 	VFMADD231PD  Y0, Y7, Y9
 	VFNMADD231PD Y2, Y6, Y9
 	VMULPD       Y2, Y7, Y7
 	VFMADD231PD  Y0, Y6, Y7
-	VMOVUPS      halfF64<>+0(SB), Y6
+	VMOVUPS      ·dataHalfF64+0(SB), Y6
 	VFMADD231PD  Y0, Y9, Y6
 	VFNMADD231PD Y2, Y7, Y6
 	VMULPD       Y2, Y9, Y9
@@ -13197,7 +11733,7 @@ loop1:
 	VFMSUB231PD  Y2, Y2, Y4
 	VFMADD231PD  Y0, Y0, Y7
 	VADDPD       Y4, Y7, Y7
-	VBLENDVPD    Y1, oneF64<>+0(SB), Y7, Y7
+	VBLENDVPD    Y1, ·dataOneF64+0(SB), Y7, Y7
 	VMULPD       Y2, Y5, Y4
 	VMOVAPS      Y4, Y10
 	VFMSUB231PD  Y2, Y5, Y10
@@ -13212,9 +11748,9 @@ loop1:
 	VBLENDVPD    Y1, Y6, Y4, Y4
 	VBLENDVPD    Y1, Y9, Y10, Y10
 	VMOVUPS      (CX)(BX*2), Y9
-	VXORPD       signF64<>+0(SB), Y9, Y9
+	VXORPD       ·dataSignF64+0(SB), Y9, Y9
 	VMOVUPS      (CX)(SI*1), Y1
-	VXORPD       signF64<>+0(SB), Y1, Y1
+	VXORPD       ·dataSignF64+0(SB), Y1, Y1
 	VMULPD       Y1, Y10, Y6
 	VMOVAPS      Y6, Y7
 	VFNMADD231PD Y1, Y10, Y7
@@ -13224,23 +11760,23 @@ loop1:
 	VFMSUB213PD  Y7, Y1, Y4
 	VFMADD231PD  Y9, Y10, Y7
 	VADDPD       Y4, Y7, Y7
-	VXORPD       signF64<>+0(SB), Y7, Y4
-	VXORPD       signF64<>+0(SB), Y5, Y10
+	VXORPD       ·dataSignF64+0(SB), Y7, Y4
+	VXORPD       ·dataSignF64+0(SB), Y5, Y10
 	VMOVMSKPD    Y3, R14
 	TESTQ        R14, R14
 	JE           easy3
 	VPCMPEQD     Y9, Y9, Y9
 	VXORPD       Y3, Y9, Y9
-	VMOVUPS      oneF64<>+0(SB), Y3
+	VMOVUPS      ·dataOneF64+0(SB), Y3
 	VMASKMOVPD   Y3, Y9, (AX)
-	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMOVUPS      ·dataZero+0(SB), Y3
 	VMASKMOVPD   Y3, Y9, (AX)(BX*1)
 	VMASKMOVPD   Y3, Y9, (AX)(BX*2)
 	VMASKMOVPD   Y3, Y9, (AX)(SI*1)
 	VMASKMOVPD   Y3, Y9, (AX)(BX*4)
-	VMOVUPS      oneF64<>+0(SB), Y3
+	VMOVUPS      ·dataOneF64+0(SB), Y3
 	VMASKMOVPD   Y3, Y9, (AX)(DI*1)
-	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMOVUPS      ·dataZero+0(SB), Y3
 	VMASKMOVPD   Y3, Y9, (AX)(SI*2)
 	VMASKMOVPD   Y3, Y9, (AX)(R8*1)
 	VMASKMOVPD   Y6, Y9, (AX)(BX*8)
@@ -13261,16 +11797,16 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS oneF64<>+0(SB), Y9
+	VMOVUPS ·dataOneF64+0(SB), Y9
 	VMOVUPS Y9, (AX)
-	VMOVUPS zeroF64<>+0(SB), Y9
+	VMOVUPS ·dataZero+0(SB), Y9
 	VMOVUPS Y9, (AX)(BX*1)
 	VMOVUPS Y9, (AX)(BX*2)
 	VMOVUPS Y9, (AX)(SI*1)
 	VMOVUPS Y9, (AX)(BX*4)
-	VMOVUPS oneF64<>+0(SB), Y9
+	VMOVUPS ·dataOneF64+0(SB), Y9
 	VMOVUPS Y9, (AX)(DI*1)
-	VMOVUPS zeroF64<>+0(SB), Y9
+	VMOVUPS ·dataZero+0(SB), Y9
 	VMOVUPS Y9, (AX)(SI*2)
 	VMOVUPS Y9, (AX)(R8*1)
 	VMOVUPS Y6, (AX)(BX*8)
@@ -13292,72 +11828,6 @@ easy3:
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
-
-DATA psi18F64<>+0(SB)/8, $0x3c1e542ba4020225
-DATA psi18F64<>+8(SB)/8, $0x3c1e542ba4020225
-DATA psi18F64<>+16(SB)/8, $0x3c1e542ba4020225
-DATA psi18F64<>+24(SB)/8, $0x3c1e542ba4020225
-GLOBL psi18F64<>(SB), RODATA|NOPTR, $32
-
-DATA psi16F64<>+0(SB)/8, $0x3ca6827863b97d97
-DATA psi16F64<>+8(SB)/8, $0x3ca6827863b97d97
-DATA psi16F64<>+16(SB)/8, $0x3ca6827863b97d97
-DATA psi16F64<>+24(SB)/8, $0x3ca6827863b97d97
-GLOBL psi16F64<>(SB), RODATA|NOPTR, $32
-
-DATA psi15F64<>+0(SB)/8, $0x3ce952c77030ad4a
-DATA psi15F64<>+8(SB)/8, $0x3ce952c77030ad4a
-DATA psi15F64<>+16(SB)/8, $0x3ce952c77030ad4a
-DATA psi15F64<>+24(SB)/8, $0x3ce952c77030ad4a
-GLOBL psi15F64<>(SB), RODATA|NOPTR, $32
-
-DATA psi14F64<>+0(SB)/8, $0x3d2ae7f3e733b81f
-DATA psi14F64<>+8(SB)/8, $0x3d2ae7f3e733b81f
-DATA psi14F64<>+16(SB)/8, $0x3d2ae7f3e733b81f
-DATA psi14F64<>+24(SB)/8, $0x3d2ae7f3e733b81f
-GLOBL psi14F64<>(SB), RODATA|NOPTR, $32
-
-DATA psi12F64<>+0(SB)/8, $0x3da93974a8c07c9d
-DATA psi12F64<>+8(SB)/8, $0x3da93974a8c07c9d
-DATA psi12F64<>+16(SB)/8, $0x3da93974a8c07c9d
-DATA psi12F64<>+24(SB)/8, $0x3da93974a8c07c9d
-GLOBL psi12F64<>(SB), RODATA|NOPTR, $32
-
-DATA psi11F64<>+0(SB)/8, $0x3de6124613a86d09
-DATA psi11F64<>+8(SB)/8, $0x3de6124613a86d09
-DATA psi11F64<>+16(SB)/8, $0x3de6124613a86d09
-DATA psi11F64<>+24(SB)/8, $0x3de6124613a86d09
-GLOBL psi11F64<>(SB), RODATA|NOPTR, $32
-
-DATA psi10F64<>+0(SB)/8, $0x3e21eed8eff8d898
-DATA psi10F64<>+8(SB)/8, $0x3e21eed8eff8d898
-DATA psi10F64<>+16(SB)/8, $0x3e21eed8eff8d898
-DATA psi10F64<>+24(SB)/8, $0x3e21eed8eff8d898
-GLOBL psi10F64<>(SB), RODATA|NOPTR, $32
-
-DATA psi8F64<>+0(SB)/8, $0x3e927e4fb7789f5c
-DATA psi8F64<>+8(SB)/8, $0x3e927e4fb7789f5c
-DATA psi8F64<>+16(SB)/8, $0x3e927e4fb7789f5c
-DATA psi8F64<>+24(SB)/8, $0x3e927e4fb7789f5c
-GLOBL psi8F64<>(SB), RODATA|NOPTR, $32
-
-DATA psi7F64<>+0(SB)/8, $0x3ec71de3a556c734
-DATA psi7F64<>+8(SB)/8, $0x3ec71de3a556c734
-DATA psi7F64<>+16(SB)/8, $0x3ec71de3a556c734
-DATA psi7F64<>+24(SB)/8, $0x3ec71de3a556c734
-GLOBL psi7F64<>(SB), RODATA|NOPTR, $32
-
-DATA psi6F64<>+0(SB)/8, $0x3efa01a01a01a01a
-DATA psi6F64<>+8(SB)/8, $0x3efa01a01a01a01a
-DATA psi6F64<>+16(SB)/8, $0x3efa01a01a01a01a
-DATA psi6F64<>+24(SB)/8, $0x3efa01a01a01a01a
-GLOBL psi6F64<>(SB), RODATA|NOPTR, $32
-
-DATA psi3F64<>+0(SB)/8, $0x3f81111111111111
-DATA psi3F64<>+8(SB)/8, $0x3f81111111111111
-DATA psi3F64<>+16(SB)/8, $0x3f81111111111111
-DATA psi3F64<>+24(SB)/8, $0x3f81111111111111
-GLOBL psi3F64<>(SB), RODATA|NOPTR, $32
 
 // func leftJacobianSim2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
@@ -13394,122 +11864,122 @@ loop1:
 	PREFETCHT0        128(AX)(R8*2)
 	PREFETCHT0        128(AX)(R12*1)
 	VMOVUPS           (CX), Z0
-	VPANDQ.BCST       absF64<>+0(SB), Z0, Z1
-	VCMPPD.BCST       $0x16, zetaLimitF64<>+0(SB), Z1, K1
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z0, Z1
+	VCMPPD.BCST       $0x16, ·dataZetaLimitF64+0(SB), Z1, K1
 	VMOVUPS           (CX)(BX*1), Z1
-	VPANDQ.BCST       absF64<>+0(SB), Z1, Z2
-	VCMPPD.BCST       $0x16, limitF64<>+0(SB), Z2, K2
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z1, Z2
+	VCMPPD.BCST       $0x16, ·dataLimitF64+0(SB), Z2, K2
 	KORW              K1, K2, K1
-	VBROADCASTSD      log2eF64<>+0(SB), Z2
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z0, Z2
-	VSUBPD.BCST       roundF64<>+0(SB), Z2, Z2
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z2
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z0, Z2
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z2, Z2
 	VMOVAPS           Z0, Z3
-	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z2, Z3
-	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z2, Z3
-	VBROADCASTSD      expQ9F64<>+0(SB), Z4
-	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z3, Z4
-	VBROADCASTSD      oneF64<>+0(SB), Z5
+	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z2, Z3
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z2, Z3
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z4
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z3, Z4
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z3, Z4
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z3, Z4
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z3, Z4
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z3, Z4
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z3, Z4
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z3, Z4
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z3, Z4
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z3, Z4
+	VBROADCASTSD      ·dataOneF64+0(SB), Z5
 	VSCALEFPD         Z2, Z5, Z5
 	VMULPD            Z3, Z3, Z2
 	VMOVAPS           Z3, Z6
 	VFMADD231PD       Z4, Z2, Z6
 	VMULPD            Z5, Z6, Z6
-	VSUBPD.BCST       oneF64<>+0(SB), Z5, Z7
+	VSUBPD.BCST       ·dataOneF64+0(SB), Z5, Z7
 	VFMADD231PD       Z5, Z3, Z7
 	VMULPD            Z5, Z2, Z2
 	VMULPD            Z4, Z2, Z2
 	VADDPD            Z2, Z7, Z7
-	VMULPD.BCST       halfF64<>+0(SB), Z1, Z2
-	VBROADCASTSD      twoOverPiF64<>+0(SB), Z4
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z2, Z4
-	VSUBPD.BCST       roundF64<>+0(SB), Z4, Z3
+	VMULPD.BCST       ·dataHalfF64+0(SB), Z1, Z2
+	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z4
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z2, Z4
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z4, Z3
 	VMOVAPS           Z2, Z8
-	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z3, Z8
-	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z3, Z8
-	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z3, Z8
+	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z3, Z8
+	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z3, Z8
+	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z3, Z8
 	VMULPD            Z8, Z8, Z3
-	VBROADCASTSD      sinP5F64<>+0(SB), Z9
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z3, Z9
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z3, Z9
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z3, Z9
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z3, Z9
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z3, Z9
+	VBROADCASTSD      ·dataSinP5F64+0(SB), Z9
+	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z3, Z9
+	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z3, Z9
+	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z3, Z9
+	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z3, Z9
+	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z3, Z9
 	VMULPD            Z9, Z3, Z9
 	VFMADD231PD       Z9, Z8, Z8
-	VBROADCASTSD      cosP5F64<>+0(SB), Z9
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z3, Z9
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z3, Z9
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z3, Z9
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z3, Z9
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z3, Z9
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z3, Z9
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z3, Z9
-	VPTESTMQ.BCST     oneIF64<>+0(SB), Z4, K2
+	VBROADCASTSD      ·dataCosP5F64+0(SB), Z9
+	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z3, Z9
+	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z3, Z9
+	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z3, Z9
+	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z3, Z9
+	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z3, Z9
+	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z3, Z9
+	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z3, Z9
+	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z4, K2
 	VBLENDMPD         Z9, Z8, K2, Z8
 	VPSLLQ            $0x3e, Z4, Z4
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z4, Z8
-	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z2, Z8
-	VBROADCASTSD      twoOverPiF64<>+0(SB), Z2
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z1, Z2
-	VSUBPD.BCST       roundF64<>+0(SB), Z2, Z4
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z4, Z8
+	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z2, Z8
+	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z2
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z1, Z2
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z2, Z4
 	VMOVAPS           Z1, Z9
-	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z4, Z9
-	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z4, Z9
-	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z4, Z9
+	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z4, Z9
+	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z4, Z9
+	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z4, Z9
 	VMULPD            Z9, Z9, Z4
-	VBROADCASTSD      sinP5F64<>+0(SB), Z3
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z4, Z3
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z4, Z3
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z4, Z3
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z4, Z3
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z4, Z3
+	VBROADCASTSD      ·dataSinP5F64+0(SB), Z3
+	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z4, Z3
+	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z4, Z3
+	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z4, Z3
+	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z4, Z3
+	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z4, Z3
 	VMULPD            Z3, Z4, Z3
 	VFMADD231PD       Z3, Z9, Z9
-	VBROADCASTSD      cosP5F64<>+0(SB), Z3
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z4, Z3
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z4, Z3
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z4, Z3
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z4, Z3
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z4, Z3
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z4, Z3
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z4, Z3
-	VPTESTMQ.BCST     oneIF64<>+0(SB), Z2, K2
+	VBROADCASTSD      ·dataCosP5F64+0(SB), Z3
+	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z4, Z3
+	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z4, Z3
+	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z4, Z3
+	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z4, Z3
+	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z4, Z3
+	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z4, Z3
+	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z4, Z3
+	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z2, K2
 	VBLENDMPD         Z3, Z9, K2, Z4
 	VBLENDMPD         Z9, Z3, K2, Z3
-	VPADDQ.BCST       oneIF64<>+0(SB), Z2, Z9
+	VPADDQ.BCST       ·dataOneIF64+0(SB), Z2, Z9
 	VPSLLQ            $0x3e, Z9, Z9
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z9, Z3
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z9, Z3
 	VPSLLQ            $0x3e, Z2, Z2
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z2, Z4
-	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z1, Z4
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z2, Z4
+	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z1, Z4
 	VMULPD            Z3, Z5, Z2
 	VFMADD231PD       Z3, Z6, Z2
 	VMULPD            Z4, Z5, Z5
 	VFMADD231PD       Z4, Z6, Z5
-	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z3, K2
-	VSUBPD.BCST       oneF64<>+0(SB), Z2, Z2
+	VCMPPD.BCST       $0x11, ·dataHalfF64+0(SB), Z3, K2
+	VSUBPD.BCST       ·dataOneF64+0(SB), Z2, Z2
 	VADDPD            Z8, Z8, Z6
 	VMULPD            Z3, Z7, Z7
 	VFNMADD231PD      Z8, Z6, Z7
 	VBLENDMPD         Z2, Z7, K2, Z7
-	VPANDQ.BCST       absF64<>+0(SB), Z0, Z2
-	VPANDQ.BCST       absF64<>+0(SB), Z1, Z6
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z0, Z2
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z1, Z6
 	VMAXPD            Z6, Z2, Z2
-	VCMPPD.BCST       $0x11, smallZetaF64<>+0(SB), Z2, K2
+	VCMPPD.BCST       $0x11, ·dataSmallZetaF64+0(SB), Z2, K2
 	VMULPD            Z1, Z1, Z2
 	VMOVAPS           Z2, Z6
 	VFMSUB231PD       Z1, Z1, Z6
 	VFMADD231PD       Z0, Z0, Z2
 	VADDPD            Z6, Z2, Z2
-	VBLENDMPD.BCST    oneF64<>+0(SB), Z2, K2, Z2
+	VBLENDMPD.BCST    ·dataOneF64+0(SB), Z2, K2, Z2
 	VMULPD            Z1, Z5, Z6
 	VMOVAPS           Z6, Z8
 	VFMSUB231PD       Z1, Z5, Z8
@@ -13521,110 +11991,110 @@ loop1:
 	VFMSUB231PD       Z0, Z5, Z8
 	VADDPD            Z7, Z8, Z8
 	VDIVPD            Z2, Z8, Z8
-	VBROADCASTSD      twentyFourthF64<>+0(SB), Z2
-	VFMADD213PD.BCST  sincRest0F64<>+0(SB), Z0, Z2
-	VMULPD.BCST       twentyFourthF64<>+0(SB), Z1, Z7
+	VBROADCASTSD      ·dataTwentyFourthF64+0(SB), Z2
+	VFMADD213PD.BCST  ·dataSincRest0F64+0(SB), Z0, Z2
+	VMULPD.BCST       ·dataTwentyFourthF64+0(SB), Z1, Z7
 	VMULPD            Z1, Z7, Z5
 	VFMSUB231PD       Z0, Z2, Z5
-	VADDPD.BCST       halfF64<>+0(SB), Z5, Z5
+	VADDPD.BCST       ·dataHalfF64+0(SB), Z5, Z5
 	VMULPD            Z0, Z7, Z7
 	VFMADD231PD       Z1, Z2, Z7
 	VMULPD            Z1, Z7, Z2
 	VFMSUB231PD       Z0, Z5, Z2
-	VADDPD.BCST       oneF64<>+0(SB), Z2, Z2
+	VADDPD.BCST       ·dataOneF64+0(SB), Z2, Z2
 	VMULPD            Z0, Z7, Z7
 	VFMADD231PD       Z1, Z5, Z7
 	VBLENDMPD         Z2, Z6, K2, Z6
 	VBLENDMPD         Z7, Z8, K2, Z8
-	VSUBPD.BCST       oneF64<>+0(SB), Z6, Z7
-	VPANDQ.BCST       absF64<>+0(SB), Z0, Z2
-	VPANDQ.BCST       absF64<>+0(SB), Z1, Z5
+	VSUBPD.BCST       ·dataOneF64+0(SB), Z6, Z7
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z0, Z2
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z1, Z5
 	VMAXPD            Z5, Z2, Z2
-	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z2, K2
-	VBROADCASTSD      psi18F64<>+0(SB), Z2
-	VFMADD213PD.BCST  sincRest8F64<>+0(SB), Z0, Z2
-	VMULPD.BCST       psi18F64<>+0(SB), Z1, Z5
-	VBROADCASTSD      psi16F64<>+0(SB), Z3
+	VCMPPD.BCST       $0x12, ·dataOneF64+0(SB), Z2, K2
+	VBROADCASTSD      ·dataPsi18F64+0(SB), Z2
+	VFMADD213PD.BCST  ·dataSincRest8F64+0(SB), Z0, Z2
+	VMULPD.BCST       ·dataPsi18F64+0(SB), Z1, Z5
+	VBROADCASTSD      ·dataPsi16F64+0(SB), Z3
 	VFMADD231PD       Z0, Z2, Z3
 	VFNMADD231PD      Z1, Z5, Z3
 	VMULPD            Z1, Z2, Z2
 	VFMADD231PD       Z0, Z5, Z2
-	VBROADCASTSD      psi15F64<>+0(SB), Z5
+	VBROADCASTSD      ·dataPsi15F64+0(SB), Z5
 	VFMADD231PD       Z0, Z3, Z5
 	VFNMADD231PD      Z1, Z2, Z5
 	VMULPD            Z1, Z3, Z3
 	VFMADD231PD       Z0, Z2, Z3
-	VBROADCASTSD      psi14F64<>+0(SB), Z2
+	VBROADCASTSD      ·dataPsi14F64+0(SB), Z2
 	VFMADD231PD       Z0, Z5, Z2
 	VFNMADD231PD      Z1, Z3, Z2
 	VMULPD            Z1, Z5, Z5
 	VFMADD231PD       Z0, Z3, Z5
-	VBROADCASTSD      sincRest6F64<>+0(SB), Z3
+	VBROADCASTSD      ·dataSincRest6F64+0(SB), Z3
 	VFMADD231PD       Z0, Z2, Z3
 	VFNMADD231PD      Z1, Z5, Z3
 	VMULPD            Z1, Z2, Z2
 	VFMADD231PD       Z0, Z5, Z2
-	VBROADCASTSD      psi12F64<>+0(SB), Z5
+	VBROADCASTSD      ·dataPsi12F64+0(SB), Z5
 	VFMADD231PD       Z0, Z3, Z5
 	VFNMADD231PD      Z1, Z2, Z5
 	VMULPD            Z1, Z3, Z3
 	VFMADD231PD       Z0, Z2, Z3
-	VBROADCASTSD      psi11F64<>+0(SB), Z2
+	VBROADCASTSD      ·dataPsi11F64+0(SB), Z2
 	VFMADD231PD       Z0, Z5, Z2
 	VFNMADD231PD      Z1, Z3, Z2
 	VMULPD            Z1, Z5, Z5
 	VFMADD231PD       Z0, Z3, Z5
-	VBROADCASTSD      psi10F64<>+0(SB), Z3
+	VBROADCASTSD      ·dataPsi10F64+0(SB), Z3
 	VFMADD231PD       Z0, Z2, Z3
 	VFNMADD231PD      Z1, Z5, Z3
 	VMULPD            Z1, Z2, Z2
 	VFMADD231PD       Z0, Z5, Z2
-	VBROADCASTSD      sincRest4F64<>+0(SB), Z5
+	VBROADCASTSD      ·dataSincRest4F64+0(SB), Z5
 	VFMADD231PD       Z0, Z3, Z5
 	VFNMADD231PD      Z1, Z2, Z5
 	VMULPD            Z1, Z3, Z3
 	VFMADD231PD       Z0, Z2, Z3
-	VBROADCASTSD      psi8F64<>+0(SB), Z2
+	VBROADCASTSD      ·dataPsi8F64+0(SB), Z2
 	VFMADD231PD       Z0, Z5, Z2
 	VFNMADD231PD      Z1, Z3, Z2
 	VMULPD            Z1, Z5, Z5
 	VFMADD231PD       Z0, Z3, Z5
-	VBROADCASTSD      psi7F64<>+0(SB), Z3
+	VBROADCASTSD      ·dataPsi7F64+0(SB), Z3
 	VFMADD231PD       Z0, Z2, Z3
 	VFNMADD231PD      Z1, Z5, Z3
 	VMULPD            Z1, Z2, Z2
 	VFMADD231PD       Z0, Z5, Z2
-	VBROADCASTSD      psi6F64<>+0(SB), Z5
+	VBROADCASTSD      ·dataPsi6F64+0(SB), Z5
 	VFMADD231PD       Z0, Z3, Z5
 	VFNMADD231PD      Z1, Z2, Z5
 	VMULPD            Z1, Z3, Z3
 	VFMADD231PD       Z0, Z2, Z3
-	VBROADCASTSD      sincRest2F64<>+0(SB), Z2
+	VBROADCASTSD      ·dataSincRest2F64+0(SB), Z2
 	VFMADD231PD       Z0, Z5, Z2
 	VFNMADD231PD      Z1, Z3, Z2
 	VMULPD            Z1, Z5, Z5
 	VFMADD231PD       Z0, Z3, Z5
-	VBROADCASTSD      halfCotRest1F64<>+0(SB), Z3
+	VBROADCASTSD      ·dataHalfCotRest1F64+0(SB), Z3
 	VFMADD231PD       Z0, Z2, Z3
 	VFNMADD231PD      Z1, Z5, Z3
 	VMULPD            Z1, Z2, Z2
 	VFMADD231PD       Z0, Z5, Z2
-	VBROADCASTSD      psi3F64<>+0(SB), Z5
+	VBROADCASTSD      ·dataPsi3F64+0(SB), Z5
 	VFMADD231PD       Z0, Z3, Z5
 	VFNMADD231PD      Z1, Z2, Z5
 	VMULPD            Z1, Z3, Z3
 	VFMADD231PD       Z0, Z2, Z3
-	VBROADCASTSD      twentyFourthF64<>+0(SB), Z2
+	VBROADCASTSD      ·dataTwentyFourthF64+0(SB), Z2
 	VFMADD231PD       Z0, Z5, Z2
 	VFNMADD231PD      Z1, Z3, Z2
 	VMULPD            Z1, Z5, Z5
 	VFMADD231PD       Z0, Z3, Z5
-	VBROADCASTSD      sincRest0F64<>+0(SB), Z3
+	VBROADCASTSD      ·dataSincRest0F64+0(SB), Z3
 	VFMADD231PD       Z0, Z2, Z3
 	VFNMADD231PD      Z1, Z5, Z3
 	VMULPD            Z1, Z2, Z2
 	VFMADD231PD       Z0, Z5, Z2
-	VBROADCASTSD      halfF64<>+0(SB), Z5
+	VBROADCASTSD      ·dataHalfF64+0(SB), Z5
 	VFMADD231PD       Z0, Z3, Z5
 	VFNMADD231PD      Z1, Z2, Z5
 	VMULPD            Z1, Z3, Z3
@@ -13634,7 +12104,7 @@ loop1:
 	VFMSUB231PD       Z1, Z1, Z4
 	VFMADD231PD       Z0, Z0, Z2
 	VADDPD            Z4, Z2, Z2
-	VBLENDMPD.BCST    oneF64<>+0(SB), Z2, K2, Z2
+	VBLENDMPD.BCST    ·dataOneF64+0(SB), Z2, K2, Z2
 	VMULPD            Z1, Z8, Z4
 	VMOVAPS           Z4, Z9
 	VFMSUB231PD       Z1, Z8, Z9
@@ -13649,9 +12119,9 @@ loop1:
 	VBLENDMPD         Z5, Z4, K2, Z4
 	VBLENDMPD         Z3, Z9, K2, Z9
 	VMOVUPS           (CX)(BX*2), Z3
-	VPXORQ.BCST       signF64<>+0(SB), Z3, Z3
+	VPXORQ.BCST       ·dataSignF64+0(SB), Z3, Z3
 	VMOVUPS           (CX)(SI*1), Z5
-	VPXORQ.BCST       signF64<>+0(SB), Z5, Z5
+	VPXORQ.BCST       ·dataSignF64+0(SB), Z5, Z5
 	VMULPD            Z5, Z9, Z2
 	VMOVAPS           Z2, Z7
 	VFNMADD231PD      Z5, Z9, Z7
@@ -13661,22 +12131,22 @@ loop1:
 	VFMSUB213PD       Z7, Z5, Z4
 	VFMADD231PD       Z3, Z9, Z7
 	VADDPD            Z4, Z7, Z7
-	VPXORQ.BCST       signF64<>+0(SB), Z7, Z4
-	VPXORQ.BCST       signF64<>+0(SB), Z8, Z9
+	VPXORQ.BCST       ·dataSignF64+0(SB), Z7, Z4
+	VPXORQ.BCST       ·dataSignF64+0(SB), Z8, Z9
 	KMOVW             K1, R14
 	TESTQ             R14, R14
 	JE                easy3
 	KNOTW             K1, K1
-	VBROADCASTSD      oneF64<>+0(SB), Z3
+	VBROADCASTSD      ·dataOneF64+0(SB), Z3
 	VMOVUPD           Z3, K1, (AX)
-	VBROADCASTSD      zeroF64<>+0(SB), Z3
+	VBROADCASTSD      ·dataZero+0(SB), Z3
 	VMOVUPD           Z3, K1, (AX)(BX*1)
 	VMOVUPD           Z3, K1, (AX)(BX*2)
 	VMOVUPD           Z3, K1, (AX)(SI*1)
 	VMOVUPD           Z3, K1, (AX)(BX*4)
-	VBROADCASTSD      oneF64<>+0(SB), Z3
+	VBROADCASTSD      ·dataOneF64+0(SB), Z3
 	VMOVUPD           Z3, K1, (AX)(DI*1)
-	VBROADCASTSD      zeroF64<>+0(SB), Z3
+	VBROADCASTSD      ·dataZero+0(SB), Z3
 	VMOVUPD           Z3, K1, (AX)(SI*2)
 	VMOVUPD           Z3, K1, (AX)(R8*1)
 	VMOVUPD           Z2, K1, (AX)(BX*8)
@@ -13697,16 +12167,16 @@ loop1:
 	RET
 
 easy3:
-	VBROADCASTSD oneF64<>+0(SB), Z3
+	VBROADCASTSD ·dataOneF64+0(SB), Z3
 	VMOVUPS      Z3, (AX)
-	VBROADCASTSD zeroF64<>+0(SB), Z3
+	VBROADCASTSD ·dataZero+0(SB), Z3
 	VMOVUPS      Z3, (AX)(BX*1)
 	VMOVUPS      Z3, (AX)(BX*2)
 	VMOVUPS      Z3, (AX)(SI*1)
 	VMOVUPS      Z3, (AX)(BX*4)
-	VBROADCASTSD oneF64<>+0(SB), Z3
+	VBROADCASTSD ·dataOneF64+0(SB), Z3
 	VMOVUPS      Z3, (AX)(DI*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z3
+	VBROADCASTSD ·dataZero+0(SB), Z3
 	VMOVUPS      Z3, (AX)(SI*2)
 	VMOVUPS      Z3, (AX)(R8*1)
 	VMOVUPS      Z2, (AX)(BX*8)
@@ -13764,125 +12234,125 @@ loop1:
 	PREFETCHT0   64(AX)(R8*2)
 	PREFETCHT0   64(AX)(R12*1)
 	VMOVUPS      (CX), Y0
-	VANDPS       absF32<>+0(SB), Y0, Y1
-	VCMPPS       $0x16, zetaLimit<>+0(SB), Y1, Y1
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y1
+	VCMPPS       $0x16, ·dataZetaLimit+0(SB), Y1, Y1
 	VMOVUPS      (CX)(BX*1), Y2
-	VANDPS       absF32<>+0(SB), Y2, Y3
-	VCMPPS       $0x16, limit<>+0(SB), Y3, Y3
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y3
+	VCMPPS       $0x16, ·dataLimit+0(SB), Y3, Y3
 	VORPS        Y1, Y3, Y3
-	VMOVUPS      log2e<>+0(SB), Y1
-	VFMADD213PS  roundF32<>+0(SB), Y0, Y1
-	VSUBPS       roundF32<>+0(SB), Y1, Y1
+	VMOVUPS      ·dataLog2e+0(SB), Y1
+	VFMADD213PS  ·dataRoundF32+0(SB), Y0, Y1
+	VSUBPS       ·dataRoundF32+0(SB), Y1, Y1
 	VMOVAPS      Y0, Y4
-	VFNMADD231PS ln2Hi<>+0(SB), Y1, Y4
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y1, Y4
 	VMOVAPS      Y4, Y5
-	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y5
-	VMOVUPS      expC6<>+0(SB), Y6
-	VFMADD213PS  expC5<>+0(SB), Y5, Y6
-	VFMADD213PS  expC4<>+0(SB), Y5, Y6
-	VFMADD213PS  expC3<>+0(SB), Y5, Y6
-	VFMADD213PS  expC2<>+0(SB), Y5, Y6
-	VMOVUPS      half<>+0(SB), Y7
-	VFMADD213PS  roundF32<>+0(SB), Y1, Y7
-	VSUBPS       roundF32<>+0(SB), Y7, Y8
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y1, Y5
+	VMOVUPS      ·dataExpC6+0(SB), Y6
+	VFMADD213PS  ·dataExpC5+0(SB), Y5, Y6
+	VFMADD213PS  ·dataExpC4+0(SB), Y5, Y6
+	VFMADD213PS  ·dataExpC3+0(SB), Y5, Y6
+	VFMADD213PS  ·dataExpC2+0(SB), Y5, Y6
+	VMOVUPS      ·dataHalf+0(SB), Y7
+	VFMADD213PS  ·dataRoundF32+0(SB), Y1, Y7
+	VSUBPS       ·dataRoundF32+0(SB), Y7, Y8
 	VSUBPS       Y8, Y1, Y8
-	VADDPS       roundF32<>+0(SB), Y8, Y8
+	VADDPS       ·dataRoundF32+0(SB), Y8, Y8
 	VPSLLD       $0x17, Y7, Y7
-	VPADDD       one<>+0(SB), Y7, Y7
-	VMULPS       one<>+0(SB), Y7, Y7
+	VPADDD       ·dataOne+0(SB), Y7, Y7
+	VMULPS       ·dataOne+0(SB), Y7, Y7
 	VPSLLD       $0x17, Y8, Y8
-	VPADDD       one<>+0(SB), Y8, Y8
+	VPADDD       ·dataOne+0(SB), Y8, Y8
 	VMULPS       Y8, Y7, Y7
 	VMULPS       Y5, Y5, Y8
 	VMOVAPS      Y5, Y9
 	VFMADD231PS  Y6, Y8, Y9
 	VMULPS       Y7, Y9, Y9
-	VSUBPS       one<>+0(SB), Y7, Y10
+	VSUBPS       ·dataOne+0(SB), Y7, Y10
 	VMOVAPS      Y10, Y11
 	VFMADD231PS  Y7, Y5, Y11
 	VMULPS       Y7, Y8, Y8
 	VMULPS       Y6, Y8, Y8
 	VSUBPS       Y5, Y4, Y4
-	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y4
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y1, Y4
 	VSUBPS       Y11, Y10, Y10
 	VFMADD231PS  Y7, Y5, Y10
 	VFMADD231PS  Y7, Y4, Y10
 	VADDPS       Y10, Y8, Y8
 	VADDPS       Y8, Y11, Y11
-	VMULPS       half<>+0(SB), Y2, Y8
-	VANDPS       absF32<>+0(SB), Y8, Y10
-	VMOVUPS      twoOverPi<>+0(SB), Y4
-	VFMADD213PS  roundF32<>+0(SB), Y10, Y4
-	VSUBPS       roundF32<>+0(SB), Y4, Y5
-	VFNMADD231PS halfPi1<>+0(SB), Y5, Y10
-	VFNMADD231PS halfPi2<>+0(SB), Y5, Y10
-	VFNMADD231PS halfPi3<>+0(SB), Y5, Y10
+	VMULPS       ·dataHalf+0(SB), Y2, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y8, Y10
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y4
+	VFMADD213PS  ·dataRoundF32+0(SB), Y10, Y4
+	VSUBPS       ·dataRoundF32+0(SB), Y4, Y5
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y5, Y10
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y5, Y10
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y5, Y10
 	VMULPS       Y10, Y10, Y5
-	VMOVUPS      sinP2<>+0(SB), Y1
-	VFMADD213PS  sinP1<>+0(SB), Y5, Y1
-	VFMADD213PS  sinP0<>+0(SB), Y5, Y1
+	VMOVUPS      ·dataSinP2+0(SB), Y1
+	VFMADD213PS  ·dataSinP1+0(SB), Y5, Y1
+	VFMADD213PS  ·dataSinP0+0(SB), Y5, Y1
 	VMULPS       Y1, Y5, Y1
 	VFMADD231PS  Y1, Y10, Y10
-	VMOVUPS      cosP2<>+0(SB), Y1
-	VFMADD213PS  cosP1<>+0(SB), Y5, Y1
-	VFMADD213PS  cosP0<>+0(SB), Y5, Y1
-	VFMADD213PS  minusHalf<>+0(SB), Y5, Y1
-	VFMADD213PS  one<>+0(SB), Y5, Y1
+	VMOVUPS      ·dataCosP2+0(SB), Y1
+	VFMADD213PS  ·dataCosP1+0(SB), Y5, Y1
+	VFMADD213PS  ·dataCosP0+0(SB), Y5, Y1
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y5, Y1
+	VFMADD213PS  ·dataOne+0(SB), Y5, Y1
 	VPSLLD       $0x1f, Y4, Y5
 	VBLENDVPS    Y5, Y1, Y10, Y10
 	VPSLLD       $0x1e, Y4, Y4
 	VXORPS       Y8, Y4, Y4
-	VANDPS       signF32<>+0(SB), Y4, Y4
+	VANDPS       ·dataSignF32+0(SB), Y4, Y4
 	VXORPS       Y4, Y10, Y10
-	VANDPS       absF32<>+0(SB), Y2, Y4
-	VMOVUPS      twoOverPi<>+0(SB), Y8
-	VFMADD213PS  roundF32<>+0(SB), Y4, Y8
-	VSUBPS       roundF32<>+0(SB), Y8, Y1
-	VFNMADD231PS halfPi1<>+0(SB), Y1, Y4
-	VFNMADD231PS halfPi2<>+0(SB), Y1, Y4
-	VFNMADD231PS halfPi3<>+0(SB), Y1, Y4
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y4
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y8
+	VFMADD213PS  ·dataRoundF32+0(SB), Y4, Y8
+	VSUBPS       ·dataRoundF32+0(SB), Y8, Y1
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y1, Y4
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y1, Y4
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y1, Y4
 	VMULPS       Y4, Y4, Y1
-	VMOVUPS      sinP2<>+0(SB), Y5
-	VFMADD213PS  sinP1<>+0(SB), Y1, Y5
-	VFMADD213PS  sinP0<>+0(SB), Y1, Y5
+	VMOVUPS      ·dataSinP2+0(SB), Y5
+	VFMADD213PS  ·dataSinP1+0(SB), Y1, Y5
+	VFMADD213PS  ·dataSinP0+0(SB), Y1, Y5
 	VMULPS       Y5, Y1, Y5
 	VFMADD231PS  Y5, Y4, Y4
-	VMOVUPS      cosP2<>+0(SB), Y5
-	VFMADD213PS  cosP1<>+0(SB), Y1, Y5
-	VFMADD213PS  cosP0<>+0(SB), Y1, Y5
-	VFMADD213PS  minusHalf<>+0(SB), Y1, Y5
-	VFMADD213PS  one<>+0(SB), Y1, Y5
+	VMOVUPS      ·dataCosP2+0(SB), Y5
+	VFMADD213PS  ·dataCosP1+0(SB), Y1, Y5
+	VFMADD213PS  ·dataCosP0+0(SB), Y1, Y5
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y1, Y5
+	VFMADD213PS  ·dataOne+0(SB), Y1, Y5
 	VPSLLD       $0x1f, Y8, Y1
 	VBLENDVPS    Y1, Y5, Y4, Y6
 	VBLENDVPS    Y1, Y4, Y5, Y5
 	VPSLLD       $0x1e, Y8, Y4
-	VPADDD       oneI<>+0(SB), Y8, Y8
+	VPADDD       ·dataOneI+0(SB), Y8, Y8
 	VPSLLD       $0x1e, Y8, Y8
-	VANDPS       signF32<>+0(SB), Y8, Y8
+	VANDPS       ·dataSignF32+0(SB), Y8, Y8
 	VXORPS       Y8, Y5, Y5
 	VXORPS       Y2, Y4, Y4
-	VANDPS       signF32<>+0(SB), Y4, Y4
+	VANDPS       ·dataSignF32+0(SB), Y4, Y4
 	VXORPS       Y4, Y6, Y6
 	VMULPS       Y5, Y7, Y4
 	VFMADD231PS  Y5, Y9, Y4
 	VMULPS       Y6, Y7, Y7
 	VFMADD231PS  Y6, Y9, Y7
-	VCMPPS       $0x11, half<>+0(SB), Y5, Y9
-	VSUBPS       one<>+0(SB), Y4, Y4
+	VCMPPS       $0x11, ·dataHalf+0(SB), Y5, Y9
+	VSUBPS       ·dataOne+0(SB), Y4, Y4
 	VADDPS       Y10, Y10, Y6
 	VMULPS       Y5, Y11, Y11
 	VFNMADD231PS Y10, Y6, Y11
 	VBLENDVPS    Y9, Y4, Y11, Y11
-	VANDPS       absF32<>+0(SB), Y0, Y4
-	VANDPS       absF32<>+0(SB), Y2, Y9
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y4
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y9
 	VMAXPS       Y9, Y4, Y4
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y4, Y4
+	VCMPPS       $0x11, ·dataSmallZeta+0(SB), Y4, Y4
 	VMULPS       Y7, Y7, Y9
 	VMOVAPS      Y9, Y6
 	VFMSUB231PS  Y7, Y7, Y6
 	VFMADD231PS  Y11, Y11, Y9
 	VADDPS       Y6, Y9, Y9
-	VBLENDVPS    Y4, one<>+0(SB), Y9, Y9
+	VBLENDVPS    Y4, ·dataOne+0(SB), Y9, Y9
 	VMULPS       Y7, Y2, Y6
 	VMOVAPS      Y6, Y10
 	VFMSUB231PS  Y7, Y2, Y10
@@ -13896,80 +12366,80 @@ loop1:
 	VDIVPS       Y9, Y10, Y10
 	VMULPS       Y2, Y2, Y9
 	VFMSUB231PS  Y0, Y0, Y9
-	VMOVUPS      minusHalf<>+0(SB), Y7
-	VFMADD213PS  one<>+0(SB), Y0, Y7
-	VFMADD231PS  halfCotRest0<>+0(SB), Y9, Y7
+	VMOVUPS      ·dataMinusHalf+0(SB), Y7
+	VFMADD213PS  ·dataOne+0(SB), Y0, Y7
+	VFMADD231PS  ·dataHalfCotRest0+0(SB), Y9, Y7
 	VADDPS       Y0, Y0, Y9
 	VMULPS       Y2, Y9, Y9
-	VMULPS       minusHalf<>+0(SB), Y2, Y11
-	VFMADD231PS  halfCotRest0<>+0(SB), Y9, Y11
+	VMULPS       ·dataMinusHalf+0(SB), Y2, Y11
+	VFMADD231PS  ·dataHalfCotRest0+0(SB), Y9, Y11
 	VBLENDVPS    Y4, Y7, Y6, Y6
 	VBLENDVPS    Y4, Y11, Y10, Y10
-	VMULPS       zero<>+0(SB), Y10, Y11
+	VMULPS       ·dataZero+0(SB), Y10, Y11
 	VMOVAPS      Y11, Y4
-	VFNMADD231PS zero<>+0(SB), Y10, Y4
-	VFMSUB231PS  one<>+0(SB), Y6, Y11
+	VFNMADD231PS ·dataZero+0(SB), Y10, Y4
+	VFMSUB231PS  ·dataOne+0(SB), Y6, Y11
 	VADDPS       Y4, Y11, Y11
-	VMULPS       zero<>+0(SB), Y6, Y4
-	VFMSUB132PS  zero<>+0(SB), Y4, Y6
-	VFMADD231PS  one<>+0(SB), Y10, Y4
+	VMULPS       ·dataZero+0(SB), Y6, Y4
+	VFMSUB132PS  ·dataZero+0(SB), Y4, Y6
+	VFMADD231PS  ·dataOne+0(SB), Y10, Y4
 	VADDPS       Y6, Y4, Y4
-	VMOVUPS      one<>+0(SB), Y6
+	VMOVUPS      ·dataOne+0(SB), Y6
 	VSUBPS       Y11, Y6, Y6
-	VXORPS       signF32<>+0(SB), Y4, Y10
-	VANDPS       absF32<>+0(SB), Y0, Y7
-	VANDPS       absF32<>+0(SB), Y2, Y9
+	VXORPS       ·dataSignF32+0(SB), Y4, Y10
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y7
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y9
 	VMAXPS       Y9, Y7, Y7
-	VCMPPS       $0x12, one<>+0(SB), Y7, Y7
-	VMOVUPS      psi11<>+0(SB), Y9
-	VFMADD213PS  psi10<>+0(SB), Y0, Y9
-	VMULPS       psi11<>+0(SB), Y2, Y5
-	VMOVUPS      sincRest4<>+0(SB), Y8
+	VCMPPS       $0x12, ·dataOne+0(SB), Y7, Y7
+	VMOVUPS      ·dataPsi11+0(SB), Y9
+	VFMADD213PS  ·dataPsi10+0(SB), Y0, Y9
+	VMULPS       ·dataPsi11+0(SB), Y2, Y5
+	VMOVUPS      ·dataSincRest4+0(SB), Y8
 	VFMADD231PS  Y0, Y9, Y8
 	VFNMADD231PS Y2, Y5, Y8
 	VMULPS       Y2, Y9, Y9
 	VFMADD231PS  Y0, Y5, Y9
-	VMOVUPS      psi8<>+0(SB), Y5
+	VMOVUPS      ·dataPsi8+0(SB), Y5
 	VFMADD231PS  Y0, Y8, Y5
 	VFNMADD231PS Y2, Y9, Y5
 	VMULPS       Y2, Y8, Y8
 	VFMADD231PS  Y0, Y9, Y8
-	VMOVUPS      psi7<>+0(SB), Y9
+	VMOVUPS      ·dataPsi7+0(SB), Y9
 	VFMADD231PS  Y0, Y5, Y9
 	VFNMADD231PS Y2, Y8, Y9
 	VMULPS       Y2, Y5, Y5
 	VFMADD231PS  Y0, Y8, Y5
-	VMOVUPS      psi6<>+0(SB), Y8
+	VMOVUPS      ·dataPsi6+0(SB), Y8
 	VFMADD231PS  Y0, Y9, Y8
 	VFNMADD231PS Y2, Y5, Y8
 	VMULPS       Y2, Y9, Y9
 	VFMADD231PS  Y0, Y5, Y9
-	VMOVUPS      sincRest2<>+0(SB), Y5
+	VMOVUPS      ·dataSincRest2+0(SB), Y5
 	VFMADD231PS  Y0, Y8, Y5
 	VFNMADD231PS Y2, Y9, Y5
 	VMULPS       Y2, Y8, Y8
 	VFMADD231PS  Y0, Y9, Y8
-	VMOVUPS      halfCotRest1<>+0(SB), Y9
+	VMOVUPS      ·dataHalfCotRest1+0(SB), Y9
 	VFMADD231PS  Y0, Y5, Y9
 	VFNMADD231PS Y2, Y8, Y9
 	VMULPS       Y2, Y5, Y5
 	VFMADD231PS  Y0, Y8, Y5
-	VMOVUPS      psi3<>+0(SB), Y8
+	VMOVUPS      ·dataPsi3+0(SB), Y8
 	VFMADD231PS  Y0, Y9, Y8
 	VFNMADD231PS Y2, Y5, Y8
 	VMULPS       Y2, Y9, Y9
 	VFMADD231PS  Y0, Y5, Y9
-	VMOVUPS      twentyFourth<>+0(SB), Y5
+	VMOVUPS      ·dataTwentyFourth+0(SB), Y5
 	VFMADD231PS  Y0, Y8, Y5
 	VFNMADD231PS Y2, Y9, Y5
 	VMULPS       Y2, Y8, Y8
 	VFMADD231PS  Y0, Y9, Y8
-	VMOVUPS      sincRest0<>+0(SB), Y9
+	VMOVUPS      ·dataSincRest0+0(SB), Y9
 	VFMADD231PS  Y0, Y5, Y9
 	VFNMADD231PS Y2, Y8, Y9
 	VMULPS       Y2, Y5, Y5
 	VFMADD231PS  Y0, Y8, Y5
-	VMOVUPS      half<>+0(SB), Y8
+	VMOVUPS      ·dataHalf+0(SB), Y8
 	VFMADD231PS  Y0, Y9, Y8
 	VFNMADD231PS Y2, Y5, Y8
 	VMULPS       Y2, Y9, Y9
@@ -13988,7 +12458,7 @@ loop1:
 	VFMSUB231PS  Y2, Y2, Y9
 	VFMADD231PS  Y0, Y0, Y8
 	VADDPS       Y9, Y8, Y8
-	VBLENDVPS    Y7, one<>+0(SB), Y8, Y8
+	VBLENDVPS    Y7, ·dataOne+0(SB), Y8, Y8
 	VMULPS       Y2, Y10, Y9
 	VMOVAPS      Y9, Y12
 	VFMSUB231PS  Y2, Y10, Y12
@@ -14013,23 +12483,23 @@ loop1:
 	VFMSUB213PS  Y5, Y1, Y9
 	VFMADD231PS  Y8, Y12, Y5
 	VADDPS       Y9, Y5, Y5
-	VXORPS       signF32<>+0(SB), Y5, Y9
-	VXORPS       signF32<>+0(SB), Y4, Y12
+	VXORPS       ·dataSignF32+0(SB), Y5, Y9
+	VXORPS       ·dataSignF32+0(SB), Y4, Y12
 	VMOVMSKPS    Y3, R14
 	TESTQ        R14, R14
 	JE           easy3
 	VPCMPEQD     Y8, Y8, Y8
 	VXORPS       Y3, Y8, Y8
-	VMOVUPS      one<>+0(SB), Y3
+	VMOVUPS      ·dataOne+0(SB), Y3
 	VMASKMOVPS   Y3, Y8, (AX)
-	VMOVUPS      zero<>+0(SB), Y3
+	VMOVUPS      ·dataZero+0(SB), Y3
 	VMASKMOVPS   Y3, Y8, (AX)(BX*1)
 	VMASKMOVPS   Y3, Y8, (AX)(BX*2)
 	VMASKMOVPS   Y3, Y8, (AX)(SI*1)
 	VMASKMOVPS   Y3, Y8, (AX)(BX*4)
-	VMOVUPS      one<>+0(SB), Y3
+	VMOVUPS      ·dataOne+0(SB), Y3
 	VMASKMOVPS   Y3, Y8, (AX)(DI*1)
-	VMOVUPS      zero<>+0(SB), Y3
+	VMOVUPS      ·dataZero+0(SB), Y3
 	VMASKMOVPS   Y3, Y8, (AX)(SI*2)
 	VMASKMOVPS   Y3, Y8, (AX)(R8*1)
 	VMASKMOVPS   Y7, Y8, (AX)(BX*8)
@@ -14050,16 +12520,16 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS one<>+0(SB), Y8
+	VMOVUPS ·dataOne+0(SB), Y8
 	VMOVUPS Y8, (AX)
-	VMOVUPS zero<>+0(SB), Y8
+	VMOVUPS ·dataZero+0(SB), Y8
 	VMOVUPS Y8, (AX)(BX*1)
 	VMOVUPS Y8, (AX)(BX*2)
 	VMOVUPS Y8, (AX)(SI*1)
 	VMOVUPS Y8, (AX)(BX*4)
-	VMOVUPS one<>+0(SB), Y8
+	VMOVUPS ·dataOne+0(SB), Y8
 	VMOVUPS Y8, (AX)(DI*1)
-	VMOVUPS zero<>+0(SB), Y8
+	VMOVUPS ·dataZero+0(SB), Y8
 	VMOVUPS Y8, (AX)(SI*2)
 	VMOVUPS Y8, (AX)(R8*1)
 	VMOVUPS Y7, (AX)(BX*8)
@@ -14117,113 +12587,113 @@ loop1:
 	PREFETCHT0        128(AX)(R8*2)
 	PREFETCHT0        128(AX)(R12*1)
 	VMOVUPS           (CX), Z0
-	VPANDD.BCST       absF32<>+0(SB), Z0, Z1
-	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z1, K1
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z0, Z1
+	VCMPPS.BCST       $0x16, ·dataZetaLimit+0(SB), Z1, K1
 	VMOVUPS           (CX)(BX*1), Z1
-	VPANDD.BCST       absF32<>+0(SB), Z1, Z2
-	VCMPPS.BCST       $0x16, limit<>+0(SB), Z2, K2
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z1, Z2
+	VCMPPS.BCST       $0x16, ·dataLimit+0(SB), Z2, K2
 	KORW              K1, K2, K1
-	VBROADCASTSS      log2e<>+0(SB), Z2
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z0, Z2
-	VSUBPS.BCST       roundF32<>+0(SB), Z2, Z2
+	VBROADCASTSS      ·dataLog2e+0(SB), Z2
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z0, Z2
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z2, Z2
 	VMOVAPS           Z0, Z3
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z2, Z3
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z2, Z3
 	VMOVAPS           Z3, Z4
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z2, Z4
-	VBROADCASTSS      expC6<>+0(SB), Z5
-	VFMADD213PS.BCST  expC5<>+0(SB), Z4, Z5
-	VFMADD213PS.BCST  expC4<>+0(SB), Z4, Z5
-	VFMADD213PS.BCST  expC3<>+0(SB), Z4, Z5
-	VFMADD213PS.BCST  expC2<>+0(SB), Z4, Z5
-	VBROADCASTSS      one<>+0(SB), Z6
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z2, Z4
+	VBROADCASTSS      ·dataExpC6+0(SB), Z5
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z4, Z5
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z4, Z5
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z4, Z5
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z4, Z5
+	VBROADCASTSS      ·dataOne+0(SB), Z6
 	VSCALEFPS         Z2, Z6, Z6
 	VMULPS            Z4, Z4, Z7
 	VMOVAPS           Z4, Z8
 	VFMADD231PS       Z5, Z7, Z8
 	VMULPS            Z6, Z8, Z8
-	VSUBPS.BCST       one<>+0(SB), Z6, Z9
+	VSUBPS.BCST       ·dataOne+0(SB), Z6, Z9
 	VMOVAPS           Z9, Z10
 	VFMADD231PS       Z6, Z4, Z10
 	VMULPS            Z6, Z7, Z7
 	VMULPS            Z5, Z7, Z7
 	VSUBPS            Z4, Z3, Z3
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z2, Z3
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z2, Z3
 	VSUBPS            Z10, Z9, Z9
 	VFMADD231PS       Z6, Z4, Z9
 	VFMADD231PS       Z6, Z3, Z9
 	VADDPS            Z9, Z7, Z7
 	VADDPS            Z7, Z10, Z10
-	VMULPS.BCST       half<>+0(SB), Z1, Z7
-	VBROADCASTSS      twoOverPi<>+0(SB), Z9
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z7, Z9
-	VSUBPS.BCST       roundF32<>+0(SB), Z9, Z3
+	VMULPS.BCST       ·dataHalf+0(SB), Z1, Z7
+	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z9
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z7, Z9
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z9, Z3
 	VMOVAPS           Z7, Z4
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z3, Z4
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z3, Z4
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z3, Z4
+	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z3, Z4
+	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z3, Z4
+	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z3, Z4
 	VMULPS            Z4, Z4, Z3
-	VBROADCASTSS      sinP2<>+0(SB), Z2
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z3, Z2
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z3, Z2
+	VBROADCASTSS      ·dataSinP2+0(SB), Z2
+	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z3, Z2
+	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z3, Z2
 	VMULPS            Z2, Z3, Z2
 	VFMADD231PS       Z2, Z4, Z4
-	VBROADCASTSS      cosP2<>+0(SB), Z2
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z3, Z2
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z3, Z2
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z3, Z2
-	VFMADD213PS.BCST  one<>+0(SB), Z3, Z2
-	VPTESTMD.BCST     oneI<>+0(SB), Z9, K2
+	VBROADCASTSS      ·dataCosP2+0(SB), Z2
+	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z3, Z2
+	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z3, Z2
+	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z3, Z2
+	VFMADD213PS.BCST  ·dataOne+0(SB), Z3, Z2
+	VPTESTMD.BCST     ·dataOneI+0(SB), Z9, K2
 	VBLENDMPS         Z2, Z4, K2, Z4
 	VPSLLD            $0x1e, Z9, Z9
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z9, Z4
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z7, Z4
-	VBROADCASTSS      twoOverPi<>+0(SB), Z7
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z1, Z7
-	VSUBPS.BCST       roundF32<>+0(SB), Z7, Z9
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z9, Z4
+	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z7, Z4
+	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z7
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z1, Z7
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z7, Z9
 	VMOVAPS           Z1, Z2
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z9, Z2
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z9, Z2
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z9, Z2
+	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z9, Z2
+	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z9, Z2
+	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z9, Z2
 	VMULPS            Z2, Z2, Z9
-	VBROADCASTSS      sinP2<>+0(SB), Z3
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z9, Z3
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z9, Z3
+	VBROADCASTSS      ·dataSinP2+0(SB), Z3
+	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z9, Z3
+	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z9, Z3
 	VMULPS            Z3, Z9, Z3
 	VFMADD231PS       Z3, Z2, Z2
-	VBROADCASTSS      cosP2<>+0(SB), Z3
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z9, Z3
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z9, Z3
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z9, Z3
-	VFMADD213PS.BCST  one<>+0(SB), Z9, Z3
-	VPTESTMD.BCST     oneI<>+0(SB), Z7, K2
+	VBROADCASTSS      ·dataCosP2+0(SB), Z3
+	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z9, Z3
+	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z9, Z3
+	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z9, Z3
+	VFMADD213PS.BCST  ·dataOne+0(SB), Z9, Z3
+	VPTESTMD.BCST     ·dataOneI+0(SB), Z7, K2
 	VBLENDMPS         Z3, Z2, K2, Z9
 	VBLENDMPS         Z2, Z3, K2, Z3
 	VPSLLD            $0x1e, Z7, Z2
-	VPADDD.BCST       oneI<>+0(SB), Z7, Z7
+	VPADDD.BCST       ·dataOneI+0(SB), Z7, Z7
 	VPSLLD            $0x1e, Z7, Z7
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z7, Z3
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z2, Z9
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z1, Z9
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z7, Z3
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z2, Z9
+	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z1, Z9
 	VMULPS            Z3, Z6, Z2
 	VFMADD231PS       Z3, Z8, Z2
 	VMULPS            Z9, Z6, Z6
 	VFMADD231PS       Z9, Z8, Z6
-	VCMPPS.BCST       $0x11, half<>+0(SB), Z3, K2
-	VSUBPS.BCST       one<>+0(SB), Z2, Z2
+	VCMPPS.BCST       $0x11, ·dataHalf+0(SB), Z3, K2
+	VSUBPS.BCST       ·dataOne+0(SB), Z2, Z2
 	VADDPS            Z4, Z4, Z8
 	VMULPS            Z3, Z10, Z10
 	VFNMADD231PS      Z4, Z8, Z10
 	VBLENDMPS         Z2, Z10, K2, Z10
-	VPANDD.BCST       absF32<>+0(SB), Z0, Z2
-	VPANDD.BCST       absF32<>+0(SB), Z1, Z8
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z0, Z2
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z1, Z8
 	VMAXPS            Z8, Z2, Z2
-	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z2, K2
+	VCMPPS.BCST       $0x11, ·dataSmallZeta+0(SB), Z2, K2
 	VMULPS            Z6, Z6, Z2
 	VMOVAPS           Z2, Z8
 	VFMSUB231PS       Z6, Z6, Z8
 	VFMADD231PS       Z10, Z10, Z2
 	VADDPS            Z8, Z2, Z2
-	VBLENDMPS.BCST    one<>+0(SB), Z2, K2, Z2
+	VBLENDMPS.BCST    ·dataOne+0(SB), Z2, K2, Z2
 	VMULPS            Z6, Z1, Z8
 	VMOVAPS           Z8, Z4
 	VFMSUB231PS       Z6, Z1, Z4
@@ -14237,80 +12707,80 @@ loop1:
 	VDIVPS            Z2, Z4, Z4
 	VMULPS            Z1, Z1, Z2
 	VFMSUB231PS       Z0, Z0, Z2
-	VBROADCASTSS      minusHalf<>+0(SB), Z6
-	VFMADD213PS.BCST  one<>+0(SB), Z0, Z6
-	VFMADD231PS.BCST  halfCotRest0<>+0(SB), Z2, Z6
+	VBROADCASTSS      ·dataMinusHalf+0(SB), Z6
+	VFMADD213PS.BCST  ·dataOne+0(SB), Z0, Z6
+	VFMADD231PS.BCST  ·dataHalfCotRest0+0(SB), Z2, Z6
 	VADDPS            Z0, Z0, Z2
 	VMULPS            Z1, Z2, Z2
-	VMULPS.BCST       minusHalf<>+0(SB), Z1, Z10
-	VFMADD231PS.BCST  halfCotRest0<>+0(SB), Z2, Z10
+	VMULPS.BCST       ·dataMinusHalf+0(SB), Z1, Z10
+	VFMADD231PS.BCST  ·dataHalfCotRest0+0(SB), Z2, Z10
 	VBLENDMPS         Z6, Z8, K2, Z8
 	VBLENDMPS         Z10, Z4, K2, Z4
-	VMULPS.BCST       zero<>+0(SB), Z4, Z10
+	VMULPS.BCST       ·dataZero+0(SB), Z4, Z10
 	VMOVAPS           Z10, Z6
-	VFNMADD231PS.BCST zero<>+0(SB), Z4, Z6
-	VFMSUB231PS.BCST  one<>+0(SB), Z8, Z10
+	VFNMADD231PS.BCST ·dataZero+0(SB), Z4, Z6
+	VFMSUB231PS.BCST  ·dataOne+0(SB), Z8, Z10
 	VADDPS            Z6, Z10, Z10
-	VMULPS.BCST       zero<>+0(SB), Z8, Z6
-	VFMSUB132PS.BCST  zero<>+0(SB), Z6, Z8
-	VFMADD231PS.BCST  one<>+0(SB), Z4, Z6
+	VMULPS.BCST       ·dataZero+0(SB), Z8, Z6
+	VFMSUB132PS.BCST  ·dataZero+0(SB), Z6, Z8
+	VFMADD231PS.BCST  ·dataOne+0(SB), Z4, Z6
 	VADDPS            Z8, Z6, Z6
-	VBROADCASTSS      one<>+0(SB), Z8
+	VBROADCASTSS      ·dataOne+0(SB), Z8
 	VSUBPS            Z10, Z8, Z8
-	VPXORD.BCST       signF32<>+0(SB), Z6, Z4
-	VPANDD.BCST       absF32<>+0(SB), Z0, Z2
-	VPANDD.BCST       absF32<>+0(SB), Z1, Z3
+	VPXORD.BCST       ·dataSignF32+0(SB), Z6, Z4
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z0, Z2
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z1, Z3
 	VMAXPS            Z3, Z2, Z2
-	VCMPPS.BCST       $0x12, one<>+0(SB), Z2, K2
-	VBROADCASTSS      psi11<>+0(SB), Z2
-	VFMADD213PS.BCST  psi10<>+0(SB), Z0, Z2
-	VMULPS.BCST       psi11<>+0(SB), Z1, Z3
-	VBROADCASTSS      sincRest4<>+0(SB), Z9
+	VCMPPS.BCST       $0x12, ·dataOne+0(SB), Z2, K2
+	VBROADCASTSS      ·dataPsi11+0(SB), Z2
+	VFMADD213PS.BCST  ·dataPsi10+0(SB), Z0, Z2
+	VMULPS.BCST       ·dataPsi11+0(SB), Z1, Z3
+	VBROADCASTSS      ·dataSincRest4+0(SB), Z9
 	VFMADD231PS       Z0, Z2, Z9
 	VFNMADD231PS      Z1, Z3, Z9
 	VMULPS            Z1, Z2, Z2
 	VFMADD231PS       Z0, Z3, Z2
-	VBROADCASTSS      psi8<>+0(SB), Z3
+	VBROADCASTSS      ·dataPsi8+0(SB), Z3
 	VFMADD231PS       Z0, Z9, Z3
 	VFNMADD231PS      Z1, Z2, Z3
 	VMULPS            Z1, Z9, Z9
 	VFMADD231PS       Z0, Z2, Z9
-	VBROADCASTSS      psi7<>+0(SB), Z2
+	VBROADCASTSS      ·dataPsi7+0(SB), Z2
 	VFMADD231PS       Z0, Z3, Z2
 	VFNMADD231PS      Z1, Z9, Z2
 	VMULPS            Z1, Z3, Z3
 	VFMADD231PS       Z0, Z9, Z3
-	VBROADCASTSS      psi6<>+0(SB), Z9
+	VBROADCASTSS      ·dataPsi6+0(SB), Z9
 	VFMADD231PS       Z0, Z2, Z9
 	VFNMADD231PS      Z1, Z3, Z9
 	VMULPS            Z1, Z2, Z2
 	VFMADD231PS       Z0, Z3, Z2
-	VBROADCASTSS      sincRest2<>+0(SB), Z3
+	VBROADCASTSS      ·dataSincRest2+0(SB), Z3
 	VFMADD231PS       Z0, Z9, Z3
 	VFNMADD231PS      Z1, Z2, Z3
 	VMULPS            Z1, Z9, Z9
 	VFMADD231PS       Z0, Z2, Z9
-	VBROADCASTSS      halfCotRest1<>+0(SB), Z2
+	VBROADCASTSS      ·dataHalfCotRest1+0(SB), Z2
 	VFMADD231PS       Z0, Z3, Z2
 	VFNMADD231PS      Z1, Z9, Z2
 	VMULPS            Z1, Z3, Z3
 	VFMADD231PS       Z0, Z9, Z3
-	VBROADCASTSS      psi3<>+0(SB), Z9
+	VBROADCASTSS      ·dataPsi3+0(SB), Z9
 	VFMADD231PS       Z0, Z2, Z9
 	VFNMADD231PS      Z1, Z3, Z9
 	VMULPS            Z1, Z2, Z2
 	VFMADD231PS       Z0, Z3, Z2
-	VBROADCASTSS      twentyFourth<>+0(SB), Z3
+	VBROADCASTSS      ·dataTwentyFourth+0(SB), Z3
 	VFMADD231PS       Z0, Z9, Z3
 	VFNMADD231PS      Z1, Z2, Z3
 	VMULPS            Z1, Z9, Z9
 	VFMADD231PS       Z0, Z2, Z9
-	VBROADCASTSS      sincRest0<>+0(SB), Z2
+	VBROADCASTSS      ·dataSincRest0+0(SB), Z2
 	VFMADD231PS       Z0, Z3, Z2
 	VFNMADD231PS      Z1, Z9, Z2
 	VMULPS            Z1, Z3, Z3
 	VFMADD231PS       Z0, Z9, Z3
-	VBROADCASTSS      half<>+0(SB), Z9
+	VBROADCASTSS      ·dataHalf+0(SB), Z9
 	VFMADD231PS       Z0, Z2, Z9
 	VFNMADD231PS      Z1, Z3, Z9
 	VMULPS            Z1, Z2, Z2
@@ -14329,7 +12799,7 @@ loop1:
 	VFMSUB231PS       Z1, Z1, Z2
 	VFMADD231PS       Z0, Z0, Z9
 	VADDPS            Z2, Z9, Z9
-	VBLENDMPS.BCST    one<>+0(SB), Z9, K2, Z9
+	VBLENDMPS.BCST    ·dataOne+0(SB), Z9, K2, Z9
 	VMULPS            Z1, Z4, Z2
 	VMOVAPS           Z2, Z5
 	VFMSUB231PS       Z1, Z4, Z5
@@ -14354,22 +12824,22 @@ loop1:
 	VFMSUB213PS       Z9, Z7, Z2
 	VFMADD231PS       Z8, Z5, Z9
 	VADDPS            Z2, Z9, Z9
-	VPXORD.BCST       signF32<>+0(SB), Z9, Z2
-	VPXORD.BCST       signF32<>+0(SB), Z6, Z5
+	VPXORD.BCST       ·dataSignF32+0(SB), Z9, Z2
+	VPXORD.BCST       ·dataSignF32+0(SB), Z6, Z5
 	KMOVW             K1, R14
 	TESTQ             R14, R14
 	JE                easy3
 	KNOTW             K1, K1
-	VBROADCASTSS      one<>+0(SB), Z8
+	VBROADCASTSS      ·dataOne+0(SB), Z8
 	VMOVUPS           Z8, K1, (AX)
-	VBROADCASTSS      zero<>+0(SB), Z8
+	VBROADCASTSS      ·dataZero+0(SB), Z8
 	VMOVUPS           Z8, K1, (AX)(BX*1)
 	VMOVUPS           Z8, K1, (AX)(BX*2)
 	VMOVUPS           Z8, K1, (AX)(SI*1)
 	VMOVUPS           Z8, K1, (AX)(BX*4)
-	VBROADCASTSS      one<>+0(SB), Z8
+	VBROADCASTSS      ·dataOne+0(SB), Z8
 	VMOVUPS           Z8, K1, (AX)(DI*1)
-	VBROADCASTSS      zero<>+0(SB), Z8
+	VBROADCASTSS      ·dataZero+0(SB), Z8
 	VMOVUPS           Z8, K1, (AX)(SI*2)
 	VMOVUPS           Z8, K1, (AX)(R8*1)
 	VMOVUPS           Z3, K1, (AX)(BX*8)
@@ -14390,16 +12860,16 @@ loop1:
 	RET
 
 easy3:
-	VBROADCASTSS one<>+0(SB), Z8
+	VBROADCASTSS ·dataOne+0(SB), Z8
 	VMOVUPS      Z8, (AX)
-	VBROADCASTSS zero<>+0(SB), Z8
+	VBROADCASTSS ·dataZero+0(SB), Z8
 	VMOVUPS      Z8, (AX)(BX*1)
 	VMOVUPS      Z8, (AX)(BX*2)
 	VMOVUPS      Z8, (AX)(SI*1)
 	VMOVUPS      Z8, (AX)(BX*4)
-	VBROADCASTSS one<>+0(SB), Z8
+	VBROADCASTSS ·dataOne+0(SB), Z8
 	VMOVUPS      Z8, (AX)(DI*1)
-	VBROADCASTSS zero<>+0(SB), Z8
+	VBROADCASTSS ·dataZero+0(SB), Z8
 	VMOVUPS      Z8, (AX)(SI*2)
 	VMOVUPS      Z8, (AX)(R8*1)
 	VMOVUPS      Z3, (AX)(BX*8)
@@ -14457,134 +12927,134 @@ loop1:
 	PREFETCHT0   64(AX)(R8*2)
 	PREFETCHT0   64(AX)(R12*1)
 	VMOVUPS      (CX), Y0
-	VANDPD       absF64<>+0(SB), Y0, Y1
-	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y1, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y1
+	VCMPPD       $0x16, ·dataZetaLimitF64+0(SB), Y1, Y1
 	VMOVUPS      (CX)(BX*1), Y2
-	VANDPD       absF64<>+0(SB), Y2, Y3
-	VCMPPD       $0x16, limitF64<>+0(SB), Y3, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
+	VCMPPD       $0x16, ·dataLimitF64+0(SB), Y3, Y3
 	VORPD        Y1, Y3, Y3
-	VMOVUPS      log2eF64<>+0(SB), Y1
-	VFMADD213PD  roundF64<>+0(SB), Y0, Y1
-	VSUBPD       roundF64<>+0(SB), Y1, Y1
+	VMOVUPS      ·dataLog2eF64+0(SB), Y1
+	VFMADD213PD  ·dataRoundF64+0(SB), Y0, Y1
+	VSUBPD       ·dataRoundF64+0(SB), Y1, Y1
 	VMOVAPS      Y0, Y4
-	VFNMADD231PD ln2HiF64<>+0(SB), Y1, Y4
-	VFNMADD231PD ln2LoF64<>+0(SB), Y1, Y4
-	VMOVUPS      expQ9F64<>+0(SB), Y5
-	VFMADD213PD  expQ8F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ7F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ6F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ5F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ4F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ3F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ2F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ1F64<>+0(SB), Y4, Y5
-	VFMADD213PD  expQ0F64<>+0(SB), Y4, Y5
-	VMOVUPS      halfF64<>+0(SB), Y6
-	VFMADD213PD  roundF64<>+0(SB), Y1, Y6
-	VSUBPD       roundF64<>+0(SB), Y6, Y7
+	VFNMADD231PD ·dataLn2HiF64+0(SB), Y1, Y4
+	VFNMADD231PD ·dataLn2LoF64+0(SB), Y1, Y4
+	VMOVUPS      ·dataExpQ9F64+0(SB), Y5
+	VFMADD213PD  ·dataExpQ8F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ7F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ6F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ5F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ4F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ3F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ2F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ1F64+0(SB), Y4, Y5
+	VFMADD213PD  ·dataExpQ0F64+0(SB), Y4, Y5
+	VMOVUPS      ·dataHalfF64+0(SB), Y6
+	VFMADD213PD  ·dataRoundF64+0(SB), Y1, Y6
+	VSUBPD       ·dataRoundF64+0(SB), Y6, Y7
 	VSUBPD       Y7, Y1, Y1
-	VADDPD       roundF64<>+0(SB), Y1, Y1
+	VADDPD       ·dataRoundF64+0(SB), Y1, Y1
 	VPSLLQ       $0x34, Y6, Y6
-	VPADDQ       oneF64<>+0(SB), Y6, Y6
-	VMULPD       oneF64<>+0(SB), Y6, Y6
+	VPADDQ       ·dataOneF64+0(SB), Y6, Y6
+	VMULPD       ·dataOneF64+0(SB), Y6, Y6
 	VPSLLQ       $0x34, Y1, Y1
-	VPADDQ       oneF64<>+0(SB), Y1, Y1
+	VPADDQ       ·dataOneF64+0(SB), Y1, Y1
 	VMULPD       Y1, Y6, Y6
 	VMULPD       Y4, Y4, Y1
 	VMOVAPS      Y4, Y7
 	VFMADD231PD  Y5, Y1, Y7
 	VMULPD       Y6, Y7, Y7
-	VSUBPD       oneF64<>+0(SB), Y6, Y8
+	VSUBPD       ·dataOneF64+0(SB), Y6, Y8
 	VFMADD231PD  Y6, Y4, Y8
 	VMULPD       Y6, Y1, Y1
 	VMULPD       Y5, Y1, Y1
 	VADDPD       Y1, Y8, Y8
-	VMULPD       halfF64<>+0(SB), Y2, Y1
-	VANDPD       absF64<>+0(SB), Y1, Y5
-	VMOVUPS      twoOverPiF64<>+0(SB), Y4
-	VFMADD213PD  roundF64<>+0(SB), Y5, Y4
-	VSUBPD       roundF64<>+0(SB), Y4, Y9
-	VFNMADD231PD halfPi1F64<>+0(SB), Y9, Y5
-	VFNMADD231PD halfPi2F64<>+0(SB), Y9, Y5
-	VFNMADD231PD halfPi3F64<>+0(SB), Y9, Y5
+	VMULPD       ·dataHalfF64+0(SB), Y2, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y1, Y5
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y4
+	VFMADD213PD  ·dataRoundF64+0(SB), Y5, Y4
+	VSUBPD       ·dataRoundF64+0(SB), Y4, Y9
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y9, Y5
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y9, Y5
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y9, Y5
 	VMULPD       Y5, Y5, Y9
-	VMOVUPS      sinP5F64<>+0(SB), Y10
-	VFMADD213PD  sinP4F64<>+0(SB), Y9, Y10
-	VFMADD213PD  sinP3F64<>+0(SB), Y9, Y10
-	VFMADD213PD  sinP2F64<>+0(SB), Y9, Y10
-	VFMADD213PD  sinP1F64<>+0(SB), Y9, Y10
-	VFMADD213PD  sinP0F64<>+0(SB), Y9, Y10
+	VMOVUPS      ·dataSinP5F64+0(SB), Y10
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y9, Y10
 	VMULPD       Y10, Y9, Y10
 	VFMADD231PD  Y10, Y5, Y5
-	VMOVUPS      cosP5F64<>+0(SB), Y10
-	VFMADD213PD  cosP4F64<>+0(SB), Y9, Y10
-	VFMADD213PD  cosP3F64<>+0(SB), Y9, Y10
-	VFMADD213PD  cosP2F64<>+0(SB), Y9, Y10
-	VFMADD213PD  cosP1F64<>+0(SB), Y9, Y10
-	VFMADD213PD  cosP0F64<>+0(SB), Y9, Y10
-	VFMADD213PD  minusHalfF64<>+0(SB), Y9, Y10
-	VFMADD213PD  oneF64<>+0(SB), Y9, Y10
+	VMOVUPS      ·dataCosP5F64+0(SB), Y10
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y9, Y10
+	VFMADD213PD  ·dataOneF64+0(SB), Y9, Y10
 	VPSLLQ       $0x3f, Y4, Y9
 	VBLENDVPD    Y9, Y10, Y5, Y5
 	VPSLLQ       $0x3e, Y4, Y4
 	VXORPD       Y1, Y4, Y4
-	VANDPD       signF64<>+0(SB), Y4, Y4
+	VANDPD       ·dataSignF64+0(SB), Y4, Y4
 	VXORPD       Y4, Y5, Y5
-	VANDPD       absF64<>+0(SB), Y2, Y4
-	VMOVUPS      twoOverPiF64<>+0(SB), Y1
-	VFMADD213PD  roundF64<>+0(SB), Y4, Y1
-	VSUBPD       roundF64<>+0(SB), Y1, Y10
-	VFNMADD231PD halfPi1F64<>+0(SB), Y10, Y4
-	VFNMADD231PD halfPi2F64<>+0(SB), Y10, Y4
-	VFNMADD231PD halfPi3F64<>+0(SB), Y10, Y4
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y4
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y1
+	VFMADD213PD  ·dataRoundF64+0(SB), Y4, Y1
+	VSUBPD       ·dataRoundF64+0(SB), Y1, Y10
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y10, Y4
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y10, Y4
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y10, Y4
 	VMULPD       Y4, Y4, Y10
-	VMOVUPS      sinP5F64<>+0(SB), Y9
-	VFMADD213PD  sinP4F64<>+0(SB), Y10, Y9
-	VFMADD213PD  sinP3F64<>+0(SB), Y10, Y9
-	VFMADD213PD  sinP2F64<>+0(SB), Y10, Y9
-	VFMADD213PD  sinP1F64<>+0(SB), Y10, Y9
-	VFMADD213PD  sinP0F64<>+0(SB), Y10, Y9
+	VMOVUPS      ·dataSinP5F64+0(SB), Y9
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y10, Y9
 	VMULPD       Y9, Y10, Y9
 	VFMADD231PD  Y9, Y4, Y4
-	VMOVUPS      cosP5F64<>+0(SB), Y9
-	VFMADD213PD  cosP4F64<>+0(SB), Y10, Y9
-	VFMADD213PD  cosP3F64<>+0(SB), Y10, Y9
-	VFMADD213PD  cosP2F64<>+0(SB), Y10, Y9
-	VFMADD213PD  cosP1F64<>+0(SB), Y10, Y9
-	VFMADD213PD  cosP0F64<>+0(SB), Y10, Y9
-	VFMADD213PD  minusHalfF64<>+0(SB), Y10, Y9
-	VFMADD213PD  oneF64<>+0(SB), Y10, Y9
+	VMOVUPS      ·dataCosP5F64+0(SB), Y9
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y10, Y9
+	VFMADD213PD  ·dataOneF64+0(SB), Y10, Y9
 	VPSLLQ       $0x3f, Y1, Y10
 	VBLENDVPD    Y10, Y9, Y4, Y11
 	VBLENDVPD    Y10, Y4, Y9, Y9
-	VPADDQ       oneIF64<>+0(SB), Y1, Y4
+	VPADDQ       ·dataOneIF64+0(SB), Y1, Y4
 	VPSLLQ       $0x3e, Y4, Y4
-	VANDPD       signF64<>+0(SB), Y4, Y4
+	VANDPD       ·dataSignF64+0(SB), Y4, Y4
 	VXORPD       Y4, Y9, Y9
 	VPSLLQ       $0x3e, Y1, Y1
 	VXORPD       Y2, Y1, Y1
-	VANDPD       signF64<>+0(SB), Y1, Y1
+	VANDPD       ·dataSignF64+0(SB), Y1, Y1
 	VXORPD       Y1, Y11, Y11
 	VMULPD       Y9, Y6, Y1
 	VFMADD231PD  Y9, Y7, Y1
 	VMULPD       Y11, Y6, Y6
 	VFMADD231PD  Y11, Y7, Y6
-	VCMPPD       $0x11, halfF64<>+0(SB), Y9, Y7
-	VSUBPD       oneF64<>+0(SB), Y1, Y1
+	VCMPPD       $0x11, ·dataHalfF64+0(SB), Y9, Y7
+	VSUBPD       ·dataOneF64+0(SB), Y1, Y1
 	VADDPD       Y5, Y5, Y11
 	VMULPD       Y9, Y8, Y8
 	VFNMADD231PD Y5, Y11, Y8
 	VBLENDVPD    Y7, Y1, Y8, Y8
-	VANDPD       absF64<>+0(SB), Y0, Y1
-	VANDPD       absF64<>+0(SB), Y2, Y7
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y7
 	VMAXPD       Y7, Y1, Y1
-	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y1, Y1
+	VCMPPD       $0x11, ·dataSmallZetaF64+0(SB), Y1, Y1
 	VMULPD       Y6, Y6, Y7
 	VMOVAPS      Y7, Y11
 	VFMSUB231PD  Y6, Y6, Y11
 	VFMADD231PD  Y8, Y8, Y7
 	VADDPD       Y11, Y7, Y7
-	VBLENDVPD    Y1, oneF64<>+0(SB), Y7, Y7
+	VBLENDVPD    Y1, ·dataOneF64+0(SB), Y7, Y7
 	VMULPD       Y6, Y2, Y11
 	VMOVAPS      Y11, Y5
 	VFMSUB231PD  Y6, Y2, Y5
@@ -14598,115 +13068,115 @@ loop1:
 	VDIVPD       Y7, Y5, Y5
 	VMULPD       Y2, Y2, Y7
 	VFMSUB231PD  Y0, Y0, Y7
-	VMOVUPS      minusHalfF64<>+0(SB), Y6
-	VFMADD213PD  oneF64<>+0(SB), Y0, Y6
-	VFMADD231PD  halfCotRest0F64<>+0(SB), Y7, Y6
+	VMOVUPS      ·dataMinusHalfF64+0(SB), Y6
+	VFMADD213PD  ·dataOneF64+0(SB), Y0, Y6
+	VFMADD231PD  ·dataHalfCotRest0F64+0(SB), Y7, Y6
 	VADDPD       Y0, Y0, Y7
 	VMULPD       Y2, Y7, Y7
-	VMULPD       minusHalfF64<>+0(SB), Y2, Y8
-	VFMADD231PD  halfCotRest0F64<>+0(SB), Y7, Y8
+	VMULPD       ·dataMinusHalfF64+0(SB), Y2, Y8
+	VFMADD231PD  ·dataHalfCotRest0F64+0(SB), Y7, Y8
 	VBLENDVPD    Y1, Y6, Y11, Y11
 	VBLENDVPD    Y1, Y8, Y5, Y5
-	VMULPD       zeroF64<>+0(SB), Y5, Y8
+	VMULPD       ·dataZero+0(SB), Y5, Y8
 	VMOVAPS      Y8, Y1
-	VFNMADD231PD zeroF64<>+0(SB), Y5, Y1
-	VFMSUB231PD  oneF64<>+0(SB), Y11, Y8
+	VFNMADD231PD ·dataZero+0(SB), Y5, Y1
+	VFMSUB231PD  ·dataOneF64+0(SB), Y11, Y8
 	VADDPD       Y1, Y8, Y8
-	VMULPD       zeroF64<>+0(SB), Y11, Y1
-	VFMSUB132PD  zeroF64<>+0(SB), Y1, Y11
-	VFMADD231PD  oneF64<>+0(SB), Y5, Y1
+	VMULPD       ·dataZero+0(SB), Y11, Y1
+	VFMSUB132PD  ·dataZero+0(SB), Y1, Y11
+	VFMADD231PD  ·dataOneF64+0(SB), Y5, Y1
 	VADDPD       Y11, Y1, Y1
-	VMOVUPS      oneF64<>+0(SB), Y11
+	VMOVUPS      ·dataOneF64+0(SB), Y11
 	VSUBPD       Y8, Y11, Y11
-	VXORPD       signF64<>+0(SB), Y1, Y5
-	VANDPD       absF64<>+0(SB), Y0, Y6
-	VANDPD       absF64<>+0(SB), Y2, Y7
+	VXORPD       ·dataSignF64+0(SB), Y1, Y5
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y6
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y7
 	VMAXPD       Y7, Y6, Y6
-	VCMPPD       $0x12, oneF64<>+0(SB), Y6, Y6
-	VMOVUPS      psi18F64<>+0(SB), Y7
-	VFMADD213PD  sincRest8F64<>+0(SB), Y0, Y7
-	VMULPD       psi18F64<>+0(SB), Y2, Y9
-	VMOVUPS      psi16F64<>+0(SB), Y4
+	VCMPPD       $0x12, ·dataOneF64+0(SB), Y6, Y6
+	VMOVUPS      ·dataPsi18F64+0(SB), Y7
+	VFMADD213PD  ·dataSincRest8F64+0(SB), Y0, Y7
+	VMULPD       ·dataPsi18F64+0(SB), Y2, Y9
+	VMOVUPS      ·dataPsi16F64+0(SB), Y4
 	VFMADD231PD  Y0, Y7, Y4
 	VFNMADD231PD Y2, Y9, Y4
 	VMULPD       Y2, Y7, Y7
 	VFMADD231PD  Y0, Y9, Y7
-	VMOVUPS      psi15F64<>+0(SB), Y9
+	VMOVUPS      ·dataPsi15F64+0(SB), Y9
 	VFMADD231PD  Y0, Y4, Y9
 	VFNMADD231PD Y2, Y7, Y9
 	VMULPD       Y2, Y4, Y4
 	VFMADD231PD  Y0, Y7, Y4
-	VMOVUPS      psi14F64<>+0(SB), Y7
+	VMOVUPS      ·dataPsi14F64+0(SB), Y7
 	VFMADD231PD  Y0, Y9, Y7
 	VFNMADD231PD Y2, Y4, Y7
 	VMULPD       Y2, Y9, Y9
 	VFMADD231PD  Y0, Y4, Y9
-	VMOVUPS      sincRest6F64<>+0(SB), Y4
+	VMOVUPS      ·dataSincRest6F64+0(SB), Y4
 	VFMADD231PD  Y0, Y7, Y4
 	VFNMADD231PD Y2, Y9, Y4
 	VMULPD       Y2, Y7, Y7
 	VFMADD231PD  Y0, Y9, Y7
-	VMOVUPS      psi12F64<>+0(SB), Y9
+	VMOVUPS      ·dataPsi12F64+0(SB), Y9
 	VFMADD231PD  Y0, Y4, Y9
 	VFNMADD231PD Y2, Y7, Y9
 	VMULPD       Y2, Y4, Y4
 	VFMADD231PD  Y0, Y7, Y4
-	VMOVUPS      psi11F64<>+0(SB), Y7
+	VMOVUPS      ·dataPsi11F64+0(SB), Y7
 	VFMADD231PD  Y0, Y9, Y7
 	VFNMADD231PD Y2, Y4, Y7
 	VMULPD       Y2, Y9, Y9
 	VFMADD231PD  Y0, Y4, Y9
-	VMOVUPS      psi10F64<>+0(SB), Y4
+	VMOVUPS      ·dataPsi10F64+0(SB), Y4
 	VFMADD231PD  Y0, Y7, Y4
 	VFNMADD231PD Y2, Y9, Y4
 	VMULPD       Y2, Y7, Y7
 	VFMADD231PD  Y0, Y9, Y7
-	VMOVUPS      sincRest4F64<>+0(SB), Y9
+	VMOVUPS      ·dataSincRest4F64+0(SB), Y9
 	VFMADD231PD  Y0, Y4, Y9
 	VFNMADD231PD Y2, Y7, Y9
 	VMULPD       Y2, Y4, Y4
 	VFMADD231PD  Y0, Y7, Y4
-	VMOVUPS      psi8F64<>+0(SB), Y7
+	VMOVUPS      ·dataPsi8F64+0(SB), Y7
 	VFMADD231PD  Y0, Y9, Y7
 	VFNMADD231PD Y2, Y4, Y7
 	VMULPD       Y2, Y9, Y9
 	VFMADD231PD  Y0, Y4, Y9
-	VMOVUPS      psi7F64<>+0(SB), Y4
+	VMOVUPS      ·dataPsi7F64+0(SB), Y4
 	VFMADD231PD  Y0, Y7, Y4
 	VFNMADD231PD Y2, Y9, Y4
 	VMULPD       Y2, Y7, Y7
 	VFMADD231PD  Y0, Y9, Y7
-	VMOVUPS      psi6F64<>+0(SB), Y9
+	VMOVUPS      ·dataPsi6F64+0(SB), Y9
 	VFMADD231PD  Y0, Y4, Y9
 	VFNMADD231PD Y2, Y7, Y9
 	VMULPD       Y2, Y4, Y4
 	VFMADD231PD  Y0, Y7, Y4
-	VMOVUPS      sincRest2F64<>+0(SB), Y7
+	VMOVUPS      ·dataSincRest2F64+0(SB), Y7
 	VFMADD231PD  Y0, Y9, Y7
 	VFNMADD231PD Y2, Y4, Y7
 	VMULPD       Y2, Y9, Y9
 	VFMADD231PD  Y0, Y4, Y9
-	VMOVUPS      halfCotRest1F64<>+0(SB), Y4
+	VMOVUPS      ·dataHalfCotRest1F64+0(SB), Y4
 	VFMADD231PD  Y0, Y7, Y4
 	VFNMADD231PD Y2, Y9, Y4
 	VMULPD       Y2, Y7, Y7
 	VFMADD231PD  Y0, Y9, Y7
-	VMOVUPS      psi3F64<>+0(SB), Y9
+	VMOVUPS      ·dataPsi3F64+0(SB), Y9
 	VFMADD231PD  Y0, Y4, Y9
 	VFNMADD231PD Y2, Y7, Y9
 	VMULPD       Y2, Y4, Y4
 	VFMADD231PD  Y0, Y7, Y4
-	VMOVUPS      twentyFourthF64<>+0(SB), Y7
+	VMOVUPS      ·dataTwentyFourthF64+0(SB), Y7
 	VFMADD231PD  Y0, Y9, Y7
 	VFNMADD231PD Y2, Y4, Y7
 	VMULPD       Y2, Y9, Y9
 	VFMADD231PD  Y0, Y4, Y9
-	VMOVUPS      sincRest0F64<>+0(SB), Y4
+	VMOVUPS      ·dataSincRest0F64+0(SB), Y4
 	VFMADD231PD  Y0, Y7, Y4
 	VFNMADD231PD Y2, Y9, Y4
 	VMULPD       Y2, Y7, Y7
 	VFMADD231PD  Y0, Y9, Y7
-	VMOVUPS      halfF64<>+0(SB), Y9
+	VMOVUPS      ·dataHalfF64+0(SB), Y9
 	VFMADD231PD  Y0, Y4, Y9
 	VFNMADD231PD Y2, Y7, Y9
 	VMULPD       Y2, Y4, Y4
@@ -14725,7 +13195,7 @@ loop1:
 	VFMSUB231PD  Y2, Y2, Y4
 	VFMADD231PD  Y0, Y0, Y9
 	VADDPD       Y4, Y9, Y9
-	VBLENDVPD    Y6, oneF64<>+0(SB), Y9, Y9
+	VBLENDVPD    Y6, ·dataOneF64+0(SB), Y9, Y9
 	VMULPD       Y2, Y5, Y4
 	VMOVAPS      Y4, Y12
 	VFMSUB231PD  Y2, Y5, Y12
@@ -14750,23 +13220,23 @@ loop1:
 	VFMSUB213PD  Y7, Y10, Y4
 	VFMADD231PD  Y9, Y12, Y7
 	VADDPD       Y4, Y7, Y7
-	VXORPD       signF64<>+0(SB), Y7, Y4
-	VXORPD       signF64<>+0(SB), Y1, Y12
+	VXORPD       ·dataSignF64+0(SB), Y7, Y4
+	VXORPD       ·dataSignF64+0(SB), Y1, Y12
 	VMOVMSKPD    Y3, R14
 	TESTQ        R14, R14
 	JE           easy3
 	VPCMPEQD     Y9, Y9, Y9
 	VXORPD       Y3, Y9, Y9
-	VMOVUPS      oneF64<>+0(SB), Y3
+	VMOVUPS      ·dataOneF64+0(SB), Y3
 	VMASKMOVPD   Y3, Y9, (AX)
-	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMOVUPS      ·dataZero+0(SB), Y3
 	VMASKMOVPD   Y3, Y9, (AX)(BX*1)
 	VMASKMOVPD   Y3, Y9, (AX)(BX*2)
 	VMASKMOVPD   Y3, Y9, (AX)(SI*1)
 	VMASKMOVPD   Y3, Y9, (AX)(BX*4)
-	VMOVUPS      oneF64<>+0(SB), Y3
+	VMOVUPS      ·dataOneF64+0(SB), Y3
 	VMASKMOVPD   Y3, Y9, (AX)(DI*1)
-	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMOVUPS      ·dataZero+0(SB), Y3
 	VMASKMOVPD   Y3, Y9, (AX)(SI*2)
 	VMASKMOVPD   Y3, Y9, (AX)(R8*1)
 	VMASKMOVPD   Y6, Y9, (AX)(BX*8)
@@ -14787,16 +13257,16 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS oneF64<>+0(SB), Y9
+	VMOVUPS ·dataOneF64+0(SB), Y9
 	VMOVUPS Y9, (AX)
-	VMOVUPS zeroF64<>+0(SB), Y9
+	VMOVUPS ·dataZero+0(SB), Y9
 	VMOVUPS Y9, (AX)(BX*1)
 	VMOVUPS Y9, (AX)(BX*2)
 	VMOVUPS Y9, (AX)(SI*1)
 	VMOVUPS Y9, (AX)(BX*4)
-	VMOVUPS oneF64<>+0(SB), Y9
+	VMOVUPS ·dataOneF64+0(SB), Y9
 	VMOVUPS Y9, (AX)(DI*1)
-	VMOVUPS zeroF64<>+0(SB), Y9
+	VMOVUPS ·dataZero+0(SB), Y9
 	VMOVUPS Y9, (AX)(SI*2)
 	VMOVUPS Y9, (AX)(R8*1)
 	VMOVUPS Y6, (AX)(BX*8)
@@ -14854,122 +13324,122 @@ loop1:
 	PREFETCHT0        128(AX)(R8*2)
 	PREFETCHT0        128(AX)(R12*1)
 	VMOVUPS           (CX), Z0
-	VPANDQ.BCST       absF64<>+0(SB), Z0, Z1
-	VCMPPD.BCST       $0x16, zetaLimitF64<>+0(SB), Z1, K1
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z0, Z1
+	VCMPPD.BCST       $0x16, ·dataZetaLimitF64+0(SB), Z1, K1
 	VMOVUPS           (CX)(BX*1), Z1
-	VPANDQ.BCST       absF64<>+0(SB), Z1, Z2
-	VCMPPD.BCST       $0x16, limitF64<>+0(SB), Z2, K2
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z1, Z2
+	VCMPPD.BCST       $0x16, ·dataLimitF64+0(SB), Z2, K2
 	KORW              K1, K2, K1
-	VBROADCASTSD      log2eF64<>+0(SB), Z2
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z0, Z2
-	VSUBPD.BCST       roundF64<>+0(SB), Z2, Z2
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z2
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z0, Z2
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z2, Z2
 	VMOVAPS           Z0, Z3
-	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z2, Z3
-	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z2, Z3
-	VBROADCASTSD      expQ9F64<>+0(SB), Z4
-	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z3, Z4
-	VBROADCASTSD      oneF64<>+0(SB), Z5
+	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z2, Z3
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z2, Z3
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z4
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z3, Z4
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z3, Z4
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z3, Z4
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z3, Z4
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z3, Z4
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z3, Z4
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z3, Z4
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z3, Z4
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z3, Z4
+	VBROADCASTSD      ·dataOneF64+0(SB), Z5
 	VSCALEFPD         Z2, Z5, Z5
 	VMULPD            Z3, Z3, Z2
 	VMOVAPS           Z3, Z6
 	VFMADD231PD       Z4, Z2, Z6
 	VMULPD            Z5, Z6, Z6
-	VSUBPD.BCST       oneF64<>+0(SB), Z5, Z7
+	VSUBPD.BCST       ·dataOneF64+0(SB), Z5, Z7
 	VFMADD231PD       Z5, Z3, Z7
 	VMULPD            Z5, Z2, Z2
 	VMULPD            Z4, Z2, Z2
 	VADDPD            Z2, Z7, Z7
-	VMULPD.BCST       halfF64<>+0(SB), Z1, Z2
-	VBROADCASTSD      twoOverPiF64<>+0(SB), Z4
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z2, Z4
-	VSUBPD.BCST       roundF64<>+0(SB), Z4, Z3
+	VMULPD.BCST       ·dataHalfF64+0(SB), Z1, Z2
+	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z4
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z2, Z4
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z4, Z3
 	VMOVAPS           Z2, Z8
-	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z3, Z8
-	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z3, Z8
-	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z3, Z8
+	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z3, Z8
+	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z3, Z8
+	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z3, Z8
 	VMULPD            Z8, Z8, Z3
-	VBROADCASTSD      sinP5F64<>+0(SB), Z9
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z3, Z9
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z3, Z9
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z3, Z9
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z3, Z9
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z3, Z9
+	VBROADCASTSD      ·dataSinP5F64+0(SB), Z9
+	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z3, Z9
+	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z3, Z9
+	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z3, Z9
+	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z3, Z9
+	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z3, Z9
 	VMULPD            Z9, Z3, Z9
 	VFMADD231PD       Z9, Z8, Z8
-	VBROADCASTSD      cosP5F64<>+0(SB), Z9
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z3, Z9
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z3, Z9
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z3, Z9
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z3, Z9
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z3, Z9
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z3, Z9
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z3, Z9
-	VPTESTMQ.BCST     oneIF64<>+0(SB), Z4, K2
+	VBROADCASTSD      ·dataCosP5F64+0(SB), Z9
+	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z3, Z9
+	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z3, Z9
+	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z3, Z9
+	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z3, Z9
+	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z3, Z9
+	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z3, Z9
+	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z3, Z9
+	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z4, K2
 	VBLENDMPD         Z9, Z8, K2, Z8
 	VPSLLQ            $0x3e, Z4, Z4
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z4, Z8
-	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z2, Z8
-	VBROADCASTSD      twoOverPiF64<>+0(SB), Z2
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z1, Z2
-	VSUBPD.BCST       roundF64<>+0(SB), Z2, Z4
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z4, Z8
+	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z2, Z8
+	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z2
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z1, Z2
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z2, Z4
 	VMOVAPS           Z1, Z9
-	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z4, Z9
-	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z4, Z9
-	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z4, Z9
+	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z4, Z9
+	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z4, Z9
+	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z4, Z9
 	VMULPD            Z9, Z9, Z4
-	VBROADCASTSD      sinP5F64<>+0(SB), Z3
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z4, Z3
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z4, Z3
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z4, Z3
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z4, Z3
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z4, Z3
+	VBROADCASTSD      ·dataSinP5F64+0(SB), Z3
+	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z4, Z3
+	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z4, Z3
+	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z4, Z3
+	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z4, Z3
+	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z4, Z3
 	VMULPD            Z3, Z4, Z3
 	VFMADD231PD       Z3, Z9, Z9
-	VBROADCASTSD      cosP5F64<>+0(SB), Z3
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z4, Z3
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z4, Z3
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z4, Z3
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z4, Z3
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z4, Z3
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z4, Z3
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z4, Z3
-	VPTESTMQ.BCST     oneIF64<>+0(SB), Z2, K2
+	VBROADCASTSD      ·dataCosP5F64+0(SB), Z3
+	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z4, Z3
+	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z4, Z3
+	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z4, Z3
+	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z4, Z3
+	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z4, Z3
+	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z4, Z3
+	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z4, Z3
+	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z2, K2
 	VBLENDMPD         Z3, Z9, K2, Z4
 	VBLENDMPD         Z9, Z3, K2, Z3
-	VPADDQ.BCST       oneIF64<>+0(SB), Z2, Z9
+	VPADDQ.BCST       ·dataOneIF64+0(SB), Z2, Z9
 	VPSLLQ            $0x3e, Z9, Z9
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z9, Z3
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z9, Z3
 	VPSLLQ            $0x3e, Z2, Z2
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z2, Z4
-	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z1, Z4
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z2, Z4
+	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z1, Z4
 	VMULPD            Z3, Z5, Z2
 	VFMADD231PD       Z3, Z6, Z2
 	VMULPD            Z4, Z5, Z5
 	VFMADD231PD       Z4, Z6, Z5
-	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z3, K2
-	VSUBPD.BCST       oneF64<>+0(SB), Z2, Z2
+	VCMPPD.BCST       $0x11, ·dataHalfF64+0(SB), Z3, K2
+	VSUBPD.BCST       ·dataOneF64+0(SB), Z2, Z2
 	VADDPD            Z8, Z8, Z6
 	VMULPD            Z3, Z7, Z7
 	VFNMADD231PD      Z8, Z6, Z7
 	VBLENDMPD         Z2, Z7, K2, Z7
-	VPANDQ.BCST       absF64<>+0(SB), Z0, Z2
-	VPANDQ.BCST       absF64<>+0(SB), Z1, Z6
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z0, Z2
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z1, Z6
 	VMAXPD            Z6, Z2, Z2
-	VCMPPD.BCST       $0x11, smallZetaF64<>+0(SB), Z2, K2
+	VCMPPD.BCST       $0x11, ·dataSmallZetaF64+0(SB), Z2, K2
 	VMULPD            Z5, Z5, Z2
 	VMOVAPS           Z2, Z6
 	VFMSUB231PD       Z5, Z5, Z6
 	VFMADD231PD       Z7, Z7, Z2
 	VADDPD            Z6, Z2, Z2
-	VBLENDMPD.BCST    oneF64<>+0(SB), Z2, K2, Z2
+	VBLENDMPD.BCST    ·dataOneF64+0(SB), Z2, K2, Z2
 	VMULPD            Z5, Z1, Z6
 	VMOVAPS           Z6, Z8
 	VFMSUB231PD       Z5, Z1, Z8
@@ -14983,115 +13453,115 @@ loop1:
 	VDIVPD            Z2, Z8, Z8
 	VMULPD            Z1, Z1, Z2
 	VFMSUB231PD       Z0, Z0, Z2
-	VBROADCASTSD      minusHalfF64<>+0(SB), Z5
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z0, Z5
-	VFMADD231PD.BCST  halfCotRest0F64<>+0(SB), Z2, Z5
+	VBROADCASTSD      ·dataMinusHalfF64+0(SB), Z5
+	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z0, Z5
+	VFMADD231PD.BCST  ·dataHalfCotRest0F64+0(SB), Z2, Z5
 	VADDPD            Z0, Z0, Z2
 	VMULPD            Z1, Z2, Z2
-	VMULPD.BCST       minusHalfF64<>+0(SB), Z1, Z7
-	VFMADD231PD.BCST  halfCotRest0F64<>+0(SB), Z2, Z7
+	VMULPD.BCST       ·dataMinusHalfF64+0(SB), Z1, Z7
+	VFMADD231PD.BCST  ·dataHalfCotRest0F64+0(SB), Z2, Z7
 	VBLENDMPD         Z5, Z6, K2, Z6
 	VBLENDMPD         Z7, Z8, K2, Z8
-	VMULPD.BCST       zeroF64<>+0(SB), Z8, Z7
+	VMULPD.BCST       ·dataZero+0(SB), Z8, Z7
 	VMOVAPS           Z7, Z5
-	VFNMADD231PD.BCST zeroF64<>+0(SB), Z8, Z5
-	VFMSUB231PD.BCST  oneF64<>+0(SB), Z6, Z7
+	VFNMADD231PD.BCST ·dataZero+0(SB), Z8, Z5
+	VFMSUB231PD.BCST  ·dataOneF64+0(SB), Z6, Z7
 	VADDPD            Z5, Z7, Z7
-	VMULPD.BCST       zeroF64<>+0(SB), Z6, Z5
-	VFMSUB132PD.BCST  zeroF64<>+0(SB), Z5, Z6
-	VFMADD231PD.BCST  oneF64<>+0(SB), Z8, Z5
+	VMULPD.BCST       ·dataZero+0(SB), Z6, Z5
+	VFMSUB132PD.BCST  ·dataZero+0(SB), Z5, Z6
+	VFMADD231PD.BCST  ·dataOneF64+0(SB), Z8, Z5
 	VADDPD            Z6, Z5, Z5
-	VBROADCASTSD      oneF64<>+0(SB), Z6
+	VBROADCASTSD      ·dataOneF64+0(SB), Z6
 	VSUBPD            Z7, Z6, Z6
-	VPXORQ.BCST       signF64<>+0(SB), Z5, Z8
-	VPANDQ.BCST       absF64<>+0(SB), Z0, Z2
-	VPANDQ.BCST       absF64<>+0(SB), Z1, Z3
+	VPXORQ.BCST       ·dataSignF64+0(SB), Z5, Z8
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z0, Z2
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z1, Z3
 	VMAXPD            Z3, Z2, Z2
-	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z2, K2
-	VBROADCASTSD      psi18F64<>+0(SB), Z2
-	VFMADD213PD.BCST  sincRest8F64<>+0(SB), Z0, Z2
-	VMULPD.BCST       psi18F64<>+0(SB), Z1, Z3
-	VBROADCASTSD      psi16F64<>+0(SB), Z4
+	VCMPPD.BCST       $0x12, ·dataOneF64+0(SB), Z2, K2
+	VBROADCASTSD      ·dataPsi18F64+0(SB), Z2
+	VFMADD213PD.BCST  ·dataSincRest8F64+0(SB), Z0, Z2
+	VMULPD.BCST       ·dataPsi18F64+0(SB), Z1, Z3
+	VBROADCASTSD      ·dataPsi16F64+0(SB), Z4
 	VFMADD231PD       Z0, Z2, Z4
 	VFNMADD231PD      Z1, Z3, Z4
 	VMULPD            Z1, Z2, Z2
 	VFMADD231PD       Z0, Z3, Z2
-	VBROADCASTSD      psi15F64<>+0(SB), Z3
+	VBROADCASTSD      ·dataPsi15F64+0(SB), Z3
 	VFMADD231PD       Z0, Z4, Z3
 	VFNMADD231PD      Z1, Z2, Z3
 	VMULPD            Z1, Z4, Z4
 	VFMADD231PD       Z0, Z2, Z4
-	VBROADCASTSD      psi14F64<>+0(SB), Z2
+	VBROADCASTSD      ·dataPsi14F64+0(SB), Z2
 	VFMADD231PD       Z0, Z3, Z2
 	VFNMADD231PD      Z1, Z4, Z2
 	VMULPD            Z1, Z3, Z3
 	VFMADD231PD       Z0, Z4, Z3
-	VBROADCASTSD      sincRest6F64<>+0(SB), Z4
+	VBROADCASTSD      ·dataSincRest6F64+0(SB), Z4
 	VFMADD231PD       Z0, Z2, Z4
 	VFNMADD231PD      Z1, Z3, Z4
 	VMULPD            Z1, Z2, Z2
 	VFMADD231PD       Z0, Z3, Z2
-	VBROADCASTSD      psi12F64<>+0(SB), Z3
+	VBROADCASTSD      ·dataPsi12F64+0(SB), Z3
 	VFMADD231PD       Z0, Z4, Z3
 	VFNMADD231PD      Z1, Z2, Z3
 	VMULPD            Z1, Z4, Z4
 	VFMADD231PD       Z0, Z2, Z4
-	VBROADCASTSD      psi11F64<>+0(SB), Z2
+	VBROADCASTSD      ·dataPsi11F64+0(SB), Z2
 	VFMADD231PD       Z0, Z3, Z2
 	VFNMADD231PD      Z1, Z4, Z2
 	VMULPD            Z1, Z3, Z3
 	VFMADD231PD       Z0, Z4, Z3
-	VBROADCASTSD      psi10F64<>+0(SB), Z4
+	VBROADCASTSD      ·dataPsi10F64+0(SB), Z4
 	VFMADD231PD       Z0, Z2, Z4
 	VFNMADD231PD      Z1, Z3, Z4
 	VMULPD            Z1, Z2, Z2
 	VFMADD231PD       Z0, Z3, Z2
-	VBROADCASTSD      sincRest4F64<>+0(SB), Z3
+	VBROADCASTSD      ·dataSincRest4F64+0(SB), Z3
 	VFMADD231PD       Z0, Z4, Z3
 	VFNMADD231PD      Z1, Z2, Z3
 	VMULPD            Z1, Z4, Z4
 	VFMADD231PD       Z0, Z2, Z4
-	VBROADCASTSD      psi8F64<>+0(SB), Z2
+	VBROADCASTSD      ·dataPsi8F64+0(SB), Z2
 	VFMADD231PD       Z0, Z3, Z2
 	VFNMADD231PD      Z1, Z4, Z2
 	VMULPD            Z1, Z3, Z3
 	VFMADD231PD       Z0, Z4, Z3
-	VBROADCASTSD      psi7F64<>+0(SB), Z4
+	VBROADCASTSD      ·dataPsi7F64+0(SB), Z4
 	VFMADD231PD       Z0, Z2, Z4
 	VFNMADD231PD      Z1, Z3, Z4
 	VMULPD            Z1, Z2, Z2
 	VFMADD231PD       Z0, Z3, Z2
-	VBROADCASTSD      psi6F64<>+0(SB), Z3
+	VBROADCASTSD      ·dataPsi6F64+0(SB), Z3
 	VFMADD231PD       Z0, Z4, Z3
 	VFNMADD231PD      Z1, Z2, Z3
 	VMULPD            Z1, Z4, Z4
 	VFMADD231PD       Z0, Z2, Z4
-	VBROADCASTSD      sincRest2F64<>+0(SB), Z2
+	VBROADCASTSD      ·dataSincRest2F64+0(SB), Z2
 	VFMADD231PD       Z0, Z3, Z2
 	VFNMADD231PD      Z1, Z4, Z2
 	VMULPD            Z1, Z3, Z3
 	VFMADD231PD       Z0, Z4, Z3
-	VBROADCASTSD      halfCotRest1F64<>+0(SB), Z4
+	VBROADCASTSD      ·dataHalfCotRest1F64+0(SB), Z4
 	VFMADD231PD       Z0, Z2, Z4
 	VFNMADD231PD      Z1, Z3, Z4
 	VMULPD            Z1, Z2, Z2
 	VFMADD231PD       Z0, Z3, Z2
-	VBROADCASTSD      psi3F64<>+0(SB), Z3
+	VBROADCASTSD      ·dataPsi3F64+0(SB), Z3
 	VFMADD231PD       Z0, Z4, Z3
 	VFNMADD231PD      Z1, Z2, Z3
 	VMULPD            Z1, Z4, Z4
 	VFMADD231PD       Z0, Z2, Z4
-	VBROADCASTSD      twentyFourthF64<>+0(SB), Z2
+	VBROADCASTSD      ·dataTwentyFourthF64+0(SB), Z2
 	VFMADD231PD       Z0, Z3, Z2
 	VFNMADD231PD      Z1, Z4, Z2
 	VMULPD            Z1, Z3, Z3
 	VFMADD231PD       Z0, Z4, Z3
-	VBROADCASTSD      sincRest0F64<>+0(SB), Z4
+	VBROADCASTSD      ·dataSincRest0F64+0(SB), Z4
 	VFMADD231PD       Z0, Z2, Z4
 	VFNMADD231PD      Z1, Z3, Z4
 	VMULPD            Z1, Z2, Z2
 	VFMADD231PD       Z0, Z3, Z2
-	VBROADCASTSD      halfF64<>+0(SB), Z3
+	VBROADCASTSD      ·dataHalfF64+0(SB), Z3
 	VFMADD231PD       Z0, Z4, Z3
 	VFNMADD231PD      Z1, Z2, Z3
 	VMULPD            Z1, Z4, Z4
@@ -15110,7 +13580,7 @@ loop1:
 	VFMSUB231PD       Z1, Z1, Z4
 	VFMADD231PD       Z0, Z0, Z3
 	VADDPD            Z4, Z3, Z3
-	VBLENDMPD.BCST    oneF64<>+0(SB), Z3, K2, Z3
+	VBLENDMPD.BCST    ·dataOneF64+0(SB), Z3, K2, Z3
 	VMULPD            Z1, Z8, Z4
 	VMOVAPS           Z4, Z10
 	VFMSUB231PD       Z1, Z8, Z10
@@ -15135,22 +13605,22 @@ loop1:
 	VFMSUB213PD       Z3, Z9, Z4
 	VFMADD231PD       Z6, Z10, Z3
 	VADDPD            Z4, Z3, Z3
-	VPXORQ.BCST       signF64<>+0(SB), Z3, Z4
-	VPXORQ.BCST       signF64<>+0(SB), Z5, Z10
+	VPXORQ.BCST       ·dataSignF64+0(SB), Z3, Z4
+	VPXORQ.BCST       ·dataSignF64+0(SB), Z5, Z10
 	KMOVW             K1, R14
 	TESTQ             R14, R14
 	JE                easy3
 	KNOTW             K1, K1
-	VBROADCASTSD      oneF64<>+0(SB), Z6
+	VBROADCASTSD      ·dataOneF64+0(SB), Z6
 	VMOVUPD           Z6, K1, (AX)
-	VBROADCASTSD      zeroF64<>+0(SB), Z6
+	VBROADCASTSD      ·dataZero+0(SB), Z6
 	VMOVUPD           Z6, K1, (AX)(BX*1)
 	VMOVUPD           Z6, K1, (AX)(BX*2)
 	VMOVUPD           Z6, K1, (AX)(SI*1)
 	VMOVUPD           Z6, K1, (AX)(BX*4)
-	VBROADCASTSD      oneF64<>+0(SB), Z6
+	VBROADCASTSD      ·dataOneF64+0(SB), Z6
 	VMOVUPD           Z6, K1, (AX)(DI*1)
-	VBROADCASTSD      zeroF64<>+0(SB), Z6
+	VBROADCASTSD      ·dataZero+0(SB), Z6
 	VMOVUPD           Z6, K1, (AX)(SI*2)
 	VMOVUPD           Z6, K1, (AX)(R8*1)
 	VMOVUPD           Z2, K1, (AX)(BX*8)
@@ -15171,16 +13641,16 @@ loop1:
 	RET
 
 easy3:
-	VBROADCASTSD oneF64<>+0(SB), Z6
+	VBROADCASTSD ·dataOneF64+0(SB), Z6
 	VMOVUPS      Z6, (AX)
-	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VBROADCASTSD ·dataZero+0(SB), Z6
 	VMOVUPS      Z6, (AX)(BX*1)
 	VMOVUPS      Z6, (AX)(BX*2)
 	VMOVUPS      Z6, (AX)(SI*1)
 	VMOVUPS      Z6, (AX)(BX*4)
-	VBROADCASTSD oneF64<>+0(SB), Z6
+	VBROADCASTSD ·dataOneF64+0(SB), Z6
 	VMOVUPS      Z6, (AX)(DI*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VBROADCASTSD ·dataZero+0(SB), Z6
 	VMOVUPS      Z6, (AX)(SI*2)
 	VMOVUPS      Z6, (AX)(R8*1)
 	VMOVUPS      Z2, (AX)(BX*8)
@@ -15240,21 +13710,21 @@ loop1:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    (CX)(BX*1), Y1
 	VMOVUPS    (CX)(BX*2), Y2
-	VXORPS     signF32<>+0(SB), Y2, Y2
+	VXORPS     ·dataSignF32+0(SB), Y2, Y2
 	VMOVUPS    (CX)(SI*1), Y3
-	VXORPS     signF32<>+0(SB), Y3, Y3
-	VXORPS     signF32<>+0(SB), Y3, Y4
-	VXORPS     signF32<>+0(SB), Y1, Y5
-	VMOVUPS    one<>+0(SB), Y6
+	VXORPS     ·dataSignF32+0(SB), Y3, Y3
+	VXORPS     ·dataSignF32+0(SB), Y3, Y4
+	VXORPS     ·dataSignF32+0(SB), Y1, Y5
+	VMOVUPS    ·dataOne+0(SB), Y6
 	VMOVUPS    Y6, (AX)
-	VMOVUPS    zero<>+0(SB), Y6
+	VMOVUPS    ·dataZero+0(SB), Y6
 	VMOVUPS    Y6, (AX)(BX*1)
 	VMOVUPS    Y6, (AX)(BX*2)
 	VMOVUPS    Y6, (AX)(SI*1)
 	VMOVUPS    Y6, (AX)(BX*4)
-	VMOVUPS    one<>+0(SB), Y6
+	VMOVUPS    ·dataOne+0(SB), Y6
 	VMOVUPS    Y6, (AX)(DI*1)
-	VMOVUPS    zero<>+0(SB), Y6
+	VMOVUPS    ·dataZero+0(SB), Y6
 	VMOVUPS    Y6, (AX)(SI*2)
 	VMOVUPS    Y6, (AX)(R8*1)
 	VMOVUPS    Y2, (AX)(BX*8)
@@ -15314,21 +13784,21 @@ loop1:
 	VMOVUPS      (CX), Z0
 	VMOVUPS      (CX)(BX*1), Z1
 	VMOVUPS      (CX)(BX*2), Z2
-	VPXORD.BCST  signF32<>+0(SB), Z2, Z2
+	VPXORD.BCST  ·dataSignF32+0(SB), Z2, Z2
 	VMOVUPS      (CX)(SI*1), Z3
-	VPXORD.BCST  signF32<>+0(SB), Z3, Z3
-	VPXORD.BCST  signF32<>+0(SB), Z3, Z4
-	VPXORD.BCST  signF32<>+0(SB), Z1, Z5
-	VBROADCASTSS one<>+0(SB), Z6
+	VPXORD.BCST  ·dataSignF32+0(SB), Z3, Z3
+	VPXORD.BCST  ·dataSignF32+0(SB), Z3, Z4
+	VPXORD.BCST  ·dataSignF32+0(SB), Z1, Z5
+	VBROADCASTSS ·dataOne+0(SB), Z6
 	VMOVUPS      Z6, (AX)
-	VBROADCASTSS zero<>+0(SB), Z6
+	VBROADCASTSS ·dataZero+0(SB), Z6
 	VMOVUPS      Z6, (AX)(BX*1)
 	VMOVUPS      Z6, (AX)(BX*2)
 	VMOVUPS      Z6, (AX)(SI*1)
 	VMOVUPS      Z6, (AX)(BX*4)
-	VBROADCASTSS one<>+0(SB), Z6
+	VBROADCASTSS ·dataOne+0(SB), Z6
 	VMOVUPS      Z6, (AX)(DI*1)
-	VBROADCASTSS zero<>+0(SB), Z6
+	VBROADCASTSS ·dataZero+0(SB), Z6
 	VMOVUPS      Z6, (AX)(SI*2)
 	VMOVUPS      Z6, (AX)(R8*1)
 	VMOVUPS      Z2, (AX)(BX*8)
@@ -15388,21 +13858,21 @@ loop1:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    (CX)(BX*1), Y1
 	VMOVUPS    (CX)(BX*2), Y2
-	VXORPD     signF64<>+0(SB), Y2, Y2
+	VXORPD     ·dataSignF64+0(SB), Y2, Y2
 	VMOVUPS    (CX)(SI*1), Y3
-	VXORPD     signF64<>+0(SB), Y3, Y3
-	VXORPD     signF64<>+0(SB), Y3, Y4
-	VXORPD     signF64<>+0(SB), Y1, Y5
-	VMOVUPS    oneF64<>+0(SB), Y6
+	VXORPD     ·dataSignF64+0(SB), Y3, Y3
+	VXORPD     ·dataSignF64+0(SB), Y3, Y4
+	VXORPD     ·dataSignF64+0(SB), Y1, Y5
+	VMOVUPS    ·dataOneF64+0(SB), Y6
 	VMOVUPS    Y6, (AX)
-	VMOVUPS    zeroF64<>+0(SB), Y6
+	VMOVUPS    ·dataZero+0(SB), Y6
 	VMOVUPS    Y6, (AX)(BX*1)
 	VMOVUPS    Y6, (AX)(BX*2)
 	VMOVUPS    Y6, (AX)(SI*1)
 	VMOVUPS    Y6, (AX)(BX*4)
-	VMOVUPS    oneF64<>+0(SB), Y6
+	VMOVUPS    ·dataOneF64+0(SB), Y6
 	VMOVUPS    Y6, (AX)(DI*1)
-	VMOVUPS    zeroF64<>+0(SB), Y6
+	VMOVUPS    ·dataZero+0(SB), Y6
 	VMOVUPS    Y6, (AX)(SI*2)
 	VMOVUPS    Y6, (AX)(R8*1)
 	VMOVUPS    Y2, (AX)(BX*8)
@@ -15462,21 +13932,21 @@ loop1:
 	VMOVUPS      (CX), Z0
 	VMOVUPS      (CX)(BX*1), Z1
 	VMOVUPS      (CX)(BX*2), Z2
-	VPXORQ.BCST  signF64<>+0(SB), Z2, Z2
+	VPXORQ.BCST  ·dataSignF64+0(SB), Z2, Z2
 	VMOVUPS      (CX)(SI*1), Z3
-	VPXORQ.BCST  signF64<>+0(SB), Z3, Z3
-	VPXORQ.BCST  signF64<>+0(SB), Z3, Z4
-	VPXORQ.BCST  signF64<>+0(SB), Z1, Z5
-	VBROADCASTSD oneF64<>+0(SB), Z6
+	VPXORQ.BCST  ·dataSignF64+0(SB), Z3, Z3
+	VPXORQ.BCST  ·dataSignF64+0(SB), Z3, Z4
+	VPXORQ.BCST  ·dataSignF64+0(SB), Z1, Z5
+	VBROADCASTSD ·dataOneF64+0(SB), Z6
 	VMOVUPS      Z6, (AX)
-	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VBROADCASTSD ·dataZero+0(SB), Z6
 	VMOVUPS      Z6, (AX)(BX*1)
 	VMOVUPS      Z6, (AX)(BX*2)
 	VMOVUPS      Z6, (AX)(SI*1)
 	VMOVUPS      Z6, (AX)(BX*4)
-	VBROADCASTSD oneF64<>+0(SB), Z6
+	VBROADCASTSD ·dataOneF64+0(SB), Z6
 	VMOVUPS      Z6, (AX)(DI*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VBROADCASTSD ·dataZero+0(SB), Z6
 	VMOVUPS      Z6, (AX)(SI*2)
 	VMOVUPS      Z6, (AX)(R8*1)
 	VMOVUPS      Z2, (AX)(BX*8)

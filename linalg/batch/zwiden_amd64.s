@@ -16,7 +16,7 @@ TEXT ·moveF32AVX2(SB), NOSPLIT, $0-48
 	SHLQ         $0x02, SI
 	SHLQ         $0x02, DI
 	VMOVQ        BX, X1
-	VMOVDQU      eachBit<>+0(SB), Y0
+	VMOVDQU      ·dataEachBit+0(SB), Y0
 	VPBROADCASTD X1, Y1
 	VPAND        Y0, Y1, Y1
 	VPCMPEQD     Y0, Y1, Y1
@@ -30,16 +30,6 @@ loop1:
 	JNE        loop1
 	VZEROUPPER
 	RET
-
-DATA eachBit<>+0(SB)/4, $0x00000001
-DATA eachBit<>+4(SB)/4, $0x00000002
-DATA eachBit<>+8(SB)/4, $0x00000004
-DATA eachBit<>+12(SB)/4, $0x00000008
-DATA eachBit<>+16(SB)/4, $0x00000010
-DATA eachBit<>+20(SB)/4, $0x00000020
-DATA eachBit<>+24(SB)/4, $0x00000040
-DATA eachBit<>+28(SB)/4, $0x00000080
-GLOBL eachBit<>(SB), RODATA|NOPTR, $32
 
 // func moveF32AVX512(dst *float32, src *float32, dstStride int, srcStride int, entries int, lanes uint64)
 // Requires: AVX, AVX512F
@@ -80,7 +70,7 @@ TEXT ·moveF64AVX2(SB), NOSPLIT, $0-48
 	SHLQ         $0x03, SI
 	SHLQ         $0x03, DI
 	VMOVQ        BX, X1
-	VMOVDQU      eachBitF64<>+0(SB), Y0
+	VMOVDQU      ·dataEachBitF64+0(SB), Y0
 	VPBROADCASTQ X1, Y1
 	VPAND        Y0, Y1, Y1
 	VPCMPEQQ     Y0, Y1, Y1
@@ -94,12 +84,6 @@ loop1:
 	JNE        loop1
 	VZEROUPPER
 	RET
-
-DATA eachBitF64<>+0(SB)/8, $0x0000000000000001
-DATA eachBitF64<>+8(SB)/8, $0x0000000000000002
-DATA eachBitF64<>+16(SB)/8, $0x0000000000000004
-DATA eachBitF64<>+24(SB)/8, $0x0000000000000008
-GLOBL eachBitF64<>(SB), RODATA|NOPTR, $32
 
 // func moveF64AVX512(dst *float64, src *float64, dstStride int, srcStride int, entries int, lanes uint64)
 // Requires: AVX, AVX512F
@@ -138,7 +122,7 @@ TEXT ·widen3x3AVX2(SB), NOSPLIT, $0-32
 	SHLQ    $0x02, DX
 	TESTQ   BX, BX
 	JE      done2
-	VMOVDQU laneBits<>+0(SB), X0
+	VMOVDQU ·dataLaneBits+0(SB), X0
 
 loop1:
 	VMOVD        BX, X1
@@ -189,10 +173,6 @@ loop1:
 done2:
 	VZEROUPPER
 	RET
-
-DATA laneBits<>+0(SB)/8, $0x0000000200000001
-DATA laneBits<>+8(SB)/8, $0x0000000800000004
-GLOBL laneBits<>(SB), RODATA|NOPTR, $16
 
 // func widen3x3AVX512(dst *float64, src *float32, stride int, lanes uint64)
 // Requires: AVX, AVX512F
@@ -253,7 +233,7 @@ TEXT ·narrow3x3AVX2(SB), NOSPLIT, $0-32
 	SHLQ    $0x02, DX
 	TESTQ   BX, BX
 	JE      done2
-	VMOVDQU laneBits<>+0(SB), X0
+	VMOVDQU ·dataLaneBits+0(SB), X0
 
 loop1:
 	VMOVD        BX, X1

@@ -13,10 +13,10 @@ import (
 // File is an assembly file and its stubs under construction.
 type File struct {
 	*build.Context
-	Levels   map[string]Level // by function name
-	Bits     []Bit            // what the bits of the functions' modes are called in Go
-	consts   map[string]datum
-	contents map[string]operand.Mem // of constants
+	Levels map[string]Level // by function name
+	Bits   []Bit            // what the bits of the functions' modes are called in Go
+	consts map[string]datum
+	shared *Constants
 }
 
 // Bit is a bit of an argument mode. The generator tests its value, and callers find it in the file of declarations.
@@ -31,9 +31,10 @@ type datum struct {
 	mem  operand.Mem
 }
 
-// NewFile starts a file for machines of that family, unless assembly is switched off.
-func NewFile() *File {
-	f := &File{Context: build.NewContext(), Levels: map[string]Level{}, consts: map[string]datum{}, contents: map[string]operand.Mem{}}
+// NewFile starts a file for machines of that family, unless assembly is switched off. Its constants are among those of c, which may
+// belong to several files of a package.
+func NewFile(c *Constants) *File {
+	f := &File{Context: build.NewContext(), Levels: map[string]Level{}, consts: map[string]datum{}, shared: c}
 	f.ConstraintExpr("!purego")
 	return f
 }
@@ -106,8 +107,7 @@ func (f *Func) End() {
 	f.RET()
 }
 
-// data returns the constant's place in memory. Single numbers fill 32 bytes, as AVX2 has no operands that repeat an
-// element. Constants of other names that fill memory alike share a place, that of the first.
+// data returns the constant's place in memory. Single numbers fill 32 bytes, as AVX2 has no operands that repeat an element.
 func (f *File) data(c *constant) operand.Mem {
 	if d, ok := f.consts[c.name]; ok {
 		check(slices.Equal(d.bits, c.bits), "constant %s has two values", c.name)
@@ -118,21 +118,8 @@ func (f *File) data(c *constant) operand.Mem {
 	if len(bits) == 1 {
 		bits = slices.Repeat(bits, 32/c.elem.Bytes())
 	}
-	content := fmt.Sprint(c.elem, bits)
-	if mem, ok := f.contents[content]; ok {
-		f.consts[c.name] = datum{bits: c.bits, mem: mem}
-		return mem
-	}
-	d := datum{bits: c.bits, mem: f.StaticGlobal(c.name)}
-	f.DataAttributes(attr.RODATA | attr.NOPTR)
-	for _, v := range bits {
-		if c.elem == F64 {
-			f.AppendDatum(operand.U64(v))
-		} else {
-			f.AppendDatum(operand.U32(uint32(v)))
-		}
-	}
-	f.consts[c.name], f.contents[content] = d, d.mem
+	d := datum{bits: c.bits, mem: f.shared.place(c.name, c.elem, bits)}
+	f.consts[c.name] = d
 	return d.mem
 }
 

@@ -20,7 +20,7 @@ func TestEncodedInstructions(t *testing.T) {
 	if err != nil {
 		t.Skip("no objdump: package binutils")
 	}
-	file := NewFile()
+	file := NewFile(NewConstants())
 	f := file.Func(AMX, F32, "all", "func()", "has every instruction that is written as numbers.")
 	f.TileConfig(reg.RAX)
 	f.TileConfig(reg.RBX)
