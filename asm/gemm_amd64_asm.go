@@ -597,11 +597,10 @@ func (g *gemmTile) align() {
 }
 
 // choose writes the steps of tiles of every height, and goes to done. In float32, whose products are often small ones,
-// each height has loops of its own. In float64 all heights below the highest share one, which would be four thousand
-// lines otherwise.
+// each height has loops of its own. In float64, and where A is transposed, all heights below the highest share one.
 func (g *gemmTile) choose(vectors int, transposed bool, done string) {
 	top := g.maxRows(vectors)
-	if g.Elem == x86.F32 {
+	if g.Elem == x86.F32 && (!transposed || g.keepsA(vectors)) {
 		g.bisect(1, top, vectors, transposed, done)
 		return
 	}

@@ -16,12 +16,25 @@ TEXT ·swishGradF32AVX2(SB), NOSPLIT, $0-32
 	VMOVUPS ·dataSwishMax+0(SB), Y2
 	VMOVUPS ·dataRoundBiasedF32+0(SB), Y3
 	XORQ    SI, SI
-	SUBQ    $+8, BX
-	JL      next3
+	TESTQ   BX, BX
+	JLE     done3
 
-loop2:
-	VMOVUPS     (CX)(SI*4), Y4
-	VMOVUPS     (DX)(SI*4), Y5
+step4:
+	CMPQ       BX, $+8
+	JGE        whole5
+	LEAQ       ·dataTailMaskF32+0(SB), DI
+	MOVQ       BX, R8
+	NEGQ       R8
+	VMOVUPS    32(DI)(R8*4), Y5
+	VMASKMOVPS (CX)(SI*4), Y5, Y4
+	VMASKMOVPS (DX)(SI*4), Y5, Y5
+	JMP        loaded6
+
+whole5:
+	VMOVUPS (CX)(SI*4), Y4
+	VMOVUPS (DX)(SI*4), Y5
+
+loaded6:
 	VCMPPS      $0x11, Y1, Y5, Y6
 	VMINPS      Y5, Y2, Y5
 	VMAXPS      Y5, Y1, Y5
@@ -47,48 +60,23 @@ loop2:
 	VMULPS      Y5, Y8, Y5
 	VBLENDVPS   Y6, ·dataZero+0(SB), Y5, Y5
 	VMULPS      Y5, Y4, Y4
+	CMPQ        BX, $+8
+	JL          partStore7
 	VMOVUPS     Y4, (AX)(SI*4)
 	ADDQ        $+8, SI
 	SUBQ        $+8, BX
-	JGE         loop2
+	JG          step4
 
-next3:
-	ADDQ        $+8, BX
-	TESTQ       BX, BX
-	JE          done4
-	LEAQ        ·dataTailMaskF32+0(SB), DI
-	NEGQ        BX
-	VMOVUPS     32(DI)(BX*4), Y4
-	VMASKMOVPS  (CX)(SI*4), Y4, Y5
-	VMASKMOVPS  (DX)(SI*4), Y4, Y6
-	VCMPPS      $0x11, Y1, Y6, Y7
-	VMINPS      Y6, Y2, Y2
-	VMAXPS      Y2, Y1, Y1
-	VMOVUPS     ·dataMinusLog2e+0(SB), Y2
-	VFMADD213PS Y3, Y1, Y2
-	VSUBPS      Y3, Y2, Y3
-	VMOVAPS     Y1, Y6
-	VFMADD231PS ·dataLn2Hi+0(SB), Y3, Y6
-	VFMADD231PS ·dataLn2Lo+0(SB), Y3, Y6
-	VMOVUPS     ·dataExpC6+0(SB), Y3
-	VFMADD213PS ·dataMinusExpC5+0(SB), Y6, Y3
-	VFMADD213PS ·dataExpC4+0(SB), Y6, Y3
-	VFMADD213PS ·dataMinusExpC3+0(SB), Y6, Y3
-	VFMADD213PS ·dataExpC2+0(SB), Y6, Y3
-	VFMADD213PS ·dataMinusOne+0(SB), Y6, Y3
-	VFMADD213PS Y0, Y6, Y3
-	VPSLLD      $0x17, Y2, Y2
-	VMULPS      Y2, Y3, Y2
-	VADDPS      Y0, Y2, Y3
-	VDIVPS      Y3, Y0, Y3
-	VMULPS      Y3, Y2, Y2
-	VFMADD213PS Y0, Y2, Y1
-	VMULPS      Y1, Y3, Y0
-	VBLENDVPS   Y7, ·dataZero+0(SB), Y0, Y0
-	VMULPS      Y0, Y5, Y0
-	VMASKMOVPS  Y0, Y4, (AX)(SI*4)
+done3:
+	VZEROUPPER
+	RET
 
-done4:
+partStore7:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	MOVQ       BX, DX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*4), Y0
+	VMASKMOVPS Y4, Y0, (AX)(SI*4)
 	VZEROUPPER
 	RET
 
@@ -105,144 +93,129 @@ TEXT ·swishGradF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS ·dataRoundTo16ths+0(SB), Z3
 	VBROADCASTSS ·dataMinusLog2e+0(SB), Z4
 	VBROADCASTSS ·dataLn2Hi+0(SB), Z4
-	VBROADCASTSS ·dataLn2Lo+0(SB), Z9
-	VBROADCASTSS ·dataExp16thC3+0(SB), Z10
-	VBROADCASTSS ·dataExp16thC2+0(SB), Z10
-	VBROADCASTSS ·dataExp16thC0+0(SB), Z11
-	VBROADCASTSS ·dataExp16thC0Less1+0(SB), Z12
-	VMOVUPS      ·dataExp2Of16ths+0(SB), Z13
+	VBROADCASTSS ·dataLn2Lo+0(SB), Z8
+	VBROADCASTSS ·dataExp16thC3+0(SB), Z9
+	VBROADCASTSS ·dataExp16thC2+0(SB), Z9
+	VBROADCASTSS ·dataExp16thC0+0(SB), Z10
+	VBROADCASTSS ·dataExp16thC0Less1+0(SB), Z11
+	VMOVUPS      ·dataExp2Of16ths+0(SB), Z12
 	XORQ         SI, SI
-	SUBQ         $+32, BX
-	JL           next3
+	CMPQ         BX, $+32
+	JL           next6
 
-loop2:
-	VMOVUPS        (CX)(SI*4), Z14
-	VMOVUPS        64(CX)(SI*4), Z15
-	VMOVUPS        (DX)(SI*4), Z16
-	VMOVUPS        64(DX)(SI*4), Z17
-	VCMPPS         $0x11, Z1, Z16, K1
-	VCMPPS         $0x11, Z1, Z17, K2
+loop5:
+	VMOVUPS        (CX)(SI*4), Z13
+	VMOVUPS        64(CX)(SI*4), Z14
+	VMOVUPS        (DX)(SI*4), Z15
+	VMOVUPS        64(DX)(SI*4), Z16
+	VCMPPS         $0x11, Z1, Z15, K1
+	VCMPPS         $0x11, Z1, Z16, K2
+	VMINPS         Z15, Z2, Z15
 	VMINPS         Z16, Z2, Z16
-	VMINPS         Z17, Z2, Z17
+	VMAXPS         Z15, Z1, Z15
 	VMAXPS         Z16, Z1, Z16
-	VMAXPS         Z17, Z1, Z17
+	VBROADCASTSS   ·dataMinusLog2e+0(SB), Z17
+	VFMADD213PS    Z3, Z15, Z17
 	VBROADCASTSS   ·dataMinusLog2e+0(SB), Z18
 	VFMADD213PS    Z3, Z16, Z18
-	VBROADCASTSS   ·dataMinusLog2e+0(SB), Z19
-	VFMADD213PS    Z3, Z17, Z19
+	VSUBPS         Z3, Z17, Z19
 	VSUBPS         Z3, Z18, Z20
-	VSUBPS         Z3, Z19, Z21
+	VMOVAPS        Z15, Z21
+	VFMADD231PS    Z4, Z19, Z21
 	VMOVAPS        Z16, Z22
 	VFMADD231PS    Z4, Z20, Z22
-	VMOVAPS        Z17, Z23
-	VFMADD231PS    Z4, Z21, Z23
-	VFMADD231PS    Z9, Z20, Z22
-	VFMADD231PS    Z9, Z21, Z23
+	VFMADD231PS    Z8, Z19, Z21
+	VFMADD231PS    Z8, Z20, Z22
+	VBROADCASTSS   ·dataExp16thC3+0(SB), Z23
+	VFNMADD213PS   Z9, Z21, Z23
 	VBROADCASTSS   ·dataExp16thC3+0(SB), Z24
+	VFNMADD213PS   Z9, Z22, Z24
+	VFNMADD213PS   Z10, Z21, Z23
 	VFNMADD213PS   Z10, Z22, Z24
-	VBROADCASTSS   ·dataExp16thC3+0(SB), Z25
-	VFNMADD213PS   Z10, Z23, Z25
+	VFNMADD213PS   Z11, Z21, Z23
 	VFNMADD213PS   Z11, Z22, Z24
-	VFNMADD213PS   Z11, Z23, Z25
-	VFNMADD213PS   Z12, Z22, Z24
-	VFNMADD213PS   Z12, Z23, Z25
-	VPERMPS        Z13, Z18, Z18
-	VPERMPS        Z13, Z19, Z19
+	VPERMPS        Z12, Z17, Z17
+	VPERMPS        Z12, Z18, Z18
+	VSCALEFPS      Z19, Z17, Z17
 	VSCALEFPS      Z20, Z18, Z18
-	VSCALEFPS      Z21, Z19, Z19
+	VFMADD231PS    Z23, Z17, Z17
 	VFMADD231PS    Z24, Z18, Z18
-	VFMADD231PS    Z25, Z19, Z19
+	VADDPS         Z0, Z17, Z19
 	VADDPS         Z0, Z18, Z20
-	VADDPS         Z0, Z19, Z21
+	VDIVPS         Z19, Z0, Z19
 	VDIVPS         Z20, Z0, Z20
-	VDIVPS         Z21, Z0, Z21
+	VMULPS         Z19, Z17, Z17
 	VMULPS         Z20, Z18, Z18
-	VMULPS         Z21, Z19, Z19
+	VFMADD213PS    Z0, Z17, Z15
 	VFMADD213PS    Z0, Z18, Z16
-	VFMADD213PS    Z0, Z19, Z17
+	VMULPS         Z15, Z19, Z15
 	VMULPS         Z16, Z20, Z16
-	VMULPS         Z17, Z21, Z17
-	VBLENDMPS.BCST ·dataZero+0(SB), Z16, K1, Z5
-	VBLENDMPS.BCST ·dataZero+0(SB), Z17, K2, Z6
-	VMULPS         Z5, Z14, Z14
-	VMULPS         Z6, Z15, Z15
-	VMOVUPS        Z14, (AX)(SI*4)
-	VMOVUPS        Z15, 64(AX)(SI*4)
+	VBLENDMPS.BCST ·dataZero+0(SB), Z15, K1, Z5
+	VBLENDMPS.BCST ·dataZero+0(SB), Z16, K2, Z6
+	VMULPS         Z5, Z13, Z13
+	VMULPS         Z6, Z14, Z14
+	VMOVUPS        Z13, (AX)(SI*4)
+	VMOVUPS        Z14, 64(AX)(SI*4)
 	ADDQ           $+32, SI
 	SUBQ           $+32, BX
-	JGE            loop2
+	CMPQ           BX, $+32
+	JGE            loop5
 
-next3:
-	ADDQ $+32, BX
-	SUBQ $+16, BX
-	JL   next5
+next6:
+	TESTQ BX, BX
+	JLE   done3
 
-loop4:
-	VMOVUPS        (CX)(SI*4), Z5
-	VMOVUPS        (DX)(SI*4), Z6
+step4:
+	CMPQ      BX, $+16
+	JGE       whole7
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVW     DI, K3
+	VMOVUPS.Z (CX)(SI*4), K3, Z5
+	VMOVUPS.Z (DX)(SI*4), K3, Z6
+	JMP       loaded8
+
+whole7:
+	VMOVUPS (CX)(SI*4), Z5
+	VMOVUPS (DX)(SI*4), Z6
+
+loaded8:
 	VCMPPS         $0x11, Z1, Z6, K1
 	VMINPS         Z6, Z2, Z6
 	VMAXPS         Z6, Z1, Z6
-	VBROADCASTSS   ·dataMinusLog2e+0(SB), Z14
-	VFMADD213PS    Z3, Z6, Z14
-	VSUBPS         Z3, Z14, Z15
-	VMOVAPS        Z6, Z16
-	VFMADD231PS    Z4, Z15, Z16
-	VFMADD231PS    Z9, Z15, Z16
-	VBROADCASTSS   ·dataExp16thC3+0(SB), Z17
-	VFNMADD213PS   Z10, Z16, Z17
-	VFNMADD213PS   Z11, Z16, Z17
-	VFNMADD213PS   Z12, Z16, Z17
-	VPERMPS        Z13, Z14, Z14
-	VSCALEFPS      Z15, Z14, Z14
-	VFMADD231PS    Z17, Z14, Z14
-	VADDPS         Z0, Z14, Z15
-	VDIVPS         Z15, Z0, Z15
-	VMULPS         Z15, Z14, Z14
-	VFMADD213PS    Z0, Z14, Z6
-	VMULPS         Z6, Z15, Z6
+	VBROADCASTSS   ·dataMinusLog2e+0(SB), Z13
+	VFMADD213PS    Z3, Z6, Z13
+	VSUBPS         Z3, Z13, Z14
+	VMOVAPS        Z6, Z15
+	VFMADD231PS    Z4, Z14, Z15
+	VFMADD231PS    Z8, Z14, Z15
+	VBROADCASTSS   ·dataExp16thC3+0(SB), Z16
+	VFNMADD213PS   Z9, Z15, Z16
+	VFNMADD213PS   Z10, Z15, Z16
+	VFNMADD213PS   Z11, Z15, Z16
+	VPERMPS        Z12, Z13, Z13
+	VSCALEFPS      Z14, Z13, Z13
+	VFMADD231PS    Z16, Z13, Z13
+	VADDPS         Z0, Z13, Z14
+	VDIVPS         Z14, Z0, Z14
+	VMULPS         Z14, Z13, Z13
+	VFMADD213PS    Z0, Z13, Z6
+	VMULPS         Z6, Z14, Z6
 	VBLENDMPS.BCST ·dataZero+0(SB), Z6, K1, Z7
 	VMULPS         Z7, Z5, Z5
+	CMPQ           BX, $+16
+	JL             partStore9
 	VMOVUPS        Z5, (AX)(SI*4)
 	ADDQ           $+16, SI
 	SUBQ           $+16, BX
-	JGE            loop4
+	JG             step4
 
-next5:
-	ADDQ           $+16, BX
-	TESTQ          BX, BX
-	JE             done6
-	MOVQ           $-1, DI
-	BZHIQ          BX, DI, DI
-	KMOVW          DI, K1
-	VMOVUPS.Z      (CX)(SI*4), K1, Z5
-	VMOVUPS.Z      (DX)(SI*4), K1, Z6
-	VCMPPS         $0x11, Z1, Z6, K2
-	VMINPS         Z6, Z2, Z2
-	VMAXPS         Z2, Z1, Z1
-	VBROADCASTSS   ·dataMinusLog2e+0(SB), Z2
-	VFMADD213PS    Z3, Z1, Z2
-	VSUBPS         Z3, Z2, Z3
-	VMOVAPS        Z1, Z6
-	VFMADD231PS    Z4, Z3, Z6
-	VFMADD231PS    Z9, Z3, Z6
-	VBROADCASTSS   ·dataExp16thC3+0(SB), Z4
-	VFNMADD213PS   Z10, Z6, Z4
-	VFNMADD213PS   Z11, Z6, Z4
-	VFNMADD213PS   Z12, Z6, Z4
-	VPERMPS        Z13, Z2, Z2
-	VSCALEFPS      Z3, Z2, Z2
-	VFMADD231PS    Z4, Z2, Z2
-	VADDPS         Z0, Z2, Z3
-	VDIVPS         Z3, Z0, Z3
-	VMULPS         Z3, Z2, Z2
-	VFMADD213PS    Z0, Z2, Z1
-	VMULPS         Z1, Z3, Z0
-	VBLENDMPS.BCST ·dataZero+0(SB), Z0, K2, Z8
-	VMULPS         Z8, Z5, Z0
-	VMOVUPS        Z0, K1, (AX)(SI*4)
+done3:
+	VZEROUPPER
+	RET
 
-done6:
+partStore9:
+	VMOVUPS Z5, K3, (AX)(SI*4)
 	VZEROUPPER
 	RET
 
@@ -255,10 +228,10 @@ TEXT ·reluGradF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ    n+24(FP), BX
 	VMOVUPS ·dataZero+0(SB), Y0
 	XORQ    SI, SI
-	SUBQ    $+8, BX
-	JL      next3
+	CMPQ    BX, $+8
+	JL      next6
 
-loop2:
+loop5:
 	VMOVUPS   (CX)(SI*4), Y1
 	VMOVUPS   (DX)(SI*4), Y2
 	VCMPPS    $0x16, Y0, Y2, Y2
@@ -266,12 +239,12 @@ loop2:
 	VMOVUPS   Y1, (AX)(SI*4)
 	ADDQ      $+8, SI
 	SUBQ      $+8, BX
-	JGE       loop2
+	CMPQ      BX, $+8
+	JGE       loop5
 
-next3:
-	ADDQ       $+8, BX
+next6:
 	TESTQ      BX, BX
-	JE         done4
+	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
 	VMOVUPS    32(DI)(BX*4), Y1
@@ -281,7 +254,7 @@ next3:
 	VBLENDVPS  Y3, Y2, Y0, Y0
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-done4:
+done3:
 	VZEROUPPER
 	RET
 
@@ -294,10 +267,10 @@ TEXT ·reluGradF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), BX
 	VBROADCASTSS ·dataZero+0(SB), Z0
 	XORQ         SI, SI
-	SUBQ         $+32, BX
-	JL           next3
+	CMPQ         BX, $+32
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS   (CX)(SI*4), Z1
 	VMOVUPS   64(CX)(SI*4), Z2
 	VMOVUPS   (DX)(SI*4), Z3
@@ -310,14 +283,14 @@ loop2:
 	VMOVUPS   Z6, 64(AX)(SI*4)
 	ADDQ      $+32, SI
 	SUBQ      $+32, BX
-	JGE       loop2
+	CMPQ      BX, $+32
+	JGE       loop5
 
-next3:
-	ADDQ $+32, BX
-	SUBQ $+16, BX
-	JL   next5
+next6:
+	CMPQ BX, $+16
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS   (CX)(SI*4), Z1
 	VMOVUPS   (DX)(SI*4), Z2
 	VCMPPS    $0x16, Z0, Z2, K1
@@ -325,12 +298,12 @@ loop4:
 	VMOVUPS   Z7, (AX)(SI*4)
 	ADDQ      $+16, SI
 	SUBQ      $+16, BX
-	JGE       loop4
+	CMPQ      BX, $+16
+	JGE       loop7
 
-next5:
-	ADDQ      $+16, BX
+next8:
 	TESTQ     BX, BX
-	JE        done6
+	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVW     DI, K1
@@ -340,7 +313,7 @@ next5:
 	VBLENDMPS Z1, Z0, K2, Z8
 	VMOVUPS   Z8, K1, (AX)(SI*4)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -353,10 +326,10 @@ TEXT ·sigmoidGradF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ    n+24(FP), BX
 	VMOVUPS ·dataOne+0(SB), Y0
 	XORQ    SI, SI
-	SUBQ    $+8, BX
-	JL      next3
+	CMPQ    BX, $+8
+	JL      next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(SI*4), Y1
 	VMOVUPS (DX)(SI*4), Y2
 	VSUBPS  Y2, Y0, Y3
@@ -365,12 +338,12 @@ loop2:
 	VMOVUPS Y1, (AX)(SI*4)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	JGE     loop2
+	CMPQ    BX, $+8
+	JGE     loop5
 
-next3:
-	ADDQ       $+8, BX
+next6:
 	TESTQ      BX, BX
-	JE         done4
+	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
 	VMOVUPS    32(DI)(BX*4), Y1
@@ -381,7 +354,7 @@ next3:
 	VMULPS     Y0, Y2, Y0
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-done4:
+done3:
 	VZEROUPPER
 	RET
 
@@ -394,10 +367,10 @@ TEXT ·sigmoidGradF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), BX
 	VBROADCASTSS ·dataOne+0(SB), Z0
 	XORQ         SI, SI
-	SUBQ         $+32, BX
-	JL           next3
+	CMPQ         BX, $+32
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(SI*4), Z1
 	VMOVUPS 64(CX)(SI*4), Z2
 	VMOVUPS (DX)(SI*4), Z3
@@ -412,14 +385,14 @@ loop2:
 	VMOVUPS Z2, 64(AX)(SI*4)
 	ADDQ    $+32, SI
 	SUBQ    $+32, BX
-	JGE     loop2
+	CMPQ    BX, $+32
+	JGE     loop5
 
-next3:
-	ADDQ $+32, BX
-	SUBQ $+16, BX
-	JL   next5
+next6:
+	CMPQ BX, $+16
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS (CX)(SI*4), Z1
 	VMOVUPS (DX)(SI*4), Z2
 	VSUBPS  Z2, Z0, Z3
@@ -428,12 +401,12 @@ loop4:
 	VMOVUPS Z1, (AX)(SI*4)
 	ADDQ    $+16, SI
 	SUBQ    $+16, BX
-	JGE     loop4
+	CMPQ    BX, $+16
+	JGE     loop7
 
-next5:
-	ADDQ      $+16, BX
+next8:
 	TESTQ     BX, BX
-	JE        done6
+	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVW     DI, K1
@@ -444,7 +417,7 @@ next5:
 	VMULPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -460,12 +433,25 @@ TEXT ·softplusGradF32AVX2(SB), NOSPLIT, $0-32
 	VMOVUPS ·dataOne+0(SB), Y2
 	VMOVUPS ·dataRoundBiasedF32+0(SB), Y3
 	XORQ    SI, SI
-	SUBQ    $+8, BX
-	JL      next3
+	TESTQ   BX, BX
+	JLE     done3
 
-loop2:
-	VMOVUPS      (CX)(SI*4), Y4
-	VMOVUPS      (DX)(SI*4), Y5
+step4:
+	CMPQ       BX, $+8
+	JGE        whole5
+	LEAQ       ·dataTailMaskF32+0(SB), DI
+	MOVQ       BX, R8
+	NEGQ       R8
+	VMOVUPS    32(DI)(R8*4), Y5
+	VMASKMOVPS (CX)(SI*4), Y5, Y4
+	VMASKMOVPS (DX)(SI*4), Y5, Y5
+	JMP        loaded6
+
+whole5:
+	VMOVUPS (CX)(SI*4), Y4
+	VMOVUPS (DX)(SI*4), Y5
+
+loaded6:
 	VMINPS       Y5, Y0, Y5
 	VMAXPS       Y5, Y1, Y5
 	VMOVUPS      ·dataMinusLog2e+0(SB), Y6
@@ -484,41 +470,23 @@ loop2:
 	VSUBPS       Y6, Y2, Y7
 	VFMADD231PS  Y6, Y5, Y7
 	VMULPS       Y7, Y4, Y4
+	CMPQ         BX, $+8
+	JL           partStore7
 	VMOVUPS      Y4, (AX)(SI*4)
 	ADDQ         $+8, SI
 	SUBQ         $+8, BX
-	JGE          loop2
+	JG           step4
 
-next3:
-	ADDQ         $+8, BX
-	TESTQ        BX, BX
-	JE           done4
-	LEAQ         ·dataTailMaskF32+0(SB), DI
-	NEGQ         BX
-	VMOVUPS      32(DI)(BX*4), Y4
-	VMASKMOVPS   (CX)(SI*4), Y4, Y5
-	VMASKMOVPS   (DX)(SI*4), Y4, Y6
-	VMINPS       Y6, Y0, Y0
-	VMAXPS       Y0, Y1, Y0
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y1
-	VFMADD213PS  Y3, Y0, Y1
-	VSUBPS       Y3, Y1, Y3
-	VFMADD231PS  ·dataLn2Hi+0(SB), Y3, Y0
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y3, Y0
-	VMOVUPS      ·dataExpC6+0(SB), Y3
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y0, Y3
-	VFMADD213PS  ·dataExpC4+0(SB), Y0, Y3
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y0, Y3
-	VFMADD213PS  ·dataExpC2+0(SB), Y0, Y3
-	VMULPS       Y0, Y0, Y6
-	VFNMADD231PS Y3, Y6, Y0
-	VPSLLD       $0x17, Y1, Y1
-	VSUBPS       Y1, Y2, Y2
-	VFMADD231PS  Y1, Y0, Y2
-	VMULPS       Y2, Y5, Y0
-	VMASKMOVPS   Y0, Y4, (AX)(SI*4)
+done3:
+	VZEROUPPER
+	RET
 
-done4:
+partStore7:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	MOVQ       BX, DX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*4), Y0
+	VMASKMOVPS Y4, Y0, (AX)(SI*4)
 	VZEROUPPER
 	RET
 
@@ -542,10 +510,10 @@ TEXT ·softplusGradF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS ·dataMinusExpC3+0(SB), Z8
 	VBROADCASTSS ·dataExpC2+0(SB), Z9
 	XORQ         SI, SI
-	SUBQ         $+32, BX
-	JL           next3
+	CMPQ         BX, $+32
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS      (CX)(SI*4), Z10
 	VMOVUPS      64(CX)(SI*4), Z11
 	VMOVUPS      (DX)(SI*4), Z12
@@ -590,16 +558,28 @@ loop2:
 	VMOVUPS      Z11, 64(AX)(SI*4)
 	ADDQ         $+32, SI
 	SUBQ         $+32, BX
-	JGE          loop2
+	CMPQ         BX, $+32
+	JGE          loop5
 
-next3:
-	ADDQ $+32, BX
-	SUBQ $+16, BX
-	JL   next5
+next6:
+	TESTQ BX, BX
+	JLE   done3
 
-loop4:
-	VMOVUPS      (CX)(SI*4), Z10
-	VMOVUPS      (DX)(SI*4), Z11
+step4:
+	CMPQ      BX, $+16
+	JGE       whole7
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (CX)(SI*4), K1, Z10
+	VMOVUPS.Z (DX)(SI*4), K1, Z11
+	JMP       loaded8
+
+whole7:
+	VMOVUPS (CX)(SI*4), Z10
+	VMOVUPS (DX)(SI*4), Z11
+
+loaded8:
 	VMINPS       Z11, Z0, Z11
 	VMAXPS       Z11, Z1, Z11
 	VBROADCASTSS ·dataMinusLog2e+0(SB), Z12
@@ -618,41 +598,19 @@ loop4:
 	VSUBPS       Z12, Z2, Z13
 	VFMADD231PS  Z12, Z11, Z13
 	VMULPS       Z13, Z10, Z10
+	CMPQ         BX, $+16
+	JL           partStore9
 	VMOVUPS      Z10, (AX)(SI*4)
 	ADDQ         $+16, SI
 	SUBQ         $+16, BX
-	JGE          loop4
+	JG           step4
 
-next5:
-	ADDQ         $+16, BX
-	TESTQ        BX, BX
-	JE           done6
-	MOVQ         $-1, DI
-	BZHIQ        BX, DI, DI
-	KMOVW        DI, K1
-	VMOVUPS.Z    (CX)(SI*4), K1, Z10
-	VMOVUPS.Z    (DX)(SI*4), K1, Z11
-	VMINPS       Z11, Z0, Z0
-	VMAXPS       Z0, Z1, Z0
-	VBROADCASTSS ·dataMinusLog2e+0(SB), Z1
-	VFMADD213PS  Z3, Z0, Z1
-	VSUBPS       Z3, Z1, Z3
-	VFMADD231PS  Z4, Z3, Z0
-	VFMADD231PS  Z5, Z3, Z0
-	VBROADCASTSS ·dataExpC6+0(SB), Z3
-	VFMADD213PS  Z6, Z0, Z3
-	VFMADD213PS  Z7, Z0, Z3
-	VFMADD213PS  Z8, Z0, Z3
-	VFMADD213PS  Z9, Z0, Z3
-	VMULPS       Z0, Z0, Z4
-	VFNMADD231PS Z3, Z4, Z0
-	VPSLLD       $0x17, Z1, Z1
-	VSUBPS       Z1, Z2, Z2
-	VFMADD231PS  Z1, Z0, Z2
-	VMULPS       Z2, Z10, Z0
-	VMOVUPS      Z0, K1, (AX)(SI*4)
+done3:
+	VZEROUPPER
+	RET
 
-done6:
+partStore9:
+	VMOVUPS Z10, K1, (AX)(SI*4)
 	VZEROUPPER
 	RET
 
@@ -667,10 +625,12 @@ TEXT ·sigmoidF32AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataMinusLog2e+0(SB), Y2
 	VMOVUPS ·dataLn2Hi+0(SB), Y2
 	XORQ    BX, BX
-	SUBQ    $+16, DX
-	JL      next3
 
-loop2:
+resume1:
+	CMPQ DX, $+16
+	JL   next6
+
+loop5:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VANDPS       ·dataAbsF32+0(SB), Y3, Y5
@@ -679,7 +639,7 @@ loop2:
 	VCMPPS       $0x16, ·dataSwishMax+0(SB), Y5, Y5
 	VMOVMSKPS    Y5, SI
 	TESTL        SI, SI
-	JNE          rare4
+	JNE          resume1Rare2
 	VMOVUPS      ·dataMinusLog2e+0(SB), Y5
 	VFMADD213PS  Y1, Y3, Y5
 	VMOVUPS      ·dataMinusLog2e+0(SB), Y6
@@ -722,24 +682,34 @@ loop2:
 	VFNMADD231PS Y8, Y4, Y6
 	VMOVUPS      Y5, (AX)(BX*4)
 	VMOVUPS      Y6, 32(AX)(BX*4)
+	ADDQ         $+16, BX
+	SUBQ         $+16, DX
+	CMPQ         DX, $+16
+	JGE          loop5
 
-stored5:
-	ADDQ $+16, BX
-	SUBQ $+16, DX
-	JGE  loop2
+next6:
+	TESTQ DX, DX
+	JLE   done3
 
-next3:
-	ADDQ $+16, DX
-	SUBQ $+8, DX
-	JL   next7
+step4:
+	CMPQ       DX, $+8
+	JGE        whole7
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	MOVQ       DX, DI
+	NEGQ       DI
+	VMOVUPS    32(SI)(DI*4), Y3
+	VMASKMOVPS (CX)(BX*4), Y3, Y3
+	JMP        loaded8
 
-loop6:
-	VMOVUPS      (CX)(BX*4), Y3
+whole7:
+	VMOVUPS (CX)(BX*4), Y3
+
+loaded8:
 	VANDPS       ·dataAbsF32+0(SB), Y3, Y4
 	VCMPPS       $0x16, ·dataSwishMax+0(SB), Y4, Y4
 	VMOVMSKPS    Y4, SI
 	TESTL        SI, SI
-	JNE          rare8
+	JNE          resume1Rare1
 	VMOVUPS      ·dataMinusLog2e+0(SB), Y4
 	VFMADD213PS  Y1, Y3, Y4
 	VSUBPS       Y1, Y4, Y5
@@ -760,149 +730,38 @@ loop6:
 	VFMSUB213PS  Y0, Y4, Y3
 	VADDPS       Y4, Y3, Y3
 	VFNMADD231PS Y5, Y3, Y4
+	CMPQ         DX, $+8
+	JL           partStore9
 	VMOVUPS      Y4, (AX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, DX
+	JG           step4
 
-stored9:
-	ADDQ $+8, BX
-	SUBQ $+8, DX
-	JGE  loop6
-
-next7:
-	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JE           done10
-	LEAQ         ·dataTailMaskF32+0(SB), SI
-	NEGQ         DX
-	VMOVUPS      32(SI)(DX*4), Y3
-	VMASKMOVPS   (CX)(BX*4), Y3, Y4
-	VANDPS       ·dataAbsF32+0(SB), Y4, Y5
-	VCMPPS       $0x16, ·dataSwishMax+0(SB), Y5, Y5
-	VMOVMSKPS    Y5, CX
-	TESTL        CX, CX
-	JNE          rare11
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y5
-	VFMADD213PS  Y1, Y4, Y5
-	VSUBPS       Y1, Y5, Y1
-	VFMADD231PS  Y2, Y1, Y4
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y1, Y4
-	VMOVUPS      ·dataExpC6+0(SB), Y1
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y4, Y1
-	VFMADD213PS  ·dataExpC4+0(SB), Y4, Y1
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y4, Y1
-	VFMADD213PS  ·dataExpC2+0(SB), Y4, Y1
-	VFMADD213PS  ·dataMinusOne+0(SB), Y4, Y1
-	VFMADD213PS  Y0, Y4, Y1
-	VPSLLD       $0x17, Y5, Y2
-	VMULPS       Y2, Y1, Y1
-	VADDPS       Y0, Y1, Y2
-	VRCPPS       Y2, Y4
-	VDIVPS       Y2, Y0, Y2
-	VFMSUB213PS  Y0, Y2, Y1
-	VADDPS       Y2, Y1, Y0
-	VFNMADD231PS Y4, Y0, Y2
-	VMASKMOVPS   Y2, Y3, (AX)(BX*4)
-
-stored12:
-done10:
+done3:
 	VZEROUPPER
 	RET
 
-rare4:
-	VMOVUPS      ·dataSwishMax+0(SB), Y5
-	VMINPS       Y3, Y5, Y5
-	VMOVUPS      ·dataCm87+0(SB), Y6
-	VMAXPS       Y5, Y6, Y5
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y6
-	VFMADD213PS  Y1, Y5, Y6
-	VSUBPS       Y1, Y6, Y7
-	VFMADD231PS  Y2, Y7, Y5
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y7, Y5
-	VMOVUPS      ·dataExpC6+0(SB), Y7
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y5, Y7
-	VFMADD213PS  ·dataExpC4+0(SB), Y5, Y7
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y5, Y7
-	VFMADD213PS  ·dataExpC2+0(SB), Y5, Y7
-	VFMADD213PS  ·dataMinusOne+0(SB), Y5, Y7
-	VFMADD213PS  Y0, Y5, Y7
-	VPSLLD       $0x17, Y6, Y5
-	VMULPS       Y5, Y7, Y5
-	VADDPS       Y0, Y5, Y6
-	VRCPPS       Y6, Y7
-	VDIVPS       Y6, Y0, Y6
-	VFMSUB213PS  Y0, Y6, Y5
-	VADDPS       Y6, Y5, Y5
-	VFNMADD231PS Y7, Y5, Y6
-	VMOVUPS      ·dataCm110+0(SB), Y5
-	VMAXPS       Y3, Y5, Y5
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y7
-	VFMADD213PS  Y1, Y5, Y7
-	VSUBPS       Y1, Y7, Y8
-	VFMADD231PS  Y2, Y8, Y5
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y8, Y5
-	VMOVUPS      ·dataExpC6+0(SB), Y8
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y5, Y8
-	VFMADD213PS  ·dataExpC4+0(SB), Y5, Y8
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y5, Y8
-	VFMADD213PS  ·dataExpC2+0(SB), Y5, Y8
-	VFMADD213PS  ·dataMinusOne+0(SB), Y5, Y8
-	VFMADD213PS  Y0, Y5, Y8
-	VPSUBD       ·dataForty+0(SB), Y7, Y5
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y8, Y5
-	VDIVPS       Y5, Y0, Y5
-	VMULPS       ·dataTwoToMinus40+0(SB), Y5, Y5
-	VCMPPS       $0x11, ·dataCm87+0(SB), Y3, Y3
-	VBLENDVPS    Y3, Y5, Y6, Y3
-	VMOVUPS      Y3, (AX)(BX*4)
-	VMOVUPS      ·dataSwishMax+0(SB), Y3
-	VMINPS       Y4, Y3, Y3
-	VMOVUPS      ·dataCm87+0(SB), Y5
-	VMAXPS       Y3, Y5, Y3
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y5
-	VFMADD213PS  Y1, Y3, Y5
-	VSUBPS       Y1, Y5, Y6
-	VFMADD231PS  Y2, Y6, Y3
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y6, Y3
-	VMOVUPS      ·dataExpC6+0(SB), Y6
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y3, Y6
-	VFMADD213PS  ·dataExpC4+0(SB), Y3, Y6
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y3, Y6
-	VFMADD213PS  ·dataExpC2+0(SB), Y3, Y6
-	VFMADD213PS  ·dataMinusOne+0(SB), Y3, Y6
-	VFMADD213PS  Y0, Y3, Y6
-	VPSLLD       $0x17, Y5, Y3
-	VMULPS       Y3, Y6, Y3
-	VADDPS       Y0, Y3, Y5
-	VRCPPS       Y5, Y6
-	VDIVPS       Y5, Y0, Y5
-	VFMSUB213PS  Y0, Y5, Y3
-	VADDPS       Y5, Y3, Y3
-	VFNMADD231PS Y6, Y3, Y5
-	VMOVUPS      ·dataCm110+0(SB), Y3
-	VMAXPS       Y4, Y3, Y3
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y6
-	VFMADD213PS  Y1, Y3, Y6
-	VSUBPS       Y1, Y6, Y7
-	VFMADD231PS  Y2, Y7, Y3
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y7, Y3
-	VMOVUPS      ·dataExpC6+0(SB), Y7
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y3, Y7
-	VFMADD213PS  ·dataExpC4+0(SB), Y3, Y7
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y3, Y7
-	VFMADD213PS  ·dataExpC2+0(SB), Y3, Y7
-	VFMADD213PS  ·dataMinusOne+0(SB), Y3, Y7
-	VFMADD213PS  Y0, Y3, Y7
-	VPSUBD       ·dataForty+0(SB), Y6, Y3
-	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y3, Y7, Y3
-	VDIVPS       Y3, Y0, Y3
-	VMULPS       ·dataTwoToMinus40+0(SB), Y3, Y3
-	VCMPPS       $0x11, ·dataCm87+0(SB), Y4, Y4
-	VBLENDVPS    Y4, Y3, Y5, Y3
-	VMOVUPS      Y3, 32(AX)(BX*4)
-	JMP          stored5
+resume1Rare2:
+	MOVQ $+2, SI
+	JMP  slow10
 
-rare8:
+resume1Rare1:
+	MOVQ $+1, SI
+
+slow10:
+	CMPQ       DX, $+8
+	JGE        whole11
+	LEAQ       ·dataTailMaskF32+0(SB), DI
+	MOVQ       DX, R8
+	NEGQ       R8
+	VMOVUPS    32(DI)(R8*4), Y3
+	VMASKMOVPS (CX)(BX*4), Y3, Y3
+	JMP        loaded12
+
+whole11:
+	VMOVUPS (CX)(BX*4), Y3
+
+loaded12:
 	VMOVUPS      ·dataSwishMax+0(SB), Y4
 	VMINPS       Y3, Y4, Y4
 	VMOVUPS      ·dataCm87+0(SB), Y5
@@ -948,57 +807,30 @@ rare8:
 	VMULPS       ·dataTwoToMinus40+0(SB), Y4, Y4
 	VCMPPS       $0x11, ·dataCm87+0(SB), Y3, Y3
 	VBLENDVPS    Y3, Y4, Y5, Y3
+	CMPQ         DX, $+8
+	JL           partStore13
 	VMOVUPS      Y3, (AX)(BX*4)
-	JMP          stored9
+	ADDQ         $+8, BX
+	SUBQ         $+8, DX
+	DECQ         SI
+	JNE          slow10
+	JMP          resume1
 
-rare11:
-	VMOVUPS      ·dataSwishMax+0(SB), Y5
-	VMINPS       Y4, Y5, Y5
-	VMOVUPS      ·dataCm87+0(SB), Y6
-	VMAXPS       Y5, Y6, Y5
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y6
-	VFMADD213PS  Y1, Y5, Y6
-	VSUBPS       Y1, Y6, Y7
-	VFMADD231PS  Y2, Y7, Y5
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y7, Y5
-	VMOVUPS      ·dataExpC6+0(SB), Y7
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y5, Y7
-	VFMADD213PS  ·dataExpC4+0(SB), Y5, Y7
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y5, Y7
-	VFMADD213PS  ·dataExpC2+0(SB), Y5, Y7
-	VFMADD213PS  ·dataMinusOne+0(SB), Y5, Y7
-	VFMADD213PS  Y0, Y5, Y7
-	VPSLLD       $0x17, Y6, Y5
-	VMULPS       Y5, Y7, Y5
-	VADDPS       Y0, Y5, Y6
-	VRCPPS       Y6, Y7
-	VDIVPS       Y6, Y0, Y6
-	VFMSUB213PS  Y0, Y6, Y5
-	VADDPS       Y6, Y5, Y5
-	VFNMADD231PS Y7, Y5, Y6
-	VMOVUPS      ·dataCm110+0(SB), Y5
-	VMAXPS       Y4, Y5, Y5
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y7
-	VFMADD213PS  Y1, Y5, Y7
-	VSUBPS       Y1, Y7, Y1
-	VFMADD231PS  Y2, Y1, Y5
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y1, Y5
-	VMOVUPS      ·dataExpC6+0(SB), Y1
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y5, Y1
-	VFMADD213PS  ·dataExpC4+0(SB), Y5, Y1
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y5, Y1
-	VFMADD213PS  ·dataExpC2+0(SB), Y5, Y1
-	VFMADD213PS  ·dataMinusOne+0(SB), Y5, Y1
-	VFMADD213PS  Y0, Y5, Y1
-	VPSUBD       ·dataForty+0(SB), Y7, Y2
-	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y1, Y1
-	VDIVPS       Y1, Y0, Y0
-	VMULPS       ·dataTwoToMinus40+0(SB), Y0, Y0
-	VCMPPS       $0x11, ·dataCm87+0(SB), Y4, Y1
-	VBLENDVPS    Y1, Y0, Y6, Y0
-	VMASKMOVPS   Y0, Y3, (AX)(BX*4)
-	JMP          stored12
+partStore9:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*4), Y0
+	VMASKMOVPS Y4, Y0, (AX)(BX*4)
+	VZEROUPPER
+	RET
+
+partStore13:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*4), Y0
+	VMASKMOVPS Y3, Y0, (AX)(BX*4)
+	VZEROUPPER
+	RET
 
 // func sigmoidF32AVX512(dst *float32, x *float32, n int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
@@ -1010,378 +842,214 @@ TEXT ·sigmoidF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS ·dataOne+0(SB), Z1
 	VBROADCASTSS ·dataMinusLog2e+0(SB), Z2
 	VBROADCASTSS ·dataLn2Hi+0(SB), Z2
-	VBROADCASTSS ·dataLn2Lo+0(SB), Z8
-	VBROADCASTSS ·dataExp16thC3+0(SB), Z9
-	VBROADCASTSS ·dataExp16thC2+0(SB), Z9
-	VBROADCASTSS ·dataExp16thC0+0(SB), Z10
-	VBROADCASTSS ·dataExp16thC0Less1+0(SB), Z11
+	VBROADCASTSS ·dataLn2Lo+0(SB), Z4
+	VBROADCASTSS ·dataExp16thC3+0(SB), Z5
+	VBROADCASTSS ·dataExp16thC2+0(SB), Z5
+	VBROADCASTSS ·dataExp16thC0+0(SB), Z6
+	VBROADCASTSS ·dataExp16thC0Less1+0(SB), Z7
 	XORQ         BX, BX
+
+resume1:
+	CMPQ DX, $+48
+	JL   next6
+
+loop5:
+	VMOVUPS      (CX)(BX*4), Z8
+	VMOVUPS      64(CX)(BX*4), Z9
+	VMOVUPS      128(CX)(BX*4), Z10
+	VRANGEPS     $0x0b, Z10, Z8, Z11
+	VRANGEPS     $0x0b, Z9, Z11, Z11
+	VCMPPS.BCST  $0x16, ·dataSwishMax+0(SB), Z11, K1
+	KORTESTW     K1, K1
+	JNE          resume1Rare3
+	VBROADCASTSS ·dataMinusLog2e+0(SB), Z11
+	VFMADD213PS  Z0, Z8, Z11
+	VBROADCASTSS ·dataMinusLog2e+0(SB), Z12
+	VFMADD213PS  Z0, Z9, Z12
+	VBROADCASTSS ·dataMinusLog2e+0(SB), Z13
+	VFMADD213PS  Z0, Z10, Z13
+	VSUBPS       Z0, Z11, Z14
+	VSUBPS       Z0, Z12, Z15
+	VSUBPS       Z0, Z13, Z16
+	VFMADD231PS  Z2, Z14, Z8
+	VFMADD231PS  Z2, Z15, Z9
+	VFMADD231PS  Z2, Z16, Z10
+	VFMADD231PS  Z4, Z14, Z8
+	VFMADD231PS  Z4, Z15, Z9
+	VFMADD231PS  Z4, Z16, Z10
+	VBROADCASTSS ·dataExp16thC3+0(SB), Z17
+	VFNMADD213PS Z5, Z8, Z17
+	VBROADCASTSS ·dataExp16thC3+0(SB), Z18
+	VFNMADD213PS Z5, Z9, Z18
+	VBROADCASTSS ·dataExp16thC3+0(SB), Z19
+	VFNMADD213PS Z5, Z10, Z19
+	VFNMADD213PS Z6, Z8, Z17
+	VFNMADD213PS Z6, Z9, Z18
+	VFNMADD213PS Z6, Z10, Z19
+	VFNMADD213PS Z7, Z8, Z17
+	VFNMADD213PS Z7, Z9, Z18
+	VFNMADD213PS Z7, Z10, Z19
+	VMOVUPS      ·dataExp2Of16ths+0(SB), Z8
+	VPERMPS      Z8, Z11, Z8
+	VMOVUPS      ·dataExp2Of16ths+0(SB), Z9
+	VPERMPS      Z9, Z12, Z9
+	VMOVUPS      ·dataExp2Of16ths+0(SB), Z10
+	VPERMPS      Z10, Z13, Z10
+	VSCALEFPS    Z14, Z8, Z8
+	VSCALEFPS    Z15, Z9, Z9
+	VSCALEFPS    Z16, Z10, Z10
+	VFMADD213PS  Z1, Z8, Z17
+	VFMADD213PS  Z1, Z9, Z18
+	VFMADD213PS  Z1, Z10, Z19
+	VADDPS       Z17, Z8, Z8
+	VADDPS       Z18, Z9, Z9
+	VADDPS       Z19, Z10, Z10
+	VRCP14PS     Z8, Z11
+	VRCP14PS     Z9, Z12
+	VRCP14PS     Z10, Z13
+	VFMSUB213PS  Z1, Z11, Z8
+	VFMSUB213PS  Z1, Z12, Z9
+	VFMSUB213PS  Z1, Z13, Z10
+	VFNMADD231PS Z11, Z8, Z11
+	VFNMADD231PS Z12, Z9, Z12
+	VFNMADD231PS Z13, Z10, Z13
+	VMOVUPS      Z11, (AX)(BX*4)
+	VMOVUPS      Z12, 64(AX)(BX*4)
+	VMOVUPS      Z13, 128(AX)(BX*4)
+	ADDQ         $+48, BX
 	SUBQ         $+48, DX
-	JL           next3
+	CMPQ         DX, $+48
+	JGE          loop5
 
-loop2:
-	VMOVUPS      (CX)(BX*4), Z12
-	VMOVUPS      64(CX)(BX*4), Z13
-	VMOVUPS      128(CX)(BX*4), Z14
-	VRANGEPS     $0x0b, Z14, Z12, Z15
-	VRANGEPS     $0x0b, Z13, Z15, Z15
-	VCMPPS.BCST  $0x16, ·dataSwishMax+0(SB), Z15, K1
+next6:
+	TESTQ DX, DX
+	JLE   done3
+
+step4:
+	CMPQ      DX, $+16
+	JGE       whole7
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K2
+	VMOVUPS.Z (CX)(BX*4), K2, Z8
+	JMP       loaded8
+
+whole7:
+	VMOVUPS (CX)(BX*4), Z8
+
+loaded8:
+	VRANGEPS     $0x0b, Z8, Z8, Z9
+	VCMPPS.BCST  $0x16, ·dataSwishMax+0(SB), Z9, K1
 	KORTESTW     K1, K1
-	JNE          rare4
-	VBROADCASTSS ·dataMinusLog2e+0(SB), Z15
-	VFMADD213PS  Z0, Z12, Z15
-	VBROADCASTSS ·dataMinusLog2e+0(SB), Z16
-	VFMADD213PS  Z0, Z13, Z16
-	VBROADCASTSS ·dataMinusLog2e+0(SB), Z17
-	VFMADD213PS  Z0, Z14, Z17
-	VSUBPS       Z0, Z15, Z18
-	VSUBPS       Z0, Z16, Z19
-	VSUBPS       Z0, Z17, Z20
-	VFMADD231PS  Z2, Z18, Z12
-	VFMADD231PS  Z2, Z19, Z13
-	VFMADD231PS  Z2, Z20, Z14
-	VFMADD231PS  Z8, Z18, Z12
-	VFMADD231PS  Z8, Z19, Z13
-	VFMADD231PS  Z8, Z20, Z14
-	VBROADCASTSS ·dataExp16thC3+0(SB), Z21
-	VFNMADD213PS Z9, Z12, Z21
-	VBROADCASTSS ·dataExp16thC3+0(SB), Z22
-	VFNMADD213PS Z9, Z13, Z22
-	VBROADCASTSS ·dataExp16thC3+0(SB), Z23
-	VFNMADD213PS Z9, Z14, Z23
-	VFNMADD213PS Z10, Z12, Z21
-	VFNMADD213PS Z10, Z13, Z22
-	VFNMADD213PS Z10, Z14, Z23
-	VFNMADD213PS Z11, Z12, Z21
-	VFNMADD213PS Z11, Z13, Z22
-	VFNMADD213PS Z11, Z14, Z23
-	VMOVUPS      ·dataExp2Of16ths+0(SB), Z12
-	VPERMPS      Z12, Z15, Z12
-	VMOVUPS      ·dataExp2Of16ths+0(SB), Z13
-	VPERMPS      Z13, Z16, Z13
-	VMOVUPS      ·dataExp2Of16ths+0(SB), Z14
-	VPERMPS      Z14, Z17, Z14
-	VSCALEFPS    Z18, Z12, Z12
-	VSCALEFPS    Z19, Z13, Z13
-	VSCALEFPS    Z20, Z14, Z14
-	VFMADD213PS  Z1, Z12, Z21
-	VFMADD213PS  Z1, Z13, Z22
-	VFMADD213PS  Z1, Z14, Z23
-	VADDPS       Z21, Z12, Z12
-	VADDPS       Z22, Z13, Z13
-	VADDPS       Z23, Z14, Z14
-	VRCP14PS     Z12, Z15
-	VRCP14PS     Z13, Z16
-	VRCP14PS     Z14, Z17
-	VFMSUB213PS  Z1, Z15, Z12
-	VFMSUB213PS  Z1, Z16, Z13
-	VFMSUB213PS  Z1, Z17, Z14
-	VFNMADD231PS Z15, Z12, Z15
-	VFNMADD231PS Z16, Z13, Z16
-	VFNMADD231PS Z17, Z14, Z17
-	VMOVUPS      Z15, (AX)(BX*4)
-	VMOVUPS      Z16, 64(AX)(BX*4)
-	VMOVUPS      Z17, 128(AX)(BX*4)
+	JNE          resume1Rare1
+	VBROADCASTSS ·dataMinusLog2e+0(SB), Z9
+	VFMADD213PS  Z0, Z8, Z9
+	VSUBPS       Z0, Z9, Z10
+	VFMADD231PS  Z2, Z10, Z8
+	VFMADD231PS  Z4, Z10, Z8
+	VBROADCASTSS ·dataExp16thC3+0(SB), Z11
+	VFNMADD213PS Z5, Z8, Z11
+	VFNMADD213PS Z6, Z8, Z11
+	VFNMADD213PS Z7, Z8, Z11
+	VMOVUPS      ·dataExp2Of16ths+0(SB), Z8
+	VPERMPS      Z8, Z9, Z8
+	VSCALEFPS    Z10, Z8, Z8
+	VFMADD213PS  Z1, Z8, Z11
+	VADDPS       Z11, Z8, Z8
+	VRCP14PS     Z8, Z9
+	VFMSUB213PS  Z1, Z9, Z8
+	VFNMADD231PS Z9, Z8, Z9
+	CMPQ         DX, $+16
+	JL           partStore9
+	VMOVUPS      Z9, (AX)(BX*4)
+	ADDQ         $+16, BX
+	SUBQ         $+16, DX
+	JG           step4
 
-stored5:
-	ADDQ $+48, BX
-	SUBQ $+48, DX
-	JGE  loop2
-
-next3:
-	ADDQ $+48, DX
-	SUBQ $+16, DX
-	JL   next7
-
-loop6:
-	VMOVUPS      (CX)(BX*4), Z3
-	VRANGEPS     $0x0b, Z3, Z3, Z4
-	VCMPPS.BCST  $0x16, ·dataSwishMax+0(SB), Z4, K1
-	KORTESTW     K1, K1
-	JNE          rare8
-	VBROADCASTSS ·dataMinusLog2e+0(SB), Z4
-	VFMADD213PS  Z0, Z3, Z4
-	VSUBPS       Z0, Z4, Z5
-	VFMADD231PS  Z2, Z5, Z3
-	VFMADD231PS  Z8, Z5, Z3
-	VBROADCASTSS ·dataExp16thC3+0(SB), Z12
-	VFNMADD213PS Z9, Z3, Z12
-	VFNMADD213PS Z10, Z3, Z12
-	VFNMADD213PS Z11, Z3, Z12
-	VMOVUPS      ·dataExp2Of16ths+0(SB), Z3
-	VPERMPS      Z3, Z4, Z3
-	VSCALEFPS    Z5, Z3, Z3
-	VFMADD213PS  Z1, Z3, Z12
-	VADDPS       Z12, Z3, Z3
-	VRCP14PS     Z3, Z4
-	VFMSUB213PS  Z1, Z4, Z3
-	VFNMADD231PS Z4, Z3, Z4
-	VMOVUPS      Z4, (AX)(BX*4)
-
-stored9:
-	ADDQ $+16, BX
-	SUBQ $+16, DX
-	JGE  loop6
-
-next7:
-	ADDQ         $+16, DX
-	TESTQ        DX, DX
-	JE           done10
-	MOVQ         $-1, SI
-	BZHIQ        DX, SI, SI
-	KMOVW        SI, K1
-	VMOVUPS.Z    (CX)(BX*4), K1, Z3
-	VRANGEPS     $0x0b, Z3, Z3, Z4
-	VCMPPS.BCST  $0x16, ·dataSwishMax+0(SB), Z4, K2
-	KORTESTW     K2, K2
-	JNE          rare11
-	VBROADCASTSS ·dataMinusLog2e+0(SB), Z4
-	VFMADD213PS  Z0, Z3, Z4
-	VSUBPS       Z0, Z4, Z0
-	VFMADD231PS  Z2, Z0, Z3
-	VFMADD231PS  Z8, Z0, Z3
-	VBROADCASTSS ·dataExp16thC3+0(SB), Z2
-	VFNMADD213PS Z9, Z3, Z2
-	VFNMADD213PS Z10, Z3, Z2
-	VFNMADD213PS Z11, Z3, Z2
-	VMOVUPS      ·dataExp2Of16ths+0(SB), Z3
-	VPERMPS      Z3, Z4, Z3
-	VSCALEFPS    Z0, Z3, Z0
-	VFMADD213PS  Z1, Z0, Z2
-	VADDPS       Z2, Z0, Z0
-	VRCP14PS     Z0, Z2
-	VFMSUB213PS  Z1, Z2, Z0
-	VFNMADD231PS Z2, Z0, Z2
-	VMOVUPS      Z2, K1, (AX)(BX*4)
-
-stored12:
-done10:
+done3:
 	VZEROUPPER
 	RET
 
-rare4:
-	VBROADCASTSS     ·dataSwishMax+0(SB), Z15
-	VMINPS           Z12, Z15, Z15
-	VBROADCASTSS     ·dataCm87+0(SB), Z16
-	VMAXPS           Z15, Z16, Z15
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z16
-	VFMADD213PS      Z0, Z15, Z16
-	VSUBPS           Z0, Z16, Z17
-	VFMADD231PS      Z2, Z17, Z15
-	VFMADD231PS      Z8, Z17, Z15
-	VBROADCASTSS     ·dataExp16thC3+0(SB), Z18
-	VFNMADD213PS     Z9, Z15, Z18
-	VFNMADD213PS     Z10, Z15, Z18
-	VFNMADD213PS     Z11, Z15, Z18
-	VMOVUPS          ·dataExp2Of16ths+0(SB), Z15
-	VPERMPS          Z15, Z16, Z15
-	VSCALEFPS        Z17, Z15, Z15
-	VFMADD213PS      Z1, Z15, Z18
-	VADDPS           Z18, Z15, Z15
-	VRCP14PS         Z15, Z16
-	VFMSUB213PS      Z1, Z16, Z15
-	VFNMADD231PS     Z16, Z15, Z16
-	VBROADCASTSS     ·dataCm110+0(SB), Z15
-	VMAXPS           Z12, Z15, Z15
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z17
-	VFMADD213PS.BCST ·dataRoundBiasedF32+0(SB), Z15, Z17
-	VSUBPS.BCST      ·dataRoundBiasedF32+0(SB), Z17, Z18
-	VFMADD231PS      Z2, Z18, Z15
-	VFMADD231PS      Z8, Z18, Z15
-	VBROADCASTSS     ·dataExpC6+0(SB), Z18
-	VFMADD213PS.BCST ·dataMinusExpC5+0(SB), Z15, Z18
-	VFMADD213PS.BCST ·dataExpC4+0(SB), Z15, Z18
-	VFMADD213PS.BCST ·dataMinusExpC3+0(SB), Z15, Z18
-	VFMADD213PS.BCST ·dataExpC2+0(SB), Z15, Z18
-	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z15, Z18
-	VFMADD213PS      Z1, Z15, Z18
-	VPSUBD.BCST      ·dataForty+0(SB), Z17, Z15
-	VPSLLD           $0x17, Z15, Z15
-	VMULPS           Z15, Z18, Z15
-	VDIVPS           Z15, Z1, Z15
-	VMULPS.BCST      ·dataTwoToMinus40+0(SB), Z15, Z15
-	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z12, K1
-	VBLENDMPS        Z15, Z16, K1, Z3
+resume1Rare3:
+	MOVQ $+3, SI
+	JMP  slow10
+
+resume1Rare1:
+	MOVQ $+1, SI
+
+slow10:
+	CMPQ      DX, $+16
+	JGE       whole11
+	MOVQ      $-1, DI
+	BZHIQ     DX, DI, DI
+	KMOVW     DI, K3
+	VMOVUPS.Z (CX)(BX*4), K3, Z8
+	JMP       loaded12
+
+whole11:
+	VMOVUPS (CX)(BX*4), Z8
+
+loaded12:
+	VBROADCASTSS     ·dataSwishMax+0(SB), Z9
+	VMINPS           Z8, Z9, Z9
+	VBROADCASTSS     ·dataCm87+0(SB), Z10
+	VMAXPS           Z9, Z10, Z9
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z10
+	VFMADD213PS      Z0, Z9, Z10
+	VSUBPS           Z0, Z10, Z11
+	VFMADD231PS      Z2, Z11, Z9
+	VFMADD231PS      Z4, Z11, Z9
+	VBROADCASTSS     ·dataExp16thC3+0(SB), Z12
+	VFNMADD213PS     Z5, Z9, Z12
+	VFNMADD213PS     Z6, Z9, Z12
+	VFNMADD213PS     Z7, Z9, Z12
+	VMOVUPS          ·dataExp2Of16ths+0(SB), Z9
+	VPERMPS          Z9, Z10, Z9
+	VSCALEFPS        Z11, Z9, Z9
+	VFMADD213PS      Z1, Z9, Z12
+	VADDPS           Z12, Z9, Z9
+	VRCP14PS         Z9, Z10
+	VFMSUB213PS      Z1, Z10, Z9
+	VFNMADD231PS     Z10, Z9, Z10
+	VBROADCASTSS     ·dataCm110+0(SB), Z9
+	VMAXPS           Z8, Z9, Z9
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z11
+	VFMADD213PS.BCST ·dataRoundBiasedF32+0(SB), Z9, Z11
+	VSUBPS.BCST      ·dataRoundBiasedF32+0(SB), Z11, Z12
+	VFMADD231PS      Z2, Z12, Z9
+	VFMADD231PS      Z4, Z12, Z9
+	VBROADCASTSS     ·dataExpC6+0(SB), Z12
+	VFMADD213PS.BCST ·dataMinusExpC5+0(SB), Z9, Z12
+	VFMADD213PS.BCST ·dataExpC4+0(SB), Z9, Z12
+	VFMADD213PS.BCST ·dataMinusExpC3+0(SB), Z9, Z12
+	VFMADD213PS.BCST ·dataExpC2+0(SB), Z9, Z12
+	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z9, Z12
+	VFMADD213PS      Z1, Z9, Z12
+	VPSUBD.BCST      ·dataForty+0(SB), Z11, Z9
+	VPSLLD           $0x17, Z9, Z9
+	VMULPS           Z9, Z12, Z9
+	VDIVPS           Z9, Z1, Z9
+	VMULPS.BCST      ·dataTwoToMinus40+0(SB), Z9, Z9
+	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z8, K1
+	VBLENDMPS        Z9, Z10, K1, Z3
+	CMPQ             DX, $+16
+	JL               partStore13
 	VMOVUPS          Z3, (AX)(BX*4)
-	VBROADCASTSS     ·dataSwishMax+0(SB), Z12
-	VMINPS           Z13, Z12, Z12
-	VBROADCASTSS     ·dataCm87+0(SB), Z15
-	VMAXPS           Z12, Z15, Z12
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z15
-	VFMADD213PS      Z0, Z12, Z15
-	VSUBPS           Z0, Z15, Z16
-	VFMADD231PS      Z2, Z16, Z12
-	VFMADD231PS      Z8, Z16, Z12
-	VBROADCASTSS     ·dataExp16thC3+0(SB), Z17
-	VFNMADD213PS     Z9, Z12, Z17
-	VFNMADD213PS     Z10, Z12, Z17
-	VFNMADD213PS     Z11, Z12, Z17
-	VMOVUPS          ·dataExp2Of16ths+0(SB), Z12
-	VPERMPS          Z12, Z15, Z12
-	VSCALEFPS        Z16, Z12, Z12
-	VFMADD213PS      Z1, Z12, Z17
-	VADDPS           Z17, Z12, Z12
-	VRCP14PS         Z12, Z15
-	VFMSUB213PS      Z1, Z15, Z12
-	VFNMADD231PS     Z15, Z12, Z15
-	VBROADCASTSS     ·dataCm110+0(SB), Z12
-	VMAXPS           Z13, Z12, Z12
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z16
-	VFMADD213PS.BCST ·dataRoundBiasedF32+0(SB), Z12, Z16
-	VSUBPS.BCST      ·dataRoundBiasedF32+0(SB), Z16, Z17
-	VFMADD231PS      Z2, Z17, Z12
-	VFMADD231PS      Z8, Z17, Z12
-	VBROADCASTSS     ·dataExpC6+0(SB), Z17
-	VFMADD213PS.BCST ·dataMinusExpC5+0(SB), Z12, Z17
-	VFMADD213PS.BCST ·dataExpC4+0(SB), Z12, Z17
-	VFMADD213PS.BCST ·dataMinusExpC3+0(SB), Z12, Z17
-	VFMADD213PS.BCST ·dataExpC2+0(SB), Z12, Z17
-	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z12, Z17
-	VFMADD213PS      Z1, Z12, Z17
-	VPSUBD.BCST      ·dataForty+0(SB), Z16, Z12
-	VPSLLD           $0x17, Z12, Z12
-	VMULPS           Z12, Z17, Z12
-	VDIVPS           Z12, Z1, Z12
-	VMULPS.BCST      ·dataTwoToMinus40+0(SB), Z12, Z12
-	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z13, K1
-	VBLENDMPS        Z12, Z15, K1, Z4
-	VMOVUPS          Z4, 64(AX)(BX*4)
-	VBROADCASTSS     ·dataSwishMax+0(SB), Z12
-	VMINPS           Z14, Z12, Z12
-	VBROADCASTSS     ·dataCm87+0(SB), Z13
-	VMAXPS           Z12, Z13, Z12
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z13
-	VFMADD213PS      Z0, Z12, Z13
-	VSUBPS           Z0, Z13, Z15
-	VFMADD231PS      Z2, Z15, Z12
-	VFMADD231PS      Z8, Z15, Z12
-	VBROADCASTSS     ·dataExp16thC3+0(SB), Z16
-	VFNMADD213PS     Z9, Z12, Z16
-	VFNMADD213PS     Z10, Z12, Z16
-	VFNMADD213PS     Z11, Z12, Z16
-	VMOVUPS          ·dataExp2Of16ths+0(SB), Z12
-	VPERMPS          Z12, Z13, Z12
-	VSCALEFPS        Z15, Z12, Z12
-	VFMADD213PS      Z1, Z12, Z16
-	VADDPS           Z16, Z12, Z12
-	VRCP14PS         Z12, Z13
-	VFMSUB213PS      Z1, Z13, Z12
-	VFNMADD231PS     Z13, Z12, Z13
-	VBROADCASTSS     ·dataCm110+0(SB), Z12
-	VMAXPS           Z14, Z12, Z12
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z15
-	VFMADD213PS.BCST ·dataRoundBiasedF32+0(SB), Z12, Z15
-	VSUBPS.BCST      ·dataRoundBiasedF32+0(SB), Z15, Z16
-	VFMADD231PS      Z2, Z16, Z12
-	VFMADD231PS      Z8, Z16, Z12
-	VBROADCASTSS     ·dataExpC6+0(SB), Z16
-	VFMADD213PS.BCST ·dataMinusExpC5+0(SB), Z12, Z16
-	VFMADD213PS.BCST ·dataExpC4+0(SB), Z12, Z16
-	VFMADD213PS.BCST ·dataMinusExpC3+0(SB), Z12, Z16
-	VFMADD213PS.BCST ·dataExpC2+0(SB), Z12, Z16
-	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z12, Z16
-	VFMADD213PS      Z1, Z12, Z16
-	VPSUBD.BCST      ·dataForty+0(SB), Z15, Z12
-	VPSLLD           $0x17, Z12, Z12
-	VMULPS           Z12, Z16, Z12
-	VDIVPS           Z12, Z1, Z12
-	VMULPS.BCST      ·dataTwoToMinus40+0(SB), Z12, Z12
-	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z14, K1
-	VBLENDMPS        Z12, Z13, K1, Z5
-	VMOVUPS          Z5, 128(AX)(BX*4)
-	JMP              stored5
+	ADDQ             $+16, BX
+	SUBQ             $+16, DX
+	DECQ             SI
+	JNE              slow10
+	JMP              resume1
 
-rare8:
-	VBROADCASTSS     ·dataSwishMax+0(SB), Z4
-	VMINPS           Z3, Z4, Z4
-	VBROADCASTSS     ·dataCm87+0(SB), Z5
-	VMAXPS           Z4, Z5, Z4
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z5
-	VFMADD213PS      Z0, Z4, Z5
-	VSUBPS           Z0, Z5, Z12
-	VFMADD231PS      Z2, Z12, Z4
-	VFMADD231PS      Z8, Z12, Z4
-	VBROADCASTSS     ·dataExp16thC3+0(SB), Z13
-	VFNMADD213PS     Z9, Z4, Z13
-	VFNMADD213PS     Z10, Z4, Z13
-	VFNMADD213PS     Z11, Z4, Z13
-	VMOVUPS          ·dataExp2Of16ths+0(SB), Z4
-	VPERMPS          Z4, Z5, Z4
-	VSCALEFPS        Z12, Z4, Z4
-	VFMADD213PS      Z1, Z4, Z13
-	VADDPS           Z13, Z4, Z4
-	VRCP14PS         Z4, Z5
-	VFMSUB213PS      Z1, Z5, Z4
-	VFNMADD231PS     Z5, Z4, Z5
-	VBROADCASTSS     ·dataCm110+0(SB), Z4
-	VMAXPS           Z3, Z4, Z4
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z12
-	VFMADD213PS.BCST ·dataRoundBiasedF32+0(SB), Z4, Z12
-	VSUBPS.BCST      ·dataRoundBiasedF32+0(SB), Z12, Z13
-	VFMADD231PS      Z2, Z13, Z4
-	VFMADD231PS      Z8, Z13, Z4
-	VBROADCASTSS     ·dataExpC6+0(SB), Z13
-	VFMADD213PS.BCST ·dataMinusExpC5+0(SB), Z4, Z13
-	VFMADD213PS.BCST ·dataExpC4+0(SB), Z4, Z13
-	VFMADD213PS.BCST ·dataMinusExpC3+0(SB), Z4, Z13
-	VFMADD213PS.BCST ·dataExpC2+0(SB), Z4, Z13
-	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z4, Z13
-	VFMADD213PS      Z1, Z4, Z13
-	VPSUBD.BCST      ·dataForty+0(SB), Z12, Z4
-	VPSLLD           $0x17, Z4, Z4
-	VMULPS           Z4, Z13, Z4
-	VDIVPS           Z4, Z1, Z4
-	VMULPS.BCST      ·dataTwoToMinus40+0(SB), Z4, Z4
-	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z3, K1
-	VBLENDMPS        Z4, Z5, K1, Z6
-	VMOVUPS          Z6, (AX)(BX*4)
-	JMP              stored9
+partStore9:
+	VMOVUPS Z9, K2, (AX)(BX*4)
+	VZEROUPPER
+	RET
 
-rare11:
-	VBROADCASTSS     ·dataSwishMax+0(SB), Z4
-	VMINPS           Z3, Z4, Z4
-	VBROADCASTSS     ·dataCm87+0(SB), Z5
-	VMAXPS           Z4, Z5, Z4
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z5
-	VFMADD213PS      Z0, Z4, Z5
-	VSUBPS           Z0, Z5, Z0
-	VFMADD231PS      Z2, Z0, Z4
-	VFMADD231PS      Z8, Z0, Z4
-	VBROADCASTSS     ·dataExp16thC3+0(SB), Z6
-	VFNMADD213PS     Z9, Z4, Z6
-	VFNMADD213PS     Z10, Z4, Z6
-	VFNMADD213PS     Z11, Z4, Z6
-	VMOVUPS          ·dataExp2Of16ths+0(SB), Z4
-	VPERMPS          Z4, Z5, Z4
-	VSCALEFPS        Z0, Z4, Z0
-	VFMADD213PS      Z1, Z0, Z6
-	VADDPS           Z6, Z0, Z0
-	VRCP14PS         Z0, Z4
-	VFMSUB213PS      Z1, Z4, Z0
-	VFNMADD231PS     Z4, Z0, Z4
-	VBROADCASTSS     ·dataCm110+0(SB), Z0
-	VMAXPS           Z3, Z0, Z0
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z5
-	VFMADD213PS.BCST ·dataRoundBiasedF32+0(SB), Z0, Z5
-	VSUBPS.BCST      ·dataRoundBiasedF32+0(SB), Z5, Z6
-	VFMADD231PS      Z2, Z6, Z0
-	VFMADD231PS      Z8, Z6, Z0
-	VBROADCASTSS     ·dataExpC6+0(SB), Z2
-	VFMADD213PS.BCST ·dataMinusExpC5+0(SB), Z0, Z2
-	VFMADD213PS.BCST ·dataExpC4+0(SB), Z0, Z2
-	VFMADD213PS.BCST ·dataMinusExpC3+0(SB), Z0, Z2
-	VFMADD213PS.BCST ·dataExpC2+0(SB), Z0, Z2
-	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z0, Z2
-	VFMADD213PS      Z1, Z0, Z2
-	VPSUBD.BCST      ·dataForty+0(SB), Z5, Z0
-	VPSLLD           $0x17, Z0, Z0
-	VMULPS           Z0, Z2, Z0
-	VDIVPS           Z0, Z1, Z0
-	VMULPS.BCST      ·dataTwoToMinus40+0(SB), Z0, Z0
-	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z3, K2
-	VBLENDMPS        Z0, Z4, K2, Z7
-	VMOVUPS          Z7, K1, (AX)(BX*4)
-	JMP              stored12
+partStore13:
+	VMOVUPS Z3, K3, (AX)(BX*4)
+	VZEROUPPER
+	RET
 
 // func swishF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
@@ -1394,10 +1062,12 @@ TEXT ·swishF32AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataMinusLog2e+0(SB), Y2
 	VMOVUPS ·dataLn2Hi+0(SB), Y2
 	XORQ    BX, BX
-	SUBQ    $+16, DX
-	JL      next3
 
-loop2:
+resume1:
+	CMPQ DX, $+16
+	JL   next6
+
+loop5:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VANDPS       ·dataAbsF32+0(SB), Y3, Y5
@@ -1406,7 +1076,7 @@ loop2:
 	VCMPPS       $0x16, ·dataSwishMax+0(SB), Y5, Y5
 	VMOVMSKPS    Y5, SI
 	TESTL        SI, SI
-	JNE          rare4
+	JNE          resume1Rare2
 	VMOVUPS      ·dataMinusLog2e+0(SB), Y5
 	VFMADD213PS  Y0, Y3, Y5
 	VMOVUPS      ·dataMinusLog2e+0(SB), Y6
@@ -1451,24 +1121,34 @@ loop2:
 	VFNMADD231PS Y10, Y4, Y8
 	VMOVUPS      Y7, (AX)(BX*4)
 	VMOVUPS      Y8, 32(AX)(BX*4)
+	ADDQ         $+16, BX
+	SUBQ         $+16, DX
+	CMPQ         DX, $+16
+	JGE          loop5
 
-stored5:
-	ADDQ $+16, BX
-	SUBQ $+16, DX
-	JGE  loop2
+next6:
+	TESTQ DX, DX
+	JLE   done3
 
-next3:
-	ADDQ $+16, DX
-	SUBQ $+8, DX
-	JL   next7
+step4:
+	CMPQ       DX, $+8
+	JGE        whole7
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	MOVQ       DX, DI
+	NEGQ       DI
+	VMOVUPS    32(SI)(DI*4), Y3
+	VMASKMOVPS (CX)(BX*4), Y3, Y3
+	JMP        loaded8
 
-loop6:
-	VMOVUPS      (CX)(BX*4), Y3
+whole7:
+	VMOVUPS (CX)(BX*4), Y3
+
+loaded8:
 	VANDPS       ·dataAbsF32+0(SB), Y3, Y4
 	VCMPPS       $0x16, ·dataSwishMax+0(SB), Y4, Y4
 	VMOVMSKPS    Y4, SI
 	TESTL        SI, SI
-	JNE          rare8
+	JNE          resume1Rare1
 	VMOVUPS      ·dataMinusLog2e+0(SB), Y4
 	VFMADD213PS  Y0, Y3, Y4
 	VSUBPS       Y0, Y4, Y5
@@ -1490,158 +1170,38 @@ loop6:
 	VFMSUB231PS  Y4, Y5, Y3
 	VADDPS       Y5, Y3, Y3
 	VFNMADD231PS Y6, Y3, Y5
+	CMPQ         DX, $+8
+	JL           partStore9
 	VMOVUPS      Y5, (AX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, DX
+	JG           step4
 
-stored9:
-	ADDQ $+8, BX
-	SUBQ $+8, DX
-	JGE  loop6
-
-next7:
-	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JE           done10
-	LEAQ         ·dataTailMaskF32+0(SB), SI
-	NEGQ         DX
-	VMOVUPS      32(SI)(DX*4), Y3
-	VMASKMOVPS   (CX)(BX*4), Y3, Y4
-	VANDPS       ·dataAbsF32+0(SB), Y4, Y5
-	VCMPPS       $0x16, ·dataSwishMax+0(SB), Y5, Y5
-	VMOVMSKPS    Y5, CX
-	TESTL        CX, CX
-	JNE          rare11
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y5
-	VFMADD213PS  Y0, Y4, Y5
-	VSUBPS       Y0, Y5, Y0
-	VMOVAPS      Y4, Y6
-	VFMADD231PS  Y2, Y0, Y6
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y0, Y6
-	VMOVUPS      ·dataExpC6+0(SB), Y0
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y6, Y0
-	VFMADD213PS  ·dataExpC4+0(SB), Y6, Y0
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y6, Y0
-	VFMADD213PS  ·dataExpC2+0(SB), Y6, Y0
-	VFMADD213PS  ·dataMinusOne+0(SB), Y6, Y0
-	VFMADD213PS  Y1, Y6, Y0
-	VPSLLD       $0x17, Y5, Y2
-	VMULPS       Y2, Y0, Y0
-	VADDPS       Y1, Y0, Y1
-	VRCPPS       Y1, Y2
-	VDIVPS       Y1, Y4, Y1
-	VFMSUB231PS  Y0, Y1, Y4
-	VADDPS       Y1, Y4, Y0
-	VFNMADD231PS Y2, Y0, Y1
-	VMASKMOVPS   Y1, Y3, (AX)(BX*4)
-
-stored12:
-done10:
+done3:
 	VZEROUPPER
 	RET
 
-rare4:
-	VMOVUPS      ·dataSwishMax+0(SB), Y5
-	VMINPS       Y3, Y5, Y5
-	VMOVUPS      ·dataCm87+0(SB), Y6
-	VMAXPS       Y5, Y6, Y5
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y6
-	VFMADD213PS  Y0, Y5, Y6
-	VSUBPS       Y0, Y6, Y7
-	VMOVAPS      Y5, Y8
-	VFMADD231PS  Y2, Y7, Y8
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y7, Y8
-	VMOVUPS      ·dataExpC6+0(SB), Y7
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y8, Y7
-	VFMADD213PS  ·dataExpC4+0(SB), Y8, Y7
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y8, Y7
-	VFMADD213PS  ·dataExpC2+0(SB), Y8, Y7
-	VFMADD213PS  ·dataMinusOne+0(SB), Y8, Y7
-	VFMADD213PS  Y1, Y8, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y6, Y7, Y6
-	VADDPS       Y1, Y6, Y7
-	VRCPPS       Y7, Y8
-	VDIVPS       Y7, Y5, Y7
-	VFMSUB231PS  Y6, Y7, Y5
-	VADDPS       Y7, Y5, Y5
-	VFNMADD231PS Y8, Y5, Y7
-	VMOVUPS      ·dataCm110+0(SB), Y5
-	VMAXPS       Y3, Y5, Y5
-	VCMPPS       $0x11, ·dataCm87+0(SB), Y3, Y6
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y8
-	VFMADD213PS  Y0, Y5, Y8
-	VSUBPS       Y0, Y8, Y9
-	VMOVAPS      Y5, Y10
-	VFMADD231PS  Y2, Y9, Y10
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y9, Y10
-	VMOVUPS      ·dataExpC6+0(SB), Y9
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y10, Y9
-	VFMADD213PS  ·dataExpC4+0(SB), Y10, Y9
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y10, Y9
-	VFMADD213PS  ·dataExpC2+0(SB), Y10, Y9
-	VFMADD213PS  ·dataMinusOne+0(SB), Y10, Y9
-	VFMADD213PS  Y1, Y10, Y9
-	VPSUBD       ·dataForty+0(SB), Y8, Y8
-	VPSLLD       $0x17, Y8, Y8
-	VMULPS       Y8, Y9, Y8
-	VDIVPS       Y8, Y5, Y5
-	VMULPS       ·dataTwoToMinus40+0(SB), Y5, Y5
-	VBLENDVPS    Y6, Y5, Y7, Y5
-	VCMPPS       $0x1e, ·dataSwishMax+0(SB), Y3, Y6
-	VBLENDVPS    Y6, Y3, Y5, Y3
-	VMOVUPS      Y3, (AX)(BX*4)
-	VMOVUPS      ·dataSwishMax+0(SB), Y3
-	VMINPS       Y4, Y3, Y3
-	VMOVUPS      ·dataCm87+0(SB), Y5
-	VMAXPS       Y3, Y5, Y3
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y5
-	VFMADD213PS  Y0, Y3, Y5
-	VSUBPS       Y0, Y5, Y6
-	VMOVAPS      Y3, Y7
-	VFMADD231PS  Y2, Y6, Y7
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y6, Y7
-	VMOVUPS      ·dataExpC6+0(SB), Y6
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y7, Y6
-	VFMADD213PS  ·dataExpC4+0(SB), Y7, Y6
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y7, Y6
-	VFMADD213PS  ·dataExpC2+0(SB), Y7, Y6
-	VFMADD213PS  ·dataMinusOne+0(SB), Y7, Y6
-	VFMADD213PS  Y1, Y7, Y6
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y6, Y5
-	VADDPS       Y1, Y5, Y6
-	VRCPPS       Y6, Y7
-	VDIVPS       Y6, Y3, Y6
-	VFMSUB231PS  Y5, Y6, Y3
-	VADDPS       Y6, Y3, Y3
-	VFNMADD231PS Y7, Y3, Y6
-	VMOVUPS      ·dataCm110+0(SB), Y3
-	VMAXPS       Y4, Y3, Y3
-	VCMPPS       $0x11, ·dataCm87+0(SB), Y4, Y5
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y7
-	VFMADD213PS  Y0, Y3, Y7
-	VSUBPS       Y0, Y7, Y8
-	VMOVAPS      Y3, Y9
-	VFMADD231PS  Y2, Y8, Y9
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y8, Y9
-	VMOVUPS      ·dataExpC6+0(SB), Y8
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y9, Y8
-	VFMADD213PS  ·dataExpC4+0(SB), Y9, Y8
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y9, Y8
-	VFMADD213PS  ·dataExpC2+0(SB), Y9, Y8
-	VFMADD213PS  ·dataMinusOne+0(SB), Y9, Y8
-	VFMADD213PS  Y1, Y9, Y8
-	VPSUBD       ·dataForty+0(SB), Y7, Y7
-	VPSLLD       $0x17, Y7, Y7
-	VMULPS       Y7, Y8, Y7
-	VDIVPS       Y7, Y3, Y3
-	VMULPS       ·dataTwoToMinus40+0(SB), Y3, Y3
-	VBLENDVPS    Y5, Y3, Y6, Y3
-	VCMPPS       $0x1e, ·dataSwishMax+0(SB), Y4, Y5
-	VBLENDVPS    Y5, Y4, Y3, Y3
-	VMOVUPS      Y3, 32(AX)(BX*4)
-	JMP          stored5
+resume1Rare2:
+	MOVQ $+2, SI
+	JMP  slow10
 
-rare8:
+resume1Rare1:
+	MOVQ $+1, SI
+
+slow10:
+	CMPQ       DX, $+8
+	JGE        whole11
+	LEAQ       ·dataTailMaskF32+0(SB), DI
+	MOVQ       DX, R8
+	NEGQ       R8
+	VMOVUPS    32(DI)(R8*4), Y3
+	VMASKMOVPS (CX)(BX*4), Y3, Y3
+	JMP        loaded12
+
+whole11:
+	VMOVUPS (CX)(BX*4), Y3
+
+loaded12:
 	VMOVUPS      ·dataSwishMax+0(SB), Y4
 	VMINPS       Y3, Y4, Y4
 	VMOVUPS      ·dataCm87+0(SB), Y5
@@ -1691,61 +1251,30 @@ rare8:
 	VBLENDVPS    Y5, Y4, Y6, Y4
 	VCMPPS       $0x1e, ·dataSwishMax+0(SB), Y3, Y5
 	VBLENDVPS    Y5, Y3, Y4, Y3
+	CMPQ         DX, $+8
+	JL           partStore13
 	VMOVUPS      Y3, (AX)(BX*4)
-	JMP          stored9
+	ADDQ         $+8, BX
+	SUBQ         $+8, DX
+	DECQ         SI
+	JNE          slow10
+	JMP          resume1
 
-rare11:
-	VMOVUPS      ·dataSwishMax+0(SB), Y5
-	VMINPS       Y4, Y5, Y5
-	VMOVUPS      ·dataCm87+0(SB), Y6
-	VMAXPS       Y5, Y6, Y5
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y6
-	VFMADD213PS  Y0, Y5, Y6
-	VSUBPS       Y0, Y6, Y7
-	VMOVAPS      Y5, Y8
-	VFMADD231PS  Y2, Y7, Y8
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y7, Y8
-	VMOVUPS      ·dataExpC6+0(SB), Y7
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y8, Y7
-	VFMADD213PS  ·dataExpC4+0(SB), Y8, Y7
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y8, Y7
-	VFMADD213PS  ·dataExpC2+0(SB), Y8, Y7
-	VFMADD213PS  ·dataMinusOne+0(SB), Y8, Y7
-	VFMADD213PS  Y1, Y8, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y6, Y7, Y6
-	VADDPS       Y1, Y6, Y7
-	VRCPPS       Y7, Y8
-	VDIVPS       Y7, Y5, Y7
-	VFMSUB231PS  Y6, Y7, Y5
-	VADDPS       Y7, Y5, Y5
-	VFNMADD231PS Y8, Y5, Y7
-	VMOVUPS      ·dataCm110+0(SB), Y5
-	VMAXPS       Y4, Y5, Y5
-	VCMPPS       $0x11, ·dataCm87+0(SB), Y4, Y6
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y8
-	VFMADD213PS  Y0, Y5, Y8
-	VSUBPS       Y0, Y8, Y0
-	VMOVAPS      Y5, Y9
-	VFMADD231PS  Y2, Y0, Y9
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y0, Y9
-	VMOVUPS      ·dataExpC6+0(SB), Y0
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y9, Y0
-	VFMADD213PS  ·dataExpC4+0(SB), Y9, Y0
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y9, Y0
-	VFMADD213PS  ·dataExpC2+0(SB), Y9, Y0
-	VFMADD213PS  ·dataMinusOne+0(SB), Y9, Y0
-	VFMADD213PS  Y1, Y9, Y0
-	VPSUBD       ·dataForty+0(SB), Y8, Y1
-	VPSLLD       $0x17, Y1, Y1
-	VMULPS       Y1, Y0, Y0
-	VDIVPS       Y0, Y5, Y0
-	VMULPS       ·dataTwoToMinus40+0(SB), Y0, Y0
-	VBLENDVPS    Y6, Y0, Y7, Y0
-	VCMPPS       $0x1e, ·dataSwishMax+0(SB), Y4, Y1
-	VBLENDVPS    Y1, Y4, Y0, Y0
-	VMASKMOVPS   Y0, Y3, (AX)(BX*4)
-	JMP          stored12
+partStore9:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*4), Y0
+	VMASKMOVPS Y5, Y0, (AX)(BX*4)
+	VZEROUPPER
+	RET
+
+partStore13:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*4), Y0
+	VMASKMOVPS Y3, Y0, (AX)(BX*4)
+	VZEROUPPER
+	RET
 
 // func swishF32AVX512(dst *float32, x *float32, n int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
@@ -1756,404 +1285,223 @@ TEXT ·swishF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS ·dataRoundTo16ths+0(SB), Z0
 	VBROADCASTSS ·dataMinusLog2e+0(SB), Z1
 	VBROADCASTSS ·dataLn2Hi+0(SB), Z1
-	VBROADCASTSS ·dataLn2Lo+0(SB), Z12
-	VBROADCASTSS ·dataExp16thC3+0(SB), Z13
-	VBROADCASTSS ·dataExp16thC2+0(SB), Z13
-	VBROADCASTSS ·dataExp16thC0+0(SB), Z14
-	VBROADCASTSS ·dataExp16thC0Less1+0(SB), Z15
-	VMOVUPS      ·dataExp2Of16ths+0(SB), Z16
+	VBROADCASTSS ·dataLn2Lo+0(SB), Z4
+	VBROADCASTSS ·dataExp16thC3+0(SB), Z5
+	VBROADCASTSS ·dataExp16thC2+0(SB), Z5
+	VBROADCASTSS ·dataExp16thC0+0(SB), Z6
+	VBROADCASTSS ·dataExp16thC0Less1+0(SB), Z7
+	VMOVUPS      ·dataExp2Of16ths+0(SB), Z8
 	XORQ         BX, BX
-	SUBQ         $+48, DX
-	JL           next3
 
-loop2:
-	VMOVUPS          (CX)(BX*4), Z17
-	VMOVUPS          64(CX)(BX*4), Z18
-	VMOVUPS          128(CX)(BX*4), Z19
-	VRANGEPS         $0x0b, Z19, Z17, Z20
-	VRANGEPS         $0x0b, Z18, Z20, Z20
-	VCMPPS.BCST      $0x16, ·dataSwishMax+0(SB), Z20, K1
+resume1:
+	CMPQ DX, $+48
+	JL   next6
+
+loop5:
+	VMOVUPS          (CX)(BX*4), Z9
+	VMOVUPS          64(CX)(BX*4), Z10
+	VMOVUPS          128(CX)(BX*4), Z11
+	VRANGEPS         $0x0b, Z11, Z9, Z12
+	VRANGEPS         $0x0b, Z10, Z12, Z12
+	VCMPPS.BCST      $0x16, ·dataSwishMax+0(SB), Z12, K1
 	KORTESTW         K1, K1
-	JNE              rare4
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z20
-	VFMADD213PS      Z0, Z17, Z20
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z21
-	VFMADD213PS      Z0, Z18, Z21
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z22
-	VFMADD213PS      Z0, Z19, Z22
-	VSUBPS           Z0, Z20, Z23
-	VSUBPS           Z0, Z21, Z24
-	VSUBPS           Z0, Z22, Z25
-	VMOVAPS          Z17, Z26
-	VFMADD231PS      Z1, Z23, Z26
-	VMOVAPS          Z18, Z27
-	VFMADD231PS      Z1, Z24, Z27
-	VMOVAPS          Z19, Z28
-	VFMADD231PS      Z1, Z25, Z28
-	VFMADD231PS      Z12, Z23, Z26
-	VFMADD231PS      Z12, Z24, Z27
-	VFMADD231PS      Z12, Z25, Z28
-	VBROADCASTSS     ·dataExp16thC3+0(SB), Z29
-	VFNMADD213PS     Z13, Z26, Z29
-	VBROADCASTSS     ·dataExp16thC3+0(SB), Z30
-	VFNMADD213PS     Z13, Z27, Z30
-	VBROADCASTSS     ·dataExp16thC3+0(SB), Z31
-	VFNMADD213PS     Z13, Z28, Z31
-	VFNMADD213PS     Z14, Z26, Z29
-	VFNMADD213PS     Z14, Z27, Z30
-	VFNMADD213PS     Z14, Z28, Z31
-	VFNMADD213PS     Z15, Z26, Z29
-	VFNMADD213PS     Z15, Z27, Z30
-	VFNMADD213PS     Z15, Z28, Z31
-	VPERMPS          Z16, Z20, Z20
-	VPERMPS          Z16, Z21, Z21
-	VPERMPS          Z16, Z22, Z22
-	VSCALEFPS        Z23, Z20, Z20
-	VSCALEFPS        Z24, Z21, Z21
-	VSCALEFPS        Z25, Z22, Z22
-	VFMADD213PS.BCST ·dataOne+0(SB), Z20, Z29
-	VFMADD213PS.BCST ·dataOne+0(SB), Z21, Z30
-	VFMADD213PS.BCST ·dataOne+0(SB), Z22, Z31
-	VADDPS           Z29, Z20, Z20
-	VADDPS           Z30, Z21, Z21
-	VADDPS           Z31, Z22, Z22
-	VRCP14PS         Z20, Z23
-	VRCP14PS         Z21, Z24
-	VRCP14PS         Z22, Z25
-	VMULPS           Z23, Z17, Z26
-	VMULPS           Z24, Z18, Z27
-	VMULPS           Z25, Z19, Z28
-	VFMSUB231PS      Z20, Z26, Z17
-	VFMSUB231PS      Z21, Z27, Z18
-	VFMSUB231PS      Z22, Z28, Z19
-	VFNMADD231PS     Z23, Z17, Z26
-	VFNMADD231PS     Z24, Z18, Z27
-	VFNMADD231PS     Z25, Z19, Z28
-	VMOVUPS          Z26, (AX)(BX*4)
-	VMOVUPS          Z27, 64(AX)(BX*4)
-	VMOVUPS          Z28, 128(AX)(BX*4)
+	JNE              resume1Rare3
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z12
+	VFMADD213PS      Z0, Z9, Z12
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z13
+	VFMADD213PS      Z0, Z10, Z13
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z14
+	VFMADD213PS      Z0, Z11, Z14
+	VSUBPS           Z0, Z12, Z15
+	VSUBPS           Z0, Z13, Z16
+	VSUBPS           Z0, Z14, Z17
+	VMOVAPS          Z9, Z18
+	VFMADD231PS      Z1, Z15, Z18
+	VMOVAPS          Z10, Z19
+	VFMADD231PS      Z1, Z16, Z19
+	VMOVAPS          Z11, Z20
+	VFMADD231PS      Z1, Z17, Z20
+	VFMADD231PS      Z4, Z15, Z18
+	VFMADD231PS      Z4, Z16, Z19
+	VFMADD231PS      Z4, Z17, Z20
+	VBROADCASTSS     ·dataExp16thC3+0(SB), Z21
+	VFNMADD213PS     Z5, Z18, Z21
+	VBROADCASTSS     ·dataExp16thC3+0(SB), Z22
+	VFNMADD213PS     Z5, Z19, Z22
+	VBROADCASTSS     ·dataExp16thC3+0(SB), Z23
+	VFNMADD213PS     Z5, Z20, Z23
+	VFNMADD213PS     Z6, Z18, Z21
+	VFNMADD213PS     Z6, Z19, Z22
+	VFNMADD213PS     Z6, Z20, Z23
+	VFNMADD213PS     Z7, Z18, Z21
+	VFNMADD213PS     Z7, Z19, Z22
+	VFNMADD213PS     Z7, Z20, Z23
+	VPERMPS          Z8, Z12, Z12
+	VPERMPS          Z8, Z13, Z13
+	VPERMPS          Z8, Z14, Z14
+	VSCALEFPS        Z15, Z12, Z12
+	VSCALEFPS        Z16, Z13, Z13
+	VSCALEFPS        Z17, Z14, Z14
+	VFMADD213PS.BCST ·dataOne+0(SB), Z12, Z21
+	VFMADD213PS.BCST ·dataOne+0(SB), Z13, Z22
+	VFMADD213PS.BCST ·dataOne+0(SB), Z14, Z23
+	VADDPS           Z21, Z12, Z12
+	VADDPS           Z22, Z13, Z13
+	VADDPS           Z23, Z14, Z14
+	VRCP14PS         Z12, Z15
+	VRCP14PS         Z13, Z16
+	VRCP14PS         Z14, Z17
+	VMULPS           Z15, Z9, Z18
+	VMULPS           Z16, Z10, Z19
+	VMULPS           Z17, Z11, Z20
+	VFMSUB231PS      Z12, Z18, Z9
+	VFMSUB231PS      Z13, Z19, Z10
+	VFMSUB231PS      Z14, Z20, Z11
+	VFNMADD231PS     Z15, Z9, Z18
+	VFNMADD231PS     Z16, Z10, Z19
+	VFNMADD231PS     Z17, Z11, Z20
+	VMOVUPS          Z18, (AX)(BX*4)
+	VMOVUPS          Z19, 64(AX)(BX*4)
+	VMOVUPS          Z20, 128(AX)(BX*4)
+	ADDQ             $+48, BX
+	SUBQ             $+48, DX
+	CMPQ             DX, $+48
+	JGE              loop5
 
-stored5:
-	ADDQ $+48, BX
-	SUBQ $+48, DX
-	JGE  loop2
+next6:
+	TESTQ DX, DX
+	JLE   done3
 
-next3:
-	ADDQ $+48, DX
-	SUBQ $+16, DX
-	JL   next7
+step4:
+	CMPQ      DX, $+16
+	JGE       whole7
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K2
+	VMOVUPS.Z (CX)(BX*4), K2, Z9
+	JMP       loaded8
 
-loop6:
-	VMOVUPS          (CX)(BX*4), Z2
-	VRANGEPS         $0x0b, Z2, Z2, Z3
-	VCMPPS.BCST      $0x16, ·dataSwishMax+0(SB), Z3, K1
+whole7:
+	VMOVUPS (CX)(BX*4), Z9
+
+loaded8:
+	VRANGEPS         $0x0b, Z9, Z9, Z10
+	VCMPPS.BCST      $0x16, ·dataSwishMax+0(SB), Z10, K1
 	KORTESTW         K1, K1
-	JNE              rare8
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z3
-	VFMADD213PS      Z0, Z2, Z3
-	VSUBPS           Z0, Z3, Z4
-	VMOVAPS          Z2, Z5
-	VFMADD231PS      Z1, Z4, Z5
-	VFMADD231PS      Z12, Z4, Z5
-	VBROADCASTSS     ·dataExp16thC3+0(SB), Z6
-	VFNMADD213PS     Z13, Z5, Z6
-	VFNMADD213PS     Z14, Z5, Z6
-	VFNMADD213PS     Z15, Z5, Z6
-	VPERMPS          Z16, Z3, Z3
-	VSCALEFPS        Z4, Z3, Z3
-	VFMADD213PS.BCST ·dataOne+0(SB), Z3, Z6
-	VADDPS           Z6, Z3, Z3
-	VRCP14PS         Z3, Z4
-	VMULPS           Z4, Z2, Z5
-	VFMSUB231PS      Z3, Z5, Z2
-	VFNMADD231PS     Z4, Z2, Z5
-	VMOVUPS          Z5, (AX)(BX*4)
+	JNE              resume1Rare1
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z10
+	VFMADD213PS      Z0, Z9, Z10
+	VSUBPS           Z0, Z10, Z11
+	VMOVAPS          Z9, Z12
+	VFMADD231PS      Z1, Z11, Z12
+	VFMADD231PS      Z4, Z11, Z12
+	VBROADCASTSS     ·dataExp16thC3+0(SB), Z13
+	VFNMADD213PS     Z5, Z12, Z13
+	VFNMADD213PS     Z6, Z12, Z13
+	VFNMADD213PS     Z7, Z12, Z13
+	VPERMPS          Z8, Z10, Z10
+	VSCALEFPS        Z11, Z10, Z10
+	VFMADD213PS.BCST ·dataOne+0(SB), Z10, Z13
+	VADDPS           Z13, Z10, Z10
+	VRCP14PS         Z10, Z11
+	VMULPS           Z11, Z9, Z12
+	VFMSUB231PS      Z10, Z12, Z9
+	VFNMADD231PS     Z11, Z9, Z12
+	CMPQ             DX, $+16
+	JL               partStore9
+	VMOVUPS          Z12, (AX)(BX*4)
+	ADDQ             $+16, BX
+	SUBQ             $+16, DX
+	JG               step4
 
-stored9:
-	ADDQ $+16, BX
-	SUBQ $+16, DX
-	JGE  loop6
-
-next7:
-	ADDQ             $+16, DX
-	TESTQ            DX, DX
-	JE               done10
-	MOVQ             $-1, SI
-	BZHIQ            DX, SI, SI
-	KMOVW            SI, K1
-	VMOVUPS.Z        (CX)(BX*4), K1, Z2
-	VRANGEPS         $0x0b, Z2, Z2, Z3
-	VCMPPS.BCST      $0x16, ·dataSwishMax+0(SB), Z3, K2
-	KORTESTW         K2, K2
-	JNE              rare11
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z3
-	VFMADD213PS      Z0, Z2, Z3
-	VSUBPS           Z0, Z3, Z0
-	VMOVAPS          Z2, Z4
-	VFMADD231PS      Z1, Z0, Z4
-	VFMADD231PS      Z12, Z0, Z4
-	VBROADCASTSS     ·dataExp16thC3+0(SB), Z1
-	VFNMADD213PS     Z13, Z4, Z1
-	VFNMADD213PS     Z14, Z4, Z1
-	VFNMADD213PS     Z15, Z4, Z1
-	VPERMPS          Z16, Z3, Z3
-	VSCALEFPS        Z0, Z3, Z0
-	VFMADD213PS.BCST ·dataOne+0(SB), Z0, Z1
-	VADDPS           Z1, Z0, Z0
-	VRCP14PS         Z0, Z1
-	VMULPS           Z1, Z2, Z3
-	VFMSUB231PS      Z0, Z3, Z2
-	VFNMADD231PS     Z1, Z2, Z3
-	VMOVUPS          Z3, K1, (AX)(BX*4)
-
-stored12:
-done10:
+done3:
 	VZEROUPPER
 	RET
 
-rare4:
-	VBROADCASTSS     ·dataSwishMax+0(SB), Z20
-	VMINPS           Z17, Z20, Z20
-	VBROADCASTSS     ·dataCm87+0(SB), Z21
-	VMAXPS           Z20, Z21, Z20
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z21
-	VFMADD213PS      Z0, Z20, Z21
-	VSUBPS           Z0, Z21, Z22
-	VMOVAPS          Z20, Z23
-	VFMADD231PS      Z1, Z22, Z23
-	VFMADD231PS      Z12, Z22, Z23
-	VBROADCASTSS     ·dataExp16thC3+0(SB), Z24
-	VFNMADD213PS     Z13, Z23, Z24
-	VFNMADD213PS     Z14, Z23, Z24
-	VFNMADD213PS     Z15, Z23, Z24
-	VPERMPS          Z16, Z21, Z21
-	VSCALEFPS        Z22, Z21, Z21
-	VFMADD213PS.BCST ·dataOne+0(SB), Z21, Z24
-	VADDPS           Z24, Z21, Z21
-	VRCP14PS         Z21, Z22
-	VMULPS           Z22, Z20, Z23
-	VFMSUB231PS      Z21, Z23, Z20
-	VFNMADD231PS     Z22, Z20, Z23
-	VBROADCASTSS     ·dataCm110+0(SB), Z20
-	VMAXPS           Z17, Z20, Z20
-	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z17, K1
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z21
-	VFMADD213PS.BCST ·dataRoundBiasedF32+0(SB), Z20, Z21
-	VSUBPS.BCST      ·dataRoundBiasedF32+0(SB), Z21, Z22
-	VMOVAPS          Z20, Z24
-	VFMADD231PS      Z1, Z22, Z24
-	VFMADD231PS      Z12, Z22, Z24
-	VBROADCASTSS     ·dataExpC6+0(SB), Z22
-	VFMADD213PS.BCST ·dataMinusExpC5+0(SB), Z24, Z22
-	VFMADD213PS.BCST ·dataExpC4+0(SB), Z24, Z22
-	VFMADD213PS.BCST ·dataMinusExpC3+0(SB), Z24, Z22
-	VFMADD213PS.BCST ·dataExpC2+0(SB), Z24, Z22
-	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z24, Z22
-	VFMADD213PS.BCST ·dataOne+0(SB), Z24, Z22
-	VPSUBD.BCST      ·dataForty+0(SB), Z21, Z21
-	VPSLLD           $0x17, Z21, Z21
-	VMULPS           Z21, Z22, Z21
-	VDIVPS           Z21, Z20, Z20
-	VMULPS.BCST      ·dataTwoToMinus40+0(SB), Z20, Z20
-	VBLENDMPS        Z20, Z23, K1, Z2
-	VCMPPS.BCST      $0x1e, ·dataSwishMax+0(SB), Z17, K1
-	VBLENDMPS        Z17, Z2, K1, Z3
+resume1Rare3:
+	MOVQ $+3, SI
+	JMP  slow10
+
+resume1Rare1:
+	MOVQ $+1, SI
+
+slow10:
+	CMPQ      DX, $+16
+	JGE       whole11
+	MOVQ      $-1, DI
+	BZHIQ     DX, DI, DI
+	KMOVW     DI, K3
+	VMOVUPS.Z (CX)(BX*4), K3, Z9
+	JMP       loaded12
+
+whole11:
+	VMOVUPS (CX)(BX*4), Z9
+
+loaded12:
+	VBROADCASTSS     ·dataSwishMax+0(SB), Z10
+	VMINPS           Z9, Z10, Z10
+	VBROADCASTSS     ·dataCm87+0(SB), Z11
+	VMAXPS           Z10, Z11, Z10
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z11
+	VFMADD213PS      Z0, Z10, Z11
+	VSUBPS           Z0, Z11, Z12
+	VMOVAPS          Z10, Z13
+	VFMADD231PS      Z1, Z12, Z13
+	VFMADD231PS      Z4, Z12, Z13
+	VBROADCASTSS     ·dataExp16thC3+0(SB), Z14
+	VFNMADD213PS     Z5, Z13, Z14
+	VFNMADD213PS     Z6, Z13, Z14
+	VFNMADD213PS     Z7, Z13, Z14
+	VPERMPS          Z8, Z11, Z11
+	VSCALEFPS        Z12, Z11, Z11
+	VFMADD213PS.BCST ·dataOne+0(SB), Z11, Z14
+	VADDPS           Z14, Z11, Z11
+	VRCP14PS         Z11, Z12
+	VMULPS           Z12, Z10, Z13
+	VFMSUB231PS      Z11, Z13, Z10
+	VFNMADD231PS     Z12, Z10, Z13
+	VBROADCASTSS     ·dataCm110+0(SB), Z10
+	VMAXPS           Z9, Z10, Z10
+	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z9, K1
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z11
+	VFMADD213PS.BCST ·dataRoundBiasedF32+0(SB), Z10, Z11
+	VSUBPS.BCST      ·dataRoundBiasedF32+0(SB), Z11, Z12
+	VMOVAPS          Z10, Z14
+	VFMADD231PS      Z1, Z12, Z14
+	VFMADD231PS      Z4, Z12, Z14
+	VBROADCASTSS     ·dataExpC6+0(SB), Z12
+	VFMADD213PS.BCST ·dataMinusExpC5+0(SB), Z14, Z12
+	VFMADD213PS.BCST ·dataExpC4+0(SB), Z14, Z12
+	VFMADD213PS.BCST ·dataMinusExpC3+0(SB), Z14, Z12
+	VFMADD213PS.BCST ·dataExpC2+0(SB), Z14, Z12
+	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z14, Z12
+	VFMADD213PS.BCST ·dataOne+0(SB), Z14, Z12
+	VPSUBD.BCST      ·dataForty+0(SB), Z11, Z11
+	VPSLLD           $0x17, Z11, Z11
+	VMULPS           Z11, Z12, Z11
+	VDIVPS           Z11, Z10, Z10
+	VMULPS.BCST      ·dataTwoToMinus40+0(SB), Z10, Z10
+	VBLENDMPS        Z10, Z13, K1, Z2
+	VCMPPS.BCST      $0x1e, ·dataSwishMax+0(SB), Z9, K1
+	VBLENDMPS        Z9, Z2, K1, Z3
+	CMPQ             DX, $+16
+	JL               partStore13
 	VMOVUPS          Z3, (AX)(BX*4)
-	VBROADCASTSS     ·dataSwishMax+0(SB), Z17
-	VMINPS           Z18, Z17, Z17
-	VBROADCASTSS     ·dataCm87+0(SB), Z20
-	VMAXPS           Z17, Z20, Z17
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z20
-	VFMADD213PS      Z0, Z17, Z20
-	VSUBPS           Z0, Z20, Z21
-	VMOVAPS          Z17, Z22
-	VFMADD231PS      Z1, Z21, Z22
-	VFMADD231PS      Z12, Z21, Z22
-	VBROADCASTSS     ·dataExp16thC3+0(SB), Z23
-	VFNMADD213PS     Z13, Z22, Z23
-	VFNMADD213PS     Z14, Z22, Z23
-	VFNMADD213PS     Z15, Z22, Z23
-	VPERMPS          Z16, Z20, Z20
-	VSCALEFPS        Z21, Z20, Z20
-	VFMADD213PS.BCST ·dataOne+0(SB), Z20, Z23
-	VADDPS           Z23, Z20, Z20
-	VRCP14PS         Z20, Z21
-	VMULPS           Z21, Z17, Z22
-	VFMSUB231PS      Z20, Z22, Z17
-	VFNMADD231PS     Z21, Z17, Z22
-	VBROADCASTSS     ·dataCm110+0(SB), Z17
-	VMAXPS           Z18, Z17, Z17
-	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z18, K1
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z20
-	VFMADD213PS.BCST ·dataRoundBiasedF32+0(SB), Z17, Z20
-	VSUBPS.BCST      ·dataRoundBiasedF32+0(SB), Z20, Z21
-	VMOVAPS          Z17, Z23
-	VFMADD231PS      Z1, Z21, Z23
-	VFMADD231PS      Z12, Z21, Z23
-	VBROADCASTSS     ·dataExpC6+0(SB), Z21
-	VFMADD213PS.BCST ·dataMinusExpC5+0(SB), Z23, Z21
-	VFMADD213PS.BCST ·dataExpC4+0(SB), Z23, Z21
-	VFMADD213PS.BCST ·dataMinusExpC3+0(SB), Z23, Z21
-	VFMADD213PS.BCST ·dataExpC2+0(SB), Z23, Z21
-	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z23, Z21
-	VFMADD213PS.BCST ·dataOne+0(SB), Z23, Z21
-	VPSUBD.BCST      ·dataForty+0(SB), Z20, Z20
-	VPSLLD           $0x17, Z20, Z20
-	VMULPS           Z20, Z21, Z20
-	VDIVPS           Z20, Z17, Z17
-	VMULPS.BCST      ·dataTwoToMinus40+0(SB), Z17, Z17
-	VBLENDMPS        Z17, Z22, K1, Z4
-	VCMPPS.BCST      $0x1e, ·dataSwishMax+0(SB), Z18, K1
-	VBLENDMPS        Z18, Z4, K1, Z5
-	VMOVUPS          Z5, 64(AX)(BX*4)
-	VBROADCASTSS     ·dataSwishMax+0(SB), Z17
-	VMINPS           Z19, Z17, Z17
-	VBROADCASTSS     ·dataCm87+0(SB), Z18
-	VMAXPS           Z17, Z18, Z17
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z18
-	VFMADD213PS      Z0, Z17, Z18
-	VSUBPS           Z0, Z18, Z20
-	VMOVAPS          Z17, Z21
-	VFMADD231PS      Z1, Z20, Z21
-	VFMADD231PS      Z12, Z20, Z21
-	VBROADCASTSS     ·dataExp16thC3+0(SB), Z22
-	VFNMADD213PS     Z13, Z21, Z22
-	VFNMADD213PS     Z14, Z21, Z22
-	VFNMADD213PS     Z15, Z21, Z22
-	VPERMPS          Z16, Z18, Z18
-	VSCALEFPS        Z20, Z18, Z18
-	VFMADD213PS.BCST ·dataOne+0(SB), Z18, Z22
-	VADDPS           Z22, Z18, Z18
-	VRCP14PS         Z18, Z20
-	VMULPS           Z20, Z17, Z21
-	VFMSUB231PS      Z18, Z21, Z17
-	VFNMADD231PS     Z20, Z17, Z21
-	VBROADCASTSS     ·dataCm110+0(SB), Z17
-	VMAXPS           Z19, Z17, Z17
-	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z19, K1
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z18
-	VFMADD213PS.BCST ·dataRoundBiasedF32+0(SB), Z17, Z18
-	VSUBPS.BCST      ·dataRoundBiasedF32+0(SB), Z18, Z20
-	VMOVAPS          Z17, Z22
-	VFMADD231PS      Z1, Z20, Z22
-	VFMADD231PS      Z12, Z20, Z22
-	VBROADCASTSS     ·dataExpC6+0(SB), Z20
-	VFMADD213PS.BCST ·dataMinusExpC5+0(SB), Z22, Z20
-	VFMADD213PS.BCST ·dataExpC4+0(SB), Z22, Z20
-	VFMADD213PS.BCST ·dataMinusExpC3+0(SB), Z22, Z20
-	VFMADD213PS.BCST ·dataExpC2+0(SB), Z22, Z20
-	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z22, Z20
-	VFMADD213PS.BCST ·dataOne+0(SB), Z22, Z20
-	VPSUBD.BCST      ·dataForty+0(SB), Z18, Z18
-	VPSLLD           $0x17, Z18, Z18
-	VMULPS           Z18, Z20, Z18
-	VDIVPS           Z18, Z17, Z17
-	VMULPS.BCST      ·dataTwoToMinus40+0(SB), Z17, Z17
-	VBLENDMPS        Z17, Z21, K1, Z6
-	VCMPPS.BCST      $0x1e, ·dataSwishMax+0(SB), Z19, K1
-	VBLENDMPS        Z19, Z6, K1, Z7
-	VMOVUPS          Z7, 128(AX)(BX*4)
-	JMP              stored5
+	ADDQ             $+16, BX
+	SUBQ             $+16, DX
+	DECQ             SI
+	JNE              slow10
+	JMP              resume1
 
-rare8:
-	VBROADCASTSS     ·dataSwishMax+0(SB), Z3
-	VMINPS           Z2, Z3, Z3
-	VBROADCASTSS     ·dataCm87+0(SB), Z4
-	VMAXPS           Z3, Z4, Z3
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z4
-	VFMADD213PS      Z0, Z3, Z4
-	VSUBPS           Z0, Z4, Z5
-	VMOVAPS          Z3, Z6
-	VFMADD231PS      Z1, Z5, Z6
-	VFMADD231PS      Z12, Z5, Z6
-	VBROADCASTSS     ·dataExp16thC3+0(SB), Z7
-	VFNMADD213PS     Z13, Z6, Z7
-	VFNMADD213PS     Z14, Z6, Z7
-	VFNMADD213PS     Z15, Z6, Z7
-	VPERMPS          Z16, Z4, Z4
-	VSCALEFPS        Z5, Z4, Z4
-	VFMADD213PS.BCST ·dataOne+0(SB), Z4, Z7
-	VADDPS           Z7, Z4, Z4
-	VRCP14PS         Z4, Z5
-	VMULPS           Z5, Z3, Z6
-	VFMSUB231PS      Z4, Z6, Z3
-	VFNMADD231PS     Z5, Z3, Z6
-	VBROADCASTSS     ·dataCm110+0(SB), Z3
-	VMAXPS           Z2, Z3, Z3
-	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z2, K1
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z4
-	VFMADD213PS.BCST ·dataRoundBiasedF32+0(SB), Z3, Z4
-	VSUBPS.BCST      ·dataRoundBiasedF32+0(SB), Z4, Z5
-	VMOVAPS          Z3, Z7
-	VFMADD231PS      Z1, Z5, Z7
-	VFMADD231PS      Z12, Z5, Z7
-	VBROADCASTSS     ·dataExpC6+0(SB), Z5
-	VFMADD213PS.BCST ·dataMinusExpC5+0(SB), Z7, Z5
-	VFMADD213PS.BCST ·dataExpC4+0(SB), Z7, Z5
-	VFMADD213PS.BCST ·dataMinusExpC3+0(SB), Z7, Z5
-	VFMADD213PS.BCST ·dataExpC2+0(SB), Z7, Z5
-	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z7, Z5
-	VFMADD213PS.BCST ·dataOne+0(SB), Z7, Z5
-	VPSUBD.BCST      ·dataForty+0(SB), Z4, Z4
-	VPSLLD           $0x17, Z4, Z4
-	VMULPS           Z4, Z5, Z4
-	VDIVPS           Z4, Z3, Z3
-	VMULPS.BCST      ·dataTwoToMinus40+0(SB), Z3, Z3
-	VBLENDMPS        Z3, Z6, K1, Z8
-	VCMPPS.BCST      $0x1e, ·dataSwishMax+0(SB), Z2, K1
-	VBLENDMPS        Z2, Z8, K1, Z9
-	VMOVUPS          Z9, (AX)(BX*4)
-	JMP              stored9
+partStore9:
+	VMOVUPS Z12, K2, (AX)(BX*4)
+	VZEROUPPER
+	RET
 
-rare11:
-	VBROADCASTSS     ·dataSwishMax+0(SB), Z3
-	VMINPS           Z2, Z3, Z3
-	VBROADCASTSS     ·dataCm87+0(SB), Z4
-	VMAXPS           Z3, Z4, Z3
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z4
-	VFMADD213PS      Z0, Z3, Z4
-	VSUBPS           Z0, Z4, Z0
-	VMOVAPS          Z3, Z5
-	VFMADD231PS      Z1, Z0, Z5
-	VFMADD231PS      Z12, Z0, Z5
-	VBROADCASTSS     ·dataExp16thC3+0(SB), Z6
-	VFNMADD213PS     Z13, Z5, Z6
-	VFNMADD213PS     Z14, Z5, Z6
-	VFNMADD213PS     Z15, Z5, Z6
-	VPERMPS          Z16, Z4, Z4
-	VSCALEFPS        Z0, Z4, Z0
-	VFMADD213PS.BCST ·dataOne+0(SB), Z0, Z6
-	VADDPS           Z6, Z0, Z0
-	VRCP14PS         Z0, Z4
-	VMULPS           Z4, Z3, Z5
-	VFMSUB231PS      Z0, Z5, Z3
-	VFNMADD231PS     Z4, Z3, Z5
-	VBROADCASTSS     ·dataCm110+0(SB), Z0
-	VMAXPS           Z2, Z0, Z0
-	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z2, K2
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z3
-	VFMADD213PS.BCST ·dataRoundBiasedF32+0(SB), Z0, Z3
-	VSUBPS.BCST      ·dataRoundBiasedF32+0(SB), Z3, Z4
-	VMOVAPS          Z0, Z6
-	VFMADD231PS      Z1, Z4, Z6
-	VFMADD231PS      Z12, Z4, Z6
-	VBROADCASTSS     ·dataExpC6+0(SB), Z1
-	VFMADD213PS.BCST ·dataMinusExpC5+0(SB), Z6, Z1
-	VFMADD213PS.BCST ·dataExpC4+0(SB), Z6, Z1
-	VFMADD213PS.BCST ·dataMinusExpC3+0(SB), Z6, Z1
-	VFMADD213PS.BCST ·dataExpC2+0(SB), Z6, Z1
-	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z6, Z1
-	VFMADD213PS.BCST ·dataOne+0(SB), Z6, Z1
-	VPSUBD.BCST      ·dataForty+0(SB), Z3, Z3
-	VPSLLD           $0x17, Z3, Z3
-	VMULPS           Z3, Z1, Z1
-	VDIVPS           Z1, Z0, Z0
-	VMULPS.BCST      ·dataTwoToMinus40+0(SB), Z0, Z0
-	VBLENDMPS        Z0, Z5, K2, Z10
-	VCMPPS.BCST      $0x1e, ·dataSwishMax+0(SB), Z2, K2
-	VBLENDMPS        Z2, Z10, K2, Z11
-	VMOVUPS          Z11, K1, (AX)(BX*4)
-	JMP              stored12
+partStore13:
+	VMOVUPS Z3, K3, (AX)(BX*4)
+	VZEROUPPER
+	RET
 
 // func softplusF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
@@ -2166,10 +1514,10 @@ TEXT ·softplusF32AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataHalf+0(SB), Y2
 	VMOVUPS ·dataRoundBiasedF32+0(SB), Y3
 	XORQ    BX, BX
-	SUBQ    $+16, DX
-	JL      next3
+	CMPQ    DX, $+16
+	JL      next6
 
-loop2:
+loop5:
 	VMOVUPS     (CX)(BX*4), Y4
 	VMOVUPS     32(CX)(BX*4), Y5
 	VANDPS      ·dataAbsF32+0(SB), Y4, Y6
@@ -2254,15 +1602,27 @@ loop2:
 	VMOVUPS     Y5, 32(AX)(BX*4)
 	ADDQ        $+16, BX
 	SUBQ        $+16, DX
-	JGE         loop2
+	CMPQ        DX, $+16
+	JGE         loop5
 
-next3:
-	ADDQ $+16, DX
-	SUBQ $+8, DX
-	JL   next5
+next6:
+	TESTQ DX, DX
+	JLE   done3
 
-loop4:
-	VMOVUPS     (CX)(BX*4), Y4
+step4:
+	CMPQ       DX, $+8
+	JGE        whole7
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	MOVQ       DX, DI
+	NEGQ       DI
+	VMOVUPS    32(SI)(DI*4), Y4
+	VMASKMOVPS (CX)(BX*4), Y4, Y4
+	JMP        loaded8
+
+whole7:
+	VMOVUPS (CX)(BX*4), Y4
+
+loaded8:
 	VANDPS      ·dataAbsF32+0(SB), Y4, Y5
 	VMINPS      Y5, Y1, Y5
 	VMOVUPS     ·dataMinusLog2e+0(SB), Y6
@@ -2302,61 +1662,22 @@ loop4:
 	VADDPS      Y6, Y5, Y5
 	VMAXPS      Y4, Y0, Y4
 	VADDPS      Y4, Y5, Y4
+	CMPQ        DX, $+8
+	JL          partStore9
 	VMOVUPS     Y4, (AX)(BX*4)
 	ADDQ        $+8, BX
 	SUBQ        $+8, DX
-	JGE         loop4
+	JG          step4
 
-next5:
-	ADDQ        $+8, DX
-	TESTQ       DX, DX
-	JE          done6
-	LEAQ        ·dataTailMaskF32+0(SB), SI
-	NEGQ        DX
-	VMOVUPS     32(SI)(DX*4), Y4
-	VMASKMOVPS  (CX)(BX*4), Y4, Y5
-	VANDPS      ·dataAbsF32+0(SB), Y5, Y6
-	VMINPS      Y6, Y1, Y1
-	VMOVUPS     ·dataMinusLog2e+0(SB), Y6
-	VFMADD213PS Y3, Y1, Y6
-	VSUBPS      Y3, Y6, Y3
-	VFMADD231PS ·dataLn2Hi+0(SB), Y3, Y1
-	VFMADD231PS ·dataLn2Lo+0(SB), Y3, Y1
-	VMOVUPS     ·dataExpC6+0(SB), Y3
-	VFMADD213PS ·dataMinusExpC5+0(SB), Y1, Y3
-	VFMADD213PS ·dataExpC4+0(SB), Y1, Y3
-	VFMADD213PS ·dataMinusExpC3+0(SB), Y1, Y3
-	VFMADD213PS ·dataExpC2+0(SB), Y1, Y3
-	VFMADD213PS ·dataMinusOne+0(SB), Y1, Y3
-	VFMADD213PS ·dataOne+0(SB), Y1, Y3
-	VPADDD      ·dataThirty+0(SB), Y6, Y1
-	VPSLLD      $0x17, Y1, Y1
-	VMULPS      Y1, Y3, Y1
-	VMULPS      ·dataTwoToMinus30+0(SB), Y1, Y1
-	VCMPPS      $0x1e, Y2, Y1, Y3
-	VMOVUPS     ·dataHalf+0(SB), Y6
-	VFMSUB213PS Y2, Y1, Y6
-	VBLENDVPS   Y3, Y6, Y1, Y1
-	VBLENDVPS   Y3, ·dataLn2Lo+0(SB), Y0, Y2
-	VMULPS      Y1, Y1, Y6
-	VMOVUPS     ·dataLogQ8+0(SB), Y7
-	VFMADD213PS ·dataLogQ7+0(SB), Y1, Y7
-	VFMADD213PS ·dataLogQ6+0(SB), Y1, Y7
-	VFMADD213PS ·dataLogQ5+0(SB), Y1, Y7
-	VFMADD213PS ·dataLogQ4+0(SB), Y1, Y7
-	VFMADD213PS ·dataLogQ3+0(SB), Y1, Y7
-	VFMADD213PS ·dataLogQ2+0(SB), Y1, Y7
-	VFMADD213PS ·dataLogQ1+0(SB), Y1, Y7
-	VFMADD213PS ·dataLogQ0+0(SB), Y1, Y7
-	VFMADD231PS Y7, Y6, Y2
-	VADDPS      Y2, Y1, Y1
-	VBLENDVPS   Y3, ·dataLn2Hi+0(SB), Y0, Y2
-	VADDPS      Y2, Y1, Y1
-	VMAXPS      Y5, Y0, Y0
-	VADDPS      Y0, Y1, Y0
-	VMASKMOVPS  Y0, Y4, (AX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
 
-done6:
+partStore9:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*4), Y0
+	VMASKMOVPS Y4, Y0, (AX)(BX*4)
 	VZEROUPPER
 	RET
 
@@ -2376,100 +1697,111 @@ TEXT ·softplusF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS ·dataMinusLog2e+0(SB), Z7
 	VBROADCASTSS ·dataExpC6+0(SB), Z7
 	VBROADCASTSS ·dataMinusExpC5+0(SB), Z7
-	VBROADCASTSS ·dataExpC4+0(SB), Z20
-	VBROADCASTSS ·dataMinusExpC3+0(SB), Z21
+	VBROADCASTSS ·dataExpC4+0(SB), Z17
+	VBROADCASTSS ·dataMinusExpC3+0(SB), Z18
 	XORQ         BX, BX
-	SUBQ         $+32, DX
-	JL           next3
+	CMPQ         DX, $+32
+	JL           next6
 
-loop2:
-	VMOVUPS          (CX)(BX*4), Z22
-	VMOVUPS          64(CX)(BX*4), Z23
-	VPANDD           Z6, Z22, Z24
-	VPANDD           Z6, Z23, Z25
-	VMINPS           Z24, Z1, Z24
-	VMINPS           Z25, Z1, Z25
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z26
-	VFMADD213PS      Z3, Z24, Z26
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z27
-	VFMADD213PS      Z3, Z25, Z27
-	VSUBPS           Z3, Z26, Z26
-	VSUBPS           Z3, Z27, Z27
-	VFMADD231PS      Z4, Z26, Z24
-	VFMADD231PS      Z4, Z27, Z25
-	VFMADD231PS      Z5, Z26, Z24
-	VFMADD231PS      Z5, Z27, Z25
-	VBROADCASTSS     ·dataExpC6+0(SB), Z28
-	VFMADD213PS      Z7, Z24, Z28
-	VBROADCASTSS     ·dataExpC6+0(SB), Z29
-	VFMADD213PS      Z7, Z25, Z29
-	VFMADD213PS      Z20, Z24, Z28
-	VFMADD213PS      Z20, Z25, Z29
-	VFMADD213PS      Z21, Z24, Z28
-	VFMADD213PS      Z21, Z25, Z29
-	VFMADD213PS.BCST ·dataExpC2+0(SB), Z24, Z28
-	VFMADD213PS.BCST ·dataExpC2+0(SB), Z25, Z29
-	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z24, Z28
-	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z25, Z29
-	VFMADD213PS.BCST ·dataOne+0(SB), Z24, Z28
-	VFMADD213PS.BCST ·dataOne+0(SB), Z25, Z29
-	VSCALEFPS        Z26, Z28, Z24
-	VSCALEFPS        Z27, Z29, Z25
-	VCMPPS           $0x1e, Z2, Z24, K1
-	VCMPPS           $0x1e, Z2, Z25, K2
-	VBROADCASTSS     ·dataHalf+0(SB), Z26
-	VFMSUB213PS      Z2, Z24, Z26
-	VBROADCASTSS     ·dataHalf+0(SB), Z27
-	VFMSUB213PS      Z2, Z25, Z27
-	VBLENDMPS        Z26, Z24, K1, Z8
-	VBLENDMPS        Z27, Z25, K2, Z9
+loop5:
+	VMOVUPS          (CX)(BX*4), Z19
+	VMOVUPS          64(CX)(BX*4), Z20
+	VPANDD           Z6, Z19, Z21
+	VPANDD           Z6, Z20, Z22
+	VMINPS           Z21, Z1, Z21
+	VMINPS           Z22, Z1, Z22
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z23
+	VFMADD213PS      Z3, Z21, Z23
+	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z24
+	VFMADD213PS      Z3, Z22, Z24
+	VSUBPS           Z3, Z23, Z23
+	VSUBPS           Z3, Z24, Z24
+	VFMADD231PS      Z4, Z23, Z21
+	VFMADD231PS      Z4, Z24, Z22
+	VFMADD231PS      Z5, Z23, Z21
+	VFMADD231PS      Z5, Z24, Z22
+	VBROADCASTSS     ·dataExpC6+0(SB), Z25
+	VFMADD213PS      Z7, Z21, Z25
+	VBROADCASTSS     ·dataExpC6+0(SB), Z26
+	VFMADD213PS      Z7, Z22, Z26
+	VFMADD213PS      Z17, Z21, Z25
+	VFMADD213PS      Z17, Z22, Z26
+	VFMADD213PS      Z18, Z21, Z25
+	VFMADD213PS      Z18, Z22, Z26
+	VFMADD213PS.BCST ·dataExpC2+0(SB), Z21, Z25
+	VFMADD213PS.BCST ·dataExpC2+0(SB), Z22, Z26
+	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z21, Z25
+	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z22, Z26
+	VFMADD213PS.BCST ·dataOne+0(SB), Z21, Z25
+	VFMADD213PS.BCST ·dataOne+0(SB), Z22, Z26
+	VSCALEFPS        Z23, Z25, Z21
+	VSCALEFPS        Z24, Z26, Z22
+	VCMPPS           $0x1e, Z2, Z21, K1
+	VCMPPS           $0x1e, Z2, Z22, K2
+	VBROADCASTSS     ·dataHalf+0(SB), Z23
+	VFMSUB213PS      Z2, Z21, Z23
+	VBROADCASTSS     ·dataHalf+0(SB), Z24
+	VFMSUB213PS      Z2, Z22, Z24
+	VBLENDMPS        Z23, Z21, K1, Z8
+	VBLENDMPS        Z24, Z22, K2, Z9
 	VBLENDMPS        Z5, Z0, K1, Z10
 	VBLENDMPS        Z5, Z0, K2, Z11
-	VMULPS           Z8, Z8, Z24
-	VMULPS           Z9, Z9, Z25
-	VBROADCASTSS     ·dataLogQ8+0(SB), Z26
-	VFMADD213PS.BCST ·dataLogQ7+0(SB), Z8, Z26
-	VBROADCASTSS     ·dataLogQ8+0(SB), Z27
-	VFMADD213PS.BCST ·dataLogQ7+0(SB), Z9, Z27
-	VFMADD213PS.BCST ·dataLogQ6+0(SB), Z8, Z26
-	VFMADD213PS.BCST ·dataLogQ6+0(SB), Z9, Z27
-	VFMADD213PS.BCST ·dataLogQ5+0(SB), Z8, Z26
-	VFMADD213PS.BCST ·dataLogQ5+0(SB), Z9, Z27
-	VFMADD213PS.BCST ·dataLogQ4+0(SB), Z8, Z26
-	VFMADD213PS.BCST ·dataLogQ4+0(SB), Z9, Z27
-	VFMADD213PS.BCST ·dataLogQ3+0(SB), Z8, Z26
-	VFMADD213PS.BCST ·dataLogQ3+0(SB), Z9, Z27
-	VFMADD213PS.BCST ·dataLogQ2+0(SB), Z8, Z26
-	VFMADD213PS.BCST ·dataLogQ2+0(SB), Z9, Z27
-	VFMADD213PS.BCST ·dataLogQ1+0(SB), Z8, Z26
-	VFMADD213PS.BCST ·dataLogQ1+0(SB), Z9, Z27
-	VFMADD213PS.BCST ·dataLogQ0+0(SB), Z8, Z26
-	VFMADD213PS.BCST ·dataLogQ0+0(SB), Z9, Z27
-	VFMADD231PS      Z26, Z24, Z10
-	VFMADD231PS      Z27, Z25, Z11
-	VADDPS           Z10, Z8, Z24
-	VADDPS           Z11, Z9, Z25
+	VMULPS           Z8, Z8, Z21
+	VMULPS           Z9, Z9, Z22
+	VBROADCASTSS     ·dataLogQ8+0(SB), Z23
+	VFMADD213PS.BCST ·dataLogQ7+0(SB), Z8, Z23
+	VBROADCASTSS     ·dataLogQ8+0(SB), Z24
+	VFMADD213PS.BCST ·dataLogQ7+0(SB), Z9, Z24
+	VFMADD213PS.BCST ·dataLogQ6+0(SB), Z8, Z23
+	VFMADD213PS.BCST ·dataLogQ6+0(SB), Z9, Z24
+	VFMADD213PS.BCST ·dataLogQ5+0(SB), Z8, Z23
+	VFMADD213PS.BCST ·dataLogQ5+0(SB), Z9, Z24
+	VFMADD213PS.BCST ·dataLogQ4+0(SB), Z8, Z23
+	VFMADD213PS.BCST ·dataLogQ4+0(SB), Z9, Z24
+	VFMADD213PS.BCST ·dataLogQ3+0(SB), Z8, Z23
+	VFMADD213PS.BCST ·dataLogQ3+0(SB), Z9, Z24
+	VFMADD213PS.BCST ·dataLogQ2+0(SB), Z8, Z23
+	VFMADD213PS.BCST ·dataLogQ2+0(SB), Z9, Z24
+	VFMADD213PS.BCST ·dataLogQ1+0(SB), Z8, Z23
+	VFMADD213PS.BCST ·dataLogQ1+0(SB), Z9, Z24
+	VFMADD213PS.BCST ·dataLogQ0+0(SB), Z8, Z23
+	VFMADD213PS.BCST ·dataLogQ0+0(SB), Z9, Z24
+	VFMADD231PS      Z23, Z21, Z10
+	VFMADD231PS      Z24, Z22, Z11
+	VADDPS           Z10, Z8, Z21
+	VADDPS           Z11, Z9, Z22
 	VBLENDMPS        Z4, Z0, K1, Z12
 	VBLENDMPS        Z4, Z0, K2, Z13
-	VADDPS           Z12, Z24, Z24
-	VADDPS           Z13, Z25, Z25
-	VMAXPS           Z22, Z0, Z22
-	VMAXPS           Z23, Z0, Z23
-	VADDPS           Z22, Z24, Z22
-	VADDPS           Z23, Z25, Z23
-	VMOVUPS          Z22, (AX)(BX*4)
-	VMOVUPS          Z23, 64(AX)(BX*4)
+	VADDPS           Z12, Z21, Z21
+	VADDPS           Z13, Z22, Z22
+	VMAXPS           Z19, Z0, Z19
+	VMAXPS           Z20, Z0, Z20
+	VADDPS           Z19, Z21, Z19
+	VADDPS           Z20, Z22, Z20
+	VMOVUPS          Z19, (AX)(BX*4)
+	VMOVUPS          Z20, 64(AX)(BX*4)
 	ADDQ             $+32, BX
 	SUBQ             $+32, DX
-	JGE              loop2
+	CMPQ             DX, $+32
+	JGE              loop5
 
-next3:
-	ADDQ $+32, DX
-	SUBQ $+16, DX
-	JL   next5
+next6:
+	TESTQ DX, DX
+	JLE   done3
 
-loop4:
-	VMOVUPS          (CX)(BX*4), Z8
+step4:
+	CMPQ      DX, $+16
+	JGE       whole7
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K3
+	VMOVUPS.Z (CX)(BX*4), K3, Z8
+	JMP       loaded8
+
+whole7:
+	VMOVUPS (CX)(BX*4), Z8
+
+loaded8:
 	VPANDD           Z6, Z8, Z9
 	VMINPS           Z9, Z1, Z9
 	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z10
@@ -2479,8 +1811,8 @@ loop4:
 	VFMADD231PS      Z5, Z10, Z9
 	VBROADCASTSS     ·dataExpC6+0(SB), Z11
 	VFMADD213PS      Z7, Z9, Z11
-	VFMADD213PS      Z20, Z9, Z11
-	VFMADD213PS      Z21, Z9, Z11
+	VFMADD213PS      Z17, Z9, Z11
+	VFMADD213PS      Z18, Z9, Z11
 	VFMADD213PS.BCST ·dataExpC2+0(SB), Z9, Z11
 	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z9, Z11
 	VFMADD213PS.BCST ·dataOne+0(SB), Z9, Z11
@@ -2506,58 +1838,19 @@ loop4:
 	VADDPS           Z16, Z9, Z9
 	VMAXPS           Z8, Z0, Z8
 	VADDPS           Z8, Z9, Z8
+	CMPQ             DX, $+16
+	JL               partStore9
 	VMOVUPS          Z8, (AX)(BX*4)
 	ADDQ             $+16, BX
 	SUBQ             $+16, DX
-	JGE              loop4
+	JG               step4
 
-next5:
-	ADDQ             $+16, DX
-	TESTQ            DX, DX
-	JE               done6
-	MOVQ             $-1, SI
-	BZHIQ            DX, SI, SI
-	KMOVW            SI, K1
-	VMOVUPS.Z        (CX)(BX*4), K1, Z8
-	VPANDD           Z6, Z8, Z6
-	VMINPS           Z6, Z1, Z1
-	VBROADCASTSS     ·dataMinusLog2e+0(SB), Z6
-	VFMADD213PS      Z3, Z1, Z6
-	VSUBPS           Z3, Z6, Z3
-	VFMADD231PS      Z4, Z3, Z1
-	VFMADD231PS      Z5, Z3, Z1
-	VBROADCASTSS     ·dataExpC6+0(SB), Z6
-	VFMADD213PS      Z7, Z1, Z6
-	VFMADD213PS      Z20, Z1, Z6
-	VFMADD213PS      Z21, Z1, Z6
-	VFMADD213PS.BCST ·dataExpC2+0(SB), Z1, Z6
-	VFMADD213PS.BCST ·dataMinusOne+0(SB), Z1, Z6
-	VFMADD213PS.BCST ·dataOne+0(SB), Z1, Z6
-	VSCALEFPS        Z3, Z6, Z1
-	VCMPPS           $0x1e, Z2, Z1, K2
-	VBROADCASTSS     ·dataHalf+0(SB), Z3
-	VFMSUB213PS      Z2, Z1, Z3
-	VBLENDMPS        Z3, Z1, K2, Z17
-	VBLENDMPS        Z5, Z0, K2, Z18
-	VMULPS           Z17, Z17, Z1
-	VBROADCASTSS     ·dataLogQ8+0(SB), Z2
-	VFMADD213PS.BCST ·dataLogQ7+0(SB), Z17, Z2
-	VFMADD213PS.BCST ·dataLogQ6+0(SB), Z17, Z2
-	VFMADD213PS.BCST ·dataLogQ5+0(SB), Z17, Z2
-	VFMADD213PS.BCST ·dataLogQ4+0(SB), Z17, Z2
-	VFMADD213PS.BCST ·dataLogQ3+0(SB), Z17, Z2
-	VFMADD213PS.BCST ·dataLogQ2+0(SB), Z17, Z2
-	VFMADD213PS.BCST ·dataLogQ1+0(SB), Z17, Z2
-	VFMADD213PS.BCST ·dataLogQ0+0(SB), Z17, Z2
-	VFMADD231PS      Z2, Z1, Z18
-	VADDPS           Z18, Z17, Z1
-	VBLENDMPS        Z4, Z0, K2, Z19
-	VADDPS           Z19, Z1, Z1
-	VMAXPS           Z8, Z0, Z0
-	VADDPS           Z0, Z1, Z0
-	VMOVUPS          Z0, K1, (AX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
 
-done6:
+partStore9:
+	VMOVUPS Z8, K3, (AX)(BX*4)
 	VZEROUPPER
 	RET
 
@@ -2572,10 +1865,10 @@ TEXT ·tanhF32AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataTwo+0(SB), Y2
 	VMOVUPS ·dataAbsF32+0(SB), Y3
 	XORQ    BX, BX
-	SUBQ    $+16, DX
-	JL      next3
+	CMPQ    DX, $+16
+	JL      next6
 
-loop2:
+loop5:
 	VMOVUPS      (CX)(BX*4), Y4
 	VMOVUPS      32(CX)(BX*4), Y5
 	VANDPS       Y3, Y4, Y6
@@ -2638,15 +1931,27 @@ loop2:
 	VMOVUPS      Y5, 32(AX)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, DX
-	JGE          loop2
+	CMPQ         DX, $+16
+	JGE          loop5
 
-next3:
-	ADDQ $+16, DX
-	SUBQ $+8, DX
-	JL   next5
+next6:
+	TESTQ DX, DX
+	JLE   done3
 
-loop4:
-	VMOVUPS      (CX)(BX*4), Y4
+step4:
+	CMPQ       DX, $+8
+	JGE        whole7
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	MOVQ       DX, DI
+	NEGQ       DI
+	VMOVUPS    32(SI)(DI*4), Y4
+	VMASKMOVPS (CX)(BX*4), Y4, Y4
+	JMP        loaded8
+
+whole7:
+	VMOVUPS (CX)(BX*4), Y4
+
+loaded8:
 	VANDPS       Y3, Y4, Y5
 	VMINPS       Y5, Y0, Y5
 	VMOVUPS      ·dataTwoLog2e+0(SB), Y6
@@ -2675,50 +1980,22 @@ loop4:
 	VFMADD231PS  Y6, Y8, Y5
 	VANDPS       ·dataSignF32+0(SB), Y4, Y4
 	VORPS        Y5, Y4, Y4
+	CMPQ         DX, $+8
+	JL           partStore9
 	VMOVUPS      Y4, (AX)(BX*4)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	JGE          loop4
+	JG           step4
 
-next5:
-	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JE           done6
-	LEAQ         ·dataTailMaskF32+0(SB), SI
-	NEGQ         DX
-	VMOVUPS      32(SI)(DX*4), Y4
-	VMASKMOVPS   (CX)(BX*4), Y4, Y5
-	VANDPS       Y3, Y5, Y3
-	VMINPS       Y3, Y0, Y0
-	VMOVUPS      ·dataTwoLog2e+0(SB), Y3
-	VFMADD213PS  Y1, Y0, Y3
-	VSUBPS       Y1, Y3, Y1
-	VADDPS       Y0, Y0, Y0
-	VFNMADD231PS ·dataLn2Hi+0(SB), Y1, Y0
-	VFNMADD231PS ·dataLn2Lo+0(SB), Y1, Y0
-	VMOVUPS      ·dataExpC6+0(SB), Y1
-	VFMADD213PS  ·dataExpC5+0(SB), Y0, Y1
-	VFMADD213PS  ·dataExpC4+0(SB), Y0, Y1
-	VFMADD213PS  ·dataExpC3+0(SB), Y0, Y1
-	VFMADD213PS  ·dataExpC2+0(SB), Y0, Y1
-	VMULPS       Y0, Y0, Y6
-	VFMADD231PS  Y1, Y6, Y0
-	VPSLLD       $0x17, Y3, Y1
-	VSUBPS       ·dataOne+0(SB), Y1, Y3
-	VFMADD231PS  Y1, Y0, Y3
-	VADDPS       Y2, Y3, Y0
-	VRCPPS       Y0, Y1
-	VMULPS       Y1, Y3, Y6
-	VDIVPS       Y0, Y3, Y0
-	VMOVAPS      Y3, Y6
-	VFNMADD231PS Y2, Y0, Y6
-	VFNMADD231PS Y3, Y0, Y6
-	VFMADD231PS  Y1, Y6, Y0
-	VANDPS       ·dataSignF32+0(SB), Y5, Y1
-	VORPS        Y0, Y1, Y0
-	VMASKMOVPS   Y0, Y4, (AX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
 
-done6:
+partStore9:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*4), Y0
+	VMASKMOVPS Y4, Y0, (AX)(BX*4)
 	VZEROUPPER
 	RET
 
@@ -2741,10 +2018,10 @@ TEXT ·tanhF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS ·dataExpC3+0(SB), Z8
 	VBROADCASTSS ·dataExpC2+0(SB), Z9
 	XORQ         BX, BX
-	SUBQ         $+32, DX
-	JL           next3
+	CMPQ         DX, $+32
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS         (CX)(BX*4), Z10
 	VMOVUPS         64(CX)(BX*4), Z11
 	VPANDD          Z3, Z10, Z12
@@ -2803,15 +2080,26 @@ loop2:
 	VMOVUPS         Z15, 64(AX)(BX*4)
 	ADDQ            $+32, BX
 	SUBQ            $+32, DX
-	JGE             loop2
+	CMPQ            DX, $+32
+	JGE             loop5
 
-next3:
-	ADDQ $+32, DX
-	SUBQ $+16, DX
-	JL   next5
+next6:
+	TESTQ DX, DX
+	JLE   done3
 
-loop4:
-	VMOVUPS         (CX)(BX*4), Z10
+step4:
+	CMPQ      DX, $+16
+	JGE       whole7
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z10
+	JMP       loaded8
+
+whole7:
+	VMOVUPS (CX)(BX*4), Z10
+
+loaded8:
 	VPANDD          Z3, Z10, Z11
 	VMINPS          Z11, Z0, Z11
 	VBROADCASTSS    ·dataTwoLog2e+0(SB), Z12
@@ -2838,48 +2126,19 @@ loop4:
 	VFNMADD231PS    Z13, Z12, Z14
 	VFMADD231PS     Z11, Z14, Z12
 	VPTERNLOGD.BCST $0xd8, ·dataSignF32+0(SB), Z10, Z12
+	CMPQ            DX, $+16
+	JL              partStore9
 	VMOVUPS         Z12, (AX)(BX*4)
 	ADDQ            $+16, BX
 	SUBQ            $+16, DX
-	JGE             loop4
+	JG              step4
 
-next5:
-	ADDQ            $+16, DX
-	TESTQ           DX, DX
-	JE              done6
-	MOVQ            $-1, SI
-	BZHIQ           DX, SI, SI
-	KMOVW           SI, K1
-	VMOVUPS.Z       (CX)(BX*4), K1, Z10
-	VPANDD          Z3, Z10, Z3
-	VMINPS          Z3, Z0, Z0
-	VBROADCASTSS    ·dataTwoLog2e+0(SB), Z3
-	VFMADD213PS     Z1, Z0, Z3
-	VSUBPS          Z1, Z3, Z1
-	VADDPS          Z0, Z0, Z0
-	VFNMADD231PS    Z4, Z1, Z0
-	VFNMADD231PS    Z5, Z1, Z0
-	VBROADCASTSS    ·dataExpC6+0(SB), Z1
-	VFMADD213PS     Z6, Z0, Z1
-	VFMADD213PS     Z7, Z0, Z1
-	VFMADD213PS     Z8, Z0, Z1
-	VFMADD213PS     Z9, Z0, Z1
-	VMULPS          Z0, Z0, Z4
-	VFMADD231PS     Z1, Z4, Z0
-	VPSLLD          $0x17, Z3, Z1
-	VSUBPS.BCST     ·dataOne+0(SB), Z1, Z3
-	VFMADD231PS     Z1, Z0, Z3
-	VADDPS          Z2, Z3, Z0
-	VRCP14PS        Z0, Z0
-	VMULPS          Z0, Z3, Z1
-	VMOVAPS         Z3, Z4
-	VFNMADD231PS    Z2, Z1, Z4
-	VFNMADD231PS    Z3, Z1, Z4
-	VFMADD231PS     Z0, Z4, Z1
-	VPTERNLOGD.BCST $0xd8, ·dataSignF32+0(SB), Z10, Z1
-	VMOVUPS         Z1, K1, (AX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
 
-done6:
+partStore9:
+	VMOVUPS Z12, K1, (AX)(BX*4)
 	VZEROUPPER
 	RET
 
@@ -2891,10 +2150,10 @@ TEXT ·reluF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ    n+16(FP), DX
 	VMOVUPS ·dataZero+0(SB), Y0
 	XORQ    BX, BX
-	SUBQ    $+16, DX
-	JL      next3
+	CMPQ    DX, $+16
+	JL      next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(BX*4), Y1
 	VMOVUPS 32(CX)(BX*4), Y2
 	VMAXPS  Y1, Y0, Y1
@@ -2905,26 +2164,26 @@ loop2:
 	VMOVUPS Y2, 32(AX)(BX*4)
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
-	JGE     loop2
+	CMPQ    DX, $+16
+	JGE     loop5
 
-next3:
-	ADDQ $+16, DX
-	SUBQ $+8, DX
-	JL   next5
+next6:
+	CMPQ DX, $+8
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS (CX)(BX*4), Y1
 	VMAXPS  Y1, Y0, Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	JGE     loop4
+	CMPQ    DX, $+8
+	JGE     loop7
 
-next5:
-	ADDQ       $+8, DX
+next8:
 	TESTQ      DX, DX
-	JE         done6
+	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
 	VMOVUPS    32(SI)(DX*4), Y1
@@ -2933,7 +2192,7 @@ next5:
 	VADDPS     Y0, Y2, Y0
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -2945,10 +2204,10 @@ TEXT ·reluF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), DX
 	VBROADCASTSS ·dataZero+0(SB), Z0
 	XORQ         BX, BX
-	SUBQ         $+48, DX
-	JL           next3
+	CMPQ         DX, $+48
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(BX*4), Z1
 	VMOVUPS 64(CX)(BX*4), Z2
 	VMOVUPS 128(CX)(BX*4), Z3
@@ -2963,26 +2222,26 @@ loop2:
 	VMOVUPS Z3, 128(AX)(BX*4)
 	ADDQ    $+48, BX
 	SUBQ    $+48, DX
-	JGE     loop2
+	CMPQ    DX, $+48
+	JGE     loop5
 
-next3:
-	ADDQ $+48, DX
-	SUBQ $+16, DX
-	JL   next5
+next6:
+	CMPQ DX, $+16
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS (CX)(BX*4), Z1
 	VMAXPS  Z1, Z0, Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
-	JGE     loop4
+	CMPQ    DX, $+16
+	JGE     loop7
 
-next5:
-	ADDQ      $+16, DX
+next8:
 	TESTQ     DX, DX
-	JE        done6
+	JE        done3
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVW     SI, K1
@@ -2991,6 +2250,6 @@ next5:
 	VADDPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-done6:
+done3:
 	VZEROUPPER
 	RET

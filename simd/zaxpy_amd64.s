@@ -12,10 +12,10 @@ TEXT ·addF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+16, BX
-	JL   next3
+	CMPQ BX, $+16
+	JL   next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS 32(CX)(SI*4), Y1
 	VMOVUPS (DX)(SI*4), Y2
@@ -26,26 +26,26 @@ loop2:
 	VMOVUPS Y1, 32(AX)(SI*4)
 	ADDQ    $+16, SI
 	SUBQ    $+16, BX
-	JGE     loop2
+	CMPQ    BX, $+16
+	JGE     loop5
 
-next3:
-	ADDQ $+16, BX
-	SUBQ $+8, BX
-	JL   next5
+next6:
+	CMPQ BX, $+8
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VADDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	JGE     loop4
+	CMPQ    BX, $+8
+	JGE     loop7
 
-next5:
-	ADDQ       $+8, BX
+next8:
 	TESTQ      BX, BX
-	JE         done6
+	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
 	VMOVUPS    32(DI)(BX*4), Y0
@@ -54,7 +54,7 @@ next5:
 	VADDPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(SI*4)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -66,10 +66,10 @@ TEXT ·axpyF32AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS a+8(FP), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	SUBQ         $+32, DX
-	JL           next3
+	CMPQ         DX, $+32
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS     (AX)(BX*4), Y1
 	VMOVUPS     32(AX)(BX*4), Y2
 	VMOVUPS     64(AX)(BX*4), Y3
@@ -88,26 +88,26 @@ loop2:
 	VMOVUPS     Y4, 96(AX)(BX*4)
 	ADDQ        $+32, BX
 	SUBQ        $+32, DX
-	JGE         loop2
+	CMPQ        DX, $+32
+	JGE         loop5
 
-next3:
-	ADDQ $+32, DX
-	SUBQ $+8, DX
-	JL   next5
+next6:
+	CMPQ DX, $+8
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS     (AX)(BX*4), Y1
 	VMOVUPS     (CX)(BX*4), Y2
 	VFMADD231PS Y0, Y2, Y1
 	VMOVUPS     Y1, (AX)(BX*4)
 	ADDQ        $+8, BX
 	SUBQ        $+8, DX
-	JGE         loop4
+	CMPQ        DX, $+8
+	JGE         loop7
 
-next5:
-	ADDQ        $+8, DX
+next8:
 	TESTQ       DX, DX
-	JE          done6
+	JE          done3
 	LEAQ        ·dataTailMaskF32+0(SB), SI
 	NEGQ        DX
 	VMOVUPS     32(SI)(DX*4), Y1
@@ -116,7 +116,7 @@ next5:
 	VFMADD231PS Y0, Y3, Y2
 	VMASKMOVPS  Y2, Y1, (AX)(BX*4)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -128,10 +128,10 @@ TEXT ·scaleF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	SUBQ         $+32, DX
-	JL           next3
+	CMPQ         DX, $+32
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(BX*4), Y1
 	VMOVUPS 32(CX)(BX*4), Y2
 	VMOVUPS 64(CX)(BX*4), Y3
@@ -146,25 +146,25 @@ loop2:
 	VMOVUPS Y4, 96(AX)(BX*4)
 	ADDQ    $+32, BX
 	SUBQ    $+32, DX
-	JGE     loop2
+	CMPQ    DX, $+32
+	JGE     loop5
 
-next3:
-	ADDQ $+32, DX
-	SUBQ $+8, DX
-	JL   next5
+next6:
+	CMPQ DX, $+8
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS (CX)(BX*4), Y1
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	JGE     loop4
+	CMPQ    DX, $+8
+	JGE     loop7
 
-next5:
-	ADDQ       $+8, DX
+next8:
 	TESTQ      DX, DX
-	JE         done6
+	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
 	VMOVUPS    32(SI)(DX*4), Y1
@@ -172,7 +172,7 @@ next5:
 	VMULPS     Y0, Y2, Y0
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -235,10 +235,10 @@ TEXT ·addF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+48, BX
-	JL   next3
+	CMPQ BX, $+48
+	JL   next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS 64(CX)(SI*4), Z1
 	VMOVUPS 128(CX)(SI*4), Z2
@@ -253,26 +253,26 @@ loop2:
 	VMOVUPS Z2, 128(AX)(SI*4)
 	ADDQ    $+48, SI
 	SUBQ    $+48, BX
-	JGE     loop2
+	CMPQ    BX, $+48
+	JGE     loop5
 
-next3:
-	ADDQ $+48, BX
-	SUBQ $+16, BX
-	JL   next5
+next6:
+	CMPQ BX, $+16
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VADDPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
 	SUBQ    $+16, BX
-	JGE     loop4
+	CMPQ    BX, $+16
+	JGE     loop7
 
-next5:
-	ADDQ      $+16, BX
+next8:
 	TESTQ     BX, BX
-	JE        done6
+	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVW     DI, K1
@@ -281,7 +281,7 @@ next5:
 	VADDPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -293,10 +293,10 @@ TEXT ·axpyF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS a+8(FP), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	SUBQ         $+64, DX
-	JL           next3
+	CMPQ         DX, $+64
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS     (AX)(BX*4), Z1
 	VMOVUPS     64(AX)(BX*4), Z2
 	VMOVUPS     128(AX)(BX*4), Z3
@@ -315,26 +315,26 @@ loop2:
 	VMOVUPS     Z4, 192(AX)(BX*4)
 	ADDQ        $+64, BX
 	SUBQ        $+64, DX
-	JGE         loop2
+	CMPQ        DX, $+64
+	JGE         loop5
 
-next3:
-	ADDQ $+64, DX
-	SUBQ $+16, DX
-	JL   next5
+next6:
+	CMPQ DX, $+16
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS     (AX)(BX*4), Z1
 	VMOVUPS     (CX)(BX*4), Z2
 	VFMADD231PS Z0, Z2, Z1
 	VMOVUPS     Z1, (AX)(BX*4)
 	ADDQ        $+16, BX
 	SUBQ        $+16, DX
-	JGE         loop4
+	CMPQ        DX, $+16
+	JGE         loop7
 
-next5:
-	ADDQ        $+16, DX
+next8:
 	TESTQ       DX, DX
-	JE          done6
+	JE          done3
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVW       SI, K1
@@ -343,7 +343,7 @@ next5:
 	VFMADD231PS Z0, Z2, Z1
 	VMOVUPS     Z1, K1, (AX)(BX*4)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -355,10 +355,10 @@ TEXT ·scaleF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	SUBQ         $+64, DX
-	JL           next3
+	CMPQ         DX, $+64
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(BX*4), Z1
 	VMOVUPS 64(CX)(BX*4), Z2
 	VMOVUPS 128(CX)(BX*4), Z3
@@ -373,25 +373,25 @@ loop2:
 	VMOVUPS Z4, 192(AX)(BX*4)
 	ADDQ    $+64, BX
 	SUBQ    $+64, DX
-	JGE     loop2
+	CMPQ    DX, $+64
+	JGE     loop5
 
-next3:
-	ADDQ $+64, DX
-	SUBQ $+16, DX
-	JL   next5
+next6:
+	CMPQ DX, $+16
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS (CX)(BX*4), Z1
 	VMULPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
-	JGE     loop4
+	CMPQ    DX, $+16
+	JGE     loop7
 
-next5:
-	ADDQ      $+16, DX
+next8:
 	TESTQ     DX, DX
-	JE        done6
+	JE        done3
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVW     SI, K1
@@ -399,7 +399,7 @@ next5:
 	VMULPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -462,10 +462,10 @@ TEXT ·addF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+8, BX
-	JL   next3
+	CMPQ BX, $+8
+	JL   next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS 32(CX)(SI*8), Y1
 	VMOVUPS (DX)(SI*8), Y2
@@ -476,26 +476,26 @@ loop2:
 	VMOVUPS Y1, 32(AX)(SI*8)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	JGE     loop2
+	CMPQ    BX, $+8
+	JGE     loop5
 
-next3:
-	ADDQ $+8, BX
-	SUBQ $+4, BX
-	JL   next5
+next6:
+	CMPQ BX, $+4
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VADDPD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
 	SUBQ    $+4, BX
-	JGE     loop4
+	CMPQ    BX, $+4
+	JGE     loop7
 
-next5:
-	ADDQ       $+4, BX
+next8:
 	TESTQ      BX, BX
-	JE         done6
+	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
 	VMOVUPS    32(DI)(BX*8), Y0
@@ -504,7 +504,7 @@ next5:
 	VADDPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(SI*8)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -516,10 +516,10 @@ TEXT ·axpyF64AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD a+8(FP), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	SUBQ         $+16, DX
-	JL           next3
+	CMPQ         DX, $+16
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS     (AX)(BX*8), Y1
 	VMOVUPS     32(AX)(BX*8), Y2
 	VMOVUPS     64(AX)(BX*8), Y3
@@ -538,26 +538,26 @@ loop2:
 	VMOVUPS     Y4, 96(AX)(BX*8)
 	ADDQ        $+16, BX
 	SUBQ        $+16, DX
-	JGE         loop2
+	CMPQ        DX, $+16
+	JGE         loop5
 
-next3:
-	ADDQ $+16, DX
-	SUBQ $+4, DX
-	JL   next5
+next6:
+	CMPQ DX, $+4
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS     (AX)(BX*8), Y1
 	VMOVUPS     (CX)(BX*8), Y2
 	VFMADD231PD Y0, Y2, Y1
 	VMOVUPS     Y1, (AX)(BX*8)
 	ADDQ        $+4, BX
 	SUBQ        $+4, DX
-	JGE         loop4
+	CMPQ        DX, $+4
+	JGE         loop7
 
-next5:
-	ADDQ        $+4, DX
+next8:
 	TESTQ       DX, DX
-	JE          done6
+	JE          done3
 	LEAQ        ·dataTailMaskF32+0(SB), SI
 	NEGQ        DX
 	VMOVUPS     32(SI)(DX*8), Y1
@@ -566,7 +566,7 @@ next5:
 	VFMADD231PD Y0, Y3, Y2
 	VMASKMOVPD  Y2, Y1, (AX)(BX*8)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -578,10 +578,10 @@ TEXT ·scaleF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	SUBQ         $+16, DX
-	JL           next3
+	CMPQ         DX, $+16
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(BX*8), Y1
 	VMOVUPS 32(CX)(BX*8), Y2
 	VMOVUPS 64(CX)(BX*8), Y3
@@ -596,25 +596,25 @@ loop2:
 	VMOVUPS Y4, 96(AX)(BX*8)
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
-	JGE     loop2
+	CMPQ    DX, $+16
+	JGE     loop5
 
-next3:
-	ADDQ $+16, DX
-	SUBQ $+4, DX
-	JL   next5
+next6:
+	CMPQ DX, $+4
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS (CX)(BX*8), Y1
 	VMULPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
 	SUBQ    $+4, DX
-	JGE     loop4
+	CMPQ    DX, $+4
+	JGE     loop7
 
-next5:
-	ADDQ       $+4, DX
+next8:
 	TESTQ      DX, DX
-	JE         done6
+	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
 	VMOVUPS    32(SI)(DX*8), Y1
@@ -622,7 +622,7 @@ next5:
 	VMULPD     Y0, Y2, Y0
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -685,10 +685,10 @@ TEXT ·addF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+24, BX
-	JL   next3
+	CMPQ BX, $+24
+	JL   next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS 64(CX)(SI*8), Z1
 	VMOVUPS 128(CX)(SI*8), Z2
@@ -703,26 +703,26 @@ loop2:
 	VMOVUPS Z2, 128(AX)(SI*8)
 	ADDQ    $+24, SI
 	SUBQ    $+24, BX
-	JGE     loop2
+	CMPQ    BX, $+24
+	JGE     loop5
 
-next3:
-	ADDQ $+24, BX
-	SUBQ $+8, BX
-	JL   next5
+next6:
+	CMPQ BX, $+8
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VADDPD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	JGE     loop4
+	CMPQ    BX, $+8
+	JGE     loop7
 
-next5:
-	ADDQ      $+8, BX
+next8:
 	TESTQ     BX, BX
-	JE        done6
+	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVW     DI, K1
@@ -731,7 +731,7 @@ next5:
 	VADDPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -743,10 +743,10 @@ TEXT ·axpyF64AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD a+8(FP), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	SUBQ         $+32, DX
-	JL           next3
+	CMPQ         DX, $+32
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     64(AX)(BX*8), Z2
 	VMOVUPS     128(AX)(BX*8), Z3
@@ -765,26 +765,26 @@ loop2:
 	VMOVUPS     Z4, 192(AX)(BX*8)
 	ADDQ        $+32, BX
 	SUBQ        $+32, DX
-	JGE         loop2
+	CMPQ        DX, $+32
+	JGE         loop5
 
-next3:
-	ADDQ $+32, DX
-	SUBQ $+8, DX
-	JL   next5
+next6:
+	CMPQ DX, $+8
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     (CX)(BX*8), Z2
 	VFMADD231PD Z0, Z2, Z1
 	VMOVUPS     Z1, (AX)(BX*8)
 	ADDQ        $+8, BX
 	SUBQ        $+8, DX
-	JGE         loop4
+	CMPQ        DX, $+8
+	JGE         loop7
 
-next5:
-	ADDQ        $+8, DX
+next8:
 	TESTQ       DX, DX
-	JE          done6
+	JE          done3
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVW       SI, K1
@@ -793,7 +793,7 @@ next5:
 	VFMADD231PD Z0, Z2, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -805,10 +805,10 @@ TEXT ·scaleF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	SUBQ         $+32, DX
-	JL           next3
+	CMPQ         DX, $+32
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(BX*8), Z1
 	VMOVUPS 64(CX)(BX*8), Z2
 	VMOVUPS 128(CX)(BX*8), Z3
@@ -823,25 +823,25 @@ loop2:
 	VMOVUPS Z4, 192(AX)(BX*8)
 	ADDQ    $+32, BX
 	SUBQ    $+32, DX
-	JGE     loop2
+	CMPQ    DX, $+32
+	JGE     loop5
 
-next3:
-	ADDQ $+32, DX
-	SUBQ $+8, DX
-	JL   next5
+next6:
+	CMPQ DX, $+8
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS (CX)(BX*8), Z1
 	VMULPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	JGE     loop4
+	CMPQ    DX, $+8
+	JGE     loop7
 
-next5:
-	ADDQ      $+8, DX
+next8:
 	TESTQ     DX, DX
-	JE        done6
+	JE        done3
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVW     SI, K1
@@ -849,7 +849,7 @@ next5:
 	VMULPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 

@@ -12,22 +12,22 @@ TEXT ·subF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+8, BX
-	JL   next3
+	CMPQ BX, $+8
+	JL   next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VSUBPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	JGE     loop2
+	CMPQ    BX, $+8
+	JGE     loop5
 
-next3:
-	ADDQ       $+8, BX
+next6:
 	TESTQ      BX, BX
-	JE         done4
+	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
 	VMOVUPS    32(DI)(BX*4), Y0
@@ -36,7 +36,7 @@ next3:
 	VSUBPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(SI*4)
 
-done4:
+done3:
 	VZEROUPPER
 	RET
 
@@ -48,22 +48,22 @@ TEXT ·subF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+16, BX
-	JL   next3
+	CMPQ BX, $+16
+	JL   next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VSUBPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
 	SUBQ    $+16, BX
-	JGE     loop2
+	CMPQ    BX, $+16
+	JGE     loop5
 
-next3:
-	ADDQ      $+16, BX
+next6:
 	TESTQ     BX, BX
-	JE        done4
+	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVW     DI, K1
@@ -72,7 +72,7 @@ next3:
 	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-done4:
+done3:
 	VZEROUPPER
 	RET
 
@@ -84,22 +84,22 @@ TEXT ·mulF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+8, BX
-	JL   next3
+	CMPQ BX, $+8
+	JL   next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	JGE     loop2
+	CMPQ    BX, $+8
+	JGE     loop5
 
-next3:
-	ADDQ       $+8, BX
+next6:
 	TESTQ      BX, BX
-	JE         done4
+	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
 	VMOVUPS    32(DI)(BX*4), Y0
@@ -108,7 +108,7 @@ next3:
 	VMULPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(SI*4)
 
-done4:
+done3:
 	VZEROUPPER
 	RET
 
@@ -120,22 +120,22 @@ TEXT ·mulF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+16, BX
-	JL   next3
+	CMPQ BX, $+16
+	JL   next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
 	SUBQ    $+16, BX
-	JGE     loop2
+	CMPQ    BX, $+16
+	JGE     loop5
 
-next3:
-	ADDQ      $+16, BX
+next6:
 	TESTQ     BX, BX
-	JE        done4
+	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVW     DI, K1
@@ -144,7 +144,7 @@ next3:
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-done4:
+done3:
 	VZEROUPPER
 	RET
 
@@ -156,22 +156,22 @@ TEXT ·divF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+8, BX
-	JL   next3
+	CMPQ BX, $+8
+	JL   next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VDIVPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	JGE     loop2
+	CMPQ    BX, $+8
+	JGE     loop5
 
-next3:
-	ADDQ       $+8, BX
+next6:
 	TESTQ      BX, BX
-	JE         done4
+	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
 	VMOVUPS    32(DI)(BX*4), Y0
@@ -180,7 +180,7 @@ next3:
 	VDIVPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(SI*4)
 
-done4:
+done3:
 	VZEROUPPER
 	RET
 
@@ -192,22 +192,22 @@ TEXT ·divF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+16, BX
-	JL   next3
+	CMPQ BX, $+16
+	JL   next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VDIVPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
 	SUBQ    $+16, BX
-	JGE     loop2
+	CMPQ    BX, $+16
+	JGE     loop5
 
-next3:
-	ADDQ      $+16, BX
+next6:
 	TESTQ     BX, BX
-	JE        done4
+	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVW     DI, K1
@@ -216,7 +216,7 @@ next3:
 	VDIVPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-done4:
+done3:
 	VZEROUPPER
 	RET
 
@@ -227,21 +227,21 @@ TEXT ·sqrtF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	SUBQ $+8, DX
-	JL   next3
+	CMPQ DX, $+8
+	JL   next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(BX*4), Y0
 	VSQRTPS Y0, Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	JGE     loop2
+	CMPQ    DX, $+8
+	JGE     loop5
 
-next3:
-	ADDQ       $+8, DX
+next6:
 	TESTQ      DX, DX
-	JE         done4
+	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
 	VMOVUPS    32(SI)(DX*4), Y0
@@ -249,7 +249,7 @@ next3:
 	VSQRTPS    Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(BX*4)
 
-done4:
+done3:
 	VZEROUPPER
 	RET
 
@@ -260,21 +260,21 @@ TEXT ·sqrtF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	SUBQ $+16, DX
-	JL   next3
+	CMPQ DX, $+16
+	JL   next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(BX*4), Z0
 	VSQRTPS Z0, Z0
 	VMOVUPS Z0, (AX)(BX*4)
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
-	JGE     loop2
+	CMPQ    DX, $+16
+	JGE     loop5
 
-next3:
-	ADDQ      $+16, DX
+next6:
 	TESTQ     DX, DX
-	JE        done4
+	JE        done3
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVW     SI, K1
@@ -282,7 +282,7 @@ next3:
 	VSQRTPS   Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-done4:
+done3:
 	VZEROUPPER
 	RET
 
@@ -294,22 +294,22 @@ TEXT ·subF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+4, BX
-	JL   next3
+	CMPQ BX, $+4
+	JL   next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VSUBPD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
 	SUBQ    $+4, BX
-	JGE     loop2
+	CMPQ    BX, $+4
+	JGE     loop5
 
-next3:
-	ADDQ       $+4, BX
+next6:
 	TESTQ      BX, BX
-	JE         done4
+	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
 	VMOVUPS    32(DI)(BX*8), Y0
@@ -318,7 +318,7 @@ next3:
 	VSUBPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(SI*8)
 
-done4:
+done3:
 	VZEROUPPER
 	RET
 
@@ -330,22 +330,22 @@ TEXT ·subF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+8, BX
-	JL   next3
+	CMPQ BX, $+8
+	JL   next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VSUBPD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	JGE     loop2
+	CMPQ    BX, $+8
+	JGE     loop5
 
-next3:
-	ADDQ      $+8, BX
+next6:
 	TESTQ     BX, BX
-	JE        done4
+	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVW     DI, K1
@@ -354,7 +354,7 @@ next3:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-done4:
+done3:
 	VZEROUPPER
 	RET
 
@@ -366,22 +366,22 @@ TEXT ·mulF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+4, BX
-	JL   next3
+	CMPQ BX, $+4
+	JL   next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
 	SUBQ    $+4, BX
-	JGE     loop2
+	CMPQ    BX, $+4
+	JGE     loop5
 
-next3:
-	ADDQ       $+4, BX
+next6:
 	TESTQ      BX, BX
-	JE         done4
+	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
 	VMOVUPS    32(DI)(BX*8), Y0
@@ -390,7 +390,7 @@ next3:
 	VMULPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(SI*8)
 
-done4:
+done3:
 	VZEROUPPER
 	RET
 
@@ -402,22 +402,22 @@ TEXT ·mulF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+8, BX
-	JL   next3
+	CMPQ BX, $+8
+	JL   next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VMULPD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	JGE     loop2
+	CMPQ    BX, $+8
+	JGE     loop5
 
-next3:
-	ADDQ      $+8, BX
+next6:
 	TESTQ     BX, BX
-	JE        done4
+	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVW     DI, K1
@@ -426,7 +426,7 @@ next3:
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-done4:
+done3:
 	VZEROUPPER
 	RET
 
@@ -438,22 +438,22 @@ TEXT ·divF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+4, BX
-	JL   next3
+	CMPQ BX, $+4
+	JL   next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VDIVPD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
 	SUBQ    $+4, BX
-	JGE     loop2
+	CMPQ    BX, $+4
+	JGE     loop5
 
-next3:
-	ADDQ       $+4, BX
+next6:
 	TESTQ      BX, BX
-	JE         done4
+	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
 	VMOVUPS    32(DI)(BX*8), Y0
@@ -462,7 +462,7 @@ next3:
 	VDIVPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(SI*8)
 
-done4:
+done3:
 	VZEROUPPER
 	RET
 
@@ -474,22 +474,22 @@ TEXT ·divF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	SUBQ $+8, BX
-	JL   next3
+	CMPQ BX, $+8
+	JL   next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VDIVPD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	JGE     loop2
+	CMPQ    BX, $+8
+	JGE     loop5
 
-next3:
-	ADDQ      $+8, BX
+next6:
 	TESTQ     BX, BX
-	JE        done4
+	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVW     DI, K1
@@ -498,7 +498,7 @@ next3:
 	VDIVPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-done4:
+done3:
 	VZEROUPPER
 	RET
 
@@ -509,21 +509,21 @@ TEXT ·sqrtF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	SUBQ $+4, DX
-	JL   next3
+	CMPQ DX, $+4
+	JL   next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(BX*8), Y0
 	VSQRTPD Y0, Y0
 	VMOVUPS Y0, (AX)(BX*8)
 	ADDQ    $+4, BX
 	SUBQ    $+4, DX
-	JGE     loop2
+	CMPQ    DX, $+4
+	JGE     loop5
 
-next3:
-	ADDQ       $+4, DX
+next6:
 	TESTQ      DX, DX
-	JE         done4
+	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
 	VMOVUPS    32(SI)(DX*8), Y0
@@ -531,7 +531,7 @@ next3:
 	VSQRTPD    Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(BX*8)
 
-done4:
+done3:
 	VZEROUPPER
 	RET
 
@@ -542,21 +542,21 @@ TEXT ·sqrtF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	SUBQ $+8, DX
-	JL   next3
+	CMPQ DX, $+8
+	JL   next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(BX*8), Z0
 	VSQRTPD Z0, Z0
 	VMOVUPS Z0, (AX)(BX*8)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	JGE     loop2
+	CMPQ    DX, $+8
+	JGE     loop5
 
-next3:
-	ADDQ      $+8, DX
+next6:
 	TESTQ     DX, DX
-	JE        done4
+	JE        done3
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVW     SI, K1
@@ -564,6 +564,6 @@ next3:
 	VSQRTPD   Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-done4:
+done3:
 	VZEROUPPER
 	RET

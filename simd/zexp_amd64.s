@@ -15,10 +15,10 @@ TEXT ·expF32AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataRoundF32+0(SB), Y2
 	VMOVUPS ·dataOne+0(SB), Y3
 	XORQ    BX, BX
-	SUBQ    $+16, DX
-	JL      next3
+	CMPQ    DX, $+16
+	JL      next6
 
-loop2:
+loop5:
 	VMOVUPS      (CX)(BX*4), Y4
 	VMOVUPS      32(CX)(BX*4), Y5
 	VMINPS       Y4, Y0, Y4
@@ -73,15 +73,27 @@ loop2:
 	VMOVUPS      Y5, 32(AX)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, DX
-	JGE          loop2
+	CMPQ         DX, $+16
+	JGE          loop5
 
-next3:
-	ADDQ $+16, DX
-	SUBQ $+8, DX
-	JL   next5
+next6:
+	TESTQ DX, DX
+	JLE   done3
 
-loop4:
-	VMOVUPS      (CX)(BX*4), Y4
+step4:
+	CMPQ       DX, $+8
+	JGE        whole7
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	MOVQ       DX, DI
+	NEGQ       DI
+	VMOVUPS    32(SI)(DI*4), Y4
+	VMASKMOVPS (CX)(BX*4), Y4, Y4
+	JMP        loaded8
+
+whole7:
+	VMOVUPS (CX)(BX*4), Y4
+
+loaded8:
 	VMINPS       Y4, Y0, Y4
 	VMAXPS       Y4, Y1, Y4
 	VMOVUPS      ·dataLog2e+0(SB), Y5
@@ -106,46 +118,22 @@ loop4:
 	VPSLLD       $0x17, Y5, Y5
 	VPADDD       Y3, Y5, Y5
 	VMULPS       Y5, Y4, Y4
+	CMPQ         DX, $+8
+	JL           partStore9
 	VMOVUPS      Y4, (AX)(BX*4)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	JGE          loop4
+	JG           step4
 
-next5:
-	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JE           done6
-	LEAQ         ·dataTailMaskF32+0(SB), SI
-	NEGQ         DX
-	VMOVUPS      32(SI)(DX*4), Y4
-	VMASKMOVPS   (CX)(BX*4), Y4, Y5
-	VMINPS       Y5, Y0, Y0
-	VMAXPS       Y0, Y1, Y0
-	VMOVUPS      ·dataLog2e+0(SB), Y1
-	VFMADD213PS  Y2, Y0, Y1
-	VSUBPS       Y2, Y1, Y5
-	VFNMADD231PS ·dataLn2Hi+0(SB), Y5, Y0
-	VFNMADD231PS ·dataLn2Lo+0(SB), Y5, Y0
-	VMOVUPS      ·dataExpC6+0(SB), Y5
-	VFMADD213PS  ·dataExpC5+0(SB), Y0, Y5
-	VFMADD213PS  ·dataExpC4+0(SB), Y0, Y5
-	VFMADD213PS  ·dataExpC3+0(SB), Y0, Y5
-	VFMADD213PS  ·dataExpC2+0(SB), Y0, Y5
-	VMULPS       Y0, Y0, Y6
-	VFMADD231PS  Y5, Y6, Y0
-	VADDPS       Y3, Y0, Y0
-	VPSUBD       Y2, Y1, Y1
-	VPSRAD       $0x01, Y1, Y2
-	VPSLLD       $0x17, Y2, Y5
-	VPADDD       Y3, Y5, Y5
-	VMULPS       Y5, Y0, Y0
-	VPSUBD       Y2, Y1, Y1
-	VPSLLD       $0x17, Y1, Y1
-	VPADDD       Y3, Y1, Y1
-	VMULPS       Y1, Y0, Y0
-	VMASKMOVPS   Y0, Y4, (AX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
 
-done6:
+partStore9:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*4), Y0
+	VMASKMOVPS Y4, Y0, (AX)(BX*4)
 	VZEROUPPER
 	RET
 
@@ -168,10 +156,10 @@ TEXT ·expF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS ·dataExpC2+0(SB), Z8
 	VBROADCASTSS ·dataOne+0(SB), Z9
 	XORQ         BX, BX
-	SUBQ         $+48, DX
-	JL           next3
+	CMPQ         DX, $+48
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS      (CX)(BX*4), Z10
 	VMOVUPS      64(CX)(BX*4), Z11
 	VMOVUPS      128(CX)(BX*4), Z12
@@ -228,15 +216,26 @@ loop2:
 	VMOVUPS      Z12, 128(AX)(BX*4)
 	ADDQ         $+48, BX
 	SUBQ         $+48, DX
-	JGE          loop2
+	CMPQ         DX, $+48
+	JGE          loop5
 
-next3:
-	ADDQ $+48, DX
-	SUBQ $+16, DX
-	JL   next5
+next6:
+	TESTQ DX, DX
+	JLE   done3
 
-loop4:
-	VMOVUPS      (CX)(BX*4), Z10
+step4:
+	CMPQ      DX, $+16
+	JGE       whole7
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z10
+	JMP       loaded8
+
+whole7:
+	VMOVUPS (CX)(BX*4), Z10
+
+loaded8:
 	VMINPS       Z10, Z0, Z10
 	VMAXPS       Z10, Z1, Z10
 	VBROADCASTSS ·dataLog2e+0(SB), Z11
@@ -253,37 +252,18 @@ loop4:
 	VFMADD231PS  Z12, Z13, Z10
 	VADDPS       Z9, Z10, Z10
 	VSCALEFPS    Z11, Z10, Z10
+	CMPQ         DX, $+16
+	JL           partStore9
 	VMOVUPS      Z10, (AX)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, DX
-	JGE          loop4
+	JG           step4
 
-next5:
-	ADDQ         $+16, DX
-	TESTQ        DX, DX
-	JE           done6
-	MOVQ         $-1, SI
-	BZHIQ        DX, SI, SI
-	KMOVW        SI, K1
-	VMOVUPS.Z    (CX)(BX*4), K1, Z10
-	VMINPS       Z10, Z0, Z0
-	VMAXPS       Z0, Z1, Z0
-	VBROADCASTSS ·dataLog2e+0(SB), Z1
-	VFMADD213PS  Z2, Z0, Z1
-	VSUBPS       Z2, Z1, Z1
-	VFNMADD231PS Z3, Z1, Z0
-	VFNMADD231PS Z4, Z1, Z0
-	VBROADCASTSS ·dataExpC6+0(SB), Z2
-	VFMADD213PS  Z5, Z0, Z2
-	VFMADD213PS  Z6, Z0, Z2
-	VFMADD213PS  Z7, Z0, Z2
-	VFMADD213PS  Z8, Z0, Z2
-	VMULPS       Z0, Z0, Z3
-	VFMADD231PS  Z2, Z3, Z0
-	VADDPS       Z9, Z0, Z0
-	VSCALEFPS    Z1, Z0, Z0
-	VMOVUPS      Z0, K1, (AX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
 
-done6:
+partStore9:
+	VMOVUPS Z10, K1, (AX)(BX*4)
 	VZEROUPPER
 	RET

@@ -13,11 +13,23 @@ TEXT ·sigmoidF64AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataOneF64+0(SB), Y0
 	VMOVUPS ·dataExpMinF64+0(SB), Y1
 	XORQ    BX, BX
-	SUBQ    $+4, DX
-	JL      next3
+	TESTQ   DX, DX
+	JLE     done3
 
-loop2:
-	VMOVUPS      (CX)(BX*8), Y2
+step4:
+	CMPQ       DX, $+4
+	JGE        whole5
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	MOVQ       DX, DI
+	NEGQ       DI
+	VMOVUPS    32(SI)(DI*8), Y2
+	VMASKMOVPD (CX)(BX*8), Y2, Y2
+	JMP        loaded6
+
+whole5:
+	VMOVUPS (CX)(BX*8), Y2
+
+loaded6:
 	VORPD        ·dataSignF64+0(SB), Y2, Y3
 	VMAXPD       Y3, Y1, Y3
 	VMOVUPS      ·dataLog2eF64+0(SB), Y4
@@ -53,57 +65,22 @@ loop2:
 	VBLENDVPD    Y2, Y3, Y0, Y2
 	VADDPD       Y0, Y3, Y3
 	VDIVPD       Y3, Y2, Y2
+	CMPQ         DX, $+4
+	JL           partStore7
 	VMOVUPS      Y2, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          loop2
+	JG           step4
 
-next3:
-	ADDQ         $+4, DX
-	TESTQ        DX, DX
-	JE           done4
-	LEAQ         ·dataTailMaskF32+0(SB), SI
-	NEGQ         DX
-	VMOVUPS      32(SI)(DX*8), Y2
-	VMASKMOVPD   (CX)(BX*8), Y2, Y3
-	VORPD        ·dataSignF64+0(SB), Y3, Y4
-	VMAXPD       Y4, Y1, Y1
-	VMOVUPS      ·dataLog2eF64+0(SB), Y4
-	VFMADD213PD  ·dataRoundF64+0(SB), Y1, Y4
-	VSUBPD       ·dataRoundF64+0(SB), Y4, Y4
-	VFNMADD231PD ·dataLn2HiF64+0(SB), Y4, Y1
-	VFNMADD231PD ·dataLn2LoF64+0(SB), Y4, Y1
-	VMOVUPS      ·dataExpQ9F64+0(SB), Y5
-	VFMADD213PD  ·dataExpQ8F64+0(SB), Y1, Y5
-	VFMADD213PD  ·dataExpQ7F64+0(SB), Y1, Y5
-	VFMADD213PD  ·dataExpQ6F64+0(SB), Y1, Y5
-	VFMADD213PD  ·dataExpQ5F64+0(SB), Y1, Y5
-	VFMADD213PD  ·dataExpQ4F64+0(SB), Y1, Y5
-	VFMADD213PD  ·dataExpQ3F64+0(SB), Y1, Y5
-	VFMADD213PD  ·dataExpQ2F64+0(SB), Y1, Y5
-	VFMADD213PD  ·dataExpQ1F64+0(SB), Y1, Y5
-	VFMADD213PD  ·dataExpQ0F64+0(SB), Y1, Y5
-	VMULPD       Y1, Y1, Y6
-	VFMADD231PD  Y5, Y6, Y1
-	VADDPD       Y0, Y1, Y1
-	VMOVUPS      ·dataHalfF64+0(SB), Y5
-	VFMADD213PD  ·dataRoundF64+0(SB), Y4, Y5
-	VSUBPD       ·dataRoundF64+0(SB), Y5, Y6
-	VSUBPD       Y6, Y4, Y4
-	VADDPD       ·dataRoundF64+0(SB), Y4, Y4
-	VPSLLQ       $0x34, Y5, Y5
-	VPADDQ       Y0, Y5, Y5
-	VMULPD       Y5, Y1, Y1
-	VPSLLQ       $0x34, Y4, Y4
-	VPADDQ       Y0, Y4, Y4
-	VMULPD       Y4, Y1, Y1
-	VCMPPD       $0x11, ·dataZero+0(SB), Y3, Y3
-	VBLENDVPD    Y3, Y1, Y0, Y3
-	VADDPD       Y0, Y1, Y0
-	VDIVPD       Y0, Y3, Y0
-	VMASKMOVPD   Y0, Y2, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
 
-done4:
+partStore7:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*8), Y0
+	VMASKMOVPD Y2, Y0, (AX)(BX*8)
 	VZEROUPPER
 	RET
 
@@ -120,77 +97,60 @@ TEXT ·sigmoidF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD ·dataLog2eF64+0(SB), Z4
 	VBROADCASTSD ·dataLn2HiF64+0(SB), Z4
 	XORQ         BX, BX
-	SUBQ         $+8, DX
-	JL           next3
+	TESTQ        DX, DX
+	JLE          done3
 
-loop2:
-	VMOVUPS           (CX)(BX*8), Z7
-	VPORQ             Z3, Z7, Z8
-	VMAXPD            Z8, Z1, Z8
-	VBROADCASTSD      ·dataLog2eF64+0(SB), Z9
-	VFMADD213PD       Z2, Z8, Z9
-	VSUBPD            Z2, Z9, Z9
-	VFNMADD231PD      Z4, Z9, Z8
-	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z9, Z8
-	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z10
-	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z8, Z10
-	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z8, Z10
-	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z8, Z10
-	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z8, Z10
-	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z8, Z10
-	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z8, Z10
-	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z8, Z10
-	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z8, Z10
-	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z8, Z10
-	VMULPD            Z8, Z8, Z11
-	VFMADD231PD       Z10, Z11, Z8
-	VADDPD            Z0, Z8, Z8
-	VSCALEFPD         Z9, Z8, Z8
-	VCMPPD.BCST       $0x11, ·dataZero+0(SB), Z7, K1
-	VBLENDMPD         Z8, Z0, K1, Z5
-	VADDPD            Z0, Z8, Z7
-	VDIVPD            Z7, Z5, Z7
-	VMOVUPS           Z7, (AX)(BX*8)
+step4:
+	CMPQ      DX, $+8
+	JGE       whole5
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z6
+	JMP       loaded6
+
+whole5:
+	VMOVUPS (CX)(BX*8), Z6
+
+loaded6:
+	VPORQ             Z3, Z6, Z7
+	VMAXPD            Z7, Z1, Z7
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z8
+	VFMADD213PD       Z2, Z7, Z8
+	VSUBPD            Z2, Z8, Z8
+	VFNMADD231PD      Z4, Z8, Z7
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z8, Z7
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z9
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z7, Z9
+	VMULPD            Z7, Z7, Z10
+	VFMADD231PD       Z9, Z10, Z7
+	VADDPD            Z0, Z7, Z7
+	VSCALEFPD         Z8, Z7, Z7
+	VCMPPD.BCST       $0x11, ·dataZero+0(SB), Z6, K2
+	VBLENDMPD         Z7, Z0, K2, Z5
+	VADDPD            Z0, Z7, Z6
+	VDIVPD            Z6, Z5, Z6
+	CMPQ              DX, $+8
+	JL                partStore7
+	VMOVUPS           Z6, (AX)(BX*8)
 	ADDQ              $+8, BX
 	SUBQ              $+8, DX
-	JGE               loop2
+	JG                step4
 
-next3:
-	ADDQ              $+8, DX
-	TESTQ             DX, DX
-	JE                done4
-	MOVQ              $-1, SI
-	BZHIQ             DX, SI, SI
-	KMOVW             SI, K1
-	VMOVUPD.Z         (CX)(BX*8), K1, Z5
-	VPORQ             Z3, Z5, Z3
-	VMAXPD            Z3, Z1, Z1
-	VBROADCASTSD      ·dataLog2eF64+0(SB), Z3
-	VFMADD213PD       Z2, Z1, Z3
-	VSUBPD            Z2, Z3, Z2
-	VFNMADD231PD      Z4, Z2, Z1
-	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z2, Z1
-	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z3
-	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z1, Z3
-	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z1, Z3
-	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z1, Z3
-	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z1, Z3
-	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z1, Z3
-	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z1, Z3
-	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z1, Z3
-	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z1, Z3
-	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z1, Z3
-	VMULPD            Z1, Z1, Z4
-	VFMADD231PD       Z3, Z4, Z1
-	VADDPD            Z0, Z1, Z1
-	VSCALEFPD         Z2, Z1, Z1
-	VCMPPD.BCST       $0x11, ·dataZero+0(SB), Z5, K2
-	VBLENDMPD         Z1, Z0, K2, Z6
-	VADDPD            Z0, Z1, Z0
-	VDIVPD            Z0, Z6, Z0
-	VMOVUPD           Z0, K1, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
 
-done4:
+partStore7:
+	VMOVUPD Z6, K1, (AX)(BX*8)
 	VZEROUPPER
 	RET
 
@@ -203,11 +163,23 @@ TEXT ·swishF64AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataSwishMinF64+0(SB), Y0
 	VMOVUPS ·dataRoundF64+0(SB), Y1
 	XORQ    BX, BX
-	SUBQ    $+4, DX
-	JL      next3
+	TESTQ   DX, DX
+	JLE     done3
 
-loop2:
-	VMOVUPS      (CX)(BX*8), Y2
+step4:
+	CMPQ       DX, $+4
+	JGE        whole5
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	MOVQ       DX, DI
+	NEGQ       DI
+	VMOVUPS    32(SI)(DI*8), Y2
+	VMASKMOVPD (CX)(BX*8), Y2, Y2
+	JMP        loaded6
+
+whole5:
+	VMOVUPS (CX)(BX*8), Y2
+
+loaded6:
 	VMAXPD       Y2, Y0, Y2
 	VORPD        ·dataSignF64+0(SB), Y2, Y3
 	VMAXPD       Y3, Y0, Y3
@@ -256,70 +228,22 @@ loop2:
 	VMULPD       Y4, Y3, Y3
 	VADDPD       ·dataOneF64+0(SB), Y3, Y3
 	VDIVPD       Y3, Y2, Y2
+	CMPQ         DX, $+4
+	JL           partStore7
 	VMOVUPS      Y2, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          loop2
+	JG           step4
 
-next3:
-	ADDQ         $+4, DX
-	TESTQ        DX, DX
-	JE           done4
-	LEAQ         ·dataTailMaskF32+0(SB), SI
-	NEGQ         DX
-	VMOVUPS      32(SI)(DX*8), Y2
-	VMASKMOVPD   (CX)(BX*8), Y2, Y3
-	VMAXPD       Y3, Y0, Y3
-	VORPD        ·dataSignF64+0(SB), Y3, Y4
-	VMAXPD       Y4, Y0, Y0
-	VMOVUPS      ·dataLog2eF64+0(SB), Y4
-	VFMADD213PD  Y1, Y0, Y4
-	VSUBPD       Y1, Y4, Y4
-	VFNMADD231PD ·dataLn2HiF64+0(SB), Y4, Y0
-	VFNMADD231PD ·dataLn2LoF64+0(SB), Y4, Y0
-	VMOVUPS      ·dataExpQ9F64+0(SB), Y5
-	VFMADD213PD  ·dataExpQ8F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ7F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ6F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ5F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ4F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ3F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ2F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ1F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ0F64+0(SB), Y0, Y5
-	VMULPD       Y0, Y0, Y6
-	VFMADD231PD  Y5, Y6, Y0
-	VADDPD       ·dataOneF64+0(SB), Y0, Y0
-	VCMPPD       $0x11, ·dataZero+0(SB), Y3, Y5
-	VMULPD       Y0, Y3, Y6
-	VMOVUPS      ·dataHalfF64+0(SB), Y7
-	VFMADD213PD  Y1, Y4, Y7
-	VSUBPD       Y1, Y7, Y8
-	VSUBPD       Y8, Y4, Y8
-	VADDPD       Y1, Y8, Y8
-	VPSLLQ       $0x34, Y7, Y7
-	VPADDQ       ·dataOneF64+0(SB), Y7, Y7
-	VMULPD       Y7, Y6, Y6
-	VPSLLQ       $0x34, Y8, Y7
-	VPADDQ       ·dataOneF64+0(SB), Y7, Y7
-	VMULPD       Y7, Y6, Y6
-	VBLENDVPD    Y5, Y6, Y3, Y3
-	VMOVUPS      ·dataHalfF64+0(SB), Y5
-	VFMADD213PD  Y1, Y4, Y5
-	VSUBPD       Y1, Y5, Y6
-	VSUBPD       Y6, Y4, Y4
-	VADDPD       Y1, Y4, Y1
-	VPSLLQ       $0x34, Y5, Y4
-	VPADDQ       ·dataOneF64+0(SB), Y4, Y4
-	VMULPD       Y4, Y0, Y0
-	VPSLLQ       $0x34, Y1, Y1
-	VPADDQ       ·dataOneF64+0(SB), Y1, Y1
-	VMULPD       Y1, Y0, Y0
-	VADDPD       ·dataOneF64+0(SB), Y0, Y0
-	VDIVPD       Y0, Y3, Y0
-	VMASKMOVPD   Y0, Y2, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
 
-done4:
+partStore7:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*8), Y0
+	VMASKMOVPD Y2, Y0, (AX)(BX*8)
 	VZEROUPPER
 	RET
 
@@ -336,83 +260,63 @@ TEXT ·swishF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD ·dataLog2eF64+0(SB), Z4
 	VBROADCASTSD ·dataLn2HiF64+0(SB), Z4
 	XORQ         BX, BX
-	SUBQ         $+8, DX
-	JL           next3
+	TESTQ        DX, DX
+	JLE          done3
 
-loop2:
-	VMOVUPS           (CX)(BX*8), Z7
+step4:
+	CMPQ      DX, $+8
+	JGE       whole5
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z6
+	JMP       loaded6
+
+whole5:
+	VMOVUPS (CX)(BX*8), Z6
+
+loaded6:
+	VMAXPD            Z6, Z0, Z6
+	VPORQ             Z3, Z6, Z7
 	VMAXPD            Z7, Z0, Z7
-	VPORQ             Z3, Z7, Z8
-	VMAXPD            Z8, Z0, Z8
-	VBROADCASTSD      ·dataLog2eF64+0(SB), Z9
-	VFMADD213PD       Z1, Z8, Z9
-	VSUBPD            Z1, Z9, Z9
-	VFNMADD231PD      Z4, Z9, Z8
-	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z9, Z8
-	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z10
-	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z8, Z10
-	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z8, Z10
-	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z8, Z10
-	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z8, Z10
-	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z8, Z10
-	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z8, Z10
-	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z8, Z10
-	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z8, Z10
-	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z8, Z10
-	VMULPD            Z8, Z8, Z11
-	VFMADD231PD       Z10, Z11, Z8
-	VADDPD            Z2, Z8, Z8
-	VCMPPD.BCST       $0x11, ·dataZero+0(SB), Z7, K1
-	VMULPD            Z8, Z7, Z10
-	VSCALEFPD         Z9, Z10, Z10
-	VBLENDMPD         Z10, Z7, K1, Z5
-	VSCALEFPD         Z9, Z8, Z7
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z8
+	VFMADD213PD       Z1, Z7, Z8
+	VSUBPD            Z1, Z8, Z8
+	VFNMADD231PD      Z4, Z8, Z7
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z8, Z7
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z9
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z7, Z9
+	VMULPD            Z7, Z7, Z10
+	VFMADD231PD       Z9, Z10, Z7
 	VADDPD            Z2, Z7, Z7
-	VDIVPD            Z7, Z5, Z7
-	VMOVUPS           Z7, (AX)(BX*8)
+	VCMPPD.BCST       $0x11, ·dataZero+0(SB), Z6, K2
+	VMULPD            Z7, Z6, Z9
+	VSCALEFPD         Z8, Z9, Z9
+	VBLENDMPD         Z9, Z6, K2, Z5
+	VSCALEFPD         Z8, Z7, Z6
+	VADDPD            Z2, Z6, Z6
+	VDIVPD            Z6, Z5, Z6
+	CMPQ              DX, $+8
+	JL                partStore7
+	VMOVUPS           Z6, (AX)(BX*8)
 	ADDQ              $+8, BX
 	SUBQ              $+8, DX
-	JGE               loop2
+	JG                step4
 
-next3:
-	ADDQ              $+8, DX
-	TESTQ             DX, DX
-	JE                done4
-	MOVQ              $-1, SI
-	BZHIQ             DX, SI, SI
-	KMOVW             SI, K1
-	VMOVUPD.Z         (CX)(BX*8), K1, Z5
-	VMAXPD            Z5, Z0, Z5
-	VPORQ             Z3, Z5, Z3
-	VMAXPD            Z3, Z0, Z0
-	VBROADCASTSD      ·dataLog2eF64+0(SB), Z3
-	VFMADD213PD       Z1, Z0, Z3
-	VSUBPD            Z1, Z3, Z1
-	VFNMADD231PD      Z4, Z1, Z0
-	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z1, Z0
-	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z3
-	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z0, Z3
-	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z0, Z3
-	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z0, Z3
-	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z0, Z3
-	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z0, Z3
-	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z0, Z3
-	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z0, Z3
-	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z0, Z3
-	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z0, Z3
-	VMULPD            Z0, Z0, Z4
-	VFMADD231PD       Z3, Z4, Z0
-	VADDPD            Z2, Z0, Z0
-	VCMPPD.BCST       $0x11, ·dataZero+0(SB), Z5, K2
-	VMULPD            Z0, Z5, Z3
-	VSCALEFPD         Z1, Z3, Z3
-	VBLENDMPD         Z3, Z5, K2, Z6
-	VSCALEFPD         Z1, Z0, Z0
-	VADDPD            Z2, Z0, Z0
-	VDIVPD            Z0, Z6, Z0
-	VMOVUPD           Z0, K1, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
 
-done4:
+partStore7:
+	VMOVUPD Z6, K1, (AX)(BX*8)
 	VZEROUPPER
 	RET
 
@@ -425,11 +329,23 @@ TEXT ·softplusF64AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataExpMinF64+0(SB), Y0
 	VMOVUPS ·dataZero+0(SB), Y1
 	XORQ    BX, BX
-	SUBQ    $+4, DX
-	JL      next3
+	TESTQ   DX, DX
+	JLE     done3
 
-loop2:
-	VMOVUPS      (CX)(BX*8), Y2
+step4:
+	CMPQ       DX, $+4
+	JGE        whole5
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	MOVQ       DX, DI
+	NEGQ       DI
+	VMOVUPS    32(SI)(DI*8), Y2
+	VMASKMOVPD (CX)(BX*8), Y2, Y2
+	JMP        loaded6
+
+whole5:
+	VMOVUPS (CX)(BX*8), Y2
+
+loaded6:
 	VORPD        ·dataSignF64+0(SB), Y2, Y3
 	VMAXPD       Y3, Y0, Y3
 	VMOVUPS      ·dataLog2eF64+0(SB), Y4
@@ -497,89 +413,22 @@ loop2:
 	VFMADD231PD  ·dataLn2HiF64+0(SB), Y5, Y3
 	VMAXPD       Y2, Y1, Y2
 	VADDPD       Y2, Y3, Y2
+	CMPQ         DX, $+4
+	JL           partStore7
 	VMOVUPS      Y2, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          loop2
+	JG           step4
 
-next3:
-	ADDQ         $+4, DX
-	TESTQ        DX, DX
-	JE           done4
-	LEAQ         ·dataTailMaskF32+0(SB), SI
-	NEGQ         DX
-	VMOVUPS      32(SI)(DX*8), Y2
-	VMASKMOVPD   (CX)(BX*8), Y2, Y3
-	VORPD        ·dataSignF64+0(SB), Y3, Y4
-	VMAXPD       Y4, Y0, Y0
-	VMOVUPS      ·dataLog2eF64+0(SB), Y4
-	VFMADD213PD  ·dataRoundF64+0(SB), Y0, Y4
-	VSUBPD       ·dataRoundF64+0(SB), Y4, Y4
-	VFNMADD231PD ·dataLn2HiF64+0(SB), Y4, Y0
-	VFNMADD231PD ·dataLn2LoF64+0(SB), Y4, Y0
-	VMOVUPS      ·dataExpQ9F64+0(SB), Y5
-	VFMADD213PD  ·dataExpQ8F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ7F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ6F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ5F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ4F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ3F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ2F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ1F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ0F64+0(SB), Y0, Y5
-	VMULPD       Y0, Y0, Y6
-	VFMADD231PD  Y5, Y6, Y0
-	VADDPD       ·dataOneF64+0(SB), Y0, Y0
-	VMOVUPS      ·dataHalfF64+0(SB), Y5
-	VFMADD213PD  ·dataRoundF64+0(SB), Y4, Y5
-	VSUBPD       ·dataRoundF64+0(SB), Y5, Y6
-	VSUBPD       Y6, Y4, Y4
-	VADDPD       ·dataRoundF64+0(SB), Y4, Y4
-	VPSLLQ       $0x34, Y5, Y5
-	VPADDQ       ·dataOneF64+0(SB), Y5, Y5
-	VMULPD       Y5, Y0, Y0
-	VPSLLQ       $0x34, Y4, Y4
-	VPADDQ       ·dataOneF64+0(SB), Y4, Y4
-	VMULPD       Y4, Y0, Y0
-	VADDPD       ·dataOneF64+0(SB), Y0, Y4
-	VSUBPD       ·dataOneF64+0(SB), Y4, Y5
-	VSUBPD       Y5, Y0, Y5
-	VMOVUPS      ·dataHalfF64+0(SB), Y6
-	VFNMADD213PD ·dataOneF64+0(SB), Y0, Y6
-	VMULPD       Y6, Y5, Y0
-	VPADDQ       ·dataOneMinusThreeQuartersF64+0(SB), Y4, Y5
-	VANDPD       ·dataExponentF64+0(SB), Y5, Y6
-	VPSRLQ       $0x34, Y5, Y5
-	VORPD        ·dataTwo52F64+0(SB), Y5, Y5
-	VSUBPD       ·dataTwo52BiasF64+0(SB), Y5, Y5
-	VPSUBQ       ·dataOneF64+0(SB), Y6, Y6
-	VPSUBQ       Y6, Y4, Y4
-	VSUBPD       ·dataOneF64+0(SB), Y4, Y4
-	VADDPD       ·dataTwoF64+0(SB), Y4, Y6
-	VDIVPD       Y6, Y4, Y6
-	VMULPD       Y6, Y6, Y7
-	VMULPD       Y4, Y4, Y8
-	VMULPD       ·dataHalfF64+0(SB), Y8, Y8
-	VMULPD       ·dataLn2LoF64+0(SB), Y5, Y9
-	VADDPD       Y0, Y9, Y0
-	VMOVUPS      ·dataLogR7F64+0(SB), Y9
-	VFMADD213PD  ·dataLogR6F64+0(SB), Y7, Y9
-	VFMADD213PD  ·dataLogR5F64+0(SB), Y7, Y9
-	VFMADD213PD  ·dataLogR4F64+0(SB), Y7, Y9
-	VFMADD213PD  ·dataLogR3F64+0(SB), Y7, Y9
-	VFMADD213PD  ·dataLogR2F64+0(SB), Y7, Y9
-	VFMADD213PD  ·dataLogR1F64+0(SB), Y7, Y9
-	VFMADD213PD  ·dataLogR0F64+0(SB), Y7, Y9
-	VFMADD213PD  Y8, Y9, Y7
-	VFMADD231PD  Y7, Y6, Y0
-	VSUBPD       Y0, Y8, Y0
-	VSUBPD       Y0, Y4, Y0
-	VFMADD231PD  ·dataLn2HiF64+0(SB), Y5, Y0
-	VMAXPD       Y3, Y1, Y1
-	VADDPD       Y1, Y0, Y0
-	VMASKMOVPD   Y0, Y2, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
 
-done4:
+partStore7:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*8), Y0
+	VMASKMOVPD Y2, Y0, (AX)(BX*8)
 	VZEROUPPER
 	RET
 
@@ -596,11 +445,22 @@ TEXT ·softplusF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD ·dataLn2HiF64+0(SB), Z4
 	VBROADCASTSD ·dataLn2LoF64+0(SB), Z5
 	XORQ         BX, BX
-	SUBQ         $+8, DX
-	JL           next3
+	TESTQ        DX, DX
+	JLE          done3
 
-loop2:
-	VMOVUPS          (CX)(BX*8), Z6
+step4:
+	CMPQ      DX, $+8
+	JGE       whole5
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z6
+	JMP       loaded6
+
+whole5:
+	VMOVUPS (CX)(BX*8), Z6
+
+loaded6:
 	VPORQ.BCST       ·dataSignF64+0(SB), Z6, Z7
 	VMAXPD           Z7, Z0, Z7
 	VBROADCASTSD     ·dataLog2eF64+0(SB), Z8
@@ -655,76 +515,19 @@ loop2:
 	VFMADD231PD      Z4, Z8, Z7
 	VMAXPD           Z6, Z1, Z6
 	VADDPD           Z6, Z7, Z6
+	CMPQ             DX, $+8
+	JL               partStore7
 	VMOVUPS          Z6, (AX)(BX*8)
 	ADDQ             $+8, BX
 	SUBQ             $+8, DX
-	JGE              loop2
+	JG               step4
 
-next3:
-	ADDQ             $+8, DX
-	TESTQ            DX, DX
-	JE               done4
-	MOVQ             $-1, SI
-	BZHIQ            DX, SI, SI
-	KMOVW            SI, K1
-	VMOVUPD.Z        (CX)(BX*8), K1, Z6
-	VPORQ.BCST       ·dataSignF64+0(SB), Z6, Z7
-	VMAXPD           Z7, Z0, Z0
-	VBROADCASTSD     ·dataLog2eF64+0(SB), Z7
-	VFMADD213PD      Z3, Z0, Z7
-	VSUBPD           Z3, Z7, Z3
-	VFNMADD231PD     Z4, Z3, Z0
-	VFNMADD231PD     Z5, Z3, Z0
-	VBROADCASTSD     ·dataExpQ9F64+0(SB), Z7
-	VFMADD213PD.BCST ·dataExpQ8F64+0(SB), Z0, Z7
-	VFMADD213PD.BCST ·dataExpQ7F64+0(SB), Z0, Z7
-	VFMADD213PD.BCST ·dataExpQ6F64+0(SB), Z0, Z7
-	VFMADD213PD.BCST ·dataExpQ5F64+0(SB), Z0, Z7
-	VFMADD213PD.BCST ·dataExpQ4F64+0(SB), Z0, Z7
-	VFMADD213PD.BCST ·dataExpQ3F64+0(SB), Z0, Z7
-	VFMADD213PD.BCST ·dataExpQ2F64+0(SB), Z0, Z7
-	VFMADD213PD.BCST ·dataExpQ1F64+0(SB), Z0, Z7
-	VFMADD213PD.BCST ·dataExpQ0F64+0(SB), Z0, Z7
-	VMULPD           Z0, Z0, Z8
-	VFMADD231PD      Z7, Z8, Z0
-	VADDPD           Z2, Z0, Z0
-	VSCALEFPD        Z3, Z0, Z0
-	VADDPD           Z2, Z0, Z3
-	VSUBPD           Z2, Z3, Z7
-	VSUBPD           Z7, Z0, Z7
-	VBROADCASTSD     ·dataHalfF64+0(SB), Z8
-	VFNMADD213PD     Z2, Z0, Z8
-	VMULPD           Z8, Z7, Z0
-	VGETMANTPD       $0x0b, Z3, Z7
-	VSUBPD           Z2, Z7, Z2
-	VGETEXPPD        Z3, Z3
-	VGETEXPPD        Z7, Z7
-	VSUBPD           Z7, Z3, Z3
-	VADDPD.BCST      ·dataTwoF64+0(SB), Z2, Z7
-	VDIVPD           Z7, Z2, Z7
-	VMULPD           Z7, Z7, Z8
-	VMULPD           Z2, Z2, Z9
-	VMULPD.BCST      ·dataHalfF64+0(SB), Z9, Z9
-	VMULPD           Z5, Z3, Z5
-	VADDPD           Z0, Z5, Z0
-	VBROADCASTSD     ·dataLogR7F64+0(SB), Z5
-	VFMADD213PD.BCST ·dataLogR6F64+0(SB), Z8, Z5
-	VFMADD213PD.BCST ·dataLogR5F64+0(SB), Z8, Z5
-	VFMADD213PD.BCST ·dataLogR4F64+0(SB), Z8, Z5
-	VFMADD213PD.BCST ·dataLogR3F64+0(SB), Z8, Z5
-	VFMADD213PD.BCST ·dataLogR2F64+0(SB), Z8, Z5
-	VFMADD213PD.BCST ·dataLogR1F64+0(SB), Z8, Z5
-	VFMADD213PD.BCST ·dataLogR0F64+0(SB), Z8, Z5
-	VFMADD213PD      Z9, Z5, Z8
-	VFMADD231PD      Z8, Z7, Z0
-	VSUBPD           Z0, Z9, Z0
-	VSUBPD           Z0, Z2, Z0
-	VFMADD231PD      Z4, Z3, Z0
-	VMAXPD           Z6, Z1, Z1
-	VADDPD           Z1, Z0, Z0
-	VMOVUPD          Z0, K1, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
 
-done4:
+partStore7:
+	VMOVUPD Z6, K1, (AX)(BX*8)
 	VZEROUPPER
 	RET
 
@@ -737,11 +540,23 @@ TEXT ·tanhF64AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataTanhMaxF64+0(SB), Y0
 	VMOVUPS ·dataRoundF64+0(SB), Y1
 	XORQ    BX, BX
-	SUBQ    $+4, DX
-	JL      next3
+	TESTQ   DX, DX
+	JLE     done3
 
-loop2:
-	VMOVUPS      (CX)(BX*8), Y2
+step4:
+	CMPQ       DX, $+4
+	JGE        whole5
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	MOVQ       DX, DI
+	NEGQ       DI
+	VMOVUPS    32(SI)(DI*8), Y2
+	VMASKMOVPD (CX)(BX*8), Y2, Y2
+	JMP        loaded6
+
+whole5:
+	VMOVUPS (CX)(BX*8), Y2
+
+loaded6:
 	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
 	VMINPD       Y3, Y0, Y3
 	VADDPD       Y3, Y3, Y3
@@ -770,50 +585,22 @@ loop2:
 	VDIVPD       Y3, Y5, Y3
 	VANDPD       ·dataSignF64+0(SB), Y2, Y2
 	VORPD        Y3, Y2, Y2
+	CMPQ         DX, $+4
+	JL           partStore7
 	VMOVUPS      Y2, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          loop2
+	JG           step4
 
-next3:
-	ADDQ         $+4, DX
-	TESTQ        DX, DX
-	JE           done4
-	LEAQ         ·dataTailMaskF32+0(SB), SI
-	NEGQ         DX
-	VMOVUPS      32(SI)(DX*8), Y2
-	VMASKMOVPD   (CX)(BX*8), Y2, Y3
-	VANDPD       ·dataAbsF64+0(SB), Y3, Y4
-	VMINPD       Y4, Y0, Y0
-	VADDPD       Y0, Y0, Y0
-	VMOVUPS      ·dataLog2eF64+0(SB), Y4
-	VFMADD213PD  Y1, Y0, Y4
-	VSUBPD       Y1, Y4, Y1
-	VFNMADD231PD ·dataLn2HiF64+0(SB), Y1, Y0
-	VFNMADD231PD ·dataLn2LoF64+0(SB), Y1, Y0
-	VMOVUPS      ·dataExpQ9F64+0(SB), Y1
-	VFMADD213PD  ·dataExpQ8F64+0(SB), Y0, Y1
-	VFMADD213PD  ·dataExpQ7F64+0(SB), Y0, Y1
-	VFMADD213PD  ·dataExpQ6F64+0(SB), Y0, Y1
-	VFMADD213PD  ·dataExpQ5F64+0(SB), Y0, Y1
-	VFMADD213PD  ·dataExpQ4F64+0(SB), Y0, Y1
-	VFMADD213PD  ·dataExpQ3F64+0(SB), Y0, Y1
-	VFMADD213PD  ·dataExpQ2F64+0(SB), Y0, Y1
-	VFMADD213PD  ·dataExpQ1F64+0(SB), Y0, Y1
-	VFMADD213PD  ·dataExpQ0F64+0(SB), Y0, Y1
-	VMULPD       Y0, Y0, Y5
-	VFMADD231PD  Y1, Y5, Y0
-	VPSLLQ       $0x34, Y4, Y1
-	VPADDQ       ·dataOneF64+0(SB), Y1, Y1
-	VSUBPD       ·dataOneF64+0(SB), Y1, Y4
-	VFMADD231PD  Y1, Y0, Y4
-	VADDPD       ·dataTwoF64+0(SB), Y4, Y0
-	VDIVPD       Y0, Y4, Y0
-	VANDPD       ·dataSignF64+0(SB), Y3, Y1
-	VORPD        Y0, Y1, Y0
-	VMASKMOVPD   Y0, Y2, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
 
-done4:
+partStore7:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*8), Y0
+	VMASKMOVPD Y2, Y0, (AX)(BX*8)
 	VZEROUPPER
 	RET
 
@@ -830,11 +617,22 @@ TEXT ·tanhF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD ·dataLog2eF64+0(SB), Z4
 	VBROADCASTSD ·dataLn2HiF64+0(SB), Z4
 	XORQ         BX, BX
-	SUBQ         $+8, DX
-	JL           next3
+	TESTQ        DX, DX
+	JLE          done3
 
-loop2:
-	VMOVUPS           (CX)(BX*8), Z5
+step4:
+	CMPQ      DX, $+8
+	JGE       whole5
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z5
+	JMP       loaded6
+
+whole5:
+	VMOVUPS (CX)(BX*8), Z5
+
+loaded6:
 	VPANDQ            Z3, Z5, Z6
 	VMINPD            Z6, Z0, Z6
 	VADDPD            Z6, Z6, Z6
@@ -862,49 +660,19 @@ loop2:
 	VADDPD.BCST       ·dataTwoF64+0(SB), Z8, Z6
 	VDIVPD            Z6, Z8, Z6
 	VPTERNLOGQ.BCST   $0xd8, ·dataSignF64+0(SB), Z5, Z6
+	CMPQ              DX, $+8
+	JL                partStore7
 	VMOVUPS           Z6, (AX)(BX*8)
 	ADDQ              $+8, BX
 	SUBQ              $+8, DX
-	JGE               loop2
+	JG                step4
 
-next3:
-	ADDQ              $+8, DX
-	TESTQ             DX, DX
-	JE                done4
-	MOVQ              $-1, SI
-	BZHIQ             DX, SI, SI
-	KMOVW             SI, K1
-	VMOVUPD.Z         (CX)(BX*8), K1, Z5
-	VPANDQ            Z3, Z5, Z3
-	VMINPD            Z3, Z0, Z0
-	VADDPD            Z0, Z0, Z0
-	VBROADCASTSD      ·dataLog2eF64+0(SB), Z3
-	VFMADD213PD       Z1, Z0, Z3
-	VSUBPD            Z1, Z3, Z1
-	VFNMADD231PD      Z4, Z1, Z0
-	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z1, Z0
-	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z1
-	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z0, Z1
-	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z0, Z1
-	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z0, Z1
-	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z0, Z1
-	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z0, Z1
-	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z0, Z1
-	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z0, Z1
-	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z0, Z1
-	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z0, Z1
-	VMULPD            Z0, Z0, Z4
-	VFMADD231PD       Z1, Z4, Z0
-	VPSLLQ            $0x34, Z3, Z1
-	VPADDQ            Z2, Z1, Z1
-	VSUBPD            Z2, Z1, Z2
-	VFMADD231PD       Z1, Z0, Z2
-	VADDPD.BCST       ·dataTwoF64+0(SB), Z2, Z0
-	VDIVPD            Z0, Z2, Z0
-	VPTERNLOGQ.BCST   $0xd8, ·dataSignF64+0(SB), Z5, Z0
-	VMOVUPD           Z0, K1, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
 
-done4:
+partStore7:
+	VMOVUPD Z6, K1, (AX)(BX*8)
 	VZEROUPPER
 	RET
 
@@ -916,10 +684,10 @@ TEXT ·reluF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ    n+16(FP), DX
 	VMOVUPS ·dataZero+0(SB), Y0
 	XORQ    BX, BX
-	SUBQ    $+8, DX
-	JL      next3
+	CMPQ    DX, $+8
+	JL      next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(BX*8), Y1
 	VMOVUPS 32(CX)(BX*8), Y2
 	VMAXPD  Y1, Y0, Y1
@@ -930,26 +698,26 @@ loop2:
 	VMOVUPS Y2, 32(AX)(BX*8)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	JGE     loop2
+	CMPQ    DX, $+8
+	JGE     loop5
 
-next3:
-	ADDQ $+8, DX
-	SUBQ $+4, DX
-	JL   next5
+next6:
+	CMPQ DX, $+4
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS (CX)(BX*8), Y1
 	VMAXPD  Y1, Y0, Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
 	SUBQ    $+4, DX
-	JGE     loop4
+	CMPQ    DX, $+4
+	JGE     loop7
 
-next5:
-	ADDQ       $+4, DX
+next8:
 	TESTQ      DX, DX
-	JE         done6
+	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	NEGQ       DX
 	VMOVUPS    32(SI)(DX*8), Y1
@@ -958,7 +726,7 @@ next5:
 	VADDPD     Y0, Y2, Y0
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -970,10 +738,10 @@ TEXT ·reluF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), DX
 	VBROADCASTSD ·dataZero+0(SB), Z0
 	XORQ         BX, BX
-	SUBQ         $+24, DX
-	JL           next3
+	CMPQ         DX, $+24
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(BX*8), Z1
 	VMOVUPS 64(CX)(BX*8), Z2
 	VMOVUPS 128(CX)(BX*8), Z3
@@ -988,26 +756,26 @@ loop2:
 	VMOVUPS Z3, 128(AX)(BX*8)
 	ADDQ    $+24, BX
 	SUBQ    $+24, DX
-	JGE     loop2
+	CMPQ    DX, $+24
+	JGE     loop5
 
-next3:
-	ADDQ $+24, DX
-	SUBQ $+8, DX
-	JL   next5
+next6:
+	CMPQ DX, $+8
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS (CX)(BX*8), Z1
 	VMAXPD  Z1, Z0, Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	JGE     loop4
+	CMPQ    DX, $+8
+	JGE     loop7
 
-next5:
-	ADDQ      $+8, DX
+next8:
 	TESTQ     DX, DX
-	JE        done6
+	JE        done3
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVW     SI, K1
@@ -1016,7 +784,7 @@ next5:
 	VADDPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -1030,12 +798,25 @@ TEXT ·hypotF64AVX2(SB), NOSPLIT, $0-32
 	VMOVUPS ·dataExponentF64+0(SB), Y0
 	VMOVUPS ·dataMinNormalF64+0(SB), Y1
 	XORQ    SI, SI
-	SUBQ    $+4, BX
-	JL      next3
+	TESTQ   BX, BX
+	JLE     done3
 
-loop2:
-	VMOVUPS      (CX)(SI*8), Y2
-	VMOVUPS      (DX)(SI*8), Y3
+step4:
+	CMPQ       BX, $+4
+	JGE        whole5
+	LEAQ       ·dataTailMaskF32+0(SB), DI
+	MOVQ       BX, R8
+	NEGQ       R8
+	VMOVUPS    32(DI)(R8*8), Y3
+	VMASKMOVPD (CX)(SI*8), Y3, Y2
+	VMASKMOVPD (DX)(SI*8), Y3, Y3
+	JMP        loaded6
+
+whole5:
+	VMOVUPS (CX)(SI*8), Y2
+	VMOVUPS (DX)(SI*8), Y3
+
+loaded6:
 	VANDPD       ·dataAbsF64+0(SB), Y2, Y4
 	VANDPD       ·dataAbsF64+0(SB), Y3, Y5
 	VMAXPD       Y5, Y4, Y6
@@ -1058,45 +839,23 @@ loop2:
 	VCMPPD       $0x03, Y3, Y2, Y5
 	VADDPD       Y3, Y2, Y2
 	VBLENDVPD    Y5, Y2, Y4, Y2
+	CMPQ         BX, $+4
+	JL           partStore7
 	VMOVUPS      Y2, (AX)(SI*8)
 	ADDQ         $+4, SI
 	SUBQ         $+4, BX
-	JGE          loop2
+	JG           step4
 
-next3:
-	ADDQ         $+4, BX
-	TESTQ        BX, BX
-	JE           done4
-	LEAQ         ·dataTailMaskF32+0(SB), DI
-	NEGQ         BX
-	VMOVUPS      32(DI)(BX*8), Y2
-	VMASKMOVPD   (CX)(SI*8), Y2, Y3
-	VMASKMOVPD   (DX)(SI*8), Y2, Y4
-	VANDPD       ·dataAbsF64+0(SB), Y3, Y5
-	VANDPD       ·dataAbsF64+0(SB), Y4, Y6
-	VMAXPD       Y6, Y5, Y7
-	VMINPD       Y6, Y5, Y5
-	VMAXPD       Y7, Y1, Y1
-	VANDPD       Y0, Y1, Y1
-	VPSUBQ       Y1, Y0, Y6
-	VMULPD       Y6, Y7, Y8
-	VMULPD       Y6, Y5, Y5
-	VMULPD       Y8, Y8, Y6
-	VFNMADD213PD Y6, Y8, Y8
-	VXORPD       ·dataSignF64+0(SB), Y8, Y8
-	VFMADD231PD  Y5, Y5, Y8
-	VADDPD       Y8, Y6, Y5
-	VSQRTPD      Y5, Y5
-	VMULPD       ·dataHalfF64+0(SB), Y5, Y5
-	VMULPD       Y1, Y5, Y1
-	VCMPPD       $0x00, Y0, Y7, Y0
-	VBLENDVPD    Y0, Y7, Y1, Y0
-	VCMPPD       $0x03, Y4, Y3, Y1
-	VADDPD       Y4, Y3, Y3
-	VBLENDVPD    Y1, Y3, Y0, Y0
-	VMASKMOVPD   Y0, Y2, (AX)(SI*8)
+done3:
+	VZEROUPPER
+	RET
 
-done4:
+partStore7:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	MOVQ       BX, DX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*8), Y0
+	VMASKMOVPD Y2, Y0, (AX)(SI*8)
 	VZEROUPPER
 	RET
 
@@ -1113,73 +872,59 @@ TEXT ·hypotF64AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD ·dataSignF64+0(SB), Z3
 	VBROADCASTSD ·dataHalfF64+0(SB), Z4
 	XORQ         SI, SI
-	SUBQ         $+8, BX
-	JL           next3
+	TESTQ        BX, BX
+	JLE          done3
 
-loop2:
-	VMOVUPS      (CX)(SI*8), Z5
-	VMOVUPS      (DX)(SI*8), Z6
+step4:
+	CMPQ      BX, $+8
+	JGE       whole5
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (CX)(SI*8), K1, Z5
+	VMOVUPD.Z (DX)(SI*8), K1, Z6
+	JMP       loaded6
+
+whole5:
+	VMOVUPS (CX)(SI*8), Z5
+	VMOVUPS (DX)(SI*8), Z6
+
+loaded6:
 	VPANDQ       Z2, Z5, Z7
 	VPANDQ       Z2, Z6, Z8
 	VMAXPD       Z8, Z7, Z9
 	VMINPD       Z8, Z7, Z7
 	VMAXPD       Z9, Z1, Z8
 	VPANDQ       Z0, Z8, Z8
-	VPSUBQ       Z8, Z0, Z14
-	VMULPD       Z14, Z9, Z15
-	VMULPD       Z14, Z7, Z7
-	VMULPD       Z15, Z15, Z14
-	VFNMADD213PD Z14, Z15, Z15
-	VPXORQ       Z3, Z15, Z15
-	VFMADD231PD  Z7, Z7, Z15
-	VADDPD       Z15, Z14, Z7
+	VPSUBQ       Z8, Z0, Z12
+	VMULPD       Z12, Z9, Z13
+	VMULPD       Z12, Z7, Z7
+	VMULPD       Z13, Z13, Z12
+	VFNMADD213PD Z12, Z13, Z13
+	VPXORQ       Z3, Z13, Z13
+	VFMADD231PD  Z7, Z7, Z13
+	VADDPD       Z13, Z12, Z7
 	VSQRTPD      Z7, Z7
 	VMULPD       Z4, Z7, Z7
 	VMULPD       Z8, Z7, Z7
-	VCMPPD       $0x00, Z0, Z9, K1
-	VBLENDMPD    Z9, Z7, K1, Z10
-	VCMPPD       $0x03, Z6, Z5, K1
+	VCMPPD       $0x00, Z0, Z9, K2
+	VBLENDMPD    Z9, Z7, K2, Z10
+	VCMPPD       $0x03, Z6, Z5, K2
 	VADDPD       Z6, Z5, Z5
-	VBLENDMPD    Z5, Z10, K1, Z11
+	VBLENDMPD    Z5, Z10, K2, Z11
+	CMPQ         BX, $+8
+	JL           partStore7
 	VMOVUPS      Z11, (AX)(SI*8)
 	ADDQ         $+8, SI
 	SUBQ         $+8, BX
-	JGE          loop2
+	JG           step4
 
-next3:
-	ADDQ         $+8, BX
-	TESTQ        BX, BX
-	JE           done4
-	MOVQ         $-1, DI
-	BZHIQ        BX, DI, DI
-	KMOVW        DI, K1
-	VMOVUPD.Z    (CX)(SI*8), K1, Z5
-	VMOVUPD.Z    (DX)(SI*8), K1, Z6
-	VPANDQ       Z2, Z5, Z7
-	VPANDQ       Z2, Z6, Z2
-	VMAXPD       Z2, Z7, Z8
-	VMINPD       Z2, Z7, Z2
-	VMAXPD       Z8, Z1, Z1
-	VPANDQ       Z0, Z1, Z1
-	VPSUBQ       Z1, Z0, Z7
-	VMULPD       Z7, Z8, Z9
-	VMULPD       Z7, Z2, Z2
-	VMULPD       Z9, Z9, Z7
-	VFNMADD213PD Z7, Z9, Z9
-	VPXORQ       Z3, Z9, Z3
-	VFMADD231PD  Z2, Z2, Z3
-	VADDPD       Z3, Z7, Z2
-	VSQRTPD      Z2, Z2
-	VMULPD       Z4, Z2, Z2
-	VMULPD       Z1, Z2, Z1
-	VCMPPD       $0x00, Z0, Z8, K2
-	VBLENDMPD    Z8, Z1, K2, Z12
-	VCMPPD       $0x03, Z6, Z5, K2
-	VADDPD       Z6, Z5, Z0
-	VBLENDMPD    Z0, Z12, K2, Z13
-	VMOVUPD      Z13, K1, (AX)(SI*8)
+done3:
+	VZEROUPPER
+	RET
 
-done4:
+partStore7:
+	VMOVUPD Z11, K1, (AX)(SI*8)
 	VZEROUPPER
 	RET
 
@@ -1193,12 +938,25 @@ TEXT ·swishGradF64AVX2(SB), NOSPLIT, $0-32
 	VMOVUPS ·dataOneF64+0(SB), Y0
 	VMOVUPS ·dataC1000F64+0(SB), Y1
 	XORQ    SI, SI
-	SUBQ    $+4, BX
-	JL      next3
+	TESTQ   BX, BX
+	JLE     done3
 
-loop2:
-	VMOVUPS      (CX)(SI*8), Y2
-	VMOVUPS      (DX)(SI*8), Y3
+step4:
+	CMPQ       BX, $+4
+	JGE        whole5
+	LEAQ       ·dataTailMaskF32+0(SB), DI
+	MOVQ       BX, R8
+	NEGQ       R8
+	VMOVUPS    32(DI)(R8*8), Y3
+	VMASKMOVPD (CX)(SI*8), Y3, Y2
+	VMASKMOVPD (DX)(SI*8), Y3, Y3
+	JMP        loaded6
+
+whole5:
+	VMOVUPS (CX)(SI*8), Y2
+	VMOVUPS (DX)(SI*8), Y3
+
+loaded6:
 	VMINPD       Y3, Y1, Y3
 	VMOVUPS      ·dataCm1000F64+0(SB), Y4
 	VMAXPD       Y3, Y4, Y3
@@ -1243,67 +1001,23 @@ loop2:
 	VFMADD213PD  Y0, Y4, Y3
 	VMULPD       Y3, Y7, Y3
 	VMULPD       Y3, Y2, Y2
+	CMPQ         BX, $+4
+	JL           partStore7
 	VMOVUPS      Y2, (AX)(SI*8)
 	ADDQ         $+4, SI
 	SUBQ         $+4, BX
-	JGE          loop2
+	JG           step4
 
-next3:
-	ADDQ         $+4, BX
-	TESTQ        BX, BX
-	JE           done4
-	LEAQ         ·dataTailMaskF32+0(SB), DI
-	NEGQ         BX
-	VMOVUPS      32(DI)(BX*8), Y2
-	VMASKMOVPD   (CX)(SI*8), Y2, Y3
-	VMASKMOVPD   (DX)(SI*8), Y2, Y4
-	VMINPD       Y4, Y1, Y1
-	VMOVUPS      ·dataCm1000F64+0(SB), Y4
-	VMAXPD       Y1, Y4, Y1
-	VORPD        ·dataSignF64+0(SB), Y1, Y4
-	VMOVUPS      ·dataExpMinF64+0(SB), Y5
-	VMAXPD       Y4, Y5, Y4
-	VMOVUPS      ·dataLog2eF64+0(SB), Y5
-	VFMADD213PD  ·dataRoundF64+0(SB), Y4, Y5
-	VSUBPD       ·dataRoundF64+0(SB), Y5, Y5
-	VFNMADD231PD ·dataLn2HiF64+0(SB), Y5, Y4
-	VFNMADD231PD ·dataLn2LoF64+0(SB), Y5, Y4
-	VMOVUPS      ·dataExpQ9F64+0(SB), Y6
-	VFMADD213PD  ·dataExpQ8F64+0(SB), Y4, Y6
-	VFMADD213PD  ·dataExpQ7F64+0(SB), Y4, Y6
-	VFMADD213PD  ·dataExpQ6F64+0(SB), Y4, Y6
-	VFMADD213PD  ·dataExpQ5F64+0(SB), Y4, Y6
-	VFMADD213PD  ·dataExpQ4F64+0(SB), Y4, Y6
-	VFMADD213PD  ·dataExpQ3F64+0(SB), Y4, Y6
-	VFMADD213PD  ·dataExpQ2F64+0(SB), Y4, Y6
-	VFMADD213PD  ·dataExpQ1F64+0(SB), Y4, Y6
-	VFMADD213PD  ·dataExpQ0F64+0(SB), Y4, Y6
-	VMULPD       Y4, Y4, Y7
-	VFMADD231PD  Y6, Y7, Y4
-	VADDPD       Y0, Y4, Y4
-	VMOVUPS      ·dataHalfF64+0(SB), Y6
-	VFMADD213PD  ·dataRoundF64+0(SB), Y5, Y6
-	VSUBPD       ·dataRoundF64+0(SB), Y6, Y7
-	VSUBPD       Y7, Y5, Y5
-	VADDPD       ·dataRoundF64+0(SB), Y5, Y5
-	VPSLLQ       $0x34, Y6, Y6
-	VPADDQ       Y0, Y6, Y6
-	VMULPD       Y6, Y4, Y4
-	VPSLLQ       $0x34, Y5, Y5
-	VPADDQ       Y0, Y5, Y5
-	VMULPD       Y5, Y4, Y4
-	VADDPD       Y0, Y4, Y5
-	VDIVPD       Y5, Y0, Y5
-	VMULPD       Y5, Y4, Y4
-	VCMPPD       $0x11, ·dataZero+0(SB), Y1, Y6
-	VBLENDVPD    Y6, Y4, Y5, Y7
-	VBLENDVPD    Y6, Y5, Y4, Y4
-	VFMADD213PD  Y0, Y4, Y1
-	VMULPD       Y1, Y7, Y0
-	VMULPD       Y0, Y3, Y0
-	VMASKMOVPD   Y0, Y2, (AX)(SI*8)
+done3:
+	VZEROUPPER
+	RET
 
-done4:
+partStore7:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	MOVQ       BX, DX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*8), Y0
+	VMASKMOVPD Y2, Y0, (AX)(SI*8)
 	VZEROUPPER
 	RET
 
@@ -1321,93 +1035,69 @@ TEXT ·swishGradF64AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD ·dataRoundF64+0(SB), Z4
 	VBROADCASTSD ·dataSignF64+0(SB), Z5
 	XORQ         SI, SI
-	SUBQ         $+8, BX
-	JL           next3
+	TESTQ        BX, BX
+	JLE          done3
 
-loop2:
-	VMOVUPS           (CX)(SI*8), Z6
-	VMOVUPS           (DX)(SI*8), Z7
+step4:
+	CMPQ      BX, $+8
+	JGE       whole5
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (CX)(SI*8), K1, Z6
+	VMOVUPD.Z (DX)(SI*8), K1, Z7
+	JMP       loaded6
+
+whole5:
+	VMOVUPS (CX)(SI*8), Z6
+	VMOVUPS (DX)(SI*8), Z7
+
+loaded6:
 	VMINPD            Z7, Z1, Z7
 	VMAXPD            Z7, Z2, Z7
-	VPORQ             Z5, Z7, Z12
-	VMAXPD            Z12, Z3, Z12
-	VBROADCASTSD      ·dataLog2eF64+0(SB), Z13
-	VFMADD213PD       Z4, Z12, Z13
-	VSUBPD            Z4, Z13, Z13
-	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z13, Z12
-	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z13, Z12
-	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z14
-	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z12, Z14
-	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z12, Z14
-	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z12, Z14
-	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z12, Z14
-	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z12, Z14
-	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z12, Z14
-	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z12, Z14
-	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z12, Z14
-	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z12, Z14
-	VMULPD            Z12, Z12, Z15
-	VFMADD231PD       Z14, Z15, Z12
-	VADDPD            Z0, Z12, Z12
-	VSCALEFPD         Z13, Z12, Z12
-	VADDPD            Z0, Z12, Z13
-	VDIVPD            Z13, Z0, Z13
-	VMULPD            Z13, Z12, Z12
-	VCMPPD.BCST       $0x11, ·dataZero+0(SB), Z7, K1
-	VBLENDMPD         Z12, Z13, K1, Z8
-	VBLENDMPD         Z13, Z12, K1, Z9
+	VPORQ             Z5, Z7, Z10
+	VMAXPD            Z10, Z3, Z10
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z11
+	VFMADD213PD       Z4, Z10, Z11
+	VSUBPD            Z4, Z11, Z11
+	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z11, Z10
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z11, Z10
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z12
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z10, Z12
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z10, Z12
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z10, Z12
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z10, Z12
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z10, Z12
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z10, Z12
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z10, Z12
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z10, Z12
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z10, Z12
+	VMULPD            Z10, Z10, Z13
+	VFMADD231PD       Z12, Z13, Z10
+	VADDPD            Z0, Z10, Z10
+	VSCALEFPD         Z11, Z10, Z10
+	VADDPD            Z0, Z10, Z11
+	VDIVPD            Z11, Z0, Z11
+	VMULPD            Z11, Z10, Z10
+	VCMPPD.BCST       $0x11, ·dataZero+0(SB), Z7, K2
+	VBLENDMPD         Z10, Z11, K2, Z8
+	VBLENDMPD         Z11, Z10, K2, Z9
 	VFMADD213PD       Z0, Z9, Z7
 	VMULPD            Z7, Z8, Z7
 	VMULPD            Z7, Z6, Z6
+	CMPQ              BX, $+8
+	JL                partStore7
 	VMOVUPS           Z6, (AX)(SI*8)
 	ADDQ              $+8, SI
 	SUBQ              $+8, BX
-	JGE               loop2
+	JG                step4
 
-next3:
-	ADDQ              $+8, BX
-	TESTQ             BX, BX
-	JE                done4
-	MOVQ              $-1, DI
-	BZHIQ             BX, DI, DI
-	KMOVW             DI, K1
-	VMOVUPD.Z         (CX)(SI*8), K1, Z6
-	VMOVUPD.Z         (DX)(SI*8), K1, Z7
-	VMINPD            Z7, Z1, Z1
-	VMAXPD            Z1, Z2, Z1
-	VPORQ             Z5, Z1, Z2
-	VMAXPD            Z2, Z3, Z2
-	VBROADCASTSD      ·dataLog2eF64+0(SB), Z3
-	VFMADD213PD       Z4, Z2, Z3
-	VSUBPD            Z4, Z3, Z3
-	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z3, Z2
-	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z3, Z2
-	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z4
-	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z2, Z4
-	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z2, Z4
-	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z2, Z4
-	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z2, Z4
-	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z2, Z4
-	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z2, Z4
-	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z2, Z4
-	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z2, Z4
-	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z2, Z4
-	VMULPD            Z2, Z2, Z5
-	VFMADD231PD       Z4, Z5, Z2
-	VADDPD            Z0, Z2, Z2
-	VSCALEFPD         Z3, Z2, Z2
-	VADDPD            Z0, Z2, Z3
-	VDIVPD            Z3, Z0, Z3
-	VMULPD            Z3, Z2, Z2
-	VCMPPD.BCST       $0x11, ·dataZero+0(SB), Z1, K2
-	VBLENDMPD         Z2, Z3, K2, Z10
-	VBLENDMPD         Z3, Z2, K2, Z11
-	VFMADD213PD       Z0, Z11, Z1
-	VMULPD            Z1, Z10, Z0
-	VMULPD            Z0, Z6, Z0
-	VMOVUPD           Z0, K1, (AX)(SI*8)
+done3:
+	VZEROUPPER
+	RET
 
-done4:
+partStore7:
+	VMOVUPD Z6, K1, (AX)(SI*8)
 	VZEROUPPER
 	RET
 
@@ -1420,10 +1110,10 @@ TEXT ·reluGradF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ    n+24(FP), BX
 	VMOVUPS ·dataZero+0(SB), Y0
 	XORQ    SI, SI
-	SUBQ    $+8, BX
-	JL      next3
+	CMPQ    BX, $+8
+	JL      next6
 
-loop2:
+loop5:
 	VMOVUPS   (CX)(SI*8), Y1
 	VMOVUPS   32(CX)(SI*8), Y2
 	VMOVUPS   (DX)(SI*8), Y3
@@ -1436,14 +1126,14 @@ loop2:
 	VMOVUPS   Y2, 32(AX)(SI*8)
 	ADDQ      $+8, SI
 	SUBQ      $+8, BX
-	JGE       loop2
+	CMPQ      BX, $+8
+	JGE       loop5
 
-next3:
-	ADDQ $+8, BX
-	SUBQ $+4, BX
-	JL   next5
+next6:
+	CMPQ BX, $+4
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS   (CX)(SI*8), Y1
 	VMOVUPS   (DX)(SI*8), Y2
 	VCMPPD    $0x16, Y0, Y2, Y2
@@ -1451,12 +1141,12 @@ loop4:
 	VMOVUPS   Y1, (AX)(SI*8)
 	ADDQ      $+4, SI
 	SUBQ      $+4, BX
-	JGE       loop4
+	CMPQ      BX, $+4
+	JGE       loop7
 
-next5:
-	ADDQ       $+4, BX
+next8:
 	TESTQ      BX, BX
-	JE         done6
+	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
 	VMOVUPS    32(DI)(BX*8), Y1
@@ -1466,7 +1156,7 @@ next5:
 	VBLENDVPD  Y3, Y2, Y0, Y0
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -1479,10 +1169,10 @@ TEXT ·reluGradF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), BX
 	VBROADCASTSD ·dataZero+0(SB), Z0
 	XORQ         SI, SI
-	SUBQ         $+24, BX
-	JL           next3
+	CMPQ         BX, $+24
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS   (CX)(SI*8), Z1
 	VMOVUPS   64(CX)(SI*8), Z2
 	VMOVUPS   128(CX)(SI*8), Z3
@@ -1500,14 +1190,14 @@ loop2:
 	VMOVUPS   Z9, 128(AX)(SI*8)
 	ADDQ      $+24, SI
 	SUBQ      $+24, BX
-	JGE       loop2
+	CMPQ      BX, $+24
+	JGE       loop5
 
-next3:
-	ADDQ $+24, BX
-	SUBQ $+8, BX
-	JL   next5
+next6:
+	CMPQ BX, $+8
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS   (CX)(SI*8), Z1
 	VMOVUPS   (DX)(SI*8), Z2
 	VCMPPD    $0x16, Z0, Z2, K1
@@ -1515,12 +1205,12 @@ loop4:
 	VMOVUPS   Z10, (AX)(SI*8)
 	ADDQ      $+8, SI
 	SUBQ      $+8, BX
-	JGE       loop4
+	CMPQ      BX, $+8
+	JGE       loop7
 
-next5:
-	ADDQ      $+8, BX
+next8:
 	TESTQ     BX, BX
-	JE        done6
+	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVW     DI, K1
@@ -1530,7 +1220,7 @@ next5:
 	VBLENDMPD Z1, Z0, K2, Z11
 	VMOVUPD   Z11, K1, (AX)(SI*8)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -1543,10 +1233,10 @@ TEXT ·sigmoidGradF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ    n+24(FP), BX
 	VMOVUPS ·dataOneF64+0(SB), Y0
 	XORQ    SI, SI
-	SUBQ    $+8, BX
-	JL      next3
+	CMPQ    BX, $+8
+	JL      next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(SI*8), Y1
 	VMOVUPS 32(CX)(SI*8), Y2
 	VMOVUPS (DX)(SI*8), Y3
@@ -1561,14 +1251,14 @@ loop2:
 	VMOVUPS Y2, 32(AX)(SI*8)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	JGE     loop2
+	CMPQ    BX, $+8
+	JGE     loop5
 
-next3:
-	ADDQ $+8, BX
-	SUBQ $+4, BX
-	JL   next5
+next6:
+	CMPQ BX, $+4
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS (CX)(SI*8), Y1
 	VMOVUPS (DX)(SI*8), Y2
 	VSUBPD  Y2, Y0, Y3
@@ -1577,12 +1267,12 @@ loop4:
 	VMOVUPS Y1, (AX)(SI*8)
 	ADDQ    $+4, SI
 	SUBQ    $+4, BX
-	JGE     loop4
+	CMPQ    BX, $+4
+	JGE     loop7
 
-next5:
-	ADDQ       $+4, BX
+next8:
 	TESTQ      BX, BX
-	JE         done6
+	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	NEGQ       BX
 	VMOVUPS    32(DI)(BX*8), Y1
@@ -1593,7 +1283,7 @@ next5:
 	VMULPD     Y0, Y2, Y0
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -1606,10 +1296,10 @@ TEXT ·sigmoidGradF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), BX
 	VBROADCASTSD ·dataOneF64+0(SB), Z0
 	XORQ         SI, SI
-	SUBQ         $+24, BX
-	JL           next3
+	CMPQ         BX, $+24
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS (CX)(SI*8), Z1
 	VMOVUPS 64(CX)(SI*8), Z2
 	VMOVUPS 128(CX)(SI*8), Z3
@@ -1630,14 +1320,14 @@ loop2:
 	VMOVUPS Z3, 128(AX)(SI*8)
 	ADDQ    $+24, SI
 	SUBQ    $+24, BX
-	JGE     loop2
+	CMPQ    BX, $+24
+	JGE     loop5
 
-next3:
-	ADDQ $+24, BX
-	SUBQ $+8, BX
-	JL   next5
+next6:
+	CMPQ BX, $+8
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS (CX)(SI*8), Z1
 	VMOVUPS (DX)(SI*8), Z2
 	VSUBPD  Z2, Z0, Z3
@@ -1646,12 +1336,12 @@ loop4:
 	VMOVUPS Z1, (AX)(SI*8)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	JGE     loop4
+	CMPQ    BX, $+8
+	JGE     loop7
 
-next5:
-	ADDQ      $+8, BX
+next8:
 	TESTQ     BX, BX
-	JE        done6
+	JE        done3
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVW     DI, K1
@@ -1662,7 +1352,7 @@ next5:
 	VMULPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -1676,12 +1366,25 @@ TEXT ·softplusGradF64AVX2(SB), NOSPLIT, $0-32
 	VMOVUPS ·dataOneF64+0(SB), Y0
 	VMOVUPS ·dataC700F64+0(SB), Y1
 	XORQ    SI, SI
-	SUBQ    $+4, BX
-	JL      next3
+	TESTQ   BX, BX
+	JLE     done3
 
-loop2:
-	VMOVUPS      (CX)(SI*8), Y2
-	VMOVUPS      (DX)(SI*8), Y3
+step4:
+	CMPQ       BX, $+4
+	JGE        whole5
+	LEAQ       ·dataTailMaskF32+0(SB), DI
+	MOVQ       BX, R8
+	NEGQ       R8
+	VMOVUPS    32(DI)(R8*8), Y3
+	VMASKMOVPD (CX)(SI*8), Y3, Y2
+	VMASKMOVPD (DX)(SI*8), Y3, Y3
+	JMP        loaded6
+
+whole5:
+	VMOVUPS (CX)(SI*8), Y2
+	VMOVUPS (DX)(SI*8), Y3
+
+loaded6:
 	VMINPD       Y3, Y1, Y3
 	VMOVUPS      ·dataCm709F64+0(SB), Y4
 	VMAXPD       Y3, Y4, Y3
@@ -1708,49 +1411,23 @@ loop2:
 	VSUBPD       Y4, Y0, Y5
 	VFNMADD231PD Y4, Y3, Y5
 	VMULPD       Y5, Y2, Y2
+	CMPQ         BX, $+4
+	JL           partStore7
 	VMOVUPS      Y2, (AX)(SI*8)
 	ADDQ         $+4, SI
 	SUBQ         $+4, BX
-	JGE          loop2
+	JG           step4
 
-next3:
-	ADDQ         $+4, BX
-	TESTQ        BX, BX
-	JE           done4
-	LEAQ         ·dataTailMaskF32+0(SB), DI
-	NEGQ         BX
-	VMOVUPS      32(DI)(BX*8), Y2
-	VMASKMOVPD   (CX)(SI*8), Y2, Y3
-	VMASKMOVPD   (DX)(SI*8), Y2, Y4
-	VMINPD       Y4, Y1, Y1
-	VMOVUPS      ·dataCm709F64+0(SB), Y4
-	VMAXPD       Y1, Y4, Y1
-	VXORPD       ·dataSignF64+0(SB), Y1, Y1
-	VMOVUPS      ·dataLog2eF64+0(SB), Y4
-	VFMADD213PD  ·dataRoundF64+0(SB), Y1, Y4
-	VSUBPD       ·dataRoundF64+0(SB), Y4, Y5
-	VFNMADD231PD ·dataLn2HiF64+0(SB), Y5, Y1
-	VFNMADD231PD ·dataLn2LoF64+0(SB), Y5, Y1
-	VMOVUPS      ·dataExpQ9F64+0(SB), Y5
-	VFMADD213PD  ·dataExpQ8F64+0(SB), Y1, Y5
-	VFMADD213PD  ·dataExpQ7F64+0(SB), Y1, Y5
-	VFMADD213PD  ·dataExpQ6F64+0(SB), Y1, Y5
-	VFMADD213PD  ·dataExpQ5F64+0(SB), Y1, Y5
-	VFMADD213PD  ·dataExpQ4F64+0(SB), Y1, Y5
-	VFMADD213PD  ·dataExpQ3F64+0(SB), Y1, Y5
-	VFMADD213PD  ·dataExpQ2F64+0(SB), Y1, Y5
-	VFMADD213PD  ·dataExpQ1F64+0(SB), Y1, Y5
-	VFMADD213PD  ·dataExpQ0F64+0(SB), Y1, Y5
-	VMULPD       Y1, Y1, Y6
-	VFMADD231PD  Y5, Y6, Y1
-	VPSLLQ       $0x34, Y4, Y4
-	VPADDQ       Y0, Y4, Y4
-	VSUBPD       Y4, Y0, Y0
-	VFNMADD231PD Y4, Y1, Y0
-	VMULPD       Y0, Y3, Y0
-	VMASKMOVPD   Y0, Y2, (AX)(SI*8)
+done3:
+	VZEROUPPER
+	RET
 
-done4:
+partStore7:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	MOVQ       BX, DX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*8), Y0
+	VMASKMOVPD Y2, Y0, (AX)(SI*8)
 	VZEROUPPER
 	RET
 
@@ -1768,12 +1445,24 @@ TEXT ·softplusGradF64AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD ·dataSignF64+0(SB), Z4
 	VBROADCASTSD ·dataLog2eF64+0(SB), Z5
 	XORQ         SI, SI
-	SUBQ         $+8, BX
-	JL           next3
+	TESTQ        BX, BX
+	JLE          done3
 
-loop2:
-	VMOVUPS           (CX)(SI*8), Z5
-	VMOVUPS           (DX)(SI*8), Z6
+step4:
+	CMPQ      BX, $+8
+	JGE       whole5
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (CX)(SI*8), K1, Z5
+	VMOVUPD.Z (DX)(SI*8), K1, Z6
+	JMP       loaded6
+
+whole5:
+	VMOVUPS (CX)(SI*8), Z5
+	VMOVUPS (DX)(SI*8), Z6
+
+loaded6:
 	VMINPD            Z6, Z1, Z6
 	VMAXPD            Z6, Z2, Z6
 	VPXORQ            Z4, Z6, Z6
@@ -1799,47 +1488,18 @@ loop2:
 	VSUBPD            Z7, Z0, Z8
 	VFNMADD231PD      Z7, Z6, Z8
 	VMULPD            Z8, Z5, Z5
+	CMPQ              BX, $+8
+	JL                partStore7
 	VMOVUPS           Z5, (AX)(SI*8)
 	ADDQ              $+8, SI
 	SUBQ              $+8, BX
-	JGE               loop2
+	JG                step4
 
-next3:
-	ADDQ              $+8, BX
-	TESTQ             BX, BX
-	JE                done4
-	MOVQ              $-1, DI
-	BZHIQ             BX, DI, DI
-	KMOVW             DI, K1
-	VMOVUPD.Z         (CX)(SI*8), K1, Z5
-	VMOVUPD.Z         (DX)(SI*8), K1, Z6
-	VMINPD            Z6, Z1, Z1
-	VMAXPD            Z1, Z2, Z1
-	VPXORQ            Z4, Z1, Z1
-	VBROADCASTSD      ·dataLog2eF64+0(SB), Z2
-	VFMADD213PD       Z3, Z1, Z2
-	VSUBPD            Z3, Z2, Z3
-	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z3, Z1
-	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z3, Z1
-	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z3
-	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z1, Z3
-	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z1, Z3
-	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z1, Z3
-	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z1, Z3
-	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z1, Z3
-	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z1, Z3
-	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z1, Z3
-	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z1, Z3
-	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z1, Z3
-	VMULPD            Z1, Z1, Z4
-	VFMADD231PD       Z3, Z4, Z1
-	VPSLLQ            $0x34, Z2, Z2
-	VPADDQ            Z0, Z2, Z2
-	VSUBPD            Z2, Z0, Z0
-	VFNMADD231PD      Z2, Z1, Z0
-	VMULPD            Z0, Z5, Z0
-	VMOVUPD           Z0, K1, (AX)(SI*8)
+done3:
+	VZEROUPPER
+	RET
 
-done4:
+partStore7:
+	VMOVUPD Z5, K1, (AX)(SI*8)
 	VZEROUPPER
 	RET

@@ -15,10 +15,10 @@ TEXT ·expF64AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataRoundF64+0(SB), Y2
 	VMOVUPS ·dataOneF64+0(SB), Y3
 	XORQ    BX, BX
-	SUBQ    $+8, DX
-	JL      next3
+	CMPQ    DX, $+8
+	JL      next6
 
-loop2:
+loop5:
 	VMOVUPS      (CX)(BX*8), Y4
 	VMOVUPS      32(CX)(BX*8), Y5
 	VMINPD       Y4, Y0, Y4
@@ -87,15 +87,27 @@ loop2:
 	VMOVUPS      Y5, 32(AX)(BX*8)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	JGE          loop2
+	CMPQ         DX, $+8
+	JGE          loop5
 
-next3:
-	ADDQ $+8, DX
-	SUBQ $+4, DX
-	JL   next5
+next6:
+	TESTQ DX, DX
+	JLE   done3
 
-loop4:
-	VMOVUPS      (CX)(BX*8), Y4
+step4:
+	CMPQ       DX, $+4
+	JGE        whole7
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	MOVQ       DX, DI
+	NEGQ       DI
+	VMOVUPS    32(SI)(DI*8), Y4
+	VMASKMOVPD (CX)(BX*8), Y4, Y4
+	JMP        loaded8
+
+whole7:
+	VMOVUPS (CX)(BX*8), Y4
+
+loaded8:
 	VMINPD       Y4, Y0, Y4
 	VMAXPD       Y4, Y1, Y4
 	VMOVUPS      ·dataLog2eF64+0(SB), Y5
@@ -127,53 +139,22 @@ loop4:
 	VPSLLQ       $0x34, Y5, Y5
 	VPADDQ       Y3, Y5, Y5
 	VMULPD       Y5, Y4, Y4
+	CMPQ         DX, $+4
+	JL           partStore9
 	VMOVUPS      Y4, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          loop4
+	JG           step4
 
-next5:
-	ADDQ         $+4, DX
-	TESTQ        DX, DX
-	JE           done6
-	LEAQ         ·dataTailMaskF32+0(SB), SI
-	NEGQ         DX
-	VMOVUPS      32(SI)(DX*8), Y4
-	VMASKMOVPD   (CX)(BX*8), Y4, Y5
-	VMINPD       Y5, Y0, Y0
-	VMAXPD       Y0, Y1, Y0
-	VMOVUPS      ·dataLog2eF64+0(SB), Y1
-	VFMADD213PD  Y2, Y0, Y1
-	VSUBPD       Y2, Y1, Y1
-	VFNMADD231PD ·dataLn2HiF64+0(SB), Y1, Y0
-	VFNMADD231PD ·dataLn2LoF64+0(SB), Y1, Y0
-	VMOVUPS      ·dataExpQ9F64+0(SB), Y5
-	VFMADD213PD  ·dataExpQ8F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ7F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ6F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ5F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ4F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ3F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ2F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ1F64+0(SB), Y0, Y5
-	VFMADD213PD  ·dataExpQ0F64+0(SB), Y0, Y5
-	VMULPD       Y0, Y0, Y6
-	VFMADD231PD  Y5, Y6, Y0
-	VADDPD       Y3, Y0, Y0
-	VMOVUPS      ·dataHalfF64+0(SB), Y5
-	VFMADD213PD  Y2, Y1, Y5
-	VSUBPD       Y2, Y5, Y6
-	VSUBPD       Y6, Y1, Y1
-	VADDPD       Y2, Y1, Y1
-	VPSLLQ       $0x34, Y5, Y2
-	VPADDQ       Y3, Y2, Y2
-	VMULPD       Y2, Y0, Y0
-	VPSLLQ       $0x34, Y1, Y1
-	VPADDQ       Y3, Y1, Y1
-	VMULPD       Y1, Y0, Y0
-	VMASKMOVPD   Y0, Y4, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
 
-done6:
+partStore9:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*8), Y0
+	VMASKMOVPD Y4, Y0, (AX)(BX*8)
 	VZEROUPPER
 	RET
 
@@ -196,10 +177,10 @@ TEXT ·expF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD ·dataExpQ5F64+0(SB), Z8
 	VBROADCASTSD ·dataExpQ4F64+0(SB), Z9
 	XORQ         BX, BX
-	SUBQ         $+24, DX
-	JL           next3
+	CMPQ         DX, $+24
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS          (CX)(BX*8), Z10
 	VMOVUPS          64(CX)(BX*8), Z11
 	VMOVUPS          128(CX)(BX*8), Z12
@@ -271,15 +252,26 @@ loop2:
 	VMOVUPS          Z12, 128(AX)(BX*8)
 	ADDQ             $+24, BX
 	SUBQ             $+24, DX
-	JGE              loop2
+	CMPQ             DX, $+24
+	JGE              loop5
 
-next3:
-	ADDQ $+24, DX
-	SUBQ $+8, DX
-	JL   next5
+next6:
+	TESTQ DX, DX
+	JLE   done3
 
-loop4:
-	VMOVUPS          (CX)(BX*8), Z10
+step4:
+	CMPQ      DX, $+8
+	JGE       whole7
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z10
+	JMP       loaded8
+
+whole7:
+	VMOVUPS (CX)(BX*8), Z10
+
+loaded8:
 	VMINPD           Z10, Z0, Z10
 	VMAXPD           Z10, Z1, Z10
 	VBROADCASTSD     ·dataLog2eF64+0(SB), Z11
@@ -301,43 +293,19 @@ loop4:
 	VFMADD231PD      Z12, Z13, Z10
 	VADDPD.BCST      ·dataOneF64+0(SB), Z10, Z10
 	VSCALEFPD        Z11, Z10, Z10
+	CMPQ             DX, $+8
+	JL               partStore9
 	VMOVUPS          Z10, (AX)(BX*8)
 	ADDQ             $+8, BX
 	SUBQ             $+8, DX
-	JGE              loop4
+	JG               step4
 
-next5:
-	ADDQ             $+8, DX
-	TESTQ            DX, DX
-	JE               done6
-	MOVQ             $-1, SI
-	BZHIQ            DX, SI, SI
-	KMOVW            SI, K1
-	VMOVUPD.Z        (CX)(BX*8), K1, Z10
-	VMINPD           Z10, Z0, Z0
-	VMAXPD           Z0, Z1, Z0
-	VBROADCASTSD     ·dataLog2eF64+0(SB), Z1
-	VFMADD213PD      Z2, Z0, Z1
-	VSUBPD           Z2, Z1, Z1
-	VFNMADD231PD     Z3, Z1, Z0
-	VFNMADD231PD     Z4, Z1, Z0
-	VBROADCASTSD     ·dataExpQ9F64+0(SB), Z2
-	VFMADD213PD      Z5, Z0, Z2
-	VFMADD213PD      Z6, Z0, Z2
-	VFMADD213PD      Z7, Z0, Z2
-	VFMADD213PD      Z8, Z0, Z2
-	VFMADD213PD      Z9, Z0, Z2
-	VFMADD213PD.BCST ·dataExpQ3F64+0(SB), Z0, Z2
-	VFMADD213PD.BCST ·dataExpQ2F64+0(SB), Z0, Z2
-	VFMADD213PD.BCST ·dataExpQ1F64+0(SB), Z0, Z2
-	VFMADD213PD.BCST ·dataExpQ0F64+0(SB), Z0, Z2
-	VMULPD           Z0, Z0, Z3
-	VFMADD231PD      Z2, Z3, Z0
-	VADDPD.BCST      ·dataOneF64+0(SB), Z0, Z0
-	VSCALEFPD        Z1, Z0, Z0
-	VMOVUPD          Z0, K1, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
 
-done6:
+partStore9:
+	VMOVUPD Z10, K1, (AX)(BX*8)
 	VZEROUPPER
 	RET
 
@@ -352,17 +320,31 @@ TEXT ·logF64AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataExponentF64+0(SB), Y2
 	VMOVUPS ·dataTwo52F64+0(SB), Y3
 	XORQ    BX, BX
-	SUBQ    $+4, DX
-	JL      next3
 
-loop2:
-	VMOVUPS     (CX)(BX*8), Y4
+resume1:
+	TESTQ DX, DX
+	JLE   done3
+
+step4:
+	CMPQ       DX, $+4
+	JGE        whole5
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	MOVQ       DX, DI
+	NEGQ       DI
+	VMOVUPS    32(SI)(DI*8), Y4
+	VMASKMOVPD (CX)(BX*8), Y4, Y4
+	JMP        loaded6
+
+whole5:
+	VMOVUPS (CX)(BX*8), Y4
+
+loaded6:
 	VCMPPD      $0x19, ·dataMinNormalF64+0(SB), Y4, Y5
 	VCMPPD      $0x1e, ·dataMaxFiniteF64+0(SB), Y4, Y6
 	VORPD       Y5, Y6, Y5
 	VMOVMSKPD   Y5, SI
 	TESTL       SI, SI
-	JNE         rare4
+	JNE         resume1Rare1
 	VPADDQ      Y1, Y4, Y5
 	VANDPD      Y2, Y5, Y6
 	VPSRLQ      $0x34, Y5, Y5
@@ -390,62 +372,34 @@ loop2:
 	VSUBPD      Y9, Y8, Y6
 	VSUBPD      Y6, Y4, Y4
 	VFMADD231PD ·dataLn2HiF64+0(SB), Y5, Y4
+	CMPQ        DX, $+4
+	JL          partStore7
 	VMOVUPS     Y4, (AX)(BX*8)
+	ADDQ        $+4, BX
+	SUBQ        $+4, DX
+	JG          step4
 
-stored5:
-	ADDQ $+4, BX
-	SUBQ $+4, DX
-	JGE  loop2
-
-next3:
-	ADDQ        $+4, DX
-	TESTQ       DX, DX
-	JE          done6
-	LEAQ        ·dataTailMaskF32+0(SB), SI
-	NEGQ        DX
-	VMOVUPS     32(SI)(DX*8), Y4
-	VMASKMOVPD  (CX)(BX*8), Y4, Y5
-	VCMPPD      $0x19, ·dataMinNormalF64+0(SB), Y5, Y6
-	VCMPPD      $0x1e, ·dataMaxFiniteF64+0(SB), Y5, Y7
-	VORPD       Y6, Y7, Y6
-	VMOVMSKPD   Y6, CX
-	TESTL       CX, CX
-	JNE         rare7
-	VPADDQ      Y1, Y5, Y1
-	VANDPD      Y2, Y1, Y2
-	VPSRLQ      $0x34, Y1, Y1
-	VORPD       Y3, Y1, Y1
-	VSUBPD      ·dataTwo52BiasF64+0(SB), Y1, Y1
-	VPSUBQ      Y0, Y2, Y2
-	VPSUBQ      Y2, Y5, Y2
-	VSUBPD      Y0, Y2, Y0
-	VADDPD      ·dataTwoF64+0(SB), Y0, Y2
-	VDIVPD      Y2, Y0, Y2
-	VMULPD      Y2, Y2, Y3
-	VMULPD      Y0, Y0, Y5
-	VMULPD      ·dataHalfF64+0(SB), Y5, Y5
-	VMULPD      ·dataLn2LoF64+0(SB), Y1, Y6
-	VMOVUPS     ·dataLogR7F64+0(SB), Y7
-	VFMADD213PD ·dataLogR6F64+0(SB), Y3, Y7
-	VFMADD213PD ·dataLogR5F64+0(SB), Y3, Y7
-	VFMADD213PD ·dataLogR4F64+0(SB), Y3, Y7
-	VFMADD213PD ·dataLogR3F64+0(SB), Y3, Y7
-	VFMADD213PD ·dataLogR2F64+0(SB), Y3, Y7
-	VFMADD213PD ·dataLogR1F64+0(SB), Y3, Y7
-	VFMADD213PD ·dataLogR0F64+0(SB), Y3, Y7
-	VFMADD213PD Y5, Y7, Y3
-	VFMADD231PD Y3, Y2, Y6
-	VSUBPD      Y6, Y5, Y2
-	VSUBPD      Y2, Y0, Y0
-	VFMADD231PD ·dataLn2HiF64+0(SB), Y1, Y0
-	VMASKMOVPD  Y0, Y4, (AX)(BX*8)
-
-stored8:
-done6:
+done3:
 	VZEROUPPER
 	RET
 
-rare4:
+resume1Rare1:
+	MOVQ $+1, SI
+
+slow8:
+	CMPQ       DX, $+4
+	JGE        whole9
+	LEAQ       ·dataTailMaskF32+0(SB), DI
+	MOVQ       DX, R8
+	NEGQ       R8
+	VMOVUPS    32(DI)(R8*8), Y4
+	VMASKMOVPD (CX)(BX*8), Y4, Y4
+	JMP        loaded10
+
+whole9:
+	VMOVUPS (CX)(BX*8), Y4
+
+loaded10:
 	VCMPPD      $0x11, ·dataMinNormalF64+0(SB), Y4, Y5
 	VMULPD      ·dataTwo54F64+0(SB), Y4, Y6
 	VBLENDVPD   Y5, Y6, Y4, Y6
@@ -485,51 +439,30 @@ rare4:
 	VBLENDVPD   Y6, ·dataExponentF64+0(SB), Y5, Y5
 	VCMPPD      $0x19, ·dataZero+0(SB), Y4, Y4
 	VBLENDVPD   Y4, ·dataNanF64+0(SB), Y5, Y4
+	CMPQ        DX, $+4
+	JL          partStore11
 	VMOVUPS     Y4, (AX)(BX*8)
-	JMP         stored5
+	ADDQ        $+4, BX
+	SUBQ        $+4, DX
+	DECQ        SI
+	JNE         slow8
+	JMP         resume1
 
-rare7:
-	VCMPPD      $0x11, ·dataMinNormalF64+0(SB), Y5, Y6
-	VMULPD      ·dataTwo54F64+0(SB), Y5, Y7
-	VBLENDVPD   Y6, Y7, Y5, Y7
-	VPADDQ      Y1, Y7, Y1
-	VANDPD      Y2, Y1, Y2
-	VPSRLQ      $0x34, Y1, Y1
-	VORPD       Y3, Y1, Y1
-	VSUBPD      ·dataTwo52BiasF64+0(SB), Y1, Y1
-	VPSUBQ      Y0, Y2, Y2
-	VPSUBQ      Y2, Y7, Y2
-	VSUBPD      Y0, Y2, Y0
-	VMOVUPS     ·dataZero+0(SB), Y2
-	VBLENDVPD   Y6, ·dataMinus54F64+0(SB), Y2, Y2
-	VADDPD      Y2, Y1, Y1
-	VADDPD      ·dataTwoF64+0(SB), Y0, Y2
-	VDIVPD      Y2, Y0, Y2
-	VMULPD      Y2, Y2, Y3
-	VMULPD      Y0, Y0, Y6
-	VMULPD      ·dataHalfF64+0(SB), Y6, Y6
-	VMULPD      ·dataLn2LoF64+0(SB), Y1, Y7
-	VMOVUPS     ·dataLogR7F64+0(SB), Y8
-	VFMADD213PD ·dataLogR6F64+0(SB), Y3, Y8
-	VFMADD213PD ·dataLogR5F64+0(SB), Y3, Y8
-	VFMADD213PD ·dataLogR4F64+0(SB), Y3, Y8
-	VFMADD213PD ·dataLogR3F64+0(SB), Y3, Y8
-	VFMADD213PD ·dataLogR2F64+0(SB), Y3, Y8
-	VFMADD213PD ·dataLogR1F64+0(SB), Y3, Y8
-	VFMADD213PD ·dataLogR0F64+0(SB), Y3, Y8
-	VFMADD213PD Y6, Y8, Y3
-	VFMADD231PD Y3, Y2, Y7
-	VSUBPD      Y7, Y6, Y2
-	VSUBPD      Y2, Y0, Y0
-	VFMADD231PD ·dataLn2HiF64+0(SB), Y1, Y0
-	VCMPPD      $0x00, ·dataZero+0(SB), Y5, Y1
-	VBLENDVPD   Y1, ·dataMinusInfF64+0(SB), Y0, Y0
-	VCMPPD      $0x00, ·dataExponentF64+0(SB), Y5, Y1
-	VBLENDVPD   Y1, ·dataExponentF64+0(SB), Y0, Y0
-	VCMPPD      $0x19, ·dataZero+0(SB), Y5, Y1
-	VBLENDVPD   Y1, ·dataNanF64+0(SB), Y0, Y0
-	VMASKMOVPD  Y0, Y4, (AX)(BX*8)
-	JMP         stored8
+partStore7:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*8), Y0
+	VMASKMOVPD Y4, Y0, (AX)(BX*8)
+	VZEROUPPER
+	RET
+
+partStore11:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*8), Y0
+	VMASKMOVPD Y4, Y0, (AX)(BX*8)
+	VZEROUPPER
+	RET
 
 // func logF64AVX512(dst *float64, x *float64, n int)
 // Requires: AVX, AVX512F, BMI2
@@ -550,10 +483,10 @@ TEXT ·logF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD ·dataLogR1F64+0(SB), Z9
 	VBROADCASTSD ·dataLogR0F64+0(SB), Z10
 	XORQ         BX, BX
-	SUBQ         $+16, DX
-	JL           next3
+	CMPQ         DX, $+16
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS          (CX)(BX*8), Z11
 	VMOVUPS          64(CX)(BX*8), Z12
 	VGETMANTPD       $0x0b, Z11, Z13
@@ -610,15 +543,26 @@ loop2:
 	VMOVUPS          Z16, 64(AX)(BX*8)
 	ADDQ             $+16, BX
 	SUBQ             $+16, DX
-	JGE              loop2
+	CMPQ             DX, $+16
+	JGE              loop5
 
-next3:
-	ADDQ $+16, DX
-	SUBQ $+8, DX
-	JL   next5
+next6:
+	TESTQ DX, DX
+	JLE   done3
 
-loop4:
-	VMOVUPS          (CX)(BX*8), Z11
+step4:
+	CMPQ      DX, $+8
+	JGE       whole7
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z11
+	JMP       loaded8
+
+whole7:
+	VMOVUPS (CX)(BX*8), Z11
+
+loaded8:
 	VGETMANTPD       $0x0b, Z11, Z12
 	VSUBPD           Z0, Z12, Z13
 	VGETEXPPD        Z11, Z14
@@ -644,47 +588,19 @@ loop4:
 	VSUBPD           Z14, Z13, Z13
 	VFMADD231PD.BCST ·dataLn2HiF64+0(SB), Z12, Z13
 	VFIXUPIMMPD.BCST $0x00, ·dataLogSpecialF64+0(SB), Z11, Z13
+	CMPQ             DX, $+8
+	JL               partStore9
 	VMOVUPS          Z13, (AX)(BX*8)
 	ADDQ             $+8, BX
 	SUBQ             $+8, DX
-	JGE              loop4
+	JG               step4
 
-next5:
-	ADDQ             $+8, DX
-	TESTQ            DX, DX
-	JE               done6
-	MOVQ             $-1, SI
-	BZHIQ            DX, SI, SI
-	KMOVW            SI, K1
-	VMOVUPD.Z        (CX)(BX*8), K1, Z11
-	VGETMANTPD       $0x0b, Z11, Z12
-	VSUBPD           Z0, Z12, Z0
-	VGETEXPPD        Z11, Z13
-	VGETEXPPD        Z12, Z12
-	VSUBPD           Z12, Z13, Z12
-	VADDPD           Z1, Z0, Z1
-	VDIVPD           Z1, Z0, Z1
-	VMULPD           Z1, Z1, Z13
-	VMULPD           Z0, Z0, Z14
-	VMULPD           Z2, Z14, Z2
-	VMULPD           Z3, Z12, Z3
-	VBROADCASTSD     ·dataLogR7F64+0(SB), Z14
-	VFMADD213PD      Z4, Z13, Z14
-	VFMADD213PD      Z5, Z13, Z14
-	VFMADD213PD      Z6, Z13, Z14
-	VFMADD213PD      Z7, Z13, Z14
-	VFMADD213PD      Z8, Z13, Z14
-	VFMADD213PD      Z9, Z13, Z14
-	VFMADD213PD      Z10, Z13, Z14
-	VFMADD213PD      Z2, Z14, Z13
-	VFMADD231PD      Z13, Z1, Z3
-	VSUBPD           Z3, Z2, Z1
-	VSUBPD           Z1, Z0, Z0
-	VFMADD231PD.BCST ·dataLn2HiF64+0(SB), Z12, Z0
-	VFIXUPIMMPD.BCST $0x00, ·dataLogSpecialF64+0(SB), Z11, Z0
-	VMOVUPD          Z0, K1, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
 
-done6:
+partStore9:
+	VMOVUPD Z13, K1, (AX)(BX*8)
 	VZEROUPPER
 	RET
 
@@ -701,16 +617,28 @@ TEXT ·sinCosF64AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS ·dataTwoOverPiF64+0(SB), Y3
 	XORQ    SI, SI
 	MOVQ    BX, DI
-	SUBQ    $+4, DI
-	JL      next3
+	TESTQ   DI, DI
+	JLE     done3
 
-loop2:
-	VMOVUPS      (DX)(SI*8), Y3
+step4:
+	CMPQ       DI, $+4
+	JGE        whole5
+	LEAQ       ·dataTailMaskF32+0(SB), R8
+	MOVQ       DI, R9
+	NEGQ       R9
+	VMOVUPS    32(R8)(R9*8), Y3
+	VMASKMOVPD (DX)(SI*8), Y3, Y3
+	JMP        loaded6
+
+whole5:
+	VMOVUPS (DX)(SI*8), Y3
+
+loaded6:
 	VANDPD       Y2, Y3, Y4
 	VCMPPD       $0x16, ·dataLimitF64+0(SB), Y4, Y4
 	VMOVMSKPD    Y4, R8
 	TESTL        R8, R8
-	JNE          stop1
+	JNE          stop2
 	VANDPD       Y2, Y3, Y4
 	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y5
 	VFMADD213PD  Y0, Y4, Y5
@@ -746,70 +674,29 @@ loop2:
 	VXORPD       Y3, Y5, Y3
 	VANDPD       Y1, Y3, Y3
 	VXORPD       Y3, Y8, Y3
+	CMPQ         DI, $+4
+	JL           partStore7
 	VMOVUPS      Y3, (AX)(SI*8)
 	VMOVUPS      Y4, (CX)(SI*8)
 	ADDQ         $+4, SI
 	SUBQ         $+4, DI
-	JGE          loop2
+	JG           step4
 
-next3:
-	ADDQ         $+4, DI
-	TESTQ        DI, DI
-	JE           done4
-	LEAQ         ·dataTailMaskF32+0(SB), R8
-	NEGQ         DI
-	VMOVUPS      32(R8)(DI*8), Y3
-	VMASKMOVPD   (DX)(SI*8), Y3, Y4
-	VANDPD       Y2, Y4, Y5
-	VCMPPD       $0x16, ·dataLimitF64+0(SB), Y5, Y5
-	VMOVMSKPD    Y5, DX
-	TESTL        DX, DX
-	JNE          stop1
-	VANDPD       Y2, Y4, Y2
-	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y5
-	VFMADD213PD  Y0, Y2, Y5
-	VSUBPD       Y0, Y5, Y0
-	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y0, Y2
-	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y0, Y2
-	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y0, Y2
-	VMULPD       Y2, Y2, Y0
-	VMOVUPS      ·dataSinP5F64+0(SB), Y6
-	VFMADD213PD  ·dataSinP4F64+0(SB), Y0, Y6
-	VFMADD213PD  ·dataSinP3F64+0(SB), Y0, Y6
-	VFMADD213PD  ·dataSinP2F64+0(SB), Y0, Y6
-	VFMADD213PD  ·dataSinP1F64+0(SB), Y0, Y6
-	VFMADD213PD  ·dataSinP0F64+0(SB), Y0, Y6
-	VMULPD       Y6, Y0, Y6
-	VFMADD231PD  Y6, Y2, Y2
-	VMOVUPS      ·dataCosP5F64+0(SB), Y6
-	VFMADD213PD  ·dataCosP4F64+0(SB), Y0, Y6
-	VFMADD213PD  ·dataCosP3F64+0(SB), Y0, Y6
-	VFMADD213PD  ·dataCosP2F64+0(SB), Y0, Y6
-	VFMADD213PD  ·dataCosP1F64+0(SB), Y0, Y6
-	VFMADD213PD  ·dataCosP0F64+0(SB), Y0, Y6
-	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y0, Y6
-	VFMADD213PD  ·dataOneF64+0(SB), Y0, Y6
-	VPSLLQ       $0x3f, Y5, Y0
-	VBLENDVPD    Y0, Y6, Y2, Y7
-	VBLENDVPD    Y0, Y2, Y6, Y0
-	VPADDQ       ·dataOneIF64+0(SB), Y5, Y2
-	VPSLLQ       $0x3e, Y2, Y2
-	VANDPD       Y1, Y2, Y2
-	VXORPD       Y2, Y0, Y0
-	VPSLLQ       $0x3e, Y5, Y2
-	VXORPD       Y4, Y2, Y2
-	VANDPD       Y1, Y2, Y1
-	VXORPD       Y1, Y7, Y1
-	VMASKMOVPD   Y1, Y3, (AX)(SI*8)
-	VMASKMOVPD   Y0, Y3, (CX)(SI*8)
-
-done4:
+done3:
 	MOVQ BX, SI
 
-stop1:
+stop2:
 	MOVQ SI, done+32(FP)
 	VZEROUPPER
 	RET
+
+partStore7:
+	LEAQ       ·dataTailMaskF32+0(SB), DX
+	NEGQ       DI
+	VMOVUPS    32(DX)(DI*8), Y0
+	VMASKMOVPD Y3, Y0, (AX)(SI*8)
+	VMASKMOVPD Y4, Y0, (CX)(SI*8)
+	JMP        done3
 
 // func sinCosF64AVX512(s *float64, c *float64, x *float64, n int) (done int)
 // Requires: AVX, AVX512F, BMI2
@@ -822,209 +709,179 @@ TEXT ·sinCosF64AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSD ·dataSignF64+0(SB), Z1
 	VBROADCASTSD ·dataTwoOverPiF64+0(SB), Z2
 	VBROADCASTSD ·dataHalfPi1F64+0(SB), Z2
-	VBROADCASTSD ·dataHalfPi2F64+0(SB), Z11
-	VBROADCASTSD ·dataHalfPi3F64+0(SB), Z12
-	VBROADCASTSD ·dataSinP5F64+0(SB), Z13
-	VBROADCASTSD ·dataSinP4F64+0(SB), Z13
-	VBROADCASTSD ·dataSinP3F64+0(SB), Z14
-	VBROADCASTSD ·dataSinP2F64+0(SB), Z15
-	VBROADCASTSD ·dataSinP1F64+0(SB), Z16
-	VBROADCASTSD ·dataSinP0F64+0(SB), Z17
+	VBROADCASTSD ·dataHalfPi2F64+0(SB), Z9
+	VBROADCASTSD ·dataHalfPi3F64+0(SB), Z10
+	VBROADCASTSD ·dataSinP5F64+0(SB), Z11
+	VBROADCASTSD ·dataSinP4F64+0(SB), Z11
+	VBROADCASTSD ·dataSinP3F64+0(SB), Z12
+	VBROADCASTSD ·dataSinP2F64+0(SB), Z13
+	VBROADCASTSD ·dataSinP1F64+0(SB), Z14
+	VBROADCASTSD ·dataSinP0F64+0(SB), Z15
 	XORQ         SI, SI
 	MOVQ         BX, DI
-	SUBQ         $+16, DI
-	JL           next3
+	CMPQ         DI, $+16
+	JL           next6
 
-loop2:
-	VMOVUPS          (DX)(SI*8), Z18
-	VMOVUPS          64(DX)(SI*8), Z19
-	VPANDQ.BCST      ·dataAbsF64+0(SB), Z18, Z20
-	VPANDQ.BCST      ·dataAbsF64+0(SB), Z19, Z21
-	VMAXPD           Z21, Z20, Z20
-	VCMPPD.BCST      $0x16, ·dataLimitF64+0(SB), Z20, K1
-	VCMPPD           $0x03, Z18, Z18, K2
+loop5:
+	VMOVUPS          (DX)(SI*8), Z16
+	VMOVUPS          64(DX)(SI*8), Z17
+	VPANDQ.BCST      ·dataAbsF64+0(SB), Z16, Z18
+	VPANDQ.BCST      ·dataAbsF64+0(SB), Z17, Z19
+	VMAXPD           Z19, Z18, Z18
+	VCMPPD.BCST      $0x16, ·dataLimitF64+0(SB), Z18, K1
+	VCMPPD           $0x03, Z16, Z16, K2
 	KORW             K1, K2, K1
 	KORTESTW         K1, K1
-	JNE              stop1
-	VBROADCASTSD     ·dataTwoOverPiF64+0(SB), Z20
-	VFMADD213PD      Z0, Z18, Z20
-	VBROADCASTSD     ·dataTwoOverPiF64+0(SB), Z21
-	VFMADD213PD      Z0, Z19, Z21
-	VSUBPD           Z0, Z20, Z22
-	VSUBPD           Z0, Z21, Z23
-	VMOVAPS          Z18, Z24
-	VFNMADD231PD     Z2, Z22, Z24
-	VMOVAPS          Z19, Z25
-	VFNMADD231PD     Z2, Z23, Z25
-	VFNMADD231PD     Z11, Z22, Z24
-	VFNMADD231PD     Z11, Z23, Z25
-	VFNMADD231PD     Z12, Z22, Z24
-	VFNMADD231PD     Z12, Z23, Z25
-	VMULPD           Z24, Z24, Z22
-	VMULPD           Z25, Z25, Z23
-	VBROADCASTSD     ·dataSinP5F64+0(SB), Z26
-	VFMADD213PD      Z13, Z22, Z26
-	VBROADCASTSD     ·dataSinP5F64+0(SB), Z27
-	VFMADD213PD      Z13, Z23, Z27
-	VFMADD213PD      Z14, Z22, Z26
-	VFMADD213PD      Z14, Z23, Z27
-	VFMADD213PD      Z15, Z22, Z26
-	VFMADD213PD      Z15, Z23, Z27
-	VFMADD213PD      Z16, Z22, Z26
-	VFMADD213PD      Z16, Z23, Z27
-	VFMADD213PD      Z17, Z22, Z26
-	VFMADD213PD      Z17, Z23, Z27
-	VMULPD           Z26, Z22, Z26
-	VMULPD           Z27, Z23, Z27
-	VFMADD231PD      Z26, Z24, Z24
-	VFMADD231PD      Z27, Z25, Z25
-	VBROADCASTSD     ·dataCosP5F64+0(SB), Z26
-	VFMADD213PD.BCST ·dataCosP4F64+0(SB), Z22, Z26
-	VBROADCASTSD     ·dataCosP5F64+0(SB), Z27
-	VFMADD213PD.BCST ·dataCosP4F64+0(SB), Z23, Z27
-	VFMADD213PD.BCST ·dataCosP3F64+0(SB), Z22, Z26
-	VFMADD213PD.BCST ·dataCosP3F64+0(SB), Z23, Z27
-	VFMADD213PD.BCST ·dataCosP2F64+0(SB), Z22, Z26
-	VFMADD213PD.BCST ·dataCosP2F64+0(SB), Z23, Z27
-	VFMADD213PD.BCST ·dataCosP1F64+0(SB), Z22, Z26
-	VFMADD213PD.BCST ·dataCosP1F64+0(SB), Z23, Z27
-	VFMADD213PD.BCST ·dataCosP0F64+0(SB), Z22, Z26
-	VFMADD213PD.BCST ·dataCosP0F64+0(SB), Z23, Z27
-	VFMADD213PD.BCST ·dataMinusHalfF64+0(SB), Z22, Z26
-	VFMADD213PD.BCST ·dataMinusHalfF64+0(SB), Z23, Z27
-	VFMADD213PD.BCST ·dataOneF64+0(SB), Z22, Z26
-	VFMADD213PD.BCST ·dataOneF64+0(SB), Z23, Z27
-	VPTESTMQ.BCST    ·dataOneIF64+0(SB), Z20, K1
-	VPTESTMQ.BCST    ·dataOneIF64+0(SB), Z21, K2
-	VBLENDMPD        Z26, Z24, K1, Z3
-	VBLENDMPD        Z27, Z25, K2, Z4
-	VBLENDMPD        Z24, Z26, K1, Z5
-	VBLENDMPD        Z25, Z27, K2, Z6
-	VPADDQ.BCST      ·dataOneIF64+0(SB), Z20, Z22
-	VPADDQ.BCST      ·dataOneIF64+0(SB), Z21, Z23
-	VPSLLQ           $0x3e, Z22, Z22
-	VPSLLQ           $0x3e, Z23, Z23
-	VPTERNLOGQ       $0x78, Z1, Z22, Z5
-	VPTERNLOGQ       $0x78, Z1, Z23, Z6
+	JNE              stop2
+	VBROADCASTSD     ·dataTwoOverPiF64+0(SB), Z18
+	VFMADD213PD      Z0, Z16, Z18
+	VBROADCASTSD     ·dataTwoOverPiF64+0(SB), Z19
+	VFMADD213PD      Z0, Z17, Z19
+	VSUBPD           Z0, Z18, Z20
+	VSUBPD           Z0, Z19, Z21
+	VMOVAPS          Z16, Z22
+	VFNMADD231PD     Z2, Z20, Z22
+	VMOVAPS          Z17, Z23
+	VFNMADD231PD     Z2, Z21, Z23
+	VFNMADD231PD     Z9, Z20, Z22
+	VFNMADD231PD     Z9, Z21, Z23
+	VFNMADD231PD     Z10, Z20, Z22
+	VFNMADD231PD     Z10, Z21, Z23
+	VMULPD           Z22, Z22, Z20
+	VMULPD           Z23, Z23, Z21
+	VBROADCASTSD     ·dataSinP5F64+0(SB), Z24
+	VFMADD213PD      Z11, Z20, Z24
+	VBROADCASTSD     ·dataSinP5F64+0(SB), Z25
+	VFMADD213PD      Z11, Z21, Z25
+	VFMADD213PD      Z12, Z20, Z24
+	VFMADD213PD      Z12, Z21, Z25
+	VFMADD213PD      Z13, Z20, Z24
+	VFMADD213PD      Z13, Z21, Z25
+	VFMADD213PD      Z14, Z20, Z24
+	VFMADD213PD      Z14, Z21, Z25
+	VFMADD213PD      Z15, Z20, Z24
+	VFMADD213PD      Z15, Z21, Z25
+	VMULPD           Z24, Z20, Z24
+	VMULPD           Z25, Z21, Z25
+	VFMADD231PD      Z24, Z22, Z22
+	VFMADD231PD      Z25, Z23, Z23
+	VBROADCASTSD     ·dataCosP5F64+0(SB), Z24
+	VFMADD213PD.BCST ·dataCosP4F64+0(SB), Z20, Z24
+	VBROADCASTSD     ·dataCosP5F64+0(SB), Z25
+	VFMADD213PD.BCST ·dataCosP4F64+0(SB), Z21, Z25
+	VFMADD213PD.BCST ·dataCosP3F64+0(SB), Z20, Z24
+	VFMADD213PD.BCST ·dataCosP3F64+0(SB), Z21, Z25
+	VFMADD213PD.BCST ·dataCosP2F64+0(SB), Z20, Z24
+	VFMADD213PD.BCST ·dataCosP2F64+0(SB), Z21, Z25
+	VFMADD213PD.BCST ·dataCosP1F64+0(SB), Z20, Z24
+	VFMADD213PD.BCST ·dataCosP1F64+0(SB), Z21, Z25
+	VFMADD213PD.BCST ·dataCosP0F64+0(SB), Z20, Z24
+	VFMADD213PD.BCST ·dataCosP0F64+0(SB), Z21, Z25
+	VFMADD213PD.BCST ·dataMinusHalfF64+0(SB), Z20, Z24
+	VFMADD213PD.BCST ·dataMinusHalfF64+0(SB), Z21, Z25
+	VFMADD213PD.BCST ·dataOneF64+0(SB), Z20, Z24
+	VFMADD213PD.BCST ·dataOneF64+0(SB), Z21, Z25
+	VPTESTMQ.BCST    ·dataOneIF64+0(SB), Z18, K1
+	VPTESTMQ.BCST    ·dataOneIF64+0(SB), Z19, K2
+	VBLENDMPD        Z24, Z22, K1, Z3
+	VBLENDMPD        Z25, Z23, K2, Z4
+	VBLENDMPD        Z22, Z24, K1, Z5
+	VBLENDMPD        Z23, Z25, K2, Z6
+	VPADDQ.BCST      ·dataOneIF64+0(SB), Z18, Z20
+	VPADDQ.BCST      ·dataOneIF64+0(SB), Z19, Z21
 	VPSLLQ           $0x3e, Z20, Z20
 	VPSLLQ           $0x3e, Z21, Z21
-	VPTERNLOGQ       $0x78, Z1, Z20, Z3
-	VPTERNLOGQ       $0x78, Z1, Z21, Z4
-	VFIXUPIMMPD.BCST $0x00, ·dataZeroStaysF64+0(SB), Z18, Z3
-	VFIXUPIMMPD.BCST $0x00, ·dataZeroStaysF64+0(SB), Z19, Z4
+	VPTERNLOGQ       $0x78, Z1, Z20, Z5
+	VPTERNLOGQ       $0x78, Z1, Z21, Z6
+	VPSLLQ           $0x3e, Z18, Z18
+	VPSLLQ           $0x3e, Z19, Z19
+	VPTERNLOGQ       $0x78, Z1, Z18, Z3
+	VPTERNLOGQ       $0x78, Z1, Z19, Z4
+	VFIXUPIMMPD.BCST $0x00, ·dataZeroStaysF64+0(SB), Z16, Z3
+	VFIXUPIMMPD.BCST $0x00, ·dataZeroStaysF64+0(SB), Z17, Z4
 	VMOVUPS          Z3, (AX)(SI*8)
 	VMOVUPS          Z4, 64(AX)(SI*8)
 	VMOVUPS          Z5, (CX)(SI*8)
 	VMOVUPS          Z6, 64(CX)(SI*8)
 	ADDQ             $+16, SI
 	SUBQ             $+16, DI
-	JGE              loop2
+	CMPQ             DI, $+16
+	JGE              loop5
 
-next3:
-	ADDQ $+16, DI
-	SUBQ $+8, DI
-	JL   next5
+next6:
+	TESTQ DI, DI
+	JLE   done3
 
-loop4:
-	VMOVUPS          (DX)(SI*8), Z3
+step4:
+	CMPQ      DI, $+8
+	JGE       whole7
+	MOVQ      $-1, R8
+	BZHIQ     DI, R8, R8
+	KMOVW     R8, K3
+	VMOVUPD.Z (DX)(SI*8), K3, Z3
+	JMP       loaded8
+
+whole7:
+	VMOVUPS (DX)(SI*8), Z3
+
+loaded8:
 	VPANDQ.BCST      ·dataAbsF64+0(SB), Z3, Z4
 	VCMPPD.BCST      $0x16, ·dataLimitF64+0(SB), Z4, K1
 	KORTESTW         K1, K1
-	JNE              stop1
+	JNE              stop2
 	VBROADCASTSD     ·dataTwoOverPiF64+0(SB), Z4
 	VFMADD213PD      Z0, Z3, Z4
 	VSUBPD           Z0, Z4, Z5
 	VMOVAPS          Z3, Z6
 	VFNMADD231PD     Z2, Z5, Z6
-	VFNMADD231PD     Z11, Z5, Z6
-	VFNMADD231PD     Z12, Z5, Z6
+	VFNMADD231PD     Z9, Z5, Z6
+	VFNMADD231PD     Z10, Z5, Z6
 	VMULPD           Z6, Z6, Z5
-	VBROADCASTSD     ·dataSinP5F64+0(SB), Z18
-	VFMADD213PD      Z13, Z5, Z18
-	VFMADD213PD      Z14, Z5, Z18
-	VFMADD213PD      Z15, Z5, Z18
-	VFMADD213PD      Z16, Z5, Z18
-	VFMADD213PD      Z17, Z5, Z18
-	VMULPD           Z18, Z5, Z18
-	VFMADD231PD      Z18, Z6, Z6
-	VBROADCASTSD     ·dataCosP5F64+0(SB), Z18
-	VFMADD213PD.BCST ·dataCosP4F64+0(SB), Z5, Z18
-	VFMADD213PD.BCST ·dataCosP3F64+0(SB), Z5, Z18
-	VFMADD213PD.BCST ·dataCosP2F64+0(SB), Z5, Z18
-	VFMADD213PD.BCST ·dataCosP1F64+0(SB), Z5, Z18
-	VFMADD213PD.BCST ·dataCosP0F64+0(SB), Z5, Z18
-	VFMADD213PD.BCST ·dataMinusHalfF64+0(SB), Z5, Z18
-	VFMADD213PD.BCST ·dataOneF64+0(SB), Z5, Z18
+	VBROADCASTSD     ·dataSinP5F64+0(SB), Z16
+	VFMADD213PD      Z11, Z5, Z16
+	VFMADD213PD      Z12, Z5, Z16
+	VFMADD213PD      Z13, Z5, Z16
+	VFMADD213PD      Z14, Z5, Z16
+	VFMADD213PD      Z15, Z5, Z16
+	VMULPD           Z16, Z5, Z16
+	VFMADD231PD      Z16, Z6, Z6
+	VBROADCASTSD     ·dataCosP5F64+0(SB), Z16
+	VFMADD213PD.BCST ·dataCosP4F64+0(SB), Z5, Z16
+	VFMADD213PD.BCST ·dataCosP3F64+0(SB), Z5, Z16
+	VFMADD213PD.BCST ·dataCosP2F64+0(SB), Z5, Z16
+	VFMADD213PD.BCST ·dataCosP1F64+0(SB), Z5, Z16
+	VFMADD213PD.BCST ·dataCosP0F64+0(SB), Z5, Z16
+	VFMADD213PD.BCST ·dataMinusHalfF64+0(SB), Z5, Z16
+	VFMADD213PD.BCST ·dataOneF64+0(SB), Z5, Z16
 	VPTESTMQ.BCST    ·dataOneIF64+0(SB), Z4, K1
-	VBLENDMPD        Z18, Z6, K1, Z7
-	VBLENDMPD        Z6, Z18, K1, Z8
+	VBLENDMPD        Z16, Z6, K1, Z7
+	VBLENDMPD        Z6, Z16, K1, Z8
 	VPADDQ.BCST      ·dataOneIF64+0(SB), Z4, Z5
 	VPSLLQ           $0x3e, Z5, Z5
 	VPTERNLOGQ       $0x78, Z1, Z5, Z8
 	VPSLLQ           $0x3e, Z4, Z4
 	VPTERNLOGQ       $0x78, Z1, Z4, Z7
 	VFIXUPIMMPD.BCST $0x00, ·dataZeroStaysF64+0(SB), Z3, Z7
+	CMPQ             DI, $+8
+	JL               partStore9
 	VMOVUPS          Z7, (AX)(SI*8)
 	VMOVUPS          Z8, (CX)(SI*8)
 	ADDQ             $+8, SI
 	SUBQ             $+8, DI
-	JGE              loop4
+	JG               step4
 
-next5:
-	ADDQ             $+8, DI
-	TESTQ            DI, DI
-	JE               done6
-	MOVQ             $-1, R8
-	BZHIQ            DI, R8, R8
-	KMOVW            R8, K1
-	VMOVUPD.Z        (DX)(SI*8), K1, Z3
-	VPANDQ.BCST      ·dataAbsF64+0(SB), Z3, Z4
-	VCMPPD.BCST      $0x16, ·dataLimitF64+0(SB), Z4, K2
-	KORTESTW         K2, K2
-	JNE              stop1
-	VBROADCASTSD     ·dataTwoOverPiF64+0(SB), Z4
-	VFMADD213PD      Z0, Z3, Z4
-	VSUBPD           Z0, Z4, Z0
-	VMOVAPS          Z3, Z5
-	VFNMADD231PD     Z2, Z0, Z5
-	VFNMADD231PD     Z11, Z0, Z5
-	VFNMADD231PD     Z12, Z0, Z5
-	VMULPD           Z5, Z5, Z0
-	VBROADCASTSD     ·dataSinP5F64+0(SB), Z2
-	VFMADD213PD      Z13, Z0, Z2
-	VFMADD213PD      Z14, Z0, Z2
-	VFMADD213PD      Z15, Z0, Z2
-	VFMADD213PD      Z16, Z0, Z2
-	VFMADD213PD      Z17, Z0, Z2
-	VMULPD           Z2, Z0, Z2
-	VFMADD231PD      Z2, Z5, Z5
-	VBROADCASTSD     ·dataCosP5F64+0(SB), Z2
-	VFMADD213PD.BCST ·dataCosP4F64+0(SB), Z0, Z2
-	VFMADD213PD.BCST ·dataCosP3F64+0(SB), Z0, Z2
-	VFMADD213PD.BCST ·dataCosP2F64+0(SB), Z0, Z2
-	VFMADD213PD.BCST ·dataCosP1F64+0(SB), Z0, Z2
-	VFMADD213PD.BCST ·dataCosP0F64+0(SB), Z0, Z2
-	VFMADD213PD.BCST ·dataMinusHalfF64+0(SB), Z0, Z2
-	VFMADD213PD.BCST ·dataOneF64+0(SB), Z0, Z2
-	VPTESTMQ.BCST    ·dataOneIF64+0(SB), Z4, K2
-	VBLENDMPD        Z2, Z5, K2, Z9
-	VBLENDMPD        Z5, Z2, K2, Z10
-	VPADDQ.BCST      ·dataOneIF64+0(SB), Z4, Z0
-	VPSLLQ           $0x3e, Z0, Z0
-	VPTERNLOGQ       $0x78, Z1, Z0, Z10
-	VPSLLQ           $0x3e, Z4, Z0
-	VPTERNLOGQ       $0x78, Z1, Z0, Z9
-	VFIXUPIMMPD.BCST $0x00, ·dataZeroStaysF64+0(SB), Z3, Z9
-	VMOVUPD          Z9, K1, (AX)(SI*8)
-	VMOVUPD          Z10, K1, (CX)(SI*8)
-
-done6:
+done3:
 	MOVQ BX, SI
 
-stop1:
+stop2:
 	MOVQ SI, done+32(FP)
 	VZEROUPPER
 	RET
+
+partStore9:
+	VMOVUPD Z7, K3, (AX)(SI*8)
+	VMOVUPD Z8, K3, (CX)(SI*8)
+	JMP     done3
 
 // func atan2F64AVX2(dst *float64, y *float64, x *float64, n int)
 // Requires: AVX, AVX2, FMA3
@@ -1035,12 +892,25 @@ TEXT ·atan2F64AVX2(SB), NOSPLIT, $0-32
 	MOVQ    n+24(FP), BX
 	VMOVUPS ·dataZero+0(SB), Y0
 	XORQ    SI, SI
-	SUBQ    $+4, BX
-	JL      next3
+	TESTQ   BX, BX
+	JLE     done3
 
-loop2:
-	VMOVUPS     (CX)(SI*8), Y1
-	VMOVUPS     (DX)(SI*8), Y2
+step4:
+	CMPQ       BX, $+4
+	JGE        whole5
+	LEAQ       ·dataTailMaskF32+0(SB), DI
+	MOVQ       BX, R8
+	NEGQ       R8
+	VMOVUPS    32(DI)(R8*8), Y2
+	VMASKMOVPD (CX)(SI*8), Y2, Y1
+	VMASKMOVPD (DX)(SI*8), Y2, Y2
+	JMP        loaded6
+
+whole5:
+	VMOVUPS (CX)(SI*8), Y1
+	VMOVUPS (DX)(SI*8), Y2
+
+loaded6:
 	VANDPD      ·dataAbsF64+0(SB), Y2, Y3
 	VANDPD      ·dataAbsF64+0(SB), Y1, Y4
 	VMINPD      Y3, Y4, Y5
@@ -1100,82 +970,23 @@ loop2:
 	VORPD       Y2, Y3, Y2
 	VCMPPD      $0x03, Y1, Y1, Y3
 	VBLENDVPD   Y3, Y1, Y2, Y1
+	CMPQ        BX, $+4
+	JL          partStore7
 	VMOVUPS     Y1, (AX)(SI*8)
 	ADDQ        $+4, SI
 	SUBQ        $+4, BX
-	JGE         loop2
+	JG          step4
 
-next3:
-	ADDQ        $+4, BX
-	TESTQ       BX, BX
-	JE          done4
-	LEAQ        ·dataTailMaskF32+0(SB), DI
-	NEGQ        BX
-	VMOVUPS     32(DI)(BX*8), Y1
-	VMASKMOVPD  (CX)(SI*8), Y1, Y2
-	VMASKMOVPD  (DX)(SI*8), Y1, Y3
-	VANDPD      ·dataAbsF64+0(SB), Y3, Y4
-	VANDPD      ·dataAbsF64+0(SB), Y2, Y5
-	VMINPD      Y4, Y5, Y6
-	VMAXPD      Y4, Y5, Y7
-	VCMPPD      $0x1e, ·dataQuarterMaxF64+0(SB), Y7, Y8
-	VMOVUPS     ·dataOneF64+0(SB), Y9
-	VBLENDVPD   Y8, ·dataQuarterF64+0(SB), Y9, Y8
-	VMULPD      Y8, Y6, Y6
-	VMULPD      Y8, Y7, Y7
-	VADDPD      Y6, Y6, Y8
-	VMINPD      ·dataMaxFiniteF64+0(SB), Y7, Y9
-	VCMPPD      $0x1e, Y9, Y8, Y8
-	VSUBPD      Y7, Y6, Y9
-	VBLENDVPD   Y8, Y9, Y6, Y9
-	VADDPD      Y7, Y6, Y10
-	VBLENDVPD   Y8, Y10, Y7, Y7
-	VDIVPD      Y7, Y9, Y7
-	VCMPPD      $0x00, Y0, Y6, Y9
-	VBLENDVPD   Y9, Y0, Y7, Y7
-	VCMPPD      $0x00, ·dataExponentF64+0(SB), Y6, Y6
-	VBLENDVPD   Y6, Y0, Y7, Y6
-	VMULPD      Y6, Y6, Y7
-	VMULPD      Y7, Y6, Y9
-	VMOVUPS     ·dataAtanP12F64+0(SB), Y10
-	VFMADD213PD ·dataAtanP11F64+0(SB), Y7, Y10
-	VFMADD213PD ·dataAtanP10F64+0(SB), Y7, Y10
-	VFMADD213PD ·dataAtanP9F64+0(SB), Y7, Y10
-	VFMADD213PD ·dataAtanP8F64+0(SB), Y7, Y10
-	VFMADD213PD ·dataAtanP7F64+0(SB), Y7, Y10
-	VFMADD213PD ·dataAtanP6F64+0(SB), Y7, Y10
-	VFMADD213PD ·dataAtanP5F64+0(SB), Y7, Y10
-	VFMADD213PD ·dataAtanP4F64+0(SB), Y7, Y10
-	VFMADD213PD ·dataAtanP3F64+0(SB), Y7, Y10
-	VFMADD213PD ·dataAtanP2F64+0(SB), Y7, Y10
-	VFMADD213PD ·dataAtanP1F64+0(SB), Y7, Y10
-	VFMADD213PD ·dataAtanP0F64+0(SB), Y7, Y10
-	VFMADD231PD Y10, Y9, Y6
-	VANDPD      ·dataQuarterPi2F64+0(SB), Y8, Y7
-	VADDPD      Y7, Y6, Y6
-	VANDPD      ·dataQuarterPi1F64+0(SB), Y8, Y7
-	VADDPD      Y7, Y6, Y6
-	VCMPPD      $0x1e, Y4, Y5, Y4
-	VANDPD      ·dataSignF64+0(SB), Y4, Y5
-	VXORPD      Y5, Y6, Y5
-	VANDPD      ·dataHalfPi2F64+0(SB), Y4, Y6
-	VADDPD      Y6, Y5, Y5
-	VANDPD      ·dataHalfPi1F64+0(SB), Y4, Y4
-	VADDPD      Y4, Y5, Y4
-	VPCMPGTQ    Y3, Y0, Y0
-	VANDPD      ·dataSignF64+0(SB), Y0, Y3
-	VXORPD      Y3, Y4, Y3
-	VANDPD      ·dataPi2F64+0(SB), Y0, Y4
-	VADDPD      Y4, Y3, Y3
-	VANDPD      ·dataPi1F64+0(SB), Y0, Y0
-	VADDPD      Y0, Y3, Y0
-	VANDPD      ·dataSignF64+0(SB), Y2, Y3
-	VORPD       Y0, Y3, Y0
-	VCMPPD      $0x03, Y2, Y2, Y3
-	VBLENDVPD   Y3, Y2, Y0, Y0
-	VMASKMOVPD  Y0, Y1, (AX)(SI*8)
+done3:
+	VZEROUPPER
+	RET
 
-done4:
+partStore7:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	MOVQ       BX, DX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*8), Y0
+	VMASKMOVPD Y1, Y0, (AX)(SI*8)
 	VZEROUPPER
 	RET
 
@@ -1191,10 +1002,10 @@ TEXT ·atan2F64AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD ·dataAbsF64+0(SB), Z2
 	VBROADCASTSD ·dataQuarterMaxF64+0(SB), Z3
 	XORQ         SI, SI
-	SUBQ         $+16, BX
-	JL           next3
+	CMPQ         BX, $+16
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS          (CX)(SI*8), Z4
 	VMOVUPS          64(CX)(SI*8), Z5
 	VMOVUPS          (DX)(SI*8), Z6
@@ -1215,56 +1026,56 @@ loop2:
 	VMULPD           Z17, Z13, Z13
 	VMULPD           Z16, Z14, Z14
 	VMULPD           Z17, Z15, Z15
-	VADDPD           Z12, Z12, Z28
-	VADDPD           Z13, Z13, Z29
-	VMINPD.BCST      ·dataMaxFiniteF64+0(SB), Z14, Z30
-	VMINPD.BCST      ·dataMaxFiniteF64+0(SB), Z15, Z31
-	VCMPPD           $0x1e, Z30, Z28, K1
-	VCMPPD           $0x1e, Z31, Z29, K2
-	VSUBPD           Z14, Z12, Z28
-	VSUBPD           Z15, Z13, Z29
-	VBLENDMPD        Z28, Z12, K1, Z18
-	VBLENDMPD        Z29, Z13, K2, Z19
-	VADDPD           Z14, Z12, Z28
-	VADDPD           Z15, Z13, Z29
-	VBLENDMPD        Z28, Z14, K1, Z20
-	VBLENDMPD        Z29, Z15, K2, Z21
+	VADDPD           Z12, Z12, Z25
+	VADDPD           Z13, Z13, Z26
+	VMINPD.BCST      ·dataMaxFiniteF64+0(SB), Z14, Z27
+	VMINPD.BCST      ·dataMaxFiniteF64+0(SB), Z15, Z28
+	VCMPPD           $0x1e, Z27, Z25, K1
+	VCMPPD           $0x1e, Z28, Z26, K2
+	VSUBPD           Z14, Z12, Z25
+	VSUBPD           Z15, Z13, Z26
+	VBLENDMPD        Z25, Z12, K1, Z18
+	VBLENDMPD        Z26, Z13, K2, Z19
+	VADDPD           Z14, Z12, Z25
+	VADDPD           Z15, Z13, Z26
+	VBLENDMPD        Z25, Z14, K1, Z20
+	VBLENDMPD        Z26, Z15, K2, Z21
 	VDIVPD           Z20, Z18, Z14
 	VDIVPD           Z21, Z19, Z15
 	VFIXUPIMMPD.BCST $0x00, ·dataFoldedSpecialF64+0(SB), Z12, Z14
 	VFIXUPIMMPD.BCST $0x00, ·dataFoldedSpecialF64+0(SB), Z13, Z15
 	VMULPD           Z14, Z14, Z12
 	VMULPD           Z15, Z15, Z13
-	VMULPD           Z12, Z14, Z28
-	VMULPD           Z13, Z15, Z29
-	VBROADCASTSD     ·dataAtanP12F64+0(SB), Z30
-	VFMADD213PD.BCST ·dataAtanP11F64+0(SB), Z12, Z30
-	VBROADCASTSD     ·dataAtanP12F64+0(SB), Z31
-	VFMADD213PD.BCST ·dataAtanP11F64+0(SB), Z13, Z31
-	VFMADD213PD.BCST ·dataAtanP10F64+0(SB), Z12, Z30
-	VFMADD213PD.BCST ·dataAtanP10F64+0(SB), Z13, Z31
-	VFMADD213PD.BCST ·dataAtanP9F64+0(SB), Z12, Z30
-	VFMADD213PD.BCST ·dataAtanP9F64+0(SB), Z13, Z31
-	VFMADD213PD.BCST ·dataAtanP8F64+0(SB), Z12, Z30
-	VFMADD213PD.BCST ·dataAtanP8F64+0(SB), Z13, Z31
-	VFMADD213PD.BCST ·dataAtanP7F64+0(SB), Z12, Z30
-	VFMADD213PD.BCST ·dataAtanP7F64+0(SB), Z13, Z31
-	VFMADD213PD.BCST ·dataAtanP6F64+0(SB), Z12, Z30
-	VFMADD213PD.BCST ·dataAtanP6F64+0(SB), Z13, Z31
-	VFMADD213PD.BCST ·dataAtanP5F64+0(SB), Z12, Z30
-	VFMADD213PD.BCST ·dataAtanP5F64+0(SB), Z13, Z31
-	VFMADD213PD.BCST ·dataAtanP4F64+0(SB), Z12, Z30
-	VFMADD213PD.BCST ·dataAtanP4F64+0(SB), Z13, Z31
-	VFMADD213PD.BCST ·dataAtanP3F64+0(SB), Z12, Z30
-	VFMADD213PD.BCST ·dataAtanP3F64+0(SB), Z13, Z31
-	VFMADD213PD.BCST ·dataAtanP2F64+0(SB), Z12, Z30
-	VFMADD213PD.BCST ·dataAtanP2F64+0(SB), Z13, Z31
-	VFMADD213PD.BCST ·dataAtanP1F64+0(SB), Z12, Z30
-	VFMADD213PD.BCST ·dataAtanP1F64+0(SB), Z13, Z31
-	VFMADD213PD.BCST ·dataAtanP0F64+0(SB), Z12, Z30
-	VFMADD213PD.BCST ·dataAtanP0F64+0(SB), Z13, Z31
-	VFMADD231PD      Z30, Z28, Z14
-	VFMADD231PD      Z31, Z29, Z15
+	VMULPD           Z12, Z14, Z25
+	VMULPD           Z13, Z15, Z26
+	VBROADCASTSD     ·dataAtanP12F64+0(SB), Z27
+	VFMADD213PD.BCST ·dataAtanP11F64+0(SB), Z12, Z27
+	VBROADCASTSD     ·dataAtanP12F64+0(SB), Z28
+	VFMADD213PD.BCST ·dataAtanP11F64+0(SB), Z13, Z28
+	VFMADD213PD.BCST ·dataAtanP10F64+0(SB), Z12, Z27
+	VFMADD213PD.BCST ·dataAtanP10F64+0(SB), Z13, Z28
+	VFMADD213PD.BCST ·dataAtanP9F64+0(SB), Z12, Z27
+	VFMADD213PD.BCST ·dataAtanP9F64+0(SB), Z13, Z28
+	VFMADD213PD.BCST ·dataAtanP8F64+0(SB), Z12, Z27
+	VFMADD213PD.BCST ·dataAtanP8F64+0(SB), Z13, Z28
+	VFMADD213PD.BCST ·dataAtanP7F64+0(SB), Z12, Z27
+	VFMADD213PD.BCST ·dataAtanP7F64+0(SB), Z13, Z28
+	VFMADD213PD.BCST ·dataAtanP6F64+0(SB), Z12, Z27
+	VFMADD213PD.BCST ·dataAtanP6F64+0(SB), Z13, Z28
+	VFMADD213PD.BCST ·dataAtanP5F64+0(SB), Z12, Z27
+	VFMADD213PD.BCST ·dataAtanP5F64+0(SB), Z13, Z28
+	VFMADD213PD.BCST ·dataAtanP4F64+0(SB), Z12, Z27
+	VFMADD213PD.BCST ·dataAtanP4F64+0(SB), Z13, Z28
+	VFMADD213PD.BCST ·dataAtanP3F64+0(SB), Z12, Z27
+	VFMADD213PD.BCST ·dataAtanP3F64+0(SB), Z13, Z28
+	VFMADD213PD.BCST ·dataAtanP2F64+0(SB), Z12, Z27
+	VFMADD213PD.BCST ·dataAtanP2F64+0(SB), Z13, Z28
+	VFMADD213PD.BCST ·dataAtanP1F64+0(SB), Z12, Z27
+	VFMADD213PD.BCST ·dataAtanP1F64+0(SB), Z13, Z28
+	VFMADD213PD.BCST ·dataAtanP0F64+0(SB), Z12, Z27
+	VFMADD213PD.BCST ·dataAtanP0F64+0(SB), Z13, Z28
+	VFMADD231PD      Z27, Z25, Z14
+	VFMADD231PD      Z28, Z26, Z15
 	VADDPD.BCST      ·dataQuarterPi2F64+0(SB), Z14, K1, Z14
 	VADDPD.BCST      ·dataQuarterPi2F64+0(SB), Z15, K2, Z15
 	VADDPD.BCST      ·dataQuarterPi1F64+0(SB), Z14, K1, Z14
@@ -1293,16 +1104,28 @@ loop2:
 	VMOVUPS          Z15, 64(AX)(SI*8)
 	ADDQ             $+16, SI
 	SUBQ             $+16, BX
-	JGE              loop2
+	CMPQ             BX, $+16
+	JGE              loop5
 
-next3:
-	ADDQ $+16, BX
-	SUBQ $+8, BX
-	JL   next5
+next6:
+	TESTQ BX, BX
+	JLE   done3
 
-loop4:
-	VMOVUPS          (CX)(SI*8), Z4
-	VMOVUPS          (DX)(SI*8), Z5
+step4:
+	CMPQ      BX, $+8
+	JGE       whole7
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVW     DI, K3
+	VMOVUPD.Z (CX)(SI*8), K3, Z4
+	VMOVUPD.Z (DX)(SI*8), K3, Z5
+	JMP       loaded8
+
+whole7:
+	VMOVUPS (CX)(SI*8), Z4
+	VMOVUPS (DX)(SI*8), Z5
+
+loaded8:
 	VPANDQ           Z2, Z5, Z6
 	VPANDQ           Z2, Z4, Z7
 	VMINPD           Z6, Z7, Z8
@@ -1348,67 +1171,18 @@ loop4:
 	VADDPD.BCST      ·dataPi1F64+0(SB), Z9, K1, Z9
 	VPTERNLOGQ       $0xd8, Z1, Z4, Z9
 	VFIXUPIMMPD.BCST $0x00, ·dataNanComesF64+0(SB), Z4, Z9
+	CMPQ             BX, $+8
+	JL               partStore9
 	VMOVUPS          Z9, (AX)(SI*8)
 	ADDQ             $+8, SI
 	SUBQ             $+8, BX
-	JGE              loop4
+	JG               step4
 
-next5:
-	ADDQ             $+8, BX
-	TESTQ            BX, BX
-	JE               done6
-	MOVQ             $-1, DI
-	BZHIQ            BX, DI, DI
-	KMOVW            DI, K1
-	VMOVUPD.Z        (CX)(SI*8), K1, Z4
-	VMOVUPD.Z        (DX)(SI*8), K1, Z5
-	VPANDQ           Z2, Z5, Z6
-	VPANDQ           Z2, Z4, Z2
-	VMINPD           Z6, Z2, Z7
-	VMAXPD           Z6, Z2, Z8
-	VCMPPD           $0x1e, Z3, Z8, K2
-	VBLENDMPD.BCST   ·dataQuarterF64+0(SB), Z0, K2, Z25
-	VMULPD           Z25, Z7, Z0
-	VMULPD           Z25, Z8, Z3
-	VADDPD           Z0, Z0, Z7
-	VMINPD.BCST      ·dataMaxFiniteF64+0(SB), Z3, Z8
-	VCMPPD           $0x1e, Z8, Z7, K2
-	VSUBPD           Z3, Z0, Z7
-	VBLENDMPD        Z7, Z0, K2, Z26
-	VADDPD           Z3, Z0, Z7
-	VBLENDMPD        Z7, Z3, K2, Z27
-	VDIVPD           Z27, Z26, Z3
-	VFIXUPIMMPD.BCST $0x00, ·dataFoldedSpecialF64+0(SB), Z0, Z3
-	VMULPD           Z3, Z3, Z0
-	VMULPD           Z0, Z3, Z7
-	VBROADCASTSD     ·dataAtanP12F64+0(SB), Z8
-	VFMADD213PD.BCST ·dataAtanP11F64+0(SB), Z0, Z8
-	VFMADD213PD.BCST ·dataAtanP10F64+0(SB), Z0, Z8
-	VFMADD213PD.BCST ·dataAtanP9F64+0(SB), Z0, Z8
-	VFMADD213PD.BCST ·dataAtanP8F64+0(SB), Z0, Z8
-	VFMADD213PD.BCST ·dataAtanP7F64+0(SB), Z0, Z8
-	VFMADD213PD.BCST ·dataAtanP6F64+0(SB), Z0, Z8
-	VFMADD213PD.BCST ·dataAtanP5F64+0(SB), Z0, Z8
-	VFMADD213PD.BCST ·dataAtanP4F64+0(SB), Z0, Z8
-	VFMADD213PD.BCST ·dataAtanP3F64+0(SB), Z0, Z8
-	VFMADD213PD.BCST ·dataAtanP2F64+0(SB), Z0, Z8
-	VFMADD213PD.BCST ·dataAtanP1F64+0(SB), Z0, Z8
-	VFMADD213PD.BCST ·dataAtanP0F64+0(SB), Z0, Z8
-	VFMADD231PD      Z8, Z7, Z3
-	VADDPD.BCST      ·dataQuarterPi2F64+0(SB), Z3, K2, Z3
-	VADDPD.BCST      ·dataQuarterPi1F64+0(SB), Z3, K2, Z3
-	VCMPPD           $0x1e, Z6, Z2, K2
-	VPXORQ           Z1, Z3, K2, Z3
-	VADDPD.BCST      ·dataHalfPi2F64+0(SB), Z3, K2, Z3
-	VADDPD.BCST      ·dataHalfPi1F64+0(SB), Z3, K2, Z3
-	VPTESTMQ.BCST    ·dataSignF64+0(SB), Z5, K2
-	VPXORQ           Z1, Z3, K2, Z3
-	VADDPD.BCST      ·dataPi2F64+0(SB), Z3, K2, Z3
-	VADDPD.BCST      ·dataPi1F64+0(SB), Z3, K2, Z3
-	VPTERNLOGQ       $0xd8, Z1, Z4, Z3
-	VFIXUPIMMPD.BCST $0x00, ·dataNanComesF64+0(SB), Z4, Z3
-	VMOVUPD          Z3, K1, (AX)(SI*8)
+done3:
+	VZEROUPPER
+	RET
 
-done6:
+partStore9:
+	VMOVUPD Z9, K3, (AX)(SI*8)
 	VZEROUPPER
 	RET

@@ -637,307 +637,14 @@ round41:
 	JMP          summed7
 
 transposed13:
-	CMPQ    DX, $+3
-	JG      above43
-	CMPQ    DX, $+2
-	JG      above44
-	CMPQ    DX, $+1
-	JG      above45
-	MOVQ    k+72(FP), R12
-	SUBQ    $+2, R12
-	JL      rest47
-	PCALIGN $0x40
-
-round46:
-	VMOVUPS      (R10), Y13
-	VMOVUPS      32(R10), Y12
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VMOVUPS      (R10)(R11*1), Y13
-	VMOVUPS      32(R10)(R11*1), Y12
-	VBROADCASTSS (AX)(R15*1), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	LEAQ         (AX)(R15*2), AX
-	LEAQ         (R10)(R11*2), R10
-	SUBQ         $+2, R12
-	JGE          round46
-
-rest47:
-	ADDQ    $+2, R12
-	JE      summed7
-	PCALIGN $0x40
-
-round48:
-	VMOVUPS      (R10), Y13
-	VMOVUPS      32(R10), Y12
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round48
-	JMP          summed7
-
-above45:
-	MOVQ    k+72(FP), R12
-	SUBQ    $+2, R12
-	JL      rest51
-	PCALIGN $0x40
-
-round50:
-	VMOVUPS      (R10), Y13
-	VMOVUPS      32(R10), Y12
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VMOVUPS      (R10)(R11*1), Y13
-	VMOVUPS      32(R10)(R11*1), Y12
-	VBROADCASTSS (AX)(R15*1), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX)(R15*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	LEAQ         (AX)(R15*2), AX
-	LEAQ         (R10)(R11*2), R10
-	SUBQ         $+2, R12
-	JGE          round50
-
-rest51:
-	ADDQ    $+2, R12
-	JE      summed7
-	PCALIGN $0x40
-
-round52:
-	VMOVUPS      (R10), Y13
-	VMOVUPS      32(R10), Y12
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round52
-	JMP          summed7
-
-above44:
-	MOVQ    k+72(FP), R12
-	SUBQ    $+2, R12
-	JL      rest55
-	PCALIGN $0x40
-
-round54:
-	VMOVUPS      (R10), Y13
-	VMOVUPS      32(R10), Y12
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	VMOVUPS      (R10)(R11*1), Y13
-	VMOVUPS      32(R10)(R11*1), Y12
-	VBROADCASTSS (AX)(R15*1), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX)(R15*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX)(R15*1), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	LEAQ         (AX)(R15*2), AX
-	LEAQ         (R10)(R11*2), R10
-	SUBQ         $+2, R12
-	JGE          round54
-
-rest55:
-	ADDQ    $+2, R12
-	JE      summed7
-	PCALIGN $0x40
-
-round56:
-	VMOVUPS      (R10), Y13
-	VMOVUPS      32(R10), Y12
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round56
-	JMP          summed7
-
-above43:
-	CMPQ    DX, $+5
-	JG      above58
-	CMPQ    DX, $+4
-	JG      above59
-	MOVQ    k+72(FP), R12
-	SUBQ    $+2, R12
-	JL      rest61
-	PCALIGN $0x40
-
-round60:
-	VMOVUPS      (R10), Y13
-	VMOVUPS      32(R10), Y12
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y12, Y15, Y7
-	VMOVUPS      (R10)(R11*1), Y13
-	VMOVUPS      32(R10)(R11*1), Y12
-	VBROADCASTSS (AX)(R15*1), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX)(R15*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX)(R15*1), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	VBROADCASTSS 12(AX)(R15*1), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y12, Y15, Y7
-	LEAQ         (AX)(R15*2), AX
-	LEAQ         (R10)(R11*2), R10
-	SUBQ         $+2, R12
-	JGE          round60
-
-rest61:
-	ADDQ    $+2, R12
-	JE      summed7
-	PCALIGN $0x40
-
-round62:
-	VMOVUPS      (R10), Y13
-	VMOVUPS      32(R10), Y12
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y12, Y15, Y7
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round62
-	JMP          summed7
-
-above59:
-	MOVQ    k+72(FP), R12
-	SUBQ    $+2, R12
-	JL      rest65
-	PCALIGN $0x40
-
-round64:
-	VMOVUPS      (R10), Y13
-	VMOVUPS      32(R10), Y12
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y12, Y15, Y7
-	VBROADCASTSS 16(AX), Y14
-	VFMADD231PS  Y13, Y14, Y8
-	VFMADD231PS  Y12, Y14, Y9
-	VMOVUPS      (R10)(R11*1), Y13
-	VMOVUPS      32(R10)(R11*1), Y12
-	VBROADCASTSS (AX)(R15*1), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX)(R15*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX)(R15*1), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	VBROADCASTSS 12(AX)(R15*1), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y12, Y15, Y7
-	VBROADCASTSS 16(AX)(R15*1), Y14
-	VFMADD231PS  Y13, Y14, Y8
-	VFMADD231PS  Y12, Y14, Y9
-	LEAQ         (AX)(R15*2), AX
-	LEAQ         (R10)(R11*2), R10
-	SUBQ         $+2, R12
-	JGE          round64
-
-rest65:
-	ADDQ    $+2, R12
-	JE      summed7
-	PCALIGN $0x40
-
-round66:
-	VMOVUPS      (R10), Y13
-	VMOVUPS      32(R10), Y12
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y12, Y15, Y7
-	VBROADCASTSS 16(AX), Y14
-	VFMADD231PS  Y13, Y14, Y8
-	VFMADD231PS  Y12, Y14, Y9
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round66
-	JMP          summed7
-
-above58:
+	CMPQ    DX, $+6
+	JL      lower43
 	MOVQ    k+72(FP), R12
 	SUBQ    $+4, R12
-	JL      rest69
+	JL      rest45
 	PCALIGN $0x40
 
-round68:
+round44:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -1023,14 +730,14 @@ round68:
 	LEAQ         (AX)(R15*2), AX
 	LEAQ         (R10)(R11*2), R10
 	SUBQ         $+4, R12
-	JGE          round68
+	JGE          round44
 
-rest69:
+rest45:
 	ADDQ    $+4, R12
 	JE      summed7
 	PCALIGN $0x40
 
-round70:
+round46:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -1054,11 +761,49 @@ round70:
 	ADDQ         R15, AX
 	ADDQ         R11, R10
 	SUBQ         $+1, R12
-	JNE          round70
+	JNE          round46
+	JMP          summed7
+
+lower43:
+	MOVQ    k+72(FP), R12
+	PCALIGN $0x40
+
+step48:
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y12
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	CMPQ         DX, $+1
+	JE           next49
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	CMPQ         DX, $+2
+	JE           next49
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	CMPQ         DX, $+3
+	JE           next49
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y6
+	VFMADD231PS  Y12, Y15, Y7
+	CMPQ         DX, $+4
+	JE           next49
+	VBROADCASTSS 16(AX), Y14
+	VFMADD231PS  Y13, Y14, Y8
+	VFMADD231PS  Y12, Y14, Y9
+
+next49:
+	ADDQ R15, AX
+	ADDQ R11, R10
+	DECQ R12
+	JNE  step48
 
 summed7:
 	TESTQ  $+2, mode+88(FP)
-	JE     linear72
+	JE     linear50
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -1085,16 +830,16 @@ summed7:
 	VMAXPS Y11, Y13, Y11
 	VADDPS Y13, Y11, Y11
 
-linear72:
+linear50:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $0x02, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	CMPQ    n+80(FP), $+16
-	JL      part74
+	JL      part52
 	CMPQ    DX, $+6
-	JL      ends76
+	JL      ends54
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, (AX)(R14*1)
@@ -1107,36 +852,36 @@ linear72:
 	VMOVUPS Y9, 32(AX)(R14*4)
 	VMOVUPS Y10, (AX)(R8*1)
 	VMOVUPS Y11, 32(AX)(R8*1)
-	JE      stored73
+	JE      stored51
 
-ends76:
+ends54:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	CMPQ    DX, $+1
-	JE      stored73
+	JE      stored51
 	VMOVUPS Y2, (AX)(R14*1)
 	VMOVUPS Y3, 32(AX)(R14*1)
 	CMPQ    DX, $+2
-	JE      stored73
+	JE      stored51
 	VMOVUPS Y4, (AX)(R14*2)
 	VMOVUPS Y5, 32(AX)(R14*2)
 	CMPQ    DX, $+3
-	JE      stored73
+	JE      stored51
 	VMOVUPS Y6, (AX)(SI*1)
 	VMOVUPS Y7, 32(AX)(SI*1)
 	CMPQ    DX, $+4
-	JE      stored73
+	JE      stored51
 	VMOVUPS Y8, (AX)(R14*4)
 	VMOVUPS Y9, 32(AX)(R14*4)
 	CMPQ    DX, $+5
-	JE      stored73
-	JMP     whole75
+	JE      stored51
+	JMP     whole53
 
-part74:
+part52:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	CMPQ       DX, $+6
-	JL         ends77
+	JL         ends55
 	VMOVUPS    Y0, (AX)
 	VMASKMOVPS Y1, Y14, 32(AX)
 	VMOVUPS    Y2, (AX)(R14*1)
@@ -1149,42 +894,42 @@ part74:
 	VMASKMOVPS Y9, Y14, 32(AX)(R14*4)
 	VMOVUPS    Y10, (AX)(R8*1)
 	VMASKMOVPS Y11, Y14, 32(AX)(R8*1)
-	JE         stored73
+	JE         stored51
 
-ends77:
+ends55:
 	VMOVUPS    Y0, (AX)
 	VMASKMOVPS Y1, Y14, 32(AX)
 	CMPQ       DX, $+1
-	JE         stored73
+	JE         stored51
 	VMOVUPS    Y2, (AX)(R14*1)
 	VMASKMOVPS Y3, Y14, 32(AX)(R14*1)
 	CMPQ       DX, $+2
-	JE         stored73
+	JE         stored51
 	VMOVUPS    Y4, (AX)(R14*2)
 	VMASKMOVPS Y5, Y14, 32(AX)(R14*2)
 	CMPQ       DX, $+3
-	JE         stored73
+	JE         stored51
 	VMOVUPS    Y6, (AX)(SI*1)
 	VMASKMOVPS Y7, Y14, 32(AX)(SI*1)
 	CMPQ       DX, $+4
-	JE         stored73
+	JE         stored51
 	VMOVUPS    Y8, (AX)(R14*4)
 	VMASKMOVPS Y9, Y14, 32(AX)(R14*4)
 	CMPQ       DX, $+5
-	JE         stored73
+	JE         stored51
 
-whole75:
-stored73:
+whole53:
+stored51:
 	TESTQ $+4, mode+88(FP)
-	JE    noSwish78
+	JE    noSwish56
 	CMPQ  n+80(FP), $+16
-	JL    part79
+	JL    part57
 	MOVQ  R13, AX
 	MOVQ  DX, R12
 	SUBQ  $+1, R12
-	JL    rest82
+	JL    rest60
 
-swish81:
+swish59:
 	VMOVUPS     (AX), Y0
 	VMOVUPS     32(AX), Y1
 	VMOVUPS     ·dataSwishMin+0(SB), Y2
@@ -1231,21 +976,21 @@ swish81:
 	VMOVUPS     Y1, 32(AX)
 	LEAQ        (AX)(R14*1), AX
 	SUBQ        $+1, R12
-	JGE         swish81
+	JGE         swish59
 
-rest82:
+rest60:
 	ADDQ $+1, R12
-	JMP  whole80
+	JMP  whole58
 
-part79:
+part57:
 	MOVQ    16(SP), R12
 	VMOVUPS (R12), Y15
 	MOVQ    R13, AX
 	MOVQ    DX, R12
 	SUBQ    $+1, R12
-	JL      rest84
+	JL      rest62
 
-swish83:
+swish61:
 	VMOVUPS     (AX), Y0
 	VMASKMOVPS  32(AX), Y15, Y1
 	VMOVUPS     ·dataSwishMin+0(SB), Y2
@@ -1292,13 +1037,13 @@ swish83:
 	VMASKMOVPS  Y1, Y15, 32(AX)
 	LEAQ        (AX)(R14*1), AX
 	SUBQ        $+1, R12
-	JGE         swish83
+	JGE         swish61
 
-rest84:
+rest62:
 	ADDQ $+1, R12
 
-whole80:
-noSwish78:
+whole58:
+noSwish56:
 	SUBQ  DX, 8(SP)
 	JE    done1
 	MOVQ  DX, R12
@@ -1309,25 +1054,25 @@ noSwish78:
 	JMP   tile4
 
 one2:
-tile85:
+tile63:
 	MOVQ 8(SP), DX
 	CMPQ DX, $+10
-	JLE  chosen87
+	JLE  chosen65
 	CMPQ DX, $+20
-	JLE  share86
+	JLE  share64
 	MOVQ $+10, DX
-	JMP  chosen87
+	JMP  chosen65
 
-share86:
+share64:
 	INCQ DX
 	SHRQ $+1, DX
 
-chosen87:
+chosen65:
 	NOP
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+88(FP)
-	JE         fresh89
+	JE         fresh67
 	MOVQ       R13, AX
 	LEAQ       (R14)(R14*2), SI
 	LEAQ       (R14)(R14*4), R8
@@ -1335,81 +1080,81 @@ chosen87:
 	LEAQ       (AX)(R14*8), BX
 	ADDQ       R14, BX
 	CMPQ       DX, $+5
-	JL         ends93
+	JL         ends71
 	VMASKMOVPS (AX), Y14, Y0
 	VMASKMOVPS (AX)(R14*1), Y14, Y1
 	VMASKMOVPS (AX)(R14*2), Y14, Y2
 	VMASKMOVPS (AX)(SI*1), Y14, Y3
 	VMASKMOVPS (AX)(R14*4), Y14, Y4
-	JE         started92
+	JE         started70
 	CMPQ       DX, $+10
-	JL         ends94
+	JL         ends72
 	VMASKMOVPS (AX)(R8*1), Y14, Y5
 	VMASKMOVPS (AX)(SI*2), Y14, Y6
 	VMASKMOVPS (AX)(DI*1), Y14, Y7
 	VMASKMOVPS (AX)(R14*8), Y14, Y8
 	VMASKMOVPS (BX), Y14, Y9
-	JE         started92
+	JE         started70
 
-ends93:
+ends71:
 	VMASKMOVPS (AX), Y14, Y0
 	CMPQ       DX, $+1
-	JE         started92
+	JE         started70
 	VMASKMOVPS (AX)(R14*1), Y14, Y1
 	CMPQ       DX, $+2
-	JE         started92
+	JE         started70
 	VMASKMOVPS (AX)(R14*2), Y14, Y2
 	CMPQ       DX, $+3
-	JE         started92
+	JE         started70
 	VMASKMOVPS (AX)(SI*1), Y14, Y3
 	CMPQ       DX, $+4
-	JE         started92
+	JE         started70
 
-ends94:
+ends72:
 	VMASKMOVPS (AX)(R8*1), Y14, Y5
 	CMPQ       DX, $+6
-	JE         started92
+	JE         started70
 	VMASKMOVPS (AX)(SI*2), Y14, Y6
 	CMPQ       DX, $+7
-	JE         started92
+	JE         started70
 	VMASKMOVPS (AX)(DI*1), Y14, Y7
 	CMPQ       DX, $+8
-	JE         started92
+	JE         started70
 	VMASKMOVPS (AX)(R14*8), Y14, Y8
 	CMPQ       DX, $+9
-	JE         started92
+	JE         started70
 
-fresh89:
+fresh67:
 	MOVQ       bias+56(FP), AX
 	TESTQ      AX, AX
-	JE         zero90
+	JE         zero68
 	VMASKMOVPS (AX), Y14, Y13
-	JMP        spread91
+	JMP        spread69
 
-zero90:
+zero68:
 	VXORPS Y13, Y13, Y13
 
-spread91:
+spread69:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y13, Y1
 	VMOVAPS Y13, Y2
 	VMOVAPS Y13, Y3
 	VMOVAPS Y13, Y4
 	CMPQ    DX, $+5
-	JLE     started92
+	JLE     started70
 	VMOVAPS Y13, Y5
 	VMOVAPS Y13, Y6
 	VMOVAPS Y13, Y7
 	VMOVAPS Y13, Y8
 	VMOVAPS Y13, Y9
 
-started92:
+started70:
 	CMPQ    k+72(FP), $+0
-	JE      summed88
+	JE      summed66
 	MOVQ    (SP), AX
 	MOVQ    b+40(FP), R10
 	CMPQ    R15, $+4
-	JNE     transposed95
+	JNE     transposed73
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
 	LEAQ    (SI)(R9*4), DI
@@ -1419,19 +1164,19 @@ started92:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	CMPQ    DX, $+5
-	JG      above96
+	JG      above74
 	CMPQ    DX, $+3
-	JG      above97
+	JG      above75
 	CMPQ    DX, $+2
-	JG      above98
+	JG      above76
 	CMPQ    DX, $+1
-	JG      above99
+	JG      above77
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest101
+	JL      rest79
 	PCALIGN $0x40
 
-round100:
+round78:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1441,30 +1186,30 @@ round100:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          round100
+	JGE          round78
 
-rest101:
+rest79:
 	ADDQ    $+2, R12
-	JE      summed88
+	JE      summed66
 	PCALIGN $0x40
 
-round102:
+round80:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round102
-	JMP          summed88
+	JNE          round80
+	JMP          summed66
 
-above99:
+above77:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest105
+	JL      rest83
 	PCALIGN $0x40
 
-round104:
+round82:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1478,14 +1223,14 @@ round104:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          round104
+	JGE          round82
 
-rest105:
+rest83:
 	ADDQ    $+2, R12
-	JE      summed88
+	JE      summed66
 	PCALIGN $0x40
 
-round106:
+round84:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1494,16 +1239,16 @@ round106:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round106
-	JMP          summed88
+	JNE          round84
+	JMP          summed66
 
-above98:
+above76:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest109
+	JL      rest87
 	PCALIGN $0x40
 
-round108:
+round86:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1521,14 +1266,14 @@ round108:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          round108
+	JGE          round86
 
-rest109:
+rest87:
 	ADDQ    $+2, R12
-	JE      summed88
+	JE      summed66
 	PCALIGN $0x40
 
-round110:
+round88:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1539,18 +1284,18 @@ round110:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round110
-	JMP          summed88
+	JNE          round88
+	JMP          summed66
 
-above97:
+above75:
 	CMPQ    DX, $+4
-	JG      above112
+	JG      above90
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest114
+	JL      rest92
 	PCALIGN $0x40
 
-round113:
+round91:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1572,14 +1317,14 @@ round113:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          round113
+	JGE          round91
 
-rest114:
+rest92:
 	ADDQ    $+2, R12
-	JE      summed88
+	JE      summed66
 	PCALIGN $0x40
 
-round115:
+round93:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1592,16 +1337,16 @@ round115:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round115
-	JMP          summed88
+	JNE          round93
+	JMP          summed66
 
-above112:
+above90:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest118
+	JL      rest96
 	PCALIGN $0x40
 
-round117:
+round95:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1627,14 +1372,14 @@ round117:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          round117
+	JGE          round95
 
-rest118:
+rest96:
 	ADDQ    $+2, R12
-	JE      summed88
+	JE      summed66
 	PCALIGN $0x40
 
-round119:
+round97:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1649,22 +1394,22 @@ round119:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round119
-	JMP          summed88
+	JNE          round97
+	JMP          summed66
 
-above96:
+above74:
 	CMPQ    DX, $+8
-	JG      above121
+	JG      above99
 	CMPQ    DX, $+7
-	JG      above122
+	JG      above100
 	CMPQ    DX, $+6
-	JG      above123
+	JG      above101
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest125
+	JL      rest103
 	PCALIGN $0x40
 
-round124:
+round102:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1694,14 +1439,14 @@ round124:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          round124
+	JGE          round102
 
-rest125:
+rest103:
 	ADDQ    $+2, R12
-	JE      summed88
+	JE      summed66
 	PCALIGN $0x40
 
-round126:
+round104:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1718,16 +1463,16 @@ round126:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round126
-	JMP          summed88
+	JNE          round104
+	JMP          summed66
 
-above123:
+above101:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest129
+	JL      rest107
 	PCALIGN $0x40
 
-round128:
+round106:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1761,14 +1506,14 @@ round128:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          round128
+	JGE          round106
 
-rest129:
+rest107:
 	ADDQ    $+2, R12
-	JE      summed88
+	JE      summed66
 	PCALIGN $0x40
 
-round130:
+round108:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1787,16 +1532,16 @@ round130:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round130
-	JMP          summed88
+	JNE          round108
+	JMP          summed66
 
-above122:
+above100:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest133
+	JL      rest111
 	PCALIGN $0x40
 
-round132:
+round110:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1834,14 +1579,14 @@ round132:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          round132
+	JGE          round110
 
-rest133:
+rest111:
 	ADDQ    $+2, R12
-	JE      summed88
+	JE      summed66
 	PCALIGN $0x40
 
-round134:
+round112:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1862,18 +1607,18 @@ round134:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round134
-	JMP          summed88
+	JNE          round112
+	JMP          summed66
 
-above121:
+above99:
 	CMPQ    DX, $+9
-	JG      above136
+	JG      above114
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest138
+	JL      rest116
 	PCALIGN $0x40
 
-round137:
+round115:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1915,14 +1660,14 @@ round137:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          round137
+	JGE          round115
 
-rest138:
+rest116:
 	ADDQ    $+2, R12
-	JE      summed88
+	JE      summed66
 	PCALIGN $0x40
 
-round139:
+round117:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1945,16 +1690,16 @@ round139:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round139
-	JMP          summed88
+	JNE          round117
+	JMP          summed66
 
-above136:
+above114:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+8, R12
-	JL      rest142
+	JL      rest120
 	PCALIGN $0x40
 
-round141:
+round119:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -2130,14 +1875,14 @@ round141:
 	ADDQ         $+32, AX
 	ADDQ         $+32, BX
 	SUBQ         $+8, R12
-	JGE          round141
+	JGE          round119
 
-rest142:
+rest120:
 	ADDQ    $+8, R12
-	JE      summed88
+	JE      summed66
 	PCALIGN $0x40
 
-round143:
+round121:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -2163,230 +1908,16 @@ round143:
 	ADDQ         $+4, AX
 	ADDQ         $+4, BX
 	SUBQ         $+1, R12
-	JNE          round143
-	JMP          summed88
+	JNE          round121
+	JMP          summed66
 
-transposed95:
-	CMPQ    DX, $+5
-	JG      above145
-	CMPQ    DX, $+3
-	JG      above146
-	CMPQ    DX, $+2
-	JG      above147
-	CMPQ    DX, $+1
-	JG      above148
+transposed73:
+	CMPQ    DX, $+10
+	JL      lower123
 	MOVQ    k+72(FP), R12
 	PCALIGN $0x40
 
-round149:
-	VMOVUPS      (R10), Y13
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round149
-	JMP          summed88
-
-above148:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round151:
-	VMOVUPS      (R10), Y13
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round151
-	JMP          summed88
-
-above147:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round153:
-	VMOVUPS      (R10), Y13
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round153
-	JMP          summed88
-
-above146:
-	CMPQ    DX, $+4
-	JG      above155
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round156:
-	VMOVUPS      (R10), Y13
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round156
-	JMP          summed88
-
-above155:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round158:
-	VMOVUPS      (R10), Y13
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS 16(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round158
-	JMP          summed88
-
-above145:
-	CMPQ    DX, $+8
-	JG      above160
-	CMPQ    DX, $+7
-	JG      above161
-	CMPQ    DX, $+6
-	JG      above162
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round163:
-	VMOVUPS      (R10), Y13
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS 16(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VBROADCASTSS 20(AX), Y15
-	VFMADD231PS  Y13, Y15, Y5
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round163
-	JMP          summed88
-
-above162:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round165:
-	VMOVUPS      (R10), Y13
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS 16(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VBROADCASTSS 20(AX), Y15
-	VFMADD231PS  Y13, Y15, Y5
-	VBROADCASTSS 24(AX), Y14
-	VFMADD231PS  Y13, Y14, Y6
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round165
-	JMP          summed88
-
-above161:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round167:
-	VMOVUPS      (R10), Y13
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS 16(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VBROADCASTSS 20(AX), Y15
-	VFMADD231PS  Y13, Y15, Y5
-	VBROADCASTSS 24(AX), Y14
-	VFMADD231PS  Y13, Y14, Y6
-	VBROADCASTSS 28(AX), Y15
-	VFMADD231PS  Y13, Y15, Y7
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round167
-	JMP          summed88
-
-above160:
-	CMPQ    DX, $+9
-	JG      above169
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round170:
-	VMOVUPS      (R10), Y13
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS 16(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VBROADCASTSS 20(AX), Y15
-	VFMADD231PS  Y13, Y15, Y5
-	VBROADCASTSS 24(AX), Y14
-	VFMADD231PS  Y13, Y14, Y6
-	VBROADCASTSS 28(AX), Y15
-	VFMADD231PS  Y13, Y15, Y7
-	VBROADCASTSS 32(AX), Y14
-	VFMADD231PS  Y13, Y14, Y8
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round170
-	JMP          summed88
-
-above169:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round172:
+round124:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -2411,11 +1942,59 @@ round172:
 	ADDQ         R15, AX
 	ADDQ         R11, R10
 	SUBQ         $+1, R12
-	JNE          round172
+	JNE          round124
+	JMP          summed66
 
-summed88:
+lower123:
+	MOVQ    k+72(FP), R12
+	PCALIGN $0x40
+
+step126:
+	VMOVUPS      (R10), Y13
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	CMPQ         DX, $+1
+	JE           next127
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	CMPQ         DX, $+2
+	JE           next127
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	CMPQ         DX, $+3
+	JE           next127
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	CMPQ         DX, $+4
+	JE           next127
+	VBROADCASTSS 16(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	CMPQ         DX, $+5
+	JE           next127
+	VBROADCASTSS 20(AX), Y15
+	VFMADD231PS  Y13, Y15, Y5
+	CMPQ         DX, $+6
+	JE           next127
+	VBROADCASTSS 24(AX), Y14
+	VFMADD231PS  Y13, Y14, Y6
+	CMPQ         DX, $+7
+	JE           next127
+	VBROADCASTSS 28(AX), Y15
+	VFMADD231PS  Y13, Y15, Y7
+	CMPQ         DX, $+8
+	JE           next127
+	VBROADCASTSS 32(AX), Y14
+	VFMADD231PS  Y13, Y14, Y8
+
+next127:
+	ADDQ R15, AX
+	ADDQ R11, R10
+	DECQ R12
+	JNE  step126
+
+summed66:
 	TESTQ  $+2, mode+88(FP)
-	JE     linear174
+	JE     linear128
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -2428,7 +2007,7 @@ summed88:
 	VMAXPS Y4, Y13, Y4
 	VADDPS Y13, Y4, Y4
 	CMPQ   DX, $+5
-	JLE    linear174
+	JLE    linear128
 	VMAXPS Y5, Y13, Y5
 	VADDPS Y13, Y5, Y5
 	VMAXPS Y6, Y13, Y6
@@ -2440,7 +2019,7 @@ summed88:
 	VMAXPS Y9, Y13, Y9
 	VADDPS Y13, Y9, Y9
 
-linear174:
+linear128:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $0x02, R14
 	MOVQ    R13, AX
@@ -2450,113 +2029,113 @@ linear174:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+80(FP), $+8
-	JL      part176
+	JL      part130
 	CMPQ    DX, $+5
-	JL      ends178
+	JL      ends132
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, (AX)(R14*1)
 	VMOVUPS Y2, (AX)(R14*2)
 	VMOVUPS Y3, (AX)(SI*1)
 	VMOVUPS Y4, (AX)(R14*4)
-	JE      stored175
+	JE      stored129
 	CMPQ    DX, $+10
-	JL      ends179
+	JL      ends133
 	VMOVUPS Y5, (AX)(R8*1)
 	VMOVUPS Y6, (AX)(SI*2)
 	VMOVUPS Y7, (AX)(DI*1)
 	VMOVUPS Y8, (AX)(R14*8)
 	VMOVUPS Y9, (BX)
-	JE      stored175
+	JE      stored129
 
-ends178:
+ends132:
 	VMOVUPS Y0, (AX)
 	CMPQ    DX, $+1
-	JE      stored175
+	JE      stored129
 	VMOVUPS Y1, (AX)(R14*1)
 	CMPQ    DX, $+2
-	JE      stored175
+	JE      stored129
 	VMOVUPS Y2, (AX)(R14*2)
 	CMPQ    DX, $+3
-	JE      stored175
+	JE      stored129
 	VMOVUPS Y3, (AX)(SI*1)
 	CMPQ    DX, $+4
-	JE      stored175
+	JE      stored129
 
-ends179:
+ends133:
 	VMOVUPS Y5, (AX)(R8*1)
 	CMPQ    DX, $+6
-	JE      stored175
+	JE      stored129
 	VMOVUPS Y6, (AX)(SI*2)
 	CMPQ    DX, $+7
-	JE      stored175
+	JE      stored129
 	VMOVUPS Y7, (AX)(DI*1)
 	CMPQ    DX, $+8
-	JE      stored175
+	JE      stored129
 	VMOVUPS Y8, (AX)(R14*8)
 	CMPQ    DX, $+9
-	JE      stored175
-	JMP     whole177
+	JE      stored129
+	JMP     whole131
 
-part176:
+part130:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	CMPQ       DX, $+5
-	JL         ends180
+	JL         ends134
 	VMASKMOVPS Y0, Y14, (AX)
 	VMASKMOVPS Y1, Y14, (AX)(R14*1)
 	VMASKMOVPS Y2, Y14, (AX)(R14*2)
 	VMASKMOVPS Y3, Y14, (AX)(SI*1)
 	VMASKMOVPS Y4, Y14, (AX)(R14*4)
-	JE         stored175
+	JE         stored129
 	CMPQ       DX, $+10
-	JL         ends181
+	JL         ends135
 	VMASKMOVPS Y5, Y14, (AX)(R8*1)
 	VMASKMOVPS Y6, Y14, (AX)(SI*2)
 	VMASKMOVPS Y7, Y14, (AX)(DI*1)
 	VMASKMOVPS Y8, Y14, (AX)(R14*8)
 	VMASKMOVPS Y9, Y14, (BX)
-	JE         stored175
+	JE         stored129
 
-ends180:
+ends134:
 	VMASKMOVPS Y0, Y14, (AX)
 	CMPQ       DX, $+1
-	JE         stored175
+	JE         stored129
 	VMASKMOVPS Y1, Y14, (AX)(R14*1)
 	CMPQ       DX, $+2
-	JE         stored175
+	JE         stored129
 	VMASKMOVPS Y2, Y14, (AX)(R14*2)
 	CMPQ       DX, $+3
-	JE         stored175
+	JE         stored129
 	VMASKMOVPS Y3, Y14, (AX)(SI*1)
 	CMPQ       DX, $+4
-	JE         stored175
+	JE         stored129
 
-ends181:
+ends135:
 	VMASKMOVPS Y5, Y14, (AX)(R8*1)
 	CMPQ       DX, $+6
-	JE         stored175
+	JE         stored129
 	VMASKMOVPS Y6, Y14, (AX)(SI*2)
 	CMPQ       DX, $+7
-	JE         stored175
+	JE         stored129
 	VMASKMOVPS Y7, Y14, (AX)(DI*1)
 	CMPQ       DX, $+8
-	JE         stored175
+	JE         stored129
 	VMASKMOVPS Y8, Y14, (AX)(R14*8)
 	CMPQ       DX, $+9
-	JE         stored175
+	JE         stored129
 
-whole177:
-stored175:
+whole131:
+stored129:
 	TESTQ $+4, mode+88(FP)
-	JE    noSwish182
+	JE    noSwish136
 	CMPQ  n+80(FP), $+8
-	JL    part183
+	JL    part137
 	MOVQ  R13, AX
 	MOVQ  DX, R12
 	SUBQ  $+1, R12
-	JL    rest186
+	JL    rest140
 
-swish185:
+swish139:
 	VMOVUPS     (AX), Y0
 	VMOVUPS     ·dataSwishMin+0(SB), Y1
 	VMAXPS      Y0, Y1, Y0
@@ -2581,21 +2160,21 @@ swish185:
 	VMOVUPS     Y0, (AX)
 	LEAQ        (AX)(R14*1), AX
 	SUBQ        $+1, R12
-	JGE         swish185
+	JGE         swish139
 
-rest186:
+rest140:
 	ADDQ $+1, R12
-	JMP  whole184
+	JMP  whole138
 
-part183:
+part137:
 	MOVQ    16(SP), R12
 	VMOVUPS (R12), Y15
 	MOVQ    R13, AX
 	MOVQ    DX, R12
 	SUBQ    $+1, R12
-	JL      rest188
+	JL      rest142
 
-swish187:
+swish141:
 	VMASKMOVPS  (AX), Y15, Y0
 	VMOVUPS     ·dataSwishMin+0(SB), Y1
 	VMAXPS      Y0, Y1, Y0
@@ -2620,13 +2199,13 @@ swish187:
 	VMASKMOVPS  Y0, Y15, (AX)
 	LEAQ        (AX)(R14*1), AX
 	SUBQ        $+1, R12
-	JGE         swish187
+	JGE         swish141
 
-rest188:
+rest142:
 	ADDQ $+1, R12
 
-whole184:
-noSwish182:
+whole138:
+noSwish136:
 	SUBQ  DX, 8(SP)
 	JE    done1
 	MOVQ  DX, R12
@@ -2634,7 +2213,7 @@ noSwish182:
 	ADDQ  R12, (SP)
 	IMULQ R14, DX
 	ADDQ  DX, R13
-	JMP   tile85
+	JMP   tile63
 
 done1:
 	VZEROUPPER
@@ -5911,480 +5490,14 @@ round82:
 	JMP          summed7
 
 transposed14:
-	CMPQ    DX, $+7
-	JG      above84
-	CMPQ    DX, $+4
-	JG      above85
-	CMPQ    DX, $+2
-	JG      above86
-	CMPQ    DX, $+1
-	JG      above87
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round88:
-	VMOVUPS      (R10), Z29
-	VMOVUPS      64(R10), Z28
-	VBROADCASTSS (AX), Z30
-	VFMADD231PS  Z29, Z30, Z0
-	VFMADD231PS  Z28, Z30, Z1
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round88
-	JMP          summed7
-
-above87:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round90:
-	VMOVUPS      (R10), Z29
-	VMOVUPS      64(R10), Z28
-	VBROADCASTSS (AX), Z30
-	VFMADD231PS  Z29, Z30, Z0
-	VFMADD231PS  Z28, Z30, Z1
-	VBROADCASTSS 4(AX), Z31
-	VFMADD231PS  Z29, Z31, Z2
-	VFMADD231PS  Z28, Z31, Z3
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round90
-	JMP          summed7
-
-above86:
-	CMPQ    DX, $+3
-	JG      above92
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round93:
-	VMOVUPS      (R10), Z29
-	VMOVUPS      64(R10), Z28
-	VBROADCASTSS (AX), Z30
-	VFMADD231PS  Z29, Z30, Z0
-	VFMADD231PS  Z28, Z30, Z1
-	VBROADCASTSS 4(AX), Z31
-	VFMADD231PS  Z29, Z31, Z2
-	VFMADD231PS  Z28, Z31, Z3
-	VBROADCASTSS 8(AX), Z30
-	VFMADD231PS  Z29, Z30, Z4
-	VFMADD231PS  Z28, Z30, Z5
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round93
-	JMP          summed7
-
-above92:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round95:
-	VMOVUPS      (R10), Z29
-	VMOVUPS      64(R10), Z28
-	VBROADCASTSS (AX), Z30
-	VFMADD231PS  Z29, Z30, Z0
-	VFMADD231PS  Z28, Z30, Z1
-	VBROADCASTSS 4(AX), Z31
-	VFMADD231PS  Z29, Z31, Z2
-	VFMADD231PS  Z28, Z31, Z3
-	VBROADCASTSS 8(AX), Z30
-	VFMADD231PS  Z29, Z30, Z4
-	VFMADD231PS  Z28, Z30, Z5
-	VBROADCASTSS 12(AX), Z31
-	VFMADD231PS  Z29, Z31, Z6
-	VFMADD231PS  Z28, Z31, Z7
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round95
-	JMP          summed7
-
-above85:
-	CMPQ    DX, $+6
-	JG      above97
-	CMPQ    DX, $+5
-	JG      above98
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round99:
-	VMOVUPS      (R10), Z29
-	VMOVUPS      64(R10), Z28
-	VBROADCASTSS (AX), Z30
-	VFMADD231PS  Z29, Z30, Z0
-	VFMADD231PS  Z28, Z30, Z1
-	VBROADCASTSS 4(AX), Z31
-	VFMADD231PS  Z29, Z31, Z2
-	VFMADD231PS  Z28, Z31, Z3
-	VBROADCASTSS 8(AX), Z30
-	VFMADD231PS  Z29, Z30, Z4
-	VFMADD231PS  Z28, Z30, Z5
-	VBROADCASTSS 12(AX), Z31
-	VFMADD231PS  Z29, Z31, Z6
-	VFMADD231PS  Z28, Z31, Z7
-	VBROADCASTSS 16(AX), Z30
-	VFMADD231PS  Z29, Z30, Z8
-	VFMADD231PS  Z28, Z30, Z9
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round99
-	JMP          summed7
-
-above98:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round101:
-	VMOVUPS      (R10), Z29
-	VMOVUPS      64(R10), Z28
-	VBROADCASTSS (AX), Z30
-	VFMADD231PS  Z29, Z30, Z0
-	VFMADD231PS  Z28, Z30, Z1
-	VBROADCASTSS 4(AX), Z31
-	VFMADD231PS  Z29, Z31, Z2
-	VFMADD231PS  Z28, Z31, Z3
-	VBROADCASTSS 8(AX), Z30
-	VFMADD231PS  Z29, Z30, Z4
-	VFMADD231PS  Z28, Z30, Z5
-	VBROADCASTSS 12(AX), Z31
-	VFMADD231PS  Z29, Z31, Z6
-	VFMADD231PS  Z28, Z31, Z7
-	VBROADCASTSS 16(AX), Z30
-	VFMADD231PS  Z29, Z30, Z8
-	VFMADD231PS  Z28, Z30, Z9
-	VBROADCASTSS 20(AX), Z31
-	VFMADD231PS  Z29, Z31, Z10
-	VFMADD231PS  Z28, Z31, Z11
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round101
-	JMP          summed7
-
-above97:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round103:
-	VMOVUPS      (R10), Z29
-	VMOVUPS      64(R10), Z28
-	VBROADCASTSS (AX), Z30
-	VFMADD231PS  Z29, Z30, Z0
-	VFMADD231PS  Z28, Z30, Z1
-	VBROADCASTSS 4(AX), Z31
-	VFMADD231PS  Z29, Z31, Z2
-	VFMADD231PS  Z28, Z31, Z3
-	VBROADCASTSS 8(AX), Z30
-	VFMADD231PS  Z29, Z30, Z4
-	VFMADD231PS  Z28, Z30, Z5
-	VBROADCASTSS 12(AX), Z31
-	VFMADD231PS  Z29, Z31, Z6
-	VFMADD231PS  Z28, Z31, Z7
-	VBROADCASTSS 16(AX), Z30
-	VFMADD231PS  Z29, Z30, Z8
-	VFMADD231PS  Z28, Z30, Z9
-	VBROADCASTSS 20(AX), Z31
-	VFMADD231PS  Z29, Z31, Z10
-	VFMADD231PS  Z28, Z31, Z11
-	VBROADCASTSS 24(AX), Z30
-	VFMADD231PS  Z29, Z30, Z12
-	VFMADD231PS  Z28, Z30, Z13
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round103
-	JMP          summed7
-
-above84:
-	CMPQ    DX, $+11
-	JG      above105
-	CMPQ    DX, $+9
-	JG      above106
-	CMPQ    DX, $+8
-	JG      above107
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round108:
-	VMOVUPS      (R10), Z29
-	VMOVUPS      64(R10), Z28
-	VBROADCASTSS (AX), Z30
-	VFMADD231PS  Z29, Z30, Z0
-	VFMADD231PS  Z28, Z30, Z1
-	VBROADCASTSS 4(AX), Z31
-	VFMADD231PS  Z29, Z31, Z2
-	VFMADD231PS  Z28, Z31, Z3
-	VBROADCASTSS 8(AX), Z30
-	VFMADD231PS  Z29, Z30, Z4
-	VFMADD231PS  Z28, Z30, Z5
-	VBROADCASTSS 12(AX), Z31
-	VFMADD231PS  Z29, Z31, Z6
-	VFMADD231PS  Z28, Z31, Z7
-	VBROADCASTSS 16(AX), Z30
-	VFMADD231PS  Z29, Z30, Z8
-	VFMADD231PS  Z28, Z30, Z9
-	VBROADCASTSS 20(AX), Z31
-	VFMADD231PS  Z29, Z31, Z10
-	VFMADD231PS  Z28, Z31, Z11
-	VBROADCASTSS 24(AX), Z30
-	VFMADD231PS  Z29, Z30, Z12
-	VFMADD231PS  Z28, Z30, Z13
-	VBROADCASTSS 28(AX), Z31
-	VFMADD231PS  Z29, Z31, Z14
-	VFMADD231PS  Z28, Z31, Z15
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round108
-	JMP          summed7
-
-above107:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round110:
-	VMOVUPS      (R10), Z29
-	VMOVUPS      64(R10), Z28
-	VBROADCASTSS (AX), Z30
-	VFMADD231PS  Z29, Z30, Z0
-	VFMADD231PS  Z28, Z30, Z1
-	VBROADCASTSS 4(AX), Z31
-	VFMADD231PS  Z29, Z31, Z2
-	VFMADD231PS  Z28, Z31, Z3
-	VBROADCASTSS 8(AX), Z30
-	VFMADD231PS  Z29, Z30, Z4
-	VFMADD231PS  Z28, Z30, Z5
-	VBROADCASTSS 12(AX), Z31
-	VFMADD231PS  Z29, Z31, Z6
-	VFMADD231PS  Z28, Z31, Z7
-	VBROADCASTSS 16(AX), Z30
-	VFMADD231PS  Z29, Z30, Z8
-	VFMADD231PS  Z28, Z30, Z9
-	VBROADCASTSS 20(AX), Z31
-	VFMADD231PS  Z29, Z31, Z10
-	VFMADD231PS  Z28, Z31, Z11
-	VBROADCASTSS 24(AX), Z30
-	VFMADD231PS  Z29, Z30, Z12
-	VFMADD231PS  Z28, Z30, Z13
-	VBROADCASTSS 28(AX), Z31
-	VFMADD231PS  Z29, Z31, Z14
-	VFMADD231PS  Z28, Z31, Z15
-	VBROADCASTSS 32(AX), Z30
-	VFMADD231PS  Z29, Z30, Z16
-	VFMADD231PS  Z28, Z30, Z17
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round110
-	JMP          summed7
-
-above106:
-	CMPQ    DX, $+10
-	JG      above112
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round113:
-	VMOVUPS      (R10), Z29
-	VMOVUPS      64(R10), Z28
-	VBROADCASTSS (AX), Z30
-	VFMADD231PS  Z29, Z30, Z0
-	VFMADD231PS  Z28, Z30, Z1
-	VBROADCASTSS 4(AX), Z31
-	VFMADD231PS  Z29, Z31, Z2
-	VFMADD231PS  Z28, Z31, Z3
-	VBROADCASTSS 8(AX), Z30
-	VFMADD231PS  Z29, Z30, Z4
-	VFMADD231PS  Z28, Z30, Z5
-	VBROADCASTSS 12(AX), Z31
-	VFMADD231PS  Z29, Z31, Z6
-	VFMADD231PS  Z28, Z31, Z7
-	VBROADCASTSS 16(AX), Z30
-	VFMADD231PS  Z29, Z30, Z8
-	VFMADD231PS  Z28, Z30, Z9
-	VBROADCASTSS 20(AX), Z31
-	VFMADD231PS  Z29, Z31, Z10
-	VFMADD231PS  Z28, Z31, Z11
-	VBROADCASTSS 24(AX), Z30
-	VFMADD231PS  Z29, Z30, Z12
-	VFMADD231PS  Z28, Z30, Z13
-	VBROADCASTSS 28(AX), Z31
-	VFMADD231PS  Z29, Z31, Z14
-	VFMADD231PS  Z28, Z31, Z15
-	VBROADCASTSS 32(AX), Z30
-	VFMADD231PS  Z29, Z30, Z16
-	VFMADD231PS  Z28, Z30, Z17
-	VBROADCASTSS 36(AX), Z31
-	VFMADD231PS  Z29, Z31, Z18
-	VFMADD231PS  Z28, Z31, Z19
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round113
-	JMP          summed7
-
-above112:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round115:
-	VMOVUPS      (R10), Z29
-	VMOVUPS      64(R10), Z28
-	VBROADCASTSS (AX), Z30
-	VFMADD231PS  Z29, Z30, Z0
-	VFMADD231PS  Z28, Z30, Z1
-	VBROADCASTSS 4(AX), Z31
-	VFMADD231PS  Z29, Z31, Z2
-	VFMADD231PS  Z28, Z31, Z3
-	VBROADCASTSS 8(AX), Z30
-	VFMADD231PS  Z29, Z30, Z4
-	VFMADD231PS  Z28, Z30, Z5
-	VBROADCASTSS 12(AX), Z31
-	VFMADD231PS  Z29, Z31, Z6
-	VFMADD231PS  Z28, Z31, Z7
-	VBROADCASTSS 16(AX), Z30
-	VFMADD231PS  Z29, Z30, Z8
-	VFMADD231PS  Z28, Z30, Z9
-	VBROADCASTSS 20(AX), Z31
-	VFMADD231PS  Z29, Z31, Z10
-	VFMADD231PS  Z28, Z31, Z11
-	VBROADCASTSS 24(AX), Z30
-	VFMADD231PS  Z29, Z30, Z12
-	VFMADD231PS  Z28, Z30, Z13
-	VBROADCASTSS 28(AX), Z31
-	VFMADD231PS  Z29, Z31, Z14
-	VFMADD231PS  Z28, Z31, Z15
-	VBROADCASTSS 32(AX), Z30
-	VFMADD231PS  Z29, Z30, Z16
-	VFMADD231PS  Z28, Z30, Z17
-	VBROADCASTSS 36(AX), Z31
-	VFMADD231PS  Z29, Z31, Z18
-	VFMADD231PS  Z28, Z31, Z19
-	VBROADCASTSS 40(AX), Z30
-	VFMADD231PS  Z29, Z30, Z20
-	VFMADD231PS  Z28, Z30, Z21
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round115
-	JMP          summed7
-
-above105:
-	CMPQ    DX, $+13
-	JG      above117
-	CMPQ    DX, $+12
-	JG      above118
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round119:
-	VMOVUPS      (R10), Z29
-	VMOVUPS      64(R10), Z28
-	VBROADCASTSS (AX), Z30
-	VFMADD231PS  Z29, Z30, Z0
-	VFMADD231PS  Z28, Z30, Z1
-	VBROADCASTSS 4(AX), Z31
-	VFMADD231PS  Z29, Z31, Z2
-	VFMADD231PS  Z28, Z31, Z3
-	VBROADCASTSS 8(AX), Z30
-	VFMADD231PS  Z29, Z30, Z4
-	VFMADD231PS  Z28, Z30, Z5
-	VBROADCASTSS 12(AX), Z31
-	VFMADD231PS  Z29, Z31, Z6
-	VFMADD231PS  Z28, Z31, Z7
-	VBROADCASTSS 16(AX), Z30
-	VFMADD231PS  Z29, Z30, Z8
-	VFMADD231PS  Z28, Z30, Z9
-	VBROADCASTSS 20(AX), Z31
-	VFMADD231PS  Z29, Z31, Z10
-	VFMADD231PS  Z28, Z31, Z11
-	VBROADCASTSS 24(AX), Z30
-	VFMADD231PS  Z29, Z30, Z12
-	VFMADD231PS  Z28, Z30, Z13
-	VBROADCASTSS 28(AX), Z31
-	VFMADD231PS  Z29, Z31, Z14
-	VFMADD231PS  Z28, Z31, Z15
-	VBROADCASTSS 32(AX), Z30
-	VFMADD231PS  Z29, Z30, Z16
-	VFMADD231PS  Z28, Z30, Z17
-	VBROADCASTSS 36(AX), Z31
-	VFMADD231PS  Z29, Z31, Z18
-	VFMADD231PS  Z28, Z31, Z19
-	VBROADCASTSS 40(AX), Z30
-	VFMADD231PS  Z29, Z30, Z20
-	VFMADD231PS  Z28, Z30, Z21
-	VBROADCASTSS 44(AX), Z31
-	VFMADD231PS  Z29, Z31, Z22
-	VFMADD231PS  Z28, Z31, Z23
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round119
-	JMP          summed7
-
-above118:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round121:
-	VMOVUPS      (R10), Z29
-	VMOVUPS      64(R10), Z28
-	VBROADCASTSS (AX), Z30
-	VFMADD231PS  Z29, Z30, Z0
-	VFMADD231PS  Z28, Z30, Z1
-	VBROADCASTSS 4(AX), Z31
-	VFMADD231PS  Z29, Z31, Z2
-	VFMADD231PS  Z28, Z31, Z3
-	VBROADCASTSS 8(AX), Z30
-	VFMADD231PS  Z29, Z30, Z4
-	VFMADD231PS  Z28, Z30, Z5
-	VBROADCASTSS 12(AX), Z31
-	VFMADD231PS  Z29, Z31, Z6
-	VFMADD231PS  Z28, Z31, Z7
-	VBROADCASTSS 16(AX), Z30
-	VFMADD231PS  Z29, Z30, Z8
-	VFMADD231PS  Z28, Z30, Z9
-	VBROADCASTSS 20(AX), Z31
-	VFMADD231PS  Z29, Z31, Z10
-	VFMADD231PS  Z28, Z31, Z11
-	VBROADCASTSS 24(AX), Z30
-	VFMADD231PS  Z29, Z30, Z12
-	VFMADD231PS  Z28, Z30, Z13
-	VBROADCASTSS 28(AX), Z31
-	VFMADD231PS  Z29, Z31, Z14
-	VFMADD231PS  Z28, Z31, Z15
-	VBROADCASTSS 32(AX), Z30
-	VFMADD231PS  Z29, Z30, Z16
-	VFMADD231PS  Z28, Z30, Z17
-	VBROADCASTSS 36(AX), Z31
-	VFMADD231PS  Z29, Z31, Z18
-	VFMADD231PS  Z28, Z31, Z19
-	VBROADCASTSS 40(AX), Z30
-	VFMADD231PS  Z29, Z30, Z20
-	VFMADD231PS  Z28, Z30, Z21
-	VBROADCASTSS 44(AX), Z31
-	VFMADD231PS  Z29, Z31, Z22
-	VFMADD231PS  Z28, Z31, Z23
-	VBROADCASTSS 48(AX), Z30
-	VFMADD231PS  Z29, Z30, Z24
-	VFMADD231PS  Z28, Z30, Z25
-	ADDQ         R15, AX
-	ADDQ         R11, R10
-	SUBQ         $+1, R12
-	JNE          round121
-	JMP          summed7
-
-above117:
+	CMPQ    DX, $+14
+	JL      lower84
 	MOVQ    k+72(FP), R12
 	SUBQ    $+8, R12
-	JL      rest124
+	JL      rest86
 	PCALIGN $0x40
 
-round123:
+round85:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -6746,14 +5859,14 @@ round123:
 	LEAQ         (AX)(R15*2), AX
 	LEAQ         (R10)(R11*2), R10
 	SUBQ         $+8, R12
-	JGE          round123
+	JGE          round85
 
-rest124:
+rest86:
 	ADDQ    $+8, R12
 	JE      summed7
 	PCALIGN $0x40
 
-round125:
+round87:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -6801,11 +5914,89 @@ round125:
 	ADDQ         R15, AX
 	ADDQ         R11, R10
 	SUBQ         $+1, R12
-	JNE          round125
+	JNE          round87
+	JMP          summed7
+
+lower84:
+	MOVQ    k+72(FP), R12
+	PCALIGN $0x40
+
+step89:
+	VMOVUPS      (R10), Z29
+	VMOVUPS      64(R10), Z28
+	VBROADCASTSS (AX), Z30
+	VFMADD231PS  Z29, Z30, Z0
+	VFMADD231PS  Z28, Z30, Z1
+	CMPQ         DX, $+1
+	JE           next90
+	VBROADCASTSS 4(AX), Z31
+	VFMADD231PS  Z29, Z31, Z2
+	VFMADD231PS  Z28, Z31, Z3
+	CMPQ         DX, $+2
+	JE           next90
+	VBROADCASTSS 8(AX), Z30
+	VFMADD231PS  Z29, Z30, Z4
+	VFMADD231PS  Z28, Z30, Z5
+	CMPQ         DX, $+3
+	JE           next90
+	VBROADCASTSS 12(AX), Z31
+	VFMADD231PS  Z29, Z31, Z6
+	VFMADD231PS  Z28, Z31, Z7
+	CMPQ         DX, $+4
+	JE           next90
+	VBROADCASTSS 16(AX), Z30
+	VFMADD231PS  Z29, Z30, Z8
+	VFMADD231PS  Z28, Z30, Z9
+	CMPQ         DX, $+5
+	JE           next90
+	VBROADCASTSS 20(AX), Z31
+	VFMADD231PS  Z29, Z31, Z10
+	VFMADD231PS  Z28, Z31, Z11
+	CMPQ         DX, $+6
+	JE           next90
+	VBROADCASTSS 24(AX), Z30
+	VFMADD231PS  Z29, Z30, Z12
+	VFMADD231PS  Z28, Z30, Z13
+	CMPQ         DX, $+7
+	JE           next90
+	VBROADCASTSS 28(AX), Z31
+	VFMADD231PS  Z29, Z31, Z14
+	VFMADD231PS  Z28, Z31, Z15
+	CMPQ         DX, $+8
+	JE           next90
+	VBROADCASTSS 32(AX), Z30
+	VFMADD231PS  Z29, Z30, Z16
+	VFMADD231PS  Z28, Z30, Z17
+	CMPQ         DX, $+9
+	JE           next90
+	VBROADCASTSS 36(AX), Z31
+	VFMADD231PS  Z29, Z31, Z18
+	VFMADD231PS  Z28, Z31, Z19
+	CMPQ         DX, $+10
+	JE           next90
+	VBROADCASTSS 40(AX), Z30
+	VFMADD231PS  Z29, Z30, Z20
+	VFMADD231PS  Z28, Z30, Z21
+	CMPQ         DX, $+11
+	JE           next90
+	VBROADCASTSS 44(AX), Z31
+	VFMADD231PS  Z29, Z31, Z22
+	VFMADD231PS  Z28, Z31, Z23
+	CMPQ         DX, $+12
+	JE           next90
+	VBROADCASTSS 48(AX), Z30
+	VFMADD231PS  Z29, Z30, Z24
+	VFMADD231PS  Z28, Z30, Z25
+
+next90:
+	ADDQ R15, AX
+	ADDQ R11, R10
+	DECQ R12
+	JNE  step89
 
 summed7:
 	TESTQ  $+2, mode+88(FP)
-	JE     linear127
+	JE     linear91
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -6836,7 +6027,7 @@ summed7:
 	VMAXPS Z13, Z29, Z13
 	VADDPS Z29, Z13, Z13
 	CMPQ   DX, $+7
-	JLE    linear127
+	JLE    linear91
 	VMAXPS Z14, Z29, Z14
 	VADDPS Z29, Z14, Z14
 	VMAXPS Z15, Z29, Z15
@@ -6866,7 +6057,7 @@ summed7:
 	VMAXPS Z27, Z29, Z27
 	VADDPS Z29, Z27, Z27
 
-linear127:
+linear91:
 	MOVQ     ldc+8(FP), R14
 	SHLQ     $0x02, R14
 	MOVQ     R13, AX
@@ -6876,9 +6067,9 @@ linear127:
 	LEAQ     (AX)(R14*8), BX
 	ADDQ     R14, BX
 	TESTQ    $+8, mode+88(FP)
-	JE       cached129
+	JE       cached93
 	CMPQ     DX, $+7
-	JL       ends130
+	JL       ends94
 	VMOVNTPS Z0, (AX)
 	VMOVNTPS Z1, 64(AX)
 	VMOVNTPS Z2, (AX)(R14*1)
@@ -6893,9 +6084,9 @@ linear127:
 	VMOVNTPS Z11, 64(AX)(R8*1)
 	VMOVNTPS Z12, (AX)(SI*2)
 	VMOVNTPS Z13, 64(AX)(SI*2)
-	JE       stored128
+	JE       stored92
 	CMPQ     DX, $+14
-	JL       ends131
+	JL       ends95
 	VMOVNTPS Z14, (AX)(DI*1)
 	VMOVNTPS Z15, 64(AX)(DI*1)
 	VMOVNTPS Z16, (AX)(R14*8)
@@ -6910,65 +6101,65 @@ linear127:
 	VMOVNTPS Z25, 64(BX)(SI*1)
 	VMOVNTPS Z26, (BX)(R14*4)
 	VMOVNTPS Z27, 64(BX)(R14*4)
-	JE       stored128
+	JE       stored92
 
-ends130:
+ends94:
 	VMOVNTPS Z0, (AX)
 	VMOVNTPS Z1, 64(AX)
 	CMPQ     DX, $+1
-	JE       stored128
+	JE       stored92
 	VMOVNTPS Z2, (AX)(R14*1)
 	VMOVNTPS Z3, 64(AX)(R14*1)
 	CMPQ     DX, $+2
-	JE       stored128
+	JE       stored92
 	VMOVNTPS Z4, (AX)(R14*2)
 	VMOVNTPS Z5, 64(AX)(R14*2)
 	CMPQ     DX, $+3
-	JE       stored128
+	JE       stored92
 	VMOVNTPS Z6, (AX)(SI*1)
 	VMOVNTPS Z7, 64(AX)(SI*1)
 	CMPQ     DX, $+4
-	JE       stored128
+	JE       stored92
 	VMOVNTPS Z8, (AX)(R14*4)
 	VMOVNTPS Z9, 64(AX)(R14*4)
 	CMPQ     DX, $+5
-	JE       stored128
+	JE       stored92
 	VMOVNTPS Z10, (AX)(R8*1)
 	VMOVNTPS Z11, 64(AX)(R8*1)
 	CMPQ     DX, $+6
-	JE       stored128
+	JE       stored92
 
-ends131:
+ends95:
 	VMOVNTPS Z14, (AX)(DI*1)
 	VMOVNTPS Z15, 64(AX)(DI*1)
 	CMPQ     DX, $+8
-	JE       stored128
+	JE       stored92
 	VMOVNTPS Z16, (AX)(R14*8)
 	VMOVNTPS Z17, 64(AX)(R14*8)
 	CMPQ     DX, $+9
-	JE       stored128
+	JE       stored92
 	VMOVNTPS Z18, (BX)
 	VMOVNTPS Z19, 64(BX)
 	CMPQ     DX, $+10
-	JE       stored128
+	JE       stored92
 	VMOVNTPS Z20, (BX)(R14*1)
 	VMOVNTPS Z21, 64(BX)(R14*1)
 	CMPQ     DX, $+11
-	JE       stored128
+	JE       stored92
 	VMOVNTPS Z22, (BX)(R14*2)
 	VMOVNTPS Z23, 64(BX)(R14*2)
 	CMPQ     DX, $+12
-	JE       stored128
+	JE       stored92
 	VMOVNTPS Z24, (BX)(SI*1)
 	VMOVNTPS Z25, 64(BX)(SI*1)
 	CMPQ     DX, $+13
-	JE       stored128
+	JE       stored92
 
-cached129:
+cached93:
 	CMPQ    n+80(FP), $+32
-	JL      part132
+	JL      part96
 	CMPQ    DX, $+7
-	JL      ends134
+	JL      ends98
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -6983,9 +6174,9 @@ cached129:
 	VMOVUPS Z11, 64(AX)(R8*1)
 	VMOVUPS Z12, (AX)(SI*2)
 	VMOVUPS Z13, 64(AX)(SI*2)
-	JE      stored128
+	JE      stored92
 	CMPQ    DX, $+14
-	JL      ends135
+	JL      ends99
 	VMOVUPS Z14, (AX)(DI*1)
 	VMOVUPS Z15, 64(AX)(DI*1)
 	VMOVUPS Z16, (AX)(R14*8)
@@ -7000,64 +6191,64 @@ cached129:
 	VMOVUPS Z25, 64(BX)(SI*1)
 	VMOVUPS Z26, (BX)(R14*4)
 	VMOVUPS Z27, 64(BX)(R14*4)
-	JE      stored128
+	JE      stored92
 
-ends134:
+ends98:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	CMPQ    DX, $+1
-	JE      stored128
+	JE      stored92
 	VMOVUPS Z2, (AX)(R14*1)
 	VMOVUPS Z3, 64(AX)(R14*1)
 	CMPQ    DX, $+2
-	JE      stored128
+	JE      stored92
 	VMOVUPS Z4, (AX)(R14*2)
 	VMOVUPS Z5, 64(AX)(R14*2)
 	CMPQ    DX, $+3
-	JE      stored128
+	JE      stored92
 	VMOVUPS Z6, (AX)(SI*1)
 	VMOVUPS Z7, 64(AX)(SI*1)
 	CMPQ    DX, $+4
-	JE      stored128
+	JE      stored92
 	VMOVUPS Z8, (AX)(R14*4)
 	VMOVUPS Z9, 64(AX)(R14*4)
 	CMPQ    DX, $+5
-	JE      stored128
+	JE      stored92
 	VMOVUPS Z10, (AX)(R8*1)
 	VMOVUPS Z11, 64(AX)(R8*1)
 	CMPQ    DX, $+6
-	JE      stored128
+	JE      stored92
 
-ends135:
+ends99:
 	VMOVUPS Z14, (AX)(DI*1)
 	VMOVUPS Z15, 64(AX)(DI*1)
 	CMPQ    DX, $+8
-	JE      stored128
+	JE      stored92
 	VMOVUPS Z16, (AX)(R14*8)
 	VMOVUPS Z17, 64(AX)(R14*8)
 	CMPQ    DX, $+9
-	JE      stored128
+	JE      stored92
 	VMOVUPS Z18, (BX)
 	VMOVUPS Z19, 64(BX)
 	CMPQ    DX, $+10
-	JE      stored128
+	JE      stored92
 	VMOVUPS Z20, (BX)(R14*1)
 	VMOVUPS Z21, 64(BX)(R14*1)
 	CMPQ    DX, $+11
-	JE      stored128
+	JE      stored92
 	VMOVUPS Z22, (BX)(R14*2)
 	VMOVUPS Z23, 64(BX)(R14*2)
 	CMPQ    DX, $+12
-	JE      stored128
+	JE      stored92
 	VMOVUPS Z24, (BX)(SI*1)
 	VMOVUPS Z25, 64(BX)(SI*1)
 	CMPQ    DX, $+13
-	JE      stored128
-	JMP     whole133
+	JE      stored92
+	JMP     whole97
 
-part132:
+part96:
 	CMPQ    DX, $+7
-	JL      ends136
+	JL      ends100
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -7072,9 +6263,9 @@ part132:
 	VMOVUPS Z11, K1, 64(AX)(R8*1)
 	VMOVUPS Z12, (AX)(SI*2)
 	VMOVUPS Z13, K1, 64(AX)(SI*2)
-	JE      stored128
+	JE      stored92
 	CMPQ    DX, $+14
-	JL      ends137
+	JL      ends101
 	VMOVUPS Z14, (AX)(DI*1)
 	VMOVUPS Z15, K1, 64(AX)(DI*1)
 	VMOVUPS Z16, (AX)(R14*8)
@@ -7089,64 +6280,64 @@ part132:
 	VMOVUPS Z25, K1, 64(BX)(SI*1)
 	VMOVUPS Z26, (BX)(R14*4)
 	VMOVUPS Z27, K1, 64(BX)(R14*4)
-	JE      stored128
+	JE      stored92
 
-ends136:
+ends100:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	CMPQ    DX, $+1
-	JE      stored128
+	JE      stored92
 	VMOVUPS Z2, (AX)(R14*1)
 	VMOVUPS Z3, K1, 64(AX)(R14*1)
 	CMPQ    DX, $+2
-	JE      stored128
+	JE      stored92
 	VMOVUPS Z4, (AX)(R14*2)
 	VMOVUPS Z5, K1, 64(AX)(R14*2)
 	CMPQ    DX, $+3
-	JE      stored128
+	JE      stored92
 	VMOVUPS Z6, (AX)(SI*1)
 	VMOVUPS Z7, K1, 64(AX)(SI*1)
 	CMPQ    DX, $+4
-	JE      stored128
+	JE      stored92
 	VMOVUPS Z8, (AX)(R14*4)
 	VMOVUPS Z9, K1, 64(AX)(R14*4)
 	CMPQ    DX, $+5
-	JE      stored128
+	JE      stored92
 	VMOVUPS Z10, (AX)(R8*1)
 	VMOVUPS Z11, K1, 64(AX)(R8*1)
 	CMPQ    DX, $+6
-	JE      stored128
+	JE      stored92
 
-ends137:
+ends101:
 	VMOVUPS Z14, (AX)(DI*1)
 	VMOVUPS Z15, K1, 64(AX)(DI*1)
 	CMPQ    DX, $+8
-	JE      stored128
+	JE      stored92
 	VMOVUPS Z16, (AX)(R14*8)
 	VMOVUPS Z17, K1, 64(AX)(R14*8)
 	CMPQ    DX, $+9
-	JE      stored128
+	JE      stored92
 	VMOVUPS Z18, (BX)
 	VMOVUPS Z19, K1, 64(BX)
 	CMPQ    DX, $+10
-	JE      stored128
+	JE      stored92
 	VMOVUPS Z20, (BX)(R14*1)
 	VMOVUPS Z21, K1, 64(BX)(R14*1)
 	CMPQ    DX, $+11
-	JE      stored128
+	JE      stored92
 	VMOVUPS Z22, (BX)(R14*2)
 	VMOVUPS Z23, K1, 64(BX)(R14*2)
 	CMPQ    DX, $+12
-	JE      stored128
+	JE      stored92
 	VMOVUPS Z24, (BX)(SI*1)
 	VMOVUPS Z25, K1, 64(BX)(SI*1)
 	CMPQ    DX, $+13
-	JE      stored128
+	JE      stored92
 
-whole133:
-stored128:
+whole97:
+stored92:
 	TESTQ        $+4, mode+88(FP)
-	JE           noSwish138
+	JE           noSwish102
 	VBROADCASTSS ·dataOne+0(SB), Z0
 	VBROADCASTSS ·dataSwishMin+0(SB), Z1
 	VBROADCASTSS ·dataMinusLog2e+0(SB), Z2
@@ -7157,13 +6348,13 @@ stored128:
 	VBROADCASTSS ·dataExp2Step1+0(SB), Z6
 	VBROADCASTSS ·dataOne+0(SB), Z7
 	CMPQ         n+80(FP), $+32
-	JL           part139
+	JL           part103
 	MOVQ         R13, AX
 	MOVQ         DX, R12
 	SUBQ         $+2, R12
-	JL           rest142
+	JL           rest106
 
-swish141:
+swish105:
 	VMOVUPS       (AX), Z8
 	VMOVUPS       64(AX), Z9
 	VMOVUPS       (AX)(R14*1), Z10
@@ -7226,14 +6417,14 @@ swish141:
 	VMOVUPS       Z11, 64(AX)(R14*1)
 	LEAQ          (AX)(R14*2), AX
 	SUBQ          $+2, R12
-	JGE           swish141
+	JGE           swish105
 
-rest142:
+rest106:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest144
+	JL   rest108
 
-swish143:
+swish107:
 	VMOVUPS       (AX), Z8
 	VMOVUPS       64(AX), Z9
 	VMAXPS        Z8, Z1, Z8
@@ -7266,19 +6457,19 @@ swish143:
 	VMOVUPS       Z9, 64(AX)
 	LEAQ          (AX)(R14*1), AX
 	SUBQ          $+1, R12
-	JGE           swish143
+	JGE           swish107
 
-rest144:
+rest108:
 	ADDQ $+1, R12
-	JMP  whole140
+	JMP  whole104
 
-part139:
+part103:
 	MOVQ R13, AX
 	MOVQ DX, R12
 	SUBQ $+2, R12
-	JL   rest146
+	JL   rest110
 
-swish145:
+swish109:
 	VMOVUPS       (AX), Z8
 	VMOVUPS.Z     64(AX), K1, Z9
 	VMOVUPS       (AX)(R14*1), Z10
@@ -7341,14 +6532,14 @@ swish145:
 	VMOVUPS       Z11, K1, 64(AX)(R14*1)
 	LEAQ          (AX)(R14*2), AX
 	SUBQ          $+2, R12
-	JGE           swish145
+	JGE           swish109
 
-rest146:
+rest110:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest148
+	JL   rest112
 
-swish147:
+swish111:
 	VMOVUPS       (AX), Z8
 	VMOVUPS.Z     64(AX), K1, Z9
 	VMAXPS        Z8, Z1, Z8
@@ -7381,13 +6572,13 @@ swish147:
 	VMOVUPS       Z9, K1, 64(AX)
 	LEAQ          (AX)(R14*1), AX
 	SUBQ          $+1, R12
-	JGE           swish147
+	JGE           swish111
 
-rest148:
+rest112:
 	ADDQ $+1, R12
 
-whole140:
-noSwish138:
+whole104:
+noSwish102:
 	SUBQ  DX, 8(SP)
 	JE    done1
 	MOVQ  DX, R12
@@ -7398,23 +6589,23 @@ noSwish138:
 	JMP   tile4
 
 one2:
-tile149:
+tile113:
 	MOVQ 8(SP), DX
 	CMPQ DX, $+27
-	JLE  chosen151
+	JLE  chosen115
 	CMPQ DX, $+54
-	JLE  share150
+	JLE  share114
 	MOVQ $+27, DX
-	JMP  chosen151
+	JMP  chosen115
 
-share150:
+share114:
 	INCQ DX
 	SHRQ $+1, DX
 
-chosen151:
+chosen115:
 	NOP
 	TESTQ     $+1, mode+88(FP)
-	JE        fresh153
+	JE        fresh117
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -7424,7 +6615,7 @@ chosen151:
 	LEAQ      (BX)(R14*8), CX
 	ADDQ      R14, CX
 	CMPQ      DX, $+9
-	JL        ends157
+	JL        ends121
 	VMOVUPS.Z (AX), K1, Z0
 	VMOVUPS.Z (AX)(R14*1), K1, Z1
 	VMOVUPS.Z (AX)(R14*2), K1, Z2
@@ -7434,9 +6625,9 @@ chosen151:
 	VMOVUPS.Z (AX)(SI*2), K1, Z6
 	VMOVUPS.Z (AX)(DI*1), K1, Z7
 	VMOVUPS.Z (AX)(R14*8), K1, Z8
-	JE        started156
+	JE        started120
 	CMPQ      DX, $+18
-	JL        ends158
+	JL        ends122
 	VMOVUPS.Z (BX), K1, Z9
 	VMOVUPS.Z (BX)(R14*1), K1, Z10
 	VMOVUPS.Z (BX)(R14*2), K1, Z11
@@ -7446,9 +6637,9 @@ chosen151:
 	VMOVUPS.Z (BX)(SI*2), K1, Z15
 	VMOVUPS.Z (BX)(DI*1), K1, Z16
 	VMOVUPS.Z (BX)(R14*8), K1, Z17
-	JE        started156
+	JE        started120
 	CMPQ      DX, $+27
-	JL        ends159
+	JL        ends123
 	VMOVUPS.Z (CX), K1, Z18
 	VMOVUPS.Z (CX)(R14*1), K1, Z19
 	VMOVUPS.Z (CX)(R14*2), K1, Z20
@@ -7458,97 +6649,97 @@ chosen151:
 	VMOVUPS.Z (CX)(SI*2), K1, Z24
 	VMOVUPS.Z (CX)(DI*1), K1, Z25
 	VMOVUPS.Z (CX)(R14*8), K1, Z26
-	JE        started156
+	JE        started120
 
-ends157:
+ends121:
 	VMOVUPS.Z (AX), K1, Z0
 	CMPQ      DX, $+1
-	JE        started156
+	JE        started120
 	VMOVUPS.Z (AX)(R14*1), K1, Z1
 	CMPQ      DX, $+2
-	JE        started156
+	JE        started120
 	VMOVUPS.Z (AX)(R14*2), K1, Z2
 	CMPQ      DX, $+3
-	JE        started156
+	JE        started120
 	VMOVUPS.Z (AX)(SI*1), K1, Z3
 	CMPQ      DX, $+4
-	JE        started156
+	JE        started120
 	VMOVUPS.Z (AX)(R14*4), K1, Z4
 	CMPQ      DX, $+5
-	JE        started156
+	JE        started120
 	VMOVUPS.Z (AX)(R8*1), K1, Z5
 	CMPQ      DX, $+6
-	JE        started156
+	JE        started120
 	VMOVUPS.Z (AX)(SI*2), K1, Z6
 	CMPQ      DX, $+7
-	JE        started156
+	JE        started120
 	VMOVUPS.Z (AX)(DI*1), K1, Z7
 	CMPQ      DX, $+8
-	JE        started156
+	JE        started120
 
-ends158:
+ends122:
 	VMOVUPS.Z (BX), K1, Z9
 	CMPQ      DX, $+10
-	JE        started156
+	JE        started120
 	VMOVUPS.Z (BX)(R14*1), K1, Z10
 	CMPQ      DX, $+11
-	JE        started156
+	JE        started120
 	VMOVUPS.Z (BX)(R14*2), K1, Z11
 	CMPQ      DX, $+12
-	JE        started156
+	JE        started120
 	VMOVUPS.Z (BX)(SI*1), K1, Z12
 	CMPQ      DX, $+13
-	JE        started156
+	JE        started120
 	VMOVUPS.Z (BX)(R14*4), K1, Z13
 	CMPQ      DX, $+14
-	JE        started156
+	JE        started120
 	VMOVUPS.Z (BX)(R8*1), K1, Z14
 	CMPQ      DX, $+15
-	JE        started156
+	JE        started120
 	VMOVUPS.Z (BX)(SI*2), K1, Z15
 	CMPQ      DX, $+16
-	JE        started156
+	JE        started120
 	VMOVUPS.Z (BX)(DI*1), K1, Z16
 	CMPQ      DX, $+17
-	JE        started156
+	JE        started120
 
-ends159:
+ends123:
 	VMOVUPS.Z (CX), K1, Z18
 	CMPQ      DX, $+19
-	JE        started156
+	JE        started120
 	VMOVUPS.Z (CX)(R14*1), K1, Z19
 	CMPQ      DX, $+20
-	JE        started156
+	JE        started120
 	VMOVUPS.Z (CX)(R14*2), K1, Z20
 	CMPQ      DX, $+21
-	JE        started156
+	JE        started120
 	VMOVUPS.Z (CX)(SI*1), K1, Z21
 	CMPQ      DX, $+22
-	JE        started156
+	JE        started120
 	VMOVUPS.Z (CX)(R14*4), K1, Z22
 	CMPQ      DX, $+23
-	JE        started156
+	JE        started120
 	VMOVUPS.Z (CX)(R8*1), K1, Z23
 	CMPQ      DX, $+24
-	JE        started156
+	JE        started120
 	VMOVUPS.Z (CX)(SI*2), K1, Z24
 	CMPQ      DX, $+25
-	JE        started156
+	JE        started120
 	VMOVUPS.Z (CX)(DI*1), K1, Z25
 	CMPQ      DX, $+26
-	JE        started156
+	JE        started120
 
-fresh153:
+fresh117:
 	MOVQ      bias+56(FP), AX
 	TESTQ     AX, AX
-	JE        zero154
+	JE        zero118
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread155
+	JMP       spread119
 
-zero154:
+zero118:
 	VPXORD Z29, Z29, Z29
 
-spread155:
+spread119:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -7559,7 +6750,7 @@ spread155:
 	VMOVAPS Z29, Z7
 	VMOVAPS Z29, Z8
 	CMPQ    DX, $+9
-	JLE     started156
+	JLE     started120
 	VMOVAPS Z29, Z9
 	VMOVAPS Z29, Z10
 	VMOVAPS Z29, Z11
@@ -7570,7 +6761,7 @@ spread155:
 	VMOVAPS Z29, Z16
 	VMOVAPS Z29, Z17
 	CMPQ    DX, $+18
-	JLE     started156
+	JLE     started120
 	VMOVAPS Z29, Z18
 	VMOVAPS Z29, Z19
 	VMOVAPS Z29, Z20
@@ -7581,13 +6772,13 @@ spread155:
 	VMOVAPS Z29, Z25
 	VMOVAPS Z29, Z26
 
-started156:
+started120:
 	CMPQ    k+72(FP), $+0
-	JE      summed152
+	JE      summed116
 	MOVQ    (SP), AX
 	MOVQ    b+40(FP), R10
 	CMPQ    R15, $+4
-	JNE     transposed160
+	JNE     transposed124
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
 	LEAQ    (SI)(R9*4), DI
@@ -7599,21 +6790,21 @@ started156:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	CMPQ    DX, $+14
-	JG      above161
+	JG      above125
 	CMPQ    DX, $+7
-	JG      above162
+	JG      above126
 	CMPQ    DX, $+4
-	JG      above163
+	JG      above127
 	CMPQ    DX, $+2
-	JG      above164
+	JG      above128
 	CMPQ    DX, $+1
-	JG      above165
+	JG      above129
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest167
+	JL      rest131
 	PCALIGN $0x40
 
-round166:
+round130:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VMOVUPS          (R10)(R11*1), Z29
@@ -7621,29 +6812,29 @@ round166:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              round166
+	JGE              round130
 
-rest167:
+rest131:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round168:
+round132:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	ADDQ             R11, R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JNE              round168
-	JMP              summed152
+	JNE              round132
+	JMP              summed116
 
-above165:
+above129:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest171
+	JL      rest135
 	PCALIGN $0x40
 
-round170:
+round134:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7653,32 +6844,32 @@ round170:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              round170
+	JGE              round134
 
-rest171:
+rest135:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round172:
+round136:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
 	ADDQ             R11, R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JNE              round172
-	JMP              summed152
+	JNE              round136
+	JMP              summed116
 
-above164:
+above128:
 	CMPQ    DX, $+3
-	JG      above174
+	JG      above138
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest176
+	JL      rest140
 	PCALIGN $0x40
 
-round175:
+round139:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7690,14 +6881,14 @@ round175:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              round175
+	JGE              round139
 
-rest176:
+rest140:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round177:
+round141:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7705,16 +6896,16 @@ round177:
 	ADDQ             R11, R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JNE              round177
-	JMP              summed152
+	JNE              round141
+	JMP              summed116
 
-above174:
+above138:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest180
+	JL      rest144
 	PCALIGN $0x40
 
-round179:
+round143:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7728,14 +6919,14 @@ round179:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              round179
+	JGE              round143
 
-rest180:
+rest144:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round181:
+round145:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7744,20 +6935,20 @@ round181:
 	ADDQ             R11, R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JNE              round181
-	JMP              summed152
+	JNE              round145
+	JMP              summed116
 
-above163:
+above127:
 	CMPQ    DX, $+6
-	JG      above183
+	JG      above147
 	CMPQ    DX, $+5
-	JG      above184
+	JG      above148
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest186
+	JL      rest150
 	PCALIGN $0x40
 
-round185:
+round149:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7773,14 +6964,14 @@ round185:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              round185
+	JGE              round149
 
-rest186:
+rest150:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round187:
+round151:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7790,16 +6981,16 @@ round187:
 	ADDQ             R11, R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JNE              round187
-	JMP              summed152
+	JNE              round151
+	JMP              summed116
 
-above184:
+above148:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest190
+	JL      rest154
 	PCALIGN $0x40
 
-round189:
+round153:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7817,14 +7008,14 @@ round189:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              round189
+	JGE              round153
 
-rest190:
+rest154:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round191:
+round155:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7835,16 +7026,16 @@ round191:
 	ADDQ             R11, R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JNE              round191
-	JMP              summed152
+	JNE              round155
+	JMP              summed116
 
-above183:
+above147:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest194
+	JL      rest158
 	PCALIGN $0x40
 
-round193:
+round157:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7864,14 +7055,14 @@ round193:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              round193
+	JGE              round157
 
-rest194:
+rest158:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round195:
+round159:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7883,22 +7074,22 @@ round195:
 	ADDQ             R11, R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JNE              round195
-	JMP              summed152
+	JNE              round159
+	JMP              summed116
 
-above162:
+above126:
 	CMPQ    DX, $+11
-	JG      above197
+	JG      above161
 	CMPQ    DX, $+9
-	JG      above198
+	JG      above162
 	CMPQ    DX, $+8
-	JG      above199
+	JG      above163
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest201
+	JL      rest165
 	PCALIGN $0x40
 
-round200:
+round164:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7920,14 +7111,14 @@ round200:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              round200
+	JGE              round164
 
-rest201:
+rest165:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round202:
+round166:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7940,16 +7131,16 @@ round202:
 	ADDQ             R11, R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JNE              round202
-	JMP              summed152
+	JNE              round166
+	JMP              summed116
 
-above199:
+above163:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest205
+	JL      rest169
 	PCALIGN $0x40
 
-round204:
+round168:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7973,14 +7164,14 @@ round204:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              round204
+	JGE              round168
 
-rest205:
+rest169:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round206:
+round170:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -7994,18 +7185,18 @@ round206:
 	ADDQ             R11, R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JNE              round206
-	JMP              summed152
+	JNE              round170
+	JMP              summed116
 
-above198:
+above162:
 	CMPQ    DX, $+10
-	JG      above208
+	JG      above172
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest210
+	JL      rest174
 	PCALIGN $0x40
 
-round209:
+round173:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8032,14 +7223,14 @@ round209:
 	ADDQ             $+8, AX
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
-	JGE              round209
+	JGE              round173
 
-rest210:
+rest174:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round211:
+round175:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8055,16 +7246,16 @@ round211:
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JNE              round211
-	JMP              summed152
+	JNE              round175
+	JMP              summed116
 
-above208:
+above172:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest214
+	JL      rest178
 	PCALIGN $0x40
 
-round213:
+round177:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8093,14 +7284,14 @@ round213:
 	ADDQ             $+8, AX
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
-	JGE              round213
+	JGE              round177
 
-rest214:
+rest178:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round215:
+round179:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8117,20 +7308,20 @@ round215:
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JNE              round215
-	JMP              summed152
+	JNE              round179
+	JMP              summed116
 
-above197:
+above161:
 	CMPQ    DX, $+13
-	JG      above217
+	JG      above181
 	CMPQ    DX, $+12
-	JG      above218
+	JG      above182
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest220
+	JL      rest184
 	PCALIGN $0x40
 
-round219:
+round183:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8161,14 +7352,14 @@ round219:
 	ADDQ             $+8, AX
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
-	JGE              round219
+	JGE              round183
 
-rest220:
+rest184:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round221:
+round185:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8186,16 +7377,16 @@ round221:
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JNE              round221
-	JMP              summed152
+	JNE              round185
+	JMP              summed116
 
-above218:
+above182:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest224
+	JL      rest188
 	PCALIGN $0x40
 
-round223:
+round187:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8228,14 +7419,14 @@ round223:
 	ADDQ             $+8, AX
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
-	JGE              round223
+	JGE              round187
 
-rest224:
+rest188:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round225:
+round189:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8254,16 +7445,16 @@ round225:
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JNE              round225
-	JMP              summed152
+	JNE              round189
+	JMP              summed116
 
-above217:
+above181:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest228
+	JL      rest192
 	PCALIGN $0x40
 
-round227:
+round191:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8298,14 +7489,14 @@ round227:
 	ADDQ             $+8, AX
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
-	JGE              round227
+	JGE              round191
 
-rest228:
+rest192:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round229:
+round193:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8325,24 +7516,24 @@ round229:
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JNE              round229
-	JMP              summed152
+	JNE              round193
+	JMP              summed116
 
-above161:
+above125:
 	CMPQ    DX, $+21
-	JG      above231
+	JG      above195
 	CMPQ    DX, $+18
-	JG      above232
+	JG      above196
 	CMPQ    DX, $+16
-	JG      above233
+	JG      above197
 	CMPQ    DX, $+15
-	JG      above234
+	JG      above198
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest236
+	JL      rest200
 	PCALIGN $0x40
 
-round235:
+round199:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8379,14 +7570,14 @@ round235:
 	ADDQ             $+8, AX
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
-	JGE              round235
+	JGE              round199
 
-rest236:
+rest200:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round237:
+round201:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8407,16 +7598,16 @@ round237:
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JNE              round237
-	JMP              summed152
+	JNE              round201
+	JMP              summed116
 
-above234:
+above198:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest240
+	JL      rest204
 	PCALIGN $0x40
 
-round239:
+round203:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8455,14 +7646,14 @@ round239:
 	ADDQ             $+8, AX
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
-	JGE              round239
+	JGE              round203
 
-rest240:
+rest204:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round241:
+round205:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8484,18 +7675,18 @@ round241:
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JNE              round241
-	JMP              summed152
+	JNE              round205
+	JMP              summed116
 
-above233:
+above197:
 	CMPQ    DX, $+17
-	JG      above243
+	JG      above207
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest245
+	JL      rest209
 	PCALIGN $0x40
 
-round244:
+round208:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8536,14 +7727,14 @@ round244:
 	ADDQ             $+8, AX
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
-	JGE              round244
+	JGE              round208
 
-rest245:
+rest209:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round246:
+round210:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8566,16 +7757,16 @@ round246:
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JNE              round246
-	JMP              summed152
+	JNE              round210
+	JMP              summed116
 
-above243:
+above207:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest249
+	JL      rest213
 	PCALIGN $0x40
 
-round248:
+round212:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8618,14 +7809,14 @@ round248:
 	ADDQ             $+8, AX
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
-	JGE              round248
+	JGE              round212
 
-rest249:
+rest213:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round250:
+round214:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8649,20 +7840,20 @@ round250:
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JNE              round250
-	JMP              summed152
+	JNE              round214
+	JMP              summed116
 
-above232:
+above196:
 	CMPQ    DX, $+20
-	JG      above252
+	JG      above216
 	CMPQ    DX, $+19
-	JG      above253
+	JG      above217
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest255
+	JL      rest219
 	PCALIGN $0x40
 
-round254:
+round218:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8708,14 +7899,14 @@ round254:
 	ADDQ             $+8, BX
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
-	JGE              round254
+	JGE              round218
 
-rest255:
+rest219:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round256:
+round220:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8741,16 +7932,16 @@ round256:
 	ADDQ             $+4, BX
 	ADDQ             $+4, CX
 	SUBQ             $+1, R12
-	JNE              round256
-	JMP              summed152
+	JNE              round220
+	JMP              summed116
 
-above253:
+above217:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest259
+	JL      rest223
 	PCALIGN $0x40
 
-round258:
+round222:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8798,14 +7989,14 @@ round258:
 	ADDQ             $+8, BX
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
-	JGE              round258
+	JGE              round222
 
-rest259:
+rest223:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round260:
+round224:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8832,16 +8023,16 @@ round260:
 	ADDQ             $+4, BX
 	ADDQ             $+4, CX
 	SUBQ             $+1, R12
-	JNE              round260
-	JMP              summed152
+	JNE              round224
+	JMP              summed116
 
-above252:
+above216:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest263
+	JL      rest227
 	PCALIGN $0x40
 
-round262:
+round226:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8891,14 +8082,14 @@ round262:
 	ADDQ             $+8, BX
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
-	JGE              round262
+	JGE              round226
 
-rest263:
+rest227:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round264:
+round228:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8926,22 +8117,22 @@ round264:
 	ADDQ             $+4, BX
 	ADDQ             $+4, CX
 	SUBQ             $+1, R12
-	JNE              round264
-	JMP              summed152
+	JNE              round228
+	JMP              summed116
 
-above231:
+above195:
 	CMPQ    DX, $+24
-	JG      above266
+	JG      above230
 	CMPQ    DX, $+23
-	JG      above267
+	JG      above231
 	CMPQ    DX, $+22
-	JG      above268
+	JG      above232
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest270
+	JL      rest234
 	PCALIGN $0x40
 
-round269:
+round233:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -8993,14 +8184,14 @@ round269:
 	ADDQ             $+8, BX
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
-	JGE              round269
+	JGE              round233
 
-rest270:
+rest234:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round271:
+round235:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -9029,16 +8220,16 @@ round271:
 	ADDQ             $+4, BX
 	ADDQ             $+4, CX
 	SUBQ             $+1, R12
-	JNE              round271
-	JMP              summed152
+	JNE              round235
+	JMP              summed116
 
-above268:
+above232:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest274
+	JL      rest238
 	PCALIGN $0x40
 
-round273:
+round237:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -9092,14 +8283,14 @@ round273:
 	ADDQ             $+8, BX
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
-	JGE              round273
+	JGE              round237
 
-rest274:
+rest238:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round275:
+round239:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -9129,16 +8320,16 @@ round275:
 	ADDQ             $+4, BX
 	ADDQ             $+4, CX
 	SUBQ             $+1, R12
-	JNE              round275
-	JMP              summed152
+	JNE              round239
+	JMP              summed116
 
-above267:
+above231:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest278
+	JL      rest242
 	PCALIGN $0x40
 
-round277:
+round241:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -9194,14 +8385,14 @@ round277:
 	ADDQ             $+8, BX
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
-	JGE              round277
+	JGE              round241
 
-rest278:
+rest242:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round279:
+round243:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -9232,20 +8423,20 @@ round279:
 	ADDQ             $+4, BX
 	ADDQ             $+4, CX
 	SUBQ             $+1, R12
-	JNE              round279
-	JMP              summed152
+	JNE              round243
+	JMP              summed116
 
-above266:
+above230:
 	CMPQ    DX, $+26
-	JG      above281
+	JG      above245
 	CMPQ    DX, $+25
-	JG      above282
+	JG      above246
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest284
+	JL      rest248
 	PCALIGN $0x40
 
-round283:
+round247:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -9303,14 +8494,14 @@ round283:
 	ADDQ             $+8, BX
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
-	JGE              round283
+	JGE              round247
 
-rest284:
+rest248:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round285:
+round249:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -9342,16 +8533,16 @@ round285:
 	ADDQ             $+4, BX
 	ADDQ             $+4, CX
 	SUBQ             $+1, R12
-	JNE              round285
-	JMP              summed152
+	JNE              round249
+	JMP              summed116
 
-above282:
+above246:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest288
+	JL      rest252
 	PCALIGN $0x40
 
-round287:
+round251:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -9411,14 +8602,14 @@ round287:
 	ADDQ             $+8, BX
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
-	JGE              round287
+	JGE              round251
 
-rest288:
+rest252:
 	ADDQ    $+2, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round289:
+round253:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -9451,16 +8642,16 @@ round289:
 	ADDQ             $+4, BX
 	ADDQ             $+4, CX
 	SUBQ             $+1, R12
-	JNE              round289
-	JMP              summed152
+	JNE              round253
+	JMP              summed116
 
-above281:
+above245:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+8, R12
-	JL      rest292
+	JL      rest256
 	PCALIGN $0x40
 
-round291:
+round255:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -9693,14 +8884,14 @@ round291:
 	ADDQ             $+32, BX
 	ADDQ             $+32, CX
 	SUBQ             $+8, R12
-	JGE              round291
+	JGE              round255
 
-rest292:
+rest256:
 	ADDQ    $+8, R12
-	JE      summed152
+	JE      summed116
 	PCALIGN $0x40
 
-round293:
+round257:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -9734,729 +8925,16 @@ round293:
 	ADDQ             $+4, BX
 	ADDQ             $+4, CX
 	SUBQ             $+1, R12
-	JNE              round293
-	JMP              summed152
+	JNE              round257
+	JMP              summed116
 
-transposed160:
-	CMPQ    DX, $+14
-	JG      above295
-	CMPQ    DX, $+7
-	JG      above296
-	CMPQ    DX, $+4
-	JG      above297
-	CMPQ    DX, $+2
-	JG      above298
-	CMPQ    DX, $+1
-	JG      above299
+transposed124:
+	CMPQ    DX, $+27
+	JL      lower259
 	MOVQ    k+72(FP), R12
 	PCALIGN $0x40
 
-round300:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round300
-	JMP              summed152
-
-above299:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round302:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round302
-	JMP              summed152
-
-above298:
-	CMPQ    DX, $+3
-	JG      above304
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round305:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round305
-	JMP              summed152
-
-above304:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round307:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round307
-	JMP              summed152
-
-above297:
-	CMPQ    DX, $+6
-	JG      above309
-	CMPQ    DX, $+5
-	JG      above310
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round311:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round311
-	JMP              summed152
-
-above310:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round313:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round313
-	JMP              summed152
-
-above309:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round315:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round315
-	JMP              summed152
-
-above296:
-	CMPQ    DX, $+11
-	JG      above317
-	CMPQ    DX, $+9
-	JG      above318
-	CMPQ    DX, $+8
-	JG      above319
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round320:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round320
-	JMP              summed152
-
-above319:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round322:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	VFMADD231PS.BCST 32(AX), Z29, Z8
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round322
-	JMP              summed152
-
-above318:
-	CMPQ    DX, $+10
-	JG      above324
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round325:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	VFMADD231PS.BCST 32(AX), Z29, Z8
-	VFMADD231PS.BCST 36(AX), Z29, Z9
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round325
-	JMP              summed152
-
-above324:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round327:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	VFMADD231PS.BCST 32(AX), Z29, Z8
-	VFMADD231PS.BCST 36(AX), Z29, Z9
-	VFMADD231PS.BCST 40(AX), Z29, Z10
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round327
-	JMP              summed152
-
-above317:
-	CMPQ    DX, $+13
-	JG      above329
-	CMPQ    DX, $+12
-	JG      above330
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round331:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	VFMADD231PS.BCST 32(AX), Z29, Z8
-	VFMADD231PS.BCST 36(AX), Z29, Z9
-	VFMADD231PS.BCST 40(AX), Z29, Z10
-	VFMADD231PS.BCST 44(AX), Z29, Z11
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round331
-	JMP              summed152
-
-above330:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round333:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	VFMADD231PS.BCST 32(AX), Z29, Z8
-	VFMADD231PS.BCST 36(AX), Z29, Z9
-	VFMADD231PS.BCST 40(AX), Z29, Z10
-	VFMADD231PS.BCST 44(AX), Z29, Z11
-	VFMADD231PS.BCST 48(AX), Z29, Z12
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round333
-	JMP              summed152
-
-above329:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round335:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	VFMADD231PS.BCST 32(AX), Z29, Z8
-	VFMADD231PS.BCST 36(AX), Z29, Z9
-	VFMADD231PS.BCST 40(AX), Z29, Z10
-	VFMADD231PS.BCST 44(AX), Z29, Z11
-	VFMADD231PS.BCST 48(AX), Z29, Z12
-	VFMADD231PS.BCST 52(AX), Z29, Z13
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round335
-	JMP              summed152
-
-above295:
-	CMPQ    DX, $+21
-	JG      above337
-	CMPQ    DX, $+18
-	JG      above338
-	CMPQ    DX, $+16
-	JG      above339
-	CMPQ    DX, $+15
-	JG      above340
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round341:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	VFMADD231PS.BCST 32(AX), Z29, Z8
-	VFMADD231PS.BCST 36(AX), Z29, Z9
-	VFMADD231PS.BCST 40(AX), Z29, Z10
-	VFMADD231PS.BCST 44(AX), Z29, Z11
-	VFMADD231PS.BCST 48(AX), Z29, Z12
-	VFMADD231PS.BCST 52(AX), Z29, Z13
-	VFMADD231PS.BCST 56(AX), Z29, Z14
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round341
-	JMP              summed152
-
-above340:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round343:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	VFMADD231PS.BCST 32(AX), Z29, Z8
-	VFMADD231PS.BCST 36(AX), Z29, Z9
-	VFMADD231PS.BCST 40(AX), Z29, Z10
-	VFMADD231PS.BCST 44(AX), Z29, Z11
-	VFMADD231PS.BCST 48(AX), Z29, Z12
-	VFMADD231PS.BCST 52(AX), Z29, Z13
-	VFMADD231PS.BCST 56(AX), Z29, Z14
-	VFMADD231PS.BCST 60(AX), Z29, Z15
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round343
-	JMP              summed152
-
-above339:
-	CMPQ    DX, $+17
-	JG      above345
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round346:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	VFMADD231PS.BCST 32(AX), Z29, Z8
-	VFMADD231PS.BCST 36(AX), Z29, Z9
-	VFMADD231PS.BCST 40(AX), Z29, Z10
-	VFMADD231PS.BCST 44(AX), Z29, Z11
-	VFMADD231PS.BCST 48(AX), Z29, Z12
-	VFMADD231PS.BCST 52(AX), Z29, Z13
-	VFMADD231PS.BCST 56(AX), Z29, Z14
-	VFMADD231PS.BCST 60(AX), Z29, Z15
-	VFMADD231PS.BCST 64(AX), Z29, Z16
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round346
-	JMP              summed152
-
-above345:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round348:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	VFMADD231PS.BCST 32(AX), Z29, Z8
-	VFMADD231PS.BCST 36(AX), Z29, Z9
-	VFMADD231PS.BCST 40(AX), Z29, Z10
-	VFMADD231PS.BCST 44(AX), Z29, Z11
-	VFMADD231PS.BCST 48(AX), Z29, Z12
-	VFMADD231PS.BCST 52(AX), Z29, Z13
-	VFMADD231PS.BCST 56(AX), Z29, Z14
-	VFMADD231PS.BCST 60(AX), Z29, Z15
-	VFMADD231PS.BCST 64(AX), Z29, Z16
-	VFMADD231PS.BCST 68(AX), Z29, Z17
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round348
-	JMP              summed152
-
-above338:
-	CMPQ    DX, $+20
-	JG      above350
-	CMPQ    DX, $+19
-	JG      above351
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round352:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	VFMADD231PS.BCST 32(AX), Z29, Z8
-	VFMADD231PS.BCST 36(AX), Z29, Z9
-	VFMADD231PS.BCST 40(AX), Z29, Z10
-	VFMADD231PS.BCST 44(AX), Z29, Z11
-	VFMADD231PS.BCST 48(AX), Z29, Z12
-	VFMADD231PS.BCST 52(AX), Z29, Z13
-	VFMADD231PS.BCST 56(AX), Z29, Z14
-	VFMADD231PS.BCST 60(AX), Z29, Z15
-	VFMADD231PS.BCST 64(AX), Z29, Z16
-	VFMADD231PS.BCST 68(AX), Z29, Z17
-	VFMADD231PS.BCST 72(AX), Z29, Z18
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round352
-	JMP              summed152
-
-above351:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round354:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	VFMADD231PS.BCST 32(AX), Z29, Z8
-	VFMADD231PS.BCST 36(AX), Z29, Z9
-	VFMADD231PS.BCST 40(AX), Z29, Z10
-	VFMADD231PS.BCST 44(AX), Z29, Z11
-	VFMADD231PS.BCST 48(AX), Z29, Z12
-	VFMADD231PS.BCST 52(AX), Z29, Z13
-	VFMADD231PS.BCST 56(AX), Z29, Z14
-	VFMADD231PS.BCST 60(AX), Z29, Z15
-	VFMADD231PS.BCST 64(AX), Z29, Z16
-	VFMADD231PS.BCST 68(AX), Z29, Z17
-	VFMADD231PS.BCST 72(AX), Z29, Z18
-	VFMADD231PS.BCST 76(AX), Z29, Z19
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round354
-	JMP              summed152
-
-above350:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round356:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	VFMADD231PS.BCST 32(AX), Z29, Z8
-	VFMADD231PS.BCST 36(AX), Z29, Z9
-	VFMADD231PS.BCST 40(AX), Z29, Z10
-	VFMADD231PS.BCST 44(AX), Z29, Z11
-	VFMADD231PS.BCST 48(AX), Z29, Z12
-	VFMADD231PS.BCST 52(AX), Z29, Z13
-	VFMADD231PS.BCST 56(AX), Z29, Z14
-	VFMADD231PS.BCST 60(AX), Z29, Z15
-	VFMADD231PS.BCST 64(AX), Z29, Z16
-	VFMADD231PS.BCST 68(AX), Z29, Z17
-	VFMADD231PS.BCST 72(AX), Z29, Z18
-	VFMADD231PS.BCST 76(AX), Z29, Z19
-	VFMADD231PS.BCST 80(AX), Z29, Z20
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round356
-	JMP              summed152
-
-above337:
-	CMPQ    DX, $+24
-	JG      above358
-	CMPQ    DX, $+23
-	JG      above359
-	CMPQ    DX, $+22
-	JG      above360
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round361:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	VFMADD231PS.BCST 32(AX), Z29, Z8
-	VFMADD231PS.BCST 36(AX), Z29, Z9
-	VFMADD231PS.BCST 40(AX), Z29, Z10
-	VFMADD231PS.BCST 44(AX), Z29, Z11
-	VFMADD231PS.BCST 48(AX), Z29, Z12
-	VFMADD231PS.BCST 52(AX), Z29, Z13
-	VFMADD231PS.BCST 56(AX), Z29, Z14
-	VFMADD231PS.BCST 60(AX), Z29, Z15
-	VFMADD231PS.BCST 64(AX), Z29, Z16
-	VFMADD231PS.BCST 68(AX), Z29, Z17
-	VFMADD231PS.BCST 72(AX), Z29, Z18
-	VFMADD231PS.BCST 76(AX), Z29, Z19
-	VFMADD231PS.BCST 80(AX), Z29, Z20
-	VFMADD231PS.BCST 84(AX), Z29, Z21
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round361
-	JMP              summed152
-
-above360:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round363:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	VFMADD231PS.BCST 32(AX), Z29, Z8
-	VFMADD231PS.BCST 36(AX), Z29, Z9
-	VFMADD231PS.BCST 40(AX), Z29, Z10
-	VFMADD231PS.BCST 44(AX), Z29, Z11
-	VFMADD231PS.BCST 48(AX), Z29, Z12
-	VFMADD231PS.BCST 52(AX), Z29, Z13
-	VFMADD231PS.BCST 56(AX), Z29, Z14
-	VFMADD231PS.BCST 60(AX), Z29, Z15
-	VFMADD231PS.BCST 64(AX), Z29, Z16
-	VFMADD231PS.BCST 68(AX), Z29, Z17
-	VFMADD231PS.BCST 72(AX), Z29, Z18
-	VFMADD231PS.BCST 76(AX), Z29, Z19
-	VFMADD231PS.BCST 80(AX), Z29, Z20
-	VFMADD231PS.BCST 84(AX), Z29, Z21
-	VFMADD231PS.BCST 88(AX), Z29, Z22
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round363
-	JMP              summed152
-
-above359:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round365:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	VFMADD231PS.BCST 32(AX), Z29, Z8
-	VFMADD231PS.BCST 36(AX), Z29, Z9
-	VFMADD231PS.BCST 40(AX), Z29, Z10
-	VFMADD231PS.BCST 44(AX), Z29, Z11
-	VFMADD231PS.BCST 48(AX), Z29, Z12
-	VFMADD231PS.BCST 52(AX), Z29, Z13
-	VFMADD231PS.BCST 56(AX), Z29, Z14
-	VFMADD231PS.BCST 60(AX), Z29, Z15
-	VFMADD231PS.BCST 64(AX), Z29, Z16
-	VFMADD231PS.BCST 68(AX), Z29, Z17
-	VFMADD231PS.BCST 72(AX), Z29, Z18
-	VFMADD231PS.BCST 76(AX), Z29, Z19
-	VFMADD231PS.BCST 80(AX), Z29, Z20
-	VFMADD231PS.BCST 84(AX), Z29, Z21
-	VFMADD231PS.BCST 88(AX), Z29, Z22
-	VFMADD231PS.BCST 92(AX), Z29, Z23
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round365
-	JMP              summed152
-
-above358:
-	CMPQ    DX, $+26
-	JG      above367
-	CMPQ    DX, $+25
-	JG      above368
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round369:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	VFMADD231PS.BCST 32(AX), Z29, Z8
-	VFMADD231PS.BCST 36(AX), Z29, Z9
-	VFMADD231PS.BCST 40(AX), Z29, Z10
-	VFMADD231PS.BCST 44(AX), Z29, Z11
-	VFMADD231PS.BCST 48(AX), Z29, Z12
-	VFMADD231PS.BCST 52(AX), Z29, Z13
-	VFMADD231PS.BCST 56(AX), Z29, Z14
-	VFMADD231PS.BCST 60(AX), Z29, Z15
-	VFMADD231PS.BCST 64(AX), Z29, Z16
-	VFMADD231PS.BCST 68(AX), Z29, Z17
-	VFMADD231PS.BCST 72(AX), Z29, Z18
-	VFMADD231PS.BCST 76(AX), Z29, Z19
-	VFMADD231PS.BCST 80(AX), Z29, Z20
-	VFMADD231PS.BCST 84(AX), Z29, Z21
-	VFMADD231PS.BCST 88(AX), Z29, Z22
-	VFMADD231PS.BCST 92(AX), Z29, Z23
-	VFMADD231PS.BCST 96(AX), Z29, Z24
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round369
-	JMP              summed152
-
-above368:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round371:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	VFMADD231PS.BCST 32(AX), Z29, Z8
-	VFMADD231PS.BCST 36(AX), Z29, Z9
-	VFMADD231PS.BCST 40(AX), Z29, Z10
-	VFMADD231PS.BCST 44(AX), Z29, Z11
-	VFMADD231PS.BCST 48(AX), Z29, Z12
-	VFMADD231PS.BCST 52(AX), Z29, Z13
-	VFMADD231PS.BCST 56(AX), Z29, Z14
-	VFMADD231PS.BCST 60(AX), Z29, Z15
-	VFMADD231PS.BCST 64(AX), Z29, Z16
-	VFMADD231PS.BCST 68(AX), Z29, Z17
-	VFMADD231PS.BCST 72(AX), Z29, Z18
-	VFMADD231PS.BCST 76(AX), Z29, Z19
-	VFMADD231PS.BCST 80(AX), Z29, Z20
-	VFMADD231PS.BCST 84(AX), Z29, Z21
-	VFMADD231PS.BCST 88(AX), Z29, Z22
-	VFMADD231PS.BCST 92(AX), Z29, Z23
-	VFMADD231PS.BCST 96(AX), Z29, Z24
-	VFMADD231PS.BCST 100(AX), Z29, Z25
-	ADDQ             R15, AX
-	ADDQ             R11, R10
-	SUBQ             $+1, R12
-	JNE              round371
-	JMP              summed152
-
-above367:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-
-round373:
+round260:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -10488,11 +8966,101 @@ round373:
 	ADDQ             R15, AX
 	ADDQ             R11, R10
 	SUBQ             $+1, R12
-	JNE              round373
+	JNE              round260
+	JMP              summed116
 
-summed152:
+lower259:
+	MOVQ    k+72(FP), R12
+	PCALIGN $0x40
+
+step262:
+	VMOVUPS          (R10), Z29
+	VFMADD231PS.BCST (AX), Z29, Z0
+	CMPQ             DX, $+1
+	JE               next263
+	VFMADD231PS.BCST 4(AX), Z29, Z1
+	CMPQ             DX, $+2
+	JE               next263
+	VFMADD231PS.BCST 8(AX), Z29, Z2
+	CMPQ             DX, $+3
+	JE               next263
+	VFMADD231PS.BCST 12(AX), Z29, Z3
+	CMPQ             DX, $+4
+	JE               next263
+	VFMADD231PS.BCST 16(AX), Z29, Z4
+	CMPQ             DX, $+5
+	JE               next263
+	VFMADD231PS.BCST 20(AX), Z29, Z5
+	CMPQ             DX, $+6
+	JE               next263
+	VFMADD231PS.BCST 24(AX), Z29, Z6
+	CMPQ             DX, $+7
+	JE               next263
+	VFMADD231PS.BCST 28(AX), Z29, Z7
+	CMPQ             DX, $+8
+	JE               next263
+	VFMADD231PS.BCST 32(AX), Z29, Z8
+	CMPQ             DX, $+9
+	JE               next263
+	VFMADD231PS.BCST 36(AX), Z29, Z9
+	CMPQ             DX, $+10
+	JE               next263
+	VFMADD231PS.BCST 40(AX), Z29, Z10
+	CMPQ             DX, $+11
+	JE               next263
+	VFMADD231PS.BCST 44(AX), Z29, Z11
+	CMPQ             DX, $+12
+	JE               next263
+	VFMADD231PS.BCST 48(AX), Z29, Z12
+	CMPQ             DX, $+13
+	JE               next263
+	VFMADD231PS.BCST 52(AX), Z29, Z13
+	CMPQ             DX, $+14
+	JE               next263
+	VFMADD231PS.BCST 56(AX), Z29, Z14
+	CMPQ             DX, $+15
+	JE               next263
+	VFMADD231PS.BCST 60(AX), Z29, Z15
+	CMPQ             DX, $+16
+	JE               next263
+	VFMADD231PS.BCST 64(AX), Z29, Z16
+	CMPQ             DX, $+17
+	JE               next263
+	VFMADD231PS.BCST 68(AX), Z29, Z17
+	CMPQ             DX, $+18
+	JE               next263
+	VFMADD231PS.BCST 72(AX), Z29, Z18
+	CMPQ             DX, $+19
+	JE               next263
+	VFMADD231PS.BCST 76(AX), Z29, Z19
+	CMPQ             DX, $+20
+	JE               next263
+	VFMADD231PS.BCST 80(AX), Z29, Z20
+	CMPQ             DX, $+21
+	JE               next263
+	VFMADD231PS.BCST 84(AX), Z29, Z21
+	CMPQ             DX, $+22
+	JE               next263
+	VFMADD231PS.BCST 88(AX), Z29, Z22
+	CMPQ             DX, $+23
+	JE               next263
+	VFMADD231PS.BCST 92(AX), Z29, Z23
+	CMPQ             DX, $+24
+	JE               next263
+	VFMADD231PS.BCST 96(AX), Z29, Z24
+	CMPQ             DX, $+25
+	JE               next263
+	VFMADD231PS.BCST 100(AX), Z29, Z25
+
+next263:
+	ADDQ R15, AX
+	ADDQ R11, R10
+	DECQ R12
+	JNE  step262
+
+summed116:
 	TESTQ  $+2, mode+88(FP)
-	JE     linear375
+	JE     linear264
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -10513,7 +9081,7 @@ summed152:
 	VMAXPS Z8, Z29, Z8
 	VADDPS Z29, Z8, Z8
 	CMPQ   DX, $+9
-	JLE    linear375
+	JLE    linear264
 	VMAXPS Z9, Z29, Z9
 	VADDPS Z29, Z9, Z9
 	VMAXPS Z10, Z29, Z10
@@ -10533,7 +9101,7 @@ summed152:
 	VMAXPS Z17, Z29, Z17
 	VADDPS Z29, Z17, Z17
 	CMPQ   DX, $+18
-	JLE    linear375
+	JLE    linear264
 	VMAXPS Z18, Z29, Z18
 	VADDPS Z29, Z18, Z18
 	VMAXPS Z19, Z29, Z19
@@ -10553,7 +9121,7 @@ summed152:
 	VMAXPS Z26, Z29, Z26
 	VADDPS Z29, Z26, Z26
 
-linear375:
+linear264:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $0x02, R14
 	MOVQ    R13, AX
@@ -10565,9 +9133,9 @@ linear375:
 	LEAQ    (BX)(R14*8), CX
 	ADDQ    R14, CX
 	CMPQ    n+80(FP), $+16
-	JL      part377
+	JL      part266
 	CMPQ    DX, $+9
-	JL      ends379
+	JL      ends268
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -10577,9 +9145,9 @@ linear375:
 	VMOVUPS Z6, (AX)(SI*2)
 	VMOVUPS Z7, (AX)(DI*1)
 	VMOVUPS Z8, (AX)(R14*8)
-	JE      stored376
+	JE      stored265
 	CMPQ    DX, $+18
-	JL      ends380
+	JL      ends269
 	VMOVUPS Z9, (BX)
 	VMOVUPS Z10, (BX)(R14*1)
 	VMOVUPS Z11, (BX)(R14*2)
@@ -10589,9 +9157,9 @@ linear375:
 	VMOVUPS Z15, (BX)(SI*2)
 	VMOVUPS Z16, (BX)(DI*1)
 	VMOVUPS Z17, (BX)(R14*8)
-	JE      stored376
+	JE      stored265
 	CMPQ    DX, $+27
-	JL      ends381
+	JL      ends270
 	VMOVUPS Z18, (CX)
 	VMOVUPS Z19, (CX)(R14*1)
 	VMOVUPS Z20, (CX)(R14*2)
@@ -10601,90 +9169,90 @@ linear375:
 	VMOVUPS Z24, (CX)(SI*2)
 	VMOVUPS Z25, (CX)(DI*1)
 	VMOVUPS Z26, (CX)(R14*8)
-	JE      stored376
+	JE      stored265
 
-ends379:
+ends268:
 	VMOVUPS Z0, (AX)
 	CMPQ    DX, $+1
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z1, (AX)(R14*1)
 	CMPQ    DX, $+2
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z2, (AX)(R14*2)
 	CMPQ    DX, $+3
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z3, (AX)(SI*1)
 	CMPQ    DX, $+4
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z4, (AX)(R14*4)
 	CMPQ    DX, $+5
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z5, (AX)(R8*1)
 	CMPQ    DX, $+6
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z6, (AX)(SI*2)
 	CMPQ    DX, $+7
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z7, (AX)(DI*1)
 	CMPQ    DX, $+8
-	JE      stored376
+	JE      stored265
 
-ends380:
+ends269:
 	VMOVUPS Z9, (BX)
 	CMPQ    DX, $+10
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z10, (BX)(R14*1)
 	CMPQ    DX, $+11
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z11, (BX)(R14*2)
 	CMPQ    DX, $+12
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z12, (BX)(SI*1)
 	CMPQ    DX, $+13
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z13, (BX)(R14*4)
 	CMPQ    DX, $+14
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z14, (BX)(R8*1)
 	CMPQ    DX, $+15
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z15, (BX)(SI*2)
 	CMPQ    DX, $+16
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z16, (BX)(DI*1)
 	CMPQ    DX, $+17
-	JE      stored376
+	JE      stored265
 
-ends381:
+ends270:
 	VMOVUPS Z18, (CX)
 	CMPQ    DX, $+19
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z19, (CX)(R14*1)
 	CMPQ    DX, $+20
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z20, (CX)(R14*2)
 	CMPQ    DX, $+21
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z21, (CX)(SI*1)
 	CMPQ    DX, $+22
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z22, (CX)(R14*4)
 	CMPQ    DX, $+23
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z23, (CX)(R8*1)
 	CMPQ    DX, $+24
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z24, (CX)(SI*2)
 	CMPQ    DX, $+25
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z25, (CX)(DI*1)
 	CMPQ    DX, $+26
-	JE      stored376
-	JMP     whole378
+	JE      stored265
+	JMP     whole267
 
-part377:
+part266:
 	CMPQ    DX, $+9
-	JL      ends382
+	JL      ends271
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -10694,9 +9262,9 @@ part377:
 	VMOVUPS Z6, K1, (AX)(SI*2)
 	VMOVUPS Z7, K1, (AX)(DI*1)
 	VMOVUPS Z8, K1, (AX)(R14*8)
-	JE      stored376
+	JE      stored265
 	CMPQ    DX, $+18
-	JL      ends383
+	JL      ends272
 	VMOVUPS Z9, K1, (BX)
 	VMOVUPS Z10, K1, (BX)(R14*1)
 	VMOVUPS Z11, K1, (BX)(R14*2)
@@ -10706,9 +9274,9 @@ part377:
 	VMOVUPS Z15, K1, (BX)(SI*2)
 	VMOVUPS Z16, K1, (BX)(DI*1)
 	VMOVUPS Z17, K1, (BX)(R14*8)
-	JE      stored376
+	JE      stored265
 	CMPQ    DX, $+27
-	JL      ends384
+	JL      ends273
 	VMOVUPS Z18, K1, (CX)
 	VMOVUPS Z19, K1, (CX)(R14*1)
 	VMOVUPS Z20, K1, (CX)(R14*2)
@@ -10718,90 +9286,90 @@ part377:
 	VMOVUPS Z24, K1, (CX)(SI*2)
 	VMOVUPS Z25, K1, (CX)(DI*1)
 	VMOVUPS Z26, K1, (CX)(R14*8)
-	JE      stored376
+	JE      stored265
 
-ends382:
+ends271:
 	VMOVUPS Z0, K1, (AX)
 	CMPQ    DX, $+1
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	CMPQ    DX, $+2
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z2, K1, (AX)(R14*2)
 	CMPQ    DX, $+3
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z3, K1, (AX)(SI*1)
 	CMPQ    DX, $+4
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z4, K1, (AX)(R14*4)
 	CMPQ    DX, $+5
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z5, K1, (AX)(R8*1)
 	CMPQ    DX, $+6
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z6, K1, (AX)(SI*2)
 	CMPQ    DX, $+7
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z7, K1, (AX)(DI*1)
 	CMPQ    DX, $+8
-	JE      stored376
+	JE      stored265
 
-ends383:
+ends272:
 	VMOVUPS Z9, K1, (BX)
 	CMPQ    DX, $+10
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z10, K1, (BX)(R14*1)
 	CMPQ    DX, $+11
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z11, K1, (BX)(R14*2)
 	CMPQ    DX, $+12
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z12, K1, (BX)(SI*1)
 	CMPQ    DX, $+13
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z13, K1, (BX)(R14*4)
 	CMPQ    DX, $+14
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z14, K1, (BX)(R8*1)
 	CMPQ    DX, $+15
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z15, K1, (BX)(SI*2)
 	CMPQ    DX, $+16
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z16, K1, (BX)(DI*1)
 	CMPQ    DX, $+17
-	JE      stored376
+	JE      stored265
 
-ends384:
+ends273:
 	VMOVUPS Z18, K1, (CX)
 	CMPQ    DX, $+19
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z19, K1, (CX)(R14*1)
 	CMPQ    DX, $+20
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z20, K1, (CX)(R14*2)
 	CMPQ    DX, $+21
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z21, K1, (CX)(SI*1)
 	CMPQ    DX, $+22
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z22, K1, (CX)(R14*4)
 	CMPQ    DX, $+23
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z23, K1, (CX)(R8*1)
 	CMPQ    DX, $+24
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z24, K1, (CX)(SI*2)
 	CMPQ    DX, $+25
-	JE      stored376
+	JE      stored265
 	VMOVUPS Z25, K1, (CX)(DI*1)
 	CMPQ    DX, $+26
-	JE      stored376
+	JE      stored265
 
-whole378:
-stored376:
+whole267:
+stored265:
 	TESTQ        $+4, mode+88(FP)
-	JE           noSwish385
+	JE           noSwish274
 	VBROADCASTSS ·dataSwishMin+0(SB), Z0
 	VBROADCASTSS ·dataMinusLog2e+0(SB), Z1
 	VBROADCASTSS ·dataRoundTo32nds+0(SB), Z2
@@ -10812,13 +9380,13 @@ stored376:
 	VBROADCASTSS ·dataOne+0(SB), Z6
 	VBROADCASTSS ·dataOne+0(SB), Z7
 	CMPQ         n+80(FP), $+16
-	JL           part386
+	JL           part275
 	MOVQ         R13, AX
 	MOVQ         DX, R12
 	SUBQ         $+4, R12
-	JL           rest389
+	JL           rest278
 
-swish388:
+swish277:
 	LEAQ          (R14)(R14*2), SI
 	VMOVUPS       (AX), Z8
 	VMOVUPS       (AX)(R14*1), Z9
@@ -10874,14 +9442,14 @@ swish388:
 	VMOVUPS       Z11, (AX)(SI*1)
 	LEAQ          (AX)(R14*4), AX
 	SUBQ          $+4, R12
-	JGE           swish388
+	JGE           swish277
 
-rest389:
+rest278:
 	ADDQ $+4, R12
 	SUBQ $+1, R12
-	JL   rest391
+	JL   rest280
 
-swish390:
+swish279:
 	VMOVUPS       (AX), Z8
 	VMAXPS        Z8, Z0, Z8
 	VMULPS        Z1, Z8, Z9
@@ -10897,19 +9465,19 @@ swish390:
 	VMOVUPS       Z8, (AX)
 	LEAQ          (AX)(R14*1), AX
 	SUBQ          $+1, R12
-	JGE           swish390
+	JGE           swish279
 
-rest391:
+rest280:
 	ADDQ $+1, R12
-	JMP  whole387
+	JMP  whole276
 
-part386:
+part275:
 	MOVQ R13, AX
 	MOVQ DX, R12
 	SUBQ $+4, R12
-	JL   rest393
+	JL   rest282
 
-swish392:
+swish281:
 	LEAQ          (R14)(R14*2), SI
 	VMOVUPS.Z     (AX), K1, Z8
 	VMOVUPS.Z     (AX)(R14*1), K1, Z9
@@ -10965,14 +9533,14 @@ swish392:
 	VMOVUPS       Z11, K1, (AX)(SI*1)
 	LEAQ          (AX)(R14*4), AX
 	SUBQ          $+4, R12
-	JGE           swish392
+	JGE           swish281
 
-rest393:
+rest282:
 	ADDQ $+4, R12
 	SUBQ $+1, R12
-	JL   rest395
+	JL   rest284
 
-swish394:
+swish283:
 	VMOVUPS.Z     (AX), K1, Z8
 	VMAXPS        Z8, Z0, Z8
 	VMULPS        Z1, Z8, Z9
@@ -10988,13 +9556,13 @@ swish394:
 	VMOVUPS       Z8, K1, (AX)
 	LEAQ          (AX)(R14*1), AX
 	SUBQ          $+1, R12
-	JGE           swish394
+	JGE           swish283
 
-rest395:
+rest284:
 	ADDQ $+1, R12
 
-whole387:
-noSwish385:
+whole276:
+noSwish274:
 	SUBQ  DX, 8(SP)
 	JE    done1
 	MOVQ  DX, R12
@@ -11002,7 +9570,7 @@ noSwish385:
 	ADDQ  R12, (SP)
 	IMULQ R14, DX
 	ADDQ  DX, R13
-	JMP   tile149
+	JMP   tile113
 
 done1:
 	VZEROUPPER

@@ -15,10 +15,12 @@ TEXT ·logF32AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataOne+0(SB), Y2
 	VMOVUPS ·dataLn2Lo+0(SB), Y3
 	XORQ    BX, BX
-	SUBQ    $+16, DX
-	JL      next3
 
-loop2:
+resume1:
+	CMPQ DX, $+16
+	JL   next6
+
+loop5:
 	VMOVUPS     (CX)(BX*4), Y4
 	VMOVUPS     32(CX)(BX*4), Y5
 	VPMINSD     Y5, Y4, Y6
@@ -29,7 +31,7 @@ loop2:
 	VORPS       Y6, Y7, Y6
 	VMOVMSKPS   Y6, SI
 	TESTL       SI, SI
-	JNE         rare4
+	JNE         resume1Rare2
 	VPSUBD      Y0, Y4, Y6
 	VPSUBD      Y0, Y5, Y7
 	VANDPS      Y1, Y6, Y6
@@ -72,26 +74,36 @@ loop2:
 	VFMADD231PS ·dataLn2Hi+0(SB), Y7, Y5
 	VMOVUPS     Y4, (AX)(BX*4)
 	VMOVUPS     Y5, 32(AX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, DX
+	CMPQ        DX, $+16
+	JGE         loop5
 
-stored5:
-	ADDQ $+16, BX
-	SUBQ $+16, DX
-	JGE  loop2
+next6:
+	TESTQ DX, DX
+	JLE   done3
 
-next3:
-	ADDQ $+16, DX
-	SUBQ $+8, DX
-	JL   next7
+step4:
+	CMPQ       DX, $+8
+	JGE        whole7
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	MOVQ       DX, DI
+	NEGQ       DI
+	VMOVUPS    32(SI)(DI*4), Y4
+	VMASKMOVPS (CX)(BX*4), Y4, Y4
+	JMP        loaded8
 
-loop6:
-	VMOVUPS     (CX)(BX*4), Y4
+whole7:
+	VMOVUPS (CX)(BX*4), Y4
+
+loaded8:
 	VMOVUPS     ·dataMinNormalF32+0(SB), Y5
 	VPCMPGTD    Y4, Y5, Y5
 	VPCMPGTD    ·dataMaxFiniteF32+0(SB), Y4, Y6
 	VORPS       Y5, Y6, Y5
 	VMOVMSKPS   Y5, SI
 	TESTL       SI, SI
-	JNE         rare8
+	JNE         resume1Rare1
 	VPSUBD      Y0, Y4, Y5
 	VANDPS      Y1, Y5, Y5
 	VPSUBD      Y5, Y4, Y4
@@ -112,125 +124,38 @@ loop6:
 	VFMADD231PS Y8, Y7, Y6
 	VADDPS      Y4, Y6, Y4
 	VFMADD231PS ·dataLn2Hi+0(SB), Y5, Y4
+	CMPQ        DX, $+8
+	JL          partStore9
 	VMOVUPS     Y4, (AX)(BX*4)
+	ADDQ        $+8, BX
+	SUBQ        $+8, DX
+	JG          step4
 
-stored9:
-	ADDQ $+8, BX
-	SUBQ $+8, DX
-	JGE  loop6
-
-next7:
-	ADDQ        $+8, DX
-	TESTQ       DX, DX
-	JE          done10
-	LEAQ        ·dataTailMaskF32+0(SB), SI
-	NEGQ        DX
-	VMOVUPS     32(SI)(DX*4), Y4
-	VMASKMOVPS  (CX)(BX*4), Y4, Y5
-	VMOVUPS     ·dataMinNormalF32+0(SB), Y6
-	VPCMPGTD    Y5, Y6, Y6
-	VPCMPGTD    ·dataMaxFiniteF32+0(SB), Y5, Y7
-	VORPS       Y6, Y7, Y6
-	VMOVMSKPS   Y6, CX
-	TESTL       CX, CX
-	JNE         rare11
-	VPSUBD      Y0, Y5, Y0
-	VANDPS      Y1, Y0, Y0
-	VPSUBD      Y0, Y5, Y1
-	VSUBPS      Y2, Y1, Y1
-	VPSRAD      $0x17, Y0, Y0
-	VCVTDQ2PS   Y0, Y0
-	VMULPS      Y3, Y0, Y2
-	VMULPS      Y1, Y1, Y3
-	VMOVUPS     ·dataLogQ8+0(SB), Y5
-	VFMADD213PS ·dataLogQ7+0(SB), Y1, Y5
-	VFMADD213PS ·dataLogQ6+0(SB), Y1, Y5
-	VFMADD213PS ·dataLogQ5+0(SB), Y1, Y5
-	VFMADD213PS ·dataLogQ4+0(SB), Y1, Y5
-	VFMADD213PS ·dataLogQ3+0(SB), Y1, Y5
-	VFMADD213PS ·dataLogQ2+0(SB), Y1, Y5
-	VFMADD213PS ·dataLogQ1+0(SB), Y1, Y5
-	VFMADD213PS ·dataLogQ0+0(SB), Y1, Y5
-	VFMADD231PS Y5, Y3, Y2
-	VADDPS      Y1, Y2, Y1
-	VFMADD231PS ·dataLn2Hi+0(SB), Y0, Y1
-	VMASKMOVPS  Y1, Y4, (AX)(BX*4)
-
-stored12:
-done10:
+done3:
 	VZEROUPPER
 	RET
 
-rare4:
-	VCMPPS      $0x11, ·dataMinNormalF32+0(SB), Y4, Y6
-	VMOVUPS     ·dataZero+0(SB), Y7
-	VBLENDVPS   Y6, ·dataMinus23+0(SB), Y7, Y7
-	VMULPS      ·dataTwo23+0(SB), Y4, Y8
-	VBLENDVPS   Y6, Y8, Y4, Y6
-	VPSUBD      Y0, Y6, Y8
-	VANDPS      Y1, Y8, Y8
-	VPSUBD      Y8, Y6, Y6
-	VSUBPS      Y2, Y6, Y6
-	VPSRAD      $0x17, Y8, Y8
-	VCVTDQ2PS   Y8, Y8
-	VADDPS      Y7, Y8, Y7
-	VMULPS      Y3, Y7, Y8
-	VMULPS      Y6, Y6, Y9
-	VMOVUPS     ·dataLogQ8+0(SB), Y10
-	VFMADD213PS ·dataLogQ7+0(SB), Y6, Y10
-	VFMADD213PS ·dataLogQ6+0(SB), Y6, Y10
-	VFMADD213PS ·dataLogQ5+0(SB), Y6, Y10
-	VFMADD213PS ·dataLogQ4+0(SB), Y6, Y10
-	VFMADD213PS ·dataLogQ3+0(SB), Y6, Y10
-	VFMADD213PS ·dataLogQ2+0(SB), Y6, Y10
-	VFMADD213PS ·dataLogQ1+0(SB), Y6, Y10
-	VFMADD213PS ·dataLogQ0+0(SB), Y6, Y10
-	VFMADD231PS Y10, Y9, Y8
-	VADDPS      Y6, Y8, Y6
-	VFMADD231PS ·dataLn2Hi+0(SB), Y7, Y6
-	VCMPPS      $0x00, ·dataZero+0(SB), Y4, Y7
-	VBLENDVPS   Y7, ·dataExponentF32+0(SB), Y6, Y6
-	VCMPPS      $0x00, ·dataInfF32+0(SB), Y4, Y7
-	VBLENDVPS   Y7, ·dataInfF32+0(SB), Y6, Y6
-	VCMPPS      $0x19, ·dataZero+0(SB), Y4, Y4
-	VBLENDVPS   Y4, ·dataNanF32+0(SB), Y6, Y4
-	VMOVUPS     Y4, (AX)(BX*4)
-	VCMPPS      $0x11, ·dataMinNormalF32+0(SB), Y5, Y4
-	VMOVUPS     ·dataZero+0(SB), Y6
-	VBLENDVPS   Y4, ·dataMinus23+0(SB), Y6, Y6
-	VMULPS      ·dataTwo23+0(SB), Y5, Y7
-	VBLENDVPS   Y4, Y7, Y5, Y4
-	VPSUBD      Y0, Y4, Y7
-	VANDPS      Y1, Y7, Y7
-	VPSUBD      Y7, Y4, Y4
-	VSUBPS      Y2, Y4, Y4
-	VPSRAD      $0x17, Y7, Y7
-	VCVTDQ2PS   Y7, Y7
-	VADDPS      Y6, Y7, Y6
-	VMULPS      Y3, Y6, Y7
-	VMULPS      Y4, Y4, Y8
-	VMOVUPS     ·dataLogQ8+0(SB), Y9
-	VFMADD213PS ·dataLogQ7+0(SB), Y4, Y9
-	VFMADD213PS ·dataLogQ6+0(SB), Y4, Y9
-	VFMADD213PS ·dataLogQ5+0(SB), Y4, Y9
-	VFMADD213PS ·dataLogQ4+0(SB), Y4, Y9
-	VFMADD213PS ·dataLogQ3+0(SB), Y4, Y9
-	VFMADD213PS ·dataLogQ2+0(SB), Y4, Y9
-	VFMADD213PS ·dataLogQ1+0(SB), Y4, Y9
-	VFMADD213PS ·dataLogQ0+0(SB), Y4, Y9
-	VFMADD231PS Y9, Y8, Y7
-	VADDPS      Y4, Y7, Y4
-	VFMADD231PS ·dataLn2Hi+0(SB), Y6, Y4
-	VCMPPS      $0x00, ·dataZero+0(SB), Y5, Y6
-	VBLENDVPS   Y6, ·dataExponentF32+0(SB), Y4, Y4
-	VCMPPS      $0x00, ·dataInfF32+0(SB), Y5, Y6
-	VBLENDVPS   Y6, ·dataInfF32+0(SB), Y4, Y4
-	VCMPPS      $0x19, ·dataZero+0(SB), Y5, Y5
-	VBLENDVPS   Y5, ·dataNanF32+0(SB), Y4, Y4
-	VMOVUPS     Y4, 32(AX)(BX*4)
-	JMP         stored5
+resume1Rare2:
+	MOVQ $+2, SI
+	JMP  slow10
 
-rare8:
+resume1Rare1:
+	MOVQ $+1, SI
+
+slow10:
+	CMPQ       DX, $+8
+	JGE        whole11
+	LEAQ       ·dataTailMaskF32+0(SB), DI
+	MOVQ       DX, R8
+	NEGQ       R8
+	VMOVUPS    32(DI)(R8*4), Y4
+	VMASKMOVPS (CX)(BX*4), Y4, Y4
+	JMP        loaded12
+
+whole11:
+	VMOVUPS (CX)(BX*4), Y4
+
+loaded12:
 	VCMPPS      $0x11, ·dataMinNormalF32+0(SB), Y4, Y5
 	VMOVUPS     ·dataZero+0(SB), Y6
 	VBLENDVPS   Y5, ·dataMinus23+0(SB), Y6, Y6
@@ -263,44 +188,30 @@ rare8:
 	VBLENDVPS   Y6, ·dataInfF32+0(SB), Y5, Y5
 	VCMPPS      $0x19, ·dataZero+0(SB), Y4, Y4
 	VBLENDVPS   Y4, ·dataNanF32+0(SB), Y5, Y4
+	CMPQ        DX, $+8
+	JL          partStore13
 	VMOVUPS     Y4, (AX)(BX*4)
-	JMP         stored9
+	ADDQ        $+8, BX
+	SUBQ        $+8, DX
+	DECQ        SI
+	JNE         slow10
+	JMP         resume1
 
-rare11:
-	VCMPPS      $0x11, ·dataMinNormalF32+0(SB), Y5, Y6
-	VMOVUPS     ·dataZero+0(SB), Y7
-	VBLENDVPS   Y6, ·dataMinus23+0(SB), Y7, Y7
-	VMULPS      ·dataTwo23+0(SB), Y5, Y8
-	VBLENDVPS   Y6, Y8, Y5, Y6
-	VPSUBD      Y0, Y6, Y0
-	VANDPS      Y1, Y0, Y0
-	VPSUBD      Y0, Y6, Y1
-	VSUBPS      Y2, Y1, Y1
-	VPSRAD      $0x17, Y0, Y0
-	VCVTDQ2PS   Y0, Y0
-	VADDPS      Y7, Y0, Y0
-	VMULPS      Y3, Y0, Y2
-	VMULPS      Y1, Y1, Y3
-	VMOVUPS     ·dataLogQ8+0(SB), Y6
-	VFMADD213PS ·dataLogQ7+0(SB), Y1, Y6
-	VFMADD213PS ·dataLogQ6+0(SB), Y1, Y6
-	VFMADD213PS ·dataLogQ5+0(SB), Y1, Y6
-	VFMADD213PS ·dataLogQ4+0(SB), Y1, Y6
-	VFMADD213PS ·dataLogQ3+0(SB), Y1, Y6
-	VFMADD213PS ·dataLogQ2+0(SB), Y1, Y6
-	VFMADD213PS ·dataLogQ1+0(SB), Y1, Y6
-	VFMADD213PS ·dataLogQ0+0(SB), Y1, Y6
-	VFMADD231PS Y6, Y3, Y2
-	VADDPS      Y1, Y2, Y1
-	VFMADD231PS ·dataLn2Hi+0(SB), Y0, Y1
-	VCMPPS      $0x00, ·dataZero+0(SB), Y5, Y0
-	VBLENDVPS   Y0, ·dataExponentF32+0(SB), Y1, Y0
-	VCMPPS      $0x00, ·dataInfF32+0(SB), Y5, Y1
-	VBLENDVPS   Y1, ·dataInfF32+0(SB), Y0, Y0
-	VCMPPS      $0x19, ·dataZero+0(SB), Y5, Y1
-	VBLENDVPS   Y1, ·dataNanF32+0(SB), Y0, Y0
-	VMASKMOVPS  Y0, Y4, (AX)(BX*4)
-	JMP         stored12
+partStore9:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*4), Y0
+	VMASKMOVPS Y4, Y0, (AX)(BX*4)
+	VZEROUPPER
+	RET
+
+partStore13:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*4), Y0
+	VMASKMOVPS Y4, Y0, (AX)(BX*4)
+	VZEROUPPER
+	RET
 
 // func logF32AVX512(dst *float32, x *float32, n int)
 // Requires: AVX, AVX512F, BMI2
@@ -321,10 +232,10 @@ TEXT ·logF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS ·dataLogQ0+0(SB), Z9
 	VBROADCASTSS ·dataLn2Hi+0(SB), Z10
 	XORQ         BX, BX
-	SUBQ         $+48, DX
-	JL           next3
+	CMPQ         DX, $+48
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS          (CX)(BX*4), Z11
 	VMOVUPS          64(CX)(BX*4), Z12
 	VMOVUPS          128(CX)(BX*4), Z13
@@ -393,15 +304,26 @@ loop2:
 	VMOVUPS          Z16, 128(AX)(BX*4)
 	ADDQ             $+48, BX
 	SUBQ             $+48, DX
-	JGE              loop2
+	CMPQ             DX, $+48
+	JGE              loop5
 
-next3:
-	ADDQ $+48, DX
-	SUBQ $+16, DX
-	JL   next5
+next6:
+	TESTQ DX, DX
+	JLE   done3
 
-loop4:
-	VMOVUPS          (CX)(BX*4), Z11
+step4:
+	CMPQ      DX, $+16
+	JGE       whole7
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z11
+	JMP       loaded8
+
+whole7:
+	VMOVUPS (CX)(BX*4), Z11
+
+loaded8:
 	VGETMANTPS       $0x0b, Z11, Z12
 	VGETEXPPS        Z11, Z13
 	VGETEXPPS        Z12, Z14
@@ -422,41 +344,18 @@ loop4:
 	VADDPS           Z12, Z14, Z12
 	VFMADD231PS      Z10, Z13, Z12
 	VFIXUPIMMPS.BCST $0x00, ·dataLogSpecial+0(SB), Z11, Z12
+	CMPQ             DX, $+16
+	JL               partStore9
 	VMOVUPS          Z12, (AX)(BX*4)
 	ADDQ             $+16, BX
 	SUBQ             $+16, DX
-	JGE              loop4
+	JG               step4
 
-next5:
-	ADDQ             $+16, DX
-	TESTQ            DX, DX
-	JE               done6
-	MOVQ             $-1, SI
-	BZHIQ            DX, SI, SI
-	KMOVW            SI, K1
-	VMOVUPS.Z        (CX)(BX*4), K1, Z11
-	VGETMANTPS       $0x0b, Z11, Z12
-	VGETEXPPS        Z11, Z13
-	VGETEXPPS        Z12, Z14
-	VSUBPS           Z14, Z13, Z13
-	VSUBPS           Z0, Z12, Z0
-	VMULPS           Z1, Z13, Z1
-	VMULPS           Z0, Z0, Z12
-	VBROADCASTSS     ·dataLogQ8+0(SB), Z14
-	VFMADD213PS      Z2, Z0, Z14
-	VFMADD213PS      Z3, Z0, Z14
-	VFMADD213PS      Z4, Z0, Z14
-	VFMADD213PS      Z5, Z0, Z14
-	VFMADD213PS      Z6, Z0, Z14
-	VFMADD213PS      Z7, Z0, Z14
-	VFMADD213PS      Z8, Z0, Z14
-	VFMADD213PS      Z9, Z0, Z14
-	VFMADD231PS      Z14, Z12, Z1
-	VADDPS           Z0, Z1, Z0
-	VFMADD231PS      Z10, Z13, Z0
-	VFIXUPIMMPS.BCST $0x00, ·dataLogSpecial+0(SB), Z11, Z0
-	VMOVUPS          Z0, K1, (AX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
 
-done6:
+partStore9:
+	VMOVUPS Z12, K1, (AX)(BX*4)
 	VZEROUPPER
 	RET

@@ -1542,10 +1542,10 @@ TEXT ·addRows4F32AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS 12(DX), Y3
 	MOVQ         n+32(FP), DX
 	XORQ         R8, R8
-	SUBQ         $+16, DX
-	JL           next3
+	CMPQ         DX, $+16
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS     (AX)(R8*4), Y4
 	VMOVUPS     32(AX)(R8*4), Y5
 	VMOVUPS     (BX)(R8*4), Y6
@@ -1568,14 +1568,14 @@ loop2:
 	VMOVUPS     Y5, 32(AX)(R8*4)
 	ADDQ        $+16, R8
 	SUBQ        $+16, DX
-	JGE         loop2
+	CMPQ        DX, $+16
+	JGE         loop5
 
-next3:
-	ADDQ $+16, DX
-	SUBQ $+8, DX
-	JL   next5
+next6:
+	CMPQ DX, $+8
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS     (AX)(R8*4), Y4
 	VMOVUPS     (BX)(R8*4), Y5
 	VMOVUPS     (SI)(R8*4), Y6
@@ -1588,12 +1588,12 @@ loop4:
 	VMOVUPS     Y4, (AX)(R8*4)
 	ADDQ        $+8, R8
 	SUBQ        $+8, DX
-	JGE         loop4
+	CMPQ        DX, $+8
+	JGE         loop7
 
-next5:
-	ADDQ        $+8, DX
+next8:
 	TESTQ       DX, DX
-	JE          done6
+	JE          done3
 	LEAQ        ·dataTailMaskF32+0(SB), R9
 	NEGQ        DX
 	VMOVUPS     32(R9)(DX*4), Y4
@@ -1608,7 +1608,7 @@ next5:
 	VFMADD231PS Y3, Y9, Y5
 	VMASKMOVPS  Y5, Y4, (AX)(R8*4)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -1628,10 +1628,10 @@ TEXT ·addRows4F32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS 12(DX), Z3
 	MOVQ         n+32(FP), DX
 	XORQ         R8, R8
-	SUBQ         $+32, DX
-	JL           next3
+	CMPQ         DX, $+32
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS     (AX)(R8*4), Z4
 	VMOVUPS     64(AX)(R8*4), Z5
 	VMOVUPS     (BX)(R8*4), Z6
@@ -1654,14 +1654,14 @@ loop2:
 	VMOVUPS     Z5, 64(AX)(R8*4)
 	ADDQ        $+32, R8
 	SUBQ        $+32, DX
-	JGE         loop2
+	CMPQ        DX, $+32
+	JGE         loop5
 
-next3:
-	ADDQ $+32, DX
-	SUBQ $+16, DX
-	JL   next5
+next6:
+	CMPQ DX, $+16
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS     (AX)(R8*4), Z4
 	VMOVUPS     (BX)(R8*4), Z5
 	VMOVUPS     (SI)(R8*4), Z6
@@ -1674,12 +1674,12 @@ loop4:
 	VMOVUPS     Z4, (AX)(R8*4)
 	ADDQ        $+16, R8
 	SUBQ        $+16, DX
-	JGE         loop4
+	CMPQ        DX, $+16
+	JGE         loop7
 
-next5:
-	ADDQ        $+16, DX
+next8:
 	TESTQ       DX, DX
-	JE          done6
+	JE          done3
 	MOVQ        $-1, R9
 	BZHIQ       DX, R9, R9
 	KMOVW       R9, K1
@@ -1694,7 +1694,7 @@ next5:
 	VFMADD231PS Z3, Z8, Z4
 	VMOVUPS     Z4, K1, (AX)(R8*4)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -1714,10 +1714,10 @@ TEXT ·addRows4F64AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSD 24(DX), Y3
 	MOVQ         n+32(FP), DX
 	XORQ         R8, R8
-	SUBQ         $+8, DX
-	JL           next3
+	CMPQ         DX, $+8
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS     (AX)(R8*8), Y4
 	VMOVUPS     32(AX)(R8*8), Y5
 	VMOVUPS     (BX)(R8*8), Y6
@@ -1740,14 +1740,14 @@ loop2:
 	VMOVUPS     Y5, 32(AX)(R8*8)
 	ADDQ        $+8, R8
 	SUBQ        $+8, DX
-	JGE         loop2
+	CMPQ        DX, $+8
+	JGE         loop5
 
-next3:
-	ADDQ $+8, DX
-	SUBQ $+4, DX
-	JL   next5
+next6:
+	CMPQ DX, $+4
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS     (AX)(R8*8), Y4
 	VMOVUPS     (BX)(R8*8), Y5
 	VMOVUPS     (SI)(R8*8), Y6
@@ -1760,12 +1760,12 @@ loop4:
 	VMOVUPS     Y4, (AX)(R8*8)
 	ADDQ        $+4, R8
 	SUBQ        $+4, DX
-	JGE         loop4
+	CMPQ        DX, $+4
+	JGE         loop7
 
-next5:
-	ADDQ        $+4, DX
+next8:
 	TESTQ       DX, DX
-	JE          done6
+	JE          done3
 	LEAQ        ·dataTailMaskF32+0(SB), R9
 	NEGQ        DX
 	VMOVUPS     32(R9)(DX*8), Y4
@@ -1780,7 +1780,7 @@ next5:
 	VFMADD231PD Y3, Y9, Y5
 	VMASKMOVPD  Y5, Y4, (AX)(R8*8)
 
-done6:
+done3:
 	VZEROUPPER
 	RET
 
@@ -1800,10 +1800,10 @@ TEXT ·addRows4F64AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSD 24(DX), Z3
 	MOVQ         n+32(FP), DX
 	XORQ         R8, R8
-	SUBQ         $+16, DX
-	JL           next3
+	CMPQ         DX, $+16
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS     (AX)(R8*8), Z4
 	VMOVUPS     64(AX)(R8*8), Z5
 	VMOVUPS     (BX)(R8*8), Z6
@@ -1826,14 +1826,14 @@ loop2:
 	VMOVUPS     Z5, 64(AX)(R8*8)
 	ADDQ        $+16, R8
 	SUBQ        $+16, DX
-	JGE         loop2
+	CMPQ        DX, $+16
+	JGE         loop5
 
-next3:
-	ADDQ $+16, DX
-	SUBQ $+8, DX
-	JL   next5
+next6:
+	CMPQ DX, $+8
+	JL   next8
 
-loop4:
+loop7:
 	VMOVUPS     (AX)(R8*8), Z4
 	VMOVUPS     (BX)(R8*8), Z5
 	VMOVUPS     (SI)(R8*8), Z6
@@ -1846,12 +1846,12 @@ loop4:
 	VMOVUPS     Z4, (AX)(R8*8)
 	ADDQ        $+8, R8
 	SUBQ        $+8, DX
-	JGE         loop4
+	CMPQ        DX, $+8
+	JGE         loop7
 
-next5:
-	ADDQ        $+8, DX
+next8:
 	TESTQ       DX, DX
-	JE          done6
+	JE          done3
 	MOVQ        $-1, R9
 	BZHIQ       DX, R9, R9
 	KMOVW       R9, K1
@@ -1866,6 +1866,6 @@ next5:
 	VFMADD231PD Z3, Z8, Z4
 	VMOVUPD     Z4, K1, (AX)(R8*8)
 
-done6:
+done3:
 	VZEROUPPER
 	RET

@@ -17,10 +17,10 @@ TEXT ·sinCosF32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS ·dataTwoOverPi+0(SB), Y3
 	XORQ    SI, SI
 	MOVQ    BX, DI
-	SUBQ    $+16, DI
-	JL      next3
+	CMPQ    DI, $+16
+	JL      next6
 
-loop2:
+loop5:
 	VMOVUPS      (DX)(SI*4), Y3
 	VMOVUPS      32(DX)(SI*4), Y4
 	VANDPS       Y2, Y3, Y5
@@ -29,7 +29,7 @@ loop2:
 	VCMPPS       $0x16, ·dataLimit+0(SB), Y5, Y5
 	VMOVMSKPS    Y5, R8
 	TESTL        R8, R8
-	JNE          stop1
+	JNE          stop2
 	VANDPS       Y2, Y3, Y5
 	VANDPS       Y2, Y4, Y6
 	VMOVUPS      ·dataTwoOverPi+0(SB), Y7
@@ -94,20 +94,32 @@ loop2:
 	VMOVUPS      Y6, 32(CX)(SI*4)
 	ADDQ         $+16, SI
 	SUBQ         $+16, DI
-	JGE          loop2
+	CMPQ         DI, $+16
+	JGE          loop5
 
-next3:
-	ADDQ $+16, DI
-	SUBQ $+8, DI
-	JL   next5
+next6:
+	TESTQ DI, DI
+	JLE   done3
 
-loop4:
-	VMOVUPS      (DX)(SI*4), Y3
+step4:
+	CMPQ       DI, $+8
+	JGE        whole7
+	LEAQ       ·dataTailMaskF32+0(SB), R8
+	MOVQ       DI, R9
+	NEGQ       R9
+	VMOVUPS    32(R8)(R9*4), Y3
+	VMASKMOVPS (DX)(SI*4), Y3, Y3
+	JMP        loaded8
+
+whole7:
+	VMOVUPS (DX)(SI*4), Y3
+
+loaded8:
 	VANDPS       Y2, Y3, Y4
 	VCMPPS       $0x16, ·dataLimit+0(SB), Y4, Y4
 	VMOVMSKPS    Y4, R8
 	TESTL        R8, R8
-	JNE          stop1
+	JNE          stop2
 	VANDPS       Y2, Y3, Y4
 	VMOVUPS      ·dataTwoOverPi+0(SB), Y5
 	VFMADD213PS  Y0, Y4, Y5
@@ -137,64 +149,29 @@ loop4:
 	VXORPS       Y3, Y6, Y3
 	VANDPS       Y1, Y3, Y3
 	VXORPS       Y3, Y8, Y3
+	CMPQ         DI, $+8
+	JL           partStore9
 	VMOVUPS      Y3, (AX)(SI*4)
 	VMOVUPS      Y4, (CX)(SI*4)
 	ADDQ         $+8, SI
 	SUBQ         $+8, DI
-	JGE          loop4
+	JG           step4
 
-next5:
-	ADDQ         $+8, DI
-	TESTQ        DI, DI
-	JE           done6
-	LEAQ         ·dataTailMaskF32+0(SB), R8
-	NEGQ         DI
-	VMOVUPS      32(R8)(DI*4), Y3
-	VMASKMOVPS   (DX)(SI*4), Y3, Y4
-	VANDPS       Y2, Y4, Y5
-	VCMPPS       $0x16, ·dataLimit+0(SB), Y5, Y5
-	VMOVMSKPS    Y5, DX
-	TESTL        DX, DX
-	JNE          stop1
-	VANDPS       Y2, Y4, Y2
-	VMOVUPS      ·dataTwoOverPi+0(SB), Y5
-	VFMADD213PS  Y0, Y2, Y5
-	VSUBPS       Y0, Y5, Y0
-	VFNMADD231PS ·dataHalfPi1+0(SB), Y0, Y2
-	VFNMADD231PS ·dataHalfPi2+0(SB), Y0, Y2
-	VFNMADD231PS ·dataHalfPi3+0(SB), Y0, Y2
-	VMULPS       Y2, Y2, Y0
-	VMOVUPS      ·dataSinP2+0(SB), Y6
-	VFMADD213PS  ·dataSinP1+0(SB), Y0, Y6
-	VFMADD213PS  ·dataSinP0+0(SB), Y0, Y6
-	VMULPS       Y6, Y0, Y6
-	VFMADD231PS  Y6, Y2, Y2
-	VMOVUPS      ·dataCosP2+0(SB), Y6
-	VFMADD213PS  ·dataCosP1+0(SB), Y0, Y6
-	VFMADD213PS  ·dataCosP0+0(SB), Y0, Y6
-	VFMADD213PS  ·dataLogQ0+0(SB), Y0, Y6
-	VFMADD213PS  ·dataOne+0(SB), Y0, Y6
-	VPSLLD       $0x1f, Y5, Y0
-	VBLENDVPS    Y0, Y6, Y2, Y7
-	VBLENDVPS    Y0, Y2, Y6, Y0
-	VPSLLD       $0x1e, Y5, Y2
-	VPADDD       ·dataOneI+0(SB), Y5, Y5
-	VPSLLD       $0x1e, Y5, Y5
-	VANDPS       Y1, Y5, Y5
-	VXORPS       Y5, Y0, Y0
-	VXORPS       Y4, Y2, Y2
-	VANDPS       Y1, Y2, Y1
-	VXORPS       Y1, Y7, Y1
-	VMASKMOVPS   Y1, Y3, (AX)(SI*4)
-	VMASKMOVPS   Y0, Y3, (CX)(SI*4)
-
-done6:
+done3:
 	MOVQ BX, SI
 
-stop1:
+stop2:
 	MOVQ SI, done+32(FP)
 	VZEROUPPER
 	RET
+
+partStore9:
+	LEAQ       ·dataTailMaskF32+0(SB), DX
+	NEGQ       DI
+	VMOVUPS    32(DX)(DI*4), Y0
+	VMASKMOVPS Y3, Y0, (AX)(SI*4)
+	VMASKMOVPS Y4, Y0, (CX)(SI*4)
+	JMP        done3
 
 // func sinCosF32AVX512(s *float32, c *float32, x *float32, n int) (done int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
@@ -207,181 +184,157 @@ TEXT ·sinCosF32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS ·dataSignF32+0(SB), Z1
 	VBROADCASTSS ·dataTwoOverPi+0(SB), Z2
 	VBROADCASTSS ·dataHalfPi1+0(SB), Z2
-	VBROADCASTSS ·dataHalfPi2+0(SB), Z11
-	VBROADCASTSS ·dataHalfPi3+0(SB), Z12
-	VBROADCASTSS ·dataSinP2+0(SB), Z13
-	VBROADCASTSS ·dataSinP1+0(SB), Z13
-	VBROADCASTSS ·dataSinP0+0(SB), Z14
-	VBROADCASTSS ·dataCosP2+0(SB), Z15
-	VBROADCASTSS ·dataCosP1+0(SB), Z15
-	VBROADCASTSS ·dataCosP0+0(SB), Z16
+	VBROADCASTSS ·dataHalfPi2+0(SB), Z9
+	VBROADCASTSS ·dataHalfPi3+0(SB), Z10
+	VBROADCASTSS ·dataSinP2+0(SB), Z11
+	VBROADCASTSS ·dataSinP1+0(SB), Z11
+	VBROADCASTSS ·dataSinP0+0(SB), Z12
+	VBROADCASTSS ·dataCosP2+0(SB), Z13
+	VBROADCASTSS ·dataCosP1+0(SB), Z13
+	VBROADCASTSS ·dataCosP0+0(SB), Z14
 	XORQ         SI, SI
 	MOVQ         BX, DI
-	SUBQ         $+32, DI
-	JL           next3
+	CMPQ         DI, $+32
+	JL           next6
 
-loop2:
-	VMOVUPS          (DX)(SI*4), Z17
-	VMOVUPS          64(DX)(SI*4), Z18
-	VRANGEPS         $0x0b, Z18, Z17, Z19
-	VCMPPS.BCST      $0x16, ·dataLimit+0(SB), Z19, K1
+loop5:
+	VMOVUPS          (DX)(SI*4), Z15
+	VMOVUPS          64(DX)(SI*4), Z16
+	VRANGEPS         $0x0b, Z16, Z15, Z17
+	VCMPPS.BCST      $0x16, ·dataLimit+0(SB), Z17, K1
 	KORTESTW         K1, K1
-	JNE              stop1
-	VBROADCASTSS     ·dataTwoOverPi+0(SB), Z19
-	VFMADD213PS      Z0, Z17, Z19
-	VBROADCASTSS     ·dataTwoOverPi+0(SB), Z20
-	VFMADD213PS      Z0, Z18, Z20
-	VSUBPS           Z0, Z19, Z21
-	VSUBPS           Z0, Z20, Z22
-	VMOVAPS          Z17, Z23
-	VFNMADD231PS     Z2, Z21, Z23
-	VMOVAPS          Z18, Z24
-	VFNMADD231PS     Z2, Z22, Z24
-	VFNMADD231PS     Z11, Z21, Z23
-	VFNMADD231PS     Z11, Z22, Z24
-	VFNMADD231PS     Z12, Z21, Z23
-	VFNMADD231PS     Z12, Z22, Z24
-	VMULPS           Z23, Z23, Z21
-	VMULPS           Z24, Z24, Z22
-	VBROADCASTSS     ·dataSinP2+0(SB), Z25
-	VFMADD213PS      Z13, Z21, Z25
-	VBROADCASTSS     ·dataSinP2+0(SB), Z26
-	VFMADD213PS      Z13, Z22, Z26
-	VFMADD213PS      Z14, Z21, Z25
-	VFMADD213PS      Z14, Z22, Z26
-	VMULPS           Z25, Z21, Z25
-	VMULPS           Z26, Z22, Z26
-	VFMADD231PS      Z25, Z23, Z23
-	VFMADD231PS      Z26, Z24, Z24
-	VBROADCASTSS     ·dataCosP2+0(SB), Z25
-	VFMADD213PS      Z15, Z21, Z25
-	VBROADCASTSS     ·dataCosP2+0(SB), Z26
-	VFMADD213PS      Z15, Z22, Z26
-	VFMADD213PS      Z16, Z21, Z25
-	VFMADD213PS      Z16, Z22, Z26
-	VFMADD213PS.BCST ·dataLogQ0+0(SB), Z21, Z25
-	VFMADD213PS.BCST ·dataLogQ0+0(SB), Z22, Z26
-	VFMADD213PS.BCST ·dataOne+0(SB), Z21, Z25
-	VFMADD213PS.BCST ·dataOne+0(SB), Z22, Z26
-	VPTESTMD.BCST    ·dataOneI+0(SB), Z19, K1
-	VPTESTMD.BCST    ·dataOneI+0(SB), Z20, K2
-	VBLENDMPS        Z25, Z23, K1, Z3
-	VBLENDMPS        Z26, Z24, K2, Z4
-	VBLENDMPS        Z23, Z25, K1, Z5
-	VBLENDMPS        Z24, Z26, K2, Z6
-	VPSLLD           $0x1e, Z19, Z21
-	VPSLLD           $0x1e, Z20, Z22
-	VPADDD.BCST      ·dataOneI+0(SB), Z19, Z19
-	VPADDD.BCST      ·dataOneI+0(SB), Z20, Z20
-	VPSLLD           $0x1e, Z19, Z19
-	VPSLLD           $0x1e, Z20, Z20
-	VPTERNLOGD       $0x78, Z1, Z19, Z5
-	VPTERNLOGD       $0x78, Z1, Z20, Z6
-	VPTERNLOGD       $0x78, Z1, Z21, Z3
-	VPTERNLOGD       $0x78, Z1, Z22, Z4
-	VFIXUPIMMPS.BCST $0x00, ·dataZeroStays+0(SB), Z17, Z3
-	VFIXUPIMMPS.BCST $0x00, ·dataZeroStays+0(SB), Z18, Z4
+	JNE              stop2
+	VBROADCASTSS     ·dataTwoOverPi+0(SB), Z17
+	VFMADD213PS      Z0, Z15, Z17
+	VBROADCASTSS     ·dataTwoOverPi+0(SB), Z18
+	VFMADD213PS      Z0, Z16, Z18
+	VSUBPS           Z0, Z17, Z19
+	VSUBPS           Z0, Z18, Z20
+	VMOVAPS          Z15, Z21
+	VFNMADD231PS     Z2, Z19, Z21
+	VMOVAPS          Z16, Z22
+	VFNMADD231PS     Z2, Z20, Z22
+	VFNMADD231PS     Z9, Z19, Z21
+	VFNMADD231PS     Z9, Z20, Z22
+	VFNMADD231PS     Z10, Z19, Z21
+	VFNMADD231PS     Z10, Z20, Z22
+	VMULPS           Z21, Z21, Z19
+	VMULPS           Z22, Z22, Z20
+	VBROADCASTSS     ·dataSinP2+0(SB), Z23
+	VFMADD213PS      Z11, Z19, Z23
+	VBROADCASTSS     ·dataSinP2+0(SB), Z24
+	VFMADD213PS      Z11, Z20, Z24
+	VFMADD213PS      Z12, Z19, Z23
+	VFMADD213PS      Z12, Z20, Z24
+	VMULPS           Z23, Z19, Z23
+	VMULPS           Z24, Z20, Z24
+	VFMADD231PS      Z23, Z21, Z21
+	VFMADD231PS      Z24, Z22, Z22
+	VBROADCASTSS     ·dataCosP2+0(SB), Z23
+	VFMADD213PS      Z13, Z19, Z23
+	VBROADCASTSS     ·dataCosP2+0(SB), Z24
+	VFMADD213PS      Z13, Z20, Z24
+	VFMADD213PS      Z14, Z19, Z23
+	VFMADD213PS      Z14, Z20, Z24
+	VFMADD213PS.BCST ·dataLogQ0+0(SB), Z19, Z23
+	VFMADD213PS.BCST ·dataLogQ0+0(SB), Z20, Z24
+	VFMADD213PS.BCST ·dataOne+0(SB), Z19, Z23
+	VFMADD213PS.BCST ·dataOne+0(SB), Z20, Z24
+	VPTESTMD.BCST    ·dataOneI+0(SB), Z17, K1
+	VPTESTMD.BCST    ·dataOneI+0(SB), Z18, K3
+	VBLENDMPS        Z23, Z21, K1, Z3
+	VBLENDMPS        Z24, Z22, K3, Z4
+	VBLENDMPS        Z21, Z23, K1, Z5
+	VBLENDMPS        Z22, Z24, K3, Z6
+	VPSLLD           $0x1e, Z17, Z19
+	VPSLLD           $0x1e, Z18, Z20
+	VPADDD.BCST      ·dataOneI+0(SB), Z17, Z17
+	VPADDD.BCST      ·dataOneI+0(SB), Z18, Z18
+	VPSLLD           $0x1e, Z17, Z17
+	VPSLLD           $0x1e, Z18, Z18
+	VPTERNLOGD       $0x78, Z1, Z17, Z5
+	VPTERNLOGD       $0x78, Z1, Z18, Z6
+	VPTERNLOGD       $0x78, Z1, Z19, Z3
+	VPTERNLOGD       $0x78, Z1, Z20, Z4
+	VFIXUPIMMPS.BCST $0x00, ·dataZeroStays+0(SB), Z15, Z3
+	VFIXUPIMMPS.BCST $0x00, ·dataZeroStays+0(SB), Z16, Z4
 	VMOVUPS          Z3, (AX)(SI*4)
 	VMOVUPS          Z4, 64(AX)(SI*4)
 	VMOVUPS          Z5, (CX)(SI*4)
 	VMOVUPS          Z6, 64(CX)(SI*4)
 	ADDQ             $+32, SI
 	SUBQ             $+32, DI
-	JGE              loop2
+	CMPQ             DI, $+32
+	JGE              loop5
 
-next3:
-	ADDQ $+32, DI
-	SUBQ $+16, DI
-	JL   next5
+next6:
+	TESTQ DI, DI
+	JLE   done3
 
-loop4:
-	VMOVUPS          (DX)(SI*4), Z3
+step4:
+	CMPQ      DI, $+16
+	JGE       whole7
+	MOVQ      $-1, R8
+	BZHIQ     DI, R8, R8
+	KMOVW     R8, K2
+	VMOVUPS.Z (DX)(SI*4), K2, Z3
+	JMP       loaded8
+
+whole7:
+	VMOVUPS (DX)(SI*4), Z3
+
+loaded8:
 	VRANGEPS         $0x0b, Z3, Z3, Z4
 	VCMPPS.BCST      $0x16, ·dataLimit+0(SB), Z4, K1
 	KORTESTW         K1, K1
-	JNE              stop1
+	JNE              stop2
 	VBROADCASTSS     ·dataTwoOverPi+0(SB), Z4
 	VFMADD213PS      Z0, Z3, Z4
 	VSUBPS           Z0, Z4, Z5
 	VMOVAPS          Z3, Z6
 	VFNMADD231PS     Z2, Z5, Z6
-	VFNMADD231PS     Z11, Z5, Z6
-	VFNMADD231PS     Z12, Z5, Z6
+	VFNMADD231PS     Z9, Z5, Z6
+	VFNMADD231PS     Z10, Z5, Z6
 	VMULPS           Z6, Z6, Z5
-	VBROADCASTSS     ·dataSinP2+0(SB), Z17
-	VFMADD213PS      Z13, Z5, Z17
-	VFMADD213PS      Z14, Z5, Z17
-	VMULPS           Z17, Z5, Z17
-	VFMADD231PS      Z17, Z6, Z6
-	VBROADCASTSS     ·dataCosP2+0(SB), Z17
-	VFMADD213PS      Z15, Z5, Z17
-	VFMADD213PS      Z16, Z5, Z17
-	VFMADD213PS.BCST ·dataLogQ0+0(SB), Z5, Z17
-	VFMADD213PS.BCST ·dataOne+0(SB), Z5, Z17
+	VBROADCASTSS     ·dataSinP2+0(SB), Z15
+	VFMADD213PS      Z11, Z5, Z15
+	VFMADD213PS      Z12, Z5, Z15
+	VMULPS           Z15, Z5, Z15
+	VFMADD231PS      Z15, Z6, Z6
+	VBROADCASTSS     ·dataCosP2+0(SB), Z15
+	VFMADD213PS      Z13, Z5, Z15
+	VFMADD213PS      Z14, Z5, Z15
+	VFMADD213PS.BCST ·dataLogQ0+0(SB), Z5, Z15
+	VFMADD213PS.BCST ·dataOne+0(SB), Z5, Z15
 	VPTESTMD.BCST    ·dataOneI+0(SB), Z4, K1
-	VBLENDMPS        Z17, Z6, K1, Z7
-	VBLENDMPS        Z6, Z17, K1, Z8
+	VBLENDMPS        Z15, Z6, K1, Z7
+	VBLENDMPS        Z6, Z15, K1, Z8
 	VPSLLD           $0x1e, Z4, Z5
 	VPADDD.BCST      ·dataOneI+0(SB), Z4, Z4
 	VPSLLD           $0x1e, Z4, Z4
 	VPTERNLOGD       $0x78, Z1, Z4, Z8
 	VPTERNLOGD       $0x78, Z1, Z5, Z7
 	VFIXUPIMMPS.BCST $0x00, ·dataZeroStays+0(SB), Z3, Z7
+	CMPQ             DI, $+16
+	JL               partStore9
 	VMOVUPS          Z7, (AX)(SI*4)
 	VMOVUPS          Z8, (CX)(SI*4)
 	ADDQ             $+16, SI
 	SUBQ             $+16, DI
-	JGE              loop4
+	JG               step4
 
-next5:
-	ADDQ             $+16, DI
-	TESTQ            DI, DI
-	JE               done6
-	MOVQ             $-1, R8
-	BZHIQ            DI, R8, R8
-	KMOVW            R8, K1
-	VMOVUPS.Z        (DX)(SI*4), K1, Z3
-	VRANGEPS         $0x0b, Z3, Z3, Z4
-	VCMPPS.BCST      $0x16, ·dataLimit+0(SB), Z4, K2
-	KORTESTW         K2, K2
-	JNE              stop1
-	VBROADCASTSS     ·dataTwoOverPi+0(SB), Z4
-	VFMADD213PS      Z0, Z3, Z4
-	VSUBPS           Z0, Z4, Z0
-	VMOVAPS          Z3, Z5
-	VFNMADD231PS     Z2, Z0, Z5
-	VFNMADD231PS     Z11, Z0, Z5
-	VFNMADD231PS     Z12, Z0, Z5
-	VMULPS           Z5, Z5, Z0
-	VBROADCASTSS     ·dataSinP2+0(SB), Z2
-	VFMADD213PS      Z13, Z0, Z2
-	VFMADD213PS      Z14, Z0, Z2
-	VMULPS           Z2, Z0, Z2
-	VFMADD231PS      Z2, Z5, Z5
-	VBROADCASTSS     ·dataCosP2+0(SB), Z2
-	VFMADD213PS      Z15, Z0, Z2
-	VFMADD213PS      Z16, Z0, Z2
-	VFMADD213PS.BCST ·dataLogQ0+0(SB), Z0, Z2
-	VFMADD213PS.BCST ·dataOne+0(SB), Z0, Z2
-	VPTESTMD.BCST    ·dataOneI+0(SB), Z4, K2
-	VBLENDMPS        Z2, Z5, K2, Z9
-	VBLENDMPS        Z5, Z2, K2, Z10
-	VPSLLD           $0x1e, Z4, Z0
-	VPADDD.BCST      ·dataOneI+0(SB), Z4, Z2
-	VPSLLD           $0x1e, Z2, Z2
-	VPTERNLOGD       $0x78, Z1, Z2, Z10
-	VPTERNLOGD       $0x78, Z1, Z0, Z9
-	VFIXUPIMMPS.BCST $0x00, ·dataZeroStays+0(SB), Z3, Z9
-	VMOVUPS          Z9, K1, (AX)(SI*4)
-	VMOVUPS          Z10, K1, (CX)(SI*4)
-
-done6:
+done3:
 	MOVQ BX, SI
 
-stop1:
+stop2:
 	MOVQ SI, done+32(FP)
 	VZEROUPPER
 	RET
+
+partStore9:
+	VMOVUPS Z7, K2, (AX)(SI*4)
+	VMOVUPS Z8, K2, (CX)(SI*4)
+	JMP     done3
 
 // func atan2F32AVX2(dst *float32, y *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
@@ -395,12 +348,25 @@ TEXT ·atan2F32AVX2(SB), NOSPLIT, $0-32
 	VMOVUPS ·dataAbsF32+0(SB), Y2
 	VMOVUPS ·dataInfF32+0(SB), Y3
 	XORQ    SI, SI
-	SUBQ    $+8, BX
-	JL      next3
+	TESTQ   BX, BX
+	JLE     done3
 
-loop2:
-	VMOVUPS     (CX)(SI*4), Y4
-	VMOVUPS     (DX)(SI*4), Y5
+step4:
+	CMPQ       BX, $+8
+	JGE        whole5
+	LEAQ       ·dataTailMaskF32+0(SB), DI
+	MOVQ       BX, R8
+	NEGQ       R8
+	VMOVUPS    32(DI)(R8*4), Y5
+	VMASKMOVPS (CX)(SI*4), Y5, Y4
+	VMASKMOVPS (DX)(SI*4), Y5, Y5
+	JMP        loaded6
+
+whole5:
+	VMOVUPS (CX)(SI*4), Y4
+	VMOVUPS (DX)(SI*4), Y5
+
+loaded6:
 	VANDPS      Y2, Y5, Y6
 	VANDPS      Y2, Y4, Y7
 	VMINPS      Y6, Y7, Y8
@@ -441,63 +407,23 @@ loop2:
 	VORPS       Y5, Y6, Y5
 	VCMPPS      $0x03, Y4, Y4, Y6
 	VBLENDVPS   Y6, Y4, Y5, Y4
+	CMPQ        BX, $+8
+	JL          partStore7
 	VMOVUPS     Y4, (AX)(SI*4)
 	ADDQ        $+8, SI
 	SUBQ        $+8, BX
-	JGE         loop2
+	JG          step4
 
-next3:
-	ADDQ        $+8, BX
-	TESTQ       BX, BX
-	JE          done4
-	LEAQ        ·dataTailMaskF32+0(SB), DI
-	NEGQ        BX
-	VMOVUPS     32(DI)(BX*4), Y4
-	VMASKMOVPS  (CX)(SI*4), Y4, Y5
-	VMASKMOVPS  (DX)(SI*4), Y4, Y6
-	VANDPS      Y2, Y6, Y7
-	VANDPS      Y2, Y5, Y2
-	VMINPS      Y7, Y2, Y8
-	VMAXPS      Y7, Y2, Y9
-	VDIVPS      Y9, Y8, Y9
-	VCMPPS      $0x00, Y0, Y8, Y10
-	VBLENDVPS   Y10, Y0, Y9, Y9
-	VCMPPS      $0x00, Y3, Y8, Y3
-	VBLENDVPS   Y3, ·dataOne+0(SB), Y9, Y3
-	VMULPS      Y3, Y3, Y8
-	VMOVUPS     ·dataAtanP9+0(SB), Y9
-	VFMADD213PS ·dataAtanP8+0(SB), Y8, Y9
-	VFMADD213PS ·dataAtanP7+0(SB), Y8, Y9
-	VFMADD213PS ·dataAtanP6+0(SB), Y8, Y9
-	VFMADD213PS ·dataAtanP5+0(SB), Y8, Y9
-	VFMADD213PS ·dataAtanP4+0(SB), Y8, Y9
-	VFMADD213PS ·dataAtanP3+0(SB), Y8, Y9
-	VFMADD213PS ·dataAtanP2+0(SB), Y8, Y9
-	VFMADD213PS ·dataAtanP1+0(SB), Y8, Y9
-	VFMADD213PS ·dataAtanP0+0(SB), Y8, Y9
-	VMULPS      Y8, Y3, Y8
-	VFMADD231PS Y9, Y8, Y3
-	VCMPPS      $0x1e, Y7, Y2, Y2
-	VANDPS      Y1, Y2, Y7
-	VXORPS      Y7, Y3, Y3
-	VANDPS      ·dataHalfPi2+0(SB), Y2, Y7
-	VADDPS      Y7, Y3, Y3
-	VANDPS      ·dataHalfPi1+0(SB), Y2, Y2
-	VADDPS      Y2, Y3, Y2
-	VPCMPGTD    Y6, Y0, Y0
-	VANDPS      Y1, Y0, Y3
-	VXORPS      Y3, Y2, Y2
-	VANDPS      ·dataPi2+0(SB), Y0, Y3
-	VADDPS      Y3, Y2, Y2
-	VANDPS      ·dataPi1+0(SB), Y0, Y0
-	VADDPS      Y0, Y2, Y0
-	VANDPS      Y1, Y5, Y1
-	VORPS       Y0, Y1, Y0
-	VCMPPS      $0x03, Y5, Y5, Y1
-	VBLENDVPS   Y1, Y5, Y0, Y0
-	VMASKMOVPS  Y0, Y4, (AX)(SI*4)
+done3:
+	VZEROUPPER
+	RET
 
-done4:
+partStore7:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	MOVQ       BX, DX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*4), Y0
+	VMASKMOVPS Y4, Y0, (AX)(SI*4)
 	VZEROUPPER
 	RET
 
@@ -521,10 +447,10 @@ TEXT ·atan2F32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS ·dataAtanP2+0(SB), Z9
 	VBROADCASTSS ·dataAtanP1+0(SB), Z10
 	XORQ         SI, SI
-	SUBQ         $+32, BX
-	JL           next3
+	CMPQ         BX, $+32
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS          (CX)(SI*4), Z11
 	VMOVUPS          64(CX)(SI*4), Z12
 	VMOVUPS          (DX)(SI*4), Z13
@@ -591,16 +517,28 @@ loop2:
 	VMOVUPS          Z22, 64(AX)(SI*4)
 	ADDQ             $+32, SI
 	SUBQ             $+32, BX
-	JGE              loop2
+	CMPQ             BX, $+32
+	JGE              loop5
 
-next3:
-	ADDQ $+32, BX
-	SUBQ $+16, BX
-	JL   next5
+next6:
+	TESTQ BX, BX
+	JLE   done3
 
-loop4:
-	VMOVUPS          (CX)(SI*4), Z11
-	VMOVUPS          (DX)(SI*4), Z12
+step4:
+	CMPQ      BX, $+16
+	JGE       whole7
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVW     DI, K3
+	VMOVUPS.Z (CX)(SI*4), K3, Z11
+	VMOVUPS.Z (DX)(SI*4), K3, Z12
+	JMP       loaded8
+
+whole7:
+	VMOVUPS (CX)(SI*4), Z11
+	VMOVUPS (DX)(SI*4), Z12
+
+loaded8:
 	VPANDD           Z1, Z12, Z13
 	VPANDD           Z1, Z11, Z14
 	VMINPS           Z13, Z14, Z15
@@ -630,52 +568,19 @@ loop4:
 	VADDPS.BCST      ·dataPi1+0(SB), Z16, K1, Z16
 	VPTERNLOGD       $0xd8, Z0, Z11, Z16
 	VFIXUPIMMPS.BCST $0x00, ·dataNanComes+0(SB), Z11, Z16
+	CMPQ             BX, $+16
+	JL               partStore9
 	VMOVUPS          Z16, (AX)(SI*4)
 	ADDQ             $+16, SI
 	SUBQ             $+16, BX
-	JGE              loop4
+	JG               step4
 
-next5:
-	ADDQ             $+16, BX
-	TESTQ            BX, BX
-	JE               done6
-	MOVQ             $-1, DI
-	BZHIQ            BX, DI, DI
-	KMOVW            DI, K1
-	VMOVUPS.Z        (CX)(SI*4), K1, Z11
-	VMOVUPS.Z        (DX)(SI*4), K1, Z12
-	VPANDD           Z1, Z12, Z13
-	VPANDD           Z1, Z11, Z1
-	VMINPS           Z13, Z1, Z14
-	VMAXPS           Z13, Z1, Z15
-	VDIVPS           Z15, Z14, Z15
-	VFIXUPIMMPS      $0x00, Z2, Z14, Z15
-	VMULPS           Z15, Z15, Z2
-	VBROADCASTSS     ·dataAtanP9+0(SB), Z14
-	VFMADD213PS      Z3, Z2, Z14
-	VFMADD213PS      Z4, Z2, Z14
-	VFMADD213PS      Z5, Z2, Z14
-	VFMADD213PS      Z6, Z2, Z14
-	VFMADD213PS      Z7, Z2, Z14
-	VFMADD213PS      Z8, Z2, Z14
-	VFMADD213PS      Z9, Z2, Z14
-	VFMADD213PS      Z10, Z2, Z14
-	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z2, Z14
-	VMULPS           Z2, Z15, Z2
-	VFMADD231PS      Z14, Z2, Z15
-	VCMPPS           $0x1e, Z13, Z1, K2
-	VPXORD           Z0, Z15, K2, Z15
-	VADDPS.BCST      ·dataHalfPi2+0(SB), Z15, K2, Z15
-	VADDPS.BCST      ·dataHalfPi1+0(SB), Z15, K2, Z15
-	VPTESTMD         Z0, Z12, K2
-	VPXORD           Z0, Z15, K2, Z15
-	VADDPS.BCST      ·dataPi2+0(SB), Z15, K2, Z15
-	VADDPS.BCST      ·dataPi1+0(SB), Z15, K2, Z15
-	VPTERNLOGD       $0xd8, Z0, Z11, Z15
-	VFIXUPIMMPS.BCST $0x00, ·dataNanComes+0(SB), Z11, Z15
-	VMOVUPS          Z15, K1, (AX)(SI*4)
+done3:
+	VZEROUPPER
+	RET
 
-done6:
+partStore9:
+	VMOVUPS Z16, K3, (AX)(SI*4)
 	VZEROUPPER
 	RET
 
@@ -691,12 +596,25 @@ TEXT ·hypotF32AVX2(SB), NOSPLIT, $0-32
 	VMOVUPS ·dataTwo90+0(SB), Y2
 	VMOVUPS ·dataTwoMinus90+0(SB), Y3
 	XORQ    SI, SI
-	SUBQ    $+8, BX
-	JL      next3
+	TESTQ   BX, BX
+	JLE     done3
 
-loop2:
-	VMOVUPS      (CX)(SI*4), Y4
-	VMOVUPS      (DX)(SI*4), Y5
+step4:
+	CMPQ       BX, $+8
+	JGE        whole5
+	LEAQ       ·dataTailMaskF32+0(SB), DI
+	MOVQ       BX, R8
+	NEGQ       R8
+	VMOVUPS    32(DI)(R8*4), Y5
+	VMASKMOVPS (CX)(SI*4), Y5, Y4
+	VMASKMOVPS (DX)(SI*4), Y5, Y5
+	JMP        loaded6
+
+whole5:
+	VMOVUPS (CX)(SI*4), Y4
+	VMOVUPS (DX)(SI*4), Y5
+
+loaded6:
 	VANDPS       Y1, Y4, Y6
 	VANDPS       Y1, Y5, Y5
 	VMAXPS       Y5, Y6, Y7
@@ -730,56 +648,23 @@ loop2:
 	VBLENDVPS    Y6, ·dataInfF32+0(SB), Y5, Y5
 	VCMPPS       $0x03, Y4, Y4, Y6
 	VBLENDVPS    Y6, Y4, Y5, Y4
+	CMPQ         BX, $+8
+	JL           partStore7
 	VMOVUPS      Y4, (AX)(SI*4)
 	ADDQ         $+8, SI
 	SUBQ         $+8, BX
-	JGE          loop2
+	JG           step4
 
-next3:
-	ADDQ         $+8, BX
-	TESTQ        BX, BX
-	JE           done4
-	LEAQ         ·dataTailMaskF32+0(SB), DI
-	NEGQ         BX
-	VMOVUPS      32(DI)(BX*4), Y4
-	VMASKMOVPS   (CX)(SI*4), Y4, Y5
-	VMASKMOVPS   (DX)(SI*4), Y4, Y6
-	VANDPS       Y1, Y5, Y7
-	VANDPS       Y1, Y6, Y1
-	VMAXPS       Y1, Y7, Y6
-	VMINPS       Y1, Y7, Y1
-	VCMPPS       $0x1e, ·dataTwo60+0(SB), Y6, Y7
-	VCMPPS       $0x11, ·dataTwoToMinus30+0(SB), Y6, Y8
-	VBLENDVPS    Y8, Y2, Y0, Y9
-	VBLENDVPS    Y7, Y3, Y9, Y9
-	VBLENDVPS    Y8, Y3, Y0, Y0
-	VBLENDVPS    Y7, Y2, Y0, Y0
-	VMULPS       Y9, Y6, Y2
-	VMULPS       Y9, Y1, Y1
-	VMULPS       Y1, Y1, Y3
-	VMOVAPS      Y3, Y7
-	VFMADD231PS  Y2, Y2, Y7
-	VFMSUB213PS  Y7, Y2, Y2
-	VADDPS       Y3, Y2, Y2
-	VFMSUB231PS  Y1, Y1, Y3
-	VADDPS       Y3, Y2, Y1
-	VRSQRTPS     Y7, Y2
-	VMULPS       Y2, Y7, Y3
-	VSQRTPS      Y7, Y3
-	VFNMADD231PS Y3, Y3, Y7
-	VADDPS       Y1, Y7, Y1
-	VMULPS       ·dataHalf+0(SB), Y2, Y2
-	VFMADD231PS  Y2, Y1, Y3
-	VMULPS       Y0, Y3, Y0
-	VCMPPS       $0x00, ·dataZero+0(SB), Y6, Y1
-	VBLENDVPS    Y1, ·dataZero+0(SB), Y0, Y0
-	VCMPPS       $0x00, ·dataInfF32+0(SB), Y6, Y1
-	VBLENDVPS    Y1, ·dataInfF32+0(SB), Y0, Y0
-	VCMPPS       $0x03, Y5, Y5, Y1
-	VBLENDVPS    Y1, Y5, Y0, Y0
-	VMASKMOVPS   Y0, Y4, (AX)(SI*4)
+done3:
+	VZEROUPPER
+	RET
 
-done4:
+partStore7:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	MOVQ       BX, DX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*4), Y0
+	VMASKMOVPS Y4, Y0, (AX)(SI*4)
 	VZEROUPPER
 	RET
 
@@ -796,10 +681,10 @@ TEXT ·hypotF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS ·dataMagnitudeSpecial+0(SB), Z3
 	VBROADCASTSS ·dataNanComes+0(SB), Z4
 	XORQ         SI, SI
-	SUBQ         $+32, BX
-	JL           next3
+	CMPQ         BX, $+32
+	JL           next6
 
-loop2:
+loop5:
 	VMOVUPS      (CX)(SI*4), Z5
 	VMOVUPS      64(CX)(SI*4), Z6
 	VMOVUPS      (DX)(SI*4), Z7
@@ -856,16 +741,28 @@ loop2:
 	VMOVUPS      Z8, 64(AX)(SI*4)
 	ADDQ         $+32, SI
 	SUBQ         $+32, BX
-	JGE          loop2
+	CMPQ         BX, $+32
+	JGE          loop5
 
-next3:
-	ADDQ $+32, BX
-	SUBQ $+16, BX
-	JL   next5
+next6:
+	TESTQ BX, BX
+	JLE   done3
 
-loop4:
-	VMOVUPS      (CX)(SI*4), Z5
-	VMOVUPS      (DX)(SI*4), Z6
+step4:
+	CMPQ      BX, $+16
+	JGE       whole7
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (CX)(SI*4), K1, Z5
+	VMOVUPS.Z (DX)(SI*4), K1, Z6
+	JMP       loaded8
+
+whole7:
+	VMOVUPS (CX)(SI*4), Z5
+	VMOVUPS (DX)(SI*4), Z6
+
+loaded8:
 	VPANDD       Z1, Z5, Z7
 	VPANDD       Z1, Z6, Z6
 	VMAXPS       Z6, Z7, Z8
@@ -890,46 +787,18 @@ loop4:
 	VSCALEFPS    Z7, Z10, Z6
 	VFIXUPIMMPS  $0x00, Z3, Z8, Z6
 	VFIXUPIMMPS  $0x00, Z4, Z5, Z6
+	CMPQ         BX, $+16
+	JL           partStore9
 	VMOVUPS      Z6, (AX)(SI*4)
 	ADDQ         $+16, SI
 	SUBQ         $+16, BX
-	JGE          loop4
+	JG           step4
 
-next5:
-	ADDQ         $+16, BX
-	TESTQ        BX, BX
-	JE           done6
-	MOVQ         $-1, DI
-	BZHIQ        BX, DI, DI
-	KMOVW        DI, K1
-	VMOVUPS.Z    (CX)(SI*4), K1, Z5
-	VMOVUPS.Z    (DX)(SI*4), K1, Z6
-	VPANDD       Z1, Z5, Z7
-	VPANDD       Z1, Z6, Z1
-	VMAXPS       Z1, Z7, Z6
-	VMINPS       Z1, Z7, Z1
-	VGETEXPPS    Z6, Z7
-	VSUBPS       Z7, Z0, Z0
-	VSCALEFPS    Z0, Z6, Z8
-	VSCALEFPS    Z0, Z1, Z0
-	VMULPS       Z0, Z0, Z1
-	VMOVAPS      Z1, Z9
-	VFMADD231PS  Z8, Z8, Z9
-	VFMSUB213PS  Z9, Z8, Z8
-	VADDPS       Z1, Z8, Z8
-	VFMSUB231PS  Z0, Z0, Z1
-	VADDPS       Z1, Z8, Z0
-	VRSQRT14PS   Z9, Z1
-	VMULPS       Z1, Z9, Z8
-	VFNMADD231PS Z8, Z8, Z9
-	VADDPS       Z0, Z9, Z0
-	VMULPS       Z2, Z1, Z1
-	VFMADD231PS  Z1, Z0, Z8
-	VSCALEFPS    Z7, Z8, Z0
-	VFIXUPIMMPS  $0x00, Z3, Z6, Z0
-	VFIXUPIMMPS  $0x00, Z4, Z5, Z0
-	VMOVUPS      Z0, K1, (AX)(SI*4)
+done3:
+	VZEROUPPER
+	RET
 
-done6:
+partStore9:
+	VMOVUPS Z6, K1, (AX)(SI*4)
 	VZEROUPPER
 	RET

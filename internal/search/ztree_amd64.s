@@ -2834,32 +2834,33 @@ TEXT ·treeBoxes2F32AVX512(SB), NOSPLIT, $0-80
 	VBROADCASTSS 8(R8), Z3
 	VBROADCASTSS 12(R8), Z4
 	VPXORD       Z5, Z5, Z5
+	KXNORW       K1, K1, K1
 	SUBQ         $0x10, DI
 	JL           rest2
 
 loop1:
-	VMOVUPS       (DX), Z6
-	VMOVUPS       (DX)(R9*1), Z7
+	VMOVUPS.Z     (DX), K1, Z6
+	VMOVUPS.Z     (DX)(R9*1), K1, Z7
 	VSUBPS        Z2, Z6, Z6
 	VSUBPS        Z7, Z1, Z7
 	VMAXPS        Z7, Z6, Z6
 	VMAXPS        Z5, Z6, Z6
 	VMULPS        Z6, Z6, Z6
-	VMOVUPS       (DX)(R9*2), Z7
-	VMOVUPS       (R10), Z8
+	VMOVUPS.Z     (DX)(R9*2), K1, Z7
+	VMOVUPS.Z     (R10), K1, Z8
 	VSUBPS        Z4, Z7, Z7
 	VSUBPS        Z8, Z3, Z8
 	VMAXPS        Z8, Z7, Z7
 	VMAXPS        Z5, Z7, Z7
 	VMULPS        Z7, Z7, Z7
 	VADDPS        Z7, Z6, Z6
-	VCMPPS        $0x11, Z0, Z6, K1
-	KMOVW         K1, R8
-	VMOVUPS       (BX), Z6
-	VPCOMPRESSD.Z Z6, K1, Z6
+	VCMPPS        $0x11, Z0, Z6, K1, K2
+	KMOVW         K2, R8
+	VMOVDQU32.Z   (BX), K1, Z6
+	VPCOMPRESSD.Z Z6, K2, Z6
 	VMOVUPS       Z6, (AX)
-	VMOVUPS       (SI), Z6
-	VPCOMPRESSD.Z Z6, K1, Z6
+	VMOVDQU32.Z   (SI), K1, Z6
+	VPCOMPRESSD.Z Z6, K2, Z6
 	VMOVUPS       Z6, (CX)
 	POPCNTQ       R8, R8
 	LEAQ          (AX)(R8*4), AX
@@ -2872,37 +2873,13 @@ loop1:
 	JGE           loop1
 
 rest2:
-	ADDQ          $0x10, DI
-	JE            done3
-	MOVQ          $-1, R8
-	BZHIQ         DI, R8, R8
-	KMOVW         R8, K1
-	VMOVUPS.Z     (DX), K1, Z6
-	VMOVUPS.Z     (DX)(R9*1), K1, Z7
-	VSUBPS        Z2, Z6, Z6
-	VSUBPS        Z7, Z1, Z7
-	VMAXPS        Z7, Z6, Z6
-	VMAXPS        Z5, Z6, Z6
-	VMULPS        Z6, Z6, Z6
-	VMOVUPS.Z     (DX)(R9*2), K1, Z1
-	VMOVUPS.Z     (R10), K1, Z2
-	VSUBPS        Z4, Z1, Z1
-	VSUBPS        Z2, Z3, Z2
-	VMAXPS        Z2, Z1, Z1
-	VMAXPS        Z5, Z1, Z1
-	VMULPS        Z1, Z1, Z1
-	VADDPS        Z1, Z6, Z6
-	VCMPPS        $0x11, Z0, Z6, K1, K2
-	KMOVW         K2, DX
-	VMOVDQU32.Z   (BX), K1, Z0
-	VPCOMPRESSD.Z Z0, K2, Z0
-	VMOVUPS       Z0, (AX)
-	VMOVDQU32.Z   (SI), K1, Z0
-	VPCOMPRESSD.Z Z0, K2, Z0
-	VMOVUPS       Z0, (CX)
-	POPCNTQ       DX, DX
-	LEAQ          (AX)(DX*4), AX
-	LEAQ          (CX)(DX*4), CX
+	ADDQ  $0x10, DI
+	JLE   done3
+	MOVQ  $-1, R8
+	BZHIQ DI, R8, R8
+	KMOVW R8, K1
+	XORQ  DI, DI
+	JMP   loop1
 
 done3:
 	SUBQ outFrom+0(FP), AX
@@ -2942,47 +2919,11 @@ run1:
 	LEAQ    (R9)(R10*4), R9
 	SHLQ    $0x02, R10
 	ADDQ    id+48(FP), R10
+	KXNORW  K1, K1, K1
 	SUBQ    $0x10, R11
 	JL      rest4
 
 loop3:
-	VMOVUPS       (R9), Z5
-	VMINPS        Z2, Z5, Z6
-	VMAXPS        Z1, Z6, Z6
-	VSUBPS        Z6, Z5, Z6
-	VMULPS        Z6, Z6, Z6
-	VMOVUPS       (R9)(SI*1), Z7
-	VMINPS        Z4, Z7, Z8
-	VMAXPS        Z3, Z8, Z8
-	VSUBPS        Z8, Z7, Z8
-	VMULPS        Z8, Z8, Z8
-	VADDPS        Z8, Z6, Z6
-	VCMPPS        $0x11, Z0, Z6, K1
-	KMOVW         K1, R12
-	VCOMPRESSPS.Z Z6, K1, Z6
-	VMOVUPS       Z6, (CX)
-	VMOVUPS       (R10), Z6
-	VPCOMPRESSD.Z Z6, K1, Z6
-	VMOVUPS       Z6, (DX)
-	VCOMPRESSPS.Z Z5, K1, Z5
-	VMOVUPS       Z5, (AX)
-	VCOMPRESSPS.Z Z7, K1, Z5
-	VMOVUPS       Z5, (AX)(BX*1)
-	POPCNTQ       R12, R12
-	LEAQ          (AX)(R12*4), AX
-	LEAQ          (CX)(R12*4), CX
-	LEAQ          (DX)(R12*4), DX
-	ADDQ          $0x40, R9
-	ADDQ          $0x40, R10
-	SUBQ          $0x10, R11
-	JGE           loop3
-
-rest4:
-	ADDQ          $0x10, R11
-	JE            done5
-	MOVQ          $-1, R12
-	BZHIQ         R11, R12, R12
-	KMOVW         R12, K1
 	VMOVUPS.Z     (R9), K1, Z5
 	VMINPS        Z2, Z5, Z6
 	VMAXPS        Z1, Z6, Z6
@@ -2995,7 +2936,7 @@ rest4:
 	VMULPS        Z8, Z8, Z8
 	VADDPS        Z8, Z6, Z6
 	VCMPPS        $0x11, Z0, Z6, K1, K2
-	KMOVW         K2, R9
+	KMOVW         K2, R12
 	VCOMPRESSPS.Z Z6, K2, Z6
 	VMOVUPS       Z6, (CX)
 	VMOVDQU32.Z   (R10), K1, Z6
@@ -3005,10 +2946,23 @@ rest4:
 	VMOVUPS       Z5, (AX)
 	VCOMPRESSPS.Z Z7, K2, Z5
 	VMOVUPS       Z5, (AX)(BX*1)
-	POPCNTQ       R9, R9
-	LEAQ          (AX)(R9*4), AX
-	LEAQ          (CX)(R9*4), CX
-	LEAQ          (DX)(R9*4), DX
+	POPCNTQ       R12, R12
+	LEAQ          (AX)(R12*4), AX
+	LEAQ          (CX)(R12*4), CX
+	LEAQ          (DX)(R12*4), DX
+	ADDQ          $0x40, R9
+	ADDQ          $0x40, R10
+	SUBQ          $0x10, R11
+	JGE           loop3
+
+rest4:
+	ADDQ  $0x10, R11
+	JLE   done5
+	MOVQ  $-1, R12
+	BZHIQ R11, R12, R12
+	KMOVW R12, K1
+	XORQ  R11, R11
+	JMP   loop3
 
 done5:
 	JMP run1
@@ -3045,23 +2999,24 @@ query1:
 	MOVQ         c+56(FP), DI
 	MOVQ         id+24(FP), R8
 	MOVQ         nc+72(FP), R9
+	KXNORW       K1, K1, K1
 	SUBQ         $0x10, R9
 	JL           rest4
 
 loop3:
-	VMOVUPS       (DI), Z3
+	VMOVUPS.Z     (DI), K1, Z3
 	VSUBPS        Z1, Z3, Z3
 	VMULPS        Z3, Z3, Z3
-	VMOVUPS       (DI)(BX*1), Z4
+	VMOVUPS.Z     (DI)(BX*1), K1, Z4
 	VSUBPS        Z2, Z4, Z4
 	VMULPS        Z4, Z4, Z4
 	VADDPS        Z4, Z3, Z3
-	VCMPPS        $0x11, Z0, Z3, K1
-	KMOVW         K1, R10
-	VMOVUPS       (R8), Z4
-	VPCOMPRESSD.Z Z4, K1, Z4
+	VCMPPS        $0x11, Z0, Z3, K1, K2
+	KMOVW         K2, R10
+	VMOVDQU32.Z   (R8), K1, Z4
+	VPCOMPRESSD.Z Z4, K2, Z4
 	VMOVUPS       Z4, (AX)(SI*4)
-	VCOMPRESSPS.Z Z3, K1, Z3
+	VCOMPRESSPS.Z Z3, K2, Z3
 	VMOVUPS       Z3, (CX)(SI*4)
 	POPCNTQ       R10, R10
 	ADDQ          R10, SI
@@ -3071,27 +3026,13 @@ loop3:
 	JGE           loop3
 
 rest4:
-	ADDQ          $0x10, R9
-	JE            done5
-	MOVQ          $-1, R10
-	BZHIQ         R9, R10, R10
-	KMOVW         R10, K1
-	VMOVUPS.Z     (DI), K1, Z3
-	VSUBPS        Z1, Z3, Z3
-	VMULPS        Z3, Z3, Z3
-	VMOVUPS.Z     (DI)(BX*1), K1, Z1
-	VSUBPS        Z2, Z1, Z1
-	VMULPS        Z1, Z1, Z1
-	VADDPS        Z1, Z3, Z3
-	VCMPPS        $0x11, Z0, Z3, K1, K2
-	KMOVW         K2, DI
-	VMOVDQU32.Z   (R8), K1, Z0
-	VPCOMPRESSD.Z Z0, K2, Z0
-	VMOVUPS       Z0, (AX)(SI*4)
-	VCOMPRESSPS.Z Z3, K2, Z0
-	VMOVUPS       Z0, (CX)(SI*4)
-	POPCNTQ       DI, DI
-	ADDQ          DI, SI
+	ADDQ  $0x10, R9
+	JLE   done5
+	MOVQ  $-1, R10
+	BZHIQ R9, R10, R10
+	KMOVW R10, K1
+	XORQ  R9, R9
+	JMP   loop3
 
 done5:
 	MOVQ end+16(FP), DI
@@ -3127,42 +3068,34 @@ query1:
 	MOVQ         c+32(FP), BX
 	MOVQ         nc+48(FP), SI
 	XORQ         DX, DX
+	KXNORW       K1, K1, K1
 	SUBQ         $0x10, SI
 	JL           rest4
 
 loop3:
-	VMOVUPS (BX), Z3
-	VSUBPS  Z1, Z3, Z3
-	VMULPS  Z3, Z3, Z3
-	VMOVUPS (BX)(CX*1), Z4
-	VSUBPS  Z2, Z4, Z4
-	VMULPS  Z4, Z4, Z4
-	VADDPS  Z4, Z3, Z3
-	VCMPPS  $0x11, Z0, Z3, K1
-	KMOVW   K1, DI
-	POPCNTQ DI, DI
-	ADDQ    DI, DX
-	ADDQ    $0x40, BX
-	SUBQ    $0x10, SI
-	JGE     loop3
-
-rest4:
-	ADDQ      $0x10, SI
-	JE        done5
-	MOVQ      $-1, DI
-	BZHIQ     SI, DI, DI
-	KMOVW     DI, K1
 	VMOVUPS.Z (BX), K1, Z3
 	VSUBPS    Z1, Z3, Z3
 	VMULPS    Z3, Z3, Z3
-	VMOVUPS.Z (BX)(CX*1), K1, Z1
-	VSUBPS    Z2, Z1, Z1
-	VMULPS    Z1, Z1, Z1
-	VADDPS    Z1, Z3, Z3
-	VCMPPS    $0x11, Z0, Z3, K1, K1
-	KMOVW     K1, BX
-	POPCNTQ   BX, BX
-	ADDQ      BX, DX
+	VMOVUPS.Z (BX)(CX*1), K1, Z4
+	VSUBPS    Z2, Z4, Z4
+	VMULPS    Z4, Z4, Z4
+	VADDPS    Z4, Z3, Z3
+	VCMPPS    $0x11, Z0, Z3, K1, K2
+	KMOVW     K2, DI
+	POPCNTQ   DI, DI
+	ADDQ      DI, DX
+	ADDQ      $0x40, BX
+	SUBQ      $0x10, SI
+	JGE       loop3
+
+rest4:
+	ADDQ  $0x10, SI
+	JLE   done5
+	MOVQ  $-1, DI
+	BZHIQ SI, DI, DI
+	KMOVW DI, K1
+	XORQ  SI, SI
+	JMP   loop3
 
 done5:
 	MOVQ count+0(FP), BX
@@ -3197,40 +3130,41 @@ TEXT ·treeBoxes3F32AVX512(SB), NOSPLIT, $0-80
 	VBROADCASTSS 16(R8), Z5
 	VBROADCASTSS 20(R8), Z6
 	VPXORD       Z7, Z7, Z7
+	KXNORW       K1, K1, K1
 	SUBQ         $0x10, DI
 	JL           rest2
 
 loop1:
-	VMOVUPS       (DX), Z8
-	VMOVUPS       (DX)(R9*1), Z9
+	VMOVUPS.Z     (DX), K1, Z8
+	VMOVUPS.Z     (DX)(R9*1), K1, Z9
 	VSUBPS        Z2, Z8, Z8
 	VSUBPS        Z9, Z1, Z9
 	VMAXPS        Z9, Z8, Z8
 	VMAXPS        Z7, Z8, Z8
 	VMULPS        Z8, Z8, Z8
-	VMOVUPS       (DX)(R9*2), Z9
-	VMOVUPS       (R10), Z10
+	VMOVUPS.Z     (DX)(R9*2), K1, Z9
+	VMOVUPS.Z     (R10), K1, Z10
 	VSUBPS        Z4, Z9, Z9
 	VSUBPS        Z10, Z3, Z10
 	VMAXPS        Z10, Z9, Z9
 	VMAXPS        Z7, Z9, Z9
 	VMULPS        Z9, Z9, Z9
 	VADDPS        Z9, Z8, Z8
-	VMOVUPS       (DX)(R9*4), Z9
-	VMOVUPS       (R10)(R9*2), Z10
+	VMOVUPS.Z     (DX)(R9*4), K1, Z9
+	VMOVUPS.Z     (R10)(R9*2), K1, Z10
 	VSUBPS        Z6, Z9, Z9
 	VSUBPS        Z10, Z5, Z10
 	VMAXPS        Z10, Z9, Z9
 	VMAXPS        Z7, Z9, Z9
 	VMULPS        Z9, Z9, Z9
 	VADDPS        Z9, Z8, Z8
-	VCMPPS        $0x11, Z0, Z8, K1
-	KMOVW         K1, R8
-	VMOVUPS       (BX), Z8
-	VPCOMPRESSD.Z Z8, K1, Z8
+	VCMPPS        $0x11, Z0, Z8, K1, K2
+	KMOVW         K2, R8
+	VMOVDQU32.Z   (BX), K1, Z8
+	VPCOMPRESSD.Z Z8, K2, Z8
 	VMOVUPS       Z8, (AX)
-	VMOVUPS       (SI), Z8
-	VPCOMPRESSD.Z Z8, K1, Z8
+	VMOVDQU32.Z   (SI), K1, Z8
+	VPCOMPRESSD.Z Z8, K2, Z8
 	VMOVUPS       Z8, (CX)
 	POPCNTQ       R8, R8
 	LEAQ          (AX)(R8*4), AX
@@ -3243,45 +3177,13 @@ loop1:
 	JGE           loop1
 
 rest2:
-	ADDQ          $0x10, DI
-	JE            done3
-	MOVQ          $-1, R8
-	BZHIQ         DI, R8, R8
-	KMOVW         R8, K1
-	VMOVUPS.Z     (DX), K1, Z8
-	VMOVUPS.Z     (DX)(R9*1), K1, Z9
-	VSUBPS        Z2, Z8, Z8
-	VSUBPS        Z9, Z1, Z9
-	VMAXPS        Z9, Z8, Z8
-	VMAXPS        Z7, Z8, Z8
-	VMULPS        Z8, Z8, Z8
-	VMOVUPS.Z     (DX)(R9*2), K1, Z1
-	VMOVUPS.Z     (R10), K1, Z2
-	VSUBPS        Z4, Z1, Z1
-	VSUBPS        Z2, Z3, Z2
-	VMAXPS        Z2, Z1, Z1
-	VMAXPS        Z7, Z1, Z1
-	VMULPS        Z1, Z1, Z1
-	VADDPS        Z1, Z8, Z8
-	VMOVUPS.Z     (DX)(R9*4), K1, Z1
-	VMOVUPS.Z     (R10)(R9*2), K1, Z2
-	VSUBPS        Z6, Z1, Z1
-	VSUBPS        Z2, Z5, Z2
-	VMAXPS        Z2, Z1, Z1
-	VMAXPS        Z7, Z1, Z1
-	VMULPS        Z1, Z1, Z1
-	VADDPS        Z1, Z8, Z8
-	VCMPPS        $0x11, Z0, Z8, K1, K2
-	KMOVW         K2, DX
-	VMOVDQU32.Z   (BX), K1, Z0
-	VPCOMPRESSD.Z Z0, K2, Z0
-	VMOVUPS       Z0, (AX)
-	VMOVDQU32.Z   (SI), K1, Z0
-	VPCOMPRESSD.Z Z0, K2, Z0
-	VMOVUPS       Z0, (CX)
-	POPCNTQ       DX, DX
-	LEAQ          (AX)(DX*4), AX
-	LEAQ          (CX)(DX*4), CX
+	ADDQ  $0x10, DI
+	JLE   done3
+	MOVQ  $-1, R8
+	BZHIQ DI, R8, R8
+	KMOVW R8, K1
+	XORQ  DI, DI
+	JMP   loop1
 
 done3:
 	SUBQ outFrom+0(FP), AX
@@ -3323,55 +3225,11 @@ run1:
 	LEAQ    (R9)(R10*4), R9
 	SHLQ    $0x02, R10
 	ADDQ    id+48(FP), R10
+	KXNORW  K1, K1, K1
 	SUBQ    $0x10, R11
 	JL      rest4
 
 loop3:
-	VMOVUPS       (R9), Z7
-	VMINPS        Z2, Z7, Z8
-	VMAXPS        Z1, Z8, Z8
-	VSUBPS        Z8, Z7, Z8
-	VMULPS        Z8, Z8, Z8
-	VMOVUPS       (R9)(SI*1), Z9
-	VMINPS        Z4, Z9, Z10
-	VMAXPS        Z3, Z10, Z10
-	VSUBPS        Z10, Z9, Z10
-	VMULPS        Z10, Z10, Z10
-	VADDPS        Z10, Z8, Z8
-	VMOVUPS       (R9)(SI*2), Z10
-	VMINPS        Z6, Z10, Z11
-	VMAXPS        Z5, Z11, Z11
-	VSUBPS        Z11, Z10, Z11
-	VMULPS        Z11, Z11, Z11
-	VADDPS        Z11, Z8, Z8
-	VCMPPS        $0x11, Z0, Z8, K1
-	KMOVW         K1, R12
-	VCOMPRESSPS.Z Z8, K1, Z8
-	VMOVUPS       Z8, (CX)
-	VMOVUPS       (R10), Z8
-	VPCOMPRESSD.Z Z8, K1, Z8
-	VMOVUPS       Z8, (DX)
-	VCOMPRESSPS.Z Z7, K1, Z7
-	VMOVUPS       Z7, (AX)
-	VCOMPRESSPS.Z Z9, K1, Z7
-	VMOVUPS       Z7, (AX)(BX*1)
-	VCOMPRESSPS.Z Z10, K1, Z7
-	VMOVUPS       Z7, (AX)(BX*2)
-	POPCNTQ       R12, R12
-	LEAQ          (AX)(R12*4), AX
-	LEAQ          (CX)(R12*4), CX
-	LEAQ          (DX)(R12*4), DX
-	ADDQ          $0x40, R9
-	ADDQ          $0x40, R10
-	SUBQ          $0x10, R11
-	JGE           loop3
-
-rest4:
-	ADDQ          $0x10, R11
-	JE            done5
-	MOVQ          $-1, R12
-	BZHIQ         R11, R12, R12
-	KMOVW         R12, K1
 	VMOVUPS.Z     (R9), K1, Z7
 	VMINPS        Z2, Z7, Z8
 	VMAXPS        Z1, Z8, Z8
@@ -3390,7 +3248,7 @@ rest4:
 	VMULPS        Z11, Z11, Z11
 	VADDPS        Z11, Z8, Z8
 	VCMPPS        $0x11, Z0, Z8, K1, K2
-	KMOVW         K2, R9
+	KMOVW         K2, R12
 	VCOMPRESSPS.Z Z8, K2, Z8
 	VMOVUPS       Z8, (CX)
 	VMOVDQU32.Z   (R10), K1, Z8
@@ -3402,10 +3260,23 @@ rest4:
 	VMOVUPS       Z7, (AX)(BX*1)
 	VCOMPRESSPS.Z Z10, K2, Z7
 	VMOVUPS       Z7, (AX)(BX*2)
-	POPCNTQ       R9, R9
-	LEAQ          (AX)(R9*4), AX
-	LEAQ          (CX)(R9*4), CX
-	LEAQ          (DX)(R9*4), DX
+	POPCNTQ       R12, R12
+	LEAQ          (AX)(R12*4), AX
+	LEAQ          (CX)(R12*4), CX
+	LEAQ          (DX)(R12*4), DX
+	ADDQ          $0x40, R9
+	ADDQ          $0x40, R10
+	SUBQ          $0x10, R11
+	JGE           loop3
+
+rest4:
+	ADDQ  $0x10, R11
+	JLE   done5
+	MOVQ  $-1, R12
+	BZHIQ R11, R12, R12
+	KMOVW R12, K1
+	XORQ  R11, R11
+	JMP   loop3
 
 done5:
 	JMP run1
@@ -3443,27 +3314,28 @@ query1:
 	MOVQ         c+56(FP), DI
 	MOVQ         id+24(FP), R8
 	MOVQ         nc+72(FP), R9
+	KXNORW       K1, K1, K1
 	SUBQ         $0x10, R9
 	JL           rest4
 
 loop3:
-	VMOVUPS       (DI), Z4
+	VMOVUPS.Z     (DI), K1, Z4
 	VSUBPS        Z1, Z4, Z4
 	VMULPS        Z4, Z4, Z4
-	VMOVUPS       (DI)(BX*1), Z5
+	VMOVUPS.Z     (DI)(BX*1), K1, Z5
 	VSUBPS        Z2, Z5, Z5
 	VMULPS        Z5, Z5, Z5
 	VADDPS        Z5, Z4, Z4
-	VMOVUPS       (DI)(BX*2), Z5
+	VMOVUPS.Z     (DI)(BX*2), K1, Z5
 	VSUBPS        Z3, Z5, Z5
 	VMULPS        Z5, Z5, Z5
 	VADDPS        Z5, Z4, Z4
-	VCMPPS        $0x11, Z0, Z4, K1
-	KMOVW         K1, R10
-	VMOVUPS       (R8), Z5
-	VPCOMPRESSD.Z Z5, K1, Z5
+	VCMPPS        $0x11, Z0, Z4, K1, K2
+	KMOVW         K2, R10
+	VMOVDQU32.Z   (R8), K1, Z5
+	VPCOMPRESSD.Z Z5, K2, Z5
 	VMOVUPS       Z5, (AX)(SI*4)
-	VCOMPRESSPS.Z Z4, K1, Z4
+	VCOMPRESSPS.Z Z4, K2, Z4
 	VMOVUPS       Z4, (CX)(SI*4)
 	POPCNTQ       R10, R10
 	ADDQ          R10, SI
@@ -3473,31 +3345,13 @@ loop3:
 	JGE           loop3
 
 rest4:
-	ADDQ          $0x10, R9
-	JE            done5
-	MOVQ          $-1, R10
-	BZHIQ         R9, R10, R10
-	KMOVW         R10, K1
-	VMOVUPS.Z     (DI), K1, Z4
-	VSUBPS        Z1, Z4, Z4
-	VMULPS        Z4, Z4, Z4
-	VMOVUPS.Z     (DI)(BX*1), K1, Z1
-	VSUBPS        Z2, Z1, Z1
-	VMULPS        Z1, Z1, Z1
-	VADDPS        Z1, Z4, Z4
-	VMOVUPS.Z     (DI)(BX*2), K1, Z1
-	VSUBPS        Z3, Z1, Z1
-	VMULPS        Z1, Z1, Z1
-	VADDPS        Z1, Z4, Z4
-	VCMPPS        $0x11, Z0, Z4, K1, K2
-	KMOVW         K2, DI
-	VMOVDQU32.Z   (R8), K1, Z0
-	VPCOMPRESSD.Z Z0, K2, Z0
-	VMOVUPS       Z0, (AX)(SI*4)
-	VCOMPRESSPS.Z Z4, K2, Z0
-	VMOVUPS       Z0, (CX)(SI*4)
-	POPCNTQ       DI, DI
-	ADDQ          DI, SI
+	ADDQ  $0x10, R9
+	JLE   done5
+	MOVQ  $-1, R10
+	BZHIQ R9, R10, R10
+	KMOVW R10, K1
+	XORQ  R9, R9
+	JMP   loop3
 
 done5:
 	MOVQ end+16(FP), DI
@@ -3534,50 +3388,38 @@ query1:
 	MOVQ         c+32(FP), BX
 	MOVQ         nc+48(FP), SI
 	XORQ         DX, DX
+	KXNORW       K1, K1, K1
 	SUBQ         $0x10, SI
 	JL           rest4
 
 loop3:
-	VMOVUPS (BX), Z4
-	VSUBPS  Z1, Z4, Z4
-	VMULPS  Z4, Z4, Z4
-	VMOVUPS (BX)(CX*1), Z5
-	VSUBPS  Z2, Z5, Z5
-	VMULPS  Z5, Z5, Z5
-	VADDPS  Z5, Z4, Z4
-	VMOVUPS (BX)(CX*2), Z5
-	VSUBPS  Z3, Z5, Z5
-	VMULPS  Z5, Z5, Z5
-	VADDPS  Z5, Z4, Z4
-	VCMPPS  $0x11, Z0, Z4, K1
-	KMOVW   K1, DI
-	POPCNTQ DI, DI
-	ADDQ    DI, DX
-	ADDQ    $0x40, BX
-	SUBQ    $0x10, SI
-	JGE     loop3
-
-rest4:
-	ADDQ      $0x10, SI
-	JE        done5
-	MOVQ      $-1, DI
-	BZHIQ     SI, DI, DI
-	KMOVW     DI, K1
 	VMOVUPS.Z (BX), K1, Z4
 	VSUBPS    Z1, Z4, Z4
 	VMULPS    Z4, Z4, Z4
-	VMOVUPS.Z (BX)(CX*1), K1, Z1
-	VSUBPS    Z2, Z1, Z1
-	VMULPS    Z1, Z1, Z1
-	VADDPS    Z1, Z4, Z4
-	VMOVUPS.Z (BX)(CX*2), K1, Z1
-	VSUBPS    Z3, Z1, Z1
-	VMULPS    Z1, Z1, Z1
-	VADDPS    Z1, Z4, Z4
-	VCMPPS    $0x11, Z0, Z4, K1, K1
-	KMOVW     K1, BX
-	POPCNTQ   BX, BX
-	ADDQ      BX, DX
+	VMOVUPS.Z (BX)(CX*1), K1, Z5
+	VSUBPS    Z2, Z5, Z5
+	VMULPS    Z5, Z5, Z5
+	VADDPS    Z5, Z4, Z4
+	VMOVUPS.Z (BX)(CX*2), K1, Z5
+	VSUBPS    Z3, Z5, Z5
+	VMULPS    Z5, Z5, Z5
+	VADDPS    Z5, Z4, Z4
+	VCMPPS    $0x11, Z0, Z4, K1, K2
+	KMOVW     K2, DI
+	POPCNTQ   DI, DI
+	ADDQ      DI, DX
+	ADDQ      $0x40, BX
+	SUBQ      $0x10, SI
+	JGE       loop3
+
+rest4:
+	ADDQ  $0x10, SI
+	JLE   done5
+	MOVQ  $-1, DI
+	BZHIQ SI, DI, DI
+	KMOVW DI, K1
+	XORQ  SI, SI
+	JMP   loop3
 
 done5:
 	MOVQ count+0(FP), BX
@@ -3603,6 +3445,7 @@ TEXT ·treeBoxesNF32AVX512(SB), NOSPLIT, $0-88
 	MOVQ         box+56(FP), R8
 	VBROADCASTSS r2+64(FP), Z0
 	VPXORD       Z1, Z1, Z1
+	KXNORW       K1, K1, K1
 	SUBQ         $0x10, DI
 	JL           rest2
 
@@ -3613,9 +3456,9 @@ loop1:
 	MOVQ   dim+72(FP), R9
 
 axis4:
-	VMOVUPS       (R10), Z3
+	VMOVUPS.Z     (R10), K1, Z3
 	ADDQ          ld+24(FP), R10
-	VMOVUPS       (R10), Z4
+	VMOVUPS.Z     (R10), K1, Z4
 	VBROADCASTSS  (R11), Z5
 	VBROADCASTSS  4(R11), Z6
 	VSUBPS        Z6, Z3, Z3
@@ -3628,13 +3471,13 @@ axis4:
 	ADDQ          $0x08, R11
 	DECQ          R9
 	JNE           axis4
-	VCMPPS        $0x11, Z0, Z2, K1
-	KMOVW         K1, R9
-	VMOVUPS       (BX), Z3
-	VPCOMPRESSD.Z Z3, K1, Z3
+	VCMPPS        $0x11, Z0, Z2, K1, K2
+	KMOVW         K2, R9
+	VMOVDQU32.Z   (BX), K1, Z3
+	VPCOMPRESSD.Z Z3, K2, Z3
 	VMOVUPS       Z3, (AX)
-	VMOVUPS       (SI), Z3
-	VPCOMPRESSD.Z Z3, K1, Z3
+	VMOVDQU32.Z   (SI), K1, Z3
+	VPCOMPRESSD.Z Z3, K2, Z3
 	VMOVUPS       Z3, (CX)
 	POPCNTQ       R9, R9
 	LEAQ          (AX)(R9*4), AX
@@ -3646,42 +3489,13 @@ axis4:
 	JGE           loop1
 
 rest2:
-	ADDQ   $0x10, DI
-	JE     done3
-	MOVQ   $-1, R9
-	BZHIQ  DI, R9, R9
-	KMOVW  R9, K1
-	VPXORD Z7, Z7, Z7
-	MOVQ   R8, R8
-	MOVQ   dim+72(FP), DI
-
-axis5:
-	VMOVUPS.Z     (DX), K1, Z2
-	ADDQ          ld+24(FP), DX
-	VMOVUPS.Z     (DX), K1, Z3
-	VBROADCASTSS  (R8), Z4
-	VBROADCASTSS  4(R8), Z5
-	VSUBPS        Z5, Z2, Z2
-	VSUBPS        Z3, Z4, Z3
-	VMAXPS        Z3, Z2, Z2
-	VMAXPS        Z1, Z2, Z2
-	VMULPS        Z2, Z2, Z2
-	VADDPS        Z2, Z7, Z7
-	ADDQ          ld+24(FP), DX
-	ADDQ          $0x08, R8
-	DECQ          DI
-	JNE           axis5
-	VCMPPS        $0x11, Z0, Z7, K1, K2
-	KMOVW         K2, DX
-	VMOVDQU32.Z   (BX), K1, Z0
-	VPCOMPRESSD.Z Z0, K2, Z0
-	VMOVUPS       Z0, (AX)
-	VMOVDQU32.Z   (SI), K1, Z0
-	VPCOMPRESSD.Z Z0, K2, Z0
-	VMOVUPS       Z0, (CX)
-	POPCNTQ       DX, DX
-	LEAQ          (AX)(DX*4), AX
-	LEAQ          (CX)(DX*4), CX
+	ADDQ  $0x10, DI
+	JLE   done3
+	MOVQ  $-1, R9
+	BZHIQ DI, R9, R9
+	KMOVW R9, K1
+	XORQ  DI, DI
+	JMP   loop1
 
 done3:
 	SUBQ outFrom+0(FP), AX
@@ -3715,6 +3529,7 @@ run1:
 	LEAQ    (R8)(R9*4), R8
 	SHLQ    $0x02, R9
 	ADDQ    id+48(FP), R9
+	KXNORW  K1, K1, K1
 	SUBQ    $0x10, R10
 	JL      rest4
 
@@ -3725,7 +3540,7 @@ loop3:
 	MOVQ   dim+96(FP), R11
 
 axis6:
-	VMOVUPS       (R12), Z2
+	VMOVUPS.Z     (R12), K1, Z2
 	VBROADCASTSS  (R13), Z3
 	VBROADCASTSS  4(R13), Z4
 	VMINPS        Z4, Z2, Z4
@@ -3737,20 +3552,20 @@ axis6:
 	ADDQ          $0x08, R13
 	DECQ          R11
 	JNE           axis6
-	VCMPPS        $0x11, Z0, Z1, K1
-	KMOVW         K1, R11
-	VCOMPRESSPS.Z Z1, K1, Z2
+	VCMPPS        $0x11, Z0, Z1, K1, K2
+	KMOVW         K2, R11
+	VCOMPRESSPS.Z Z1, K2, Z2
 	VMOVUPS       Z2, (CX)
-	VMOVUPS       (R9), Z2
-	VPCOMPRESSD.Z Z2, K1, Z2
+	VMOVDQU32.Z   (R9), K1, Z2
+	VPCOMPRESSD.Z Z2, K2, Z2
 	VMOVUPS       Z2, (DX)
 	MOVQ          R8, R13
 	MOVQ          AX, R14
 	MOVQ          dim+96(FP), R12
 
 axis7:
-	VMOVUPS       (R13), Z2
-	VCOMPRESSPS.Z Z2, K1, Z2
+	VMOVUPS.Z     (R13), K1, Z2
+	VCOMPRESSPS.Z Z2, K2, Z2
 	VMOVUPS       Z2, (R14)
 	ADDQ          ldc+40(FP), R13
 	ADDQ          ldo+8(FP), R14
@@ -3766,52 +3581,13 @@ axis7:
 	JGE           loop3
 
 rest4:
-	ADDQ   $0x10, R10
-	JE     done5
-	MOVQ   $-1, R11
-	BZHIQ  R10, R11, R11
-	KMOVW  R11, K1
-	VPXORD Z5, Z5, Z5
-	MOVQ   R8, R11
-	MOVQ   DI, R12
-	MOVQ   dim+96(FP), R10
-
-axis8:
-	VMOVUPS.Z     (R11), K1, Z2
-	VBROADCASTSS  (R12), Z3
-	VBROADCASTSS  4(R12), Z4
-	VMINPS        Z4, Z2, Z4
-	VMAXPS        Z3, Z4, Z4
-	VSUBPS        Z4, Z2, Z4
-	VMULPS        Z4, Z4, Z4
-	VADDPS        Z4, Z5, Z5
-	ADDQ          ldc+40(FP), R11
-	ADDQ          $0x08, R12
-	DECQ          R10
-	JNE           axis8
-	VCMPPS        $0x11, Z0, Z5, K1, K2
-	KMOVW         K2, R10
-	VCOMPRESSPS.Z Z5, K2, Z2
-	VMOVUPS       Z2, (CX)
-	VMOVDQU32.Z   (R9), K1, Z2
-	VPCOMPRESSD.Z Z2, K2, Z2
-	VMOVUPS       Z2, (DX)
-	MOVQ          R8, R9
-	MOVQ          AX, R11
-	MOVQ          dim+96(FP), R8
-
-axis9:
-	VMOVUPS.Z     (R9), K1, Z2
-	VCOMPRESSPS.Z Z2, K2, Z2
-	VMOVUPS       Z2, (R11)
-	ADDQ          ldc+40(FP), R9
-	ADDQ          ldo+8(FP), R11
-	DECQ          R8
-	JNE           axis9
-	POPCNTQ       R10, R10
-	LEAQ          (AX)(R10*4), AX
-	LEAQ          (CX)(R10*4), CX
-	LEAQ          (DX)(R10*4), DX
+	ADDQ  $0x10, R10
+	JLE   done5
+	MOVQ  $-1, R11
+	BZHIQ R10, R11, R11
+	KMOVW R11, K1
+	XORQ  R10, R10
+	JMP   loop3
 
 done5:
 	JMP run1
@@ -3846,6 +3622,7 @@ query1:
 	MOVQ         c+56(FP), SI
 	MOVQ         id+24(FP), DI
 	MOVQ         nc+72(FP), R8
+	KXNORW       K1, K1, K1
 	SUBQ         $0x10, R8
 	JL           rest4
 
@@ -3857,7 +3634,7 @@ loop3:
 	MOVQ   dim+104(FP), R9
 
 axis6:
-	VMOVUPS       (R10), Z3
+	VMOVUPS.Z     (R10), K1, Z3
 	VBROADCASTSS  (R11), Z4
 	VSUBPS        Z4, Z3, Z3
 	VANDPS        Z0, Z3, Z3
@@ -3872,12 +3649,12 @@ axis6:
 	ADDQ          $0x04, R12
 	DECQ          R9
 	JNE           axis6
-	VCMPPS        $0x11, Z1, Z2, K1
-	KMOVW         K1, R9
-	VMOVUPS       (DI), Z3
-	VPCOMPRESSD.Z Z3, K1, Z3
+	VCMPPS        $0x11, Z1, Z2, K1, K2
+	KMOVW         K2, R9
+	VMOVDQU32.Z   (DI), K1, Z3
+	VPCOMPRESSD.Z Z3, K2, Z3
 	VMOVUPS       Z3, (AX)(BX*4)
-	VCOMPRESSPS.Z Z2, K1, Z3
+	VCOMPRESSPS.Z Z2, K2, Z3
 	VMOVUPS       Z3, (CX)(BX*4)
 	POPCNTQ       R9, R9
 	ADDQ          R9, BX
@@ -3887,42 +3664,13 @@ axis6:
 	JGE           loop3
 
 rest4:
-	ADDQ   $0x10, R8
-	JE     done5
-	MOVQ   $-1, R9
-	BZHIQ  R8, R9, R9
-	KMOVW  R9, K1
-	VPXORD Z5, Z5, Z5
-	MOVQ   SI, R8
-	MOVQ   DX, R9
-	MOVQ   period+96(FP), R10
-	MOVQ   dim+104(FP), SI
-
-axis7:
-	VMOVUPS.Z     (R8), K1, Z3
-	VBROADCASTSS  (R9), Z4
-	VSUBPS        Z4, Z3, Z3
-	VANDPS        Z0, Z3, Z3
-	VBROADCASTSS  (R10), Z4
-	VSUBPS        Z4, Z3, Z4
-	VANDPS        Z0, Z4, Z4
-	VMINPS        Z3, Z4, Z3
-	VMULPS        Z3, Z3, Z3
-	VADDPS        Z3, Z5, Z5
-	ADDQ          ldc+64(FP), R8
-	ADDQ          ldq+40(FP), R9
-	ADDQ          $0x04, R10
-	DECQ          SI
-	JNE           axis7
-	VCMPPS        $0x11, Z1, Z5, K1, K2
-	KMOVW         K2, SI
-	VMOVDQU32.Z   (DI), K1, Z1
-	VPCOMPRESSD.Z Z1, K2, Z1
-	VMOVUPS       Z1, (AX)(BX*4)
-	VCOMPRESSPS.Z Z5, K2, Z1
-	VMOVUPS       Z1, (CX)(BX*4)
-	POPCNTQ       SI, SI
-	ADDQ          SI, BX
+	ADDQ  $0x10, R8
+	JLE   done5
+	MOVQ  $-1, R9
+	BZHIQ R8, R9, R9
+	KMOVW R9, K1
+	XORQ  R8, R8
+	JMP   loop3
 
 done5:
 	MOVQ end+16(FP), SI
@@ -3956,6 +3704,7 @@ query1:
 	MOVQ         c+32(FP), DX
 	MOVQ         nc+48(FP), BX
 	XORQ         CX, CX
+	KXNORW       K1, K1, K1
 	SUBQ         $0x10, BX
 	JL           rest4
 
@@ -3967,7 +3716,7 @@ loop3:
 	MOVQ   dim+80(FP), SI
 
 axis6:
-	VMOVUPS      (DI), Z3
+	VMOVUPS.Z    (DI), K1, Z3
 	VBROADCASTSS (R8), Z4
 	VSUBPS       Z4, Z3, Z3
 	VANDPS       Z0, Z3, Z3
@@ -3982,8 +3731,8 @@ axis6:
 	ADDQ         $0x04, R9
 	DECQ         SI
 	JNE          axis6
-	VCMPPS       $0x11, Z1, Z2, K1
-	KMOVW        K1, SI
+	VCMPPS       $0x11, Z1, Z2, K1, K2
+	KMOVW        K2, SI
 	POPCNTQ      SI, SI
 	ADDQ         SI, CX
 	ADDQ         $0x40, DX
@@ -3991,37 +3740,13 @@ axis6:
 	JGE          loop3
 
 rest4:
-	ADDQ   $0x10, BX
-	JE     done5
-	MOVQ   $-1, SI
-	BZHIQ  BX, SI, SI
-	KMOVW  SI, K1
-	VPXORD Z5, Z5, Z5
-	MOVQ   DX, BX
-	MOVQ   AX, SI
-	MOVQ   period+72(FP), DI
-	MOVQ   dim+80(FP), DX
-
-axis7:
-	VMOVUPS.Z    (BX), K1, Z3
-	VBROADCASTSS (SI), Z4
-	VSUBPS       Z4, Z3, Z3
-	VANDPS       Z0, Z3, Z3
-	VBROADCASTSS (DI), Z4
-	VSUBPS       Z4, Z3, Z4
-	VANDPS       Z0, Z4, Z4
-	VMINPS       Z3, Z4, Z3
-	VMULPS       Z3, Z3, Z3
-	VADDPS       Z3, Z5, Z5
-	ADDQ         ldc+40(FP), BX
-	ADDQ         ldq+16(FP), SI
-	ADDQ         $0x04, DI
-	DECQ         DX
-	JNE          axis7
-	VCMPPS       $0x11, Z1, Z5, K1, K1
-	KMOVW        K1, DX
-	POPCNTQ      DX, DX
-	ADDQ         DX, CX
+	ADDQ  $0x10, BX
+	JLE   done5
+	MOVQ  $-1, SI
+	BZHIQ BX, SI, SI
+	KMOVW SI, K1
+	XORQ  BX, BX
+	JMP   loop3
 
 done5:
 	MOVQ count+0(FP), DX
@@ -4134,32 +3859,33 @@ TEXT ·treeBoxes2F64AVX512(SB), NOSPLIT, $0-80
 	VBROADCASTSD 16(R8), Z3
 	VBROADCASTSD 24(R8), Z4
 	VPXORD       Z5, Z5, Z5
+	KXNORW       K1, K1, K1
 	SUBQ         $0x08, DI
 	JL           rest2
 
 loop1:
-	VMOVUPD       (DX), Z6
-	VMOVUPD       (DX)(R9*1), Z7
+	VMOVUPD.Z     (DX), K1, Z6
+	VMOVUPD.Z     (DX)(R9*1), K1, Z7
 	VSUBPD        Z2, Z6, Z6
 	VSUBPD        Z7, Z1, Z7
 	VMAXPD        Z7, Z6, Z6
 	VMAXPD        Z5, Z6, Z6
 	VMULPD        Z6, Z6, Z6
-	VMOVUPD       (DX)(R9*2), Z7
-	VMOVUPD       (R10), Z8
+	VMOVUPD.Z     (DX)(R9*2), K1, Z7
+	VMOVUPD.Z     (R10), K1, Z8
 	VSUBPD        Z4, Z7, Z7
 	VSUBPD        Z8, Z3, Z8
 	VMAXPD        Z8, Z7, Z7
 	VMAXPD        Z5, Z7, Z7
 	VMULPD        Z7, Z7, Z7
 	VADDPD        Z7, Z6, Z6
-	VCMPPD        $0x11, Z0, Z6, K1
-	KMOVW         K1, R8
-	VMOVUPS       (BX), Y6
-	VPCOMPRESSD.Z Y6, K1, Y6
+	VCMPPD        $0x11, Z0, Z6, K1, K2
+	KMOVW         K2, R8
+	VMOVDQU32.Z   (BX), K1, Y6
+	VPCOMPRESSD.Z Y6, K2, Y6
 	VMOVUPS       Y6, (AX)
-	VMOVUPS       (SI), Y6
-	VPCOMPRESSD.Z Y6, K1, Y6
+	VMOVDQU32.Z   (SI), K1, Y6
+	VPCOMPRESSD.Z Y6, K2, Y6
 	VMOVUPS       Y6, (CX)
 	POPCNTQ       R8, R8
 	LEAQ          (AX)(R8*4), AX
@@ -4172,37 +3898,13 @@ loop1:
 	JGE           loop1
 
 rest2:
-	ADDQ          $0x08, DI
-	JE            done3
-	MOVQ          $-1, R8
-	BZHIQ         DI, R8, R8
-	KMOVW         R8, K1
-	VMOVUPD.Z     (DX), K1, Z6
-	VMOVUPD.Z     (DX)(R9*1), K1, Z7
-	VSUBPD        Z2, Z6, Z6
-	VSUBPD        Z7, Z1, Z7
-	VMAXPD        Z7, Z6, Z6
-	VMAXPD        Z5, Z6, Z6
-	VMULPD        Z6, Z6, Z6
-	VMOVUPD.Z     (DX)(R9*2), K1, Z1
-	VMOVUPD.Z     (R10), K1, Z2
-	VSUBPD        Z4, Z1, Z1
-	VSUBPD        Z2, Z3, Z2
-	VMAXPD        Z2, Z1, Z1
-	VMAXPD        Z5, Z1, Z1
-	VMULPD        Z1, Z1, Z1
-	VADDPD        Z1, Z6, Z6
-	VCMPPD        $0x11, Z0, Z6, K1, K2
-	KMOVW         K2, DX
-	VMOVDQU32.Z   (BX), K1, Y0
-	VPCOMPRESSD.Z Y0, K2, Y0
-	VMOVUPS       Y0, (AX)
-	VMOVDQU32.Z   (SI), K1, Y0
-	VPCOMPRESSD.Z Y0, K2, Y0
-	VMOVUPS       Y0, (CX)
-	POPCNTQ       DX, DX
-	LEAQ          (AX)(DX*4), AX
-	LEAQ          (CX)(DX*4), CX
+	ADDQ  $0x08, DI
+	JLE   done3
+	MOVQ  $-1, R8
+	BZHIQ DI, R8, R8
+	KMOVW R8, K1
+	XORQ  DI, DI
+	JMP   loop1
 
 done3:
 	SUBQ outFrom+0(FP), AX
@@ -4242,47 +3944,11 @@ run1:
 	LEAQ    (R9)(R10*8), R9
 	SHLQ    $0x02, R10
 	ADDQ    id+48(FP), R10
+	KXNORW  K1, K1, K1
 	SUBQ    $0x08, R11
 	JL      rest4
 
 loop3:
-	VMOVUPD       (R9), Z5
-	VMINPD        Z2, Z5, Z6
-	VMAXPD        Z1, Z6, Z6
-	VSUBPD        Z6, Z5, Z6
-	VMULPD        Z6, Z6, Z6
-	VMOVUPD       (R9)(SI*1), Z7
-	VMINPD        Z4, Z7, Z8
-	VMAXPD        Z3, Z8, Z8
-	VSUBPD        Z8, Z7, Z8
-	VMULPD        Z8, Z8, Z8
-	VADDPD        Z8, Z6, Z6
-	VCMPPD        $0x11, Z0, Z6, K1
-	KMOVW         K1, R12
-	VCOMPRESSPD.Z Z6, K1, Z6
-	VMOVUPD       Z6, (CX)
-	VMOVUPS       (R10), Y6
-	VPCOMPRESSD.Z Y6, K1, Y6
-	VMOVUPS       Y6, (DX)
-	VCOMPRESSPD.Z Z5, K1, Z5
-	VMOVUPD       Z5, (AX)
-	VCOMPRESSPD.Z Z7, K1, Z5
-	VMOVUPD       Z5, (AX)(BX*1)
-	POPCNTQ       R12, R12
-	LEAQ          (AX)(R12*8), AX
-	LEAQ          (CX)(R12*8), CX
-	LEAQ          (DX)(R12*4), DX
-	ADDQ          $0x40, R9
-	ADDQ          $0x20, R10
-	SUBQ          $0x08, R11
-	JGE           loop3
-
-rest4:
-	ADDQ          $0x08, R11
-	JE            done5
-	MOVQ          $-1, R12
-	BZHIQ         R11, R12, R12
-	KMOVW         R12, K1
 	VMOVUPD.Z     (R9), K1, Z5
 	VMINPD        Z2, Z5, Z6
 	VMAXPD        Z1, Z6, Z6
@@ -4295,7 +3961,7 @@ rest4:
 	VMULPD        Z8, Z8, Z8
 	VADDPD        Z8, Z6, Z6
 	VCMPPD        $0x11, Z0, Z6, K1, K2
-	KMOVW         K2, R9
+	KMOVW         K2, R12
 	VCOMPRESSPD.Z Z6, K2, Z6
 	VMOVUPD       Z6, (CX)
 	VMOVDQU32.Z   (R10), K1, Y6
@@ -4305,10 +3971,23 @@ rest4:
 	VMOVUPD       Z5, (AX)
 	VCOMPRESSPD.Z Z7, K2, Z5
 	VMOVUPD       Z5, (AX)(BX*1)
-	POPCNTQ       R9, R9
-	LEAQ          (AX)(R9*8), AX
-	LEAQ          (CX)(R9*8), CX
-	LEAQ          (DX)(R9*4), DX
+	POPCNTQ       R12, R12
+	LEAQ          (AX)(R12*8), AX
+	LEAQ          (CX)(R12*8), CX
+	LEAQ          (DX)(R12*4), DX
+	ADDQ          $0x40, R9
+	ADDQ          $0x20, R10
+	SUBQ          $0x08, R11
+	JGE           loop3
+
+rest4:
+	ADDQ  $0x08, R11
+	JLE   done5
+	MOVQ  $-1, R12
+	BZHIQ R11, R12, R12
+	KMOVW R12, K1
+	XORQ  R11, R11
+	JMP   loop3
 
 done5:
 	JMP run1
@@ -4345,23 +4024,24 @@ query1:
 	MOVQ         c+56(FP), DI
 	MOVQ         id+24(FP), R8
 	MOVQ         nc+72(FP), R9
+	KXNORW       K1, K1, K1
 	SUBQ         $0x08, R9
 	JL           rest4
 
 loop3:
-	VMOVUPD       (DI), Z3
+	VMOVUPD.Z     (DI), K1, Z3
 	VSUBPD        Z1, Z3, Z3
 	VMULPD        Z3, Z3, Z3
-	VMOVUPD       (DI)(BX*1), Z4
+	VMOVUPD.Z     (DI)(BX*1), K1, Z4
 	VSUBPD        Z2, Z4, Z4
 	VMULPD        Z4, Z4, Z4
 	VADDPD        Z4, Z3, Z3
-	VCMPPD        $0x11, Z0, Z3, K1
-	KMOVW         K1, R10
-	VMOVUPS       (R8), Y4
-	VPCOMPRESSD.Z Y4, K1, Y4
+	VCMPPD        $0x11, Z0, Z3, K1, K2
+	KMOVW         K2, R10
+	VMOVDQU32.Z   (R8), K1, Y4
+	VPCOMPRESSD.Z Y4, K2, Y4
 	VMOVUPS       Y4, (AX)(SI*4)
-	VCOMPRESSPD.Z Z3, K1, Z3
+	VCOMPRESSPD.Z Z3, K2, Z3
 	VMOVUPD       Z3, (CX)(SI*8)
 	POPCNTQ       R10, R10
 	ADDQ          R10, SI
@@ -4371,27 +4051,13 @@ loop3:
 	JGE           loop3
 
 rest4:
-	ADDQ          $0x08, R9
-	JE            done5
-	MOVQ          $-1, R10
-	BZHIQ         R9, R10, R10
-	KMOVW         R10, K1
-	VMOVUPD.Z     (DI), K1, Z3
-	VSUBPD        Z1, Z3, Z3
-	VMULPD        Z3, Z3, Z3
-	VMOVUPD.Z     (DI)(BX*1), K1, Z1
-	VSUBPD        Z2, Z1, Z1
-	VMULPD        Z1, Z1, Z1
-	VADDPD        Z1, Z3, Z3
-	VCMPPD        $0x11, Z0, Z3, K1, K2
-	KMOVW         K2, DI
-	VMOVDQU32.Z   (R8), K1, Y0
-	VPCOMPRESSD.Z Y0, K2, Y0
-	VMOVUPS       Y0, (AX)(SI*4)
-	VCOMPRESSPD.Z Z3, K2, Z0
-	VMOVUPD       Z0, (CX)(SI*8)
-	POPCNTQ       DI, DI
-	ADDQ          DI, SI
+	ADDQ  $0x08, R9
+	JLE   done5
+	MOVQ  $-1, R10
+	BZHIQ R9, R10, R10
+	KMOVW R10, K1
+	XORQ  R9, R9
+	JMP   loop3
 
 done5:
 	MOVQ end+16(FP), DI
@@ -4427,42 +4093,34 @@ query1:
 	MOVQ         c+32(FP), BX
 	MOVQ         nc+48(FP), SI
 	XORQ         DX, DX
+	KXNORW       K1, K1, K1
 	SUBQ         $0x08, SI
 	JL           rest4
 
 loop3:
-	VMOVUPD (BX), Z3
-	VSUBPD  Z1, Z3, Z3
-	VMULPD  Z3, Z3, Z3
-	VMOVUPD (BX)(CX*1), Z4
-	VSUBPD  Z2, Z4, Z4
-	VMULPD  Z4, Z4, Z4
-	VADDPD  Z4, Z3, Z3
-	VCMPPD  $0x11, Z0, Z3, K1
-	KMOVW   K1, DI
-	POPCNTQ DI, DI
-	ADDQ    DI, DX
-	ADDQ    $0x40, BX
-	SUBQ    $0x08, SI
-	JGE     loop3
-
-rest4:
-	ADDQ      $0x08, SI
-	JE        done5
-	MOVQ      $-1, DI
-	BZHIQ     SI, DI, DI
-	KMOVW     DI, K1
 	VMOVUPD.Z (BX), K1, Z3
 	VSUBPD    Z1, Z3, Z3
 	VMULPD    Z3, Z3, Z3
-	VMOVUPD.Z (BX)(CX*1), K1, Z1
-	VSUBPD    Z2, Z1, Z1
-	VMULPD    Z1, Z1, Z1
-	VADDPD    Z1, Z3, Z3
-	VCMPPD    $0x11, Z0, Z3, K1, K1
-	KMOVW     K1, BX
-	POPCNTQ   BX, BX
-	ADDQ      BX, DX
+	VMOVUPD.Z (BX)(CX*1), K1, Z4
+	VSUBPD    Z2, Z4, Z4
+	VMULPD    Z4, Z4, Z4
+	VADDPD    Z4, Z3, Z3
+	VCMPPD    $0x11, Z0, Z3, K1, K2
+	KMOVW     K2, DI
+	POPCNTQ   DI, DI
+	ADDQ      DI, DX
+	ADDQ      $0x40, BX
+	SUBQ      $0x08, SI
+	JGE       loop3
+
+rest4:
+	ADDQ  $0x08, SI
+	JLE   done5
+	MOVQ  $-1, DI
+	BZHIQ SI, DI, DI
+	KMOVW DI, K1
+	XORQ  SI, SI
+	JMP   loop3
 
 done5:
 	MOVQ count+0(FP), BX
@@ -4497,40 +4155,41 @@ TEXT ·treeBoxes3F64AVX512(SB), NOSPLIT, $0-80
 	VBROADCASTSD 32(R8), Z5
 	VBROADCASTSD 40(R8), Z6
 	VPXORD       Z7, Z7, Z7
+	KXNORW       K1, K1, K1
 	SUBQ         $0x08, DI
 	JL           rest2
 
 loop1:
-	VMOVUPD       (DX), Z8
-	VMOVUPD       (DX)(R9*1), Z9
+	VMOVUPD.Z     (DX), K1, Z8
+	VMOVUPD.Z     (DX)(R9*1), K1, Z9
 	VSUBPD        Z2, Z8, Z8
 	VSUBPD        Z9, Z1, Z9
 	VMAXPD        Z9, Z8, Z8
 	VMAXPD        Z7, Z8, Z8
 	VMULPD        Z8, Z8, Z8
-	VMOVUPD       (DX)(R9*2), Z9
-	VMOVUPD       (R10), Z10
+	VMOVUPD.Z     (DX)(R9*2), K1, Z9
+	VMOVUPD.Z     (R10), K1, Z10
 	VSUBPD        Z4, Z9, Z9
 	VSUBPD        Z10, Z3, Z10
 	VMAXPD        Z10, Z9, Z9
 	VMAXPD        Z7, Z9, Z9
 	VMULPD        Z9, Z9, Z9
 	VADDPD        Z9, Z8, Z8
-	VMOVUPD       (DX)(R9*4), Z9
-	VMOVUPD       (R10)(R9*2), Z10
+	VMOVUPD.Z     (DX)(R9*4), K1, Z9
+	VMOVUPD.Z     (R10)(R9*2), K1, Z10
 	VSUBPD        Z6, Z9, Z9
 	VSUBPD        Z10, Z5, Z10
 	VMAXPD        Z10, Z9, Z9
 	VMAXPD        Z7, Z9, Z9
 	VMULPD        Z9, Z9, Z9
 	VADDPD        Z9, Z8, Z8
-	VCMPPD        $0x11, Z0, Z8, K1
-	KMOVW         K1, R8
-	VMOVUPS       (BX), Y8
-	VPCOMPRESSD.Z Y8, K1, Y8
+	VCMPPD        $0x11, Z0, Z8, K1, K2
+	KMOVW         K2, R8
+	VMOVDQU32.Z   (BX), K1, Y8
+	VPCOMPRESSD.Z Y8, K2, Y8
 	VMOVUPS       Y8, (AX)
-	VMOVUPS       (SI), Y8
-	VPCOMPRESSD.Z Y8, K1, Y8
+	VMOVDQU32.Z   (SI), K1, Y8
+	VPCOMPRESSD.Z Y8, K2, Y8
 	VMOVUPS       Y8, (CX)
 	POPCNTQ       R8, R8
 	LEAQ          (AX)(R8*4), AX
@@ -4543,45 +4202,13 @@ loop1:
 	JGE           loop1
 
 rest2:
-	ADDQ          $0x08, DI
-	JE            done3
-	MOVQ          $-1, R8
-	BZHIQ         DI, R8, R8
-	KMOVW         R8, K1
-	VMOVUPD.Z     (DX), K1, Z8
-	VMOVUPD.Z     (DX)(R9*1), K1, Z9
-	VSUBPD        Z2, Z8, Z8
-	VSUBPD        Z9, Z1, Z9
-	VMAXPD        Z9, Z8, Z8
-	VMAXPD        Z7, Z8, Z8
-	VMULPD        Z8, Z8, Z8
-	VMOVUPD.Z     (DX)(R9*2), K1, Z1
-	VMOVUPD.Z     (R10), K1, Z2
-	VSUBPD        Z4, Z1, Z1
-	VSUBPD        Z2, Z3, Z2
-	VMAXPD        Z2, Z1, Z1
-	VMAXPD        Z7, Z1, Z1
-	VMULPD        Z1, Z1, Z1
-	VADDPD        Z1, Z8, Z8
-	VMOVUPD.Z     (DX)(R9*4), K1, Z1
-	VMOVUPD.Z     (R10)(R9*2), K1, Z2
-	VSUBPD        Z6, Z1, Z1
-	VSUBPD        Z2, Z5, Z2
-	VMAXPD        Z2, Z1, Z1
-	VMAXPD        Z7, Z1, Z1
-	VMULPD        Z1, Z1, Z1
-	VADDPD        Z1, Z8, Z8
-	VCMPPD        $0x11, Z0, Z8, K1, K2
-	KMOVW         K2, DX
-	VMOVDQU32.Z   (BX), K1, Y0
-	VPCOMPRESSD.Z Y0, K2, Y0
-	VMOVUPS       Y0, (AX)
-	VMOVDQU32.Z   (SI), K1, Y0
-	VPCOMPRESSD.Z Y0, K2, Y0
-	VMOVUPS       Y0, (CX)
-	POPCNTQ       DX, DX
-	LEAQ          (AX)(DX*4), AX
-	LEAQ          (CX)(DX*4), CX
+	ADDQ  $0x08, DI
+	JLE   done3
+	MOVQ  $-1, R8
+	BZHIQ DI, R8, R8
+	KMOVW R8, K1
+	XORQ  DI, DI
+	JMP   loop1
 
 done3:
 	SUBQ outFrom+0(FP), AX
@@ -4623,55 +4250,11 @@ run1:
 	LEAQ    (R9)(R10*8), R9
 	SHLQ    $0x02, R10
 	ADDQ    id+48(FP), R10
+	KXNORW  K1, K1, K1
 	SUBQ    $0x08, R11
 	JL      rest4
 
 loop3:
-	VMOVUPD       (R9), Z7
-	VMINPD        Z2, Z7, Z8
-	VMAXPD        Z1, Z8, Z8
-	VSUBPD        Z8, Z7, Z8
-	VMULPD        Z8, Z8, Z8
-	VMOVUPD       (R9)(SI*1), Z9
-	VMINPD        Z4, Z9, Z10
-	VMAXPD        Z3, Z10, Z10
-	VSUBPD        Z10, Z9, Z10
-	VMULPD        Z10, Z10, Z10
-	VADDPD        Z10, Z8, Z8
-	VMOVUPD       (R9)(SI*2), Z10
-	VMINPD        Z6, Z10, Z11
-	VMAXPD        Z5, Z11, Z11
-	VSUBPD        Z11, Z10, Z11
-	VMULPD        Z11, Z11, Z11
-	VADDPD        Z11, Z8, Z8
-	VCMPPD        $0x11, Z0, Z8, K1
-	KMOVW         K1, R12
-	VCOMPRESSPD.Z Z8, K1, Z8
-	VMOVUPD       Z8, (CX)
-	VMOVUPS       (R10), Y8
-	VPCOMPRESSD.Z Y8, K1, Y8
-	VMOVUPS       Y8, (DX)
-	VCOMPRESSPD.Z Z7, K1, Z7
-	VMOVUPD       Z7, (AX)
-	VCOMPRESSPD.Z Z9, K1, Z7
-	VMOVUPD       Z7, (AX)(BX*1)
-	VCOMPRESSPD.Z Z10, K1, Z7
-	VMOVUPD       Z7, (AX)(BX*2)
-	POPCNTQ       R12, R12
-	LEAQ          (AX)(R12*8), AX
-	LEAQ          (CX)(R12*8), CX
-	LEAQ          (DX)(R12*4), DX
-	ADDQ          $0x40, R9
-	ADDQ          $0x20, R10
-	SUBQ          $0x08, R11
-	JGE           loop3
-
-rest4:
-	ADDQ          $0x08, R11
-	JE            done5
-	MOVQ          $-1, R12
-	BZHIQ         R11, R12, R12
-	KMOVW         R12, K1
 	VMOVUPD.Z     (R9), K1, Z7
 	VMINPD        Z2, Z7, Z8
 	VMAXPD        Z1, Z8, Z8
@@ -4690,7 +4273,7 @@ rest4:
 	VMULPD        Z11, Z11, Z11
 	VADDPD        Z11, Z8, Z8
 	VCMPPD        $0x11, Z0, Z8, K1, K2
-	KMOVW         K2, R9
+	KMOVW         K2, R12
 	VCOMPRESSPD.Z Z8, K2, Z8
 	VMOVUPD       Z8, (CX)
 	VMOVDQU32.Z   (R10), K1, Y8
@@ -4702,10 +4285,23 @@ rest4:
 	VMOVUPD       Z7, (AX)(BX*1)
 	VCOMPRESSPD.Z Z10, K2, Z7
 	VMOVUPD       Z7, (AX)(BX*2)
-	POPCNTQ       R9, R9
-	LEAQ          (AX)(R9*8), AX
-	LEAQ          (CX)(R9*8), CX
-	LEAQ          (DX)(R9*4), DX
+	POPCNTQ       R12, R12
+	LEAQ          (AX)(R12*8), AX
+	LEAQ          (CX)(R12*8), CX
+	LEAQ          (DX)(R12*4), DX
+	ADDQ          $0x40, R9
+	ADDQ          $0x20, R10
+	SUBQ          $0x08, R11
+	JGE           loop3
+
+rest4:
+	ADDQ  $0x08, R11
+	JLE   done5
+	MOVQ  $-1, R12
+	BZHIQ R11, R12, R12
+	KMOVW R12, K1
+	XORQ  R11, R11
+	JMP   loop3
 
 done5:
 	JMP run1
@@ -4743,27 +4339,28 @@ query1:
 	MOVQ         c+56(FP), DI
 	MOVQ         id+24(FP), R8
 	MOVQ         nc+72(FP), R9
+	KXNORW       K1, K1, K1
 	SUBQ         $0x08, R9
 	JL           rest4
 
 loop3:
-	VMOVUPD       (DI), Z4
+	VMOVUPD.Z     (DI), K1, Z4
 	VSUBPD        Z1, Z4, Z4
 	VMULPD        Z4, Z4, Z4
-	VMOVUPD       (DI)(BX*1), Z5
+	VMOVUPD.Z     (DI)(BX*1), K1, Z5
 	VSUBPD        Z2, Z5, Z5
 	VMULPD        Z5, Z5, Z5
 	VADDPD        Z5, Z4, Z4
-	VMOVUPD       (DI)(BX*2), Z5
+	VMOVUPD.Z     (DI)(BX*2), K1, Z5
 	VSUBPD        Z3, Z5, Z5
 	VMULPD        Z5, Z5, Z5
 	VADDPD        Z5, Z4, Z4
-	VCMPPD        $0x11, Z0, Z4, K1
-	KMOVW         K1, R10
-	VMOVUPS       (R8), Y5
-	VPCOMPRESSD.Z Y5, K1, Y5
+	VCMPPD        $0x11, Z0, Z4, K1, K2
+	KMOVW         K2, R10
+	VMOVDQU32.Z   (R8), K1, Y5
+	VPCOMPRESSD.Z Y5, K2, Y5
 	VMOVUPS       Y5, (AX)(SI*4)
-	VCOMPRESSPD.Z Z4, K1, Z4
+	VCOMPRESSPD.Z Z4, K2, Z4
 	VMOVUPD       Z4, (CX)(SI*8)
 	POPCNTQ       R10, R10
 	ADDQ          R10, SI
@@ -4773,31 +4370,13 @@ loop3:
 	JGE           loop3
 
 rest4:
-	ADDQ          $0x08, R9
-	JE            done5
-	MOVQ          $-1, R10
-	BZHIQ         R9, R10, R10
-	KMOVW         R10, K1
-	VMOVUPD.Z     (DI), K1, Z4
-	VSUBPD        Z1, Z4, Z4
-	VMULPD        Z4, Z4, Z4
-	VMOVUPD.Z     (DI)(BX*1), K1, Z1
-	VSUBPD        Z2, Z1, Z1
-	VMULPD        Z1, Z1, Z1
-	VADDPD        Z1, Z4, Z4
-	VMOVUPD.Z     (DI)(BX*2), K1, Z1
-	VSUBPD        Z3, Z1, Z1
-	VMULPD        Z1, Z1, Z1
-	VADDPD        Z1, Z4, Z4
-	VCMPPD        $0x11, Z0, Z4, K1, K2
-	KMOVW         K2, DI
-	VMOVDQU32.Z   (R8), K1, Y0
-	VPCOMPRESSD.Z Y0, K2, Y0
-	VMOVUPS       Y0, (AX)(SI*4)
-	VCOMPRESSPD.Z Z4, K2, Z0
-	VMOVUPD       Z0, (CX)(SI*8)
-	POPCNTQ       DI, DI
-	ADDQ          DI, SI
+	ADDQ  $0x08, R9
+	JLE   done5
+	MOVQ  $-1, R10
+	BZHIQ R9, R10, R10
+	KMOVW R10, K1
+	XORQ  R9, R9
+	JMP   loop3
 
 done5:
 	MOVQ end+16(FP), DI
@@ -4834,50 +4413,38 @@ query1:
 	MOVQ         c+32(FP), BX
 	MOVQ         nc+48(FP), SI
 	XORQ         DX, DX
+	KXNORW       K1, K1, K1
 	SUBQ         $0x08, SI
 	JL           rest4
 
 loop3:
-	VMOVUPD (BX), Z4
-	VSUBPD  Z1, Z4, Z4
-	VMULPD  Z4, Z4, Z4
-	VMOVUPD (BX)(CX*1), Z5
-	VSUBPD  Z2, Z5, Z5
-	VMULPD  Z5, Z5, Z5
-	VADDPD  Z5, Z4, Z4
-	VMOVUPD (BX)(CX*2), Z5
-	VSUBPD  Z3, Z5, Z5
-	VMULPD  Z5, Z5, Z5
-	VADDPD  Z5, Z4, Z4
-	VCMPPD  $0x11, Z0, Z4, K1
-	KMOVW   K1, DI
-	POPCNTQ DI, DI
-	ADDQ    DI, DX
-	ADDQ    $0x40, BX
-	SUBQ    $0x08, SI
-	JGE     loop3
-
-rest4:
-	ADDQ      $0x08, SI
-	JE        done5
-	MOVQ      $-1, DI
-	BZHIQ     SI, DI, DI
-	KMOVW     DI, K1
 	VMOVUPD.Z (BX), K1, Z4
 	VSUBPD    Z1, Z4, Z4
 	VMULPD    Z4, Z4, Z4
-	VMOVUPD.Z (BX)(CX*1), K1, Z1
-	VSUBPD    Z2, Z1, Z1
-	VMULPD    Z1, Z1, Z1
-	VADDPD    Z1, Z4, Z4
-	VMOVUPD.Z (BX)(CX*2), K1, Z1
-	VSUBPD    Z3, Z1, Z1
-	VMULPD    Z1, Z1, Z1
-	VADDPD    Z1, Z4, Z4
-	VCMPPD    $0x11, Z0, Z4, K1, K1
-	KMOVW     K1, BX
-	POPCNTQ   BX, BX
-	ADDQ      BX, DX
+	VMOVUPD.Z (BX)(CX*1), K1, Z5
+	VSUBPD    Z2, Z5, Z5
+	VMULPD    Z5, Z5, Z5
+	VADDPD    Z5, Z4, Z4
+	VMOVUPD.Z (BX)(CX*2), K1, Z5
+	VSUBPD    Z3, Z5, Z5
+	VMULPD    Z5, Z5, Z5
+	VADDPD    Z5, Z4, Z4
+	VCMPPD    $0x11, Z0, Z4, K1, K2
+	KMOVW     K2, DI
+	POPCNTQ   DI, DI
+	ADDQ      DI, DX
+	ADDQ      $0x40, BX
+	SUBQ      $0x08, SI
+	JGE       loop3
+
+rest4:
+	ADDQ  $0x08, SI
+	JLE   done5
+	MOVQ  $-1, DI
+	BZHIQ SI, DI, DI
+	KMOVW DI, K1
+	XORQ  SI, SI
+	JMP   loop3
 
 done5:
 	MOVQ count+0(FP), BX
@@ -4903,6 +4470,7 @@ TEXT ·treeBoxesNF64AVX512(SB), NOSPLIT, $0-88
 	MOVQ         box+56(FP), R8
 	VBROADCASTSD r2+64(FP), Z0
 	VPXORD       Z1, Z1, Z1
+	KXNORW       K1, K1, K1
 	SUBQ         $0x08, DI
 	JL           rest2
 
@@ -4913,9 +4481,9 @@ loop1:
 	MOVQ   dim+72(FP), R9
 
 axis4:
-	VMOVUPD       (R10), Z3
+	VMOVUPD.Z     (R10), K1, Z3
 	ADDQ          ld+24(FP), R10
-	VMOVUPD       (R10), Z4
+	VMOVUPD.Z     (R10), K1, Z4
 	VBROADCASTSD  (R11), Z5
 	VBROADCASTSD  8(R11), Z6
 	VSUBPD        Z6, Z3, Z3
@@ -4928,13 +4496,13 @@ axis4:
 	ADDQ          $0x10, R11
 	DECQ          R9
 	JNE           axis4
-	VCMPPD        $0x11, Z0, Z2, K1
-	KMOVW         K1, R9
-	VMOVUPS       (BX), Y3
-	VPCOMPRESSD.Z Y3, K1, Y3
+	VCMPPD        $0x11, Z0, Z2, K1, K2
+	KMOVW         K2, R9
+	VMOVDQU32.Z   (BX), K1, Y3
+	VPCOMPRESSD.Z Y3, K2, Y3
 	VMOVUPS       Y3, (AX)
-	VMOVUPS       (SI), Y3
-	VPCOMPRESSD.Z Y3, K1, Y3
+	VMOVDQU32.Z   (SI), K1, Y3
+	VPCOMPRESSD.Z Y3, K2, Y3
 	VMOVUPS       Y3, (CX)
 	POPCNTQ       R9, R9
 	LEAQ          (AX)(R9*4), AX
@@ -4946,42 +4514,13 @@ axis4:
 	JGE           loop1
 
 rest2:
-	ADDQ   $0x08, DI
-	JE     done3
-	MOVQ   $-1, R9
-	BZHIQ  DI, R9, R9
-	KMOVW  R9, K1
-	VPXORD Z7, Z7, Z7
-	MOVQ   R8, R8
-	MOVQ   dim+72(FP), DI
-
-axis5:
-	VMOVUPD.Z     (DX), K1, Z2
-	ADDQ          ld+24(FP), DX
-	VMOVUPD.Z     (DX), K1, Z3
-	VBROADCASTSD  (R8), Z4
-	VBROADCASTSD  8(R8), Z5
-	VSUBPD        Z5, Z2, Z2
-	VSUBPD        Z3, Z4, Z3
-	VMAXPD        Z3, Z2, Z2
-	VMAXPD        Z1, Z2, Z2
-	VMULPD        Z2, Z2, Z2
-	VADDPD        Z2, Z7, Z7
-	ADDQ          ld+24(FP), DX
-	ADDQ          $0x10, R8
-	DECQ          DI
-	JNE           axis5
-	VCMPPD        $0x11, Z0, Z7, K1, K2
-	KMOVW         K2, DX
-	VMOVDQU32.Z   (BX), K1, Y0
-	VPCOMPRESSD.Z Y0, K2, Y0
-	VMOVUPS       Y0, (AX)
-	VMOVDQU32.Z   (SI), K1, Y0
-	VPCOMPRESSD.Z Y0, K2, Y0
-	VMOVUPS       Y0, (CX)
-	POPCNTQ       DX, DX
-	LEAQ          (AX)(DX*4), AX
-	LEAQ          (CX)(DX*4), CX
+	ADDQ  $0x08, DI
+	JLE   done3
+	MOVQ  $-1, R9
+	BZHIQ DI, R9, R9
+	KMOVW R9, K1
+	XORQ  DI, DI
+	JMP   loop1
 
 done3:
 	SUBQ outFrom+0(FP), AX
@@ -5015,6 +4554,7 @@ run1:
 	LEAQ    (R8)(R9*8), R8
 	SHLQ    $0x02, R9
 	ADDQ    id+48(FP), R9
+	KXNORW  K1, K1, K1
 	SUBQ    $0x08, R10
 	JL      rest4
 
@@ -5025,7 +4565,7 @@ loop3:
 	MOVQ   dim+96(FP), R11
 
 axis6:
-	VMOVUPD       (R12), Z2
+	VMOVUPD.Z     (R12), K1, Z2
 	VBROADCASTSD  (R13), Z3
 	VBROADCASTSD  8(R13), Z4
 	VMINPD        Z4, Z2, Z4
@@ -5037,20 +4577,20 @@ axis6:
 	ADDQ          $0x10, R13
 	DECQ          R11
 	JNE           axis6
-	VCMPPD        $0x11, Z0, Z1, K1
-	KMOVW         K1, R11
-	VCOMPRESSPD.Z Z1, K1, Z2
+	VCMPPD        $0x11, Z0, Z1, K1, K2
+	KMOVW         K2, R11
+	VCOMPRESSPD.Z Z1, K2, Z2
 	VMOVUPD       Z2, (CX)
-	VMOVUPS       (R9), Y2
-	VPCOMPRESSD.Z Y2, K1, Y2
+	VMOVDQU32.Z   (R9), K1, Y2
+	VPCOMPRESSD.Z Y2, K2, Y2
 	VMOVUPS       Y2, (DX)
 	MOVQ          R8, R13
 	MOVQ          AX, R14
 	MOVQ          dim+96(FP), R12
 
 axis7:
-	VMOVUPD       (R13), Z2
-	VCOMPRESSPD.Z Z2, K1, Z2
+	VMOVUPD.Z     (R13), K1, Z2
+	VCOMPRESSPD.Z Z2, K2, Z2
 	VMOVUPD       Z2, (R14)
 	ADDQ          ldc+40(FP), R13
 	ADDQ          ldo+8(FP), R14
@@ -5066,52 +4606,13 @@ axis7:
 	JGE           loop3
 
 rest4:
-	ADDQ   $0x08, R10
-	JE     done5
-	MOVQ   $-1, R11
-	BZHIQ  R10, R11, R11
-	KMOVW  R11, K1
-	VPXORD Z5, Z5, Z5
-	MOVQ   R8, R11
-	MOVQ   DI, R12
-	MOVQ   dim+96(FP), R10
-
-axis8:
-	VMOVUPD.Z     (R11), K1, Z2
-	VBROADCASTSD  (R12), Z3
-	VBROADCASTSD  8(R12), Z4
-	VMINPD        Z4, Z2, Z4
-	VMAXPD        Z3, Z4, Z4
-	VSUBPD        Z4, Z2, Z4
-	VMULPD        Z4, Z4, Z4
-	VADDPD        Z4, Z5, Z5
-	ADDQ          ldc+40(FP), R11
-	ADDQ          $0x10, R12
-	DECQ          R10
-	JNE           axis8
-	VCMPPD        $0x11, Z0, Z5, K1, K2
-	KMOVW         K2, R10
-	VCOMPRESSPD.Z Z5, K2, Z2
-	VMOVUPD       Z2, (CX)
-	VMOVDQU32.Z   (R9), K1, Y2
-	VPCOMPRESSD.Z Y2, K2, Y2
-	VMOVUPS       Y2, (DX)
-	MOVQ          R8, R9
-	MOVQ          AX, R11
-	MOVQ          dim+96(FP), R8
-
-axis9:
-	VMOVUPD.Z     (R9), K1, Z2
-	VCOMPRESSPD.Z Z2, K2, Z2
-	VMOVUPD       Z2, (R11)
-	ADDQ          ldc+40(FP), R9
-	ADDQ          ldo+8(FP), R11
-	DECQ          R8
-	JNE           axis9
-	POPCNTQ       R10, R10
-	LEAQ          (AX)(R10*8), AX
-	LEAQ          (CX)(R10*8), CX
-	LEAQ          (DX)(R10*4), DX
+	ADDQ  $0x08, R10
+	JLE   done5
+	MOVQ  $-1, R11
+	BZHIQ R10, R11, R11
+	KMOVW R11, K1
+	XORQ  R10, R10
+	JMP   loop3
 
 done5:
 	JMP run1
@@ -5146,6 +4647,7 @@ query1:
 	MOVQ         c+56(FP), SI
 	MOVQ         id+24(FP), DI
 	MOVQ         nc+72(FP), R8
+	KXNORW       K1, K1, K1
 	SUBQ         $0x08, R8
 	JL           rest4
 
@@ -5157,7 +4659,7 @@ loop3:
 	MOVQ   dim+104(FP), R9
 
 axis6:
-	VMOVUPD       (R10), Z3
+	VMOVUPD.Z     (R10), K1, Z3
 	VBROADCASTSD  (R11), Z4
 	VSUBPD        Z4, Z3, Z3
 	VANDPD        Z0, Z3, Z3
@@ -5172,12 +4674,12 @@ axis6:
 	ADDQ          $0x08, R12
 	DECQ          R9
 	JNE           axis6
-	VCMPPD        $0x11, Z1, Z2, K1
-	KMOVW         K1, R9
-	VMOVUPS       (DI), Y3
-	VPCOMPRESSD.Z Y3, K1, Y3
+	VCMPPD        $0x11, Z1, Z2, K1, K2
+	KMOVW         K2, R9
+	VMOVDQU32.Z   (DI), K1, Y3
+	VPCOMPRESSD.Z Y3, K2, Y3
 	VMOVUPS       Y3, (AX)(BX*4)
-	VCOMPRESSPD.Z Z2, K1, Z3
+	VCOMPRESSPD.Z Z2, K2, Z3
 	VMOVUPD       Z3, (CX)(BX*8)
 	POPCNTQ       R9, R9
 	ADDQ          R9, BX
@@ -5187,42 +4689,13 @@ axis6:
 	JGE           loop3
 
 rest4:
-	ADDQ   $0x08, R8
-	JE     done5
-	MOVQ   $-1, R9
-	BZHIQ  R8, R9, R9
-	KMOVW  R9, K1
-	VPXORD Z5, Z5, Z5
-	MOVQ   SI, R8
-	MOVQ   DX, R9
-	MOVQ   period+96(FP), R10
-	MOVQ   dim+104(FP), SI
-
-axis7:
-	VMOVUPD.Z     (R8), K1, Z3
-	VBROADCASTSD  (R9), Z4
-	VSUBPD        Z4, Z3, Z3
-	VANDPD        Z0, Z3, Z3
-	VBROADCASTSD  (R10), Z4
-	VSUBPD        Z4, Z3, Z4
-	VANDPD        Z0, Z4, Z4
-	VMINPD        Z3, Z4, Z3
-	VMULPD        Z3, Z3, Z3
-	VADDPD        Z3, Z5, Z5
-	ADDQ          ldc+64(FP), R8
-	ADDQ          ldq+40(FP), R9
-	ADDQ          $0x08, R10
-	DECQ          SI
-	JNE           axis7
-	VCMPPD        $0x11, Z1, Z5, K1, K2
-	KMOVW         K2, SI
-	VMOVDQU32.Z   (DI), K1, Y1
-	VPCOMPRESSD.Z Y1, K2, Y1
-	VMOVUPS       Y1, (AX)(BX*4)
-	VCOMPRESSPD.Z Z5, K2, Z1
-	VMOVUPD       Z1, (CX)(BX*8)
-	POPCNTQ       SI, SI
-	ADDQ          SI, BX
+	ADDQ  $0x08, R8
+	JLE   done5
+	MOVQ  $-1, R9
+	BZHIQ R8, R9, R9
+	KMOVW R9, K1
+	XORQ  R8, R8
+	JMP   loop3
 
 done5:
 	MOVQ end+16(FP), SI
@@ -5256,6 +4729,7 @@ query1:
 	MOVQ         c+32(FP), DX
 	MOVQ         nc+48(FP), BX
 	XORQ         CX, CX
+	KXNORW       K1, K1, K1
 	SUBQ         $0x08, BX
 	JL           rest4
 
@@ -5267,7 +4741,7 @@ loop3:
 	MOVQ   dim+80(FP), SI
 
 axis6:
-	VMOVUPD      (DI), Z3
+	VMOVUPD.Z    (DI), K1, Z3
 	VBROADCASTSD (R8), Z4
 	VSUBPD       Z4, Z3, Z3
 	VANDPD       Z0, Z3, Z3
@@ -5282,8 +4756,8 @@ axis6:
 	ADDQ         $0x08, R9
 	DECQ         SI
 	JNE          axis6
-	VCMPPD       $0x11, Z1, Z2, K1
-	KMOVW        K1, SI
+	VCMPPD       $0x11, Z1, Z2, K1, K2
+	KMOVW        K2, SI
 	POPCNTQ      SI, SI
 	ADDQ         SI, CX
 	ADDQ         $0x40, DX
@@ -5291,37 +4765,13 @@ axis6:
 	JGE          loop3
 
 rest4:
-	ADDQ   $0x08, BX
-	JE     done5
-	MOVQ   $-1, SI
-	BZHIQ  BX, SI, SI
-	KMOVW  SI, K1
-	VPXORD Z5, Z5, Z5
-	MOVQ   DX, BX
-	MOVQ   AX, SI
-	MOVQ   period+72(FP), DI
-	MOVQ   dim+80(FP), DX
-
-axis7:
-	VMOVUPD.Z    (BX), K1, Z3
-	VBROADCASTSD (SI), Z4
-	VSUBPD       Z4, Z3, Z3
-	VANDPD       Z0, Z3, Z3
-	VBROADCASTSD (DI), Z4
-	VSUBPD       Z4, Z3, Z4
-	VANDPD       Z0, Z4, Z4
-	VMINPD       Z3, Z4, Z3
-	VMULPD       Z3, Z3, Z3
-	VADDPD       Z3, Z5, Z5
-	ADDQ         ldc+40(FP), BX
-	ADDQ         ldq+16(FP), SI
-	ADDQ         $0x08, DI
-	DECQ         DX
-	JNE          axis7
-	VCMPPD       $0x11, Z1, Z5, K1, K1
-	KMOVW        K1, DX
-	POPCNTQ      DX, DX
-	ADDQ         DX, CX
+	ADDQ  $0x08, BX
+	JLE   done5
+	MOVQ  $-1, SI
+	BZHIQ BX, SI, SI
+	KMOVW SI, K1
+	XORQ  BX, BX
+	JMP   loop3
 
 done5:
 	MOVQ count+0(FP), DX

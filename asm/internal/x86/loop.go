@@ -1,6 +1,7 @@
 package x86
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/mmcloughlin/avo/operand"
@@ -63,6 +64,11 @@ func (t Tail) shifted(m operand.Mem) operand.Mem {
 // Load reads the tail's lanes; the others become 0, or those before it.
 func (t Tail) Load(m operand.Mem) reg.VecVirtual {
 	r := t.f.Vec()
+	t.loadTo(r, m)
+	return r
+}
+
+func (t Tail) loadTo(r reg.VecVirtual, m operand.Mem) {
 	floats := t.f.Elem.floats()
 	switch {
 	case t.Shift != nil:
@@ -72,7 +78,6 @@ func (t Tail) Load(m operand.Mem) reg.VecVirtual {
 	default:
 		t.f.Inst("VMASKMOV"+floats, m, t.mask, r)
 	}
-	return r
 }
 
 // MultiplyAdd adds m·a to the tail's lanes of sum. On AVX-512 the multiply-add reads memory under the mask: a separate load would
@@ -111,104 +116,201 @@ type Map struct {
 	Unroll   int              // how many vectors at a time; 0 means 1
 	Pinned   int              // how many constants stay in registers throughout; see Func.Pin
 
-	// If Slow is set, a round in which Rare holds for any lane of the first input is computed by that block instead. For
-	// lanes in which Rare does not hold, Slow must compute the same bits as Block does. Rare gets all vectors of a round.
+	// If Slow is set, a round in which Rare holds for any lane of the first input is computed by that block instead, vector by vector.
+	// For lanes in which Rare does not hold, Slow must compute the same bits as Block does. Rare gets all vectors of a round.
 	Rare func(b *Block, x []Value) Mask
 	Slow *Block
 	// If Rare is set and Slow is not, the function stops before such a round and returns the index of its first element as done. If it
 	// meets none, it returns n.
 }
 
+// sharedTail is from how many operations on the tail runs through the code for single vectors. That costs two branches a
+// vector, which shorter blocks would notice; these are written once more for the tail.
+const sharedTail = 8
+
+// mapWriter writes the loops of a Map.
+type mapWriter struct {
+	*Func
+	Map
+	index, left  reg.GPVirtual // the next element, and how many there are from it on
+	count        reg.GPVirtual // vectors that Slow is to compute
+	resume, stop string
+	later        []func() // what is written behind the function's return
+}
+
 // Map applies a block to every element and returns from the function. It takes Unroll vectors at a time, then single
 // ones, then the tail, in which the lanes beyond the end read as 0. All inputs of a round are read before anything is
 // written, so an output may be an input.
 func (f *Func) Map(m Map) {
-	b := m.Block
-	check(len(m.Out) == len(b.outputs), "block has %d outputs, got %d", len(b.outputs), len(m.Out))
-	f.Pin(b, m.Pinned)
-	index, left, lanes := f.GP64(), f.GP64(), f.Lanes()
-	f.XORQ(index, index)
-	f.MOVQ(m.N, left)
-	at := func(base reg.Register, u int) operand.Mem {
-		return operand.Mem{Base: base, Index: index, Scale: uint8(f.Elem.Bytes()), Disp: u * f.Level.Bytes()}
+	check(len(m.Out) == len(m.Block.outputs), "block has %d outputs, got %d", len(m.Block.outputs), len(m.Out))
+	f.Pin(m.Block, m.Pinned)
+	w := &mapWriter{Func: f, Map: m, index: f.GP64(), left: f.GP64(), count: f.GP64(),
+		resume: f.NewLabel("resume"), stop: f.NewLabel("stop")}
+	f.XORQ(w.index, w.index)
+	f.MOVQ(m.N, w.left)
+	done, step := f.NewLabel("done"), f.NewLabel("step")
+	if m.Slow != nil {
+		f.Label(w.resume)
 	}
-	stop := f.NewLabel("stop")
-	var later []func()
-	// round computes some vectors between load and store; store is called once or, with a rare case, twice.
-	round := func(load func(base reg.Register, u int) reg.VecVirtual, store func(r reg.VecVirtual, base reg.Register, u int), copies int) {
-		regs := make([][]reg.VecVirtual, len(m.In))
-		for i, base := range m.In {
-			for u := range copies {
-				regs[i] = append(regs[i], load(base, u))
-			}
-		}
-		// emit writes a block out for the vectors from..to of the round.
-		emit := func(b *Block, from, to int) {
-			part := make([][]reg.VecVirtual, len(regs))
-			for i := range regs {
-				part[i] = regs[i][from:to]
-			}
-			for i, r := range f.Emit(b, part, m.Uniforms) {
-				for u := from; u < to; u++ {
-					store(r[u-from], m.Out[i], u)
-				}
-			}
-		}
-		if m.Rare != nil && m.Slow == nil {
-			f.jumpIfAny(m.Rare, regs[0], stop)
-		}
-		if m.Slow != nil {
-			rare, stored := f.NewLabel("rare"), f.NewLabel("stored")
-			f.jumpIfAny(m.Rare, regs[0], rare)
-			later = append(later, func() {
-				f.Label(rare)
-				for u := range copies {
-					emit(m.Slow, u, u+1) // one by one, as it needs more registers
-				}
-				f.JMP(operand.LabelRef(stored))
-			})
-			defer f.Label(stored)
-		}
-		emit(b, 0, copies)
+	shared := len(m.Block.ops) >= sharedTail || m.Slow != nil
+	if m.Unroll > 1 {
+		w.whole(m.Unroll)
 	}
-	sizes := []int{m.Unroll, 1}
-	if m.Unroll <= 1 {
-		sizes = []int{1}
+	if shared {
+		f.TESTQ(w.left, w.left)
+		f.JLE(operand.LabelRef(done))
+		f.Label(step)
+		w.vector(m.Block, done, true)
+		w.advance(1)
+		f.JG(operand.LabelRef(step))
+	} else {
+		w.whole(1)
+		f.TESTQ(w.left, w.left)
+		f.JE(operand.LabelRef(done))
+		t := f.NewTail(w.left)
+		w.round(1, func(base reg.Register, _ int) reg.VecVirtual { return t.Load(w.at(base, 0)) },
+			func(r reg.VecVirtual, base reg.Register, _ int) { t.Store(r, w.at(base, 0)) })
 	}
-	for _, copies := range sizes {
-		loop, next := f.NewLabel("loop"), f.NewLabel("next")
-		step := operand.I32(copies * lanes)
-		f.SUBQ(step, left)
-		f.JL(operand.LabelRef(next))
-		f.Label(loop)
-		round(func(base reg.Register, u int) reg.VecVirtual {
-			r := f.Vec()
-			f.VMOVUPS(at(base, u), r)
-			return r
-		}, func(r reg.VecVirtual, base reg.Register, u int) { f.VMOVUPS(r, at(base, u)) }, copies)
-		f.ADDQ(step, index)
-		f.SUBQ(step, left)
-		f.JGE(operand.LabelRef(loop))
-		f.Label(next)
-		f.ADDQ(step, left)
-	}
-	done := f.NewLabel("done")
-	f.TESTQ(left, left)
-	f.JE(operand.LabelRef(done))
-	t := f.NewTail(left)
-	round(func(base reg.Register, _ int) reg.VecVirtual { return t.Load(at(base, 0)) },
-		func(r reg.VecVirtual, base reg.Register, _ int) { t.Store(r, at(base, 0)) }, 1)
 	f.Label(done)
-	if m.Rare != nil && m.Slow == nil {
-		f.MOVQ(m.N, index)
-		f.Label(stop)
-		f.Store(index, f.Return("done"))
+	if w.stops() {
+		f.MOVQ(m.N, w.index)
+		f.Label(w.stop)
+		f.Store(w.index, f.Return("done"))
 	}
 	f.End()
-	for _, write := range later {
+	if m.Slow != nil {
+		w.slowly()
+	}
+	for _, write := range w.later {
 		write()
 	}
 }
+
+// slowly writes the way of rounds with a rare case.
+func (w *mapWriter) slowly() {
+	slow := w.NewLabel("slow")
+	if w.Unroll > 1 {
+		w.Label(w.rare(w.Unroll))
+		w.MOVQ(operand.I32(w.Unroll), w.count)
+		w.JMP(operand.LabelRef(slow))
+	}
+	w.Label(w.rare(1))
+	w.MOVQ(operand.I32(1), w.count)
+	w.Label(slow)
+	w.vector(w.Map.Slow, "", false)
+	w.advance(1)
+	w.DECQ(w.count)
+	w.JNE(operand.LabelRef(slow))
+	w.JMP(operand.LabelRef(w.resume))
+}
+
+// rare is where a round of so many vectors goes that Slow computes.
+func (w *mapWriter) rare(copies int) string { return fmt.Sprintf("%sRare%d", w.resume, copies) }
+
+// at addresses vector u of a round.
+func (w *mapWriter) at(base reg.Register, u int) operand.Mem {
+	return operand.Mem{Base: base, Index: w.index, Scale: uint8(w.Elem.Bytes()), Disp: u * w.Level.Bytes()}
+}
+
+// advance goes on by some vectors, and leaves the flags of what is left.
+func (w *mapWriter) advance(vectors int) {
+	w.ADDQ(operand.I32(vectors*w.Lanes()), w.index)
+	w.SUBQ(operand.I32(vectors*w.Lanes()), w.left)
+}
+
+// whole writes the loop over rounds of whole vectors.
+func (w *mapWriter) whole(copies int) {
+	loop, next, step := w.NewLabel("loop"), w.NewLabel("next"), operand.I32(copies*w.Lanes())
+	w.CMPQ(w.left, step)
+	w.JL(operand.LabelRef(next))
+	w.Label(loop)
+	w.round(copies, func(base reg.Register, u int) reg.VecVirtual {
+		r := w.Vec()
+		w.VMOVUPS(w.at(base, u), r)
+		return r
+	}, func(r reg.VecVirtual, base reg.Register, u int) { w.VMOVUPS(r, w.at(base, u)) })
+	w.advance(copies)
+	w.CMPQ(w.left, step)
+	w.JGE(operand.LabelRef(loop))
+	w.Label(next)
+}
+
+// round computes some vectors between load and store.
+func (w *mapWriter) round(copies int, load func(base reg.Register, u int) reg.VecVirtual,
+	store func(r reg.VecVirtual, base reg.Register, u int)) {
+	regs := make([][]reg.VecVirtual, len(w.In))
+	for i, base := range w.In {
+		for u := range copies {
+			regs[i] = append(regs[i], load(base, u))
+		}
+	}
+	w.test(regs[0])
+	for i, out := range w.Emit(w.Block, regs, w.Uniforms) {
+		for u, r := range out {
+			store(r, w.Out[i], u)
+		}
+	}
+}
+
+// test leaves for the rare case.
+func (w *mapWriter) test(x []reg.VecVirtual) {
+	switch {
+	case w.Rare == nil:
+	case w.Slow == nil:
+		w.jumpIfAny(w.Rare, x, w.stop)
+	default:
+		w.jumpIfAny(w.Rare, x, w.rare(len(x)))
+	}
+}
+
+// vector computes a vector that may be the tail, after which it goes to done.
+func (w *mapWriter) vector(b *Block, done string, test bool) {
+	whole, loaded, partStore := w.NewLabel("whole"), w.NewLabel("loaded"), w.NewLabel("partStore")
+	var in []reg.VecVirtual
+	regs := make([][]reg.VecVirtual, len(w.In))
+	for i := range regs {
+		in = append(in, w.Vec())
+		regs[i] = in[i : i+1 : i+1]
+	}
+	w.CMPQ(w.left, operand.I32(w.Lanes()))
+	w.JGE(operand.LabelRef(whole))
+	t := w.NewTail(w.left)
+	for i, base := range w.In {
+		t.loadTo(in[i], w.at(base, 0))
+	}
+	w.JMP(operand.LabelRef(loaded))
+	w.Label(whole)
+	for i, base := range w.In {
+		w.VMOVUPS(w.at(base, 0), in[i])
+	}
+	w.Label(loaded)
+	if test {
+		w.test(regs[0])
+	}
+	out := w.Emit(b, regs, w.Uniforms)
+	w.CMPQ(w.left, operand.I32(w.Lanes()))
+	w.JL(operand.LabelRef(partStore))
+	for i, r := range out {
+		w.VMOVUPS(r[0], w.at(w.Out[i], 0))
+	}
+	w.later = append(w.later, func() {
+		w.Label(partStore)
+		if w.Level == AVX2 { // where the mask would have taken a register throughout
+			t = w.NewTail(w.left)
+		}
+		for i, r := range out {
+			t.Store(r[0], w.at(w.Out[i], 0))
+		}
+		if w.stops() {
+			w.JMP(operand.LabelRef(done))
+		} else {
+			w.End()
+		}
+	})
+}
+
+// stops reports whether the function returns before a rare case.
+func (w *mapWriter) stops() bool { return w.Rare != nil && w.Map.Slow == nil }
 
 // jumpIfAny jumps to the label if the condition holds in any lane of the vectors, which it leaves unchanged.
 func (f *Func) jumpIfAny(condition func(b *Block, x []Value) Mask, x []reg.VecVirtual, label string) {
