@@ -54,7 +54,7 @@ func distance(x, y []float64) float64 {
 
 func seeds64() [][]byte {
 	var seeds [][]byte
-	edges := testkit.Edges64()
+	edges := testkit.Edges[float64]()
 	for i := 0; i < len(edges); i += 5 {
 		var b []byte
 		for j := range 20 {

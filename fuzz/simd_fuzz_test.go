@@ -52,7 +52,7 @@ func atLevels(t *testing.T, f func(level simd.Level)) {
 // seedBytes are awkward numbers in runs that bracket vector widths.
 func seedBytes() [][]byte {
 	var seeds [][]byte
-	edges := testkit.Edges32()
+	edges := testkit.Edges[float32]()
 	for _, n := range []int{0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, len(edges)} {
 		var b []byte
 		for _, v := range edges[:n] {

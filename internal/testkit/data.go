@@ -31,21 +31,19 @@ var edges64 = []float64{
 	math.MaxFloat64, math.Inf(1), math.NaN(),
 }
 
-// Edges32 returns the awkward numbers of float32 in both signs: zeros, subnormals, infinities, NaN, and both sides of the
+// Edges returns the awkward numbers of T in both signs: zeros, subnormals, infinities, NaN, and both sides of the
 // thresholds of common functions.
-func Edges32() []float32 {
-	var x []float32
-	for _, v := range edges32 {
-		x = append(x, v, -v)
+func Edges[T float32 | float64]() []T {
+	var x []T
+	add := func(v T) { x = append(x, v, -v) }
+	if T(1)+T(0x1p-40) == 1 {
+		for _, v := range edges32 {
+			add(T(v))
+		}
+		return x
 	}
-	return x
-}
-
-// Edges64 is Edges32 for float64.
-func Edges64() []float64 {
-	var x []float64
 	for _, v := range edges64 {
-		x = append(x, v, -v)
+		add(T(v))
 	}
 	return x
 }
@@ -57,9 +55,9 @@ func Awkward[T float32 | float64](rng *rand.Rand, n int) []T {
 	for i := range x {
 		switch rng.IntN(4) {
 		case 0:
-			x[i] = edge[T](rng)
+			x[i] = Edge[T](rng)
 		case 1:
-			x[i] = pattern[T](rng)
+			x[i] = Pattern[T](rng)
 		default:
 			x[i] = T(rng.NormFloat64() * math.Exp2(float64(rng.IntN(12)-5)))
 		}
@@ -67,7 +65,8 @@ func Awkward[T float32 | float64](rng *rand.Rand, n int) []T {
 	return x
 }
 
-func edge[T float32 | float64](rng *rand.Rand) T {
+// Edge returns one of the awkward numbers, in either sign.
+func Edge[T float32 | float64](rng *rand.Rand) T {
 	var v T
 	switch p := any(&v).(type) {
 	case *float32:
@@ -81,7 +80,8 @@ func edge[T float32 | float64](rng *rand.Rand) T {
 	return v
 }
 
-func pattern[T float32 | float64](rng *rand.Rand) T {
+// Pattern returns a random bit pattern.
+func Pattern[T float32 | float64](rng *rand.Rand) T {
 	var v T
 	switch p := any(&v).(type) {
 	case *float32:

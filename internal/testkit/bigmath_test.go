@@ -1,4 +1,4 @@
-package simd
+package testkit
 
 import "math/big"
 
