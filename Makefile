@@ -37,7 +37,7 @@ test: ## all tests
 	$(GO) test -timeout 30m ./...
 
 # Long tests of single calls or of arithmetic, which the detector makes ten times as slow; others run the same goroutines.
-RACESKIP := ^Test(BetweenNodes|GoldenGradients|GemmTiles|GridSingleQueries|RadiusForFillBySampling|RadiusForMean|PoseTableCrowded|TreeFindsWhatAScanFinds|FlatAgainstGroups|RotationsDoNotShow|F32Accuracy|F64Accuracy|WeightNetSwish|WeightedMoments|TileProducts|GatherMax|GoldenLayersF64|PyramidGradients|Band)$$
+RACESKIP := ^Test(BetweenNodes|GoldenGradients|GemmTiles|GridSingleQueries|RadiusForFillBySampling|RadiusForMean|PoseTableCrowded|TreeFindsWhatAScanFinds|FlatAgainstGroups|RotationsDoNotShow|F32Accuracy|Accuracy|WeightNetSwish|WeightedMoments|TileProducts|GatherMax|GoldenLayersF64|PyramidGradients|Band)$$
 race: ## the concurrent packages under the race detector; pictures are drawn by one goroutine, and the tables of models would take half a minute
 	$(GO) test -race -short -timeout 30m -skip '$(RACESKIP)' $$($(GO) list ./internal/... | grep -vE '/(picture|reproduce)$$') ./simd/... ./linalg/batch/... ./group ./neighbor/... ./layers/...
 	$(GO) test -race -short -timeout 30m -run '^Test(GradientBits|Equiv|Chunks|Images|Cancel|Valid|Plan(Concurrent|Cancelled|CacheFollows)|CurvePlan(Concurrent|Cancelled))' ./cnp
@@ -58,7 +58,7 @@ levels: ## the numeric packages at every instruction set level below this machin
 
 # The toolchain whose simd/archsimd has WebAssembly's vectors, as in cmd/page-wasm; nothing else needs it. What is skipped has no kernels there.
 VECTORS := go1.27.0
-WASMSKIP := ^Test(Atan2F64Extremes|DepthwisePlanGradW|F32FromBF16|F64Accuracy|Gemv|PowF64|SpecialFunctions|WeightedMoments)$$
+WASMSKIP := ^Test(Accuracy|DepthwisePlanGradW|F32FromBF16|Gemv|WeightedMoments)$$
 wasm: ## the kernels for WebAssembly's vectors (level wasm128), in node; skipped, with a message, where there is no toolchain or no node
 	@export GOTOOLCHAIN=$(VECTORS) GOEXPERIMENT=simd; \
 	if ! $(GO) version >/dev/null || ! command -v node >/dev/null; then echo "wasm: skipped: needs $(VECTORS) and node"; exit 0; fi; \

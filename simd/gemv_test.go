@@ -44,10 +44,9 @@ func testGemv[T Float](t *testing.T) {
 			}
 			f(y, a, lda, x, alpha, beta, m, n)
 			for j := range y {
-				sum, size := bigf(0), 0.0
+				sum, size := testkit.DD{}, 0.0
 				term := func(v, w T) {
-					p := bigMul(bigf(float64(v)), bigf(float64(w)))
-					sum = bigAdd(sum, p)
+					sum = sum.Add(testkit.Product(float64(v), float64(w)))
 					size += math.Abs(float64(v) * float64(w))
 				}
 				for k := range x {
@@ -60,7 +59,7 @@ func testGemv[T Float](t *testing.T) {
 				if beta != 0 {
 					term(before[j], beta)
 				}
-				diff, _ := bigSub(bigf(float64(y[j])), sum).Float64()
+				diff := sum.Sub(testkit.Wide(float64(y[j]))).Hi
 				if tol := float64(lx+8) * eps * size; !(math.Abs(diff) <= tol) {
 					t.Fatalf("%d x %d, transposed %v: y[%d] is off by %g > %g", m, n, trans, j, diff, tol)
 				}

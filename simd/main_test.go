@@ -9,6 +9,9 @@ import (
 // long makes the accuracy tests visit all 2^32 float32 numbers, some minutes per function.
 var long = flag.Bool("long", false, "test float32 functions on every number")
 
+// trial is how many arguments of every function TestAccuracy takes.
+var trial = flag.Int("trial", 10_000, "compare functions with the reference at so many arguments")
+
 // eachLevel runs a test at every level that exists here.
 func eachLevel(t *testing.T, f func(t *testing.T)) {
 	before := CurrentLevel()

@@ -2,7 +2,6 @@ package simd
 
 import (
 	"math"
-	"math/big"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,25 +20,24 @@ func testSums[T Float](t *testing.T) {
 	rng := testkit.Rand(30)
 	for _, n := range append(lengths(), 255, 256, 257, 511, 513, 5000) {
 		x, y := testkit.CopyAtEnd(t, testkit.Normal[T](rng, n)), testkit.CopyAtStart(t, testkit.Normal[T](rng, n))
-		sum, dot, sumSq := bigf(0), bigf(0), bigf(0)
+		var sum, dot, sumSq testkit.DD
 		size, dotSize := 0.0, 0.0
 		for i := range x {
-			a, b := bigf(float64(x[i])), bigf(float64(y[i]))
-			sum, dot, sumSq = bigAdd(sum, a), bigAdd(dot, bigMul(a, b)), bigAdd(sumSq, bigMul(a, a))
-			size += math.Abs(float64(x[i]))
-			dotSize += math.Abs(float64(x[i]) * float64(y[i]))
+			a, b := float64(x[i]), float64(y[i])
+			sum, dot, sumSq = sum.Add(testkit.Wide(a)), dot.Add(testkit.Product(a, b)), sumSq.Add(testkit.Product(a, a))
+			size += math.Abs(a)
+			dotSize += math.Abs(a * b)
 		}
-		near := func(name string, got float64, want *big.Float, size float64) {
+		near := func(name string, got float64, want testkit.DD, size float64) {
 			t.Helper()
-			diff, _ := bigSub(bigf(got), want).Float64()
+			diff := want.Sub(testkit.Wide(got)).Hi
 			if tol := 80 * 0x1p-53 * size; !(math.Abs(diff) <= tol) {
 				t.Fatalf("n=%d: %s = %g, off by %g > %g", n, name, got, diff, tol)
 			}
 		}
 		near("Sum", Sum(x), sum, size)
 		near("Dot", Dot(x, y), dot, dotSize)
-		s, _ := sumSq.Float64()
-		near("SumSq", SumSq(x), sumSq, s)
+		near("SumSq", SumSq(x), sumSq, sumSq.Hi)
 		require.Equal(t, Dot(x, x), SumSq(x), "n=%d", n)
 		lo, hi := MinMax(x)
 		wantLo, wantHi := T(math.Inf(1)), T(math.Inf(-1))
@@ -91,7 +89,7 @@ func TestWeightedMoments(t *testing.T) {
 	})
 }
 
-// testMoments compares with 256-bit arithmetic, also where the mean is a million times the standard deviation.
+// testMoments compares with 106-bit arithmetic, also where the mean is a million times the standard deviation.
 func testMoments[T Float](t *testing.T) {
 	rng := testkit.Rand(31)
 	for _, rows := range []int{1, 2, 3, 50, 300} {
@@ -132,27 +130,23 @@ func testMoments[T Float](t *testing.T) {
 }
 
 func momentsOracle[T Float](x []T, weight []int32, c, j int) (total, mean, variance float64) {
-	sum, w := bigf(0), bigf(0)
-	each := func(f func(w, v *big.Float)) {
+	var sum, w, sq testkit.DD
+	each := func(f func(w, v testkit.DD)) {
 		for i := range len(x) / c {
 			if weight == nil {
-				f(bigf(1), bigf(float64(x[i*c+j])))
+				f(testkit.Wide(1), testkit.Wide(float64(x[i*c+j])))
 			} else if weight[i] != 0 {
-				f(bigf(float64(weight[i])), bigf(float64(x[i*c+j])))
+				f(testkit.Wide(float64(weight[i])), testkit.Wide(float64(x[i*c+j])))
 			}
 		}
 	}
-	each(func(wi, v *big.Float) { sum, w = bigAdd(sum, bigMul(wi, v)), bigAdd(w, wi) })
-	if w.Sign() == 0 {
+	each(func(wi, v testkit.DD) { sum, w = sum.Add(wi.Mul(v)), w.Add(wi) })
+	if w.Hi == 0 {
 		return 0, 0, 0
 	}
-	m := bigQuo(sum, w)
-	sq := bigf(0)
-	each(func(wi, v *big.Float) { sq = bigAdd(sq, bigMul(wi, bigMul(bigSub(v, m), bigSub(v, m)))) })
-	total, _ = w.Float64()
-	mean, _ = m.Float64()
-	variance, _ = bigQuo(sq, w).Float64()
-	return total, mean, variance
+	m := sum.Div(w)
+	each(func(wi, v testkit.DD) { sq = sq.Add(wi.Mul(v.Sub(m).Mul(v.Sub(m)))) })
+	return w.Hi, m.Hi, sq.Div(w).Hi
 }
 
 func TestWeightedMomentsEdges(t *testing.T) {
@@ -189,6 +183,34 @@ func TestMinMaxSigns(t *testing.T) {
 				}
 				require.Equal(t, math.Float32bits(wantLo), math.Float32bits(lo), "%s, n = %d: smallest", name, n)
 				require.Equal(t, math.Float32bits(wantHi), math.Float32bits(hi), "%s, n = %d: largest", name, n)
+			}
+		}
+	})
+}
+
+// TestSumF64Overflow adds numbers whose partial sums leave the range although the sum does not.
+func TestSumF64Overflow(t *testing.T) {
+	inf := math.Inf(1)
+	long := make([]float64, 5000)
+	for i := range long {
+		long[i] = math.Copysign(1e308, float64(len(long)/2-i)-0.5)
+	}
+	eachLevel(t, func(t *testing.T) {
+		for _, c := range []struct {
+			x    []float64
+			want float64
+		}{
+			{[]float64{1e308, 1e308, -1e308, -1e308}, 0},
+			{[]float64{1e308, 1e308, -1e308, 3}, 1e308},
+			{[]float64{1e308, 1e308}, inf},
+			{[]float64{-1e308, -1e308}, -inf},
+			{[]float64{inf, 1e308, 1e308, -1e308}, inf},
+			{[]float64{inf, 1, -inf}, math.NaN()},
+			{[]float64{1, math.NaN()}, math.NaN()},
+			{long, 0},
+		} {
+			if got := SumF64(c.x); !testkit.SameBits([]float64{got}, []float64{c.want}) {
+				t.Errorf("sum of %d numbers from %g on = %g, want %g", len(c.x), c.x[0], got, c.want)
 			}
 		}
 	})
