@@ -36,7 +36,7 @@ func Expm1F32(dst, x []float32) {
 // Expm1F64 is Expm1F32 for float64, to 2 ULP.
 func Expm1F64(dst, x []float64) {
 	checkLen("Expm1F64", "dst", len(dst), len(x))
-	mapGeneric(dst, x, math.Expm1)
+	mapGeneric(dst, x, expm1)
 }
 
 // Log1pF32 sets dst[i] = ln(1 + x[i]), accurate near 0, to 1 ULP; NaN below -1. dst may be x itself; it panics if the lengths differ.

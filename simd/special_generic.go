@@ -11,18 +11,42 @@ func mapGeneric[T Float](dst, x []T, f func(float64) float64) {
 	}
 }
 
+// expm1 is math.Expm1, which overflows too early, at 709.782712893384.
+func expm1(x float64) float64 {
+	if x > 700 {
+		return expSum(x, 0)
+	}
+	return math.Expm1(x)
+}
+
 // gelu is x·erfc(-x/√2)/2. The rounding of the argument matters where erfc falls steeply, and is made good by its derivative.
 func gelu(x float64) float64 {
 	const (
 		hi = 1 / math.Sqrt2
 		lo = -0x1.bdd3413b26456p-55 // 1/√2 - hi
 	)
-	if x > 8.5 || x < -39 { // x, or something that rounds to -0
+	switch {
+	case x > 8.5 || x < -1e3: // x, or something that rounds to -0
 		return max(x, math.Copysign(0, -1))
+	case x < -37:
+		return geluTail(x)
 	}
 	z := float64(-x * hi)
 	d := math.FMA(-x, hi, -z) - x*lo
 	return 0.5 * x * (math.Erfc(z) - d*(2/math.Sqrt(math.Pi))*math.Exp(-z*z))
+}
+
+// geluTail is -exp(-x²/2)/√(2π)·(1 - 1/x² + 3/x⁴ - 15/x⁶ + ...), where erfc would be subnormal and lose digits before they
+// are multiplied. A factor exp(-100), taken last, keeps everything else in the range.
+func geluTail(x float64) float64 {
+	const scale = 0x1.52e85358c4059p-146 // exp(-100)/√(2π)
+	h := float64(x * x / 2)
+	low := math.FMA(x, x/2, -h)
+	w, sum := 1/(x*x), 1.
+	for k := 13.; k > 0; k -= 2 {
+		sum = 1 - k*w*sum
+	}
+	return -math.Exp(100-h) * (sum - low*sum) * scale
 }
 
 func powGeneric[T Float](dst, x, y []T) {
@@ -45,23 +69,21 @@ func pow(x, y float64) float64 {
 	hi, lo := logPair(a)
 	p := float64(y * hi)
 	q := math.FMA(y, hi, -p) + y*lo
-	var r float64
-	switch {
-	case p > 800:
-		r = math.Inf(1)
-	case p < -800:
-		r = 0
-	default:
-		// Halves, so that neither 2^n alone nor a subnormal factor spoils the result.
-		n := math.Round(p / math.Ln2)
-		const ln2Hi, ln2Lo = 0x1.62e42feep-1, 0x1.a39ef35793c76p-33
-		rest := (p - n*ln2Hi) - (n*ln2Lo - q)
-		r = math.Ldexp(math.Exp(rest), int(n))
-	}
+	r := expSum(p, q)
 	if odd {
 		return -r
 	}
 	return r
+}
+
+// expSum is exp(p + q), q being small. math.Exp(709.78) is +Inf on amd64, so that only its fraction is taken from there.
+func expSum(p, q float64) float64 {
+	if math.Abs(p) > 800 {
+		return math.Exp(p)
+	}
+	n := math.Round(p / math.Ln2)
+	const ln2Hi, ln2Lo = 0x1.62e42feep-1, 0x1.a39ef35793c76p-33
+	return math.Ldexp(math.Exp((p-n*ln2Hi)-(n*ln2Lo-q)), int(n))
 }
 
 // logPair is ln a = hi + lo to about 2⁻⁶⁵ of its size, for finite a > 0: with a = 2ᵏm and s = (m - 1)/(m + 1),
