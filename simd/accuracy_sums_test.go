@@ -162,11 +162,11 @@ func trialMoments[T Float](rng *rand.Rand) *sumTrial {
 func trialNorm[T Float](rng *rand.Rand) *sumTrial {
 	rows, c := trialLength(rng), 1+rng.IntN(20)
 	u := eps[T]() / 2
-	mean, low := trialRow[T](rng, c), trialRow[T](rng, c)
+	mean, low := trialRow[T](rng, c), make([]T, c)
 	shift := T(math.Exp2(12 * rng.Float64()))
 	for j := range mean {
 		mean[j] *= shift
-		low[j] *= T(u / 4)
+		low[j] = mean[j] * T(u*(rng.Float64()-0.5)) // the remainder of the rounded mean
 	}
 	x, dz := trialRow[T](rng, rows*c), trialRow[T](rng, rows*c)
 	for i := range x {
@@ -370,6 +370,10 @@ func trialSetConv[T Float](rng *rand.Rand) *sumTrial {
 	t, x, phi := trialRow[float64](rng, targets*d), trialRow[float64](rng, points*d), trialRow[T](rng, points*c)
 	gamma, scale := math.Exp2(10*rng.Float64()-6), math.Exp(rng.NormFloat64())
 	s := &sumTrial{terms: targets * points * c}
+	places := 1.
+	if eps[T]() < 0x1p-50 { // the distances themselves are rounded in float64
+		places = float64(d+3) / 2
+	}
 	for m := range targets {
 		h := make([]sum, c)
 		most := 0.0
@@ -391,7 +395,7 @@ func trialSetConv[T Float](rng *rand.Rand) *sumTrial {
 		}
 		for j := range h {
 			// Exponentials below the smallest numbers are 0.
-			s.expect(h[j].DD, (float64(points+8)+most)*eps[T]()*h[j].size+scale*float64(points)*0x1p-120)
+			s.expect(h[j].DD, (float64(points+8)+places*most)*eps[T]()*h[j].size+scale*float64(points)*0x1p-120)
 		}
 	}
 	s.call = func() []float64 {

@@ -19,7 +19,7 @@ func SetConvF32(h []float32, t, x []float64, phi []float32, d, c int, gamma, sca
 	setConvF32(h, t, x, phi, d, c, gamma, scale)
 }
 
-// SetConvF64 is SetConvF32 for float64.
+// SetConvF64 is SetConvF32 for float64, where the rounding of squared distances counts, too: (points+8+(d+3)/2·max gamma·dist²)·eps.
 func SetConvF64(h []float64, t, x []float64, phi []float64, d, c int, gamma, scale float64) {
 	checkSetConv("SetConvF64", "h", "phi", len(h), len(t), len(x), len(phi), d, c)
 	setConvF64(h, t, x, phi, d, c, gamma, scale)
