@@ -117,50 +117,6 @@ func logOf(m []float64, n int) ([]float64, bool) {
 	return out, ok[0]
 }
 
-func testExpAccuracy(t *testing.T, n int) {
-	rng := rand.New(rand.NewPCG(11, uint64(n)))
-	var w, w32 worst
-	count := 1500
-	if testing.Short() {
-		count = 300
-	}
-	for _, a := range hardMatrices(n, rng, count) {
-		want := bigOf(a, n).exp()
-		if e := want.exponent(); e > 1000 || e < -1000 {
-			continue
-		}
-		cond := condExp(a, n)
-		what := func() string { return fmt.Sprint(a) }
-		w.see(relErr(expOf(a, n), want.v), cond, what)
-		if e := want.exponent(); e > 120 || e < -100 {
-			continue
-		}
-		b := make([]float32, len(a))
-		narrow(b, a)
-		c := make([]float64, len(a))
-		widen(c, b)
-		got := make([]float32, len(a))
-		if n == 2 {
-			batch.Exp2x2(got, b, 1)
-		} else {
-			batch.Exp3x3(got, b, 1)
-		}
-		g := make([]float64, len(a))
-		widen(g, got)
-		w32.see(relErr(g, bigOf(c, n).exp().v), cond, what)
-	}
-	w.require(t, fmt.Sprintf("Exp%dx%d float64", n, n), 1e-15)
-	w32.require(t, fmt.Sprintf("Exp%dx%d float32", n, n), 2.5e-7)
-}
-
-func TestExp2x2Accuracy(t *testing.T) {
-	eachLevel(t, func(t *testing.T) { testExpAccuracy(t, 2) })
-}
-
-func TestExp3x3Accuracy(t *testing.T) {
-	eachLevel(t, func(t *testing.T) { testExpAccuracy(t, 3) })
-}
-
 // wideTurns are logarithms of matrices with complex eigenvalues in the left half-plane.
 func wideTurns(n int) (out [][]float64) {
 	for _, th := range []float64{1.6, 1.7, 2, 2.5, 3, 3.1, 3.14} {
@@ -174,69 +130,6 @@ func wideTurns(n int) (out [][]float64) {
 		}
 	}
 	return out
-}
-
-func testLogAccuracy(t *testing.T, n int) {
-	rng := rand.New(rand.NewPCG(12, uint64(n)))
-	var w, w32 worst
-	count := 200
-	if testing.Short() {
-		count = 60
-	}
-	for _, a := range append(hardMatrices(n, rng, count), wideTurns(n)...) {
-		if f := Norm(a); f > 60 || f == 0 {
-			for i := range a {
-				a[i] = a[i] / max(f, 1) * 5 * rng.Float64()
-			}
-		}
-		m := bigOf(a, n).exp().float()
-		got, ok := logOf(m, n)
-		if !allFinite(m) || Norm(m) == 0 {
-			continue
-		}
-		if !ok {
-			// Rounding can push an ill-conditioned matrix onto the axis; the oracle decides below.
-			if condLog(m, a, n) < 1e14 && Norm(a) < 3 {
-				t.Fatalf("no logarithm of %v = exp(%v)", m, a)
-			}
-			continue
-		}
-		want := bigOf(m, n).log()
-		cond := condLog(m, want.float(), n)
-		if !(cond < 1e14) {
-			continue
-		}
-		what := func() string { return fmt.Sprint(m) }
-		w.see(relErr(got, want.v), cond, what)
-
-		b := make([]float32, len(m))
-		narrow(b, m)
-		c, g, got32 := make([]float64, len(m)), make([]float64, len(m)), make([]float32, len(m))
-		widen(c, b)
-		if cond > 1e5 || !allFinite(b) {
-			continue
-		}
-		okOut := []bool{false}
-		if n == 2 {
-			batch.Log2x2(got32, okOut, b, 1)
-		} else {
-			batch.Log3x3(got32, okOut, b, 1)
-		}
-		if okOut[0] {
-			widen(g, got32)
-			w32.see(relErr(g, bigOf(c, n).log().v), cond, what)
-		}
-	}
-	w.require(t, fmt.Sprintf("Log%dx%d float64", n, n), 1e-15)
-	w32.require(t, fmt.Sprintf("Log%dx%d float32", n, n), 2.5e-7)
-}
-
-func TestLog2x2Accuracy(t *testing.T) {
-	eachLevel(t, func(t *testing.T) { testLogAccuracy(t, 2) })
-}
-
-func TestLog3x3Accuracy(t *testing.T) {
-	eachLevel(t, func(t *testing.T) { testLogAccuracy(t, 3) })
 }
 
 // The oracle of the derivative is the exponential of [[a, e], [0, a]], whose upper right block it is.
