@@ -34,7 +34,7 @@ func TestDrift(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkDrift(t, slices.Concat([]output{renderLevels(), matrixDispatch()[0], treeDispatch()[0]}, renderDispatch(functions), files),
+	checkDrift(t, slices.Concat([]output{renderLevels(), matrixDispatch()[0], treeDispatch()[0], renderMaps()[0]}, renderDispatch(functions), files),
 		"z*_amd64.*")
 }
 

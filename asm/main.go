@@ -65,7 +65,7 @@ func main() {
 		return
 	}
 	write(*dir, renderLevels())
-	for _, f := range slices.Concat(renderDispatch(functions), matrixDispatch(), treeDispatch()) {
+	for _, f := range slices.Concat(renderDispatch(functions), matrixDispatch(), treeDispatch(), renderMaps()) {
 		write(*dir, f)
 	}
 	write(*dir, renderNEONCounts())

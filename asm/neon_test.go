@@ -16,7 +16,7 @@ import (
 
 // TestDriftNEON renders the arm64 files again in memory and compares with those in the tree.
 func TestDriftNEON(t *testing.T) {
-	want := []output{matrixDispatch()[1], treeDispatch()[1], renderNEONCounts()}
+	want := []output{matrixDispatch()[1], treeDispatch()[1], renderMaps()[1], renderNEONCounts()}
 	for _, g := range neonRegistry {
 		want = append(want, renderNEON(g)...)
 	}

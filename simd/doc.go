@@ -67,8 +67,9 @@
 //
 // A family of kernels keeps one file stem: exp.go holds the exported functions with their documentation and checks,
 // exp_generic.go the portable twin that defines their meaning. Between the two stands a dispatcher, expF32 in
-// exp_amd64.go (exp_noasm.go where there is no assembly, dispatch.go where there never is), which chooses the
-// implementation for the current Level. The assembly, zexp_amd64.s, is written by the generators in the module asm.
+// zmaps_amd64.go (exp_noasm.go where there is no assembly, dispatch.go where there never is), which chooses the
+// implementation for the current Level. Dispatchers of elementwise functions and the assembly, zexp_amd64.s, are written by
+// the generators in the module asm; those with other loops, as gemm_amd64.go, by hand.
 //
 // # Assembly
 //

@@ -4,44 +4,6 @@ package simd
 
 import "math"
 
-func expF64(dst, x []float64) {
-	if level == Generic {
-		expF64Generic(dst, x)
-		return
-	}
-	raceRead(x)
-	raceWrite(dst)
-	for len(x) > 0 {
-		n := min(len(x), maxPiece)
-		switch level {
-		case AVX512:
-			expF64AVX512(&dst[0], &x[0], n)
-		case AVX2:
-			expF64AVX2(&dst[0], &x[0], n)
-		}
-		dst, x = dst[n:], x[n:]
-	}
-}
-
-func logF64(dst, x []float64) {
-	if level == Generic {
-		logF64Generic(dst, x)
-		return
-	}
-	raceRead(x)
-	raceWrite(dst)
-	for len(x) > 0 {
-		n := min(len(x), maxPiece)
-		switch level {
-		case AVX512:
-			logF64AVX512(&dst[0], &x[0], n)
-		case AVX2:
-			logF64AVX2(&dst[0], &x[0], n)
-		}
-		dst, x = dst[n:], x[n:]
-	}
-}
-
 // sinCosMaxAsmF64 is the largest argument that the assembly can reduce; beyond, and for NaN, the portable twin takes over.
 const sinCosMaxAsmF64 = 1e9
 
@@ -88,25 +50,5 @@ func sinCosRareF64(s, c, x []float64) {
 		if !(math.Abs(v) <= sinCosMaxAsmF64) {
 			sinCosF64Generic(s[i:i+1], c[i:i+1], all[i:i+1])
 		}
-	}
-}
-
-func atan2F64(dst, y, x []float64) {
-	if level == Generic {
-		atan2F64Generic(dst, y, x)
-		return
-	}
-	raceRead(x)
-	raceRead(y)
-	raceWrite(dst)
-	for len(x) > 0 {
-		n := min(len(x), maxPiece)
-		switch level {
-		case AVX512:
-			atan2F64AVX512(&dst[0], &y[0], &x[0], n)
-		case AVX2:
-			atan2F64AVX2(&dst[0], &y[0], &x[0], n)
-		}
-		dst, y, x = dst[n:], y[n:], x[n:]
 	}
 }

@@ -2,34 +2,6 @@
 
 package simd
 
-func expF64(dst, x []float64) {
-	if level == Generic {
-		expF64Generic(dst, x)
-		return
-	}
-	raceRead(x)
-	raceWrite(dst)
-	for len(x) > 0 {
-		n := min(len(x), maxPiece)
-		expF64NEON(&dst[0], &x[0], n)
-		dst, x = dst[n:], x[n:]
-	}
-}
-
-func logF64(dst, x []float64) {
-	if level == Generic {
-		logF64Generic(dst, x)
-		return
-	}
-	raceRead(x)
-	raceWrite(dst)
-	for len(x) > 0 {
-		n := min(len(x), maxPiece)
-		logF64NEON(&dst[0], &x[0], n)
-		dst, x = dst[n:], x[n:]
-	}
-}
-
 // sinCosF64 is sinCosF32 for float64. Its kernel stops before a group of at most four elements.
 func sinCosF64(s, c, x []float64) {
 	if level == Generic {
@@ -53,20 +25,5 @@ func sinCosF64(s, c, x []float64) {
 			}
 			s, c, x = s[1:], c[1:], x[1:]
 		}
-	}
-}
-
-func atan2F64(dst, y, x []float64) {
-	if level == Generic {
-		atan2F64Generic(dst, y, x)
-		return
-	}
-	raceRead(y)
-	raceRead(x)
-	raceWrite(dst)
-	for len(x) > 0 {
-		n := min(len(x), maxPiece)
-		atan2F64NEON(&dst[0], &y[0], &x[0], n)
-		dst, y, x = dst[n:], y[n:], x[n:]
 	}
 }

@@ -4,6 +4,10 @@ package simd
 
 import "fmt"
 
+// maxPiece is how many elements an elementwise function gives to assembly at a time: the scheduler cannot preempt it, and
+// this many take some tens of microseconds at most on amd64, some hundreds on arm64.
+const maxPiece = 1 << 16
+
 // checkIndex panics unless every index is that of a row, 0 ≤ x[k] < rows. Assembly that gathers trusts the indices, so they are
 // checked first; checked chunk by chunk, they are still in the cache for the kernel. BenchmarkCheckIndex shows the cost. x starts
 // at index base of the argument.

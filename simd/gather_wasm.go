@@ -2,9 +2,6 @@
 
 package simd
 
-// maxPiece is how many indices are checked at a time.
-const maxPiece = 1 << 16
-
 // gatherMax returns the largest index, of which negative ones are the largest.
 func gatherMax(x []int32) uint32 {
 	most := uint32(0)

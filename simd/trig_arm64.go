@@ -30,33 +30,3 @@ func sinCosF32(s, c, x []float32) {
 		}
 	}
 }
-
-func atan2F32(dst, y, x []float32) {
-	if level == Generic {
-		atan2F32Generic(dst, y, x)
-		return
-	}
-	raceRead(y)
-	raceRead(x)
-	raceWrite(dst)
-	for len(x) > 0 {
-		n := min(len(x), maxPiece)
-		atan2F32NEON(&dst[0], &y[0], &x[0], n)
-		dst, y, x = dst[n:], y[n:], x[n:]
-	}
-}
-
-func hypotF32(dst, x, y []float32) {
-	if level == Generic {
-		hypotF32Generic(dst, x, y)
-		return
-	}
-	raceRead(x)
-	raceRead(y)
-	raceWrite(dst)
-	for len(x) > 0 {
-		n := min(len(x), maxPiece)
-		hypotF32NEON(&dst[0], &x[0], &y[0], n)
-		dst, x, y = dst[n:], x[n:], y[n:]
-	}
-}
