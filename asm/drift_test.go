@@ -36,6 +36,7 @@ func TestDrift(t *testing.T) {
 	}
 	checkDrift(t, slices.Concat([]output{renderLevels(), matrixDispatch()[0], treeDispatch()[0], renderMaps()[0]}, renderDispatch(functions), files),
 		"z*_amd64.*")
+	checkDrift(t, []output{renderAdapters()}, "zadapter.go")
 }
 
 // checkDrift compares the files of an architecture with those in the tree. A file of that pattern, in a folder that is written to, must

@@ -65,7 +65,7 @@ func main() {
 		return
 	}
 	write(*dir, renderLevels())
-	for _, f := range slices.Concat(renderDispatch(functions), matrixDispatch(), treeDispatch(), renderMaps()) {
+	for _, f := range slices.Concat(renderDispatch(functions), matrixDispatch(), treeDispatch(), renderMaps(), []output{renderAdapters()}) {
 		write(*dir, f)
 	}
 	write(*dir, renderNEONCounts())
