@@ -81,9 +81,14 @@ func (m *Model) combine(ctx context.Context) error {
 		// deviation over the root of their number, and by more where they are few.
 		f := 1 + optimism/math.Sqrt(n) + few/n
 		x.scale *= f * f
-		x.floor = rounding(m.y) * sd * sd
+		e2 := make([]float64, len(each))
+		for i, v := range y {
+			each[i] *= f * f
+			e2[i] = (v - all[i]) * (v - all[i])
+		}
+		x.floor = max(rounding(m.y), slip(e2, each, m.n, m.frame.dim)) * sd * sd
 		for i := range each {
-			each[i] = each[i]*f*f + x.floor
+			each[i] += x.floor
 		}
 		x.reach = x.newReach(m)
 	}

@@ -102,6 +102,15 @@ func (m *Model) Predict(ctx context.Context, targets []float64) (mean, std []flo
 	return p.Mean, p.Std, nil
 }
 
+// magnitude is that of the values; logarithms are of the order of 1 at least, whatever the unit of the values.
+func (m *Model) magnitude() float64 {
+	v := math.Abs(m.frame.y0)
+	if m.bend == logarithm {
+		v = max(v, 1)
+	}
+	return v
+}
+
 // normal returns mean and standard deviation of the normal distributions of bent values.
 func (m *Model) normal(ctx context.Context, targets []float64) (mean, std []float64, err error) {
 	d := m.opt.Dim
@@ -115,15 +124,19 @@ func (m *Model) normal(ctx context.Context, targets []float64) (mean, std []floa
 	mean, std = make([]float64, nt), make([]float64, nt)
 	if m.frame.ys == 0 {
 		for i := range mean {
-			mean[i], std[i] = m.frame.y0, max(1, math.Abs(m.frame.y0))/float64(m.n)
+			mean[i], std[i] = m.frame.y0, math.Sqrt(equalVariance(m.n, max(1, math.Abs(m.frame.y0))))
 		}
 		return mean, std, nil
 	}
 	if err := m.predict(ctx, m.frame.coordinates(targets), mean, std); err != nil {
 		return nil, nil, err
 	}
+	least := 0.0
+	if !m.opt.NoCheck && !m.opt.MaximumLikelihood {
+		least = math.Sqrt(fewVariance(m.n, m.frame.ys, m.magnitude()))
+	}
 	for i := range mean {
-		mean[i], std[i] = m.frame.y0+m.frame.ys*mean[i], m.frame.ys*math.Sqrt(std[i])
+		mean[i], std[i] = m.frame.y0+m.frame.ys*mean[i], max(least, m.frame.ys*math.Sqrt(std[i]))
 	}
 	return mean, std, nil
 }

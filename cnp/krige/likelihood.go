@@ -189,6 +189,14 @@ type prior struct {
 	flat    bool    // within bounds, for the likelihood's maximum
 }
 
+// stretched is the logarithm of the longest length over the shortest, up to which anisotropy is as likely as its prior has it. Beyond,
+// noiseless values with jumps choose it: a metric that is stretched a hundredfold turns until every jump falls between the known values,
+// and is then sure of the values on the wrong side of it. That the choice was theirs, leaving single values out does not tell.
+const (
+	stretched   = 2.0
+	stretchCost = 20.0 // nats, times the square of what is beyond
+)
+
 // normals returns mean and standard deviation of each parameter.
 func (p *prior) normals(s *spec) (mean, std []float64) {
 	n := s.params()
@@ -220,6 +228,15 @@ func (p *prior) normals(s *spec) (mean, std []float64) {
 // cost is the negative logarithm of the prior density.
 func (p *prior) cost(s *spec, theta []float64) (sum float64) {
 	mean, std := p.normals(s)
+	if s.aniso && !s.different && !p.flat {
+		var r2 float64
+		for _, t := range theta[tFirst : tFirst+s.anisoParams()] {
+			r2 += t * t
+		}
+		if r := math.Sqrt(r2); r > stretched {
+			sum += stretchCost * (r - stretched) * (r - stretched)
+		}
+	}
 	for i, t := range theta {
 		z := (t - mean[i]) / std[i]
 		if p.flat {

@@ -1,0 +1,59 @@
+package krige
+
+import "math"
+
+// slipGain is how many nats the values must say for more slips than the rule of succession has.
+const slipGain = 1.0
+
+// slip is the variance that predictions have besides the processes', over that of the values: some values are unlike what the others say,
+// as those on the other side of a jump, and n values cannot promise a thousandth of their spread to the next one.
+//
+// Where k values were predicted well, the next one is not with a probability of 1/(k+1)(k+2): tables that may have such values lose against
+// those that have none with every value, and the rule of succession says how often they have them. So many values of n test the trend of
+// d slopes and a level: k = n-d-1. More slips than that there are where they make the values likelier, which were predicted from the
+// others, with squared errors e2 and these variances. No error is too large to count.
+func slip(e2, variance []float64, n, d int) float64 {
+	k := float64(max(0, n-d-1))
+	least := 1 / ((k + 1) * (k + 2))
+	density := func(s float64) (sum float64) {
+		for i, e := range e2 {
+			v := variance[i] + s
+			sum -= 0.5 * (e/v + math.Log(v))
+		}
+		return sum
+	}
+	best, most := least, density(least)+slipGain
+	for s := 1.5 * least; s < 1; s *= 1.5 {
+		if d := density(s); d > most {
+			best, most = s, d
+		}
+	}
+	return best
+}
+
+// fewVariance is the least variance of a new value where two or three values are known, of deviation sd.
+//
+// With a prior of 1/s for the deviation s of all values, n of them leave s a tail of s^-n. From four values on the expected variance is
+// finite. Two or three values that happen to be alike say little, and a limit for s has to come from elsewhere: their own magnitude is the
+// only number that there is. For this reason these tables alone have an origin.
+func fewVariance(n int, sd, magnitude float64) float64 {
+	if sd >= magnitude {
+		return 0
+	}
+	switch n {
+	case 2: // s^2 over the density s^-2 exp(-sd^2/s^2) up to the magnitude, and 3/2 for the mean
+		return 1.5 * sd * magnitude * 2 / math.Sqrt(math.Pi)
+	case 3: // the leading term of s^2 over s^-3 exp(-3sd^2/2s^2), and 4/3 for the mean
+		return 4. / 3 * 3 * sd * sd * math.Log(magnitude/sd)
+	}
+	return 0
+}
+
+// equalVariance is the variance of a new value where n values are equal: of two or more, by the rule of succession, one in 2n+2 differs by
+// their magnitude.
+func equalVariance(n int, magnitude float64) float64 {
+	if n == 1 {
+		return magnitude * magnitude
+	}
+	return magnitude * magnitude / float64(2*n+2)
+}
