@@ -10,7 +10,7 @@ import (
 // models for amd64. The factors of a spot stay in two registers, of which a multiply-add takes a lane: 16 nodes of 16
 // channels are 80 multiply-adds and 32 loads of two registers.
 func bicubicNEON(file *neon.File) {
-	row := neonRow{4, 16}
+	row := neonRow{4, 16, neon.S4}
 	for _, grad := range []bool{false, true} {
 		name, args, doc := "bicubicF32NEON", "(dst, nodes *float32, spots *int32, n, stride, line, step int)",
 			"sets 16 channels of a row of dst for every spot, n > 0 of them."

@@ -55,8 +55,11 @@ func depthwiseAMD64(f *x86.File) {
 	for _, l := range levels {
 		for _, v := range variants {
 			for _, vecs := range depthwiseWidths(l, v) {
-				depthwiseRows(f, l, v, vecs)
+				depthwiseRows(f, l, x86.F32, v, vecs)
 			}
+		}
+		for _, vecs := range []int{4, 2, 1} {
+			depthwiseRows(f, l, x86.F64, variants[0], vecs)
 		}
 		for _, vecs := range []int{4, 2, 1} {
 			depthwiseGroup(f, l, vecs)
@@ -76,7 +79,7 @@ func depthwiseAMD64(f *x86.File) {
 //	out[i, j] = 1/n_i · Σ_k w[pose[k], j] · f[index[k], j],  j < vecs·lanes
 //
 // The last vector is read and written under a mask.
-func depthwiseRows(f *x86.File, l x86.Level, d depthwiseVariant, vecs int) {
+func depthwiseRows(f *x86.File, l x86.Level, e x86.Elem, d depthwiseVariant, vecs int) {
 	w, extra := "w *float32", ", mean int"
 	if d.half {
 		w = "w *uint16"
@@ -91,8 +94,8 @@ func depthwiseRows(f *x86.File, l x86.Level, d depthwiseVariant, vecs int) {
 	if d.stream {
 		extra += ", pairs, ahead int"
 	}
-	fn := f.Func(l, x86.F32, fmt.Sprintf("%s%dF32", d.name, vecs),
-		fmt.Sprintf("func(out, f *float32, %s, offsets *int, index, pose *int32, rows, %s, tail int%s)", w, stride, extra),
+	fn := f.Func(l, e, fmt.Sprintf("%s%d%v", d.name, vecs, e),
+		ofType(fmt.Sprintf("func(out, f *float32, %s, offsets *int, index, pose *int32, rows, %s, tail int%s)", w, stride, extra), e),
 		fmt.Sprintf("%s, for i < rows and %d vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.",
 			d.doc, vecs))
 	tail := fn.NewBlockTail(fn.Arg("tail"), vecs)
@@ -167,7 +170,7 @@ func depthwiseRows(f *x86.File, l x86.Level, d depthwiseVariant, vecs int) {
 			if masked {
 				tail.MultiplyAdd(fm, wv, a)
 			} else {
-				fn.VFMADD231PS(fm, wv, a)
+				floats(fn, "VFMADD231", fm, wv, a)
 			}
 			if v < stacked {
 				fn.VMOVUPS(a, stack[v])
@@ -220,17 +223,17 @@ func depthwiseMean(fn *x86.Func, n reg.GPVirtual, sums []reg.VecVirtual, stack .
 	fn.CMPQ(n, operand.U8(1))
 	fn.JLE(operand.LabelRef(skip))
 	one, count, inv := fn.XMM(), fn.XMM(), fn.Vec()
-	fn.VMOVSS(fn.Const("one", 1), one)
+	single(fn, "VMOV", fn.Const("one", 1), one)
 	fn.VXORPS(count, count, count)
-	fn.VCVTSI2SSQ(n, count, count)
-	fn.VDIVSS(count, one, one)
-	fn.VBROADCASTSS(one, inv)
+	fn.Inst(map[x86.Elem]string{x86.F32: "VCVTSI2SSQ", x86.F64: "VCVTSI2SDQ"}[fn.Elem], n, count, count)
+	single(fn, "VDIV", count, one, one)
+	single(fn, "VBROADCAST", one, inv)
 	for _, s := range sums {
-		fn.VMULPS(inv, s, s)
+		floats(fn, "VMUL", inv, s, s)
 	}
 	for _, m := range stack {
 		s := fn.Vec()
-		fn.VMULPS(m, inv, s)
+		floats(fn, "VMUL", m, inv, s)
 		fn.VMOVUPS(s, m)
 	}
 	fn.Label(skip)

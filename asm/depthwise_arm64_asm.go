@@ -5,6 +5,7 @@ import "github.com/equivcnp/equivcnp/asm/internal/neon"
 // neonDepthwise is what distinguishes the functions.
 type neonDepthwise struct {
 	name, signature, doc string
+	lanes                neon.Lanes
 	half                 bool // w is bfloat16
 	single               bool // one set of accumulators, whatever the width
 }
@@ -15,7 +16,7 @@ type neonDepthwise struct {
 //
 // Blocks are 64 channels wide, then 32, 16 and so on down to one. Per pair and 64 channels: 16 multiply-adds, 16 loads of two
 // registers and 6 instructions for addresses and the loop, 0.59 per channel. Narrow blocks take several sets of
-// accumulators in turn, since one pair's multiply-add must not wait for the previous one's.
+// accumulators in turn, since one pair's multiply-add must not wait for the previous one's. In float64 blocks are up to 16 wide.
 //
 // Weights in bfloat16 cost another 16 to widen them, 0.84 per channel.
 func depthwiseNEON(file *neon.File) {
@@ -27,6 +28,8 @@ func depthwiseNEON(file *neon.File) {
 		{name: "depthwiseBF16RowF32NEON",
 			signature: "(out, f *float32, w *uint16, index, pose *int32, pairs, c, more int, scale float32)", half: true,
 			doc: "depthwiseBF16RowF32NEON is depthwiseRowF32NEON with w in bfloat16."},
+		{name: "depthwiseRowF64NEON", signature: "(out, f, w *float64, index, pose *int32, pairs, c, more int, scale float64)",
+			doc: "depthwiseRowF64NEON is depthwiseRowF32NEON for float64.", lanes: neon.D2},
 	} {
 		depthwiseRowNEON(file, d)
 	}
@@ -37,17 +40,21 @@ func depthwiseRowNEON(file *neon.File, d neonDepthwise) {
 	out, left := f.Arg("out"), f.Arg("c")
 	g := neonGather{f: f, feat: f.Arg("f"), weight: f.Arg("w"), index: f.Arg("index"), pose: f.Arg("pose"), pairs: f.Arg("pairs"),
 		featStride: f.R(), ix: f.R(), ps: f.R(), count: f.R(), fj: f.R(), wj: f.R()}
-	f.Text("LSL $2, %v, %v", left, g.featStride)
+	size, widest := d.lanes.Bits()/8, 64
+	if d.lanes == neon.D2 {
+		widest = 16
+	}
+	f.Text("LSL $%d, %v, %v", size/4+1, left, g.featStride)
 	g.weightStride = g.featStride
-	wsize := 4
+	wsize := size
 	if d.half {
 		wsize = 2
 		g.weightStride = f.R()
 		f.Text("LSL $1, %v, %v", left, g.weightStride)
 	}
-	more, scale := f.Arg("more"), f.Splat("scale")
+	more, scale := f.Arg("more"), f.SplatArg(d.lanes, "scale")
 
-	for _, row := range neonRows(64) {
+	for _, row := range neonRowsOf(d.lanes, widest) {
 		block, next := f.NewLabel("block"), f.NewLabel("narrower")
 		f.Label(block)
 		f.Text("CMP $%d, %v", row.width, left)
@@ -73,14 +80,14 @@ func depthwiseRowNEON(file *neon.File, d neonDepthwise) {
 			for i := 0; i < row.regs; i += step {
 				at := i % len(fv)
 				a, b := fv[at:at+step], wv[at:at+step]
-				part := neonRow{step, row.width / row.regs * step}
+				part := neonRow{step, row.width / row.regs * step, row.lanes}
 				part.load(f, a, g.fj, 16*i)
 				if d.half {
 					part.loadHalf(f, b, g.wj, 8*i)
 				} else {
 					part.load(f, b, g.wj, 16*i)
 				}
-				f.Mla(acc[u][i:i+step], a, b)
+				row.mla(f, acc[u][i:i+step], a, b)
 			}
 		})
 		f.Free(fv, wv)
@@ -88,14 +95,14 @@ func depthwiseRowNEON(file *neon.File, d neonDepthwise) {
 		// The sets are added in pairs.
 		for n := sets; n > 1; n /= 2 {
 			for s := range n / 2 {
-				f.Add(acc[s], acc[s], acc[s+n/2])
+				f.Three("fadd", d.lanes, acc[s], acc[s], acc[s+n/2])
 			}
 		}
-		f.Mul(acc[0], acc[0], scale)
+		f.Three("fmul", d.lanes, acc[0], acc[0], scale)
 		row.store(f, acc[0], out)
 		f.Free(acc...)
 		for _, p := range []neon.R{out, g.feat} {
-			f.Text("ADD $%d, %v", 4*row.width, p)
+			f.Text("ADD $%d, %v", row.bytes(), p)
 		}
 		f.Text("ADD $%d, %v", wsize*row.width, g.weight)
 		f.Text("SUB $%d, %v", row.width, left)

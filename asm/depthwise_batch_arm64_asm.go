@@ -24,7 +24,7 @@ func depthwiseBatchImages(f *neon.Func, images int) {
 	blocks, size, stride, image, wstride := f.Arg("blocks"), f.Arg("copies"), f.Arg("stride"), f.Arg("image"), f.Arg("wstride")
 	at, pair, n, wj, fj := f.R(), f.R(), f.R(), f.R(), f.R()
 	f.Text("LSL $2, %v, %v", size, size) // of a pair's points, in bytes
-	row := neonRow{4, 16}
+	row := neonRow{4, 16, neon.S4}
 	sums := make([]neon.Vec, images)
 	for b := range sums {
 		sums[b] = f.V(4)

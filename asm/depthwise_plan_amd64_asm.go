@@ -32,7 +32,7 @@ func depthwisePlanAMD64(f *x86.File) {
 		depthwisePlanGradRow(f, l, 1, false)
 		depthwisePlanGradRow(f, l, 1, true)
 		for _, vecs := range []int{2, 1} {
-			depthwiseRows(f, l, depthwiseVariant{name: "depthwiseSeq", single: true,
+			depthwiseRows(f, l, x86.F32, depthwiseVariant{name: "depthwiseSeq", single: true,
 				doc: "is depthwise, with one accumulator for an element as in planned rows"}, vecs)
 		}
 	}

@@ -13,7 +13,7 @@ func depthwisePoseNEON(file *neon.File) {
 	dw, dout, feat, code := f.Arg("dw"), f.Arg("dout"), f.Arg("f"), f.Arg("code")
 	blocks, stride, images, fresh := f.Arg("blocks"), f.Arg("stride"), f.Arg("images"), f.Arg("fresh")
 	wq, n, count, d, x := f.R(), f.R(), f.R(), f.R(), f.R()
-	row := neonRow{4, 16}
+	row := neonRow{4, 16, neon.S4}
 	sum, a, b := f.V(4), f.V(4), f.V(4)
 
 	block, begin, pair, image, stored, done := f.NewLabel("block"), f.NewLabel("begin"), f.NewLabel("pair"), f.NewLabel("image"),

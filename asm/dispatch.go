@@ -22,7 +22,7 @@ type family struct {
 	dir     string // the folder of the package that has them, seen from simd; "" is simd
 }
 
-// families lists the kernels that have such a function: their common name, with "Kernel" behind it.
+// families lists the kernels that have such a function: their common name, F64 for float64, and "Kernel".
 var families = []family{
 	{"depthwise%dF32", "vecs", ""},
 	{"depthwiseStream%dF32", "vecs", ""},
@@ -43,6 +43,11 @@ var families = []family{
 	{"pointConv%dx%dF32", "channels, vecs", ""},
 	{"pointConvGradF%dF32", "channels", ""},
 	{"pointConvGradW%dF32", "vecs", ""},
+	{"depthwise%dF64", "vecs", ""},
+	{"pointConv%dx%dF64", "channels, vecs", ""},
+	{"pointConvGradF%dF64", "channels", ""},
+	{"pointConvGradW%dF64", "vecs", ""},
+	{"setConv%dF64", "channels", ""},
 }
 
 // renderDispatch writes the functions of all families, given all generated functions: a file for each package.
@@ -67,6 +72,9 @@ func renderDispatch(functions []function) (files []output) {
 // write writes the function of one family.
 func (f family) write(b *strings.Builder, functions []function) {
 	name, _, _ := strings.Cut(strings.TrimSuffix(f.pattern, "F32"), "%d")
+	if strings.HasSuffix(f.pattern, "F64") {
+		name += "F64"
+	}
 	name += "Kernel"
 	byLevel := map[x86.Level]map[string]string{} // level → the case of a shape → kernel
 	var cases []string

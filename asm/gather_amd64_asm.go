@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
@@ -89,10 +91,41 @@ func pairAt(base reg.Register, at int) operand.Mem { return operand.Mem{Base: ba
 func sumSets(fn *x86.Func, acc []reg.VecVirtual) reg.VecVirtual {
 	for step := 1; step < len(acc); step *= 2 {
 		for i := 0; i+step < len(acc); i += 2 * step {
-			fn.VADDPS(acc[i+step], acc[i], acc[i])
+			floats(fn, "VADD", acc[i+step], acc[i], acc[i])
 		}
 	}
 	return acc[0]
+}
+
+// single writes an instruction on single numbers of the function's type.
+func single(fn *x86.Func, name string, ops ...operand.Op) {
+	fn.Inst(name+map[x86.Elem]string{x86.F32: "SS", x86.F64: "SD"}[fn.Elem], ops...)
+}
+
+// ofType replaces float32 in a signature by the type of the elements.
+func ofType(signature string, e x86.Elem) string {
+	return strings.ReplaceAll(signature, "float32", e.GoType())
+}
+
+// multiplyAddRepeated adds a times the number in memory to each of the sums.
+func multiplyAddRepeated(fn *x86.Func, m operand.Mem, a, sums []reg.VecVirtual) {
+	if fn.Level == x86.AVX512 {
+		for v := range a {
+			fn.Inst(map[x86.Elem]string{x86.F32: "VFMADD231PS_BCST", x86.F64: "VFMADD231PD_BCST"}[fn.Elem], m, a[v], sums[v])
+		}
+		return
+	}
+	number := everywhere(fn, m)
+	for v := range a {
+		floats(fn, "VFMADD231", number, a[v], sums[v])
+	}
+}
+
+// everywhere loads a number into all lanes of a register.
+func everywhere(fn *x86.Func, m operand.Mem) reg.VecVirtual {
+	r := fn.Vec()
+	repeatElem(fn, m, r)
+	return r
 }
 
 // zeros returns a list of cleared registers.

@@ -57,29 +57,39 @@ func (g neonGather) each(unroll, work int, body func(u int)) {
 	f.Label(end)
 }
 
-// neonRow is a run of columns: whole registers, or the lower 2 lanes or 1 lane of one.
+// neonRow is a run of columns: whole registers, or the lower lanes of one.
 type neonRow struct {
 	regs  int
 	width int // columns
+	lanes neon.Lanes
 }
 
-// neonRows returns the runs of at most so many columns, widest first: powers of two.
-func neonRows(most int) []neonRow {
+// neonRows returns the runs of at most so many columns of float32, widest first: powers of two.
+func neonRows(most int) []neonRow { return neonRowsOf(neon.S4, most) }
+
+// neonRowsOf is neonRows for either type.
+func neonRowsOf(l neon.Lanes, most int) []neonRow {
 	var rows []neonRow
 	for w := most; w > 0; w /= 2 {
-		rows = append(rows, neonRow{max(w/4, 1), w})
+		rows = append(rows, neonRow{max(w/l.Count(), 1), w, l})
 	}
 	return rows
 }
 
+// bytes is the length of the run.
+func (r neonRow) bytes() int { return r.width * r.lanes.Bits() / 8 }
+
+// mla adds a·b to d, lane by lane.
+func (r neonRow) mla(f *neon.Func, d, a, b neon.Vec) { f.Three("fmla", r.lanes, d, a, b) }
+
 // load loads the columns that lie at bytes from p.
 func (r neonRow) load(f *neon.Func, x neon.Vec, p neon.R, at int) {
-	switch r.width {
-	case 1:
-		f.Text("FMOVS %d(%v), F%d", at, p, x[0])
-	case 2:
-		f.Text("FMOVD %d(%v), F%d", at, p, x[0])
+	switch r.bytes() {
 	case 4:
+		f.Text("FMOVS %d(%v), F%d", at, p, x[0])
+	case 8:
+		f.Text("FMOVD %d(%v), F%d", at, p, x[0])
+	case 16:
 		f.Text("FMOVQ %d(%v), F%d", at, p, x[0])
 	default:
 		for i := 0; i < r.regs; i += 2 {
@@ -112,12 +122,12 @@ func (r neonRow) loadHalf(f *neon.Func, x neon.Vec, p neon.R, at int) {
 
 // store stores the columns at p.
 func (r neonRow) store(f *neon.Func, x neon.Vec, p neon.R) {
-	switch r.width {
-	case 1:
-		f.Text("FMOVS F%d, (%v)", x[0], p)
-	case 2:
-		f.Text("FMOVD F%d, (%v)", x[0], p)
+	switch r.bytes() {
 	case 4:
+		f.Text("FMOVS F%d, (%v)", x[0], p)
+	case 8:
+		f.Text("FMOVD F%d, (%v)", x[0], p)
+	case 16:
 		f.Text("FMOVQ F%d, (%v)", x[0], p)
 	default:
 		for i := 0; i < r.regs; i += 2 {

@@ -10,8 +10,10 @@ import (
 )
 
 // pointConvSets returns how many sets of accumulators a block of that many registers has, so that at least eight
-// multiply-adds are independent.
-func pointConvSets(registers int) int { return max(1, 8/registers) }
+// multiply-adds are independent; in float64, four.
+func pointConvSets(e x86.Elem, registers int) int {
+	return max(1, map[x86.Elem]int{x86.F32: 8, x86.F64: 4}[e]/registers)
+}
 
 func pointConvAMD64(f *x86.File) {
 	for _, l := range levels {
@@ -22,16 +24,30 @@ func pointConvAMD64(f *x86.File) {
 		for _, vecs := range []int{2, 1} {
 			for _, a := range channels {
 				if a*vecs <= channels[0]*2 && (l == x86.AVX512 && a*vecs <= 16 || l == x86.AVX2 && a*vecs <= 8) {
-					pointConvRows(f, l, a, vecs)
+					pointConvRows(f, l, x86.F32, a, vecs)
 				}
 			}
 		}
 		for _, a := range []int{8, 4, 2, 1} {
-			pointConvGradF(f, l, a)
+			pointConvGradF(f, l, x86.F32, a)
 		}
 		for _, vecs := range []int{2, 1} {
-			pointConvGradW(f, l, vecs)
+			pointConvGradW(f, l, x86.F32, vecs)
 		}
+		pointConvF64(f, l)
+	}
+}
+
+// pointConvF64 writes the functions of float64. They have fewer shapes, because they serve to check gradients more often than to train.
+func pointConvF64(f *x86.File, l x86.Level) {
+	for _, a := range []int{4, 1} {
+		for _, vecs := range []int{2, 1} {
+			pointConvRows(f, l, x86.F64, a, vecs)
+		}
+		pointConvGradF(f, l, x86.F64, a)
+	}
+	for _, vecs := range []int{2, 1} {
+		pointConvGradW(f, l, x86.F64, vecs)
 	}
 }
 
@@ -40,16 +56,16 @@ func pointConvAMD64(f *x86.File) {
 //	p[i, a, b] = Σ_k f[index[k], a] · w[pose[k], b],  a < channels, b < vecs·lanes
 //
 // Each vector of w is read once for all a, each number of f is repeated over all lanes.
-func pointConvRows(f *x86.File, l x86.Level, channels, vecs int) {
-	fn := f.Func(l, x86.F32, fmt.Sprintf("pointConv%dx%dF32", channels, vecs),
-		"func(p, f, w *float32, offsets *int, index, pose *int32, rows, pstride, fstride, wstride, tail int)",
+func pointConvRows(f *x86.File, l x86.Level, e x86.Elem, channels, vecs int) {
+	fn := f.Func(l, e, fmt.Sprintf("pointConv%dx%d%v", channels, vecs, e),
+		ofType("func(p, f, w *float32, offsets *int, index, pose *int32, rows, pstride, fstride, wstride, tail int)", e),
 		fmt.Sprintf("sets p[i, a, b] = Σ f[index, a]·w[pose, b] over row i's pairs, for i < rows, a < %d and %d vectors of "+
 			"b, of which the last has tail numbers. Strides are in bytes; p[i, a] and p[i, a+1] lie wstride apart.", channels, vecs))
 	tail := fn.NewBlockTail(fn.Arg("tail"), vecs)
 	p, feat, weight := fn.Arg("p"), fn.Arg("f"), fn.Arg("w")
 	fstride, wstride := fn.Arg("fstride"), fn.Arg("wstride")
 	g := newGatherWalk(fn)
-	sets := pointConvSets(channels * vecs)
+	sets := pointConvSets(e, channels*vecs)
 	acc := make([][][]reg.VecVirtual, channels)
 	for a := range acc {
 		acc[a] = make([][]reg.VecVirtual, vecs)
@@ -71,18 +87,11 @@ func pointConvRows(f *x86.File, l x86.Level, channels, vecs int) {
 				wv[v] = rowVector(fn, tail, wj, v, vecs)
 			}
 			for a := range acc {
-				m := operand.Mem{Base: fj, Disp: 4 * a}
-				if l == x86.AVX512 {
-					for v := range wv {
-						fn.VFMADD231PS_BCST(m, wv[v], acc[a][v][set])
-					}
-					continue
+				sums := make([]reg.VecVirtual, vecs)
+				for v := range sums {
+					sums[v] = acc[a][v][set]
 				}
-				fa := fn.Vec()
-				fn.VBROADCASTSS(m, fa)
-				for v := range wv {
-					fn.VFMADD231PS(fa, wv[v], acc[a][v][set])
-				}
+				multiplyAddRepeated(fn, operand.Mem{Base: fj, Disp: e.Bytes() * a}, wv, sums)
 			}
 		})
 	}, func() {
@@ -125,9 +134,9 @@ func storeVector(fn *x86.Func, tail x86.Tail, r reg.VecVirtual, row reg.Register
 //	df[x, a] = Σ_k Σ_b w[pose[k], b] · dp[index[k], a, b],  a < channels
 //
 // The lanes of b are added up after all pairs. Blocks whole vectors of b come before the last one.
-func pointConvGradF(f *x86.File, l x86.Level, channels int) {
-	fn := f.Func(l, x86.F32, fmt.Sprintf("pointConvGradF%dF32", channels),
-		"func(df, dp, w *float32, offsets *int, index, pose *int32, rows, fstride, pstride, wstride, blocks, tail int)",
+func pointConvGradF(f *x86.File, l x86.Level, e x86.Elem, channels int) {
+	fn := f.Func(l, e, fmt.Sprintf("pointConvGradF%d%v", channels, e),
+		ofType("func(df, dp, w *float32, offsets *int, index, pose *int32, rows, fstride, pstride, wstride, blocks, tail int)", e),
 		fmt.Sprintf("sets df[x, a] = Σ w[pose, b]·dp[index, a, b] over row x's pairs and over b, for x < rows, a < %d; b counts "+
 			"blocks whole vectors and tail numbers. Strides are in bytes; dp[i, a] and dp[i, a+1] lie wstride apart.", channels))
 	tail := fn.NewTail(fn.Arg("tail"))
@@ -174,7 +183,7 @@ func pointConvGradF(f *x86.File, l x86.Level, channels int) {
 			wv := fn.Vec()
 			fn.VMOVUPS(operand.Mem{Base: wj}, wv)
 			for a := range acc {
-				fn.VFMADD231PS(address(a), wv, acc[a])
+				floats(fn, "VFMADD231", address(a), wv, acc[a])
 			}
 			fn.ADDQ(operand.I32(l.Bytes()), wj)
 			fn.ADDQ(operand.I32(l.Bytes()), row)
@@ -191,7 +200,7 @@ func pointConvGradF(f *x86.File, l x86.Level, channels int) {
 		})
 	}, func() {
 		for a := range acc {
-			fn.VMOVSS(fn.SumLanes(acc[a]).AsX(), operand.Mem{Base: df, Disp: 4 * a})
+			single(fn, "VMOV", fn.SumLanes(acc[a]).AsX(), operand.Mem{Base: df, Disp: e.Bytes() * a})
 		}
 		fn.ADDQ(fn.Arg("fstride"), df)
 	})
@@ -203,10 +212,10 @@ func pointConvGradF(f *x86.File, l x86.Level, channels int) {
 //	dw[q, b] = Σ_k Σ_a f[index[k], a] · dp[row[k], a, b],  b < vecs·lanes
 //
 // Channel a goes to set a mod 4 of the accumulators.
-func pointConvGradW(f *x86.File, l x86.Level, vecs int) {
+func pointConvGradW(f *x86.File, l x86.Level, e x86.Elem, vecs int) {
 	const sets = 4
-	fn := f.Func(l, x86.F32, fmt.Sprintf("pointConvGradW%dF32", vecs),
-		"func(dw, dp, f *float32, offsets *int, index, pose *int32, rows, wstride, pstride, fstride, channels, tail int)",
+	fn := f.Func(l, e, fmt.Sprintf("pointConvGradW%d%v", vecs, e),
+		ofType("func(dw, dp, f *float32, offsets *int, index, pose *int32, rows, wstride, pstride, fstride, channels, tail int)", e),
 		fmt.Sprintf("sets dw[q, b] = Σ f[index, a]·dp[pose, a, b] over row q's pairs and a < channels, for q < rows and %d vectors "+
 			"of b, of which the last has tail numbers. Strides are in bytes; dp[i, a] and dp[i, a+1] lie wstride apart.", vecs))
 	tail := fn.NewTail(fn.Arg("tail"))
@@ -230,14 +239,13 @@ func pointConvGradW(f *x86.File, l x86.Level, vecs int) {
 			fn.ADDQ(dp, row)
 			fn.MOVQ(fn.Arg("channels"), left)
 			term := func(set, at int) {
-				fa := fn.Vec()
-				fn.VBROADCASTSS(operand.Mem{Base: fj, Disp: 4 * at}, fa)
+				fa := everywhere(fn, operand.Mem{Base: fj, Disp: e.Bytes() * at})
 				for v := range acc {
 					m := operand.Mem{Base: row, Disp: v * l.Bytes()}
 					if v == vecs-1 {
 						tail.MultiplyAdd(m, fa, acc[v][set])
 					} else {
-						fn.VFMADD231PS(m, fa, acc[v][set])
+						floats(fn, "VFMADD231", m, fa, acc[v][set])
 					}
 				}
 				fn.ADDQ(wstride, row)
@@ -249,7 +257,7 @@ func pointConvGradW(f *x86.File, l x86.Level, vecs int) {
 			for s := range sets {
 				term(s, s)
 			}
-			fn.ADDQ(operand.U8(4*sets), fj)
+			fn.ADDQ(operand.U8(e.Bytes()*sets), fj)
 			fn.SUBQ(operand.U8(sets), left)
 			fn.JGE(operand.LabelRef(loop))
 			fn.Label(rest)

@@ -15,15 +15,19 @@ import (
 func setConvAMD64(f *x86.File) {
 	for _, l := range levels {
 		for _, c := range []int{8, 7, 6, 5, 4, 3, 2, 1} {
-			setConvTile(f, l, c)
+			setConvTile(f, l, x86.F32, c)
 		}
-		setConvGrad(f, l)
+		for _, c := range []int{4, 2, 1} {
+			setConvTile(f, l, x86.F64, c)
+		}
+		setConvGrad(f, l, x86.F32)
+		setConvGrad(f, l, x86.F64)
 	}
 }
 
-// setConvRBF returns -gamma·|t - x|² of a point at all targets, rounded to float32, and exp of it.
+// setConvRBF returns -gamma·|t - x|² of a point at all targets, rounded to the type of the function, and exp of it.
 //
-//	dist2 = Σ_a (t_a - x_a)²  in float64,  v = float32(-gamma·dist2)
+//	dist2 = Σ_a (t_a - x_a)²  in float64,  v = -gamma·dist2
 type setConvRBF struct {
 	*x86.Func
 	t, d   reg.GPVirtual
@@ -32,14 +36,18 @@ type setConvRBF struct {
 }
 
 func newSetConvRBF(fn *x86.Func) *setConvRBF {
-	r := &setConvRBF{Func: fn, t: fn.Arg("t"), d: fn.Arg("d"), factor: fn.Vec(), block: x86.NewBlock(fn.Level, x86.F32)}
+	r := &setConvRBF{Func: fn, t: fn.Arg("t"), d: fn.Arg("d"), factor: fn.Vec(), block: x86.NewBlock(fn.Level, fn.Elem)}
 	p, err := fn.Param("factor").Resolve()
 	if err != nil {
 		panic(err)
 	}
 	fn.VBROADCASTSD(p.Addr, r.factor)
 	v := r.block.Input()
-	r.block.Output(expF32(r.block, v))
+	if fn.Elem == x86.F64 {
+		r.block.Output(expF64(r.block, v))
+	} else {
+		r.block.Output(expF32(r.block, v))
+	}
 	r.block.Output(v)
 	fn.Hoist(r.block)
 	return r
@@ -48,7 +56,10 @@ func newSetConvRBF(fn *x86.Func) *setConvRBF {
 // at returns both for the point that x points to, and moves x on to the next point.
 func (r *setConvRBF) at(x reg.GPVirtual) (e, v reg.VecVirtual) {
 	width := r.Level.Bytes()
-	sum := []reg.VecVirtual{r.Zero(), r.Zero()}
+	sum := []reg.VecVirtual{r.Zero()}
+	if r.Elem == x86.F32 { // of whose targets two vectors of float64 have the coordinates
+		sum = append(sum, r.Zero())
+	}
 	coordinate, left := r.GP64(), r.GP64()
 	loop := r.NewLabel("coordinates")
 	r.MOVQ(r.t, coordinate)
@@ -62,14 +73,16 @@ func (r *setConvRBF) at(x reg.GPVirtual) (e, v reg.VecVirtual) {
 		r.VFMADD231PD(diff, diff, sum[h])
 	}
 	r.ADDQ(operand.U8(8), x)
-	r.ADDQ(operand.U32(2*width), coordinate)
+	r.ADDQ(operand.U32(len(sum)*width), coordinate)
 	r.DECQ(left)
 	r.JNE(operand.LabelRef(loop))
 	for h := range sum {
 		r.VMULPD(r.factor, sum[h], sum[h])
 	}
 	v = r.Vec()
-	if r.Level == x86.AVX512 {
+	if r.Elem == x86.F64 {
+		r.VMOVAPD(sum[0], v)
+	} else if r.Level == x86.AVX512 {
 		low, high := r.YMM(), r.YMM()
 		r.VCVTPD2PS(sum[0], low)
 		r.VCVTPD2PS(sum[1], high)
@@ -89,9 +102,9 @@ func (r *setConvRBF) at(x reg.GPVirtual) (e, v reg.VecVirtual) {
 //	h[j·lanes + lane] += Σ_n phi[n, j] · exp(-gamma·|t_lane - x_n|²),  j < c
 //
 // whose sums stay in registers in between.
-func setConvTile(f *x86.File, l x86.Level, c int) {
-	fn := f.Func(l, x86.F32, fmt.Sprintf("setConv%dF32", c),
-		"func(h *float32, t, x *float64, phi *float32, points, d, stride int, factor float64)",
+func setConvTile(f *x86.File, l x86.Level, e x86.Elem, c int) {
+	fn := f.Func(l, e, fmt.Sprintf("setConv%d%v", c, e),
+		ofType("func(h *float32, t, x *float64, phi *float32, points, d, stride int, factor float64)", e),
 		fmt.Sprintf("adds to h[j, lane] the sum Σ phi[n, j]·exp(factor·|t[lane] - x[n]|²) over n < points, for j < %d. "+
 			"t is [d, lanes], x [points, d]; rows of phi lie stride bytes apart.", c))
 	r := newSetConvRBF(fn)
@@ -103,16 +116,9 @@ func setConvTile(f *x86.File, l x86.Level, c int) {
 	fn.TESTQ(points, points)
 	fn.JE(operand.LabelRef("store"))
 	fn.Label("points")
-	e, _ := r.at(x)
+	kernel, _ := r.at(x)
 	for j := range acc {
-		m := operand.Mem{Base: phi, Disp: 4 * j}
-		if l == x86.AVX512 {
-			fn.VFMADD231PS_BCST(m, e, acc[j])
-			continue
-		}
-		p := fn.Vec()
-		fn.VBROADCASTSS(m, p)
-		fn.VFMADD231PS(p, e, acc[j])
+		multiplyAddRepeated(fn, operand.Mem{Base: phi, Disp: e.Bytes() * j}, []reg.VecVirtual{kernel}, acc[j:j+1])
 	}
 	fn.ADDQ(stride, phi)
 	fn.DECQ(points)
@@ -129,9 +135,9 @@ func setConvTile(f *x86.File, l x86.Level, c int) {
 //	sum[lane] = Σ_n e_n·q_n,  sum[lanes + lane] = Σ_n v_n·e_n·q_n,  q_n = Σ_j dh[j, lane]·phi[n, j]
 //
 // with v = -gamma·|t - x|² and e = exp v. Where e vanishes the product counts as 0, whatever v.
-func setConvGrad(f *x86.File, l x86.Level) {
-	fn := f.Func(l, x86.F32, "setConvGradF32",
-		"func(sum *float32, t, x *float64, phi, dh *float32, points, d, c, stride int, factor float64)",
+func setConvGrad(f *x86.File, l x86.Level, elem x86.Elem) {
+	fn := f.Func(l, elem, "setConvGrad"+elem.String(),
+		ofType("func(sum *float32, t, x *float64, phi, dh *float32, points, d, c, stride int, factor float64)", elem),
 		"sets sum[lane] = Σ e·q and sum[lanes+lane] = Σ v·e·q over n < points, with v = factor·|t[lane] - x[n]|², e = exp(v) and q "+
 			"= Σ dh[j, lane]·phi[n, j] over j < c. t is [d, lanes], x [points, d], dh [c, lanes]; rows of phi lie stride bytes apart.")
 	r := newSetConvRBF(fn)
@@ -139,7 +145,7 @@ func setConvGrad(f *x86.File, l x86.Level) {
 	acc := zeros(fn, 2)
 	clearAll(fn, acc)
 	// Below exp's range v is at least this, so that 0·v stays 0.
-	least := fn.ConstVec("expMin", -104)
+	least := fn.ConstVec("expMin", map[x86.Elem]float64{x86.F32: -104, x86.F64: -746}[elem])
 	fn.TESTQ(points, points)
 	fn.JE(operand.LabelRef("store"))
 	fn.Label("points")
@@ -150,17 +156,16 @@ func setConvGrad(f *x86.File, l x86.Level) {
 	fn.MOVQ(g, channel)
 	fn.MOVQ(fn.Arg("c"), left)
 	fn.Label("channels")
-	p := fn.Vec()
-	fn.VBROADCASTSS(operand.Mem{Base: row}, p)
-	fn.VFMADD231PS(operand.Mem{Base: channel}, p, q)
-	fn.ADDQ(operand.U8(4), row)
+	p := everywhere(fn, operand.Mem{Base: row})
+	floats(fn, "VFMADD231", operand.Mem{Base: channel}, p, q)
+	fn.ADDQ(operand.U8(elem.Bytes()), row)
 	fn.ADDQ(operand.U32(l.Bytes()), channel)
 	fn.DECQ(left)
 	fn.JNE(operand.LabelRef("channels"))
-	fn.VMULPS(e, q, q)
-	fn.VADDPS(q, acc[0], acc[0])
-	fn.VMAXPS(v, least, v)
-	fn.VFMADD231PS(v, q, acc[1])
+	floats(fn, "VMUL", e, q, q)
+	floats(fn, "VADD", q, acc[0], acc[0])
+	floats(fn, "VMAX", v, least, v)
+	floats(fn, "VFMADD231", v, q, acc[1])
 	fn.ADDQ(stride, phi)
 	fn.DECQ(points)
 	fn.JNE(operand.LabelRef("points"))

@@ -10,16 +10,18 @@ import (
 // sums are kernels of their own.
 func setConvNEON(file *neon.File) {
 	for d := 1; d <= 3; d++ {
-		exponentNEON(file, d)
+		exponentNEON(file, neon.S4, d)
+		exponentNEON(file, neon.D2, d)
 	}
 }
 
-// exponentNEON writes e = -gamma·Σ_a (t_a - x_a)² for d coordinates, in float64, rounded once to float32. Points are taken two to a
+// exponentNEON writes e = -gamma·Σ_a (t_a - x_a)² for d coordinates, in float64, for a set convolution in float32 rounded once. Points are taken two to a
 // register, their coordinates separated by the load. 12, 16 and 20 instructions for 4 points with one, two and three
 // coordinates, beside 3 for the store and the loop.
-func exponentNEON(file *neon.File, d int) {
-	f := file.Func(fmt.Sprintf("exponent%dF32NEON", d), "(e *float32, t, x *float64, n int, gamma float64)",
-		fmt.Sprintf("exponent%dF32NEON sets e[i] = -gamma·|t - x[i]|² for n points of %d coordinates.", d, d))
+func exponentNEON(file *neon.File, l neon.Lanes, d int) {
+	name := fmt.Sprintf("exponent%d%sNEON", d, l.Suffix())
+	f := file.Func(name, fmt.Sprintf("(e *%s, t, x *float64, n int, gamma float64)", l.Type()),
+		fmt.Sprintf("%s sets e[i] = -gamma·|t - x[i]|² for n points of %d coordinates.", name, d))
 	gamma, target := f.SplatD("gamma"), f.V(d)
 	e, t, x, n := f.Arg("e"), f.Arg("t"), f.Arg("x"), f.Arg("n")
 	for a := range target {
@@ -54,9 +56,13 @@ func exponentNEON(file *neon.File, d int) {
 		}
 		s := scaled(coords)
 		out := f.V(1)
-		f.Narrow(out, s[:1])
-		f.NarrowHigh(out, s[1:])
-		f.Text("FMOVQ.P F%d, 16(%v)", out[0], e)
+		if l == neon.D2 {
+			f.Text("FSTPQ.P (F%d, F%d), 32(%v)", s[0], s[1], e)
+		} else {
+			f.Narrow(out, s[:1])
+			f.NarrowHigh(out, s[1:])
+			f.Text("FMOVQ.P F%d, 16(%v)", out[0], e)
+		}
 		f.Text("SUBS $4, %v", n)
 		f.Text("BGE %s", loop)
 		f.Free(append(two, out)...)
@@ -74,8 +80,10 @@ func exponentNEON(file *neon.File, d int) {
 		f.Text("FMOVD.P 8(%v), F%d", x, coords[a][0])
 	}
 	s := scaled(coords)
-	f.Narrow(s, s)
-	f.Text("FMOVS.P F%d, 4(%v)", s[0], e)
+	if l == neon.S4 {
+		f.Narrow(s, s)
+	}
+	f.Text("FMOV%s.P F%d, %d(%v)", l.Letter(), s[0], l.Bits()/8, e)
 	f.Text("SUBS $1, %v", n)
 	f.Text("BNE %s", single)
 	f.Label(end)

@@ -15,20 +15,22 @@ import (
 
 // portableF64 says why kernels of float32 have no twin of float64. A name stands for all kernels that begin with it.
 var portableF64 = map[string]string{
-	"bfFrom":      "bfloat16 is made from float32",
-	"depthwiseBF": "weights in bfloat16 belong to float32",
-	"depthwise":   "models are trained and run in float32; in float64 their sums serve to check gradients",
-	"pointConv":   "as depthwise",
-	"setConv":     "as depthwise",
-	"exponent":    "a part of setConv",
-	"gemmPanel":   "two strips of two vectors take as long as one of four; its small products gain from it in float32",
-	"gemmWide":    "float64 has half as many columns in a strip, whose sums fill the registers as they are",
-	"swishSums":   "a part of WeightNet's fast path, which is for inference in float32",
-	"squaresRow":  "distances of stored vectors, which are float32",
-	"absoluteRow": "as squaresRow",
-	"NEON moment": "two passes over rows, bound by memory; portable Go on arm64",
-	"NEON square": "as moment",
-	"NEON norm":   "as moment",
+	"bfFrom":          "bfloat16 is made from float32",
+	"depthwiseBF":     "weights in bfloat16 belong to float32",
+	"depthwiseHalf":   "weights in bfloat16 belong to float32",
+	"depthwisePlan":   "no function of float64 takes a plan",
+	"depthwiseSeq":    "a part of depthwisePlan",
+	"depthwiseStream": "fetches ahead the weights of large models, which are float32",
+	"depthwiseGroup":  "computes neighbouring rows together, for models; float64 takes them one by one",
+	"depthwiseTall":   "as depthwiseGroup",
+	"gemmPanel":       "two strips of two vectors take as long as one of four; its small products gain from it in float32",
+	"gemmWide":        "float64 has half as many columns in a strip, whose sums fill the registers as they are",
+	"swishSums":       "a part of WeightNet's fast path, which is for inference in float32",
+	"squaresRow":      "distances of stored vectors, which are float32",
+	"absoluteRow":     "as squaresRow",
+	"NEON moment":     "two passes over rows, bound by memory; portable Go on arm64",
+	"NEON square":     "as moment",
+	"NEON norm":       "as moment",
 }
 
 // TestFloat64Kernels wants a kernel of float64 for every one of float32, at every level, or a reason; and no reason that nothing needs.

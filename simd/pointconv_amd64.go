@@ -2,15 +2,111 @@
 
 package simd
 
-// pointConvLanes returns the vector width of the level, and how many registers a kernel for 1 x cm numbers may use.
-func pointConvLanes() (lanes, registers int) {
+import "unsafe"
+
+// gatherLanes is how many numbers a vector of the level holds.
+func gatherLanes[T Float]() int {
+	var x T
 	if level == AVX512 {
-		return 16, 16
+		return 64 / int(unsafe.Sizeof(x))
 	}
-	return 8, 8
+	return 32 / int(unsafe.Sizeof(x))
 }
 
 func pointConvF32(p, f, w []float32, offsets []int, index, pose []int32, ci, cm int) {
+	pointConvPairs("PointConvF32", p, f, w, offsets, index, pose, ci, cm)
+}
+
+func pointConvF64(p, f, w []float64, offsets []int, index, pose []int32, ci, cm int) {
+	pointConvPairs("PointConvF64", p, f, w, offsets, index, pose, ci, cm)
+}
+
+func pointConvGradFF32(df, dp, w []float32, offsets []int, index, pose []int32, ci, cm int) {
+	pointConvGradFPairs("PointConvGradFF32", df, dp, w, offsets, index, pose, ci, cm)
+}
+
+func pointConvGradFF64(df, dp, w []float64, offsets []int, index, pose []int32, ci, cm int) {
+	pointConvGradFPairs("PointConvGradFF64", df, dp, w, offsets, index, pose, ci, cm)
+}
+
+func pointConvGradWF32(dw, dp, f []float32, offsets []int, row, index []int32, ci, cm int) {
+	pointConvGradWPairs("PointConvGradWF32", dw, dp, f, offsets, row, index, ci, cm)
+}
+
+func pointConvGradWF64(dw, dp, f []float64, offsets []int, row, index []int32, ci, cm int) {
+	pointConvGradWPairs("PointConvGradWF64", dw, dp, f, offsets, row, index, ci, cm)
+}
+
+// pointConvChannels is how many of the input channels that are left a kernel takes beside that many vectors.
+func pointConvChannels[T Float](vecs, left int) int {
+	var x T
+	channels := 4
+	switch {
+	case unsafe.Sizeof(x) == 8:
+		if left < channels {
+			return 1
+		}
+	case level == AVX512:
+		channels = 16 / vecs
+	}
+	for channels > left {
+		channels /= 2
+	}
+	return channels
+}
+
+// pointConvGradChannels is the same for the gradient to the features.
+func pointConvGradChannels[T Float](left int) int {
+	var x T
+	if unsafe.Sizeof(x) == 8 {
+		return pointConvChannels[T](1, left)
+	}
+	channels := 8
+	for channels > left {
+		channels /= 2
+	}
+	return channels
+}
+
+func pointConvKernelOf[T Float](channels, vecs int, p, f, w *T, offsets *int, index, pose *int32, rows, pstride, fstride, wstride, tail int) {
+	size := int(unsafe.Sizeof(*p))
+	pstride, fstride, wstride = size*pstride, size*fstride, size*wstride
+	if size == 8 {
+		pointConvF64Kernel(channels, vecs, (*float64)(unsafe.Pointer(p)), (*float64)(unsafe.Pointer(f)), (*float64)(unsafe.Pointer(w)),
+			offsets, index, pose, rows, pstride, fstride, wstride, tail)
+		return
+	}
+	pointConvKernel(channels, vecs, (*float32)(unsafe.Pointer(p)), (*float32)(unsafe.Pointer(f)), (*float32)(unsafe.Pointer(w)),
+		offsets, index, pose, rows, pstride, fstride, wstride, tail)
+}
+
+func pointConvGradFKernelOf[T Float](channels int, df, dp, w *T, offsets *int, index, pose *int32,
+	rows, fstride, pstride, wstride, blocks, tail int) {
+	size := int(unsafe.Sizeof(*df))
+	fstride, pstride, wstride = size*fstride, size*pstride, size*wstride
+	if size == 8 {
+		pointConvGradFF64Kernel(channels, (*float64)(unsafe.Pointer(df)), (*float64)(unsafe.Pointer(dp)), (*float64)(unsafe.Pointer(w)),
+			offsets, index, pose, rows, fstride, pstride, wstride, blocks, tail)
+		return
+	}
+	pointConvGradFKernel(channels, (*float32)(unsafe.Pointer(df)), (*float32)(unsafe.Pointer(dp)), (*float32)(unsafe.Pointer(w)),
+		offsets, index, pose, rows, fstride, pstride, wstride, blocks, tail)
+}
+
+func pointConvGradWKernelOf[T Float](vecs int, dw, dp, f *T, offsets *int, index, pose *int32,
+	rows, wstride, pstride, fstride, channels, tail int) {
+	size := int(unsafe.Sizeof(*dw))
+	wstride, pstride, fstride = size*wstride, size*pstride, size*fstride
+	if size == 8 {
+		pointConvGradWF64Kernel(vecs, (*float64)(unsafe.Pointer(dw)), (*float64)(unsafe.Pointer(dp)), (*float64)(unsafe.Pointer(f)),
+			offsets, index, pose, rows, wstride, pstride, fstride, channels, tail)
+		return
+	}
+	pointConvGradWKernel(vecs, (*float32)(unsafe.Pointer(dw)), (*float32)(unsafe.Pointer(dp)), (*float32)(unsafe.Pointer(f)),
+		offsets, index, pose, rows, wstride, pstride, fstride, channels, tail)
+}
+
+func pointConvPairs[T Float](fn string, p, f, w []T, offsets []int, index, pose []int32, ci, cm int) {
 	if level == Generic || ci == 0 || cm == 0 {
 		pointConvGeneric(p, f, w, offsets, index, pose, ci, cm)
 		return
@@ -21,13 +117,13 @@ func pointConvF32(p, f, w []float32, offsets []int, index, pose []int32, ci, cm 
 	raceRead(index)
 	raceRead(pose)
 	raceWrite(p)
-	lanes, registers := pointConvLanes()
+	lanes := gatherLanes[T]()
 	for lo := 0; lo < len(offsets)-1; {
 		hi := gatherChunk(offsets, lo, ci*cm)
 		from, to := offsets[lo]-offsets[0], offsets[hi]-offsets[0]
 		ix, ps := index[from:to], pose[from:to]
-		checkIndex("PointConvF32", "index", ix, from, len(f)/ci)
-		checkIndex("PointConvF32", "pose", ps, from, len(w)/cm)
+		checkIndex(fn, "index", ix, from, len(f)/ci)
+		checkIndex(fn, "pose", ps, from, len(w)/cm)
 		part := p[lo*ci*cm : hi*ci*cm]
 		if from == to {
 			clear(part)
@@ -37,15 +133,9 @@ func pointConvF32(p, f, w []float32, offsets []int, index, pose []int32, ci, cm 
 				vecs := min(2, (cm-b+lanes-1)/lanes)
 				columns := min(vecs*lanes, cm-b)
 				for a := 0; a < ci; {
-					channels := registers / vecs
-					if level == AVX2 {
-						channels = 4
-					}
-					for channels > ci-a {
-						channels /= 2
-					}
-					pointConvKernel(channels, vecs, &part[a*cm+b], &f[a], &w[b], &offsets[lo], &ix[0], &ps[0],
-						hi-lo, 4*ci*cm, 4*ci, 4*cm, columns-(vecs-1)*lanes)
+					channels := pointConvChannels[T](vecs, ci-a)
+					pointConvKernelOf(channels, vecs, &part[a*cm+b], &f[a], &w[b], &offsets[lo], &ix[0], &ps[0],
+						hi-lo, ci*cm, ci, cm, columns-(vecs-1)*lanes)
 					a += channels
 				}
 				b += columns
@@ -55,7 +145,7 @@ func pointConvF32(p, f, w []float32, offsets []int, index, pose []int32, ci, cm 
 	}
 }
 
-func pointConvGradFF32(df, dp, w []float32, offsets []int, index, pose []int32, ci, cm int) {
+func pointConvGradFPairs[T Float](fn string, df, dp, w []T, offsets []int, index, pose []int32, ci, cm int) {
 	if level == Generic || ci == 0 || cm == 0 {
 		pointConvGradFGeneric(df, dp, w, offsets, index, pose, ci, cm)
 		return
@@ -66,27 +156,22 @@ func pointConvGradFF32(df, dp, w []float32, offsets []int, index, pose []int32, 
 	raceRead(index)
 	raceRead(pose)
 	raceWrite(df)
-	lanes, _ := pointConvLanes()
+	lanes := gatherLanes[T]()
 	blocks := (cm - 1) / lanes
 	tail := cm - blocks*lanes
 	for lo := 0; lo < len(offsets)-1; {
 		hi := gatherChunk(offsets, lo, ci*cm)
 		from, to := offsets[lo]-offsets[0], offsets[hi]-offsets[0]
 		ix, ps := index[from:to], pose[from:to]
-		checkIndex("PointConvGradFF32", "index", ix, from, len(dp)/(ci*cm))
-		checkIndex("PointConvGradFF32", "pose", ps, from, len(w)/cm)
+		checkIndex(fn, "index", ix, from, len(dp)/(ci*cm))
+		checkIndex(fn, "pose", ps, from, len(w)/cm)
 		part := df[lo*ci : hi*ci]
 		if from == to {
 			clear(part)
 		} else {
 			for a := 0; a < ci; {
-				channels := 8
-				for channels > ci-a {
-					channels /= 2
-				}
-				d, o, off := &part[a], &dp[a*cm], &offsets[lo]
-				n, fs, pst, ws := hi-lo, 4*ci, 4*ci*cm, 4*cm
-				pointConvGradFKernel(channels, d, o, &w[0], off, &ix[0], &ps[0], n, fs, pst, ws, blocks, tail)
+				channels := pointConvGradChannels[T](ci - a)
+				pointConvGradFKernelOf(channels, &part[a], &dp[a*cm], &w[0], &offsets[lo], &ix[0], &ps[0], hi-lo, ci, ci*cm, cm, blocks, tail)
 				a += channels
 			}
 		}
@@ -94,7 +179,7 @@ func pointConvGradFF32(df, dp, w []float32, offsets []int, index, pose []int32, 
 	}
 }
 
-func pointConvGradWF32(dw, dp, f []float32, offsets []int, row, index []int32, ci, cm int) {
+func pointConvGradWPairs[T Float](fn string, dw, dp, f []T, offsets []int, row, index []int32, ci, cm int) {
 	if level == Generic || ci == 0 || cm == 0 {
 		pointConvGradWGeneric(dw, dp, f, offsets, row, index, ci, cm)
 		return
@@ -105,13 +190,13 @@ func pointConvGradWF32(dw, dp, f []float32, offsets []int, row, index []int32, c
 	raceRead(row)
 	raceRead(index)
 	raceWrite(dw)
-	lanes, _ := pointConvLanes()
+	lanes := gatherLanes[T]()
 	for lo := 0; lo < len(offsets)-1; {
 		hi := gatherChunk(offsets, lo, ci*cm)
 		from, to := offsets[lo]-offsets[0], offsets[hi]-offsets[0]
 		rs, ix := row[from:to], index[from:to]
-		checkIndex("PointConvGradWF32", "row", rs, from, len(dp)/(ci*cm))
-		checkIndex("PointConvGradWF32", "index", ix, from, len(f)/ci)
+		checkIndex(fn, "row", rs, from, len(dp)/(ci*cm))
+		checkIndex(fn, "index", ix, from, len(f)/ci)
 		part := dw[lo*cm : hi*cm]
 		if from == to {
 			clear(part)
@@ -120,9 +205,7 @@ func pointConvGradWF32(dw, dp, f []float32, offsets []int, row, index []int32, c
 				vecs := min(2, (cm-b+lanes-1)/lanes)
 				columns := min(vecs*lanes, cm-b)
 				tail := columns - (vecs-1)*lanes
-				d, o, off := &part[b], &dp[b], &offsets[lo]
-				n, ws, pst, fs := hi-lo, 4*cm, 4*ci*cm, 4*ci
-				pointConvGradWKernel(vecs, d, o, &f[0], off, &ix[0], &rs[0], n, ws, pst, fs, ci, tail)
+				pointConvGradWKernelOf(vecs, &part[b], &dp[b], &f[0], &offsets[lo], &ix[0], &rs[0], hi-lo, cm, ci*cm, ci, ci, tail)
 				b += columns
 			}
 		}

@@ -20,7 +20,7 @@ func PointConvGradFF32(df, dp, w []float32, offsets []int, index, pose []int32, 
 // PointConvGradFF64 is PointConvGradFF32 for float64.
 func PointConvGradFF64(df, dp, w []float64, offsets []int, index, pose []int32, ci, cm int) {
 	checkPointConvGradF("PointConvGradFF64", len(df), len(dp), len(w), offsets, index, pose, ci, cm)
-	pointConvGradFGeneric(df, dp, w, offsets, index, pose, ci, cm)
+	pointConvGradFF64(df, dp, w, offsets, index, pose, ci, cm)
 }
 
 // PointConvGradWF32 computes the gradient of PointConvF32 to its weights, from the pairs sorted by pose: for every pose q and
@@ -43,7 +43,7 @@ func PointConvGradWF32(dw, dp, f []float32, offsets []int, row, index []int32, c
 // PointConvGradWF64 is PointConvGradWF32 for float64.
 func PointConvGradWF64(dw, dp, f []float64, offsets []int, row, index []int32, ci, cm int) {
 	checkPointConvGradW("PointConvGradWF64", len(dw), len(dp), len(f), offsets, row, index, ci, cm)
-	pointConvGradWGeneric(dw, dp, f, offsets, row, index, ci, cm)
+	pointConvGradWF64(dw, dp, f, offsets, row, index, ci, cm)
 }
 
 func checkPointConvGradF(fn string, lenDF, lenDP, lenW int, offsets []int, index, pose []int32, ci, cm int) {

@@ -2,6 +2,8 @@
 
 package simd
 
+import "unsafe"
+
 const (
 	// setConvDims is the most coordinates that a point may have in assembly; tiles of targets are kept on the stack.
 	setConvDims = 8
@@ -23,6 +25,34 @@ func setConvTargets(tile *[16 * setConvDims]float64, t []float64, d, lanes int) 
 }
 
 func setConvF32(h []float32, t, x []float64, phi []float32, d, c int, gamma, scale float64) {
+	setConvTiles(h, t, x, phi, d, c, gamma, scale)
+}
+
+func setConvF64(h []float64, t, x []float64, phi []float64, d, c int, gamma, scale float64) {
+	setConvTiles(h, t, x, phi, d, c, gamma, scale)
+}
+
+// setConvMost is how many of the channels that are left a kernel computes: 1 to 8 in float32, 4, 2 or 1 in float64.
+func setConvMost[T Float](left int) int {
+	var x T
+	switch {
+	case unsafe.Sizeof(x) == 4:
+		return min(setConvChannels, left)
+	case left >= 4:
+		return 4
+	}
+	return min(2, left)
+}
+
+func setConvBlocksOf[T Float](channels int, h *T, t, x *float64, phi *T, points, d, stride int, factor float64) {
+	if unsafe.Sizeof(*h) == 8 {
+		setConvF64Kernel(channels, (*float64)(unsafe.Pointer(h)), t, x, (*float64)(unsafe.Pointer(phi)), points, d, 8*stride, factor)
+		return
+	}
+	setConvBlocks(channels, (*float32)(unsafe.Pointer(h)), t, x, (*float32)(unsafe.Pointer(phi)), points, d, 4*stride, factor)
+}
+
+func setConvTiles[T Float](h []T, t, x []float64, phi []T, d, c int, gamma, scale float64) {
 	if level == Generic || d > setConvDims {
 		setConvGeneric(h, t, x, phi, d, c, gamma, scale)
 		return
@@ -31,21 +61,18 @@ func setConvF32(h []float32, t, x []float64, phi []float32, d, c int, gamma, sca
 	raceRead(x)
 	raceRead(phi)
 	raceWrite(h)
-	lanes := 16
-	if level == AVX2 {
-		lanes = 8
-	}
+	lanes := gatherLanes[T]()
 	var targets [16 * setConvDims]float64
-	var sums [16 * setConvChannels]float32
-	factor := float32(scale)
+	var sums [16 * setConvChannels]T
+	factor := T(scale)
 	for m := 0; m*d < len(t); m += lanes {
 		count := min(lanes, len(t)/d-m)
 		setConvTargets(&targets, t[m*d:(m+count)*d], d, lanes)
-		for j := 0; j < c; j += setConvChannels {
-			channels := min(setConvChannels, c-j)
-			sums = [16 * setConvChannels]float32{}
+		for j, channels := 0, 0; j < c; j += channels {
+			channels = setConvMost[T](c - j)
+			sums = [16 * setConvChannels]T{}
 			for n := 0; n*d < len(x); n += setConvPoints {
-				setConvBlocks(channels, &sums[0], &targets[0], &x[n*d], &phi[n*c+j], min(setConvPoints, len(x)/d-n), d, 4*c, -gamma)
+				setConvBlocksOf(channels, &sums[0], &targets[0], &x[n*d], &phi[n*c+j], min(setConvPoints, len(x)/d-n), d, c, -gamma)
 			}
 			for lane := range count {
 				row := h[(m+lane)*c+j:][:channels]
@@ -101,6 +128,32 @@ func setConvBlocks(channels int, h *float32, t, x *float64, phi *float32, points
 }
 
 func setConvGradParamsF32(t, x []float64, phi, dh []float32, d, c int, gamma, scale float64) (dgamma, dscale float64) {
+	return setConvGradTiles(t, x, phi, dh, d, c, gamma, scale)
+}
+
+func setConvGradParamsF64(t, x []float64, phi, dh []float64, d, c int, gamma, scale float64) (dgamma, dscale float64) {
+	return setConvGradTiles(t, x, phi, dh, d, c, gamma, scale)
+}
+
+func setConvGradOf[T Float](sum *T, t, x *float64, phi, dh *T, points, d, c, stride int, factor float64) {
+	if unsafe.Sizeof(*sum) == 8 {
+		s, p, g := (*float64)(unsafe.Pointer(sum)), (*float64)(unsafe.Pointer(phi)), (*float64)(unsafe.Pointer(dh))
+		if level == AVX512 {
+			setConvGradF64AVX512(s, t, x, p, g, points, d, c, 8*stride, factor)
+		} else {
+			setConvGradF64AVX2(s, t, x, p, g, points, d, c, 8*stride, factor)
+		}
+		return
+	}
+	s, p, g := (*float32)(unsafe.Pointer(sum)), (*float32)(unsafe.Pointer(phi)), (*float32)(unsafe.Pointer(dh))
+	if level == AVX512 {
+		setConvGradF32AVX512(s, t, x, p, g, points, d, c, 4*stride, factor)
+	} else {
+		setConvGradF32AVX2(s, t, x, p, g, points, d, c, 4*stride, factor)
+	}
+}
+
+func setConvGradTiles[T Float](t, x []float64, phi, dh []T, d, c int, gamma, scale float64) (dgamma, dscale float64) {
 	// The kernel computes multiples of gamma and not the distances themselves, so gamma must not be 0.
 	if level == Generic || d > setConvDims || gamma == 0 {
 		return setConvGradParamsGeneric(t, x, phi, dh, d, c, gamma, scale)
@@ -109,19 +162,16 @@ func setConvGradParamsF32(t, x []float64, phi, dh []float32, d, c int, gamma, sc
 	raceRead(x)
 	raceRead(phi)
 	raceRead(dh)
-	lanes := 16
-	if level == AVX2 {
-		lanes = 8
-	}
+	lanes := gatherLanes[T]()
 	var targets [16 * setConvDims]float64
-	var g [16 * setConvChannels]float32
-	var sums [2 * 16]float32
+	var g [16 * setConvChannels]T
+	var sums [2 * 16]T
 	for m := 0; m*d < len(t); m += lanes {
 		count := min(lanes, len(t)/d-m)
 		setConvTargets(&targets, t[m*d:(m+count)*d], d, lanes)
 		for j := 0; j < c; j += setConvChannels {
 			channels := min(setConvChannels, c-j)
-			g = [16 * setConvChannels]float32{}
+			g = [16 * setConvChannels]T{}
 			for lane := range count {
 				for i, v := range dh[(m+lane)*c+j:][:channels] {
 					g[i*lanes+lane] = v
@@ -129,11 +179,7 @@ func setConvGradParamsF32(t, x []float64, phi, dh []float32, d, c int, gamma, sc
 			}
 			for n := 0; n*d < len(x); n += setConvBlock {
 				points := min(setConvBlock, len(x)/d-n)
-				if level == AVX512 {
-					setConvGradF32AVX512(&sums[0], &targets[0], &x[n*d], &phi[n*c+j], &g[0], points, d, channels, 4*c, -gamma)
-				} else {
-					setConvGradF32AVX2(&sums[0], &targets[0], &x[n*d], &phi[n*c+j], &g[0], points, d, channels, 4*c, -gamma)
-				}
+				setConvGradOf(&sums[0], &targets[0], &x[n*d], &phi[n*c+j], &g[0], points, d, channels, c, -gamma)
 				for lane := range count { // a lane without a target may hold NaN
 					dscale += float64(sums[lane])
 					dgamma += float64(sums[lanes+lane])

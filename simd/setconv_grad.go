@@ -37,5 +37,5 @@ func SetConvGradParamsF32(t, x []float64, phi, dh []float32, d, c int, gamma, sc
 // SetConvGradParamsF64 is SetConvGradParamsF32 for float64.
 func SetConvGradParamsF64(t, x []float64, phi, dh []float64, d, c int, gamma, scale float64) (dgamma, dscale float64) {
 	checkSetConv("SetConvGradParamsF64", "dh", "phi", len(dh), len(t), len(x), len(phi), d, c)
-	return setConvGradParamsGeneric(t, x, phi, dh, d, c, gamma, scale)
+	return setConvGradParamsF64(t, x, phi, dh, d, c, gamma, scale)
 }

@@ -74,6 +74,21 @@ func depthwiseHalf2F32AVX2(out *float32, f *float32, w *uint16, offsets *int, in
 //go:noescape
 func depthwiseHalf1F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 
+// depthwise4F64AVX2 sets out[i] = Σ w[pose]·f[index] over row i's pairs, divided by their number if mean is 1, for i < rows and 4 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func depthwise4F64AVX2(out *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
+
+// depthwise2F64AVX2 sets out[i] = Σ w[pose]·f[index] over row i's pairs, divided by their number if mean is 1, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func depthwise2F64AVX2(out *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
+
+// depthwise1F64AVX2 sets out[i] = Σ w[pose]·f[index] over row i's pairs, divided by their number if mean is 1, for i < rows and 1 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func depthwise1F64AVX2(out *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
+
 // depthwiseGroup4F32AVX2 is depthwise for 2 rows with n pairs each and the same poses.
 //
 //go:noescape
@@ -158,6 +173,21 @@ func depthwiseHalf2F32AVX512(out *float32, f *float32, w *uint16, offsets *int, 
 //
 //go:noescape
 func depthwiseHalf1F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
+
+// depthwise4F64AVX512 sets out[i] = Σ w[pose]·f[index] over row i's pairs, divided by their number if mean is 1, for i < rows and 4 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func depthwise4F64AVX512(out *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
+
+// depthwise2F64AVX512 sets out[i] = Σ w[pose]·f[index] over row i's pairs, divided by their number if mean is 1, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func depthwise2F64AVX512(out *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
+
+// depthwise1F64AVX512 sets out[i] = Σ w[pose]·f[index] over row i's pairs, divided by their number if mean is 1, for i < rows and 1 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func depthwise1F64AVX512(out *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
 
 // depthwiseGroup4F32AVX512 is depthwise for 4 rows with n pairs each and the same poses.
 //

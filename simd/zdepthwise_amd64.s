@@ -1920,6 +1920,322 @@ done2:
 	VZEROUPPER
 	RET
 
+// func depthwise4F64AVX2(out *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·depthwise4F64AVX2(SB), NOSPLIT, $0-80
+	MOVQ  tail+64(FP), AX
+	SUBQ  $0x04, AX
+	MOVQ  out+0(FP), CX
+	MOVQ  f+8(FP), DX
+	MOVQ  w+16(FP), BX
+	MOVQ  stride+56(FP), SI
+	MOVQ  offsets+24(FP), DI
+	MOVQ  index+32(FP), R8
+	MOVQ  pose+40(FP), R9
+	MOVQ  rows+48(FP), R10
+	TESTQ R10, R10
+	JE    done2
+
+row1:
+	MOVQ   8(DI), R11
+	SUBQ   (DI), R11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	SUBQ   $0x01, R11
+	JL     rest4
+
+pairs3:
+	MOVL        (R8), R12
+	IMULQ       SI, R12
+	ADDQ        DX, R12
+	MOVL        (R9), R13
+	IMULQ       SI, R13
+	ADDQ        BX, R13
+	VMOVUPS     (R13), Y4
+	VFMADD231PD (R12), Y4, Y0
+	VMOVUPS     32(R13), Y4
+	VFMADD231PD 32(R12), Y4, Y1
+	VMOVUPS     64(R13), Y4
+	VFMADD231PD 64(R12), Y4, Y2
+	VMOVUPD     96(R13)(AX*8), Y4
+	VFMADD231PD 96(R12)(AX*8), Y4, Y3
+	ADDQ        $0x04, R8
+	ADDQ        $0x04, R9
+	SUBQ        $0x01, R11
+	JGE         pairs3
+
+rest4:
+	MOVQ         8(DI), R11
+	SUBQ         (DI), R11
+	MOVQ         mean+72(FP), R12
+	TESTQ        R12, R12
+	JE           store6
+	CMPQ         R11, $0x01
+	JLE          store6
+	VMOVSD       ·dataOneF64+0(SB), X4
+	VXORPS       X5, X5, X5
+	VCVTSI2SDQ   R11, X5, X5
+	VDIVSD       X5, X4, X4
+	VBROADCASTSD X4, Y4
+	VMULPD       Y4, Y0, Y0
+	VMULPD       Y4, Y1, Y1
+	VMULPD       Y4, Y2, Y2
+	VMULPD       Y4, Y3, Y3
+
+store6:
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	VMOVUPS Y2, 64(CX)
+	VMOVUPD Y3, 96(CX)(AX*8)
+	ADDQ    SI, CX
+	ADDQ    $0x08, DI
+	DECQ    R10
+	JNE     row1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func depthwise2F64AVX2(out *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·depthwise2F64AVX2(SB), NOSPLIT, $0-80
+	MOVQ  tail+64(FP), AX
+	SUBQ  $0x04, AX
+	MOVQ  out+0(FP), CX
+	MOVQ  f+8(FP), DX
+	MOVQ  w+16(FP), BX
+	MOVQ  stride+56(FP), SI
+	MOVQ  offsets+24(FP), DI
+	MOVQ  index+32(FP), R8
+	MOVQ  pose+40(FP), R9
+	MOVQ  rows+48(FP), R10
+	TESTQ R10, R10
+	JE    done2
+
+row1:
+	MOVQ   8(DI), R11
+	SUBQ   (DI), R11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	SUBQ   $0x02, R11
+	JL     rest4
+
+pairs3:
+	MOVL        (R8), R12
+	IMULQ       SI, R12
+	ADDQ        DX, R12
+	MOVL        (R9), R13
+	IMULQ       SI, R13
+	ADDQ        BX, R13
+	VMOVUPS     (R13), Y4
+	VFMADD231PD (R12), Y4, Y0
+	VMOVUPD     32(R13)(AX*8), Y4
+	VFMADD231PD 32(R12)(AX*8), Y4, Y2
+	MOVL        4(R8), R12
+	IMULQ       SI, R12
+	ADDQ        DX, R12
+	MOVL        4(R9), R13
+	IMULQ       SI, R13
+	ADDQ        BX, R13
+	VMOVUPS     (R13), Y4
+	VFMADD231PD (R12), Y4, Y1
+	VMOVUPD     32(R13)(AX*8), Y4
+	VFMADD231PD 32(R12)(AX*8), Y4, Y3
+	ADDQ        $0x08, R8
+	ADDQ        $0x08, R9
+	SUBQ        $0x02, R11
+	JGE         pairs3
+
+rest4:
+	CMPQ        R11, $-2
+	JE          summed5
+	MOVL        (R8), R11
+	IMULQ       SI, R11
+	ADDQ        DX, R11
+	MOVL        (R9), R12
+	IMULQ       SI, R12
+	ADDQ        BX, R12
+	VMOVUPS     (R12), Y4
+	VFMADD231PD (R11), Y4, Y0
+	VMOVUPD     32(R12)(AX*8), Y4
+	VFMADD231PD 32(R11)(AX*8), Y4, Y2
+	ADDQ        $0x04, R8
+	ADDQ        $0x04, R9
+
+summed5:
+	VADDPD       Y1, Y0, Y0
+	VADDPD       Y3, Y2, Y2
+	MOVQ         8(DI), R11
+	SUBQ         (DI), R11
+	MOVQ         mean+72(FP), R12
+	TESTQ        R12, R12
+	JE           store6
+	CMPQ         R11, $0x01
+	JLE          store6
+	VMOVSD       ·dataOneF64+0(SB), X1
+	VXORPS       X3, X3, X3
+	VCVTSI2SDQ   R11, X3, X3
+	VDIVSD       X3, X1, X1
+	VBROADCASTSD X1, Y1
+	VMULPD       Y1, Y0, Y0
+	VMULPD       Y1, Y2, Y2
+
+store6:
+	VMOVUPS Y0, (CX)
+	VMOVUPD Y2, 32(CX)(AX*8)
+	ADDQ    SI, CX
+	ADDQ    $0x08, DI
+	DECQ    R10
+	JNE     row1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func depthwise1F64AVX2(out *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·depthwise1F64AVX2(SB), NOSPLIT, $0-80
+	MOVQ    tail+64(FP), AX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
+	NEGQ    AX
+	VMOVUPS 32(CX)(AX*8), Y0
+	MOVQ    out+0(FP), AX
+	MOVQ    f+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    stride+56(FP), BX
+	MOVQ    offsets+24(FP), SI
+	MOVQ    index+32(FP), DI
+	MOVQ    pose+40(FP), R8
+	MOVQ    rows+48(FP), R9
+	TESTQ   R9, R9
+	JE      done2
+
+row1:
+	MOVQ   8(SI), R10
+	SUBQ   (SI), R10
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	SUBQ   $0x04, R10
+	JL     rest4
+
+pairs3:
+	MOVL        (DI), R11
+	IMULQ       BX, R11
+	ADDQ        CX, R11
+	MOVL        (R8), R12
+	IMULQ       BX, R12
+	ADDQ        DX, R12
+	VMASKMOVPD  (R12), Y0, Y5
+	VMASKMOVPD  (R11), Y0, Y6
+	VFMADD231PD Y6, Y5, Y1
+	MOVL        4(DI), R11
+	IMULQ       BX, R11
+	ADDQ        CX, R11
+	MOVL        4(R8), R12
+	IMULQ       BX, R12
+	ADDQ        DX, R12
+	VMASKMOVPD  (R12), Y0, Y5
+	VMASKMOVPD  (R11), Y0, Y6
+	VFMADD231PD Y6, Y5, Y2
+	MOVL        8(DI), R11
+	IMULQ       BX, R11
+	ADDQ        CX, R11
+	MOVL        8(R8), R12
+	IMULQ       BX, R12
+	ADDQ        DX, R12
+	VMASKMOVPD  (R12), Y0, Y5
+	VMASKMOVPD  (R11), Y0, Y6
+	VFMADD231PD Y6, Y5, Y3
+	MOVL        12(DI), R11
+	IMULQ       BX, R11
+	ADDQ        CX, R11
+	MOVL        12(R8), R12
+	IMULQ       BX, R12
+	ADDQ        DX, R12
+	VMASKMOVPD  (R12), Y0, Y5
+	VMASKMOVPD  (R11), Y0, Y6
+	VFMADD231PD Y6, Y5, Y4
+	ADDQ        $0x10, DI
+	ADDQ        $0x10, R8
+	SUBQ        $0x04, R10
+	JGE         pairs3
+
+rest4:
+	CMPQ        R10, $-4
+	JE          summed5
+	MOVL        (DI), R11
+	IMULQ       BX, R11
+	ADDQ        CX, R11
+	MOVL        (R8), R12
+	IMULQ       BX, R12
+	ADDQ        DX, R12
+	VMASKMOVPD  (R12), Y0, Y5
+	VMASKMOVPD  (R11), Y0, Y6
+	VFMADD231PD Y6, Y5, Y1
+	ADDQ        $0x04, DI
+	ADDQ        $0x04, R8
+	CMPQ        R10, $-3
+	JE          summed5
+	MOVL        (DI), R11
+	IMULQ       BX, R11
+	ADDQ        CX, R11
+	MOVL        (R8), R12
+	IMULQ       BX, R12
+	ADDQ        DX, R12
+	VMASKMOVPD  (R12), Y0, Y5
+	VMASKMOVPD  (R11), Y0, Y6
+	VFMADD231PD Y6, Y5, Y2
+	ADDQ        $0x04, DI
+	ADDQ        $0x04, R8
+	CMPQ        R10, $-2
+	JE          summed5
+	MOVL        (DI), R10
+	IMULQ       BX, R10
+	ADDQ        CX, R10
+	MOVL        (R8), R11
+	IMULQ       BX, R11
+	ADDQ        DX, R11
+	VMASKMOVPD  (R11), Y0, Y5
+	VMASKMOVPD  (R10), Y0, Y6
+	VFMADD231PD Y6, Y5, Y3
+	ADDQ        $0x04, DI
+	ADDQ        $0x04, R8
+
+summed5:
+	VADDPD       Y2, Y1, Y1
+	VADDPD       Y4, Y3, Y3
+	VADDPD       Y3, Y1, Y1
+	MOVQ         8(SI), R10
+	SUBQ         (SI), R10
+	MOVQ         mean+72(FP), R11
+	TESTQ        R11, R11
+	JE           store6
+	CMPQ         R10, $0x01
+	JLE          store6
+	VMOVSD       ·dataOneF64+0(SB), X2
+	VXORPS       X3, X3, X3
+	VCVTSI2SDQ   R10, X3, X3
+	VDIVSD       X3, X2, X2
+	VBROADCASTSD X2, Y2
+	VMULPD       Y2, Y1, Y1
+
+store6:
+	VMASKMOVPD Y1, Y0, (AX)
+	ADDQ       BX, AX
+	ADDQ       $0x08, SI
+	DECQ       R9
+	JNE        row1
+
+done2:
+	VZEROUPPER
+	RET
+
 // func depthwiseGroup4F32AVX2(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, tail int, mean int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·depthwiseGroup4F32AVX2(SB), NOSPLIT, $0-72
@@ -4010,6 +4326,319 @@ store6:
 	ADDQ    BX, AX
 	ADDQ    $0x08, DI
 	DECQ    R10
+	JNE     row1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func depthwise4F64AVX512(out *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·depthwise4F64AVX512(SB), NOSPLIT, $0-80
+	MOVQ  tail+64(FP), AX
+	MOVQ  $-1, CX
+	BZHIQ AX, CX, CX
+	KMOVW CX, K1
+	MOVQ  out+0(FP), AX
+	MOVQ  f+8(FP), CX
+	MOVQ  w+16(FP), DX
+	MOVQ  stride+56(FP), BX
+	MOVQ  offsets+24(FP), SI
+	MOVQ  index+32(FP), DI
+	MOVQ  pose+40(FP), R8
+	MOVQ  rows+48(FP), R9
+	TESTQ R9, R9
+	JE    done2
+
+row1:
+	MOVQ   8(SI), R10
+	SUBQ   (SI), R10
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	SUBQ   $0x01, R10
+	JL     rest4
+
+pairs3:
+	MOVL        (DI), R11
+	IMULQ       BX, R11
+	ADDQ        CX, R11
+	MOVL        (R8), R12
+	IMULQ       BX, R12
+	ADDQ        DX, R12
+	VMOVUPS     (R12), Z4
+	VFMADD231PD (R11), Z4, Z0
+	VMOVUPS     64(R12), Z4
+	VFMADD231PD 64(R11), Z4, Z1
+	VMOVUPS     128(R12), Z4
+	VFMADD231PD 128(R11), Z4, Z2
+	VMOVUPD.Z   192(R12), K1, Z4
+	VFMADD231PD 192(R11), Z4, K1, Z3
+	ADDQ        $0x04, DI
+	ADDQ        $0x04, R8
+	SUBQ        $0x01, R10
+	JGE         pairs3
+
+rest4:
+	MOVQ         8(SI), R10
+	SUBQ         (SI), R10
+	MOVQ         mean+72(FP), R11
+	TESTQ        R11, R11
+	JE           store6
+	CMPQ         R10, $0x01
+	JLE          store6
+	VMOVSD       ·dataOneF64+0(SB), X4
+	VXORPS       X5, X5, X5
+	VCVTSI2SDQ   R10, X5, X5
+	VDIVSD       X5, X4, X4
+	VBROADCASTSD X4, Z4
+	VMULPD       Z4, Z0, Z0
+	VMULPD       Z4, Z1, Z1
+	VMULPD       Z4, Z2, Z2
+	VMULPD       Z4, Z3, Z3
+
+store6:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPD Z3, K1, 192(AX)
+	ADDQ    BX, AX
+	ADDQ    $0x08, SI
+	DECQ    R9
+	JNE     row1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func depthwise2F64AVX512(out *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·depthwise2F64AVX512(SB), NOSPLIT, $0-80
+	MOVQ  tail+64(FP), AX
+	MOVQ  $-1, CX
+	BZHIQ AX, CX, CX
+	KMOVW CX, K1
+	MOVQ  out+0(FP), AX
+	MOVQ  f+8(FP), CX
+	MOVQ  w+16(FP), DX
+	MOVQ  stride+56(FP), BX
+	MOVQ  offsets+24(FP), SI
+	MOVQ  index+32(FP), DI
+	MOVQ  pose+40(FP), R8
+	MOVQ  rows+48(FP), R9
+	TESTQ R9, R9
+	JE    done2
+
+row1:
+	MOVQ   8(SI), R10
+	SUBQ   (SI), R10
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	SUBQ   $0x02, R10
+	JL     rest4
+
+pairs3:
+	MOVL        (DI), R11
+	IMULQ       BX, R11
+	ADDQ        CX, R11
+	MOVL        (R8), R12
+	IMULQ       BX, R12
+	ADDQ        DX, R12
+	VMOVUPS     (R12), Z4
+	VFMADD231PD (R11), Z4, Z0
+	VMOVUPD.Z   64(R12), K1, Z4
+	VFMADD231PD 64(R11), Z4, K1, Z2
+	MOVL        4(DI), R11
+	IMULQ       BX, R11
+	ADDQ        CX, R11
+	MOVL        4(R8), R12
+	IMULQ       BX, R12
+	ADDQ        DX, R12
+	VMOVUPS     (R12), Z4
+	VFMADD231PD (R11), Z4, Z1
+	VMOVUPD.Z   64(R12), K1, Z4
+	VFMADD231PD 64(R11), Z4, K1, Z3
+	ADDQ        $0x08, DI
+	ADDQ        $0x08, R8
+	SUBQ        $0x02, R10
+	JGE         pairs3
+
+rest4:
+	CMPQ        R10, $-2
+	JE          summed5
+	MOVL        (DI), R10
+	IMULQ       BX, R10
+	ADDQ        CX, R10
+	MOVL        (R8), R11
+	IMULQ       BX, R11
+	ADDQ        DX, R11
+	VMOVUPS     (R11), Z4
+	VFMADD231PD (R10), Z4, Z0
+	VMOVUPD.Z   64(R11), K1, Z4
+	VFMADD231PD 64(R10), Z4, K1, Z2
+	ADDQ        $0x04, DI
+	ADDQ        $0x04, R8
+
+summed5:
+	VADDPD       Z1, Z0, Z0
+	VADDPD       Z3, Z2, Z2
+	MOVQ         8(SI), R10
+	SUBQ         (SI), R10
+	MOVQ         mean+72(FP), R11
+	TESTQ        R11, R11
+	JE           store6
+	CMPQ         R10, $0x01
+	JLE          store6
+	VMOVSD       ·dataOneF64+0(SB), X4
+	VXORPS       X5, X5, X5
+	VCVTSI2SDQ   R10, X5, X5
+	VDIVSD       X5, X4, X4
+	VBROADCASTSD X4, Z4
+	VMULPD       Z4, Z0, Z0
+	VMULPD       Z4, Z2, Z2
+
+store6:
+	VMOVUPS Z0, (AX)
+	VMOVUPD Z2, K1, 64(AX)
+	ADDQ    BX, AX
+	ADDQ    $0x08, SI
+	DECQ    R9
+	JNE     row1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func depthwise1F64AVX512(out *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·depthwise1F64AVX512(SB), NOSPLIT, $0-80
+	MOVQ  tail+64(FP), AX
+	MOVQ  $-1, CX
+	BZHIQ AX, CX, CX
+	KMOVW CX, K1
+	MOVQ  out+0(FP), AX
+	MOVQ  f+8(FP), CX
+	MOVQ  w+16(FP), DX
+	MOVQ  stride+56(FP), BX
+	MOVQ  offsets+24(FP), SI
+	MOVQ  index+32(FP), DI
+	MOVQ  pose+40(FP), R8
+	MOVQ  rows+48(FP), R9
+	TESTQ R9, R9
+	JE    done2
+
+row1:
+	MOVQ   8(SI), R10
+	SUBQ   (SI), R10
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	SUBQ   $0x04, R10
+	JL     rest4
+
+pairs3:
+	MOVL        (DI), R11
+	IMULQ       BX, R11
+	ADDQ        CX, R11
+	MOVL        (R8), R12
+	IMULQ       BX, R12
+	ADDQ        DX, R12
+	VMOVUPD.Z   (R12), K1, Z4
+	VFMADD231PD (R11), Z4, K1, Z0
+	MOVL        4(DI), R11
+	IMULQ       BX, R11
+	ADDQ        CX, R11
+	MOVL        4(R8), R12
+	IMULQ       BX, R12
+	ADDQ        DX, R12
+	VMOVUPD.Z   (R12), K1, Z4
+	VFMADD231PD (R11), Z4, K1, Z1
+	MOVL        8(DI), R11
+	IMULQ       BX, R11
+	ADDQ        CX, R11
+	MOVL        8(R8), R12
+	IMULQ       BX, R12
+	ADDQ        DX, R12
+	VMOVUPD.Z   (R12), K1, Z4
+	VFMADD231PD (R11), Z4, K1, Z2
+	MOVL        12(DI), R11
+	IMULQ       BX, R11
+	ADDQ        CX, R11
+	MOVL        12(R8), R12
+	IMULQ       BX, R12
+	ADDQ        DX, R12
+	VMOVUPD.Z   (R12), K1, Z4
+	VFMADD231PD (R11), Z4, K1, Z3
+	ADDQ        $0x10, DI
+	ADDQ        $0x10, R8
+	SUBQ        $0x04, R10
+	JGE         pairs3
+
+rest4:
+	CMPQ        R10, $-4
+	JE          summed5
+	MOVL        (DI), R11
+	IMULQ       BX, R11
+	ADDQ        CX, R11
+	MOVL        (R8), R12
+	IMULQ       BX, R12
+	ADDQ        DX, R12
+	VMOVUPD.Z   (R12), K1, Z4
+	VFMADD231PD (R11), Z4, K1, Z0
+	ADDQ        $0x04, DI
+	ADDQ        $0x04, R8
+	CMPQ        R10, $-3
+	JE          summed5
+	MOVL        (DI), R11
+	IMULQ       BX, R11
+	ADDQ        CX, R11
+	MOVL        (R8), R12
+	IMULQ       BX, R12
+	ADDQ        DX, R12
+	VMOVUPD.Z   (R12), K1, Z4
+	VFMADD231PD (R11), Z4, K1, Z1
+	ADDQ        $0x04, DI
+	ADDQ        $0x04, R8
+	CMPQ        R10, $-2
+	JE          summed5
+	MOVL        (DI), R10
+	IMULQ       BX, R10
+	ADDQ        CX, R10
+	MOVL        (R8), R11
+	IMULQ       BX, R11
+	ADDQ        DX, R11
+	VMOVUPD.Z   (R11), K1, Z4
+	VFMADD231PD (R10), Z4, K1, Z2
+	ADDQ        $0x04, DI
+	ADDQ        $0x04, R8
+
+summed5:
+	VADDPD       Z1, Z0, Z0
+	VADDPD       Z3, Z2, Z2
+	VADDPD       Z2, Z0, Z0
+	MOVQ         8(SI), R10
+	SUBQ         (SI), R10
+	MOVQ         mean+72(FP), R11
+	TESTQ        R11, R11
+	JE           store6
+	CMPQ         R10, $0x01
+	JLE          store6
+	VMOVSD       ·dataOneF64+0(SB), X4
+	VXORPS       X5, X5, X5
+	VCVTSI2SDQ   R10, X5, X5
+	VDIVSD       X5, X4, X4
+	VBROADCASTSD X4, Z4
+	VMULPD       Z4, Z0, Z0
+
+store6:
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    BX, AX
+	ADDQ    $0x08, SI
+	DECQ    R9
 	JNE     row1
 
 done2:

@@ -14,3 +14,8 @@ func depthwiseRowF32NEON(out, f, w *float32, index, pose *int32, pairs, c, more 
 //
 //go:noescape
 func depthwiseBF16RowF32NEON(out, f *float32, w *uint16, index, pose *int32, pairs, c, more int, scale float32)
+
+// depthwiseRowF64NEON is depthwiseRowF32NEON for float64.
+//
+//go:noescape
+func depthwiseRowF64NEON(out, f, w *float64, index, pose *int32, pairs, c, more int, scale float64)

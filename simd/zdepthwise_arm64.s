@@ -1284,3 +1284,423 @@ pairsDone7:
 
 narrower7:
 	RET
+
+// func depthwiseRowF64NEON(out, f, w *float64, index, pose *int32, pairs, c, more int, scale float64)
+TEXT ·depthwiseRowF64NEON(SB), NOSPLIT, $0-72
+	MOVD out+0(FP), R0
+	MOVD c+48(FP), R1
+	MOVD f+8(FP), R2
+	MOVD w+16(FP), R3
+	MOVD index+24(FP), R4
+	MOVD pose+32(FP), R5
+	MOVD pairs+40(FP), R6
+	LSL $3, R1, R7
+	MOVD more+56(FP), R13
+	FMOVD scale+64(FP), F0
+	VDUP V0.D[0], V0.D2
+
+block:
+	CMP $16, R1
+	BLT narrower
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	CBZ R13, begin
+	FLDPQ 0(R0), (F1, F2)
+	FLDPQ 32(R0), (F3, F4)
+	FLDPQ 64(R0), (F5, F6)
+	FLDPQ 96(R0), (F7, F8)
+
+begin:
+	MOVD R4, R8
+	MOVD R5, R9
+	SUBS $1, R6, R10
+	BLT pairsLeft
+
+pairs:
+	// 22 instructions for 16 multiply-adds, 1.375 each
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FLDPQ 0(R11), (F9, F10)
+	FLDPQ 0(R12), (F15, F16)
+	VFMLA V15.D2, V9.D2, V1.D2
+	VFMLA V16.D2, V10.D2, V2.D2
+	FLDPQ 32(R11), (F11, F12)
+	FLDPQ 32(R12), (F17, F18)
+	VFMLA V17.D2, V11.D2, V3.D2
+	VFMLA V18.D2, V12.D2, V4.D2
+	FLDPQ 64(R11), (F13, F14)
+	FLDPQ 64(R12), (F19, F20)
+	VFMLA V19.D2, V13.D2, V5.D2
+	VFMLA V20.D2, V14.D2, V6.D2
+	FLDPQ 96(R11), (F9, F10)
+	FLDPQ 96(R12), (F15, F16)
+	VFMLA V15.D2, V9.D2, V7.D2
+	VFMLA V16.D2, V10.D2, V8.D2
+	SUBS $1, R10
+	BGE pairs
+
+pairsLeft:
+	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
+	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
+	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
+	WORD $0x6e60dc84 // fmul v4.2d, v4.2d, v0.2d
+	WORD $0x6e60dca5 // fmul v5.2d, v5.2d, v0.2d
+	WORD $0x6e60dcc6 // fmul v6.2d, v6.2d, v0.2d
+	WORD $0x6e60dce7 // fmul v7.2d, v7.2d, v0.2d
+	WORD $0x6e60dd08 // fmul v8.2d, v8.2d, v0.2d
+	FSTPQ (F1, F2), 0(R0)
+	FSTPQ (F3, F4), 32(R0)
+	FSTPQ (F5, F6), 64(R0)
+	FSTPQ (F7, F8), 96(R0)
+	ADD $128, R0
+	ADD $128, R2
+	ADD $128, R3
+	SUB $16, R1
+	B block
+
+narrower:
+
+block2:
+	CMP $8, R1
+	BLT narrower2
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	CBZ R13, begin2
+	FLDPQ 0(R0), (F1, F2)
+	FLDPQ 32(R0), (F3, F4)
+
+begin2:
+	MOVD R4, R8
+	MOVD R5, R9
+	SUBS $2, R6, R10
+	BLT pairsLeft2
+
+pairs2:
+	// 26 instructions for 16 multiply-adds, 1.625 each
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FLDPQ 0(R11), (F9, F10)
+	FLDPQ 0(R12), (F13, F14)
+	VFMLA V13.D2, V9.D2, V1.D2
+	VFMLA V14.D2, V10.D2, V2.D2
+	FLDPQ 32(R11), (F11, F12)
+	FLDPQ 32(R12), (F15, F16)
+	VFMLA V15.D2, V11.D2, V3.D2
+	VFMLA V16.D2, V12.D2, V4.D2
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FLDPQ 0(R11), (F9, F10)
+	FLDPQ 0(R12), (F13, F14)
+	VFMLA V13.D2, V9.D2, V5.D2
+	VFMLA V14.D2, V10.D2, V6.D2
+	FLDPQ 32(R11), (F11, F12)
+	FLDPQ 32(R12), (F15, F16)
+	VFMLA V15.D2, V11.D2, V7.D2
+	VFMLA V16.D2, V12.D2, V8.D2
+	SUBS $2, R10
+	BGE pairs2
+
+pairsLeft2:
+	ADDS $2, R10
+	BEQ pairsDone2
+
+pair2:
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FLDPQ 0(R11), (F9, F10)
+	FLDPQ 0(R12), (F13, F14)
+	VFMLA V13.D2, V9.D2, V1.D2
+	VFMLA V14.D2, V10.D2, V2.D2
+	FLDPQ 32(R11), (F11, F12)
+	FLDPQ 32(R12), (F15, F16)
+	VFMLA V15.D2, V11.D2, V3.D2
+	VFMLA V16.D2, V12.D2, V4.D2
+	SUBS $1, R10
+	BNE pair2
+
+pairsDone2:
+	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
+	WORD $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
+	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
+	WORD $0x4e68d484 // fadd v4.2d, v4.2d, v8.2d
+	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
+	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
+	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
+	WORD $0x6e60dc84 // fmul v4.2d, v4.2d, v0.2d
+	FSTPQ (F1, F2), 0(R0)
+	FSTPQ (F3, F4), 32(R0)
+	ADD $64, R0
+	ADD $64, R2
+	ADD $64, R3
+	SUB $8, R1
+	B block2
+
+narrower2:
+
+block3:
+	CMP $4, R1
+	BLT narrower3
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	CBZ R13, begin3
+	FLDPQ 0(R0), (F1, F2)
+
+begin3:
+	MOVD R4, R8
+	MOVD R5, R9
+	SUBS $4, R6, R10
+	BLT pairsLeft3
+
+pairs3:
+	// 34 instructions for 16 multiply-adds, 2.125 each
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FLDPQ 0(R11), (F9, F10)
+	FLDPQ 0(R12), (F11, F12)
+	VFMLA V11.D2, V9.D2, V1.D2
+	VFMLA V12.D2, V10.D2, V2.D2
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FLDPQ 0(R11), (F9, F10)
+	FLDPQ 0(R12), (F11, F12)
+	VFMLA V11.D2, V9.D2, V3.D2
+	VFMLA V12.D2, V10.D2, V4.D2
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FLDPQ 0(R11), (F9, F10)
+	FLDPQ 0(R12), (F11, F12)
+	VFMLA V11.D2, V9.D2, V5.D2
+	VFMLA V12.D2, V10.D2, V6.D2
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FLDPQ 0(R11), (F9, F10)
+	FLDPQ 0(R12), (F11, F12)
+	VFMLA V11.D2, V9.D2, V7.D2
+	VFMLA V12.D2, V10.D2, V8.D2
+	SUBS $4, R10
+	BGE pairs3
+
+pairsLeft3:
+	ADDS $4, R10
+	BEQ pairsDone3
+
+pair3:
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FLDPQ 0(R11), (F9, F10)
+	FLDPQ 0(R12), (F11, F12)
+	VFMLA V11.D2, V9.D2, V1.D2
+	VFMLA V12.D2, V10.D2, V2.D2
+	SUBS $1, R10
+	BNE pair3
+
+pairsDone3:
+	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
+	WORD $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
+	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
+	WORD $0x4e68d484 // fadd v4.2d, v4.2d, v8.2d
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
+	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
+	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
+	FSTPQ (F1, F2), 0(R0)
+	ADD $32, R0
+	ADD $32, R2
+	ADD $32, R3
+	SUB $4, R1
+	B block3
+
+narrower3:
+
+block4:
+	CMP $2, R1
+	BLT narrower4
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	CBZ R13, begin4
+	FMOVQ 0(R0), F1
+
+begin4:
+	MOVD R4, R8
+	MOVD R5, R9
+	SUBS $4, R6, R10
+	BLT pairsLeft4
+
+pairs4:
+	// 30 instructions for 8 multiply-adds, 3.75 each
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVQ 0(R11), F5
+	FMOVQ 0(R12), F6
+	VFMLA V6.D2, V5.D2, V1.D2
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVQ 0(R11), F5
+	FMOVQ 0(R12), F6
+	VFMLA V6.D2, V5.D2, V2.D2
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVQ 0(R11), F5
+	FMOVQ 0(R12), F6
+	VFMLA V6.D2, V5.D2, V3.D2
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVQ 0(R11), F5
+	FMOVQ 0(R12), F6
+	VFMLA V6.D2, V5.D2, V4.D2
+	SUBS $4, R10
+	BGE pairs4
+
+pairsLeft4:
+	ADDS $4, R10
+	BEQ pairsDone4
+
+pair4:
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVQ 0(R11), F5
+	FMOVQ 0(R12), F6
+	VFMLA V6.D2, V5.D2, V1.D2
+	SUBS $1, R10
+	BNE pair4
+
+pairsDone4:
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
+	WORD $0x4e62d421 // fadd v1.2d, v1.2d, v2.2d
+	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $16, R2
+	ADD $16, R3
+	SUB $2, R1
+	B block4
+
+narrower4:
+
+block5:
+	CMP $1, R1
+	BLT narrower5
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	CBZ R13, begin5
+	FMOVD 0(R0), F1
+
+begin5:
+	MOVD R4, R8
+	MOVD R5, R9
+	SUBS $4, R6, R10
+	BLT pairsLeft5
+
+pairs5:
+	// 30 instructions for 4 multiply-adds, 7.5 each
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVD 0(R11), F5
+	FMOVD 0(R12), F6
+	VFMLA V6.D2, V5.D2, V1.D2
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVD 0(R11), F5
+	FMOVD 0(R12), F6
+	VFMLA V6.D2, V5.D2, V2.D2
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVD 0(R11), F5
+	FMOVD 0(R12), F6
+	VFMLA V6.D2, V5.D2, V3.D2
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVD 0(R11), F5
+	FMOVD 0(R12), F6
+	VFMLA V6.D2, V5.D2, V4.D2
+	SUBS $4, R10
+	BGE pairs5
+
+pairsLeft5:
+	ADDS $4, R10
+	BEQ pairsDone5
+
+pair5:
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVD 0(R11), F5
+	FMOVD 0(R12), F6
+	VFMLA V6.D2, V5.D2, V1.D2
+	SUBS $1, R10
+	BNE pair5
+
+pairsDone5:
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
+	WORD $0x4e62d421 // fadd v1.2d, v1.2d, v2.2d
+	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R2
+	ADD $8, R3
+	SUB $1, R1
+	B block5
+
+narrower5:
+	RET

@@ -429,3 +429,152 @@ func pointConvGradWKernel(vecs int, dw, dp, f *float32, offsets *int, index, pos
 	}
 	panic("simd: pointConvGradWKernel: no such kernel")
 }
+
+// depthwiseF64Kernel calls the kernel for the level and that many vecs. It panics if there is none.
+func depthwiseF64Kernel(vecs int, out, f, w *float64, offsets *int, index, pose *int32, rows, stride, tail, mean int) {
+	switch level {
+	case AVX2:
+		switch {
+		case vecs == 4:
+			depthwise4F64AVX2(out, f, w, offsets, index, pose, rows, stride, tail, mean)
+			return
+		case vecs == 2:
+			depthwise2F64AVX2(out, f, w, offsets, index, pose, rows, stride, tail, mean)
+			return
+		case vecs == 1:
+			depthwise1F64AVX2(out, f, w, offsets, index, pose, rows, stride, tail, mean)
+			return
+		}
+	case AVX512:
+		switch {
+		case vecs == 4:
+			depthwise4F64AVX512(out, f, w, offsets, index, pose, rows, stride, tail, mean)
+			return
+		case vecs == 2:
+			depthwise2F64AVX512(out, f, w, offsets, index, pose, rows, stride, tail, mean)
+			return
+		case vecs == 1:
+			depthwise1F64AVX512(out, f, w, offsets, index, pose, rows, stride, tail, mean)
+			return
+		}
+	}
+	panic("simd: depthwiseF64Kernel: no such kernel")
+}
+
+// pointConvF64Kernel calls the kernel for the level and that many channels and vecs. It panics if there is none.
+func pointConvF64Kernel(channels, vecs int, p, f, w *float64, offsets *int, index, pose *int32, rows, pstride, fstride, wstride, tail int) {
+	switch level {
+	case AVX2:
+		switch {
+		case channels == 4 && vecs == 2:
+			pointConv4x2F64AVX2(p, f, w, offsets, index, pose, rows, pstride, fstride, wstride, tail)
+			return
+		case channels == 4 && vecs == 1:
+			pointConv4x1F64AVX2(p, f, w, offsets, index, pose, rows, pstride, fstride, wstride, tail)
+			return
+		case channels == 1 && vecs == 2:
+			pointConv1x2F64AVX2(p, f, w, offsets, index, pose, rows, pstride, fstride, wstride, tail)
+			return
+		case channels == 1 && vecs == 1:
+			pointConv1x1F64AVX2(p, f, w, offsets, index, pose, rows, pstride, fstride, wstride, tail)
+			return
+		}
+	case AVX512:
+		switch {
+		case channels == 4 && vecs == 2:
+			pointConv4x2F64AVX512(p, f, w, offsets, index, pose, rows, pstride, fstride, wstride, tail)
+			return
+		case channels == 4 && vecs == 1:
+			pointConv4x1F64AVX512(p, f, w, offsets, index, pose, rows, pstride, fstride, wstride, tail)
+			return
+		case channels == 1 && vecs == 2:
+			pointConv1x2F64AVX512(p, f, w, offsets, index, pose, rows, pstride, fstride, wstride, tail)
+			return
+		case channels == 1 && vecs == 1:
+			pointConv1x1F64AVX512(p, f, w, offsets, index, pose, rows, pstride, fstride, wstride, tail)
+			return
+		}
+	}
+	panic("simd: pointConvF64Kernel: no such kernel")
+}
+
+// pointConvGradFF64Kernel calls the kernel for the level and that many channels. It panics if there is none.
+func pointConvGradFF64Kernel(channels int, df, dp, w *float64, offsets *int, index, pose *int32, rows, fstride, pstride, wstride, blocks, tail int) {
+	switch level {
+	case AVX2:
+		switch {
+		case channels == 4:
+			pointConvGradF4F64AVX2(df, dp, w, offsets, index, pose, rows, fstride, pstride, wstride, blocks, tail)
+			return
+		case channels == 1:
+			pointConvGradF1F64AVX2(df, dp, w, offsets, index, pose, rows, fstride, pstride, wstride, blocks, tail)
+			return
+		}
+	case AVX512:
+		switch {
+		case channels == 4:
+			pointConvGradF4F64AVX512(df, dp, w, offsets, index, pose, rows, fstride, pstride, wstride, blocks, tail)
+			return
+		case channels == 1:
+			pointConvGradF1F64AVX512(df, dp, w, offsets, index, pose, rows, fstride, pstride, wstride, blocks, tail)
+			return
+		}
+	}
+	panic("simd: pointConvGradFF64Kernel: no such kernel")
+}
+
+// pointConvGradWF64Kernel calls the kernel for the level and that many vecs. It panics if there is none.
+func pointConvGradWF64Kernel(vecs int, dw, dp, f *float64, offsets *int, index, pose *int32, rows, wstride, pstride, fstride, channels, tail int) {
+	switch level {
+	case AVX2:
+		switch {
+		case vecs == 2:
+			pointConvGradW2F64AVX2(dw, dp, f, offsets, index, pose, rows, wstride, pstride, fstride, channels, tail)
+			return
+		case vecs == 1:
+			pointConvGradW1F64AVX2(dw, dp, f, offsets, index, pose, rows, wstride, pstride, fstride, channels, tail)
+			return
+		}
+	case AVX512:
+		switch {
+		case vecs == 2:
+			pointConvGradW2F64AVX512(dw, dp, f, offsets, index, pose, rows, wstride, pstride, fstride, channels, tail)
+			return
+		case vecs == 1:
+			pointConvGradW1F64AVX512(dw, dp, f, offsets, index, pose, rows, wstride, pstride, fstride, channels, tail)
+			return
+		}
+	}
+	panic("simd: pointConvGradWF64Kernel: no such kernel")
+}
+
+// setConvF64Kernel calls the kernel for the level and that many channels. It panics if there is none.
+func setConvF64Kernel(channels int, h, t, x, phi *float64, points, d, stride int, factor float64) {
+	switch level {
+	case AVX2:
+		switch {
+		case channels == 4:
+			setConv4F64AVX2(h, t, x, phi, points, d, stride, factor)
+			return
+		case channels == 2:
+			setConv2F64AVX2(h, t, x, phi, points, d, stride, factor)
+			return
+		case channels == 1:
+			setConv1F64AVX2(h, t, x, phi, points, d, stride, factor)
+			return
+		}
+	case AVX512:
+		switch {
+		case channels == 4:
+			setConv4F64AVX512(h, t, x, phi, points, d, stride, factor)
+			return
+		case channels == 2:
+			setConv2F64AVX512(h, t, x, phi, points, d, stride, factor)
+			return
+		case channels == 1:
+			setConv1F64AVX512(h, t, x, phi, points, d, stride, factor)
+			return
+		}
+	}
+	panic("simd: setConvF64Kernel: no such kernel")
+}

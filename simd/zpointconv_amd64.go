@@ -64,6 +64,46 @@ func pointConvGradW2F32AVX2(dw *float32, dp *float32, f *float32, offsets *int, 
 //go:noescape
 func pointConvGradW1F32AVX2(dw *float32, dp *float32, f *float32, offsets *int, index *int32, pose *int32, rows int, wstride int, pstride int, fstride int, channels int, tail int)
 
+// pointConv4x2F64AVX2 sets p[i, a, b] = Σ f[index, a]·w[pose, b] over row i's pairs, for i < rows, a < 4 and 2 vectors of b, of which the last has tail numbers. Strides are in bytes; p[i, a] and p[i, a+1] lie wstride apart.
+//
+//go:noescape
+func pointConv4x2F64AVX2(p *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, pstride int, fstride int, wstride int, tail int)
+
+// pointConv4x1F64AVX2 sets p[i, a, b] = Σ f[index, a]·w[pose, b] over row i's pairs, for i < rows, a < 4 and 1 vectors of b, of which the last has tail numbers. Strides are in bytes; p[i, a] and p[i, a+1] lie wstride apart.
+//
+//go:noescape
+func pointConv4x1F64AVX2(p *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, pstride int, fstride int, wstride int, tail int)
+
+// pointConvGradF4F64AVX2 sets df[x, a] = Σ w[pose, b]·dp[index, a, b] over row x's pairs and over b, for x < rows, a < 4; b counts blocks whole vectors and tail numbers. Strides are in bytes; dp[i, a] and dp[i, a+1] lie wstride apart.
+//
+//go:noescape
+func pointConvGradF4F64AVX2(df *float64, dp *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, fstride int, pstride int, wstride int, blocks int, tail int)
+
+// pointConv1x2F64AVX2 sets p[i, a, b] = Σ f[index, a]·w[pose, b] over row i's pairs, for i < rows, a < 1 and 2 vectors of b, of which the last has tail numbers. Strides are in bytes; p[i, a] and p[i, a+1] lie wstride apart.
+//
+//go:noescape
+func pointConv1x2F64AVX2(p *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, pstride int, fstride int, wstride int, tail int)
+
+// pointConv1x1F64AVX2 sets p[i, a, b] = Σ f[index, a]·w[pose, b] over row i's pairs, for i < rows, a < 1 and 1 vectors of b, of which the last has tail numbers. Strides are in bytes; p[i, a] and p[i, a+1] lie wstride apart.
+//
+//go:noescape
+func pointConv1x1F64AVX2(p *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, pstride int, fstride int, wstride int, tail int)
+
+// pointConvGradF1F64AVX2 sets df[x, a] = Σ w[pose, b]·dp[index, a, b] over row x's pairs and over b, for x < rows, a < 1; b counts blocks whole vectors and tail numbers. Strides are in bytes; dp[i, a] and dp[i, a+1] lie wstride apart.
+//
+//go:noescape
+func pointConvGradF1F64AVX2(df *float64, dp *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, fstride int, pstride int, wstride int, blocks int, tail int)
+
+// pointConvGradW2F64AVX2 sets dw[q, b] = Σ f[index, a]·dp[pose, a, b] over row q's pairs and a < channels, for q < rows and 2 vectors of b, of which the last has tail numbers. Strides are in bytes; dp[i, a] and dp[i, a+1] lie wstride apart.
+//
+//go:noescape
+func pointConvGradW2F64AVX2(dw *float64, dp *float64, f *float64, offsets *int, index *int32, pose *int32, rows int, wstride int, pstride int, fstride int, channels int, tail int)
+
+// pointConvGradW1F64AVX2 sets dw[q, b] = Σ f[index, a]·dp[pose, a, b] over row q's pairs and a < channels, for q < rows and 1 vectors of b, of which the last has tail numbers. Strides are in bytes; dp[i, a] and dp[i, a+1] lie wstride apart.
+//
+//go:noescape
+func pointConvGradW1F64AVX2(dw *float64, dp *float64, f *float64, offsets *int, index *int32, pose *int32, rows int, wstride int, pstride int, fstride int, channels int, tail int)
+
 // pointConv8x2F32AVX512 sets p[i, a, b] = Σ f[index, a]·w[pose, b] over row i's pairs, for i < rows, a < 8 and 2 vectors of b, of which the last has tail numbers. Strides are in bytes; p[i, a] and p[i, a+1] lie wstride apart.
 //
 //go:noescape
@@ -138,3 +178,43 @@ func pointConvGradW2F32AVX512(dw *float32, dp *float32, f *float32, offsets *int
 //
 //go:noescape
 func pointConvGradW1F32AVX512(dw *float32, dp *float32, f *float32, offsets *int, index *int32, pose *int32, rows int, wstride int, pstride int, fstride int, channels int, tail int)
+
+// pointConv4x2F64AVX512 sets p[i, a, b] = Σ f[index, a]·w[pose, b] over row i's pairs, for i < rows, a < 4 and 2 vectors of b, of which the last has tail numbers. Strides are in bytes; p[i, a] and p[i, a+1] lie wstride apart.
+//
+//go:noescape
+func pointConv4x2F64AVX512(p *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, pstride int, fstride int, wstride int, tail int)
+
+// pointConv4x1F64AVX512 sets p[i, a, b] = Σ f[index, a]·w[pose, b] over row i's pairs, for i < rows, a < 4 and 1 vectors of b, of which the last has tail numbers. Strides are in bytes; p[i, a] and p[i, a+1] lie wstride apart.
+//
+//go:noescape
+func pointConv4x1F64AVX512(p *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, pstride int, fstride int, wstride int, tail int)
+
+// pointConvGradF4F64AVX512 sets df[x, a] = Σ w[pose, b]·dp[index, a, b] over row x's pairs and over b, for x < rows, a < 4; b counts blocks whole vectors and tail numbers. Strides are in bytes; dp[i, a] and dp[i, a+1] lie wstride apart.
+//
+//go:noescape
+func pointConvGradF4F64AVX512(df *float64, dp *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, fstride int, pstride int, wstride int, blocks int, tail int)
+
+// pointConv1x2F64AVX512 sets p[i, a, b] = Σ f[index, a]·w[pose, b] over row i's pairs, for i < rows, a < 1 and 2 vectors of b, of which the last has tail numbers. Strides are in bytes; p[i, a] and p[i, a+1] lie wstride apart.
+//
+//go:noescape
+func pointConv1x2F64AVX512(p *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, pstride int, fstride int, wstride int, tail int)
+
+// pointConv1x1F64AVX512 sets p[i, a, b] = Σ f[index, a]·w[pose, b] over row i's pairs, for i < rows, a < 1 and 1 vectors of b, of which the last has tail numbers. Strides are in bytes; p[i, a] and p[i, a+1] lie wstride apart.
+//
+//go:noescape
+func pointConv1x1F64AVX512(p *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, pstride int, fstride int, wstride int, tail int)
+
+// pointConvGradF1F64AVX512 sets df[x, a] = Σ w[pose, b]·dp[index, a, b] over row x's pairs and over b, for x < rows, a < 1; b counts blocks whole vectors and tail numbers. Strides are in bytes; dp[i, a] and dp[i, a+1] lie wstride apart.
+//
+//go:noescape
+func pointConvGradF1F64AVX512(df *float64, dp *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, fstride int, pstride int, wstride int, blocks int, tail int)
+
+// pointConvGradW2F64AVX512 sets dw[q, b] = Σ f[index, a]·dp[pose, a, b] over row q's pairs and a < channels, for q < rows and 2 vectors of b, of which the last has tail numbers. Strides are in bytes; dp[i, a] and dp[i, a+1] lie wstride apart.
+//
+//go:noescape
+func pointConvGradW2F64AVX512(dw *float64, dp *float64, f *float64, offsets *int, index *int32, pose *int32, rows int, wstride int, pstride int, fstride int, channels int, tail int)
+
+// pointConvGradW1F64AVX512 sets dw[q, b] = Σ f[index, a]·dp[pose, a, b] over row q's pairs and a < channels, for q < rows and 1 vectors of b, of which the last has tail numbers. Strides are in bytes; dp[i, a] and dp[i, a+1] lie wstride apart.
+//
+//go:noescape
+func pointConvGradW1F64AVX512(dw *float64, dp *float64, f *float64, offsets *int, index *int32, pose *int32, rows int, wstride int, pstride int, fstride int, channels int, tail int)

@@ -1465,6 +1465,763 @@ done2:
 	VZEROUPPER
 	RET
 
+// func pointConv4x2F64AVX2(p *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, pstride int, fstride int, wstride int, tail int)
+// Requires: AVX, FMA3
+TEXT ·pointConv4x2F64AVX2(SB), NOSPLIT, $0-88
+	MOVQ  tail+80(FP), AX
+	SUBQ  $0x04, AX
+	MOVQ  p+0(FP), CX
+	MOVQ  f+8(FP), DX
+	MOVQ  w+16(FP), BX
+	MOVQ  fstride+64(FP), SI
+	MOVQ  wstride+72(FP), DI
+	MOVQ  offsets+24(FP), R8
+	MOVQ  index+32(FP), R9
+	MOVQ  pose+40(FP), R10
+	MOVQ  rows+48(FP), R11
+	TESTQ R11, R11
+	JE    done2
+
+row1:
+	MOVQ   8(R8), R12
+	SUBQ   (R8), R12
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	SUBQ   $0x01, R12
+	JL     rest4
+
+pairs3:
+	MOVL         (R9), R13
+	IMULQ        SI, R13
+	ADDQ         DX, R13
+	MOVL         (R10), R14
+	IMULQ        DI, R14
+	ADDQ         BX, R14
+	VMOVUPS      (R14), Y8
+	VMOVUPD      32(R14)(AX*8), Y9
+	VBROADCASTSD (R13), Y10
+	VFMADD231PD  Y10, Y8, Y0
+	VFMADD231PD  Y10, Y9, Y1
+	VBROADCASTSD 8(R13), Y10
+	VFMADD231PD  Y10, Y8, Y2
+	VFMADD231PD  Y10, Y9, Y3
+	VBROADCASTSD 16(R13), Y10
+	VFMADD231PD  Y10, Y8, Y4
+	VFMADD231PD  Y10, Y9, Y5
+	VBROADCASTSD 24(R13), Y10
+	VFMADD231PD  Y10, Y8, Y6
+	VFMADD231PD  Y10, Y9, Y7
+	ADDQ         $0x04, R9
+	ADDQ         $0x04, R10
+	SUBQ         $0x01, R12
+	JGE          pairs3
+
+rest4:
+	MOVQ    CX, R12
+	VMOVUPS Y0, (R12)
+	VMOVUPD Y1, 32(R12)(AX*8)
+	ADDQ    DI, R12
+	VMOVUPS Y2, (R12)
+	VMOVUPD Y3, 32(R12)(AX*8)
+	ADDQ    DI, R12
+	VMOVUPS Y4, (R12)
+	VMOVUPD Y5, 32(R12)(AX*8)
+	ADDQ    DI, R12
+	VMOVUPS Y6, (R12)
+	VMOVUPD Y7, 32(R12)(AX*8)
+	ADDQ    DI, R12
+	MOVQ    pstride+56(FP), R12
+	ADDQ    R12, CX
+	ADDQ    $0x08, R8
+	DECQ    R11
+	JNE     row1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func pointConv4x1F64AVX2(p *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, pstride int, fstride int, wstride int, tail int)
+// Requires: AVX, FMA3
+TEXT ·pointConv4x1F64AVX2(SB), NOSPLIT, $0-88
+	MOVQ    tail+80(FP), AX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
+	NEGQ    AX
+	VMOVUPS 32(CX)(AX*8), Y0
+	MOVQ    p+0(FP), AX
+	MOVQ    f+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    fstride+64(FP), BX
+	MOVQ    wstride+72(FP), SI
+	MOVQ    offsets+24(FP), DI
+	MOVQ    index+32(FP), R8
+	MOVQ    pose+40(FP), R9
+	MOVQ    rows+48(FP), R10
+	TESTQ   R10, R10
+	JE      done2
+
+row1:
+	MOVQ   8(DI), R11
+	SUBQ   (DI), R11
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	SUBQ   $0x01, R11
+	JL     rest4
+
+pairs3:
+	MOVL         (R8), R12
+	IMULQ        BX, R12
+	ADDQ         CX, R12
+	MOVL         (R9), R13
+	IMULQ        SI, R13
+	ADDQ         DX, R13
+	VMASKMOVPD   (R13), Y0, Y5
+	VBROADCASTSD (R12), Y6
+	VFMADD231PD  Y6, Y5, Y1
+	VBROADCASTSD 8(R12), Y6
+	VFMADD231PD  Y6, Y5, Y2
+	VBROADCASTSD 16(R12), Y6
+	VFMADD231PD  Y6, Y5, Y3
+	VBROADCASTSD 24(R12), Y6
+	VFMADD231PD  Y6, Y5, Y4
+	ADDQ         $0x04, R8
+	ADDQ         $0x04, R9
+	SUBQ         $0x01, R11
+	JGE          pairs3
+
+rest4:
+	MOVQ       AX, R11
+	VMASKMOVPD Y1, Y0, (R11)
+	ADDQ       SI, R11
+	VMASKMOVPD Y2, Y0, (R11)
+	ADDQ       SI, R11
+	VMASKMOVPD Y3, Y0, (R11)
+	ADDQ       SI, R11
+	VMASKMOVPD Y4, Y0, (R11)
+	ADDQ       SI, R11
+	MOVQ       pstride+56(FP), R11
+	ADDQ       R11, AX
+	ADDQ       $0x08, DI
+	DECQ       R10
+	JNE        row1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func pointConvGradF4F64AVX2(df *float64, dp *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, fstride int, pstride int, wstride int, blocks int, tail int)
+// Requires: AVX, FMA3
+TEXT ·pointConvGradF4F64AVX2(SB), NOSPLIT, $0-96
+	MOVQ    tail+88(FP), AX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
+	NEGQ    AX
+	VMOVUPS 32(CX)(AX*8), Y0
+	MOVQ    df+0(FP), AX
+	MOVQ    dp+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    wstride+72(FP), BX
+	MOVQ    offsets+24(FP), SI
+	MOVQ    index+32(FP), DI
+	MOVQ    pose+40(FP), R8
+	MOVQ    rows+48(FP), R9
+	TESTQ   R9, R9
+	JE      done2
+
+row1:
+	MOVQ   8(SI), R10
+	SUBQ   (SI), R10
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	SUBQ   $0x01, R10
+	JL     rest4
+
+pairs3:
+	MOVL  (DI), R11
+	MOVQ  pstride+64(FP), R12
+	IMULQ R12, R11
+	ADDQ  CX, R11
+	MOVL  (R8), R12
+	IMULQ BX, R12
+	ADDQ  DX, R12
+	LEAQ  (R11)(BX*1), R13
+	MOVQ  blocks+80(FP), R14
+	TESTQ R14, R14
+	JE    last7
+
+vectors6:
+	VMOVUPS     (R12), Y5
+	VFMADD231PD (R11), Y5, Y1
+	VFMADD231PD (R11)(BX*1), Y5, Y2
+	VFMADD231PD (R11)(BX*2), Y5, Y3
+	VFMADD231PD (R13)(BX*2), Y5, Y4
+	ADDQ        $+32, R12
+	ADDQ        $+32, R11
+	ADDQ        $+32, R13
+	DECQ        R14
+	JNE         vectors6
+
+last7:
+	VMASKMOVPD  (R12), Y0, Y5
+	VMASKMOVPD  (R11), Y0, Y6
+	VFMADD231PD Y6, Y5, Y1
+	VMASKMOVPD  (R11)(BX*1), Y0, Y6
+	VFMADD231PD Y6, Y5, Y2
+	VMASKMOVPD  (R11)(BX*2), Y0, Y6
+	VFMADD231PD Y6, Y5, Y3
+	VMASKMOVPD  (R13)(BX*2), Y0, Y6
+	VFMADD231PD Y6, Y5, Y4
+	ADDQ        $0x04, DI
+	ADDQ        $0x04, R8
+	SUBQ        $0x01, R10
+	JGE         pairs3
+
+rest4:
+	VEXTRACTF128 $0x01, Y1, X5
+	VADDPD       X5, X1, X1
+	VPERMILPD    $0x01, X1, X5
+	VADDPD       X5, X1, X1
+	VMOVSD       X1, (AX)
+	VEXTRACTF128 $0x01, Y2, X1
+	VADDPD       X1, X2, X2
+	VPERMILPD    $0x01, X2, X1
+	VADDPD       X1, X2, X2
+	VMOVSD       X2, 8(AX)
+	VEXTRACTF128 $0x01, Y3, X1
+	VADDPD       X1, X3, X3
+	VPERMILPD    $0x01, X3, X1
+	VADDPD       X1, X3, X3
+	VMOVSD       X3, 16(AX)
+	VEXTRACTF128 $0x01, Y4, X1
+	VADDPD       X1, X4, X4
+	VPERMILPD    $0x01, X4, X1
+	VADDPD       X1, X4, X4
+	VMOVSD       X4, 24(AX)
+	MOVQ         fstride+56(FP), R10
+	ADDQ         R10, AX
+	ADDQ         $0x08, SI
+	DECQ         R9
+	JNE          row1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func pointConv1x2F64AVX2(p *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, pstride int, fstride int, wstride int, tail int)
+// Requires: AVX, FMA3
+TEXT ·pointConv1x2F64AVX2(SB), NOSPLIT, $0-88
+	MOVQ  tail+80(FP), AX
+	SUBQ  $0x04, AX
+	MOVQ  p+0(FP), CX
+	MOVQ  f+8(FP), DX
+	MOVQ  w+16(FP), BX
+	MOVQ  fstride+64(FP), SI
+	MOVQ  wstride+72(FP), DI
+	MOVQ  offsets+24(FP), R8
+	MOVQ  index+32(FP), R9
+	MOVQ  pose+40(FP), R10
+	MOVQ  rows+48(FP), R11
+	TESTQ R11, R11
+	JE    done2
+
+row1:
+	MOVQ   8(R8), R12
+	SUBQ   (R8), R12
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	SUBQ   $0x02, R12
+	JL     rest4
+
+pairs3:
+	MOVL         (R9), R13
+	IMULQ        SI, R13
+	ADDQ         DX, R13
+	MOVL         (R10), R14
+	IMULQ        DI, R14
+	ADDQ         BX, R14
+	VMOVUPS      (R14), Y4
+	VMOVUPD      32(R14)(AX*8), Y5
+	VBROADCASTSD (R13), Y6
+	VFMADD231PD  Y6, Y4, Y0
+	VFMADD231PD  Y6, Y5, Y2
+	MOVL         4(R9), R13
+	IMULQ        SI, R13
+	ADDQ         DX, R13
+	MOVL         4(R10), R14
+	IMULQ        DI, R14
+	ADDQ         BX, R14
+	VMOVUPS      (R14), Y4
+	VMOVUPD      32(R14)(AX*8), Y5
+	VBROADCASTSD (R13), Y6
+	VFMADD231PD  Y6, Y4, Y1
+	VFMADD231PD  Y6, Y5, Y3
+	ADDQ         $0x08, R9
+	ADDQ         $0x08, R10
+	SUBQ         $0x02, R12
+	JGE          pairs3
+
+rest4:
+	CMPQ         R12, $-2
+	JE           summed5
+	MOVL         (R9), R12
+	IMULQ        SI, R12
+	ADDQ         DX, R12
+	MOVL         (R10), R13
+	IMULQ        DI, R13
+	ADDQ         BX, R13
+	VMOVUPS      (R13), Y4
+	VMOVUPD      32(R13)(AX*8), Y5
+	VBROADCASTSD (R12), Y6
+	VFMADD231PD  Y6, Y4, Y0
+	VFMADD231PD  Y6, Y5, Y2
+	ADDQ         $0x04, R9
+	ADDQ         $0x04, R10
+
+summed5:
+	MOVQ    CX, R12
+	VADDPD  Y1, Y0, Y0
+	VMOVUPS Y0, (R12)
+	VADDPD  Y3, Y2, Y2
+	VMOVUPD Y2, 32(R12)(AX*8)
+	ADDQ    DI, R12
+	MOVQ    pstride+56(FP), R12
+	ADDQ    R12, CX
+	ADDQ    $0x08, R8
+	DECQ    R11
+	JNE     row1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func pointConv1x1F64AVX2(p *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, pstride int, fstride int, wstride int, tail int)
+// Requires: AVX, FMA3
+TEXT ·pointConv1x1F64AVX2(SB), NOSPLIT, $0-88
+	MOVQ    tail+80(FP), AX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
+	NEGQ    AX
+	VMOVUPS 32(CX)(AX*8), Y0
+	MOVQ    p+0(FP), AX
+	MOVQ    f+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    fstride+64(FP), BX
+	MOVQ    wstride+72(FP), SI
+	MOVQ    offsets+24(FP), DI
+	MOVQ    index+32(FP), R8
+	MOVQ    pose+40(FP), R9
+	MOVQ    rows+48(FP), R10
+	TESTQ   R10, R10
+	JE      done2
+
+row1:
+	MOVQ   8(DI), R11
+	SUBQ   (DI), R11
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	SUBQ   $0x04, R11
+	JL     rest4
+
+pairs3:
+	MOVL         (R8), R12
+	IMULQ        BX, R12
+	ADDQ         CX, R12
+	MOVL         (R9), R13
+	IMULQ        SI, R13
+	ADDQ         DX, R13
+	VMASKMOVPD   (R13), Y0, Y5
+	VBROADCASTSD (R12), Y6
+	VFMADD231PD  Y6, Y5, Y1
+	MOVL         4(R8), R12
+	IMULQ        BX, R12
+	ADDQ         CX, R12
+	MOVL         4(R9), R13
+	IMULQ        SI, R13
+	ADDQ         DX, R13
+	VMASKMOVPD   (R13), Y0, Y5
+	VBROADCASTSD (R12), Y6
+	VFMADD231PD  Y6, Y5, Y2
+	MOVL         8(R8), R12
+	IMULQ        BX, R12
+	ADDQ         CX, R12
+	MOVL         8(R9), R13
+	IMULQ        SI, R13
+	ADDQ         DX, R13
+	VMASKMOVPD   (R13), Y0, Y5
+	VBROADCASTSD (R12), Y6
+	VFMADD231PD  Y6, Y5, Y3
+	MOVL         12(R8), R12
+	IMULQ        BX, R12
+	ADDQ         CX, R12
+	MOVL         12(R9), R13
+	IMULQ        SI, R13
+	ADDQ         DX, R13
+	VMASKMOVPD   (R13), Y0, Y5
+	VBROADCASTSD (R12), Y6
+	VFMADD231PD  Y6, Y5, Y4
+	ADDQ         $0x10, R8
+	ADDQ         $0x10, R9
+	SUBQ         $0x04, R11
+	JGE          pairs3
+
+rest4:
+	CMPQ         R11, $-4
+	JE           summed5
+	MOVL         (R8), R12
+	IMULQ        BX, R12
+	ADDQ         CX, R12
+	MOVL         (R9), R13
+	IMULQ        SI, R13
+	ADDQ         DX, R13
+	VMASKMOVPD   (R13), Y0, Y5
+	VBROADCASTSD (R12), Y6
+	VFMADD231PD  Y6, Y5, Y1
+	ADDQ         $0x04, R8
+	ADDQ         $0x04, R9
+	CMPQ         R11, $-3
+	JE           summed5
+	MOVL         (R8), R12
+	IMULQ        BX, R12
+	ADDQ         CX, R12
+	MOVL         (R9), R13
+	IMULQ        SI, R13
+	ADDQ         DX, R13
+	VMASKMOVPD   (R13), Y0, Y5
+	VBROADCASTSD (R12), Y6
+	VFMADD231PD  Y6, Y5, Y2
+	ADDQ         $0x04, R8
+	ADDQ         $0x04, R9
+	CMPQ         R11, $-2
+	JE           summed5
+	MOVL         (R8), R11
+	IMULQ        BX, R11
+	ADDQ         CX, R11
+	MOVL         (R9), R12
+	IMULQ        SI, R12
+	ADDQ         DX, R12
+	VMASKMOVPD   (R12), Y0, Y5
+	VBROADCASTSD (R11), Y6
+	VFMADD231PD  Y6, Y5, Y3
+	ADDQ         $0x04, R8
+	ADDQ         $0x04, R9
+
+summed5:
+	MOVQ       AX, R11
+	VADDPD     Y2, Y1, Y1
+	VADDPD     Y4, Y3, Y3
+	VADDPD     Y3, Y1, Y1
+	VMASKMOVPD Y1, Y0, (R11)
+	ADDQ       SI, R11
+	MOVQ       pstride+56(FP), R11
+	ADDQ       R11, AX
+	ADDQ       $0x08, DI
+	DECQ       R10
+	JNE        row1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func pointConvGradF1F64AVX2(df *float64, dp *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, fstride int, pstride int, wstride int, blocks int, tail int)
+// Requires: AVX, FMA3
+TEXT ·pointConvGradF1F64AVX2(SB), NOSPLIT, $0-96
+	MOVQ    tail+88(FP), AX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
+	NEGQ    AX
+	VMOVUPS 32(CX)(AX*8), Y0
+	MOVQ    df+0(FP), AX
+	MOVQ    dp+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    wstride+72(FP), BX
+	MOVQ    offsets+24(FP), SI
+	MOVQ    index+32(FP), DI
+	MOVQ    pose+40(FP), R8
+	MOVQ    rows+48(FP), R9
+	TESTQ   R9, R9
+	JE      done2
+
+row1:
+	MOVQ   8(SI), R10
+	SUBQ   (SI), R10
+	VXORPS Y1, Y1, Y1
+	SUBQ   $0x01, R10
+	JL     rest4
+
+pairs3:
+	MOVL  (DI), R11
+	MOVQ  pstride+64(FP), R12
+	IMULQ R12, R11
+	ADDQ  CX, R11
+	MOVL  (R8), R12
+	IMULQ BX, R12
+	ADDQ  DX, R12
+	MOVQ  blocks+80(FP), R13
+	TESTQ R13, R13
+	JE    last7
+
+vectors6:
+	VMOVUPS     (R12), Y2
+	VFMADD231PD (R11), Y2, Y1
+	ADDQ        $+32, R12
+	ADDQ        $+32, R11
+	DECQ        R13
+	JNE         vectors6
+
+last7:
+	VMASKMOVPD  (R12), Y0, Y2
+	VMASKMOVPD  (R11), Y0, Y3
+	VFMADD231PD Y3, Y2, Y1
+	ADDQ        $0x04, DI
+	ADDQ        $0x04, R8
+	SUBQ        $0x01, R10
+	JGE         pairs3
+
+rest4:
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPD       X2, X1, X1
+	VPERMILPD    $0x01, X1, X2
+	VADDPD       X2, X1, X1
+	VMOVSD       X1, (AX)
+	MOVQ         fstride+56(FP), R10
+	ADDQ         R10, AX
+	ADDQ         $0x08, SI
+	DECQ         R9
+	JNE          row1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func pointConvGradW2F64AVX2(dw *float64, dp *float64, f *float64, offsets *int, index *int32, pose *int32, rows int, wstride int, pstride int, fstride int, channels int, tail int)
+// Requires: AVX, FMA3
+TEXT ·pointConvGradW2F64AVX2(SB), NOSPLIT, $0-96
+	MOVQ    tail+88(FP), AX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
+	NEGQ    AX
+	VMOVUPS 32(CX)(AX*8), Y0
+	MOVQ    dw+0(FP), AX
+	MOVQ    dp+8(FP), CX
+	MOVQ    wstride+56(FP), DX
+	MOVQ    offsets+24(FP), BX
+	MOVQ    index+32(FP), SI
+	MOVQ    pose+40(FP), DI
+	MOVQ    rows+48(FP), R8
+	TESTQ   R8, R8
+	JE      done2
+
+row1:
+	MOVQ   8(BX), R9
+	SUBQ   (BX), R9
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	SUBQ   $0x01, R9
+	JL     rest4
+
+pairs3:
+	MOVL  (SI), R10
+	MOVQ  fstride+72(FP), R11
+	IMULQ R11, R10
+	MOVQ  f+16(FP), R11
+	ADDQ  R11, R10
+	MOVL  (DI), R11
+	MOVQ  pstride+64(FP), R12
+	IMULQ R12, R11
+	ADDQ  CX, R11
+	MOVQ  channels+80(FP), R12
+	SUBQ  $0x04, R12
+	JL    fewer7
+
+channels6:
+	VBROADCASTSD (R10), Y9
+	VFMADD231PD  (R11), Y9, Y1
+	VMASKMOVPD   32(R11), Y0, Y10
+	VFMADD231PD  Y10, Y9, Y5
+	ADDQ         DX, R11
+	VBROADCASTSD 8(R10), Y9
+	VFMADD231PD  (R11), Y9, Y2
+	VMASKMOVPD   32(R11), Y0, Y10
+	VFMADD231PD  Y10, Y9, Y6
+	ADDQ         DX, R11
+	VBROADCASTSD 16(R10), Y9
+	VFMADD231PD  (R11), Y9, Y3
+	VMASKMOVPD   32(R11), Y0, Y10
+	VFMADD231PD  Y10, Y9, Y7
+	ADDQ         DX, R11
+	VBROADCASTSD 24(R10), Y9
+	VFMADD231PD  (R11), Y9, Y4
+	VMASKMOVPD   32(R11), Y0, Y10
+	VFMADD231PD  Y10, Y9, Y8
+	ADDQ         DX, R11
+	ADDQ         $0x20, R10
+	SUBQ         $0x04, R12
+	JGE          channels6
+
+fewer7:
+	CMPQ         R12, $-4
+	JE           pair8
+	VBROADCASTSD (R10), Y9
+	VFMADD231PD  (R11), Y9, Y1
+	VMASKMOVPD   32(R11), Y0, Y10
+	VFMADD231PD  Y10, Y9, Y5
+	ADDQ         DX, R11
+	CMPQ         R12, $-3
+	JE           pair8
+	VBROADCASTSD 8(R10), Y9
+	VFMADD231PD  (R11), Y9, Y2
+	VMASKMOVPD   32(R11), Y0, Y10
+	VFMADD231PD  Y10, Y9, Y6
+	ADDQ         DX, R11
+	CMPQ         R12, $-2
+	JE           pair8
+	VBROADCASTSD 16(R10), Y9
+	VFMADD231PD  (R11), Y9, Y3
+	VMASKMOVPD   32(R11), Y0, Y10
+	VFMADD231PD  Y10, Y9, Y7
+	ADDQ         DX, R11
+
+pair8:
+	ADDQ $0x04, SI
+	ADDQ $0x04, DI
+	SUBQ $0x01, R9
+	JGE  pairs3
+
+rest4:
+	VADDPD     Y2, Y1, Y1
+	VADDPD     Y4, Y3, Y3
+	VADDPD     Y3, Y1, Y1
+	VMOVUPS    Y1, (AX)
+	VADDPD     Y6, Y5, Y5
+	VADDPD     Y8, Y7, Y7
+	VADDPD     Y7, Y5, Y5
+	VMASKMOVPD Y5, Y0, 32(AX)
+	ADDQ       DX, AX
+	ADDQ       $0x08, BX
+	DECQ       R8
+	JNE        row1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func pointConvGradW1F64AVX2(dw *float64, dp *float64, f *float64, offsets *int, index *int32, pose *int32, rows int, wstride int, pstride int, fstride int, channels int, tail int)
+// Requires: AVX, FMA3
+TEXT ·pointConvGradW1F64AVX2(SB), NOSPLIT, $0-96
+	MOVQ    tail+88(FP), AX
+	LEAQ    ·dataTailMaskF32+0(SB), CX
+	NEGQ    AX
+	VMOVUPS 32(CX)(AX*8), Y0
+	MOVQ    dw+0(FP), AX
+	MOVQ    dp+8(FP), CX
+	MOVQ    wstride+56(FP), DX
+	MOVQ    offsets+24(FP), BX
+	MOVQ    index+32(FP), SI
+	MOVQ    pose+40(FP), DI
+	MOVQ    rows+48(FP), R8
+	TESTQ   R8, R8
+	JE      done2
+
+row1:
+	MOVQ   8(BX), R9
+	SUBQ   (BX), R9
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	SUBQ   $0x01, R9
+	JL     rest4
+
+pairs3:
+	MOVL  (SI), R10
+	MOVQ  fstride+72(FP), R11
+	IMULQ R11, R10
+	MOVQ  f+16(FP), R11
+	ADDQ  R11, R10
+	MOVL  (DI), R11
+	MOVQ  pstride+64(FP), R12
+	IMULQ R12, R11
+	ADDQ  CX, R11
+	MOVQ  channels+80(FP), R12
+	SUBQ  $0x04, R12
+	JL    fewer7
+
+channels6:
+	VBROADCASTSD (R10), Y5
+	VMASKMOVPD   (R11), Y0, Y6
+	VFMADD231PD  Y6, Y5, Y1
+	ADDQ         DX, R11
+	VBROADCASTSD 8(R10), Y5
+	VMASKMOVPD   (R11), Y0, Y6
+	VFMADD231PD  Y6, Y5, Y2
+	ADDQ         DX, R11
+	VBROADCASTSD 16(R10), Y5
+	VMASKMOVPD   (R11), Y0, Y6
+	VFMADD231PD  Y6, Y5, Y3
+	ADDQ         DX, R11
+	VBROADCASTSD 24(R10), Y5
+	VMASKMOVPD   (R11), Y0, Y6
+	VFMADD231PD  Y6, Y5, Y4
+	ADDQ         DX, R11
+	ADDQ         $0x20, R10
+	SUBQ         $0x04, R12
+	JGE          channels6
+
+fewer7:
+	CMPQ         R12, $-4
+	JE           pair8
+	VBROADCASTSD (R10), Y5
+	VMASKMOVPD   (R11), Y0, Y6
+	VFMADD231PD  Y6, Y5, Y1
+	ADDQ         DX, R11
+	CMPQ         R12, $-3
+	JE           pair8
+	VBROADCASTSD 8(R10), Y5
+	VMASKMOVPD   (R11), Y0, Y6
+	VFMADD231PD  Y6, Y5, Y2
+	ADDQ         DX, R11
+	CMPQ         R12, $-2
+	JE           pair8
+	VBROADCASTSD 16(R10), Y5
+	VMASKMOVPD   (R11), Y0, Y6
+	VFMADD231PD  Y6, Y5, Y3
+	ADDQ         DX, R11
+
+pair8:
+	ADDQ $0x04, SI
+	ADDQ $0x04, DI
+	SUBQ $0x01, R9
+	JGE  pairs3
+
+rest4:
+	VADDPD     Y2, Y1, Y1
+	VADDPD     Y4, Y3, Y3
+	VADDPD     Y3, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)
+	ADDQ       DX, AX
+	ADDQ       $0x08, BX
+	DECQ       R8
+	JNE        row1
+
+done2:
+	VZEROUPPER
+	RET
+
 // func pointConv8x2F32AVX512(p *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, pstride int, fstride int, wstride int, tail int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·pointConv8x2F32AVX512(SB), NOSPLIT, $0-88
@@ -3169,6 +3926,740 @@ rest4:
 	VADDPS  Z3, Z2, Z2
 	VADDPS  Z2, Z0, Z0
 	VMOVUPS Z0, K1, (AX)
+	ADDQ    DX, AX
+	ADDQ    $0x08, BX
+	DECQ    R8
+	JNE     row1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func pointConv4x2F64AVX512(p *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, pstride int, fstride int, wstride int, tail int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·pointConv4x2F64AVX512(SB), NOSPLIT, $0-88
+	MOVQ  tail+80(FP), AX
+	MOVQ  $-1, CX
+	BZHIQ AX, CX, CX
+	KMOVW CX, K1
+	MOVQ  p+0(FP), AX
+	MOVQ  f+8(FP), CX
+	MOVQ  w+16(FP), DX
+	MOVQ  fstride+64(FP), BX
+	MOVQ  wstride+72(FP), SI
+	MOVQ  offsets+24(FP), DI
+	MOVQ  index+32(FP), R8
+	MOVQ  pose+40(FP), R9
+	MOVQ  rows+48(FP), R10
+	TESTQ R10, R10
+	JE    done2
+
+row1:
+	MOVQ   8(DI), R11
+	SUBQ   (DI), R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	SUBQ   $0x01, R11
+	JL     rest4
+
+pairs3:
+	MOVL             (R8), R12
+	IMULQ            BX, R12
+	ADDQ             CX, R12
+	MOVL             (R9), R13
+	IMULQ            SI, R13
+	ADDQ             DX, R13
+	VMOVUPS          (R13), Z8
+	VMOVUPD.Z        64(R13), K1, Z9
+	VFMADD231PD.BCST (R12), Z8, Z0
+	VFMADD231PD.BCST (R12), Z9, Z1
+	VFMADD231PD.BCST 8(R12), Z8, Z2
+	VFMADD231PD.BCST 8(R12), Z9, Z3
+	VFMADD231PD.BCST 16(R12), Z8, Z4
+	VFMADD231PD.BCST 16(R12), Z9, Z5
+	VFMADD231PD.BCST 24(R12), Z8, Z6
+	VFMADD231PD.BCST 24(R12), Z9, Z7
+	ADDQ             $0x04, R8
+	ADDQ             $0x04, R9
+	SUBQ             $0x01, R11
+	JGE              pairs3
+
+rest4:
+	MOVQ    AX, R11
+	VMOVUPS Z0, (R11)
+	VMOVUPD Z1, K1, 64(R11)
+	ADDQ    SI, R11
+	VMOVUPS Z2, (R11)
+	VMOVUPD Z3, K1, 64(R11)
+	ADDQ    SI, R11
+	VMOVUPS Z4, (R11)
+	VMOVUPD Z5, K1, 64(R11)
+	ADDQ    SI, R11
+	VMOVUPS Z6, (R11)
+	VMOVUPD Z7, K1, 64(R11)
+	ADDQ    SI, R11
+	MOVQ    pstride+56(FP), R11
+	ADDQ    R11, AX
+	ADDQ    $0x08, DI
+	DECQ    R10
+	JNE     row1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func pointConv4x1F64AVX512(p *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, pstride int, fstride int, wstride int, tail int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·pointConv4x1F64AVX512(SB), NOSPLIT, $0-88
+	MOVQ  tail+80(FP), AX
+	MOVQ  $-1, CX
+	BZHIQ AX, CX, CX
+	KMOVW CX, K1
+	MOVQ  p+0(FP), AX
+	MOVQ  f+8(FP), CX
+	MOVQ  w+16(FP), DX
+	MOVQ  fstride+64(FP), BX
+	MOVQ  wstride+72(FP), SI
+	MOVQ  offsets+24(FP), DI
+	MOVQ  index+32(FP), R8
+	MOVQ  pose+40(FP), R9
+	MOVQ  rows+48(FP), R10
+	TESTQ R10, R10
+	JE    done2
+
+row1:
+	MOVQ   8(DI), R11
+	SUBQ   (DI), R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	SUBQ   $0x01, R11
+	JL     rest4
+
+pairs3:
+	MOVL             (R8), R12
+	IMULQ            BX, R12
+	ADDQ             CX, R12
+	MOVL             (R9), R13
+	IMULQ            SI, R13
+	ADDQ             DX, R13
+	VMOVUPD.Z        (R13), K1, Z4
+	VFMADD231PD.BCST (R12), Z4, Z0
+	VFMADD231PD.BCST 8(R12), Z4, Z1
+	VFMADD231PD.BCST 16(R12), Z4, Z2
+	VFMADD231PD.BCST 24(R12), Z4, Z3
+	ADDQ             $0x04, R8
+	ADDQ             $0x04, R9
+	SUBQ             $0x01, R11
+	JGE              pairs3
+
+rest4:
+	MOVQ    AX, R11
+	VMOVUPD Z0, K1, (R11)
+	ADDQ    SI, R11
+	VMOVUPD Z1, K1, (R11)
+	ADDQ    SI, R11
+	VMOVUPD Z2, K1, (R11)
+	ADDQ    SI, R11
+	VMOVUPD Z3, K1, (R11)
+	ADDQ    SI, R11
+	MOVQ    pstride+56(FP), R11
+	ADDQ    R11, AX
+	ADDQ    $0x08, DI
+	DECQ    R10
+	JNE     row1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func pointConvGradF4F64AVX512(df *float64, dp *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, fstride int, pstride int, wstride int, blocks int, tail int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·pointConvGradF4F64AVX512(SB), NOSPLIT, $0-96
+	MOVQ  tail+88(FP), AX
+	MOVQ  $-1, CX
+	BZHIQ AX, CX, CX
+	KMOVW CX, K1
+	MOVQ  df+0(FP), AX
+	MOVQ  dp+8(FP), CX
+	MOVQ  w+16(FP), DX
+	MOVQ  wstride+72(FP), BX
+	MOVQ  offsets+24(FP), SI
+	MOVQ  index+32(FP), DI
+	MOVQ  pose+40(FP), R8
+	MOVQ  rows+48(FP), R9
+	TESTQ R9, R9
+	JE    done2
+
+row1:
+	MOVQ   8(SI), R10
+	SUBQ   (SI), R10
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	SUBQ   $0x01, R10
+	JL     rest4
+
+pairs3:
+	MOVL  (DI), R11
+	MOVQ  pstride+64(FP), R12
+	IMULQ R12, R11
+	ADDQ  CX, R11
+	MOVL  (R8), R12
+	IMULQ BX, R12
+	ADDQ  DX, R12
+	LEAQ  (R11)(BX*1), R13
+	MOVQ  blocks+80(FP), R14
+	TESTQ R14, R14
+	JE    last7
+
+vectors6:
+	VMOVUPS     (R12), Z4
+	VFMADD231PD (R11), Z4, Z0
+	VFMADD231PD (R11)(BX*1), Z4, Z1
+	VFMADD231PD (R11)(BX*2), Z4, Z2
+	VFMADD231PD (R13)(BX*2), Z4, Z3
+	ADDQ        $+64, R12
+	ADDQ        $+64, R11
+	ADDQ        $+64, R13
+	DECQ        R14
+	JNE         vectors6
+
+last7:
+	VMOVUPD.Z   (R12), K1, Z4
+	VFMADD231PD (R11), Z4, K1, Z0
+	VFMADD231PD (R11)(BX*1), Z4, K1, Z1
+	VFMADD231PD (R11)(BX*2), Z4, K1, Z2
+	VFMADD231PD (R13)(BX*2), Z4, K1, Z3
+	ADDQ        $0x04, DI
+	ADDQ        $0x04, R8
+	SUBQ        $0x01, R10
+	JGE         pairs3
+
+rest4:
+	VEXTRACTF64X4 $0x01, Z0, Y4
+	VADDPD        Y4, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X4
+	VADDPD        X4, X0, X0
+	VPERMILPD     $0x01, X0, X4
+	VADDPD        X4, X0, X0
+	VMOVSD        X0, (AX)
+	VEXTRACTF64X4 $0x01, Z1, Y4
+	VADDPD        Y4, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X4
+	VADDPD        X4, X1, X1
+	VPERMILPD     $0x01, X1, X4
+	VADDPD        X4, X1, X1
+	VMOVSD        X1, 8(AX)
+	VEXTRACTF64X4 $0x01, Z2, Y4
+	VADDPD        Y4, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X4
+	VADDPD        X4, X2, X2
+	VPERMILPD     $0x01, X2, X4
+	VADDPD        X4, X2, X2
+	VMOVSD        X2, 16(AX)
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VADDPD        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VADDPD        X4, X3, X3
+	VPERMILPD     $0x01, X3, X4
+	VADDPD        X4, X3, X3
+	VMOVSD        X3, 24(AX)
+	MOVQ          fstride+56(FP), R10
+	ADDQ          R10, AX
+	ADDQ          $0x08, SI
+	DECQ          R9
+	JNE           row1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func pointConv1x2F64AVX512(p *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, pstride int, fstride int, wstride int, tail int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·pointConv1x2F64AVX512(SB), NOSPLIT, $0-88
+	MOVQ  tail+80(FP), AX
+	MOVQ  $-1, CX
+	BZHIQ AX, CX, CX
+	KMOVW CX, K1
+	MOVQ  p+0(FP), AX
+	MOVQ  f+8(FP), CX
+	MOVQ  w+16(FP), DX
+	MOVQ  fstride+64(FP), BX
+	MOVQ  wstride+72(FP), SI
+	MOVQ  offsets+24(FP), DI
+	MOVQ  index+32(FP), R8
+	MOVQ  pose+40(FP), R9
+	MOVQ  rows+48(FP), R10
+	TESTQ R10, R10
+	JE    done2
+
+row1:
+	MOVQ   8(DI), R11
+	SUBQ   (DI), R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	SUBQ   $0x02, R11
+	JL     rest4
+
+pairs3:
+	MOVL             (R8), R12
+	IMULQ            BX, R12
+	ADDQ             CX, R12
+	MOVL             (R9), R13
+	IMULQ            SI, R13
+	ADDQ             DX, R13
+	VMOVUPS          (R13), Z4
+	VMOVUPD.Z        64(R13), K1, Z5
+	VFMADD231PD.BCST (R12), Z4, Z0
+	VFMADD231PD.BCST (R12), Z5, Z2
+	MOVL             4(R8), R12
+	IMULQ            BX, R12
+	ADDQ             CX, R12
+	MOVL             4(R9), R13
+	IMULQ            SI, R13
+	ADDQ             DX, R13
+	VMOVUPS          (R13), Z4
+	VMOVUPD.Z        64(R13), K1, Z5
+	VFMADD231PD.BCST (R12), Z4, Z1
+	VFMADD231PD.BCST (R12), Z5, Z3
+	ADDQ             $0x08, R8
+	ADDQ             $0x08, R9
+	SUBQ             $0x02, R11
+	JGE              pairs3
+
+rest4:
+	CMPQ             R11, $-2
+	JE               summed5
+	MOVL             (R8), R11
+	IMULQ            BX, R11
+	ADDQ             CX, R11
+	MOVL             (R9), R12
+	IMULQ            SI, R12
+	ADDQ             DX, R12
+	VMOVUPS          (R12), Z4
+	VMOVUPD.Z        64(R12), K1, Z5
+	VFMADD231PD.BCST (R11), Z4, Z0
+	VFMADD231PD.BCST (R11), Z5, Z2
+	ADDQ             $0x04, R8
+	ADDQ             $0x04, R9
+
+summed5:
+	MOVQ    AX, R11
+	VADDPD  Z1, Z0, Z0
+	VMOVUPS Z0, (R11)
+	VADDPD  Z3, Z2, Z2
+	VMOVUPD Z2, K1, 64(R11)
+	ADDQ    SI, R11
+	MOVQ    pstride+56(FP), R11
+	ADDQ    R11, AX
+	ADDQ    $0x08, DI
+	DECQ    R10
+	JNE     row1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func pointConv1x1F64AVX512(p *float64, f *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, pstride int, fstride int, wstride int, tail int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·pointConv1x1F64AVX512(SB), NOSPLIT, $0-88
+	MOVQ  tail+80(FP), AX
+	MOVQ  $-1, CX
+	BZHIQ AX, CX, CX
+	KMOVW CX, K1
+	MOVQ  p+0(FP), AX
+	MOVQ  f+8(FP), CX
+	MOVQ  w+16(FP), DX
+	MOVQ  fstride+64(FP), BX
+	MOVQ  wstride+72(FP), SI
+	MOVQ  offsets+24(FP), DI
+	MOVQ  index+32(FP), R8
+	MOVQ  pose+40(FP), R9
+	MOVQ  rows+48(FP), R10
+	TESTQ R10, R10
+	JE    done2
+
+row1:
+	MOVQ   8(DI), R11
+	SUBQ   (DI), R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	SUBQ   $0x04, R11
+	JL     rest4
+
+pairs3:
+	MOVL             (R8), R12
+	IMULQ            BX, R12
+	ADDQ             CX, R12
+	MOVL             (R9), R13
+	IMULQ            SI, R13
+	ADDQ             DX, R13
+	VMOVUPD.Z        (R13), K1, Z4
+	VFMADD231PD.BCST (R12), Z4, Z0
+	MOVL             4(R8), R12
+	IMULQ            BX, R12
+	ADDQ             CX, R12
+	MOVL             4(R9), R13
+	IMULQ            SI, R13
+	ADDQ             DX, R13
+	VMOVUPD.Z        (R13), K1, Z4
+	VFMADD231PD.BCST (R12), Z4, Z1
+	MOVL             8(R8), R12
+	IMULQ            BX, R12
+	ADDQ             CX, R12
+	MOVL             8(R9), R13
+	IMULQ            SI, R13
+	ADDQ             DX, R13
+	VMOVUPD.Z        (R13), K1, Z4
+	VFMADD231PD.BCST (R12), Z4, Z2
+	MOVL             12(R8), R12
+	IMULQ            BX, R12
+	ADDQ             CX, R12
+	MOVL             12(R9), R13
+	IMULQ            SI, R13
+	ADDQ             DX, R13
+	VMOVUPD.Z        (R13), K1, Z4
+	VFMADD231PD.BCST (R12), Z4, Z3
+	ADDQ             $0x10, R8
+	ADDQ             $0x10, R9
+	SUBQ             $0x04, R11
+	JGE              pairs3
+
+rest4:
+	CMPQ             R11, $-4
+	JE               summed5
+	MOVL             (R8), R12
+	IMULQ            BX, R12
+	ADDQ             CX, R12
+	MOVL             (R9), R13
+	IMULQ            SI, R13
+	ADDQ             DX, R13
+	VMOVUPD.Z        (R13), K1, Z4
+	VFMADD231PD.BCST (R12), Z4, Z0
+	ADDQ             $0x04, R8
+	ADDQ             $0x04, R9
+	CMPQ             R11, $-3
+	JE               summed5
+	MOVL             (R8), R12
+	IMULQ            BX, R12
+	ADDQ             CX, R12
+	MOVL             (R9), R13
+	IMULQ            SI, R13
+	ADDQ             DX, R13
+	VMOVUPD.Z        (R13), K1, Z4
+	VFMADD231PD.BCST (R12), Z4, Z1
+	ADDQ             $0x04, R8
+	ADDQ             $0x04, R9
+	CMPQ             R11, $-2
+	JE               summed5
+	MOVL             (R8), R11
+	IMULQ            BX, R11
+	ADDQ             CX, R11
+	MOVL             (R9), R12
+	IMULQ            SI, R12
+	ADDQ             DX, R12
+	VMOVUPD.Z        (R12), K1, Z4
+	VFMADD231PD.BCST (R11), Z4, Z2
+	ADDQ             $0x04, R8
+	ADDQ             $0x04, R9
+
+summed5:
+	MOVQ    AX, R11
+	VADDPD  Z1, Z0, Z0
+	VADDPD  Z3, Z2, Z2
+	VADDPD  Z2, Z0, Z0
+	VMOVUPD Z0, K1, (R11)
+	ADDQ    SI, R11
+	MOVQ    pstride+56(FP), R11
+	ADDQ    R11, AX
+	ADDQ    $0x08, DI
+	DECQ    R10
+	JNE     row1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func pointConvGradF1F64AVX512(df *float64, dp *float64, w *float64, offsets *int, index *int32, pose *int32, rows int, fstride int, pstride int, wstride int, blocks int, tail int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·pointConvGradF1F64AVX512(SB), NOSPLIT, $0-96
+	MOVQ  tail+88(FP), AX
+	MOVQ  $-1, CX
+	BZHIQ AX, CX, CX
+	KMOVW CX, K1
+	MOVQ  df+0(FP), AX
+	MOVQ  dp+8(FP), CX
+	MOVQ  w+16(FP), DX
+	MOVQ  wstride+72(FP), BX
+	MOVQ  offsets+24(FP), SI
+	MOVQ  index+32(FP), DI
+	MOVQ  pose+40(FP), R8
+	MOVQ  rows+48(FP), R9
+	TESTQ R9, R9
+	JE    done2
+
+row1:
+	MOVQ   8(SI), R10
+	SUBQ   (SI), R10
+	VPXORD Z0, Z0, Z0
+	SUBQ   $0x01, R10
+	JL     rest4
+
+pairs3:
+	MOVL  (DI), R11
+	MOVQ  pstride+64(FP), R12
+	IMULQ R12, R11
+	ADDQ  CX, R11
+	MOVL  (R8), R12
+	IMULQ BX, R12
+	ADDQ  DX, R12
+	MOVQ  blocks+80(FP), R13
+	TESTQ R13, R13
+	JE    last7
+
+vectors6:
+	VMOVUPS     (R12), Z1
+	VFMADD231PD (R11), Z1, Z0
+	ADDQ        $+64, R12
+	ADDQ        $+64, R11
+	DECQ        R13
+	JNE         vectors6
+
+last7:
+	VMOVUPD.Z   (R12), K1, Z1
+	VFMADD231PD (R11), Z1, K1, Z0
+	ADDQ        $0x04, DI
+	ADDQ        $0x04, R8
+	SUBQ        $0x01, R10
+	JGE         pairs3
+
+rest4:
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDPD        X1, X0, X0
+	VMOVSD        X0, (AX)
+	MOVQ          fstride+56(FP), R10
+	ADDQ          R10, AX
+	ADDQ          $0x08, SI
+	DECQ          R9
+	JNE           row1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func pointConvGradW2F64AVX512(dw *float64, dp *float64, f *float64, offsets *int, index *int32, pose *int32, rows int, wstride int, pstride int, fstride int, channels int, tail int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·pointConvGradW2F64AVX512(SB), NOSPLIT, $0-96
+	MOVQ  tail+88(FP), AX
+	MOVQ  $-1, CX
+	BZHIQ AX, CX, CX
+	KMOVW CX, K1
+	MOVQ  dw+0(FP), AX
+	MOVQ  dp+8(FP), CX
+	MOVQ  wstride+56(FP), DX
+	MOVQ  offsets+24(FP), BX
+	MOVQ  index+32(FP), SI
+	MOVQ  pose+40(FP), DI
+	MOVQ  rows+48(FP), R8
+	TESTQ R8, R8
+	JE    done2
+
+row1:
+	MOVQ   8(BX), R9
+	SUBQ   (BX), R9
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	SUBQ   $0x01, R9
+	JL     rest4
+
+pairs3:
+	MOVL  (SI), R10
+	MOVQ  fstride+72(FP), R11
+	IMULQ R11, R10
+	MOVQ  f+16(FP), R11
+	ADDQ  R11, R10
+	MOVL  (DI), R11
+	MOVQ  pstride+64(FP), R12
+	IMULQ R12, R11
+	ADDQ  CX, R11
+	MOVQ  channels+80(FP), R12
+	SUBQ  $0x04, R12
+	JL    fewer7
+
+channels6:
+	VBROADCASTSD (R10), Z8
+	VFMADD231PD  (R11), Z8, Z0
+	VFMADD231PD  64(R11), Z8, K1, Z4
+	ADDQ         DX, R11
+	VBROADCASTSD 8(R10), Z8
+	VFMADD231PD  (R11), Z8, Z1
+	VFMADD231PD  64(R11), Z8, K1, Z5
+	ADDQ         DX, R11
+	VBROADCASTSD 16(R10), Z8
+	VFMADD231PD  (R11), Z8, Z2
+	VFMADD231PD  64(R11), Z8, K1, Z6
+	ADDQ         DX, R11
+	VBROADCASTSD 24(R10), Z8
+	VFMADD231PD  (R11), Z8, Z3
+	VFMADD231PD  64(R11), Z8, K1, Z7
+	ADDQ         DX, R11
+	ADDQ         $0x20, R10
+	SUBQ         $0x04, R12
+	JGE          channels6
+
+fewer7:
+	CMPQ         R12, $-4
+	JE           pair8
+	VBROADCASTSD (R10), Z8
+	VFMADD231PD  (R11), Z8, Z0
+	VFMADD231PD  64(R11), Z8, K1, Z4
+	ADDQ         DX, R11
+	CMPQ         R12, $-3
+	JE           pair8
+	VBROADCASTSD 8(R10), Z8
+	VFMADD231PD  (R11), Z8, Z1
+	VFMADD231PD  64(R11), Z8, K1, Z5
+	ADDQ         DX, R11
+	CMPQ         R12, $-2
+	JE           pair8
+	VBROADCASTSD 16(R10), Z8
+	VFMADD231PD  (R11), Z8, Z2
+	VFMADD231PD  64(R11), Z8, K1, Z6
+	ADDQ         DX, R11
+
+pair8:
+	ADDQ $0x04, SI
+	ADDQ $0x04, DI
+	SUBQ $0x01, R9
+	JGE  pairs3
+
+rest4:
+	VADDPD  Z1, Z0, Z0
+	VADDPD  Z3, Z2, Z2
+	VADDPD  Z2, Z0, Z0
+	VMOVUPS Z0, (AX)
+	VADDPD  Z5, Z4, Z4
+	VADDPD  Z7, Z6, Z6
+	VADDPD  Z6, Z4, Z4
+	VMOVUPD Z4, K1, 64(AX)
+	ADDQ    DX, AX
+	ADDQ    $0x08, BX
+	DECQ    R8
+	JNE     row1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func pointConvGradW1F64AVX512(dw *float64, dp *float64, f *float64, offsets *int, index *int32, pose *int32, rows int, wstride int, pstride int, fstride int, channels int, tail int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·pointConvGradW1F64AVX512(SB), NOSPLIT, $0-96
+	MOVQ  tail+88(FP), AX
+	MOVQ  $-1, CX
+	BZHIQ AX, CX, CX
+	KMOVW CX, K1
+	MOVQ  dw+0(FP), AX
+	MOVQ  dp+8(FP), CX
+	MOVQ  wstride+56(FP), DX
+	MOVQ  offsets+24(FP), BX
+	MOVQ  index+32(FP), SI
+	MOVQ  pose+40(FP), DI
+	MOVQ  rows+48(FP), R8
+	TESTQ R8, R8
+	JE    done2
+
+row1:
+	MOVQ   8(BX), R9
+	SUBQ   (BX), R9
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	SUBQ   $0x01, R9
+	JL     rest4
+
+pairs3:
+	MOVL  (SI), R10
+	MOVQ  fstride+72(FP), R11
+	IMULQ R11, R10
+	MOVQ  f+16(FP), R11
+	ADDQ  R11, R10
+	MOVL  (DI), R11
+	MOVQ  pstride+64(FP), R12
+	IMULQ R12, R11
+	ADDQ  CX, R11
+	MOVQ  channels+80(FP), R12
+	SUBQ  $0x04, R12
+	JL    fewer7
+
+channels6:
+	VBROADCASTSD (R10), Z4
+	VFMADD231PD  (R11), Z4, K1, Z0
+	ADDQ         DX, R11
+	VBROADCASTSD 8(R10), Z4
+	VFMADD231PD  (R11), Z4, K1, Z1
+	ADDQ         DX, R11
+	VBROADCASTSD 16(R10), Z4
+	VFMADD231PD  (R11), Z4, K1, Z2
+	ADDQ         DX, R11
+	VBROADCASTSD 24(R10), Z4
+	VFMADD231PD  (R11), Z4, K1, Z3
+	ADDQ         DX, R11
+	ADDQ         $0x20, R10
+	SUBQ         $0x04, R12
+	JGE          channels6
+
+fewer7:
+	CMPQ         R12, $-4
+	JE           pair8
+	VBROADCASTSD (R10), Z4
+	VFMADD231PD  (R11), Z4, K1, Z0
+	ADDQ         DX, R11
+	CMPQ         R12, $-3
+	JE           pair8
+	VBROADCASTSD 8(R10), Z4
+	VFMADD231PD  (R11), Z4, K1, Z1
+	ADDQ         DX, R11
+	CMPQ         R12, $-2
+	JE           pair8
+	VBROADCASTSD 16(R10), Z4
+	VFMADD231PD  (R11), Z4, K1, Z2
+	ADDQ         DX, R11
+
+pair8:
+	ADDQ $0x04, SI
+	ADDQ $0x04, DI
+	SUBQ $0x01, R9
+	JGE  pairs3
+
+rest4:
+	VADDPD  Z1, Z0, Z0
+	VADDPD  Z3, Z2, Z2
+	VADDPD  Z2, Z0, Z0
+	VMOVUPD Z0, K1, (AX)
 	ADDQ    DX, AX
 	ADDQ    $0x08, BX
 	DECQ    R8

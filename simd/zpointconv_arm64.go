@@ -21,3 +21,21 @@ func pointConvGradFRowF32NEON(df, dp, w *float32, index, pose *int32, pairs, ci,
 //
 //go:noescape
 func pointConvGradWRowF32NEON(dw, dp, f *float32, row, index *int32, pairs, ci, cm, more int)
+
+// pointConvRowF64NEON sets p[a*cm+b] = Σ f[index[k], a]·w[pose[k], b] for a < ci, b < cm and k < pairs, pairs > 0. If more is 1,
+// the sum begins with p[a*cm+b].
+//
+//go:noescape
+func pointConvRowF64NEON(p, f, w *float64, index, pose *int32, pairs, ci, cm, more int)
+
+// pointConvGradFRowF64NEON sets df[a] = Σ w[pose[k], b]·dp[index[k], a*cm+b] over k < pairs and b < cm, for a < ci, pairs > 0. If
+// more is 1, the sum begins with df[a].
+//
+//go:noescape
+func pointConvGradFRowF64NEON(df, dp, w *float64, index, pose *int32, pairs, ci, cm, more int)
+
+// pointConvGradWRowF64NEON sets dw[b] = Σ f[index[k], a]·dp[row[k], a*cm+b] over k < pairs and a < ci, for b < cm, pairs > 0. If more
+// is 1, the sum begins with dw[b].
+//
+//go:noescape
+func pointConvGradWRowF64NEON(dw, dp, f *float64, row, index *int32, pairs, ci, cm, more int)

@@ -2120,3 +2120,610 @@ pairsLeft5:
 
 fewerCols5:
 	RET
+
+// func pointConvRowF64NEON(p, f, w *float64, index, pose *int32, pairs, ci, cm, more int)
+TEXT ·pointConvRowF64NEON(SB), NOSPLIT, $0-72
+	MOVD p+0(FP), R0
+	MOVD ci+48(FP), R1
+	MOVD cm+56(FP), R2
+	MOVD f+8(FP), R3
+	MOVD index+24(FP), R4
+	MOVD pose+32(FP), R5
+	MOVD pairs+40(FP), R6
+	LSL $3, R1, R8
+	LSL $3, R2, R9
+	MOVD more+64(FP), R15
+
+rows:
+	CMP $4, R1
+	BLT fewerRows
+	MOVD R0, R19
+	MOVD R2, R20
+	MOVD w+16(FP), R7
+
+cols:
+	CMP $8, R20
+	BLT fewerCols
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	CBZ R15, begin
+	MOVD R19, R21
+	FLDPQ 0(R21), (F0, F1)
+	FLDPQ 32(R21), (F2, F3)
+	ADD R9, R21
+	FLDPQ 0(R21), (F4, F5)
+	FLDPQ 32(R21), (F6, F7)
+	ADD R9, R21
+	FLDPQ 0(R21), (F8, F9)
+	FLDPQ 32(R21), (F10, F11)
+	ADD R9, R21
+	FLDPQ 0(R21), (F12, F13)
+	FLDPQ 32(R21), (F14, F15)
+
+begin:
+	MOVD R4, R10
+	MOVD R5, R11
+	SUBS $1, R6, R12
+	BLT pairsLeft
+
+pairs:
+	// 25 instructions for 32 multiply-adds, 0.7812 each
+	MOVWU.P 4(R10), R13
+	MOVWU.P 4(R11), R14
+	MADD R13, R3, R8, R13
+	MADD R14, R7, R9, R14
+	FLDPQ 0(R13), (F16, F17)
+	FLDPQ 0(R14), (F18, F19)
+	FLDPQ 32(R14), (F20, F21)
+	WORD $0x4fd01240 // fmla v0.2d, v18.2d, v16.d[0]
+	WORD $0x4fd01261 // fmla v1.2d, v19.2d, v16.d[0]
+	WORD $0x4fd01282 // fmla v2.2d, v20.2d, v16.d[0]
+	WORD $0x4fd012a3 // fmla v3.2d, v21.2d, v16.d[0]
+	WORD $0x4fd01a44 // fmla v4.2d, v18.2d, v16.d[1]
+	WORD $0x4fd01a65 // fmla v5.2d, v19.2d, v16.d[1]
+	WORD $0x4fd01a86 // fmla v6.2d, v20.2d, v16.d[1]
+	WORD $0x4fd01aa7 // fmla v7.2d, v21.2d, v16.d[1]
+	WORD $0x4fd11248 // fmla v8.2d, v18.2d, v17.d[0]
+	WORD $0x4fd11269 // fmla v9.2d, v19.2d, v17.d[0]
+	WORD $0x4fd1128a // fmla v10.2d, v20.2d, v17.d[0]
+	WORD $0x4fd112ab // fmla v11.2d, v21.2d, v17.d[0]
+	WORD $0x4fd11a4c // fmla v12.2d, v18.2d, v17.d[1]
+	WORD $0x4fd11a6d // fmla v13.2d, v19.2d, v17.d[1]
+	WORD $0x4fd11a8e // fmla v14.2d, v20.2d, v17.d[1]
+	WORD $0x4fd11aaf // fmla v15.2d, v21.2d, v17.d[1]
+	SUBS $1, R12
+	BGE pairs
+
+pairsLeft:
+	MOVD R19, R21
+	FSTPQ (F0, F1), 0(R21)
+	FSTPQ (F2, F3), 32(R21)
+	ADD R9, R21
+	FSTPQ (F4, F5), 0(R21)
+	FSTPQ (F6, F7), 32(R21)
+	ADD R9, R21
+	FSTPQ (F8, F9), 0(R21)
+	FSTPQ (F10, F11), 32(R21)
+	ADD R9, R21
+	FSTPQ (F12, F13), 0(R21)
+	FSTPQ (F14, F15), 32(R21)
+	ADD $64, R19
+	ADD $64, R7
+	SUB $8, R20
+	B cols
+
+fewerCols:
+
+cols2:
+	CMP $1, R20
+	BLT fewerCols2
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	CBZ R15, begin2
+	MOVD R19, R21
+	FMOVD 0(R21), F0
+	ADD R9, R21
+	FMOVD 0(R21), F1
+	ADD R9, R21
+	FMOVD 0(R21), F2
+	ADD R9, R21
+	FMOVD 0(R21), F3
+
+begin2:
+	MOVD R4, R10
+	MOVD R5, R11
+	SUBS $1, R6, R12
+	BLT pairsLeft2
+
+pairs2:
+	// 12 instructions for 4 multiply-adds, 3 each
+	MOVWU.P 4(R10), R13
+	MOVWU.P 4(R11), R14
+	MADD R13, R3, R8, R13
+	MADD R14, R7, R9, R14
+	FLDPQ 0(R13), (F4, F5)
+	FMOVD 0(R14), F6
+	WORD $0x4fc410c0 // fmla v0.2d, v6.2d, v4.d[0]
+	WORD $0x4fc418c1 // fmla v1.2d, v6.2d, v4.d[1]
+	WORD $0x4fc510c2 // fmla v2.2d, v6.2d, v5.d[0]
+	WORD $0x4fc518c3 // fmla v3.2d, v6.2d, v5.d[1]
+	SUBS $1, R12
+	BGE pairs2
+
+pairsLeft2:
+	MOVD R19, R21
+	FMOVD F0, (R21)
+	ADD R9, R21
+	FMOVD F1, (R21)
+	ADD R9, R21
+	FMOVD F2, (R21)
+	ADD R9, R21
+	FMOVD F3, (R21)
+	ADD $8, R19
+	ADD $8, R7
+	SUB $1, R20
+	B cols2
+
+fewerCols2:
+	ADD R9, R0
+	ADD R9, R0
+	ADD R9, R0
+	ADD R9, R0
+	ADD $32, R3
+	SUB $4, R1
+	B rows
+
+fewerRows:
+
+rows2:
+	CMP $1, R1
+	BLT fewerRows2
+	MOVD R0, R19
+	MOVD R2, R20
+	MOVD w+16(FP), R7
+
+cols3:
+	CMP $8, R20
+	BLT fewerCols3
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	CBZ R15, begin3
+	MOVD R19, R21
+	FLDPQ 0(R21), (F0, F1)
+	FLDPQ 32(R21), (F2, F3)
+
+begin3:
+	MOVD R4, R10
+	MOVD R5, R11
+	SUBS $1, R6, R12
+	BLT pairsLeft3
+
+pairs3:
+	// 13 instructions for 8 multiply-adds, 1.625 each
+	MOVWU.P 4(R10), R13
+	MOVWU.P 4(R11), R14
+	MADD R13, R3, R8, R13
+	MADD R14, R7, R9, R14
+	FMOVD 0(R13), F4
+	FLDPQ 0(R14), (F5, F6)
+	FLDPQ 32(R14), (F7, F8)
+	WORD $0x4fc410a0 // fmla v0.2d, v5.2d, v4.d[0]
+	WORD $0x4fc410c1 // fmla v1.2d, v6.2d, v4.d[0]
+	WORD $0x4fc410e2 // fmla v2.2d, v7.2d, v4.d[0]
+	WORD $0x4fc41103 // fmla v3.2d, v8.2d, v4.d[0]
+	SUBS $1, R12
+	BGE pairs3
+
+pairsLeft3:
+	MOVD R19, R21
+	FSTPQ (F0, F1), 0(R21)
+	FSTPQ (F2, F3), 32(R21)
+	ADD $64, R19
+	ADD $64, R7
+	SUB $8, R20
+	B cols3
+
+fewerCols3:
+
+cols4:
+	CMP $1, R20
+	BLT fewerCols4
+	VEOR V0.B16, V0.B16, V0.B16
+	CBZ R15, begin4
+	MOVD R19, R21
+	FMOVD 0(R21), F0
+
+begin4:
+	MOVD R4, R10
+	MOVD R5, R11
+	SUBS $1, R6, R12
+	BLT pairsLeft4
+
+pairs4:
+	// 9 instructions for 1 multiply-adds, 9 each
+	MOVWU.P 4(R10), R13
+	MOVWU.P 4(R11), R14
+	MADD R13, R3, R8, R13
+	MADD R14, R7, R9, R14
+	FMOVD 0(R13), F1
+	FMOVD 0(R14), F2
+	WORD $0x4fc11040 // fmla v0.2d, v2.2d, v1.d[0]
+	SUBS $1, R12
+	BGE pairs4
+
+pairsLeft4:
+	MOVD R19, R21
+	FMOVD F0, (R21)
+	ADD $8, R19
+	ADD $8, R7
+	SUB $1, R20
+	B cols4
+
+fewerCols4:
+	ADD R9, R0
+	ADD $8, R3
+	SUB $1, R1
+	B rows2
+
+fewerRows2:
+	RET
+
+// func pointConvGradFRowF64NEON(df, dp, w *float64, index, pose *int32, pairs, ci, cm, more int)
+TEXT ·pointConvGradFRowF64NEON(SB), NOSPLIT, $0-72
+	MOVD df+0(FP), R0
+	MOVD ci+48(FP), R1
+	MOVD cm+56(FP), R2
+	MOVD dp+8(FP), R3
+	MOVD w+16(FP), R4
+	MOVD index+24(FP), R5
+	MOVD pose+32(FP), R6
+	MOVD pairs+40(FP), R7
+	LSL $3, R2, R9
+	MUL R1, R9, R8
+	MOVD more+64(FP), R15
+
+rows:
+	CMP $4, R1
+	BLT fewerRows
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	MOVD R5, R10
+	MOVD R6, R11
+	SUBS $1, R7, R12
+	BLT pairsLeft
+
+pairs:
+	MOVWU.P 4(R10), R13
+	MOVWU.P 4(R11), R14
+	MADD R13, R3, R8, R13
+	MADD R14, R4, R9, R14
+	MOVD R2, R19
+
+cols:
+	CMP $8, R19
+	BLT fewerCols
+	FLDPQ 0(R14), (F4, F5)
+	FLDPQ 32(R14), (F6, F7)
+	MOVD R13, R20
+	FLDPQ 0(R20), (F8, F9)
+	FLDPQ 32(R20), (F10, F11)
+	VFMLA V4.D2, V8.D2, V0.D2
+	VFMLA V5.D2, V9.D2, V0.D2
+	VFMLA V6.D2, V10.D2, V0.D2
+	VFMLA V7.D2, V11.D2, V0.D2
+	ADD R9, R20
+	FLDPQ 0(R20), (F8, F9)
+	FLDPQ 32(R20), (F10, F11)
+	VFMLA V4.D2, V8.D2, V1.D2
+	VFMLA V5.D2, V9.D2, V1.D2
+	VFMLA V6.D2, V10.D2, V1.D2
+	VFMLA V7.D2, V11.D2, V1.D2
+	ADD R9, R20
+	FLDPQ 0(R20), (F8, F9)
+	FLDPQ 32(R20), (F10, F11)
+	VFMLA V4.D2, V8.D2, V2.D2
+	VFMLA V5.D2, V9.D2, V2.D2
+	VFMLA V6.D2, V10.D2, V2.D2
+	VFMLA V7.D2, V11.D2, V2.D2
+	ADD R9, R20
+	FLDPQ 0(R20), (F8, F9)
+	FLDPQ 32(R20), (F10, F11)
+	VFMLA V4.D2, V8.D2, V3.D2
+	VFMLA V5.D2, V9.D2, V3.D2
+	VFMLA V6.D2, V10.D2, V3.D2
+	VFMLA V7.D2, V11.D2, V3.D2
+	ADD $64, R14
+	ADD $64, R13
+	SUB $8, R19
+	B cols
+
+fewerCols:
+
+cols2:
+	CMP $1, R19
+	BLT fewerCols2
+	FMOVD 0(R14), F4
+	MOVD R13, R20
+	FMOVD 0(R20), F5
+	VFMLA V4.D2, V5.D2, V0.D2
+	ADD R9, R20
+	FMOVD 0(R20), F5
+	VFMLA V4.D2, V5.D2, V1.D2
+	ADD R9, R20
+	FMOVD 0(R20), F5
+	VFMLA V4.D2, V5.D2, V2.D2
+	ADD R9, R20
+	FMOVD 0(R20), F5
+	VFMLA V4.D2, V5.D2, V3.D2
+	ADD $8, R14
+	ADD $8, R13
+	SUB $1, R19
+	B cols2
+
+fewerCols2:
+	SUBS $1, R12
+	BGE pairs
+
+pairsLeft:
+	WORD $0x6e61d400 // faddp v0.2d, v0.2d, v1.2d
+	WORD $0x6e63d441 // faddp v1.2d, v2.2d, v3.2d
+	CBZ R15, begin
+	FLDPQ 0(R0), (F4, F5)
+	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
+	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
+
+begin:
+	FSTPQ (F0, F1), 0(R0)
+	ADD $32, R0
+	ADD R9, R3
+	ADD R9, R3
+	ADD R9, R3
+	ADD R9, R3
+	SUB $4, R1
+	B rows
+
+fewerRows:
+
+rows2:
+	CMP $1, R1
+	BLT fewerRows2
+	VEOR V0.B16, V0.B16, V0.B16
+	MOVD R5, R10
+	MOVD R6, R11
+	SUBS $1, R7, R12
+	BLT pairsLeft2
+
+pairs2:
+	MOVWU.P 4(R10), R13
+	MOVWU.P 4(R11), R14
+	MADD R13, R3, R8, R13
+	MADD R14, R4, R9, R14
+	MOVD R2, R19
+
+cols3:
+	CMP $8, R19
+	BLT fewerCols3
+	FLDPQ 0(R14), (F1, F2)
+	FLDPQ 32(R14), (F3, F4)
+	MOVD R13, R20
+	FLDPQ 0(R20), (F5, F6)
+	FLDPQ 32(R20), (F7, F8)
+	VFMLA V1.D2, V5.D2, V0.D2
+	VFMLA V2.D2, V6.D2, V0.D2
+	VFMLA V3.D2, V7.D2, V0.D2
+	VFMLA V4.D2, V8.D2, V0.D2
+	ADD $64, R14
+	ADD $64, R13
+	SUB $8, R19
+	B cols3
+
+fewerCols3:
+
+cols4:
+	CMP $1, R19
+	BLT fewerCols4
+	FMOVD 0(R14), F1
+	MOVD R13, R20
+	FMOVD 0(R20), F2
+	VFMLA V1.D2, V2.D2, V0.D2
+	ADD $8, R14
+	ADD $8, R13
+	SUB $1, R19
+	B cols4
+
+fewerCols4:
+	SUBS $1, R12
+	BGE pairs2
+
+pairsLeft2:
+	WORD $0x6e60d400 // faddp v0.2d, v0.2d, v0.2d
+	CBZ R15, begin2
+	FMOVD 0(R0), F1
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+
+begin2:
+	FMOVD F0, (R0)
+	ADD $8, R0
+	ADD R9, R3
+	SUB $1, R1
+	B rows2
+
+fewerRows2:
+	RET
+
+// func pointConvGradWRowF64NEON(dw, dp, f *float64, row, index *int32, pairs, ci, cm, more int)
+TEXT ·pointConvGradWRowF64NEON(SB), NOSPLIT, $0-72
+	MOVD dw+0(FP), R0
+	MOVD ci+48(FP), R1
+	MOVD cm+56(FP), R2
+	MOVD dp+8(FP), R3
+	MOVD f+16(FP), R4
+	MOVD row+24(FP), R5
+	MOVD index+32(FP), R6
+	MOVD pairs+40(FP), R7
+	LSL $3, R1, R9
+	LSL $3, R2, R15
+	MUL R1, R15, R8
+	MOVD more+64(FP), R20
+
+cols:
+	CMP $8, R2
+	BLT fewerCols
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	CBZ R20, begin
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
+
+begin:
+	MOVD R5, R10
+	MOVD R6, R11
+	SUBS $1, R7, R12
+	BLT pairsLeft
+
+pairs:
+	MOVWU.P 4(R10), R13
+	MOVWU.P 4(R11), R14
+	MADD R13, R3, R8, R13
+	MADD R14, R4, R9, R14
+	SUBS $2, R1, R19
+	BLT rest
+
+rows:
+	FMOVQ.P 16(R14), F8
+	FLDPQ 0(R13), (F9, F10)
+	FLDPQ 32(R13), (F11, F12)
+	ADD R15, R13
+	WORD $0x4fc81120 // fmla v0.2d, v9.2d, v8.d[0]
+	WORD $0x4fc81141 // fmla v1.2d, v10.2d, v8.d[0]
+	WORD $0x4fc81162 // fmla v2.2d, v11.2d, v8.d[0]
+	WORD $0x4fc81183 // fmla v3.2d, v12.2d, v8.d[0]
+	FLDPQ 0(R13), (F9, F10)
+	FLDPQ 32(R13), (F11, F12)
+	ADD R15, R13
+	WORD $0x4fc81924 // fmla v4.2d, v9.2d, v8.d[1]
+	WORD $0x4fc81945 // fmla v5.2d, v10.2d, v8.d[1]
+	WORD $0x4fc81966 // fmla v6.2d, v11.2d, v8.d[1]
+	WORD $0x4fc81987 // fmla v7.2d, v12.2d, v8.d[1]
+	SUBS $2, R19
+	BGE rows
+
+rest:
+	ADDS $2, R19
+	BEQ rowsDone
+
+row:
+	FMOVD.P 8(R14), F8
+	FLDPQ 0(R13), (F9, F10)
+	FLDPQ 32(R13), (F11, F12)
+	ADD R15, R13
+	WORD $0x4fc81120 // fmla v0.2d, v9.2d, v8.d[0]
+	WORD $0x4fc81141 // fmla v1.2d, v10.2d, v8.d[0]
+	WORD $0x4fc81162 // fmla v2.2d, v11.2d, v8.d[0]
+	WORD $0x4fc81183 // fmla v3.2d, v12.2d, v8.d[0]
+	SUBS $1, R19
+	BNE row
+
+rowsDone:
+	SUBS $1, R12
+	BGE pairs
+
+pairsLeft:
+	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
+	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
+	WORD $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
+	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
+	FSTPQ (F0, F1), 0(R0)
+	FSTPQ (F2, F3), 32(R0)
+	ADD $64, R0
+	ADD $64, R3
+	SUB $8, R2
+	B cols
+
+fewerCols:
+
+cols2:
+	CMP $1, R2
+	BLT fewerCols2
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	CBZ R20, begin2
+	FMOVD 0(R0), F0
+
+begin2:
+	MOVD R5, R10
+	MOVD R6, R11
+	SUBS $1, R7, R12
+	BLT pairsLeft2
+
+pairs2:
+	MOVWU.P 4(R10), R13
+	MOVWU.P 4(R11), R14
+	MADD R13, R3, R8, R13
+	MADD R14, R4, R9, R14
+	SUBS $2, R1, R19
+	BLT rest2
+
+rows2:
+	FMOVQ.P 16(R14), F2
+	FMOVD 0(R13), F3
+	ADD R15, R13
+	WORD $0x4fc21060 // fmla v0.2d, v3.2d, v2.d[0]
+	FMOVD 0(R13), F3
+	ADD R15, R13
+	WORD $0x4fc21861 // fmla v1.2d, v3.2d, v2.d[1]
+	SUBS $2, R19
+	BGE rows2
+
+rest2:
+	ADDS $2, R19
+	BEQ rowsDone2
+
+row2:
+	FMOVD.P 8(R14), F2
+	FMOVD 0(R13), F3
+	ADD R15, R13
+	WORD $0x4fc21060 // fmla v0.2d, v3.2d, v2.d[0]
+	SUBS $1, R19
+	BNE row2
+
+rowsDone2:
+	SUBS $1, R12
+	BGE pairs2
+
+pairsLeft2:
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	FMOVD F0, (R0)
+	ADD $8, R0
+	ADD $8, R3
+	SUB $1, R2
+	B cols2
+
+fewerCols2:
+	RET

@@ -44,10 +44,30 @@ func setConv2F32AVX2(h *float32, t *float64, x *float64, phi *float32, points in
 //go:noescape
 func setConv1F32AVX2(h *float32, t *float64, x *float64, phi *float32, points int, d int, stride int, factor float64)
 
+// setConv4F64AVX2 adds to h[j, lane] the sum Σ phi[n, j]·exp(factor·|t[lane] - x[n]|²) over n < points, for j < 4. t is [d, lanes], x [points, d]; rows of phi lie stride bytes apart.
+//
+//go:noescape
+func setConv4F64AVX2(h *float64, t *float64, x *float64, phi *float64, points int, d int, stride int, factor float64)
+
+// setConv2F64AVX2 adds to h[j, lane] the sum Σ phi[n, j]·exp(factor·|t[lane] - x[n]|²) over n < points, for j < 2. t is [d, lanes], x [points, d]; rows of phi lie stride bytes apart.
+//
+//go:noescape
+func setConv2F64AVX2(h *float64, t *float64, x *float64, phi *float64, points int, d int, stride int, factor float64)
+
+// setConv1F64AVX2 adds to h[j, lane] the sum Σ phi[n, j]·exp(factor·|t[lane] - x[n]|²) over n < points, for j < 1. t is [d, lanes], x [points, d]; rows of phi lie stride bytes apart.
+//
+//go:noescape
+func setConv1F64AVX2(h *float64, t *float64, x *float64, phi *float64, points int, d int, stride int, factor float64)
+
 // setConvGradF32AVX2 sets sum[lane] = Σ e·q and sum[lanes+lane] = Σ v·e·q over n < points, with v = factor·|t[lane] - x[n]|², e = exp(v) and q = Σ dh[j, lane]·phi[n, j] over j < c. t is [d, lanes], x [points, d], dh [c, lanes]; rows of phi lie stride bytes apart.
 //
 //go:noescape
 func setConvGradF32AVX2(sum *float32, t *float64, x *float64, phi *float32, dh *float32, points int, d int, c int, stride int, factor float64)
+
+// setConvGradF64AVX2 sets sum[lane] = Σ e·q and sum[lanes+lane] = Σ v·e·q over n < points, with v = factor·|t[lane] - x[n]|², e = exp(v) and q = Σ dh[j, lane]·phi[n, j] over j < c. t is [d, lanes], x [points, d], dh [c, lanes]; rows of phi lie stride bytes apart.
+//
+//go:noescape
+func setConvGradF64AVX2(sum *float64, t *float64, x *float64, phi *float64, dh *float64, points int, d int, c int, stride int, factor float64)
 
 // setConv8F32AVX512 adds to h[j, lane] the sum Σ phi[n, j]·exp(factor·|t[lane] - x[n]|²) over n < points, for j < 8. t is [d, lanes], x [points, d]; rows of phi lie stride bytes apart.
 //
@@ -89,7 +109,27 @@ func setConv2F32AVX512(h *float32, t *float64, x *float64, phi *float32, points 
 //go:noescape
 func setConv1F32AVX512(h *float32, t *float64, x *float64, phi *float32, points int, d int, stride int, factor float64)
 
+// setConv4F64AVX512 adds to h[j, lane] the sum Σ phi[n, j]·exp(factor·|t[lane] - x[n]|²) over n < points, for j < 4. t is [d, lanes], x [points, d]; rows of phi lie stride bytes apart.
+//
+//go:noescape
+func setConv4F64AVX512(h *float64, t *float64, x *float64, phi *float64, points int, d int, stride int, factor float64)
+
+// setConv2F64AVX512 adds to h[j, lane] the sum Σ phi[n, j]·exp(factor·|t[lane] - x[n]|²) over n < points, for j < 2. t is [d, lanes], x [points, d]; rows of phi lie stride bytes apart.
+//
+//go:noescape
+func setConv2F64AVX512(h *float64, t *float64, x *float64, phi *float64, points int, d int, stride int, factor float64)
+
+// setConv1F64AVX512 adds to h[j, lane] the sum Σ phi[n, j]·exp(factor·|t[lane] - x[n]|²) over n < points, for j < 1. t is [d, lanes], x [points, d]; rows of phi lie stride bytes apart.
+//
+//go:noescape
+func setConv1F64AVX512(h *float64, t *float64, x *float64, phi *float64, points int, d int, stride int, factor float64)
+
 // setConvGradF32AVX512 sets sum[lane] = Σ e·q and sum[lanes+lane] = Σ v·e·q over n < points, with v = factor·|t[lane] - x[n]|², e = exp(v) and q = Σ dh[j, lane]·phi[n, j] over j < c. t is [d, lanes], x [points, d], dh [c, lanes]; rows of phi lie stride bytes apart.
 //
 //go:noescape
 func setConvGradF32AVX512(sum *float32, t *float64, x *float64, phi *float32, dh *float32, points int, d int, c int, stride int, factor float64)
+
+// setConvGradF64AVX512 sets sum[lane] = Σ e·q and sum[lanes+lane] = Σ v·e·q over n < points, with v = factor·|t[lane] - x[n]|², e = exp(v) and q = Σ dh[j, lane]·phi[n, j] over j < c. t is [d, lanes], x [points, d], dh [c, lanes]; rows of phi lie stride bytes apart.
+//
+//go:noescape
+func setConvGradF64AVX512(sum *float64, t *float64, x *float64, phi *float64, dh *float64, points int, d int, c int, stride int, factor float64)

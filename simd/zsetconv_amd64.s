@@ -700,6 +700,244 @@ store:
 	VZEROUPPER
 	RET
 
+// func setConv4F64AVX2(h *float64, t *float64, x *float64, phi *float64, points int, d int, stride int, factor float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·setConv4F64AVX2(SB), NOSPLIT, $0-64
+	MOVQ         t+8(FP), AX
+	MOVQ         d+40(FP), CX
+	VBROADCASTSD factor+56(FP), Y0
+	MOVQ         h+0(FP), DX
+	MOVQ         x+16(FP), BX
+	MOVQ         phi+24(FP), SI
+	MOVQ         points+32(FP), DI
+	MOVQ         stride+48(FP), R8
+	VMOVUPS      (DX), Y1
+	VMOVUPS      32(DX), Y2
+	VMOVUPS      64(DX), Y3
+	VMOVUPS      96(DX), Y4
+	TESTQ        DI, DI
+	JE           store
+
+points:
+	VXORPS Y5, Y5, Y5
+	MOVQ   AX, R9
+	MOVQ   CX, R10
+
+coordinates1:
+	VBROADCASTSD (BX), Y6
+	VSUBPD       (R9), Y6, Y6
+	VFMADD231PD  Y6, Y6, Y5
+	ADDQ         $0x08, BX
+	ADDQ         $0x00000020, R9
+	DECQ         R10
+	JNE          coordinates1
+	VMULPD       Y0, Y5, Y5
+	VMOVAPD      Y5, Y5
+	VMOVUPS      ·dataExpMaxF64+0(SB), Y6
+	VMINPD       Y5, Y6, Y5
+	VMOVUPS      ·dataExpMinF64+0(SB), Y6
+	VMAXPD       Y5, Y6, Y5
+	VMOVUPS      ·dataLog2eF64+0(SB), Y6
+	VFMADD213PD  ·dataRoundF64+0(SB), Y5, Y6
+	VSUBPD       ·dataRoundF64+0(SB), Y6, Y6
+	VFNMADD231PD ·dataLn2HiF64+0(SB), Y6, Y5
+	VFNMADD231PD ·dataLn2LoF64+0(SB), Y6, Y5
+	VMOVUPS      ·dataExpQ9F64+0(SB), Y7
+	VFMADD213PD  ·dataExpQ8F64+0(SB), Y5, Y7
+	VFMADD213PD  ·dataExpQ7F64+0(SB), Y5, Y7
+	VFMADD213PD  ·dataExpQ6F64+0(SB), Y5, Y7
+	VFMADD213PD  ·dataExpQ5F64+0(SB), Y5, Y7
+	VFMADD213PD  ·dataExpQ4F64+0(SB), Y5, Y7
+	VFMADD213PD  ·dataExpQ3F64+0(SB), Y5, Y7
+	VFMADD213PD  ·dataExpQ2F64+0(SB), Y5, Y7
+	VFMADD213PD  ·dataExpQ1F64+0(SB), Y5, Y7
+	VFMADD213PD  ·dataExpQ0F64+0(SB), Y5, Y7
+	VMULPD       Y5, Y5, Y8
+	VFMADD231PD  Y7, Y8, Y5
+	VADDPD       ·dataOneF64+0(SB), Y5, Y5
+	VMOVUPS      ·dataHalfF64+0(SB), Y7
+	VFMADD213PD  ·dataRoundF64+0(SB), Y6, Y7
+	VSUBPD       ·dataRoundF64+0(SB), Y7, Y8
+	VSUBPD       Y8, Y6, Y6
+	VADDPD       ·dataRoundF64+0(SB), Y6, Y6
+	VPSLLQ       $0x34, Y7, Y7
+	VPADDQ       ·dataOneF64+0(SB), Y7, Y7
+	VMULPD       Y7, Y5, Y5
+	VPSLLQ       $0x34, Y6, Y6
+	VPADDQ       ·dataOneF64+0(SB), Y6, Y6
+	VMULPD       Y6, Y5, Y5
+	VBROADCASTSD (SI), Y6
+	VFMADD231PD  Y6, Y5, Y1
+	VBROADCASTSD 8(SI), Y6
+	VFMADD231PD  Y6, Y5, Y2
+	VBROADCASTSD 16(SI), Y6
+	VFMADD231PD  Y6, Y5, Y3
+	VBROADCASTSD 24(SI), Y6
+	VFMADD231PD  Y6, Y5, Y4
+	ADDQ         R8, SI
+	DECQ         DI
+	JNE          points
+
+store:
+	VMOVUPS Y1, (DX)
+	VMOVUPS Y2, 32(DX)
+	VMOVUPS Y3, 64(DX)
+	VMOVUPS Y4, 96(DX)
+	VZEROUPPER
+	RET
+
+// func setConv2F64AVX2(h *float64, t *float64, x *float64, phi *float64, points int, d int, stride int, factor float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·setConv2F64AVX2(SB), NOSPLIT, $0-64
+	MOVQ         t+8(FP), AX
+	MOVQ         d+40(FP), CX
+	VBROADCASTSD factor+56(FP), Y0
+	MOVQ         h+0(FP), DX
+	MOVQ         x+16(FP), BX
+	MOVQ         phi+24(FP), SI
+	MOVQ         points+32(FP), DI
+	MOVQ         stride+48(FP), R8
+	VMOVUPS      (DX), Y1
+	VMOVUPS      32(DX), Y2
+	TESTQ        DI, DI
+	JE           store
+
+points:
+	VXORPS Y3, Y3, Y3
+	MOVQ   AX, R9
+	MOVQ   CX, R10
+
+coordinates1:
+	VBROADCASTSD (BX), Y4
+	VSUBPD       (R9), Y4, Y4
+	VFMADD231PD  Y4, Y4, Y3
+	ADDQ         $0x08, BX
+	ADDQ         $0x00000020, R9
+	DECQ         R10
+	JNE          coordinates1
+	VMULPD       Y0, Y3, Y3
+	VMOVAPD      Y3, Y3
+	VMOVUPS      ·dataExpMaxF64+0(SB), Y4
+	VMINPD       Y3, Y4, Y3
+	VMOVUPS      ·dataExpMinF64+0(SB), Y4
+	VMAXPD       Y3, Y4, Y3
+	VMOVUPS      ·dataLog2eF64+0(SB), Y4
+	VFMADD213PD  ·dataRoundF64+0(SB), Y3, Y4
+	VSUBPD       ·dataRoundF64+0(SB), Y4, Y4
+	VFNMADD231PD ·dataLn2HiF64+0(SB), Y4, Y3
+	VFNMADD231PD ·dataLn2LoF64+0(SB), Y4, Y3
+	VMOVUPS      ·dataExpQ9F64+0(SB), Y5
+	VFMADD213PD  ·dataExpQ8F64+0(SB), Y3, Y5
+	VFMADD213PD  ·dataExpQ7F64+0(SB), Y3, Y5
+	VFMADD213PD  ·dataExpQ6F64+0(SB), Y3, Y5
+	VFMADD213PD  ·dataExpQ5F64+0(SB), Y3, Y5
+	VFMADD213PD  ·dataExpQ4F64+0(SB), Y3, Y5
+	VFMADD213PD  ·dataExpQ3F64+0(SB), Y3, Y5
+	VFMADD213PD  ·dataExpQ2F64+0(SB), Y3, Y5
+	VFMADD213PD  ·dataExpQ1F64+0(SB), Y3, Y5
+	VFMADD213PD  ·dataExpQ0F64+0(SB), Y3, Y5
+	VMULPD       Y3, Y3, Y6
+	VFMADD231PD  Y5, Y6, Y3
+	VADDPD       ·dataOneF64+0(SB), Y3, Y3
+	VMOVUPS      ·dataHalfF64+0(SB), Y5
+	VFMADD213PD  ·dataRoundF64+0(SB), Y4, Y5
+	VSUBPD       ·dataRoundF64+0(SB), Y5, Y6
+	VSUBPD       Y6, Y4, Y4
+	VADDPD       ·dataRoundF64+0(SB), Y4, Y4
+	VPSLLQ       $0x34, Y5, Y5
+	VPADDQ       ·dataOneF64+0(SB), Y5, Y5
+	VMULPD       Y5, Y3, Y3
+	VPSLLQ       $0x34, Y4, Y4
+	VPADDQ       ·dataOneF64+0(SB), Y4, Y4
+	VMULPD       Y4, Y3, Y3
+	VBROADCASTSD (SI), Y4
+	VFMADD231PD  Y4, Y3, Y1
+	VBROADCASTSD 8(SI), Y4
+	VFMADD231PD  Y4, Y3, Y2
+	ADDQ         R8, SI
+	DECQ         DI
+	JNE          points
+
+store:
+	VMOVUPS Y1, (DX)
+	VMOVUPS Y2, 32(DX)
+	VZEROUPPER
+	RET
+
+// func setConv1F64AVX2(h *float64, t *float64, x *float64, phi *float64, points int, d int, stride int, factor float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·setConv1F64AVX2(SB), NOSPLIT, $0-64
+	MOVQ         t+8(FP), AX
+	MOVQ         d+40(FP), CX
+	VBROADCASTSD factor+56(FP), Y0
+	MOVQ         h+0(FP), DX
+	MOVQ         x+16(FP), BX
+	MOVQ         phi+24(FP), SI
+	MOVQ         points+32(FP), DI
+	MOVQ         stride+48(FP), R8
+	VMOVUPS      (DX), Y1
+	TESTQ        DI, DI
+	JE           store
+
+points:
+	VXORPS Y2, Y2, Y2
+	MOVQ   AX, R9
+	MOVQ   CX, R10
+
+coordinates1:
+	VBROADCASTSD (BX), Y3
+	VSUBPD       (R9), Y3, Y3
+	VFMADD231PD  Y3, Y3, Y2
+	ADDQ         $0x08, BX
+	ADDQ         $0x00000020, R9
+	DECQ         R10
+	JNE          coordinates1
+	VMULPD       Y0, Y2, Y2
+	VMOVAPD      Y2, Y2
+	VMOVUPS      ·dataExpMaxF64+0(SB), Y3
+	VMINPD       Y2, Y3, Y2
+	VMOVUPS      ·dataExpMinF64+0(SB), Y3
+	VMAXPD       Y2, Y3, Y2
+	VMOVUPS      ·dataLog2eF64+0(SB), Y3
+	VFMADD213PD  ·dataRoundF64+0(SB), Y2, Y3
+	VSUBPD       ·dataRoundF64+0(SB), Y3, Y3
+	VFNMADD231PD ·dataLn2HiF64+0(SB), Y3, Y2
+	VFNMADD231PD ·dataLn2LoF64+0(SB), Y3, Y2
+	VMOVUPS      ·dataExpQ9F64+0(SB), Y4
+	VFMADD213PD  ·dataExpQ8F64+0(SB), Y2, Y4
+	VFMADD213PD  ·dataExpQ7F64+0(SB), Y2, Y4
+	VFMADD213PD  ·dataExpQ6F64+0(SB), Y2, Y4
+	VFMADD213PD  ·dataExpQ5F64+0(SB), Y2, Y4
+	VFMADD213PD  ·dataExpQ4F64+0(SB), Y2, Y4
+	VFMADD213PD  ·dataExpQ3F64+0(SB), Y2, Y4
+	VFMADD213PD  ·dataExpQ2F64+0(SB), Y2, Y4
+	VFMADD213PD  ·dataExpQ1F64+0(SB), Y2, Y4
+	VFMADD213PD  ·dataExpQ0F64+0(SB), Y2, Y4
+	VMULPD       Y2, Y2, Y5
+	VFMADD231PD  Y4, Y5, Y2
+	VADDPD       ·dataOneF64+0(SB), Y2, Y2
+	VMOVUPS      ·dataHalfF64+0(SB), Y4
+	VFMADD213PD  ·dataRoundF64+0(SB), Y3, Y4
+	VSUBPD       ·dataRoundF64+0(SB), Y4, Y5
+	VSUBPD       Y5, Y3, Y3
+	VADDPD       ·dataRoundF64+0(SB), Y3, Y3
+	VPSLLQ       $0x34, Y4, Y4
+	VPADDQ       ·dataOneF64+0(SB), Y4, Y4
+	VMULPD       Y4, Y2, Y2
+	VPSLLQ       $0x34, Y3, Y3
+	VPADDQ       ·dataOneF64+0(SB), Y3, Y3
+	VMULPD       Y3, Y2, Y2
+	VBROADCASTSD (SI), Y3
+	VFMADD231PD  Y3, Y2, Y1
+	ADDQ         R8, SI
+	DECQ         DI
+	JNE          points
+
+store:
+	VMOVUPS Y1, (DX)
+	VZEROUPPER
+	RET
+
 // func setConvGradF32AVX2(sum *float32, t *float64, x *float64, phi *float32, dh *float32, points int, d int, c int, stride int, factor float64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·setConvGradF32AVX2(SB), NOSPLIT, $0-80
@@ -781,6 +1019,98 @@ channels:
 	VADDPS       Y6, Y1, Y1
 	VMAXPS       Y4, Y3, Y4
 	VFMADD231PS  Y4, Y6, Y2
+	ADDQ         R9, SI
+	DECQ         R8
+	JNE          points
+
+store:
+	VMOVUPS Y1, (DX)
+	VMOVUPS Y2, 32(DX)
+	VZEROUPPER
+	RET
+
+// func setConvGradF64AVX2(sum *float64, t *float64, x *float64, phi *float64, dh *float64, points int, d int, c int, stride int, factor float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·setConvGradF64AVX2(SB), NOSPLIT, $0-80
+	MOVQ         t+8(FP), AX
+	MOVQ         d+48(FP), CX
+	VBROADCASTSD factor+72(FP), Y0
+	MOVQ         sum+0(FP), DX
+	MOVQ         x+16(FP), BX
+	MOVQ         phi+24(FP), SI
+	MOVQ         dh+32(FP), DI
+	MOVQ         points+40(FP), R8
+	MOVQ         stride+64(FP), R9
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VMOVUPS      ·dataExpMinF64+0(SB), Y3
+	TESTQ        R8, R8
+	JE           store
+
+points:
+	VXORPS Y4, Y4, Y4
+	MOVQ   AX, R10
+	MOVQ   CX, R11
+
+coordinates1:
+	VBROADCASTSD (BX), Y5
+	VSUBPD       (R10), Y5, Y5
+	VFMADD231PD  Y5, Y5, Y4
+	ADDQ         $0x08, BX
+	ADDQ         $0x00000020, R10
+	DECQ         R11
+	JNE          coordinates1
+	VMULPD       Y0, Y4, Y4
+	VMOVAPD      Y4, Y4
+	VMOVUPS      ·dataExpMaxF64+0(SB), Y5
+	VMINPD       Y4, Y5, Y5
+	VMOVUPS      ·dataExpMinF64+0(SB), Y6
+	VMAXPD       Y5, Y6, Y5
+	VMOVUPS      ·dataLog2eF64+0(SB), Y6
+	VFMADD213PD  ·dataRoundF64+0(SB), Y5, Y6
+	VSUBPD       ·dataRoundF64+0(SB), Y6, Y6
+	VFNMADD231PD ·dataLn2HiF64+0(SB), Y6, Y5
+	VFNMADD231PD ·dataLn2LoF64+0(SB), Y6, Y5
+	VMOVUPS      ·dataExpQ9F64+0(SB), Y7
+	VFMADD213PD  ·dataExpQ8F64+0(SB), Y5, Y7
+	VFMADD213PD  ·dataExpQ7F64+0(SB), Y5, Y7
+	VFMADD213PD  ·dataExpQ6F64+0(SB), Y5, Y7
+	VFMADD213PD  ·dataExpQ5F64+0(SB), Y5, Y7
+	VFMADD213PD  ·dataExpQ4F64+0(SB), Y5, Y7
+	VFMADD213PD  ·dataExpQ3F64+0(SB), Y5, Y7
+	VFMADD213PD  ·dataExpQ2F64+0(SB), Y5, Y7
+	VFMADD213PD  ·dataExpQ1F64+0(SB), Y5, Y7
+	VFMADD213PD  ·dataExpQ0F64+0(SB), Y5, Y7
+	VMULPD       Y5, Y5, Y8
+	VFMADD231PD  Y7, Y8, Y5
+	VADDPD       ·dataOneF64+0(SB), Y5, Y5
+	VMOVUPS      ·dataHalfF64+0(SB), Y7
+	VFMADD213PD  ·dataRoundF64+0(SB), Y6, Y7
+	VSUBPD       ·dataRoundF64+0(SB), Y7, Y8
+	VSUBPD       Y8, Y6, Y6
+	VADDPD       ·dataRoundF64+0(SB), Y6, Y6
+	VPSLLQ       $0x34, Y7, Y7
+	VPADDQ       ·dataOneF64+0(SB), Y7, Y7
+	VMULPD       Y7, Y5, Y5
+	VPSLLQ       $0x34, Y6, Y6
+	VPADDQ       ·dataOneF64+0(SB), Y6, Y6
+	VMULPD       Y6, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	MOVQ         SI, R10
+	MOVQ         DI, R11
+	MOVQ         c+56(FP), R12
+
+channels:
+	VBROADCASTSD (R10), Y7
+	VFMADD231PD  (R11), Y7, Y6
+	ADDQ         $0x08, R10
+	ADDQ         $0x00000020, R11
+	DECQ         R12
+	JNE          channels
+	VMULPD       Y5, Y6, Y6
+	VADDPD       Y6, Y1, Y1
+	VMAXPD       Y4, Y3, Y4
+	VFMADD231PD  Y4, Y6, Y2
 	ADDQ         R9, SI
 	DECQ         R8
 	JNE          points
@@ -1387,6 +1717,207 @@ store:
 	VZEROUPPER
 	RET
 
+// func setConv4F64AVX512(h *float64, t *float64, x *float64, phi *float64, points int, d int, stride int, factor float64)
+// Requires: AVX, AVX512F
+TEXT ·setConv4F64AVX512(SB), NOSPLIT, $0-64
+	MOVQ         t+8(FP), AX
+	MOVQ         d+40(FP), CX
+	VBROADCASTSD factor+56(FP), Z0
+	VBROADCASTSD ·dataExpMaxF64+0(SB), Z1
+	VBROADCASTSD ·dataExpMinF64+0(SB), Z2
+	MOVQ         h+0(FP), DX
+	MOVQ         x+16(FP), BX
+	MOVQ         phi+24(FP), SI
+	MOVQ         points+32(FP), DI
+	MOVQ         stride+48(FP), R8
+	VMOVUPS      (DX), Z3
+	VMOVUPS      64(DX), Z4
+	VMOVUPS      128(DX), Z5
+	VMOVUPS      192(DX), Z6
+	TESTQ        DI, DI
+	JE           store
+
+points:
+	VPXORD Z7, Z7, Z7
+	MOVQ   AX, R9
+	MOVQ   CX, R10
+
+coordinates1:
+	VBROADCASTSD      (BX), Z8
+	VSUBPD            (R9), Z8, Z8
+	VFMADD231PD       Z8, Z8, Z7
+	ADDQ              $0x08, BX
+	ADDQ              $0x00000040, R9
+	DECQ              R10
+	JNE               coordinates1
+	VMULPD            Z0, Z7, Z7
+	VMOVAPD           Z7, Z8
+	VMINPD            Z8, Z1, Z8
+	VMAXPD            Z8, Z2, Z8
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z9
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z8, Z9
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z9, Z9
+	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z9, Z8
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z9, Z8
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z10
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z8, Z10
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z8, Z10
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z8, Z10
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z8, Z10
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z8, Z10
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z8, Z10
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z8, Z10
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z8, Z10
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z8, Z10
+	VMULPD            Z8, Z8, Z11
+	VFMADD231PD       Z10, Z11, Z8
+	VADDPD.BCST       ·dataOneF64+0(SB), Z8, Z8
+	VSCALEFPD         Z9, Z8, Z8
+	VFMADD231PD.BCST  (SI), Z8, Z3
+	VFMADD231PD.BCST  8(SI), Z8, Z4
+	VFMADD231PD.BCST  16(SI), Z8, Z5
+	VFMADD231PD.BCST  24(SI), Z8, Z6
+	ADDQ              R8, SI
+	DECQ              DI
+	JNE               points
+
+store:
+	VMOVUPS Z3, (DX)
+	VMOVUPS Z4, 64(DX)
+	VMOVUPS Z5, 128(DX)
+	VMOVUPS Z6, 192(DX)
+	VZEROUPPER
+	RET
+
+// func setConv2F64AVX512(h *float64, t *float64, x *float64, phi *float64, points int, d int, stride int, factor float64)
+// Requires: AVX, AVX512F
+TEXT ·setConv2F64AVX512(SB), NOSPLIT, $0-64
+	MOVQ         t+8(FP), AX
+	MOVQ         d+40(FP), CX
+	VBROADCASTSD factor+56(FP), Z0
+	VBROADCASTSD ·dataExpMaxF64+0(SB), Z1
+	VBROADCASTSD ·dataExpMinF64+0(SB), Z2
+	MOVQ         h+0(FP), DX
+	MOVQ         x+16(FP), BX
+	MOVQ         phi+24(FP), SI
+	MOVQ         points+32(FP), DI
+	MOVQ         stride+48(FP), R8
+	VMOVUPS      (DX), Z3
+	VMOVUPS      64(DX), Z4
+	TESTQ        DI, DI
+	JE           store
+
+points:
+	VPXORD Z5, Z5, Z5
+	MOVQ   AX, R9
+	MOVQ   CX, R10
+
+coordinates1:
+	VBROADCASTSD      (BX), Z6
+	VSUBPD            (R9), Z6, Z6
+	VFMADD231PD       Z6, Z6, Z5
+	ADDQ              $0x08, BX
+	ADDQ              $0x00000040, R9
+	DECQ              R10
+	JNE               coordinates1
+	VMULPD            Z0, Z5, Z5
+	VMOVAPD           Z5, Z6
+	VMINPD            Z6, Z1, Z6
+	VMAXPD            Z6, Z2, Z6
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z7
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z6, Z7
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z7, Z7
+	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z7, Z6
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z7, Z6
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z8
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z6, Z8
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z6, Z8
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z6, Z8
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z6, Z8
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z6, Z8
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z6, Z8
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z6, Z8
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z6, Z8
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z6, Z8
+	VMULPD            Z6, Z6, Z9
+	VFMADD231PD       Z8, Z9, Z6
+	VADDPD.BCST       ·dataOneF64+0(SB), Z6, Z6
+	VSCALEFPD         Z7, Z6, Z6
+	VFMADD231PD.BCST  (SI), Z6, Z3
+	VFMADD231PD.BCST  8(SI), Z6, Z4
+	ADDQ              R8, SI
+	DECQ              DI
+	JNE               points
+
+store:
+	VMOVUPS Z3, (DX)
+	VMOVUPS Z4, 64(DX)
+	VZEROUPPER
+	RET
+
+// func setConv1F64AVX512(h *float64, t *float64, x *float64, phi *float64, points int, d int, stride int, factor float64)
+// Requires: AVX, AVX512F
+TEXT ·setConv1F64AVX512(SB), NOSPLIT, $0-64
+	MOVQ         t+8(FP), AX
+	MOVQ         d+40(FP), CX
+	VBROADCASTSD factor+56(FP), Z0
+	VBROADCASTSD ·dataExpMaxF64+0(SB), Z1
+	VBROADCASTSD ·dataExpMinF64+0(SB), Z2
+	MOVQ         h+0(FP), DX
+	MOVQ         x+16(FP), BX
+	MOVQ         phi+24(FP), SI
+	MOVQ         points+32(FP), DI
+	MOVQ         stride+48(FP), R8
+	VMOVUPS      (DX), Z3
+	TESTQ        DI, DI
+	JE           store
+
+points:
+	VPXORD Z4, Z4, Z4
+	MOVQ   AX, R9
+	MOVQ   CX, R10
+
+coordinates1:
+	VBROADCASTSD      (BX), Z5
+	VSUBPD            (R9), Z5, Z5
+	VFMADD231PD       Z5, Z5, Z4
+	ADDQ              $0x08, BX
+	ADDQ              $0x00000040, R9
+	DECQ              R10
+	JNE               coordinates1
+	VMULPD            Z0, Z4, Z4
+	VMOVAPD           Z4, Z5
+	VMINPD            Z5, Z1, Z5
+	VMAXPD            Z5, Z2, Z5
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z6
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z5, Z6
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z6, Z6
+	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z6, Z5
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z6, Z5
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z7
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z5, Z7
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z5, Z7
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z5, Z7
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z5, Z7
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z5, Z7
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z5, Z7
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z5, Z7
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z5, Z7
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z5, Z7
+	VMULPD            Z5, Z5, Z8
+	VFMADD231PD       Z7, Z8, Z5
+	VADDPD.BCST       ·dataOneF64+0(SB), Z5, Z5
+	VSCALEFPD         Z6, Z5, Z5
+	VFMADD231PD.BCST  (SI), Z5, Z3
+	ADDQ              R8, SI
+	DECQ              DI
+	JNE               points
+
+store:
+	VMOVUPS Z3, (DX)
+	VZEROUPPER
+	RET
+
 // func setConvGradF32AVX512(sum *float32, t *float64, x *float64, phi *float32, dh *float32, points int, d int, c int, stride int, factor float64)
 // Requires: AVX, AVX512F
 TEXT ·setConvGradF32AVX512(SB), NOSPLIT, $0-80
@@ -1460,6 +1991,88 @@ channels:
 	VADDPS       Z11, Z3, Z3
 	VMAXPS       Z8, Z5, Z8
 	VFMADD231PS  Z8, Z11, Z4
+	ADDQ         R9, SI
+	DECQ         R8
+	JNE          points
+
+store:
+	VMOVUPS Z3, (DX)
+	VMOVUPS Z4, 64(DX)
+	VZEROUPPER
+	RET
+
+// func setConvGradF64AVX512(sum *float64, t *float64, x *float64, phi *float64, dh *float64, points int, d int, c int, stride int, factor float64)
+// Requires: AVX, AVX512F
+TEXT ·setConvGradF64AVX512(SB), NOSPLIT, $0-80
+	MOVQ         t+8(FP), AX
+	MOVQ         d+48(FP), CX
+	VBROADCASTSD factor+72(FP), Z0
+	VBROADCASTSD ·dataExpMaxF64+0(SB), Z1
+	VBROADCASTSD ·dataExpMinF64+0(SB), Z2
+	MOVQ         sum+0(FP), DX
+	MOVQ         x+16(FP), BX
+	MOVQ         phi+24(FP), SI
+	MOVQ         dh+32(FP), DI
+	MOVQ         points+40(FP), R8
+	MOVQ         stride+64(FP), R9
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VBROADCASTSD ·dataExpMinF64+0(SB), Z5
+	TESTQ        R8, R8
+	JE           store
+
+points:
+	VPXORD Z6, Z6, Z6
+	MOVQ   AX, R10
+	MOVQ   CX, R11
+
+coordinates1:
+	VBROADCASTSD      (BX), Z7
+	VSUBPD            (R10), Z7, Z7
+	VFMADD231PD       Z7, Z7, Z6
+	ADDQ              $0x08, BX
+	ADDQ              $0x00000040, R10
+	DECQ              R11
+	JNE               coordinates1
+	VMULPD            Z0, Z6, Z6
+	VMOVAPD           Z6, Z7
+	VMINPD            Z7, Z1, Z9
+	VMAXPD            Z9, Z2, Z9
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z10
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z9, Z10
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z10, Z10
+	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z10, Z9
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z10, Z9
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z11
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z9, Z11
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z9, Z11
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z9, Z11
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z9, Z11
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z9, Z11
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z9, Z11
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z9, Z11
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z9, Z11
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z9, Z11
+	VMULPD            Z9, Z9, Z12
+	VFMADD231PD       Z11, Z12, Z9
+	VADDPD.BCST       ·dataOneF64+0(SB), Z9, Z9
+	VSCALEFPD         Z10, Z9, Z9
+	VPXORD            Z8, Z8, Z8
+	MOVQ              SI, R10
+	MOVQ              DI, R11
+	MOVQ              c+56(FP), R12
+
+channels:
+	VBROADCASTSD (R10), Z10
+	VFMADD231PD  (R11), Z10, Z8
+	ADDQ         $0x08, R10
+	ADDQ         $0x00000040, R11
+	DECQ         R12
+	JNE          channels
+	VMULPD       Z9, Z8, Z8
+	VADDPD       Z8, Z3, Z3
+	VMAXPD       Z7, Z5, Z7
+	VFMADD231PD  Z7, Z8, Z4
 	ADDQ         R9, SI
 	DECQ         R8
 	JNE          points

@@ -9,12 +9,27 @@ package simd
 //go:noescape
 func exponent1F32NEON(e *float32, t, x *float64, n int, gamma float64)
 
+// exponent1F64NEON sets e[i] = -gamma·|t - x[i]|² for n points of 1 coordinates.
+//
+//go:noescape
+func exponent1F64NEON(e *float64, t, x *float64, n int, gamma float64)
+
 // exponent2F32NEON sets e[i] = -gamma·|t - x[i]|² for n points of 2 coordinates.
 //
 //go:noescape
 func exponent2F32NEON(e *float32, t, x *float64, n int, gamma float64)
 
+// exponent2F64NEON sets e[i] = -gamma·|t - x[i]|² for n points of 2 coordinates.
+//
+//go:noescape
+func exponent2F64NEON(e *float64, t, x *float64, n int, gamma float64)
+
 // exponent3F32NEON sets e[i] = -gamma·|t - x[i]|² for n points of 3 coordinates.
 //
 //go:noescape
 func exponent3F32NEON(e *float32, t, x *float64, n int, gamma float64)
+
+// exponent3F64NEON sets e[i] = -gamma·|t - x[i]|² for n points of 3 coordinates.
+//
+//go:noescape
+func exponent3F64NEON(e *float64, t, x *float64, n int, gamma float64)

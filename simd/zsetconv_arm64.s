@@ -52,6 +52,51 @@ point:
 end:
 	RET
 
+// func exponent1F64NEON(e *float64, t, x *float64, n int, gamma float64)
+TEXT ·exponent1F64NEON(SB), NOSPLIT, $0-40
+	FMOVD gamma+32(FP), F0
+	VDUP V0.D[0], V0.D2
+	MOVD e+0(FP), R0
+	MOVD t+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+24(FP), R3
+	VLD1R.P 8(R1), [V1.D2]
+	SUBS $4, R3
+	BLT rest
+
+loop:
+	// 13 instructions for 4 points, 3.25 each
+	VLD1.P 16(R2), [V2.D2]
+	VLD1.P 16(R2), [V3.D2]
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	WORD $0x4ee1d463 // fsub v3.2d, v3.2d, v1.2d
+	WORD $0x6e62dc42 // fmul v2.2d, v2.2d, v2.2d
+	WORD $0x6e63dc63 // fmul v3.2d, v3.2d, v3.2d
+	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
+	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
+	WORD $0x6ee0f842 // fneg v2.2d, v2.2d
+	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
+	FSTPQ.P (F2, F3), 32(R0)
+	SUBS $4, R3
+	BGE loop
+
+rest:
+	ADDS $4, R3
+	BEQ end
+
+point:
+	FMOVD.P 8(R2), F2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	WORD $0x6e62dc42 // fmul v2.2d, v2.2d, v2.2d
+	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
+	WORD $0x6ee0f842 // fneg v2.2d, v2.2d
+	FMOVD.P F2, 8(R0)
+	SUBS $1, R3
+	BNE point
+
+end:
+	RET
+
 // func exponent2F32NEON(e *float32, t, x *float64, n int, gamma float64)
 TEXT ·exponent2F32NEON(SB), NOSPLIT, $0-40
 	FMOVD gamma+32(FP), F0
@@ -102,6 +147,59 @@ point:
 	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
 	WORD $0x0e616863 // fcvtn v3.2s, v3.2d
 	FMOVS.P F3, 4(R0)
+	SUBS $1, R3
+	BNE point
+
+end:
+	RET
+
+// func exponent2F64NEON(e *float64, t, x *float64, n int, gamma float64)
+TEXT ·exponent2F64NEON(SB), NOSPLIT, $0-40
+	FMOVD gamma+32(FP), F0
+	VDUP V0.D[0], V0.D2
+	MOVD e+0(FP), R0
+	MOVD t+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+24(FP), R3
+	VLD1R.P 8(R1), [V1.D2]
+	VLD1R.P 8(R1), [V2.D2]
+	SUBS $4, R3
+	BLT rest
+
+loop:
+	// 17 instructions for 4 points, 4.25 each
+	VLD2.P 32(R2), [V3.D2, V4.D2]
+	VLD2.P 32(R2), [V5.D2, V6.D2]
+	WORD $0x4ee1d463 // fsub v3.2d, v3.2d, v1.2d
+	WORD $0x4ee1d4a5 // fsub v5.2d, v5.2d, v1.2d
+	WORD $0x4ee2d484 // fsub v4.2d, v4.2d, v2.2d
+	WORD $0x4ee2d4c6 // fsub v6.2d, v6.2d, v2.2d
+	WORD $0x6e63dc63 // fmul v3.2d, v3.2d, v3.2d
+	WORD $0x6e65dca5 // fmul v5.2d, v5.2d, v5.2d
+	VFMLA V4.D2, V4.D2, V3.D2
+	VFMLA V6.D2, V6.D2, V5.D2
+	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
+	WORD $0x6e60dca5 // fmul v5.2d, v5.2d, v0.2d
+	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
+	WORD $0x6ee0f8a5 // fneg v5.2d, v5.2d
+	FSTPQ.P (F3, F5), 32(R0)
+	SUBS $4, R3
+	BGE loop
+
+rest:
+	ADDS $4, R3
+	BEQ end
+
+point:
+	FMOVD.P 8(R2), F3
+	FMOVD.P 8(R2), F4
+	WORD $0x4ee1d463 // fsub v3.2d, v3.2d, v1.2d
+	WORD $0x4ee2d484 // fsub v4.2d, v4.2d, v2.2d
+	WORD $0x6e63dc63 // fmul v3.2d, v3.2d, v3.2d
+	VFMLA V4.D2, V4.D2, V3.D2
+	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
+	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
+	FMOVD.P F3, 8(R0)
 	SUBS $1, R3
 	BNE point
 
@@ -166,6 +264,67 @@ point:
 	WORD $0x6ee0f884 // fneg v4.2d, v4.2d
 	WORD $0x0e616884 // fcvtn v4.2s, v4.2d
 	FMOVS.P F4, 4(R0)
+	SUBS $1, R3
+	BNE point
+
+end:
+	RET
+
+// func exponent3F64NEON(e *float64, t, x *float64, n int, gamma float64)
+TEXT ·exponent3F64NEON(SB), NOSPLIT, $0-40
+	FMOVD gamma+32(FP), F0
+	VDUP V0.D[0], V0.D2
+	MOVD e+0(FP), R0
+	MOVD t+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+24(FP), R3
+	VLD1R.P 8(R1), [V1.D2]
+	VLD1R.P 8(R1), [V2.D2]
+	VLD1R.P 8(R1), [V3.D2]
+	SUBS $4, R3
+	BLT rest
+
+loop:
+	// 21 instructions for 4 points, 5.25 each
+	VLD3.P 48(R2), [V4.D2, V5.D2, V6.D2]
+	VLD3.P 48(R2), [V7.D2, V8.D2, V9.D2]
+	WORD $0x4ee1d484 // fsub v4.2d, v4.2d, v1.2d
+	WORD $0x4ee1d4e7 // fsub v7.2d, v7.2d, v1.2d
+	WORD $0x4ee2d4a5 // fsub v5.2d, v5.2d, v2.2d
+	WORD $0x4ee2d508 // fsub v8.2d, v8.2d, v2.2d
+	WORD $0x4ee3d4c6 // fsub v6.2d, v6.2d, v3.2d
+	WORD $0x4ee3d529 // fsub v9.2d, v9.2d, v3.2d
+	WORD $0x6e64dc84 // fmul v4.2d, v4.2d, v4.2d
+	WORD $0x6e67dce7 // fmul v7.2d, v7.2d, v7.2d
+	VFMLA V5.D2, V5.D2, V4.D2
+	VFMLA V8.D2, V8.D2, V7.D2
+	VFMLA V6.D2, V6.D2, V4.D2
+	VFMLA V9.D2, V9.D2, V7.D2
+	WORD $0x6e60dc84 // fmul v4.2d, v4.2d, v0.2d
+	WORD $0x6e60dce7 // fmul v7.2d, v7.2d, v0.2d
+	WORD $0x6ee0f884 // fneg v4.2d, v4.2d
+	WORD $0x6ee0f8e7 // fneg v7.2d, v7.2d
+	FSTPQ.P (F4, F7), 32(R0)
+	SUBS $4, R3
+	BGE loop
+
+rest:
+	ADDS $4, R3
+	BEQ end
+
+point:
+	FMOVD.P 8(R2), F4
+	FMOVD.P 8(R2), F5
+	FMOVD.P 8(R2), F6
+	WORD $0x4ee1d484 // fsub v4.2d, v4.2d, v1.2d
+	WORD $0x4ee2d4a5 // fsub v5.2d, v5.2d, v2.2d
+	WORD $0x4ee3d4c6 // fsub v6.2d, v6.2d, v3.2d
+	WORD $0x6e64dc84 // fmul v4.2d, v4.2d, v4.2d
+	VFMLA V5.D2, V5.D2, V4.D2
+	VFMLA V6.D2, V6.D2, V4.D2
+	WORD $0x6e60dc84 // fmul v4.2d, v4.2d, v0.2d
+	WORD $0x6ee0f884 // fneg v4.2d, v4.2d
+	FMOVD.P F4, 8(R0)
 	SUBS $1, R3
 	BNE point
 

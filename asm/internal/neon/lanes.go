@@ -27,7 +27,7 @@ var (
 	words3 = map[string]uint32{
 		"fadd": 0x4e20d400, "fsub": 0x4ea0d400, "fmul": 0x6e20dc00, "fdiv": 0x6e20fc00,
 		"fcmeq": 0x4e20e400, "fcmge": 0x6e20e400, "fcmgt": 0x6ea0e400, "cmeq": 0x6ea08c00, "cmgt": 0x4ea03400,
-		"fmax": 0x4e20f400, "fmin": 0x4ea0f400,
+		"fmax": 0x4e20f400, "fmin": 0x4ea0f400, "faddp": 0x6e20d400,
 	}
 	words2 = map[string]uint32{"fneg": 0x6ea0f800, "fsqrt": 0x6ea1f800, "scvtf": 0x4e21d800}
 	zeros  = map[string]uint32{
