@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -129,10 +130,14 @@ func renderAMD64() (files []output, functions []function, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
+		text = blankLines.ReplaceAll(text, []byte("\n$1"))
 		files = append(files, output{path.Join(dir, constantsFile), text})
 	}
 	return files, functions, nil
 }
+
+// blankLines are those before a label and between constants: a line that does not begin with a tab is seen without them.
+var blankLines = regexp.MustCompile(`(?m)(?:\n\n)(\w+:$|DATA .*\+0\(SB\))`)
 
 func printerConfig(pkg string) printer.Config {
 	return printer.Config{Argv: []string{"go", "generate"}, Pkg: pkg}
@@ -157,6 +162,8 @@ func render(g generator, c *x86.Constants) (files []output, functions []function
 		}
 		if ext == ".go" {
 			text = append(text, declareBits(f.Bits)...)
+		} else {
+			text = blankLines.ReplaceAll(text, []byte("\n$1"))
 		}
 		files = append(files, output{g.file + "_amd64" + ext, text})
 	}

@@ -18,7 +18,6 @@ TEXT ·swishGradF32AVX2(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	TESTQ   BX, BX
 	JLE     done3
-
 step4:
 	CMPQ       BX, $+8
 	JGE        whole5
@@ -29,11 +28,9 @@ step4:
 	VMASKMOVPS (CX)(SI*4), Y5, Y4
 	VMASKMOVPS (DX)(SI*4), Y5, Y5
 	JMP        loaded6
-
 whole5:
 	VMOVUPS (CX)(SI*4), Y4
 	VMOVUPS (DX)(SI*4), Y5
-
 loaded6:
 	VCMPPS      $0x11, Y1, Y5, Y6
 	VMINPS      Y5, Y2, Y5
@@ -66,11 +63,9 @@ loaded6:
 	ADDQ        $+8, SI
 	SUBQ        $+8, BX
 	JG          step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore7:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	MOVQ       BX, DX
@@ -102,7 +97,6 @@ TEXT ·swishGradF32AVX512(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	CMPQ         BX, $+32
 	JL           next6
-
 loop5:
 	VMOVUPS        (CX)(SI*4), Z13
 	VMOVUPS        64(CX)(SI*4), Z14
@@ -160,11 +154,9 @@ loop5:
 	SUBQ           $+32, BX
 	CMPQ           BX, $+32
 	JGE            loop5
-
 next6:
 	TESTQ BX, BX
 	JLE   done3
-
 step4:
 	CMPQ      BX, $+16
 	JGE       whole7
@@ -174,11 +166,9 @@ step4:
 	VMOVUPS.Z (CX)(SI*4), K3, Z5
 	VMOVUPS.Z (DX)(SI*4), K3, Z6
 	JMP       loaded8
-
 whole7:
 	VMOVUPS (CX)(SI*4), Z5
 	VMOVUPS (DX)(SI*4), Z6
-
 loaded8:
 	VCMPPS         $0x11, Z1, Z6, K1
 	VMINPS         Z6, Z2, Z6
@@ -209,11 +199,9 @@ loaded8:
 	ADDQ           $+16, SI
 	SUBQ           $+16, BX
 	JG             step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore9:
 	VMOVUPS Z5, K3, (AX)(SI*4)
 	VZEROUPPER
@@ -230,7 +218,6 @@ TEXT ·reluGradF32AVX2(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	CMPQ    BX, $+8
 	JL      next6
-
 loop5:
 	VMOVUPS   (CX)(SI*4), Y1
 	VMOVUPS   (DX)(SI*4), Y2
@@ -241,7 +228,6 @@ loop5:
 	SUBQ      $+8, BX
 	CMPQ      BX, $+8
 	JGE       loop5
-
 next6:
 	TESTQ      BX, BX
 	JE         done3
@@ -253,7 +239,6 @@ next6:
 	VCMPPS     $0x16, Y0, Y3, Y3
 	VBLENDVPS  Y3, Y2, Y0, Y0
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
-
 done3:
 	VZEROUPPER
 	RET
@@ -269,7 +254,6 @@ TEXT ·reluGradF32AVX512(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	CMPQ         BX, $+32
 	JL           next6
-
 loop5:
 	VMOVUPS   (CX)(SI*4), Z1
 	VMOVUPS   64(CX)(SI*4), Z2
@@ -285,11 +269,9 @@ loop5:
 	SUBQ      $+32, BX
 	CMPQ      BX, $+32
 	JGE       loop5
-
 next6:
 	CMPQ BX, $+16
 	JL   next8
-
 loop7:
 	VMOVUPS   (CX)(SI*4), Z1
 	VMOVUPS   (DX)(SI*4), Z2
@@ -300,7 +282,6 @@ loop7:
 	SUBQ      $+16, BX
 	CMPQ      BX, $+16
 	JGE       loop7
-
 next8:
 	TESTQ     BX, BX
 	JE        done3
@@ -312,7 +293,6 @@ next8:
 	VCMPPS    $0x16, Z0, Z2, K2
 	VBLENDMPS Z1, Z0, K2, Z8
 	VMOVUPS   Z8, K1, (AX)(SI*4)
-
 done3:
 	VZEROUPPER
 	RET
@@ -328,7 +308,6 @@ TEXT ·sigmoidGradF32AVX2(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	CMPQ    BX, $+8
 	JL      next6
-
 loop5:
 	VMOVUPS (CX)(SI*4), Y1
 	VMOVUPS (DX)(SI*4), Y2
@@ -340,7 +319,6 @@ loop5:
 	SUBQ    $+8, BX
 	CMPQ    BX, $+8
 	JGE     loop5
-
 next6:
 	TESTQ      BX, BX
 	JE         done3
@@ -353,7 +331,6 @@ next6:
 	VMULPS     Y0, Y3, Y0
 	VMULPS     Y0, Y2, Y0
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
-
 done3:
 	VZEROUPPER
 	RET
@@ -369,7 +346,6 @@ TEXT ·sigmoidGradF32AVX512(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	CMPQ         BX, $+32
 	JL           next6
-
 loop5:
 	VMOVUPS (CX)(SI*4), Z1
 	VMOVUPS 64(CX)(SI*4), Z2
@@ -387,11 +363,9 @@ loop5:
 	SUBQ    $+32, BX
 	CMPQ    BX, $+32
 	JGE     loop5
-
 next6:
 	CMPQ BX, $+16
 	JL   next8
-
 loop7:
 	VMOVUPS (CX)(SI*4), Z1
 	VMOVUPS (DX)(SI*4), Z2
@@ -403,7 +377,6 @@ loop7:
 	SUBQ    $+16, BX
 	CMPQ    BX, $+16
 	JGE     loop7
-
 next8:
 	TESTQ     BX, BX
 	JE        done3
@@ -416,7 +389,6 @@ next8:
 	VMULPS    Z0, Z2, Z0
 	VMULPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
-
 done3:
 	VZEROUPPER
 	RET
@@ -435,7 +407,6 @@ TEXT ·softplusGradF32AVX2(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	TESTQ   BX, BX
 	JLE     done3
-
 step4:
 	CMPQ       BX, $+8
 	JGE        whole5
@@ -446,11 +417,9 @@ step4:
 	VMASKMOVPS (CX)(SI*4), Y5, Y4
 	VMASKMOVPS (DX)(SI*4), Y5, Y5
 	JMP        loaded6
-
 whole5:
 	VMOVUPS (CX)(SI*4), Y4
 	VMOVUPS (DX)(SI*4), Y5
-
 loaded6:
 	VMINPS       Y5, Y0, Y5
 	VMAXPS       Y5, Y1, Y5
@@ -476,11 +445,9 @@ loaded6:
 	ADDQ         $+8, SI
 	SUBQ         $+8, BX
 	JG           step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore7:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	MOVQ       BX, DX
@@ -512,7 +479,6 @@ TEXT ·softplusGradF32AVX512(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	CMPQ         BX, $+32
 	JL           next6
-
 loop5:
 	VMOVUPS      (CX)(SI*4), Z10
 	VMOVUPS      64(CX)(SI*4), Z11
@@ -560,11 +526,9 @@ loop5:
 	SUBQ         $+32, BX
 	CMPQ         BX, $+32
 	JGE          loop5
-
 next6:
 	TESTQ BX, BX
 	JLE   done3
-
 step4:
 	CMPQ      BX, $+16
 	JGE       whole7
@@ -574,11 +538,9 @@ step4:
 	VMOVUPS.Z (CX)(SI*4), K1, Z10
 	VMOVUPS.Z (DX)(SI*4), K1, Z11
 	JMP       loaded8
-
 whole7:
 	VMOVUPS (CX)(SI*4), Z10
 	VMOVUPS (DX)(SI*4), Z11
-
 loaded8:
 	VMINPS       Z11, Z0, Z11
 	VMAXPS       Z11, Z1, Z11
@@ -604,11 +566,9 @@ loaded8:
 	ADDQ         $+16, SI
 	SUBQ         $+16, BX
 	JG           step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore9:
 	VMOVUPS Z10, K1, (AX)(SI*4)
 	VZEROUPPER
@@ -625,11 +585,9 @@ TEXT ·sigmoidF32AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataMinusLog2e+0(SB), Y2
 	VMOVUPS ·dataLn2Hi+0(SB), Y2
 	XORQ    BX, BX
-
 resume1:
 	CMPQ DX, $+16
 	JL   next6
-
 loop5:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
@@ -686,11 +644,9 @@ loop5:
 	SUBQ         $+16, DX
 	CMPQ         DX, $+16
 	JGE          loop5
-
 next6:
 	TESTQ DX, DX
 	JLE   done3
-
 step4:
 	CMPQ       DX, $+8
 	JGE        whole7
@@ -700,10 +656,8 @@ step4:
 	VMOVUPS    32(SI)(DI*4), Y3
 	VMASKMOVPS (CX)(BX*4), Y3, Y3
 	JMP        loaded8
-
 whole7:
 	VMOVUPS (CX)(BX*4), Y3
-
 loaded8:
 	VANDPS       ·dataAbsF32+0(SB), Y3, Y4
 	VCMPPS       $0x16, ·dataSwishMax+0(SB), Y4, Y4
@@ -736,18 +690,14 @@ loaded8:
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
 	JG           step4
-
 done3:
 	VZEROUPPER
 	RET
-
 resume1Rare2:
 	MOVQ $+2, SI
 	JMP  slow10
-
 resume1Rare1:
 	MOVQ $+1, SI
-
 slow10:
 	CMPQ       DX, $+8
 	JGE        whole11
@@ -757,10 +707,8 @@ slow10:
 	VMOVUPS    32(DI)(R8*4), Y3
 	VMASKMOVPS (CX)(BX*4), Y3, Y3
 	JMP        loaded12
-
 whole11:
 	VMOVUPS (CX)(BX*4), Y3
-
 loaded12:
 	VMOVUPS      ·dataSwishMax+0(SB), Y4
 	VMINPS       Y3, Y4, Y4
@@ -815,7 +763,6 @@ loaded12:
 	DECQ         SI
 	JNE          slow10
 	JMP          resume1
-
 partStore9:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
@@ -823,7 +770,6 @@ partStore9:
 	VMASKMOVPS Y4, Y0, (AX)(BX*4)
 	VZEROUPPER
 	RET
-
 partStore13:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
@@ -848,11 +794,9 @@ TEXT ·sigmoidF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS ·dataExp16thC0+0(SB), Z6
 	VBROADCASTSS ·dataExp16thC0Less1+0(SB), Z7
 	XORQ         BX, BX
-
 resume1:
 	CMPQ DX, $+48
 	JL   next6
-
 loop5:
 	VMOVUPS      (CX)(BX*4), Z8
 	VMOVUPS      64(CX)(BX*4), Z9
@@ -920,11 +864,9 @@ loop5:
 	SUBQ         $+48, DX
 	CMPQ         DX, $+48
 	JGE          loop5
-
 next6:
 	TESTQ DX, DX
 	JLE   done3
-
 step4:
 	CMPQ      DX, $+16
 	JGE       whole7
@@ -933,10 +875,8 @@ step4:
 	KMOVW     SI, K2
 	VMOVUPS.Z (CX)(BX*4), K2, Z8
 	JMP       loaded8
-
 whole7:
 	VMOVUPS (CX)(BX*4), Z8
-
 loaded8:
 	VRANGEPS     $0x0b, Z8, Z8, Z9
 	VCMPPS.BCST  $0x16, ·dataSwishMax+0(SB), Z9, K1
@@ -965,18 +905,14 @@ loaded8:
 	ADDQ         $+16, BX
 	SUBQ         $+16, DX
 	JG           step4
-
 done3:
 	VZEROUPPER
 	RET
-
 resume1Rare3:
 	MOVQ $+3, SI
 	JMP  slow10
-
 resume1Rare1:
 	MOVQ $+1, SI
-
 slow10:
 	CMPQ      DX, $+16
 	JGE       whole11
@@ -985,10 +921,8 @@ slow10:
 	KMOVW     DI, K3
 	VMOVUPS.Z (CX)(BX*4), K3, Z8
 	JMP       loaded12
-
 whole11:
 	VMOVUPS (CX)(BX*4), Z8
-
 loaded12:
 	VBROADCASTSS     ·dataSwishMax+0(SB), Z9
 	VMINPS           Z8, Z9, Z9
@@ -1040,12 +974,10 @@ loaded12:
 	DECQ             SI
 	JNE              slow10
 	JMP              resume1
-
 partStore9:
 	VMOVUPS Z9, K2, (AX)(BX*4)
 	VZEROUPPER
 	RET
-
 partStore13:
 	VMOVUPS Z3, K3, (AX)(BX*4)
 	VZEROUPPER
@@ -1062,11 +994,9 @@ TEXT ·swishF32AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataMinusLog2e+0(SB), Y2
 	VMOVUPS ·dataLn2Hi+0(SB), Y2
 	XORQ    BX, BX
-
 resume1:
 	CMPQ DX, $+16
 	JL   next6
-
 loop5:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
@@ -1125,11 +1055,9 @@ loop5:
 	SUBQ         $+16, DX
 	CMPQ         DX, $+16
 	JGE          loop5
-
 next6:
 	TESTQ DX, DX
 	JLE   done3
-
 step4:
 	CMPQ       DX, $+8
 	JGE        whole7
@@ -1139,10 +1067,8 @@ step4:
 	VMOVUPS    32(SI)(DI*4), Y3
 	VMASKMOVPS (CX)(BX*4), Y3, Y3
 	JMP        loaded8
-
 whole7:
 	VMOVUPS (CX)(BX*4), Y3
-
 loaded8:
 	VANDPS       ·dataAbsF32+0(SB), Y3, Y4
 	VCMPPS       $0x16, ·dataSwishMax+0(SB), Y4, Y4
@@ -1176,18 +1102,14 @@ loaded8:
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
 	JG           step4
-
 done3:
 	VZEROUPPER
 	RET
-
 resume1Rare2:
 	MOVQ $+2, SI
 	JMP  slow10
-
 resume1Rare1:
 	MOVQ $+1, SI
-
 slow10:
 	CMPQ       DX, $+8
 	JGE        whole11
@@ -1197,10 +1119,8 @@ slow10:
 	VMOVUPS    32(DI)(R8*4), Y3
 	VMASKMOVPS (CX)(BX*4), Y3, Y3
 	JMP        loaded12
-
 whole11:
 	VMOVUPS (CX)(BX*4), Y3
-
 loaded12:
 	VMOVUPS      ·dataSwishMax+0(SB), Y4
 	VMINPS       Y3, Y4, Y4
@@ -1259,7 +1179,6 @@ loaded12:
 	DECQ         SI
 	JNE          slow10
 	JMP          resume1
-
 partStore9:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
@@ -1267,7 +1186,6 @@ partStore9:
 	VMASKMOVPS Y5, Y0, (AX)(BX*4)
 	VZEROUPPER
 	RET
-
 partStore13:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
@@ -1292,11 +1210,9 @@ TEXT ·swishF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS ·dataExp16thC0Less1+0(SB), Z7
 	VMOVUPS      ·dataExp2Of16ths+0(SB), Z8
 	XORQ         BX, BX
-
 resume1:
 	CMPQ DX, $+48
 	JL   next6
-
 loop5:
 	VMOVUPS          (CX)(BX*4), Z9
 	VMOVUPS          64(CX)(BX*4), Z10
@@ -1367,11 +1283,9 @@ loop5:
 	SUBQ             $+48, DX
 	CMPQ             DX, $+48
 	JGE              loop5
-
 next6:
 	TESTQ DX, DX
 	JLE   done3
-
 step4:
 	CMPQ      DX, $+16
 	JGE       whole7
@@ -1380,10 +1294,8 @@ step4:
 	KMOVW     SI, K2
 	VMOVUPS.Z (CX)(BX*4), K2, Z9
 	JMP       loaded8
-
 whole7:
 	VMOVUPS (CX)(BX*4), Z9
-
 loaded8:
 	VRANGEPS         $0x0b, Z9, Z9, Z10
 	VCMPPS.BCST      $0x16, ·dataSwishMax+0(SB), Z10, K1
@@ -1413,18 +1325,14 @@ loaded8:
 	ADDQ             $+16, BX
 	SUBQ             $+16, DX
 	JG               step4
-
 done3:
 	VZEROUPPER
 	RET
-
 resume1Rare3:
 	MOVQ $+3, SI
 	JMP  slow10
-
 resume1Rare1:
 	MOVQ $+1, SI
-
 slow10:
 	CMPQ      DX, $+16
 	JGE       whole11
@@ -1433,10 +1341,8 @@ slow10:
 	KMOVW     DI, K3
 	VMOVUPS.Z (CX)(BX*4), K3, Z9
 	JMP       loaded12
-
 whole11:
 	VMOVUPS (CX)(BX*4), Z9
-
 loaded12:
 	VBROADCASTSS     ·dataSwishMax+0(SB), Z10
 	VMINPS           Z9, Z10, Z10
@@ -1492,12 +1398,10 @@ loaded12:
 	DECQ             SI
 	JNE              slow10
 	JMP              resume1
-
 partStore9:
 	VMOVUPS Z12, K2, (AX)(BX*4)
 	VZEROUPPER
 	RET
-
 partStore13:
 	VMOVUPS Z3, K3, (AX)(BX*4)
 	VZEROUPPER
@@ -1516,7 +1420,6 @@ TEXT ·softplusF32AVX2(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	CMPQ    DX, $+16
 	JL      next6
-
 loop5:
 	VMOVUPS     (CX)(BX*4), Y4
 	VMOVUPS     32(CX)(BX*4), Y5
@@ -1604,11 +1507,9 @@ loop5:
 	SUBQ        $+16, DX
 	CMPQ        DX, $+16
 	JGE         loop5
-
 next6:
 	TESTQ DX, DX
 	JLE   done3
-
 step4:
 	CMPQ       DX, $+8
 	JGE        whole7
@@ -1618,10 +1519,8 @@ step4:
 	VMOVUPS    32(SI)(DI*4), Y4
 	VMASKMOVPS (CX)(BX*4), Y4, Y4
 	JMP        loaded8
-
 whole7:
 	VMOVUPS (CX)(BX*4), Y4
-
 loaded8:
 	VANDPS      ·dataAbsF32+0(SB), Y4, Y5
 	VMINPS      Y5, Y1, Y5
@@ -1668,11 +1567,9 @@ loaded8:
 	ADDQ        $+8, BX
 	SUBQ        $+8, DX
 	JG          step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore9:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
@@ -1702,7 +1599,6 @@ TEXT ·softplusF32AVX512(SB), NOSPLIT, $0-24
 	XORQ         BX, BX
 	CMPQ         DX, $+32
 	JL           next6
-
 loop5:
 	VMOVUPS          (CX)(BX*4), Z19
 	VMOVUPS          64(CX)(BX*4), Z20
@@ -1784,11 +1680,9 @@ loop5:
 	SUBQ             $+32, DX
 	CMPQ             DX, $+32
 	JGE              loop5
-
 next6:
 	TESTQ DX, DX
 	JLE   done3
-
 step4:
 	CMPQ      DX, $+16
 	JGE       whole7
@@ -1797,10 +1691,8 @@ step4:
 	KMOVW     SI, K3
 	VMOVUPS.Z (CX)(BX*4), K3, Z8
 	JMP       loaded8
-
 whole7:
 	VMOVUPS (CX)(BX*4), Z8
-
 loaded8:
 	VPANDD           Z6, Z8, Z9
 	VMINPS           Z9, Z1, Z9
@@ -1844,11 +1736,9 @@ loaded8:
 	ADDQ             $+16, BX
 	SUBQ             $+16, DX
 	JG               step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore9:
 	VMOVUPS Z8, K3, (AX)(BX*4)
 	VZEROUPPER
@@ -1867,7 +1757,6 @@ TEXT ·tanhF32AVX2(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	CMPQ    DX, $+16
 	JL      next6
-
 loop5:
 	VMOVUPS      (CX)(BX*4), Y4
 	VMOVUPS      32(CX)(BX*4), Y5
@@ -1933,11 +1822,9 @@ loop5:
 	SUBQ         $+16, DX
 	CMPQ         DX, $+16
 	JGE          loop5
-
 next6:
 	TESTQ DX, DX
 	JLE   done3
-
 step4:
 	CMPQ       DX, $+8
 	JGE        whole7
@@ -1947,10 +1834,8 @@ step4:
 	VMOVUPS    32(SI)(DI*4), Y4
 	VMASKMOVPS (CX)(BX*4), Y4, Y4
 	JMP        loaded8
-
 whole7:
 	VMOVUPS (CX)(BX*4), Y4
-
 loaded8:
 	VANDPS       Y3, Y4, Y5
 	VMINPS       Y5, Y0, Y5
@@ -1986,11 +1871,9 @@ loaded8:
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
 	JG           step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore9:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
@@ -2020,7 +1903,6 @@ TEXT ·tanhF32AVX512(SB), NOSPLIT, $0-24
 	XORQ         BX, BX
 	CMPQ         DX, $+32
 	JL           next6
-
 loop5:
 	VMOVUPS         (CX)(BX*4), Z10
 	VMOVUPS         64(CX)(BX*4), Z11
@@ -2082,11 +1964,9 @@ loop5:
 	SUBQ            $+32, DX
 	CMPQ            DX, $+32
 	JGE             loop5
-
 next6:
 	TESTQ DX, DX
 	JLE   done3
-
 step4:
 	CMPQ      DX, $+16
 	JGE       whole7
@@ -2095,10 +1975,8 @@ step4:
 	KMOVW     SI, K1
 	VMOVUPS.Z (CX)(BX*4), K1, Z10
 	JMP       loaded8
-
 whole7:
 	VMOVUPS (CX)(BX*4), Z10
-
 loaded8:
 	VPANDD          Z3, Z10, Z11
 	VMINPS          Z11, Z0, Z11
@@ -2132,11 +2010,9 @@ loaded8:
 	ADDQ            $+16, BX
 	SUBQ            $+16, DX
 	JG              step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore9:
 	VMOVUPS Z12, K1, (AX)(BX*4)
 	VZEROUPPER
@@ -2152,7 +2028,6 @@ TEXT ·reluF32AVX2(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	CMPQ    DX, $+16
 	JL      next6
-
 loop5:
 	VMOVUPS (CX)(BX*4), Y1
 	VMOVUPS 32(CX)(BX*4), Y2
@@ -2166,11 +2041,9 @@ loop5:
 	SUBQ    $+16, DX
 	CMPQ    DX, $+16
 	JGE     loop5
-
 next6:
 	CMPQ DX, $+8
 	JL   next8
-
 loop7:
 	VMOVUPS (CX)(BX*4), Y1
 	VMAXPS  Y1, Y0, Y1
@@ -2180,7 +2053,6 @@ loop7:
 	SUBQ    $+8, DX
 	CMPQ    DX, $+8
 	JGE     loop7
-
 next8:
 	TESTQ      DX, DX
 	JE         done3
@@ -2191,7 +2063,6 @@ next8:
 	VMAXPS     Y2, Y0, Y2
 	VADDPS     Y0, Y2, Y0
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
-
 done3:
 	VZEROUPPER
 	RET
@@ -2206,7 +2077,6 @@ TEXT ·reluF32AVX512(SB), NOSPLIT, $0-24
 	XORQ         BX, BX
 	CMPQ         DX, $+48
 	JL           next6
-
 loop5:
 	VMOVUPS (CX)(BX*4), Z1
 	VMOVUPS 64(CX)(BX*4), Z2
@@ -2224,11 +2094,9 @@ loop5:
 	SUBQ    $+48, DX
 	CMPQ    DX, $+48
 	JGE     loop5
-
 next6:
 	CMPQ DX, $+16
 	JL   next8
-
 loop7:
 	VMOVUPS (CX)(BX*4), Z1
 	VMAXPS  Z1, Z0, Z1
@@ -2238,7 +2106,6 @@ loop7:
 	SUBQ    $+16, DX
 	CMPQ    DX, $+16
 	JGE     loop7
-
 next8:
 	TESTQ     DX, DX
 	JE        done3
@@ -2249,7 +2116,6 @@ next8:
 	VMAXPS    Z1, Z0, Z1
 	VADDPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
-
 done3:
 	VZEROUPPER
 	RET

@@ -95,7 +95,6 @@ TEXT ·sigmoidF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R2
 	CMP $8, R2
 	BLT rest
-
 loop:
 	// 67 instructions for 8 elements, 8.375 each
 	FLDPQ.P 32(R1), (F7, F8)
@@ -165,13 +164,11 @@ loop:
 	SUB $8, R2
 	CMP $8, R2
 	BGE loop
-
 rest:
 	CBZ R2, done
 	CMP $4, R2
 	BLT partIn
 	FMOVQ.P 16(R1), F7
-
 compute:
 	WORD $0x4e23f4e7 // fmax v7.4s, v7.4s, v3.4s
 	WORD $0x4ea4f4e7 // fmin v7.4s, v7.4s, v4.4s
@@ -209,32 +206,25 @@ compute:
 	FMOVQ.P F11, 16(R0)
 	SUB $4, R2
 	B rest
-
 partIn:
 	TBZ $1, R2, loadOne
 	FMOVD.P 8(R1), F7
 	TBZ $0, R2, loaded
 	VLD1 (R1), V7.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R1), F7
-
 loaded:
 	B compute
-
 partOut:
 	TBZ $1, R2, storeOne
 	FMOVD.P F11, 8(R0)
 	TBZ $0, R2, stored
 	VST1 V11.S[2], (R0)
 	B stored
-
 storeOne:
 	FMOVS F11, (R0)
-
 stored:
-
 done:
 	RET
 
@@ -253,7 +243,6 @@ TEXT ·swishF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R2
 	CMP $8, R2
 	BLT rest
-
 loop:
 	// 67 instructions for 8 elements, 8.375 each
 	FLDPQ.P 32(R1), (F7, F8)
@@ -323,13 +312,11 @@ loop:
 	SUB $8, R2
 	CMP $8, R2
 	BGE loop
-
 rest:
 	CBZ R2, done
 	CMP $4, R2
 	BLT partIn
 	FMOVQ.P 16(R1), F7
-
 compute:
 	WORD $0x4e23f4e7 // fmax v7.4s, v7.4s, v3.4s
 	WORD $0x4ea4f4e8 // fmin v8.4s, v7.4s, v4.4s
@@ -367,32 +354,25 @@ compute:
 	FMOVQ.P F12, 16(R0)
 	SUB $4, R2
 	B rest
-
 partIn:
 	TBZ $1, R2, loadOne
 	FMOVD.P 8(R1), F7
 	TBZ $0, R2, loaded
 	VLD1 (R1), V7.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R1), F7
-
 loaded:
 	B compute
-
 partOut:
 	TBZ $1, R2, storeOne
 	FMOVD.P F12, 8(R0)
 	TBZ $0, R2, stored
 	VST1 V12.S[2], (R0)
 	B stored
-
 storeOne:
 	FMOVS F12, (R0)
-
 stored:
-
 done:
 	RET
 
@@ -415,7 +395,6 @@ TEXT ·softplusF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R2
 	CMP $8, R2
 	BLT rest
-
 loop:
 	// 121 instructions for 8 elements, 15.12 each
 	FLDPQ.P 32(R1), (F11, F12)
@@ -539,13 +518,11 @@ loop:
 	SUB $8, R2
 	CMP $8, R2
 	BGE loop
-
 rest:
 	CBZ R2, done
 	CMP $4, R2
 	BLT partIn
 	FMOVQ.P 16(R1), F11
-
 compute:
 	WORD $0x4ea0f96c // fabs v12.4s, v11.4s
 	WORD $0x4ea6f58c // fmin v12.4s, v12.4s, v6.4s
@@ -610,32 +587,25 @@ compute:
 	FMOVQ.P F11, 16(R0)
 	SUB $4, R2
 	B rest
-
 partIn:
 	TBZ $1, R2, loadOne
 	FMOVD.P 8(R1), F11
 	TBZ $0, R2, loaded
 	VLD1 (R1), V11.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R1), F11
-
 loaded:
 	B compute
-
 partOut:
 	TBZ $1, R2, storeOne
 	FMOVD.P F11, 8(R0)
 	TBZ $0, R2, stored
 	VST1 V11.S[2], (R0)
 	B stored
-
 storeOne:
 	FMOVS F11, (R0)
-
 stored:
-
 done:
 	RET
 
@@ -656,7 +626,6 @@ TEXT ·tanhF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R2
 	CMP $8, R2
 	BLT rest
-
 loop:
 	// 79 instructions for 8 elements, 9.875 each
 	FLDPQ.P 32(R1), (F9, F10)
@@ -738,13 +707,11 @@ loop:
 	SUB $8, R2
 	CMP $8, R2
 	BGE loop
-
 rest:
 	CBZ R2, done
 	CMP $4, R2
 	BLT partIn
 	FMOVQ.P 16(R1), F9
-
 compute:
 	WORD $0x4ea0f92a // fabs v10.4s, v9.4s
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
@@ -788,32 +755,25 @@ compute:
 	FMOVQ.P F11, 16(R0)
 	SUB $4, R2
 	B rest
-
 partIn:
 	TBZ $1, R2, loadOne
 	FMOVD.P 8(R1), F9
 	TBZ $0, R2, loaded
 	VLD1 (R1), V9.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R1), F9
-
 loaded:
 	B compute
-
 partOut:
 	TBZ $1, R2, storeOne
 	FMOVD.P F11, 8(R0)
 	TBZ $0, R2, stored
 	VST1 V11.S[2], (R0)
 	B stored
-
 storeOne:
 	FMOVS F11, (R0)
-
 stored:
-
 done:
 	RET
 
@@ -825,7 +785,6 @@ TEXT ·reluF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R2
 	CMP $16, R2
 	BLT rest
-
 loop:
 	// 11 instructions for 16 elements, 0.6875 each
 	FLDPQ.P 32(R1), (F1, F2)
@@ -839,13 +798,11 @@ loop:
 	SUB $16, R2
 	CMP $16, R2
 	BGE loop
-
 rest:
 	CBZ R2, done
 	CMP $4, R2
 	BLT partIn
 	FMOVQ.P 16(R1), F1
-
 compute:
 	WORD $0x4e20f421 // fmax v1.4s, v1.4s, v0.4s
 	CMP $4, R2
@@ -853,31 +810,24 @@ compute:
 	FMOVQ.P F1, 16(R0)
 	SUB $4, R2
 	B rest
-
 partIn:
 	TBZ $1, R2, loadOne
 	FMOVD.P 8(R1), F1
 	TBZ $0, R2, loaded
 	VLD1 (R1), V1.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R1), F1
-
 loaded:
 	B compute
-
 partOut:
 	TBZ $1, R2, storeOne
 	FMOVD.P F1, 8(R0)
 	TBZ $0, R2, stored
 	VST1 V1.S[2], (R0)
 	B stored
-
 storeOne:
 	FMOVS F1, (R0)
-
 stored:
-
 done:
 	RET

@@ -53,7 +53,6 @@ TEXT ·swishGradF32NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R3
 	CMP $8, R3
 	BLT rest
-
 loop:
 	// 62 instructions for 8 elements, 7.75 each
 	FLDPQ.P 32(R1), (F6, F7)
@@ -118,14 +117,12 @@ loop:
 	SUB $8, R3
 	CMP $8, R3
 	BGE loop
-
 rest:
 	CBZ R3, done
 	CMP $4, R3
 	BLT partIn
 	FMOVQ.P 16(R1), F6
 	FMOVQ.P 16(R2), F7
-
 compute:
 	WORD $0x6ea7e468 // fcmgt v8.4s, v3.4s, v7.4s
 	WORD $0x4e23f4e7 // fmax v7.4s, v7.4s, v3.4s
@@ -160,42 +157,33 @@ compute:
 	FMOVQ.P F10, 16(R0)
 	SUB $4, R3
 	B rest
-
 partIn:
 	TBZ $1, R3, loadOne
 	FMOVD.P 8(R1), F6
 	TBZ $0, R3, loaded
 	VLD1 (R1), V6.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R1), F6
-
 loaded:
 	TBZ $1, R3, loadOne2
 	FMOVD.P 8(R2), F7
 	TBZ $0, R3, loaded2
 	VLD1 (R2), V7.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R2), F7
-
 loaded2:
 	B compute
-
 partOut:
 	TBZ $1, R3, storeOne
 	FMOVD.P F10, 8(R0)
 	TBZ $0, R3, stored
 	VST1 V10.S[2], (R0)
 	B stored
-
 storeOne:
 	FMOVS F10, (R0)
-
 stored:
-
 done:
 	RET
 
@@ -214,7 +202,6 @@ TEXT ·softplusGradF32NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R3
 	CMP $8, R3
 	BLT rest
-
 loop:
 	// 46 instructions for 8 elements, 5.75 each
 	FLDPQ.P 32(R1), (F6, F7)
@@ -263,14 +250,12 @@ loop:
 	SUB $8, R3
 	CMP $8, R3
 	BGE loop
-
 rest:
 	CBZ R3, done
 	CMP $4, R3
 	BLT partIn
 	FMOVQ.P 16(R1), F6
 	FMOVQ.P 16(R2), F7
-
 compute:
 	WORD $0x4e23f4e7 // fmax v7.4s, v7.4s, v3.4s
 	WORD $0x4ea4f4e7 // fmin v7.4s, v7.4s, v4.4s
@@ -297,42 +282,33 @@ compute:
 	FMOVQ.P F9, 16(R0)
 	SUB $4, R3
 	B rest
-
 partIn:
 	TBZ $1, R3, loadOne
 	FMOVD.P 8(R1), F6
 	TBZ $0, R3, loaded
 	VLD1 (R1), V6.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R1), F6
-
 loaded:
 	TBZ $1, R3, loadOne2
 	FMOVD.P 8(R2), F7
 	TBZ $0, R3, loaded2
 	VLD1 (R2), V7.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R2), F7
-
 loaded2:
 	B compute
-
 partOut:
 	TBZ $1, R3, storeOne
 	FMOVD.P F9, 8(R0)
 	TBZ $0, R3, stored
 	VST1 V9.S[2], (R0)
 	B stored
-
 storeOne:
 	FMOVS F9, (R0)
-
 stored:
-
 done:
 	RET
 
@@ -347,7 +323,6 @@ TEXT ·sigmoidGradF32NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R3
 	CMP $16, R3
 	BLT rest
-
 loop:
 	// 21 instructions for 16 elements, 1.312 each
 	FLDPQ.P 32(R1), (F2, F3)
@@ -371,14 +346,12 @@ loop:
 	SUB $16, R3
 	CMP $16, R3
 	BGE loop
-
 rest:
 	CBZ R3, done
 	CMP $4, R3
 	BLT partIn
 	FMOVQ.P 16(R1), F2
 	FMOVQ.P 16(R2), F3
-
 compute:
 	WORD $0x4ea3d424 // fsub v4.4s, v1.4s, v3.4s
 	WORD $0x6e24dc64 // fmul v4.4s, v3.4s, v4.4s
@@ -388,42 +361,33 @@ compute:
 	FMOVQ.P F4, 16(R0)
 	SUB $4, R3
 	B rest
-
 partIn:
 	TBZ $1, R3, loadOne
 	FMOVD.P 8(R1), F2
 	TBZ $0, R3, loaded
 	VLD1 (R1), V2.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R1), F2
-
 loaded:
 	TBZ $1, R3, loadOne2
 	FMOVD.P 8(R2), F3
 	TBZ $0, R3, loaded2
 	VLD1 (R2), V3.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R2), F3
-
 loaded2:
 	B compute
-
 partOut:
 	TBZ $1, R3, storeOne
 	FMOVD.P F4, 8(R0)
 	TBZ $0, R3, stored
 	VST1 V4.S[2], (R0)
 	B stored
-
 storeOne:
 	FMOVS F4, (R0)
-
 stored:
-
 done:
 	RET
 
@@ -435,7 +399,6 @@ TEXT ·reluGradF32NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R3
 	CMP $16, R3
 	BLT rest
-
 loop:
 	// 25 instructions for 16 elements, 1.562 each
 	FLDPQ.P 32(R1), (F0, F1)
@@ -463,14 +426,12 @@ loop:
 	SUB $16, R3
 	CMP $16, R3
 	BGE loop
-
 rest:
 	CBZ R3, done
 	CMP $4, R3
 	BLT partIn
 	FMOVQ.P 16(R1), F0
 	FMOVQ.P 16(R2), F1
-
 compute:
 	WORD $0x4ea0c822 // fcmgt v2.4s, v1.4s, #0.0
 	VAND V0.B16, V2.B16, V2.B16
@@ -481,41 +442,32 @@ compute:
 	FMOVQ.P F2, 16(R0)
 	SUB $4, R3
 	B rest
-
 partIn:
 	TBZ $1, R3, loadOne
 	FMOVD.P 8(R1), F0
 	TBZ $0, R3, loaded
 	VLD1 (R1), V0.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R1), F0
-
 loaded:
 	TBZ $1, R3, loadOne2
 	FMOVD.P 8(R2), F1
 	TBZ $0, R3, loaded2
 	VLD1 (R2), V1.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R2), F1
-
 loaded2:
 	B compute
-
 partOut:
 	TBZ $1, R3, storeOne
 	FMOVD.P F2, 8(R0)
 	TBZ $0, R3, stored
 	VST1 V2.S[2], (R0)
 	B stored
-
 storeOne:
 	FMOVS F2, (R0)
-
 stored:
-
 done:
 	RET

@@ -22,7 +22,6 @@ TEXT ·adamF32NEON(SB), NOSPLIT, $0-48
 	MOVD R4, R5
 	MOVD grad+24(FP), R6
 	MOVD n+40(FP), R7
-
 rest:
 	// 54 instructions for 4 elements, 13.5 each
 	CBZ R7, done
@@ -32,7 +31,6 @@ rest:
 	FMOVQ.P 16(R2), F8
 	FMOVQ.P 16(R4), F9
 	FMOVQ.P 16(R6), F10
-
 compute:
 	WORD $0x0e6178eb // fcvtl v11.2d, v7.2s
 	WORD $0x4e6178ec // fcvtl2 v12.2d, v7.4s
@@ -81,82 +79,65 @@ compute:
 	FMOVQ.P F9, 16(R5)
 	SUB $4, R7
 	B rest
-
 partIn:
 	TBZ $1, R7, loadOne
 	FMOVD.P 8(R0), F7
 	TBZ $0, R7, loaded
 	VLD1 (R0), V7.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R0), F7
-
 loaded:
 	TBZ $1, R7, loadOne2
 	FMOVD.P 8(R2), F8
 	TBZ $0, R7, loaded2
 	VLD1 (R2), V8.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R2), F8
-
 loaded2:
 	TBZ $1, R7, loadOne3
 	FMOVD.P 8(R4), F9
 	TBZ $0, R7, loaded3
 	VLD1 (R4), V9.S[2]
 	B loaded3
-
 loadOne3:
 	FMOVS (R4), F9
-
 loaded3:
 	TBZ $1, R7, loadOne4
 	FMOVD.P 8(R6), F10
 	TBZ $0, R7, loaded4
 	VLD1 (R6), V10.S[2]
 	B loaded4
-
 loadOne4:
 	FMOVS (R6), F10
-
 loaded4:
 	B compute
-
 partOut:
 	TBZ $1, R7, storeOne
 	FMOVD.P F7, 8(R1)
 	TBZ $0, R7, stored
 	VST1 V7.S[2], (R1)
 	B stored
-
 storeOne:
 	FMOVS F7, (R1)
-
 stored:
 	TBZ $1, R7, storeOne2
 	FMOVD.P F8, 8(R3)
 	TBZ $0, R7, stored2
 	VST1 V8.S[2], (R3)
 	B stored2
-
 storeOne2:
 	FMOVS F8, (R3)
-
 stored2:
 	TBZ $1, R7, storeOne3
 	FMOVD.P F9, 8(R5)
 	TBZ $0, R7, stored3
 	VST1 V9.S[2], (R5)
 	B stored3
-
 storeOne3:
 	FMOVS F9, (R5)
-
 stored3:
-
 done:
 	RET
 
@@ -178,7 +159,6 @@ TEXT ·adamF64NEON(SB), NOSPLIT, $0-48
 	MOVD R4, R5
 	MOVD grad+24(FP), R6
 	MOVD n+40(FP), R7
-
 rest:
 	// 34 instructions for 2 elements, 17 each
 	CBZ R7, done
@@ -188,7 +168,6 @@ rest:
 	FMOVQ.P 16(R2), F8
 	FMOVQ.P 16(R4), F9
 	FMOVQ.P 16(R6), F10
-
 compute:
 	VMOV V7.B16, V11.B16
 	VMOV V8.B16, V12.B16
@@ -217,18 +196,15 @@ compute:
 	FMOVQ.P F9, 16(R5)
 	SUB $2, R7
 	B rest
-
 partIn:
 	FMOVD (R0), F7
 	FMOVD (R2), F8
 	FMOVD (R4), F9
 	FMOVD (R6), F10
 	B compute
-
 partOut:
 	FMOVD F7, (R1)
 	FMOVD F8, (R3)
 	FMOVD F9, (R5)
-
 done:
 	RET

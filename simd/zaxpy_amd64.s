@@ -14,7 +14,6 @@ TEXT ·addF32AVX2(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	CMPQ BX, $+16
 	JL   next6
-
 loop5:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS 32(CX)(SI*4), Y1
@@ -28,11 +27,9 @@ loop5:
 	SUBQ    $+16, BX
 	CMPQ    BX, $+16
 	JGE     loop5
-
 next6:
 	CMPQ BX, $+8
 	JL   next8
-
 loop7:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
@@ -42,7 +39,6 @@ loop7:
 	SUBQ    $+8, BX
 	CMPQ    BX, $+8
 	JGE     loop7
-
 next8:
 	TESTQ      BX, BX
 	JE         done3
@@ -53,7 +49,6 @@ next8:
 	VMASKMOVPS (DX)(SI*4), Y0, Y2
 	VADDPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(SI*4)
-
 done3:
 	VZEROUPPER
 	RET
@@ -68,7 +63,6 @@ TEXT ·axpyF32AVX2(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	CMPQ         DX, $+32
 	JL           next6
-
 loop5:
 	VMOVUPS     (AX)(BX*4), Y1
 	VMOVUPS     32(AX)(BX*4), Y2
@@ -90,11 +84,9 @@ loop5:
 	SUBQ        $+32, DX
 	CMPQ        DX, $+32
 	JGE         loop5
-
 next6:
 	CMPQ DX, $+8
 	JL   next8
-
 loop7:
 	VMOVUPS     (AX)(BX*4), Y1
 	VMOVUPS     (CX)(BX*4), Y2
@@ -104,7 +96,6 @@ loop7:
 	SUBQ        $+8, DX
 	CMPQ        DX, $+8
 	JGE         loop7
-
 next8:
 	TESTQ       DX, DX
 	JE          done3
@@ -115,7 +106,6 @@ next8:
 	VMASKMOVPS  (CX)(BX*4), Y1, Y3
 	VFMADD231PS Y0, Y3, Y2
 	VMASKMOVPS  Y2, Y1, (AX)(BX*4)
-
 done3:
 	VZEROUPPER
 	RET
@@ -130,7 +120,6 @@ TEXT ·scaleF32AVX2(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	CMPQ         DX, $+32
 	JL           next6
-
 loop5:
 	VMOVUPS (CX)(BX*4), Y1
 	VMOVUPS 32(CX)(BX*4), Y2
@@ -148,11 +137,9 @@ loop5:
 	SUBQ    $+32, DX
 	CMPQ    DX, $+32
 	JGE     loop5
-
 next6:
 	CMPQ DX, $+8
 	JL   next8
-
 loop7:
 	VMOVUPS (CX)(BX*4), Y1
 	VMULPS  Y0, Y1, Y1
@@ -161,7 +148,6 @@ loop7:
 	SUBQ    $+8, DX
 	CMPQ    DX, $+8
 	JGE     loop7
-
 next8:
 	TESTQ      DX, DX
 	JE         done3
@@ -171,7 +157,6 @@ next8:
 	VMASKMOVPS (CX)(BX*4), Y1, Y2
 	VMULPS     Y0, Y2, Y0
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
-
 done3:
 	VZEROUPPER
 	RET
@@ -187,7 +172,6 @@ TEXT ·scaleRows2F32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    by+8(FP), CX
 	MOVQ    rows+16(FP), DX
 	MOVQ    stride+24(FP), BX
-
 row:
 	VBROADCASTSS (CX), Y1
 	VMOVUPS      (AX), Y2
@@ -214,7 +198,6 @@ TEXT ·scaleRows1F32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    by+8(FP), CX
 	MOVQ    rows+16(FP), DX
 	MOVQ    stride+24(FP), BX
-
 row:
 	VBROADCASTSS (CX), Y1
 	VMASKMOVPS   (AX), Y0, Y2
@@ -237,7 +220,6 @@ TEXT ·addF32AVX512(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	CMPQ BX, $+48
 	JL   next6
-
 loop5:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS 64(CX)(SI*4), Z1
@@ -255,11 +237,9 @@ loop5:
 	SUBQ    $+48, BX
 	CMPQ    BX, $+48
 	JGE     loop5
-
 next6:
 	CMPQ BX, $+16
 	JL   next8
-
 loop7:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
@@ -269,7 +249,6 @@ loop7:
 	SUBQ    $+16, BX
 	CMPQ    BX, $+16
 	JGE     loop7
-
 next8:
 	TESTQ     BX, BX
 	JE        done3
@@ -280,7 +259,6 @@ next8:
 	VMOVUPS.Z (DX)(SI*4), K1, Z1
 	VADDPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
-
 done3:
 	VZEROUPPER
 	RET
@@ -295,7 +273,6 @@ TEXT ·axpyF32AVX512(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	CMPQ         DX, $+64
 	JL           next6
-
 loop5:
 	VMOVUPS     (AX)(BX*4), Z1
 	VMOVUPS     64(AX)(BX*4), Z2
@@ -317,11 +294,9 @@ loop5:
 	SUBQ        $+64, DX
 	CMPQ        DX, $+64
 	JGE         loop5
-
 next6:
 	CMPQ DX, $+16
 	JL   next8
-
 loop7:
 	VMOVUPS     (AX)(BX*4), Z1
 	VMOVUPS     (CX)(BX*4), Z2
@@ -331,7 +306,6 @@ loop7:
 	SUBQ        $+16, DX
 	CMPQ        DX, $+16
 	JGE         loop7
-
 next8:
 	TESTQ       DX, DX
 	JE          done3
@@ -342,7 +316,6 @@ next8:
 	VMOVUPS.Z   (CX)(BX*4), K1, Z2
 	VFMADD231PS Z0, Z2, Z1
 	VMOVUPS     Z1, K1, (AX)(BX*4)
-
 done3:
 	VZEROUPPER
 	RET
@@ -357,7 +330,6 @@ TEXT ·scaleF32AVX512(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	CMPQ         DX, $+64
 	JL           next6
-
 loop5:
 	VMOVUPS (CX)(BX*4), Z1
 	VMOVUPS 64(CX)(BX*4), Z2
@@ -375,11 +347,9 @@ loop5:
 	SUBQ    $+64, DX
 	CMPQ    DX, $+64
 	JGE     loop5
-
 next6:
 	CMPQ DX, $+16
 	JL   next8
-
 loop7:
 	VMOVUPS (CX)(BX*4), Z1
 	VMULPS  Z0, Z1, Z1
@@ -388,7 +358,6 @@ loop7:
 	SUBQ    $+16, DX
 	CMPQ    DX, $+16
 	JGE     loop7
-
 next8:
 	TESTQ     DX, DX
 	JE        done3
@@ -398,7 +367,6 @@ next8:
 	VMOVUPS.Z (CX)(BX*4), K1, Z1
 	VMULPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
-
 done3:
 	VZEROUPPER
 	RET
@@ -414,7 +382,6 @@ TEXT ·scaleRows2F32AVX512(SB), NOSPLIT, $0-40
 	MOVQ  by+8(FP), CX
 	MOVQ  rows+16(FP), DX
 	MOVQ  stride+24(FP), BX
-
 row:
 	VBROADCASTSS (CX), Z0
 	VMOVUPS      (AX), Z1
@@ -441,7 +408,6 @@ TEXT ·scaleRows1F32AVX512(SB), NOSPLIT, $0-40
 	MOVQ  by+8(FP), CX
 	MOVQ  rows+16(FP), DX
 	MOVQ  stride+24(FP), BX
-
 row:
 	VBROADCASTSS (CX), Z0
 	VMOVUPS.Z    (AX), K1, Z1
@@ -464,7 +430,6 @@ TEXT ·addF64AVX2(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	CMPQ BX, $+8
 	JL   next6
-
 loop5:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS 32(CX)(SI*8), Y1
@@ -478,11 +443,9 @@ loop5:
 	SUBQ    $+8, BX
 	CMPQ    BX, $+8
 	JGE     loop5
-
 next6:
 	CMPQ BX, $+4
 	JL   next8
-
 loop7:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
@@ -492,7 +455,6 @@ loop7:
 	SUBQ    $+4, BX
 	CMPQ    BX, $+4
 	JGE     loop7
-
 next8:
 	TESTQ      BX, BX
 	JE         done3
@@ -503,7 +465,6 @@ next8:
 	VMASKMOVPD (DX)(SI*8), Y0, Y2
 	VADDPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(SI*8)
-
 done3:
 	VZEROUPPER
 	RET
@@ -518,7 +479,6 @@ TEXT ·axpyF64AVX2(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	CMPQ         DX, $+16
 	JL           next6
-
 loop5:
 	VMOVUPS     (AX)(BX*8), Y1
 	VMOVUPS     32(AX)(BX*8), Y2
@@ -540,11 +500,9 @@ loop5:
 	SUBQ        $+16, DX
 	CMPQ        DX, $+16
 	JGE         loop5
-
 next6:
 	CMPQ DX, $+4
 	JL   next8
-
 loop7:
 	VMOVUPS     (AX)(BX*8), Y1
 	VMOVUPS     (CX)(BX*8), Y2
@@ -554,7 +512,6 @@ loop7:
 	SUBQ        $+4, DX
 	CMPQ        DX, $+4
 	JGE         loop7
-
 next8:
 	TESTQ       DX, DX
 	JE          done3
@@ -565,7 +522,6 @@ next8:
 	VMASKMOVPD  (CX)(BX*8), Y1, Y3
 	VFMADD231PD Y0, Y3, Y2
 	VMASKMOVPD  Y2, Y1, (AX)(BX*8)
-
 done3:
 	VZEROUPPER
 	RET
@@ -580,7 +536,6 @@ TEXT ·scaleF64AVX2(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	CMPQ         DX, $+16
 	JL           next6
-
 loop5:
 	VMOVUPS (CX)(BX*8), Y1
 	VMOVUPS 32(CX)(BX*8), Y2
@@ -598,11 +553,9 @@ loop5:
 	SUBQ    $+16, DX
 	CMPQ    DX, $+16
 	JGE     loop5
-
 next6:
 	CMPQ DX, $+4
 	JL   next8
-
 loop7:
 	VMOVUPS (CX)(BX*8), Y1
 	VMULPD  Y0, Y1, Y1
@@ -611,7 +564,6 @@ loop7:
 	SUBQ    $+4, DX
 	CMPQ    DX, $+4
 	JGE     loop7
-
 next8:
 	TESTQ      DX, DX
 	JE         done3
@@ -621,7 +573,6 @@ next8:
 	VMASKMOVPD (CX)(BX*8), Y1, Y2
 	VMULPD     Y0, Y2, Y0
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
-
 done3:
 	VZEROUPPER
 	RET
@@ -637,7 +588,6 @@ TEXT ·scaleRows2F64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    by+8(FP), CX
 	MOVQ    rows+16(FP), DX
 	MOVQ    stride+24(FP), BX
-
 row:
 	VBROADCASTSD (CX), Y1
 	VMOVUPS      (AX), Y2
@@ -664,7 +614,6 @@ TEXT ·scaleRows1F64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    by+8(FP), CX
 	MOVQ    rows+16(FP), DX
 	MOVQ    stride+24(FP), BX
-
 row:
 	VBROADCASTSD (CX), Y1
 	VMASKMOVPD   (AX), Y0, Y2
@@ -687,7 +636,6 @@ TEXT ·addF64AVX512(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	CMPQ BX, $+24
 	JL   next6
-
 loop5:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS 64(CX)(SI*8), Z1
@@ -705,11 +653,9 @@ loop5:
 	SUBQ    $+24, BX
 	CMPQ    BX, $+24
 	JGE     loop5
-
 next6:
 	CMPQ BX, $+8
 	JL   next8
-
 loop7:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
@@ -719,7 +665,6 @@ loop7:
 	SUBQ    $+8, BX
 	CMPQ    BX, $+8
 	JGE     loop7
-
 next8:
 	TESTQ     BX, BX
 	JE        done3
@@ -730,7 +675,6 @@ next8:
 	VMOVUPD.Z (DX)(SI*8), K1, Z1
 	VADDPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
-
 done3:
 	VZEROUPPER
 	RET
@@ -745,7 +689,6 @@ TEXT ·axpyF64AVX512(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	CMPQ         DX, $+32
 	JL           next6
-
 loop5:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     64(AX)(BX*8), Z2
@@ -767,11 +710,9 @@ loop5:
 	SUBQ        $+32, DX
 	CMPQ        DX, $+32
 	JGE         loop5
-
 next6:
 	CMPQ DX, $+8
 	JL   next8
-
 loop7:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     (CX)(BX*8), Z2
@@ -781,7 +722,6 @@ loop7:
 	SUBQ        $+8, DX
 	CMPQ        DX, $+8
 	JGE         loop7
-
 next8:
 	TESTQ       DX, DX
 	JE          done3
@@ -792,7 +732,6 @@ next8:
 	VMOVUPD.Z   (CX)(BX*8), K1, Z2
 	VFMADD231PD Z0, Z2, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
-
 done3:
 	VZEROUPPER
 	RET
@@ -807,7 +746,6 @@ TEXT ·scaleF64AVX512(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	CMPQ         DX, $+32
 	JL           next6
-
 loop5:
 	VMOVUPS (CX)(BX*8), Z1
 	VMOVUPS 64(CX)(BX*8), Z2
@@ -825,11 +763,9 @@ loop5:
 	SUBQ    $+32, DX
 	CMPQ    DX, $+32
 	JGE     loop5
-
 next6:
 	CMPQ DX, $+8
 	JL   next8
-
 loop7:
 	VMOVUPS (CX)(BX*8), Z1
 	VMULPD  Z0, Z1, Z1
@@ -838,7 +774,6 @@ loop7:
 	SUBQ    $+8, DX
 	CMPQ    DX, $+8
 	JGE     loop7
-
 next8:
 	TESTQ     DX, DX
 	JE        done3
@@ -848,7 +783,6 @@ next8:
 	VMOVUPD.Z (CX)(BX*8), K1, Z1
 	VMULPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
-
 done3:
 	VZEROUPPER
 	RET
@@ -864,7 +798,6 @@ TEXT ·scaleRows2F64AVX512(SB), NOSPLIT, $0-40
 	MOVQ  by+8(FP), CX
 	MOVQ  rows+16(FP), DX
 	MOVQ  stride+24(FP), BX
-
 row:
 	VBROADCASTSD (CX), Z0
 	VMOVUPS      (AX), Z1
@@ -891,7 +824,6 @@ TEXT ·scaleRows1F64AVX512(SB), NOSPLIT, $0-40
 	MOVQ  by+8(FP), CX
 	MOVQ  rows+16(FP), DX
 	MOVQ  stride+24(FP), BX
-
 row:
 	VBROADCASTSD (CX), Z0
 	VMOVUPD.Z    (AX), K1, Z1

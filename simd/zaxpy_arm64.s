@@ -12,7 +12,6 @@ TEXT ·addF32NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R3
 	CMP $16, R3
 	BLT rest
-
 loop:
 	// 13 instructions for 16 elements, 0.8125 each
 	FLDPQ.P 32(R1), (F0, F1)
@@ -28,14 +27,12 @@ loop:
 	SUB $16, R3
 	CMP $16, R3
 	BGE loop
-
 rest:
 	CBZ R3, done
 	CMP $4, R3
 	BLT partIn
 	FMOVQ.P 16(R1), F0
 	FMOVQ.P 16(R2), F1
-
 compute:
 	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
 	CMP $4, R3
@@ -43,42 +40,33 @@ compute:
 	FMOVQ.P F0, 16(R0)
 	SUB $4, R3
 	B rest
-
 partIn:
 	TBZ $1, R3, loadOne
 	FMOVD.P 8(R1), F0
 	TBZ $0, R3, loaded
 	VLD1 (R1), V0.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R1), F0
-
 loaded:
 	TBZ $1, R3, loadOne2
 	FMOVD.P 8(R2), F1
 	TBZ $0, R3, loaded2
 	VLD1 (R2), V1.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R2), F1
-
 loaded2:
 	B compute
-
 partOut:
 	TBZ $1, R3, storeOne
 	FMOVD.P F0, 8(R0)
 	TBZ $0, R3, stored
 	VST1 V0.S[2], (R0)
 	B stored
-
 storeOne:
 	FMOVS F0, (R0)
-
 stored:
-
 done:
 	RET
 
@@ -92,7 +80,6 @@ TEXT ·axpyF32NEON(SB), NOSPLIT, $0-32
 	MOVD R0, R3
 	CMP $16, R2
 	BLT rest
-
 loop:
 	// 13 instructions for 16 elements, 0.8125 each
 	FLDPQ.P 32(R1), (F1, F2)
@@ -108,14 +95,12 @@ loop:
 	SUB $16, R2
 	CMP $16, R2
 	BGE loop
-
 rest:
 	CBZ R2, done
 	CMP $4, R2
 	BLT partIn
 	FMOVQ.P 16(R1), F1
 	FMOVQ.P 16(R3), F2
-
 compute:
 	VFMLA V0.S4, V1.S4, V2.S4
 	CMP $4, R2
@@ -123,42 +108,33 @@ compute:
 	FMOVQ.P F2, 16(R0)
 	SUB $4, R2
 	B rest
-
 partIn:
 	TBZ $1, R2, loadOne
 	FMOVD.P 8(R1), F1
 	TBZ $0, R2, loaded
 	VLD1 (R1), V1.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R1), F1
-
 loaded:
 	TBZ $1, R2, loadOne2
 	FMOVD.P 8(R3), F2
 	TBZ $0, R2, loaded2
 	VLD1 (R3), V2.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R3), F2
-
 loaded2:
 	B compute
-
 partOut:
 	TBZ $1, R2, storeOne
 	FMOVD.P F2, 8(R0)
 	TBZ $0, R2, stored
 	VST1 V2.S[2], (R0)
 	B stored
-
 storeOne:
 	FMOVS F2, (R0)
-
 stored:
-
 done:
 	RET
 
@@ -171,7 +147,6 @@ TEXT ·scaleF32NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R2
 	CMP $16, R2
 	BLT rest
-
 loop:
 	// 11 instructions for 16 elements, 0.6875 each
 	FLDPQ.P 32(R1), (F1, F2)
@@ -185,13 +160,11 @@ loop:
 	SUB $16, R2
 	CMP $16, R2
 	BGE loop
-
 rest:
 	CBZ R2, done
 	CMP $4, R2
 	BLT partIn
 	FMOVQ.P 16(R1), F1
-
 compute:
 	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
 	CMP $4, R2
@@ -199,32 +172,25 @@ compute:
 	FMOVQ.P F1, 16(R0)
 	SUB $4, R2
 	B rest
-
 partIn:
 	TBZ $1, R2, loadOne
 	FMOVD.P 8(R1), F1
 	TBZ $0, R2, loaded
 	VLD1 (R1), V1.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R1), F1
-
 loaded:
 	B compute
-
 partOut:
 	TBZ $1, R2, storeOne
 	FMOVD.P F1, 8(R0)
 	TBZ $0, R2, stored
 	VST1 V1.S[2], (R0)
 	B stored
-
 storeOne:
 	FMOVS F1, (R0)
-
 stored:
-
 done:
 	RET
 
@@ -234,7 +200,6 @@ TEXT ·scaleRowsF32NEON(SB), NOSPLIT, $0-32
 	MOVD by+8(FP), R1
 	MOVD rows+16(FP), R2
 	MOVD c+24(FP), R3
-
 row:
 	FMOVS.P 4(R1), F0
 	VDUP V0.S[0], V0.S4
@@ -244,7 +209,6 @@ row:
 	ADD R3<<2, R0
 	CMP $16, R6
 	BLT rest
-
 loop:
 	// 11 instructions for 16 elements, 0.6875 each
 	FLDPQ.P 32(R4), (F1, F2)
@@ -258,13 +222,11 @@ loop:
 	SUB $16, R6
 	CMP $16, R6
 	BGE loop
-
 rest:
 	CBZ R6, done
 	CMP $4, R6
 	BLT partIn
 	FMOVQ.P 16(R4), F1
-
 compute:
 	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
 	CMP $4, R6
@@ -272,32 +234,25 @@ compute:
 	FMOVQ.P F1, 16(R5)
 	SUB $4, R6
 	B rest
-
 partIn:
 	TBZ $1, R6, loadOne
 	FMOVD.P 8(R4), F1
 	TBZ $0, R6, loaded
 	VLD1 (R4), V1.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R4), F1
-
 loaded:
 	B compute
-
 partOut:
 	TBZ $1, R6, storeOne
 	FMOVD.P F1, 8(R5)
 	TBZ $0, R6, stored
 	VST1 V1.S[2], (R5)
 	B stored
-
 storeOne:
 	FMOVS F1, (R5)
-
 stored:
-
 done:
 	SUBS $1, R2
 	BNE row
@@ -311,7 +266,6 @@ TEXT ·addF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R3
 	CMP $8, R3
 	BLT rest
-
 loop:
 	// 13 instructions for 8 elements, 1.625 each
 	FLDPQ.P 32(R1), (F0, F1)
@@ -327,14 +281,12 @@ loop:
 	SUB $8, R3
 	CMP $8, R3
 	BGE loop
-
 rest:
 	CBZ R3, done
 	CMP $2, R3
 	BLT partIn
 	FMOVQ.P 16(R1), F0
 	FMOVQ.P 16(R2), F1
-
 compute:
 	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
 	CMP $2, R3
@@ -342,15 +294,12 @@ compute:
 	FMOVQ.P F0, 16(R0)
 	SUB $2, R3
 	B rest
-
 partIn:
 	FMOVD (R1), F0
 	FMOVD (R2), F1
 	B compute
-
 partOut:
 	FMOVD F0, (R0)
-
 done:
 	RET
 
@@ -364,7 +313,6 @@ TEXT ·axpyF64NEON(SB), NOSPLIT, $0-32
 	MOVD R0, R3
 	CMP $8, R2
 	BLT rest
-
 loop:
 	// 13 instructions for 8 elements, 1.625 each
 	FLDPQ.P 32(R1), (F1, F2)
@@ -380,14 +328,12 @@ loop:
 	SUB $8, R2
 	CMP $8, R2
 	BGE loop
-
 rest:
 	CBZ R2, done
 	CMP $2, R2
 	BLT partIn
 	FMOVQ.P 16(R1), F1
 	FMOVQ.P 16(R3), F2
-
 compute:
 	VFMLA V0.D2, V1.D2, V2.D2
 	CMP $2, R2
@@ -395,15 +341,12 @@ compute:
 	FMOVQ.P F2, 16(R0)
 	SUB $2, R2
 	B rest
-
 partIn:
 	FMOVD (R1), F1
 	FMOVD (R3), F2
 	B compute
-
 partOut:
 	FMOVD F2, (R0)
-
 done:
 	RET
 
@@ -416,7 +359,6 @@ TEXT ·scaleF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R2
 	CMP $8, R2
 	BLT rest
-
 loop:
 	// 11 instructions for 8 elements, 1.375 each
 	FLDPQ.P 32(R1), (F1, F2)
@@ -430,13 +372,11 @@ loop:
 	SUB $8, R2
 	CMP $8, R2
 	BGE loop
-
 rest:
 	CBZ R2, done
 	CMP $2, R2
 	BLT partIn
 	FMOVQ.P 16(R1), F1
-
 compute:
 	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
 	CMP $2, R2
@@ -444,14 +384,11 @@ compute:
 	FMOVQ.P F1, 16(R0)
 	SUB $2, R2
 	B rest
-
 partIn:
 	FMOVD (R1), F1
 	B compute
-
 partOut:
 	FMOVD F1, (R0)
-
 done:
 	RET
 
@@ -461,7 +398,6 @@ TEXT ·scaleRowsF64NEON(SB), NOSPLIT, $0-32
 	MOVD by+8(FP), R1
 	MOVD rows+16(FP), R2
 	MOVD c+24(FP), R3
-
 row:
 	FMOVD.P 8(R1), F0
 	VDUP V0.D[0], V0.D2
@@ -471,7 +407,6 @@ row:
 	ADD R3<<3, R0
 	CMP $8, R6
 	BLT rest
-
 loop:
 	// 11 instructions for 8 elements, 1.375 each
 	FLDPQ.P 32(R4), (F1, F2)
@@ -485,13 +420,11 @@ loop:
 	SUB $8, R6
 	CMP $8, R6
 	BGE loop
-
 rest:
 	CBZ R6, done
 	CMP $2, R6
 	BLT partIn
 	FMOVQ.P 16(R4), F1
-
 compute:
 	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
 	CMP $2, R6
@@ -499,14 +432,11 @@ compute:
 	FMOVQ.P F1, 16(R5)
 	SUB $2, R6
 	B rest
-
 partIn:
 	FMOVD (R4), F1
 	B compute
-
 partOut:
 	FMOVD F1, (R5)
-
 done:
 	SUBS $1, R2
 	BNE row

@@ -15,7 +15,6 @@ TEXT ·bf16FromF32AVX2(SB), NOSPLIT, $0-24
 	VPBROADCASTD ·dataHalfF32+0(SB), Y2
 	SUBQ         $0x10, DX
 	JL           one4
-
 loop1:
 	VMOVUPS   (CX), Y3
 	VPSRLD    $0x10, Y3, Y4
@@ -42,7 +41,6 @@ loop1:
 	ADDQ      $0x20, AX
 	SUBQ      $0x10, DX
 	JGE       loop1
-
 one4:
 	ADDQ         $0x10, DX
 	SUBQ         $0x08, DX
@@ -62,7 +60,6 @@ one4:
 	ADDQ         $0x20, CX
 	ADDQ         $0x10, AX
 	SUBQ         $0x08, DX
-
 tail2:
 	ADDQ         $0x08, DX
 	JE           done3
@@ -81,14 +78,12 @@ tail2:
 	VBLENDVPS    Y5, Y0, Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X0
 	VPACKUSDW    X0, X4, X4
-
 each5:
 	VPEXTRW $0x00, X4, (AX)
 	VPSRLDQ $0x02, X4, X4
 	ADDQ    $0x02, AX
 	DECQ    DX
 	JNE     each5
-
 done3:
 	VZEROUPPER
 	RET
@@ -101,7 +96,6 @@ TEXT ·f32FromBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	SUBQ $0x20, DX
 	JL   rest
-
 four:
 	VPMOVZXWD (CX), Y0
 	VPSLLD    $0x10, Y0, Y0
@@ -119,12 +113,10 @@ four:
 	ADDQ      $0x00000080, AX
 	SUBQ      $0x20, DX
 	JGE       four
-
 rest:
 	ADDQ $0x20, DX
 	SUBQ $0x08, DX
 	JL   tail2
-
 loop1:
 	VPMOVZXWD (CX), Y0
 	VPSLLD    $0x10, Y0, Y0
@@ -133,7 +125,6 @@ loop1:
 	ADDQ      $0x00000020, AX
 	SUBQ      $0x08, DX
 	JGE       loop1
-
 tail2:
 	ADDQ         $0x08, DX
 	TESTQ        DX, DX
@@ -164,7 +155,6 @@ tail2:
 	VPMOVZXWD    X0, Y0
 	VPSLLD       $0x10, Y0, Y0
 	VMASKMOVPS   Y0, Y2, (AX)
-
 done3:
 	VZEROUPPER
 	RET
@@ -182,7 +172,6 @@ TEXT ·bf16FromF32AVX512(SB), NOSPLIT, $0-24
 	VMOVUPS      ·dataOddWords+0(SB), Z4
 	SUBQ         $0x20, DX
 	JL           tail
-
 loop:
 	VMOVUPS  (CX), Z5
 	VPTESTMD Z1, Z5, K1
@@ -202,7 +191,6 @@ loop:
 	ADDQ     $0x40, AX
 	SUBQ     $0x20, DX
 	JGE      loop
-
 tail:
 	ADDQ      $0x20, DX
 	JE        done
@@ -226,7 +214,6 @@ tail:
 	VPORD     Z0, Z5, K3, Z1
 	VPERMT2W  Z1, Z4, Z6
 	VMOVDQU16 Z6, K1, (AX)
-
 done:
 	VZEROUPPER
 	RET
@@ -239,7 +226,6 @@ TEXT ·f32FromBF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	SUBQ $0x40, DX
 	JL   rest
-
 four:
 	VPMOVZXWD (CX), Z0
 	VPSLLD    $0x10, Z0, Z0
@@ -257,12 +243,10 @@ four:
 	ADDQ      $0x00000100, AX
 	SUBQ      $0x40, DX
 	JGE       four
-
 rest:
 	ADDQ $0x40, DX
 	SUBQ $0x10, DX
 	JL   tail2
-
 loop1:
 	VPMOVZXWD (CX), Z0
 	VPSLLD    $0x10, Z0, Z0
@@ -271,7 +255,6 @@ loop1:
 	ADDQ      $0x00000040, AX
 	SUBQ      $0x10, DX
 	JGE       loop1
-
 tail2:
 	ADDQ        $0x10, DX
 	TESTQ       DX, DX
@@ -285,7 +268,6 @@ tail2:
 	VPMOVZXWD.Z (CX), K1, Z0
 	VPSLLD      $0x10, Z0, Z0
 	VMOVUPS     Z0, K2, (AX)
-
 done3:
 	VZEROUPPER
 	RET

@@ -22,7 +22,6 @@ TEXT ·bf16FromF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R2
 	SUBS $8, R2
 	BLT tail
-
 loop:
 	// 19 instructions for 8 numbers, 2.375 each
 	FLDPQ.P 32(R1), (F4, F5)
@@ -44,7 +43,6 @@ loop:
 	FMOVQ.P F4, 16(R0)
 	SUBS $8, R2
 	BGE loop
-
 tail:
 	ADDS $8, R2
 	BEQ done
@@ -57,7 +55,6 @@ tail:
 	BLT loadRest
 	FMOVQ (R1), F5
 	B loadEnd
-
 loadFew:
 	VEOR V5.B16, V5.B16, V5.B16
 	TBZ $1, R2, loadOne
@@ -65,25 +62,19 @@ loadFew:
 	TBZ $0, R2, loaded
 	VLD1 (R1), V4.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R1), F4
-
 loaded:
 	B loadEnd
-
 loadRest:
 	TBZ $1, R2, loadOne2
 	FMOVD.P 8(R1), F5
 	TBZ $0, R2, loaded2
 	VLD1 (R1), V5.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R1), F5
-
 loaded2:
-
 loadEnd:
 	WORD $0x4e24e48a // fcmeq v10.4s, v4.4s, v4.4s
 	WORD $0x4e25e4ab // fcmeq v11.4s, v5.4s, v5.4s
@@ -100,13 +91,11 @@ loadEnd:
 	VBIF V10.B16, V8.B16, V4.B16
 	VBIF V11.B16, V9.B16, V5.B16
 	VUZP2 V5.H8, V4.H8, V4.H8
-
 each:
 	VST1.P V4.H[0], 2(R0)
 	VEXT $2, V4.B16, V4.B16, V4.B16
 	SUBS $1, R2
 	BNE each
-
 done:
 	RET
 
@@ -117,7 +106,6 @@ TEXT ·f32FromBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R2
 	SUBS $16, R2
 	BLT tail
-
 loop:
 	// 9 instructions for 16 numbers, 0.5625 each
 	FLDPQ.P 32(R1), (F1, F3)
@@ -129,17 +117,14 @@ loop:
 	FSTPQ.P (F2, F3), 32(R0)
 	SUBS $16, R2
 	BGE loop
-
 tail:
 	ADDS $16, R2
 	BEQ done
-
 each:
 	MOVHU.P 2(R1), R3
 	LSL $16, R3
 	MOVW.P R3, 4(R0)
 	SUBS $1, R2
 	BNE each
-
 done:
 	RET

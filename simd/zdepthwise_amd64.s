@@ -19,7 +19,6 @@ TEXT ·depthwise8F32AVX2(SB), NOSPLIT, $0-80
 	MOVQ  rows+48(FP), R10
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -33,7 +32,6 @@ row1:
 	VXORPS Y7, Y7, Y7
 	SUBQ   $0x01, R11
 	JL     rest4
-
 pairs3:
 	MOVL        (R8), R12
 	IMULQ       SI, R12
@@ -61,7 +59,6 @@ pairs3:
 	ADDQ        $0x04, R9
 	SUBQ        $0x01, R11
 	JGE         pairs3
-
 rest4:
 	MOVQ         8(DI), R11
 	SUBQ         (DI), R11
@@ -83,7 +80,6 @@ rest4:
 	VMULPS       Y8, Y5, Y5
 	VMULPS       Y8, Y6, Y6
 	VMULPS       Y8, Y7, Y7
-
 store6:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
@@ -97,7 +93,6 @@ store6:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -117,7 +112,6 @@ TEXT ·depthwise4F32AVX2(SB), NOSPLIT, $0-80
 	MOVQ  rows+48(FP), R10
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -127,7 +121,6 @@ row1:
 	VXORPS Y3, Y3, Y3
 	SUBQ   $0x01, R11
 	JL     rest4
-
 pairs3:
 	MOVL        (R8), R12
 	IMULQ       SI, R12
@@ -147,7 +140,6 @@ pairs3:
 	ADDQ        $0x04, R9
 	SUBQ        $0x01, R11
 	JGE         pairs3
-
 rest4:
 	MOVQ         8(DI), R11
 	SUBQ         (DI), R11
@@ -165,7 +157,6 @@ rest4:
 	VMULPS       Y4, Y1, Y1
 	VMULPS       Y4, Y2, Y2
 	VMULPS       Y4, Y3, Y3
-
 store6:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
@@ -175,7 +166,6 @@ store6:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -195,7 +185,6 @@ TEXT ·depthwise2F32AVX2(SB), NOSPLIT, $0-80
 	MOVQ  rows+48(FP), R10
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -205,7 +194,6 @@ row1:
 	VXORPS Y3, Y3, Y3
 	SUBQ   $0x02, R11
 	JL     rest4
-
 pairs3:
 	MOVL        (R8), R12
 	IMULQ       SI, R12
@@ -231,7 +219,6 @@ pairs3:
 	ADDQ        $0x08, R9
 	SUBQ        $0x02, R11
 	JGE         pairs3
-
 rest4:
 	CMPQ        R11, $-2
 	JE          summed5
@@ -247,7 +234,6 @@ rest4:
 	VFMADD231PS 32(R11)(AX*4), Y4, Y2
 	ADDQ        $0x04, R8
 	ADDQ        $0x04, R9
-
 summed5:
 	VADDPS       Y1, Y0, Y0
 	VADDPS       Y3, Y2, Y2
@@ -265,7 +251,6 @@ summed5:
 	VBROADCASTSS X1, Y1
 	VMULPS       Y1, Y0, Y0
 	VMULPS       Y1, Y2, Y2
-
 store6:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y2, 32(CX)(AX*4)
@@ -273,7 +258,6 @@ store6:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -295,7 +279,6 @@ TEXT ·depthwise1F32AVX2(SB), NOSPLIT, $0-80
 	MOVQ    rows+48(FP), R9
 	TESTQ   R9, R9
 	JE      done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -305,7 +288,6 @@ row1:
 	VXORPS Y4, Y4, Y4
 	SUBQ   $0x04, R10
 	JL     rest4
-
 pairs3:
 	MOVL        (DI), R11
 	IMULQ       BX, R11
@@ -347,7 +329,6 @@ pairs3:
 	ADDQ        $0x10, R8
 	SUBQ        $0x04, R10
 	JGE         pairs3
-
 rest4:
 	CMPQ        R10, $-4
 	JE          summed5
@@ -388,7 +369,6 @@ rest4:
 	VFMADD231PS Y6, Y5, Y3
 	ADDQ        $0x04, DI
 	ADDQ        $0x04, R8
-
 summed5:
 	VADDPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y3
@@ -406,14 +386,12 @@ summed5:
 	VDIVSS       X3, X2, X2
 	VBROADCASTSS X2, Y2
 	VMULPS       Y2, Y1, Y1
-
 store6:
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       BX, AX
 	ADDQ       $0x08, SI
 	DECQ       R9
 	JNE        row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -435,7 +413,6 @@ TEXT ·depthwiseStream16F32AVX2(SB), NOSPLIT, $128-96
 	LEAQ  -4(R9)(R12*4), R12
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ    8(DI), R11
 	SUBQ    (DI), R11
@@ -457,7 +434,6 @@ row1:
 	VMOVUPS Y0, 96(SP)
 	SUBQ    $0x01, R11
 	JL      rest4
-
 pairs3:
 	MOVQ        ahead+88(FP), R13
 	LEAQ        (R9)(R13*4), R13
@@ -524,7 +500,6 @@ pairs3:
 	ADDQ        $0x04, R9
 	SUBQ        $0x01, R11
 	JGE         pairs3
-
 rest4:
 	MOVQ         8(DI), R11
 	SUBQ         (DI), R11
@@ -558,7 +533,6 @@ rest4:
 	VMOVUPS      Y13, 64(SP)
 	VMULPS       96(SP), Y12, Y12
 	VMOVUPS      Y12, 96(SP)
-
 store6:
 	VMOVUPS (SP), Y12
 	VMOVUPS Y12, (CX)
@@ -584,7 +558,6 @@ store6:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -606,7 +579,6 @@ TEXT ·depthwiseStream8F32AVX2(SB), NOSPLIT, $0-96
 	LEAQ  -4(R9)(R12*4), R12
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -620,7 +592,6 @@ row1:
 	VXORPS Y7, Y7, Y7
 	SUBQ   $0x01, R11
 	JL     rest4
-
 pairs3:
 	MOVQ        ahead+88(FP), R13
 	LEAQ        (R9)(R13*4), R13
@@ -659,7 +630,6 @@ pairs3:
 	ADDQ        $0x04, R9
 	SUBQ        $0x01, R11
 	JGE         pairs3
-
 rest4:
 	MOVQ         8(DI), R11
 	SUBQ         (DI), R11
@@ -681,7 +651,6 @@ rest4:
 	VMULPS       Y8, Y5, Y5
 	VMULPS       Y8, Y6, Y6
 	VMULPS       Y8, Y7, Y7
-
 store6:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
@@ -695,7 +664,6 @@ store6:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -717,7 +685,6 @@ TEXT ·depthwiseStream4F32AVX2(SB), NOSPLIT, $0-96
 	LEAQ  -4(R9)(R12*4), R12
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -727,7 +694,6 @@ row1:
 	VXORPS Y3, Y3, Y3
 	SUBQ   $0x01, R11
 	JL     rest4
-
 pairs3:
 	MOVQ        ahead+88(FP), R13
 	LEAQ        (R9)(R13*4), R13
@@ -756,7 +722,6 @@ pairs3:
 	ADDQ        $0x04, R9
 	SUBQ        $0x01, R11
 	JGE         pairs3
-
 rest4:
 	MOVQ         8(DI), R11
 	SUBQ         (DI), R11
@@ -774,7 +739,6 @@ rest4:
 	VMULPS       Y4, Y1, Y1
 	VMULPS       Y4, Y2, Y2
 	VMULPS       Y4, Y3, Y3
-
 store6:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
@@ -784,7 +748,6 @@ store6:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -806,7 +769,6 @@ TEXT ·depthwiseStream2F32AVX2(SB), NOSPLIT, $0-96
 	LEAQ  -4(R9)(R12*4), R12
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -816,7 +778,6 @@ row1:
 	VXORPS Y3, Y3, Y3
 	SUBQ   $0x02, R11
 	JL     rest4
-
 pairs3:
 	MOVQ        ahead+88(FP), R13
 	LEAQ        (R9)(R13*4), R13
@@ -858,7 +819,6 @@ pairs3:
 	ADDQ        $0x08, R9
 	SUBQ        $0x02, R11
 	JGE         pairs3
-
 rest4:
 	CMPQ        R11, $-2
 	JE          summed5
@@ -882,7 +842,6 @@ rest4:
 	VFMADD231PS 32(R11)(AX*4), Y4, Y2
 	ADDQ        $0x04, R8
 	ADDQ        $0x04, R9
-
 summed5:
 	VADDPS       Y1, Y0, Y0
 	VADDPS       Y3, Y2, Y2
@@ -900,7 +859,6 @@ summed5:
 	VBROADCASTSS X1, Y1
 	VMULPS       Y1, Y0, Y0
 	VMULPS       Y1, Y2, Y2
-
 store6:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y2, 32(CX)(AX*4)
@@ -908,7 +866,6 @@ store6:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -932,7 +889,6 @@ TEXT ·depthwiseStream1F32AVX2(SB), NOSPLIT, $0-96
 	LEAQ    -4(R8)(R11*4), R11
 	TESTQ   R9, R9
 	JE      done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -942,7 +898,6 @@ row1:
 	VXORPS Y4, Y4, Y4
 	SUBQ   $0x04, R10
 	JL     rest4
-
 pairs3:
 	MOVQ        ahead+88(FP), R12
 	LEAQ        (R8)(R12*4), R12
@@ -1016,7 +971,6 @@ pairs3:
 	ADDQ        $0x10, R8
 	SUBQ        $0x04, R10
 	JGE         pairs3
-
 rest4:
 	CMPQ        R10, $-4
 	JE          summed5
@@ -1081,7 +1035,6 @@ rest4:
 	VFMADD231PS Y6, Y5, Y3
 	ADDQ        $0x04, DI
 	ADDQ        $0x04, R8
-
 summed5:
 	VADDPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y3
@@ -1099,14 +1052,12 @@ summed5:
 	VDIVSS       X3, X2, X2
 	VBROADCASTSS X2, Y2
 	VMULPS       Y2, Y1, Y1
-
 store6:
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       BX, AX
 	ADDQ       $0x08, SI
 	DECQ       R9
 	JNE        row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -1130,7 +1081,6 @@ TEXT ·depthwiseHalf16F32AVX2(SB), NOSPLIT, $256-104
 	LEAQ  -4(R10)(R13*4), R13
 	TESTQ R11, R11
 	JE    done2
-
 row1:
 	MOVQ    8(R8), R12
 	SUBQ    (R8), R12
@@ -1152,7 +1102,6 @@ row1:
 	VMOVUPS Y0, 224(SP)
 	SUBQ    $0x01, R12
 	JL      rest4
-
 pairs3:
 	MOVQ        ahead+96(FP), R14
 	LEAQ        (R10)(R14*4), R14
@@ -1239,7 +1188,6 @@ pairs3:
 	ADDQ        $0x04, R10
 	SUBQ        $0x01, R12
 	JGE         pairs3
-
 rest4:
 	MOVQ         8(R8), R12
 	SUBQ         (R8), R12
@@ -1277,7 +1225,6 @@ rest4:
 	VMOVUPS      Y9, 192(SP)
 	VMULPS       224(SP), Y8, Y8
 	VMOVUPS      Y8, 224(SP)
-
 store6:
 	VMOVUPS (SP), Y8
 	VMOVUPS Y8, (CX)
@@ -1307,7 +1254,6 @@ store6:
 	ADDQ    $0x08, R8
 	DECQ    R11
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -1331,7 +1277,6 @@ TEXT ·depthwiseHalf8F32AVX2(SB), NOSPLIT, $0-104
 	LEAQ  -4(R10)(R13*4), R13
 	TESTQ R11, R11
 	JE    done2
-
 row1:
 	MOVQ   8(R8), R12
 	SUBQ   (R8), R12
@@ -1345,7 +1290,6 @@ row1:
 	VXORPS Y7, Y7, Y7
 	SUBQ   $0x01, R12
 	JL     rest4
-
 pairs3:
 	MOVQ        ahead+96(FP), R14
 	LEAQ        (R10)(R14*4), R14
@@ -1390,7 +1334,6 @@ pairs3:
 	ADDQ        $0x04, R10
 	SUBQ        $0x01, R12
 	JGE         pairs3
-
 rest4:
 	MOVQ         8(R8), R12
 	SUBQ         (R8), R12
@@ -1412,7 +1355,6 @@ rest4:
 	VMULPS       Y8, Y5, Y5
 	VMULPS       Y8, Y6, Y6
 	VMULPS       Y8, Y7, Y7
-
 store6:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
@@ -1426,7 +1368,6 @@ store6:
 	ADDQ    $0x08, R8
 	DECQ    R11
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -1450,7 +1391,6 @@ TEXT ·depthwiseHalf4F32AVX2(SB), NOSPLIT, $0-104
 	LEAQ  -4(R10)(R13*4), R13
 	TESTQ R11, R11
 	JE    done2
-
 row1:
 	MOVQ   8(R8), R12
 	SUBQ   (R8), R12
@@ -1460,7 +1400,6 @@ row1:
 	VXORPS Y3, Y3, Y3
 	SUBQ   $0x01, R12
 	JL     rest4
-
 pairs3:
 	MOVQ        ahead+96(FP), R14
 	LEAQ        (R10)(R14*4), R14
@@ -1492,7 +1431,6 @@ pairs3:
 	ADDQ        $0x04, R10
 	SUBQ        $0x01, R12
 	JGE         pairs3
-
 rest4:
 	MOVQ         8(R8), R12
 	SUBQ         (R8), R12
@@ -1510,7 +1448,6 @@ rest4:
 	VMULPS       Y4, Y1, Y1
 	VMULPS       Y4, Y2, Y2
 	VMULPS       Y4, Y3, Y3
-
 store6:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
@@ -1520,7 +1457,6 @@ store6:
 	ADDQ    $0x08, R8
 	DECQ    R11
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -1544,7 +1480,6 @@ TEXT ·depthwiseHalf2F32AVX2(SB), NOSPLIT, $0-104
 	LEAQ  -4(R10)(R13*4), R13
 	TESTQ R11, R11
 	JE    done2
-
 row1:
 	MOVQ   8(R8), R12
 	SUBQ   (R8), R12
@@ -1554,7 +1489,6 @@ row1:
 	VXORPS Y3, Y3, Y3
 	SUBQ   $0x02, R12
 	JL     rest4
-
 pairs3:
 	MOVQ        ahead+96(FP), R14
 	LEAQ        (R10)(R14*4), R14
@@ -1600,7 +1534,6 @@ pairs3:
 	ADDQ        $0x08, R10
 	SUBQ        $0x02, R12
 	JGE         pairs3
-
 rest4:
 	CMPQ        R12, $-2
 	JE          summed5
@@ -1626,7 +1559,6 @@ rest4:
 	VFMADD231PS 32(R12)(AX*4), Y4, Y2
 	ADDQ        $0x04, R9
 	ADDQ        $0x04, R10
-
 summed5:
 	VADDPS       Y1, Y0, Y0
 	VADDPS       Y3, Y2, Y2
@@ -1644,7 +1576,6 @@ summed5:
 	VBROADCASTSS X1, Y1
 	VMULPS       Y1, Y0, Y0
 	VMULPS       Y1, Y2, Y2
-
 store6:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y2, 32(CX)(AX*4)
@@ -1652,7 +1583,6 @@ store6:
 	ADDQ    $0x08, R8
 	DECQ    R11
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -1692,7 +1622,6 @@ TEXT ·depthwiseHalf1F32AVX2(SB), NOSPLIT, $8-104
 	LEAQ         -4(R9)(R13*4), R13
 	TESTQ        R10, R10
 	JE           done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -1702,7 +1631,6 @@ row1:
 	VXORPS Y4, Y4, Y4
 	SUBQ   $0x04, R11
 	JL     rest4
-
 pairs3:
 	MOVQ         ahead+96(FP), R14
 	LEAQ         (R9)(R14*4), R14
@@ -1804,7 +1732,6 @@ pairs3:
 	ADDQ         $0x10, R9
 	SUBQ         $0x04, R11
 	JGE          pairs3
-
 rest4:
 	CMPQ         R11, $-4
 	JE           summed5
@@ -1890,7 +1817,6 @@ rest4:
 	VFMADD231PS  Y8, Y7, Y3
 	ADDQ         $0x04, R8
 	ADDQ         $0x04, R9
-
 summed5:
 	VADDPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y3
@@ -1908,14 +1834,12 @@ summed5:
 	VDIVSS       X3, X2, X2
 	VBROADCASTSS X2, Y2
 	VMULPS       Y2, Y1, Y1
-
 store6:
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       BX, AX
 	ADDQ       $0x08, DI
 	DECQ       R10
 	JNE        row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -1935,7 +1859,6 @@ TEXT ·depthwise4F64AVX2(SB), NOSPLIT, $0-80
 	MOVQ  rows+48(FP), R10
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -1945,7 +1868,6 @@ row1:
 	VXORPS Y3, Y3, Y3
 	SUBQ   $0x01, R11
 	JL     rest4
-
 pairs3:
 	MOVL        (R8), R12
 	IMULQ       SI, R12
@@ -1965,7 +1887,6 @@ pairs3:
 	ADDQ        $0x04, R9
 	SUBQ        $0x01, R11
 	JGE         pairs3
-
 rest4:
 	MOVQ         8(DI), R11
 	SUBQ         (DI), R11
@@ -1983,7 +1904,6 @@ rest4:
 	VMULPD       Y4, Y1, Y1
 	VMULPD       Y4, Y2, Y2
 	VMULPD       Y4, Y3, Y3
-
 store6:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
@@ -1993,7 +1913,6 @@ store6:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -2013,7 +1932,6 @@ TEXT ·depthwise2F64AVX2(SB), NOSPLIT, $0-80
 	MOVQ  rows+48(FP), R10
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -2023,7 +1941,6 @@ row1:
 	VXORPS Y3, Y3, Y3
 	SUBQ   $0x02, R11
 	JL     rest4
-
 pairs3:
 	MOVL        (R8), R12
 	IMULQ       SI, R12
@@ -2049,7 +1966,6 @@ pairs3:
 	ADDQ        $0x08, R9
 	SUBQ        $0x02, R11
 	JGE         pairs3
-
 rest4:
 	CMPQ        R11, $-2
 	JE          summed5
@@ -2065,7 +1981,6 @@ rest4:
 	VFMADD231PD 32(R11)(AX*8), Y4, Y2
 	ADDQ        $0x04, R8
 	ADDQ        $0x04, R9
-
 summed5:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
@@ -2083,7 +1998,6 @@ summed5:
 	VBROADCASTSD X1, Y1
 	VMULPD       Y1, Y0, Y0
 	VMULPD       Y1, Y2, Y2
-
 store6:
 	VMOVUPS Y0, (CX)
 	VMOVUPD Y2, 32(CX)(AX*8)
@@ -2091,7 +2005,6 @@ store6:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -2113,7 +2026,6 @@ TEXT ·depthwise1F64AVX2(SB), NOSPLIT, $0-80
 	MOVQ    rows+48(FP), R9
 	TESTQ   R9, R9
 	JE      done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -2123,7 +2035,6 @@ row1:
 	VXORPS Y4, Y4, Y4
 	SUBQ   $0x04, R10
 	JL     rest4
-
 pairs3:
 	MOVL        (DI), R11
 	IMULQ       BX, R11
@@ -2165,7 +2076,6 @@ pairs3:
 	ADDQ        $0x10, R8
 	SUBQ        $0x04, R10
 	JGE         pairs3
-
 rest4:
 	CMPQ        R10, $-4
 	JE          summed5
@@ -2206,7 +2116,6 @@ rest4:
 	VFMADD231PD Y6, Y5, Y3
 	ADDQ        $0x04, DI
 	ADDQ        $0x04, R8
-
 summed5:
 	VADDPD       Y2, Y1, Y1
 	VADDPD       Y4, Y3, Y3
@@ -2224,14 +2133,12 @@ summed5:
 	VDIVSD       X3, X2, X2
 	VBROADCASTSD X2, Y2
 	VMULPD       Y2, Y1, Y1
-
 store6:
 	VMASKMOVPD Y1, Y0, (AX)
 	ADDQ       BX, AX
 	ADDQ       $0x08, SI
 	DECQ       R9
 	JNE        row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -2261,7 +2168,6 @@ TEXT ·depthwiseGroup4F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ   R9, R10
 	SUBQ   $0x01, R10
 	JL     rest
-
 pairs:
 	MOVL        (R8), R11
 	IMULQ       SI, R11
@@ -2288,7 +2194,6 @@ pairs:
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10
 	JGE         pairs
-
 rest:
 	MOVQ         mean+64(FP), DX
 	TESTQ        DX, DX
@@ -2308,7 +2213,6 @@ rest:
 	VMULPS       Y8, Y5, Y5
 	VMULPS       Y8, Y6, Y6
 	VMULPS       Y8, Y7, Y7
-
 store1:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
@@ -2348,7 +2252,6 @@ TEXT ·depthwiseGroup2F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ   R9, R10
 	SUBQ   $0x02, R10
 	JL     rest
-
 pairs:
 	MOVL        (R8), R11
 	IMULQ       SI, R11
@@ -2384,7 +2287,6 @@ pairs:
 	ADDQ        $0x08, R8
 	SUBQ        $0x02, R10
 	JGE         pairs
-
 rest:
 	CMPQ        R10, $-2
 	JE          summed
@@ -2405,7 +2307,6 @@ rest:
 	VFMADD231PS 32(BX)(AX*4), Y9, Y6
 	ADDQ        $0x04, DI
 	ADDQ        $0x04, R8
-
 summed:
 	VADDPS       Y1, Y0, Y0
 	VADDPS       Y3, Y2, Y2
@@ -2425,7 +2326,6 @@ summed:
 	VMULPS       Y1, Y2, Y2
 	VMULPS       Y1, Y4, Y4
 	VMULPS       Y1, Y6, Y6
-
 store1:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y2, 32(CX)(AX*4)
@@ -2463,7 +2363,6 @@ TEXT ·depthwiseGroup1F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    R8, R9
 	SUBQ    $0x04, R9
 	JL      rest
-
 pairs:
 	MOVL        (DI), R10
 	IMULQ       BX, R10
@@ -2525,7 +2424,6 @@ pairs:
 	ADDQ        $0x10, DI
 	SUBQ        $0x04, R9
 	JGE         pairs
-
 rest:
 	CMPQ        R9, $-4
 	JE          summed
@@ -2581,7 +2479,6 @@ rest:
 	VFMADD231PS Y10, Y9, Y7
 	ADDQ        $0x04, SI
 	ADDQ        $0x04, DI
-
 summed:
 	VADDPS       Y2, Y1, Y1
 	VADDPS       Y4, Y3, Y3
@@ -2601,7 +2498,6 @@ summed:
 	VBROADCASTSS X2, Y2
 	VMULPS       Y2, Y1, Y1
 	VMULPS       Y2, Y5, Y5
-
 store1:
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       BX, AX
@@ -2636,7 +2532,6 @@ TEXT ·depthwiseTall4x2F32AVX2(SB), NOSPLIT, $0-80
 	LEAQ   (DI)(R8*4), R12
 	TESTQ  R8, R8
 	JE     summed
-
 pairs:
 	PREFETCHT0  (R11)
 	MOVL        (DI), R13
@@ -2666,7 +2561,6 @@ pairs:
 	ADDQ        $0x04, DI
 	CMPQ        DI, R12
 	JNE         pairs
-
 summed:
 	MOVQ         mean+72(FP), CX
 	TESTQ        CX, CX
@@ -2686,7 +2580,6 @@ summed:
 	VMULPS       Y8, Y5, Y5
 	VMULPS       Y8, Y6, Y6
 	VMULPS       Y8, Y7, Y7
-
 store1:
 	MOVQ    out+0(FP), CX
 	MOVQ    ostride+56(FP), DX
@@ -2736,7 +2629,6 @@ TEXT ·depthwiseTall6x2F32AVX2(SB), NOSPLIT, $0-80
 	LEAQ   (DI)(R8*4), R12
 	TESTQ  R8, R8
 	JE     summed
-
 pairs:
 	PREFETCHT0  (R11)
 	MOVL        (DI), R13
@@ -2774,7 +2666,6 @@ pairs:
 	ADDQ        $0x04, DI
 	CMPQ        DI, R12
 	JNE         pairs
-
 summed:
 	MOVQ         mean+72(FP), CX
 	TESTQ        CX, CX
@@ -2798,7 +2689,6 @@ summed:
 	VMULPS       Y12, Y9, Y9
 	VMULPS       Y12, Y10, Y10
 	VMULPS       Y12, Y11, Y11
-
 store1:
 	MOVQ    out+0(FP), CX
 	MOVQ    ostride+56(FP), DX
@@ -2840,7 +2730,6 @@ TEXT ·depthwise8F32AVX512(SB), NOSPLIT, $0-80
 	MOVQ  rows+48(FP), R9
 	TESTQ R9, R9
 	JE    done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -2854,7 +2743,6 @@ row1:
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x01, R10
 	JL     rest4
-
 pairs3:
 	MOVL        (DI), R11
 	IMULQ       BX, R11
@@ -2882,7 +2770,6 @@ pairs3:
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10
 	JGE         pairs3
-
 rest4:
 	MOVQ         8(SI), R10
 	SUBQ         (SI), R10
@@ -2904,7 +2791,6 @@ rest4:
 	VMULPS       Z8, Z5, Z5
 	VMULPS       Z8, Z6, Z6
 	VMULPS       Z8, Z7, Z7
-
 store6:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
@@ -2918,7 +2804,6 @@ store6:
 	ADDQ    $0x08, SI
 	DECQ    R9
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -2940,7 +2825,6 @@ TEXT ·depthwise4F32AVX512(SB), NOSPLIT, $0-80
 	MOVQ  rows+48(FP), R9
 	TESTQ R9, R9
 	JE    done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -2950,7 +2834,6 @@ row1:
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x01, R10
 	JL     rest4
-
 pairs3:
 	MOVL        (DI), R11
 	IMULQ       BX, R11
@@ -2970,7 +2853,6 @@ pairs3:
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10
 	JGE         pairs3
-
 rest4:
 	MOVQ         8(SI), R10
 	SUBQ         (SI), R10
@@ -2988,7 +2870,6 @@ rest4:
 	VMULPS       Z4, Z1, Z1
 	VMULPS       Z4, Z2, Z2
 	VMULPS       Z4, Z3, Z3
-
 store6:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
@@ -2998,7 +2879,6 @@ store6:
 	ADDQ    $0x08, SI
 	DECQ    R9
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -3020,7 +2900,6 @@ TEXT ·depthwise2F32AVX512(SB), NOSPLIT, $0-80
 	MOVQ  rows+48(FP), R9
 	TESTQ R9, R9
 	JE    done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -3030,7 +2909,6 @@ row1:
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x02, R10
 	JL     rest4
-
 pairs3:
 	MOVL        (DI), R11
 	IMULQ       BX, R11
@@ -3056,7 +2934,6 @@ pairs3:
 	ADDQ        $0x08, R8
 	SUBQ        $0x02, R10
 	JGE         pairs3
-
 rest4:
 	CMPQ        R10, $-2
 	JE          summed5
@@ -3072,7 +2949,6 @@ rest4:
 	VFMADD231PS 64(R10), Z4, K1, Z2
 	ADDQ        $0x04, DI
 	ADDQ        $0x04, R8
-
 summed5:
 	VADDPS       Z1, Z0, Z0
 	VADDPS       Z3, Z2, Z2
@@ -3090,7 +2966,6 @@ summed5:
 	VBROADCASTSS X4, Z4
 	VMULPS       Z4, Z0, Z0
 	VMULPS       Z4, Z2, Z2
-
 store6:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z2, K1, 64(AX)
@@ -3098,7 +2973,6 @@ store6:
 	ADDQ    $0x08, SI
 	DECQ    R9
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -3120,7 +2994,6 @@ TEXT ·depthwise1F32AVX512(SB), NOSPLIT, $0-80
 	MOVQ  rows+48(FP), R9
 	TESTQ R9, R9
 	JE    done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -3130,7 +3003,6 @@ row1:
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x04, R10
 	JL     rest4
-
 pairs3:
 	MOVL        (DI), R11
 	IMULQ       BX, R11
@@ -3168,7 +3040,6 @@ pairs3:
 	ADDQ        $0x10, R8
 	SUBQ        $0x04, R10
 	JGE         pairs3
-
 rest4:
 	CMPQ        R10, $-4
 	JE          summed5
@@ -3206,7 +3077,6 @@ rest4:
 	VFMADD231PS (R10), Z4, K1, Z2
 	ADDQ        $0x04, DI
 	ADDQ        $0x04, R8
-
 summed5:
 	VADDPS       Z1, Z0, Z0
 	VADDPS       Z3, Z2, Z2
@@ -3224,14 +3094,12 @@ summed5:
 	VDIVSS       X5, X4, X4
 	VBROADCASTSS X4, Z4
 	VMULPS       Z4, Z0, Z0
-
 store6:
 	VMOVUPS Z0, K1, (AX)
 	ADDQ    BX, AX
 	ADDQ    $0x08, SI
 	DECQ    R9
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -3255,7 +3123,6 @@ TEXT ·depthwiseStream8F32AVX512(SB), NOSPLIT, $0-96
 	LEAQ  -4(R8)(R11*4), R11
 	TESTQ R9, R9
 	JE    done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -3269,7 +3136,6 @@ row1:
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x01, R10
 	JL     rest4
-
 pairs3:
 	MOVQ        ahead+88(FP), R12
 	LEAQ        (R8)(R12*4), R12
@@ -3312,7 +3178,6 @@ pairs3:
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10
 	JGE         pairs3
-
 rest4:
 	MOVQ         8(SI), R10
 	SUBQ         (SI), R10
@@ -3334,7 +3199,6 @@ rest4:
 	VMULPS       Z8, Z5, Z5
 	VMULPS       Z8, Z6, Z6
 	VMULPS       Z8, Z7, Z7
-
 store6:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
@@ -3348,7 +3212,6 @@ store6:
 	ADDQ    $0x08, SI
 	DECQ    R9
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -3372,7 +3235,6 @@ TEXT ·depthwiseStream4F32AVX512(SB), NOSPLIT, $0-96
 	LEAQ  -4(R8)(R11*4), R11
 	TESTQ R9, R9
 	JE    done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -3382,7 +3244,6 @@ row1:
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x01, R10
 	JL     rest4
-
 pairs3:
 	MOVQ        ahead+88(FP), R12
 	LEAQ        (R8)(R12*4), R12
@@ -3413,7 +3274,6 @@ pairs3:
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10
 	JGE         pairs3
-
 rest4:
 	MOVQ         8(SI), R10
 	SUBQ         (SI), R10
@@ -3431,7 +3291,6 @@ rest4:
 	VMULPS       Z4, Z1, Z1
 	VMULPS       Z4, Z2, Z2
 	VMULPS       Z4, Z3, Z3
-
 store6:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
@@ -3441,7 +3300,6 @@ store6:
 	ADDQ    $0x08, SI
 	DECQ    R9
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -3465,7 +3323,6 @@ TEXT ·depthwiseStream2F32AVX512(SB), NOSPLIT, $0-96
 	LEAQ  -4(R8)(R11*4), R11
 	TESTQ R9, R9
 	JE    done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -3475,7 +3332,6 @@ row1:
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x02, R10
 	JL     rest4
-
 pairs3:
 	MOVQ        ahead+88(FP), R12
 	LEAQ        (R8)(R12*4), R12
@@ -3519,7 +3375,6 @@ pairs3:
 	ADDQ        $0x08, R8
 	SUBQ        $0x02, R10
 	JGE         pairs3
-
 rest4:
 	CMPQ        R10, $-2
 	JE          summed5
@@ -3544,7 +3399,6 @@ rest4:
 	VFMADD231PS 64(R10), Z4, K1, Z2
 	ADDQ        $0x04, DI
 	ADDQ        $0x04, R8
-
 summed5:
 	VADDPS       Z1, Z0, Z0
 	VADDPS       Z3, Z2, Z2
@@ -3562,7 +3416,6 @@ summed5:
 	VBROADCASTSS X4, Z4
 	VMULPS       Z4, Z0, Z0
 	VMULPS       Z4, Z2, Z2
-
 store6:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z2, K1, 64(AX)
@@ -3570,7 +3423,6 @@ store6:
 	ADDQ    $0x08, SI
 	DECQ    R9
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -3594,7 +3446,6 @@ TEXT ·depthwiseStream1F32AVX512(SB), NOSPLIT, $0-96
 	LEAQ  -4(R8)(R11*4), R11
 	TESTQ R9, R9
 	JE    done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -3604,7 +3455,6 @@ row1:
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x04, R10
 	JL     rest4
-
 pairs3:
 	MOVQ        ahead+88(FP), R12
 	LEAQ        (R8)(R12*4), R12
@@ -3674,7 +3524,6 @@ pairs3:
 	ADDQ        $0x10, R8
 	SUBQ        $0x04, R10
 	JGE         pairs3
-
 rest4:
 	CMPQ        R10, $-4
 	JE          summed5
@@ -3736,7 +3585,6 @@ rest4:
 	VFMADD231PS (R10), Z4, K1, Z2
 	ADDQ        $0x04, DI
 	ADDQ        $0x04, R8
-
 summed5:
 	VADDPS       Z1, Z0, Z0
 	VADDPS       Z3, Z2, Z2
@@ -3754,14 +3602,12 @@ summed5:
 	VDIVSS       X5, X4, X4
 	VBROADCASTSS X4, Z4
 	VMULPS       Z4, Z0, Z0
-
 store6:
 	VMOVUPS Z0, K1, (AX)
 	ADDQ    BX, AX
 	ADDQ    $0x08, SI
 	DECQ    R9
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -3790,7 +3636,6 @@ TEXT ·depthwiseHalf8F32AVX512(SB), NOSPLIT, $0-104
 	LEAQ  -4(R9)(R12*4), R12
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -3804,7 +3649,6 @@ row1:
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x01, R11
 	JL     rest4
-
 pairs3:
 	MOVQ        ahead+96(FP), R13
 	LEAQ        (R9)(R13*4), R13
@@ -3851,7 +3695,6 @@ pairs3:
 	ADDQ        $0x04, R9
 	SUBQ        $0x01, R11
 	JGE         pairs3
-
 rest4:
 	MOVQ         8(DI), R11
 	SUBQ         (DI), R11
@@ -3873,7 +3716,6 @@ rest4:
 	VMULPS       Z8, Z5, Z5
 	VMULPS       Z8, Z6, Z6
 	VMULPS       Z8, Z7, Z7
-
 store6:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
@@ -3887,7 +3729,6 @@ store6:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -3916,7 +3757,6 @@ TEXT ·depthwiseHalf4F32AVX512(SB), NOSPLIT, $0-104
 	LEAQ  -4(R9)(R12*4), R12
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -3926,7 +3766,6 @@ row1:
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x01, R11
 	JL     rest4
-
 pairs3:
 	MOVQ        ahead+96(FP), R13
 	LEAQ        (R9)(R13*4), R13
@@ -3959,7 +3798,6 @@ pairs3:
 	ADDQ        $0x04, R9
 	SUBQ        $0x01, R11
 	JGE         pairs3
-
 rest4:
 	MOVQ         8(DI), R11
 	SUBQ         (DI), R11
@@ -3977,7 +3815,6 @@ rest4:
 	VMULPS       Z4, Z1, Z1
 	VMULPS       Z4, Z2, Z2
 	VMULPS       Z4, Z3, Z3
-
 store6:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
@@ -3987,7 +3824,6 @@ store6:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -4016,7 +3852,6 @@ TEXT ·depthwiseHalf2F32AVX512(SB), NOSPLIT, $0-104
 	LEAQ  -4(R9)(R12*4), R12
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -4026,7 +3861,6 @@ row1:
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x02, R11
 	JL     rest4
-
 pairs3:
 	MOVQ        ahead+96(FP), R13
 	LEAQ        (R9)(R13*4), R13
@@ -4072,7 +3906,6 @@ pairs3:
 	ADDQ        $0x08, R9
 	SUBQ        $0x02, R11
 	JGE         pairs3
-
 rest4:
 	CMPQ        R11, $-2
 	JE          summed5
@@ -4098,7 +3931,6 @@ rest4:
 	VFMADD231PS 64(R11), Z4, K1, Z2
 	ADDQ        $0x04, R8
 	ADDQ        $0x04, R9
-
 summed5:
 	VADDPS       Z1, Z0, Z0
 	VADDPS       Z3, Z2, Z2
@@ -4116,7 +3948,6 @@ summed5:
 	VBROADCASTSS X4, Z4
 	VMULPS       Z4, Z0, Z0
 	VMULPS       Z4, Z2, Z2
-
 store6:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z2, K1, 64(AX)
@@ -4124,7 +3955,6 @@ store6:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -4153,7 +3983,6 @@ TEXT ·depthwiseHalf1F32AVX512(SB), NOSPLIT, $0-104
 	LEAQ  -4(R9)(R12*4), R12
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -4163,7 +3992,6 @@ row1:
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x04, R11
 	JL     rest4
-
 pairs3:
 	MOVQ        ahead+96(FP), R13
 	LEAQ        (R9)(R13*4), R13
@@ -4237,7 +4065,6 @@ pairs3:
 	ADDQ        $0x10, R9
 	SUBQ        $0x04, R11
 	JGE         pairs3
-
 rest4:
 	CMPQ        R11, $-4
 	JE          summed5
@@ -4302,7 +4129,6 @@ rest4:
 	VFMADD231PS (R11), Z4, K1, Z2
 	ADDQ        $0x04, R8
 	ADDQ        $0x04, R9
-
 summed5:
 	VADDPS       Z1, Z0, Z0
 	VADDPS       Z3, Z2, Z2
@@ -4320,14 +4146,12 @@ summed5:
 	VDIVSS       X5, X4, X4
 	VBROADCASTSS X4, Z4
 	VMULPS       Z4, Z0, Z0
-
 store6:
 	VMOVUPS Z0, K1, (AX)
 	ADDQ    BX, AX
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -4349,7 +4173,6 @@ TEXT ·depthwise4F64AVX512(SB), NOSPLIT, $0-80
 	MOVQ  rows+48(FP), R9
 	TESTQ R9, R9
 	JE    done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -4359,7 +4182,6 @@ row1:
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x01, R10
 	JL     rest4
-
 pairs3:
 	MOVL        (DI), R11
 	IMULQ       BX, R11
@@ -4379,7 +4201,6 @@ pairs3:
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10
 	JGE         pairs3
-
 rest4:
 	MOVQ         8(SI), R10
 	SUBQ         (SI), R10
@@ -4397,7 +4218,6 @@ rest4:
 	VMULPD       Z4, Z1, Z1
 	VMULPD       Z4, Z2, Z2
 	VMULPD       Z4, Z3, Z3
-
 store6:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
@@ -4407,7 +4227,6 @@ store6:
 	ADDQ    $0x08, SI
 	DECQ    R9
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -4429,7 +4248,6 @@ TEXT ·depthwise2F64AVX512(SB), NOSPLIT, $0-80
 	MOVQ  rows+48(FP), R9
 	TESTQ R9, R9
 	JE    done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -4439,7 +4257,6 @@ row1:
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x02, R10
 	JL     rest4
-
 pairs3:
 	MOVL        (DI), R11
 	IMULQ       BX, R11
@@ -4465,7 +4282,6 @@ pairs3:
 	ADDQ        $0x08, R8
 	SUBQ        $0x02, R10
 	JGE         pairs3
-
 rest4:
 	CMPQ        R10, $-2
 	JE          summed5
@@ -4481,7 +4297,6 @@ rest4:
 	VFMADD231PD 64(R10), Z4, K1, Z2
 	ADDQ        $0x04, DI
 	ADDQ        $0x04, R8
-
 summed5:
 	VADDPD       Z1, Z0, Z0
 	VADDPD       Z3, Z2, Z2
@@ -4499,7 +4314,6 @@ summed5:
 	VBROADCASTSD X4, Z4
 	VMULPD       Z4, Z0, Z0
 	VMULPD       Z4, Z2, Z2
-
 store6:
 	VMOVUPS Z0, (AX)
 	VMOVUPD Z2, K1, 64(AX)
@@ -4507,7 +4321,6 @@ store6:
 	ADDQ    $0x08, SI
 	DECQ    R9
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -4529,7 +4342,6 @@ TEXT ·depthwise1F64AVX512(SB), NOSPLIT, $0-80
 	MOVQ  rows+48(FP), R9
 	TESTQ R9, R9
 	JE    done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -4539,7 +4351,6 @@ row1:
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x04, R10
 	JL     rest4
-
 pairs3:
 	MOVL        (DI), R11
 	IMULQ       BX, R11
@@ -4577,7 +4388,6 @@ pairs3:
 	ADDQ        $0x10, R8
 	SUBQ        $0x04, R10
 	JGE         pairs3
-
 rest4:
 	CMPQ        R10, $-4
 	JE          summed5
@@ -4615,7 +4425,6 @@ rest4:
 	VFMADD231PD (R10), Z4, K1, Z2
 	ADDQ        $0x04, DI
 	ADDQ        $0x04, R8
-
 summed5:
 	VADDPD       Z1, Z0, Z0
 	VADDPD       Z3, Z2, Z2
@@ -4633,14 +4442,12 @@ summed5:
 	VDIVSD       X5, X4, X4
 	VBROADCASTSD X4, Z4
 	VMULPD       Z4, Z0, Z0
-
 store6:
 	VMOVUPD Z0, K1, (AX)
 	ADDQ    BX, AX
 	ADDQ    $0x08, SI
 	DECQ    R9
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -4680,7 +4487,6 @@ TEXT ·depthwiseGroup4F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ   R8, R10
 	SUBQ   $0x01, R10
 	JL     rest
-
 pairs:
 	MOVL        (DI), R11
 	IMULQ       BX, R11
@@ -4722,7 +4528,6 @@ pairs:
 	ADDQ        $0x04, DI
 	SUBQ        $0x01, R10
 	JGE         pairs
-
 rest:
 	MOVQ         mean+64(FP), CX
 	TESTQ        CX, CX
@@ -4750,7 +4555,6 @@ rest:
 	VMULPS       Z16, Z13, Z13
 	VMULPS       Z16, Z14, Z14
 	VMULPS       Z16, Z15, Z15
-
 store1:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
@@ -4810,7 +4614,6 @@ TEXT ·depthwiseGroup2F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ   R8, R10
 	SUBQ   $0x02, R10
 	JL     rest
-
 pairs:
 	MOVL        (DI), R11
 	IMULQ       BX, R11
@@ -4867,7 +4670,6 @@ pairs:
 	ADDQ        $0x08, DI
 	SUBQ        $0x02, R10
 	JGE         pairs
-
 rest:
 	CMPQ        R10, $-2
 	JE          summed
@@ -4899,7 +4701,6 @@ rest:
 	ADDQ        $0x04, SI
 	ADDQ        $0x04, R9
 	ADDQ        $0x04, DI
-
 summed:
 	VADDPS       Z1, Z0, Z0
 	VADDPS       Z3, Z2, Z2
@@ -4927,7 +4728,6 @@ summed:
 	VMULPS       Z1, Z10, Z10
 	VMULPS       Z1, Z12, Z12
 	VMULPS       Z1, Z14, Z14
-
 store1:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z2, K1, 64(AX)
@@ -4979,7 +4779,6 @@ TEXT ·depthwiseGroup1F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ   R8, R10
 	SUBQ   $0x04, R10
 	JL     rest
-
 pairs:
 	MOVL        (DI), R11
 	IMULQ       BX, R11
@@ -5066,7 +4865,6 @@ pairs:
 	ADDQ        $0x10, DI
 	SUBQ        $0x04, R10
 	JGE         pairs
-
 rest:
 	CMPQ        R10, $-4
 	JE          summed
@@ -5143,7 +4941,6 @@ rest:
 	ADDQ        $0x04, SI
 	ADDQ        $0x04, R9
 	ADDQ        $0x04, DI
-
 summed:
 	VADDPS       Z1, Z0, Z0
 	VADDPS       Z3, Z2, Z2
@@ -5171,7 +4968,6 @@ summed:
 	VMULPS       Z1, Z4, Z4
 	VMULPS       Z1, Z8, Z8
 	VMULPS       Z1, Z12, Z12
-
 store1:
 	VMOVUPS Z0, K1, (AX)
 	ADDQ    BX, AX
@@ -5222,7 +5018,6 @@ TEXT ·depthwiseTall8x2F32AVX512(SB), NOSPLIT, $0-80
 	LEAQ   (BX)(SI*4), R11
 	TESTQ  SI, SI
 	JE     summed
-
 pairs:
 	PREFETCHT0  (R10)
 	MOVL        (BX), R12
@@ -5269,7 +5064,6 @@ pairs:
 	ADDQ        $0x04, BX
 	CMPQ        BX, R11
 	JNE         pairs
-
 summed:
 	MOVQ         mean+72(FP), AX
 	TESTQ        AX, AX
@@ -5297,7 +5091,6 @@ summed:
 	VMULPS       Z16, Z13, Z13
 	VMULPS       Z16, Z14, Z14
 	VMULPS       Z16, Z15, Z15
-
 store1:
 	MOVQ    out+0(FP), AX
 	MOVQ    ostride+56(FP), CX
@@ -5376,7 +5169,6 @@ TEXT ·depthwiseTall12x2F32AVX512(SB), NOSPLIT, $0-80
 	LEAQ   (BX)(SI*4), R12
 	TESTQ  SI, SI
 	JE     summed
-
 pairs:
 	PREFETCHT0  (R11)
 	MOVL        (BX), R13
@@ -5440,7 +5232,6 @@ pairs:
 	ADDQ        $0x04, BX
 	CMPQ        BX, R12
 	JNE         pairs
-
 summed:
 	MOVQ         mean+72(FP), AX
 	TESTQ        AX, AX
@@ -5476,7 +5267,6 @@ summed:
 	VMULPS       Z24, Z21, Z21
 	VMULPS       Z24, Z22, Z22
 	VMULPS       Z24, Z23, Z23
-
 store1:
 	MOVQ    out+0(FP), AX
 	MOVQ    ostride+56(FP), CX

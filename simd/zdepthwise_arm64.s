@@ -17,7 +17,6 @@ TEXT ·depthwiseRowF32NEON(SB), NOSPLIT, $0-68
 	MOVD more+56(FP), R13
 	FMOVS scale+64(FP), F0
 	VDUP V0.S[0], V0.S4
-
 block:
 	CMP $64, R1
 	BLT narrower
@@ -46,13 +45,11 @@ block:
 	FLDPQ 160(R0), (F11, F12)
 	FLDPQ 192(R0), (F13, F14)
 	FLDPQ 224(R0), (F15, F16)
-
 begin:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $1, R6, R10
 	BLT pairsLeft
-
 pairs:
 	// 38 instructions for 64 multiply-adds, 0.5938 each
 	MOVWU.P 4(R8), R11
@@ -93,7 +90,6 @@ pairs:
 	VFMLA V26.S4, V20.S4, V16.S4
 	SUBS $1, R10
 	BGE pairs
-
 pairsLeft:
 	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
 	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
@@ -124,9 +120,7 @@ pairsLeft:
 	ADD $256, R3
 	SUB $64, R1
 	B block
-
 narrower:
-
 block2:
 	CMP $32, R1
 	BLT narrower2
@@ -143,13 +137,11 @@ block2:
 	FLDPQ 32(R0), (F3, F4)
 	FLDPQ 64(R0), (F5, F6)
 	FLDPQ 96(R0), (F7, F8)
-
 begin2:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $1, R6, R10
 	BLT pairsLeft2
-
 pairs2:
 	// 22 instructions for 32 multiply-adds, 0.6875 each
 	MOVWU.P 4(R8), R11
@@ -174,7 +166,6 @@ pairs2:
 	VFMLA V16.S4, V10.S4, V8.S4
 	SUBS $1, R10
 	BGE pairs2
-
 pairsLeft2:
 	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
 	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
@@ -193,9 +184,7 @@ pairsLeft2:
 	ADD $128, R3
 	SUB $32, R1
 	B block2
-
 narrower2:
-
 block3:
 	CMP $16, R1
 	BLT narrower3
@@ -210,13 +199,11 @@ block3:
 	CBZ R13, begin3
 	FLDPQ 0(R0), (F1, F2)
 	FLDPQ 32(R0), (F3, F4)
-
 begin3:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $2, R6, R10
 	BLT pairsLeft3
-
 pairs3:
 	// 26 instructions for 32 multiply-adds, 0.8125 each
 	MOVWU.P 4(R8), R11
@@ -245,11 +232,9 @@ pairs3:
 	VFMLA V16.S4, V12.S4, V8.S4
 	SUBS $2, R10
 	BGE pairs3
-
 pairsLeft3:
 	ADDS $2, R10
 	BEQ pairsDone3
-
 pair3:
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
@@ -265,7 +250,6 @@ pair3:
 	VFMLA V16.S4, V12.S4, V4.S4
 	SUBS $1, R10
 	BNE pair3
-
 pairsDone3:
 	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
 	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
@@ -282,9 +266,7 @@ pairsDone3:
 	ADD $64, R3
 	SUB $16, R1
 	B block3
-
 narrower3:
-
 block4:
 	CMP $8, R1
 	BLT narrower4
@@ -298,13 +280,11 @@ block4:
 	VEOR V8.B16, V8.B16, V8.B16
 	CBZ R13, begin4
 	FLDPQ 0(R0), (F1, F2)
-
 begin4:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $4, R6, R10
 	BLT pairsLeft4
-
 pairs4:
 	// 34 instructions for 32 multiply-adds, 1.062 each
 	MOVWU.P 4(R8), R11
@@ -341,11 +321,9 @@ pairs4:
 	VFMLA V12.S4, V10.S4, V8.S4
 	SUBS $4, R10
 	BGE pairs4
-
 pairsLeft4:
 	ADDS $4, R10
 	BEQ pairsDone4
-
 pair4:
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
@@ -357,7 +335,6 @@ pair4:
 	VFMLA V12.S4, V10.S4, V2.S4
 	SUBS $1, R10
 	BNE pair4
-
 pairsDone4:
 	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
 	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
@@ -373,9 +350,7 @@ pairsDone4:
 	ADD $32, R3
 	SUB $8, R1
 	B block4
-
 narrower4:
-
 block5:
 	CMP $4, R1
 	BLT narrower5
@@ -385,13 +360,11 @@ block5:
 	VEOR V4.B16, V4.B16, V4.B16
 	CBZ R13, begin5
 	FMOVQ 0(R0), F1
-
 begin5:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $4, R6, R10
 	BLT pairsLeft5
-
 pairs5:
 	// 30 instructions for 16 multiply-adds, 1.875 each
 	MOVWU.P 4(R8), R11
@@ -424,11 +397,9 @@ pairs5:
 	VFMLA V6.S4, V5.S4, V4.S4
 	SUBS $4, R10
 	BGE pairs5
-
 pairsLeft5:
 	ADDS $4, R10
 	BEQ pairsDone5
-
 pair5:
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
@@ -439,7 +410,6 @@ pair5:
 	VFMLA V6.S4, V5.S4, V1.S4
 	SUBS $1, R10
 	BNE pair5
-
 pairsDone5:
 	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
 	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
@@ -451,9 +421,7 @@ pairsDone5:
 	ADD $16, R3
 	SUB $4, R1
 	B block5
-
 narrower5:
-
 block6:
 	CMP $2, R1
 	BLT narrower6
@@ -463,13 +431,11 @@ block6:
 	VEOR V4.B16, V4.B16, V4.B16
 	CBZ R13, begin6
 	FMOVD 0(R0), F1
-
 begin6:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $4, R6, R10
 	BLT pairsLeft6
-
 pairs6:
 	// 30 instructions for 8 multiply-adds, 3.75 each
 	MOVWU.P 4(R8), R11
@@ -502,11 +468,9 @@ pairs6:
 	VFMLA V6.S4, V5.S4, V4.S4
 	SUBS $4, R10
 	BGE pairs6
-
 pairsLeft6:
 	ADDS $4, R10
 	BEQ pairsDone6
-
 pair6:
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
@@ -517,7 +481,6 @@ pair6:
 	VFMLA V6.S4, V5.S4, V1.S4
 	SUBS $1, R10
 	BNE pair6
-
 pairsDone6:
 	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
 	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
@@ -529,9 +492,7 @@ pairsDone6:
 	ADD $8, R3
 	SUB $2, R1
 	B block6
-
 narrower6:
-
 block7:
 	CMP $1, R1
 	BLT narrower7
@@ -541,13 +502,11 @@ block7:
 	VEOR V4.B16, V4.B16, V4.B16
 	CBZ R13, begin7
 	FMOVS 0(R0), F1
-
 begin7:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $4, R6, R10
 	BLT pairsLeft7
-
 pairs7:
 	// 30 instructions for 4 multiply-adds, 7.5 each
 	MOVWU.P 4(R8), R11
@@ -580,11 +539,9 @@ pairs7:
 	VFMLA V6.S4, V5.S4, V4.S4
 	SUBS $4, R10
 	BGE pairs7
-
 pairsLeft7:
 	ADDS $4, R10
 	BEQ pairsDone7
-
 pair7:
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
@@ -595,7 +552,6 @@ pair7:
 	VFMLA V6.S4, V5.S4, V1.S4
 	SUBS $1, R10
 	BNE pair7
-
 pairsDone7:
 	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
 	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
@@ -607,7 +563,6 @@ pairsDone7:
 	ADD $4, R3
 	SUB $1, R1
 	B block7
-
 narrower7:
 	RET
 
@@ -625,7 +580,6 @@ TEXT ·depthwiseBF16RowF32NEON(SB), NOSPLIT, $0-68
 	MOVD more+56(FP), R14
 	FMOVS scale+64(FP), F0
 	VDUP V0.S[0], V0.S4
-
 block:
 	CMP $64, R1
 	BLT narrower
@@ -654,13 +608,11 @@ block:
 	FLDPQ 160(R0), (F11, F12)
 	FLDPQ 192(R0), (F13, F14)
 	FLDPQ 224(R0), (F15, F16)
-
 begin:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $1, R6, R10
 	BLT pairsLeft
-
 pairs:
 	// 54 instructions for 64 multiply-adds, 0.8438 each
 	MOVWU.P 4(R8), R11
@@ -717,7 +669,6 @@ pairs:
 	VFMLA V26.S4, V20.S4, V16.S4
 	SUBS $1, R10
 	BGE pairs
-
 pairsLeft:
 	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
 	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
@@ -748,9 +699,7 @@ pairsLeft:
 	ADD $128, R3
 	SUB $64, R1
 	B block
-
 narrower:
-
 block2:
 	CMP $32, R1
 	BLT narrower2
@@ -767,13 +716,11 @@ block2:
 	FLDPQ 32(R0), (F3, F4)
 	FLDPQ 64(R0), (F5, F6)
 	FLDPQ 96(R0), (F7, F8)
-
 begin2:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $1, R6, R10
 	BLT pairsLeft2
-
 pairs2:
 	// 30 instructions for 32 multiply-adds, 0.9375 each
 	MOVWU.P 4(R8), R11
@@ -806,7 +753,6 @@ pairs2:
 	VFMLA V16.S4, V10.S4, V8.S4
 	SUBS $1, R10
 	BGE pairs2
-
 pairsLeft2:
 	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
 	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
@@ -825,9 +771,7 @@ pairsLeft2:
 	ADD $64, R3
 	SUB $32, R1
 	B block2
-
 narrower2:
-
 block3:
 	CMP $16, R1
 	BLT narrower3
@@ -842,13 +786,11 @@ block3:
 	CBZ R14, begin3
 	FLDPQ 0(R0), (F1, F2)
 	FLDPQ 32(R0), (F3, F4)
-
 begin3:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $2, R6, R10
 	BLT pairsLeft3
-
 pairs3:
 	// 34 instructions for 32 multiply-adds, 1.062 each
 	MOVWU.P 4(R8), R11
@@ -885,11 +827,9 @@ pairs3:
 	VFMLA V16.S4, V12.S4, V8.S4
 	SUBS $2, R10
 	BGE pairs3
-
 pairsLeft3:
 	ADDS $2, R10
 	BEQ pairsDone3
-
 pair3:
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
@@ -909,7 +849,6 @@ pair3:
 	VFMLA V16.S4, V12.S4, V4.S4
 	SUBS $1, R10
 	BNE pair3
-
 pairsDone3:
 	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
 	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
@@ -926,9 +865,7 @@ pairsDone3:
 	ADD $32, R3
 	SUB $16, R1
 	B block3
-
 narrower3:
-
 block4:
 	CMP $8, R1
 	BLT narrower4
@@ -942,13 +879,11 @@ block4:
 	VEOR V8.B16, V8.B16, V8.B16
 	CBZ R14, begin4
 	FLDPQ 0(R0), (F1, F2)
-
 begin4:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $4, R6, R10
 	BLT pairsLeft4
-
 pairs4:
 	// 42 instructions for 32 multiply-adds, 1.312 each
 	MOVWU.P 4(R8), R11
@@ -993,11 +928,9 @@ pairs4:
 	VFMLA V12.S4, V10.S4, V8.S4
 	SUBS $4, R10
 	BGE pairs4
-
 pairsLeft4:
 	ADDS $4, R10
 	BEQ pairsDone4
-
 pair4:
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
@@ -1011,7 +944,6 @@ pair4:
 	VFMLA V12.S4, V10.S4, V2.S4
 	SUBS $1, R10
 	BNE pair4
-
 pairsDone4:
 	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
 	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
@@ -1027,9 +959,7 @@ pairsDone4:
 	ADD $16, R3
 	SUB $8, R1
 	B block4
-
 narrower4:
-
 block5:
 	CMP $4, R1
 	BLT narrower5
@@ -1039,13 +969,11 @@ block5:
 	VEOR V4.B16, V4.B16, V4.B16
 	CBZ R14, begin5
 	FMOVQ 0(R0), F1
-
 begin5:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $4, R6, R10
 	BLT pairsLeft5
-
 pairs5:
 	// 34 instructions for 16 multiply-adds, 2.125 each
 	MOVWU.P 4(R8), R11
@@ -1082,11 +1010,9 @@ pairs5:
 	VFMLA V6.S4, V5.S4, V4.S4
 	SUBS $4, R10
 	BGE pairs5
-
 pairsLeft5:
 	ADDS $4, R10
 	BEQ pairsDone5
-
 pair5:
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
@@ -1098,7 +1024,6 @@ pair5:
 	VFMLA V6.S4, V5.S4, V1.S4
 	SUBS $1, R10
 	BNE pair5
-
 pairsDone5:
 	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
 	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
@@ -1110,9 +1035,7 @@ pairsDone5:
 	ADD $8, R3
 	SUB $4, R1
 	B block5
-
 narrower5:
-
 block6:
 	CMP $2, R1
 	BLT narrower6
@@ -1122,13 +1045,11 @@ block6:
 	VEOR V4.B16, V4.B16, V4.B16
 	CBZ R14, begin6
 	FMOVD 0(R0), F1
-
 begin6:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $4, R6, R10
 	BLT pairsLeft6
-
 pairs6:
 	// 34 instructions for 8 multiply-adds, 4.25 each
 	MOVWU.P 4(R8), R11
@@ -1165,11 +1086,9 @@ pairs6:
 	VFMLA V6.S4, V5.S4, V4.S4
 	SUBS $4, R10
 	BGE pairs6
-
 pairsLeft6:
 	ADDS $4, R10
 	BEQ pairsDone6
-
 pair6:
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
@@ -1181,7 +1100,6 @@ pair6:
 	VFMLA V6.S4, V5.S4, V1.S4
 	SUBS $1, R10
 	BNE pair6
-
 pairsDone6:
 	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
 	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
@@ -1193,9 +1111,7 @@ pairsDone6:
 	ADD $4, R3
 	SUB $2, R1
 	B block6
-
 narrower6:
-
 block7:
 	CMP $1, R1
 	BLT narrower7
@@ -1205,13 +1121,11 @@ block7:
 	VEOR V4.B16, V4.B16, V4.B16
 	CBZ R14, begin7
 	FMOVS 0(R0), F1
-
 begin7:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $4, R6, R10
 	BLT pairsLeft7
-
 pairs7:
 	// 38 instructions for 4 multiply-adds, 9.5 each
 	MOVWU.P 4(R8), R11
@@ -1252,11 +1166,9 @@ pairs7:
 	VFMLA V6.S4, V5.S4, V4.S4
 	SUBS $4, R10
 	BGE pairs7
-
 pairsLeft7:
 	ADDS $4, R10
 	BEQ pairsDone7
-
 pair7:
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
@@ -1269,7 +1181,6 @@ pair7:
 	VFMLA V6.S4, V5.S4, V1.S4
 	SUBS $1, R10
 	BNE pair7
-
 pairsDone7:
 	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
 	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
@@ -1281,7 +1192,6 @@ pairsDone7:
 	ADD $2, R3
 	SUB $1, R1
 	B block7
-
 narrower7:
 	RET
 
@@ -1298,7 +1208,6 @@ TEXT ·depthwiseRowF64NEON(SB), NOSPLIT, $0-72
 	MOVD more+56(FP), R13
 	FMOVD scale+64(FP), F0
 	VDUP V0.D[0], V0.D2
-
 block:
 	CMP $16, R1
 	BLT narrower
@@ -1315,13 +1224,11 @@ block:
 	FLDPQ 32(R0), (F3, F4)
 	FLDPQ 64(R0), (F5, F6)
 	FLDPQ 96(R0), (F7, F8)
-
 begin:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $1, R6, R10
 	BLT pairsLeft
-
 pairs:
 	// 22 instructions for 16 multiply-adds, 1.375 each
 	MOVWU.P 4(R8), R11
@@ -1346,7 +1253,6 @@ pairs:
 	VFMLA V16.D2, V10.D2, V8.D2
 	SUBS $1, R10
 	BGE pairs
-
 pairsLeft:
 	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
 	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
@@ -1365,9 +1271,7 @@ pairsLeft:
 	ADD $128, R3
 	SUB $16, R1
 	B block
-
 narrower:
-
 block2:
 	CMP $8, R1
 	BLT narrower2
@@ -1382,13 +1286,11 @@ block2:
 	CBZ R13, begin2
 	FLDPQ 0(R0), (F1, F2)
 	FLDPQ 32(R0), (F3, F4)
-
 begin2:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $2, R6, R10
 	BLT pairsLeft2
-
 pairs2:
 	// 26 instructions for 16 multiply-adds, 1.625 each
 	MOVWU.P 4(R8), R11
@@ -1417,11 +1319,9 @@ pairs2:
 	VFMLA V16.D2, V12.D2, V8.D2
 	SUBS $2, R10
 	BGE pairs2
-
 pairsLeft2:
 	ADDS $2, R10
 	BEQ pairsDone2
-
 pair2:
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
@@ -1437,7 +1337,6 @@ pair2:
 	VFMLA V16.D2, V12.D2, V4.D2
 	SUBS $1, R10
 	BNE pair2
-
 pairsDone2:
 	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
 	WORD $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
@@ -1454,9 +1353,7 @@ pairsDone2:
 	ADD $64, R3
 	SUB $8, R1
 	B block2
-
 narrower2:
-
 block3:
 	CMP $4, R1
 	BLT narrower3
@@ -1470,13 +1367,11 @@ block3:
 	VEOR V8.B16, V8.B16, V8.B16
 	CBZ R13, begin3
 	FLDPQ 0(R0), (F1, F2)
-
 begin3:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $4, R6, R10
 	BLT pairsLeft3
-
 pairs3:
 	// 34 instructions for 16 multiply-adds, 2.125 each
 	MOVWU.P 4(R8), R11
@@ -1513,11 +1408,9 @@ pairs3:
 	VFMLA V12.D2, V10.D2, V8.D2
 	SUBS $4, R10
 	BGE pairs3
-
 pairsLeft3:
 	ADDS $4, R10
 	BEQ pairsDone3
-
 pair3:
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
@@ -1529,7 +1422,6 @@ pair3:
 	VFMLA V12.D2, V10.D2, V2.D2
 	SUBS $1, R10
 	BNE pair3
-
 pairsDone3:
 	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
 	WORD $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
@@ -1545,9 +1437,7 @@ pairsDone3:
 	ADD $32, R3
 	SUB $4, R1
 	B block3
-
 narrower3:
-
 block4:
 	CMP $2, R1
 	BLT narrower4
@@ -1557,13 +1447,11 @@ block4:
 	VEOR V4.B16, V4.B16, V4.B16
 	CBZ R13, begin4
 	FMOVQ 0(R0), F1
-
 begin4:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $4, R6, R10
 	BLT pairsLeft4
-
 pairs4:
 	// 30 instructions for 8 multiply-adds, 3.75 each
 	MOVWU.P 4(R8), R11
@@ -1596,11 +1484,9 @@ pairs4:
 	VFMLA V6.D2, V5.D2, V4.D2
 	SUBS $4, R10
 	BGE pairs4
-
 pairsLeft4:
 	ADDS $4, R10
 	BEQ pairsDone4
-
 pair4:
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
@@ -1611,7 +1497,6 @@ pair4:
 	VFMLA V6.D2, V5.D2, V1.D2
 	SUBS $1, R10
 	BNE pair4
-
 pairsDone4:
 	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
 	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
@@ -1623,9 +1508,7 @@ pairsDone4:
 	ADD $16, R3
 	SUB $2, R1
 	B block4
-
 narrower4:
-
 block5:
 	CMP $1, R1
 	BLT narrower5
@@ -1635,13 +1518,11 @@ block5:
 	VEOR V4.B16, V4.B16, V4.B16
 	CBZ R13, begin5
 	FMOVD 0(R0), F1
-
 begin5:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $4, R6, R10
 	BLT pairsLeft5
-
 pairs5:
 	// 30 instructions for 4 multiply-adds, 7.5 each
 	MOVWU.P 4(R8), R11
@@ -1674,11 +1555,9 @@ pairs5:
 	VFMLA V6.D2, V5.D2, V4.D2
 	SUBS $4, R10
 	BGE pairs5
-
 pairsLeft5:
 	ADDS $4, R10
 	BEQ pairsDone5
-
 pair5:
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
@@ -1689,7 +1568,6 @@ pair5:
 	VFMLA V6.D2, V5.D2, V1.D2
 	SUBS $1, R10
 	BNE pair5
-
 pairsDone5:
 	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
 	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
@@ -1701,6 +1579,5 @@ pairsDone5:
 	ADD $8, R3
 	SUB $1, R1
 	B block5
-
 narrower5:
 	RET

@@ -35,7 +35,6 @@ TEXT ·depthwisePlan2F32AVX512(SB), NOSPLIT, $0-48
 	MOVL   (R9), R10
 	TESTQ  R10, R10
 	JE     done1
-
 run:
 	MOVL    (DX), R11
 	MOVL    4(DX), R12
@@ -58,7 +57,6 @@ run:
 	VMOVUPS (R12)(SI*2), Z30
 	VMOVUPS 64(R12)(SI*2), Z31
 	LEAQ    (R12)(R8*1), R12
-
 steps:
 	MOVL        (R13), R14
 	IMULQ       BX, R14
@@ -230,16 +228,13 @@ steps:
 	ADDQ        $0x1c, R13
 	DECQ        R11
 	JNE         steps
-
 ended:
 	DECQ R10
 	JNE  run
-
 done1:
 	MOVL  4(R9), R8
 	TESTQ R8, R8
 	JE    done4
-
 ramp2:
 	MOVL        (DX), R10
 	MOVL        4(DX), R11
@@ -270,7 +265,6 @@ ramp2:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip5:
 	CMPQ        R10, $0x02
 	JG          skip6
@@ -293,7 +287,6 @@ skip5:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip6:
 	CMPQ        R10, $0x03
 	JG          skip7
@@ -314,7 +307,6 @@ skip6:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip7:
 	CMPQ        R10, $0x04
 	JG          skip8
@@ -333,7 +325,6 @@ skip7:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip8:
 	CMPQ        R10, $0x05
 	JG          skip9
@@ -350,7 +341,6 @@ skip8:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip9:
 	CMPQ        R10, $0x06
 	JG          skip10
@@ -365,7 +355,6 @@ skip9:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip10:
 	MOVL        (DX), R10
 	IMULQ       BX, R10
@@ -374,16 +363,13 @@ skip10:
 	VFMADD231PS (R12), Z0, Z16
 	VFMADD231PS 64(R12), Z1, Z17
 	ADDQ        $0x04, DX
-
 ramped3:
 	DECQ R8
 	JNE  ramp2
-
 done4:
 	MOVL  8(R9), R8
 	TESTQ R8, R8
 	JE    done14
-
 ramp12:
 	MOVL        (DX), R10
 	MOVL        4(DX), R11
@@ -414,7 +400,6 @@ ramp12:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip15:
 	CMPQ        R10, $0x02
 	JG          skip16
@@ -437,7 +422,6 @@ skip15:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip16:
 	CMPQ        R10, $0x03
 	JG          skip17
@@ -458,7 +442,6 @@ skip16:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip17:
 	CMPQ        R10, $0x04
 	JG          skip18
@@ -477,7 +460,6 @@ skip17:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip18:
 	CMPQ        R10, $0x05
 	JG          skip19
@@ -494,7 +476,6 @@ skip18:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip19:
 	CMPQ        R10, $0x06
 	JG          skip20
@@ -509,7 +490,6 @@ skip19:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip20:
 	MOVL        (DX), R10
 	IMULQ       BX, R10
@@ -518,16 +498,13 @@ skip20:
 	VFMADD231PS (R12)(SI*2), Z0, Z2
 	VFMADD231PS 64(R12)(SI*2), Z1, Z3
 	ADDQ        $0x04, DX
-
 ramped13:
 	DECQ R8
 	JNE  ramp12
-
 done14:
 	MOVL  12(R9), DI
 	TESTQ DI, DI
 	JE    done23
-
 step22:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
@@ -547,12 +524,10 @@ step22:
 	ADDQ        $0x08, DX
 	DECQ        DI
 	JNE         step22
-
 done23:
 	MOVL  16(R9), DI
 	TESTQ DI, DI
 	JE    done25
-
 step24:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
@@ -572,12 +547,10 @@ step24:
 	ADDQ        $0x08, DX
 	DECQ        DI
 	JNE         step24
-
 done25:
 	MOVL  20(R9), SI
 	TESTQ SI, SI
 	JE    done27
-
 step26:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -593,12 +566,10 @@ step26:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step26
-
 done27:
 	MOVL  24(R9), SI
 	TESTQ SI, SI
 	JE    done29
-
 step28:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -614,12 +585,10 @@ step28:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step28
-
 done29:
 	MOVL  28(R9), SI
 	TESTQ SI, SI
 	JE    done31
-
 step30:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -635,12 +604,10 @@ step30:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step30
-
 done31:
 	MOVL  32(R9), SI
 	TESTQ SI, SI
 	JE    done33
-
 step32:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -656,12 +623,10 @@ step32:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step32
-
 done33:
 	MOVL  36(R9), SI
 	TESTQ SI, SI
 	JE    done35
-
 step34:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -675,12 +640,10 @@ step34:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step34
-
 done35:
 	MOVL  40(R9), SI
 	TESTQ SI, SI
 	JE    done37
-
 step36:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -694,12 +657,10 @@ step36:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step36
-
 done37:
 	MOVL  44(R9), SI
 	TESTQ SI, SI
 	JE    done39
-
 step38:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -713,12 +674,10 @@ step38:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step38
-
 done39:
 	MOVL  48(R9), SI
 	TESTQ SI, SI
 	JE    done41
-
 step40:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -732,12 +691,10 @@ step40:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step40
-
 done41:
 	MOVL  52(R9), SI
 	TESTQ SI, SI
 	JE    done43
-
 step42:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -751,12 +708,10 @@ step42:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step42
-
 done43:
 	MOVL  56(R9), SI
 	TESTQ SI, SI
 	JE    done45
-
 step44:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -770,12 +725,10 @@ step44:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step44
-
 done45:
 	MOVL  60(R9), SI
 	TESTQ SI, SI
 	JE    done47
-
 step46:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -789,12 +742,10 @@ step46:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step46
-
 done47:
 	MOVL  64(R9), SI
 	TESTQ SI, SI
 	JE    done49
-
 step48:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -808,7 +759,6 @@ step48:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step48
-
 done49:
 	MOVQ         out+0(FP), AX
 	MOVQ         inv+40(FP), CX
@@ -893,7 +843,6 @@ TEXT ·depthwisePlan1F32AVX2(SB), NOSPLIT, $0-48
 	MOVL   (R9), R10
 	TESTQ  R10, R10
 	JE     done1
-
 run:
 	MOVL    (DX), R11
 	MOVL    4(DX), R12
@@ -909,7 +858,6 @@ run:
 	VMOVUPS (R12)(DI*1), Y14
 	VMOVUPS (R12)(SI*2), Y15
 	LEAQ    (R12)(R8*1), R12
-
 steps:
 	MOVL        (R13), R14
 	IMULQ       BX, R14
@@ -1011,16 +959,13 @@ steps:
 	ADDQ        $0x1c, R13
 	DECQ        R11
 	JNE         steps
-
 ended:
 	DECQ R10
 	JNE  run
-
 done1:
 	MOVL  4(R9), R8
 	TESTQ R8, R8
 	JE    done4
-
 ramp2:
 	MOVL        (DX), R10
 	MOVL        4(DX), R11
@@ -1043,7 +988,6 @@ ramp2:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip5:
 	CMPQ        R10, $0x02
 	JG          skip6
@@ -1059,7 +1003,6 @@ skip5:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip6:
 	CMPQ        R10, $0x03
 	JG          skip7
@@ -1074,7 +1017,6 @@ skip6:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip7:
 	CMPQ        R10, $0x04
 	JG          skip8
@@ -1088,7 +1030,6 @@ skip7:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip8:
 	CMPQ        R10, $0x05
 	JG          skip9
@@ -1101,7 +1042,6 @@ skip8:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip9:
 	CMPQ        R10, $0x06
 	JG          skip10
@@ -1113,23 +1053,19 @@ skip9:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip10:
 	MOVL        (DX), R10
 	IMULQ       BX, R10
 	VMOVUPS     (CX)(R10*1), Y0
 	VFMADD231PS (R12), Y0, Y8
 	ADDQ        $0x04, DX
-
 ramped3:
 	DECQ R8
 	JNE  ramp2
-
 done4:
 	MOVL  8(R9), R8
 	TESTQ R8, R8
 	JE    done14
-
 ramp12:
 	MOVL        (DX), R10
 	MOVL        4(DX), R11
@@ -1152,7 +1088,6 @@ ramp12:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip15:
 	CMPQ        R10, $0x02
 	JG          skip16
@@ -1168,7 +1103,6 @@ skip15:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip16:
 	CMPQ        R10, $0x03
 	JG          skip17
@@ -1183,7 +1117,6 @@ skip16:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip17:
 	CMPQ        R10, $0x04
 	JG          skip18
@@ -1197,7 +1130,6 @@ skip17:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip18:
 	CMPQ        R10, $0x05
 	JG          skip19
@@ -1210,7 +1142,6 @@ skip18:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip19:
 	CMPQ        R10, $0x06
 	JG          skip20
@@ -1222,23 +1153,19 @@ skip19:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip20:
 	MOVL        (DX), R10
 	IMULQ       BX, R10
 	VMOVUPS     (CX)(R10*1), Y0
 	VFMADD231PS (R12)(SI*2), Y0, Y1
 	ADDQ        $0x04, DX
-
 ramped13:
 	DECQ R8
 	JNE  ramp12
-
 done14:
 	MOVL  12(R9), DI
 	TESTQ DI, DI
 	JE    done23
-
 step22:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
@@ -1253,12 +1180,10 @@ step22:
 	ADDQ        $0x08, DX
 	DECQ        DI
 	JNE         step22
-
 done23:
 	MOVL  16(R9), DI
 	TESTQ DI, DI
 	JE    done25
-
 step24:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
@@ -1273,12 +1198,10 @@ step24:
 	ADDQ        $0x08, DX
 	DECQ        DI
 	JNE         step24
-
 done25:
 	MOVL  20(R9), SI
 	TESTQ SI, SI
 	JE    done27
-
 step26:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -1291,12 +1214,10 @@ step26:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step26
-
 done27:
 	MOVL  24(R9), SI
 	TESTQ SI, SI
 	JE    done29
-
 step28:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -1309,12 +1230,10 @@ step28:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step28
-
 done29:
 	MOVL  28(R9), SI
 	TESTQ SI, SI
 	JE    done31
-
 step30:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -1327,12 +1246,10 @@ step30:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step30
-
 done31:
 	MOVL  32(R9), SI
 	TESTQ SI, SI
 	JE    done33
-
 step32:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -1345,12 +1262,10 @@ step32:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step32
-
 done33:
 	MOVL  36(R9), SI
 	TESTQ SI, SI
 	JE    done35
-
 step34:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -1362,12 +1277,10 @@ step34:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step34
-
 done35:
 	MOVL  40(R9), SI
 	TESTQ SI, SI
 	JE    done37
-
 step36:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -1379,12 +1292,10 @@ step36:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step36
-
 done37:
 	MOVL  44(R9), SI
 	TESTQ SI, SI
 	JE    done39
-
 step38:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -1396,12 +1307,10 @@ step38:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step38
-
 done39:
 	MOVL  48(R9), SI
 	TESTQ SI, SI
 	JE    done41
-
 step40:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -1413,12 +1322,10 @@ step40:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step40
-
 done41:
 	MOVL  52(R9), SI
 	TESTQ SI, SI
 	JE    done43
-
 step42:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -1430,12 +1337,10 @@ step42:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step42
-
 done43:
 	MOVL  56(R9), SI
 	TESTQ SI, SI
 	JE    done45
-
 step44:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -1447,12 +1352,10 @@ step44:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step44
-
 done45:
 	MOVL  60(R9), SI
 	TESTQ SI, SI
 	JE    done47
-
 step46:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -1464,12 +1367,10 @@ step46:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step46
-
 done47:
 	MOVL  64(R9), SI
 	TESTQ SI, SI
 	JE    done49
-
 step48:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -1481,7 +1382,6 @@ step48:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step48
-
 done49:
 	MOVQ         out+0(FP), AX
 	MOVQ         inv+40(FP), CX
@@ -1554,7 +1454,6 @@ TEXT ·depthwisePlanTailF32AVX2(SB), NOSPLIT, $0-56
 	MOVL    (R8), R9
 	TESTQ   R9, R9
 	JE      done1
-
 run:
 	MOVL       (DX), R10
 	MOVL       4(DX), R11
@@ -1573,7 +1472,6 @@ run:
 	VMASKMOVPS (R11)(BX*4), Y0, Y1
 	VMOVAPS    Y1, Y14
 	LEAQ       (R11)(DI*1), R11
-
 steps:
 	MOVL        (R12), R13
 	IMULQ       BX, R13
@@ -1667,16 +1565,13 @@ steps:
 	ADDQ        $0x14, R12
 	DECQ        R10
 	JNE         steps
-
 ended:
 	DECQ R9
 	JNE  run
-
 done1:
 	MOVL  4(R8), R9
 	TESTQ R9, R9
 	JE    done4
-
 ramp2:
 	MOVL        (DX), R10
 	MOVL        4(DX), R11
@@ -1707,7 +1602,6 @@ ramp2:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip5:
 	CMPQ        R10, $0x02
 	JG          skip6
@@ -1730,7 +1624,6 @@ skip5:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip6:
 	CMPQ        R10, $0x03
 	JG          skip7
@@ -1751,7 +1644,6 @@ skip6:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip7:
 	CMPQ        R10, $0x04
 	JG          skip8
@@ -1770,7 +1662,6 @@ skip7:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip8:
 	CMPQ        R10, $0x05
 	JG          skip9
@@ -1787,7 +1678,6 @@ skip8:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip9:
 	CMPQ        R10, $0x06
 	JG          skip10
@@ -1802,7 +1692,6 @@ skip9:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip10:
 	MOVL        (DX), R10
 	IMULQ       BX, R10
@@ -1811,16 +1700,13 @@ skip10:
 	VMASKMOVPS  (R12), Y0, Y10
 	VFMADD231PS Y10, Y1, Y9
 	ADDQ        $0x04, DX
-
 ramped3:
 	DECQ R9
 	JNE  ramp2
-
 done4:
 	MOVL  8(R8), R9
 	TESTQ R9, R9
 	JE    done14
-
 ramp12:
 	MOVL        (DX), R10
 	MOVL        4(DX), R11
@@ -1851,7 +1737,6 @@ ramp12:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip15:
 	CMPQ        R10, $0x02
 	JG          skip16
@@ -1874,7 +1759,6 @@ skip15:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip16:
 	CMPQ        R10, $0x03
 	JG          skip17
@@ -1895,7 +1779,6 @@ skip16:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip17:
 	CMPQ        R10, $0x04
 	JG          skip18
@@ -1914,7 +1797,6 @@ skip17:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip18:
 	CMPQ        R10, $0x05
 	JG          skip19
@@ -1931,7 +1813,6 @@ skip18:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip19:
 	CMPQ        R10, $0x06
 	JG          skip20
@@ -1946,7 +1827,6 @@ skip19:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip20:
 	MOVL        (DX), R10
 	IMULQ       BX, R10
@@ -1955,16 +1835,13 @@ skip20:
 	VMASKMOVPS  (R12)(SI*2), Y0, Y10
 	VFMADD231PS Y10, Y1, Y2
 	ADDQ        $0x04, DX
-
 ramped13:
 	DECQ R9
 	JNE  ramp12
-
 done14:
 	MOVL  12(R8), DI
 	TESTQ DI, DI
 	JE    done23
-
 step22:
 	MOVL        (DX), R9
 	IMULQ       BX, R9
@@ -1984,12 +1861,10 @@ step22:
 	ADDQ        $0x08, DX
 	DECQ        DI
 	JNE         step22
-
 done23:
 	MOVL  16(R8), DI
 	TESTQ DI, DI
 	JE    done25
-
 step24:
 	MOVL        (DX), R9
 	IMULQ       BX, R9
@@ -2009,12 +1884,10 @@ step24:
 	ADDQ        $0x08, DX
 	DECQ        DI
 	JNE         step24
-
 done25:
 	MOVL  20(R8), SI
 	TESTQ SI, SI
 	JE    done27
-
 step26:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2030,12 +1903,10 @@ step26:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step26
-
 done27:
 	MOVL  24(R8), SI
 	TESTQ SI, SI
 	JE    done29
-
 step28:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2051,12 +1922,10 @@ step28:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step28
-
 done29:
 	MOVL  28(R8), SI
 	TESTQ SI, SI
 	JE    done31
-
 step30:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2072,12 +1941,10 @@ step30:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step30
-
 done31:
 	MOVL  32(R8), SI
 	TESTQ SI, SI
 	JE    done33
-
 step32:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2093,12 +1960,10 @@ step32:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step32
-
 done33:
 	MOVL  36(R8), SI
 	TESTQ SI, SI
 	JE    done35
-
 step34:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2112,12 +1977,10 @@ step34:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step34
-
 done35:
 	MOVL  40(R8), SI
 	TESTQ SI, SI
 	JE    done37
-
 step36:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2131,12 +1994,10 @@ step36:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step36
-
 done37:
 	MOVL  44(R8), SI
 	TESTQ SI, SI
 	JE    done39
-
 step38:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2150,12 +2011,10 @@ step38:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step38
-
 done39:
 	MOVL  48(R8), SI
 	TESTQ SI, SI
 	JE    done41
-
 step40:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2169,12 +2028,10 @@ step40:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step40
-
 done41:
 	MOVL  52(R8), SI
 	TESTQ SI, SI
 	JE    done43
-
 step42:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2188,12 +2045,10 @@ step42:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step42
-
 done43:
 	MOVL  56(R8), SI
 	TESTQ SI, SI
 	JE    done45
-
 step44:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2207,12 +2062,10 @@ step44:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step44
-
 done45:
 	MOVL  60(R8), SI
 	TESTQ SI, SI
 	JE    done47
-
 step46:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2226,12 +2079,10 @@ step46:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step46
-
 done47:
 	MOVL  64(R8), SI
 	TESTQ SI, SI
 	JE    done49
-
 step48:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2245,7 +2096,6 @@ step48:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step48
-
 done49:
 	MOVQ         out+0(FP), AX
 	MOVQ         inv+48(FP), CX
@@ -2314,7 +2164,6 @@ TEXT ·depthwisePlan1F32AVX512(SB), NOSPLIT, $0-48
 	MOVL   (R9), R10
 	TESTQ  R10, R10
 	JE     done1
-
 run:
 	MOVL    (DX), R11
 	MOVL    4(DX), R12
@@ -2330,7 +2179,6 @@ run:
 	VMOVUPS (R12)(DI*1), Z14
 	VMOVUPS (R12)(SI*2), Z15
 	LEAQ    (R12)(R8*1), R12
-
 steps:
 	MOVL        (R13), R14
 	IMULQ       BX, R14
@@ -2432,16 +2280,13 @@ steps:
 	ADDQ        $0x1c, R13
 	DECQ        R11
 	JNE         steps
-
 ended:
 	DECQ R10
 	JNE  run
-
 done1:
 	MOVL  4(R9), R8
 	TESTQ R8, R8
 	JE    done4
-
 ramp2:
 	MOVL        (DX), R10
 	MOVL        4(DX), R11
@@ -2464,7 +2309,6 @@ ramp2:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip5:
 	CMPQ        R10, $0x02
 	JG          skip6
@@ -2480,7 +2324,6 @@ skip5:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip6:
 	CMPQ        R10, $0x03
 	JG          skip7
@@ -2495,7 +2338,6 @@ skip6:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip7:
 	CMPQ        R10, $0x04
 	JG          skip8
@@ -2509,7 +2351,6 @@ skip7:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip8:
 	CMPQ        R10, $0x05
 	JG          skip9
@@ -2522,7 +2363,6 @@ skip8:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip9:
 	CMPQ        R10, $0x06
 	JG          skip10
@@ -2534,23 +2374,19 @@ skip9:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip10:
 	MOVL        (DX), R10
 	IMULQ       BX, R10
 	VMOVUPS     (CX)(R10*1), Z0
 	VFMADD231PS (R12), Z0, Z8
 	ADDQ        $0x04, DX
-
 ramped3:
 	DECQ R8
 	JNE  ramp2
-
 done4:
 	MOVL  8(R9), R8
 	TESTQ R8, R8
 	JE    done14
-
 ramp12:
 	MOVL        (DX), R10
 	MOVL        4(DX), R11
@@ -2573,7 +2409,6 @@ ramp12:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip15:
 	CMPQ        R10, $0x02
 	JG          skip16
@@ -2589,7 +2424,6 @@ skip15:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip16:
 	CMPQ        R10, $0x03
 	JG          skip17
@@ -2604,7 +2438,6 @@ skip16:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip17:
 	CMPQ        R10, $0x04
 	JG          skip18
@@ -2618,7 +2451,6 @@ skip17:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip18:
 	CMPQ        R10, $0x05
 	JG          skip19
@@ -2631,7 +2463,6 @@ skip18:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip19:
 	CMPQ        R10, $0x06
 	JG          skip20
@@ -2643,23 +2474,19 @@ skip19:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip20:
 	MOVL        (DX), R10
 	IMULQ       BX, R10
 	VMOVUPS     (CX)(R10*1), Z0
 	VFMADD231PS (R12)(SI*2), Z0, Z1
 	ADDQ        $0x04, DX
-
 ramped13:
 	DECQ R8
 	JNE  ramp12
-
 done14:
 	MOVL  12(R9), DI
 	TESTQ DI, DI
 	JE    done23
-
 step22:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
@@ -2674,12 +2501,10 @@ step22:
 	ADDQ        $0x08, DX
 	DECQ        DI
 	JNE         step22
-
 done23:
 	MOVL  16(R9), DI
 	TESTQ DI, DI
 	JE    done25
-
 step24:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
@@ -2694,12 +2519,10 @@ step24:
 	ADDQ        $0x08, DX
 	DECQ        DI
 	JNE         step24
-
 done25:
 	MOVL  20(R9), SI
 	TESTQ SI, SI
 	JE    done27
-
 step26:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2712,12 +2535,10 @@ step26:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step26
-
 done27:
 	MOVL  24(R9), SI
 	TESTQ SI, SI
 	JE    done29
-
 step28:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2730,12 +2551,10 @@ step28:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step28
-
 done29:
 	MOVL  28(R9), SI
 	TESTQ SI, SI
 	JE    done31
-
 step30:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2748,12 +2567,10 @@ step30:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step30
-
 done31:
 	MOVL  32(R9), SI
 	TESTQ SI, SI
 	JE    done33
-
 step32:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2766,12 +2583,10 @@ step32:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step32
-
 done33:
 	MOVL  36(R9), SI
 	TESTQ SI, SI
 	JE    done35
-
 step34:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2783,12 +2598,10 @@ step34:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step34
-
 done35:
 	MOVL  40(R9), SI
 	TESTQ SI, SI
 	JE    done37
-
 step36:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2800,12 +2613,10 @@ step36:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step36
-
 done37:
 	MOVL  44(R9), SI
 	TESTQ SI, SI
 	JE    done39
-
 step38:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2817,12 +2628,10 @@ step38:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step38
-
 done39:
 	MOVL  48(R9), SI
 	TESTQ SI, SI
 	JE    done41
-
 step40:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2834,12 +2643,10 @@ step40:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step40
-
 done41:
 	MOVL  52(R9), SI
 	TESTQ SI, SI
 	JE    done43
-
 step42:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2851,12 +2658,10 @@ step42:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step42
-
 done43:
 	MOVL  56(R9), SI
 	TESTQ SI, SI
 	JE    done45
-
 step44:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2868,12 +2673,10 @@ step44:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step44
-
 done45:
 	MOVL  60(R9), SI
 	TESTQ SI, SI
 	JE    done47
-
 step46:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2885,12 +2688,10 @@ step46:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step46
-
 done47:
 	MOVL  64(R9), SI
 	TESTQ SI, SI
 	JE    done49
-
 step48:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -2902,7 +2703,6 @@ step48:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step48
-
 done49:
 	MOVQ         out+0(FP), AX
 	MOVQ         inv+40(FP), CX
@@ -2978,7 +2778,6 @@ TEXT ·depthwisePlanTailF32AVX512(SB), NOSPLIT, $0-56
 	MOVL   (R9), R10
 	TESTQ  R10, R10
 	JE     done1
-
 run:
 	MOVL      (DX), R11
 	MOVL      4(DX), R12
@@ -2994,7 +2793,6 @@ run:
 	VMOVUPS.Z (R12)(DI*1), K2, Z14
 	VMOVUPS.Z (R12)(SI*2), K2, Z15
 	LEAQ      (R12)(R8*1), R12
-
 steps:
 	MOVL        (R13), R14
 	IMULQ       BX, R14
@@ -3096,16 +2894,13 @@ steps:
 	ADDQ        $0x1c, R13
 	DECQ        R11
 	JNE         steps
-
 ended:
 	DECQ R10
 	JNE  run
-
 done1:
 	MOVL  4(R9), R8
 	TESTQ R8, R8
 	JE    done4
-
 ramp2:
 	MOVL        (DX), R10
 	MOVL        4(DX), R11
@@ -3128,7 +2923,6 @@ ramp2:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip5:
 	CMPQ        R10, $0x02
 	JG          skip6
@@ -3144,7 +2938,6 @@ skip5:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip6:
 	CMPQ        R10, $0x03
 	JG          skip7
@@ -3159,7 +2952,6 @@ skip6:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip7:
 	CMPQ        R10, $0x04
 	JG          skip8
@@ -3173,7 +2965,6 @@ skip7:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip8:
 	CMPQ        R10, $0x05
 	JG          skip9
@@ -3186,7 +2977,6 @@ skip8:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip9:
 	CMPQ        R10, $0x06
 	JG          skip10
@@ -3198,23 +2988,19 @@ skip9:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip10:
 	MOVL        (DX), R10
 	IMULQ       BX, R10
 	VMOVUPS.Z   (CX)(R10*1), K2, Z0
 	VFMADD231PS (R12), Z0, K2, Z8
 	ADDQ        $0x04, DX
-
 ramped3:
 	DECQ R8
 	JNE  ramp2
-
 done4:
 	MOVL  8(R9), R8
 	TESTQ R8, R8
 	JE    done14
-
 ramp12:
 	MOVL        (DX), R10
 	MOVL        4(DX), R11
@@ -3237,7 +3023,6 @@ ramp12:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip15:
 	CMPQ        R10, $0x02
 	JG          skip16
@@ -3253,7 +3038,6 @@ skip15:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip16:
 	CMPQ        R10, $0x03
 	JG          skip17
@@ -3268,7 +3052,6 @@ skip16:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip17:
 	CMPQ        R10, $0x04
 	JG          skip18
@@ -3282,7 +3065,6 @@ skip17:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip18:
 	CMPQ        R10, $0x05
 	JG          skip19
@@ -3295,7 +3077,6 @@ skip18:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip19:
 	CMPQ        R10, $0x06
 	JG          skip20
@@ -3307,23 +3088,19 @@ skip19:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip20:
 	MOVL        (DX), R10
 	IMULQ       BX, R10
 	VMOVUPS.Z   (CX)(R10*1), K2, Z0
 	VFMADD231PS (R12)(SI*2), Z0, K2, Z1
 	ADDQ        $0x04, DX
-
 ramped13:
 	DECQ R8
 	JNE  ramp12
-
 done14:
 	MOVL  12(R9), DI
 	TESTQ DI, DI
 	JE    done23
-
 step22:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
@@ -3338,12 +3115,10 @@ step22:
 	ADDQ        $0x08, DX
 	DECQ        DI
 	JNE         step22
-
 done23:
 	MOVL  16(R9), DI
 	TESTQ DI, DI
 	JE    done25
-
 step24:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
@@ -3358,12 +3133,10 @@ step24:
 	ADDQ        $0x08, DX
 	DECQ        DI
 	JNE         step24
-
 done25:
 	MOVL  20(R9), SI
 	TESTQ SI, SI
 	JE    done27
-
 step26:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -3376,12 +3149,10 @@ step26:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step26
-
 done27:
 	MOVL  24(R9), SI
 	TESTQ SI, SI
 	JE    done29
-
 step28:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -3394,12 +3165,10 @@ step28:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step28
-
 done29:
 	MOVL  28(R9), SI
 	TESTQ SI, SI
 	JE    done31
-
 step30:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -3412,12 +3181,10 @@ step30:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step30
-
 done31:
 	MOVL  32(R9), SI
 	TESTQ SI, SI
 	JE    done33
-
 step32:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -3430,12 +3197,10 @@ step32:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step32
-
 done33:
 	MOVL  36(R9), SI
 	TESTQ SI, SI
 	JE    done35
-
 step34:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -3447,12 +3212,10 @@ step34:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step34
-
 done35:
 	MOVL  40(R9), SI
 	TESTQ SI, SI
 	JE    done37
-
 step36:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -3464,12 +3227,10 @@ step36:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step36
-
 done37:
 	MOVL  44(R9), SI
 	TESTQ SI, SI
 	JE    done39
-
 step38:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -3481,12 +3242,10 @@ step38:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step38
-
 done39:
 	MOVL  48(R9), SI
 	TESTQ SI, SI
 	JE    done41
-
 step40:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -3498,12 +3257,10 @@ step40:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step40
-
 done41:
 	MOVL  52(R9), SI
 	TESTQ SI, SI
 	JE    done43
-
 step42:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -3515,12 +3272,10 @@ step42:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step42
-
 done43:
 	MOVL  56(R9), SI
 	TESTQ SI, SI
 	JE    done45
-
 step44:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -3532,12 +3287,10 @@ step44:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step44
-
 done45:
 	MOVL  60(R9), SI
 	TESTQ SI, SI
 	JE    done47
-
 step46:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -3549,12 +3302,10 @@ step46:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step46
-
 done47:
 	MOVL  64(R9), SI
 	TESTQ SI, SI
 	JE    done49
-
 step48:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -3566,7 +3317,6 @@ step48:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step48
-
 done49:
 	MOVQ         out+0(FP), AX
 	MOVQ         inv+48(FP), CX
@@ -3684,7 +3434,6 @@ TEXT ·depthwisePlanGrad2F32AVX512(SB), NOSPLIT, $0-48
 	MOVL         (R9), R10
 	TESTQ        R10, R10
 	JE           done1
-
 run:
 	MOVL    (DX), R11
 	MOVL    4(DX), R12
@@ -3707,7 +3456,6 @@ run:
 	VMOVUPS (R12)(SI*2), Z30
 	VMOVUPS 64(R12)(SI*2), Z31
 	LEAQ    (R12)(R8*1), R12
-
 steps:
 	MOVL        (R13), R14
 	IMULQ       BX, R14
@@ -3893,16 +3641,13 @@ steps:
 	ADDQ        $0x1c, R13
 	DECQ        R11
 	JNE         steps
-
 ended:
 	DECQ R10
 	JNE  run
-
 done1:
 	MOVL  4(R9), R8
 	TESTQ R8, R8
 	JE    done4
-
 ramp2:
 	MOVL        (DX), R10
 	MOVL        4(DX), R11
@@ -3935,7 +3680,6 @@ ramp2:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip5:
 	CMPQ        R10, $0x02
 	JG          skip6
@@ -3960,7 +3704,6 @@ skip5:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip6:
 	CMPQ        R10, $0x03
 	JG          skip7
@@ -3983,7 +3726,6 @@ skip6:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip7:
 	CMPQ        R10, $0x04
 	JG          skip8
@@ -4004,7 +3746,6 @@ skip7:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip8:
 	CMPQ        R10, $0x05
 	JG          skip9
@@ -4023,7 +3764,6 @@ skip8:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip9:
 	CMPQ        R10, $0x06
 	JG          skip10
@@ -4040,7 +3780,6 @@ skip9:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip10:
 	MOVL        (DX), R10
 	IMULQ       BX, R10
@@ -4051,16 +3790,13 @@ skip10:
 	VMOVUPS     Z0, (CX)(R10*1)
 	VMOVUPS     Z1, 64(CX)(R10*1)
 	ADDQ        $0x04, DX
-
 ramped3:
 	DECQ R8
 	JNE  ramp2
-
 done4:
 	MOVL  8(R9), R8
 	TESTQ R8, R8
 	JE    done14
-
 ramp12:
 	MOVL        (DX), R10
 	MOVL        4(DX), R11
@@ -4093,7 +3829,6 @@ ramp12:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip15:
 	CMPQ        R10, $0x02
 	JG          skip16
@@ -4118,7 +3853,6 @@ skip15:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip16:
 	CMPQ        R10, $0x03
 	JG          skip17
@@ -4141,7 +3875,6 @@ skip16:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip17:
 	CMPQ        R10, $0x04
 	JG          skip18
@@ -4162,7 +3895,6 @@ skip17:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip18:
 	CMPQ        R10, $0x05
 	JG          skip19
@@ -4181,7 +3913,6 @@ skip18:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip19:
 	CMPQ        R10, $0x06
 	JG          skip20
@@ -4198,7 +3929,6 @@ skip19:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip20:
 	MOVL        (DX), R10
 	IMULQ       BX, R10
@@ -4209,16 +3939,13 @@ skip20:
 	VMOVUPS     Z0, (CX)(R10*1)
 	VMOVUPS     Z1, 64(CX)(R10*1)
 	ADDQ        $0x04, DX
-
 ramped13:
 	DECQ R8
 	JNE  ramp12
-
 done14:
 	MOVL  12(R9), DI
 	TESTQ DI, DI
 	JE    done23
-
 step22:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
@@ -4240,12 +3967,10 @@ step22:
 	ADDQ        $0x08, DX
 	DECQ        DI
 	JNE         step22
-
 done23:
 	MOVL  16(R9), DI
 	TESTQ DI, DI
 	JE    done25
-
 step24:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
@@ -4267,12 +3992,10 @@ step24:
 	ADDQ        $0x08, DX
 	DECQ        DI
 	JNE         step24
-
 done25:
 	MOVL  20(R9), SI
 	TESTQ SI, SI
 	JE    done27
-
 step26:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -4290,12 +4013,10 @@ step26:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step26
-
 done27:
 	MOVL  24(R9), SI
 	TESTQ SI, SI
 	JE    done29
-
 step28:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -4313,12 +4034,10 @@ step28:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step28
-
 done29:
 	MOVL  28(R9), SI
 	TESTQ SI, SI
 	JE    done31
-
 step30:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -4336,12 +4055,10 @@ step30:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step30
-
 done31:
 	MOVL  32(R9), SI
 	TESTQ SI, SI
 	JE    done33
-
 step32:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -4359,12 +4076,10 @@ step32:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step32
-
 done33:
 	MOVL  36(R9), SI
 	TESTQ SI, SI
 	JE    done35
-
 step34:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -4380,12 +4095,10 @@ step34:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step34
-
 done35:
 	MOVL  40(R9), SI
 	TESTQ SI, SI
 	JE    done37
-
 step36:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -4401,12 +4114,10 @@ step36:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step36
-
 done37:
 	MOVL  44(R9), SI
 	TESTQ SI, SI
 	JE    done39
-
 step38:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -4422,12 +4133,10 @@ step38:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step38
-
 done39:
 	MOVL  48(R9), SI
 	TESTQ SI, SI
 	JE    done41
-
 step40:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -4443,12 +4152,10 @@ step40:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step40
-
 done41:
 	MOVL  52(R9), SI
 	TESTQ SI, SI
 	JE    done43
-
 step42:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -4464,12 +4171,10 @@ step42:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step42
-
 done43:
 	MOVL  56(R9), SI
 	TESTQ SI, SI
 	JE    done45
-
 step44:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -4485,12 +4190,10 @@ step44:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step44
-
 done45:
 	MOVL  60(R9), SI
 	TESTQ SI, SI
 	JE    done47
-
 step46:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -4506,12 +4209,10 @@ step46:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step46
-
 done47:
 	MOVL  64(R9), SI
 	TESTQ SI, SI
 	JE    done49
-
 step48:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -4527,7 +4228,6 @@ step48:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step48
-
 done49:
 	VZEROUPPER
 	RET
@@ -4588,7 +4288,6 @@ TEXT ·depthwisePlanGrad1F32AVX2(SB), NOSPLIT, $0-48
 	MOVL         (R9), R10
 	TESTQ        R10, R10
 	JE           done1
-
 run:
 	MOVL    (DX), R11
 	MOVL    4(DX), R12
@@ -4604,7 +4303,6 @@ run:
 	VMOVUPS (R12)(DI*1), Y14
 	VMOVUPS (R12)(SI*2), Y15
 	LEAQ    (R12)(R8*1), R12
-
 steps:
 	MOVL        (R13), R14
 	IMULQ       BX, R14
@@ -4713,16 +4411,13 @@ steps:
 	ADDQ        $0x1c, R13
 	DECQ        R11
 	JNE         steps
-
 ended:
 	DECQ R10
 	JNE  run
-
 done1:
 	MOVL  4(R9), R8
 	TESTQ R8, R8
 	JE    done4
-
 ramp2:
 	MOVL        (DX), R10
 	MOVL        4(DX), R11
@@ -4746,7 +4441,6 @@ ramp2:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip5:
 	CMPQ        R10, $0x02
 	JG          skip6
@@ -4763,7 +4457,6 @@ skip5:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip6:
 	CMPQ        R10, $0x03
 	JG          skip7
@@ -4779,7 +4472,6 @@ skip6:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip7:
 	CMPQ        R10, $0x04
 	JG          skip8
@@ -4794,7 +4486,6 @@ skip7:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip8:
 	CMPQ        R10, $0x05
 	JG          skip9
@@ -4808,7 +4499,6 @@ skip8:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip9:
 	CMPQ        R10, $0x06
 	JG          skip10
@@ -4821,7 +4511,6 @@ skip9:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip10:
 	MOVL        (DX), R10
 	IMULQ       BX, R10
@@ -4829,16 +4518,13 @@ skip10:
 	VFMADD231PS (R12), Y8, Y0
 	VMOVUPS     Y0, (CX)(R10*1)
 	ADDQ        $0x04, DX
-
 ramped3:
 	DECQ R8
 	JNE  ramp2
-
 done4:
 	MOVL  8(R9), R8
 	TESTQ R8, R8
 	JE    done14
-
 ramp12:
 	MOVL        (DX), R10
 	MOVL        4(DX), R11
@@ -4862,7 +4548,6 @@ ramp12:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip15:
 	CMPQ        R10, $0x02
 	JG          skip16
@@ -4879,7 +4564,6 @@ skip15:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip16:
 	CMPQ        R10, $0x03
 	JG          skip17
@@ -4895,7 +4579,6 @@ skip16:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip17:
 	CMPQ        R10, $0x04
 	JG          skip18
@@ -4910,7 +4593,6 @@ skip17:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip18:
 	CMPQ        R10, $0x05
 	JG          skip19
@@ -4924,7 +4606,6 @@ skip18:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip19:
 	CMPQ        R10, $0x06
 	JG          skip20
@@ -4937,7 +4618,6 @@ skip19:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip20:
 	MOVL        (DX), R10
 	IMULQ       BX, R10
@@ -4945,16 +4625,13 @@ skip20:
 	VFMADD231PS (R12)(SI*2), Y1, Y0
 	VMOVUPS     Y0, (CX)(R10*1)
 	ADDQ        $0x04, DX
-
 ramped13:
 	DECQ R8
 	JNE  ramp12
-
 done14:
 	MOVL  12(R9), DI
 	TESTQ DI, DI
 	JE    done23
-
 step22:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
@@ -4970,12 +4647,10 @@ step22:
 	ADDQ        $0x08, DX
 	DECQ        DI
 	JNE         step22
-
 done23:
 	MOVL  16(R9), DI
 	TESTQ DI, DI
 	JE    done25
-
 step24:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
@@ -4991,12 +4666,10 @@ step24:
 	ADDQ        $0x08, DX
 	DECQ        DI
 	JNE         step24
-
 done25:
 	MOVL  20(R9), SI
 	TESTQ SI, SI
 	JE    done27
-
 step26:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5010,12 +4683,10 @@ step26:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step26
-
 done27:
 	MOVL  24(R9), SI
 	TESTQ SI, SI
 	JE    done29
-
 step28:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5029,12 +4700,10 @@ step28:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step28
-
 done29:
 	MOVL  28(R9), SI
 	TESTQ SI, SI
 	JE    done31
-
 step30:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5048,12 +4717,10 @@ step30:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step30
-
 done31:
 	MOVL  32(R9), SI
 	TESTQ SI, SI
 	JE    done33
-
 step32:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5067,12 +4734,10 @@ step32:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step32
-
 done33:
 	MOVL  36(R9), SI
 	TESTQ SI, SI
 	JE    done35
-
 step34:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5085,12 +4750,10 @@ step34:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step34
-
 done35:
 	MOVL  40(R9), SI
 	TESTQ SI, SI
 	JE    done37
-
 step36:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5103,12 +4766,10 @@ step36:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step36
-
 done37:
 	MOVL  44(R9), SI
 	TESTQ SI, SI
 	JE    done39
-
 step38:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5121,12 +4782,10 @@ step38:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step38
-
 done39:
 	MOVL  48(R9), SI
 	TESTQ SI, SI
 	JE    done41
-
 step40:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5139,12 +4798,10 @@ step40:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step40
-
 done41:
 	MOVL  52(R9), SI
 	TESTQ SI, SI
 	JE    done43
-
 step42:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5157,12 +4814,10 @@ step42:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step42
-
 done43:
 	MOVL  56(R9), SI
 	TESTQ SI, SI
 	JE    done45
-
 step44:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5175,12 +4830,10 @@ step44:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step44
-
 done45:
 	MOVL  60(R9), SI
 	TESTQ SI, SI
 	JE    done47
-
 step46:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5193,12 +4846,10 @@ step46:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step46
-
 done47:
 	MOVL  64(R9), SI
 	TESTQ SI, SI
 	JE    done49
-
 step48:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5211,7 +4862,6 @@ step48:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step48
-
 done49:
 	VZEROUPPER
 	RET
@@ -5284,7 +4934,6 @@ TEXT ·depthwisePlanGradTailF32AVX2(SB), NOSPLIT, $0-56
 	MOVL         (R8), R9
 	TESTQ        R9, R9
 	JE           done1
-
 run:
 	MOVL       (DX), R10
 	MOVL       4(DX), R11
@@ -5303,7 +4952,6 @@ run:
 	VMASKMOVPS (R11)(BX*4), Y0, Y1
 	VMOVAPS    Y1, Y14
 	LEAQ       (R11)(DI*1), R11
-
 steps:
 	MOVL        (R12), R13
 	IMULQ       BX, R13
@@ -5402,16 +5050,13 @@ steps:
 	ADDQ        $0x14, R12
 	DECQ        R10
 	JNE         steps
-
 ended:
 	DECQ R9
 	JNE  run
-
 done1:
 	MOVL  4(R8), R9
 	TESTQ R9, R9
 	JE    done4
-
 ramp2:
 	MOVL        (DX), R10
 	MOVL        4(DX), R11
@@ -5443,7 +5088,6 @@ ramp2:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip5:
 	CMPQ        R10, $0x02
 	JG          skip6
@@ -5467,7 +5111,6 @@ skip5:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip6:
 	CMPQ        R10, $0x03
 	JG          skip7
@@ -5489,7 +5132,6 @@ skip6:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip7:
 	CMPQ        R10, $0x04
 	JG          skip8
@@ -5509,7 +5151,6 @@ skip7:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip8:
 	CMPQ        R10, $0x05
 	JG          skip9
@@ -5527,7 +5168,6 @@ skip8:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip9:
 	CMPQ        R10, $0x06
 	JG          skip10
@@ -5543,7 +5183,6 @@ skip9:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip10:
 	MOVL        (DX), R10
 	IMULQ       BX, R10
@@ -5553,16 +5192,13 @@ skip10:
 	VFMADD231PS Y10, Y9, Y1
 	VMASKMOVPS  Y1, Y0, (CX)(R10*1)
 	ADDQ        $0x04, DX
-
 ramped3:
 	DECQ R9
 	JNE  ramp2
-
 done4:
 	MOVL  8(R8), R9
 	TESTQ R9, R9
 	JE    done14
-
 ramp12:
 	MOVL        (DX), R10
 	MOVL        4(DX), R11
@@ -5594,7 +5230,6 @@ ramp12:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip15:
 	CMPQ        R10, $0x02
 	JG          skip16
@@ -5618,7 +5253,6 @@ skip15:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip16:
 	CMPQ        R10, $0x03
 	JG          skip17
@@ -5640,7 +5274,6 @@ skip16:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip17:
 	CMPQ        R10, $0x04
 	JG          skip18
@@ -5660,7 +5293,6 @@ skip17:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip18:
 	CMPQ        R10, $0x05
 	JG          skip19
@@ -5678,7 +5310,6 @@ skip18:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip19:
 	CMPQ        R10, $0x06
 	JG          skip20
@@ -5694,7 +5325,6 @@ skip19:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip20:
 	MOVL        (DX), R10
 	IMULQ       BX, R10
@@ -5704,16 +5334,13 @@ skip20:
 	VFMADD231PS Y10, Y2, Y1
 	VMASKMOVPS  Y1, Y0, (CX)(R10*1)
 	ADDQ        $0x04, DX
-
 ramped13:
 	DECQ R9
 	JNE  ramp12
-
 done14:
 	MOVL  12(R8), DI
 	TESTQ DI, DI
 	JE    done23
-
 step22:
 	MOVL        (DX), R9
 	IMULQ       BX, R9
@@ -5734,12 +5361,10 @@ step22:
 	ADDQ        $0x08, DX
 	DECQ        DI
 	JNE         step22
-
 done23:
 	MOVL  16(R8), DI
 	TESTQ DI, DI
 	JE    done25
-
 step24:
 	MOVL        (DX), R9
 	IMULQ       BX, R9
@@ -5760,12 +5385,10 @@ step24:
 	ADDQ        $0x08, DX
 	DECQ        DI
 	JNE         step24
-
 done25:
 	MOVL  20(R8), SI
 	TESTQ SI, SI
 	JE    done27
-
 step26:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5782,12 +5405,10 @@ step26:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step26
-
 done27:
 	MOVL  24(R8), SI
 	TESTQ SI, SI
 	JE    done29
-
 step28:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5804,12 +5425,10 @@ step28:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step28
-
 done29:
 	MOVL  28(R8), SI
 	TESTQ SI, SI
 	JE    done31
-
 step30:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5826,12 +5445,10 @@ step30:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step30
-
 done31:
 	MOVL  32(R8), SI
 	TESTQ SI, SI
 	JE    done33
-
 step32:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5848,12 +5465,10 @@ step32:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step32
-
 done33:
 	MOVL  36(R8), SI
 	TESTQ SI, SI
 	JE    done35
-
 step34:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5868,12 +5483,10 @@ step34:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step34
-
 done35:
 	MOVL  40(R8), SI
 	TESTQ SI, SI
 	JE    done37
-
 step36:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5888,12 +5501,10 @@ step36:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step36
-
 done37:
 	MOVL  44(R8), SI
 	TESTQ SI, SI
 	JE    done39
-
 step38:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5908,12 +5519,10 @@ step38:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step38
-
 done39:
 	MOVL  48(R8), SI
 	TESTQ SI, SI
 	JE    done41
-
 step40:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5928,12 +5537,10 @@ step40:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step40
-
 done41:
 	MOVL  52(R8), SI
 	TESTQ SI, SI
 	JE    done43
-
 step42:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5948,12 +5555,10 @@ step42:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step42
-
 done43:
 	MOVL  56(R8), SI
 	TESTQ SI, SI
 	JE    done45
-
 step44:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5968,12 +5573,10 @@ step44:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step44
-
 done45:
 	MOVL  60(R8), SI
 	TESTQ SI, SI
 	JE    done47
-
 step46:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -5988,12 +5591,10 @@ step46:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step46
-
 done47:
 	MOVL  64(R8), SI
 	TESTQ SI, SI
 	JE    done49
-
 step48:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -6008,7 +5609,6 @@ step48:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step48
-
 done49:
 	VZEROUPPER
 	RET
@@ -6069,7 +5669,6 @@ TEXT ·depthwisePlanGrad1F32AVX512(SB), NOSPLIT, $0-48
 	MOVL         (R9), R10
 	TESTQ        R10, R10
 	JE           done1
-
 run:
 	MOVL    (DX), R11
 	MOVL    4(DX), R12
@@ -6085,7 +5684,6 @@ run:
 	VMOVUPS (R12)(DI*1), Z14
 	VMOVUPS (R12)(SI*2), Z15
 	LEAQ    (R12)(R8*1), R12
-
 steps:
 	MOVL        (R13), R14
 	IMULQ       BX, R14
@@ -6194,16 +5792,13 @@ steps:
 	ADDQ        $0x1c, R13
 	DECQ        R11
 	JNE         steps
-
 ended:
 	DECQ R10
 	JNE  run
-
 done1:
 	MOVL  4(R9), R8
 	TESTQ R8, R8
 	JE    done4
-
 ramp2:
 	MOVL        (DX), R10
 	MOVL        4(DX), R11
@@ -6227,7 +5822,6 @@ ramp2:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip5:
 	CMPQ        R10, $0x02
 	JG          skip6
@@ -6244,7 +5838,6 @@ skip5:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip6:
 	CMPQ        R10, $0x03
 	JG          skip7
@@ -6260,7 +5853,6 @@ skip6:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip7:
 	CMPQ        R10, $0x04
 	JG          skip8
@@ -6275,7 +5867,6 @@ skip7:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip8:
 	CMPQ        R10, $0x05
 	JG          skip9
@@ -6289,7 +5880,6 @@ skip8:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip9:
 	CMPQ        R10, $0x06
 	JG          skip10
@@ -6302,7 +5892,6 @@ skip9:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip10:
 	MOVL        (DX), R10
 	IMULQ       BX, R10
@@ -6310,16 +5899,13 @@ skip10:
 	VFMADD231PS (R12), Z8, Z0
 	VMOVUPS     Z0, (CX)(R10*1)
 	ADDQ        $0x04, DX
-
 ramped3:
 	DECQ R8
 	JNE  ramp2
-
 done4:
 	MOVL  8(R9), R8
 	TESTQ R8, R8
 	JE    done14
-
 ramp12:
 	MOVL        (DX), R10
 	MOVL        4(DX), R11
@@ -6343,7 +5929,6 @@ ramp12:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip15:
 	CMPQ        R10, $0x02
 	JG          skip16
@@ -6360,7 +5945,6 @@ skip15:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip16:
 	CMPQ        R10, $0x03
 	JG          skip17
@@ -6376,7 +5960,6 @@ skip16:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip17:
 	CMPQ        R10, $0x04
 	JG          skip18
@@ -6391,7 +5974,6 @@ skip17:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip18:
 	CMPQ        R10, $0x05
 	JG          skip19
@@ -6405,7 +5987,6 @@ skip18:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip19:
 	CMPQ        R10, $0x06
 	JG          skip20
@@ -6418,7 +5999,6 @@ skip19:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip20:
 	MOVL        (DX), R10
 	IMULQ       BX, R10
@@ -6426,16 +6006,13 @@ skip20:
 	VFMADD231PS (R12)(SI*2), Z1, Z0
 	VMOVUPS     Z0, (CX)(R10*1)
 	ADDQ        $0x04, DX
-
 ramped13:
 	DECQ R8
 	JNE  ramp12
-
 done14:
 	MOVL  12(R9), DI
 	TESTQ DI, DI
 	JE    done23
-
 step22:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
@@ -6451,12 +6028,10 @@ step22:
 	ADDQ        $0x08, DX
 	DECQ        DI
 	JNE         step22
-
 done23:
 	MOVL  16(R9), DI
 	TESTQ DI, DI
 	JE    done25
-
 step24:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
@@ -6472,12 +6047,10 @@ step24:
 	ADDQ        $0x08, DX
 	DECQ        DI
 	JNE         step24
-
 done25:
 	MOVL  20(R9), SI
 	TESTQ SI, SI
 	JE    done27
-
 step26:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -6491,12 +6064,10 @@ step26:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step26
-
 done27:
 	MOVL  24(R9), SI
 	TESTQ SI, SI
 	JE    done29
-
 step28:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -6510,12 +6081,10 @@ step28:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step28
-
 done29:
 	MOVL  28(R9), SI
 	TESTQ SI, SI
 	JE    done31
-
 step30:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -6529,12 +6098,10 @@ step30:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step30
-
 done31:
 	MOVL  32(R9), SI
 	TESTQ SI, SI
 	JE    done33
-
 step32:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -6548,12 +6115,10 @@ step32:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step32
-
 done33:
 	MOVL  36(R9), SI
 	TESTQ SI, SI
 	JE    done35
-
 step34:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -6566,12 +6131,10 @@ step34:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step34
-
 done35:
 	MOVL  40(R9), SI
 	TESTQ SI, SI
 	JE    done37
-
 step36:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -6584,12 +6147,10 @@ step36:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step36
-
 done37:
 	MOVL  44(R9), SI
 	TESTQ SI, SI
 	JE    done39
-
 step38:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -6602,12 +6163,10 @@ step38:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step38
-
 done39:
 	MOVL  48(R9), SI
 	TESTQ SI, SI
 	JE    done41
-
 step40:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -6620,12 +6179,10 @@ step40:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step40
-
 done41:
 	MOVL  52(R9), SI
 	TESTQ SI, SI
 	JE    done43
-
 step42:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -6638,12 +6195,10 @@ step42:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step42
-
 done43:
 	MOVL  56(R9), SI
 	TESTQ SI, SI
 	JE    done45
-
 step44:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -6656,12 +6211,10 @@ step44:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step44
-
 done45:
 	MOVL  60(R9), SI
 	TESTQ SI, SI
 	JE    done47
-
 step46:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -6674,12 +6227,10 @@ step46:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step46
-
 done47:
 	MOVL  64(R9), SI
 	TESTQ SI, SI
 	JE    done49
-
 step48:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -6692,7 +6243,6 @@ step48:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step48
-
 done49:
 	VZEROUPPER
 	RET
@@ -6760,7 +6310,6 @@ TEXT ·depthwisePlanGradTailF32AVX512(SB), NOSPLIT, $0-56
 	MOVL         (R9), R10
 	TESTQ        R10, R10
 	JE           done1
-
 run:
 	MOVL      (DX), R11
 	MOVL      4(DX), R12
@@ -6776,7 +6325,6 @@ run:
 	VMOVUPS.Z (R12)(DI*1), K2, Z14
 	VMOVUPS.Z (R12)(SI*2), K2, Z15
 	LEAQ      (R12)(R8*1), R12
-
 steps:
 	MOVL        (R13), R14
 	IMULQ       BX, R14
@@ -6885,16 +6433,13 @@ steps:
 	ADDQ        $0x1c, R13
 	DECQ        R11
 	JNE         steps
-
 ended:
 	DECQ R10
 	JNE  run
-
 done1:
 	MOVL  4(R9), R8
 	TESTQ R8, R8
 	JE    done4
-
 ramp2:
 	MOVL        (DX), R10
 	MOVL        4(DX), R11
@@ -6918,7 +6463,6 @@ ramp2:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip5:
 	CMPQ        R10, $0x02
 	JG          skip6
@@ -6935,7 +6479,6 @@ skip5:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip6:
 	CMPQ        R10, $0x03
 	JG          skip7
@@ -6951,7 +6494,6 @@ skip6:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip7:
 	CMPQ        R10, $0x04
 	JG          skip8
@@ -6966,7 +6508,6 @@ skip7:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip8:
 	CMPQ        R10, $0x05
 	JG          skip9
@@ -6980,7 +6521,6 @@ skip8:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip9:
 	CMPQ        R10, $0x06
 	JG          skip10
@@ -6993,7 +6533,6 @@ skip9:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped3
-
 skip10:
 	MOVL        (DX), R10
 	IMULQ       BX, R10
@@ -7001,16 +6540,13 @@ skip10:
 	VFMADD231PS (R12), Z8, K2, Z0
 	VMOVUPS     Z0, K1, (CX)(R10*1)
 	ADDQ        $0x04, DX
-
 ramped3:
 	DECQ R8
 	JNE  ramp2
-
 done4:
 	MOVL  8(R9), R8
 	TESTQ R8, R8
 	JE    done14
-
 ramp12:
 	MOVL        (DX), R10
 	MOVL        4(DX), R11
@@ -7034,7 +6570,6 @@ ramp12:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip15:
 	CMPQ        R10, $0x02
 	JG          skip16
@@ -7051,7 +6586,6 @@ skip15:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip16:
 	CMPQ        R10, $0x03
 	JG          skip17
@@ -7067,7 +6601,6 @@ skip16:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip17:
 	CMPQ        R10, $0x04
 	JG          skip18
@@ -7082,7 +6615,6 @@ skip17:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip18:
 	CMPQ        R10, $0x05
 	JG          skip19
@@ -7096,7 +6628,6 @@ skip18:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip19:
 	CMPQ        R10, $0x06
 	JG          skip20
@@ -7109,7 +6640,6 @@ skip19:
 	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ramped13
-
 skip20:
 	MOVL        (DX), R10
 	IMULQ       BX, R10
@@ -7117,16 +6647,13 @@ skip20:
 	VFMADD231PS (R12)(SI*2), Z1, K2, Z0
 	VMOVUPS     Z0, K1, (CX)(R10*1)
 	ADDQ        $0x04, DX
-
 ramped13:
 	DECQ R8
 	JNE  ramp12
-
 done14:
 	MOVL  12(R9), DI
 	TESTQ DI, DI
 	JE    done23
-
 step22:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
@@ -7142,12 +6669,10 @@ step22:
 	ADDQ        $0x08, DX
 	DECQ        DI
 	JNE         step22
-
 done23:
 	MOVL  16(R9), DI
 	TESTQ DI, DI
 	JE    done25
-
 step24:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
@@ -7163,12 +6688,10 @@ step24:
 	ADDQ        $0x08, DX
 	DECQ        DI
 	JNE         step24
-
 done25:
 	MOVL  20(R9), SI
 	TESTQ SI, SI
 	JE    done27
-
 step26:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -7182,12 +6705,10 @@ step26:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step26
-
 done27:
 	MOVL  24(R9), SI
 	TESTQ SI, SI
 	JE    done29
-
 step28:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -7201,12 +6722,10 @@ step28:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step28
-
 done29:
 	MOVL  28(R9), SI
 	TESTQ SI, SI
 	JE    done31
-
 step30:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -7220,12 +6739,10 @@ step30:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step30
-
 done31:
 	MOVL  32(R9), SI
 	TESTQ SI, SI
 	JE    done33
-
 step32:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -7239,12 +6756,10 @@ step32:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step32
-
 done33:
 	MOVL  36(R9), SI
 	TESTQ SI, SI
 	JE    done35
-
 step34:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -7257,12 +6772,10 @@ step34:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step34
-
 done35:
 	MOVL  40(R9), SI
 	TESTQ SI, SI
 	JE    done37
-
 step36:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -7275,12 +6788,10 @@ step36:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step36
-
 done37:
 	MOVL  44(R9), SI
 	TESTQ SI, SI
 	JE    done39
-
 step38:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -7293,12 +6804,10 @@ step38:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step38
-
 done39:
 	MOVL  48(R9), SI
 	TESTQ SI, SI
 	JE    done41
-
 step40:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -7311,12 +6820,10 @@ step40:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step40
-
 done41:
 	MOVL  52(R9), SI
 	TESTQ SI, SI
 	JE    done43
-
 step42:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -7329,12 +6836,10 @@ step42:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step42
-
 done43:
 	MOVL  56(R9), SI
 	TESTQ SI, SI
 	JE    done45
-
 step44:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -7347,12 +6852,10 @@ step44:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step44
-
 done45:
 	MOVL  60(R9), SI
 	TESTQ SI, SI
 	JE    done47
-
 step46:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -7365,12 +6868,10 @@ step46:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step46
-
 done47:
 	MOVL  64(R9), SI
 	TESTQ SI, SI
 	JE    done49
-
 step48:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
@@ -7383,7 +6884,6 @@ step48:
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step48
-
 done49:
 	VZEROUPPER
 	RET
@@ -7407,7 +6907,6 @@ TEXT ·depthwisePlanGradRow4F32AVX2(SB), NOSPLIT, $0-60
 	MOVQ         index+24(FP), BX
 	MOVQ         pose+32(FP), SI
 	MOVQ         n+40(FP), DI
-
 pair:
 	MOVL        (BX), R8
 	IMULQ       AX, R8
@@ -7446,7 +6945,6 @@ TEXT ·depthwisePlanGradRow1F32AVX2(SB), NOSPLIT, $0-60
 	MOVQ         index+24(FP), BX
 	MOVQ         pose+32(FP), SI
 	MOVQ         n+40(FP), DI
-
 pair:
 	MOVL        (BX), R8
 	IMULQ       AX, R8
@@ -7481,7 +6979,6 @@ TEXT ·depthwisePlanGradRowTailF32AVX2(SB), NOSPLIT, $0-68
 	MOVQ         index+24(FP), BX
 	MOVQ         pose+32(FP), SI
 	MOVQ         n+40(FP), DI
-
 pair:
 	MOVL        (BX), R8
 	IMULQ       AX, R8
@@ -7515,7 +7012,6 @@ TEXT ·depthwiseSeq2F32AVX2(SB), NOSPLIT, $0-88
 	MOVQ  rows+48(FP), R10
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -7523,7 +7019,6 @@ row1:
 	VXORPS Y1, Y1, Y1
 	SUBQ   $0x01, R11
 	JL     rest4
-
 pairs3:
 	MOVL        (R8), R12
 	IMULQ       SI, R12
@@ -7539,7 +7034,6 @@ pairs3:
 	ADDQ        $0x04, R9
 	SUBQ        $0x01, R11
 	JGE         pairs3
-
 rest4:
 	MOVQ         8(DI), R11
 	SUBQ         (DI), R11
@@ -7555,7 +7049,6 @@ rest4:
 	VBROADCASTSS X2, Y2
 	VMULPS       Y2, Y0, Y0
 	VMULPS       Y2, Y1, Y1
-
 store6:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)(AX*4)
@@ -7564,7 +7057,6 @@ store6:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -7586,14 +7078,12 @@ TEXT ·depthwiseSeq1F32AVX2(SB), NOSPLIT, $0-88
 	MOVQ    rows+48(FP), R9
 	TESTQ   R9, R9
 	JE      done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
 	VXORPS Y1, Y1, Y1
 	SUBQ   $0x01, R10
 	JL     rest4
-
 pairs3:
 	MOVL        (DI), R11
 	IMULQ       BX, R11
@@ -7608,7 +7098,6 @@ pairs3:
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10
 	JGE         pairs3
-
 rest4:
 	MOVQ         8(SI), R10
 	SUBQ         (SI), R10
@@ -7623,7 +7112,6 @@ rest4:
 	VDIVSS       X3, X2, X2
 	VBROADCASTSS X2, Y2
 	VMULPS       Y2, Y1, Y1
-
 store6:
 	VMASKMOVPS Y1, Y0, (AX)
 	MOVQ       ostride+64(FP), R10
@@ -7631,7 +7119,6 @@ store6:
 	ADDQ       $0x08, SI
 	DECQ       R9
 	JNE        row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -7655,7 +7142,6 @@ TEXT ·depthwisePlanGradRow4F32AVX512(SB), NOSPLIT, $0-60
 	MOVQ         index+24(FP), BX
 	MOVQ         pose+32(FP), SI
 	MOVQ         n+40(FP), DI
-
 pair:
 	MOVL        (BX), R8
 	IMULQ       AX, R8
@@ -7694,7 +7180,6 @@ TEXT ·depthwisePlanGradRow1F32AVX512(SB), NOSPLIT, $0-60
 	MOVQ         index+24(FP), BX
 	MOVQ         pose+32(FP), SI
 	MOVQ         n+40(FP), DI
-
 pair:
 	MOVL        (BX), R8
 	IMULQ       AX, R8
@@ -7731,7 +7216,6 @@ TEXT ·depthwisePlanGradRowTailF32AVX512(SB), NOSPLIT, $0-68
 	MOVQ         index+24(FP), BX
 	MOVQ         pose+32(FP), SI
 	MOVQ         n+40(FP), DI
-
 pair:
 	MOVL        (BX), R8
 	IMULQ       AX, R8
@@ -7765,7 +7249,6 @@ TEXT ·depthwiseSeq2F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ  rows+48(FP), R9
 	TESTQ R9, R9
 	JE    done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -7773,7 +7256,6 @@ row1:
 	VPXORD Z1, Z1, Z1
 	SUBQ   $0x01, R10
 	JL     rest4
-
 pairs3:
 	MOVL        (DI), R11
 	IMULQ       BX, R11
@@ -7789,7 +7271,6 @@ pairs3:
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10
 	JGE         pairs3
-
 rest4:
 	MOVQ         8(SI), R10
 	SUBQ         (SI), R10
@@ -7805,7 +7286,6 @@ rest4:
 	VBROADCASTSS X2, Z2
 	VMULPS       Z2, Z0, Z0
 	VMULPS       Z2, Z1, Z1
-
 store6:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
@@ -7814,7 +7294,6 @@ store6:
 	ADDQ    $0x08, SI
 	DECQ    R9
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -7836,14 +7315,12 @@ TEXT ·depthwiseSeq1F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ  rows+48(FP), R9
 	TESTQ R9, R9
 	JE    done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
 	VPXORD Z0, Z0, Z0
 	SUBQ   $0x01, R10
 	JL     rest4
-
 pairs3:
 	MOVL        (DI), R11
 	IMULQ       BX, R11
@@ -7857,7 +7334,6 @@ pairs3:
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10
 	JGE         pairs3
-
 rest4:
 	MOVQ         8(SI), R10
 	SUBQ         (SI), R10
@@ -7872,7 +7348,6 @@ rest4:
 	VDIVSS       X2, X1, X1
 	VBROADCASTSS X1, Z1
 	VMULPS       Z1, Z0, Z0
-
 store6:
 	VMOVUPS Z0, K1, (AX)
 	MOVQ    ostride+64(FP), R10
@@ -7880,7 +7355,6 @@ store6:
 	ADDQ    $0x08, SI
 	DECQ    R9
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET

@@ -13,7 +13,6 @@ TEXT ·depthwisePlanF32NEON(SB), NOSPLIT, $0-56
 	MOVD f+8(FP), R4
 	MOVD w+16(FP), R5
 	MOVD stride+40(FP), R6
-
 block:
 	CMP $8, R1
 	BLT narrower
@@ -37,7 +36,6 @@ block:
 	ADD $68, R2, R7
 	MOVWU.P 4(R8), R9
 	CBZ R9, runsDone
-
 run:
 	MOVWU.P 4(R7), R10
 	MOVWU.P 4(R7), R11
@@ -56,7 +54,6 @@ run:
 	ADD R6, R11
 	FLDPQ 0(R11), (F30, F31)
 	ADD R6, R11
-
 steps:
 	// 161 instructions for 448 multiply-adds, 0.3594 each
 	MOVWU.P 4(R7), R12
@@ -220,15 +217,12 @@ steps:
 	ADD R6, R11
 	SUBS $1, R10
 	BNE steps
-
 ended:
 	SUBS $1, R9
 	BNE run
-
 runsDone:
 	MOVWU.P 4(R8), R9
 	CBZ R9, rampsDone
-
 ramp:
 	MOVWU.P 4(R7), R15
 	MOVWU.P 4(R7), R10
@@ -269,7 +263,6 @@ ramp:
 	VFMLA V1.S4, V31.S4, V17.S4
 	SUBS $1, R10
 	BEQ ramped
-
 skip:
 	CMP $2, R15
 	BGT skip2
@@ -302,7 +295,6 @@ skip:
 	VFMLA V1.S4, V29.S4, V17.S4
 	SUBS $1, R10
 	BEQ ramped
-
 skip2:
 	CMP $3, R15
 	BGT skip3
@@ -331,7 +323,6 @@ skip2:
 	VFMLA V1.S4, V27.S4, V17.S4
 	SUBS $1, R10
 	BEQ ramped
-
 skip3:
 	CMP $4, R15
 	BGT skip4
@@ -356,7 +347,6 @@ skip3:
 	VFMLA V1.S4, V25.S4, V17.S4
 	SUBS $1, R10
 	BEQ ramped
-
 skip4:
 	CMP $5, R15
 	BGT skip5
@@ -377,7 +367,6 @@ skip4:
 	VFMLA V1.S4, V23.S4, V17.S4
 	SUBS $1, R10
 	BEQ ramped
-
 skip5:
 	CMP $6, R15
 	BGT skip6
@@ -394,7 +383,6 @@ skip5:
 	VFMLA V1.S4, V21.S4, V17.S4
 	SUBS $1, R10
 	BEQ ramped
-
 skip6:
 	MOVD R19, R11
 	MOVWU.P 4(R7), R12
@@ -403,15 +391,12 @@ skip6:
 	FLDPQ 0(R11), (F18, F19)
 	VFMLA V0.S4, V18.S4, V16.S4
 	VFMLA V1.S4, V19.S4, V17.S4
-
 ramped:
 	SUBS $1, R9
 	BNE ramp
-
 rampsDone:
 	MOVWU.P 4(R8), R9
 	CBZ R9, rampsDone2
-
 ramp2:
 	MOVWU.P 4(R7), R15
 	MOVWU.P 4(R7), R10
@@ -452,7 +437,6 @@ ramp2:
 	VFMLA V1.S4, V31.S4, V15.S4
 	SUBS $1, R10
 	BEQ ramped2
-
 skip8:
 	ADD R6, R19
 	CMP $2, R15
@@ -486,7 +470,6 @@ skip8:
 	VFMLA V1.S4, V29.S4, V13.S4
 	SUBS $1, R10
 	BEQ ramped2
-
 skip9:
 	ADD R6, R19
 	CMP $3, R15
@@ -516,7 +499,6 @@ skip9:
 	VFMLA V1.S4, V27.S4, V11.S4
 	SUBS $1, R10
 	BEQ ramped2
-
 skip10:
 	ADD R6, R19
 	CMP $4, R15
@@ -542,7 +524,6 @@ skip10:
 	VFMLA V1.S4, V25.S4, V9.S4
 	SUBS $1, R10
 	BEQ ramped2
-
 skip11:
 	ADD R6, R19
 	CMP $5, R15
@@ -564,7 +545,6 @@ skip11:
 	VFMLA V1.S4, V23.S4, V7.S4
 	SUBS $1, R10
 	BEQ ramped2
-
 skip12:
 	ADD R6, R19
 	CMP $6, R15
@@ -582,7 +562,6 @@ skip12:
 	VFMLA V1.S4, V21.S4, V5.S4
 	SUBS $1, R10
 	BEQ ramped2
-
 skip13:
 	ADD R6, R19
 	MOVD R19, R11
@@ -592,15 +571,12 @@ skip13:
 	FLDPQ 0(R11), (F18, F19)
 	VFMLA V0.S4, V18.S4, V2.S4
 	VFMLA V1.S4, V19.S4, V3.S4
-
 ramped2:
 	SUBS $1, R9
 	BNE ramp2
-
 rampsDone2:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone
-
 step:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -625,11 +601,9 @@ step:
 	VFMLA V1.S4, V25.S4, V9.S4
 	SUBS $1, R9
 	BNE step
-
 stepsDone:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone2
-
 step2:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -654,11 +628,9 @@ step2:
 	VFMLA V1.S4, V25.S4, V17.S4
 	SUBS $1, R9
 	BNE step2
-
 stepsDone2:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone3
-
 step3:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -675,11 +647,9 @@ step3:
 	VFMLA V1.S4, V21.S4, V5.S4
 	SUBS $1, R9
 	BNE step3
-
 stepsDone3:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone4
-
 step4:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -696,11 +666,9 @@ step4:
 	VFMLA V1.S4, V21.S4, V9.S4
 	SUBS $1, R9
 	BNE step4
-
 stepsDone4:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone5
-
 step5:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -717,11 +685,9 @@ step5:
 	VFMLA V1.S4, V21.S4, V13.S4
 	SUBS $1, R9
 	BNE step5
-
 stepsDone5:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone6
-
 step6:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -738,11 +704,9 @@ step6:
 	VFMLA V1.S4, V21.S4, V17.S4
 	SUBS $1, R9
 	BNE step6
-
 stepsDone6:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone7
-
 step7:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -755,11 +719,9 @@ step7:
 	VFMLA V1.S4, V19.S4, V3.S4
 	SUBS $1, R9
 	BNE step7
-
 stepsDone7:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone8
-
 step8:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -772,11 +734,9 @@ step8:
 	VFMLA V1.S4, V19.S4, V5.S4
 	SUBS $1, R9
 	BNE step8
-
 stepsDone8:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone9
-
 step9:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -789,11 +749,9 @@ step9:
 	VFMLA V1.S4, V19.S4, V7.S4
 	SUBS $1, R9
 	BNE step9
-
 stepsDone9:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone10
-
 step10:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -806,11 +764,9 @@ step10:
 	VFMLA V1.S4, V19.S4, V9.S4
 	SUBS $1, R9
 	BNE step10
-
 stepsDone10:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone11
-
 step11:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -823,11 +779,9 @@ step11:
 	VFMLA V1.S4, V19.S4, V11.S4
 	SUBS $1, R9
 	BNE step11
-
 stepsDone11:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone12
-
 step12:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -840,11 +794,9 @@ step12:
 	VFMLA V1.S4, V19.S4, V13.S4
 	SUBS $1, R9
 	BNE step12
-
 stepsDone12:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone13
-
 step13:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -857,11 +809,9 @@ step13:
 	VFMLA V1.S4, V19.S4, V15.S4
 	SUBS $1, R9
 	BNE step13
-
 stepsDone13:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone14
-
 step14:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -874,7 +824,6 @@ step14:
 	VFMLA V1.S4, V19.S4, V17.S4
 	SUBS $1, R9
 	BNE step14
-
 stepsDone14:
 	MOVD R0, R13
 	MOVD R3, R14
@@ -923,9 +872,7 @@ stepsDone14:
 	ADD $32, R5
 	SUB $8, R1
 	B block
-
 narrower:
-
 block2:
 	CMP $4, R1
 	BLT narrower2
@@ -941,7 +888,6 @@ block2:
 	ADD $68, R2, R7
 	MOVWU.P 4(R8), R9
 	CBZ R9, runsDone2
-
 run2:
 	MOVWU.P 4(R7), R10
 	MOVWU.P 4(R7), R11
@@ -960,7 +906,6 @@ run2:
 	ADD R6, R11
 	FMOVQ 0(R11), F15
 	ADD R6, R11
-
 steps2:
 	// 105 instructions for 224 multiply-adds, 0.4688 each
 	MOVWU.P 4(R7), R12
@@ -1068,15 +1013,12 @@ steps2:
 	ADD R6, R11
 	SUBS $1, R10
 	BNE steps2
-
 ended2:
 	SUBS $1, R9
 	BNE run2
-
 runsDone2:
 	MOVWU.P 4(R8), R9
 	CBZ R9, rampsDone3
-
 ramp3:
 	MOVWU.P 4(R7), R15
 	MOVWU.P 4(R7), R10
@@ -1110,7 +1052,6 @@ ramp3:
 	VFMLA V0.S4, V15.S4, V8.S4
 	SUBS $1, R10
 	BEQ ramped3
-
 skip15:
 	CMP $2, R15
 	BGT skip16
@@ -1137,7 +1078,6 @@ skip15:
 	VFMLA V0.S4, V14.S4, V8.S4
 	SUBS $1, R10
 	BEQ ramped3
-
 skip16:
 	CMP $3, R15
 	BGT skip17
@@ -1161,7 +1101,6 @@ skip16:
 	VFMLA V0.S4, V13.S4, V8.S4
 	SUBS $1, R10
 	BEQ ramped3
-
 skip17:
 	CMP $4, R15
 	BGT skip18
@@ -1182,7 +1121,6 @@ skip17:
 	VFMLA V0.S4, V12.S4, V8.S4
 	SUBS $1, R10
 	BEQ ramped3
-
 skip18:
 	CMP $5, R15
 	BGT skip19
@@ -1200,7 +1138,6 @@ skip18:
 	VFMLA V0.S4, V11.S4, V8.S4
 	SUBS $1, R10
 	BEQ ramped3
-
 skip19:
 	CMP $6, R15
 	BGT skip20
@@ -1215,7 +1152,6 @@ skip19:
 	VFMLA V0.S4, V10.S4, V8.S4
 	SUBS $1, R10
 	BEQ ramped3
-
 skip20:
 	MOVD R19, R11
 	MOVWU.P 4(R7), R12
@@ -1223,15 +1159,12 @@ skip20:
 	FMOVQ 0(R12), F0
 	FMOVQ 0(R11), F9
 	VFMLA V0.S4, V9.S4, V8.S4
-
 ramped3:
 	SUBS $1, R9
 	BNE ramp3
-
 rampsDone3:
 	MOVWU.P 4(R8), R9
 	CBZ R9, rampsDone4
-
 ramp4:
 	MOVWU.P 4(R7), R15
 	MOVWU.P 4(R7), R10
@@ -1265,7 +1198,6 @@ ramp4:
 	VFMLA V0.S4, V15.S4, V7.S4
 	SUBS $1, R10
 	BEQ ramped4
-
 skip22:
 	ADD R6, R19
 	CMP $2, R15
@@ -1293,7 +1225,6 @@ skip22:
 	VFMLA V0.S4, V14.S4, V6.S4
 	SUBS $1, R10
 	BEQ ramped4
-
 skip23:
 	ADD R6, R19
 	CMP $3, R15
@@ -1318,7 +1249,6 @@ skip23:
 	VFMLA V0.S4, V13.S4, V5.S4
 	SUBS $1, R10
 	BEQ ramped4
-
 skip24:
 	ADD R6, R19
 	CMP $4, R15
@@ -1340,7 +1270,6 @@ skip24:
 	VFMLA V0.S4, V12.S4, V4.S4
 	SUBS $1, R10
 	BEQ ramped4
-
 skip25:
 	ADD R6, R19
 	CMP $5, R15
@@ -1359,7 +1288,6 @@ skip25:
 	VFMLA V0.S4, V11.S4, V3.S4
 	SUBS $1, R10
 	BEQ ramped4
-
 skip26:
 	ADD R6, R19
 	CMP $6, R15
@@ -1375,7 +1303,6 @@ skip26:
 	VFMLA V0.S4, V10.S4, V2.S4
 	SUBS $1, R10
 	BEQ ramped4
-
 skip27:
 	ADD R6, R19
 	MOVD R19, R11
@@ -1384,15 +1311,12 @@ skip27:
 	FMOVQ 0(R12), F0
 	FMOVQ 0(R11), F9
 	VFMLA V0.S4, V9.S4, V1.S4
-
 ramped4:
 	SUBS $1, R9
 	BNE ramp4
-
 rampsDone4:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone15
-
 step15:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -1413,11 +1337,9 @@ step15:
 	VFMLA V0.S4, V12.S4, V4.S4
 	SUBS $1, R9
 	BNE step15
-
 stepsDone15:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone16
-
 step16:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -1438,11 +1360,9 @@ step16:
 	VFMLA V0.S4, V12.S4, V8.S4
 	SUBS $1, R9
 	BNE step16
-
 stepsDone16:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone17
-
 step17:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -1457,11 +1377,9 @@ step17:
 	VFMLA V0.S4, V10.S4, V2.S4
 	SUBS $1, R9
 	BNE step17
-
 stepsDone17:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone18
-
 step18:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -1476,11 +1394,9 @@ step18:
 	VFMLA V0.S4, V10.S4, V4.S4
 	SUBS $1, R9
 	BNE step18
-
 stepsDone18:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone19
-
 step19:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -1495,11 +1411,9 @@ step19:
 	VFMLA V0.S4, V10.S4, V6.S4
 	SUBS $1, R9
 	BNE step19
-
 stepsDone19:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone20
-
 step20:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -1514,11 +1428,9 @@ step20:
 	VFMLA V0.S4, V10.S4, V8.S4
 	SUBS $1, R9
 	BNE step20
-
 stepsDone20:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone21
-
 step21:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -1530,11 +1442,9 @@ step21:
 	VFMLA V0.S4, V9.S4, V1.S4
 	SUBS $1, R9
 	BNE step21
-
 stepsDone21:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone22
-
 step22:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -1546,11 +1456,9 @@ step22:
 	VFMLA V0.S4, V9.S4, V2.S4
 	SUBS $1, R9
 	BNE step22
-
 stepsDone22:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone23
-
 step23:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -1562,11 +1470,9 @@ step23:
 	VFMLA V0.S4, V9.S4, V3.S4
 	SUBS $1, R9
 	BNE step23
-
 stepsDone23:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone24
-
 step24:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -1578,11 +1484,9 @@ step24:
 	VFMLA V0.S4, V9.S4, V4.S4
 	SUBS $1, R9
 	BNE step24
-
 stepsDone24:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone25
-
 step25:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -1594,11 +1498,9 @@ step25:
 	VFMLA V0.S4, V9.S4, V5.S4
 	SUBS $1, R9
 	BNE step25
-
 stepsDone25:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone26
-
 step26:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -1610,11 +1512,9 @@ step26:
 	VFMLA V0.S4, V9.S4, V6.S4
 	SUBS $1, R9
 	BNE step26
-
 stepsDone26:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone27
-
 step27:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -1626,11 +1526,9 @@ step27:
 	VFMLA V0.S4, V9.S4, V7.S4
 	SUBS $1, R9
 	BNE step27
-
 stepsDone27:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone28
-
 step28:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -1642,7 +1540,6 @@ step28:
 	VFMLA V0.S4, V9.S4, V8.S4
 	SUBS $1, R9
 	BNE step28
-
 stepsDone28:
 	MOVD R0, R13
 	MOVD R3, R14
@@ -1683,9 +1580,7 @@ stepsDone28:
 	ADD $16, R5
 	SUB $4, R1
 	B block2
-
 narrower2:
-
 block3:
 	CMP $2, R1
 	BLT narrower3
@@ -1701,7 +1596,6 @@ block3:
 	ADD $68, R2, R7
 	MOVWU.P 4(R8), R9
 	CBZ R9, runsDone3
-
 run3:
 	MOVWU.P 4(R7), R10
 	MOVWU.P 4(R7), R11
@@ -1720,7 +1614,6 @@ run3:
 	ADD R6, R11
 	FMOVD 0(R11), F15
 	ADD R6, R11
-
 steps3:
 	// 105 instructions for 112 multiply-adds, 0.9375 each
 	MOVWU.P 4(R7), R12
@@ -1828,15 +1721,12 @@ steps3:
 	ADD R6, R11
 	SUBS $1, R10
 	BNE steps3
-
 ended3:
 	SUBS $1, R9
 	BNE run3
-
 runsDone3:
 	MOVWU.P 4(R8), R9
 	CBZ R9, rampsDone5
-
 ramp5:
 	MOVWU.P 4(R7), R15
 	MOVWU.P 4(R7), R10
@@ -1870,7 +1760,6 @@ ramp5:
 	VFMLA V0.S4, V15.S4, V8.S4
 	SUBS $1, R10
 	BEQ ramped5
-
 skip29:
 	CMP $2, R15
 	BGT skip30
@@ -1897,7 +1786,6 @@ skip29:
 	VFMLA V0.S4, V14.S4, V8.S4
 	SUBS $1, R10
 	BEQ ramped5
-
 skip30:
 	CMP $3, R15
 	BGT skip31
@@ -1921,7 +1809,6 @@ skip30:
 	VFMLA V0.S4, V13.S4, V8.S4
 	SUBS $1, R10
 	BEQ ramped5
-
 skip31:
 	CMP $4, R15
 	BGT skip32
@@ -1942,7 +1829,6 @@ skip31:
 	VFMLA V0.S4, V12.S4, V8.S4
 	SUBS $1, R10
 	BEQ ramped5
-
 skip32:
 	CMP $5, R15
 	BGT skip33
@@ -1960,7 +1846,6 @@ skip32:
 	VFMLA V0.S4, V11.S4, V8.S4
 	SUBS $1, R10
 	BEQ ramped5
-
 skip33:
 	CMP $6, R15
 	BGT skip34
@@ -1975,7 +1860,6 @@ skip33:
 	VFMLA V0.S4, V10.S4, V8.S4
 	SUBS $1, R10
 	BEQ ramped5
-
 skip34:
 	MOVD R19, R11
 	MOVWU.P 4(R7), R12
@@ -1983,15 +1867,12 @@ skip34:
 	FMOVD 0(R12), F0
 	FMOVD 0(R11), F9
 	VFMLA V0.S4, V9.S4, V8.S4
-
 ramped5:
 	SUBS $1, R9
 	BNE ramp5
-
 rampsDone5:
 	MOVWU.P 4(R8), R9
 	CBZ R9, rampsDone6
-
 ramp6:
 	MOVWU.P 4(R7), R15
 	MOVWU.P 4(R7), R10
@@ -2025,7 +1906,6 @@ ramp6:
 	VFMLA V0.S4, V15.S4, V7.S4
 	SUBS $1, R10
 	BEQ ramped6
-
 skip36:
 	ADD R6, R19
 	CMP $2, R15
@@ -2053,7 +1933,6 @@ skip36:
 	VFMLA V0.S4, V14.S4, V6.S4
 	SUBS $1, R10
 	BEQ ramped6
-
 skip37:
 	ADD R6, R19
 	CMP $3, R15
@@ -2078,7 +1957,6 @@ skip37:
 	VFMLA V0.S4, V13.S4, V5.S4
 	SUBS $1, R10
 	BEQ ramped6
-
 skip38:
 	ADD R6, R19
 	CMP $4, R15
@@ -2100,7 +1978,6 @@ skip38:
 	VFMLA V0.S4, V12.S4, V4.S4
 	SUBS $1, R10
 	BEQ ramped6
-
 skip39:
 	ADD R6, R19
 	CMP $5, R15
@@ -2119,7 +1996,6 @@ skip39:
 	VFMLA V0.S4, V11.S4, V3.S4
 	SUBS $1, R10
 	BEQ ramped6
-
 skip40:
 	ADD R6, R19
 	CMP $6, R15
@@ -2135,7 +2011,6 @@ skip40:
 	VFMLA V0.S4, V10.S4, V2.S4
 	SUBS $1, R10
 	BEQ ramped6
-
 skip41:
 	ADD R6, R19
 	MOVD R19, R11
@@ -2144,15 +2019,12 @@ skip41:
 	FMOVD 0(R12), F0
 	FMOVD 0(R11), F9
 	VFMLA V0.S4, V9.S4, V1.S4
-
 ramped6:
 	SUBS $1, R9
 	BNE ramp6
-
 rampsDone6:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone29
-
 step29:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -2173,11 +2045,9 @@ step29:
 	VFMLA V0.S4, V12.S4, V4.S4
 	SUBS $1, R9
 	BNE step29
-
 stepsDone29:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone30
-
 step30:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -2198,11 +2068,9 @@ step30:
 	VFMLA V0.S4, V12.S4, V8.S4
 	SUBS $1, R9
 	BNE step30
-
 stepsDone30:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone31
-
 step31:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -2217,11 +2085,9 @@ step31:
 	VFMLA V0.S4, V10.S4, V2.S4
 	SUBS $1, R9
 	BNE step31
-
 stepsDone31:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone32
-
 step32:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -2236,11 +2102,9 @@ step32:
 	VFMLA V0.S4, V10.S4, V4.S4
 	SUBS $1, R9
 	BNE step32
-
 stepsDone32:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone33
-
 step33:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -2255,11 +2119,9 @@ step33:
 	VFMLA V0.S4, V10.S4, V6.S4
 	SUBS $1, R9
 	BNE step33
-
 stepsDone33:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone34
-
 step34:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -2274,11 +2136,9 @@ step34:
 	VFMLA V0.S4, V10.S4, V8.S4
 	SUBS $1, R9
 	BNE step34
-
 stepsDone34:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone35
-
 step35:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -2290,11 +2150,9 @@ step35:
 	VFMLA V0.S4, V9.S4, V1.S4
 	SUBS $1, R9
 	BNE step35
-
 stepsDone35:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone36
-
 step36:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -2306,11 +2164,9 @@ step36:
 	VFMLA V0.S4, V9.S4, V2.S4
 	SUBS $1, R9
 	BNE step36
-
 stepsDone36:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone37
-
 step37:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -2322,11 +2178,9 @@ step37:
 	VFMLA V0.S4, V9.S4, V3.S4
 	SUBS $1, R9
 	BNE step37
-
 stepsDone37:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone38
-
 step38:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -2338,11 +2192,9 @@ step38:
 	VFMLA V0.S4, V9.S4, V4.S4
 	SUBS $1, R9
 	BNE step38
-
 stepsDone38:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone39
-
 step39:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -2354,11 +2206,9 @@ step39:
 	VFMLA V0.S4, V9.S4, V5.S4
 	SUBS $1, R9
 	BNE step39
-
 stepsDone39:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone40
-
 step40:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -2370,11 +2220,9 @@ step40:
 	VFMLA V0.S4, V9.S4, V6.S4
 	SUBS $1, R9
 	BNE step40
-
 stepsDone40:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone41
-
 step41:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -2386,11 +2234,9 @@ step41:
 	VFMLA V0.S4, V9.S4, V7.S4
 	SUBS $1, R9
 	BNE step41
-
 stepsDone41:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone42
-
 step42:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -2402,7 +2248,6 @@ step42:
 	VFMLA V0.S4, V9.S4, V8.S4
 	SUBS $1, R9
 	BNE step42
-
 stepsDone42:
 	MOVD R0, R13
 	MOVD R3, R14
@@ -2443,9 +2288,7 @@ stepsDone42:
 	ADD $8, R5
 	SUB $2, R1
 	B block3
-
 narrower3:
-
 block4:
 	CMP $1, R1
 	BLT narrower4
@@ -2461,7 +2304,6 @@ block4:
 	ADD $68, R2, R7
 	MOVWU.P 4(R8), R9
 	CBZ R9, runsDone4
-
 run4:
 	MOVWU.P 4(R7), R10
 	MOVWU.P 4(R7), R11
@@ -2480,7 +2322,6 @@ run4:
 	ADD R6, R11
 	FMOVS 0(R11), F15
 	ADD R6, R11
-
 steps4:
 	// 105 instructions for 56 multiply-adds, 1.875 each
 	MOVWU.P 4(R7), R12
@@ -2588,15 +2429,12 @@ steps4:
 	ADD R6, R11
 	SUBS $1, R10
 	BNE steps4
-
 ended4:
 	SUBS $1, R9
 	BNE run4
-
 runsDone4:
 	MOVWU.P 4(R8), R9
 	CBZ R9, rampsDone7
-
 ramp7:
 	MOVWU.P 4(R7), R15
 	MOVWU.P 4(R7), R10
@@ -2630,7 +2468,6 @@ ramp7:
 	VFMLA V0.S4, V15.S4, V8.S4
 	SUBS $1, R10
 	BEQ ramped7
-
 skip43:
 	CMP $2, R15
 	BGT skip44
@@ -2657,7 +2494,6 @@ skip43:
 	VFMLA V0.S4, V14.S4, V8.S4
 	SUBS $1, R10
 	BEQ ramped7
-
 skip44:
 	CMP $3, R15
 	BGT skip45
@@ -2681,7 +2517,6 @@ skip44:
 	VFMLA V0.S4, V13.S4, V8.S4
 	SUBS $1, R10
 	BEQ ramped7
-
 skip45:
 	CMP $4, R15
 	BGT skip46
@@ -2702,7 +2537,6 @@ skip45:
 	VFMLA V0.S4, V12.S4, V8.S4
 	SUBS $1, R10
 	BEQ ramped7
-
 skip46:
 	CMP $5, R15
 	BGT skip47
@@ -2720,7 +2554,6 @@ skip46:
 	VFMLA V0.S4, V11.S4, V8.S4
 	SUBS $1, R10
 	BEQ ramped7
-
 skip47:
 	CMP $6, R15
 	BGT skip48
@@ -2735,7 +2568,6 @@ skip47:
 	VFMLA V0.S4, V10.S4, V8.S4
 	SUBS $1, R10
 	BEQ ramped7
-
 skip48:
 	MOVD R19, R11
 	MOVWU.P 4(R7), R12
@@ -2743,15 +2575,12 @@ skip48:
 	FMOVS 0(R12), F0
 	FMOVS 0(R11), F9
 	VFMLA V0.S4, V9.S4, V8.S4
-
 ramped7:
 	SUBS $1, R9
 	BNE ramp7
-
 rampsDone7:
 	MOVWU.P 4(R8), R9
 	CBZ R9, rampsDone8
-
 ramp8:
 	MOVWU.P 4(R7), R15
 	MOVWU.P 4(R7), R10
@@ -2785,7 +2614,6 @@ ramp8:
 	VFMLA V0.S4, V15.S4, V7.S4
 	SUBS $1, R10
 	BEQ ramped8
-
 skip50:
 	ADD R6, R19
 	CMP $2, R15
@@ -2813,7 +2641,6 @@ skip50:
 	VFMLA V0.S4, V14.S4, V6.S4
 	SUBS $1, R10
 	BEQ ramped8
-
 skip51:
 	ADD R6, R19
 	CMP $3, R15
@@ -2838,7 +2665,6 @@ skip51:
 	VFMLA V0.S4, V13.S4, V5.S4
 	SUBS $1, R10
 	BEQ ramped8
-
 skip52:
 	ADD R6, R19
 	CMP $4, R15
@@ -2860,7 +2686,6 @@ skip52:
 	VFMLA V0.S4, V12.S4, V4.S4
 	SUBS $1, R10
 	BEQ ramped8
-
 skip53:
 	ADD R6, R19
 	CMP $5, R15
@@ -2879,7 +2704,6 @@ skip53:
 	VFMLA V0.S4, V11.S4, V3.S4
 	SUBS $1, R10
 	BEQ ramped8
-
 skip54:
 	ADD R6, R19
 	CMP $6, R15
@@ -2895,7 +2719,6 @@ skip54:
 	VFMLA V0.S4, V10.S4, V2.S4
 	SUBS $1, R10
 	BEQ ramped8
-
 skip55:
 	ADD R6, R19
 	MOVD R19, R11
@@ -2904,15 +2727,12 @@ skip55:
 	FMOVS 0(R12), F0
 	FMOVS 0(R11), F9
 	VFMLA V0.S4, V9.S4, V1.S4
-
 ramped8:
 	SUBS $1, R9
 	BNE ramp8
-
 rampsDone8:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone43
-
 step43:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -2933,11 +2753,9 @@ step43:
 	VFMLA V0.S4, V12.S4, V4.S4
 	SUBS $1, R9
 	BNE step43
-
 stepsDone43:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone44
-
 step44:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -2958,11 +2776,9 @@ step44:
 	VFMLA V0.S4, V12.S4, V8.S4
 	SUBS $1, R9
 	BNE step44
-
 stepsDone44:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone45
-
 step45:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -2977,11 +2793,9 @@ step45:
 	VFMLA V0.S4, V10.S4, V2.S4
 	SUBS $1, R9
 	BNE step45
-
 stepsDone45:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone46
-
 step46:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -2996,11 +2810,9 @@ step46:
 	VFMLA V0.S4, V10.S4, V4.S4
 	SUBS $1, R9
 	BNE step46
-
 stepsDone46:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone47
-
 step47:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -3015,11 +2827,9 @@ step47:
 	VFMLA V0.S4, V10.S4, V6.S4
 	SUBS $1, R9
 	BNE step47
-
 stepsDone47:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone48
-
 step48:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -3034,11 +2844,9 @@ step48:
 	VFMLA V0.S4, V10.S4, V8.S4
 	SUBS $1, R9
 	BNE step48
-
 stepsDone48:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone49
-
 step49:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -3050,11 +2858,9 @@ step49:
 	VFMLA V0.S4, V9.S4, V1.S4
 	SUBS $1, R9
 	BNE step49
-
 stepsDone49:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone50
-
 step50:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -3066,11 +2872,9 @@ step50:
 	VFMLA V0.S4, V9.S4, V2.S4
 	SUBS $1, R9
 	BNE step50
-
 stepsDone50:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone51
-
 step51:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -3082,11 +2886,9 @@ step51:
 	VFMLA V0.S4, V9.S4, V3.S4
 	SUBS $1, R9
 	BNE step51
-
 stepsDone51:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone52
-
 step52:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -3098,11 +2900,9 @@ step52:
 	VFMLA V0.S4, V9.S4, V4.S4
 	SUBS $1, R9
 	BNE step52
-
 stepsDone52:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone53
-
 step53:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -3114,11 +2914,9 @@ step53:
 	VFMLA V0.S4, V9.S4, V5.S4
 	SUBS $1, R9
 	BNE step53
-
 stepsDone53:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone54
-
 step54:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -3130,11 +2928,9 @@ step54:
 	VFMLA V0.S4, V9.S4, V6.S4
 	SUBS $1, R9
 	BNE step54
-
 stepsDone54:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone55
-
 step55:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -3146,11 +2942,9 @@ step55:
 	VFMLA V0.S4, V9.S4, V7.S4
 	SUBS $1, R9
 	BNE step55
-
 stepsDone55:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone56
-
 step56:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -3162,7 +2956,6 @@ step56:
 	VFMLA V0.S4, V9.S4, V8.S4
 	SUBS $1, R9
 	BNE step56
-
 stepsDone56:
 	MOVD R0, R13
 	MOVD R3, R14
@@ -3203,7 +2996,6 @@ stepsDone56:
 	ADD $4, R5
 	SUB $1, R1
 	B block4
-
 narrower4:
 	RET
 
@@ -3216,7 +3008,6 @@ TEXT ·depthwisePlanGradF32NEON(SB), NOSPLIT, $0-56
 	MOVD f+8(FP), R4
 	MOVD w+16(FP), R5
 	MOVD stride+40(FP), R6
-
 block:
 	CMP $8, R1
 	BLT narrower
@@ -3266,7 +3057,6 @@ block:
 	ADD $68, R2, R7
 	MOVWU.P 4(R8), R9
 	CBZ R9, runsDone
-
 run:
 	MOVWU.P 4(R7), R10
 	MOVWU.P 4(R7), R11
@@ -3285,7 +3075,6 @@ run:
 	ADD R6, R11
 	FLDPQ 0(R11), (F30, F31)
 	ADD R6, R11
-
 steps:
 	// 168 instructions for 448 multiply-adds, 0.375 each
 	MOVWU.P 4(R7), R12
@@ -3456,15 +3245,12 @@ steps:
 	ADD R6, R11
 	SUBS $1, R10
 	BNE steps
-
 ended:
 	SUBS $1, R9
 	BNE run
-
 runsDone:
 	MOVWU.P 4(R8), R9
 	CBZ R9, rampsDone
-
 ramp:
 	MOVWU.P 4(R7), R15
 	MOVWU.P 4(R7), R10
@@ -3506,7 +3292,6 @@ ramp:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R10
 	BEQ ramped
-
 skip:
 	CMP $2, R15
 	BGT skip2
@@ -3540,7 +3325,6 @@ skip:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R10
 	BEQ ramped
-
 skip2:
 	CMP $3, R15
 	BGT skip3
@@ -3570,7 +3354,6 @@ skip2:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R10
 	BEQ ramped
-
 skip3:
 	CMP $4, R15
 	BGT skip4
@@ -3596,7 +3379,6 @@ skip3:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R10
 	BEQ ramped
-
 skip4:
 	CMP $5, R15
 	BGT skip5
@@ -3618,7 +3400,6 @@ skip4:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R10
 	BEQ ramped
-
 skip5:
 	CMP $6, R15
 	BGT skip6
@@ -3636,7 +3417,6 @@ skip5:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R10
 	BEQ ramped
-
 skip6:
 	MOVD R19, R11
 	MOVWU.P 4(R7), R12
@@ -3646,15 +3426,12 @@ skip6:
 	VFMLA V16.S4, V18.S4, V0.S4
 	VFMLA V17.S4, V19.S4, V1.S4
 	FSTPQ (F0, F1), 0(R12)
-
 ramped:
 	SUBS $1, R9
 	BNE ramp
-
 rampsDone:
 	MOVWU.P 4(R8), R9
 	CBZ R9, rampsDone2
-
 ramp2:
 	MOVWU.P 4(R7), R15
 	MOVWU.P 4(R7), R10
@@ -3696,7 +3473,6 @@ ramp2:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R10
 	BEQ ramped2
-
 skip8:
 	ADD R6, R19
 	CMP $2, R15
@@ -3731,7 +3507,6 @@ skip8:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R10
 	BEQ ramped2
-
 skip9:
 	ADD R6, R19
 	CMP $3, R15
@@ -3762,7 +3537,6 @@ skip9:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R10
 	BEQ ramped2
-
 skip10:
 	ADD R6, R19
 	CMP $4, R15
@@ -3789,7 +3563,6 @@ skip10:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R10
 	BEQ ramped2
-
 skip11:
 	ADD R6, R19
 	CMP $5, R15
@@ -3812,7 +3585,6 @@ skip11:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R10
 	BEQ ramped2
-
 skip12:
 	ADD R6, R19
 	CMP $6, R15
@@ -3831,7 +3603,6 @@ skip12:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R10
 	BEQ ramped2
-
 skip13:
 	ADD R6, R19
 	MOVD R19, R11
@@ -3842,15 +3613,12 @@ skip13:
 	VFMLA V2.S4, V18.S4, V0.S4
 	VFMLA V3.S4, V19.S4, V1.S4
 	FSTPQ (F0, F1), 0(R12)
-
 ramped2:
 	SUBS $1, R9
 	BNE ramp2
-
 rampsDone2:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone
-
 step:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -3876,11 +3644,9 @@ step:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R9
 	BNE step
-
 stepsDone:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone2
-
 step2:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -3906,11 +3672,9 @@ step2:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R9
 	BNE step2
-
 stepsDone2:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone3
-
 step3:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -3928,11 +3692,9 @@ step3:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R9
 	BNE step3
-
 stepsDone3:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone4
-
 step4:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -3950,11 +3712,9 @@ step4:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R9
 	BNE step4
-
 stepsDone4:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone5
-
 step5:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -3972,11 +3732,9 @@ step5:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R9
 	BNE step5
-
 stepsDone5:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone6
-
 step6:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -3994,11 +3752,9 @@ step6:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R9
 	BNE step6
-
 stepsDone6:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone7
-
 step7:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -4012,11 +3768,9 @@ step7:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R9
 	BNE step7
-
 stepsDone7:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone8
-
 step8:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -4030,11 +3784,9 @@ step8:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R9
 	BNE step8
-
 stepsDone8:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone9
-
 step9:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -4048,11 +3800,9 @@ step9:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R9
 	BNE step9
-
 stepsDone9:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone10
-
 step10:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -4066,11 +3816,9 @@ step10:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R9
 	BNE step10
-
 stepsDone10:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone11
-
 step11:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -4084,11 +3832,9 @@ step11:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R9
 	BNE step11
-
 stepsDone11:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone12
-
 step12:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -4102,11 +3848,9 @@ step12:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R9
 	BNE step12
-
 stepsDone12:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone13
-
 step13:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -4120,11 +3864,9 @@ step13:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R9
 	BNE step13
-
 stepsDone13:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone14
-
 step14:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -4138,16 +3880,13 @@ step14:
 	FSTPQ (F0, F1), 0(R12)
 	SUBS $1, R9
 	BNE step14
-
 stepsDone14:
 	ADD $32, R0
 	ADD $32, R4
 	ADD $32, R5
 	SUB $8, R1
 	B block
-
 narrower:
-
 block2:
 	CMP $4, R1
 	BLT narrower2
@@ -4189,7 +3928,6 @@ block2:
 	ADD $68, R2, R7
 	MOVWU.P 4(R8), R9
 	CBZ R9, runsDone2
-
 run2:
 	MOVWU.P 4(R7), R10
 	MOVWU.P 4(R7), R11
@@ -4208,7 +3946,6 @@ run2:
 	ADD R6, R11
 	FMOVQ 0(R11), F15
 	ADD R6, R11
-
 steps2:
 	// 112 instructions for 224 multiply-adds, 0.5 each
 	MOVWU.P 4(R7), R12
@@ -4323,15 +4060,12 @@ steps2:
 	ADD R6, R11
 	SUBS $1, R10
 	BNE steps2
-
 ended2:
 	SUBS $1, R9
 	BNE run2
-
 runsDone2:
 	MOVWU.P 4(R8), R9
 	CBZ R9, rampsDone3
-
 ramp3:
 	MOVWU.P 4(R7), R15
 	MOVWU.P 4(R7), R10
@@ -4366,7 +4100,6 @@ ramp3:
 	FMOVQ F0, (R12)
 	SUBS $1, R10
 	BEQ ramped3
-
 skip15:
 	CMP $2, R15
 	BGT skip16
@@ -4394,7 +4127,6 @@ skip15:
 	FMOVQ F0, (R12)
 	SUBS $1, R10
 	BEQ ramped3
-
 skip16:
 	CMP $3, R15
 	BGT skip17
@@ -4419,7 +4151,6 @@ skip16:
 	FMOVQ F0, (R12)
 	SUBS $1, R10
 	BEQ ramped3
-
 skip17:
 	CMP $4, R15
 	BGT skip18
@@ -4441,7 +4172,6 @@ skip17:
 	FMOVQ F0, (R12)
 	SUBS $1, R10
 	BEQ ramped3
-
 skip18:
 	CMP $5, R15
 	BGT skip19
@@ -4460,7 +4190,6 @@ skip18:
 	FMOVQ F0, (R12)
 	SUBS $1, R10
 	BEQ ramped3
-
 skip19:
 	CMP $6, R15
 	BGT skip20
@@ -4476,7 +4205,6 @@ skip19:
 	FMOVQ F0, (R12)
 	SUBS $1, R10
 	BEQ ramped3
-
 skip20:
 	MOVD R19, R11
 	MOVWU.P 4(R7), R12
@@ -4485,15 +4213,12 @@ skip20:
 	FMOVQ 0(R11), F9
 	VFMLA V8.S4, V9.S4, V0.S4
 	FMOVQ F0, (R12)
-
 ramped3:
 	SUBS $1, R9
 	BNE ramp3
-
 rampsDone3:
 	MOVWU.P 4(R8), R9
 	CBZ R9, rampsDone4
-
 ramp4:
 	MOVWU.P 4(R7), R15
 	MOVWU.P 4(R7), R10
@@ -4528,7 +4253,6 @@ ramp4:
 	FMOVQ F0, (R12)
 	SUBS $1, R10
 	BEQ ramped4
-
 skip22:
 	ADD R6, R19
 	CMP $2, R15
@@ -4557,7 +4281,6 @@ skip22:
 	FMOVQ F0, (R12)
 	SUBS $1, R10
 	BEQ ramped4
-
 skip23:
 	ADD R6, R19
 	CMP $3, R15
@@ -4583,7 +4306,6 @@ skip23:
 	FMOVQ F0, (R12)
 	SUBS $1, R10
 	BEQ ramped4
-
 skip24:
 	ADD R6, R19
 	CMP $4, R15
@@ -4606,7 +4328,6 @@ skip24:
 	FMOVQ F0, (R12)
 	SUBS $1, R10
 	BEQ ramped4
-
 skip25:
 	ADD R6, R19
 	CMP $5, R15
@@ -4626,7 +4347,6 @@ skip25:
 	FMOVQ F0, (R12)
 	SUBS $1, R10
 	BEQ ramped4
-
 skip26:
 	ADD R6, R19
 	CMP $6, R15
@@ -4643,7 +4363,6 @@ skip26:
 	FMOVQ F0, (R12)
 	SUBS $1, R10
 	BEQ ramped4
-
 skip27:
 	ADD R6, R19
 	MOVD R19, R11
@@ -4653,15 +4372,12 @@ skip27:
 	FMOVQ 0(R11), F9
 	VFMLA V1.S4, V9.S4, V0.S4
 	FMOVQ F0, (R12)
-
 ramped4:
 	SUBS $1, R9
 	BNE ramp4
-
 rampsDone4:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone15
-
 step15:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -4683,11 +4399,9 @@ step15:
 	FMOVQ F0, (R12)
 	SUBS $1, R9
 	BNE step15
-
 stepsDone15:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone16
-
 step16:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -4709,11 +4423,9 @@ step16:
 	FMOVQ F0, (R12)
 	SUBS $1, R9
 	BNE step16
-
 stepsDone16:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone17
-
 step17:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -4729,11 +4441,9 @@ step17:
 	FMOVQ F0, (R12)
 	SUBS $1, R9
 	BNE step17
-
 stepsDone17:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone18
-
 step18:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -4749,11 +4459,9 @@ step18:
 	FMOVQ F0, (R12)
 	SUBS $1, R9
 	BNE step18
-
 stepsDone18:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone19
-
 step19:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -4769,11 +4477,9 @@ step19:
 	FMOVQ F0, (R12)
 	SUBS $1, R9
 	BNE step19
-
 stepsDone19:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone20
-
 step20:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -4789,11 +4495,9 @@ step20:
 	FMOVQ F0, (R12)
 	SUBS $1, R9
 	BNE step20
-
 stepsDone20:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone21
-
 step21:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -4806,11 +4510,9 @@ step21:
 	FMOVQ F0, (R12)
 	SUBS $1, R9
 	BNE step21
-
 stepsDone21:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone22
-
 step22:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -4823,11 +4525,9 @@ step22:
 	FMOVQ F0, (R12)
 	SUBS $1, R9
 	BNE step22
-
 stepsDone22:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone23
-
 step23:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -4840,11 +4540,9 @@ step23:
 	FMOVQ F0, (R12)
 	SUBS $1, R9
 	BNE step23
-
 stepsDone23:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone24
-
 step24:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -4857,11 +4555,9 @@ step24:
 	FMOVQ F0, (R12)
 	SUBS $1, R9
 	BNE step24
-
 stepsDone24:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone25
-
 step25:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -4874,11 +4570,9 @@ step25:
 	FMOVQ F0, (R12)
 	SUBS $1, R9
 	BNE step25
-
 stepsDone25:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone26
-
 step26:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -4891,11 +4585,9 @@ step26:
 	FMOVQ F0, (R12)
 	SUBS $1, R9
 	BNE step26
-
 stepsDone26:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone27
-
 step27:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -4908,11 +4600,9 @@ step27:
 	FMOVQ F0, (R12)
 	SUBS $1, R9
 	BNE step27
-
 stepsDone27:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone28
-
 step28:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -4925,16 +4615,13 @@ step28:
 	FMOVQ F0, (R12)
 	SUBS $1, R9
 	BNE step28
-
 stepsDone28:
 	ADD $16, R0
 	ADD $16, R4
 	ADD $16, R5
 	SUB $4, R1
 	B block2
-
 narrower2:
-
 block3:
 	CMP $2, R1
 	BLT narrower3
@@ -4976,7 +4663,6 @@ block3:
 	ADD $68, R2, R7
 	MOVWU.P 4(R8), R9
 	CBZ R9, runsDone3
-
 run3:
 	MOVWU.P 4(R7), R10
 	MOVWU.P 4(R7), R11
@@ -4995,7 +4681,6 @@ run3:
 	ADD R6, R11
 	FMOVD 0(R11), F15
 	ADD R6, R11
-
 steps3:
 	// 112 instructions for 112 multiply-adds, 1 each
 	MOVWU.P 4(R7), R12
@@ -5110,15 +4795,12 @@ steps3:
 	ADD R6, R11
 	SUBS $1, R10
 	BNE steps3
-
 ended3:
 	SUBS $1, R9
 	BNE run3
-
 runsDone3:
 	MOVWU.P 4(R8), R9
 	CBZ R9, rampsDone5
-
 ramp5:
 	MOVWU.P 4(R7), R15
 	MOVWU.P 4(R7), R10
@@ -5153,7 +4835,6 @@ ramp5:
 	FMOVD F0, (R12)
 	SUBS $1, R10
 	BEQ ramped5
-
 skip29:
 	CMP $2, R15
 	BGT skip30
@@ -5181,7 +4862,6 @@ skip29:
 	FMOVD F0, (R12)
 	SUBS $1, R10
 	BEQ ramped5
-
 skip30:
 	CMP $3, R15
 	BGT skip31
@@ -5206,7 +4886,6 @@ skip30:
 	FMOVD F0, (R12)
 	SUBS $1, R10
 	BEQ ramped5
-
 skip31:
 	CMP $4, R15
 	BGT skip32
@@ -5228,7 +4907,6 @@ skip31:
 	FMOVD F0, (R12)
 	SUBS $1, R10
 	BEQ ramped5
-
 skip32:
 	CMP $5, R15
 	BGT skip33
@@ -5247,7 +4925,6 @@ skip32:
 	FMOVD F0, (R12)
 	SUBS $1, R10
 	BEQ ramped5
-
 skip33:
 	CMP $6, R15
 	BGT skip34
@@ -5263,7 +4940,6 @@ skip33:
 	FMOVD F0, (R12)
 	SUBS $1, R10
 	BEQ ramped5
-
 skip34:
 	MOVD R19, R11
 	MOVWU.P 4(R7), R12
@@ -5272,15 +4948,12 @@ skip34:
 	FMOVD 0(R11), F9
 	VFMLA V8.S4, V9.S4, V0.S4
 	FMOVD F0, (R12)
-
 ramped5:
 	SUBS $1, R9
 	BNE ramp5
-
 rampsDone5:
 	MOVWU.P 4(R8), R9
 	CBZ R9, rampsDone6
-
 ramp6:
 	MOVWU.P 4(R7), R15
 	MOVWU.P 4(R7), R10
@@ -5315,7 +4988,6 @@ ramp6:
 	FMOVD F0, (R12)
 	SUBS $1, R10
 	BEQ ramped6
-
 skip36:
 	ADD R6, R19
 	CMP $2, R15
@@ -5344,7 +5016,6 @@ skip36:
 	FMOVD F0, (R12)
 	SUBS $1, R10
 	BEQ ramped6
-
 skip37:
 	ADD R6, R19
 	CMP $3, R15
@@ -5370,7 +5041,6 @@ skip37:
 	FMOVD F0, (R12)
 	SUBS $1, R10
 	BEQ ramped6
-
 skip38:
 	ADD R6, R19
 	CMP $4, R15
@@ -5393,7 +5063,6 @@ skip38:
 	FMOVD F0, (R12)
 	SUBS $1, R10
 	BEQ ramped6
-
 skip39:
 	ADD R6, R19
 	CMP $5, R15
@@ -5413,7 +5082,6 @@ skip39:
 	FMOVD F0, (R12)
 	SUBS $1, R10
 	BEQ ramped6
-
 skip40:
 	ADD R6, R19
 	CMP $6, R15
@@ -5430,7 +5098,6 @@ skip40:
 	FMOVD F0, (R12)
 	SUBS $1, R10
 	BEQ ramped6
-
 skip41:
 	ADD R6, R19
 	MOVD R19, R11
@@ -5440,15 +5107,12 @@ skip41:
 	FMOVD 0(R11), F9
 	VFMLA V1.S4, V9.S4, V0.S4
 	FMOVD F0, (R12)
-
 ramped6:
 	SUBS $1, R9
 	BNE ramp6
-
 rampsDone6:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone29
-
 step29:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -5470,11 +5134,9 @@ step29:
 	FMOVD F0, (R12)
 	SUBS $1, R9
 	BNE step29
-
 stepsDone29:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone30
-
 step30:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -5496,11 +5158,9 @@ step30:
 	FMOVD F0, (R12)
 	SUBS $1, R9
 	BNE step30
-
 stepsDone30:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone31
-
 step31:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -5516,11 +5176,9 @@ step31:
 	FMOVD F0, (R12)
 	SUBS $1, R9
 	BNE step31
-
 stepsDone31:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone32
-
 step32:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -5536,11 +5194,9 @@ step32:
 	FMOVD F0, (R12)
 	SUBS $1, R9
 	BNE step32
-
 stepsDone32:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone33
-
 step33:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -5556,11 +5212,9 @@ step33:
 	FMOVD F0, (R12)
 	SUBS $1, R9
 	BNE step33
-
 stepsDone33:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone34
-
 step34:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -5576,11 +5230,9 @@ step34:
 	FMOVD F0, (R12)
 	SUBS $1, R9
 	BNE step34
-
 stepsDone34:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone35
-
 step35:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -5593,11 +5245,9 @@ step35:
 	FMOVD F0, (R12)
 	SUBS $1, R9
 	BNE step35
-
 stepsDone35:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone36
-
 step36:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -5610,11 +5260,9 @@ step36:
 	FMOVD F0, (R12)
 	SUBS $1, R9
 	BNE step36
-
 stepsDone36:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone37
-
 step37:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -5627,11 +5275,9 @@ step37:
 	FMOVD F0, (R12)
 	SUBS $1, R9
 	BNE step37
-
 stepsDone37:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone38
-
 step38:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -5644,11 +5290,9 @@ step38:
 	FMOVD F0, (R12)
 	SUBS $1, R9
 	BNE step38
-
 stepsDone38:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone39
-
 step39:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -5661,11 +5305,9 @@ step39:
 	FMOVD F0, (R12)
 	SUBS $1, R9
 	BNE step39
-
 stepsDone39:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone40
-
 step40:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -5678,11 +5320,9 @@ step40:
 	FMOVD F0, (R12)
 	SUBS $1, R9
 	BNE step40
-
 stepsDone40:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone41
-
 step41:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -5695,11 +5335,9 @@ step41:
 	FMOVD F0, (R12)
 	SUBS $1, R9
 	BNE step41
-
 stepsDone41:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone42
-
 step42:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -5712,16 +5350,13 @@ step42:
 	FMOVD F0, (R12)
 	SUBS $1, R9
 	BNE step42
-
 stepsDone42:
 	ADD $8, R0
 	ADD $8, R4
 	ADD $8, R5
 	SUB $2, R1
 	B block3
-
 narrower3:
-
 block4:
 	CMP $1, R1
 	BLT narrower4
@@ -5763,7 +5398,6 @@ block4:
 	ADD $68, R2, R7
 	MOVWU.P 4(R8), R9
 	CBZ R9, runsDone4
-
 run4:
 	MOVWU.P 4(R7), R10
 	MOVWU.P 4(R7), R11
@@ -5782,7 +5416,6 @@ run4:
 	ADD R6, R11
 	FMOVS 0(R11), F15
 	ADD R6, R11
-
 steps4:
 	// 112 instructions for 56 multiply-adds, 2 each
 	MOVWU.P 4(R7), R12
@@ -5897,15 +5530,12 @@ steps4:
 	ADD R6, R11
 	SUBS $1, R10
 	BNE steps4
-
 ended4:
 	SUBS $1, R9
 	BNE run4
-
 runsDone4:
 	MOVWU.P 4(R8), R9
 	CBZ R9, rampsDone7
-
 ramp7:
 	MOVWU.P 4(R7), R15
 	MOVWU.P 4(R7), R10
@@ -5940,7 +5570,6 @@ ramp7:
 	FMOVS F0, (R12)
 	SUBS $1, R10
 	BEQ ramped7
-
 skip43:
 	CMP $2, R15
 	BGT skip44
@@ -5968,7 +5597,6 @@ skip43:
 	FMOVS F0, (R12)
 	SUBS $1, R10
 	BEQ ramped7
-
 skip44:
 	CMP $3, R15
 	BGT skip45
@@ -5993,7 +5621,6 @@ skip44:
 	FMOVS F0, (R12)
 	SUBS $1, R10
 	BEQ ramped7
-
 skip45:
 	CMP $4, R15
 	BGT skip46
@@ -6015,7 +5642,6 @@ skip45:
 	FMOVS F0, (R12)
 	SUBS $1, R10
 	BEQ ramped7
-
 skip46:
 	CMP $5, R15
 	BGT skip47
@@ -6034,7 +5660,6 @@ skip46:
 	FMOVS F0, (R12)
 	SUBS $1, R10
 	BEQ ramped7
-
 skip47:
 	CMP $6, R15
 	BGT skip48
@@ -6050,7 +5675,6 @@ skip47:
 	FMOVS F0, (R12)
 	SUBS $1, R10
 	BEQ ramped7
-
 skip48:
 	MOVD R19, R11
 	MOVWU.P 4(R7), R12
@@ -6059,15 +5683,12 @@ skip48:
 	FMOVS 0(R11), F9
 	VFMLA V8.S4, V9.S4, V0.S4
 	FMOVS F0, (R12)
-
 ramped7:
 	SUBS $1, R9
 	BNE ramp7
-
 rampsDone7:
 	MOVWU.P 4(R8), R9
 	CBZ R9, rampsDone8
-
 ramp8:
 	MOVWU.P 4(R7), R15
 	MOVWU.P 4(R7), R10
@@ -6102,7 +5723,6 @@ ramp8:
 	FMOVS F0, (R12)
 	SUBS $1, R10
 	BEQ ramped8
-
 skip50:
 	ADD R6, R19
 	CMP $2, R15
@@ -6131,7 +5751,6 @@ skip50:
 	FMOVS F0, (R12)
 	SUBS $1, R10
 	BEQ ramped8
-
 skip51:
 	ADD R6, R19
 	CMP $3, R15
@@ -6157,7 +5776,6 @@ skip51:
 	FMOVS F0, (R12)
 	SUBS $1, R10
 	BEQ ramped8
-
 skip52:
 	ADD R6, R19
 	CMP $4, R15
@@ -6180,7 +5798,6 @@ skip52:
 	FMOVS F0, (R12)
 	SUBS $1, R10
 	BEQ ramped8
-
 skip53:
 	ADD R6, R19
 	CMP $5, R15
@@ -6200,7 +5817,6 @@ skip53:
 	FMOVS F0, (R12)
 	SUBS $1, R10
 	BEQ ramped8
-
 skip54:
 	ADD R6, R19
 	CMP $6, R15
@@ -6217,7 +5833,6 @@ skip54:
 	FMOVS F0, (R12)
 	SUBS $1, R10
 	BEQ ramped8
-
 skip55:
 	ADD R6, R19
 	MOVD R19, R11
@@ -6227,15 +5842,12 @@ skip55:
 	FMOVS 0(R11), F9
 	VFMLA V1.S4, V9.S4, V0.S4
 	FMOVS F0, (R12)
-
 ramped8:
 	SUBS $1, R9
 	BNE ramp8
-
 rampsDone8:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone43
-
 step43:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -6257,11 +5869,9 @@ step43:
 	FMOVS F0, (R12)
 	SUBS $1, R9
 	BNE step43
-
 stepsDone43:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone44
-
 step44:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -6283,11 +5893,9 @@ step44:
 	FMOVS F0, (R12)
 	SUBS $1, R9
 	BNE step44
-
 stepsDone44:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone45
-
 step45:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -6303,11 +5911,9 @@ step45:
 	FMOVS F0, (R12)
 	SUBS $1, R9
 	BNE step45
-
 stepsDone45:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone46
-
 step46:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -6323,11 +5929,9 @@ step46:
 	FMOVS F0, (R12)
 	SUBS $1, R9
 	BNE step46
-
 stepsDone46:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone47
-
 step47:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -6343,11 +5947,9 @@ step47:
 	FMOVS F0, (R12)
 	SUBS $1, R9
 	BNE step47
-
 stepsDone47:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone48
-
 step48:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -6363,11 +5965,9 @@ step48:
 	FMOVS F0, (R12)
 	SUBS $1, R9
 	BNE step48
-
 stepsDone48:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone49
-
 step49:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -6380,11 +5980,9 @@ step49:
 	FMOVS F0, (R12)
 	SUBS $1, R9
 	BNE step49
-
 stepsDone49:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone50
-
 step50:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -6397,11 +5995,9 @@ step50:
 	FMOVS F0, (R12)
 	SUBS $1, R9
 	BNE step50
-
 stepsDone50:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone51
-
 step51:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -6414,11 +6010,9 @@ step51:
 	FMOVS F0, (R12)
 	SUBS $1, R9
 	BNE step51
-
 stepsDone51:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone52
-
 step52:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -6431,11 +6025,9 @@ step52:
 	FMOVS F0, (R12)
 	SUBS $1, R9
 	BNE step52
-
 stepsDone52:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone53
-
 step53:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -6448,11 +6040,9 @@ step53:
 	FMOVS F0, (R12)
 	SUBS $1, R9
 	BNE step53
-
 stepsDone53:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone54
-
 step54:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -6465,11 +6055,9 @@ step54:
 	FMOVS F0, (R12)
 	SUBS $1, R9
 	BNE step54
-
 stepsDone54:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone55
-
 step55:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -6482,11 +6070,9 @@ step55:
 	FMOVS F0, (R12)
 	SUBS $1, R9
 	BNE step55
-
 stepsDone55:
 	MOVWU.P 4(R8), R9
 	CBZ R9, stepsDone56
-
 step56:
 	MOVWU.P 4(R7), R10
 	MADD R10, R4, R6, R10
@@ -6499,14 +6085,12 @@ step56:
 	FMOVS F0, (R12)
 	SUBS $1, R9
 	BNE step56
-
 stepsDone56:
 	ADD $4, R0
 	ADD $4, R4
 	ADD $4, R5
 	SUB $1, R1
 	B block4
-
 narrower4:
 	RET
 
@@ -6522,7 +6106,6 @@ TEXT ·depthwisePlanGradRowF32NEON(SB), NOSPLIT, $0-68
 	MOVD pose+32(FP), R5
 	MOVD pairs+40(FP), R6
 	MOVD stride+56(FP), R7
-
 block:
 	CMP $32, R1
 	BLT narrower
@@ -6542,7 +6125,6 @@ block:
 	MOVD R5, R9
 	SUBS $1, R6, R10
 	BLT pairsLeft
-
 pairs:
 	// 26 instructions for 32 multiply-adds, 0.8125 each
 	MOVWU.P 4(R8), R11
@@ -6571,16 +6153,13 @@ pairs:
 	FSTPQ (F23, F24), 96(R12)
 	SUBS $1, R10
 	BGE pairs
-
 pairsLeft:
 	ADD $128, R0
 	ADD $128, R2
 	ADD $128, R3
 	SUB $32, R1
 	B block
-
 narrower:
-
 block2:
 	CMP $16, R1
 	BLT narrower2
@@ -6594,7 +6173,6 @@ block2:
 	MOVD R5, R9
 	SUBS $1, R6, R10
 	BLT pairsLeft2
-
 pairs2:
 	// 16 instructions for 16 multiply-adds, 1 each
 	MOVWU.P 4(R8), R11
@@ -6613,16 +6191,13 @@ pairs2:
 	FSTPQ (F11, F12), 32(R12)
 	SUBS $1, R10
 	BGE pairs2
-
 pairsLeft2:
 	ADD $64, R0
 	ADD $64, R2
 	ADD $64, R3
 	SUB $16, R1
 	B block2
-
 narrower2:
-
 block3:
 	CMP $8, R1
 	BLT narrower3
@@ -6633,7 +6208,6 @@ block3:
 	MOVD R5, R9
 	SUBS $1, R6, R10
 	BLT pairsLeft3
-
 pairs3:
 	// 11 instructions for 8 multiply-adds, 1.375 each
 	MOVWU.P 4(R8), R11
@@ -6647,16 +6221,13 @@ pairs3:
 	FSTPQ (F5, F6), 0(R12)
 	SUBS $1, R10
 	BGE pairs3
-
 pairsLeft3:
 	ADD $32, R0
 	ADD $32, R2
 	ADD $32, R3
 	SUB $8, R1
 	B block3
-
 narrower3:
-
 block4:
 	CMP $4, R1
 	BLT narrower4
@@ -6666,7 +6237,6 @@ block4:
 	MOVD R5, R9
 	SUBS $1, R6, R10
 	BLT pairsLeft4
-
 pairs4:
 	// 10 instructions for 4 multiply-adds, 2.5 each
 	MOVWU.P 4(R8), R11
@@ -6679,16 +6249,13 @@ pairs4:
 	FMOVQ F3, (R12)
 	SUBS $1, R10
 	BGE pairs4
-
 pairsLeft4:
 	ADD $16, R0
 	ADD $16, R2
 	ADD $16, R3
 	SUB $4, R1
 	B block4
-
 narrower4:
-
 block5:
 	CMP $2, R1
 	BLT narrower5
@@ -6698,7 +6265,6 @@ block5:
 	MOVD R5, R9
 	SUBS $1, R6, R10
 	BLT pairsLeft5
-
 pairs5:
 	// 10 instructions for 2 multiply-adds, 5 each
 	MOVWU.P 4(R8), R11
@@ -6711,16 +6277,13 @@ pairs5:
 	FMOVD F3, (R12)
 	SUBS $1, R10
 	BGE pairs5
-
 pairsLeft5:
 	ADD $8, R0
 	ADD $8, R2
 	ADD $8, R3
 	SUB $2, R1
 	B block5
-
 narrower5:
-
 block6:
 	CMP $1, R1
 	BLT narrower6
@@ -6730,7 +6293,6 @@ block6:
 	MOVD R5, R9
 	SUBS $1, R6, R10
 	BLT pairsLeft6
-
 pairs6:
 	// 10 instructions for 1 multiply-adds, 10 each
 	MOVWU.P 4(R8), R11
@@ -6743,14 +6305,12 @@ pairs6:
 	FMOVS F3, (R12)
 	SUBS $1, R10
 	BGE pairs6
-
 pairsLeft6:
 	ADD $4, R0
 	ADD $4, R2
 	ADD $4, R3
 	SUB $1, R1
 	B block6
-
 narrower6:
 	RET
 
@@ -6767,7 +6327,6 @@ TEXT ·depthwiseSeqRowF32NEON(SB), NOSPLIT, $0-68
 	MOVD more+56(FP), R13
 	FMOVS scale+64(FP), F0
 	VDUP V0.S[0], V0.S4
-
 block:
 	CMP $64, R1
 	BLT narrower
@@ -6796,13 +6355,11 @@ block:
 	FLDPQ 160(R0), (F11, F12)
 	FLDPQ 192(R0), (F13, F14)
 	FLDPQ 224(R0), (F15, F16)
-
 begin:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $1, R6, R10
 	BLT pairsLeft
-
 pairs:
 	// 38 instructions for 64 multiply-adds, 0.5938 each
 	MOVWU.P 4(R8), R11
@@ -6843,7 +6400,6 @@ pairs:
 	VFMLA V26.S4, V20.S4, V16.S4
 	SUBS $1, R10
 	BGE pairs
-
 pairsLeft:
 	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
 	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
@@ -6874,9 +6430,7 @@ pairsLeft:
 	ADD $256, R3
 	SUB $64, R1
 	B block
-
 narrower:
-
 block2:
 	CMP $32, R1
 	BLT narrower2
@@ -6893,13 +6447,11 @@ block2:
 	FLDPQ 32(R0), (F3, F4)
 	FLDPQ 64(R0), (F5, F6)
 	FLDPQ 96(R0), (F7, F8)
-
 begin2:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $1, R6, R10
 	BLT pairsLeft2
-
 pairs2:
 	// 22 instructions for 32 multiply-adds, 0.6875 each
 	MOVWU.P 4(R8), R11
@@ -6924,7 +6476,6 @@ pairs2:
 	VFMLA V16.S4, V10.S4, V8.S4
 	SUBS $1, R10
 	BGE pairs2
-
 pairsLeft2:
 	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
 	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
@@ -6943,9 +6494,7 @@ pairsLeft2:
 	ADD $128, R3
 	SUB $32, R1
 	B block2
-
 narrower2:
-
 block3:
 	CMP $16, R1
 	BLT narrower3
@@ -6956,13 +6505,11 @@ block3:
 	CBZ R13, begin3
 	FLDPQ 0(R0), (F1, F2)
 	FLDPQ 32(R0), (F3, F4)
-
 begin3:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $1, R6, R10
 	BLT pairsLeft3
-
 pairs3:
 	// 14 instructions for 16 multiply-adds, 0.875 each
 	MOVWU.P 4(R8), R11
@@ -6979,7 +6526,6 @@ pairs3:
 	VFMLA V12.S4, V8.S4, V4.S4
 	SUBS $1, R10
 	BGE pairs3
-
 pairsLeft3:
 	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
 	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
@@ -6992,9 +6538,7 @@ pairsLeft3:
 	ADD $64, R3
 	SUB $16, R1
 	B block3
-
 narrower3:
-
 block4:
 	CMP $8, R1
 	BLT narrower4
@@ -7002,13 +6546,11 @@ block4:
 	VEOR V2.B16, V2.B16, V2.B16
 	CBZ R13, begin4
 	FLDPQ 0(R0), (F1, F2)
-
 begin4:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $1, R6, R10
 	BLT pairsLeft4
-
 pairs4:
 	// 10 instructions for 8 multiply-adds, 1.25 each
 	MOVWU.P 4(R8), R11
@@ -7021,7 +6563,6 @@ pairs4:
 	VFMLA V6.S4, V4.S4, V2.S4
 	SUBS $1, R10
 	BGE pairs4
-
 pairsLeft4:
 	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
 	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
@@ -7031,22 +6572,18 @@ pairsLeft4:
 	ADD $32, R3
 	SUB $8, R1
 	B block4
-
 narrower4:
-
 block5:
 	CMP $4, R1
 	BLT narrower5
 	VEOR V1.B16, V1.B16, V1.B16
 	CBZ R13, begin5
 	FMOVQ 0(R0), F1
-
 begin5:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $1, R6, R10
 	BLT pairsLeft5
-
 pairs5:
 	// 9 instructions for 4 multiply-adds, 2.25 each
 	MOVWU.P 4(R8), R11
@@ -7058,7 +6595,6 @@ pairs5:
 	VFMLA V3.S4, V2.S4, V1.S4
 	SUBS $1, R10
 	BGE pairs5
-
 pairsLeft5:
 	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
 	FMOVQ F1, (R0)
@@ -7067,22 +6603,18 @@ pairsLeft5:
 	ADD $16, R3
 	SUB $4, R1
 	B block5
-
 narrower5:
-
 block6:
 	CMP $2, R1
 	BLT narrower6
 	VEOR V1.B16, V1.B16, V1.B16
 	CBZ R13, begin6
 	FMOVD 0(R0), F1
-
 begin6:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $1, R6, R10
 	BLT pairsLeft6
-
 pairs6:
 	// 9 instructions for 2 multiply-adds, 4.5 each
 	MOVWU.P 4(R8), R11
@@ -7094,7 +6626,6 @@ pairs6:
 	VFMLA V3.S4, V2.S4, V1.S4
 	SUBS $1, R10
 	BGE pairs6
-
 pairsLeft6:
 	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
 	FMOVD F1, (R0)
@@ -7103,22 +6634,18 @@ pairsLeft6:
 	ADD $8, R3
 	SUB $2, R1
 	B block6
-
 narrower6:
-
 block7:
 	CMP $1, R1
 	BLT narrower7
 	VEOR V1.B16, V1.B16, V1.B16
 	CBZ R13, begin7
 	FMOVS 0(R0), F1
-
 begin7:
 	MOVD R4, R8
 	MOVD R5, R9
 	SUBS $1, R6, R10
 	BLT pairsLeft7
-
 pairs7:
 	// 9 instructions for 1 multiply-adds, 9 each
 	MOVWU.P 4(R8), R11
@@ -7130,7 +6657,6 @@ pairs7:
 	VFMLA V3.S4, V2.S4, V1.S4
 	SUBS $1, R10
 	BGE pairs7
-
 pairsLeft7:
 	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
 	FMOVS F1, (R0)
@@ -7139,6 +6665,5 @@ pairsLeft7:
 	ADD $4, R3
 	SUB $1, R1
 	B block7
-
 narrower7:
 	RET

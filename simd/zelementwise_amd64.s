@@ -14,7 +14,6 @@ TEXT ·subF32AVX2(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	CMPQ BX, $+8
 	JL   next6
-
 loop5:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
@@ -24,7 +23,6 @@ loop5:
 	SUBQ    $+8, BX
 	CMPQ    BX, $+8
 	JGE     loop5
-
 next6:
 	TESTQ      BX, BX
 	JE         done3
@@ -35,7 +33,6 @@ next6:
 	VMASKMOVPS (DX)(SI*4), Y0, Y2
 	VSUBPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(SI*4)
-
 done3:
 	VZEROUPPER
 	RET
@@ -50,7 +47,6 @@ TEXT ·subF32AVX512(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	CMPQ BX, $+16
 	JL   next6
-
 loop5:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
@@ -60,7 +56,6 @@ loop5:
 	SUBQ    $+16, BX
 	CMPQ    BX, $+16
 	JGE     loop5
-
 next6:
 	TESTQ     BX, BX
 	JE        done3
@@ -71,7 +66,6 @@ next6:
 	VMOVUPS.Z (DX)(SI*4), K1, Z1
 	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
-
 done3:
 	VZEROUPPER
 	RET
@@ -86,7 +80,6 @@ TEXT ·mulF32AVX2(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	CMPQ BX, $+8
 	JL   next6
-
 loop5:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
@@ -96,7 +89,6 @@ loop5:
 	SUBQ    $+8, BX
 	CMPQ    BX, $+8
 	JGE     loop5
-
 next6:
 	TESTQ      BX, BX
 	JE         done3
@@ -107,7 +99,6 @@ next6:
 	VMASKMOVPS (DX)(SI*4), Y0, Y2
 	VMULPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(SI*4)
-
 done3:
 	VZEROUPPER
 	RET
@@ -122,7 +113,6 @@ TEXT ·mulF32AVX512(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	CMPQ BX, $+16
 	JL   next6
-
 loop5:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
@@ -132,7 +122,6 @@ loop5:
 	SUBQ    $+16, BX
 	CMPQ    BX, $+16
 	JGE     loop5
-
 next6:
 	TESTQ     BX, BX
 	JE        done3
@@ -143,7 +132,6 @@ next6:
 	VMOVUPS.Z (DX)(SI*4), K1, Z1
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
-
 done3:
 	VZEROUPPER
 	RET
@@ -158,7 +146,6 @@ TEXT ·divF32AVX2(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	CMPQ BX, $+8
 	JL   next6
-
 loop5:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
@@ -168,7 +155,6 @@ loop5:
 	SUBQ    $+8, BX
 	CMPQ    BX, $+8
 	JGE     loop5
-
 next6:
 	TESTQ      BX, BX
 	JE         done3
@@ -179,7 +165,6 @@ next6:
 	VMASKMOVPS (DX)(SI*4), Y0, Y2
 	VDIVPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(SI*4)
-
 done3:
 	VZEROUPPER
 	RET
@@ -194,7 +179,6 @@ TEXT ·divF32AVX512(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	CMPQ BX, $+16
 	JL   next6
-
 loop5:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
@@ -204,7 +188,6 @@ loop5:
 	SUBQ    $+16, BX
 	CMPQ    BX, $+16
 	JGE     loop5
-
 next6:
 	TESTQ     BX, BX
 	JE        done3
@@ -215,7 +198,6 @@ next6:
 	VMOVUPS.Z (DX)(SI*4), K1, Z1
 	VDIVPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
-
 done3:
 	VZEROUPPER
 	RET
@@ -229,7 +211,6 @@ TEXT ·sqrtF32AVX2(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	CMPQ DX, $+8
 	JL   next6
-
 loop5:
 	VMOVUPS (CX)(BX*4), Y0
 	VSQRTPS Y0, Y0
@@ -238,7 +219,6 @@ loop5:
 	SUBQ    $+8, DX
 	CMPQ    DX, $+8
 	JGE     loop5
-
 next6:
 	TESTQ      DX, DX
 	JE         done3
@@ -248,7 +228,6 @@ next6:
 	VMASKMOVPS (CX)(BX*4), Y0, Y1
 	VSQRTPS    Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(BX*4)
-
 done3:
 	VZEROUPPER
 	RET
@@ -262,7 +241,6 @@ TEXT ·sqrtF32AVX512(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	CMPQ DX, $+16
 	JL   next6
-
 loop5:
 	VMOVUPS (CX)(BX*4), Z0
 	VSQRTPS Z0, Z0
@@ -271,7 +249,6 @@ loop5:
 	SUBQ    $+16, DX
 	CMPQ    DX, $+16
 	JGE     loop5
-
 next6:
 	TESTQ     DX, DX
 	JE        done3
@@ -281,7 +258,6 @@ next6:
 	VMOVUPS.Z (CX)(BX*4), K1, Z0
 	VSQRTPS   Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
-
 done3:
 	VZEROUPPER
 	RET
@@ -296,7 +272,6 @@ TEXT ·subF64AVX2(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	CMPQ BX, $+4
 	JL   next6
-
 loop5:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
@@ -306,7 +281,6 @@ loop5:
 	SUBQ    $+4, BX
 	CMPQ    BX, $+4
 	JGE     loop5
-
 next6:
 	TESTQ      BX, BX
 	JE         done3
@@ -317,7 +291,6 @@ next6:
 	VMASKMOVPD (DX)(SI*8), Y0, Y2
 	VSUBPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(SI*8)
-
 done3:
 	VZEROUPPER
 	RET
@@ -332,7 +305,6 @@ TEXT ·subF64AVX512(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	CMPQ BX, $+8
 	JL   next6
-
 loop5:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
@@ -342,7 +314,6 @@ loop5:
 	SUBQ    $+8, BX
 	CMPQ    BX, $+8
 	JGE     loop5
-
 next6:
 	TESTQ     BX, BX
 	JE        done3
@@ -353,7 +324,6 @@ next6:
 	VMOVUPD.Z (DX)(SI*8), K1, Z1
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
-
 done3:
 	VZEROUPPER
 	RET
@@ -368,7 +338,6 @@ TEXT ·mulF64AVX2(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	CMPQ BX, $+4
 	JL   next6
-
 loop5:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
@@ -378,7 +347,6 @@ loop5:
 	SUBQ    $+4, BX
 	CMPQ    BX, $+4
 	JGE     loop5
-
 next6:
 	TESTQ      BX, BX
 	JE         done3
@@ -389,7 +357,6 @@ next6:
 	VMASKMOVPD (DX)(SI*8), Y0, Y2
 	VMULPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(SI*8)
-
 done3:
 	VZEROUPPER
 	RET
@@ -404,7 +371,6 @@ TEXT ·mulF64AVX512(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	CMPQ BX, $+8
 	JL   next6
-
 loop5:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
@@ -414,7 +380,6 @@ loop5:
 	SUBQ    $+8, BX
 	CMPQ    BX, $+8
 	JGE     loop5
-
 next6:
 	TESTQ     BX, BX
 	JE        done3
@@ -425,7 +390,6 @@ next6:
 	VMOVUPD.Z (DX)(SI*8), K1, Z1
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
-
 done3:
 	VZEROUPPER
 	RET
@@ -440,7 +404,6 @@ TEXT ·divF64AVX2(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	CMPQ BX, $+4
 	JL   next6
-
 loop5:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
@@ -450,7 +413,6 @@ loop5:
 	SUBQ    $+4, BX
 	CMPQ    BX, $+4
 	JGE     loop5
-
 next6:
 	TESTQ      BX, BX
 	JE         done3
@@ -461,7 +423,6 @@ next6:
 	VMASKMOVPD (DX)(SI*8), Y0, Y2
 	VDIVPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(SI*8)
-
 done3:
 	VZEROUPPER
 	RET
@@ -476,7 +437,6 @@ TEXT ·divF64AVX512(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	CMPQ BX, $+8
 	JL   next6
-
 loop5:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
@@ -486,7 +446,6 @@ loop5:
 	SUBQ    $+8, BX
 	CMPQ    BX, $+8
 	JGE     loop5
-
 next6:
 	TESTQ     BX, BX
 	JE        done3
@@ -497,7 +456,6 @@ next6:
 	VMOVUPD.Z (DX)(SI*8), K1, Z1
 	VDIVPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
-
 done3:
 	VZEROUPPER
 	RET
@@ -511,7 +469,6 @@ TEXT ·sqrtF64AVX2(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	CMPQ DX, $+4
 	JL   next6
-
 loop5:
 	VMOVUPS (CX)(BX*8), Y0
 	VSQRTPD Y0, Y0
@@ -520,7 +477,6 @@ loop5:
 	SUBQ    $+4, DX
 	CMPQ    DX, $+4
 	JGE     loop5
-
 next6:
 	TESTQ      DX, DX
 	JE         done3
@@ -530,7 +486,6 @@ next6:
 	VMASKMOVPD (CX)(BX*8), Y0, Y1
 	VSQRTPD    Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(BX*8)
-
 done3:
 	VZEROUPPER
 	RET
@@ -544,7 +499,6 @@ TEXT ·sqrtF64AVX512(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	CMPQ DX, $+8
 	JL   next6
-
 loop5:
 	VMOVUPS (CX)(BX*8), Z0
 	VSQRTPD Z0, Z0
@@ -553,7 +507,6 @@ loop5:
 	SUBQ    $+8, DX
 	CMPQ    DX, $+8
 	JGE     loop5
-
 next6:
 	TESTQ     DX, DX
 	JE        done3
@@ -563,7 +516,6 @@ next6:
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VSQRTPD   Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
-
 done3:
 	VZEROUPPER
 	RET

@@ -10,7 +10,6 @@ TEXT ·subF32NEON(SB), NOSPLIT, $0-32
 	MOVD x+8(FP), R1
 	MOVD y+16(FP), R2
 	MOVD n+24(FP), R3
-
 rest:
 	// 11 instructions for 4 elements, 2.75 each
 	CBZ R3, done
@@ -18,7 +17,6 @@ rest:
 	BLT partIn
 	FMOVQ.P 16(R1), F0
 	FMOVQ.P 16(R2), F1
-
 compute:
 	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
 	CMP $4, R3
@@ -26,42 +24,33 @@ compute:
 	FMOVQ.P F0, 16(R0)
 	SUB $4, R3
 	B rest
-
 partIn:
 	TBZ $1, R3, loadOne
 	FMOVD.P 8(R1), F0
 	TBZ $0, R3, loaded
 	VLD1 (R1), V0.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R1), F0
-
 loaded:
 	TBZ $1, R3, loadOne2
 	FMOVD.P 8(R2), F1
 	TBZ $0, R3, loaded2
 	VLD1 (R2), V1.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R2), F1
-
 loaded2:
 	B compute
-
 partOut:
 	TBZ $1, R3, storeOne
 	FMOVD.P F0, 8(R0)
 	TBZ $0, R3, stored
 	VST1 V0.S[2], (R0)
 	B stored
-
 storeOne:
 	FMOVS F0, (R0)
-
 stored:
-
 done:
 	RET
 
@@ -71,7 +60,6 @@ TEXT ·mulF32NEON(SB), NOSPLIT, $0-32
 	MOVD x+8(FP), R1
 	MOVD y+16(FP), R2
 	MOVD n+24(FP), R3
-
 rest:
 	// 11 instructions for 4 elements, 2.75 each
 	CBZ R3, done
@@ -79,7 +67,6 @@ rest:
 	BLT partIn
 	FMOVQ.P 16(R1), F0
 	FMOVQ.P 16(R2), F1
-
 compute:
 	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
 	CMP $4, R3
@@ -87,42 +74,33 @@ compute:
 	FMOVQ.P F0, 16(R0)
 	SUB $4, R3
 	B rest
-
 partIn:
 	TBZ $1, R3, loadOne
 	FMOVD.P 8(R1), F0
 	TBZ $0, R3, loaded
 	VLD1 (R1), V0.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R1), F0
-
 loaded:
 	TBZ $1, R3, loadOne2
 	FMOVD.P 8(R2), F1
 	TBZ $0, R3, loaded2
 	VLD1 (R2), V1.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R2), F1
-
 loaded2:
 	B compute
-
 partOut:
 	TBZ $1, R3, storeOne
 	FMOVD.P F0, 8(R0)
 	TBZ $0, R3, stored
 	VST1 V0.S[2], (R0)
 	B stored
-
 storeOne:
 	FMOVS F0, (R0)
-
 stored:
-
 done:
 	RET
 
@@ -132,7 +110,6 @@ TEXT ·divF32NEON(SB), NOSPLIT, $0-32
 	MOVD x+8(FP), R1
 	MOVD y+16(FP), R2
 	MOVD n+24(FP), R3
-
 rest:
 	// 11 instructions for 4 elements, 2.75 each
 	CBZ R3, done
@@ -140,7 +117,6 @@ rest:
 	BLT partIn
 	FMOVQ.P 16(R1), F0
 	FMOVQ.P 16(R2), F1
-
 compute:
 	WORD $0x6e21fc00 // fdiv v0.4s, v0.4s, v1.4s
 	CMP $4, R3
@@ -148,42 +124,33 @@ compute:
 	FMOVQ.P F0, 16(R0)
 	SUB $4, R3
 	B rest
-
 partIn:
 	TBZ $1, R3, loadOne
 	FMOVD.P 8(R1), F0
 	TBZ $0, R3, loaded
 	VLD1 (R1), V0.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R1), F0
-
 loaded:
 	TBZ $1, R3, loadOne2
 	FMOVD.P 8(R2), F1
 	TBZ $0, R3, loaded2
 	VLD1 (R2), V1.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R2), F1
-
 loaded2:
 	B compute
-
 partOut:
 	TBZ $1, R3, storeOne
 	FMOVD.P F0, 8(R0)
 	TBZ $0, R3, stored
 	VST1 V0.S[2], (R0)
 	B stored
-
 storeOne:
 	FMOVS F0, (R0)
-
 stored:
-
 done:
 	RET
 
@@ -193,7 +160,6 @@ TEXT ·subF64NEON(SB), NOSPLIT, $0-32
 	MOVD x+8(FP), R1
 	MOVD y+16(FP), R2
 	MOVD n+24(FP), R3
-
 rest:
 	// 11 instructions for 2 elements, 5.5 each
 	CBZ R3, done
@@ -201,7 +167,6 @@ rest:
 	BLT partIn
 	FMOVQ.P 16(R1), F0
 	FMOVQ.P 16(R2), F1
-
 compute:
 	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
 	CMP $2, R3
@@ -209,15 +174,12 @@ compute:
 	FMOVQ.P F0, 16(R0)
 	SUB $2, R3
 	B rest
-
 partIn:
 	FMOVD (R1), F0
 	FMOVD (R2), F1
 	B compute
-
 partOut:
 	FMOVD F0, (R0)
-
 done:
 	RET
 
@@ -227,7 +189,6 @@ TEXT ·mulF64NEON(SB), NOSPLIT, $0-32
 	MOVD x+8(FP), R1
 	MOVD y+16(FP), R2
 	MOVD n+24(FP), R3
-
 rest:
 	// 11 instructions for 2 elements, 5.5 each
 	CBZ R3, done
@@ -235,7 +196,6 @@ rest:
 	BLT partIn
 	FMOVQ.P 16(R1), F0
 	FMOVQ.P 16(R2), F1
-
 compute:
 	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
 	CMP $2, R3
@@ -243,15 +203,12 @@ compute:
 	FMOVQ.P F0, 16(R0)
 	SUB $2, R3
 	B rest
-
 partIn:
 	FMOVD (R1), F0
 	FMOVD (R2), F1
 	B compute
-
 partOut:
 	FMOVD F0, (R0)
-
 done:
 	RET
 
@@ -261,7 +218,6 @@ TEXT ·divF64NEON(SB), NOSPLIT, $0-32
 	MOVD x+8(FP), R1
 	MOVD y+16(FP), R2
 	MOVD n+24(FP), R3
-
 rest:
 	// 11 instructions for 2 elements, 5.5 each
 	CBZ R3, done
@@ -269,7 +225,6 @@ rest:
 	BLT partIn
 	FMOVQ.P 16(R1), F0
 	FMOVQ.P 16(R2), F1
-
 compute:
 	WORD $0x6e61fc00 // fdiv v0.2d, v0.2d, v1.2d
 	CMP $2, R3
@@ -277,14 +232,11 @@ compute:
 	FMOVQ.P F0, 16(R0)
 	SUB $2, R3
 	B rest
-
 partIn:
 	FMOVD (R1), F0
 	FMOVD (R2), F1
 	B compute
-
 partOut:
 	FMOVD F0, (R0)
-
 done:
 	RET

@@ -17,7 +17,6 @@ TEXT ·expF32AVX2(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	CMPQ    DX, $+16
 	JL      next6
-
 loop5:
 	VMOVUPS      (CX)(BX*4), Y4
 	VMOVUPS      32(CX)(BX*4), Y5
@@ -75,11 +74,9 @@ loop5:
 	SUBQ         $+16, DX
 	CMPQ         DX, $+16
 	JGE          loop5
-
 next6:
 	TESTQ DX, DX
 	JLE   done3
-
 step4:
 	CMPQ       DX, $+8
 	JGE        whole7
@@ -89,10 +86,8 @@ step4:
 	VMOVUPS    32(SI)(DI*4), Y4
 	VMASKMOVPS (CX)(BX*4), Y4, Y4
 	JMP        loaded8
-
 whole7:
 	VMOVUPS (CX)(BX*4), Y4
-
 loaded8:
 	VMINPS       Y4, Y0, Y4
 	VMAXPS       Y4, Y1, Y4
@@ -124,11 +119,9 @@ loaded8:
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
 	JG           step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore9:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
@@ -158,7 +151,6 @@ TEXT ·expF32AVX512(SB), NOSPLIT, $0-24
 	XORQ         BX, BX
 	CMPQ         DX, $+48
 	JL           next6
-
 loop5:
 	VMOVUPS      (CX)(BX*4), Z10
 	VMOVUPS      64(CX)(BX*4), Z11
@@ -218,11 +210,9 @@ loop5:
 	SUBQ         $+48, DX
 	CMPQ         DX, $+48
 	JGE          loop5
-
 next6:
 	TESTQ DX, DX
 	JLE   done3
-
 step4:
 	CMPQ      DX, $+16
 	JGE       whole7
@@ -231,10 +221,8 @@ step4:
 	KMOVW     SI, K1
 	VMOVUPS.Z (CX)(BX*4), K1, Z10
 	JMP       loaded8
-
 whole7:
 	VMOVUPS (CX)(BX*4), Z10
-
 loaded8:
 	VMINPS       Z10, Z0, Z10
 	VMAXPS       Z10, Z1, Z10
@@ -258,11 +246,9 @@ loaded8:
 	ADDQ         $+16, BX
 	SUBQ         $+16, DX
 	JG           step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore9:
 	VMOVUPS Z10, K1, (AX)(BX*4)
 	VZEROUPPER

@@ -32,7 +32,6 @@ TEXT ·expF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R2
 	CMP $16, R2
 	BLT rest
-
 loop:
 	// 99 instructions for 16 elements, 6.188 each
 	FLDPQ.P 32(R1), (F6, F7)
@@ -134,13 +133,11 @@ loop:
 	SUB $16, R2
 	CMP $16, R2
 	BGE loop
-
 rest:
 	CBZ R2, done
 	CMP $4, R2
 	BLT partIn
 	FMOVQ.P 16(R1), F6
-
 compute:
 	WORD $0x4e23f4c6 // fmax v6.4s, v6.4s, v3.4s
 	WORD $0x4ea4f4c6 // fmin v6.4s, v6.4s, v4.4s
@@ -170,31 +167,24 @@ compute:
 	FMOVQ.P F6, 16(R0)
 	SUB $4, R2
 	B rest
-
 partIn:
 	TBZ $1, R2, loadOne
 	FMOVD.P 8(R1), F6
 	TBZ $0, R2, loaded
 	VLD1 (R1), V6.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R1), F6
-
 loaded:
 	B compute
-
 partOut:
 	TBZ $1, R2, storeOne
 	FMOVD.P F6, 8(R0)
 	TBZ $0, R2, stored
 	VST1 V6.S[2], (R0)
 	B stored
-
 storeOne:
 	FMOVS F6, (R0)
-
 stored:
-
 done:
 	RET

@@ -15,7 +15,6 @@ TEXT ·sigmoidF64AVX2(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	TESTQ   DX, DX
 	JLE     done3
-
 step4:
 	CMPQ       DX, $+4
 	JGE        whole5
@@ -25,10 +24,8 @@ step4:
 	VMOVUPS    32(SI)(DI*8), Y2
 	VMASKMOVPD (CX)(BX*8), Y2, Y2
 	JMP        loaded6
-
 whole5:
 	VMOVUPS (CX)(BX*8), Y2
-
 loaded6:
 	VORPD        ·dataSignF64+0(SB), Y2, Y3
 	VMAXPD       Y3, Y1, Y3
@@ -71,11 +68,9 @@ loaded6:
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
 	JG           step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore7:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
@@ -99,7 +94,6 @@ TEXT ·sigmoidF64AVX512(SB), NOSPLIT, $0-24
 	XORQ         BX, BX
 	TESTQ        DX, DX
 	JLE          done3
-
 step4:
 	CMPQ      DX, $+8
 	JGE       whole5
@@ -108,10 +102,8 @@ step4:
 	KMOVW     SI, K1
 	VMOVUPD.Z (CX)(BX*8), K1, Z6
 	JMP       loaded6
-
 whole5:
 	VMOVUPS (CX)(BX*8), Z6
-
 loaded6:
 	VPORQ             Z3, Z6, Z7
 	VMAXPD            Z7, Z1, Z7
@@ -144,11 +136,9 @@ loaded6:
 	ADDQ              $+8, BX
 	SUBQ              $+8, DX
 	JG                step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore7:
 	VMOVUPD Z6, K1, (AX)(BX*8)
 	VZEROUPPER
@@ -165,7 +155,6 @@ TEXT ·swishF64AVX2(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	TESTQ   DX, DX
 	JLE     done3
-
 step4:
 	CMPQ       DX, $+4
 	JGE        whole5
@@ -175,10 +164,8 @@ step4:
 	VMOVUPS    32(SI)(DI*8), Y2
 	VMASKMOVPD (CX)(BX*8), Y2, Y2
 	JMP        loaded6
-
 whole5:
 	VMOVUPS (CX)(BX*8), Y2
-
 loaded6:
 	VMAXPD       Y2, Y0, Y2
 	VORPD        ·dataSignF64+0(SB), Y2, Y3
@@ -234,11 +221,9 @@ loaded6:
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
 	JG           step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore7:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
@@ -262,7 +247,6 @@ TEXT ·swishF64AVX512(SB), NOSPLIT, $0-24
 	XORQ         BX, BX
 	TESTQ        DX, DX
 	JLE          done3
-
 step4:
 	CMPQ      DX, $+8
 	JGE       whole5
@@ -271,10 +255,8 @@ step4:
 	KMOVW     SI, K1
 	VMOVUPD.Z (CX)(BX*8), K1, Z6
 	JMP       loaded6
-
 whole5:
 	VMOVUPS (CX)(BX*8), Z6
-
 loaded6:
 	VMAXPD            Z6, Z0, Z6
 	VPORQ             Z3, Z6, Z7
@@ -310,11 +292,9 @@ loaded6:
 	ADDQ              $+8, BX
 	SUBQ              $+8, DX
 	JG                step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore7:
 	VMOVUPD Z6, K1, (AX)(BX*8)
 	VZEROUPPER
@@ -331,7 +311,6 @@ TEXT ·softplusF64AVX2(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	TESTQ   DX, DX
 	JLE     done3
-
 step4:
 	CMPQ       DX, $+4
 	JGE        whole5
@@ -341,10 +320,8 @@ step4:
 	VMOVUPS    32(SI)(DI*8), Y2
 	VMASKMOVPD (CX)(BX*8), Y2, Y2
 	JMP        loaded6
-
 whole5:
 	VMOVUPS (CX)(BX*8), Y2
-
 loaded6:
 	VORPD        ·dataSignF64+0(SB), Y2, Y3
 	VMAXPD       Y3, Y0, Y3
@@ -419,11 +396,9 @@ loaded6:
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
 	JG           step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore7:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
@@ -447,7 +422,6 @@ TEXT ·softplusF64AVX512(SB), NOSPLIT, $0-24
 	XORQ         BX, BX
 	TESTQ        DX, DX
 	JLE          done3
-
 step4:
 	CMPQ      DX, $+8
 	JGE       whole5
@@ -456,10 +430,8 @@ step4:
 	KMOVW     SI, K1
 	VMOVUPD.Z (CX)(BX*8), K1, Z6
 	JMP       loaded6
-
 whole5:
 	VMOVUPS (CX)(BX*8), Z6
-
 loaded6:
 	VPORQ.BCST       ·dataSignF64+0(SB), Z6, Z7
 	VMAXPD           Z7, Z0, Z7
@@ -521,11 +493,9 @@ loaded6:
 	ADDQ             $+8, BX
 	SUBQ             $+8, DX
 	JG               step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore7:
 	VMOVUPD Z6, K1, (AX)(BX*8)
 	VZEROUPPER
@@ -542,7 +512,6 @@ TEXT ·tanhF64AVX2(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	TESTQ   DX, DX
 	JLE     done3
-
 step4:
 	CMPQ       DX, $+4
 	JGE        whole5
@@ -552,10 +521,8 @@ step4:
 	VMOVUPS    32(SI)(DI*8), Y2
 	VMASKMOVPD (CX)(BX*8), Y2, Y2
 	JMP        loaded6
-
 whole5:
 	VMOVUPS (CX)(BX*8), Y2
-
 loaded6:
 	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
 	VMINPD       Y3, Y0, Y3
@@ -591,11 +558,9 @@ loaded6:
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
 	JG           step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore7:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
@@ -619,7 +584,6 @@ TEXT ·tanhF64AVX512(SB), NOSPLIT, $0-24
 	XORQ         BX, BX
 	TESTQ        DX, DX
 	JLE          done3
-
 step4:
 	CMPQ      DX, $+8
 	JGE       whole5
@@ -628,10 +592,8 @@ step4:
 	KMOVW     SI, K1
 	VMOVUPD.Z (CX)(BX*8), K1, Z5
 	JMP       loaded6
-
 whole5:
 	VMOVUPS (CX)(BX*8), Z5
-
 loaded6:
 	VPANDQ            Z3, Z5, Z6
 	VMINPD            Z6, Z0, Z6
@@ -666,11 +628,9 @@ loaded6:
 	ADDQ              $+8, BX
 	SUBQ              $+8, DX
 	JG                step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore7:
 	VMOVUPD Z6, K1, (AX)(BX*8)
 	VZEROUPPER
@@ -686,7 +646,6 @@ TEXT ·reluF64AVX2(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	CMPQ    DX, $+8
 	JL      next6
-
 loop5:
 	VMOVUPS (CX)(BX*8), Y1
 	VMOVUPS 32(CX)(BX*8), Y2
@@ -700,11 +659,9 @@ loop5:
 	SUBQ    $+8, DX
 	CMPQ    DX, $+8
 	JGE     loop5
-
 next6:
 	CMPQ DX, $+4
 	JL   next8
-
 loop7:
 	VMOVUPS (CX)(BX*8), Y1
 	VMAXPD  Y1, Y0, Y1
@@ -714,7 +671,6 @@ loop7:
 	SUBQ    $+4, DX
 	CMPQ    DX, $+4
 	JGE     loop7
-
 next8:
 	TESTQ      DX, DX
 	JE         done3
@@ -725,7 +681,6 @@ next8:
 	VMAXPD     Y2, Y0, Y2
 	VADDPD     Y0, Y2, Y0
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
-
 done3:
 	VZEROUPPER
 	RET
@@ -740,7 +695,6 @@ TEXT ·reluF64AVX512(SB), NOSPLIT, $0-24
 	XORQ         BX, BX
 	CMPQ         DX, $+24
 	JL           next6
-
 loop5:
 	VMOVUPS (CX)(BX*8), Z1
 	VMOVUPS 64(CX)(BX*8), Z2
@@ -758,11 +712,9 @@ loop5:
 	SUBQ    $+24, DX
 	CMPQ    DX, $+24
 	JGE     loop5
-
 next6:
 	CMPQ DX, $+8
 	JL   next8
-
 loop7:
 	VMOVUPS (CX)(BX*8), Z1
 	VMAXPD  Z1, Z0, Z1
@@ -772,7 +724,6 @@ loop7:
 	SUBQ    $+8, DX
 	CMPQ    DX, $+8
 	JGE     loop7
-
 next8:
 	TESTQ     DX, DX
 	JE        done3
@@ -783,7 +734,6 @@ next8:
 	VMAXPD    Z1, Z0, Z1
 	VADDPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
-
 done3:
 	VZEROUPPER
 	RET
@@ -800,7 +750,6 @@ TEXT ·hypotF64AVX2(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	TESTQ   BX, BX
 	JLE     done3
-
 step4:
 	CMPQ       BX, $+4
 	JGE        whole5
@@ -811,11 +760,9 @@ step4:
 	VMASKMOVPD (CX)(SI*8), Y3, Y2
 	VMASKMOVPD (DX)(SI*8), Y3, Y3
 	JMP        loaded6
-
 whole5:
 	VMOVUPS (CX)(SI*8), Y2
 	VMOVUPS (DX)(SI*8), Y3
-
 loaded6:
 	VANDPD       ·dataAbsF64+0(SB), Y2, Y4
 	VANDPD       ·dataAbsF64+0(SB), Y3, Y5
@@ -845,11 +792,9 @@ loaded6:
 	ADDQ         $+4, SI
 	SUBQ         $+4, BX
 	JG           step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore7:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	MOVQ       BX, DX
@@ -874,7 +819,6 @@ TEXT ·hypotF64AVX512(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	TESTQ        BX, BX
 	JLE          done3
-
 step4:
 	CMPQ      BX, $+8
 	JGE       whole5
@@ -884,11 +828,9 @@ step4:
 	VMOVUPD.Z (CX)(SI*8), K1, Z5
 	VMOVUPD.Z (DX)(SI*8), K1, Z6
 	JMP       loaded6
-
 whole5:
 	VMOVUPS (CX)(SI*8), Z5
 	VMOVUPS (DX)(SI*8), Z6
-
 loaded6:
 	VPANDQ       Z2, Z5, Z7
 	VPANDQ       Z2, Z6, Z8
@@ -918,11 +860,9 @@ loaded6:
 	ADDQ         $+8, SI
 	SUBQ         $+8, BX
 	JG           step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore7:
 	VMOVUPD Z11, K1, (AX)(SI*8)
 	VZEROUPPER
@@ -940,7 +880,6 @@ TEXT ·swishGradF64AVX2(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	TESTQ   BX, BX
 	JLE     done3
-
 step4:
 	CMPQ       BX, $+4
 	JGE        whole5
@@ -951,11 +890,9 @@ step4:
 	VMASKMOVPD (CX)(SI*8), Y3, Y2
 	VMASKMOVPD (DX)(SI*8), Y3, Y3
 	JMP        loaded6
-
 whole5:
 	VMOVUPS (CX)(SI*8), Y2
 	VMOVUPS (DX)(SI*8), Y3
-
 loaded6:
 	VMINPD       Y3, Y1, Y3
 	VMOVUPS      ·dataCm1000F64+0(SB), Y4
@@ -1007,11 +944,9 @@ loaded6:
 	ADDQ         $+4, SI
 	SUBQ         $+4, BX
 	JG           step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore7:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	MOVQ       BX, DX
@@ -1037,7 +972,6 @@ TEXT ·swishGradF64AVX512(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	TESTQ        BX, BX
 	JLE          done3
-
 step4:
 	CMPQ      BX, $+8
 	JGE       whole5
@@ -1047,11 +981,9 @@ step4:
 	VMOVUPD.Z (CX)(SI*8), K1, Z6
 	VMOVUPD.Z (DX)(SI*8), K1, Z7
 	JMP       loaded6
-
 whole5:
 	VMOVUPS (CX)(SI*8), Z6
 	VMOVUPS (DX)(SI*8), Z7
-
 loaded6:
 	VMINPD            Z7, Z1, Z7
 	VMAXPD            Z7, Z2, Z7
@@ -1091,11 +1023,9 @@ loaded6:
 	ADDQ              $+8, SI
 	SUBQ              $+8, BX
 	JG                step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore7:
 	VMOVUPD Z6, K1, (AX)(SI*8)
 	VZEROUPPER
@@ -1112,7 +1042,6 @@ TEXT ·reluGradF64AVX2(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	CMPQ    BX, $+8
 	JL      next6
-
 loop5:
 	VMOVUPS   (CX)(SI*8), Y1
 	VMOVUPS   32(CX)(SI*8), Y2
@@ -1128,11 +1057,9 @@ loop5:
 	SUBQ      $+8, BX
 	CMPQ      BX, $+8
 	JGE       loop5
-
 next6:
 	CMPQ BX, $+4
 	JL   next8
-
 loop7:
 	VMOVUPS   (CX)(SI*8), Y1
 	VMOVUPS   (DX)(SI*8), Y2
@@ -1143,7 +1070,6 @@ loop7:
 	SUBQ      $+4, BX
 	CMPQ      BX, $+4
 	JGE       loop7
-
 next8:
 	TESTQ      BX, BX
 	JE         done3
@@ -1155,7 +1081,6 @@ next8:
 	VCMPPD     $0x16, Y0, Y3, Y3
 	VBLENDVPD  Y3, Y2, Y0, Y0
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
-
 done3:
 	VZEROUPPER
 	RET
@@ -1171,7 +1096,6 @@ TEXT ·reluGradF64AVX512(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	CMPQ         BX, $+24
 	JL           next6
-
 loop5:
 	VMOVUPS   (CX)(SI*8), Z1
 	VMOVUPS   64(CX)(SI*8), Z2
@@ -1192,11 +1116,9 @@ loop5:
 	SUBQ      $+24, BX
 	CMPQ      BX, $+24
 	JGE       loop5
-
 next6:
 	CMPQ BX, $+8
 	JL   next8
-
 loop7:
 	VMOVUPS   (CX)(SI*8), Z1
 	VMOVUPS   (DX)(SI*8), Z2
@@ -1207,7 +1129,6 @@ loop7:
 	SUBQ      $+8, BX
 	CMPQ      BX, $+8
 	JGE       loop7
-
 next8:
 	TESTQ     BX, BX
 	JE        done3
@@ -1219,7 +1140,6 @@ next8:
 	VCMPPD    $0x16, Z0, Z2, K2
 	VBLENDMPD Z1, Z0, K2, Z11
 	VMOVUPD   Z11, K1, (AX)(SI*8)
-
 done3:
 	VZEROUPPER
 	RET
@@ -1235,7 +1155,6 @@ TEXT ·sigmoidGradF64AVX2(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	CMPQ    BX, $+8
 	JL      next6
-
 loop5:
 	VMOVUPS (CX)(SI*8), Y1
 	VMOVUPS 32(CX)(SI*8), Y2
@@ -1253,11 +1172,9 @@ loop5:
 	SUBQ    $+8, BX
 	CMPQ    BX, $+8
 	JGE     loop5
-
 next6:
 	CMPQ BX, $+4
 	JL   next8
-
 loop7:
 	VMOVUPS (CX)(SI*8), Y1
 	VMOVUPS (DX)(SI*8), Y2
@@ -1269,7 +1186,6 @@ loop7:
 	SUBQ    $+4, BX
 	CMPQ    BX, $+4
 	JGE     loop7
-
 next8:
 	TESTQ      BX, BX
 	JE         done3
@@ -1282,7 +1198,6 @@ next8:
 	VMULPD     Y0, Y3, Y0
 	VMULPD     Y0, Y2, Y0
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
-
 done3:
 	VZEROUPPER
 	RET
@@ -1298,7 +1213,6 @@ TEXT ·sigmoidGradF64AVX512(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	CMPQ         BX, $+24
 	JL           next6
-
 loop5:
 	VMOVUPS (CX)(SI*8), Z1
 	VMOVUPS 64(CX)(SI*8), Z2
@@ -1322,11 +1236,9 @@ loop5:
 	SUBQ    $+24, BX
 	CMPQ    BX, $+24
 	JGE     loop5
-
 next6:
 	CMPQ BX, $+8
 	JL   next8
-
 loop7:
 	VMOVUPS (CX)(SI*8), Z1
 	VMOVUPS (DX)(SI*8), Z2
@@ -1338,7 +1250,6 @@ loop7:
 	SUBQ    $+8, BX
 	CMPQ    BX, $+8
 	JGE     loop7
-
 next8:
 	TESTQ     BX, BX
 	JE        done3
@@ -1351,7 +1262,6 @@ next8:
 	VMULPD    Z0, Z2, Z0
 	VMULPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
-
 done3:
 	VZEROUPPER
 	RET
@@ -1368,7 +1278,6 @@ TEXT ·softplusGradF64AVX2(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	TESTQ   BX, BX
 	JLE     done3
-
 step4:
 	CMPQ       BX, $+4
 	JGE        whole5
@@ -1379,11 +1288,9 @@ step4:
 	VMASKMOVPD (CX)(SI*8), Y3, Y2
 	VMASKMOVPD (DX)(SI*8), Y3, Y3
 	JMP        loaded6
-
 whole5:
 	VMOVUPS (CX)(SI*8), Y2
 	VMOVUPS (DX)(SI*8), Y3
-
 loaded6:
 	VMINPD       Y3, Y1, Y3
 	VMOVUPS      ·dataCm709F64+0(SB), Y4
@@ -1417,11 +1324,9 @@ loaded6:
 	ADDQ         $+4, SI
 	SUBQ         $+4, BX
 	JG           step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore7:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	MOVQ       BX, DX
@@ -1447,7 +1352,6 @@ TEXT ·softplusGradF64AVX512(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	TESTQ        BX, BX
 	JLE          done3
-
 step4:
 	CMPQ      BX, $+8
 	JGE       whole5
@@ -1457,11 +1361,9 @@ step4:
 	VMOVUPD.Z (CX)(SI*8), K1, Z5
 	VMOVUPD.Z (DX)(SI*8), K1, Z6
 	JMP       loaded6
-
 whole5:
 	VMOVUPS (CX)(SI*8), Z5
 	VMOVUPS (DX)(SI*8), Z6
-
 loaded6:
 	VMINPD            Z6, Z1, Z6
 	VMAXPD            Z6, Z2, Z6
@@ -1494,11 +1396,9 @@ loaded6:
 	ADDQ              $+8, SI
 	SUBQ              $+8, BX
 	JG                step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore7:
 	VMOVUPD Z5, K1, (AX)(SI*8)
 	VZEROUPPER

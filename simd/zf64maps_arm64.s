@@ -104,14 +104,12 @@ TEXT ·sigmoidF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ 112(R3), F7
 	FMOVQ 128(R3), F8
 	FMOVQ 144(R3), F9
-
 rest:
 	// 53 instructions for 2 elements, 26.5 each
 	CBZ R2, done
 	CMP $2, R2
 	BLT partIn
 	FMOVQ.P 16(R1), F10
-
 compute:
 	VORR V2.B16, V10.B16, V11.B16
 	WORD $0x6eebe46c // fcmgt v12.2d, v3.2d, v11.2d
@@ -162,14 +160,11 @@ compute:
 	FMOVQ.P F10, 16(R0)
 	SUB $2, R2
 	B rest
-
 partIn:
 	FMOVD (R1), F10
 	B compute
-
 partOut:
 	FMOVD F10, (R0)
-
 done:
 	RET
 
@@ -189,14 +184,12 @@ TEXT ·swishF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ 96(R3), F7
 	FMOVQ 112(R3), F8
 	FMOVQ 144(R3), F9
-
 rest:
 	// 67 instructions for 2 elements, 33.5 each
 	CBZ R2, done
 	CMP $2, R2
 	BLT partIn
 	FMOVQ.P 16(R1), F10
-
 compute:
 	WORD $0x6eeae44b // fcmgt v11.2d, v2.2d, v10.2d
 	VBSL V10.B16, V2.B16, V11.B16
@@ -261,14 +254,11 @@ compute:
 	FMOVQ.P F11, 16(R0)
 	SUB $2, R2
 	B rest
-
 partIn:
 	FMOVD (R1), F10
 	B compute
-
 partOut:
 	FMOVD F11, (R0)
-
 done:
 	RET
 
@@ -288,14 +278,12 @@ TEXT ·softplusF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ 64(R3), F7
 	FMOVQ 112(R3), F8
 	FMOVQ 320(R3), F9
-
 rest:
 	// 99 instructions for 2 elements, 49.5 each
 	CBZ R2, done
 	CMP $2, R2
 	BLT partIn
 	FMOVQ.P 16(R1), F10
-
 compute:
 	VORR V5.B16, V10.B16, V11.B16
 	WORD $0x6eebe4cc // fcmgt v12.2d, v6.2d, v11.2d
@@ -392,14 +380,11 @@ compute:
 	FMOVQ.P F11, 16(R0)
 	SUB $2, R2
 	B rest
-
 partIn:
 	FMOVD (R1), F10
 	B compute
-
 partOut:
 	FMOVD F11, (R0)
-
 done:
 	RET
 
@@ -419,14 +404,12 @@ TEXT ·tanhF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ 112(R3), F7
 	FMOVQ 384(R3), F8
 	FMOVQ 32(R3), F9
-
 rest:
 	// 46 instructions for 2 elements, 23 each
 	CBZ R2, done
 	CMP $2, R2
 	BLT partIn
 	FMOVQ.P 16(R1), F10
-
 compute:
 	VAND V1.B16, V10.B16, V11.B16
 	WORD $0x6ee2e56c // fcmgt v12.2d, v11.2d, v2.2d
@@ -470,14 +453,11 @@ compute:
 	FMOVQ.P F10, 16(R0)
 	SUB $2, R2
 	B rest
-
 partIn:
 	FMOVD (R1), F10
 	B compute
-
 partOut:
 	FMOVD F10, (R0)
-
 done:
 	RET
 
@@ -488,14 +468,12 @@ TEXT ·reluF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R2
 	MOVD $f64mapsConsts<>(SB), R3
 	FMOVQ 144(R3), F0
-
 rest:
 	// 12 instructions for 2 elements, 6 each
 	CBZ R2, done
 	CMP $2, R2
 	BLT partIn
 	FMOVQ.P 16(R1), F1
-
 compute:
 	WORD $0x6ee1e402 // fcmgt v2.2d, v0.2d, v1.2d
 	VBSL V1.B16, V0.B16, V2.B16
@@ -505,14 +483,11 @@ compute:
 	FMOVQ.P F2, 16(R0)
 	SUB $2, R2
 	B rest
-
 partIn:
 	FMOVD (R1), F1
 	B compute
-
 partOut:
 	FMOVD F2, (R0)
-
 done:
 	RET
 
@@ -528,7 +503,6 @@ TEXT ·hypotF64NEON(SB), NOSPLIT, $0-32
 	FMOVQ 576(R4), F2
 	FMOVQ 32(R4), F3
 	FMOVQ 128(R4), F4
-
 rest:
 	// 39 instructions for 2 elements, 19.5 each
 	CBZ R3, done
@@ -536,7 +510,6 @@ rest:
 	BLT partIn
 	FMOVQ.P 16(R1), F5
 	FMOVQ.P 16(R2), F6
-
 compute:
 	VAND V1.B16, V5.B16, V7.B16
 	VAND V1.B16, V6.B16, V8.B16
@@ -572,15 +545,12 @@ compute:
 	FMOVQ.P F8, 16(R0)
 	SUB $2, R3
 	B rest
-
 partIn:
 	FMOVD (R1), F5
 	FMOVD (R2), F6
 	B compute
-
 partOut:
 	FMOVD F8, (R0)
-
 done:
 	RET
 
@@ -601,7 +571,6 @@ TEXT ·swishGradF64NEON(SB), NOSPLIT, $0-32
 	FMOVQ 80(R4), F7
 	FMOVQ 96(R4), F8
 	FMOVQ 112(R4), F9
-
 rest:
 	// 66 instructions for 2 elements, 33 each
 	CBZ R3, done
@@ -609,7 +578,6 @@ rest:
 	BLT partIn
 	FMOVQ.P 16(R1), F10
 	FMOVQ.P 16(R2), F11
-
 compute:
 	WORD $0x6ee2e56c // fcmgt v12.2d, v11.2d, v2.2d
 	VBSL V11.B16, V2.B16, V12.B16
@@ -672,15 +640,12 @@ compute:
 	FMOVQ.P F10, 16(R0)
 	SUB $2, R3
 	B rest
-
 partIn:
 	FMOVD (R1), F10
 	FMOVD (R2), F11
 	B compute
-
 partOut:
 	FMOVD F10, (R0)
-
 done:
 	RET
 
@@ -692,7 +657,6 @@ TEXT ·reluGradF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R3
 	MOVD $f64mapsConsts<>(SB), R4
 	FMOVQ 144(R4), F0
-
 rest:
 	// 13 instructions for 2 elements, 6.5 each
 	CBZ R3, done
@@ -700,7 +664,6 @@ rest:
 	BLT partIn
 	FMOVQ.P 16(R1), F1
 	FMOVQ.P 16(R2), F2
-
 compute:
 	WORD $0x6ee0d842 // fcmle v2.2d, v2.2d, #0.0
 	WORD $0x6e205842 // mvn v2.16b, v2.16b
@@ -710,15 +673,12 @@ compute:
 	FMOVQ.P F1, 16(R0)
 	SUB $2, R3
 	B rest
-
 partIn:
 	FMOVD (R1), F1
 	FMOVD (R2), F2
 	B compute
-
 partOut:
 	FMOVD F1, (R0)
-
 done:
 	RET
 
@@ -730,7 +690,6 @@ TEXT ·sigmoidGradF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R3
 	MOVD $f64mapsConsts<>(SB), R4
 	FMOVQ (R4), F0
-
 rest:
 	// 13 instructions for 2 elements, 6.5 each
 	CBZ R3, done
@@ -738,7 +697,6 @@ rest:
 	BLT partIn
 	FMOVQ.P 16(R1), F1
 	FMOVQ.P 16(R2), F2
-
 compute:
 	WORD $0x4ee2d403 // fsub v3.2d, v0.2d, v2.2d
 	WORD $0x6e63dc42 // fmul v2.2d, v2.2d, v3.2d
@@ -748,15 +706,12 @@ compute:
 	FMOVQ.P F1, 16(R0)
 	SUB $2, R3
 	B rest
-
 partIn:
 	FMOVD (R1), F1
 	FMOVD (R2), F2
 	B compute
-
 partOut:
 	FMOVD F1, (R0)
-
 done:
 	RET
 
@@ -776,7 +731,6 @@ TEXT ·softplusGradF64NEON(SB), NOSPLIT, $0-32
 	FMOVQ 80(R4), F6
 	FMOVQ 96(R4), F7
 	FMOVQ 112(R4), F8
-
 rest:
 	// 45 instructions for 2 elements, 22.5 each
 	CBZ R3, done
@@ -784,7 +738,6 @@ rest:
 	BLT partIn
 	FMOVQ.P 16(R1), F9
 	FMOVQ.P 16(R2), F10
-
 compute:
 	WORD $0x6ee1e54b // fcmgt v11.2d, v10.2d, v1.2d
 	VBSL V10.B16, V1.B16, V11.B16
@@ -826,14 +779,11 @@ compute:
 	FMOVQ.P F9, 16(R0)
 	SUB $2, R3
 	B rest
-
 partIn:
 	FMOVD (R1), F9
 	FMOVD (R2), F10
 	B compute
-
 partOut:
 	FMOVD F9, (R0)
-
 done:
 	RET

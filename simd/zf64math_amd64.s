@@ -17,7 +17,6 @@ TEXT ·expF64AVX2(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	CMPQ    DX, $+8
 	JL      next6
-
 loop5:
 	VMOVUPS      (CX)(BX*8), Y4
 	VMOVUPS      32(CX)(BX*8), Y5
@@ -89,11 +88,9 @@ loop5:
 	SUBQ         $+8, DX
 	CMPQ         DX, $+8
 	JGE          loop5
-
 next6:
 	TESTQ DX, DX
 	JLE   done3
-
 step4:
 	CMPQ       DX, $+4
 	JGE        whole7
@@ -103,10 +100,8 @@ step4:
 	VMOVUPS    32(SI)(DI*8), Y4
 	VMASKMOVPD (CX)(BX*8), Y4, Y4
 	JMP        loaded8
-
 whole7:
 	VMOVUPS (CX)(BX*8), Y4
-
 loaded8:
 	VMINPD       Y4, Y0, Y4
 	VMAXPD       Y4, Y1, Y4
@@ -145,11 +140,9 @@ loaded8:
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
 	JG           step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore9:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
@@ -179,7 +172,6 @@ TEXT ·expF64AVX512(SB), NOSPLIT, $0-24
 	XORQ         BX, BX
 	CMPQ         DX, $+24
 	JL           next6
-
 loop5:
 	VMOVUPS          (CX)(BX*8), Z10
 	VMOVUPS          64(CX)(BX*8), Z11
@@ -254,11 +246,9 @@ loop5:
 	SUBQ             $+24, DX
 	CMPQ             DX, $+24
 	JGE              loop5
-
 next6:
 	TESTQ DX, DX
 	JLE   done3
-
 step4:
 	CMPQ      DX, $+8
 	JGE       whole7
@@ -267,10 +257,8 @@ step4:
 	KMOVW     SI, K1
 	VMOVUPD.Z (CX)(BX*8), K1, Z10
 	JMP       loaded8
-
 whole7:
 	VMOVUPS (CX)(BX*8), Z10
-
 loaded8:
 	VMINPD           Z10, Z0, Z10
 	VMAXPD           Z10, Z1, Z10
@@ -299,11 +287,9 @@ loaded8:
 	ADDQ             $+8, BX
 	SUBQ             $+8, DX
 	JG               step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore9:
 	VMOVUPD Z10, K1, (AX)(BX*8)
 	VZEROUPPER
@@ -320,11 +306,9 @@ TEXT ·logF64AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataExponentF64+0(SB), Y2
 	VMOVUPS ·dataTwo52F64+0(SB), Y3
 	XORQ    BX, BX
-
 resume1:
 	TESTQ DX, DX
 	JLE   done3
-
 step4:
 	CMPQ       DX, $+4
 	JGE        whole5
@@ -334,10 +318,8 @@ step4:
 	VMOVUPS    32(SI)(DI*8), Y4
 	VMASKMOVPD (CX)(BX*8), Y4, Y4
 	JMP        loaded6
-
 whole5:
 	VMOVUPS (CX)(BX*8), Y4
-
 loaded6:
 	VCMPPD      $0x19, ·dataMinNormalF64+0(SB), Y4, Y5
 	VCMPPD      $0x1e, ·dataMaxFiniteF64+0(SB), Y4, Y6
@@ -378,14 +360,11 @@ loaded6:
 	ADDQ        $+4, BX
 	SUBQ        $+4, DX
 	JG          step4
-
 done3:
 	VZEROUPPER
 	RET
-
 resume1Rare1:
 	MOVQ $+1, SI
-
 slow8:
 	CMPQ       DX, $+4
 	JGE        whole9
@@ -395,10 +374,8 @@ slow8:
 	VMOVUPS    32(DI)(R8*8), Y4
 	VMASKMOVPD (CX)(BX*8), Y4, Y4
 	JMP        loaded10
-
 whole9:
 	VMOVUPS (CX)(BX*8), Y4
-
 loaded10:
 	VCMPPD      $0x11, ·dataMinNormalF64+0(SB), Y4, Y5
 	VMULPD      ·dataTwo54F64+0(SB), Y4, Y6
@@ -447,7 +424,6 @@ loaded10:
 	DECQ        SI
 	JNE         slow8
 	JMP         resume1
-
 partStore7:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
@@ -455,7 +431,6 @@ partStore7:
 	VMASKMOVPD Y4, Y0, (AX)(BX*8)
 	VZEROUPPER
 	RET
-
 partStore11:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
@@ -485,7 +460,6 @@ TEXT ·logF64AVX512(SB), NOSPLIT, $0-24
 	XORQ         BX, BX
 	CMPQ         DX, $+16
 	JL           next6
-
 loop5:
 	VMOVUPS          (CX)(BX*8), Z11
 	VMOVUPS          64(CX)(BX*8), Z12
@@ -545,11 +519,9 @@ loop5:
 	SUBQ             $+16, DX
 	CMPQ             DX, $+16
 	JGE              loop5
-
 next6:
 	TESTQ DX, DX
 	JLE   done3
-
 step4:
 	CMPQ      DX, $+8
 	JGE       whole7
@@ -558,10 +530,8 @@ step4:
 	KMOVW     SI, K1
 	VMOVUPD.Z (CX)(BX*8), K1, Z11
 	JMP       loaded8
-
 whole7:
 	VMOVUPS (CX)(BX*8), Z11
-
 loaded8:
 	VGETMANTPD       $0x0b, Z11, Z12
 	VSUBPD           Z0, Z12, Z13
@@ -594,11 +564,9 @@ loaded8:
 	ADDQ             $+8, BX
 	SUBQ             $+8, DX
 	JG               step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore9:
 	VMOVUPD Z13, K1, (AX)(BX*8)
 	VZEROUPPER
@@ -619,7 +587,6 @@ TEXT ·sinCosF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    BX, DI
 	TESTQ   DI, DI
 	JLE     done3
-
 step4:
 	CMPQ       DI, $+4
 	JGE        whole5
@@ -629,10 +596,8 @@ step4:
 	VMOVUPS    32(R8)(R9*8), Y3
 	VMASKMOVPD (DX)(SI*8), Y3, Y3
 	JMP        loaded6
-
 whole5:
 	VMOVUPS (DX)(SI*8), Y3
-
 loaded6:
 	VANDPD       Y2, Y3, Y4
 	VCMPPD       $0x16, ·dataLimitF64+0(SB), Y4, Y4
@@ -681,15 +646,12 @@ loaded6:
 	ADDQ         $+4, SI
 	SUBQ         $+4, DI
 	JG           step4
-
 done3:
 	MOVQ BX, SI
-
 stop2:
 	MOVQ SI, done+32(FP)
 	VZEROUPPER
 	RET
-
 partStore7:
 	LEAQ       ·dataTailMaskF32+0(SB), DX
 	NEGQ       DI
@@ -721,7 +683,6 @@ TEXT ·sinCosF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         BX, DI
 	CMPQ         DI, $+16
 	JL           next6
-
 loop5:
 	VMOVUPS          (DX)(SI*8), Z16
 	VMOVUPS          64(DX)(SI*8), Z17
@@ -807,11 +768,9 @@ loop5:
 	SUBQ             $+16, DI
 	CMPQ             DI, $+16
 	JGE              loop5
-
 next6:
 	TESTQ DI, DI
 	JLE   done3
-
 step4:
 	CMPQ      DI, $+8
 	JGE       whole7
@@ -820,10 +779,8 @@ step4:
 	KMOVW     R8, K3
 	VMOVUPD.Z (DX)(SI*8), K3, Z3
 	JMP       loaded8
-
 whole7:
 	VMOVUPS (DX)(SI*8), Z3
-
 loaded8:
 	VPANDQ.BCST      ·dataAbsF64+0(SB), Z3, Z4
 	VCMPPD.BCST      $0x16, ·dataLimitF64+0(SB), Z4, K1
@@ -869,15 +826,12 @@ loaded8:
 	ADDQ             $+8, SI
 	SUBQ             $+8, DI
 	JG               step4
-
 done3:
 	MOVQ BX, SI
-
 stop2:
 	MOVQ SI, done+32(FP)
 	VZEROUPPER
 	RET
-
 partStore9:
 	VMOVUPD Z7, K3, (AX)(SI*8)
 	VMOVUPD Z8, K3, (CX)(SI*8)
@@ -894,7 +848,6 @@ TEXT ·atan2F64AVX2(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	TESTQ   BX, BX
 	JLE     done3
-
 step4:
 	CMPQ       BX, $+4
 	JGE        whole5
@@ -905,11 +858,9 @@ step4:
 	VMASKMOVPD (CX)(SI*8), Y2, Y1
 	VMASKMOVPD (DX)(SI*8), Y2, Y2
 	JMP        loaded6
-
 whole5:
 	VMOVUPS (CX)(SI*8), Y1
 	VMOVUPS (DX)(SI*8), Y2
-
 loaded6:
 	VANDPD      ·dataAbsF64+0(SB), Y2, Y3
 	VANDPD      ·dataAbsF64+0(SB), Y1, Y4
@@ -976,11 +927,9 @@ loaded6:
 	ADDQ        $+4, SI
 	SUBQ        $+4, BX
 	JG          step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore7:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	MOVQ       BX, DX
@@ -1004,7 +953,6 @@ TEXT ·atan2F64AVX512(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	CMPQ         BX, $+16
 	JL           next6
-
 loop5:
 	VMOVUPS          (CX)(SI*8), Z4
 	VMOVUPS          64(CX)(SI*8), Z5
@@ -1106,11 +1054,9 @@ loop5:
 	SUBQ             $+16, BX
 	CMPQ             BX, $+16
 	JGE              loop5
-
 next6:
 	TESTQ BX, BX
 	JLE   done3
-
 step4:
 	CMPQ      BX, $+8
 	JGE       whole7
@@ -1120,11 +1066,9 @@ step4:
 	VMOVUPD.Z (CX)(SI*8), K3, Z4
 	VMOVUPD.Z (DX)(SI*8), K3, Z5
 	JMP       loaded8
-
 whole7:
 	VMOVUPS (CX)(SI*8), Z4
 	VMOVUPS (DX)(SI*8), Z5
-
 loaded8:
 	VPANDQ           Z2, Z5, Z6
 	VPANDQ           Z2, Z4, Z7
@@ -1177,11 +1121,9 @@ loaded8:
 	ADDQ             $+8, SI
 	SUBQ             $+8, BX
 	JG               step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore9:
 	VMOVUPD Z9, K3, (AX)(SI*8)
 	VZEROUPPER

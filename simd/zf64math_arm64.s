@@ -181,7 +181,6 @@ TEXT ·expF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ 128(R3), F8
 	CMP $4, R2
 	BLT rest
-
 loop:
 	// 87 instructions for 4 elements, 21.75 each
 	FLDPQ.P 32(R1), (F9, F10)
@@ -271,13 +270,11 @@ loop:
 	SUB $4, R2
 	CMP $4, R2
 	BGE loop
-
 rest:
 	CBZ R2, done
 	CMP $2, R2
 	BLT partIn
 	FMOVQ.P 16(R1), F9
-
 compute:
 	WORD $0x6ee2e52a // fcmgt v10.2d, v9.2d, v2.2d
 	VBSL V9.B16, V2.B16, V10.B16
@@ -325,14 +322,11 @@ compute:
 	FMOVQ.P F9, 16(R0)
 	SUB $2, R2
 	B rest
-
 partIn:
 	FMOVD (R1), F9
 	B compute
-
 partOut:
 	FMOVD F9, (R0)
-
 done:
 	RET
 
@@ -354,7 +348,6 @@ TEXT ·logF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ 128(R3), F9
 	CMP $4, R2
 	BLT rest
-
 loop:
 	// 106 instructions for 4 elements, 26.5 each
 	FLDPQ.P 32(R1), (F10, F11)
@@ -463,13 +456,11 @@ loop:
 	SUB $4, R2
 	CMP $4, R2
 	BGE loop
-
 rest:
 	CBZ R2, done
 	CMP $2, R2
 	BLT partIn
 	FMOVQ.P 16(R1), F10
-
 compute:
 	WORD $0x6eeae44b // fcmgt v11.2d, v2.2d, v10.2d
 	WORD $0x6e63dd4c // fmul v12.2d, v10.2d, v3.2d
@@ -530,14 +521,11 @@ compute:
 	FMOVQ.P F12, 16(R0)
 	SUB $2, R2
 	B rest
-
 partIn:
 	FMOVD (R1), F10
 	B compute
-
 partOut:
 	FMOVD F12, (R0)
-
 done:
 	RET
 
@@ -560,7 +548,6 @@ TEXT ·sinCosF64NEON(SB), NOSPLIT, $0-40
 	FMOVQ 736(R4), F9
 	CMP $4, R3
 	BLT rest
-
 loop:
 	// 111 instructions for 4 elements, 27.75 each
 	FLDPQ.P 32(R2), (F10, F11)
@@ -674,13 +661,11 @@ loop:
 	SUB $4, R3
 	CMP $4, R3
 	BGE loop
-
 rest:
 	CBZ R3, done
 	CMP $2, R3
 	BLT partIn
 	FMOVQ.P 16(R2), F10
-
 compute:
 	VAND V0.B16, V10.B16, V11.B16
 	WORD $0x6e6be44b // fcmge v11.2d, v2.2d, v11.2d
@@ -742,18 +727,14 @@ compute:
 	FMOVQ.P F15, 16(R1)
 	SUB $2, R3
 	B rest
-
 partIn:
 	FMOVD (R2), F10
 	B compute
-
 partOut:
 	FMOVD F16, (R0)
 	FMOVD F15, (R1)
-
 done:
 	MOVD ZR, R3
-
 exit:
 	MOVD n+24(FP), R5
 	SUB R3, R5, R5
@@ -779,7 +760,6 @@ TEXT ·atan2F64NEON(SB), NOSPLIT, $0-32
 	FMOVQ 688(R4), F9
 	CMP $4, R3
 	BLT rest
-
 loop:
 	// 158 instructions for 4 elements, 39.5 each
 	FLDPQ.P 32(R1), (F10, F11)
@@ -940,14 +920,12 @@ loop:
 	SUB $4, R3
 	CMP $4, R3
 	BGE loop
-
 rest:
 	CBZ R3, done
 	CMP $2, R3
 	BLT partIn
 	FMOVQ.P 16(R1), F10
 	FMOVQ.P 16(R2), F11
-
 compute:
 	VAND V1.B16, V11.B16, V12.B16
 	VAND V1.B16, V10.B16, V13.B16
@@ -1032,14 +1010,11 @@ compute:
 	FMOVQ.P F12, 16(R0)
 	SUB $2, R3
 	B rest
-
 partIn:
 	FMOVD (R1), F10
 	FMOVD (R2), F11
 	B compute
-
 partOut:
 	FMOVD F12, (R0)
-
 done:
 	RET

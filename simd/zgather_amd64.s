@@ -15,7 +15,6 @@ TEXT ·gatherMaxAVX2(SB), NOSPLIT, $0-20
 	VXORPS Y3, Y3, Y3
 	SUBQ   $0x00000020, CX
 	JL     next2
-
 loop1:
 	VPMAXUD (AX), Y0, Y0
 	VPMAXUD 32(AX), Y1, Y1
@@ -24,18 +23,15 @@ loop1:
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x00000020, CX
 	JGE     loop1
-
 next2:
 	ADDQ $0x00000020, CX
 	SUBQ $0x00000008, CX
 	JL   next4
-
 loop3:
 	VPMAXUD (AX), Y0, Y0
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x00000008, CX
 	JGE     loop3
-
 next4:
 	ADDQ         $0x00000008, CX
 	LEAQ         ·dataTailMaskF32+0(SB), DX
@@ -68,7 +64,6 @@ TEXT ·gatherMaxAVX512(SB), NOSPLIT, $0-20
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x00000040, CX
 	JL     next2
-
 loop1:
 	VPMAXUD (AX), Z0, Z0
 	VPMAXUD 64(AX), Z1, Z1
@@ -77,18 +72,15 @@ loop1:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
 	JGE     loop1
-
 next2:
 	ADDQ $0x00000040, CX
 	SUBQ $0x00000010, CX
 	JL   next4
-
 loop3:
 	VPMAXUD (AX), Z0, Z0
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
 	JGE     loop3
-
 next4:
 	ADDQ          $0x00000010, CX
 	MOVQ          $-1, DX

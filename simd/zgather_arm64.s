@@ -11,7 +11,6 @@ TEXT ·gatherMaxNEON(SB), NOSPLIT, $0-20
 	MOVD n+8(FP), R1
 	CMP $16, R1
 	BLT rest
-
 loop:
 	// 9 instructions for 16 elements, 0.5625 each
 	FLDPQ.P 32(R0), (F1, F2)
@@ -23,35 +22,28 @@ loop:
 	SUB $16, R1
 	CMP $16, R1
 	BGE loop
-
 rest:
 	CBZ R1, done
 	CMP $4, R1
 	BLT partIn
 	FMOVQ.P 16(R0), F1
-
 compute:
 	VUMAX V1.S4, V0.S4, V0.S4
 	CMP $4, R1
 	BLT partOut
 	SUB $4, R1
 	B rest
-
 partIn:
 	TBZ $1, R1, loadOne
 	FMOVD.P 8(R0), F1
 	TBZ $0, R1, loaded
 	VLD1 (R0), V1.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R0), F1
-
 loaded:
 	B compute
-
 partOut:
-
 done:
 	WORD $0x6eb0a800 // umaxv s0, v0.4s
 	FMOVS F0, R2

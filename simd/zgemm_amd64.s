@@ -24,7 +24,6 @@ TEXT ·gemmStripF32AVX2(SB), NOSPLIT, $24-96
 	CMPQ AX, $+8
 	JLE  width3
 	SUBQ $+8, AX
-
 width3:
 	LEAQ ·dataTailMaskF32+0(SB), BX
 	NEGQ AX
@@ -32,7 +31,6 @@ width3:
 	MOVQ BX, 16(SP)
 	CMPQ n+80(FP), $+8
 	JLE  one2
-
 tile4:
 	MOVQ 8(SP), DX
 	CMPQ DX, $+6
@@ -41,11 +39,9 @@ tile4:
 	JLE  share5
 	MOVQ $+6, DX
 	JMP  chosen6
-
 share5:
 	INCQ DX
 	SHRQ $+1, DX
-
 chosen6:
 	NOP
 	MOVQ       16(SP), R12
@@ -70,7 +66,6 @@ chosen6:
 	VMOVUPS    (AX)(R8*1), Y10
 	VMASKMOVPS 32(AX)(R8*1), Y14, Y11
 	JE         started11
-
 ends12:
 	VMOVUPS    (AX), Y0
 	VMASKMOVPS 32(AX), Y14, Y1
@@ -92,7 +87,6 @@ ends12:
 	VMASKMOVPS 32(AX)(R14*4), Y14, Y9
 	CMPQ       DX, $+5
 	JE         started11
-
 fresh8:
 	MOVQ       bias+56(FP), AX
 	TESTQ      AX, AX
@@ -100,11 +94,9 @@ fresh8:
 	VMOVUPS    (AX), Y13
 	VMASKMOVPS 32(AX), Y14, Y12
 	JMP        spread10
-
 zero9:
 	VXORPS Y13, Y13, Y13
 	VXORPS Y12, Y12, Y12
-
 spread10:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y12, Y1
@@ -118,7 +110,6 @@ spread10:
 	VMOVAPS Y12, Y9
 	VMOVAPS Y13, Y10
 	VMOVAPS Y12, Y11
-
 started11:
 	CMPQ    k+72(FP), $+0
 	JE      summed7
@@ -141,7 +132,6 @@ started11:
 	SUBQ    $+2, R12
 	JL      rest18
 	PCALIGN $0x40
-
 round17:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
@@ -157,12 +147,10 @@ round17:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round17
-
 rest18:
 	ADDQ    $+2, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round19:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
@@ -174,13 +162,11 @@ round19:
 	SUBQ         $+1, R12
 	JNE          round19
 	JMP          summed7
-
 above16:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest22
 	PCALIGN $0x40
-
 round21:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
@@ -202,12 +188,10 @@ round21:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round21
-
 rest22:
 	ADDQ    $+2, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round23:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
@@ -222,13 +206,11 @@ round23:
 	SUBQ         $+1, R12
 	JNE          round23
 	JMP          summed7
-
 above15:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest26
 	PCALIGN $0x40
-
 round25:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
@@ -256,12 +238,10 @@ round25:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round25
-
 rest26:
 	ADDQ    $+2, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round27:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
@@ -279,7 +259,6 @@ round27:
 	SUBQ         $+1, R12
 	JNE          round27
 	JMP          summed7
-
 above14:
 	CMPQ    DX, $+5
 	JG      above29
@@ -289,7 +268,6 @@ above14:
 	SUBQ    $+2, R12
 	JL      rest32
 	PCALIGN $0x40
-
 round31:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
@@ -323,12 +301,10 @@ round31:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round31
-
 rest32:
 	ADDQ    $+2, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round33:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
@@ -349,13 +325,11 @@ round33:
 	SUBQ         $+1, R12
 	JNE          round33
 	JMP          summed7
-
 above30:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest36
 	PCALIGN $0x40
-
 round35:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
@@ -395,12 +369,10 @@ round35:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round35
-
 rest36:
 	ADDQ    $+2, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round37:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
@@ -424,13 +396,11 @@ round37:
 	SUBQ         $+1, R12
 	JNE          round37
 	JMP          summed7
-
 above29:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+8, R12
 	JL      rest40
 	PCALIGN $0x40
-
 round39:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
@@ -603,12 +573,10 @@ round39:
 	ADDQ         $+32, AX
 	SUBQ         $+8, R12
 	JGE          round39
-
 rest40:
 	ADDQ    $+8, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round41:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
@@ -635,7 +603,6 @@ round41:
 	SUBQ         $+1, R12
 	JNE          round41
 	JMP          summed7
-
 transposed13:
 	CMPQ    DX, $+6
 	JL      lower43
@@ -643,7 +610,6 @@ transposed13:
 	SUBQ    $+4, R12
 	JL      rest45
 	PCALIGN $0x40
-
 round44:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
@@ -731,12 +697,10 @@ round44:
 	LEAQ         (R10)(R11*2), R10
 	SUBQ         $+4, R12
 	JGE          round44
-
 rest45:
 	ADDQ    $+4, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round46:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
@@ -763,11 +727,9 @@ round46:
 	SUBQ         $+1, R12
 	JNE          round46
 	JMP          summed7
-
 lower43:
 	MOVQ    k+72(FP), R12
 	PCALIGN $0x40
-
 step48:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
@@ -794,13 +756,11 @@ step48:
 	VBROADCASTSS 16(AX), Y14
 	VFMADD231PS  Y13, Y14, Y8
 	VFMADD231PS  Y12, Y14, Y9
-
 next49:
 	ADDQ R15, AX
 	ADDQ R11, R10
 	DECQ R12
 	JNE  step48
-
 summed7:
 	TESTQ  $+2, mode+88(FP)
 	JE     linear50
@@ -829,7 +789,6 @@ summed7:
 	VADDPS Y13, Y10, Y10
 	VMAXPS Y11, Y13, Y11
 	VADDPS Y13, Y11, Y11
-
 linear50:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $0x02, R14
@@ -853,7 +812,6 @@ linear50:
 	VMOVUPS Y10, (AX)(R8*1)
 	VMOVUPS Y11, 32(AX)(R8*1)
 	JE      stored51
-
 ends54:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
@@ -876,7 +834,6 @@ ends54:
 	CMPQ    DX, $+5
 	JE      stored51
 	JMP     whole53
-
 part52:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
@@ -895,7 +852,6 @@ part52:
 	VMOVUPS    Y10, (AX)(R8*1)
 	VMASKMOVPS Y11, Y14, 32(AX)(R8*1)
 	JE         stored51
-
 ends55:
 	VMOVUPS    Y0, (AX)
 	VMASKMOVPS Y1, Y14, 32(AX)
@@ -917,7 +873,6 @@ ends55:
 	VMASKMOVPS Y9, Y14, 32(AX)(R14*4)
 	CMPQ       DX, $+5
 	JE         stored51
-
 whole53:
 stored51:
 	TESTQ $+4, mode+88(FP)
@@ -928,7 +883,6 @@ stored51:
 	MOVQ  DX, R12
 	SUBQ  $+1, R12
 	JL    rest60
-
 swish59:
 	VMOVUPS     (AX), Y0
 	VMOVUPS     32(AX), Y1
@@ -977,11 +931,9 @@ swish59:
 	LEAQ        (AX)(R14*1), AX
 	SUBQ        $+1, R12
 	JGE         swish59
-
 rest60:
 	ADDQ $+1, R12
 	JMP  whole58
-
 part57:
 	MOVQ    16(SP), R12
 	VMOVUPS (R12), Y15
@@ -989,7 +941,6 @@ part57:
 	MOVQ    DX, R12
 	SUBQ    $+1, R12
 	JL      rest62
-
 swish61:
 	VMOVUPS     (AX), Y0
 	VMASKMOVPS  32(AX), Y15, Y1
@@ -1038,10 +989,8 @@ swish61:
 	LEAQ        (AX)(R14*1), AX
 	SUBQ        $+1, R12
 	JGE         swish61
-
 rest62:
 	ADDQ $+1, R12
-
 whole58:
 noSwish56:
 	SUBQ  DX, 8(SP)
@@ -1052,7 +1001,6 @@ noSwish56:
 	IMULQ R14, DX
 	ADDQ  DX, R13
 	JMP   tile4
-
 one2:
 tile63:
 	MOVQ 8(SP), DX
@@ -1062,11 +1010,9 @@ tile63:
 	JLE  share64
 	MOVQ $+10, DX
 	JMP  chosen65
-
 share64:
 	INCQ DX
 	SHRQ $+1, DX
-
 chosen65:
 	NOP
 	MOVQ       16(SP), R12
@@ -1095,7 +1041,6 @@ chosen65:
 	VMASKMOVPS (AX)(R14*8), Y14, Y8
 	VMASKMOVPS (BX), Y14, Y9
 	JE         started70
-
 ends71:
 	VMASKMOVPS (AX), Y14, Y0
 	CMPQ       DX, $+1
@@ -1109,7 +1054,6 @@ ends71:
 	VMASKMOVPS (AX)(SI*1), Y14, Y3
 	CMPQ       DX, $+4
 	JE         started70
-
 ends72:
 	VMASKMOVPS (AX)(R8*1), Y14, Y5
 	CMPQ       DX, $+6
@@ -1123,17 +1067,14 @@ ends72:
 	VMASKMOVPS (AX)(R14*8), Y14, Y8
 	CMPQ       DX, $+9
 	JE         started70
-
 fresh67:
 	MOVQ       bias+56(FP), AX
 	TESTQ      AX, AX
 	JE         zero68
 	VMASKMOVPS (AX), Y14, Y13
 	JMP        spread69
-
 zero68:
 	VXORPS Y13, Y13, Y13
-
 spread69:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y13, Y1
@@ -1147,7 +1088,6 @@ spread69:
 	VMOVAPS Y13, Y7
 	VMOVAPS Y13, Y8
 	VMOVAPS Y13, Y9
-
 started70:
 	CMPQ    k+72(FP), $+0
 	JE      summed66
@@ -1175,7 +1115,6 @@ started70:
 	SUBQ    $+2, R12
 	JL      rest79
 	PCALIGN $0x40
-
 round78:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
@@ -1187,12 +1126,10 @@ round78:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round78
-
 rest79:
 	ADDQ    $+2, R12
 	JE      summed66
 	PCALIGN $0x40
-
 round80:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
@@ -1202,13 +1139,11 @@ round80:
 	SUBQ         $+1, R12
 	JNE          round80
 	JMP          summed66
-
 above77:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest83
 	PCALIGN $0x40
-
 round82:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
@@ -1224,12 +1159,10 @@ round82:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round82
-
 rest83:
 	ADDQ    $+2, R12
 	JE      summed66
 	PCALIGN $0x40
-
 round84:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
@@ -1241,13 +1174,11 @@ round84:
 	SUBQ         $+1, R12
 	JNE          round84
 	JMP          summed66
-
 above76:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest87
 	PCALIGN $0x40
-
 round86:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
@@ -1267,12 +1198,10 @@ round86:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round86
-
 rest87:
 	ADDQ    $+2, R12
 	JE      summed66
 	PCALIGN $0x40
-
 round88:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
@@ -1286,7 +1215,6 @@ round88:
 	SUBQ         $+1, R12
 	JNE          round88
 	JMP          summed66
-
 above75:
 	CMPQ    DX, $+4
 	JG      above90
@@ -1294,7 +1222,6 @@ above75:
 	SUBQ    $+2, R12
 	JL      rest92
 	PCALIGN $0x40
-
 round91:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
@@ -1318,12 +1245,10 @@ round91:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round91
-
 rest92:
 	ADDQ    $+2, R12
 	JE      summed66
 	PCALIGN $0x40
-
 round93:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
@@ -1339,13 +1264,11 @@ round93:
 	SUBQ         $+1, R12
 	JNE          round93
 	JMP          summed66
-
 above90:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest96
 	PCALIGN $0x40
-
 round95:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
@@ -1373,12 +1296,10 @@ round95:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round95
-
 rest96:
 	ADDQ    $+2, R12
 	JE      summed66
 	PCALIGN $0x40
-
 round97:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
@@ -1396,7 +1317,6 @@ round97:
 	SUBQ         $+1, R12
 	JNE          round97
 	JMP          summed66
-
 above74:
 	CMPQ    DX, $+8
 	JG      above99
@@ -1408,7 +1328,6 @@ above74:
 	SUBQ    $+2, R12
 	JL      rest103
 	PCALIGN $0x40
-
 round102:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
@@ -1440,12 +1359,10 @@ round102:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round102
-
 rest103:
 	ADDQ    $+2, R12
 	JE      summed66
 	PCALIGN $0x40
-
 round104:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
@@ -1465,13 +1382,11 @@ round104:
 	SUBQ         $+1, R12
 	JNE          round104
 	JMP          summed66
-
 above101:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest107
 	PCALIGN $0x40
-
 round106:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
@@ -1507,12 +1422,10 @@ round106:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round106
-
 rest107:
 	ADDQ    $+2, R12
 	JE      summed66
 	PCALIGN $0x40
-
 round108:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
@@ -1534,13 +1447,11 @@ round108:
 	SUBQ         $+1, R12
 	JNE          round108
 	JMP          summed66
-
 above100:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest111
 	PCALIGN $0x40
-
 round110:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
@@ -1580,12 +1491,10 @@ round110:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round110
-
 rest111:
 	ADDQ    $+2, R12
 	JE      summed66
 	PCALIGN $0x40
-
 round112:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
@@ -1609,7 +1518,6 @@ round112:
 	SUBQ         $+1, R12
 	JNE          round112
 	JMP          summed66
-
 above99:
 	CMPQ    DX, $+9
 	JG      above114
@@ -1617,7 +1525,6 @@ above99:
 	SUBQ    $+2, R12
 	JL      rest116
 	PCALIGN $0x40
-
 round115:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
@@ -1661,12 +1568,10 @@ round115:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round115
-
 rest116:
 	ADDQ    $+2, R12
 	JE      summed66
 	PCALIGN $0x40
-
 round117:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
@@ -1692,13 +1597,11 @@ round117:
 	SUBQ         $+1, R12
 	JNE          round117
 	JMP          summed66
-
 above114:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+8, R12
 	JL      rest120
 	PCALIGN $0x40
-
 round119:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
@@ -1876,12 +1779,10 @@ round119:
 	ADDQ         $+32, BX
 	SUBQ         $+8, R12
 	JGE          round119
-
 rest120:
 	ADDQ    $+8, R12
 	JE      summed66
 	PCALIGN $0x40
-
 round121:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
@@ -1910,13 +1811,11 @@ round121:
 	SUBQ         $+1, R12
 	JNE          round121
 	JMP          summed66
-
 transposed73:
 	CMPQ    DX, $+10
 	JL      lower123
 	MOVQ    k+72(FP), R12
 	PCALIGN $0x40
-
 round124:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
@@ -1944,11 +1843,9 @@ round124:
 	SUBQ         $+1, R12
 	JNE          round124
 	JMP          summed66
-
 lower123:
 	MOVQ    k+72(FP), R12
 	PCALIGN $0x40
-
 step126:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
@@ -1985,13 +1882,11 @@ step126:
 	JE           next127
 	VBROADCASTSS 32(AX), Y14
 	VFMADD231PS  Y13, Y14, Y8
-
 next127:
 	ADDQ R15, AX
 	ADDQ R11, R10
 	DECQ R12
 	JNE  step126
-
 summed66:
 	TESTQ  $+2, mode+88(FP)
 	JE     linear128
@@ -2018,7 +1913,6 @@ summed66:
 	VADDPS Y13, Y8, Y8
 	VMAXPS Y9, Y13, Y9
 	VADDPS Y13, Y9, Y9
-
 linear128:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $0x02, R14
@@ -2046,7 +1940,6 @@ linear128:
 	VMOVUPS Y8, (AX)(R14*8)
 	VMOVUPS Y9, (BX)
 	JE      stored129
-
 ends132:
 	VMOVUPS Y0, (AX)
 	CMPQ    DX, $+1
@@ -2060,7 +1953,6 @@ ends132:
 	VMOVUPS Y3, (AX)(SI*1)
 	CMPQ    DX, $+4
 	JE      stored129
-
 ends133:
 	VMOVUPS Y5, (AX)(R8*1)
 	CMPQ    DX, $+6
@@ -2075,7 +1967,6 @@ ends133:
 	CMPQ    DX, $+9
 	JE      stored129
 	JMP     whole131
-
 part130:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
@@ -2095,7 +1986,6 @@ part130:
 	VMASKMOVPS Y8, Y14, (AX)(R14*8)
 	VMASKMOVPS Y9, Y14, (BX)
 	JE         stored129
-
 ends134:
 	VMASKMOVPS Y0, Y14, (AX)
 	CMPQ       DX, $+1
@@ -2109,7 +1999,6 @@ ends134:
 	VMASKMOVPS Y3, Y14, (AX)(SI*1)
 	CMPQ       DX, $+4
 	JE         stored129
-
 ends135:
 	VMASKMOVPS Y5, Y14, (AX)(R8*1)
 	CMPQ       DX, $+6
@@ -2123,7 +2012,6 @@ ends135:
 	VMASKMOVPS Y8, Y14, (AX)(R14*8)
 	CMPQ       DX, $+9
 	JE         stored129
-
 whole131:
 stored129:
 	TESTQ $+4, mode+88(FP)
@@ -2134,7 +2022,6 @@ stored129:
 	MOVQ  DX, R12
 	SUBQ  $+1, R12
 	JL    rest140
-
 swish139:
 	VMOVUPS     (AX), Y0
 	VMOVUPS     ·dataSwishMin+0(SB), Y1
@@ -2161,11 +2048,9 @@ swish139:
 	LEAQ        (AX)(R14*1), AX
 	SUBQ        $+1, R12
 	JGE         swish139
-
 rest140:
 	ADDQ $+1, R12
 	JMP  whole138
-
 part137:
 	MOVQ    16(SP), R12
 	VMOVUPS (R12), Y15
@@ -2173,7 +2058,6 @@ part137:
 	MOVQ    DX, R12
 	SUBQ    $+1, R12
 	JL      rest142
-
 swish141:
 	VMASKMOVPS  (AX), Y15, Y0
 	VMOVUPS     ·dataSwishMin+0(SB), Y1
@@ -2200,10 +2084,8 @@ swish141:
 	LEAQ        (AX)(R14*1), AX
 	SUBQ        $+1, R12
 	JGE         swish141
-
 rest142:
 	ADDQ $+1, R12
-
 whole138:
 noSwish136:
 	SUBQ  DX, 8(SP)
@@ -2214,7 +2096,6 @@ noSwish136:
 	IMULQ R14, DX
 	ADDQ  DX, R13
 	JMP   tile63
-
 done1:
 	VZEROUPPER
 	RET
@@ -2239,7 +2120,6 @@ TEXT ·gemmStripF64AVX2(SB), NOSPLIT, $24-96
 	CMPQ AX, $+4
 	JLE  width3
 	SUBQ $+4, AX
-
 width3:
 	LEAQ ·dataTailMaskF32+0(SB), BX
 	NEGQ AX
@@ -2247,7 +2127,6 @@ width3:
 	MOVQ BX, 16(SP)
 	CMPQ n+80(FP), $+4
 	JLE  one2
-
 tile4:
 	MOVQ 8(SP), DX
 	CMPQ DX, $+6
@@ -2256,11 +2135,9 @@ tile4:
 	JLE  share5
 	MOVQ $+6, DX
 	JMP  chosen6
-
 share5:
 	INCQ DX
 	SHRQ $+1, DX
-
 chosen6:
 	NOP
 	MOVQ       16(SP), R12
@@ -2293,7 +2170,6 @@ chosen6:
 	VMOVUPS    (AX)(R8*1), Y10
 	VMASKMOVPD 32(AX)(R8*1), Y14, Y11
 	JMP        started11
-
 fresh8:
 	MOVQ       bias+56(FP), AX
 	TESTQ      AX, AX
@@ -2301,11 +2177,9 @@ fresh8:
 	VMOVUPS    (AX), Y13
 	VMASKMOVPD 32(AX), Y14, Y12
 	JMP        spread10
-
 zero9:
 	VXORPS Y13, Y13, Y13
 	VXORPS Y12, Y12, Y12
-
 spread10:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y12, Y1
@@ -2319,7 +2193,6 @@ spread10:
 	VMOVAPS Y12, Y9
 	VMOVAPS Y13, Y10
 	VMOVAPS Y12, Y11
-
 started11:
 	CMPQ    k+72(FP), $+0
 	JE      summed7
@@ -2338,7 +2211,6 @@ started11:
 	SUBQ    $+8, R12
 	JL      rest15
 	PCALIGN $0x40
-
 round14:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
@@ -2514,12 +2386,10 @@ round14:
 	ADDQ         $+64, AX
 	SUBQ         $+8, R12
 	JGE          round14
-
 rest15:
 	ADDQ    $+8, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round16:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
@@ -2546,11 +2416,9 @@ round16:
 	SUBQ         $+1, R12
 	JNE          round16
 	JMP          summed7
-
 lower13:
 	MOVQ    k+72(FP), R12
 	PCALIGN $0x40
-
 step18:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
@@ -2577,14 +2445,12 @@ step18:
 	VBROADCASTSD (AX)(R9*4), Y14
 	VFMADD231PD  Y13, Y14, Y8
 	VFMADD231PD  Y12, Y14, Y9
-
 next19:
 	ADDQ $+8, AX
 	ADDQ R11, R10
 	DECQ R12
 	JNE  step18
 	JMP  summed7
-
 transposed12:
 	CMPQ    DX, $+6
 	JL      lower20
@@ -2592,7 +2458,6 @@ transposed12:
 	SUBQ    $+4, R12
 	JL      rest22
 	PCALIGN $0x40
-
 round21:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
@@ -2680,12 +2545,10 @@ round21:
 	LEAQ         (R10)(R11*2), R10
 	SUBQ         $+4, R12
 	JGE          round21
-
 rest22:
 	ADDQ    $+4, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round23:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
@@ -2712,11 +2575,9 @@ round23:
 	SUBQ         $+1, R12
 	JNE          round23
 	JMP          summed7
-
 lower20:
 	MOVQ    k+72(FP), R12
 	PCALIGN $0x40
-
 step25:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
@@ -2743,13 +2604,11 @@ step25:
 	VBROADCASTSD 32(AX), Y14
 	VFMADD231PD  Y13, Y14, Y8
 	VFMADD231PD  Y12, Y14, Y9
-
 next26:
 	ADDQ R15, AX
 	ADDQ R11, R10
 	DECQ R12
 	JNE  step25
-
 summed7:
 	TESTQ  $+2, mode+88(FP)
 	JE     linear27
@@ -2778,7 +2637,6 @@ summed7:
 	VADDPD Y13, Y10, Y10
 	VMAXPD Y11, Y13, Y11
 	VADDPD Y13, Y11, Y11
-
 linear27:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $0x03, R14
@@ -2811,7 +2669,6 @@ linear27:
 	VMOVUPS Y11, 32(AX)(R8*1)
 	JMP     stored28
 	JMP whole30
-
 part29:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
@@ -2838,7 +2695,6 @@ part29:
 	VMOVUPS    Y10, (AX)(R8*1)
 	VMASKMOVPD Y11, Y14, 32(AX)(R8*1)
 	JMP        stored28
-
 whole30:
 stored28:
 	SUBQ  DX, 8(SP)
@@ -2849,7 +2705,6 @@ stored28:
 	IMULQ R14, DX
 	ADDQ  DX, R13
 	JMP   tile4
-
 one2:
 tile31:
 	MOVQ 8(SP), DX
@@ -2859,11 +2714,9 @@ tile31:
 	JLE  share32
 	MOVQ $+12, DX
 	JMP  chosen33
-
 share32:
 	INCQ DX
 	SHRQ $+1, DX
-
 chosen33:
 	NOP
 	MOVQ       16(SP), R12
@@ -2911,17 +2764,14 @@ chosen33:
 	JE         started38
 	VMASKMOVPD (BX)(R14*2), Y14, Y11
 	JMP        started38
-
 fresh35:
 	MOVQ       bias+56(FP), AX
 	TESTQ      AX, AX
 	JE         zero36
 	VMASKMOVPD (AX), Y14, Y13
 	JMP        spread37
-
 zero36:
 	VXORPS Y13, Y13, Y13
-
 spread37:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y13, Y1
@@ -2937,7 +2787,6 @@ spread37:
 	VMOVAPS Y13, Y9
 	VMOVAPS Y13, Y10
 	VMOVAPS Y13, Y11
-
 started38:
 	CMPQ    k+72(FP), $+0
 	JE      summed34
@@ -2959,7 +2808,6 @@ started38:
 	SUBQ    $+8, R12
 	JL      rest42
 	PCALIGN $0x40
-
 round41:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSD (AX), Y14
@@ -3169,12 +3017,10 @@ round41:
 	ADDQ         $+64, BX
 	SUBQ         $+8, R12
 	JGE          round41
-
 rest42:
 	ADDQ    $+8, R12
 	JE      summed34
 	PCALIGN $0x40
-
 round43:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSD (AX), Y14
@@ -3207,11 +3053,9 @@ round43:
 	SUBQ         $+1, R12
 	JNE          round43
 	JMP          summed34
-
 lower40:
 	MOVQ    k+72(FP), R12
 	PCALIGN $0x40
-
 step45:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSD (AX), Y14
@@ -3256,7 +3100,6 @@ step45:
 	JE           next46
 	VBROADCASTSD (BX)(R9*1), Y14
 	VFMADD231PD  Y13, Y14, Y10
-
 next46:
 	ADDQ $+8, AX
 	ADDQ $+8, BX
@@ -3264,13 +3107,11 @@ next46:
 	DECQ R12
 	JNE  step45
 	JMP  summed34
-
 transposed39:
 	CMPQ    DX, $+12
 	JL      lower47
 	MOVQ    k+72(FP), R12
 	PCALIGN $0x40
-
 round48:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSD (AX), Y14
@@ -3302,11 +3143,9 @@ round48:
 	SUBQ         $+1, R12
 	JNE          round48
 	JMP          summed34
-
 lower47:
 	MOVQ    k+72(FP), R12
 	PCALIGN $0x40
-
 step50:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSD (AX), Y14
@@ -3351,13 +3190,11 @@ step50:
 	JE           next51
 	VBROADCASTSD 80(AX), Y14
 	VFMADD231PD  Y13, Y14, Y10
-
 next51:
 	ADDQ R15, AX
 	ADDQ R11, R10
 	DECQ R12
 	JNE  step50
-
 summed34:
 	TESTQ  $+2, mode+88(FP)
 	JE     linear52
@@ -3388,7 +3225,6 @@ summed34:
 	VADDPD Y13, Y10, Y10
 	VMAXPD Y11, Y13, Y11
 	VADDPD Y13, Y11, Y11
-
 linear52:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $0x03, R14
@@ -3436,7 +3272,6 @@ linear52:
 	VMOVUPS Y11, (BX)(R14*2)
 	JMP     stored53
 	JMP whole55
-
 part54:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
@@ -3475,7 +3310,6 @@ part54:
 	JE         stored53
 	VMASKMOVPD Y11, Y14, (BX)(R14*2)
 	JMP        stored53
-
 whole55:
 stored53:
 	SUBQ  DX, 8(SP)
@@ -3486,7 +3320,6 @@ stored53:
 	IMULQ R14, DX
 	ADDQ  DX, R13
 	JMP   tile31
-
 done1:
 	VZEROUPPER
 	RET
@@ -3501,7 +3334,6 @@ TEXT ·gemmRowF32AVX2(SB), NOSPLIT, $0-64
 	MOVQ blocks+48(FP), SI
 	SHLQ $0x02, DX
 	SHLQ $0x02, BX
-
 block1:
 	MOVQ    a+8(FP), DI
 	MOVQ    k+40(FP), R9
@@ -3524,7 +3356,6 @@ block1:
 	VMOVUPS 160(AX), Y5
 	VMOVUPS 192(AX), Y6
 	VMOVUPS 224(AX), Y7
-
 step2:
 	VBROADCASTSS (DI), Y8
 	VFMADD231PS  (R8), Y8, Y0
@@ -3564,7 +3395,6 @@ TEXT ·gemmRowF64AVX2(SB), NOSPLIT, $0-64
 	MOVQ blocks+48(FP), SI
 	SHLQ $0x03, DX
 	SHLQ $0x03, BX
-
 block1:
 	MOVQ    a+8(FP), DI
 	MOVQ    k+40(FP), R9
@@ -3587,7 +3417,6 @@ block1:
 	VMOVUPS 160(AX), Y5
 	VMOVUPS 192(AX), Y6
 	VMOVUPS 224(AX), Y7
-
 step2:
 	VBROADCASTSD (DI), Y8
 	VFMADD231PD  (R8), Y8, Y0
@@ -3637,14 +3466,12 @@ TEXT ·gemmStripF32AVX512(SB), NOSPLIT, $24-96
 	CMPQ AX, $+16
 	JLE  width3
 	SUBQ $+16, AX
-
 width3:
 	MOVQ  $-1, BX
 	BZHIQ AX, BX, BX
 	KMOVW BX, K1
 	CMPQ  n+80(FP), $+16
 	JLE   one2
-
 tile4:
 	MOVQ 8(SP), DX
 	CMPQ DX, $+14
@@ -3653,11 +3480,9 @@ tile4:
 	JLE  share5
 	MOVQ $+14, DX
 	JMP  chosen6
-
 share5:
 	INCQ DX
 	SHRQ $+1, DX
-
 chosen6:
 	NOP
 	TESTQ     $+1, mode+88(FP)
@@ -3702,7 +3527,6 @@ chosen6:
 	VMOVUPS   (BX)(R14*4), Z26
 	VMOVUPS.Z 64(BX)(R14*4), K1, Z27
 	JE        started11
-
 ends12:
 	VMOVUPS   (AX), Z0
 	VMOVUPS.Z 64(AX), K1, Z1
@@ -3728,7 +3552,6 @@ ends12:
 	VMOVUPS.Z 64(AX)(R8*1), K1, Z11
 	CMPQ      DX, $+6
 	JE        started11
-
 ends13:
 	VMOVUPS   (AX)(DI*1), Z14
 	VMOVUPS.Z 64(AX)(DI*1), K1, Z15
@@ -3754,7 +3577,6 @@ ends13:
 	VMOVUPS.Z 64(BX)(SI*1), K1, Z25
 	CMPQ      DX, $+13
 	JE        started11
-
 fresh8:
 	MOVQ      bias+56(FP), AX
 	TESTQ     AX, AX
@@ -3762,11 +3584,9 @@ fresh8:
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
 	JMP       spread10
-
 zero9:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
-
 spread10:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
@@ -3798,7 +3618,6 @@ spread10:
 	VMOVAPS Z28, Z25
 	VMOVAPS Z29, Z26
 	VMOVAPS Z28, Z27
-
 started11:
 	CMPQ    k+72(FP), $+0
 	JE      summed7
@@ -3826,7 +3645,6 @@ started11:
 	SUBQ    $+2, R12
 	JL      rest20
 	PCALIGN $0x40
-
 round19:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -3842,12 +3660,10 @@ round19:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round19
-
 rest20:
 	ADDQ    $+2, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round21:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -3859,13 +3675,11 @@ round21:
 	SUBQ         $+1, R12
 	JNE          round21
 	JMP          summed7
-
 above18:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest24
 	PCALIGN $0x40
-
 round23:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -3887,12 +3701,10 @@ round23:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round23
-
 rest24:
 	ADDQ    $+2, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round25:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -3907,7 +3719,6 @@ round25:
 	SUBQ         $+1, R12
 	JNE          round25
 	JMP          summed7
-
 above17:
 	CMPQ    DX, $+3
 	JG      above27
@@ -3915,7 +3726,6 @@ above17:
 	SUBQ    $+2, R12
 	JL      rest29
 	PCALIGN $0x40
-
 round28:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -3943,12 +3753,10 @@ round28:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round28
-
 rest29:
 	ADDQ    $+2, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round30:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -3966,13 +3774,11 @@ round30:
 	SUBQ         $+1, R12
 	JNE          round30
 	JMP          summed7
-
 above27:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest33
 	PCALIGN $0x40
-
 round32:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -4006,12 +3812,10 @@ round32:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round32
-
 rest33:
 	ADDQ    $+2, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round34:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -4032,7 +3836,6 @@ round34:
 	SUBQ         $+1, R12
 	JNE          round34
 	JMP          summed7
-
 above16:
 	CMPQ    DX, $+6
 	JG      above36
@@ -4042,7 +3845,6 @@ above16:
 	SUBQ    $+2, R12
 	JL      rest39
 	PCALIGN $0x40
-
 round38:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -4082,12 +3884,10 @@ round38:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round38
-
 rest39:
 	ADDQ    $+2, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round40:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -4111,13 +3911,11 @@ round40:
 	SUBQ         $+1, R12
 	JNE          round40
 	JMP          summed7
-
 above37:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest43
 	PCALIGN $0x40
-
 round42:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -4163,12 +3961,10 @@ round42:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round42
-
 rest43:
 	ADDQ    $+2, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round44:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -4195,13 +3991,11 @@ round44:
 	SUBQ         $+1, R12
 	JNE          round44
 	JMP          summed7
-
 above36:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest47
 	PCALIGN $0x40
-
 round46:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -4253,12 +4047,10 @@ round46:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round46
-
 rest47:
 	ADDQ    $+2, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round48:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -4288,7 +4080,6 @@ round48:
 	SUBQ         $+1, R12
 	JNE          round48
 	JMP          summed7
-
 above15:
 	CMPQ    DX, $+11
 	JG      above50
@@ -4300,7 +4091,6 @@ above15:
 	SUBQ    $+2, R12
 	JL      rest54
 	PCALIGN $0x40
-
 round53:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -4358,12 +4148,10 @@ round53:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round53
-
 rest54:
 	ADDQ    $+2, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round55:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -4396,13 +4184,11 @@ round55:
 	SUBQ         $+1, R12
 	JNE          round55
 	JMP          summed7
-
 above52:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest58
 	PCALIGN $0x40
-
 round57:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -4466,12 +4252,10 @@ round57:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round57
-
 rest58:
 	ADDQ    $+2, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round59:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -4507,7 +4291,6 @@ round59:
 	SUBQ         $+1, R12
 	JNE          round59
 	JMP          summed7
-
 above51:
 	CMPQ    DX, $+10
 	JG      above61
@@ -4515,7 +4298,6 @@ above51:
 	SUBQ    $+2, R12
 	JL      rest63
 	PCALIGN $0x40
-
 round62:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -4586,12 +4368,10 @@ round62:
 	ADDQ         $+8, BX
 	SUBQ         $+2, R12
 	JGE          round62
-
 rest63:
 	ADDQ    $+2, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round64:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -4631,13 +4411,11 @@ round64:
 	SUBQ         $+1, R12
 	JNE          round64
 	JMP          summed7
-
 above61:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest67
 	PCALIGN $0x40
-
 round66:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -4714,12 +4492,10 @@ round66:
 	ADDQ         $+8, BX
 	SUBQ         $+2, R12
 	JGE          round66
-
 rest67:
 	ADDQ    $+2, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round68:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -4762,7 +4538,6 @@ round68:
 	SUBQ         $+1, R12
 	JNE          round68
 	JMP          summed7
-
 above50:
 	CMPQ    DX, $+13
 	JG      above70
@@ -4772,7 +4547,6 @@ above50:
 	SUBQ    $+2, R12
 	JL      rest73
 	PCALIGN $0x40
-
 round72:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -4855,12 +4629,10 @@ round72:
 	ADDQ         $+8, BX
 	SUBQ         $+2, R12
 	JGE          round72
-
 rest73:
 	ADDQ    $+2, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round74:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -4906,13 +4678,11 @@ round74:
 	SUBQ         $+1, R12
 	JNE          round74
 	JMP          summed7
-
 above71:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest77
 	PCALIGN $0x40
-
 round76:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -5001,12 +4771,10 @@ round76:
 	ADDQ         $+8, BX
 	SUBQ         $+2, R12
 	JGE          round76
-
 rest77:
 	ADDQ    $+2, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round78:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -5055,13 +4823,11 @@ round78:
 	SUBQ         $+1, R12
 	JNE          round78
 	JMP          summed7
-
 above70:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+8, R12
 	JL      rest81
 	PCALIGN $0x40
-
 round80:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -5431,12 +5197,10 @@ round80:
 	ADDQ         $+32, BX
 	SUBQ         $+8, R12
 	JGE          round80
-
 rest81:
 	ADDQ    $+8, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round82:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -5488,7 +5252,6 @@ round82:
 	SUBQ         $+1, R12
 	JNE          round82
 	JMP          summed7
-
 transposed14:
 	CMPQ    DX, $+14
 	JL      lower84
@@ -5496,7 +5259,6 @@ transposed14:
 	SUBQ    $+8, R12
 	JL      rest86
 	PCALIGN $0x40
-
 round85:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -5860,12 +5622,10 @@ round85:
 	LEAQ         (R10)(R11*2), R10
 	SUBQ         $+8, R12
 	JGE          round85
-
 rest86:
 	ADDQ    $+8, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round87:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -5916,11 +5676,9 @@ round87:
 	SUBQ         $+1, R12
 	JNE          round87
 	JMP          summed7
-
 lower84:
 	MOVQ    k+72(FP), R12
 	PCALIGN $0x40
-
 step89:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -5987,13 +5745,11 @@ step89:
 	VBROADCASTSS 48(AX), Z30
 	VFMADD231PS  Z29, Z30, Z24
 	VFMADD231PS  Z28, Z30, Z25
-
 next90:
 	ADDQ R15, AX
 	ADDQ R11, R10
 	DECQ R12
 	JNE  step89
-
 summed7:
 	TESTQ  $+2, mode+88(FP)
 	JE     linear91
@@ -6056,7 +5812,6 @@ summed7:
 	VADDPS Z29, Z26, Z26
 	VMAXPS Z27, Z29, Z27
 	VADDPS Z29, Z27, Z27
-
 linear91:
 	MOVQ     ldc+8(FP), R14
 	SHLQ     $0x02, R14
@@ -6102,7 +5857,6 @@ linear91:
 	VMOVNTPS Z26, (BX)(R14*4)
 	VMOVNTPS Z27, 64(BX)(R14*4)
 	JE       stored92
-
 ends94:
 	VMOVNTPS Z0, (AX)
 	VMOVNTPS Z1, 64(AX)
@@ -6128,7 +5882,6 @@ ends94:
 	VMOVNTPS Z11, 64(AX)(R8*1)
 	CMPQ     DX, $+6
 	JE       stored92
-
 ends95:
 	VMOVNTPS Z14, (AX)(DI*1)
 	VMOVNTPS Z15, 64(AX)(DI*1)
@@ -6154,7 +5907,6 @@ ends95:
 	VMOVNTPS Z25, 64(BX)(SI*1)
 	CMPQ     DX, $+13
 	JE       stored92
-
 cached93:
 	CMPQ    n+80(FP), $+32
 	JL      part96
@@ -6192,7 +5944,6 @@ cached93:
 	VMOVUPS Z26, (BX)(R14*4)
 	VMOVUPS Z27, 64(BX)(R14*4)
 	JE      stored92
-
 ends98:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
@@ -6218,7 +5969,6 @@ ends98:
 	VMOVUPS Z11, 64(AX)(R8*1)
 	CMPQ    DX, $+6
 	JE      stored92
-
 ends99:
 	VMOVUPS Z14, (AX)(DI*1)
 	VMOVUPS Z15, 64(AX)(DI*1)
@@ -6245,7 +5995,6 @@ ends99:
 	CMPQ    DX, $+13
 	JE      stored92
 	JMP     whole97
-
 part96:
 	CMPQ    DX, $+7
 	JL      ends100
@@ -6281,7 +6030,6 @@ part96:
 	VMOVUPS Z26, (BX)(R14*4)
 	VMOVUPS Z27, K1, 64(BX)(R14*4)
 	JE      stored92
-
 ends100:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
@@ -6307,7 +6055,6 @@ ends100:
 	VMOVUPS Z11, K1, 64(AX)(R8*1)
 	CMPQ    DX, $+6
 	JE      stored92
-
 ends101:
 	VMOVUPS Z14, (AX)(DI*1)
 	VMOVUPS Z15, K1, 64(AX)(DI*1)
@@ -6333,7 +6080,6 @@ ends101:
 	VMOVUPS Z25, K1, 64(BX)(SI*1)
 	CMPQ    DX, $+13
 	JE      stored92
-
 whole97:
 stored92:
 	TESTQ        $+4, mode+88(FP)
@@ -6353,7 +6099,6 @@ stored92:
 	MOVQ         DX, R12
 	SUBQ         $+2, R12
 	JL           rest106
-
 swish105:
 	VMOVUPS       (AX), Z8
 	VMOVUPS       64(AX), Z9
@@ -6418,12 +6163,10 @@ swish105:
 	LEAQ          (AX)(R14*2), AX
 	SUBQ          $+2, R12
 	JGE           swish105
-
 rest106:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
 	JL   rest108
-
 swish107:
 	VMOVUPS       (AX), Z8
 	VMOVUPS       64(AX), Z9
@@ -6458,17 +6201,14 @@ swish107:
 	LEAQ          (AX)(R14*1), AX
 	SUBQ          $+1, R12
 	JGE           swish107
-
 rest108:
 	ADDQ $+1, R12
 	JMP  whole104
-
 part103:
 	MOVQ R13, AX
 	MOVQ DX, R12
 	SUBQ $+2, R12
 	JL   rest110
-
 swish109:
 	VMOVUPS       (AX), Z8
 	VMOVUPS.Z     64(AX), K1, Z9
@@ -6533,12 +6273,10 @@ swish109:
 	LEAQ          (AX)(R14*2), AX
 	SUBQ          $+2, R12
 	JGE           swish109
-
 rest110:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
 	JL   rest112
-
 swish111:
 	VMOVUPS       (AX), Z8
 	VMOVUPS.Z     64(AX), K1, Z9
@@ -6573,10 +6311,8 @@ swish111:
 	LEAQ          (AX)(R14*1), AX
 	SUBQ          $+1, R12
 	JGE           swish111
-
 rest112:
 	ADDQ $+1, R12
-
 whole104:
 noSwish102:
 	SUBQ  DX, 8(SP)
@@ -6587,7 +6323,6 @@ noSwish102:
 	IMULQ R14, DX
 	ADDQ  DX, R13
 	JMP   tile4
-
 one2:
 tile113:
 	MOVQ 8(SP), DX
@@ -6597,11 +6332,9 @@ tile113:
 	JLE  share114
 	MOVQ $+27, DX
 	JMP  chosen115
-
 share114:
 	INCQ DX
 	SHRQ $+1, DX
-
 chosen115:
 	NOP
 	TESTQ     $+1, mode+88(FP)
@@ -6650,7 +6383,6 @@ chosen115:
 	VMOVUPS.Z (CX)(DI*1), K1, Z25
 	VMOVUPS.Z (CX)(R14*8), K1, Z26
 	JE        started120
-
 ends121:
 	VMOVUPS.Z (AX), K1, Z0
 	CMPQ      DX, $+1
@@ -6676,7 +6408,6 @@ ends121:
 	VMOVUPS.Z (AX)(DI*1), K1, Z7
 	CMPQ      DX, $+8
 	JE        started120
-
 ends122:
 	VMOVUPS.Z (BX), K1, Z9
 	CMPQ      DX, $+10
@@ -6702,7 +6433,6 @@ ends122:
 	VMOVUPS.Z (BX)(DI*1), K1, Z16
 	CMPQ      DX, $+17
 	JE        started120
-
 ends123:
 	VMOVUPS.Z (CX), K1, Z18
 	CMPQ      DX, $+19
@@ -6728,17 +6458,14 @@ ends123:
 	VMOVUPS.Z (CX)(DI*1), K1, Z25
 	CMPQ      DX, $+26
 	JE        started120
-
 fresh117:
 	MOVQ      bias+56(FP), AX
 	TESTQ     AX, AX
 	JE        zero118
 	VMOVUPS.Z (AX), K1, Z29
 	JMP       spread119
-
 zero118:
 	VPXORD Z29, Z29, Z29
-
 spread119:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
@@ -6771,7 +6498,6 @@ spread119:
 	VMOVAPS Z29, Z24
 	VMOVAPS Z29, Z25
 	VMOVAPS Z29, Z26
-
 started120:
 	CMPQ    k+72(FP), $+0
 	JE      summed116
@@ -6803,7 +6529,6 @@ started120:
 	SUBQ    $+2, R12
 	JL      rest131
 	PCALIGN $0x40
-
 round130:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -6813,12 +6538,10 @@ round130:
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
 	JGE              round130
-
 rest131:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round132:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -6827,13 +6550,11 @@ round132:
 	SUBQ             $+1, R12
 	JNE              round132
 	JMP              summed116
-
 above129:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest135
 	PCALIGN $0x40
-
 round134:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -6845,12 +6566,10 @@ round134:
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
 	JGE              round134
-
 rest135:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round136:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -6860,7 +6579,6 @@ round136:
 	SUBQ             $+1, R12
 	JNE              round136
 	JMP              summed116
-
 above128:
 	CMPQ    DX, $+3
 	JG      above138
@@ -6868,7 +6586,6 @@ above128:
 	SUBQ    $+2, R12
 	JL      rest140
 	PCALIGN $0x40
-
 round139:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -6882,12 +6599,10 @@ round139:
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
 	JGE              round139
-
 rest140:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round141:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -6898,13 +6613,11 @@ round141:
 	SUBQ             $+1, R12
 	JNE              round141
 	JMP              summed116
-
 above138:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest144
 	PCALIGN $0x40
-
 round143:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -6920,12 +6633,10 @@ round143:
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
 	JGE              round143
-
 rest144:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round145:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -6937,7 +6648,6 @@ round145:
 	SUBQ             $+1, R12
 	JNE              round145
 	JMP              summed116
-
 above127:
 	CMPQ    DX, $+6
 	JG      above147
@@ -6947,7 +6657,6 @@ above127:
 	SUBQ    $+2, R12
 	JL      rest150
 	PCALIGN $0x40
-
 round149:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -6965,12 +6674,10 @@ round149:
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
 	JGE              round149
-
 rest150:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round151:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -6983,13 +6690,11 @@ round151:
 	SUBQ             $+1, R12
 	JNE              round151
 	JMP              summed116
-
 above148:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest154
 	PCALIGN $0x40
-
 round153:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7009,12 +6714,10 @@ round153:
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
 	JGE              round153
-
 rest154:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round155:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7028,13 +6731,11 @@ round155:
 	SUBQ             $+1, R12
 	JNE              round155
 	JMP              summed116
-
 above147:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest158
 	PCALIGN $0x40
-
 round157:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7056,12 +6757,10 @@ round157:
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
 	JGE              round157
-
 rest158:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round159:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7076,7 +6775,6 @@ round159:
 	SUBQ             $+1, R12
 	JNE              round159
 	JMP              summed116
-
 above126:
 	CMPQ    DX, $+11
 	JG      above161
@@ -7088,7 +6786,6 @@ above126:
 	SUBQ    $+2, R12
 	JL      rest165
 	PCALIGN $0x40
-
 round164:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7112,12 +6809,10 @@ round164:
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
 	JGE              round164
-
 rest165:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round166:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7133,13 +6828,11 @@ round166:
 	SUBQ             $+1, R12
 	JNE              round166
 	JMP              summed116
-
 above163:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest169
 	PCALIGN $0x40
-
 round168:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7165,12 +6858,10 @@ round168:
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
 	JGE              round168
-
 rest169:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round170:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7187,7 +6878,6 @@ round170:
 	SUBQ             $+1, R12
 	JNE              round170
 	JMP              summed116
-
 above162:
 	CMPQ    DX, $+10
 	JG      above172
@@ -7195,7 +6885,6 @@ above162:
 	SUBQ    $+2, R12
 	JL      rest174
 	PCALIGN $0x40
-
 round173:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7224,12 +6913,10 @@ round173:
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
 	JGE              round173
-
 rest174:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round175:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7248,13 +6935,11 @@ round175:
 	SUBQ             $+1, R12
 	JNE              round175
 	JMP              summed116
-
 above172:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest178
 	PCALIGN $0x40
-
 round177:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7285,12 +6970,10 @@ round177:
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
 	JGE              round177
-
 rest178:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round179:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7310,7 +6993,6 @@ round179:
 	SUBQ             $+1, R12
 	JNE              round179
 	JMP              summed116
-
 above161:
 	CMPQ    DX, $+13
 	JG      above181
@@ -7320,7 +7002,6 @@ above161:
 	SUBQ    $+2, R12
 	JL      rest184
 	PCALIGN $0x40
-
 round183:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7353,12 +7034,10 @@ round183:
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
 	JGE              round183
-
 rest184:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round185:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7379,13 +7058,11 @@ round185:
 	SUBQ             $+1, R12
 	JNE              round185
 	JMP              summed116
-
 above182:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest188
 	PCALIGN $0x40
-
 round187:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7420,12 +7097,10 @@ round187:
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
 	JGE              round187
-
 rest188:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round189:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7447,13 +7122,11 @@ round189:
 	SUBQ             $+1, R12
 	JNE              round189
 	JMP              summed116
-
 above181:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest192
 	PCALIGN $0x40
-
 round191:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7490,12 +7163,10 @@ round191:
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
 	JGE              round191
-
 rest192:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round193:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7518,7 +7189,6 @@ round193:
 	SUBQ             $+1, R12
 	JNE              round193
 	JMP              summed116
-
 above125:
 	CMPQ    DX, $+21
 	JG      above195
@@ -7532,7 +7202,6 @@ above125:
 	SUBQ    $+2, R12
 	JL      rest200
 	PCALIGN $0x40
-
 round199:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7571,12 +7240,10 @@ round199:
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
 	JGE              round199
-
 rest200:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round201:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7600,13 +7267,11 @@ round201:
 	SUBQ             $+1, R12
 	JNE              round201
 	JMP              summed116
-
 above198:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest204
 	PCALIGN $0x40
-
 round203:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7647,12 +7312,10 @@ round203:
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
 	JGE              round203
-
 rest204:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round205:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7677,7 +7340,6 @@ round205:
 	SUBQ             $+1, R12
 	JNE              round205
 	JMP              summed116
-
 above197:
 	CMPQ    DX, $+17
 	JG      above207
@@ -7685,7 +7347,6 @@ above197:
 	SUBQ    $+2, R12
 	JL      rest209
 	PCALIGN $0x40
-
 round208:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7728,12 +7389,10 @@ round208:
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
 	JGE              round208
-
 rest209:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round210:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7759,13 +7418,11 @@ round210:
 	SUBQ             $+1, R12
 	JNE              round210
 	JMP              summed116
-
 above207:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest213
 	PCALIGN $0x40
-
 round212:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7810,12 +7467,10 @@ round212:
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
 	JGE              round212
-
 rest213:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round214:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7842,7 +7497,6 @@ round214:
 	SUBQ             $+1, R12
 	JNE              round214
 	JMP              summed116
-
 above196:
 	CMPQ    DX, $+20
 	JG      above216
@@ -7852,7 +7506,6 @@ above196:
 	SUBQ    $+2, R12
 	JL      rest219
 	PCALIGN $0x40
-
 round218:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7900,12 +7553,10 @@ round218:
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
 	JGE              round218
-
 rest219:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round220:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7934,13 +7585,11 @@ round220:
 	SUBQ             $+1, R12
 	JNE              round220
 	JMP              summed116
-
 above217:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest223
 	PCALIGN $0x40
-
 round222:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -7990,12 +7639,10 @@ round222:
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
 	JGE              round222
-
 rest223:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round224:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -8025,13 +7672,11 @@ round224:
 	SUBQ             $+1, R12
 	JNE              round224
 	JMP              summed116
-
 above216:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest227
 	PCALIGN $0x40
-
 round226:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -8083,12 +7728,10 @@ round226:
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
 	JGE              round226
-
 rest227:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round228:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -8119,7 +7762,6 @@ round228:
 	SUBQ             $+1, R12
 	JNE              round228
 	JMP              summed116
-
 above195:
 	CMPQ    DX, $+24
 	JG      above230
@@ -8131,7 +7773,6 @@ above195:
 	SUBQ    $+2, R12
 	JL      rest234
 	PCALIGN $0x40
-
 round233:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -8185,12 +7826,10 @@ round233:
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
 	JGE              round233
-
 rest234:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round235:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -8222,13 +7861,11 @@ round235:
 	SUBQ             $+1, R12
 	JNE              round235
 	JMP              summed116
-
 above232:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest238
 	PCALIGN $0x40
-
 round237:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -8284,12 +7921,10 @@ round237:
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
 	JGE              round237
-
 rest238:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round239:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -8322,13 +7957,11 @@ round239:
 	SUBQ             $+1, R12
 	JNE              round239
 	JMP              summed116
-
 above231:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest242
 	PCALIGN $0x40
-
 round241:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -8386,12 +8019,10 @@ round241:
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
 	JGE              round241
-
 rest242:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round243:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -8425,7 +8056,6 @@ round243:
 	SUBQ             $+1, R12
 	JNE              round243
 	JMP              summed116
-
 above230:
 	CMPQ    DX, $+26
 	JG      above245
@@ -8435,7 +8065,6 @@ above230:
 	SUBQ    $+2, R12
 	JL      rest248
 	PCALIGN $0x40
-
 round247:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -8495,12 +8124,10 @@ round247:
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
 	JGE              round247
-
 rest248:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round249:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -8535,13 +8162,11 @@ round249:
 	SUBQ             $+1, R12
 	JNE              round249
 	JMP              summed116
-
 above246:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest252
 	PCALIGN $0x40
-
 round251:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -8603,12 +8228,10 @@ round251:
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
 	JGE              round251
-
 rest252:
 	ADDQ    $+2, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round253:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -8644,13 +8267,11 @@ round253:
 	SUBQ             $+1, R12
 	JNE              round253
 	JMP              summed116
-
 above245:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+8, R12
 	JL      rest256
 	PCALIGN $0x40
-
 round255:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -8885,12 +8506,10 @@ round255:
 	ADDQ             $+32, CX
 	SUBQ             $+8, R12
 	JGE              round255
-
 rest256:
 	ADDQ    $+8, R12
 	JE      summed116
 	PCALIGN $0x40
-
 round257:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -8927,13 +8546,11 @@ round257:
 	SUBQ             $+1, R12
 	JNE              round257
 	JMP              summed116
-
 transposed124:
 	CMPQ    DX, $+27
 	JL      lower259
 	MOVQ    k+72(FP), R12
 	PCALIGN $0x40
-
 round260:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -8968,11 +8585,9 @@ round260:
 	SUBQ             $+1, R12
 	JNE              round260
 	JMP              summed116
-
 lower259:
 	MOVQ    k+72(FP), R12
 	PCALIGN $0x40
-
 step262:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
@@ -9051,13 +8666,11 @@ step262:
 	CMPQ             DX, $+25
 	JE               next263
 	VFMADD231PS.BCST 100(AX), Z29, Z25
-
 next263:
 	ADDQ R15, AX
 	ADDQ R11, R10
 	DECQ R12
 	JNE  step262
-
 summed116:
 	TESTQ  $+2, mode+88(FP)
 	JE     linear264
@@ -9120,7 +8733,6 @@ summed116:
 	VADDPS Z29, Z25, Z25
 	VMAXPS Z26, Z29, Z26
 	VADDPS Z29, Z26, Z26
-
 linear264:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $0x02, R14
@@ -9170,7 +8782,6 @@ linear264:
 	VMOVUPS Z25, (CX)(DI*1)
 	VMOVUPS Z26, (CX)(R14*8)
 	JE      stored265
-
 ends268:
 	VMOVUPS Z0, (AX)
 	CMPQ    DX, $+1
@@ -9196,7 +8807,6 @@ ends268:
 	VMOVUPS Z7, (AX)(DI*1)
 	CMPQ    DX, $+8
 	JE      stored265
-
 ends269:
 	VMOVUPS Z9, (BX)
 	CMPQ    DX, $+10
@@ -9222,7 +8832,6 @@ ends269:
 	VMOVUPS Z16, (BX)(DI*1)
 	CMPQ    DX, $+17
 	JE      stored265
-
 ends270:
 	VMOVUPS Z18, (CX)
 	CMPQ    DX, $+19
@@ -9249,7 +8858,6 @@ ends270:
 	CMPQ    DX, $+26
 	JE      stored265
 	JMP     whole267
-
 part266:
 	CMPQ    DX, $+9
 	JL      ends271
@@ -9287,7 +8895,6 @@ part266:
 	VMOVUPS Z25, K1, (CX)(DI*1)
 	VMOVUPS Z26, K1, (CX)(R14*8)
 	JE      stored265
-
 ends271:
 	VMOVUPS Z0, K1, (AX)
 	CMPQ    DX, $+1
@@ -9313,7 +8920,6 @@ ends271:
 	VMOVUPS Z7, K1, (AX)(DI*1)
 	CMPQ    DX, $+8
 	JE      stored265
-
 ends272:
 	VMOVUPS Z9, K1, (BX)
 	CMPQ    DX, $+10
@@ -9339,7 +8945,6 @@ ends272:
 	VMOVUPS Z16, K1, (BX)(DI*1)
 	CMPQ    DX, $+17
 	JE      stored265
-
 ends273:
 	VMOVUPS Z18, K1, (CX)
 	CMPQ    DX, $+19
@@ -9365,7 +8970,6 @@ ends273:
 	VMOVUPS Z25, K1, (CX)(DI*1)
 	CMPQ    DX, $+26
 	JE      stored265
-
 whole267:
 stored265:
 	TESTQ        $+4, mode+88(FP)
@@ -9385,7 +8989,6 @@ stored265:
 	MOVQ         DX, R12
 	SUBQ         $+4, R12
 	JL           rest278
-
 swish277:
 	LEAQ          (R14)(R14*2), SI
 	VMOVUPS       (AX), Z8
@@ -9443,12 +9046,10 @@ swish277:
 	LEAQ          (AX)(R14*4), AX
 	SUBQ          $+4, R12
 	JGE           swish277
-
 rest278:
 	ADDQ $+4, R12
 	SUBQ $+1, R12
 	JL   rest280
-
 swish279:
 	VMOVUPS       (AX), Z8
 	VMAXPS        Z8, Z0, Z8
@@ -9466,17 +9067,14 @@ swish279:
 	LEAQ          (AX)(R14*1), AX
 	SUBQ          $+1, R12
 	JGE           swish279
-
 rest280:
 	ADDQ $+1, R12
 	JMP  whole276
-
 part275:
 	MOVQ R13, AX
 	MOVQ DX, R12
 	SUBQ $+4, R12
 	JL   rest282
-
 swish281:
 	LEAQ          (R14)(R14*2), SI
 	VMOVUPS.Z     (AX), K1, Z8
@@ -9534,12 +9132,10 @@ swish281:
 	LEAQ          (AX)(R14*4), AX
 	SUBQ          $+4, R12
 	JGE           swish281
-
 rest282:
 	ADDQ $+4, R12
 	SUBQ $+1, R12
 	JL   rest284
-
 swish283:
 	VMOVUPS.Z     (AX), K1, Z8
 	VMAXPS        Z8, Z0, Z8
@@ -9557,10 +9153,8 @@ swish283:
 	LEAQ          (AX)(R14*1), AX
 	SUBQ          $+1, R12
 	JGE           swish283
-
 rest284:
 	ADDQ $+1, R12
-
 whole276:
 noSwish274:
 	SUBQ  DX, 8(SP)
@@ -9571,7 +9165,6 @@ noSwish274:
 	IMULQ R14, DX
 	ADDQ  DX, R13
 	JMP   tile113
-
 done1:
 	VZEROUPPER
 	RET
@@ -9596,14 +9189,12 @@ TEXT ·gemmStripF64AVX512(SB), NOSPLIT, $24-96
 	CMPQ AX, $+8
 	JLE  width3
 	SUBQ $+8, AX
-
 width3:
 	MOVQ  $-1, BX
 	BZHIQ AX, BX, BX
 	KMOVW BX, K1
 	CMPQ  n+80(FP), $+8
 	JLE   one2
-
 tile4:
 	MOVQ 8(SP), DX
 	CMPQ DX, $+14
@@ -9612,11 +9203,9 @@ tile4:
 	JLE  share5
 	MOVQ $+14, DX
 	JMP  chosen6
-
 share5:
 	INCQ DX
 	SHRQ $+1, DX
-
 chosen6:
 	NOP
 	TESTQ     $+1, mode+88(FP)
@@ -9682,7 +9271,6 @@ chosen6:
 	VMOVUPS   (BX)(R14*4), Z26
 	VMOVUPD.Z 64(BX)(R14*4), K1, Z27
 	JMP       started11
-
 fresh8:
 	MOVQ      bias+56(FP), AX
 	TESTQ     AX, AX
@@ -9690,11 +9278,9 @@ fresh8:
 	VMOVUPS   (AX), Z29
 	VMOVUPD.Z 64(AX), K1, Z28
 	JMP       spread10
-
 zero9:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
-
 spread10:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
@@ -9726,7 +9312,6 @@ spread10:
 	VMOVAPS Z28, Z25
 	VMOVAPS Z29, Z26
 	VMOVAPS Z28, Z27
-
 started11:
 	CMPQ    k+72(FP), $+0
 	JE      summed7
@@ -9748,7 +9333,6 @@ started11:
 	SUBQ    $+8, R12
 	JL      rest15
 	PCALIGN $0x40
-
 round14:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -10119,12 +9703,10 @@ round14:
 	ADDQ         $+64, BX
 	SUBQ         $+8, R12
 	JGE          round14
-
 rest15:
 	ADDQ    $+8, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round16:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -10176,11 +9758,9 @@ round16:
 	SUBQ         $+1, R12
 	JNE          round16
 	JMP          summed7
-
 lower13:
 	MOVQ    k+72(FP), R12
 	PCALIGN $0x40
-
 step18:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -10247,7 +9827,6 @@ step18:
 	VBROADCASTSD (BX)(SI*1), Z30
 	VFMADD231PD  Z29, Z30, Z24
 	VFMADD231PD  Z28, Z30, Z25
-
 next19:
 	ADDQ $+8, AX
 	ADDQ $+8, BX
@@ -10255,7 +9834,6 @@ next19:
 	DECQ R12
 	JNE  step18
 	JMP  summed7
-
 transposed12:
 	CMPQ    DX, $+14
 	JL      lower20
@@ -10263,7 +9841,6 @@ transposed12:
 	SUBQ    $+8, R12
 	JL      rest22
 	PCALIGN $0x40
-
 round21:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -10627,12 +10204,10 @@ round21:
 	LEAQ         (R10)(R11*2), R10
 	SUBQ         $+8, R12
 	JGE          round21
-
 rest22:
 	ADDQ    $+8, R12
 	JE      summed7
 	PCALIGN $0x40
-
 round23:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -10683,11 +10258,9 @@ round23:
 	SUBQ         $+1, R12
 	JNE          round23
 	JMP          summed7
-
 lower20:
 	MOVQ    k+72(FP), R12
 	PCALIGN $0x40
-
 step25:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -10754,13 +10327,11 @@ step25:
 	VBROADCASTSD 96(AX), Z30
 	VFMADD231PD  Z29, Z30, Z24
 	VFMADD231PD  Z28, Z30, Z25
-
 next26:
 	ADDQ R15, AX
 	ADDQ R11, R10
 	DECQ R12
 	JNE  step25
-
 summed7:
 	TESTQ  $+2, mode+88(FP)
 	JE     linear27
@@ -10823,7 +10394,6 @@ summed7:
 	VADDPD Z29, Z26, Z26
 	VMAXPD Z27, Z29, Z27
 	VADDPD Z29, Z27, Z27
-
 linear27:
 	MOVQ     ldc+8(FP), R14
 	SHLQ     $0x03, R14
@@ -10890,7 +10460,6 @@ linear27:
 	VMOVNTPS Z26, (BX)(R14*4)
 	VMOVNTPS Z27, 64(BX)(R14*4)
 	JMP      stored28
-
 cached29:
 	CMPQ    n+80(FP), $+16
 	JL      part30
@@ -10950,7 +10519,6 @@ cached29:
 	VMOVUPS Z27, 64(BX)(R14*4)
 	JMP     stored28
 	JMP whole31
-
 part30:
 	VMOVUPS Z0, (AX)
 	VMOVUPD Z1, K1, 64(AX)
@@ -11007,7 +10575,6 @@ part30:
 	VMOVUPS Z26, (BX)(R14*4)
 	VMOVUPD Z27, K1, 64(BX)(R14*4)
 	JMP     stored28
-
 whole31:
 stored28:
 	SUBQ  DX, 8(SP)
@@ -11018,7 +10585,6 @@ stored28:
 	IMULQ R14, DX
 	ADDQ  DX, R13
 	JMP   tile4
-
 one2:
 tile32:
 	MOVQ 8(SP), DX
@@ -11028,11 +10594,9 @@ tile32:
 	JLE  share33
 	MOVQ $+12, DX
 	JMP  chosen34
-
 share33:
 	INCQ DX
 	SHRQ $+1, DX
-
 chosen34:
 	NOP
 	TESTQ     $+1, mode+88(FP)
@@ -11078,17 +10642,14 @@ chosen34:
 	JE        started39
 	VMOVUPD.Z (BX)(R14*2), K1, Z11
 	JMP       started39
-
 fresh36:
 	MOVQ      bias+56(FP), AX
 	TESTQ     AX, AX
 	JE        zero37
 	VMOVUPD.Z (AX), K1, Z29
 	JMP       spread38
-
 zero37:
 	VPXORD Z29, Z29, Z29
-
 spread38:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
@@ -11104,7 +10665,6 @@ spread38:
 	VMOVAPS Z29, Z9
 	VMOVAPS Z29, Z10
 	VMOVAPS Z29, Z11
-
 started39:
 	CMPQ    k+72(FP), $+0
 	JE      summed35
@@ -11126,7 +10686,6 @@ started39:
 	SUBQ    $+8, R12
 	JL      rest43
 	PCALIGN $0x40
-
 round42:
 	VMOVUPS          (R10), Z29
 	VFMADD231PD.BCST (AX), Z29, Z0
@@ -11240,12 +10799,10 @@ round42:
 	ADDQ             $+64, BX
 	SUBQ             $+8, R12
 	JGE              round42
-
 rest43:
 	ADDQ    $+8, R12
 	JE      summed35
 	PCALIGN $0x40
-
 round44:
 	VMOVUPS          (R10), Z29
 	VFMADD231PD.BCST (AX), Z29, Z0
@@ -11266,11 +10823,9 @@ round44:
 	SUBQ             $+1, R12
 	JNE              round44
 	JMP              summed35
-
 lower41:
 	MOVQ    k+72(FP), R12
 	PCALIGN $0x40
-
 step46:
 	VMOVUPS          (R10), Z29
 	VFMADD231PD.BCST (AX), Z29, Z0
@@ -11304,7 +10859,6 @@ step46:
 	CMPQ             DX, $+10
 	JE               next47
 	VFMADD231PD.BCST (BX)(R9*1), Z29, Z10
-
 next47:
 	ADDQ $+8, AX
 	ADDQ $+8, BX
@@ -11312,13 +10866,11 @@ next47:
 	DECQ R12
 	JNE  step46
 	JMP  summed35
-
 transposed40:
 	CMPQ    DX, $+12
 	JL      lower48
 	MOVQ    k+72(FP), R12
 	PCALIGN $0x40
-
 round49:
 	VMOVUPS          (R10), Z29
 	VFMADD231PD.BCST (AX), Z29, Z0
@@ -11338,11 +10890,9 @@ round49:
 	SUBQ             $+1, R12
 	JNE              round49
 	JMP              summed35
-
 lower48:
 	MOVQ    k+72(FP), R12
 	PCALIGN $0x40
-
 step51:
 	VMOVUPS          (R10), Z29
 	VFMADD231PD.BCST (AX), Z29, Z0
@@ -11376,13 +10926,11 @@ step51:
 	CMPQ             DX, $+10
 	JE               next52
 	VFMADD231PD.BCST 80(AX), Z29, Z10
-
 next52:
 	ADDQ R15, AX
 	ADDQ R11, R10
 	DECQ R12
 	JNE  step51
-
 summed35:
 	TESTQ  $+2, mode+88(FP)
 	JE     linear53
@@ -11413,7 +10961,6 @@ summed35:
 	VADDPD Z29, Z10, Z10
 	VMAXPD Z11, Z29, Z11
 	VADDPD Z29, Z11, Z11
-
 linear53:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $0x03, R14
@@ -11461,7 +11008,6 @@ linear53:
 	VMOVUPS Z11, (BX)(R14*2)
 	JMP     stored54
 	JMP whole56
-
 part55:
 	VMOVUPD Z0, K1, (AX)
 	CMPQ    DX, $+1
@@ -11498,7 +11044,6 @@ part55:
 	JE      stored54
 	VMOVUPD Z11, K1, (BX)(R14*2)
 	JMP     stored54
-
 whole56:
 stored54:
 	SUBQ  DX, 8(SP)
@@ -11509,7 +11054,6 @@ stored54:
 	IMULQ R14, DX
 	ADDQ  DX, R13
 	JMP   tile32
-
 done1:
 	VZEROUPPER
 	RET
@@ -11524,7 +11068,6 @@ TEXT ·gemmRowF32AVX512(SB), NOSPLIT, $0-64
 	MOVQ blocks+48(FP), SI
 	SHLQ $0x02, DX
 	SHLQ $0x02, BX
-
 block1:
 	MOVQ    a+8(FP), DI
 	MOVQ    k+40(FP), R9
@@ -11547,7 +11090,6 @@ block1:
 	VMOVUPS 320(AX), Z5
 	VMOVUPS 384(AX), Z6
 	VMOVUPS 448(AX), Z7
-
 step2:
 	VBROADCASTSS (DI), Z8
 	VFMADD231PS  (R8), Z8, Z0
@@ -11587,7 +11129,6 @@ TEXT ·gemmRowF64AVX512(SB), NOSPLIT, $0-64
 	MOVQ blocks+48(FP), SI
 	SHLQ $0x03, DX
 	SHLQ $0x03, BX
-
 block1:
 	MOVQ    a+8(FP), DI
 	MOVQ    k+40(FP), R9
@@ -11610,7 +11151,6 @@ block1:
 	VMOVUPS 320(AX), Z5
 	VMOVUPS 384(AX), Z6
 	VMOVUPS 448(AX), Z7
-
 step2:
 	VBROADCASTSD (DI), Z8
 	VFMADD231PD  (R8), Z8, Z0
@@ -11654,7 +11194,6 @@ TEXT ·gemmWideF32AVX512(SB), NOSPLIT, $24-96
 	MOVQ AX, (SP)
 	MOVQ m+72(FP), AX
 	MOVQ AX, 8(SP)
-
 tile2:
 	MOVQ 8(SP), DX
 	CMPQ DX, $+6
@@ -11663,11 +11202,9 @@ tile2:
 	JLE  share3
 	MOVQ $+6, DX
 	JMP  chosen4
-
 share3:
 	INCQ DX
 	SHRQ $+1, DX
-
 chosen4:
 	NOP
 	TESTQ   $+1, mode+88(FP)
@@ -11702,7 +11239,6 @@ chosen4:
 	VMOVUPS 128(AX)(R8*1), Z22
 	VMOVUPS 192(AX)(R8*1), Z23
 	JE      started9
-
 ends10:
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
@@ -11734,7 +11270,6 @@ ends10:
 	VMOVUPS 192(AX)(R14*4), Z19
 	CMPQ    DX, $+5
 	JE      started9
-
 fresh6:
 	MOVQ    bias+56(FP), AX
 	TESTQ   AX, AX
@@ -11744,13 +11279,11 @@ fresh6:
 	VMOVUPS 128(AX), Z27
 	VMOVUPS 192(AX), Z26
 	JMP     spread8
-
 zero7:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 	VPXORD Z27, Z27, Z27
 	VPXORD Z26, Z26, Z26
-
 spread8:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
@@ -11776,7 +11309,6 @@ spread8:
 	VMOVAPS Z28, Z21
 	VMOVAPS Z27, Z22
 	VMOVAPS Z26, Z23
-
 started9:
 	CMPQ    k+80(FP), $+0
 	JE      summed5
@@ -11799,7 +11331,6 @@ started9:
 	SUBQ    $+2, R12
 	JL      rest16
 	PCALIGN $0x40
-
 round15:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -11824,12 +11355,10 @@ round15:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round15
-
 rest16:
 	ADDQ    $+2, R12
 	JE      summed5
 	PCALIGN $0x40
-
 round17:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -11845,13 +11374,11 @@ round17:
 	SUBQ         $+1, R12
 	JNE          round17
 	JMP          summed5
-
 above14:
 	MOVQ    k+80(FP), R12
 	SUBQ    $+2, R12
 	JL      rest20
 	PCALIGN $0x40
-
 round19:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -11886,12 +11413,10 @@ round19:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round19
-
 rest20:
 	ADDQ    $+2, R12
 	JE      summed5
 	PCALIGN $0x40
-
 round21:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -11912,13 +11437,11 @@ round21:
 	SUBQ         $+1, R12
 	JNE          round21
 	JMP          summed5
-
 above13:
 	MOVQ    k+80(FP), R12
 	SUBQ    $+2, R12
 	JL      rest24
 	PCALIGN $0x40
-
 round23:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -11963,12 +11486,10 @@ round23:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round23
-
 rest24:
 	ADDQ    $+2, R12
 	JE      summed5
 	PCALIGN $0x40
-
 round25:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -11994,7 +11515,6 @@ round25:
 	SUBQ         $+1, R12
 	JNE          round25
 	JMP          summed5
-
 above12:
 	CMPQ    DX, $+5
 	JG      above27
@@ -12004,7 +11524,6 @@ above12:
 	SUBQ    $+2, R12
 	JL      rest30
 	PCALIGN $0x40
-
 round29:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -12059,12 +11578,10 @@ round29:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round29
-
 rest30:
 	ADDQ    $+2, R12
 	JE      summed5
 	PCALIGN $0x40
-
 round31:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -12095,13 +11612,11 @@ round31:
 	SUBQ         $+1, R12
 	JNE          round31
 	JMP          summed5
-
 above28:
 	MOVQ    k+80(FP), R12
 	SUBQ    $+2, R12
 	JL      rest34
 	PCALIGN $0x40
-
 round33:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -12166,12 +11681,10 @@ round33:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round33
-
 rest34:
 	ADDQ    $+2, R12
 	JE      summed5
 	PCALIGN $0x40
-
 round35:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -12207,13 +11720,11 @@ round35:
 	SUBQ         $+1, R12
 	JNE          round35
 	JMP          summed5
-
 above27:
 	MOVQ    k+80(FP), R12
 	SUBQ    $+8, R12
 	JL      rest38
 	PCALIGN $0x40
-
 round37:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -12502,12 +12013,10 @@ round37:
 	ADDQ         $+32, AX
 	SUBQ         $+8, R12
 	JGE          round37
-
 rest38:
 	ADDQ    $+8, R12
 	JE      summed5
 	PCALIGN $0x40
-
 round39:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
@@ -12547,7 +12056,6 @@ round39:
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
 	JNE          round39
-
 summed5:
 	TESTQ  $+2, mode+88(FP)
 	JE     linear41
@@ -12600,7 +12108,6 @@ summed5:
 	VADDPS Z29, Z22, Z22
 	VMAXPS Z23, Z29, Z23
 	VADDPS Z29, Z23, Z23
-
 linear41:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $0x02, R14
@@ -12639,7 +12146,6 @@ linear41:
 	VMOVUPS Z22, 1408(AX)
 	VMOVUPS Z23, 1472(AX)
 	JE      stored42
-
 ends45:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
@@ -12671,7 +12177,6 @@ ends45:
 	VMOVUPS Z19, 1216(AX)
 	CMPQ    DX, $+5
 	JE      stored42
-
 straight44:
 	CMPQ     DX, $+6
 	JL       ends46
@@ -12700,7 +12205,6 @@ straight44:
 	VMOVNTPS Z22, 128(AX)(R8*1)
 	VMOVNTPS Z23, 192(AX)(R8*1)
 	JE       stored42
-
 ends46:
 	VMOVNTPS Z0, (AX)
 	VMOVNTPS Z1, 64(AX)
@@ -12732,7 +12236,6 @@ ends46:
 	VMOVNTPS Z19, 192(AX)(R14*4)
 	CMPQ     DX, $+5
 	JE       stored42
-
 cached43:
 	CMPQ    DX, $+6
 	JL      ends47
@@ -12761,7 +12264,6 @@ cached43:
 	VMOVUPS Z22, 128(AX)(R8*1)
 	VMOVUPS Z23, 192(AX)(R8*1)
 	JE      stored42
-
 ends47:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
@@ -12793,7 +12295,6 @@ ends47:
 	VMOVUPS Z19, 192(AX)(R14*4)
 	CMPQ    DX, $+5
 	JE      stored42
-
 stored42:
 	TESTQ        $+4, mode+88(FP)
 	JE           noSwish48
@@ -12811,7 +12312,6 @@ stored42:
 	MOVQ         tile+64(FP), AX
 	MOVQ         R13, BX
 	MOVQ         DX, R12
-
 stream50:
 	VMOVUPS       (AX), Z8
 	VMOVUPS       64(AX), Z9
@@ -12878,13 +12378,11 @@ stream50:
 	DECQ          R12
 	JNE           stream50
 	JMP           noSwish48
-
 cached49:
 	MOVQ R13, AX
 	MOVQ DX, R12
 	SUBQ $+1, R12
 	JL   rest52
-
 swish51:
 	VMOVUPS       (AX), Z8
 	VMOVUPS       64(AX), Z9
@@ -12949,10 +12447,8 @@ swish51:
 	LEAQ          (AX)(R14*1), AX
 	SUBQ          $+1, R12
 	JGE           swish51
-
 rest52:
 	ADDQ $+1, R12
-
 noSwish48:
 	SUBQ  DX, 8(SP)
 	JE    done1
@@ -12962,7 +12458,6 @@ noSwish48:
 	IMULQ R14, DX
 	ADDQ  DX, R13
 	JMP   tile2
-
 done1:
 	VZEROUPPER
 	RET
@@ -12995,7 +12490,6 @@ TEXT ·gemmPanelF32AVX2(SB), NOSPLIT, $24-88
 	TESTQ BX, BX
 	JNE   biased3
 	LEAQ  ·dataNoBiasF32+0(SB), BX
-
 biased3:
 	MOVQ k+72(FP), R12
 	SHLQ $+2, R12
@@ -13005,7 +12499,6 @@ biased3:
 	MOVQ (SP), AX
 	MOVQ 8(SP), DX
 	JMP  left9
-
 shallow2:
 	NOP
 	MOVQ    b+40(FP), R10
@@ -13024,7 +12517,6 @@ shallow2:
 	VMOVAPS Y3, Y11
 	SUBQ    $+8, R12
 	PCALIGN $0x40
-
 round4:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS (AX)(R9*1), Y13
@@ -13187,11 +12679,9 @@ round4:
 	JGE          round4
 	ADDQ         $+8, R12
 	JNE          rest7
-
 sums5:
 	TESTQ $+2, mode+80(FP)
 	JNE   relu8
-
 stores6:
 	VMOVUPS Y0, (R13)
 	VMOVUPS Y1, 32(R13)
@@ -13208,7 +12698,6 @@ stores6:
 	ADDQ    R8, AX
 	ADDQ    DI, R13
 	SUBQ    $+3, DX
-
 left9:
 	CMPQ  DX, $+6
 	JGE   shallow2
@@ -13219,7 +12708,6 @@ left9:
 	TESTQ DX, DX
 	JE    done1
 	JMP   strip10
-
 rest7:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS (AX)(R9*1), Y13
@@ -13245,7 +12733,6 @@ rest7:
 	DECQ         R12
 	JNE          rest7
 	JMP          sums5
-
 relu8:
 	VXORPS Y12, Y12, Y12
 	VMAXPS Y0, Y12, Y0
@@ -13273,7 +12760,6 @@ relu8:
 	VMAXPS Y11, Y12, Y11
 	VADDPS Y12, Y11, Y11
 	JMP    stores6
-
 strip10:
 tile11:
 	MOVQ 8(SP), DX
@@ -13283,11 +12769,9 @@ tile11:
 	JLE  share12
 	MOVQ $+3, DX
 	JMP  chosen13
-
 share12:
 	INCQ DX
 	SHRQ $+1, DX
-
 chosen13:
 	NOP
 	TESTQ   $+1, mode+80(FP)
@@ -13308,7 +12792,6 @@ chosen13:
 	VMOVUPS 64(AX)(R14*2), Y10
 	VMOVUPS 96(AX)(R14*2), Y11
 	JE      started18
-
 ends19:
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
@@ -13322,7 +12805,6 @@ ends19:
 	VMOVUPS 96(AX)(R14*1), Y7
 	CMPQ    DX, $+2
 	JE      started18
-
 fresh15:
 	MOVQ    bias+56(FP), AX
 	TESTQ   AX, AX
@@ -13332,13 +12814,11 @@ fresh15:
 	VMOVUPS 64(AX), Y14
 	VMOVUPS 96(AX), Y15
 	JMP     spread17
-
 zero16:
 	VXORPS Y12, Y12, Y12
 	VXORPS Y13, Y13, Y13
 	VXORPS Y14, Y14, Y14
 	VXORPS Y15, Y15, Y15
-
 spread17:
 	VMOVAPS Y12, Y0
 	VMOVAPS Y13, Y1
@@ -13352,7 +12832,6 @@ spread17:
 	VMOVAPS Y13, Y9
 	VMOVAPS Y14, Y10
 	VMOVAPS Y15, Y11
-
 started18:
 	CMPQ    k+72(FP), $+0
 	JE      summed14
@@ -13371,7 +12850,6 @@ started18:
 	SUBQ    $+2, R12
 	JL      rest24
 	PCALIGN $0x40
-
 round23:
 	VBROADCASTSS (AX), Y12
 	VMOVUPS      (R10), Y15
@@ -13395,12 +12873,10 @@ round23:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round23
-
 rest24:
 	ADDQ    $+2, R12
 	JE      summed14
 	PCALIGN $0x40
-
 round25:
 	VBROADCASTSS (AX), Y12
 	VMOVUPS      (R10), Y15
@@ -13416,13 +12892,11 @@ round25:
 	SUBQ         $+1, R12
 	JNE          round25
 	JMP          summed14
-
 above22:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest28
 	PCALIGN $0x40
-
 round27:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS (AX)(R9*1), Y13
@@ -13456,12 +12930,10 @@ round27:
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
 	JGE          round27
-
 rest28:
 	ADDQ    $+2, R12
 	JE      summed14
 	PCALIGN $0x40
-
 round29:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS (AX)(R9*1), Y13
@@ -13482,7 +12954,6 @@ round29:
 	SUBQ         $+1, R12
 	JNE          round29
 	JMP          summed14
-
 above21:
 	MOVQ    k+72(FP), R12
 	CMPQ    R12, $+64
@@ -13490,7 +12961,6 @@ above21:
 	SUBQ    $+8, R12
 	JL      rest33
 	PCALIGN $0x40
-
 round32:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS (AX)(R9*1), Y13
@@ -13654,16 +13124,13 @@ round32:
 	ADDQ         $+32, AX
 	SUBQ         $+8, R12
 	JGE          round32
-
 rest33:
 	ADDQ $+8, R12
 	JE   summed14
-
 near31:
 	SUBQ    $+8, R12
 	JL      rest35
 	PCALIGN $0x40
-
 round34:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS (AX)(R9*1), Y13
@@ -13824,12 +13291,10 @@ round34:
 	ADDQ         $+32, AX
 	SUBQ         $+8, R12
 	JGE          round34
-
 rest35:
 	ADDQ    $+8, R12
 	JE      summed14
 	PCALIGN $0x40
-
 round36:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS (AX)(R9*1), Y13
@@ -13855,7 +13320,6 @@ round36:
 	SUBQ         $+1, R12
 	JNE          round36
 	JMP          summed14
-
 transposed20:
 	CMPQ    DX, $+2
 	JG      above38
@@ -13865,7 +13329,6 @@ transposed20:
 	SUBQ    $+2, R12
 	JL      rest41
 	PCALIGN $0x40
-
 round40:
 	VBROADCASTSS (AX), Y12
 	VMOVUPS      (R10), Y15
@@ -13889,12 +13352,10 @@ round40:
 	LEAQ         (R10)(R11*2), R10
 	SUBQ         $+2, R12
 	JGE          round40
-
 rest41:
 	ADDQ    $+2, R12
 	JE      summed14
 	PCALIGN $0x40
-
 round42:
 	VBROADCASTSS (AX), Y12
 	VMOVUPS      (R10), Y15
@@ -13910,13 +13371,11 @@ round42:
 	SUBQ         $+1, R12
 	JNE          round42
 	JMP          summed14
-
 above39:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
 	JL      rest45
 	PCALIGN $0x40
-
 round44:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS 4(AX), Y13
@@ -13950,12 +13409,10 @@ round44:
 	LEAQ         (R10)(R11*2), R10
 	SUBQ         $+2, R12
 	JGE          round44
-
 rest45:
 	ADDQ    $+2, R12
 	JE      summed14
 	PCALIGN $0x40
-
 round46:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS 4(AX), Y13
@@ -13976,13 +13433,11 @@ round46:
 	SUBQ         $+1, R12
 	JNE          round46
 	JMP          summed14
-
 above38:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+4, R12
 	JL      rest49
 	PCALIGN $0x40
-
 round48:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS 4(AX), Y13
@@ -14066,12 +13521,10 @@ round48:
 	LEAQ         (R10)(R11*2), R10
 	SUBQ         $+4, R12
 	JGE          round48
-
 rest49:
 	ADDQ    $+4, R12
 	JE      summed14
 	PCALIGN $0x40
-
 round50:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS 4(AX), Y13
@@ -14096,7 +13549,6 @@ round50:
 	ADDQ         R11, R10
 	SUBQ         $+1, R12
 	JNE          round50
-
 summed14:
 	TESTQ  $+2, mode+80(FP)
 	JE     linear52
@@ -14125,7 +13577,6 @@ summed14:
 	VADDPS Y12, Y10, Y10
 	VMAXPS Y11, Y12, Y11
 	VADDPS Y12, Y11, Y11
-
 linear52:
 	MOVQ     ldc+8(FP), R14
 	SHLQ     $0x02, R14
@@ -14147,7 +13598,6 @@ linear52:
 	VMOVNTPS Y10, 64(AX)(R14*2)
 	VMOVNTPS Y11, 96(AX)(R14*2)
 	JE       stored53
-
 ends55:
 	VMOVNTPS Y0, (AX)
 	VMOVNTPS Y1, 32(AX)
@@ -14161,7 +13611,6 @@ ends55:
 	VMOVNTPS Y7, 96(AX)(R14*1)
 	CMPQ     DX, $+2
 	JE       stored53
-
 cached54:
 	CMPQ    DX, $+3
 	JL      ends56
@@ -14178,7 +13627,6 @@ cached54:
 	VMOVUPS Y10, 64(AX)(R14*2)
 	VMOVUPS Y11, 96(AX)(R14*2)
 	JE      stored53
-
 ends56:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
@@ -14192,7 +13640,6 @@ ends56:
 	VMOVUPS Y7, 96(AX)(R14*1)
 	CMPQ    DX, $+2
 	JE      stored53
-
 stored53:
 	SUBQ  DX, 8(SP)
 	JE    done1
@@ -14202,7 +13649,6 @@ stored53:
 	IMULQ R14, DX
 	ADDQ  DX, R13
 	JMP   tile11
-
 done1:
 	VZEROUPPER
 	RET
@@ -14229,10 +13675,8 @@ TEXT ·swishSumsF32AVX2(SB), NOSPLIT, $0-56
 	MOVQ    stream+48(FP), R8
 	TESTQ   R8, R8
 	JNE     stream1
-
 row3:
 	XORL R8, R8
-
 pair4:
 	VMOVUPS     (CX)(R8*1), Y6
 	VMOVUPS     32(CX)(R8*1), Y7
@@ -14282,11 +13726,9 @@ pair4:
 	DECQ        DX
 	JNE         row3
 	JMP         done2
-
 stream1:
 row5:
 	XORL R8, R8
-
 pair6:
 	VMOVUPS     (CX)(R8*1), Y6
 	VMOVUPS     32(CX)(R8*1), Y7
@@ -14335,7 +13777,6 @@ pair6:
 	ADDQ        SI, AX
 	DECQ        DX
 	JNE         row5
-
 done2:
 	VZEROUPPER
 	RET

@@ -20,7 +20,6 @@ TEXT ·gemmF32NEON(SB), 0, $264-88
 	VDUP V0.S[0], V0.S4
 	FMOVS beta+60(FP), F1
 	VDUP V1.S[0], V1.S4
-
 tile:
 	CMP $8, R3
 	BLT fewer
@@ -52,7 +51,6 @@ tile:
 	MOVD k+80(FP), R9
 	SUBS $4, R9
 	BLT single
-
 loop:
 	// 82 instructions for 256 multiply-adds, 0.3203 each
 	FMOVQ.P 16(R10), F18
@@ -137,11 +135,9 @@ loop:
 	WORD $0x4fb91b71 // fmla v17.4s, v27.4s, v25.s[3]
 	SUBS $4, R9
 	BGE loop
-
 single:
 	ADDS $4, R9
 	BEQ finish
-
 step:
 	FLDPQ (R8), (F26, F27)
 	ADD R2, R8
@@ -171,7 +167,6 @@ step:
 	WORD $0x4f991371 // fmla v17.4s, v27.4s, v25.s[0]
 	SUBS $1, R9
 	BNE step
-
 finish:
 	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
 	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
@@ -201,7 +196,6 @@ finish:
 	FSTPQ (F14, F15), 208(RSP)
 	FSTPQ (F16, F17), 240(RSP)
 	B part
-
 whole:
 	FCMPS $(0.0), F1
 	BEQ zero
@@ -246,7 +240,6 @@ whole:
 	FSTPQ (F16, F17), (R4)
 	ADD R5, R4
 	B finished
-
 zero:
 	FSTPQ (F2, F3), (R4)
 	ADD R5, R4
@@ -264,7 +257,6 @@ zero:
 	ADD R5, R4
 	FSTPQ (F16, F17), (R4)
 	ADD R5, R4
-
 finished:
 	ADD R1, R0
 	ADD R1, R0
@@ -276,9 +268,7 @@ finished:
 	ADD R1, R0
 	SUB $8, R3
 	B tile
-
 fewer:
-
 tile2:
 	CMP $4, R3
 	BLT fewer2
@@ -298,7 +288,6 @@ tile2:
 	MOVD k+80(FP), R9
 	SUBS $4, R9
 	BLT single2
-
 loop2:
 	// 46 instructions for 128 multiply-adds, 0.3594 each
 	FMOVQ.P 16(R10), F10
@@ -347,11 +336,9 @@ loop2:
 	WORD $0x4fad19e9 // fmla v9.4s, v15.4s, v13.s[3]
 	SUBS $4, R9
 	BGE loop2
-
 single2:
 	ADDS $4, R9
 	BEQ finish2
-
 step2:
 	FLDPQ (R8), (F14, F15)
 	ADD R2, R8
@@ -369,7 +356,6 @@ step2:
 	WORD $0x4f8d11e9 // fmla v9.4s, v15.4s, v13.s[0]
 	SUBS $1, R9
 	BNE step2
-
 finish2:
 	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
 	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
@@ -387,7 +373,6 @@ finish2:
 	FSTPQ (F6, F7), 80(RSP)
 	FSTPQ (F8, F9), 112(RSP)
 	B part
-
 whole2:
 	FCMPS $(0.0), F1
 	BEQ zero2
@@ -412,7 +397,6 @@ whole2:
 	FSTPQ (F8, F9), (R4)
 	ADD R5, R4
 	B finished2
-
 zero2:
 	FSTPQ (F2, F3), (R4)
 	ADD R5, R4
@@ -422,7 +406,6 @@ zero2:
 	ADD R5, R4
 	FSTPQ (F8, F9), (R4)
 	ADD R5, R4
-
 finished2:
 	ADD R1, R0
 	ADD R1, R0
@@ -430,9 +413,7 @@ finished2:
 	ADD R1, R0
 	SUB $4, R3
 	B tile2
-
 fewer2:
-
 tile3:
 	CMP $2, R3
 	BLT fewer3
@@ -446,7 +427,6 @@ tile3:
 	MOVD k+80(FP), R9
 	SUBS $4, R9
 	BLT single3
-
 loop3:
 	// 28 instructions for 64 multiply-adds, 0.4375 each
 	FMOVQ.P 16(R10), F6
@@ -477,11 +457,9 @@ loop3:
 	WORD $0x4fa71925 // fmla v5.4s, v9.4s, v7.s[3]
 	SUBS $4, R9
 	BGE loop3
-
 single3:
 	ADDS $4, R9
 	BEQ finish3
-
 step3:
 	FLDPQ (R8), (F8, F9)
 	ADD R2, R8
@@ -493,7 +471,6 @@ step3:
 	WORD $0x4f871125 // fmla v5.4s, v9.4s, v7.s[0]
 	SUBS $1, R9
 	BNE step3
-
 finish3:
 	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
 	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
@@ -505,7 +482,6 @@ finish3:
 	FSTPQ (F2, F3), 16(RSP)
 	FSTPQ (F4, F5), 48(RSP)
 	B part
-
 whole3:
 	FCMPS $(0.0), F1
 	BEQ zero3
@@ -520,21 +496,17 @@ whole3:
 	FSTPQ (F4, F5), (R4)
 	ADD R5, R4
 	B finished3
-
 zero3:
 	FSTPQ (F2, F3), (R4)
 	ADD R5, R4
 	FSTPQ (F4, F5), (R4)
 	ADD R5, R4
-
 finished3:
 	ADD R1, R0
 	ADD R1, R0
 	SUB $2, R3
 	B tile3
-
 fewer3:
-
 tile4:
 	CMP $1, R3
 	BLT fewer4
@@ -545,7 +517,6 @@ tile4:
 	MOVD k+80(FP), R9
 	SUBS $4, R9
 	BLT single4
-
 loop4:
 	// 19 instructions for 32 multiply-adds, 0.5938 each
 	FMOVQ.P 16(R10), F4
@@ -567,11 +538,9 @@ loop4:
 	WORD $0x4fa418c3 // fmla v3.4s, v6.4s, v4.s[3]
 	SUBS $4, R9
 	BGE loop4
-
 single4:
 	ADDS $4, R9
 	BEQ finish4
-
 step4:
 	FLDPQ (R8), (F5, F6)
 	ADD R2, R8
@@ -580,7 +549,6 @@ step4:
 	WORD $0x4f8410c3 // fmla v3.4s, v6.4s, v4.s[0]
 	SUBS $1, R9
 	BNE step4
-
 finish4:
 	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
 	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
@@ -589,7 +557,6 @@ finish4:
 	MOVD $1, R7
 	FSTPQ (F2, F3), 16(RSP)
 	B part
-
 whole4:
 	FCMPS $(0.0), F1
 	BEQ zero4
@@ -599,22 +566,17 @@ whole4:
 	FSTPQ (F2, F3), (R4)
 	ADD R5, R4
 	B finished4
-
 zero4:
 	FSTPQ (F2, F3), (R4)
 	ADD R5, R4
-
 finished4:
 	ADD R1, R0
 	SUB $1, R3
 	B tile4
-
 fewer4:
 	RET
-
 part:
 	ADD $16, RSP, R21
-
 row:
 	FLDPQ.P 32(R21), (F2, F3)
 	FCMPS $(0.0), F1
@@ -629,7 +591,6 @@ row:
 	BLT loadRest
 	FMOVQ (R22), F5
 	B loadEnd
-
 loadFew:
 	VEOR V5.B16, V5.B16, V5.B16
 	TBZ $1, R6, loadOne
@@ -637,29 +598,22 @@ loadFew:
 	TBZ $0, R6, loaded
 	VLD1 (R22), V4.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R22), F4
-
 loaded:
 	B loadEnd
-
 loadRest:
 	TBZ $1, R6, loadOne2
 	FMOVD.P 8(R22), F5
 	TBZ $0, R6, loaded2
 	VLD1 (R22), V5.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R22), F5
-
 loaded2:
-
 loadEnd:
 	VFMLA V1.S4, V4.S4, V2.S4
 	VFMLA V1.S4, V5.S4, V3.S4
-
 zero5:
 	MOVD R4, R22
 	CMP $4, R6
@@ -670,32 +624,25 @@ zero5:
 	BLT storeRest
 	FMOVQ F3, (R22)
 	B storeEnd
-
 storeFew:
 	TBZ $1, R6, storeOne
 	FMOVD.P F2, 8(R22)
 	TBZ $0, R6, stored
 	VST1 V2.S[2], (R22)
 	B stored
-
 storeOne:
 	FMOVS F2, (R22)
-
 stored:
 	B storeEnd
-
 storeRest:
 	TBZ $1, R6, storeOne2
 	FMOVD.P F3, 8(R22)
 	TBZ $0, R6, stored2
 	VST1 V3.S[2], (R22)
 	B stored2
-
 storeOne2:
 	FMOVS F3, (R22)
-
 stored2:
-
 storeEnd:
 	ADD R5, R4
 	ADD R1, R0
@@ -739,7 +686,6 @@ TEXT ·gemmTNF32NEON(SB), 0, $264-80
 	VEOR V16.B16, V16.B16, V16.B16
 	VEOR V17.B16, V17.B16, V17.B16
 	CBZ R5, finish
-
 loop:
 	// 22 instructions for 64 multiply-adds, 0.3438 each
 	FLDPQ 0(R0), (F18, F19)
@@ -764,7 +710,6 @@ loop:
 	WORD $0x4fb31ab1 // fmla v17.4s, v21.4s, v19.s[3]
 	SUBS $1, R5
 	BNE loop
-
 finish:
 	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
 	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
@@ -786,7 +731,6 @@ finish:
 	BLT some
 	CMP $8, R4
 	BGE whole
-
 some:
 	MOVD R4, R9
 	FSTPQ (F2, F3), 16(RSP)
@@ -798,7 +742,6 @@ some:
 	FSTPQ (F14, F15), 208(RSP)
 	FSTPQ (F16, F17), 240(RSP)
 	B part
-
 whole:
 	FCMPS $(0.0), F1
 	BEQ zero
@@ -843,7 +786,6 @@ whole:
 	FSTPQ (F16, F17), (R6)
 	ADD R7, R6
 	B finished
-
 zero:
 	FSTPQ (F2, F3), (R6)
 	ADD R7, R6
@@ -861,13 +803,10 @@ zero:
 	ADD R7, R6
 	FSTPQ (F16, F17), (R6)
 	ADD R7, R6
-
 finished:
 	RET
-
 part:
 	ADD $16, RSP, R10
-
 row:
 	FLDPQ.P 32(R10), (F2, F3)
 	FCMPS $(0.0), F1
@@ -882,7 +821,6 @@ row:
 	BLT loadRest
 	FMOVQ (R11), F5
 	B loadEnd
-
 loadFew:
 	VEOR V5.B16, V5.B16, V5.B16
 	TBZ $1, R8, loadOne
@@ -890,29 +828,22 @@ loadFew:
 	TBZ $0, R8, loaded
 	VLD1 (R11), V4.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R11), F4
-
 loaded:
 	B loadEnd
-
 loadRest:
 	TBZ $1, R8, loadOne2
 	FMOVD.P 8(R11), F5
 	TBZ $0, R8, loaded2
 	VLD1 (R11), V5.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R11), F5
-
 loaded2:
-
 loadEnd:
 	VFMLA V1.S4, V4.S4, V2.S4
 	VFMLA V1.S4, V5.S4, V3.S4
-
 zero2:
 	MOVD R6, R11
 	CMP $4, R8
@@ -923,32 +854,25 @@ zero2:
 	BLT storeRest
 	FMOVQ F3, (R11)
 	B storeEnd
-
 storeFew:
 	TBZ $1, R8, storeOne
 	FMOVD.P F2, 8(R11)
 	TBZ $0, R8, stored
 	VST1 V2.S[2], (R11)
 	B stored
-
 storeOne:
 	FMOVS F2, (R11)
-
 stored:
 	B storeEnd
-
 storeRest:
 	TBZ $1, R8, storeOne2
 	FMOVD.P F3, 8(R11)
 	TBZ $0, R8, stored2
 	VST1 V3.S[2], (R11)
 	B stored2
-
 storeOne2:
 	FMOVS F3, (R11)
-
 stored2:
-
 storeEnd:
 	ADD R7, R6
 	SUBS $1, R9
@@ -971,7 +895,6 @@ TEXT ·gemmF64NEON(SB), 0, $264-96
 	VDUP V0.D[0], V0.D2
 	FMOVD beta+64(FP), F1
 	VDUP V1.D[0], V1.D2
-
 tile:
 	CMP $8, R3
 	BLT fewer
@@ -1003,7 +926,6 @@ tile:
 	MOVD k+88(FP), R9
 	SUBS $2, R9
 	BLT single
-
 loop:
 	// 46 instructions for 64 multiply-adds, 0.7188 each
 	FMOVQ.P 16(R10), F18
@@ -1052,11 +974,9 @@ loop:
 	WORD $0x4fd91b71 // fmla v17.2d, v27.2d, v25.d[1]
 	SUBS $2, R9
 	BGE loop
-
 single:
 	ADDS $2, R9
 	BEQ finish
-
 step:
 	FLDPQ (R8), (F26, F27)
 	ADD R2, R8
@@ -1086,7 +1006,6 @@ step:
 	WORD $0x4fd91371 // fmla v17.2d, v27.2d, v25.d[0]
 	SUBS $1, R9
 	BNE step
-
 finish:
 	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
 	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
@@ -1116,7 +1035,6 @@ finish:
 	FSTPQ (F14, F15), 208(RSP)
 	FSTPQ (F16, F17), 240(RSP)
 	B part
-
 whole:
 	FCMPD $(0.0), F1
 	BEQ zero
@@ -1161,7 +1079,6 @@ whole:
 	FSTPQ (F16, F17), (R4)
 	ADD R5, R4
 	B finished
-
 zero:
 	FSTPQ (F2, F3), (R4)
 	ADD R5, R4
@@ -1179,7 +1096,6 @@ zero:
 	ADD R5, R4
 	FSTPQ (F16, F17), (R4)
 	ADD R5, R4
-
 finished:
 	ADD R1, R0
 	ADD R1, R0
@@ -1191,9 +1107,7 @@ finished:
 	ADD R1, R0
 	SUB $8, R3
 	B tile
-
 fewer:
-
 tile2:
 	CMP $4, R3
 	BLT fewer2
@@ -1213,7 +1127,6 @@ tile2:
 	MOVD k+88(FP), R9
 	SUBS $2, R9
 	BLT single2
-
 loop2:
 	// 26 instructions for 32 multiply-adds, 0.8125 each
 	FMOVQ.P 16(R10), F10
@@ -1242,11 +1155,9 @@ loop2:
 	WORD $0x4fcd19e9 // fmla v9.2d, v15.2d, v13.d[1]
 	SUBS $2, R9
 	BGE loop2
-
 single2:
 	ADDS $2, R9
 	BEQ finish2
-
 step2:
 	FLDPQ (R8), (F14, F15)
 	ADD R2, R8
@@ -1264,7 +1175,6 @@ step2:
 	WORD $0x4fcd11e9 // fmla v9.2d, v15.2d, v13.d[0]
 	SUBS $1, R9
 	BNE step2
-
 finish2:
 	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
 	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
@@ -1282,7 +1192,6 @@ finish2:
 	FSTPQ (F6, F7), 80(RSP)
 	FSTPQ (F8, F9), 112(RSP)
 	B part
-
 whole2:
 	FCMPD $(0.0), F1
 	BEQ zero2
@@ -1307,7 +1216,6 @@ whole2:
 	FSTPQ (F8, F9), (R4)
 	ADD R5, R4
 	B finished2
-
 zero2:
 	FSTPQ (F2, F3), (R4)
 	ADD R5, R4
@@ -1317,7 +1225,6 @@ zero2:
 	ADD R5, R4
 	FSTPQ (F8, F9), (R4)
 	ADD R5, R4
-
 finished2:
 	ADD R1, R0
 	ADD R1, R0
@@ -1325,9 +1232,7 @@ finished2:
 	ADD R1, R0
 	SUB $4, R3
 	B tile2
-
 fewer2:
-
 tile3:
 	CMP $2, R3
 	BLT fewer3
@@ -1341,7 +1246,6 @@ tile3:
 	MOVD k+88(FP), R9
 	SUBS $2, R9
 	BLT single3
-
 loop3:
 	// 16 instructions for 16 multiply-adds, 1 each
 	FMOVQ.P 16(R10), F6
@@ -1360,11 +1264,9 @@ loop3:
 	WORD $0x4fc71925 // fmla v5.2d, v9.2d, v7.d[1]
 	SUBS $2, R9
 	BGE loop3
-
 single3:
 	ADDS $2, R9
 	BEQ finish3
-
 step3:
 	FLDPQ (R8), (F8, F9)
 	ADD R2, R8
@@ -1376,7 +1278,6 @@ step3:
 	WORD $0x4fc71125 // fmla v5.2d, v9.2d, v7.d[0]
 	SUBS $1, R9
 	BNE step3
-
 finish3:
 	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
 	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
@@ -1388,7 +1289,6 @@ finish3:
 	FSTPQ (F2, F3), 16(RSP)
 	FSTPQ (F4, F5), 48(RSP)
 	B part
-
 whole3:
 	FCMPD $(0.0), F1
 	BEQ zero3
@@ -1403,21 +1303,17 @@ whole3:
 	FSTPQ (F4, F5), (R4)
 	ADD R5, R4
 	B finished3
-
 zero3:
 	FSTPQ (F2, F3), (R4)
 	ADD R5, R4
 	FSTPQ (F4, F5), (R4)
 	ADD R5, R4
-
 finished3:
 	ADD R1, R0
 	ADD R1, R0
 	SUB $2, R3
 	B tile3
-
 fewer3:
-
 tile4:
 	CMP $1, R3
 	BLT fewer4
@@ -1428,7 +1324,6 @@ tile4:
 	MOVD k+88(FP), R9
 	SUBS $2, R9
 	BLT single4
-
 loop4:
 	// 11 instructions for 8 multiply-adds, 1.375 each
 	FMOVQ.P 16(R10), F4
@@ -1442,11 +1337,9 @@ loop4:
 	WORD $0x4fc418c3 // fmla v3.2d, v6.2d, v4.d[1]
 	SUBS $2, R9
 	BGE loop4
-
 single4:
 	ADDS $2, R9
 	BEQ finish4
-
 step4:
 	FLDPQ (R8), (F5, F6)
 	ADD R2, R8
@@ -1455,7 +1348,6 @@ step4:
 	WORD $0x4fc410c3 // fmla v3.2d, v6.2d, v4.d[0]
 	SUBS $1, R9
 	BNE step4
-
 finish4:
 	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
 	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
@@ -1464,7 +1356,6 @@ finish4:
 	MOVD $1, R7
 	FSTPQ (F2, F3), 16(RSP)
 	B part
-
 whole4:
 	FCMPD $(0.0), F1
 	BEQ zero4
@@ -1474,22 +1365,17 @@ whole4:
 	FSTPQ (F2, F3), (R4)
 	ADD R5, R4
 	B finished4
-
 zero4:
 	FSTPQ (F2, F3), (R4)
 	ADD R5, R4
-
 finished4:
 	ADD R1, R0
 	SUB $1, R3
 	B tile4
-
 fewer4:
 	RET
-
 part:
 	ADD $16, RSP, R21
-
 row:
 	FLDPQ.P 32(R21), (F2, F3)
 	FCMPD $(0.0), F1
@@ -1504,19 +1390,15 @@ row:
 	BLT loadRest
 	FMOVQ (R22), F5
 	B loadEnd
-
 loadFew:
 	VEOR V5.B16, V5.B16, V5.B16
 	FMOVD (R22), F4
 	B loadEnd
-
 loadRest:
 	FMOVD (R22), F5
-
 loadEnd:
 	VFMLA V1.D2, V4.D2, V2.D2
 	VFMLA V1.D2, V5.D2, V3.D2
-
 zero5:
 	MOVD R4, R22
 	CMP $2, R6
@@ -1527,14 +1409,11 @@ zero5:
 	BLT storeRest
 	FMOVQ F3, (R22)
 	B storeEnd
-
 storeFew:
 	FMOVD F2, (R22)
 	B storeEnd
-
 storeRest:
 	FMOVD F3, (R22)
-
 storeEnd:
 	ADD R5, R4
 	ADD R1, R0
@@ -1578,7 +1457,6 @@ TEXT ·gemmTNF64NEON(SB), 0, $264-88
 	VEOR V16.B16, V16.B16, V16.B16
 	VEOR V17.B16, V17.B16, V17.B16
 	CBZ R5, finish
-
 loop:
 	// 23 instructions for 32 multiply-adds, 0.7188 each
 	FLDPQ 0(R0), (F18, F19)
@@ -1604,7 +1482,6 @@ loop:
 	WORD $0x4fd51af1 // fmla v17.2d, v23.2d, v21.d[1]
 	SUBS $1, R5
 	BNE loop
-
 finish:
 	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
 	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
@@ -1626,7 +1503,6 @@ finish:
 	BLT some
 	CMP $8, R4
 	BGE whole
-
 some:
 	MOVD R4, R9
 	FSTPQ (F2, F3), 16(RSP)
@@ -1638,7 +1514,6 @@ some:
 	FSTPQ (F14, F15), 208(RSP)
 	FSTPQ (F16, F17), 240(RSP)
 	B part
-
 whole:
 	FCMPD $(0.0), F1
 	BEQ zero
@@ -1683,7 +1558,6 @@ whole:
 	FSTPQ (F16, F17), (R6)
 	ADD R7, R6
 	B finished
-
 zero:
 	FSTPQ (F2, F3), (R6)
 	ADD R7, R6
@@ -1701,13 +1575,10 @@ zero:
 	ADD R7, R6
 	FSTPQ (F16, F17), (R6)
 	ADD R7, R6
-
 finished:
 	RET
-
 part:
 	ADD $16, RSP, R10
-
 row:
 	FLDPQ.P 32(R10), (F2, F3)
 	FCMPD $(0.0), F1
@@ -1722,19 +1593,15 @@ row:
 	BLT loadRest
 	FMOVQ (R11), F5
 	B loadEnd
-
 loadFew:
 	VEOR V5.B16, V5.B16, V5.B16
 	FMOVD (R11), F4
 	B loadEnd
-
 loadRest:
 	FMOVD (R11), F5
-
 loadEnd:
 	VFMLA V1.D2, V4.D2, V2.D2
 	VFMLA V1.D2, V5.D2, V3.D2
-
 zero2:
 	MOVD R6, R11
 	CMP $2, R8
@@ -1745,14 +1612,11 @@ zero2:
 	BLT storeRest
 	FMOVQ F3, (R11)
 	B storeEnd
-
 storeFew:
 	FMOVD F2, (R11)
 	B storeEnd
-
 storeRest:
 	FMOVD F3, (R11)
-
 storeEnd:
 	ADD R7, R6
 	SUBS $1, R9

@@ -15,11 +15,9 @@ TEXT ·logF32AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataOne+0(SB), Y2
 	VMOVUPS ·dataLn2Lo+0(SB), Y3
 	XORQ    BX, BX
-
 resume1:
 	CMPQ DX, $+16
 	JL   next6
-
 loop5:
 	VMOVUPS     (CX)(BX*4), Y4
 	VMOVUPS     32(CX)(BX*4), Y5
@@ -78,11 +76,9 @@ loop5:
 	SUBQ        $+16, DX
 	CMPQ        DX, $+16
 	JGE         loop5
-
 next6:
 	TESTQ DX, DX
 	JLE   done3
-
 step4:
 	CMPQ       DX, $+8
 	JGE        whole7
@@ -92,10 +88,8 @@ step4:
 	VMOVUPS    32(SI)(DI*4), Y4
 	VMASKMOVPS (CX)(BX*4), Y4, Y4
 	JMP        loaded8
-
 whole7:
 	VMOVUPS (CX)(BX*4), Y4
-
 loaded8:
 	VMOVUPS     ·dataMinNormalF32+0(SB), Y5
 	VPCMPGTD    Y4, Y5, Y5
@@ -130,18 +124,14 @@ loaded8:
 	ADDQ        $+8, BX
 	SUBQ        $+8, DX
 	JG          step4
-
 done3:
 	VZEROUPPER
 	RET
-
 resume1Rare2:
 	MOVQ $+2, SI
 	JMP  slow10
-
 resume1Rare1:
 	MOVQ $+1, SI
-
 slow10:
 	CMPQ       DX, $+8
 	JGE        whole11
@@ -151,10 +141,8 @@ slow10:
 	VMOVUPS    32(DI)(R8*4), Y4
 	VMASKMOVPS (CX)(BX*4), Y4, Y4
 	JMP        loaded12
-
 whole11:
 	VMOVUPS (CX)(BX*4), Y4
-
 loaded12:
 	VCMPPS      $0x11, ·dataMinNormalF32+0(SB), Y4, Y5
 	VMOVUPS     ·dataZero+0(SB), Y6
@@ -196,7 +184,6 @@ loaded12:
 	DECQ        SI
 	JNE         slow10
 	JMP         resume1
-
 partStore9:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
@@ -204,7 +191,6 @@ partStore9:
 	VMASKMOVPS Y4, Y0, (AX)(BX*4)
 	VZEROUPPER
 	RET
-
 partStore13:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
@@ -234,7 +220,6 @@ TEXT ·logF32AVX512(SB), NOSPLIT, $0-24
 	XORQ         BX, BX
 	CMPQ         DX, $+48
 	JL           next6
-
 loop5:
 	VMOVUPS          (CX)(BX*4), Z11
 	VMOVUPS          64(CX)(BX*4), Z12
@@ -306,11 +291,9 @@ loop5:
 	SUBQ             $+48, DX
 	CMPQ             DX, $+48
 	JGE              loop5
-
 next6:
 	TESTQ DX, DX
 	JLE   done3
-
 step4:
 	CMPQ      DX, $+16
 	JGE       whole7
@@ -319,10 +302,8 @@ step4:
 	KMOVW     SI, K1
 	VMOVUPS.Z (CX)(BX*4), K1, Z11
 	JMP       loaded8
-
 whole7:
 	VMOVUPS (CX)(BX*4), Z11
-
 loaded8:
 	VGETMANTPS       $0x0b, Z11, Z12
 	VGETEXPPS        Z11, Z13
@@ -350,11 +331,9 @@ loaded8:
 	ADDQ             $+16, BX
 	SUBQ             $+16, DX
 	JG               step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore9:
 	VMOVUPS Z12, K1, (AX)(BX*4)
 	VZEROUPPER

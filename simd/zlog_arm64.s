@@ -54,7 +54,6 @@ TEXT ·logF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R2
 	CMP $8, R2
 	BLT rest
-
 loop:
 	// 79 instructions for 8 elements, 9.875 each
 	FLDPQ.P 32(R1), (F16, F17)
@@ -136,13 +135,11 @@ loop:
 	SUB $8, R2
 	CMP $8, R2
 	BGE loop
-
 rest:
 	CBZ R2, done
 	CMP $4, R2
 	BLT partIn
 	FMOVQ.P 16(R1), F16
-
 compute:
 	WORD $0x6eb0e4d2 // fcmgt v18.4s, v6.4s, v16.4s
 	WORD $0x4f829a11 // fmul v17.4s, v16.4s, v2.s[2]
@@ -186,31 +183,24 @@ compute:
 	FMOVQ.P F20, 16(R0)
 	SUB $4, R2
 	B rest
-
 partIn:
 	TBZ $1, R2, loadOne
 	FMOVD.P 8(R1), F16
 	TBZ $0, R2, loaded
 	VLD1 (R1), V16.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R1), F16
-
 loaded:
 	B compute
-
 partOut:
 	TBZ $1, R2, storeOne
 	FMOVD.P F20, 8(R0)
 	TBZ $0, R2, stored
 	VST1 V20.S[2], (R0)
 	B stored
-
 storeOne:
 	FMOVS F20, (R0)
-
 stored:
-
 done:
 	RET

@@ -28,7 +28,6 @@ TEXT ·momentsShifted8F32AVX2(SB), NOSPLIT, $0-56
 	JE      store
 	TESTQ   SI, SI
 	JNE     weighted
-
 row:
 	VCVTPS2PD (BX), Y9
 	VSUBPD    (DX), Y9, Y9
@@ -58,7 +57,6 @@ row:
 	DECQ      DI
 	JNE       row
 	JMP       store
-
 weighted:
 	MOVLQSX      (SI), R9
 	ADDQ         $0x04, SI
@@ -91,12 +89,10 @@ weighted:
 	VCVTPS2PD    112(BX)(AX*4), Y10
 	VSUBPD       Y8, Y10, Y10
 	VFMADD231PD  Y9, Y10, Y7
-
 skip:
 	ADDQ R8, BX
 	DECQ DI
 	JNE  weighted
-
 store:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
@@ -133,7 +129,6 @@ TEXT ·momentsSquares8F32AVX2(SB), NOSPLIT, $0-56
 	JE      store
 	TESTQ   SI, SI
 	JNE     weighted
-
 row:
 	VCVTPS2PD   (BX), Y9
 	VSUBPD      (DX), Y9, Y9
@@ -163,7 +158,6 @@ row:
 	DECQ        DI
 	JNE         row
 	JMP         store
-
 weighted:
 	MOVLQSX      (SI), R9
 	ADDQ         $0x04, SI
@@ -204,12 +198,10 @@ weighted:
 	VSUBPD       Y8, Y10, Y10
 	VMULPD       Y9, Y10, Y9
 	VFMADD231PD  Y9, Y10, Y7
-
 skip:
 	ADDQ R8, BX
 	DECQ DI
 	JNE  weighted
-
 store:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
@@ -245,7 +237,6 @@ TEXT ·momentsShifted4F32AVX2(SB), NOSPLIT, $0-56
 	JE      store
 	TESTQ   SI, SI
 	JNE     weighted
-
 row:
 	VCVTPS2PD (BX), Y8
 	VSUBPD    Y1, Y8, Y8
@@ -263,7 +254,6 @@ row:
 	DECQ      DI
 	JNE       row
 	JMP       store
-
 weighted:
 	MOVLQSX      (SI), DX
 	ADDQ         $0x04, SI
@@ -284,12 +274,10 @@ weighted:
 	VCVTPS2PD    48(BX)(AX*4), Y9
 	VSUBPD       Y7, Y9, Y9
 	VFMADD231PD  Y8, Y9, Y6
-
 skip:
 	ADDQ R8, BX
 	DECQ DI
 	JNE  weighted
-
 store:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -321,7 +309,6 @@ TEXT ·momentsSquares4F32AVX2(SB), NOSPLIT, $0-56
 	JE      store
 	TESTQ   SI, SI
 	JNE     weighted
-
 row:
 	VCVTPS2PD   (BX), Y8
 	VSUBPD      Y1, Y8, Y8
@@ -339,7 +326,6 @@ row:
 	DECQ        DI
 	JNE         row
 	JMP         store
-
 weighted:
 	MOVLQSX      (SI), DX
 	ADDQ         $0x04, SI
@@ -364,12 +350,10 @@ weighted:
 	VSUBPD       Y7, Y9, Y9
 	VMULPD       Y8, Y9, Y8
 	VFMADD231PD  Y8, Y9, Y6
-
 skip:
 	ADDQ R8, BX
 	DECQ DI
 	JNE  weighted
-
 store:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -397,7 +381,6 @@ TEXT ·momentsShifted2F32AVX2(SB), NOSPLIT, $0-56
 	JE      store
 	TESTQ   SI, SI
 	JNE     weighted
-
 row:
 	VCVTPS2PD (BX), Y4
 	VSUBPD    Y1, Y4, Y4
@@ -409,7 +392,6 @@ row:
 	DECQ      DI
 	JNE       row
 	JMP       store
-
 weighted:
 	MOVLQSX      (SI), DX
 	ADDQ         $0x04, SI
@@ -424,12 +406,10 @@ weighted:
 	VCVTPS2PD    16(BX)(AX*4), Y5
 	VSUBPD       Y3, Y5, Y5
 	VFMADD231PD  Y4, Y5, Y2
-
 skip:
 	ADDQ R8, BX
 	DECQ DI
 	JNE  weighted
-
 store:
 	VMOVUPS Y0, (CX)
 	VMOVUPD Y2, 32(CX)(AX*8)
@@ -455,7 +435,6 @@ TEXT ·momentsSquares2F32AVX2(SB), NOSPLIT, $0-56
 	JE      store
 	TESTQ   SI, SI
 	JNE     weighted
-
 row:
 	VCVTPS2PD   (BX), Y4
 	VSUBPD      Y1, Y4, Y4
@@ -467,7 +446,6 @@ row:
 	DECQ        DI
 	JNE         row
 	JMP         store
-
 weighted:
 	MOVLQSX      (SI), DX
 	ADDQ         $0x04, SI
@@ -484,12 +462,10 @@ weighted:
 	VSUBPD       Y3, Y5, Y5
 	VMULPD       Y4, Y5, Y4
 	VFMADD231PD  Y4, Y5, Y2
-
 skip:
 	ADDQ R8, BX
 	DECQ DI
 	JNE  weighted
-
 store:
 	VMOVUPS Y0, (CX)
 	VMOVUPD Y2, 32(CX)(AX*8)
@@ -519,7 +495,6 @@ TEXT ·momentsShifted1F32AVX2(SB), NOSPLIT, $0-56
 	JE         store
 	TESTQ      BX, BX
 	JNE        weighted
-
 row:
 	VMASKMOVPS (DX), X1, X4
 	VCVTPS2PD  X4, Y4
@@ -529,7 +504,6 @@ row:
 	DECQ       SI
 	JNE        row
 	JMP        store
-
 weighted:
 	MOVLQSX      (BX), CX
 	ADDQ         $0x04, BX
@@ -542,12 +516,10 @@ weighted:
 	VCVTPS2PD    X5, Y5
 	VSUBPD       Y3, Y5, Y5
 	VFMADD231PD  Y4, Y5, Y2
-
 skip:
 	ADDQ DI, DX
 	DECQ SI
 	JNE  weighted
-
 store:
 	VMASKMOVPD Y2, Y0, (AX)
 	VZEROUPPER
@@ -576,7 +548,6 @@ TEXT ·momentsSquares1F32AVX2(SB), NOSPLIT, $0-56
 	JE         store
 	TESTQ      BX, BX
 	JNE        weighted
-
 row:
 	VMASKMOVPS  (DX), X1, X4
 	VCVTPS2PD   X4, Y4
@@ -586,7 +557,6 @@ row:
 	DECQ        SI
 	JNE         row
 	JMP         store
-
 weighted:
 	MOVLQSX      (BX), CX
 	ADDQ         $0x04, BX
@@ -600,12 +570,10 @@ weighted:
 	VSUBPD       Y3, Y5, Y5
 	VMULPD       Y4, Y5, Y4
 	VFMADD231PD  Y4, Y5, Y2
-
 skip:
 	ADDQ DI, DX
 	DECQ SI
 	JNE  weighted
-
 store:
 	VMASKMOVPD Y2, Y0, (AX)
 	VZEROUPPER
@@ -639,7 +607,6 @@ TEXT ·momentsShifted4F32AVX512(SB), NOSPLIT, $0-56
 	JE        store
 	TESTQ     BX, BX
 	JNE       weighted
-
 row:
 	VCVTPS2PD   (DX), Z8
 	VSUBPD      Z1, Z8, Z8
@@ -657,7 +624,6 @@ row:
 	DECQ        SI
 	JNE         row
 	JMP         store
-
 weighted:
 	MOVLQSX      (BX), CX
 	ADDQ         $0x04, BX
@@ -678,12 +644,10 @@ weighted:
 	VCVTPS2PD.Z  96(DX), K2, Z9
 	VSUBPD       Z7, Z9, Z9
 	VFMADD231PD  Z8, Z9, Z6
-
 skip:
 	ADDQ DI, DX
 	DECQ SI
 	JNE  weighted
-
 store:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z2, 64(AX)
@@ -720,7 +684,6 @@ TEXT ·momentsSquares4F32AVX512(SB), NOSPLIT, $0-56
 	JE        store
 	TESTQ     BX, BX
 	JNE       weighted
-
 row:
 	VCVTPS2PD   (DX), Z8
 	VSUBPD      Z1, Z8, Z8
@@ -738,7 +701,6 @@ row:
 	DECQ        SI
 	JNE         row
 	JMP         store
-
 weighted:
 	MOVLQSX      (BX), CX
 	ADDQ         $0x04, BX
@@ -763,12 +725,10 @@ weighted:
 	VSUBPD       Z7, Z9, Z9
 	VMULPD       Z8, Z9, Z8
 	VFMADD231PD  Z8, Z9, Z6
-
 skip:
 	ADDQ DI, DX
 	DECQ SI
 	JNE  weighted
-
 store:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z2, 64(AX)
@@ -801,7 +761,6 @@ TEXT ·momentsShifted2F32AVX512(SB), NOSPLIT, $0-56
 	JE        store
 	TESTQ     BX, BX
 	JNE       weighted
-
 row:
 	VCVTPS2PD   (DX), Z4
 	VSUBPD      Z1, Z4, Z4
@@ -813,7 +772,6 @@ row:
 	DECQ        SI
 	JNE         row
 	JMP         store
-
 weighted:
 	MOVLQSX      (BX), CX
 	ADDQ         $0x04, BX
@@ -828,12 +786,10 @@ weighted:
 	VCVTPS2PD.Z  32(DX), K2, Z5
 	VSUBPD       Z3, Z5, Z5
 	VFMADD231PD  Z4, Z5, Z2
-
 skip:
 	ADDQ DI, DX
 	DECQ SI
 	JNE  weighted
-
 store:
 	VMOVUPS Z0, (AX)
 	VMOVUPD Z2, K1, 64(AX)
@@ -864,7 +820,6 @@ TEXT ·momentsSquares2F32AVX512(SB), NOSPLIT, $0-56
 	JE        store
 	TESTQ     BX, BX
 	JNE       weighted
-
 row:
 	VCVTPS2PD   (DX), Z4
 	VSUBPD      Z1, Z4, Z4
@@ -876,7 +831,6 @@ row:
 	DECQ        SI
 	JNE         row
 	JMP         store
-
 weighted:
 	MOVLQSX      (BX), CX
 	ADDQ         $0x04, BX
@@ -893,12 +847,10 @@ weighted:
 	VSUBPD       Z3, Z5, Z5
 	VMULPD       Z4, Z5, Z4
 	VFMADD231PD  Z4, Z5, Z2
-
 skip:
 	ADDQ DI, DX
 	DECQ SI
 	JNE  weighted
-
 store:
 	VMOVUPS Z0, (AX)
 	VMOVUPD Z2, K1, 64(AX)
@@ -927,7 +879,6 @@ TEXT ·momentsShifted1F32AVX512(SB), NOSPLIT, $0-56
 	JE        store
 	TESTQ     BX, BX
 	JNE       weighted
-
 row:
 	VCVTPS2PD.Z (DX), K2, Z2
 	VSUBPD      Z1, Z2, Z2
@@ -936,7 +887,6 @@ row:
 	DECQ        SI
 	JNE         row
 	JMP         store
-
 weighted:
 	MOVLQSX      (BX), CX
 	ADDQ         $0x04, BX
@@ -948,12 +898,10 @@ weighted:
 	VCVTPS2PD.Z  (DX), K2, Z3
 	VSUBPD       Z1, Z3, Z3
 	VFMADD231PD  Z2, Z3, Z0
-
 skip:
 	ADDQ DI, DX
 	DECQ SI
 	JNE  weighted
-
 store:
 	VMOVUPD Z0, K1, (AX)
 	VZEROUPPER
@@ -981,7 +929,6 @@ TEXT ·momentsSquares1F32AVX512(SB), NOSPLIT, $0-56
 	JE        store
 	TESTQ     BX, BX
 	JNE       weighted
-
 row:
 	VCVTPS2PD.Z (DX), K2, Z2
 	VSUBPD      Z1, Z2, Z2
@@ -990,7 +937,6 @@ row:
 	DECQ        SI
 	JNE         row
 	JMP         store
-
 weighted:
 	MOVLQSX      (BX), CX
 	ADDQ         $0x04, BX
@@ -1003,12 +949,10 @@ weighted:
 	VSUBPD       Z1, Z3, Z3
 	VMULPD       Z2, Z3, Z2
 	VFMADD231PD  Z2, Z3, Z0
-
 skip:
 	ADDQ DI, DX
 	DECQ SI
 	JNE  weighted
-
 store:
 	VMOVUPD Z0, K1, (AX)
 	VZEROUPPER
@@ -1033,7 +977,6 @@ TEXT ·momentsShifted2F64AVX2(SB), NOSPLIT, $0-56
 	JE      store
 	TESTQ   SI, SI
 	JNE     weighted
-
 row:
 	VMOVUPS (BX), Y4
 	VSUBPD  Y1, Y4, Y4
@@ -1045,7 +988,6 @@ row:
 	DECQ    DI
 	JNE     row
 	JMP     store
-
 weighted:
 	MOVLQSX      (SI), DX
 	ADDQ         $0x04, SI
@@ -1060,12 +1002,10 @@ weighted:
 	VMOVUPD      32(BX)(AX*8), Y5
 	VSUBPD       Y3, Y5, Y5
 	VFMADD231PD  Y4, Y5, Y2
-
 skip:
 	ADDQ R8, BX
 	DECQ DI
 	JNE  weighted
-
 store:
 	VMOVUPS Y0, (CX)
 	VMOVUPD Y2, 32(CX)(AX*8)
@@ -1091,7 +1031,6 @@ TEXT ·momentsSquares2F64AVX2(SB), NOSPLIT, $0-56
 	JE      store
 	TESTQ   SI, SI
 	JNE     weighted
-
 row:
 	VMOVUPS     (BX), Y4
 	VSUBPD      Y1, Y4, Y4
@@ -1103,7 +1042,6 @@ row:
 	DECQ        DI
 	JNE         row
 	JMP         store
-
 weighted:
 	MOVLQSX      (SI), DX
 	ADDQ         $0x04, SI
@@ -1120,12 +1058,10 @@ weighted:
 	VSUBPD       Y3, Y5, Y5
 	VMULPD       Y4, Y5, Y4
 	VFMADD231PD  Y4, Y5, Y2
-
 skip:
 	ADDQ R8, BX
 	DECQ DI
 	JNE  weighted
-
 store:
 	VMOVUPS Y0, (CX)
 	VMOVUPD Y2, 32(CX)(AX*8)
@@ -1151,7 +1087,6 @@ TEXT ·momentsShifted1F64AVX2(SB), NOSPLIT, $0-56
 	JE         store
 	TESTQ      BX, BX
 	JNE        weighted
-
 row:
 	VMASKMOVPD (DX), Y0, Y3
 	VSUBPD     Y2, Y3, Y3
@@ -1160,7 +1095,6 @@ row:
 	DECQ       SI
 	JNE        row
 	JMP        store
-
 weighted:
 	MOVLQSX      (BX), CX
 	ADDQ         $0x04, BX
@@ -1172,12 +1106,10 @@ weighted:
 	VMASKMOVPD   (DX), Y0, Y4
 	VSUBPD       Y2, Y4, Y4
 	VFMADD231PD  Y3, Y4, Y1
-
 skip:
 	ADDQ DI, DX
 	DECQ SI
 	JNE  weighted
-
 store:
 	VMASKMOVPD Y1, Y0, (AX)
 	VZEROUPPER
@@ -1202,7 +1134,6 @@ TEXT ·momentsSquares1F64AVX2(SB), NOSPLIT, $0-56
 	JE         store
 	TESTQ      BX, BX
 	JNE        weighted
-
 row:
 	VMASKMOVPD  (DX), Y0, Y3
 	VSUBPD      Y2, Y3, Y3
@@ -1211,7 +1142,6 @@ row:
 	DECQ        SI
 	JNE         row
 	JMP         store
-
 weighted:
 	MOVLQSX      (BX), CX
 	ADDQ         $0x04, BX
@@ -1224,12 +1154,10 @@ weighted:
 	VSUBPD       Y2, Y4, Y4
 	VMULPD       Y3, Y4, Y3
 	VFMADD231PD  Y3, Y4, Y1
-
 skip:
 	ADDQ DI, DX
 	DECQ SI
 	JNE  weighted
-
 store:
 	VMASKMOVPD Y1, Y0, (AX)
 	VZEROUPPER
@@ -1256,7 +1184,6 @@ TEXT ·momentsShifted2F64AVX512(SB), NOSPLIT, $0-56
 	JE        store
 	TESTQ     BX, BX
 	JNE       weighted
-
 row:
 	VMOVUPS   (DX), Z4
 	VSUBPD    Z1, Z4, Z4
@@ -1268,7 +1195,6 @@ row:
 	DECQ      SI
 	JNE       row
 	JMP       store
-
 weighted:
 	MOVLQSX      (BX), CX
 	ADDQ         $0x04, BX
@@ -1283,12 +1209,10 @@ weighted:
 	VMOVUPD.Z    64(DX), K1, Z5
 	VSUBPD       Z3, Z5, Z5
 	VFMADD231PD  Z4, Z5, Z2
-
 skip:
 	ADDQ DI, DX
 	DECQ SI
 	JNE  weighted
-
 store:
 	VMOVUPS Z0, (AX)
 	VMOVUPD Z2, K1, 64(AX)
@@ -1316,7 +1240,6 @@ TEXT ·momentsSquares2F64AVX512(SB), NOSPLIT, $0-56
 	JE        store
 	TESTQ     BX, BX
 	JNE       weighted
-
 row:
 	VMOVUPS     (DX), Z4
 	VSUBPD      Z1, Z4, Z4
@@ -1328,7 +1251,6 @@ row:
 	DECQ        SI
 	JNE         row
 	JMP         store
-
 weighted:
 	MOVLQSX      (BX), CX
 	ADDQ         $0x04, BX
@@ -1345,12 +1267,10 @@ weighted:
 	VSUBPD       Z3, Z5, Z5
 	VMULPD       Z4, Z5, Z4
 	VFMADD231PD  Z4, Z5, Z2
-
 skip:
 	ADDQ DI, DX
 	DECQ SI
 	JNE  weighted
-
 store:
 	VMOVUPS Z0, (AX)
 	VMOVUPD Z2, K1, 64(AX)
@@ -1376,7 +1296,6 @@ TEXT ·momentsShifted1F64AVX512(SB), NOSPLIT, $0-56
 	JE        store
 	TESTQ     BX, BX
 	JNE       weighted
-
 row:
 	VMOVUPD.Z (DX), K1, Z2
 	VSUBPD    Z1, Z2, Z2
@@ -1385,7 +1304,6 @@ row:
 	DECQ      SI
 	JNE       row
 	JMP       store
-
 weighted:
 	MOVLQSX      (BX), CX
 	ADDQ         $0x04, BX
@@ -1397,12 +1315,10 @@ weighted:
 	VMOVUPD.Z    (DX), K1, Z3
 	VSUBPD       Z1, Z3, Z3
 	VFMADD231PD  Z2, Z3, Z0
-
 skip:
 	ADDQ DI, DX
 	DECQ SI
 	JNE  weighted
-
 store:
 	VMOVUPD Z0, K1, (AX)
 	VZEROUPPER
@@ -1427,7 +1343,6 @@ TEXT ·momentsSquares1F64AVX512(SB), NOSPLIT, $0-56
 	JE        store
 	TESTQ     BX, BX
 	JNE       weighted
-
 row:
 	VMOVUPD.Z   (DX), K1, Z2
 	VSUBPD      Z1, Z2, Z2
@@ -1436,7 +1351,6 @@ row:
 	DECQ        SI
 	JNE         row
 	JMP         store
-
 weighted:
 	MOVLQSX      (BX), CX
 	ADDQ         $0x04, BX
@@ -1449,12 +1363,10 @@ weighted:
 	VSUBPD       Z1, Z3, Z3
 	VMULPD       Z2, Z3, Z2
 	VFMADD231PD  Z2, Z3, Z0
-
 skip:
 	ADDQ DI, DX
 	DECQ SI
 	JNE  weighted
-
 store:
 	VMOVUPD Z0, K1, (AX)
 	VZEROUPPER

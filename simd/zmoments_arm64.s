@@ -11,7 +11,6 @@ TEXT ·momentF32NEON(SB), NOSPLIT, $0-48
 	MOVD x+16(FP), R2
 	MOVD c+40(FP), R3
 	LSL $2, R3, R4
-
 block:
 	CMP $16, R3
 	BLT narrower
@@ -36,14 +35,12 @@ block:
 	MOVD R2, R5
 	MOVD weight+24(FP), R6
 	MOVD rows+32(FP), R8
-
 row:
 	CBZ R6, weighted
 	MOVW.P 4(R6), R7
 	CBZ R7, skip
 	SCVTFD R7, F16
 	VDUP V16.D[0], V16.D2
-
 weighted:
 	FLDPQ 0(R5), (F17, F18)
 	FLDPQ 32(R5), (F19, F20)
@@ -71,7 +68,6 @@ weighted:
 	VFMLA V16.D2, V26.D2, V5.D2
 	VFMLA V16.D2, V27.D2, V6.D2
 	VFMLA V16.D2, V28.D2, V7.D2
-
 skip:
 	ADD R4, R5
 	SUBS $1, R8
@@ -89,9 +85,7 @@ skip:
 	ADD $64, R2
 	SUB $16, R3
 	B block
-
 narrower:
-
 block2:
 	CMP $8, R3
 	BLT narrower2
@@ -108,14 +102,12 @@ block2:
 	MOVD R2, R5
 	MOVD weight+24(FP), R6
 	MOVD rows+32(FP), R8
-
 row2:
 	CBZ R6, weighted2
 	MOVW.P 4(R6), R7
 	CBZ R7, skip2
 	SCVTFD R7, F8
 	VDUP V8.D[0], V8.D2
-
 weighted2:
 	FLDPQ 0(R5), (F9, F10)
 	WORD $0x0e61792b // fcvtl v11.2d, v9.2s
@@ -130,7 +122,6 @@ weighted2:
 	VFMLA V8.D2, V12.D2, V1.D2
 	VFMLA V8.D2, V13.D2, V2.D2
 	VFMLA V8.D2, V14.D2, V3.D2
-
 skip2:
 	ADD R4, R5
 	SUBS $1, R8
@@ -144,9 +135,7 @@ skip2:
 	ADD $32, R2
 	SUB $8, R3
 	B block2
-
 narrower2:
-
 block3:
 	CMP $4, R3
 	BLT narrower3
@@ -159,14 +148,12 @@ block3:
 	MOVD R2, R5
 	MOVD weight+24(FP), R6
 	MOVD rows+32(FP), R8
-
 row3:
 	CBZ R6, weighted3
 	MOVW.P 4(R6), R7
 	CBZ R7, skip3
 	SCVTFD R7, F4
 	VDUP V4.D[0], V4.D2
-
 weighted3:
 	FMOVQ 0(R5), F5
 	WORD $0x0e6178a6 // fcvtl v6.2d, v5.2s
@@ -175,7 +162,6 @@ weighted3:
 	WORD $0x4ee3d4e7 // fsub v7.2d, v7.2d, v3.2d
 	VFMLA V4.D2, V6.D2, V0.D2
 	VFMLA V4.D2, V7.D2, V1.D2
-
 skip3:
 	ADD R4, R5
 	SUBS $1, R8
@@ -187,9 +173,7 @@ skip3:
 	ADD $16, R2
 	SUB $4, R3
 	B block3
-
 narrower3:
-
 block4:
 	CMP $2, R3
 	BLT narrower4
@@ -200,20 +184,17 @@ block4:
 	MOVD R2, R5
 	MOVD weight+24(FP), R6
 	MOVD rows+32(FP), R8
-
 row4:
 	CBZ R6, weighted4
 	MOVW.P 4(R6), R7
 	CBZ R7, skip4
 	SCVTFD R7, F2
 	VDUP V2.D[0], V2.D2
-
 weighted4:
 	FMOVD 0(R5), F3
 	WORD $0x0e617864 // fcvtl v4.2d, v3.2s
 	WORD $0x4ee1d484 // fsub v4.2d, v4.2d, v1.2d
 	VFMLA V2.D2, V4.D2, V0.D2
-
 skip4:
 	ADD R4, R5
 	SUBS $1, R8
@@ -224,9 +205,7 @@ skip4:
 	ADD $8, R2
 	SUB $2, R3
 	B block4
-
 narrower4:
-
 block5:
 	CMP $1, R3
 	BLT narrower5
@@ -237,20 +216,17 @@ block5:
 	MOVD R2, R5
 	MOVD weight+24(FP), R6
 	MOVD rows+32(FP), R8
-
 row5:
 	CBZ R6, weighted5
 	MOVW.P 4(R6), R7
 	CBZ R7, skip5
 	SCVTFD R7, F2
 	VDUP V2.D[0], V2.D2
-
 weighted5:
 	FMOVS 0(R5), F3
 	WORD $0x0e617864 // fcvtl v4.2d, v3.2s
 	WORD $0x4ee1d484 // fsub v4.2d, v4.2d, v1.2d
 	VFMLA V2.D2, V4.D2, V0.D2
-
 skip5:
 	ADD R4, R5
 	SUBS $1, R8
@@ -261,7 +237,6 @@ skip5:
 	ADD $4, R2
 	SUB $1, R3
 	B block5
-
 narrower5:
 	RET
 
@@ -272,7 +247,6 @@ TEXT ·squaresF32NEON(SB), NOSPLIT, $0-48
 	MOVD x+16(FP), R2
 	MOVD c+40(FP), R3
 	LSL $2, R3, R4
-
 block:
 	CMP $16, R3
 	BLT narrower
@@ -297,14 +271,12 @@ block:
 	MOVD R2, R5
 	MOVD weight+24(FP), R6
 	MOVD rows+32(FP), R8
-
 row:
 	CBZ R6, weighted
 	MOVW.P 4(R6), R7
 	CBZ R7, skip
 	SCVTFD R7, F16
 	VDUP V16.D[0], V16.D2
-
 weighted:
 	FLDPQ 0(R5), (F17, F18)
 	FLDPQ 32(R5), (F19, F20)
@@ -340,7 +312,6 @@ weighted:
 	VFMLA V27.D2, V20.D2, V6.D2
 	WORD $0x6e70df94 // fmul v20.2d, v28.2d, v16.2d
 	VFMLA V28.D2, V20.D2, V7.D2
-
 skip:
 	ADD R4, R5
 	SUBS $1, R8
@@ -358,9 +329,7 @@ skip:
 	ADD $64, R2
 	SUB $16, R3
 	B block
-
 narrower:
-
 block2:
 	CMP $8, R3
 	BLT narrower2
@@ -377,14 +346,12 @@ block2:
 	MOVD R2, R5
 	MOVD weight+24(FP), R6
 	MOVD rows+32(FP), R8
-
 row2:
 	CBZ R6, weighted2
 	MOVW.P 4(R6), R7
 	CBZ R7, skip2
 	SCVTFD R7, F8
 	VDUP V8.D[0], V8.D2
-
 weighted2:
 	FLDPQ 0(R5), (F9, F10)
 	WORD $0x0e61792b // fcvtl v11.2d, v9.2s
@@ -403,7 +370,6 @@ weighted2:
 	VFMLA V13.D2, V10.D2, V2.D2
 	WORD $0x6e68ddca // fmul v10.2d, v14.2d, v8.2d
 	VFMLA V14.D2, V10.D2, V3.D2
-
 skip2:
 	ADD R4, R5
 	SUBS $1, R8
@@ -417,9 +383,7 @@ skip2:
 	ADD $32, R2
 	SUB $8, R3
 	B block2
-
 narrower2:
-
 block3:
 	CMP $4, R3
 	BLT narrower3
@@ -432,14 +396,12 @@ block3:
 	MOVD R2, R5
 	MOVD weight+24(FP), R6
 	MOVD rows+32(FP), R8
-
 row3:
 	CBZ R6, weighted3
 	MOVW.P 4(R6), R7
 	CBZ R7, skip3
 	SCVTFD R7, F4
 	VDUP V4.D[0], V4.D2
-
 weighted3:
 	FMOVQ 0(R5), F5
 	WORD $0x0e6178a6 // fcvtl v6.2d, v5.2s
@@ -450,7 +412,6 @@ weighted3:
 	VFMLA V6.D2, V5.D2, V0.D2
 	WORD $0x6e64dce5 // fmul v5.2d, v7.2d, v4.2d
 	VFMLA V7.D2, V5.D2, V1.D2
-
 skip3:
 	ADD R4, R5
 	SUBS $1, R8
@@ -462,9 +423,7 @@ skip3:
 	ADD $16, R2
 	SUB $4, R3
 	B block3
-
 narrower3:
-
 block4:
 	CMP $2, R3
 	BLT narrower4
@@ -475,21 +434,18 @@ block4:
 	MOVD R2, R5
 	MOVD weight+24(FP), R6
 	MOVD rows+32(FP), R8
-
 row4:
 	CBZ R6, weighted4
 	MOVW.P 4(R6), R7
 	CBZ R7, skip4
 	SCVTFD R7, F2
 	VDUP V2.D[0], V2.D2
-
 weighted4:
 	FMOVD 0(R5), F3
 	WORD $0x0e617864 // fcvtl v4.2d, v3.2s
 	WORD $0x4ee1d484 // fsub v4.2d, v4.2d, v1.2d
 	WORD $0x6e62dc83 // fmul v3.2d, v4.2d, v2.2d
 	VFMLA V4.D2, V3.D2, V0.D2
-
 skip4:
 	ADD R4, R5
 	SUBS $1, R8
@@ -500,9 +456,7 @@ skip4:
 	ADD $8, R2
 	SUB $2, R3
 	B block4
-
 narrower4:
-
 block5:
 	CMP $1, R3
 	BLT narrower5
@@ -513,21 +467,18 @@ block5:
 	MOVD R2, R5
 	MOVD weight+24(FP), R6
 	MOVD rows+32(FP), R8
-
 row5:
 	CBZ R6, weighted5
 	MOVW.P 4(R6), R7
 	CBZ R7, skip5
 	SCVTFD R7, F2
 	VDUP V2.D[0], V2.D2
-
 weighted5:
 	FMOVS 0(R5), F3
 	WORD $0x0e617864 // fcvtl v4.2d, v3.2s
 	WORD $0x4ee1d484 // fsub v4.2d, v4.2d, v1.2d
 	WORD $0x6e62dc83 // fmul v3.2d, v4.2d, v2.2d
 	VFMLA V4.D2, V3.D2, V0.D2
-
 skip5:
 	ADD R4, R5
 	SUBS $1, R8
@@ -538,6 +489,5 @@ skip5:
 	ADD $4, R2
 	SUB $1, R3
 	B block5
-
 narrower5:
 	RET

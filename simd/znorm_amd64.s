@@ -27,7 +27,6 @@ TEXT ·norm2F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ       x+8(FP), CX
 	MOVQ       rows+48(FP), DX
 	MOVQ       stride+56(FP), BX
-
 row:
 	VMOVUPS     (CX), Y9
 	VSUBPS      Y1, Y9, Y9
@@ -69,7 +68,6 @@ TEXT ·normSums2F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ       x+24(FP), BX
 	MOVQ       rows+48(FP), SI
 	MOVQ       stride+56(FP), DI
-
 row:
 	VMOVUPS     (BX), Y9
 	VSUBPS      Y1, Y9, Y9
@@ -123,14 +121,12 @@ TEXT ·normGrad2F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ       rows+72(FP), SI
 	MOVQ       stride+80(FP), DI
 	VMOVUPS    ·dataOne+0(SB), Y11
-
 row:
 	TESTQ        BX, BX
 	JE           unweighted
 	VPBROADCASTD (BX), Y11
 	VCVTDQ2PS    Y11, Y11
 	ADDQ         $0x04, BX
-
 unweighted:
 	VMOVUPS      (DX), Y12
 	VSUBPS       Y1, Y12, Y12
@@ -175,7 +171,6 @@ TEXT ·norm1F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ       x+8(FP), CX
 	MOVQ       rows+48(FP), DX
 	MOVQ       stride+56(FP), BX
-
 row:
 	VMASKMOVPS  (CX), Y0, Y5
 	VSUBPS      Y1, Y5, Y5
@@ -208,7 +203,6 @@ TEXT ·normSums1F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ       x+24(FP), BX
 	MOVQ       rows+48(FP), SI
 	MOVQ       stride+56(FP), DI
-
 row:
 	VMASKMOVPS  (BX), Y0, Y5
 	VSUBPS      Y1, Y5, Y5
@@ -249,14 +243,12 @@ TEXT ·normGrad1F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ       rows+72(FP), SI
 	MOVQ       stride+80(FP), DI
 	VMOVUPS    ·dataOne+0(SB), Y6
-
 row:
 	TESTQ        BX, BX
 	JE           unweighted
 	VPBROADCASTD (BX), Y6
 	VCVTDQ2PS    Y6, Y6
 	ADDQ         $0x04, BX
-
 unweighted:
 	VMASKMOVPS   (DX), Y0, Y7
 	VSUBPS       Y1, Y7, Y7
@@ -297,7 +289,6 @@ TEXT ·norm2F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ      x+8(FP), CX
 	MOVQ      rows+48(FP), DX
 	MOVQ      stride+56(FP), BX
-
 row:
 	VMOVUPS     (CX), Z8
 	VSUBPS      Z0, Z8, Z8
@@ -339,7 +330,6 @@ TEXT ·normSums2F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ      x+24(FP), BX
 	MOVQ      rows+48(FP), SI
 	MOVQ      stride+56(FP), DI
-
 row:
 	VMOVUPS     (BX), Z8
 	VSUBPS      Z0, Z8, Z8
@@ -393,14 +383,12 @@ TEXT ·normGrad2F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ         rows+72(FP), SI
 	MOVQ         stride+80(FP), DI
 	VBROADCASTSS ·dataOne+0(SB), Z10
-
 row:
 	TESTQ        BX, BX
 	JE           unweighted
 	VPBROADCASTD (BX), Z10
 	VCVTDQ2PS    Z10, Z10
 	ADDQ         $0x04, BX
-
 unweighted:
 	VMOVUPS      (DX), Z11
 	VSUBPS       Z0, Z11, Z11
@@ -445,7 +433,6 @@ TEXT ·norm1F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ      x+8(FP), CX
 	MOVQ      rows+48(FP), DX
 	MOVQ      stride+56(FP), BX
-
 row:
 	VMOVUPS.Z   (CX), K1, Z4
 	VSUBPS      Z0, Z4, Z4
@@ -478,7 +465,6 @@ TEXT ·normSums1F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ      x+24(FP), BX
 	MOVQ      rows+48(FP), SI
 	MOVQ      stride+56(FP), DI
-
 row:
 	VMOVUPS.Z   (BX), K1, Z4
 	VSUBPS      Z0, Z4, Z4
@@ -519,14 +505,12 @@ TEXT ·normGrad1F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ         rows+72(FP), SI
 	MOVQ         stride+80(FP), DI
 	VBROADCASTSS ·dataOne+0(SB), Z5
-
 row:
 	TESTQ        BX, BX
 	JE           unweighted
 	VPBROADCASTD (BX), Z5
 	VCVTDQ2PS    Z5, Z5
 	ADDQ         $0x04, BX
-
 unweighted:
 	VMOVUPS.Z    (DX), K1, Z6
 	VSUBPS       Z0, Z6, Z6
@@ -567,7 +551,6 @@ TEXT ·norm2F64AVX2(SB), NOSPLIT, $0-72
 	MOVQ       x+8(FP), CX
 	MOVQ       rows+48(FP), DX
 	MOVQ       stride+56(FP), BX
-
 row:
 	VMOVUPS     (CX), Y9
 	VSUBPD      Y1, Y9, Y9
@@ -609,7 +592,6 @@ TEXT ·normSums2F64AVX2(SB), NOSPLIT, $0-72
 	MOVQ       x+24(FP), BX
 	MOVQ       rows+48(FP), SI
 	MOVQ       stride+56(FP), DI
-
 row:
 	VMOVUPS     (BX), Y9
 	VSUBPD      Y1, Y9, Y9
@@ -663,7 +645,6 @@ TEXT ·normGrad2F64AVX2(SB), NOSPLIT, $0-96
 	MOVQ       rows+72(FP), SI
 	MOVQ       stride+80(FP), DI
 	VMOVUPS    ·dataOneF64+0(SB), Y11
-
 row:
 	TESTQ        BX, BX
 	JE           unweighted
@@ -671,7 +652,6 @@ row:
 	VCVTSI2SDQ   R8, X11, X11
 	VBROADCASTSD X11, Y11
 	ADDQ         $0x04, BX
-
 unweighted:
 	VMOVUPS      (DX), Y12
 	VSUBPD       Y1, Y12, Y12
@@ -716,7 +696,6 @@ TEXT ·norm1F64AVX2(SB), NOSPLIT, $0-72
 	MOVQ       x+8(FP), CX
 	MOVQ       rows+48(FP), DX
 	MOVQ       stride+56(FP), BX
-
 row:
 	VMASKMOVPD  (CX), Y0, Y5
 	VSUBPD      Y1, Y5, Y5
@@ -749,7 +728,6 @@ TEXT ·normSums1F64AVX2(SB), NOSPLIT, $0-72
 	MOVQ       x+24(FP), BX
 	MOVQ       rows+48(FP), SI
 	MOVQ       stride+56(FP), DI
-
 row:
 	VMASKMOVPD  (BX), Y0, Y5
 	VSUBPD      Y1, Y5, Y5
@@ -790,7 +768,6 @@ TEXT ·normGrad1F64AVX2(SB), NOSPLIT, $0-96
 	MOVQ       rows+72(FP), SI
 	MOVQ       stride+80(FP), DI
 	VMOVUPS    ·dataOneF64+0(SB), Y6
-
 row:
 	TESTQ        BX, BX
 	JE           unweighted
@@ -798,7 +775,6 @@ row:
 	VCVTSI2SDQ   R8, X6, X6
 	VBROADCASTSD X6, Y6
 	ADDQ         $0x04, BX
-
 unweighted:
 	VMASKMOVPD   (DX), Y0, Y7
 	VSUBPD       Y1, Y7, Y7
@@ -839,7 +815,6 @@ TEXT ·norm2F64AVX512(SB), NOSPLIT, $0-72
 	MOVQ      x+8(FP), CX
 	MOVQ      rows+48(FP), DX
 	MOVQ      stride+56(FP), BX
-
 row:
 	VMOVUPS     (CX), Z8
 	VSUBPD      Z0, Z8, Z8
@@ -881,7 +856,6 @@ TEXT ·normSums2F64AVX512(SB), NOSPLIT, $0-72
 	MOVQ      x+24(FP), BX
 	MOVQ      rows+48(FP), SI
 	MOVQ      stride+56(FP), DI
-
 row:
 	VMOVUPS     (BX), Z8
 	VSUBPD      Z0, Z8, Z8
@@ -935,7 +909,6 @@ TEXT ·normGrad2F64AVX512(SB), NOSPLIT, $0-96
 	MOVQ         rows+72(FP), SI
 	MOVQ         stride+80(FP), DI
 	VBROADCASTSD ·dataOneF64+0(SB), Z10
-
 row:
 	TESTQ        BX, BX
 	JE           unweighted
@@ -943,7 +916,6 @@ row:
 	VCVTSI2SDQ   R8, X10, X10
 	VBROADCASTSD X10, Z10
 	ADDQ         $0x04, BX
-
 unweighted:
 	VMOVUPS      (DX), Z11
 	VSUBPD       Z0, Z11, Z11
@@ -988,7 +960,6 @@ TEXT ·norm1F64AVX512(SB), NOSPLIT, $0-72
 	MOVQ      x+8(FP), CX
 	MOVQ      rows+48(FP), DX
 	MOVQ      stride+56(FP), BX
-
 row:
 	VMOVUPD.Z   (CX), K1, Z4
 	VSUBPD      Z0, Z4, Z4
@@ -1021,7 +992,6 @@ TEXT ·normSums1F64AVX512(SB), NOSPLIT, $0-72
 	MOVQ      x+24(FP), BX
 	MOVQ      rows+48(FP), SI
 	MOVQ      stride+56(FP), DI
-
 row:
 	VMOVUPD.Z   (BX), K1, Z4
 	VSUBPD      Z0, Z4, Z4
@@ -1062,7 +1032,6 @@ TEXT ·normGrad1F64AVX512(SB), NOSPLIT, $0-96
 	MOVQ         rows+72(FP), SI
 	MOVQ         stride+80(FP), DI
 	VBROADCASTSD ·dataOneF64+0(SB), Z5
-
 row:
 	TESTQ        BX, BX
 	JE           unweighted
@@ -1070,7 +1039,6 @@ row:
 	VCVTSI2SDQ   R8, X5, X5
 	VBROADCASTSD X5, Z5
 	ADDQ         $0x04, BX
-
 unweighted:
 	VMOVUPD.Z    (DX), K1, Z6
 	VSUBPD       Z0, Z6, Z6

@@ -13,7 +13,6 @@ TEXT ·normF32NEON(SB), NOSPLIT, $0-72
 	MOVD c+56(FP), R4
 	MOVD stride+64(FP), R5
 	MOVD $0, R8
-
 block:
 	CMP $8, R4
 	BLT narrower
@@ -26,7 +25,6 @@ block:
 	MOVD y+0(FP), R10
 	ADD R8, R10
 	MOVD rows+48(FP), R6
-
 row:
 	FLDPQ 0(R9), (F8, F9)
 	WORD $0x4ea0d508 // fsub v8.4s, v8.4s, v0.4s
@@ -49,9 +47,7 @@ row:
 	ADD $32, R8
 	SUB $8, R4
 	B block
-
 narrower:
-
 block2:
 	CMP $4, R4
 	BLT narrower2
@@ -64,7 +60,6 @@ block2:
 	MOVD y+0(FP), R10
 	ADD R8, R10
 	MOVD rows+48(FP), R6
-
 row2:
 	FMOVQ 0(R9), F4
 	WORD $0x4ea0d484 // fsub v4.4s, v4.4s, v0.4s
@@ -83,9 +78,7 @@ row2:
 	ADD $16, R8
 	SUB $4, R4
 	B block2
-
 narrower2:
-
 block3:
 	CMP $2, R4
 	BLT narrower3
@@ -98,7 +91,6 @@ block3:
 	MOVD y+0(FP), R10
 	ADD R8, R10
 	MOVD rows+48(FP), R6
-
 row3:
 	FMOVD 0(R9), F4
 	WORD $0x4ea0d484 // fsub v4.4s, v4.4s, v0.4s
@@ -117,9 +109,7 @@ row3:
 	ADD $8, R8
 	SUB $2, R4
 	B block3
-
 narrower3:
-
 block4:
 	CMP $1, R4
 	BLT narrower4
@@ -132,7 +122,6 @@ block4:
 	MOVD y+0(FP), R10
 	ADD R8, R10
 	MOVD rows+48(FP), R6
-
 row4:
 	FMOVS 0(R9), F4
 	WORD $0x4ea0d484 // fsub v4.4s, v4.4s, v0.4s
@@ -151,7 +140,6 @@ row4:
 	ADD $4, R8
 	SUB $1, R4
 	B block4
-
 narrower4:
 	RET
 
@@ -164,7 +152,6 @@ TEXT ·normSumsF32NEON(SB), NOSPLIT, $0-72
 	MOVD c+56(FP), R4
 	MOVD stride+64(FP), R5
 	MOVD $0, R8
-
 block:
 	CMP $8, R4
 	BLT narrower
@@ -177,7 +164,6 @@ block:
 	MOVD dz+16(FP), R10
 	ADD R8, R10
 	MOVD rows+48(FP), R6
-
 row:
 	FLDPQ 0(R9), (F8, F9)
 	FLDPQ 0(R10), (F10, F11)
@@ -202,9 +188,7 @@ row:
 	ADD $32, R8
 	SUB $8, R4
 	B block
-
 narrower:
-
 block2:
 	CMP $4, R4
 	BLT narrower2
@@ -217,7 +201,6 @@ block2:
 	MOVD dz+16(FP), R10
 	ADD R8, R10
 	MOVD rows+48(FP), R6
-
 row2:
 	FMOVQ 0(R9), F4
 	FMOVQ 0(R10), F5
@@ -238,9 +221,7 @@ row2:
 	ADD $16, R8
 	SUB $4, R4
 	B block2
-
 narrower2:
-
 block3:
 	CMP $2, R4
 	BLT narrower3
@@ -253,7 +234,6 @@ block3:
 	MOVD dz+16(FP), R10
 	ADD R8, R10
 	MOVD rows+48(FP), R6
-
 row3:
 	FMOVD 0(R9), F4
 	FMOVD 0(R10), F5
@@ -274,9 +254,7 @@ row3:
 	ADD $8, R8
 	SUB $2, R4
 	B block3
-
 narrower3:
-
 block4:
 	CMP $1, R4
 	BLT narrower4
@@ -289,7 +267,6 @@ block4:
 	MOVD dz+16(FP), R10
 	ADD R8, R10
 	MOVD rows+48(FP), R6
-
 row4:
 	FMOVS 0(R9), F4
 	FMOVS 0(R10), F5
@@ -310,7 +287,6 @@ row4:
 	ADD $4, R8
 	SUB $1, R4
 	B block4
-
 narrower4:
 	RET
 
@@ -324,7 +300,6 @@ TEXT ·normGradF32NEON(SB), NOSPLIT, $0-96
 	MOVD c+80(FP), R5
 	MOVD stride+88(FP), R6
 	MOVD $0, R9
-
 block:
 	CMP $8, R5
 	BLT narrower
@@ -343,13 +318,11 @@ block:
 	MOVD dx+0(FP), R12
 	ADD R9, R12
 	MOVD rows+72(FP), R7
-
 row:
 	CBZ R13, unweighted
 	MOVW.P 4(R13), R8
 	SCVTFS R8, F10
 	VDUP V10.S[0], V10.S4
-
 unweighted:
 	FLDPQ 0(R10), (F11, F12)
 	FLDPQ 0(R11), (F13, F14)
@@ -379,9 +352,7 @@ unweighted:
 	ADD $32, R9
 	SUB $8, R5
 	B block
-
 narrower:
-
 block2:
 	CMP $4, R5
 	BLT narrower2
@@ -400,13 +371,11 @@ block2:
 	MOVD dx+0(FP), R12
 	ADD R9, R12
 	MOVD rows+72(FP), R7
-
 row2:
 	CBZ R13, unweighted2
 	MOVW.P 4(R13), R8
 	SCVTFS R8, F5
 	VDUP V5.S[0], V5.S4
-
 unweighted2:
 	FMOVQ 0(R10), F6
 	FMOVQ 0(R11), F7
@@ -430,9 +399,7 @@ unweighted2:
 	ADD $16, R9
 	SUB $4, R5
 	B block2
-
 narrower2:
-
 block3:
 	CMP $2, R5
 	BLT narrower3
@@ -451,13 +418,11 @@ block3:
 	MOVD dx+0(FP), R12
 	ADD R9, R12
 	MOVD rows+72(FP), R7
-
 row3:
 	CBZ R13, unweighted3
 	MOVW.P 4(R13), R8
 	SCVTFS R8, F5
 	VDUP V5.S[0], V5.S4
-
 unweighted3:
 	FMOVD 0(R10), F6
 	FMOVD 0(R11), F7
@@ -481,9 +446,7 @@ unweighted3:
 	ADD $8, R9
 	SUB $2, R5
 	B block3
-
 narrower3:
-
 block4:
 	CMP $1, R5
 	BLT narrower4
@@ -502,13 +465,11 @@ block4:
 	MOVD dx+0(FP), R12
 	ADD R9, R12
 	MOVD rows+72(FP), R7
-
 row4:
 	CBZ R13, unweighted4
 	MOVW.P 4(R13), R8
 	SCVTFS R8, F5
 	VDUP V5.S[0], V5.S4
-
 unweighted4:
 	FMOVS 0(R10), F6
 	FMOVS 0(R11), F7
@@ -532,6 +493,5 @@ unweighted4:
 	ADD $4, R9
 	SUB $1, R5
 	B block4
-
 narrower4:
 	RET

@@ -20,7 +20,6 @@ TEXT ·pointConv4x2F32AVX2(SB), NOSPLIT, $0-88
 	MOVQ  rows+48(FP), R11
 	TESTQ R11, R11
 	JE    done2
-
 row1:
 	MOVQ   8(R8), R12
 	SUBQ   (R8), R12
@@ -34,7 +33,6 @@ row1:
 	VXORPS Y7, Y7, Y7
 	SUBQ   $0x01, R12
 	JL     rest4
-
 pairs3:
 	MOVL         (R9), R13
 	IMULQ        SI, R13
@@ -60,7 +58,6 @@ pairs3:
 	ADDQ         $0x04, R10
 	SUBQ         $0x01, R12
 	JGE          pairs3
-
 rest4:
 	MOVQ    CX, R12
 	VMOVUPS Y0, (R12)
@@ -80,7 +77,6 @@ rest4:
 	ADDQ    $0x08, R8
 	DECQ    R11
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -101,7 +97,6 @@ TEXT ·pointConv2x2F32AVX2(SB), NOSPLIT, $0-88
 	MOVQ  rows+48(FP), R11
 	TESTQ R11, R11
 	JE    done2
-
 row1:
 	MOVQ   8(R8), R12
 	SUBQ   (R8), R12
@@ -115,7 +110,6 @@ row1:
 	VXORPS Y7, Y7, Y7
 	SUBQ   $0x02, R12
 	JL     rest4
-
 pairs3:
 	MOVL         (R9), R13
 	IMULQ        SI, R13
@@ -149,7 +143,6 @@ pairs3:
 	ADDQ         $0x08, R10
 	SUBQ         $0x02, R12
 	JGE          pairs3
-
 rest4:
 	CMPQ         R12, $-2
 	JE           summed5
@@ -169,7 +162,6 @@ rest4:
 	VFMADD231PS  Y10, Y9, Y6
 	ADDQ         $0x04, R9
 	ADDQ         $0x04, R10
-
 summed5:
 	MOVQ    CX, R12
 	VADDPS  Y1, Y0, Y0
@@ -187,7 +179,6 @@ summed5:
 	ADDQ    $0x08, R8
 	DECQ    R11
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -208,7 +199,6 @@ TEXT ·pointConv1x2F32AVX2(SB), NOSPLIT, $0-88
 	MOVQ  rows+48(FP), R11
 	TESTQ R11, R11
 	JE    done2
-
 row1:
 	MOVQ   8(R8), R12
 	SUBQ   (R8), R12
@@ -222,7 +212,6 @@ row1:
 	VXORPS Y7, Y7, Y7
 	SUBQ   $0x04, R12
 	JL     rest4
-
 pairs3:
 	MOVL         (R9), R13
 	IMULQ        SI, R13
@@ -272,7 +261,6 @@ pairs3:
 	ADDQ         $0x10, R10
 	SUBQ         $0x04, R12
 	JGE          pairs3
-
 rest4:
 	CMPQ         R12, $-4
 	JE           summed5
@@ -319,7 +307,6 @@ rest4:
 	VFMADD231PS  Y10, Y9, Y6
 	ADDQ         $0x04, R9
 	ADDQ         $0x04, R10
-
 summed5:
 	MOVQ    CX, R12
 	VADDPS  Y1, Y0, Y0
@@ -336,7 +323,6 @@ summed5:
 	ADDQ    $0x08, R8
 	DECQ    R11
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -359,7 +345,6 @@ TEXT ·pointConv4x1F32AVX2(SB), NOSPLIT, $0-88
 	MOVQ    rows+48(FP), R10
 	TESTQ   R10, R10
 	JE      done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -373,7 +358,6 @@ row1:
 	VXORPS Y8, Y8, Y8
 	SUBQ   $0x02, R11
 	JL     rest4
-
 pairs3:
 	MOVL         (R8), R12
 	IMULQ        BX, R12
@@ -409,7 +393,6 @@ pairs3:
 	ADDQ         $0x08, R9
 	SUBQ         $0x02, R11
 	JGE          pairs3
-
 rest4:
 	CMPQ         R11, $-2
 	JE           summed5
@@ -430,7 +413,6 @@ rest4:
 	VFMADD231PS  Y10, Y9, Y7
 	ADDQ         $0x04, R8
 	ADDQ         $0x04, R9
-
 summed5:
 	MOVQ       AX, R11
 	VADDPS     Y2, Y1, Y1
@@ -450,7 +432,6 @@ summed5:
 	ADDQ       $0x08, DI
 	DECQ       R10
 	JNE        row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -473,7 +454,6 @@ TEXT ·pointConv2x1F32AVX2(SB), NOSPLIT, $0-88
 	MOVQ    rows+48(FP), R10
 	TESTQ   R10, R10
 	JE      done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -487,7 +467,6 @@ row1:
 	VXORPS Y8, Y8, Y8
 	SUBQ   $0x04, R11
 	JL     rest4
-
 pairs3:
 	MOVL         (R8), R12
 	IMULQ        BX, R12
@@ -537,7 +516,6 @@ pairs3:
 	ADDQ         $0x10, R9
 	SUBQ         $0x04, R11
 	JGE          pairs3
-
 rest4:
 	CMPQ         R11, $-4
 	JE           summed5
@@ -584,7 +562,6 @@ rest4:
 	VFMADD231PS  Y10, Y9, Y7
 	ADDQ         $0x04, R8
 	ADDQ         $0x04, R9
-
 summed5:
 	MOVQ       AX, R11
 	VADDPS     Y2, Y1, Y1
@@ -602,7 +579,6 @@ summed5:
 	ADDQ       $0x08, DI
 	DECQ       R10
 	JNE        row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -625,7 +601,6 @@ TEXT ·pointConv1x1F32AVX2(SB), NOSPLIT, $0-88
 	MOVQ    rows+48(FP), R10
 	TESTQ   R10, R10
 	JE      done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -639,7 +614,6 @@ row1:
 	VXORPS Y8, Y8, Y8
 	SUBQ   $0x08, R11
 	JL     rest4
-
 pairs3:
 	MOVL         (R8), R12
 	IMULQ        BX, R12
@@ -717,7 +691,6 @@ pairs3:
 	ADDQ         $0x20, R9
 	SUBQ         $0x08, R11
 	JGE          pairs3
-
 rest4:
 	CMPQ         R11, $-8
 	JE           summed5
@@ -810,7 +783,6 @@ rest4:
 	VFMADD231PS  Y10, Y9, Y7
 	ADDQ         $0x04, R8
 	ADDQ         $0x04, R9
-
 summed5:
 	MOVQ       AX, R11
 	VADDPS     Y2, Y1, Y1
@@ -827,7 +799,6 @@ summed5:
 	ADDQ       $0x08, DI
 	DECQ       R10
 	JNE        row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -850,7 +821,6 @@ TEXT ·pointConvGradF8F32AVX2(SB), NOSPLIT, $0-96
 	LEAQ    (BX)(BX*2), R11
 	TESTQ   R9, R9
 	JE      done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -864,7 +834,6 @@ row1:
 	VXORPS Y8, Y8, Y8
 	SUBQ   $0x01, R10
 	JL     rest4
-
 pairs3:
 	MOVL  (DI), R12
 	MOVQ  pstride+64(FP), R13
@@ -877,7 +846,6 @@ pairs3:
 	MOVQ  blocks+80(FP), R15
 	TESTQ R15, R15
 	JE    last7
-
 vectors6:
 	VMOVUPS     (R13), Y9
 	VFMADD231PS (R12), Y9, Y1
@@ -893,7 +861,6 @@ vectors6:
 	ADDQ        $+32, R14
 	DECQ        R15
 	JNE         vectors6
-
 last7:
 	VMASKMOVPS  (R13), Y0, Y9
 	VMASKMOVPS  (R12), Y0, Y10
@@ -916,7 +883,6 @@ last7:
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10
 	JGE         pairs3
-
 rest4:
 	VEXTRACTF128 $0x01, Y1, X9
 	VADDPS       X9, X1, X1
@@ -979,7 +945,6 @@ rest4:
 	ADDQ         $0x08, SI
 	DECQ         R9
 	JNE          row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -1001,7 +966,6 @@ TEXT ·pointConvGradF4F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    rows+48(FP), R9
 	TESTQ   R9, R9
 	JE      done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -1011,7 +975,6 @@ row1:
 	VXORPS Y4, Y4, Y4
 	SUBQ   $0x01, R10
 	JL     rest4
-
 pairs3:
 	MOVL  (DI), R11
 	MOVQ  pstride+64(FP), R12
@@ -1024,7 +987,6 @@ pairs3:
 	MOVQ  blocks+80(FP), R14
 	TESTQ R14, R14
 	JE    last7
-
 vectors6:
 	VMOVUPS     (R12), Y5
 	VFMADD231PS (R11), Y5, Y1
@@ -1036,7 +998,6 @@ vectors6:
 	ADDQ        $+32, R13
 	DECQ        R14
 	JNE         vectors6
-
 last7:
 	VMASKMOVPS  (R12), Y0, Y5
 	VMASKMOVPS  (R11), Y0, Y6
@@ -1051,7 +1012,6 @@ last7:
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10
 	JGE         pairs3
-
 rest4:
 	VEXTRACTF128 $0x01, Y1, X5
 	VADDPS       X5, X1, X1
@@ -1086,7 +1046,6 @@ rest4:
 	ADDQ         $0x08, SI
 	DECQ         R9
 	JNE          row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -1108,7 +1067,6 @@ TEXT ·pointConvGradF2F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    rows+48(FP), R9
 	TESTQ   R9, R9
 	JE      done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -1116,7 +1074,6 @@ row1:
 	VXORPS Y2, Y2, Y2
 	SUBQ   $0x01, R10
 	JL     rest4
-
 pairs3:
 	MOVL  (DI), R11
 	MOVQ  pstride+64(FP), R12
@@ -1128,7 +1085,6 @@ pairs3:
 	MOVQ  blocks+80(FP), R13
 	TESTQ R13, R13
 	JE    last7
-
 vectors6:
 	VMOVUPS     (R12), Y3
 	VFMADD231PS (R11), Y3, Y1
@@ -1137,7 +1093,6 @@ vectors6:
 	ADDQ        $+32, R11
 	DECQ        R13
 	JNE         vectors6
-
 last7:
 	VMASKMOVPS  (R12), Y0, Y3
 	VMASKMOVPS  (R11), Y0, Y4
@@ -1148,7 +1103,6 @@ last7:
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10
 	JGE         pairs3
-
 rest4:
 	VEXTRACTF128 $0x01, Y1, X3
 	VADDPS       X3, X1, X1
@@ -1169,7 +1123,6 @@ rest4:
 	ADDQ         $0x08, SI
 	DECQ         R9
 	JNE          row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -1191,14 +1144,12 @@ TEXT ·pointConvGradF1F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    rows+48(FP), R9
 	TESTQ   R9, R9
 	JE      done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
 	VXORPS Y1, Y1, Y1
 	SUBQ   $0x01, R10
 	JL     rest4
-
 pairs3:
 	MOVL  (DI), R11
 	MOVQ  pstride+64(FP), R12
@@ -1210,7 +1161,6 @@ pairs3:
 	MOVQ  blocks+80(FP), R13
 	TESTQ R13, R13
 	JE    last7
-
 vectors6:
 	VMOVUPS     (R12), Y2
 	VFMADD231PS (R11), Y2, Y1
@@ -1218,7 +1168,6 @@ vectors6:
 	ADDQ        $+32, R11
 	DECQ        R13
 	JNE         vectors6
-
 last7:
 	VMASKMOVPS  (R12), Y0, Y2
 	VMASKMOVPS  (R11), Y0, Y3
@@ -1227,7 +1176,6 @@ last7:
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10
 	JGE         pairs3
-
 rest4:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
@@ -1241,7 +1189,6 @@ rest4:
 	ADDQ         $0x08, SI
 	DECQ         R9
 	JNE          row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -1262,7 +1209,6 @@ TEXT ·pointConvGradW2F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    rows+48(FP), R8
 	TESTQ   R8, R8
 	JE      done2
-
 row1:
 	MOVQ   8(BX), R9
 	SUBQ   (BX), R9
@@ -1276,7 +1222,6 @@ row1:
 	VXORPS Y8, Y8, Y8
 	SUBQ   $0x01, R9
 	JL     rest4
-
 pairs3:
 	MOVL  (SI), R10
 	MOVQ  fstride+72(FP), R11
@@ -1290,7 +1235,6 @@ pairs3:
 	MOVQ  channels+80(FP), R12
 	SUBQ  $0x04, R12
 	JL    fewer7
-
 channels6:
 	VBROADCASTSS (R10), Y9
 	VFMADD231PS  (R11), Y9, Y1
@@ -1315,7 +1259,6 @@ channels6:
 	ADDQ         $0x10, R10
 	SUBQ         $0x04, R12
 	JGE          channels6
-
 fewer7:
 	CMPQ         R12, $-4
 	JE           pair8
@@ -1338,13 +1281,11 @@ fewer7:
 	VMASKMOVPS   32(R11), Y0, Y10
 	VFMADD231PS  Y10, Y9, Y7
 	ADDQ         DX, R11
-
 pair8:
 	ADDQ $0x04, SI
 	ADDQ $0x04, DI
 	SUBQ $0x01, R9
 	JGE  pairs3
-
 rest4:
 	VADDPS     Y2, Y1, Y1
 	VADDPS     Y4, Y3, Y3
@@ -1358,7 +1299,6 @@ rest4:
 	ADDQ       $0x08, BX
 	DECQ       R8
 	JNE        row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -1379,7 +1319,6 @@ TEXT ·pointConvGradW1F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    rows+48(FP), R8
 	TESTQ   R8, R8
 	JE      done2
-
 row1:
 	MOVQ   8(BX), R9
 	SUBQ   (BX), R9
@@ -1389,7 +1328,6 @@ row1:
 	VXORPS Y4, Y4, Y4
 	SUBQ   $0x01, R9
 	JL     rest4
-
 pairs3:
 	MOVL  (SI), R10
 	MOVQ  fstride+72(FP), R11
@@ -1403,7 +1341,6 @@ pairs3:
 	MOVQ  channels+80(FP), R12
 	SUBQ  $0x04, R12
 	JL    fewer7
-
 channels6:
 	VBROADCASTSS (R10), Y5
 	VMASKMOVPS   (R11), Y0, Y6
@@ -1424,7 +1361,6 @@ channels6:
 	ADDQ         $0x10, R10
 	SUBQ         $0x04, R12
 	JGE          channels6
-
 fewer7:
 	CMPQ         R12, $-4
 	JE           pair8
@@ -1444,13 +1380,11 @@ fewer7:
 	VMASKMOVPS   (R11), Y0, Y6
 	VFMADD231PS  Y6, Y5, Y3
 	ADDQ         DX, R11
-
 pair8:
 	ADDQ $0x04, SI
 	ADDQ $0x04, DI
 	SUBQ $0x01, R9
 	JGE  pairs3
-
 rest4:
 	VADDPS     Y2, Y1, Y1
 	VADDPS     Y4, Y3, Y3
@@ -1460,7 +1394,6 @@ rest4:
 	ADDQ       $0x08, BX
 	DECQ       R8
 	JNE        row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -1481,7 +1414,6 @@ TEXT ·pointConv4x2F64AVX2(SB), NOSPLIT, $0-88
 	MOVQ  rows+48(FP), R11
 	TESTQ R11, R11
 	JE    done2
-
 row1:
 	MOVQ   8(R8), R12
 	SUBQ   (R8), R12
@@ -1495,7 +1427,6 @@ row1:
 	VXORPS Y7, Y7, Y7
 	SUBQ   $0x01, R12
 	JL     rest4
-
 pairs3:
 	MOVL         (R9), R13
 	IMULQ        SI, R13
@@ -1521,7 +1452,6 @@ pairs3:
 	ADDQ         $0x04, R10
 	SUBQ         $0x01, R12
 	JGE          pairs3
-
 rest4:
 	MOVQ    CX, R12
 	VMOVUPS Y0, (R12)
@@ -1541,7 +1471,6 @@ rest4:
 	ADDQ    $0x08, R8
 	DECQ    R11
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -1564,7 +1493,6 @@ TEXT ·pointConv4x1F64AVX2(SB), NOSPLIT, $0-88
 	MOVQ    rows+48(FP), R10
 	TESTQ   R10, R10
 	JE      done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -1574,7 +1502,6 @@ row1:
 	VXORPS Y4, Y4, Y4
 	SUBQ   $0x01, R11
 	JL     rest4
-
 pairs3:
 	MOVL         (R8), R12
 	IMULQ        BX, R12
@@ -1595,7 +1522,6 @@ pairs3:
 	ADDQ         $0x04, R9
 	SUBQ         $0x01, R11
 	JGE          pairs3
-
 rest4:
 	MOVQ       AX, R11
 	VMASKMOVPD Y1, Y0, (R11)
@@ -1611,7 +1537,6 @@ rest4:
 	ADDQ       $0x08, DI
 	DECQ       R10
 	JNE        row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -1633,7 +1558,6 @@ TEXT ·pointConvGradF4F64AVX2(SB), NOSPLIT, $0-96
 	MOVQ    rows+48(FP), R9
 	TESTQ   R9, R9
 	JE      done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -1643,7 +1567,6 @@ row1:
 	VXORPS Y4, Y4, Y4
 	SUBQ   $0x01, R10
 	JL     rest4
-
 pairs3:
 	MOVL  (DI), R11
 	MOVQ  pstride+64(FP), R12
@@ -1656,7 +1579,6 @@ pairs3:
 	MOVQ  blocks+80(FP), R14
 	TESTQ R14, R14
 	JE    last7
-
 vectors6:
 	VMOVUPS     (R12), Y5
 	VFMADD231PD (R11), Y5, Y1
@@ -1668,7 +1590,6 @@ vectors6:
 	ADDQ        $+32, R13
 	DECQ        R14
 	JNE         vectors6
-
 last7:
 	VMASKMOVPD  (R12), Y0, Y5
 	VMASKMOVPD  (R11), Y0, Y6
@@ -1683,7 +1604,6 @@ last7:
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10
 	JGE         pairs3
-
 rest4:
 	VEXTRACTF128 $0x01, Y1, X5
 	VADDPD       X5, X1, X1
@@ -1710,7 +1630,6 @@ rest4:
 	ADDQ         $0x08, SI
 	DECQ         R9
 	JNE          row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -1731,7 +1650,6 @@ TEXT ·pointConv1x2F64AVX2(SB), NOSPLIT, $0-88
 	MOVQ  rows+48(FP), R11
 	TESTQ R11, R11
 	JE    done2
-
 row1:
 	MOVQ   8(R8), R12
 	SUBQ   (R8), R12
@@ -1741,7 +1659,6 @@ row1:
 	VXORPS Y3, Y3, Y3
 	SUBQ   $0x02, R12
 	JL     rest4
-
 pairs3:
 	MOVL         (R9), R13
 	IMULQ        SI, R13
@@ -1769,7 +1686,6 @@ pairs3:
 	ADDQ         $0x08, R10
 	SUBQ         $0x02, R12
 	JGE          pairs3
-
 rest4:
 	CMPQ         R12, $-2
 	JE           summed5
@@ -1786,7 +1702,6 @@ rest4:
 	VFMADD231PD  Y6, Y5, Y2
 	ADDQ         $0x04, R9
 	ADDQ         $0x04, R10
-
 summed5:
 	MOVQ    CX, R12
 	VADDPD  Y1, Y0, Y0
@@ -1799,7 +1714,6 @@ summed5:
 	ADDQ    $0x08, R8
 	DECQ    R11
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -1822,7 +1736,6 @@ TEXT ·pointConv1x1F64AVX2(SB), NOSPLIT, $0-88
 	MOVQ    rows+48(FP), R10
 	TESTQ   R10, R10
 	JE      done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -1832,7 +1745,6 @@ row1:
 	VXORPS Y4, Y4, Y4
 	SUBQ   $0x04, R11
 	JL     rest4
-
 pairs3:
 	MOVL         (R8), R12
 	IMULQ        BX, R12
@@ -1874,7 +1786,6 @@ pairs3:
 	ADDQ         $0x10, R9
 	SUBQ         $0x04, R11
 	JGE          pairs3
-
 rest4:
 	CMPQ         R11, $-4
 	JE           summed5
@@ -1915,7 +1826,6 @@ rest4:
 	VFMADD231PD  Y6, Y5, Y3
 	ADDQ         $0x04, R8
 	ADDQ         $0x04, R9
-
 summed5:
 	MOVQ       AX, R11
 	VADDPD     Y2, Y1, Y1
@@ -1928,7 +1838,6 @@ summed5:
 	ADDQ       $0x08, DI
 	DECQ       R10
 	JNE        row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -1950,14 +1859,12 @@ TEXT ·pointConvGradF1F64AVX2(SB), NOSPLIT, $0-96
 	MOVQ    rows+48(FP), R9
 	TESTQ   R9, R9
 	JE      done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
 	VXORPS Y1, Y1, Y1
 	SUBQ   $0x01, R10
 	JL     rest4
-
 pairs3:
 	MOVL  (DI), R11
 	MOVQ  pstride+64(FP), R12
@@ -1969,7 +1876,6 @@ pairs3:
 	MOVQ  blocks+80(FP), R13
 	TESTQ R13, R13
 	JE    last7
-
 vectors6:
 	VMOVUPS     (R12), Y2
 	VFMADD231PD (R11), Y2, Y1
@@ -1977,7 +1883,6 @@ vectors6:
 	ADDQ        $+32, R11
 	DECQ        R13
 	JNE         vectors6
-
 last7:
 	VMASKMOVPD  (R12), Y0, Y2
 	VMASKMOVPD  (R11), Y0, Y3
@@ -1986,7 +1891,6 @@ last7:
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10
 	JGE         pairs3
-
 rest4:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
@@ -1998,7 +1902,6 @@ rest4:
 	ADDQ         $0x08, SI
 	DECQ         R9
 	JNE          row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -2019,7 +1922,6 @@ TEXT ·pointConvGradW2F64AVX2(SB), NOSPLIT, $0-96
 	MOVQ    rows+48(FP), R8
 	TESTQ   R8, R8
 	JE      done2
-
 row1:
 	MOVQ   8(BX), R9
 	SUBQ   (BX), R9
@@ -2033,7 +1935,6 @@ row1:
 	VXORPS Y8, Y8, Y8
 	SUBQ   $0x01, R9
 	JL     rest4
-
 pairs3:
 	MOVL  (SI), R10
 	MOVQ  fstride+72(FP), R11
@@ -2047,7 +1948,6 @@ pairs3:
 	MOVQ  channels+80(FP), R12
 	SUBQ  $0x04, R12
 	JL    fewer7
-
 channels6:
 	VBROADCASTSD (R10), Y9
 	VFMADD231PD  (R11), Y9, Y1
@@ -2072,7 +1972,6 @@ channels6:
 	ADDQ         $0x20, R10
 	SUBQ         $0x04, R12
 	JGE          channels6
-
 fewer7:
 	CMPQ         R12, $-4
 	JE           pair8
@@ -2095,13 +1994,11 @@ fewer7:
 	VMASKMOVPD   32(R11), Y0, Y10
 	VFMADD231PD  Y10, Y9, Y7
 	ADDQ         DX, R11
-
 pair8:
 	ADDQ $0x04, SI
 	ADDQ $0x04, DI
 	SUBQ $0x01, R9
 	JGE  pairs3
-
 rest4:
 	VADDPD     Y2, Y1, Y1
 	VADDPD     Y4, Y3, Y3
@@ -2115,7 +2012,6 @@ rest4:
 	ADDQ       $0x08, BX
 	DECQ       R8
 	JNE        row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -2136,7 +2032,6 @@ TEXT ·pointConvGradW1F64AVX2(SB), NOSPLIT, $0-96
 	MOVQ    rows+48(FP), R8
 	TESTQ   R8, R8
 	JE      done2
-
 row1:
 	MOVQ   8(BX), R9
 	SUBQ   (BX), R9
@@ -2146,7 +2041,6 @@ row1:
 	VXORPS Y4, Y4, Y4
 	SUBQ   $0x01, R9
 	JL     rest4
-
 pairs3:
 	MOVL  (SI), R10
 	MOVQ  fstride+72(FP), R11
@@ -2160,7 +2054,6 @@ pairs3:
 	MOVQ  channels+80(FP), R12
 	SUBQ  $0x04, R12
 	JL    fewer7
-
 channels6:
 	VBROADCASTSD (R10), Y5
 	VMASKMOVPD   (R11), Y0, Y6
@@ -2181,7 +2074,6 @@ channels6:
 	ADDQ         $0x20, R10
 	SUBQ         $0x04, R12
 	JGE          channels6
-
 fewer7:
 	CMPQ         R12, $-4
 	JE           pair8
@@ -2201,13 +2093,11 @@ fewer7:
 	VMASKMOVPD   (R11), Y0, Y6
 	VFMADD231PD  Y6, Y5, Y3
 	ADDQ         DX, R11
-
 pair8:
 	ADDQ $0x04, SI
 	ADDQ $0x04, DI
 	SUBQ $0x01, R9
 	JGE  pairs3
-
 rest4:
 	VADDPD     Y2, Y1, Y1
 	VADDPD     Y4, Y3, Y3
@@ -2217,7 +2107,6 @@ rest4:
 	ADDQ       $0x08, BX
 	DECQ       R8
 	JNE        row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -2240,7 +2129,6 @@ TEXT ·pointConv8x2F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ  rows+48(FP), R10
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -2262,7 +2150,6 @@ row1:
 	VPXORD Z15, Z15, Z15
 	SUBQ   $0x01, R11
 	JL     rest4
-
 pairs3:
 	MOVL             (R8), R12
 	IMULQ            BX, R12
@@ -2292,7 +2179,6 @@ pairs3:
 	ADDQ             $0x04, R9
 	SUBQ             $0x01, R11
 	JGE              pairs3
-
 rest4:
 	MOVQ    AX, R11
 	VMOVUPS Z0, (R11)
@@ -2324,7 +2210,6 @@ rest4:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -2347,7 +2232,6 @@ TEXT ·pointConv4x2F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ  rows+48(FP), R10
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -2361,7 +2245,6 @@ row1:
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x01, R11
 	JL     rest4
-
 pairs3:
 	MOVL             (R8), R12
 	IMULQ            BX, R12
@@ -2383,7 +2266,6 @@ pairs3:
 	ADDQ             $0x04, R9
 	SUBQ             $0x01, R11
 	JGE              pairs3
-
 rest4:
 	MOVQ    AX, R11
 	VMOVUPS Z0, (R11)
@@ -2403,7 +2285,6 @@ rest4:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -2426,7 +2307,6 @@ TEXT ·pointConv2x2F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ  rows+48(FP), R10
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -2440,7 +2320,6 @@ row1:
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x02, R11
 	JL     rest4
-
 pairs3:
 	MOVL             (R8), R12
 	IMULQ            BX, R12
@@ -2470,7 +2349,6 @@ pairs3:
 	ADDQ             $0x08, R9
 	SUBQ             $0x02, R11
 	JGE              pairs3
-
 rest4:
 	CMPQ             R11, $-2
 	JE               summed5
@@ -2488,7 +2366,6 @@ rest4:
 	VFMADD231PS.BCST 4(R11), Z9, Z6
 	ADDQ             $0x04, R8
 	ADDQ             $0x04, R9
-
 summed5:
 	MOVQ    AX, R11
 	VADDPS  Z1, Z0, Z0
@@ -2506,7 +2383,6 @@ summed5:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -2529,7 +2405,6 @@ TEXT ·pointConv1x2F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ  rows+48(FP), R10
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -2543,7 +2418,6 @@ row1:
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x04, R11
 	JL     rest4
-
 pairs3:
 	MOVL             (R8), R12
 	IMULQ            BX, R12
@@ -2589,7 +2463,6 @@ pairs3:
 	ADDQ             $0x10, R9
 	SUBQ             $0x04, R11
 	JGE              pairs3
-
 rest4:
 	CMPQ             R11, $-4
 	JE               summed5
@@ -2633,7 +2506,6 @@ rest4:
 	VFMADD231PS.BCST (R11), Z9, Z6
 	ADDQ             $0x04, R8
 	ADDQ             $0x04, R9
-
 summed5:
 	MOVQ    AX, R11
 	VADDPS  Z1, Z0, Z0
@@ -2650,7 +2522,6 @@ summed5:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -2673,7 +2544,6 @@ TEXT ·pointConv16x1F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ  rows+48(FP), R10
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -2695,7 +2565,6 @@ row1:
 	VPXORD Z15, Z15, Z15
 	SUBQ   $0x01, R11
 	JL     rest4
-
 pairs3:
 	MOVL             (R8), R12
 	IMULQ            BX, R12
@@ -2724,7 +2593,6 @@ pairs3:
 	ADDQ             $0x04, R9
 	SUBQ             $0x01, R11
 	JGE              pairs3
-
 rest4:
 	MOVQ    AX, R11
 	VMOVUPS Z0, K1, (R11)
@@ -2764,7 +2632,6 @@ rest4:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -2787,7 +2654,6 @@ TEXT ·pointConv8x1F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ  rows+48(FP), R10
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -2801,7 +2667,6 @@ row1:
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x01, R11
 	JL     rest4
-
 pairs3:
 	MOVL             (R8), R12
 	IMULQ            BX, R12
@@ -2822,7 +2687,6 @@ pairs3:
 	ADDQ             $0x04, R9
 	SUBQ             $0x01, R11
 	JGE              pairs3
-
 rest4:
 	MOVQ    AX, R11
 	VMOVUPS Z0, K1, (R11)
@@ -2846,7 +2710,6 @@ rest4:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -2869,7 +2732,6 @@ TEXT ·pointConv4x1F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ  rows+48(FP), R10
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -2883,7 +2745,6 @@ row1:
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x02, R11
 	JL     rest4
-
 pairs3:
 	MOVL             (R8), R12
 	IMULQ            BX, R12
@@ -2911,7 +2772,6 @@ pairs3:
 	ADDQ             $0x08, R9
 	SUBQ             $0x02, R11
 	JGE              pairs3
-
 rest4:
 	CMPQ             R11, $-2
 	JE               summed5
@@ -2928,7 +2788,6 @@ rest4:
 	VFMADD231PS.BCST 12(R11), Z8, Z6
 	ADDQ             $0x04, R8
 	ADDQ             $0x04, R9
-
 summed5:
 	MOVQ    AX, R11
 	VADDPS  Z1, Z0, Z0
@@ -2948,7 +2807,6 @@ summed5:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -2971,7 +2829,6 @@ TEXT ·pointConv2x1F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ  rows+48(FP), R10
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -2985,7 +2842,6 @@ row1:
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x04, R11
 	JL     rest4
-
 pairs3:
 	MOVL             (R8), R12
 	IMULQ            BX, R12
@@ -3027,7 +2883,6 @@ pairs3:
 	ADDQ             $0x10, R9
 	SUBQ             $0x04, R11
 	JGE              pairs3
-
 rest4:
 	CMPQ             R11, $-4
 	JE               summed5
@@ -3068,7 +2923,6 @@ rest4:
 	VFMADD231PS.BCST 4(R11), Z8, Z6
 	ADDQ             $0x04, R8
 	ADDQ             $0x04, R9
-
 summed5:
 	MOVQ    AX, R11
 	VADDPS  Z1, Z0, Z0
@@ -3086,7 +2940,6 @@ summed5:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -3109,7 +2962,6 @@ TEXT ·pointConv1x1F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ  rows+48(FP), R10
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -3123,7 +2975,6 @@ row1:
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x08, R11
 	JL     rest4
-
 pairs3:
 	MOVL             (R8), R12
 	IMULQ            BX, R12
@@ -3193,7 +3044,6 @@ pairs3:
 	ADDQ             $0x20, R9
 	SUBQ             $0x08, R11
 	JGE              pairs3
-
 rest4:
 	CMPQ             R11, $-8
 	JE               summed5
@@ -3279,7 +3129,6 @@ rest4:
 	VFMADD231PS.BCST (R11), Z8, Z6
 	ADDQ             $0x04, R8
 	ADDQ             $0x04, R9
-
 summed5:
 	MOVQ    AX, R11
 	VADDPS  Z1, Z0, Z0
@@ -3296,7 +3145,6 @@ summed5:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -3319,7 +3167,6 @@ TEXT ·pointConvGradF8F32AVX512(SB), NOSPLIT, $0-96
 	LEAQ  (BX)(BX*2), R11
 	TESTQ R9, R9
 	JE    done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -3333,7 +3180,6 @@ row1:
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x01, R10
 	JL     rest4
-
 pairs3:
 	MOVL  (DI), R12
 	MOVQ  pstride+64(FP), R13
@@ -3346,7 +3192,6 @@ pairs3:
 	MOVQ  blocks+80(FP), R15
 	TESTQ R15, R15
 	JE    last7
-
 vectors6:
 	VMOVUPS     (R13), Z8
 	VFMADD231PS (R12), Z8, Z0
@@ -3362,7 +3207,6 @@ vectors6:
 	ADDQ        $+64, R14
 	DECQ        R15
 	JNE         vectors6
-
 last7:
 	VMOVUPS.Z   (R13), K1, Z8
 	VFMADD231PS (R12), Z8, K1, Z0
@@ -3377,7 +3221,6 @@ last7:
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10
 	JGE         pairs3
-
 rest4:
 	VEXTRACTF64X4 $0x01, Z0, Y8
 	VADDPS        Y8, Y0, Y0
@@ -3456,7 +3299,6 @@ rest4:
 	ADDQ          $0x08, SI
 	DECQ          R9
 	JNE           row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -3478,7 +3320,6 @@ TEXT ·pointConvGradF4F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  rows+48(FP), R9
 	TESTQ R9, R9
 	JE    done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -3488,7 +3329,6 @@ row1:
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x01, R10
 	JL     rest4
-
 pairs3:
 	MOVL  (DI), R11
 	MOVQ  pstride+64(FP), R12
@@ -3501,7 +3341,6 @@ pairs3:
 	MOVQ  blocks+80(FP), R14
 	TESTQ R14, R14
 	JE    last7
-
 vectors6:
 	VMOVUPS     (R12), Z4
 	VFMADD231PS (R11), Z4, Z0
@@ -3513,7 +3352,6 @@ vectors6:
 	ADDQ        $+64, R13
 	DECQ        R14
 	JNE         vectors6
-
 last7:
 	VMOVUPS.Z   (R12), K1, Z4
 	VFMADD231PS (R11), Z4, K1, Z0
@@ -3524,7 +3362,6 @@ last7:
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10
 	JGE         pairs3
-
 rest4:
 	VEXTRACTF64X4 $0x01, Z0, Y4
 	VADDPS        Y4, Y0, Y0
@@ -3567,7 +3404,6 @@ rest4:
 	ADDQ          $0x08, SI
 	DECQ          R9
 	JNE           row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -3589,7 +3425,6 @@ TEXT ·pointConvGradF2F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  rows+48(FP), R9
 	TESTQ R9, R9
 	JE    done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -3597,7 +3432,6 @@ row1:
 	VPXORD Z1, Z1, Z1
 	SUBQ   $0x01, R10
 	JL     rest4
-
 pairs3:
 	MOVL  (DI), R11
 	MOVQ  pstride+64(FP), R12
@@ -3609,7 +3443,6 @@ pairs3:
 	MOVQ  blocks+80(FP), R13
 	TESTQ R13, R13
 	JE    last7
-
 vectors6:
 	VMOVUPS     (R12), Z2
 	VFMADD231PS (R11), Z2, Z0
@@ -3618,7 +3451,6 @@ vectors6:
 	ADDQ        $+64, R11
 	DECQ        R13
 	JNE         vectors6
-
 last7:
 	VMOVUPS.Z   (R12), K1, Z2
 	VFMADD231PS (R11), Z2, K1, Z0
@@ -3627,7 +3459,6 @@ last7:
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10
 	JGE         pairs3
-
 rest4:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VADDPS        Y2, Y0, Y0
@@ -3652,7 +3483,6 @@ rest4:
 	ADDQ          $0x08, SI
 	DECQ          R9
 	JNE           row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -3674,14 +3504,12 @@ TEXT ·pointConvGradF1F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  rows+48(FP), R9
 	TESTQ R9, R9
 	JE    done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
 	VPXORD Z0, Z0, Z0
 	SUBQ   $0x01, R10
 	JL     rest4
-
 pairs3:
 	MOVL  (DI), R11
 	MOVQ  pstride+64(FP), R12
@@ -3693,7 +3521,6 @@ pairs3:
 	MOVQ  blocks+80(FP), R13
 	TESTQ R13, R13
 	JE    last7
-
 vectors6:
 	VMOVUPS     (R12), Z1
 	VFMADD231PS (R11), Z1, Z0
@@ -3701,7 +3528,6 @@ vectors6:
 	ADDQ        $+64, R11
 	DECQ        R13
 	JNE         vectors6
-
 last7:
 	VMOVUPS.Z   (R12), K1, Z1
 	VFMADD231PS (R11), Z1, K1, Z0
@@ -3709,7 +3535,6 @@ last7:
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10
 	JGE         pairs3
-
 rest4:
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPS        Y1, Y0, Y0
@@ -3725,7 +3550,6 @@ rest4:
 	ADDQ          $0x08, SI
 	DECQ          R9
 	JNE           row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -3746,7 +3570,6 @@ TEXT ·pointConvGradW2F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  rows+48(FP), R8
 	TESTQ R8, R8
 	JE    done2
-
 row1:
 	MOVQ   8(BX), R9
 	SUBQ   (BX), R9
@@ -3760,7 +3583,6 @@ row1:
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x01, R9
 	JL     rest4
-
 pairs3:
 	MOVL  (SI), R10
 	MOVQ  fstride+72(FP), R11
@@ -3774,7 +3596,6 @@ pairs3:
 	MOVQ  channels+80(FP), R12
 	SUBQ  $0x04, R12
 	JL    fewer7
-
 channels6:
 	VBROADCASTSS (R10), Z8
 	VFMADD231PS  (R11), Z8, Z0
@@ -3795,7 +3616,6 @@ channels6:
 	ADDQ         $0x10, R10
 	SUBQ         $0x04, R12
 	JGE          channels6
-
 fewer7:
 	CMPQ         R12, $-4
 	JE           pair8
@@ -3815,13 +3635,11 @@ fewer7:
 	VFMADD231PS  (R11), Z8, Z2
 	VFMADD231PS  64(R11), Z8, K1, Z6
 	ADDQ         DX, R11
-
 pair8:
 	ADDQ $0x04, SI
 	ADDQ $0x04, DI
 	SUBQ $0x01, R9
 	JGE  pairs3
-
 rest4:
 	VADDPS  Z1, Z0, Z0
 	VADDPS  Z3, Z2, Z2
@@ -3835,7 +3653,6 @@ rest4:
 	ADDQ    $0x08, BX
 	DECQ    R8
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -3856,7 +3673,6 @@ TEXT ·pointConvGradW1F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  rows+48(FP), R8
 	TESTQ R8, R8
 	JE    done2
-
 row1:
 	MOVQ   8(BX), R9
 	SUBQ   (BX), R9
@@ -3866,7 +3682,6 @@ row1:
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x01, R9
 	JL     rest4
-
 pairs3:
 	MOVL  (SI), R10
 	MOVQ  fstride+72(FP), R11
@@ -3880,7 +3695,6 @@ pairs3:
 	MOVQ  channels+80(FP), R12
 	SUBQ  $0x04, R12
 	JL    fewer7
-
 channels6:
 	VBROADCASTSS (R10), Z4
 	VFMADD231PS  (R11), Z4, K1, Z0
@@ -3897,7 +3711,6 @@ channels6:
 	ADDQ         $0x10, R10
 	SUBQ         $0x04, R12
 	JGE          channels6
-
 fewer7:
 	CMPQ         R12, $-4
 	JE           pair8
@@ -3914,13 +3727,11 @@ fewer7:
 	VBROADCASTSS 8(R10), Z4
 	VFMADD231PS  (R11), Z4, K1, Z2
 	ADDQ         DX, R11
-
 pair8:
 	ADDQ $0x04, SI
 	ADDQ $0x04, DI
 	SUBQ $0x01, R9
 	JGE  pairs3
-
 rest4:
 	VADDPS  Z1, Z0, Z0
 	VADDPS  Z3, Z2, Z2
@@ -3930,7 +3741,6 @@ rest4:
 	ADDQ    $0x08, BX
 	DECQ    R8
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -3953,7 +3763,6 @@ TEXT ·pointConv4x2F64AVX512(SB), NOSPLIT, $0-88
 	MOVQ  rows+48(FP), R10
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -3967,7 +3776,6 @@ row1:
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x01, R11
 	JL     rest4
-
 pairs3:
 	MOVL             (R8), R12
 	IMULQ            BX, R12
@@ -3989,7 +3797,6 @@ pairs3:
 	ADDQ             $0x04, R9
 	SUBQ             $0x01, R11
 	JGE              pairs3
-
 rest4:
 	MOVQ    AX, R11
 	VMOVUPS Z0, (R11)
@@ -4009,7 +3816,6 @@ rest4:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -4032,7 +3838,6 @@ TEXT ·pointConv4x1F64AVX512(SB), NOSPLIT, $0-88
 	MOVQ  rows+48(FP), R10
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -4042,7 +3847,6 @@ row1:
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x01, R11
 	JL     rest4
-
 pairs3:
 	MOVL             (R8), R12
 	IMULQ            BX, R12
@@ -4059,7 +3863,6 @@ pairs3:
 	ADDQ             $0x04, R9
 	SUBQ             $0x01, R11
 	JGE              pairs3
-
 rest4:
 	MOVQ    AX, R11
 	VMOVUPD Z0, K1, (R11)
@@ -4075,7 +3878,6 @@ rest4:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -4097,7 +3899,6 @@ TEXT ·pointConvGradF4F64AVX512(SB), NOSPLIT, $0-96
 	MOVQ  rows+48(FP), R9
 	TESTQ R9, R9
 	JE    done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
@@ -4107,7 +3908,6 @@ row1:
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x01, R10
 	JL     rest4
-
 pairs3:
 	MOVL  (DI), R11
 	MOVQ  pstride+64(FP), R12
@@ -4120,7 +3920,6 @@ pairs3:
 	MOVQ  blocks+80(FP), R14
 	TESTQ R14, R14
 	JE    last7
-
 vectors6:
 	VMOVUPS     (R12), Z4
 	VFMADD231PD (R11), Z4, Z0
@@ -4132,7 +3931,6 @@ vectors6:
 	ADDQ        $+64, R13
 	DECQ        R14
 	JNE         vectors6
-
 last7:
 	VMOVUPD.Z   (R12), K1, Z4
 	VFMADD231PD (R11), Z4, K1, Z0
@@ -4143,7 +3941,6 @@ last7:
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10
 	JGE         pairs3
-
 rest4:
 	VEXTRACTF64X4 $0x01, Z0, Y4
 	VADDPD        Y4, Y0, Y0
@@ -4178,7 +3975,6 @@ rest4:
 	ADDQ          $0x08, SI
 	DECQ          R9
 	JNE           row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -4201,7 +3997,6 @@ TEXT ·pointConv1x2F64AVX512(SB), NOSPLIT, $0-88
 	MOVQ  rows+48(FP), R10
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -4211,7 +4006,6 @@ row1:
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x02, R11
 	JL     rest4
-
 pairs3:
 	MOVL             (R8), R12
 	IMULQ            BX, R12
@@ -4237,7 +4031,6 @@ pairs3:
 	ADDQ             $0x08, R9
 	SUBQ             $0x02, R11
 	JGE              pairs3
-
 rest4:
 	CMPQ             R11, $-2
 	JE               summed5
@@ -4253,7 +4046,6 @@ rest4:
 	VFMADD231PD.BCST (R11), Z5, Z2
 	ADDQ             $0x04, R8
 	ADDQ             $0x04, R9
-
 summed5:
 	MOVQ    AX, R11
 	VADDPD  Z1, Z0, Z0
@@ -4266,7 +4058,6 @@ summed5:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -4289,7 +4080,6 @@ TEXT ·pointConv1x1F64AVX512(SB), NOSPLIT, $0-88
 	MOVQ  rows+48(FP), R10
 	TESTQ R10, R10
 	JE    done2
-
 row1:
 	MOVQ   8(DI), R11
 	SUBQ   (DI), R11
@@ -4299,7 +4089,6 @@ row1:
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x04, R11
 	JL     rest4
-
 pairs3:
 	MOVL             (R8), R12
 	IMULQ            BX, R12
@@ -4337,7 +4126,6 @@ pairs3:
 	ADDQ             $0x10, R9
 	SUBQ             $0x04, R11
 	JGE              pairs3
-
 rest4:
 	CMPQ             R11, $-4
 	JE               summed5
@@ -4375,7 +4163,6 @@ rest4:
 	VFMADD231PD.BCST (R11), Z4, Z2
 	ADDQ             $0x04, R8
 	ADDQ             $0x04, R9
-
 summed5:
 	MOVQ    AX, R11
 	VADDPD  Z1, Z0, Z0
@@ -4388,7 +4175,6 @@ summed5:
 	ADDQ    $0x08, DI
 	DECQ    R10
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -4410,14 +4196,12 @@ TEXT ·pointConvGradF1F64AVX512(SB), NOSPLIT, $0-96
 	MOVQ  rows+48(FP), R9
 	TESTQ R9, R9
 	JE    done2
-
 row1:
 	MOVQ   8(SI), R10
 	SUBQ   (SI), R10
 	VPXORD Z0, Z0, Z0
 	SUBQ   $0x01, R10
 	JL     rest4
-
 pairs3:
 	MOVL  (DI), R11
 	MOVQ  pstride+64(FP), R12
@@ -4429,7 +4213,6 @@ pairs3:
 	MOVQ  blocks+80(FP), R13
 	TESTQ R13, R13
 	JE    last7
-
 vectors6:
 	VMOVUPS     (R12), Z1
 	VFMADD231PD (R11), Z1, Z0
@@ -4437,7 +4220,6 @@ vectors6:
 	ADDQ        $+64, R11
 	DECQ        R13
 	JNE         vectors6
-
 last7:
 	VMOVUPD.Z   (R12), K1, Z1
 	VFMADD231PD (R11), Z1, K1, Z0
@@ -4445,7 +4227,6 @@ last7:
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10
 	JGE         pairs3
-
 rest4:
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -4459,7 +4240,6 @@ rest4:
 	ADDQ          $0x08, SI
 	DECQ          R9
 	JNE           row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -4480,7 +4260,6 @@ TEXT ·pointConvGradW2F64AVX512(SB), NOSPLIT, $0-96
 	MOVQ  rows+48(FP), R8
 	TESTQ R8, R8
 	JE    done2
-
 row1:
 	MOVQ   8(BX), R9
 	SUBQ   (BX), R9
@@ -4494,7 +4273,6 @@ row1:
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x01, R9
 	JL     rest4
-
 pairs3:
 	MOVL  (SI), R10
 	MOVQ  fstride+72(FP), R11
@@ -4508,7 +4286,6 @@ pairs3:
 	MOVQ  channels+80(FP), R12
 	SUBQ  $0x04, R12
 	JL    fewer7
-
 channels6:
 	VBROADCASTSD (R10), Z8
 	VFMADD231PD  (R11), Z8, Z0
@@ -4529,7 +4306,6 @@ channels6:
 	ADDQ         $0x20, R10
 	SUBQ         $0x04, R12
 	JGE          channels6
-
 fewer7:
 	CMPQ         R12, $-4
 	JE           pair8
@@ -4549,13 +4325,11 @@ fewer7:
 	VFMADD231PD  (R11), Z8, Z2
 	VFMADD231PD  64(R11), Z8, K1, Z6
 	ADDQ         DX, R11
-
 pair8:
 	ADDQ $0x04, SI
 	ADDQ $0x04, DI
 	SUBQ $0x01, R9
 	JGE  pairs3
-
 rest4:
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
@@ -4569,7 +4343,6 @@ rest4:
 	ADDQ    $0x08, BX
 	DECQ    R8
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET
@@ -4590,7 +4363,6 @@ TEXT ·pointConvGradW1F64AVX512(SB), NOSPLIT, $0-96
 	MOVQ  rows+48(FP), R8
 	TESTQ R8, R8
 	JE    done2
-
 row1:
 	MOVQ   8(BX), R9
 	SUBQ   (BX), R9
@@ -4600,7 +4372,6 @@ row1:
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x01, R9
 	JL     rest4
-
 pairs3:
 	MOVL  (SI), R10
 	MOVQ  fstride+72(FP), R11
@@ -4614,7 +4385,6 @@ pairs3:
 	MOVQ  channels+80(FP), R12
 	SUBQ  $0x04, R12
 	JL    fewer7
-
 channels6:
 	VBROADCASTSD (R10), Z4
 	VFMADD231PD  (R11), Z4, K1, Z0
@@ -4631,7 +4401,6 @@ channels6:
 	ADDQ         $0x20, R10
 	SUBQ         $0x04, R12
 	JGE          channels6
-
 fewer7:
 	CMPQ         R12, $-4
 	JE           pair8
@@ -4648,13 +4417,11 @@ fewer7:
 	VBROADCASTSD 16(R10), Z4
 	VFMADD231PD  (R11), Z4, K1, Z2
 	ADDQ         DX, R11
-
 pair8:
 	ADDQ $0x04, SI
 	ADDQ $0x04, DI
 	SUBQ $0x01, R9
 	JGE  pairs3
-
 rest4:
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
@@ -4664,7 +4431,6 @@ rest4:
 	ADDQ    $0x08, BX
 	DECQ    R8
 	JNE     row1
-
 done2:
 	VZEROUPPER
 	RET

@@ -16,14 +16,12 @@ TEXT ·pointConvRowF32NEON(SB), NOSPLIT, $0-72
 	LSL $2, R1, R8
 	LSL $2, R2, R9
 	MOVD more+64(FP), R15
-
 rows:
 	CMP $8, R1
 	BLT fewerRows
 	MOVD R0, R19
 	MOVD R2, R20
 	MOVD w+16(FP), R7
-
 cols:
 	CMP $8, R20
 	BLT fewerCols
@@ -60,13 +58,11 @@ cols:
 	FLDPQ 0(R21), (F12, F13)
 	ADD R9, R21
 	FLDPQ 0(R21), (F14, F15)
-
 begin:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft
-
 pairs:
 	// 24 instructions for 64 multiply-adds, 0.375 each
 	MOVWU.P 4(R10), R13
@@ -93,7 +89,6 @@ pairs:
 	WORD $0x4fb11a6f // fmla v15.4s, v19.4s, v17.s[3]
 	SUBS $1, R12
 	BGE pairs
-
 pairsLeft:
 	MOVD R19, R21
 	FSTPQ (F0, F1), 0(R21)
@@ -115,9 +110,7 @@ pairsLeft:
 	ADD $32, R7
 	SUB $8, R20
 	B cols
-
 fewerCols:
-
 cols2:
 	CMP $4, R20
 	BLT fewerCols2
@@ -146,13 +139,11 @@ cols2:
 	FMOVQ 0(R21), F6
 	ADD R9, R21
 	FMOVQ 0(R21), F7
-
 begin2:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft2
-
 pairs2:
 	// 16 instructions for 32 multiply-adds, 0.5 each
 	MOVWU.P 4(R10), R13
@@ -171,7 +162,6 @@ pairs2:
 	WORD $0x4fa91947 // fmla v7.4s, v10.4s, v9.s[3]
 	SUBS $1, R12
 	BGE pairs2
-
 pairsLeft2:
 	MOVD R19, R21
 	FMOVQ F0, (R21)
@@ -193,9 +183,7 @@ pairsLeft2:
 	ADD $16, R7
 	SUB $4, R20
 	B cols2
-
 fewerCols2:
-
 cols3:
 	CMP $2, R20
 	BLT fewerCols3
@@ -224,13 +212,11 @@ cols3:
 	FMOVD 0(R21), F6
 	ADD R9, R21
 	FMOVD 0(R21), F7
-
 begin3:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft3
-
 pairs3:
 	// 16 instructions for 16 multiply-adds, 1 each
 	MOVWU.P 4(R10), R13
@@ -249,7 +235,6 @@ pairs3:
 	WORD $0x4fa91947 // fmla v7.4s, v10.4s, v9.s[3]
 	SUBS $1, R12
 	BGE pairs3
-
 pairsLeft3:
 	MOVD R19, R21
 	FMOVD F0, (R21)
@@ -271,9 +256,7 @@ pairsLeft3:
 	ADD $8, R7
 	SUB $2, R20
 	B cols3
-
 fewerCols3:
-
 cols4:
 	CMP $1, R20
 	BLT fewerCols4
@@ -302,13 +285,11 @@ cols4:
 	FMOVS 0(R21), F6
 	ADD R9, R21
 	FMOVS 0(R21), F7
-
 begin4:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft4
-
 pairs4:
 	// 16 instructions for 8 multiply-adds, 2 each
 	MOVWU.P 4(R10), R13
@@ -327,7 +308,6 @@ pairs4:
 	WORD $0x4fa91947 // fmla v7.4s, v10.4s, v9.s[3]
 	SUBS $1, R12
 	BGE pairs4
-
 pairsLeft4:
 	MOVD R19, R21
 	FMOVS F0, (R21)
@@ -349,7 +329,6 @@ pairsLeft4:
 	ADD $4, R7
 	SUB $1, R20
 	B cols4
-
 fewerCols4:
 	ADD R9, R0
 	ADD R9, R0
@@ -362,16 +341,13 @@ fewerCols4:
 	ADD $32, R3
 	SUB $8, R1
 	B rows
-
 fewerRows:
-
 rows2:
 	CMP $4, R1
 	BLT fewerRows2
 	MOVD R0, R19
 	MOVD R2, R20
 	MOVD w+16(FP), R7
-
 cols5:
 	CMP $16, R20
 	BLT fewerCols5
@@ -404,13 +380,11 @@ cols5:
 	ADD R9, R21
 	FLDPQ 0(R21), (F12, F13)
 	FLDPQ 32(R21), (F14, F15)
-
 begin5:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft5
-
 pairs5:
 	// 25 instructions for 64 multiply-adds, 0.3906 each
 	MOVWU.P 4(R10), R13
@@ -438,7 +412,6 @@ pairs5:
 	WORD $0x4fb01a8f // fmla v15.4s, v20.4s, v16.s[3]
 	SUBS $1, R12
 	BGE pairs5
-
 pairsLeft5:
 	MOVD R19, R21
 	FSTPQ (F0, F1), 0(R21)
@@ -456,9 +429,7 @@ pairsLeft5:
 	ADD $64, R7
 	SUB $16, R20
 	B cols5
-
 fewerCols5:
-
 cols6:
 	CMP $8, R20
 	BLT fewerCols6
@@ -479,13 +450,11 @@ cols6:
 	FLDPQ 0(R21), (F4, F5)
 	ADD R9, R21
 	FLDPQ 0(R21), (F6, F7)
-
 begin6:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft6
-
 pairs6:
 	// 16 instructions for 32 multiply-adds, 0.5 each
 	MOVWU.P 4(R10), R13
@@ -504,7 +473,6 @@ pairs6:
 	WORD $0x4fa81947 // fmla v7.4s, v10.4s, v8.s[3]
 	SUBS $1, R12
 	BGE pairs6
-
 pairsLeft6:
 	MOVD R19, R21
 	FSTPQ (F0, F1), 0(R21)
@@ -518,9 +486,7 @@ pairsLeft6:
 	ADD $32, R7
 	SUB $8, R20
 	B cols6
-
 fewerCols6:
-
 cols7:
 	CMP $4, R20
 	BLT fewerCols7
@@ -537,13 +503,11 @@ cols7:
 	FMOVQ 0(R21), F2
 	ADD R9, R21
 	FMOVQ 0(R21), F3
-
 begin7:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft7
-
 pairs7:
 	// 12 instructions for 16 multiply-adds, 0.75 each
 	MOVWU.P 4(R10), R13
@@ -558,7 +522,6 @@ pairs7:
 	WORD $0x4fa418a3 // fmla v3.4s, v5.4s, v4.s[3]
 	SUBS $1, R12
 	BGE pairs7
-
 pairsLeft7:
 	MOVD R19, R21
 	FMOVQ F0, (R21)
@@ -572,9 +535,7 @@ pairsLeft7:
 	ADD $16, R7
 	SUB $4, R20
 	B cols7
-
 fewerCols7:
-
 cols8:
 	CMP $2, R20
 	BLT fewerCols8
@@ -591,13 +552,11 @@ cols8:
 	FMOVD 0(R21), F2
 	ADD R9, R21
 	FMOVD 0(R21), F3
-
 begin8:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft8
-
 pairs8:
 	// 12 instructions for 8 multiply-adds, 1.5 each
 	MOVWU.P 4(R10), R13
@@ -612,7 +571,6 @@ pairs8:
 	WORD $0x4fa418a3 // fmla v3.4s, v5.4s, v4.s[3]
 	SUBS $1, R12
 	BGE pairs8
-
 pairsLeft8:
 	MOVD R19, R21
 	FMOVD F0, (R21)
@@ -626,9 +584,7 @@ pairsLeft8:
 	ADD $8, R7
 	SUB $2, R20
 	B cols8
-
 fewerCols8:
-
 cols9:
 	CMP $1, R20
 	BLT fewerCols9
@@ -645,13 +601,11 @@ cols9:
 	FMOVS 0(R21), F2
 	ADD R9, R21
 	FMOVS 0(R21), F3
-
 begin9:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft9
-
 pairs9:
 	// 12 instructions for 4 multiply-adds, 3 each
 	MOVWU.P 4(R10), R13
@@ -666,7 +620,6 @@ pairs9:
 	WORD $0x4fa418a3 // fmla v3.4s, v5.4s, v4.s[3]
 	SUBS $1, R12
 	BGE pairs9
-
 pairsLeft9:
 	MOVD R19, R21
 	FMOVS F0, (R21)
@@ -680,7 +633,6 @@ pairsLeft9:
 	ADD $4, R7
 	SUB $1, R20
 	B cols9
-
 fewerCols9:
 	ADD R9, R0
 	ADD R9, R0
@@ -689,16 +641,13 @@ fewerCols9:
 	ADD $16, R3
 	SUB $4, R1
 	B rows2
-
 fewerRows2:
-
 rows3:
 	CMP $2, R1
 	BLT fewerRows3
 	MOVD R0, R19
 	MOVD R2, R20
 	MOVD w+16(FP), R7
-
 cols10:
 	CMP $16, R20
 	BLT fewerCols10
@@ -717,13 +666,11 @@ cols10:
 	ADD R9, R21
 	FLDPQ 0(R21), (F4, F5)
 	FLDPQ 32(R21), (F6, F7)
-
 begin10:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft10
-
 pairs10:
 	// 17 instructions for 32 multiply-adds, 0.5312 each
 	MOVWU.P 4(R10), R13
@@ -743,7 +690,6 @@ pairs10:
 	WORD $0x4fa81187 // fmla v7.4s, v12.4s, v8.s[1]
 	SUBS $1, R12
 	BGE pairs10
-
 pairsLeft10:
 	MOVD R19, R21
 	FSTPQ (F0, F1), 0(R21)
@@ -755,9 +701,7 @@ pairsLeft10:
 	ADD $64, R7
 	SUB $16, R20
 	B cols10
-
 fewerCols10:
-
 cols11:
 	CMP $8, R20
 	BLT fewerCols11
@@ -770,13 +714,11 @@ cols11:
 	FLDPQ 0(R21), (F0, F1)
 	ADD R9, R21
 	FLDPQ 0(R21), (F2, F3)
-
 begin11:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft11
-
 pairs11:
 	// 12 instructions for 16 multiply-adds, 0.75 each
 	MOVWU.P 4(R10), R13
@@ -791,7 +733,6 @@ pairs11:
 	WORD $0x4fa410c3 // fmla v3.4s, v6.4s, v4.s[1]
 	SUBS $1, R12
 	BGE pairs11
-
 pairsLeft11:
 	MOVD R19, R21
 	FSTPQ (F0, F1), 0(R21)
@@ -801,9 +742,7 @@ pairsLeft11:
 	ADD $32, R7
 	SUB $8, R20
 	B cols11
-
 fewerCols11:
-
 cols12:
 	CMP $4, R20
 	BLT fewerCols12
@@ -814,13 +753,11 @@ cols12:
 	FMOVQ 0(R21), F0
 	ADD R9, R21
 	FMOVQ 0(R21), F1
-
 begin12:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft12
-
 pairs12:
 	// 10 instructions for 8 multiply-adds, 1.25 each
 	MOVWU.P 4(R10), R13
@@ -833,7 +770,6 @@ pairs12:
 	WORD $0x4fa21061 // fmla v1.4s, v3.4s, v2.s[1]
 	SUBS $1, R12
 	BGE pairs12
-
 pairsLeft12:
 	MOVD R19, R21
 	FMOVQ F0, (R21)
@@ -843,9 +779,7 @@ pairsLeft12:
 	ADD $16, R7
 	SUB $4, R20
 	B cols12
-
 fewerCols12:
-
 cols13:
 	CMP $2, R20
 	BLT fewerCols13
@@ -856,13 +790,11 @@ cols13:
 	FMOVD 0(R21), F0
 	ADD R9, R21
 	FMOVD 0(R21), F1
-
 begin13:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft13
-
 pairs13:
 	// 10 instructions for 4 multiply-adds, 2.5 each
 	MOVWU.P 4(R10), R13
@@ -875,7 +807,6 @@ pairs13:
 	WORD $0x4fa21061 // fmla v1.4s, v3.4s, v2.s[1]
 	SUBS $1, R12
 	BGE pairs13
-
 pairsLeft13:
 	MOVD R19, R21
 	FMOVD F0, (R21)
@@ -885,9 +816,7 @@ pairsLeft13:
 	ADD $8, R7
 	SUB $2, R20
 	B cols13
-
 fewerCols13:
-
 cols14:
 	CMP $1, R20
 	BLT fewerCols14
@@ -898,13 +827,11 @@ cols14:
 	FMOVS 0(R21), F0
 	ADD R9, R21
 	FMOVS 0(R21), F1
-
 begin14:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft14
-
 pairs14:
 	// 10 instructions for 2 multiply-adds, 5 each
 	MOVWU.P 4(R10), R13
@@ -917,7 +844,6 @@ pairs14:
 	WORD $0x4fa21061 // fmla v1.4s, v3.4s, v2.s[1]
 	SUBS $1, R12
 	BGE pairs14
-
 pairsLeft14:
 	MOVD R19, R21
 	FMOVS F0, (R21)
@@ -927,23 +853,19 @@ pairsLeft14:
 	ADD $4, R7
 	SUB $1, R20
 	B cols14
-
 fewerCols14:
 	ADD R9, R0
 	ADD R9, R0
 	ADD $8, R3
 	SUB $2, R1
 	B rows3
-
 fewerRows3:
-
 rows4:
 	CMP $1, R1
 	BLT fewerRows4
 	MOVD R0, R19
 	MOVD R2, R20
 	MOVD w+16(FP), R7
-
 cols15:
 	CMP $16, R20
 	BLT fewerCols15
@@ -955,13 +877,11 @@ cols15:
 	MOVD R19, R21
 	FLDPQ 0(R21), (F0, F1)
 	FLDPQ 32(R21), (F2, F3)
-
 begin15:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft15
-
 pairs15:
 	// 13 instructions for 16 multiply-adds, 0.8125 each
 	MOVWU.P 4(R10), R13
@@ -977,7 +897,6 @@ pairs15:
 	WORD $0x4f841103 // fmla v3.4s, v8.4s, v4.s[0]
 	SUBS $1, R12
 	BGE pairs15
-
 pairsLeft15:
 	MOVD R19, R21
 	FSTPQ (F0, F1), 0(R21)
@@ -986,9 +905,7 @@ pairsLeft15:
 	ADD $64, R7
 	SUB $16, R20
 	B cols15
-
 fewerCols15:
-
 cols16:
 	CMP $8, R20
 	BLT fewerCols16
@@ -997,13 +914,11 @@ cols16:
 	CBZ R15, begin16
 	MOVD R19, R21
 	FLDPQ 0(R21), (F0, F1)
-
 begin16:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft16
-
 pairs16:
 	// 10 instructions for 8 multiply-adds, 1.25 each
 	MOVWU.P 4(R10), R13
@@ -1016,7 +931,6 @@ pairs16:
 	WORD $0x4f821081 // fmla v1.4s, v4.4s, v2.s[0]
 	SUBS $1, R12
 	BGE pairs16
-
 pairsLeft16:
 	MOVD R19, R21
 	FSTPQ (F0, F1), 0(R21)
@@ -1024,9 +938,7 @@ pairsLeft16:
 	ADD $32, R7
 	SUB $8, R20
 	B cols16
-
 fewerCols16:
-
 cols17:
 	CMP $4, R20
 	BLT fewerCols17
@@ -1034,13 +946,11 @@ cols17:
 	CBZ R15, begin17
 	MOVD R19, R21
 	FMOVQ 0(R21), F0
-
 begin17:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft17
-
 pairs17:
 	// 9 instructions for 4 multiply-adds, 2.25 each
 	MOVWU.P 4(R10), R13
@@ -1052,7 +962,6 @@ pairs17:
 	WORD $0x4f811040 // fmla v0.4s, v2.4s, v1.s[0]
 	SUBS $1, R12
 	BGE pairs17
-
 pairsLeft17:
 	MOVD R19, R21
 	FMOVQ F0, (R21)
@@ -1060,9 +969,7 @@ pairsLeft17:
 	ADD $16, R7
 	SUB $4, R20
 	B cols17
-
 fewerCols17:
-
 cols18:
 	CMP $2, R20
 	BLT fewerCols18
@@ -1070,13 +977,11 @@ cols18:
 	CBZ R15, begin18
 	MOVD R19, R21
 	FMOVD 0(R21), F0
-
 begin18:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft18
-
 pairs18:
 	// 9 instructions for 2 multiply-adds, 4.5 each
 	MOVWU.P 4(R10), R13
@@ -1088,7 +993,6 @@ pairs18:
 	WORD $0x4f811040 // fmla v0.4s, v2.4s, v1.s[0]
 	SUBS $1, R12
 	BGE pairs18
-
 pairsLeft18:
 	MOVD R19, R21
 	FMOVD F0, (R21)
@@ -1096,9 +1000,7 @@ pairsLeft18:
 	ADD $8, R7
 	SUB $2, R20
 	B cols18
-
 fewerCols18:
-
 cols19:
 	CMP $1, R20
 	BLT fewerCols19
@@ -1106,13 +1008,11 @@ cols19:
 	CBZ R15, begin19
 	MOVD R19, R21
 	FMOVS 0(R21), F0
-
 begin19:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft19
-
 pairs19:
 	// 9 instructions for 1 multiply-adds, 9 each
 	MOVWU.P 4(R10), R13
@@ -1124,7 +1024,6 @@ pairs19:
 	WORD $0x4f811040 // fmla v0.4s, v2.4s, v1.s[0]
 	SUBS $1, R12
 	BGE pairs19
-
 pairsLeft19:
 	MOVD R19, R21
 	FMOVS F0, (R21)
@@ -1132,13 +1031,11 @@ pairsLeft19:
 	ADD $4, R7
 	SUB $1, R20
 	B cols19
-
 fewerCols19:
 	ADD R9, R0
 	ADD $4, R3
 	SUB $1, R1
 	B rows4
-
 fewerRows4:
 	RET
 
@@ -1155,7 +1052,6 @@ TEXT ·pointConvGradFRowF32NEON(SB), NOSPLIT, $0-72
 	LSL $2, R2, R9
 	MUL R1, R9, R8
 	MOVD more+64(FP), R15
-
 rows:
 	CMP $8, R1
 	BLT fewerRows
@@ -1171,14 +1067,12 @@ rows:
 	MOVD R6, R11
 	SUBS $1, R7, R12
 	BLT pairsLeft
-
 pairs:
 	MOVWU.P 4(R10), R13
 	MOVWU.P 4(R11), R14
 	MADD R13, R3, R8, R13
 	MADD R14, R4, R9, R14
 	MOVD R2, R19
-
 cols:
 	CMP $16, R19
 	BLT fewerCols
@@ -1244,9 +1138,7 @@ cols:
 	ADD $64, R13
 	SUB $16, R19
 	B cols
-
 fewerCols:
-
 cols2:
 	CMP $4, R19
 	BLT fewerCols2
@@ -1279,9 +1171,7 @@ cols2:
 	ADD $16, R13
 	SUB $4, R19
 	B cols2
-
 fewerCols2:
-
 cols3:
 	CMP $2, R19
 	BLT fewerCols3
@@ -1314,9 +1204,7 @@ cols3:
 	ADD $8, R13
 	SUB $2, R19
 	B cols3
-
 fewerCols3:
-
 cols4:
 	CMP $1, R19
 	BLT fewerCols4
@@ -1349,11 +1237,9 @@ cols4:
 	ADD $4, R13
 	SUB $1, R19
 	B cols4
-
 fewerCols4:
 	SUBS $1, R12
 	BGE pairs
-
 pairsLeft:
 	WORD $0x6e21d400 // faddp v0.4s, v0.4s, v1.4s
 	WORD $0x6e23d441 // faddp v1.4s, v2.4s, v3.4s
@@ -1365,7 +1251,6 @@ pairsLeft:
 	FLDPQ 0(R0), (F8, F9)
 	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
 	WORD $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
-
 begin:
 	FSTPQ (F0, F1), 0(R0)
 	ADD $32, R0
@@ -1379,9 +1264,7 @@ begin:
 	ADD R9, R3
 	SUB $8, R1
 	B rows
-
 fewerRows:
-
 rows2:
 	CMP $4, R1
 	BLT fewerRows2
@@ -1393,14 +1276,12 @@ rows2:
 	MOVD R6, R11
 	SUBS $1, R7, R12
 	BLT pairsLeft2
-
 pairs2:
 	MOVWU.P 4(R10), R13
 	MOVWU.P 4(R11), R14
 	MADD R13, R3, R8, R13
 	MADD R14, R4, R9, R14
 	MOVD R2, R19
-
 cols5:
 	CMP $16, R19
 	BLT fewerCols5
@@ -1438,9 +1319,7 @@ cols5:
 	ADD $64, R13
 	SUB $16, R19
 	B cols5
-
 fewerCols5:
-
 cols6:
 	CMP $4, R19
 	BLT fewerCols6
@@ -1461,9 +1340,7 @@ cols6:
 	ADD $16, R13
 	SUB $4, R19
 	B cols6
-
 fewerCols6:
-
 cols7:
 	CMP $2, R19
 	BLT fewerCols7
@@ -1484,9 +1361,7 @@ cols7:
 	ADD $8, R13
 	SUB $2, R19
 	B cols7
-
 fewerCols7:
-
 cols8:
 	CMP $1, R19
 	BLT fewerCols8
@@ -1507,11 +1382,9 @@ cols8:
 	ADD $4, R13
 	SUB $1, R19
 	B cols8
-
 fewerCols8:
 	SUBS $1, R12
 	BGE pairs2
-
 pairsLeft2:
 	WORD $0x6e21d400 // faddp v0.4s, v0.4s, v1.4s
 	WORD $0x6e23d441 // faddp v1.4s, v2.4s, v3.4s
@@ -1519,7 +1392,6 @@ pairsLeft2:
 	CBZ R15, begin2
 	FMOVQ 0(R0), F4
 	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
-
 begin2:
 	FMOVQ F0, (R0)
 	ADD $16, R0
@@ -1529,9 +1401,7 @@ begin2:
 	ADD R9, R3
 	SUB $4, R1
 	B rows2
-
 fewerRows2:
-
 rows3:
 	CMP $2, R1
 	BLT fewerRows3
@@ -1541,14 +1411,12 @@ rows3:
 	MOVD R6, R11
 	SUBS $1, R7, R12
 	BLT pairsLeft3
-
 pairs3:
 	MOVWU.P 4(R10), R13
 	MOVWU.P 4(R11), R14
 	MADD R13, R3, R8, R13
 	MADD R14, R4, R9, R14
 	MOVD R2, R19
-
 cols9:
 	CMP $16, R19
 	BLT fewerCols9
@@ -1572,9 +1440,7 @@ cols9:
 	ADD $64, R13
 	SUB $16, R19
 	B cols9
-
 fewerCols9:
-
 cols10:
 	CMP $4, R19
 	BLT fewerCols10
@@ -1589,9 +1455,7 @@ cols10:
 	ADD $16, R13
 	SUB $4, R19
 	B cols10
-
 fewerCols10:
-
 cols11:
 	CMP $2, R19
 	BLT fewerCols11
@@ -1606,9 +1470,7 @@ cols11:
 	ADD $8, R13
 	SUB $2, R19
 	B cols11
-
 fewerCols11:
-
 cols12:
 	CMP $1, R19
 	BLT fewerCols12
@@ -1623,18 +1485,15 @@ cols12:
 	ADD $4, R13
 	SUB $1, R19
 	B cols12
-
 fewerCols12:
 	SUBS $1, R12
 	BGE pairs3
-
 pairsLeft3:
 	WORD $0x6e21d400 // faddp v0.4s, v0.4s, v1.4s
 	WORD $0x6e20d400 // faddp v0.4s, v0.4s, v0.4s
 	CBZ R15, begin3
 	FMOVD 0(R0), F2
 	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
-
 begin3:
 	FMOVD F0, (R0)
 	ADD $8, R0
@@ -1642,9 +1501,7 @@ begin3:
 	ADD R9, R3
 	SUB $2, R1
 	B rows3
-
 fewerRows3:
-
 rows4:
 	CMP $1, R1
 	BLT fewerRows4
@@ -1653,14 +1510,12 @@ rows4:
 	MOVD R6, R11
 	SUBS $1, R7, R12
 	BLT pairsLeft4
-
 pairs4:
 	MOVWU.P 4(R10), R13
 	MOVWU.P 4(R11), R14
 	MADD R13, R3, R8, R13
 	MADD R14, R4, R9, R14
 	MOVD R2, R19
-
 cols13:
 	CMP $16, R19
 	BLT fewerCols13
@@ -1677,9 +1532,7 @@ cols13:
 	ADD $64, R13
 	SUB $16, R19
 	B cols13
-
 fewerCols13:
-
 cols14:
 	CMP $4, R19
 	BLT fewerCols14
@@ -1691,9 +1544,7 @@ cols14:
 	ADD $16, R13
 	SUB $4, R19
 	B cols14
-
 fewerCols14:
-
 cols15:
 	CMP $2, R19
 	BLT fewerCols15
@@ -1705,9 +1556,7 @@ cols15:
 	ADD $8, R13
 	SUB $2, R19
 	B cols15
-
 fewerCols15:
-
 cols16:
 	CMP $1, R19
 	BLT fewerCols16
@@ -1719,25 +1568,21 @@ cols16:
 	ADD $4, R13
 	SUB $1, R19
 	B cols16
-
 fewerCols16:
 	SUBS $1, R12
 	BGE pairs4
-
 pairsLeft4:
 	WORD $0x6e20d400 // faddp v0.4s, v0.4s, v0.4s
 	WORD $0x6e20d400 // faddp v0.4s, v0.4s, v0.4s
 	CBZ R15, begin4
 	FMOVS 0(R0), F1
 	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
-
 begin4:
 	FMOVS F0, (R0)
 	ADD $4, R0
 	ADD R9, R3
 	SUB $1, R1
 	B rows4
-
 fewerRows4:
 	RET
 
@@ -1755,7 +1600,6 @@ TEXT ·pointConvGradWRowF32NEON(SB), NOSPLIT, $0-72
 	LSL $2, R2, R15
 	MUL R1, R15, R8
 	MOVD more+64(FP), R20
-
 cols:
 	CMP $16, R2
 	BLT fewerCols
@@ -1770,13 +1614,11 @@ cols:
 	CBZ R20, begin
 	FLDPQ 0(R0), (F0, F1)
 	FLDPQ 32(R0), (F2, F3)
-
 begin:
 	MOVD R5, R10
 	MOVD R6, R11
 	SUBS $1, R7, R12
 	BLT pairsLeft
-
 pairs:
 	MOVWU.P 4(R10), R13
 	MOVWU.P 4(R11), R14
@@ -1784,7 +1626,6 @@ pairs:
 	MADD R14, R4, R9, R14
 	SUBS $4, R1, R19
 	BLT rest
-
 rows:
 	FMOVQ.P 16(R14), F8
 	FLDPQ 0(R13), (F9, F10)
@@ -1817,11 +1658,9 @@ rows:
 	WORD $0x4fa81987 // fmla v7.4s, v12.4s, v8.s[3]
 	SUBS $4, R19
 	BGE rows
-
 rest:
 	ADDS $4, R19
 	BEQ rowsDone
-
 row:
 	FMOVS.P 4(R14), F8
 	FLDPQ 0(R13), (F9, F10)
@@ -1833,11 +1672,9 @@ row:
 	WORD $0x4f881183 // fmla v3.4s, v12.4s, v8.s[0]
 	SUBS $1, R19
 	BNE row
-
 rowsDone:
 	SUBS $1, R12
 	BGE pairs
-
 pairsLeft:
 	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
 	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
@@ -1849,9 +1686,7 @@ pairsLeft:
 	ADD $64, R3
 	SUB $16, R2
 	B cols
-
 fewerCols:
-
 cols2:
 	CMP $8, R2
 	BLT fewerCols2
@@ -1861,13 +1696,11 @@ cols2:
 	VEOR V3.B16, V3.B16, V3.B16
 	CBZ R20, begin2
 	FLDPQ 0(R0), (F0, F1)
-
 begin2:
 	MOVD R5, R10
 	MOVD R6, R11
 	SUBS $1, R7, R12
 	BLT pairsLeft2
-
 pairs2:
 	MOVWU.P 4(R10), R13
 	MOVWU.P 4(R11), R14
@@ -1875,7 +1708,6 @@ pairs2:
 	MADD R14, R4, R9, R14
 	SUBS $4, R1, R19
 	BLT rest2
-
 rows2:
 	FMOVQ.P 16(R14), F4
 	FLDPQ 0(R13), (F5, F6)
@@ -1896,11 +1728,9 @@ rows2:
 	WORD $0x4fa418c3 // fmla v3.4s, v6.4s, v4.s[3]
 	SUBS $4, R19
 	BGE rows2
-
 rest2:
 	ADDS $4, R19
 	BEQ rowsDone2
-
 row2:
 	FMOVS.P 4(R14), F4
 	FLDPQ 0(R13), (F5, F6)
@@ -1909,11 +1739,9 @@ row2:
 	WORD $0x4f8410c1 // fmla v1.4s, v6.4s, v4.s[0]
 	SUBS $1, R19
 	BNE row2
-
 rowsDone2:
 	SUBS $1, R12
 	BGE pairs2
-
 pairsLeft2:
 	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
 	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
@@ -1922,9 +1750,7 @@ pairsLeft2:
 	ADD $32, R3
 	SUB $8, R2
 	B cols2
-
 fewerCols2:
-
 cols3:
 	CMP $4, R2
 	BLT fewerCols3
@@ -1932,13 +1758,11 @@ cols3:
 	VEOR V1.B16, V1.B16, V1.B16
 	CBZ R20, begin3
 	FMOVQ 0(R0), F0
-
 begin3:
 	MOVD R5, R10
 	MOVD R6, R11
 	SUBS $1, R7, R12
 	BLT pairsLeft3
-
 pairs3:
 	MOVWU.P 4(R10), R13
 	MOVWU.P 4(R11), R14
@@ -1946,7 +1770,6 @@ pairs3:
 	MADD R14, R4, R9, R14
 	SUBS $4, R1, R19
 	BLT rest3
-
 rows3:
 	FMOVQ.P 16(R14), F2
 	FMOVQ 0(R13), F3
@@ -1963,11 +1786,9 @@ rows3:
 	WORD $0x4fa21861 // fmla v1.4s, v3.4s, v2.s[3]
 	SUBS $4, R19
 	BGE rows3
-
 rest3:
 	ADDS $4, R19
 	BEQ rowsDone3
-
 row3:
 	FMOVS.P 4(R14), F2
 	FMOVQ 0(R13), F3
@@ -1975,11 +1796,9 @@ row3:
 	WORD $0x4f821060 // fmla v0.4s, v3.4s, v2.s[0]
 	SUBS $1, R19
 	BNE row3
-
 rowsDone3:
 	SUBS $1, R12
 	BGE pairs3
-
 pairsLeft3:
 	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
 	FMOVQ F0, (R0)
@@ -1987,9 +1806,7 @@ pairsLeft3:
 	ADD $16, R3
 	SUB $4, R2
 	B cols3
-
 fewerCols3:
-
 cols4:
 	CMP $2, R2
 	BLT fewerCols4
@@ -1997,13 +1814,11 @@ cols4:
 	VEOR V1.B16, V1.B16, V1.B16
 	CBZ R20, begin4
 	FMOVD 0(R0), F0
-
 begin4:
 	MOVD R5, R10
 	MOVD R6, R11
 	SUBS $1, R7, R12
 	BLT pairsLeft4
-
 pairs4:
 	MOVWU.P 4(R10), R13
 	MOVWU.P 4(R11), R14
@@ -2011,7 +1826,6 @@ pairs4:
 	MADD R14, R4, R9, R14
 	SUBS $4, R1, R19
 	BLT rest4
-
 rows4:
 	FMOVQ.P 16(R14), F2
 	FMOVD 0(R13), F3
@@ -2028,11 +1842,9 @@ rows4:
 	WORD $0x4fa21861 // fmla v1.4s, v3.4s, v2.s[3]
 	SUBS $4, R19
 	BGE rows4
-
 rest4:
 	ADDS $4, R19
 	BEQ rowsDone4
-
 row4:
 	FMOVS.P 4(R14), F2
 	FMOVD 0(R13), F3
@@ -2040,11 +1852,9 @@ row4:
 	WORD $0x4f821060 // fmla v0.4s, v3.4s, v2.s[0]
 	SUBS $1, R19
 	BNE row4
-
 rowsDone4:
 	SUBS $1, R12
 	BGE pairs4
-
 pairsLeft4:
 	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
 	FMOVD F0, (R0)
@@ -2052,9 +1862,7 @@ pairsLeft4:
 	ADD $8, R3
 	SUB $2, R2
 	B cols4
-
 fewerCols4:
-
 cols5:
 	CMP $1, R2
 	BLT fewerCols5
@@ -2062,13 +1870,11 @@ cols5:
 	VEOR V1.B16, V1.B16, V1.B16
 	CBZ R20, begin5
 	FMOVS 0(R0), F0
-
 begin5:
 	MOVD R5, R10
 	MOVD R6, R11
 	SUBS $1, R7, R12
 	BLT pairsLeft5
-
 pairs5:
 	MOVWU.P 4(R10), R13
 	MOVWU.P 4(R11), R14
@@ -2076,7 +1882,6 @@ pairs5:
 	MADD R14, R4, R9, R14
 	SUBS $4, R1, R19
 	BLT rest5
-
 rows5:
 	FMOVQ.P 16(R14), F2
 	FMOVS 0(R13), F3
@@ -2093,11 +1898,9 @@ rows5:
 	WORD $0x4fa21861 // fmla v1.4s, v3.4s, v2.s[3]
 	SUBS $4, R19
 	BGE rows5
-
 rest5:
 	ADDS $4, R19
 	BEQ rowsDone5
-
 row5:
 	FMOVS.P 4(R14), F2
 	FMOVS 0(R13), F3
@@ -2105,11 +1908,9 @@ row5:
 	WORD $0x4f821060 // fmla v0.4s, v3.4s, v2.s[0]
 	SUBS $1, R19
 	BNE row5
-
 rowsDone5:
 	SUBS $1, R12
 	BGE pairs5
-
 pairsLeft5:
 	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
 	FMOVS F0, (R0)
@@ -2117,7 +1918,6 @@ pairsLeft5:
 	ADD $4, R3
 	SUB $1, R2
 	B cols5
-
 fewerCols5:
 	RET
 
@@ -2133,14 +1933,12 @@ TEXT ·pointConvRowF64NEON(SB), NOSPLIT, $0-72
 	LSL $3, R1, R8
 	LSL $3, R2, R9
 	MOVD more+64(FP), R15
-
 rows:
 	CMP $4, R1
 	BLT fewerRows
 	MOVD R0, R19
 	MOVD R2, R20
 	MOVD w+16(FP), R7
-
 cols:
 	CMP $8, R20
 	BLT fewerCols
@@ -2173,13 +1971,11 @@ cols:
 	ADD R9, R21
 	FLDPQ 0(R21), (F12, F13)
 	FLDPQ 32(R21), (F14, F15)
-
 begin:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft
-
 pairs:
 	// 25 instructions for 32 multiply-adds, 0.7812 each
 	MOVWU.P 4(R10), R13
@@ -2207,7 +2003,6 @@ pairs:
 	WORD $0x4fd11aaf // fmla v15.2d, v21.2d, v17.d[1]
 	SUBS $1, R12
 	BGE pairs
-
 pairsLeft:
 	MOVD R19, R21
 	FSTPQ (F0, F1), 0(R21)
@@ -2225,9 +2020,7 @@ pairsLeft:
 	ADD $64, R7
 	SUB $8, R20
 	B cols
-
 fewerCols:
-
 cols2:
 	CMP $1, R20
 	BLT fewerCols2
@@ -2244,13 +2037,11 @@ cols2:
 	FMOVD 0(R21), F2
 	ADD R9, R21
 	FMOVD 0(R21), F3
-
 begin2:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft2
-
 pairs2:
 	// 12 instructions for 4 multiply-adds, 3 each
 	MOVWU.P 4(R10), R13
@@ -2265,7 +2056,6 @@ pairs2:
 	WORD $0x4fc518c3 // fmla v3.2d, v6.2d, v5.d[1]
 	SUBS $1, R12
 	BGE pairs2
-
 pairsLeft2:
 	MOVD R19, R21
 	FMOVD F0, (R21)
@@ -2279,7 +2069,6 @@ pairsLeft2:
 	ADD $8, R7
 	SUB $1, R20
 	B cols2
-
 fewerCols2:
 	ADD R9, R0
 	ADD R9, R0
@@ -2288,16 +2077,13 @@ fewerCols2:
 	ADD $32, R3
 	SUB $4, R1
 	B rows
-
 fewerRows:
-
 rows2:
 	CMP $1, R1
 	BLT fewerRows2
 	MOVD R0, R19
 	MOVD R2, R20
 	MOVD w+16(FP), R7
-
 cols3:
 	CMP $8, R20
 	BLT fewerCols3
@@ -2309,13 +2095,11 @@ cols3:
 	MOVD R19, R21
 	FLDPQ 0(R21), (F0, F1)
 	FLDPQ 32(R21), (F2, F3)
-
 begin3:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft3
-
 pairs3:
 	// 13 instructions for 8 multiply-adds, 1.625 each
 	MOVWU.P 4(R10), R13
@@ -2331,7 +2115,6 @@ pairs3:
 	WORD $0x4fc41103 // fmla v3.2d, v8.2d, v4.d[0]
 	SUBS $1, R12
 	BGE pairs3
-
 pairsLeft3:
 	MOVD R19, R21
 	FSTPQ (F0, F1), 0(R21)
@@ -2340,9 +2123,7 @@ pairsLeft3:
 	ADD $64, R7
 	SUB $8, R20
 	B cols3
-
 fewerCols3:
-
 cols4:
 	CMP $1, R20
 	BLT fewerCols4
@@ -2350,13 +2131,11 @@ cols4:
 	CBZ R15, begin4
 	MOVD R19, R21
 	FMOVD 0(R21), F0
-
 begin4:
 	MOVD R4, R10
 	MOVD R5, R11
 	SUBS $1, R6, R12
 	BLT pairsLeft4
-
 pairs4:
 	// 9 instructions for 1 multiply-adds, 9 each
 	MOVWU.P 4(R10), R13
@@ -2368,7 +2147,6 @@ pairs4:
 	WORD $0x4fc11040 // fmla v0.2d, v2.2d, v1.d[0]
 	SUBS $1, R12
 	BGE pairs4
-
 pairsLeft4:
 	MOVD R19, R21
 	FMOVD F0, (R21)
@@ -2376,13 +2154,11 @@ pairsLeft4:
 	ADD $8, R7
 	SUB $1, R20
 	B cols4
-
 fewerCols4:
 	ADD R9, R0
 	ADD $8, R3
 	SUB $1, R1
 	B rows2
-
 fewerRows2:
 	RET
 
@@ -2399,7 +2175,6 @@ TEXT ·pointConvGradFRowF64NEON(SB), NOSPLIT, $0-72
 	LSL $3, R2, R9
 	MUL R1, R9, R8
 	MOVD more+64(FP), R15
-
 rows:
 	CMP $4, R1
 	BLT fewerRows
@@ -2411,14 +2186,12 @@ rows:
 	MOVD R6, R11
 	SUBS $1, R7, R12
 	BLT pairsLeft
-
 pairs:
 	MOVWU.P 4(R10), R13
 	MOVWU.P 4(R11), R14
 	MADD R13, R3, R8, R13
 	MADD R14, R4, R9, R14
 	MOVD R2, R19
-
 cols:
 	CMP $8, R19
 	BLT fewerCols
@@ -2456,9 +2229,7 @@ cols:
 	ADD $64, R13
 	SUB $8, R19
 	B cols
-
 fewerCols:
-
 cols2:
 	CMP $1, R19
 	BLT fewerCols2
@@ -2479,11 +2250,9 @@ cols2:
 	ADD $8, R13
 	SUB $1, R19
 	B cols2
-
 fewerCols2:
 	SUBS $1, R12
 	BGE pairs
-
 pairsLeft:
 	WORD $0x6e61d400 // faddp v0.2d, v0.2d, v1.2d
 	WORD $0x6e63d441 // faddp v1.2d, v2.2d, v3.2d
@@ -2491,7 +2260,6 @@ pairsLeft:
 	FLDPQ 0(R0), (F4, F5)
 	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
 	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
-
 begin:
 	FSTPQ (F0, F1), 0(R0)
 	ADD $32, R0
@@ -2501,9 +2269,7 @@ begin:
 	ADD R9, R3
 	SUB $4, R1
 	B rows
-
 fewerRows:
-
 rows2:
 	CMP $1, R1
 	BLT fewerRows2
@@ -2512,14 +2278,12 @@ rows2:
 	MOVD R6, R11
 	SUBS $1, R7, R12
 	BLT pairsLeft2
-
 pairs2:
 	MOVWU.P 4(R10), R13
 	MOVWU.P 4(R11), R14
 	MADD R13, R3, R8, R13
 	MADD R14, R4, R9, R14
 	MOVD R2, R19
-
 cols3:
 	CMP $8, R19
 	BLT fewerCols3
@@ -2536,9 +2300,7 @@ cols3:
 	ADD $64, R13
 	SUB $8, R19
 	B cols3
-
 fewerCols3:
-
 cols4:
 	CMP $1, R19
 	BLT fewerCols4
@@ -2550,24 +2312,20 @@ cols4:
 	ADD $8, R13
 	SUB $1, R19
 	B cols4
-
 fewerCols4:
 	SUBS $1, R12
 	BGE pairs2
-
 pairsLeft2:
 	WORD $0x6e60d400 // faddp v0.2d, v0.2d, v0.2d
 	CBZ R15, begin2
 	FMOVD 0(R0), F1
 	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-
 begin2:
 	FMOVD F0, (R0)
 	ADD $8, R0
 	ADD R9, R3
 	SUB $1, R1
 	B rows2
-
 fewerRows2:
 	RET
 
@@ -2585,7 +2343,6 @@ TEXT ·pointConvGradWRowF64NEON(SB), NOSPLIT, $0-72
 	LSL $3, R2, R15
 	MUL R1, R15, R8
 	MOVD more+64(FP), R20
-
 cols:
 	CMP $8, R2
 	BLT fewerCols
@@ -2600,13 +2357,11 @@ cols:
 	CBZ R20, begin
 	FLDPQ 0(R0), (F0, F1)
 	FLDPQ 32(R0), (F2, F3)
-
 begin:
 	MOVD R5, R10
 	MOVD R6, R11
 	SUBS $1, R7, R12
 	BLT pairsLeft
-
 pairs:
 	MOVWU.P 4(R10), R13
 	MOVWU.P 4(R11), R14
@@ -2614,7 +2369,6 @@ pairs:
 	MADD R14, R4, R9, R14
 	SUBS $2, R1, R19
 	BLT rest
-
 rows:
 	FMOVQ.P 16(R14), F8
 	FLDPQ 0(R13), (F9, F10)
@@ -2633,11 +2387,9 @@ rows:
 	WORD $0x4fc81987 // fmla v7.2d, v12.2d, v8.d[1]
 	SUBS $2, R19
 	BGE rows
-
 rest:
 	ADDS $2, R19
 	BEQ rowsDone
-
 row:
 	FMOVD.P 8(R14), F8
 	FLDPQ 0(R13), (F9, F10)
@@ -2649,11 +2401,9 @@ row:
 	WORD $0x4fc81183 // fmla v3.2d, v12.2d, v8.d[0]
 	SUBS $1, R19
 	BNE row
-
 rowsDone:
 	SUBS $1, R12
 	BGE pairs
-
 pairsLeft:
 	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
 	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
@@ -2665,9 +2415,7 @@ pairsLeft:
 	ADD $64, R3
 	SUB $8, R2
 	B cols
-
 fewerCols:
-
 cols2:
 	CMP $1, R2
 	BLT fewerCols2
@@ -2675,13 +2423,11 @@ cols2:
 	VEOR V1.B16, V1.B16, V1.B16
 	CBZ R20, begin2
 	FMOVD 0(R0), F0
-
 begin2:
 	MOVD R5, R10
 	MOVD R6, R11
 	SUBS $1, R7, R12
 	BLT pairsLeft2
-
 pairs2:
 	MOVWU.P 4(R10), R13
 	MOVWU.P 4(R11), R14
@@ -2689,7 +2435,6 @@ pairs2:
 	MADD R14, R4, R9, R14
 	SUBS $2, R1, R19
 	BLT rest2
-
 rows2:
 	FMOVQ.P 16(R14), F2
 	FMOVD 0(R13), F3
@@ -2700,11 +2445,9 @@ rows2:
 	WORD $0x4fc21861 // fmla v1.2d, v3.2d, v2.d[1]
 	SUBS $2, R19
 	BGE rows2
-
 rest2:
 	ADDS $2, R19
 	BEQ rowsDone2
-
 row2:
 	FMOVD.P 8(R14), F2
 	FMOVD 0(R13), F3
@@ -2712,11 +2455,9 @@ row2:
 	WORD $0x4fc21060 // fmla v0.2d, v3.2d, v2.d[0]
 	SUBS $1, R19
 	BNE row2
-
 rowsDone2:
 	SUBS $1, R12
 	BGE pairs2
-
 pairsLeft2:
 	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
 	FMOVD F0, (R0)
@@ -2724,6 +2465,5 @@ pairsLeft2:
 	ADD $8, R3
 	SUB $1, R2
 	B cols2
-
 fewerCols2:
 	RET

@@ -19,7 +19,6 @@ TEXT ·sumF32AVX2(SB), NOSPLIT, $0-24
 	VXORPS Y7, Y7, Y7
 	SUBQ   $0x20, CX
 	JL     next2
-
 loop1:
 	VCVTPS2PD (AX), Y8
 	VADDPD    Y8, Y0, Y0
@@ -40,19 +39,16 @@ loop1:
 	ADDQ      $0x00000080, AX
 	SUBQ      $0x20, CX
 	JGE       loop1
-
 next2:
 	ADDQ $0x20, CX
 	SUBQ $0x04, CX
 	JL   next4
-
 loop3:
 	VCVTPS2PD (AX), Y8
 	VADDPD    Y8, Y0, Y0
 	ADDQ      $0x00000010, AX
 	SUBQ      $0x04, CX
 	JGE       loop3
-
 next4:
 	ADDQ       $0x04, CX
 	TESTQ      CX, CX
@@ -63,7 +59,6 @@ next4:
 	VMASKMOVPS (AX), X8, X8
 	VCVTPS2PD  X8, Y8
 	VADDPD     Y8, Y1, Y1
-
 summed5:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
@@ -95,7 +90,6 @@ TEXT ·sumSqF32AVX2(SB), NOSPLIT, $0-24
 	VXORPS Y7, Y7, Y7
 	SUBQ   $0x20, CX
 	JL     next2
-
 loop1:
 	VCVTPS2PD   (AX), Y8
 	VFMADD231PD Y8, Y8, Y0
@@ -116,19 +110,16 @@ loop1:
 	ADDQ        $0x00000080, AX
 	SUBQ        $0x20, CX
 	JGE         loop1
-
 next2:
 	ADDQ $0x20, CX
 	SUBQ $0x04, CX
 	JL   next4
-
 loop3:
 	VCVTPS2PD   (AX), Y8
 	VFMADD231PD Y8, Y8, Y0
 	ADDQ        $0x00000010, AX
 	SUBQ        $0x04, CX
 	JGE         loop3
-
 next4:
 	ADDQ        $0x04, CX
 	TESTQ       CX, CX
@@ -139,7 +130,6 @@ next4:
 	VMASKMOVPS  (AX), X8, X8
 	VCVTPS2PD   X8, Y8
 	VFMADD231PD Y8, Y8, Y1
-
 summed5:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
@@ -172,7 +162,6 @@ TEXT ·dotF32AVX2(SB), NOSPLIT, $0-32
 	VXORPS Y7, Y7, Y7
 	SUBQ   $0x20, CX
 	JL     next2
-
 loop1:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (DX), Y9
@@ -202,12 +191,10 @@ loop1:
 	ADDQ        $0x00000080, DX
 	SUBQ        $0x20, CX
 	JGE         loop1
-
 next2:
 	ADDQ $0x20, CX
 	SUBQ $0x04, CX
 	JL   next4
-
 loop3:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (DX), Y9
@@ -216,7 +203,6 @@ loop3:
 	ADDQ        $0x00000010, DX
 	SUBQ        $0x04, CX
 	JGE         loop3
-
 next4:
 	ADDQ        $0x04, CX
 	TESTQ       CX, CX
@@ -229,7 +215,6 @@ next4:
 	VMASKMOVPS  (DX), X8, X8
 	VCVTPS2PD   X8, Y8
 	VFMADD231PD Y8, Y9, Y1
-
 summed5:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
@@ -266,7 +251,6 @@ TEXT ·minMaxF32AVX2(SB), NOSPLIT, $0-28
 	VMOVAPS      Y0, Y0
 	SUBQ         $0x20, CX
 	JL           next2
-
 loop1:
 	VMOVUPS (AX), Y12
 	VPMINSD Y12, Y1, Y1
@@ -287,12 +271,10 @@ loop1:
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x20, CX
 	JGE     loop1
-
 next2:
 	ADDQ $0x20, CX
 	SUBQ $0x08, CX
 	JL   next4
-
 loop3:
 	VMOVUPS (AX), Y12
 	VPMINSD Y12, Y1, Y1
@@ -301,7 +283,6 @@ loop3:
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x08, CX
 	JGE     loop3
-
 next4:
 	ADDQ    $0x08, CX
 	VPMINSD Y2, Y1, Y1
@@ -315,7 +296,6 @@ next4:
 	VPMAXUD Y11, Y9, Y9
 	TESTQ   CX, CX
 	JE      done6
-
 one5:
 	VBROADCASTSS (AX), Y0
 	VPMINSD      Y0, Y1, Y1
@@ -324,7 +304,6 @@ one5:
 	ADDQ         $0x04, AX
 	DECQ         CX
 	JNE          one5
-
 done6:
 	VEXTRACTI128 $0x01, Y1, X0
 	VPMINSD      X0, X1, X1
@@ -368,7 +347,6 @@ TEXT ·sumF64AVX2(SB), NOSPLIT, $0-24
 	VXORPS Y7, Y7, Y7
 	SUBQ   $0x20, CX
 	JL     next2
-
 loop1:
 	VMOVUPS (AX), Y8
 	VADDPD  Y8, Y0, Y0
@@ -389,19 +367,16 @@ loop1:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x20, CX
 	JGE     loop1
-
 next2:
 	ADDQ $0x20, CX
 	SUBQ $0x04, CX
 	JL   next4
-
 loop3:
 	VMOVUPS (AX), Y8
 	VADDPD  Y8, Y0, Y0
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x04, CX
 	JGE     loop3
-
 next4:
 	ADDQ       $0x04, CX
 	TESTQ      CX, CX
@@ -411,7 +386,6 @@ next4:
 	VMOVUPS    32(DX)(CX*8), Y8
 	VMASKMOVPD (AX), Y8, Y8
 	VADDPD     Y8, Y1, Y1
-
 summed5:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
@@ -443,7 +417,6 @@ TEXT ·sumSqF64AVX2(SB), NOSPLIT, $0-24
 	VXORPS Y7, Y7, Y7
 	SUBQ   $0x20, CX
 	JL     next2
-
 loop1:
 	VMOVUPS     (AX), Y8
 	VFMADD231PD Y8, Y8, Y0
@@ -464,19 +437,16 @@ loop1:
 	ADDQ        $0x00000100, AX
 	SUBQ        $0x20, CX
 	JGE         loop1
-
 next2:
 	ADDQ $0x20, CX
 	SUBQ $0x04, CX
 	JL   next4
-
 loop3:
 	VMOVUPS     (AX), Y8
 	VFMADD231PD Y8, Y8, Y0
 	ADDQ        $0x00000020, AX
 	SUBQ        $0x04, CX
 	JGE         loop3
-
 next4:
 	ADDQ        $0x04, CX
 	TESTQ       CX, CX
@@ -486,7 +456,6 @@ next4:
 	VMOVUPS     32(DX)(CX*8), Y8
 	VMASKMOVPD  (AX), Y8, Y8
 	VFMADD231PD Y8, Y8, Y1
-
 summed5:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
@@ -519,7 +488,6 @@ TEXT ·dotF64AVX2(SB), NOSPLIT, $0-32
 	VXORPS Y7, Y7, Y7
 	SUBQ   $0x20, CX
 	JL     next2
-
 loop1:
 	VMOVUPS     (AX), Y8
 	VMOVUPS     (DX), Y9
@@ -549,12 +517,10 @@ loop1:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x20, CX
 	JGE         loop1
-
 next2:
 	ADDQ $0x20, CX
 	SUBQ $0x04, CX
 	JL   next4
-
 loop3:
 	VMOVUPS     (AX), Y8
 	VMOVUPS     (DX), Y9
@@ -563,7 +529,6 @@ loop3:
 	ADDQ        $0x00000020, DX
 	SUBQ        $0x04, CX
 	JGE         loop3
-
 next4:
 	ADDQ        $0x04, CX
 	TESTQ       CX, CX
@@ -574,7 +539,6 @@ next4:
 	VMASKMOVPD  (AX), Y8, Y9
 	VMASKMOVPD  (DX), Y8, Y8
 	VFMADD231PD Y8, Y9, Y1
-
 summed5:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
@@ -607,7 +571,6 @@ TEXT ·minMaxF64AVX2(SB), NOSPLIT, $0-32
 	VMOVAPS      Y5, Y4
 	SUBQ         $0x08, CX
 	JL           next2
-
 loop1:
 	VMOVUPS   (AX), Y6
 	VPCMPGTQ  Y6, Y0, Y7
@@ -628,12 +591,10 @@ loop1:
 	ADDQ      $0x00000040, AX
 	SUBQ      $0x08, CX
 	JGE       loop1
-
 next2:
 	ADDQ $0x08, CX
 	SUBQ $0x04, CX
 	JL   next4
-
 loop3:
 	VMOVUPS   (AX), Y6
 	VPCMPGTQ  Y6, Y0, Y7
@@ -646,7 +607,6 @@ loop3:
 	ADDQ      $0x00000020, AX
 	SUBQ      $0x04, CX
 	JGE       loop3
-
 next4:
 	ADDQ         $0x04, CX
 	LEAQ         ·dataTailMaskF32+0(SB), DX
@@ -699,7 +659,6 @@ TEXT ·sumF32AVX512(SB), NOSPLIT, $0-24
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x20, CX
 	JL     next2
-
 loop1:
 	VCVTPS2PD (AX), Z4
 	VADDPD    Z4, Z0, Z0
@@ -712,19 +671,16 @@ loop1:
 	ADDQ      $0x00000080, AX
 	SUBQ      $0x20, CX
 	JGE       loop1
-
 next2:
 	ADDQ $0x20, CX
 	SUBQ $0x08, CX
 	JL   next4
-
 loop3:
 	VCVTPS2PD (AX), Z4
 	VADDPD    Z4, Z0, Z0
 	ADDQ      $0x00000020, AX
 	SUBQ      $0x08, CX
 	JGE       loop3
-
 next4:
 	ADDQ        $0x08, CX
 	TESTQ       CX, CX
@@ -734,7 +690,6 @@ next4:
 	KMOVW       DX, K1
 	VCVTPS2PD.Z (AX), K1, Z4
 	VADDPD      Z4, Z1, Z1
-
 summed5:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
@@ -760,7 +715,6 @@ TEXT ·sumSqF32AVX512(SB), NOSPLIT, $0-24
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x20, CX
 	JL     next2
-
 loop1:
 	VCVTPS2PD   (AX), Z4
 	VFMADD231PD Z4, Z4, Z0
@@ -773,19 +727,16 @@ loop1:
 	ADDQ        $0x00000080, AX
 	SUBQ        $0x20, CX
 	JGE         loop1
-
 next2:
 	ADDQ $0x20, CX
 	SUBQ $0x08, CX
 	JL   next4
-
 loop3:
 	VCVTPS2PD   (AX), Z4
 	VFMADD231PD Z4, Z4, Z0
 	ADDQ        $0x00000020, AX
 	SUBQ        $0x08, CX
 	JGE         loop3
-
 next4:
 	ADDQ        $0x08, CX
 	TESTQ       CX, CX
@@ -795,7 +746,6 @@ next4:
 	KMOVW       DX, K1
 	VCVTPS2PD.Z (AX), K1, Z4
 	VFMADD231PD Z4, Z4, Z1
-
 summed5:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
@@ -822,7 +772,6 @@ TEXT ·dotF32AVX512(SB), NOSPLIT, $0-32
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x20, CX
 	JL     next2
-
 loop1:
 	VCVTPS2PD   (AX), Z4
 	VCVTPS2PD   (DX), Z5
@@ -840,12 +789,10 @@ loop1:
 	ADDQ        $0x00000080, DX
 	SUBQ        $0x20, CX
 	JGE         loop1
-
 next2:
 	ADDQ $0x20, CX
 	SUBQ $0x08, CX
 	JL   next4
-
 loop3:
 	VCVTPS2PD   (AX), Z4
 	VCVTPS2PD   (DX), Z5
@@ -854,7 +801,6 @@ loop3:
 	ADDQ        $0x00000020, DX
 	SUBQ        $0x08, CX
 	JGE         loop3
-
 next4:
 	ADDQ        $0x08, CX
 	TESTQ       CX, CX
@@ -865,7 +811,6 @@ next4:
 	VCVTPS2PD.Z (AX), K1, Z4
 	VCVTPS2PD.Z (DX), K1, Z5
 	VFMADD231PD Z5, Z4, Z1
-
 summed5:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
@@ -900,7 +845,6 @@ TEXT ·minMaxF32AVX512(SB), NOSPLIT, $0-28
 	VMOVAPS      Z0, Z0
 	SUBQ         $0x40, CX
 	JL           next2
-
 loop1:
 	VMOVUPS (AX), Z12
 	VPMINSD Z12, Z1, Z1
@@ -921,12 +865,10 @@ loop1:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x40, CX
 	JGE     loop1
-
 next2:
 	ADDQ $0x40, CX
 	SUBQ $0x10, CX
 	JL   next4
-
 loop3:
 	VMOVUPS (AX), Z12
 	VPMINSD Z12, Z1, Z1
@@ -935,7 +877,6 @@ loop3:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x10, CX
 	JGE     loop3
-
 next4:
 	ADDQ    $0x10, CX
 	VPMINSD Z2, Z1, Z1
@@ -949,7 +890,6 @@ next4:
 	VPMAXUD Z11, Z9, Z9
 	TESTQ   CX, CX
 	JE      done6
-
 one5:
 	VBROADCASTSS (AX), Z0
 	VPMINSD      Z0, Z1, Z1
@@ -958,7 +898,6 @@ one5:
 	ADDQ         $0x04, AX
 	DECQ         CX
 	JNE          one5
-
 done6:
 	VEXTRACTI64X4 $0x01, Z1, Y0
 	VPMINSD       Y0, Y1, Y1
@@ -1008,7 +947,6 @@ TEXT ·sumF64AVX512(SB), NOSPLIT, $0-24
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x40, CX
 	JL     next2
-
 loop1:
 	VMOVUPS (AX), Z8
 	VADDPD  Z8, Z0, Z0
@@ -1029,19 +967,16 @@ loop1:
 	ADDQ    $0x00000200, AX
 	SUBQ    $0x40, CX
 	JGE     loop1
-
 next2:
 	ADDQ $0x40, CX
 	SUBQ $0x08, CX
 	JL   next4
-
 loop3:
 	VMOVUPS (AX), Z8
 	VADDPD  Z8, Z0, Z0
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x08, CX
 	JGE     loop3
-
 next4:
 	ADDQ      $0x08, CX
 	TESTQ     CX, CX
@@ -1051,7 +986,6 @@ next4:
 	KMOVW     DX, K1
 	VMOVUPD.Z (AX), K1, Z8
 	VADDPD    Z8, Z1, Z1
-
 summed5:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
@@ -1085,7 +1019,6 @@ TEXT ·sumSqF64AVX512(SB), NOSPLIT, $0-24
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x40, CX
 	JL     next2
-
 loop1:
 	VMOVUPS     (AX), Z8
 	VFMADD231PD Z8, Z8, Z0
@@ -1106,19 +1039,16 @@ loop1:
 	ADDQ        $0x00000200, AX
 	SUBQ        $0x40, CX
 	JGE         loop1
-
 next2:
 	ADDQ $0x40, CX
 	SUBQ $0x08, CX
 	JL   next4
-
 loop3:
 	VMOVUPS     (AX), Z8
 	VFMADD231PD Z8, Z8, Z0
 	ADDQ        $0x00000040, AX
 	SUBQ        $0x08, CX
 	JGE         loop3
-
 next4:
 	ADDQ        $0x08, CX
 	TESTQ       CX, CX
@@ -1128,7 +1058,6 @@ next4:
 	KMOVW       DX, K1
 	VMOVUPD.Z   (AX), K1, Z8
 	VFMADD231PD Z8, Z8, Z1
-
 summed5:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
@@ -1163,7 +1092,6 @@ TEXT ·dotF64AVX512(SB), NOSPLIT, $0-32
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x40, CX
 	JL     next2
-
 loop1:
 	VMOVUPS     (AX), Z8
 	VMOVUPS     (DX), Z9
@@ -1193,12 +1121,10 @@ loop1:
 	ADDQ        $0x00000200, DX
 	SUBQ        $0x40, CX
 	JGE         loop1
-
 next2:
 	ADDQ $0x40, CX
 	SUBQ $0x08, CX
 	JL   next4
-
 loop3:
 	VMOVUPS     (AX), Z8
 	VMOVUPS     (DX), Z9
@@ -1207,7 +1133,6 @@ loop3:
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x08, CX
 	JGE         loop3
-
 next4:
 	ADDQ        $0x08, CX
 	TESTQ       CX, CX
@@ -1218,7 +1143,6 @@ next4:
 	VMOVUPD.Z   (AX), K1, Z8
 	VMOVUPD.Z   (DX), K1, Z9
 	VFMADD231PD Z9, Z8, Z1
-
 summed5:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
@@ -1253,7 +1177,6 @@ TEXT ·minMaxF64AVX512(SB), NOSPLIT, $0-32
 	VMOVAPS      Z4, Z3
 	SUBQ         $0x10, CX
 	JL           next2
-
 loop1:
 	VMOVUPS (AX), Z5
 	VPSRAQ  $0x3f, Z5, Z6
@@ -1270,12 +1193,10 @@ loop1:
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x10, CX
 	JGE     loop1
-
 next2:
 	ADDQ $0x10, CX
 	SUBQ $0x08, CX
 	JL   next4
-
 loop3:
 	VMOVUPS (AX), Z5
 	VPSRAQ  $0x3f, Z5, Z6
@@ -1286,7 +1207,6 @@ loop3:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x08, CX
 	JGE     loop3
-
 next4:
 	ADDQ          $0x08, CX
 	MOVQ          $-1, DX

@@ -18,7 +18,6 @@ TEXT ·sumF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+8(FP), R1
 	CMP $16, R1
 	BLT rest
-
 loop:
 	// 21 instructions for 16 elements, 1.312 each
 	FLDPQ.P 32(R0), (F8, F9)
@@ -42,13 +41,11 @@ loop:
 	SUB $16, R1
 	CMP $16, R1
 	BGE loop
-
 rest:
 	CBZ R1, done
 	CMP $4, R1
 	BLT partIn
 	FMOVQ.P 16(R0), F8
-
 compute:
 	WORD $0x0e617909 // fcvtl v9.2d, v8.2s
 	WORD $0x4e69d400 // fadd v0.2d, v0.2d, v9.2d
@@ -58,22 +55,17 @@ compute:
 	BLT partOut
 	SUB $4, R1
 	B rest
-
 partIn:
 	TBZ $1, R1, loadOne
 	FMOVD.P 8(R0), F8
 	TBZ $0, R1, loaded
 	VLD1 (R0), V8.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R0), F8
-
 loaded:
 	B compute
-
 partOut:
-
 done:
 	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
 	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
@@ -100,7 +92,6 @@ TEXT ·sumSqF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+8(FP), R1
 	CMP $16, R1
 	BLT rest
-
 loop:
 	// 21 instructions for 16 elements, 1.312 each
 	FLDPQ.P 32(R0), (F8, F9)
@@ -124,13 +115,11 @@ loop:
 	SUB $16, R1
 	CMP $16, R1
 	BGE loop
-
 rest:
 	CBZ R1, done
 	CMP $4, R1
 	BLT partIn
 	FMOVQ.P 16(R0), F8
-
 compute:
 	WORD $0x0e617909 // fcvtl v9.2d, v8.2s
 	VFMLA V9.D2, V9.D2, V0.D2
@@ -140,22 +129,17 @@ compute:
 	BLT partOut
 	SUB $4, R1
 	B rest
-
 partIn:
 	TBZ $1, R1, loadOne
 	FMOVD.P 8(R0), F8
 	TBZ $0, R1, loaded
 	VLD1 (R0), V8.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R0), F8
-
 loaded:
 	B compute
-
 partOut:
-
 done:
 	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
 	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
@@ -183,7 +167,6 @@ TEXT ·dotF32NEON(SB), NOSPLIT, $0-32
 	MOVD n+16(FP), R2
 	CMP $16, R2
 	BLT rest
-
 loop:
 	// 31 instructions for 16 elements, 1.938 each
 	FLDPQ.P 32(R0), (F8, F9)
@@ -217,14 +200,12 @@ loop:
 	SUB $16, R2
 	CMP $16, R2
 	BGE loop
-
 rest:
 	CBZ R2, done
 	CMP $4, R2
 	BLT partIn
 	FMOVQ.P 16(R0), F8
 	FMOVQ.P 16(R1), F9
-
 compute:
 	WORD $0x0e61790a // fcvtl v10.2d, v8.2s
 	WORD $0x0e61792b // fcvtl v11.2d, v9.2s
@@ -236,32 +217,25 @@ compute:
 	BLT partOut
 	SUB $4, R2
 	B rest
-
 partIn:
 	TBZ $1, R2, loadOne
 	FMOVD.P 8(R0), F8
 	TBZ $0, R2, loaded
 	VLD1 (R0), V8.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R0), F8
-
 loaded:
 	TBZ $1, R2, loadOne2
 	FMOVD.P 8(R1), F9
 	TBZ $0, R2, loaded2
 	VLD1 (R1), V9.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R1), F9
-
 loaded2:
 	B compute
-
 partOut:
-
 done:
 	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
 	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
@@ -288,7 +262,6 @@ TEXT ·minMaxF32NEON(SB), NOSPLIT, $0-24
 	VMOV V0.B16, V7.B16
 	CMP $16, R1
 	BLT rest
-
 loop:
 	// 13 instructions for 16 elements, 0.8125 each
 	FLDPQ.P 32(R0), (F8, F9)
@@ -304,7 +277,6 @@ loop:
 	SUB $16, R1
 	CMP $16, R1
 	BGE loop
-
 rest:
 	CBZ R1, done
 	FMOVQ.P 16(R0), F8
@@ -312,7 +284,6 @@ rest:
 	WORD $0x4e28f484 // fmax v4.4s, v4.4s, v8.4s
 	SUB $4, R1
 	B rest
-
 done:
 	WORD $0x4ea2f400 // fmin v0.4s, v0.4s, v2.4s
 	WORD $0x4ea3f421 // fmin v1.4s, v1.4s, v3.4s
@@ -340,7 +311,6 @@ TEXT ·sumF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+8(FP), R1
 	CMP $16, R1
 	BLT rest
-
 loop:
 	// 15 instructions for 16 elements, 0.9375 each
 	FLDPQ.P 32(R0), (F8, F9)
@@ -358,26 +328,21 @@ loop:
 	SUB $16, R1
 	CMP $16, R1
 	BGE loop
-
 rest:
 	CBZ R1, done
 	CMP $2, R1
 	BLT partIn
 	FMOVQ.P 16(R0), F8
-
 compute:
 	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
 	CMP $2, R1
 	BLT partOut
 	SUB $2, R1
 	B rest
-
 partIn:
 	FMOVD (R0), F8
 	B compute
-
 partOut:
-
 done:
 	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
 	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
@@ -404,7 +369,6 @@ TEXT ·sumSqF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+8(FP), R1
 	CMP $16, R1
 	BLT rest
-
 loop:
 	// 15 instructions for 16 elements, 0.9375 each
 	FLDPQ.P 32(R0), (F8, F9)
@@ -422,26 +386,21 @@ loop:
 	SUB $16, R1
 	CMP $16, R1
 	BGE loop
-
 rest:
 	CBZ R1, done
 	CMP $2, R1
 	BLT partIn
 	FMOVQ.P 16(R0), F8
-
 compute:
 	VFMLA V8.D2, V8.D2, V0.D2
 	CMP $2, R1
 	BLT partOut
 	SUB $2, R1
 	B rest
-
 partIn:
 	FMOVD (R0), F8
 	B compute
-
 partOut:
-
 done:
 	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
 	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
@@ -469,7 +428,6 @@ TEXT ·dotF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+16(FP), R2
 	CMP $16, R2
 	BLT rest
-
 loop:
 	// 19 instructions for 16 elements, 1.188 each
 	FLDPQ.P 32(R0), (F8, F9)
@@ -491,28 +449,23 @@ loop:
 	SUB $16, R2
 	CMP $16, R2
 	BGE loop
-
 rest:
 	CBZ R2, done
 	CMP $2, R2
 	BLT partIn
 	FMOVQ.P 16(R0), F8
 	FMOVQ.P 16(R1), F9
-
 compute:
 	VFMLA V9.D2, V8.D2, V0.D2
 	CMP $2, R2
 	BLT partOut
 	SUB $2, R2
 	B rest
-
 partIn:
 	FMOVD (R0), F8
 	FMOVD (R1), F9
 	B compute
-
 partOut:
-
 done:
 	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
 	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
@@ -539,7 +492,6 @@ TEXT ·minMaxF64NEON(SB), NOSPLIT, $0-32
 	VMOV V0.B16, V7.B16
 	CMP $8, R1
 	BLT rest
-
 loop:
 	// 13 instructions for 8 elements, 1.625 each
 	FLDPQ.P 32(R0), (F8, F9)
@@ -555,7 +507,6 @@ loop:
 	SUB $8, R1
 	CMP $8, R1
 	BGE loop
-
 rest:
 	CBZ R1, done
 	FMOVQ.P 16(R0), F8
@@ -563,7 +514,6 @@ rest:
 	WORD $0x4e68f484 // fmax v4.2d, v4.2d, v8.2d
 	SUB $2, R1
 	B rest
-
 done:
 	WORD $0x4ee2f400 // fmin v0.2d, v0.2d, v2.2d
 	WORD $0x4ee3f421 // fmin v1.2d, v1.2d, v3.2d

@@ -23,7 +23,6 @@ TEXT ·dotRowsF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    lda+16(FP), DI
 	MOVQ    x+24(FP), R8
 	MOVQ    m+32(FP), R9
-
 rows2:
 	CMPQ   R9, $0x04
 	JL     next1
@@ -41,7 +40,6 @@ rows2:
 	XORQ   R13, R13
 	CMPQ   R13, DX
 	JGE    done4
-
 loop3:
 	VMOVUPS     (R8)(R13*1), Y9
 	VFMADD231PS (SI)(R13*1), Y9, Y1
@@ -56,11 +54,9 @@ loop3:
 	ADDQ        $0x00000040, R13
 	CMPQ        R13, DX
 	JL          loop3
-
 done4:
 	CMPQ R13, CX
 	JGE  done6
-
 loop5:
 	VMOVUPS     (R8)(R13*1), Y9
 	VFMADD231PS (SI)(R13*1), Y9, Y1
@@ -70,7 +66,6 @@ loop5:
 	ADDQ        $0x00000020, R13
 	CMPQ        R13, CX
 	JL          loop5
-
 done6:
 	TESTQ       AX, AX
 	JE          full7
@@ -83,7 +78,6 @@ done6:
 	VFMADD231PS Y10, Y9, Y5
 	VMASKMOVPS  (R12)(R13*1), Y0, Y10
 	VFMADD231PS Y10, Y9, Y7
-
 full7:
 	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
@@ -121,7 +115,6 @@ full7:
 	LEAQ         (R12)(DI*1), SI
 	SUBQ         $0x04, R9
 	JMP          rows2
-
 next1:
 rows9:
 	CMPQ   R9, $0x01
@@ -131,7 +124,6 @@ rows9:
 	XORQ   R10, R10
 	CMPQ   R10, DX
 	JGE    done11
-
 loop10:
 	VMOVUPS     (R8)(R10*1), Y3
 	VFMADD231PS (SI)(R10*1), Y3, Y1
@@ -140,25 +132,21 @@ loop10:
 	ADDQ        $0x00000040, R10
 	CMPQ        R10, DX
 	JL          loop10
-
 done11:
 	CMPQ R10, CX
 	JGE  done13
-
 loop12:
 	VMOVUPS     (R8)(R10*1), Y3
 	VFMADD231PS (SI)(R10*1), Y3, Y1
 	ADDQ        $0x00000020, R10
 	CMPQ        R10, CX
 	JL          loop12
-
 done13:
 	TESTQ       AX, AX
 	JE          full14
 	VMASKMOVPS  (R8)(R10*1), Y0, Y3
 	VMASKMOVPS  (SI)(R10*1), Y0, Y4
 	VFMADD231PS Y4, Y3, Y1
-
 full14:
 	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
@@ -172,7 +160,6 @@ full14:
 	LEAQ         (SI)(DI*1), SI
 	SUBQ         $0x01, R9
 	JMP          rows9
-
 next8:
 	VZEROUPPER
 	RET
@@ -196,7 +183,6 @@ TEXT ·dotRowsF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    lda+16(FP), DI
 	MOVQ    x+24(FP), R8
 	MOVQ    m+32(FP), R9
-
 rows2:
 	CMPQ   R9, $0x04
 	JL     next1
@@ -214,7 +200,6 @@ rows2:
 	XORQ   R13, R13
 	CMPQ   R13, DX
 	JGE    done4
-
 loop3:
 	VMOVUPS     (R8)(R13*1), Y9
 	VFMADD231PD (SI)(R13*1), Y9, Y1
@@ -229,11 +214,9 @@ loop3:
 	ADDQ        $0x00000040, R13
 	CMPQ        R13, DX
 	JL          loop3
-
 done4:
 	CMPQ R13, CX
 	JGE  done6
-
 loop5:
 	VMOVUPS     (R8)(R13*1), Y9
 	VFMADD231PD (SI)(R13*1), Y9, Y1
@@ -243,7 +226,6 @@ loop5:
 	ADDQ        $0x00000020, R13
 	CMPQ        R13, CX
 	JL          loop5
-
 done6:
 	TESTQ       AX, AX
 	JE          full7
@@ -256,7 +238,6 @@ done6:
 	VFMADD231PD Y10, Y9, Y5
 	VMASKMOVPD  (R12)(R13*1), Y0, Y10
 	VFMADD231PD Y10, Y9, Y7
-
 full7:
 	VADDPD       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
@@ -286,7 +267,6 @@ full7:
 	LEAQ         (R12)(DI*1), SI
 	SUBQ         $0x04, R9
 	JMP          rows2
-
 next1:
 rows9:
 	CMPQ   R9, $0x01
@@ -296,7 +276,6 @@ rows9:
 	XORQ   R10, R10
 	CMPQ   R10, DX
 	JGE    done11
-
 loop10:
 	VMOVUPS     (R8)(R10*1), Y3
 	VFMADD231PD (SI)(R10*1), Y3, Y1
@@ -305,25 +284,21 @@ loop10:
 	ADDQ        $0x00000040, R10
 	CMPQ        R10, DX
 	JL          loop10
-
 done11:
 	CMPQ R10, CX
 	JGE  done13
-
 loop12:
 	VMOVUPS     (R8)(R10*1), Y3
 	VFMADD231PD (SI)(R10*1), Y3, Y1
 	ADDQ        $0x00000020, R10
 	CMPQ        R10, CX
 	JL          loop12
-
 done13:
 	TESTQ       AX, AX
 	JE          full14
 	VMASKMOVPD  (R8)(R10*1), Y0, Y3
 	VMASKMOVPD  (SI)(R10*1), Y0, Y4
 	VFMADD231PD Y4, Y3, Y1
-
 full14:
 	VADDPD       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
@@ -335,7 +310,6 @@ full14:
 	LEAQ         (SI)(DI*1), SI
 	SUBQ         $0x01, R9
 	JMP          rows9
-
 next8:
 	VZEROUPPER
 	RET
@@ -359,7 +333,6 @@ TEXT ·squaresRowsF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    lda+16(FP), DI
 	MOVQ    x+24(FP), R8
 	MOVQ    m+32(FP), R9
-
 rows2:
 	CMPQ   R9, $0x04
 	JL     next1
@@ -377,7 +350,6 @@ rows2:
 	XORQ   R13, R13
 	CMPQ   R13, DX
 	JGE    done4
-
 loop3:
 	VMOVUPS     (R8)(R13*1), Y9
 	VSUBPS      (SI)(R13*1), Y9, Y10
@@ -400,11 +372,9 @@ loop3:
 	ADDQ        $0x00000040, R13
 	CMPQ        R13, DX
 	JL          loop3
-
 done4:
 	CMPQ R13, CX
 	JGE  done6
-
 loop5:
 	VMOVUPS     (R8)(R13*1), Y9
 	VSUBPS      (SI)(R13*1), Y9, Y10
@@ -418,7 +388,6 @@ loop5:
 	ADDQ        $0x00000020, R13
 	CMPQ        R13, CX
 	JL          loop5
-
 done6:
 	TESTQ       AX, AX
 	JE          full7
@@ -435,7 +404,6 @@ done6:
 	VMASKMOVPS  (R12)(R13*1), Y0, Y10
 	VSUBPS      Y10, Y9, Y9
 	VFMADD231PS Y9, Y9, Y7
-
 full7:
 	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
@@ -473,7 +441,6 @@ full7:
 	LEAQ         (R12)(DI*1), SI
 	SUBQ         $0x04, R9
 	JMP          rows2
-
 next1:
 rows9:
 	CMPQ   R9, $0x01
@@ -483,7 +450,6 @@ rows9:
 	XORQ   R10, R10
 	CMPQ   R10, DX
 	JGE    done11
-
 loop10:
 	VMOVUPS     (R8)(R10*1), Y3
 	VSUBPS      (SI)(R10*1), Y3, Y3
@@ -494,11 +460,9 @@ loop10:
 	ADDQ        $0x00000040, R10
 	CMPQ        R10, DX
 	JL          loop10
-
 done11:
 	CMPQ R10, CX
 	JGE  done13
-
 loop12:
 	VMOVUPS     (R8)(R10*1), Y3
 	VSUBPS      (SI)(R10*1), Y3, Y3
@@ -506,7 +470,6 @@ loop12:
 	ADDQ        $0x00000020, R10
 	CMPQ        R10, CX
 	JL          loop12
-
 done13:
 	TESTQ       AX, AX
 	JE          full14
@@ -514,7 +477,6 @@ done13:
 	VMASKMOVPS  (SI)(R10*1), Y0, Y4
 	VSUBPS      Y4, Y3, Y3
 	VFMADD231PS Y3, Y3, Y1
-
 full14:
 	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
@@ -528,7 +490,6 @@ full14:
 	LEAQ         (SI)(DI*1), SI
 	SUBQ         $0x01, R9
 	JMP          rows9
-
 next8:
 	VZEROUPPER
 	RET
@@ -553,7 +514,6 @@ TEXT ·absoluteRowsF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ         x+24(FP), R8
 	MOVQ         m+32(FP), R9
 	VBROADCASTSS ·dataAbsF32+0(SB), Y1
-
 rows2:
 	CMPQ   R9, $0x04
 	JL     next1
@@ -571,7 +531,6 @@ rows2:
 	XORQ   R13, R13
 	CMPQ   R13, DX
 	JGE    done4
-
 loop3:
 	VMOVUPS (R8)(R13*1), Y10
 	VSUBPS  (SI)(R13*1), Y10, Y11
@@ -602,11 +561,9 @@ loop3:
 	ADDQ    $0x00000040, R13
 	CMPQ    R13, DX
 	JL      loop3
-
 done4:
 	CMPQ R13, CX
 	JGE  done6
-
 loop5:
 	VMOVUPS (R8)(R13*1), Y10
 	VSUBPS  (SI)(R13*1), Y10, Y11
@@ -624,7 +581,6 @@ loop5:
 	ADDQ    $0x00000020, R13
 	CMPQ    R13, CX
 	JL      loop5
-
 done6:
 	TESTQ      AX, AX
 	JE         full7
@@ -645,7 +601,6 @@ done6:
 	VSUBPS     Y11, Y10, Y10
 	VANDPS     Y1, Y10, Y10
 	VADDPS     Y10, Y8, Y8
-
 full7:
 	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X3
@@ -683,7 +638,6 @@ full7:
 	LEAQ         (R12)(DI*1), SI
 	SUBQ         $0x04, R9
 	JMP          rows2
-
 next1:
 rows9:
 	CMPQ   R9, $0x01
@@ -693,7 +647,6 @@ rows9:
 	XORQ   R10, R10
 	CMPQ   R10, DX
 	JGE    done11
-
 loop10:
 	VMOVUPS (R8)(R10*1), Y4
 	VSUBPS  (SI)(R10*1), Y4, Y4
@@ -706,11 +659,9 @@ loop10:
 	ADDQ    $0x00000040, R10
 	CMPQ    R10, DX
 	JL      loop10
-
 done11:
 	CMPQ R10, CX
 	JGE  done13
-
 loop12:
 	VMOVUPS (R8)(R10*1), Y4
 	VSUBPS  (SI)(R10*1), Y4, Y4
@@ -719,7 +670,6 @@ loop12:
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, CX
 	JL      loop12
-
 done13:
 	TESTQ      AX, AX
 	JE         full14
@@ -728,7 +678,6 @@ done13:
 	VSUBPS     Y5, Y4, Y4
 	VANDPS     Y1, Y4, Y4
 	VADDPS     Y4, Y2, Y2
-
 full14:
 	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X3
@@ -742,7 +691,6 @@ full14:
 	LEAQ         (SI)(DI*1), SI
 	SUBQ         $0x01, R9
 	JMP          rows9
-
 next8:
 	VZEROUPPER
 	RET
@@ -765,7 +713,6 @@ TEXT ·dotRowsF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ  lda+16(FP), DI
 	MOVQ  x+24(FP), R8
 	MOVQ  m+32(FP), R9
-
 rows2:
 	CMPQ   R9, $0x04
 	JL     next1
@@ -783,7 +730,6 @@ rows2:
 	XORQ   R13, R13
 	CMPQ   R13, DX
 	JGE    done4
-
 loop3:
 	VMOVUPS     (R8)(R13*1), Z8
 	VFMADD231PS (SI)(R13*1), Z8, Z0
@@ -798,11 +744,9 @@ loop3:
 	ADDQ        $0x00000080, R13
 	CMPQ        R13, DX
 	JL          loop3
-
 done4:
 	CMPQ R13, CX
 	JGE  done6
-
 loop5:
 	VMOVUPS     (R8)(R13*1), Z8
 	VFMADD231PS (SI)(R13*1), Z8, Z0
@@ -812,7 +756,6 @@ loop5:
 	ADDQ        $0x00000040, R13
 	CMPQ        R13, CX
 	JL          loop5
-
 done6:
 	TESTQ       AX, AX
 	JE          full7
@@ -825,7 +768,6 @@ done6:
 	VFMADD231PS Z11, Z8, Z4
 	VMOVUPS.Z   (R12)(R13*1), K1, Z11
 	VFMADD231PS Z11, Z8, Z6
-
 full7:
 	VADDPS        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y8
@@ -871,7 +813,6 @@ full7:
 	LEAQ          (R12)(DI*1), SI
 	SUBQ          $0x04, R9
 	JMP           rows2
-
 next1:
 rows9:
 	CMPQ   R9, $0x01
@@ -881,7 +822,6 @@ rows9:
 	XORQ   R10, R10
 	CMPQ   R10, DX
 	JGE    done11
-
 loop10:
 	VMOVUPS     (R8)(R10*1), Z0
 	VFMADD231PS (SI)(R10*1), Z0, Z9
@@ -890,25 +830,21 @@ loop10:
 	ADDQ        $0x00000080, R10
 	CMPQ        R10, DX
 	JL          loop10
-
 done11:
 	CMPQ R10, CX
 	JGE  done13
-
 loop12:
 	VMOVUPS     (R8)(R10*1), Z0
 	VFMADD231PS (SI)(R10*1), Z0, Z9
 	ADDQ        $0x00000040, R10
 	CMPQ        R10, CX
 	JL          loop12
-
 done13:
 	TESTQ       AX, AX
 	JE          full14
 	VMOVUPS.Z   (R8)(R10*1), K1, Z0
 	VMOVUPS.Z   (SI)(R10*1), K1, Z1
 	VFMADD231PS Z1, Z0, Z9
-
 full14:
 	VADDPS        Z10, Z9, Z9
 	VEXTRACTF64X4 $0x01, Z9, Y0
@@ -924,7 +860,6 @@ full14:
 	LEAQ          (SI)(DI*1), SI
 	SUBQ          $0x01, R9
 	JMP           rows9
-
 next8:
 	VZEROUPPER
 	RET
@@ -947,7 +882,6 @@ TEXT ·dotRowsF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ  lda+16(FP), DI
 	MOVQ  x+24(FP), R8
 	MOVQ  m+32(FP), R9
-
 rows2:
 	CMPQ   R9, $0x04
 	JL     next1
@@ -965,7 +899,6 @@ rows2:
 	XORQ   R13, R13
 	CMPQ   R13, DX
 	JGE    done4
-
 loop3:
 	VMOVUPS     (R8)(R13*1), Z8
 	VFMADD231PD (SI)(R13*1), Z8, Z0
@@ -980,11 +913,9 @@ loop3:
 	ADDQ        $0x00000080, R13
 	CMPQ        R13, DX
 	JL          loop3
-
 done4:
 	CMPQ R13, CX
 	JGE  done6
-
 loop5:
 	VMOVUPS     (R8)(R13*1), Z8
 	VFMADD231PD (SI)(R13*1), Z8, Z0
@@ -994,7 +925,6 @@ loop5:
 	ADDQ        $0x00000040, R13
 	CMPQ        R13, CX
 	JL          loop5
-
 done6:
 	TESTQ       AX, AX
 	JE          full7
@@ -1007,7 +937,6 @@ done6:
 	VFMADD231PD Z11, Z8, Z4
 	VMOVUPD.Z   (R12)(R13*1), K1, Z11
 	VFMADD231PD Z11, Z8, Z6
-
 full7:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y8
@@ -1045,7 +974,6 @@ full7:
 	LEAQ          (R12)(DI*1), SI
 	SUBQ          $0x04, R9
 	JMP           rows2
-
 next1:
 rows9:
 	CMPQ   R9, $0x01
@@ -1055,7 +983,6 @@ rows9:
 	XORQ   R10, R10
 	CMPQ   R10, DX
 	JGE    done11
-
 loop10:
 	VMOVUPS     (R8)(R10*1), Z0
 	VFMADD231PD (SI)(R10*1), Z0, Z9
@@ -1064,25 +991,21 @@ loop10:
 	ADDQ        $0x00000080, R10
 	CMPQ        R10, DX
 	JL          loop10
-
 done11:
 	CMPQ R10, CX
 	JGE  done13
-
 loop12:
 	VMOVUPS     (R8)(R10*1), Z0
 	VFMADD231PD (SI)(R10*1), Z0, Z9
 	ADDQ        $0x00000040, R10
 	CMPQ        R10, CX
 	JL          loop12
-
 done13:
 	TESTQ       AX, AX
 	JE          full14
 	VMOVUPD.Z   (R8)(R10*1), K1, Z0
 	VMOVUPD.Z   (SI)(R10*1), K1, Z1
 	VFMADD231PD Z1, Z0, Z9
-
 full14:
 	VADDPD        Z10, Z9, Z9
 	VEXTRACTF64X4 $0x01, Z9, Y0
@@ -1096,7 +1019,6 @@ full14:
 	LEAQ          (SI)(DI*1), SI
 	SUBQ          $0x01, R9
 	JMP           rows9
-
 next8:
 	VZEROUPPER
 	RET
@@ -1119,7 +1041,6 @@ TEXT ·squaresRowsF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ  lda+16(FP), DI
 	MOVQ  x+24(FP), R8
 	MOVQ  m+32(FP), R9
-
 rows2:
 	CMPQ   R9, $0x04
 	JL     next1
@@ -1137,7 +1058,6 @@ rows2:
 	XORQ   R13, R13
 	CMPQ   R13, DX
 	JGE    done4
-
 loop3:
 	VMOVUPS     (R8)(R13*1), Z8
 	VSUBPS      (SI)(R13*1), Z8, Z9
@@ -1160,11 +1080,9 @@ loop3:
 	ADDQ        $0x00000080, R13
 	CMPQ        R13, DX
 	JL          loop3
-
 done4:
 	CMPQ R13, CX
 	JGE  done6
-
 loop5:
 	VMOVUPS     (R8)(R13*1), Z8
 	VSUBPS      (SI)(R13*1), Z8, Z9
@@ -1178,7 +1096,6 @@ loop5:
 	ADDQ        $0x00000040, R13
 	CMPQ        R13, CX
 	JL          loop5
-
 done6:
 	TESTQ       AX, AX
 	JE          full7
@@ -1195,7 +1112,6 @@ done6:
 	VMOVUPS.Z   (R12)(R13*1), K1, Z9
 	VSUBPS      Z9, Z8, Z8
 	VFMADD231PS Z8, Z8, Z6
-
 full7:
 	VADDPS        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y8
@@ -1241,7 +1157,6 @@ full7:
 	LEAQ          (R12)(DI*1), SI
 	SUBQ          $0x04, R9
 	JMP           rows2
-
 next1:
 rows9:
 	CMPQ   R9, $0x01
@@ -1251,7 +1166,6 @@ rows9:
 	XORQ   R10, R10
 	CMPQ   R10, DX
 	JGE    done11
-
 loop10:
 	VMOVUPS     (R8)(R10*1), Z0
 	VSUBPS      (SI)(R10*1), Z0, Z0
@@ -1262,11 +1176,9 @@ loop10:
 	ADDQ        $0x00000080, R10
 	CMPQ        R10, DX
 	JL          loop10
-
 done11:
 	CMPQ R10, CX
 	JGE  done13
-
 loop12:
 	VMOVUPS     (R8)(R10*1), Z0
 	VSUBPS      (SI)(R10*1), Z0, Z0
@@ -1274,7 +1186,6 @@ loop12:
 	ADDQ        $0x00000040, R10
 	CMPQ        R10, CX
 	JL          loop12
-
 done13:
 	TESTQ       AX, AX
 	JE          full14
@@ -1282,7 +1193,6 @@ done13:
 	VMOVUPS.Z   (SI)(R10*1), K1, Z1
 	VSUBPS      Z1, Z0, Z0
 	VFMADD231PS Z0, Z0, Z10
-
 full14:
 	VADDPS        Z11, Z10, Z10
 	VEXTRACTF64X4 $0x01, Z10, Y0
@@ -1298,7 +1208,6 @@ full14:
 	LEAQ          (SI)(DI*1), SI
 	SUBQ          $0x01, R9
 	JMP           rows9
-
 next8:
 	VZEROUPPER
 	RET
@@ -1322,7 +1231,6 @@ TEXT ·absoluteRowsF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         x+24(FP), R8
 	MOVQ         m+32(FP), R9
 	VBROADCASTSS ·dataAbsF32+0(SB), Z0
-
 rows2:
 	CMPQ   R9, $0x04
 	JL     next1
@@ -1340,7 +1248,6 @@ rows2:
 	XORQ   R13, R13
 	CMPQ   R13, DX
 	JGE    done4
-
 loop3:
 	VMOVUPS (R8)(R13*1), Z9
 	VSUBPS  (SI)(R13*1), Z9, Z10
@@ -1371,11 +1278,9 @@ loop3:
 	ADDQ    $0x00000080, R13
 	CMPQ    R13, DX
 	JL      loop3
-
 done4:
 	CMPQ R13, CX
 	JGE  done6
-
 loop5:
 	VMOVUPS (R8)(R13*1), Z9
 	VSUBPS  (SI)(R13*1), Z9, Z10
@@ -1393,7 +1298,6 @@ loop5:
 	ADDQ    $0x00000040, R13
 	CMPQ    R13, CX
 	JL      loop5
-
 done6:
 	TESTQ     AX, AX
 	JE        full7
@@ -1414,7 +1318,6 @@ done6:
 	VSUBPS    Z10, Z9, Z9
 	VANDPS    Z0, Z9, Z9
 	VADDPS    Z9, Z7, Z7
-
 full7:
 	VADDPS        Z2, Z1, Z1
 	VEXTRACTF64X4 $0x01, Z1, Y9
@@ -1460,7 +1363,6 @@ full7:
 	LEAQ          (R12)(DI*1), SI
 	SUBQ          $0x04, R9
 	JMP           rows2
-
 next1:
 rows9:
 	CMPQ   R9, $0x01
@@ -1470,7 +1372,6 @@ rows9:
 	XORQ   R10, R10
 	CMPQ   R10, DX
 	JGE    done11
-
 loop10:
 	VMOVUPS (R8)(R10*1), Z1
 	VSUBPS  (SI)(R10*1), Z1, Z1
@@ -1483,11 +1384,9 @@ loop10:
 	ADDQ    $0x00000080, R10
 	CMPQ    R10, DX
 	JL      loop10
-
 done11:
 	CMPQ R10, CX
 	JGE  done13
-
 loop12:
 	VMOVUPS (R8)(R10*1), Z1
 	VSUBPS  (SI)(R10*1), Z1, Z1
@@ -1496,7 +1395,6 @@ loop12:
 	ADDQ    $0x00000040, R10
 	CMPQ    R10, CX
 	JL      loop12
-
 done13:
 	TESTQ     AX, AX
 	JE        full14
@@ -1505,7 +1403,6 @@ done13:
 	VSUBPS    Z2, Z1, Z1
 	VANDPS    Z0, Z1, Z1
 	VADDPS    Z1, Z11, Z11
-
 full14:
 	VADDPS        Z12, Z11, Z11
 	VEXTRACTF64X4 $0x01, Z11, Y1
@@ -1521,7 +1418,6 @@ full14:
 	LEAQ          (SI)(DI*1), SI
 	SUBQ          $0x01, R9
 	JMP           rows9
-
 next8:
 	VZEROUPPER
 	RET
@@ -1544,7 +1440,6 @@ TEXT ·addRows4F32AVX2(SB), NOSPLIT, $0-40
 	XORQ         R8, R8
 	CMPQ         DX, $+16
 	JL           next6
-
 loop5:
 	VMOVUPS     (AX)(R8*4), Y4
 	VMOVUPS     32(AX)(R8*4), Y5
@@ -1570,11 +1465,9 @@ loop5:
 	SUBQ        $+16, DX
 	CMPQ        DX, $+16
 	JGE         loop5
-
 next6:
 	CMPQ DX, $+8
 	JL   next8
-
 loop7:
 	VMOVUPS     (AX)(R8*4), Y4
 	VMOVUPS     (BX)(R8*4), Y5
@@ -1590,7 +1483,6 @@ loop7:
 	SUBQ        $+8, DX
 	CMPQ        DX, $+8
 	JGE         loop7
-
 next8:
 	TESTQ       DX, DX
 	JE          done3
@@ -1607,7 +1499,6 @@ next8:
 	VFMADD231PS Y2, Y8, Y5
 	VFMADD231PS Y3, Y9, Y5
 	VMASKMOVPS  Y5, Y4, (AX)(R8*4)
-
 done3:
 	VZEROUPPER
 	RET
@@ -1630,7 +1521,6 @@ TEXT ·addRows4F32AVX512(SB), NOSPLIT, $0-40
 	XORQ         R8, R8
 	CMPQ         DX, $+32
 	JL           next6
-
 loop5:
 	VMOVUPS     (AX)(R8*4), Z4
 	VMOVUPS     64(AX)(R8*4), Z5
@@ -1656,11 +1546,9 @@ loop5:
 	SUBQ        $+32, DX
 	CMPQ        DX, $+32
 	JGE         loop5
-
 next6:
 	CMPQ DX, $+16
 	JL   next8
-
 loop7:
 	VMOVUPS     (AX)(R8*4), Z4
 	VMOVUPS     (BX)(R8*4), Z5
@@ -1676,7 +1564,6 @@ loop7:
 	SUBQ        $+16, DX
 	CMPQ        DX, $+16
 	JGE         loop7
-
 next8:
 	TESTQ       DX, DX
 	JE          done3
@@ -1693,7 +1580,6 @@ next8:
 	VFMADD231PS Z2, Z7, Z4
 	VFMADD231PS Z3, Z8, Z4
 	VMOVUPS     Z4, K1, (AX)(R8*4)
-
 done3:
 	VZEROUPPER
 	RET
@@ -1716,7 +1602,6 @@ TEXT ·addRows4F64AVX2(SB), NOSPLIT, $0-40
 	XORQ         R8, R8
 	CMPQ         DX, $+8
 	JL           next6
-
 loop5:
 	VMOVUPS     (AX)(R8*8), Y4
 	VMOVUPS     32(AX)(R8*8), Y5
@@ -1742,11 +1627,9 @@ loop5:
 	SUBQ        $+8, DX
 	CMPQ        DX, $+8
 	JGE         loop5
-
 next6:
 	CMPQ DX, $+4
 	JL   next8
-
 loop7:
 	VMOVUPS     (AX)(R8*8), Y4
 	VMOVUPS     (BX)(R8*8), Y5
@@ -1762,7 +1645,6 @@ loop7:
 	SUBQ        $+4, DX
 	CMPQ        DX, $+4
 	JGE         loop7
-
 next8:
 	TESTQ       DX, DX
 	JE          done3
@@ -1779,7 +1661,6 @@ next8:
 	VFMADD231PD Y2, Y8, Y5
 	VFMADD231PD Y3, Y9, Y5
 	VMASKMOVPD  Y5, Y4, (AX)(R8*8)
-
 done3:
 	VZEROUPPER
 	RET
@@ -1802,7 +1683,6 @@ TEXT ·addRows4F64AVX512(SB), NOSPLIT, $0-40
 	XORQ         R8, R8
 	CMPQ         DX, $+16
 	JL           next6
-
 loop5:
 	VMOVUPS     (AX)(R8*8), Z4
 	VMOVUPS     64(AX)(R8*8), Z5
@@ -1828,11 +1708,9 @@ loop5:
 	SUBQ        $+16, DX
 	CMPQ        DX, $+16
 	JGE         loop5
-
 next6:
 	CMPQ DX, $+8
 	JL   next8
-
 loop7:
 	VMOVUPS     (AX)(R8*8), Z4
 	VMOVUPS     (BX)(R8*8), Z5
@@ -1848,7 +1726,6 @@ loop7:
 	SUBQ        $+8, DX
 	CMPQ        DX, $+8
 	JGE         loop7
-
 next8:
 	TESTQ       DX, DX
 	JE          done3
@@ -1865,7 +1742,6 @@ next8:
 	VFMADD231PD Z2, Z7, Z4
 	VFMADD231PD Z3, Z8, Z4
 	VMOVUPD     Z4, K1, (AX)(R8*8)
-
 done3:
 	VZEROUPPER
 	RET

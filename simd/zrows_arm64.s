@@ -15,7 +15,6 @@ TEXT ·dotRowF32NEON(SB), NOSPLIT, $0-28
 	MOVD n+16(FP), R2
 	CMP $16, R2
 	BLT rest
-
 loop:
 	// 11 instructions for 16 elements, 0.6875 each
 	FLDPQ.P 32(R0), (F4, F5)
@@ -29,46 +28,37 @@ loop:
 	SUB $16, R2
 	CMP $16, R2
 	BGE loop
-
 rest:
 	CBZ R2, done
 	CMP $4, R2
 	BLT partIn
 	FMOVQ.P 16(R0), F4
 	FMOVQ.P 16(R1), F5
-
 compute:
 	VFMLA V5.S4, V4.S4, V0.S4
 	CMP $4, R2
 	BLT partOut
 	SUB $4, R2
 	B rest
-
 partIn:
 	TBZ $1, R2, loadOne
 	FMOVD.P 8(R0), F4
 	TBZ $0, R2, loaded
 	VLD1 (R0), V4.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R0), F4
-
 loaded:
 	TBZ $1, R2, loadOne2
 	FMOVD.P 8(R1), F5
 	TBZ $0, R2, loaded2
 	VLD1 (R1), V5.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R1), F5
-
 loaded2:
 	B compute
-
 partOut:
-
 done:
 	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
 	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
@@ -89,7 +79,6 @@ TEXT ·dotRowF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+16(FP), R2
 	CMP $8, R2
 	BLT rest
-
 loop:
 	// 11 instructions for 8 elements, 1.375 each
 	FLDPQ.P 32(R0), (F4, F5)
@@ -103,28 +92,23 @@ loop:
 	SUB $8, R2
 	CMP $8, R2
 	BGE loop
-
 rest:
 	CBZ R2, done
 	CMP $2, R2
 	BLT partIn
 	FMOVQ.P 16(R0), F4
 	FMOVQ.P 16(R1), F5
-
 compute:
 	VFMLA V5.D2, V4.D2, V0.D2
 	CMP $2, R2
 	BLT partOut
 	SUB $2, R2
 	B rest
-
 partIn:
 	FMOVD (R0), F4
 	FMOVD (R1), F5
 	B compute
-
 partOut:
-
 done:
 	WORD $0x4e62d400 // fadd v0.2d, v0.2d, v2.2d
 	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
@@ -144,7 +128,6 @@ TEXT ·squaresRowF32NEON(SB), NOSPLIT, $0-28
 	MOVD n+16(FP), R2
 	CMP $16, R2
 	BLT rest
-
 loop:
 	// 15 instructions for 16 elements, 0.9375 each
 	FLDPQ.P 32(R0), (F4, F5)
@@ -162,14 +145,12 @@ loop:
 	SUB $16, R2
 	CMP $16, R2
 	BGE loop
-
 rest:
 	CBZ R2, done
 	CMP $4, R2
 	BLT partIn
 	FMOVQ.P 16(R0), F4
 	FMOVQ.P 16(R1), F5
-
 compute:
 	WORD $0x4ea5d484 // fsub v4.4s, v4.4s, v5.4s
 	VFMLA V4.S4, V4.S4, V0.S4
@@ -177,32 +158,25 @@ compute:
 	BLT partOut
 	SUB $4, R2
 	B rest
-
 partIn:
 	TBZ $1, R2, loadOne
 	FMOVD.P 8(R0), F4
 	TBZ $0, R2, loaded
 	VLD1 (R0), V4.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R0), F4
-
 loaded:
 	TBZ $1, R2, loadOne2
 	FMOVD.P 8(R1), F5
 	TBZ $0, R2, loaded2
 	VLD1 (R1), V5.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R1), F5
-
 loaded2:
 	B compute
-
 partOut:
-
 done:
 	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
 	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
@@ -223,7 +197,6 @@ TEXT ·absoluteRowF32NEON(SB), NOSPLIT, $0-28
 	MOVD n+16(FP), R2
 	CMP $16, R2
 	BLT rest
-
 loop:
 	// 19 instructions for 16 elements, 1.188 each
 	FLDPQ.P 32(R0), (F4, F5)
@@ -245,14 +218,12 @@ loop:
 	SUB $16, R2
 	CMP $16, R2
 	BGE loop
-
 rest:
 	CBZ R2, done
 	CMP $4, R2
 	BLT partIn
 	FMOVQ.P 16(R0), F4
 	FMOVQ.P 16(R1), F5
-
 compute:
 	WORD $0x4ea5d484 // fsub v4.4s, v4.4s, v5.4s
 	WORD $0x4ea0f884 // fabs v4.4s, v4.4s
@@ -261,32 +232,25 @@ compute:
 	BLT partOut
 	SUB $4, R2
 	B rest
-
 partIn:
 	TBZ $1, R2, loadOne
 	FMOVD.P 8(R0), F4
 	TBZ $0, R2, loaded
 	VLD1 (R0), V4.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R0), F4
-
 loaded:
 	TBZ $1, R2, loadOne2
 	FMOVD.P 8(R1), F5
 	TBZ $0, R2, loaded2
 	VLD1 (R1), V5.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R1), F5
-
 loaded2:
 	B compute
-
 partOut:
-
 done:
 	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
 	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
@@ -317,7 +281,6 @@ TEXT ·addRows4F32NEON(SB), NOSPLIT, $0-40
 	MOVD n+32(FP), R8
 	CMP $8, R8
 	BLT rest
-
 loop:
 	// 17 instructions for 8 elements, 2.125 each
 	FLDPQ.P 32(R4), (F4, F5)
@@ -337,7 +300,6 @@ loop:
 	SUB $8, R8
 	CMP $8, R8
 	BGE loop
-
 rest:
 	CBZ R8, done
 	CMP $4, R8
@@ -347,7 +309,6 @@ rest:
 	FMOVQ.P 16(R5), F6
 	FMOVQ.P 16(R6), F7
 	FMOVQ.P 16(R7), F8
-
 compute:
 	VFMLA V0.S4, V5.S4, V4.S4
 	VFMLA V1.S4, V6.S4, V4.S4
@@ -358,72 +319,57 @@ compute:
 	FMOVQ.P F4, 16(R0)
 	SUB $4, R8
 	B rest
-
 partIn:
 	TBZ $1, R8, loadOne
 	FMOVD.P 8(R4), F4
 	TBZ $0, R8, loaded
 	VLD1 (R4), V4.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R4), F4
-
 loaded:
 	TBZ $1, R8, loadOne2
 	FMOVD.P 8(R1), F5
 	TBZ $0, R8, loaded2
 	VLD1 (R1), V5.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R1), F5
-
 loaded2:
 	TBZ $1, R8, loadOne3
 	FMOVD.P 8(R5), F6
 	TBZ $0, R8, loaded3
 	VLD1 (R5), V6.S[2]
 	B loaded3
-
 loadOne3:
 	FMOVS (R5), F6
-
 loaded3:
 	TBZ $1, R8, loadOne4
 	FMOVD.P 8(R6), F7
 	TBZ $0, R8, loaded4
 	VLD1 (R6), V7.S[2]
 	B loaded4
-
 loadOne4:
 	FMOVS (R6), F7
-
 loaded4:
 	TBZ $1, R8, loadOne5
 	FMOVD.P 8(R7), F8
 	TBZ $0, R8, loaded5
 	VLD1 (R7), V8.S[2]
 	B loaded5
-
 loadOne5:
 	FMOVS (R7), F8
-
 loaded5:
 	B compute
-
 partOut:
 	TBZ $1, R8, storeOne
 	FMOVD.P F4, 8(R0)
 	TBZ $0, R8, stored
 	VST1 V4.S[2], (R0)
 	B stored
-
 storeOne:
 	FMOVS F4, (R0)
-
 stored:
-
 done:
 	RET
 
@@ -448,7 +394,6 @@ TEXT ·addRows4F64NEON(SB), NOSPLIT, $0-40
 	MOVD n+32(FP), R8
 	CMP $4, R8
 	BLT rest
-
 loop:
 	// 17 instructions for 4 elements, 4.25 each
 	FLDPQ.P 32(R4), (F4, F5)
@@ -468,7 +413,6 @@ loop:
 	SUB $4, R8
 	CMP $4, R8
 	BGE loop
-
 rest:
 	CBZ R8, done
 	CMP $2, R8
@@ -478,7 +422,6 @@ rest:
 	FMOVQ.P 16(R5), F6
 	FMOVQ.P 16(R6), F7
 	FMOVQ.P 16(R7), F8
-
 compute:
 	VFMLA V0.D2, V5.D2, V4.D2
 	VFMLA V1.D2, V6.D2, V4.D2
@@ -489,7 +432,6 @@ compute:
 	FMOVQ.P F4, 16(R0)
 	SUB $2, R8
 	B rest
-
 partIn:
 	FMOVD (R4), F4
 	FMOVD (R1), F5
@@ -497,9 +439,7 @@ partIn:
 	FMOVD (R6), F7
 	FMOVD (R7), F8
 	B compute
-
 partOut:
 	FMOVD F4, (R0)
-
 done:
 	RET

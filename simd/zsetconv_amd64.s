@@ -25,13 +25,11 @@ TEXT ·setConv8F32AVX2(SB), NOSPLIT, $0-64
 	VMOVUPS      224(DX), Y8
 	TESTQ        DI, DI
 	JE           store
-
 points:
 	VXORPS Y9, Y9, Y9
 	VXORPS Y10, Y10, Y10
 	MOVQ   AX, R9
 	MOVQ   CX, R10
-
 coordinates1:
 	VBROADCASTSD (BX), Y11
 	VSUBPD       (R9), Y11, Y12
@@ -92,7 +90,6 @@ coordinates1:
 	ADDQ         R8, SI
 	DECQ         DI
 	JNE          points
-
 store:
 	VMOVUPS Y1, (DX)
 	VMOVUPS Y2, 32(DX)
@@ -125,13 +122,11 @@ TEXT ·setConv7F32AVX2(SB), NOSPLIT, $0-64
 	VMOVUPS      192(DX), Y7
 	TESTQ        DI, DI
 	JE           store
-
 points:
 	VXORPS Y8, Y8, Y8
 	VXORPS Y9, Y9, Y9
 	MOVQ   AX, R9
 	MOVQ   CX, R10
-
 coordinates1:
 	VBROADCASTSD (BX), Y10
 	VSUBPD       (R9), Y10, Y11
@@ -190,7 +185,6 @@ coordinates1:
 	ADDQ         R8, SI
 	DECQ         DI
 	JNE          points
-
 store:
 	VMOVUPS Y1, (DX)
 	VMOVUPS Y2, 32(DX)
@@ -221,13 +215,11 @@ TEXT ·setConv6F32AVX2(SB), NOSPLIT, $0-64
 	VMOVUPS      160(DX), Y6
 	TESTQ        DI, DI
 	JE           store
-
 points:
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
 	MOVQ   AX, R9
 	MOVQ   CX, R10
-
 coordinates1:
 	VBROADCASTSD (BX), Y9
 	VSUBPD       (R9), Y9, Y10
@@ -284,7 +276,6 @@ coordinates1:
 	ADDQ         R8, SI
 	DECQ         DI
 	JNE          points
-
 store:
 	VMOVUPS Y1, (DX)
 	VMOVUPS Y2, 32(DX)
@@ -313,13 +304,11 @@ TEXT ·setConv5F32AVX2(SB), NOSPLIT, $0-64
 	VMOVUPS      128(DX), Y5
 	TESTQ        DI, DI
 	JE           store
-
 points:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	MOVQ   AX, R9
 	MOVQ   CX, R10
-
 coordinates1:
 	VBROADCASTSD (BX), Y8
 	VSUBPD       (R9), Y8, Y9
@@ -374,7 +363,6 @@ coordinates1:
 	ADDQ         R8, SI
 	DECQ         DI
 	JNE          points
-
 store:
 	VMOVUPS Y1, (DX)
 	VMOVUPS Y2, 32(DX)
@@ -401,13 +389,11 @@ TEXT ·setConv4F32AVX2(SB), NOSPLIT, $0-64
 	VMOVUPS      96(DX), Y4
 	TESTQ        DI, DI
 	JE           store
-
 points:
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	MOVQ   AX, R9
 	MOVQ   CX, R10
-
 coordinates1:
 	VBROADCASTSD (BX), Y7
 	VSUBPD       (R9), Y7, Y8
@@ -460,7 +446,6 @@ coordinates1:
 	ADDQ         R8, SI
 	DECQ         DI
 	JNE          points
-
 store:
 	VMOVUPS Y1, (DX)
 	VMOVUPS Y2, 32(DX)
@@ -485,13 +470,11 @@ TEXT ·setConv3F32AVX2(SB), NOSPLIT, $0-64
 	VMOVUPS      64(DX), Y3
 	TESTQ        DI, DI
 	JE           store
-
 points:
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 	MOVQ   AX, R9
 	MOVQ   CX, R10
-
 coordinates1:
 	VBROADCASTSD (BX), Y6
 	VSUBPD       (R9), Y6, Y7
@@ -542,7 +525,6 @@ coordinates1:
 	ADDQ         R8, SI
 	DECQ         DI
 	JNE          points
-
 store:
 	VMOVUPS Y1, (DX)
 	VMOVUPS Y2, 32(DX)
@@ -565,13 +547,11 @@ TEXT ·setConv2F32AVX2(SB), NOSPLIT, $0-64
 	VMOVUPS      32(DX), Y2
 	TESTQ        DI, DI
 	JE           store
-
 points:
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
 	MOVQ   AX, R9
 	MOVQ   CX, R10
-
 coordinates1:
 	VBROADCASTSD (BX), Y5
 	VSUBPD       (R9), Y5, Y6
@@ -620,7 +600,6 @@ coordinates1:
 	ADDQ         R8, SI
 	DECQ         DI
 	JNE          points
-
 store:
 	VMOVUPS Y1, (DX)
 	VMOVUPS Y2, 32(DX)
@@ -641,13 +620,11 @@ TEXT ·setConv1F32AVX2(SB), NOSPLIT, $0-64
 	VMOVUPS      (DX), Y1
 	TESTQ        DI, DI
 	JE           store
-
 points:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	MOVQ   AX, R9
 	MOVQ   CX, R10
-
 coordinates1:
 	VBROADCASTSD (BX), Y4
 	VSUBPD       (R9), Y4, Y5
@@ -694,7 +671,6 @@ coordinates1:
 	ADDQ         R8, SI
 	DECQ         DI
 	JNE          points
-
 store:
 	VMOVUPS Y1, (DX)
 	VZEROUPPER
@@ -717,12 +693,10 @@ TEXT ·setConv4F64AVX2(SB), NOSPLIT, $0-64
 	VMOVUPS      96(DX), Y4
 	TESTQ        DI, DI
 	JE           store
-
 points:
 	VXORPS Y5, Y5, Y5
 	MOVQ   AX, R9
 	MOVQ   CX, R10
-
 coordinates1:
 	VBROADCASTSD (BX), Y6
 	VSUBPD       (R9), Y6, Y6
@@ -777,7 +751,6 @@ coordinates1:
 	ADDQ         R8, SI
 	DECQ         DI
 	JNE          points
-
 store:
 	VMOVUPS Y1, (DX)
 	VMOVUPS Y2, 32(DX)
@@ -801,12 +774,10 @@ TEXT ·setConv2F64AVX2(SB), NOSPLIT, $0-64
 	VMOVUPS      32(DX), Y2
 	TESTQ        DI, DI
 	JE           store
-
 points:
 	VXORPS Y3, Y3, Y3
 	MOVQ   AX, R9
 	MOVQ   CX, R10
-
 coordinates1:
 	VBROADCASTSD (BX), Y4
 	VSUBPD       (R9), Y4, Y4
@@ -857,7 +828,6 @@ coordinates1:
 	ADDQ         R8, SI
 	DECQ         DI
 	JNE          points
-
 store:
 	VMOVUPS Y1, (DX)
 	VMOVUPS Y2, 32(DX)
@@ -878,12 +848,10 @@ TEXT ·setConv1F64AVX2(SB), NOSPLIT, $0-64
 	VMOVUPS      (DX), Y1
 	TESTQ        DI, DI
 	JE           store
-
 points:
 	VXORPS Y2, Y2, Y2
 	MOVQ   AX, R9
 	MOVQ   CX, R10
-
 coordinates1:
 	VBROADCASTSD (BX), Y3
 	VSUBPD       (R9), Y3, Y3
@@ -932,7 +900,6 @@ coordinates1:
 	ADDQ         R8, SI
 	DECQ         DI
 	JNE          points
-
 store:
 	VMOVUPS Y1, (DX)
 	VZEROUPPER
@@ -955,13 +922,11 @@ TEXT ·setConvGradF32AVX2(SB), NOSPLIT, $0-80
 	VMOVUPS      ·dataCm104+0(SB), Y3
 	TESTQ        R8, R8
 	JE           store
-
 points:
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 	MOVQ   AX, R10
 	MOVQ   CX, R11
-
 coordinates1:
 	VBROADCASTSD (BX), Y6
 	VSUBPD       (R10), Y6, Y7
@@ -1007,7 +972,6 @@ coordinates1:
 	MOVQ         SI, R10
 	MOVQ         DI, R11
 	MOVQ         c+56(FP), R12
-
 channels:
 	VBROADCASTSS (R10), Y7
 	VFMADD231PS  (R11), Y7, Y6
@@ -1022,7 +986,6 @@ channels:
 	ADDQ         R9, SI
 	DECQ         R8
 	JNE          points
-
 store:
 	VMOVUPS Y1, (DX)
 	VMOVUPS Y2, 32(DX)
@@ -1046,12 +1009,10 @@ TEXT ·setConvGradF64AVX2(SB), NOSPLIT, $0-80
 	VMOVUPS      ·dataExpMinF64+0(SB), Y3
 	TESTQ        R8, R8
 	JE           store
-
 points:
 	VXORPS Y4, Y4, Y4
 	MOVQ   AX, R10
 	MOVQ   CX, R11
-
 coordinates1:
 	VBROADCASTSD (BX), Y5
 	VSUBPD       (R10), Y5, Y5
@@ -1099,7 +1060,6 @@ coordinates1:
 	MOVQ         SI, R10
 	MOVQ         DI, R11
 	MOVQ         c+56(FP), R12
-
 channels:
 	VBROADCASTSD (R10), Y7
 	VFMADD231PD  (R11), Y7, Y6
@@ -1114,7 +1074,6 @@ channels:
 	ADDQ         R9, SI
 	DECQ         R8
 	JNE          points
-
 store:
 	VMOVUPS Y1, (DX)
 	VMOVUPS Y2, 32(DX)
@@ -1144,13 +1103,11 @@ TEXT ·setConv8F32AVX512(SB), NOSPLIT, $0-64
 	VMOVUPS      448(DX), Z10
 	TESTQ        DI, DI
 	JE           store
-
 points:
 	VPXORD Z11, Z11, Z11
 	VPXORD Z12, Z12, Z12
 	MOVQ   AX, R9
 	MOVQ   CX, R10
-
 coordinates1:
 	VBROADCASTSD      (BX), Z13
 	VSUBPD            (R9), Z13, Z14
@@ -1193,7 +1150,6 @@ coordinates1:
 	ADDQ              R8, SI
 	DECQ              DI
 	JNE               points
-
 store:
 	VMOVUPS Z3, (DX)
 	VMOVUPS Z4, 64(DX)
@@ -1228,13 +1184,11 @@ TEXT ·setConv7F32AVX512(SB), NOSPLIT, $0-64
 	VMOVUPS      384(DX), Z9
 	TESTQ        DI, DI
 	JE           store
-
 points:
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
 	MOVQ   AX, R9
 	MOVQ   CX, R10
-
 coordinates1:
 	VBROADCASTSD      (BX), Z12
 	VSUBPD            (R9), Z12, Z13
@@ -1276,7 +1230,6 @@ coordinates1:
 	ADDQ              R8, SI
 	DECQ              DI
 	JNE               points
-
 store:
 	VMOVUPS Z3, (DX)
 	VMOVUPS Z4, 64(DX)
@@ -1309,13 +1262,11 @@ TEXT ·setConv6F32AVX512(SB), NOSPLIT, $0-64
 	VMOVUPS      320(DX), Z8
 	TESTQ        DI, DI
 	JE           store
-
 points:
 	VPXORD Z9, Z9, Z9
 	VPXORD Z10, Z10, Z10
 	MOVQ   AX, R9
 	MOVQ   CX, R10
-
 coordinates1:
 	VBROADCASTSD      (BX), Z11
 	VSUBPD            (R9), Z11, Z12
@@ -1356,7 +1307,6 @@ coordinates1:
 	ADDQ              R8, SI
 	DECQ              DI
 	JNE               points
-
 store:
 	VMOVUPS Z3, (DX)
 	VMOVUPS Z4, 64(DX)
@@ -1387,13 +1337,11 @@ TEXT ·setConv5F32AVX512(SB), NOSPLIT, $0-64
 	VMOVUPS      256(DX), Z7
 	TESTQ        DI, DI
 	JE           store
-
 points:
 	VPXORD Z8, Z8, Z8
 	VPXORD Z9, Z9, Z9
 	MOVQ   AX, R9
 	MOVQ   CX, R10
-
 coordinates1:
 	VBROADCASTSD      (BX), Z10
 	VSUBPD            (R9), Z10, Z11
@@ -1433,7 +1381,6 @@ coordinates1:
 	ADDQ              R8, SI
 	DECQ              DI
 	JNE               points
-
 store:
 	VMOVUPS Z3, (DX)
 	VMOVUPS Z4, 64(DX)
@@ -1462,13 +1409,11 @@ TEXT ·setConv4F32AVX512(SB), NOSPLIT, $0-64
 	VMOVUPS      192(DX), Z6
 	TESTQ        DI, DI
 	JE           store
-
 points:
 	VPXORD Z7, Z7, Z7
 	VPXORD Z8, Z8, Z8
 	MOVQ   AX, R9
 	MOVQ   CX, R10
-
 coordinates1:
 	VBROADCASTSD      (BX), Z9
 	VSUBPD            (R9), Z9, Z10
@@ -1507,7 +1452,6 @@ coordinates1:
 	ADDQ              R8, SI
 	DECQ              DI
 	JNE               points
-
 store:
 	VMOVUPS Z3, (DX)
 	VMOVUPS Z4, 64(DX)
@@ -1534,13 +1478,11 @@ TEXT ·setConv3F32AVX512(SB), NOSPLIT, $0-64
 	VMOVUPS      128(DX), Z5
 	TESTQ        DI, DI
 	JE           store
-
 points:
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 	MOVQ   AX, R9
 	MOVQ   CX, R10
-
 coordinates1:
 	VBROADCASTSD      (BX), Z8
 	VSUBPD            (R9), Z8, Z9
@@ -1578,7 +1520,6 @@ coordinates1:
 	ADDQ              R8, SI
 	DECQ              DI
 	JNE               points
-
 store:
 	VMOVUPS Z3, (DX)
 	VMOVUPS Z4, 64(DX)
@@ -1603,13 +1544,11 @@ TEXT ·setConv2F32AVX512(SB), NOSPLIT, $0-64
 	VMOVUPS      64(DX), Z4
 	TESTQ        DI, DI
 	JE           store
-
 points:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	MOVQ   AX, R9
 	MOVQ   CX, R10
-
 coordinates1:
 	VBROADCASTSD      (BX), Z7
 	VSUBPD            (R9), Z7, Z8
@@ -1646,7 +1585,6 @@ coordinates1:
 	ADDQ              R8, SI
 	DECQ              DI
 	JNE               points
-
 store:
 	VMOVUPS Z3, (DX)
 	VMOVUPS Z4, 64(DX)
@@ -1669,13 +1607,11 @@ TEXT ·setConv1F32AVX512(SB), NOSPLIT, $0-64
 	VMOVUPS      (DX), Z3
 	TESTQ        DI, DI
 	JE           store
-
 points:
 	VPXORD Z4, Z4, Z4
 	VPXORD Z5, Z5, Z5
 	MOVQ   AX, R9
 	MOVQ   CX, R10
-
 coordinates1:
 	VBROADCASTSD      (BX), Z6
 	VSUBPD            (R9), Z6, Z7
@@ -1711,7 +1647,6 @@ coordinates1:
 	ADDQ              R8, SI
 	DECQ              DI
 	JNE               points
-
 store:
 	VMOVUPS Z3, (DX)
 	VZEROUPPER
@@ -1736,12 +1671,10 @@ TEXT ·setConv4F64AVX512(SB), NOSPLIT, $0-64
 	VMOVUPS      192(DX), Z6
 	TESTQ        DI, DI
 	JE           store
-
 points:
 	VPXORD Z7, Z7, Z7
 	MOVQ   AX, R9
 	MOVQ   CX, R10
-
 coordinates1:
 	VBROADCASTSD      (BX), Z8
 	VSUBPD            (R9), Z8, Z8
@@ -1780,7 +1713,6 @@ coordinates1:
 	ADDQ              R8, SI
 	DECQ              DI
 	JNE               points
-
 store:
 	VMOVUPS Z3, (DX)
 	VMOVUPS Z4, 64(DX)
@@ -1806,12 +1738,10 @@ TEXT ·setConv2F64AVX512(SB), NOSPLIT, $0-64
 	VMOVUPS      64(DX), Z4
 	TESTQ        DI, DI
 	JE           store
-
 points:
 	VPXORD Z5, Z5, Z5
 	MOVQ   AX, R9
 	MOVQ   CX, R10
-
 coordinates1:
 	VBROADCASTSD      (BX), Z6
 	VSUBPD            (R9), Z6, Z6
@@ -1848,7 +1778,6 @@ coordinates1:
 	ADDQ              R8, SI
 	DECQ              DI
 	JNE               points
-
 store:
 	VMOVUPS Z3, (DX)
 	VMOVUPS Z4, 64(DX)
@@ -1871,12 +1800,10 @@ TEXT ·setConv1F64AVX512(SB), NOSPLIT, $0-64
 	VMOVUPS      (DX), Z3
 	TESTQ        DI, DI
 	JE           store
-
 points:
 	VPXORD Z4, Z4, Z4
 	MOVQ   AX, R9
 	MOVQ   CX, R10
-
 coordinates1:
 	VBROADCASTSD      (BX), Z5
 	VSUBPD            (R9), Z5, Z5
@@ -1912,7 +1839,6 @@ coordinates1:
 	ADDQ              R8, SI
 	DECQ              DI
 	JNE               points
-
 store:
 	VMOVUPS Z3, (DX)
 	VZEROUPPER
@@ -1937,13 +1863,11 @@ TEXT ·setConvGradF32AVX512(SB), NOSPLIT, $0-80
 	VBROADCASTSS ·dataCm104+0(SB), Z5
 	TESTQ        R8, R8
 	JE           store
-
 points:
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 	MOVQ   AX, R10
 	MOVQ   CX, R11
-
 coordinates1:
 	VBROADCASTSD      (BX), Z8
 	VSUBPD            (R10), Z8, Z9
@@ -1979,7 +1903,6 @@ coordinates1:
 	MOVQ              SI, R10
 	MOVQ              DI, R11
 	MOVQ              c+56(FP), R12
-
 channels:
 	VBROADCASTSS (R10), Z12
 	VFMADD231PS  (R11), Z12, Z11
@@ -1994,7 +1917,6 @@ channels:
 	ADDQ         R9, SI
 	DECQ         R8
 	JNE          points
-
 store:
 	VMOVUPS Z3, (DX)
 	VMOVUPS Z4, 64(DX)
@@ -2020,12 +1942,10 @@ TEXT ·setConvGradF64AVX512(SB), NOSPLIT, $0-80
 	VBROADCASTSD ·dataExpMinF64+0(SB), Z5
 	TESTQ        R8, R8
 	JE           store
-
 points:
 	VPXORD Z6, Z6, Z6
 	MOVQ   AX, R10
 	MOVQ   CX, R11
-
 coordinates1:
 	VBROADCASTSD      (BX), Z7
 	VSUBPD            (R10), Z7, Z7
@@ -2061,7 +1981,6 @@ coordinates1:
 	MOVQ              SI, R10
 	MOVQ              DI, R11
 	MOVQ              c+56(FP), R12
-
 channels:
 	VBROADCASTSD (R10), Z10
 	VFMADD231PD  (R11), Z10, Z8
@@ -2076,7 +1995,6 @@ channels:
 	ADDQ         R9, SI
 	DECQ         R8
 	JNE          points
-
 store:
 	VMOVUPS Z3, (DX)
 	VMOVUPS Z4, 64(DX)

@@ -15,7 +15,6 @@ TEXT ·exponent1F32NEON(SB), NOSPLIT, $0-40
 	VLD1R.P 8(R1), [V1.D2]
 	SUBS $4, R3
 	BLT rest
-
 loop:
 	// 15 instructions for 4 points, 3.75 each
 	VLD1.P 16(R2), [V2.D2]
@@ -33,11 +32,9 @@ loop:
 	FMOVQ.P F4, 16(R0)
 	SUBS $4, R3
 	BGE loop
-
 rest:
 	ADDS $4, R3
 	BEQ end
-
 point:
 	FMOVD.P 8(R2), F2
 	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
@@ -48,7 +45,6 @@ point:
 	FMOVS.P F2, 4(R0)
 	SUBS $1, R3
 	BNE point
-
 end:
 	RET
 
@@ -63,7 +59,6 @@ TEXT ·exponent1F64NEON(SB), NOSPLIT, $0-40
 	VLD1R.P 8(R1), [V1.D2]
 	SUBS $4, R3
 	BLT rest
-
 loop:
 	// 13 instructions for 4 points, 3.25 each
 	VLD1.P 16(R2), [V2.D2]
@@ -79,11 +74,9 @@ loop:
 	FSTPQ.P (F2, F3), 32(R0)
 	SUBS $4, R3
 	BGE loop
-
 rest:
 	ADDS $4, R3
 	BEQ end
-
 point:
 	FMOVD.P 8(R2), F2
 	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
@@ -93,7 +86,6 @@ point:
 	FMOVD.P F2, 8(R0)
 	SUBS $1, R3
 	BNE point
-
 end:
 	RET
 
@@ -109,7 +101,6 @@ TEXT ·exponent2F32NEON(SB), NOSPLIT, $0-40
 	VLD1R.P 8(R1), [V2.D2]
 	SUBS $4, R3
 	BLT rest
-
 loop:
 	// 19 instructions for 4 points, 4.75 each
 	VLD2.P 32(R2), [V3.D2, V4.D2]
@@ -131,11 +122,9 @@ loop:
 	FMOVQ.P F7, 16(R0)
 	SUBS $4, R3
 	BGE loop
-
 rest:
 	ADDS $4, R3
 	BEQ end
-
 point:
 	FMOVD.P 8(R2), F3
 	FMOVD.P 8(R2), F4
@@ -149,7 +138,6 @@ point:
 	FMOVS.P F3, 4(R0)
 	SUBS $1, R3
 	BNE point
-
 end:
 	RET
 
@@ -165,7 +153,6 @@ TEXT ·exponent2F64NEON(SB), NOSPLIT, $0-40
 	VLD1R.P 8(R1), [V2.D2]
 	SUBS $4, R3
 	BLT rest
-
 loop:
 	// 17 instructions for 4 points, 4.25 each
 	VLD2.P 32(R2), [V3.D2, V4.D2]
@@ -185,11 +172,9 @@ loop:
 	FSTPQ.P (F3, F5), 32(R0)
 	SUBS $4, R3
 	BGE loop
-
 rest:
 	ADDS $4, R3
 	BEQ end
-
 point:
 	FMOVD.P 8(R2), F3
 	FMOVD.P 8(R2), F4
@@ -202,7 +187,6 @@ point:
 	FMOVD.P F3, 8(R0)
 	SUBS $1, R3
 	BNE point
-
 end:
 	RET
 
@@ -219,7 +203,6 @@ TEXT ·exponent3F32NEON(SB), NOSPLIT, $0-40
 	VLD1R.P 8(R1), [V3.D2]
 	SUBS $4, R3
 	BLT rest
-
 loop:
 	// 23 instructions for 4 points, 5.75 each
 	VLD3.P 48(R2), [V4.D2, V5.D2, V6.D2]
@@ -245,11 +228,9 @@ loop:
 	FMOVQ.P F10, 16(R0)
 	SUBS $4, R3
 	BGE loop
-
 rest:
 	ADDS $4, R3
 	BEQ end
-
 point:
 	FMOVD.P 8(R2), F4
 	FMOVD.P 8(R2), F5
@@ -266,7 +247,6 @@ point:
 	FMOVS.P F4, 4(R0)
 	SUBS $1, R3
 	BNE point
-
 end:
 	RET
 
@@ -283,7 +263,6 @@ TEXT ·exponent3F64NEON(SB), NOSPLIT, $0-40
 	VLD1R.P 8(R1), [V3.D2]
 	SUBS $4, R3
 	BLT rest
-
 loop:
 	// 21 instructions for 4 points, 5.25 each
 	VLD3.P 48(R2), [V4.D2, V5.D2, V6.D2]
@@ -307,11 +286,9 @@ loop:
 	FSTPQ.P (F4, F7), 32(R0)
 	SUBS $4, R3
 	BGE loop
-
 rest:
 	ADDS $4, R3
 	BEQ end
-
 point:
 	FMOVD.P 8(R2), F4
 	FMOVD.P 8(R2), F5
@@ -327,6 +304,5 @@ point:
 	FMOVD.P F4, 8(R0)
 	SUBS $1, R3
 	BNE point
-
 end:
 	RET

@@ -13,7 +13,6 @@ TEXT ·streamLinesAVX2(SB), NOSPLIT, $0-48
 	MOVQ x+24(FP), BX
 	MOVQ y+32(FP), SI
 	MOVQ step+40(FP), DI
-
 line:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    32(CX), Y1

@@ -19,7 +19,6 @@ TEXT ·sinCosF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    BX, DI
 	CMPQ    DI, $+16
 	JL      next6
-
 loop5:
 	VMOVUPS      (DX)(SI*4), Y3
 	VMOVUPS      32(DX)(SI*4), Y4
@@ -96,11 +95,9 @@ loop5:
 	SUBQ         $+16, DI
 	CMPQ         DI, $+16
 	JGE          loop5
-
 next6:
 	TESTQ DI, DI
 	JLE   done3
-
 step4:
 	CMPQ       DI, $+8
 	JGE        whole7
@@ -110,10 +107,8 @@ step4:
 	VMOVUPS    32(R8)(R9*4), Y3
 	VMASKMOVPS (DX)(SI*4), Y3, Y3
 	JMP        loaded8
-
 whole7:
 	VMOVUPS (DX)(SI*4), Y3
-
 loaded8:
 	VANDPS       Y2, Y3, Y4
 	VCMPPS       $0x16, ·dataLimit+0(SB), Y4, Y4
@@ -156,15 +151,12 @@ loaded8:
 	ADDQ         $+8, SI
 	SUBQ         $+8, DI
 	JG           step4
-
 done3:
 	MOVQ BX, SI
-
 stop2:
 	MOVQ SI, done+32(FP)
 	VZEROUPPER
 	RET
-
 partStore9:
 	LEAQ       ·dataTailMaskF32+0(SB), DX
 	NEGQ       DI
@@ -196,7 +188,6 @@ TEXT ·sinCosF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         BX, DI
 	CMPQ         DI, $+32
 	JL           next6
-
 loop5:
 	VMOVUPS          (DX)(SI*4), Z15
 	VMOVUPS          64(DX)(SI*4), Z16
@@ -266,11 +257,9 @@ loop5:
 	SUBQ             $+32, DI
 	CMPQ             DI, $+32
 	JGE              loop5
-
 next6:
 	TESTQ DI, DI
 	JLE   done3
-
 step4:
 	CMPQ      DI, $+16
 	JGE       whole7
@@ -279,10 +268,8 @@ step4:
 	KMOVW     R8, K2
 	VMOVUPS.Z (DX)(SI*4), K2, Z3
 	JMP       loaded8
-
 whole7:
 	VMOVUPS (DX)(SI*4), Z3
-
 loaded8:
 	VRANGEPS         $0x0b, Z3, Z3, Z4
 	VCMPPS.BCST      $0x16, ·dataLimit+0(SB), Z4, K1
@@ -322,15 +309,12 @@ loaded8:
 	ADDQ             $+16, SI
 	SUBQ             $+16, DI
 	JG               step4
-
 done3:
 	MOVQ BX, SI
-
 stop2:
 	MOVQ SI, done+32(FP)
 	VZEROUPPER
 	RET
-
 partStore9:
 	VMOVUPS Z7, K2, (AX)(SI*4)
 	VMOVUPS Z8, K2, (CX)(SI*4)
@@ -350,7 +334,6 @@ TEXT ·atan2F32AVX2(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	TESTQ   BX, BX
 	JLE     done3
-
 step4:
 	CMPQ       BX, $+8
 	JGE        whole5
@@ -361,11 +344,9 @@ step4:
 	VMASKMOVPS (CX)(SI*4), Y5, Y4
 	VMASKMOVPS (DX)(SI*4), Y5, Y5
 	JMP        loaded6
-
 whole5:
 	VMOVUPS (CX)(SI*4), Y4
 	VMOVUPS (DX)(SI*4), Y5
-
 loaded6:
 	VANDPS      Y2, Y5, Y6
 	VANDPS      Y2, Y4, Y7
@@ -413,11 +394,9 @@ loaded6:
 	ADDQ        $+8, SI
 	SUBQ        $+8, BX
 	JG          step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore7:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	MOVQ       BX, DX
@@ -449,7 +428,6 @@ TEXT ·atan2F32AVX512(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	CMPQ         BX, $+32
 	JL           next6
-
 loop5:
 	VMOVUPS          (CX)(SI*4), Z11
 	VMOVUPS          64(CX)(SI*4), Z12
@@ -519,11 +497,9 @@ loop5:
 	SUBQ             $+32, BX
 	CMPQ             BX, $+32
 	JGE              loop5
-
 next6:
 	TESTQ BX, BX
 	JLE   done3
-
 step4:
 	CMPQ      BX, $+16
 	JGE       whole7
@@ -533,11 +509,9 @@ step4:
 	VMOVUPS.Z (CX)(SI*4), K3, Z11
 	VMOVUPS.Z (DX)(SI*4), K3, Z12
 	JMP       loaded8
-
 whole7:
 	VMOVUPS (CX)(SI*4), Z11
 	VMOVUPS (DX)(SI*4), Z12
-
 loaded8:
 	VPANDD           Z1, Z12, Z13
 	VPANDD           Z1, Z11, Z14
@@ -574,11 +548,9 @@ loaded8:
 	ADDQ             $+16, SI
 	SUBQ             $+16, BX
 	JG               step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore9:
 	VMOVUPS Z16, K3, (AX)(SI*4)
 	VZEROUPPER
@@ -598,7 +570,6 @@ TEXT ·hypotF32AVX2(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	TESTQ   BX, BX
 	JLE     done3
-
 step4:
 	CMPQ       BX, $+8
 	JGE        whole5
@@ -609,11 +580,9 @@ step4:
 	VMASKMOVPS (CX)(SI*4), Y5, Y4
 	VMASKMOVPS (DX)(SI*4), Y5, Y5
 	JMP        loaded6
-
 whole5:
 	VMOVUPS (CX)(SI*4), Y4
 	VMOVUPS (DX)(SI*4), Y5
-
 loaded6:
 	VANDPS       Y1, Y4, Y6
 	VANDPS       Y1, Y5, Y5
@@ -654,11 +623,9 @@ loaded6:
 	ADDQ         $+8, SI
 	SUBQ         $+8, BX
 	JG           step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore7:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	MOVQ       BX, DX
@@ -683,7 +650,6 @@ TEXT ·hypotF32AVX512(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	CMPQ         BX, $+32
 	JL           next6
-
 loop5:
 	VMOVUPS      (CX)(SI*4), Z5
 	VMOVUPS      64(CX)(SI*4), Z6
@@ -743,11 +709,9 @@ loop5:
 	SUBQ         $+32, BX
 	CMPQ         BX, $+32
 	JGE          loop5
-
 next6:
 	TESTQ BX, BX
 	JLE   done3
-
 step4:
 	CMPQ      BX, $+16
 	JGE       whole7
@@ -757,11 +721,9 @@ step4:
 	VMOVUPS.Z (CX)(SI*4), K1, Z5
 	VMOVUPS.Z (DX)(SI*4), K1, Z6
 	JMP       loaded8
-
 whole7:
 	VMOVUPS (CX)(SI*4), Z5
 	VMOVUPS (DX)(SI*4), Z6
-
 loaded8:
 	VPANDD       Z1, Z5, Z7
 	VPANDD       Z1, Z6, Z6
@@ -793,11 +755,9 @@ loaded8:
 	ADDQ         $+16, SI
 	SUBQ         $+16, BX
 	JG           step4
-
 done3:
 	VZEROUPPER
 	RET
-
 partStore9:
 	VMOVUPS Z6, K1, (AX)(SI*4)
 	VZEROUPPER

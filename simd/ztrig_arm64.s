@@ -61,7 +61,6 @@ TEXT ·sinCosF32NEON(SB), NOSPLIT, $0-40
 	MOVD n+24(FP), R3
 	CMP $8, R3
 	BLT rest
-
 loop:
 	// 96 instructions for 8 elements, 12 each
 	FLDPQ.P 32(R2), (F10, F11)
@@ -160,13 +159,11 @@ loop:
 	SUB $8, R3
 	CMP $8, R3
 	BGE loop
-
 rest:
 	CBZ R3, done
 	CMP $4, R3
 	BLT partIn
 	FMOVQ.P 16(R2), F10
-
 compute:
 	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
 	WORD $0x6ea3e56d // fcmgt v13.4s, v11.4s, v3.4s
@@ -220,45 +217,35 @@ compute:
 	FMOVQ.P F14, 16(R1)
 	SUB $4, R3
 	B rest
-
 partIn:
 	TBZ $1, R3, loadOne
 	FMOVD.P 8(R2), F10
 	TBZ $0, R3, loaded
 	VLD1 (R2), V10.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R2), F10
-
 loaded:
 	B compute
-
 partOut:
 	TBZ $1, R3, storeOne
 	FMOVD.P F11, 8(R0)
 	TBZ $0, R3, stored
 	VST1 V11.S[2], (R0)
 	B stored
-
 storeOne:
 	FMOVS F11, (R0)
-
 stored:
 	TBZ $1, R3, storeOne2
 	FMOVD.P F14, 8(R1)
 	TBZ $0, R3, stored2
 	VST1 V14.S[2], (R1)
 	B stored2
-
 storeOne2:
 	FMOVS F14, (R1)
-
 stored2:
-
 done:
 	MOVD ZR, R3
-
 exit:
 	MOVD n+24(FP), R5
 	SUB R3, R5, R5
@@ -284,7 +271,6 @@ TEXT ·atan2F32NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R3
 	CMP $8, R3
 	BLT rest
-
 loop:
 	// 78 instructions for 8 elements, 9.75 each
 	FLDPQ.P 32(R1), (F10, F11)
@@ -365,14 +351,12 @@ loop:
 	SUB $8, R3
 	CMP $8, R3
 	BGE loop
-
 rest:
 	CBZ R3, done
 	CMP $4, R3
 	BLT partIn
 	FMOVQ.P 16(R1), F10
 	FMOVQ.P 16(R2), F11
-
 compute:
 	WORD $0x4ea0f96c // fabs v12.4s, v11.4s
 	WORD $0x4ea0f94d // fabs v13.4s, v10.4s
@@ -415,42 +399,33 @@ compute:
 	FMOVQ.P F17, 16(R0)
 	SUB $4, R3
 	B rest
-
 partIn:
 	TBZ $1, R3, loadOne
 	FMOVD.P 8(R1), F10
 	TBZ $0, R3, loaded
 	VLD1 (R1), V10.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R1), F10
-
 loaded:
 	TBZ $1, R3, loadOne2
 	FMOVD.P 8(R2), F11
 	TBZ $0, R3, loaded2
 	VLD1 (R2), V11.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R2), F11
-
 loaded2:
 	B compute
-
 partOut:
 	TBZ $1, R3, storeOne
 	FMOVD.P F17, 8(R0)
 	TBZ $0, R3, stored
 	VST1 V17.S[2], (R0)
 	B stored
-
 storeOne:
 	FMOVS F17, (R0)
-
 stored:
-
 done:
 	RET
 
@@ -462,7 +437,6 @@ TEXT ·hypotF32NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R3
 	CMP $8, R3
 	BLT rest
-
 loop:
 	// 30 instructions for 8 elements, 3.75 each
 	FLDPQ.P 32(R1), (F0, F1)
@@ -495,14 +469,12 @@ loop:
 	SUB $8, R3
 	CMP $8, R3
 	BGE loop
-
 rest:
 	CBZ R3, done
 	CMP $4, R3
 	BLT partIn
 	FMOVQ.P 16(R1), F0
 	FMOVQ.P 16(R2), F1
-
 compute:
 	WORD $0x0e617802 // fcvtl v2.2d, v0.2s
 	WORD $0x0e617823 // fcvtl v3.2d, v1.2s
@@ -521,41 +493,32 @@ compute:
 	FMOVQ.P F4, 16(R0)
 	SUB $4, R3
 	B rest
-
 partIn:
 	TBZ $1, R3, loadOne
 	FMOVD.P 8(R1), F0
 	TBZ $0, R3, loaded
 	VLD1 (R1), V0.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R1), F0
-
 loaded:
 	TBZ $1, R3, loadOne2
 	FMOVD.P 8(R2), F1
 	TBZ $0, R3, loaded2
 	VLD1 (R2), V1.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R2), F1
-
 loaded2:
 	B compute
-
 partOut:
 	TBZ $1, R3, storeOne
 	FMOVD.P F4, 8(R0)
 	TBZ $0, R3, stored
 	VST1 V4.S[2], (R0)
 	B stored
-
 storeOne:
 	FMOVS F4, (R0)
-
 stored:
-
 done:
 	RET

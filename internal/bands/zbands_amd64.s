@@ -13,7 +13,6 @@ TEXT ·expandAMX(SB), NOSPLIT, $0-32
 	MOVQ      strips+8(FP), SI
 	MOVQ      list+16(FP), DX
 	MOVQ      n+24(FP), CX
-
 tile:
 	MOVLQSX   4(DX), AX
 	ADDQ      SI, AX
@@ -75,7 +74,6 @@ TEXT ·sumsAMX(SB), NOSPLIT, $0-56
 	MOVQ a+8(FP), SI
 	MOVQ columns+40(FP), R9
 	MOVQ pitch+48(FP), R10
-
 group:
 	LONG $0x497be2c4; BYTE $0xc0 // TILEZERO tmm0
 	LONG $0x497be2c4; BYTE $0xc8 // TILEZERO tmm1
@@ -84,7 +82,6 @@ group:
 	MOVQ tiles+16(FP), DX
 	MOVQ list+24(FP), R8
 	MOVQ n+32(FP), CX
-
 tile:
 	MOVLQSX (R8), R11
 	ADDQ    SI, R11
@@ -126,7 +123,6 @@ TEXT ·pairAMX(SB), NOSPLIT, $0-48
 	MOVQ      scale+24(FP), R8
 	MOVQ      stride+32(FP), R9
 	MOVQ      n+40(FP), CX
-
 line:
 	VMOVUPS   (R8), Z2
 	VMULPS    (SI), Z2, Z0
@@ -155,7 +151,6 @@ TEXT ·mappedAMX(SB), NOSPLIT, $0-128
 	TESTQ     $+4, mode+96(FP)
 	JE        pair
 	VMOVDQU32 (R15), Z29
-
 pair:
 	MOVQ  mask+56(FP), R15
 	KMOVD (R15), K1
@@ -168,7 +163,6 @@ pair:
 	MOVQ  bias+48(FP), R9
 	MOVQ  o+88(FP), R10
 	MOVQ  rows+104(FP), R13
-
 outputs:
 	LONG $0x4b7bc2c4; LONG $0x00000184; WORD $0x0000 // TILELOADD 0x0(R9)(AX*1), tmm0
 	LONG $0x4b7bc2c4; LONG $0x0000018c; WORD $0x0000 // TILELOADD 0x0(R9)(AX*1), tmm1
@@ -179,7 +173,6 @@ outputs:
 	MOVQ DX, CX
 	ADDQ pitch+32(FP), CX
 	MOVQ k+80(FP), R11
-
 product:
 	LONG $0x4b7bc2c4; LONG $0x000000a4; WORD $0x0000 // TILELOADD 0x0(R8)(AX*1), tmm4
 	LONG $0x4b7be2c4; LONG $0x000002b4; WORD $0x0000 // TILELOADD 0x0(DX)(AX*1), tmm6
@@ -201,7 +194,6 @@ product:
 	LONG $0x4b7ac2c4; LONG $0x08401c9c; WORD $0x0000 // TILESTORED tmm3, 0x840(R12)(BX*1)
 	MOVQ stride+16(FP), R14
 	MOVQ $+32, R11
-
 row:
 	VMOVUPS   (R12), Z0
 	VMOVUPS   64(R12), Z1
@@ -213,20 +205,17 @@ row:
 	VPMOVZXWD 32(SI), Z2
 	VPSLLD    $0x10, Z2, Z2
 	VADDPS    Z2, Z1, Z1
-
 alone:
 	TESTQ  $+1, mode+96(FP)
 	JE     linear
 	VMAXPS Z0, Z31, Z0
 	VMAXPS Z1, Z31, Z1
-
 linear:
 	TESTQ       $+4, mode+96(FP)
 	JNE         scatter
 	LONG $0x4877f262; WORD $0xd072 // VCVTNE2PS2BF16 Z0, Z1, Z2
 	VMOVDQU16.Z Z2, K1, Z2
 	VMOVDQU64   Z2, (DI)
-
 next:
 	ADDQ BX, R12
 	ADDQ R14, DI
@@ -245,7 +234,6 @@ next:
 	JNE  pair
 	LONG $0x4978e2c4; BYTE $0xc0 // TILERELEASE
 	RET
-
 scatter:
 	KMOVW       K1, K2
 	KSHIFTRD    $0x10, K1, K3
@@ -265,7 +253,6 @@ TEXT ·spreadAMX(SB), NOSPLIT, $0-24
 	MOVQ      dst+0(FP), DI
 	MOVQ      x+8(FP), SI
 	MOVQ      n+16(FP), CX
-
 part:
 	VMOVUPS     (SI), Z0
 	VMOVUPS     64(SI), Z1

@@ -3,7 +3,6 @@
 //go:build !purego
 
 #include "textflag.h"
-
 DATA ·dataTiles+0(SB)/8, $0x0000000000000001
 DATA ·dataTiles+8(SB)/8, $0x0000000000000000
 DATA ·dataTiles+16(SB)/8, $0x0040004000400040

@@ -14,7 +14,6 @@ TEXT ·gemmF32Dots(SB), NOSPLIT, $0-80
 	MOVQ   bias+40(FP), CX
 	MOVQ   n+64(FP), AX
 	VPXORD Z31, Z31, Z31
-
 panel:
 	VMOVUPS (CX), Z0
 	VMOVUPS 64(CX), Z1
@@ -49,7 +48,6 @@ panel:
 	LEAQ    (R11)(R8*2), R12
 	ADDQ    R8, R12
 	MOVQ    k+56(FP), BX
-
 step:
 	VMOVDQU32    (DX), Z24
 	VMOVDQU32    64(DX), Z25
@@ -261,7 +259,6 @@ step:
 	VADDPS       Z31, Z22, Z22
 	VMAXPS       Z23, Z31, Z23
 	VADDPS       Z31, Z23, Z23
-
 linear:
 	MOVQ    DI, R15
 	MOVQ    rows+48(FP), BX
@@ -322,7 +319,6 @@ linear:
 	JE      stored
 	VMOVUPS Z22, (R15)
 	VMOVUPS Z23, 64(R15)
-
 stored:
 	ADDQ $+128, DI
 	DECQ AX

@@ -20,22 +20,18 @@ TEXT ·gemmTilesF32AMX(SB), NOSPLIT, $0-96
 	SHLQ   $+2, R8
 	MOVQ   ldc+8(FP), R9
 	SHLQ   $+2, R9
-
 block:
 	MOVQ m+56(FP), BX
 	CMPQ BX, $+32
 	JLE  known
 	MOVQ $+32, BX
-
 known:
 	MOVQ space+48(FP), DX
 	MOVQ BX, R12
-
 round:
 	MOVQ SI, R11
 	MOVQ DX, R14
 	MOVQ k+64(FP), R10
-
 part:
 	VMOVUPS       (R11), Z0
 	VMOVUPS       64(R11), Z1
@@ -55,7 +51,6 @@ part:
 	LONG $0x4877f262; WORD $0xd072 // VCVTNE2PS2BF16 Z0, Z1, Z2
 	VMOVDQU64     Z2, (R14)
 	ADDQ          $+2048, R14
-
 rounded:
 	DECQ R10
 	JNE  part
@@ -66,7 +61,6 @@ rounded:
 	MOVQ b+32(FP), R10
 	MOVQ bias+40(FP), R13
 	MOVQ n+72(FP), R12
-
 panel:
 	LONG $0x4b7b82c4; LONG $0x00003d84; WORD $0x0000 // TILELOADD 0x0(R13)(R15*1), tmm0
 	LONG $0x4b7b82c4; LONG $0x00403d8c; WORD $0x0000 // TILELOADD 0x40(R13)(R15*1), tmm1
@@ -77,7 +71,6 @@ panel:
 	MOVQ  k+64(FP), R11
 	TESTQ $+2, mode+80(FP)
 	JNE   split
-
 product:
 	LONG $0x4b7be2c4; LONG $0x000002a4; WORD $0x0000 // TILELOADD 0x0(DX)(AX*1), tmm4
 	LONG $0x4b7be2c4; LONG $0x040002ac; WORD $0x0000 // TILELOADD 0x400(DX)(AX*1), tmm5
@@ -92,7 +85,6 @@ product:
 	DECQ R11
 	JNE  product
 	JMP  summed
-
 split:
 	LONG $0x4b7be2c4; LONG $0x000002a4; WORD $0x0000 // TILELOADD 0x0(DX)(AX*1), tmm4
 	LONG $0x4b7be2c4; LONG $0x040002ac; WORD $0x0000 // TILELOADD 0x400(DX)(AX*1), tmm5
@@ -118,7 +110,6 @@ split:
 	ADDQ $+4096, R10
 	DECQ R11
 	JNE  split
-
 summed:
 	LONG $0x4b7ae2c4; LONG $0x00000a84; WORD $0x0000 // TILESTORED tmm0, 0x0(DX)(CX*1)
 	LONG $0x4b7ae2c4; LONG $0x00400a8c; WORD $0x0000 // TILESTORED tmm1, 0x40(DX)(CX*1)
@@ -126,7 +117,6 @@ summed:
 	LONG $0x4b7ae2c4; LONG $0x08400a9c; WORD $0x0000 // TILESTORED tmm3, 0x840(DX)(CX*1)
 	MOVQ DI, R14
 	MOVQ BX, R11
-
 row:
 	VMOVUPS     (DX), Z0
 	VMOVUPS     64(DX), Z1
@@ -138,7 +128,6 @@ row:
 	VADDPS      Z31, Z0, Z0
 	VMAXPS      Z1, Z31, Z1
 	VADDPS      Z31, Z1, Z1
-
 linear:
 	VMOVUPS Z0, (R14)
 	VMOVUPS Z1, 64(R14)

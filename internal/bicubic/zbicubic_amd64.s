@@ -15,7 +15,6 @@ TEXT ·bicubic32F32AVX2(SB), NOSPLIT, $0-56
 	LEAQ (SI)(SI*2), AX
 	MOVQ dst+0(FP), R8
 	MOVQ step+48(FP), R9
-
 spot:
 	MOVL         (DX), R10
 	IMULQ        SI, R10
@@ -135,7 +134,6 @@ TEXT ·bicubicGrad32F32AVX2(SB), NOSPLIT, $0-56
 	LEAQ (SI)(SI*2), AX
 	MOVQ src+8(FP), R8
 	MOVQ step+48(FP), R9
-
 spot:
 	MOVL         (DX), R10
 	IMULQ        SI, R10
@@ -383,7 +381,6 @@ TEXT ·bicubic16F32AVX2(SB), NOSPLIT, $0-56
 	LEAQ (SI)(SI*2), AX
 	MOVQ dst+0(FP), R8
 	MOVQ step+48(FP), R9
-
 spot:
 	MOVL         (DX), R10
 	IMULQ        SI, R10
@@ -461,7 +458,6 @@ TEXT ·bicubicGrad16F32AVX2(SB), NOSPLIT, $0-56
 	LEAQ (SI)(SI*2), AX
 	MOVQ src+8(FP), R8
 	MOVQ step+48(FP), R9
-
 spot:
 	MOVL         (DX), R10
 	IMULQ        SI, R10
@@ -603,7 +599,6 @@ TEXT ·bicubic32F32AVX512(SB), NOSPLIT, $0-56
 	LEAQ (SI)(SI*2), AX
 	MOVQ dst+0(FP), R8
 	MOVQ step+48(FP), R9
-
 spot:
 	MOVL         (DX), R10
 	IMULQ        SI, R10
@@ -681,7 +676,6 @@ TEXT ·bicubicGrad32F32AVX512(SB), NOSPLIT, $0-56
 	LEAQ (SI)(SI*2), AX
 	MOVQ src+8(FP), R8
 	MOVQ step+48(FP), R9
-
 spot:
 	MOVL         (DX), R10
 	IMULQ        SI, R10
@@ -823,7 +817,6 @@ TEXT ·bicubic16F32AVX512(SB), NOSPLIT, $0-56
 	LEAQ (SI)(SI*2), AX
 	MOVQ dst+0(FP), R8
 	MOVQ step+48(FP), R9
-
 spot:
 	MOVL         (DX), R10
 	IMULQ        SI, R10
@@ -880,7 +873,6 @@ TEXT ·bicubicGrad16F32AVX512(SB), NOSPLIT, $0-56
 	LEAQ (SI)(SI*2), AX
 	MOVQ src+8(FP), R8
 	MOVQ step+48(FP), R9
-
 spot:
 	MOVL         (DX), R10
 	IMULQ        SI, R10

@@ -13,7 +13,6 @@ TEXT ·bicubicF32NEON(SB), NOSPLIT, $0-56
 	MOVD stride+32(FP), R4
 	MOVD line+40(FP), R5
 	MOVD step+48(FP), R6
-
 spot:
 	// 142 instructions for 1 spots, 142 each
 	MOVWU (R1), R7
@@ -169,7 +168,6 @@ TEXT ·bicubicGradF32NEON(SB), NOSPLIT, $0-56
 	MOVD stride+32(FP), R4
 	MOVD line+40(FP), R5
 	MOVD step+48(FP), R6
-
 spot:
 	// 174 instructions for 1 spots, 174 each
 	MOVWU (R1), R7

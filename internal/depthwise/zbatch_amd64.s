@@ -30,10 +30,8 @@ TEXT ·depthwiseBatch4F32AVX2(SB), NOSPLIT, $0-80
 	SHLQ    $0x02, DI
 	TESTQ   BX, BX
 	JE      done
-
 block:
 	XORQ R8, R8
-
 copy:
 	LEAQ   8(DX)(DI*1), R9
 	MOVL   (DX), R10
@@ -47,7 +45,6 @@ copy:
 	VXORPS Y9, Y9, Y9
 	TESTQ  R10, R10
 	JE     summed
-
 pair:
 	MOVL        (R9), R11
 	IMULQ       SI, R11
@@ -68,7 +65,6 @@ pair:
 	LEAQ        4(R9)(DI*1), R9
 	DECQ        R10
 	JNE         pair
-
 summed:
 	VBROADCASTSS 4(DX), Y10
 	MOVQ         out+0(FP), R10
@@ -102,7 +98,6 @@ summed:
 	MOVQ         R9, DX
 	DECQ         BX
 	JNE          block
-
 done:
 	VZEROUPPER
 	RET
@@ -133,10 +128,8 @@ TEXT ·depthwiseBatch2F32AVX2(SB), NOSPLIT, $0-80
 	SHLQ    $0x02, DI
 	TESTQ   BX, BX
 	JE      done
-
 block:
 	XORQ R8, R8
-
 copy:
 	LEAQ   8(DX)(DI*1), R9
 	MOVL   (DX), R10
@@ -146,7 +139,6 @@ copy:
 	VXORPS Y5, Y5, Y5
 	TESTQ  R10, R10
 	JE     summed
-
 pair:
 	MOVL        (R9), R11
 	IMULQ       SI, R11
@@ -163,7 +155,6 @@ pair:
 	LEAQ        4(R9)(DI*1), R9
 	DECQ        R10
 	JNE         pair
-
 summed:
 	VBROADCASTSS 4(DX), Y6
 	MOVQ         out+0(FP), R10
@@ -187,7 +178,6 @@ summed:
 	MOVQ         R9, DX
 	DECQ         BX
 	JNE          block
-
 done:
 	VZEROUPPER
 	RET
@@ -218,10 +208,8 @@ TEXT ·depthwiseBatch1F32AVX2(SB), NOSPLIT, $0-80
 	SHLQ    $0x02, DI
 	TESTQ   BX, BX
 	JE      done
-
 block:
 	XORQ R8, R8
-
 copy:
 	LEAQ   8(DX)(DI*1), R9
 	MOVL   (DX), R10
@@ -229,7 +217,6 @@ copy:
 	VXORPS Y3, Y3, Y3
 	TESTQ  R10, R10
 	JE     summed
-
 pair:
 	MOVL        (R9), R11
 	IMULQ       SI, R11
@@ -244,7 +231,6 @@ pair:
 	LEAQ        4(R9)(DI*1), R9
 	DECQ        R10
 	JNE         pair
-
 summed:
 	VBROADCASTSS 4(DX), Y4
 	MOVQ         out+0(FP), R10
@@ -263,7 +249,6 @@ summed:
 	MOVQ         R9, DX
 	DECQ         BX
 	JNE          block
-
 done:
 	VZEROUPPER
 	RET
@@ -284,10 +269,8 @@ TEXT ·depthwiseBatch4F32AVX512(SB), NOSPLIT, $0-80
 	SHLQ  $0x02, DI
 	TESTQ BX, BX
 	JE    done
-
 block:
 	XORQ R8, R8
-
 copy:
 	LEAQ   8(DX)(DI*1), R9
 	MOVL   (DX), R10
@@ -297,7 +280,6 @@ copy:
 	VPXORD Z3, Z3, Z3
 	TESTQ  R10, R10
 	JE     summed
-
 pair:
 	MOVL        (R9), R11
 	IMULQ       SI, R11
@@ -313,7 +295,6 @@ pair:
 	LEAQ        4(R9)(DI*1), R9
 	DECQ        R10
 	JNE         pair
-
 summed:
 	VBROADCASTSS 4(DX), Z4
 	MOVQ         out+0(FP), R10
@@ -339,7 +320,6 @@ summed:
 	MOVQ         R9, DX
 	DECQ         BX
 	JNE          block
-
 done:
 	VZEROUPPER
 	RET
@@ -358,7 +338,6 @@ TEXT ·depthwiseBatchFour4F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ  wstride+56(FP), SI
 	TESTQ BX, BX
 	JE    done
-
 block:
 	MOVQ   DX, DI
 	MOVL   (DI), R8
@@ -381,7 +360,6 @@ block:
 	VPXORD Z15, Z15, Z15
 	TESTQ  R8, R8
 	JE     summed
-
 pair:
 	MOVL        (DX), R9
 	IMULQ       SI, R9
@@ -418,7 +396,6 @@ pair:
 	ADDQ        $0x14, DX
 	DECQ        R8
 	JNE         pair
-
 summed:
 	VBROADCASTSS 4(DI), Z16
 	MOVQ         out+0(FP), R8
@@ -494,7 +471,6 @@ summed:
 	VMOVUPS      Z15, K1, (DI)
 	DECQ         BX
 	JNE          block
-
 done:
 	VZEROUPPER
 	RET
@@ -515,10 +491,8 @@ TEXT ·depthwiseBatch2F32AVX512(SB), NOSPLIT, $0-80
 	SHLQ  $0x02, DI
 	TESTQ BX, BX
 	JE    done
-
 block:
 	XORQ R8, R8
-
 copy:
 	LEAQ   8(DX)(DI*1), R9
 	MOVL   (DX), R10
@@ -526,7 +500,6 @@ copy:
 	VPXORD Z1, Z1, Z1
 	TESTQ  R10, R10
 	JE     summed
-
 pair:
 	MOVL        (R9), R11
 	IMULQ       SI, R11
@@ -540,7 +513,6 @@ pair:
 	LEAQ        4(R9)(DI*1), R9
 	DECQ        R10
 	JNE         pair
-
 summed:
 	VBROADCASTSS 4(DX), Z2
 	MOVQ         out+0(FP), R10
@@ -560,7 +532,6 @@ summed:
 	MOVQ         R9, DX
 	DECQ         BX
 	JNE          block
-
 done:
 	VZEROUPPER
 	RET
@@ -579,7 +550,6 @@ TEXT ·depthwiseBatchFour2F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ  wstride+56(FP), SI
 	TESTQ BX, BX
 	JE    done
-
 block:
 	MOVQ   DX, DI
 	MOVL   (DI), R8
@@ -594,7 +564,6 @@ block:
 	VPXORD Z7, Z7, Z7
 	TESTQ  R8, R8
 	JE     summed
-
 pair:
 	MOVL        (DX), R9
 	IMULQ       SI, R9
@@ -623,7 +592,6 @@ pair:
 	ADDQ        $0x14, DX
 	DECQ        R8
 	JNE         pair
-
 summed:
 	VBROADCASTSS 4(DI), Z8
 	MOVQ         out+0(FP), R8
@@ -675,7 +643,6 @@ summed:
 	VMOVUPS      Z7, K1, (DI)
 	DECQ         BX
 	JNE          block
-
 done:
 	VZEROUPPER
 	RET
@@ -696,17 +663,14 @@ TEXT ·depthwiseBatch1F32AVX512(SB), NOSPLIT, $0-80
 	SHLQ  $0x02, DI
 	TESTQ BX, BX
 	JE    done
-
 block:
 	XORQ R8, R8
-
 copy:
 	LEAQ   8(DX)(DI*1), R9
 	MOVL   (DX), R10
 	VPXORD Z0, Z0, Z0
 	TESTQ  R10, R10
 	JE     summed
-
 pair:
 	MOVL        (R9), R11
 	IMULQ       SI, R11
@@ -719,7 +683,6 @@ pair:
 	LEAQ        4(R9)(DI*1), R9
 	DECQ        R10
 	JNE         pair
-
 summed:
 	VBROADCASTSS 4(DX), Z1
 	MOVQ         out+0(FP), R10
@@ -736,7 +699,6 @@ summed:
 	MOVQ         R9, DX
 	DECQ         BX
 	JNE          block
-
 done:
 	VZEROUPPER
 	RET
@@ -755,7 +717,6 @@ TEXT ·depthwiseBatchFour1F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ  wstride+56(FP), SI
 	TESTQ BX, BX
 	JE    done
-
 block:
 	MOVQ   DX, DI
 	MOVL   (DI), R8
@@ -766,7 +727,6 @@ block:
 	VPXORD Z3, Z3, Z3
 	TESTQ  R8, R8
 	JE     summed
-
 pair:
 	MOVL        (DX), R9
 	IMULQ       SI, R9
@@ -791,7 +751,6 @@ pair:
 	ADDQ        $0x14, DX
 	DECQ        R8
 	JNE         pair
-
 summed:
 	VBROADCASTSS 4(DI), Z4
 	MOVQ         out+0(FP), R8
@@ -831,7 +790,6 @@ summed:
 	VMOVUPS      Z3, K1, (DI)
 	DECQ         BX
 	JNE          block
-
 done:
 	VZEROUPPER
 	RET

@@ -17,10 +17,8 @@ TEXT ·depthwiseBatch4F32NEON(SB), NOSPLIT, $0-72
 	MOVD wstride+64(FP), R8
 	LSL $2, R5, R5
 	CBZ R4, done
-
 block:
 	MOVD $0, R9
-
 copy:
 	ADD R5, R3, R10
 	ADD $8, R10
@@ -42,7 +40,6 @@ copy:
 	VEOR V14.B16, V14.B16, V14.B16
 	VEOR V15.B16, V15.B16, V15.B16
 	CBZ R11, summed
-
 pair:
 	// 34 instructions for 64 multiply-adds, 0.5312 each
 	MOVWU.P 4(R10), R12
@@ -79,7 +76,6 @@ pair:
 	ADD R5, R10
 	SUBS $1, R11
 	BNE pair
-
 summed:
 	ADD R9, R3, R12
 	MOVWU 8(R12), R12
@@ -118,7 +114,6 @@ summed:
 	MOVD R10, R3
 	SUBS $1, R4
 	BNE block
-
 done:
 	RET
 
@@ -135,10 +130,8 @@ TEXT ·depthwiseBatch2F32NEON(SB), NOSPLIT, $0-72
 	MOVD wstride+64(FP), R8
 	LSL $2, R5, R5
 	CBZ R4, done
-
 block:
 	MOVD $0, R9
-
 copy:
 	ADD R5, R3, R10
 	ADD $8, R10
@@ -152,7 +145,6 @@ copy:
 	VEOR V6.B16, V6.B16, V6.B16
 	VEOR V7.B16, V7.B16, V7.B16
 	CBZ R11, summed
-
 pair:
 	// 22 instructions for 32 multiply-adds, 0.6875 each
 	MOVWU.P 4(R10), R12
@@ -177,7 +169,6 @@ pair:
 	ADD R5, R10
 	SUBS $1, R11
 	BNE pair
-
 summed:
 	ADD R9, R3, R12
 	MOVWU 8(R12), R12
@@ -202,7 +193,6 @@ summed:
 	MOVD R10, R3
 	SUBS $1, R4
 	BNE block
-
 done:
 	RET
 
@@ -219,10 +209,8 @@ TEXT ·depthwiseBatch1F32NEON(SB), NOSPLIT, $0-72
 	MOVD wstride+64(FP), R8
 	LSL $2, R5, R5
 	CBZ R4, done
-
 block:
 	MOVD $0, R9
-
 copy:
 	ADD R5, R3, R10
 	ADD $8, R10
@@ -232,7 +220,6 @@ copy:
 	VEOR V2.B16, V2.B16, V2.B16
 	VEOR V3.B16, V3.B16, V3.B16
 	CBZ R11, summed
-
 pair:
 	// 16 instructions for 16 multiply-adds, 1 each
 	MOVWU.P 4(R10), R12
@@ -251,7 +238,6 @@ pair:
 	ADD R5, R10
 	SUBS $1, R11
 	BNE pair
-
 summed:
 	ADD R9, R3, R12
 	MOVWU 8(R12), R12
@@ -269,6 +255,5 @@ summed:
 	MOVD R10, R3
 	SUBS $1, R4
 	BNE block
-
 done:
 	RET

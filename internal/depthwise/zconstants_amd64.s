@@ -3,7 +3,6 @@
 //go:build !purego
 
 #include "textflag.h"
-
 DATA ·dataTailMaskF32+0(SB)/8, $0xffffffffffffffff
 DATA ·dataTailMaskF32+8(SB)/8, $0xffffffffffffffff
 DATA ·dataTailMaskF32+16(SB)/8, $0xffffffffffffffff
@@ -13,7 +12,6 @@ DATA ·dataTailMaskF32+40(SB)/8, $0x0000000000000000
 DATA ·dataTailMaskF32+48(SB)/8, $0x0000000000000000
 DATA ·dataTailMaskF32+56(SB)/8, $0x0000000000000000
 GLOBL ·dataTailMaskF32(SB), RODATA|NOPTR, $64
-
 DATA ·dataBeside+0(SB)/8, $0x0011000100100000
 DATA ·dataBeside+8(SB)/8, $0x0013000300120002
 DATA ·dataBeside+16(SB)/8, $0x0015000500140004

@@ -28,7 +28,6 @@ TEXT ·depthwiseOrbitsF32AVX2(SB), NOSPLIT, $0-96
 	TESTQ BX, BX
 	JE    done
 	MOVQ  BX, 40(DX)
-
 group:
 	MOVL   (CX), BX
 	MOVL   4(CX), SI
@@ -53,10 +52,8 @@ group:
 	MOVQ   48(DX), BX
 	MOVQ   BX, 80(DX)
 	LEAQ   128(DX), DI
-
 clearimage:
 	MOVQ $0x00000000, 88(DX)
-
 clearquarter:
 	MOVQ    88(DX), BX
 	MOVQ    BX, SI
@@ -87,7 +84,6 @@ clearquarter:
 	MOVQ    BX, 72(DX)
 	ADDQ    $0x04, DI
 	MOVQ    DI, 64(DX)
-
 run:
 	MOVQ 64(DX), DI
 	MOVL (DI), BX
@@ -102,10 +98,8 @@ run:
 	MOVQ 48(DX), SI
 	MOVQ SI, 80(DX)
 	LEAQ 128(DX), DI
-
 runimage:
 	MOVQ $0x00000000, 88(DX)
-
 runquarter:
 	MOVQ    88(DX), R9
 	MOVQ    R9, SI
@@ -149,7 +143,6 @@ runquarter:
 	MOVL    20(BX), R12
 	VMOVUPS (DI)(R12*1), Y10
 	VMOVUPS 32(DI)(R12*1), Y11
-
 fours6step:
 	MOVL        4(R10), R12
 	SHLQ        $0x06, R12
@@ -200,7 +193,6 @@ fours6step:
 	VMOVUPS     Y10, (DI)(SI*1)
 	VMOVUPS     Y11, 32(DI)(SI*1)
 	JMP         runnext
-
 fours5:
 	MOVL    (BX), R12
 	VMOVUPS (DI)(R12*1), Y0
@@ -217,7 +209,6 @@ fours5:
 	MOVL    16(BX), R12
 	VMOVUPS (DI)(R12*1), Y8
 	VMOVUPS 32(DI)(R12*1), Y9
-
 fours5step:
 	MOVL        4(R10), R12
 	SHLQ        $0x06, R12
@@ -262,7 +253,6 @@ fours5step:
 	VMOVUPS     Y8, (DI)(SI*1)
 	VMOVUPS     Y9, 32(DI)(SI*1)
 	JMP         runnext
-
 fours4:
 	MOVL    (BX), R12
 	VMOVUPS (DI)(R12*1), Y0
@@ -276,7 +266,6 @@ fours4:
 	MOVL    12(BX), R12
 	VMOVUPS (DI)(R12*1), Y6
 	VMOVUPS 32(DI)(R12*1), Y7
-
 fours4step:
 	MOVL        4(R10), R12
 	SHLQ        $0x06, R12
@@ -315,7 +304,6 @@ fours4step:
 	VMOVUPS     Y6, (DI)(SI*1)
 	VMOVUPS     Y7, 32(DI)(SI*1)
 	JMP         runnext
-
 fours3:
 	MOVL    (BX), R12
 	VMOVUPS (DI)(R12*1), Y0
@@ -326,7 +314,6 @@ fours3:
 	MOVL    8(BX), R12
 	VMOVUPS (DI)(R12*1), Y4
 	VMOVUPS 32(DI)(R12*1), Y5
-
 fours3step:
 	MOVL        4(R10), R12
 	SHLQ        $0x06, R12
@@ -359,7 +346,6 @@ fours3step:
 	VMOVUPS     Y4, (DI)(SI*1)
 	VMOVUPS     Y5, 32(DI)(SI*1)
 	JMP         runnext
-
 fours2:
 	MOVL    (BX), R12
 	VMOVUPS (DI)(R12*1), Y0
@@ -367,7 +353,6 @@ fours2:
 	MOVL    4(BX), R12
 	VMOVUPS (DI)(R12*1), Y2
 	VMOVUPS 32(DI)(R12*1), Y3
-
 fours2step:
 	MOVL        4(R10), R12
 	SHLQ        $0x06, R12
@@ -394,12 +379,10 @@ fours2step:
 	VMOVUPS     Y2, (DI)(SI*1)
 	VMOVUPS     Y3, 32(DI)(SI*1)
 	JMP         runnext
-
 fours1:
 	MOVL    (BX), R12
 	VMOVUPS (DI)(R12*1), Y0
 	VMOVUPS 32(DI)(R12*1), Y1
-
 fours1step:
 	MOVL        4(R10), R12
 	SHLQ        $0x06, R12
@@ -419,7 +402,6 @@ fours1step:
 	MOVL        (BX), SI
 	VMOVUPS     Y0, (DI)(SI*1)
 	VMOVUPS     Y1, 32(DI)(SI*1)
-
 runnext:
 	ADDQ $0x00000180, DI
 	ADDQ $0x01, 88(DX)
@@ -438,10 +420,8 @@ runnext:
 	MOVQ 48(DX), BX
 	MOVQ BX, 80(DX)
 	LEAQ 128(DX), DI
-
 storeimage:
 	MOVQ $0x00000000, 88(DX)
-
 storequarter:
 	MOVQ         88(DX), SI
 	MOVQ         SI, R9
@@ -536,7 +516,6 @@ storequarter:
 	MOVL         84(BX), BX
 	SHLQ         $0x06, BX
 	VMOVUPS      Y11, (R10)(BX*1)
-
 storenext:
 	ADDQ $0x00000180, DI
 	ADDQ $0x01, 88(DX)
@@ -549,7 +528,6 @@ storenext:
 	MOVQ R9, 16(DX)
 	DECQ 40(DX)
 	JNE  group
-
 done:
 	VZEROUPPER
 	RET
@@ -565,7 +543,6 @@ TEXT ·depthwiseOrbitsF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ  groups+40(FP), DI
 	TESTQ DI, DI
 	JE    done
-
 group:
 	MOVL   (SI), R9
 	MOVL   4(SI), R10
@@ -597,7 +574,6 @@ group:
 	VPXORD Z21, Z21, Z21
 	VPXORD Z22, Z22, Z22
 	VPXORD Z23, Z23, Z23
-
 step:
 	MOVL        (SI), R11
 	MOVL        4(SI), R12
@@ -620,7 +596,6 @@ step:
 	VFMADD231PS Z25, Z28, Z1
 	VFMADD231PS Z26, Z28, Z2
 	VFMADD231PS Z27, Z28, Z3
-
 lacks0:
 	TESTB       $0x02, R11
 	JEQ         lacks1
@@ -630,7 +605,6 @@ lacks0:
 	VFMADD231PS Z25, Z28, Z5
 	VFMADD231PS Z26, Z28, Z6
 	VFMADD231PS Z27, Z28, Z7
-
 lacks1:
 	TESTB       $0x04, R11
 	JEQ         lacks2
@@ -640,7 +614,6 @@ lacks1:
 	VFMADD231PS Z25, Z28, Z9
 	VFMADD231PS Z26, Z28, Z10
 	VFMADD231PS Z27, Z28, Z11
-
 lacks2:
 	TESTB       $0x08, R11
 	JEQ         lacks3
@@ -650,7 +623,6 @@ lacks2:
 	VFMADD231PS Z25, Z28, Z13
 	VFMADD231PS Z26, Z28, Z14
 	VFMADD231PS Z27, Z28, Z15
-
 lacks3:
 	TESTB       $0x10, R11
 	JEQ         lacks4
@@ -660,7 +632,6 @@ lacks3:
 	VFMADD231PS Z25, Z28, Z17
 	VFMADD231PS Z26, Z28, Z18
 	VFMADD231PS Z27, Z28, Z19
-
 lacks4:
 	TESTB       $0x20, R11
 	JEQ         lacks5
@@ -670,7 +641,6 @@ lacks4:
 	VFMADD231PS Z25, Z28, Z21
 	VFMADD231PS Z26, Z28, Z22
 	VFMADD231PS Z27, Z28, Z23
-
 lacks5:
 	ADDQ         $0x14, SI
 	DECQ         R9
@@ -793,11 +763,9 @@ lacks5:
 	MOVL         92(R8), R8
 	SHLQ         $0x06, R8
 	VMOVUPS      Z23, (AX)(R8*1)
-
 stored:
 	DECQ DI
 	JNE  group
-
 done:
 	VZEROUPPER
 	RET

@@ -13,7 +13,6 @@ TEXT ·depthwiseOrbitsF32NEON(SB), NOSPLIT, $0-48
 	MOVD code+32(FP), R4
 	MOVD groups+40(FP), R5
 	CBZ R5, done
-
 group:
 	MOVWU (R4), R6
 	MOVWU 4(R4), R7
@@ -43,7 +42,6 @@ group:
 	VEOR V21.B16, V21.B16, V21.B16
 	VEOR V22.B16, V22.B16, V22.B16
 	VEOR V23.B16, V23.B16, V23.B16
-
 step:
 	// 57 instructions for 96 multiply-adds, 0.5938 each
 	MOVWU.P 4(R4), R9
@@ -66,7 +64,6 @@ step:
 	VFMLA V25.S4, V28.S4, V1.S4
 	VFMLA V26.S4, V28.S4, V2.S4
 	VFMLA V27.S4, V28.S4, V3.S4
-
 lacks0:
 	TBZ $1, R9, lacks1
 	FMOVQ (R2), F28
@@ -75,7 +72,6 @@ lacks0:
 	VFMLA V25.S4, V28.S4, V5.S4
 	VFMLA V26.S4, V28.S4, V6.S4
 	VFMLA V27.S4, V28.S4, V7.S4
-
 lacks1:
 	TBZ $2, R9, lacks2
 	FMOVQ (R2), F28
@@ -84,7 +80,6 @@ lacks1:
 	VFMLA V25.S4, V28.S4, V9.S4
 	VFMLA V26.S4, V28.S4, V10.S4
 	VFMLA V27.S4, V28.S4, V11.S4
-
 lacks2:
 	TBZ $3, R9, lacks3
 	FMOVQ (R2), F28
@@ -93,7 +88,6 @@ lacks2:
 	VFMLA V25.S4, V28.S4, V13.S4
 	VFMLA V26.S4, V28.S4, V14.S4
 	VFMLA V27.S4, V28.S4, V15.S4
-
 lacks3:
 	TBZ $4, R9, lacks4
 	FMOVQ (R2), F28
@@ -102,7 +96,6 @@ lacks3:
 	VFMLA V25.S4, V28.S4, V17.S4
 	VFMLA V26.S4, V28.S4, V18.S4
 	VFMLA V27.S4, V28.S4, V19.S4
-
 lacks4:
 	TBZ $5, R9, lacks5
 	FMOVQ (R2), F28
@@ -111,7 +104,6 @@ lacks4:
 	VFMLA V25.S4, V28.S4, V21.S4
 	VFMLA V26.S4, V28.S4, V22.S4
 	VFMLA V27.S4, V28.S4, V23.S4
-
 lacks5:
 	SUBS $1, R6
 	BNE step
@@ -227,10 +219,8 @@ lacks5:
 	MOVWU.P 4(R8), R10
 	ADD R10<<6, R0, R10
 	FMOVQ F23, (R10)
-
 stored:
 	SUBS $1, R5
 	BNE group
-
 done:
 	RET

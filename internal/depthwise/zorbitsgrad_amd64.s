@@ -12,7 +12,6 @@ TEXT ·depthwiseOrbitsGrad1F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ n+40(FP), DX
 	MOVQ rows+32(FP), BX
 	MOVL (BX), BX
-
 step:
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
@@ -21,12 +20,10 @@ step:
 	JE      fresh
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
-
 fresh:
 	MOVQ images+48(FP), SI
 	MOVQ d+8(FP), DI
 	MOVQ f+16(FP), R8
-
 image:
 	MOVL        4(CX), R9
 	SHLQ        $0x06, R9
@@ -74,7 +71,6 @@ TEXT ·depthwiseOrbitsGrad2F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ rows+32(FP), BX
 	MOVL (BX), SI
 	MOVL 4(BX), BX
-
 step:
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
@@ -87,12 +83,10 @@ step:
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
 	VMOVUPS 96(AX), Y3
-
 fresh:
 	MOVQ images+48(FP), DI
 	MOVQ d+8(FP), R8
 	MOVQ f+16(FP), R9
-
 image:
 	MOVL        4(CX), R10
 	SHLQ        $0x06, R10
@@ -151,7 +145,6 @@ TEXT ·depthwiseOrbitsGrad3F32AVX2(SB), NOSPLIT, $0-72
 	MOVL (BX), SI
 	MOVL 4(BX), DI
 	MOVL 8(BX), BX
-
 step:
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
@@ -168,12 +161,10 @@ step:
 	VMOVUPS 96(AX), Y3
 	VMOVUPS 128(AX), Y4
 	VMOVUPS 160(AX), Y5
-
 fresh:
 	MOVQ images+48(FP), R8
 	MOVQ d+8(FP), R9
 	MOVQ f+16(FP), R10
-
 image:
 	MOVL        4(CX), R11
 	SHLQ        $0x06, R11
@@ -243,7 +234,6 @@ TEXT ·depthwiseOrbitsGrad4F32AVX2(SB), NOSPLIT, $0-72
 	MOVL 4(BX), DI
 	MOVL 8(BX), R8
 	MOVL 12(BX), BX
-
 step:
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
@@ -264,12 +254,10 @@ step:
 	VMOVUPS 160(AX), Y5
 	VMOVUPS 192(AX), Y6
 	VMOVUPS 224(AX), Y7
-
 fresh:
 	MOVQ images+48(FP), R9
 	MOVQ d+8(FP), R10
 	MOVQ f+16(FP), R11
-
 image:
 	MOVL        4(CX), R12
 	SHLQ        $0x06, R12
@@ -350,7 +338,6 @@ TEXT ·depthwiseOrbitsGrad5F32AVX2(SB), NOSPLIT, $0-72
 	MOVL 8(BX), R8
 	MOVL 12(BX), R9
 	MOVL 16(BX), BX
-
 step:
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
@@ -375,12 +362,10 @@ step:
 	VMOVUPS 224(AX), Y7
 	VMOVUPS 256(AX), Y8
 	VMOVUPS 288(AX), Y9
-
 fresh:
 	MOVQ images+48(FP), R10
 	MOVQ d+8(FP), R11
 	MOVQ f+16(FP), R12
-
 image:
 	MOVL        4(CX), R13
 	SHLQ        $0x06, R13
@@ -472,7 +457,6 @@ TEXT ·depthwiseOrbitsGrad6F32AVX2(SB), NOSPLIT, $0-72
 	MOVL 12(BX), R9
 	MOVL 16(BX), R10
 	MOVL 20(BX), BX
-
 step:
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
@@ -501,12 +485,10 @@ step:
 	VMOVUPS 288(AX), Y9
 	VMOVUPS 320(AX), Y10
 	VMOVUPS 352(AX), Y11
-
 fresh:
 	MOVQ images+48(FP), R11
 	MOVQ d+8(FP), R12
 	MOVQ f+16(FP), R13
-
 image:
 	MOVL        4(CX), R14
 	SHLQ        $0x06, R14
@@ -603,19 +585,16 @@ TEXT ·depthwiseOrbitsGrad1F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ n+40(FP), DX
 	MOVQ rows+32(FP), BX
 	MOVL (BX), BX
-
 step:
 	VPXORD  Z0, Z0, Z0
 	MOVQ    add+64(FP), SI
 	TESTQ   SI, SI
 	JE      fresh
 	VMOVUPS (AX), Z0
-
 fresh:
 	MOVQ images+48(FP), SI
 	MOVQ d+8(FP), DI
 	MOVQ f+16(FP), R8
-
 image:
 	MOVL        4(CX), R9
 	SHLQ        $0x06, R9
@@ -654,7 +633,6 @@ TEXT ·depthwiseOrbitsGrad2F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ rows+32(FP), BX
 	MOVL (BX), SI
 	MOVL 4(BX), BX
-
 step:
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
@@ -663,12 +641,10 @@ step:
 	JE      fresh
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
-
 fresh:
 	MOVQ images+48(FP), DI
 	MOVQ d+8(FP), R8
 	MOVQ f+16(FP), R9
-
 image:
 	MOVL        4(CX), R10
 	SHLQ        $0x06, R10
@@ -713,7 +689,6 @@ TEXT ·depthwiseOrbitsGrad3F32AVX512(SB), NOSPLIT, $0-72
 	MOVL (BX), SI
 	MOVL 4(BX), DI
 	MOVL 8(BX), BX
-
 step:
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
@@ -724,12 +699,10 @@ step:
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
-
 fresh:
 	MOVQ images+48(FP), R8
 	MOVQ d+8(FP), R9
 	MOVQ f+16(FP), R10
-
 image:
 	MOVL        4(CX), R11
 	SHLQ        $0x06, R11
@@ -780,7 +753,6 @@ TEXT ·depthwiseOrbitsGrad4F32AVX512(SB), NOSPLIT, $0-72
 	MOVL 4(BX), DI
 	MOVL 8(BX), R8
 	MOVL 12(BX), BX
-
 step:
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
@@ -793,12 +765,10 @@ step:
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
 	VMOVUPS 192(AX), Z3
-
 fresh:
 	MOVQ images+48(FP), R9
 	MOVQ d+8(FP), R10
 	MOVQ f+16(FP), R11
-
 image:
 	MOVL        4(CX), R12
 	SHLQ        $0x06, R12
@@ -855,7 +825,6 @@ TEXT ·depthwiseOrbitsGrad5F32AVX512(SB), NOSPLIT, $0-72
 	MOVL 8(BX), R8
 	MOVL 12(BX), R9
 	MOVL 16(BX), BX
-
 step:
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
@@ -870,12 +839,10 @@ step:
 	VMOVUPS 128(AX), Z2
 	VMOVUPS 192(AX), Z3
 	VMOVUPS 256(AX), Z4
-
 fresh:
 	MOVQ images+48(FP), R10
 	MOVQ d+8(FP), R11
 	MOVQ f+16(FP), R12
-
 image:
 	MOVL        4(CX), R13
 	SHLQ        $0x06, R13
@@ -938,7 +905,6 @@ TEXT ·depthwiseOrbitsGrad6F32AVX512(SB), NOSPLIT, $0-72
 	MOVL 12(BX), R9
 	MOVL 16(BX), R10
 	MOVL 20(BX), BX
-
 step:
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
@@ -955,12 +921,10 @@ step:
 	VMOVUPS 192(AX), Z3
 	VMOVUPS 256(AX), Z4
 	VMOVUPS 320(AX), Z5
-
 fresh:
 	MOVQ images+48(FP), R11
 	MOVQ d+8(FP), R12
 	MOVQ f+16(FP), R13
-
 image:
 	MOVL        4(CX), R14
 	SHLQ        $0x06, R14

@@ -30,7 +30,6 @@ TEXT ·depthwisePose4F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ    fresh+56(FP), R8
 	TESTQ   SI, SI
 	JE      done
-
 block:
 	MOVL       (BX), R9
 	IMULQ      DI, R9
@@ -53,11 +52,9 @@ block:
 	VMOVUPS    Y2, Y2
 	VMASKMOVPS 32(R9), Y1, Y6
 	VMOVUPS    Y6, Y6
-
 begin:
 	SUBQ $0x01, R10
 	JL   rest
-
 pairs:
 	MOVL        (BX), R11
 	MOVL        4(BX), R12
@@ -80,7 +77,6 @@ pairs:
 	ADDQ        $0x08, BX
 	SUBQ        $0x01, R10
 	JGE         pairs
-
 rest:
 	VADDPS     Y3, Y2, Y2
 	VADDPS     Y5, Y4, Y4
@@ -92,7 +88,6 @@ rest:
 	VMASKMOVPS Y6, Y1, 32(R9)
 	DECQ       SI
 	JNE        block
-
 done:
 	VZEROUPPER
 	RET
@@ -123,7 +118,6 @@ TEXT ·depthwisePose2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ    fresh+56(FP), R8
 	TESTQ   SI, SI
 	JE      done
-
 block:
 	MOVL       (BX), R9
 	IMULQ      DI, R9
@@ -146,11 +140,9 @@ block:
 	VMOVUPS    Y2, Y2
 	VMASKMOVPS 32(R9), Y1, Y6
 	VMOVUPS    Y6, Y6
-
 begin:
 	SUBQ $0x02, R10
 	JL   rest
-
 pairs:
 	MOVL        (BX), R11
 	MOVL        4(BX), R12
@@ -175,7 +167,6 @@ pairs:
 	ADDQ        $0x10, BX
 	SUBQ        $0x02, R10
 	JGE         pairs
-
 rest:
 	CMPQ        R10, $-2
 	JE          summed
@@ -190,7 +181,6 @@ rest:
 	VMOVUPS     96(CX)(R10*2), Y10
 	VFMADD231PS 96(DX)(R11*2), Y10, Y7
 	ADDQ        $0x08, BX
-
 summed:
 	VADDPS     Y3, Y2, Y2
 	VADDPS     Y5, Y4, Y4
@@ -202,7 +192,6 @@ summed:
 	VMASKMOVPS Y6, Y1, 32(R9)
 	DECQ       SI
 	JNE        block
-
 done:
 	VZEROUPPER
 	RET
@@ -233,7 +222,6 @@ TEXT ·depthwisePose1F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ    fresh+56(FP), R8
 	TESTQ   SI, SI
 	JE      done
-
 block:
 	MOVL       (BX), R9
 	IMULQ      DI, R9
@@ -256,11 +244,9 @@ block:
 	VMOVUPS    Y2, Y2
 	VMASKMOVPS 32(R9), Y1, Y6
 	VMOVUPS    Y6, Y6
-
 begin:
 	SUBQ $0x04, R10
 	JL   rest
-
 pairs:
 	MOVL        (BX), R11
 	MOVL        4(BX), R12
@@ -289,7 +275,6 @@ pairs:
 	ADDQ        $0x20, BX
 	SUBQ        $0x04, R10
 	JGE         pairs
-
 rest:
 	CMPQ        R10, $-4
 	JE          summed
@@ -318,7 +303,6 @@ rest:
 	VMOVUPS     32(CX)(R10*1), Y10
 	VFMADD231PS 32(DX)(R11*1), Y10, Y8
 	ADDQ        $0x08, BX
-
 summed:
 	VADDPS     Y3, Y2, Y2
 	VADDPS     Y5, Y4, Y4
@@ -330,7 +314,6 @@ summed:
 	VMASKMOVPS Y6, Y1, 32(R9)
 	DECQ       SI
 	JNE        block
-
 done:
 	VZEROUPPER
 	RET
@@ -351,7 +334,6 @@ TEXT ·depthwisePose4F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ  fresh+56(FP), R8
 	TESTQ SI, SI
 	JE    done
-
 block:
 	MOVL      (BX), R9
 	IMULQ     DI, R9
@@ -368,11 +350,9 @@ block:
 	JNE       begin
 	VMOVUPS.Z (R9), K1, Z0
 	VMOVUPS   Z0, Z0
-
 begin:
 	SUBQ $0x01, R10
 	JL   rest
-
 pairs:
 	MOVL        (BX), R11
 	MOVL        4(BX), R12
@@ -387,7 +367,6 @@ pairs:
 	ADDQ        $0x08, BX
 	SUBQ        $0x01, R10
 	JGE         pairs
-
 rest:
 	VADDPS  Z1, Z0, Z0
 	VADDPS  Z3, Z2, Z2
@@ -395,7 +374,6 @@ rest:
 	VMOVUPS Z0, K1, (R9)
 	DECQ    SI
 	JNE     block
-
 done:
 	VZEROUPPER
 	RET
@@ -416,7 +394,6 @@ TEXT ·depthwisePose2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ  fresh+56(FP), R8
 	TESTQ SI, SI
 	JE    done
-
 block:
 	MOVL      (BX), R9
 	IMULQ     DI, R9
@@ -433,11 +410,9 @@ block:
 	JNE       begin
 	VMOVUPS.Z (R9), K1, Z0
 	VMOVUPS   Z0, Z0
-
 begin:
 	SUBQ $0x02, R10
 	JL   rest
-
 pairs:
 	MOVL        (BX), R11
 	MOVL        4(BX), R12
@@ -454,7 +429,6 @@ pairs:
 	ADDQ        $0x10, BX
 	SUBQ        $0x02, R10
 	JGE         pairs
-
 rest:
 	CMPQ        R10, $-2
 	JE          summed
@@ -465,7 +439,6 @@ rest:
 	VMOVUPS     64(CX)(R10*2), Z4
 	VFMADD231PS 64(DX)(R11*2), Z4, Z1
 	ADDQ        $0x08, BX
-
 summed:
 	VADDPS  Z1, Z0, Z0
 	VADDPS  Z3, Z2, Z2
@@ -473,7 +446,6 @@ summed:
 	VMOVUPS Z0, K1, (R9)
 	DECQ    SI
 	JNE     block
-
 done:
 	VZEROUPPER
 	RET
@@ -494,7 +466,6 @@ TEXT ·depthwisePose1F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ  fresh+56(FP), R8
 	TESTQ SI, SI
 	JE    done
-
 block:
 	MOVL      (BX), R9
 	IMULQ     DI, R9
@@ -511,11 +482,9 @@ block:
 	JNE       begin
 	VMOVUPS.Z (R9), K1, Z0
 	VMOVUPS   Z0, Z0
-
 begin:
 	SUBQ $0x04, R10
 	JL   rest
-
 pairs:
 	MOVL        (BX), R11
 	MOVL        4(BX), R12
@@ -536,7 +505,6 @@ pairs:
 	ADDQ        $0x20, BX
 	SUBQ        $0x04, R10
 	JGE         pairs
-
 rest:
 	CMPQ        R10, $-4
 	JE          summed
@@ -559,7 +527,6 @@ rest:
 	VMOVUPS     (CX)(R10*1), Z4
 	VFMADD231PS (DX)(R11*1), Z4, Z2
 	ADDQ        $0x08, BX
-
 summed:
 	VADDPS  Z1, Z0, Z0
 	VADDPS  Z3, Z2, Z2
@@ -567,7 +534,6 @@ summed:
 	VMOVUPS Z0, K1, (R9)
 	DECQ    SI
 	JNE     block
-
 done:
 	VZEROUPPER
 	RET

@@ -15,7 +15,6 @@ TEXT ·depthwisePoseF32NEON(SB), NOSPLIT, $0-64
 	MOVD images+48(FP), R6
 	MOVD fresh+56(FP), R7
 	CBZ R4, done
-
 block:
 	MOVWU.P 4(R3), R8
 	MADD R8, R0, R5, R8
@@ -28,18 +27,15 @@ block:
 	BNE begin
 	FLDPQ 0(R8), (F0, F1)
 	FLDPQ 32(R8), (F2, F3)
-
 begin:
 	AND $0x7fffffff, R9
 	CBZ R9, stored
-
 pair:
 	MOVWU.P 4(R3), R11
 	MOVWU.P 4(R3), R12
 	MADD R11, R1, R6, R11
 	MADD R12, R2, R6, R12
 	MOVD R6, R10
-
 image:
 	// 12 instructions for 16 multiply-adds, 0.75 each
 	FLDPQ 0(R11), (F4, F5)
@@ -56,12 +52,10 @@ image:
 	BNE image
 	SUBS $1, R9
 	BNE pair
-
 stored:
 	FSTPQ (F0, F1), 0(R8)
 	FSTPQ (F2, F3), 32(R8)
 	SUBS $1, R4
 	BNE block
-
 done:
 	RET

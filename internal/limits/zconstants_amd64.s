@@ -3,7 +3,6 @@
 //go:build !purego
 
 #include "textflag.h"
-
 DATA ·dataHalf+0(SB)/8, $0x3f0000003f000000
 DATA ·dataHalf+8(SB)/8, $0x3f0000003f000000
 DATA ·dataHalf+16(SB)/8, $0x3f0000003f000000

@@ -17,7 +17,6 @@ TEXT ·candidates1AVX2(SB), NOSPLIT, $0-36
 	TESTQ        BX, BX
 	JE           done2
 	VXORPS       Y2, Y2, Y2
-
 loop1:
 	VPSUBW    (CX), Y0, Y3
 	VPSUBUSW  Y1, Y3, Y3
@@ -43,7 +42,6 @@ loop1:
 	ADDQ      $0x08, AX
 	DECQ      BX
 	JNE       loop1
-
 done2:
 	VZEROUPPER
 	RET
@@ -63,7 +61,6 @@ TEXT ·candidates2AVX2(SB), NOSPLIT, $0-40
 	TESTQ        BX, BX
 	JE           done2
 	VXORPS       Y4, Y4, Y4
-
 loop1:
 	VPSUBW    (CX), Y0, Y5
 	VPSUBUSW  Y1, Y5, Y5
@@ -101,7 +98,6 @@ loop1:
 	ADDQ      $0x08, AX
 	DECQ      BX
 	JNE       loop1
-
 done2:
 	VZEROUPPER
 	RET
@@ -123,7 +119,6 @@ TEXT ·candidates3AVX2(SB), NOSPLIT, $0-44
 	TESTQ        BX, BX
 	JE           done2
 	VXORPS       Y6, Y6, Y6
-
 loop1:
 	VPSUBW    (CX), Y0, Y7
 	VPSUBUSW  Y1, Y7, Y7
@@ -173,7 +168,6 @@ loop1:
 	ADDQ      $0x08, AX
 	DECQ      BX
 	JNE       loop1
-
 done2:
 	VZEROUPPER
 	RET
@@ -191,7 +185,6 @@ TEXT ·candidates1AVX512(SB), NOSPLIT, $0-36
 	TESTQ        BX, BX
 	JE           done2
 	VPXORD       Z2, Z2, Z2
-
 loop1:
 	VPSUBW  (CX), Z0, Z2
 	VPCMPUW $0x02, Z1, Z2, K1
@@ -203,7 +196,6 @@ loop1:
 	ADDQ    $0x08, AX
 	DECQ    BX
 	JNE     loop1
-
 done2:
 	VZEROUPPER
 	RET
@@ -223,7 +215,6 @@ TEXT ·candidates2AVX512(SB), NOSPLIT, $0-40
 	TESTQ        BX, BX
 	JE           done2
 	VPXORD       Z4, Z4, Z4
-
 loop1:
 	VPSUBW  (CX), Z0, Z4
 	VPCMPUW $0x02, Z1, Z4, K1
@@ -239,7 +230,6 @@ loop1:
 	ADDQ    $0x08, AX
 	DECQ    BX
 	JNE     loop1
-
 done2:
 	VZEROUPPER
 	RET
@@ -261,7 +251,6 @@ TEXT ·candidates3AVX512(SB), NOSPLIT, $0-44
 	TESTQ        BX, BX
 	JE           done2
 	VPXORD       Z6, Z6, Z6
-
 loop1:
 	VPSUBW  (CX), Z0, Z6
 	VPCMPUW $0x02, Z1, Z6, K1
@@ -281,7 +270,6 @@ loop1:
 	ADDQ    $0x08, AX
 	DECQ    BX
 	JNE     loop1
-
 done2:
 	VZEROUPPER
 	RET

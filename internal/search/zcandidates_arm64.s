@@ -21,7 +21,6 @@ TEXT ·candidates1NEON(SB), NOSPLIT, $0-40
 	MOVD stride+16(FP), R2
 	MOVD words+24(FP), R3
 	MOVD x+8(FP), R4
-
 loop:
 	// 35 instructions for 64 points, 0.5469 each
 	FLDPQ.P 32(R4), (F3, F4)
@@ -75,7 +74,6 @@ TEXT ·candidates2NEON(SB), NOSPLIT, $0-40
 	MOVD words+24(FP), R3
 	MOVD x+8(FP), R4
 	ADD R2<<1, R4, R5
-
 loop:
 	// 63 instructions for 64 points, 0.9844 each
 	FLDPQ.P 32(R4), (F5, F6)
@@ -160,7 +158,6 @@ TEXT ·candidates3NEON(SB), NOSPLIT, $0-40
 	MOVD x+8(FP), R4
 	ADD R2<<1, R4, R5
 	ADD R2<<1, R5, R6
-
 loop:
 	// 91 instructions for 64 points, 1.422 each
 	FLDPQ.P 32(R4), (F7, F8)

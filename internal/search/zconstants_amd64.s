@@ -3,7 +3,6 @@
 //go:build !purego
 
 #include "textflag.h"
-
 DATA ·dataTreePackF32+0(SB)/8, $0x0000000000000000
 DATA ·dataTreePackF32+8(SB)/8, $0x0000000000000000
 DATA ·dataTreePackF32+16(SB)/8, $0x0000000000000001
@@ -261,7 +260,6 @@ DATA ·dataTreePackF32+2024(SB)/8, $0x0007060504030200
 DATA ·dataTreePackF32+2032(SB)/8, $0x0007060504030201
 DATA ·dataTreePackF32+2040(SB)/8, $0x0706050403020100
 GLOBL ·dataTreePackF32(SB), RODATA|NOPTR, $2048
-
 DATA ·dataTreeTailF32+0(SB)/8, $0xffffffffffffffff
 DATA ·dataTreeTailF32+8(SB)/8, $0xffffffffffffffff
 DATA ·dataTreeTailF32+16(SB)/8, $0xffffffffffffffff
@@ -271,7 +269,6 @@ DATA ·dataTreeTailF32+40(SB)/8, $0x0000000000000000
 DATA ·dataTreeTailF32+48(SB)/8, $0x0000000000000000
 DATA ·dataTreeTailF32+56(SB)/8, $0x0000000000000000
 GLOBL ·dataTreeTailF32(SB), RODATA|NOPTR, $64
-
 DATA ·dataTreeAbsF32+0(SB)/8, $0x7fffffff7fffffff
 DATA ·dataTreeAbsF32+8(SB)/8, $0x7fffffff7fffffff
 DATA ·dataTreeAbsF32+16(SB)/8, $0x7fffffff7fffffff
@@ -281,7 +278,6 @@ DATA ·dataTreeAbsF32+40(SB)/8, $0x7fffffff7fffffff
 DATA ·dataTreeAbsF32+48(SB)/8, $0x7fffffff7fffffff
 DATA ·dataTreeAbsF32+56(SB)/8, $0x7fffffff7fffffff
 GLOBL ·dataTreeAbsF32(SB), RODATA|NOPTR, $64
-
 DATA ·dataTreePackF64+0(SB)/8, $0x0000000000000000
 DATA ·dataTreePackF64+8(SB)/8, $0x0000000000000000
 DATA ·dataTreePackF64+16(SB)/8, $0x0000000000000100
@@ -315,7 +311,6 @@ DATA ·dataTreePackF64+232(SB)/8, $0x0000000000030201
 DATA ·dataTreePackF64+240(SB)/8, $0x0706050403020100
 DATA ·dataTreePackF64+248(SB)/8, $0x0000000003020100
 GLOBL ·dataTreePackF64(SB), RODATA|NOPTR, $256
-
 DATA ·dataTreeAbsF64+0(SB)/8, $0x7fffffffffffffff
 DATA ·dataTreeAbsF64+8(SB)/8, $0x7fffffffffffffff
 DATA ·dataTreeAbsF64+16(SB)/8, $0x7fffffffffffffff
@@ -325,7 +320,6 @@ DATA ·dataTreeAbsF64+40(SB)/8, $0x7fffffffffffffff
 DATA ·dataTreeAbsF64+48(SB)/8, $0x7fffffffffffffff
 DATA ·dataTreeAbsF64+56(SB)/8, $0x7fffffffffffffff
 GLOBL ·dataTreeAbsF64(SB), RODATA|NOPTR, $64
-
 DATA ·dataTreeReverse+0(SB)/8, $0x0000000000000007
 DATA ·dataTreeReverse+8(SB)/8, $0x0000000000000006
 DATA ·dataTreeReverse+16(SB)/8, $0x0000000000000005
@@ -335,48 +329,37 @@ DATA ·dataTreeReverse+40(SB)/8, $0x0000000000000002
 DATA ·dataTreeReverse+48(SB)/8, $0x0000000000000001
 DATA ·dataTreeReverse+56(SB)/8, $0x0000000000000000
 GLOBL ·dataTreeReverse(SB), RODATA|NOPTR, $64
-
 DATA ·dataTreeLast+0(SB)/8, $0x7ff0000000000000
 GLOBL ·dataTreeLast(SB), RODATA|NOPTR, $8
-
 DATA ·dataTreeLanes0+0(SB)/8, $0x0000000100000000
 DATA ·dataTreeLanes0+8(SB)/8, $0x0000000300000002
 GLOBL ·dataTreeLanes0(SB), RODATA|NOPTR, $16
-
 DATA ·dataTreeLanes4+0(SB)/8, $0x0000000500000004
 DATA ·dataTreeLanes4+8(SB)/8, $0x0000000700000006
 GLOBL ·dataTreeLanes4(SB), RODATA|NOPTR, $16
-
 DATA ·dataTreeLanes8+0(SB)/8, $0x0000000900000008
 DATA ·dataTreeLanes8+8(SB)/8, $0x0000000b0000000a
 GLOBL ·dataTreeLanes8(SB), RODATA|NOPTR, $16
-
 DATA ·dataTreeLanes12+0(SB)/8, $0x0000000d0000000c
 DATA ·dataTreeLanes12+8(SB)/8, $0x0000000f0000000e
 GLOBL ·dataTreeLanes12(SB), RODATA|NOPTR, $16
-
 DATA ·dataTreeLanes16+0(SB)/8, $0x0000001100000010
 DATA ·dataTreeLanes16+8(SB)/8, $0x0000001300000012
 GLOBL ·dataTreeLanes16(SB), RODATA|NOPTR, $16
-
 DATA ·dataTreeLanes20+0(SB)/8, $0x0000001500000014
 DATA ·dataTreeLanes20+8(SB)/8, $0x0000001700000016
 GLOBL ·dataTreeLanes20(SB), RODATA|NOPTR, $16
-
 DATA ·dataTreeLanes24+0(SB)/8, $0x0000001900000018
 DATA ·dataTreeLanes24+8(SB)/8, $0x0000001b0000001a
 GLOBL ·dataTreeLanes24(SB), RODATA|NOPTR, $16
-
 DATA ·dataTreeLanes28+0(SB)/8, $0x0000001d0000001c
 DATA ·dataTreeLanes28+8(SB)/8, $0x0000001f0000001e
 GLOBL ·dataTreeLanes28(SB), RODATA|NOPTR, $16
-
 DATA ·dataWithinAbs+0(SB)/8, $0x7fffffffffffffff
 DATA ·dataWithinAbs+8(SB)/8, $0x7fffffffffffffff
 DATA ·dataWithinAbs+16(SB)/8, $0x7fffffffffffffff
 DATA ·dataWithinAbs+24(SB)/8, $0x7fffffffffffffff
 GLOBL ·dataWithinAbs(SB), RODATA|NOPTR, $32
-
 DATA ·dataWithinOrder+0(SB)/8, $0x0000000000000000
 DATA ·dataWithinOrder+8(SB)/8, $0x0000000000000000
 DATA ·dataWithinOrder+16(SB)/8, $0x0000000000000001
@@ -394,25 +377,21 @@ DATA ·dataWithinOrder+104(SB)/8, $0x0000000000030200
 DATA ·dataWithinOrder+112(SB)/8, $0x0000000000030201
 DATA ·dataWithinOrder+120(SB)/8, $0x0000000003020100
 GLOBL ·dataWithinOrder(SB), RODATA|NOPTR, $128
-
 DATA ·dataWithinLabelMask+0(SB)/8, $0xffffffffffffffff
 DATA ·dataWithinLabelMask+8(SB)/8, $0xffffffffffffffff
 DATA ·dataWithinLabelMask+16(SB)/8, $0x0000000000000000
 DATA ·dataWithinLabelMask+24(SB)/8, $0x0000000000000000
 GLOBL ·dataWithinLabelMask(SB), RODATA|NOPTR, $32
-
 DATA ·dataWithinHalfF64+0(SB)/8, $0x3fe0000000000000
 DATA ·dataWithinHalfF64+8(SB)/8, $0x3fe0000000000000
 DATA ·dataWithinHalfF64+16(SB)/8, $0x3fe0000000000000
 DATA ·dataWithinHalfF64+24(SB)/8, $0x3fe0000000000000
 GLOBL ·dataWithinHalfF64(SB), RODATA|NOPTR, $32
-
 DATA ·dataWithinTwoPiF64+0(SB)/8, $0x401921fb54442d18
 DATA ·dataWithinTwoPiF64+8(SB)/8, $0x401921fb54442d18
 DATA ·dataWithinTwoPiF64+16(SB)/8, $0x401921fb54442d18
 DATA ·dataWithinTwoPiF64+24(SB)/8, $0x401921fb54442d18
 GLOBL ·dataWithinTwoPiF64(SB), RODATA|NOPTR, $32
-
 DATA ·dataGridLanesF32+0(SB)/8, $0x0000000100000000
 DATA ·dataGridLanesF32+8(SB)/8, $0x0000000300000002
 DATA ·dataGridLanesF32+16(SB)/8, $0x0000000500000004
@@ -422,7 +401,6 @@ DATA ·dataGridLanesF32+40(SB)/8, $0x0000000b0000000a
 DATA ·dataGridLanesF32+48(SB)/8, $0x0000000d0000000c
 DATA ·dataGridLanesF32+56(SB)/8, $0x0000000f0000000e
 GLOBL ·dataGridLanesF32(SB), RODATA|NOPTR, $64
-
 DATA ·dataGridLanesF64+0(SB)/8, $0x0000000100000000
 DATA ·dataGridLanesF64+8(SB)/8, $0x0000000300000002
 DATA ·dataGridLanesF64+16(SB)/8, $0x0000000500000004
@@ -440,19 +418,16 @@ DATA ·dataGridLanesF64+104(SB)/8, $0x0000001b0000001a
 DATA ·dataGridLanesF64+112(SB)/8, $0x0000001d0000001c
 DATA ·dataGridLanesF64+120(SB)/8, $0x0000001f0000001e
 GLOBL ·dataGridLanesF64(SB), RODATA|NOPTR, $128
-
 DATA ·dataGridOrder2x8+0(SB)/8, $0x0000000200000000
 DATA ·dataGridOrder2x8+8(SB)/8, $0x0000000600000004
 DATA ·dataGridOrder2x8+16(SB)/8, $0x0000000300000001
 DATA ·dataGridOrder2x8+24(SB)/8, $0x0000000700000005
 GLOBL ·dataGridOrder2x8(SB), RODATA|NOPTR, $32
-
 DATA ·dataGridOrder3x8+0(SB)/8, $0x0000000300000000
 DATA ·dataGridOrder3x8+8(SB)/8, $0x0000000100000006
 DATA ·dataGridOrder3x8+16(SB)/8, $0x0000000700000004
 DATA ·dataGridOrder3x8+24(SB)/8, $0x0000000500000002
 GLOBL ·dataGridOrder3x8(SB), RODATA|NOPTR, $32
-
 DATA ·dataGridOrder2x16+0(SB)/8, $0x0000000200000000
 DATA ·dataGridOrder2x16+8(SB)/8, $0x0000000600000004
 DATA ·dataGridOrder2x16+16(SB)/8, $0x0000000a00000008
@@ -462,7 +437,6 @@ DATA ·dataGridOrder2x16+40(SB)/8, $0x0000000700000005
 DATA ·dataGridOrder2x16+48(SB)/8, $0x0000000b00000009
 DATA ·dataGridOrder2x16+56(SB)/8, $0x0000000f0000000d
 GLOBL ·dataGridOrder2x16(SB), RODATA|NOPTR, $64
-
 DATA ·dataGridOrder3x16+0(SB)/8, $0x0000000300000000
 DATA ·dataGridOrder3x16+8(SB)/8, $0x0000000900000006
 DATA ·dataGridOrder3x16+16(SB)/8, $0x0000000f0000000c

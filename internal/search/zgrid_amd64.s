@@ -18,7 +18,6 @@ TEXT ·gridExtentF32AVX2(SB), NOSPLIT, $0-48
 	VMOVUPS (CX), Y1
 	VMOVUPS (DX), Y2
 	VXORPS  Y3, Y3, Y3
-
 loop1:
 	VMOVUPS     (BX), Y4
 	VMINPS      Y4, Y0, Y0
@@ -52,7 +51,6 @@ TEXT ·gridCellsF32AVX2(SB), NOSPLIT, $0-48
 	VPCMPEQD     Y5, Y5, Y5
 	SUBQ         $0x08, BX
 	JL           rest2
-
 loop1:
 	VXORPS     Y6, Y6, Y6
 	VMOVUPS    Y5, Y7
@@ -69,7 +67,6 @@ loop1:
 	ADDQ       $0x20, AX
 	SUBQ       $0x08, BX
 	JGE        loop1
-
 rest2:
 	ADDQ       $0x08, BX
 	JE         done3
@@ -87,7 +84,6 @@ rest2:
 	VPMASKMOVD (AX), Y5, Y1
 	VPADDD     Y1, Y0, Y0
 	VPMASKMOVD Y0, Y5, (AX)
-
 done3:
 	VZEROUPPER
 	RET
@@ -106,7 +102,6 @@ TEXT ·gridExtentF64AVX2(SB), NOSPLIT, $0-48
 	VMOVUPD (CX), Y1
 	VMOVUPD (DX), Y2
 	VXORPS  Y3, Y3, Y3
-
 loop1:
 	VMOVUPD     (BX), Y4
 	VMINPD      Y4, Y0, Y0
@@ -140,7 +135,6 @@ TEXT ·gridCellsF64AVX2(SB), NOSPLIT, $0-56
 	VPCMPEQD     Y5, Y5, Y5
 	SUBQ         $0x04, BX
 	JL           rest2
-
 loop1:
 	VXORPS      Y6, Y6, Y6
 	VMOVUPS     Y5, Y7
@@ -157,7 +151,6 @@ loop1:
 	ADDQ        $0x10, AX
 	SUBQ        $0x04, BX
 	JGE         loop1
-
 rest2:
 	ADDQ        $0x04, BX
 	JE          done3
@@ -179,7 +172,6 @@ rest2:
 	VPMASKMOVD  (AX), X6, X1
 	VPADDD      X1, X0, X0
 	VPMASKMOVD  X0, X6, (AX)
-
 done3:
 	VZEROUPPER
 	RET
@@ -195,7 +187,6 @@ TEXT ·gridCells2F32AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS last+32(FP), Y2
 	VBROADCASTSS width+36(FP), Y3
 	VMOVUPS      ·dataGridOrder2x8+0(SB), Y4
-
 loop1:
 	VMOVUPS    (CX), Y5
 	VBLENDPS   $0xaa, 28(CX), Y5, Y5
@@ -226,7 +217,6 @@ TEXT ·gridCells3F32AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS last+32(FP), Y2
 	VBROADCASTSS width+36(FP), Y3
 	VMOVUPS      ·dataGridOrder3x8+0(SB), Y4
-
 loop1:
 	VMOVUPS    (CX), Y5
 	VBLENDPS   $0x92, 32(CX), Y5, Y5
@@ -261,7 +251,6 @@ TEXT ·gridExtentF32AVX512(SB), NOSPLIT, $0-48
 	VMOVUPS (CX), Z1
 	VMOVUPS (DX), Z2
 	VPXORD  Z3, Z3, Z3
-
 loop1:
 	VMOVUPS     (BX), Z4
 	VMINPS      Z4, Z0, Z0
@@ -295,7 +284,6 @@ TEXT ·gridCellsF32AVX512(SB), NOSPLIT, $0-48
 	KXNORW       K1, K1, K1
 	SUBQ         $0x10, BX
 	JL           rest2
-
 loop1:
 	VPXORD      Z5, Z5, Z5
 	KMOVW       K1, K2
@@ -312,7 +300,6 @@ loop1:
 	ADDQ        $0x40, AX
 	SUBQ        $0x10, BX
 	JGE         loop1
-
 rest2:
 	ADDQ  $0x10, BX
 	JLE   done3
@@ -321,7 +308,6 @@ rest2:
 	KMOVW SI, K1
 	XORQ  BX, BX
 	JMP   loop1
-
 done3:
 	VZEROUPPER
 	RET
@@ -340,7 +326,6 @@ TEXT ·gridExtentF64AVX512(SB), NOSPLIT, $0-48
 	VMOVUPD (CX), Z1
 	VMOVUPD (DX), Z2
 	VPXORD  Z3, Z3, Z3
-
 loop1:
 	VMOVUPD     (BX), Z4
 	VMINPD      Z4, Z0, Z0
@@ -374,7 +359,6 @@ TEXT ·gridCellsF64AVX512(SB), NOSPLIT, $0-56
 	KXNORW       K1, K1, K1
 	SUBQ         $0x08, BX
 	JL           rest2
-
 loop1:
 	VPXORD      Z5, Z5, Z5
 	KMOVW       K1, K2
@@ -391,7 +375,6 @@ loop1:
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, BX
 	JGE         loop1
-
 rest2:
 	ADDQ  $0x08, BX
 	JLE   done3
@@ -400,7 +383,6 @@ rest2:
 	KMOVW SI, K1
 	XORQ  BX, BX
 	JMP   loop1
-
 done3:
 	VZEROUPPER
 	RET
@@ -418,7 +400,6 @@ TEXT ·gridCells2F32AVX512(SB), NOSPLIT, $0-40
 	VMOVUPS      ·dataGridOrder2x16+0(SB), Z4
 	MOVL         $0x0000aaaa, BX
 	KMOVW        BX, K1
-
 loop1:
 	VMOVUPS    (CX), Z5
 	VMOVUPS    60(CX), K1, Z5
@@ -453,7 +434,6 @@ TEXT ·gridCells3F32AVX512(SB), NOSPLIT, $0-40
 	KMOVW        BX, K1
 	MOVL         $0x00002492, BX
 	KMOVW        BX, K2
-
 loop1:
 	VMOVUPS    (CX), Z5
 	VMOVUPS    64(CX), K1, Z5

@@ -16,7 +16,6 @@ TEXT ·gridExtent3F32NEON(SB), NOSPLIT, $0-40
 	FMOVQ 32(R0), F2
 	FLDPQ 0(R1), (F3, F4)
 	FMOVQ 32(R1), F5
-
 loop:
 	// 11 instructions for 12 numbers, 0.9167 each
 	FLDPQ 0(R2), (F6, F7)
@@ -48,7 +47,6 @@ TEXT ·gridExtent4F32NEON(SB), NOSPLIT, $0-40
 	FLDPQ 32(R0), (F2, F3)
 	FLDPQ 0(R1), (F4, F5)
 	FLDPQ 32(R1), (F6, F7)
-
 loop:
 	// 13 instructions for 16 numbers, 0.8125 each
 	FLDPQ 0(R2), (F8, F9)
@@ -82,7 +80,6 @@ TEXT ·gridExtent3F64NEON(SB), NOSPLIT, $0-40
 	FMOVQ 32(R0), F2
 	FLDPQ 0(R1), (F3, F4)
 	FMOVQ 32(R1), F5
-
 loop:
 	// 11 instructions for 6 numbers, 1.833 each
 	FLDPQ 0(R2), (F6, F7)
@@ -114,7 +111,6 @@ TEXT ·gridExtent4F64NEON(SB), NOSPLIT, $0-40
 	FLDPQ 32(R0), (F2, F3)
 	FLDPQ 0(R1), (F4, F5)
 	FLDPQ 32(R1), (F6, F7)
-
 loop:
 	// 13 instructions for 8 numbers, 1.625 each
 	FLDPQ 0(R2), (F8, F9)

@@ -27,7 +27,6 @@ TEXT ·smallest32F32NEON(SB), 0, $520-48
 	FMOVQ F0, 224(RSP)
 	FMOVQ F0, 240(RSP)
 	FMOVQ F0, 256(RSP)
-
 loop:
 	CMP $32, R2
 	BLT part
@@ -63,7 +62,6 @@ loop:
 	FMOVQ 112(R0), F18
 	VZIP1 V17.S4, V18.S4, V15.S4
 	VZIP2 V17.S4, V18.S4, V16.S4
-
 loaded:
 	WORD $0x4ee2f431 // fmin v17.2d, v1.2d, v2.2d
 	WORD $0x4e62f422 // fmax v2.2d, v1.2d, v2.2d
@@ -592,10 +590,8 @@ loaded:
 	FMOVQ.P F17, 16(R5)
 	SUBS $4, R6
 	BLE stored
-
 stored:
 	RET
-
 part:
 	FMOVQ F0, 272(RSP)
 	FMOVQ F0, 288(RSP)
@@ -615,7 +611,6 @@ part:
 	FMOVQ F0, 512(RSP)
 	ADD $272, RSP, R4
 	MOVD R2, R5
-
 pair:
 	MOVWU.P 4(R0), R7
 	MOVWU.P 4(R1), R6
@@ -680,7 +675,6 @@ TEXT ·smallest64F32NEON(SB), 0, $776-48
 	FMOVQ F0, 480(RSP)
 	FMOVQ F0, 496(RSP)
 	FMOVQ F0, 512(RSP)
-
 loop:
 	CMP $32, R2
 	BLT part
@@ -716,7 +710,6 @@ loop:
 	FMOVQ 112(R0), F18
 	VZIP1 V17.S4, V18.S4, V15.S4
 	VZIP2 V17.S4, V18.S4, V16.S4
-
 loaded:
 	WORD $0x4ee2f431 // fmin v17.2d, v1.2d, v2.2d
 	WORD $0x4e62f422 // fmax v2.2d, v1.2d, v2.2d
@@ -1661,10 +1654,8 @@ loaded:
 	FMOVQ.P F17, 16(R5)
 	SUBS $4, R6
 	BLE stored
-
 stored:
 	RET
-
 part:
 	FMOVQ F0, 528(RSP)
 	FMOVQ F0, 544(RSP)
@@ -1684,7 +1675,6 @@ part:
 	FMOVQ F0, 768(RSP)
 	ADD $528, RSP, R4
 	MOVD R2, R5
-
 pair:
 	MOVWU.P 4(R0), R7
 	MOVWU.P 4(R1), R6

@@ -27,7 +27,6 @@ TEXT ·treeBoxes2F32AVX2(SB), NOSPLIT, $0-80
 	VXORPS       Y5, Y5, Y5
 	SUBQ         $0x08, DI
 	JL           rest2
-
 loop1:
 	VMOVUPS   (DX), Y6
 	VMOVUPS   (DX)(R9*1), Y7
@@ -62,7 +61,6 @@ loop1:
 	ADDQ      $0x20, SI
 	SUBQ      $0x08, DI
 	JGE       loop1
-
 rest2:
 	ADDQ       $0x08, DI
 	JE         done3
@@ -97,7 +95,6 @@ rest2:
 	POPCNTQ    DX, DX
 	LEAQ       (AX)(DX*4), AX
 	LEAQ       (CX)(DX*4), CX
-
 done3:
 	SUBQ outFrom+0(FP), AX
 	SHRQ $0x02, AX
@@ -124,7 +121,6 @@ TEXT ·treeFilter2F32AVX2(SB), NOSPLIT, $0-104
 	VBROADCASTSS 8(R9), Y3
 	VBROADCASTSS 12(R9), Y4
 	LEAQ         ·dataTreePackF32+0(SB), R9
-
 run1:
 	SUBQ    $0x01, nruns+72(FP)
 	JL      finished2
@@ -139,7 +135,6 @@ run1:
 	ADDQ    id+48(FP), R11
 	SUBQ    $0x08, R12
 	JL      rest4
-
 loop3:
 	VMOVUPS   (R10), Y5
 	VMINPS    Y2, Y5, Y6
@@ -172,7 +167,6 @@ loop3:
 	ADDQ      $0x20, R11
 	SUBQ      $0x08, R12
 	JGE       loop3
-
 rest4:
 	ADDQ       $0x08, R12
 	JE         done5
@@ -207,10 +201,8 @@ rest4:
 	LEAQ       (AX)(R10*4), AX
 	LEAQ       (CX)(R10*4), CX
 	LEAQ       (DX)(R10*4), DX
-
 done5:
 	JMP run1
-
 finished2:
 	SUBQ outID+24(FP), DX
 	SHRQ $0x02, DX
@@ -229,7 +221,6 @@ TEXT ·treeScan2F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ ldc+64(FP), BX
 	XORQ SI, SI
 	LEAQ ·dataTreePackF32+0(SB), DI
-
 query1:
 	SUBQ         $0x01, nq+48(FP)
 	JL           finished2
@@ -246,7 +237,6 @@ query1:
 	MOVQ         nc+72(FP), R10
 	SUBQ         $0x08, R10
 	JL           rest4
-
 loop3:
 	VMOVUPS   (R8), Y3
 	VSUBPS    Y1, Y3, Y3
@@ -269,7 +259,6 @@ loop3:
 	ADDQ      $0x20, R9
 	SUBQ      $0x08, R10
 	JGE       loop3
-
 rest4:
 	ADDQ       $0x08, R10
 	JE         done5
@@ -294,14 +283,12 @@ rest4:
 	VMOVUPS    Y0, (CX)(SI*4)
 	POPCNTQ    R8, R8
 	ADDQ       R8, SI
-
 done5:
 	MOVQ end+16(FP), R8
 	MOVL SI, (R8)
 	ADDQ $0x04, end+16(FP)
 	ADDQ $0x04, DX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -314,7 +301,6 @@ TEXT ·treeCount2F32AVX2(SB), NOSPLIT, $0-72
 	SHLQ $0x02, ldc+40(FP)
 	MOVQ ldc+40(FP), CX
 	XORQ DX, DX
-
 query1:
 	SUBQ         $0x01, nq+24(FP)
 	JL           finished2
@@ -331,7 +317,6 @@ query1:
 	XORQ         DX, DX
 	SUBQ         $0x08, SI
 	JL           rest4
-
 loop3:
 	VMOVUPS   (BX), Y3
 	VSUBPS    Y1, Y3, Y3
@@ -347,7 +332,6 @@ loop3:
 	ADDQ      $0x20, BX
 	SUBQ      $0x08, SI
 	JGE       loop3
-
 rest4:
 	ADDQ       $0x08, SI
 	JE         done5
@@ -366,14 +350,12 @@ rest4:
 	VMOVMSKPS  Y0, BX
 	POPCNTQ    BX, BX
 	ADDQ       BX, DX
-
 done5:
 	MOVQ count+0(FP), BX
 	MOVL DX, (BX)
 	ADDQ $0x04, count+0(FP)
 	ADDQ $0x04, AX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -403,7 +385,6 @@ TEXT ·treeBoxes3F32AVX2(SB), NOSPLIT, $0-80
 	VXORPS       Y7, Y7, Y7
 	SUBQ         $0x08, DI
 	JL           rest2
-
 loop1:
 	VMOVUPS   (DX), Y8
 	VMOVUPS   (DX)(R9*1), Y9
@@ -446,7 +427,6 @@ loop1:
 	ADDQ      $0x20, SI
 	SUBQ      $0x08, DI
 	JGE       loop1
-
 rest2:
 	ADDQ       $0x08, DI
 	JE         done3
@@ -489,7 +469,6 @@ rest2:
 	POPCNTQ    DX, DX
 	LEAQ       (AX)(DX*4), AX
 	LEAQ       (CX)(DX*4), CX
-
 done3:
 	SUBQ outFrom+0(FP), AX
 	SHRQ $0x02, AX
@@ -518,7 +497,6 @@ TEXT ·treeFilter3F32AVX2(SB), NOSPLIT, $0-104
 	VBROADCASTSS 16(R9), Y5
 	VBROADCASTSS 20(R9), Y6
 	LEAQ         ·dataTreePackF32+0(SB), R9
-
 run1:
 	SUBQ    $0x01, nruns+72(FP)
 	JL      finished2
@@ -533,7 +511,6 @@ run1:
 	ADDQ    id+48(FP), R11
 	SUBQ    $0x08, R12
 	JL      rest4
-
 loop3:
 	VMOVUPS   (R10), Y7
 	VMINPS    Y2, Y7, Y8
@@ -574,7 +551,6 @@ loop3:
 	ADDQ      $0x20, R11
 	SUBQ      $0x08, R12
 	JGE       loop3
-
 rest4:
 	ADDQ       $0x08, R12
 	JE         done5
@@ -617,10 +593,8 @@ rest4:
 	LEAQ       (AX)(R10*4), AX
 	LEAQ       (CX)(R10*4), CX
 	LEAQ       (DX)(R10*4), DX
-
 done5:
 	JMP run1
-
 finished2:
 	SUBQ outID+24(FP), DX
 	SHRQ $0x02, DX
@@ -639,7 +613,6 @@ TEXT ·treeScan3F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ ldc+64(FP), BX
 	XORQ SI, SI
 	LEAQ ·dataTreePackF32+0(SB), DI
-
 query1:
 	SUBQ         $0x01, nq+48(FP)
 	JL           finished2
@@ -657,7 +630,6 @@ query1:
 	MOVQ         nc+72(FP), R10
 	SUBQ         $0x08, R10
 	JL           rest4
-
 loop3:
 	VMOVUPS   (R8), Y4
 	VSUBPS    Y1, Y4, Y4
@@ -684,7 +656,6 @@ loop3:
 	ADDQ      $0x20, R9
 	SUBQ      $0x08, R10
 	JGE       loop3
-
 rest4:
 	ADDQ       $0x08, R10
 	JE         done5
@@ -713,14 +684,12 @@ rest4:
 	VMOVUPS    Y0, (CX)(SI*4)
 	POPCNTQ    R8, R8
 	ADDQ       R8, SI
-
 done5:
 	MOVQ end+16(FP), R8
 	MOVL SI, (R8)
 	ADDQ $0x04, end+16(FP)
 	ADDQ $0x04, DX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -733,7 +702,6 @@ TEXT ·treeCount3F32AVX2(SB), NOSPLIT, $0-72
 	SHLQ $0x02, ldc+40(FP)
 	MOVQ ldc+40(FP), CX
 	XORQ DX, DX
-
 query1:
 	SUBQ         $0x01, nq+24(FP)
 	JL           finished2
@@ -751,7 +719,6 @@ query1:
 	XORQ         DX, DX
 	SUBQ         $0x08, SI
 	JL           rest4
-
 loop3:
 	VMOVUPS   (BX), Y4
 	VSUBPS    Y1, Y4, Y4
@@ -771,7 +738,6 @@ loop3:
 	ADDQ      $0x20, BX
 	SUBQ      $0x08, SI
 	JGE       loop3
-
 rest4:
 	ADDQ       $0x08, SI
 	JE         done5
@@ -794,14 +760,12 @@ rest4:
 	VMOVMSKPS  Y0, BX
 	POPCNTQ    BX, BX
 	ADDQ       BX, DX
-
 done5:
 	MOVQ count+0(FP), BX
 	MOVL DX, (BX)
 	ADDQ $0x04, count+0(FP)
 	ADDQ $0x04, AX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -822,13 +786,11 @@ TEXT ·treeBoxesNF32AVX2(SB), NOSPLIT, $0-88
 	VXORPS       Y1, Y1, Y1
 	SUBQ         $0x08, DI
 	JL           rest2
-
 loop1:
 	VXORPS Y2, Y2, Y2
 	MOVQ   DX, R11
 	MOVQ   R8, R12
 	MOVQ   dim+72(FP), R10
-
 axis4:
 	VMOVUPS      (R11), Y3
 	ADDQ         ld+24(FP), R11
@@ -862,7 +824,6 @@ axis4:
 	ADDQ         $0x20, SI
 	SUBQ         $0x08, DI
 	JGE          loop1
-
 rest2:
 	ADDQ    $0x08, DI
 	JE      done3
@@ -872,7 +833,6 @@ rest2:
 	VXORPS  Y3, Y3, Y3
 	MOVQ    R8, R8
 	MOVQ    dim+72(FP), DI
-
 axis5:
 	VMASKMOVPS   (DX), Y2, Y4
 	ADDQ         ld+24(FP), DX
@@ -902,7 +862,6 @@ axis5:
 	POPCNTQ      DX, DX
 	LEAQ         (AX)(DX*4), AX
 	LEAQ         (CX)(DX*4), CX
-
 done3:
 	SUBQ outFrom+0(FP), AX
 	SHRQ $0x02, AX
@@ -923,7 +882,6 @@ TEXT ·treeFilterNF32AVX2(SB), NOSPLIT, $0-112
 	MOVQ         box+80(FP), DI
 	VBROADCASTSS r2+88(FP), Y0
 	LEAQ         ·dataTreePackF32+0(SB), R8
-
 run1:
 	SUBQ    $0x01, nruns+72(FP)
 	JL      finished2
@@ -938,13 +896,11 @@ run1:
 	ADDQ    id+48(FP), R10
 	SUBQ    $0x08, R11
 	JL      rest4
-
 loop3:
 	VXORPS Y1, Y1, Y1
 	MOVQ   R9, R13
 	MOVQ   DI, R14
 	MOVQ   dim+96(FP), R12
-
 axis6:
 	VMOVUPS      (R13), Y2
 	VBROADCASTSS (R14), Y3
@@ -969,7 +925,6 @@ axis6:
 	MOVQ         R9, R14
 	MOVQ         AX, R15
 	MOVQ         dim+96(FP), R13
-
 axis7:
 	VMOVUPS (R14), Y1
 	VPERMPS Y1, Y2, Y1
@@ -986,7 +941,6 @@ axis7:
 	ADDQ    $0x20, R10
 	SUBQ    $0x08, R11
 	JGE     loop3
-
 rest4:
 	ADDQ    $0x08, R11
 	JE      done5
@@ -997,7 +951,6 @@ rest4:
 	MOVQ    R9, R12
 	MOVQ    DI, R13
 	MOVQ    dim+96(FP), R11
-
 axis8:
 	VMASKMOVPS   (R12), Y1, Y3
 	VBROADCASTSS (R13), Y4
@@ -1023,7 +976,6 @@ axis8:
 	MOVQ         R9, R10
 	MOVQ         AX, R12
 	MOVQ         dim+96(FP), R9
-
 axis9:
 	VMASKMOVPS (R10), Y1, Y2
 	VPERMPS    Y2, Y3, Y2
@@ -1036,10 +988,8 @@ axis9:
 	LEAQ       (AX)(R11*4), AX
 	LEAQ       (CX)(R11*4), CX
 	LEAQ       (DX)(R11*4), DX
-
 done5:
 	JMP run1
-
 finished2:
 	SUBQ outID+24(FP), DX
 	SHRQ $0x02, DX
@@ -1058,7 +1008,6 @@ TEXT ·treeScanNF32AVX2(SB), NOSPLIT, $0-112
 	XORQ    BX, BX
 	LEAQ    ·dataTreePackF32+0(SB), SI
 	VMOVUPS ·dataTreeAbsF32+0(SB), Y0
-
 query1:
 	SUBQ         $0x01, nq+48(FP)
 	JL           finished2
@@ -1073,14 +1022,12 @@ query1:
 	MOVQ         nc+72(FP), R9
 	SUBQ         $0x08, R9
 	JL           rest4
-
 loop3:
 	VXORPS Y2, Y2, Y2
 	MOVQ   DI, R11
 	MOVQ   DX, R12
 	MOVQ   period+96(FP), R13
 	MOVQ   dim+104(FP), R10
-
 axis6:
 	VMOVUPS      (R11), Y3
 	VBROADCASTSS (R12), Y4
@@ -1111,7 +1058,6 @@ axis6:
 	ADDQ         $0x20, R8
 	SUBQ         $0x08, R9
 	JGE          loop3
-
 rest4:
 	ADDQ    $0x08, R9
 	JE      done5
@@ -1123,7 +1069,6 @@ rest4:
 	MOVQ    DX, R10
 	MOVQ    period+96(FP), R11
 	MOVQ    dim+104(FP), DI
-
 axis7:
 	VMASKMOVPS   (R9), Y2, Y4
 	VBROADCASTSS (R10), Y5
@@ -1151,14 +1096,12 @@ axis7:
 	VMOVUPS      Y1, (CX)(BX*4)
 	POPCNTQ      DI, DI
 	ADDQ         DI, BX
-
 done5:
 	MOVQ end+16(FP), DI
 	MOVL BX, (DI)
 	ADDQ $0x04, end+16(FP)
 	ADDQ $0x04, DX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -1171,7 +1114,6 @@ TEXT ·treeCountNF32AVX2(SB), NOSPLIT, $0-88
 	SHLQ    $0x02, ldc+40(FP)
 	XORQ    CX, CX
 	VMOVUPS ·dataTreeAbsF32+0(SB), Y0
-
 query1:
 	SUBQ         $0x01, nq+24(FP)
 	JL           finished2
@@ -1186,14 +1128,12 @@ query1:
 	XORQ         CX, CX
 	SUBQ         $0x08, BX
 	JL           rest4
-
 loop3:
 	VXORPS Y2, Y2, Y2
 	MOVQ   DX, DI
 	MOVQ   AX, R8
 	MOVQ   period+72(FP), R9
 	MOVQ   dim+80(FP), SI
-
 axis6:
 	VMOVUPS      (DI), Y3
 	VBROADCASTSS (R8), Y4
@@ -1217,7 +1157,6 @@ axis6:
 	ADDQ         $0x20, DX
 	SUBQ         $0x08, BX
 	JGE          loop3
-
 rest4:
 	ADDQ    $0x08, BX
 	JE      done5
@@ -1229,7 +1168,6 @@ rest4:
 	MOVQ    AX, SI
 	MOVQ    period+72(FP), DI
 	MOVQ    dim+80(FP), DX
-
 axis7:
 	VMASKMOVPS   (BX), Y2, Y4
 	VBROADCASTSS (SI), Y5
@@ -1251,14 +1189,12 @@ axis7:
 	VMOVMSKPS    Y1, DX
 	POPCNTQ      DX, DX
 	ADDQ         DX, CX
-
 done5:
 	MOVQ count+0(FP), DX
 	MOVL CX, (DX)
 	ADDQ $0x04, count+0(FP)
 	ADDQ $0x04, AX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -1278,7 +1214,6 @@ TEXT ·treePartitionF32AVX2(SB), NOSPLIT, $0-72
 	LEAQ         ·dataTreePackF32+0(SB), R8
 	SUBQ         $0x08, BX
 	JL           rest2
-
 loop1:
 	VMOVUPS   (DX)(SI*4), Y1
 	VCMPPS    $0x11, Y0, Y1, Y1
@@ -1293,7 +1228,6 @@ loop1:
 	MOVQ      SI, R13
 	SUBQ      DI, R13
 	MOVQ      rows+16(FP), R12
-
 rows4:
 	VMOVUPS (R10)(SI*4), Y3
 	VPERMPS Y3, Y1, Y4
@@ -1308,7 +1242,6 @@ rows4:
 	ADDQ    $0x08, SI
 	SUBQ    $0x08, BX
 	JGE     loop1
-
 rest2:
 	ADDQ       $0x08, BX
 	JE         done3
@@ -1333,7 +1266,6 @@ rest2:
 	MOVQ       SI, R10
 	SUBQ       DI, R10
 	MOVQ       rows+16(FP), R9
-
 rows5:
 	VMASKMOVPS (BX)(SI*4), Y1, Y4
 	VPERMPS    Y4, Y0, Y5
@@ -1345,7 +1277,6 @@ rows5:
 	DECQ       R9
 	JNE        rows5
 	ADDQ       DX, DI
-
 done3:
 	MOVQ DI, ret+64(FP)
 	VZEROUPPER
@@ -1374,7 +1305,6 @@ TEXT ·treeBoxes2F64AVX2(SB), NOSPLIT, $0-80
 	VXORPS       Y5, Y5, Y5
 	SUBQ         $0x04, DI
 	JL           rest2
-
 loop1:
 	VMOVUPD   (DX), Y6
 	VMOVUPD   (DX)(R9*1), Y7
@@ -1412,7 +1342,6 @@ loop1:
 	ADDQ      $0x10, SI
 	SUBQ      $0x04, DI
 	JGE       loop1
-
 rest2:
 	ADDQ       $0x04, DI
 	JE         done3
@@ -1454,7 +1383,6 @@ rest2:
 	POPCNTQ    DX, DX
 	LEAQ       (AX)(DX*4), AX
 	LEAQ       (CX)(DX*4), CX
-
 done3:
 	SUBQ outFrom+0(FP), AX
 	SHRQ $0x02, AX
@@ -1481,7 +1409,6 @@ TEXT ·treeFilter2F64AVX2(SB), NOSPLIT, $0-104
 	VBROADCASTSD 16(R9), Y3
 	VBROADCASTSD 24(R9), Y4
 	LEAQ         ·dataTreePackF64+0(SB), R9
-
 run1:
 	SUBQ    $0x01, nruns+72(FP)
 	JL      finished2
@@ -1496,7 +1423,6 @@ run1:
 	ADDQ    id+48(FP), R11
 	SUBQ    $0x04, R12
 	JL      rest4
-
 loop3:
 	VMOVUPD   (R10), Y5
 	VMINPD    Y2, Y5, Y6
@@ -1532,7 +1458,6 @@ loop3:
 	ADDQ      $0x10, R11
 	SUBQ      $0x04, R12
 	JGE       loop3
-
 rest4:
 	ADDQ       $0x04, R12
 	JE         done5
@@ -1574,10 +1499,8 @@ rest4:
 	LEAQ       (AX)(R10*8), AX
 	LEAQ       (CX)(R10*8), CX
 	LEAQ       (DX)(R10*4), DX
-
 done5:
 	JMP run1
-
 finished2:
 	SUBQ outID+24(FP), DX
 	SHRQ $0x02, DX
@@ -1596,7 +1519,6 @@ TEXT ·treeScan2F64AVX2(SB), NOSPLIT, $0-96
 	MOVQ ldc+64(FP), BX
 	XORQ SI, SI
 	LEAQ ·dataTreePackF64+0(SB), DI
-
 query1:
 	SUBQ         $0x01, nq+48(FP)
 	JL           finished2
@@ -1613,7 +1535,6 @@ query1:
 	MOVQ         nc+72(FP), R10
 	SUBQ         $0x04, R10
 	JL           rest4
-
 loop3:
 	VMOVUPD   (R8), Y3
 	VSUBPD    Y1, Y3, Y3
@@ -1639,7 +1560,6 @@ loop3:
 	ADDQ      $0x10, R9
 	SUBQ      $0x04, R10
 	JGE       loop3
-
 rest4:
 	ADDQ       $0x04, R10
 	JE         done5
@@ -1671,14 +1591,12 @@ rest4:
 	VMOVUPD    Y0, (CX)(SI*8)
 	POPCNTQ    R8, R8
 	ADDQ       R8, SI
-
 done5:
 	MOVQ end+16(FP), R8
 	MOVL SI, (R8)
 	ADDQ $0x04, end+16(FP)
 	ADDQ $0x08, DX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -1691,7 +1609,6 @@ TEXT ·treeCount2F64AVX2(SB), NOSPLIT, $0-72
 	SHLQ $0x03, ldc+40(FP)
 	MOVQ ldc+40(FP), CX
 	XORQ DX, DX
-
 query1:
 	SUBQ         $0x01, nq+24(FP)
 	JL           finished2
@@ -1708,7 +1625,6 @@ query1:
 	XORQ         DX, DX
 	SUBQ         $0x04, SI
 	JL           rest4
-
 loop3:
 	VMOVUPD   (BX), Y3
 	VSUBPD    Y1, Y3, Y3
@@ -1724,7 +1640,6 @@ loop3:
 	ADDQ      $0x20, BX
 	SUBQ      $0x04, SI
 	JGE       loop3
-
 rest4:
 	ADDQ       $0x04, SI
 	JE         done5
@@ -1747,14 +1662,12 @@ rest4:
 	VMOVMSKPD  Y0, BX
 	POPCNTQ    BX, BX
 	ADDQ       BX, DX
-
 done5:
 	MOVQ count+0(FP), BX
 	MOVL DX, (BX)
 	ADDQ $0x04, count+0(FP)
 	ADDQ $0x08, AX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -1784,7 +1697,6 @@ TEXT ·treeBoxes3F64AVX2(SB), NOSPLIT, $0-80
 	VXORPS       Y7, Y7, Y7
 	SUBQ         $0x04, DI
 	JL           rest2
-
 loop1:
 	VMOVUPD   (DX), Y8
 	VMOVUPD   (DX)(R9*1), Y9
@@ -1830,7 +1742,6 @@ loop1:
 	ADDQ      $0x10, SI
 	SUBQ      $0x04, DI
 	JGE       loop1
-
 rest2:
 	ADDQ       $0x04, DI
 	JE         done3
@@ -1880,7 +1791,6 @@ rest2:
 	POPCNTQ    DX, DX
 	LEAQ       (AX)(DX*4), AX
 	LEAQ       (CX)(DX*4), CX
-
 done3:
 	SUBQ outFrom+0(FP), AX
 	SHRQ $0x02, AX
@@ -1909,7 +1819,6 @@ TEXT ·treeFilter3F64AVX2(SB), NOSPLIT, $0-104
 	VBROADCASTSD 32(R9), Y5
 	VBROADCASTSD 40(R9), Y6
 	LEAQ         ·dataTreePackF64+0(SB), R9
-
 run1:
 	SUBQ    $0x01, nruns+72(FP)
 	JL      finished2
@@ -1924,7 +1833,6 @@ run1:
 	ADDQ    id+48(FP), R11
 	SUBQ    $0x04, R12
 	JL      rest4
-
 loop3:
 	VMOVUPD   (R10), Y7
 	VMINPD    Y2, Y7, Y8
@@ -1968,7 +1876,6 @@ loop3:
 	ADDQ      $0x10, R11
 	SUBQ      $0x04, R12
 	JGE       loop3
-
 rest4:
 	ADDQ       $0x04, R12
 	JE         done5
@@ -2018,10 +1925,8 @@ rest4:
 	LEAQ       (AX)(R10*8), AX
 	LEAQ       (CX)(R10*8), CX
 	LEAQ       (DX)(R10*4), DX
-
 done5:
 	JMP run1
-
 finished2:
 	SUBQ outID+24(FP), DX
 	SHRQ $0x02, DX
@@ -2040,7 +1945,6 @@ TEXT ·treeScan3F64AVX2(SB), NOSPLIT, $0-96
 	MOVQ ldc+64(FP), BX
 	XORQ SI, SI
 	LEAQ ·dataTreePackF64+0(SB), DI
-
 query1:
 	SUBQ         $0x01, nq+48(FP)
 	JL           finished2
@@ -2058,7 +1962,6 @@ query1:
 	MOVQ         nc+72(FP), R10
 	SUBQ         $0x04, R10
 	JL           rest4
-
 loop3:
 	VMOVUPD   (R8), Y4
 	VSUBPD    Y1, Y4, Y4
@@ -2088,7 +1991,6 @@ loop3:
 	ADDQ      $0x10, R9
 	SUBQ      $0x04, R10
 	JGE       loop3
-
 rest4:
 	ADDQ       $0x04, R10
 	JE         done5
@@ -2124,14 +2026,12 @@ rest4:
 	VMOVUPD    Y0, (CX)(SI*8)
 	POPCNTQ    R8, R8
 	ADDQ       R8, SI
-
 done5:
 	MOVQ end+16(FP), R8
 	MOVL SI, (R8)
 	ADDQ $0x04, end+16(FP)
 	ADDQ $0x08, DX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -2144,7 +2044,6 @@ TEXT ·treeCount3F64AVX2(SB), NOSPLIT, $0-72
 	SHLQ $0x03, ldc+40(FP)
 	MOVQ ldc+40(FP), CX
 	XORQ DX, DX
-
 query1:
 	SUBQ         $0x01, nq+24(FP)
 	JL           finished2
@@ -2162,7 +2061,6 @@ query1:
 	XORQ         DX, DX
 	SUBQ         $0x04, SI
 	JL           rest4
-
 loop3:
 	VMOVUPD   (BX), Y4
 	VSUBPD    Y1, Y4, Y4
@@ -2182,7 +2080,6 @@ loop3:
 	ADDQ      $0x20, BX
 	SUBQ      $0x04, SI
 	JGE       loop3
-
 rest4:
 	ADDQ       $0x04, SI
 	JE         done5
@@ -2209,14 +2106,12 @@ rest4:
 	VMOVMSKPD  Y0, BX
 	POPCNTQ    BX, BX
 	ADDQ       BX, DX
-
 done5:
 	MOVQ count+0(FP), BX
 	MOVL DX, (BX)
 	ADDQ $0x04, count+0(FP)
 	ADDQ $0x08, AX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -2237,13 +2132,11 @@ TEXT ·treeBoxesNF64AVX2(SB), NOSPLIT, $0-88
 	VXORPS       Y1, Y1, Y1
 	SUBQ         $0x04, DI
 	JL           rest2
-
 loop1:
 	VXORPS Y2, Y2, Y2
 	MOVQ   DX, R11
 	MOVQ   R8, R12
 	MOVQ   dim+72(FP), R10
-
 axis4:
 	VMOVUPD      (R11), Y3
 	ADDQ         ld+24(FP), R11
@@ -2280,7 +2173,6 @@ axis4:
 	ADDQ         $0x10, SI
 	SUBQ         $0x04, DI
 	JGE          loop1
-
 rest2:
 	ADDQ    $0x04, DI
 	JE      done3
@@ -2294,7 +2186,6 @@ rest2:
 	VXORPS  Y4, Y4, Y4
 	MOVQ    R8, R8
 	MOVQ    dim+72(FP), DI
-
 axis5:
 	VMASKMOVPD   (DX), Y2, Y5
 	ADDQ         ld+24(FP), DX
@@ -2327,7 +2218,6 @@ axis5:
 	POPCNTQ      DX, DX
 	LEAQ         (AX)(DX*4), AX
 	LEAQ         (CX)(DX*4), CX
-
 done3:
 	SUBQ outFrom+0(FP), AX
 	SHRQ $0x02, AX
@@ -2348,7 +2238,6 @@ TEXT ·treeFilterNF64AVX2(SB), NOSPLIT, $0-112
 	MOVQ         box+80(FP), DI
 	VBROADCASTSD r2+88(FP), Y0
 	LEAQ         ·dataTreePackF64+0(SB), R8
-
 run1:
 	SUBQ    $0x01, nruns+72(FP)
 	JL      finished2
@@ -2363,13 +2252,11 @@ run1:
 	ADDQ    id+48(FP), R10
 	SUBQ    $0x04, R11
 	JL      rest4
-
 loop3:
 	VXORPS Y1, Y1, Y1
 	MOVQ   R9, R13
 	MOVQ   DI, R14
 	MOVQ   dim+96(FP), R12
-
 axis6:
 	VMOVUPD      (R13), Y2
 	VBROADCASTSD (R14), Y3
@@ -2397,7 +2284,6 @@ axis6:
 	MOVQ         R9, R14
 	MOVQ         AX, R15
 	MOVQ         dim+96(FP), R13
-
 axis7:
 	VMOVUPD (R14), Y1
 	VPERMPS Y1, Y2, Y1
@@ -2414,7 +2300,6 @@ axis7:
 	ADDQ    $0x10, R10
 	SUBQ    $0x04, R11
 	JGE     loop3
-
 rest4:
 	ADDQ    $0x04, R11
 	JE      done5
@@ -2429,7 +2314,6 @@ rest4:
 	MOVQ    R9, R12
 	MOVQ    DI, R13
 	MOVQ    dim+96(FP), R11
-
 axis8:
 	VMASKMOVPD   (R12), Y1, Y4
 	VBROADCASTSD (R13), Y5
@@ -2458,7 +2342,6 @@ axis8:
 	MOVQ         R9, R10
 	MOVQ         AX, R12
 	MOVQ         dim+96(FP), R9
-
 axis9:
 	VMASKMOVPD (R10), Y1, Y2
 	VPERMPS    Y2, Y4, Y2
@@ -2471,10 +2354,8 @@ axis9:
 	LEAQ       (AX)(R11*8), AX
 	LEAQ       (CX)(R11*8), CX
 	LEAQ       (DX)(R11*4), DX
-
 done5:
 	JMP run1
-
 finished2:
 	SUBQ outID+24(FP), DX
 	SHRQ $0x02, DX
@@ -2493,7 +2374,6 @@ TEXT ·treeScanNF64AVX2(SB), NOSPLIT, $0-112
 	XORQ    BX, BX
 	LEAQ    ·dataTreePackF64+0(SB), SI
 	VMOVUPD ·dataTreeAbsF64+0(SB), Y0
-
 query1:
 	SUBQ         $0x01, nq+48(FP)
 	JL           finished2
@@ -2508,14 +2388,12 @@ query1:
 	MOVQ         nc+72(FP), R9
 	SUBQ         $0x04, R9
 	JL           rest4
-
 loop3:
 	VXORPS Y2, Y2, Y2
 	MOVQ   DI, R11
 	MOVQ   DX, R12
 	MOVQ   period+96(FP), R13
 	MOVQ   dim+104(FP), R10
-
 axis6:
 	VMOVUPD      (R11), Y3
 	VBROADCASTSD (R12), Y4
@@ -2549,7 +2427,6 @@ axis6:
 	ADDQ         $0x10, R8
 	SUBQ         $0x04, R9
 	JGE          loop3
-
 rest4:
 	ADDQ    $0x04, R9
 	JE      done5
@@ -2565,7 +2442,6 @@ rest4:
 	MOVQ    DX, R10
 	MOVQ    period+96(FP), R11
 	MOVQ    dim+104(FP), DI
-
 axis7:
 	VMASKMOVPD   (R9), Y2, Y5
 	VBROADCASTSD (R10), Y6
@@ -2596,14 +2472,12 @@ axis7:
 	VMOVUPD      Y1, (CX)(BX*8)
 	POPCNTQ      DI, DI
 	ADDQ         DI, BX
-
 done5:
 	MOVQ end+16(FP), DI
 	MOVL BX, (DI)
 	ADDQ $0x04, end+16(FP)
 	ADDQ $0x08, DX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -2616,7 +2490,6 @@ TEXT ·treeCountNF64AVX2(SB), NOSPLIT, $0-88
 	SHLQ    $0x03, ldc+40(FP)
 	XORQ    CX, CX
 	VMOVUPD ·dataTreeAbsF64+0(SB), Y0
-
 query1:
 	SUBQ         $0x01, nq+24(FP)
 	JL           finished2
@@ -2631,14 +2504,12 @@ query1:
 	XORQ         CX, CX
 	SUBQ         $0x04, BX
 	JL           rest4
-
 loop3:
 	VXORPS Y2, Y2, Y2
 	MOVQ   DX, DI
 	MOVQ   AX, R8
 	MOVQ   period+72(FP), R9
 	MOVQ   dim+80(FP), SI
-
 axis6:
 	VMOVUPD      (DI), Y3
 	VBROADCASTSD (R8), Y4
@@ -2662,7 +2533,6 @@ axis6:
 	ADDQ         $0x20, DX
 	SUBQ         $0x04, BX
 	JGE          loop3
-
 rest4:
 	ADDQ    $0x04, BX
 	JE      done5
@@ -2678,7 +2548,6 @@ rest4:
 	MOVQ    AX, SI
 	MOVQ    period+72(FP), DI
 	MOVQ    dim+80(FP), DX
-
 axis7:
 	VMASKMOVPD   (BX), Y2, Y4
 	VBROADCASTSD (SI), Y5
@@ -2700,14 +2569,12 @@ axis7:
 	VMOVMSKPD    Y1, DX
 	POPCNTQ      DX, DX
 	ADDQ         DX, CX
-
 done5:
 	MOVQ count+0(FP), DX
 	MOVL CX, (DX)
 	ADDQ $0x04, count+0(FP)
 	ADDQ $0x08, AX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -2727,7 +2594,6 @@ TEXT ·treePartitionF64AVX2(SB), NOSPLIT, $0-72
 	LEAQ         ·dataTreePackF64+0(SB), R8
 	SUBQ         $0x04, BX
 	JL           rest2
-
 loop1:
 	VMOVUPD   (DX)(SI*8), Y1
 	VCMPPD    $0x11, Y0, Y1, Y1
@@ -2747,7 +2613,6 @@ loop1:
 	MOVQ      SI, R13
 	SUBQ      DI, R13
 	MOVQ      rows+16(FP), R12
-
 rows4:
 	VMOVUPD (R10)(SI*8), Y3
 	VPERMPS Y3, Y1, Y4
@@ -2762,7 +2627,6 @@ rows4:
 	ADDQ    $0x04, SI
 	SUBQ    $0x04, BX
 	JGE     loop1
-
 rest2:
 	ADDQ       $0x04, BX
 	JE         done3
@@ -2796,7 +2660,6 @@ rest2:
 	MOVQ       SI, R10
 	SUBQ       DI, R10
 	MOVQ       rows+16(FP), R9
-
 rows5:
 	VMASKMOVPD (BX)(SI*8), Y1, Y4
 	VPERMPS    Y4, Y0, Y5
@@ -2808,7 +2671,6 @@ rows5:
 	DECQ       R9
 	JNE        rows5
 	ADDQ       DX, DI
-
 done3:
 	MOVQ DI, ret+64(FP)
 	VZEROUPPER
@@ -2837,7 +2699,6 @@ TEXT ·treeBoxes2F32AVX512(SB), NOSPLIT, $0-80
 	KXNORW       K1, K1, K1
 	SUBQ         $0x10, DI
 	JL           rest2
-
 loop1:
 	VMOVUPS.Z     (DX), K1, Z6
 	VMOVUPS.Z     (DX)(R9*1), K1, Z7
@@ -2871,7 +2732,6 @@ loop1:
 	ADDQ          $0x40, SI
 	SUBQ          $0x10, DI
 	JGE           loop1
-
 rest2:
 	ADDQ  $0x10, DI
 	JLE   done3
@@ -2880,7 +2740,6 @@ rest2:
 	KMOVW R8, K1
 	XORQ  DI, DI
 	JMP   loop1
-
 done3:
 	SUBQ outFrom+0(FP), AX
 	SHRQ $0x02, AX
@@ -2906,7 +2765,6 @@ TEXT ·treeFilter2F32AVX512(SB), NOSPLIT, $0-104
 	VBROADCASTSS 4(R9), Z2
 	VBROADCASTSS 8(R9), Z3
 	VBROADCASTSS 12(R9), Z4
-
 run1:
 	SUBQ    $0x01, nruns+72(FP)
 	JL      finished2
@@ -2922,7 +2780,6 @@ run1:
 	KXNORW  K1, K1, K1
 	SUBQ    $0x10, R11
 	JL      rest4
-
 loop3:
 	VMOVUPS.Z     (R9), K1, Z5
 	VMINPS        Z2, Z5, Z6
@@ -2954,7 +2811,6 @@ loop3:
 	ADDQ          $0x40, R10
 	SUBQ          $0x10, R11
 	JGE           loop3
-
 rest4:
 	ADDQ  $0x10, R11
 	JLE   done5
@@ -2963,10 +2819,8 @@ rest4:
 	KMOVW R12, K1
 	XORQ  R11, R11
 	JMP   loop3
-
 done5:
 	JMP run1
-
 finished2:
 	SUBQ outID+24(FP), DX
 	SHRQ $0x02, DX
@@ -2984,7 +2838,6 @@ TEXT ·treeScan2F32AVX512(SB), NOSPLIT, $0-96
 	SHLQ $0x02, ldc+64(FP)
 	MOVQ ldc+64(FP), BX
 	XORQ SI, SI
-
 query1:
 	SUBQ         $0x01, nq+48(FP)
 	JL           finished2
@@ -3002,7 +2855,6 @@ query1:
 	KXNORW       K1, K1, K1
 	SUBQ         $0x10, R9
 	JL           rest4
-
 loop3:
 	VMOVUPS.Z     (DI), K1, Z3
 	VSUBPS        Z1, Z3, Z3
@@ -3024,7 +2876,6 @@ loop3:
 	ADDQ          $0x40, R8
 	SUBQ          $0x10, R9
 	JGE           loop3
-
 rest4:
 	ADDQ  $0x10, R9
 	JLE   done5
@@ -3033,14 +2884,12 @@ rest4:
 	KMOVW R10, K1
 	XORQ  R9, R9
 	JMP   loop3
-
 done5:
 	MOVQ end+16(FP), DI
 	MOVL SI, (DI)
 	ADDQ $0x04, end+16(FP)
 	ADDQ $0x04, DX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -3053,7 +2902,6 @@ TEXT ·treeCount2F32AVX512(SB), NOSPLIT, $0-72
 	SHLQ $0x02, ldc+40(FP)
 	MOVQ ldc+40(FP), CX
 	XORQ DX, DX
-
 query1:
 	SUBQ         $0x01, nq+24(FP)
 	JL           finished2
@@ -3071,7 +2919,6 @@ query1:
 	KXNORW       K1, K1, K1
 	SUBQ         $0x10, SI
 	JL           rest4
-
 loop3:
 	VMOVUPS.Z (BX), K1, Z3
 	VSUBPS    Z1, Z3, Z3
@@ -3087,7 +2934,6 @@ loop3:
 	ADDQ      $0x40, BX
 	SUBQ      $0x10, SI
 	JGE       loop3
-
 rest4:
 	ADDQ  $0x10, SI
 	JLE   done5
@@ -3096,14 +2942,12 @@ rest4:
 	KMOVW DI, K1
 	XORQ  SI, SI
 	JMP   loop3
-
 done5:
 	MOVQ count+0(FP), BX
 	MOVL DX, (BX)
 	ADDQ $0x04, count+0(FP)
 	ADDQ $0x04, AX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -3133,7 +2977,6 @@ TEXT ·treeBoxes3F32AVX512(SB), NOSPLIT, $0-80
 	KXNORW       K1, K1, K1
 	SUBQ         $0x10, DI
 	JL           rest2
-
 loop1:
 	VMOVUPS.Z     (DX), K1, Z8
 	VMOVUPS.Z     (DX)(R9*1), K1, Z9
@@ -3175,7 +3018,6 @@ loop1:
 	ADDQ          $0x40, SI
 	SUBQ          $0x10, DI
 	JGE           loop1
-
 rest2:
 	ADDQ  $0x10, DI
 	JLE   done3
@@ -3184,7 +3026,6 @@ rest2:
 	KMOVW R8, K1
 	XORQ  DI, DI
 	JMP   loop1
-
 done3:
 	SUBQ outFrom+0(FP), AX
 	SHRQ $0x02, AX
@@ -3212,7 +3053,6 @@ TEXT ·treeFilter3F32AVX512(SB), NOSPLIT, $0-104
 	VBROADCASTSS 12(R9), Z4
 	VBROADCASTSS 16(R9), Z5
 	VBROADCASTSS 20(R9), Z6
-
 run1:
 	SUBQ    $0x01, nruns+72(FP)
 	JL      finished2
@@ -3228,7 +3068,6 @@ run1:
 	KXNORW  K1, K1, K1
 	SUBQ    $0x10, R11
 	JL      rest4
-
 loop3:
 	VMOVUPS.Z     (R9), K1, Z7
 	VMINPS        Z2, Z7, Z8
@@ -3268,7 +3107,6 @@ loop3:
 	ADDQ          $0x40, R10
 	SUBQ          $0x10, R11
 	JGE           loop3
-
 rest4:
 	ADDQ  $0x10, R11
 	JLE   done5
@@ -3277,10 +3115,8 @@ rest4:
 	KMOVW R12, K1
 	XORQ  R11, R11
 	JMP   loop3
-
 done5:
 	JMP run1
-
 finished2:
 	SUBQ outID+24(FP), DX
 	SHRQ $0x02, DX
@@ -3298,7 +3134,6 @@ TEXT ·treeScan3F32AVX512(SB), NOSPLIT, $0-96
 	SHLQ $0x02, ldc+64(FP)
 	MOVQ ldc+64(FP), BX
 	XORQ SI, SI
-
 query1:
 	SUBQ         $0x01, nq+48(FP)
 	JL           finished2
@@ -3317,7 +3152,6 @@ query1:
 	KXNORW       K1, K1, K1
 	SUBQ         $0x10, R9
 	JL           rest4
-
 loop3:
 	VMOVUPS.Z     (DI), K1, Z4
 	VSUBPS        Z1, Z4, Z4
@@ -3343,7 +3177,6 @@ loop3:
 	ADDQ          $0x40, R8
 	SUBQ          $0x10, R9
 	JGE           loop3
-
 rest4:
 	ADDQ  $0x10, R9
 	JLE   done5
@@ -3352,14 +3185,12 @@ rest4:
 	KMOVW R10, K1
 	XORQ  R9, R9
 	JMP   loop3
-
 done5:
 	MOVQ end+16(FP), DI
 	MOVL SI, (DI)
 	ADDQ $0x04, end+16(FP)
 	ADDQ $0x04, DX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -3372,7 +3203,6 @@ TEXT ·treeCount3F32AVX512(SB), NOSPLIT, $0-72
 	SHLQ $0x02, ldc+40(FP)
 	MOVQ ldc+40(FP), CX
 	XORQ DX, DX
-
 query1:
 	SUBQ         $0x01, nq+24(FP)
 	JL           finished2
@@ -3391,7 +3221,6 @@ query1:
 	KXNORW       K1, K1, K1
 	SUBQ         $0x10, SI
 	JL           rest4
-
 loop3:
 	VMOVUPS.Z (BX), K1, Z4
 	VSUBPS    Z1, Z4, Z4
@@ -3411,7 +3240,6 @@ loop3:
 	ADDQ      $0x40, BX
 	SUBQ      $0x10, SI
 	JGE       loop3
-
 rest4:
 	ADDQ  $0x10, SI
 	JLE   done5
@@ -3420,14 +3248,12 @@ rest4:
 	KMOVW DI, K1
 	XORQ  SI, SI
 	JMP   loop3
-
 done5:
 	MOVQ count+0(FP), BX
 	MOVL DX, (BX)
 	ADDQ $0x04, count+0(FP)
 	ADDQ $0x04, AX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -3448,13 +3274,11 @@ TEXT ·treeBoxesNF32AVX512(SB), NOSPLIT, $0-88
 	KXNORW       K1, K1, K1
 	SUBQ         $0x10, DI
 	JL           rest2
-
 loop1:
 	VPXORD Z2, Z2, Z2
 	MOVQ   DX, R10
 	MOVQ   R8, R11
 	MOVQ   dim+72(FP), R9
-
 axis4:
 	VMOVUPS.Z     (R10), K1, Z3
 	ADDQ          ld+24(FP), R10
@@ -3487,7 +3311,6 @@ axis4:
 	ADDQ          $0x40, SI
 	SUBQ          $0x10, DI
 	JGE           loop1
-
 rest2:
 	ADDQ  $0x10, DI
 	JLE   done3
@@ -3496,7 +3319,6 @@ rest2:
 	KMOVW R9, K1
 	XORQ  DI, DI
 	JMP   loop1
-
 done3:
 	SUBQ outFrom+0(FP), AX
 	SHRQ $0x02, AX
@@ -3516,7 +3338,6 @@ TEXT ·treeFilterNF32AVX512(SB), NOSPLIT, $0-112
 	MOVQ         to+64(FP), SI
 	MOVQ         box+80(FP), DI
 	VBROADCASTSS r2+88(FP), Z0
-
 run1:
 	SUBQ    $0x01, nruns+72(FP)
 	JL      finished2
@@ -3532,13 +3353,11 @@ run1:
 	KXNORW  K1, K1, K1
 	SUBQ    $0x10, R10
 	JL      rest4
-
 loop3:
 	VPXORD Z1, Z1, Z1
 	MOVQ   R8, R12
 	MOVQ   DI, R13
 	MOVQ   dim+96(FP), R11
-
 axis6:
 	VMOVUPS.Z     (R12), K1, Z2
 	VBROADCASTSS  (R13), Z3
@@ -3562,7 +3381,6 @@ axis6:
 	MOVQ          R8, R13
 	MOVQ          AX, R14
 	MOVQ          dim+96(FP), R12
-
 axis7:
 	VMOVUPS.Z     (R13), K1, Z2
 	VCOMPRESSPS.Z Z2, K2, Z2
@@ -3579,7 +3397,6 @@ axis7:
 	ADDQ          $0x40, R9
 	SUBQ          $0x10, R10
 	JGE           loop3
-
 rest4:
 	ADDQ  $0x10, R10
 	JLE   done5
@@ -3588,10 +3405,8 @@ rest4:
 	KMOVW R11, K1
 	XORQ  R10, R10
 	JMP   loop3
-
 done5:
 	JMP run1
-
 finished2:
 	SUBQ outID+24(FP), DX
 	SHRQ $0x02, DX
@@ -3609,7 +3424,6 @@ TEXT ·treeScanNF32AVX512(SB), NOSPLIT, $0-112
 	SHLQ    $0x02, ldc+64(FP)
 	XORQ    BX, BX
 	VMOVUPS ·dataTreeAbsF32+0(SB), Z0
-
 query1:
 	SUBQ         $0x01, nq+48(FP)
 	JL           finished2
@@ -3625,14 +3439,12 @@ query1:
 	KXNORW       K1, K1, K1
 	SUBQ         $0x10, R8
 	JL           rest4
-
 loop3:
 	VPXORD Z2, Z2, Z2
 	MOVQ   SI, R10
 	MOVQ   DX, R11
 	MOVQ   period+96(FP), R12
 	MOVQ   dim+104(FP), R9
-
 axis6:
 	VMOVUPS.Z     (R10), K1, Z3
 	VBROADCASTSS  (R11), Z4
@@ -3662,7 +3474,6 @@ axis6:
 	ADDQ          $0x40, DI
 	SUBQ          $0x10, R8
 	JGE           loop3
-
 rest4:
 	ADDQ  $0x10, R8
 	JLE   done5
@@ -3671,14 +3482,12 @@ rest4:
 	KMOVW R9, K1
 	XORQ  R8, R8
 	JMP   loop3
-
 done5:
 	MOVQ end+16(FP), SI
 	MOVL BX, (SI)
 	ADDQ $0x04, end+16(FP)
 	ADDQ $0x04, DX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -3691,7 +3500,6 @@ TEXT ·treeCountNF32AVX512(SB), NOSPLIT, $0-88
 	SHLQ    $0x02, ldc+40(FP)
 	XORQ    CX, CX
 	VMOVUPS ·dataTreeAbsF32+0(SB), Z0
-
 query1:
 	SUBQ         $0x01, nq+24(FP)
 	JL           finished2
@@ -3707,14 +3515,12 @@ query1:
 	KXNORW       K1, K1, K1
 	SUBQ         $0x10, BX
 	JL           rest4
-
 loop3:
 	VPXORD Z2, Z2, Z2
 	MOVQ   DX, DI
 	MOVQ   AX, R8
 	MOVQ   period+72(FP), R9
 	MOVQ   dim+80(FP), SI
-
 axis6:
 	VMOVUPS.Z    (DI), K1, Z3
 	VBROADCASTSS (R8), Z4
@@ -3738,7 +3544,6 @@ axis6:
 	ADDQ         $0x40, DX
 	SUBQ         $0x10, BX
 	JGE          loop3
-
 rest4:
 	ADDQ  $0x10, BX
 	JLE   done5
@@ -3747,14 +3552,12 @@ rest4:
 	KMOVW SI, K1
 	XORQ  BX, BX
 	JMP   loop3
-
 done5:
 	MOVQ count+0(FP), DX
 	MOVL CX, (DX)
 	ADDQ $0x04, count+0(FP)
 	ADDQ $0x04, AX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -3773,7 +3576,6 @@ TEXT ·treePartitionF32AVX512(SB), NOSPLIT, $0-72
 	XORQ         DI, DI
 	SUBQ         $0x10, BX
 	JL           rest2
-
 loop1:
 	VMOVUPS (DX)(SI*4), Z1
 	VCMPPS  $0x11, Z0, Z1, K1
@@ -3785,7 +3587,6 @@ loop1:
 	MOVQ    SI, R12
 	SUBQ    DI, R12
 	MOVQ    rows+16(FP), R11
-
 rows4:
 	VMOVUPS       (R9)(SI*4), Z1
 	VCOMPRESSPS.Z Z1, K1, Z2
@@ -3800,7 +3601,6 @@ rows4:
 	ADDQ          $0x10, SI
 	SUBQ          $0x10, BX
 	JGE           loop1
-
 rest2:
 	ADDQ      $0x10, BX
 	JE        done3
@@ -3821,7 +3621,6 @@ rest2:
 	MOVQ      SI, R10
 	SUBQ      DI, R10
 	MOVQ      rows+16(FP), R9
-
 rows5:
 	VMOVUPS.Z     (BX)(SI*4), K1, Z0
 	VCOMPRESSPS.Z Z0, K2, Z1
@@ -3833,7 +3632,6 @@ rows5:
 	DECQ          R9
 	JNE           rows5
 	ADDQ          DX, DI
-
 done3:
 	MOVQ DI, ret+64(FP)
 	VZEROUPPER
@@ -3862,7 +3660,6 @@ TEXT ·treeBoxes2F64AVX512(SB), NOSPLIT, $0-80
 	KXNORW       K1, K1, K1
 	SUBQ         $0x08, DI
 	JL           rest2
-
 loop1:
 	VMOVUPD.Z     (DX), K1, Z6
 	VMOVUPD.Z     (DX)(R9*1), K1, Z7
@@ -3896,7 +3693,6 @@ loop1:
 	ADDQ          $0x20, SI
 	SUBQ          $0x08, DI
 	JGE           loop1
-
 rest2:
 	ADDQ  $0x08, DI
 	JLE   done3
@@ -3905,7 +3701,6 @@ rest2:
 	KMOVW R8, K1
 	XORQ  DI, DI
 	JMP   loop1
-
 done3:
 	SUBQ outFrom+0(FP), AX
 	SHRQ $0x02, AX
@@ -3931,7 +3726,6 @@ TEXT ·treeFilter2F64AVX512(SB), NOSPLIT, $0-104
 	VBROADCASTSD 8(R9), Z2
 	VBROADCASTSD 16(R9), Z3
 	VBROADCASTSD 24(R9), Z4
-
 run1:
 	SUBQ    $0x01, nruns+72(FP)
 	JL      finished2
@@ -3947,7 +3741,6 @@ run1:
 	KXNORW  K1, K1, K1
 	SUBQ    $0x08, R11
 	JL      rest4
-
 loop3:
 	VMOVUPD.Z     (R9), K1, Z5
 	VMINPD        Z2, Z5, Z6
@@ -3979,7 +3772,6 @@ loop3:
 	ADDQ          $0x20, R10
 	SUBQ          $0x08, R11
 	JGE           loop3
-
 rest4:
 	ADDQ  $0x08, R11
 	JLE   done5
@@ -3988,10 +3780,8 @@ rest4:
 	KMOVW R12, K1
 	XORQ  R11, R11
 	JMP   loop3
-
 done5:
 	JMP run1
-
 finished2:
 	SUBQ outID+24(FP), DX
 	SHRQ $0x02, DX
@@ -4009,7 +3799,6 @@ TEXT ·treeScan2F64AVX512(SB), NOSPLIT, $0-96
 	SHLQ $0x03, ldc+64(FP)
 	MOVQ ldc+64(FP), BX
 	XORQ SI, SI
-
 query1:
 	SUBQ         $0x01, nq+48(FP)
 	JL           finished2
@@ -4027,7 +3816,6 @@ query1:
 	KXNORW       K1, K1, K1
 	SUBQ         $0x08, R9
 	JL           rest4
-
 loop3:
 	VMOVUPD.Z     (DI), K1, Z3
 	VSUBPD        Z1, Z3, Z3
@@ -4049,7 +3837,6 @@ loop3:
 	ADDQ          $0x20, R8
 	SUBQ          $0x08, R9
 	JGE           loop3
-
 rest4:
 	ADDQ  $0x08, R9
 	JLE   done5
@@ -4058,14 +3845,12 @@ rest4:
 	KMOVW R10, K1
 	XORQ  R9, R9
 	JMP   loop3
-
 done5:
 	MOVQ end+16(FP), DI
 	MOVL SI, (DI)
 	ADDQ $0x04, end+16(FP)
 	ADDQ $0x08, DX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -4078,7 +3863,6 @@ TEXT ·treeCount2F64AVX512(SB), NOSPLIT, $0-72
 	SHLQ $0x03, ldc+40(FP)
 	MOVQ ldc+40(FP), CX
 	XORQ DX, DX
-
 query1:
 	SUBQ         $0x01, nq+24(FP)
 	JL           finished2
@@ -4096,7 +3880,6 @@ query1:
 	KXNORW       K1, K1, K1
 	SUBQ         $0x08, SI
 	JL           rest4
-
 loop3:
 	VMOVUPD.Z (BX), K1, Z3
 	VSUBPD    Z1, Z3, Z3
@@ -4112,7 +3895,6 @@ loop3:
 	ADDQ      $0x40, BX
 	SUBQ      $0x08, SI
 	JGE       loop3
-
 rest4:
 	ADDQ  $0x08, SI
 	JLE   done5
@@ -4121,14 +3903,12 @@ rest4:
 	KMOVW DI, K1
 	XORQ  SI, SI
 	JMP   loop3
-
 done5:
 	MOVQ count+0(FP), BX
 	MOVL DX, (BX)
 	ADDQ $0x04, count+0(FP)
 	ADDQ $0x08, AX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -4158,7 +3938,6 @@ TEXT ·treeBoxes3F64AVX512(SB), NOSPLIT, $0-80
 	KXNORW       K1, K1, K1
 	SUBQ         $0x08, DI
 	JL           rest2
-
 loop1:
 	VMOVUPD.Z     (DX), K1, Z8
 	VMOVUPD.Z     (DX)(R9*1), K1, Z9
@@ -4200,7 +3979,6 @@ loop1:
 	ADDQ          $0x20, SI
 	SUBQ          $0x08, DI
 	JGE           loop1
-
 rest2:
 	ADDQ  $0x08, DI
 	JLE   done3
@@ -4209,7 +3987,6 @@ rest2:
 	KMOVW R8, K1
 	XORQ  DI, DI
 	JMP   loop1
-
 done3:
 	SUBQ outFrom+0(FP), AX
 	SHRQ $0x02, AX
@@ -4237,7 +4014,6 @@ TEXT ·treeFilter3F64AVX512(SB), NOSPLIT, $0-104
 	VBROADCASTSD 24(R9), Z4
 	VBROADCASTSD 32(R9), Z5
 	VBROADCASTSD 40(R9), Z6
-
 run1:
 	SUBQ    $0x01, nruns+72(FP)
 	JL      finished2
@@ -4253,7 +4029,6 @@ run1:
 	KXNORW  K1, K1, K1
 	SUBQ    $0x08, R11
 	JL      rest4
-
 loop3:
 	VMOVUPD.Z     (R9), K1, Z7
 	VMINPD        Z2, Z7, Z8
@@ -4293,7 +4068,6 @@ loop3:
 	ADDQ          $0x20, R10
 	SUBQ          $0x08, R11
 	JGE           loop3
-
 rest4:
 	ADDQ  $0x08, R11
 	JLE   done5
@@ -4302,10 +4076,8 @@ rest4:
 	KMOVW R12, K1
 	XORQ  R11, R11
 	JMP   loop3
-
 done5:
 	JMP run1
-
 finished2:
 	SUBQ outID+24(FP), DX
 	SHRQ $0x02, DX
@@ -4323,7 +4095,6 @@ TEXT ·treeScan3F64AVX512(SB), NOSPLIT, $0-96
 	SHLQ $0x03, ldc+64(FP)
 	MOVQ ldc+64(FP), BX
 	XORQ SI, SI
-
 query1:
 	SUBQ         $0x01, nq+48(FP)
 	JL           finished2
@@ -4342,7 +4113,6 @@ query1:
 	KXNORW       K1, K1, K1
 	SUBQ         $0x08, R9
 	JL           rest4
-
 loop3:
 	VMOVUPD.Z     (DI), K1, Z4
 	VSUBPD        Z1, Z4, Z4
@@ -4368,7 +4138,6 @@ loop3:
 	ADDQ          $0x20, R8
 	SUBQ          $0x08, R9
 	JGE           loop3
-
 rest4:
 	ADDQ  $0x08, R9
 	JLE   done5
@@ -4377,14 +4146,12 @@ rest4:
 	KMOVW R10, K1
 	XORQ  R9, R9
 	JMP   loop3
-
 done5:
 	MOVQ end+16(FP), DI
 	MOVL SI, (DI)
 	ADDQ $0x04, end+16(FP)
 	ADDQ $0x08, DX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -4397,7 +4164,6 @@ TEXT ·treeCount3F64AVX512(SB), NOSPLIT, $0-72
 	SHLQ $0x03, ldc+40(FP)
 	MOVQ ldc+40(FP), CX
 	XORQ DX, DX
-
 query1:
 	SUBQ         $0x01, nq+24(FP)
 	JL           finished2
@@ -4416,7 +4182,6 @@ query1:
 	KXNORW       K1, K1, K1
 	SUBQ         $0x08, SI
 	JL           rest4
-
 loop3:
 	VMOVUPD.Z (BX), K1, Z4
 	VSUBPD    Z1, Z4, Z4
@@ -4436,7 +4201,6 @@ loop3:
 	ADDQ      $0x40, BX
 	SUBQ      $0x08, SI
 	JGE       loop3
-
 rest4:
 	ADDQ  $0x08, SI
 	JLE   done5
@@ -4445,14 +4209,12 @@ rest4:
 	KMOVW DI, K1
 	XORQ  SI, SI
 	JMP   loop3
-
 done5:
 	MOVQ count+0(FP), BX
 	MOVL DX, (BX)
 	ADDQ $0x04, count+0(FP)
 	ADDQ $0x08, AX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -4473,13 +4235,11 @@ TEXT ·treeBoxesNF64AVX512(SB), NOSPLIT, $0-88
 	KXNORW       K1, K1, K1
 	SUBQ         $0x08, DI
 	JL           rest2
-
 loop1:
 	VPXORD Z2, Z2, Z2
 	MOVQ   DX, R10
 	MOVQ   R8, R11
 	MOVQ   dim+72(FP), R9
-
 axis4:
 	VMOVUPD.Z     (R10), K1, Z3
 	ADDQ          ld+24(FP), R10
@@ -4512,7 +4272,6 @@ axis4:
 	ADDQ          $0x20, SI
 	SUBQ          $0x08, DI
 	JGE           loop1
-
 rest2:
 	ADDQ  $0x08, DI
 	JLE   done3
@@ -4521,7 +4280,6 @@ rest2:
 	KMOVW R9, K1
 	XORQ  DI, DI
 	JMP   loop1
-
 done3:
 	SUBQ outFrom+0(FP), AX
 	SHRQ $0x02, AX
@@ -4541,7 +4299,6 @@ TEXT ·treeFilterNF64AVX512(SB), NOSPLIT, $0-112
 	MOVQ         to+64(FP), SI
 	MOVQ         box+80(FP), DI
 	VBROADCASTSD r2+88(FP), Z0
-
 run1:
 	SUBQ    $0x01, nruns+72(FP)
 	JL      finished2
@@ -4557,13 +4314,11 @@ run1:
 	KXNORW  K1, K1, K1
 	SUBQ    $0x08, R10
 	JL      rest4
-
 loop3:
 	VPXORD Z1, Z1, Z1
 	MOVQ   R8, R12
 	MOVQ   DI, R13
 	MOVQ   dim+96(FP), R11
-
 axis6:
 	VMOVUPD.Z     (R12), K1, Z2
 	VBROADCASTSD  (R13), Z3
@@ -4587,7 +4342,6 @@ axis6:
 	MOVQ          R8, R13
 	MOVQ          AX, R14
 	MOVQ          dim+96(FP), R12
-
 axis7:
 	VMOVUPD.Z     (R13), K1, Z2
 	VCOMPRESSPD.Z Z2, K2, Z2
@@ -4604,7 +4358,6 @@ axis7:
 	ADDQ          $0x20, R9
 	SUBQ          $0x08, R10
 	JGE           loop3
-
 rest4:
 	ADDQ  $0x08, R10
 	JLE   done5
@@ -4613,10 +4366,8 @@ rest4:
 	KMOVW R11, K1
 	XORQ  R10, R10
 	JMP   loop3
-
 done5:
 	JMP run1
-
 finished2:
 	SUBQ outID+24(FP), DX
 	SHRQ $0x02, DX
@@ -4634,7 +4385,6 @@ TEXT ·treeScanNF64AVX512(SB), NOSPLIT, $0-112
 	SHLQ    $0x03, ldc+64(FP)
 	XORQ    BX, BX
 	VMOVUPD ·dataTreeAbsF64+0(SB), Z0
-
 query1:
 	SUBQ         $0x01, nq+48(FP)
 	JL           finished2
@@ -4650,14 +4400,12 @@ query1:
 	KXNORW       K1, K1, K1
 	SUBQ         $0x08, R8
 	JL           rest4
-
 loop3:
 	VPXORD Z2, Z2, Z2
 	MOVQ   SI, R10
 	MOVQ   DX, R11
 	MOVQ   period+96(FP), R12
 	MOVQ   dim+104(FP), R9
-
 axis6:
 	VMOVUPD.Z     (R10), K1, Z3
 	VBROADCASTSD  (R11), Z4
@@ -4687,7 +4435,6 @@ axis6:
 	ADDQ          $0x20, DI
 	SUBQ          $0x08, R8
 	JGE           loop3
-
 rest4:
 	ADDQ  $0x08, R8
 	JLE   done5
@@ -4696,14 +4443,12 @@ rest4:
 	KMOVW R9, K1
 	XORQ  R8, R8
 	JMP   loop3
-
 done5:
 	MOVQ end+16(FP), SI
 	MOVL BX, (SI)
 	ADDQ $0x04, end+16(FP)
 	ADDQ $0x08, DX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -4716,7 +4461,6 @@ TEXT ·treeCountNF64AVX512(SB), NOSPLIT, $0-88
 	SHLQ    $0x03, ldc+40(FP)
 	XORQ    CX, CX
 	VMOVUPD ·dataTreeAbsF64+0(SB), Z0
-
 query1:
 	SUBQ         $0x01, nq+24(FP)
 	JL           finished2
@@ -4732,14 +4476,12 @@ query1:
 	KXNORW       K1, K1, K1
 	SUBQ         $0x08, BX
 	JL           rest4
-
 loop3:
 	VPXORD Z2, Z2, Z2
 	MOVQ   DX, DI
 	MOVQ   AX, R8
 	MOVQ   period+72(FP), R9
 	MOVQ   dim+80(FP), SI
-
 axis6:
 	VMOVUPD.Z    (DI), K1, Z3
 	VBROADCASTSD (R8), Z4
@@ -4763,7 +4505,6 @@ axis6:
 	ADDQ         $0x40, DX
 	SUBQ         $0x08, BX
 	JGE          loop3
-
 rest4:
 	ADDQ  $0x08, BX
 	JLE   done5
@@ -4772,14 +4513,12 @@ rest4:
 	KMOVW SI, K1
 	XORQ  BX, BX
 	JMP   loop3
-
 done5:
 	MOVQ count+0(FP), DX
 	MOVL CX, (DX)
 	ADDQ $0x04, count+0(FP)
 	ADDQ $0x08, AX
 	JMP  query1
-
 finished2:
 	VZEROUPPER
 	RET
@@ -4798,7 +4537,6 @@ TEXT ·treePartitionF64AVX512(SB), NOSPLIT, $0-72
 	XORQ         DI, DI
 	SUBQ         $0x08, BX
 	JL           rest2
-
 loop1:
 	VMOVUPD (DX)(SI*8), Z1
 	VCMPPD  $0x11, Z0, Z1, K1
@@ -4810,7 +4548,6 @@ loop1:
 	MOVQ    SI, R12
 	SUBQ    DI, R12
 	MOVQ    rows+16(FP), R11
-
 rows4:
 	VMOVUPD       (R9)(SI*8), Z1
 	VCOMPRESSPD.Z Z1, K1, Z2
@@ -4825,7 +4562,6 @@ rows4:
 	ADDQ          $0x08, SI
 	SUBQ          $0x08, BX
 	JGE           loop1
-
 rest2:
 	ADDQ      $0x08, BX
 	JE        done3
@@ -4846,7 +4582,6 @@ rest2:
 	MOVQ      SI, R10
 	SUBQ      DI, R10
 	MOVQ      rows+16(FP), R9
-
 rows5:
 	VMOVUPD.Z     (BX)(SI*8), K1, Z0
 	VCOMPRESSPD.Z Z0, K2, Z1
@@ -4858,7 +4593,6 @@ rows5:
 	DECQ          R9
 	JNE           rows5
 	ADDQ          DX, DI
-
 done3:
 	MOVQ DI, ret+64(FP)
 	VZEROUPPER
@@ -5101,7 +4835,6 @@ TEXT ·treeSmallest32F32AVX512(SB), NOSPLIT, $0-48
 	VMOVDQU      Y0, 96(CX)
 	SUBQ         $0x08, DX
 	JLE          stored1
-
 stored1:
 	VZEROUPPER
 	RET
@@ -5537,7 +5270,6 @@ TEXT ·treeSmallest64F32AVX512(SB), NOSPLIT, $0-48
 	VMOVAPD      Z6, Z6
 	VMOVAPD      Z3, Z3
 	VMOVAPD      Z5, Z5
-
 loop1:
 	ADDQ        $0x00000100, AX
 	ADDQ        $0x00000100, CX
@@ -6072,7 +5804,6 @@ loop1:
 	VMOVAPD     Z3, Z3
 	VMOVAPD     Z10, Z5
 	JMP         loop1
-
 sorted2:
 	MOVQ       outIndex+0(FP), AX
 	MOVQ       outDist2+8(FP), CX
@@ -6157,7 +5888,6 @@ sorted2:
 	VMOVDQU    Y1, 224(CX)
 	SUBQ       $0x08, DX
 	JLE        stored3
-
 stored3:
 	VZEROUPPER
 	RET
@@ -6177,7 +5907,6 @@ TEXT ·treeSmallest32F32AVX2(SB), NOSPLIT, $256-48
 	VMOVUPD      Y0, 160(SP)
 	VMOVUPD      Y0, 192(SP)
 	VMOVUPD      Y0, 224(SP)
-
 loop1:
 	CMPQ      DX, $0x20
 	JL        part2
@@ -6214,7 +5943,6 @@ loop1:
 	VPSLLQ    $0x20, Y7, Y7
 	VPOR      Y8, Y7, Y7
 	JMP       loaded3
-
 part2:
 	VMOVD        DX, X7
 	VPBROADCASTD X7, X7
@@ -6298,7 +6026,6 @@ part2:
 	VPMOVSXDQ    X8, Y8
 	VBROADCASTSD ·dataTreeLast+0(SB), Y9
 	VBLENDVPD    Y8, Y7, Y9, Y7
-
 loaded3:
 	VMINPD       Y1, Y0, Y8
 	VMAXPD       Y1, Y0, Y1
@@ -6691,7 +6418,6 @@ loaded3:
 	VMOVUPS      X0, 112(CX)
 	SUBQ         $0x04, DX
 	JLE          sorted4
-
 sorted4:
 	VZEROUPPER
 	RET
@@ -6719,7 +6445,6 @@ TEXT ·treeSmallest64F32AVX2(SB), NOSPLIT, $512-48
 	VMOVUPD      Y0, 416(SP)
 	VMOVUPD      Y0, 448(SP)
 	VMOVUPD      Y0, 480(SP)
-
 loop1:
 	CMPQ      DX, $0x20
 	JL        part2
@@ -6756,7 +6481,6 @@ loop1:
 	VPSLLQ    $0x20, Y7, Y7
 	VPOR      Y8, Y7, Y7
 	JMP       loaded3
-
 part2:
 	VMOVD        DX, X7
 	VPBROADCASTD X7, X7
@@ -6840,7 +6564,6 @@ part2:
 	VPMOVSXDQ    X8, Y8
 	VBROADCASTSD ·dataTreeLast+0(SB), Y9
 	VBLENDVPD    Y8, Y7, Y9, Y7
-
 loaded3:
 	VMINPD       Y1, Y0, Y8
 	VMAXPD       Y1, Y0, Y1
@@ -7537,7 +7260,6 @@ loaded3:
 	VMOVUPS      X0, 240(CX)
 	SUBQ         $0x04, DX
 	JLE          sorted4
-
 sorted4:
 	VZEROUPPER
 	RET

@@ -204,7 +204,6 @@ TEXT ·treeBoxes2F32NEON(SB), NOSPLIT, $0-80
 	ADD $4, R8
 	SUBS $4, R7
 	BLT few
-
 vectors:
 	// 42 instructions for 4 points, 10.5 each
 	VEOR V7.B16, V7.B16, V7.B16
@@ -244,14 +243,12 @@ vectors:
 	VTBL V8.B16, [V7.B16], V9.B16
 	FMOVQ F9, (R2)
 	ADD R11<<2, R2, R2
-
 none:
 	ADD $16, R3
 	ADD $16, R5
 	ADD $16, R6
 	SUBS $4, R7
 	BGE vectors
-
 few:
 	ADDS $4, R7
 	BEQ over
@@ -264,10 +261,8 @@ few:
 	TBZ $0, R7, loaded
 	VLD1 (R13), V8.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R13), F8
-
 loaded:
 	MOVD R11, R13
 	TBZ $1, R7, loadOne2
@@ -275,10 +270,8 @@ loaded:
 	TBZ $0, R7, loaded2
 	VLD1 (R13), V9.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R13), F9
-
 loaded2:
 	WORD $0x4ea4d50a // fsub v10.4s, v8.4s, v4.4s
 	WORD $0x4ea9d46b // fsub v11.4s, v3.4s, v9.4s
@@ -294,10 +287,8 @@ loaded2:
 	TBZ $0, R7, loaded3
 	VLD1 (R13), V8.S[2]
 	B loaded3
-
 loadOne3:
 	FMOVS (R13), F8
-
 loaded3:
 	MOVD R11, R13
 	TBZ $1, R7, loadOne4
@@ -305,10 +296,8 @@ loaded3:
 	TBZ $0, R7, loaded4
 	VLD1 (R13), V9.S[2]
 	B loaded4
-
 loadOne4:
 	FMOVS (R13), F9
-
 loaded4:
 	WORD $0x4ea6d50a // fsub v10.4s, v8.4s, v6.4s
 	WORD $0x4ea9d4ab // fsub v11.4s, v5.4s, v9.4s
@@ -333,10 +322,8 @@ loaded4:
 	TBZ $0, R7, loaded5
 	VLD1 (R12), V7.S[2]
 	B loaded5
-
 loadOne5:
 	FMOVS (R12), F7
-
 loaded5:
 	VTBL V8.B16, [V7.B16], V9.B16
 	FMOVQ F9, (R1)
@@ -347,20 +334,16 @@ loaded5:
 	TBZ $0, R7, loaded6
 	VLD1 (R12), V7.S[2]
 	B loaded6
-
 loadOne6:
 	FMOVS (R12), F7
-
 loaded6:
 	VTBL V8.B16, [V7.B16], V9.B16
 	FMOVQ F9, (R2)
 	ADD R11<<2, R2, R2
-
 none2:
 	ADD $16, R3
 	ADD $16, R5
 	ADD $16, R6
-
 over:
 	SUB R9, R1, R9
 	LSR $2, R9, R9
@@ -393,7 +376,6 @@ TEXT ·treeFilter2F32NEON(SB), NOSPLIT, $0-104
 	ADD $4, R9
 	VLD1R (R9), [V5.S4]
 	ADD $4, R9
-
 run:
 	MOVW.P 4(R6), R14
 	MOVW.P 4(R7), R13
@@ -404,7 +386,6 @@ run:
 	ADD R14<<2, R12, R12
 	SUBS $4, R13
 	BLT few
-
 vectors:
 	// 43 instructions for 4 points, 10.75 each
 	VEOR V6.B16, V6.B16, V6.B16
@@ -446,13 +427,11 @@ vectors:
 	ADD R14<<2, R1, R1
 	ADD R14<<2, R3, R3
 	ADD R14<<2, R4, R4
-
 none:
 	ADD $16, R11
 	ADD $16, R12
 	SUBS $4, R13
 	BGE vectors
-
 few:
 	ADDS $4, R13
 	BEQ over
@@ -464,10 +443,8 @@ few:
 	TBZ $0, R13, loaded
 	VLD1 (R15), V7.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R15), F7
-
 loaded:
 	WORD $0x4ea3f4e8 // fmin v8.4s, v7.4s, v3.4s
 	WORD $0x4e22f509 // fmax v9.4s, v8.4s, v2.4s
@@ -481,10 +458,8 @@ loaded:
 	TBZ $0, R13, loaded2
 	VLD1 (R15), V8.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R15), F8
-
 loaded2:
 	WORD $0x4ea5f509 // fmin v9.4s, v8.4s, v5.4s
 	WORD $0x4e24f52a // fmax v10.4s, v9.4s, v4.4s
@@ -518,21 +493,17 @@ loaded2:
 	TBZ $0, R13, loaded3
 	VLD1 (R15), V7.S[2]
 	B loaded3
-
 loadOne3:
 	FMOVS (R15), F7
-
 loaded3:
 	VTBL V9.B16, [V7.B16], V8.B16
 	FMOVQ F8, (R4)
 	ADD R14<<2, R1, R1
 	ADD R14<<2, R3, R3
 	ADD R14<<2, R4, R4
-
 none2:
 	ADD $16, R11
 	ADD $16, R12
-
 over:
 	SUBS $1, R8
 	BNE run
@@ -558,7 +529,6 @@ TEXT ·treeScan2F32NEON(SB), NOSPLIT, $0-104
 	MOVD r2+80(FP), R12
 	MOVD stepR2+88(FP), R13
 	LSL $2, R13, R13
-
 query:
 	VLD1R (R12), [V1.S4]
 	ADD R13, R12
@@ -571,7 +541,6 @@ query:
 	VLD1R (R14), [V3.S4]
 	SUBS $4, R11
 	BLT few
-
 vectors:
 	// 30 instructions for 4 points, 7.5 each
 	VEOR V4.B16, V4.B16, V4.B16
@@ -600,13 +569,11 @@ vectors:
 	FMOVQ F7, (R2)
 	ADD R14<<2, R1, R1
 	ADD R14<<2, R2, R2
-
 none:
 	ADD $16, R10
 	ADD $16, R5
 	SUBS $4, R11
 	BGE vectors
-
 few:
 	ADDS $4, R11
 	BEQ over
@@ -618,10 +585,8 @@ few:
 	TBZ $0, R11, loaded
 	VLD1 (R15), V5.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R15), F5
-
 loaded:
 	WORD $0x4ea2d4a6 // fsub v6.4s, v5.4s, v2.4s
 	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
@@ -633,10 +598,8 @@ loaded:
 	TBZ $0, R11, loaded2
 	VLD1 (R15), V5.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R15), F5
-
 loaded2:
 	WORD $0x4ea3d4a6 // fsub v6.4s, v5.4s, v3.4s
 	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
@@ -658,10 +621,8 @@ loaded2:
 	TBZ $0, R11, loaded3
 	VLD1 (R15), V6.S[2]
 	B loaded3
-
 loadOne3:
 	FMOVS (R15), F6
-
 loaded3:
 	VTBL V5.B16, [V6.B16], V7.B16
 	FMOVQ F7, (R1)
@@ -669,11 +630,9 @@ loaded3:
 	FMOVQ F7, (R2)
 	ADD R14<<2, R1, R1
 	ADD R14<<2, R2, R2
-
 none2:
 	ADD $16, R10
 	ADD $16, R5
-
 over:
 	SUB R4, R1, R11
 	LSR $2, R11, R11
@@ -698,7 +657,6 @@ TEXT ·treeCount2F32NEON(SB), NOSPLIT, $0-80
 	MOVD r2+56(FP), R9
 	MOVD stepR2+64(FP), R10
 	LSL $2, R10, R10
-
 query:
 	VLD1R (R9), [V1.S4]
 	ADD R10, R9
@@ -711,7 +669,6 @@ query:
 	VLD1R (R11), [V3.S4]
 	SUBS $4, R8
 	BLT few
-
 vectors:
 	// 23 instructions for 4 points, 5.75 each
 	VEOR V4.B16, V4.B16, V4.B16
@@ -734,12 +691,10 @@ vectors:
 	FMOVQ (R11), F5
 	MOVWU 24(R11), R11
 	ADD R11, R2
-
 none:
 	ADD $16, R7
 	SUBS $4, R8
 	BGE vectors
-
 few:
 	ADDS $4, R8
 	BEQ over
@@ -751,10 +706,8 @@ few:
 	TBZ $0, R8, loaded
 	VLD1 (R12), V5.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R12), F5
-
 loaded:
 	WORD $0x4ea2d4a6 // fsub v6.4s, v5.4s, v2.4s
 	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
@@ -766,10 +719,8 @@ loaded:
 	TBZ $0, R8, loaded2
 	VLD1 (R12), V5.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R12), F5
-
 loaded2:
 	WORD $0x4ea3d4a6 // fsub v6.4s, v5.4s, v3.4s
 	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
@@ -786,10 +737,8 @@ loaded2:
 	FMOVQ (R11), F5
 	MOVWU 24(R11), R11
 	ADD R11, R2
-
 none2:
 	ADD $16, R7
-
 over:
 	MOVW.P R2, 4(R1)
 	MOVD R2, R8
@@ -831,7 +780,6 @@ TEXT ·treeBoxes3F32NEON(SB), NOSPLIT, $0-80
 	ADD $4, R8
 	SUBS $4, R7
 	BLT few
-
 vectors:
 	// 52 instructions for 4 points, 13 each
 	VEOR V9.B16, V9.B16, V9.B16
@@ -881,14 +829,12 @@ vectors:
 	VTBL V10.B16, [V9.B16], V11.B16
 	FMOVQ F11, (R2)
 	ADD R11<<2, R2, R2
-
 none:
 	ADD $16, R3
 	ADD $16, R5
 	ADD $16, R6
 	SUBS $4, R7
 	BGE vectors
-
 few:
 	ADDS $4, R7
 	BEQ over
@@ -901,10 +847,8 @@ few:
 	TBZ $0, R7, loaded
 	VLD1 (R13), V10.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R13), F10
-
 loaded:
 	MOVD R11, R13
 	TBZ $1, R7, loadOne2
@@ -912,10 +856,8 @@ loaded:
 	TBZ $0, R7, loaded2
 	VLD1 (R13), V11.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R13), F11
-
 loaded2:
 	WORD $0x4ea4d54c // fsub v12.4s, v10.4s, v4.4s
 	WORD $0x4eabd46d // fsub v13.4s, v3.4s, v11.4s
@@ -931,10 +873,8 @@ loaded2:
 	TBZ $0, R7, loaded3
 	VLD1 (R13), V10.S[2]
 	B loaded3
-
 loadOne3:
 	FMOVS (R13), F10
-
 loaded3:
 	MOVD R11, R13
 	TBZ $1, R7, loadOne4
@@ -942,10 +882,8 @@ loaded3:
 	TBZ $0, R7, loaded4
 	VLD1 (R13), V11.S[2]
 	B loaded4
-
 loadOne4:
 	FMOVS (R13), F11
-
 loaded4:
 	WORD $0x4ea6d54c // fsub v12.4s, v10.4s, v6.4s
 	WORD $0x4eabd4ad // fsub v13.4s, v5.4s, v11.4s
@@ -961,10 +899,8 @@ loaded4:
 	TBZ $0, R7, loaded5
 	VLD1 (R13), V10.S[2]
 	B loaded5
-
 loadOne5:
 	FMOVS (R13), F10
-
 loaded5:
 	MOVD R11, R13
 	TBZ $1, R7, loadOne6
@@ -972,10 +908,8 @@ loaded5:
 	TBZ $0, R7, loaded6
 	VLD1 (R13), V11.S[2]
 	B loaded6
-
 loadOne6:
 	FMOVS (R13), F11
-
 loaded6:
 	WORD $0x4ea8d54c // fsub v12.4s, v10.4s, v8.4s
 	WORD $0x4eabd4ed // fsub v13.4s, v7.4s, v11.4s
@@ -1000,10 +934,8 @@ loaded6:
 	TBZ $0, R7, loaded7
 	VLD1 (R12), V9.S[2]
 	B loaded7
-
 loadOne7:
 	FMOVS (R12), F9
-
 loaded7:
 	VTBL V10.B16, [V9.B16], V11.B16
 	FMOVQ F11, (R1)
@@ -1014,20 +946,16 @@ loaded7:
 	TBZ $0, R7, loaded8
 	VLD1 (R12), V9.S[2]
 	B loaded8
-
 loadOne8:
 	FMOVS (R12), F9
-
 loaded8:
 	VTBL V10.B16, [V9.B16], V11.B16
 	FMOVQ F11, (R2)
 	ADD R11<<2, R2, R2
-
 none2:
 	ADD $16, R3
 	ADD $16, R5
 	ADD $16, R6
-
 over:
 	SUB R9, R1, R9
 	LSR $2, R9, R9
@@ -1064,7 +992,6 @@ TEXT ·treeFilter3F32NEON(SB), NOSPLIT, $0-104
 	ADD $4, R9
 	VLD1R (R9), [V7.S4]
 	ADD $4, R9
-
 run:
 	MOVW.P 4(R6), R14
 	MOVW.P 4(R7), R13
@@ -1075,7 +1002,6 @@ run:
 	ADD R14<<2, R12, R12
 	SUBS $4, R13
 	BLT few
-
 vectors:
 	// 54 instructions for 4 points, 13.5 each
 	VEOR V8.B16, V8.B16, V8.B16
@@ -1128,13 +1054,11 @@ vectors:
 	ADD R14<<2, R1, R1
 	ADD R14<<2, R3, R3
 	ADD R14<<2, R4, R4
-
 none:
 	ADD $16, R11
 	ADD $16, R12
 	SUBS $4, R13
 	BGE vectors
-
 few:
 	ADDS $4, R13
 	BEQ over
@@ -1146,10 +1070,8 @@ few:
 	TBZ $0, R13, loaded
 	VLD1 (R15), V9.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R15), F9
-
 loaded:
 	WORD $0x4ea3f52a // fmin v10.4s, v9.4s, v3.4s
 	WORD $0x4e22f54b // fmax v11.4s, v10.4s, v2.4s
@@ -1163,10 +1085,8 @@ loaded:
 	TBZ $0, R13, loaded2
 	VLD1 (R15), V10.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R15), F10
-
 loaded2:
 	WORD $0x4ea5f54b // fmin v11.4s, v10.4s, v5.4s
 	WORD $0x4e24f56c // fmax v12.4s, v11.4s, v4.4s
@@ -1180,10 +1100,8 @@ loaded2:
 	TBZ $0, R13, loaded3
 	VLD1 (R15), V11.S[2]
 	B loaded3
-
 loadOne3:
 	FMOVS (R15), F11
-
 loaded3:
 	WORD $0x4ea7f56c // fmin v12.4s, v11.4s, v7.4s
 	WORD $0x4e26f58d // fmax v13.4s, v12.4s, v6.4s
@@ -1221,21 +1139,17 @@ loaded3:
 	TBZ $0, R13, loaded4
 	VLD1 (R15), V9.S[2]
 	B loaded4
-
 loadOne4:
 	FMOVS (R15), F9
-
 loaded4:
 	VTBL V12.B16, [V9.B16], V10.B16
 	FMOVQ F10, (R4)
 	ADD R14<<2, R1, R1
 	ADD R14<<2, R3, R3
 	ADD R14<<2, R4, R4
-
 none2:
 	ADD $16, R11
 	ADD $16, R12
-
 over:
 	SUBS $1, R8
 	BNE run
@@ -1261,7 +1175,6 @@ TEXT ·treeScan3F32NEON(SB), NOSPLIT, $0-104
 	MOVD r2+80(FP), R12
 	MOVD stepR2+88(FP), R13
 	LSL $2, R13, R13
-
 query:
 	VLD1R (R12), [V1.S4]
 	ADD R13, R12
@@ -1276,7 +1189,6 @@ query:
 	VLD1R (R14), [V4.S4]
 	SUBS $4, R11
 	BLT few
-
 vectors:
 	// 35 instructions for 4 points, 8.75 each
 	VEOR V5.B16, V5.B16, V5.B16
@@ -1310,13 +1222,11 @@ vectors:
 	FMOVQ F8, (R2)
 	ADD R14<<2, R1, R1
 	ADD R14<<2, R2, R2
-
 none:
 	ADD $16, R10
 	ADD $16, R5
 	SUBS $4, R11
 	BGE vectors
-
 few:
 	ADDS $4, R11
 	BEQ over
@@ -1328,10 +1238,8 @@ few:
 	TBZ $0, R11, loaded
 	VLD1 (R15), V6.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R15), F6
-
 loaded:
 	WORD $0x4ea2d4c7 // fsub v7.4s, v6.4s, v2.4s
 	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
@@ -1343,10 +1251,8 @@ loaded:
 	TBZ $0, R11, loaded2
 	VLD1 (R15), V6.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R15), F6
-
 loaded2:
 	WORD $0x4ea3d4c7 // fsub v7.4s, v6.4s, v3.4s
 	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
@@ -1358,10 +1264,8 @@ loaded2:
 	TBZ $0, R11, loaded3
 	VLD1 (R15), V6.S[2]
 	B loaded3
-
 loadOne3:
 	FMOVS (R15), F6
-
 loaded3:
 	WORD $0x4ea4d4c7 // fsub v7.4s, v6.4s, v4.4s
 	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
@@ -1383,10 +1287,8 @@ loaded3:
 	TBZ $0, R11, loaded4
 	VLD1 (R15), V7.S[2]
 	B loaded4
-
 loadOne4:
 	FMOVS (R15), F7
-
 loaded4:
 	VTBL V6.B16, [V7.B16], V8.B16
 	FMOVQ F8, (R1)
@@ -1394,11 +1296,9 @@ loaded4:
 	FMOVQ F8, (R2)
 	ADD R14<<2, R1, R1
 	ADD R14<<2, R2, R2
-
 none2:
 	ADD $16, R10
 	ADD $16, R5
-
 over:
 	SUB R4, R1, R11
 	LSR $2, R11, R11
@@ -1423,7 +1323,6 @@ TEXT ·treeCount3F32NEON(SB), NOSPLIT, $0-80
 	MOVD r2+56(FP), R9
 	MOVD stepR2+64(FP), R10
 	LSL $2, R10, R10
-
 query:
 	VLD1R (R9), [V1.S4]
 	ADD R10, R9
@@ -1438,7 +1337,6 @@ query:
 	VLD1R (R11), [V4.S4]
 	SUBS $4, R8
 	BLT few
-
 vectors:
 	// 28 instructions for 4 points, 7 each
 	VEOR V5.B16, V5.B16, V5.B16
@@ -1466,12 +1364,10 @@ vectors:
 	FMOVQ (R11), F6
 	MOVWU 24(R11), R11
 	ADD R11, R2
-
 none:
 	ADD $16, R7
 	SUBS $4, R8
 	BGE vectors
-
 few:
 	ADDS $4, R8
 	BEQ over
@@ -1483,10 +1379,8 @@ few:
 	TBZ $0, R8, loaded
 	VLD1 (R12), V6.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R12), F6
-
 loaded:
 	WORD $0x4ea2d4c7 // fsub v7.4s, v6.4s, v2.4s
 	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
@@ -1498,10 +1392,8 @@ loaded:
 	TBZ $0, R8, loaded2
 	VLD1 (R12), V6.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R12), F6
-
 loaded2:
 	WORD $0x4ea3d4c7 // fsub v7.4s, v6.4s, v3.4s
 	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
@@ -1513,10 +1405,8 @@ loaded2:
 	TBZ $0, R8, loaded3
 	VLD1 (R12), V6.S[2]
 	B loaded3
-
 loadOne3:
 	FMOVS (R12), F6
-
 loaded3:
 	WORD $0x4ea4d4c7 // fsub v7.4s, v6.4s, v4.4s
 	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
@@ -1533,10 +1423,8 @@ loaded3:
 	FMOVQ (R11), F6
 	MOVWU 24(R11), R11
 	ADD R11, R2
-
 none2:
 	ADD $16, R7
-
 over:
 	MOVW.P R2, 4(R1)
 	MOVD R2, R8
@@ -1566,14 +1454,12 @@ TEXT ·treeBoxesNF32NEON(SB), NOSPLIT, $0-88
 	LSL $1, R4, R10
 	SUBS $4, R7
 	BLT few
-
 vectors:
 	// 41 instructions for 4 points, 10.25 each
 	VEOR V3.B16, V3.B16, V3.B16
 	MOVD R3, R12
 	MOVD R8, R13
 	MOVD dim+72(FP), R14
-
 axis:
 	ADD R4, R12, R11
 	VLD1R (R13), [V4.S4]
@@ -1607,14 +1493,12 @@ axis:
 	VTBL V4.B16, [V3.B16], V5.B16
 	FMOVQ F5, (R2)
 	ADD R11<<2, R2, R2
-
 none:
 	ADD $16, R3
 	ADD $16, R5
 	ADD $16, R6
 	SUBS $4, R7
 	BGE vectors
-
 few:
 	ADDS $4, R7
 	BEQ over
@@ -1622,7 +1506,6 @@ few:
 	MOVD R3, R12
 	MOVD R8, R13
 	MOVD dim+72(FP), R14
-
 axis2:
 	ADD R4, R12, R11
 	VLD1R (R13), [V4.S4]
@@ -1634,10 +1517,8 @@ axis2:
 	TBZ $0, R7, loaded
 	VLD1 (R15), V6.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R15), F6
-
 loaded:
 	MOVD R11, R15
 	TBZ $1, R7, loadOne2
@@ -1645,10 +1526,8 @@ loaded:
 	TBZ $0, R7, loaded2
 	VLD1 (R15), V7.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R15), F7
-
 loaded2:
 	WORD $0x4ea5d4c8 // fsub v8.4s, v6.4s, v5.4s
 	WORD $0x4ea7d489 // fsub v9.4s, v4.4s, v7.4s
@@ -1677,10 +1556,8 @@ loaded2:
 	TBZ $0, R7, loaded3
 	VLD1 (R12), V3.S[2]
 	B loaded3
-
 loadOne3:
 	FMOVS (R12), F3
-
 loaded3:
 	VTBL V4.B16, [V3.B16], V5.B16
 	FMOVQ F5, (R1)
@@ -1691,20 +1568,16 @@ loaded3:
 	TBZ $0, R7, loaded4
 	VLD1 (R12), V3.S[2]
 	B loaded4
-
 loadOne4:
 	FMOVS (R12), F3
-
 loaded4:
 	VTBL V4.B16, [V3.B16], V5.B16
 	FMOVQ F5, (R2)
 	ADD R11<<2, R2, R2
-
 none2:
 	ADD $16, R3
 	ADD $16, R5
 	ADD $16, R6
-
 over:
 	SUB R9, R1, R9
 	LSR $2, R9, R9
@@ -1729,7 +1602,6 @@ TEXT ·treeFilterNF32NEON(SB), NOSPLIT, $0-112
 	FMOVS r2+88(FP), F1
 	VDUP V1.S[0], V1.S4
 	MOVD R4, R10
-
 run:
 	MOVW.P 4(R6), R14
 	MOVW.P 4(R7), R13
@@ -1740,14 +1612,12 @@ run:
 	ADD R14<<2, R12, R12
 	SUBS $4, R13
 	BLT few
-
 vectors:
 	// 47 instructions for 4 points, 11.75 each
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD R11, R14
 	MOVD R9, R15
 	MOVD dim+96(FP), R19
-
 axis:
 	FMOVQ (R14), F3
 	VLD1R (R15), [V4.S4]
@@ -1773,7 +1643,6 @@ axis:
 	MOVD R11, R15
 	MOVD R1, R19
 	MOVD dim+96(FP), R20
-
 axis2:
 	FMOVQ (R15), F4
 	VTBL V3.B16, [V4.B16], V5.B16
@@ -1790,13 +1659,11 @@ axis2:
 	ADD R14<<2, R1, R1
 	ADD R14<<2, R3, R3
 	ADD R14<<2, R4, R4
-
 none:
 	ADD $16, R11
 	ADD $16, R12
 	SUBS $4, R13
 	BGE vectors
-
 few:
 	ADDS $4, R13
 	BEQ over
@@ -1804,7 +1671,6 @@ few:
 	MOVD R11, R14
 	MOVD R9, R15
 	MOVD dim+96(FP), R19
-
 axis3:
 	MOVD R14, R20
 	TBZ $1, R13, loadOne
@@ -1812,10 +1678,8 @@ axis3:
 	TBZ $0, R13, loaded
 	VLD1 (R20), V3.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R20), F3
-
 loaded:
 	VLD1R (R15), [V4.S4]
 	ADD $4, R15
@@ -1843,7 +1707,6 @@ loaded:
 	MOVD R11, R15
 	MOVD R1, R19
 	MOVD dim+96(FP), R20
-
 axis4:
 	MOVD R15, R21
 	TBZ $1, R13, loadOne2
@@ -1851,10 +1714,8 @@ axis4:
 	TBZ $0, R13, loaded2
 	VLD1 (R21), V4.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R21), F4
-
 loaded2:
 	VTBL V3.B16, [V4.B16], V5.B16
 	FMOVQ F5, (R19)
@@ -1870,21 +1731,17 @@ loaded2:
 	TBZ $0, R13, loaded3
 	VLD1 (R15), V4.S[2]
 	B loaded3
-
 loadOne3:
 	FMOVS (R15), F4
-
 loaded3:
 	VTBL V3.B16, [V4.B16], V5.B16
 	FMOVQ F5, (R4)
 	ADD R14<<2, R1, R1
 	ADD R14<<2, R3, R3
 	ADD R14<<2, R4, R4
-
 none2:
 	ADD $16, R11
 	ADD $16, R12
-
 over:
 	SUBS $1, R8
 	BNE run
@@ -1910,7 +1767,6 @@ TEXT ·treeScanNF32NEON(SB), NOSPLIT, $0-120
 	MOVD r2+80(FP), R12
 	MOVD stepR2+88(FP), R13
 	LSL $2, R13, R13
-
 query:
 	VLD1R (R12), [V1.S4]
 	ADD R13, R12
@@ -1919,7 +1775,6 @@ query:
 	MOVD id+24(FP), R5
 	SUBS $4, R11
 	BLT few
-
 vectors:
 	// 41 instructions for 4 points, 10.25 each
 	VEOR V2.B16, V2.B16, V2.B16
@@ -1928,7 +1783,6 @@ vectors:
 	MOVD R6, R19
 	MOVD R14, R20
 	MOVD dim+104(FP), R21
-
 axis:
 	FMOVQ (R15), F3
 	VLD1R (R19), [V4.S4]
@@ -1961,13 +1815,11 @@ axis:
 	FMOVQ F5, (R2)
 	ADD R14<<2, R1, R1
 	ADD R14<<2, R2, R2
-
 none:
 	ADD $16, R10
 	ADD $16, R5
 	SUBS $4, R11
 	BGE vectors
-
 few:
 	ADDS $4, R11
 	BEQ over
@@ -1977,7 +1829,6 @@ few:
 	MOVD R6, R19
 	MOVD R14, R20
 	MOVD dim+104(FP), R21
-
 axis2:
 	MOVD R15, R22
 	TBZ $1, R11, loadOne
@@ -1985,10 +1836,8 @@ axis2:
 	TBZ $0, R11, loaded
 	VLD1 (R22), V3.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R22), F3
-
 loaded:
 	VLD1R (R19), [V4.S4]
 	WORD $0x4ea4d465 // fsub v5.4s, v3.4s, v4.4s
@@ -2022,10 +1871,8 @@ loaded:
 	TBZ $0, R11, loaded2
 	VLD1 (R15), V4.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R15), F4
-
 loaded2:
 	VTBL V3.B16, [V4.B16], V5.B16
 	FMOVQ F5, (R1)
@@ -2033,11 +1880,9 @@ loaded2:
 	FMOVQ F5, (R2)
 	ADD R14<<2, R1, R1
 	ADD R14<<2, R2, R2
-
 none2:
 	ADD $16, R10
 	ADD $16, R5
-
 over:
 	SUB R4, R1, R11
 	LSR $2, R11, R11
@@ -2062,7 +1907,6 @@ TEXT ·treeCountNF32NEON(SB), NOSPLIT, $0-96
 	MOVD r2+56(FP), R9
 	MOVD stepR2+64(FP), R10
 	LSL $2, R10, R10
-
 query:
 	VLD1R (R9), [V1.S4]
 	ADD R10, R9
@@ -2071,7 +1915,6 @@ query:
 	MOVD ZR, R2
 	SUBS $4, R8
 	BLT few
-
 vectors:
 	// 34 instructions for 4 points, 8.5 each
 	VEOR V2.B16, V2.B16, V2.B16
@@ -2080,7 +1923,6 @@ vectors:
 	MOVD R3, R13
 	MOVD R11, R14
 	MOVD dim+80(FP), R15
-
 axis:
 	FMOVQ (R12), F3
 	VLD1R (R13), [V4.S4]
@@ -2107,12 +1949,10 @@ axis:
 	FMOVQ (R11), F3
 	MOVWU 24(R11), R11
 	ADD R11, R2
-
 none:
 	ADD $16, R7
 	SUBS $4, R8
 	BGE vectors
-
 few:
 	ADDS $4, R8
 	BEQ over
@@ -2122,7 +1962,6 @@ few:
 	MOVD R3, R13
 	MOVD R11, R14
 	MOVD dim+80(FP), R15
-
 axis2:
 	MOVD R12, R19
 	TBZ $1, R8, loadOne
@@ -2130,10 +1969,8 @@ axis2:
 	TBZ $0, R8, loaded
 	VLD1 (R19), V3.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R19), F3
-
 loaded:
 	VLD1R (R13), [V4.S4]
 	WORD $0x4ea4d465 // fsub v5.4s, v3.4s, v4.4s
@@ -2162,10 +1999,8 @@ loaded:
 	FMOVQ (R11), F3
 	MOVWU 24(R11), R11
 	ADD R11, R2
-
 none2:
 	ADD $16, R7
-
 over:
 	MOVW.P R2, 4(R1)
 	MOVD R2, R8
@@ -2194,7 +2029,6 @@ TEXT ·treePartitionF32NEON(SB), NOSPLIT, $0-72
 	MOVD R1, R9
 	SUBS $4, R7
 	BLT few
-
 vectors:
 	// 32 instructions for 4 points, 8 each
 	FMOVQ (R6), F2
@@ -2213,7 +2047,6 @@ vectors:
 	MOVD R1, R13
 	MOVD R8, R14
 	MOVD R4, R15
-
 row:
 	FMOVQ (R13), F4
 	VTBL V2.B16, [V4.B16], V5.B16
@@ -2231,7 +2064,6 @@ row:
 	ADD $16, R6
 	SUBS $4, R7
 	BGE vectors
-
 few:
 	ADDS $4, R7
 	BEQ over
@@ -2241,10 +2073,8 @@ few:
 	TBZ $0, R7, loaded
 	VLD1 (R10), V2.S[2]
 	B loaded
-
 loadOne:
 	FMOVS (R10), F2
-
 loaded:
 	WORD $0x6ea2e423 // fcmgt v3.4s, v1.4s, v2.4s
 	VAND V0.B16, V3.B16, V3.B16
@@ -2267,7 +2097,6 @@ loaded:
 	MOVD R1, R13
 	MOVD R8, R14
 	MOVD R4, R15
-
 row2:
 	MOVD R13, R19
 	TBZ $1, R7, loadOne2
@@ -2275,10 +2104,8 @@ row2:
 	TBZ $0, R7, loaded2
 	VLD1 (R19), V4.S[2]
 	B loaded2
-
 loadOne2:
 	FMOVS (R19), F4
-
 loaded2:
 	VTBL V2.B16, [V4.B16], V5.B16
 	CBZ R10, nothing
@@ -2288,12 +2115,9 @@ loaded2:
 	TBZ $0, R10, stored
 	VST1 V5.S[2], (R19)
 	B stored
-
 storeOne:
 	FMOVS F5, (R19)
-
 stored:
-
 nothing:
 	VTBL V3.B16, [V4.B16], V5.B16
 	FMOVQ F5, (R15)
@@ -2306,7 +2130,6 @@ nothing:
 	ADD R11<<2, R4, R4
 	ADD $16, R1
 	ADD $16, R6
-
 over:
 	SUB R9, R8, R9
 	LSR $2, R9, R9
@@ -2341,7 +2164,6 @@ TEXT ·treeBoxes2F64NEON(SB), NOSPLIT, $0-80
 	ADD $8, R8
 	SUBS $2, R7
 	BLT few
-
 vectors:
 	// 43 instructions for 2 points, 21.5 each
 	VEOR V7.B16, V7.B16, V7.B16
@@ -2382,14 +2204,12 @@ vectors:
 	VTBL V9.B16, [V7.B16], V10.B16
 	FMOVD F10, (R2)
 	ADD R11<<2, R2, R2
-
 none:
 	ADD $16, R3
 	ADD $8, R5
 	ADD $8, R6
 	SUBS $2, R7
 	BGE vectors
-
 few:
 	ADDS $2, R7
 	BEQ over
@@ -2434,12 +2254,10 @@ few:
 	VTBL V9.B16, [V7.B16], V10.B16
 	FMOVD F10, (R2)
 	ADD R11<<2, R2, R2
-
 none2:
 	ADD $16, R3
 	ADD $8, R5
 	ADD $8, R6
-
 over:
 	SUB R9, R1, R9
 	LSR $2, R9, R9
@@ -2472,7 +2290,6 @@ TEXT ·treeFilter2F64NEON(SB), NOSPLIT, $0-104
 	ADD $8, R9
 	VLD1R (R9), [V5.D2]
 	ADD $8, R9
-
 run:
 	MOVW.P 4(R6), R14
 	MOVW.P 4(R7), R13
@@ -2483,7 +2300,6 @@ run:
 	ADD R14<<2, R12, R12
 	SUBS $2, R13
 	BLT few
-
 vectors:
 	// 44 instructions for 2 points, 22 each
 	VEOR V6.B16, V6.B16, V6.B16
@@ -2526,13 +2342,11 @@ vectors:
 	ADD R14<<3, R1, R1
 	ADD R14<<3, R3, R3
 	ADD R14<<2, R4, R4
-
 none:
 	ADD $16, R11
 	ADD $8, R12
 	SUBS $2, R13
 	BGE vectors
-
 few:
 	ADDS $2, R13
 	BEQ over
@@ -2579,11 +2393,9 @@ few:
 	ADD R14<<3, R1, R1
 	ADD R14<<3, R3, R3
 	ADD R14<<2, R4, R4
-
 none2:
 	ADD $16, R11
 	ADD $8, R12
-
 over:
 	SUBS $1, R8
 	BNE run
@@ -2609,7 +2421,6 @@ TEXT ·treeScan2F64NEON(SB), NOSPLIT, $0-104
 	MOVD r2+80(FP), R12
 	MOVD stepR2+88(FP), R13
 	LSL $3, R13, R13
-
 query:
 	VLD1R (R12), [V1.D2]
 	ADD R13, R12
@@ -2622,7 +2433,6 @@ query:
 	VLD1R (R14), [V3.D2]
 	SUBS $2, R11
 	BLT few
-
 vectors:
 	// 31 instructions for 2 points, 15.5 each
 	VEOR V4.B16, V4.B16, V4.B16
@@ -2652,13 +2462,11 @@ vectors:
 	FMOVQ F8, (R2)
 	ADD R14<<2, R1, R1
 	ADD R14<<3, R2, R2
-
 none:
 	ADD $16, R10
 	ADD $8, R5
 	SUBS $2, R11
 	BGE vectors
-
 few:
 	ADDS $2, R11
 	BEQ over
@@ -2692,11 +2500,9 @@ few:
 	FMOVQ F8, (R2)
 	ADD R14<<2, R1, R1
 	ADD R14<<3, R2, R2
-
 none2:
 	ADD $16, R10
 	ADD $8, R5
-
 over:
 	SUB R4, R1, R11
 	LSR $2, R11, R11
@@ -2721,7 +2527,6 @@ TEXT ·treeCount2F64NEON(SB), NOSPLIT, $0-80
 	MOVD r2+56(FP), R9
 	MOVD stepR2+64(FP), R10
 	LSL $3, R10, R10
-
 query:
 	VLD1R (R9), [V1.D2]
 	ADD R10, R9
@@ -2734,7 +2539,6 @@ query:
 	VLD1R (R11), [V3.D2]
 	SUBS $2, R8
 	BLT few
-
 vectors:
 	// 24 instructions for 2 points, 12 each
 	VEOR V4.B16, V4.B16, V4.B16
@@ -2758,12 +2562,10 @@ vectors:
 	FMOVD 16(R11), F6
 	MOVWU 24(R11), R11
 	ADD R11, R2
-
 none:
 	ADD $16, R7
 	SUBS $2, R8
 	BGE vectors
-
 few:
 	ADDS $2, R8
 	BEQ over
@@ -2791,10 +2593,8 @@ few:
 	FMOVD 16(R11), F6
 	MOVWU 24(R11), R11
 	ADD R11, R2
-
 none2:
 	ADD $16, R7
-
 over:
 	MOVW.P R2, 4(R1)
 	MOVD R2, R8
@@ -2836,7 +2636,6 @@ TEXT ·treeBoxes3F64NEON(SB), NOSPLIT, $0-80
 	ADD $8, R8
 	SUBS $2, R7
 	BLT few
-
 vectors:
 	// 53 instructions for 2 points, 26.5 each
 	VEOR V9.B16, V9.B16, V9.B16
@@ -2887,14 +2686,12 @@ vectors:
 	VTBL V11.B16, [V9.B16], V12.B16
 	FMOVD F12, (R2)
 	ADD R11<<2, R2, R2
-
 none:
 	ADD $16, R3
 	ADD $8, R5
 	ADD $8, R6
 	SUBS $2, R7
 	BGE vectors
-
 few:
 	ADDS $2, R7
 	BEQ over
@@ -2949,12 +2746,10 @@ few:
 	VTBL V11.B16, [V9.B16], V12.B16
 	FMOVD F12, (R2)
 	ADD R11<<2, R2, R2
-
 none2:
 	ADD $16, R3
 	ADD $8, R5
 	ADD $8, R6
-
 over:
 	SUB R9, R1, R9
 	LSR $2, R9, R9
@@ -2991,7 +2786,6 @@ TEXT ·treeFilter3F64NEON(SB), NOSPLIT, $0-104
 	ADD $8, R9
 	VLD1R (R9), [V7.D2]
 	ADD $8, R9
-
 run:
 	MOVW.P 4(R6), R14
 	MOVW.P 4(R7), R13
@@ -3002,7 +2796,6 @@ run:
 	ADD R14<<2, R12, R12
 	SUBS $2, R13
 	BLT few
-
 vectors:
 	// 55 instructions for 2 points, 27.5 each
 	VEOR V8.B16, V8.B16, V8.B16
@@ -3056,13 +2849,11 @@ vectors:
 	ADD R14<<3, R1, R1
 	ADD R14<<3, R3, R3
 	ADD R14<<2, R4, R4
-
 none:
 	ADD $16, R11
 	ADD $8, R12
 	SUBS $2, R13
 	BGE vectors
-
 few:
 	ADDS $2, R13
 	BEQ over
@@ -3120,11 +2911,9 @@ few:
 	ADD R14<<3, R1, R1
 	ADD R14<<3, R3, R3
 	ADD R14<<2, R4, R4
-
 none2:
 	ADD $16, R11
 	ADD $8, R12
-
 over:
 	SUBS $1, R8
 	BNE run
@@ -3150,7 +2939,6 @@ TEXT ·treeScan3F64NEON(SB), NOSPLIT, $0-104
 	MOVD r2+80(FP), R12
 	MOVD stepR2+88(FP), R13
 	LSL $3, R13, R13
-
 query:
 	VLD1R (R12), [V1.D2]
 	ADD R13, R12
@@ -3165,7 +2953,6 @@ query:
 	VLD1R (R14), [V4.D2]
 	SUBS $2, R11
 	BLT few
-
 vectors:
 	// 36 instructions for 2 points, 18 each
 	VEOR V5.B16, V5.B16, V5.B16
@@ -3200,13 +2987,11 @@ vectors:
 	FMOVQ F9, (R2)
 	ADD R14<<2, R1, R1
 	ADD R14<<3, R2, R2
-
 none:
 	ADD $16, R10
 	ADD $8, R5
 	SUBS $2, R11
 	BGE vectors
-
 few:
 	ADDS $2, R11
 	BEQ over
@@ -3245,11 +3030,9 @@ few:
 	FMOVQ F9, (R2)
 	ADD R14<<2, R1, R1
 	ADD R14<<3, R2, R2
-
 none2:
 	ADD $16, R10
 	ADD $8, R5
-
 over:
 	SUB R4, R1, R11
 	LSR $2, R11, R11
@@ -3274,7 +3057,6 @@ TEXT ·treeCount3F64NEON(SB), NOSPLIT, $0-80
 	MOVD r2+56(FP), R9
 	MOVD stepR2+64(FP), R10
 	LSL $3, R10, R10
-
 query:
 	VLD1R (R9), [V1.D2]
 	ADD R10, R9
@@ -3289,7 +3071,6 @@ query:
 	VLD1R (R11), [V4.D2]
 	SUBS $2, R8
 	BLT few
-
 vectors:
 	// 29 instructions for 2 points, 14.5 each
 	VEOR V5.B16, V5.B16, V5.B16
@@ -3318,12 +3099,10 @@ vectors:
 	FMOVD 16(R11), F7
 	MOVWU 24(R11), R11
 	ADD R11, R2
-
 none:
 	ADD $16, R7
 	SUBS $2, R8
 	BGE vectors
-
 few:
 	ADDS $2, R8
 	BEQ over
@@ -3356,10 +3135,8 @@ few:
 	FMOVD 16(R11), F7
 	MOVWU 24(R11), R11
 	ADD R11, R2
-
 none2:
 	ADD $16, R7
-
 over:
 	MOVW.P R2, 4(R1)
 	MOVD R2, R8
@@ -3389,14 +3166,12 @@ TEXT ·treeBoxesNF64NEON(SB), NOSPLIT, $0-88
 	LSL $1, R4, R10
 	SUBS $2, R7
 	BLT few
-
 vectors:
 	// 42 instructions for 2 points, 21 each
 	VEOR V3.B16, V3.B16, V3.B16
 	MOVD R3, R12
 	MOVD R8, R13
 	MOVD dim+72(FP), R14
-
 axis:
 	ADD R4, R12, R11
 	VLD1R (R13), [V4.D2]
@@ -3431,14 +3206,12 @@ axis:
 	VTBL V5.B16, [V3.B16], V6.B16
 	FMOVD F6, (R2)
 	ADD R11<<2, R2, R2
-
 none:
 	ADD $16, R3
 	ADD $8, R5
 	ADD $8, R6
 	SUBS $2, R7
 	BGE vectors
-
 few:
 	ADDS $2, R7
 	BEQ over
@@ -3446,7 +3219,6 @@ few:
 	MOVD R3, R12
 	MOVD R8, R13
 	MOVD dim+72(FP), R14
-
 axis2:
 	ADD R4, R12, R11
 	VLD1R (R13), [V4.D2]
@@ -3484,12 +3256,10 @@ axis2:
 	VTBL V5.B16, [V3.B16], V6.B16
 	FMOVD F6, (R2)
 	ADD R11<<2, R2, R2
-
 none2:
 	ADD $16, R3
 	ADD $8, R5
 	ADD $8, R6
-
 over:
 	SUB R9, R1, R9
 	LSR $2, R9, R9
@@ -3514,7 +3284,6 @@ TEXT ·treeFilterNF64NEON(SB), NOSPLIT, $0-112
 	FMOVD r2+88(FP), F1
 	VDUP V1.D[0], V1.D2
 	MOVD R4, R10
-
 run:
 	MOVW.P 4(R6), R14
 	MOVW.P 4(R7), R13
@@ -3525,14 +3294,12 @@ run:
 	ADD R14<<2, R12, R12
 	SUBS $2, R13
 	BLT few
-
 vectors:
 	// 48 instructions for 2 points, 24 each
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD R11, R14
 	MOVD R9, R15
 	MOVD dim+96(FP), R19
-
 axis:
 	FMOVQ (R14), F3
 	VLD1R (R15), [V4.D2]
@@ -3559,7 +3326,6 @@ axis:
 	MOVD R11, R15
 	MOVD R1, R19
 	MOVD dim+96(FP), R20
-
 axis2:
 	FMOVQ (R15), F5
 	VTBL V3.B16, [V5.B16], V6.B16
@@ -3576,13 +3342,11 @@ axis2:
 	ADD R14<<3, R1, R1
 	ADD R14<<3, R3, R3
 	ADD R14<<2, R4, R4
-
 none:
 	ADD $16, R11
 	ADD $8, R12
 	SUBS $2, R13
 	BGE vectors
-
 few:
 	ADDS $2, R13
 	BEQ over
@@ -3590,7 +3354,6 @@ few:
 	MOVD R11, R14
 	MOVD R9, R15
 	MOVD dim+96(FP), R19
-
 axis3:
 	FMOVD (R14), F3
 	VLD1R (R15), [V4.D2]
@@ -3620,7 +3383,6 @@ axis3:
 	MOVD R11, R15
 	MOVD R1, R19
 	MOVD dim+96(FP), R20
-
 axis4:
 	FMOVD (R15), F5
 	VTBL V3.B16, [V5.B16], V6.B16
@@ -3637,11 +3399,9 @@ axis4:
 	ADD R14<<3, R1, R1
 	ADD R14<<3, R3, R3
 	ADD R14<<2, R4, R4
-
 none2:
 	ADD $16, R11
 	ADD $8, R12
-
 over:
 	SUBS $1, R8
 	BNE run
@@ -3667,7 +3427,6 @@ TEXT ·treeScanNF64NEON(SB), NOSPLIT, $0-120
 	MOVD r2+80(FP), R12
 	MOVD stepR2+88(FP), R13
 	LSL $3, R13, R13
-
 query:
 	VLD1R (R12), [V1.D2]
 	ADD R13, R12
@@ -3676,7 +3435,6 @@ query:
 	MOVD id+24(FP), R5
 	SUBS $2, R11
 	BLT few
-
 vectors:
 	// 42 instructions for 2 points, 21 each
 	VEOR V2.B16, V2.B16, V2.B16
@@ -3685,7 +3443,6 @@ vectors:
 	MOVD R6, R19
 	MOVD R14, R20
 	MOVD dim+104(FP), R21
-
 axis:
 	FMOVQ (R15), F3
 	VLD1R (R19), [V4.D2]
@@ -3719,13 +3476,11 @@ axis:
 	FMOVQ F6, (R2)
 	ADD R14<<2, R1, R1
 	ADD R14<<3, R2, R2
-
 none:
 	ADD $16, R10
 	ADD $8, R5
 	SUBS $2, R11
 	BGE vectors
-
 few:
 	ADDS $2, R11
 	BEQ over
@@ -3735,7 +3490,6 @@ few:
 	MOVD R6, R19
 	MOVD R14, R20
 	MOVD dim+104(FP), R21
-
 axis2:
 	FMOVD (R15), F3
 	VLD1R (R19), [V4.D2]
@@ -3772,11 +3526,9 @@ axis2:
 	FMOVQ F6, (R2)
 	ADD R14<<2, R1, R1
 	ADD R14<<3, R2, R2
-
 none2:
 	ADD $16, R10
 	ADD $8, R5
-
 over:
 	SUB R4, R1, R11
 	LSR $2, R11, R11
@@ -3801,7 +3553,6 @@ TEXT ·treeCountNF64NEON(SB), NOSPLIT, $0-96
 	MOVD r2+56(FP), R9
 	MOVD stepR2+64(FP), R10
 	LSL $3, R10, R10
-
 query:
 	VLD1R (R9), [V1.D2]
 	ADD R10, R9
@@ -3810,7 +3561,6 @@ query:
 	MOVD ZR, R2
 	SUBS $2, R8
 	BLT few
-
 vectors:
 	// 35 instructions for 2 points, 17.5 each
 	VEOR V2.B16, V2.B16, V2.B16
@@ -3819,7 +3569,6 @@ vectors:
 	MOVD R3, R13
 	MOVD R11, R14
 	MOVD dim+80(FP), R15
-
 axis:
 	FMOVQ (R12), F3
 	VLD1R (R13), [V4.D2]
@@ -3847,12 +3596,10 @@ axis:
 	FMOVD 16(R11), F4
 	MOVWU 24(R11), R11
 	ADD R11, R2
-
 none:
 	ADD $16, R7
 	SUBS $2, R8
 	BGE vectors
-
 few:
 	ADDS $2, R8
 	BEQ over
@@ -3862,7 +3609,6 @@ few:
 	MOVD R3, R13
 	MOVD R11, R14
 	MOVD dim+80(FP), R15
-
 axis2:
 	FMOVD (R12), F3
 	VLD1R (R13), [V4.D2]
@@ -3893,10 +3639,8 @@ axis2:
 	FMOVD 16(R11), F4
 	MOVWU 24(R11), R11
 	ADD R11, R2
-
 none2:
 	ADD $16, R7
-
 over:
 	MOVW.P R2, 4(R1)
 	MOVD R2, R8
@@ -3925,7 +3669,6 @@ TEXT ·treePartitionF64NEON(SB), NOSPLIT, $0-72
 	MOVD R1, R9
 	SUBS $2, R7
 	BLT few
-
 vectors:
 	// 34 instructions for 2 points, 17 each
 	FMOVQ (R6), F2
@@ -3946,7 +3689,6 @@ vectors:
 	MOVD R1, R13
 	MOVD R8, R14
 	MOVD R4, R15
-
 row:
 	FMOVQ (R13), F6
 	VTBL V2.B16, [V6.B16], V7.B16
@@ -3964,7 +3706,6 @@ row:
 	ADD $16, R6
 	SUBS $2, R7
 	BGE vectors
-
 few:
 	ADDS $2, R7
 	BEQ over
@@ -3992,13 +3733,11 @@ few:
 	MOVD R1, R13
 	MOVD R8, R14
 	MOVD R4, R15
-
 row2:
 	FMOVD (R13), F6
 	VTBL V2.B16, [V6.B16], V7.B16
 	CBZ R10, nothing
 	FMOVD F7, (R14)
-
 nothing:
 	VTBL V4.B16, [V6.B16], V7.B16
 	FMOVQ F7, (R15)
@@ -4011,7 +3750,6 @@ nothing:
 	ADD R11<<3, R4, R4
 	ADD $16, R1
 	ADD $16, R6
-
 over:
 	SUB R9, R8, R9
 	LSR $3, R9, R9

@@ -21,7 +21,6 @@ TEXT ·withinEuclid1AVX2(SB), NOSPLIT, $0-72
 	SARQ         $0x06, R10
 	SHLQ         $0x03, R10
 	MOVQ         $-8, DI
-
 next1:
 	ADDQ  $0x08, DI
 	CMPQ  DI, R10
@@ -31,7 +30,6 @@ next1:
 	JE    next1
 	MOVQ  DI, R9
 	SHLQ  $0x03, R9
-
 group4:
 	BSFQ      R8, R11
 	MOVQ      R11, CX
@@ -53,7 +51,6 @@ group4:
 	VMOVDQU   X2, (AX)
 	LEAQ      (AX)(R13*4), AX
 	JMP       skip5
-
 scattered6:
 	VMOVDQU   (DX)(R9*4), X2
 	LEAQ      ·dataWithinOrder+0(SB), R14
@@ -61,13 +58,11 @@ scattered6:
 	VPERMILPS X3, X2, X2
 	VMOVDQU   X2, (AX)
 	LEAQ      (AX)(R13*4), AX
-
 skip5:
 	ADDQ $0x04, R9
 	SHRQ $0x04, R8
 	JNE  group4
 	JMP  next1
-
 rest2:
 	MOVQ  n+40(FP), R10
 	MOVQ  DI, CX
@@ -82,13 +77,11 @@ rest2:
 	SHLQ  CL, R9
 	NOTQ  R9
 	ANDQ  R9, R8
-
 whole7:
 	TESTQ R8, R8
 	JE    after8
 	MOVQ  DI, R9
 	SHLQ  $0x03, R9
-
 group9:
 	BSFQ       R8, R12
 	MOVQ       R12, CX
@@ -125,16 +118,13 @@ group9:
 	VMOVDQU    16(CX)(R11*4), X3
 	VPMASKMOVD X2, X3, (AX)
 	LEAQ       (AX)(R13*4), AX
-
 skip10:
 	ADDQ $0x04, R9
 	SHRQ $0x04, R8
 	JNE  group9
-
 after8:
 	ADDQ $0x08, DI
 	JMP  rest2
-
 done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
@@ -161,7 +151,6 @@ TEXT ·withinEuclid2AVX2(SB), NOSPLIT, $0-80
 	SARQ         $0x06, R11
 	SHLQ         $0x03, R11
 	MOVQ         $-8, R8
-
 next1:
 	ADDQ  $0x08, R8
 	CMPQ  R8, R11
@@ -171,7 +160,6 @@ next1:
 	JE    next1
 	MOVQ  R8, R10
 	SHLQ  $0x03, R10
-
 group4:
 	BSFQ      R9, R12
 	MOVQ      R12, CX
@@ -197,7 +185,6 @@ group4:
 	VMOVDQU   X3, (AX)
 	LEAQ      (AX)(R14*4), AX
 	JMP       skip5
-
 scattered6:
 	VMOVDQU   (DX)(R10*4), X3
 	LEAQ      ·dataWithinOrder+0(SB), R15
@@ -205,13 +192,11 @@ scattered6:
 	VPERMILPS X4, X3, X3
 	VMOVDQU   X3, (AX)
 	LEAQ      (AX)(R14*4), AX
-
 skip5:
 	ADDQ $0x04, R10
 	SHRQ $0x04, R9
 	JNE  group4
 	JMP  next1
-
 rest2:
 	MOVQ  n+40(FP), R11
 	MOVQ  R8, CX
@@ -226,13 +211,11 @@ rest2:
 	SHLQ  CL, R10
 	NOTQ  R10
 	ANDQ  R10, R9
-
 whole7:
 	TESTQ R9, R9
 	JE    after8
 	MOVQ  R8, R10
 	SHLQ  $0x03, R10
-
 group9:
 	BSFQ       R9, R13
 	MOVQ       R13, CX
@@ -273,16 +256,13 @@ group9:
 	VMOVDQU    16(CX)(R12*4), X4
 	VPMASKMOVD X3, X4, (AX)
 	LEAQ       (AX)(R14*4), AX
-
 skip10:
 	ADDQ $0x04, R10
 	SHRQ $0x04, R9
 	JNE  group9
-
 after8:
 	ADDQ $0x08, R8
 	JMP  rest2
-
 done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
@@ -310,7 +290,6 @@ TEXT ·withinEuclid3AVX2(SB), NOSPLIT, $0-88
 	SARQ         $0x06, R11
 	SHLQ         $0x03, R11
 	MOVQ         $-8, R8
-
 next1:
 	ADDQ  $0x08, R8
 	CMPQ  R8, R11
@@ -320,7 +299,6 @@ next1:
 	JE    next1
 	MOVQ  R8, R10
 	SHLQ  $0x03, R10
-
 group4:
 	BSFQ      R9, R12
 	MOVQ      R12, CX
@@ -350,7 +328,6 @@ group4:
 	VMOVDQU   X4, (AX)
 	LEAQ      (AX)(R14*4), AX
 	JMP       skip5
-
 scattered6:
 	VMOVDQU   (DX)(R10*4), X4
 	LEAQ      ·dataWithinOrder+0(SB), R15
@@ -358,13 +335,11 @@ scattered6:
 	VPERMILPS X5, X4, X4
 	VMOVDQU   X4, (AX)
 	LEAQ      (AX)(R14*4), AX
-
 skip5:
 	ADDQ $0x04, R10
 	SHRQ $0x04, R9
 	JNE  group4
 	JMP  next1
-
 rest2:
 	MOVQ  n+40(FP), R11
 	MOVQ  R8, CX
@@ -379,13 +354,11 @@ rest2:
 	SHLQ  CL, R10
 	NOTQ  R10
 	ANDQ  R10, R9
-
 whole7:
 	TESTQ R9, R9
 	JE    after8
 	MOVQ  R8, R10
 	SHLQ  $0x03, R10
-
 group9:
 	BSFQ       R9, R13
 	MOVQ       R13, CX
@@ -430,16 +403,13 @@ group9:
 	VMOVDQU    16(CX)(R12*4), X5
 	VPMASKMOVD X4, X5, (AX)
 	LEAQ       (AX)(R14*4), AX
-
 skip10:
 	ADDQ $0x04, R10
 	SHRQ $0x04, R9
 	JNE  group9
-
 after8:
 	ADDQ $0x08, R8
 	JMP  rest2
-
 done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
@@ -468,7 +438,6 @@ TEXT ·withinRigidAVX2(SB), NOSPLIT, $0-96
 	SARQ         $0x06, R11
 	SHLQ         $0x03, R11
 	MOVQ         $-8, R8
-
 next1:
 	ADDQ  $0x08, R8
 	CMPQ  R8, R11
@@ -478,7 +447,6 @@ next1:
 	JE    next1
 	MOVQ  R8, R10
 	SHLQ  $0x03, R10
-
 group4:
 	BSFQ      R9, R12
 	MOVQ      R12, CX
@@ -510,7 +478,6 @@ group4:
 	VMOVDQU   X5, (AX)
 	LEAQ      (AX)(R14*4), AX
 	JMP       skip5
-
 scattered6:
 	VMOVDQU   (DX)(R10*4), X5
 	LEAQ      ·dataWithinOrder+0(SB), R15
@@ -518,13 +485,11 @@ scattered6:
 	VPERMILPS X6, X5, X5
 	VMOVDQU   X5, (AX)
 	LEAQ      (AX)(R14*4), AX
-
 skip5:
 	ADDQ $0x04, R10
 	SHRQ $0x04, R9
 	JNE  group4
 	JMP  next1
-
 rest2:
 	MOVQ  n+40(FP), R11
 	MOVQ  R8, CX
@@ -539,13 +504,11 @@ rest2:
 	SHLQ  CL, R10
 	NOTQ  R10
 	ANDQ  R10, R9
-
 whole7:
 	TESTQ R9, R9
 	JE    after8
 	MOVQ  R8, R10
 	SHLQ  $0x03, R10
-
 group9:
 	BSFQ       R9, R13
 	MOVQ       R13, CX
@@ -592,16 +555,13 @@ group9:
 	VMOVDQU    16(CX)(R12*4), X6
 	VPMASKMOVD X5, X6, (AX)
 	LEAQ       (AX)(R14*4), AX
-
 skip10:
 	ADDQ $0x04, R10
 	SHRQ $0x04, R9
 	JNE  group9
-
 after8:
 	ADDQ $0x08, R8
 	JMP  rest2
-
 done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
@@ -633,7 +593,6 @@ TEXT ·withinPolarAVX2(SB), NOSPLIT, $0-104
 	SARQ         $0x06, R11
 	SHLQ         $0x03, R11
 	MOVQ         $-8, R8
-
 next1:
 	ADDQ  $0x08, R8
 	CMPQ  R8, R11
@@ -643,7 +602,6 @@ next1:
 	JE    next1
 	MOVQ  R8, R10
 	SHLQ  $0x03, R10
-
 group4:
 	BSFQ      R9, R12
 	MOVQ      R12, CX
@@ -679,7 +637,6 @@ group4:
 	VMOVDQU   X7, (AX)
 	LEAQ      (AX)(R14*4), AX
 	JMP       skip5
-
 scattered6:
 	VMOVDQU   (DX)(R10*4), X7
 	LEAQ      ·dataWithinOrder+0(SB), R15
@@ -687,13 +644,11 @@ scattered6:
 	VPERMILPS X8, X7, X7
 	VMOVDQU   X7, (AX)
 	LEAQ      (AX)(R14*4), AX
-
 skip5:
 	ADDQ $0x04, R10
 	SHRQ $0x04, R9
 	JNE  group4
 	JMP  next1
-
 rest2:
 	MOVQ  n+40(FP), R11
 	MOVQ  R8, CX
@@ -708,13 +663,11 @@ rest2:
 	SHLQ  CL, R10
 	NOTQ  R10
 	ANDQ  R10, R9
-
 whole7:
 	TESTQ R9, R9
 	JE    after8
 	MOVQ  R8, R10
 	SHLQ  $0x03, R10
-
 group9:
 	BSFQ       R9, R13
 	MOVQ       R13, CX
@@ -765,16 +718,13 @@ group9:
 	VMOVDQU    16(CX)(R12*4), X8
 	VPMASKMOVD X7, X8, (AX)
 	LEAQ       (AX)(R14*4), AX
-
 skip10:
 	ADDQ $0x04, R10
 	SHRQ $0x04, R9
 	JNE  group9
-
 after8:
 	ADDQ $0x08, R8
 	JMP  rest2
-
 done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
@@ -803,7 +753,6 @@ TEXT ·withinLogPolarAVX2(SB), NOSPLIT, $0-96
 	SARQ         $0x06, R11
 	SHLQ         $0x03, R11
 	MOVQ         $-8, R8
-
 next1:
 	ADDQ  $0x08, R8
 	CMPQ  R8, R11
@@ -813,7 +762,6 @@ next1:
 	JE    next1
 	MOVQ  R8, R10
 	SHLQ  $0x03, R10
-
 group4:
 	BSFQ      R9, R12
 	MOVQ      R12, CX
@@ -844,7 +792,6 @@ group4:
 	VMOVDQU   X6, (AX)
 	LEAQ      (AX)(R14*4), AX
 	JMP       skip5
-
 scattered6:
 	VMOVDQU   (DX)(R10*4), X6
 	LEAQ      ·dataWithinOrder+0(SB), R15
@@ -852,13 +799,11 @@ scattered6:
 	VPERMILPS X7, X6, X6
 	VMOVDQU   X6, (AX)
 	LEAQ      (AX)(R14*4), AX
-
 skip5:
 	ADDQ $0x04, R10
 	SHRQ $0x04, R9
 	JNE  group4
 	JMP  next1
-
 rest2:
 	MOVQ  n+40(FP), R11
 	MOVQ  R8, CX
@@ -873,13 +818,11 @@ rest2:
 	SHLQ  CL, R10
 	NOTQ  R10
 	ANDQ  R10, R9
-
 whole7:
 	TESTQ R9, R9
 	JE    after8
 	MOVQ  R8, R10
 	SHLQ  $0x03, R10
-
 group9:
 	BSFQ       R9, R13
 	MOVQ       R13, CX
@@ -925,16 +868,13 @@ group9:
 	VMOVDQU    16(CX)(R12*4), X7
 	VPMASKMOVD X6, X7, (AX)
 	LEAQ       (AX)(R14*4), AX
-
 skip10:
 	ADDQ $0x04, R10
 	SHRQ $0x04, R9
 	JNE  group9
-
 after8:
 	ADDQ $0x08, R8
 	JMP  rest2
-
 done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
@@ -960,7 +900,6 @@ TEXT ·withinEuclid1AVX512(SB), NOSPLIT, $0-72
 	SARQ         $0x06, R9
 	SHLQ         $0x03, R9
 	MOVQ         $-8, DI
-
 next1:
 	ADDQ  $0x08, DI
 	CMPQ  DI, R9
@@ -970,7 +909,6 @@ next1:
 	JE    next1
 	MOVQ  DI, CX
 	SHLQ  $0x03, CX
-
 group4:
 	BSFQ    R8, R12
 	SHRXQ   R12, R8, R8
@@ -991,20 +929,17 @@ group4:
 	VMOVDQU Y2, (AX)
 	LEAQ    (AX)(R13*4), AX
 	JMP     skip5
-
 scattered6:
 	VMOVDQU       (DX)(CX*4), Y2
 	KMOVW         R10, K1
 	VPCOMPRESSD.Z Y2, K1, Y2
 	VMOVDQU32     Y2, (AX)
 	LEAQ          (AX)(R13*4), AX
-
 skip5:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R8
 	JNE  group4
 	JMP  next1
-
 rest2:
 	MOVQ  n+40(FP), R9
 	MOVQ  DI, CX
@@ -1019,13 +954,11 @@ rest2:
 	SHLQ  CL, R10
 	NOTQ  R10
 	ANDQ  R10, R8
-
 whole7:
 	TESTQ R8, R8
 	JE    after8
 	MOVQ  DI, CX
 	SHLQ  $0x03, CX
-
 group9:
 	BSFQ          R8, R11
 	SHRXQ         R11, R8, R8
@@ -1058,16 +991,13 @@ group9:
 	KMOVW         R10, K1
 	VMOVDQU32     Y2, K1, (AX)
 	LEAQ          (AX)(R13*4), AX
-
 skip10:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R8
 	JNE  group9
-
 after8:
 	ADDQ $0x08, DI
 	JMP  rest2
-
 done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
@@ -1094,7 +1024,6 @@ TEXT ·withinEuclid2AVX512(SB), NOSPLIT, $0-80
 	SARQ         $0x06, R10
 	SHLQ         $0x03, R10
 	MOVQ         $-8, R8
-
 next1:
 	ADDQ  $0x08, R8
 	CMPQ  R8, R10
@@ -1104,7 +1033,6 @@ next1:
 	JE    next1
 	MOVQ  R8, CX
 	SHLQ  $0x03, CX
-
 group4:
 	BSFQ    R9, R13
 	SHRXQ   R13, R9, R9
@@ -1129,20 +1057,17 @@ group4:
 	VMOVDQU Y3, (AX)
 	LEAQ    (AX)(R14*4), AX
 	JMP     skip5
-
 scattered6:
 	VMOVDQU       (DX)(CX*4), Y3
 	KMOVW         R11, K1
 	VPCOMPRESSD.Z Y3, K1, Y3
 	VMOVDQU32     Y3, (AX)
 	LEAQ          (AX)(R14*4), AX
-
 skip5:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R9
 	JNE  group4
 	JMP  next1
-
 rest2:
 	MOVQ  n+40(FP), R10
 	MOVQ  R8, CX
@@ -1157,13 +1082,11 @@ rest2:
 	SHLQ  CL, R11
 	NOTQ  R11
 	ANDQ  R11, R9
-
 whole7:
 	TESTQ R9, R9
 	JE    after8
 	MOVQ  R8, CX
 	SHLQ  $0x03, CX
-
 group9:
 	BSFQ          R9, R12
 	SHRXQ         R12, R9, R9
@@ -1200,16 +1123,13 @@ group9:
 	KMOVW         R11, K1
 	VMOVDQU32     Y3, K1, (AX)
 	LEAQ          (AX)(R14*4), AX
-
 skip10:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R9
 	JNE  group9
-
 after8:
 	ADDQ $0x08, R8
 	JMP  rest2
-
 done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
@@ -1237,7 +1157,6 @@ TEXT ·withinEuclid3AVX512(SB), NOSPLIT, $0-88
 	SARQ         $0x06, R10
 	SHLQ         $0x03, R10
 	MOVQ         $-8, R8
-
 next1:
 	ADDQ  $0x08, R8
 	CMPQ  R8, R10
@@ -1247,7 +1166,6 @@ next1:
 	JE    next1
 	MOVQ  R8, CX
 	SHLQ  $0x03, CX
-
 group4:
 	BSFQ    R9, R13
 	SHRXQ   R13, R9, R9
@@ -1276,20 +1194,17 @@ group4:
 	VMOVDQU Y4, (AX)
 	LEAQ    (AX)(R14*4), AX
 	JMP     skip5
-
 scattered6:
 	VMOVDQU       (DX)(CX*4), Y4
 	KMOVW         R11, K1
 	VPCOMPRESSD.Z Y4, K1, Y4
 	VMOVDQU32     Y4, (AX)
 	LEAQ          (AX)(R14*4), AX
-
 skip5:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R9
 	JNE  group4
 	JMP  next1
-
 rest2:
 	MOVQ  n+40(FP), R10
 	MOVQ  R8, CX
@@ -1304,13 +1219,11 @@ rest2:
 	SHLQ  CL, R11
 	NOTQ  R11
 	ANDQ  R11, R9
-
 whole7:
 	TESTQ R9, R9
 	JE    after8
 	MOVQ  R8, CX
 	SHLQ  $0x03, CX
-
 group9:
 	BSFQ          R9, R12
 	SHRXQ         R12, R9, R9
@@ -1351,16 +1264,13 @@ group9:
 	KMOVW         R11, K1
 	VMOVDQU32     Y4, K1, (AX)
 	LEAQ          (AX)(R14*4), AX
-
 skip10:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R9
 	JNE  group9
-
 after8:
 	ADDQ $0x08, R8
 	JMP  rest2
-
 done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
@@ -1389,7 +1299,6 @@ TEXT ·withinRigidAVX512(SB), NOSPLIT, $0-96
 	SARQ         $0x06, R10
 	SHLQ         $0x03, R10
 	MOVQ         $-8, R8
-
 next1:
 	ADDQ  $0x08, R8
 	CMPQ  R8, R10
@@ -1399,7 +1308,6 @@ next1:
 	JE    next1
 	MOVQ  R8, CX
 	SHLQ  $0x03, CX
-
 group4:
 	BSFQ    R9, R13
 	SHRXQ   R13, R9, R9
@@ -1430,20 +1338,17 @@ group4:
 	VMOVDQU Y5, (AX)
 	LEAQ    (AX)(R14*4), AX
 	JMP     skip5
-
 scattered6:
 	VMOVDQU       (DX)(CX*4), Y5
 	KMOVW         R11, K1
 	VPCOMPRESSD.Z Y5, K1, Y5
 	VMOVDQU32     Y5, (AX)
 	LEAQ          (AX)(R14*4), AX
-
 skip5:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R9
 	JNE  group4
 	JMP  next1
-
 rest2:
 	MOVQ  n+40(FP), R10
 	MOVQ  R8, CX
@@ -1458,13 +1363,11 @@ rest2:
 	SHLQ  CL, R11
 	NOTQ  R11
 	ANDQ  R11, R9
-
 whole7:
 	TESTQ R9, R9
 	JE    after8
 	MOVQ  R8, CX
 	SHLQ  $0x03, CX
-
 group9:
 	BSFQ          R9, R12
 	SHRXQ         R12, R9, R9
@@ -1507,16 +1410,13 @@ group9:
 	KMOVW         R11, K1
 	VMOVDQU32     Y5, K1, (AX)
 	LEAQ          (AX)(R14*4), AX
-
 skip10:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R9
 	JNE  group9
-
 after8:
 	ADDQ $0x08, R8
 	JMP  rest2
-
 done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
@@ -1549,7 +1449,6 @@ TEXT ·withinPolarAVX512(SB), NOSPLIT, $0-104
 	SARQ         $0x06, R10
 	SHLQ         $0x03, R10
 	MOVQ         $-8, R8
-
 next1:
 	ADDQ  $0x08, R8
 	CMPQ  R8, R10
@@ -1559,7 +1458,6 @@ next1:
 	JE    next1
 	MOVQ  R8, CX
 	SHLQ  $0x03, CX
-
 group4:
 	BSFQ    R9, R13
 	SHRXQ   R13, R9, R9
@@ -1592,20 +1490,17 @@ group4:
 	VMOVDQU Y9, (AX)
 	LEAQ    (AX)(R14*4), AX
 	JMP     skip5
-
 scattered6:
 	VMOVDQU       (DX)(CX*4), Y9
 	KMOVW         R11, K1
 	VPCOMPRESSD.Z Y9, K1, Y9
 	VMOVDQU32     Y9, (AX)
 	LEAQ          (AX)(R14*4), AX
-
 skip5:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R9
 	JNE  group4
 	JMP  next1
-
 rest2:
 	MOVQ  n+40(FP), R10
 	MOVQ  R8, CX
@@ -1620,13 +1515,11 @@ rest2:
 	SHLQ  CL, R11
 	NOTQ  R11
 	ANDQ  R11, R9
-
 whole7:
 	TESTQ R9, R9
 	JE    after8
 	MOVQ  R8, CX
 	SHLQ  $0x03, CX
-
 group9:
 	BSFQ          R9, R12
 	SHRXQ         R12, R9, R9
@@ -1671,16 +1564,13 @@ group9:
 	KMOVW         R11, K1
 	VMOVDQU32     Y9, K1, (AX)
 	LEAQ          (AX)(R14*4), AX
-
 skip10:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R9
 	JNE  group9
-
 after8:
 	ADDQ $0x08, R8
 	JMP  rest2
-
 done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
@@ -1710,7 +1600,6 @@ TEXT ·withinLogPolarAVX512(SB), NOSPLIT, $0-96
 	SARQ         $0x06, R10
 	SHLQ         $0x03, R10
 	MOVQ         $-8, R8
-
 next1:
 	ADDQ  $0x08, R8
 	CMPQ  R8, R10
@@ -1720,7 +1609,6 @@ next1:
 	JE    next1
 	MOVQ  R8, CX
 	SHLQ  $0x03, CX
-
 group4:
 	BSFQ    R9, R13
 	SHRXQ   R13, R9, R9
@@ -1749,20 +1637,17 @@ group4:
 	VMOVDQU Y7, (AX)
 	LEAQ    (AX)(R14*4), AX
 	JMP     skip5
-
 scattered6:
 	VMOVDQU       (DX)(CX*4), Y7
 	KMOVW         R11, K1
 	VPCOMPRESSD.Z Y7, K1, Y7
 	VMOVDQU32     Y7, (AX)
 	LEAQ          (AX)(R14*4), AX
-
 skip5:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R9
 	JNE  group4
 	JMP  next1
-
 rest2:
 	MOVQ  n+40(FP), R10
 	MOVQ  R8, CX
@@ -1777,13 +1662,11 @@ rest2:
 	SHLQ  CL, R11
 	NOTQ  R11
 	ANDQ  R11, R9
-
 whole7:
 	TESTQ R9, R9
 	JE    after8
 	MOVQ  R8, CX
 	SHLQ  $0x03, CX
-
 group9:
 	BSFQ          R9, R12
 	SHRXQ         R12, R9, R9
@@ -1824,16 +1707,13 @@ group9:
 	KMOVW         R11, K1
 	VMOVDQU32     Y7, K1, (AX)
 	LEAQ          (AX)(R14*4), AX
-
 skip10:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R9
 	JNE  group9
-
 after8:
 	ADDQ $0x08, R8
 	JMP  rest2
-
 done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX

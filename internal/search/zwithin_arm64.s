@@ -59,7 +59,6 @@ TEXT ·withinEuclid1NEON(SB), NOSPLIT, $0-72
 	MOVD n+40(FP), R8
 	MOVD R4, R9
 	CBZ R8, done
-
 word:
 	MOVD.P 8(R6), R10
 	CMP $64, R8
@@ -68,12 +67,10 @@ word:
 	MOVD $-1, R11
 	LSL R8, R11, R11
 	BIC R11, R10, R10
-
 whole:
 	CBZ R10, next
 	MOVD R7, R1
 	MOVD R5, R12
-
 group:
 	// 27 instructions for 2 points, 13.5 each
 	RBIT R10, R11
@@ -99,19 +96,16 @@ group:
 	VTBL V4.B16, [V6.B16], V7.B16
 	FMOVD F7, (R4)
 	ADD R13<<2, R4, R4
-
 skip:
 	ADD $16, R1
 	ADD $8, R12
 	LSR $2, R10, R10
 	CBNZ R10, group
-
 next:
 	ADD $512, R7
 	ADD $256, R5
 	SUBS $64, R8
 	BGT word
-
 done:
 	SUB R9, R4, R9
 	LSR $2, R9, R9
@@ -137,7 +131,6 @@ TEXT ·withinEuclid2NEON(SB), NOSPLIT, $0-80
 	MOVD n+40(FP), R8
 	MOVD R4, R9
 	CBZ R8, done
-
 word:
 	MOVD.P 8(R6), R10
 	CMP $64, R8
@@ -146,12 +139,10 @@ word:
 	MOVD $-1, R11
 	LSL R8, R11, R11
 	BIC R11, R10, R10
-
 whole:
 	CBZ R10, next
 	MOVD R7, R1
 	MOVD R5, R12
-
 group:
 	// 32 instructions for 2 points, 16 each
 	RBIT R10, R11
@@ -182,19 +173,16 @@ group:
 	VTBL V6.B16, [V7.B16], V8.B16
 	FMOVD F8, (R4)
 	ADD R13<<2, R4, R4
-
 skip:
 	ADD $16, R1
 	ADD $8, R12
 	LSR $2, R10, R10
 	CBNZ R10, group
-
 next:
 	ADD $512, R7
 	ADD $256, R5
 	SUBS $64, R8
 	BGT word
-
 done:
 	SUB R9, R4, R9
 	LSR $2, R9, R9
@@ -222,7 +210,6 @@ TEXT ·withinEuclid3NEON(SB), NOSPLIT, $0-88
 	MOVD n+40(FP), R8
 	MOVD R4, R9
 	CBZ R8, done
-
 word:
 	MOVD.P 8(R6), R10
 	CMP $64, R8
@@ -231,12 +218,10 @@ word:
 	MOVD $-1, R11
 	LSL R8, R11, R11
 	BIC R11, R10, R10
-
 whole:
 	CBZ R10, next
 	MOVD R7, R1
 	MOVD R5, R12
-
 group:
 	// 37 instructions for 2 points, 18.5 each
 	RBIT R10, R11
@@ -272,19 +257,16 @@ group:
 	VTBL V7.B16, [V8.B16], V9.B16
 	FMOVD F9, (R4)
 	ADD R13<<2, R4, R4
-
 skip:
 	ADD $16, R1
 	ADD $8, R12
 	LSR $2, R10, R10
 	CBNZ R10, group
-
 next:
 	ADD $512, R7
 	ADD $256, R5
 	SUBS $64, R8
 	BGT word
-
 done:
 	SUB R9, R4, R9
 	LSR $2, R9, R9
@@ -314,7 +296,6 @@ TEXT ·withinRigidNEON(SB), NOSPLIT, $0-96
 	MOVD n+40(FP), R8
 	MOVD R4, R9
 	CBZ R8, done
-
 word:
 	MOVD.P 8(R6), R10
 	CMP $64, R8
@@ -323,12 +304,10 @@ word:
 	MOVD $-1, R11
 	LSL R8, R11, R11
 	BIC R11, R10, R10
-
 whole:
 	CBZ R10, next
 	MOVD R7, R1
 	MOVD R5, R12
-
 group:
 	// 38 instructions for 2 points, 19 each
 	RBIT R10, R11
@@ -365,19 +344,16 @@ group:
 	VTBL V20.B16, [V21.B16], V22.B16
 	FMOVD F22, (R4)
 	ADD R13<<2, R4, R4
-
 skip:
 	ADD $16, R1
 	ADD $8, R12
 	LSR $2, R10, R10
 	CBNZ R10, group
-
 next:
 	ADD $512, R7
 	ADD $256, R5
 	SUBS $64, R8
 	BGT word
-
 done:
 	SUB R9, R4, R9
 	LSR $2, R9, R9
@@ -416,7 +392,6 @@ TEXT ·withinPolarNEON(SB), NOSPLIT, $0-104
 	MOVD n+40(FP), R8
 	MOVD R4, R9
 	CBZ R8, done
-
 word:
 	MOVD.P 8(R6), R10
 	CMP $64, R8
@@ -425,12 +400,10 @@ word:
 	MOVD $-1, R11
 	LSL R8, R11, R11
 	BIC R11, R10, R10
-
 whole:
 	CBZ R10, next
 	MOVD R7, R1
 	MOVD R5, R12
-
 group:
 	// 41 instructions for 2 points, 20.5 each
 	RBIT R10, R11
@@ -470,19 +443,16 @@ group:
 	VTBL V19.B16, [V20.B16], V21.B16
 	FMOVD F21, (R4)
 	ADD R13<<2, R4, R4
-
 skip:
 	ADD $16, R1
 	ADD $8, R12
 	LSR $2, R10, R10
 	CBNZ R10, group
-
 next:
 	ADD $512, R7
 	ADD $256, R5
 	SUBS $64, R8
 	BGT word
-
 done:
 	SUB R9, R4, R9
 	LSR $2, R9, R9
@@ -516,7 +486,6 @@ TEXT ·withinLogPolarNEON(SB), NOSPLIT, $0-96
 	MOVD n+40(FP), R8
 	MOVD R4, R9
 	CBZ R8, done
-
 word:
 	MOVD.P 8(R6), R10
 	CMP $64, R8
@@ -525,12 +494,10 @@ word:
 	MOVD $-1, R11
 	LSL R8, R11, R11
 	BIC R11, R10, R10
-
 whole:
 	CBZ R10, next
 	MOVD R7, R1
 	MOVD R5, R12
-
 group:
 	// 37 instructions for 2 points, 18.5 each
 	RBIT R10, R11
@@ -566,19 +533,16 @@ group:
 	VTBL V18.B16, [V19.B16], V20.B16
 	FMOVD F20, (R4)
 	ADD R13<<2, R4, R4
-
 skip:
 	ADD $16, R1
 	ADD $8, R12
 	LSR $2, R10, R10
 	CBNZ R10, group
-
 next:
 	ADD $512, R7
 	ADD $256, R5
 	SUBS $64, R8
 	BGT word
-
 done:
 	SUB R9, R4, R9
 	LSR $2, R9, R9

@@ -14,7 +14,6 @@ TEXT ·forwardAVX2(SB), $576-64
 	MOVQ  stride+48(FP), SI
 	TESTQ BX, BX
 	JE    all2
-
 put1:
 	MOVLQSX (DX), DI
 	VMOVUPS (CX), Y0
@@ -25,7 +24,6 @@ put1:
 	ADDQ    SI, CX
 	DECQ    BX
 	JNE     put1
-
 all2:
 	MOVQ between+8(FP), AX
 	MOVQ in+16(FP), CX
@@ -33,7 +31,6 @@ all2:
 	LEAQ 31(SP), BX
 	ANDQ $-32, BX
 	XORQ SI, SI
-
 group3:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      512(CX), Y1
@@ -162,7 +159,6 @@ group3:
 	MOVQ         between+8(FP), CX
 	MOVQ         $+2, DX
 	XORQ         BX, BX
-
 group6:
 	VMOVUPS      1024(CX), Y1
 	VMOVUPS      2048(CX), Y4
@@ -187,7 +183,6 @@ group6:
 	JNE          group6
 	MOVQ         $+7, DX
 	XORQ         BX, BX
-
 group7:
 	VMOVUPS      1024(CX), Y7
 	VMOVUPS      2048(CX), Y1
@@ -230,7 +225,6 @@ group7:
 	DECQ         DX
 	JNE          group7
 	JMP          columns4
-
 odd5:
 	MOVQ odd+56(FP), AX
 	CMPQ AX, $0x05
@@ -239,7 +233,6 @@ odd5:
 	MOVQ between+8(FP), CX
 	MOVQ $+2, DX
 	XORQ BX, BX
-
 group9:
 	VMOVUPS      1024(CX), Y3
 	VMOVUPS      4096(CX), Y11
@@ -283,7 +276,6 @@ group9:
 	LEAQ         223(SP), BX
 	ANDQ         $-32, BX
 	XORQ         SI, SI
-
 group10:
 	VMOVUPS      1024(CX), Y8
 	VMOVUPS      4096(CX), Y5
@@ -366,13 +358,11 @@ group10:
 	DECQ         DX
 	JNE          group10
 	JMP          columns4
-
 odd8:
 	MOVQ dst+0(FP), AX
 	MOVQ between+8(FP), CX
 	MOVQ $+2, DX
 	XORQ BX, BX
-
 group12:
 	VMOVUPS      1024(CX), Y7
 	VMOVUPS      6144(CX), Y12
@@ -437,7 +427,6 @@ group12:
 	LEAQ         287(SP), BX
 	ANDQ         $-32, BX
 	XORQ         SI, SI
-
 group13:
 	VMOVUPS      1024(CX), Y12
 	VMOVUPS      6144(CX), Y8
@@ -581,7 +570,6 @@ group13:
 	ADDQ         $+64, CX
 	DECQ         DX
 	JNE          group13
-
 columns4:
 	VZEROUPPER
 	RET
@@ -596,7 +584,6 @@ TEXT ·backAVX2(SB), $768-80
 	MOVQ src+24(FP), CX
 	MOVQ $+2, DX
 	XORQ BX, BX
-
 group3:
 	VMOVUPS      192(CX), Y0
 	VMOVUPS      64(CX), Y1
@@ -623,7 +610,6 @@ group3:
 	JNE          group3
 	MOVQ         $+7, DX
 	XORQ         BX, BX
-
 group4:
 	VMOVUPS      512(CX), Y1
 	VMOVUPS      384(CX), Y3
@@ -671,7 +657,6 @@ group4:
 	DECQ         DX
 	JNE          group4
 	JMP          columns1
-
 odd2:
 	MOVQ odd+72(FP), AX
 	CMPQ AX, $0x05
@@ -680,7 +665,6 @@ odd2:
 	MOVQ src+24(FP), CX
 	MOVQ $+2, DX
 	XORQ BX, BX
-
 group6:
 	VMOVUPS      384(CX), Y4
 	VMOVUPS      256(CX), Y8
@@ -727,7 +711,6 @@ group6:
 	LEAQ         31(SP), BX
 	ANDQ         $-32, BX
 	XORQ         SI, SI
-
 group7:
 	VMOVUPS      896(CX), Y7
 	VMOVUPS      768(CX), Y1
@@ -820,13 +803,11 @@ group7:
 	DECQ         DX
 	JNE          group7
 	JMP          columns1
-
 odd5:
 	MOVQ between+8(FP), AX
 	MOVQ src+24(FP), CX
 	MOVQ $+2, DX
 	XORQ BX, BX
-
 group9:
 	VMOVUPS      576(CX), Y9
 	VMOVUPS      448(CX), Y7
@@ -895,7 +876,6 @@ group9:
 	LEAQ         127(SP), BX
 	ANDQ         $-32, BX
 	XORQ         SI, SI
-
 group10:
 	VMOVUPS      1280(CX), Y11
 	VMOVUPS      1152(CX), Y10
@@ -1061,7 +1041,6 @@ group10:
 	ADDQ         $+1280, CX
 	DECQ         DX
 	JNE          group10
-
 columns1:
 	MOVQ back+16(FP), AX
 	MOVQ between+8(FP), CX
@@ -1069,7 +1048,6 @@ columns1:
 	LEAQ 479(SP), BX
 	ANDQ $-32, BX
 	XORQ SI, SI
-
 group11:
 	VMOVUPS      512(CX), Y7
 	VMULPS       ·dataWave923880+0(SB), Y7, Y7
@@ -1223,7 +1201,6 @@ group11:
 	VMOVUPS      (R8), Y2
 	VMOVUPS      32(R8), Y0
 	VXORPS       Y8, Y8, Y8
-
 take12:
 	MOVLQSX      (DX), R9
 	VBROADCASTSS (BX), Y4
@@ -1240,7 +1217,6 @@ take12:
 	JNE          take12
 	VMOVUPS      Y2, (R8)
 	VMOVUPS      Y0, 32(R8)
-
 all13:
 	VZEROUPPER
 	RET
@@ -1257,11 +1233,9 @@ TEXT ·sumsAVX2(SB), NOSPLIT, $0-80
 	SUBQ AX, DI
 	LEAQ (DX)(DX*2), R8
 	ADDQ SI, SI
-
 slot:
 	MOVQ rows+32(FP), R9
 	MOVQ AX, R10
-
 rows8:
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
@@ -1284,14 +1258,12 @@ rows8:
 	VMOVUPS (R14)(DX*1), Y5
 	VMOVUPS (R14)(DX*2), Y6
 	VMOVUPS (R14)(R8*1), Y7
-
 begin8:
 	MOVQ R10, R11
 	MOVQ CX, R12
 	MOVQ taps+24(FP), R13
 	SUBQ $0x04, R13
 	JL   rest8
-
 taps8:
 	VMOVUPS     (R12), Y8
 	ADDQ        BX, R12
@@ -1350,11 +1322,9 @@ taps8:
 	LEAQ        (R11)(DX*4), R11
 	SUBQ        $0x04, R13
 	JGE         taps8
-
 rest8:
 	ADDQ $0x04, R13
 	JE   store8
-
 one8:
 	VMOVUPS     (R12), Y8
 	MOVQ        R11, R14
@@ -1371,7 +1341,6 @@ one8:
 	ADDQ        BX, R12
 	DECQ        R13
 	JNE         one8
-
 store8:
 	LEAQ    (R10)(DI*1), R14
 	VMOVUPS Y0, (R14)
@@ -1408,7 +1377,6 @@ TEXT ·linesAVX2(SB), NOSPLIT, $0-40
 	MOVQ n+16(FP), DX
 	MOVQ dstStride+24(FP), BX
 	MOVQ srcStride+32(FP), SI
-
 line:
 	VMOVUPS (CX), Y0
 	VMOVUPS Y0, (AX)
@@ -1431,7 +1399,6 @@ TEXT ·forwardAVX512(SB), NOSPLIT, $0-64
 	MOVQ  stride+48(FP), SI
 	TESTQ BX, BX
 	JE    all2
-
 put1:
 	MOVLQSX (DX), DI
 	VMOVUPS (CX), Z0
@@ -1440,7 +1407,6 @@ put1:
 	ADDQ    SI, CX
 	DECQ    BX
 	JNE     put1
-
 all2:
 	MOVQ         between+8(FP), AX
 	MOVQ         in+16(FP), CX
@@ -1449,7 +1415,6 @@ all2:
 	VBROADCASTSS ·dataWave923880+0(SB), Z1
 	VBROADCASTSS ·dataWave414214+0(SB), Z2
 	VBROADCASTSS ·dataWave2414214+0(SB), Z3
-
 group3:
 	VMOVUPS      (CX), Z4
 	VMOVUPS      512(CX), Z5
@@ -1565,7 +1530,6 @@ group3:
 	MOVQ         $+2, DX
 	VBROADCASTSS ·dataWave500000+0(SB), Z3
 	VBROADCASTSS ·dataMinuswave866025+0(SB), Z2
-
 group6:
 	VMOVUPS      1024(CX), Z1
 	VMOVUPS      2048(CX), Z0
@@ -1587,7 +1551,6 @@ group6:
 	MOVQ         $+7, DX
 	VBROADCASTSS ·dataWave866025+0(SB), Z2
 	VBROADCASTSS ·dataWave500000+0(SB), Z3
-
 group7:
 	VMOVUPS      1024(CX), Z18
 	VMOVUPS      2048(CX), Z1
@@ -1626,7 +1589,6 @@ group7:
 	DECQ         DX
 	JNE          group7
 	JMP          columns4
-
 odd5:
 	MOVQ         odd+56(FP), AX
 	CMPQ         AX, $0x05
@@ -1638,7 +1600,6 @@ odd5:
 	VBROADCASTSS ·dataWave809017+0(SB), Z2
 	VBROADCASTSS ·dataWave618034+0(SB), Z7
 	VBROADCASTSS ·dataMinuswave951057+0(SB), Z8
-
 group9:
 	VMOVUPS      1024(CX), Z0
 	VMOVUPS      4096(CX), Z17
@@ -1679,7 +1640,6 @@ group9:
 	VBROADCASTSS ·dataWave309017+0(SB), Z7
 	VBROADCASTSS ·dataWave809017+0(SB), Z2
 	VBROADCASTSS ·dataWave618034+0(SB), Z3
-
 group10:
 	VMOVUPS      1024(CX), Z18
 	VMOVUPS      4096(CX), Z12
@@ -1756,7 +1716,6 @@ group10:
 	DECQ         DX
 	JNE          group10
 	JMP          columns4
-
 odd8:
 	MOVQ         dst+0(FP), AX
 	MOVQ         between+8(FP), CX
@@ -1765,7 +1724,6 @@ odd8:
 	VBROADCASTSS ·dataWave222521+0(SB), Z2
 	VBROADCASTSS ·dataWave900969+0(SB), Z7
 	VBROADCASTSS ·dataWave1246980+0(SB), Z8
-
 group12:
 	VMOVUPS           1024(CX), Z4
 	VMOVUPS           6144(CX), Z13
@@ -1827,7 +1785,6 @@ group12:
 	VBROADCASTSS      ·dataWave623490+0(SB), Z7
 	VBROADCASTSS      ·dataWave222521+0(SB), Z2
 	VBROADCASTSS      ·dataWave900969+0(SB), Z3
-
 group13:
 	VMOVUPS           1024(CX), Z13
 	VMOVUPS           6144(CX), Z19
@@ -1949,7 +1906,6 @@ group13:
 	ADDQ              $+128, CX
 	DECQ              DX
 	JNE               group13
-
 columns4:
 	VZEROUPPER
 	RET
@@ -1965,7 +1921,6 @@ TEXT ·backAVX512(SB), NOSPLIT, $0-80
 	MOVQ         $+2, DX
 	VBROADCASTSS ·dataWave866025+0(SB), Z0
 	VBROADCASTSS ·dataWave500000+0(SB), Z1
-
 group3:
 	VMOVUPS      192(CX), Z2
 	VMOVUPS      64(CX), Z3
@@ -1989,7 +1944,6 @@ group3:
 	MOVQ         $+7, DX
 	VBROADCASTSS ·dataWave866025+0(SB), Z1
 	VBROADCASTSS ·dataWave500000+0(SB), Z0
-
 group4:
 	VMOVUPS      512(CX), Z3
 	VMOVUPS      384(CX), Z5
@@ -2033,7 +1987,6 @@ group4:
 	DECQ         DX
 	JNE          group4
 	JMP          columns1
-
 odd2:
 	MOVQ         odd+72(FP), AX
 	CMPQ         AX, $0x05
@@ -2045,7 +1998,6 @@ odd2:
 	VBROADCASTSS ·dataWave618034+0(SB), Z1
 	VBROADCASTSS ·dataWave309017+0(SB), Z6
 	VBROADCASTSS ·dataWave809017+0(SB), Z10
-
 group6:
 	VMOVUPS      384(CX), Z7
 	VMOVUPS      256(CX), Z9
@@ -2089,7 +2041,6 @@ group6:
 	VBROADCASTSS ·dataWave618034+0(SB), Z6
 	VBROADCASTSS ·dataWave309017+0(SB), Z1
 	VBROADCASTSS ·dataWave809017+0(SB), Z0
-
 group7:
 	VMOVUPS      896(CX), Z5
 	VMOVUPS      768(CX), Z4
@@ -2173,7 +2124,6 @@ group7:
 	DECQ         DX
 	JNE          group7
 	JMP          columns1
-
 odd5:
 	MOVQ         between+8(FP), AX
 	MOVQ         src+24(FP), CX
@@ -2182,7 +2132,6 @@ odd5:
 	VBROADCASTSS ·dataWave1246980+0(SB), Z1
 	VBROADCASTSS ·dataWave554958+0(SB), Z6
 	VBROADCASTSS ·dataWave222521+0(SB), Z10
-
 group9:
 	VMOVUPS           576(CX), Z13
 	VMOVUPS           448(CX), Z19
@@ -2248,7 +2197,6 @@ group9:
 	VBROADCASTSS      ·dataWave1246980+0(SB), Z6
 	VBROADCASTSS      ·dataWave554958+0(SB), Z1
 	VBROADCASTSS      ·dataWave222521+0(SB), Z0
-
 group10:
 	VMOVUPS           1280(CX), Z17
 	VMOVUPS           1152(CX), Z18
@@ -2379,7 +2327,6 @@ group10:
 	ADDQ              $+1344, CX
 	DECQ              DX
 	JNE               group10
-
 columns1:
 	MOVQ         back+16(FP), AX
 	MOVQ         between+8(FP), CX
@@ -2388,7 +2335,6 @@ columns1:
 	VBROADCASTSS ·dataWave707107+0(SB), Z1
 	VBROADCASTSS ·dataWave414214+0(SB), Z6
 	VBROADCASTSS ·dataWave2414214+0(SB), Z10
-
 group11:
 	VMOVUPS      512(CX), Z11
 	VMULPS       Z0, Z11, Z5
@@ -2507,7 +2453,6 @@ group11:
 	MOVQ         check+40(FP), R8
 	VMOVUPS      (R8), Z10
 	VPXORD       Z6, Z6, Z6
-
 take12:
 	MOVLQSX      (DX), R9
 	VBROADCASTSS (BX), Z1
@@ -2520,7 +2465,6 @@ take12:
 	DECQ         SI
 	JNE          take12
 	VMOVUPS      Z10, (R8)
-
 all13:
 	VZEROUPPER
 	RET
@@ -2536,13 +2480,11 @@ TEXT ·sumsAVX512(SB), NOSPLIT, $0-80
 	MOVQ dst+0(FP), DI
 	SUBQ AX, DI
 	LEAQ (DX)(DX*2), R8
-
 slot:
 	MOVQ rows+32(FP), R9
 	MOVQ AX, R10
 	CMPQ R9, $0x10
 	JL   fewer16
-
 rows16:
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
@@ -2583,14 +2525,12 @@ rows16:
 	VMOVUPS (R14)(DX*1), Z13
 	VMOVUPS (R14)(DX*2), Z14
 	VMOVUPS (R14)(R8*1), Z15
-
 begin16:
 	MOVQ R10, R11
 	MOVQ CX, R12
 	MOVQ taps+24(FP), R13
 	SUBQ $0x04, R13
 	JL   rest16
-
 taps16:
 	VMOVUPS     (R12), Z16
 	ADDQ        BX, R12
@@ -2691,11 +2631,9 @@ taps16:
 	LEAQ        (R11)(DX*4), R11
 	SUBQ        $0x04, R13
 	JGE         taps16
-
 rest16:
 	ADDQ $0x04, R13
 	JE   store16
-
 one16:
 	VMOVUPS     (R12), Z16
 	MOVQ        R11, R14
@@ -2722,7 +2660,6 @@ one16:
 	ADDQ        BX, R12
 	DECQ        R13
 	JNE         one16
-
 store16:
 	LEAQ    (R10)(DI*1), R14
 	VMOVUPS Z0, (R14)
@@ -2753,7 +2690,6 @@ store16:
 	JGE     rows16
 	TESTQ   R9, R9
 	JE      summed
-
 fewer16:
 rows8:
 	VPXORD  Z0, Z0, Z0
@@ -2777,14 +2713,12 @@ rows8:
 	VMOVUPS (R14)(DX*1), Z5
 	VMOVUPS (R14)(DX*2), Z6
 	VMOVUPS (R14)(R8*1), Z7
-
 begin8:
 	MOVQ R10, R11
 	MOVQ CX, R12
 	MOVQ taps+24(FP), R13
 	SUBQ $0x04, R13
 	JL   rest8
-
 taps8:
 	VMOVUPS     (R12), Z16
 	ADDQ        BX, R12
@@ -2843,11 +2777,9 @@ taps8:
 	LEAQ        (R11)(DX*4), R11
 	SUBQ        $0x04, R13
 	JGE         taps8
-
 rest8:
 	ADDQ $0x04, R13
 	JE   store8
-
 one8:
 	VMOVUPS     (R12), Z16
 	MOVQ        R11, R14
@@ -2864,7 +2796,6 @@ one8:
 	ADDQ        BX, R12
 	DECQ        R13
 	JNE         one8
-
 store8:
 	LEAQ    (R10)(DI*1), R14
 	VMOVUPS Z0, (R14)
@@ -2880,7 +2811,6 @@ store8:
 	LEAQ    (R10)(DX*4), R10
 	SUBQ    $0x08, R9
 	JG      rows8
-
 summed:
 	ADDQ $0x40, AX
 	MOVQ slotStride+56(FP), R9
@@ -2898,7 +2828,6 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-40
 	MOVQ n+16(FP), DX
 	MOVQ dstStride+24(FP), BX
 	MOVQ srcStride+32(FP), SI
-
 line:
 	VMOVUPS (CX), Z0
 	VMOVUPS Z0, (AX)

@@ -52,7 +52,6 @@ TEXT ·forwardNEON(SB), NOSPLIT, $0-64
 	MOVD n+40(FP), R3
 	MOVD stride+48(FP), R4
 	CBZ R3, all
-
 put:
 	MOVW.P 4(R2), R5
 	ADD R0, R5
@@ -63,7 +62,6 @@ put:
 	ADD R4, R1
 	SUBS $1, R3
 	BNE put
-
 all:
 	MOVD between+8(FP), R0
 	MOVD in+16(FP), R1
@@ -74,7 +72,6 @@ all:
 	FMOVQ 32(R3), F2
 	FMOVQ 48(R3), F3
 	MOVD ZR, R4
-
 group:
 	// 111 instructions for 4 lines, 27.75 each
 	FMOVQ 0(R1), F4
@@ -198,7 +195,6 @@ group:
 	FMOVQ 64(R3), F0
 	FMOVQ 80(R3), F1
 	MOVD ZR, R4
-
 group2:
 	// 22 instructions for 4 lines, 5.5 each
 	FMOVQ 1024(R2), F2
@@ -228,7 +224,6 @@ group2:
 	FMOVQ 96(R3), F0
 	FMOVQ 64(R3), F1
 	MOVD ZR, R4
-
 group3:
 	// 41 instructions for 4 lines, 10.25 each
 	FMOVQ 1024(R2), F2
@@ -273,7 +268,6 @@ group3:
 	SUBS $1, R0
 	BNE group3
 	B columns
-
 odd:
 	MOVD odd+56(FP), R0
 	CMP $5, R0
@@ -288,7 +282,6 @@ odd:
 	FMOVQ 160(R3), F3
 	FMOVQ 176(R3), F4
 	MOVD ZR, R4
-
 group4:
 	// 39 instructions for 4 lines, 9.75 each
 	FMOVQ 1024(R2), F5
@@ -337,7 +330,6 @@ group4:
 	FMOVQ 128(R3), F2
 	FMOVQ 144(R3), F3
 	MOVD ZR, R4
-
 group5:
 	// 79 instructions for 4 lines, 19.75 each
 	FMOVQ 1024(R2), F4
@@ -420,7 +412,6 @@ group5:
 	SUBS $1, R0
 	BNE group5
 	B columns
-
 odd2:
 	MOVD dst+0(FP), R1
 	MOVD between+8(FP), R2
@@ -434,7 +425,6 @@ odd2:
 	FMOVQ 272(R3), F5
 	FMOVQ 288(R3), F6
 	MOVD ZR, R4
-
 group6:
 	// 60 instructions for 4 lines, 15 each
 	FMOVQ 1024(R2), F7
@@ -506,7 +496,6 @@ group6:
 	FMOVQ 240(R3), F4
 	FMOVQ 256(R3), F5
 	MOVD ZR, R4
-
 group7:
 	// 125 instructions for 4 lines, 31.25 each
 	FMOVQ 1024(R2), F6
@@ -634,7 +623,6 @@ group7:
 	ADD $64, R2
 	SUBS $1, R0
 	BNE group7
-
 columns:
 	RET
 
@@ -650,7 +638,6 @@ TEXT ·backNEON(SB), NOSPLIT, $0-80
 	FMOVQ 96(R3), F0
 	FMOVQ 64(R3), F1
 	MOVD ZR, R4
-
 group:
 	// 24 instructions for 4 lines, 6 each
 	FMOVQ 192(R2), F2
@@ -682,7 +669,6 @@ group:
 	FMOVQ 96(R3), F0
 	FMOVQ 64(R3), F1
 	MOVD ZR, R4
-
 group2:
 	// 46 instructions for 4 lines, 11.5 each
 	FMOVQ 512(R2), F2
@@ -732,7 +718,6 @@ group2:
 	SUBS $1, R0
 	BNE group2
 	B columns
-
 odd:
 	MOVD odd+72(FP), R0
 	CMP $5, R0
@@ -746,7 +731,6 @@ odd:
 	FMOVQ 112(R3), F2
 	FMOVQ 128(R3), F3
 	MOVD ZR, R4
-
 group3:
 	// 42 instructions for 4 lines, 10.5 each
 	FMOVQ 384(R2), F4
@@ -798,7 +782,6 @@ group3:
 	FMOVQ 112(R3), F2
 	FMOVQ 128(R3), F3
 	MOVD ZR, R4
-
 group4:
 	// 86 instructions for 4 lines, 21.5 each
 	FMOVQ 896(R2), F4
@@ -888,7 +871,6 @@ group4:
 	SUBS $1, R0
 	BNE group4
 	B columns
-
 odd2:
 	MOVD between+8(FP), R1
 	MOVD src+24(FP), R2
@@ -901,7 +883,6 @@ odd2:
 	FMOVQ 192(R3), F4
 	FMOVQ 224(R3), F5
 	MOVD ZR, R4
-
 group5:
 	// 64 instructions for 4 lines, 16 each
 	FMOVQ 576(R2), F6
@@ -975,7 +956,6 @@ group5:
 	FMOVQ 256(R3), F2
 	FMOVQ 208(R3), F3
 	MOVD ZR, R4
-
 group6:
 	// 146 instructions for 4 lines, 36.5 each
 	FMOVQ 1280(R2), F4
@@ -1124,7 +1104,6 @@ group6:
 	ADD $1280, R2
 	SUBS $1, R0
 	BNE group6
-
 columns:
 	MOVD back+16(FP), R0
 	MOVD between+8(FP), R1
@@ -1134,7 +1113,6 @@ columns:
 	FMOVQ (R3), F1
 	FMOVQ 32(R3), F2
 	MOVD ZR, R4
-
 group7:
 	// 113 instructions for 4 lines, 28.25 each
 	FMOVQ 512(R1), F3
@@ -1261,7 +1239,6 @@ group7:
 	FLDPQ 0(R6), (F4, F5)
 	FLDPQ 32(R6), (F6, F7)
 	VEOR V9.B16, V9.B16, V9.B16
-
 take:
 	MOVW.P 4(R2), R7
 	ADD R1, R7
@@ -1284,7 +1261,6 @@ take:
 	BNE take
 	FSTPQ (F4, F5), 0(R6)
 	FSTPQ (F6, F7), 32(R6)
-
 all:
 	RET
 
@@ -1298,12 +1274,10 @@ TEXT ·sumsNEON(SB), NOSPLIT, $0-80
 	MOVD slots+64(FP), R5
 	MOVD add+72(FP), R6
 	MOVD ZR, R13
-
 slot:
 	MOVD rows+32(FP), R7
 	MOVD R1, R8
 	MOVD R0, R14
-
 rows:
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
@@ -1331,14 +1305,12 @@ rows:
 	ADD R3, R12
 	FMOVQ (R12), F7
 	ADD R3, R12
-
 begin:
 	MOVD R8, R9
 	MOVD R2, R10
 	MOVD taps+24(FP), R11
 	SUBS $4, R11
 	BLT rest
-
 taps:
 	// 66 instructions for 32 products, 2.062 each
 	FMOVQ (R10), F8
@@ -1407,11 +1379,9 @@ taps:
 	ADD R3<<2, R9
 	SUBS $4, R11
 	BGE taps
-
 rest:
 	ADDS $4, R11
 	BEQ store
-
 one:
 	FMOVQ (R10), F8
 	MOVD R9, R12
@@ -1443,7 +1413,6 @@ one:
 	ADD R4, R10
 	SUBS $1, R11
 	BNE one
-
 store:
 	FMOVQ F0, (R14)
 	ADD R3, R14
@@ -1484,7 +1453,6 @@ TEXT ·linesNEON(SB), NOSPLIT, $0-40
 	MOVD n+16(FP), R2
 	MOVD dstStride+24(FP), R3
 	MOVD srcStride+32(FP), R4
-
 line:
 	FLDPQ 0(R1), (F0, F1)
 	FSTPQ (F0, F1), 0(R0)

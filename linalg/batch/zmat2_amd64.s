@@ -16,7 +16,6 @@ TEXT ·exp2x2F32AVX2(SB), $64-64
 	LEAQ 31(SP), DI
 	ANDQ $-32, DI
 	MOVQ DX, R8
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -138,7 +137,6 @@ loop1:
 	MOVQ         R9, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y3, (AX)
 	VMOVUPS Y1, (AX)(BX*1)
@@ -176,7 +174,6 @@ TEXT ·exp2x2F32AVX512(SB), NOSPLIT, $0-64
 	SHLQ         $0x02, BX
 	LEAQ         (BX)(BX*2), SI
 	MOVQ         DX, DI
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(BX*1)
@@ -290,7 +287,6 @@ loop1:
 	MOVQ              R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z18, (AX)
 	VMOVUPS Z11, (AX)(BX*1)
@@ -320,7 +316,6 @@ TEXT ·exp2x2F64AVX2(SB), $64-64
 	LEAQ 31(SP), DI
 	ANDQ $-32, DI
 	MOVQ DX, R8
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -453,7 +448,6 @@ loop1:
 	MOVQ         R9, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y3, (AX)
 	VMOVUPS Y1, (AX)(BX*1)
@@ -491,7 +485,6 @@ TEXT ·exp2x2F64AVX512(SB), NOSPLIT, $0-64
 	SHLQ         $0x03, BX
 	LEAQ         (BX)(BX*2), SI
 	MOVQ         DX, DI
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(BX*1)
@@ -621,7 +614,6 @@ loop1:
 	MOVQ              R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z16, (AX)
 	VMOVUPS Z11, (AX)(BX*1)
@@ -651,7 +643,6 @@ TEXT ·log2x2F32AVX2(SB), $64-64
 	LEAQ 31(SP), DI
 	ANDQ $-32, DI
 	MOVQ DX, R8
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -819,7 +810,6 @@ loop1:
 	MOVQ         R9, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y7, (AX)
 	VMOVUPS Y4, (AX)(BX*1)
@@ -857,7 +847,6 @@ TEXT ·log2x2F32AVX512(SB), NOSPLIT, $0-64
 	SHLQ         $0x02, BX
 	LEAQ         (BX)(BX*2), SI
 	MOVQ         DX, DI
-
 loop1:
 	PREFETCHT0       128(AX)
 	PREFETCHT0       128(AX)(BX*1)
@@ -1015,7 +1004,6 @@ loop1:
 	MOVQ             R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z17, (AX)
 	VMOVUPS Z15, (AX)(BX*1)
@@ -1045,7 +1033,6 @@ TEXT ·log2x2F64AVX2(SB), $96-64
 	LEAQ 31(SP), DI
 	ANDQ $-32, DI
 	MOVQ DX, R8
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -1241,7 +1228,6 @@ loop1:
 	MOVQ         R9, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y4, (AX)
 	VMOVUPS Y1, (AX)(BX*1)
@@ -1279,7 +1265,6 @@ TEXT ·log2x2F64AVX512(SB), NOSPLIT, $0-64
 	SHLQ         $0x03, BX
 	LEAQ         (BX)(BX*2), SI
 	MOVQ         DX, DI
-
 loop1:
 	PREFETCHT0       128(AX)
 	PREFETCHT0       128(AX)(BX*1)
@@ -1453,7 +1438,6 @@ loop1:
 	MOVQ             R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z10, (AX)
 	VMOVUPS Z15, (AX)(BX*1)
@@ -1482,7 +1466,6 @@ TEXT ·mul2x2F32AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x02, SI
 	LEAQ (SI)(SI*2), DI
 	MOVQ BX, R8
-
 loop1:
 	PREFETCHT0  64(AX)
 	PREFETCHT0  64(AX)(SI*1)
@@ -1541,7 +1524,6 @@ TEXT ·mul2x2F32AVX512(SB), NOSPLIT, $0-64
 	SHLQ $0x02, SI
 	LEAQ (SI)(SI*2), DI
 	MOVQ BX, R8
-
 loop1:
 	PREFETCHT0  128(AX)
 	PREFETCHT0  128(AX)(SI*1)
@@ -1600,7 +1582,6 @@ TEXT ·mul2x2F64AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x03, SI
 	LEAQ (SI)(SI*2), DI
 	MOVQ BX, R8
-
 loop1:
 	PREFETCHT0  64(AX)
 	PREFETCHT0  64(AX)(SI*1)
@@ -1659,7 +1640,6 @@ TEXT ·mul2x2F64AVX512(SB), NOSPLIT, $0-64
 	SHLQ $0x03, SI
 	LEAQ (SI)(SI*2), DI
 	MOVQ BX, R8
-
 loop1:
 	PREFETCHT0  128(AX)
 	PREFETCHT0  128(AX)(SI*1)
@@ -1717,7 +1697,6 @@ TEXT ·inverse2x2F32AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x02, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -1774,7 +1753,6 @@ loop1:
 	MOVQ         R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y4, (AX)
 	VMOVUPS Y2, (AX)(BX*1)
@@ -1802,7 +1780,6 @@ TEXT ·inverse2x2F32AVX512(SB), NOSPLIT, $0-64
 	SHLQ $0x02, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	PREFETCHT0       128(AX)
 	PREFETCHT0       128(AX)(BX*1)
@@ -1854,7 +1831,6 @@ loop1:
 	MOVQ             R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z4, (AX)
 	VMOVUPS Z1, (AX)(BX*1)
@@ -1882,7 +1858,6 @@ TEXT ·inverse2x2F64AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x03, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -1939,7 +1914,6 @@ loop1:
 	MOVQ         R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y4, (AX)
 	VMOVUPS Y2, (AX)(BX*1)
@@ -1967,7 +1941,6 @@ TEXT ·inverse2x2F64AVX512(SB), NOSPLIT, $0-64
 	SHLQ $0x03, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	PREFETCHT0       128(AX)
 	PREFETCHT0       128(AX)(BX*1)
@@ -2019,7 +1992,6 @@ loop1:
 	MOVQ             R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z4, (AX)
 	VMOVUPS Z1, (AX)(BX*1)
@@ -2047,7 +2019,6 @@ TEXT ·det2x2F32AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x02, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      (CX)(BX*2), Y1
@@ -2080,7 +2051,6 @@ TEXT ·det2x2F32AVX512(SB), NOSPLIT, $0-64
 	SHLQ $0x02, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	VMOVUPS      (CX)(BX*1), Z0
 	VMOVUPS      (CX)(BX*2), Z1
@@ -2113,7 +2083,6 @@ TEXT ·det2x2F64AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x03, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      (CX)(BX*2), Y1
@@ -2146,7 +2115,6 @@ TEXT ·det2x2F64AVX512(SB), NOSPLIT, $0-64
 	SHLQ $0x03, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	VMOVUPS      (CX)(BX*1), Z0
 	VMOVUPS      (CX)(BX*2), Z1
@@ -2179,7 +2147,6 @@ TEXT ·frobenius2x2F32AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x02, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	VMOVUPS     (CX), Y0
 	VMULPS      Y0, Y0, Y0
@@ -2207,7 +2174,6 @@ loop1:
 	MOVQ        R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y0, (AX)
 	ADDQ    $+32, AX
@@ -2232,7 +2198,6 @@ TEXT ·frobenius2x2F32AVX512(SB), NOSPLIT, $0-64
 	SHLQ $0x02, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	VMOVUPS     (CX), Z0
 	VMULPS      Z0, Z0, Z0
@@ -2259,7 +2224,6 @@ loop1:
 	MOVQ        R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z0, (AX)
 	ADDQ    $+64, AX
@@ -2284,7 +2248,6 @@ TEXT ·frobenius2x2F64AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x03, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	VMOVUPS     (CX), Y0
 	VMULPD      Y0, Y0, Y0
@@ -2312,7 +2275,6 @@ loop1:
 	MOVQ        R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y0, (AX)
 	ADDQ    $+32, AX
@@ -2337,7 +2299,6 @@ TEXT ·frobenius2x2F64AVX512(SB), NOSPLIT, $0-64
 	SHLQ $0x03, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	VMOVUPS     (CX), Z0
 	VMULPD      Z0, Z0, Z0
@@ -2364,7 +2325,6 @@ loop1:
 	MOVQ        R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z0, (AX)
 	ADDQ    $+64, AX
@@ -2396,13 +2356,11 @@ TEXT ·expFrechet2x2F32AVX2(SB), $128-64
 	JGE    plain1
 	NEGQ   BX
 	XCHGQ  R8, R9
-
 plain1:
 	LEAQ (CX)(R8*1), R8
 	LEAQ 31(SP), R10
 	ANDQ $-32, R10
 	MOVQ BX, R11
-
 loop2:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(SI*1)
@@ -2586,7 +2544,6 @@ loop2:
 	MOVQ         R12, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy4:
 	VMOVUPS Y5, (AX)
 	VMOVUPS Y11, (AX)(SI*1)
@@ -2623,11 +2580,9 @@ TEXT ·expFrechet2x2F32AVX512(SB), NOSPLIT, $0-64
 	JGE    plain1
 	NEGQ   BX
 	XCHGQ  R8, R9
-
 plain1:
 	LEAQ (CX)(R8*1), R8
 	MOVQ BX, R10
-
 loop2:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(SI*1)
@@ -2796,7 +2751,6 @@ loop2:
 	MOVQ              R11, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy4:
 	VMOVUPS Z1, (AX)
 	VMOVUPS Z9, (AX)(SI*1)
@@ -2833,13 +2787,11 @@ TEXT ·expFrechet2x2F64AVX2(SB), $128-64
 	JGE    plain1
 	NEGQ   BX
 	XCHGQ  R8, R9
-
 plain1:
 	LEAQ (CX)(R8*1), R8
 	LEAQ 31(SP), R10
 	ANDQ $-32, R10
 	MOVQ BX, R11
-
 loop2:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(SI*1)
@@ -3038,7 +2990,6 @@ loop2:
 	MOVQ         R12, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy4:
 	VMOVUPS Y5, (AX)
 	VMOVUPS Y11, (AX)(SI*1)
@@ -3075,11 +3026,9 @@ TEXT ·expFrechet2x2F64AVX512(SB), NOSPLIT, $0-64
 	JGE    plain1
 	NEGQ   BX
 	XCHGQ  R8, R9
-
 plain1:
 	LEAQ (CX)(R8*1), R8
 	MOVQ BX, R10
-
 loop2:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(SI*1)
@@ -3271,7 +3220,6 @@ loop2:
 	MOVQ              R11, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy4:
 	VMOVUPS Z1, (AX)
 	VMOVUPS Z9, (AX)(SI*1)

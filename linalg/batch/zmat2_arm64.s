@@ -383,7 +383,6 @@ TEXT ·exp2x2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 144(R4), F9
 	FMOVQ 160(R4), F10
 	FMOVQ 176(R4), F11
-
 loop:
 	// 132 instructions for 4 matrices, 33 each
 	FMOVQ (R1), F12
@@ -524,7 +523,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F12
 	VBIF V17.B16, V14.B16, V12.B16
@@ -579,7 +577,6 @@ TEXT ·exp2x2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 624(R4), F9
 	FMOVQ 640(R4), F10
 	FMOVQ 656(R4), F11
-
 loop:
 	// 154 instructions for 2 matrices, 77 each
 	FMOVQ (R1), F12
@@ -742,7 +739,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F12
 	VBIF V17.B16, V14.B16, V12.B16
@@ -797,7 +793,6 @@ TEXT ·log2x2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 240(R4), F9
 	FMOVQ 16(R4), F10
 	FMOVQ 1200(R4), F11
-
 loop:
 	// 203 instructions for 4 matrices, 50.75 each
 	FMOVQ (R1), F12
@@ -1009,7 +1004,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F15
 	VBIF V12.B16, V13.B16, V15.B16
@@ -1063,7 +1057,6 @@ TEXT ·log2x2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1744(R4), F8
 	FMOVQ 1760(R4), F9
 	FMOVQ 1776(R4), F10
-
 loop:
 	// 242 instructions for 2 matrices, 121 each
 	FMOVQ (R1), F11
@@ -1314,7 +1307,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F13
 	VBIF V11.B16, V12.B16, V13.B16
@@ -1358,7 +1350,6 @@ TEXT ·mul2x2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R6
 	LSL $2, R6
 	ADD R6<<1, R6, R7
-
 loop:
 	// 46 instructions for 4 matrices, 11.5 each
 	ADD R6, R1, R8
@@ -1424,7 +1415,6 @@ TEXT ·mul2x2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R6
 	LSL $3, R6
 	ADD R6<<1, R6, R7
-
 loop:
 	// 46 instructions for 2 matrices, 23 each
 	ADD R6, R1, R8
@@ -1495,7 +1485,6 @@ TEXT ·inverse2x2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 2400(R4), F3
 	FMOVQ 2416(R4), F4
 	FMOVQ 2432(R4), F5
-
 loop:
 	// 59 instructions for 4 matrices, 14.75 each
 	FMOVQ (R1), F6
@@ -1563,7 +1552,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F10
 	VBIF V11.B16, V9.B16, V10.B16
@@ -1612,7 +1600,6 @@ TEXT ·inverse2x2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 2448(R4), F3
 	FMOVQ 2464(R4), F4
 	FMOVQ 2480(R4), F5
-
 loop:
 	// 59 instructions for 2 matrices, 29.5 each
 	FMOVQ (R1), F6
@@ -1680,7 +1667,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F10
 	VBIF V11.B16, V9.B16, V10.B16
@@ -1723,7 +1709,6 @@ TEXT ·det2x2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
-
 loop:
 	// 18 instructions for 4 matrices, 4.5 each
 	ADD R5, R1, R7
@@ -1760,7 +1745,6 @@ TEXT ·det2x2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
-
 loop:
 	// 18 instructions for 2 matrices, 9 each
 	ADD R5, R1, R7
@@ -1799,7 +1783,6 @@ TEXT ·frobenius2x2F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	FMOVQ 2496(R4), F0
 	FMOVQ 2512(R4), F1
-
 loop:
 	// 25 instructions for 4 matrices, 6.25 each
 	FMOVQ (R1), F2
@@ -1833,7 +1816,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F4
 	VBIF V3.B16, V2.B16, V4.B16
@@ -1863,7 +1845,6 @@ TEXT ·frobenius2x2F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	FMOVQ 2528(R4), F0
 	FMOVQ 2544(R4), F1
-
 loop:
 	// 25 instructions for 2 matrices, 12.5 each
 	FMOVQ (R1), F2
@@ -1897,7 +1878,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F4
 	VBIF V3.B16, V2.B16, V4.B16
@@ -1932,7 +1912,6 @@ TEXT ·expFrechet2x2F32NEON(SB), NOSPLIT, $0-64
 	NEG R3, R3
 	MOVD R8, R9
 	MOVD R6, R8
-
 plain:
 	ADD R8, R1, R10
 	FMOVQ 48(R5), F0
@@ -1943,7 +1922,6 @@ plain:
 	FMOVQ 80(R5), F5
 	FMOVQ 96(R5), F6
 	FMOVQ 2560(R5), F7
-
 loop:
 	// 210 instructions for 4 matrices, 52.5 each
 	FMOVQ (R1), F8
@@ -2164,7 +2142,6 @@ loop:
 	MOVD R4, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F10
 	VBIF V15.B16, V9.B16, V10.B16
@@ -2216,7 +2193,6 @@ TEXT ·expFrechet2x2F64NEON(SB), NOSPLIT, $0-64
 	NEG R3, R3
 	MOVD R8, R9
 	MOVD R6, R8
-
 plain:
 	ADD R8, R1, R10
 	FMOVQ 528(R5), F0
@@ -2227,7 +2203,6 @@ plain:
 	FMOVQ 560(R5), F5
 	FMOVQ 576(R5), F6
 	FMOVQ 2672(R5), F7
-
 loop:
 	// 240 instructions for 2 matrices, 120 each
 	FMOVQ (R1), F8
@@ -2478,7 +2453,6 @@ loop:
 	MOVD R4, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F10
 	VBIF V15.B16, V9.B16, V10.B16

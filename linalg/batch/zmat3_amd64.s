@@ -18,7 +18,6 @@ TEXT ·exp3x3F32AVX2(SB), $992-64
 	LEAQ 31(SP), R9
 	ANDQ $-32, R9
 	MOVQ DX, R10
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -214,7 +213,6 @@ loop1:
 	VMOVUPS      Y0, 224(R9)
 	VMOVUPS      896(R9), Y0
 	VMOVUPS      Y0, 256(R9)
-
 stage3:
 	VMOVUPS      416(R9), Y0
 	VADDPS       Y0, Y0, Y12
@@ -344,7 +342,6 @@ stage3:
 	MOVQ         R11, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy5:
 	VMOVUPS Y12, (AX)
 	VMOVUPS Y9, (AX)(BX*1)
@@ -386,7 +383,6 @@ TEXT ·exp3x3F32AVX512(SB), $1216-64
 	LEAQ         63(SP), R9
 	ANDQ         $-64, R9
 	MOVQ         DX, R10
-
 loop1:
 	PREFETCHT0       128(AX)
 	PREFETCHT0       128(AX)(BX*1)
@@ -548,7 +544,6 @@ loop1:
 	VMOVUPS          Z20, 384(R9)
 	VMOVUPS          Z21, 448(R9)
 	VMOVUPS          Z22, 512(R9)
-
 stage3:
 	VMOVUPS           832(R9), Z22
 	VADDPS            Z22, Z22, Z21
@@ -673,7 +668,6 @@ stage3:
 	MOVQ              R11, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy5:
 	VMOVUPS Z21, (AX)
 	VMOVUPS Z13, (AX)(BX*1)
@@ -710,7 +704,6 @@ TEXT ·exp3x3F64AVX2(SB), $992-64
 	LEAQ 31(SP), R9
 	ANDQ $-32, R9
 	MOVQ DX, R10
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -930,7 +923,6 @@ loop1:
 	VMOVUPS      Y0, 224(R9)
 	VMOVUPS      896(R9), Y0
 	VMOVUPS      Y0, 256(R9)
-
 stage3:
 	VMOVUPS      416(R9), Y0
 	VADDPD       Y0, Y0, Y12
@@ -1065,7 +1057,6 @@ stage3:
 	MOVQ         R11, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy5:
 	VMOVUPS Y12, (AX)
 	VMOVUPS Y9, (AX)(BX*1)
@@ -1107,7 +1098,6 @@ TEXT ·exp3x3F64AVX512(SB), $1216-64
 	LEAQ         63(SP), R9
 	ANDQ         $-64, R9
 	MOVQ         DX, R10
-
 loop1:
 	PREFETCHT0       128(AX)
 	PREFETCHT0       128(AX)(BX*1)
@@ -1293,7 +1283,6 @@ loop1:
 	VMOVUPS          Z20, 384(R9)
 	VMOVUPS          Z21, 448(R9)
 	VMOVUPS          Z22, 512(R9)
-
 stage3:
 	VMOVUPS           832(R9), Z22
 	VADDPD            Z22, Z22, Z21
@@ -1423,7 +1412,6 @@ stage3:
 	MOVQ              R11, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy5:
 	VMOVUPS Z21, (AX)
 	VMOVUPS Z13, (AX)(BX*1)
@@ -1461,7 +1449,6 @@ TEXT ·mul3x3F32AVX2(SB), $160-64
 	LEAQ 31(SP), R10
 	ANDQ $-32, R10
 	MOVQ BX, R11
-
 loop1:
 	PREFETCHT0  64(AX)
 	PREFETCHT0  64(AX)(SI*1)
@@ -1560,7 +1547,6 @@ TEXT ·mul3x3F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ (DI)(SI*2), R8
 	LEAQ (R8)(SI*2), R9
 	MOVQ BX, R10
-
 loop1:
 	PREFETCHT0  128(AX)
 	PREFETCHT0  128(AX)(SI*1)
@@ -1653,7 +1639,6 @@ TEXT ·mul3x3F64AVX2(SB), $160-64
 	LEAQ 31(SP), R10
 	ANDQ $-32, R10
 	MOVQ BX, R11
-
 loop1:
 	PREFETCHT0  64(AX)
 	PREFETCHT0  64(AX)(SI*1)
@@ -1752,7 +1737,6 @@ TEXT ·mul3x3F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ (DI)(SI*2), R8
 	LEAQ (R8)(SI*2), R9
 	MOVQ BX, R10
-
 loop1:
 	PREFETCHT0  128(AX)
 	PREFETCHT0  128(AX)(SI*1)
@@ -1844,7 +1828,6 @@ TEXT ·inverse3x3F32AVX2(SB), $160-64
 	LEAQ 31(SP), R9
 	ANDQ $-32, R9
 	MOVQ DX, R10
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -2049,7 +2032,6 @@ loop1:
 	MOVQ         R11, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y6, (AX)
 	VMOVUPS Y0, (AX)(BX*1)
@@ -2084,7 +2066,6 @@ TEXT ·inverse3x3F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(BX*1)
@@ -2267,7 +2248,6 @@ loop1:
 	MOVQ              R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z2, (AX)
 	VMOVUPS Z14, (AX)(BX*1)
@@ -2304,7 +2284,6 @@ TEXT ·inverse3x3F64AVX2(SB), $160-64
 	LEAQ 31(SP), R9
 	ANDQ $-32, R9
 	MOVQ DX, R10
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -2509,7 +2488,6 @@ loop1:
 	MOVQ         R11, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y6, (AX)
 	VMOVUPS Y0, (AX)(BX*1)
@@ -2544,7 +2522,6 @@ TEXT ·inverse3x3F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(BX*1)
@@ -2730,7 +2707,6 @@ loop1:
 	MOVQ              R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z2, (AX)
 	VMOVUPS Z14, (AX)(BX*1)
@@ -2765,7 +2741,6 @@ TEXT ·det3x3F32AVX2(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	VMOVUPS     (CX)(BX*4), Y0
 	VMOVUPS     (CX)(BX*8), Y1
@@ -2903,7 +2878,6 @@ loop1:
 	MOVQ        R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y2, (AX)
 	ADDQ    $+32, AX
@@ -2930,7 +2904,6 @@ TEXT ·det3x3F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	VMOVUPS      (CX)(BX*4), Z0
 	VMOVUPS      (CX)(BX*8), Z1
@@ -3053,7 +3026,6 @@ loop1:
 	MOVQ         R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z2, (AX)
 	ADDQ    $+64, AX
@@ -3080,7 +3052,6 @@ TEXT ·det3x3F64AVX2(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	VMOVUPS     (CX)(BX*4), Y0
 	VMOVUPS     (CX)(BX*8), Y1
@@ -3218,7 +3189,6 @@ loop1:
 	MOVQ        R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y2, (AX)
 	ADDQ    $+32, AX
@@ -3245,7 +3215,6 @@ TEXT ·det3x3F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	VMOVUPS      (CX)(BX*4), Z0
 	VMOVUPS      (CX)(BX*8), Z1
@@ -3368,7 +3337,6 @@ loop1:
 	MOVQ         R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z2, (AX)
 	ADDQ    $+64, AX
@@ -3395,7 +3363,6 @@ TEXT ·frobenius3x3F32AVX2(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	VMOVUPS     (CX), Y0
 	VMULPS      Y0, Y0, Y0
@@ -3433,7 +3400,6 @@ loop1:
 	MOVQ        R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y0, (AX)
 	ADDQ    $+32, AX
@@ -3460,7 +3426,6 @@ TEXT ·frobenius3x3F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	VMOVUPS     (CX), Z0
 	VMULPS      Z0, Z0, Z0
@@ -3497,7 +3462,6 @@ loop1:
 	MOVQ        R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z0, (AX)
 	ADDQ    $+64, AX
@@ -3524,7 +3488,6 @@ TEXT ·frobenius3x3F64AVX2(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	VMOVUPS     (CX), Y0
 	VMULPD      Y0, Y0, Y0
@@ -3562,7 +3525,6 @@ loop1:
 	MOVQ        R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y0, (AX)
 	ADDQ    $+32, AX
@@ -3589,7 +3551,6 @@ TEXT ·frobenius3x3F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	VMOVUPS     (CX), Z0
 	VMULPD      Z0, Z0, Z0
@@ -3626,7 +3587,6 @@ loop1:
 	MOVQ        R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z0, (AX)
 	ADDQ    $+64, AX
@@ -3660,14 +3620,12 @@ TEXT ·expFrechet3x3F32AVX2(SB), $1600-64
 	JGE    plain1
 	NEGQ   BX
 	XCHGQ  R10, R11
-
 plain1:
 	LEAQ (CX)(R10*1), R12
 	LEAQ (R12)(R10*1), R10
 	LEAQ 31(SP), R13
 	ANDQ $-32, R13
 	MOVQ BX, R14
-
 loop2:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(SI*1)
@@ -4231,7 +4189,6 @@ loop2:
 	VMOVUPS      Y9, 608(R13)
 	VMOVUPS      Y3, 256(R13)
 	VMOVUPS      Y12, 640(R13)
-
 stage4:
 	VMOVUPS      288(R13), Y12
 	VCMPPS       $0x1e, ·dataZero+0(SB), Y12, Y12
@@ -4551,7 +4508,6 @@ stage4:
 	MOVQ         R15, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy6:
 	VMOVUPS Y8, (AX)
 	VMOVUPS Y9, (AX)(SI*1)
@@ -4596,14 +4552,12 @@ TEXT ·expFrechet3x3F32AVX512(SB), $2560-64
 	JGE    plain1
 	NEGQ   BX
 	XCHGQ  R10, R11
-
 plain1:
 	LEAQ (CX)(R10*1), R12
 	LEAQ (R12)(R10*1), R10
 	LEAQ 63(SP), R13
 	ANDQ $-64, R13
 	MOVQ BX, R14
-
 loop2:
 	PREFETCHT0       128(AX)
 	PREFETCHT0       128(AX)(SI*1)
@@ -5044,7 +4998,6 @@ loop2:
 	VMOVUPS          Z13, 1216(R13)
 	VMOVUPS          Z1, 512(R13)
 	VMOVUPS          Z7, 1280(R13)
-
 stage4:
 	VMOVUPS           576(R13), Z7
 	VCMPPS.BCST       $0x1e, ·dataZero+0(SB), Z7, K1
@@ -5273,7 +5226,6 @@ stage4:
 	MOVQ              R15, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy6:
 	VMOVUPS Z29, (AX)
 	VMOVUPS Z9, (AX)(SI*1)
@@ -5318,14 +5270,12 @@ TEXT ·expFrechet3x3F64AVX2(SB), $1600-64
 	JGE    plain1
 	NEGQ   BX
 	XCHGQ  R10, R11
-
 plain1:
 	LEAQ (CX)(R10*1), R12
 	LEAQ (R12)(R10*1), R10
 	LEAQ 31(SP), R13
 	ANDQ $-32, R13
 	MOVQ BX, R14
-
 loop2:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(SI*1)
@@ -5945,7 +5895,6 @@ loop2:
 	VMOVUPS      Y9, 608(R13)
 	VMOVUPS      Y3, 256(R13)
 	VMOVUPS      Y5, 640(R13)
-
 stage4:
 	VMOVUPS      288(R13), Y5
 	VCMPPD       $0x1e, ·dataZero+0(SB), Y5, Y5
@@ -6270,7 +6219,6 @@ stage4:
 	MOVQ         R15, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy6:
 	VMOVUPS Y8, (AX)
 	VMOVUPS Y9, (AX)(SI*1)
@@ -6315,14 +6263,12 @@ TEXT ·expFrechet3x3F64AVX512(SB), $2560-64
 	JGE    plain1
 	NEGQ   BX
 	XCHGQ  R10, R11
-
 plain1:
 	LEAQ (CX)(R10*1), R12
 	LEAQ (R12)(R10*1), R10
 	LEAQ 63(SP), R13
 	ANDQ $-64, R13
 	MOVQ BX, R14
-
 loop2:
 	PREFETCHT0       128(AX)
 	PREFETCHT0       128(AX)(SI*1)
@@ -6819,7 +6765,6 @@ loop2:
 	VMOVUPS          Z13, 1216(R13)
 	VMOVUPS          Z1, 512(R13)
 	VMOVUPS          Z21, 1280(R13)
-
 stage4:
 	VMOVUPS           576(R13), Z21
 	VCMPPD.BCST       $0x1e, ·dataZero+0(SB), Z21, K1
@@ -7053,7 +6998,6 @@ stage4:
 	MOVQ              R15, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy6:
 	VMOVUPS Z12, (AX)
 	VMOVUPS Z9, (AX)(SI*1)
@@ -7098,7 +7042,6 @@ TEXT ·mul4x4F32AVX2(SB), $416-64
 	LEAQ 31(SP), R14
 	ANDQ $-32, R14
 	MOVQ BX, R15
-
 loop1:
 	PREFETCHT0  64(AX)
 	PREFETCHT0  64(AX)(SI*1)
@@ -7305,7 +7248,6 @@ TEXT ·mul4x4F32AVX512(SB), $128-64
 	LEAQ 63(SP), R14
 	ANDQ $-64, R14
 	MOVQ BX, R15
-
 loop1:
 	PREFETCHT0  128(AX)
 	PREFETCHT0  128(AX)(SI*1)
@@ -7469,7 +7411,6 @@ TEXT ·mul4x4F64AVX2(SB), $416-64
 	LEAQ 31(SP), R14
 	ANDQ $-32, R14
 	MOVQ BX, R15
-
 loop1:
 	PREFETCHT0  64(AX)
 	PREFETCHT0  64(AX)(SI*1)
@@ -7676,7 +7617,6 @@ TEXT ·mul4x4F64AVX512(SB), $128-64
 	LEAQ 63(SP), R14
 	ANDQ $-64, R14
 	MOVQ BX, R15
-
 loop1:
 	PREFETCHT0  128(AX)
 	PREFETCHT0  128(AX)(SI*1)
@@ -7837,7 +7777,6 @@ TEXT ·inverseRigid4x4F32AVX2(SB), NOSPLIT, $0-64
 	LEAQ (R10)(BX*2), R11
 	LEAQ (R11)(BX*2), R12
 	MOVQ DX, R13
-
 loop1:
 	PREFETCHT0  64(AX)
 	PREFETCHT0  64(AX)(BX*1)
@@ -7925,7 +7864,6 @@ TEXT ·inverseRigid4x4F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ (R10)(BX*2), R11
 	LEAQ (R11)(BX*2), R12
 	MOVQ DX, R13
-
 loop1:
 	PREFETCHT0   128(AX)
 	PREFETCHT0   128(AX)(BX*1)
@@ -8013,7 +7951,6 @@ TEXT ·inverseRigid4x4F64AVX2(SB), NOSPLIT, $0-64
 	LEAQ (R10)(BX*2), R11
 	LEAQ (R11)(BX*2), R12
 	MOVQ DX, R13
-
 loop1:
 	PREFETCHT0  64(AX)
 	PREFETCHT0  64(AX)(BX*1)
@@ -8101,7 +8038,6 @@ TEXT ·inverseRigid4x4F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ (R10)(BX*2), R11
 	LEAQ (R11)(BX*2), R12
 	MOVQ DX, R13
-
 loop1:
 	PREFETCHT0   128(AX)
 	PREFETCHT0   128(AX)(BX*1)

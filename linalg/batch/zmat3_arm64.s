@@ -219,7 +219,6 @@ TEXT ·exp3x3F32NEON(SB), 0, $296-64
 	ADD R5<<1, R7, R8
 	FMOVQ (R4), F0
 	FMOVQ 16(R4), F1
-
 loop:
 	// 334 instructions for 4 matrices, 83.5 each
 	FMOVQ (R1), F2
@@ -411,7 +410,6 @@ loop:
 	FMOVQ F18, 112(RSP)
 	FMOVQ F19, 128(RSP)
 	FMOVQ F20, 144(RSP)
-
 stage2:
 	FMOVQ 224(RSP), F2
 	WORD $0x4e22d443 // fadd v3.4s, v2.4s, v2.4s
@@ -564,7 +562,6 @@ stage2:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F3
 	VBIF V2.B16, V7.B16, V3.B16
@@ -636,7 +633,6 @@ TEXT ·exp3x3F64NEON(SB), 0, $296-64
 	ADD R5<<1, R7, R8
 	FMOVQ 560(R4), F0
 	FMOVQ 576(R4), F1
-
 loop:
 	// 369 instructions for 2 matrices, 184.5 each
 	FMOVQ (R1), F2
@@ -853,7 +849,6 @@ loop:
 	FMOVQ F18, 112(RSP)
 	FMOVQ F19, 128(RSP)
 	FMOVQ F20, 144(RSP)
-
 stage2:
 	FMOVQ 224(RSP), F2
 	WORD $0x4e62d443 // fadd v3.2d, v2.2d, v2.2d
@@ -1016,7 +1011,6 @@ stage2:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F3
 	VBIF V2.B16, V7.B16, V3.B16
@@ -1087,7 +1081,6 @@ TEXT ·mul3x3F32NEON(SB), NOSPLIT, $0-64
 	ADD R6<<1, R6, R7
 	ADD R6<<1, R7, R8
 	ADD R6<<1, R8, R9
-
 loop:
 	// 83 instructions for 4 matrices, 20.75 each
 	FMOVQ (R1), F0
@@ -1192,7 +1185,6 @@ TEXT ·mul3x3F64NEON(SB), NOSPLIT, $0-64
 	ADD R6<<1, R6, R7
 	ADD R6<<1, R7, R8
 	ADD R6<<1, R8, R9
-
 loop:
 	// 83 instructions for 2 matrices, 41.5 each
 	FMOVQ (R1), F0
@@ -1301,7 +1293,6 @@ TEXT ·inverse3x3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1360(R4), F2
 	FMOVQ 1376(R4), F3
 	FMOVQ 16(R4), F4
-
 loop:
 	// 211 instructions for 4 matrices, 52.75 each
 	ADD R5<<2, R1, R9
@@ -1521,7 +1512,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F5
 	VBIF V17.B16, V7.B16, V5.B16
@@ -1596,7 +1586,6 @@ TEXT ·inverse3x3F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1408(R4), F2
 	FMOVQ 1424(R4), F3
 	FMOVQ 576(R4), F4
-
 loop:
 	// 211 instructions for 2 matrices, 105.5 each
 	ADD R5<<2, R1, R9
@@ -1816,7 +1805,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F5
 	VBIF V17.B16, V7.B16, V5.B16
@@ -1890,7 +1878,6 @@ TEXT ·det3x3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1344(R4), F1
 	FMOVQ 1360(R4), F2
 	FMOVQ 1376(R4), F3
-
 loop:
 	// 149 instructions for 4 matrices, 37.25 each
 	ADD R5<<2, R1, R9
@@ -2048,7 +2035,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F4
 	VBIF V10.B16, V16.B16, V4.B16
@@ -2082,7 +2068,6 @@ TEXT ·det3x3F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1392(R4), F1
 	FMOVQ 1408(R4), F2
 	FMOVQ 1424(R4), F3
-
 loop:
 	// 149 instructions for 2 matrices, 74.5 each
 	ADD R5<<2, R1, R9
@@ -2240,7 +2225,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F4
 	VBIF V10.B16, V16.B16, V4.B16
@@ -2272,7 +2256,6 @@ TEXT ·frobenius3x3F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R7, R8
 	FMOVQ 1440(R4), F0
 	FMOVQ 1456(R4), F1
-
 loop:
 	// 40 instructions for 4 matrices, 10 each
 	FMOVQ (R1), F2
@@ -2321,7 +2304,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F4
 	VBIF V3.B16, V2.B16, V4.B16
@@ -2353,7 +2335,6 @@ TEXT ·frobenius3x3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R7, R8
 	FMOVQ 1472(R4), F0
 	FMOVQ 1488(R4), F1
-
 loop:
 	// 40 instructions for 2 matrices, 20 each
 	FMOVQ (R1), F2
@@ -2402,7 +2383,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F4
 	VBIF V3.B16, V2.B16, V4.B16
@@ -2439,11 +2419,9 @@ TEXT ·expFrechet3x3F32NEON(SB), 0, $680-64
 	NEG R3, R3
 	MOVD R10, R11
 	MOVD R6, R10
-
 plain:
 	ADD R10, R1, R12
 	ADD R10, R12, R13
-
 loop:
 	// 816 instructions for 4 matrices, 204 each
 	FMOVQ (R1), F0
@@ -3004,7 +2982,6 @@ loop:
 	FMOVQ F0, 320(RSP)
 	FMOVQ F9, 144(RSP)
 	FMOVQ F17, 336(RSP)
-
 stage2:
 	FMOVQ 160(RSP), F0
 	WORD $0x4ea0c801 // fcmgt v1.4s, v0.4s, #0.0
@@ -3272,7 +3249,6 @@ stage2:
 	MOVD R4, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F1
 	VBIF V0.B16, V4.B16, V1.B16
@@ -3351,11 +3327,9 @@ TEXT ·expFrechet3x3F64NEON(SB), 0, $680-64
 	NEG R3, R3
 	MOVD R10, R11
 	MOVD R6, R10
-
 plain:
 	ADD R10, R1, R12
 	ADD R10, R12, R13
-
 loop:
 	// 883 instructions for 2 matrices, 441.5 each
 	FMOVQ (R1), F0
@@ -3973,7 +3947,6 @@ loop:
 	FMOVQ F0, 320(RSP)
 	FMOVQ F9, 144(RSP)
 	FMOVQ F23, 336(RSP)
-
 stage2:
 	FMOVQ 160(RSP), F0
 	WORD $0x4ee0c801 // fcmgt v1.2d, v0.2d, #0.0
@@ -4251,7 +4224,6 @@ stage2:
 	MOVD R4, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F1
 	VBIF V0.B16, V4.B16, V1.B16
@@ -4328,7 +4300,6 @@ TEXT ·mul4x4F32NEON(SB), 0, $56-64
 	ADD R6<<1, R10, R11
 	ADD R6<<1, R11, R12
 	ADD R6<<1, R12, R13
-
 loop:
 	// 168 instructions for 4 matrices, 42 each
 	FMOVQ (R1), F0
@@ -4522,7 +4493,6 @@ TEXT ·mul4x4F64NEON(SB), 0, $56-64
 	ADD R6<<1, R10, R11
 	ADD R6<<1, R11, R12
 	ADD R6<<1, R12, R13
-
 loop:
 	// 168 instructions for 2 matrices, 84 each
 	FMOVQ (R1), F0
@@ -4716,7 +4686,6 @@ TEXT ·inverseRigid4x4F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R10, R11
 	ADD R5<<1, R11, R12
 	FMOVQ 1568(R4), F0
-
 loop:
 	// 74 instructions for 4 matrices, 18.5 each
 	ADD R5, R1, R13
@@ -4816,7 +4785,6 @@ TEXT ·inverseRigid4x4F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R10, R11
 	ADD R5<<1, R11, R12
 	FMOVQ 1584(R4), F0
-
 loop:
 	// 74 instructions for 2 matrices, 37 each
 	ADD R5, R1, R13

@@ -16,7 +16,6 @@ TEXT ·log3x3F64AVX2(SB), $1248-64
 	LEAQ 31(SP), R9
 	ANDQ $-32, R9
 	MOVQ DX, R10
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -170,7 +169,6 @@ loop1:
 	VMOVUPS      480(R9), Y11
 	VMOVUPS      Y11, 416(R9)
 	VMOVUPS      Y13, 448(R9)
-
 stage3:
 	VMOVUPS      (R9), Y13
 	VANDPD       ·dataAbsF64+0(SB), Y13, Y11
@@ -968,7 +966,6 @@ stage3:
 	MOVQ         R11, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy5:
 	VMOVUPS 960(R9), Y8
 	VMOVUPS Y8, (AX)
@@ -1008,7 +1005,6 @@ TEXT ·log3x3F64AVX512(SB), $1088-64
 	LEAQ 63(SP), R9
 	ANDQ $-64, R9
 	MOVQ DX, R10
-
 loop1:
 	PREFETCHT0     128(AX)
 	PREFETCHT0     128(AX)(BX*1)
@@ -1150,7 +1146,6 @@ loop1:
 	VMOVUPS        Z12, 768(R9)
 	VMOVUPS        Z8, 832(R9)
 	VMOVUPS        Z14, 896(R9)
-
 stage3:
 	VMOVUPS           (R9), Z14
 	VPANDQ.BCST       ·dataAbsF64+0(SB), Z14, Z8
@@ -1828,7 +1823,6 @@ stage3:
 	MOVQ              R11, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy5:
 	VMOVUPS Z26, (AX)
 	VMOVUPS Z24, (AX)(BX*1)
@@ -1865,7 +1859,6 @@ TEXT ·log3x3ShortF64AVX2(SB), $1248-64
 	LEAQ 31(SP), R9
 	ANDQ $-32, R9
 	MOVQ DX, R10
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -2019,7 +2012,6 @@ loop1:
 	VMOVUPS      480(R9), Y11
 	VMOVUPS      Y11, 416(R9)
 	VMOVUPS      Y13, 448(R9)
-
 stage3:
 	VMOVUPS      (R9), Y13
 	VANDPD       ·dataAbsF64+0(SB), Y13, Y11
@@ -2749,7 +2741,6 @@ stage3:
 	MOVQ         R11, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy5:
 	VMOVUPS 960(R9), Y4
 	VMOVUPS Y4, (AX)
@@ -2789,7 +2780,6 @@ TEXT ·log3x3ShortF64AVX512(SB), $1088-64
 	LEAQ 63(SP), R9
 	ANDQ $-64, R9
 	MOVQ DX, R10
-
 loop1:
 	PREFETCHT0     128(AX)
 	PREFETCHT0     128(AX)(BX*1)
@@ -2931,7 +2921,6 @@ loop1:
 	VMOVUPS        Z12, 768(R9)
 	VMOVUPS        Z8, 832(R9)
 	VMOVUPS        Z14, 896(R9)
-
 stage3:
 	VMOVUPS           (R9), Z14
 	VPANDQ.BCST       ·dataAbsF64+0(SB), Z14, Z8
@@ -3541,7 +3530,6 @@ stage3:
 	MOVQ              R11, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy5:
 	VMOVUPS Z15, (AX)
 	VMOVUPS Z24, (AX)(BX*1)

@@ -129,7 +129,6 @@ TEXT ·log3x3F64NEON(SB), 0, $296-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-
 loop:
 	// 942 instructions for 2 matrices, 471 each
 	FMOVQ (R1), F0
@@ -325,7 +324,6 @@ loop:
 	FMOVQ F0, 208(RSP)
 	FMOVQ F11, 224(RSP)
 	FMOVQ F12, 240(RSP)
-
 stage2:
 	FMOVQ 16(RSP), F0
 	FMOVQ (R4), F1
@@ -1082,7 +1080,6 @@ stage2:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F1
 	VBIF V0.B16, V4.B16, V1.B16
@@ -1152,7 +1149,6 @@ TEXT ·log3x3ShortF64NEON(SB), 0, $296-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-
 loop:
 	// 874 instructions for 2 matrices, 437 each
 	FMOVQ (R1), F0
@@ -1348,7 +1344,6 @@ loop:
 	FMOVQ F0, 208(RSP)
 	FMOVQ F11, 224(RSP)
 	FMOVQ F12, 240(RSP)
-
 stage2:
 	FMOVQ 16(RSP), F0
 	FMOVQ (R4), F1
@@ -2037,7 +2032,6 @@ stage2:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F1
 	VBIF V0.B16, V4.B16, V1.B16

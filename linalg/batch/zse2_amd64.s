@@ -13,7 +13,6 @@ TEXT ·expSO2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), BX
 	SHLQ $0x02, BX
 	MOVQ DX, SI
-
 loop1:
 	VMOVUPS      (CX), Y0
 	VANDPS       ·dataAbsF32+0(SB), Y0, Y1
@@ -61,7 +60,6 @@ loop1:
 	MOVQ         DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y5, (AX)
 	VMOVUPS Y6, (AX)(BX*1)
@@ -96,7 +94,6 @@ TEXT ·expSO2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         stride+32(FP), BX
 	SHLQ         $0x02, BX
 	MOVQ         DX, SI
-
 loop1:
 	VMOVUPS          (CX), Z8
 	VMOVUPS          64(CX), Z9
@@ -178,7 +175,6 @@ loop1:
 	MOVQ             DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z17, (AX)
 	VMOVUPS Z16, 64(AX)
@@ -205,7 +201,6 @@ TEXT ·expSO2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), BX
 	SHLQ $0x03, BX
 	MOVQ DX, SI
-
 loop1:
 	VMOVUPS      (CX), Y0
 	VANDPD       ·dataAbsF64+0(SB), Y0, Y1
@@ -257,7 +252,6 @@ loop1:
 	MOVQ         DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y4, (AX)
 	VMOVUPS Y5, (AX)(BX*1)
@@ -292,7 +286,6 @@ TEXT ·expSO2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         stride+32(FP), BX
 	SHLQ         $0x03, BX
 	MOVQ         DX, SI
-
 loop1:
 	VMOVUPS          (CX), Z8
 	VMOVUPS          64(CX), Z9
@@ -380,7 +373,6 @@ loop1:
 	MOVQ             DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z15, (AX)
 	VMOVUPS Z14, 64(AX)
@@ -407,7 +399,6 @@ TEXT ·logSO2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), BX
 	SHLQ $0x02, BX
 	MOVQ DX, SI
-
 loop1:
 	VMOVUPS     (CX)(BX*1), Y0
 	VADDPS      ·dataZero+0(SB), Y0, Y0
@@ -461,7 +452,6 @@ loop1:
 	MOVQ        DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y0, (AX)
 	ADDQ    $+32, AX
@@ -495,7 +485,6 @@ TEXT ·logSO2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         stride+32(FP), BX
 	SHLQ         $0x02, BX
 	MOVQ         DX, SI
-
 loop1:
 	VMOVUPS          (CX)(BX*1), Z9
 	VMOVUPS          64(CX)(BX*1), Z10
@@ -577,7 +566,6 @@ loop1:
 	MOVQ             DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z21, (AX)
 	VMOVUPS Z22, 64(AX)
@@ -602,7 +590,6 @@ TEXT ·logSO2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), BX
 	SHLQ $0x03, BX
 	MOVQ DX, SI
-
 loop1:
 	VMOVUPS     (CX)(BX*1), Y0
 	VADDPD      ·dataZero+0(SB), Y0, Y0
@@ -671,7 +658,6 @@ loop1:
 	MOVQ        DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y0, (AX)
 	ADDQ    $+32, AX
@@ -705,7 +691,6 @@ TEXT ·logSO2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         stride+32(FP), BX
 	SHLQ         $0x03, BX
 	MOVQ         DX, SI
-
 loop1:
 	VMOVUPS          (CX)(BX*1), Z9
 	VMOVUPS          64(CX)(BX*1), Z10
@@ -799,7 +784,6 @@ loop1:
 	MOVQ             DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z17, (AX)
 	VMOVUPS Z18, 64(AX)
@@ -825,7 +809,6 @@ TEXT ·mulSO2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), SI
 	SHLQ $0x02, SI
 	MOVQ BX, DI
-
 loop1:
 	VMOVUPS      (CX)(SI*1), Y0
 	VMOVUPS      (DX)(SI*1), Y1
@@ -865,7 +848,6 @@ TEXT ·mulSO2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), SI
 	SHLQ $0x02, SI
 	MOVQ BX, DI
-
 loop1:
 	VMOVUPS      (CX)(SI*1), Z0
 	VMOVUPS      (DX)(SI*1), Z1
@@ -905,7 +887,6 @@ TEXT ·mulSO2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), SI
 	SHLQ $0x03, SI
 	MOVQ BX, DI
-
 loop1:
 	VMOVUPS      (CX)(SI*1), Y0
 	VMOVUPS      (DX)(SI*1), Y1
@@ -945,7 +926,6 @@ TEXT ·mulSO2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), SI
 	SHLQ $0x03, SI
 	MOVQ BX, DI
-
 loop1:
 	VMOVUPS      (CX)(SI*1), Z0
 	VMOVUPS      (DX)(SI*1), Z1
@@ -983,7 +963,6 @@ TEXT ·composeSO2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
 	MOVQ BX, SI
-
 loop1:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    (DX), Y1
@@ -1017,7 +996,6 @@ loop1:
 	MOVQ       DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y2, (AX)
 	ADDQ    $+32, AX
@@ -1041,7 +1019,6 @@ TEXT ·composeSO2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
 	MOVQ BX, SI
-
 loop1:
 	VMOVUPS         (CX), Z0
 	VMOVUPS         (DX), Z1
@@ -1075,7 +1052,6 @@ loop1:
 	MOVQ            DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z2, (AX)
 	ADDQ    $+64, AX
@@ -1099,7 +1075,6 @@ TEXT ·composeSO2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
 	MOVQ BX, SI
-
 loop1:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    (DX), Y1
@@ -1125,7 +1100,6 @@ loop1:
 	MOVQ       DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y0, (AX)
 	ADDQ    $+32, AX
@@ -1149,7 +1123,6 @@ TEXT ·composeSO2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
 	MOVQ BX, SI
-
 loop1:
 	VMOVUPS         (CX), Z0
 	VMOVUPS         (DX), Z1
@@ -1174,7 +1147,6 @@ loop1:
 	MOVQ            DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z0, (AX)
 	ADDQ    $+64, AX
@@ -1199,7 +1171,6 @@ TEXT ·inverseSO2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), BX
 	SHLQ $0x02, BX
 	MOVQ DX, SI
-
 loop1:
 	VMOVUPS (CX)(BX*1), Y0
 	VXORPS  ·dataSignF32+0(SB), Y0, Y0
@@ -1227,7 +1198,6 @@ TEXT ·inverseSO2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), BX
 	SHLQ $0x02, BX
 	MOVQ DX, SI
-
 loop1:
 	VMOVUPS     (CX)(BX*1), Z0
 	VPXORD.BCST ·dataSignF32+0(SB), Z0, Z0
@@ -1255,7 +1225,6 @@ TEXT ·inverseSO2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), BX
 	SHLQ $0x03, BX
 	MOVQ DX, SI
-
 loop1:
 	VMOVUPS (CX)(BX*1), Y0
 	VXORPD  ·dataSignF64+0(SB), Y0, Y0
@@ -1283,7 +1252,6 @@ TEXT ·inverseSO2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), BX
 	SHLQ $0x03, BX
 	MOVQ DX, SI
-
 loop1:
 	VMOVUPS     (CX)(BX*1), Z0
 	VPXORQ.BCST ·dataSignF64+0(SB), Z0, Z0
@@ -1311,7 +1279,6 @@ TEXT ·expRxSO2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), BX
 	SHLQ $0x02, BX
 	MOVQ DX, SI
-
 loop1:
 	VMOVUPS      (CX), Y0
 	VANDPS       ·dataAbsF32+0(SB), Y0, Y1
@@ -1380,7 +1347,6 @@ loop1:
 	MOVQ         DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y5, (AX)
 	VMOVUPS Y1, (AX)(BX*1)
@@ -1415,7 +1381,6 @@ TEXT ·expRxSO2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         stride+32(FP), BX
 	SHLQ         $0x02, BX
 	MOVQ         DX, SI
-
 loop1:
 	VMOVUPS           (CX), Z8
 	VPANDD            Z1, Z8, Z9
@@ -1481,7 +1446,6 @@ loop1:
 	MOVQ              DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z13, (AX)
 	VMOVUPS Z8, (AX)(BX*1)
@@ -1506,7 +1470,6 @@ TEXT ·expRxSO2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), BX
 	SHLQ $0x03, BX
 	MOVQ DX, SI
-
 loop1:
 	VMOVUPS      (CX), Y0
 	VANDPD       ·dataAbsF64+0(SB), Y0, Y1
@@ -1586,7 +1549,6 @@ loop1:
 	MOVQ         DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y5, (AX)
 	VMOVUPS Y1, (AX)(BX*1)
@@ -1621,7 +1583,6 @@ TEXT ·expRxSO2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         stride+32(FP), BX
 	SHLQ         $0x03, BX
 	MOVQ         DX, SI
-
 loop1:
 	VMOVUPS           (CX), Z8
 	VPANDQ            Z1, Z8, Z9
@@ -1698,7 +1659,6 @@ loop1:
 	MOVQ              DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z13, (AX)
 	VMOVUPS Z8, (AX)(BX*1)
@@ -1723,7 +1683,6 @@ TEXT ·logRxSO2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), BX
 	SHLQ $0x02, BX
 	MOVQ DX, SI
-
 loop1:
 	VMOVUPS     (CX), Y0
 	VANDPS      ·dataAbsF32+0(SB), Y0, Y1
@@ -1820,7 +1779,6 @@ loop1:
 	MOVQ        DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y6, (AX)
 	VMOVUPS Y2, (AX)(BX*1)
@@ -1855,7 +1813,6 @@ TEXT ·logRxSO2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         stride+32(FP), BX
 	SHLQ         $0x02, BX
 	MOVQ         DX, SI
-
 loop1:
 	VMOVUPS          (CX), Z9
 	VPANDD           Z0, Z9, Z10
@@ -1945,7 +1902,6 @@ loop1:
 	MOVQ             DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z16, (AX)
 	VMOVUPS Z15, (AX)(BX*1)
@@ -1970,7 +1926,6 @@ TEXT ·logRxSO2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), BX
 	SHLQ $0x03, BX
 	MOVQ DX, SI
-
 loop1:
 	VMOVUPS     (CX), Y0
 	VANDPD      ·dataAbsF64+0(SB), Y0, Y1
@@ -2089,7 +2044,6 @@ loop1:
 	MOVQ        DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y5, (AX)
 	VMOVUPS Y2, (AX)(BX*1)
@@ -2124,7 +2078,6 @@ TEXT ·logRxSO2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         stride+32(FP), BX
 	SHLQ         $0x03, BX
 	MOVQ         DX, SI
-
 loop1:
 	VMOVUPS          (CX), Z10
 	VPANDQ           Z1, Z10, Z11
@@ -2228,7 +2181,6 @@ loop1:
 	MOVQ             DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z13, (AX)
 	VMOVUPS Z18, (AX)(BX*1)
@@ -2254,7 +2206,6 @@ TEXT ·composeRxSO2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), SI
 	SHLQ $0x02, SI
 	MOVQ BX, DI
-
 loop1:
 	VMOVUPS    (CX)(SI*1), Y0
 	VMOVUPS    (DX)(SI*1), Y1
@@ -2292,7 +2243,6 @@ loop1:
 	MOVQ       R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y5, (AX)
 	VMOVUPS Y2, (AX)(SI*1)
@@ -2319,7 +2269,6 @@ TEXT ·composeRxSO2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), SI
 	SHLQ $0x02, SI
 	MOVQ BX, DI
-
 loop1:
 	VMOVUPS         (CX)(SI*1), Z0
 	VMOVUPS         (DX)(SI*1), Z1
@@ -2357,7 +2306,6 @@ loop1:
 	MOVQ            R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z1, (AX)
 	VMOVUPS Z2, (AX)(SI*1)
@@ -2384,7 +2332,6 @@ TEXT ·composeRxSO2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), SI
 	SHLQ $0x03, SI
 	MOVQ BX, DI
-
 loop1:
 	VMOVUPS    (CX)(SI*1), Y0
 	VMOVUPS    (DX)(SI*1), Y1
@@ -2414,7 +2361,6 @@ loop1:
 	MOVQ       R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y3, (AX)
 	VMOVUPS Y0, (AX)(SI*1)
@@ -2441,7 +2387,6 @@ TEXT ·composeRxSO2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), SI
 	SHLQ $0x03, SI
 	MOVQ BX, DI
-
 loop1:
 	VMOVUPS         (CX)(SI*1), Z0
 	VMOVUPS         (DX)(SI*1), Z1
@@ -2470,7 +2415,6 @@ loop1:
 	MOVQ            R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z1, (AX)
 	VMOVUPS Z0, (AX)(SI*1)
@@ -2496,7 +2440,6 @@ TEXT ·inverseRxSO2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), BX
 	SHLQ $0x02, BX
 	MOVQ DX, SI
-
 loop1:
 	VMOVUPS     (CX), Y0
 	VANDPS      ·dataAbsF32+0(SB), Y0, Y1
@@ -2531,7 +2474,6 @@ loop1:
 	MOVQ        DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y2, (AX)(BX*1)
@@ -2556,7 +2498,6 @@ TEXT ·inverseRxSO2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), BX
 	SHLQ $0x02, BX
 	MOVQ DX, SI
-
 loop1:
 	VMOVUPS     (CX), Z0
 	VPANDD.BCST ·dataAbsF32+0(SB), Z0, Z1
@@ -2590,7 +2531,6 @@ loop1:
 	MOVQ        DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z2, (AX)(BX*1)
@@ -2615,7 +2555,6 @@ TEXT ·inverseRxSO2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), BX
 	SHLQ $0x03, BX
 	MOVQ DX, SI
-
 loop1:
 	VMOVUPS     (CX), Y0
 	VANDPD      ·dataAbsF64+0(SB), Y0, Y1
@@ -2650,7 +2589,6 @@ loop1:
 	MOVQ        DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y2, (AX)(BX*1)
@@ -2675,7 +2613,6 @@ TEXT ·inverseRxSO2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), BX
 	SHLQ $0x03, BX
 	MOVQ DX, SI
-
 loop1:
 	VMOVUPS     (CX), Z0
 	VPANDQ.BCST ·dataAbsF64+0(SB), Z0, Z1
@@ -2709,7 +2646,6 @@ loop1:
 	MOVQ        DI, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z2, (AX)(BX*1)
@@ -2735,7 +2671,6 @@ TEXT ·expSE2F32AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x02, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -2806,7 +2741,6 @@ loop1:
 	MOVQ         R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y6, (AX)
 	VMOVUPS Y4, (AX)(BX*1)
@@ -2844,7 +2778,6 @@ TEXT ·expSE2F32AVX512(SB), NOSPLIT, $0-64
 	SHLQ         $0x02, BX
 	LEAQ         (BX)(BX*2), SI
 	MOVQ         DX, DI
-
 loop1:
 	PREFETCHT0       256(AX)
 	PREFETCHT0       320(AX)
@@ -2970,7 +2903,6 @@ loop1:
 	MOVQ             R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z13, (AX)
 	VMOVUPS Z14, 64(AX)
@@ -3002,7 +2934,6 @@ TEXT ·expSE2F64AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x03, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -3079,7 +3010,6 @@ loop1:
 	MOVQ         R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y6, (AX)
 	VMOVUPS Y4, (AX)(BX*1)
@@ -3117,7 +3047,6 @@ TEXT ·expSE2F64AVX512(SB), NOSPLIT, $0-64
 	SHLQ         $0x03, BX
 	LEAQ         (BX)(BX*2), SI
 	MOVQ         DX, DI
-
 loop1:
 	PREFETCHT0       256(AX)
 	PREFETCHT0       320(AX)
@@ -3255,7 +3184,6 @@ loop1:
 	MOVQ             R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z13, (AX)
 	VMOVUPS Z14, 64(AX)
@@ -3287,7 +3215,6 @@ TEXT ·logSE2F32AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x02, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	VMOVUPS     (CX)(BX*1), Y0
 	VADDPS      ·dataZero+0(SB), Y0, Y1
@@ -3360,7 +3287,6 @@ loop1:
 	MOVQ        R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y1, (AX)
 	VMOVUPS Y8, (AX)(BX*1)
@@ -3397,7 +3323,6 @@ TEXT ·logSE2F32AVX512(SB), NOSPLIT, $0-64
 	SHLQ         $0x02, BX
 	LEAQ         (BX)(BX*2), SI
 	MOVQ         DX, DI
-
 loop1:
 	VMOVUPS          (CX)(BX*1), Z9
 	VMOVUPS          64(CX)(BX*1), Z10
@@ -3521,7 +3446,6 @@ loop1:
 	MOVQ             R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z23, (AX)
 	VMOVUPS Z24, 64(AX)
@@ -3551,7 +3475,6 @@ TEXT ·logSE2F64AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x03, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	VMOVUPS     (CX)(BX*1), Y0
 	VADDPD      ·dataZero+0(SB), Y0, Y1
@@ -3639,7 +3562,6 @@ loop1:
 	MOVQ        R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y1, (AX)
 	VMOVUPS Y8, (AX)(BX*1)
@@ -3676,7 +3598,6 @@ TEXT ·logSE2F64AVX512(SB), NOSPLIT, $0-64
 	SHLQ         $0x03, BX
 	LEAQ         (BX)(BX*2), SI
 	MOVQ         DX, DI
-
 loop1:
 	VMOVUPS          (CX)(BX*1), Z9
 	VMOVUPS          64(CX)(BX*1), Z10
@@ -3818,7 +3739,6 @@ loop1:
 	MOVQ             R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z19, (AX)
 	VMOVUPS Z20, 64(AX)
@@ -3848,7 +3768,6 @@ TEXT ·composeSE2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), SI
 	SHLQ $0x02, SI
 	MOVQ BX, DI
-
 loop1:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      (DX), Y1
@@ -4022,7 +3941,6 @@ loop1:
 	MOVQ         R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y2, (AX)
 	VMOVUPS Y10, (AX)(SI*1)
@@ -4060,7 +3978,6 @@ TEXT ·composeSE2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         stride+32(FP), SI
 	SHLQ         $0x02, SI
 	MOVQ         BX, DI
-
 loop1:
 	VMOVUPS          (CX), Z8
 	VMOVUPS          (DX), Z9
@@ -4228,7 +4145,6 @@ loop1:
 	MOVQ             R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z10, (AX)
 	VMOVUPS Z14, (AX)(SI*1)
@@ -4256,7 +4172,6 @@ TEXT ·composeSE2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ stride+32(FP), SI
 	SHLQ $0x03, SI
 	MOVQ BX, DI
-
 loop1:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      (DX), Y1
@@ -4440,7 +4355,6 @@ loop1:
 	MOVQ         R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y2, (AX)
 	VMOVUPS Y5, (AX)(SI*1)
@@ -4478,7 +4392,6 @@ TEXT ·composeSE2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         stride+32(FP), SI
 	SHLQ         $0x03, SI
 	MOVQ         BX, DI
-
 loop1:
 	VMOVUPS          (CX), Z8
 	VMOVUPS          (DX), Z9
@@ -4655,7 +4568,6 @@ loop1:
 	MOVQ             R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z10, (AX)
 	VMOVUPS Z17, (AX)(SI*1)
@@ -4684,7 +4596,6 @@ TEXT ·mulSE2F32AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x02, SI
 	LEAQ (SI)(SI*2), DI
 	MOVQ BX, R8
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(SI*1)
@@ -4746,7 +4657,6 @@ TEXT ·mulSE2F32AVX512(SB), NOSPLIT, $0-64
 	SHLQ $0x02, SI
 	LEAQ (SI)(SI*2), DI
 	MOVQ BX, R8
-
 loop1:
 	PREFETCHT0   128(AX)
 	PREFETCHT0   128(AX)(SI*1)
@@ -4808,7 +4718,6 @@ TEXT ·mulSE2F64AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x03, SI
 	LEAQ (SI)(SI*2), DI
 	MOVQ BX, R8
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(SI*1)
@@ -4870,7 +4779,6 @@ TEXT ·mulSE2F64AVX512(SB), NOSPLIT, $0-64
 	SHLQ $0x03, SI
 	LEAQ (SI)(SI*2), DI
 	MOVQ BX, R8
-
 loop1:
 	PREFETCHT0   128(AX)
 	PREFETCHT0   128(AX)(SI*1)
@@ -4931,7 +4839,6 @@ TEXT ·inverseSE2F32AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x02, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -4979,7 +4886,6 @@ TEXT ·inverseSE2F32AVX512(SB), NOSPLIT, $0-64
 	SHLQ $0x02, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	PREFETCHT0   128(AX)
 	PREFETCHT0   128(AX)(BX*1)
@@ -5027,7 +4933,6 @@ TEXT ·inverseSE2F64AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x03, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -5075,7 +4980,6 @@ TEXT ·inverseSE2F64AVX512(SB), NOSPLIT, $0-64
 	SHLQ $0x03, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	PREFETCHT0   128(AX)
 	PREFETCHT0   128(AX)(BX*1)
@@ -5125,7 +5029,6 @@ TEXT ·leftJacobianSE2F32AVX2(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -5225,7 +5128,6 @@ loop1:
 	MOVQ         R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS ·dataOne+0(SB), Y2
 	VMOVUPS Y2, (AX)
@@ -5272,7 +5174,6 @@ TEXT ·leftJacobianSE2F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ         (SI)(BX*2), DI
 	LEAQ         (DI)(BX*2), R8
 	MOVQ         DX, R9
-
 loop1:
 	PREFETCHT0       128(AX)
 	PREFETCHT0       128(AX)(BX*1)
@@ -5370,7 +5271,6 @@ loop1:
 	MOVQ             R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS      Z0, (AX)
 	VBROADCASTSS ·dataZero+0(SB), Z10
@@ -5406,7 +5306,6 @@ TEXT ·leftJacobianSE2F64AVX2(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -5516,7 +5415,6 @@ loop1:
 	MOVQ         R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS ·dataOneF64+0(SB), Y2
 	VMOVUPS Y2, (AX)
@@ -5563,7 +5461,6 @@ TEXT ·leftJacobianSE2F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ         (SI)(BX*2), DI
 	LEAQ         (DI)(BX*2), R8
 	MOVQ         DX, R9
-
 loop1:
 	PREFETCHT0       128(AX)
 	PREFETCHT0       128(AX)(BX*1)
@@ -5674,7 +5571,6 @@ loop1:
 	MOVQ             R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS      Z0, (AX)
 	VBROADCASTSD ·dataZero+0(SB), Z10
@@ -5710,7 +5606,6 @@ TEXT ·leftJacobianInvSE2F32AVX2(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -5808,7 +5703,6 @@ loop1:
 	MOVQ         R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS ·dataOne+0(SB), Y4
 	VMOVUPS Y4, (AX)
@@ -5855,7 +5749,6 @@ TEXT ·leftJacobianInvSE2F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ         (SI)(BX*2), DI
 	LEAQ         (DI)(BX*2), R8
 	MOVQ         DX, R9
-
 loop1:
 	PREFETCHT0       128(AX)
 	PREFETCHT0       128(AX)(BX*1)
@@ -5954,7 +5847,6 @@ loop1:
 	MOVQ             R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS      Z0, (AX)
 	VBROADCASTSS ·dataZero+0(SB), Z15
@@ -5990,7 +5882,6 @@ TEXT ·leftJacobianInvSE2F64AVX2(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -6099,7 +5990,6 @@ loop1:
 	MOVQ         R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS ·dataOneF64+0(SB), Y3
 	VMOVUPS Y3, (AX)
@@ -6146,7 +6036,6 @@ TEXT ·leftJacobianInvSE2F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ         (SI)(BX*2), DI
 	LEAQ         (DI)(BX*2), R8
 	MOVQ         DX, R9
-
 loop1:
 	PREFETCHT0       128(AX)
 	PREFETCHT0       128(AX)(BX*1)
@@ -6262,7 +6151,6 @@ loop1:
 	MOVQ             R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS      Z0, (AX)
 	VBROADCASTSD ·dataZero+0(SB), Z15
@@ -6298,7 +6186,6 @@ TEXT ·adjointSE2F32AVX2(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	PREFETCHT0 64(AX)
 	PREFETCHT0 64(AX)(BX*1)
@@ -6350,7 +6237,6 @@ TEXT ·adjointSE2F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	PREFETCHT0   128(AX)
 	PREFETCHT0   128(AX)(BX*1)
@@ -6402,7 +6288,6 @@ TEXT ·adjointSE2F64AVX2(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	PREFETCHT0 64(AX)
 	PREFETCHT0 64(AX)(BX*1)
@@ -6454,7 +6339,6 @@ TEXT ·adjointSE2F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	PREFETCHT0   128(AX)
 	PREFETCHT0   128(AX)(BX*1)
@@ -6505,7 +6389,6 @@ TEXT ·actSE2F32AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x02, SI
 	LEAQ (SI)(SI*2), DI
 	MOVQ BX, R8
-
 loop1:
 	VMOVUPS      (CX)(SI*1), Y0
 	VMOVUPS      (DX)(SI*1), Y1
@@ -6550,7 +6433,6 @@ TEXT ·actSE2F32AVX512(SB), NOSPLIT, $0-64
 	SHLQ $0x02, SI
 	LEAQ (SI)(SI*2), DI
 	MOVQ BX, R8
-
 loop1:
 	VMOVUPS      (CX)(SI*1), Z0
 	VMOVUPS      (DX)(SI*1), Z1
@@ -6595,7 +6477,6 @@ TEXT ·actSE2F64AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x03, SI
 	LEAQ (SI)(SI*2), DI
 	MOVQ BX, R8
-
 loop1:
 	VMOVUPS      (CX)(SI*1), Y0
 	VMOVUPS      (DX)(SI*1), Y1
@@ -6640,7 +6521,6 @@ TEXT ·actSE2F64AVX512(SB), NOSPLIT, $0-64
 	SHLQ $0x03, SI
 	LEAQ (SI)(SI*2), DI
 	MOVQ BX, R8
-
 loop1:
 	VMOVUPS      (CX)(SI*1), Z0
 	VMOVUPS      (DX)(SI*1), Z1
@@ -6684,7 +6564,6 @@ TEXT ·expSim2F32AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x02, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -6864,7 +6743,6 @@ loop1:
 	MOVQ         R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y4, (AX)
 	VMOVUPS Y7, (AX)(BX*1)
@@ -6902,7 +6780,6 @@ TEXT ·expSim2F32AVX512(SB), NOSPLIT, $0-64
 	SHLQ         $0x02, BX
 	LEAQ         (BX)(BX*2), SI
 	MOVQ         DX, DI
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(BX*1)
@@ -7068,7 +6945,6 @@ loop1:
 	MOVQ              R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z11, (AX)
 	VMOVUPS Z15, (AX)(BX*1)
@@ -7096,7 +6972,6 @@ TEXT ·expSim2F64AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x03, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -7285,7 +7160,6 @@ loop1:
 	MOVQ         R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y1, (AX)
 	VMOVUPS Y6, (AX)(BX*1)
@@ -7323,7 +7197,6 @@ TEXT ·expSim2F64AVX512(SB), NOSPLIT, $0-64
 	SHLQ         $0x03, BX
 	LEAQ         (BX)(BX*2), SI
 	MOVQ         DX, DI
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(BX*1)
@@ -7498,7 +7371,6 @@ loop1:
 	MOVQ              R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z13, (AX)
 	VMOVUPS Z10, (AX)(BX*1)
@@ -7526,7 +7398,6 @@ TEXT ·logSim2F32AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x02, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -7678,7 +7549,6 @@ loop1:
 	MOVQ         R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y6, (AX)
 	VMOVUPS Y3, (AX)(BX*1)
@@ -7716,7 +7586,6 @@ TEXT ·logSim2F32AVX512(SB), NOSPLIT, $0-64
 	SHLQ         $0x02, BX
 	LEAQ         (BX)(BX*2), SI
 	MOVQ         DX, DI
-
 loop1:
 	PREFETCHT0       128(AX)
 	PREFETCHT0       128(AX)(BX*1)
@@ -7861,7 +7730,6 @@ loop1:
 	MOVQ             R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z16, (AX)
 	VMOVUPS Z17, (AX)(BX*1)
@@ -7889,7 +7757,6 @@ TEXT ·logSim2F64AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x03, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -8063,7 +7930,6 @@ loop1:
 	MOVQ         R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y5, (AX)
 	VMOVUPS Y3, (AX)(BX*1)
@@ -8101,7 +7967,6 @@ TEXT ·logSim2F64AVX512(SB), NOSPLIT, $0-64
 	SHLQ         $0x03, BX
 	LEAQ         (BX)(BX*2), SI
 	MOVQ         DX, DI
-
 loop1:
 	PREFETCHT0       128(AX)
 	PREFETCHT0       128(AX)(BX*1)
@@ -8260,7 +8125,6 @@ loop1:
 	MOVQ             R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z13, (AX)
 	VMOVUPS Z17, (AX)(BX*1)
@@ -8291,7 +8155,6 @@ TEXT ·composeSim2F32AVX2(SB), $192-64
 	LEAQ 31(SP), R8
 	ANDQ $-32, R8
 	MOVQ BX, R9
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(SI*1)
@@ -8818,7 +8681,6 @@ loop1:
 	MOVQ         R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y6, (AX)
 	VMOVUPS Y4, (AX)(SI*1)
@@ -8848,7 +8710,6 @@ TEXT ·composeSim2F32AVX512(SB), NOSPLIT, $0-64
 	SHLQ $0x02, SI
 	LEAQ (SI)(SI*2), DI
 	MOVQ BX, R8
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(SI*1)
@@ -9329,7 +9190,6 @@ loop1:
 	MOVQ              R9, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z2, (AX)
 	VMOVUPS Z5, (AX)(SI*1)
@@ -9361,7 +9221,6 @@ TEXT ·composeSim2F64AVX2(SB), $192-64
 	LEAQ 31(SP), R8
 	ANDQ $-32, R8
 	MOVQ BX, R9
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(SI*1)
@@ -9907,7 +9766,6 @@ loop1:
 	MOVQ         R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y7, (AX)
 	VMOVUPS Y8, (AX)(SI*1)
@@ -9937,7 +9795,6 @@ TEXT ·composeSim2F64AVX512(SB), NOSPLIT, $0-64
 	SHLQ $0x03, SI
 	LEAQ (SI)(SI*2), DI
 	MOVQ BX, R8
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(SI*1)
@@ -10436,7 +10293,6 @@ loop1:
 	MOVQ              R9, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z2, (AX)
 	VMOVUPS Z5, (AX)(SI*1)
@@ -10465,7 +10321,6 @@ TEXT ·inverseSim2F32AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x02, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -10519,7 +10374,6 @@ loop1:
 	MOVQ         R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y2, (AX)(BX*1)
@@ -10547,7 +10401,6 @@ TEXT ·inverseSim2F32AVX512(SB), NOSPLIT, $0-64
 	SHLQ $0x02, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	PREFETCHT0   128(AX)
 	PREFETCHT0   128(AX)(BX*1)
@@ -10600,7 +10453,6 @@ loop1:
 	MOVQ         R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z2, (AX)(BX*1)
@@ -10628,7 +10480,6 @@ TEXT ·inverseSim2F64AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x03, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -10682,7 +10533,6 @@ loop1:
 	MOVQ         R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y2, (AX)(BX*1)
@@ -10710,7 +10560,6 @@ TEXT ·inverseSim2F64AVX512(SB), NOSPLIT, $0-64
 	SHLQ $0x03, BX
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
-
 loop1:
 	PREFETCHT0   128(AX)
 	PREFETCHT0   128(AX)(BX*1)
@@ -10763,7 +10612,6 @@ loop1:
 	MOVQ         R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z2, (AX)(BX*1)
@@ -10797,7 +10645,6 @@ TEXT ·leftJacobianSim2F32AVX2(SB), NOSPLIT, $0-64
 	LEAQ (R10)(BX*2), R11
 	LEAQ (R11)(BX*2), R12
 	MOVQ DX, R13
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -11086,7 +10933,6 @@ loop1:
 	MOVQ         R14, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS ·dataOne+0(SB), Y9
 	VMOVUPS Y9, (AX)
@@ -11136,7 +10982,6 @@ TEXT ·leftJacobianSim2F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ (R10)(BX*2), R11
 	LEAQ (R11)(BX*2), R12
 	MOVQ DX, R13
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(BX*1)
@@ -11412,7 +11257,6 @@ loop1:
 	MOVQ              R14, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VBROADCASTSS ·dataOne+0(SB), Z2
 	VMOVUPS      Z2, (AX)
@@ -11462,7 +11306,6 @@ TEXT ·leftJacobianSim2F64AVX2(SB), NOSPLIT, $0-64
 	LEAQ (R10)(BX*2), R11
 	LEAQ (R11)(BX*2), R12
 	MOVQ DX, R13
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -11795,7 +11638,6 @@ loop1:
 	MOVQ         R14, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS ·dataOneF64+0(SB), Y9
 	VMOVUPS Y9, (AX)
@@ -11845,7 +11687,6 @@ TEXT ·leftJacobianSim2F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ (R10)(BX*2), R11
 	LEAQ (R11)(BX*2), R12
 	MOVQ DX, R13
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(BX*1)
@@ -12165,7 +12006,6 @@ loop1:
 	MOVQ              R14, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VBROADCASTSD ·dataOneF64+0(SB), Z3
 	VMOVUPS      Z3, (AX)
@@ -12215,7 +12055,6 @@ TEXT ·leftJacobianInvSim2F32AVX2(SB), NOSPLIT, $0-64
 	LEAQ (R10)(BX*2), R11
 	LEAQ (R11)(BX*2), R12
 	MOVQ DX, R13
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -12518,7 +12357,6 @@ loop1:
 	MOVQ         R14, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS ·dataOne+0(SB), Y8
 	VMOVUPS Y8, (AX)
@@ -12568,7 +12406,6 @@ TEXT ·leftJacobianInvSim2F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ (R10)(BX*2), R11
 	LEAQ (R11)(BX*2), R12
 	MOVQ DX, R13
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(BX*1)
@@ -12858,7 +12695,6 @@ loop1:
 	MOVQ              R14, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VBROADCASTSS ·dataOne+0(SB), Z8
 	VMOVUPS      Z8, (AX)
@@ -12908,7 +12744,6 @@ TEXT ·leftJacobianInvSim2F64AVX2(SB), NOSPLIT, $0-64
 	LEAQ (R10)(BX*2), R11
 	LEAQ (R11)(BX*2), R12
 	MOVQ DX, R13
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -13255,7 +13090,6 @@ loop1:
 	MOVQ         R14, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS ·dataOneF64+0(SB), Y9
 	VMOVUPS Y9, (AX)
@@ -13305,7 +13139,6 @@ TEXT ·leftJacobianInvSim2F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ (R10)(BX*2), R11
 	LEAQ (R11)(BX*2), R12
 	MOVQ DX, R13
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(BX*1)
@@ -13639,7 +13472,6 @@ loop1:
 	MOVQ              R14, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VBROADCASTSD ·dataOneF64+0(SB), Z6
 	VMOVUPS      Z6, (AX)
@@ -13689,7 +13521,6 @@ TEXT ·adjointSim2F32AVX2(SB), NOSPLIT, $0-64
 	LEAQ (R10)(BX*2), R11
 	LEAQ (R11)(BX*2), R12
 	MOVQ DX, R13
-
 loop1:
 	PREFETCHT0 64(AX)
 	PREFETCHT0 64(AX)(BX*1)
@@ -13763,7 +13594,6 @@ TEXT ·adjointSim2F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ (R10)(BX*2), R11
 	LEAQ (R11)(BX*2), R12
 	MOVQ DX, R13
-
 loop1:
 	PREFETCHT0   128(AX)
 	PREFETCHT0   128(AX)(BX*1)
@@ -13837,7 +13667,6 @@ TEXT ·adjointSim2F64AVX2(SB), NOSPLIT, $0-64
 	LEAQ (R10)(BX*2), R11
 	LEAQ (R11)(BX*2), R12
 	MOVQ DX, R13
-
 loop1:
 	PREFETCHT0 64(AX)
 	PREFETCHT0 64(AX)(BX*1)
@@ -13911,7 +13740,6 @@ TEXT ·adjointSim2F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ (R10)(BX*2), R11
 	LEAQ (R11)(BX*2), R12
 	MOVQ DX, R13
-
 loop1:
 	PREFETCHT0   128(AX)
 	PREFETCHT0   128(AX)(BX*1)

@@ -433,7 +433,6 @@ TEXT ·expSO2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 128(R4), F8
 	FMOVQ 144(R4), F9
 	FMOVQ 160(R4), F10
-
 loop:
 	// 86 instructions for 8 matrices, 10.75 each
 	FLDPQ (R1), (F11, F12)
@@ -528,7 +527,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FLDPQ (R0), (F11, F12)
 	VBIF V15.B16, V21.B16, V11.B16
@@ -577,7 +575,6 @@ TEXT ·expSO2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 400(R4), F7
 	FMOVQ 416(R4), F8
 	FMOVQ 432(R4), F9
-
 loop:
 	// 106 instructions for 4 matrices, 26.5 each
 	FLDPQ (R1), (F10, F11)
@@ -692,7 +689,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FLDPQ (R0), (F10, F11)
 	VBIF V12.B16, V18.B16, V10.B16
@@ -739,7 +735,6 @@ TEXT ·logSO2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 80(R4), F5
 	FMOVQ 688(R4), F6
 	FMOVQ 704(R4), F7
-
 loop:
 	// 108 instructions for 8 matrices, 13.5 each
 	ADD R5, R1, R6
@@ -856,7 +851,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FLDPQ (R0), (F10, F11)
 	VBIF V16.B16, V8.B16, V10.B16
@@ -897,7 +891,6 @@ TEXT ·logSO2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 912(R4), F5
 	FMOVQ 928(R4), F6
 	FMOVQ 944(R4), F7
-
 loop:
 	// 150 instructions for 4 matrices, 37.5 each
 	ADD R5, R1, R6
@@ -1056,7 +1049,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FLDPQ (R0), (F10, F11)
 	VBIF V18.B16, V8.B16, V10.B16
@@ -1090,7 +1082,6 @@ TEXT ·mulSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD $se2Consts<>(SB), R5
 	MOVD stride+32(FP), R6
 	LSL $2, R6
-
 loop:
 	// 25 instructions for 4 matrices, 6.25 each
 	ADD R6, R1, R7
@@ -1134,7 +1125,6 @@ TEXT ·mulSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD $se2Consts<>(SB), R5
 	MOVD stride+32(FP), R6
 	LSL $3, R6
-
 loop:
 	// 25 instructions for 2 matrices, 12.5 each
 	ADD R6, R1, R7
@@ -1182,7 +1172,6 @@ TEXT ·composeSO2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ (R5), F3
 	FMOVQ 1200(R5), F4
 	FMOVQ 1216(R5), F5
-
 loop:
 	// 28 instructions for 4 matrices, 7 each
 	FMOVQ (R1), F6
@@ -1219,7 +1208,6 @@ loop:
 	MOVD R4, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F6
 	VBIF V10.B16, V8.B16, V6.B16
@@ -1250,7 +1238,6 @@ TEXT ·composeSO2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1168(R5), F2
 	FMOVQ 288(R5), F3
 	FMOVQ 1248(R5), F4
-
 loop:
 	// 20 instructions for 2 matrices, 10 each
 	FMOVQ (R1), F5
@@ -1279,7 +1266,6 @@ loop:
 	MOVD R4, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F6
 	VBIF V7.B16, V5.B16, V6.B16
@@ -1307,7 +1293,6 @@ TEXT ·inverseSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	FMOVQ (R4), F0
-
 loop:
 	// 11 instructions for 4 matrices, 2.75 each
 	ADD R5, R1, R6
@@ -1337,7 +1322,6 @@ TEXT ·inverseSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	FMOVQ 288(R4), F0
-
 loop:
 	// 11 instructions for 2 matrices, 5.5 each
 	ADD R5, R1, R6
@@ -1378,7 +1362,6 @@ TEXT ·expRxSO2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 256(R4), F9
 	FMOVQ 48(R4), F10
 	FMOVQ 80(R4), F11
-
 loop:
 	// 79 instructions for 4 matrices, 19.75 each
 	FMOVQ (R1), F12
@@ -1466,7 +1449,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F12
 	VBIF V13.B16, V19.B16, V12.B16
@@ -1510,7 +1492,6 @@ TEXT ·expRxSO2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 624(R4), F9
 	FMOVQ 336(R4), F10
 	FMOVQ 368(R4), F11
-
 loop:
 	// 101 instructions for 2 matrices, 50.5 each
 	FMOVQ (R1), F12
@@ -1620,7 +1601,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F12
 	VBIF V13.B16, V18.B16, V12.B16
@@ -1664,7 +1644,6 @@ TEXT ·logRxSO2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1712(R4), F9
 	FMOVQ 1296(R4), F10
 	FMOVQ 1728(R4), F11
-
 loop:
 	// 124 instructions for 4 matrices, 31 each
 	FMOVQ (R1), F12
@@ -1797,7 +1776,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F12
 	VBIF V17.B16, V16.B16, V12.B16
@@ -1841,7 +1819,6 @@ TEXT ·logRxSO2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1936(R4), F9
 	FMOVQ 1952(R4), F10
 	FMOVQ 1968(R4), F11
-
 loop:
 	// 156 instructions for 2 matrices, 78 each
 	FMOVQ (R1), F12
@@ -2006,7 +1983,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F12
 	VBIF V17.B16, V15.B16, V12.B16
@@ -2045,7 +2021,6 @@ TEXT ·composeRxSO2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ (R5), F3
 	FMOVQ 1200(R5), F4
 	FMOVQ 1216(R5), F5
-
 loop:
 	// 35 instructions for 4 matrices, 8.75 each
 	ADD R6, R1, R7
@@ -2089,7 +2064,6 @@ loop:
 	MOVD R4, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F7
 	VBIF V10.B16, V6.B16, V7.B16
@@ -2127,7 +2101,6 @@ TEXT ·composeRxSO2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1168(R5), F2
 	FMOVQ 288(R5), F3
 	FMOVQ 1248(R5), F4
-
 loop:
 	// 27 instructions for 2 matrices, 13.5 each
 	ADD R6, R1, R7
@@ -2163,7 +2136,6 @@ loop:
 	MOVD R4, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F8
 	VBIF V7.B16, V6.B16, V8.B16
@@ -2199,7 +2171,6 @@ TEXT ·inverseRxSO2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1648(R4), F1
 	FMOVQ 1664(R4), F2
 	FMOVQ (R4), F3
-
 loop:
 	// 35 instructions for 4 matrices, 8.75 each
 	FMOVQ (R1), F4
@@ -2243,7 +2214,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F7
 	VBIF V5.B16, V4.B16, V7.B16
@@ -2279,7 +2249,6 @@ TEXT ·inverseRxSO2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1872(R4), F1
 	FMOVQ 1888(R4), F2
 	FMOVQ 288(R4), F3
-
 loop:
 	// 35 instructions for 2 matrices, 17.5 each
 	FMOVQ (R1), F4
@@ -2323,7 +2292,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F7
 	VBIF V5.B16, V4.B16, V7.B16
@@ -2368,7 +2336,6 @@ TEXT ·expSE2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 128(R4), F9
 	FMOVQ 144(R4), F10
 	FMOVQ 160(R4), F11
-
 loop:
 	// 129 instructions for 8 matrices, 16.12 each
 	FLDPQ (R1), (F12, F13)
@@ -2506,7 +2473,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FLDPQ (R0), (F16, F17)
 	VBIF V14.B16, V24.B16, V16.B16
@@ -2570,7 +2536,6 @@ TEXT ·expSE2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 400(R4), F9
 	FMOVQ 416(R4), F10
 	FMOVQ 432(R4), F11
-
 loop:
 	// 153 instructions for 4 matrices, 38.25 each
 	FLDPQ (R1), (F12, F13)
@@ -2732,7 +2697,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FLDPQ (R0), (F16, F17)
 	VBIF V14.B16, V24.B16, V16.B16
@@ -2794,7 +2758,6 @@ TEXT ·logSE2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 688(R4), F7
 	FMOVQ 704(R4), F8
 	FMOVQ 1728(R4), F9
-
 loop:
 	// 147 instructions for 8 matrices, 18.38 each
 	ADD R5, R1, R7
@@ -2950,7 +2913,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FLDPQ (R0), (F10, F11)
 	VBIF V20.B16, V12.B16, V10.B16
@@ -3002,7 +2964,6 @@ TEXT ·logSE2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 880(R4), F3
 	FMOVQ 624(R4), F4
 	FMOVQ 896(R4), F5
-
 loop:
 	// 192 instructions for 4 matrices, 48 each
 	ADD R5, R1, R7
@@ -3203,7 +3164,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FLDPQ (R0), (F6, F7)
 	VBIF V18.B16, V8.B16, V6.B16
@@ -3261,7 +3221,6 @@ TEXT ·composeSE2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 144(R5), F9
 	FMOVQ 160(R5), F10
 	FMOVQ 656(R5), F11
-
 loop:
 	// 208 instructions for 4 matrices, 52 each
 	FMOVQ (R1), F12
@@ -3478,7 +3437,6 @@ loop:
 	MOVD R4, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F12
 	VBIF V17.B16, V14.B16, V12.B16
@@ -3528,7 +3486,6 @@ TEXT ·composeSE2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 416(R5), F9
 	FMOVQ 432(R5), F10
 	FMOVQ 864(R5), F11
-
 loop:
 	// 235 instructions for 2 matrices, 117.5 each
 	FMOVQ (R1), F12
@@ -3772,7 +3729,6 @@ loop:
 	MOVD R4, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F12
 	VBIF V17.B16, V14.B16, V12.B16
@@ -3811,7 +3767,6 @@ TEXT ·mulSE2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R6
 	LSL $2, R6
 	ADD R6<<1, R6, R7
-
 loop:
 	// 50 instructions for 4 matrices, 12.5 each
 	ADD R6, R1, R8
@@ -3881,7 +3836,6 @@ TEXT ·mulSE2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R6
 	LSL $3, R6
 	ADD R6<<1, R6, R7
-
 loop:
 	// 50 instructions for 2 matrices, 25 each
 	ADD R6, R1, R8
@@ -3951,7 +3905,6 @@ TEXT ·inverseSE2F32NEON(SB), NOSPLIT, $0-64
 	LSL $2, R5
 	ADD R5<<1, R5, R6
 	FMOVQ (R4), F0
-
 loop:
 	// 32 instructions for 4 matrices, 8 each
 	ADD R5, R1, R7
@@ -4003,7 +3956,6 @@ TEXT ·inverseSE2F64NEON(SB), NOSPLIT, $0-64
 	LSL $3, R5
 	ADD R5<<1, R5, R6
 	FMOVQ 288(R4), F0
-
 loop:
 	// 32 instructions for 2 matrices, 16 each
 	ADD R5, R1, R7
@@ -4068,7 +4020,6 @@ TEXT ·leftJacobianSE2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 112(R4), F9
 	FMOVQ 128(R4), F10
 	FMOVQ 144(R4), F11
-
 loop:
 	// 107 instructions for 4 matrices, 26.75 each
 	FMOVQ (R1), F12
@@ -4184,7 +4135,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	VMOV V3.B16, V12.B16
 	FMOVQ (R0), F14
@@ -4269,7 +4219,6 @@ TEXT ·leftJacobianSE2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1632(R4), F9
 	FMOVQ 400(R4), F10
 	FMOVQ 416(R4), F11
-
 loop:
 	// 127 instructions for 2 matrices, 63.5 each
 	FMOVQ (R1), F12
@@ -4405,7 +4354,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	VMOV V3.B16, V12.B16
 	FMOVQ (R0), F14
@@ -4490,7 +4438,6 @@ TEXT ·leftJacobianInvSE2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 112(R4), F9
 	FMOVQ 128(R4), F10
 	FMOVQ 144(R4), F11
-
 loop:
 	// 105 instructions for 4 matrices, 26.25 each
 	FMOVQ (R1), F12
@@ -4604,7 +4551,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	VMOV V3.B16, V16.B16
 	FMOVQ (R0), F18
@@ -4689,7 +4635,6 @@ TEXT ·leftJacobianInvSE2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1632(R4), F9
 	FMOVQ 400(R4), F10
 	FMOVQ 416(R4), F11
-
 loop:
 	// 127 instructions for 2 matrices, 63.5 each
 	FMOVQ (R1), F12
@@ -4825,7 +4770,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	VMOV V3.B16, V17.B16
 	FMOVQ (R0), F19
@@ -4899,7 +4843,6 @@ TEXT ·adjointSE2F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
 	FMOVQ (R4), F0
-
 loop:
 	// 33 instructions for 4 matrices, 8.25 each
 	FMOVQ (R1), F1
@@ -4954,7 +4897,6 @@ TEXT ·adjointSE2F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
 	FMOVQ 288(R4), F0
-
 loop:
 	// 33 instructions for 2 matrices, 16.5 each
 	FMOVQ (R1), F1
@@ -5007,7 +4949,6 @@ TEXT ·actSE2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R6
 	LSL $2, R6
 	ADD R6<<1, R6, R7
-
 loop:
 	// 31 instructions for 4 matrices, 7.75 each
 	ADD R6, R1, R8
@@ -5058,7 +4999,6 @@ TEXT ·actSE2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R6
 	LSL $3, R6
 	ADD R6<<1, R6, R7
-
 loop:
 	// 31 instructions for 2 matrices, 15.5 each
 	ADD R6, R1, R8
@@ -5120,7 +5060,6 @@ TEXT ·expSim2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 112(R4), F9
 	FMOVQ 128(R4), F10
 	FMOVQ 144(R4), F11
-
 loop:
 	// 206 instructions for 4 matrices, 51.5 each
 	FMOVQ (R1), F12
@@ -5335,7 +5274,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F12
 	VBIF V13.B16, V15.B16, V12.B16
@@ -5390,7 +5328,6 @@ TEXT ·expSim2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 400(R4), F9
 	FMOVQ 416(R4), F10
 	FMOVQ 2672(R4), F11
-
 loop:
 	// 231 instructions for 2 matrices, 115.5 each
 	FMOVQ (R1), F12
@@ -5630,7 +5567,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F12
 	VBIF V13.B16, V15.B16, V12.B16
@@ -5685,7 +5621,6 @@ TEXT ·logSim2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1712(R4), F9
 	FMOVQ 1296(R4), F10
 	FMOVQ 1728(R4), F11
-
 loop:
 	// 191 instructions for 4 matrices, 47.75 each
 	FMOVQ (R1), F12
@@ -5885,7 +5820,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F12
 	VBIF V20.B16, V16.B16, V12.B16
@@ -5940,7 +5874,6 @@ TEXT ·logSim2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1936(R4), F9
 	FMOVQ 1952(R4), F10
 	FMOVQ 1968(R4), F11
-
 loop:
 	// 223 instructions for 2 matrices, 111.5 each
 	FMOVQ (R1), F12
@@ -6172,7 +6105,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F12
 	VBIF V19.B16, V15.B16, V12.B16
@@ -6226,7 +6158,6 @@ TEXT ·composeSim2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 80(R5), F7
 	FMOVQ 96(R5), F8
 	FMOVQ 112(R5), F9
-
 loop:
 	// 631 instructions for 4 matrices, 157.8 each
 	FMOVQ (R1), F10
@@ -6866,7 +6797,6 @@ loop:
 	MOVD R4, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F11
 	VBIF V18.B16, V12.B16, V11.B16
@@ -6920,7 +6850,6 @@ TEXT ·composeSim2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 384(R5), F7
 	FMOVQ 1632(R5), F8
 	FMOVQ 400(R5), F9
-
 loop:
 	// 697 instructions for 2 matrices, 348.5 each
 	FMOVQ (R1), F10
@@ -7626,7 +7555,6 @@ loop:
 	MOVD R4, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F11
 	VBIF V18.B16, V12.B16, V11.B16
@@ -7673,7 +7601,6 @@ TEXT ·inverseSim2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 16(R4), F1
 	FMOVQ 1648(R4), F2
 	FMOVQ 1664(R4), F3
-
 loop:
 	// 56 instructions for 4 matrices, 14 each
 	FMOVQ (R1), F4
@@ -7738,7 +7665,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F7
 	VBIF V5.B16, V4.B16, V7.B16
@@ -7785,7 +7711,6 @@ TEXT ·inverseSim2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 304(R4), F1
 	FMOVQ 1872(R4), F2
 	FMOVQ 1888(R4), F3
-
 loop:
 	// 56 instructions for 2 matrices, 28 each
 	FMOVQ (R1), F4
@@ -7850,7 +7775,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F7
 	VBIF V5.B16, V4.B16, V7.B16
@@ -7911,7 +7835,6 @@ TEXT ·leftJacobianSim2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 112(R4), F9
 	FMOVQ 128(R4), F10
 	FMOVQ 144(R4), F11
-
 loop:
 	// 324 instructions for 4 matrices, 81 each
 	FMOVQ (R1), F12
@@ -8244,7 +8167,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	VMOV V1.B16, V18.B16
 	FMOVQ (R0), F20
@@ -8373,7 +8295,6 @@ TEXT ·leftJacobianSim2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 400(R4), F9
 	FMOVQ 416(R4), F10
 	FMOVQ 2672(R4), F11
-
 loop:
 	// 384 instructions for 2 matrices, 192 each
 	FMOVQ (R1), F12
@@ -8766,7 +8687,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	VMOV V1.B16, V18.B16
 	FMOVQ (R0), F20
@@ -8895,7 +8815,6 @@ TEXT ·leftJacobianInvSim2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 96(R4), F9
 	FMOVQ 112(R4), F10
 	FMOVQ 128(R4), F11
-
 loop:
 	// 344 instructions for 4 matrices, 86 each
 	FMOVQ (R1), F12
@@ -9248,7 +9167,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	VMOV V0.B16, V19.B16
 	FMOVQ (R0), F20
@@ -9377,7 +9295,6 @@ TEXT ·leftJacobianInvSim2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1632(R4), F9
 	FMOVQ 400(R4), F10
 	FMOVQ 416(R4), F11
-
 loop:
 	// 404 instructions for 2 matrices, 202 each
 	FMOVQ (R1), F12
@@ -9790,7 +9707,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	VMOV V0.B16, V19.B16
 	FMOVQ (R0), F20
@@ -9908,7 +9824,6 @@ TEXT ·adjointSim2F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R10, R11
 	ADD R5<<1, R11, R12
 	FMOVQ (R4), F0
-
 loop:
 	// 54 instructions for 4 matrices, 13.5 each
 	FMOVQ (R1), F1
@@ -9988,7 +9903,6 @@ TEXT ·adjointSim2F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R10, R11
 	ADD R5<<1, R11, R12
 	FMOVQ 288(R4), F0
-
 loop:
 	// 54 instructions for 2 matrices, 27 each
 	FMOVQ (R1), F1

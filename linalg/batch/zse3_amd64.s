@@ -16,7 +16,6 @@ TEXT ·expSO3F32AVX2(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -137,7 +136,6 @@ loop1:
 	MOVQ         R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y10, (AX)(BX*1)
@@ -182,7 +180,6 @@ TEXT ·expSO3F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ         (SI)(BX*2), DI
 	LEAQ         (DI)(BX*2), R8
 	MOVQ         DX, R9
-
 loop1:
 	PREFETCHT0       128(AX)
 	PREFETCHT0       128(AX)(BX*1)
@@ -305,7 +302,6 @@ loop1:
 	MOVQ             R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z9, (AX)
 	VMOVUPS Z18, (AX)(BX*1)
@@ -340,7 +336,6 @@ TEXT ·expSO3F64AVX2(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -438,7 +433,6 @@ loop1:
 	MOVQ         R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y6, (AX)(BX*1)
@@ -483,7 +477,6 @@ TEXT ·expSO3F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ         (SI)(BX*2), DI
 	LEAQ         (DI)(BX*2), R8
 	MOVQ         DX, R9
-
 loop1:
 	PREFETCHT0       128(AX)
 	PREFETCHT0       128(AX)(BX*1)
@@ -598,7 +591,6 @@ loop1:
 	MOVQ             R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z8, (AX)
 	VMOVUPS Z15, (AX)(BX*1)
@@ -635,7 +627,6 @@ TEXT ·logSO3F32AVX2(SB), $128-64
 	LEAQ 31(SP), R9
 	ANDQ $-32, R9
 	MOVQ DX, R10
-
 loop1:
 	VMOVUPS     (CX)(R8*1), Y0
 	VMOVUPS     (CX)(DI*1), Y1
@@ -739,7 +730,6 @@ loop1:
 	MOVQ        R11, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y8, (AX)
 	VMOVUPS Y6, (AX)(BX*1)
@@ -778,7 +768,6 @@ TEXT ·logSO3F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ         (SI)(BX*2), DI
 	LEAQ         (DI)(BX*2), R8
 	MOVQ         DX, R9
-
 loop1:
 	VMOVUPS          (CX)(R8*1), Z9
 	VMOVUPS          (CX)(DI*1), Z10
@@ -875,7 +864,6 @@ loop1:
 	MOVQ             R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z23, (AX)
 	VMOVUPS Z15, (AX)(BX*1)
@@ -906,7 +894,6 @@ TEXT ·logSO3F64AVX2(SB), $128-64
 	LEAQ 31(SP), R9
 	ANDQ $-32, R9
 	MOVQ DX, R10
-
 loop1:
 	VMOVUPS     (CX)(R8*1), Y0
 	VMOVUPS     (CX)(DI*1), Y1
@@ -1023,7 +1010,6 @@ loop1:
 	MOVQ        R11, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y8, (AX)
 	VMOVUPS Y6, (AX)(BX*1)
@@ -1062,7 +1048,6 @@ TEXT ·logSO3F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ         (SI)(BX*2), DI
 	LEAQ         (DI)(BX*2), R8
 	MOVQ         DX, R9
-
 loop1:
 	VMOVUPS          (CX)(R8*1), Z10
 	VMOVUPS          (CX)(DI*1), Z11
@@ -1175,7 +1160,6 @@ loop1:
 	MOVQ             R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z24, (AX)
 	VMOVUPS Z16, (AX)(BX*1)
@@ -1204,7 +1188,6 @@ TEXT ·leftJacobianSO3F32AVX2(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -1338,7 +1321,6 @@ loop1:
 	MOVQ         R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y12, (AX)(BX*1)
@@ -1383,7 +1365,6 @@ TEXT ·leftJacobianSO3F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ         (SI)(BX*2), DI
 	LEAQ         (DI)(BX*2), R8
 	MOVQ         DX, R9
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(BX*1)
@@ -1527,7 +1508,6 @@ loop1:
 	MOVQ              R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z9, (AX)
 	VMOVUPS Z12, (AX)(BX*1)
@@ -1562,7 +1542,6 @@ TEXT ·leftJacobianSO3F64AVX2(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -1672,7 +1651,6 @@ loop1:
 	MOVQ         R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y7, (AX)(BX*1)
@@ -1717,7 +1695,6 @@ TEXT ·leftJacobianSO3F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ         (SI)(BX*2), DI
 	LEAQ         (DI)(BX*2), R8
 	MOVQ         DX, R9
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(BX*1)
@@ -1855,7 +1832,6 @@ loop1:
 	MOVQ              R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z9, (AX)
 	VMOVUPS Z13, (AX)(BX*1)
@@ -1890,7 +1866,6 @@ TEXT ·leftJacobianInvSO3F32AVX2(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -1997,7 +1972,6 @@ loop1:
 	MOVQ         R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y6, (AX)(BX*1)
@@ -2042,7 +2016,6 @@ TEXT ·leftJacobianInvSO3F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ         (SI)(BX*2), DI
 	LEAQ         (DI)(BX*2), R8
 	MOVQ         DX, R9
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(BX*1)
@@ -2151,7 +2124,6 @@ loop1:
 	MOVQ              R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z9, (AX)
 	VMOVUPS Z15, (AX)(BX*1)
@@ -2186,7 +2158,6 @@ TEXT ·leftJacobianInvSO3F64AVX2(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -2292,7 +2263,6 @@ loop1:
 	MOVQ         R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y7, (AX)(BX*1)
@@ -2337,7 +2307,6 @@ TEXT ·leftJacobianInvSO3F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ         (SI)(BX*2), DI
 	LEAQ         (DI)(BX*2), R8
 	MOVQ         DX, R9
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(BX*1)
@@ -2451,7 +2420,6 @@ loop1:
 	MOVQ              R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z9, (AX)
 	VMOVUPS Z15, (AX)(BX*1)
@@ -2486,7 +2454,6 @@ TEXT ·composeSO3F32AVX2(SB), $64-64
 	LEAQ 31(SP), DI
 	ANDQ $-32, DI
 	MOVQ BX, R8
-
 loop1:
 	VMOVUPS      (CX), Y0
 	VANDPS       ·dataAbsF32+0(SB), Y0, Y1
@@ -2679,7 +2646,6 @@ loop1:
 	MOVQ         R9, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y5, (AX)
 	VMOVUPS Y3, (AX)(SI*1)
@@ -2717,7 +2683,6 @@ TEXT ·composeSO3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         stride+32(FP), SI
 	SHLQ         $0x02, SI
 	MOVQ         BX, DI
-
 loop1:
 	VMOVUPS          (CX), Z9
 	VPANDD           Z0, Z9, Z10
@@ -2905,7 +2870,6 @@ loop1:
 	MOVQ             R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z10, (AX)
 	VMOVUPS Z19, (AX)(SI*1)
@@ -2935,7 +2899,6 @@ TEXT ·composeSO3F64AVX2(SB), $64-64
 	LEAQ 31(SP), DI
 	ANDQ $-32, DI
 	MOVQ BX, R8
-
 loop1:
 	VMOVUPS      (CX), Y0
 	VMULPD       Y0, Y0, Y1
@@ -3139,7 +3102,6 @@ loop1:
 	MOVQ         R9, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y10, (AX)
 	VMOVUPS Y6, (AX)(SI*1)
@@ -3177,7 +3139,6 @@ TEXT ·composeSO3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         stride+32(FP), SI
 	SHLQ         $0x03, SI
 	MOVQ         BX, DI
-
 loop1:
 	VMOVUPS          (CX), Z9
 	VMULPD           Z9, Z9, Z10
@@ -3379,7 +3340,6 @@ loop1:
 	MOVQ             R8, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z10, (AX)
 	VMOVUPS Z17, (AX)(SI*1)
@@ -3409,7 +3369,6 @@ TEXT ·inverseSO3F32AVX2(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	PREFETCHT0 64(AX)
 	PREFETCHT0 64(AX)(BX*1)
@@ -3462,7 +3421,6 @@ TEXT ·inverseSO3F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	PREFETCHT0 128(AX)
 	PREFETCHT0 128(AX)(BX*1)
@@ -3515,7 +3473,6 @@ TEXT ·inverseSO3F64AVX2(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	PREFETCHT0 64(AX)
 	PREFETCHT0 64(AX)(BX*1)
@@ -3568,7 +3525,6 @@ TEXT ·inverseSO3F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ (SI)(BX*2), DI
 	LEAQ (DI)(BX*2), R8
 	MOVQ DX, R9
-
 loop1:
 	PREFETCHT0 128(AX)
 	PREFETCHT0 128(AX)(BX*1)
@@ -3622,7 +3578,6 @@ TEXT ·actSO3F32AVX2(SB), NOSPLIT, $0-64
 	LEAQ (DI)(SI*2), R8
 	LEAQ (R8)(SI*2), R9
 	MOVQ BX, R10
-
 loop1:
 	VMOVUPS     (CX), Y0
 	VMOVUPS     (DX), Y1
@@ -3674,7 +3629,6 @@ TEXT ·actSO3F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ (DI)(SI*2), R8
 	LEAQ (R8)(SI*2), R9
 	MOVQ BX, R10
-
 loop1:
 	VMOVUPS     (CX), Z0
 	VMOVUPS     (DX), Z1
@@ -3726,7 +3680,6 @@ TEXT ·actSO3F64AVX2(SB), NOSPLIT, $0-64
 	LEAQ (DI)(SI*2), R8
 	LEAQ (R8)(SI*2), R9
 	MOVQ BX, R10
-
 loop1:
 	VMOVUPS     (CX), Y0
 	VMOVUPS     (DX), Y1
@@ -3778,7 +3731,6 @@ TEXT ·actSO3F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ (DI)(SI*2), R8
 	LEAQ (R8)(SI*2), R9
 	MOVQ BX, R10
-
 loop1:
 	VMOVUPS     (CX), Z0
 	VMOVUPS     (DX), Z1
@@ -3833,7 +3785,6 @@ TEXT ·expSE3F32AVX2(SB), $128-64
 	LEAQ 31(SP), R11
 	ANDQ $-32, R11
 	MOVQ DX, R12
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -4001,7 +3952,6 @@ loop1:
 	MOVQ         R13, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y9, (AX)(BX*1)
@@ -4052,7 +4002,6 @@ TEXT ·expSE3F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ         (R8)(BX*2), R9
 	LEAQ         (R9)(BX*2), R10
 	MOVQ         DX, R11
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(BX*1)
@@ -4224,7 +4173,6 @@ loop1:
 	MOVQ              R12, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z9, (AX)
 	VMOVUPS Z22, (AX)(BX*1)
@@ -4266,7 +4214,6 @@ TEXT ·expSE3F64AVX2(SB), $128-64
 	LEAQ 31(SP), R11
 	ANDQ $-32, R11
 	MOVQ DX, R12
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -4410,7 +4357,6 @@ loop1:
 	MOVQ         R13, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y6, (AX)(BX*1)
@@ -4461,7 +4407,6 @@ TEXT ·expSE3F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ         (R8)(BX*2), R9
 	LEAQ         (R9)(BX*2), R10
 	MOVQ         DX, R11
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(BX*1)
@@ -4627,7 +4572,6 @@ loop1:
 	MOVQ              R12, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z9, (AX)
 	VMOVUPS Z20, (AX)(BX*1)
@@ -4669,7 +4613,6 @@ TEXT ·logSE3F32AVX2(SB), $128-64
 	LEAQ 31(SP), R11
 	ANDQ $-32, R11
 	MOVQ DX, R12
-
 loop1:
 	PREFETCHT0  64(AX)
 	PREFETCHT0  64(AX)(BX*1)
@@ -4814,7 +4757,6 @@ loop1:
 	MOVQ        R13, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y8, (AX)
 	VMOVUPS Y6, (AX)(BX*1)
@@ -4858,7 +4800,6 @@ TEXT ·logSE3F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ         (R8)(BX*2), R9
 	LEAQ         (R9)(BX*2), R10
 	MOVQ         DX, R11
-
 loop1:
 	PREFETCHT0       128(AX)
 	PREFETCHT0       128(AX)(BX*1)
@@ -4998,7 +4939,6 @@ loop1:
 	MOVQ             R12, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z23, (AX)
 	VMOVUPS Z15, (AX)(BX*1)
@@ -5034,7 +4974,6 @@ TEXT ·logSE3F64AVX2(SB), $128-64
 	LEAQ 31(SP), R11
 	ANDQ $-32, R11
 	MOVQ DX, R12
-
 loop1:
 	PREFETCHT0  64(AX)
 	PREFETCHT0  64(AX)(BX*1)
@@ -5192,7 +5131,6 @@ loop1:
 	MOVQ        R13, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y8, (AX)
 	VMOVUPS Y6, (AX)(BX*1)
@@ -5236,7 +5174,6 @@ TEXT ·logSE3F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ         (R8)(BX*2), R9
 	LEAQ         (R9)(BX*2), R10
 	MOVQ         DX, R11
-
 loop1:
 	PREFETCHT0       128(AX)
 	PREFETCHT0       128(AX)(BX*1)
@@ -5395,7 +5332,6 @@ loop1:
 	MOVQ             R12, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z24, (AX)
 	VMOVUPS Z16, (AX)(BX*1)
@@ -5429,7 +5365,6 @@ TEXT ·composeSE3F32AVX2(SB), $416-64
 	LEAQ 31(SP), R9
 	ANDQ $-32, R9
 	MOVQ BX, R10
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(SI*1)
@@ -5772,7 +5707,6 @@ loop1:
 	MOVQ         R11, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y9, (AX)
 	VMOVUPS Y4, (AX)(SI*1)
@@ -5805,7 +5739,6 @@ TEXT ·composeSE3F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ (SI)(SI*2), DI
 	LEAQ (DI)(SI*2), R8
 	MOVQ BX, R9
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(SI*1)
@@ -6124,7 +6057,6 @@ loop1:
 	MOVQ              R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z13, (AX)
 	VMOVUPS Z21, (AX)(SI*1)
@@ -6159,7 +6091,6 @@ TEXT ·composeSE3F64AVX2(SB), $416-64
 	LEAQ 31(SP), R9
 	ANDQ $-32, R9
 	MOVQ BX, R10
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(SI*1)
@@ -6513,7 +6444,6 @@ loop1:
 	MOVQ         R11, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Y8, (AX)
 	VMOVUPS Y3, (AX)(SI*1)
@@ -6546,7 +6476,6 @@ TEXT ·composeSE3F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ (SI)(SI*2), DI
 	LEAQ (DI)(SI*2), R8
 	MOVQ BX, R9
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(SI*1)
@@ -6890,7 +6819,6 @@ loop1:
 	MOVQ              R10, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS Z13, (AX)
 	VMOVUPS Z21, (AX)(SI*1)
@@ -6928,7 +6856,6 @@ TEXT ·mulSE3F32AVX2(SB), $288-64
 	LEAQ 31(SP), R12
 	ANDQ $-32, R12
 	MOVQ BX, R13
-
 loop1:
 	PREFETCHT0  64(AX)
 	PREFETCHT0  64(AX)(SI*1)
@@ -7062,7 +6989,6 @@ TEXT ·mulSE3F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ (R9)(SI*2), R10
 	LEAQ (R10)(SI*2), R11
 	MOVQ BX, R12
-
 loop1:
 	PREFETCHT0  128(AX)
 	PREFETCHT0  128(AX)(SI*1)
@@ -7178,7 +7104,6 @@ TEXT ·mulSE3F64AVX2(SB), $288-64
 	LEAQ 31(SP), R12
 	ANDQ $-32, R12
 	MOVQ BX, R13
-
 loop1:
 	PREFETCHT0  64(AX)
 	PREFETCHT0  64(AX)(SI*1)
@@ -7312,7 +7237,6 @@ TEXT ·mulSE3F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ (R9)(SI*2), R10
 	LEAQ (R10)(SI*2), R11
 	MOVQ BX, R12
-
 loop1:
 	PREFETCHT0  128(AX)
 	PREFETCHT0  128(AX)(SI*1)
@@ -7425,7 +7349,6 @@ TEXT ·inverseSE3F32AVX2(SB), NOSPLIT, $0-64
 	LEAQ (R8)(BX*2), R9
 	LEAQ (R9)(BX*2), R10
 	MOVQ DX, R11
-
 loop1:
 	PREFETCHT0  64(AX)
 	PREFETCHT0  64(AX)(BX*1)
@@ -7501,7 +7424,6 @@ TEXT ·inverseSE3F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ (R8)(BX*2), R9
 	LEAQ (R9)(BX*2), R10
 	MOVQ DX, R11
-
 loop1:
 	PREFETCHT0  128(AX)
 	PREFETCHT0  128(AX)(BX*1)
@@ -7577,7 +7499,6 @@ TEXT ·inverseSE3F64AVX2(SB), NOSPLIT, $0-64
 	LEAQ (R8)(BX*2), R9
 	LEAQ (R9)(BX*2), R10
 	MOVQ DX, R11
-
 loop1:
 	PREFETCHT0  64(AX)
 	PREFETCHT0  64(AX)(BX*1)
@@ -7653,7 +7574,6 @@ TEXT ·inverseSE3F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ (R8)(BX*2), R9
 	LEAQ (R9)(BX*2), R10
 	MOVQ DX, R11
-
 loop1:
 	PREFETCHT0  128(AX)
 	PREFETCHT0  128(AX)(BX*1)
@@ -7735,7 +7655,6 @@ TEXT ·leftJacobianSE3F32AVX2(SB), $544-64
 	LEAQ 31(SP), R12
 	ANDQ $-32, R12
 	MOVQ DX, R13
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -8028,7 +7947,6 @@ loop1:
 	MOVQ         R14, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS 256(R12), Y0
 	VMOVUPS Y0, (AX)
@@ -8127,7 +8045,6 @@ TEXT ·leftJacobianSE3F32AVX512(SB), $320-64
 	LEAQ         63(SP), R12
 	ANDQ         $-64, R12
 	MOVQ         DX, R13
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(BX*1)
@@ -8400,7 +8317,6 @@ loop1:
 	MOVQ              R14, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS (R12), Z11
 	VMOVUPS Z11, (AX)
@@ -8477,7 +8393,6 @@ TEXT ·leftJacobianSE3F64AVX2(SB), $544-64
 	LEAQ 31(SP), R12
 	ANDQ $-32, R12
 	MOVQ DX, R13
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -8754,7 +8669,6 @@ loop1:
 	MOVQ         R14, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS 256(R12), Y0
 	VMOVUPS Y0, (AX)
@@ -8853,7 +8767,6 @@ TEXT ·leftJacobianSE3F64AVX512(SB), $320-64
 	LEAQ         63(SP), R12
 	ANDQ         $-64, R12
 	MOVQ         DX, R13
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(BX*1)
@@ -9128,7 +9041,6 @@ loop1:
 	MOVQ              R14, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS (R12), Z11
 	VMOVUPS Z11, (AX)
@@ -9205,7 +9117,6 @@ TEXT ·leftJacobianInvSE3F32AVX2(SB), $544-64
 	LEAQ 31(SP), R12
 	ANDQ $-32, R12
 	MOVQ DX, R13
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -9461,7 +9372,6 @@ loop1:
 	MOVQ         R14, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS 224(R12), Y0
 	VMOVUPS Y0, (AX)
@@ -9560,7 +9470,6 @@ TEXT ·leftJacobianInvSE3F32AVX512(SB), $320-64
 	LEAQ         63(SP), R12
 	ANDQ         $-64, R12
 	MOVQ         DX, R13
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(BX*1)
@@ -9793,7 +9702,6 @@ loop1:
 	MOVQ              R14, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS      Z27, (AX)
 	VMOVUPS      Z19, (AX)(BX*1)
@@ -9871,7 +9779,6 @@ TEXT ·leftJacobianInvSE3F64AVX2(SB), $544-64
 	LEAQ 31(SP), R12
 	ANDQ $-32, R12
 	MOVQ DX, R13
-
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
@@ -10140,7 +10047,6 @@ loop1:
 	MOVQ         R14, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS 224(R12), Y0
 	VMOVUPS Y0, (AX)
@@ -10239,7 +10145,6 @@ TEXT ·leftJacobianInvSE3F64AVX512(SB), $320-64
 	LEAQ         63(SP), R12
 	ANDQ         $-64, R12
 	MOVQ         DX, R13
-
 loop1:
 	PREFETCHT0        128(AX)
 	PREFETCHT0        128(AX)(BX*1)
@@ -10499,7 +10404,6 @@ loop1:
 	MOVQ              R14, hard+56(FP)
 	VZEROUPPER
 	RET
-
 easy3:
 	VMOVUPS      Z27, (AX)
 	VMOVUPS      Z19, (AX)(BX*1)
@@ -10579,7 +10483,6 @@ TEXT ·adjointSE3F32AVX2(SB), $256-64
 	LEAQ 31(SP), R13
 	ANDQ $-32, R13
 	MOVQ DX, R14
-
 loop1:
 	PREFETCHT0  64(AX)
 	PREFETCHT0  64(AX)(BX*1)
@@ -10734,7 +10637,6 @@ TEXT ·adjointSE3F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ (CX)(BX*8), R12
 	ADDQ BX, R12
 	MOVQ DX, R13
-
 loop1:
 	PREFETCHT0   128(AX)
 	PREFETCHT0   128(AX)(BX*1)
@@ -10877,7 +10779,6 @@ TEXT ·adjointSE3F64AVX2(SB), $256-64
 	LEAQ 31(SP), R13
 	ANDQ $-32, R13
 	MOVQ DX, R14
-
 loop1:
 	PREFETCHT0  64(AX)
 	PREFETCHT0  64(AX)(BX*1)
@@ -11032,7 +10933,6 @@ TEXT ·adjointSE3F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ (CX)(BX*8), R12
 	ADDQ BX, R12
 	MOVQ DX, R13
-
 loop1:
 	PREFETCHT0   128(AX)
 	PREFETCHT0   128(AX)(BX*1)
@@ -11168,7 +11068,6 @@ TEXT ·actSE3F32AVX2(SB), NOSPLIT, $0-64
 	LEAQ (R9)(SI*2), R10
 	LEAQ (R10)(SI*2), R11
 	MOVQ BX, R12
-
 loop1:
 	VMOVUPS     (CX), Y0
 	VMOVUPS     (DX), Y1
@@ -11225,7 +11124,6 @@ TEXT ·actSE3F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ (R9)(SI*2), R10
 	LEAQ (R10)(SI*2), R11
 	MOVQ BX, R12
-
 loop1:
 	VMOVUPS     (CX), Z0
 	VMOVUPS     (DX), Z1
@@ -11282,7 +11180,6 @@ TEXT ·actSE3F64AVX2(SB), NOSPLIT, $0-64
 	LEAQ (R9)(SI*2), R10
 	LEAQ (R10)(SI*2), R11
 	MOVQ BX, R12
-
 loop1:
 	VMOVUPS     (CX), Y0
 	VMOVUPS     (DX), Y1
@@ -11339,7 +11236,6 @@ TEXT ·actSE3F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ (R9)(SI*2), R10
 	LEAQ (R10)(SI*2), R11
 	MOVQ BX, R12
-
 loop1:
 	VMOVUPS     (CX), Z0
 	VMOVUPS     (DX), Z1

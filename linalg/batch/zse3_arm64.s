@@ -331,7 +331,6 @@ TEXT ·expSO3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 144(R4), F9
 	FMOVQ 160(R4), F10
 	FMOVQ 176(R4), F11
-
 loop:
 	// 130 instructions for 4 matrices, 32.5 each
 	FMOVQ (R1), F12
@@ -470,7 +469,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F16
 	VBIF V15.B16, V21.B16, V16.B16
@@ -551,7 +549,6 @@ TEXT ·expSO3F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 432(R4), F8
 	FMOVQ 448(R4), F9
 	FMOVQ 464(R4), F10
-
 loop:
 	// 105 instructions for 2 matrices, 52.5 each
 	FMOVQ (R1), F11
@@ -665,7 +662,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F14
 	VBIF V15.B16, V22.B16, V14.B16
@@ -743,7 +739,6 @@ TEXT ·logSO3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 688(R4), F5
 	FMOVQ 128(R4), F6
 	FMOVQ 112(R4), F7
-
 loop:
 	// 114 instructions for 4 matrices, 28.5 each
 	ADD R8, R1, R9
@@ -866,7 +861,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F9
 	VBIF V10.B16, V23.B16, V9.B16
@@ -917,7 +911,6 @@ TEXT ·logSO3F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 928(R4), F8
 	FMOVQ 400(R4), F9
 	FMOVQ 384(R4), F10
-
 loop:
 	// 130 instructions for 2 matrices, 65 each
 	ADD R8, R1, R9
@@ -1056,7 +1049,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F12
 	VBIF V13.B16, V26.B16, V12.B16
@@ -1108,7 +1100,6 @@ TEXT ·leftJacobianSO3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 112(R4), F9
 	FMOVQ 128(R4), F10
 	FMOVQ 144(R4), F11
-
 loop:
 	// 145 instructions for 4 matrices, 36.25 each
 	FMOVQ (R1), F12
@@ -1262,7 +1253,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F16
 	VBIF V15.B16, V23.B16, V16.B16
@@ -1344,7 +1334,6 @@ TEXT ·leftJacobianSO3F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 400(R4), F9
 	FMOVQ 416(R4), F10
 	FMOVQ 432(R4), F11
-
 loop:
 	// 119 instructions for 2 matrices, 59.5 each
 	FMOVQ (R1), F12
@@ -1472,7 +1461,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F15
 	VBIF V16.B16, V23.B16, V15.B16
@@ -1554,7 +1542,6 @@ TEXT ·leftJacobianInvSO3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 128(R4), F9
 	FMOVQ 1200(R4), F10
 	FMOVQ 144(R4), F11
-
 loop:
 	// 117 instructions for 4 matrices, 29.25 each
 	FMOVQ (R1), F12
@@ -1680,7 +1667,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F16
 	VBIF V15.B16, V23.B16, V16.B16
@@ -1762,7 +1748,6 @@ TEXT ·leftJacobianInvSO3F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 400(R4), F9
 	FMOVQ 1216(R4), F10
 	FMOVQ 416(R4), F11
-
 loop:
 	// 118 instructions for 2 matrices, 59 each
 	FMOVQ (R1), F12
@@ -1889,7 +1874,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F15
 	VBIF V16.B16, V23.B16, V15.B16
@@ -1969,7 +1953,6 @@ TEXT ·composeSO3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 144(R5), F9
 	FMOVQ 160(R5), F10
 	FMOVQ 176(R5), F11
-
 loop:
 	// 229 instructions for 4 matrices, 57.25 each
 	FMOVQ (R1), F12
@@ -2207,7 +2190,6 @@ loop:
 	MOVD R4, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F13
 	VBIF V15.B16, V18.B16, V13.B16
@@ -2257,7 +2239,6 @@ TEXT ·composeSO3F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 416(R5), F9
 	FMOVQ 432(R5), F10
 	FMOVQ 448(R5), F11
-
 loop:
 	// 249 instructions for 2 matrices, 124.5 each
 	FMOVQ (R1), F12
@@ -2515,7 +2496,6 @@ loop:
 	MOVD R4, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F13
 	VBIF V16.B16, V18.B16, V13.B16
@@ -2555,7 +2535,6 @@ TEXT ·inverseSO3F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-
 loop:
 	// 38 instructions for 4 matrices, 9.5 each
 	ADD R5, R1, R9
@@ -2614,7 +2593,6 @@ TEXT ·inverseSO3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-
 loop:
 	// 38 instructions for 2 matrices, 19 each
 	ADD R5, R1, R9
@@ -2674,7 +2652,6 @@ TEXT ·actSO3F32NEON(SB), NOSPLIT, $0-64
 	ADD R6<<1, R6, R7
 	ADD R6<<1, R7, R8
 	ADD R6<<1, R8, R9
-
 loop:
 	// 41 instructions for 4 matrices, 10.25 each
 	FMOVQ (R1), F0
@@ -2737,7 +2714,6 @@ TEXT ·actSO3F64NEON(SB), NOSPLIT, $0-64
 	ADD R6<<1, R6, R7
 	ADD R6<<1, R7, R8
 	ADD R6<<1, R8, R9
-
 loop:
 	// 41 instructions for 2 matrices, 20.5 each
 	FMOVQ (R1), F0
@@ -2813,7 +2789,6 @@ TEXT ·expSE3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 112(R4), F9
 	FMOVQ 128(R4), F10
 	FMOVQ 144(R4), F11
-
 loop:
 	// 179 instructions for 4 matrices, 44.75 each
 	FMOVQ (R1), F12
@@ -3001,7 +2976,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F16
 	VBIF V15.B16, V26.B16, V16.B16
@@ -3100,7 +3074,6 @@ TEXT ·expSE3F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 400(R4), F9
 	FMOVQ 416(R4), F10
 	FMOVQ 432(R4), F11
-
 loop:
 	// 153 instructions for 2 matrices, 76.5 each
 	FMOVQ (R1), F12
@@ -3262,7 +3235,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F15
 	VBIF V16.B16, V26.B16, V15.B16
@@ -3359,7 +3331,6 @@ TEXT ·logSE3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 688(R4), F7
 	FMOVQ 128(R4), F8
 	FMOVQ 112(R4), F9
-
 loop:
 	// 159 instructions for 4 matrices, 39.75 each
 	ADD R9, R1, R11
@@ -3527,7 +3498,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F13
 	VBIF V12.B16, V25.B16, V13.B16
@@ -3596,7 +3566,6 @@ TEXT ·logSE3F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 912(R4), F9
 	FMOVQ 928(R4), F10
 	FMOVQ 400(R4), F11
-
 loop:
 	// 176 instructions for 2 matrices, 88 each
 	ADD R9, R1, R11
@@ -3781,7 +3750,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F15
 	VBIF V14.B16, V27.B16, V15.B16
@@ -3839,7 +3807,6 @@ TEXT ·composeSE3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ (R5), F0
 	FMOVQ 32(R5), F1
 	FMOVQ 1152(R5), F2
-
 loop:
 	// 402 instructions for 4 matrices, 100.5 each
 	FMOVQ (R1), F3
@@ -4250,7 +4217,6 @@ loop:
 	MOVD R4, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F9
 	VBIF V8.B16, V5.B16, V9.B16
@@ -4308,7 +4274,6 @@ TEXT ·composeSE3F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 304(R5), F0
 	FMOVQ 1184(R5), F1
 	FMOVQ 880(R5), F2
-
 loop:
 	// 421 instructions for 2 matrices, 210.5 each
 	FMOVQ (R1), F3
@@ -4738,7 +4703,6 @@ loop:
 	MOVD R4, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F7
 	VBIF V8.B16, V5.B16, V7.B16
@@ -4796,7 +4760,6 @@ TEXT ·mulSE3F32NEON(SB), NOSPLIT, $0-64
 	ADD R6<<1, R8, R9
 	ADD R6<<1, R9, R10
 	ADD R6<<1, R10, R11
-
 loop:
 	// 110 instructions for 4 matrices, 27.5 each
 	FMOVQ (R1), F0
@@ -4930,7 +4893,6 @@ TEXT ·mulSE3F64NEON(SB), NOSPLIT, $0-64
 	ADD R6<<1, R8, R9
 	ADD R6<<1, R9, R10
 	ADD R6<<1, R10, R11
-
 loop:
 	// 110 instructions for 2 matrices, 55 each
 	FMOVQ (R1), F0
@@ -5064,7 +5026,6 @@ TEXT ·inverseSE3F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R8, R9
 	ADD R5<<1, R9, R10
 	FMOVQ 32(R4), F0
-
 loop:
 	// 62 instructions for 4 matrices, 15.5 each
 	ADD R5, R1, R11
@@ -5150,7 +5111,6 @@ TEXT ·inverseSE3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R8, R9
 	ADD R5<<1, R9, R10
 	FMOVQ 304(R4), F0
-
 loop:
 	// 62 instructions for 2 matrices, 31 each
 	ADD R5, R1, R11
@@ -5242,7 +5202,6 @@ TEXT ·leftJacobianSE3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 16(R4), F0
 	FMOVQ (R4), F1
 	FMOVQ 32(R4), F2
-
 loop:
 	// 299 instructions for 4 matrices, 74.75 each
 	FMOVQ (R1), F3
@@ -5550,7 +5509,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F5
 	VBIF V8.B16, V23.B16, V5.B16
@@ -5767,7 +5725,6 @@ TEXT ·leftJacobianSE3F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 464(R4), F0
 	FMOVQ 304(R4), F1
 	FMOVQ 1168(R4), F2
-
 loop:
 	// 289 instructions for 2 matrices, 144.5 each
 	FMOVQ (R1), F3
@@ -6065,7 +6022,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F5
 	VBIF V8.B16, V23.B16, V5.B16
@@ -6282,7 +6238,6 @@ TEXT ·leftJacobianInvSE3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 256(R4), F0
 	FMOVQ (R4), F1
 	FMOVQ 16(R4), F2
-
 loop:
 	// 255 instructions for 4 matrices, 63.75 each
 	FMOVQ (R1), F3
@@ -6546,7 +6501,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F5
 	VBIF V8.B16, V22.B16, V5.B16
@@ -6763,7 +6717,6 @@ TEXT ·leftJacobianInvSE3F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 640(R4), F0
 	FMOVQ 464(R4), F1
 	FMOVQ 880(R4), F2
-
 loop:
 	// 283 instructions for 2 matrices, 141.5 each
 	FMOVQ (R1), F3
@@ -7055,7 +7008,6 @@ loop:
 	MOVD R3, next+48(FP)
 	MOVD ZR, hard+56(FP)
 	RET
-
 hard:
 	FMOVQ (R0), F5
 	VBIF V8.B16, V22.B16, V5.B16
@@ -7271,7 +7223,6 @@ TEXT ·adjointSE3F32NEON(SB), NOSPLIT, $0-64
 	ADD R5, R11
 	ADD R5<<3, R1, R12
 	ADD R5, R12
-
 loop:
 	// 134 instructions for 4 matrices, 33.5 each
 	FMOVQ (R1), F0
@@ -7434,7 +7385,6 @@ TEXT ·adjointSE3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5, R11
 	ADD R5<<3, R1, R12
 	ADD R5, R12
-
 loop:
 	// 134 instructions for 2 matrices, 67 each
 	FMOVQ (R1), F0
@@ -7592,7 +7542,6 @@ TEXT ·actSE3F32NEON(SB), NOSPLIT, $0-64
 	ADD R6<<1, R8, R9
 	ADD R6<<1, R9, R10
 	ADD R6<<1, R10, R11
-
 loop:
 	// 47 instructions for 4 matrices, 11.75 each
 	FMOVQ (R1), F0
@@ -7663,7 +7612,6 @@ TEXT ·actSE3F64NEON(SB), NOSPLIT, $0-64
 	ADD R6<<1, R8, R9
 	ADD R6<<1, R9, R10
 	ADD R6<<1, R10, R11
-
 loop:
 	// 47 instructions for 2 matrices, 23.5 each
 	FMOVQ (R1), F0

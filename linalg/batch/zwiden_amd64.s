@@ -20,7 +20,6 @@ TEXT ·moveF32AVX2(SB), NOSPLIT, $0-48
 	VPBROADCASTD X1, Y1
 	VPAND        Y0, Y1, Y1
 	VPCMPEQD     Y0, Y1, Y1
-
 loop1:
 	VMASKMOVPS (CX), Y1, Y0
 	VMASKMOVPS Y0, Y1, (AX)
@@ -45,7 +44,6 @@ TEXT ·moveF32AVX512(SB), NOSPLIT, $0-48
 	KMOVW BX, K1
 	SHRQ  $0x10, BX
 	KMOVW BX, K2
-
 loop1:
 	VMOVUPS.Z (CX), K1, Z0
 	VMOVUPS   Z0, K1, (AX)
@@ -74,7 +72,6 @@ TEXT ·moveF64AVX2(SB), NOSPLIT, $0-48
 	VPBROADCASTQ X1, Y1
 	VPAND        Y0, Y1, Y1
 	VPCMPEQQ     Y0, Y1, Y1
-
 loop1:
 	VMASKMOVPD (CX), Y1, Y0
 	VMASKMOVPD Y0, Y1, (AX)
@@ -99,7 +96,6 @@ TEXT ·moveF64AVX512(SB), NOSPLIT, $0-48
 	KMOVW BX, K1
 	SHRQ  $0x08, BX
 	KMOVW BX, K2
-
 loop1:
 	VMOVUPD.Z (CX), K1, Z0
 	VMOVUPD   Z0, K1, (AX)
@@ -123,7 +119,6 @@ TEXT ·widen3x3AVX2(SB), NOSPLIT, $0-32
 	TESTQ   BX, BX
 	JE      done2
 	VMOVDQU ·dataLaneBits+0(SB), X0
-
 loop1:
 	VMOVD        BX, X1
 	VPBROADCASTD X1, X1
@@ -169,7 +164,6 @@ loop1:
 	ADDQ         $0x10, CX
 	SHRQ         $0x04, BX
 	JNE          loop1
-
 done2:
 	VZEROUPPER
 	RET
@@ -184,7 +178,6 @@ TEXT ·widen3x3AVX512(SB), NOSPLIT, $0-32
 	SHLQ  $0x02, DX
 	TESTQ BX, BX
 	JE    done2
-
 loop1:
 	KMOVW       BX, K1
 	MOVQ        CX, SI
@@ -218,7 +211,6 @@ loop1:
 	ADDQ        $0x20, CX
 	SHRQ        $0x08, BX
 	JNE         loop1
-
 done2:
 	VZEROUPPER
 	RET
@@ -234,7 +226,6 @@ TEXT ·narrow3x3AVX2(SB), NOSPLIT, $0-32
 	TESTQ   BX, BX
 	JE      done2
 	VMOVDQU ·dataLaneBits+0(SB), X0
-
 loop1:
 	VMOVD        BX, X1
 	VPBROADCASTD X1, X1
@@ -271,7 +262,6 @@ loop1:
 	ADDQ         $0x10, AX
 	SHRQ         $0x04, BX
 	JNE          loop1
-
 done2:
 	VZEROUPPER
 	RET
@@ -286,7 +276,6 @@ TEXT ·narrow3x3AVX512(SB), NOSPLIT, $0-32
 	SHLQ  $0x02, DX
 	TESTQ BX, BX
 	JE    done2
-
 loop1:
 	KMOVW     BX, K1
 	MOVQ      AX, SI
@@ -320,7 +309,6 @@ loop1:
 	ADDQ      $0x20, AX
 	SHRQ      $0x08, BX
 	JNE       loop1
-
 done2:
 	VZEROUPPER
 	RET

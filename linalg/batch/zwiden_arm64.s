@@ -9,7 +9,6 @@ TEXT ·widenF32NEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
-
 loop:
 	// 9 instructions for 8 numbers, 1.125 each
 	FLDPQ.P 32(R1), (F0, F1)
@@ -28,7 +27,6 @@ TEXT ·narrowF64NEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
-
 loop:
 	// 9 instructions for 8 numbers, 1.125 each
 	FLDPQ.P 32(R1), (F2, F3)

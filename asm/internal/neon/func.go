@@ -184,7 +184,7 @@ func (f *Func) NewLabel(stem string) string {
 }
 
 // Label places a label.
-func (f *Func) Label(l string) { fmt.Fprintf(&f.body, "\n%s:\n", l) }
+func (f *Func) Label(l string) { fmt.Fprintf(&f.body, "%s:\n", l) }
 
 // Arg loads a parameter into a new general register.
 func (f *Func) Arg(name string) R {
