@@ -128,30 +128,35 @@ func TestGatherAdjoint(t *testing.T) {
 // TestPointConvBlocks goes through the shapes of the blocks that a matrix is divided into.
 func TestPointConvBlocks(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
-		rng := testkit.Rand(46)
-		for _, ci := range []int{1, 4, 5, 8, 15, 16, 24, 31, 32, 33} {
-			for _, cm := range []int{1, 7, 8, 9, 16, 24, 31, 32, 33, 48, 65} {
-				const rows, points, poses = 5, 4, 3
-				offsets, index, pose := testkit.Pairs(rng, rows, points, poses)
-				f, w := testkit.Normal[float32](rng, points*ci), testkit.Normal[float32](rng, poses*cm)
-				p, want := testkit.AtEnd[float32](t, rows*ci*cm), make([]float32, rows*ci*cm)
-				PointConvF32(p, testkit.CopyAtEnd(t, f), testkit.CopyAtEnd(t, w), offsets, index, pose, ci, cm)
-				pointConvGeneric(want, f, w, offsets, index, pose, ci, cm)
-				size := slices.Clone(want)
-				abs := func(x []float32) []float32 {
-					y := slices.Clone(x)
-					for i, v := range y {
-						y[i] = max(v, -v)
-					}
-					return y
+		t.Run("F32", testPointConvBlocks[float32])
+		t.Run("F64", testPointConvBlocks[float64])
+	})
+}
+
+func testPointConvBlocks[T Float](t *testing.T) {
+	rng := testkit.Rand(46)
+	for _, ci := range []int{1, 4, 5, 8, 15, 16, 24, 31, 32, 33} {
+		for _, cm := range []int{1, 7, 8, 9, 16, 24, 31, 32, 33, 48, 65} {
+			const rows, points, poses = 5, 4, 3
+			offsets, index, pose := testkit.Pairs(rng, rows, points, poses)
+			f, w := testkit.Normal[T](rng, points*ci), testkit.Normal[T](rng, poses*cm)
+			p, want := testkit.AtEnd[T](t, rows*ci*cm), make([]T, rows*ci*cm)
+			PointConv(p, testkit.CopyAtEnd(t, f), testkit.CopyAtEnd(t, w), offsets, index, pose, ci, cm)
+			pointConvGeneric(want, f, w, offsets, index, pose, ci, cm)
+			size := slices.Clone(want)
+			abs := func(x []T) []T {
+				y := slices.Clone(x)
+				for i, v := range y {
+					y[i] = max(v, -v)
 				}
-				pointConvGeneric(size, abs(f), abs(w), offsets, index, pose, ci, cm)
-				for i := range p {
-					if d := math.Abs(float64(p[i]) - float64(want[i])); !(d <= 2*18*0x1p-23*float64(size[i])) {
-						t.Fatalf("ci=%d cm=%d: p[%d] = %g, want %g", ci, cm, i, p[i], want[i])
-					}
+				return y
+			}
+			pointConvGeneric(size, abs(f), abs(w), offsets, index, pose, ci, cm)
+			for i := range p {
+				if d := math.Abs(float64(p[i]) - float64(want[i])); !(d <= 2*18*eps[T]()*float64(size[i])) {
+					t.Fatalf("ci=%d cm=%d: p[%d] = %g, want %g", ci, cm, i, p[i], want[i])
 				}
 			}
 		}
-	})
+	}
 }
