@@ -285,38 +285,8 @@ func row(p, ld reg.GPVirtual, a int) operand.Mem {
 	return m
 }
 
-// vectors writes a loop over n elements, which it consumes: whole vectors, then the rest. advance moves on by a vector. On AVX-512, where
-// masks cost nothing, the rest is one more turn under another mask.
+// vectors writes a loop over n elements, which it consumes: whole vectors, then the rest. advance moves on by a vector.
 func (t *treeKernel) vectors(n reg.GPVirtual, body func(tail *tailMasks), advance func()) {
-	if t.Level != x86.AVX512 {
-		t.wholeAndRest(n, body, advance)
-		return
-	}
-	loop, rest, done := t.NewLabel("loop"), t.NewLabel("rest"), t.NewLabel("done")
-	lanes := operand.U8(t.Lanes())
-	tail := &tailMasks{k: t.K()}
-	ones := t.GP64()
-	t.KXNORW(tail.k, tail.k, tail.k)
-	t.SUBQ(lanes, n)
-	t.JL(operand.LabelRef(rest))
-	t.Label(loop)
-	body(tail)
-	advance()
-	t.SUBQ(lanes, n)
-	t.JGE(operand.LabelRef(loop))
-	t.Label(rest)
-	t.ADDQ(lanes, n)
-	t.JLE(operand.LabelRef(done))
-	t.MOVQ(operand.I32(-1), ones)
-	t.BZHIQ(n, ones, ones)
-	t.KMOVW(ones.As32(), tail.k)
-	t.XORQ(n, n)
-	t.JMP(operand.LabelRef(loop))
-	t.Label(done)
-}
-
-// wholeAndRest writes the body twice, for whole vectors and for the rest.
-func (t *treeKernel) wholeAndRest(n reg.GPVirtual, body func(tail *tailMasks), advance func()) {
 	loop, rest, done := t.NewLabel("loop"), t.NewLabel("rest"), t.NewLabel("done")
 	lanes := operand.U8(t.Lanes())
 	t.SUBQ(lanes, n)
@@ -739,7 +709,7 @@ func treePartition(f *x86.File, l x86.Level, e x86.Elem) {
 		t.JNE(operand.LabelRef(rows))
 		t.ADDQ(kept, left)
 	}
-	t.wholeAndRest(n, body, func() { t.ADDQ(operand.U8(t.Lanes()), read) })
+	t.vectors(n, body, func() { t.ADDQ(operand.U8(t.Lanes()), read) })
 	t.Store(left, t.ReturnIndex(0))
 	t.End()
 }

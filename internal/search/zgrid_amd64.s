@@ -281,33 +281,41 @@ TEXT ·gridCellsF32AVX512(SB), NOSPLIT, $0-48
 	VPBROADCASTD X4, Z4
 	VPMULLD      (SI), Z4, Z4
 	IMUL3Q       $0x40, DX, DX
-	KXNORW       K1, K1, K1
 	SUBQ         $0x10, BX
 	JL           rest2
 loop1:
-	VPXORD      Z5, Z5, Z5
-	KMOVW       K1, K2
-	VGATHERDPS  (CX)(Z4*4), K2, Z5
-	VSUBPS      Z0, Z5, Z5
-	VMULPS      Z1, Z5, Z5
-	VCVTTPS2DQ  Z5, Z6
-	VPMINUD     Z2, Z6, Z6
-	VPMULLD     Z3, Z6, Z6
-	VMOVDQU32.Z (AX), K1, Z7
-	VPADDD      Z7, Z6, Z6
-	VMOVDQU32   Z6, K1, (AX)
-	ADDQ        DX, CX
-	ADDQ        $0x40, AX
-	SUBQ        $0x10, BX
-	JGE         loop1
+	VPXORD     Z5, Z5, Z5
+	KXNORW     K1, K1, K1
+	VGATHERDPS (CX)(Z4*4), K1, Z5
+	VSUBPS     Z0, Z5, Z5
+	VMULPS     Z1, Z5, Z5
+	VCVTTPS2DQ Z5, Z6
+	VPMINUD    Z2, Z6, Z6
+	VPMULLD    Z3, Z6, Z6
+	VMOVUPS    (AX), Z7
+	VPADDD     Z7, Z6, Z6
+	VMOVUPS    Z6, (AX)
+	ADDQ       DX, CX
+	ADDQ       $0x40, AX
+	SUBQ       $0x10, BX
+	JGE        loop1
 rest2:
-	ADDQ  $0x10, BX
-	JLE   done3
-	MOVQ  $-1, SI
-	BZHIQ BX, SI, SI
-	KMOVW SI, K1
-	XORQ  BX, BX
-	JMP   loop1
+	ADDQ        $0x10, BX
+	JE          done3
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVW       DX, K1
+	VPXORD      Z8, Z8, Z8
+	KMOVW       K1, K2
+	VGATHERDPS  (CX)(Z4*4), K2, Z8
+	VSUBPS      Z0, Z8, Z8
+	VMULPS      Z1, Z8, Z8
+	VCVTTPS2DQ  Z8, Z0
+	VPMINUD     Z2, Z0, Z0
+	VPMULLD     Z3, Z0, Z0
+	VMOVDQU32.Z (AX), K1, Z1
+	VPADDD      Z1, Z0, Z0
+	VMOVDQU32   Z0, K1, (AX)
 done3:
 	VZEROUPPER
 	RET
@@ -356,33 +364,41 @@ TEXT ·gridCellsF64AVX512(SB), NOSPLIT, $0-56
 	VPBROADCASTD X4, Y4
 	VPMULLD      (SI), Y4, Y4
 	IMUL3Q       $0x40, DX, DX
-	KXNORW       K1, K1, K1
 	SUBQ         $0x08, BX
 	JL           rest2
 loop1:
-	VPXORD      Z5, Z5, Z5
-	KMOVW       K1, K2
-	VGATHERDPD  (CX)(Y4*8), K2, Z5
-	VSUBPD      Z0, Z5, Z5
-	VMULPD      Z1, Z5, Z5
-	VCVTTPD2DQ  Z5, Y6
-	VPMINUD     Y2, Y6, Y6
-	VPMULLD     Y3, Y6, Y6
-	VMOVDQU32.Z (AX), K1, Y7
-	VPADDD      Y7, Y6, Y6
-	VMOVDQU32   Y6, K1, (AX)
-	ADDQ        DX, CX
-	ADDQ        $0x20, AX
-	SUBQ        $0x08, BX
-	JGE         loop1
+	VPXORD     Z5, Z5, Z5
+	KXNORW     K1, K1, K1
+	VGATHERDPD (CX)(Y4*8), K1, Z5
+	VSUBPD     Z0, Z5, Z5
+	VMULPD     Z1, Z5, Z5
+	VCVTTPD2DQ Z5, Y6
+	VPMINUD    Y2, Y6, Y6
+	VPMULLD    Y3, Y6, Y6
+	VMOVUPS    (AX), Y7
+	VPADDD     Y7, Y6, Y6
+	VMOVUPS    Y6, (AX)
+	ADDQ       DX, CX
+	ADDQ       $0x20, AX
+	SUBQ       $0x08, BX
+	JGE        loop1
 rest2:
-	ADDQ  $0x08, BX
-	JLE   done3
-	MOVQ  $-1, SI
-	BZHIQ BX, SI, SI
-	KMOVW SI, K1
-	XORQ  BX, BX
-	JMP   loop1
+	ADDQ        $0x08, BX
+	JE          done3
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVW       DX, K1
+	VPXORD      Z8, Z8, Z8
+	KMOVW       K1, K2
+	VGATHERDPD  (CX)(Y4*8), K2, Z8
+	VSUBPD      Z0, Z8, Z8
+	VMULPD      Z1, Z8, Z8
+	VCVTTPD2DQ  Z8, Y0
+	VPMINUD     Y2, Y0, Y0
+	VPMULLD     Y3, Y0, Y0
+	VMOVDQU32.Z (AX), K1, Y1
+	VPADDD      Y1, Y0, Y0
+	VMOVDQU32   Y0, K1, (AX)
 done3:
 	VZEROUPPER
 	RET

@@ -2696,32 +2696,31 @@ TEXT ·treeBoxes2F32AVX512(SB), NOSPLIT, $0-80
 	VBROADCASTSS 8(R8), Z3
 	VBROADCASTSS 12(R8), Z4
 	VPXORD       Z5, Z5, Z5
-	KXNORW       K1, K1, K1
 	SUBQ         $0x10, DI
 	JL           rest2
 loop1:
-	VMOVUPS.Z     (DX), K1, Z6
-	VMOVUPS.Z     (DX)(R9*1), K1, Z7
+	VMOVUPS       (DX), Z6
+	VMOVUPS       (DX)(R9*1), Z7
 	VSUBPS        Z2, Z6, Z6
 	VSUBPS        Z7, Z1, Z7
 	VMAXPS        Z7, Z6, Z6
 	VMAXPS        Z5, Z6, Z6
 	VMULPS        Z6, Z6, Z6
-	VMOVUPS.Z     (DX)(R9*2), K1, Z7
-	VMOVUPS.Z     (R10), K1, Z8
+	VMOVUPS       (DX)(R9*2), Z7
+	VMOVUPS       (R10), Z8
 	VSUBPS        Z4, Z7, Z7
 	VSUBPS        Z8, Z3, Z8
 	VMAXPS        Z8, Z7, Z7
 	VMAXPS        Z5, Z7, Z7
 	VMULPS        Z7, Z7, Z7
 	VADDPS        Z7, Z6, Z6
-	VCMPPS        $0x11, Z0, Z6, K1, K2
-	KMOVW         K2, R8
-	VMOVDQU32.Z   (BX), K1, Z6
-	VPCOMPRESSD.Z Z6, K2, Z6
+	VCMPPS        $0x11, Z0, Z6, K1
+	KMOVW         K1, R8
+	VMOVUPS       (BX), Z6
+	VPCOMPRESSD.Z Z6, K1, Z6
 	VMOVUPS       Z6, (AX)
-	VMOVDQU32.Z   (SI), K1, Z6
-	VPCOMPRESSD.Z Z6, K2, Z6
+	VMOVUPS       (SI), Z6
+	VPCOMPRESSD.Z Z6, K1, Z6
 	VMOVUPS       Z6, (CX)
 	POPCNTQ       R8, R8
 	LEAQ          (AX)(R8*4), AX
@@ -2733,13 +2732,37 @@ loop1:
 	SUBQ          $0x10, DI
 	JGE           loop1
 rest2:
-	ADDQ  $0x10, DI
-	JLE   done3
-	MOVQ  $-1, R8
-	BZHIQ DI, R8, R8
-	KMOVW R8, K1
-	XORQ  DI, DI
-	JMP   loop1
+	ADDQ          $0x10, DI
+	JE            done3
+	MOVQ          $-1, R8
+	BZHIQ         DI, R8, R8
+	KMOVW         R8, K1
+	VMOVUPS.Z     (DX), K1, Z6
+	VMOVUPS.Z     (DX)(R9*1), K1, Z7
+	VSUBPS        Z2, Z6, Z6
+	VSUBPS        Z7, Z1, Z7
+	VMAXPS        Z7, Z6, Z6
+	VMAXPS        Z5, Z6, Z6
+	VMULPS        Z6, Z6, Z6
+	VMOVUPS.Z     (DX)(R9*2), K1, Z1
+	VMOVUPS.Z     (R10), K1, Z2
+	VSUBPS        Z4, Z1, Z1
+	VSUBPS        Z2, Z3, Z2
+	VMAXPS        Z2, Z1, Z1
+	VMAXPS        Z5, Z1, Z1
+	VMULPS        Z1, Z1, Z1
+	VADDPS        Z1, Z6, Z6
+	VCMPPS        $0x11, Z0, Z6, K1, K2
+	KMOVW         K2, DX
+	VMOVDQU32.Z   (BX), K1, Z0
+	VPCOMPRESSD.Z Z0, K2, Z0
+	VMOVUPS       Z0, (AX)
+	VMOVDQU32.Z   (SI), K1, Z0
+	VPCOMPRESSD.Z Z0, K2, Z0
+	VMOVUPS       Z0, (CX)
+	POPCNTQ       DX, DX
+	LEAQ          (AX)(DX*4), AX
+	LEAQ          (CX)(DX*4), CX
 done3:
 	SUBQ outFrom+0(FP), AX
 	SHRQ $0x02, AX
@@ -2777,10 +2800,45 @@ run1:
 	LEAQ    (R9)(R10*4), R9
 	SHLQ    $0x02, R10
 	ADDQ    id+48(FP), R10
-	KXNORW  K1, K1, K1
 	SUBQ    $0x10, R11
 	JL      rest4
 loop3:
+	VMOVUPS       (R9), Z5
+	VMINPS        Z2, Z5, Z6
+	VMAXPS        Z1, Z6, Z6
+	VSUBPS        Z6, Z5, Z6
+	VMULPS        Z6, Z6, Z6
+	VMOVUPS       (R9)(SI*1), Z7
+	VMINPS        Z4, Z7, Z8
+	VMAXPS        Z3, Z8, Z8
+	VSUBPS        Z8, Z7, Z8
+	VMULPS        Z8, Z8, Z8
+	VADDPS        Z8, Z6, Z6
+	VCMPPS        $0x11, Z0, Z6, K1
+	KMOVW         K1, R12
+	VCOMPRESSPS.Z Z6, K1, Z6
+	VMOVUPS       Z6, (CX)
+	VMOVUPS       (R10), Z6
+	VPCOMPRESSD.Z Z6, K1, Z6
+	VMOVUPS       Z6, (DX)
+	VCOMPRESSPS.Z Z5, K1, Z5
+	VMOVUPS       Z5, (AX)
+	VCOMPRESSPS.Z Z7, K1, Z5
+	VMOVUPS       Z5, (AX)(BX*1)
+	POPCNTQ       R12, R12
+	LEAQ          (AX)(R12*4), AX
+	LEAQ          (CX)(R12*4), CX
+	LEAQ          (DX)(R12*4), DX
+	ADDQ          $0x40, R9
+	ADDQ          $0x40, R10
+	SUBQ          $0x10, R11
+	JGE           loop3
+rest4:
+	ADDQ          $0x10, R11
+	JE            done5
+	MOVQ          $-1, R12
+	BZHIQ         R11, R12, R12
+	KMOVW         R12, K1
 	VMOVUPS.Z     (R9), K1, Z5
 	VMINPS        Z2, Z5, Z6
 	VMAXPS        Z1, Z6, Z6
@@ -2793,7 +2851,7 @@ loop3:
 	VMULPS        Z8, Z8, Z8
 	VADDPS        Z8, Z6, Z6
 	VCMPPS        $0x11, Z0, Z6, K1, K2
-	KMOVW         K2, R12
+	KMOVW         K2, R9
 	VCOMPRESSPS.Z Z6, K2, Z6
 	VMOVUPS       Z6, (CX)
 	VMOVDQU32.Z   (R10), K1, Z6
@@ -2803,22 +2861,10 @@ loop3:
 	VMOVUPS       Z5, (AX)
 	VCOMPRESSPS.Z Z7, K2, Z5
 	VMOVUPS       Z5, (AX)(BX*1)
-	POPCNTQ       R12, R12
-	LEAQ          (AX)(R12*4), AX
-	LEAQ          (CX)(R12*4), CX
-	LEAQ          (DX)(R12*4), DX
-	ADDQ          $0x40, R9
-	ADDQ          $0x40, R10
-	SUBQ          $0x10, R11
-	JGE           loop3
-rest4:
-	ADDQ  $0x10, R11
-	JLE   done5
-	MOVQ  $-1, R12
-	BZHIQ R11, R12, R12
-	KMOVW R12, K1
-	XORQ  R11, R11
-	JMP   loop3
+	POPCNTQ       R9, R9
+	LEAQ          (AX)(R9*4), AX
+	LEAQ          (CX)(R9*4), CX
+	LEAQ          (DX)(R9*4), DX
 done5:
 	JMP run1
 finished2:
@@ -2852,23 +2898,22 @@ query1:
 	MOVQ         c+56(FP), DI
 	MOVQ         id+24(FP), R8
 	MOVQ         nc+72(FP), R9
-	KXNORW       K1, K1, K1
 	SUBQ         $0x10, R9
 	JL           rest4
 loop3:
-	VMOVUPS.Z     (DI), K1, Z3
+	VMOVUPS       (DI), Z3
 	VSUBPS        Z1, Z3, Z3
 	VMULPS        Z3, Z3, Z3
-	VMOVUPS.Z     (DI)(BX*1), K1, Z4
+	VMOVUPS       (DI)(BX*1), Z4
 	VSUBPS        Z2, Z4, Z4
 	VMULPS        Z4, Z4, Z4
 	VADDPS        Z4, Z3, Z3
-	VCMPPS        $0x11, Z0, Z3, K1, K2
-	KMOVW         K2, R10
-	VMOVDQU32.Z   (R8), K1, Z4
-	VPCOMPRESSD.Z Z4, K2, Z4
+	VCMPPS        $0x11, Z0, Z3, K1
+	KMOVW         K1, R10
+	VMOVUPS       (R8), Z4
+	VPCOMPRESSD.Z Z4, K1, Z4
 	VMOVUPS       Z4, (AX)(SI*4)
-	VCOMPRESSPS.Z Z3, K2, Z3
+	VCOMPRESSPS.Z Z3, K1, Z3
 	VMOVUPS       Z3, (CX)(SI*4)
 	POPCNTQ       R10, R10
 	ADDQ          R10, SI
@@ -2877,13 +2922,27 @@ loop3:
 	SUBQ          $0x10, R9
 	JGE           loop3
 rest4:
-	ADDQ  $0x10, R9
-	JLE   done5
-	MOVQ  $-1, R10
-	BZHIQ R9, R10, R10
-	KMOVW R10, K1
-	XORQ  R9, R9
-	JMP   loop3
+	ADDQ          $0x10, R9
+	JE            done5
+	MOVQ          $-1, R10
+	BZHIQ         R9, R10, R10
+	KMOVW         R10, K1
+	VMOVUPS.Z     (DI), K1, Z3
+	VSUBPS        Z1, Z3, Z3
+	VMULPS        Z3, Z3, Z3
+	VMOVUPS.Z     (DI)(BX*1), K1, Z1
+	VSUBPS        Z2, Z1, Z1
+	VMULPS        Z1, Z1, Z1
+	VADDPS        Z1, Z3, Z3
+	VCMPPS        $0x11, Z0, Z3, K1, K2
+	KMOVW         K2, DI
+	VMOVDQU32.Z   (R8), K1, Z0
+	VPCOMPRESSD.Z Z0, K2, Z0
+	VMOVUPS       Z0, (AX)(SI*4)
+	VCOMPRESSPS.Z Z3, K2, Z0
+	VMOVUPS       Z0, (CX)(SI*4)
+	POPCNTQ       DI, DI
+	ADDQ          DI, SI
 done5:
 	MOVQ end+16(FP), DI
 	MOVL SI, (DI)
@@ -2916,32 +2975,40 @@ query1:
 	MOVQ         c+32(FP), BX
 	MOVQ         nc+48(FP), SI
 	XORQ         DX, DX
-	KXNORW       K1, K1, K1
 	SUBQ         $0x10, SI
 	JL           rest4
 loop3:
+	VMOVUPS (BX), Z3
+	VSUBPS  Z1, Z3, Z3
+	VMULPS  Z3, Z3, Z3
+	VMOVUPS (BX)(CX*1), Z4
+	VSUBPS  Z2, Z4, Z4
+	VMULPS  Z4, Z4, Z4
+	VADDPS  Z4, Z3, Z3
+	VCMPPS  $0x11, Z0, Z3, K1
+	KMOVW   K1, DI
+	POPCNTQ DI, DI
+	ADDQ    DI, DX
+	ADDQ    $0x40, BX
+	SUBQ    $0x10, SI
+	JGE     loop3
+rest4:
+	ADDQ      $0x10, SI
+	JE        done5
+	MOVQ      $-1, DI
+	BZHIQ     SI, DI, DI
+	KMOVW     DI, K1
 	VMOVUPS.Z (BX), K1, Z3
 	VSUBPS    Z1, Z3, Z3
 	VMULPS    Z3, Z3, Z3
-	VMOVUPS.Z (BX)(CX*1), K1, Z4
-	VSUBPS    Z2, Z4, Z4
-	VMULPS    Z4, Z4, Z4
-	VADDPS    Z4, Z3, Z3
-	VCMPPS    $0x11, Z0, Z3, K1, K2
-	KMOVW     K2, DI
-	POPCNTQ   DI, DI
-	ADDQ      DI, DX
-	ADDQ      $0x40, BX
-	SUBQ      $0x10, SI
-	JGE       loop3
-rest4:
-	ADDQ  $0x10, SI
-	JLE   done5
-	MOVQ  $-1, DI
-	BZHIQ SI, DI, DI
-	KMOVW DI, K1
-	XORQ  SI, SI
-	JMP   loop3
+	VMOVUPS.Z (BX)(CX*1), K1, Z1
+	VSUBPS    Z2, Z1, Z1
+	VMULPS    Z1, Z1, Z1
+	VADDPS    Z1, Z3, Z3
+	VCMPPS    $0x11, Z0, Z3, K1, K1
+	KMOVW     K1, BX
+	POPCNTQ   BX, BX
+	ADDQ      BX, DX
 done5:
 	MOVQ count+0(FP), BX
 	MOVL DX, (BX)
@@ -2974,40 +3041,39 @@ TEXT ·treeBoxes3F32AVX512(SB), NOSPLIT, $0-80
 	VBROADCASTSS 16(R8), Z5
 	VBROADCASTSS 20(R8), Z6
 	VPXORD       Z7, Z7, Z7
-	KXNORW       K1, K1, K1
 	SUBQ         $0x10, DI
 	JL           rest2
 loop1:
-	VMOVUPS.Z     (DX), K1, Z8
-	VMOVUPS.Z     (DX)(R9*1), K1, Z9
+	VMOVUPS       (DX), Z8
+	VMOVUPS       (DX)(R9*1), Z9
 	VSUBPS        Z2, Z8, Z8
 	VSUBPS        Z9, Z1, Z9
 	VMAXPS        Z9, Z8, Z8
 	VMAXPS        Z7, Z8, Z8
 	VMULPS        Z8, Z8, Z8
-	VMOVUPS.Z     (DX)(R9*2), K1, Z9
-	VMOVUPS.Z     (R10), K1, Z10
+	VMOVUPS       (DX)(R9*2), Z9
+	VMOVUPS       (R10), Z10
 	VSUBPS        Z4, Z9, Z9
 	VSUBPS        Z10, Z3, Z10
 	VMAXPS        Z10, Z9, Z9
 	VMAXPS        Z7, Z9, Z9
 	VMULPS        Z9, Z9, Z9
 	VADDPS        Z9, Z8, Z8
-	VMOVUPS.Z     (DX)(R9*4), K1, Z9
-	VMOVUPS.Z     (R10)(R9*2), K1, Z10
+	VMOVUPS       (DX)(R9*4), Z9
+	VMOVUPS       (R10)(R9*2), Z10
 	VSUBPS        Z6, Z9, Z9
 	VSUBPS        Z10, Z5, Z10
 	VMAXPS        Z10, Z9, Z9
 	VMAXPS        Z7, Z9, Z9
 	VMULPS        Z9, Z9, Z9
 	VADDPS        Z9, Z8, Z8
-	VCMPPS        $0x11, Z0, Z8, K1, K2
-	KMOVW         K2, R8
-	VMOVDQU32.Z   (BX), K1, Z8
-	VPCOMPRESSD.Z Z8, K2, Z8
+	VCMPPS        $0x11, Z0, Z8, K1
+	KMOVW         K1, R8
+	VMOVUPS       (BX), Z8
+	VPCOMPRESSD.Z Z8, K1, Z8
 	VMOVUPS       Z8, (AX)
-	VMOVDQU32.Z   (SI), K1, Z8
-	VPCOMPRESSD.Z Z8, K2, Z8
+	VMOVUPS       (SI), Z8
+	VPCOMPRESSD.Z Z8, K1, Z8
 	VMOVUPS       Z8, (CX)
 	POPCNTQ       R8, R8
 	LEAQ          (AX)(R8*4), AX
@@ -3019,13 +3085,45 @@ loop1:
 	SUBQ          $0x10, DI
 	JGE           loop1
 rest2:
-	ADDQ  $0x10, DI
-	JLE   done3
-	MOVQ  $-1, R8
-	BZHIQ DI, R8, R8
-	KMOVW R8, K1
-	XORQ  DI, DI
-	JMP   loop1
+	ADDQ          $0x10, DI
+	JE            done3
+	MOVQ          $-1, R8
+	BZHIQ         DI, R8, R8
+	KMOVW         R8, K1
+	VMOVUPS.Z     (DX), K1, Z8
+	VMOVUPS.Z     (DX)(R9*1), K1, Z9
+	VSUBPS        Z2, Z8, Z8
+	VSUBPS        Z9, Z1, Z9
+	VMAXPS        Z9, Z8, Z8
+	VMAXPS        Z7, Z8, Z8
+	VMULPS        Z8, Z8, Z8
+	VMOVUPS.Z     (DX)(R9*2), K1, Z1
+	VMOVUPS.Z     (R10), K1, Z2
+	VSUBPS        Z4, Z1, Z1
+	VSUBPS        Z2, Z3, Z2
+	VMAXPS        Z2, Z1, Z1
+	VMAXPS        Z7, Z1, Z1
+	VMULPS        Z1, Z1, Z1
+	VADDPS        Z1, Z8, Z8
+	VMOVUPS.Z     (DX)(R9*4), K1, Z1
+	VMOVUPS.Z     (R10)(R9*2), K1, Z2
+	VSUBPS        Z6, Z1, Z1
+	VSUBPS        Z2, Z5, Z2
+	VMAXPS        Z2, Z1, Z1
+	VMAXPS        Z7, Z1, Z1
+	VMULPS        Z1, Z1, Z1
+	VADDPS        Z1, Z8, Z8
+	VCMPPS        $0x11, Z0, Z8, K1, K2
+	KMOVW         K2, DX
+	VMOVDQU32.Z   (BX), K1, Z0
+	VPCOMPRESSD.Z Z0, K2, Z0
+	VMOVUPS       Z0, (AX)
+	VMOVDQU32.Z   (SI), K1, Z0
+	VPCOMPRESSD.Z Z0, K2, Z0
+	VMOVUPS       Z0, (CX)
+	POPCNTQ       DX, DX
+	LEAQ          (AX)(DX*4), AX
+	LEAQ          (CX)(DX*4), CX
 done3:
 	SUBQ outFrom+0(FP), AX
 	SHRQ $0x02, AX
@@ -3065,10 +3163,53 @@ run1:
 	LEAQ    (R9)(R10*4), R9
 	SHLQ    $0x02, R10
 	ADDQ    id+48(FP), R10
-	KXNORW  K1, K1, K1
 	SUBQ    $0x10, R11
 	JL      rest4
 loop3:
+	VMOVUPS       (R9), Z7
+	VMINPS        Z2, Z7, Z8
+	VMAXPS        Z1, Z8, Z8
+	VSUBPS        Z8, Z7, Z8
+	VMULPS        Z8, Z8, Z8
+	VMOVUPS       (R9)(SI*1), Z9
+	VMINPS        Z4, Z9, Z10
+	VMAXPS        Z3, Z10, Z10
+	VSUBPS        Z10, Z9, Z10
+	VMULPS        Z10, Z10, Z10
+	VADDPS        Z10, Z8, Z8
+	VMOVUPS       (R9)(SI*2), Z10
+	VMINPS        Z6, Z10, Z11
+	VMAXPS        Z5, Z11, Z11
+	VSUBPS        Z11, Z10, Z11
+	VMULPS        Z11, Z11, Z11
+	VADDPS        Z11, Z8, Z8
+	VCMPPS        $0x11, Z0, Z8, K1
+	KMOVW         K1, R12
+	VCOMPRESSPS.Z Z8, K1, Z8
+	VMOVUPS       Z8, (CX)
+	VMOVUPS       (R10), Z8
+	VPCOMPRESSD.Z Z8, K1, Z8
+	VMOVUPS       Z8, (DX)
+	VCOMPRESSPS.Z Z7, K1, Z7
+	VMOVUPS       Z7, (AX)
+	VCOMPRESSPS.Z Z9, K1, Z7
+	VMOVUPS       Z7, (AX)(BX*1)
+	VCOMPRESSPS.Z Z10, K1, Z7
+	VMOVUPS       Z7, (AX)(BX*2)
+	POPCNTQ       R12, R12
+	LEAQ          (AX)(R12*4), AX
+	LEAQ          (CX)(R12*4), CX
+	LEAQ          (DX)(R12*4), DX
+	ADDQ          $0x40, R9
+	ADDQ          $0x40, R10
+	SUBQ          $0x10, R11
+	JGE           loop3
+rest4:
+	ADDQ          $0x10, R11
+	JE            done5
+	MOVQ          $-1, R12
+	BZHIQ         R11, R12, R12
+	KMOVW         R12, K1
 	VMOVUPS.Z     (R9), K1, Z7
 	VMINPS        Z2, Z7, Z8
 	VMAXPS        Z1, Z8, Z8
@@ -3087,7 +3228,7 @@ loop3:
 	VMULPS        Z11, Z11, Z11
 	VADDPS        Z11, Z8, Z8
 	VCMPPS        $0x11, Z0, Z8, K1, K2
-	KMOVW         K2, R12
+	KMOVW         K2, R9
 	VCOMPRESSPS.Z Z8, K2, Z8
 	VMOVUPS       Z8, (CX)
 	VMOVDQU32.Z   (R10), K1, Z8
@@ -3099,22 +3240,10 @@ loop3:
 	VMOVUPS       Z7, (AX)(BX*1)
 	VCOMPRESSPS.Z Z10, K2, Z7
 	VMOVUPS       Z7, (AX)(BX*2)
-	POPCNTQ       R12, R12
-	LEAQ          (AX)(R12*4), AX
-	LEAQ          (CX)(R12*4), CX
-	LEAQ          (DX)(R12*4), DX
-	ADDQ          $0x40, R9
-	ADDQ          $0x40, R10
-	SUBQ          $0x10, R11
-	JGE           loop3
-rest4:
-	ADDQ  $0x10, R11
-	JLE   done5
-	MOVQ  $-1, R12
-	BZHIQ R11, R12, R12
-	KMOVW R12, K1
-	XORQ  R11, R11
-	JMP   loop3
+	POPCNTQ       R9, R9
+	LEAQ          (AX)(R9*4), AX
+	LEAQ          (CX)(R9*4), CX
+	LEAQ          (DX)(R9*4), DX
 done5:
 	JMP run1
 finished2:
@@ -3149,27 +3278,26 @@ query1:
 	MOVQ         c+56(FP), DI
 	MOVQ         id+24(FP), R8
 	MOVQ         nc+72(FP), R9
-	KXNORW       K1, K1, K1
 	SUBQ         $0x10, R9
 	JL           rest4
 loop3:
-	VMOVUPS.Z     (DI), K1, Z4
+	VMOVUPS       (DI), Z4
 	VSUBPS        Z1, Z4, Z4
 	VMULPS        Z4, Z4, Z4
-	VMOVUPS.Z     (DI)(BX*1), K1, Z5
+	VMOVUPS       (DI)(BX*1), Z5
 	VSUBPS        Z2, Z5, Z5
 	VMULPS        Z5, Z5, Z5
 	VADDPS        Z5, Z4, Z4
-	VMOVUPS.Z     (DI)(BX*2), K1, Z5
+	VMOVUPS       (DI)(BX*2), Z5
 	VSUBPS        Z3, Z5, Z5
 	VMULPS        Z5, Z5, Z5
 	VADDPS        Z5, Z4, Z4
-	VCMPPS        $0x11, Z0, Z4, K1, K2
-	KMOVW         K2, R10
-	VMOVDQU32.Z   (R8), K1, Z5
-	VPCOMPRESSD.Z Z5, K2, Z5
+	VCMPPS        $0x11, Z0, Z4, K1
+	KMOVW         K1, R10
+	VMOVUPS       (R8), Z5
+	VPCOMPRESSD.Z Z5, K1, Z5
 	VMOVUPS       Z5, (AX)(SI*4)
-	VCOMPRESSPS.Z Z4, K2, Z4
+	VCOMPRESSPS.Z Z4, K1, Z4
 	VMOVUPS       Z4, (CX)(SI*4)
 	POPCNTQ       R10, R10
 	ADDQ          R10, SI
@@ -3178,13 +3306,31 @@ loop3:
 	SUBQ          $0x10, R9
 	JGE           loop3
 rest4:
-	ADDQ  $0x10, R9
-	JLE   done5
-	MOVQ  $-1, R10
-	BZHIQ R9, R10, R10
-	KMOVW R10, K1
-	XORQ  R9, R9
-	JMP   loop3
+	ADDQ          $0x10, R9
+	JE            done5
+	MOVQ          $-1, R10
+	BZHIQ         R9, R10, R10
+	KMOVW         R10, K1
+	VMOVUPS.Z     (DI), K1, Z4
+	VSUBPS        Z1, Z4, Z4
+	VMULPS        Z4, Z4, Z4
+	VMOVUPS.Z     (DI)(BX*1), K1, Z1
+	VSUBPS        Z2, Z1, Z1
+	VMULPS        Z1, Z1, Z1
+	VADDPS        Z1, Z4, Z4
+	VMOVUPS.Z     (DI)(BX*2), K1, Z1
+	VSUBPS        Z3, Z1, Z1
+	VMULPS        Z1, Z1, Z1
+	VADDPS        Z1, Z4, Z4
+	VCMPPS        $0x11, Z0, Z4, K1, K2
+	KMOVW         K2, DI
+	VMOVDQU32.Z   (R8), K1, Z0
+	VPCOMPRESSD.Z Z0, K2, Z0
+	VMOVUPS       Z0, (AX)(SI*4)
+	VCOMPRESSPS.Z Z4, K2, Z0
+	VMOVUPS       Z0, (CX)(SI*4)
+	POPCNTQ       DI, DI
+	ADDQ          DI, SI
 done5:
 	MOVQ end+16(FP), DI
 	MOVL SI, (DI)
@@ -3218,36 +3364,48 @@ query1:
 	MOVQ         c+32(FP), BX
 	MOVQ         nc+48(FP), SI
 	XORQ         DX, DX
-	KXNORW       K1, K1, K1
 	SUBQ         $0x10, SI
 	JL           rest4
 loop3:
+	VMOVUPS (BX), Z4
+	VSUBPS  Z1, Z4, Z4
+	VMULPS  Z4, Z4, Z4
+	VMOVUPS (BX)(CX*1), Z5
+	VSUBPS  Z2, Z5, Z5
+	VMULPS  Z5, Z5, Z5
+	VADDPS  Z5, Z4, Z4
+	VMOVUPS (BX)(CX*2), Z5
+	VSUBPS  Z3, Z5, Z5
+	VMULPS  Z5, Z5, Z5
+	VADDPS  Z5, Z4, Z4
+	VCMPPS  $0x11, Z0, Z4, K1
+	KMOVW   K1, DI
+	POPCNTQ DI, DI
+	ADDQ    DI, DX
+	ADDQ    $0x40, BX
+	SUBQ    $0x10, SI
+	JGE     loop3
+rest4:
+	ADDQ      $0x10, SI
+	JE        done5
+	MOVQ      $-1, DI
+	BZHIQ     SI, DI, DI
+	KMOVW     DI, K1
 	VMOVUPS.Z (BX), K1, Z4
 	VSUBPS    Z1, Z4, Z4
 	VMULPS    Z4, Z4, Z4
-	VMOVUPS.Z (BX)(CX*1), K1, Z5
-	VSUBPS    Z2, Z5, Z5
-	VMULPS    Z5, Z5, Z5
-	VADDPS    Z5, Z4, Z4
-	VMOVUPS.Z (BX)(CX*2), K1, Z5
-	VSUBPS    Z3, Z5, Z5
-	VMULPS    Z5, Z5, Z5
-	VADDPS    Z5, Z4, Z4
-	VCMPPS    $0x11, Z0, Z4, K1, K2
-	KMOVW     K2, DI
-	POPCNTQ   DI, DI
-	ADDQ      DI, DX
-	ADDQ      $0x40, BX
-	SUBQ      $0x10, SI
-	JGE       loop3
-rest4:
-	ADDQ  $0x10, SI
-	JLE   done5
-	MOVQ  $-1, DI
-	BZHIQ SI, DI, DI
-	KMOVW DI, K1
-	XORQ  SI, SI
-	JMP   loop3
+	VMOVUPS.Z (BX)(CX*1), K1, Z1
+	VSUBPS    Z2, Z1, Z1
+	VMULPS    Z1, Z1, Z1
+	VADDPS    Z1, Z4, Z4
+	VMOVUPS.Z (BX)(CX*2), K1, Z1
+	VSUBPS    Z3, Z1, Z1
+	VMULPS    Z1, Z1, Z1
+	VADDPS    Z1, Z4, Z4
+	VCMPPS    $0x11, Z0, Z4, K1, K1
+	KMOVW     K1, BX
+	POPCNTQ   BX, BX
+	ADDQ      BX, DX
 done5:
 	MOVQ count+0(FP), BX
 	MOVL DX, (BX)
@@ -3271,7 +3429,6 @@ TEXT ·treeBoxesNF32AVX512(SB), NOSPLIT, $0-88
 	MOVQ         box+56(FP), R8
 	VBROADCASTSS r2+64(FP), Z0
 	VPXORD       Z1, Z1, Z1
-	KXNORW       K1, K1, K1
 	SUBQ         $0x10, DI
 	JL           rest2
 loop1:
@@ -3280,9 +3437,9 @@ loop1:
 	MOVQ   R8, R11
 	MOVQ   dim+72(FP), R9
 axis4:
-	VMOVUPS.Z     (R10), K1, Z3
+	VMOVUPS       (R10), Z3
 	ADDQ          ld+24(FP), R10
-	VMOVUPS.Z     (R10), K1, Z4
+	VMOVUPS       (R10), Z4
 	VBROADCASTSS  (R11), Z5
 	VBROADCASTSS  4(R11), Z6
 	VSUBPS        Z6, Z3, Z3
@@ -3295,13 +3452,13 @@ axis4:
 	ADDQ          $0x08, R11
 	DECQ          R9
 	JNE           axis4
-	VCMPPS        $0x11, Z0, Z2, K1, K2
-	KMOVW         K2, R9
-	VMOVDQU32.Z   (BX), K1, Z3
-	VPCOMPRESSD.Z Z3, K2, Z3
+	VCMPPS        $0x11, Z0, Z2, K1
+	KMOVW         K1, R9
+	VMOVUPS       (BX), Z3
+	VPCOMPRESSD.Z Z3, K1, Z3
 	VMOVUPS       Z3, (AX)
-	VMOVDQU32.Z   (SI), K1, Z3
-	VPCOMPRESSD.Z Z3, K2, Z3
+	VMOVUPS       (SI), Z3
+	VPCOMPRESSD.Z Z3, K1, Z3
 	VMOVUPS       Z3, (CX)
 	POPCNTQ       R9, R9
 	LEAQ          (AX)(R9*4), AX
@@ -3312,13 +3469,41 @@ axis4:
 	SUBQ          $0x10, DI
 	JGE           loop1
 rest2:
-	ADDQ  $0x10, DI
-	JLE   done3
-	MOVQ  $-1, R9
-	BZHIQ DI, R9, R9
-	KMOVW R9, K1
-	XORQ  DI, DI
-	JMP   loop1
+	ADDQ   $0x10, DI
+	JE     done3
+	MOVQ   $-1, R9
+	BZHIQ  DI, R9, R9
+	KMOVW  R9, K1
+	VPXORD Z7, Z7, Z7
+	MOVQ   R8, R8
+	MOVQ   dim+72(FP), DI
+axis5:
+	VMOVUPS.Z     (DX), K1, Z2
+	ADDQ          ld+24(FP), DX
+	VMOVUPS.Z     (DX), K1, Z3
+	VBROADCASTSS  (R8), Z4
+	VBROADCASTSS  4(R8), Z5
+	VSUBPS        Z5, Z2, Z2
+	VSUBPS        Z3, Z4, Z3
+	VMAXPS        Z3, Z2, Z2
+	VMAXPS        Z1, Z2, Z2
+	VMULPS        Z2, Z2, Z2
+	VADDPS        Z2, Z7, Z7
+	ADDQ          ld+24(FP), DX
+	ADDQ          $0x08, R8
+	DECQ          DI
+	JNE           axis5
+	VCMPPS        $0x11, Z0, Z7, K1, K2
+	KMOVW         K2, DX
+	VMOVDQU32.Z   (BX), K1, Z0
+	VPCOMPRESSD.Z Z0, K2, Z0
+	VMOVUPS       Z0, (AX)
+	VMOVDQU32.Z   (SI), K1, Z0
+	VPCOMPRESSD.Z Z0, K2, Z0
+	VMOVUPS       Z0, (CX)
+	POPCNTQ       DX, DX
+	LEAQ          (AX)(DX*4), AX
+	LEAQ          (CX)(DX*4), CX
 done3:
 	SUBQ outFrom+0(FP), AX
 	SHRQ $0x02, AX
@@ -3350,7 +3535,6 @@ run1:
 	LEAQ    (R8)(R9*4), R8
 	SHLQ    $0x02, R9
 	ADDQ    id+48(FP), R9
-	KXNORW  K1, K1, K1
 	SUBQ    $0x10, R10
 	JL      rest4
 loop3:
@@ -3359,7 +3543,7 @@ loop3:
 	MOVQ   DI, R13
 	MOVQ   dim+96(FP), R11
 axis6:
-	VMOVUPS.Z     (R12), K1, Z2
+	VMOVUPS       (R12), Z2
 	VBROADCASTSS  (R13), Z3
 	VBROADCASTSS  4(R13), Z4
 	VMINPS        Z4, Z2, Z4
@@ -3371,19 +3555,19 @@ axis6:
 	ADDQ          $0x08, R13
 	DECQ          R11
 	JNE           axis6
-	VCMPPS        $0x11, Z0, Z1, K1, K2
-	KMOVW         K2, R11
-	VCOMPRESSPS.Z Z1, K2, Z2
+	VCMPPS        $0x11, Z0, Z1, K1
+	KMOVW         K1, R11
+	VCOMPRESSPS.Z Z1, K1, Z2
 	VMOVUPS       Z2, (CX)
-	VMOVDQU32.Z   (R9), K1, Z2
-	VPCOMPRESSD.Z Z2, K2, Z2
+	VMOVUPS       (R9), Z2
+	VPCOMPRESSD.Z Z2, K1, Z2
 	VMOVUPS       Z2, (DX)
 	MOVQ          R8, R13
 	MOVQ          AX, R14
 	MOVQ          dim+96(FP), R12
 axis7:
-	VMOVUPS.Z     (R13), K1, Z2
-	VCOMPRESSPS.Z Z2, K2, Z2
+	VMOVUPS       (R13), Z2
+	VCOMPRESSPS.Z Z2, K1, Z2
 	VMOVUPS       Z2, (R14)
 	ADDQ          ldc+40(FP), R13
 	ADDQ          ldo+8(FP), R14
@@ -3398,13 +3582,50 @@ axis7:
 	SUBQ          $0x10, R10
 	JGE           loop3
 rest4:
-	ADDQ  $0x10, R10
-	JLE   done5
-	MOVQ  $-1, R11
-	BZHIQ R10, R11, R11
-	KMOVW R11, K1
-	XORQ  R10, R10
-	JMP   loop3
+	ADDQ   $0x10, R10
+	JE     done5
+	MOVQ   $-1, R11
+	BZHIQ  R10, R11, R11
+	KMOVW  R11, K1
+	VPXORD Z5, Z5, Z5
+	MOVQ   R8, R11
+	MOVQ   DI, R12
+	MOVQ   dim+96(FP), R10
+axis8:
+	VMOVUPS.Z     (R11), K1, Z2
+	VBROADCASTSS  (R12), Z3
+	VBROADCASTSS  4(R12), Z4
+	VMINPS        Z4, Z2, Z4
+	VMAXPS        Z3, Z4, Z4
+	VSUBPS        Z4, Z2, Z4
+	VMULPS        Z4, Z4, Z4
+	VADDPS        Z4, Z5, Z5
+	ADDQ          ldc+40(FP), R11
+	ADDQ          $0x08, R12
+	DECQ          R10
+	JNE           axis8
+	VCMPPS        $0x11, Z0, Z5, K1, K2
+	KMOVW         K2, R10
+	VCOMPRESSPS.Z Z5, K2, Z2
+	VMOVUPS       Z2, (CX)
+	VMOVDQU32.Z   (R9), K1, Z2
+	VPCOMPRESSD.Z Z2, K2, Z2
+	VMOVUPS       Z2, (DX)
+	MOVQ          R8, R9
+	MOVQ          AX, R11
+	MOVQ          dim+96(FP), R8
+axis9:
+	VMOVUPS.Z     (R9), K1, Z2
+	VCOMPRESSPS.Z Z2, K2, Z2
+	VMOVUPS       Z2, (R11)
+	ADDQ          ldc+40(FP), R9
+	ADDQ          ldo+8(FP), R11
+	DECQ          R8
+	JNE           axis9
+	POPCNTQ       R10, R10
+	LEAQ          (AX)(R10*4), AX
+	LEAQ          (CX)(R10*4), CX
+	LEAQ          (DX)(R10*4), DX
 done5:
 	JMP run1
 finished2:
@@ -3436,7 +3657,6 @@ query1:
 	MOVQ         c+56(FP), SI
 	MOVQ         id+24(FP), DI
 	MOVQ         nc+72(FP), R8
-	KXNORW       K1, K1, K1
 	SUBQ         $0x10, R8
 	JL           rest4
 loop3:
@@ -3446,7 +3666,7 @@ loop3:
 	MOVQ   period+96(FP), R12
 	MOVQ   dim+104(FP), R9
 axis6:
-	VMOVUPS.Z     (R10), K1, Z3
+	VMOVUPS       (R10), Z3
 	VBROADCASTSS  (R11), Z4
 	VSUBPS        Z4, Z3, Z3
 	VANDPS        Z0, Z3, Z3
@@ -3461,12 +3681,12 @@ axis6:
 	ADDQ          $0x04, R12
 	DECQ          R9
 	JNE           axis6
-	VCMPPS        $0x11, Z1, Z2, K1, K2
-	KMOVW         K2, R9
-	VMOVDQU32.Z   (DI), K1, Z3
-	VPCOMPRESSD.Z Z3, K2, Z3
+	VCMPPS        $0x11, Z1, Z2, K1
+	KMOVW         K1, R9
+	VMOVUPS       (DI), Z3
+	VPCOMPRESSD.Z Z3, K1, Z3
 	VMOVUPS       Z3, (AX)(BX*4)
-	VCOMPRESSPS.Z Z2, K2, Z3
+	VCOMPRESSPS.Z Z2, K1, Z3
 	VMOVUPS       Z3, (CX)(BX*4)
 	POPCNTQ       R9, R9
 	ADDQ          R9, BX
@@ -3475,13 +3695,41 @@ axis6:
 	SUBQ          $0x10, R8
 	JGE           loop3
 rest4:
-	ADDQ  $0x10, R8
-	JLE   done5
-	MOVQ  $-1, R9
-	BZHIQ R8, R9, R9
-	KMOVW R9, K1
-	XORQ  R8, R8
-	JMP   loop3
+	ADDQ   $0x10, R8
+	JE     done5
+	MOVQ   $-1, R9
+	BZHIQ  R8, R9, R9
+	KMOVW  R9, K1
+	VPXORD Z5, Z5, Z5
+	MOVQ   SI, R8
+	MOVQ   DX, R9
+	MOVQ   period+96(FP), R10
+	MOVQ   dim+104(FP), SI
+axis7:
+	VMOVUPS.Z     (R8), K1, Z3
+	VBROADCASTSS  (R9), Z4
+	VSUBPS        Z4, Z3, Z3
+	VANDPS        Z0, Z3, Z3
+	VBROADCASTSS  (R10), Z4
+	VSUBPS        Z4, Z3, Z4
+	VANDPS        Z0, Z4, Z4
+	VMINPS        Z3, Z4, Z3
+	VMULPS        Z3, Z3, Z3
+	VADDPS        Z3, Z5, Z5
+	ADDQ          ldc+64(FP), R8
+	ADDQ          ldq+40(FP), R9
+	ADDQ          $0x04, R10
+	DECQ          SI
+	JNE           axis7
+	VCMPPS        $0x11, Z1, Z5, K1, K2
+	KMOVW         K2, SI
+	VMOVDQU32.Z   (DI), K1, Z1
+	VPCOMPRESSD.Z Z1, K2, Z1
+	VMOVUPS       Z1, (AX)(BX*4)
+	VCOMPRESSPS.Z Z5, K2, Z1
+	VMOVUPS       Z1, (CX)(BX*4)
+	POPCNTQ       SI, SI
+	ADDQ          SI, BX
 done5:
 	MOVQ end+16(FP), SI
 	MOVL BX, (SI)
@@ -3512,7 +3760,6 @@ query1:
 	MOVQ         c+32(FP), DX
 	MOVQ         nc+48(FP), BX
 	XORQ         CX, CX
-	KXNORW       K1, K1, K1
 	SUBQ         $0x10, BX
 	JL           rest4
 loop3:
@@ -3522,7 +3769,7 @@ loop3:
 	MOVQ   period+72(FP), R9
 	MOVQ   dim+80(FP), SI
 axis6:
-	VMOVUPS.Z    (DI), K1, Z3
+	VMOVUPS      (DI), Z3
 	VBROADCASTSS (R8), Z4
 	VSUBPS       Z4, Z3, Z3
 	VANDPS       Z0, Z3, Z3
@@ -3537,21 +3784,44 @@ axis6:
 	ADDQ         $0x04, R9
 	DECQ         SI
 	JNE          axis6
-	VCMPPS       $0x11, Z1, Z2, K1, K2
-	KMOVW        K2, SI
+	VCMPPS       $0x11, Z1, Z2, K1
+	KMOVW        K1, SI
 	POPCNTQ      SI, SI
 	ADDQ         SI, CX
 	ADDQ         $0x40, DX
 	SUBQ         $0x10, BX
 	JGE          loop3
 rest4:
-	ADDQ  $0x10, BX
-	JLE   done5
-	MOVQ  $-1, SI
-	BZHIQ BX, SI, SI
-	KMOVW SI, K1
-	XORQ  BX, BX
-	JMP   loop3
+	ADDQ   $0x10, BX
+	JE     done5
+	MOVQ   $-1, SI
+	BZHIQ  BX, SI, SI
+	KMOVW  SI, K1
+	VPXORD Z5, Z5, Z5
+	MOVQ   DX, BX
+	MOVQ   AX, SI
+	MOVQ   period+72(FP), DI
+	MOVQ   dim+80(FP), DX
+axis7:
+	VMOVUPS.Z    (BX), K1, Z3
+	VBROADCASTSS (SI), Z4
+	VSUBPS       Z4, Z3, Z3
+	VANDPS       Z0, Z3, Z3
+	VBROADCASTSS (DI), Z4
+	VSUBPS       Z4, Z3, Z4
+	VANDPS       Z0, Z4, Z4
+	VMINPS       Z3, Z4, Z3
+	VMULPS       Z3, Z3, Z3
+	VADDPS       Z3, Z5, Z5
+	ADDQ         ldc+40(FP), BX
+	ADDQ         ldq+16(FP), SI
+	ADDQ         $0x04, DI
+	DECQ         DX
+	JNE          axis7
+	VCMPPS       $0x11, Z1, Z5, K1, K1
+	KMOVW        K1, DX
+	POPCNTQ      DX, DX
+	ADDQ         DX, CX
 done5:
 	MOVQ count+0(FP), DX
 	MOVL CX, (DX)
@@ -3657,32 +3927,31 @@ TEXT ·treeBoxes2F64AVX512(SB), NOSPLIT, $0-80
 	VBROADCASTSD 16(R8), Z3
 	VBROADCASTSD 24(R8), Z4
 	VPXORD       Z5, Z5, Z5
-	KXNORW       K1, K1, K1
 	SUBQ         $0x08, DI
 	JL           rest2
 loop1:
-	VMOVUPD.Z     (DX), K1, Z6
-	VMOVUPD.Z     (DX)(R9*1), K1, Z7
+	VMOVUPD       (DX), Z6
+	VMOVUPD       (DX)(R9*1), Z7
 	VSUBPD        Z2, Z6, Z6
 	VSUBPD        Z7, Z1, Z7
 	VMAXPD        Z7, Z6, Z6
 	VMAXPD        Z5, Z6, Z6
 	VMULPD        Z6, Z6, Z6
-	VMOVUPD.Z     (DX)(R9*2), K1, Z7
-	VMOVUPD.Z     (R10), K1, Z8
+	VMOVUPD       (DX)(R9*2), Z7
+	VMOVUPD       (R10), Z8
 	VSUBPD        Z4, Z7, Z7
 	VSUBPD        Z8, Z3, Z8
 	VMAXPD        Z8, Z7, Z7
 	VMAXPD        Z5, Z7, Z7
 	VMULPD        Z7, Z7, Z7
 	VADDPD        Z7, Z6, Z6
-	VCMPPD        $0x11, Z0, Z6, K1, K2
-	KMOVW         K2, R8
-	VMOVDQU32.Z   (BX), K1, Y6
-	VPCOMPRESSD.Z Y6, K2, Y6
+	VCMPPD        $0x11, Z0, Z6, K1
+	KMOVW         K1, R8
+	VMOVUPS       (BX), Y6
+	VPCOMPRESSD.Z Y6, K1, Y6
 	VMOVUPS       Y6, (AX)
-	VMOVDQU32.Z   (SI), K1, Y6
-	VPCOMPRESSD.Z Y6, K2, Y6
+	VMOVUPS       (SI), Y6
+	VPCOMPRESSD.Z Y6, K1, Y6
 	VMOVUPS       Y6, (CX)
 	POPCNTQ       R8, R8
 	LEAQ          (AX)(R8*4), AX
@@ -3694,13 +3963,37 @@ loop1:
 	SUBQ          $0x08, DI
 	JGE           loop1
 rest2:
-	ADDQ  $0x08, DI
-	JLE   done3
-	MOVQ  $-1, R8
-	BZHIQ DI, R8, R8
-	KMOVW R8, K1
-	XORQ  DI, DI
-	JMP   loop1
+	ADDQ          $0x08, DI
+	JE            done3
+	MOVQ          $-1, R8
+	BZHIQ         DI, R8, R8
+	KMOVW         R8, K1
+	VMOVUPD.Z     (DX), K1, Z6
+	VMOVUPD.Z     (DX)(R9*1), K1, Z7
+	VSUBPD        Z2, Z6, Z6
+	VSUBPD        Z7, Z1, Z7
+	VMAXPD        Z7, Z6, Z6
+	VMAXPD        Z5, Z6, Z6
+	VMULPD        Z6, Z6, Z6
+	VMOVUPD.Z     (DX)(R9*2), K1, Z1
+	VMOVUPD.Z     (R10), K1, Z2
+	VSUBPD        Z4, Z1, Z1
+	VSUBPD        Z2, Z3, Z2
+	VMAXPD        Z2, Z1, Z1
+	VMAXPD        Z5, Z1, Z1
+	VMULPD        Z1, Z1, Z1
+	VADDPD        Z1, Z6, Z6
+	VCMPPD        $0x11, Z0, Z6, K1, K2
+	KMOVW         K2, DX
+	VMOVDQU32.Z   (BX), K1, Y0
+	VPCOMPRESSD.Z Y0, K2, Y0
+	VMOVUPS       Y0, (AX)
+	VMOVDQU32.Z   (SI), K1, Y0
+	VPCOMPRESSD.Z Y0, K2, Y0
+	VMOVUPS       Y0, (CX)
+	POPCNTQ       DX, DX
+	LEAQ          (AX)(DX*4), AX
+	LEAQ          (CX)(DX*4), CX
 done3:
 	SUBQ outFrom+0(FP), AX
 	SHRQ $0x02, AX
@@ -3738,10 +4031,45 @@ run1:
 	LEAQ    (R9)(R10*8), R9
 	SHLQ    $0x02, R10
 	ADDQ    id+48(FP), R10
-	KXNORW  K1, K1, K1
 	SUBQ    $0x08, R11
 	JL      rest4
 loop3:
+	VMOVUPD       (R9), Z5
+	VMINPD        Z2, Z5, Z6
+	VMAXPD        Z1, Z6, Z6
+	VSUBPD        Z6, Z5, Z6
+	VMULPD        Z6, Z6, Z6
+	VMOVUPD       (R9)(SI*1), Z7
+	VMINPD        Z4, Z7, Z8
+	VMAXPD        Z3, Z8, Z8
+	VSUBPD        Z8, Z7, Z8
+	VMULPD        Z8, Z8, Z8
+	VADDPD        Z8, Z6, Z6
+	VCMPPD        $0x11, Z0, Z6, K1
+	KMOVW         K1, R12
+	VCOMPRESSPD.Z Z6, K1, Z6
+	VMOVUPD       Z6, (CX)
+	VMOVUPS       (R10), Y6
+	VPCOMPRESSD.Z Y6, K1, Y6
+	VMOVUPS       Y6, (DX)
+	VCOMPRESSPD.Z Z5, K1, Z5
+	VMOVUPD       Z5, (AX)
+	VCOMPRESSPD.Z Z7, K1, Z5
+	VMOVUPD       Z5, (AX)(BX*1)
+	POPCNTQ       R12, R12
+	LEAQ          (AX)(R12*8), AX
+	LEAQ          (CX)(R12*8), CX
+	LEAQ          (DX)(R12*4), DX
+	ADDQ          $0x40, R9
+	ADDQ          $0x20, R10
+	SUBQ          $0x08, R11
+	JGE           loop3
+rest4:
+	ADDQ          $0x08, R11
+	JE            done5
+	MOVQ          $-1, R12
+	BZHIQ         R11, R12, R12
+	KMOVW         R12, K1
 	VMOVUPD.Z     (R9), K1, Z5
 	VMINPD        Z2, Z5, Z6
 	VMAXPD        Z1, Z6, Z6
@@ -3754,7 +4082,7 @@ loop3:
 	VMULPD        Z8, Z8, Z8
 	VADDPD        Z8, Z6, Z6
 	VCMPPD        $0x11, Z0, Z6, K1, K2
-	KMOVW         K2, R12
+	KMOVW         K2, R9
 	VCOMPRESSPD.Z Z6, K2, Z6
 	VMOVUPD       Z6, (CX)
 	VMOVDQU32.Z   (R10), K1, Y6
@@ -3764,22 +4092,10 @@ loop3:
 	VMOVUPD       Z5, (AX)
 	VCOMPRESSPD.Z Z7, K2, Z5
 	VMOVUPD       Z5, (AX)(BX*1)
-	POPCNTQ       R12, R12
-	LEAQ          (AX)(R12*8), AX
-	LEAQ          (CX)(R12*8), CX
-	LEAQ          (DX)(R12*4), DX
-	ADDQ          $0x40, R9
-	ADDQ          $0x20, R10
-	SUBQ          $0x08, R11
-	JGE           loop3
-rest4:
-	ADDQ  $0x08, R11
-	JLE   done5
-	MOVQ  $-1, R12
-	BZHIQ R11, R12, R12
-	KMOVW R12, K1
-	XORQ  R11, R11
-	JMP   loop3
+	POPCNTQ       R9, R9
+	LEAQ          (AX)(R9*8), AX
+	LEAQ          (CX)(R9*8), CX
+	LEAQ          (DX)(R9*4), DX
 done5:
 	JMP run1
 finished2:
@@ -3813,23 +4129,22 @@ query1:
 	MOVQ         c+56(FP), DI
 	MOVQ         id+24(FP), R8
 	MOVQ         nc+72(FP), R9
-	KXNORW       K1, K1, K1
 	SUBQ         $0x08, R9
 	JL           rest4
 loop3:
-	VMOVUPD.Z     (DI), K1, Z3
+	VMOVUPD       (DI), Z3
 	VSUBPD        Z1, Z3, Z3
 	VMULPD        Z3, Z3, Z3
-	VMOVUPD.Z     (DI)(BX*1), K1, Z4
+	VMOVUPD       (DI)(BX*1), Z4
 	VSUBPD        Z2, Z4, Z4
 	VMULPD        Z4, Z4, Z4
 	VADDPD        Z4, Z3, Z3
-	VCMPPD        $0x11, Z0, Z3, K1, K2
-	KMOVW         K2, R10
-	VMOVDQU32.Z   (R8), K1, Y4
-	VPCOMPRESSD.Z Y4, K2, Y4
+	VCMPPD        $0x11, Z0, Z3, K1
+	KMOVW         K1, R10
+	VMOVUPS       (R8), Y4
+	VPCOMPRESSD.Z Y4, K1, Y4
 	VMOVUPS       Y4, (AX)(SI*4)
-	VCOMPRESSPD.Z Z3, K2, Z3
+	VCOMPRESSPD.Z Z3, K1, Z3
 	VMOVUPD       Z3, (CX)(SI*8)
 	POPCNTQ       R10, R10
 	ADDQ          R10, SI
@@ -3838,13 +4153,27 @@ loop3:
 	SUBQ          $0x08, R9
 	JGE           loop3
 rest4:
-	ADDQ  $0x08, R9
-	JLE   done5
-	MOVQ  $-1, R10
-	BZHIQ R9, R10, R10
-	KMOVW R10, K1
-	XORQ  R9, R9
-	JMP   loop3
+	ADDQ          $0x08, R9
+	JE            done5
+	MOVQ          $-1, R10
+	BZHIQ         R9, R10, R10
+	KMOVW         R10, K1
+	VMOVUPD.Z     (DI), K1, Z3
+	VSUBPD        Z1, Z3, Z3
+	VMULPD        Z3, Z3, Z3
+	VMOVUPD.Z     (DI)(BX*1), K1, Z1
+	VSUBPD        Z2, Z1, Z1
+	VMULPD        Z1, Z1, Z1
+	VADDPD        Z1, Z3, Z3
+	VCMPPD        $0x11, Z0, Z3, K1, K2
+	KMOVW         K2, DI
+	VMOVDQU32.Z   (R8), K1, Y0
+	VPCOMPRESSD.Z Y0, K2, Y0
+	VMOVUPS       Y0, (AX)(SI*4)
+	VCOMPRESSPD.Z Z3, K2, Z0
+	VMOVUPD       Z0, (CX)(SI*8)
+	POPCNTQ       DI, DI
+	ADDQ          DI, SI
 done5:
 	MOVQ end+16(FP), DI
 	MOVL SI, (DI)
@@ -3877,32 +4206,40 @@ query1:
 	MOVQ         c+32(FP), BX
 	MOVQ         nc+48(FP), SI
 	XORQ         DX, DX
-	KXNORW       K1, K1, K1
 	SUBQ         $0x08, SI
 	JL           rest4
 loop3:
+	VMOVUPD (BX), Z3
+	VSUBPD  Z1, Z3, Z3
+	VMULPD  Z3, Z3, Z3
+	VMOVUPD (BX)(CX*1), Z4
+	VSUBPD  Z2, Z4, Z4
+	VMULPD  Z4, Z4, Z4
+	VADDPD  Z4, Z3, Z3
+	VCMPPD  $0x11, Z0, Z3, K1
+	KMOVW   K1, DI
+	POPCNTQ DI, DI
+	ADDQ    DI, DX
+	ADDQ    $0x40, BX
+	SUBQ    $0x08, SI
+	JGE     loop3
+rest4:
+	ADDQ      $0x08, SI
+	JE        done5
+	MOVQ      $-1, DI
+	BZHIQ     SI, DI, DI
+	KMOVW     DI, K1
 	VMOVUPD.Z (BX), K1, Z3
 	VSUBPD    Z1, Z3, Z3
 	VMULPD    Z3, Z3, Z3
-	VMOVUPD.Z (BX)(CX*1), K1, Z4
-	VSUBPD    Z2, Z4, Z4
-	VMULPD    Z4, Z4, Z4
-	VADDPD    Z4, Z3, Z3
-	VCMPPD    $0x11, Z0, Z3, K1, K2
-	KMOVW     K2, DI
-	POPCNTQ   DI, DI
-	ADDQ      DI, DX
-	ADDQ      $0x40, BX
-	SUBQ      $0x08, SI
-	JGE       loop3
-rest4:
-	ADDQ  $0x08, SI
-	JLE   done5
-	MOVQ  $-1, DI
-	BZHIQ SI, DI, DI
-	KMOVW DI, K1
-	XORQ  SI, SI
-	JMP   loop3
+	VMOVUPD.Z (BX)(CX*1), K1, Z1
+	VSUBPD    Z2, Z1, Z1
+	VMULPD    Z1, Z1, Z1
+	VADDPD    Z1, Z3, Z3
+	VCMPPD    $0x11, Z0, Z3, K1, K1
+	KMOVW     K1, BX
+	POPCNTQ   BX, BX
+	ADDQ      BX, DX
 done5:
 	MOVQ count+0(FP), BX
 	MOVL DX, (BX)
@@ -3935,40 +4272,39 @@ TEXT ·treeBoxes3F64AVX512(SB), NOSPLIT, $0-80
 	VBROADCASTSD 32(R8), Z5
 	VBROADCASTSD 40(R8), Z6
 	VPXORD       Z7, Z7, Z7
-	KXNORW       K1, K1, K1
 	SUBQ         $0x08, DI
 	JL           rest2
 loop1:
-	VMOVUPD.Z     (DX), K1, Z8
-	VMOVUPD.Z     (DX)(R9*1), K1, Z9
+	VMOVUPD       (DX), Z8
+	VMOVUPD       (DX)(R9*1), Z9
 	VSUBPD        Z2, Z8, Z8
 	VSUBPD        Z9, Z1, Z9
 	VMAXPD        Z9, Z8, Z8
 	VMAXPD        Z7, Z8, Z8
 	VMULPD        Z8, Z8, Z8
-	VMOVUPD.Z     (DX)(R9*2), K1, Z9
-	VMOVUPD.Z     (R10), K1, Z10
+	VMOVUPD       (DX)(R9*2), Z9
+	VMOVUPD       (R10), Z10
 	VSUBPD        Z4, Z9, Z9
 	VSUBPD        Z10, Z3, Z10
 	VMAXPD        Z10, Z9, Z9
 	VMAXPD        Z7, Z9, Z9
 	VMULPD        Z9, Z9, Z9
 	VADDPD        Z9, Z8, Z8
-	VMOVUPD.Z     (DX)(R9*4), K1, Z9
-	VMOVUPD.Z     (R10)(R9*2), K1, Z10
+	VMOVUPD       (DX)(R9*4), Z9
+	VMOVUPD       (R10)(R9*2), Z10
 	VSUBPD        Z6, Z9, Z9
 	VSUBPD        Z10, Z5, Z10
 	VMAXPD        Z10, Z9, Z9
 	VMAXPD        Z7, Z9, Z9
 	VMULPD        Z9, Z9, Z9
 	VADDPD        Z9, Z8, Z8
-	VCMPPD        $0x11, Z0, Z8, K1, K2
-	KMOVW         K2, R8
-	VMOVDQU32.Z   (BX), K1, Y8
-	VPCOMPRESSD.Z Y8, K2, Y8
+	VCMPPD        $0x11, Z0, Z8, K1
+	KMOVW         K1, R8
+	VMOVUPS       (BX), Y8
+	VPCOMPRESSD.Z Y8, K1, Y8
 	VMOVUPS       Y8, (AX)
-	VMOVDQU32.Z   (SI), K1, Y8
-	VPCOMPRESSD.Z Y8, K2, Y8
+	VMOVUPS       (SI), Y8
+	VPCOMPRESSD.Z Y8, K1, Y8
 	VMOVUPS       Y8, (CX)
 	POPCNTQ       R8, R8
 	LEAQ          (AX)(R8*4), AX
@@ -3980,13 +4316,45 @@ loop1:
 	SUBQ          $0x08, DI
 	JGE           loop1
 rest2:
-	ADDQ  $0x08, DI
-	JLE   done3
-	MOVQ  $-1, R8
-	BZHIQ DI, R8, R8
-	KMOVW R8, K1
-	XORQ  DI, DI
-	JMP   loop1
+	ADDQ          $0x08, DI
+	JE            done3
+	MOVQ          $-1, R8
+	BZHIQ         DI, R8, R8
+	KMOVW         R8, K1
+	VMOVUPD.Z     (DX), K1, Z8
+	VMOVUPD.Z     (DX)(R9*1), K1, Z9
+	VSUBPD        Z2, Z8, Z8
+	VSUBPD        Z9, Z1, Z9
+	VMAXPD        Z9, Z8, Z8
+	VMAXPD        Z7, Z8, Z8
+	VMULPD        Z8, Z8, Z8
+	VMOVUPD.Z     (DX)(R9*2), K1, Z1
+	VMOVUPD.Z     (R10), K1, Z2
+	VSUBPD        Z4, Z1, Z1
+	VSUBPD        Z2, Z3, Z2
+	VMAXPD        Z2, Z1, Z1
+	VMAXPD        Z7, Z1, Z1
+	VMULPD        Z1, Z1, Z1
+	VADDPD        Z1, Z8, Z8
+	VMOVUPD.Z     (DX)(R9*4), K1, Z1
+	VMOVUPD.Z     (R10)(R9*2), K1, Z2
+	VSUBPD        Z6, Z1, Z1
+	VSUBPD        Z2, Z5, Z2
+	VMAXPD        Z2, Z1, Z1
+	VMAXPD        Z7, Z1, Z1
+	VMULPD        Z1, Z1, Z1
+	VADDPD        Z1, Z8, Z8
+	VCMPPD        $0x11, Z0, Z8, K1, K2
+	KMOVW         K2, DX
+	VMOVDQU32.Z   (BX), K1, Y0
+	VPCOMPRESSD.Z Y0, K2, Y0
+	VMOVUPS       Y0, (AX)
+	VMOVDQU32.Z   (SI), K1, Y0
+	VPCOMPRESSD.Z Y0, K2, Y0
+	VMOVUPS       Y0, (CX)
+	POPCNTQ       DX, DX
+	LEAQ          (AX)(DX*4), AX
+	LEAQ          (CX)(DX*4), CX
 done3:
 	SUBQ outFrom+0(FP), AX
 	SHRQ $0x02, AX
@@ -4026,10 +4394,53 @@ run1:
 	LEAQ    (R9)(R10*8), R9
 	SHLQ    $0x02, R10
 	ADDQ    id+48(FP), R10
-	KXNORW  K1, K1, K1
 	SUBQ    $0x08, R11
 	JL      rest4
 loop3:
+	VMOVUPD       (R9), Z7
+	VMINPD        Z2, Z7, Z8
+	VMAXPD        Z1, Z8, Z8
+	VSUBPD        Z8, Z7, Z8
+	VMULPD        Z8, Z8, Z8
+	VMOVUPD       (R9)(SI*1), Z9
+	VMINPD        Z4, Z9, Z10
+	VMAXPD        Z3, Z10, Z10
+	VSUBPD        Z10, Z9, Z10
+	VMULPD        Z10, Z10, Z10
+	VADDPD        Z10, Z8, Z8
+	VMOVUPD       (R9)(SI*2), Z10
+	VMINPD        Z6, Z10, Z11
+	VMAXPD        Z5, Z11, Z11
+	VSUBPD        Z11, Z10, Z11
+	VMULPD        Z11, Z11, Z11
+	VADDPD        Z11, Z8, Z8
+	VCMPPD        $0x11, Z0, Z8, K1
+	KMOVW         K1, R12
+	VCOMPRESSPD.Z Z8, K1, Z8
+	VMOVUPD       Z8, (CX)
+	VMOVUPS       (R10), Y8
+	VPCOMPRESSD.Z Y8, K1, Y8
+	VMOVUPS       Y8, (DX)
+	VCOMPRESSPD.Z Z7, K1, Z7
+	VMOVUPD       Z7, (AX)
+	VCOMPRESSPD.Z Z9, K1, Z7
+	VMOVUPD       Z7, (AX)(BX*1)
+	VCOMPRESSPD.Z Z10, K1, Z7
+	VMOVUPD       Z7, (AX)(BX*2)
+	POPCNTQ       R12, R12
+	LEAQ          (AX)(R12*8), AX
+	LEAQ          (CX)(R12*8), CX
+	LEAQ          (DX)(R12*4), DX
+	ADDQ          $0x40, R9
+	ADDQ          $0x20, R10
+	SUBQ          $0x08, R11
+	JGE           loop3
+rest4:
+	ADDQ          $0x08, R11
+	JE            done5
+	MOVQ          $-1, R12
+	BZHIQ         R11, R12, R12
+	KMOVW         R12, K1
 	VMOVUPD.Z     (R9), K1, Z7
 	VMINPD        Z2, Z7, Z8
 	VMAXPD        Z1, Z8, Z8
@@ -4048,7 +4459,7 @@ loop3:
 	VMULPD        Z11, Z11, Z11
 	VADDPD        Z11, Z8, Z8
 	VCMPPD        $0x11, Z0, Z8, K1, K2
-	KMOVW         K2, R12
+	KMOVW         K2, R9
 	VCOMPRESSPD.Z Z8, K2, Z8
 	VMOVUPD       Z8, (CX)
 	VMOVDQU32.Z   (R10), K1, Y8
@@ -4060,22 +4471,10 @@ loop3:
 	VMOVUPD       Z7, (AX)(BX*1)
 	VCOMPRESSPD.Z Z10, K2, Z7
 	VMOVUPD       Z7, (AX)(BX*2)
-	POPCNTQ       R12, R12
-	LEAQ          (AX)(R12*8), AX
-	LEAQ          (CX)(R12*8), CX
-	LEAQ          (DX)(R12*4), DX
-	ADDQ          $0x40, R9
-	ADDQ          $0x20, R10
-	SUBQ          $0x08, R11
-	JGE           loop3
-rest4:
-	ADDQ  $0x08, R11
-	JLE   done5
-	MOVQ  $-1, R12
-	BZHIQ R11, R12, R12
-	KMOVW R12, K1
-	XORQ  R11, R11
-	JMP   loop3
+	POPCNTQ       R9, R9
+	LEAQ          (AX)(R9*8), AX
+	LEAQ          (CX)(R9*8), CX
+	LEAQ          (DX)(R9*4), DX
 done5:
 	JMP run1
 finished2:
@@ -4110,27 +4509,26 @@ query1:
 	MOVQ         c+56(FP), DI
 	MOVQ         id+24(FP), R8
 	MOVQ         nc+72(FP), R9
-	KXNORW       K1, K1, K1
 	SUBQ         $0x08, R9
 	JL           rest4
 loop3:
-	VMOVUPD.Z     (DI), K1, Z4
+	VMOVUPD       (DI), Z4
 	VSUBPD        Z1, Z4, Z4
 	VMULPD        Z4, Z4, Z4
-	VMOVUPD.Z     (DI)(BX*1), K1, Z5
+	VMOVUPD       (DI)(BX*1), Z5
 	VSUBPD        Z2, Z5, Z5
 	VMULPD        Z5, Z5, Z5
 	VADDPD        Z5, Z4, Z4
-	VMOVUPD.Z     (DI)(BX*2), K1, Z5
+	VMOVUPD       (DI)(BX*2), Z5
 	VSUBPD        Z3, Z5, Z5
 	VMULPD        Z5, Z5, Z5
 	VADDPD        Z5, Z4, Z4
-	VCMPPD        $0x11, Z0, Z4, K1, K2
-	KMOVW         K2, R10
-	VMOVDQU32.Z   (R8), K1, Y5
-	VPCOMPRESSD.Z Y5, K2, Y5
+	VCMPPD        $0x11, Z0, Z4, K1
+	KMOVW         K1, R10
+	VMOVUPS       (R8), Y5
+	VPCOMPRESSD.Z Y5, K1, Y5
 	VMOVUPS       Y5, (AX)(SI*4)
-	VCOMPRESSPD.Z Z4, K2, Z4
+	VCOMPRESSPD.Z Z4, K1, Z4
 	VMOVUPD       Z4, (CX)(SI*8)
 	POPCNTQ       R10, R10
 	ADDQ          R10, SI
@@ -4139,13 +4537,31 @@ loop3:
 	SUBQ          $0x08, R9
 	JGE           loop3
 rest4:
-	ADDQ  $0x08, R9
-	JLE   done5
-	MOVQ  $-1, R10
-	BZHIQ R9, R10, R10
-	KMOVW R10, K1
-	XORQ  R9, R9
-	JMP   loop3
+	ADDQ          $0x08, R9
+	JE            done5
+	MOVQ          $-1, R10
+	BZHIQ         R9, R10, R10
+	KMOVW         R10, K1
+	VMOVUPD.Z     (DI), K1, Z4
+	VSUBPD        Z1, Z4, Z4
+	VMULPD        Z4, Z4, Z4
+	VMOVUPD.Z     (DI)(BX*1), K1, Z1
+	VSUBPD        Z2, Z1, Z1
+	VMULPD        Z1, Z1, Z1
+	VADDPD        Z1, Z4, Z4
+	VMOVUPD.Z     (DI)(BX*2), K1, Z1
+	VSUBPD        Z3, Z1, Z1
+	VMULPD        Z1, Z1, Z1
+	VADDPD        Z1, Z4, Z4
+	VCMPPD        $0x11, Z0, Z4, K1, K2
+	KMOVW         K2, DI
+	VMOVDQU32.Z   (R8), K1, Y0
+	VPCOMPRESSD.Z Y0, K2, Y0
+	VMOVUPS       Y0, (AX)(SI*4)
+	VCOMPRESSPD.Z Z4, K2, Z0
+	VMOVUPD       Z0, (CX)(SI*8)
+	POPCNTQ       DI, DI
+	ADDQ          DI, SI
 done5:
 	MOVQ end+16(FP), DI
 	MOVL SI, (DI)
@@ -4179,36 +4595,48 @@ query1:
 	MOVQ         c+32(FP), BX
 	MOVQ         nc+48(FP), SI
 	XORQ         DX, DX
-	KXNORW       K1, K1, K1
 	SUBQ         $0x08, SI
 	JL           rest4
 loop3:
+	VMOVUPD (BX), Z4
+	VSUBPD  Z1, Z4, Z4
+	VMULPD  Z4, Z4, Z4
+	VMOVUPD (BX)(CX*1), Z5
+	VSUBPD  Z2, Z5, Z5
+	VMULPD  Z5, Z5, Z5
+	VADDPD  Z5, Z4, Z4
+	VMOVUPD (BX)(CX*2), Z5
+	VSUBPD  Z3, Z5, Z5
+	VMULPD  Z5, Z5, Z5
+	VADDPD  Z5, Z4, Z4
+	VCMPPD  $0x11, Z0, Z4, K1
+	KMOVW   K1, DI
+	POPCNTQ DI, DI
+	ADDQ    DI, DX
+	ADDQ    $0x40, BX
+	SUBQ    $0x08, SI
+	JGE     loop3
+rest4:
+	ADDQ      $0x08, SI
+	JE        done5
+	MOVQ      $-1, DI
+	BZHIQ     SI, DI, DI
+	KMOVW     DI, K1
 	VMOVUPD.Z (BX), K1, Z4
 	VSUBPD    Z1, Z4, Z4
 	VMULPD    Z4, Z4, Z4
-	VMOVUPD.Z (BX)(CX*1), K1, Z5
-	VSUBPD    Z2, Z5, Z5
-	VMULPD    Z5, Z5, Z5
-	VADDPD    Z5, Z4, Z4
-	VMOVUPD.Z (BX)(CX*2), K1, Z5
-	VSUBPD    Z3, Z5, Z5
-	VMULPD    Z5, Z5, Z5
-	VADDPD    Z5, Z4, Z4
-	VCMPPD    $0x11, Z0, Z4, K1, K2
-	KMOVW     K2, DI
-	POPCNTQ   DI, DI
-	ADDQ      DI, DX
-	ADDQ      $0x40, BX
-	SUBQ      $0x08, SI
-	JGE       loop3
-rest4:
-	ADDQ  $0x08, SI
-	JLE   done5
-	MOVQ  $-1, DI
-	BZHIQ SI, DI, DI
-	KMOVW DI, K1
-	XORQ  SI, SI
-	JMP   loop3
+	VMOVUPD.Z (BX)(CX*1), K1, Z1
+	VSUBPD    Z2, Z1, Z1
+	VMULPD    Z1, Z1, Z1
+	VADDPD    Z1, Z4, Z4
+	VMOVUPD.Z (BX)(CX*2), K1, Z1
+	VSUBPD    Z3, Z1, Z1
+	VMULPD    Z1, Z1, Z1
+	VADDPD    Z1, Z4, Z4
+	VCMPPD    $0x11, Z0, Z4, K1, K1
+	KMOVW     K1, BX
+	POPCNTQ   BX, BX
+	ADDQ      BX, DX
 done5:
 	MOVQ count+0(FP), BX
 	MOVL DX, (BX)
@@ -4232,7 +4660,6 @@ TEXT ·treeBoxesNF64AVX512(SB), NOSPLIT, $0-88
 	MOVQ         box+56(FP), R8
 	VBROADCASTSD r2+64(FP), Z0
 	VPXORD       Z1, Z1, Z1
-	KXNORW       K1, K1, K1
 	SUBQ         $0x08, DI
 	JL           rest2
 loop1:
@@ -4241,9 +4668,9 @@ loop1:
 	MOVQ   R8, R11
 	MOVQ   dim+72(FP), R9
 axis4:
-	VMOVUPD.Z     (R10), K1, Z3
+	VMOVUPD       (R10), Z3
 	ADDQ          ld+24(FP), R10
-	VMOVUPD.Z     (R10), K1, Z4
+	VMOVUPD       (R10), Z4
 	VBROADCASTSD  (R11), Z5
 	VBROADCASTSD  8(R11), Z6
 	VSUBPD        Z6, Z3, Z3
@@ -4256,13 +4683,13 @@ axis4:
 	ADDQ          $0x10, R11
 	DECQ          R9
 	JNE           axis4
-	VCMPPD        $0x11, Z0, Z2, K1, K2
-	KMOVW         K2, R9
-	VMOVDQU32.Z   (BX), K1, Y3
-	VPCOMPRESSD.Z Y3, K2, Y3
+	VCMPPD        $0x11, Z0, Z2, K1
+	KMOVW         K1, R9
+	VMOVUPS       (BX), Y3
+	VPCOMPRESSD.Z Y3, K1, Y3
 	VMOVUPS       Y3, (AX)
-	VMOVDQU32.Z   (SI), K1, Y3
-	VPCOMPRESSD.Z Y3, K2, Y3
+	VMOVUPS       (SI), Y3
+	VPCOMPRESSD.Z Y3, K1, Y3
 	VMOVUPS       Y3, (CX)
 	POPCNTQ       R9, R9
 	LEAQ          (AX)(R9*4), AX
@@ -4273,13 +4700,41 @@ axis4:
 	SUBQ          $0x08, DI
 	JGE           loop1
 rest2:
-	ADDQ  $0x08, DI
-	JLE   done3
-	MOVQ  $-1, R9
-	BZHIQ DI, R9, R9
-	KMOVW R9, K1
-	XORQ  DI, DI
-	JMP   loop1
+	ADDQ   $0x08, DI
+	JE     done3
+	MOVQ   $-1, R9
+	BZHIQ  DI, R9, R9
+	KMOVW  R9, K1
+	VPXORD Z7, Z7, Z7
+	MOVQ   R8, R8
+	MOVQ   dim+72(FP), DI
+axis5:
+	VMOVUPD.Z     (DX), K1, Z2
+	ADDQ          ld+24(FP), DX
+	VMOVUPD.Z     (DX), K1, Z3
+	VBROADCASTSD  (R8), Z4
+	VBROADCASTSD  8(R8), Z5
+	VSUBPD        Z5, Z2, Z2
+	VSUBPD        Z3, Z4, Z3
+	VMAXPD        Z3, Z2, Z2
+	VMAXPD        Z1, Z2, Z2
+	VMULPD        Z2, Z2, Z2
+	VADDPD        Z2, Z7, Z7
+	ADDQ          ld+24(FP), DX
+	ADDQ          $0x10, R8
+	DECQ          DI
+	JNE           axis5
+	VCMPPD        $0x11, Z0, Z7, K1, K2
+	KMOVW         K2, DX
+	VMOVDQU32.Z   (BX), K1, Y0
+	VPCOMPRESSD.Z Y0, K2, Y0
+	VMOVUPS       Y0, (AX)
+	VMOVDQU32.Z   (SI), K1, Y0
+	VPCOMPRESSD.Z Y0, K2, Y0
+	VMOVUPS       Y0, (CX)
+	POPCNTQ       DX, DX
+	LEAQ          (AX)(DX*4), AX
+	LEAQ          (CX)(DX*4), CX
 done3:
 	SUBQ outFrom+0(FP), AX
 	SHRQ $0x02, AX
@@ -4311,7 +4766,6 @@ run1:
 	LEAQ    (R8)(R9*8), R8
 	SHLQ    $0x02, R9
 	ADDQ    id+48(FP), R9
-	KXNORW  K1, K1, K1
 	SUBQ    $0x08, R10
 	JL      rest4
 loop3:
@@ -4320,7 +4774,7 @@ loop3:
 	MOVQ   DI, R13
 	MOVQ   dim+96(FP), R11
 axis6:
-	VMOVUPD.Z     (R12), K1, Z2
+	VMOVUPD       (R12), Z2
 	VBROADCASTSD  (R13), Z3
 	VBROADCASTSD  8(R13), Z4
 	VMINPD        Z4, Z2, Z4
@@ -4332,19 +4786,19 @@ axis6:
 	ADDQ          $0x10, R13
 	DECQ          R11
 	JNE           axis6
-	VCMPPD        $0x11, Z0, Z1, K1, K2
-	KMOVW         K2, R11
-	VCOMPRESSPD.Z Z1, K2, Z2
+	VCMPPD        $0x11, Z0, Z1, K1
+	KMOVW         K1, R11
+	VCOMPRESSPD.Z Z1, K1, Z2
 	VMOVUPD       Z2, (CX)
-	VMOVDQU32.Z   (R9), K1, Y2
-	VPCOMPRESSD.Z Y2, K2, Y2
+	VMOVUPS       (R9), Y2
+	VPCOMPRESSD.Z Y2, K1, Y2
 	VMOVUPS       Y2, (DX)
 	MOVQ          R8, R13
 	MOVQ          AX, R14
 	MOVQ          dim+96(FP), R12
 axis7:
-	VMOVUPD.Z     (R13), K1, Z2
-	VCOMPRESSPD.Z Z2, K2, Z2
+	VMOVUPD       (R13), Z2
+	VCOMPRESSPD.Z Z2, K1, Z2
 	VMOVUPD       Z2, (R14)
 	ADDQ          ldc+40(FP), R13
 	ADDQ          ldo+8(FP), R14
@@ -4359,13 +4813,50 @@ axis7:
 	SUBQ          $0x08, R10
 	JGE           loop3
 rest4:
-	ADDQ  $0x08, R10
-	JLE   done5
-	MOVQ  $-1, R11
-	BZHIQ R10, R11, R11
-	KMOVW R11, K1
-	XORQ  R10, R10
-	JMP   loop3
+	ADDQ   $0x08, R10
+	JE     done5
+	MOVQ   $-1, R11
+	BZHIQ  R10, R11, R11
+	KMOVW  R11, K1
+	VPXORD Z5, Z5, Z5
+	MOVQ   R8, R11
+	MOVQ   DI, R12
+	MOVQ   dim+96(FP), R10
+axis8:
+	VMOVUPD.Z     (R11), K1, Z2
+	VBROADCASTSD  (R12), Z3
+	VBROADCASTSD  8(R12), Z4
+	VMINPD        Z4, Z2, Z4
+	VMAXPD        Z3, Z4, Z4
+	VSUBPD        Z4, Z2, Z4
+	VMULPD        Z4, Z4, Z4
+	VADDPD        Z4, Z5, Z5
+	ADDQ          ldc+40(FP), R11
+	ADDQ          $0x10, R12
+	DECQ          R10
+	JNE           axis8
+	VCMPPD        $0x11, Z0, Z5, K1, K2
+	KMOVW         K2, R10
+	VCOMPRESSPD.Z Z5, K2, Z2
+	VMOVUPD       Z2, (CX)
+	VMOVDQU32.Z   (R9), K1, Y2
+	VPCOMPRESSD.Z Y2, K2, Y2
+	VMOVUPS       Y2, (DX)
+	MOVQ          R8, R9
+	MOVQ          AX, R11
+	MOVQ          dim+96(FP), R8
+axis9:
+	VMOVUPD.Z     (R9), K1, Z2
+	VCOMPRESSPD.Z Z2, K2, Z2
+	VMOVUPD       Z2, (R11)
+	ADDQ          ldc+40(FP), R9
+	ADDQ          ldo+8(FP), R11
+	DECQ          R8
+	JNE           axis9
+	POPCNTQ       R10, R10
+	LEAQ          (AX)(R10*8), AX
+	LEAQ          (CX)(R10*8), CX
+	LEAQ          (DX)(R10*4), DX
 done5:
 	JMP run1
 finished2:
@@ -4397,7 +4888,6 @@ query1:
 	MOVQ         c+56(FP), SI
 	MOVQ         id+24(FP), DI
 	MOVQ         nc+72(FP), R8
-	KXNORW       K1, K1, K1
 	SUBQ         $0x08, R8
 	JL           rest4
 loop3:
@@ -4407,7 +4897,7 @@ loop3:
 	MOVQ   period+96(FP), R12
 	MOVQ   dim+104(FP), R9
 axis6:
-	VMOVUPD.Z     (R10), K1, Z3
+	VMOVUPD       (R10), Z3
 	VBROADCASTSD  (R11), Z4
 	VSUBPD        Z4, Z3, Z3
 	VANDPD        Z0, Z3, Z3
@@ -4422,12 +4912,12 @@ axis6:
 	ADDQ          $0x08, R12
 	DECQ          R9
 	JNE           axis6
-	VCMPPD        $0x11, Z1, Z2, K1, K2
-	KMOVW         K2, R9
-	VMOVDQU32.Z   (DI), K1, Y3
-	VPCOMPRESSD.Z Y3, K2, Y3
+	VCMPPD        $0x11, Z1, Z2, K1
+	KMOVW         K1, R9
+	VMOVUPS       (DI), Y3
+	VPCOMPRESSD.Z Y3, K1, Y3
 	VMOVUPS       Y3, (AX)(BX*4)
-	VCOMPRESSPD.Z Z2, K2, Z3
+	VCOMPRESSPD.Z Z2, K1, Z3
 	VMOVUPD       Z3, (CX)(BX*8)
 	POPCNTQ       R9, R9
 	ADDQ          R9, BX
@@ -4436,13 +4926,41 @@ axis6:
 	SUBQ          $0x08, R8
 	JGE           loop3
 rest4:
-	ADDQ  $0x08, R8
-	JLE   done5
-	MOVQ  $-1, R9
-	BZHIQ R8, R9, R9
-	KMOVW R9, K1
-	XORQ  R8, R8
-	JMP   loop3
+	ADDQ   $0x08, R8
+	JE     done5
+	MOVQ   $-1, R9
+	BZHIQ  R8, R9, R9
+	KMOVW  R9, K1
+	VPXORD Z5, Z5, Z5
+	MOVQ   SI, R8
+	MOVQ   DX, R9
+	MOVQ   period+96(FP), R10
+	MOVQ   dim+104(FP), SI
+axis7:
+	VMOVUPD.Z     (R8), K1, Z3
+	VBROADCASTSD  (R9), Z4
+	VSUBPD        Z4, Z3, Z3
+	VANDPD        Z0, Z3, Z3
+	VBROADCASTSD  (R10), Z4
+	VSUBPD        Z4, Z3, Z4
+	VANDPD        Z0, Z4, Z4
+	VMINPD        Z3, Z4, Z3
+	VMULPD        Z3, Z3, Z3
+	VADDPD        Z3, Z5, Z5
+	ADDQ          ldc+64(FP), R8
+	ADDQ          ldq+40(FP), R9
+	ADDQ          $0x08, R10
+	DECQ          SI
+	JNE           axis7
+	VCMPPD        $0x11, Z1, Z5, K1, K2
+	KMOVW         K2, SI
+	VMOVDQU32.Z   (DI), K1, Y1
+	VPCOMPRESSD.Z Y1, K2, Y1
+	VMOVUPS       Y1, (AX)(BX*4)
+	VCOMPRESSPD.Z Z5, K2, Z1
+	VMOVUPD       Z1, (CX)(BX*8)
+	POPCNTQ       SI, SI
+	ADDQ          SI, BX
 done5:
 	MOVQ end+16(FP), SI
 	MOVL BX, (SI)
@@ -4473,7 +4991,6 @@ query1:
 	MOVQ         c+32(FP), DX
 	MOVQ         nc+48(FP), BX
 	XORQ         CX, CX
-	KXNORW       K1, K1, K1
 	SUBQ         $0x08, BX
 	JL           rest4
 loop3:
@@ -4483,7 +5000,7 @@ loop3:
 	MOVQ   period+72(FP), R9
 	MOVQ   dim+80(FP), SI
 axis6:
-	VMOVUPD.Z    (DI), K1, Z3
+	VMOVUPD      (DI), Z3
 	VBROADCASTSD (R8), Z4
 	VSUBPD       Z4, Z3, Z3
 	VANDPD       Z0, Z3, Z3
@@ -4498,21 +5015,44 @@ axis6:
 	ADDQ         $0x08, R9
 	DECQ         SI
 	JNE          axis6
-	VCMPPD       $0x11, Z1, Z2, K1, K2
-	KMOVW        K2, SI
+	VCMPPD       $0x11, Z1, Z2, K1
+	KMOVW        K1, SI
 	POPCNTQ      SI, SI
 	ADDQ         SI, CX
 	ADDQ         $0x40, DX
 	SUBQ         $0x08, BX
 	JGE          loop3
 rest4:
-	ADDQ  $0x08, BX
-	JLE   done5
-	MOVQ  $-1, SI
-	BZHIQ BX, SI, SI
-	KMOVW SI, K1
-	XORQ  BX, BX
-	JMP   loop3
+	ADDQ   $0x08, BX
+	JE     done5
+	MOVQ   $-1, SI
+	BZHIQ  BX, SI, SI
+	KMOVW  SI, K1
+	VPXORD Z5, Z5, Z5
+	MOVQ   DX, BX
+	MOVQ   AX, SI
+	MOVQ   period+72(FP), DI
+	MOVQ   dim+80(FP), DX
+axis7:
+	VMOVUPD.Z    (BX), K1, Z3
+	VBROADCASTSD (SI), Z4
+	VSUBPD       Z4, Z3, Z3
+	VANDPD       Z0, Z3, Z3
+	VBROADCASTSD (DI), Z4
+	VSUBPD       Z4, Z3, Z4
+	VANDPD       Z0, Z4, Z4
+	VMINPD       Z3, Z4, Z3
+	VMULPD       Z3, Z3, Z3
+	VADDPD       Z3, Z5, Z5
+	ADDQ         ldc+40(FP), BX
+	ADDQ         ldq+16(FP), SI
+	ADDQ         $0x08, DI
+	DECQ         DX
+	JNE          axis7
+	VCMPPD       $0x11, Z1, Z5, K1, K1
+	KMOVW        K1, DX
+	POPCNTQ      DX, DX
+	ADDQ         DX, CX
 done5:
 	MOVQ count+0(FP), DX
 	MOVL CX, (DX)
