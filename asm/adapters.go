@@ -29,11 +29,16 @@ var adapters = []struct{ signature, does string }{
 	{`ScaleRows(x, by []T, c int)`, "sets x[i, j] = by[i]·x[i, j]"},
 	{`Gemm(c []T, ldc int, a []T, lda int, b []T, ldb int, alpha, beta T, m, n, k int)`, "computes C = alpha·A·B + beta·C"},
 	{`GemmRuns(c, a, b []T, runs []Run, beta T, n, k int)`, "computes many products of a few rows each"},
-	{`GemmTN(c []T, ldc int, a []T, lda int, b []T, ldb int, alpha, beta T, m, n, k int)`, "computes C = alpha·Aᵀ·B + beta·C with A given as [k, m]"},
-	{`GemmNT(c []T, ldc int, a []T, lda int, b []T, ldb int, alpha, beta T, m, n, k int)`, "computes C = alpha·A·Bᵀ + beta·C with B given as [n, k]"},
-	{`GemmPacked(c []T, ldc int, a []T, lda int, b *Packed[T], bias []T, act Activation, m int)`, "computes C = act(A·B + bias) with a packed B"},
-	{`Depthwise(out, f, w []T, offsets []int, index, pose []int32, c int, mean bool)`, "sets out[i] = Σ w[pose[k]]·f[index[k]] over the pairs k of row i, or their mean"},
-	{`PointConv(p, f, w []T, offsets []int, index, pose []int32, ci, cm int)`, "sets p[i] = Σ f[index[k]] ⊗ w[pose[k]] over the pairs k of row i"},
+	{`GemmTN(c []T, ldc int, a []T, lda int, b []T, ldb int, alpha, beta T, m, n, k int)`,
+		"computes C = alpha·Aᵀ·B + beta·C with A given as [k, m]"},
+	{`GemmNT(c []T, ldc int, a []T, lda int, b []T, ldb int, alpha, beta T, m, n, k int)`,
+		"computes C = alpha·A·Bᵀ + beta·C with B given as [n, k]"},
+	{`GemmPacked(c []T, ldc int, a []T, lda int, b *Packed[T], bias []T, act Activation, m int)`,
+		"computes C = act(A·B + bias) with a packed B"},
+	{`Depthwise(out, f, w []T, offsets []int, index, pose []int32, c int, mean bool)`,
+		"sets out[i] = Σ w[pose[k]]·f[index[k]] over the pairs k of row i, or their mean"},
+	{`PointConv(p, f, w []T, offsets []int, index, pose []int32, ci, cm int)`,
+		"sets p[i] = Σ f[index[k]] ⊗ w[pose[k]] over the pairs k of row i"},
 	{`SetConv(h []T, t, x []float64, phi []T, d, c int, gamma, scale float64)`, "sets h[m] = scale·Σ phi[n]·exp(-gamma·|t_m - x_n|²)"},
 	{`Sum(x []T) (sum float64)`, "returns Σ x[i]"},
 	{`Dot(x, y []T) (sum float64)`, "returns Σ x[i]·y[i]"},
@@ -60,8 +65,10 @@ var adapters = []struct{ signature, does string }{
 	{`Adam(p, m, v, g []T, step, beta1, beta2, root, eps float64)`, "is one step of the optimiser"},
 	{`Norm(y, x, mean, low, scale, bias []T, c int)`, "normalises rows with given statistics"},
 	{`NormSums(sum, sumX []float64, dz, x, mean, low []T, c int)`, "adds up what the gradient of a normalisation needs"},
-	{`NormGrad(dx, dz, x []T, weight []int32, mean, low, a, p, q []T, c int)`, "is the gradient of a normalisation by the rows' own statistics"},
-	{`WeightedMoments(mean, variance []float64, x []T, weight []int32, c int) (total float64)`, "computes mean and variance of every column over weighted rows and returns the sum of the weights"},
+	{`NormGrad(dx, dz, x []T, weight []int32, mean, low, a, p, q []T, c int)`,
+		"is the gradient of a normalisation by the rows' own statistics"},
+	{`WeightedMoments(mean, variance []float64, x []T, weight []int32, c int) (total float64)`,
+		"computes mean and variance of every column over weighted rows and returns the sum of the weights"},
 }
 
 // renderAdapters writes them.
@@ -83,7 +90,8 @@ func renderAdapters() output {
 		if f.Results != nil {
 			pass, end = "return ", "return\n"
 		}
-		fmt.Fprintf(&b, "\n// %s %s; see %sF32.\nfunc %s[T Float](%s {\nswitch %s := any(%s).(type) {\n", name, a.does, name, name, rest, over, over)
+		fmt.Fprintf(&b, "\n// %s %s; see %sF32.\nfunc %s[T Float](%s {\n", name, a.does, name, name, rest)
+		fmt.Fprintf(&b, "switch %s := any(%s).(type) {\n", over, over)
 		for _, kind := range []string{"32", "64"} {
 			fmt.Fprintf(&b, "case []float%s:\n%s%sF%s(%s)\n", kind, pass, name, kind, calls["float"+kind])
 		}

@@ -63,7 +63,7 @@ func coshSinhc(x, root float64) (c, s, d, g float64) {
 //
 //   - Errors: an entry that is not finite gives NaN or ±Inf, never a panic. Entries beyond the range become ±Inf or 0.
 //   - Accuracy: error below 1e-15·max(1, cond) of the norm, cond the condition number of the exponential at a, for every
-//     norm (TestExp2x2Accuracy).
+//     norm (TestTrial).
 //   - Formula: exp(m)·(cosh √x I + sinh √x/√x N); cos and sin for x < 0, a series in x near 0.
 //
 //go:noinline
@@ -104,7 +104,7 @@ func ExpFrechet2x2(dst, a, e *[4]float64) {
 // eigenvalue lies on the closed negative real axis (a singular matrix has the eigenvalue 0) or an entry is not finite.
 // dst may be a.
 //
-//   - Accuracy: error below 1e-15·max(1, cond) of the norm (TestLog2x2Accuracy). The signs that
+//   - Accuracy: error below 1e-15·max(1, cond) of the norm (TestTrial). The signs that
 //     decide are right to the last bit, so a matrix an ulp off the forbidden axis still has its logarithm.
 //   - Formula: ½ log det I + β N with β = atanh(√x/m)/√x; atan2 for x < 0, a series in x/m² near 0.
 //

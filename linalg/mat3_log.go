@@ -21,7 +21,7 @@ const logNear = 0.4
 // eigenvalue lies on the closed negative real axis (a singular matrix has the eigenvalue 0) or an entry is not finite.
 // dst may be a.
 //
-//   - Accuracy: error below 1e-15·max(1, cond) of the norm for nearly all matrices (TestLog3x3Accuracy), cond the condition number of
+//   - Accuracy: error below 1e-15·max(1, cond) of the norm for nearly all matrices (TestTrial), cond the condition number of
 //     the logarithm at a, and below 4e-15·max(1, cond) for the worst of many. The sign of the determinant is right; the discriminant, whose
 //     sign decides as well, is taken in twice the precision.
 //   - Formula: log a = 2ᵏ⁺¹ atanh(Z), Z = (R - I)(R + I)⁻¹, R = a^(1/2ᵏ).

@@ -172,10 +172,14 @@ const rounded = 0.5 + 0x1p-20 // the reference of float32 is itself rounded to f
 
 var trialCases = func() []trialCase {
 	w := testkit.Wide
+	add := func(x, y float64) float64 { return x + y }
+	mul := func(x, y float64) float64 { return x * y }
+	div := func(x, y float64) float64 { return x / y }
 	sine := func(x float64) testkit.Scaled { s, _ := testkit.SinCosDD(x); return s.Plain() }
 	cosine := func(x float64) testkit.Scaled { _, c := testkit.SinCosDD(x); return c.Plain() }
 	return []trialCase{
-		{"exp", one(ExpF32), one(ExpF64), ref1(func(x float64) testkit.Scaled { return testkit.ExpDD(w(x)) }), plain1(math.Exp), 2, 2, nil, anyArgs},
+		{"exp", one(ExpF32), one(ExpF64), ref1(func(x float64) testkit.Scaled { return testkit.ExpDD(w(x)) }), plain1(math.Exp),
+			2, 2, nil, anyArgs},
 		{"expm1", one(Expm1F32), one(Expm1F64), ref1(func(x float64) testkit.Scaled { return testkit.Expm1DD(w(x)) }), plain1(math.Expm1),
 			1, 2, nil, anyArgs},
 		{"log", one(LogF32), one(LogF64), onlyPositive(0, func(x float64) testkit.Scaled { return testkit.LogDD(w(x)).Plain() }),
@@ -187,7 +191,8 @@ var trialCases = func() []trialCase {
 			2, 4, nil, anyArgs},
 		{"softplus", one(SoftplusF32), one(SoftplusF64), ref1(refSoftplusDD), plain1(refSoftplus), 2, 4, nil, anyArgs},
 		{"tanh", one(TanhF32), one(TanhF64), ref1(refTanhDD), plain1(math.Tanh), 2, 4, nil, anyArgs},
-		{"erf", one(ErfF32), one(ErfF64), ref1(func(x float64) testkit.Scaled { return testkit.ErfDD(w(x)) }), plain1(math.Erf), 1, 2, nil, anyArgs},
+		{"erf", one(ErfF32), one(ErfF64), ref1(func(x float64) testkit.Scaled { return testkit.ErfDD(w(x)) }), plain1(math.Erf),
+			1, 2, nil, anyArgs},
 		{"gelu", one(GELUF32), one(GELUF64), ref1(refGELUDD), plain1(gelu), 1, 4, nil, anyArgs},
 		{"sin", sineOf(SinCosF32), sineOf(SinCosF64), ref1(sine), plain1(math.Sin), 2, 2, farFloor, anyArgs},
 		{"cos", cosineOf(SinCosF32), cosineOf(SinCosF64), ref1(cosine), plain1(math.Cos), 2, 2, farFloor, anyArgs},
@@ -207,9 +212,9 @@ var trialCases = func() []trialCase {
 		{"atan2", Atan2F32, Atan2F64, testkit.Atan2DD, math.Atan2, 2, 2, nil, pairs},
 		{"hypot", HypotF32, HypotF64, testkit.HypotDD, refHypot, 1, 2, nil, pairs},
 		{"pow", PowF32, PowF64, refPowDD, math.Pow, 1, 2, nil, powerArgs},
-		{"add", AddF32, AddF64, exact(func(x, y float64) float64 { return x + y }), func(x, y float64) float64 { return x + y }, rounded, 0, nil, pairs},
-		{"mul", MulF32, MulF64, exact(func(x, y float64) float64 { return x * y }), func(x, y float64) float64 { return x * y }, rounded, 0, nil, pairs},
-		{"div", DivF32, DivF64, exact(func(x, y float64) float64 { return x / y }), func(x, y float64) float64 { return x / y }, rounded, 0, nil, pairs},
+		{"add", AddF32, AddF64, exact(add), add, rounded, 0, nil, pairs},
+		{"mul", MulF32, MulF64, exact(mul), mul, rounded, 0, nil, pairs},
+		{"div", DivF32, DivF64, exact(div), div, rounded, 0, nil, pairs},
 	}
 }()
 

@@ -35,7 +35,8 @@ func TestDDAgainstBig(t *testing.T) {
 		least  float64 // |x| from which the slow reference has digits left
 	}{
 		{"exp", func(x float64) Scaled { return ExpDD(Wide(x)) }, bigExp, -760, 760, 0},
-		{"expm1", func(x float64) Scaled { return Expm1DD(Wide(x)) }, func(x *big.Float) *big.Float { return bigSub(bigExp(x), one) }, -760, 760, 0x1p-80},
+		{"expm1", func(x float64) Scaled { return Expm1DD(Wide(x)) },
+			func(x *big.Float) *big.Float { return bigSub(bigExp(x), one) }, -760, 760, 0x1p-80},
 		{"log", func(x float64) Scaled { return LogDD(Wide(x)).Plain() }, bigLog, 0, inf, 0},
 		{"log1p", func(x float64) Scaled { return Log1pDD(Wide(x)).Plain() },
 			func(x *big.Float) *big.Float { return bigLog(new(big.Float).SetPrec(2400).Add(one, x)) }, -1, 1e300, 0x1p-80},
