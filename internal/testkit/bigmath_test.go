@@ -126,10 +126,3 @@ func bigTrig(r *big.Float, start int) *big.Float {
 		sum = bigAdd(sum, term)
 	}
 }
-
-func bigSigmoid(x *big.Float) *big.Float { return bigQuo(bigf(1), bigAdd(bigf(1), bigExp(bigNeg(x)))) }
-
-func bigTanh(x *big.Float) *big.Float {
-	e := bigExp(bigMul(bigf(2), x))
-	return bigQuo(bigSub(e, bigf(1)), bigAdd(e, bigf(1)))
-}

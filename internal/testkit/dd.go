@@ -94,8 +94,8 @@ func (w Scaled) Times(x float64) Scaled {
 // Float64 rounds w.
 func (w Scaled) Float64() float64 { return math.Ldexp(w.Hi, w.E) }
 
-// ULP64 is the function ULP64 for a reference in this form. Zeros must agree in their sign, also where w underflows; where w
-// overflows, finite numbers next to it are near.
+// ULP64 is ULP32 for float64: the error of got in units in the last place at w. Zeros must agree in their sign, also where w
+// underflows; where w overflows, finite numbers next to it are near.
 func (w Scaled) ULP64(got float64) float64 {
 	want := w.Float64()
 	overflows := math.IsInf(want, 0) && !math.IsInf(w.Hi, 0) && got-got == 0

@@ -1,9 +1,6 @@
 package testkit
 
-import (
-	"math"
-	"math/big"
-)
+import "math"
 
 // ULP32 returns the error of got in units in the last place of float32 at the exact value want: 0.5 at most for a correctly
 // rounded result. NaN equals NaN. If want is beyond the largest float32, both infinity and the rounded want are right. If only one
@@ -13,17 +10,6 @@ func ULP32(got float32, want float64) float64 {
 		return r
 	}
 	return math.Abs(float64(got)-want) / ulpAt(want, -126, 23)
-}
-
-// ULP64 is ULP32 for float64, with a want of higher precision. An infinite want is one that overflows.
-func ULP64(got float64, want *big.Float) float64 {
-	w, _ := want.Float64()
-	if r, ok := special(got, w, w); ok {
-		return r
-	}
-	diff := new(big.Float).SetPrec(256).Sub(new(big.Float).SetFloat64(got), want)
-	d, _ := diff.Quo(diff, big.NewFloat(ulpAt(w, -1022, 52))).Float64()
-	return math.Abs(d)
 }
 
 // special handles NaN, infinities and overflow, where a difference means nothing; rounded is want in the precision of got.
