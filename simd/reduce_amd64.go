@@ -4,12 +4,9 @@ package simd
 
 import "math"
 
-// Up to these lengths sums run in assembly, in 32 float64 accumulators with 64 additions each, as in the portable twin.
-// Longer ones are summed pairwise, as there.
-const (
-	sumBlockAVX512 = 2048
-	sumBlockAVX2   = 2048
-)
+// Up to sumBlockAsm elements sums run in assembly, in 32 float64 accumulators with 64 additions each, as in the portable twin. Longer
+// ones are summed pairwise, as there.
+const sumBlockAsm = 2048
 
 // sumCut returns where to cut a slice that is longer than a block: half way, at a multiple of the block.
 func sumCut(n, block int) int { return (n/2 + block - 1) / block * block }
@@ -19,26 +16,18 @@ func sumF32(x []float32) float64 {
 		return sumGeneric(x)
 	}
 	raceRead(x)
-	if level == AVX512 {
-		return sumPairwiseAVX512(x)
-	}
-	return sumPairwiseAVX2(x)
+	return sumPairwise(x)
 }
 
-func sumPairwiseAVX512(x []float32) float64 {
-	if len(x) <= sumBlockAVX512 {
+func sumPairwise(x []float32) float64 {
+	switch {
+	case len(x) > sumBlockAsm:
+		h := sumCut(len(x), sumBlockAsm)
+		return sumPairwise(x[:h]) + sumPairwise(x[h:])
+	case level == AVX512:
 		return sumF32AVX512(&x[0], len(x))
 	}
-	h := sumCut(len(x), sumBlockAVX512)
-	return sumPairwiseAVX512(x[:h]) + sumPairwiseAVX512(x[h:])
-}
-
-func sumPairwiseAVX2(x []float32) float64 {
-	if len(x) <= sumBlockAVX2 {
-		return sumF32AVX2(&x[0], len(x))
-	}
-	h := sumCut(len(x), sumBlockAVX2)
-	return sumPairwiseAVX2(x[:h]) + sumPairwiseAVX2(x[h:])
+	return sumF32AVX2(&x[0], len(x))
 }
 
 // sumSqF32 has the bits of dotF32(x, x): the same sum, widened once.
@@ -47,26 +36,18 @@ func sumSqF32(x []float32) float64 {
 		return dotGeneric(x, x)
 	}
 	raceRead(x)
-	if level == AVX512 {
-		return sumSqPairwiseAVX512(x)
-	}
-	return sumSqPairwiseAVX2(x)
+	return sumSqPairwise(x)
 }
 
-func sumSqPairwiseAVX512(x []float32) float64 {
-	if len(x) <= sumBlockAVX512 {
+func sumSqPairwise(x []float32) float64 {
+	switch {
+	case len(x) > sumBlockAsm:
+		h := sumCut(len(x), sumBlockAsm)
+		return sumSqPairwise(x[:h]) + sumSqPairwise(x[h:])
+	case level == AVX512:
 		return sumSqF32AVX512(&x[0], len(x))
 	}
-	h := sumCut(len(x), sumBlockAVX512)
-	return sumSqPairwiseAVX512(x[:h]) + sumSqPairwiseAVX512(x[h:])
-}
-
-func sumSqPairwiseAVX2(x []float32) float64 {
-	if len(x) <= sumBlockAVX2 {
-		return sumSqF32AVX2(&x[0], len(x))
-	}
-	h := sumCut(len(x), sumBlockAVX2)
-	return sumSqPairwiseAVX2(x[:h]) + sumSqPairwiseAVX2(x[h:])
+	return sumSqF32AVX2(&x[0], len(x))
 }
 
 func dotF32(x, y []float32) float64 {
@@ -75,26 +56,18 @@ func dotF32(x, y []float32) float64 {
 	}
 	raceRead(x)
 	raceRead(y)
-	if level == AVX512 {
-		return dotPairwiseAVX512(x, y)
-	}
-	return dotPairwiseAVX2(x, y)
+	return dotPairwise(x, y)
 }
 
-func dotPairwiseAVX512(x, y []float32) float64 {
-	if len(x) <= sumBlockAVX512 {
+func dotPairwise(x, y []float32) float64 {
+	switch {
+	case len(x) > sumBlockAsm:
+		h := sumCut(len(x), sumBlockAsm)
+		return dotPairwise(x[:h], y[:h]) + dotPairwise(x[h:], y[h:])
+	case level == AVX512:
 		return dotF32AVX512(&x[0], &y[0], len(x))
 	}
-	h := sumCut(len(x), sumBlockAVX512)
-	return dotPairwiseAVX512(x[:h], y[:h]) + dotPairwiseAVX512(x[h:], y[h:])
-}
-
-func dotPairwiseAVX2(x, y []float32) float64 {
-	if len(x) <= sumBlockAVX2 {
-		return dotF32AVX2(&x[0], &y[0], len(x))
-	}
-	h := sumCut(len(x), sumBlockAVX2)
-	return dotPairwiseAVX2(x[:h], y[:h]) + dotPairwiseAVX2(x[h:], y[h:])
+	return dotF32AVX2(&x[0], &y[0], len(x))
 }
 
 func minMaxF32(x []float32) (lo, hi float32) {

@@ -4,65 +4,51 @@ package simd
 
 import "math"
 
-// Up to these lengths sums of float64 run in assembly, in 64 and 32 accumulators with 64 additions each.
-const (
-	sumBlockF64AVX512 = 4096
-	sumBlockF64AVX2   = 2048
-)
+// sumBlockF64 is up to how many elements sums of float64 run in assembly, in 64 or 32 accumulators with 64 additions each.
+func sumBlockF64() int {
+	if level == AVX512 {
+		return 4096
+	}
+	return 2048
+}
 
 func sumF64(x []float64) float64 {
 	if level == Generic || len(x) == 0 {
 		return sumGeneric(x)
 	}
 	raceRead(x)
-	if level == AVX512 {
-		return sumPairwiseF64AVX512(x)
-	}
-	return sumPairwiseF64AVX2(x)
+	return sumPairwiseF64(x, sumBlockF64())
 }
 
-func sumPairwiseF64AVX512(x []float64) float64 {
-	if len(x) <= sumBlockF64AVX512 {
+func sumPairwiseF64(x []float64, block int) float64 {
+	switch {
+	case len(x) > block:
+		h := sumCut(len(x), block)
+		return sumPairwiseF64(x[:h], block) + sumPairwiseF64(x[h:], block)
+	case level == AVX512:
 		return sumF64AVX512(&x[0], len(x))
 	}
-	h := sumCut(len(x), sumBlockF64AVX512)
-	return sumPairwiseF64AVX512(x[:h]) + sumPairwiseF64AVX512(x[h:])
+	return sumF64AVX2(&x[0], len(x))
 }
 
-func sumPairwiseF64AVX2(x []float64) float64 {
-	if len(x) <= sumBlockF64AVX2 {
-		return sumF64AVX2(&x[0], len(x))
-	}
-	h := sumCut(len(x), sumBlockF64AVX2)
-	return sumPairwiseF64AVX2(x[:h]) + sumPairwiseF64AVX2(x[h:])
-}
-
-// sumSqF64 has the bits of dotF64(x, x): the same sum, widened once.
+// sumSqF64 has the bits of dotF64(x, x): the same sum.
 func sumSqF64(x []float64) float64 {
 	if level == Generic || len(x) == 0 {
 		return dotGeneric(x, x)
 	}
 	raceRead(x)
-	if level == AVX512 {
-		return sumSqPairwiseF64AVX512(x)
-	}
-	return sumSqPairwiseF64AVX2(x)
+	return sumSqPairwiseF64(x, sumBlockF64())
 }
 
-func sumSqPairwiseF64AVX512(x []float64) float64 {
-	if len(x) <= sumBlockF64AVX512 {
+func sumSqPairwiseF64(x []float64, block int) float64 {
+	switch {
+	case len(x) > block:
+		h := sumCut(len(x), block)
+		return sumSqPairwiseF64(x[:h], block) + sumSqPairwiseF64(x[h:], block)
+	case level == AVX512:
 		return sumSqF64AVX512(&x[0], len(x))
 	}
-	h := sumCut(len(x), sumBlockF64AVX512)
-	return sumSqPairwiseF64AVX512(x[:h]) + sumSqPairwiseF64AVX512(x[h:])
-}
-
-func sumSqPairwiseF64AVX2(x []float64) float64 {
-	if len(x) <= sumBlockF64AVX2 {
-		return sumSqF64AVX2(&x[0], len(x))
-	}
-	h := sumCut(len(x), sumBlockF64AVX2)
-	return sumSqPairwiseF64AVX2(x[:h]) + sumSqPairwiseF64AVX2(x[h:])
+	return sumSqF64AVX2(&x[0], len(x))
 }
 
 func dotF64(x, y []float64) float64 {
@@ -71,26 +57,18 @@ func dotF64(x, y []float64) float64 {
 	}
 	raceRead(x)
 	raceRead(y)
-	if level == AVX512 {
-		return dotPairwiseF64AVX512(x, y)
-	}
-	return dotPairwiseF64AVX2(x, y)
+	return dotPairwiseF64(x, y, sumBlockF64())
 }
 
-func dotPairwiseF64AVX512(x, y []float64) float64 {
-	if len(x) <= sumBlockF64AVX512 {
+func dotPairwiseF64(x, y []float64, block int) float64 {
+	switch {
+	case len(x) > block:
+		h := sumCut(len(x), block)
+		return dotPairwiseF64(x[:h], y[:h], block) + dotPairwiseF64(x[h:], y[h:], block)
+	case level == AVX512:
 		return dotF64AVX512(&x[0], &y[0], len(x))
 	}
-	h := sumCut(len(x), sumBlockF64AVX512)
-	return dotPairwiseF64AVX512(x[:h], y[:h]) + dotPairwiseF64AVX512(x[h:], y[h:])
-}
-
-func dotPairwiseF64AVX2(x, y []float64) float64 {
-	if len(x) <= sumBlockF64AVX2 {
-		return dotF64AVX2(&x[0], &y[0], len(x))
-	}
-	h := sumCut(len(x), sumBlockF64AVX2)
-	return dotPairwiseF64AVX2(x[:h], y[:h]) + dotPairwiseF64AVX2(x[h:], y[h:])
+	return dotF64AVX2(&x[0], &y[0], len(x))
 }
 
 func minMaxF64(x []float64) (lo, hi float64) {
