@@ -44,19 +44,6 @@ func dotRowsF32(dst, a []float32, lda int, x []float32) {
 	}
 }
 
-func gemvTF32(y, a []float32, lda int, x []float32, alpha float32, m, n int) {
-	if level == Generic {
-		gemvTGeneric(y, a, lda, x, alpha, m, n)
-		return
-	}
-	if raceEnabled {
-		raceRead(x)
-		raceWrite(y)
-		rowsRace(a, lda, m, n)
-	}
-	gemvTRows(y, a, lda, x, alpha, m, n)
-}
-
 func gemvF64(y, a []float64, lda int, x []float64, alpha float64, m, n int) {
 	if level == Generic {
 		gemvGeneric(y, a, lda, x, alpha, m, n)
@@ -85,19 +72,6 @@ func dotRowsF64(dst, a []float64, lda int, x []float64) {
 	} else {
 		dotRowsF64AVX2(&dst[0], &a[0], lda*int(unsafe.Sizeof(a[0])), &x[0], len(dst), len(x))
 	}
-}
-
-func gemvTF64(y, a []float64, lda int, x []float64, alpha float64, m, n int) {
-	if level == Generic {
-		gemvTGeneric(y, a, lda, x, alpha, m, n)
-		return
-	}
-	if raceEnabled {
-		raceRead(x)
-		raceWrite(y)
-		rowsRace(a, lda, m, n)
-	}
-	gemvTRows(y, a, lda, x, alpha, m, n)
 }
 
 // addRows4 adds four rows of a, weighted by w, to y.

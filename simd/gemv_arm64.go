@@ -19,19 +19,6 @@ func gemvF32(y, a []float32, lda int, x []float32, alpha float32, m, n int) {
 	}
 }
 
-func gemvTF32(y, a []float32, lda int, x []float32, alpha float32, m, n int) {
-	if level == Generic {
-		gemvTGeneric(y, a, lda, x, alpha, m, n)
-		return
-	}
-	if raceEnabled {
-		raceRead(x)
-		raceWrite(y)
-		rowsRace(a, lda, m, n)
-	}
-	gemvTRows(y, a, lda, x, alpha, m, n)
-}
-
 func gemvF64(y, a []float64, lda int, x []float64, alpha float64, m, n int) {
 	if level == Generic {
 		gemvGeneric(y, a, lda, x, alpha, m, n)
@@ -45,19 +32,6 @@ func gemvF64(y, a []float64, lda int, x []float64, alpha float64, m, n int) {
 	for i := range m {
 		y[i] += alpha * dotRowF64NEON(&a[i*lda], &x[0], n)
 	}
-}
-
-func gemvTF64(y, a []float64, lda int, x []float64, alpha float64, m, n int) {
-	if level == Generic {
-		gemvTGeneric(y, a, lda, x, alpha, m, n)
-		return
-	}
-	if raceEnabled {
-		raceRead(x)
-		raceWrite(y)
-		rowsRace(a, lda, m, n)
-	}
-	gemvTRows(y, a, lda, x, alpha, m, n)
 }
 
 // addRows4 adds four rows of a, weighted by w, to y.
