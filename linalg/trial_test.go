@@ -647,7 +647,11 @@ func runLinTrial[T batch.Float](t *testing.T, c *linTrial, f func(dst, a []T, n 
 	}
 	before := simd.CurrentLevel()
 	defer func() { require.NoError(t, simd.SetLevel(before)) }()
-	for done := 0; done < *trial; done += n {
+	count := *trial
+	if testing.Short() {
+		count = min(count, 200)
+	}
+	for done := 0; done < count; done += n {
 		exact := make([][]dd, n)
 		drawn := make([][]float64, n)
 		for i := range n {

@@ -416,7 +416,7 @@ func testSumsAccuracy[T Float](t *testing.T) {
 	for name, f := range sumTrials[T]() {
 		rng := testkit.Rand(77)
 		worst := map[Level]float64{}
-		for n := 0; n < *trial; {
+		for n := 0; n < trials(); {
 			s := f(rng)
 			n += s.terms
 			eachLevelQuietly(t, func(l Level) {

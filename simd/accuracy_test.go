@@ -234,7 +234,7 @@ func testTrial[T Float](t *testing.T, c *trialCase, f func(dst, x, y []T), bound
 	rng, edges := testkit.Rand(uint64(len(c.name))+1000), testkit.Edges[T]()
 	x, y, got, want := make([]T, chunk), make([]T, chunk), make([]T, chunk), make([]testkit.Scaled, chunk)
 	worst, at := map[Level]float64{}, map[Level]string{}
-	for n := 0; n < *trial; n += chunk {
+	for n := 0; n < trials(); n += chunk {
 		trialArgs(rng, c.args, x, y)
 		for i := range x { // first of all, all pairs of edge values
 			if k := n + i; k < len(edges)*len(edges) {

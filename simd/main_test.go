@@ -12,6 +12,14 @@ var long = flag.Bool("long", false, "test float32 functions on every number")
 // trial is how many arguments of every function TestAccuracy takes.
 var trial = flag.Int("trial", 10_000, "compare functions with the reference at so many arguments")
 
+// trials is how many arguments to take: few with -short, which runs under an emulator, too.
+func trials() int {
+	if testing.Short() {
+		return min(*trial, 3000)
+	}
+	return *trial
+}
+
 // eachLevel runs a test at every level that exists here.
 func eachLevel(t *testing.T, f func(t *testing.T)) {
 	before := CurrentLevel()
