@@ -8,7 +8,7 @@ package simd
 //   - Shape: all lengths are equal; length 0 is fine.
 //   - Aliasing: dx may be dy itself or x itself.
 //   - Errors: panics if the lengths differ. NaN gives NaN; the derivative is 0 at -Inf and 1 at +Inf.
-//   - Accuracy: the derivative, which lies between -0.1 and 1.1, is within 4·eps (TestActivationGrad).
+//   - Accuracy: the derivative, which lies between -0.1 and 1.1, is within 4·eps (TestAccuracy).
 func SwishGradF32(dx, dy, x []float32) {
 	checkGrad("SwishGradF32", "x", len(dx), len(dy), len(x))
 	swishGradF32(dx, dy, x)
@@ -52,7 +52,7 @@ func SigmoidGradF64(dx, dy, y []float64) {
 //   - Errors: panics if the lengths differ. NaN gives NaN. A softplus y is never negative; the formula still holds for negative
 //     y down to -87, and smaller y are treated as -87.
 //   - Accuracy: for y ≥ 0 the derivative is within 2 ULP, also where y, and so the derivative, is tiny
-//     (TestSoftplusGradAccuracy); the product with dy is rounded once more.
+//     (TestAccuracy); the product with dy is rounded once more.
 func SoftplusGradF32(dx, dy, y []float32) {
 	checkGrad("SoftplusGradF32", "y", len(dx), len(dy), len(y))
 	softplusGradF32(dx, dy, y)
