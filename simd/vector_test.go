@@ -63,7 +63,8 @@ func refHypot(x, y float64) float64 {
 }
 
 // TestF32Accuracy holds every float32 function to 2 ULP, on a million numbers spread over all bit patterns, or on all of
-// them with -long; TestAccuracy has those where more happens. The reference is float64 arithmetic, itself right to 2^-51, or 1e-8 ULP of float32.
+// them with -long; TestAccuracy has those where more happens. The reference is float64 arithmetic, itself right to 2^-51, or 1e-8
+// ULP of float32.
 func TestF32Accuracy(t *testing.T) {
 	step := uint64(4099)
 	if *long {
