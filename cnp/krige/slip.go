@@ -11,14 +11,15 @@ const slipGain = 1.0
 // Where k values were predicted well, the next one is not with a probability of 1/(k+1)(k+2): tables that may have such values lose against
 // those that have none with every value, and the rule of succession says how often they have them. So many values of n test the trend of
 // d slopes and a level: k = n-d-1. More slips than that there are where they make the values likelier, which were predicted from the
-// others, with squared errors e2 and these variances. No error is too large to count.
+// others, with squared errors e2 and these variances. A slip is of the size of the values' deviation: larger errors are outliers, which
+// say nothing of it.
 func slip(e2, variance []float64, n, d int) float64 {
 	k := float64(max(0, n-d-1))
 	least := 1 / ((k + 1) * (k + 2))
 	density := func(s float64) (sum float64) {
 		for i, e := range e2 {
 			v := variance[i] + s
-			sum -= 0.5 * (e/v + math.Log(v))
+			sum -= 0.5 * (min(e, 1)/v + math.Log(v))
 		}
 		return sum
 	}
