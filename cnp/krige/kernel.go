@@ -28,13 +28,15 @@ type spec struct {
 	shape     shape
 	second    shape   // of a second scale, noShape where there is none
 	period    float64 // of a season, 0 where there is none
+	axial     float64 // period along every axis, 0 where there is none
 	aniso     bool
 	different bool // axes have units of their own
 }
 
 // The parameters theta of a family, in order: log length, log noise over signal, log standard deviation of the slope;
 // then, where the family has them, anisotropy (two in the plane, one less than axes elsewhere), second scale (log
-// variance, log length) and season (log variance, log width, log decay, log period over the one found).
+// variance, log length), season (log variance, log width, log decay, log period over the one found) and period along every axis (log
+// width, log period over the one found).
 const (
 	tLength = iota
 	tNoise
@@ -52,7 +54,7 @@ func (s *spec) anisoParams() int {
 	return s.dim - 1
 }
 
-// secondAt and seasonAt are the places of these parameters, params their number.
+// secondAt, seasonAt and axialAt are the places of these parameters, params their number.
 func (s *spec) secondAt() int { return tFirst + s.anisoParams() }
 
 func (s *spec) seasonAt() int {
@@ -62,11 +64,18 @@ func (s *spec) seasonAt() int {
 	return s.secondAt()
 }
 
-func (s *spec) params() int {
+func (s *spec) axialAt() int {
 	if s.period > 0 {
 		return s.seasonAt() + 4
 	}
 	return s.seasonAt()
+}
+
+func (s *spec) params() int {
+	if s.axial > 0 {
+		return s.axialAt() + 2
+	}
+	return s.axialAt()
 }
 
 // part is one summand of a covariance function.
@@ -81,6 +90,7 @@ type kernel struct {
 	metric [3]float64 // weights of the features of a pair, see features
 	parts  []part
 	season struct{ variance, width, decay, frequency float64 }
+	axial  struct{ width, frequency float64 }
 	noise  float64
 	slope2 float64 // variance of the slope
 	level2 float64 // variance of the level, where the mean is not estimated beside
@@ -119,6 +129,10 @@ func (s *spec) kernel(theta []float64) *kernel {
 		k.season.variance, k.season.width, k.season.decay = math.Exp(theta[at]), math.Exp(-2*theta[at+1]), math.Exp(-theta[at+2])
 		k.season.frequency = math.Pi / (s.period * math.Exp(theta[at+3]))
 	}
+	if s.axial > 0 {
+		at := s.axialAt()
+		k.axial.width, k.axial.frequency = math.Exp(theta[at]), math.Pi/(s.axial*math.Exp(theta[at+1]))
+	}
 	return k
 }
 
@@ -132,10 +146,11 @@ func (k *kernel) variance() float64 {
 }
 
 // features are what a covariance needs of pairs of points: squared differences, or in the plane dx^2, dx dy, dy^2, so
-// that a metric is a weighted sum; and the scalar product, for the trend.
+// that a metric is a weighted sum; and the scalar product, for the trend. Periods along axes need the differences themselves.
 type features struct {
-	q   [][]float64
-	dot []float64
+	q    [][]float64
+	dot  []float64
+	axes [][]float64 // differences along every axis, nil where no kernel has a period along them
 }
 
 // grow makes room for n pairs.
@@ -160,6 +175,14 @@ func (f *features) grow(dim, n int, aniso bool) {
 	f.dot = f.dot[:n]
 }
 
+// growAxes makes room for the differences of n pairs along every axis.
+func (f *features) growAxes(dim, n int) {
+	f.axes = make([][]float64, dim)
+	for k := range f.axes {
+		f.axes[k] = make([]float64, n)
+	}
+}
+
 // set takes pair p from points a and b.
 func (f *features) set(p int, a, b []float64) {
 	var dot float64
@@ -167,6 +190,9 @@ func (f *features) set(p int, a, b []float64) {
 		dot += a[k] * b[k]
 	}
 	f.dot[p] = dot
+	for k := range f.axes {
+		f.axes[k][p] = a[k] - b[k]
+	}
 	switch {
 	case len(f.q) == 1:
 		var d2 float64
@@ -214,6 +240,17 @@ func (k *kernel) covariances(dst []float64, f *features, w *scratch) {
 		}
 	}
 	dot := f.dot[:n]
+	if k.axial.width > 0 {
+		clear(dst)
+		for _, p := range k.parts {
+			p.add(dst, d2, w)
+		}
+		k.multiplyAxial(dst, f, w)
+		for i := range dst {
+			dst[i] += k.slope2*dot[i] + k.level2
+		}
+		return
+	}
 	for i := range dst {
 		dst[i] = k.slope2*dot[i] + k.level2
 	}
@@ -277,5 +314,25 @@ func (k *kernel) addSeason(dst, d2 []float64, w *scratch) {
 	simd.ExpF64(e, t)
 	for i := range e {
 		dst[i] += k.season.variance * e[i]
+	}
+}
+
+// multiplyAxial multiplies covariances by a function that is periodic along every axis, and the product of one along each of them.
+func (k *kernel) multiplyAxial(dst []float64, f *features, w *scratch) {
+	t, e, s := w.t[:len(dst)], w.e[:len(dst)], w.s[:len(dst)]
+	sum := w.d2[:len(dst)] // the parts have used the distances
+	clear(sum)
+	for _, axis := range f.axes {
+		for i, v := range axis[:len(dst)] {
+			t[i] = k.axial.frequency * v
+		}
+		simd.SinCosF64(s, e, t)
+		for i, v := range s {
+			sum[i] -= 2 * k.axial.width * v * v
+		}
+	}
+	simd.ExpF64(e, sum)
+	for i, v := range e {
+		dst[i] *= v
 	}
 }

@@ -222,6 +222,11 @@ func (p *prior) normals(s *spec) (mean, std []float64) {
 		mean[at+2], std[at+2] = math.Log(2), 1.2
 		mean[at+3], std[at+3] = 0, 0.02
 	}
+	if s.axial > 0 {
+		at := s.axialAt()
+		mean[at], std[at] = math.Log(0.1), 2
+		mean[at+1], std[at+1] = 0, 0.05
+	}
 	return mean, std
 }
 

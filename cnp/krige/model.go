@@ -10,6 +10,7 @@ type Model struct {
 	order   []int     // rows of the caller's table
 	members []*member
 	exact   bool
+	axial   bool // periods along the axes are tried
 	local   *local
 	mix     *mixture
 	report  Report

@@ -18,6 +18,7 @@ type Population struct {
 	opt     Options
 	frame   *frame
 	kernels []populationKernel
+	axial   bool // kernels may have a period along the axes
 }
 
 // populationKernel is one covariance function of a population, in units of the signal's variance.
@@ -44,7 +45,8 @@ const (
 )
 
 // FitPopulation estimates a population from tables drawn from it: xs[i] [n, Dim] and ys[i] [n] are table i. Of many tables some, and of
-// large ones some values, stand for all. It returns nil if fewer than eight tables have eight values each. Seasons are not found.
+// large ones some values, stand for all. It returns nil if fewer than eight tables have eight values each. A period that is the same along
+// every axis is found, other seasons are not.
 func FitPopulation(ctx context.Context, xs, ys [][]float64, opt Options) (*Population, error) {
 	if len(xs) != len(ys) {
 		return nil, fmt.Errorf("%w: coordinates of %d tables, values of %d", ErrInput, len(xs), len(ys))
@@ -69,8 +71,8 @@ func FitPopulation(ctx context.Context, xs, ys [][]float64, opt Options) (*Popul
 	for _, i := range some {
 		x, y = append(x, xs[i]...), append(y, ys[i]...)
 	}
-	p := &Population{opt: opt, frame: newFrame(x, y, &opt)}
-	all := &Model{opt: opt, frame: p.frame}
+	p := &Population{opt: opt, frame: newFrame(x, y, &opt), axial: !opt.Sphere && !opt.DifferentUnits}
+	all := &Model{opt: opt, frame: p.frame, axial: p.axial}
 	joint := &evidence{dim: p.frame.dim}
 	tables := make([]*evidence, 0, len(some))
 	var steps []float64
@@ -79,6 +81,9 @@ func FitPopulation(ctx context.Context, xs, ys [][]float64, opt Options) (*Popul
 		m.x, m.y, _ = p.frame.table(xs[i], ys[i])
 		m.thin(populationMost)
 		e := m.evidence()
+		if p.axial {
+			e.fillAxes()
+		}
 		tables, steps, all.n = append(tables, e), append(steps, e.prior.spacing), all.n+m.n
 	}
 	slices.Sort(steps)
@@ -101,6 +106,7 @@ func FitPopulation(ctx context.Context, xs, ys [][]float64, opt Options) (*Popul
 		members = append(members, found...)
 	}
 	p.estimate(members, tables)
+	p.axial = slices.ContainsFunc(p.kernels, func(k populationKernel) bool { return k.spec.axial > 0 })
 	return p, ctx.Err()
 }
 
@@ -355,6 +361,9 @@ func (p *Population) Predict(ctx context.Context, x, y, targets []float64) (mean
 	r := p.room(at, n)
 	var f features
 	f.grow(d, n*nt, p.aniso())
+	if p.axial {
+		f.growAxes(d, n*nt)
+	}
 	for i := range nt {
 		for j := range n {
 			f.set(i*n+j, t[i*d:(i+1)*d], at[j*d:(j+1)*d])
@@ -419,6 +428,9 @@ func (p *Population) aniso() bool { return !p.frame.sphere && (p.frame.dim == 2 
 
 func (p *Population) room(at []float64, n int) *populationRoom {
 	r := &populationRoom{u: unit{index: upTo(n)}}
+	if p.axial {
+		r.u.features.growAxes(p.frame.dim, tri(n))
+	}
 	r.u.fill(at, p.frame.dim, p.aniso())
 	return r
 }

@@ -73,6 +73,9 @@ func (m *Model) families(ctx context.Context, e *evidence) []*family {
 		}
 		try(two, e.extend(&two, best), 12)
 	}
+	if m.axial {
+		m.axials(ctx, e, &all)
+	}
 	if base.dim == 1 && !m.opt.MaximumLikelihood && e.parts == nil {
 		m.seasons(ctx, e, &all, best)
 	}
