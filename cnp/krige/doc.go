@@ -5,7 +5,8 @@
 //	mean, std, err := m.Predict(ctx, targets)
 //
 // The answer is equivariant. Coordinates have neither an origin nor a unit, and neither have values: a table that was shifted, scaled or
-// reflected, or whose rows were permuted, gives predictions that moved along, to rounding. See frame.go.
+// reflected, or whose rows were permuted, gives predictions that moved along, to rounding. See frame.go. Only tables of equal values, or of
+// two or three, depend on the magnitude of their values. See slip.go.
 //
 // A fit considers several families of covariance functions (Matérn of smoothness 1/2, 3/2 and 5/2, squared exponential, rational
 // quadratic, sums of two scales, and seasons in one dimension), each with noise, a linear trend whose slope has a prior, and in the plane
