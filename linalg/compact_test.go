@@ -104,15 +104,6 @@ func pick[T any](a []T, index []int) []T {
 	return out
 }
 
-// bigVector is bigOf for a vector.
-func bigVector(a []float64) []*big.Float {
-	out := make([]*big.Float, len(a))
-	for i, x := range a {
-		out[i] = bigNum(x)
-	}
-	return out
-}
-
 // matrix is the full matrix of the compact element e, its rotation made exactly orthogonal: of all rotations the nearest,
 // by Newton's iteration for the polar decomposition. Where scaling belongs to the group it is kept.
 func (c *compactGroup) matrix(e []float64) bigMat {
