@@ -25,8 +25,8 @@
 // vanishes at an angle inside [-π, π]; where a textbook formula does, the comment names it. The tests compare with
 // arithmetic of 106 bits, and that with 300, relative to the norm of the result, linear part and translation separately:
 //
-//   - closed forms: at most 4e-16·max(1, cond), at every angle up to π and for translations of every size; for SE(2), ExpSE3,
-//     LogSim2 and LogSO3 at most 5e-16, for ExpSim2 6e-16, for LogSE3 7e-16;
+//   - closed forms: at most 4e-16·max(1, cond), at every angle up to π and for translations of every size; for SE(2), ExpSE3
+//     and LogSim2 at most 5e-16, for ExpSim2 and LogSO3 6e-16, for LogSE3, next to the angle π, 1e-15;
 //   - general Exp and Log: at most 1e-15·max(1, cond), cond the condition number of the function there, but of 3×3 matrices
 //     4e-15·max(1, cond) for the worst of many. The derivative of Exp: 2e-15, relative to the largest derivative of a direction of
 //     that length;

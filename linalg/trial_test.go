@@ -362,7 +362,7 @@ func groupTrials() (all []linTrial) {
 			return [][]int{a, b}
 		}
 		bound := map[string]float64{"SE2": 5e-16, "Sim2": 6e-16, "SE3": 5e-16}[c.name]
-		logBound := map[string]float64{"SE2": 5e-16, "Sim2": 5e-16, "SO3": 5e-16, "SE3": 7e-16}[c.name]
+		logBound := map[string]float64{"SE2": 5e-16, "Sim2": 5e-16, "SO3": 6e-16, "SE3": 1e-15}[c.name]
 		bound32, logBound32 := 2.5e-7, 2.5e-7
 		if c.name == "Sim2" || c.name == "SE3" {
 			bound32 = 3.5e-7

@@ -26,7 +26,7 @@
 // Relative to the norm of the result, in float64 and float32:
 //
 //   - exponentials and logarithms of groups: 4e-16·max(1, cond), cond the condition number of the function there, for some 5e-16 to
-//     7e-16·max(1, cond), see linalg; 2.5e-7, for SE(3), the exponential of Sim(2) and the logarithm of SO(3) 3.5e-7;
+//     1e-15·max(1, cond), see linalg; 2.5e-7, for SE(3), the exponential of Sim(2) and the logarithm of SO(3) 3.5e-7;
 //   - of general matrices: 1e-15·max(1, cond), for the worst 3×3 matrices 4e-15·max(1, cond); 2.5e-7·max(1, cond), for the worst
 //     exponentials of 3×3 matrices 1e-6·max(1, cond). The derivative of the exponential: 2e-15; 5e-7, relative to the largest
 //     derivative of a direction of that length;
