@@ -604,13 +604,286 @@ round41:
 	JNE          round41
 	JMP          summed7
 transposed13:
-	CMPQ    DX, $+6
-	JL      lower43
+	CMPQ    DX, $+3
+	JG      above43
+	CMPQ    DX, $+2
+	JG      above44
+	CMPQ    DX, $+1
+	JG      above45
+	MOVQ    k+72(FP), R12
+	SUBQ    $+2, R12
+	JL      rest47
+	PCALIGN $0x40
+round46:
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y12
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VMOVUPS      (R10)(R11*1), Y13
+	VMOVUPS      32(R10)(R11*1), Y12
+	VBROADCASTSS (AX)(R15*1), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	LEAQ         (AX)(R15*2), AX
+	LEAQ         (R10)(R11*2), R10
+	SUBQ         $+2, R12
+	JGE          round46
+rest47:
+	ADDQ    $+2, R12
+	JE      summed7
+	PCALIGN $0x40
+round48:
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y12
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	ADDQ         R15, AX
+	ADDQ         R11, R10
+	SUBQ         $+1, R12
+	JNE          round48
+	JMP          summed7
+above45:
+	MOVQ    k+72(FP), R12
+	SUBQ    $+2, R12
+	JL      rest51
+	PCALIGN $0x40
+round50:
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y12
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VMOVUPS      (R10)(R11*1), Y13
+	VMOVUPS      32(R10)(R11*1), Y12
+	VBROADCASTSS (AX)(R15*1), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX)(R15*1), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	LEAQ         (AX)(R15*2), AX
+	LEAQ         (R10)(R11*2), R10
+	SUBQ         $+2, R12
+	JGE          round50
+rest51:
+	ADDQ    $+2, R12
+	JE      summed7
+	PCALIGN $0x40
+round52:
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y12
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	ADDQ         R15, AX
+	ADDQ         R11, R10
+	SUBQ         $+1, R12
+	JNE          round52
+	JMP          summed7
+above44:
+	MOVQ    k+72(FP), R12
+	SUBQ    $+2, R12
+	JL      rest55
+	PCALIGN $0x40
+round54:
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y12
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	VMOVUPS      (R10)(R11*1), Y13
+	VMOVUPS      32(R10)(R11*1), Y12
+	VBROADCASTSS (AX)(R15*1), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX)(R15*1), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX)(R15*1), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	LEAQ         (AX)(R15*2), AX
+	LEAQ         (R10)(R11*2), R10
+	SUBQ         $+2, R12
+	JGE          round54
+rest55:
+	ADDQ    $+2, R12
+	JE      summed7
+	PCALIGN $0x40
+round56:
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y12
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	ADDQ         R15, AX
+	ADDQ         R11, R10
+	SUBQ         $+1, R12
+	JNE          round56
+	JMP          summed7
+above43:
+	CMPQ    DX, $+5
+	JG      above58
+	CMPQ    DX, $+4
+	JG      above59
+	MOVQ    k+72(FP), R12
+	SUBQ    $+2, R12
+	JL      rest61
+	PCALIGN $0x40
+round60:
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y12
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y6
+	VFMADD231PS  Y12, Y15, Y7
+	VMOVUPS      (R10)(R11*1), Y13
+	VMOVUPS      32(R10)(R11*1), Y12
+	VBROADCASTSS (AX)(R15*1), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX)(R15*1), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX)(R15*1), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	VBROADCASTSS 12(AX)(R15*1), Y15
+	VFMADD231PS  Y13, Y15, Y6
+	VFMADD231PS  Y12, Y15, Y7
+	LEAQ         (AX)(R15*2), AX
+	LEAQ         (R10)(R11*2), R10
+	SUBQ         $+2, R12
+	JGE          round60
+rest61:
+	ADDQ    $+2, R12
+	JE      summed7
+	PCALIGN $0x40
+round62:
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y12
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y6
+	VFMADD231PS  Y12, Y15, Y7
+	ADDQ         R15, AX
+	ADDQ         R11, R10
+	SUBQ         $+1, R12
+	JNE          round62
+	JMP          summed7
+above59:
+	MOVQ    k+72(FP), R12
+	SUBQ    $+2, R12
+	JL      rest65
+	PCALIGN $0x40
+round64:
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y12
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y6
+	VFMADD231PS  Y12, Y15, Y7
+	VBROADCASTSS 16(AX), Y14
+	VFMADD231PS  Y13, Y14, Y8
+	VFMADD231PS  Y12, Y14, Y9
+	VMOVUPS      (R10)(R11*1), Y13
+	VMOVUPS      32(R10)(R11*1), Y12
+	VBROADCASTSS (AX)(R15*1), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX)(R15*1), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX)(R15*1), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	VBROADCASTSS 12(AX)(R15*1), Y15
+	VFMADD231PS  Y13, Y15, Y6
+	VFMADD231PS  Y12, Y15, Y7
+	VBROADCASTSS 16(AX)(R15*1), Y14
+	VFMADD231PS  Y13, Y14, Y8
+	VFMADD231PS  Y12, Y14, Y9
+	LEAQ         (AX)(R15*2), AX
+	LEAQ         (R10)(R11*2), R10
+	SUBQ         $+2, R12
+	JGE          round64
+rest65:
+	ADDQ    $+2, R12
+	JE      summed7
+	PCALIGN $0x40
+round66:
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y12
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y6
+	VFMADD231PS  Y12, Y15, Y7
+	VBROADCASTSS 16(AX), Y14
+	VFMADD231PS  Y13, Y14, Y8
+	VFMADD231PS  Y12, Y14, Y9
+	ADDQ         R15, AX
+	ADDQ         R11, R10
+	SUBQ         $+1, R12
+	JNE          round66
+	JMP          summed7
+above58:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+4, R12
-	JL      rest45
+	JL      rest69
 	PCALIGN $0x40
-round44:
+round68:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -696,12 +969,12 @@ round44:
 	LEAQ         (AX)(R15*2), AX
 	LEAQ         (R10)(R11*2), R10
 	SUBQ         $+4, R12
-	JGE          round44
-rest45:
+	JGE          round68
+rest69:
 	ADDQ    $+4, R12
 	JE      summed7
 	PCALIGN $0x40
-round46:
+round70:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -725,45 +998,10 @@ round46:
 	ADDQ         R15, AX
 	ADDQ         R11, R10
 	SUBQ         $+1, R12
-	JNE          round46
-	JMP          summed7
-lower43:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-step48:
-	VMOVUPS      (R10), Y13
-	VMOVUPS      32(R10), Y12
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	CMPQ         DX, $+1
-	JE           next49
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	CMPQ         DX, $+2
-	JE           next49
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	CMPQ         DX, $+3
-	JE           next49
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y12, Y15, Y7
-	CMPQ         DX, $+4
-	JE           next49
-	VBROADCASTSS 16(AX), Y14
-	VFMADD231PS  Y13, Y14, Y8
-	VFMADD231PS  Y12, Y14, Y9
-next49:
-	ADDQ R15, AX
-	ADDQ R11, R10
-	DECQ R12
-	JNE  step48
+	JNE          round70
 summed7:
 	TESTQ  $+2, mode+88(FP)
-	JE     linear50
+	JE     linear72
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -789,16 +1027,16 @@ summed7:
 	VADDPS Y13, Y10, Y10
 	VMAXPS Y11, Y13, Y11
 	VADDPS Y13, Y11, Y11
-linear50:
+linear72:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $0x02, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	CMPQ    n+80(FP), $+16
-	JL      part52
+	JL      part74
 	CMPQ    DX, $+6
-	JL      ends54
+	JL      ends76
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, (AX)(R14*1)
@@ -811,34 +1049,34 @@ linear50:
 	VMOVUPS Y9, 32(AX)(R14*4)
 	VMOVUPS Y10, (AX)(R8*1)
 	VMOVUPS Y11, 32(AX)(R8*1)
-	JE      stored51
-ends54:
+	JE      stored73
+ends76:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	CMPQ    DX, $+1
-	JE      stored51
+	JE      stored73
 	VMOVUPS Y2, (AX)(R14*1)
 	VMOVUPS Y3, 32(AX)(R14*1)
 	CMPQ    DX, $+2
-	JE      stored51
+	JE      stored73
 	VMOVUPS Y4, (AX)(R14*2)
 	VMOVUPS Y5, 32(AX)(R14*2)
 	CMPQ    DX, $+3
-	JE      stored51
+	JE      stored73
 	VMOVUPS Y6, (AX)(SI*1)
 	VMOVUPS Y7, 32(AX)(SI*1)
 	CMPQ    DX, $+4
-	JE      stored51
+	JE      stored73
 	VMOVUPS Y8, (AX)(R14*4)
 	VMOVUPS Y9, 32(AX)(R14*4)
 	CMPQ    DX, $+5
-	JE      stored51
-	JMP     whole53
-part52:
+	JE      stored73
+	JMP     whole75
+part74:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	CMPQ       DX, $+6
-	JL         ends55
+	JL         ends77
 	VMOVUPS    Y0, (AX)
 	VMASKMOVPS Y1, Y14, 32(AX)
 	VMOVUPS    Y2, (AX)(R14*1)
@@ -851,39 +1089,39 @@ part52:
 	VMASKMOVPS Y9, Y14, 32(AX)(R14*4)
 	VMOVUPS    Y10, (AX)(R8*1)
 	VMASKMOVPS Y11, Y14, 32(AX)(R8*1)
-	JE         stored51
-ends55:
+	JE         stored73
+ends77:
 	VMOVUPS    Y0, (AX)
 	VMASKMOVPS Y1, Y14, 32(AX)
 	CMPQ       DX, $+1
-	JE         stored51
+	JE         stored73
 	VMOVUPS    Y2, (AX)(R14*1)
 	VMASKMOVPS Y3, Y14, 32(AX)(R14*1)
 	CMPQ       DX, $+2
-	JE         stored51
+	JE         stored73
 	VMOVUPS    Y4, (AX)(R14*2)
 	VMASKMOVPS Y5, Y14, 32(AX)(R14*2)
 	CMPQ       DX, $+3
-	JE         stored51
+	JE         stored73
 	VMOVUPS    Y6, (AX)(SI*1)
 	VMASKMOVPS Y7, Y14, 32(AX)(SI*1)
 	CMPQ       DX, $+4
-	JE         stored51
+	JE         stored73
 	VMOVUPS    Y8, (AX)(R14*4)
 	VMASKMOVPS Y9, Y14, 32(AX)(R14*4)
 	CMPQ       DX, $+5
-	JE         stored51
-whole53:
-stored51:
+	JE         stored73
+whole75:
+stored73:
 	TESTQ $+4, mode+88(FP)
-	JE    noSwish56
+	JE    noSwish78
 	CMPQ  n+80(FP), $+16
-	JL    part57
+	JL    part79
 	MOVQ  R13, AX
 	MOVQ  DX, R12
 	SUBQ  $+1, R12
-	JL    rest60
-swish59:
+	JL    rest82
+swish81:
 	VMOVUPS     (AX), Y0
 	VMOVUPS     32(AX), Y1
 	VMOVUPS     ·dataSwishMin+0(SB), Y2
@@ -930,18 +1168,18 @@ swish59:
 	VMOVUPS     Y1, 32(AX)
 	LEAQ        (AX)(R14*1), AX
 	SUBQ        $+1, R12
-	JGE         swish59
-rest60:
+	JGE         swish81
+rest82:
 	ADDQ $+1, R12
-	JMP  whole58
-part57:
+	JMP  whole80
+part79:
 	MOVQ    16(SP), R12
 	VMOVUPS (R12), Y15
 	MOVQ    R13, AX
 	MOVQ    DX, R12
 	SUBQ    $+1, R12
-	JL      rest62
-swish61:
+	JL      rest84
+swish83:
 	VMOVUPS     (AX), Y0
 	VMASKMOVPS  32(AX), Y15, Y1
 	VMOVUPS     ·dataSwishMin+0(SB), Y2
@@ -988,11 +1226,11 @@ swish61:
 	VMASKMOVPS  Y1, Y15, 32(AX)
 	LEAQ        (AX)(R14*1), AX
 	SUBQ        $+1, R12
-	JGE         swish61
-rest62:
+	JGE         swish83
+rest84:
 	ADDQ $+1, R12
-whole58:
-noSwish56:
+whole80:
+noSwish78:
 	SUBQ  DX, 8(SP)
 	JE    done1
 	MOVQ  DX, R12
@@ -1002,23 +1240,23 @@ noSwish56:
 	ADDQ  DX, R13
 	JMP   tile4
 one2:
-tile63:
+tile85:
 	MOVQ 8(SP), DX
 	CMPQ DX, $+10
-	JLE  chosen65
+	JLE  chosen87
 	CMPQ DX, $+20
-	JLE  share64
+	JLE  share86
 	MOVQ $+10, DX
-	JMP  chosen65
-share64:
+	JMP  chosen87
+share86:
 	INCQ DX
 	SHRQ $+1, DX
-chosen65:
+chosen87:
 	NOP
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+88(FP)
-	JE         fresh67
+	JE         fresh89
 	MOVQ       R13, AX
 	LEAQ       (R14)(R14*2), SI
 	LEAQ       (R14)(R14*4), R8
@@ -1026,75 +1264,75 @@ chosen65:
 	LEAQ       (AX)(R14*8), BX
 	ADDQ       R14, BX
 	CMPQ       DX, $+5
-	JL         ends71
+	JL         ends93
 	VMASKMOVPS (AX), Y14, Y0
 	VMASKMOVPS (AX)(R14*1), Y14, Y1
 	VMASKMOVPS (AX)(R14*2), Y14, Y2
 	VMASKMOVPS (AX)(SI*1), Y14, Y3
 	VMASKMOVPS (AX)(R14*4), Y14, Y4
-	JE         started70
+	JE         started92
 	CMPQ       DX, $+10
-	JL         ends72
+	JL         ends94
 	VMASKMOVPS (AX)(R8*1), Y14, Y5
 	VMASKMOVPS (AX)(SI*2), Y14, Y6
 	VMASKMOVPS (AX)(DI*1), Y14, Y7
 	VMASKMOVPS (AX)(R14*8), Y14, Y8
 	VMASKMOVPS (BX), Y14, Y9
-	JE         started70
-ends71:
+	JE         started92
+ends93:
 	VMASKMOVPS (AX), Y14, Y0
 	CMPQ       DX, $+1
-	JE         started70
+	JE         started92
 	VMASKMOVPS (AX)(R14*1), Y14, Y1
 	CMPQ       DX, $+2
-	JE         started70
+	JE         started92
 	VMASKMOVPS (AX)(R14*2), Y14, Y2
 	CMPQ       DX, $+3
-	JE         started70
+	JE         started92
 	VMASKMOVPS (AX)(SI*1), Y14, Y3
 	CMPQ       DX, $+4
-	JE         started70
-ends72:
+	JE         started92
+ends94:
 	VMASKMOVPS (AX)(R8*1), Y14, Y5
 	CMPQ       DX, $+6
-	JE         started70
+	JE         started92
 	VMASKMOVPS (AX)(SI*2), Y14, Y6
 	CMPQ       DX, $+7
-	JE         started70
+	JE         started92
 	VMASKMOVPS (AX)(DI*1), Y14, Y7
 	CMPQ       DX, $+8
-	JE         started70
+	JE         started92
 	VMASKMOVPS (AX)(R14*8), Y14, Y8
 	CMPQ       DX, $+9
-	JE         started70
-fresh67:
+	JE         started92
+fresh89:
 	MOVQ       bias+56(FP), AX
 	TESTQ      AX, AX
-	JE         zero68
+	JE         zero90
 	VMASKMOVPS (AX), Y14, Y13
-	JMP        spread69
-zero68:
+	JMP        spread91
+zero90:
 	VXORPS Y13, Y13, Y13
-spread69:
+spread91:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y13, Y1
 	VMOVAPS Y13, Y2
 	VMOVAPS Y13, Y3
 	VMOVAPS Y13, Y4
 	CMPQ    DX, $+5
-	JLE     started70
+	JLE     started92
 	VMOVAPS Y13, Y5
 	VMOVAPS Y13, Y6
 	VMOVAPS Y13, Y7
 	VMOVAPS Y13, Y8
 	VMOVAPS Y13, Y9
-started70:
+started92:
 	CMPQ    k+72(FP), $+0
-	JE      summed66
+	JE      summed88
 	MOVQ    (SP), AX
 	MOVQ    b+40(FP), R10
 	CMPQ    R15, $+4
-	JNE     transposed73
+	JNE     transposed95
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
 	LEAQ    (SI)(R9*4), DI
@@ -1104,18 +1342,18 @@ started70:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	CMPQ    DX, $+5
-	JG      above74
+	JG      above96
 	CMPQ    DX, $+3
-	JG      above75
+	JG      above97
 	CMPQ    DX, $+2
-	JG      above76
+	JG      above98
 	CMPQ    DX, $+1
-	JG      above77
+	JG      above99
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest79
+	JL      rest101
 	PCALIGN $0x40
-round78:
+round100:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1125,26 +1363,26 @@ round78:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          round78
-rest79:
+	JGE          round100
+rest101:
 	ADDQ    $+2, R12
-	JE      summed66
+	JE      summed88
 	PCALIGN $0x40
-round80:
+round102:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round80
-	JMP          summed66
-above77:
+	JNE          round102
+	JMP          summed88
+above99:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest83
+	JL      rest105
 	PCALIGN $0x40
-round82:
+round104:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1158,12 +1396,12 @@ round82:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          round82
-rest83:
+	JGE          round104
+rest105:
 	ADDQ    $+2, R12
-	JE      summed66
+	JE      summed88
 	PCALIGN $0x40
-round84:
+round106:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1172,14 +1410,14 @@ round84:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round84
-	JMP          summed66
-above76:
+	JNE          round106
+	JMP          summed88
+above98:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest87
+	JL      rest109
 	PCALIGN $0x40
-round86:
+round108:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1197,12 +1435,12 @@ round86:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          round86
-rest87:
+	JGE          round108
+rest109:
 	ADDQ    $+2, R12
-	JE      summed66
+	JE      summed88
 	PCALIGN $0x40
-round88:
+round110:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1213,16 +1451,16 @@ round88:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round88
-	JMP          summed66
-above75:
+	JNE          round110
+	JMP          summed88
+above97:
 	CMPQ    DX, $+4
-	JG      above90
+	JG      above112
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest92
+	JL      rest114
 	PCALIGN $0x40
-round91:
+round113:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1244,12 +1482,12 @@ round91:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          round91
-rest92:
+	JGE          round113
+rest114:
 	ADDQ    $+2, R12
-	JE      summed66
+	JE      summed88
 	PCALIGN $0x40
-round93:
+round115:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1262,14 +1500,14 @@ round93:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round93
-	JMP          summed66
-above90:
+	JNE          round115
+	JMP          summed88
+above112:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest96
+	JL      rest118
 	PCALIGN $0x40
-round95:
+round117:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1295,12 +1533,12 @@ round95:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          round95
-rest96:
+	JGE          round117
+rest118:
 	ADDQ    $+2, R12
-	JE      summed66
+	JE      summed88
 	PCALIGN $0x40
-round97:
+round119:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1315,20 +1553,20 @@ round97:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round97
-	JMP          summed66
-above74:
+	JNE          round119
+	JMP          summed88
+above96:
 	CMPQ    DX, $+8
-	JG      above99
+	JG      above121
 	CMPQ    DX, $+7
-	JG      above100
+	JG      above122
 	CMPQ    DX, $+6
-	JG      above101
+	JG      above123
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest103
+	JL      rest125
 	PCALIGN $0x40
-round102:
+round124:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1358,12 +1596,12 @@ round102:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          round102
-rest103:
+	JGE          round124
+rest125:
 	ADDQ    $+2, R12
-	JE      summed66
+	JE      summed88
 	PCALIGN $0x40
-round104:
+round126:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1380,14 +1618,14 @@ round104:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round104
-	JMP          summed66
-above101:
+	JNE          round126
+	JMP          summed88
+above123:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest107
+	JL      rest129
 	PCALIGN $0x40
-round106:
+round128:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1421,12 +1659,12 @@ round106:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          round106
-rest107:
+	JGE          round128
+rest129:
 	ADDQ    $+2, R12
-	JE      summed66
+	JE      summed88
 	PCALIGN $0x40
-round108:
+round130:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1445,14 +1683,14 @@ round108:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round108
-	JMP          summed66
-above100:
+	JNE          round130
+	JMP          summed88
+above122:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest111
+	JL      rest133
 	PCALIGN $0x40
-round110:
+round132:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1490,12 +1728,12 @@ round110:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          round110
-rest111:
+	JGE          round132
+rest133:
 	ADDQ    $+2, R12
-	JE      summed66
+	JE      summed88
 	PCALIGN $0x40
-round112:
+round134:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1516,16 +1754,16 @@ round112:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round112
-	JMP          summed66
-above99:
+	JNE          round134
+	JMP          summed88
+above121:
 	CMPQ    DX, $+9
-	JG      above114
+	JG      above136
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest116
+	JL      rest138
 	PCALIGN $0x40
-round115:
+round137:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1567,12 +1805,12 @@ round115:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          round115
-rest116:
+	JGE          round137
+rest138:
 	ADDQ    $+2, R12
-	JE      summed66
+	JE      summed88
 	PCALIGN $0x40
-round117:
+round139:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1595,14 +1833,14 @@ round117:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round117
-	JMP          summed66
-above114:
+	JNE          round139
+	JMP          summed88
+above136:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+8, R12
-	JL      rest120
+	JL      rest142
 	PCALIGN $0x40
-round119:
+round141:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1778,12 +2016,12 @@ round119:
 	ADDQ         $+32, AX
 	ADDQ         $+32, BX
 	SUBQ         $+8, R12
-	JGE          round119
-rest120:
+	JGE          round141
+rest142:
 	ADDQ    $+8, R12
-	JE      summed66
+	JE      summed88
 	PCALIGN $0x40
-round121:
+round143:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1809,14 +2047,210 @@ round121:
 	ADDQ         $+4, AX
 	ADDQ         $+4, BX
 	SUBQ         $+1, R12
-	JNE          round121
-	JMP          summed66
-transposed73:
-	CMPQ    DX, $+10
-	JL      lower123
+	JNE          round143
+	JMP          summed88
+transposed95:
+	CMPQ    DX, $+5
+	JG      above145
+	CMPQ    DX, $+3
+	JG      above146
+	CMPQ    DX, $+2
+	JG      above147
+	CMPQ    DX, $+1
+	JG      above148
 	MOVQ    k+72(FP), R12
 	PCALIGN $0x40
-round124:
+round149:
+	VMOVUPS      (R10), Y13
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	ADDQ         R15, AX
+	ADDQ         R11, R10
+	SUBQ         $+1, R12
+	JNE          round149
+	JMP          summed88
+above148:
+	MOVQ    k+72(FP), R12
+	PCALIGN $0x40
+round151:
+	VMOVUPS      (R10), Y13
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	ADDQ         R15, AX
+	ADDQ         R11, R10
+	SUBQ         $+1, R12
+	JNE          round151
+	JMP          summed88
+above147:
+	MOVQ    k+72(FP), R12
+	PCALIGN $0x40
+round153:
+	VMOVUPS      (R10), Y13
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	ADDQ         R15, AX
+	ADDQ         R11, R10
+	SUBQ         $+1, R12
+	JNE          round153
+	JMP          summed88
+above146:
+	CMPQ    DX, $+4
+	JG      above155
+	MOVQ    k+72(FP), R12
+	PCALIGN $0x40
+round156:
+	VMOVUPS      (R10), Y13
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	ADDQ         R15, AX
+	ADDQ         R11, R10
+	SUBQ         $+1, R12
+	JNE          round156
+	JMP          summed88
+above155:
+	MOVQ    k+72(FP), R12
+	PCALIGN $0x40
+round158:
+	VMOVUPS      (R10), Y13
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS 16(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	ADDQ         R15, AX
+	ADDQ         R11, R10
+	SUBQ         $+1, R12
+	JNE          round158
+	JMP          summed88
+above145:
+	CMPQ    DX, $+8
+	JG      above160
+	CMPQ    DX, $+7
+	JG      above161
+	CMPQ    DX, $+6
+	JG      above162
+	MOVQ    k+72(FP), R12
+	PCALIGN $0x40
+round163:
+	VMOVUPS      (R10), Y13
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS 16(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VBROADCASTSS 20(AX), Y15
+	VFMADD231PS  Y13, Y15, Y5
+	ADDQ         R15, AX
+	ADDQ         R11, R10
+	SUBQ         $+1, R12
+	JNE          round163
+	JMP          summed88
+above162:
+	MOVQ    k+72(FP), R12
+	PCALIGN $0x40
+round165:
+	VMOVUPS      (R10), Y13
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS 16(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VBROADCASTSS 20(AX), Y15
+	VFMADD231PS  Y13, Y15, Y5
+	VBROADCASTSS 24(AX), Y14
+	VFMADD231PS  Y13, Y14, Y6
+	ADDQ         R15, AX
+	ADDQ         R11, R10
+	SUBQ         $+1, R12
+	JNE          round165
+	JMP          summed88
+above161:
+	MOVQ    k+72(FP), R12
+	PCALIGN $0x40
+round167:
+	VMOVUPS      (R10), Y13
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS 16(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VBROADCASTSS 20(AX), Y15
+	VFMADD231PS  Y13, Y15, Y5
+	VBROADCASTSS 24(AX), Y14
+	VFMADD231PS  Y13, Y14, Y6
+	VBROADCASTSS 28(AX), Y15
+	VFMADD231PS  Y13, Y15, Y7
+	ADDQ         R15, AX
+	ADDQ         R11, R10
+	SUBQ         $+1, R12
+	JNE          round167
+	JMP          summed88
+above160:
+	CMPQ    DX, $+9
+	JG      above169
+	MOVQ    k+72(FP), R12
+	PCALIGN $0x40
+round170:
+	VMOVUPS      (R10), Y13
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS 16(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VBROADCASTSS 20(AX), Y15
+	VFMADD231PS  Y13, Y15, Y5
+	VBROADCASTSS 24(AX), Y14
+	VFMADD231PS  Y13, Y14, Y6
+	VBROADCASTSS 28(AX), Y15
+	VFMADD231PS  Y13, Y15, Y7
+	VBROADCASTSS 32(AX), Y14
+	VFMADD231PS  Y13, Y14, Y8
+	ADDQ         R15, AX
+	ADDQ         R11, R10
+	SUBQ         $+1, R12
+	JNE          round170
+	JMP          summed88
+above169:
+	MOVQ    k+72(FP), R12
+	PCALIGN $0x40
+round172:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1841,55 +2275,10 @@ round124:
 	ADDQ         R15, AX
 	ADDQ         R11, R10
 	SUBQ         $+1, R12
-	JNE          round124
-	JMP          summed66
-lower123:
-	MOVQ    k+72(FP), R12
-	PCALIGN $0x40
-step126:
-	VMOVUPS      (R10), Y13
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	CMPQ         DX, $+1
-	JE           next127
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	CMPQ         DX, $+2
-	JE           next127
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	CMPQ         DX, $+3
-	JE           next127
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	CMPQ         DX, $+4
-	JE           next127
-	VBROADCASTSS 16(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	CMPQ         DX, $+5
-	JE           next127
-	VBROADCASTSS 20(AX), Y15
-	VFMADD231PS  Y13, Y15, Y5
-	CMPQ         DX, $+6
-	JE           next127
-	VBROADCASTSS 24(AX), Y14
-	VFMADD231PS  Y13, Y14, Y6
-	CMPQ         DX, $+7
-	JE           next127
-	VBROADCASTSS 28(AX), Y15
-	VFMADD231PS  Y13, Y15, Y7
-	CMPQ         DX, $+8
-	JE           next127
-	VBROADCASTSS 32(AX), Y14
-	VFMADD231PS  Y13, Y14, Y8
-next127:
-	ADDQ R15, AX
-	ADDQ R11, R10
-	DECQ R12
-	JNE  step126
-summed66:
+	JNE          round172
+summed88:
 	TESTQ  $+2, mode+88(FP)
-	JE     linear128
+	JE     linear174
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -1902,7 +2291,7 @@ summed66:
 	VMAXPS Y4, Y13, Y4
 	VADDPS Y13, Y4, Y4
 	CMPQ   DX, $+5
-	JLE    linear128
+	JLE    linear174
 	VMAXPS Y5, Y13, Y5
 	VADDPS Y13, Y5, Y5
 	VMAXPS Y6, Y13, Y6
@@ -1913,7 +2302,7 @@ summed66:
 	VADDPS Y13, Y8, Y8
 	VMAXPS Y9, Y13, Y9
 	VADDPS Y13, Y9, Y9
-linear128:
+linear174:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $0x02, R14
 	MOVQ    R13, AX
@@ -1923,106 +2312,106 @@ linear128:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+80(FP), $+8
-	JL      part130
+	JL      part176
 	CMPQ    DX, $+5
-	JL      ends132
+	JL      ends178
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, (AX)(R14*1)
 	VMOVUPS Y2, (AX)(R14*2)
 	VMOVUPS Y3, (AX)(SI*1)
 	VMOVUPS Y4, (AX)(R14*4)
-	JE      stored129
+	JE      stored175
 	CMPQ    DX, $+10
-	JL      ends133
+	JL      ends179
 	VMOVUPS Y5, (AX)(R8*1)
 	VMOVUPS Y6, (AX)(SI*2)
 	VMOVUPS Y7, (AX)(DI*1)
 	VMOVUPS Y8, (AX)(R14*8)
 	VMOVUPS Y9, (BX)
-	JE      stored129
-ends132:
+	JE      stored175
+ends178:
 	VMOVUPS Y0, (AX)
 	CMPQ    DX, $+1
-	JE      stored129
+	JE      stored175
 	VMOVUPS Y1, (AX)(R14*1)
 	CMPQ    DX, $+2
-	JE      stored129
+	JE      stored175
 	VMOVUPS Y2, (AX)(R14*2)
 	CMPQ    DX, $+3
-	JE      stored129
+	JE      stored175
 	VMOVUPS Y3, (AX)(SI*1)
 	CMPQ    DX, $+4
-	JE      stored129
-ends133:
+	JE      stored175
+ends179:
 	VMOVUPS Y5, (AX)(R8*1)
 	CMPQ    DX, $+6
-	JE      stored129
+	JE      stored175
 	VMOVUPS Y6, (AX)(SI*2)
 	CMPQ    DX, $+7
-	JE      stored129
+	JE      stored175
 	VMOVUPS Y7, (AX)(DI*1)
 	CMPQ    DX, $+8
-	JE      stored129
+	JE      stored175
 	VMOVUPS Y8, (AX)(R14*8)
 	CMPQ    DX, $+9
-	JE      stored129
-	JMP     whole131
-part130:
+	JE      stored175
+	JMP     whole177
+part176:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	CMPQ       DX, $+5
-	JL         ends134
+	JL         ends180
 	VMASKMOVPS Y0, Y14, (AX)
 	VMASKMOVPS Y1, Y14, (AX)(R14*1)
 	VMASKMOVPS Y2, Y14, (AX)(R14*2)
 	VMASKMOVPS Y3, Y14, (AX)(SI*1)
 	VMASKMOVPS Y4, Y14, (AX)(R14*4)
-	JE         stored129
+	JE         stored175
 	CMPQ       DX, $+10
-	JL         ends135
+	JL         ends181
 	VMASKMOVPS Y5, Y14, (AX)(R8*1)
 	VMASKMOVPS Y6, Y14, (AX)(SI*2)
 	VMASKMOVPS Y7, Y14, (AX)(DI*1)
 	VMASKMOVPS Y8, Y14, (AX)(R14*8)
 	VMASKMOVPS Y9, Y14, (BX)
-	JE         stored129
-ends134:
+	JE         stored175
+ends180:
 	VMASKMOVPS Y0, Y14, (AX)
 	CMPQ       DX, $+1
-	JE         stored129
+	JE         stored175
 	VMASKMOVPS Y1, Y14, (AX)(R14*1)
 	CMPQ       DX, $+2
-	JE         stored129
+	JE         stored175
 	VMASKMOVPS Y2, Y14, (AX)(R14*2)
 	CMPQ       DX, $+3
-	JE         stored129
+	JE         stored175
 	VMASKMOVPS Y3, Y14, (AX)(SI*1)
 	CMPQ       DX, $+4
-	JE         stored129
-ends135:
+	JE         stored175
+ends181:
 	VMASKMOVPS Y5, Y14, (AX)(R8*1)
 	CMPQ       DX, $+6
-	JE         stored129
+	JE         stored175
 	VMASKMOVPS Y6, Y14, (AX)(SI*2)
 	CMPQ       DX, $+7
-	JE         stored129
+	JE         stored175
 	VMASKMOVPS Y7, Y14, (AX)(DI*1)
 	CMPQ       DX, $+8
-	JE         stored129
+	JE         stored175
 	VMASKMOVPS Y8, Y14, (AX)(R14*8)
 	CMPQ       DX, $+9
-	JE         stored129
-whole131:
-stored129:
+	JE         stored175
+whole177:
+stored175:
 	TESTQ $+4, mode+88(FP)
-	JE    noSwish136
+	JE    noSwish182
 	CMPQ  n+80(FP), $+8
-	JL    part137
+	JL    part183
 	MOVQ  R13, AX
 	MOVQ  DX, R12
 	SUBQ  $+1, R12
-	JL    rest140
-swish139:
+	JL    rest186
+swish185:
 	VMOVUPS     (AX), Y0
 	VMOVUPS     ·dataSwishMin+0(SB), Y1
 	VMAXPS      Y0, Y1, Y0
@@ -2047,18 +2436,18 @@ swish139:
 	VMOVUPS     Y0, (AX)
 	LEAQ        (AX)(R14*1), AX
 	SUBQ        $+1, R12
-	JGE         swish139
-rest140:
+	JGE         swish185
+rest186:
 	ADDQ $+1, R12
-	JMP  whole138
-part137:
+	JMP  whole184
+part183:
 	MOVQ    16(SP), R12
 	VMOVUPS (R12), Y15
 	MOVQ    R13, AX
 	MOVQ    DX, R12
 	SUBQ    $+1, R12
-	JL      rest142
-swish141:
+	JL      rest188
+swish187:
 	VMASKMOVPS  (AX), Y15, Y0
 	VMOVUPS     ·dataSwishMin+0(SB), Y1
 	VMAXPS      Y0, Y1, Y0
@@ -2083,11 +2472,11 @@ swish141:
 	VMASKMOVPS  Y0, Y15, (AX)
 	LEAQ        (AX)(R14*1), AX
 	SUBQ        $+1, R12
-	JGE         swish141
-rest142:
+	JGE         swish187
+rest188:
 	ADDQ $+1, R12
-whole138:
-noSwish136:
+whole184:
+noSwish182:
 	SUBQ  DX, 8(SP)
 	JE    done1
 	MOVQ  DX, R12
@@ -2095,7 +2484,7 @@ noSwish136:
 	ADDQ  R12, (SP)
 	IMULQ R14, DX
 	ADDQ  DX, R13
-	JMP   tile63
+	JMP   tile85
 done1:
 	VZEROUPPER
 	RET
