@@ -38,7 +38,8 @@ func pointConvRuns(l neon.Lanes, most int) []neonRow {
 // and smaller powers of two at the edges. Per pair and tile of 8 x 8: 16 multiply-adds and 8 other instructions, 0.38 per
 // multiply-add of one element.
 func pointConvRowNEON(file *neon.File, l neon.Lanes) {
-	f := file.Func(pointConvText(l, "pointConvRowF32NEON"), pointConvText(l, "(p, f, w *float32, index, pose *int32, pairs, ci, cm, more int)"),
+	f := file.Func(pointConvText(l, "pointConvRowF32NEON"),
+		pointConvText(l, "(p, f, w *float32, index, pose *int32, pairs, ci, cm, more int)"),
 		pointConvText(l, "pointConvRowF32NEON sets p[a*cm+b] = Σ f[index[k], a]·w[pose[k], b] for a < ci, b < cm and k < pairs, "+
 			"pairs > 0. If more is 1,\nthe sum begins with p[a*cm+b]."))
 	p, leftA, cm := f.Arg("p"), f.Arg("ci"), f.Arg("cm")

@@ -15,9 +15,9 @@ func setConvNEON(file *neon.File) {
 	}
 }
 
-// exponentNEON writes e = -gamma·Σ_a (t_a - x_a)² for d coordinates, in float64, for a set convolution in float32 rounded once. Points are taken two to a
-// register, their coordinates separated by the load. 12, 16 and 20 instructions for 4 points with one, two and three
-// coordinates, beside 3 for the store and the loop.
+// exponentNEON writes e = -gamma·Σ_a (t_a - x_a)² for d coordinates, in float64, for a set convolution in float32 rounded
+// once. Points are taken two to a register, their coordinates separated by the load. 12, 16 and 20 instructions for 4
+// points with one, two and three coordinates, beside 3 for the store and the loop; two less in float64.
 func exponentNEON(file *neon.File, l neon.Lanes, d int) {
 	name := fmt.Sprintf("exponent%d%sNEON", d, l.Suffix())
 	f := file.Func(name, fmt.Sprintf("(e *%s, t, x *float64, n int, gamma float64)", l.Type()),

@@ -74,7 +74,8 @@ func FuzzGatherF64(f *testing.F) {
 					if v == want[i] || v != v && want[i] != want[i] {
 						continue
 					}
-					if tol := float64(op.terms+8) * 0x1p-52 * size[i]; !(math.Abs(v-want[i]) <= tol) && !math.IsInf(size[i], 0) && size[i] == size[i] {
+					tol := float64(op.terms+8) * 0x1p-52 * size[i]
+					if !math.IsInf(tol, 0) && tol == tol && !(math.Abs(v-want[i]) <= tol) {
 						t.Fatalf("level=%v: %s c=%d ci=%d cm=%d: [%d] = %g, want %g", level, op.name, c, ci, cm, i, v, want[i])
 					}
 				}

@@ -68,7 +68,8 @@ func pointConvGradChannels[T Float](left int) int {
 	return channels
 }
 
-func pointConvKernelOf[T Float](channels, vecs int, p, f, w *T, offsets *int, index, pose *int32, rows, pstride, fstride, wstride, tail int) {
+func pointConvKernelOf[T Float](channels, vecs int, p, f, w *T, offsets *int, index, pose *int32,
+	rows, pstride, fstride, wstride, tail int) {
 	size := int(unsafe.Sizeof(*p))
 	pstride, fstride, wstride = size*pstride, size*fstride, size*wstride
 	if size == 8 {
@@ -171,7 +172,8 @@ func pointConvGradFPairs[T Float](fn string, df, dp, w []T, offsets []int, index
 		} else {
 			for a := 0; a < ci; {
 				channels := pointConvGradChannels[T](ci - a)
-				pointConvGradFKernelOf(channels, &part[a], &dp[a*cm], &w[0], &offsets[lo], &ix[0], &ps[0], hi-lo, ci, ci*cm, cm, blocks, tail)
+				pointConvGradFKernelOf(channels, &part[a], &dp[a*cm], &w[0], &offsets[lo], &ix[0], &ps[0],
+					hi-lo, ci, ci*cm, cm, blocks, tail)
 				a += channels
 			}
 		}
