@@ -56,6 +56,17 @@ func (m *Model) axials(ctx context.Context, e *evidence, all *[]*family) {
 	}
 	best.theta, best.cost = e.mode(best.spec, best.theta, 25, 0.05)
 	*all = append(*all, best)
+	// Without the period its waves had to be rough or noise: what is left may be smoother.
+	for _, shape := range []shape{matern52, squared} {
+		if shape == best.spec.shape {
+			continue
+		}
+		s := *best.spec
+		s.shape = shape
+		f := &family{spec: &s, change: best.change}
+		f.theta, f.cost = e.mode(&s, best.theta, 25, 0.05)
+		*all = append(*all, f)
+	}
 }
 
 // axialStarts returns the periods that are most likely at some widths and lengths, each with the best of these.
