@@ -86,9 +86,9 @@ func (m *Model) combine(ctx context.Context) error {
 			each[i] *= f * f
 			e2[i] = (v - all[i]) * (v - all[i])
 		}
-		x.floor = max(rounding(m.y), slip(e2, each, m.n, m.frame.dim)) * sd * sd
+		x.floor, x.slip = rounding(m.y)*sd*sd, slip(e2, each, m.n, m.frame.dim)
 		for i := range each {
-			each[i] += x.floor
+			each[i] = x.floored(each[i])
 		}
 		x.reach = x.newReach(m)
 	}
@@ -260,10 +260,14 @@ func (x *mixture) apply(t, mean, variance []float64) {
 			if x.reach != nil {
 				v *= x.reach.factor(at, &w)
 			}
-			variance[i] = v + x.floor
+			variance[i] = x.floored(v)
 		}
 	})
 }
+
+// floored returns a variance with those of rounded values and of slips. A value that slips is like any other, of the variance 1 of all
+// values: where a prediction knows no more than that already, slips add nothing.
+func (x *mixture) floored(v float64) float64 { return v + x.floor + x.slip*max(0, 1-v) }
 
 func newDistances(x, y []float64, d int) *distances {
 	return &distances{y: y, d: d, x: x, tree: newTree(x, d), variance: 1}

@@ -56,6 +56,7 @@ type mixture struct {
 	spread  []*dispersion
 	reach   *reach
 	floor   float64 // of variances: that of rounded values
+	slip    float64 // share of values that are unlike the others
 }
 
 // Report returns what the fit found out about itself.

@@ -170,7 +170,7 @@ func (x *mixture) residual(m *Model, b *block) (square float64, n int) {
 			v *= s.factor(at, mean, &w)
 		}
 		e := m.y[i] - mean
-		square += min(e*e/(v+x.floor), most) / float64(len(b.index))
+		square += min(e*e/x.floored(v), most) / float64(len(b.index))
 	}
 	return square, len(b.index)
 }

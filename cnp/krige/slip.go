@@ -18,7 +18,7 @@ func slip(e2, variance []float64, n, d int) float64 {
 	least := 1 / ((k + 1) * (k + 2))
 	density := func(s float64) (sum float64) {
 		for i, e := range e2 {
-			v := variance[i] + s
+			v := variance[i] + s*max(0, 1-variance[i])
 			sum -= 0.5 * (min(e, 1)/v + math.Log(v))
 		}
 		return sum
