@@ -21,9 +21,9 @@ type elementMap struct {
 }
 
 var (
-	neither []string
-	single  = []string{"F32"}
-	both    = []string{"F32", "F64"}
+	neither     []string
+	float32Only = []string{"F32"}
+	both        = []string{"F32", "F64"}
 )
 
 // elementMaps lists them. What has other loops (sine and cosine, Adam, rows) is dispatched by hand.
@@ -35,19 +35,19 @@ var elementMaps = []elementMap{
 	{"sqrt", "dst x", "sqrtGeneric", both, true},
 	{"axpy", "dst a x", "axpyGeneric", neither, false},
 	{"scale", "dst a x", "scaleGeneric", both, false},
-	{"exp", "dst x", "", single, false},
+	{"exp", "dst x", "", float32Only, false},
 	{"log", "dst x", "", neither, false},
-	{"sigmoid", "dst x", "", single, false},
-	{"swish", "dst x", "", single, false},
+	{"sigmoid", "dst x", "", float32Only, false},
+	{"swish", "dst x", "", float32Only, false},
 	{"softplus", "dst x", "", neither, false},
-	{"tanh", "dst x", "", single, false},
-	{"relu", "dst x", "reluGeneric", single, false},
+	{"tanh", "dst x", "", float32Only, false},
+	{"relu", "dst x", "reluGeneric", float32Only, false},
 	{"atan2", "dst y x", "", neither, false},
 	{"hypot", "dst x y", "", neither, false},
-	{"swishGrad", "dx dy x", "swishGradGeneric", single, false},
-	{"reluGrad", "dx dy y", "reluGradGeneric", single, false},
-	{"sigmoidGrad", "dx dy y", "sigmoidGradGeneric", single, false},
-	{"softplusGrad", "dx dy y", "", single, false},
+	{"swishGrad", "dx dy x", "swishGradGeneric", float32Only, false},
+	{"reluGrad", "dx dy y", "reluGradGeneric", float32Only, false},
+	{"sigmoidGrad", "dx dy y", "sigmoidGradGeneric", float32Only, false},
+	{"softplusGrad", "dx dy y", "", float32Only, false},
 }
 
 // renderMaps writes the dispatchers of elementMaps for amd64 and for arm64.
