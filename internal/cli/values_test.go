@@ -12,7 +12,8 @@ import (
 
 // TestParseBytes: letters are powers of 1024; what is no amount of memory is refused.
 func TestParseBytes(t *testing.T) {
-	for text, want := range map[string]int64{"512": 512, "64K": 64 << 10, "1.5g": 3 << 29, "0": 0, "2GB": 2 << 30, "2GiB": 2 << 30, "3kb": 3 << 10, "7B": 7} {
+	for text, want := range map[string]int64{"512": 512, "64K": 64 << 10, "1.5g": 3 << 29, "0": 0,
+		"2GB": 2 << 30, "2GiB": 2 << 30, "3kb": 3 << 10, "7B": 7} {
 		n, ok := ParseBytes(text)
 		require.True(t, ok, text)
 		require.Equal(t, want, n, text)
