@@ -52,7 +52,8 @@ func TestJointSource(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, want/float64(len(x)-10), got, 1e-6)
 	// A pool that has points to spare is shared by the curves of a batch, too.
-	for _, s := range []JointSource[float64]{{Process: "gp", Context: 16, Targets: 16}, {Process: "gp", Context: 16, Targets: 16, Pool: 224}} {
+	for _, pool := range []int{0, 224} {
+		s.Pool = pool
 		tasks, err := s.Batch(100, 1, 1)
 		require.NoError(t, err)
 		x := slices.Concat(tasks.Curves.XContext, tasks.Curves.XTarget)
