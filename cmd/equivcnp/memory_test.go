@@ -76,7 +76,8 @@ func TestEstimate(t *testing.T) {
 	space.Kernel, space.PointsPerUnit, space.EncoderLength, space.Channels = 3, 1, 1, []int{32, 32, 32}
 	need, err = space.Estimate(cnp.Work{Batch: 4, Context: 90, Targets: 150, Span: 4, Train: true})
 	check(need, err, "train", "regression", "--benchmark", "rcnp-eq", "--dx", "3", "--levels", "3", "--kernel-width", "3",
-		"--channels", "32", "--points-per-unit", "1", "--encoder-length", "1", "--batch", "4", "--steps", "2", "--eval-every", "0", "--out", "@s.safetensors")
+		"--channels", "32", "--points-per-unit", "1", "--encoder-length", "1", "--batch", "4", "--steps", "2", "--eval-every", "0",
+		"--out", "@s.safetensors")
 	m, err := pretrained.Load("digits-SE2x4")
 	require.NoError(t, err)
 	need, err = cnp.EstimateModel(m, cnp.Work{Batch: 1, H: 48, W: 48, Weights: implicitWeights})
