@@ -58,6 +58,8 @@ func source(name string, c *cnp.Config) (task.Source[float32], error) {
 		return task.BenchmarkSource[float32]{Process: rest, Dx: c.DimX}, nil
 	case "rcnp2":
 		return task.RCNPSource[float32]{Process: rest, Dx: c.DimX}, nil
+	case "joint":
+		return task.JointSource[float32]{Process: rest}, nil
 	case "predprey": // in the model's own units
 		return task.Standardised[float32]{Source: task.PredPreySource[float32]{}, Config: *c}, nil
 	case "globe":
