@@ -57,8 +57,8 @@ func TestReproduceLiving(t *testing.T) {
 
 	report, rows = reproduced("joint")
 	require.Contains(t, report, "| published: TNP-D by the chain rule | 2.57 | 3.29 | 1.05 | 1.14 |")
-	require.Len(t, rows, 1+2+4*2)
-	require.Equal(t, 4*2, strings.Count(report, "not trained yet"))
+	require.Len(t, rows, 1+2+5*2)
+	require.Equal(t, 5*2, strings.Count(report, "not trained yet"))
 	require.Contains(t, report, "T(1), blocks of 0.25 times the known points, autoregressive | not trained yet |")
 	require.Contains(t, report, "](joint.png)")
 	b.fails(2, "--learn 3: need 0, or 8 to", "reproduce", "joint", "--out", b.path("joint"), "--learn", "3")
