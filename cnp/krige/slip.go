@@ -2,20 +2,25 @@ package krige
 
 import "math"
 
-// slipGain is how many nats the values must say for more slips than the rule of succession has.
-const slipGain = 1.0
+const (
+	// slipGain is how many nats the values must say for more slips than the rule of succession has.
+	slipGain = 1.0
+	// slipTables is the share of tables that are taken to have slips. With all of them, smooth values without noise would lose 0.4 nats
+	// each (joint-gp of docs/benchmarks.md), with a tenth 0.05, and what has slips is still predicted without nonsense.
+	slipTables = 0.1
+)
 
 // slip is the variance that predictions have besides the processes', over that of the values: some values are unlike what the others say,
 // as those on the other side of a jump, and n values cannot promise a thousandth of their spread to the next one.
 //
-// Where k values were predicted well, the next one is not with a probability of 1/(k+1)(k+2): tables that may have such values lose against
-// those that have none with every value, and the rule of succession says how often they have them. So many values of n test the trend of
-// d slopes and a level: k = n-d-1. More slips than that there are where they make the values likelier, which were predicted from the
-// others, with squared errors e2 and these variances. A slip is of the size of the values' deviation: larger errors are outliers, which
-// say nothing of it.
+// Where k values were predicted well, the next one is not with a probability of slipTables/(k+1)(k+2): tables that may have such
+// values lose against those that have none with every value, and the rule of succession says how often they have them. What n values
+// test are those that are left of the trend, d slopes and a level, of as many lengths, and of the noise: k = n-2d-2. More slips than
+// that there are where they make the values likelier, which were predicted from the others, with squared errors e2 and these
+// variances. A slip is of the size of the values' deviation: larger errors are outliers, which say nothing of it.
 func slip(e2, variance []float64, n, d int) float64 {
-	k := float64(max(0, n-d-1))
-	least := 1 / ((k + 1) * (k + 2))
+	k := float64(max(0, n-2*d-2))
+	least := slipTables / ((k + 1) * (k + 2))
 	density := func(s float64) (sum float64) {
 		for i, e := range e2 {
 			v := variance[i] + s*max(0, 1-variance[i])
