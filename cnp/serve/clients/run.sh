@@ -105,6 +105,7 @@ fi
 
 # The image's file system holds nothing but the program, whose user is nobody: what it needs of a system would be missing here.
 if [ "$(id -u)" = 0 ]; then
+	: >"$work/log2"
 	chroot --userspec=65532:65532 "$work/image" /equivcnp serve --listen 127.0.0.1:0 2>"$work/log2" &
 	bare=$!
 	for _ in $(seq 300); do
