@@ -18,7 +18,9 @@ type Scaled struct {
 	E int
 }
 
+// twoSum is the exact sum. The conversions keep compilers from fusing it with the products that its arguments were, as arm64's does.
 func twoSum(a, b float64) DD {
+	a, b = float64(a), float64(b)
 	s := a + b
 	t := s - a
 	return DD{s, (a - (s - t)) + (b - t)}
@@ -26,6 +28,7 @@ func twoSum(a, b float64) DD {
 
 // quickSum is twoSum where |a| ≥ |b| or a is 0.
 func quickSum(a, b float64) DD {
+	a, b = float64(a), float64(b)
 	s := a + b
 	return DD{s, b - (s - a)}
 }
@@ -35,7 +38,7 @@ func Wide(x float64) DD { return DD{x, 0} }
 
 // Product returns the exact product of two float64.
 func Product(a, b float64) DD {
-	p := a * b
+	p := float64(a * b)
 	return DD{p, math.FMA(a, b, -p)}
 }
 
