@@ -35,16 +35,7 @@ func TestPopulationAxial(t *testing.T) {
 		a, y := make([]float64, tri(n)), make([]float64, n)
 		var w scratch
 		require.True(t, u.factor(a, kernel, &w, nil))
-		z := make([]float64, n)
-		for i := range z {
-			z[i] = rng.NormFloat64()
-			for j, l := range a[tri(i) : tri(i)+i+1] {
-				if j == i {
-					l = 1 / l // the diagonal holds inverses
-				}
-				y[i] += l * z[j]
-			}
-		}
+		correlated(y, a, rng)
 		return x, y
 	}
 	var xs, ys [][]float64

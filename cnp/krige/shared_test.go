@@ -32,15 +32,8 @@ func days(count, n, targets int) (xs, ys [][]float64) {
 			panic("not positive definite")
 		}
 		level, unit := 10*rng.NormFloat64(), math.Exp(rng.NormFloat64())
-		z := make([]float64, all)
-		for i := range z {
-			z[i] = rng.NormFloat64()
-			for j, l := range a[tri(i) : tri(i)+i+1] {
-				if j == i {
-					l = 1 / l // the diagonal holds inverses
-				}
-				y[i] += l * z[j]
-			}
+		correlated(y, a, rng)
+		for i := range y {
 			y[i] = level + unit*y[i]
 		}
 		xs, ys = append(xs, x), append(ys, y)
@@ -189,6 +182,20 @@ func TestLeaveOneOutDensity(t *testing.T) {
 			if !(math.Abs(c-common) < 1e-7) {
 				t.Errorf("value %d, member %d: %g differs from %g", left, k, c, common)
 			}
+		}
+	}
+}
+
+// correlated draws values whose covariance has the factor a [tri(n)], with the inverses of its diagonal.
+func correlated(y, a []float64, rng *rand.Rand) {
+	z := make([]float64, len(y))
+	for i := range z {
+		z[i], y[i] = rng.NormFloat64(), 0
+		for j, l := range a[tri(i) : tri(i)+i+1] {
+			if j == i {
+				l = 1 / l
+			}
+			y[i] += l * z[j]
 		}
 	}
 }

@@ -6,7 +6,7 @@ const (
 	// slipGain is how many nats the values must say for more slips than the rule of succession has.
 	slipGain = 1.0
 	// slipTables is the share of tables that are taken to have slips. With all of them, smooth values without noise would lose 0.4 nats
-	// each (joint-gp of docs/benchmarks.md), with a tenth 0.05, and what has slips is still predicted without nonsense.
+	// each (joint-gp of docs/benchmarks.md), with a tenth 0.06, and what has slips is still predicted without nonsense.
 	slipTables = 0.1
 )
 
