@@ -12,14 +12,19 @@ import (
 )
 
 func (m *Model) newLocal() error {
-	l := &local{m: m, turn: metricRoot(m.members[0])}
 	for _, b := range m.members {
 		b.kernel.level2 = 1 / b.ones // the level is known as well as the fit knows it
 	}
+	m.local = m.nearest(near)
+	return nil
+}
+
+// nearest predicts targets from so many points.
+func (m *Model) nearest(count int) *local {
+	l := &local{m: m, near: count, turn: metricRoot(m.members[0])}
 	l.at = l.turned(m.x)
 	l.tree = newTree(l.at, m.frame.dim)
-	m.local = l
-	return nil
+	return l
 }
 
 // metricRoot is a matrix whose product with differences has the metric's length, nil for the Euclidean metric.
@@ -124,7 +129,7 @@ func (l *local) group(w *desk, t, at []float64, some []int32, mean, variance []f
 			w.centre[k] += at[int(i)*d+k] / float64(len(some))
 		}
 	}
-	w.index, w.dist2 = l.tree.KNearestWithin(w.index[:0], w.dist2[:0], w.centre, near, math.Inf(1), &w.search)
+	w.index, w.dist2 = l.tree.KNearestWithin(w.index[:0], w.dist2[:0], w.centre, l.near, math.Inf(1), &w.search)
 	if len(some) > 1 {
 		reach := w.dist2[len(w.dist2)-1]
 		var radius float64
@@ -152,6 +157,10 @@ func (l *local) solve(w *desk, t []float64, some []int32, mean, variance []float
 	d, n, c := m.frame.dim, len(w.index), len(some)
 	w.inner.grow(d, tri(n), m.aniso())
 	w.cross.grow(d, c*n, m.aniso())
+	if m.axial {
+		w.inner.growAxes(d, tri(n))
+		w.cross.growAxes(d, c*n)
+	}
 	p := 0
 	for i, a := range w.index {
 		xa := m.x[int(a)*d : int(a+1)*d]
@@ -170,7 +179,7 @@ func (l *local) solve(w *desk, t []float64, some []int32, mean, variance []float
 		w.a = make([]float64, tri(n))
 	}
 	if cap(w.cov) < (c+1)*n {
-		w.cov = make([]float64, (group+1)*near)
+		w.cov = make([]float64, (group+1)*l.near)
 	}
 	a, cov := w.a[:tri(n)], w.cov[:c*n]
 	z := w.cov[c*n : (c+1)*n]
@@ -229,12 +238,12 @@ func (l *local) leaveOneOut(some []int, mean, variance []float64) {
 		w := &desks[worker]
 		for i := lo; i < hi; i++ {
 			self := int32(some[i])
-			w.index, w.dist2 = l.tree.KNearestWithin(w.index[:0], w.dist2[:0], l.at[int(self)*d:int(self+1)*d], near+1,
+			w.index, w.dist2 = l.tree.KNearestWithin(w.index[:0], w.dist2[:0], l.at[int(self)*d:int(self+1)*d], l.near+1,
 				math.Inf(1), &w.search)
 			if at := slices.Index(w.index, self); at >= 0 {
 				w.index = slices.Delete(w.index, at, at+1)
 			} else {
-				w.index = w.index[:near]
+				w.index = w.index[:l.near]
 			}
 			l.solve(w, x, []int32{int32(i)}, mean, variance)
 		}

@@ -19,12 +19,13 @@ type Model struct {
 // local predicts targets from their nearest points. Targets that lie close together share these points, and one factorization.
 type local struct {
 	m    *Model
+	near int       // how many points a target is predicted from
 	turn []float64 // [d, d]: to coordinates in which the metric is the Euclidean one
 	at   []float64 // the points in these coordinates
 	tree *tree
 }
 
-// near is how many points a target is predicted from, group how many targets share them at most.
+// near is how many points a target is predicted from where the covariance is fitted to the table, group how many targets share them at most.
 const (
 	near  = 48
 	group = 16

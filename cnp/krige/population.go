@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/neighbor"
 )
 
 // Population is a random process that many tables were drawn from, each on its own: a mixture of Gaussian processes, whose covariances and
@@ -42,6 +43,7 @@ const (
 	populationValues = 8   // of a table, at least
 	populationMost   = 160 // values of a table that count, at most
 	populationOwn    = 4   // covariances that each table proposes
+	populationLarge  = 640 // values of a table, beyond which half of those that count lie close together
 )
 
 // FitPopulation estimates a population from tables drawn from it: xs[i] [n, Dim] and ys[i] [n] are table i. Of many tables some, and of
@@ -122,10 +124,25 @@ func evenly(list []int, n int) []int {
 	return out
 }
 
-// thin leaves at most n rows, from all over the table.
+// thin leaves at most n rows, from all over the table. Of a large table these lie far from each other, and say nothing about lengths
+// below their distances: there half of them are neighbours of one point.
 func (m *Model) thin(n int) {
 	d := m.frame.dim
 	rows := evenly(upTo(len(m.y)), n)
+	if len(m.y) > populationLarge {
+		rows = rows[:0]
+		var w neighbor.NearestWorkspace
+		centre := len(m.y) / 2
+		close, _ := newTree(m.x, d).KNearestWithin(nil, nil, m.x[centre*d:(centre+1)*d], n/2, math.Inf(1), &w)
+		for _, i := range close {
+			rows = append(rows, int(i))
+		}
+		for _, i := range evenly(upTo(len(m.y)), n-n/2) {
+			if !slices.Contains(rows, i) {
+				rows = append(rows, i)
+			}
+		}
+	}
 	var x, y []float64
 	for _, i := range rows {
 		x, y = append(x, m.x[i*d:(i+1)*d]...), append(y, m.y[i])
@@ -314,10 +331,14 @@ func (r *populationRoom) sums(n int) (s sums) {
 	return s
 }
 
-// LogDensity returns the logarithm of the joint density of values [nt] at targets [nt, Dim], given a table, which may be empty.
+// LogDensity returns the logarithm of the joint density of values [nt] at targets [nt, Dim], given a table, which may be empty. It takes
+// time with the third power of the number of values, table and targets together, which may be 4,096 at most.
 func (p *Population) LogDensity(ctx context.Context, x, y, targets, values []float64) (float64, error) {
 	if err := p.check(x, y, targets); err != nil {
 		return 0, err
+	}
+	if n := len(y) + len(values); n > populationJoint {
+		return 0, fmt.Errorf("%w: a joint density of %d values; at most %d are possible", ErrInput, n, populationJoint)
 	}
 	if len(values)*p.opt.Dim != len(targets) {
 		return 0, fmt.Errorf("%w: %d values at %d coordinates of targets", ErrInput, len(values), len(targets))
@@ -345,11 +366,21 @@ func (p *Population) LogDensity(ctx context.Context, x, y, targets, values []flo
 	return together - given - float64(len(values))*math.Log(p.frame.ys), nil
 }
 
-// Predict returns mean and standard deviation of new values at targets [nt, Dim], noise included, given a table, which may be empty.
+// Predict returns mean and standard deviation of new values at targets [nt, Dim], noise included, given a table, which may be empty. Up to
+// 1,024 values all count for every target, and time grows with their number's third power; in larger tables a target is predicted from its
+// 192 nearest values.
 func (p *Population) Predict(ctx context.Context, x, y, targets []float64) (mean, std []float64, err error) {
 	if err := p.check(x, y, targets); err != nil {
 		return nil, nil, err
 	}
+	if len(y) > populationExact {
+		return p.predictLarge(ctx, x, y, targets)
+	}
+	return p.predictExact(ctx, x, y, targets)
+}
+
+// predictExact predicts from all values of a table.
+func (p *Population) predictExact(ctx context.Context, x, y, targets []float64) (mean, std []float64, err error) {
 	d, n, nt := p.frame.dim, len(y), len(targets)/p.opt.Dim
 	at, t := p.frame.coordinates(x), p.frame.coordinates(targets)
 	values := make([]float64, n)

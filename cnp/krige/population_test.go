@@ -1,6 +1,7 @@
 package krige
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -197,4 +198,90 @@ func TestPopulationInput(t *testing.T) {
 	require.ErrorIs(t, err, ErrInput)
 	_, _, err = p.Predict(ctx, nil, nil, []float64{math.NaN()})
 	require.ErrorIs(t, err, ErrInput)
+}
+
+// A large table is predicted from the nearest values, and from what blocks of it say about the covariance: as if all values counted.
+func TestPopulationLarge(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	lengths := []float64{0.1, 0.3}
+	p := &Population{opt: Options{Dim: 2}}
+	x, y := wavesOf(rng, 400, lengths[0])
+	p.frame = newFrame(x, y, &p.opt)
+	for _, length := range lengths {
+		k := populationKernel{spec: &spec{dim: 2, shape: squared, aniso: true}}
+		k.theta = make([]float64, k.spec.params())
+		k.theta[tLength] = math.Log(length * (p.frame.coordinates([]float64{1, 0})[0] - p.frame.coordinates([]float64{0, 0})[0]))
+		k.theta[tNoise], k.theta[tSlope] = math.Log(0.01), math.Log(0.01)
+		k.kernel = k.spec.kernel(k.theta)
+		for _, level := range populationLevels {
+			k.atoms = append(k.atoms, atom{share: 1.0 / 6, shape: 8, scale: 7, level2: level})
+		}
+		p.kernels = append(p.kernels, k)
+	}
+	for _, length := range lengths {
+		const n, targets = 900, 100
+		x, y := wavesOf(rng, n+targets, length)
+		var densities [2]float64
+		for k, predict := range []func(context.Context, []float64, []float64, []float64) ([]float64, []float64, error){p.predictExact, p.predictLarge} {
+			mean, std, err := predict(t.Context(), x[:2*n], y[:n], x[2*n:])
+			require.NoError(t, err)
+			for i := range mean {
+				densities[k] += logNormal(y[n+i], mean[i], std[i]*std[i]) / targets
+			}
+		}
+		if !(math.Abs(densities[0]-densities[1]) < 0.02 && densities[0] > 0) {
+			t.Errorf("length %g: %g nats a target from all values, %g from the nearest", length, densities[0], densities[1])
+		}
+	}
+	_, err := p.LogDensity(t.Context(), make([]float64, 2*populationJoint), make([]float64, populationJoint), []float64{0, 0}, []float64{0})
+	require.ErrorIs(t, err, ErrInput)
+	x, y = wavesOf(rng, populationExact+1, 0.2)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err = p.Predict(ctx, x, y, x)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// Of a large table, half of the values that a population is estimated from are neighbours of each other.
+func TestThin(t *testing.T) {
+	x, y := wavesOf(rand.New(rand.NewPCG(9, 1)), 4000, 0.2)
+	m := &Model{opt: Options{Dim: 2}, n: len(y)}
+	m.frame = newFrame(x, y, &m.opt)
+	m.x, m.y, _ = m.frame.table(x, y)
+	all := spacing(m.x, 2)
+	m.thin(populationMost)
+	require.Len(t, m.x, 2*m.n)
+	require.InDelta(t, populationMost, m.n, 2)
+	close := 0
+	for i := range m.n {
+		least := math.Inf(1)
+		for j := range m.n {
+			if i != j {
+				least = min(least, math.Hypot(m.x[2*i]-m.x[2*j], m.x[2*i+1]-m.x[2*j+1]))
+			}
+		}
+		if least < 3*all {
+			close++
+		}
+	}
+	require.GreaterOrEqual(t, close, populationMost/2)
+}
+
+// wavesOf draws n values in the unit square from a sum of many waves with random directions, whose covariance is about exp(-r^2/2) for
+// distances r in units of the length, with a variance of 1, and noise with a variance of 0.01.
+func wavesOf(rng *rand.Rand, n int, length float64) (x, y []float64) {
+	const waves = 200
+	var w [waves][3]float64
+	for i := range w {
+		w[i] = [3]float64{rng.NormFloat64() / length, rng.NormFloat64() / length, 2 * math.Pi * rng.Float64()}
+	}
+	x, y = make([]float64, 2*n), make([]float64, n)
+	for i := range y {
+		x[2*i], x[2*i+1] = rng.Float64(), rng.Float64()
+		for _, v := range w {
+			y[i] += math.Cos(v[0]*x[2*i]+v[1]*x[2*i+1]+v[2]) * math.Sqrt(2.0/waves)
+		}
+		y[i] += 0.1 * rng.NormFloat64()
+	}
+	return x, y
 }

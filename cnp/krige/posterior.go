@@ -1,6 +1,7 @@
 package krige
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -157,15 +158,7 @@ func (m *Model) integrate(e *evidence, families []*family) []*member {
 			members = append(members, &member{spec: f.spec, theta: t, weight: mass * weights[i]})
 		}
 	}
-	slices.SortStableFunc(members, func(a, b *member) int {
-		switch {
-		case a.weight > b.weight:
-			return -1
-		case a.weight < b.weight:
-			return 1
-		}
-		return 0
-	})
+	byWeight(members)
 	members = members[:min(len(members), most)]
 	var total float64
 	for _, b := range members {
@@ -185,6 +178,11 @@ func (m *Model) integrate(e *evidence, families []*family) []*member {
 		b.weight /= total
 	}
 	return members
+}
+
+// byWeight puts the heaviest members first.
+func byWeight(members []*member) {
+	slices.SortStableFunc(members, func(a, b *member) int { return cmp.Compare(b.weight, a.weight) })
 }
 
 // estimated sets the level and the variance of members by a table, and leaves out those that it has no likelihood of.
