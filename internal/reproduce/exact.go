@@ -12,6 +12,10 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/task"
 )
 
+// exactPopulation says what rows of populations are.
+const exactPopulation = "A population is a mixture of Gaussian processes that the same package estimates from some training tasks, once for " +
+	"all tasks of a column."
+
 // exactTable is a table of tasks whose exact predictions are known, every target on its own.
 type exactTable struct {
 	title, text string
@@ -28,6 +32,8 @@ type exactColumn struct {
 	// its coordinates, and sphere says that models of other tasks on the sphere are asked, too.
 	trained, krige string
 	sphere         bool
+	// training is the source that a population is estimated from.
+	training task.Source[float32]
 	// same is the number of the column with the same tasks elsewhere; of the column itself: its own.
 	same int
 }
@@ -54,11 +60,23 @@ func (p *reproduction) exactly(t *exactTable) error {
 	process := of("the process, with its length")
 	p.total = len(t.columns) * p.Tasks
 	trained := false
+	var learned *krige.Population
+	var from task.Source[float32]
 	for i := range t.columns {
 		c := &t.columns[i]
 		predictors := map[*exactRow]eval.Density[float32]{}
 		if r := krige.Named(c.krige); r != nil {
 			predictors[of(c.krige)] = eval.Independent(eval.Model[float32](r))
+		}
+		if p.Learn > 0 && c.training != nil {
+			if c.training != from { // columns of one training follow each other
+				var err error
+				if learned, err = learn(p.ctx, c.training, krige.Options{Dim: 2, Sphere: c.sphere}, p.Learn, p.Seed); err != nil {
+					return err
+				}
+				from = c.training
+			}
+			predictors[of(fmt.Sprintf(population, p.Learn))] = ofPopulation(learned, 2, false)
 		}
 		for k := range p.models {
 			m := &p.models[k]
@@ -196,13 +214,13 @@ func (p *reproduction) globe() error {
 			"exponential process within 10 degrees, unturned and turned, and of smooth functions in the plane, where training had them, " +
 			"moved and wider. " +
 			"universal-globe and universal-2 are package cnp/krige, which is fitted to every task and was trained on none; " +
-			"it predicts values with noise, and targets have none."}
+			"it predicts values with noise, and targets have none. " + exactPopulation}
 	for _, process := range task.GlobeProcesses {
 		first := len(t.columns)
 		for i, place := range task.GlobePlaces[process] {
 			src := task.GlobeSource[float32]{Process: process, Place: place}
 			c := exactColumn{name: process + ", " + place, known: src.Known, trained: process + " of the globe benchmark",
-				krige: "universal-2", same: first}
+				krige: "universal-2", same: first, training: task.GlobeSource[float32]{Process: process}}
 			if process == "geodesic" {
 				c.krige, c.sphere = "universal-globe", true
 			} else if i == 2 { // other tasks
@@ -219,11 +237,11 @@ func (p *reproduction) gridded() error {
 	t := &exactTable{title: "Large contexts", batch: 4,
 		text: "The tasks of gridded-tnp (see docs/benchmarks.md): 10,000 context points and 1,000 targets on [-6, 6]². The process " +
 			"is the exact Gaussian process, by a Cholesky factorisation for every four tasks. universal-2 is package cnp/krige, " +
-			"which knows no kernel: it is fitted to every task."}
+			"which knows no kernel: it is fitted to every task. " + exactPopulation}
 	for i, l := range task.GriddedLengths {
 		src := task.GriddedSource[float32]{Length: l}
 		t.columns = append(t.columns, exactColumn{name: fmt.Sprintf("rbf of length %g", l), known: src.Known, krige: "universal-2", same: i,
-			trained: fmt.Sprintf("rbf of length %g of the gridded benchmark", l)})
+			trained: fmt.Sprintf("rbf of length %g of the gridded benchmark", l), training: src.Small()})
 	}
 	return p.exactly(t)
 }

@@ -92,12 +92,12 @@ the seconds of every number, too.`, Tasks: 1024, Chain: chainTasks, Learns: true
 smooth functions in the plane where training has them, moved, and on a wider square, beside the exact ones and
 those of interpolation without a model. It takes the models whose files say that they were trained on them
 ("equivcnp train regression --benchmark globe-geodesic --group "SO(3)"").`, Tasks: 32,
-		run: (*reproduction).globe},
+		Learns: true, run: (*reproduction).globe},
 	{Name: "gridded", Short: "Contexts of 10,000 points in the plane",
 		Long: `Log-likelihoods per target of smooth functions with 10,000 context points, and the seconds they take, beside
 the exact ones, which factor a matrix of 11,000 rows (1 GB), and those of interpolation without a model. It takes
 the models whose files say that they were trained on them ("equivcnp train regression --benchmark gridded-0.1").`,
-		Tasks: 8, run: (*reproduction).gridded},
+		Tasks: 8, Learns: true, run: (*reproduction).gridded},
 	{Name: "anywhere", Short: "Digits anywhere, at any angle and of any size",
 		Long: `Squared error and log-likelihood of every model of grey images on digits of a digital clock turned by any
 angle, scaled by 0.3 to 1 and shifted by up to 16 pixels, with 1 % to 50 % of the pixels observed. Models that

@@ -27,7 +27,7 @@ const (
 )
 
 // learn estimates the population of a source, from so many tasks that no table measures.
-func learn(ctx context.Context, src task.Source[float32], dx, tasks int, seed uint64) (*krige.Population, error) {
+func learn(ctx context.Context, src task.Source[float32], opt krige.Options, tasks int, seed uint64) (*krige.Population, error) {
 	const batch = 2 // the tasks of a batch share their sizes, and some their process
 	var xs, ys [][]float64
 	for step := range tasks / batch {
@@ -36,11 +36,11 @@ func learn(ctx context.Context, src task.Source[float32], dx, tasks int, seed ui
 			return nil, err
 		}
 		for t := range batch {
-			x, y, targets, values := tables64(b, t, dx)
+			x, y, targets, values := tables64(b, t, opt.Dim)
 			xs, ys = append(xs, append(x, targets...)), append(ys, append(y, values...))
 		}
 	}
-	p, err := krige.FitPopulation(ctx, xs, ys, krige.Options{Dim: dx})
+	p, err := krige.FitPopulation(ctx, xs, ys, opt)
 	if err == nil && p == nil {
 		err = fmt.Errorf("%s: too few values for a population", src)
 	}
@@ -115,7 +115,7 @@ func (p *reproduction) untrained(c *livingColumn, known cells, file *os.File, me
 			if method != interpolated {
 				if learned == nil {
 					var err error
-					if learned, err = learn(p.ctx, c.training, c.dx, p.Learn, p.Seed); err != nil {
+					if learned, err = learn(p.ctx, c.training, krige.Options{Dim: c.dx}, p.Learn, p.Seed); err != nil {
 						return err
 					}
 				}

@@ -14,7 +14,7 @@ import (
 // better than interpolation of each context alone.
 func TestPopulationRows(t *testing.T) {
 	src := task.RCNPSource[float32]{Process: "eq", Dx: 1}
-	p, err := learn(t.Context(), src, 1, 12, 3)
+	p, err := learn(t.Context(), src, krige.Options{Dim: 1}, 12, 3)
 	require.NoError(t, err)
 	measured := func(d eval.Density[float32]) *eval.JointReport {
 		r, err := eval.Joint(t.Context(), d, src, eval.Options{Tasks: 16, Batch: 4, Seed: 3})
@@ -33,6 +33,6 @@ func TestPopulationRows(t *testing.T) {
 	if !(interpolated.KL.Mean > alone.KL.Mean) {
 		t.Errorf("interpolation of each context is %g behind the process, a population %g", interpolated.KL.Mean, alone.KL.Mean)
 	}
-	_, err = learn(t.Context(), src, 1, 2, 3)
+	_, err = learn(t.Context(), src, krige.Options{Dim: 1}, 2, 3)
 	require.ErrorContains(t, err, "too few values")
 }
