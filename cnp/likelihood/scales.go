@@ -88,6 +88,12 @@ func (l *scales) Name() string { return l.name }
 
 func (*scales) Outputs() int { return 2 }
 
+// Means implements Normals.
+func (*scales) Means() []int { return []int{0} }
+
+// Spreads implements Normals.
+func (*scales) Spreads() []int { return []int{1} }
+
 func (*scales) Constants() int { return 0 }
 
 func (l *scales) Parameters(params, raw []float64) {

@@ -3,6 +3,7 @@ package recipe
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
@@ -15,7 +16,12 @@ import (
 // the encoder's length grows with the step: the model is the other one for places that are so many times as far apart.
 func startFrom(model, other cnp.Model[float32]) error {
 	c := model.Config()
-	from, to, err := startOutputs(&c, other.State(), model.State())
+	o := other.Config()
+	begins, err := asNormals(&c, &o, other.State())
+	if err != nil {
+		return err
+	}
+	from, to, err := startOutputs(&c, begins, model.State())
 	if err != nil {
 		return err
 	}
@@ -102,6 +108,37 @@ func startOutputs(c *cnp.Config, from, to []layers.Param[float32]) (_, _ []layer
 		}
 	}
 	return from[:n], to[:n], nil
+}
+
+// asNormals returns the parameters of a model whose values have one mean and one spread among other numbers as those of independent
+// normals, if the model that starts from them has another distribution.
+func asNormals(c, other *cnp.Config, from []layers.Param[float32]) ([]layers.Param[float32], error) {
+	n := len(from) - 2
+	if n < 0 || from[n].Name != "raw_linear.weight" || c.Likelihood == other.Likelihood {
+		return from, nil
+	}
+	l, err := cnp.ParseLikelihood(other)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := l.(likelihood.Normals)
+	if !ok || len(m.Means()) != 1 || len(m.Spreads()) != 1 {
+		return from, nil
+	}
+	out := slices.Clone(from[:n])
+	for i, number := range []int{m.Means()[0], m.Spreads()[0]} {
+		for _, p := range from[n:] {
+			each := len(from[n+1].Data) / other.DimY // numbers of a value
+			row := len(p.Data) / len(from[n+1].Data)
+			part := layers.Param[float32]{Name: []string{"mean", "spread"}[i] + strings.TrimPrefix(p.Name, "raw")}
+			for d := range other.DimY {
+				part.Data = append(part.Data, p.Data[(d*each+number)*row:(d*each+number+1)*row]...)
+			}
+			part.Shape = append([]int{other.DimY}, p.Shape[1:]...)
+			out = append(out, part)
+		}
+	}
+	return out, nil
 }
 
 // begin sets the parameters of a number to those of another model's, and leaves a tenth of the random ones where several begin so.

@@ -47,6 +47,17 @@ func TestStartMixture(t *testing.T) {
 	several, err := cnp.New[float32](c, 4)
 	require.NoError(t, err)
 	require.NoError(t, startFrom(several, one))
+	c.Likelihood = "scales:0.7*1,0.3*2" // numbers of a value that have one mean and one deviation begin as those of a normal do, and others from them
+	scaled, err := cnp.New[float32](c, 5)
+	require.NoError(t, err)
+	require.NoError(t, startFrom(scaled, one))
+	c.Likelihood = "mixture:3"
+	fromScaled, err := cnp.New[float32](c, 4)
+	require.NoError(t, err)
+	require.NoError(t, startFrom(fromScaled, scaled))
+	for i, p := range several.State() {
+		require.Equal(t, p.Data, fromScaled.State()[i].Data, p.Name)
+	}
 	b := &cnp.Batch[float32]{B: 1, Nc: 3, Nt: 2, XContext: []float64{0, 0.25, -0.375}, YContext: []float32{1, -1, 0.5, 2, 0, 1},
 		XTarget: []float64{0.125, -0.5}}
 	want, err := one.(cnp.Regressor[float32]).Predict(t.Context(), b)
