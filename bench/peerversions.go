@@ -35,8 +35,8 @@ var peerPackages = []struct {
 		"soa", "gcc", "plain", "grid_plain", "avx2", "avx512", "fused", "row", "direct"}},
 }
 
-// installedPeers are the peers whose versions can be told: Debian's packages, a newer oneDNN (see bench/peers/onednn3) and ONNX Runtime
-// beside the peers' networks, and gonum, which this program is built with.
+// installedPeers are the peers whose versions can be told: Debian's packages, a newer oneDNN (see bench/peers/onednn3), XNNPACK (see
+// bench/peers/xnnpack) and ONNX Runtime beside the peers' networks, and gonum, which this program is built with.
 func installedPeers(dir string) []peer {
 	var all []peer
 	for _, p := range peerPackages {
@@ -47,6 +47,9 @@ func installedPeers(dir string) []peer {
 	}
 	if out, err := exec.Command(filepath.Join(dir, "convnet", "bin", "onednn3"), "version").Output(); err == nil {
 		all = append(all, peer{[]string{"onednn3"}, "oneDNN", strings.TrimSpace(string(out))})
+	}
+	if out, err := exec.Command(filepath.Join(dir, "convnet", "bin", "xnnpack"), "--version").Output(); err == nil {
+		all = append(all, peer{[]string{"xnnpack"}, "XNNPACK", strings.TrimSpace(string(out))})
 	}
 	var npm struct{ Version string }
 	if b, err := os.ReadFile(filepath.Join(dir, "convnet", "node_modules", "onnxruntime-node", "package.json")); err == nil {

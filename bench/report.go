@@ -373,9 +373,11 @@ func (f *reportFlags) peerPrograms() []program {
 					args: append([]string{filepath.Join(net, "bin", "onednn"), b, "15"}, form...)})
 			}
 		}
-		if there("bin/onednn3") && there("onnx/net.f32") {
-			add(program{part: "inference", name: "onednn3, batch " + b, dir: net, env: []string{"OMP_NUM_THREADS=" + threads},
-				args: []string{filepath.Join(net, "bin", "onednn3"), b, "15"}})
+		for _, name := range []string{"onednn3", "xnnpack"} {
+			if there("bin/"+name) && there("onnx/net.f32") {
+				add(program{part: "inference", name: name + ", batch " + b, dir: net, env: []string{"OMP_NUM_THREADS=" + threads},
+					args: []string{filepath.Join(net, "bin", name), b, "15"}})
+			}
 		}
 		for i, form := range []string{"plain_batch", "padded"} { // the faster one counts
 			cut := []string{"", "/padded"}[i]
