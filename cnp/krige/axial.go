@@ -44,6 +44,9 @@ func (m *Model) axials(ctx context.Context, e *evidence, all *[]*family) {
 		some.parts = append(some.parts, e.parts[i])
 		lo, hi = min(lo, slices.Min(e.parts[i].x)), max(hi, slices.Max(e.parts[i].x))
 	}
+	if !(hi > lo) { // all values are of one place
+		return
+	}
 	starts := some.axialStarts(ctx, from, hi-lo)
 	if ctx.Err() != nil {
 		return

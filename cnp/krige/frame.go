@@ -2,6 +2,7 @@ package krige
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 )
@@ -27,7 +28,7 @@ func unitVectors(x []float64) []float64 {
 	out := make([]float64, 0, len(x)/2*3)
 	for i := 0; i+1 < len(x); i += 2 {
 		slat, clat := math.Sincos(x[i] * math.Pi / 180)
-		slon, clon := math.Sincos(x[i+1] * math.Pi / 180)
+		slon, clon := math.Sincos(math.Mod(x[i+1], 360) * math.Pi / 180)
 		out = append(out, clat*clon, clat*slon, slat)
 	}
 	return out
@@ -46,7 +47,7 @@ func newFrame(x, y []float64, opt *Options) *frame {
 	for k := range d {
 		f.centre[k], f.unit[k] = moments(column(x, d, k))
 		for i := range n {
-			z := (y[i] - f.y0) / f.ys
+			z := normalised(y[i], f.y0, f.ys)
 			skew[k] += (x[i*d+k] - f.centre[k]) * z * z
 		}
 	}
@@ -104,6 +105,29 @@ func moments(v []float64) (mean, std float64) {
 // onGrid rounds to the grid.
 func onGrid(v float64) float64 { return math.Round(v*grid) / grid }
 
+// normalised is a number from an origin on in a unit, also where the distance from the origin overflows.
+func normalised(v, origin, unit float64) float64 {
+	if d := v - origin; !math.IsInf(d, 0) {
+		return d / unit
+	}
+	return v/unit - origin/unit
+}
+
+// farthest is how far from the origin places may lie, in units of the frame: covariances need squares of it, and products of these.
+const farthest = 1e60
+
+// places normalises coordinates that need not be those of the frame's own table, and refuses what lies too far away from it.
+func (f *frame) places(name string, x []float64) ([]float64, error) {
+	out := f.coordinates(x)
+	for i, v := range out {
+		if !f.sphere && !(math.Abs(v) <= farthest) {
+			return nil, fmt.Errorf("%w: %s: row %d, column %d is %g: that is more than %g times as far away as the table's rows are from "+
+				"each other", ErrInput, name, i/f.dim, i%f.dim, x[i], farthest)
+		}
+	}
+	return out, nil
+}
+
 // coordinates normalises coordinates as the caller has them.
 func (f *frame) coordinates(x []float64) []float64 {
 	if f.sphere {
@@ -112,7 +136,7 @@ func (f *frame) coordinates(x []float64) []float64 {
 	out := make([]float64, len(x))
 	for i, v := range x {
 		k := i % f.dim
-		out[i] = onGrid((v - f.centre[k]) / f.unit[k])
+		out[i] = onGrid(normalised(v, f.centre[k], f.unit[k]))
 	}
 	return out
 }
@@ -125,7 +149,7 @@ func (f *frame) table(x, y []float64) (nx, ny []float64, order []int) {
 	value := make([]float64, len(y))
 	order = make([]int, len(y))
 	for i, v := range y {
-		value[i], order[i] = onGrid((v-f.y0)/f.ys), i
+		value[i], order[i] = onGrid(normalised(v, f.y0, f.ys)), i
 	}
 	slices.SortFunc(order, func(a, b int) int {
 		if c := slices.Compare(raw[a*d:(a+1)*d], raw[b*d:(b+1)*d]); c != 0 {

@@ -124,19 +124,33 @@ func (m *Model) normal(ctx context.Context, targets []float64) (mean, std []floa
 	mean, std = make([]float64, nt), make([]float64, nt)
 	if m.frame.ys == 0 {
 		for i := range mean {
-			mean[i], std[i] = m.frame.y0, math.Sqrt(equalVariance(m.n, max(1, math.Abs(m.frame.y0))))
+			mean[i], std[i] = m.frame.y0, equalDeviation(m.n, max(1, math.Abs(m.frame.y0)))
 		}
 		return mean, std, nil
 	}
-	if err := m.predict(ctx, m.frame.coordinates(targets), mean, std); err != nil {
+	t, err := m.frame.places("targets", targets)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := m.predict(ctx, t, mean, std); err != nil {
 		return nil, nil, err
 	}
 	least := 0.0
 	if !m.opt.NoCheck && !m.opt.MaximumLikelihood {
-		least = math.Sqrt(fewVariance(m.n, m.frame.ys, m.magnitude()))
+		least = fewDeviation(m.n, m.frame.ys, m.magnitude())
 	}
 	for i := range mean {
 		mean[i], std[i] = m.frame.y0+m.frame.ys*mean[i], max(least, m.frame.ys*math.Sqrt(std[i]))
 	}
-	return mean, std, nil
+	return mean, std, checkRange(mean, std)
+}
+
+// checkRange refuses predictions that are no numbers: of values near the largest ones, or far away from them.
+func checkRange(mean, std []float64) error {
+	for i, v := range mean {
+		if math.IsNaN(v-v) || math.IsNaN(std[i]-std[i]) {
+			return fmt.Errorf("%w: targets: row %d: the prediction %v ± %v is beyond float64", ErrInput, i, v, std[i])
+		}
+	}
+	return nil
 }

@@ -58,7 +58,7 @@ func FitPopulation(ctx context.Context, xs, ys [][]float64, opt Options) (*Popul
 	}
 	var some []int
 	for i := range xs {
-		if err := opt.check(xs[i], ys[i]); err != nil && len(ys[i]) > 0 {
+		if err := opt.check(xs[i], ys[i]); err != nil && len(xs[i])+len(ys[i]) > 0 {
 			return nil, fmt.Errorf("table %d: %w", i, err)
 		}
 		if _, sd := moments(ys[i]); len(ys[i]) >= populationValues && sd > 0 {
@@ -90,14 +90,22 @@ func FitPopulation(ctx context.Context, xs, ys [][]float64, opt Options) (*Popul
 	}
 	slices.Sort(steps)
 	joint.prior.spacing, joint.parts = steps[len(steps)/2], tables
-	members := all.integrate(joint, all.families(ctx, joint))
+	families := all.families(ctx, joint)
+	if err := ctx.Err(); err != nil { // families have not found their modes
+		return nil, err
+	}
+	members := all.integrate(joint, families)
 	own := make([][]*member, len(tables))
 	parallel.For(len(tables), 1, func(lo, hi int) {
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
 			// What one table proposes has no season: a curve of few values has one by chance.
 			alone := &evidence{dim: tables[i].dim, prior: tables[i].prior, parts: tables[i : i+1]}
 			m := &Model{opt: opt, frame: p.frame, n: len(tables[i].y)}
-			found := m.integrate(alone, m.families(ctx, alone))
+			families := m.families(ctx, alone)
+			if ctx.Err() != nil {
+				return
+			}
+			found := m.integrate(alone, families)
 			own[i] = found[:min(len(found), populationOwn)]
 		}
 	})
@@ -107,9 +115,15 @@ func FitPopulation(ctx context.Context, xs, ys [][]float64, opt Options) (*Popul
 	for _, found := range own {
 		members = append(members, found...)
 	}
-	p.estimate(members, tables)
+	p.estimate(ctx, members, tables)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(p.kernels) == 0 { // rounding leaves no table a density
+		return nil, nil
+	}
 	p.axial = slices.ContainsFunc(p.kernels, func(k populationKernel) bool { return k.spec.axial > 0 })
-	return p, ctx.Err()
+	return p, nil
 }
 
 // evenly takes at most n elements, from all over a list.
@@ -161,14 +175,14 @@ var (
 const rounds = 30
 
 // estimate sets the covariances and their shares to those that make the tables likely, by expectation maximization.
-func (p *Population) estimate(members []*member, tables []*evidence) {
+func (p *Population) estimate(ctx context.Context, members []*member, tables []*evidence) {
 	of := make([][]sums, len(members)) // by covariance and table
 	parallel.For(len(members), 1, func(lo, hi int) {
 		for k := lo; k < hi; k++ {
 			kernel := members[k].spec.kernel(members[k].theta)
 			for _, t := range tables {
 				s, ok := t.sums(kernel)
-				if !ok {
+				if !ok || ctx.Err() != nil {
 					of[k] = nil
 					break
 				}
@@ -201,6 +215,9 @@ func (p *Population) estimate(members []*member, tables []*evidence) {
 				}
 			}
 		}
+	}
+	if len(candidates) == 0 {
+		return
 	}
 	likely := make([][]float64, len(tables)) // by table and candidate
 	for t := range tables {
@@ -343,10 +360,11 @@ func (p *Population) LogDensity(ctx context.Context, x, y, targets, values []flo
 	if len(values)*p.opt.Dim != len(targets) {
 		return 0, fmt.Errorf("%w: %d values at %d coordinates of targets", ErrInput, len(values), len(targets))
 	}
-	at, all := p.frame.coordinates(slices.Concat(x, targets)), make([]float64, 0, len(y)+len(values))
-	for _, v := range slices.Concat(y, values) {
-		all = append(all, (v-p.frame.y0)/p.frame.ys)
+	at, t, all, err := p.normalise(x, targets, slices.Concat(y, values))
+	if err != nil {
+		return 0, err
 	}
+	at = slices.Concat(at, t)
 	given, together := math.Inf(-1), math.Inf(-1)
 	r := p.room(at, len(all))
 	for k := range p.kernels {
@@ -382,10 +400,9 @@ func (p *Population) Predict(ctx context.Context, x, y, targets []float64) (mean
 // predictExact predicts from all values of a table.
 func (p *Population) predictExact(ctx context.Context, x, y, targets []float64) (mean, std []float64, err error) {
 	d, n, nt := p.frame.dim, len(y), len(targets)/p.opt.Dim
-	at, t := p.frame.coordinates(x), p.frame.coordinates(targets)
-	values := make([]float64, n)
-	for i, v := range y {
-		values[i] = (v - p.frame.y0) / p.frame.ys
+	at, t, values, err := p.normalise(x, targets, y)
+	if err != nil {
+		return nil, nil, err
 	}
 	mean, std = make([]float64, nt), make([]float64, nt)
 	weights, most := make([]float64, 0, len(p.kernels)), math.Inf(-1)
@@ -452,7 +469,24 @@ func (p *Population) predictExact(ctx context.Context, x, y, targets []float64) 
 		v := max(std[i]-mean[i]*mean[i], 1e-14)
 		mean[i], std[i] = p.frame.y0+p.frame.ys*mean[i], p.frame.ys*math.Sqrt(v)
 	}
-	return mean, std, nil
+	return mean, std, checkRange(mean, std)
+}
+
+// normalise takes a table's places, targets and values to the population's frame.
+func (p *Population) normalise(x, targets, y []float64) (at, t, values []float64, err error) {
+	if at, err = p.frame.places("x", x); err != nil {
+		return nil, nil, nil, err
+	}
+	if t, err = p.frame.places("targets", targets); err != nil {
+		return nil, nil, nil, err
+	}
+	values = make([]float64, len(y))
+	for i, v := range y {
+		if values[i] = normalised(v, p.frame.y0, p.frame.ys); !(math.Abs(values[i]) <= farthest) {
+			return nil, nil, nil, fmt.Errorf("%w: a value of %g: that is more than %g deviations of the population", ErrInput, v, farthest)
+		}
+	}
+	return at, t, values, nil
 }
 
 func (p *Population) aniso() bool { return !p.frame.sphere && (p.frame.dim == 2 || p.frame.dim == 3) }

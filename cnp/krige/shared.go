@@ -107,6 +107,9 @@ func (s *Shared) Fit(ctx context.Context, x, y []float64) (*Model, error) {
 	if err := s.opt.check(x, y); err != nil {
 		return nil, err
 	}
+	if _, err := s.frame.places("x", x); err != nil { // too far from the others
+		return Fit(ctx, x, y, s.opt)
+	}
 	m := s.table(x, y)
 	if m.frame.ys == 0 {
 		return m, nil

@@ -37,29 +37,29 @@ func slip(e2, variance []float64, n, d int) float64 {
 	return best
 }
 
-// fewVariance is the least variance of a new value where two or three values are known, of deviation sd.
+// fewDeviation is the least deviation of a new value where two or three values are known, of deviation sd.
 //
 // With a prior of 1/s for the deviation s of all values, n of them leave s a tail of s^-n. From four values on the expected variance is
 // finite. Two or three values that happen to be alike say little, and a limit for s has to come from elsewhere: their own magnitude is the
 // only number that there is. For this reason these tables alone have an origin.
-func fewVariance(n int, sd, magnitude float64) float64 {
+func fewDeviation(n int, sd, magnitude float64) float64 {
 	if sd >= magnitude {
 		return 0
 	}
 	switch n {
 	case 2: // s^2 over the density s^-2 exp(-sd^2/s^2) up to the magnitude, and 3/2 for the mean
-		return 1.5 * sd * magnitude * 2 / math.Sqrt(math.Pi)
+		return math.Sqrt(1.5*2/math.Sqrt(math.Pi)) * math.Sqrt(sd) * math.Sqrt(magnitude)
 	case 3: // the leading term of s^2 over s^-3 exp(-3sd^2/2s^2), and 4/3 for the mean
-		return 4. / 3 * 3 * sd * sd * math.Log(magnitude/sd)
+		return math.Sqrt(4./3*3*(math.Log(magnitude)-math.Log(sd))) * sd
 	}
 	return 0
 }
 
-// equalVariance is the variance of a new value where n values are equal: of two or more, by the rule of succession, one in 2n+2 differs by
-// their magnitude.
-func equalVariance(n int, magnitude float64) float64 {
+// equalDeviation is the deviation of a new value where n values are equal: of two or more, by the rule of succession, one in 2n+2 differs
+// by their magnitude.
+func equalDeviation(n int, magnitude float64) float64 {
 	if n == 1 {
-		return magnitude * magnitude
+		return magnitude
 	}
-	return magnitude * magnitude / float64(2*n+2)
+	return magnitude / math.Sqrt(float64(2*n+2))
 }
