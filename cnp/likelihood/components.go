@@ -88,6 +88,9 @@ func (components) Moments(p []float64) (mean, std float64) {
 func (components) LogDensity(y float64, p []float64) float64 {
 	most := math.Inf(-1)
 	for k := 0; k < len(p); k += 3 {
+		if math.IsNaN(p[k]) {
+			return math.NaN()
+		}
 		if p[k] > 0 {
 			most = max(most, logNormal(y, p[k+1], p[k+2]))
 		}
@@ -120,6 +123,9 @@ func (l components) Gradient(d []float64, y float64, p, raw []float64) {
 func (l components) Quantile(q float64, p []float64) float64 {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for k := 0; k < len(p); k += 3 {
+		if math.IsNaN(p[k]) {
+			return math.NaN()
+		}
 		if p[k] > 0 {
 			v := normalQuantile(q, p[k+1], p[k+2])
 			lo, hi = min(lo, v), max(hi, v)
@@ -135,14 +141,7 @@ func (l components) Quantile(q float64, p []float64) float64 {
 		if !(mid > lo && mid < hi) {
 			break
 		}
-		sum := 0.0
-		for k := 0; k < len(p); k += 3 {
-			z := (p[k+1] - mid) / (p[k+2] * math.Sqrt2)
-			if above {
-				z = -z
-			}
-			sum += p[k] * math.Erfc(z) / 2
-		}
+		sum := beside(mid, p, above)
 		if above && sum <= 1-q || !above && sum >= q {
 			hi = mid
 		} else {
@@ -152,9 +151,24 @@ func (l components) Quantile(q float64, p []float64) float64 {
 	return hi
 }
 
+// beside returns the probability of values up to y, or above it.
+func beside(y float64, p []float64, above bool) (sum float64) {
+	for k := 0; k < len(p); k += 3 {
+		z := (p[k+1] - y) / (p[k+2] * math.Sqrt2)
+		if above {
+			z = -z
+		}
+		sum += p[k] * math.Erfc(z) / 2
+	}
+	return sum
+}
+
 func (components) Sample(rng *rand.Rand, p []float64) float64 {
 	u, at := rng.Float64(), 0
 	for k := 0; k < len(p); k += 3 {
+		if math.IsNaN(p[k]) {
+			return math.NaN()
+		}
 		if u >= 0 && p[k] > 0 {
 			at = k
 		}

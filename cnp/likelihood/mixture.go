@@ -112,6 +112,8 @@ func probability(l Family, y float64, params []float64) float64 {
 	case normal, noisyNormal:
 		mean, std := l.Moments(params)
 		return math.Erfc((mean-y)/(std*math.Sqrt2)) / 2
+	case components:
+		return beside(y, params, false)
 	}
 	lo, hi := 0.0, 1.0
 	for range 60 {
