@@ -92,6 +92,9 @@ func startOutputs(c *cnp.Config, from, to []layers.Param[float32]) (_, _ []layer
 		return from, to, nil
 	}
 	raw, values := to[n:n+2], len(from[n+1].Data)
+	if values != c.DimY {
+		return nil, nil, fmt.Errorf("it has %d outputs, this model %d", values, c.DimY)
+	}
 	for i, numbers := range [][]int{means, spreads} {
 		for k, p := range raw {
 			row := len(p.Data) / len(raw[1].Data) // of one number

@@ -74,3 +74,23 @@ func TestStartMixture(t *testing.T) {
 		require.NotEqual(t, p[1], p[4])
 	}
 }
+
+// TestStartOutputs: a model of other outputs, or of another width, is no start of a mixture or of a joint distribution.
+func TestStartOutputs(t *testing.T) {
+	for _, name := range []string{"mixture:3", "lowrank:2"} {
+		for _, dy := range []int{1, 3} {
+			c := cnp.DefaultLevels(2, 1, 1)
+			c.Channels, c.DimY = []int{8, 8}, 2
+			from, err := cnp.New[float32](c, 3)
+			require.NoError(t, err)
+			c.DimY, c.Likelihood = dy, name
+			to, err := cnp.New[float32](c, 4)
+			require.NoError(t, err)
+			require.ErrorContains(t, startFrom(to, from), "it has 2 outputs, this model")
+			c.DimY, c.Channels = 2, []int{16, 8}
+			wide, err := cnp.New[float32](c, 4)
+			require.NoError(t, err)
+			require.ErrorContains(t, startFrom(wide, from), "shape")
+		}
+	}
+}
