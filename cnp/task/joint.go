@@ -45,10 +45,14 @@ func (s JointSource[T]) Validate() error {
 	if !slices.Contains(JointProcesses, s.Process) {
 		return fmt.Errorf("task: joint process %q is not one of %s", clip(s.Process), strings.Join(JointProcesses, ", "))
 	}
-	if s.Context < 0 || s.Targets < 0 || s.Context+s.Targets > 1<<12 {
+	if min(s.Context, s.Targets) < 0 || max(s.Context, s.Targets, s.Context+s.Targets) > 1<<12 {
 		return fmt.Errorf("task: %d context points and %d targets, need 0 to %d together", s.Context, s.Targets, 1<<12)
 	}
-	if _, most, targets, pool := s.sizes(); pool < most+targets || pool > 1<<12 {
+	_, most, targets, pool := s.sizes()
+	if most+targets > 1<<12 {
+		return fmt.Errorf("task: up to %d context points and %d targets, need at most %d together", most, targets, 1<<12)
+	}
+	if pool < most+targets || pool > 1<<12 {
 		return fmt.Errorf("task: a pool of %d points, need %d to %d for %d context points and %d targets",
 			pool, most+targets, 1<<12, most, targets)
 	}

@@ -65,6 +65,8 @@ func TestJointSource(t *testing.T) {
 		"-1 context":         {Process: "gp", Context: -1},
 		"a pool of 31 point": {Process: "gp", Context: 16, Targets: 16, Pool: 31},
 		"a pool of 5000":     {Process: "gp", Context: 16, Targets: 16, Pool: 5000},
+		"need at most 4096":  {Process: "gp", Targets: 4000},
+		"need 0 to 4096":     {Process: "gp", Context: math.MaxInt, Targets: math.MaxInt},
 	} {
 		_, err := bad.Batch(1, 1, 1)
 		require.ErrorContains(t, err, want)
