@@ -136,6 +136,7 @@ func TestGatherHostile(t *testing.T) {
 			for _, bad := range []int32{-1, 2, 1 << 20, math.MaxInt32, math.MinInt32} {
 				for _, at := range []int{0, n / 2, n - 1} {
 					x, b := make([]float32, 8), make([]BF16, 8)
+					wide := make([]float64, 8)
 					good, evil := make([]int32, n), make([]int32, n)
 					evil[at] = bad
 					off := []int{0, n}
@@ -146,6 +147,10 @@ func TestGatherHostile(t *testing.T) {
 						require.Panics(t, func() { PointConvF32(x[:8], x, x[:4], off, p, q, 4, 2) })
 						require.Panics(t, func() { PointConvGradFF32(x[:4], x, x[:2], off, p, q, 4, 1) })
 						require.Panics(t, func() { PointConvGradWF32(x[:4], x, x[:2], off, p, q, 1, 4) })
+						require.Panics(t, func() { DepthwiseF64(wide[:4], wide, wide, off, p, q, 4, true) })
+						require.Panics(t, func() { PointConvF64(wide[:8], wide, wide[:4], off, p, q, 4, 2) })
+						require.Panics(t, func() { PointConvGradFF64(wide[:4], wide, wide[:2], off, p, q, 4, 1) })
+						require.Panics(t, func() { PointConvGradWF64(wide[:4], wide, wide[:2], off, p, q, 1, 4) })
 					}
 				}
 			}
