@@ -76,6 +76,8 @@ func TestPredictJoint(t *testing.T) {
 	require.InDelta(t, sum/8, float64(*got.LogLikelihood), 1e-9)
 	b.fails(2, "--quantiles 1.5", "predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--out", "@no.safetensors",
 		"--quantiles", "1.5")
+	b.fails(2, "--quantiles 0.5: named twice", "predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--out",
+		"@no.safetensors", "--quantiles", "0.5,0.1,0.5")
 
 	// Images, by the plan of predict.
 	ic := imageConfig("T(2)", 2)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -229,9 +230,12 @@ func quantilesFlag(fl *pflag.FlagSet, q *[]float64) {
 }
 
 func checkQuantiles(quantiles []float64) error {
-	for _, q := range quantiles {
+	for i, q := range quantiles {
 		if !(q > 0 && q < 1) {
 			return cli.Usagef("--quantiles %g: need numbers between 0 and 1", q)
+		}
+		if slices.Contains(quantiles[:i], q) {
+			return cli.Usagef("--quantiles %g: named twice", q)
 		}
 	}
 	return nil
