@@ -39,6 +39,14 @@ func TestFarTarget(t *testing.T) {
 	b.fails(1, "x_target[0, 0] = 1e+12 lies outside", "regress", "--model", "rbf-equivcnp", "--csv", "@data.csv", "--targets", "@alone.csv",
 		"--out", "@alone.out.csv")
 
+	// A sample goes on from its own values, so that it may not reach a target that a prediction does; nor the others from there.
+	write("way.csv", "x\n0.25\n1e6\n")
+	status, out, errs = b.run("regress", "--model", "rbf-levels", "--csv", "@data.csv", "--targets", "@way.csv", "--out", "@way.out.csv",
+		"--samples", "2")
+	require.Equal(t, 0, status, errs)
+	require.Contains(t, lines("way.out.csv")[2], "NaN")
+	require.Contains(t, errs+out, "samples: out of range: x_target[0, ")
+
 	// Under a model that brings data into its own range a target is still named as its user has it, in all commands.
 	write("large.csv", "x,y\n-1000,50\n0,100\n1000,20\n")
 	write("beyond.csv", "x\n250\n1e15\n")

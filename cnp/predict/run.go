@@ -229,7 +229,10 @@ func (p *Prepared) Run(ctx context.Context) (*Result, error) {
 	}
 	if p.opt.Sample != nil {
 		if r.Samples, err = p.Sample(ctx); r.Samples == nil {
-			return nil, err // what lies outside is named by the prediction's error
+			return nil, err
+		}
+		if err != nil && outside == nil { // a sample has to reach from one target to another, too
+			outside = fmt.Errorf("samples: %w", err)
 		}
 		r.Drawn = p.opt.Sample.Samples
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/predict"
@@ -241,8 +242,11 @@ func (a *alone) compute(ctx context.Context, j *job) error {
 		}
 		a.samples, err = cnp.SampleCurves(ctx, of, j.given, *a.draw)
 	}
-	if errors.As(err, &outside) { // which the note has said
+	if before := outside; errors.As(err, &outside) {
 		err = nil
+		if before == nil { // a sample has to reach from one target to another, too
+			j.note = strings.TrimPrefix(j.note+"; ", "; ") + "samples: " + outside.Error()
+		}
 	}
 	return err
 }

@@ -63,10 +63,12 @@ func (t *Task) Predict(ctx context.Context, model cnp.Regressor[float32], opt Pr
 	}
 	start := time.Now()
 	p.Prediction, err = p.Model.Predict(ctx, b)
-	if opt.Sample != nil && p.Prediction != nil { // what lies outside is named by the prediction's error
+	if opt.Sample != nil && p.Prediction != nil {
 		var failed error
 		if p.Samples, failed = cnp.SampleCurves(ctx, p.Model, b, *opt.Sample); p.Samples == nil {
 			err = failed
+		} else if failed != nil && err == nil { // a sample has to reach from one target to another, too
+			p.Caution(fmt.Sprintf("samples: %v: none there (NaN)", failed))
 		}
 		p.Drawn = opt.Sample.Samples
 	}
