@@ -2,6 +2,7 @@ package tabletask
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/equivcnp/equivcnp/cnp"
