@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/equivcnp/equivcnp/internal/cpu"
 )
 
 // reportParts are the parts of a report, in their order.
@@ -336,12 +338,33 @@ func (f *reportFlags) programs() []program {
 	return append(all, f.peerPrograms()...)
 }
 
+// peerKernels is the environment that makes peers use the kernels of a level where they would choose others: at AVX2 they take AVX-512 if it
+// is there, and libraries that are older than an Intel processor take it for a much older one (OpenBLAS 0.3.21 has kernels of SSE3 for an
+// Emerald Rapids, BLIS 0.9 those of AVX2). What the user has set stays. BLIS 0.9 has numbers for its kernels: 0 is skx, 3 is haswell.
+func peerKernels(l cpu.Level, amd bool, set func(string) (string, bool)) (env []string) {
+	var choice []string
+	switch {
+	case l == cpu.AVX2:
+		choice = []string{"OPENBLAS_CORETYPE=Haswell", "BLIS_ARCH_TYPE=3", "LIBXSMM_TARGET=hsw", "ONEDNN_MAX_CPU_ISA=AVX2"}
+	case l == cpu.AVX512 && !amd:
+		choice = []string{"OPENBLAS_CORETYPE=SkylakeX", "BLIS_ARCH_TYPE=0"}
+	}
+	for _, c := range choice {
+		name, _, _ := strings.Cut(c, "=")
+		if _, ok := set(name); !ok {
+			env = append(env, c)
+		}
+	}
+	return env
+}
+
 // peerPrograms are the peers' programs that are there.
 func (f *reportFlags) peerPrograms() []program {
 	var all []program
 	dir, err := filepath.Abs(f.peers)
 	must(err)
-	one := []string{"OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", "BLIS_NUM_THREADS=1"}
+	one := append([]string{"OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", "BLIS_NUM_THREADS=1"},
+		peerKernels(cpu.CurrentLevel(), cpu.AMD, os.LookupEnv)...)
 	add := func(p program) {
 		if _, err := exec.LookPath(p.args[0]); err == nil && slices.Contains(f.parts, p.part) {
 			all = append(all, p)

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/internal/cpu"
+
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -215,4 +217,15 @@ func TestWindow(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Peers use the kernels of our level, unless the user chose others.
+func TestPeerKernels(t *testing.T) {
+	none := func(string) (string, bool) { return "", false }
+	require.Contains(t, peerKernels(cpu.AVX2, false, none), "OPENBLAS_CORETYPE=Haswell")
+	require.Contains(t, peerKernels(cpu.AVX512, false, none), "OPENBLAS_CORETYPE=SkylakeX")
+	require.Empty(t, peerKernels(cpu.AVX512, true, none))
+	require.Empty(t, peerKernels(cpu.Generic, false, none))
+	own := func(name string) (string, bool) { return "Zen", name == "OPENBLAS_CORETYPE" }
+	require.Equal(t, []string{"BLIS_ARCH_TYPE=0"}, peerKernels(cpu.AVX512, false, own))
 }
