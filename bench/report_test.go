@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -127,6 +128,31 @@ func TestRatios(t *testing.T) {
 	require.Equal(t, 1, all[0].Rounds)
 }
 
+// TestNetworkPrograms: what lies in the folder of the peers' networks is run with every batch and asked for its version; what does not is
+// left out.
+func TestNetworkPrograms(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the peer is a shell script")
+	}
+	dir := t.TempDir()
+	for _, sub := range []string{"bin", "onnx"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, "convnet", sub), 0o777))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "convnet", "onnx", "net.f32"), nil, 0o600))
+	f := reportFlags{peers: dir, gopeers: "absent", parts: []string{"inference"}}
+	require.Empty(t, f.peerPrograms())
+	path := filepath.Join(dir, "convnet", "bin", "xnnpack")
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n[ \"$*\" = --version ] && echo 1.2-3\n"), 0o700))
+	var names []string
+	for _, p := range f.peerPrograms() {
+		names = append(names, p.name)
+		require.Equal(t, path, p.args[0])
+	}
+	require.Equal(t, []string{"xnnpack, batch 1", "xnnpack, batch 8"}, names)
+	h := reportHead{Peers: installedPeers(dir)}
+	require.Equal(t, "XNNPACK 1.2-3", h.versionOf("xnnpack"))
+}
+
 // TestRefusedStepsDoNotCount: the numbers of a step during which the machine was busy are in no line.
 func TestRefusedStepsDoNotCount(t *testing.T) {
 	j := &journal{done: map[string]bool{}}
@@ -156,7 +182,7 @@ func TestTables(t *testing.T) {
 
 // ratioIn finds a ratio in prose: "4.1 times as fast", "3.8 to 4.1 times oneDNN's pace".
 var ratioIn = regexp.MustCompile(`(?i)\d times (as fast as|the pace of|the speed of)? ?` +
-	`(oneDNN|OpenBLAS|ONNX Runtime|PyTorch|Eigen|gonum|BLIS)( v?\d)?`)
+	`(oneDNN|OpenBLAS|ONNX Runtime|PyTorch|Eigen|gonum|BLIS|XNNPACK)( v?\d)?`)
 
 // TestNoRatioWithoutVersion: README's prose states no ratio to a peer whose version it does not name; its tables name them.
 func TestNoRatioWithoutVersion(t *testing.T) {

@@ -1,21 +1,22 @@
-// The T(2) EquivCNP image model in XNNPACK's operators, channels last. XNNPACK multiplies matrices; its depthwise kernels have at most 25
-// taps, and the windows here are 21 x 21. Three forms of the depthwise layers are tried on the machine, and the fastest one is measured:
+// The T(2) EquivCNP image model in XNNPACK's operators, channels last. XNNPACK's depthwise kernels have 25 taps at most, and the layers'
+// windows are 21 x 21. Their forms:
 //
-//   plain  one convolution with 128 groups, as a framework would ask for it. XNNPACK turns it into 128 indirect matrix products with one
-//          column each, and computes 16 columns for every one that is wanted.
-//   tiles  the window is cut into rectangles of at most 25 taps, corners outside the ball left out. Each is a depthwise convolution with
-//          its own borders; one loop of ours adds the results and divides by the number of neighbours.
-//   bricks pixels become channels: a brick of 16 output pixels of a channel is the 16 columns of a matrix product whose rows are the
-//          pixels below the brick's window. 128 groups, again, but no column is wasted. A number of rows are zero: a brick of 4 x 4
-//          reaches 24 x 24 to 28 x 28 pixels. Loops of ours lay bricks out and back.
+//   plain   One convolution with 128 groups, as a framework would ask for it. XNNPACK makes 128 matrix products of one column each of it
+//           and computes 16 columns for every one that is wanted.
+//   tiles   The window is cut into rectangles of 25 taps and less; corners outside the ball are left out. Each is a depthwise convolution
+//           with its own borders. A loop of ours adds the results and divides by the number of neighbours.
+//   bricks  Pixels become channels: 16 output pixels of a channel are the 16 columns of one matrix product, whose rows are the pixels that
+//           their windows cover. No column is wasted, but weights are zero where a pixel lies in some of the 16 windows only: 4 x 4 pixels
+//           need 24 x 24 to 28 x 28. Loops of ours lay pixels out as bricks and back.
 //
-// In all forms fully connected operators compute the pointwise layers with bias and ReLU, and an addition with ReLU the residuals. The
-// first layer's window of 25 x 25 over one channel is a column of 25 taps over 25 channels, the row's neighbours side by side.
-// Borders in place would save nothing: XNNPACK reads through pointers, and a border is one zero pixel.
+// Pointwise layers are fully connected operators with bias and ReLU, residuals an addition with ReLU. The first layer, 25 x 25 over one
+// channel, is a column of 25 taps over 25 channels: every pixel's row of neighbours. Images with borders would save nothing, as XNNPACK
+// reads every tap through a pointer and has one pixel of zeros for all borders.
 //
 //	OMP_NUM_THREADS=2 bin/xnnpack BATCH CALLS [full|one] [plain|tiles|bricksIxJtoKxL [IMAGES AT ONCE]]
 //
-// It reads onnx/net.f32, x.f32 and y.f32 in the current folder, checks its outputs against y.f32, and prints lines as bin/onednn does.
+// Without a form, a child process tries what there is. The program reads onnx/net.f32, x.f32 and y.f32 below the current folder, checks its
+// outputs against y.f32, and prints lines as bin/onednn does.
 #include <cpuinfo.h>
 #include <pthreadpool.h>
 #include <xnnpack.h>
@@ -69,19 +70,37 @@ struct Timer {
   ~Timer() { spent[kind] += now() - start; }
 };
 
+void must(xnn_status s, const std::string &what) {
+  if (s != xnn_status_success) fail("XNNPACK refuses " + what + ": status " + std::to_string(s));
+}
+
 // An Op is an operator with its inputs and outputs set.
 struct Op {
-  xnn_operator_t op = nullptr;
+  std::shared_ptr<xnn_operator> op;
   Kind kind = POINTWISE;
+  Op() = default;
+  Op(Kind kind_, xnn_operator_t raw) : op(raw, [](xnn_operator_t p) { xnn_delete_operator(p); }), kind(kind_) {}
   void run() const {
     Timer t{kind};
-    if (xnn_run_operator(op, pool) != xnn_status_success) fail("XNNPACK: an operator does not run");
+    must(xnn_run_operator(op.get(), pool), "to run an operator");
   }
 };
 
-void must(xnn_status s, const char *what) {
-  if (s != xnn_status_success) fail(std::string("XNNPACK refuses ") + what + ": status " + std::to_string(s));
-}
+// A Convolution is what XNNPACK must know of one. The kernel is [groups * outputs, rows, columns, inputs].
+struct Convolution {
+  const char *what;
+  int top, right, below, left;  // borders
+  int rows, columns, stride_y, stride_x;
+  int groups, inputs, outputs, in_stride, out_stride;  // channels of a group; channels from pixel to pixel
+  Op with(Kind kind, const float *kernel, int images, int height, int width, const float *in, float *out) const {
+    xnn_operator_t raw = nullptr;
+    must(xnn_create_convolution2d_nhwc_f32(top, right, below, left, rows, columns, stride_y, stride_x, 1, 1, groups, inputs, outputs,
+                                           in_stride, out_stride, kernel, nullptr, -INF, INF, 0, &raw), what);
+    const Op op(kind, raw);
+    must(xnn_setup_convolution2d_nhwc_f32(raw, images, height, width, in, out, pool), std::string(what) + "'s sizes");
+    return op;
+  }
+};
 
 // buffer has room behind its end, which XNNPACK may read.
 Floats buffer(size_t n) { return Floats(n + 64); }
@@ -117,19 +136,21 @@ void load() {
 }
 
 Op pointwise(int ci, int co, const float *w, const float *bias, bool relu, size_t pixels, const Floats &in, Floats &out) {
-  Op p;
-  must(xnn_create_fully_connected_nc_f32(ci, co, ci, co, w, bias, relu ? 0 : -INF, INF, 0, &p.op), "a pointwise layer");
-  must(xnn_setup_fully_connected_nc_f32(p.op, pixels, in.data(), out.data(), pool), "a pointwise layer's sizes");
-  return p;
+  xnn_operator_t raw = nullptr;
+  must(xnn_create_fully_connected_nc_f32(ci, co, ci, co, w, bias, relu ? 0 : -INF, INF, 0, &raw), "a pointwise layer");
+  const Op op(POINTWISE, raw);
+  must(xnn_setup_fully_connected_nc_f32(raw, pixels, in.data(), out.data(), pool), "a pointwise layer's sizes");
+  return op;
 }
 
-// sum adds b [images or 1, N, 128] to a [images, N, 128].
-Op sum(const Floats &a, const float *b, Floats &out, size_t images, bool same, bool relu) {
-  Op p;
-  const size_t shape[] = {images, N, C}, other[] = {same ? 1 : images, N, C};
-  must(xnn_create_add_nd_f32(relu ? 0 : -INF, INF, 0, &p.op), "a sum");
-  must(xnn_setup_add_nd_f32(p.op, 3, shape, 3, other, a.data(), b, out.data(), pool), "a sum's sizes");
-  return p;
+// sum adds b, [images, N, 128] or one image of it, to a, [images, N, 128].
+Op sum(const Floats &a, const float *b, Floats &out, size_t images, bool one, bool relu) {
+  xnn_operator_t raw = nullptr;
+  const size_t shape[] = {images, N, C}, other[] = {one ? 1 : images, N, C};
+  must(xnn_create_add_nd_f32(relu ? 0 : -INF, INF, 0, &raw), "a sum");
+  const Op op(POINTWISE, raw);
+  must(xnn_setup_add_nd_f32(raw, 3, shape, 3, other, a.data(), b, out.data(), pool), "a sum's sizes");
+  return op;
 }
 
 // A Depthwise layer writes window * in / neighbours to out, both [images, N, 128].
@@ -153,10 +174,10 @@ void scale(Floats &x, const float *inv, int images, int c) {
 struct Plain : Depthwise {
   int images;
   Floats &out;
-  Op op{nullptr, DEPTHWISE};
+  Op op;
   Plain(const float *window, int images_, const Floats &in, Floats &out_) : images(images_), out(out_) {
-    must(xnn_create_convolution2d_nhwc_f32(R, R, R, R, K, K, 1, 1, 1, 1, C, 1, 1, C, C, window, nullptr, -INF, INF, 0, &op.op), "plain");
-    must(xnn_setup_convolution2d_nhwc_f32(op.op, images, S, S, in.data(), out.data(), pool), "plain's sizes");
+    const Convolution all{"plain", R, R, R, R, K, K, 1, 1, C, 1, 1, C, C};
+    op = all.with(DEPTHWISE, window, images, S, S, in.data(), out.data());
   }
   void run() override {
     op.run();
@@ -214,19 +235,14 @@ struct Tiles : Depthwise {
       Floats w(C * r.h * r.w);
       for (int c = 0; c < C; c++) for (int y = 0; y < r.h; y++) for (int x = 0; x < r.w; x++)
         if (r.y + y <= R && r.x + x <= R) w[(c * r.h + y) * r.w + x] = window[(c * K + r.y + R + y) * K + r.x + R + x];
-      // The first and last rows and columns that are read lie inside the image or in a border.
-      const int top = std::max(0, -r.y), below = std::max(0, r.y + r.h - 1), left = std::max(0, -r.x), right = std::max(0, r.x + r.w - 1);
-      const int skip_rows = std::max(0, r.y), rows = S - skip_rows - std::max(0, -(r.y + r.h - 1));
-      parts.push_back({{}, buffer(size_t(images) * S * (S + left + right + 1 - r.w) * C), S + left + right + 1 - r.w, std::max(0, r.x)});
-      Part &p = parts.back();
-      for (int i = 0; i < images; i++) {
-        Op op{nullptr, DEPTHWISE};
-        must(xnn_create_convolution2d_nhwc_f32(top, right, below, left, r.h, r.w, 1, 1, 1, 1, C, 1, 1, C, C, w.data(), nullptr, -INF, INF, 0,
-                                               &op.op), "a tile");
-        must(xnn_setup_convolution2d_nhwc_f32(op.op, 1, rows, S, in.data() + (size_t(i) * S + skip_rows) * S * C,
-                                              p.out.data() + size_t(i) * S * p.width * C, pool), "a tile's sizes");
-        p.ops.push_back(op);
-      }
+      // A tile's borders hold the pixels that it reads outside the image. Rows that only it does not read are left out; columns cannot be.
+      const int right = std::max(0, r.x + r.w - 1), left = std::max(0, -r.x), width = S + left + right + 1 - r.w;
+      const int skip = std::max(0, r.y), height = S - skip - std::max(0, -(r.y + r.h - 1));
+      const Convolution tile{"a tile", std::max(0, -r.y), right, std::max(0, r.y + r.h - 1), left, r.h, r.w, 1, 1, C, 1, 1, C, C};
+      parts.push_back({{}, buffer(size_t(images) * S * width * C), width, std::max(0, r.x)});
+      for (int i = 0; i < images; i++)
+        parts.back().ops.push_back(tile.with(DEPTHWISE, w.data(), 1, height, S, in.data() + (size_t(i) * S + skip) * S * C,
+                                             parts.back().out.data() + size_t(i) * S * width * C));
     }
   }
   void run() override {
@@ -312,7 +328,7 @@ struct Bricks : Depthwise {
   const Floats &in;
   Floats &out;
   Floats from, to;
-  Op op{nullptr, DEPTHWISE};
+  Op op;
   Bricks(Brick small_, Brick big_, const float *window, int images_, const Floats &in_, Floats &out_)
       : small(small_), big(big_), images(images_), in(in_), out(out_), from(buffer(size_t(images_) * N * C)), to(from) {
     const Axis y(small.h, big.h), x(small.w, big.w);
@@ -324,10 +340,9 @@ struct Bricks : Depthwise {
           const int row = ky * small.h + i / small.w - o / big.w + R, col = kx * small.w + i % small.w - o % big.w + R;
           if (row >= 0 && row < K && col >= 0 && col < K) w[at] = window[(c * K + row) * K + col];
         }
-    must(xnn_create_convolution2d_nhwc_f32(y.before(), x.after(), y.after(), x.before(), y.size(), x.size(), y.stride, x.stride, 1, 1, C,
-                                           small.size(), big.size(), C * small.size(), C * big.size(), w.data(), nullptr, -INF, INF, 0,
-                                           &op.op), "bricks");
-    must(xnn_setup_convolution2d_nhwc_f32(op.op, images, S / small.h, S / small.w, from.data(), to.data(), pool), "bricks' sizes");
+    const Convolution all{"bricks", y.before(), x.after(), y.after(), x.before(), y.size(), x.size(), y.stride, x.stride,
+                          C, small.size(), big.size(), C * small.size(), C * big.size()};
+    op = all.with(DEPTHWISE, w.data(), images, S / small.h, S / small.w, from.data(), to.data());
   }
   void run() override {
     bricksOf(small, images, in, from);
@@ -363,14 +378,9 @@ struct Net {
   Net(const std::string &form, int images_)
       : images(images_), rows(buffer(size_t(2) * images * N * K0)), p(buffer(size_t(images) * N * 32)), h(buffer(size_t(images) * N * C)),
         t(h), y(h), u(h), out(buffer(size_t(images) * N * 2)) {
-    for (int s = 0; s < 2; s++) {
-      Op op{nullptr, FIRST};
-      must(xnn_create_convolution2d_nhwc_f32(R0, 0, R0, 0, K0, 1, 1, 1, 1, 1, 1, K0, 16, K0, 32, W.first, nullptr, -INF, INF, 0, &op.op),
-           "the first layer");
-      must(xnn_setup_convolution2d_nhwc_f32(op.op, images, S, S, &rows[size_t(s) * images * N * K0], &p[s * 16], pool),
-           "the first layer's sizes");
-      first.push_back(op);
-    }
+    const Convolution column{"the first layer", R0, 0, R0, 0, K0, 1, 1, 1, 1, K0, 16, K0, 32};
+    for (int s = 0; s < 2; s++)
+      first.push_back(column.with(FIRST, W.first, images, S, S, &rows[size_t(s) * images * N * K0], &p[s * 16]));
     const size_t pixels = size_t(images) * N;
     mix = pointwise(32, C, W.mix, nullptr, false, pixels, p, u);
     constant = sum(u, W.constant, h, images, true, false);
@@ -523,13 +533,13 @@ int main(int argc, char **argv) {
   struct rusage ru;
   getrusage(RUSAGE_SELF, &ru);
   auto say = [&](const char *metric, double v) {
-    printf("{\"name\": \"image/xnnpack/%s/64x64/batch%d%s\", \"n\": %d, \"metric\": \"%s\", \"value\": %.6g}\n", what == "one" ? "layer" : "T2",
-           batch, threads == 1 ? "/onecore" : "", batch, metric, v);
+    printf("{\"name\": \"image/xnnpack/%s/64x64/batch%d%s\", \"n\": %d, \"metric\": \"%s\", \"value\": %.6g}\n",
+           what == "one" ? "layer" : "T2", batch, threads == 1 ? "/onecore" : "", batch, metric, v);
   };
   say("s_per_image", s[0]), say("p50_s", s[calls / 2] * images), say("p99_s", s.back() * images), say("peak_bytes", ru.ru_maxrss * 1024.);
   if (what == "full") say("max_err", err);
   const double ms = 1e3 / calls / images;
-  fprintf(stderr, "a call's mean ms per image: first %.3g, pointwise and sums %.3g, depthwise %.3g, our own loops %.3g\n", spent[FIRST] * ms,
-          spent[POINTWISE] * ms, spent[DEPTHWISE] * ms, spent[OWN] * ms);
+  fprintf(stderr, "a call's mean ms per image: first %.3g, pointwise and sums %.3g, depthwise %.3g, our own loops %.3g\n",
+          spent[FIRST] * ms, spent[POINTWISE] * ms, spent[DEPTHWISE] * ms, spent[OWN] * ms);
   return err < 5e-6 ? 0 : 1;
 }
