@@ -557,16 +557,16 @@ partStore9:
 	RET
 
 // func hypotF32AVX2(dst *float32, x *float32, y *float32, n int)
-// Requires: AVX, FMA3
+// Requires: AVX, AVX2, FMA3
 TEXT ·hypotF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    y+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS ·dataOne+0(SB), Y0
+	VMOVUPS ·dataTwo127+0(SB), Y0
 	VMOVUPS ·dataAbsF32+0(SB), Y1
-	VMOVUPS ·dataTwo90+0(SB), Y2
-	VMOVUPS ·dataTwoMinus90+0(SB), Y3
+	VMOVUPS ·dataMinNormalF32+0(SB), Y2
+	VMOVUPS ·dataInfF32+0(SB), Y3
 	XORQ    SI, SI
 	TESTQ   BX, BX
 	JLE     done3
@@ -588,33 +588,28 @@ loaded6:
 	VANDPS       Y1, Y5, Y5
 	VMAXPS       Y5, Y6, Y7
 	VMINPS       Y5, Y6, Y5
-	VCMPPS       $0x1e, ·dataTwo60+0(SB), Y7, Y6
-	VCMPPS       $0x11, ·dataTwoToMinus30+0(SB), Y7, Y8
-	VBLENDVPS    Y8, Y2, Y0, Y9
-	VBLENDVPS    Y6, Y3, Y9, Y9
-	VBLENDVPS    Y8, Y3, Y0, Y8
-	VBLENDVPS    Y6, Y2, Y8, Y6
-	VMULPS       Y9, Y7, Y8
-	VMULPS       Y9, Y5, Y5
-	VMULPS       Y5, Y5, Y9
-	VMOVAPS      Y9, Y10
-	VFMADD231PS  Y8, Y8, Y10
-	VFMSUB213PS  Y10, Y8, Y8
-	VADDPS       Y9, Y8, Y8
-	VFMSUB231PS  Y5, Y5, Y9
-	VADDPS       Y9, Y8, Y5
-	VRSQRTPS     Y10, Y8
-	VMULPS       Y8, Y10, Y9
+	VANDPS       Y3, Y7, Y6
+	VPMAXSD      Y2, Y6, Y6
+	VPMINSD      ·dataTwo126+0(SB), Y6, Y6
+	VPSUBD       Y6, Y0, Y8
+	VMULPS       Y8, Y7, Y9
+	VMULPS       Y8, Y5, Y5
+	VMULPS       Y5, Y5, Y8
+	VMOVAPS      Y8, Y10
+	VFMADD231PS  Y9, Y9, Y10
+	VFMSUB213PS  Y10, Y9, Y9
+	VADDPS       Y8, Y9, Y9
+	VFMSUB231PS  Y5, Y5, Y8
+	VADDPS       Y8, Y9, Y5
+	VMAXPS       Y2, Y10, Y8
+	VRSQRTPS     Y8, Y8
 	VSQRTPS      Y10, Y9
 	VFNMADD231PS Y9, Y9, Y10
 	VADDPS       Y5, Y10, Y5
 	VMULPS       ·dataHalf+0(SB), Y8, Y8
 	VFMADD231PS  Y8, Y5, Y9
 	VMULPS       Y6, Y9, Y5
-	VCMPPS       $0x00, ·dataZero+0(SB), Y7, Y6
-	VBLENDVPS    Y6, ·dataZero+0(SB), Y5, Y5
-	VCMPPS       $0x00, ·dataInfF32+0(SB), Y7, Y6
-	VBLENDVPS    Y6, ·dataInfF32+0(SB), Y5, Y5
+	VMAXPS       Y7, Y5, Y5
 	VCMPPS       $0x03, Y4, Y4, Y6
 	VBLENDVPS    Y6, Y4, Y5, Y4
 	CMPQ         BX, $+8
