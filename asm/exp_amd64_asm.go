@@ -61,6 +61,16 @@ func expF32(b *x86.Block, x x86.Value) x86.Value {
 	return b.Mul(y, b.AddI(b.Shl(b.SubI(k, h), 23), one))
 }
 
+// expNearMax bounds what expNearF32 is for: up to it neither 2^k nor the result is subnormal or infinite.
+const expNearMax = 86
+
+// expNearF32 is expF32 for |x| ≤ expNearMax, with the same bits: k goes to the exponent in one addition, which a machine without an
+// instruction that scales takes nine others for.
+func expNearF32(b *x86.Block, x x86.Value) x86.Value {
+	p, _, z := expReduceF32(b, x)
+	return b.AddI(b.Add(p, b.Const("one", 1)), b.Shl(z, 23))
+}
+
 // clampF32 is max(lo, min(hi, x)). The constants come first in the instructions, so that NaN stays NaN.
 func clampF32(b *x86.Block, x x86.Value, lo, hi float64) x86.Value {
 	x = b.Min(b.Const(constName(hi), hi), x)
@@ -103,5 +113,13 @@ var (
 )
 
 func expAMD64(f *x86.File) {
-	mapF32(f, "expF32", "sets dst[i] = exp(x[i]) for i < n.", unrollShort, expF32)
+	for _, l := range levels {
+		fn := f.Func(l, x86.F32, "expF32", "func(dst, x *float32, n int)", "sets dst[i] = exp(x[i]) for i < n.")
+		m := x86.Map{Block: unaryBlock(l, x86.F32, expF32), Unroll: unrollShort[l], Pinned: pinned[l],
+			Out: []reg.GPVirtual{fn.Arg("dst")}, In: []reg.GPVirtual{fn.Arg("x")}, N: fn.Arg("n")}
+		if l == x86.AVX2 {
+			m.Block, m.Slow, m.Rare = unaryBlock(l, x86.F32, expNearF32), m.Block, beyondF32(expNearMax)
+		}
+		fn.Map(m)
+	}
 }

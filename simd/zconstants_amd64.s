@@ -3,26 +3,11 @@
 //go:build !purego
 
 #include "textflag.h"
-DATA ·dataC89+0(SB)/8, $0x42b2000042b20000
-DATA ·dataC89+8(SB)/8, $0x42b2000042b20000
-DATA ·dataC89+16(SB)/8, $0x42b2000042b20000
-DATA ·dataC89+24(SB)/8, $0x42b2000042b20000
-GLOBL ·dataC89(SB), RODATA|NOPTR, $32
-DATA ·dataCm104+0(SB)/8, $0xc2d00000c2d00000
-DATA ·dataCm104+8(SB)/8, $0xc2d00000c2d00000
-DATA ·dataCm104+16(SB)/8, $0xc2d00000c2d00000
-DATA ·dataCm104+24(SB)/8, $0xc2d00000c2d00000
-GLOBL ·dataCm104(SB), RODATA|NOPTR, $32
 DATA ·dataRoundF32+0(SB)/8, $0x4b4000004b400000
 DATA ·dataRoundF32+8(SB)/8, $0x4b4000004b400000
 DATA ·dataRoundF32+16(SB)/8, $0x4b4000004b400000
 DATA ·dataRoundF32+24(SB)/8, $0x4b4000004b400000
 GLOBL ·dataRoundF32(SB), RODATA|NOPTR, $32
-DATA ·dataOne+0(SB)/8, $0x3f8000003f800000
-DATA ·dataOne+8(SB)/8, $0x3f8000003f800000
-DATA ·dataOne+16(SB)/8, $0x3f8000003f800000
-DATA ·dataOne+24(SB)/8, $0x3f8000003f800000
-GLOBL ·dataOne(SB), RODATA|NOPTR, $32
 DATA ·dataLog2e+0(SB)/8, $0x3fb8aa3b3fb8aa3b
 DATA ·dataLog2e+8(SB)/8, $0x3fb8aa3b3fb8aa3b
 DATA ·dataLog2e+16(SB)/8, $0x3fb8aa3b3fb8aa3b
@@ -38,6 +23,16 @@ DATA ·dataLn2Lo+8(SB)/8, $0xb102e308b102e308
 DATA ·dataLn2Lo+16(SB)/8, $0xb102e308b102e308
 DATA ·dataLn2Lo+24(SB)/8, $0xb102e308b102e308
 GLOBL ·dataLn2Lo(SB), RODATA|NOPTR, $32
+DATA ·dataAbsF32+0(SB)/8, $0x7fffffff7fffffff
+DATA ·dataAbsF32+8(SB)/8, $0x7fffffff7fffffff
+DATA ·dataAbsF32+16(SB)/8, $0x7fffffff7fffffff
+DATA ·dataAbsF32+24(SB)/8, $0x7fffffff7fffffff
+GLOBL ·dataAbsF32(SB), RODATA|NOPTR, $32
+DATA ·dataLimit+0(SB)/8, $0x42ac000042ac0000
+DATA ·dataLimit+8(SB)/8, $0x42ac000042ac0000
+DATA ·dataLimit+16(SB)/8, $0x42ac000042ac0000
+DATA ·dataLimit+24(SB)/8, $0x42ac000042ac0000
+GLOBL ·dataLimit(SB), RODATA|NOPTR, $32
 DATA ·dataExpC6+0(SB)/8, $0x3ab527943ab52794
 DATA ·dataExpC6+8(SB)/8, $0x3ab527943ab52794
 DATA ·dataExpC6+16(SB)/8, $0x3ab527943ab52794
@@ -63,6 +58,11 @@ DATA ·dataExpC2+8(SB)/8, $0x3efffffe3efffffe
 DATA ·dataExpC2+16(SB)/8, $0x3efffffe3efffffe
 DATA ·dataExpC2+24(SB)/8, $0x3efffffe3efffffe
 GLOBL ·dataExpC2(SB), RODATA|NOPTR, $32
+DATA ·dataOne+0(SB)/8, $0x3f8000003f800000
+DATA ·dataOne+8(SB)/8, $0x3f8000003f800000
+DATA ·dataOne+16(SB)/8, $0x3f8000003f800000
+DATA ·dataOne+24(SB)/8, $0x3f8000003f800000
+GLOBL ·dataOne(SB), RODATA|NOPTR, $32
 DATA ·dataTailMaskF32+0(SB)/8, $0xffffffffffffffff
 DATA ·dataTailMaskF32+8(SB)/8, $0xffffffffffffffff
 DATA ·dataTailMaskF32+16(SB)/8, $0xffffffffffffffff
@@ -72,6 +72,16 @@ DATA ·dataTailMaskF32+40(SB)/8, $0x0000000000000000
 DATA ·dataTailMaskF32+48(SB)/8, $0x0000000000000000
 DATA ·dataTailMaskF32+56(SB)/8, $0x0000000000000000
 GLOBL ·dataTailMaskF32(SB), RODATA|NOPTR, $64
+DATA ·dataC89+0(SB)/8, $0x42b2000042b20000
+DATA ·dataC89+8(SB)/8, $0x42b2000042b20000
+DATA ·dataC89+16(SB)/8, $0x42b2000042b20000
+DATA ·dataC89+24(SB)/8, $0x42b2000042b20000
+GLOBL ·dataC89(SB), RODATA|NOPTR, $32
+DATA ·dataCm104+0(SB)/8, $0xc2d00000c2d00000
+DATA ·dataCm104+8(SB)/8, $0xc2d00000c2d00000
+DATA ·dataCm104+16(SB)/8, $0xc2d00000c2d00000
+DATA ·dataCm104+24(SB)/8, $0xc2d00000c2d00000
+GLOBL ·dataCm104(SB), RODATA|NOPTR, $32
 DATA ·dataSwishMin+0(SB)/8, $0xc22c0000c22c0000
 DATA ·dataSwishMin+8(SB)/8, $0xc22c0000c22c0000
 DATA ·dataSwishMin+16(SB)/8, $0xc22c0000c22c0000
@@ -226,11 +236,6 @@ DATA ·dataExp2Of16ths+40(SB)/8, $0x3fd71ef53fce0021
 DATA ·dataExp2Of16ths+48(SB)/8, $0x3fea974e3fe0a528
 DATA ·dataExp2Of16ths+56(SB)/8, $0x3fffd2c63ff4fa2e
 GLOBL ·dataExp2Of16ths(SB), RODATA|NOPTR, $64
-DATA ·dataAbsF32+0(SB)/8, $0x7fffffff7fffffff
-DATA ·dataAbsF32+8(SB)/8, $0x7fffffff7fffffff
-DATA ·dataAbsF32+16(SB)/8, $0x7fffffff7fffffff
-DATA ·dataAbsF32+24(SB)/8, $0x7fffffff7fffffff
-GLOBL ·dataAbsF32(SB), RODATA|NOPTR, $32
 DATA ·dataCm110+0(SB)/8, $0xc2dc0000c2dc0000
 DATA ·dataCm110+8(SB)/8, $0xc2dc0000c2dc0000
 DATA ·dataCm110+16(SB)/8, $0xc2dc0000c2dc0000
@@ -381,11 +386,11 @@ DATA ·dataTwoOverPi+8(SB)/8, $0x3f22f9833f22f983
 DATA ·dataTwoOverPi+16(SB)/8, $0x3f22f9833f22f983
 DATA ·dataTwoOverPi+24(SB)/8, $0x3f22f9833f22f983
 GLOBL ·dataTwoOverPi(SB), RODATA|NOPTR, $32
-DATA ·dataLimit+0(SB)/8, $0x47c3500047c35000
-DATA ·dataLimit+8(SB)/8, $0x47c3500047c35000
-DATA ·dataLimit+16(SB)/8, $0x47c3500047c35000
-DATA ·dataLimit+24(SB)/8, $0x47c3500047c35000
-GLOBL ·dataLimit(SB), RODATA|NOPTR, $32
+DATA ·dataLimitF32+0(SB)/8, $0x47c3500047c35000
+DATA ·dataLimitF32+8(SB)/8, $0x47c3500047c35000
+DATA ·dataLimitF32+16(SB)/8, $0x47c3500047c35000
+DATA ·dataLimitF32+24(SB)/8, $0x47c3500047c35000
+GLOBL ·dataLimitF32(SB), RODATA|NOPTR, $32
 DATA ·dataHalfPi1+0(SB)/8, $0x3fc90fdb3fc90fdb
 DATA ·dataHalfPi1+8(SB)/8, $0x3fc90fdb3fc90fdb
 DATA ·dataHalfPi1+16(SB)/8, $0x3fc90fdb3fc90fdb

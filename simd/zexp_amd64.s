@@ -10,66 +10,56 @@ TEXT ·expF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVUPS ·dataC89+0(SB), Y0
-	VMOVUPS ·dataCm104+0(SB), Y1
-	VMOVUPS ·dataRoundF32+0(SB), Y2
-	VMOVUPS ·dataOne+0(SB), Y3
+	VMOVUPS ·dataRoundF32+0(SB), Y0
+	VMOVUPS ·dataLog2e+0(SB), Y1
+	VMOVUPS ·dataLn2Hi+0(SB), Y1
+	VMOVUPS ·dataLn2Lo+0(SB), Y2
 	XORQ    BX, BX
-	CMPQ    DX, $+16
-	JL      next6
+resume1:
+	CMPQ DX, $+16
+	JL   next6
 loop5:
-	VMOVUPS      (CX)(BX*4), Y4
-	VMOVUPS      32(CX)(BX*4), Y5
-	VMINPS       Y4, Y0, Y4
-	VMINPS       Y5, Y0, Y5
-	VMAXPS       Y4, Y1, Y4
-	VMAXPS       Y5, Y1, Y5
+	VMOVUPS      (CX)(BX*4), Y3
+	VMOVUPS      32(CX)(BX*4), Y4
+	VANDPS       ·dataAbsF32+0(SB), Y3, Y5
+	VANDPS       ·dataAbsF32+0(SB), Y4, Y6
+	VPMAXSD      Y6, Y5, Y5
+	VCMPPS       $0x16, ·dataLimit+0(SB), Y5, Y5
+	VMOVMSKPS    Y5, SI
+	TESTL        SI, SI
+	JNE          resume1Rare2
+	VMOVUPS      ·dataLog2e+0(SB), Y5
+	VFMADD213PS  Y0, Y3, Y5
 	VMOVUPS      ·dataLog2e+0(SB), Y6
-	VFMADD213PS  Y2, Y4, Y6
-	VMOVUPS      ·dataLog2e+0(SB), Y7
-	VFMADD213PS  Y2, Y5, Y7
-	VSUBPS       Y2, Y6, Y8
-	VSUBPS       Y2, Y7, Y9
-	VFNMADD231PS ·dataLn2Hi+0(SB), Y8, Y4
-	VFNMADD231PS ·dataLn2Hi+0(SB), Y9, Y5
-	VFNMADD231PS ·dataLn2Lo+0(SB), Y8, Y4
-	VFNMADD231PS ·dataLn2Lo+0(SB), Y9, Y5
+	VFMADD213PS  Y0, Y4, Y6
+	VSUBPS       Y0, Y5, Y7
+	VSUBPS       Y0, Y6, Y8
+	VFNMADD231PS Y1, Y7, Y3
+	VFNMADD231PS Y1, Y8, Y4
+	VFNMADD231PS Y2, Y7, Y3
+	VFNMADD231PS Y2, Y8, Y4
+	VMOVUPS      ·dataExpC6+0(SB), Y7
+	VFMADD213PS  ·dataExpC5+0(SB), Y3, Y7
 	VMOVUPS      ·dataExpC6+0(SB), Y8
 	VFMADD213PS  ·dataExpC5+0(SB), Y4, Y8
-	VMOVUPS      ·dataExpC6+0(SB), Y9
-	VFMADD213PS  ·dataExpC5+0(SB), Y5, Y9
+	VFMADD213PS  ·dataExpC4+0(SB), Y3, Y7
 	VFMADD213PS  ·dataExpC4+0(SB), Y4, Y8
-	VFMADD213PS  ·dataExpC4+0(SB), Y5, Y9
+	VFMADD213PS  ·dataExpC3+0(SB), Y3, Y7
 	VFMADD213PS  ·dataExpC3+0(SB), Y4, Y8
-	VFMADD213PS  ·dataExpC3+0(SB), Y5, Y9
+	VFMADD213PS  ·dataExpC2+0(SB), Y3, Y7
 	VFMADD213PS  ·dataExpC2+0(SB), Y4, Y8
-	VFMADD213PS  ·dataExpC2+0(SB), Y5, Y9
+	VMULPS       Y3, Y3, Y9
 	VMULPS       Y4, Y4, Y10
-	VMULPS       Y5, Y5, Y11
+	VFMADD231PS  Y7, Y9, Y3
 	VFMADD231PS  Y8, Y10, Y4
-	VFMADD231PS  Y9, Y11, Y5
-	VADDPS       Y3, Y4, Y4
-	VADDPS       Y3, Y5, Y5
-	VPSUBD       Y2, Y6, Y6
-	VPSUBD       Y2, Y7, Y7
-	VPSRAD       $0x01, Y6, Y8
-	VPSRAD       $0x01, Y7, Y9
-	VPSLLD       $0x17, Y8, Y10
-	VPSLLD       $0x17, Y9, Y11
-	VPADDD       Y3, Y10, Y10
-	VPADDD       Y3, Y11, Y11
-	VMULPS       Y10, Y4, Y4
-	VMULPS       Y11, Y5, Y5
-	VPSUBD       Y8, Y6, Y6
-	VPSUBD       Y9, Y7, Y7
+	VADDPS       ·dataOne+0(SB), Y3, Y3
+	VADDPS       ·dataOne+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y5, Y5
 	VPSLLD       $0x17, Y6, Y6
-	VPSLLD       $0x17, Y7, Y7
-	VPADDD       Y3, Y6, Y6
-	VPADDD       Y3, Y7, Y7
-	VMULPS       Y6, Y4, Y4
-	VMULPS       Y7, Y5, Y5
-	VMOVUPS      Y4, (AX)(BX*4)
-	VMOVUPS      Y5, 32(AX)(BX*4)
+	VPADDD       Y5, Y3, Y3
+	VPADDD       Y6, Y4, Y4
+	VMOVUPS      Y3, (AX)(BX*4)
+	VMOVUPS      Y4, 32(AX)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, DX
 	CMPQ         DX, $+16
@@ -83,50 +73,104 @@ step4:
 	LEAQ       ·dataTailMaskF32+0(SB), SI
 	MOVQ       DX, DI
 	NEGQ       DI
-	VMOVUPS    32(SI)(DI*4), Y4
-	VMASKMOVPS (CX)(BX*4), Y4, Y4
+	VMOVUPS    32(SI)(DI*4), Y3
+	VMASKMOVPS (CX)(BX*4), Y3, Y3
 	JMP        loaded8
 whole7:
-	VMOVUPS (CX)(BX*4), Y4
+	VMOVUPS (CX)(BX*4), Y3
 loaded8:
-	VMINPS       Y4, Y0, Y4
-	VMAXPS       Y4, Y1, Y4
-	VMOVUPS      ·dataLog2e+0(SB), Y5
-	VFMADD213PS  Y2, Y4, Y5
-	VSUBPS       Y2, Y5, Y6
-	VFNMADD231PS ·dataLn2Hi+0(SB), Y6, Y4
-	VFNMADD231PS ·dataLn2Lo+0(SB), Y6, Y4
-	VMOVUPS      ·dataExpC6+0(SB), Y6
-	VFMADD213PS  ·dataExpC5+0(SB), Y4, Y6
-	VFMADD213PS  ·dataExpC4+0(SB), Y4, Y6
-	VFMADD213PS  ·dataExpC3+0(SB), Y4, Y6
-	VFMADD213PS  ·dataExpC2+0(SB), Y4, Y6
-	VMULPS       Y4, Y4, Y7
-	VFMADD231PS  Y6, Y7, Y4
-	VADDPS       Y3, Y4, Y4
-	VPSUBD       Y2, Y5, Y5
-	VPSRAD       $0x01, Y5, Y6
-	VPSLLD       $0x17, Y6, Y7
-	VPADDD       Y3, Y7, Y7
-	VMULPS       Y7, Y4, Y4
-	VPSUBD       Y6, Y5, Y5
-	VPSLLD       $0x17, Y5, Y5
-	VPADDD       Y3, Y5, Y5
-	VMULPS       Y5, Y4, Y4
+	VANDPS       ·dataAbsF32+0(SB), Y3, Y4
+	VCMPPS       $0x16, ·dataLimit+0(SB), Y4, Y4
+	VMOVMSKPS    Y4, SI
+	TESTL        SI, SI
+	JNE          resume1Rare1
+	VMOVUPS      ·dataLog2e+0(SB), Y4
+	VFMADD213PS  Y0, Y3, Y4
+	VSUBPS       Y0, Y4, Y5
+	VFNMADD231PS Y1, Y5, Y3
+	VFNMADD231PS Y2, Y5, Y3
+	VMOVUPS      ·dataExpC6+0(SB), Y5
+	VFMADD213PS  ·dataExpC5+0(SB), Y3, Y5
+	VFMADD213PS  ·dataExpC4+0(SB), Y3, Y5
+	VFMADD213PS  ·dataExpC3+0(SB), Y3, Y5
+	VFMADD213PS  ·dataExpC2+0(SB), Y3, Y5
+	VMULPS       Y3, Y3, Y6
+	VFMADD231PS  Y5, Y6, Y3
+	VADDPS       ·dataOne+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       Y4, Y3, Y3
 	CMPQ         DX, $+8
 	JL           partStore9
-	VMOVUPS      Y4, (AX)(BX*4)
+	VMOVUPS      Y3, (AX)(BX*4)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
 	JG           step4
 done3:
 	VZEROUPPER
 	RET
+resume1Rare2:
+	MOVQ $+2, SI
+	JMP  slow10
+resume1Rare1:
+	MOVQ $+1, SI
+slow10:
+	CMPQ       DX, $+8
+	JGE        whole11
+	LEAQ       ·dataTailMaskF32+0(SB), DI
+	MOVQ       DX, R8
+	NEGQ       R8
+	VMOVUPS    32(DI)(R8*4), Y3
+	VMASKMOVPS (CX)(BX*4), Y3, Y3
+	JMP        loaded12
+whole11:
+	VMOVUPS (CX)(BX*4), Y3
+loaded12:
+	VMOVUPS      ·dataC89+0(SB), Y4
+	VMINPS       Y3, Y4, Y3
+	VMOVUPS      ·dataCm104+0(SB), Y4
+	VMAXPS       Y3, Y4, Y3
+	VMOVUPS      ·dataLog2e+0(SB), Y4
+	VFMADD213PS  Y0, Y3, Y4
+	VSUBPS       Y0, Y4, Y5
+	VFNMADD231PS Y1, Y5, Y3
+	VFNMADD231PS Y2, Y5, Y3
+	VMOVUPS      ·dataExpC6+0(SB), Y5
+	VFMADD213PS  ·dataExpC5+0(SB), Y3, Y5
+	VFMADD213PS  ·dataExpC4+0(SB), Y3, Y5
+	VFMADD213PS  ·dataExpC3+0(SB), Y3, Y5
+	VFMADD213PS  ·dataExpC2+0(SB), Y3, Y5
+	VMULPS       Y3, Y3, Y6
+	VFMADD231PS  Y5, Y6, Y3
+	VADDPS       ·dataOne+0(SB), Y3, Y3
+	VPSUBD       Y0, Y4, Y4
+	VPSRAD       $0x01, Y4, Y5
+	VPSLLD       $0x17, Y5, Y6
+	VPADDD       ·dataOne+0(SB), Y6, Y6
+	VMULPS       Y6, Y3, Y3
+	VPSUBD       Y5, Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       ·dataOne+0(SB), Y4, Y4
+	VMULPS       Y4, Y3, Y3
+	CMPQ         DX, $+8
+	JL           partStore13
+	VMOVUPS      Y3, (AX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, DX
+	DECQ         SI
+	JNE          slow10
+	JMP          resume1
 partStore9:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
 	VMOVUPS    32(CX)(DX*4), Y0
-	VMASKMOVPS Y4, Y0, (AX)(BX*4)
+	VMASKMOVPS Y3, Y0, (AX)(BX*4)
+	VZEROUPPER
+	RET
+partStore13:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*4), Y0
+	VMASKMOVPS Y3, Y0, (AX)(BX*4)
 	VZEROUPPER
 	RET
 

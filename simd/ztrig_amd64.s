@@ -25,7 +25,7 @@ loop5:
 	VANDPS       Y2, Y3, Y5
 	VANDPS       Y2, Y4, Y6
 	VPMAXSD      Y6, Y5, Y5
-	VCMPPS       $0x16, ·dataLimit+0(SB), Y5, Y5
+	VCMPPS       $0x16, ·dataLimitF32+0(SB), Y5, Y5
 	VMOVMSKPS    Y5, R8
 	TESTL        R8, R8
 	JNE          stop2
@@ -111,7 +111,7 @@ whole7:
 	VMOVUPS (DX)(SI*4), Y3
 loaded8:
 	VANDPS       Y2, Y3, Y4
-	VCMPPS       $0x16, ·dataLimit+0(SB), Y4, Y4
+	VCMPPS       $0x16, ·dataLimitF32+0(SB), Y4, Y4
 	VMOVMSKPS    Y4, R8
 	TESTL        R8, R8
 	JNE          stop2
@@ -192,7 +192,7 @@ loop5:
 	VMOVUPS          (DX)(SI*4), Z15
 	VMOVUPS          64(DX)(SI*4), Z16
 	VRANGEPS         $0x0b, Z16, Z15, Z17
-	VCMPPS.BCST      $0x16, ·dataLimit+0(SB), Z17, K1
+	VCMPPS.BCST      $0x16, ·dataLimitF32+0(SB), Z17, K1
 	KORTESTW         K1, K1
 	JNE              stop2
 	VBROADCASTSS     ·dataTwoOverPi+0(SB), Z17
@@ -272,7 +272,7 @@ whole7:
 	VMOVUPS (DX)(SI*4), Z3
 loaded8:
 	VRANGEPS         $0x0b, Z3, Z3, Z4
-	VCMPPS.BCST      $0x16, ·dataLimit+0(SB), Z4, K1
+	VCMPPS.BCST      $0x16, ·dataLimitF32+0(SB), Z4, K1
 	KORTESTW         K1, K1
 	JNE              stop2
 	VBROADCASTSS     ·dataTwoOverPi+0(SB), Z4
