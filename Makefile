@@ -58,12 +58,12 @@ levels: ## the numeric packages at every instruction set level below this machin
 
 # The toolchain whose simd/archsimd has WebAssembly's vectors, as in cmd/page-wasm; nothing else needs it. What is skipped has no kernels there.
 VECTORS := go1.27.0
-WASMSKIP := ^Test(Accuracy|DepthwisePlanGradW|F32FromBF16|Gemv|WeightedMoments)$$
+WASMSKIP := ^Test(Accuracy|DepthwisePlanGradW|F32FromBF16|Gemv)$$
 wasm: ## the kernels for WebAssembly's vectors (level wasm128), in node; skipped, with a message, where there is no toolchain or no node
 	@export GOTOOLCHAIN=$(VECTORS) GOEXPERIMENT=simd; \
 	if ! $(GO) version >/dev/null || ! command -v node >/dev/null; then echo "wasm: skipped: needs $(VECTORS) and node"; exit 0; fi; \
 	exec=$$($(GO) env GOROOT)/lib/wasm/go_js_wasm_exec; \
-	GOOS=js GOARCH=wasm CGO_ENABLED=0 $(GO) test -vet=off -short -exec $$exec -skip '$(WASMSKIP)' ./internal/cpu ./simd ./internal/depthwise
+	GOOS=js GOARCH=wasm CGO_ENABLED=0 $(GO) test -vet=off -short -exec $$exec -skip '$(WASMSKIP)' ./internal/cpu ./simd ./internal/depthwise ./internal/search
 
 generate: ## regenerate what is generated
 	$(GO) generate ./...

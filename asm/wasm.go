@@ -31,6 +31,12 @@ var wasmRegistry = []wasmGenerator{
 	{"zdepthwise", "depthwise.tmpl", []wasmType{wasmF32}},
 	{"zpointconv", "pointconv.tmpl", []wasmType{wasmF32}},
 	{depthwiseDir + "zorbits", "orbits.tmpl", []wasmType{wasmF32}},
+	{"zgather", "gather.tmpl", []wasmType{wasmF32}},
+	{"zreduce", "reduce.tmpl", []wasmType{wasmF32, wasmF64}},
+	{"zmoments", "moments.tmpl", []wasmType{wasmF32, wasmF64}},
+	{"zsetconv", "setconv.tmpl", []wasmType{wasmF32}},
+	{"../internal/search/zcandidates", "candidates.tmpl", []wasmType{wasmF32}},
+	{"../internal/search/ztree", "tree.tmpl", []wasmType{wasmF32, wasmF64}},
 }
 
 // A wasmType is a type of elements and the vectors of it. Its methods write what templates say of vectors.
@@ -40,11 +46,12 @@ type wasmType struct {
 	V     string // the vector
 	N     int    // elements of a vector
 	Bytes int    // of an element
+	I     string // the vector of integers of that size
 }
 
 var (
-	wasmF32 = wasmType{"float32", "F32", "Float32x4", 4, 4}
-	wasmF64 = wasmType{"float64", "F64", "Float64x2", 2, 8}
+	wasmF32 = wasmType{"float32", "F32", "Float32x4", 4, 4, "Int32x4"}
+	wasmF64 = wasmType{"float64", "F64", "Float64x2", 2, 8, "Int64x2"}
 )
 
 // Load returns the vector that is that many bytes after a pointer.
@@ -62,6 +69,18 @@ func (t wasmType) Splat(pointer string, offset any) string {
 	return fmt.Sprintf("archsimd.Broadcast%s(*(*%s)(%s))", t.V, t.T, after(pointer, offset))
 }
 
+// Wide returns the float64 vector of the two elements that are that many bytes after a pointer. There is no instruction that widens a vector.
+func (t wasmType) Wide(pointer string, offset int) string {
+	if t.N == 2 {
+		return t.Load(pointer, offset)
+	}
+	return fmt.Sprintf("archsimd.BroadcastFloat64x2(float64(*(*%s)(%s))).SetElem(1, float64(*(*%s)(%s)))", t.T, after(pointer, offset), t.T,
+		after(pointer, offset+t.Bytes))
+}
+
+// ToI is the method that makes integers, -1 and 0, of a mask.
+func (t wasmType) ToI() string { return "To" + t.I }
+
 func (t wasmType) array(pointer string, offset any) string {
 	return fmt.Sprintf("(*[%d]%s)(%s)", t.N, t.T, after(pointer, offset))
 }
@@ -78,6 +97,26 @@ func (t wasmType) Size() int { return t.N * t.Bytes }
 
 //go:embed wasm/*.tmpl
 var wasmTemplates embed.FS
+
+// wasmFunctions are what templates may call besides the methods of a type.
+var wasmFunctions = template.FuncMap{
+	"list":  func(n int) []int { return slices.Collect(upTo(n)) },
+	"ints":  func(n ...int) []int { return n },
+	"names": func(s ...string) []string { return s },
+	"mul": func(n ...int) int {
+		p := 1
+		for _, v := range n {
+			p *= v
+		}
+		return p
+	},
+	"add":   func(a, b int) int { return a + b },
+	"half":  func(a int) int { return a / 2 },
+	"odd":   func(a int) int { return a % 2 },
+	"after": after,
+	"wide":  wasmF64.Load,
+	"splat": wasmF64.Splat,
+}
 
 // renderWASM writes one file of the registry in memory.
 func renderWASM(g wasmGenerator) (output, error) {
@@ -99,8 +138,7 @@ func renderWASM(g wasmGenerator) (output, error) {
 		if i == 0 {
 			body = head + body
 		}
-		tmpl, err := template.New(g.template).Funcs(template.FuncMap{"list": func(n int) []int { return slices.Collect(upTo(n)) },
-			"mul": func(a, b int) int { return a * b }, "ints": func(n ...int) []int { return n }}).Parse(body)
+		tmpl, err := template.New(g.template).Funcs(wasmFunctions).Parse(body)
 		if err == nil {
 			err = tmpl.Execute(&b, t)
 		}

@@ -1,6 +1,13 @@
 package main
 
-import "testing"
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+)
 
 // TestDriftWASM renders the files for WebAssembly again in memory and compares with those in the tree.
 func TestDriftWASM(t *testing.T) {
@@ -35,6 +42,49 @@ func TestWASMBody(t *testing.T) {
 			t.Errorf("%s became %s, want an error", body, got)
 		case want != "" && (err != nil || got != want):
 			t.Errorf("%s became %s (%v), want %s", body, got, err, want)
+		}
+	}
+}
+
+// TestWASMReached wants every kernel for WebAssembly to be called: by a dispatcher, or by another kernel.
+func TestWASMReached(t *testing.T) {
+	folders := map[string]bool{}
+	for _, g := range wasmRegistry {
+		folders[filepath.Dir(filepath.Join(simdDir, g.file))] = true
+	}
+	for dir := range folders {
+		files, err := filepath.Glob(filepath.Join(dir, "*_wasm.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kernels, called := map[string]bool{}, map[string]bool{}
+		for _, file := range files {
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range f.Decls {
+				fn, ok := d.(*ast.FuncDecl)
+				if !ok {
+					continue
+				}
+				if strings.HasSuffix(fn.Name.Name, "WASM128") {
+					kernels[fn.Name.Name] = true
+				}
+				ast.Inspect(fn.Body, func(n ast.Node) bool {
+					if c, ok := n.(*ast.CallExpr); ok {
+						if id, ok := c.Fun.(*ast.Ident); ok && id.Name != fn.Name.Name {
+							called[id.Name] = true
+						}
+					}
+					return true
+				})
+			}
+		}
+		for name := range kernels {
+			if !called[name] {
+				t.Errorf("%s: nothing calls %s", dir, name)
+			}
 		}
 	}
 }

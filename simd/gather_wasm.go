@@ -2,11 +2,7 @@
 
 package simd
 
+import "unsafe"
+
 // gatherMax returns the largest index, of which negative ones are the largest.
-func gatherMax(x []int32) uint32 {
-	most := uint32(0)
-	for _, v := range x {
-		most = max(most, uint32(v))
-	}
-	return most
-}
+func gatherMax(x []int32) uint32 { return gatherMaxWASM128(unsafe.SliceData(x), len(x)) }

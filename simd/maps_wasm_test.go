@@ -53,3 +53,46 @@ func TestWASM128Bits(t *testing.T) {
 		})
 	}
 }
+
+// TestWASM128SumBits holds set convolution and moments to the bits of their twins, whose sums they compute in the same order.
+func TestWASM128SumBits(t *testing.T) {
+	rng := testkit.Rand(301)
+	for _, d := range []int{1, 2, 3, setConvDims} {
+		for _, n := range []int{0, 1, setConvBlock - 1, setConvBlock + 1} {
+			for _, c := range []int{0, 1, 2, 3, 15, setConvChannels, setConvChannels + 3} {
+				const targets, gamma, scale = 9, 0.7, -1.3
+				at, x := testkit.Awkward[float64](rng, targets*d), testkit.Normal[float64](rng, n*d)
+				phi := testkit.Awkward[float32](rng, n*c)
+				got, want := make([]float32, targets*c), make([]float32, targets*c)
+				setConvF32(got, at, x, phi, d, c, gamma, scale)
+				setConvGeneric(want, at, x, phi, d, c, gamma, scale)
+				require.True(t, testkit.SameBits(got, want), "d=%d n=%d c=%d", d, n, c)
+			}
+		}
+	}
+	t.Run("moments F32", testWASM128MomentBits[float32])
+	t.Run("moments F64", testWASM128MomentBits[float64])
+}
+
+func testWASM128MomentBits[T Float](t *testing.T) {
+	rng := testkit.Rand(302)
+	for _, rows := range []int{0, 1, 2, 37} {
+		for c := 1; c < 20; c++ {
+			for _, draw := range []func() []T{
+				func() []T { return testkit.Normal[T](rng, rows*c) },
+				func() []T { return testkit.Awkward[T](rng, rows*c) },
+			} {
+				for _, most := range []int{0, 1, 4} { // weights up to it; without weights for 0
+					x, weight := draw(), []int32(nil)
+					for range rows * min(most, 1) {
+						weight = append(weight, int32(rng.IntN(most+1)))
+					}
+					mean, variance, wantMean, wantVariance := make([]float64, c), make([]float64, c), make([]float64, c), make([]float64, c)
+					total := weightedMoments(mean, variance, x, weight, c)
+					require.Equal(t, weightedMomentsGeneric(wantMean, wantVariance, x, weight, c), total)
+					require.True(t, testkit.SameBits(mean, wantMean) && testkit.SameBits(variance, wantVariance), "rows=%d c=%d", rows, c)
+				}
+			}
+		}
+	}
+}

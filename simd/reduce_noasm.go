@@ -1,4 +1,4 @@
-//go:build purego || !(amd64 || arm64)
+//go:build purego || !(amd64 || arm64 || (wasm && goexperiment.simd && go1.27))
 
 package simd
 
