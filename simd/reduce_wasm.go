@@ -8,12 +8,8 @@ import "unsafe"
 // are summed pairwise, as there.
 const sumBlockWASM = 1024
 
-func sumF32(x []float32) float64 {
-	if level == Generic {
-		return sumGeneric(x)
-	}
-	return sumPairwise(x)
-}
+// sumF32 is portable: vectors must be widened element by element, which takes what they save.
+func sumF32(x []float32) float64 { return sumGeneric(x) }
 
 func sumF64(x []float64) float64 {
 	if level == Generic {
@@ -55,16 +51,12 @@ func dotF64(x, y []float64) float64 {
 // sumHalf returns where to cut a slice that is longer than a block: half way, at a multiple of the block.
 func sumHalf(n int) int { return (n/2 + sumBlockWASM - 1) / sumBlockWASM * sumBlockWASM }
 
-func sumPairwise[T Float](x []T) float64 {
+func sumPairwise(x []float64) float64 {
 	if len(x) > sumBlockWASM {
 		h := sumHalf(len(x))
 		return sumPairwise(x[:h]) + sumPairwise(x[h:])
 	}
-	p := unsafe.Pointer(unsafe.SliceData(x))
-	if unsafe.Sizeof(T(0)) == 8 {
-		return sumF64WASM128((*float64)(p), len(x))
-	}
-	return sumF32WASM128((*float32)(p), len(x))
+	return sumF64WASM128(unsafe.SliceData(x), len(x))
 }
 
 func sumSqPairwise[T Float](x []T) float64 {

@@ -9,31 +9,6 @@ import (
 	"unsafe"
 )
 
-// sumF32WASM128 returns Σ x[i] over n elements, in 16 float64 accumulators.
-func sumF32WASM128(x *float32, n int) float64 {
-	px := unsafe.Pointer(x)
-	var s0, s1, s2, s3, s4, s5, s6, s7 archsimd.Float64x2
-	for ; n >= 16; n -= 16 {
-		s0 = s0.Add(archsimd.BroadcastFloat64x2(float64(*(*float32)(px))).SetElem(1, float64(*(*float32)(unsafe.Add(px, 4)))))
-		s1 = s1.Add(archsimd.BroadcastFloat64x2(float64(*(*float32)(unsafe.Add(px, 8)))).SetElem(1, float64(*(*float32)(unsafe.Add(px, 12)))))
-		s2 = s2.Add(archsimd.BroadcastFloat64x2(float64(*(*float32)(unsafe.Add(px, 16)))).SetElem(1, float64(*(*float32)(unsafe.Add(px, 20)))))
-		s3 = s3.Add(archsimd.BroadcastFloat64x2(float64(*(*float32)(unsafe.Add(px, 24)))).SetElem(1, float64(*(*float32)(unsafe.Add(px, 28)))))
-		s4 = s4.Add(archsimd.BroadcastFloat64x2(float64(*(*float32)(unsafe.Add(px, 32)))).SetElem(1, float64(*(*float32)(unsafe.Add(px, 36)))))
-		s5 = s5.Add(archsimd.BroadcastFloat64x2(float64(*(*float32)(unsafe.Add(px, 40)))).SetElem(1, float64(*(*float32)(unsafe.Add(px, 44)))))
-		s6 = s6.Add(archsimd.BroadcastFloat64x2(float64(*(*float32)(unsafe.Add(px, 48)))).SetElem(1, float64(*(*float32)(unsafe.Add(px, 52)))))
-		s7 = s7.Add(archsimd.BroadcastFloat64x2(float64(*(*float32)(unsafe.Add(px, 56)))).SetElem(1, float64(*(*float32)(unsafe.Add(px, 60)))))
-		px = unsafe.Add(px, 64)
-	}
-	s0, s1, s2, s3 = s0.Add(s4), s1.Add(s5), s2.Add(s6), s3.Add(s7)
-	s0 = s0.Add(s2).Add(s1.Add(s3))
-	sum, rest := s0.GetElem(0)+s0.GetElem(1), 0.0
-	for ; n > 0; n-- {
-		rest += float64(*(*float32)(px))
-		px = unsafe.Add(px, 4)
-	}
-	return sum + rest
-}
-
 // sumSqF32WASM128 returns Σ x[i]² over n elements, in 16 float64 accumulators.
 func sumSqF32WASM128(x *float32, n int) float64 {
 	px := unsafe.Pointer(x)
