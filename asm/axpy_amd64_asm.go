@@ -55,6 +55,28 @@ func axpyOf(f *x86.File, l x86.Level, e x86.Elem) {
 	for _, vecs := range []int{2, 1} {
 		scaleRows(f, l, e, vecs)
 	}
+	rotateOf(f, l, e)
+}
+
+// rotateOf writes what changes two vectors at once: a rotation and an exchange.
+func rotateOf(f *x86.File, l x86.Level, e x86.Elem) {
+	fn := f.Func(l, e, "rotate"+e.String(), typed(e, "func(x, y *float, c, s float, n int)"),
+		"sets x[i], y[i] = c·x[i] + s·y[i], c·y[i] - s·x[i] for i < n.")
+	b := x86.NewBlock(l, e)
+	c, s, x, y := b.Uniform(), b.Uniform(), b.Input(), b.Input()
+	b.Output(b.FMA(y, s, b.Mul(x, c)))
+	b.Output(b.FNMA(x, s, b.Mul(y, c)))
+	both := []reg.GPVirtual{fn.Arg("x"), fn.Arg("y")}
+	fn.Map(x86.Map{Block: b, Unroll: 2, Uniforms: []reg.VecVirtual{fn.BroadcastArg("c"), fn.BroadcastArg("s")}, Out: both, In: both,
+		N: fn.Arg("n")})
+
+	fn = f.Func(l, e, "swap"+e.String(), typed(e, "func(x, y *float, n int)"), "exchanges x[i] and y[i] for i < n.")
+	b = x86.NewBlock(l, e)
+	x, y = b.Input(), b.Input()
+	b.Output(y)
+	b.Output(x)
+	both = []reg.GPVirtual{fn.Arg("x"), fn.Arg("y")}
+	fn.Map(x86.Map{Block: b, Unroll: 2, Out: both, In: both, N: fn.Arg("n")})
 }
 
 // repeatElem brings a number into all lanes of a register.

@@ -46,9 +46,25 @@ func axpyOfNEON(file *neon.File, l neon.Lanes) {
 		return in
 	}})
 	f.Text("RET")
+	f = file.Func("rotate"+l.Suffix()+"NEON", strings.ReplaceAll("(x, y *float, c, s float, n int)", "float", l.Type()),
+		"rotate"+l.Suffix()+"NEON sets x[i], y[i] = c·x[i] + s·y[i], c·y[i] - s·x[i] for n elements.")
+	c, s := f.SplatArg(l, "c"), f.SplatArg(l, "s")
+	x, y, n = f.Arg("x"), f.Arg("y"), f.Arg("n")
+	toX, toY := f.R(), f.R()
+	f.Text("MOVD %v, %v", x, toX)
+	f.Text("MOVD %v, %v", y, toY)
+	f.Each(neon.Loop{Lanes: l, N: n, In: []neon.R{x, y}, Out: []neon.R{toX, toY}, Unroll: 2, Body: func(in []neon.Vec) []neon.Vec {
+		a, b := f.V(len(in[0])), f.V(len(in[0]))
+		f.Three("fmul", l, a, in[0], c)
+		f.Three("fmul", l, b, in[1], c)
+		f.Three("fmla", l, a, in[1], s)
+		f.Three("fmls", l, b, in[0], s)
+		return []neon.Vec{a, b}
+	}})
+	f.Text("RET")
 	f = file.Func("scaleRows"+l.Suffix()+"NEON", strings.ReplaceAll("(x, by *float, rows, c int)", "float", l.Type()),
 		"scaleRows"+l.Suffix()+"NEON multiplies every row of x [rows, c] by a number of its own. rows is positive.")
-	x, by, rows, c := f.Arg("x"), f.Arg("by"), f.Arg("rows"), f.Arg("c")
+	x, by, rows, width := f.Arg("x"), f.Arg("by"), f.Arg("rows"), f.Arg("c")
 	in, out, n := f.R(), f.R(), f.R()
 	a = f.V(1)
 	row := f.NewLabel("row")
@@ -57,8 +73,8 @@ func axpyOfNEON(file *neon.File, l neon.Lanes) {
 	f.Text("VDUP V%d.%s[0], V%d.%s%d", a[0], l.Letter(), a[0], l.Letter(), l.Count())
 	f.Text("MOVD %v, %v", x, in)
 	f.Text("MOVD %v, %v", x, out)
-	f.Text("MOVD %v, %v", c, n)
-	f.Text("ADD %v<<%d, %v", c, bits.TrailingZeros(uint(l.Bits()/8)), x)
+	f.Text("MOVD %v, %v", width, n)
+	f.Text("ADD %v<<%d, %v", width, bits.TrailingZeros(uint(l.Bits()/8)), x)
 	f.Each(neon.Loop{Lanes: l, N: n, In: []neon.R{in}, Out: []neon.R{out}, Unroll: 4, Body: func(x []neon.Vec) []neon.Vec {
 		f.Three("fmul", l, x[0], x[0], a)
 		return x

@@ -14,10 +14,14 @@ func reduceAMD64(f *x86.File) {
 			"returns Σ x[i]² over i < n, exact squares summed in float64.")
 		reduceSum(f, l, x86.F32, productSum, "dotF32", "func(x, y *float32, n int) float64",
 			"returns Σ x[i]·y[i] over i < n, exact products summed in float64.")
+		reduceSum(f, l, x86.F32, magnitudeSum, "sumAbsF32", "func(x *float32, n int) float64",
+			"returns Σ |x[i]| over i < n, summed in float64.")
+		singleDot(f, l)
 		reduceMinMax(f, l)
 		reduceSum(f, l, x86.F64, plainSum, "sumF64", "func(x *float64, n int) float64", "returns Σ x[i] over i < n.")
 		reduceSum(f, l, x86.F64, squareSum, "sumSqF64", "func(x *float64, n int) float64", "returns Σ x[i]² over i < n.")
 		reduceSum(f, l, x86.F64, productSum, "dotF64", "func(x, y *float64, n int) float64", "returns Σ x[i]·y[i] over i < n.")
+		reduceSum(f, l, x86.F64, magnitudeSum, "sumAbsF64", "func(x *float64, n int) float64", "returns Σ |x[i]| over i < n.")
 		reduceMinMax64(f, l)
 	}
 }
@@ -69,13 +73,14 @@ func (t *widened) load(m operand.Mem) reg.VecVirtual {
 	return r
 }
 
-// sumKind is what reduceSum adds up: x, x² or x·y.
+// sumKind is what reduceSum adds up: x, x², x·y or |x|.
 type sumKind int
 
 const (
 	plainSum sumKind = iota
 	squareSum
 	productSum
+	magnitudeSum
 )
 
 // reduceSum writes a sum of numbers or of products of the type e, in float64. A product of two float32 is exact there. Eight accumulators
@@ -96,10 +101,18 @@ func reduceSum(f *x86.File, l x86.Level, e x86.Elem, kind sumKind, name, signatu
 	}
 	acc := zeros(fn, unroll)
 	clearAll(fn, acc)
+	var magnitude reg.VecVirtual
+	if kind == magnitudeSum {
+		magnitude = fn.Vec()
+		fn.VBROADCASTSD(fn.Data("magnitude64", 1<<63-1), magnitude)
+	}
 	add := func(a reg.VecVirtual, load func(operand.Mem) reg.VecVirtual, disp int) {
 		v := load(operand.Mem{Base: x, Disp: disp})
 		switch kind {
 		case plainSum:
+			fn.VADDPD(v, a, a)
+		case magnitudeSum:
+			fn.VANDPD(magnitude, v, v)
 			fn.VADDPD(v, a, a)
 		case squareSum: // widened once, which is what costs most
 			fn.VFMADD231PD(v, v, a)
@@ -148,6 +161,46 @@ func reduceSum(f *x86.File, l x86.Level, e x86.Elem, kind sumKind, name, signatu
 			fn.VADDPD(acc[i+step], acc[i], acc[i])
 		}
 	}
+	r := fn.SumLanes(acc[0])
+	fn.Store(r.AsX(), fn.ReturnIndex(0))
+	fn.End()
+}
+
+// singleDot writes a dot product that is summed in float32, in four accumulators: two loads for a multiply-add let a machine do one in a
+// cycle, and it takes four.
+func singleDot(f *x86.File, l x86.Level) {
+	const unroll = 4
+	fn := f.Func(l, x86.F32, "dotSingleF32", "func(x, y *float32, n int) float32", "returns Σ x[i]·y[i] over i < n, summed in float32.")
+	x, y, n := fn.Arg("x"), fn.Arg("y"), fn.Arg("n")
+	acc := zeros(fn, unroll)
+	clearAll(fn, acc)
+	for _, copies := range []int{unroll, 1} {
+		loop, next := fn.NewLabel("loop"), fn.NewLabel("next")
+		step := operand.U8(copies * fn.Lanes())
+		fn.SUBQ(step, n)
+		fn.JL(operand.LabelRef(next))
+		fn.Label(loop)
+		for u := range copies {
+			v := fn.Vec()
+			fn.VMOVUPS(operand.Mem{Base: x, Disp: u * l.Bytes()}, v)
+			fn.VFMADD231PS(operand.Mem{Base: y, Disp: u * l.Bytes()}, v, acc[u])
+		}
+		fn.ADDQ(operand.U32(copies*l.Bytes()), x)
+		fn.ADDQ(operand.U32(copies*l.Bytes()), y)
+		fn.SUBQ(step, n)
+		fn.JGE(operand.LabelRef(loop))
+		fn.Label(next)
+		fn.ADDQ(step, n)
+	}
+	summed := fn.NewLabel("summed")
+	fn.TESTQ(n, n)
+	fn.JE(operand.LabelRef(summed))
+	t := fn.NewTail(n)
+	fn.VFMADD231PS(t.Load(operand.Mem{Base: y}), t.Load(operand.Mem{Base: x}), acc[1])
+	fn.Label(summed)
+	fn.VADDPS(acc[1], acc[0], acc[0])
+	fn.VADDPS(acc[3], acc[2], acc[2])
+	fn.VADDPS(acc[2], acc[0], acc[0])
 	r := fn.SumLanes(acc[0])
 	fn.Store(r.AsX(), fn.ReturnIndex(0))
 	fn.End()

@@ -15,10 +15,14 @@ func reduceNEON(file *neon.File) {
 		"sumSqF32NEON returns Σ x[i]² over n elements; the squares are exact in float64 and summed there.")
 	sumNEON(file, productSum, "dotF32NEON", "(x, y *float32, n int) (sum float64)",
 		"dotF32NEON returns Σ x[i]·y[i] over n elements; the products are exact in float64 and summed there.")
+	sumNEON(file, magnitudeSum, "sumAbsF32NEON", "(x *float32, n int) (sum float64)",
+		"sumAbsF32NEON returns Σ |x[i]| over n elements, summed in float64.")
 	minMaxNEON(file, neon.S4)
 	sumWideNEON(file, plainSum, "sumF64NEON", "(x *float64, n int) (sum float64)", "sumF64NEON returns Σ x[i] over n elements.")
 	sumWideNEON(file, squareSum, "sumSqF64NEON", "(x *float64, n int) (sum float64)", "sumSqF64NEON returns Σ x[i]² over n elements.")
 	sumWideNEON(file, productSum, "dotF64NEON", "(x, y *float64, n int) (sum float64)", "dotF64NEON returns Σ x[i]·y[i] over n elements.")
+	sumWideNEON(file, magnitudeSum, "sumAbsF64NEON", "(x *float64, n int) (sum float64)",
+		"sumAbsF64NEON returns Σ |x[i]| over n elements.")
 	minMaxNEON(file, neon.D2)
 }
 
@@ -34,9 +38,13 @@ func sumWideNEON(file *neon.File, kind sumKind, name, signature, doc string) {
 	}
 	f.Each(neon.Loop{Lanes: neon.D2, N: f.Arg("n"), In: in, Unroll: unroll, Body: func(in []neon.Vec) []neon.Vec {
 		to := acc[:len(in[0])]
-		if kind == plainSum {
+		switch kind {
+		case plainSum:
 			f.AddD(to, to, in[0])
-		} else {
+		case magnitudeSum:
+			f.AbsD(in[0], in[0])
+			f.AddD(to, to, in[0])
+		default:
 			f.MlaD(to, in[0], in[len(in)-1])
 		}
 		return nil
@@ -65,7 +73,10 @@ func sumNEON(file *neon.File, kind sumKind, name, signature, doc string) {
 		lo, hi := acc[:u], acc[unroll:unroll+u]
 		wide := f.V(u)
 		switch kind {
-		case plainSum:
+		case plainSum, magnitudeSum:
+			if kind == magnitudeSum {
+				f.Abs(in[0], in[0])
+			}
 			f.Widen(wide, in[0])
 			f.AddD(lo, lo, wide)
 			f.WidenHigh(wide, in[0])

@@ -118,7 +118,7 @@ func FuzzReduceF32(f *testing.F) {
 		if err := simd.SetLevel(simd.Generic); err != nil {
 			t.Fatal(err)
 		}
-		sum, sumSq, size := simd.SumF32(x), simd.SumSqF32(x), 0.0
+		sum, sumSq, sumAbs, size := simd.SumF32(x), simd.SumSqF32(x), simd.SumAbsF32(x), 0.0
 		for _, v := range x {
 			size += math.Abs(float64(v))
 		}
@@ -136,6 +136,9 @@ func FuzzReduceF32(f *testing.F) {
 			}
 			if got := simd.SumSqF32(x); !near(got, sumSq, 160*0x1p-53*sumSq) {
 				t.Errorf("level=%v: sum of %d squares = %g, want %g", level, len(x), got, sumSq)
+			}
+			if got := simd.SumAbsF32(x); !near(got, sumAbs, 160*0x1p-53*sumAbs) {
+				t.Errorf("level=%v: sum of %d magnitudes = %g, want %g", level, len(x), got, sumAbs)
 			}
 			if a, b := simd.MinMaxF32(x); !testkit.SameBits([]float32{a, b}, []float32{lo, hi}) {
 				t.Errorf("level=%v: range of %d = %g %g, want %g %g", level, len(x), a, b, lo, hi)

@@ -58,7 +58,7 @@ func wide[T Float](x []T) []float64 {
 // sumTrials are the functions with a bound relative to a sum of sizes.
 func sumTrials[T Float]() map[string]func(rng *rand.Rand) *sumTrial {
 	return map[string]func(rng *rand.Rand) *sumTrial{
-		"sum, dot, sum of squares": trialReductions[T], "softmax, logsumexp": trialSoftmax[T], "weighted moments": trialMoments[T],
+		"sum, dot, sums of squares and magnitudes": trialReductions[T], "softmax, logsumexp": trialSoftmax[T], "weighted moments": trialMoments[T],
 		"norm, its sums and gradient": trialNorm[T], "gemv": trialGemv[T], "gemm": trialGemm[T], "depthwise, pointconv": trialConv[T],
 		"setconv": trialSetConv[T],
 	}
@@ -67,13 +67,20 @@ func sumTrials[T Float]() map[string]func(rng *rand.Rand) *sumTrial {
 func trialReductions[T Float](rng *rand.Rand) *sumTrial {
 	n := trialLength(rng)
 	x, y := trialRow[T](rng, n), trialRow[T](rng, n)
-	var plain, dot, squares sum
+	var plain, dot, squares, magnitudes sum
 	for i, v := range x {
 		plain.add(testkit.Wide(float64(v)))
 		dot.product(float64(v), float64(y[i]))
 		squares.product(float64(v), float64(v))
+		magnitudes.add(testkit.Wide(math.Abs(float64(v))))
 	}
-	s := &sumTrial{terms: n, call: func() []float64 { return []float64{Sum(x), Dot(x, y), SumSq(x)} }}
+	s := &sumTrial{terms: n, call: func() []float64 {
+		got := []float64{Sum(x), Dot(x, y), SumSq(x), SumAbs(x)}
+		if x, ok := any(x).([]float32); ok {
+			got = append(got, float64(DotSingleF32(x, any(y).([]float32))))
+		}
+		return got
+	}}
 	places := 68 + math.Log2(float64(n))
 	products := places
 	if eps[T]() < 0x1p-50 {
@@ -82,6 +89,10 @@ func trialReductions[T Float](rng *rand.Rand) *sumTrial {
 	s.expect(plain.DD, places*0x1p-53*plain.size)
 	s.expect(dot.DD, products*0x1p-53*dot.size)
 	s.expect(squares.DD, products*0x1p-53*squares.size)
+	s.expect(magnitudes.DD, places*0x1p-53*magnitudes.size)
+	if eps[T]() > 0x1p-50 {
+		s.expect(dot.DD, float64(n+8)*0x1p-24*dot.size)
+	}
 	return s
 }
 

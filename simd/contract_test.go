@@ -12,11 +12,14 @@ func TestPanics(t *testing.T) {
 	x := make([]float32, 100)
 	ix := make([]int32, 10)
 	for want, f := range map[string]func(){
-		"simd: ExpF32: len(dst) = 3, need 4":  func() { ExpF32(x[:3], x[:4]) },
-		"simd: SinCosF32: len(c) = 3, need 4": func() { SinCosF32(x[:4], x[10:13], x[20:24]) },
-		"simd: Atan2F32: len(y) = 3, need 4":  func() { Atan2F32(x[:4], x[:3], x[:4]) },
-		"simd: AxpyF32: len(dst) = 1, need 2": func() { AxpyF32(x[:1], 1, x[:2]) },
-		"simd: DotF32: len(y) = 1, need 2":    func() { DotF32(x[:2], x[:1]) },
+		"simd: ExpF32: len(dst) = 3, need 4":     func() { ExpF32(x[:3], x[:4]) },
+		"simd: SinCosF32: len(c) = 3, need 4":    func() { SinCosF32(x[:4], x[10:13], x[20:24]) },
+		"simd: Atan2F32: len(y) = 3, need 4":     func() { Atan2F32(x[:4], x[:3], x[:4]) },
+		"simd: AxpyF32: len(dst) = 1, need 2":    func() { AxpyF32(x[:1], 1, x[:2]) },
+		"simd: RotateF32: len(y) = 1, need 2":    func() { RotateF32(x[:2], x[:1], 1, 0) },
+		"simd: SwapF32: len(y) = 1, need 2":      func() { SwapF32(x[:2], x[:1]) },
+		"simd: DotSingleF32: len(y) = 1, need 2": func() { DotSingleF32(x[:2], x[:1]) },
+		"simd: DotF32: len(y) = 1, need 2":       func() { DotF32(x[:2], x[:1]) },
 		"simd: GemmF32: len(a) = 11, need 12": func() {
 			GemmF32(x[:6], 2, x[:11], 4, x[:8], 2, 1, 0,
 				3, 2, 4)
@@ -101,6 +104,7 @@ func testAllocationFree[T Float](t *testing.T) {
 	d, e := make([]float64, n), make([]float64, n)
 	offsets, ix := []int{0, 5, 9}, make([]int32, 9)
 	packed := Pack(x, 10, 10, 10)
+	xs, ys := make([]float32, n), make([]float32, n)
 	for name, f := range map[string]func(){
 		"Exp": func() { Exp(x, y) }, "Log": func() { Log(x, y) }, "Sigmoid": func() { Sigmoid(x, y) }, "Swish": func() { Swish(x, y) },
 		"Softplus": func() { Softplus(x, y) }, "ReLU": func() { ReLU(x, y) }, "Tanh": func() { Tanh(x, y) },
@@ -115,7 +119,10 @@ func testAllocationFree[T Float](t *testing.T) {
 		"Depthwise":  func() { Depthwise(x[:20], y, z, offsets, ix, ix, 10, true) },
 		"PointConv":  func() { PointConv(x[:40], y, z, offsets, ix, ix, 10, 2) },
 		"SetConv":    func() { SetConv(x, d[:150], e[:150], y, 1, 2, 1, 1) },
-		"Sum":        func() { Sum(x) }, "Dot": func() { Dot(x, y) }, "SumSq": func() { SumSq(x) }, "MinMax": func() { MinMax(x) },
+		"Sum":        func() { Sum(x) }, "Dot": func() { Dot(x, y) }, "SumSq": func() { SumSq(x) },
+		"SumAbs": func() { SumAbs(x) }, "Rotate": func() { Rotate(x, y, 0.6, 0.8) }, "Swap": func() { Swap(x, y) },
+		"DotSingle":       func() { DotSingleF32(xs, ys) },
+		"MinMax":          func() { MinMax(x) },
 		"WeightedMoments": func() { WeightedMoments(d[:10], e[:10], x, nil, 10) },
 		"Norm":            func() { Norm(z, x, y[:10], y[:10], y[:10], y[:10], 10) },
 		"NormSums":        func() { NormSums(d[:10], e[:10], z, x, y[:10], y[:10], 10) },

@@ -9,7 +9,9 @@
 //	ReLU Swish Sigmoid Softplus Tanh        activations; ...Grad: their    a layer of any network, forwards and backwards
 //	                                        gradients
 //	Add Axpy Scale                          y+x, y+a·x, a·x                residuals, sums of gradients, steps of solvers
-//	Sum SumSq Dot MinMax                    reductions, sums in float64    losses, norms, the box around a point cloud
+//	Sum SumSq SumAbs Dot MinMax             reductions, sums in float64    losses, norms, the box around a point cloud
+//	DotSingleF32                            a dot product in float32       scores of many vectors, BLAS
+//	Rotate Swap                             two vectors at once            Givens rotations in QR, SVD and eigenvalue solvers; pivoting
 //	WeightedMoments Norm NormSums NormGrad  mean, variance, normalising    batch and layer normalisation with their gradients
 //	Gemm GemmNT GemmTN                      products of matrices           dense layers; NT and TN give the gradients to input and weights
 //	Pack GemmPacked                         A·B + bias, B packed once      inference: the same weights for many inputs
@@ -32,7 +34,10 @@
 //	Exp Log SinCos Atan2 Hypot              all                all
 //	activations and their gradients         all                all
 //	Add Axpy Scale ScaleRows                all                all
-//	Sum SumSq Dot MinMax                    all                all
+//	Sum SumSq SumAbs Dot MinMax             all                all
+//	DotSingleF32                            all                -
+//	Rotate                                  all                all
+//	Swap                                    AVX2 AVX512        AVX2 AVX512
 //	Gemm GemmNT GemmTN GemmPacked           all                all
 //	GemmRuns                                AVX2 AVX512        AVX2 AVX512; elsewhere one GemmF.. after the other
 //	WeightedMoments Norm NormSums NormGrad  all                AVX2 AVX512

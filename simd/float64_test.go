@@ -26,6 +26,7 @@ var portableF64 = map[string]string{
 	"gemmPanel":       "two strips of two vectors take as long as one of four; its small products gain from it in float32",
 	"gemmWide":        "float64 has half as many columns in a strip, whose sums fill the registers as they are",
 	"swishSums":       "a part of WeightNet's fast path, which is for inference in float32",
+	"dotSingle":       "sums of float64 are in float64 as it is: dotF64",
 	"squaresRow":      "distances of stored vectors, which are float32",
 	"absoluteRow":     "as squaresRow",
 	"NEON moment":     "two passes over rows, bound by memory; portable Go on arm64",

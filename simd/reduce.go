@@ -34,6 +34,23 @@ func SumSqF32(x []float32) float64 { return sumSqF32(x) }
 // SumSqF64 returns Σ x[i]², accurate as DotF64. Elements beyond 1e154 overflow to +Inf.
 func SumSqF64(x []float64) float64 { return sumSqF64(x) }
 
+// DotSingleF32 returns Σ x[i]·y[i] summed in float32, about twice as fast as DotF32 where the vectors lie in a cache. It panics if the
+// lengths differ.
+//
+//   - Errors: products and sums beyond the range of float32 are ±Inf.
+//   - Accuracy: at most (n+8)·2^-24·Σ|x·y| from the exact value, and mostly far less, because 4 to 64 sums run side by side.
+func DotSingleF32(x, y []float32) float32 {
+	checkLen("DotSingleF32", "y", len(y), len(x))
+	return dotSingleF32(x, y)
+}
+
+// SumAbsF32 returns the sum of the magnitudes of all elements, 0 for none. NaN gives NaN, and otherwise ±Inf gives +Inf.
+// Accuracy: as SumF32, so twelve digits for ten million elements of any sign.
+func SumAbsF32(x []float32) float64 { return sumAbsF32(x) }
+
+// SumAbsF64 is SumAbsF32 for float64.
+func SumAbsF64(x []float64) float64 { return sumAbsF64(x) }
+
 // MinMaxF32 returns the smallest and the largest element, with -0 < +0. Any NaN makes both NaN. An empty slice gives (+Inf,
 // -Inf), so that the ranges of several parts can be combined.
 func MinMaxF32(x []float32) (lo, hi float32) { return minMaxF32(x) }

@@ -70,6 +70,48 @@ func dotPairwise(x, y []float32) float64 {
 	return dotF32AVX2(&x[0], &y[0], len(x))
 }
 
+func sumAbsF32(x []float32) float64 {
+	if level == Generic || len(x) == 0 {
+		return sumAbsGeneric(x)
+	}
+	raceRead(x)
+	return sumAbsPairwise(x)
+}
+
+func sumAbsPairwise(x []float32) float64 {
+	switch {
+	case len(x) > sumBlockAsm:
+		h := sumCut(len(x), sumBlockAsm)
+		return sumAbsPairwise(x[:h]) + sumAbsPairwise(x[h:])
+	case level == AVX512:
+		return sumAbsF32AVX512(&x[0], len(x))
+	}
+	return sumAbsF32AVX2(&x[0], len(x))
+}
+
+// singleBlock is up to how many elements dotSingleF32 runs in 32 or 64 accumulators.
+const singleBlock = 8192
+
+func dotSingleF32(x, y []float32) float32 {
+	if level == Generic || len(x) == 0 {
+		return dotSingleGeneric(x, y)
+	}
+	raceRead(x)
+	raceRead(y)
+	return dotSinglePairwise(x, y)
+}
+
+func dotSinglePairwise(x, y []float32) float32 {
+	switch {
+	case len(x) > singleBlock:
+		h := sumCut(len(x), singleBlock)
+		return dotSinglePairwise(x[:h], y[:h]) + dotSinglePairwise(x[h:], y[h:])
+	case level == AVX512:
+		return dotSingleF32AVX512(&x[0], &y[0], len(x))
+	}
+	return dotSingleF32AVX2(&x[0], &y[0], len(x))
+}
+
 func minMaxF32(x []float32) (lo, hi float32) {
 	if level == Generic || len(x) == 0 {
 		return minMaxGeneric(x)

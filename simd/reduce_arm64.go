@@ -61,6 +61,44 @@ func sumSqPairs(x []float32) float64 {
 	return sumSqF32NEON(&x[0], len(x))
 }
 
+func sumAbsF32(x []float32) float64 {
+	if level == Generic || len(x) == 0 {
+		return sumAbsGeneric(x)
+	}
+	raceRead(x)
+	return sumAbsPairs(x)
+}
+
+// sumAbsPairs is pairwise summation over blocks.
+func sumAbsPairs(x []float32) float64 {
+	if len(x) > neonSumBlock {
+		h := neonSumSplit(len(x))
+		return sumAbsPairs(x[:h]) + sumAbsPairs(x[h:])
+	}
+	return sumAbsF32NEON(&x[0], len(x))
+}
+
+// singleBlock is up to how many elements dotSingleF32 takes in one call.
+const singleBlock = 4096
+
+func dotSingleF32(x, y []float32) float32 {
+	if level == Generic || len(x) == 0 {
+		return dotSingleGeneric(x, y)
+	}
+	raceRead(x)
+	raceRead(y)
+	return dotSinglePairs(x, y)
+}
+
+// dotSinglePairs is pairwise summation over blocks.
+func dotSinglePairs(x, y []float32) float32 {
+	if len(x) > singleBlock {
+		h := (len(x)/2 + singleBlock - 1) / singleBlock * singleBlock
+		return dotSinglePairs(x[:h], y[:h]) + dotSinglePairs(x[h:], y[h:])
+	}
+	return dotRowF32NEON(&x[0], &y[0], len(x))
+}
+
 func minMaxF32(x []float32) (lo, hi float32) {
 	if level == Generic {
 		return minMaxGeneric(x)

@@ -71,6 +71,25 @@ func dotPairwiseF64(x, y []float64, block int) float64 {
 	return dotF64AVX2(&x[0], &y[0], len(x))
 }
 
+func sumAbsF64(x []float64) float64 {
+	if level == Generic || len(x) == 0 {
+		return sumAbsGeneric(x)
+	}
+	raceRead(x)
+	return sumAbsPairwiseF64(x, sumBlockF64())
+}
+
+func sumAbsPairwiseF64(x []float64, block int) float64 {
+	switch {
+	case len(x) > block:
+		h := sumCut(len(x), block)
+		return sumAbsPairwiseF64(x[:h], block) + sumAbsPairwiseF64(x[h:], block)
+	case level == AVX512:
+		return sumAbsF64AVX512(&x[0], len(x))
+	}
+	return sumAbsF64AVX2(&x[0], len(x))
+}
+
 func minMaxF64(x []float64) (lo, hi float64) {
 	if level == Generic || len(x) == 0 {
 		return minMaxGeneric(x)

@@ -55,6 +55,23 @@ func sumSqPairsF64(x []float64) float64 {
 	return sumSqF64NEON(&x[0], len(x))
 }
 
+func sumAbsF64(x []float64) float64 {
+	if level == Generic || len(x) == 0 {
+		return sumAbsGeneric(x)
+	}
+	raceRead(x)
+	return sumAbsPairsF64(x)
+}
+
+// sumAbsPairsF64 is pairwise summation over blocks.
+func sumAbsPairsF64(x []float64) float64 {
+	if len(x) > neonSumBlock {
+		h := neonSumSplit(len(x))
+		return sumAbsPairsF64(x[:h]) + sumAbsPairsF64(x[h:])
+	}
+	return sumAbsF64NEON(&x[0], len(x))
+}
+
 func minMaxF64(x []float64) (lo, hi float64) {
 	if level == Generic {
 		return minMaxGeneric(x)

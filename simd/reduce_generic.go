@@ -29,6 +29,26 @@ func sumGeneric[T Float](x []T) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
+// sumAbsGeneric is sumGeneric of magnitudes.
+func sumAbsGeneric[T Float](x []T) float64 {
+	if len(x) > sumBlock {
+		h := sumSplit(len(x))
+		return sumAbsGeneric(x[:h]) + sumAbsGeneric(x[h:])
+	}
+	var s0, s1, s2, s3 float64
+	for len(x) >= 4 {
+		s0 += math.Abs(float64(x[0]))
+		s1 += math.Abs(float64(x[1]))
+		s2 += math.Abs(float64(x[2]))
+		s3 += math.Abs(float64(x[3]))
+		x = x[4:]
+	}
+	for _, v := range x {
+		s0 += math.Abs(float64(v))
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
 func dotGeneric[T Float](x, y []T) float64 {
 	if len(x) > sumBlock {
 		h := sumSplit(len(x))
@@ -47,6 +67,15 @@ func dotGeneric[T Float](x, y []T) float64 {
 		s0 += float64(v) * float64(y[i])
 	}
 	return (s0 + s1) + (s2 + s3)
+}
+
+// dotSingleGeneric is dotGeneric in float32.
+func dotSingleGeneric(x, y []float32) float32 {
+	if len(x) > sumBlock {
+		h := sumSplit(len(x))
+		return dotSingleGeneric(x[:h], y[:h]) + dotSingleGeneric(x[h:], y[h:])
+	}
+	return shortDot(x, y)
 }
 
 // sumScale is the power of two by which sumScaled divides: no slice has as many elements.

@@ -20,11 +20,12 @@ func testSums[T Float](t *testing.T) {
 	rng := testkit.Rand(30)
 	for _, n := range append(lengths(), 255, 256, 257, 511, 513, 5000) {
 		x, y := testkit.CopyAtEnd(t, testkit.Normal[T](rng, n)), testkit.CopyAtStart(t, testkit.Normal[T](rng, n))
-		var sum, dot, sumSq testkit.DD
+		var sum, dot, sumSq, sumAbs testkit.DD
 		size, dotSize := 0.0, 0.0
 		for i := range x {
 			a, b := float64(x[i]), float64(y[i])
 			sum, dot, sumSq = sum.Add(testkit.Wide(a)), dot.Add(testkit.Product(a, b)), sumSq.Add(testkit.Product(a, a))
+			sumAbs = sumAbs.Add(testkit.Wide(math.Abs(a)))
 			size += math.Abs(a)
 			dotSize += math.Abs(a * b)
 		}
@@ -38,7 +39,13 @@ func testSums[T Float](t *testing.T) {
 		near("Sum", Sum(x), sum, size)
 		near("Dot", Dot(x, y), dot, dotSize)
 		near("SumSq", SumSq(x), sumSq, sumSq.Hi)
+		near("SumAbs", SumAbs(x), sumAbs, size)
 		require.Equal(t, Dot(x, x), SumSq(x), "n=%d", n)
+		if x, ok := any(x).([]float32); ok {
+			got := float64(DotSingleF32(x, any(y).([]float32)))
+			diff := dot.Sub(testkit.Wide(got)).Hi
+			require.LessOrEqual(t, math.Abs(diff), float64(n+8)*0x1p-24*dotSize, "n=%d: DotSingle = %g", n, got)
+		}
 		lo, hi := MinMax(x)
 		wantLo, wantHi := T(math.Inf(1)), T(math.Inf(-1))
 		for _, v := range x {
@@ -59,6 +66,8 @@ func TestLongSum(t *testing.T) {
 		want := float64(float32(0.1)) * n
 		require.InDelta(t, want, SumF32(x), 1e-12*want)
 		require.InDelta(t, want*float64(float32(0.1)), DotF32(x, x), 1e-12*want)
+		require.InDelta(t, want, SumAbsF32(x), 1e-12*want)
+		require.InDelta(t, want*float64(float32(0.1)), float64(DotSingleF32(x, x)), 1e-3*want)
 	})
 }
 
@@ -71,6 +80,14 @@ func TestReductionSpecials(t *testing.T) {
 				x[at] = nan
 				lo, hi := MinMaxF32(x)
 				require.True(t, lo != lo && hi != hi && math.IsNaN(SumF32(x)) && math.IsNaN(SumSqF32(x)), "n=%d NaN at %d", n, at)
+				require.True(t, math.IsNaN(SumAbsF32(x)) && math.IsNaN(float64(DotSingleF32(x, x))), "n=%d NaN at %d", n, at)
+				x[at] = -inf
+				require.True(t, math.IsInf(SumAbsF32(x), 1), "n=%d infinity at %d", n, at)
+				y := make([]float64, n)
+				y[at] = math.NaN()
+				require.True(t, math.IsNaN(SumAbsF64(y)), "n=%d NaN at %d", n, at)
+				y[at] = math.Inf(-1)
+				require.True(t, math.IsInf(SumAbsF64(y), 1), "n=%d infinity at %d", n, at)
 			}
 		}
 		lo, hi := MinMaxF32([]float32{0, float32(math.Copysign(0, -1)), 0})

@@ -305,6 +305,43 @@ func SumSq[T Float](x []T) (sum float64) {
 	return
 }
 
+// SumAbs returns Σ |x[i]|; see SumAbsF32.
+func SumAbs[T Float](x []T) (sum float64) {
+	switch x := any(x).(type) {
+	case []float32:
+		return SumAbsF32(x)
+	case []float64:
+		return SumAbsF64(x)
+	default:
+		unreachable("SumAbs")
+	}
+	return
+}
+
+// Rotate sets x[i], y[i] = c·x[i] + s·y[i], c·y[i] - s·x[i]; see RotateF32.
+func Rotate[T Float](x, y []T, c, s T) {
+	switch x := any(x).(type) {
+	case []float32:
+		RotateF32(x, any(y).([]float32), float32(c), float32(s))
+	case []float64:
+		RotateF64(x, any(y).([]float64), float64(c), float64(s))
+	default:
+		unreachable("Rotate")
+	}
+}
+
+// Swap exchanges x and y; see SwapF32.
+func Swap[T Float](x, y []T) {
+	switch x := any(x).(type) {
+	case []float32:
+		SwapF32(x, any(y).([]float32))
+	case []float64:
+		SwapF64(x, any(y).([]float64))
+	default:
+		unreachable("Swap")
+	}
+}
+
 // Sub sets dst[i] = x[i] - y[i]; see SubF32.
 func Sub[T Float](dst, x, y []T) {
 	switch dst := any(dst).(type) {

@@ -29,6 +29,16 @@ func scaleRows2F32AVX2(x *float32, by *float32, rows int, stride int, tail int)
 //go:noescape
 func scaleRows1F32AVX2(x *float32, by *float32, rows int, stride int, tail int)
 
+// rotateF32AVX2 sets x[i], y[i] = c·x[i] + s·y[i], c·y[i] - s·x[i] for i < n.
+//
+//go:noescape
+func rotateF32AVX2(x *float32, y *float32, c float32, s float32, n int)
+
+// swapF32AVX2 exchanges x[i] and y[i] for i < n.
+//
+//go:noescape
+func swapF32AVX2(x *float32, y *float32, n int)
+
 // addF32AVX512 sets dst[i] = x[i] + y[i] for i < n.
 //
 //go:noescape
@@ -53,6 +63,16 @@ func scaleRows2F32AVX512(x *float32, by *float32, rows int, stride int, tail int
 //
 //go:noescape
 func scaleRows1F32AVX512(x *float32, by *float32, rows int, stride int, tail int)
+
+// rotateF32AVX512 sets x[i], y[i] = c·x[i] + s·y[i], c·y[i] - s·x[i] for i < n.
+//
+//go:noescape
+func rotateF32AVX512(x *float32, y *float32, c float32, s float32, n int)
+
+// swapF32AVX512 exchanges x[i] and y[i] for i < n.
+//
+//go:noescape
+func swapF32AVX512(x *float32, y *float32, n int)
 
 // addF64AVX2 sets dst[i] = x[i] + y[i] for i < n.
 //
@@ -79,6 +99,16 @@ func scaleRows2F64AVX2(x *float64, by *float64, rows int, stride int, tail int)
 //go:noescape
 func scaleRows1F64AVX2(x *float64, by *float64, rows int, stride int, tail int)
 
+// rotateF64AVX2 sets x[i], y[i] = c·x[i] + s·y[i], c·y[i] - s·x[i] for i < n.
+//
+//go:noescape
+func rotateF64AVX2(x *float64, y *float64, c float64, s float64, n int)
+
+// swapF64AVX2 exchanges x[i] and y[i] for i < n.
+//
+//go:noescape
+func swapF64AVX2(x *float64, y *float64, n int)
+
 // addF64AVX512 sets dst[i] = x[i] + y[i] for i < n.
 //
 //go:noescape
@@ -103,3 +133,13 @@ func scaleRows2F64AVX512(x *float64, by *float64, rows int, stride int, tail int
 //
 //go:noescape
 func scaleRows1F64AVX512(x *float64, by *float64, rows int, stride int, tail int)
+
+// rotateF64AVX512 sets x[i], y[i] = c·x[i] + s·y[i], c·y[i] - s·x[i] for i < n.
+//
+//go:noescape
+func rotateF64AVX512(x *float64, y *float64, c float64, s float64, n int)
+
+// swapF64AVX512 exchanges x[i] and y[i] for i < n.
+//
+//go:noescape
+func swapF64AVX512(x *float64, y *float64, n int)

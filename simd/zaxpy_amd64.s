@@ -210,6 +210,120 @@ row:
 	VZEROUPPER
 	RET
 
+// func rotateF32AVX2(x *float32, y *float32, c float32, s float32, n int)
+// Requires: AVX, FMA3
+TEXT ·rotateF32AVX2(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         y+8(FP), CX
+	VBROADCASTSS c+16(FP), Y0
+	VBROADCASTSS s+20(FP), Y1
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	CMPQ         DX, $+16
+	JL           next6
+loop5:
+	VMOVUPS      (AX)(BX*4), Y2
+	VMOVUPS      32(AX)(BX*4), Y3
+	VMOVUPS      (CX)(BX*4), Y4
+	VMOVUPS      32(CX)(BX*4), Y5
+	VMULPS       Y0, Y2, Y6
+	VMULPS       Y0, Y3, Y7
+	VFMADD231PS  Y1, Y4, Y6
+	VFMADD231PS  Y1, Y5, Y7
+	VMULPS       Y0, Y4, Y4
+	VMULPS       Y0, Y5, Y5
+	VFNMADD231PS Y1, Y2, Y4
+	VFNMADD231PS Y1, Y3, Y5
+	VMOVUPS      Y6, (AX)(BX*4)
+	VMOVUPS      Y7, 32(AX)(BX*4)
+	VMOVUPS      Y4, (CX)(BX*4)
+	VMOVUPS      Y5, 32(CX)(BX*4)
+	ADDQ         $+16, BX
+	SUBQ         $+16, DX
+	CMPQ         DX, $+16
+	JGE          loop5
+next6:
+	CMPQ DX, $+8
+	JL   next8
+loop7:
+	VMOVUPS      (AX)(BX*4), Y2
+	VMOVUPS      (CX)(BX*4), Y3
+	VMULPS       Y0, Y2, Y4
+	VFMADD231PS  Y1, Y3, Y4
+	VMULPS       Y0, Y3, Y3
+	VFNMADD231PS Y1, Y2, Y3
+	VMOVUPS      Y4, (AX)(BX*4)
+	VMOVUPS      Y3, (CX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, DX
+	CMPQ         DX, $+8
+	JGE          loop7
+next8:
+	TESTQ        DX, DX
+	JE           done3
+	LEAQ         ·dataTailMaskF32+0(SB), SI
+	NEGQ         DX
+	VMOVUPS      32(SI)(DX*4), Y2
+	VMASKMOVPS   (AX)(BX*4), Y2, Y3
+	VMASKMOVPS   (CX)(BX*4), Y2, Y4
+	VMULPS       Y0, Y3, Y5
+	VFMADD231PS  Y1, Y4, Y5
+	VMULPS       Y0, Y4, Y0
+	VFNMADD231PS Y1, Y3, Y0
+	VMASKMOVPS   Y5, Y2, (AX)(BX*4)
+	VMASKMOVPS   Y0, Y2, (CX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
+
+// func swapF32AVX2(x *float32, y *float32, n int)
+// Requires: AVX
+TEXT ·swapF32AVX2(SB), NOSPLIT, $0-24
+	MOVQ x+0(FP), AX
+	MOVQ y+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	CMPQ DX, $+16
+	JL   next6
+loop5:
+	VMOVUPS (AX)(BX*4), Y0
+	VMOVUPS 32(AX)(BX*4), Y1
+	VMOVUPS (CX)(BX*4), Y2
+	VMOVUPS 32(CX)(BX*4), Y3
+	VMOVUPS Y2, (AX)(BX*4)
+	VMOVUPS Y3, 32(AX)(BX*4)
+	VMOVUPS Y0, (CX)(BX*4)
+	VMOVUPS Y1, 32(CX)(BX*4)
+	ADDQ    $+16, BX
+	SUBQ    $+16, DX
+	CMPQ    DX, $+16
+	JGE     loop5
+next6:
+	CMPQ DX, $+8
+	JL   next8
+loop7:
+	VMOVUPS (AX)(BX*4), Y0
+	VMOVUPS (CX)(BX*4), Y1
+	VMOVUPS Y1, (AX)(BX*4)
+	VMOVUPS Y0, (CX)(BX*4)
+	ADDQ    $+8, BX
+	SUBQ    $+8, DX
+	CMPQ    DX, $+8
+	JGE     loop7
+next8:
+	TESTQ      DX, DX
+	JE         done3
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	NEGQ       DX
+	VMOVUPS    32(SI)(DX*4), Y0
+	VMASKMOVPS (AX)(BX*4), Y0, Y1
+	VMASKMOVPS (CX)(BX*4), Y0, Y2
+	VMASKMOVPS Y2, Y0, (AX)(BX*4)
+	VMASKMOVPS Y1, Y0, (CX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
+
 // func addF32AVX512(dst *float32, x *float32, y *float32, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·addF32AVX512(SB), NOSPLIT, $0-32
@@ -420,6 +534,120 @@ row:
 	VZEROUPPER
 	RET
 
+// func rotateF32AVX512(x *float32, y *float32, c float32, s float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·rotateF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         y+8(FP), CX
+	VBROADCASTSS c+16(FP), Z0
+	VBROADCASTSS s+20(FP), Z1
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	CMPQ         DX, $+32
+	JL           next6
+loop5:
+	VMOVUPS      (AX)(BX*4), Z2
+	VMOVUPS      64(AX)(BX*4), Z3
+	VMOVUPS      (CX)(BX*4), Z4
+	VMOVUPS      64(CX)(BX*4), Z5
+	VMULPS       Z0, Z2, Z6
+	VMULPS       Z0, Z3, Z7
+	VFMADD231PS  Z1, Z4, Z6
+	VFMADD231PS  Z1, Z5, Z7
+	VMULPS       Z0, Z4, Z4
+	VMULPS       Z0, Z5, Z5
+	VFNMADD231PS Z1, Z2, Z4
+	VFNMADD231PS Z1, Z3, Z5
+	VMOVUPS      Z6, (AX)(BX*4)
+	VMOVUPS      Z7, 64(AX)(BX*4)
+	VMOVUPS      Z4, (CX)(BX*4)
+	VMOVUPS      Z5, 64(CX)(BX*4)
+	ADDQ         $+32, BX
+	SUBQ         $+32, DX
+	CMPQ         DX, $+32
+	JGE          loop5
+next6:
+	CMPQ DX, $+16
+	JL   next8
+loop7:
+	VMOVUPS      (AX)(BX*4), Z2
+	VMOVUPS      (CX)(BX*4), Z3
+	VMULPS       Z0, Z2, Z4
+	VFMADD231PS  Z1, Z3, Z4
+	VMULPS       Z0, Z3, Z3
+	VFNMADD231PS Z1, Z2, Z3
+	VMOVUPS      Z4, (AX)(BX*4)
+	VMOVUPS      Z3, (CX)(BX*4)
+	ADDQ         $+16, BX
+	SUBQ         $+16, DX
+	CMPQ         DX, $+16
+	JGE          loop7
+next8:
+	TESTQ        DX, DX
+	JE           done3
+	MOVQ         $-1, SI
+	BZHIQ        DX, SI, SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (AX)(BX*4), K1, Z2
+	VMOVUPS.Z    (CX)(BX*4), K1, Z3
+	VMULPS       Z0, Z2, Z4
+	VFMADD231PS  Z1, Z3, Z4
+	VMULPS       Z0, Z3, Z0
+	VFNMADD231PS Z1, Z2, Z0
+	VMOVUPS      Z4, K1, (AX)(BX*4)
+	VMOVUPS      Z0, K1, (CX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
+
+// func swapF32AVX512(x *float32, y *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·swapF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ x+0(FP), AX
+	MOVQ y+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	CMPQ DX, $+32
+	JL   next6
+loop5:
+	VMOVUPS (AX)(BX*4), Z0
+	VMOVUPS 64(AX)(BX*4), Z1
+	VMOVUPS (CX)(BX*4), Z2
+	VMOVUPS 64(CX)(BX*4), Z3
+	VMOVUPS Z2, (AX)(BX*4)
+	VMOVUPS Z3, 64(AX)(BX*4)
+	VMOVUPS Z0, (CX)(BX*4)
+	VMOVUPS Z1, 64(CX)(BX*4)
+	ADDQ    $+32, BX
+	SUBQ    $+32, DX
+	CMPQ    DX, $+32
+	JGE     loop5
+next6:
+	CMPQ DX, $+16
+	JL   next8
+loop7:
+	VMOVUPS (AX)(BX*4), Z0
+	VMOVUPS (CX)(BX*4), Z1
+	VMOVUPS Z1, (AX)(BX*4)
+	VMOVUPS Z0, (CX)(BX*4)
+	ADDQ    $+16, BX
+	SUBQ    $+16, DX
+	CMPQ    DX, $+16
+	JGE     loop7
+next8:
+	TESTQ     DX, DX
+	JE        done3
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (AX)(BX*4), K1, Z0
+	VMOVUPS.Z (CX)(BX*4), K1, Z1
+	VMOVUPS   Z1, K1, (AX)(BX*4)
+	VMOVUPS   Z0, K1, (CX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
+
 // func addF64AVX2(dst *float64, x *float64, y *float64, n int)
 // Requires: AVX
 TEXT ·addF64AVX2(SB), NOSPLIT, $0-32
@@ -623,6 +851,120 @@ row:
 	ADDQ         BX, AX
 	DECQ         DX
 	JNE          row
+	VZEROUPPER
+	RET
+
+// func rotateF64AVX2(x *float64, y *float64, c float64, s float64, n int)
+// Requires: AVX, FMA3
+TEXT ·rotateF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         x+0(FP), AX
+	MOVQ         y+8(FP), CX
+	VBROADCASTSD c+16(FP), Y0
+	VBROADCASTSD s+24(FP), Y1
+	MOVQ         n+32(FP), DX
+	XORQ         BX, BX
+	CMPQ         DX, $+8
+	JL           next6
+loop5:
+	VMOVUPS      (AX)(BX*8), Y2
+	VMOVUPS      32(AX)(BX*8), Y3
+	VMOVUPS      (CX)(BX*8), Y4
+	VMOVUPS      32(CX)(BX*8), Y5
+	VMULPD       Y0, Y2, Y6
+	VMULPD       Y0, Y3, Y7
+	VFMADD231PD  Y1, Y4, Y6
+	VFMADD231PD  Y1, Y5, Y7
+	VMULPD       Y0, Y4, Y4
+	VMULPD       Y0, Y5, Y5
+	VFNMADD231PD Y1, Y2, Y4
+	VFNMADD231PD Y1, Y3, Y5
+	VMOVUPS      Y6, (AX)(BX*8)
+	VMOVUPS      Y7, 32(AX)(BX*8)
+	VMOVUPS      Y4, (CX)(BX*8)
+	VMOVUPS      Y5, 32(CX)(BX*8)
+	ADDQ         $+8, BX
+	SUBQ         $+8, DX
+	CMPQ         DX, $+8
+	JGE          loop5
+next6:
+	CMPQ DX, $+4
+	JL   next8
+loop7:
+	VMOVUPS      (AX)(BX*8), Y2
+	VMOVUPS      (CX)(BX*8), Y3
+	VMULPD       Y0, Y2, Y4
+	VFMADD231PD  Y1, Y3, Y4
+	VMULPD       Y0, Y3, Y3
+	VFNMADD231PD Y1, Y2, Y3
+	VMOVUPS      Y4, (AX)(BX*8)
+	VMOVUPS      Y3, (CX)(BX*8)
+	ADDQ         $+4, BX
+	SUBQ         $+4, DX
+	CMPQ         DX, $+4
+	JGE          loop7
+next8:
+	TESTQ        DX, DX
+	JE           done3
+	LEAQ         ·dataTailMaskF32+0(SB), SI
+	NEGQ         DX
+	VMOVUPS      32(SI)(DX*8), Y2
+	VMASKMOVPD   (AX)(BX*8), Y2, Y3
+	VMASKMOVPD   (CX)(BX*8), Y2, Y4
+	VMULPD       Y0, Y3, Y5
+	VFMADD231PD  Y1, Y4, Y5
+	VMULPD       Y0, Y4, Y0
+	VFNMADD231PD Y1, Y3, Y0
+	VMASKMOVPD   Y5, Y2, (AX)(BX*8)
+	VMASKMOVPD   Y0, Y2, (CX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
+
+// func swapF64AVX2(x *float64, y *float64, n int)
+// Requires: AVX
+TEXT ·swapF64AVX2(SB), NOSPLIT, $0-24
+	MOVQ x+0(FP), AX
+	MOVQ y+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	CMPQ DX, $+8
+	JL   next6
+loop5:
+	VMOVUPS (AX)(BX*8), Y0
+	VMOVUPS 32(AX)(BX*8), Y1
+	VMOVUPS (CX)(BX*8), Y2
+	VMOVUPS 32(CX)(BX*8), Y3
+	VMOVUPS Y2, (AX)(BX*8)
+	VMOVUPS Y3, 32(AX)(BX*8)
+	VMOVUPS Y0, (CX)(BX*8)
+	VMOVUPS Y1, 32(CX)(BX*8)
+	ADDQ    $+8, BX
+	SUBQ    $+8, DX
+	CMPQ    DX, $+8
+	JGE     loop5
+next6:
+	CMPQ DX, $+4
+	JL   next8
+loop7:
+	VMOVUPS (AX)(BX*8), Y0
+	VMOVUPS (CX)(BX*8), Y1
+	VMOVUPS Y1, (AX)(BX*8)
+	VMOVUPS Y0, (CX)(BX*8)
+	ADDQ    $+4, BX
+	SUBQ    $+4, DX
+	CMPQ    DX, $+4
+	JGE     loop7
+next8:
+	TESTQ      DX, DX
+	JE         done3
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	NEGQ       DX
+	VMOVUPS    32(SI)(DX*8), Y0
+	VMASKMOVPD (AX)(BX*8), Y0, Y1
+	VMASKMOVPD (CX)(BX*8), Y0, Y2
+	VMASKMOVPD Y2, Y0, (AX)(BX*8)
+	VMASKMOVPD Y1, Y0, (CX)(BX*8)
+done3:
 	VZEROUPPER
 	RET
 
@@ -833,5 +1175,119 @@ row:
 	ADDQ         BX, AX
 	DECQ         DX
 	JNE          row
+	VZEROUPPER
+	RET
+
+// func rotateF64AVX512(x *float64, y *float64, c float64, s float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·rotateF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         x+0(FP), AX
+	MOVQ         y+8(FP), CX
+	VBROADCASTSD c+16(FP), Z0
+	VBROADCASTSD s+24(FP), Z1
+	MOVQ         n+32(FP), DX
+	XORQ         BX, BX
+	CMPQ         DX, $+16
+	JL           next6
+loop5:
+	VMOVUPS      (AX)(BX*8), Z2
+	VMOVUPS      64(AX)(BX*8), Z3
+	VMOVUPS      (CX)(BX*8), Z4
+	VMOVUPS      64(CX)(BX*8), Z5
+	VMULPD       Z0, Z2, Z6
+	VMULPD       Z0, Z3, Z7
+	VFMADD231PD  Z1, Z4, Z6
+	VFMADD231PD  Z1, Z5, Z7
+	VMULPD       Z0, Z4, Z4
+	VMULPD       Z0, Z5, Z5
+	VFNMADD231PD Z1, Z2, Z4
+	VFNMADD231PD Z1, Z3, Z5
+	VMOVUPS      Z6, (AX)(BX*8)
+	VMOVUPS      Z7, 64(AX)(BX*8)
+	VMOVUPS      Z4, (CX)(BX*8)
+	VMOVUPS      Z5, 64(CX)(BX*8)
+	ADDQ         $+16, BX
+	SUBQ         $+16, DX
+	CMPQ         DX, $+16
+	JGE          loop5
+next6:
+	CMPQ DX, $+8
+	JL   next8
+loop7:
+	VMOVUPS      (AX)(BX*8), Z2
+	VMOVUPS      (CX)(BX*8), Z3
+	VMULPD       Z0, Z2, Z4
+	VFMADD231PD  Z1, Z3, Z4
+	VMULPD       Z0, Z3, Z3
+	VFNMADD231PD Z1, Z2, Z3
+	VMOVUPS      Z4, (AX)(BX*8)
+	VMOVUPS      Z3, (CX)(BX*8)
+	ADDQ         $+8, BX
+	SUBQ         $+8, DX
+	CMPQ         DX, $+8
+	JGE          loop7
+next8:
+	TESTQ        DX, DX
+	JE           done3
+	MOVQ         $-1, SI
+	BZHIQ        DX, SI, SI
+	KMOVW        SI, K1
+	VMOVUPD.Z    (AX)(BX*8), K1, Z2
+	VMOVUPD.Z    (CX)(BX*8), K1, Z3
+	VMULPD       Z0, Z2, Z4
+	VFMADD231PD  Z1, Z3, Z4
+	VMULPD       Z0, Z3, Z0
+	VFNMADD231PD Z1, Z2, Z0
+	VMOVUPD      Z4, K1, (AX)(BX*8)
+	VMOVUPD      Z0, K1, (CX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
+
+// func swapF64AVX512(x *float64, y *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·swapF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ x+0(FP), AX
+	MOVQ y+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	CMPQ DX, $+16
+	JL   next6
+loop5:
+	VMOVUPS (AX)(BX*8), Z0
+	VMOVUPS 64(AX)(BX*8), Z1
+	VMOVUPS (CX)(BX*8), Z2
+	VMOVUPS 64(CX)(BX*8), Z3
+	VMOVUPS Z2, (AX)(BX*8)
+	VMOVUPS Z3, 64(AX)(BX*8)
+	VMOVUPS Z0, (CX)(BX*8)
+	VMOVUPS Z1, 64(CX)(BX*8)
+	ADDQ    $+16, BX
+	SUBQ    $+16, DX
+	CMPQ    DX, $+16
+	JGE     loop5
+next6:
+	CMPQ DX, $+8
+	JL   next8
+loop7:
+	VMOVUPS (AX)(BX*8), Z0
+	VMOVUPS (CX)(BX*8), Z1
+	VMOVUPS Z1, (AX)(BX*8)
+	VMOVUPS Z0, (CX)(BX*8)
+	ADDQ    $+8, BX
+	SUBQ    $+8, DX
+	CMPQ    DX, $+8
+	JGE     loop7
+next8:
+	TESTQ     DX, DX
+	JE        done3
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPD.Z (AX)(BX*8), K1, Z0
+	VMOVUPD.Z (CX)(BX*8), K1, Z1
+	VMOVUPD   Z1, K1, (AX)(BX*8)
+	VMOVUPD   Z0, K1, (CX)(BX*8)
+done3:
 	VZEROUPPER
 	RET

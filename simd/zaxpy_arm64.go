@@ -19,6 +19,11 @@ func axpyF32NEON(dst *float32, a float32, x *float32, n int)
 //go:noescape
 func scaleF32NEON(dst *float32, a float32, x *float32, n int)
 
+// rotateF32NEON sets x[i], y[i] = c·x[i] + s·y[i], c·y[i] - s·x[i] for n elements.
+//
+//go:noescape
+func rotateF32NEON(x, y *float32, c, s float32, n int)
+
 // scaleRowsF32NEON multiplies every row of x [rows, c] by a number of its own. rows is positive.
 //
 //go:noescape
@@ -38,6 +43,11 @@ func axpyF64NEON(dst *float64, a float64, x *float64, n int)
 //
 //go:noescape
 func scaleF64NEON(dst *float64, a float64, x *float64, n int)
+
+// rotateF64NEON sets x[i], y[i] = c·x[i] + s·y[i], c·y[i] - s·x[i] for n elements.
+//
+//go:noescape
+func rotateF64NEON(x, y *float64, c, s float64, n int)
 
 // scaleRowsF64NEON multiplies every row of x [rows, c] by a number of its own. rows is positive.
 //

@@ -194,6 +194,91 @@ stored:
 done:
 	RET
 
+// func rotateF32NEON(x, y *float32, c, s float32, n int)
+TEXT ·rotateF32NEON(SB), NOSPLIT, $0-32
+	FMOVS c+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS s+20(FP), F1
+	VDUP V1.S[0], V1.S4
+	MOVD x+0(FP), R0
+	MOVD y+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD R0, R3
+	MOVD R1, R4
+	CMP $8, R2
+	BLT rest
+loop:
+	// 15 instructions for 8 elements, 1.875 each
+	FLDPQ.P 32(R0), (F2, F3)
+	FLDPQ.P 32(R1), (F4, F5)
+	WORD $0x6e20dc46 // fmul v6.4s, v2.4s, v0.4s
+	WORD $0x6e20dc67 // fmul v7.4s, v3.4s, v0.4s
+	WORD $0x6e20dc88 // fmul v8.4s, v4.4s, v0.4s
+	WORD $0x6e20dca9 // fmul v9.4s, v5.4s, v0.4s
+	VFMLA V1.S4, V4.S4, V6.S4
+	VFMLA V1.S4, V5.S4, V7.S4
+	VFMLS V1.S4, V2.S4, V8.S4
+	VFMLS V1.S4, V3.S4, V9.S4
+	FSTPQ.P (F6, F7), 32(R3)
+	FSTPQ.P (F8, F9), 32(R4)
+	SUB $8, R2
+	CMP $8, R2
+	BGE loop
+rest:
+	CBZ R2, done
+	CMP $4, R2
+	BLT partIn
+	FMOVQ.P 16(R0), F2
+	FMOVQ.P 16(R1), F3
+compute:
+	WORD $0x6e20dc44 // fmul v4.4s, v2.4s, v0.4s
+	WORD $0x6e20dc65 // fmul v5.4s, v3.4s, v0.4s
+	VFMLA V1.S4, V3.S4, V4.S4
+	VFMLS V1.S4, V2.S4, V5.S4
+	CMP $4, R2
+	BLT partOut
+	FMOVQ.P F4, 16(R3)
+	FMOVQ.P F5, 16(R4)
+	SUB $4, R2
+	B rest
+partIn:
+	TBZ $1, R2, loadOne
+	FMOVD.P 8(R0), F2
+	TBZ $0, R2, loaded
+	VLD1 (R0), V2.S[2]
+	B loaded
+loadOne:
+	FMOVS (R0), F2
+loaded:
+	TBZ $1, R2, loadOne2
+	FMOVD.P 8(R1), F3
+	TBZ $0, R2, loaded2
+	VLD1 (R1), V3.S[2]
+	B loaded2
+loadOne2:
+	FMOVS (R1), F3
+loaded2:
+	B compute
+partOut:
+	TBZ $1, R2, storeOne
+	FMOVD.P F4, 8(R3)
+	TBZ $0, R2, stored
+	VST1 V4.S[2], (R3)
+	B stored
+storeOne:
+	FMOVS F4, (R3)
+stored:
+	TBZ $1, R2, storeOne2
+	FMOVD.P F5, 8(R4)
+	TBZ $0, R2, stored2
+	VST1 V5.S[2], (R4)
+	B stored2
+storeOne2:
+	FMOVS F5, (R4)
+stored2:
+done:
+	RET
+
 // func scaleRowsF32NEON(x, by *float32, rows, c int)
 TEXT ·scaleRowsF32NEON(SB), NOSPLIT, $0-32
 	MOVD x+0(FP), R0
@@ -389,6 +474,63 @@ partIn:
 	B compute
 partOut:
 	FMOVD F1, (R0)
+done:
+	RET
+
+// func rotateF64NEON(x, y *float64, c, s float64, n int)
+TEXT ·rotateF64NEON(SB), NOSPLIT, $0-40
+	FMOVD c+16(FP), F0
+	VDUP V0.D[0], V0.D2
+	FMOVD s+24(FP), F1
+	VDUP V1.D[0], V1.D2
+	MOVD x+0(FP), R0
+	MOVD y+8(FP), R1
+	MOVD n+32(FP), R2
+	MOVD R0, R3
+	MOVD R1, R4
+	CMP $4, R2
+	BLT rest
+loop:
+	// 15 instructions for 4 elements, 3.75 each
+	FLDPQ.P 32(R0), (F2, F3)
+	FLDPQ.P 32(R1), (F4, F5)
+	WORD $0x6e60dc46 // fmul v6.2d, v2.2d, v0.2d
+	WORD $0x6e60dc67 // fmul v7.2d, v3.2d, v0.2d
+	WORD $0x6e60dc88 // fmul v8.2d, v4.2d, v0.2d
+	WORD $0x6e60dca9 // fmul v9.2d, v5.2d, v0.2d
+	VFMLA V1.D2, V4.D2, V6.D2
+	VFMLA V1.D2, V5.D2, V7.D2
+	VFMLS V1.D2, V2.D2, V8.D2
+	VFMLS V1.D2, V3.D2, V9.D2
+	FSTPQ.P (F6, F7), 32(R3)
+	FSTPQ.P (F8, F9), 32(R4)
+	SUB $4, R2
+	CMP $4, R2
+	BGE loop
+rest:
+	CBZ R2, done
+	CMP $2, R2
+	BLT partIn
+	FMOVQ.P 16(R0), F2
+	FMOVQ.P 16(R1), F3
+compute:
+	WORD $0x6e60dc44 // fmul v4.2d, v2.2d, v0.2d
+	WORD $0x6e60dc65 // fmul v5.2d, v3.2d, v0.2d
+	VFMLA V1.D2, V3.D2, V4.D2
+	VFMLS V1.D2, V2.D2, V5.D2
+	CMP $2, R2
+	BLT partOut
+	FMOVQ.P F4, 16(R3)
+	FMOVQ.P F5, 16(R4)
+	SUB $2, R2
+	B rest
+partIn:
+	FMOVD (R0), F2
+	FMOVD (R1), F3
+	B compute
+partOut:
+	FMOVD F4, (R3)
+	FMOVD F5, (R4)
 done:
 	RET
 

@@ -19,6 +19,16 @@ func sumSqF32AVX2(x *float32, n int) float64
 //go:noescape
 func dotF32AVX2(x *float32, y *float32, n int) float64
 
+// sumAbsF32AVX2 returns Σ |x[i]| over i < n, summed in float64.
+//
+//go:noescape
+func sumAbsF32AVX2(x *float32, n int) float64
+
+// dotSingleF32AVX2 returns Σ x[i]·y[i] over i < n, summed in float32.
+//
+//go:noescape
+func dotSingleF32AVX2(x *float32, y *float32, n int) float32
+
 // minMaxF32AVX2 returns the smallest and the largest of x[:n], n > 0, as integers with the same bits, and the largest as unsigned ones.
 //
 //go:noescape
@@ -38,6 +48,11 @@ func sumSqF64AVX2(x *float64, n int) float64
 //
 //go:noescape
 func dotF64AVX2(x *float64, y *float64, n int) float64
+
+// sumAbsF64AVX2 returns Σ |x[i]| over i < n.
+//
+//go:noescape
+func sumAbsF64AVX2(x *float64, n int) float64
 
 // minMaxF64AVX2 returns the smallest and the largest of x[:n], n > 0, in the order of integers with the bits of x[i], all but the sign inverted where it is set.
 //
@@ -59,6 +74,16 @@ func sumSqF32AVX512(x *float32, n int) float64
 //go:noescape
 func dotF32AVX512(x *float32, y *float32, n int) float64
 
+// sumAbsF32AVX512 returns Σ |x[i]| over i < n, summed in float64.
+//
+//go:noescape
+func sumAbsF32AVX512(x *float32, n int) float64
+
+// dotSingleF32AVX512 returns Σ x[i]·y[i] over i < n, summed in float32.
+//
+//go:noescape
+func dotSingleF32AVX512(x *float32, y *float32, n int) float32
+
 // minMaxF32AVX512 returns the smallest and the largest of x[:n], n > 0, as integers with the same bits, and the largest as unsigned ones.
 //
 //go:noescape
@@ -78,6 +103,11 @@ func sumSqF64AVX512(x *float64, n int) float64
 //
 //go:noescape
 func dotF64AVX512(x *float64, y *float64, n int) float64
+
+// sumAbsF64AVX512 returns Σ |x[i]| over i < n.
+//
+//go:noescape
+func sumAbsF64AVX512(x *float64, n int) float64
 
 // minMaxF64AVX512 returns the smallest and the largest of x[:n], n > 0, in the order of integers with the bits of x[i], all but the sign inverted where it is set.
 //

@@ -231,6 +231,148 @@ summed5:
 	VZEROUPPER
 	RET
 
+// func sumAbsF32AVX2(x *float32, n int) float64
+// Requires: AVX, SSE2
+TEXT ·sumAbsF32AVX2(SB), NOSPLIT, $0-24
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	VBROADCASTSD ·dataAbsF64+0(SB), Y8
+	SUBQ         $0x20, CX
+	JL           next2
+loop1:
+	VCVTPS2PD (AX), Y9
+	VANDPD    Y8, Y9, Y9
+	VADDPD    Y9, Y0, Y0
+	VCVTPS2PD 16(AX), Y9
+	VANDPD    Y8, Y9, Y9
+	VADDPD    Y9, Y1, Y1
+	VCVTPS2PD 32(AX), Y9
+	VANDPD    Y8, Y9, Y9
+	VADDPD    Y9, Y2, Y2
+	VCVTPS2PD 48(AX), Y9
+	VANDPD    Y8, Y9, Y9
+	VADDPD    Y9, Y3, Y3
+	VCVTPS2PD 64(AX), Y9
+	VANDPD    Y8, Y9, Y9
+	VADDPD    Y9, Y4, Y4
+	VCVTPS2PD 80(AX), Y9
+	VANDPD    Y8, Y9, Y9
+	VADDPD    Y9, Y5, Y5
+	VCVTPS2PD 96(AX), Y9
+	VANDPD    Y8, Y9, Y9
+	VADDPD    Y9, Y6, Y6
+	VCVTPS2PD 112(AX), Y9
+	VANDPD    Y8, Y9, Y9
+	VADDPD    Y9, Y7, Y7
+	ADDQ      $0x00000080, AX
+	SUBQ      $0x20, CX
+	JGE       loop1
+next2:
+	ADDQ $0x20, CX
+	SUBQ $0x04, CX
+	JL   next4
+loop3:
+	VCVTPS2PD (AX), Y9
+	VANDPD    Y8, Y9, Y9
+	VADDPD    Y9, Y0, Y0
+	ADDQ      $0x00000010, AX
+	SUBQ      $0x04, CX
+	JGE       loop3
+next4:
+	ADDQ       $0x04, CX
+	TESTQ      CX, CX
+	JE         summed5
+	LEAQ       ·dataTailMask4+0(SB), DX
+	NEGQ       CX
+	VMOVDQU    16(DX)(CX*4), X9
+	VMASKMOVPS (AX), X9, X9
+	VCVTPS2PD  X9, Y9
+	VANDPD     Y8, Y9, Y9
+	VADDPD     Y9, Y1, Y1
+summed5:
+	VADDPD       Y1, Y0, Y0
+	VADDPD       Y3, Y2, Y2
+	VADDPD       Y5, Y4, Y4
+	VADDPD       Y7, Y6, Y6
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y6, Y4, Y4
+	VADDPD       Y4, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	MOVSD        X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func dotSingleF32AVX2(x *float32, y *float32, n int) float32
+// Requires: AVX, FMA3, SSE
+TEXT ·dotSingleF32AVX2(SB), NOSPLIT, $0-28
+	MOVQ   x+0(FP), AX
+	MOVQ   y+8(FP), CX
+	MOVQ   n+16(FP), DX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	SUBQ   $0x20, DX
+	JL     next2
+loop1:
+	VMOVUPS     (AX), Y4
+	VFMADD231PS (CX), Y4, Y0
+	VMOVUPS     32(AX), Y4
+	VFMADD231PS 32(CX), Y4, Y1
+	VMOVUPS     64(AX), Y4
+	VFMADD231PS 64(CX), Y4, Y2
+	VMOVUPS     96(AX), Y4
+	VFMADD231PS 96(CX), Y4, Y3
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, CX
+	SUBQ        $0x20, DX
+	JGE         loop1
+next2:
+	ADDQ $0x20, DX
+	SUBQ $0x08, DX
+	JL   next4
+loop3:
+	VMOVUPS     (AX), Y4
+	VFMADD231PS (CX), Y4, Y0
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, CX
+	SUBQ        $0x08, DX
+	JGE         loop3
+next4:
+	ADDQ        $0x08, DX
+	TESTQ       DX, DX
+	JE          summed5
+	LEAQ        ·dataTailMaskF32+0(SB), BX
+	NEGQ        DX
+	VMOVUPS     32(BX)(DX*4), Y4
+	VMASKMOVPS  (CX), Y4, Y5
+	VMASKMOVPS  (AX), Y4, Y4
+	VFMADD231PS Y5, Y4, Y1
+summed5:
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y2
+	VADDPS       Y2, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPS       X1, X0, X0
+	VMOVSHDUP    X0, X1
+	VADDSS       X1, X0, X0
+	MOVSS        X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
 // func minMaxF32AVX2(x *float32, n int) (least int32, most int32, top uint32)
 // Requires: AVX, AVX2
 TEXT ·minMaxF32AVX2(SB), NOSPLIT, $0-28
@@ -555,6 +697,87 @@ summed5:
 	VZEROUPPER
 	RET
 
+// func sumAbsF64AVX2(x *float64, n int) float64
+// Requires: AVX, SSE2
+TEXT ·sumAbsF64AVX2(SB), NOSPLIT, $0-24
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	VBROADCASTSD ·dataAbsF64+0(SB), Y8
+	SUBQ         $0x20, CX
+	JL           next2
+loop1:
+	VMOVUPS (AX), Y9
+	VANDPD  Y8, Y9, Y9
+	VADDPD  Y9, Y0, Y0
+	VMOVUPS 32(AX), Y9
+	VANDPD  Y8, Y9, Y9
+	VADDPD  Y9, Y1, Y1
+	VMOVUPS 64(AX), Y9
+	VANDPD  Y8, Y9, Y9
+	VADDPD  Y9, Y2, Y2
+	VMOVUPS 96(AX), Y9
+	VANDPD  Y8, Y9, Y9
+	VADDPD  Y9, Y3, Y3
+	VMOVUPS 128(AX), Y9
+	VANDPD  Y8, Y9, Y9
+	VADDPD  Y9, Y4, Y4
+	VMOVUPS 160(AX), Y9
+	VANDPD  Y8, Y9, Y9
+	VADDPD  Y9, Y5, Y5
+	VMOVUPS 192(AX), Y9
+	VANDPD  Y8, Y9, Y9
+	VADDPD  Y9, Y6, Y6
+	VMOVUPS 224(AX), Y9
+	VANDPD  Y8, Y9, Y9
+	VADDPD  Y9, Y7, Y7
+	ADDQ    $0x00000100, AX
+	SUBQ    $0x20, CX
+	JGE     loop1
+next2:
+	ADDQ $0x20, CX
+	SUBQ $0x04, CX
+	JL   next4
+loop3:
+	VMOVUPS (AX), Y9
+	VANDPD  Y8, Y9, Y9
+	VADDPD  Y9, Y0, Y0
+	ADDQ    $0x00000020, AX
+	SUBQ    $0x04, CX
+	JGE     loop3
+next4:
+	ADDQ       $0x04, CX
+	TESTQ      CX, CX
+	JE         summed5
+	LEAQ       ·dataTailMaskF32+0(SB), DX
+	NEGQ       CX
+	VMOVUPS    32(DX)(CX*8), Y9
+	VMASKMOVPD (AX), Y9, Y9
+	VANDPD     Y8, Y9, Y9
+	VADDPD     Y9, Y1, Y1
+summed5:
+	VADDPD       Y1, Y0, Y0
+	VADDPD       Y3, Y2, Y2
+	VADDPD       Y5, Y4, Y4
+	VADDPD       Y7, Y6, Y6
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y6, Y4, Y4
+	VADDPD       Y4, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	MOVSD        X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
 // func minMaxF64AVX2(x *float64, n int) (lo int64, hi int64)
 // Requires: AVX, AVX2
 TEXT ·minMaxF64AVX2(SB), NOSPLIT, $0-32
@@ -822,6 +1045,131 @@ summed5:
 	VPERMILPD     $0x01, X0, X1
 	VADDPD        X1, X0, X0
 	MOVSD         X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func sumAbsF32AVX512(x *float32, n int) float64
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, SSE2
+TEXT ·sumAbsF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VBROADCASTSD ·dataAbsF64+0(SB), Z4
+	SUBQ         $0x20, CX
+	JL           next2
+loop1:
+	VCVTPS2PD (AX), Z5
+	VANDPD    Z4, Z5, Z5
+	VADDPD    Z5, Z0, Z0
+	VCVTPS2PD 32(AX), Z5
+	VANDPD    Z4, Z5, Z5
+	VADDPD    Z5, Z1, Z1
+	VCVTPS2PD 64(AX), Z5
+	VANDPD    Z4, Z5, Z5
+	VADDPD    Z5, Z2, Z2
+	VCVTPS2PD 96(AX), Z5
+	VANDPD    Z4, Z5, Z5
+	VADDPD    Z5, Z3, Z3
+	ADDQ      $0x00000080, AX
+	SUBQ      $0x20, CX
+	JGE       loop1
+next2:
+	ADDQ $0x20, CX
+	SUBQ $0x08, CX
+	JL   next4
+loop3:
+	VCVTPS2PD (AX), Z5
+	VANDPD    Z4, Z5, Z5
+	VADDPD    Z5, Z0, Z0
+	ADDQ      $0x00000020, AX
+	SUBQ      $0x08, CX
+	JGE       loop3
+next4:
+	ADDQ        $0x08, CX
+	TESTQ       CX, CX
+	JE          summed5
+	MOVQ        $-1, DX
+	BZHIQ       CX, DX, DX
+	KMOVW       DX, K1
+	VCVTPS2PD.Z (AX), K1, Z5
+	VANDPD      Z4, Z5, Z5
+	VADDPD      Z5, Z1, Z1
+summed5:
+	VADDPD        Z1, Z0, Z0
+	VADDPD        Z3, Z2, Z2
+	VADDPD        Z2, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDPD        X1, X0, X0
+	MOVSD         X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func dotSingleF32AVX512(x *float32, y *float32, n int) float32
+// Requires: AVX, AVX512F, BMI2, SSE
+TEXT ·dotSingleF32AVX512(SB), NOSPLIT, $0-28
+	MOVQ   x+0(FP), AX
+	MOVQ   y+8(FP), CX
+	MOVQ   n+16(FP), DX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	SUBQ   $0x40, DX
+	JL     next2
+loop1:
+	VMOVUPS     (AX), Z4
+	VFMADD231PS (CX), Z4, Z0
+	VMOVUPS     64(AX), Z4
+	VFMADD231PS 64(CX), Z4, Z1
+	VMOVUPS     128(AX), Z4
+	VFMADD231PS 128(CX), Z4, Z2
+	VMOVUPS     192(AX), Z4
+	VFMADD231PS 192(CX), Z4, Z3
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	SUBQ        $0x40, DX
+	JGE         loop1
+next2:
+	ADDQ $0x40, DX
+	SUBQ $0x10, DX
+	JL   next4
+loop3:
+	VMOVUPS     (AX), Z4
+	VFMADD231PS (CX), Z4, Z0
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	SUBQ        $0x10, DX
+	JGE         loop3
+next4:
+	ADDQ        $0x10, DX
+	TESTQ       DX, DX
+	JE          summed5
+	MOVQ        $-1, BX
+	BZHIQ       DX, BX, BX
+	KMOVW       BX, K1
+	VMOVUPS.Z   (CX), K1, Z4
+	VMOVUPS.Z   (AX), K1, Z5
+	VFMADD231PS Z4, Z5, Z1
+summed5:
+	VADDPS        Z1, Z0, Z0
+	VADDPS        Z3, Z2, Z2
+	VADDPS        Z2, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDPS        X1, X0, X0
+	VMOVSHDUP     X0, X1
+	VADDSS        X1, X0, X0
+	MOVSS         X0, ret+24(FP)
 	VZEROUPPER
 	RET
 
@@ -1158,6 +1506,89 @@ summed5:
 	VPERMILPD     $0x01, X0, X1
 	VADDPD        X1, X0, X0
 	MOVSD         X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func sumAbsF64AVX512(x *float64, n int) float64
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, SSE2
+TEXT ·sumAbsF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VBROADCASTSD ·dataAbsF64+0(SB), Z8
+	SUBQ         $0x40, CX
+	JL           next2
+loop1:
+	VMOVUPS (AX), Z9
+	VANDPD  Z8, Z9, Z9
+	VADDPD  Z9, Z0, Z0
+	VMOVUPS 64(AX), Z9
+	VANDPD  Z8, Z9, Z9
+	VADDPD  Z9, Z1, Z1
+	VMOVUPS 128(AX), Z9
+	VANDPD  Z8, Z9, Z9
+	VADDPD  Z9, Z2, Z2
+	VMOVUPS 192(AX), Z9
+	VANDPD  Z8, Z9, Z9
+	VADDPD  Z9, Z3, Z3
+	VMOVUPS 256(AX), Z9
+	VANDPD  Z8, Z9, Z9
+	VADDPD  Z9, Z4, Z4
+	VMOVUPS 320(AX), Z9
+	VANDPD  Z8, Z9, Z9
+	VADDPD  Z9, Z5, Z5
+	VMOVUPS 384(AX), Z9
+	VANDPD  Z8, Z9, Z9
+	VADDPD  Z9, Z6, Z6
+	VMOVUPS 448(AX), Z9
+	VANDPD  Z8, Z9, Z9
+	VADDPD  Z9, Z7, Z7
+	ADDQ    $0x00000200, AX
+	SUBQ    $0x40, CX
+	JGE     loop1
+next2:
+	ADDQ $0x40, CX
+	SUBQ $0x08, CX
+	JL   next4
+loop3:
+	VMOVUPS (AX), Z9
+	VANDPD  Z8, Z9, Z9
+	VADDPD  Z9, Z0, Z0
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x08, CX
+	JGE     loop3
+next4:
+	ADDQ      $0x08, CX
+	TESTQ     CX, CX
+	JE        summed5
+	MOVQ      $-1, DX
+	BZHIQ     CX, DX, DX
+	KMOVW     DX, K1
+	VMOVUPD.Z (AX), K1, Z9
+	VANDPD    Z8, Z9, Z9
+	VADDPD    Z9, Z1, Z1
+summed5:
+	VADDPD        Z1, Z0, Z0
+	VADDPD        Z3, Z2, Z2
+	VADDPD        Z5, Z4, Z4
+	VADDPD        Z7, Z6, Z6
+	VADDPD        Z2, Z0, Z0
+	VADDPD        Z6, Z4, Z4
+	VADDPD        Z4, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDPD        X1, X0, X0
+	MOVSD         X0, ret+16(FP)
 	VZEROUPPER
 	RET
 

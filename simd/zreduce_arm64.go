@@ -19,6 +19,11 @@ func sumSqF32NEON(x *float32, n int) (sum float64)
 //go:noescape
 func dotF32NEON(x, y *float32, n int) (sum float64)
 
+// sumAbsF32NEON returns Σ |x[i]| over n elements, summed in float64.
+//
+//go:noescape
+func sumAbsF32NEON(x *float32, n int) (sum float64)
+
 // minMaxF32NEON returns the smallest and the largest of n elements, n a positive multiple of 4, -0 below +0; NaN if any is.
 //
 //go:noescape
@@ -38,6 +43,11 @@ func sumSqF64NEON(x *float64, n int) (sum float64)
 //
 //go:noescape
 func dotF64NEON(x, y *float64, n int) (sum float64)
+
+// sumAbsF64NEON returns Σ |x[i]| over n elements.
+//
+//go:noescape
+func sumAbsF64NEON(x *float64, n int) (sum float64)
 
 // minMaxF64NEON returns the smallest and the largest of n elements, n a positive multiple of 2, -0 below +0; NaN if any is.
 //

@@ -248,6 +248,85 @@ done:
 	FMOVD F0, sum+24(FP)
 	RET
 
+// func sumAbsF32NEON(x *float32, n int) (sum float64)
+TEXT ·sumAbsF32NEON(SB), NOSPLIT, $0-24
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	MOVD x+0(FP), R0
+	MOVD n+8(FP), R1
+	CMP $16, R1
+	BLT rest
+loop:
+	// 25 instructions for 16 elements, 1.562 each
+	FLDPQ.P 32(R0), (F8, F9)
+	FLDPQ.P 32(R0), (F10, F11)
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4ea0f929 // fabs v9.4s, v9.4s
+	WORD $0x4ea0f94a // fabs v10.4s, v10.4s
+	WORD $0x4ea0f96b // fabs v11.4s, v11.4s
+	WORD $0x0e61790c // fcvtl v12.2d, v8.2s
+	WORD $0x0e61792d // fcvtl v13.2d, v9.2s
+	WORD $0x0e61794e // fcvtl v14.2d, v10.2s
+	WORD $0x0e61796f // fcvtl v15.2d, v11.2s
+	WORD $0x4e6cd400 // fadd v0.2d, v0.2d, v12.2d
+	WORD $0x4e6dd421 // fadd v1.2d, v1.2d, v13.2d
+	WORD $0x4e6ed442 // fadd v2.2d, v2.2d, v14.2d
+	WORD $0x4e6fd463 // fadd v3.2d, v3.2d, v15.2d
+	WORD $0x4e61790c // fcvtl2 v12.2d, v8.4s
+	WORD $0x4e61792d // fcvtl2 v13.2d, v9.4s
+	WORD $0x4e61794e // fcvtl2 v14.2d, v10.4s
+	WORD $0x4e61796f // fcvtl2 v15.2d, v11.4s
+	WORD $0x4e6cd484 // fadd v4.2d, v4.2d, v12.2d
+	WORD $0x4e6dd4a5 // fadd v5.2d, v5.2d, v13.2d
+	WORD $0x4e6ed4c6 // fadd v6.2d, v6.2d, v14.2d
+	WORD $0x4e6fd4e7 // fadd v7.2d, v7.2d, v15.2d
+	SUB $16, R1
+	CMP $16, R1
+	BGE loop
+rest:
+	CBZ R1, done
+	CMP $4, R1
+	BLT partIn
+	FMOVQ.P 16(R0), F8
+compute:
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x0e617909 // fcvtl v9.2d, v8.2s
+	WORD $0x4e69d400 // fadd v0.2d, v0.2d, v9.2d
+	WORD $0x4e617909 // fcvtl2 v9.2d, v8.4s
+	WORD $0x4e69d484 // fadd v4.2d, v4.2d, v9.2d
+	CMP $4, R1
+	BLT partOut
+	SUB $4, R1
+	B rest
+partIn:
+	TBZ $1, R1, loadOne
+	FMOVD.P 8(R0), F8
+	TBZ $0, R1, loaded
+	VLD1 (R0), V8.S[2]
+	B loaded
+loadOne:
+	FMOVS (R0), F8
+loaded:
+	B compute
+partOut:
+done:
+	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
+	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
+	WORD $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
+	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
+	WORD $0x4e62d400 // fadd v0.2d, v0.2d, v2.2d
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	WORD $0x7e70d800 // faddp d0, v0.2d
+	FMOVD F0, sum+16(FP)
+	RET
+
 // func minMaxF32NEON(x *float32, n int) (lo, hi float32)
 TEXT ·minMaxF32NEON(SB), NOSPLIT, $0-24
 	MOVD x+0(FP), R0
@@ -476,6 +555,73 @@ done:
 	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
 	WORD $0x7e70d800 // faddp d0, v0.2d
 	FMOVD F0, sum+24(FP)
+	RET
+
+// func sumAbsF64NEON(x *float64, n int) (sum float64)
+TEXT ·sumAbsF64NEON(SB), NOSPLIT, $0-24
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	MOVD x+0(FP), R0
+	MOVD n+8(FP), R1
+	CMP $16, R1
+	BLT rest
+loop:
+	// 23 instructions for 16 elements, 1.438 each
+	FLDPQ.P 32(R0), (F8, F9)
+	FLDPQ.P 32(R0), (F10, F11)
+	FLDPQ.P 32(R0), (F12, F13)
+	FLDPQ.P 32(R0), (F14, F15)
+	WORD $0x4ee0f908 // fabs v8.2d, v8.2d
+	WORD $0x4ee0f929 // fabs v9.2d, v9.2d
+	WORD $0x4ee0f94a // fabs v10.2d, v10.2d
+	WORD $0x4ee0f96b // fabs v11.2d, v11.2d
+	WORD $0x4ee0f98c // fabs v12.2d, v12.2d
+	WORD $0x4ee0f9ad // fabs v13.2d, v13.2d
+	WORD $0x4ee0f9ce // fabs v14.2d, v14.2d
+	WORD $0x4ee0f9ef // fabs v15.2d, v15.2d
+	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
+	WORD $0x4e69d421 // fadd v1.2d, v1.2d, v9.2d
+	WORD $0x4e6ad442 // fadd v2.2d, v2.2d, v10.2d
+	WORD $0x4e6bd463 // fadd v3.2d, v3.2d, v11.2d
+	WORD $0x4e6cd484 // fadd v4.2d, v4.2d, v12.2d
+	WORD $0x4e6dd4a5 // fadd v5.2d, v5.2d, v13.2d
+	WORD $0x4e6ed4c6 // fadd v6.2d, v6.2d, v14.2d
+	WORD $0x4e6fd4e7 // fadd v7.2d, v7.2d, v15.2d
+	SUB $16, R1
+	CMP $16, R1
+	BGE loop
+rest:
+	CBZ R1, done
+	CMP $2, R1
+	BLT partIn
+	FMOVQ.P 16(R0), F8
+compute:
+	WORD $0x4ee0f908 // fabs v8.2d, v8.2d
+	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
+	CMP $2, R1
+	BLT partOut
+	SUB $2, R1
+	B rest
+partIn:
+	FMOVD (R0), F8
+	B compute
+partOut:
+done:
+	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
+	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
+	WORD $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
+	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
+	WORD $0x4e62d400 // fadd v0.2d, v0.2d, v2.2d
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	WORD $0x7e70d800 // faddp d0, v0.2d
+	FMOVD F0, sum+16(FP)
 	RET
 
 // func minMaxF64NEON(x *float64, n int) (lo, hi float64)
