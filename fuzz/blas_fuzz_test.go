@@ -64,7 +64,7 @@ func FuzzBLAS(f *testing.F) {
 			b.Dger(m, n, alpha, side(1), max(incX, -incX), side(2), max(incY, -incY), c5, ld) // gonum 0.17 is wrong for negative increments
 			b.Dgemv(tA, m, n, alpha, side(1), ld, side(2), incX, beta, v1, incY)
 			b.Dtrmv(ul, tA, d, n, side(1), ld, v2, incX)
-			return [][]float64{c1, c2, c3, c4, c5, v1, v2}
+			return append([][]float64{c1, c2, c3, c4, c5, v1, v2}, levelOne(b, m, alpha, side, incX, incY)...)
 		}
 		got, want := run(ourblas.Implementation{}), run(gonum.Implementation{})
 		for r := range want {
@@ -78,4 +78,17 @@ func FuzzBLAS(f *testing.F) {
 			}
 		}
 	})
+}
+
+// levelOne calls what works on vectors.
+func levelOne(b blas.Float64, n int, alpha float64, side func(shift int) []float64, incX, incY int) [][]float64 {
+	inc := max(incX, -incX)
+	scaled, added, x1, y1, x2, y2 := side(0), side(1), side(2), side(3), side(4), side(5)
+	b.Dscal(n, alpha, scaled, inc)
+	b.Daxpy(n, alpha, side(2), incX, added, incY)
+	b.Dswap(n, x1, incX, y1, incY)
+	b.Drot(n, x2, incX, y2, incY, 0.6, 0.8)
+	at := b.Idamax(n, side(6), inc)
+	return [][]float64{scaled, added, x1, y1, x2, y2,
+		{b.Ddot(n, side(7), incX, side(8), incY), b.Dnrm2(n, side(9), inc), b.Dasum(n, side(10), inc), float64(at)}}
 }

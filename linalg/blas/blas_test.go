@@ -126,7 +126,13 @@ type call[T simd.Float] struct {
 
 func pick[V any](rng *rand.Rand, of ...V) V { return of[rng.IntN(len(of))] }
 
+// smallDims makes dim return sizes below 9.
+var smallDims bool
+
 func dim(rng *rand.Rand) int {
+	if smallDims {
+		return rng.IntN(9)
+	}
 	switch rng.IntN(4) {
 	case 0:
 		return rng.IntN(5)
@@ -152,6 +158,20 @@ func TestAgainstGonum(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSmallAgainstGonum is TestAgainstGonum for the sizes that plain loops compute, in all their combinations.
+func TestSmallAgainstGonum(t *testing.T) {
+	smallDims = true
+	defer func() { smallDims = false }()
+	for seed := range 400 {
+		for _, c := range calls(in32) {
+			compare(t, c, uint64(seed), 1e-5)
+		}
+		for _, c := range calls(in64) {
+			compare(t, c, uint64(seed), 1e-13)
+		}
+	}
 }
 
 func compare[T simd.Float](t *testing.T, c call[T], seed uint64, eps float64) {
@@ -239,6 +259,40 @@ func TestPanics(t *testing.T) {
 		func(i blas.Float64) { i.Dtrsv(blas.Upper, blas.Trans, blas.Unit, 50, big, 50, big[:3], 1) },
 		func(i blas.Float64) { i.Dsymv(blas.Upper, 50, 1, big, 50, big, 1, 0, big, 0) },
 		func(i blas.Float64) { i.Dsyr2(blas.Upper, 50, 1, big, 1, big, 0, big, 50) },
+		func(i blas.Float64) { i.Ddot(3, big[:3], 1, big[:2], 1) },
+		func(i blas.Float64) { i.Ddot(3, big[:4], 2, big[:3], 1) },
+		func(i blas.Float64) { i.Ddot(-1, big, 1, big, 1) },
+		func(i blas.Float64) { i.Ddot(3, big, 0, big, 1) },
+		func(i blas.Float64) { i.Dasum(3, big[:2], 1) },
+		func(i blas.Float64) { i.Dasum(3, big[:6], 3) },
+		func(i blas.Float64) { i.Dnrm2(3, big[:4], 2) },
+		func(i blas.Float64) { i.Idamax(2, big[:1], 1) },
+		func(i blas.Float64) { i.Idamax(2, big, 0) },
+		func(i blas.Float64) { i.Dscal(4, 2, big[:3], 1) },
+		func(i blas.Float64) { i.Dscal(4, 2, big[:6], 2) },
+		func(i blas.Float64) { i.Drot(2, big[:2], 1, big[:2], -2, 1, 1) },
+		func(i blas.Float64) { i.Dswap(2, big[:1], 1, big, 1) },
+		func(i blas.Float64) { i.Daxpy(2, 1, big[:2], -2, big, 1) },
+		func(i blas.Float64) { i.Dgemv(blas.NoTrans, 3, 3, 1, big, 2, big, 1, 0, big, 1) },
+		func(i blas.Float64) { i.Dgemv(blas.Trans, 3, 3, 1, big, 3, big[:2], 1, 0, big, 1) },
+		func(i blas.Float64) { i.Dgemv('x', 3, 3, 1, big, 3, big, 1, 0, big, 1) },
+		func(i blas.Float64) { i.Dger(3, 3, 1, big, 1, big, 1, big[:8], 3) },
+		func(i blas.Float64) { i.Dger(-3, -3, 1, big, 1, big, 1, big, 3) },
+		func(i blas.Float64) { i.Dsymv(blas.All, 3, 1, big, 3, big, 1, 0, big, 1) },
+		func(i blas.Float64) { i.Dsyr(blas.Lower, 3, 1, big[:2], 1, big, 3) },
+		func(i blas.Float64) { i.Dsyr2(blas.Lower, 3, 1, big, 1, big[:2], 1, big, 3) },
+		func(i blas.Float64) { i.Dtrmv(blas.Upper, 'x', blas.Unit, 3, big, 3, big, 1) },
+		func(i blas.Float64) { i.Dtrsv(blas.Upper, blas.Trans, blas.Unit, 3, big[:8], 3, big, 1) },
+		func(i blas.Float64) { i.Dgemm(blas.NoTrans, blas.NoTrans, 2, 2, 2, 1, big, 2, big[:3], 2, 0, big, 2) },
+		func(i blas.Float64) { i.Dsymm(blas.Left, blas.Upper, 2, 2, 1, big[:3], 2, big, 2, 0, big, 2) },
+		func(i blas.Float64) { i.Dsyrk(blas.Upper, 'x', 2, 2, 1, big, 2, 0, big, 2) },
+		func(i blas.Float64) { i.Dsyr2k(blas.Upper, blas.NoTrans, 2, 2, 1, big, 2, big, 1, 0, big, 2) },
+		func(i blas.Float64) {
+			i.Dtrsm(blas.Right, blas.Upper, blas.NoTrans, blas.Unit, 2, 3, 1, big[:8], 3, big, 3)
+		},
+		func(i blas.Float64) {
+			i.Dtrmm(blas.Left, blas.Upper, blas.NoTrans, blas.Unit, 2, 3, 1, big, 2, big[:5], 3)
+		},
 	} {
 		message := func(i blas.Float64) (m any) {
 			defer func() { m = recover() }()

@@ -11,32 +11,45 @@ import (
 
 // Sdot returns the sum of the products of x and y.
 func (i Implementation) Sdot(n int, x []float32, incX int, y []float32, incY int) float32 {
-	if !areRows(n, x, incX, y, incY, shortDot) {
-		return i.rest.Sdot(n, x, incX, y, incY)
+	if (n < short || n >= longDot32) && areRows(n, x, incX, y, incY) {
+		if n < short {
+			return shortDot(x[:n], y[:n])
+		}
+		return simd.DotSingleF32(x[:n], y[:n])
 	}
-	return dot(x[:n], y[:n])
+	if n < stridedDot32 && areStrided(n, x, incX, y, incY) {
+		return stridedDot(n, x, incX, y, incY)
+	}
+	return i.rest.Sdot(n, x, incX, y, incY)
 }
 
 // Dsdot returns the sum of the products of x and y, in float64.
 func (i Implementation) Dsdot(n int, x []float32, incX int, y []float32, incY int) float64 {
-	if !areRows(n, x, incX, y, incY, shortDot) {
-		return i.rest.Dsdot(n, x, incX, y, incY)
+	if n >= longSum && areRows(n, x, incX, y, incY) {
+		return simd.DotF32(x[:n], y[:n])
 	}
-	return simd.DotF32(x[:n], y[:n])
+	return i.rest.Dsdot(n, x, incX, y, incY)
 }
 
 // Sdsdot returns alpha and the sum of the products of x and y, summed in float64.
 func (i Implementation) Sdsdot(n int, alpha float32, x []float32, incX int, y []float32, incY int) float32 {
-	if !areRows(n, x, incX, y, incY, shortDot) {
-		return i.rest.Sdsdot(n, alpha, x, incX, y, incY)
+	if n >= longSum && areRows(n, x, incX, y, incY) {
+		return alpha + float32(simd.DotF32(x[:n], y[:n]))
 	}
-	return alpha + float32(simd.DotF32(x[:n], y[:n]))
+	return i.rest.Sdsdot(n, alpha, x, incX, y, incY)
 }
 
 // Snrm2 returns the Euclidean norm of x.
 func (i Implementation) Snrm2(n int, x []float32, incX int) float32 {
-	if isRow(n, x, incX, shortVector) {
+	if n == 1 && incX > 0 && len(x) > 0 {
+		return max(x[0], -x[0])
+	}
+	if isRow(n, x, incX) {
 		if s, ok := norm2(x[:n]); ok {
+			return float32(s)
+		}
+	} else if isStrided(n, x, incX) {
+		if s, ok := strided2(n, x, incX); ok {
 			return float32(s)
 		}
 	}
@@ -45,15 +58,24 @@ func (i Implementation) Snrm2(n int, x []float32, incX int) float32 {
 
 // Sasum returns the sum of the magnitudes of x.
 func (i Implementation) Sasum(n int, x []float32, incX int) float32 {
-	if !isRow(n, x, incX, shortDot) {
-		return i.rest.Sasum(n, x, incX)
+	if (n < shortAsum || n >= longSum) && isRow(n, x, incX) {
+		if n < shortAsum {
+			return float32(shortAbs(x[:n]))
+		}
+		return float32(simd.SumAbsF32(x[:n]))
 	}
-	return absSum(x[:n])
+	if isStrided(n, x, incX) {
+		return float32(stridedAbs(n, x, incX))
+	}
+	return i.rest.Sasum(n, x, incX)
 }
 
 // Isamax returns the index of the element of x of largest magnitude, the first of several.
 func (i Implementation) Isamax(n int, x []float32, incX int) int {
-	if isRow(n, x, incX, shortVector) {
+	if n == 1 && incX > 0 && len(x) > 0 {
+		return 0
+	}
+	if n >= longLargest && isRow(n, x, incX) {
 		if at, ok := largest(x[:n]); ok {
 			return at
 		}
@@ -63,113 +85,174 @@ func (i Implementation) Isamax(n int, x []float32, incX int) int {
 
 // Sswap exchanges x and y.
 func (i Implementation) Sswap(n int, x []float32, incX int, y []float32, incY int) {
-	if !areRows(n, x, incX, y, incY, tinyVector) {
+	switch {
+	case areRows(n, x, incX, y, incY):
+		if n < short {
+			shortSwapOf(x[:n], y[:n])
+		} else {
+			simd.SwapF32(x[:n], y[:n])
+		}
+	case areStrided(n, x, incX, y, incY):
+		stridedSwap(n, x, incX, y, incY)
+	default:
 		i.rest.Sswap(n, x, incX, y, incY)
-		return
 	}
-	swap(x[:n], y[:n])
 }
 
 // Saxpy adds alpha·x to y.
 func (i Implementation) Saxpy(n int, alpha float32, x []float32, incX int, y []float32, incY int) {
-	if alpha == 0 || !areRows(n, x, incX, y, incY, shortVector) {
-		i.rest.Saxpy(n, alpha, x, incX, y, incY)
+	switch {
+	case alpha == 0:
+	case incX == 1 && incY == 1 && (n < shortAxpy32 || n >= longAxpy32):
+		if !areRows(n, x, 1, y, 1) {
+			break
+		}
+		if n < shortAxpy32 {
+			axpyLoop(y[:n], alpha, x[:n])
+		} else {
+			simd.AxpyF32(y[:n], alpha, x[:n])
+		}
+		return
+	case n < stridedAxpy32 && areStrided(n, x, incX, y, incY):
+		stridedAxpy(n, alpha, x, incX, y, incY)
 		return
 	}
-	axpy(y[:n], alpha, x[:n])
+	i.rest.Saxpy(n, alpha, x, incX, y, incY)
 }
 
 // Sscal multiplies x by alpha.
 func (i Implementation) Sscal(n int, alpha float32, x []float32, incX int) {
-	if alpha == 0 || !isRow(n, x, incX, shortVector) {
-		i.rest.Sscal(n, alpha, x, incX)
+	switch {
+	case alpha == 0:
+	case incX == 1 && (n < shortScale32 || n >= longScale32):
+		if !isRow(n, x, 1) {
+			break
+		}
+		if n < shortScale32 {
+			scaleLoop(x[:n], alpha)
+		} else {
+			simd.ScaleF32(x[:n], alpha, x[:n])
+		}
+		return
+	case n < stridedScale32 && isStrided(n, x, incX):
+		stridedScale(n, alpha, x, incX)
 		return
 	}
-	scale(x[:n], alpha)
+	i.rest.Sscal(n, alpha, x, incX)
 }
 
 // Srot rotates the points (x, y): c·x + s·y and c·y - s·x.
 func (i Implementation) Srot(n int, x []float32, incX int, y []float32, incY int, c, s float32) {
-	if !areRows(n, x, incX, y, incY, tinyVector) {
+	switch {
+	case areRows(n, x, incX, y, incY):
+		if n < short {
+			shortRotateOf(x[:n], y[:n], c, s)
+		} else {
+			simd.RotateF32(x[:n], y[:n], c, s)
+		}
+	case areStrided(n, x, incX, y, incY):
+		stridedRotate(n, x, incX, y, incY, c, s)
+	default:
 		i.rest.Srot(n, x, incX, y, incY, c, s)
-		return
 	}
-	rotate(x[:n], y[:n], c, s)
 }
 
 // Sgemv computes y = alpha·op(A)·x + beta·y.
 func (i Implementation) Sgemv(tA blas.Transpose, m, n int, alpha float32, a []float32, lda int, x []float32, incX int,
 	beta float32, y []float32, incY int) {
-	if !isGemv(tA, m, n, alpha, a, lda, x, incX, y, incY) {
-		if incY == 1 && isTransposed(tA) && n > 0 && len(y) > n {
-			y = y[:n] // gonum's function for float32 clears what is behind
-		}
-		i.rest.Sgemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
+	if uint(m*n) >= smallMatrix && isGemv(tA, m, n, alpha, a, lda, x, incX, y, incY) {
+		gemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
 	}
-	gemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
+	if incY == 1 && isTransposed(tA) && n > 0 && len(y) > n {
+		y = y[:n] // gonum's function for float32 clears what is behind
+	}
+	i.rest.Sgemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
 }
 
 // Sger adds alpha·x·yᵀ to A.
 func (i Implementation) Sger(m, n int, alpha float32, x []float32, incX int, y []float32, incY int, a []float32, lda int) {
-	if !isGer(m, n, alpha, x, incX, y, incY, a, lda) {
-		i.rest.Sger(m, n, alpha, x, incX, y, incY, a, lda)
+	if (uint(m*n) >= 3*smallRows && n >= shortGer || incX < 0 || incY < 0) && isGer(m, n, alpha, x, incX, y, incY, a, lda) {
+		ger(m, n, alpha, x, incX, y, incY, a, lda)
 		return
 	}
-	ger(m, n, alpha, x, incX, y, incY, a, lda)
+	i.rest.Sger(m, n, alpha, x, incX, y, incY, a, lda)
 }
 
 // Ssymv computes y = alpha·A·x + beta·y for a symmetric A.
 func (i Implementation) Ssymv(ul blas.Uplo, n int, alpha float32, a []float32, lda int, x []float32, incX int, beta float32,
 	y []float32, incY int) {
-	if alpha == 0 || !isTriangle(ul, n, a, lda, smallRows) || !holds(len(x), n, incX) || !holds(len(y), n, incY) {
-		i.rest.Ssymv(ul, n, alpha, a, lda, x, incX, beta, y, incY)
+	switch {
+	case n < rowsSymv:
+		if incX == 1 && incY == 1 && alpha != 0 && isTriangle(ul, n, a, lda) && len(x) >= n && len(y) >= n {
+			tinySymv(ul, n, alpha, a, lda, x, beta, y)
+			return
+		}
+	case n*n >= smallRows && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) && holds(len(y), n, incY):
+		symv(ul, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
 	}
-	symv(ul, n, alpha, a, lda, x, incX, beta, y, incY)
+	i.rest.Ssymv(ul, n, alpha, a, lda, x, incX, beta, y, incY)
 }
 
 // Ssyr adds alpha·x·xᵀ to a symmetric A.
 func (i Implementation) Ssyr(ul blas.Uplo, n int, alpha float32, x []float32, incX int, a []float32, lda int) {
-	if alpha == 0 || !isTriangle(ul, n, a, lda, smallRows) || !holds(len(x), n, incX) {
-		i.rest.Ssyr(ul, n, alpha, x, incX, a, lda)
+	switch {
+	case n < rowsSyr:
+		if incX == 1 && alpha != 0 && isTriangle(ul, n, a, lda) && len(x) >= n {
+			tinySyr(ul, n, alpha, x, a, lda)
+			return
+		}
+	case n*n >= smallRows && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX):
+		syr(ul, n, alpha, x, incX, a, lda)
 		return
 	}
-	syr(ul, n, alpha, x, incX, a, lda)
+	i.rest.Ssyr(ul, n, alpha, x, incX, a, lda)
 }
 
 // Ssyr2 adds alpha·(x·yᵀ + y·xᵀ) to a symmetric A.
 func (i Implementation) Ssyr2(ul blas.Uplo, n int, alpha float32, x []float32, incX int, y []float32, incY int, a []float32, lda int) {
-	if alpha == 0 || !isTriangle(ul, n, a, lda, smallRows) || !holds(len(x), n, incX) || !holds(len(y), n, incY) {
-		i.rest.Ssyr2(ul, n, alpha, x, incX, y, incY, a, lda)
+	if n*n >= smallRows && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) && holds(len(y), n, incY) {
+		syr2(ul, n, alpha, x, incX, y, incY, a, lda)
 		return
 	}
-	syr2(ul, n, alpha, x, incX, y, incY, a, lda)
+	i.rest.Ssyr2(ul, n, alpha, x, incX, y, incY, a, lda)
 }
 
 // Strmv computes x = op(A)·x for a triangular A.
 func (i Implementation) Strmv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float32, lda int, x []float32, incX int) {
-	if !validTranspose(tA) || !validDiag(d) || !isTriangle(ul, n, a, lda, smallRows) || !holds(len(x), n, incX) {
-		i.rest.Strmv(ul, tA, d, n, a, lda, x, incX)
+	switch {
+	case n < rowsTrmv:
+		if incX == 1 && validTranspose(tA) && validDiag(d) && isTriangle(ul, n, a, lda) && len(x) >= n {
+			trmvBlock(ul == blas.Upper, isTransposed(tA), d, n, a, lda, x[:n])
+			return
+		}
+	case n*n >= smallRows && validTranspose(tA) && validDiag(d) && isTriangle(ul, n, a, lda) && holds(len(x), n, incX):
+		trmv(ul, tA, d, n, a, lda, x, incX)
 		return
 	}
-	trmv(ul, tA, d, n, a, lda, x, incX)
+	i.rest.Strmv(ul, tA, d, n, a, lda, x, incX)
 }
 
 // Strsv solves op(A)·x = b for a triangular A; x holds b to begin with.
 func (i Implementation) Strsv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float32, lda int, x []float32, incX int) {
-	if !validTranspose(tA) || !validDiag(d) || !isTriangle(ul, n, a, lda, smallTriangle) || !holds(len(x), n, incX) {
-		i.rest.Strsv(ul, tA, d, n, a, lda, x, incX)
+	if n*n >= smallTriangle && validTranspose(tA) && validDiag(d) && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) {
+		trsv(ul, tA, d, n, a, lda, x, incX)
 		return
 	}
-	trsv(ul, tA, d, n, a, lda, x, incX)
+	i.rest.Strsv(ul, tA, d, n, a, lda, x, incX)
 }
 
 // Sgemm computes C = alpha·op(A)·op(B) + beta·C.
 func (i Implementation) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int,
 	beta float32, c []float32, ldc int) {
-	if !isGemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, c, ldc) {
+	if max(m, n, k) >= tinyProduct && float64(m)*float64(n)*float64(k) < smallProduct ||
+		!isGemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, c, ldc) {
 		i.rest.Sgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		return
+	}
+	if max(m, n, k) < tinyProduct {
+		tinyGemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
 	gemm(isTransposed(tA), isTransposed(tB), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
@@ -178,7 +261,7 @@ func (i Implementation) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32,
 // Ssymm computes C = alpha·A·B + beta·C, or alpha·B·A + beta·C, for a symmetric A.
 func (i Implementation) Ssymm(s blas.Side, ul blas.Uplo, m, n int, alpha float32, a []float32, lda int, b []float32, ldb int,
 	beta float32, c []float32, ldc int) {
-	if !isSymm(s, ul, m, n, alpha, a, lda, b, ldb, c, ldc) {
+	if float64(m)*float64(n)*float64(max(m, n)) < smallSymmetric || !isSymm(s, ul, m, n, alpha, a, lda, b, ldb, c, ldc) {
 		i.rest.Ssymm(s, ul, m, n, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
@@ -188,8 +271,13 @@ func (i Implementation) Ssymm(s blas.Side, ul blas.Uplo, m, n int, alpha float32
 // Ssyrk computes C = alpha·op(A)·op(A)ᵀ + beta·C for a symmetric C.
 func (i Implementation) Ssyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, beta float32,
 	c []float32, ldc int) {
-	if !isRank(ul, t, n, k, alpha, a, lda, c, ldc) {
+	if float64(n)*float64(n)*float64(k) < smallRank && (!isTransposed(t) || max(n, k) >= tinyRank) ||
+		!isRank(ul, t, n, k, alpha, a, lda, c, ldc) {
 		i.rest.Ssyrk(ul, t, n, k, alpha, a, lda, beta, c, ldc)
+		return
+	}
+	if max(n, k) < tinyRank {
+		tinySyrk(ul, t, n, k, alpha, a, lda, beta, c, ldc)
 		return
 	}
 	syrk(ul, isTransposed(t), n, k, alpha, a, lda, beta, c, ldc)
@@ -198,7 +286,8 @@ func (i Implementation) Ssyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha fl
 // Ssyr2k computes C = alpha·(op(A)·op(B)ᵀ + op(B)·op(A)ᵀ) + beta·C for a symmetric C.
 func (i Implementation) Ssyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, b []float32,
 	ldb int, beta float32, c []float32, ldc int) {
-	if !isRank(ul, t, n, k, alpha, a, lda, c, ldc) || !isRank(ul, t, n, k, alpha, b, ldb, c, ldc) {
+	if float64(n)*float64(n)*float64(k) < smallRank2 || !isRank(ul, t, n, k, alpha, a, lda, c, ldc) ||
+		!isRank(ul, t, n, k, alpha, b, ldb, c, ldc) {
 		i.rest.Ssyr2k(ul, t, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
@@ -208,19 +297,19 @@ func (i Implementation) Ssyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha f
 // Strmm computes B = alpha·op(A)·B, or alpha·B·op(A), for a triangular A.
 func (i Implementation) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32,
 	lda int, b []float32, ldb int) {
-	if !isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
-		i.rest.Strmm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
+	if isLarge(s, m, n) && isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
+		trmm(s, newTriangle(s, ul, tA, d, m, n, a, lda), m, n, alpha, b, ldb)
 		return
 	}
-	trmm(s, newTriangle(s, ul, tA, d, m, n, a, lda), m, n, alpha, b, ldb)
+	i.rest.Strmm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 }
 
 // Strsm solves op(A)·X = alpha·B, or X·op(A) = alpha·B, for a triangular A. X takes the place of B.
 func (i Implementation) Strsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32,
 	lda int, b []float32, ldb int) {
-	if !isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
-		i.rest.Strsm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
+	if isLarge(s, m, n) && isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
+		trsm(s, newTriangle(s, ul, tA, d, m, n, a, lda), m, n, alpha, b, ldb)
 		return
 	}
-	trsm(s, newTriangle(s, ul, tA, d, m, n, a, lda), m, n, alpha, b, ldb)
+	i.rest.Strsm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 }

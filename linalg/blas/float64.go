@@ -2,20 +2,32 @@ package blas
 
 import (
 	"gonum.org/v1/gonum/blas"
+
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 // Ddot returns the sum of the products of x and y.
 func (i Implementation) Ddot(n int, x []float64, incX int, y []float64, incY int) float64 {
-	if !areRows(n, x, incX, y, incY, shortDot) {
-		return i.rest.Ddot(n, x, incX, y, incY)
+	if n >= longDot64 && areRows(n, x, incX, y, incY) {
+		return simd.DotF64(x[:n], y[:n])
 	}
-	return dot(x[:n], y[:n])
+	if n <= strided && incX != 1 && areStrided(n, x, incX, y, incY) {
+		return stridedDot(n, x, incX, y, incY)
+	}
+	return i.rest.Ddot(n, x, incX, y, incY)
 }
 
 // Dnrm2 returns the Euclidean norm of x.
 func (i Implementation) Dnrm2(n int, x []float64, incX int) float64 {
-	if isRow(n, x, incX, shortVector) {
+	if n == 1 && incX > 0 && len(x) > 0 {
+		return max(x[0], -x[0])
+	}
+	if isRow(n, x, incX) {
 		if s, ok := norm2(x[:n]); ok {
+			return float64(s)
+		}
+	} else if isStrided(n, x, incX) {
+		if s, ok := strided2(n, x, incX); ok {
 			return float64(s)
 		}
 	}
@@ -24,15 +36,24 @@ func (i Implementation) Dnrm2(n int, x []float64, incX int) float64 {
 
 // Dasum returns the sum of the magnitudes of x.
 func (i Implementation) Dasum(n int, x []float64, incX int) float64 {
-	if !isRow(n, x, incX, shortDot) {
-		return i.rest.Dasum(n, x, incX)
+	if (n < shortAsum || n >= longSum) && isRow(n, x, incX) {
+		if n < shortAsum {
+			return float64(shortAbs(x[:n]))
+		}
+		return float64(simd.SumAbsF64(x[:n]))
 	}
-	return absSum(x[:n])
+	if isStrided(n, x, incX) {
+		return float64(stridedAbs(n, x, incX))
+	}
+	return i.rest.Dasum(n, x, incX)
 }
 
 // Idamax returns the index of the element of x of largest magnitude, the first of several.
 func (i Implementation) Idamax(n int, x []float64, incX int) int {
-	if isRow(n, x, incX, shortVector) {
+	if n == 1 && incX > 0 && len(x) > 0 {
+		return 0
+	}
+	if n >= longLargest && isRow(n, x, incX) {
 		if at, ok := largest(x[:n]); ok {
 			return at
 		}
@@ -42,113 +63,174 @@ func (i Implementation) Idamax(n int, x []float64, incX int) int {
 
 // Dswap exchanges x and y.
 func (i Implementation) Dswap(n int, x []float64, incX int, y []float64, incY int) {
-	if !areRows(n, x, incX, y, incY, tinyVector) {
+	switch {
+	case areRows(n, x, incX, y, incY):
+		if n < short {
+			shortSwapOf(x[:n], y[:n])
+		} else {
+			simd.SwapF64(x[:n], y[:n])
+		}
+	case areStrided(n, x, incX, y, incY):
+		stridedSwap(n, x, incX, y, incY)
+	default:
 		i.rest.Dswap(n, x, incX, y, incY)
-		return
 	}
-	swap(x[:n], y[:n])
 }
 
 // Daxpy adds alpha·x to y.
 func (i Implementation) Daxpy(n int, alpha float64, x []float64, incX int, y []float64, incY int) {
-	if alpha == 0 || !areRows(n, x, incX, y, incY, shortVector) {
-		i.rest.Daxpy(n, alpha, x, incX, y, incY)
+	switch {
+	case alpha == 0:
+	case incX == 1 && incY == 1 && (n < shortAxpy64 || n >= longAxpy64):
+		if !areRows(n, x, 1, y, 1) {
+			break
+		}
+		if n < shortAxpy64 {
+			axpyLoop(y[:n], alpha, x[:n])
+		} else {
+			simd.AxpyF64(y[:n], alpha, x[:n])
+		}
+		return
+	case n < stridedAxpy64 && areStrided(n, x, incX, y, incY):
+		stridedAxpy(n, alpha, x, incX, y, incY)
 		return
 	}
-	axpy(y[:n], alpha, x[:n])
+	i.rest.Daxpy(n, alpha, x, incX, y, incY)
 }
 
 // Dscal multiplies x by alpha.
 func (i Implementation) Dscal(n int, alpha float64, x []float64, incX int) {
-	if alpha == 0 || !isRow(n, x, incX, shortVector) {
-		i.rest.Dscal(n, alpha, x, incX)
+	switch {
+	case alpha == 0:
+	case incX == 1 && (n < shortScale64 || n >= longScale64):
+		if !isRow(n, x, 1) {
+			break
+		}
+		if n < shortScale64 {
+			scaleLoop(x[:n], alpha)
+		} else {
+			simd.ScaleF64(x[:n], alpha, x[:n])
+		}
+		return
+	case n < stridedScale64 && isStrided(n, x, incX):
+		stridedScale(n, alpha, x, incX)
 		return
 	}
-	scale(x[:n], alpha)
+	i.rest.Dscal(n, alpha, x, incX)
 }
 
 // Drot rotates the points (x, y): c·x + s·y and c·y - s·x.
 func (i Implementation) Drot(n int, x []float64, incX int, y []float64, incY int, c, s float64) {
-	if !areRows(n, x, incX, y, incY, tinyVector) {
+	switch {
+	case areRows(n, x, incX, y, incY):
+		if n < short {
+			shortRotateOf(x[:n], y[:n], c, s)
+		} else {
+			simd.RotateF64(x[:n], y[:n], c, s)
+		}
+	case areStrided(n, x, incX, y, incY):
+		stridedRotate(n, x, incX, y, incY, c, s)
+	default:
 		i.rest.Drot(n, x, incX, y, incY, c, s)
-		return
 	}
-	rotate(x[:n], y[:n], c, s)
 }
 
 // Dgemv computes y = alpha·op(A)·x + beta·y.
 func (i Implementation) Dgemv(tA blas.Transpose, m, n int, alpha float64, a []float64, lda int, x []float64, incX int,
 	beta float64, y []float64, incY int) {
-	if !isGemv(tA, m, n, alpha, a, lda, x, incX, y, incY) {
-		if incY == 1 && isTransposed(tA) && n > 0 && len(y) > n {
-			y = y[:n] // gonum's function for float32 clears what is behind
-		}
-		i.rest.Dgemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
+	if uint(m*n) >= smallMatrix && isGemv(tA, m, n, alpha, a, lda, x, incX, y, incY) {
+		gemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
 	}
-	gemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
+	if incY == 1 && isTransposed(tA) && n > 0 && len(y) > n {
+		y = y[:n] // gonum's function for float32 clears what is behind
+	}
+	i.rest.Dgemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
 }
 
 // Dger adds alpha·x·yᵀ to A.
 func (i Implementation) Dger(m, n int, alpha float64, x []float64, incX int, y []float64, incY int, a []float64, lda int) {
-	if !isGer(m, n, alpha, x, incX, y, incY, a, lda) {
-		i.rest.Dger(m, n, alpha, x, incX, y, incY, a, lda)
+	if (uint(m*n) >= 3*smallRows && n >= shortGer || incX < 0 || incY < 0) && isGer(m, n, alpha, x, incX, y, incY, a, lda) {
+		ger(m, n, alpha, x, incX, y, incY, a, lda)
 		return
 	}
-	ger(m, n, alpha, x, incX, y, incY, a, lda)
+	i.rest.Dger(m, n, alpha, x, incX, y, incY, a, lda)
 }
 
 // Dsymv computes y = alpha·A·x + beta·y for a symmetric A.
 func (i Implementation) Dsymv(ul blas.Uplo, n int, alpha float64, a []float64, lda int, x []float64, incX int, beta float64,
 	y []float64, incY int) {
-	if alpha == 0 || !isTriangle(ul, n, a, lda, smallRows) || !holds(len(x), n, incX) || !holds(len(y), n, incY) {
-		i.rest.Dsymv(ul, n, alpha, a, lda, x, incX, beta, y, incY)
+	switch {
+	case n < rowsSymv:
+		if incX == 1 && incY == 1 && alpha != 0 && isTriangle(ul, n, a, lda) && len(x) >= n && len(y) >= n {
+			tinySymv(ul, n, alpha, a, lda, x, beta, y)
+			return
+		}
+	case n*n >= smallRows && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) && holds(len(y), n, incY):
+		symv(ul, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
 	}
-	symv(ul, n, alpha, a, lda, x, incX, beta, y, incY)
+	i.rest.Dsymv(ul, n, alpha, a, lda, x, incX, beta, y, incY)
 }
 
 // Dsyr adds alpha·x·xᵀ to a symmetric A.
 func (i Implementation) Dsyr(ul blas.Uplo, n int, alpha float64, x []float64, incX int, a []float64, lda int) {
-	if alpha == 0 || !isTriangle(ul, n, a, lda, smallRows) || !holds(len(x), n, incX) {
-		i.rest.Dsyr(ul, n, alpha, x, incX, a, lda)
+	switch {
+	case n < rowsSyr:
+		if incX == 1 && alpha != 0 && isTriangle(ul, n, a, lda) && len(x) >= n {
+			tinySyr(ul, n, alpha, x, a, lda)
+			return
+		}
+	case n*n >= smallRows && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX):
+		syr(ul, n, alpha, x, incX, a, lda)
 		return
 	}
-	syr(ul, n, alpha, x, incX, a, lda)
+	i.rest.Dsyr(ul, n, alpha, x, incX, a, lda)
 }
 
 // Dsyr2 adds alpha·(x·yᵀ + y·xᵀ) to a symmetric A.
 func (i Implementation) Dsyr2(ul blas.Uplo, n int, alpha float64, x []float64, incX int, y []float64, incY int, a []float64, lda int) {
-	if alpha == 0 || !isTriangle(ul, n, a, lda, smallRows) || !holds(len(x), n, incX) || !holds(len(y), n, incY) {
-		i.rest.Dsyr2(ul, n, alpha, x, incX, y, incY, a, lda)
+	if n*n >= smallRows && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) && holds(len(y), n, incY) {
+		syr2(ul, n, alpha, x, incX, y, incY, a, lda)
 		return
 	}
-	syr2(ul, n, alpha, x, incX, y, incY, a, lda)
+	i.rest.Dsyr2(ul, n, alpha, x, incX, y, incY, a, lda)
 }
 
 // Dtrmv computes x = op(A)·x for a triangular A.
 func (i Implementation) Dtrmv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float64, lda int, x []float64, incX int) {
-	if !validTranspose(tA) || !validDiag(d) || !isTriangle(ul, n, a, lda, smallRows) || !holds(len(x), n, incX) {
-		i.rest.Dtrmv(ul, tA, d, n, a, lda, x, incX)
+	switch {
+	case n < rowsTrmv:
+		if incX == 1 && validTranspose(tA) && validDiag(d) && isTriangle(ul, n, a, lda) && len(x) >= n {
+			trmvBlock(ul == blas.Upper, isTransposed(tA), d, n, a, lda, x[:n])
+			return
+		}
+	case n*n >= smallRows && validTranspose(tA) && validDiag(d) && isTriangle(ul, n, a, lda) && holds(len(x), n, incX):
+		trmv(ul, tA, d, n, a, lda, x, incX)
 		return
 	}
-	trmv(ul, tA, d, n, a, lda, x, incX)
+	i.rest.Dtrmv(ul, tA, d, n, a, lda, x, incX)
 }
 
 // Dtrsv solves op(A)·x = b for a triangular A; x holds b to begin with.
 func (i Implementation) Dtrsv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float64, lda int, x []float64, incX int) {
-	if !validTranspose(tA) || !validDiag(d) || !isTriangle(ul, n, a, lda, smallTriangle) || !holds(len(x), n, incX) {
-		i.rest.Dtrsv(ul, tA, d, n, a, lda, x, incX)
+	if n*n >= smallTriangle && validTranspose(tA) && validDiag(d) && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) {
+		trsv(ul, tA, d, n, a, lda, x, incX)
 		return
 	}
-	trsv(ul, tA, d, n, a, lda, x, incX)
+	i.rest.Dtrsv(ul, tA, d, n, a, lda, x, incX)
 }
 
 // Dgemm computes C = alpha·op(A)·op(B) + beta·C.
 func (i Implementation) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
 	beta float64, c []float64, ldc int) {
-	if !isGemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, c, ldc) {
+	if max(m, n, k) >= tinyProduct && float64(m)*float64(n)*float64(k) < smallProduct ||
+		!isGemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, c, ldc) {
 		i.rest.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		return
+	}
+	if max(m, n, k) < tinyProduct {
+		tinyGemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
 	gemm(isTransposed(tA), isTransposed(tB), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
@@ -157,7 +239,7 @@ func (i Implementation) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64,
 // Dsymm computes C = alpha·A·B + beta·C, or alpha·B·A + beta·C, for a symmetric A.
 func (i Implementation) Dsymm(s blas.Side, ul blas.Uplo, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int,
 	beta float64, c []float64, ldc int) {
-	if !isSymm(s, ul, m, n, alpha, a, lda, b, ldb, c, ldc) {
+	if float64(m)*float64(n)*float64(max(m, n)) < smallSymmetric || !isSymm(s, ul, m, n, alpha, a, lda, b, ldb, c, ldc) {
 		i.rest.Dsymm(s, ul, m, n, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
@@ -167,8 +249,13 @@ func (i Implementation) Dsymm(s blas.Side, ul blas.Uplo, m, n int, alpha float64
 // Dsyrk computes C = alpha·op(A)·op(A)ᵀ + beta·C for a symmetric C.
 func (i Implementation) Dsyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64,
 	c []float64, ldc int) {
-	if !isRank(ul, t, n, k, alpha, a, lda, c, ldc) {
+	if float64(n)*float64(n)*float64(k) < smallRank && (!isTransposed(t) || max(n, k) >= tinyRank) ||
+		!isRank(ul, t, n, k, alpha, a, lda, c, ldc) {
 		i.rest.Dsyrk(ul, t, n, k, alpha, a, lda, beta, c, ldc)
+		return
+	}
+	if max(n, k) < tinyRank {
+		tinySyrk(ul, t, n, k, alpha, a, lda, beta, c, ldc)
 		return
 	}
 	syrk(ul, isTransposed(t), n, k, alpha, a, lda, beta, c, ldc)
@@ -177,7 +264,8 @@ func (i Implementation) Dsyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha fl
 // Dsyr2k computes C = alpha·(op(A)·op(B)ᵀ + op(B)·op(A)ᵀ) + beta·C for a symmetric C.
 func (i Implementation) Dsyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, b []float64,
 	ldb int, beta float64, c []float64, ldc int) {
-	if !isRank(ul, t, n, k, alpha, a, lda, c, ldc) || !isRank(ul, t, n, k, alpha, b, ldb, c, ldc) {
+	if float64(n)*float64(n)*float64(k) < smallRank2 || !isRank(ul, t, n, k, alpha, a, lda, c, ldc) ||
+		!isRank(ul, t, n, k, alpha, b, ldb, c, ldc) {
 		i.rest.Dsyr2k(ul, t, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
@@ -187,19 +275,19 @@ func (i Implementation) Dsyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha f
 // Dtrmm computes B = alpha·op(A)·B, or alpha·B·op(A), for a triangular A.
 func (i Implementation) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64,
 	lda int, b []float64, ldb int) {
-	if !isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
-		i.rest.Dtrmm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
+	if isLarge(s, m, n) && isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
+		trmm(s, newTriangle(s, ul, tA, d, m, n, a, lda), m, n, alpha, b, ldb)
 		return
 	}
-	trmm(s, newTriangle(s, ul, tA, d, m, n, a, lda), m, n, alpha, b, ldb)
+	i.rest.Dtrmm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 }
 
 // Dtrsm solves op(A)·X = alpha·B, or X·op(A) = alpha·B, for a triangular A. X takes the place of B.
 func (i Implementation) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64,
 	lda int, b []float64, ldb int) {
-	if !isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
-		i.rest.Dtrsm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
+	if isLarge(s, m, n) && isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
+		trsm(s, newTriangle(s, ul, tA, d, m, n, a, lda), m, n, alpha, b, ldb)
 		return
 	}
-	trsm(s, newTriangle(s, ul, tA, d, m, n, a, lda), m, n, alpha, b, ldb)
+	i.rest.Dtrsm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 }

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// smallProduct is the number of multiplications below which level 3 is gonum's.
-	smallProduct = 8 * 8 * 8
+	// smallProduct is the number of multiplications below which GEMM is gonum's, but for the smallest.
+	smallProduct = 5 * 5 * 5
 	// splitProduct is how many multiplications a piece has at least that a goroutine takes, and mostPieces how many pieces there are.
 	splitProduct = 1 << 22
 	mostPieces   = 32
@@ -28,8 +28,7 @@ func pieces(n, unit int, work float64) int {
 }
 
 func isGemm[T simd.Float](tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, c []T, ldc int) bool {
-	if !validTranspose(tA) || !validTranspose(tB) || m <= 0 || n <= 0 || k <= 0 || alpha == 0 ||
-		float64(m)*float64(n)*float64(k) < smallProduct {
+	if !validTranspose(tA) || !validTranspose(tB) || m <= 0 || n <= 0 || k <= 0 || alpha == 0 {
 		return false
 	}
 	ar, ac, br, bc := m, k, k, n

@@ -6,72 +6,120 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Vectors of fewer than tinyVector elements are taken by plain loops, whose call costs less than checking the arguments twice. From there
-// to shortVector (shortDot for sums) gonum's assembly, which is not dispatched, is as fast. Measured on Zen 5, in turns with gonum.
+// Numbers of elements by which calls are shared out, measured on Sapphire Rapids in turns with gonum. Vectors shorter than short.. are taken
+// by plain loops, those from long.. on by kernels; for what lies between, gonum's assembly, which is not dispatched, is as fast, and a call
+// that is passed on costs no more than one of gonum's. Vectors with an increment are taken by loops below strided.. .
 const (
-	tinyVector  = 8
-	shortVector = 32
-	shortDot    = 96
-	// chunk is the number of elements that go through a buffer on the stack, shortBuffered the length from which clearing one is
-	// worth it.
-	chunk         = 512
-	shortBuffered = 256
+	short          = 8
+	shortAsum      = 12
+	longSum        = 32
+	longDot32      = 64
+	longDot64      = 48
+	shortAxpy32    = 8
+	longAxpy32     = 8
+	shortAxpy64    = 6
+	longAxpy64     = 36
+	shortScale32   = 8
+	longScale32    = 12
+	shortScale64   = 3
+	longScale64    = 64
+	longLargest    = 48
+	strided        = 16
+	stridedDot32   = 4
+	stridedAxpy32  = 5
+	stridedAxpy64  = 5
+	stridedScale32 = 16
+	stridedScale64 = 3
+	// chunk is how many elements the search for the largest one goes through a second time.
+	chunk = 512
 )
 
-// isRow and areRows report whether one or two vectors are for this package: contiguous, long enough for n elements, and of a length that
-// gains. Everything else is gonum's, panics included.
-func isRow[T simd.Float](n int, x []T, incX, least int) bool {
-	return incX == 1 && n > 0 && (n < tinyVector || n >= least) && len(x) >= n
+// isRow and areRows report whether one or two vectors of n elements are contiguous, not empty, and as long as their slices.
+func isRow[T simd.Float](n int, x []T, incX int) bool { return incX == 1 && n > 0 && len(x) >= n }
+
+func areRows[T simd.Float](n int, x []T, incX int, y []T, incY int) bool {
+	return incX == 1 && incY == 1 && n > 0 && len(x) >= n && len(y) >= n
 }
 
-func areRows[T simd.Float](n int, x []T, incX int, y []T, incY, least int) bool {
-	return incX == 1 && incY == 1 && n > 0 && (n < tinyVector || n >= least) && len(x) >= n && len(y) >= n
+// isStrided and areStrided report whether one or two vectors of n elements with any increment are right and not empty. An increment of 0
+// and, for one vector, a negative one is gonum's.
+func isStrided[T simd.Float](n int, x []T, incX int) bool {
+	return n > 0 && incX > 0 && uint((n-1)*incX) < uint(len(x))
+}
+
+func areStrided[T simd.Float](n int, x []T, incX int, y []T, incY int) bool {
+	return n > 0 && incX != 0 && incY != 0 && uint((n-1)*max(incX, -incX)) < uint(len(x)) && uint((n-1)*max(incY, -incY)) < uint(len(y))
 }
 
 // norm2 is the Euclidean norm, and false where squares leave the range or something is not finite.
 func norm2[T simd.Float](x []T) (float64, bool) {
-	if len(x) < tinyVector {
-		var s float64
-		for _, v := range x {
-			s += float64(v) * float64(v)
-		}
-		return math.Sqrt(s), s >= 0x1p-900 && s <= 0x1p1000
+	if len(x) < longSum {
+		return rootOf(shortSquares(x))
 	}
-	s := simd.SumSq(x)
-	return math.Sqrt(s), s >= 0x1p-900 && s <= 0x1p1000
+	return rootOf(simd.SumSq(x))
 }
 
-// absSum is Σ |x|.
-func absSum[T simd.Float](x []T) (sum T) {
-	if len(x) < tinyVector {
-		for _, v := range x {
-			sum += max(v, -v)
-		}
-		return sum
+func rootOf(s float64) (float64, bool) { return math.Sqrt(s), s >= 0x1p-900 && s <= 0x1p1000 }
+
+func shortSquares[T simd.Float](x []T) float64 {
+	var s0, s1 float64
+	for len(x) >= 2 {
+		s0 += float64(x[0]) * float64(x[0])
+		s1 += float64(x[1]) * float64(x[1])
+		x = x[2:]
 	}
-	var buf [chunk]T
-	for len(x) > 0 {
-		n := min(len(x), chunk)
-		simd.Abs(buf[:n], x[:n])
-		sum += T(simd.Sum(buf[:n]))
-		x = x[n:]
+	if len(x) > 0 {
+		s0 += float64(x[0]) * float64(x[0])
 	}
-	return sum
+	return s0 + s1
+}
+
+// strided2 is norm2 for an increment.
+func strided2[T simd.Float](n int, x []T, incX int) (float64, bool) {
+	var s0, s1 float64
+	i := 0
+	for ; n >= 2; n -= 2 {
+		a, b := float64(x[i]), float64(x[i+incX])
+		s0 += a * a
+		s1 += b * b
+		i += 2 * incX
+	}
+	if n > 0 {
+		s0 += float64(x[i]) * float64(x[i])
+	}
+	return rootOf(s0 + s1)
+}
+
+// shortAbs is Σ |x|, stridedAbs the same for an increment.
+func shortAbs[T simd.Float](x []T) float64 {
+	var s0, s1 float64
+	for len(x) >= 2 {
+		s0 += math.Abs(float64(x[0]))
+		s1 += math.Abs(float64(x[1]))
+		x = x[2:]
+	}
+	if len(x) > 0 {
+		s0 += math.Abs(float64(x[0]))
+	}
+	return s0 + s1
+}
+
+func stridedAbs[T simd.Float](n int, x []T, incX int) float64 {
+	var s0, s1 float64
+	i := 0
+	for ; n >= 2; n -= 2 {
+		s0 += math.Abs(float64(x[i]))
+		s1 += math.Abs(float64(x[i+incX]))
+		i += 2 * incX
+	}
+	if n > 0 {
+		s0 += math.Abs(float64(x[i]))
+	}
+	return s0 + s1
 }
 
 // largest returns the first index of the largest magnitude, and false if there is a NaN.
 func largest[T simd.Float](x []T) (int, bool) {
-	if len(x) < tinyVector {
-		at, most := 0, T(-1)
-		for i, v := range x {
-			if v = max(v, -v); v > most {
-				at, most = i, v
-			} else if v != v {
-				return 0, false
-			}
-		}
-		return at, true
-	}
 	most, block := T(-1), 0
 	for lo := 0; lo < len(x); lo += chunk {
 		a, b := simd.MinMax(x[lo:min(lo+chunk, len(x))])
@@ -90,76 +138,100 @@ func largest[T simd.Float](x []T) (int, bool) {
 	return 0, false
 }
 
-func swap[T simd.Float](x, y []T) {
-	if len(x) < shortBuffered {
-		y = y[:len(x)]
-		for i, v := range x {
-			x[i], y[i] = y[i], v
-		}
-		return
-	}
-	var buf [chunk]T
-	for len(x) > 0 {
-		n := copy(buf[:], x)
-		copy(x, y[:n])
-		copy(y, buf[:n])
-		x, y = x[n:], y[n:]
-	}
-}
-
-// rotate is (x, y) = (c·x + s·y, c·y - s·x).
-func rotate[T simd.Float](x, y []T, c, s T) {
-	if len(x) < shortBuffered {
-		y = y[:len(x)]
-		for i, v := range x {
-			w := y[i]
-			x[i], y[i] = c*v+s*w, c*w-s*v
-		}
-		return
-	}
-	var buf [chunk]T
-	for len(x) > 0 {
-		n := min(len(x), chunk)
-		a, b, t := x[:n], y[:n], buf[:n]
-		simd.Scale(t, c, a)
-		simd.Axpy(t, s, b)
-		simd.Scale(b, c, b)
-		simd.Axpy(b, -s, a)
-		copy(a, t)
-		x, y = x[n:], y[n:]
-	}
-}
-
-// dot is Σ x·y.
-func dot[T simd.Float](x, y []T) (sum T) {
-	if len(x) >= tinyVector {
-		return T(simd.Dot(x, y))
-	}
+func shortSwapOf[T simd.Float](x, y []T) {
 	y = y[:len(x)]
 	for i, v := range x {
-		sum += v * y[i]
+		x[i], y[i] = y[i], v
+	}
+}
+
+func stridedSwap[T simd.Float](n int, x []T, incX int, y []T, incY int) {
+	i, j := start(n, incX), start(n, incY)
+	for range n {
+		x[i], y[j] = y[j], x[i]
+		i += incX
+		j += incY
+	}
+}
+
+// shortRotateOf is (x, y) = (c·x + s·y, c·y - s·x).
+func shortRotateOf[T simd.Float](x, y []T, c, s T) {
+	y = y[:len(x)]
+	for i, v := range x {
+		w := y[i]
+		x[i], y[i] = c*v+s*w, c*w-s*v
+	}
+}
+
+func stridedRotate[T simd.Float](n int, x []T, incX int, y []T, incY int, c, s T) {
+	i, j := start(n, incX), start(n, incY)
+	for range n {
+		v, w := x[i], y[j]
+		x[i], y[j] = c*v+s*w, c*w-s*v
+		i += incX
+		j += incY
+	}
+}
+
+// shortDot is Σ x·y.
+func shortDot[T simd.Float](x, y []T) T {
+	var s0, s1 T
+	for len(x) >= 2 && len(y) >= 2 {
+		s0 += x[0] * y[0]
+		s1 += x[1] * y[1]
+		x, y = x[2:], y[2:]
+	}
+	if len(x) > 0 && len(y) > 0 {
+		s0 += x[0] * y[0]
+	}
+	return s0 + s1
+}
+
+func stridedDot[T simd.Float](n int, x []T, incX int, y []T, incY int) (sum T) {
+	i, j := start(n, incX), start(n, incY)
+	for range n {
+		sum += x[i] * y[j]
+		i += incX
+		j += incY
 	}
 	return sum
 }
 
-// axpy is y += alpha·x, scale x *= alpha.
-func axpy[T simd.Float](y []T, alpha T, x []T) {
-	if len(x) >= tinyVector {
-		simd.Axpy(y, alpha, x)
-		return
+// dot is shortDot for a part of a matrix.
+func dot[T simd.Float](x, y []T) T {
+	if len(x) < short {
+		return shortDot(x, y)
 	}
+	return T(simd.Dot(x, y))
+}
+
+// axpyLoop is y += alpha·x.
+func axpyLoop[T simd.Float](y []T, alpha T, x []T) {
 	y = y[:len(x)]
 	for i, v := range x {
 		y[i] += alpha * v
 	}
 }
 
-func scale[T simd.Float](x []T, alpha T) {
-	if len(x) >= tinyVector {
-		simd.Scale(x, alpha, x)
-		return
+func stridedAxpy[T simd.Float](n int, alpha T, x []T, incX int, y []T, incY int) {
+	i, j := start(n, incX), start(n, incY)
+	for range n {
+		y[j] += alpha * x[i]
+		i += incX
+		j += incY
 	}
+}
+
+func scaleLoop[T simd.Float](x []T, alpha T) {
 	for i := range x {
 		x[i] *= alpha
+	}
+}
+
+func stridedScale[T simd.Float](n int, alpha T, x []T, incX int) {
+	i := 0
+	for range n {
+		x[i] *= alpha
+		i += incX
 	}
 }

@@ -13,6 +13,7 @@ const (
 	smallMatrix   = 32 * 32
 	smallTriangle = 48 * 48
 	smallRows     = 96 * 96
+	shortGer      = 96 // columns
 	// splitMatrix is how many elements a piece has that a goroutine takes.
 	splitMatrix = 1 << 16
 )
@@ -20,9 +21,9 @@ const (
 // grain is how many rows of that many elements make a piece, a multiple of 4.
 func grain(elements int) int { return (splitMatrix/max(1, elements) + 4) &^ 3 }
 
-// isGemv reports whether the arguments of a GEMV are right and large enough.
+// isGemv reports whether the arguments of a GEMV are right, and its sizes and alpha are not 0.
 func isGemv[T simd.Float](t blas.Transpose, m, n int, alpha T, a []T, lda int, x []T, incX int, y []T, incY int) bool {
-	if m*n < smallMatrix || m <= 0 || n <= 0 || alpha == 0 || !validTranspose(t) || !fits(len(a), m, n, lda) {
+	if m <= 0 || n <= 0 || alpha == 0 || !validTranspose(t) || !fits(len(a), m, n, lda) {
 		return false
 	}
 	lx, ly := n, m
@@ -59,11 +60,10 @@ func gemv[T simd.Float](t blas.Transpose, m, n int, alpha T, a []T, lda int, x [
 	}
 }
 
-// isGer reports whether the arguments of a GER are right, and large enough or such that gonum's assembly goes astray: version 0.17 reads
-// vectors with a negative increment from the wrong end.
+// isGer is isGemv for GER. All with a negative increment is this package's, because version 0.17 of gonum reads such vectors from the wrong
+// end.
 func isGer[T simd.Float](m, n int, alpha T, x []T, incX int, y []T, incY int, a []T, lda int) bool {
-	return m > 0 && n > 0 && alpha != 0 && (n >= shortDot && m*n >= 3*smallRows || incX < 0 || incY < 0) &&
-		fits(len(a), m, n, lda) && holds(len(x), m, incX) && holds(len(y), n, incY)
+	return m > 0 && n > 0 && alpha != 0 && fits(len(a), m, n, lda) && holds(len(x), m, incX) && holds(len(y), n, incY)
 }
 
 // ger is A += alpha·x·yᵀ.
@@ -88,9 +88,9 @@ func row[T simd.Float](ul blas.Uplo, a []T, lda, n, i int) (r []T, lo int) {
 	return a[i*lda : i*lda+i], 0
 }
 
-// isTriangle reports whether a triangle is right and has at least that many elements with its other half.
-func isTriangle[T simd.Float](ul blas.Uplo, n int, a []T, lda, least int) bool {
-	return n*n >= least && n > 0 && validUplo(ul) && fits(len(a), n, n, lda)
+// isTriangle reports whether a triangle is right and not empty.
+func isTriangle[T simd.Float](ul blas.Uplo, n int, a []T, lda int) bool {
+	return n > 0 && validUplo(ul) && fits(len(a), n, n, lda)
 }
 
 // symv is y = alpha·A·x + beta·y. Every row of the triangle is read once, for its own element of y and for those of its columns.

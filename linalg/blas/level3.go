@@ -14,9 +14,11 @@ const (
 	rankBlock = 64
 	// solveBlock is the size of the triangles that TRSM and TRMM take row by row.
 	solveBlock = 16
-	// smallTriangular and smallRank are the numbers of multiplications below which TRSM and TRMM, and SYRK and SYR2K, are gonum's.
-	smallTriangular = 36 * 36 * 36
+	// The numbers of multiplications below which SYMM, SYRK, SYR2K, and TRSM and TRMM are gonum's.
+	smallSymmetric  = 7 * 7 * 7
 	smallRank       = 12 * 12 * 12
+	smallRank2      = 8 * 8 * 8
+	smallTriangular = 36 * 36 * 36
 )
 
 func isSymm[T simd.Float](s blas.Side, ul blas.Uplo, m, n int, alpha T, a []T, lda int, b []T, ldb int, c []T, ldc int) bool {
@@ -27,7 +29,7 @@ func isSymm[T simd.Float](s blas.Side, ul blas.Uplo, m, n int, alpha T, a []T, l
 	if s == blas.Left {
 		k = m
 	}
-	return float64(m)*float64(n)*float64(k) >= smallProduct && fits(len(a), k, k, lda) && fits(len(b), m, n, ldb) && fits(len(c), m, n, ldc)
+	return fits(len(a), k, k, lda) && fits(len(b), m, n, ldb) && fits(len(c), m, n, ldc)
 }
 
 // symm is C = alpha·A·B + beta·C, or with B·A, for a symmetric A of which one triangle is given.
@@ -77,7 +79,7 @@ func writeOut[T simd.Float](to []T, ul blas.Uplo, a []T, lda, n, first, rows int
 }
 
 func isRank[T simd.Float](ul blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int, c []T, ldc int) bool {
-	if !validUplo(ul) || !validTranspose(t) || n <= 0 || k <= 0 || alpha == 0 || float64(n)*float64(n)*float64(k) < smallRank {
+	if !validUplo(ul) || !validTranspose(t) || n <= 0 || k <= 0 || alpha == 0 {
 		return false
 	}
 	r, cols := n, k
@@ -169,7 +171,16 @@ func isTriangular[T simd.Float](s blas.Side, ul blas.Uplo, t blas.Transpose, d b
 	if s == blas.Left {
 		k = m
 	}
-	return float64(m)*float64(n)*float64(k) >= smallTriangular && fits(len(a), k, k, lda) && fits(len(b), m, n, ldb)
+	return fits(len(a), k, k, lda) && fits(len(b), m, n, ldb)
+}
+
+// isLarge reports whether TRSM and TRMM gain by kernels.
+func isLarge(s blas.Side, m, n int) bool {
+	k := n
+	if s == blas.Left {
+		k = m
+	}
+	return float64(m)*float64(n)*float64(k) >= smallTriangular
 }
 
 // triangle is op(A), triangular of order n: the element [i, j] is a[i*lda+j], or a[j*lda+i] if it is transposed.
