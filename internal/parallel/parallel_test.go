@@ -41,8 +41,8 @@ func TestForCoversOnce(t *testing.T) {
 	}
 }
 
-// goroutines returns how many goroutines run once those that lingered for an earlier test have ended: the least number of some moments, as a
-// helper that has left its call and does not linger yet is counted nowhere else.
+// goroutines returns how many goroutines run once those that lingered for an earlier test have ended: the least number of some moments, as
+// a helper that has left its call and does not linger yet is counted nowhere else.
 func goroutines() int {
 	n := runtime.NumGoroutine()
 	for range 20 {
