@@ -58,7 +58,8 @@ func wide[T Float](x []T) []float64 {
 // sumTrials are the functions with a bound relative to a sum of sizes.
 func sumTrials[T Float]() map[string]func(rng *rand.Rand) *sumTrial {
 	return map[string]func(rng *rand.Rand) *sumTrial{
-		"sum, dot, sums of squares and magnitudes": trialReductions[T], "softmax, logsumexp": trialSoftmax[T], "weighted moments": trialMoments[T],
+		"sum, dot, sums of squares and magnitudes": trialReductions[T],
+		"softmax, logsumexp":                       trialSoftmax[T], "weighted moments": trialMoments[T],
 		"norm, its sums and gradient": trialNorm[T], "gemv": trialGemv[T], "gemm": trialGemm[T], "depthwise, pointconv": trialConv[T],
 		"setconv": trialSetConv[T],
 	}
