@@ -18,8 +18,8 @@
 //     the destination is not
 //     read, and a triangle that is not named is neither read nor written.
 //
-// Large products are split over GOMAXPROCS goroutines. Small vectors and matrices are taken by plain loops, whose calls take no longer
-// than gonum's; bench/results has a table of sizes.
+// Large products are split over GOMAXPROCS goroutines. Small vectors and matrices are taken by plain loops or by gonum, so their
+// calls take about as long as gonum's or less; bench/results has a table of sizes.
 package blas
 
 import (

@@ -8,7 +8,7 @@ import (
 
 // Numbers of elements by which calls are shared out, measured on Emerald Rapids in turns with gonum. Vectors shorter than short..
 // are taken by plain loops, those from long.. on by kernels. For what lies between, gonum's assembly, which is not dispatched, is as
-// fast, and a call that is passed on costs no more than one of gonum's. Vectors with an increment are taken by loops below strided.. .
+// fast, and a call that is passed on costs about as much as one of gonum's. Vectors with an increment are taken by loops below strided.. .
 const (
 	short          = 8
 	shortAsum      = 12
