@@ -147,8 +147,8 @@ func (m *Model) thin(n int) {
 		rows = rows[:0]
 		var w neighbor.NearestWorkspace
 		centre := len(m.y) / 2
-		close, _ := newTree(m.x, d).KNearestWithin(nil, nil, m.x[centre*d:(centre+1)*d], n/2, math.Inf(1), &w)
-		for _, i := range close {
+		around, _ := newTree(m.x, d).KNearestWithin(nil, nil, m.x[centre*d:(centre+1)*d], n/2, math.Inf(1), &w)
+		for _, i := range around {
 			rows = append(rows, int(i))
 		}
 		for _, i := range evenly(upTo(len(m.y)), n-n/2) {
@@ -394,7 +394,16 @@ func (p *Population) Predict(ctx context.Context, x, y, targets []float64) (mean
 	if len(y) > populationExact {
 		return p.predictLarge(ctx, x, y, targets)
 	}
-	return p.predictExact(ctx, x, y, targets)
+	d := p.opt.Dim
+	chunk := max(1, populationRoomOf/max(1, len(y)))
+	for lo := 0; lo < len(targets) || lo == 0; lo += chunk * d {
+		m, s, err := p.predictExact(ctx, x, y, targets[lo:min(lo+chunk*d, len(targets))])
+		if err != nil {
+			return nil, nil, err
+		}
+		mean, std = append(mean, m...), append(std, s...)
+	}
+	return mean, std, checkRange(mean, std)
 }
 
 // predictExact predicts from all values of a table.
@@ -469,7 +478,7 @@ func (p *Population) predictExact(ctx context.Context, x, y, targets []float64) 
 		v := max(std[i]-mean[i]*mean[i], 1e-14)
 		mean[i], std[i] = p.frame.y0+p.frame.ys*mean[i], p.frame.ys*math.Sqrt(v)
 	}
-	return mean, std, checkRange(mean, std)
+	return mean, std, nil
 }
 
 // normalise takes a table's places, targets and values to the population's frame.

@@ -8,14 +8,19 @@ import (
 
 // Sizes of tables.
 const (
-	populationExact = 1024 // values, up to which all count for every target
-	populationNear  = 192  // values that count beyond
-	populationJoint = 4096 // values of a joint density, at most
-	populationLeast = 1e-3 // the least weight of a covariance that predicts from a large table
+	populationExact  = 1024    // values, up to which all count for every target
+	populationRoomOf = 1 << 20 // covariances of values and targets that are in memory at a time
+	populationNear   = 192     // values that count beyond
+	populationJoint  = 4096    // values of a joint density, at most
+	populationLeast  = 1e-3    // the least weight of a covariance that predicts from a large table
 )
 
 // predictLarge predicts from a large table. How likely each covariance is follows from blocks of it, and a target from its nearest values.
 func (p *Population) predictLarge(ctx context.Context, x, y, targets []float64) (mean, std []float64, err error) {
+	_, t, _, err := p.normalise(x, targets, y)
+	if err != nil {
+		return nil, nil, err
+	}
 	m := &Model{opt: p.opt, frame: p.frame, axial: p.axial, n: len(y)}
 	m.x, m.y, _ = p.frame.table(x, y)
 	e := m.evidence()
@@ -58,11 +63,11 @@ func (p *Population) predictLarge(ctx context.Context, x, y, targets []float64) 
 		return mean, std, nil
 	}
 	byWeight(m.members)
-	if err := m.nearest(populationNear).predict(ctx, p.frame.coordinates(targets), mean, std); err != nil {
+	if err := m.nearest(populationNear).predict(ctx, t, mean, std); err != nil {
 		return nil, nil, err
 	}
 	for i := range mean {
 		mean[i], std[i] = p.frame.y0+p.frame.ys*mean[i], p.frame.ys*math.Sqrt(std[i])
 	}
-	return mean, std, nil
+	return mean, std, checkRange(mean, std)
 }

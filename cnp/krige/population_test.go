@@ -233,7 +233,16 @@ func TestPopulationLarge(t *testing.T) {
 			t.Errorf("length %g: %g nats a target from all values, %g from the nearest", length, densities[0], densities[1])
 		}
 	}
-	_, err := p.LogDensity(t.Context(), make([]float64, 2*populationJoint), make([]float64, populationJoint), []float64{0, 0}, []float64{0})
+	x, y = wavesOf(rng, 900, 0.3)
+	many, _ := wavesOf(rng, 2*populationRoomOf/len(y), 0.3) // some at a time
+	mean, std, err := p.Predict(t.Context(), x, y, many)
+	require.NoError(t, err)
+	for _, i := range []int{0, len(mean)/2 - 1, len(mean) / 2, len(mean) - 1} {
+		one, deviation, err := p.Predict(t.Context(), x, y, many[2*i:2*i+2])
+		require.NoError(t, err)
+		require.Equal(t, [2]float64{one[0], deviation[0]}, [2]float64{mean[i], std[i]})
+	}
+	_, err = p.LogDensity(t.Context(), make([]float64, 2*populationJoint), make([]float64, populationJoint), []float64{0, 0}, []float64{0})
 	require.ErrorIs(t, err, ErrInput)
 	x, y = wavesOf(rng, populationExact+1, 0.2)
 	ctx, cancel := context.WithCancel(t.Context())
