@@ -19,7 +19,7 @@ type denseSlices[T Float] struct {
 // newDenseSlices packs weight [out, in]. half lets it and the features be rounded to bfloat16, where that is faster.
 func newDenseSlices[T Float](weight, bias []T, in, out, width int, half bool) denseSlices[T] {
 	d := denseSlices[T]{in: in, out: out, width: width, bias: append([]T(nil), bias...)}
-	if w, ok := any(weight).([]float32); ok && half && bf16.HaveDots() {
+	if w, ok := any(weight).([]float32); ok && half && bf16.FastDots() {
 		if d.dots = bf16.PackDots(w, in, in, out); d.dots != nil {
 			return d
 		}

@@ -49,8 +49,12 @@ func DotsRows(m int) int { return (m + dotsRows - 1) / dotsRows * dotsRows }
 // HaveDots reports whether the CPU adds up products of pairs of bfloat16 numbers at the current level.
 func HaveDots() bool { return cpu.Dots() }
 
+// FastDots reports whether GemmDots is faster than a product of float32. An Intel Xeon (Emerald Rapids) begins such an instruction every other
+// cycle, and two multiply-adds of float32 in each: it adds up half as many products, and [GemmTiles] or float32 is faster.
+func FastDots() bool { return cpu.Dots() && cpu.AMD }
+
 // GemmDots computes C = act(A·B + bias) for A in bfloat16, adding up in float32; the activation is none or ReLU. It
-// is fast where HaveDots is true.
+// is computed by such instructions where HaveDots is true, and worth it where FastDots is.
 //
 //   - Shape: c is [m, N] with rows ldc apart, a [DotsRows(m), K], of which rows from m on are read but do not matter, and bias nil or [N].
 //   - Aliasing: c must not overlap the others.
