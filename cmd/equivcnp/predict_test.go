@@ -456,7 +456,7 @@ func TestPrecision(t *testing.T) {
 	tiles := simd.CurrentLevel() == simd.AMX
 	require.NotEqual(t, exact, rounded, "without tiles, so few pixels have stored weights")
 	require.Equal(t, !tiles && !cpu.Dots(), strings.Contains(out, "neither tiles nor pairs"), out)
-	require.Equal(t, !tiles && cpu.Dots(), strings.Contains(out, "or else the dense maps of residual blocks"), out)
+	require.Equal(t, !tiles && cpu.FastDots(), strings.Contains(out, "or else the dense maps of residual blocks"), out)
 
 	complete := []string{"complete", "--model", "@m.safetensors", "--image", "@i.png", "--rate", "0.5", "--out", "@o.png",
 		"--precision", "bfloat16"}

@@ -49,9 +49,8 @@ func DotsRows(m int) int { return (m + dotsRows - 1) / dotsRows * dotsRows }
 // HaveDots reports whether the CPU adds up products of pairs of bfloat16 numbers at the current level.
 func HaveDots() bool { return cpu.Dots() }
 
-// FastDots reports whether GemmDots is faster than a product of float32. An Intel Xeon (Emerald Rapids) begins such an instruction every other
-// cycle, and two multiply-adds of float32 in each: it adds up half as many products, and [GemmTiles] or float32 is faster.
-func FastDots() bool { return cpu.Dots() && cpu.AMD }
+// FastDots reports whether GemmDots is faster than a product of float32.
+func FastDots() bool { return cpu.FastDots() }
 
 // GemmDots computes C = act(A·B + bias) for A in bfloat16, adding up in float32; the activation is none or ReLU. It
 // is computed by such instructions where HaveDots is true, and worth it where FastDots is.
