@@ -31,7 +31,7 @@ page: ## the page of the server as static files, with the engine as WebAssembly,
 	$(GO) run ./cmd/page-wasm -out out/page
 
 house: ## counts of knots of files, long functions, wide lines and names, held to their limits
-	EQUIVCNP_HOUSE=1 $(GO) test -count=1 -run 'TestKnots|TestHouse' -v . | grep -v '^='
+	@out=$$(EQUIVCNP_HOUSE=1 $(GO) test -count=1 -run 'TestKnots|TestHouse' -v .); status=$$?; echo "$$out" | grep -v '^='; exit $$status
 
 test: ## all tests
 	$(GO) test -timeout 30m ./...

@@ -69,7 +69,7 @@ func (t wasmType) Splat(pointer string, offset any) string {
 	return fmt.Sprintf("archsimd.Broadcast%s(*(*%s)(%s))", t.V, t.T, after(pointer, offset))
 }
 
-// Wide returns the float64 vector of the two elements that are that many bytes after a pointer. There is no instruction that widens a vector.
+// Wide returns the float64 vector of the two elements that are that many bytes after a pointer. No instruction widens a vector.
 func (t wasmType) Wide(pointer string, offset int) string {
 	if t.N == 2 {
 		return t.Load(pointer, offset)

@@ -338,9 +338,9 @@ func (f *reportFlags) programs() []program {
 	return append(all, f.peerPrograms()...)
 }
 
-// peerKernels is the environment that makes peers use the kernels of a level where they would choose others: at AVX2 they take AVX-512 if it
-// is there, and libraries that are older than an Intel processor take it for a much older one (OpenBLAS 0.3.21 has kernels of SSE3 for an
-// Emerald Rapids, BLIS 0.9 those of AVX2). What the user has set stays. BLIS 0.9 has numbers for its kernels: 0 is skx, 3 is haswell.
+// peerKernels is the environment that makes peers use the kernels of a level where they would choose others: at AVX2 they take AVX-512 if
+// it is there, and libraries that are older than an Intel processor take it for a much older one (OpenBLAS 0.3.21 has kernels of SSE3 for
+// an Emerald Rapids, BLIS 0.9 those of AVX2). What the user has set stays. BLIS 0.9 has numbers for its kernels: 0 is skx, 3 is haswell.
 func peerKernels(l cpu.Level, amd bool, set func(string) (string, bool)) (env []string) {
 	var choice []string
 	switch {

@@ -25,7 +25,7 @@ type local struct {
 	tree *tree
 }
 
-// near is how many points a target is predicted from where the covariance is fitted to the table, group how many targets share them at most.
+// near is how many points a target is predicted from where the covariance is fitted to the table, group how many targets share them.
 const (
 	near  = 48
 	group = 16

@@ -222,7 +222,8 @@ func TestPopulationLarge(t *testing.T) {
 		const n, targets = 900, 100
 		x, y := wavesOf(rng, n+targets, length)
 		var densities [2]float64
-		for k, predict := range []func(context.Context, []float64, []float64, []float64) ([]float64, []float64, error){p.predictExact, p.predictLarge} {
+		type predictor func(ctx context.Context, x, y, targets []float64) (mean, std []float64, err error)
+		for k, predict := range []predictor{p.predictExact, p.predictLarge} {
 			mean, std, err := predict(t.Context(), x[:2*n], y[:n], x[2*n:])
 			require.NoError(t, err)
 			for i := range mean {

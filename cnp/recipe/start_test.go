@@ -47,7 +47,8 @@ func TestStartMixture(t *testing.T) {
 	several, err := cnp.New[float32](c, 4)
 	require.NoError(t, err)
 	require.NoError(t, startFrom(several, one))
-	c.Likelihood = "scales:0.7*1,0.3*2" // numbers of a value that have one mean and one deviation begin as those of a normal do, and others from them
+	// Numbers of a value that have one mean and one deviation begin as those of a normal do, and others from them.
+	c.Likelihood = "scales:0.7*1,0.3*2"
 	scaled, err := cnp.New[float32](c, 5)
 	require.NoError(t, err)
 	require.NoError(t, startFrom(scaled, one))

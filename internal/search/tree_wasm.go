@@ -8,7 +8,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/cpu"
 )
 
-// The kernels take whole vectors of points. The points left, fewer than a vector has lanes, go through the portable twin: the bits are the same.
+// The kernels take whole vectors of points. Points that are left, fewer than a vector has lanes, go through the portable twin, which has
+// the same bits.
 
 // wholeVectors is how many of n elements of a type fill vectors.
 func wholeVectors[T Float](n int) int {
