@@ -96,3 +96,8 @@ func minMaxF64(x []float64) (lo, hi float64) {
 	}
 	return minMaxF64WASM128(&x[0], len(x))
 }
+
+// Portable: nothing on the page takes them.
+func sumAbsF32(x []float32) float64       { return sumAbsGeneric(x) }
+func sumAbsF64(x []float64) float64       { return sumAbsGeneric(x) }
+func dotSingleF32(x, y []float32) float32 { return dotSingleGeneric(x, y) }
