@@ -198,30 +198,41 @@ const dimensionModel = "model"
 
 // withServer calls f with a client of a server in this process that has the model.
 func withServer(ctx context.Context, m cnp.Model[float32], f func(*client.Client) error) error {
-	dir, err := os.MkdirTemp("", "dimensions")
+	c, stop, err := startHere(ctx, m)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	err = f(c)
+	return errors.Join(err, stop())
+}
+
+// startHere starts a server in this process that has the model, named dimensionModel.
+func startHere(ctx context.Context, m cnp.Model[float32]) (c *client.Client, stop func() error, err error) {
+	dir, err := os.MkdirTemp("", "equivcnp-bench")
+	if err != nil {
+		return nil, nil, err
+	}
 	path := filepath.Join(dir, dimensionModel+".safetensors")
 	if err := weights.Save(path, m, nil); err != nil {
-		return err
+		return nil, nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	s, err := serve.New(serve.Options{Models: []serve.Source{{Name: dimensionModel, Path: path}}})
 	if err != nil {
-		return err
+		return nil, nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	defer s.Close()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return err
+		s.Close()
+		return nil, nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	ctx, stop := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, l, serve.Limits{}) }()
-	err = f(client.New("http://"+l.Addr().String(), client.Options{}))
-	stop()
-	return errors.Join(err, <-ended)
+	return client.New("http://"+l.Addr().String(), client.Options{}), func() error {
+		defer s.Close()
+		cancel()
+		return errors.Join(<-ended, os.RemoveAll(dir))
+	}, nil
 }
 
 // tableOfDimensions measures all cases, each in a process of its own.

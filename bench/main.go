@@ -133,7 +133,7 @@ func main() {
 	root.AddCommand(kernelsCommand(), modelsCommand(), inferenceCommand(), linalgCommand(), blasCommand(), trainCommand(),
 		neighborCommand(), serveCommand(), dataCommand(), costsCommand(), dimensionsCommand(), conformanceCommand(),
 		compareCommand(), reportCommand(),
-		mergeCommand(), limitsCommand(), scenarioCommand(), childCommand(), &cobra.Command{
+		mergeCommand(), limitsCommand(), scenarioCommand(), scalingCommand(), childCommand(), &cobra.Command{
 			Use:   "levels",
 			Short: "Print the instruction set levels of this machine, one a line",
 			Args:  cobra.NoArgs,
