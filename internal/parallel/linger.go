@@ -64,16 +64,17 @@ func linger() *job {
 	return nil
 }
 
-// offer hands a job to a lingering goroutine. It reports false if there is none.
-func offer(j *job) bool {
-	if taken.Load() == 0 {
-		return false
-	}
+// offer hands a job to at most need lingering goroutines and returns to how many. It goes through the seats once: other processors write
+// to them all the time, so that each look takes as long as a cache miss.
+func offer(j *job, need int) (given int) {
 	for k := range seats {
+		if given == need || taken.Load() == 0 {
+			break
+		}
 		if s := &seats[k].job; s.Load() == someone && s.CompareAndSwap(someone, j) {
 			taken.Add(-1)
-			return true
+			given++
 		}
 	}
-	return false
+	return given
 }

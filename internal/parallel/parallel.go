@@ -80,9 +80,7 @@ func ForWorkers(n, grain, workers int, f func(worker, lo, hi int)) {
 	j.next.Store(0)
 	j.state.Store(uint64(workers-1) * place)
 	need := workers - 1
-	for need > 0 && offer(j) {
-		need--
-	}
+	need -= offer(j, need)
 	// Goroutines that were started for an earlier call and have not begun yet will help with this one.
 	for n := int(j.pending.Load()); n < need; n++ {
 		j.pending.Add(1)
