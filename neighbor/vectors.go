@@ -36,8 +36,11 @@ const (
 	// vectorQueries and vectorRows are the sizes of a product: its result stays in the second-level cache.
 	vectorQueries = 32
 	vectorRows    = 256
-	// vectorSpan is how many rows a goroutine looks through at a time.
-	vectorSpan = 1 << 14
+	// vectorSpan is how many rows a goroutine looks through at a time, and leastSpan how few where there would be less than
+	// vectorPieces pieces of work, as with a single query. In every piece some rows are compared with all queries one by one.
+	vectorSpan   = 1 << 14
+	leastSpan    = 1 << 11
+	vectorPieces = 48
 )
 
 // NewVectors keeps the rows [n, dim], of which it makes a copy. It returns ErrShape if they do not fill whole rows, and
@@ -92,15 +95,19 @@ func (v *Vectors) Search(index []int32, score, queries []float32, k int) {
 			normalize(queries[i*v.dim:][:v.dim])
 		}
 	}
-	spans := max(1, (v.n+vectorSpan-1)/vectorSpan)
 	blocks := (q + vectorQueries - 1) / vectorQueries
+	span := vectorSpan
+	for span > leastSpan && blocks*(v.n/span) < vectorPieces {
+		span /= 2
+	}
+	spans := max(1, (v.n+span-1)/span)
 	found := make([]nearest, blocks*vectorQueries*spans) // [block, query, span]
 	parallel.For(blocks*spans, 1, func(lo, hi int) {
 		for task := lo; task < hi; task++ {
 			b, s := task/spans, task%spans
 			first := b * vectorQueries
 			w := vectorSearch{v: v, queries: queries[first*v.dim : min(first+vectorQueries, q)*v.dim]}
-			w.run(s*vectorSpan, min((s+1)*vectorSpan, v.n), k)
+			w.run(s*span, min((s+1)*span, v.n), k)
 			for i := range w.best {
 				found[(first+i)*spans+s] = w.best[i]
 			}
