@@ -152,7 +152,7 @@ func (p *ImagePlan[T]) images(ctx context.Context, run *imageRun[T], dst *Predic
 
 	// Encoder, and the linear map that mixes density and signal.
 	step(0)
-	parallel.ForWorkers(b*p.n, 1<<12, workers(), run.embedRows)
+	parallel.ForWorkers(b*p.n, embedGrain, workers(), run.embedRows)
 	if err := run.embed(ctx, b); err != nil {
 		return err
 	}
@@ -206,6 +206,9 @@ func (p *ImagePlan[T]) row(i, lift int) int {
 	}
 	return r
 }
+
+// embedGrain is how many points a goroutine embeds at a time: some microseconds.
+const embedGrain = 512
 
 // embedSome sets input [b, rows, 2, K, c] to density (the mask) and signal (the powers of the observed values) at points from ..
 // to-1 of all images. Unobserved values are never read. The rows of targets are not set: they are never read.
