@@ -129,8 +129,9 @@ func (n *Planned[T]) newGrads() *pyramidGrads[T] {
 	return g
 }
 
-// gradParts is how many sums of gradients there are: tasks are shared among them, whatever the number of goroutines.
-const gradParts = 8
+// gradParts is how many sums of gradients there are: tasks are shared among them, whatever the number of goroutines. It is
+// the most goroutines that the backward pass of a batch keeps busy.
+const gradParts = 16
 
 // Backward adds the parameters' gradients to g, given those to the features of task t, dout(t) [targets, Out], and hands the gradients
 // to the features that came in to done, task after task.
