@@ -152,10 +152,14 @@ func (n *levelsNet[T]) parts() (*plannedHead[T], *Config) { return &n.head, &n.c
 
 func (n *levelsNet[T]) anywhere() bool { return true }
 
-// predict predicts all tasks, on several goroutines; each takes a task, or some of those that share their points.
+// predict predicts all tasks, on several goroutines; each takes a task, or some of those that share their points. Where there are more
+// goroutines than tasks, several go through the levels of one.
 func (n *levelsNet[T]) predict(ctx context.Context, dst *Prediction[T], b *Batch[T]) error {
 	b = b.whole(&n.cfg)
-	return eachPiece(ctx, b, n.pool, func(run *levelsRun[T], lo, hi, _ int) error { return n.tasks(run, dst, b, lo, hi) })
+	return eachPiece(ctx, b, n.pool, func(run *levelsRun[T], lo, hi, share int) error {
+		run.pyramid.Threads = share
+		return n.tasks(run, dst, b, lo, hi)
+	})
 }
 
 // tasks predicts task t and those up to another, which have the same points: all that depends on these is made once.

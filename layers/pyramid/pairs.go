@@ -334,18 +334,26 @@ func prepare[T layers.Float](p *latticePairs, poses int) {
 // rows returns the number of sums: one of every query, or as many as there are parts.
 func (p *latticePairs) rows() int { return len(p.offsets) - 1 }
 
-// forwardPairs sets dst [queries, c] to the sums of w[pose] ⊙ f[index].
-func forwardPairs[T layers.Float](r *Run[T], p *latticePairs, dst, f, w []T, c int) {
-	sums := dst
-	if p.parts > 0 {
-		sums = r.take(p.rows() * c)
+// forwardPairs sets dst [hi-lo, c] to the sums of w[pose] ⊙ f[index] of queries lo to hi. Where those have parts, sums is room for the parts
+// of all queries.
+func forwardPairs[T layers.Float](p *latticePairs, dst, f, w, sums []T, c, lo, hi int) {
+	parts := max(1, p.parts)
+	a, z := lo*parts, hi*parts
+	if p.parts == 0 {
+		sums = dst
+	} else {
+		sums = sums[a*c : z*c]
 	}
 	if p.plan != nil {
-		simd.DepthwisePlanF32(any(sums).([]float32), any(f).([]float32), any(w).([]float32), p.plan, 0, p.rows(), c, false)
+		simd.DepthwisePlanF32(buffers.F32(sums), buffers.F32(f), buffers.F32(w), p.plan, a, z, c, false)
 	} else {
-		simd.Depthwise(sums, f, w, p.offsets, p.index, p.pose, c, false)
+		first, last := p.offsets[a]-p.offsets[0], p.offsets[z]-p.offsets[0]
+		simd.Depthwise(sums, f, w, p.offsets[a:z+1], p.index[first:last], p.pose[first:last], c, false)
 	}
-	for i, v := range p.scale {
+	if p.scale == nil {
+		return
+	}
+	for i, v := range p.scale[a:z] {
 		row := sums[i*c : (i+1)*c]
 		switch {
 		case p.parts == 0:

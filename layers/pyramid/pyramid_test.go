@@ -363,6 +363,46 @@ func TestPyramidBits(t *testing.T) {
 	testkit.Close(t, "float32", want[tasks], task.run(q, 0), 2e-5)
 }
 
+// TestPyramidThreads: goroutines that share the rows of a task give the bits of one, on lattices with and without plans, on both kinds of
+// order, and on the sphere, whose queries have parts.
+func TestPyramidThreads(t *testing.T) {
+	for name, c := range map[string]Config{
+		"plane":  {Axes: 2, In: 2, Channels: []int{16, 48}, Reach: 2, Blocks: 1, Step: 0.05},
+		"turns":  {Axes: 2, In: 2, Channels: []int{16, 48}, Reach: 2, Blocks: 1, Step: 0.06, Lifts: 4},
+		"sphere": {Axes: 3, Sphere: 1500, In: 2, Channels: []int{40, 40}, Reach: 2, Blocks: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := New[float32](c, rand.New(rand.NewPCG(81, 4)))
+			task := newPyramidTask(rand.New(rand.NewPCG(81, 5)), c.Axes, 300)
+			if c.Sphere > 0 {
+				ontoSphere(task.x)
+			}
+			net, prepared := p.Compile(), p.LayoutFor(task.lo, task.hi, task.from, task.to)
+			run := func(threads int, y *Layout[float32]) []float32 {
+				r := Run[float32]{Threads: threads}
+				r.Lay(p, task.lo, task.hi, task.from, task.to)
+				if y != nil {
+					r.Layout = y
+				}
+				var f []float32
+				for _, v := range task.features(r.Layout.Points(nil), c.Axes, 2, 0) {
+					f = append(f, float32(v))
+				}
+				for range 2 { // memory is used again
+					net.Forward(&r, f, task.x)
+				}
+				return slices.Clone(net.Forward(&r, f, task.x))
+			}
+			want, wantPrepared := run(0, nil), run(1, prepared)
+			require.Positive(t, slices.Max(want))
+			for _, threads := range []int{2, 7} {
+				require.Equal(t, want, run(threads, nil), "%d threads", threads)
+				require.Equal(t, wantPrepared, run(threads, prepared), "%d threads, with a plan", threads)
+			}
+		})
+	}
+}
+
 // TestPyramidRounded: the layouts of training contain what is needed, have few points that are not, and are few.
 func TestPyramidRounded(t *testing.T) {
 	rng := testkit.Rand(31)

@@ -2,8 +2,8 @@ package pyramid
 
 import (
 	"github.com/equivcnp/equivcnp/internal/hugepage"
+	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/layers"
-	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/layers/internal/check"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -64,6 +64,9 @@ func (n *Planned[T]) Out() int { return n.p.read.linear.Out }
 // again by the next task.
 type Run[T layers.Float] struct {
 	Layout *Layout[T]
+	// Threads is how many goroutines go through the rows of a large level together in Planned.Forward; 0 is one. Results do not
+	// depend on it.
+	Threads int
 
 	own     Layout[T]
 	targets targetPairs[T]
@@ -74,6 +77,7 @@ type Run[T layers.Float] struct {
 	weights []T // of the last convolution
 
 	negative []T // rows of the background, turned
+	pass     convPass[T]
 
 	arena []T
 	used  int // of the arena
@@ -193,51 +197,136 @@ func (n *Planned[T]) conv(r *Run[T], i int, x []T, pairs *latticePairs, weights,
 	c, wide, q := l.in, l.in+l.skip, pairs.queries
 	*t = tapsTape[T]{pairs: pairs, x: x, z: r.take((q + 1) * wide), y: r.take((q + 1) * l.out), skip: skipRows, residual: residual != nil}
 	defer r.release(r.total)
-	dev := r.deviations(t, c)
-	inBlocks := l.skip == 0 && len(pairs.queryOrder) == 0 && pairs.plan != nil && pairs.scale == nil
-	switch {
-	case inBlocks: // below, each before its linear map
-	case l.skip == 0 && len(pairs.queryOrder) == 0:
-		forwardPairs(r, pairs, t.z[:q*c], dev, weights, c)
-	default:
-		mid := r.take(q * c)
-		forwardPairs(r, pairs, mid, dev, weights, c)
-		for k := range q {
-			to := k
-			if len(pairs.queryOrder) > 0 {
-				to = int(pairs.queryOrder[k])
-			}
-			copy(t.z[to*wide:][:c], mid[k*c:(k+1)*c])
-		}
+	p := &r.pass
+	p.run, p.conv, p.tape, p.weights, p.skip, p.residual = r, l, t, weights, skip, residual
+	p.dev, p.mid, p.sums = r.take(pairs.points*c), nil, nil
+	if p.apart = l.skip > 0 || len(pairs.queryOrder) > 0; p.apart {
+		p.mid = r.take(q * c)
 	}
-	clear(t.z[q*wide:][:c])
-	if l.skip > 0 {
-		last := len(skip)/l.skip - 1
-		for k := range q + 1 {
-			from := last
-			if k < q && skipRows[k] >= 0 {
-				from = int(skipRows[k])
-			}
-			copy(t.z[k*wide+c:(k+1)*wide], skip[from*l.skip:(from+1)*l.skip])
-		}
+	if pairs.parts > 0 {
+		p.sums = r.take(pairs.rows() * c)
 	}
-	act := simd.ActReLU
+	p.act = simd.ActReLU
 	if residual != nil {
-		act = simd.ActNone
+		p.act = simd.ActNone
 	}
-	for lo := 0; lo <= q; lo += pyramidRows {
-		hi := min(lo+pyramidRows, q+1)
-		if from, to := lo, min(hi, q); inBlocks && from < to {
-			simd.DepthwisePlanF32(buffers.F32(t.z[from*c:to*c]), buffers.F32(dev), buffers.F32(weights), pairs.plan, from, to, c, false)
-		}
-		y := t.y[lo*l.out : hi*l.out]
-		simd.GemmPacked(y, l.out, t.z[lo*wide:hi*wide], wide, l.packed, l.bias, act, hi-lo)
-		if residual != nil {
-			simd.Add(y, y, residual[lo*l.out:hi*l.out])
-			simd.ReLU(y, y)
-		}
-	}
+	r.turn(x[pairs.points*c : (pairs.points+1)*c])
+	clear(t.z[q*wide:][:c])
+	p.compute()
 	return t.y
+}
+
+// convPass is a convolution under way.
+type convPass[T layers.Float] struct {
+	run            *Run[T]
+	conv           *plannedTaps[T]
+	tape           *tapsTape[T]
+	weights        []T
+	skip, residual []T
+	act            simd.Activation
+	dev            []T  // [points, in]
+	sums           []T  // of parts of queries
+	apart          bool // sums go to z by way of mid [queries, in]
+	mid            []T
+
+	deviate, sum, finish, both func(worker, lo, hi int) // the methods, so that no call allocates
+}
+
+// The rows of a convolution are divided among goroutines from so many multiplications on, some 50 µs: waking a helper takes a few, and
+// waiting for one that was preempted more. Each takes sharedRows rows or more at a time, whole groups of a plan.
+const (
+	sharedWork = 1 << 20
+	sharedRows = 64
+)
+
+// compute goes through the rows. Sums need the deviations of all points, and where queries have an order of their own, the linear map
+// needs all sums.
+func (p *convPass[T]) compute() {
+	l, pairs, threads := p.conv, p.tape.pairs, p.run.Threads
+	q, ordered := pairs.queries, len(pairs.queryOrder) > 0
+	if threads > 1 && pairs.offsets[pairs.rows()]*l.in+q*(l.in+l.skip)*l.out < sharedWork {
+		threads = 1
+	}
+	if threads <= 1 {
+		p.deviateRows(0, 0, pairs.points)
+		inBlocks := !p.apart && pairs.plan != nil && pairs.scale == nil // each block's sums before its linear map
+		if !inBlocks {
+			p.sumRows(0, 0, q)
+		}
+		for lo := 0; lo <= q; lo += pyramidRows {
+			if hi := min(lo+pyramidRows, q+1); inBlocks {
+				p.bothRows(0, lo, hi)
+			} else {
+				p.finishRows(0, lo, hi)
+			}
+		}
+		return
+	}
+	if p.both == nil {
+		p.deviate, p.sum, p.finish, p.both = p.deviateRows, p.sumRows, p.finishRows, p.bothRows
+	}
+	grain := func(n int) int { return max(1, (n/(3*threads)+sharedRows-1)/sharedRows) * sharedRows }
+	parallel.ForWorkers(pairs.points, grain(pairs.points), threads, p.deviate)
+	if !ordered {
+		parallel.ForWorkers(q+1, grain(q+1), threads, p.both)
+		return
+	}
+	parallel.ForWorkers(q, grain(q), threads, p.sum)
+	parallel.ForWorkers(q+1, grain(q+1), threads, p.finish)
+}
+
+func (p *convPass[T]) deviateRows(_, lo, hi int) {
+	p.run.deviationRows(p.tape, p.dev, p.conv.in, lo, hi)
+}
+
+// sumRows sets rows lo to hi of z, or where those have another order the rows of z that they belong to, to the sums.
+func (p *convPass[T]) sumRows(_, lo, hi int) {
+	t, c, wide := p.tape, p.conv.in, p.conv.in+p.conv.skip
+	pairs, dst := t.pairs, t.z
+	if p.apart {
+		dst = p.mid
+	}
+	forwardPairs(pairs, dst[lo*c:hi*c], p.dev, p.weights, p.sums, c, lo, hi)
+	if !p.apart {
+		return
+	}
+	for k := lo; k < hi; k++ {
+		to := k
+		if len(pairs.queryOrder) > 0 {
+			to = int(pairs.queryOrder[k])
+		}
+		copy(t.z[to*wide:][:c], p.mid[k*c:(k+1)*c])
+	}
+}
+
+// finishRows sets rows lo to hi of z to the skip features, where there are any, and those of y to the result.
+func (p *convPass[T]) finishRows(_, lo, hi int) {
+	l, t := p.conv, p.tape
+	c, wide, q := l.in, l.in+l.skip, t.pairs.queries
+	if l.skip > 0 {
+		last := len(p.skip)/l.skip - 1
+		for k := lo; k < hi; k++ {
+			from := last
+			if k < q && t.skip[k] >= 0 {
+				from = int(t.skip[k])
+			}
+			copy(t.z[k*wide+c:(k+1)*wide], p.skip[from*l.skip:(from+1)*l.skip])
+		}
+	}
+	y := t.y[lo*l.out : hi*l.out]
+	simd.GemmPacked(y, l.out, t.z[lo*wide:hi*wide], wide, l.packed, l.bias, p.act, hi-lo)
+	if t.residual {
+		simd.Add(y, y, p.residual[lo*l.out:hi*l.out])
+		simd.ReLU(y, y)
+	}
+}
+
+// bothRows does all that follows the deviations, for rows lo to hi, of which the last one may be the background's.
+func (p *convPass[T]) bothRows(_, lo, hi int) {
+	if to := min(hi, p.tape.pairs.queries); lo < to {
+		p.sumRows(0, lo, to)
+	}
+	p.finishRows(0, lo, hi)
 }
 
 // pyramidRows is how many rows pass at a time, while they are in the caches, through all that follows each other row by
@@ -253,26 +342,30 @@ const differenceRows = 32
 // than to compute them again.
 func (r *Run[T]) deviations(t *tapsTape[T], c int) []T {
 	points := t.pairs.points
-	dev, background := r.take(points*c), t.x[points*c:(points+1)*c]
-	if len(t.pairs.pointOrder) == 0 {
-		r.differences(dev, t.x, background)
-		return dev
-	}
-	for k, from := range t.pairs.pointOrder {
-		copy(dev[k*c:(k+1)*c], t.x[int(from)*c:])
-	}
-	r.differences(dev, dev, background)
+	dev := r.take(points * c)
+	r.turn(t.x[points*c : (points+1)*c])
+	r.deviationRows(t, dev, c, 0, points)
 	return dev
 }
 
-// differences sets dst [n, c] to the rows of x less the background [c].
-func (r *Run[T]) differences(dst, x, background []T) {
-	c := len(background)
+// turn sets rows of the background, turned.
+func (r *Run[T]) turn(background []T) {
 	r.negative = r.negative[:0]
 	for range differenceRows {
 		r.negative = append(r.negative, background...)
 	}
 	simd.Scale(r.negative, -1, r.negative)
+}
+
+// deviationRows sets rows lo to hi of dev, after turn.
+func (r *Run[T]) deviationRows(t *tapsTape[T], dev []T, c, lo, hi int) {
+	dst, x := dev[lo*c:hi*c], t.x[lo*c:hi*c]
+	if order := t.pairs.pointOrder; len(order) > 0 {
+		x = dst
+		for k, from := range order[lo:hi] {
+			copy(dst[k*c:(k+1)*c], t.x[int(from)*c:])
+		}
+	}
 	for lo := 0; lo < len(dst); lo += differenceRows * c {
 		hi := min(lo+differenceRows*c, len(dst))
 		simd.Add(dst[lo:hi], x[lo:hi], r.negative[:hi-lo])
