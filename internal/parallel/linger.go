@@ -7,23 +7,39 @@ import (
 
 // Starting a goroutine is cheap, but waking a sleeping core takes about 10 µs on a physical machine and 100 µs on a virtual one, and
 // computing on features and neighbourhoods consists of many calls that take less than a millisecond. So a goroutine that has
-// finished a call lingers for about 100 µs: it stays awake and checks again and again whether there is another call to help with. A caller
-// whose helpers have not finished waits in the same way. Neither does so while other calls are running, which need the processor.
+// finished a call lingers: it stays awake and checks again and again whether there is another call to help with, until none has been under
+// way for about 100 µs. With many processors the last piece of a call often takes longer than that after most helpers have run out of
+// work; these linger on, for a millisecond at most, because cores wake each other one by one and the next call would end before many of
+// them come. A caller whose helpers have not finished waits in the same way. Neither does so while other calls are running, which need
+// the processor.
 const (
 	lingerFor = 100 * time.Microsecond
+	// lingerMost bounds the wait while one call is under way.
+	lingerMost = time.Millisecond
 	// mostLooks is the largest number of checks. It ends the wait where the clock stands still, as in a bubble of testing/synctest. A check
 	// takes about 50 ns.
-	mostLooks = 4000
+	mostLooks = 40000
 )
 
 // patient waits a short while until done returns true, and reports whether it did.
 func patient(done func() bool) bool {
 	start := time.Now()
+	idle := start // since when no call was seen under way
 	for range mostLooks {
 		if done() {
 			return true
 		}
-		if calls.Load() > 1 || time.Since(start) > lingerFor {
+		now := time.Now()
+		switch calls.Load() {
+		case 0:
+			if now.Sub(idle) > lingerFor {
+				return false
+			}
+		case 1:
+			if idle = now; now.Sub(start) > lingerMost {
+				return false
+			}
+		default:
 			return false
 		}
 	}
