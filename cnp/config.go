@@ -1,6 +1,7 @@
 package cnp
 
 import (
+	"encoding/json"
 	"math"
 
 	"github.com/equivcnp/equivcnp/group"
@@ -247,6 +248,10 @@ type Config struct {
 	// and the floor is a clamp in CNPs, too.
 	Output Output  `json:"output"`
 	Floor  float64 `json:"floor,omitempty"`
+
+	// Own is what an architecture of another package (RegisterArchitecture) keeps beside these fields, as JSON that it
+	// reads and checks itself; nil: nothing.
+	Own json.RawMessage `json:"own,omitempty"`
 }
 
 func (c *Config) group() (group.Group, error) { return group.Parse(c.Group, c.Alpha) }

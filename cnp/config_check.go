@@ -57,11 +57,23 @@ func (c *Config) problem(g group.Group) error {
 	return nil
 }
 
-// grouped and checks are what RegisterArchitecture was told of an architecture: whether it has a group, and its own checks.
+// These are what RegisterArchitecture was told of an architecture: whether it has a group, whether it may have
+// ChannelDensity and Own, its own checks, and its description.
 var (
-	grouped = map[Architecture]bool{}
-	checks  = map[Architecture]func(c *Config, g group.Group) error{}
+	grouped    = map[Architecture]bool{}
+	gapped     = map[Architecture]bool{}
+	owners     = map[Architecture]bool{}
+	checks     = map[Architecture]func(c *Config, g group.Group) error{}
+	describers = map[Architecture]func(c *Config) string{}
 )
+
+// Network says in a line what a valid configuration has in place of a network of Channels; "": it has one.
+func (c *Config) Network() string {
+	if describe := describers[c.Architecture]; describe != nil {
+		return describe(c)
+	}
+	return ""
+}
 
 // equivariant reports whether models of this architecture have a group.
 func (c *Config) equivariant() bool {
@@ -107,8 +119,11 @@ func (c *Config) checkValues() error {
 	if h, w := c.ImageSize[0], c.ImageSize[1]; c.ImageSize != [2]int{} && !(h >= 1 && w >= 1 && h <= maxImageSide && w <= maxImageSide) {
 		return fmt.Errorf("image_size = %d x %d, need sides of 1 to %d", h, w, maxImageSide)
 	}
-	if c.ChannelDensity && c.Architecture != EquivCNPCurve && c.Architecture != ConvCNPCurve {
-		return fmt.Errorf("channel_density is for models of architecture %q and %q", EquivCNPCurve, ConvCNPCurve)
+	if c.ChannelDensity && !gapped[c.Architecture] {
+		return fmt.Errorf("channel_density is not for models of architecture %q", c.Architecture)
+	}
+	if len(c.Own) > 0 && !owners[c.Architecture] {
+		return fmt.Errorf("own is not for models of architecture %q", c.Architecture)
 	}
 	return nil
 }

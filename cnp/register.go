@@ -14,6 +14,12 @@ type Maker struct {
 	Image bool
 	// Grouped says that they have a group, that of the configuration.
 	Grouped bool
+	// Gaps says that models that regress may have Config.ChannelDensity.
+	Gaps bool
+	// Own says that the architecture reads Config.Own; of others it is refused.
+	Own bool
+	// Describe says in a line what a valid configuration has in place of a network; nil: a network of Channels.
+	Describe func(c *Config) string
 	// Default sets what Default returns besides the dimensions; nil: nothing.
 	Default func(c *Config)
 	// Check reports the first field that no model can be built from, beyond what Config.Validate says of any model; nil:
@@ -36,15 +42,16 @@ func RegisterArchitecture(a Architecture, m Maker) {
 	if !slices.Contains(Architectures, a) { // those of this package have their place in the order of documentation
 		Architectures = append(Architectures, a)
 	}
-	images[a], grouped[a], checks[a] = m.Image, m.Grouped, m.Check
+	images[a], grouped[a], gapped[a], owners[a], checks[a] = m.Image, m.Grouped, m.Gaps, m.Own, m.Check
+	describers[a] = m.Describe
 }
 
 func init() {
-	RegisterArchitecture(EquivCNPCurve, Maker{Grouped: true, Default: defaultCurve, Check: (*Config).checkCurve,
+	RegisterArchitecture(EquivCNPCurve, Maker{Grouped: true, Gaps: true, Default: defaultCurve, Check: (*Config).checkCurve,
 		New32: withGroup[float32](newEquivCNP[float32]), New64: withGroup[float64](newEquivCNP[float64])})
 	RegisterArchitecture(EquivCNPImage, Maker{Image: true, Grouped: true, Default: defaultImage, Check: (*Config).checkImage,
 		New32: newImages[float32], New64: newImages[float64]})
-	RegisterArchitecture(ConvCNPCurve, Maker{Default: defaultConvCurve, Check: withoutGroup((*Config).checkConvolutions),
+	RegisterArchitecture(ConvCNPCurve, Maker{Gaps: true, Default: defaultConvCurve, Check: withoutGroup((*Config).checkConvolutions),
 		New32: plain[float32](newConvCNP[float32]), New64: plain[float64](newConvCNP[float64])})
 	RegisterArchitecture(ConvCNPImage, Maker{Image: true, Default: defaultConvImage, Check: withoutGroup((*Config).checkConvolutions),
 		New32: plain[float32](newImageConvCNP[float32]), New64: plain[float64](newImageConvCNP[float64])})

@@ -47,6 +47,9 @@ func config(r *lines, c *cnp.Config, groups []string) {
 	if c.Kernel > 0 {
 		s += fmt.Sprintf(", kernel %d", c.Kernel)
 	}
+	if own := c.Network(); own != "" {
+		s = own
+	}
 	r.add("network", "%s", s)
 	if v := c.Views; v != nil {
 		r.add("views", "every lift sees the image turned and scaled, things from %g to %g times as large as in training, on cells of "+

@@ -129,15 +129,19 @@ func (r *Regressor) EstimateNeed(w cnp.Work) cnp.Need {
 
 // task is the context of output c and the targets of task t that count, and which targets they are.
 func (r *Regressor) task(b *cnp.Batch[float32], t, c int) (x, y, targets []float64, at []int) {
-	d := r.opt.Dim
+	return tableOf(b, r.opt.Dim, r.outputs, t, c)
+}
+
+// tableOf returns the context of output c of so many and the targets of task t that count, and which values of a prediction these are.
+func tableOf[T cnp.Float](b *cnp.Batch[T], d, outputs, t, c int) (x, y, targets []float64, at []int) {
 	for i := t * b.Nc; i < (t+1)*b.Nc; i++ {
-		if v := float64(b.YContext[i*r.outputs+c]); (b.ContextMask == nil || b.ContextMask[i]) && v == v {
+		if v := float64(b.YContext[i*outputs+c]); (b.ContextMask == nil || b.ContextMask[i]) && v == v {
 			x, y = append(x, b.XContext[i*d:(i+1)*d]...), append(y, v)
 		}
 	}
 	for i := t * b.Nt; i < (t+1)*b.Nt; i++ {
 		if b.TargetMask == nil || b.TargetMask[i] {
-			targets, at = append(targets, b.XTarget[i*d:(i+1)*d]...), append(at, i*r.outputs+c)
+			targets, at = append(targets, b.XTarget[i*d:(i+1)*d]...), append(at, i*outputs+c)
 		}
 	}
 	return x, y, targets, at

@@ -1,0 +1,251 @@
+package krige
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	lie "github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/internal/words"
+	"github.com/equivcnp/equivcnp/layers"
+)
+
+// PopulationArchitecture is that of PopulationRegressor's configuration. Model files have it, whose Config.Own holds the populations.
+const PopulationArchitecture cnp.Architecture = "population"
+
+func init() {
+	cnp.RegisterArchitecture(PopulationArchitecture, cnp.Maker{
+		Gaps:     true,
+		Own:      true,
+		Default:  func(c *cnp.Config) { c.DimX, c.Channels, c.ChannelDensity = 1, []int{1}, c.DimY > 1 },
+		Check:    func(c *cnp.Config, _ lie.Group) error { _, err := populationsOf(c); return err },
+		Describe: describePopulations,
+		New32:    newPopulations[float32], New64: newPopulations[float64],
+	})
+}
+
+// PopulationRegressor is a model that predicts every output of a task by a Population of its own. Tasks may be empty.
+type PopulationRegressor[T cnp.Float] struct {
+	cfg cnp.Config
+	of  []*Population // by output
+}
+
+// NewPopulationRegressor returns the model whose output c is predicted by population c. All have the same coordinates.
+func NewPopulationRegressor(of ...*Population) (*PopulationRegressor[float32], error) {
+	for _, p := range of {
+		if p == nil {
+			return nil, fmt.Errorf("%w: a population is nil", ErrInput)
+		}
+	}
+	own, err := json.Marshal(of)
+	if err != nil {
+		return nil, err
+	}
+	c := cnp.Default(PopulationArchitecture, "", len(of))
+	if len(of) > 0 {
+		c.DimX, c.Own = of[0].opt.Dim, own
+	}
+	if len(of) > 0 && of[0].opt.Sphere {
+		c.Placement = cnp.PlacementSphere
+	}
+	m, err := cnp.New[float32](c, 0)
+	if err != nil {
+		return nil, err
+	}
+	return m.(*PopulationRegressor[float32]), nil
+}
+
+// populationsOf reads the populations of a configuration.
+func populationsOf(c *cnp.Config) ([]*Population, error) {
+	if len(c.Own) == 0 {
+		return nil, errors.New("own is empty: need a population of each output")
+	}
+	var of []*Population
+	if err := json.Unmarshal(c.Own, &of); err != nil {
+		return nil, fmt.Errorf("own: %w", err)
+	}
+	if len(of) != c.DimY {
+		return nil, fmt.Errorf("own: %d populations of %d outputs", len(of), c.DimY)
+	}
+	sphere := c.Placement == cnp.PlacementSphere
+	for i, p := range of {
+		if p == nil {
+			return nil, fmt.Errorf("own: output %d has no population", i)
+		}
+		if p.opt.Dim != c.DimX || p.opt.Sphere != sphere {
+			return nil, fmt.Errorf("own: output %d has %d coordinates, sphere %t; the model has %d, %t", i, p.opt.Dim, p.opt.Sphere, c.DimX,
+				sphere)
+		}
+	}
+	if c.Likelihood != "" {
+		return nil, fmt.Errorf("likelihood %q: a population predicts normals", c.Likelihood)
+	}
+	return of, nil
+}
+
+func newPopulations[T cnp.Float](c cnp.Config, _ lie.Group, _ uint64) (cnp.Model[T], error) {
+	of, err := populationsOf(&c)
+	if err != nil {
+		return nil, err
+	}
+	return &PopulationRegressor[T]{cfg: c, of: of}, nil
+}
+
+// describePopulations says what a model consists of.
+func describePopulations(c *cnp.Config) string {
+	of, err := populationsOf(c)
+	if err != nil {
+		return err.Error()
+	}
+	var members, atoms int
+	for _, p := range of {
+		members += len(p.kernels)
+		atoms += p.atoms()
+	}
+	return fmt.Sprintf("none: a mixture of %s with %s of level and variance", words.Plural(members, "Gaussian process"),
+		words.Plural(atoms, "prior"))
+}
+
+// atoms is the number of priors of all covariances.
+func (p *Population) atoms() (n int) {
+	for i := range p.kernels {
+		n += len(p.kernels[i].atoms)
+	}
+	return n
+}
+
+// Config describes the model.
+func (m *PopulationRegressor[T]) Config() cnp.Config { return m.cfg }
+
+// Populations returns the population of each output.
+func (m *PopulationRegressor[T]) Populations() []*Population {
+	return append([]*Population(nil), m.of...)
+}
+
+// State is empty: the configuration holds the populations.
+func (m *PopulationRegressor[T]) State() []layers.Param[T] { return nil }
+
+// Plan makes a plan for curves, of which nothing is computed in advance.
+func (m *PopulationRegressor[T]) Plan(ctx context.Context, s cnp.Shape, opt cnp.PlanOptions) (cnp.Plan[T], error) {
+	return cnp.LiveCurves[T](ctx, m, s, opt)
+}
+
+// EstimateNeed estimates the working memory of predictions.
+func (m *PopulationRegressor[T]) EstimateNeed(w cnp.Work) cnp.Need {
+	n, t, arrays := float64(w.Context), float64(w.Targets), float64(6+m.cfg.DimX)
+	exact := math.Min(n, populationExact)
+	// Of a task: pairs of values, and of values and targets; the moments of the members at some targets; orders and trees of the points.
+	bytes := 8*arrays*(exact*exact/2+math.Min(exact*t, populationRoomOf)) + 16*populationRoomOf + 600*n + 200*t
+	tasks := min(max(1, w.Batch*len(m.of)), parallel.Workers())
+	return cnp.Need{Features: int64(math.Min(bytes*float64(tasks), math.MaxInt64/2))}
+}
+
+// each calls f with the table and the targets of every task and output, side by side; at are the targets' places in a prediction.
+func (m *PopulationRegressor[T]) each(ctx context.Context, b *cnp.Batch[T],
+	f func(t, c int, x, y, targets []float64, at []int) error) error {
+	if err := b.Check(&m.cfg); err != nil {
+		return err
+	}
+	errs := make([]error, b.B*len(m.of))
+	parallel.For(len(errs), 1, func(lo, hi int) {
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
+			t, c := i/len(m.of), i%len(m.of)
+			x, y, targets, at := tableOf(b, m.cfg.DimX, len(m.of), t, c)
+			if len(at) == 0 {
+				continue
+			}
+			err := f(t, c, x, y, targets, at)
+			switch {
+			case err == nil || ctx.Err() != nil:
+			case len(m.of) > 1:
+				errs[i] = wrongTable(fmt.Sprintf("task %d: output %d", t, c), err)
+			default:
+				errs[i] = wrongTable(fmt.Sprintf("task %d", t), err)
+			}
+		}
+	})
+	return errors.Join(ctx.Err(), errors.Join(errs...))
+}
+
+// Predict returns mean and standard deviation at the targets of each task, each on its own, noise included.
+func (m *PopulationRegressor[T]) Predict(ctx context.Context, b *cnp.Batch[T]) (*cnp.Prediction[T], error) {
+	if err := b.Check(&m.cfg); err != nil {
+		return nil, err
+	}
+	out, err := cnp.NewPrediction[T](&m.cfg, b.B*b.Nt*len(m.of))
+	if err != nil {
+		return nil, err
+	}
+	err = m.each(ctx, b, func(_, c int, x, y, targets []float64, at []int) error {
+		p, d := m.of[c], m.cfg.DimX
+		piece := max(1, populationRoomOf/max(1, p.atoms())) // whose moments are in memory
+		for lo := 0; lo < len(at); lo += piece {
+			hi := min(lo+piece, len(at))
+			mean, std, err := p.Predict(ctx, x, y, targets[lo*d:hi*d])
+			if err != nil {
+				return err
+			}
+			for k, i := range at[lo:hi] {
+				out.Mean[i], out.Std[i] = T(mean[k]), max(T(std[k]), math.SmallestNonzeroFloat32)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// SampleCurves draws joint samples [samples, B, Nt, outputs] of functions or of new values. Output c has the seed of its task + c. Where
+// a task has too many values and targets for Population.Samples, the chain rule draws all of them.
+func (m *PopulationRegressor[T]) SampleCurves(ctx context.Context, b *cnp.Batch[T], opt cnp.SampleOptions) ([]T, error) {
+	if err := b.Check(&m.cfg); err != nil {
+		return nil, err
+	}
+	if err := opt.Check(b.B); err != nil {
+		return nil, err
+	}
+	if b.Nc+b.Nt > populationDrawn {
+		return cnp.SampleCurves(ctx, byChain[T]{m}, b, opt)
+	}
+	values := b.B * b.Nt * len(m.of)
+	if need, limit := 16*float64(opt.Samples)*float64(values), cnp.MemoryLimit(); need > float64(limit) {
+		return nil, fmt.Errorf("%w: %d samples of %d values take %v, the limit is %v", cnp.ErrMemory, opt.Samples, values,
+			cnp.Bytes(min(need, math.MaxInt64/2)), cnp.Bytes(limit))
+	}
+	out := make([]T, opt.Samples*values)
+	err := m.each(ctx, b, func(t, c int, x, y, targets []float64, at []int) error {
+		seed := opt.Seed
+		if opt.Seeds != nil {
+			seed = opt.Seeds[t]
+		}
+		drawn, err := m.of[c].Samples(ctx, x, y, targets, opt.Samples, seed+uint64(c), opt.Function)
+		if err != nil {
+			return err
+		}
+		for s, row := range drawn {
+			for k, i := range at {
+				out[s*values+i] = T(row[k])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// byChain is a model without a way of its own to draw samples.
+type byChain[T cnp.Float] struct{ m *PopulationRegressor[T] }
+
+func (c byChain[T]) Config() cnp.Config { return c.m.cfg }
+
+func (c byChain[T]) Predict(ctx context.Context, b *cnp.Batch[T]) (*cnp.Prediction[T], error) {
+	return c.m.Predict(ctx, b)
+}
