@@ -100,6 +100,8 @@ func curveFlags(a *app, cmd *cobra.Command, d *recipe.CurveData, training bool) 
 		strings.Join(task.ChargeKinds, ", "))
 	fl.StringVar(&d.Plane, "plane", "", "values in the plane, with a known symmetry: "+strings.Join(task.PlaneKinds,
 		", ")+"; stationary+0.5 breaks it by half a landscape")
+	fl.StringVar(&d.Line, "line", "", "values on the line, whose translations are a symmetry (stationary), or one that is broken by half a "+
+		"curve (stationary+0.5)")
 	fl.IntVar(&d.Universal, "universal", 0, "tables of any smoothness, noise and layout, with this many coordinates (1 to 3)")
 	cli.OptionalVar(fl, &d.MinContext, "min-context", fmt.Sprintf("fewest points in the context (default %d)", recipe.DefaultMinContext))
 	cli.OptionalVar(fl, &d.MaxContext, "max-context", fmt.Sprintf("most points in the context (default %d)", recipe.DefaultMaxContext))
@@ -204,10 +206,10 @@ type kinds []struct{ flag, value string }
 
 // The kinds of data: those of curves, of images, and of all models.
 var (
-	curveKinds = kinds{{"kernel", " K"}, {"benchmark", " P"}, {"sphere", " P"}, {"field", " F"}, {"plane", " P"},
+	curveKinds = kinds{{"kernel", " K"}, {"benchmark", " P"}, {"sphere", " P"}, {"field", " F"}, {"plane", " P"}, {"line", " P"},
 		{"universal", " D"}, {"csv", " FILE"}, {"in", " FILE"}}
 	imageKinds = kinds{{"digits", ""}, {"images", " DIR"}, {"mnist", " FILE"}, {"in", " FILE"}}
-	taskKinds  = slices.Concat(curveKinds[:6], imageKinds[:3], curveKinds[6:])
+	taskKinds  = slices.Concat(curveKinds[:7], imageKinds[:3], curveKinds[7:])
 )
 
 // flags are the names of the flags.

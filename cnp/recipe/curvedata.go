@@ -13,7 +13,7 @@ import (
 )
 
 // CurveData says where tasks of curves come from: a random process, or a user's own data. At most one of Benchmark, Sphere, Field, Plane,
-// Universal, CSV, In and Set is given; Kernel counts where none is.
+// Line, Universal, CSV, In and Set is given; Kernel counts where none is.
 type CurveData struct {
 	// Kernel is a process of one coordinate (see task.ParseProcess), with Length where it says no length scale.
 	Kernel string
@@ -29,6 +29,8 @@ type CurveData struct {
 	Sphere, Place string
 	// Field names vector fields, Plane values in the plane of a known symmetry.
 	Field, Plane string
+	// Line is values on the line whose translations may be broken by a known amount (see task.ParseLine).
+	Line string
 	// Universal is the number of coordinates, 1 to 3, of tables of any smoothness, noise and design (see task.Universal).
 	Universal int
 	// CSV is the file of a table with Columns, In a file of tensors. Set has tasks in memory.
@@ -78,7 +80,7 @@ func (d *CurveData) kind() (string, error) {
 	for _, f := range []struct {
 		name string
 		set  bool
-	}{{"Benchmark", d.Benchmark != ""}, {"Sphere", d.Sphere != ""}, {"Field", d.Field != ""}, {"Plane", d.Plane != ""},
+	}{{"Benchmark", d.Benchmark != ""}, {"Sphere", d.Sphere != ""}, {"Field", d.Field != ""}, {"Plane", d.Plane != ""}, {"Line", d.Line != ""},
 		{"Universal", d.Universal != 0},
 		{"CSV", d.CSV != ""}, {"In", d.In != ""}, {"Set", d.Set != nil}} {
 		if f.set {
@@ -91,7 +93,8 @@ func (d *CurveData) kind() (string, error) {
 	case len(given) == 1:
 		return given[0], nil
 	case d.Kernel == "":
-		return "", Errorf("say where the tasks come from: {Kernel}, {Benchmark}, {Sphere}, {Field}, {Plane}, {Universal}, {CSV} or {In}")
+		return "", Errorf("say where the tasks come from: {Kernel}, {Benchmark}, {Sphere}, {Field}, {Plane}, {Line}, {Universal}, " +
+			"{CSV} or {In}")
 	}
 	return "Kernel", nil
 }
@@ -148,6 +151,10 @@ func (d *CurveData) process(cfg *cnp.Config) (src task.Source[float32], dx, dy i
 	case "Plane":
 		dx = 2
 		checked = task.PlaneSource[float32]{Kind: d.Plane}
+	case "Line":
+		if checked, err = task.ParseLine[float32](d.Line); err != nil {
+			return nil, 0, 0, Errorf("{%s}: %w", kind, err)
+		}
 	case "Universal":
 		least, most, _ := d.context()
 		u := task.Universal{Dim: d.Universal, Least: max(1, least), Most: most, Targets: d.Targets, Standard: true}

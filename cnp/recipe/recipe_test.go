@@ -49,6 +49,7 @@ func TestPlans(t *testing.T) {
 		"sphere":    {func(c *Curves) { c.Data.Sphere = "eq" }, "SO(3)", 2, 1},
 		"field":     {func(c *Curves) { c.Data.Field, c.Channels = "rbf", []int{4} }, "T(2)", 2, 2},
 		"plane":     {func(c *Curves) { c.Data.Plane = "radial" }, "T(2)", 2, 1},
+		"line":      {func(c *Curves) { c.Data.Line = "stationary+0.5" }, "T(1)", 1, 1},
 		"universal": {func(c *Curves) { c.Data.Universal, c.Data.Targets, c.Data.MaxContext = 2, 20, new(9) }, "T(2)", 2, 1},
 		"memory":    {func(c *Curves) { c.Data.Set = sines(12) }, "T(1)", 1, 1},
 	} {
