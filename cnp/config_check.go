@@ -58,9 +58,10 @@ func (c *Config) problem(g group.Group) error {
 }
 
 // These are what RegisterArchitecture was told of an architecture: whether it has a group, whether it may have
-// ChannelDensity and Own, its own checks, and its description.
+// ChannelDensity and Own, whether scales matter to it, its own checks, and its description.
 var (
 	grouped    = map[Architecture]bool{}
+	absolute   = map[Architecture]bool{}
 	gapped     = map[Architecture]bool{}
 	owners     = map[Architecture]bool{}
 	checks     = map[Architecture]func(c *Config, g group.Group) error{}

@@ -16,6 +16,9 @@ type Maker struct {
 	Grouped bool
 	// Gaps says that models that regress may have Config.ChannelDensity.
 	Gaps bool
+	// Absolute says that predictions depend on the scale of coordinates and values: Config.Scaler then changes units alone,
+	// and brings no task of another scale into the range of training.
+	Absolute bool
 	// Own says that the architecture reads Config.Own; of others it is refused.
 	Own bool
 	// Describe says in a line what a valid configuration has in place of a network; nil: a network of Channels.
@@ -43,7 +46,7 @@ func RegisterArchitecture(a Architecture, m Maker) {
 		Architectures = append(Architectures, a)
 	}
 	images[a], grouped[a], gapped[a], owners[a], checks[a] = m.Image, m.Grouped, m.Gaps, m.Own, m.Check
-	describers[a] = m.Describe
+	absolute[a], describers[a] = m.Absolute, m.Describe
 }
 
 func init() {

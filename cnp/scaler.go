@@ -36,7 +36,7 @@ func (c *Config) HasUnits() bool { return c.Trained != nil && c.Trained.Units !=
 func (c *Config) intoRange(x, y []float64) Scaler {
 	s := Scaler{X: slices.Repeat([]Affine{identity}, c.DimX), Y: slices.Repeat([]Affine{identity}, c.DimY)}
 	t := c.Trained
-	if t == nil || len(t.X) != c.DimX || len(t.Y) != c.DimY || c.DimX == 0 {
+	if t == nil || len(t.X) != c.DimX || len(t.Y) != c.DimY || c.DimX == 0 || absolute[c.Architecture] {
 		return s
 	}
 	l, err := ParseLikelihood(c)

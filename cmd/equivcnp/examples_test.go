@@ -227,6 +227,7 @@ func (b *bench) exampleFiles(args []string) {
 	save("stations.csv", stations)
 	save("stations.parquet", stations)
 	planeTable(b)
+	dayTables(b)
 	save("days.csv", part("east", "north", "rain", "day"))
 	save("data.csv", part("x", "y", "time", "temperature"))
 	save("lastyear.csv", part("x", "y"))

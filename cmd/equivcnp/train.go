@@ -36,20 +36,21 @@ func (a *app) trainCommand() *cobra.Command {
 	var config string
 	var many shardFlags
 	cmd := &cobra.Command{
-		Use:                   "train (regression | image | --config run.yaml | --manifest list --out-dir D) ...",
+		Use:                   "train (regression | image | population | --config run.yaml | --manifest list --out-dir D) ...",
 		DisableFlagsInUseLine: true,
-		Short:                 "Train a model on curves or on images",
+		Short:                 "Train a model on curves or on images, or learn from many tables without a network",
 		Long:                  helpText("train"),
 		Example: `  equivcnp train regression --kernel rbf --out rbf.safetensors
   equivcnp train image --group "T(2)" --digits --out digits.safetensors
+  equivcnp train population --csv "days/*.csv" --x east,north --y temperature --out days.safetensors
   equivcnp train --config run.yaml
   equivcnp train --manifest runs.txt --shard 3/64 --out-dir runs`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("unknown kind of training %q: need regression or image", args[0])
+				return fmt.Errorf("unknown kind of training %q: need regression, image or population", args[0])
 			}
 			if config == "" && many.manifest == "" {
-				return errors.New("say what to train on: regression, image, --config or --manifest")
+				return errors.New("say what to train on: regression, image, population, --config or --manifest")
 			}
 			return nil
 		},
@@ -83,6 +84,7 @@ func (a *app) trainCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&a.json, "json", false, "--manifest: print one JSON object")
 	cmd.MarkFlagsMutuallyExclusive("config", "manifest")
 	must(cmd.MarkFlagFilename("config", "yaml", "yml"))
+	cmd.AddCommand(a.trainPopulationCommand())
 	for _, kind := range trainKinds {
 		sub, f := a.trainKind(kind)
 		sub.RunE = a.action(func(cmd *cobra.Command, _ []string) error { return a.train(cmd, f) })
@@ -211,7 +213,7 @@ func misplacedFlag(given func(string) bool) error {
 	if given("place") && !given("sphere") {
 		return cli.Usagef("--place is for --sphere")
 	}
-	if !slices.ContainsFunc([]string{"csv", "in", "benchmark", "sphere", "field", "plane", "universal"}, given) {
+	if !slices.ContainsFunc([]string{"csv", "in", "benchmark", "sphere", "field", "plane", "line", "universal"}, given) {
 		return nil
 	}
 	for _, name := range []string{"length", "from", "to"} {

@@ -21,6 +21,7 @@ func init() {
 	cnp.RegisterArchitecture(PopulationArchitecture, cnp.Maker{
 		Gaps:     true,
 		Own:      true,
+		Absolute: true,
 		Default:  func(c *cnp.Config) { c.DimX, c.Channels, c.ChannelDensity = 1, []int{1}, c.DimY > 1 },
 		Check:    func(c *cnp.Config, _ lie.Group) error { _, err := populationsOf(c); return err },
 		Describe: describePopulations,
@@ -36,27 +37,37 @@ type PopulationRegressor[T cnp.Float] struct {
 
 // NewPopulationRegressor returns the model whose output c is predicted by population c. All have the same coordinates.
 func NewPopulationRegressor(of ...*Population) (*PopulationRegressor[float32], error) {
-	for _, p := range of {
-		if p == nil {
-			return nil, fmt.Errorf("%w: a population is nil", ErrInput)
+	c := cnp.Default(PopulationArchitecture, "", len(of))
+	if len(of) > 0 && of[0] != nil {
+		c.DimX = of[0].opt.Dim
+		if of[0].opt.Sphere {
+			c.Placement = cnp.PlacementSphere
 		}
 	}
-	own, err := json.Marshal(of)
-	if err != nil {
+	return NewPopulationModel(c, of...)
+}
+
+// NewPopulationModel is NewPopulationRegressor for a configuration that says more: what the populations were estimated from
+// (Config.Trained), and in which units. Its Own is that of the populations.
+func NewPopulationModel(c cnp.Config, of ...*Population) (*PopulationRegressor[float32], error) {
+	for i, p := range of {
+		if p == nil {
+			return nil, fmt.Errorf("%w: population %d is nil", ErrInput, i)
+		}
+	}
+	var err error
+	if c.Own, err = json.Marshal(of); err != nil {
 		return nil, err
-	}
-	c := cnp.Default(PopulationArchitecture, "", len(of))
-	if len(of) > 0 {
-		c.DimX, c.Own = of[0].opt.Dim, own
-	}
-	if len(of) > 0 && of[0].opt.Sphere {
-		c.Placement = cnp.PlacementSphere
 	}
 	m, err := cnp.New[float32](c, 0)
 	if err != nil {
 		return nil, err
 	}
-	return m.(*PopulationRegressor[float32]), nil
+	model, ok := m.(*PopulationRegressor[float32])
+	if !ok {
+		return nil, fmt.Errorf("%w: a configuration of architecture %q", ErrInput, c.Architecture)
+	}
+	return model, nil
 }
 
 // populationsOf reads the populations of a configuration.
@@ -106,7 +117,7 @@ func describePopulations(c *cnp.Config) string {
 		members += len(p.kernels)
 		atoms += p.atoms()
 	}
-	return fmt.Sprintf("none: a mixture of %s with %s of level and variance", words.Plural(members, "Gaussian process"),
+	return fmt.Sprintf("none: Gaussian processes of %s, with %s of level and variance", words.Plural(members, "covariance"),
 		words.Plural(atoms, "prior"))
 }
 

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/equivcnp/equivcnp/cnp/recipe"
+	"github.com/equivcnp/equivcnp/internal/cli"
+	"github.com/equivcnp/equivcnp/internal/words"
+)
+
+// populationFlags are the flags of equivcnp train population.
+type populationFlags struct {
+	recipe   recipe.Population
+	patterns []string
+	units    string
+	out      string
+}
+
+func (a *app) trainPopulationCommand() *cobra.Command {
+	f := &populationFlags{recipe: recipe.DefaultPopulation()}
+	cmd := &cobra.Command{
+		Use:                   "population --csv 'FILES' [--x COLUMNS] [--y COLUMNS] [--task COLUMN] --out model.safetensors",
+		DisableFlagsInUseLine: true,
+		Short:                 "Learn from many tables of one source, without a network",
+		Long:                  helpText("train-population"),
+		Example: `  # Each day is a table of its own: learn from all of them, then predict a new one from a few stations.
+  equivcnp train population --csv "days/*.csv" --x east,north --y temperature --out days.safetensors
+
+  # One table, in which a column says which rows belong together.
+  equivcnp train population --csv history.csv --x lat,lon --y t2m --task day --sphere --out t2m.safetensors`,
+		Args: noArguments,
+		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.trainPopulation(cmd.Context(), f) }),
+	}
+	fl, r := cmd.Flags(), &f.recipe
+	fl.StringArrayVar(&f.patterns, "csv", nil, "tables of the same columns, each a task or more (.csv, .tsv, .parquet, .npz, .npy, .nc); "+
+		"* and ? stand for any letters; may be repeated, required")
+	fl.StringSliceVar(&r.X, "x", nil, "columns of the inputs, by name or number (default: x, or x1,x2,..)")
+	fl.StringSliceVar(&r.Y, "y", nil, "columns of the outputs, by name or number (default: y, or y1,y2,..)")
+	fl.StringVar(&r.Task, "task", "", "column with the task of each row, a number or a text (default: task, if there is one)")
+	fl.StringVar(&r.Decimal, "decimal", "", "tables of text: the decimal separator, \".\" or \",\" (default: a point)")
+	fl.BoolVar(&r.Sphere, "sphere", false, "the inputs are latitude and longitude in degrees")
+	fl.StringVar(&f.units, "units", "same", "units of the inputs: same, or different, as in metres beside hours")
+	fl.Float64Var(&r.Holdout, "holdout", r.Holdout, "share of the tasks to hold out, for a score; 0: none")
+	fl.Uint64Var(&r.Seed, "seed", r.Seed, "seed of the tasks that are held out")
+	fl.StringVarP(&f.out, "out", "o", "", "model file to write (.safetensors), required")
+	a.jsonFlag(cmd)
+	r.Stdin = a.stdin
+	for _, name := range []string{"csv", "out"} {
+		must(cmd.MarkFlagRequired(name))
+	}
+	must(cmd.MarkFlagFilename("csv", "csv", "tsv", "parquet", "npz", "npy", "nc"))
+	must(cmd.MarkFlagFilename("out", "safetensors"))
+	completions(cmd, map[string][]string{"units": {"same", "different"}})
+	return cmd
+}
+
+// populationResult is what train population --json prints.
+type populationResult struct {
+	Out          string                  `json:"out"`
+	Architecture string                  `json:"architecture"`
+	Inputs       int                     `json:"inputs"`
+	Outputs      int                     `json:"outputs"`
+	Tasks        int                     `json:"tasks"`
+	Consists     string                  `json:"consists_of"`
+	Score        *recipe.PopulationScore `json:"score,omitempty"`
+	Notes        []string                `json:"notes"`
+}
+
+// trainPopulation estimates the model of a command line, writes it, and prints what it is.
+func (a *app) trainPopulation(ctx context.Context, f *populationFlags) error {
+	switch f.units {
+	case "same", "different":
+		f.recipe.DifferentUnits = f.units == "different"
+	default:
+		return cli.Usagef("--units %q: need same or different", f.units)
+	}
+	if f.out == cli.Stdio {
+		return cli.Usagef("--out -: a model needs a file")
+	}
+	var err error
+	if f.recipe.CSV, err = matches(f.patterns); err != nil {
+		return err
+	}
+	outs, err := cli.NewOutputs(f.recipe.CSV, cli.Out("out", f.out, tensorFiles))
+	if err != nil {
+		return err
+	}
+	defer outs.Discard()
+	work, done := a.withProgress(ctx, "estimating")
+	e, err := cli.Interruptible(work, func() (*recipe.Estimated, error) { return f.recipe.Estimate(work) })
+	done()
+	if err != nil {
+		return recipeError(err, "--csv")
+	}
+	if err := outs.WriteFile("out", e.Save); err != nil {
+		return err
+	}
+	if err := outs.CommitUnlessDone(ctx); err != nil {
+		return err
+	}
+	c := e.Model.Config()
+	r := &result{cli.Result{Notes: e.Notes}}
+	r.Line("model", "%s: %s, %s and %s", f.out, c.Architecture, words.Plural(c.DimX, "input"), words.Plural(c.DimY, "output"))
+	r.Line("learned from", "%s", words.Plural(e.Tasks, "task"))
+	r.Line("consists of", "%s", c.Network())
+	if s := e.Score; s != nil {
+		r.Line("log-likelihood", "%.4f ± %.4f per value, over %s held out", s.LogLikelihood, s.Error, words.Plural(s.Tasks, "task"))
+		r.Line("gain", "%.4f ± %.4f to the interpolation of each task on its own", s.Gain.Mean, s.Gain.Error)
+	}
+	return a.print(r, populationResult{Out: f.out, Architecture: string(c.Architecture), Inputs: c.DimX, Outputs: c.DimY, Tasks: e.Tasks,
+		Consists: c.Network(), Score: e.Score, Notes: r.AllNotes()})
+}
+
+// maxTables bounds the tables that patterns stand for.
+const maxTables = 1 << 16
+
+// matches returns the files that patterns stand for, in order and each once. A pattern without * or ? is a name.
+func matches(patterns []string) ([]string, error) {
+	var all []string
+	seen := map[string]bool{}
+	for _, pattern := range patterns {
+		found := []string{pattern}
+		if strings.ContainsAny(pattern, "*?[") {
+			var err error
+			if found, err = filepath.Glob(pattern); err != nil {
+				return nil, cli.Usagef("--csv %s: %v", pattern, err)
+			}
+			if len(found) == 0 {
+				return nil, fmt.Errorf("--csv %s: no file of such a name", pattern)
+			}
+		}
+		for _, name := range found {
+			if !seen[name] {
+				seen[name], all = true, append(all, name)
+			}
+		}
+	}
+	if len(all) > maxTables {
+		return nil, cli.Usagef("--csv: %d tables: need at most %d", len(all), maxTables)
+	}
+	return all, nil
+}
