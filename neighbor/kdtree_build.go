@@ -5,15 +5,21 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"runtime"
 	"slices"
 	"sync"
 
+	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/search"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
 const (
+	// columnsGrain is how many columns a goroutine takes at a time where several go through those of one node: about as many as
+	// the second-level cache holds. sharedNode is the number of points from which on they do.
+	columnsGrain = 1 << 15
+	sharedNode   = 1 << 17
+	// sharedThreads is the number of goroutines from which on it pays: columns move twice more than for one goroutine.
+	sharedThreads = 4
 	// parallelNode is the number of points from which on the halves of a node are built by two goroutines.
 	parallelNode = 1 << 13
 	// sortedNode is the number of points, a power of two, up to which a node is sorted instead of split: search.Smallest sorts
@@ -29,58 +35,129 @@ type builder[T Float] struct {
 	*KDTree[T]
 	x    []T // [dim+1, n]
 	free chan struct{}
+
+	threads int
 }
 
 // build copies the points and puts them in order.
 func (t *KDTree[T]) build(points []T, l Layout) error {
-	b := &builder[T]{KDTree: t, x: make([]T, (t.dim+1)*t.n), free: make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 0))}
+	threads := parallel.Workers()
+	b := &builder[T]{KDTree: t, x: make([]T, (t.dim+1)*t.n), free: make(chan struct{}, threads-1), threads: threads}
 	n := t.n
-	for axis := range t.dim {
-		row, from := b.x[axis*n:(axis+1)*n], points[min(axis*l.AxisStride, len(points)):]
-		for i, at := 0, 0; i < len(row); i, at = i+1, at+l.Stride {
-			row[i] = from[at]
-		}
-		if least, greatest := simd.MinMax(row); n > 0 && (least-least != 0 || greatest-greatest != 0) { // Inf - Inf is NaN
-			for i, v := range row {
-				if v-v != 0 {
-					return fmt.Errorf("%w: point %d, coordinate %d = %g", ErrValue, i, axis, v)
-				}
-			}
-		}
-		if t.periods[axis] > 0 {
-			for i, v := range row {
-				row[i] = t.wrap(axis, v)
-			}
-		}
-	}
-	number := b.x[t.dim*n:]
-	switch number := any(number).(type) {
-	case []float32: // stored as bits: a float32 cannot represent every number
-		for i := range number {
-			number[i] = math.Float32frombits(uint32(i))
-		}
-	case []float64:
-		for i := range number {
-			number[i] = float64(i)
-		}
+	parallel.For(n, columnsGrain, func(lo, hi int) { b.copyPoints(points, l, lo, hi) })
+	if err := b.checkFinite(); err != nil {
+		return err
 	}
 	t.box = make([]T, (2<<t.levels-1)*2*t.dim)
 	if n > 0 {
 		b.node(0, 0, nil)
 	}
 	t.index = make([]int32, n)
-	switch number := any(number).(type) {
-	case []float32:
-		for i, v := range number {
-			t.index[i] = int32(math.Float32bits(v))
+	parallel.For(n, columnsGrain, func(lo, hi int) {
+		switch number := any(b.x[t.dim*n:]).(type) {
+		case []float32:
+			for i, v := range number[lo:hi] {
+				t.index[lo+i] = int32(math.Float32bits(v))
+			}
+		case []float64:
+			for i, v := range number[lo:hi] {
+				t.index[lo+i] = int32(v)
+			}
 		}
-	case []float64:
-		for i, v := range number {
-			t.index[i] = int32(v)
-		}
-	}
+	})
 	t.coord = b.x[: t.dim*n : t.dim*n]
 	return nil
+}
+
+// copyPoints sets columns lo to hi: coordinates, and numbers.
+func (b *builder[T]) copyPoints(points []T, l Layout, lo, hi int) {
+	n := b.n
+	for axis := range b.dim {
+		row := b.x[axis*n+lo : axis*n+hi]
+		for i, at := 0, axis*l.AxisStride+lo*l.Stride; i < len(row); i, at = i+1, at+l.Stride {
+			row[i] = points[at]
+		}
+	}
+	switch number := any(b.x[b.dim*n:]).(type) {
+	case []float32: // stored as bits: a float32 cannot represent every number
+		for i := lo; i < hi; i++ {
+			number[i] = math.Float32frombits(uint32(i))
+		}
+	case []float64:
+		for i := lo; i < hi; i++ {
+			number[i] = float64(i)
+		}
+	}
+}
+
+// checkFinite refuses the first coordinate, axis by axis, that is not finite, and brings those of periodic axes into their period.
+func (b *builder[T]) checkFinite() error {
+	n := b.n
+	for axis := range b.dim {
+		row := b.x[axis*n : (axis+1)*n]
+		if least, greatest := b.minMax(row, b.threads); n > 0 && (least-least != 0 || greatest-greatest != 0) { // Inf - Inf is NaN
+			for i, v := range row {
+				if v-v != 0 {
+					return fmt.Errorf("%w: point %d, coordinate %d = %g", ErrValue, i, axis, v)
+				}
+			}
+		}
+		if b.periods[axis] > 0 {
+			parallel.For(n, columnsGrain, func(lo, hi int) {
+				for i, v := range row[lo:hi] {
+					row[lo+i] = b.wrap(axis, v)
+				}
+			})
+		}
+	}
+	return nil
+}
+
+// minMax returns the least and the greatest element of a row, NaN if there is one, by so many goroutines.
+func (b *builder[T]) minMax(row []T, threads int) (least, greatest T) {
+	if len(row) < sharedNode || threads < 2 {
+		return simd.MinMax(row)
+	}
+	parts := make([]T, 2*((len(row)+columnsGrain-1)/columnsGrain))
+	parallel.ForWorkers(len(row), columnsGrain, threads, func(_, lo, hi int) {
+		at := 2 * (lo / columnsGrain)
+		parts[at], parts[at+1] = simd.MinMax(row[lo:hi])
+	})
+	return simd.MinMax(parts)
+}
+
+// partition is search.Partition of columns lo to hi, by so many goroutines: each goes through pieces of its own, which are then brought
+// together. The result is the same, because the order of columns on either side stays.
+func (b *builder[T]) partition(axis, lo, hi int, pivot T, scratch []T, threads int) (front int) {
+	x, n, m, rows := b.x[lo:], b.n, hi-lo, b.dim+1
+	if m < sharedNode || threads < sharedThreads {
+		return search.Partition(x, n, rows, m, axis, pivot, scratch)
+	}
+	kept := make([]int, (m+columnsGrain-1)/columnsGrain)
+	parallel.ForWorkers(m, columnsGrain, threads, func(_, from, to int) {
+		piece := from / columnsGrain
+		room := scratch[rows*(from+piece*search.Slack):]
+		kept[piece] = search.Partition(x[from:], n, rows, to-from, axis, pivot, room[:rows*(to-from+search.Slack)])
+	})
+	places := make([]int, len(kept)) // of those that were kept
+	for i, k := range kept {
+		places[i], front = front, front+k
+	}
+	parallel.ForWorkers(m, columnsGrain, threads, func(_, from, to int) {
+		piece := from / columnsGrain
+		k, place := kept[piece], places[piece]
+		for r := range rows {
+			row := x[r*n+from : r*n+to]
+			copy(scratch[r*m+place:], row[:k])
+			copy(scratch[r*m+front+from-place:], row[k:])
+		}
+	})
+	parallel.ForWorkers(m, columnsGrain, threads, func(_, from, to int) {
+		for r := range rows {
+			copy(x[r*n+from:r*n+to], scratch[r*m+from:r*m+to])
+		}
+	})
+	return front
 }
 
 // node builds node k of level l: its box, and unless it is a leaf the order of its points and its children. scratch is
@@ -88,9 +165,9 @@ func (t *KDTree[T]) build(points []T, l Layout) error {
 func (b *builder[T]) node(l, k int, scratch []T) {
 	lo, hi := b.span(l, k)
 	box := b.nodeBox(1<<l - 1 + k)
-	split, widest := 0, T(-1)
+	split, widest, threads := 0, T(-1), b.threads>>l // the nodes of a level share the goroutines
 	for axis := range b.dim {
-		least, greatest := simd.MinMax(b.x[axis*b.n+lo : axis*b.n+hi])
+		least, greatest := b.minMax(b.x[axis*b.n+lo:axis*b.n+hi], threads)
 		box[2*axis], box[2*axis+1] = least, greatest
 		if w := greatest - least; w > widest {
 			split, widest = axis, w
@@ -99,14 +176,14 @@ func (b *builder[T]) node(l, k int, scratch []T) {
 	if l == b.levels {
 		return
 	}
-	if need := (b.dim + 1) * (hi - lo + search.Slack); len(scratch) < need {
+	if need := (b.dim + 1) * (hi - lo + ((hi-lo)/columnsGrain+1)*search.Slack); len(scratch) < need {
 		scratch = make([]T, need)
 	}
 	_, mid := b.span(l+1, 2*k)
 	if _, ok := any(box).([]float32); ok && hi-lo <= sortedNode {
 		b.sortNode(split, lo, hi, box[2*split], scratch)
 	} else {
-		b.selectNth(split, lo, hi, mid, box[2*split], scratch)
+		b.selectNth(split, lo, hi, mid, box[2*split], scratch, threads)
 	}
 	if hi-lo >= parallelNode {
 		select {
@@ -156,8 +233,8 @@ var positions = func() (p [sortedNode]int32) {
 }()
 
 // selectNth reorders the columns lo .. hi-1 so that no coordinate before position nth is greater than one from nth on. least is a
-// lower bound of the coordinates.
-func (b *builder[T]) selectNth(axis, lo, hi, nth int, least T, scratch []T) {
+// lower bound of the coordinates; threads is how many goroutines may share the work.
+func (b *builder[T]) selectNth(axis, lo, hi, nth int, least T, scratch []T, threads int) {
 	x, n := b.x, b.n
 	key := x[axis*n : (axis+1)*n]
 	var sample [sampleSize]T
@@ -168,9 +245,9 @@ func (b *builder[T]) selectNth(axis, lo, hi, nth int, least T, scratch []T) {
 			break // samples were misleading again and again: sort
 		}
 		pivot := pivotOf(key[lo:hi], nth-lo, least, &sample)
-		left := search.Partition(x[lo:], n, b.dim+1, hi-lo, axis, pivot, scratch)
+		left := b.partition(axis, lo, hi, pivot, scratch, threads)
 		if left == 0 { // the pivot is the least: move all columns equal to it to the front
-			left = search.Partition(x[lo:], n, b.dim+1, hi-lo, axis, next(pivot), scratch)
+			left = b.partition(axis, lo, hi, next(pivot), scratch, threads)
 			if lo+left >= nth {
 				return
 			}

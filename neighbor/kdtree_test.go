@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -218,4 +219,40 @@ func TestTreeRefuses(t *testing.T) {
 	} {
 		assert.PanicsWithValue(t, name, f)
 	}
+}
+
+// TestBuildThreads: goroutines that go through the points of a node together build the tree of one, to the last bit: random points, many
+// equal ones, a period, both types; and they refuse the same point.
+func TestBuildThreads(t *testing.T) {
+	n := 2*sharedNode + 12345
+	t.Run("float32", func(t *testing.T) { testBuildThreads[float32](t, n, 3, nil) })
+	t.Run("float64", func(t *testing.T) { testBuildThreads[float64](t, n, 2, []float64{0, 1.5}) })
+}
+
+func testBuildThreads[T Float](t *testing.T, n, dim int, periods []T) {
+	rng := rand.New(rand.NewPCG(90, 1))
+	x := make([]T, n*dim)
+	for i := range x {
+		if x[i] = T(rng.NormFloat64()); i/dim%3 == 0 {
+			x[i] = T(i / dim % 5) // in equal groups
+		}
+	}
+	build := func(procs int) (*KDTree[T], error) {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+		return NewTree(x, dim, periods)
+	}
+	want, err := build(1)
+	require.NoError(t, err)
+	for _, procs := range []int{4, 9} {
+		got, err := build(procs)
+		require.NoError(t, err)
+		require.True(t, slices.Equal(want.index, got.index), "%d goroutines", procs)
+		require.True(t, slices.Equal(want.coord, got.coord), "%d goroutines", procs)
+		require.True(t, slices.Equal(want.box, got.box), "%d goroutines", procs)
+	}
+	x[(n-1)*dim+1], x[7*dim+1] = T(math.NaN()), T(math.Inf(1))
+	_, one := build(1)
+	_, many := build(4)
+	require.ErrorContains(t, one, "point 7, coordinate 1")
+	require.Equal(t, one, many)
 }
