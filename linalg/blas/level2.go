@@ -49,7 +49,7 @@ func gemv[T simd.Float](t blas.Transpose, m, n int, alpha T, a []T, lda int, x [
 	case !isTransposed(t):
 		parallel.For(m, grain(n), func(lo, hi int) { simd.Gemv(vy[lo:hi], a[lo*lda:], lda, vx, alpha, beta, hi-lo, n) })
 	default:
-		parallel.For(n, max(256, grain(m)), func(lo, hi int) { simd.GemvT(vy[lo:hi], a[lo:], lda, vx, alpha, beta, m, hi-lo) })
+		gemvT(vy, m, n, alpha, a, lda, vx, beta)
 	}
 	if backX != nil {
 		giveBack(backX)
@@ -58,6 +58,42 @@ func gemv[T simd.Float](t blas.Transpose, m, n int, alpha T, a []T, lda int, x [
 		scatter(y, vy, incY)
 		giveBack(backY)
 	}
+}
+
+const (
+	// sumRows is how many rows of a matrix a goroutine sums up at least, where sums of columns are cut into parts, and mostSums how many parts
+	// there are at most. The parts are added in the end, which is less than a hundredth of the work.
+	sumRows  = 128
+	mostSums = 32
+)
+
+// gemvT is y = alpha·Aᵀ·x + beta·y for a large matrix: parts of the rows, whose memory is contiguous, or columns where rows are few.
+func gemvT[T simd.Float](y []T, m, n int, alpha T, a []T, lda int, x []T, beta T) {
+	parts := min(m/sumRows, mostSums, m*n/splitMatrix)
+	if parts < 2 {
+		parallel.For(n, max(256, grain(m)), func(lo, hi int) { simd.GemvT(y[lo:hi], a[lo:], lda, x, alpha, beta, m, hi-lo) })
+		return
+	}
+	step := (m + parts - 1) / parts
+	parts = (m + step - 1) / step
+	sums, back := rent[T](parts * n)
+	parallel.For(m, step, func(lo, hi int) {
+		simd.GemvT(sums[lo/step*n:][:n], a[lo*lda:], lda, x[lo:hi], alpha, 0, hi-lo, n)
+	})
+	parallel.For(n, max(256, grain(parts)), func(lo, hi int) {
+		to := y[lo:hi]
+		if beta == 0 {
+			copy(to, sums[lo:hi])
+		} else {
+			for i, v := range sums[lo:hi] {
+				to[i] = beta*to[i] + v
+			}
+		}
+		for p := 1; p < parts; p++ {
+			simd.Add(to, to, sums[p*n+lo:p*n+hi])
+		}
+	})
+	giveBack(back)
 }
 
 // isGer is isGemv for GER. All with a negative increment is this package's, because version 0.17 of gonum reads such vectors from the wrong
