@@ -231,6 +231,36 @@ func TestSameBits(t *testing.T) {
 	}
 }
 
+// TestCut wants gonum's products and sums where C is cut along both sides, and A into parts, and nothing written beside C.
+func TestCut(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 10))
+	for _, size := range [][3]int{{345, 410, 150}, {700, 301, 170}, {513, 512, 64}, {1100, 130, 90}} {
+		m, n, k := size[0], size[1], size[2]
+		rows, columns := cut(m, n, float64(m)*float64(n)*float64(k))
+		require.True(t, rows < m || columns < n, "%v is cut", size)
+		for _, tA := range []blas.Transpose{blas.NoTrans, blas.Trans} {
+			for _, tB := range []blas.Transpose{blas.NoTrans, blas.Trans} {
+				lda, ldb, ldc := max(m, k)+3, max(n, k)+1, n+5
+				a, b, c := data[float64](rng, max(m, k)*lda), data[float64](rng, max(n, k)*ldb), data[float64](rng, m*ldc)
+				want := append([]float64(nil), c...)
+				gonum.Implementation{}.Dgemm(tA, tB, m, n, k, 0.7, a, lda, b, ldb, 0.3, want, ldc)
+				Implementation{}.Dgemm(tA, tB, m, n, k, 0.7, a, lda, b, ldb, 0.3, c, ldc)
+				require.InDeltaSlice(t, want, c, 1e-12, "%v %c%c", size, tA, tB)
+			}
+		}
+		for _, beta := range []float64{0, 0.3} {
+			a, x, y := data[float64](rng, m*(n+2)), data[float64](rng, m), data[float64](rng, n)
+			if beta == 0 {
+				y[n/2] = math.NaN() // not read
+			}
+			want := append([]float64(nil), y...)
+			gonum.Implementation{}.Dgemv(blas.Trans, m, n, 0.7, a, n+2, x, 1, beta, want, 1)
+			Implementation{}.Dgemv(blas.Trans, m, n, 0.7, a, n+2, x, 1, beta, y, 1)
+			require.InDeltaSlice(t, want, y, 1e-11, "%v", size)
+		}
+	}
+}
+
 // TestPanics wants gonum's messages for wrong arguments.
 func TestPanics(t *testing.T) {
 	big := make([]float64, 10000)

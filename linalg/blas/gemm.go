@@ -11,7 +11,7 @@ const (
 	// smallProduct is the number of multiplications below which GEMM is gonum's, but for the smallest.
 	smallProduct = 5 * 5 * 5
 	// splitProduct is how many multiplications a piece has at least that a goroutine takes, and mostPieces how many pieces there are.
-	splitProduct = 1 << 22
+	splitProduct = 1 << 21
 	mostPieces   = 32
 	// pieceRows and pieceColumns divide the numbers of rows and columns of a piece: whole tiles of every level.
 	pieceRows    = 84
@@ -20,11 +20,27 @@ const (
 
 // pieces returns how many of n rows or columns make a piece of a product of that many multiplications.
 func pieces(n, unit int, work float64) int {
-	count := min(int(work/splitProduct), mostPieces)
+	return part(n, unit, min(int(work/splitProduct), mostPieces))
+}
+
+// part returns how many of n rows or columns make each of so many pieces.
+func part(n, unit, count int) int {
 	if count < 2 {
 		return n
 	}
-	return ((n+count-1)/count + unit - 1) / unit * unit
+	return min(n, ((n+count-1)/count+unit-1)/unit*unit)
+}
+
+// cut returns the rows and columns of a piece of C: the longer side is cut and, where that does not make enough pieces, the other one in
+// pieces of at least two units. What a piece reads of A and B it copies for itself.
+func cut(m, n int, work float64) (rows, columns int) {
+	count := min(int(work/splitProduct), mostPieces)
+	if n >= m {
+		columns = part(n, pieceColumns, count)
+		return part(m, pieceRows, min(count*columns/n, m/(2*pieceRows))), columns
+	}
+	rows = part(m, pieceRows, count)
+	return rows, part(n, pieceColumns, min(count*rows/m, n/(2*pieceColumns)))
 }
 
 func isGemm[T simd.Float](tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, c []T, ldc int) bool {
@@ -41,9 +57,8 @@ func isGemm[T simd.Float](tA, tB blas.Transpose, m, n, k int, alpha T, a []T, ld
 	return fits(len(a), ar, ac, lda) && fits(len(b), br, bc, ldb) && fits(len(c), m, n, ldc)
 }
 
-// gemm is C = alpha·op(A)·op(B) + beta·C for sizes above 0, cut along the longer side of C.
+// gemm is C = alpha·op(A)·op(B) + beta·C for sizes above 0, piece by piece.
 func gemm[T simd.Float](tA, tB bool, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
-	work := float64(m) * float64(n) * float64(k)
 	if tA && tB {
 		// There is no kernel for both: B is turned over.
 		turned, back := rent[T](k * n)
@@ -51,32 +66,22 @@ func gemm[T simd.Float](tA, tB bool, m, n, k int, alpha T, a []T, lda int, b []T
 		b, ldb, tB = turned, n, false
 		defer giveBack(back)
 	}
-	if n >= m {
-		step := pieces(n, pieceColumns, work)
-		if step >= n {
-			gemmPiece(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
-			return
-		}
-		parallel.For(n, step, func(lo, hi int) {
-			from := lo
-			if tB {
-				from = lo * ldb
-			}
-			gemmPiece(tA, tB, m, hi-lo, k, alpha, a, lda, b[from:], ldb, beta, c[lo:], ldc)
-		})
-		return
-	}
-	step := pieces(m, pieceRows, work)
-	if step >= m {
+	rows, columns := cut(m, n, float64(m)*float64(n)*float64(k))
+	if rows >= m && columns >= n {
 		gemmPiece(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
-	parallel.For(m, step, func(lo, hi int) {
-		from := lo * lda
+	across := (n + columns - 1) / columns
+	parallel.For(across*((m+rows-1)/rows), 1, func(piece, _ int) {
+		i, j := piece/across*rows, piece%across*columns
+		fromA, fromB := i*lda, j
 		if tA {
-			from = lo
+			fromA = i
 		}
-		gemmPiece(tA, tB, hi-lo, n, k, alpha, a[from:], lda, b, ldb, beta, c[lo*ldc:], ldc)
+		if tB {
+			fromB = j * ldb
+		}
+		gemmPiece(tA, tB, min(rows, m-i), min(columns, n-j), k, alpha, a[fromA:], lda, b[fromB:], ldb, beta, c[i*ldc+j:], ldc)
 	})
 }
 
