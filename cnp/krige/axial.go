@@ -51,25 +51,30 @@ func (m *Model) axials(ctx context.Context, e *evidence, all *[]*family) {
 	if ctx.Err() != nil {
 		return
 	}
+	for _, f := range starts {
+		f.steps, f.tolerance = 8, 0.5
+	}
+	some.descend(ctx, starts...)
 	best := starts[0]
 	for _, f := range starts {
-		if f.theta, f.cost = some.mode(f.spec, f.theta, 8, 0.5); f.cost < best.cost {
+		if f.cost < best.cost {
 			best = f
 		}
 	}
-	best.theta, best.cost = e.mode(best.spec, best.theta, 25, 0.05)
+	best.steps, best.tolerance = 25, 0.05
+	e.descend(ctx, best)
 	*all = append(*all, best)
 	// Without the period its waves had to be rough or noise: what is left may be smoother.
+	wave := len(*all)
 	for _, shape := range []shape{matern52, squared} {
 		if shape == best.spec.shape {
 			continue
 		}
 		s := *best.spec
 		s.shape = shape
-		f := &family{spec: &s, change: best.change}
-		f.theta, f.cost = e.mode(&s, best.theta, 25, 0.05)
-		*all = append(*all, f)
+		*all = append(*all, &family{spec: &s, theta: best.theta, change: best.change, steps: 25, tolerance: 0.05})
 	}
+	e.descend(ctx, (*all)[wave:]...)
 }
 
 // axialStarts returns the periods that are most likely at some widths and lengths, each with the best of these.

@@ -15,6 +15,10 @@ type family struct {
 	evidence float64
 	units    *evidence // of a season's own, nil for the table's
 	change   float64   // of the cost by these
+
+	// How its mode is found, from theta.
+	steps     int
+	tolerance float64
 }
 
 // around returns points around the mode, and their weights, which add up to 1: importance sampling from a normal distribution.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
 // fit fits a table that is normalised.
@@ -39,29 +41,28 @@ func (m *Model) families(ctx context.Context, e *evidence) []*family {
 	base := spec{dim: m.frame.dim, shape: matern32, different: m.opt.DifferentUnits}
 	base.aniso = !m.frame.sphere && (base.dim == 2 || base.dim == 3) && m.n >= 16
 	var all []*family
-	try := func(s spec, start []float64, steps int) *family {
-		f := &family{spec: &s}
-		if ctx.Err() != nil {
-			f.cost = math.Inf(1)
-			return f
-		}
-		f.theta, f.cost = e.mode(&s, start, steps, 0.02)
+	add := func(s spec, start []float64, steps int) *family {
+		f := &family{spec: &s, theta: start, steps: steps, tolerance: 0.02}
 		all = append(all, f)
 		return f
 	}
-	first := try(base, e.start(&base), 20)
 	with := func(s shape, from *family) *family {
 		t := base
 		t.shape = s
-		return try(t, from.theta, 8)
+		return add(t, from.theta, 8)
 	}
+	// Families that do not begin with each other's modes descend side by side: a descent has few evaluations at a time.
+	first := add(base, e.start(&base), 20)
+	e.descend(ctx, first)
 	rough, smooth := with(matern12, first), with(matern52, first)
+	e.descend(ctx, rough, smooth)
 	best := first
 	for _, f := range []*family{rough, smooth} {
 		if f.cost < best.cost {
 			best = f
 		}
 	}
+	wave := len(all)
 	if best == smooth || m.n < 100 {
 		with(squared, smooth)
 	}
@@ -72,8 +73,9 @@ func (m *Model) families(ctx context.Context, e *evidence) []*family {
 		if two.shape == matern12 {
 			two.shape = matern32
 		}
-		try(two, e.extend(&two, best), 12)
+		add(two, e.extend(&two, best), 12)
 	}
+	e.descend(ctx, all[wave:]...)
 	if m.axial {
 		m.axials(ctx, e, &all)
 	}
@@ -88,12 +90,25 @@ func (m *Model) families(ctx context.Context, e *evidence) []*family {
 		return slices.DeleteFunc(all, func(f *family) bool { return !(f.cost == least) })[:1]
 	}
 	all = slices.DeleteFunc(all, func(f *family) bool { return !(f.cost-f.change < least+9) })
-	for _, f := range all {
-		if ctx.Err() == nil {
-			f.laplace(f.of(e))
+	parallel.For(len(all), 1, func(lo, hi int) {
+		for _, f := range all[lo:hi] {
+			if ctx.Err() == nil {
+				f.laplace(f.of(e))
+			}
 		}
-	}
+	})
 	return all
+}
+
+// descend takes families from their starts to modes, side by side; those for which no time is left have no likelihood.
+func (e *evidence) descend(ctx context.Context, all ...*family) {
+	parallel.For(len(all), 1, func(lo, hi int) {
+		for _, f := range all[lo:hi] {
+			if f.cost = math.Inf(1); ctx.Err() == nil {
+				f.theta, f.cost = f.of(e).mode(f.spec, f.theta, f.steps, f.tolerance)
+			}
+		}
+	})
 }
 
 // start is the best of some lengths and amounts of noise.

@@ -35,8 +35,7 @@ func (m *Model) seasons(ctx context.Context, e *evidence, all *[]*family, best *
 	}
 	found, searched := m.periods(best)
 	periods = append(periods, found...)
-	var fitted *family
-	var le *evidence
+	wave := len(*all)
 	for i, p := range periods {
 		if ctx.Err() != nil {
 			return
@@ -51,23 +50,26 @@ func (m *Model) seasons(ctx context.Context, e *evidence, all *[]*family, best *
 		if s.shape == rational {
 			s.shape = matern32
 		}
-		f := &family{spec: &s, units: pe, change: change}
-		f.theta, f.cost = pe.mode(&s, pe.seasonStart(&s, best), 25, 0.05)
-		*all = append(*all, f)
-		if fitted == nil || f.cost-change < fitted.cost-fitted.change {
-			fitted, le = f, pe
+		*all = append(*all, &family{spec: &s, units: pe, theta: pe.seasonStart(&s, best), change: change, steps: 25, tolerance: 0.05})
+	}
+	e.descend(ctx, (*all)[wave:]...)
+	var fitted *family
+	for _, f := range (*all)[wave:] {
+		if fitted == nil || f.cost-f.change < fitted.cost-fitted.change {
+			fitted = f
 		}
 	}
 	if fitted == nil || ctx.Err() != nil {
 		return
 	}
+	wave = len(*all)
 	for _, shapes := range [][2]shape{{matern52, matern12}, {matern52, matern52}} {
 		two := *fitted.spec
 		two.shape, two.second = shapes[0], shapes[1]
-		f := &family{spec: &two, units: le, change: fitted.change}
-		f.theta, f.cost = le.mode(&two, le.beside(&two, fitted), 20, 0.05)
-		*all = append(*all, f)
+		*all = append(*all, &family{spec: &two, units: fitted.units, theta: fitted.units.beside(&two, fitted), change: fitted.change,
+			steps: 20, tolerance: 0.05})
 	}
+	e.descend(ctx, (*all)[wave:]...)
 }
 
 // seasonStart is the best of some starts of a family with a season.
