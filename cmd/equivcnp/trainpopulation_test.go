@@ -7,71 +7,72 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// dayTables writes ten tables of a smooth function in the plane, and one more of five rows with targets.
+// dayTables writes 24 tables of a smooth function in the plane, the same as one table of days with latitudes and longitudes, and one day
+// more of five rows with targets.
 func dayTables(b *bench) {
 	require.NoError(b.t, os.MkdirAll(b.path("days"), 0o777))
 	rng := rand.New(rand.NewPCG(8, 9))
-	table := func(n int) (context, targets string) {
+	day := func(n int) (rows [][3]float64) {
 		phase, level := 2*math.Pi*rng.Float64(), 12+rng.NormFloat64()
-		rows := []string{}
 		for range n {
 			east, north := 100*rng.Float64(), 100*rng.Float64()
-			v := level + 2*math.Sin(east/30+phase) + math.Cos(north/25-phase) + 0.1*rng.NormFloat64()
-			rows = append(rows, fmt.Sprintf("%.3f,%.3f,%.3f\n", east, north, v))
+			rows = append(rows, [3]float64{east, north, level + 2*math.Sin(east/30+phase) + math.Cos(north/25-phase) + 0.1*rng.NormFloat64()})
 		}
-		head := "east,north,temperature\n"
-		return head + strings.Join(rows[:min(n, 5)], ""), head + strings.Join(rows[min(n, 5):], "")
+		return rows
 	}
-	var history strings.Builder
-	history.WriteString("day,lat,lon,t2m\n")
-	for k := range 10 {
-		_, rows := table(17)
-		b.write(fmt.Sprintf("days/%d.csv", k), rows)
-		for _, row := range strings.Split(strings.TrimSpace(rows), "\n")[1:] {
-			fmt.Fprintf(&history, "2024-06-%02d,%s\n", k+1, row)
+	text := func(rows [][3]float64) string {
+		out := "east,north,temperature\n"
+		for _, r := range rows {
+			out += fmt.Sprintf("%.3f,%.3f,%.3f\n", r[0], r[1], r[2])
+		}
+		return out
+	}
+	history := "day,lat,lon,t2m\n"
+	for k := range 24 {
+		rows := day(12)
+		b.write(fmt.Sprintf("days/%d.csv", k), text(rows))
+		for _, r := range rows {
+			history += fmt.Sprintf("2024-06-%02d,%.3f,%.3f,%.3f\n", k+1, r[1]-10, r[0], r[2])
 		}
 	}
-	b.write("history.csv", history.String())
-	today, targets := table(40)
-	b.write("today.csv", today)
-	b.write("places.csv", targets)
+	b.write("history.csv", history)
+	rows := day(40)
+	b.write("today.csv", text(rows[:5]))
+	b.write("sites.csv", text(rows[5:]))
 }
 
-// TestTrainPopulation: what many tables know predicts a new one of five rows better than that alone, by regress, eval, predict and sample.
+// TestTrainPopulation: what many tables know predicts held out ones better than each alone, and
+// regress, eval and predict take the model, in the plane and on the globe.
 func TestTrainPopulation(t *testing.T) {
 	b := newBench(t)
 	dayTables(b)
 	columns := []string{"--x", "east,north", "--y", "temperature"}
-	train := append([]string{"train", "population", "--csv", b.path("days") + "/*.csv", "--out", "@days.safetensors", "--json"}, columns...)
+	train := append([]string{"train", "population", "--csv", b.path("days") + "/*.csv", "--out", "@days.safetensors", "--holdout", "0.25",
+		"--json"}, columns...)
 	var made populationResult
 	require.NoError(t, json.Unmarshal([]byte(b.ok(train...)), &made))
-	require.Equal(t, 9, made.Tasks)
-	require.Equal(t, 1, made.Score.Tasks)
+	require.Equal(t, 18, made.Tasks)
+	require.Equal(t, 6, made.Score.Tasks)
+	require.Greater(t, made.Score.Gain.Mean, 0.05)
 	require.Equal(t, "population", made.Architecture)
 
-	density := func(args ...string) float64 {
-		var r regressResult
-		args = append([]string{"regress", "--csv", "@today.csv", "--targets", "@places.csv", "--out", "@p.csv", "--json"}, args...)
-		require.NoError(t, json.Unmarshal([]byte(b.ok(append(args, columns...)...)), &r))
-		return float64(*r.LogLikelihood)
-	}
-	var alone interpolateResult
-	require.NoError(t, json.Unmarshal([]byte(b.ok(append([]string{"regress", "--csv", "@today.csv", "--targets", "@places.csv", "--out",
-		"@q.csv", "--json"}, columns...)...)), &alone))
-	together := density("--model", "@days.safetensors", "--quantiles", "0.1,0.9", "--samples", "2")
+	b.ok(append([]string{"regress", "--model", "@days.safetensors", "--csv", "@today.csv", "--targets", "@sites.csv", "--out", "@p.csv",
+		"--quantiles", "0.1,0.9", "--samples", "2"}, columns...)...)
 	text, err := os.ReadFile(b.path("p.csv"))
 	require.NoError(t, err)
 	require.Contains(t, string(text), "temperature_mean,temperature_std,temperature_q0.1,temperature_q0.9,temperature_sample1")
-	require.Greater(t, together, float64(*alone.LogLikelihood)+0.05)
-
 	require.Contains(t, b.ok(append([]string{"eval", "--model", "@days.safetensors", "--csv", "@days/3.csv"}, columns...)...), "log-likelihood")
 	require.Contains(t, b.ok("inspect", "@days.safetensors"), "Gaussian processes of")
+
+	b.ok("train", "population", "--csv", "@history.csv", "--x", "lat,lon", "--y", "t2m", "--task", "day", "--sphere", "--out", "@t.safetensors")
+	globe := b.ok("eval", "--model", "@t.safetensors", "--csv", "@history.csv", "--x", "lat,lon", "--y", "t2m", "--task", "day")
+	require.Contains(t, globe, "random element of SO(3)")
+	b.ok("predict", "--model", "@t.safetensors", "--in", "@history.csv", "--x", "lat,lon", "--y", "t2m", "--task", "day", "--out", "@p2.csv")
 
 	b.fails(2, "--units \"feet\"", append(train, "--units", "feet")...)
 	b.fails(2, "--holdout 2", append(train, "--holdout", "2")...)

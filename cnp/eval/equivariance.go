@@ -127,9 +127,13 @@ func movesOf[T cnp.Float](cfg cnp.Config, b *task.Tasks[T], seed uint64) ([]move
 func moveCurves[T cnp.Float](cfg cnp.Config, b *task.Tasks[T], seed uint64) (move[T], error) {
 	c := b.Curves
 	var g group.Group = group.NewT(cfg.DimX, 0)
-	if cfg.Group != "" {
+	name := cfg.Group
+	if name == "" && cfg.OnSphere() { // a translation could leave the globe
+		name = "SO(3)"
+	}
+	if name != "" {
 		var err error
-		if g, err = group.Parse(cfg.Group, cfg.Alpha); err != nil {
+		if g, err = group.Parse(name, cfg.Alpha); err != nil {
 			return move[T]{}, err
 		}
 	}

@@ -20,7 +20,7 @@ const (
 // target on its own get parts of large ones, unless samples tie the targets together.
 func (t *Tasks) pieces(cfg *cnp.Config, samples bool) (out []piece) {
 	alone, together := cfg.Placement != cnp.PlacementContext || cfg.PointsPerUnit == 0, t.field.Tasks(together)
-	company := !alone || cfg.Architecture == krige.Architecture
+	company := !alone || slices.Contains([]cnp.Architecture{krige.Architecture, krige.PopulationArchitecture}, cfg.Architecture)
 	for k := 0; k < len(t.targets); {
 		n := len(t.targets[k])
 		if n > targetsTogether && !alone && !samples {
