@@ -62,6 +62,9 @@ func (a *app) reproducePart(part *reproduce.Part) *cobra.Command {
 		fl.IntVar(&c.Learn, "learn", reproduce.DefaultLearn,
 			"number of tasks to learn a population of Gaussian processes from; 0: no rows without a network")
 	}
+	if part.Steps > 0 {
+		fl.IntVar(&c.Steps, "steps", part.Steps, "training steps of each model")
+	}
 	if part.MNIST {
 		fl.StringVar(&c.MNIST, "mnist", "", "IDX or .amat file whose images are turned and completed too")
 	}
@@ -96,6 +99,9 @@ func (a *app) reproduce(ctx context.Context, part *reproduce.Part, c reproduce.C
 	}
 	if c.Learn != 0 && (c.Learn < reproduce.LeastLearn || c.Learn > maxTasks) {
 		return cli.Usagef("--learn %d: need 0, or %d to %d", c.Learn, reproduce.LeastLearn, maxTasks)
+	}
+	if c.Steps < 0 || part.Steps > 0 && c.Steps == 0 {
+		return cli.Usagef("--steps %d: need 1 or more", c.Steps)
 	}
 	if _, _, err := reproduce.Models(c.Folders); err != nil { // before the folder is made
 		return err

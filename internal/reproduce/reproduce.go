@@ -29,6 +29,8 @@ type Part struct {
 	Chain string
 	// Learns reports whether populations are estimated from Config.Learn tasks.
 	Learns bool
+	// Steps is the usual number of steps of the models that the part trains itself; 0: it trains none.
+	Steps int
 	// MNIST says that the part draws images of a file, too. Data says what Config.Data is; "": it has no use.
 	MNIST bool
 	Data  string
@@ -102,6 +104,12 @@ the models whose files say that they were trained on them ("equivcnp train regre
 		Long: `Squared error and log-likelihood of every model of grey images on digits of a digital clock turned by any
 angle, scaled by 0.3 to 1 and shifted by up to 16 pixels, with 1 % to 50 % of the pixels observed. Models that
 were trained on upright, centred digits know the others by their group alone.`, Tasks: 200, run: (*reproduction).anywhere},
+	{Name: "approximate", Short: "Models whose symmetry is approximate, exact or none, on broken symmetries",
+		Long: `Trains small models on values on the line whose translations are broken by known amounts, with two seeds each:
+one that is equivariant up to a learned departure ("train regression --approximate"), the same without departure,
+and two that know no symmetry. It prints log-likelihoods beside the best prediction, and how far predictions
+change when tasks move. Models are kept in --out, from which the same command resumes.`, Tasks: 1024, Steps: 3000,
+		run: (*reproduction).approximate},
 	{Name: "precision", Short: "The loss of accuracy by bfloat16 of image models",
 		Long: `Log-likelihood and squared error of every model of grey images that can compute in bfloat16, on the digits of
 table 2, in float32 and in bfloat16, and how far predictions move.`, Tasks: 200, run: (*reproduction).precision},
@@ -119,6 +127,7 @@ type Config struct {
 	Tasks int
 	Seed  uint64
 	Chain int // tasks by the chain rule
+	Steps int // of trainings
 	Learn int // tasks that populations are estimated from; 0: no rows without a network
 	MNIST string
 	Data  string // a table of the user's
@@ -187,11 +196,14 @@ func (p *reproduction) madeBy(part string) {
 	if p.Chain > 0 {
 		p.printf(" --chain %d", p.Chain)
 	}
+	if p.Steps > 0 {
+		p.printf(" --steps %d", p.Steps)
+	}
 	for _, dir := range p.Folders {
 		p.printf(" --models %s", filepath.Base(dir))
 	}
 	p.printf("\n\nversion %s, %s, kernels %v.", p.Version, runtime.Version(), simd.CurrentLevel())
-	if len(p.Folders) > 0 {
+	if len(p.Folders) > 0 || p.Steps > 0 {
 		p.printf("\n")
 		return
 	}
