@@ -82,7 +82,8 @@ func (b *bench) docFiles(page string) {
 		}
 	}
 	if page == "one-table" {
-		b.ok("train", "population", "--csv", b.path("days")+"/*.csv", "--x", "east,north", "--y", "temperature", "--out", "@days.safetensors")
+		b.ok("train", "population", "--csv", b.path("days")+"/*.csv", "--x", "east,north", "--y", "temperature",
+			"--out", "@days.safetensors")
 	}
 	b.write("zinc.csv", "east,north,zinc\n0,0,300\n10,0,250\n0,10,410\n10,10,380\n5,5,330\n2,7,390\n")
 }

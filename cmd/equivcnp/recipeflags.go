@@ -100,8 +100,8 @@ func curveFlags(a *app, cmd *cobra.Command, d *recipe.CurveData, training bool) 
 		strings.Join(task.ChargeKinds, ", "))
 	fl.StringVar(&d.Plane, "plane", "", "values in the plane, with a known symmetry: "+strings.Join(task.PlaneKinds,
 		", ")+"; stationary+0.5 breaks it by half a landscape")
-	fl.StringVar(&d.Line, "line", "", "values on the line, whose translations are a symmetry (stationary), or one that is broken by half a "+
-		"curve (stationary+0.5)")
+	fl.StringVar(&d.Line, "line", "", "values on the line, whose translations are a symmetry (stationary), or one that is broken by "+
+		"half a curve (stationary+0.5)")
 	fl.IntVar(&d.Universal, "universal", 0, "tables of any smoothness, noise and layout, with this many coordinates (1 to 3)")
 	cli.OptionalVar(fl, &d.MinContext, "min-context", fmt.Sprintf("fewest points in the context (default %d)", recipe.DefaultMinContext))
 	cli.OptionalVar(fl, &d.MaxContext, "max-context", fmt.Sprintf("most points in the context (default %d)", recipe.DefaultMaxContext))

@@ -21,7 +21,8 @@ func dayTables(b *bench) {
 		phase, level := 2*math.Pi*rng.Float64(), 12+rng.NormFloat64()
 		for range n {
 			east, north := 100*rng.Float64(), 100*rng.Float64()
-			rows = append(rows, [3]float64{east, north, level + 2*math.Sin(east/30+phase) + math.Cos(north/25-phase) + 0.1*rng.NormFloat64()})
+			value := level + 2*math.Sin(east/30+phase) + math.Cos(north/25-phase) + 0.1*rng.NormFloat64()
+			rows = append(rows, [3]float64{east, north, value})
 		}
 		return rows
 	}
@@ -66,13 +67,16 @@ func TestTrainPopulation(t *testing.T) {
 	text, err := os.ReadFile(b.path("p.csv"))
 	require.NoError(t, err)
 	require.Contains(t, string(text), "temperature_mean,temperature_std,temperature_q0.1,temperature_q0.9,temperature_sample1")
-	require.Contains(t, b.ok(append([]string{"eval", "--model", "@days.safetensors", "--csv", "@days/3.csv"}, columns...)...), "log-likelihood")
+	require.Contains(t, b.ok(append([]string{"eval", "--model", "@days.safetensors", "--csv", "@days/3.csv"}, columns...)...),
+		"log-likelihood")
 	require.Contains(t, b.ok("inspect", "@days.safetensors"), "Gaussian processes of")
 
-	b.ok("train", "population", "--csv", "@history.csv", "--x", "lat,lon", "--y", "t2m", "--task", "day", "--sphere", "--out", "@t.safetensors")
+	b.ok("train", "population", "--csv", "@history.csv", "--x", "lat,lon", "--y", "t2m", "--task", "day", "--sphere",
+		"--out", "@t.safetensors")
 	globe := b.ok("eval", "--model", "@t.safetensors", "--csv", "@history.csv", "--x", "lat,lon", "--y", "t2m", "--task", "day")
 	require.Contains(t, globe, "random element of SO(3)")
-	b.ok("predict", "--model", "@t.safetensors", "--in", "@history.csv", "--x", "lat,lon", "--y", "t2m", "--task", "day", "--out", "@p2.csv")
+	b.ok("predict", "--model", "@t.safetensors", "--in", "@history.csv", "--x", "lat,lon", "--y", "t2m", "--task", "day",
+		"--out", "@p2.csv")
 
 	b.fails(2, "--units \"feet\"", append(train, "--units", "feet")...)
 	b.fails(2, "--holdout 2", append(train, "--holdout", "2")...)

@@ -60,7 +60,8 @@ func TestPopulationDocumentIsWhole(t *testing.T) {
 		for f := range reflect.TypeOf(of.value).NumField() {
 			have = append(have, reflect.TypeOf(of.value).Field(f).Name)
 		}
-		require.Equal(t, of.fields, have, "%T: documents (population_file.go) and samples (population_sample.go) know these fields", of.value)
+		require.Equal(t, of.fields, have, "%T: documents (population_file.go) and samples (population_sample.go) know these",
+			of.value)
 	}
 	for s := noShape; s <= rational; s++ {
 		found, err := shapeNamed(shapeNames[s])

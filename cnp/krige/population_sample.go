@@ -25,7 +25,8 @@ func (p *Population) Samples(ctx context.Context, x, y, targets []float64, count
 	}
 	n, nt := len(y), len(targets)/p.opt.Dim
 	if n+nt > populationDrawn {
-		return nil, fmt.Errorf("%w: samples of %d targets given %d values; at most %d together are possible", ErrInput, nt, n, populationDrawn)
+		return nil, fmt.Errorf("%w: samples of %d targets given %d values; at most %d together are possible", ErrInput, nt, n,
+			populationDrawn)
 	}
 	at, t, values, err := p.normalise(x, targets, y)
 	if err != nil {

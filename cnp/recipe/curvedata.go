@@ -80,8 +80,8 @@ func (d *CurveData) kind() (string, error) {
 	for _, f := range []struct {
 		name string
 		set  bool
-	}{{"Benchmark", d.Benchmark != ""}, {"Sphere", d.Sphere != ""}, {"Field", d.Field != ""}, {"Plane", d.Plane != ""}, {"Line", d.Line != ""},
-		{"Universal", d.Universal != 0},
+	}{{"Benchmark", d.Benchmark != ""}, {"Sphere", d.Sphere != ""}, {"Field", d.Field != ""}, {"Plane", d.Plane != ""},
+		{"Line", d.Line != ""}, {"Universal", d.Universal != 0},
 		{"CSV", d.CSV != ""}, {"In", d.In != ""}, {"Set", d.Set != nil}} {
 		if f.set {
 			given = append(given, f.name)

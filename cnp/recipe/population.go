@@ -190,7 +190,7 @@ func (p *Population) fit(ctx context.Context, set *task.CurveSet) (*krige.Popula
 			return nil, fmt.Errorf("%s: output %d of %d: %w", set.Name, k+1, set.Dy, err)
 		}
 		if of[k] == nil {
-			return nil, fmt.Errorf("%s: output %d of %d: a population needs at least eight tasks with eight values each that are not all equal",
+			return nil, fmt.Errorf("%s: output %d of %d: a population needs at least eight tasks with eight values each, not all equal",
 				set.Name, k+1, set.Dy)
 		}
 	}

@@ -24,15 +24,15 @@ var (
 
 // symmetryModels are the models that are trained, the approximate one first, which the others are compared with.
 var symmetryModels = []struct {
-	name, file, text string
-	change           func(c *recipe.Curves)
+	name, text string
+	change     func(c *recipe.Curves)
 }{
-	{"approximate", "approximate", "translations, up to learned, bounded inputs of the place, which training drops from a tenth of the tasks",
+	{"approximate", "translations, up to learned, bounded inputs of the place, which training drops from a tenth of the tasks",
 		func(c *recipe.Curves) { symmetryLevels(c); c.Approximate = new(0.1) }},
-	{"exact", "exact", "the same network under translations", symmetryLevels},
-	{"coordinates", "coordinates", "convolutions on one lattice, whose points know their coordinates; levels have no such input",
+	{"exact", "the same network under translations", symmetryLevels},
+	{"coordinates", "convolutions on one lattice, whose points know their coordinates; levels have no such input",
 		func(c *recipe.Curves) { c.PointsPerUnit, c.CoordinateFeature = new(symmetryLattice), true }},
-	{"CNP", "cnp", "a CNP, which knows no symmetry", func(c *recipe.Curves) { c.Model = "cnp" }},
+	{"CNP", "a CNP, which knows no symmetry", func(c *recipe.Curves) { c.Model = "cnp" }},
 }
 
 // symmetryLattice is the number of lattice points per unit, a twentieth of the covariance's length apart.
@@ -56,8 +56,8 @@ type symmetryScore struct {
 // approximate compares models whose symmetry is approximate, exact, or none, on tasks whose symmetry is broken by known amounts.
 func (p *reproduction) approximate() error {
 	p.total = len(brokenAmounts) * len(trainingSeeds) * len(symmetryModels) * p.Steps
-	p.printf("# Models whose symmetry is approximate\n\n%s. %d steps of 16 tasks for each model, on the expected values of the targets, with "+
-		"two seeds; then %d tasks with seed %d. The log-likelihood is per value; more is better, and nothing that predicts values "+
+	p.printf("# Models whose symmetry is approximate\n\n%s. %d steps of 16 tasks for each model, on the expected values of the targets, "+
+		"with two seeds; then %d tasks with seed %d. The log-likelihood is per value; more is better, and nothing that predicts values "+
 		"independently beats the best prediction, which knows the process, on average. ± is a standard error over tasks, of a "+
 		"difference that of the differences of single tasks; trainings with other seeds differ by more.\n\n",
 		"Values of a Gaussian process on [-2, 2], plus so many times a curve that is the same in all tasks (`task.LineSource`): with an "+
@@ -92,8 +92,8 @@ func (p *reproduction) approximate() error {
 					likely += fmt.Sprintf(" %.4f ± %.4f |", behind.Mean, behind.Error)
 				}
 				moved += fmt.Sprintf(" %.2g |", s.move.MeanRMS)
-				file = append(file, []string{cell(amount), strconv.FormatUint(seed, 10), symmetryModels[k].name, cell(mean.Mean), cell(mean.Error),
-					cell(behind.Mean), cell(behind.Error), cell(s.move.MeanRMS), cell(s.move.MeanMax)})
+				file = append(file, []string{cell(amount), strconv.FormatUint(seed, 10), symmetryModels[k].name, cell(mean.Mean),
+					cell(mean.Error), cell(behind.Mean), cell(behind.Error), cell(s.move.MeanRMS), cell(s.move.MeanMax)})
 			}
 			off := eval.PairedOf(first.ll, first.off)
 			likely += "\n"
@@ -122,7 +122,9 @@ func (p *reproduction) symmetryRow(amount float64, seed uint64) (best []float64,
 		}
 		s := new(symmetryScore)
 		predictors := []eval.Predictor[float32]{eval.Model(m)}
-		if departs, ok := m.(*cnp.EquivCNP[float32]); ok && m.Config().Departure != nil {
+		if departs, ok := m.(interface {
+			Exact() (*cnp.EquivCNP[float32], error)
+		}); ok && m.Config().Departure != nil {
 			inside, err := departs.Exact()
 			if err != nil {
 				return nil, nil, err
@@ -157,7 +159,7 @@ func (p *reproduction) symmetryRow(amount float64, seed uint64) (best []float64,
 func (p *reproduction) symmetryModel(k int, amount float64, seed uint64) (cnp.Model[float32], error) {
 	done := p.done
 	p.done += p.Steps
-	name := filepath.Join(p.Out, fmt.Sprintf("%s-%g-%d.safetensors", symmetryModels[k].file, amount, seed))
+	name := filepath.Join(p.Out, fmt.Sprintf("%s-%g-%d.safetensors", strings.ToLower(symmetryModels[k].name), amount, seed))
 	c := recipe.DefaultCurves()
 	c.Data.Line = task.LineKind + fmt.Sprintf("+%g", amount)
 	c.Expected, c.Steps, c.Seed, c.EvalEvery = true, p.Steps, seed, new(0)
