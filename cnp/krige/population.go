@@ -20,6 +20,7 @@ type Population struct {
 	frame   *frame
 	kernels []populationKernel
 	axial   bool // kernels may have a period along the axes
+	waves   *waves
 }
 
 // populationKernel is one covariance function of a population, in units of the signal's variance.
@@ -77,10 +78,12 @@ func FitPopulation(ctx context.Context, xs, ys [][]float64, opt Options) (*Popul
 	all := &Model{opt: opt, frame: p.frame, axial: p.axial}
 	joint := &evidence{dim: p.frame.dim}
 	tables := make([]*evidence, 0, len(some))
+	large := make([]*waveTable, 0, len(some))
 	var steps []float64
 	for _, i := range some {
 		m := &Model{opt: opt, frame: p.frame}
 		m.x, m.y, _ = p.frame.table(xs[i], ys[i])
+		large = append(large, newWaveTable(m.x, m.y, p.frame.dim, waveValues))
 		m.thin(populationMost)
 		e := m.evidence()
 		if p.axial {
@@ -115,7 +118,11 @@ func FitPopulation(ctx context.Context, xs, ys [][]float64, opt Options) (*Popul
 	for _, found := range own {
 		members = append(members, found...)
 	}
-	p.estimate(ctx, members, tables)
+	candidates := p.candidates(ctx, members, tables)
+	gauss := p.choose(candidates, len(tables), nil)
+	if len(p.kernels) > 0 && !opt.Sphere && ctx.Err() == nil {
+		p.learnWaves(ctx, candidates, large, tables, gauss)
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -174,8 +181,15 @@ var (
 // about as well as the best one: the tables are a sample of the population.
 const rounds = 30
 
-// estimate sets the covariances and their shares to those that make the tables likely, by expectation maximization.
-func (p *Population) estimate(ctx context.Context, members []*member, tables []*evidence) {
+// candidate is a covariance with a prior of level and variance, and what the logarithms of the densities of tables are with it.
+type candidate struct {
+	*member
+	atom
+	log []float64
+}
+
+// candidates are the covariances, each with several priors of level and variance.
+func (p *Population) candidates(ctx context.Context, members []*member, tables []*evidence) (out []*candidate) {
 	of := make([][]sums, len(members)) // by covariance and table
 	parallel.For(len(members), 1, func(lo, hi int) {
 		for k := lo; k < hi; k++ {
@@ -190,11 +204,6 @@ func (p *Population) estimate(ctx context.Context, members []*member, tables []*
 			}
 		}
 	})
-	type candidate struct {
-		member int
-		atom
-	}
-	var candidates []candidate
 	for k := range members {
 		if of[k] == nil {
 			continue
@@ -211,35 +220,68 @@ func (p *Population) estimate(ctx context.Context, members []*member, tables []*
 		for _, v := range []float64{math.Exp(log), of[k][best].spread()} {
 			for _, a := range populationShapes {
 				for _, l := range populationLevels {
-					candidates = append(candidates, candidate{k, atom{shape: a, scale: v * (a - 1), level2: l}})
+					c := &candidate{member: members[k], atom: atom{shape: a, scale: v * (a - 1), level2: l}}
+					for t := range tables {
+						c.log = append(c.log, c.density(&of[k][t]))
+					}
+					out = append(out, c)
 				}
 			}
 		}
 	}
+	return out
+}
+
+// choose sets the covariances and their shares to those that make the tables likely, by expectation maximization, and returns the logarithms
+// of the densities of the tables. Where the tables may be waves, of these densities, the share of the waves is set, too.
+func (p *Population) choose(candidates []*candidate, tables int, waves []float64) []float64 {
 	if len(candidates) == 0 {
-		return
+		return nil
 	}
-	likely := make([][]float64, len(tables)) // by table and candidate
-	for t := range tables {
-		row := make([]float64, len(candidates))
-		for c := range candidates {
-			row[c] = candidates[c].density(&of[candidates[c].member][t])
+	n := len(candidates)
+	if waves != nil {
+		n++
+	}
+	logs, likely := make([][]float64, tables), make([][]float64, tables) // by table and candidate
+	for t := range likely {
+		row := make([]float64, 0, n)
+		for _, c := range candidates {
+			row = append(row, c.log[t])
 		}
-		likely[t] = exponentials(row)
+		if waves != nil {
+			row = append(row, waves[t])
+		}
+		logs[t], likely[t] = row, exponentials(row)
 	}
-	share := shares(likely, len(candidates))
-	for k, b := range members {
-		kernel := populationKernel{spec: b.spec, theta: b.theta, kernel: b.spec.kernel(b.theta)}
-		for c := range candidates {
-			if candidates[c].member == k && share[c] > 0 {
-				candidates[c].share = share[c]
-				kernel.atoms = append(kernel.atoms, candidates[c].atom)
+	share := shares(likely, n)
+	if waves != nil {
+		p.waves.share = share[n-1]
+	}
+	var kernels []populationKernel
+	for i, c := range candidates {
+		if share[i] == 0 {
+			continue
+		}
+		if last := len(kernels) - 1; last < 0 || &kernels[last].theta[0] != &c.theta[0] {
+			kernels = append(kernels, populationKernel{spec: c.spec, theta: c.theta, kernel: c.spec.kernel(c.theta)})
+		}
+		c.share = share[i]
+		k := &kernels[len(kernels)-1]
+		k.atoms = append(k.atoms, c.atom)
+	}
+	if len(kernels) > 0 || waves == nil {
+		p.kernels = kernels
+	}
+	density := make([]float64, tables)
+	for t, row := range logs {
+		density[t] = math.Inf(-1)
+		for i, v := range row {
+			if share[i] > 0 {
+				density[t] = logAdd(density[t], math.Log(share[i])+v)
 			}
 		}
-		if kernel.atoms != nil {
-			p.kernels = append(p.kernels, kernel)
-		}
 	}
+	return density
 }
 
 // shares returns how often tables were drawn from each of n candidates, given how likely a table is under each of them
@@ -381,6 +423,18 @@ func (p *Population) LogDensity(ctx context.Context, x, y, targets, values []flo
 			together = logAdd(together, math.Log(a.share)+a.density(&after))
 		}
 	}
+	if p.waves != nil {
+		n := len(y)
+		before, err := p.waveEvidence(ctx, at[:n*p.frame.dim], all[:n])
+		if err != nil {
+			return 0, err
+		}
+		after, err := p.waveEvidence(ctx, at, all)
+		if err != nil {
+			return 0, err
+		}
+		given, together = logAdd(given, before), logAdd(together, after)
+	}
 	return together - given - float64(len(values))*math.Log(p.frame.ys), nil
 }
 
@@ -388,22 +442,45 @@ func (p *Population) LogDensity(ctx context.Context, x, y, targets, values []flo
 // 1,024 values all count for every target, and time grows with their number's third power; in larger tables a target is predicted from its
 // 192 nearest values.
 func (p *Population) Predict(ctx context.Context, x, y, targets []float64) (mean, std []float64, err error) {
-	if err := p.check(x, y, targets); err != nil {
+	mean, std, v, err := p.predict(ctx, x, y, targets)
+	if err != nil || v == nil {
+		return mean, std, err
+	}
+	t, err := p.frame.places("targets", targets)
+	if err != nil {
 		return nil, nil, err
 	}
-	if len(y) > populationExact {
-		return p.predictLarge(ctx, x, y, targets)
-	}
-	d := p.opt.Dim
-	chunk := max(1, populationRoomOf/max(1, len(y)))
-	for lo := 0; lo < len(targets) || lo == 0; lo += chunk * d {
-		m, s, err := p.predictExact(ctx, x, y, targets[lo:min(lo+chunk*d, len(targets))])
-		if err != nil {
-			return nil, nil, err
-		}
-		mean, std = append(mean, m...), append(std, s...)
-	}
+	p.mix(v, t, mean, std)
 	return mean, std, checkRange(mean, std)
+}
+
+// predict predicts by the Gaussian processes, and finds out which wave the table may be.
+func (p *Population) predict(ctx context.Context, x, y, targets []float64) (mean, std []float64, v *waveView, err error) {
+	if err := p.check(x, y, targets); err != nil {
+		return nil, nil, nil, err
+	}
+	if len(y) > populationExact {
+		mean, std, err = p.predictLarge(ctx, x, y, targets)
+	} else {
+		d := p.opt.Dim
+		chunk := max(1, populationRoomOf/max(1, len(y)))
+		for lo := 0; lo < len(targets) || lo == 0; lo += chunk * d {
+			m, s, err := p.predictExact(ctx, x, y, targets[lo:min(lo+chunk*d, len(targets))])
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			mean, std = append(mean, m...), append(std, s...)
+		}
+		err = checkRange(mean, std)
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	at, _, values, err := p.normalise(x, nil, y)
+	if err == nil {
+		v, err = p.view(ctx, at, values)
+	}
+	return mean, std, v, err
 }
 
 // predictExact predicts from all values of a table.

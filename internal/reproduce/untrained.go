@@ -3,7 +3,6 @@ package reproduce
 import (
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"strings"
 
@@ -72,11 +71,10 @@ func ofPopulation(p *krige.Population, dx int, joint bool) eval.Density[float32]
 					out[t], errs[t] = p.LogDensity(ctx, x, y, targets, values)
 					continue
 				}
-				mean, std, err := p.Predict(ctx, x, y, targets)
+				each, err := p.LogDensities(ctx, x, y, targets, values)
 				errs[t] = err
-				for i := range mean {
-					z := (values[i] - mean[i]) / std[i]
-					out[t] -= 0.5*z*z + math.Log(std[i]) + 0.5*math.Log(2*math.Pi)
+				for _, v := range each {
+					out[t] += v
 				}
 			}
 		})

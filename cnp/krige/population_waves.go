@@ -1,0 +1,191 @@
+package krige
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// learnWaves adds waves to a population if its tables are likelier with them: by as much, at least, as the parameters of the waveform cost.
+func (p *Population) learnWaves(ctx context.Context, candidates []*candidate, large []*waveTable, seen []*evidence, gauss []float64) {
+	w, logs := learnWaves(ctx, large, seen, gauss, p.frame.dim)
+	if w == nil || ctx.Err() != nil {
+		return
+	}
+	before := p.kernels
+	p.waves = w
+	var gain, values float64
+	for t, v := range p.choose(candidates, len(large), logs) {
+		gain, values = gain+v-gauss[t], values+float64(len(large[t].y))
+	}
+	if !(gain > 0.5*float64(w.pieces())*math.Log(values)) || !(w.share > 0) {
+		p.waves, p.kernels = nil, before
+		return
+	}
+	least := wavePenalty / 2
+	w.share = min(max(w.share, least), 1-least)
+	var total float64
+	for _, k := range p.kernels {
+		for _, a := range k.atoms {
+			total += a.share
+		}
+	}
+	for _, k := range p.kernels {
+		for i := range k.atoms {
+			k.atoms[i].share *= (1 - w.share) / total
+		}
+	}
+}
+
+// pieces counts the parameters of the waveform: two for each of its lines.
+func (w *waves) pieces() (n int) {
+	g := w.forms[0]
+	slope := math.Inf(1)
+	for i := range waveCells {
+		if s := g.hi[i] - g.lo[i]; math.Abs(s-slope) > 1e-9*(1+math.Abs(s)) {
+			n, slope = n+2, s
+		}
+	}
+	return n
+}
+
+// waveView is a table as waves have it: draws from the posterior of its wave, and the probability that it is one.
+type waveView struct {
+	s     *waveSampler
+	share float64
+}
+
+// view finds out which wave a normalised table may be, nil if the population has none. Of a large table a part says it.
+func (p *Population) view(ctx context.Context, x, y []float64) (*waveView, error) {
+	if p.waves == nil {
+		return nil, nil
+	}
+	m := &Model{opt: p.opt, frame: p.frame}
+	m.x, m.y = x, y
+	x, y = m.canonical()
+	t := newWaveTable(x, y, p.frame.dim, waveValues)
+	s := p.waves.sample(ctx, t, waveEvidence(len(t.y)), 1)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	gauss := math.Inf(-1)
+	r := p.room(t.x, len(t.y))
+	for k := range p.kernels {
+		if !r.factor(p.kernels[k].kernel, t.y) {
+			continue
+		}
+		sums := r.sums(len(t.y))
+		for _, a := range p.kernels[k].atoms {
+			gauss = logAdd(gauss, math.Log(a.share)+a.density(&sums))
+		}
+	}
+	return &waveView{s, 1 / (1 + math.Exp(min(700, gauss-math.Log(p.waves.share)-s.logZ)))}, nil
+}
+
+// waveEvidence is the logarithm of the density of a normalised table that is a wave, times the share of waves.
+func (p *Population) waveEvidence(ctx context.Context, x, y []float64) (float64, error) {
+	m := &Model{opt: p.opt, frame: p.frame, x: x, y: y}
+	x, y = m.canonical()
+	s := p.waves.sample(ctx, newWaveTable(x, y, p.frame.dim, len(y)), waveEvidence(len(y)), 1)
+	return math.Log(p.waves.share) + s.logZ, ctx.Err()
+}
+
+// canonical returns rows in an order that depends on nothing but them.
+func (m *Model) canonical() (x, y []float64) {
+	d := m.frame.dim
+	order := upTo(len(m.y))
+	slices.SortFunc(order, func(a, b int) int {
+		if c := slices.Compare(m.x[a*d:(a+1)*d], m.x[b*d:(b+1)*d]); c != 0 {
+			return c
+		}
+		return slices.Compare(m.y[a:a+1], m.y[b:b+1])
+	})
+	for _, i := range order {
+		x, y = append(x, m.x[i*d:(i+1)*d]...), append(y, m.y[i])
+	}
+	return x, y
+}
+
+// moments are mean and variance of a value at a place.
+func (v *waveView) moments(x []float64) (mean, variance float64) {
+	s := v.s
+	n := float64(len(s.all))
+	for _, a := range s.all {
+		level, gain, _, narrow, broad := s.wave(a)
+		g, _ := s.w.forms[0].at(s.phase(a, x))
+		y := level + gain*g
+		mean += y / n
+		variance += ((1-s.w.rare)*narrow + s.w.rare*broad + y*y) / n
+	}
+	return mean, max(variance-mean*mean, s.w.narrow*s.w.narrow)
+}
+
+// waveNear is how many of the draws' values lie between one and the place that says how far apart they are there.
+const waveNear = 12
+
+// logDensity is the logarithm of the density of a value at a place: the mean over the draws. Where these lie far apart over the deviation
+// of residuals, each stands for its neighbourhood.
+func (v *waveView) logDensity(x []float64, y float64) float64 {
+	s := v.s
+	type draw struct{ mean, narrow, broad float64 }
+	draws := make([]draw, len(s.all))
+	for i, a := range s.all {
+		level, gain, _, narrow, broad := s.wave(a)
+		g, _ := s.w.forms[0].at(s.phase(a, x))
+		draws[i] = draw{level + gain*g, narrow, broad}
+	}
+	slices.SortFunc(draws, func(a, b draw) int { return slices.Compare([]float64{a.mean, a.narrow}, []float64{b.mean, b.narrow}) })
+	out := make([]float64, 0, 2*len(draws))
+	for i, d := range draws {
+		lo, hi := max(0, i-waveNear), min(len(draws)-1, i+waveNear)
+		apart := min(d.mean-draws[lo].mean, draws[hi].mean-d.mean)
+		if lo == 0 || hi == len(draws)-1 {
+			apart = max(d.mean-draws[lo].mean, draws[hi].mean-d.mean)
+		}
+		apart *= apart / 4
+		out = append(out, math.Log1p(-s.w.rare)+logNormal(y, d.mean, d.narrow+apart), math.Log(s.w.rare)+logNormal(y, d.mean, d.broad+apart))
+	}
+	return logMean(out) + math.Ln2
+}
+
+// LogDensities returns the logarithms of the densities of values [nt] at targets [nt, Dim], of each on its own, given a table, which may be
+// empty. Of Gaussian processes these are the densities of normal distributions with the mean and the deviation of Predict. Of waves they
+// are those of mixtures, as a value may lie on either side of a jump.
+func (p *Population) LogDensities(ctx context.Context, x, y, targets, values []float64) ([]float64, error) {
+	if len(values)*p.opt.Dim != len(targets) {
+		return nil, fmt.Errorf("%w: %d values at %d coordinates of targets", ErrInput, len(values), len(targets))
+	}
+	if err := checkFinite("values", values, 1); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	mean, std, v, err := p.predict(ctx, x, y, targets)
+	if err != nil {
+		return nil, err
+	}
+	_, t, normal, err := p.normalise(nil, targets, values)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(values))
+	for i, y := range values {
+		out[i] = logNormal(y, mean[i], std[i]*std[i])
+		if v != nil {
+			wave := v.logDensity(t[i*p.frame.dim:(i+1)*p.frame.dim], normal[i]) - math.Log(p.frame.ys)
+			out[i] = logAdd(math.Log1p(-v.share)+out[i], math.Log(v.share)+wave)
+		}
+	}
+	return out, nil
+}
+
+// mix adds what waves say to means and deviations of Gaussian processes.
+func (p *Population) mix(v *waveView, t []float64, mean, std []float64) {
+	d := p.frame.dim
+	for i := range mean {
+		m, variance := v.moments(t[i*d : (i+1)*d])
+		m, variance = p.frame.y0+p.frame.ys*m, p.frame.ys*p.frame.ys*variance
+		apart := m - mean[i]
+		std[i] = math.Sqrt((1-v.share)*std[i]*std[i] + v.share*variance + v.share*(1-v.share)*apart*apart)
+		mean[i] += v.share * apart
+	}
+}

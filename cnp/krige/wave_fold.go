@@ -1,0 +1,224 @@
+package krige
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// folded is a value at a place in the period, its table's level and gain taken off.
+type folded struct {
+	u, v  float64
+	table int
+}
+
+// Settings of waveforms that are estimated.
+const (
+	foldLeast  = 8    // values behind every piece
+	foldBreak  = 3    // values on either side of a jump, at least
+	foldFolds  = 4    // of tables, to choose the number of pieces by
+	foldFloor  = 5e-4 // the least deviation of residuals: about what a waveform of so many cells resolves
+	foldRobust = 3    // rounds of weights
+)
+
+// foldPieces are the numbers of pieces that are tried. They divide waveCells.
+var foldPieces = []int{8, 16, 32, 64, 128}
+
+// line is a straight line about a place in the period.
+type line struct{ at, value, slope float64 }
+
+func (l line) of(u float64) float64 { return l.value + l.slope*(u-l.at) }
+
+// lineSums are those that a line follows from.
+type lineSums struct{ n, u, uu, v, uv, vv float64 }
+
+func (s *lineSums) add(u, v, w float64) {
+	s.n, s.u, s.uu, s.v, s.uv, s.vv = s.n+w, s.u+w*u, s.uu+w*u*u, s.v+w*v, s.uv+w*u*v, s.vv+w*v*v
+}
+
+func (s *lineSums) less(o lineSums) lineSums {
+	return lineSums{s.n - o.n, s.u - o.u, s.uu - o.uu, s.v - o.v, s.uv - o.uv, s.vv - o.vv}
+}
+
+// fit returns value and slope at 0, and the sum of squares that the line leaves.
+func (s *lineSums) fit() (value, slope, rest float64) {
+	mu, mv := s.u/s.n, s.v/s.n
+	suu, suv, svv := s.uu-s.n*mu*mu, s.uv-s.n*mu*mv, s.vv-s.n*mv*mv
+	slope = suv / (suu + 1e-9*s.n)
+	return mv - slope*mu, slope, max(0, svv-slope*suv)
+}
+
+// robustLine fits a line to values of which some are of another one.
+func robustLine(at float64, u, v []float64) line {
+	var l line
+	scale := math.Inf(1)
+	r := make([]float64, len(u))
+	for range foldRobust {
+		var s lineSums
+		for i := range u {
+			z := 0.0
+			if !math.IsInf(scale, 1) {
+				z = (v[i] - l.of(at+u[i])) / (3 * scale)
+			}
+			s.add(u[i], v[i], 1/(1+z*z))
+		}
+		value, slope, _ := s.fit()
+		l = line{at, value, slope}
+		for i := range u {
+			r[i] = math.Abs(v[i] - l.of(at+u[i]))
+		}
+		slices.Sort(r)
+		scale = max(1.4826*r[len(r)/2], foldFloor/4)
+	}
+	return l
+}
+
+// jump returns the number of the first value behind a jump, 0 if there is none: two lines have to explain values, which are in order, far
+// better than one.
+func jump(u, v []float64) int {
+	n := len(u)
+	var all, left lineSums
+	for i := range u {
+		all.add(u[i], v[i], 1)
+	}
+	floor := float64(n) * foldFloor * foldFloor
+	_, _, one := all.fit()
+	best, where := one, 0
+	for i := range n - foldBreak {
+		left.add(u[i], v[i], 1)
+		if i+1 < foldBreak {
+			continue
+		}
+		right := all.less(left)
+		_, _, a := left.fit()
+		if _, _, b := right.fit(); a+b < best {
+			best, where = a+b, i+1
+		}
+	}
+	if float64(n)*math.Log((one+floor)/(best+floor)) < 3*math.Log(float64(n))+6 {
+		return 0
+	}
+	return where
+}
+
+// fold estimates a waveform of so many pieces from values in the order of their places, those of one part of the tables left out.
+func fold(all []folded, pieces, without int) *waveform {
+	points := make([]folded, 0, len(all))
+	for _, p := range all {
+		if p.table%foldFolds != without {
+			points = append(points, p)
+		}
+	}
+	g := new(waveform)
+	if len(points) == 0 {
+		return g
+	}
+	n, width := len(points), 1/float64(pieces)
+	lo := 0
+	var u, v []float64
+	for b := range pieces {
+		hi := lo
+		for hi < n && points[hi].u < float64(b+1)*width {
+			hi++
+		}
+		first, last, middle := lo, hi, (float64(b)+0.5)*width
+		for last-first < min(foldLeast, n) { // around the circle
+			first, last = first-1, last+1
+		}
+		u, v = u[:0], v[:0]
+		for i := first; i < min(last, first+n); i++ {
+			p := points[(i%n+n)%n]
+			u, v = append(u, p.u+math.Floor(float64(i)/float64(n))-middle), append(v, p.v)
+		}
+		lines, at := [2]line{robustLine(middle, u, v)}, 2.0
+		if k := jump(u, v); k > 0 {
+			at = middle + (u[k-1]+u[k])/2
+			lines = [2]line{robustLine(middle, u[:k], v[:k]), robustLine(middle, u[k:], v[k:])}
+		}
+		for c := b * waveCells / pieces; c < (b+1)*waveCells/pieces; c++ {
+			from, to := float64(c)/waveCells, float64(c+1)/waveCells
+			l := lines[0]
+			if (from+to)/2 > at {
+				l = lines[1]
+			}
+			g.lo[c], g.hi[c] = l.of(from), l.of(to)
+		}
+		lo = hi
+	}
+	return g
+}
+
+// inOrder puts values in the order of their places.
+func inOrder(points []folded) {
+	slices.SortFunc(points, func(a, b folded) int {
+		return cmp.Or(cmp.Compare(a.u, b.u), cmp.Compare(a.v, b.v), cmp.Compare(a.table, b.table))
+	})
+}
+
+// foldBest estimates a waveform of the number of pieces that predicts the values of tables best from those of others, and returns the
+// residuals of these predictions.
+func foldBest(points []folded) (g *waveform, residuals []folded, pieces int) {
+	inOrder(points)
+	best := math.Inf(1)
+	for _, k := range foldPieces {
+		if k > foldPieces[0] && len(points) < foldLeast*k {
+			break
+		}
+		rest := make([]folded, len(points))
+		var size float64
+		for part := range foldFolds {
+			h := fold(points, k, part)
+			for i, p := range points {
+				if p.table%foldFolds == part {
+					y, _ := h.at(p.u)
+					rest[i] = folded{p.u, p.v - y, p.table}
+					size += logSize(rest[i].v) / float64(len(points))
+				}
+			}
+		}
+		if size < best-1e-3 {
+			best, residuals, pieces = size, rest, k
+		}
+	}
+	if pieces == 0 {
+		return nil, nil, 0
+	}
+	return fold(points, pieces, -1), residuals, pieces
+}
+
+// logSize is the logarithm of a residual's magnitude, so that its mean, which few large ones change little, is that of the deviation if
+// residuals are normal.
+func logSize(r float64) float64 { return 0.5*math.Log(r*r+foldFloor*foldFloor/16) + 0.635 }
+
+// residual is the distribution of residuals: normal, of a rare part with a larger deviation.
+type residual struct{ narrow, broad, rare float64 }
+
+// usual is the probability that a residual is not one of the rare ones.
+func (d *residual) usual(r float64) float64 {
+	z, b := r/d.narrow, r/d.broad
+	other := d.rare / (1 - d.rare) * d.narrow / d.broad * math.Exp(min(700, 0.5*(z*z-b*b)))
+	return 1 / (1 + other)
+}
+
+// learnResidual estimates the distribution of residuals, from which a share of their squares has been lost to what was fitted.
+func learnResidual(r []folded, lost float64) residual {
+	size := make([]float64, len(r))
+	for i, p := range r {
+		size[i] = math.Abs(p.v)
+	}
+	slices.Sort(size)
+	d := residual{rare: 0.05, narrow: max(foldFloor, 1.4826*size[len(size)/2])}
+	d.broad = max(3*d.narrow, size[len(size)*98/100])
+	for range 40 {
+		var n, in, out float64
+		for _, p := range r {
+			w := d.usual(p.v)
+			n, in, out = n+w, in+w*p.v*p.v, out+(1-w)*p.v*p.v
+		}
+		total := float64(len(r))
+		d.narrow = max(foldFloor, math.Sqrt(in/(n+1e-9)/(1-lost)))
+		d.rare = min(0.3, max(1e-3, (total-n)/total))
+		d.broad = max(3*d.narrow, math.Sqrt((out+d.broad*d.broad)/(total-n+1)))
+	}
+	return d
+}
