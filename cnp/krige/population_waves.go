@@ -1,6 +1,7 @@
 package krige
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -121,8 +122,18 @@ func (v *waveView) moments(x []float64) (mean, variance float64) {
 	return mean, max(variance-mean*mean, s.w.narrow*s.w.narrow)
 }
 
-// waveNear is how many of the draws' values lie between one and the place that says how far apart they are there.
-const waveNear = 12
+// waveNear is how many of the draws' values lie nearer to one than the place that says how far apart they are there.
+const waveNear = 8
+
+// nearest returns the distance of number i of sorted values to the k-th nearest other one.
+func nearest(sorted []float64, i, k int) float64 {
+	k = min(k, len(sorted)-1)
+	out := math.Inf(1)
+	for lo := max(0, i-k); lo <= i && lo+k < len(sorted); lo++ {
+		out = min(out, max(sorted[i]-sorted[lo], sorted[lo+k]-sorted[i]))
+	}
+	return out
+}
 
 // logDensity is the logarithm of the density of a value at a place: the mean over the draws. Where these lie far apart over the deviation
 // of residuals, each stands for its neighbourhood.
@@ -135,16 +146,16 @@ func (v *waveView) logDensity(x []float64, y float64) float64 {
 		g, _ := s.w.forms[0].at(s.phase(a, x))
 		draws[i] = draw{level + gain*g, narrow, broad}
 	}
-	slices.SortFunc(draws, func(a, b draw) int { return slices.Compare([]float64{a.mean, a.narrow}, []float64{b.mean, b.narrow}) })
+	slices.SortFunc(draws, func(a, b draw) int { return cmp.Or(cmp.Compare(a.mean, b.mean), cmp.Compare(a.narrow, b.narrow)) })
+	means := make([]float64, len(draws))
+	for i, d := range draws {
+		means[i] = d.mean
+	}
 	out := make([]float64, 0, 2*len(draws))
 	for i, d := range draws {
-		lo, hi := max(0, i-waveNear), min(len(draws)-1, i+waveNear)
-		apart := min(d.mean-draws[lo].mean, draws[hi].mean-d.mean)
-		if lo == 0 || hi == len(draws)-1 {
-			apart = max(d.mean-draws[lo].mean, draws[hi].mean-d.mean)
-		}
-		apart *= apart / 4
-		out = append(out, math.Log1p(-s.w.rare)+logNormal(y, d.mean, d.narrow+apart), math.Log(s.w.rare)+logNormal(y, d.mean, d.broad+apart))
+		apart := nearest(means, i, waveNear) / 2
+		out = append(out, math.Log1p(-s.w.rare)+logNormal(y, d.mean, d.narrow+apart*apart),
+			math.Log(s.w.rare)+logNormal(y, d.mean, d.broad+apart*apart))
 	}
 	return logMean(out) + math.Ln2
 }

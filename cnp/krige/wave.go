@@ -49,6 +49,16 @@ func (g *waveform) at(u float64) (value, slope float64) {
 	return g.lo[i] + rise*(u-float64(i)), rise * waveCells
 }
 
+// crest is where the first harmonic has its maximum.
+func (g *waveform) crest() float64 {
+	var c, s float64
+	for i := range waveCells {
+		sin, cos := math.Sincos(2 * math.Pi * (float64(i) + 0.5) / waveCells)
+		c, s = c+cos*(g.lo[i]+g.hi[i]), s+sin*(g.lo[i]+g.hi[i])
+	}
+	return math.Atan2(s, c) / (2 * math.Pi)
+}
+
 // sine is the waveform of mean 0 and variance 1 that has one harmonic.
 func sine() *waveform {
 	g := new(waveform)
@@ -227,6 +237,9 @@ func (p *wavePrior) scale() float64 {
 	return l / math.Sqrt(float64(p.dim))
 }
 
+// waveDirected is how many nats preferred directions have to gain.
+const waveDirected = 5
+
 // waveWidths are the widths of kernels that are tried, over the mean length of the wave vectors.
 var waveWidths = []float64{0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.3}
 
@@ -240,7 +253,7 @@ func learnWavePrior(vectors []float64, dim int) wavePrior {
 		lengths[i] = length(vectors[i*dim : (i+1)*dim])
 		mean += lengths[i] / float64(n)
 	}
-	base := wavePrior{dim: dim, other: 0.02, least: slices.Min(lengths) / 2, most: 2 * slices.Max(lengths)}
+	base := wavePrior{dim: dim, other: 0.05, least: slices.Min(lengths) / 2, most: 2 * slices.Max(lengths)}
 	best, most := base, math.Inf(-1)
 	for _, isotropic := range []bool{true, false} {
 		for _, h := range waveWidths {
@@ -257,6 +270,9 @@ func learnWavePrior(vectors []float64, dim int) wavePrior {
 				}
 				far := math.Log(p.other/(p.most-p.least)) - logSphere(dim) - float64(dim-1)*math.Log(l)
 				sum += logAdd(math.Log(1-p.other)+k, far)
+			}
+			if !isotropic { // few tables have a preferred direction by chance
+				sum -= waveDirected
 			}
 			if sum > most {
 				best, most = p, sum

@@ -11,7 +11,7 @@ import (
 
 // Settings of the search for waves.
 const (
-	waveLooked  = 16   // tables that are looked at first
+	waveLooked  = 24   // tables that are looked at first
 	waveSmall   = 128  // values of a table by which its wave is searched
 	waveBehind  = 0.3  // nats a value that a table's own waveform may be less likely than the Gaussian processes, at the first look
 	waveModels  = 3    // tables whose waveforms are tried as that of all

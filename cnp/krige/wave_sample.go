@@ -52,6 +52,7 @@ type waveSampler struct {
 	heat   float64
 	blur   int     // which of the waveforms
 	scale  float64 // of the prior of wave vectors
+	crest  float64 // where the waveform's first harmonic has its maximum
 	row    []float64
 	noise  []float64
 	all    []*particle
@@ -60,7 +61,7 @@ type waveSampler struct {
 }
 
 func newWaveSampler(w *waves, t *waveTable, seed uint64) *waveSampler {
-	s := &waveSampler{w: w, t: t, extras: w.extras(), scale: w.prior.scale()}
+	s := &waveSampler{w: w, t: t, extras: w.extras(), scale: w.prior.scale(), crest: w.forms[len(w.forms)-1].crest()}
 	s.size = w.dim + 1 + len(s.extras)
 	s.rng = rand.New(rand.NewPCG(seed, uint64(len(t.y))))
 	s.row, s.noise, s.spare = make([]float64, s.size), make([]float64, s.size), s.particle()
@@ -306,6 +307,27 @@ func waveEvidence(values int) waveEffort {
 	return waveEffort{int(min(most, max(least, work/float64(values+1)))), 8192, 128}
 }
 
+// reflect lets a particle move to the reflected wave, after Metropolis. Of a waveform that is smoothed down to one harmonic both fit alike,
+// and only a sharper one tells which is right.
+func (s *waveSampler) reflect(a *particle) {
+	if s.blur == 0 {
+		return
+	}
+	b, d := s.spare, s.w.dim
+	copy(b.theta, a.theta)
+	for k := range d {
+		b.theta[k] = -a.theta[k]
+	}
+	b.theta[d] = -a.theta[d] - 2*s.crest
+	b.theta[d] -= math.Floor(b.theta[d])
+	s.setPrior(b)
+	s.look(b, false)
+	if math.Log(s.rng.Float64()) < b.prior+b.like-a.prior-a.like {
+		s.look(b, true)
+		a.copy(b)
+	}
+}
+
 // Settings of the sampler.
 const (
 	waveStages = 120 // of cooling, at most
@@ -341,6 +363,9 @@ func (w *waves) sample(ctx context.Context, t *waveTable, effort waveEffort, see
 		}
 		if s.heat == 0 {
 			return s
+		}
+		for _, a := range s.all {
+			s.reflect(a)
 		}
 		cool = s.cool(cool)
 	}
