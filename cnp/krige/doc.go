@@ -18,7 +18,8 @@
 // at which values they are larger than elsewhere. See combine.go.
 //
 // Many tables of one kind say what none of them can: Shared is the covariance that they have in common, and Population the random process
-// that all were drawn from, with level, variance and a covariance of their own.
+// that all were drawn from, with level, variance and a covariance of their own. Tables of one waveform, which may jump, are no Gaussian
+// process. A population learns the waveform and finds the wave of a new table; see wave.go.
 //
 // Up to a few hundred points predictions are exact. Beyond that, a target is predicted from its nearest points, and the covariance is
 // estimated from blocks of neighbouring points, so that time is linear in the number of points. See local.go.

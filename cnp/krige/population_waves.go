@@ -162,7 +162,8 @@ func (v *waveView) logDensity(x []float64, y float64) float64 {
 
 // LogDensities returns the logarithms of the densities of values [nt] at targets [nt, Dim], of each on its own, given a table, which may be
 // empty. Of Gaussian processes these are the densities of normal distributions with the mean and the deviation of Predict. Of waves they
-// are those of mixtures, as a value may lie on either side of a jump.
+// are those of mixtures over draws of the wave, as a value may lie on either side of a jump. Sizes and numbers are checked as those of
+// Predict, and values have to be finite.
 func (p *Population) LogDensities(ctx context.Context, x, y, targets, values []float64) ([]float64, error) {
 	if len(values)*p.opt.Dim != len(targets) {
 		return nil, fmt.Errorf("%w: %d values at %d coordinates of targets", ErrInput, len(values), len(targets))

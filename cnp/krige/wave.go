@@ -12,6 +12,9 @@ import (
 //
 // where g has period 1 and is the same for all tables. A residual is normal, of few values with a larger deviation: those beside a jump.
 // After the shape-invariant models of Lawton, Sylvestre and Maggio, Self Modeling Nonlinear Regression (1972).
+//
+// Waves without noise have no largest likelihood. The deviation of residuals has a floor (foldFloor), about what a waveform of so many
+// cells resolves, and densities are as high as it allows.
 type waves struct {
 	dim    int
 	forms  []*waveform // the waveform, and ever smoother ones

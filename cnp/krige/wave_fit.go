@@ -40,8 +40,8 @@ type waveLearned struct {
 	joined bool
 }
 
-// wavePeriods is the range of wave vectors' lengths that are searched, in periods along the longest side of all tables. Each coordinate more
-// leaves fewer periods that draws from the prior find.
+// wavePeriods is the range of wave vectors' lengths that are searched, in periods along the longest side of all tables. Each coordinate
+// more leaves fewer periods that draws from the prior find.
 func wavePeriods(dim, values int) (least, most float64) {
 	switch dim {
 	case 1:
@@ -285,8 +285,8 @@ func (l *waveLearner) common() {
 	}
 }
 
-// centre changes levels and gains so that their means, of the joined tables, are 0 and 1: the waveform, which is to be estimated anew, takes
-// the rest.
+// centre changes levels and gains so that their means, of the joined tables, are 0 and 1: the waveform, which is to be estimated anew,
+// takes the rest.
 func (l *waveLearner) centre() {
 	at := [waveExtras]int{}
 	for k, kind := range l.w.extras() {

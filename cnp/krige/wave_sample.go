@@ -36,7 +36,8 @@ func newWaveTable(x, y []float64, dim, n int) *waveTable {
 type particle struct {
 	theta       []float64
 	prior, like float64 // logarithms of densities: of theta, and of the table's values
-	// The normal approximation around it: Newton's step, the Cholesky factor L [p, p] of the precision, and the logarithm of its determinant.
+	// The normal approximation around it: Newton's step, the Cholesky factor L [p, p] of the precision, and the logarithm of the
+	// precision's determinant.
 	step, lower []float64
 	logdet      float64
 }

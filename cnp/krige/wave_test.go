@@ -143,11 +143,11 @@ func TestPopulationOfWaves(t *testing.T) {
 		"spikes":        {func(u float64) float64 { return 2 * math.Exp(-0.5*math.Pow((u-0.5)/0.06, 2)) }, 0.05, 0, 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && name != "sawtooth" && name != "two harmonics" {
+			if testing.Short() && name != "sawtooth" {
 				t.Skip("short")
 			}
 			rng := rand.New(rand.NewPCG(4, 1))
-			xs, ys := populationOfWaves(rng, 16, 120, c.g, c.noise, c.level, c.gain)
+			xs, ys := populationOfWaves(rng, 14, 100, c.g, c.noise, c.level, c.gain)
 			p, err := FitPopulation(t.Context(), xs, ys, Options{Dim: 2})
 			require.NoError(t, err)
 			require.NotNil(t, p.waves, "no waves were found")
@@ -264,7 +264,8 @@ func TestWavesHostile(t *testing.T) {
 			log, err := p.LogDensities(ctx, c.x, c.y, []float64{0, 3, 1e40}, []float64{1, 0, 1e5})
 			require.NoError(t, err)
 			for i := range mean {
-				require.False(t, math.IsNaN(mean[i]+std[i]+log[i]) || math.IsInf(mean[i]+std[i], 0) || !(std[i] > 0), "%g %g %g", mean, std, log)
+				finite := !math.IsNaN(mean[i]+std[i]+log[i]) && !math.IsInf(mean[i]+std[i], 0)
+				require.True(t, finite && std[i] > 0, "%g %g %g", mean, std, log)
 			}
 			if len(c.y) < 1000 {
 				joint, err := p.LogDensity(ctx, c.x, c.y, []float64{0, 3}, []float64{1, 0})

@@ -13,7 +13,8 @@ import (
 )
 
 // exactPopulation says what rows of populations are.
-const exactPopulation = "A population is a mixture of Gaussian processes that the same package estimates from some training tasks, " +
+const exactPopulation = "A population is a mixture of Gaussian processes (and of waves, if it has any) that the same package " +
+	"estimates from some training tasks, " +
 	"once for all tasks of a column."
 
 // exactTable is a table of tasks whose exact predictions are known, every target on its own.

@@ -17,6 +17,7 @@ func (p *reproduction) rcnp() error {
 			"Of eq, matern and weakly-periodic the Kullback-Leibler divergence to the process per target, less is better; " +
 			"of sawtooth the log-likelihood per target. " +
 			"A population is estimated from some tasks of the same source by package cnp/krige; it knows nothing else of the process. " +
+			"Of waves without noise its densities are bounded by the resolution of the waveform alone. " +
 			"Published are the best rows, which differ from cell to cell; they are means of ten trainings, to two digits.",
 		published: []livingRow{
 			{"best independent model", []float64{.22, .26, .20, 3.66, .31, .32, .28, .85, .35, .29, .31, .44}},
@@ -91,7 +92,8 @@ func (p *reproduction) joint() error {
 			"Published numbers average the density over 128 orders of the targets; ours take one order. " +
 			"Context and targets are a random part of a Sobol sequence of 208 points and as many as there are targets (sawtooth: 144). " +
 			"The process itself knows kernel, variance, length and noise. " +
-			"A population of Gaussian processes, whose joint density has no order, is estimated from some training tasks by package " +
+			"A population of Gaussian processes or of waves, whose joint density has no order, is estimated from some training " +
+			"tasks by package " +
 			"cnp/krige. " +
 			"Blocks of the chain rule that grow with what is known take a few predictions for all targets.",
 		growths: []float64{0.25, 0.4, 1},

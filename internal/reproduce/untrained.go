@@ -12,7 +12,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
-// The ways to predict the tasks of a table without a network: from the context alone, and from a population of Gaussian processes.
+// The ways to predict the tasks of a table without a network: from the context alone, and from a population of
+// Gaussian processes or waves.
 const (
 	interpolated    = "interpolation without training, independent"
 	population      = "population of %d tasks, independent"
