@@ -138,18 +138,6 @@ func FitPopulation(ctx context.Context, xs, ys [][]float64, opt Options) (*Popul
 	return p, nil
 }
 
-// evenly takes at most n elements, from all over a list.
-func evenly(list []int, n int) []int {
-	if len(list) <= n {
-		return list
-	}
-	out := make([]int, n)
-	for k := range out {
-		out[k] = list[k*(len(list)-1)/max(1, n-1)]
-	}
-	return out
-}
-
 // thin leaves at most n rows, from all over the table. Of a large table these lie far from each other, and say nothing about lengths
 // below their distances: there half of them are neighbours of one point.
 func (m *Model) thin(n int) {
@@ -322,16 +310,6 @@ func shares(likely [][]float64, n int) []float64 {
 		share[c] /= total
 	}
 	return share
-}
-
-// exponentials returns the exponentials of numbers less the largest of them.
-func exponentials(log []float64) []float64 {
-	most := slices.Max(log)
-	out := make([]float64, len(log))
-	for i, v := range log {
-		out[i] = math.Exp(v - most)
-	}
-	return out
 }
 
 // level returns the posterior mean of the level and its variance over the signal's.
@@ -609,13 +587,4 @@ func (p *Population) check(x, y, targets []float64) error {
 		return fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	return p.opt.checkSphere(targets)
-}
-
-// logAdd returns the logarithm of the sum of two numbers whose logarithms these are.
-func logAdd(a, b float64) float64 {
-	lo, hi := min(a, b), max(a, b)
-	if math.IsInf(hi, -1) {
-		return hi
-	}
-	return hi + math.Log1p(math.Exp(lo-hi))
 }

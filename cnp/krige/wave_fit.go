@@ -71,7 +71,7 @@ func learnWaves(ctx context.Context, tables []*waveTable, seen []*evidence, gaus
 		side = max(side, hi-lo)
 	}
 	for i, t := range tables {
-		own := &waveLearned{number: i, seen: newWaveTable(seen[i].x, seen[i].y, dim, populationMost), gauss: gauss[i]}
+		own := &waveLearned{number: i, seen: newWaveTable(seen[i].x, seen[i].y, dim, len(seen[i].y)), gauss: gauss[i]}
 		own.theta, own.size = make([]float64, dim+3), math.Inf(1)
 		own.mean, own.sd = moments(t.y)
 		own.t = &waveTable{x: t.x, dim: dim}

@@ -486,28 +486,6 @@ func (s *waveSampler) cool(factor float64) float64 {
 	return min(factor, 0.8)
 }
 
-// effective is the effective number of draws whose weights have these logarithms.
-func effective(log []float64) float64 {
-	var s, s2 float64
-	for _, w := range exponentials(log) {
-		s, s2 = s+w, s2+w*w
-	}
-	return s * s / s2
-}
-
-// logMean is the logarithm of the mean of numbers whose logarithms these are.
-func logMean(log []float64) float64 {
-	most := slices.Max(log)
-	if math.IsInf(most, -1) {
-		return most
-	}
-	var s float64
-	for _, v := range log {
-		s += math.Exp(v - most)
-	}
-	return most + math.Log(s/float64(len(log)))
-}
-
 // resample draws n particles by their weights, at even distances.
 func (s *waveSampler) resample(from []*particle, log []float64, n int) {
 	most := slices.Max(log)
