@@ -113,18 +113,19 @@ func (a *assembly[T]) makeConvolutions() ([]*layers.PlannedSeparable[T], error) 
 	if p.blocks != nil {
 		made = nil
 	}
-	one := func(i, _ int) {
+	one := func(i int) {
 		if conv := a.m.blocks[i/2].Conv[i%2]; !a.stop() && (a.kept == nil || a.kept.Err() == nil) {
 			made[i] = conv.Plan(p.arranged[a.balls[i]], keep)
 		}
 	}
-	if a.embed.Flat() && a.kept == nil { // the weights of a layer are too few for several goroutines
-		parallel.For(len(made), 1, one)
-	} else {
-		for i := range made {
-			one(i, i+1)
-		}
+	atOnce := len(made) // the weights of a flat plan's layer are too few for several goroutines
+	switch {
+	case a.kept != nil || !a.opt.Soft && !a.embed.Flat():
+		atOnce = 1
+	case !a.embed.Flat():
+		atOnce = 4 // all goroutines compute a layer's weights, but one alone clears their memory, which takes as long on many processors
 	}
+	parallel.ForWorkers(len(made), 1, min(atOnce, workers()), func(_, i, _ int) { one(i) })
 	if a.kept != nil && a.kept.Err() != nil {
 		return nil, a.kept.Err()
 	}
