@@ -73,8 +73,22 @@ func shapeNamed(name string) (shape, error) {
 	return noShape, fmt.Errorf("%w: shape %q is not known", ErrFile, name[:min(len(name), 64)])
 }
 
+// whole reports whether the covariances are all members of the population: their shares add up to 1, to rounding.
+func (p *Population) whole() bool {
+	var total float64
+	for i := range p.kernels {
+		for _, a := range p.kernels[i].atoms {
+			total += a.share
+		}
+	}
+	return math.Abs(total-1) <= 1e-6
+}
+
 // MarshalJSON writes the population as a document that UnmarshalJSON reads back, bit by bit.
 func (p *Population) MarshalJSON() ([]byte, error) {
+	if p.frame == nil || !p.whole() {
+		return nil, fmt.Errorf("%w: it is empty, or has members that documents do not know", ErrFile)
+	}
 	d := populationDocument{Version: populationVersion, Dim: p.opt.Dim, Sphere: p.opt.Sphere, DifferentUnits: p.opt.DifferentUnits,
 		Centre: p.frame.centre, Unit: p.frame.unit, Level: p.frame.y0, Deviation: p.frame.ys}
 	for _, k := range p.kernels {
@@ -130,19 +144,15 @@ func (d *populationDocument) population() (*Population, error) {
 	if n := len(d.Members); n < 1 || n > populationMembers {
 		return nil, fmt.Errorf("%w: %d members, need 1 to %d", ErrFile, n, populationMembers)
 	}
-	var total float64
 	for i := range d.Members {
 		k, err := d.Members[i].covariance(p)
 		if err != nil {
 			return nil, fmt.Errorf("member %d: %w", i, err)
 		}
-		for _, a := range k.atoms {
-			total += a.share
-		}
 		p.kernels = append(p.kernels, k)
 	}
-	if !(math.Abs(total-1) <= 1e-6) {
-		return nil, fmt.Errorf("%w: shares add up to %g, need 1", ErrFile, total)
+	if !p.whole() {
+		return nil, fmt.Errorf("%w: the shares of the members do not add up to 1", ErrFile)
 	}
 	p.axial = slices.ContainsFunc(p.kernels, func(k populationKernel) bool { return k.spec.axial > 0 })
 	return p, nil

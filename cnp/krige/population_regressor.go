@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	lie "github.com/equivcnp/equivcnp/group"
@@ -213,7 +214,8 @@ func (m *PopulationRegressor[T]) Predict(ctx context.Context, b *cnp.Batch[T]) (
 }
 
 // SampleCurves draws joint samples [samples, B, Nt, outputs] of functions or of new values. Output c has the seed of its task + c. Where
-// a task has too many values and targets for Population.Samples, the chain rule draws all of them.
+// a task has too many values and targets for Population.Samples, or a population has members besides covariances, the chain rule draws
+// all of them.
 func (m *PopulationRegressor[T]) SampleCurves(ctx context.Context, b *cnp.Batch[T], opt cnp.SampleOptions) ([]T, error) {
 	if err := b.Check(&m.cfg); err != nil {
 		return nil, err
@@ -221,7 +223,7 @@ func (m *PopulationRegressor[T]) SampleCurves(ctx context.Context, b *cnp.Batch[
 	if err := opt.Check(b.B); err != nil {
 		return nil, err
 	}
-	if b.Nc+b.Nt > populationDrawn {
+	if b.Nc+b.Nt > populationDrawn || slices.ContainsFunc(m.of, func(p *Population) bool { return !p.whole() }) {
 		return cnp.SampleCurves(ctx, byChain[T]{m}, b, opt)
 	}
 	values := b.B * b.Nt * len(m.of)

@@ -28,6 +28,9 @@ func (p *Population) Samples(ctx context.Context, x, y, targets []float64, count
 		return nil, fmt.Errorf("%w: samples of %d targets given %d values; at most %d together are possible", ErrInput, nt, n,
 			populationDrawn)
 	}
+	if !p.whole() {
+		return nil, fmt.Errorf("%w: samples of a population with members that are no covariances", ErrInput)
+	}
 	at, t, values, err := p.normalise(x, targets, y)
 	if err != nil {
 		return nil, err
