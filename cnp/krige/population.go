@@ -103,25 +103,9 @@ func FitPopulation(ctx context.Context, xs, ys [][]float64, opt Options) (*Popul
 		return nil, err
 	}
 	members := all.integrate(joint, families)
-	own := make([][]*member, len(tables))
-	parallel.For(len(tables), 1, func(lo, hi int) {
-		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			// What one table proposes has no season: a curve of few values has one by chance.
-			alone := &evidence{dim: tables[i].dim, prior: tables[i].prior, parts: tables[i : i+1]}
-			m := &Model{opt: opt, frame: p.frame, n: len(tables[i].y)}
-			families := m.families(ctx, alone)
-			if ctx.Err() != nil {
-				return
-			}
-			found := m.integrate(alone, families)
-			own[i] = found[:min(len(found), populationOwn)]
-		}
-	})
+	members = append(members, p.own(ctx, tables)...)
 	if err := ctx.Err(); err != nil {
 		return nil, err
-	}
-	for _, found := range own {
-		members = append(members, found...)
 	}
 	candidates := p.candidates(ctx, members, tables)
 	gauss := p.choose(candidates, len(tables), nil)
@@ -136,6 +120,28 @@ func FitPopulation(ctx context.Context, xs, ys [][]float64, opt Options) (*Popul
 	}
 	p.axial = slices.ContainsFunc(p.kernels, func(k populationKernel) bool { return k.spec.axial > 0 })
 	return p, nil
+}
+
+// own are the covariances that each table proposes.
+func (p *Population) own(ctx context.Context, tables []*evidence) (members []*member) {
+	own := make([][]*member, len(tables))
+	parallel.For(len(tables), 1, func(lo, hi int) {
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
+			// What one table proposes has no season: a curve of few values has one by chance.
+			alone := &evidence{dim: tables[i].dim, prior: tables[i].prior, parts: tables[i : i+1]}
+			m := &Model{opt: p.opt, frame: p.frame, n: len(tables[i].y)}
+			families := m.families(ctx, alone)
+			if ctx.Err() != nil {
+				return
+			}
+			found := m.integrate(alone, families)
+			own[i] = found[:min(len(found), populationOwn)]
+		}
+	})
+	for _, found := range own {
+		members = append(members, found...)
+	}
+	return members
 }
 
 // thin leaves at most n rows, from all over the table. Of a large table these lie far from each other, and say nothing about lengths
