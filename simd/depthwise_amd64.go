@@ -67,7 +67,7 @@ func depthwisePairsF32(out, f, w []float32, offsets []int, index, pose []int32, 
 		} else {
 			d.near = depthwiseNear(offsets, index)
 		}
-		if depthwiseSlices(len(f)/c, len(w)/c, len(index), c, d.near) {
+		if depthwiseSlices(len(f)/c, len(w)/c, len(offsets)-1, len(index), c, d.near) {
 			d.runSliced(out, f, w, offsets, index, pose, c)
 			return
 		}
@@ -154,7 +154,7 @@ func (d *depthwiseRun) walk(out []float32, points, poses int, offsets []int, ind
 // chunk computes rows together where neighbouring rows have the same poses, and one by one elsewhere. known says for every row
 // whether it has the poses of the row before; if known is nil, chunk compares them. It returns how many rows it has computed: all
 // rows of the last chunk; of another chunk, those before its last run of rows with the same poses, which may continue in the next
-// chunk.
+// chunk, and before what is too few for a group.
 func (d *depthwiseRun) chunk(out []float32, offsets []int, index, pose []int32, known []bool, last bool) int {
 	rows := len(offsets) - 1
 	list := func(i int) []int32 { return pose[offsets[i]-offsets[0] : offsets[i+1]-offsets[0]] }
@@ -167,7 +167,8 @@ func (d *depthwiseRun) chunk(out []float32, offsets []int, index, pose []int32, 
 	single := 0 // rows up to here are done
 	if d.kind == depthwisePlain || d.sliced {
 		least, most := d.groups()
-		for i := 0; i+least <= rows; {
+		i := 0
+		for i+least <= rows {
 			same := 1
 			for same < most && i+same < rows && alike(i, i+same) {
 				same++
@@ -186,6 +187,10 @@ func (d *depthwiseRun) chunk(out []float32, offsets []int, index, pose []int32, 
 				i, same, single = i+n, same-n, i+n
 			}
 			i += same
+		}
+		if i > 0 && !last { // with the rows of the next chunk there may be enough for a group
+			d.rows(out, offsets, index, pose, single, i)
+			return i
 		}
 	}
 	d.rows(out, offsets, index, pose, single, rows)

@@ -82,13 +82,16 @@ func longRuns(rng *rand.Rand, points, poses int) (offsets []int, index, pose []i
 // TestDepthwiseSlices wants the same bits from slices of the channels, of any width, as from rows by themselves, which are too few to be
 // sliced; whatever the poses are, with indices that were checked before and without, and no allocation.
 func TestDepthwiseSlices(t *testing.T) {
-	row, repeats := depthwiseSliceRow, depthwiseSliceRepeats
-	t.Cleanup(func() { depthwiseSliceRow, depthwiseSliceRepeats = row, repeats })
-	depthwiseSliceRow, depthwiseSliceRepeats = 0, 3
+	row, repeats, long, reach := depthwiseSliceRow, depthwiseSliceRepeats, depthwiseLongRow, depthwiseReach
+	t.Cleanup(func() {
+		depthwiseSliceRow, depthwiseSliceRepeats, depthwiseLongRow, depthwiseReach = row, repeats, long, reach
+	})
+	depthwiseSliceRow, depthwiseSliceRepeats, depthwiseLongRow = 0, 3, 1
 	points := cpu.DataCaches().L1/100 + 1
 	eachLevel(t, func(t *testing.T) {
 		rng := testkit.Rand(45)
-		for _, c := range []int{25, 31, 32, 49, 63, 64, 65, 128, 191, 200, 300} {
+		for k, c := range []int{25, 31, 32, 49, 63, 64, 65, 128, 128, 191, 200, 300} {
+			depthwiseReach = int32(k % 2 * points) // no pairs are near each other, or all; for 128 channels either
 			for name, draw := range map[string]func() ([]int, []int32, []int32){
 				"runs":  func() ([]int, []int32, []int32) { return longRuns(rng, points, 90) },
 				"mixed": func() ([]int, []int32, []int32) { return samePoses(rng, 150, points, 90) },
@@ -106,7 +109,7 @@ func TestDepthwiseSlices(t *testing.T) {
 				w := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, 90*c))
 				ix, ps := testkit.CopyAtEnd(t, index), testkit.CopyAtEnd(t, pose)
 				if level != Generic && c > 3*depthwiseLanes() && points*c*4 > cpu.DataCaches().L1 {
-					require.True(t, depthwiseSlices(points, 90, len(ix), c, false))
+					require.True(t, depthwiseSlices(points, 90, rows, len(ix), c, k%2 > 0), "%d pairs in %d rows", len(ix), rows)
 				}
 				checked := NewDepthwiseRows(offsets, ix, ps, nil, points, 90)
 				for _, mean := range []bool{false, true} {
