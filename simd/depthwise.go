@@ -10,7 +10,7 @@ package simd
 //	DepthwiseBF16F32                   a row of weights for each pair, from memory                1.8
 //	DepthwiseRowsF32                   the same neighbourhood again and again                     1 (neighbours by distance: 1.3 to 1.6)
 //	DepthwisePlanF32                   few poses, on a grid: eight rows at a time                 2 to 2.4
-//	DepthwiseF32 by pose               the gradient to the weights, a short list of pairs         0.7 where poses share outputs, else 0.3
+//	DepthwiseF32 by pose               the gradient to the weights, a short list of pairs         1 where poses share outputs, else 0.3
 //	DepthwisePlanGradWF32              that gradient for few poses on a grid                      2
 //
 // The gradients of the first form are DepthwiseF32 itself, over other lists:
