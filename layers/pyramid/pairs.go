@@ -334,8 +334,8 @@ func prepare[T layers.Float](p *latticePairs, poses int) {
 // rows returns the number of sums: one of every query, or as many as there are parts.
 func (p *latticePairs) rows() int { return len(p.offsets) - 1 }
 
-// forwardPairs sets dst [hi-lo, c] to the sums of w[pose] ⊙ f[index] of queries lo to hi. Where those have parts, sums is room for the parts
-// of all queries.
+// forwardPairs sets dst [hi-lo, c] to the sums of w[pose] ⊙ f[index] of queries lo to hi. Where those have parts, sums is
+// room for the parts of all queries.
 func forwardPairs[T layers.Float](p *latticePairs, dst, f, w, sums []T, c, lo, hi int) {
 	parts := max(1, p.parts)
 	a, z := lo*parts, hi*parts

@@ -61,8 +61,8 @@ func gemv[T simd.Float](t blas.Transpose, m, n int, alpha T, a []T, lda int, x [
 }
 
 const (
-	// sumRows is how many rows of a matrix a goroutine sums up at least, where sums of columns are cut into parts, and mostSums how many parts
-	// there are at most. The parts are added in the end, which is less than a hundredth of the work.
+	// sumRows is how many rows of a matrix a goroutine sums up at least, where sums of columns are cut into parts, and
+	// mostSums how many parts there are at most. The parts are added in the end, which is less than a hundredth of the work.
 	sumRows  = 128
 	mostSums = 32
 )
