@@ -21,6 +21,7 @@ const populationVersion = 1
 const (
 	populationMembers = 4096 // covariances
 	populationAtoms   = 256  // of a covariance
+	populationShape   = 1e6  // of a gamma distribution; beyond, rounding keeps gamma from accepting a draw
 	populationExtreme = 1e30 // of what covariances are computed from; its square is a finite number
 )
 
@@ -209,7 +210,7 @@ func (m *populationMember) covariance(p *Population) (k populationKernel, err er
 		return k, fmt.Errorf("%w: %d atoms, need 1 to %d", ErrFile, n, populationAtoms)
 	}
 	for i, a := range m.Atoms {
-		if !(a.Share > 0 && a.Share <= 1) || !(a.Shape > 1 && a.Shape <= populationExtreme) ||
+		if !(a.Share > 0 && a.Share <= 1) || !(a.Shape > 1 && a.Shape <= populationShape) ||
 			!(a.Scale > 0 && a.Scale <= populationExtreme) || !(a.Level2 >= 0 && a.Level2 <= populationExtreme) {
 			return k, fmt.Errorf("%w: atom %d: share %g, shape %g, scale %g, variance of the level %g", ErrFile, i, a.Share, a.Shape,
 				a.Scale, a.Level2)

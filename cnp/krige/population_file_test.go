@@ -92,6 +92,7 @@ func TestPopulationDocumentDamaged(t *testing.T) {
 		{`"share":0.125`, `"share":0.2`, "add up"},
 		{`"share":0.125`, `"share":-0.125`, "atom 0"},
 		{`"share":0.125,"shape":2`, `"share":0.125,"shape":1`, "atom 0"},
+		{`"share":0.125,"shape":2`, `"share":0.125,"shape":1e7`, "atom 0"},
 		{`"level_variance":0.3`, `"level_variance":1e31`, "atom 1"},
 		{`"axial":0.7`, `"axial":-0.7`, "period of -0.7"},
 		{`"second":"rational"`, `"second":"none"`, `shape "none"`},
@@ -228,7 +229,7 @@ func TestPopulationSamples(t *testing.T) {
 
 // gamma has the moments of its distribution.
 func TestGamma(t *testing.T) {
-	for _, shape := range []float64{1, 2.5, 1000} {
+	for _, shape := range []float64{1, 2.5, 1000, populationShape} {
 		rng := rand.New(rand.NewPCG(4, 4))
 		const n = 40000
 		var m, v float64
