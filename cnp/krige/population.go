@@ -383,8 +383,9 @@ func (r *populationRoom) sums(n int) (s sums) {
 
 // LogDensity returns the logarithm of the joint density of values [nt] at targets [nt, Dim], given a table, which may be empty. It takes
 // time with the third power of the number of values, table and targets together, which may be 4,096 at most. It is exact of Gaussian
-// processes. The evidences of waves, whose quotient it is, are estimated by sequential Monte Carlo (always with the same seed): each of the
-// two logarithms has a standard error of 0.1 to 1.5, more of more values.
+// processes. The evidences of waves, whose quotient it is, are estimated by sequential Monte Carlo (always with the same seed). Each of the
+// two logarithms has a standard error of about 0.1 with ten values, and up to 4 with 500 values without noise. Seldom the sampler loses the
+// wave of a large table, and the density is far too low.
 func (p *Population) LogDensity(ctx context.Context, x, y, targets, values []float64) (float64, error) {
 	if err := p.check(x, y, targets); err != nil {
 		return 0, err
