@@ -51,6 +51,7 @@ type (
 		Aniso      bool             `json:"anisotropic,omitempty"`
 		Parameters []float64        `json:"parameters,omitempty"`
 		Atoms      []populationAtom `json:"atoms,omitempty"`
+		Waves      *populationWaves `json:"waves,omitempty"` // those of waves
 	}
 	populationAtom struct {
 		Share  float64 `json:"share"`
@@ -74,9 +75,12 @@ func shapeNamed(name string) (shape, error) {
 	return noShape, fmt.Errorf("%w: shape %q is not known", ErrFile, name[:min(len(name), 64)])
 }
 
-// whole reports whether the covariances are all members of the population: their shares add up to 1, to rounding.
+// whole reports whether the shares of the members add up to 1, to rounding. Those of an empty population do not.
 func (p *Population) whole() bool {
 	var total float64
+	if p.waves != nil {
+		total = p.waves.share
+	}
 	for i := range p.kernels {
 		for _, a := range p.kernels[i].atoms {
 			total += a.share
@@ -88,7 +92,7 @@ func (p *Population) whole() bool {
 // MarshalJSON writes the population as a document that UnmarshalJSON reads back, bit by bit.
 func (p *Population) MarshalJSON() ([]byte, error) {
 	if p.frame == nil || !p.whole() {
-		return nil, fmt.Errorf("%w: it is empty, or has members that documents do not know", ErrFile)
+		return nil, fmt.Errorf("%w: it is empty", ErrFile)
 	}
 	d := populationDocument{Version: populationVersion, Dim: p.opt.Dim, Sphere: p.opt.Sphere, DifferentUnits: p.opt.DifferentUnits,
 		Centre: p.frame.centre, Unit: p.frame.unit, Level: p.frame.y0, Deviation: p.frame.ys}
@@ -99,6 +103,9 @@ func (p *Population) MarshalJSON() ([]byte, error) {
 			m.Atoms = append(m.Atoms, populationAtom{a.share, a.shape, a.scale, a.level2})
 		}
 		d.Members = append(d.Members, m)
+	}
+	if p.waves != nil {
+		d.Members = append(d.Members, populationMember{Kind: wavesKind, Waves: p.waves.document()})
 	}
 	return json.Marshal(d)
 }
@@ -146,6 +153,14 @@ func (d *populationDocument) population() (*Population, error) {
 		return nil, fmt.Errorf("%w: %d members, need 1 to %d", ErrFile, n, populationMembers)
 	}
 	for i := range d.Members {
+		if d.Members[i].Kind == wavesKind {
+			w, err := d.Members[i].waves(p)
+			if err != nil {
+				return nil, fmt.Errorf("member %d: %w", i, err)
+			}
+			p.waves = w
+			continue
+		}
 		k, err := d.Members[i].covariance(p)
 		if err != nil {
 			return nil, fmt.Errorf("member %d: %w", i, err)
@@ -154,6 +169,9 @@ func (d *populationDocument) population() (*Population, error) {
 	}
 	if !p.whole() {
 		return nil, fmt.Errorf("%w: the shares of the members do not add up to 1", ErrFile)
+	}
+	if len(p.kernels) == 0 {
+		return nil, fmt.Errorf("%w: no covariance beside the waves", ErrFile)
 	}
 	p.axial = slices.ContainsFunc(p.kernels, func(k populationKernel) bool { return k.spec.axial > 0 })
 	return p, nil
@@ -179,6 +197,9 @@ func (f *frame) check() error {
 func (m *populationMember) covariance(p *Population) (k populationKernel, err error) {
 	if m.Kind != covarianceKind {
 		return k, fmt.Errorf("%w: kind %q is not known: it may be of a newer version", ErrFile, m.Kind[:min(len(m.Kind), 64)])
+	}
+	if m.Waves != nil {
+		return k, fmt.Errorf("%w: a covariance with waves", ErrFile)
 	}
 	s := &spec{dim: p.frame.dim, period: m.Period, axial: m.Axial, aniso: m.Aniso, different: p.opt.DifferentUnits}
 	if s.shape, err = shapeNamed(m.Shape); err != nil {

@@ -35,7 +35,7 @@ func planePopulation() *Population {
 
 // A document gives back every bit of a population.
 func TestPopulationDocument(t *testing.T) {
-	for _, p := range []*Population{planePopulation(), learnedProcess(t)} {
+	for _, p := range []*Population{planePopulation(), learnedProcess(t), wavesKnown(), wavesLearned()} {
 		text, err := json.Marshal(p)
 		require.NoError(t, err)
 		q := new(Population)
@@ -50,7 +50,10 @@ func TestPopulationDocumentIsWhole(t *testing.T) {
 		value  any
 		fields []string
 	}{
-		{Population{}, []string{"opt", "frame", "kernels", "axial"}},
+		{Population{}, []string{"opt", "frame", "kernels", "axial", "waves"}},
+		{waves{}, []string{"dim", "forms", "narrow", "broad", "rare", "apart", "prior", "share"}},
+		{waveform{}, []string{"lo", "hi", "off"}},
+		{wavePrior{}, []string{"dim", "known", "isotropic", "width", "least", "most", "other"}},
 		{populationKernel{}, []string{"spec", "theta", "kernel", "atoms"}},
 		{spec{}, []string{"dim", "shape", "second", "period", "axial", "aniso", "different"}},
 		{atom{}, []string{"share", "shape", "scale", "level2"}},
@@ -123,6 +126,11 @@ func FuzzPopulation(f *testing.F) {
 		`"parameters":[0,0,0],"atoms":[{"share":1,"shape":2,"scale":1}]}]}`))
 	f.Add([]byte(`{"version":1,"dim":2,"sphere":true,"centre":[0,0,0],"unit":[1,1,1],"deviation":1,"members":[{"kind":"covariance",` +
 		`"shape":"squared","parameters":[-60,-60,60],"atoms":[{"share":1,"shape":1.1,"scale":1e30,"level_variance":1e30}]}]}`))
+	for _, p := range []*Population{wavesKnown(), wavesLearned()} {
+		text, err := json.Marshal(p)
+		require.NoError(f, err)
+		f.Add(text)
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		p := new(Population)
 		if p.UnmarshalJSON(text) != nil {
@@ -138,6 +146,7 @@ func FuzzPopulation(f *testing.F) {
 		for i := range x {
 			x[i] = float64(i%7) / 3
 		}
+		_, _ = p.LogDensity(t.Context(), x[:2*d], []float64{1, 2}, x[2*d:], []float64{3})
 		mean, std, err := p.Predict(t.Context(), x[:2*d], []float64{1, 2}, x)
 		for i := range mean {
 			if !(std[i] >= 0) || math.IsNaN(mean[i]-mean[i]) {

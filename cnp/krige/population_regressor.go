@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
+	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	lie "github.com/equivcnp/equivcnp/group"
@@ -114,12 +114,20 @@ func describePopulations(c *cnp.Config) string {
 		return err.Error()
 	}
 	var members, atoms int
+	var waves []string
 	for _, p := range of {
 		members += len(p.kernels)
 		atoms += p.atoms()
+		if p.waves != nil {
+			waves = append(waves, fmt.Sprintf("%.3g %%", 100*p.waves.share))
+		}
 	}
-	return fmt.Sprintf("none: Gaussian processes of %s, with %s of level and variance", words.Plural(members, "covariance"),
+	said := fmt.Sprintf("none: Gaussian processes of %s, with %s of level and variance", words.Plural(members, "covariance"),
 		words.Plural(atoms, "prior"))
+	if len(waves) > 0 {
+		said += "; waves, as " + strings.Join(waves, ", ") + " of the tables are"
+	}
+	return said
 }
 
 // atoms is the number of priors of all covariances.
@@ -214,8 +222,7 @@ func (m *PopulationRegressor[T]) Predict(ctx context.Context, b *cnp.Batch[T]) (
 }
 
 // SampleCurves draws joint samples [samples, B, Nt, outputs] of functions or of new values. Output c has the seed of its task + c. Where
-// a task has too many values and targets for Population.Samples, or a population has members besides covariances, the chain rule draws
-// all of them.
+// a task has too many values and targets for Population.Samples, the chain rule draws all of them.
 func (m *PopulationRegressor[T]) SampleCurves(ctx context.Context, b *cnp.Batch[T], opt cnp.SampleOptions) ([]T, error) {
 	if err := b.Check(&m.cfg); err != nil {
 		return nil, err
@@ -223,7 +230,7 @@ func (m *PopulationRegressor[T]) SampleCurves(ctx context.Context, b *cnp.Batch[
 	if err := opt.Check(b.B); err != nil {
 		return nil, err
 	}
-	if b.Nc+b.Nt > populationDrawn || slices.ContainsFunc(m.of, func(p *Population) bool { return !p.whole() }) {
+	if b.Nc+b.Nt > populationDrawn {
 		return cnp.SampleCurves(ctx, byChain[T]{m}, b, opt)
 	}
 	values := b.B * b.Nt * len(m.of)

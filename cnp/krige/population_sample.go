@@ -2,6 +2,7 @@ package krige
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -14,8 +15,9 @@ const populationDrawn = 2048
 
 // Samples draws joint samples of new values at targets [nt, Dim], given a table, which may be empty: samples [count][nt]. Each is a draw
 // from the distribution whose density is LogDensity: of a covariance by its weight, of the variance and the level from their posterior, and
-// of all targets together. With function, the noise of new values is left out. Equal seeds give equal samples, and a sample does not depend
-// on the number of others. Table and targets together may have 2,048 values at most; time grows with the third power of their number.
+// of all targets together; or, with the probability that the table is a wave, of one wave from its posterior. With function, the noise of
+// new values is left out, and so are the residuals of a wave. Equal seeds give equal samples, and a sample does not depend on the number of
+// others. Table and targets together may have 2,048 values at most; time grows with the third power of their number.
 func (p *Population) Samples(ctx context.Context, x, y, targets []float64, count int, seed uint64, function bool) ([][]float64, error) {
 	if count < 0 {
 		return nil, fmt.Errorf("%w: %d samples", ErrInput, count)
@@ -28,10 +30,11 @@ func (p *Population) Samples(ctx context.Context, x, y, targets []float64, count
 		return nil, fmt.Errorf("%w: samples of %d targets given %d values; at most %d together are possible", ErrInput, nt, n,
 			populationDrawn)
 	}
-	if !p.whole() {
-		return nil, fmt.Errorf("%w: samples of a population with members that are no covariances", ErrInput)
-	}
 	at, t, values, err := p.normalise(x, targets, y)
+	if err != nil {
+		return nil, err
+	}
+	v, err := p.view(ctx, at, values)
 	if err != nil {
 		return nil, err
 	}
@@ -41,16 +44,31 @@ func (p *Population) Samples(ctx context.Context, x, y, targets []float64, count
 	}
 	out, rngs := make([][]float64, count), make([]*rand.Rand, count)
 	of := make([][]int, len(components)) // the samples of each component
+	var waves []int                      // and of waves
 	for s := range out {
 		out[s], rngs[s] = make([]float64, nt), rand.New(rand.NewPCG(seed, uint64(s)))
 		u, c := rngs[s].Float64(), 0
+		if v != nil {
+			if u < v.share {
+				waves = append(waves, s)
+				continue
+			}
+			u = (u - v.share) / (1 - v.share)
+		}
 		for c+1 < len(components) && u >= components[c].weight {
 			u -= components[c].weight
 			c++
 		}
 		if len(components) > 0 {
 			of[c] = append(of[c], s)
+			continue
 		}
+		for i := range out[s] { // no covariance of the table could be factored: nothing is known but the population's values
+			out[s][i] = rngs[s].NormFloat64()
+		}
+	}
+	for _, s := range waves {
+		v.draw(out[s], t, rngs[s], function)
 	}
 	d := &populationDraw{p: p, n: n, places: append(at, t...), values: values, function: function}
 	for c, some := range of {
@@ -61,17 +79,22 @@ func (p *Population) Samples(ctx context.Context, x, y, targets []float64, count
 			return nil, fmt.Errorf("%w: the covariance of the targets is not positive definite in float64", ErrInput)
 		}
 	}
-	for s, row := range out {
+	if err := errors.Join(ctx.Err(), p.restore(out)); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// restore takes samples back to the unit of values.
+func (p *Population) restore(samples [][]float64) error {
+	for _, row := range samples {
 		for i := range row {
-			if len(components) == 0 { // no covariance of the table could be factored: nothing is known but the population's values
-				row[i] = rngs[s].NormFloat64()
-			}
 			if row[i] = p.frame.y0 + p.frame.ys*row[i]; math.IsNaN(row[i] - row[i]) {
-				return nil, fmt.Errorf("%w: targets: row %d: a sample of %v is beyond float64", ErrInput, i, row[i])
+				return fmt.Errorf("%w: targets: row %d: a sample of %v is beyond float64", ErrInput, i, row[i])
 			}
 		}
 	}
-	return out, ctx.Err()
+	return nil
 }
 
 // component is an atom of a covariance, with its posterior given a table.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 )
 
@@ -106,6 +107,25 @@ func (m *Model) canonical() (x, y []float64) {
 		x, y = append(x, m.x[i*d:(i+1)*d]...), append(y, m.y[i])
 	}
 	return x, y
+}
+
+// draw sets dst to the values at places [n, dim] of one wave drawn from the posterior; with function, residuals are left out.
+func (v *waveView) draw(dst, places []float64, rng *rand.Rand, function bool) {
+	s, d := v.s, v.s.w.dim
+	a := s.all[rng.IntN(len(s.all))]
+	level, gain, _, narrow, broad := s.wave(a)
+	for i := range dst {
+		g, _ := s.w.forms[0].at(s.phase(a, places[i*d:(i+1)*d]))
+		dst[i] = level + gain*g
+		if function {
+			continue
+		}
+		variance := narrow
+		if rng.Float64() < s.w.rare {
+			variance = broad
+		}
+		dst[i] += math.Sqrt(variance) * rng.NormFloat64()
+	}
 }
 
 // moments are mean and variance of a value at a place.

@@ -44,9 +44,11 @@ type waveform struct {
 	off    float64 // root mean square difference to the waveform that this one is a smoother version of
 }
 
-// at returns value and slope.
+// at returns value and slope. They are NaN where the place is no finite number.
 func (g *waveform) at(u float64) (value, slope float64) {
-	u = (u - math.Floor(u)) * waveCells
+	if u = (u - math.Floor(u)) * waveCells; math.IsNaN(u) {
+		return u, u
+	}
 	i := min(int(u), waveCells-1)
 	rise := g.hi[i] - g.lo[i]
 	return g.lo[i] + rise*(u-float64(i)), rise * waveCells
