@@ -450,8 +450,32 @@ func (p *Population) Predict(ctx context.Context, x, y, targets []float64) (mean
 
 // predict predicts by the Gaussian processes, and finds out which wave the table may be.
 func (p *Population) predict(ctx context.Context, x, y, targets []float64) (mean, std []float64, v *waveView, err error) {
-	if err := p.check(x, y, targets); err != nil {
+	if mean, std, err = p.gaussian(ctx, x, y, targets); err != nil {
 		return nil, nil, nil, err
+	}
+	v, err = p.wave(ctx, x, y)
+	return mean, std, v, err
+}
+
+// wave finds out which wave a table may be, nil if the population has none.
+func (p *Population) wave(ctx context.Context, x, y []float64) (*waveView, error) {
+	if p.waves == nil {
+		return nil, nil
+	}
+	if err := p.check(x, y, nil); err != nil {
+		return nil, err
+	}
+	at, _, values, err := p.normalise(x, nil, y)
+	if err != nil {
+		return nil, err
+	}
+	return p.view(ctx, at, values)
+}
+
+// gaussian predicts by the Gaussian processes.
+func (p *Population) gaussian(ctx context.Context, x, y, targets []float64) (mean, std []float64, err error) {
+	if err := p.check(x, y, targets); err != nil {
+		return nil, nil, err
 	}
 	if len(y) > populationExact {
 		mean, std, err = p.predictLarge(ctx, x, y, targets)
@@ -461,20 +485,16 @@ func (p *Population) predict(ctx context.Context, x, y, targets []float64) (mean
 		for lo := 0; lo < len(targets) || lo == 0; lo += chunk * d {
 			m, s, err := p.predictExact(ctx, x, y, targets[lo:min(lo+chunk*d, len(targets))])
 			if err != nil {
-				return nil, nil, nil, err
+				return nil, nil, err
 			}
 			mean, std = append(mean, m...), append(std, s...)
 		}
 		err = checkRange(mean, std)
 	}
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
-	at, _, values, err := p.normalise(x, nil, y)
-	if err == nil {
-		v, err = p.view(ctx, at, values)
-	}
-	return mean, std, v, err
+	return mean, std, nil
 }
 
 // predictExact predicts from all values of a table.

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/likelihood"
 	lie "github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/words"
@@ -56,6 +58,9 @@ func NewPopulationModel(c cnp.Config, of ...*Population) (*PopulationRegressor[f
 			return nil, fmt.Errorf("%w: population %d is nil", ErrInput, i)
 		}
 	}
+	if c.Likelihood == "" {
+		c.Likelihood = likelihoodOf(of)
+	}
 	var err error
 	if c.Own, err = json.Marshal(of); err != nil {
 		return nil, err
@@ -93,10 +98,20 @@ func populationsOf(c *cnp.Config) ([]*Population, error) {
 				sphere)
 		}
 	}
-	if c.Likelihood != "" {
-		return nil, fmt.Errorf("likelihood %q: a population predicts normals", c.Likelihood)
+	if l := likelihoodOf(of); c.Likelihood != l {
+		return nil, fmt.Errorf("likelihood %q: need %q: populations with waves predict mixtures, others normals", c.Likelihood, l)
 	}
 	return of, nil
+}
+
+// likelihoodOf returns the likelihood of a configuration: a mixture if one of the populations has waves.
+func likelihoodOf(of []*Population) string {
+	for _, p := range of {
+		if p != nil && p.waves != nil {
+			return fmt.Sprintf("%s:%d", likelihood.MixtureName, waveNormals)
+		}
+	}
+	return ""
 }
 
 func newPopulations[T cnp.Float](c cnp.Config, _ lie.Group, _ uint64) (cnp.Model[T], error) {
@@ -159,6 +174,10 @@ func (m *PopulationRegressor[T]) EstimateNeed(w cnp.Work) cnp.Need {
 	n, t, arrays := float64(w.Context), float64(w.Targets), float64(6+m.cfg.DimX)
 	exact := math.Min(n, populationExact)
 	// Of a task: pairs of values, and of values and targets; the moments of the members at some targets; orders and trees of the points.
+	// With waves, the mixture of each target.
+	if m.cfg.Likelihood != "" {
+		t *= 2
+	}
 	bytes := 8*arrays*(exact*exact/2+math.Min(exact*t, populationRoomOf)) + 16*populationRoomOf + 600*n + 200*t
 	tasks := min(max(1, w.Batch*len(m.of)), parallel.Workers())
 	return cnp.Need{Features: int64(math.Min(bytes*float64(tasks), math.MaxInt64/2))}
@@ -191,7 +210,8 @@ func (m *PopulationRegressor[T]) each(ctx context.Context, b *cnp.Batch[T],
 	return errors.Join(ctx.Err(), errors.Join(errs...))
 }
 
-// Predict returns mean and standard deviation at the targets of each task, each on its own, noise included.
+// Predict returns the distributions at the targets of each task, each on its own, noise included: normal ones or, if there are waves, mixtures
+// of normals, as a value may lie on either side of a jump.
 func (m *PopulationRegressor[T]) Predict(ctx context.Context, b *cnp.Batch[T]) (*cnp.Prediction[T], error) {
 	if err := b.Check(&m.cfg); err != nil {
 		return nil, err
@@ -200,17 +220,26 @@ func (m *PopulationRegressor[T]) Predict(ctx context.Context, b *cnp.Batch[T]) (
 	if err != nil {
 		return nil, err
 	}
+	if out.Params != nil { // of targets that do not count
+		for i := range len(out.Mean) {
+			oneNormal(out.Params[i*3*waveNormals:(i+1)*3*waveNormals], 0, 1)
+		}
+	}
 	err = m.each(ctx, b, func(_, c int, x, y, targets []float64, at []int) error {
 		p, d := m.of[c], m.cfg.DimX
+		v, err := p.wave(ctx, x, y)
+		if err != nil {
+			return err
+		}
 		piece := max(1, populationRoomOf/max(1, p.atoms())) // whose moments are in memory
 		for lo := 0; lo < len(at); lo += piece {
 			hi := min(lo+piece, len(at))
-			mean, std, err := p.Predict(ctx, x, y, targets[lo*d:hi*d])
+			mean, std, err := p.gaussian(ctx, x, y, targets[lo*d:hi*d])
 			if err != nil {
 				return err
 			}
-			for k, i := range at[lo:hi] {
-				out.Mean[i], out.Std[i] = T(mean[k]), max(T(std[k]), math.SmallestNonzeroFloat32)
+			if err := setMixtures(out, p, v, targets[lo*d:hi*d], mean, std, at[lo:hi]); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -221,8 +250,48 @@ func (m *PopulationRegressor[T]) Predict(ctx context.Context, b *cnp.Batch[T]) (
 	return out, nil
 }
 
+// setMixtures sets values at of a prediction, given means and deviations of the Gaussian processes and, unless v is nil, the waves.
+func setMixtures[T cnp.Float](out *cnp.Prediction[T], p *Population, v *waveView, targets, mean, std []float64, at []int) error {
+	const n = 3 * waveNormals
+	if v != nil {
+		t, err := p.frame.places("targets", targets)
+		if err != nil {
+			return err
+		}
+		d := p.frame.dim
+		for k, i := range at {
+			params := v.normals(t[k*d:(k+1)*d], p.frame, mean[k], std[k])
+			for j, value := range params {
+				out.Params[i*n+j] = T(value)
+				if j%3 == 2 {
+					out.Params[i*n+j] = max(T(value), math.SmallestNonzeroFloat32)
+				}
+			}
+		}
+		p.mix(v, t, mean, std)
+		if err := checkRange(mean, std); err != nil {
+			return err
+		}
+	}
+	for k, i := range at {
+		out.Mean[i], out.Std[i] = T(mean[k]), max(T(std[k]), math.SmallestNonzeroFloat32)
+		if v == nil && out.Params != nil {
+			oneNormal(out.Params[i*n:(i+1)*n], out.Mean[i], out.Std[i])
+		}
+	}
+	return nil
+}
+
+// oneNormal makes the parameters of a mixture those of one normal distribution.
+func oneNormal[T cnp.Float](params []T, mean, std T) {
+	for j := 0; j < len(params); j += 3 {
+		params[j], params[j+1], params[j+2] = 0, mean, std
+	}
+	params[0] = 1
+}
+
 // SampleCurves draws joint samples [samples, B, Nt, outputs] of functions or of new values. Output c has the seed of its task + c. Where
-// a task has too many values and targets for Population.Samples, the chain rule draws all of them.
+// a task has too many values and targets for Population.Samples, the chain rule draws all of them, but those that are waves.
 func (m *PopulationRegressor[T]) SampleCurves(ctx context.Context, b *cnp.Batch[T], opt cnp.SampleOptions) ([]T, error) {
 	if err := b.Check(&m.cfg); err != nil {
 		return nil, err
@@ -231,7 +300,7 @@ func (m *PopulationRegressor[T]) SampleCurves(ctx context.Context, b *cnp.Batch[
 		return nil, err
 	}
 	if b.Nc+b.Nt > populationDrawn {
-		return cnp.SampleCurves(ctx, byChain[T]{m}, b, opt)
+		return m.sampleLarge(ctx, b, opt)
 	}
 	values := b.B * b.Nt * len(m.of)
 	if need, limit := 16*float64(opt.Samples)*float64(values), cnp.MemoryLimit(); need > float64(limit) {
@@ -249,6 +318,55 @@ func (m *PopulationRegressor[T]) SampleCurves(ctx context.Context, b *cnp.Batch[
 			return err
 		}
 		for s, row := range drawn {
+			for k, i := range at {
+				out[s*values+i] = T(row[k])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// sampleLarge draws samples of Gaussian processes by the chain rule, and of waves as SampleCurves does.
+func (m *PopulationRegressor[T]) sampleLarge(ctx context.Context, b *cnp.Batch[T], opt cnp.SampleOptions) ([]T, error) {
+	plain := &PopulationRegressor[T]{cfg: m.cfg}
+	plain.cfg.Likelihood = ""
+	for _, p := range m.of {
+		own := *p
+		own.waves = nil
+		plain.of = append(plain.of, &own)
+	}
+	out, err := cnp.SampleCurves(ctx, byChain[T]{plain}, b, opt)
+	if err != nil || m.cfg.Likelihood == "" {
+		return out, err
+	}
+	values := b.B * b.Nt * len(m.of)
+	err = m.each(ctx, b, func(t, c int, x, y, targets []float64, at []int) error {
+		p, seed := m.of[c], opt.Seed
+		if opt.Seeds != nil {
+			seed = opt.Seeds[t]
+		}
+		v, err := p.wave(ctx, x, y)
+		if err != nil || v == nil {
+			return err
+		}
+		places, err := p.frame.places("targets", targets)
+		if err != nil {
+			return err
+		}
+		row := make([]float64, len(at))
+		for s := range opt.Samples {
+			rng := rand.New(rand.NewPCG(seed+uint64(c), uint64(s)))
+			if !(rng.Float64() < v.share) {
+				continue
+			}
+			v.draw(row, places, rng, opt.Function)
+			if err := p.restore([][]float64{row}); err != nil {
+				return err
+			}
 			for k, i := range at {
 				out[s*values+i] = T(row[k])
 			}
