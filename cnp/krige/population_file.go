@@ -75,9 +75,8 @@ func shapeNamed(name string) (shape, error) {
 	return noShape, fmt.Errorf("%w: shape %q is not known", ErrFile, name[:min(len(name), 64)])
 }
 
-// whole reports whether the shares of the members add up to 1, to rounding. Those of an empty population do not.
-func (p *Population) whole() bool {
-	var total float64
+// shares returns what the shares of the members add up to: 1, to rounding, but for an empty population.
+func (p *Population) shares() (total float64) {
 	if p.waves != nil {
 		total = p.waves.share
 	}
@@ -86,12 +85,12 @@ func (p *Population) whole() bool {
 			total += a.share
 		}
 	}
-	return math.Abs(total-1) <= 1e-6
+	return total
 }
 
 // MarshalJSON writes the population as a document that UnmarshalJSON reads back, bit by bit.
 func (p *Population) MarshalJSON() ([]byte, error) {
-	if p.frame == nil || !p.whole() {
+	if p.frame == nil || len(p.kernels) == 0 {
 		return nil, fmt.Errorf("%w: it is empty", ErrFile)
 	}
 	d := populationDocument{Version: populationVersion, Dim: p.opt.Dim, Sphere: p.opt.Sphere, DifferentUnits: p.opt.DifferentUnits,
@@ -167,8 +166,8 @@ func (d *populationDocument) population() (*Population, error) {
 		}
 		p.kernels = append(p.kernels, k)
 	}
-	if !p.whole() {
-		return nil, fmt.Errorf("%w: the shares of the members do not add up to 1", ErrFile)
+	if total := p.shares(); !(math.Abs(total-1) <= 1e-6) {
+		return nil, fmt.Errorf("%w: shares add up to %g, need 1", ErrFile, total)
 	}
 	if len(p.kernels) == 0 {
 		return nil, fmt.Errorf("%w: no covariance beside the waves", ErrFile)

@@ -32,7 +32,8 @@ func init() {
 	})
 }
 
-// PopulationRegressor is a model that predicts every output of a task by a Population of its own. Tasks may be empty.
+// PopulationRegressor is a model that predicts every output of a task by a Population of its own. Tasks may be empty. Its likelihood is
+// normal or, where a population has waves, a mixture of 16 normals.
 type PopulationRegressor[T cnp.Float] struct {
 	cfg cnp.Config
 	of  []*Population // by output

@@ -33,6 +33,10 @@ func (p *Population) learnWaves(ctx context.Context, candidates []*candidate, la
 			total += a.share
 		}
 	}
+	if w.document().check(w.dim) != nil { // tables so far from each other that no model file holds their waves
+		p.waves, p.kernels = nil, before
+		return
+	}
 	for _, k := range p.kernels {
 		for i := range k.atoms {
 			k.atoms[i].share *= (1 - w.share) / total

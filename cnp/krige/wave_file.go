@@ -3,6 +3,7 @@ package krige
 import (
 	"fmt"
 	"math"
+	"strconv"
 )
 
 // wavesKind is the kind of member that are waves.
@@ -72,8 +73,24 @@ func (m *populationMember) waves(p *Population) (*waves, error) {
 		return nil, fmt.Errorf("%w: waves: on the sphere", ErrFile)
 	case p.waves != nil:
 		return nil, fmt.Errorf("%w: waves: a population has them once", ErrFile)
-	case len(d.Waveform) != 2*waveCells:
-		return nil, fmt.Errorf("%w: waves: waveform: %d numbers, need %d", ErrFile, len(d.Waveform), 2*waveCells)
+	}
+	if err := d.check(p.frame.dim); err != nil {
+		return nil, err
+	}
+	g := new(waveform)
+	for i := range waveCells {
+		g.lo[i], g.hi[i] = d.Waveform[2*i], d.Waveform[2*i+1]
+	}
+	w := &waves{dim: p.frame.dim, forms: blurred(g), narrow: d.Narrow, broad: d.Broad, rare: d.Rare, prior: d.Vectors.prior(p.frame.dim),
+		share: d.Share}
+	w.apart[waveLevel], w.apart[waveGain], w.apart[waveNoise] = d.Level, d.Gain, d.Residuals
+	return w, nil
+}
+
+// check reports the first number that no waves in so many coordinates have.
+func (d *populationWaves) check(dim int) error {
+	if len(d.Waveform) != 2*waveCells {
+		return fmt.Errorf("%w: waves: waveform: %d numbers, need %d", ErrFile, len(d.Waveform), 2*waveCells)
 	}
 	const leastShare = 1e-9
 	for _, c := range []struct {
@@ -87,47 +104,39 @@ func (m *populationMember) waves(p *Population) (*waves, error) {
 		{"noise_deviation", d.Residuals, 0, waveFileApart},
 	} {
 		if err := within("waves: "+c.field, c.v, c.least, c.most); err != nil {
-			return nil, err
+			return err
 		}
 		if c.v > 0 && c.v < leastShare { // its square has to be a number that others can be divided by
-			return nil, fmt.Errorf("%w: waves: %s is %g, need 0 or at least %g", ErrFile, c.field, c.v, leastShare)
+			return fmt.Errorf("%w: waves: %s is %g, need 0 or at least %g", ErrFile, c.field, c.v, leastShare)
 		}
 	}
-	g := new(waveform)
 	for i, v := range d.Waveform {
-		if err := within(fmt.Sprintf("waves: waveform: number %d", i), v, -waveFileExtreme, waveFileExtreme); err != nil {
-			return nil, err
-		}
-		if i%2 == 0 {
-			g.lo[i/2] = v
-		} else {
-			g.hi[i/2] = v
+		if err := within("waves: waveform: number "+strconv.Itoa(i), v, -waveFileExtreme, waveFileExtreme); err != nil {
+			return err
 		}
 	}
-	prior, err := d.Vectors.prior(p.frame.dim)
-	if err != nil {
-		return nil, err
-	}
-	w := &waves{dim: p.frame.dim, forms: blurred(g), narrow: d.Narrow, broad: d.Broad, rare: d.Rare, prior: prior, share: d.Share}
-	w.apart[waveLevel], w.apart[waveGain], w.apart[waveNoise] = d.Level, d.Gain, d.Residuals
-	return w, nil
+	return d.Vectors.check(dim)
 }
 
-// prior checks the prior of wave vectors in so many coordinates.
-func (d *populationWave) prior(dim int) (p wavePrior, err error) {
-	p = wavePrior{dim, d.Known, d.Isotropic, d.Width, d.Least, d.Most, d.Other}
+// prior returns the prior of wave vectors in so many coordinates.
+func (d *populationWave) prior(dim int) wavePrior {
+	return wavePrior{dim, d.Known, d.Isotropic, d.Width, d.Least, d.Most, d.Other}
+}
+
+// check reports the first number that no prior of wave vectors in so many coordinates has.
+func (d *populationWave) check(dim int) error {
 	const where = "waves: wave_vectors: "
 	if err := within(where+"least", d.Least, 0, waveFileLengths); err != nil {
-		return p, err
+		return err
 	}
 	if err := within(where+"most", d.Most, 0, waveFileLengths); err != nil {
-		return p, err
+		return err
 	}
 	if least := 1e-9 * max(d.Most, 1e-9); !(d.Most-d.Least >= least) {
-		return p, fmt.Errorf("%w: %slengths from %g to %g", ErrFile, where, d.Least, d.Most)
+		return fmt.Errorf("%w: %slengths from %g to %g", ErrFile, where, d.Least, d.Most)
 	}
 	if err := within(where+"other", d.Other, 1e-9, 1); err != nil {
-		return p, err
+		return err
 	}
 	per := dim
 	if d.Isotropic {
@@ -137,26 +146,27 @@ func (d *populationWave) prior(dim int) (p wavePrior, err error) {
 	switch {
 	case n == 0 && d.Other == 1:
 		if d.Width != 0 || d.Isotropic {
-			return p, fmt.Errorf("%w: %swidth %g, isotropic %t, and none is known", ErrFile, where, d.Width, d.Isotropic)
+			return fmt.Errorf("%w: %swidth %g, isotropic %t, and none is known", ErrFile, where, d.Width, d.Isotropic)
 		}
-		return p, nil
+		return nil
 	case n == 0 || d.Other == 1:
-		return p, fmt.Errorf("%w: %s%d numbers of known ones, and a share of %g of others", ErrFile, where, n, d.Other)
+		return fmt.Errorf("%w: %s%d numbers of known ones, and a share of %g of others", ErrFile, where, n, d.Other)
 	case n%per != 0 || n > waveFileKnown*per:
-		return p, fmt.Errorf("%w: %s%d numbers of known ones, need %d for each of at most %d", ErrFile, where, n, per, waveFileKnown)
+		return fmt.Errorf("%w: %s%d numbers of known ones, need %d for each of at most %d", ErrFile, where, n, per, waveFileKnown)
 	}
 	for i, v := range d.Known {
 		least := -waveFileLengths
 		if d.Isotropic {
 			least = 0
 		}
-		if err := within(fmt.Sprintf("%sknown: number %d", where, i), v, least, waveFileLengths); err != nil {
-			return p, err
+		if err := within(where+"known: number "+strconv.Itoa(i), v, least, waveFileLengths); err != nil {
+			return err
 		}
 	}
+	p := d.prior(dim)
 	scale := p.scale()
 	if !(scale > 1e-9) {
-		return p, fmt.Errorf("%w: %sknown ones of a mean length of %g", ErrFile, where, scale*math.Sqrt(float64(dim)))
+		return fmt.Errorf("%w: %sknown ones of a mean length of %g", ErrFile, where, scale*math.Sqrt(float64(dim)))
 	}
-	return p, within(where+"width", d.Width, 1e-9*scale, waveFileLengths)
+	return within(where+"width", d.Width, 1e-9*scale, waveFileLengths)
 }

@@ -2,6 +2,7 @@ package krige
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -151,6 +152,11 @@ func TestPopulationOfWaves(t *testing.T) {
 			p, err := FitPopulation(t.Context(), xs, ys, Options{Dim: 2})
 			require.NoError(t, err)
 			require.NotNil(t, p.waves, "no waves were found")
+			text, err := json.Marshal(p)
+			require.NoError(t, err)
+			read := new(Population)
+			require.NoError(t, read.UnmarshalJSON(text))
+			require.Equal(t, p, read)
 			xs, ys = populationOfWaves(rng, 6, 80, c.g, c.noise, c.level, c.gain)
 			var each, joint float64
 			for i := range xs {

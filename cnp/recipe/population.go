@@ -16,7 +16,7 @@ import (
 )
 
 // Population is the recipe of a model that learns from many tables of one source what a new one of it is like, without a network: a
-// population of Gaussian processes for each output (krige.FitPopulation). Start from [DefaultPopulation].
+// population of Gaussian processes, and of waves if there are any, for each output (krige.FitPopulation). Start from [DefaultPopulation].
 type Population struct {
 	// CSV are tables of the same Columns. Each is a task, or as many as its column of tasks says. Set has tasks in memory instead.
 	CSV []string
