@@ -16,6 +16,7 @@ const (
 	waveBehind  = 0.3  // nats a value that a table's own waveform may be less likely than the Gaussian processes, at the first look
 	waveModels  = 3    // tables whose waveforms are tried as that of all
 	waveOthers  = 7    // tables that they are tried on, with their own
+	waveBeyond  = 0.02 // nats a value that such a table has to be likelier by: among many, one is by chance
 	waveRounds  = 5    // of waveform and waves in turns
 	waveApart   = 0.5  // deviation of levels and gains between tables before it is known
 	wavePenalty = 0.02 // of tables: the least share of waves, or of Gaussian processes
@@ -237,11 +238,11 @@ func (l *waveLearner) align(ctx context.Context, found []int) bool {
 		var sum float64
 		good := 0
 		for k, v := range ahead {
-			if others[k] != i && v > 0 {
+			if others[k] != i && v > waveBeyond {
 				sum, good = sum+v, good+1
 			}
 		}
-		if 4*good >= len(others)-1 && sum > most {
+		if good >= min(2, len(others)/2) && 4*good >= len(others)-1 && sum > most {
 			best, most = &w, sum
 		}
 		if 4*good >= 3*(len(others)-1) { // no other can be much better
