@@ -16,7 +16,7 @@ const (
 	waveBehind  = 0.3  // nats a value that a table's own waveform may be less likely than the Gaussian processes, at the first look
 	waveModels  = 3    // tables whose waveforms are tried as that of all
 	waveOthers  = 7    // tables that they are tried on, with their own
-	waveBeyond  = 0.02 // nats a value that such a table has to be likelier by: among many, one is by chance
+	waveBeyond  = 0.05 // nats a value that such a table has to be likelier by: among many, one is by chance
 	waveRounds  = 5    // of waveform and waves in turns
 	waveApart   = 0.5  // deviation of levels and gains between tables before it is known
 	wavePenalty = 0.02 // of tables: the least share of waves, or of Gaussian processes
@@ -109,6 +109,9 @@ func learnWaves(ctx context.Context, tables []*waveTable, seen []*evidence, gaus
 		if !l.join(0) { // of better residuals
 			return nil, nil
 		}
+	}
+	if !l.worth() {
+		return nil, nil
 	}
 	l.settle()
 	out := make([]float64, len(tables))
@@ -242,7 +245,7 @@ func (l *waveLearner) align(ctx context.Context, found []int) bool {
 				sum, good = sum+v, good+1
 			}
 		}
-		if good >= min(2, len(others)/2) && 4*good >= len(others)-1 && sum > most {
+		if good >= min(2, (len(others)+1)/2) && 4*good >= len(others)-1 && sum > most {
 			best, most = &w, sum
 		}
 		if 4*good >= 3*(len(others)-1) { // no other can be much better
@@ -267,6 +270,19 @@ func (l *waveLearner) join(behind float64) bool {
 		}
 	}
 	return n >= 4
+}
+
+// worth reports whether the tables that have joined are likelier by half of what a waveform of the fewest pieces costs, at least: evidences,
+// which take a while, cannot make up for less.
+func (l *waveLearner) worth() bool {
+	var gain, values float64
+	for _, t := range l.tables {
+		values += float64(len(t.seen.y))
+		if t.joined {
+			gain += float64(len(t.seen.y)) * t.ahead(t.size, len(t.theta))
+		}
+	}
+	return gain > 0.5*float64(foldPieces[0])*math.Log(values)
 }
 
 // common takes tables, and the waves that were found, back to the unit that all tables share.
