@@ -62,8 +62,8 @@ func TestTrainWaves(t *testing.T) {
 	targets += fmt.Sprintf("%.6f\n%.6f\n%.6f\n", flare-0.3, flare, flare+0.3)
 	b.write("days.csv", targets)
 	predict := func(out string, args ...string) (mean, lo, hi []float64) {
-		b.ok(append(append([]string{"regress", "--csv", "@new.csv", "--targets", "@days.csv", "--out", "@" + out, "--quantiles", "0.05,0.95"},
-			columns...), args...)...)
+		b.ok(append(append([]string{"regress", "--csv", "@new.csv", "--targets", "@days.csv", "--out", "@" + out,
+			"--quantiles", "0.05,0.95"}, columns...), args...)...)
 		text, err := os.ReadFile(b.path(out))
 		require.NoError(t, err)
 		lines := strings.Split(strings.TrimSpace(string(text)), "\n")

@@ -211,8 +211,8 @@ func (m *PopulationRegressor[T]) each(ctx context.Context, b *cnp.Batch[T],
 	return errors.Join(ctx.Err(), errors.Join(errs...))
 }
 
-// Predict returns the distributions at the targets of each task, each on its own, noise included: normal ones or, if there are waves, mixtures
-// of normals, as a value may lie on either side of a jump.
+// Predict returns the distributions at the targets of each task, each on its own, noise included: normal ones or, if there are waves,
+// mixtures of normals, as a value may lie on either side of a jump.
 func (m *PopulationRegressor[T]) Predict(ctx context.Context, b *cnp.Batch[T]) (*cnp.Prediction[T], error) {
 	if err := b.Check(&m.cfg); err != nil {
 		return nil, err

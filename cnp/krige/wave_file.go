@@ -18,7 +18,7 @@ const (
 	waveFileKnown   = 4 * populationTables
 )
 
-// populationWaves are waves in a document. What follows from these numbers, such as the smoother versions of the waveform, is computed anew.
+// populationWaves are waves in a document. What follows from these numbers, such as smoother versions of the waveform, is computed anew.
 type populationWaves struct {
 	Share    float64   `json:"share"`    // of tables
 	Waveform []float64 `json:"waveform"` // [cells, 2]: of each cell the values where it begins and where it ends

@@ -272,8 +272,8 @@ func (l *waveLearner) join(behind float64) bool {
 	return n >= 4
 }
 
-// worth reports whether the tables that have joined are likelier by half of what a waveform of the fewest pieces costs, at least: evidences,
-// which take a while, cannot make up for less.
+// worth reports whether the tables that have joined are likelier by half of what a waveform of the fewest pieces costs, at least:
+// evidences, which take a while, cannot make up for less.
 func (l *waveLearner) worth() bool {
 	var gain, values float64
 	for _, t := range l.tables {
