@@ -139,7 +139,7 @@ func TestEvalErrors(t *testing.T) {
 		words  string
 		args   []string
 	}{
-		{2, "at least one of the flags in the group [kernel benchmark sphere field plane universal digits images mnist csv in]",
+		{2, "at least one of the flags in the group [kernel benchmark sphere field plane line universal digits images mnist csv in]",
 			[]string{"@curve.safetensors"}},
 		{2, "none of the others can be", []string{"@curve.safetensors", "--kernel", "rbf", "--digits"}},
 		{2, "needs curves", []string{"@curve.safetensors", "--digits"}},
