@@ -1,6 +1,7 @@
 package parallel
 
 import (
+	"runtime"
 	"sync/atomic"
 	"time"
 )
@@ -16,6 +17,9 @@ const (
 	lingerFor = 100 * time.Microsecond
 	// lingerMost bounds the wait while one call is under way.
 	lingerMost = time.Millisecond
+	// manyProcessors is from how many processors on lingerMost counts. On two, the only helper finishes shortly before or after the caller,
+	// and single images take 5 % less time without the longer wait.
+	manyProcessors = 4
 	// mostLooks is the largest number of checks. It ends the wait where the clock stands still, as in a bubble of testing/synctest. A check
 	// takes about 50 ns.
 	mostLooks = 40000
@@ -25,6 +29,10 @@ const (
 func patient(done func() bool) bool {
 	start := time.Now()
 	idle := start // since when no call was seen under way
+	most := lingerMost
+	if runtime.GOMAXPROCS(0) < manyProcessors {
+		most = lingerFor
+	}
 	for range mostLooks {
 		if done() {
 			return true
@@ -36,7 +44,7 @@ func patient(done func() bool) bool {
 				return false
 			}
 		case 1:
-			if idle = now; now.Sub(start) > lingerMost {
+			if idle = now; now.Sub(start) > most {
 				return false
 			}
 		default:
