@@ -26,7 +26,7 @@ func TestWavesOfHostileTables(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() && c.values > 1000 {
-				t.Skip("short")
+				t.Skip("large tables take seconds: left out with -short")
 			}
 			rng := rand.New(rand.NewPCG(41, 1))
 			var xs, ys [][]float64
@@ -55,7 +55,7 @@ func TestWavesOfHostileTables(t *testing.T) {
 // A population of waves has the same bits on one goroutine and on several.
 func TestWavesLearnedRepeat(t *testing.T) {
 	if testing.Short() {
-		t.Skip("short")
+		t.Skip("two populations are learned: left out with -short")
 	}
 	rng := rand.New(rand.NewPCG(42, 1))
 	xs, ys := populationOfWaves(rng, 12, 40, sawtooth, 0.05, 0, 0)

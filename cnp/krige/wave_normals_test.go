@@ -80,7 +80,7 @@ func TestCut(t *testing.T) {
 // Large tasks, which are too many values for one covariance, have the waves of small ones.
 func TestWavesSampleLarge(t *testing.T) {
 	if testing.Short() {
-		t.Skip("short")
+		t.Skip("a large task takes seconds: left out with -short")
 	}
 	p := wavesKnown()
 	m, err := NewPopulationRegressor(p)

@@ -145,7 +145,7 @@ func TestPopulationOfWaves(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() && name != "sawtooth" {
-				t.Skip("short")
+				t.Skip("one waveform is enough with -short")
 			}
 			rng := rand.New(rand.NewPCG(4, 1))
 			xs, ys := populationOfWaves(rng, 14, 100, c.g, c.noise, c.level, c.gain)

@@ -3,7 +3,6 @@ package task
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -136,16 +135,7 @@ func (s LineSource[T]) Exact(tasks *Tasks[T]) (joint, diagonal []float64, err er
 
 // level returns the tasks without the curve that all of them have in common.
 func (s LineSource[T]) level(tasks *Tasks[T]) *Tasks[T] {
-	b := *tasks.Curves
-	above := func(y []T, x []float64) []T {
-		out := slices.Clone(y)
-		for i := range out {
-			out[i] -= T(s.mean(x[i]))
-		}
-		return out
-	}
-	b.YContext = above(b.YContext, b.XContext)
-	return &Tasks[T]{Curves: &b, Y: above(tasks.Y, b.XTarget)}
+	return aboveMean(tasks, 1, func(x []float64) float64 { return s.mean(x[0]) })
 }
 
 // Predictive implements GaussianSource.

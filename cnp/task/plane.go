@@ -193,16 +193,16 @@ func (s PlaneSource[T]) Exact(tasks *Tasks[T]) (joint, diagonal []float64, err e
 	if err := s.check(tasks); err != nil {
 		return nil, nil, err
 	}
-	return exactDensities(s.level(tasks), 2, s.factor)
+	return exactDensities(aboveMean(tasks, 2, s.mean), 2, s.factor)
 }
 
-// level returns the tasks without the landscape.
-func (s PlaneSource[T]) level(tasks *Tasks[T]) *Tasks[T] {
+// aboveMean returns the tasks without the mean that all of them have in common, a function of a point's d coordinates.
+func aboveMean[T cnp.Float](tasks *Tasks[T], d int, mean func(x []float64) float64) *Tasks[T] {
 	b := *tasks.Curves
 	above := func(y []T, x []float64) []T {
 		out := slices.Clone(y)
 		for i := range out {
-			out[i] -= T(s.mean(x[2*i : 2*i+2]))
+			out[i] -= T(mean(x[i*d : (i+1)*d]))
 		}
 		return out
 	}
@@ -215,7 +215,7 @@ func (s PlaneSource[T]) Predictive(tasks *Tasks[T]) (mean, factor []float64, err
 	if err := s.check(tasks); err != nil {
 		return nil, nil, err
 	}
-	if mean, factor, err = predictives(s.level(tasks), 2, s.factor); err != nil {
+	if mean, factor, err = predictives(aboveMean(tasks, 2, s.mean), 2, s.factor); err != nil {
 		return nil, nil, err
 	}
 	for i := range mean {
