@@ -203,8 +203,8 @@ func (p *reproduction) benchmark() error {
 
 // tasksBy is how many tasks are behind a number by a method.
 func (p *reproduction) tasksBy(method string) int {
-	if p.Chain > 0 && (strings.HasSuffix(method, "autoregressive") || isJoint(method)) {
-		return p.Chain
+	if strings.HasSuffix(method, "autoregressive") || isJoint(method) {
+		return p.fewer()
 	}
 	return p.Tasks
 }

@@ -208,7 +208,16 @@ func (p *reproduction) livingRows(t *livingTable, known cells, file *os.File) ([
 	bound := &measuredRow{name: "best independent, or the process itself where only that is known", bound: true,
 		cells: make([]*benchmarkCell, len(t.columns))}
 	rows := []*measuredRow{bound}
+	for range optimalMethods {
+		rows = append(rows, &measuredRow{bound: true, cells: make([]*benchmarkCell, len(t.columns))})
+	}
+	for k, method := range optimalMethods {
+		rows[1+k].name = "best that knows how tasks are drawn, " + method
+	}
 	for i := range t.columns {
+		if t.columns[i].optimal() != nil {
+			p.total += len(optimalMethods) * p.fewer()
+		}
 		for k := range p.models {
 			if t.columns[i].of(&p.models[k]) {
 				for _, method := range t.methods(&p.models[k]) {
@@ -237,6 +246,9 @@ func (p *reproduction) livingRows(t *livingTable, known cells, file *os.File) ([
 				}
 			}
 			bound.cells[i] = found
+		}
+		if err := p.optimal(c, known, file, func(k int, found *benchmarkCell) { rows[1+k].cells[i] = found }); err != nil {
+			return nil, err
 		}
 		if err := p.untrained(c, known, file, func(method string, found *benchmarkCell) {
 			place(&rows, method, i, len(t.columns), found)
@@ -280,6 +292,75 @@ func (p *reproduction) livingRows(t *livingTable, known cells, file *os.File) ([
 	return rows, nil
 }
 
+// optimalMethods are the two ways in which the best predictions of a column are scored.
+var optimalMethods = []string{"joint", "independent"}
+
+// optimal is the source of a column as one whose best predictions are known, nil if they are not.
+func (c *livingColumn) optimal() task.OptimalSource[float32] {
+	if s, ok := c.src.(task.OptimalSource[float32]); ok && s.KnowsOptimal() {
+		return s
+	}
+	return nil
+}
+
+// fewer is the number of tasks of slow methods.
+func (p *reproduction) fewer() int {
+	if p.Chain > 0 {
+		return p.Chain
+	}
+	return p.Tasks
+}
+
+// optimal measures the best predictions of a column.
+func (p *reproduction) optimal(c *livingColumn, known cells, file *os.File, measured func(k int, found *benchmarkCell)) error {
+	src := c.optimal()
+	if src == nil {
+		return nil
+	}
+	var independent [][]float64 // of batches in the order of their steps, which come with the joint densities
+	densities := []eval.Density[float32]{
+		func(_ context.Context, b *task.Tasks[float32]) ([]float64, error) {
+			joint, alone, err := src.Optimal(b)
+			independent = append(independent, alone)
+			return joint, err
+		},
+		func(_ context.Context, b *task.Tasks[float32]) (alone []float64, err error) {
+			if len(independent) > 0 {
+				alone, independent = independent[0], independent[1:]
+				return alone, nil
+			}
+			_, alone, err = src.Optimal(b)
+			return alone, err
+		},
+	}
+	for k, density := range densities {
+		key := benchmarkKey{"", "", "best, " + optimalMethods[k], c.src.String(), "", 0, p.Tasks, p.Seed}
+		found := known.of(key, p.fewer())
+		if found == nil {
+			key.Tasks = p.fewer()
+			opt := p.options(key.Tasks)
+			opt.Batch = c.batch
+			var err error
+			if found, err = p.measureBy(key, ofTargets(density), c.src, opt, file); err != nil {
+				return err
+			}
+		}
+		measured(k, found)
+	}
+	return nil
+}
+
+// ofTargets makes densities of all targets together of those per target.
+func ofTargets(density eval.Density[float32]) eval.Density[float32] {
+	return func(ctx context.Context, b *task.Tasks[float32]) ([]float64, error) {
+		out, err := density(ctx, b)
+		for i := range out {
+			out[i] *= float64(b.Curves.Nt)
+		}
+		return out, err
+	}
+}
+
 // place sets a cell of the first row of that name that has none in the column, or of a new row.
 func place(rows *[]*measuredRow, name string, column, columns int, c *benchmarkCell) {
 	for _, r := range *rows {
@@ -295,11 +376,8 @@ func place(rows *[]*measuredRow, name string, column, columns int, c *benchmarkC
 
 // exactDensity is the density of who knows the process of a source.
 func exactDensity(src task.ExactSource[float32]) eval.Density[float32] {
-	return func(_ context.Context, b *task.Tasks[float32]) ([]float64, error) {
+	return ofTargets(func(_ context.Context, b *task.Tasks[float32]) ([]float64, error) {
 		joint, _, err := src.Exact(b)
-		for i := range joint {
-			joint[i] *= float64(b.Curves.Nt)
-		}
 		return joint, err
-	}
+	})
 }

@@ -92,6 +92,8 @@ func (p *reproduction) joint() error {
 			"Published numbers average the density over 128 orders of the targets; ours take one order. " +
 			"Context and targets are a random part of a Sobol sequence of 208 points and as many as there are targets (sawtooth: 144). " +
 			"The process itself knows kernel, variance, length and noise. " +
+			"The best that knows how tasks are drawn sees a context like a model, and integrates over what was drawn for a curve: " +
+			"nothing beats it. " +
 			"A population of Gaussian processes or of waves, whose joint density has no order, is estimated from some training " +
 			"tasks by package " +
 			"cnp/krige. " +
@@ -141,6 +143,14 @@ func (s jointMean) Kind(_ uint64, step int) (kind, kinds int) {
 	return slices.Index(jointContexts, s.of(step).Context), len(jointContexts)
 }
 
+// KnowsOptimal implements task.OptimalSource.
+func (s jointMean) KnowsOptimal() bool { return s.of(0).KnowsOptimal() }
+
+// Optimal implements task.OptimalSource.
+func (s jointMean) Optimal(b *task.Tasks[float32]) (joint, independent []float64, err error) {
+	return s.of(0).Optimal(b)
+}
+
 // String implements task.Source.
 func (s jointMean) String() string {
 	return fmt.Sprintf("%s of the joint benchmark, 8 to 128 context points, %d targets", s.process, s.targets)
@@ -149,12 +159,9 @@ func (s jointMean) String() string {
 // known is the density of the process, of batches that are asked for in the order of their steps.
 func (s jointMean) known(seed uint64) eval.Density[float32] {
 	step := 0
-	return func(_ context.Context, b *task.Tasks[float32]) ([]float64, error) {
+	return ofTargets(func(_ context.Context, b *task.Tasks[float32]) ([]float64, error) {
 		exact, err := s.of(step).Known(b.Curves.B, seed, step)
 		step++
-		for i := range exact {
-			exact[i] *= float64(b.Curves.Nt)
-		}
 		return exact, err
-	}
+	})
 }
