@@ -38,6 +38,11 @@ func TestReproduceLiving(t *testing.T) {
 	require.NotEmpty(t, rows[1][5], "a bound")
 	again, _ := reproduced("rcnp")
 	require.Equal(t, report, again, "known numbers are kept")
+	again, _ = reproduced("rcnp", "--columns", "matern, d = 3")
+	require.Equal(t, strings.ReplaceAll(report, "not trained yet", "-"), strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(again,
+		"not trained yet", "-"), "not measured", "-"), ` --columns "matern, d = 3"`, ""), "numbers of other columns are kept")
+	require.Equal(t, 2, strings.Count(again, "not trained yet"), "of two methods")
+	b.fails(1, `no column has "cosine"`, "reproduce", "rcnp", "--models", b.dir, "--out", b.path("rcnp"), "--columns", "cosine")
 
 	report, rows = reproduced("predprey")
 	require.Contains(t, report, "| published: ConvCNP | -3.47 | -4.85 | -4.06 |\n")

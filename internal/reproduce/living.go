@@ -79,8 +79,30 @@ func (c *livingColumn) of(m *Model) bool {
 	return slices.ContainsFunc(c.trained, func(name string) bool { return strings.HasPrefix(m.Tasks, name) })
 }
 
+// measures reports whether numbers of a column are computed that no earlier command has.
+func (p *reproduction) measures(c *livingColumn) bool {
+	return len(p.Columns) == 0 || slices.ContainsFunc(p.Columns, func(part string) bool { return strings.Contains(c.name, part) })
+}
+
+// checkColumns reports a part of a name that no column has.
+func (p *reproduction) checkColumns(t *livingTable) error {
+	var names []string
+	for i := range t.columns {
+		names = append(names, t.columns[i].name)
+	}
+	for _, part := range p.Columns {
+		if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, part) }) {
+			return fmt.Errorf("no column has %q in its name: they are %q", part, names)
+		}
+	}
+	return nil
+}
+
 // living makes a table, with the numbers that an earlier command has computed.
 func (p *reproduction) living(t *livingTable) error {
+	if err := p.checkColumns(t); err != nil {
+		return err
+	}
 	known, err := p.knownCells()
 	if err != nil {
 		return err
@@ -131,6 +153,9 @@ func (p *reproduction) writeLiving(t *livingTable, rows []*measuredRow) error {
 			switch {
 			case c == nil && r.bound:
 				p.printf(" |")
+				continue
+			case c == nil && !p.measures(&t.columns[i]):
+				p.printf(" not measured |")
 				continue
 			case c == nil:
 				p.printf(" not trained yet |")
@@ -215,6 +240,9 @@ func (p *reproduction) livingRows(t *livingTable, known cells, file *os.File) ([
 		rows[1+k].name = "best that knows how tasks are drawn, " + method
 	}
 	for i := range t.columns {
+		if !p.measures(&t.columns[i]) {
+			continue
+		}
 		if t.columns[i].optimal() != nil {
 			p.total += len(optimalMethods) * p.fewer()
 		}
@@ -239,7 +267,7 @@ func (p *reproduction) livingRows(t *livingTable, known cells, file *os.File) ([
 			opt := p.options(p.Tasks)
 			opt.Batch = c.batch
 			found := known.of(key, p.Tasks)
-			if found == nil {
+			if found == nil && p.measures(c) {
 				var err error
 				if found, err = p.measureBy(key, c.process, c.src, opt, file); err != nil {
 					return nil, err
@@ -273,7 +301,7 @@ func (p *reproduction) livingRows(t *livingTable, known cells, file *os.File) ([
 				key := benchmarkKey{listed.Name, digest, method, c.src.String(), "", listed.Config.DimX, p.Tasks, p.Seed}
 				opt, found := p.options(n), known.of(key, n)
 				opt.Batch = c.batch
-				if found == nil {
+				if found == nil && p.measures(c) {
 					key.Tasks = n
 					if found, err = p.measure(key, m, c.src, opt, file); err != nil {
 						return nil, err
@@ -336,7 +364,7 @@ func (p *reproduction) optimal(c *livingColumn, known cells, file *os.File, meas
 	for k, density := range densities {
 		key := benchmarkKey{"", "", "best, " + optimalMethods[k], c.src.String(), "", 0, p.Tasks, p.Seed}
 		found := known.of(key, p.fewer())
-		if found == nil {
+		if found == nil && p.measures(c) {
 			key.Tasks = p.fewer()
 			opt := p.options(key.Tasks)
 			opt.Batch = c.batch
@@ -361,7 +389,7 @@ func ofTargets(density eval.Density[float32]) eval.Density[float32] {
 	}
 }
 
-// place sets a cell of the first row of that name that has none in the column, or of a new row.
+// place sets a cell of the first row of that name that has none in the column, or of a new row. A cell that was not measured is nil.
 func place(rows *[]*measuredRow, name string, column, columns int, c *benchmarkCell) {
 	for _, r := range *rows {
 		if r.name == name && r.cells[column] == nil {

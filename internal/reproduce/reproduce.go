@@ -29,6 +29,8 @@ type Part struct {
 	Chain string
 	// Learns reports whether populations are estimated from Config.Learn tasks.
 	Learns bool
+	// Columns reports whether the part has columns that are measured one by one, for Config.Columns.
+	Columns bool
 	// Steps is the usual number of steps of the models that the part trains itself; 0: it trains none.
 	Steps int
 	// MNIST says that the part draws images of a file, too. Data says what Config.Data is; "": it has no use.
@@ -77,18 +79,18 @@ models whose files say that they were trained on them ("equivcnp train regressio
 in 2, 3 and 5 coordinates, where training had its points, and the best independent prediction, a bound. It takes
 the models whose files say that they were trained on it ("equivcnp train regression --benchmark rcnp-eq --dx 2").
 Numbers are kept in rcnp.jsonl, from which the same command resumes.`, Tasks: 1024,
-		Chain: chainTasks, Learns: true, run: (*reproduction).rcnp},
+		Chain: chainTasks, Learns: true, Columns: true, run: (*reproduction).rcnp},
 	{Name: "predprey", Short: "Predator and prey, simulated and from a series of your own",
 		Long: `Predator and prey, beside the published table: log-likelihoods per target of interpolation, forecasting and
 reconstruction. --data names a table of the real series of hare and lynx, which is not shipped, with columns x,
 y1 and y2. It takes the models whose files say that they were trained on such tasks ("equivcnp train regression
 --benchmark predprey --likelihood gamma").`, Tasks: 1024,
-		Chain: chainTasks, Data: "table of years, hares and lynxes: columns x, y1 and y2", run: (*reproduction).predPrey},
+		Chain: chainTasks, Columns: true, Data: "table of years, hares and lynxes: columns x, y1 and y2", run: (*reproduction).predPrey},
 	{Name: "joint", Short: "Joint log-likelihoods of curves, with 16 and 128 targets",
 		Long: `Joint log-likelihoods per target of Gaussian processes and of noisy sawtooth waves with 8 to 128 context
 points, beside the published ones, by a model's joint distribution and by the chain rule. It takes the models
 whose files say that they were trained on them ("equivcnp train regression --benchmark joint-gp"). joint.csv has
-the seconds of every number, too.`, Tasks: 1024, Chain: chainTasks, Learns: true, run: (*reproduction).joint},
+the seconds of every number, too.`, Tasks: 1024, Chain: chainTasks, Learns: true, Columns: true, run: (*reproduction).joint},
 	{Name: "globe", Short: "A process on the turned globe, and one in the plane, moved and wider",
 		Long: `Log-likelihoods per target of a geodesic exponential process within 10 degrees, unturned and turned, and of
 smooth functions in the plane where training has them, moved, and on a wider square, beside the exact ones and
@@ -129,8 +131,10 @@ type Config struct {
 	Chain int // tasks by the chain rule
 	Steps int // of trainings
 	Learn int // tasks that populations are estimated from; 0: no rows without a network
-	MNIST string
-	Data  string // a table of the user's
+	// Columns are parts of the names of columns that are measured; others have the numbers that earlier commands have kept. None: all.
+	Columns []string
+	MNIST   string
+	Data    string // a table of the user's
 	// Version is that of the program, for the report.
 	Version string
 	// Progress is told how many tasks are done; nil: nobody is.
@@ -198,6 +202,9 @@ func (p *reproduction) madeBy(part string) {
 	}
 	if p.Steps > 0 {
 		p.printf(" --steps %d", p.Steps)
+	}
+	for _, part := range p.Columns {
+		p.printf(" --columns %q", part)
 	}
 	for _, dir := range p.Folders {
 		p.printf(" --models %s", filepath.Base(dir))

@@ -109,7 +109,7 @@ func (p *reproduction) untrained(c *livingColumn, known cells, file *os.File, me
 		n := p.tasksBy(method)
 		key := benchmarkKey{name, "", method, c.src.String(), "", c.dx, p.Tasks, p.Seed}
 		found := known.of(key, n)
-		if found == nil {
+		if found == nil && p.measures(c) {
 			density := eval.Independent(eval.Model[float32](krige.Named(name)))
 			if method != interpolated {
 				if learned == nil {
