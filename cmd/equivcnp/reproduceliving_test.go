@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,7 +25,7 @@ func TestReproduceLiving(t *testing.T) {
 	reproduced := func(part string, more ...string) (string, [][]string) {
 		args := append([]string{"reproduce", part, "--models", b.dir, "--out", b.path(part), "--tasks", "2",
 			"--chain", "1", "--json"}, more...)
-		if part != "predprey" {
+		if !slices.Contains(more, "--learn") {
 			args = append(args, "--learn", "0") // TestPopulationRows learns
 		}
 		report, tables, _ := made(t, decode[reproduceResult](t, b.ok(args...)))
@@ -57,6 +58,10 @@ func TestReproduceLiving(t *testing.T) {
 	report, rows = reproduced("predprey", "--data", b.path("own.csv"))
 	require.Contains(t, report, "forecasting (R)")
 	require.Len(t, rows, 1+6*2)
+	report, rows = reproduced("predprey", "--data", b.path("own.csv"), "--learn", "8", "--columns", "interpolation (R)")
+	require.Contains(t, report, "| here: interpolation without training, independent | not measured | not measured | not measured | ")
+	require.Contains(t, report, "| here: population of 8 tasks, joint | not measured |")
+	require.Len(t, rows, 1+6*2+3, "with the known numbers of the models")
 	b.fails(1, "own.csv", "reproduce", "predprey", "--models", b.dir, "--out", b.path("bad"), "--tasks", "1",
 		"--data", b.path("out/own.csv"))
 

@@ -61,8 +61,6 @@ func (p *reproduction) exactly(t *exactTable) error {
 	process := of("the process, with its length")
 	p.total = len(t.columns) * p.Tasks
 	trained := false
-	var learned *krige.Population
-	var from task.Source[float32]
 	for i := range t.columns {
 		c := &t.columns[i]
 		predictors := map[*exactRow]eval.Density[float32]{}
@@ -70,14 +68,11 @@ func (p *reproduction) exactly(t *exactTable) error {
 			predictors[of(c.krige)] = eval.Independent(eval.Model[float32](r))
 		}
 		if p.Learn > 0 && c.training != nil {
-			if c.training != from { // columns of one training follow each other
-				var err error
-				if learned, err = learn(p.ctx, c.training, krige.Options{Dim: 2, Sphere: c.sphere}, p.Learn, p.Seed); err != nil {
-					return err
-				}
-				from = c.training
+			learned, err := p.learned(c.training, tableKind{Options: krige.Options{Dim: 2, Sphere: c.sphere}})
+			if err != nil {
+				return err
 			}
-			predictors[of(fmt.Sprintf(population, p.Learn))] = ofPopulation(learned, 2, false)
+			predictors[of(fmt.Sprintf(population, p.Learn))] = learned.density(false)
 		}
 		for k := range p.models {
 			m := &p.models[k]

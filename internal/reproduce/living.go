@@ -44,9 +44,9 @@ type livingColumn struct {
 	// process is the density of who knows how the tasks were drawn; nil where nobody does.
 	process eval.Density[float32]
 	batch   int // tasks of a batch; 0: the usual number
-	// training is the source that a population is estimated from, in dx coordinates; nil: the column is not predicted without a network.
+	// training is the source that a population is estimated from; nil: the column is not predicted without a network.
 	training task.Source[float32]
-	dx       int
+	tables   tableKind
 }
 
 // livingRow is a published row; a NaN is a cell that it has not.

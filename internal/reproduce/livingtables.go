@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/equivcnp/equivcnp/cnp/eval"
+	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/tables"
 )
@@ -28,7 +29,7 @@ func (p *reproduction) rcnp() error {
 		for _, process := range task.BenchmarkProcesses[:4] {
 			src := task.RCNPSource[float32]{Process: process, Dx: dx}
 			c := livingColumn{name: fmt.Sprintf("%s, d = %d", process, dx), src: src, trained: []string{src.String()}, training: src,
-				dx: dx}
+				tables: tableKind{Options: krige.Options{Dim: dx}}}
 			if src.Gaussian() {
 				c.process = exactDensity(src)
 			}
@@ -52,9 +53,16 @@ func (p *reproduction) predPrey() error {
 			{"ConvGNP", []float64{-3.46, -4.15, -3.66, -4.20, -4.57, -4.64}}, {"AGNP", []float64{-4.06, -4.16, -3.95, -4.34, -4.41, -4.30}},
 			{"RGNP", []float64{-3.54, -4.15, -3.75, -4.30, -4.44, -4.38}},
 		}}
-	trained := []string{task.PredPreySource[float32]{}.String()}
+	all := task.PredPreySource[float32]{}
+	column := livingColumn{trained: []string{all.String()}, training: all,
+		tables: tableKind{Options: krige.Options{Dim: 1}, outputs: 2, positive: true}}
+	add := func(name string, src task.Source[float32], batch int) {
+		c := column
+		c.name, c.src, c.batch = name, src, batch
+		t.columns = append(t.columns, c)
+	}
 	for _, mode := range task.PredPreyModes[:3] {
-		t.columns = append(t.columns, livingColumn{name: mode + " (S)", src: task.PredPreySource[float32]{Mode: mode}, trained: trained})
+		add(mode+" (S)", task.PredPreySource[float32]{Mode: mode}, 0)
 	}
 	if p.Data == "" {
 		p.note("no series of hares and lynxes: --data names a table of yours")
@@ -76,7 +84,7 @@ func (p *reproduction) predPrey() error {
 		if err != nil {
 			return err
 		}
-		t.columns = append(t.columns, livingColumn{name: mode + " (R)", src: src, trained: trained, batch: 1})
+		add(mode+" (R)", src, 1)
 	}
 	return p.living(t)
 }
@@ -108,7 +116,8 @@ func (p *reproduction) joint() error {
 		for _, targets := range []int{16, 128} {
 			src := jointMean{process, targets}
 			c := livingColumn{name: fmt.Sprintf("%s, M = %d", process, targets), src: src, batch: jointBatch,
-				training: task.JointSource[float32]{Process: process}, dx: 1, trained: []string{process + " of the joint benchmark"}}
+				training: task.JointSource[float32]{Process: process}, tables: tableKind{Options: krige.Options{Dim: 1}},
+				trained: []string{process + " of the joint benchmark"}}
 			if process == "gp" {
 				c.process = src.known(p.Seed)
 			}

@@ -85,7 +85,8 @@ Numbers are kept in rcnp.jsonl, from which the same command resumes.`, Tasks: 10
 reconstruction. --data names a table of the real series of hare and lynx, which is not shipped, with columns x,
 y1 and y2. It takes the models whose files say that they were trained on such tasks ("equivcnp train regression
 --benchmark predprey --likelihood gamma").`, Tasks: 1024,
-		Chain: chainTasks, Columns: true, Data: "table of years, hares and lynxes: columns x, y1 and y2", run: (*reproduction).predPrey},
+		Chain: chainTasks, Learns: true, Columns: true, Data: "table of years, hares and lynxes: columns x, y1 and y2",
+		run: (*reproduction).predPrey},
 	{Name: "joint", Short: "Joint log-likelihoods of curves, with 16 and 128 targets",
 		Long: `Joint log-likelihoods per target of Gaussian processes and of noisy sawtooth waves with 8 to 128 context
 points, beside the published ones, by a model's joint distribution and by the chain rule. It takes the models
@@ -163,6 +164,8 @@ type reproduction struct {
 	report strings.Builder // Markdown
 	done   int             // tasks, of total
 	total  int
+
+	populations map[string]*populations // by the source that they were estimated from
 }
 
 // Run makes a part.
