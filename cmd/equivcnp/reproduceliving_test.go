@@ -67,8 +67,8 @@ func TestReproduceLiving(t *testing.T) {
 
 	report, rows = reproduced("joint")
 	require.Contains(t, report, "| published: TNP-D by the chain rule | 2.57 | 3.29 | 1.05 | 1.14 |")
-	require.Len(t, rows, 1+2+2*2+5*2)
-	require.Contains(t, report, "| here: best that knows how tasks are drawn, joint | | | ")
+	require.Len(t, rows, 1+2+4*2+5*2)
+	require.Contains(t, report, "| here: best that knows how tasks are drawn, joint | ")
 	require.Equal(t, 5*2, strings.Count(report, "not trained yet"))
 	require.Contains(t, report, "T(1), blocks of 0.25 times the known points, autoregressive | not trained yet |")
 	require.Contains(t, report, "](joint.png)")

@@ -221,7 +221,8 @@ func jointWave(x []float64, rng *rand.Rand, mean, std []float64) []float64 {
 // std, which may be empty, to those of each of them given the first nc.
 func jointCurve(x []float64, nc int, kernel func(float64) Kernel, rng *rand.Rand, mean, std []float64) (y []float64, exact float64,
 	err error) {
-	variance, length := 0.5+rng.Float64(), 0.1+0.9*rng.Float64()
+	variance := curveLeast + (curveMost-curveLeast)*rng.Float64()
+	length := curveShortest + 0.9*rng.Float64()
 	k := kernel(length)
 	// Of values over the root of the variance, which are 1 at distance 0.
 	l, err := factor(x, 1, jointNoise/variance, func(row []float64) {

@@ -19,7 +19,7 @@ type OptimalSource[T cnp.Float] interface {
 }
 
 // KnowsOptimal implements OptimalSource.
-func (s JointSource[T]) KnowsOptimal() bool { return s.Process == "sawtooth" }
+func (s JointSource[T]) KnowsOptimal() bool { return slices.Contains(JointProcesses, s.Process) }
 
 // Optimal implements OptimalSource, by numerical integration over what is drawn for a curve.
 func (s JointSource[T]) Optimal(tasks *Tasks[T]) (joint, independent []float64, err error) {
@@ -32,7 +32,7 @@ func (s JointSource[T]) Optimal(tasks *Tasks[T]) (joint, independent []float64, 
 		return nil, nil, fmt.Errorf("task: these are no tasks of %s", s)
 	}
 	joint, independent = make([]float64, b.B), make([]float64, b.B)
-	err = eachTask(b.B, func(t int) error {
+	err = eachTask(b.B, func(t int) (err error) {
 		x := slices.Concat(b.XContext[t*b.Nc:(t+1)*b.Nc], b.XTarget[t*b.Nt:(t+1)*b.Nt])
 		y := make([]float64, 0, len(x))
 		for _, v := range b.YContext[t*b.Nc : (t+1)*b.Nc] {
@@ -40,6 +40,10 @@ func (s JointSource[T]) Optimal(tasks *Tasks[T]) (joint, independent []float64, 
 		}
 		for _, v := range tasks.Y[t*b.Nt : (t+1)*b.Nt] {
 			y = append(y, float64(v))
+		}
+		if s.Process == "gp" {
+			joint[t], independent[t], err = optimalCurve(x, y, b.Nc)
+			return err
 		}
 		joint[t], independent[t] = optimalWave(x, y, b.Nc)
 		return nil
