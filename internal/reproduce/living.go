@@ -47,6 +47,7 @@ type livingColumn struct {
 	// training is the source that a population is estimated from; nil: the column is not predicted without a network.
 	training task.Source[float32]
 	tables   tableKind
+	fits     int // tasks that interpolation fits, at most; 0: as many as other methods predict
 }
 
 // livingRow is a published row; a NaN is a cell that it has not.
@@ -257,7 +258,7 @@ func (p *reproduction) livingRows(t *livingTable, known cells, file *os.File) ([
 			p.total += p.Tasks
 		}
 		for _, method := range t.columns[i].untrainedMethods(p.Learn) {
-			p.total += p.tasksBy(method)
+			p.total += p.untrainedTasks(&t.columns[i], method)
 		}
 	}
 	for i := range t.columns {

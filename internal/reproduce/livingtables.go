@@ -44,6 +44,8 @@ func (p *reproduction) predPrey() error {
 	t := &livingTable{title: "Predator and prey",
 		text: "Log-likelihood per target, more is better. S: simulated; R: the series of hares and lynxes, which a user brings " +
 			"with --data. " +
+			"Interpolation and populations are package cnp/krige, which predicts each species from its own values: fitted to every task, " +
+			"or estimated from the logarithms of the values of some simulated tasks. " +
 			"Published are the rows of Huang et al. (2023), table S9: independent models, " +
 			"and joint ones of low rank with 64 basis functions.",
 		published: []livingRow{
@@ -56,13 +58,14 @@ func (p *reproduction) predPrey() error {
 	all := task.PredPreySource[float32]{}
 	column := livingColumn{trained: []string{all.String()}, training: all,
 		tables: tableKind{Options: krige.Options{Dim: 1}, outputs: 2, positive: true}}
-	add := func(name string, src task.Source[float32], batch int) {
+	add := func(name string, src task.Source[float32], batch, fits int) {
 		c := column
-		c.name, c.src, c.batch = name, src, batch
+		c.name, c.src, c.batch, c.fits = name, src, batch, fits
 		t.columns = append(t.columns, c)
 	}
+	const fits = 64 // of series of 150 to 250 values, which take seconds
 	for _, mode := range task.PredPreyModes[:3] {
-		add(mode+" (S)", task.PredPreySource[float32]{Mode: mode}, 0)
+		add(mode+" (S)", task.PredPreySource[float32]{Mode: mode}, 0, fits)
 	}
 	if p.Data == "" {
 		p.note("no series of hares and lynxes: --data names a table of yours")
@@ -84,7 +87,7 @@ func (p *reproduction) predPrey() error {
 		if err != nil {
 			return err
 		}
-		add(mode+" (R)", src, 1)
+		add(mode+" (R)", src, 1, 0)
 	}
 	return p.living(t)
 }

@@ -183,6 +183,15 @@ func (c *livingColumn) untrainedMethods(learn int) []string {
 	return []string{interpolated, fmt.Sprintf(population, learn), fmt.Sprintf(populationJoint, learn)}
 }
 
+// untrainedTasks is how many tasks are behind a number of a column by a method without a network.
+func (p *reproduction) untrainedTasks(c *livingColumn, method string) int {
+	n := p.tasksBy(method)
+	if method == interpolated && c.fits > 0 {
+		n = min(n, c.fits)
+	}
+	return n
+}
+
 // untrained measures a column without a network.
 func (p *reproduction) untrained(c *livingColumn, known cells, file *os.File, measured func(method string, found *benchmarkCell)) error {
 	r, err := c.tables.interpolation()
@@ -190,7 +199,7 @@ func (p *reproduction) untrained(c *livingColumn, known cells, file *os.File, me
 		return err
 	}
 	for _, method := range c.untrainedMethods(p.Learn) {
-		n := p.tasksBy(method)
+		n := p.untrainedTasks(c, method)
 		key := benchmarkKey{r.Name(), "", method, c.src.String(), "", c.tables.Dim, p.Tasks, p.Seed}
 		found := known.of(key, n)
 		if found == nil && p.measures(c) {
