@@ -9,13 +9,18 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/x86"
 )
 
-// poseLanes is how many channels a slice of packed features has.
-const poseLanes = 16
+const (
+	// poseLanes is how many channels a slice of packed features has.
+	poseLanes = 16
+	// poseGroup is how many poses a joined block has.
+	poseGroup = 6
+)
 
 func depthwisePoseAMD64(f *x86.File) {
 	for _, l := range levels {
 		for _, images := range []int{4, 2, 1} {
 			depthwisePose(f, l, images)
+			depthwisePoses(f, l, images)
 		}
 	}
 }
@@ -93,6 +98,103 @@ func depthwisePose(f *x86.File, l x86.Level, images int) {
 	for v := range acc {
 		tails[v].Store(sumSets(fn, acc[v]), operand.Mem{Base: wq, Disp: v * l.Bytes()})
 	}
+	fn.DECQ(blocks)
+	fn.JNE(operand.LabelRef("block"))
+	fn.Label("done")
+	fn.End()
+}
+
+// depthwisePoses writes depthwisePose for joined blocks of poses that have the same rows, so that a vector of dout serves all of them:
+//
+//	dw[q] = Σ_k Σ_b dout[row[k], b] · f[point[k, q], b],  q of poseGroup poses
+//
+// A block of the code is {rows, poses, then of each row its place and a point for each pose}. With AVX-512 rows, or images, take two sets
+// of accumulators in turns. Of one image, a row costs one load of dout, and for each pose a load of a place and a multiply-add with
+// an operand in memory.
+func depthwisePoses(f *x86.File, l x86.Level, images int) {
+	fn := f.Func(l, x86.F32, fmt.Sprintf("depthwisePoses%dF32", images),
+		"func(dw, dout, f *float32, code *int32, blocks, stride, tail, fresh int)",
+		fmt.Sprintf("is depthwisePose%d for joined blocks.", images))
+	vecs := 4 * poseLanes / l.Bytes()
+	tails := poseTails(fn, vecs)
+	dw, dout, feat, code, blocks := fn.Arg("dw"), fn.Arg("dout"), fn.Arg("f"), fn.Arg("code"), fn.Arg("blocks")
+	sets := 3 - vecs
+	acc := make([][][]reg.VecVirtual, poseGroup) // of a pose, vector by vector
+	for q := range acc {
+		acc[q] = make([][]reg.VecVirtual, vecs)
+		for v := range acc[q] {
+			acc[q][v] = zeros(fn, sets)
+		}
+	}
+	eachPose := func(head reg.GPVirtual, do func(sums [][]reg.VecVirtual, wq reg.GPVirtual)) {
+		stride := fn.Arg("stride")
+		for q, sums := range acc {
+			do(sums, rowAddress(fn, pairAt(head, 1+q), dw, stride))
+		}
+	}
+	row := func(code reg.GPVirtual, at, set int) {
+		for b := range images {
+			d, place := make([]reg.VecVirtual, vecs), fn.GP64()
+			fn.MOVL(pairAt(code, at), place.As32())
+			for v := range d {
+				d[v] = fn.Vec()
+				fn.VMOVUPS(operand.Mem{Base: dout, Index: place, Scale: uint8(images), Disp: 4*poseLanes*b + v*l.Bytes()}, d[v])
+			}
+			for q := range acc {
+				place := fn.GP64()
+				fn.MOVL(pairAt(code, at+1+q), place.As32())
+				for v := range d {
+					x := operand.Mem{Base: feat, Index: place, Scale: uint8(images), Disp: 4*poseLanes*b + v*l.Bytes()}
+					fn.VFMADD231PS(x, d[v], acc[q][v][(set+b)%sets])
+				}
+			}
+		}
+	}
+	head, n, fresh := fn.GP64(), fn.GP64(), fn.GP64()
+	const step = 4 * (poseGroup + 1)
+	fn.TESTQ(blocks, blocks)
+	fn.JE(operand.LabelRef("done"))
+	fn.Label("block")
+	fn.MOVQ(code, head)
+	fn.ADDQ(operand.U8(step), code)
+	fn.MOVL(pairAt(head, 0), n.As32())
+	for q := range acc {
+		for v := range acc[q] {
+			clearAll(fn, acc[q][v])
+		}
+	}
+	fn.MOVQ(fn.Arg("fresh"), fresh)
+	fn.ANDL(n.As32(), fresh.As32())
+	fn.JNE(operand.LabelRef("begin"))
+	eachPose(head, func(sums [][]reg.VecVirtual, wq reg.GPVirtual) {
+		for v := range sums {
+			fn.VMOVUPS(tails[v].Load(operand.Mem{Base: wq, Disp: v * l.Bytes()}), sums[v][0])
+		}
+	})
+	fn.Label("begin")
+	fn.ANDL(operand.U32(1<<31-1), n.As32())
+	fn.SUBQ(operand.U8(sets), n)
+	fn.JL(operand.LabelRef("rest"))
+	fn.Label("rows")
+	for s := range sets {
+		row(code, s*(poseGroup+1), s)
+	}
+	fn.ADDQ(operand.U8(uint8(sets*step)), code)
+	fn.SUBQ(operand.U8(sets), n)
+	fn.JGE(operand.LabelRef("rows"))
+	fn.Label("rest")
+	if sets > 1 {
+		fn.CMPQ(n, operand.I8(int8(-sets)))
+		fn.JE(operand.LabelRef("summed"))
+		row(code, 0, 0)
+		fn.ADDQ(operand.U8(step), code)
+		fn.Label("summed")
+	}
+	eachPose(head, func(sums [][]reg.VecVirtual, wq reg.GPVirtual) {
+		for v := range sums {
+			tails[v].Store(sumSets(fn, sums[v]), operand.Mem{Base: wq, Disp: v * l.Bytes()})
+		}
+	})
 	fn.DECQ(blocks)
 	fn.JNE(operand.LabelRef("block"))
 	fn.Label("done")

@@ -37,6 +37,7 @@ var families = []family{
 	{"depthwisePlanGradRow%dF32", "vecs", ""},
 	{"depthwisePlanGradRowTailF32", "", ""},
 	{"depthwisePose%dF32", "images", depthwiseDir},
+	{"depthwisePoses%dF32", "images", depthwiseDir},
 	{"depthwiseBatch%dF32", "images", depthwiseDir},
 	{"depthwiseBatchFour%dF32", "images", depthwiseDir},
 	{"depthwiseOrbitsGrad%dF32", "fours", depthwiseDir},

@@ -16,7 +16,7 @@ func (p *Pairs[T]) byPose() *schedule.ByPose {
 	s := &p.sorted
 	s.poseOnce.Do(func() {
 		r := &schedule.Rows{Offsets: p.Offsets, Index: p.Index, Pose: p.Pose, Poses: p.NumPoses()}
-		s.byPose = r.ByPose(p.Pairs(), p.NumPoses())
+		s.byPose = r.ByPose(p.Pairs(), p.NumPoses(), 0)
 	})
 	return s.byPose
 }

@@ -22,13 +22,19 @@ type Poses struct {
 	// code consists of blocks {pose, counted from the first one of its part; number of pairs; then row and point of each pair}:
 	// sums that are added to a row of dw. In the first block of a pose, firstOfPose is set in the number of pairs. Rows and
 	// points are counted in bytes of a slice of one image, as unsigned numbers: kernels then need no shift.
+	//
+	// Blocks of poses that have the same rows are joined, poseGroup at a time: {number of rows; poses; then each row with a point
+	// for each pose}. A row that is read then serves all of them.
 	code  []int32
 	calls []poseCall
 	parts []posePart
 }
 
-// poseCall is the blocks that a kernel processes at a time: those from entry at of the code on.
-type poseCall struct{ at, blocks int }
+// poseCall is the blocks that a kernel processes at a time: those from entry at of the code on, joined ones or others.
+type poseCall struct {
+	at, blocks int
+	joined     bool
+}
 
 // posePart is the poses lo to hi; its calls start with number call.
 type posePart struct{ lo, hi, call int }
@@ -42,6 +48,8 @@ const (
 	posePoints = 1 << 26
 	// poseImages is how many images a kernel adds up at a time.
 	poseImages = 4
+	// poseGroup is how many poses with the same rows are summed together: the sums of two vectors of channels take twelve registers.
+	poseGroup = 6
 	// firstOfPose marks a block that overwrites a row of dw instead of adding to it.
 	firstOfPose = -1 << 31
 	// poseCallPairs bounds the pairs and blocks of a call, as maxGather does elsewhere.
@@ -65,43 +73,94 @@ func NewPoses(offsets []int, index, pose []int32, points, poses int) *Poses {
 	}
 	check.Indices(fn, "index", index, 0, points)
 	check.Indices(fn, "pose", pose, 0, poses)
-	lists := (&schedule.Rows{Offsets: offsets, Index: index, Pose: pose, Poses: poses}).ByPose(posePartPairs, posePartPoses)
-	p := &Poses{rows: rows, points: points, poses: poses, code: make([]int32, 2*len(index)+2*len(lists.Lists))}
+	lists := (&schedule.Rows{Offsets: offsets, Index: index, Pose: pose, Poses: poses}).ByPose(posePartPairs, posePartPoses, poseGroup)
+	p := &Poses{rows: rows, points: points, poses: poses}
+	size := 0
 	for _, part := range lists.Parts {
 		p.parts = append(p.parts, posePart{part.Lo, part.Hi, len(p.calls)})
-		call, work := poseCall{at: p.place(lists, part.From)}, 0
-		for l := part.From; l < part.To; l++ {
-			n := lists.Offsets[l+1] - lists.Offsets[l]
-			if work += n + 1; work > poseCallPairs && call.blocks > 0 {
+		call, work := poseCall{at: size}, 0
+		for l := part.From; l < part.To; {
+			n, joined := poseBlock(lists, l)
+			pairs := n * (lists.Offsets[l+1] - lists.Offsets[l] + 1)
+			if work += pairs; call.blocks > 0 && (work > poseCallPairs || call.joined != joined) {
 				p.calls = append(p.calls, call)
-				call, work = poseCall{at: p.place(lists, l)}, n+1
+				call, work = poseCall{at: size}, pairs
 			}
+			call.joined = joined
 			call.blocks++
+			size += blockSize(pairs, n)
+			l += n
 		}
 		p.calls = append(p.calls, call)
 	}
+	p.code = make([]int32, size)
 	parallel.For(len(lists.Parts), 1, func(k, _ int) {
-		part := lists.Parts[k]
-		code := p.code[p.place(lists, part.From):]
-		for l := part.From; l < part.To; l++ {
-			from, to := lists.Offsets[l], lists.Offsets[l+1]
-			count := int32(to - from)
-			if lists.Lists[l].First {
-				count |= firstOfPose
+		part, code := lists.Parts[k], p.code[p.calls[p.parts[k].call].at:]
+		for l := part.From; l < part.To; {
+			n, joined := poseBlock(lists, l)
+			if joined {
+				code = joinedCode(code, lists, l, part.Lo)
+			} else {
+				code = pairsCode(code, lists, l, part.Lo)
 			}
-			code[0], code[1], code = lists.Lists[l].Pose-int32(part.Lo), count, code[2:]
-			row, point := lists.Row[from:to], lists.Point[from:to]
-			for k, i := range row {
-				code[2*k], code[2*k+1] = i*posePlace, point[k]*posePlace // may wrap into negative numbers
-			}
-			code = code[2*len(row):]
+			l += n
 		}
 	})
 	return p
 }
 
-// place returns where the code of list l begins.
-func (p *Poses) place(lists *schedule.ByPose, l int) int { return 2*l + 2*lists.Offsets[l] }
+// poseBlock returns how many lists from l on are a block of the code, and whether they are joined.
+func poseBlock(lists *schedule.ByPose, l int) (n int, joined bool) {
+	if lists.Lists[l].Together {
+		return poseGroup, true
+	}
+	return 1, false
+}
+
+// blockSize returns the length of the code of a block of n lists with so many pairs, of which each list has one more.
+func blockSize(pairs, n int) int { return pairs / n * (n + 1) }
+
+// pairsCode writes the block of list l, and returns what is left of code.
+func pairsCode(code []int32, lists *schedule.ByPose, l, part int) []int32 {
+	row, point := listOf(lists, l)
+	code[0], code[1], code = lists.Lists[l].Pose-int32(part), listCount(lists, l), code[2:]
+	for k, i := range row {
+		code[2*k], code[2*k+1] = i*posePlace, point[k]*posePlace // may wrap into negative numbers
+	}
+	return code[2*len(row):]
+}
+
+// joinedCode writes the joined block of poseGroup lists from l on, and returns what is left of code.
+func joinedCode(code []int32, lists *schedule.ByPose, l, part int) []int32 {
+	const step = poseGroup + 1
+	row, _ := listOf(lists, l)
+	code[0] = listCount(lists, l)
+	for k, i := range row {
+		code[(k+1)*step] = i * posePlace
+	}
+	for q := range poseGroup {
+		code[1+q] = lists.Lists[l+q].Pose - int32(part)
+		_, point := listOf(lists, l+q)
+		for k, i := range point {
+			code[(k+1)*step+1+q] = i * posePlace
+		}
+	}
+	return code[(len(row)+1)*step:]
+}
+
+func listOf(lists *schedule.ByPose, l int) (row, point []int32) {
+	from, to := lists.Offsets[l], lists.Offsets[l+1]
+	return lists.Row[from:to], lists.Point[from:to]
+}
+
+// listCount is the number of pairs of list l as the code has it.
+func listCount(lists *schedule.ByPose, l int) int32 {
+	row, _ := listOf(lists, l)
+	if lists.Lists[l].First {
+		return int32(len(row)) | firstOfPose
+	}
+	return int32(len(row))
+}
 
 // Parts returns the number of parts.
 func (p *Poses) Parts() int { return len(p.parts) }
@@ -211,7 +270,11 @@ func PosesGradWF32(dw, dout, f []float32, plan *Poses, part, from, to, images, c
 			d := dout[b*p.rows*width+m*p.rows*j:][:p.rows*n]
 			x := f[b*p.points*width+m*p.points*j:][:p.points*n]
 			for _, call := range p.callsOf(part) {
-				runPoses(tailOf(dw, j), d, x, p.code[call.at:], call.blocks, m, c, min(poseLanes, to-j), b > 0)
+				run := runPoses
+				if call.joined {
+					run = runJoinedPoses
+				}
+				run(tailOf(dw, j), d, x, p.code[call.at:], call.blocks, m, c, min(poseLanes, to-j), b > 0)
 			}
 		}
 		b += m
@@ -233,6 +296,28 @@ func poseGeneric(dw, dout, f []float32, code []int32, blocks, m, c, n int, more 
 			d, x := placeOf(dout, pairs[0], m), placeOf(f, pairs[1], m)
 			for b := 0; b < m*poseLanes; b += poseLanes {
 				mulAdd(to, d[b:b+n], x[b:b+n])
+			}
+		}
+	}
+}
+
+// joinedPoseGeneric is poseGeneric for joined blocks.
+func joinedPoseGeneric(dw, dout, f []float32, code []int32, blocks, m, c, n int, more bool) {
+	const step = poseGroup + 1
+	for range blocks {
+		count, poses := code[0], code[1:step]
+		rows := code[step:][:step*(count&^firstOfPose)]
+		code = code[step+len(rows):]
+		for q, pose := range poses {
+			to := dw[int(pose)*c:][:n]
+			if count < 0 && !more {
+				clear(to)
+			}
+			for at := 0; at < len(rows); at += step {
+				d, x := placeOf(dout, rows[at], m), placeOf(f, rows[at+1+q], m)
+				for b := 0; b < m*poseLanes; b += poseLanes {
+					mulAdd(to, d[b:b+n], x[b:b+n])
+				}
 			}
 		}
 	}

@@ -15,3 +15,11 @@ func (p *Poses) race(dw, dout, f []float32, from, to, c int) {
 		}
 	}
 }
+
+// freshOf is the bit of a number of pairs that tells kernels to overwrite.
+func freshOf(more bool) int {
+	if more {
+		return 0
+	}
+	return 1 << 31
+}

@@ -91,14 +91,38 @@ func TestPoses(t *testing.T) {
 	})
 }
 
-// TestPosesParts wants every pair in the code once, parts that follow each other, and calls of bounded size.
+// readBlock decodes a block of the code.
+func readBlock(code []int32, joined bool) (b struct {
+	poses, rows []int32
+	points      [][]int32
+	first       bool
+	size        int
+}) {
+	n, count, start := 1, code[1], 2
+	b.poses = code[:1]
+	if joined {
+		n, count, start = poseGroup, code[0], poseGroup+1
+		b.poses = code[1:start]
+	}
+	b.first, b.points = count < 0, make([][]int32, n)
+	b.size = start + (n+1)*int(count&^firstOfPose)
+	for at := start; at < b.size; at += n + 1 {
+		b.rows = append(b.rows, code[at]/posePlace)
+		for q := range n {
+			b.points[q] = append(b.points[q], code[at+1+q]/posePlace)
+		}
+	}
+	return b
+}
+
+// TestPosesParts wants every pair in the code once, parts that follow each other, calls of bounded size, and joined blocks on a grid.
 func TestPosesParts(t *testing.T) {
 	offsets, index, pose, poses := testkit.GridDisk(32, 32, 9, true)
 	points := len(offsets) - 1
 	plan := NewPoses(offsets, index, pose, points, poses)
 	require.Greater(t, plan.Parts(), 3)
 	seen := map[[3]int32]int{}
-	next := 0
+	next, joined := 0, 0
 	for part := range plan.Parts() {
 		lo, hi := plan.Part(part)
 		require.Equal(t, next, lo)
@@ -107,20 +131,26 @@ func TestPosesParts(t *testing.T) {
 		for _, call := range plan.callsOf(part) {
 			code, work := plan.code[call.at:], 0
 			for range call.blocks {
-				q, n := code[0]+int32(lo), int(code[1]&^firstOfPose)
-				require.True(t, int(q) >= lo && int(q) < hi)
-				require.NotEqual(t, code[1] < 0, fresh[int(q)-lo], "the first block of a pose, and no other")
-				fresh[int(q)-lo] = true
-				for k := range n {
-					seen[[3]int32{q, code[2+2*k] / posePlace, code[3+2*k] / posePlace}]++
+				block := readBlock(code, call.joined)
+				for at, q := range block.poses {
+					require.True(t, int(q)+lo < hi && q >= 0)
+					require.NotEqual(t, block.first, fresh[q], "the first block of a pose, and no other")
+					fresh[q] = true
+					for k, i := range block.rows {
+						seen[[3]int32{q + int32(lo), i, block.points[at][k]}]++
+					}
 				}
-				code, work = code[2+2*n:], work+n+1
+				if call.joined {
+					joined++
+				}
+				code, work = code[block.size:], work+len(block.poses)*(len(block.rows)+1)
 			}
 			require.LessOrEqual(t, work, poseCallPairs+1)
 		}
 		require.NotContains(t, fresh, false)
 	}
 	require.Equal(t, poses, next)
+	require.Positive(t, joined)
 	require.Len(t, seen, len(index))
 	for i := range points {
 		for k := offsets[i] - offsets[0]; k < offsets[i+1]-offsets[0]; k++ {

@@ -37,6 +37,37 @@ func depthwisePoseKernel(images int, dw, dout, f *float32, code *int32, blocks, 
 	panic("depthwise: depthwisePoseKernel: no such kernel")
 }
 
+// depthwisePosesKernel calls the kernel for the level and that many images. It panics if there is none.
+func depthwisePosesKernel(images int, dw, dout, f *float32, code *int32, blocks, stride, tail, fresh int) {
+	switch level {
+	case cpu.AVX2:
+		switch {
+		case images == 4:
+			depthwisePoses4F32AVX2(dw, dout, f, code, blocks, stride, tail, fresh)
+			return
+		case images == 2:
+			depthwisePoses2F32AVX2(dw, dout, f, code, blocks, stride, tail, fresh)
+			return
+		case images == 1:
+			depthwisePoses1F32AVX2(dw, dout, f, code, blocks, stride, tail, fresh)
+			return
+		}
+	case cpu.AVX512:
+		switch {
+		case images == 4:
+			depthwisePoses4F32AVX512(dw, dout, f, code, blocks, stride, tail, fresh)
+			return
+		case images == 2:
+			depthwisePoses2F32AVX512(dw, dout, f, code, blocks, stride, tail, fresh)
+			return
+		case images == 1:
+			depthwisePoses1F32AVX512(dw, dout, f, code, blocks, stride, tail, fresh)
+			return
+		}
+	}
+	panic("depthwise: depthwisePosesKernel: no such kernel")
+}
+
 // depthwiseBatchKernel calls the kernel for the level and that many images. It panics if there is none.
 func depthwiseBatchKernel(images int, out, f, w *float32, code *int32, blocks, copies, stride, image, wstride, tail int) {
 	switch level {

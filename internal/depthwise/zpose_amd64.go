@@ -9,27 +9,57 @@ package depthwise
 //go:noescape
 func depthwisePose4F32AVX2(dw *float32, dout *float32, f *float32, code *int32, blocks int, stride int, tail int, fresh int)
 
+// depthwisePoses4F32AVX2 is depthwisePose4 for joined blocks.
+//
+//go:noescape
+func depthwisePoses4F32AVX2(dw *float32, dout *float32, f *float32, code *int32, blocks int, stride int, tail int, fresh int)
+
 // depthwisePose2F32AVX2 sets rows of dw, stride bytes apart, to sums over the pairs of blocks, for 2 images and the first tail of 16 channels. A block adds to what dw holds if its count & fresh is 0.
 //
 //go:noescape
 func depthwisePose2F32AVX2(dw *float32, dout *float32, f *float32, code *int32, blocks int, stride int, tail int, fresh int)
+
+// depthwisePoses2F32AVX2 is depthwisePose2 for joined blocks.
+//
+//go:noescape
+func depthwisePoses2F32AVX2(dw *float32, dout *float32, f *float32, code *int32, blocks int, stride int, tail int, fresh int)
 
 // depthwisePose1F32AVX2 sets rows of dw, stride bytes apart, to sums over the pairs of blocks, for 1 images and the first tail of 16 channels. A block adds to what dw holds if its count & fresh is 0.
 //
 //go:noescape
 func depthwisePose1F32AVX2(dw *float32, dout *float32, f *float32, code *int32, blocks int, stride int, tail int, fresh int)
 
+// depthwisePoses1F32AVX2 is depthwisePose1 for joined blocks.
+//
+//go:noescape
+func depthwisePoses1F32AVX2(dw *float32, dout *float32, f *float32, code *int32, blocks int, stride int, tail int, fresh int)
+
 // depthwisePose4F32AVX512 sets rows of dw, stride bytes apart, to sums over the pairs of blocks, for 4 images and the first tail of 16 channels. A block adds to what dw holds if its count & fresh is 0.
 //
 //go:noescape
 func depthwisePose4F32AVX512(dw *float32, dout *float32, f *float32, code *int32, blocks int, stride int, tail int, fresh int)
+
+// depthwisePoses4F32AVX512 is depthwisePose4 for joined blocks.
+//
+//go:noescape
+func depthwisePoses4F32AVX512(dw *float32, dout *float32, f *float32, code *int32, blocks int, stride int, tail int, fresh int)
 
 // depthwisePose2F32AVX512 sets rows of dw, stride bytes apart, to sums over the pairs of blocks, for 2 images and the first tail of 16 channels. A block adds to what dw holds if its count & fresh is 0.
 //
 //go:noescape
 func depthwisePose2F32AVX512(dw *float32, dout *float32, f *float32, code *int32, blocks int, stride int, tail int, fresh int)
 
+// depthwisePoses2F32AVX512 is depthwisePose2 for joined blocks.
+//
+//go:noescape
+func depthwisePoses2F32AVX512(dw *float32, dout *float32, f *float32, code *int32, blocks int, stride int, tail int, fresh int)
+
 // depthwisePose1F32AVX512 sets rows of dw, stride bytes apart, to sums over the pairs of blocks, for 1 images and the first tail of 16 channels. A block adds to what dw holds if its count & fresh is 0.
 //
 //go:noescape
 func depthwisePose1F32AVX512(dw *float32, dout *float32, f *float32, code *int32, blocks int, stride int, tail int, fresh int)
+
+// depthwisePoses1F32AVX512 is depthwisePose1 for joined blocks.
+//
+//go:noescape
+func depthwisePoses1F32AVX512(dw *float32, dout *float32, f *float32, code *int32, blocks int, stride int, tail int, fresh int)

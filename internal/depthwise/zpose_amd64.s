@@ -92,6 +92,222 @@ done:
 	VZEROUPPER
 	RET
 
+// func depthwisePoses4F32AVX2(dw *float32, dout *float32, f *float32, code *int32, blocks int, stride int, tail int, fresh int)
+// Requires: AVX, CMOV, FMA3
+TEXT ·depthwisePoses4F32AVX2(SB), NOSPLIT, $0-64
+	MOVQ    tail+48(FP), AX
+	MOVQ    $0x00000008, CX
+	XORQ    BX, BX
+	MOVQ    AX, DX
+	SUBQ    $0x08, DX
+	CMOVQLT AX, CX
+	CMOVQLT BX, DX
+	LEAQ    ·dataTailMaskF32+0(SB), AX
+	NEGQ    CX
+	VMOVUPS 32(AX)(CX*4), Y0
+	LEAQ    ·dataTailMaskF32+0(SB), AX
+	MOVQ    DX, CX
+	NEGQ    CX
+	VMOVUPS 32(AX)(CX*4), Y1
+	MOVQ    dw+0(FP), AX
+	MOVQ    dout+8(FP), CX
+	MOVQ    f+16(FP), DX
+	MOVQ    code+24(FP), BX
+	MOVQ    blocks+32(FP), SI
+	TESTQ   SI, SI
+	JE      done
+block:
+	MOVQ       BX, DI
+	ADDQ       $0x1c, BX
+	MOVL       (DI), R8
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	VXORPS     Y9, Y9, Y9
+	VXORPS     Y10, Y10, Y10
+	VXORPS     Y11, Y11, Y11
+	VXORPS     Y12, Y12, Y12
+	VXORPS     Y13, Y13, Y13
+	MOVQ       fresh+56(FP), R9
+	ANDL       R8, R9
+	JNE        begin
+	MOVQ       stride+40(FP), R9
+	MOVL       4(DI), R10
+	IMULQ      R9, R10
+	ADDQ       AX, R10
+	VMASKMOVPS (R10), Y0, Y2
+	VMOVUPS    Y2, Y2
+	VMASKMOVPS 32(R10), Y1, Y3
+	VMOVUPS    Y3, Y3
+	MOVL       8(DI), R10
+	IMULQ      R9, R10
+	ADDQ       AX, R10
+	VMASKMOVPS (R10), Y0, Y4
+	VMOVUPS    Y4, Y4
+	VMASKMOVPS 32(R10), Y1, Y5
+	VMOVUPS    Y5, Y5
+	MOVL       12(DI), R10
+	IMULQ      R9, R10
+	ADDQ       AX, R10
+	VMASKMOVPS (R10), Y0, Y6
+	VMOVUPS    Y6, Y6
+	VMASKMOVPS 32(R10), Y1, Y7
+	VMOVUPS    Y7, Y7
+	MOVL       16(DI), R10
+	IMULQ      R9, R10
+	ADDQ       AX, R10
+	VMASKMOVPS (R10), Y0, Y8
+	VMOVUPS    Y8, Y8
+	VMASKMOVPS 32(R10), Y1, Y9
+	VMOVUPS    Y9, Y9
+	MOVL       20(DI), R10
+	IMULQ      R9, R10
+	ADDQ       AX, R10
+	VMASKMOVPS (R10), Y0, Y10
+	VMOVUPS    Y10, Y10
+	VMASKMOVPS 32(R10), Y1, Y11
+	VMOVUPS    Y11, Y11
+	MOVL       24(DI), R10
+	IMULQ      R9, R10
+	ADDQ       AX, R10
+	VMASKMOVPS (R10), Y0, Y12
+	VMOVUPS    Y12, Y12
+	VMASKMOVPS 32(R10), Y1, Y13
+	VMOVUPS    Y13, Y13
+begin:
+	ANDL $0x7fffffff, R8
+	SUBQ $0x01, R8
+	JL   rest
+rows:
+	MOVL        (BX), R9
+	VMOVUPS     (CX)(R9*4), Y14
+	VMOVUPS     32(CX)(R9*4), Y15
+	MOVL        4(BX), R9
+	VFMADD231PS (DX)(R9*4), Y14, Y2
+	VFMADD231PS 32(DX)(R9*4), Y15, Y3
+	MOVL        8(BX), R9
+	VFMADD231PS (DX)(R9*4), Y14, Y4
+	VFMADD231PS 32(DX)(R9*4), Y15, Y5
+	MOVL        12(BX), R9
+	VFMADD231PS (DX)(R9*4), Y14, Y6
+	VFMADD231PS 32(DX)(R9*4), Y15, Y7
+	MOVL        16(BX), R9
+	VFMADD231PS (DX)(R9*4), Y14, Y8
+	VFMADD231PS 32(DX)(R9*4), Y15, Y9
+	MOVL        20(BX), R9
+	VFMADD231PS (DX)(R9*4), Y14, Y10
+	VFMADD231PS 32(DX)(R9*4), Y15, Y11
+	MOVL        24(BX), R9
+	VFMADD231PS (DX)(R9*4), Y14, Y12
+	VFMADD231PS 32(DX)(R9*4), Y15, Y13
+	MOVL        (BX), R9
+	VMOVUPS     64(CX)(R9*4), Y14
+	VMOVUPS     96(CX)(R9*4), Y15
+	MOVL        4(BX), R9
+	VFMADD231PS 64(DX)(R9*4), Y14, Y2
+	VFMADD231PS 96(DX)(R9*4), Y15, Y3
+	MOVL        8(BX), R9
+	VFMADD231PS 64(DX)(R9*4), Y14, Y4
+	VFMADD231PS 96(DX)(R9*4), Y15, Y5
+	MOVL        12(BX), R9
+	VFMADD231PS 64(DX)(R9*4), Y14, Y6
+	VFMADD231PS 96(DX)(R9*4), Y15, Y7
+	MOVL        16(BX), R9
+	VFMADD231PS 64(DX)(R9*4), Y14, Y8
+	VFMADD231PS 96(DX)(R9*4), Y15, Y9
+	MOVL        20(BX), R9
+	VFMADD231PS 64(DX)(R9*4), Y14, Y10
+	VFMADD231PS 96(DX)(R9*4), Y15, Y11
+	MOVL        24(BX), R9
+	VFMADD231PS 64(DX)(R9*4), Y14, Y12
+	VFMADD231PS 96(DX)(R9*4), Y15, Y13
+	MOVL        (BX), R9
+	VMOVUPS     128(CX)(R9*4), Y14
+	VMOVUPS     160(CX)(R9*4), Y15
+	MOVL        4(BX), R9
+	VFMADD231PS 128(DX)(R9*4), Y14, Y2
+	VFMADD231PS 160(DX)(R9*4), Y15, Y3
+	MOVL        8(BX), R9
+	VFMADD231PS 128(DX)(R9*4), Y14, Y4
+	VFMADD231PS 160(DX)(R9*4), Y15, Y5
+	MOVL        12(BX), R9
+	VFMADD231PS 128(DX)(R9*4), Y14, Y6
+	VFMADD231PS 160(DX)(R9*4), Y15, Y7
+	MOVL        16(BX), R9
+	VFMADD231PS 128(DX)(R9*4), Y14, Y8
+	VFMADD231PS 160(DX)(R9*4), Y15, Y9
+	MOVL        20(BX), R9
+	VFMADD231PS 128(DX)(R9*4), Y14, Y10
+	VFMADD231PS 160(DX)(R9*4), Y15, Y11
+	MOVL        24(BX), R9
+	VFMADD231PS 128(DX)(R9*4), Y14, Y12
+	VFMADD231PS 160(DX)(R9*4), Y15, Y13
+	MOVL        (BX), R9
+	VMOVUPS     192(CX)(R9*4), Y14
+	VMOVUPS     224(CX)(R9*4), Y15
+	MOVL        4(BX), R9
+	VFMADD231PS 192(DX)(R9*4), Y14, Y2
+	VFMADD231PS 224(DX)(R9*4), Y15, Y3
+	MOVL        8(BX), R9
+	VFMADD231PS 192(DX)(R9*4), Y14, Y4
+	VFMADD231PS 224(DX)(R9*4), Y15, Y5
+	MOVL        12(BX), R9
+	VFMADD231PS 192(DX)(R9*4), Y14, Y6
+	VFMADD231PS 224(DX)(R9*4), Y15, Y7
+	MOVL        16(BX), R9
+	VFMADD231PS 192(DX)(R9*4), Y14, Y8
+	VFMADD231PS 224(DX)(R9*4), Y15, Y9
+	MOVL        20(BX), R9
+	VFMADD231PS 192(DX)(R9*4), Y14, Y10
+	VFMADD231PS 224(DX)(R9*4), Y15, Y11
+	MOVL        24(BX), R9
+	VFMADD231PS 192(DX)(R9*4), Y14, Y12
+	VFMADD231PS 224(DX)(R9*4), Y15, Y13
+	ADDQ        $0x1c, BX
+	SUBQ        $0x01, R8
+	JGE         rows
+rest:
+	MOVQ       stride+40(FP), R8
+	MOVL       4(DI), R9
+	IMULQ      R8, R9
+	ADDQ       AX, R9
+	VMASKMOVPS Y2, Y0, (R9)
+	VMASKMOVPS Y3, Y1, 32(R9)
+	MOVL       8(DI), R9
+	IMULQ      R8, R9
+	ADDQ       AX, R9
+	VMASKMOVPS Y4, Y0, (R9)
+	VMASKMOVPS Y5, Y1, 32(R9)
+	MOVL       12(DI), R9
+	IMULQ      R8, R9
+	ADDQ       AX, R9
+	VMASKMOVPS Y6, Y0, (R9)
+	VMASKMOVPS Y7, Y1, 32(R9)
+	MOVL       16(DI), R9
+	IMULQ      R8, R9
+	ADDQ       AX, R9
+	VMASKMOVPS Y8, Y0, (R9)
+	VMASKMOVPS Y9, Y1, 32(R9)
+	MOVL       20(DI), R9
+	IMULQ      R8, R9
+	ADDQ       AX, R9
+	VMASKMOVPS Y10, Y0, (R9)
+	VMASKMOVPS Y11, Y1, 32(R9)
+	MOVL       24(DI), DI
+	IMULQ      R8, DI
+	ADDQ       AX, DI
+	VMASKMOVPS Y12, Y0, (DI)
+	VMASKMOVPS Y13, Y1, 32(DI)
+	DECQ       SI
+	JNE        block
+done:
+	VZEROUPPER
+	RET
+
 // func depthwisePose2F32AVX2(dw *float32, dout *float32, f *float32, code *int32, blocks int, stride int, tail int, fresh int)
 // Requires: AVX, CMOV, FMA3
 TEXT ·depthwisePose2F32AVX2(SB), NOSPLIT, $0-64
@@ -190,6 +406,180 @@ summed:
 	VADDPS     Y9, Y8, Y8
 	VADDPS     Y8, Y6, Y6
 	VMASKMOVPS Y6, Y1, 32(R9)
+	DECQ       SI
+	JNE        block
+done:
+	VZEROUPPER
+	RET
+
+// func depthwisePoses2F32AVX2(dw *float32, dout *float32, f *float32, code *int32, blocks int, stride int, tail int, fresh int)
+// Requires: AVX, CMOV, FMA3
+TEXT ·depthwisePoses2F32AVX2(SB), NOSPLIT, $0-64
+	MOVQ    tail+48(FP), AX
+	MOVQ    $0x00000008, CX
+	XORQ    BX, BX
+	MOVQ    AX, DX
+	SUBQ    $0x08, DX
+	CMOVQLT AX, CX
+	CMOVQLT BX, DX
+	LEAQ    ·dataTailMaskF32+0(SB), AX
+	NEGQ    CX
+	VMOVUPS 32(AX)(CX*4), Y0
+	LEAQ    ·dataTailMaskF32+0(SB), AX
+	MOVQ    DX, CX
+	NEGQ    CX
+	VMOVUPS 32(AX)(CX*4), Y1
+	MOVQ    dw+0(FP), AX
+	MOVQ    dout+8(FP), CX
+	MOVQ    f+16(FP), DX
+	MOVQ    code+24(FP), BX
+	MOVQ    blocks+32(FP), SI
+	TESTQ   SI, SI
+	JE      done
+block:
+	MOVQ       BX, DI
+	ADDQ       $0x1c, BX
+	MOVL       (DI), R8
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	VXORPS     Y9, Y9, Y9
+	VXORPS     Y10, Y10, Y10
+	VXORPS     Y11, Y11, Y11
+	VXORPS     Y12, Y12, Y12
+	VXORPS     Y13, Y13, Y13
+	MOVQ       fresh+56(FP), R9
+	ANDL       R8, R9
+	JNE        begin
+	MOVQ       stride+40(FP), R9
+	MOVL       4(DI), R10
+	IMULQ      R9, R10
+	ADDQ       AX, R10
+	VMASKMOVPS (R10), Y0, Y2
+	VMOVUPS    Y2, Y2
+	VMASKMOVPS 32(R10), Y1, Y3
+	VMOVUPS    Y3, Y3
+	MOVL       8(DI), R10
+	IMULQ      R9, R10
+	ADDQ       AX, R10
+	VMASKMOVPS (R10), Y0, Y4
+	VMOVUPS    Y4, Y4
+	VMASKMOVPS 32(R10), Y1, Y5
+	VMOVUPS    Y5, Y5
+	MOVL       12(DI), R10
+	IMULQ      R9, R10
+	ADDQ       AX, R10
+	VMASKMOVPS (R10), Y0, Y6
+	VMOVUPS    Y6, Y6
+	VMASKMOVPS 32(R10), Y1, Y7
+	VMOVUPS    Y7, Y7
+	MOVL       16(DI), R10
+	IMULQ      R9, R10
+	ADDQ       AX, R10
+	VMASKMOVPS (R10), Y0, Y8
+	VMOVUPS    Y8, Y8
+	VMASKMOVPS 32(R10), Y1, Y9
+	VMOVUPS    Y9, Y9
+	MOVL       20(DI), R10
+	IMULQ      R9, R10
+	ADDQ       AX, R10
+	VMASKMOVPS (R10), Y0, Y10
+	VMOVUPS    Y10, Y10
+	VMASKMOVPS 32(R10), Y1, Y11
+	VMOVUPS    Y11, Y11
+	MOVL       24(DI), R10
+	IMULQ      R9, R10
+	ADDQ       AX, R10
+	VMASKMOVPS (R10), Y0, Y12
+	VMOVUPS    Y12, Y12
+	VMASKMOVPS 32(R10), Y1, Y13
+	VMOVUPS    Y13, Y13
+begin:
+	ANDL $0x7fffffff, R8
+	SUBQ $0x01, R8
+	JL   rest
+rows:
+	MOVL        (BX), R9
+	VMOVUPS     (CX)(R9*2), Y14
+	VMOVUPS     32(CX)(R9*2), Y15
+	MOVL        4(BX), R9
+	VFMADD231PS (DX)(R9*2), Y14, Y2
+	VFMADD231PS 32(DX)(R9*2), Y15, Y3
+	MOVL        8(BX), R9
+	VFMADD231PS (DX)(R9*2), Y14, Y4
+	VFMADD231PS 32(DX)(R9*2), Y15, Y5
+	MOVL        12(BX), R9
+	VFMADD231PS (DX)(R9*2), Y14, Y6
+	VFMADD231PS 32(DX)(R9*2), Y15, Y7
+	MOVL        16(BX), R9
+	VFMADD231PS (DX)(R9*2), Y14, Y8
+	VFMADD231PS 32(DX)(R9*2), Y15, Y9
+	MOVL        20(BX), R9
+	VFMADD231PS (DX)(R9*2), Y14, Y10
+	VFMADD231PS 32(DX)(R9*2), Y15, Y11
+	MOVL        24(BX), R9
+	VFMADD231PS (DX)(R9*2), Y14, Y12
+	VFMADD231PS 32(DX)(R9*2), Y15, Y13
+	MOVL        (BX), R9
+	VMOVUPS     64(CX)(R9*2), Y14
+	VMOVUPS     96(CX)(R9*2), Y15
+	MOVL        4(BX), R9
+	VFMADD231PS 64(DX)(R9*2), Y14, Y2
+	VFMADD231PS 96(DX)(R9*2), Y15, Y3
+	MOVL        8(BX), R9
+	VFMADD231PS 64(DX)(R9*2), Y14, Y4
+	VFMADD231PS 96(DX)(R9*2), Y15, Y5
+	MOVL        12(BX), R9
+	VFMADD231PS 64(DX)(R9*2), Y14, Y6
+	VFMADD231PS 96(DX)(R9*2), Y15, Y7
+	MOVL        16(BX), R9
+	VFMADD231PS 64(DX)(R9*2), Y14, Y8
+	VFMADD231PS 96(DX)(R9*2), Y15, Y9
+	MOVL        20(BX), R9
+	VFMADD231PS 64(DX)(R9*2), Y14, Y10
+	VFMADD231PS 96(DX)(R9*2), Y15, Y11
+	MOVL        24(BX), R9
+	VFMADD231PS 64(DX)(R9*2), Y14, Y12
+	VFMADD231PS 96(DX)(R9*2), Y15, Y13
+	ADDQ        $0x1c, BX
+	SUBQ        $0x01, R8
+	JGE         rows
+rest:
+	MOVQ       stride+40(FP), R8
+	MOVL       4(DI), R9
+	IMULQ      R8, R9
+	ADDQ       AX, R9
+	VMASKMOVPS Y2, Y0, (R9)
+	VMASKMOVPS Y3, Y1, 32(R9)
+	MOVL       8(DI), R9
+	IMULQ      R8, R9
+	ADDQ       AX, R9
+	VMASKMOVPS Y4, Y0, (R9)
+	VMASKMOVPS Y5, Y1, 32(R9)
+	MOVL       12(DI), R9
+	IMULQ      R8, R9
+	ADDQ       AX, R9
+	VMASKMOVPS Y6, Y0, (R9)
+	VMASKMOVPS Y7, Y1, 32(R9)
+	MOVL       16(DI), R9
+	IMULQ      R8, R9
+	ADDQ       AX, R9
+	VMASKMOVPS Y8, Y0, (R9)
+	VMASKMOVPS Y9, Y1, 32(R9)
+	MOVL       20(DI), R9
+	IMULQ      R8, R9
+	ADDQ       AX, R9
+	VMASKMOVPS Y10, Y0, (R9)
+	VMASKMOVPS Y11, Y1, 32(R9)
+	MOVL       24(DI), DI
+	IMULQ      R8, DI
+	ADDQ       AX, DI
+	VMASKMOVPS Y12, Y0, (DI)
+	VMASKMOVPS Y13, Y1, 32(DI)
 	DECQ       SI
 	JNE        block
 done:
@@ -318,6 +708,159 @@ done:
 	VZEROUPPER
 	RET
 
+// func depthwisePoses1F32AVX2(dw *float32, dout *float32, f *float32, code *int32, blocks int, stride int, tail int, fresh int)
+// Requires: AVX, CMOV, FMA3
+TEXT ·depthwisePoses1F32AVX2(SB), NOSPLIT, $0-64
+	MOVQ    tail+48(FP), AX
+	MOVQ    $0x00000008, CX
+	XORQ    BX, BX
+	MOVQ    AX, DX
+	SUBQ    $0x08, DX
+	CMOVQLT AX, CX
+	CMOVQLT BX, DX
+	LEAQ    ·dataTailMaskF32+0(SB), AX
+	NEGQ    CX
+	VMOVUPS 32(AX)(CX*4), Y0
+	LEAQ    ·dataTailMaskF32+0(SB), AX
+	MOVQ    DX, CX
+	NEGQ    CX
+	VMOVUPS 32(AX)(CX*4), Y1
+	MOVQ    dw+0(FP), AX
+	MOVQ    dout+8(FP), CX
+	MOVQ    f+16(FP), DX
+	MOVQ    code+24(FP), BX
+	MOVQ    blocks+32(FP), SI
+	TESTQ   SI, SI
+	JE      done
+block:
+	MOVQ       BX, DI
+	ADDQ       $0x1c, BX
+	MOVL       (DI), R8
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	VXORPS     Y9, Y9, Y9
+	VXORPS     Y10, Y10, Y10
+	VXORPS     Y11, Y11, Y11
+	VXORPS     Y12, Y12, Y12
+	VXORPS     Y13, Y13, Y13
+	MOVQ       fresh+56(FP), R9
+	ANDL       R8, R9
+	JNE        begin
+	MOVQ       stride+40(FP), R9
+	MOVL       4(DI), R10
+	IMULQ      R9, R10
+	ADDQ       AX, R10
+	VMASKMOVPS (R10), Y0, Y2
+	VMOVUPS    Y2, Y2
+	VMASKMOVPS 32(R10), Y1, Y3
+	VMOVUPS    Y3, Y3
+	MOVL       8(DI), R10
+	IMULQ      R9, R10
+	ADDQ       AX, R10
+	VMASKMOVPS (R10), Y0, Y4
+	VMOVUPS    Y4, Y4
+	VMASKMOVPS 32(R10), Y1, Y5
+	VMOVUPS    Y5, Y5
+	MOVL       12(DI), R10
+	IMULQ      R9, R10
+	ADDQ       AX, R10
+	VMASKMOVPS (R10), Y0, Y6
+	VMOVUPS    Y6, Y6
+	VMASKMOVPS 32(R10), Y1, Y7
+	VMOVUPS    Y7, Y7
+	MOVL       16(DI), R10
+	IMULQ      R9, R10
+	ADDQ       AX, R10
+	VMASKMOVPS (R10), Y0, Y8
+	VMOVUPS    Y8, Y8
+	VMASKMOVPS 32(R10), Y1, Y9
+	VMOVUPS    Y9, Y9
+	MOVL       20(DI), R10
+	IMULQ      R9, R10
+	ADDQ       AX, R10
+	VMASKMOVPS (R10), Y0, Y10
+	VMOVUPS    Y10, Y10
+	VMASKMOVPS 32(R10), Y1, Y11
+	VMOVUPS    Y11, Y11
+	MOVL       24(DI), R10
+	IMULQ      R9, R10
+	ADDQ       AX, R10
+	VMASKMOVPS (R10), Y0, Y12
+	VMOVUPS    Y12, Y12
+	VMASKMOVPS 32(R10), Y1, Y13
+	VMOVUPS    Y13, Y13
+begin:
+	ANDL $0x7fffffff, R8
+	SUBQ $0x01, R8
+	JL   rest
+rows:
+	MOVL        (BX), R9
+	VMOVUPS     (CX)(R9*1), Y14
+	VMOVUPS     32(CX)(R9*1), Y15
+	MOVL        4(BX), R9
+	VFMADD231PS (DX)(R9*1), Y14, Y2
+	VFMADD231PS 32(DX)(R9*1), Y15, Y3
+	MOVL        8(BX), R9
+	VFMADD231PS (DX)(R9*1), Y14, Y4
+	VFMADD231PS 32(DX)(R9*1), Y15, Y5
+	MOVL        12(BX), R9
+	VFMADD231PS (DX)(R9*1), Y14, Y6
+	VFMADD231PS 32(DX)(R9*1), Y15, Y7
+	MOVL        16(BX), R9
+	VFMADD231PS (DX)(R9*1), Y14, Y8
+	VFMADD231PS 32(DX)(R9*1), Y15, Y9
+	MOVL        20(BX), R9
+	VFMADD231PS (DX)(R9*1), Y14, Y10
+	VFMADD231PS 32(DX)(R9*1), Y15, Y11
+	MOVL        24(BX), R9
+	VFMADD231PS (DX)(R9*1), Y14, Y12
+	VFMADD231PS 32(DX)(R9*1), Y15, Y13
+	ADDQ        $0x1c, BX
+	SUBQ        $0x01, R8
+	JGE         rows
+rest:
+	MOVQ       stride+40(FP), R8
+	MOVL       4(DI), R9
+	IMULQ      R8, R9
+	ADDQ       AX, R9
+	VMASKMOVPS Y2, Y0, (R9)
+	VMASKMOVPS Y3, Y1, 32(R9)
+	MOVL       8(DI), R9
+	IMULQ      R8, R9
+	ADDQ       AX, R9
+	VMASKMOVPS Y4, Y0, (R9)
+	VMASKMOVPS Y5, Y1, 32(R9)
+	MOVL       12(DI), R9
+	IMULQ      R8, R9
+	ADDQ       AX, R9
+	VMASKMOVPS Y6, Y0, (R9)
+	VMASKMOVPS Y7, Y1, 32(R9)
+	MOVL       16(DI), R9
+	IMULQ      R8, R9
+	ADDQ       AX, R9
+	VMASKMOVPS Y8, Y0, (R9)
+	VMASKMOVPS Y9, Y1, 32(R9)
+	MOVL       20(DI), R9
+	IMULQ      R8, R9
+	ADDQ       AX, R9
+	VMASKMOVPS Y10, Y0, (R9)
+	VMASKMOVPS Y11, Y1, 32(R9)
+	MOVL       24(DI), DI
+	IMULQ      R8, DI
+	ADDQ       AX, DI
+	VMASKMOVPS Y12, Y0, (DI)
+	VMASKMOVPS Y13, Y1, 32(DI)
+	DECQ       SI
+	JNE        block
+done:
+	VZEROUPPER
+	RET
+
 // func depthwisePose4F32AVX512(dw *float32, dout *float32, f *float32, code *int32, blocks int, stride int, tail int, fresh int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·depthwisePose4F32AVX512(SB), NOSPLIT, $0-64
@@ -372,6 +915,288 @@ rest:
 	VADDPS  Z3, Z2, Z2
 	VADDPS  Z2, Z0, Z0
 	VMOVUPS Z0, K1, (R9)
+	DECQ    SI
+	JNE     block
+done:
+	VZEROUPPER
+	RET
+
+// func depthwisePoses4F32AVX512(dw *float32, dout *float32, f *float32, code *int32, blocks int, stride int, tail int, fresh int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·depthwisePoses4F32AVX512(SB), NOSPLIT, $0-64
+	MOVQ  tail+48(FP), AX
+	MOVQ  $-1, CX
+	BZHIQ AX, CX, CX
+	KMOVW CX, K1
+	MOVQ  dw+0(FP), AX
+	MOVQ  dout+8(FP), CX
+	MOVQ  f+16(FP), DX
+	MOVQ  code+24(FP), BX
+	MOVQ  blocks+32(FP), SI
+	TESTQ SI, SI
+	JE    done
+block:
+	MOVQ      BX, DI
+	ADDQ      $0x1c, BX
+	MOVL      (DI), R8
+	VPXORD    Z0, Z0, Z0
+	VPXORD    Z1, Z1, Z1
+	VPXORD    Z2, Z2, Z2
+	VPXORD    Z3, Z3, Z3
+	VPXORD    Z4, Z4, Z4
+	VPXORD    Z5, Z5, Z5
+	VPXORD    Z6, Z6, Z6
+	VPXORD    Z7, Z7, Z7
+	VPXORD    Z8, Z8, Z8
+	VPXORD    Z9, Z9, Z9
+	VPXORD    Z10, Z10, Z10
+	VPXORD    Z11, Z11, Z11
+	MOVQ      fresh+56(FP), R9
+	ANDL      R8, R9
+	JNE       begin
+	MOVQ      stride+40(FP), R9
+	MOVL      4(DI), R10
+	IMULQ     R9, R10
+	ADDQ      AX, R10
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS   Z0, Z0
+	MOVL      8(DI), R10
+	IMULQ     R9, R10
+	ADDQ      AX, R10
+	VMOVUPS.Z (R10), K1, Z2
+	VMOVUPS   Z2, Z2
+	MOVL      12(DI), R10
+	IMULQ     R9, R10
+	ADDQ      AX, R10
+	VMOVUPS.Z (R10), K1, Z4
+	VMOVUPS   Z4, Z4
+	MOVL      16(DI), R10
+	IMULQ     R9, R10
+	ADDQ      AX, R10
+	VMOVUPS.Z (R10), K1, Z6
+	VMOVUPS   Z6, Z6
+	MOVL      20(DI), R10
+	IMULQ     R9, R10
+	ADDQ      AX, R10
+	VMOVUPS.Z (R10), K1, Z8
+	VMOVUPS   Z8, Z8
+	MOVL      24(DI), R10
+	IMULQ     R9, R10
+	ADDQ      AX, R10
+	VMOVUPS.Z (R10), K1, Z10
+	VMOVUPS   Z10, Z10
+begin:
+	ANDL $0x7fffffff, R8
+	SUBQ $0x02, R8
+	JL   rest
+rows:
+	MOVL        (BX), R9
+	VMOVUPS     (CX)(R9*4), Z12
+	MOVL        4(BX), R9
+	VFMADD231PS (DX)(R9*4), Z12, Z0
+	MOVL        8(BX), R9
+	VFMADD231PS (DX)(R9*4), Z12, Z2
+	MOVL        12(BX), R9
+	VFMADD231PS (DX)(R9*4), Z12, Z4
+	MOVL        16(BX), R9
+	VFMADD231PS (DX)(R9*4), Z12, Z6
+	MOVL        20(BX), R9
+	VFMADD231PS (DX)(R9*4), Z12, Z8
+	MOVL        24(BX), R9
+	VFMADD231PS (DX)(R9*4), Z12, Z10
+	MOVL        (BX), R9
+	VMOVUPS     64(CX)(R9*4), Z12
+	MOVL        4(BX), R9
+	VFMADD231PS 64(DX)(R9*4), Z12, Z1
+	MOVL        8(BX), R9
+	VFMADD231PS 64(DX)(R9*4), Z12, Z3
+	MOVL        12(BX), R9
+	VFMADD231PS 64(DX)(R9*4), Z12, Z5
+	MOVL        16(BX), R9
+	VFMADD231PS 64(DX)(R9*4), Z12, Z7
+	MOVL        20(BX), R9
+	VFMADD231PS 64(DX)(R9*4), Z12, Z9
+	MOVL        24(BX), R9
+	VFMADD231PS 64(DX)(R9*4), Z12, Z11
+	MOVL        (BX), R9
+	VMOVUPS     128(CX)(R9*4), Z12
+	MOVL        4(BX), R9
+	VFMADD231PS 128(DX)(R9*4), Z12, Z0
+	MOVL        8(BX), R9
+	VFMADD231PS 128(DX)(R9*4), Z12, Z2
+	MOVL        12(BX), R9
+	VFMADD231PS 128(DX)(R9*4), Z12, Z4
+	MOVL        16(BX), R9
+	VFMADD231PS 128(DX)(R9*4), Z12, Z6
+	MOVL        20(BX), R9
+	VFMADD231PS 128(DX)(R9*4), Z12, Z8
+	MOVL        24(BX), R9
+	VFMADD231PS 128(DX)(R9*4), Z12, Z10
+	MOVL        (BX), R9
+	VMOVUPS     192(CX)(R9*4), Z12
+	MOVL        4(BX), R9
+	VFMADD231PS 192(DX)(R9*4), Z12, Z1
+	MOVL        8(BX), R9
+	VFMADD231PS 192(DX)(R9*4), Z12, Z3
+	MOVL        12(BX), R9
+	VFMADD231PS 192(DX)(R9*4), Z12, Z5
+	MOVL        16(BX), R9
+	VFMADD231PS 192(DX)(R9*4), Z12, Z7
+	MOVL        20(BX), R9
+	VFMADD231PS 192(DX)(R9*4), Z12, Z9
+	MOVL        24(BX), R9
+	VFMADD231PS 192(DX)(R9*4), Z12, Z11
+	MOVL        28(BX), R9
+	VMOVUPS     (CX)(R9*4), Z12
+	MOVL        32(BX), R9
+	VFMADD231PS (DX)(R9*4), Z12, Z1
+	MOVL        36(BX), R9
+	VFMADD231PS (DX)(R9*4), Z12, Z3
+	MOVL        40(BX), R9
+	VFMADD231PS (DX)(R9*4), Z12, Z5
+	MOVL        44(BX), R9
+	VFMADD231PS (DX)(R9*4), Z12, Z7
+	MOVL        48(BX), R9
+	VFMADD231PS (DX)(R9*4), Z12, Z9
+	MOVL        52(BX), R9
+	VFMADD231PS (DX)(R9*4), Z12, Z11
+	MOVL        28(BX), R9
+	VMOVUPS     64(CX)(R9*4), Z12
+	MOVL        32(BX), R9
+	VFMADD231PS 64(DX)(R9*4), Z12, Z0
+	MOVL        36(BX), R9
+	VFMADD231PS 64(DX)(R9*4), Z12, Z2
+	MOVL        40(BX), R9
+	VFMADD231PS 64(DX)(R9*4), Z12, Z4
+	MOVL        44(BX), R9
+	VFMADD231PS 64(DX)(R9*4), Z12, Z6
+	MOVL        48(BX), R9
+	VFMADD231PS 64(DX)(R9*4), Z12, Z8
+	MOVL        52(BX), R9
+	VFMADD231PS 64(DX)(R9*4), Z12, Z10
+	MOVL        28(BX), R9
+	VMOVUPS     128(CX)(R9*4), Z12
+	MOVL        32(BX), R9
+	VFMADD231PS 128(DX)(R9*4), Z12, Z1
+	MOVL        36(BX), R9
+	VFMADD231PS 128(DX)(R9*4), Z12, Z3
+	MOVL        40(BX), R9
+	VFMADD231PS 128(DX)(R9*4), Z12, Z5
+	MOVL        44(BX), R9
+	VFMADD231PS 128(DX)(R9*4), Z12, Z7
+	MOVL        48(BX), R9
+	VFMADD231PS 128(DX)(R9*4), Z12, Z9
+	MOVL        52(BX), R9
+	VFMADD231PS 128(DX)(R9*4), Z12, Z11
+	MOVL        28(BX), R9
+	VMOVUPS     192(CX)(R9*4), Z12
+	MOVL        32(BX), R9
+	VFMADD231PS 192(DX)(R9*4), Z12, Z0
+	MOVL        36(BX), R9
+	VFMADD231PS 192(DX)(R9*4), Z12, Z2
+	MOVL        40(BX), R9
+	VFMADD231PS 192(DX)(R9*4), Z12, Z4
+	MOVL        44(BX), R9
+	VFMADD231PS 192(DX)(R9*4), Z12, Z6
+	MOVL        48(BX), R9
+	VFMADD231PS 192(DX)(R9*4), Z12, Z8
+	MOVL        52(BX), R9
+	VFMADD231PS 192(DX)(R9*4), Z12, Z10
+	ADDQ        $0x38, BX
+	SUBQ        $0x02, R8
+	JGE         rows
+rest:
+	CMPQ        R8, $-2
+	JE          summed
+	MOVL        (BX), R8
+	VMOVUPS     (CX)(R8*4), Z12
+	MOVL        4(BX), R8
+	VFMADD231PS (DX)(R8*4), Z12, Z0
+	MOVL        8(BX), R8
+	VFMADD231PS (DX)(R8*4), Z12, Z2
+	MOVL        12(BX), R8
+	VFMADD231PS (DX)(R8*4), Z12, Z4
+	MOVL        16(BX), R8
+	VFMADD231PS (DX)(R8*4), Z12, Z6
+	MOVL        20(BX), R8
+	VFMADD231PS (DX)(R8*4), Z12, Z8
+	MOVL        24(BX), R8
+	VFMADD231PS (DX)(R8*4), Z12, Z10
+	MOVL        (BX), R8
+	VMOVUPS     64(CX)(R8*4), Z12
+	MOVL        4(BX), R8
+	VFMADD231PS 64(DX)(R8*4), Z12, Z1
+	MOVL        8(BX), R8
+	VFMADD231PS 64(DX)(R8*4), Z12, Z3
+	MOVL        12(BX), R8
+	VFMADD231PS 64(DX)(R8*4), Z12, Z5
+	MOVL        16(BX), R8
+	VFMADD231PS 64(DX)(R8*4), Z12, Z7
+	MOVL        20(BX), R8
+	VFMADD231PS 64(DX)(R8*4), Z12, Z9
+	MOVL        24(BX), R8
+	VFMADD231PS 64(DX)(R8*4), Z12, Z11
+	MOVL        (BX), R8
+	VMOVUPS     128(CX)(R8*4), Z12
+	MOVL        4(BX), R8
+	VFMADD231PS 128(DX)(R8*4), Z12, Z0
+	MOVL        8(BX), R8
+	VFMADD231PS 128(DX)(R8*4), Z12, Z2
+	MOVL        12(BX), R8
+	VFMADD231PS 128(DX)(R8*4), Z12, Z4
+	MOVL        16(BX), R8
+	VFMADD231PS 128(DX)(R8*4), Z12, Z6
+	MOVL        20(BX), R8
+	VFMADD231PS 128(DX)(R8*4), Z12, Z8
+	MOVL        24(BX), R8
+	VFMADD231PS 128(DX)(R8*4), Z12, Z10
+	MOVL        (BX), R8
+	VMOVUPS     192(CX)(R8*4), Z12
+	MOVL        4(BX), R8
+	VFMADD231PS 192(DX)(R8*4), Z12, Z1
+	MOVL        8(BX), R8
+	VFMADD231PS 192(DX)(R8*4), Z12, Z3
+	MOVL        12(BX), R8
+	VFMADD231PS 192(DX)(R8*4), Z12, Z5
+	MOVL        16(BX), R8
+	VFMADD231PS 192(DX)(R8*4), Z12, Z7
+	MOVL        20(BX), R8
+	VFMADD231PS 192(DX)(R8*4), Z12, Z9
+	MOVL        24(BX), R8
+	VFMADD231PS 192(DX)(R8*4), Z12, Z11
+	ADDQ        $0x1c, BX
+summed:
+	MOVQ    stride+40(FP), R8
+	MOVL    4(DI), R9
+	IMULQ   R8, R9
+	ADDQ    AX, R9
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, K1, (R9)
+	MOVL    8(DI), R9
+	IMULQ   R8, R9
+	ADDQ    AX, R9
+	VADDPS  Z3, Z2, Z2
+	VMOVUPS Z2, K1, (R9)
+	MOVL    12(DI), R9
+	IMULQ   R8, R9
+	ADDQ    AX, R9
+	VADDPS  Z5, Z4, Z4
+	VMOVUPS Z4, K1, (R9)
+	MOVL    16(DI), R9
+	IMULQ   R8, R9
+	ADDQ    AX, R9
+	VADDPS  Z7, Z6, Z6
+	VMOVUPS Z6, K1, (R9)
+	MOVL    20(DI), R9
+	IMULQ   R8, R9
+	ADDQ    AX, R9
+	VADDPS  Z9, Z8, Z8
+	VMOVUPS Z8, K1, (R9)
+	MOVL    24(DI), DI
+	IMULQ   R8, DI
+	ADDQ    AX, DI
+	VADDPS  Z11, Z10, Z10
+	VMOVUPS Z10, K1, (DI)
 	DECQ    SI
 	JNE     block
 done:
@@ -444,6 +1269,204 @@ summed:
 	VADDPS  Z3, Z2, Z2
 	VADDPS  Z2, Z0, Z0
 	VMOVUPS Z0, K1, (R9)
+	DECQ    SI
+	JNE     block
+done:
+	VZEROUPPER
+	RET
+
+// func depthwisePoses2F32AVX512(dw *float32, dout *float32, f *float32, code *int32, blocks int, stride int, tail int, fresh int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·depthwisePoses2F32AVX512(SB), NOSPLIT, $0-64
+	MOVQ  tail+48(FP), AX
+	MOVQ  $-1, CX
+	BZHIQ AX, CX, CX
+	KMOVW CX, K1
+	MOVQ  dw+0(FP), AX
+	MOVQ  dout+8(FP), CX
+	MOVQ  f+16(FP), DX
+	MOVQ  code+24(FP), BX
+	MOVQ  blocks+32(FP), SI
+	TESTQ SI, SI
+	JE    done
+block:
+	MOVQ      BX, DI
+	ADDQ      $0x1c, BX
+	MOVL      (DI), R8
+	VPXORD    Z0, Z0, Z0
+	VPXORD    Z1, Z1, Z1
+	VPXORD    Z2, Z2, Z2
+	VPXORD    Z3, Z3, Z3
+	VPXORD    Z4, Z4, Z4
+	VPXORD    Z5, Z5, Z5
+	VPXORD    Z6, Z6, Z6
+	VPXORD    Z7, Z7, Z7
+	VPXORD    Z8, Z8, Z8
+	VPXORD    Z9, Z9, Z9
+	VPXORD    Z10, Z10, Z10
+	VPXORD    Z11, Z11, Z11
+	MOVQ      fresh+56(FP), R9
+	ANDL      R8, R9
+	JNE       begin
+	MOVQ      stride+40(FP), R9
+	MOVL      4(DI), R10
+	IMULQ     R9, R10
+	ADDQ      AX, R10
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS   Z0, Z0
+	MOVL      8(DI), R10
+	IMULQ     R9, R10
+	ADDQ      AX, R10
+	VMOVUPS.Z (R10), K1, Z2
+	VMOVUPS   Z2, Z2
+	MOVL      12(DI), R10
+	IMULQ     R9, R10
+	ADDQ      AX, R10
+	VMOVUPS.Z (R10), K1, Z4
+	VMOVUPS   Z4, Z4
+	MOVL      16(DI), R10
+	IMULQ     R9, R10
+	ADDQ      AX, R10
+	VMOVUPS.Z (R10), K1, Z6
+	VMOVUPS   Z6, Z6
+	MOVL      20(DI), R10
+	IMULQ     R9, R10
+	ADDQ      AX, R10
+	VMOVUPS.Z (R10), K1, Z8
+	VMOVUPS   Z8, Z8
+	MOVL      24(DI), R10
+	IMULQ     R9, R10
+	ADDQ      AX, R10
+	VMOVUPS.Z (R10), K1, Z10
+	VMOVUPS   Z10, Z10
+begin:
+	ANDL $0x7fffffff, R8
+	SUBQ $0x02, R8
+	JL   rest
+rows:
+	MOVL        (BX), R9
+	VMOVUPS     (CX)(R9*2), Z12
+	MOVL        4(BX), R9
+	VFMADD231PS (DX)(R9*2), Z12, Z0
+	MOVL        8(BX), R9
+	VFMADD231PS (DX)(R9*2), Z12, Z2
+	MOVL        12(BX), R9
+	VFMADD231PS (DX)(R9*2), Z12, Z4
+	MOVL        16(BX), R9
+	VFMADD231PS (DX)(R9*2), Z12, Z6
+	MOVL        20(BX), R9
+	VFMADD231PS (DX)(R9*2), Z12, Z8
+	MOVL        24(BX), R9
+	VFMADD231PS (DX)(R9*2), Z12, Z10
+	MOVL        (BX), R9
+	VMOVUPS     64(CX)(R9*2), Z12
+	MOVL        4(BX), R9
+	VFMADD231PS 64(DX)(R9*2), Z12, Z1
+	MOVL        8(BX), R9
+	VFMADD231PS 64(DX)(R9*2), Z12, Z3
+	MOVL        12(BX), R9
+	VFMADD231PS 64(DX)(R9*2), Z12, Z5
+	MOVL        16(BX), R9
+	VFMADD231PS 64(DX)(R9*2), Z12, Z7
+	MOVL        20(BX), R9
+	VFMADD231PS 64(DX)(R9*2), Z12, Z9
+	MOVL        24(BX), R9
+	VFMADD231PS 64(DX)(R9*2), Z12, Z11
+	MOVL        28(BX), R9
+	VMOVUPS     (CX)(R9*2), Z12
+	MOVL        32(BX), R9
+	VFMADD231PS (DX)(R9*2), Z12, Z1
+	MOVL        36(BX), R9
+	VFMADD231PS (DX)(R9*2), Z12, Z3
+	MOVL        40(BX), R9
+	VFMADD231PS (DX)(R9*2), Z12, Z5
+	MOVL        44(BX), R9
+	VFMADD231PS (DX)(R9*2), Z12, Z7
+	MOVL        48(BX), R9
+	VFMADD231PS (DX)(R9*2), Z12, Z9
+	MOVL        52(BX), R9
+	VFMADD231PS (DX)(R9*2), Z12, Z11
+	MOVL        28(BX), R9
+	VMOVUPS     64(CX)(R9*2), Z12
+	MOVL        32(BX), R9
+	VFMADD231PS 64(DX)(R9*2), Z12, Z0
+	MOVL        36(BX), R9
+	VFMADD231PS 64(DX)(R9*2), Z12, Z2
+	MOVL        40(BX), R9
+	VFMADD231PS 64(DX)(R9*2), Z12, Z4
+	MOVL        44(BX), R9
+	VFMADD231PS 64(DX)(R9*2), Z12, Z6
+	MOVL        48(BX), R9
+	VFMADD231PS 64(DX)(R9*2), Z12, Z8
+	MOVL        52(BX), R9
+	VFMADD231PS 64(DX)(R9*2), Z12, Z10
+	ADDQ        $0x38, BX
+	SUBQ        $0x02, R8
+	JGE         rows
+rest:
+	CMPQ        R8, $-2
+	JE          summed
+	MOVL        (BX), R8
+	VMOVUPS     (CX)(R8*2), Z12
+	MOVL        4(BX), R8
+	VFMADD231PS (DX)(R8*2), Z12, Z0
+	MOVL        8(BX), R8
+	VFMADD231PS (DX)(R8*2), Z12, Z2
+	MOVL        12(BX), R8
+	VFMADD231PS (DX)(R8*2), Z12, Z4
+	MOVL        16(BX), R8
+	VFMADD231PS (DX)(R8*2), Z12, Z6
+	MOVL        20(BX), R8
+	VFMADD231PS (DX)(R8*2), Z12, Z8
+	MOVL        24(BX), R8
+	VFMADD231PS (DX)(R8*2), Z12, Z10
+	MOVL        (BX), R8
+	VMOVUPS     64(CX)(R8*2), Z12
+	MOVL        4(BX), R8
+	VFMADD231PS 64(DX)(R8*2), Z12, Z1
+	MOVL        8(BX), R8
+	VFMADD231PS 64(DX)(R8*2), Z12, Z3
+	MOVL        12(BX), R8
+	VFMADD231PS 64(DX)(R8*2), Z12, Z5
+	MOVL        16(BX), R8
+	VFMADD231PS 64(DX)(R8*2), Z12, Z7
+	MOVL        20(BX), R8
+	VFMADD231PS 64(DX)(R8*2), Z12, Z9
+	MOVL        24(BX), R8
+	VFMADD231PS 64(DX)(R8*2), Z12, Z11
+	ADDQ        $0x1c, BX
+summed:
+	MOVQ    stride+40(FP), R8
+	MOVL    4(DI), R9
+	IMULQ   R8, R9
+	ADDQ    AX, R9
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, K1, (R9)
+	MOVL    8(DI), R9
+	IMULQ   R8, R9
+	ADDQ    AX, R9
+	VADDPS  Z3, Z2, Z2
+	VMOVUPS Z2, K1, (R9)
+	MOVL    12(DI), R9
+	IMULQ   R8, R9
+	ADDQ    AX, R9
+	VADDPS  Z5, Z4, Z4
+	VMOVUPS Z4, K1, (R9)
+	MOVL    16(DI), R9
+	IMULQ   R8, R9
+	ADDQ    AX, R9
+	VADDPS  Z7, Z6, Z6
+	VMOVUPS Z6, K1, (R9)
+	MOVL    20(DI), R9
+	IMULQ   R8, R9
+	ADDQ    AX, R9
+	VADDPS  Z9, Z8, Z8
+	VMOVUPS Z8, K1, (R9)
+	MOVL    24(DI), DI
+	IMULQ   R8, DI
+	ADDQ    AX, DI
+	VADDPS  Z11, Z10, Z10
+	VMOVUPS Z10, K1, (DI)
 	DECQ    SI
 	JNE     block
 done:
@@ -532,6 +1555,162 @@ summed:
 	VADDPS  Z3, Z2, Z2
 	VADDPS  Z2, Z0, Z0
 	VMOVUPS Z0, K1, (R9)
+	DECQ    SI
+	JNE     block
+done:
+	VZEROUPPER
+	RET
+
+// func depthwisePoses1F32AVX512(dw *float32, dout *float32, f *float32, code *int32, blocks int, stride int, tail int, fresh int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·depthwisePoses1F32AVX512(SB), NOSPLIT, $0-64
+	MOVQ  tail+48(FP), AX
+	MOVQ  $-1, CX
+	BZHIQ AX, CX, CX
+	KMOVW CX, K1
+	MOVQ  dw+0(FP), AX
+	MOVQ  dout+8(FP), CX
+	MOVQ  f+16(FP), DX
+	MOVQ  code+24(FP), BX
+	MOVQ  blocks+32(FP), SI
+	TESTQ SI, SI
+	JE    done
+block:
+	MOVQ      BX, DI
+	ADDQ      $0x1c, BX
+	MOVL      (DI), R8
+	VPXORD    Z0, Z0, Z0
+	VPXORD    Z1, Z1, Z1
+	VPXORD    Z2, Z2, Z2
+	VPXORD    Z3, Z3, Z3
+	VPXORD    Z4, Z4, Z4
+	VPXORD    Z5, Z5, Z5
+	VPXORD    Z6, Z6, Z6
+	VPXORD    Z7, Z7, Z7
+	VPXORD    Z8, Z8, Z8
+	VPXORD    Z9, Z9, Z9
+	VPXORD    Z10, Z10, Z10
+	VPXORD    Z11, Z11, Z11
+	MOVQ      fresh+56(FP), R9
+	ANDL      R8, R9
+	JNE       begin
+	MOVQ      stride+40(FP), R9
+	MOVL      4(DI), R10
+	IMULQ     R9, R10
+	ADDQ      AX, R10
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS   Z0, Z0
+	MOVL      8(DI), R10
+	IMULQ     R9, R10
+	ADDQ      AX, R10
+	VMOVUPS.Z (R10), K1, Z2
+	VMOVUPS   Z2, Z2
+	MOVL      12(DI), R10
+	IMULQ     R9, R10
+	ADDQ      AX, R10
+	VMOVUPS.Z (R10), K1, Z4
+	VMOVUPS   Z4, Z4
+	MOVL      16(DI), R10
+	IMULQ     R9, R10
+	ADDQ      AX, R10
+	VMOVUPS.Z (R10), K1, Z6
+	VMOVUPS   Z6, Z6
+	MOVL      20(DI), R10
+	IMULQ     R9, R10
+	ADDQ      AX, R10
+	VMOVUPS.Z (R10), K1, Z8
+	VMOVUPS   Z8, Z8
+	MOVL      24(DI), R10
+	IMULQ     R9, R10
+	ADDQ      AX, R10
+	VMOVUPS.Z (R10), K1, Z10
+	VMOVUPS   Z10, Z10
+begin:
+	ANDL $0x7fffffff, R8
+	SUBQ $0x02, R8
+	JL   rest
+rows:
+	MOVL        (BX), R9
+	VMOVUPS     (CX)(R9*1), Z12
+	MOVL        4(BX), R9
+	VFMADD231PS (DX)(R9*1), Z12, Z0
+	MOVL        8(BX), R9
+	VFMADD231PS (DX)(R9*1), Z12, Z2
+	MOVL        12(BX), R9
+	VFMADD231PS (DX)(R9*1), Z12, Z4
+	MOVL        16(BX), R9
+	VFMADD231PS (DX)(R9*1), Z12, Z6
+	MOVL        20(BX), R9
+	VFMADD231PS (DX)(R9*1), Z12, Z8
+	MOVL        24(BX), R9
+	VFMADD231PS (DX)(R9*1), Z12, Z10
+	MOVL        28(BX), R9
+	VMOVUPS     (CX)(R9*1), Z12
+	MOVL        32(BX), R9
+	VFMADD231PS (DX)(R9*1), Z12, Z1
+	MOVL        36(BX), R9
+	VFMADD231PS (DX)(R9*1), Z12, Z3
+	MOVL        40(BX), R9
+	VFMADD231PS (DX)(R9*1), Z12, Z5
+	MOVL        44(BX), R9
+	VFMADD231PS (DX)(R9*1), Z12, Z7
+	MOVL        48(BX), R9
+	VFMADD231PS (DX)(R9*1), Z12, Z9
+	MOVL        52(BX), R9
+	VFMADD231PS (DX)(R9*1), Z12, Z11
+	ADDQ        $0x38, BX
+	SUBQ        $0x02, R8
+	JGE         rows
+rest:
+	CMPQ        R8, $-2
+	JE          summed
+	MOVL        (BX), R8
+	VMOVUPS     (CX)(R8*1), Z12
+	MOVL        4(BX), R8
+	VFMADD231PS (DX)(R8*1), Z12, Z0
+	MOVL        8(BX), R8
+	VFMADD231PS (DX)(R8*1), Z12, Z2
+	MOVL        12(BX), R8
+	VFMADD231PS (DX)(R8*1), Z12, Z4
+	MOVL        16(BX), R8
+	VFMADD231PS (DX)(R8*1), Z12, Z6
+	MOVL        20(BX), R8
+	VFMADD231PS (DX)(R8*1), Z12, Z8
+	MOVL        24(BX), R8
+	VFMADD231PS (DX)(R8*1), Z12, Z10
+	ADDQ        $0x1c, BX
+summed:
+	MOVQ    stride+40(FP), R8
+	MOVL    4(DI), R9
+	IMULQ   R8, R9
+	ADDQ    AX, R9
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, K1, (R9)
+	MOVL    8(DI), R9
+	IMULQ   R8, R9
+	ADDQ    AX, R9
+	VADDPS  Z3, Z2, Z2
+	VMOVUPS Z2, K1, (R9)
+	MOVL    12(DI), R9
+	IMULQ   R8, R9
+	ADDQ    AX, R9
+	VADDPS  Z5, Z4, Z4
+	VMOVUPS Z4, K1, (R9)
+	MOVL    16(DI), R9
+	IMULQ   R8, R9
+	ADDQ    AX, R9
+	VADDPS  Z7, Z6, Z6
+	VMOVUPS Z6, K1, (R9)
+	MOVL    20(DI), R9
+	IMULQ   R8, R9
+	ADDQ    AX, R9
+	VADDPS  Z9, Z8, Z8
+	VMOVUPS Z8, K1, (R9)
+	MOVL    24(DI), DI
+	IMULQ   R8, DI
+	ADDQ    AX, DI
+	VADDPS  Z11, Z10, Z10
+	VMOVUPS Z10, K1, (DI)
 	DECQ    SI
 	JNE     block
 done:

@@ -4,6 +4,11 @@
 
 package depthwise
 
+// depthwisePosesF32NEON is depthwisePoseF32NEON for joined blocks.
+//
+//go:noescape
+func depthwisePosesF32NEON(dw, dout, f *float32, code *int32, blocks, stride, images, fresh int)
+
 // depthwisePoseF32NEON sets rows of dw, stride bytes apart, to sums over the pairs of blocks, for that many images and 16 channels. A
 // block adds to what dw holds if its count & fresh is 0.
 //

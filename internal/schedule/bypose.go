@@ -22,10 +22,11 @@ type ByPose struct {
 	Parts      []Part
 }
 
-// List says which pose the pairs of a list have, and whether it is the first list of that pose.
+// List says which pose the pairs of a list have, and whether it is the first list of that pose. Together says that this list and
+// those after it, as many together as [Rows.ByPose] was asked for, have the same rows and are all the first of their poses, or none.
 type List struct {
-	Pose  int32
-	First bool
+	Pose            int32
+	First, Together bool
 }
 
 // Part is the poses Lo to Hi; their lists are From to To. All lists of a pose are in one part, in the order of their rows.
@@ -41,7 +42,11 @@ const (
 )
 
 // ByPose lists pairs by pose. A part has at most so many pairs, or one pose, and so many poses.
-func (r *Rows) ByPose(pairs, poses int) *ByPose {
+//
+// If together is not 0, lists of a segment with the same rows stand together in groups of that many, so that what is read of a row
+// serves all of them. Groups, and the lists in them, are ordered by their first points: those next to each other then meet the same
+// points.
+func (r *Rows) ByPose(pairs, poses, together int) *ByPose {
 	starts := make([]int, r.Poses+1)
 	row, point := make([]int32, len(r.Pose)), make([]int32, len(r.Pose))
 	r.sortByPose(starts, row, point)
@@ -51,11 +56,19 @@ func (r *Rows) ByPose(pairs, poses int) *ByPose {
 		for hi < r.Poses && hi-lo < poses && starts[hi+1]-starts[lo] <= pairs {
 			hi++
 		}
+		if n := hi - lo; together > 0 && n > together && hi < r.Poses {
+			hi -= n % together
+		}
 		b.Parts = append(b.Parts, Part{Lo: lo, Hi: hi})
 		lo = hi
 	}
 	blocks := make([][]block, len(b.Parts))
-	parallel.For(len(b.Parts), 1, func(k, _ int) { blocks[k] = segments(starts[:b.Parts[k].Hi+1], row, b.Parts[k].Lo) })
+	parallel.For(len(b.Parts), 1, func(k, _ int) {
+		blocks[k] = segments(starts[:b.Parts[k].Hi+1], row, b.Parts[k].Lo)
+		if together > 0 {
+			groups(blocks[k], row, point, together)
+		}
+	})
 	lists := 0
 	for k := range b.Parts {
 		b.Parts[k].From = lists
@@ -68,7 +81,7 @@ func (r *Rows) ByPose(pairs, poses int) *ByPose {
 			b.Lists = append(b.Lists, x.List)
 		}
 	}
-	if lists == r.Poses { // a list for every pose, in their order
+	if lists == r.Poses && together == 0 { // a list for every pose, in their order
 		return b
 	}
 	b.Offsets, b.Row, b.Point = make([]int, 1, lists+1), make([]int32, len(row)), make([]int32, len(row))
@@ -113,7 +126,7 @@ func segments(starts []int, row []int32, lo int) (blocks []block) {
 // divide appends the lists of poses from lo on by segments of so many rows, unless there are more than most.
 func divide(blocks []block, starts []int, row []int32, lo int, rows int32, most int) ([]block, bool) {
 	for q := lo; q < len(starts)-1; q++ {
-		b := block{List: List{int32(q), true}, lo: starts[q], hi: starts[q]}
+		b := block{List: List{Pose: int32(q), First: true}, lo: starts[q], hi: starts[q]}
 		for k := starts[q]; k < starts[q+1]; k++ {
 			segment := row[k] / rows
 			if k == starts[q] {

@@ -154,6 +154,16 @@ func TestReorder(t *testing.T) {
 	require.Equal(t, &Rows{Offsets: []int{0, 0, 2, 3}, Index: []int32{1, 2, 0}, Pose: []int32{5, 6, 7}}, got)
 }
 
+// requireTogether: the lists of a group have the same rows, and are all the first of their poses, or none.
+func requireTogether(t *testing.T, b *ByPose, list, n, end int) {
+	require.LessOrEqual(t, list+n, end)
+	for k := range n {
+		l := list + k
+		require.Equal(t, b.Row[b.Offsets[list]:b.Offsets[list+1]], b.Row[b.Offsets[l]:b.Offsets[l+1]])
+		require.Equal(t, List{b.Lists[l].Pose, b.Lists[list].First, k == 0}, b.Lists[l])
+	}
+}
+
 // TestByPose: every pair once, in lists of one pose that are ordered by row, and the first list of a pose marked; with few poses for many
 // rows, in segments.
 func TestByPose(t *testing.T) {
@@ -168,8 +178,9 @@ func TestByPose(t *testing.T) {
 	}
 	many := drawRows(rng, 12, 60, 50, true)
 	for name, r := range map[string]*Rows{"few": few, "many": many, "none": {Offsets: []int{0}}} {
-		for _, limit := range [][2]int{{1, 1}, {200, 7}, {1 << 20, 1 << 20}} {
-			b := r.ByPose(limit[0], limit[1])
+		for _, limit := range [][3]int{{1, 1}, {200, 7}, {1 << 20, 1 << 20}, {1, 1, 2}, {1 << 20, 1 << 20, 2}, {1 << 20, 1 << 20, 3}} {
+			b := r.ByPose(limit[0], limit[1], limit[2])
+			groups := 0
 			require.Equal(t, name == "few", len(b.Lists) > r.Poses, "segments")
 			seen, first := map[[3]int32]int{}, make([]bool, r.Poses)
 			pose, list := 0, 0
@@ -179,6 +190,10 @@ func TestByPose(t *testing.T) {
 				last := make([]int32, r.Poses)
 				for ; list < part.To; list++ {
 					q := b.Lists[list].Pose
+					if b.Lists[list].Together {
+						groups++
+						requireTogether(t, b, list, limit[2], part.To)
+					}
 					require.True(t, int(q) >= part.Lo && int(q) < part.Hi)
 					require.NotEqual(t, b.Lists[list].First, first[q])
 					first[q] = true
@@ -191,6 +206,7 @@ func TestByPose(t *testing.T) {
 				pose = part.Hi
 			}
 			require.Equal(t, [2]int{r.Poses, len(b.Lists)}, [2]int{pose, list})
+			require.Equal(t, name == "few" && limit[1] > 1 && limit[2] > 1, groups > 0, "groups")
 			require.NotContains(t, first, false)
 			for i := range r.Len() {
 				index, poses := r.Row(i)
