@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -134,7 +135,7 @@ func TestSameOutputs(t *testing.T) {
 				b.ok(append([]string{"predict", "--model", name, "--in", "@in.safetensors", "--out", "@out.safetensors", "--quantiles",
 					"0.05,0.9", "--outputs", strings.Join(names, ","), "--quiet"}, extra...)...)
 				b.same("out.safetensors", want)
-				opt := serve.Options{Models: []serve.Source{{Name: name, Path: name}}}
+				opt := serve.Options{Models: []serve.Source{{Name: name, Path: name}}, Timeout: time.Hour} // of a machine with much else to do
 				if extra != nil {
 					opt.Plans = b.path("plans")
 				}
