@@ -182,11 +182,11 @@ func (l *waveLearner) own(t *waveLearned) (g *waveform, size float64, parameters
 	s, a := l.sampler(t)
 	points := l.folded(s, a, 0)
 	inOrder(points)
-	pieces := foldPieces[0]
+	pieces := foldFew
 	if len(points) >= 100 {
-		pieces = foldPieces[1]
+		pieces = foldMore
 	}
-	g = fold(points, pieces, -1)
+	g = fold(points, pieces, 0, -1)
 	_, gain, _, _, _ := s.wave(a)
 	for _, p := range points {
 		y, _ := g.at(p.u)
@@ -282,7 +282,7 @@ func (l *waveLearner) worth() bool {
 			gain += float64(len(t.seen.y)) * t.ahead(t.size, len(t.theta))
 		}
 	}
-	return gain > 0.5*float64(foldPieces[0])*math.Log(values)
+	return gain > 0.5*float64(foldFew)*math.Log(values)
 }
 
 // common takes tables, and the waves that were found, back to the unit that all tables share.
@@ -347,7 +347,7 @@ func (l *waveLearner) refine(last bool) bool {
 			points = append(points, l.folded(s, a, t.number)...)
 		}
 	}
-	g, rest, pieces := foldBest(points)
+	g, rest, pieces := foldBest(points, w.forms[0].steepest())
 	if g == nil {
 		return false
 	}
@@ -359,6 +359,7 @@ func (l *waveLearner) refine(last bool) bool {
 			if t := l.tables[i]; t.joined {
 				s, a := l.sampler(t)
 				s.climb(a, 12)
+				s.wander(a)
 				copy(t.theta, a.theta)
 				t.size = l.sizeOf(s, a)
 			}
@@ -421,6 +422,8 @@ func (l *waveLearner) settle() {
 	var vectors []float64
 	var logs, errors []float64
 	d := residual{w.narrow, w.broad, w.rare}
+	var rest []folded
+	lost, scale := float64(w.pieces()), make(map[int]float64)
 	for _, t := range l.tables {
 		if !t.joined {
 			continue
@@ -429,13 +432,17 @@ func (l *waveLearner) settle() {
 		s, a := l.sampler(t)
 		_, gain, _, _, _ := s.wave(a)
 		var n, square float64
+		var own []folded
 		for _, p := range l.folded(s, a, 0) {
 			g, _ := w.forms[0].at(p.u)
 			r := gain * (p.v - g)
 			n, square = n+d.usual(r), square+d.usual(r)*r*r
+			own = append(own, folded{p.u, r, t.number})
 		}
 		if n > float64(2*s.size) {
-			logs, errors = append(logs, 0.5*math.Log(square/(n-float64(s.size))+foldFloor*foldFloor)), append(errors, 0.5/n)
+			v := square/(n-float64(s.size)) + foldFloor*foldFloor
+			logs, errors = append(logs, 0.5*math.Log(v)), append(errors, 0.5/n)
+			rest, lost, scale[t.number] = append(rest, own...), lost+float64(s.size), math.Sqrt(v)
 		}
 	}
 	w.prior = learnWavePrior(vectors, w.dim)
@@ -446,5 +453,11 @@ func (l *waveLearner) settle() {
 	level, _ := moments(errors)
 	if v := sd*sd - level; v > 0.01 {
 		w.apart[waveNoise], w.narrow = math.Sqrt(v), math.Exp(mean)
+		// Tables of more noise than others have no rare residuals for this.
+		for i := range rest {
+			rest[i].v *= w.narrow / scale[rest[i].table]
+		}
+		d = learnResidual(rest, lost/float64(len(rest)))
+		w.broad, w.rare = d.broad, d.rare
 	}
 }

@@ -19,10 +19,15 @@ const (
 	foldFolds  = 4    // of tables, to choose the number of pieces by
 	foldFloor  = 5e-4 // the least deviation of residuals: about what a waveform of so many cells resolves
 	foldRobust = 3    // rounds of weights
+	foldRare   = 3e-4 // the least share of values that are far off
+	foldGain   = 4    // nats that more pieces have to gain, besides two standard errors
 )
 
 // foldPieces are the numbers of pieces that are tried. They divide waveCells.
-var foldPieces = []int{8, 16, 32, 64, 128}
+var foldPieces = []int{1, 2, 4, 8, 16, 32, 64, 128}
+
+// The numbers of pieces of a table's own waveform, of few values and of more.
+const foldFew, foldMore = 8, 16
 
 // line is a straight line about a place in the period.
 type line struct{ at, value, slope float64 }
@@ -95,19 +100,29 @@ func jump(u, v []float64) int {
 			best, where = a+b, i+1
 		}
 	}
-	if float64(n)*math.Log((one+floor)/(best+floor)) < 3*math.Log(float64(n))+6 {
+	if float64(n)*math.Log((one+floor)/(best+floor)) < jumpCost(n) {
 		return 0
 	}
 	return where
 }
 
-// fold estimates a waveform of so many pieces from values in the order of their places, those of one part of the tables left out.
-func fold(all []folded, pieces, without int) *waveform {
+// jumpCost is by how much a jump of n values has to lower n times the logarithm of the variance of what lines leave.
+func jumpCost(n int) float64 { return 3*math.Log(float64(n)) + 6 }
+
+// fold estimates a waveform of so many pieces, the first of which begins at a cell, from values in the order of their places, those of one
+// part of the tables left out.
+func fold(all []folded, pieces, begin, without int) *waveform {
+	first, _ := slices.BinarySearchFunc(all, float64(begin)/waveCells, func(p folded, at float64) int { return cmp.Compare(p.u, at) })
 	points := make([]folded, 0, len(all))
-	for _, p := range all {
-		if p.table%foldFolds != without {
-			points = append(points, p)
+	for i := range all {
+		p := all[(first+i)%len(all)]
+		if p.table%foldFolds == without {
+			continue
 		}
+		if p.u -= float64(begin) / waveCells; p.u < 0 {
+			p.u++
+		}
+		points = append(points, p)
 	}
 	g := new(waveform)
 	if len(points) == 0 {
@@ -132,8 +147,19 @@ func fold(all []folded, pieces, without int) *waveform {
 		}
 		lines, at := [2]line{robustLine(middle, u, v)}, 2.0
 		if k := jump(u, v); k > 0 {
-			at = middle + (u[k-1]+u[k])/2
-			lines = [2]line{robustLine(middle, u[:k], v[:k]), robustLine(middle, u[k:], v[k:])}
+			two := [2]line{robustLine(middle, u[:k], v[:k]), robustLine(middle, u[k:], v[k:])}
+			// Few values that are far off, as those of a table whose wave is wrong, are no jump.
+			var gain float64
+			for i := range u {
+				side := two[0]
+				if i >= k {
+					side = two[1]
+				}
+				gain += logSize(v[i]-lines[0].of(middle+u[i])) - logSize(v[i]-side.of(middle+u[i]))
+			}
+			if 2*gain > jumpCost(len(u)) {
+				lines, at = two, middle+(u[k-1]+u[k])/2
+			}
 		}
 		for c := b * waveCells / pieces; c < (b+1)*waveCells/pieces; c++ {
 			from, to := float64(c)/waveCells, float64(c+1)/waveCells
@@ -141,7 +167,8 @@ func fold(all []folded, pieces, without int) *waveform {
 			if (from+to)/2 > at {
 				l = lines[1]
 			}
-			g.lo[c], g.hi[c] = l.of(from), l.of(to)
+			at := (c + begin) % waveCells
+			g.lo[at], g.hi[at] = l.of(from), l.of(to)
 		}
 		lo = hi
 	}
@@ -155,19 +182,25 @@ func inOrder(points []folded) {
 	})
 }
 
-// foldBest estimates a waveform of the number of pieces that predicts the values of tables best from those of others, and returns the
-// residuals of these predictions.
-func foldBest(points []folded) (g *waveform, residuals []folded, pieces int) {
+// foldBest estimates a waveform of as few pieces as predict the values of tables about as well from those of others as any number does, and
+// returns the residuals of these predictions. A piece has its middle at the place about, as where a jump is near the end of a piece, too few
+// values of one of its sides are in there.
+func foldBest(points []folded, about int) (g *waveform, residuals []folded, pieces int) {
+	if len(points) == 0 {
+		return nil, nil, 0
+	}
 	inOrder(points)
-	best := math.Inf(1)
+	begin := func(pieces int) int { return (about - waveCells/pieces/2 + waveCells) % waveCells }
+	var rests [][]folded
+	least, scale := math.Inf(1), 0.0
 	for _, k := range foldPieces {
-		if k > foldPieces[0] && len(points) < foldLeast*k {
+		if k > foldFew && len(points) < foldLeast*k {
 			break
 		}
 		rest := make([]folded, len(points))
 		var size float64
 		for part := range foldFolds {
-			h := fold(points, k, part)
+			h := fold(points, k, begin(k), part)
 			for i, p := range points {
 				if p.table%foldFolds == part {
 					y, _ := h.at(p.u)
@@ -176,14 +209,60 @@ func foldBest(points []folded) (g *waveform, residuals []folded, pieces int) {
 				}
 			}
 		}
-		if size < best-1e-3 {
-			best, residuals, pieces = size, rest, k
+		rests = append(rests, rest)
+		if size < least {
+			least, scale = size, scaleOf(rest)
 		}
 	}
-	if pieces == 0 {
-		return nil, nil, 0
+	best, most := 0, math.Inf(-1)
+	for i, rest := range rests {
+		var sum float64
+		for _, r := range rest {
+			sum += heavy(r.v / scale)
+		}
+		if sum > most {
+			best, most = i, sum
+		}
 	}
-	return fold(points, pieces, -1), residuals, pieces
+	for i, rest := range rests {
+		var sum, square float64
+		for j, r := range rest {
+			d := heavy(rests[best][j].v/scale) - heavy(r.v/scale)
+			sum, square = sum+d, square+d*d
+		}
+		if sum <= foldGain+2*math.Sqrt(square) {
+			best = i
+			break
+		}
+	}
+	pieces = foldPieces[best]
+	return fold(points, pieces, begin(pieces), -1), rests[best], pieces
+}
+
+// scaleOf is the deviation of most residuals, if these are normal.
+func scaleOf(r []folded) float64 {
+	size := make([]float64, len(r))
+	for i, p := range r {
+		size[i] = math.Abs(p.v)
+	}
+	slices.Sort(size)
+	return max(foldFloor, 1.4826*size[len(size)/2])
+}
+
+// heavy is the logarithm of the density of a Student distribution with four degrees of freedom, but for a constant.
+func heavy(z float64) float64 { return -2.5 * math.Log1p(z*z/4) }
+
+// steepest is the number of the cell at whose beginning the waveform changes most.
+func (g *waveform) steepest() (cell int) {
+	const apart = waveCells / 128 // a jump that is known no better is found, too
+	most := 0.0
+	for i := range waveCells {
+		before, behind := (i-apart+waveCells)%waveCells, (i+apart-1)%waveCells
+		if d := math.Abs(g.lo[before] - g.hi[behind]); d > most {
+			cell, most = i, d
+		}
+	}
+	return cell
 }
 
 // logSize is the logarithm of a residual's magnitude, so that its mean, which few large ones change little, is that of the deviation if
@@ -217,7 +296,7 @@ func learnResidual(r []folded, lost float64) residual {
 		}
 		total := float64(len(r))
 		d.narrow = max(foldFloor, math.Sqrt(in/(n+1e-9)/(1-lost)))
-		d.rare = min(0.3, max(1e-3, (total-n)/total))
+		d.rare = min(0.3, max(foldRare, (total-n)/total))
 		d.broad = max(3*d.narrow, math.Sqrt((out+d.broad*d.broad)/(total-n+1)))
 	}
 	return d

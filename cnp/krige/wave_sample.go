@@ -534,3 +534,27 @@ func (s *waveSampler) climb(a *particle, steps int) {
 		}
 	}
 }
+
+// waveWander is the number of draws by which a better wave is looked for.
+const waveWander = 200
+
+// wander moves a particle to the likeliest of waves that are drawn around it, and climbs from there. Values on the wrong side of a jump have
+// no slope that leads there.
+func (s *waveSampler) wander(a *particle) {
+	b := s.spare
+	for range waveWander {
+		for i := range s.noise {
+			s.noise[i] = s.rng.NormFloat64()
+		}
+		a.solve(s.noise)
+		for i, v := range s.noise {
+			b.theta[i] = a.theta[i] + v
+		}
+		s.setPrior(b)
+		if s.look(b, false); b.prior+b.like > a.prior+a.like {
+			s.look(b, true)
+			a.copy(b)
+		}
+	}
+	s.climb(a, 4)
+}
