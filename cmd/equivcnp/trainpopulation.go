@@ -2,9 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +29,10 @@ func (a *app) trainPopulationCommand() *cobra.Command {
   equivcnp train population --csv "days/*.csv" --x east,north --y temperature --out days.safetensors
 
   # One table, in which a column says which rows belong together.
-  equivcnp train population --csv history.csv --x lat,lon --y t2m --task day --sphere --out t2m.safetensors`,
+  equivcnp train population --csv history.csv --x lat,lon --y t2m --task day --sphere --out t2m.safetensors
+
+  # Concentrations, which are never negative.
+  equivcnp train population --csv "surveys/*.csv" --x east,north --y zinc,lead --positive --out metals.safetensors`,
 		Args: noArguments,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.trainPopulation(cmd.Context(), f) }),
 	}
@@ -45,6 +45,9 @@ func (a *app) trainPopulationCommand() *cobra.Command {
 	fl.StringVar(&r.Decimal, "decimal", "", "tables of text: the decimal separator, \".\" or \",\" (default: a point)")
 	fl.BoolVar(&r.Sphere, "sphere", false, "the inputs are latitude and longitude in degrees")
 	fl.StringVar(&f.units, "units", "same", "units of the inputs: same, or different, as in metres beside hours")
+	fl.StringSliceVar(&r.Log, "log", nil, "outputs whose logarithms are alike, by name")
+	fl.BoolVar(&r.Positive, "positive", false,
+		"values are amounts, never negative; they are taken as they are, as square roots or as logarithms, whichever makes them likeliest")
 	fl.Float64Var(&r.Holdout, "holdout", r.Holdout, "share of the tasks to hold out, for a score; 0: none")
 	fl.Uint64Var(&r.Seed, "seed", r.Seed, "seed of the tasks that are held out")
 	fl.StringVarP(&f.out, "out", "o", "", "model file to write (.safetensors), required")
@@ -83,7 +86,7 @@ func (a *app) trainPopulation(ctx context.Context, f *populationFlags) error {
 		return cli.Usagef("--out -: a model needs a file")
 	}
 	var err error
-	if f.recipe.CSV, err = matches(f.patterns); err != nil {
+	if f.recipe.CSV, err = cli.Files("csv", f.patterns); err != nil {
 		return err
 	}
 	outs, err := cli.NewOutputs(f.recipe.CSV, cli.Out("out", f.out, tensorFiles))
@@ -114,34 +117,4 @@ func (a *app) trainPopulation(ctx context.Context, f *populationFlags) error {
 	}
 	return a.print(r, populationResult{Out: f.out, Architecture: string(c.Architecture), Inputs: c.DimX, Outputs: c.DimY, Tasks: e.Tasks,
 		Consists: c.Network(), Score: e.Score, Notes: r.AllNotes()})
-}
-
-// maxTables bounds the tables that patterns stand for.
-const maxTables = 1 << 16
-
-// matches returns the files that patterns stand for, in order and each once. A pattern without * or ? is a name.
-func matches(patterns []string) ([]string, error) {
-	var all []string
-	seen := map[string]bool{}
-	for _, pattern := range patterns {
-		found := []string{pattern}
-		if strings.ContainsAny(pattern, "*?[") {
-			var err error
-			if found, err = filepath.Glob(pattern); err != nil {
-				return nil, cli.Usagef("--csv %s: %v", pattern, err)
-			}
-			if len(found) == 0 {
-				return nil, fmt.Errorf("--csv %s: no file of such a name", pattern)
-			}
-		}
-		for _, name := range found {
-			if !seen[name] {
-				seen[name], all = true, append(all, name)
-			}
-		}
-	}
-	if len(all) > maxTables {
-		return nil, cli.Usagef("--csv: %d tables: need at most %d", len(all), maxTables)
-	}
-	return all, nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// dayTables writes 24 tables of a smooth function in the plane, the same as one table of days with latitudes and longitudes, and one day
-// more of five rows with targets.
+// dayTables writes 24 tables of a smooth function in the plane, the same as one table of days with latitudes and longitudes, one day more
+// of five rows with targets, and 12 tables of two amounts.
 func dayTables(b *bench) {
 	require.NoError(b.t, os.MkdirAll(b.path("days"), 0o777))
 	rng := rand.New(rand.NewPCG(8, 9))
@@ -42,6 +42,14 @@ func dayTables(b *bench) {
 		}
 	}
 	b.write("history.csv", history)
+	require.NoError(b.t, os.MkdirAll(b.path("surveys"), 0o777))
+	for k := range 12 {
+		metals := "east,north,zinc,lead\n"
+		for _, r := range day(12) {
+			metals += fmt.Sprintf("%.3f,%.3f,%.3f,%.3f\n", r[0], r[1], math.Exp(r[2]/3), math.Exp(1-r[2]/4))
+		}
+		b.write(fmt.Sprintf("surveys/%d.csv", k), metals)
+	}
 	rows := day(40)
 	b.write("today.csv", text(rows[:5]))
 	b.write("sites.csv", text(rows[5:]))
@@ -88,4 +96,20 @@ func TestTrainPopulation(t *testing.T) {
 	cancel()
 	status, _, _ := b.runContext(ctx, train...)
 	require.NotZero(t, status)
+}
+
+// TestTrainPopulationScales: amounts and logarithms are flags, by the names of outputs.
+func TestTrainPopulationScales(t *testing.T) {
+	b := newBench(t)
+	dayTables(b)
+	train := []string{"train", "population", "--csv", b.path("days") + "/*.csv", "--out", "@days.safetensors", "--x", "east,north", "--y",
+		"temperature"}
+	require.Contains(t, b.ok(append(train, "--log", "temperature")...), "on the scale of the logarithm")
+	require.Contains(t, b.ok("inspect", "@days.safetensors"), "bent-normal")
+	b.ok("regress", "--model", "@days.safetensors", "--csv", "@today.csv", "--targets", "@sites.csv", "--out", "@p.csv", "--x",
+		"east,north", "--y", "temperature", "--quantiles", "0.1,0.9", "--samples", "2")
+	b.fails(2, "--log rain: no output of this name: temperature", append(train, "--log", "rain")...)
+	b.fails(2, "--positive: --log already names every output", append(train, "--log", "temperature", "--positive")...)
+	b.write("days/24.csv", "east,north,temperature\n1,2,3\n2,3,-4\n")
+	b.fails(1, "task 17, row 1: output 1 of 1 is -4: amounts are never negative", append(train, "--positive")...)
 }

@@ -60,25 +60,31 @@ func (in *Interpolation) options(opt Options) (own krige.Options, values []krige
 	if own.Periods, err = in.periods(opt.Period); err != nil {
 		return own, nil, err
 	}
-	names := in.Names()
-	for _, name := range opt.Log {
+	values, err = ValuesOf(in.Names(), opt.Log, opt.Positive)
+	return own, values, err
+}
+
+// ValuesOf returns what kind of values outputs of these names have, given the names of those that are logarithmic, and whether the others
+// are never negative.
+func ValuesOf(names, log []string, positive bool) (values []krige.Values, err error) {
+	for _, name := range log {
 		if !slices.Contains(names, name) {
-			return own, nil, settings.Errorf("{Log} %s: no output of this name: %s", name, strings.Join(names, ", "))
+			return nil, settings.Errorf("{Log} %s: no output of this name: %s", name, strings.Join(names, ", "))
 		}
 	}
-	if opt.Positive && len(opt.Log) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(opt.Log, name) }) {
-		return own, nil, settings.Errorf("{Positive}: {Log} already names every output, and what is interpolated as a logarithm is never " +
+	if positive && len(log) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(log, name) }) {
+		return nil, settings.Errorf("{Positive}: {Log} already names every output, and what is interpolated as a logarithm is never " +
 			"negative: leave one of them out")
 	}
 	for _, name := range names {
 		switch {
-		case slices.Contains(opt.Log, name):
+		case slices.Contains(log, name):
 			values = append(values, krige.Logarithmic)
-		case opt.Positive:
+		case positive:
 			values = append(values, krige.Positive)
 		default:
 			values = append(values, krige.Plain)
 		}
 	}
-	return own, values, nil
+	return values, nil
 }

@@ -40,24 +40,14 @@ func Fit(ctx context.Context, x, y []float64, opt Options) (*Model, error) {
 	if err := opt.check(x, y); err != nil {
 		return nil, err
 	}
-	bends := []bend{straight}
-	switch opt.Values {
-	case Logarithmic:
-		bends = []bend{logarithm}
-	case Positive:
-		if lo := slices.Min(y); lo < 0 {
-			return nil, fmt.Errorf("%w: y: a value of %g: amounts are never negative", ErrInput, lo)
-		}
-		bends = []bend{straight, root, logarithm}
+	if err := opt.Values.check(y); err != nil {
+		return nil, err
 	}
 	var best *Model
 	likeliest := math.Inf(-1)
-	for _, b := range bends {
+	for _, b := range opt.Values.bends() {
 		bent, slope, ok := b.to(y)
 		if !ok {
-			if len(bends) == 1 {
-				return nil, fmt.Errorf("%w: y: a value of %g has no logarithm", ErrInput, slices.Min(y))
-			}
 			continue
 		}
 		m, err := fitPlain(ctx, x, bent, opt)

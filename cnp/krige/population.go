@@ -2,6 +2,7 @@ package krige
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,7 +12,8 @@ import (
 )
 
 // Population is a random process that many tables were drawn from, each on its own: a mixture of Gaussian processes, whose covariances and
-// shares were estimated from some of them, and of waves, if the tables have any. Coordinates and values of all tables have one unit.
+// shares were estimated from some of them, and of waves, if the tables have any. Coordinates and values of all tables have one unit. Values
+// that are positive may be their logarithms' or their square roots' population.
 //
 // Waves are tables of one waveform, each at a wave vector and a phase of its own, as light curves of variable stars, tides or heartbeats:
 // y = level + gain · g(<w, x> - phase) + a residual. The waveform g, which may jump, the distributions of wave vectors, and how levels,
@@ -25,6 +27,9 @@ type Population struct {
 	kernels []populationKernel
 	axial   bool // kernels may have a period along the axes
 	waves   *waves
+
+	bend    bend // the scale that frame, kernels and waves are of
+	amounts bool // values are never negative
 }
 
 // populationKernel is one covariance function of a population, in units of the signal's variance.
@@ -55,16 +60,26 @@ const (
 // large ones some values, stand for all. It returns nil if fewer than eight tables have eight values each. A period that is the same along
 // every axis is found, other seasons are not. Waves are found that have at most 64 periods along the longest side of the tables' places
 // where these have one coordinate, 8 with two, 4 with three, and 2.5 with more.
+//
+// Where Values are Logarithmic, the values' logarithms are of the population; where they are Positive, whichever of values, square roots
+// and logarithms makes the tables likeliest. Densities are those of the values themselves.
 func FitPopulation(ctx context.Context, xs, ys [][]float64, opt Options) (*Population, error) {
 	if len(xs) != len(ys) {
 		return nil, fmt.Errorf("%w: coordinates of %d tables, values of %d", ErrInput, len(xs), len(ys))
 	}
-	if opt.Values != Plain || opt.MaximumLikelihood {
-		return nil, fmt.Errorf("%w: a population is of plain values alone", ErrInput)
+	if opt.MaximumLikelihood {
+		return nil, fmt.Errorf("%w: a population has no likeliest covariance alone", ErrInput)
 	}
 	var some []int
 	for i := range xs {
-		if err := opt.check(xs[i], ys[i]); err != nil && len(xs[i])+len(ys[i]) > 0 {
+		if len(xs[i])+len(ys[i]) == 0 {
+			continue
+		}
+		err := opt.check(xs[i], ys[i])
+		if err == nil {
+			err = opt.Values.check(ys[i])
+		}
+		if err != nil {
 			return nil, fmt.Errorf("table %d: %w", i, err)
 		}
 		if _, sd := moments(ys[i]); len(ys[i]) >= populationValues && sd > 0 {
@@ -75,51 +90,91 @@ func FitPopulation(ctx context.Context, xs, ys [][]float64, opt Options) (*Popul
 		return nil, nil
 	}
 	some = evenly(some, populationTables)
-	var x, y []float64
-	for _, i := range some {
-		x, y = append(x, xs[i]...), append(y, ys[i]...)
+	var best *populationFit
+	for _, b := range opt.Values.bends() {
+		f, err := newPopulationFit(ctx, xs, ys, some, opt, b)
+		if err != nil {
+			return nil, err
+		}
+		if f != nil && (best == nil || f.density > best.density) {
+			best = f
+		}
 	}
-	p := &Population{opt: opt, frame: newFrame(x, y, &opt), axial: !opt.Sphere && !opt.DifferentUnits}
+	if best == nil { // rounding leaves no table a density
+		return nil, nil
+	}
+	p := best.p
+	if !opt.Sphere {
+		p.learnWaves(ctx, best.candidates, best.large, best.tables, best.gauss)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	p.axial = slices.ContainsFunc(p.kernels, func(k populationKernel) bool { return k.spec.axial > 0 })
+	return p, nil
+}
+
+// populationFit is a population of Gaussian processes alone, and what it was estimated from.
+type populationFit struct {
+	p          *Population
+	candidates []*candidate
+	tables     []*evidence
+	large      []*waveTable
+	gauss      []float64 // logarithms of the densities of the tables
+	density    float64   // mean logarithm of that of a value as it was before it was bent
+}
+
+// newPopulationFit estimates the covariances of some tables on a scale, nil where a value is not on it or no table has a density.
+func newPopulationFit(ctx context.Context, xs, ys [][]float64, some []int, opt Options, b bend) (*populationFit, error) {
+	amounts := opt.Values == Positive
+	opt.Values = Plain
+	var x, y, steps []float64
+	bent := make([][]float64, len(some))
+	var slopes float64
+	for k, i := range some {
+		v, slope, ok := b.to(ys[i])
+		if !ok {
+			return nil, nil
+		}
+		bent[k], slopes = v, slopes+slope*float64(len(v))
+		x, y = append(x, xs[i]...), append(y, v...)
+	}
+	p := &Population{opt: opt, frame: newFrame(x, y, &opt), axial: !opt.Sphere && !opt.DifferentUnits, bend: b, amounts: amounts}
+	f := &populationFit{p: p}
 	all := &Model{opt: opt, frame: p.frame, axial: p.axial}
 	joint := &evidence{dim: p.frame.dim}
-	tables := make([]*evidence, 0, len(some))
-	large := make([]*waveTable, 0, len(some))
-	var steps []float64
-	for _, i := range some {
+	for k, i := range some {
 		m := &Model{opt: opt, frame: p.frame}
-		m.x, m.y, _ = p.frame.table(xs[i], ys[i])
-		large = append(large, newWaveTable(m.x, m.y, p.frame.dim, waveValues))
+		m.x, m.y, _ = p.frame.table(xs[i], bent[k])
+		f.large = append(f.large, newWaveTable(m.x, m.y, p.frame.dim, waveValues))
 		m.thin(populationMost)
 		e := m.evidence()
 		if p.axial {
 			e.fillAxes()
 		}
-		tables, steps, all.n = append(tables, e), append(steps, e.prior.spacing), all.n+m.n
+		f.tables, steps, all.n = append(f.tables, e), append(steps, e.prior.spacing), all.n+m.n
 	}
 	slices.Sort(steps)
-	joint.prior.spacing, joint.parts = steps[len(steps)/2], tables
+	joint.prior.spacing, joint.parts = steps[len(steps)/2], f.tables
 	families := all.families(ctx, joint)
 	if err := ctx.Err(); err != nil { // families have not found their modes
 		return nil, err
 	}
 	members := all.integrate(joint, families)
-	members = append(members, p.own(ctx, tables)...)
+	members = append(members, p.own(ctx, f.tables)...)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	candidates := p.candidates(ctx, members, tables)
-	gauss := p.choose(candidates, len(tables), nil)
-	if len(p.kernels) > 0 && !opt.Sphere && ctx.Err() == nil {
-		p.learnWaves(ctx, candidates, large, tables, gauss)
-	}
-	if err := ctx.Err(); err != nil {
+	f.candidates = p.candidates(ctx, members, f.tables)
+	f.gauss = p.choose(f.candidates, len(f.tables), nil)
+	if err := ctx.Err(); err != nil || len(p.kernels) == 0 {
 		return nil, err
 	}
-	if len(p.kernels) == 0 { // rounding leaves no table a density
-		return nil, nil
+	for _, v := range f.gauss {
+		f.density += v / float64(all.n)
 	}
-	p.axial = slices.ContainsFunc(p.kernels, func(k populationKernel) bool { return k.spec.axial > 0 })
-	return p, nil
+	f.density += slopes/float64(len(y)) - math.Log(p.frame.ys)
+	return f, nil
 }
 
 // own are the covariances that each table proposes.
@@ -396,6 +451,10 @@ func (p *Population) LogDensity(ctx context.Context, x, y, targets, values []flo
 	if len(values)*p.opt.Dim != len(targets) {
 		return 0, fmt.Errorf("%w: %d values at %d coordinates of targets", ErrInput, len(values), len(targets))
 	}
+	_, slope, ok := p.bent(values)
+	if !ok {
+		return math.Inf(-1), nil
+	}
 	at, t, all, err := p.normalise(x, targets, slices.Concat(y, values))
 	if err != nil {
 		return 0, err
@@ -429,7 +488,7 @@ func (p *Population) LogDensity(ctx context.Context, x, y, targets, values []flo
 		}
 		given, together = logAdd(given, before), logAdd(together, after)
 	}
-	return together - given - float64(len(values))*math.Log(p.frame.ys), nil
+	return together - given + slope - float64(len(values))*math.Log(p.frame.ys), nil
 }
 
 // Predict returns mean and standard deviation of new values at targets [nt, Dim], noise included, given a table, which may be empty. Up to
@@ -437,14 +496,18 @@ func (p *Population) LogDensity(ctx context.Context, x, y, targets, values []flo
 // 192 nearest values. Of waves these are the moments of a mixture; see LogDensities. A wave is found from at most 512 values of a table.
 func (p *Population) Predict(ctx context.Context, x, y, targets []float64) (mean, std []float64, err error) {
 	mean, std, v, err := p.predict(ctx, x, y, targets)
-	if err != nil || v == nil {
+	if err != nil || v == nil && p.straight() {
 		return mean, std, err
 	}
 	t, err := p.frame.places("targets", targets)
 	if err != nil {
 		return nil, nil, err
 	}
-	p.mix(v, t, mean, std)
+	if !p.straight() {
+		p.unbend(v, t, mean, std)
+	} else {
+		p.mix(v, t, mean, std)
+	}
 	return mean, std, checkRange(mean, std)
 }
 
@@ -580,10 +643,14 @@ func (p *Population) normalise(x, targets, y []float64) (at, t, values []float64
 	if t, err = p.frame.places("targets", targets); err != nil {
 		return nil, nil, nil, err
 	}
-	values = make([]float64, len(y))
-	for i, v := range y {
+	values, _, ok := p.bent(y)
+	if !ok {
+		return nil, nil, nil, p.checkValues(y)
+	}
+	for i, v := range values {
 		if values[i] = normalised(v, p.frame.y0, p.frame.ys); !(math.Abs(values[i]) <= farthest) {
-			return nil, nil, nil, fmt.Errorf("%w: a value of %g: that is more than %g deviations of the population", ErrInput, v, farthest)
+			return nil, nil, nil, fmt.Errorf("%w: a value of %g: that is more than %g deviations of the population", ErrInput, y[i],
+				farthest)
 		}
 	}
 	return at, t, values, nil
@@ -603,7 +670,7 @@ func (p *Population) room(at []float64, n int) *populationRoom {
 // check reports what is no table or no targets.
 func (p *Population) check(x, y, targets []float64) error {
 	if len(y) > 0 || len(x) > 0 {
-		if err := p.opt.check(x, y); err != nil {
+		if err := errors.Join(p.opt.check(x, y), p.checkValues(y)); err != nil {
 			return err
 		}
 	}

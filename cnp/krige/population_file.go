@@ -35,10 +35,12 @@ type (
 		Dim            int                `json:"dim"`
 		Sphere         bool               `json:"sphere,omitempty"`
 		DifferentUnits bool               `json:"different_units,omitempty"`
-		Centre         []float64          `json:"centre"`    // of the coordinates, on the sphere of unit vectors
-		Unit           []float64          `json:"unit"`      // of each coordinate, with its sign
-		Level          float64            `json:"level"`     // of the values
-		Deviation      float64            `json:"deviation"` // of the values
+		Centre         []float64          `json:"centre"`            // of the coordinates, on the sphere of unit vectors
+		Unit           []float64          `json:"unit"`              // of each coordinate, with its sign
+		Level          float64            `json:"level"`             // of the values
+		Deviation      float64            `json:"deviation"`         // of the values
+		Scale          string             `json:"scale,omitempty"`   // of the values: square root or logarithm
+		Amounts        bool               `json:"amounts,omitempty"` // values are never negative
 		Members        []populationMember `json:"members"`
 	}
 	populationMember struct {
@@ -94,7 +96,8 @@ func (p *Population) MarshalJSON() ([]byte, error) {
 		return nil, fmt.Errorf("%w: it is empty", ErrFile)
 	}
 	d := populationDocument{Version: populationVersion, Dim: p.opt.Dim, Sphere: p.opt.Sphere, DifferentUnits: p.opt.DifferentUnits,
-		Centre: p.frame.centre, Unit: p.frame.unit, Level: p.frame.y0, Deviation: p.frame.ys}
+		Centre: p.frame.centre, Unit: p.frame.unit, Level: p.frame.y0, Deviation: p.frame.ys,
+		Scale: p.bend.String(), Amounts: p.amounts}
 	for _, k := range p.kernels {
 		m := populationMember{Kind: covarianceKind, Shape: shapeNames[k.spec.shape], Second: shapeNames[k.spec.second],
 			Period: k.spec.period, Axial: k.spec.axial, Aniso: k.spec.aniso, Parameters: k.theta}
@@ -147,6 +150,18 @@ func (d *populationDocument) population() (*Population, error) {
 	}
 	if err := p.frame.check(); err != nil {
 		return nil, err
+	}
+	p.amounts = d.Amounts
+	switch d.Scale {
+	case straight.String():
+	case root.String():
+		if p.bend = root; !p.amounts {
+			return nil, fmt.Errorf("%w: scale %q of values that are no amounts", ErrFile, d.Scale)
+		}
+	case logarithm.String():
+		p.bend = logarithm
+	default:
+		return nil, fmt.Errorf("%w: scale %q is not known", ErrFile, d.Scale[:min(len(d.Scale), 64)])
 	}
 	if n := len(d.Members); n < 1 || n > populationMembers {
 		return nil, fmt.Errorf("%w: %d members, need 1 to %d", ErrFile, n, populationMembers)

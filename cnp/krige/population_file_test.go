@@ -35,7 +35,8 @@ func planePopulation() *Population {
 
 // A document gives back every bit of a population.
 func TestPopulationDocument(t *testing.T) {
-	for _, p := range []*Population{planePopulation(), learnedProcess(t), wavesKnown(), wavesLearned()} {
+	for _, p := range []*Population{planePopulation(), learnedProcess(t), wavesKnown(), wavesLearned(), onScale(wavesKnown(), root, true),
+		onScale(planePopulation(), logarithm, false), onScale(planePopulation(), straight, true)} {
 		text, err := json.Marshal(p)
 		require.NoError(t, err)
 		q := new(Population)
@@ -50,7 +51,7 @@ func TestPopulationDocumentIsWhole(t *testing.T) {
 		value  any
 		fields []string
 	}{
-		{Population{}, []string{"opt", "frame", "kernels", "axial", "waves"}},
+		{Population{}, []string{"opt", "frame", "kernels", "axial", "waves", "bend", "amounts"}},
 		{waves{}, []string{"dim", "forms", "narrow", "broad", "rare", "apart", "prior", "share"}},
 		{waveform{}, []string{"lo", "hi", "off"}},
 		{wavePrior{}, []string{"dim", "known", "isotropic", "width", "least", "most", "other"}},
@@ -87,6 +88,8 @@ func TestPopulationDocumentDamaged(t *testing.T) {
 		{`-0.1,0.1`, `-0.1,0`, "coordinate 1"},
 		{`1e-7`, `0`, "deviation 0"},
 		{`1e-7`, `1e400`, "1e400"},
+		{`"dim":2`, `"dim":2,"scale":"cube root"`, `scale "cube root"`},
+		{`"dim":2`, `"dim":2,"scale":"square root"`, "no amounts"},
 		{`"kind":"covariance"`, `"kind":"tides"`, `member 0: krige: population: kind "tides"`},
 		{`"shape":"matern32"`, `"shape":"matern33"`, `shape "matern33"`},
 		{`"shape":"matern32",`, ``, "no shape"},

@@ -22,7 +22,8 @@ func (p *Population) predictLarge(ctx context.Context, x, y, targets []float64) 
 		return nil, nil, err
 	}
 	m := &Model{opt: p.opt, frame: p.frame, axial: p.axial, n: len(y)}
-	m.x, m.y, _ = p.frame.table(x, y)
+	bent, _, _ := p.bent(y)
+	m.x, m.y, _ = p.frame.table(x, bent)
 	e := m.evidence()
 	if p.axial {
 		e.fillAxes()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
@@ -33,7 +34,7 @@ func init() {
 }
 
 // PopulationRegressor is a model that predicts every output of a task by a Population of its own. Tasks may be empty. Its likelihood is
-// normal or, where a population has waves, a mixture of 16 normals.
+// normal or, where a population has waves, a mixture of 16 normals, on the scale of the values if that is another than theirs.
 type PopulationRegressor[T cnp.Float] struct {
 	cfg cnp.Config
 	of  []*Population // by output
@@ -100,17 +101,24 @@ func populationsOf(c *cnp.Config) ([]*Population, error) {
 		}
 	}
 	if l := likelihoodOf(of); c.Likelihood != l {
-		return nil, fmt.Errorf("likelihood %q: need %q: populations with waves predict mixtures, others normals", c.Likelihood, l)
+		return nil, fmt.Errorf("likelihood %q: need %q: populations with waves predict mixtures, others normals, on the scale of "+
+			"the values", c.Likelihood, l)
 	}
 	return of, nil
 }
 
-// likelihoodOf returns the likelihood of a configuration: a mixture if one of the populations has waves.
+// likelihoodOf returns the likelihood of a configuration: normals, on a scale if one of the populations has one, and a mixture of them if
+// one has waves.
 func likelihoodOf(of []*Population) string {
-	for _, p := range of {
-		if p != nil && p.waves != nil {
-			return fmt.Sprintf("%s:%d", likelihood.MixtureName, waveNormals)
-		}
+	waves := slices.ContainsFunc(of, func(p *Population) bool { return p != nil && p.waves != nil })
+	bent := slices.ContainsFunc(of, func(p *Population) bool { return p != nil && !p.straight() })
+	switch {
+	case waves && bent:
+		return bentWaves.Name()
+	case waves:
+		return fmt.Sprintf("%s:%d", likelihood.MixtureName, waveNormals)
+	case bent:
+		return likelihood.BentName
 	}
 	return ""
 }
@@ -130,16 +138,22 @@ func describePopulations(c *cnp.Config) string {
 		return err.Error()
 	}
 	var members, atoms int
-	var waves []string
+	var waves, scales []string
 	for _, p := range of {
 		members += len(p.kernels)
 		atoms += p.atoms()
 		if p.waves != nil {
 			waves = append(waves, fmt.Sprintf("%.3g %%", 100*p.waves.share))
 		}
+		if p.bend != straight {
+			scales = append(scales, p.bend.String())
+		}
 	}
 	said := fmt.Sprintf("none: Gaussian processes of %s, with %s of level and variance", words.Plural(members, "covariance"),
 		words.Plural(atoms, "prior"))
+	if len(scales) > 0 {
+		said += ", on the scale of the " + strings.Join(scales, ", the ")
+	}
 	if len(waves) > 0 {
 		said += "; waves, as " + strings.Join(waves, ", ") + " of the tables are"
 	}
@@ -212,7 +226,7 @@ func (m *PopulationRegressor[T]) each(ctx context.Context, b *cnp.Batch[T],
 }
 
 // Predict returns the distributions at the targets of each task, each on its own, noise included: normal ones or, if there are waves,
-// mixtures of normals, as a value may lie on either side of a jump.
+// mixtures of normals, as a value may lie on either side of a jump. Of amounts and of logarithms it is those of their scale.
 func (m *PopulationRegressor[T]) Predict(ctx context.Context, b *cnp.Batch[T]) (*cnp.Prediction[T], error) {
 	if err := b.Check(&m.cfg); err != nil {
 		return nil, err
@@ -221,9 +235,10 @@ func (m *PopulationRegressor[T]) Predict(ctx context.Context, b *cnp.Batch[T]) (
 	if err != nil {
 		return nil, err
 	}
+	w := &populationWriter[T]{out: out, numbers: len(out.Params) / max(1, len(out.Mean))}
 	if out.Params != nil { // of targets that do not count
 		for i := range len(out.Mean) {
-			oneNormal(out.Params[i*3*waveNormals:(i+1)*3*waveNormals], 0, 1)
+			w.normal(i, 0, 1, likelihood.Straight)
 		}
 	}
 	err = m.each(ctx, b, func(_, c int, x, y, targets []float64, at []int) error {
@@ -239,7 +254,7 @@ func (m *PopulationRegressor[T]) Predict(ctx context.Context, b *cnp.Batch[T]) (
 			if err != nil {
 				return err
 			}
-			if err := setMixtures(out, p, v, targets[lo*d:hi*d], mean, std, at[lo:hi]); err != nil {
+			if err := w.set(p, v, targets[lo*d:hi*d], mean, std, at[lo:hi]); err != nil {
 				return err
 			}
 		}
@@ -251,44 +266,65 @@ func (m *PopulationRegressor[T]) Predict(ctx context.Context, b *cnp.Batch[T]) (
 	return out, nil
 }
 
-// setMixtures sets values at of a prediction, given means and deviations of the Gaussian processes and, unless v is nil, the waves.
-func setMixtures[T cnp.Float](out *cnp.Prediction[T], p *Population, v *waveView, targets, mean, std []float64, at []int) error {
-	const n = 3 * waveNormals
-	if v != nil {
-		t, err := p.frame.places("targets", targets)
-		if err != nil {
-			return err
-		}
-		d := p.frame.dim
-		for k, i := range at {
-			params := v.normals(t[k*d:(k+1)*d], p.frame, mean[k], std[k])
-			for j, value := range params {
-				out.Params[i*n+j] = T(value)
-				if j%3 == 2 {
-					out.Params[i*n+j] = max(T(value), math.SmallestNonzeroFloat32)
-				}
-			}
-		}
-		p.mix(v, t, mean, std)
-		if err := checkRange(mean, std); err != nil {
-			return err
-		}
-	}
-	for k, i := range at {
-		out.Mean[i], out.Std[i] = T(mean[k]), max(T(std[k]), math.SmallestNonzeroFloat32)
-		if v == nil && out.Params != nil {
-			oneNormal(out.Params[i*n:(i+1)*n], out.Mean[i], out.Std[i])
-		}
-	}
-	return nil
+// populationWriter writes distributions into a prediction.
+type populationWriter[T cnp.Float] struct {
+	out     *cnp.Prediction[T]
+	numbers int // of a value's distribution: none, mean, deviation and scale, or 16 normals, which a scale may follow
 }
 
-// oneNormal makes the parameters of a mixture those of one normal distribution.
-func oneNormal[T cnp.Float](params []T, mean, std T) {
+// set sets values at of a prediction, given means and deviations of the Gaussian processes and, unless v is nil, the waves.
+func (w *populationWriter[T]) set(p *Population, v *waveView, targets, mean, std []float64, at []int) error {
+	t, err := p.frame.places("targets", targets)
+	if err != nil {
+		return err
+	}
+	d := p.frame.dim
+	for k, i := range at {
+		if v != nil {
+			w.normals(i, v.normals(t[k*d:(k+1)*d], p.frame, mean[k], std[k]), p.family())
+		} else if w.numbers > 0 {
+			w.normal(i, mean[k], std[k], p.family())
+		}
+	}
+	switch {
+	case !p.straight():
+		p.unbend(v, t, mean, std)
+		err = checkRange(mean, std)
+	case v != nil:
+		p.mix(v, t, mean, std)
+		err = checkRange(mean, std)
+	}
+	for k, i := range at {
+		w.out.Mean[i], w.out.Std[i] = T(mean[k]), max(T(std[k]), math.SmallestNonzeroFloat32)
+	}
+	return err
+}
+
+// normal makes the distribution of value i one normal on a scale.
+func (w *populationWriter[T]) normal(i int, mean, std float64, scale likelihood.Bend) {
+	if w.numbers == (likelihood.Bent{}).Outputs() {
+		copy(w.out.Params[i*w.numbers:], []T{T(mean), max(T(std), math.SmallestNonzeroFloat32), T(scale)})
+		return
+	}
+	params := make([]float64, 3*waveNormals)
 	for j := 0; j < len(params); j += 3 {
-		params[j], params[j+1], params[j+2] = 0, mean, std
+		params[j+1], params[j+2] = mean, std
 	}
 	params[0] = 1
+	w.normals(i, params, scale)
+}
+
+// normals makes the distribution of value i a mixture of normals on a scale: shares, means and deviations.
+func (w *populationWriter[T]) normals(i int, params []float64, scale likelihood.Bend) {
+	to := w.out.Params[i*w.numbers : (i+1)*w.numbers]
+	for j, value := range params {
+		if to[j] = T(value); j%3 == 2 {
+			to[j] = max(to[j], math.SmallestNonzeroFloat32)
+		}
+	}
+	if len(to) > len(params) {
+		to[len(params)] = T(scale)
+	}
 }
 
 // SampleCurves draws joint samples [samples, B, Nt, outputs] of functions or of new values. Output c has the seed of its task + c. Where
@@ -334,14 +370,14 @@ func (m *PopulationRegressor[T]) SampleCurves(ctx context.Context, b *cnp.Batch[
 // sampleLarge draws samples of Gaussian processes by the chain rule, and of waves as SampleCurves does.
 func (m *PopulationRegressor[T]) sampleLarge(ctx context.Context, b *cnp.Batch[T], opt cnp.SampleOptions) ([]T, error) {
 	plain := &PopulationRegressor[T]{cfg: m.cfg}
-	plain.cfg.Likelihood = ""
 	for _, p := range m.of {
 		own := *p
 		own.waves = nil
 		plain.of = append(plain.of, &own)
 	}
+	plain.cfg.Likelihood = likelihoodOf(plain.of)
 	out, err := cnp.SampleCurves(ctx, byChain[T]{plain}, b, opt)
-	if err != nil || m.cfg.Likelihood == "" {
+	if err != nil || m.cfg.Likelihood == plain.cfg.Likelihood {
 		return out, err
 	}
 	values := b.B * b.Nt * len(m.of)

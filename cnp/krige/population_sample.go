@@ -89,7 +89,7 @@ func (p *Population) Samples(ctx context.Context, x, y, targets []float64, count
 func (p *Population) restore(samples [][]float64) error {
 	for _, row := range samples {
 		for i := range row {
-			if row[i] = p.frame.y0 + p.frame.ys*row[i]; math.IsNaN(row[i] - row[i]) {
+			if row[i] = p.back(p.frame.y0 + p.frame.ys*row[i]); math.IsNaN(row[i] - row[i]) {
 				return fmt.Errorf("%w: targets: row %d: a sample of %v is beyond float64", ErrInput, i, row[i])
 			}
 		}

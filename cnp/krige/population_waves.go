@@ -187,7 +187,7 @@ func (v *waveView) logDensity(x []float64, y float64) float64 {
 // LogDensities returns the logarithms of the densities of values [nt] at targets [nt, Dim], of each on its own, given a table, which may be
 // empty. Of Gaussian processes these are the densities of normal distributions with the mean and the deviation of Predict. Of waves they
 // are those of mixtures over draws of the wave, as a value may lie on either side of a jump. Sizes and numbers are checked as those of
-// Predict, and values have to be finite.
+// Predict, and values have to be finite. A value that is not on the population's scale, as 0 if that is the logarithm, has -Inf.
 func (p *Population) LogDensities(ctx context.Context, x, y, targets, values []float64) ([]float64, error) {
 	if len(values)*p.opt.Dim != len(targets) {
 		return nil, fmt.Errorf("%w: %d values at %d coordinates of targets", ErrInput, len(values), len(targets))
@@ -199,16 +199,14 @@ func (p *Population) LogDensities(ctx context.Context, x, y, targets, values []f
 	if err != nil {
 		return nil, err
 	}
-	_, t, normal, err := p.normalise(nil, targets, values)
+	t, err := p.frame.places("targets", targets)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]float64, len(values))
 	for i, y := range values {
-		out[i] = logNormal(y, mean[i], std[i]*std[i])
-		if v != nil {
-			wave := v.logDensity(t[i*p.frame.dim:(i+1)*p.frame.dim], normal[i]) - math.Log(p.frame.ys)
-			out[i] = logAdd(math.Log1p(-v.share)+out[i], math.Log(v.share)+wave)
+		if out[i], err = p.density(v, t[i*p.frame.dim:(i+1)*p.frame.dim], y, mean[i], std[i]); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil

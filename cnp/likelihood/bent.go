@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 )
 
-// BentName is the name of Bent. Names does not list it: interpolations have it, and no network is trained under it.
+// BentName is the name of Bent, and with a number of normals that of a mixture of them. Names does not list it: interpolations and
+// populations have it, and no network is trained under it.
 const BentName = "bent-normal"
 
 // Bend is the scale on which values are normal.
@@ -21,10 +23,18 @@ const (
 
 func init() {
 	likelihoods.make[BentName] = func(o Options, arg string) (Family, error) {
-		if o.Architecture != "krige" || arg != "" {
-			return nil, fmt.Errorf("%s is for interpolations, and takes no argument", BentName)
+		mixed := o.Architecture == "population"
+		switch n, err := strconv.Atoi(arg); {
+		case o.Architecture != "krige" && !mixed:
+			return nil, fmt.Errorf("%s is for interpolations and populations", BentName)
+		case arg == "":
+			return Bent{}, nil
+		case !mixed || err != nil || n < 2 || n > maxComponents:
+			return nil, fmt.Errorf("%s takes no argument, or that of a population a number of normals from 2 to %d", BentName,
+				maxComponents)
+		default:
+			return bentComponents{components{n: n}}, nil
 		}
-		return Bent{}, nil
 	}
 }
 
@@ -45,36 +55,52 @@ func (Bent) Parameters(params, raw []float64) { copy(params, raw) }
 
 // Moments returns mean and standard deviation of the values.
 func (Bent) Moments(p []float64) (mean, std float64) {
-	v := p[1] * p[1]
-	switch Bend(p[2]) {
-	case Root:
-		return p[0]*p[0] + v, math.Sqrt(4*p[0]*p[0]*v + 2*v*v)
-	case Logarithm:
-		mean = math.Exp(p[0] + v/2)
-		return mean, mean * math.Sqrt(math.Expm1(v))
-	case Amount:
-		return max(0, p[0]), p[1]
+	mean, std = unbentMoments(p[0], p[1], p[2])
+	if Bend(p[2]) == Amount {
+		mean = max(0, mean)
 	}
-	return p[0], p[1]
+	return mean, std
+}
+
+// unbentMoments returns mean and standard deviation of values that are normal on a scale.
+func unbentMoments(mean, std, bend float64) (m, s float64) {
+	v := std * std
+	switch Bend(bend) {
+	case Root:
+		return mean*mean + v, math.Sqrt(4*mean*mean*v + 2*v*v)
+	case Logarithm:
+		m = math.Exp(mean + v/2)
+		return m, m * math.Sqrt(math.Expm1(v))
+	}
+	return mean, std
 }
 
 // LogDensity returns the log-density of a value, -Inf where it has no root or logarithm.
 func (Bent) LogDensity(y float64, p []float64) float64 {
-	switch Bend(p[2]) {
+	bent, slope, ok := bendValue(y, p[2])
+	if !ok {
+		return math.Inf(-1)
+	}
+	return logNormal(bent, p[0], p[1]) + slope
+}
+
+// bendValue takes a value to its scale. slope is the logarithm of the slope there; ok is false where a value has no root or logarithm.
+func bendValue(y, bend float64) (bent, slope float64, ok bool) {
+	switch Bend(bend) {
 	case Root:
 		if y < 0 {
-			return math.Inf(-1)
+			return 0, 0, false
 		}
 		root := math.Sqrt(y)
-		return logNormal(root, p[0], p[1]) - math.Log(2*math.Max(root, 1e-9)) // at 0 the slope is infinite
+		return root, -math.Log(2 * math.Max(root, 1e-9)), true // at 0 the slope is infinite
 	case Logarithm:
 		if y <= 0 {
-			return math.Inf(-1)
+			return 0, 0, false
 		}
 		log := math.Log(y)
-		return logNormal(log, p[0], p[1]) - log
+		return log, -log, true
 	}
-	return logNormal(y, p[0], p[1])
+	return y, 0, true
 }
 
 // Gradient panics: nothing is trained under this family.
@@ -107,3 +133,59 @@ func unbend(v, bend float64) float64 {
 	}
 	return v
 }
+
+// bentComponents is for values that are a mixture of n normals on one of several scales. Parameters: those of the mixture there, and the
+// Bend.
+type bentComponents struct{ of components }
+
+func (l bentComponents) Name() string { return fmt.Sprintf("%s:%d", BentName, l.of.n) }
+
+func (l bentComponents) Outputs() int { return l.of.Outputs() + 1 }
+
+func (bentComponents) Constants() int { return 0 }
+
+func (bentComponents) Parameters(params, raw []float64) { copy(params, raw) }
+
+// split returns the parameters of the mixture and the bend.
+func (bentComponents) split(p []float64) (of []float64, bend float64) {
+	return p[:len(p)-1], p[len(p)-1]
+}
+
+func (l bentComponents) Moments(p []float64) (mean, std float64) {
+	of, bend := l.split(p)
+	unbent := make([]float64, len(of))
+	for k := 0; k < len(of); k += 3 {
+		unbent[k] = of[k]
+		unbent[k+1], unbent[k+2] = unbentMoments(of[k+1], of[k+2], bend)
+	}
+	mean, std = l.of.Moments(unbent)
+	if Bend(bend) == Amount {
+		mean = max(0, mean)
+	}
+	return mean, std
+}
+
+func (l bentComponents) LogDensity(y float64, p []float64) float64 {
+	of, bend := l.split(p)
+	bent, slope, ok := bendValue(y, bend)
+	if !ok {
+		return math.Inf(-1)
+	}
+	return l.of.LogDensity(bent, of) + slope
+}
+
+func (bentComponents) Gradient(_ []float64, _ float64, _, _ []float64) {
+	panic("likelihood: " + BentName + " has no gradient: populations are not trained")
+}
+
+func (l bentComponents) Quantile(q float64, p []float64) float64 {
+	of, bend := l.split(p)
+	return unbend(l.of.Quantile(q, of), bend)
+}
+
+func (l bentComponents) Sample(rng *rand.Rand, p []float64) float64 {
+	of, bend := l.split(p)
+	return unbend(l.of.Sample(rng, of), bend)
+}
+
+func (bentComponents) Support() (lo, hi float64) { return math.Inf(-1), math.Inf(1) }

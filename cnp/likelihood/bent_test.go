@@ -3,6 +3,7 @@ package likelihood
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,9 +14,15 @@ import (
 // TestBent: density, quantiles and moments of each scale belong together. The oracle of the density is a difference of the
 // distribution function, that of the moments the mean over many evenly spaced quantiles.
 func TestBent(t *testing.T) {
-	l := Bent{}
+	mixed, err := Parse(BentName+":2", Options{Architecture: "population"})
+	require.NoError(t, err)
+	two := func(bend Bend) []float64 { return []float64{0.3, 1.2, 0.2, 0.7, 2.5, 0.1, float64(bend)} }
 	for _, p := range [][]float64{{1.5, 0.3, float64(Straight)}, {1.5, 0.3, float64(Root)}, {1.5, 0.3, float64(Logarithm)},
-		{3, 0.4, float64(Amount)}} {
+		{3, 0.4, float64(Amount)}, two(Straight), two(Root), two(Logarithm), two(Amount)} {
+		l := Family(Bent{})
+		if len(p) > l.Outputs() {
+			l = mixed
+		}
 		mean, std := l.Moments(p)
 		const n = 20000
 		sum, square := 0.0, 0.0
@@ -38,10 +45,13 @@ func TestBent(t *testing.T) {
 		}
 		require.InDelta(t, 0.3, float64(below)/4000, 0.03, p)
 	}
+	l := Bent{}
 	amount := []float64{-1, 0.5, float64(Amount)}
 	require.Zero(t, l.Quantile(0.5, amount))
 	mean, _ := l.Moments(amount)
 	require.Zero(t, mean)
+	require.True(t, math.IsInf(mixed.LogDensity(0, two(Logarithm)), -1))
+	require.Panics(t, func() { mixed.Gradient(nil, 0, nil, nil) })
 	require.True(t, math.IsInf(l.LogDensity(-1, []float64{0, 1, float64(Root)}), -1))
 	require.True(t, math.IsInf(l.LogDensity(0, []float64{0, 1, float64(Logarithm)}), -1))
 	require.Panics(t, func() { l.Gradient(nil, 0, nil, nil) })
@@ -55,4 +65,15 @@ func TestBentHidden(t *testing.T) {
 	l, err := Parse(BentName, Options{Architecture: "krige"})
 	require.NoError(t, err)
 	require.Equal(t, Bent{}, l)
+	for _, arg := range []string{"", "2", "16"} {
+		l, err := Parse(strings.TrimSuffix(BentName+":"+arg, ":"), Options{Architecture: "population"})
+		require.NoError(t, err)
+		require.Equal(t, strings.TrimSuffix(BentName+":"+arg, ":"), l.Name())
+	}
+	for _, name := range []string{BentName + ":1", BentName + ":17", BentName + ":x"} {
+		_, err := Parse(name, Options{Architecture: "population"})
+		require.ErrorContains(t, err, "2 to 16", name)
+	}
+	_, err = Parse(BentName+":2", Options{Architecture: "krige"})
+	require.ErrorContains(t, err, "no argument")
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/eval"
+	"github.com/equivcnp/equivcnp/cnp/interpolate"
 	"github.com/equivcnp/equivcnp/cnp/krige"
+	"github.com/equivcnp/equivcnp/cnp/likelihood"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/internal/words"
@@ -26,6 +28,10 @@ type Population struct {
 	Stdin io.Reader `json:"-"`
 	// Sphere says that the inputs are latitude and longitude in degrees, DifferentUnits that they have units of their own.
 	Sphere, DifferentUnits bool
+	// Log names outputs, as Y does (else y, or y1, y2, ..), of whose logarithms the population is. Positive says that none of the others is
+	// ever negative: theirs is of the values, of square roots or of logarithms, whichever makes them likeliest.
+	Log      []string
+	Positive bool
 	// Holdout is the share of the tasks from which nothing is learned and on which the model is scored; 0: none. Seed draws them.
 	Holdout float64
 	Seed    uint64
@@ -84,7 +90,14 @@ func (p *Population) Estimate(ctx context.Context) (*Estimated, error) {
 			return nil, fmt.Errorf("a share of %g held out: %w", p.Holdout, err)
 		}
 	}
-	if out.Model, err = p.fit(ctx, kept); err != nil {
+	values, err := p.values(set.Dy)
+	if err != nil {
+		return nil, err
+	}
+	if err := onScale(set, values); err != nil {
+		return nil, err
+	}
+	if out.Model, err = p.fit(ctx, kept, values); err != nil {
 		return nil, err
 	}
 	out.Tasks = len(kept.Curves)
@@ -94,7 +107,7 @@ func (p *Population) Estimate(ctx context.Context) (*Estimated, error) {
 		return out, nil
 	}
 	out.About["scored_on"] = apart.Name
-	out.Score, err = p.score(ctx, out.Model, apart)
+	out.Score, err = p.score(ctx, out.Model, apart, values)
 	return out, err
 }
 
@@ -150,15 +163,50 @@ func checkPlain(set *task.CurveSet) error {
 	return checkValues(set)
 }
 
+// values returns what kind of values each output has.
+func (p *Population) values(outputs int) ([]krige.Values, error) {
+	names := p.Y
+	if len(names) != outputs {
+		if names = []string{"y"}; outputs > 1 {
+			names = nil
+			for k := range outputs {
+				names = append(names, fmt.Sprintf("y%d", k+1))
+			}
+		}
+	}
+	return interpolate.ValuesOf(names, p.Log, p.Positive)
+}
+
+// onScale refuses a value that is not of its output's kind, by task and row.
+func onScale(set *task.CurveSet, values []krige.Values) error {
+	for i, c := range set.Curves {
+		for j, v := range c.Y {
+			what := "amounts are never negative"
+			switch k := values[j%set.Dy]; {
+			case k == krige.Logarithmic && v <= 0:
+				what = "it has no logarithm"
+			case k != krige.Positive || !(v < 0):
+				continue
+			}
+			return fmt.Errorf("%s: task %d, row %d: output %d of %d is %g: %s", set.Name, i, j/set.Dy, j%set.Dy+1, set.Dy, v, what)
+		}
+	}
+	return nil
+}
+
 // options are those of the populations, and of interpolations to compare with.
 func (p *Population) options(dim int) krige.Options {
 	return krige.Options{Dim: dim, Sphere: p.Sphere, DifferentUnits: p.DifferentUnits}
 }
 
-// fit estimates a population for each output, in units in which the values of all tasks have mean 0 and deviation 1.
-func (p *Population) fit(ctx context.Context, set *task.CurveSet) (*krige.PopulationRegressor[float32], error) {
+// fit estimates a population for each output, in units in which the values of all tasks have mean 0 and deviation 1, or in their own if
+// one of the outputs is on another scale.
+func (p *Population) fit(ctx context.Context, set *task.CurveSet, values []krige.Values) (*krige.PopulationRegressor[float32], error) {
 	cfg := cnp.Default(krige.PopulationArchitecture, "", set.Dy)
 	cfg.DimX = set.Dx
+	if slices.ContainsFunc(values, func(v krige.Values) bool { return v != krige.Plain }) {
+		cfg.Likelihood = likelihood.BentName // which knows no other units
+	}
 	if p.Sphere {
 		cfg.Placement = cnp.PlacementSphere
 	}
@@ -166,7 +214,7 @@ func (p *Population) fit(ctx context.Context, set *task.CurveSet) (*krige.Popula
 	if cfg.Trained, err = witnessed(source(set), cfg, p.Seed); err != nil {
 		return nil, err
 	}
-	cfg.Trained.Context = [2]int{}
+	cfg.Likelihood, cfg.Trained.Context = "", [2]int{}
 	for _, c := range set.Curves {
 		cfg.Trained.Context[1] = max(cfg.Trained.Context[1], len(c.X)/set.Dx)
 	}
@@ -186,7 +234,9 @@ func (p *Population) fit(ctx context.Context, set *task.CurveSet) (*krige.Popula
 				ys[i] = append(ys[i], units.Y[k].Apply(y))
 			}
 		}
-		if of[k], err = krige.FitPopulation(ctx, xs, ys, p.options(set.Dx)); err != nil {
+		opt := p.options(set.Dx)
+		opt.Values = values[k]
+		if of[k], err = krige.FitPopulation(ctx, xs, ys, opt); err != nil {
 			return nil, fmt.Errorf("%s: output %d of %d: %w", set.Name, k+1, set.Dy, err)
 		}
 		if of[k] == nil {
@@ -207,14 +257,15 @@ func source(set *task.CurveSet) task.CurveSetSource[float32] {
 const scoredTasks = 256
 
 // score compares a model on held out tasks with the interpolation of each on its own.
-func (p *Population) score(ctx context.Context, m *krige.PopulationRegressor[float32], set *task.CurveSet) (*PopulationScore, error) {
+func (p *Population) score(ctx context.Context, m *krige.PopulationRegressor[float32], set *task.CurveSet,
+	values []krige.Values) (*PopulationScore, error) {
 	alone, err := krige.NewRegressor(p.options(set.Dx))
 	if err != nil {
 		return nil, err
 	}
 	s := &PopulationScore{Tasks: min(len(set.Curves), scoredTasks)}
 	scores, err := eval.Scores(ctx, []eval.Predictor[float32]{eval.Model(cnp.Standardised[float32](m)),
-		eval.Model[float32](alone.Outputs(set.Dy))}, source(set), eval.Options{Tasks: s.Tasks, Seed: p.Seed})
+		eval.Model[float32](alone.OutputsOf(values))}, source(set), eval.Options{Tasks: s.Tasks, Seed: p.Seed})
 	if err != nil {
 		return nil, err
 	}

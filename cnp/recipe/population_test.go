@@ -72,6 +72,42 @@ func TestPopulation(t *testing.T) {
 	require.InDelta(t, -1, got.Mean[1], 0.01)
 }
 
+// Outputs that are amounts or have logarithms are learned on their scale, and never predicted to be negative; others beside them as always.
+func TestPopulationOfAmounts(t *testing.T) {
+	p := DefaultPopulation()
+	p.Set, p.Holdout = hills(24, 14), 0.25
+	for _, c := range p.Set.Curves {
+		for i := 1; i < len(c.Y); i += 2 {
+			c.Y[i] = math.Exp(600 * (c.Y[i] + 1)) // NaN stays
+		}
+	}
+	plain, err := p.Estimate(t.Context())
+	require.NoError(t, err)
+	p.Y, p.Log = []string{"height", "flow"}, []string{"flow"}
+	e, err := p.Estimate(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "bent-normal", e.Model.Config().Likelihood)
+	require.Greater(t, e.Score.LogLikelihood, plain.Score.LogLikelihood+0.2)
+	of := e.Model.Populations()
+	require.Equal(t, []string{"", "logarithm"}, []string{of[0].Scale(), of[1].Scale()})
+	p.Log, p.Positive = nil, true
+	amounts, err := p.Estimate(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "logarithm", amounts.Model.Populations()[1].Scale())
+	b := &cnp.Batch[float32]{B: 1, Nc: 1, Nt: 1, XContext: []float64{5e5, 0}, YContext: []float32{1000, 1e-3}, XTarget: []float64{5e5, 10}}
+	got, err := cnp.Standardised[float32](e.Model).Predict(t.Context(), b)
+	require.NoError(t, err)
+	require.InDelta(t, 1000, got.Mean[0], 1)
+	require.Less(t, got.Mean[1], float32(0.01))
+
+	p.Set.Curves[3].Y[5] = -1
+	_, err = p.Estimate(t.Context())
+	require.ErrorContains(t, err, "hills: task 3, row 2: output 2 of 2 is -1: amounts are never negative")
+	p.Positive, p.Log = false, []string{"depth"}
+	_, err = p.Estimate(t.Context())
+	require.ErrorContains(t, err, "Log depth: no output of this name: height, flow")
+}
+
 // Tables in files are tasks each, or have a column that says so; what cannot be learned from is refused with a reason.
 func TestPopulationFiles(t *testing.T) {
 	dir := t.TempDir()
