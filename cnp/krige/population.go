@@ -438,9 +438,8 @@ func (r *populationRoom) sums(n int) (s sums) {
 
 // LogDensity returns the logarithm of the joint density of values [nt] at targets [nt, Dim], given a table, which may be empty. It takes
 // time with the third power of the number of values, table and targets together, which may be 4,096 at most. It is exact of Gaussian
-// processes. The evidences of waves, whose quotient it is, are estimated by sequential Monte Carlo (always with the same seed). Each of the
-// two logarithms has a standard error of about 0.1 with ten values, and up to 4 with 500 values without noise. Seldom the sampler loses the
-// wave of a large table, and the density is far too low.
+// processes. The evidences of waves, whose quotient it is, are estimated by importance sampling (always with the same seed). Each of the two
+// logarithms has a standard error of about 0.05 nats with up to 250 values, and of up to some nats with 500 values without noise.
 func (p *Population) LogDensity(ctx context.Context, x, y, targets, values []float64) (float64, error) {
 	if err := p.check(x, y, targets); err != nil {
 		return 0, err
@@ -477,12 +476,7 @@ func (p *Population) LogDensity(ctx context.Context, x, y, targets, values []flo
 		}
 	}
 	if p.waves != nil {
-		n := len(y)
-		before, err := p.waveEvidence(ctx, at[:n*p.frame.dim], all[:n])
-		if err != nil {
-			return 0, err
-		}
-		after, err := p.waveEvidence(ctx, at, all)
+		before, after, err := p.waveEvidences(ctx, at, all, len(y))
 		if err != nil {
 			return 0, err
 		}

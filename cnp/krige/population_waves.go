@@ -71,7 +71,7 @@ func (p *Population) view(ctx context.Context, x, y []float64) (*waveView, error
 	m.x, m.y = x, y
 	x, y = m.canonical()
 	t := newWaveTable(x, y, p.frame.dim, waveValues)
-	s := p.waves.sample(ctx, t, waveEvidence(len(t.y)), 1)
+	s := p.waves.posterior(ctx, t, waveEvidence(len(t.y)), 1)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -89,12 +89,16 @@ func (p *Population) view(ctx context.Context, x, y []float64) (*waveView, error
 	return &waveView{s, 1 / (1 + math.Exp(min(700, gauss-math.Log(p.waves.share)-s.logZ)))}, nil
 }
 
-// waveEvidence is the logarithm of the density of a normalised table that is a wave, times the share of waves.
-func (p *Population) waveEvidence(ctx context.Context, x, y []float64) (float64, error) {
-	m := &Model{opt: p.opt, frame: p.frame, x: x, y: y}
-	x, y = m.canonical()
-	s := p.waves.sample(ctx, newWaveTable(x, y, p.frame.dim, len(y)), waveEvidence(len(y)), 1)
-	return math.Log(p.waves.share) + s.logZ, ctx.Err()
+// waveEvidences are the logarithms of the densities of the first n values of a normalised table, and of all of them, if it is a wave, times
+// the share of waves.
+func (p *Population) waveEvidences(ctx context.Context, x, y []float64, n int) (given, together float64, err error) {
+	d := p.frame.dim
+	first, rest := &Model{opt: p.opt, frame: p.frame, x: x[:n*d], y: y[:n]}, &Model{opt: p.opt, frame: p.frame, x: x[n*d:], y: y[n:]}
+	x, y = first.canonical()
+	moreX, moreY := rest.canonical()
+	given, together = p.waves.evidences(ctx, append(x, moreX...), append(y, moreY...), n)
+	share := math.Log(p.waves.share)
+	return share + given, share + together, ctx.Err()
 }
 
 // canonical returns rows in an order that depends on nothing but them.

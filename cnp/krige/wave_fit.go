@@ -117,7 +117,7 @@ func learnWaves(ctx context.Context, tables []*waveTable, seen []*evidence, gaus
 	out := make([]float64, len(tables))
 	parallel.For(len(tables), 1, func(lo, hi int) {
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			out[i] = w.sample(ctx, l.tables[i].seen, waveEvidence(4*len(l.tables[i].seen.y)), uint64(i)).logZ
+			out[i] = w.posterior(ctx, l.tables[i].seen, waveEvidence(len(l.tables[i].seen.y)), uint64(i)).logZ
 		}
 	})
 	return w, out
@@ -386,16 +386,7 @@ func (l *waveLearner) drop() {
 			}
 			s, a := l.sampler(t)
 			s.look(a, true)
-			e := make([]float64, s.size) // the variance is that of L^-1 of a unit vector
-			e[j] = 1
-			var v float64
-			for i := range e {
-				for m := range i {
-					e[i] -= a.lower[i*s.size+m] * e[m]
-				}
-				e[i] /= a.lower[i*s.size+i]
-				v += e[i] * e[i]
-			}
+			v := a.variance(j)
 			n, over, square = n+1, over+t.theta[j]*t.theta[j]/v, square+t.theta[j]*t.theta[j]
 		}
 		if over < 4*n {

@@ -59,6 +59,7 @@ type waveSampler struct {
 	all    []*particle
 	spare  *particle
 	logZ   float64 // the logarithm of the evidence: of the density of the table's values
+	enough float64 // the effective share of the draws that it was estimated from by importance sampling
 }
 
 func newWaveSampler(w *waves, t *waveTable, seed uint64) *waveSampler {
@@ -302,9 +303,9 @@ func waveSearch(dim int) waveEffort {
 	return waveEffort{64, 8192, 64}
 }
 
-// waveEvidence is the effort of estimating the evidence of a table, and of predicting from it.
+// waveEvidence is the effort of finding the posterior of a table, which is then weighed.
 func waveEvidence(values int) waveEffort {
-	const most, least, work = 512, 96, 6e4
+	const most, least, work = 256, 96, 2.5e4
 	return waveEffort{int(min(most, max(least, work/float64(values+1)))), 8192, 128}
 }
 

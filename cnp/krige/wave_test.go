@@ -51,7 +51,7 @@ func waveDraw(w *waves, rng *rand.Rand, n int) (t *waveTable, theta []float64) {
 func TestWavePosterior(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	w := knownWaves(1, formOf(sawtooth), 0.1)
-	for _, n := range []int{0, 1, 2, 3, 5, 8, 20} {
+	for _, n := range []int{0, 1, 2, 3, 5, 8, 20, 60} {
 		table, _ := waveDraw(w, rng, n)
 		grid := newWaveSampler(w, table, 1)
 		a := grid.particle()
@@ -80,13 +80,14 @@ func TestWavePosterior(t *testing.T) {
 		const runs = 8
 		var found, centre float64
 		for seed := range uint64(runs) {
-			s := w.sample(t.Context(), table, waveEvidence(n), seed)
+			s := w.posterior(t.Context(), table, waveEvidence(n), seed)
+			require.InDelta(t, exact, s.logZ, 0.15, "%d values: evidence", n)
 			found += s.logZ / runs
 			for _, a := range s.all {
 				centre += a.theta[0] / runs / float64(len(s.all))
 			}
 		}
-		require.InDelta(t, exact, found, 0.25, "%d values: evidence", n)
+		require.InDelta(t, exact, found, 0.03, "%d values: evidence", n)
 		require.InDelta(t, mean, centre, 0.15*sd+0.002, "%d values: wave vector", n)
 	}
 }
@@ -107,6 +108,33 @@ func TestWaveFound(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Draws that lie beside the posterior of a wave without noise lead to it, and the joint density of further values is that of residuals as
+// small as they are.
+func TestWaveIsNotLost(t *testing.T) {
+	const n, known = 160, 100
+	w := knownWaves(3, formOf(sawtooth), foldFloor)
+	w.apart[waveGain], w.rare, w.broad, w.share = 0.0137, 0.004, 2, 0.99
+	table, theta := waveDraw(w, rand.New(rand.NewPCG(3, 1)), n)
+	s := newWaveSampler(w, table, 1)
+	for range weighShared {
+		a := s.particle()
+		copy(a.theta, theta)
+		for k := range a.theta {
+			a.theta[k] += 5e-4 * s.rng.NormFloat64()
+		}
+		s.setPrior(a)
+		s.look(a, true)
+		require.False(t, s.fits(a))
+		s.all = append(s.all, a)
+	}
+	s.weighAll(t.Context(), s.peaks())
+	require.True(t, s.fits(s.best()))
+	given, together := w.evidences(t.Context(), table.x, table.y, known)
+	require.InDelta(t, together, s.logZ, 1)
+	perValue := -math.Log(foldFloor) - 0.5*math.Log(2*math.Pi*math.E)
+	require.InDelta(t, perValue, (together-given)/(n-known), 0.6)
 }
 
 // populationOfWaves draws tables of waves in the plane: value = level + gain g + noise.
