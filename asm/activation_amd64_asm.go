@@ -26,59 +26,63 @@ func expMinusF32(b *x86.Block, x x86.Value) (w, k, z x86.Value) {
 	return w, k, z
 }
 
-// expSixteenthsF32 returns v and u with exp(-x) = v·(1 + u). AVX-512 only.
+// expByTableF32 returns v and u with exp(-x) = v·(1 + u), by a table of the n = 16 numbers that a vector of AVX-512 holds, or the 8 of
+// AVX2, for |x| ≤ sigmoidMax.
 //
-//	k = round(-16·x·log2e)/16,  s = x + k·ln2, |s| ≤ ln2/32
-//	v = 2^floor(k)·2^(k - floor(k))/c0, the second factor from a table of 16
-//	u = c0·exp(-s) - 1 = (c0 - 1) - s·(c0 - s·(c2 - s·c3)),  relative error of 1 + u: 5.3e-9
+//	k = round(-n·x·log2e)/n,  s = x + k·ln2, |s| ≤ ln2/2n
+//	v = 2^floor(k)·2^(k - floor(k))/c0, the second factor from the table
+//	u = c0·exp(-s) - 1 = (c0 - 1) - s·(c0 - s·(c2 - s·c3)),  relative error of 1 + u: 5.3e-9, of a degree more with AVX2 1.7e-10
 //
-// c0 must be below 0.9785, so that u is negative. Of the float32 between 0.9 and that, it is the one for which rounding the table to
-// 24 bits costs least: 0.32·2^-24 of the numbers' values.
-func expSixteenthsF32(b *x86.Block, x x86.Value) (v, u x86.Value) {
-	// Adding this rounds a float32 below 2^18 in magnitude to sixteenths, whose number stands in the low bits of the sum.
-	round := b.Const("roundTo16ths", 0x1.8p19)
-	const c0 = 0x1.eaa1a8p-1
+// c0 must be below exp(-ln2/2n), so that u is negative. Of the float32 between 0.9 and that, it is the one for which rounding the table
+// to 24 bits costs least: 0.32·2^-24 of the numbers' values, with AVX2 0.09.
+func expByTableF32(b *x86.Block, x x86.Value) (v, u x86.Value) {
+	n, c0, name, tail := 16, 0x1.eaa1a8p-1, "16th", []float64{0x1.eaa3c8p-2, -0x1.4715a8p-3}
+	if b.Level == x86.AVX2 {
+		n, c0, name, tail = 8, 0x1.d6b62ap-1, "8th", []float64{0x1.d6b62ap-2, -0x1.39d54ep-3, 0x1.39d00ep-5}
+	}
+	// Adding this rounds a float32 below 2^22/n in magnitude to multiples of 1/n, whose number stands in the low bits of the sum.
+	round := b.Const("roundTo"+name+"s", 0x1.8p23/float64(n))
 	z := b.FMA(x, b.Const("minusLog2e", -log2e), round)
 	k := b.Sub(z, round)
 	s := b.FMA(k, b.Const("ln2Hi", ln2HiF32), x)
 	s = b.FMA(k, b.Const("ln2Lo", ln2LoF32), s)
-	u = b.FNMA(b.Const("exp16thC3", 0x1.4715a8p-3), s, b.Const("exp16thC2", 0x1.eaa3c8p-2))
-	u = b.FNMA(u, s, b.Const("exp16thC0", c0))
-	u = b.FNMA(u, s, b.Const("exp16thC0Less1", c0-1))
-	table := make([]float64, 16)
+	u = b.Horner(s, polynomial(b, "exp"+name, tail)...)
+	u = b.FMS(u, s, b.Const("exp"+name+"C0", c0))
+	u = b.FMA(u, s, b.Const("exp"+name+"C0Less1", c0-1))
+	table := make([]float64, n)
 	for j := range table {
-		table[j] = math.Exp2(float64(j)/16) / c0
+		table[j] = math.Exp2(float64(j)/float64(n)) / c0
 	}
-	return b.Scale(b.Lookup(z, b.Table("exp2Of16ths", table)), k), u
+	v = b.Lookup(z, b.Table("exp2Of"+name+"s", table))
+	if b.Level == x86.AVX512 {
+		return b.Scale(v, k), u
+	}
+	// The whole part of k goes to the exponent; its eighths are the bits below.
+	return b.AddI(v, b.And(b.Shl(z, 20), b.Bits("exponentF32", 0xff800000))), u
 }
 
 // overOnePlusExpF32 is numerator/(1 + exp(-x)) for |x| ≤ sigmoidMax.
 //
-// On AVX-512 the denominator is d = v + (1 + v·u); the rounding error of the sum in parentheses is small beside d. An approximate
+// The denominator is d = v + (1 + v·u); the rounding error of the sum in parentheses is small beside d. On AVX-512, an approximate
 // reciprocal y of d gives a first quotient q = numerator·y; both have a relative error of at most 2^-14. The remainder q·d - numerator
 // is rounded once. Correcting q by it leaves little more than the rounding of the result:
 //
 //	numerator/d ≈ q - y·(q·d - numerator)
 //
-// On AVX2 the approximate reciprocal is too coarse for that. There q comes from a division, and the remainder is computed with 1 and
-// e = exp(-x) as separate terms. In this form, -0 stays -0.
+// On AVX2 the approximate reciprocal is too coarse for that, and d divides. In either form -0 stays -0.
 func overOnePlusExpF32(b *x86.Block, numerator, x x86.Value) x86.Value {
 	one := b.Const("one", 1)
-	if b.Level == x86.AVX512 {
-		v, u := expSixteenthsF32(b, x)
-		d := b.Add(v, b.FMA(v, u, one))
-		y := b.Rcp(d)
-		q := y
-		if !numerator.Is(one) {
-			q = b.Mul(numerator, y)
-		}
-		return b.FNMA(b.FMS(q, d, numerator), y, q)
+	v, u := expByTableF32(b, x)
+	d := b.Add(v, b.FMA(v, u, one))
+	if b.Level == x86.AVX2 {
+		return b.Div(numerator, d)
 	}
-	w, _, z := expMinusF32(b, x)
-	e := b.Mul(w, b.Shl(z, 23))
-	d := b.Add(e, one)
-	y, q := b.Rcp(d), b.Div(numerator, d)
-	return b.FNMA(b.Add(b.FMS(q, e, numerator), q), y, q)
+	y := b.Rcp(d)
+	q := y
+	if !numerator.Is(one) {
+		q = b.Mul(numerator, y)
+	}
+	return b.FNMA(b.FMS(q, d, numerator), y, q)
 }
 
 // copySignF32 gives x ≥ +0 the sign of s.
@@ -191,8 +195,7 @@ func tanhF32(b *x86.Block, x x86.Value) x86.Value {
 	p := b.FMA(b.Mul(r, r), q, r)
 	s := b.Shl(z, 23) // 2^k
 	m := b.FMA(p, s, b.Sub(s, b.Const("one", 1)))
-	// As in overOnePlusExpF32: the denominator, m + 2 rounded, is good for a first quotient, and the remainder takes both terms
-	// unrounded.
+	// The denominator, m + 2 rounded, is good for a first quotient, and the remainder takes both terms unrounded.
 	two := b.Const("two", 2)
 	d := b.Add(m, two)
 	y := b.Rcp(d)
@@ -222,7 +225,7 @@ func swishGradF32(b *x86.Block, dy, x x86.Value) x86.Value {
 	x = clampF32(b, x, -sigmoidMax, sigmoidMax)
 	var e x86.Value
 	if b.Level == x86.AVX512 {
-		v, u := expSixteenthsF32(b, x)
+		v, u := expByTableF32(b, x)
 		e = b.FMA(v, u, v)
 	} else {
 		w, _, z := expMinusF32(b, x)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -84,76 +85,92 @@ func sinCosF32(b *x86.Block, x x86.Value) (sin, cos x86.Value) {
 //
 // 0/0 counts as 0 and Inf/Inf as 1; NaN in either argument comes through.
 func atan2F32(b *x86.Block, y, x x86.Value) x86.Value {
+	if b.Level == x86.AVX2 {
+		return atan2F32AVX2(b, y, x)
+	}
 	ax, ay := absF32(b, x), absF32(b, y)
 	lo, hi := b.Min(ay, ax), b.Max(ay, ax) // both |x| if either is NaN
-	t := b.Div(lo, hi)
-	if b.Level == x86.AVX512 {
-		t = b.Fixup(t, lo, b.Bits("quotientSpecial", 0x00a00822)) // by class of lo: NaN, 0 → 0, Inf → 1
-	} else {
-		zero, inf := b.Const("zero", 0), b.Bits("infF32", 0x7f800000)
-		t = b.Select(b.Cmp(x86.EQ, lo, zero), zero, t)
-		t = b.Select(b.Cmp(x86.EQ, lo, inf), b.Const("one", 1), t)
-	}
+	t := b.Fixup(b.Div(lo, hi), lo, b.Bits("quotientSpecial", 0x00a00822)) // by class of lo: NaN, 0 → 0, Inf → 1
 	z := b.Mul(t, t)
 	p := b.Horner(z, polynomial(b, "atanP", atanP)...)
 	a := b.FMA(b.Mul(t, z), p, t)
 	sign := b.Bits("signF32", 1<<31)
 	steep := b.Cmp(x86.GT, ay, ax)
 	a = b.AddIf(steep, b.AddIf(steep, b.XorIf(steep, a, sign), b.Const("halfPi2", halfPi2)), b.Const("halfPi1", halfPi1))
-	var left x86.Mask
-	if b.Level == x86.AVX512 {
-		left = b.TestBits(x, sign)
-	} else {
-		left = b.CmpI(x86.GT, b.Bits("zero", 0), x)
-	}
+	left := b.TestBits(x, sign)
 	a = b.AddIf(left, b.AddIf(left, b.XorIf(left, a, sign), b.Const("pi2", 2*halfPi2)), b.Const("pi1", 2*halfPi1))
-	a = copySignF32(b, a, y)
-	if b.Level == x86.AVX512 {
-		return b.Fixup(a, y, b.Bits("nanComes", 0x00000022))
-	}
-	return b.Select(b.Cmp(x86.Unordered, y, y), y, a)
+	return b.Fixup(copySignF32(b, a, y), y, b.Bits("nanComes", 0x00000022))
 }
 
-// hypotF32 is sqrt(x² + y²). Both are scaled, by a power of two, to where squares neither overflow nor vanish; with a ≥ b
-// the magnitudes, and what the roundings of the squares and their sum lost,
+// atan2F32AVX2 is atan2F32 without masked additions: both reflections are one, of the angle as k·π/2 ± a, where k is 1 if |y| > |x|,
+// else 2 if x has a sign, else 0, and a is subtracted if one of the two holds.
+func atan2F32AVX2(b *x86.Block, y, x x86.Value) x86.Value {
+	sign, one := b.Bits("signF32", 1<<31), b.Const("one", 1)
+	ax, ay := absF32(b, x), absF32(b, y)
+	lo, hi := b.Min(ay, ax), b.Max(ay, ax)
+	// The smallest number makes 0 of 0/0. The minimum makes 1 of NaN, that of infinities among them.
+	t := b.Min(b.Div(lo, b.Max(hi, b.Bits("leastF32", 1))), one)
+	steep := b.Cmp(x86.GT, ay, ax)
+	k := b.Select(steep, one, b.And(b.Sar(x, 31), b.Const("two", 2)))
+	z := b.Mul(t, t)
+	p := b.Mul(b.Horner(z, polynomial(b, "atanP", atanP)...), z)
+	t = b.Xor(t, b.And(b.FlipIf(steep, x), sign))
+	a := b.FMA(k, b.Const("halfPi1", halfPi1), b.FMA(k, b.Const("halfPi2", halfPi2), b.FMA(p, t, t)))
+	a = b.Or(a, b.And(y, sign))
+	return b.OrBits(b.Cmp(x86.Unordered, y, x), a) // all ones are NaN
+}
+
+// Between these bounds of the larger magnitude hypotNearF32 needs no scale: neither squares nor what their rounding loses leave the range
+// of normal numbers. Zeros need none either.
+const (
+	hypotNearMin = 0x1p-38
+	hypotNearMax = 0x1p62
+)
+
+// hypotNearF32 is sqrt(x² + y²). With a ≥ b the magnitudes, and r what the roundings of squares, sum and root lost together,
 //
-//	p = b²,  s = a² + p,  lost = (b² - p) + (a² - s + p)
-//	h ≈ sqrt(s),  sqrt(s + lost) ≈ h + (s - h² + lost)/(2·h)
+//	s = a², h ≈ sqrt(s + b²),  r = (b² + (s - h²)) + (a² - s),  sqrt(x² + y²) ≈ h + r/(2·h)
+//
+// Only s - h² is rounded, by an eighth of an ULP of h at most. Other pairs are hard.
+func hypotNearF32(b *x86.Block, x, y x86.Value) x86.Value {
+	ax, ay := absF32(b, x), absF32(b, y)
+	hi, lo := b.MaxI(ax, ay), b.MinI(ax, ay) // NaN is above infinity
+	b.Hard(b.CmpI(x86.GT, hi, b.Const("hypotNearMax", hypotNearMax)))
+	// The addend makes 0 the largest of integers.
+	b.Hard(b.CmpI(x86.GT, b.Bits("hypotNearMin", 1<<31-1+uint64(math.Float32bits(hypotNearMin))), b.AddI(hi, b.Bits("mostI", 1<<31-1))))
+	return rootOfSquares(b, hi, lo)
+}
+
+// rootOfSquares is sqrt(hi² + lo²), as hypotNearF32 explains.
+func rootOfSquares(b *x86.Block, hi, lo x86.Value) x86.Value {
+	s := b.Mul(hi, hi)
+	sum := b.FMA(lo, lo, s)
+	q := b.Rsqrt(b.Max(sum, b.Bits("twoMinus126", 1<<23))) // of zeros, too, it is finite
+	h := b.Mul(sum, q)
+	if b.Level == x86.AVX2 {
+		h = b.Sqrt(sum) // q is too coarse
+	}
+	r := b.Add(b.FMA(lo, lo, b.FNMA(h, h, s)), b.FMS(hi, hi, s))
+	return b.FMA(r, b.Mul(q, b.Const("half", 0.5)), h)
+}
+
+// hypotF32 is sqrt(x² + y²) for all x and y: rootOfSquares of both times a power of two.
 func hypotF32(b *x86.Block, x, y x86.Value) x86.Value {
 	ax, ay := absF32(b, x), absF32(b, y)
 	hi, lo := b.Max(ax, ay), b.Min(ax, ay) // both |y| if either is NaN
 	zero, inf := b.Const("zero", 0), b.Bits("infF32", 0x7f800000)
-	var u, v, exponent, back x86.Value
 	if b.Level == x86.AVX512 {
-		exponent = b.GetExp(hi)
+		exponent := b.GetExp(hi)
 		down := b.Sub(zero, exponent)
-		u, v = b.Scale(hi, down), b.Scale(lo, down)
-	} else {
-		// The power of two below hi, within what has an inverse: its bits are the exponent's. Nothing is chosen, which takes Intel's three
-		// times as long as an addition.
-		back = b.MinI(b.MaxI(b.And(hi, inf), b.Bits("twoMinus126", 1<<23)), b.Bits("two126", 253<<23))
-		by := b.SubI(b.Bits("two127", 254<<23), back)
-		u, v = b.Mul(hi, by), b.Mul(lo, by)
-	}
-	p := b.Mul(v, v)
-	s := b.FMA(u, u, p)
-	lost := b.Add(b.Add(b.FMS(u, u, s), p), b.FMS(v, v, p))
-	least, h := s, x86.Value{}
-	if b.Level == x86.AVX2 {
-		least = b.Max(s, b.Bits("twoMinus126", 1<<23)) // of zeros, too, q is finite
-	}
-	q := b.Rsqrt(least)
-	if b.Level == x86.AVX2 {
-		h = b.Sqrt(s) // q is too coarse
-	} else {
-		h = b.Mul(s, q)
-	}
-	rest := b.Add(b.FNMA(h, h, s), lost)
-	h = b.FMA(rest, b.Mul(q, b.Const("half", 0.5)), h)
-	if b.Level == x86.AVX512 {
+		h := rootOfSquares(b, b.Scale(hi, down), b.Scale(lo, down))
 		h = b.Fixup(b.Scale(h, exponent), hi, b.Bits("magnitudeSpecial", 0x00500822)) // NaN, 0 → 0, Inf → Inf
 		return b.Fixup(h, x, b.Bits("nanComes", 0x00000022))
 	}
+	// The power of two below hi, within what has an inverse: its bits are the exponent's. Nothing is chosen, which takes Intel's three
+	// times as long as an addition.
+	back := b.MinI(b.MaxI(b.And(hi, inf), b.Bits("twoMinus126", 1<<23)), b.Bits("two126", 253<<23))
+	by := b.SubI(b.Bits("two127", 254<<23), back)
+	h := rootOfSquares(b, b.Mul(hi, by), b.Mul(lo, by))
 	h = b.Max(b.Mul(h, back), hi) // hi where h is NaN: of infinities
 	return b.Select(b.Cmp(x86.Unordered, x, x), x, h)
 }
@@ -164,14 +181,19 @@ func map2F32(f *x86.File, name, signature, doc string, args [2]string, unroll ma
 	dst, _, _ := strings.Cut(strings.TrimPrefix(signature, "func("), ",")
 	for _, l := range levels {
 		fn := f.Func(l, x86.F32, name, signature, doc)
-		b := x86.NewBlock(l, x86.F32)
-		x, y := b.Input(), b.Input()
-		b.Output(body(b, x, y))
 		fn.Map(x86.Map{
-			Block: b, Unroll: unroll[l], Pinned: pinned[l],
+			Block: binaryBlock(l, body), Unroll: unroll[l], Pinned: pinned[l],
 			Out: []reg.GPVirtual{fn.Arg(dst)}, In: []reg.GPVirtual{fn.Arg(args[0]), fn.Arg(args[1])}, N: fn.Arg("n"),
 		})
 	}
+}
+
+// binaryBlock records a function of two arguments.
+func binaryBlock(l x86.Level, body func(b *x86.Block, x, y x86.Value) x86.Value) *x86.Block {
+	b := x86.NewBlock(l, x86.F32)
+	x, y := b.Input(), b.Input()
+	b.Output(body(b, x, y))
+	return b
 }
 
 func trigAMD64(f *x86.File) {
@@ -191,6 +213,11 @@ func trigAMD64(f *x86.File) {
 	one := map[x86.Level]int{x86.AVX2: 1, x86.AVX512: 2}
 	map2F32(f, "atan2F32", "func(dst, y, x *float32, n int)", "sets dst[i] to the angle of (x[i], y[i]) for i < n.",
 		[2]string{"y", "x"}, one, atan2F32)
-	map2F32(f, "hypotF32", "func(dst, x, y *float32, n int)", "sets dst[i] = sqrt(x[i]² + y[i]²) for i < n.",
-		[2]string{"x", "y"}, one, hypotF32)
+	for _, l := range levels {
+		fn := f.Func(l, x86.F32, "hypotF32", "func(dst, x, y *float32, n int)", "sets dst[i] = sqrt(x[i]² + y[i]²) for i < n.")
+		fn.Map(x86.Map{
+			Block: binaryBlock(l, hypotNearF32), Slow: binaryBlock(l, hypotF32), Unroll: one[l], Pinned: pinned[l],
+			Out: []reg.GPVirtual{fn.Arg("dst")}, In: []reg.GPVirtual{fn.Arg("x"), fn.Arg("y")}, N: fn.Arg("n"),
+		})
+	}
 }

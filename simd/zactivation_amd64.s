@@ -89,8 +89,8 @@ TEXT ·swishGradF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS ·dataMinusLog2e+0(SB), Z4
 	VBROADCASTSS ·dataLn2Hi+0(SB), Z4
 	VBROADCASTSS ·dataLn2Lo+0(SB), Z8
-	VBROADCASTSS ·dataExp16thC3+0(SB), Z9
-	VBROADCASTSS ·dataExp16thC2+0(SB), Z9
+	VBROADCASTSS ·dataExp16th1+0(SB), Z9
+	VBROADCASTSS ·dataExp16th0+0(SB), Z9
 	VBROADCASTSS ·dataExp16thC0+0(SB), Z10
 	VBROADCASTSS ·dataExp16thC0Less1+0(SB), Z11
 	VMOVUPS      ·dataExp2Of16ths+0(SB), Z12
@@ -120,14 +120,14 @@ loop5:
 	VFMADD231PS    Z4, Z20, Z22
 	VFMADD231PS    Z8, Z19, Z21
 	VFMADD231PS    Z8, Z20, Z22
-	VBROADCASTSS   ·dataExp16thC3+0(SB), Z23
-	VFNMADD213PS   Z9, Z21, Z23
-	VBROADCASTSS   ·dataExp16thC3+0(SB), Z24
-	VFNMADD213PS   Z9, Z22, Z24
-	VFNMADD213PS   Z10, Z21, Z23
-	VFNMADD213PS   Z10, Z22, Z24
-	VFNMADD213PS   Z11, Z21, Z23
-	VFNMADD213PS   Z11, Z22, Z24
+	VBROADCASTSS   ·dataExp16th1+0(SB), Z23
+	VFMADD213PS    Z9, Z21, Z23
+	VBROADCASTSS   ·dataExp16th1+0(SB), Z24
+	VFMADD213PS    Z9, Z22, Z24
+	VFMSUB213PS    Z10, Z21, Z23
+	VFMSUB213PS    Z10, Z22, Z24
+	VFMADD213PS    Z11, Z21, Z23
+	VFMADD213PS    Z11, Z22, Z24
 	VPERMPS        Z12, Z17, Z17
 	VPERMPS        Z12, Z18, Z18
 	VSCALEFPS      Z19, Z17, Z17
@@ -179,10 +179,10 @@ loaded8:
 	VMOVAPS        Z6, Z15
 	VFMADD231PS    Z4, Z14, Z15
 	VFMADD231PS    Z8, Z14, Z15
-	VBROADCASTSS   ·dataExp16thC3+0(SB), Z16
-	VFNMADD213PS   Z9, Z15, Z16
-	VFNMADD213PS   Z10, Z15, Z16
-	VFNMADD213PS   Z11, Z15, Z16
+	VBROADCASTSS   ·dataExp16th1+0(SB), Z16
+	VFMADD213PS    Z9, Z15, Z16
+	VFMSUB213PS    Z10, Z15, Z16
+	VFMADD213PS    Z11, Z15, Z16
 	VPERMPS        Z12, Z13, Z13
 	VSCALEFPS      Z14, Z13, Z13
 	VFMADD231PS    Z16, Z13, Z13
@@ -581,7 +581,7 @@ TEXT ·sigmoidF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
 	VMOVUPS ·dataOne+0(SB), Y0
-	VMOVUPS ·dataRoundBiasedF32+0(SB), Y1
+	VMOVUPS ·dataRoundTo8ths+0(SB), Y1
 	VMOVUPS ·dataMinusLog2e+0(SB), Y2
 	VMOVUPS ·dataLn2Hi+0(SB), Y2
 	XORQ    BX, BX
@@ -589,61 +589,55 @@ resume1:
 	CMPQ DX, $+16
 	JL   next6
 loop5:
-	VMOVUPS      (CX)(BX*4), Y3
-	VMOVUPS      32(CX)(BX*4), Y4
-	VANDPS       ·dataAbsF32+0(SB), Y3, Y5
-	VANDPS       ·dataAbsF32+0(SB), Y4, Y6
-	VPMAXSD      Y6, Y5, Y5
-	VCMPPS       $0x16, ·dataSwishMax+0(SB), Y5, Y5
-	VMOVMSKPS    Y5, SI
-	TESTL        SI, SI
-	JNE          resume1Rare2
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y5
-	VFMADD213PS  Y1, Y3, Y5
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y6
-	VFMADD213PS  Y1, Y4, Y6
-	VSUBPS       Y1, Y5, Y7
-	VSUBPS       Y1, Y6, Y8
-	VFMADD231PS  Y2, Y7, Y3
-	VFMADD231PS  Y2, Y8, Y4
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y7, Y3
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y8, Y4
-	VMOVUPS      ·dataExpC6+0(SB), Y7
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y3, Y7
-	VMOVUPS      ·dataExpC6+0(SB), Y8
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y4, Y8
-	VFMADD213PS  ·dataExpC4+0(SB), Y3, Y7
-	VFMADD213PS  ·dataExpC4+0(SB), Y4, Y8
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y3, Y7
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y4, Y8
-	VFMADD213PS  ·dataExpC2+0(SB), Y3, Y7
-	VFMADD213PS  ·dataExpC2+0(SB), Y4, Y8
-	VFMADD213PS  ·dataMinusOne+0(SB), Y3, Y7
-	VFMADD213PS  ·dataMinusOne+0(SB), Y4, Y8
-	VFMADD213PS  Y0, Y3, Y7
-	VFMADD213PS  Y0, Y4, Y8
-	VPSLLD       $0x17, Y5, Y3
-	VPSLLD       $0x17, Y6, Y4
-	VMULPS       Y3, Y7, Y3
-	VMULPS       Y4, Y8, Y4
-	VADDPS       Y0, Y3, Y5
-	VADDPS       Y0, Y4, Y6
-	VRCPPS       Y5, Y7
-	VRCPPS       Y6, Y8
-	VDIVPS       Y5, Y0, Y5
-	VDIVPS       Y6, Y0, Y6
-	VFMSUB213PS  Y0, Y5, Y3
-	VFMSUB213PS  Y0, Y6, Y4
-	VADDPS       Y5, Y3, Y3
-	VADDPS       Y6, Y4, Y4
-	VFNMADD231PS Y7, Y3, Y5
-	VFNMADD231PS Y8, Y4, Y6
-	VMOVUPS      Y5, (AX)(BX*4)
-	VMOVUPS      Y6, 32(AX)(BX*4)
-	ADDQ         $+16, BX
-	SUBQ         $+16, DX
-	CMPQ         DX, $+16
-	JGE          loop5
+	VMOVUPS     (CX)(BX*4), Y3
+	VMOVUPS     32(CX)(BX*4), Y4
+	VANDPS      ·dataAbsF32+0(SB), Y3, Y5
+	VANDPS      ·dataAbsF32+0(SB), Y4, Y6
+	VPMAXSD     Y6, Y5, Y5
+	VCMPPS      $0x16, ·dataSwishMax+0(SB), Y5, Y5
+	VMOVMSKPS   Y5, SI
+	TESTL       SI, SI
+	JNE         resume1Rare2
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y5
+	VFMADD213PS Y1, Y3, Y5
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y6
+	VFMADD213PS Y1, Y4, Y6
+	VSUBPS      Y1, Y5, Y7
+	VSUBPS      Y1, Y6, Y8
+	VFMADD231PS Y2, Y7, Y3
+	VFMADD231PS Y2, Y8, Y4
+	VFMADD231PS ·dataLn2Lo+0(SB), Y7, Y3
+	VFMADD231PS ·dataLn2Lo+0(SB), Y8, Y4
+	VMOVUPS     ·dataExp8th2+0(SB), Y7
+	VFMADD213PS ·dataExp8th1+0(SB), Y3, Y7
+	VMOVUPS     ·dataExp8th2+0(SB), Y8
+	VFMADD213PS ·dataExp8th1+0(SB), Y4, Y8
+	VFMADD213PS ·dataExp8th0+0(SB), Y3, Y7
+	VFMADD213PS ·dataExp8th0+0(SB), Y4, Y8
+	VFMSUB213PS ·dataExp8thC0+0(SB), Y3, Y7
+	VFMSUB213PS ·dataExp8thC0+0(SB), Y4, Y8
+	VFMADD213PS ·dataExp8thC0Less1+0(SB), Y3, Y7
+	VFMADD213PS ·dataExp8thC0Less1+0(SB), Y4, Y8
+	VPERMPS     ·dataExp2Of8ths+0(SB), Y5, Y3
+	VPERMPS     ·dataExp2Of8ths+0(SB), Y6, Y4
+	VPSLLD      $0x14, Y5, Y5
+	VPSLLD      $0x14, Y6, Y6
+	VANDPS      ·dataExponentF32+0(SB), Y5, Y5
+	VANDPS      ·dataExponentF32+0(SB), Y6, Y6
+	VPADDD      Y5, Y3, Y3
+	VPADDD      Y6, Y4, Y4
+	VFMADD213PS Y0, Y3, Y7
+	VFMADD213PS Y0, Y4, Y8
+	VADDPS      Y7, Y3, Y3
+	VADDPS      Y8, Y4, Y4
+	VDIVPS      Y3, Y0, Y3
+	VDIVPS      Y4, Y0, Y4
+	VMOVUPS     Y3, (AX)(BX*4)
+	VMOVUPS     Y4, 32(AX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, DX
+	CMPQ        DX, $+16
+	JGE         loop5
 next6:
 	TESTQ DX, DX
 	JLE   done3
@@ -659,118 +653,112 @@ step4:
 whole7:
 	VMOVUPS (CX)(BX*4), Y3
 loaded8:
-	VANDPS       ·dataAbsF32+0(SB), Y3, Y4
-	VCMPPS       $0x16, ·dataSwishMax+0(SB), Y4, Y4
-	VMOVMSKPS    Y4, SI
-	TESTL        SI, SI
-	JNE          resume1Rare1
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y4
-	VFMADD213PS  Y1, Y3, Y4
-	VSUBPS       Y1, Y4, Y5
-	VFMADD231PS  Y2, Y5, Y3
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y5, Y3
-	VMOVUPS      ·dataExpC6+0(SB), Y5
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y3, Y5
-	VFMADD213PS  ·dataExpC4+0(SB), Y3, Y5
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y3, Y5
-	VFMADD213PS  ·dataExpC2+0(SB), Y3, Y5
-	VFMADD213PS  ·dataMinusOne+0(SB), Y3, Y5
-	VFMADD213PS  Y0, Y3, Y5
-	VPSLLD       $0x17, Y4, Y3
-	VMULPS       Y3, Y5, Y3
-	VADDPS       Y0, Y3, Y4
-	VRCPPS       Y4, Y5
-	VDIVPS       Y4, Y0, Y4
-	VFMSUB213PS  Y0, Y4, Y3
-	VADDPS       Y4, Y3, Y3
-	VFNMADD231PS Y5, Y3, Y4
-	CMPQ         DX, $+8
-	JL           partStore9
-	VMOVUPS      Y4, (AX)(BX*4)
-	ADDQ         $+8, BX
-	SUBQ         $+8, DX
-	JG           step4
+	VANDPS      ·dataAbsF32+0(SB), Y3, Y4
+	VCMPPS      $0x16, ·dataSwishMax+0(SB), Y4, Y4
+	VMOVMSKPS   Y4, SI
+	TESTL       SI, SI
+	JNE         resume1Rare1
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y4
+	VFMADD213PS Y1, Y3, Y4
+	VSUBPS      Y1, Y4, Y5
+	VFMADD231PS Y2, Y5, Y3
+	VFMADD231PS ·dataLn2Lo+0(SB), Y5, Y3
+	VMOVUPS     ·dataExp8th2+0(SB), Y5
+	VFMADD213PS ·dataExp8th1+0(SB), Y3, Y5
+	VFMADD213PS ·dataExp8th0+0(SB), Y3, Y5
+	VFMSUB213PS ·dataExp8thC0+0(SB), Y3, Y5
+	VFMADD213PS ·dataExp8thC0Less1+0(SB), Y3, Y5
+	VPERMPS     ·dataExp2Of8ths+0(SB), Y4, Y3
+	VPSLLD      $0x14, Y4, Y4
+	VANDPS      ·dataExponentF32+0(SB), Y4, Y4
+	VPADDD      Y4, Y3, Y3
+	VFMADD213PS Y0, Y3, Y5
+	VADDPS      Y5, Y3, Y3
+	VDIVPS      Y3, Y0, Y3
+	CMPQ        DX, $+8
+	JL          partStore9
+	VMOVUPS     Y3, (AX)(BX*4)
+	ADDQ        $+8, BX
+	SUBQ        $+8, DX
+	JG          step4
 done3:
 	VZEROUPPER
 	RET
 resume1Rare2:
 	MOVQ $+2, SI
-	JMP  slow10
+	JMP  resume1Slow
 resume1Rare1:
 	MOVQ $+1, SI
-slow10:
+resume1Slow:
 	CMPQ       DX, $+8
-	JGE        whole11
+	JGE        whole10
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	MOVQ       DX, R8
 	NEGQ       R8
 	VMOVUPS    32(DI)(R8*4), Y3
 	VMASKMOVPS (CX)(BX*4), Y3, Y3
-	JMP        loaded12
-whole11:
+	JMP        loaded11
+whole10:
 	VMOVUPS (CX)(BX*4), Y3
-loaded12:
-	VMOVUPS      ·dataSwishMax+0(SB), Y4
-	VMINPS       Y3, Y4, Y4
-	VMOVUPS      ·dataCm87+0(SB), Y5
-	VMAXPS       Y4, Y5, Y4
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y5
-	VFMADD213PS  Y1, Y4, Y5
-	VSUBPS       Y1, Y5, Y6
-	VFMADD231PS  Y2, Y6, Y4
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y6, Y4
-	VMOVUPS      ·dataExpC6+0(SB), Y6
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y4, Y6
-	VFMADD213PS  ·dataExpC4+0(SB), Y4, Y6
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y4, Y6
-	VFMADD213PS  ·dataExpC2+0(SB), Y4, Y6
-	VFMADD213PS  ·dataMinusOne+0(SB), Y4, Y6
-	VFMADD213PS  Y0, Y4, Y6
-	VPSLLD       $0x17, Y5, Y4
-	VMULPS       Y4, Y6, Y4
-	VADDPS       Y0, Y4, Y5
-	VRCPPS       Y5, Y6
-	VDIVPS       Y5, Y0, Y5
-	VFMSUB213PS  Y0, Y5, Y4
-	VADDPS       Y5, Y4, Y4
-	VFNMADD231PS Y6, Y4, Y5
-	VMOVUPS      ·dataCm110+0(SB), Y4
-	VMAXPS       Y3, Y4, Y4
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y6
-	VFMADD213PS  Y1, Y4, Y6
-	VSUBPS       Y1, Y6, Y7
-	VFMADD231PS  Y2, Y7, Y4
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y7, Y4
-	VMOVUPS      ·dataExpC6+0(SB), Y7
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y4, Y7
-	VFMADD213PS  ·dataExpC4+0(SB), Y4, Y7
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y4, Y7
-	VFMADD213PS  ·dataExpC2+0(SB), Y4, Y7
-	VFMADD213PS  ·dataMinusOne+0(SB), Y4, Y7
-	VFMADD213PS  Y0, Y4, Y7
-	VPSUBD       ·dataForty+0(SB), Y6, Y4
-	VPSLLD       $0x17, Y4, Y4
-	VMULPS       Y4, Y7, Y4
-	VDIVPS       Y4, Y0, Y4
-	VMULPS       ·dataTwoToMinus40+0(SB), Y4, Y4
-	VCMPPS       $0x11, ·dataCm87+0(SB), Y3, Y3
-	VBLENDVPS    Y3, Y4, Y5, Y3
-	CMPQ         DX, $+8
-	JL           partStore13
-	VMOVUPS      Y3, (AX)(BX*4)
-	ADDQ         $+8, BX
-	SUBQ         $+8, DX
-	DECQ         SI
-	JNE          slow10
-	JMP          resume1
+loaded11:
+	VMOVUPS     ·dataSwishMax+0(SB), Y4
+	VMINPS      Y3, Y4, Y4
+	VMOVUPS     ·dataCm87+0(SB), Y5
+	VMAXPS      Y4, Y5, Y4
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y5
+	VFMADD213PS Y1, Y4, Y5
+	VSUBPS      Y1, Y5, Y6
+	VFMADD231PS Y2, Y6, Y4
+	VFMADD231PS ·dataLn2Lo+0(SB), Y6, Y4
+	VMOVUPS     ·dataExp8th2+0(SB), Y6
+	VFMADD213PS ·dataExp8th1+0(SB), Y4, Y6
+	VFMADD213PS ·dataExp8th0+0(SB), Y4, Y6
+	VFMSUB213PS ·dataExp8thC0+0(SB), Y4, Y6
+	VFMADD213PS ·dataExp8thC0Less1+0(SB), Y4, Y6
+	VPERMPS     ·dataExp2Of8ths+0(SB), Y5, Y4
+	VPSLLD      $0x14, Y5, Y5
+	VANDPS      ·dataExponentF32+0(SB), Y5, Y5
+	VPADDD      Y5, Y4, Y4
+	VFMADD213PS Y0, Y4, Y6
+	VADDPS      Y6, Y4, Y4
+	VDIVPS      Y4, Y0, Y4
+	VMOVUPS     ·dataCm110+0(SB), Y5
+	VMAXPS      Y3, Y5, Y5
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y6
+	VFMADD213PS ·dataRoundBiasedF32+0(SB), Y5, Y6
+	VSUBPS      ·dataRoundBiasedF32+0(SB), Y6, Y7
+	VFMADD231PS Y2, Y7, Y5
+	VFMADD231PS ·dataLn2Lo+0(SB), Y7, Y5
+	VMOVUPS     ·dataExpC6+0(SB), Y7
+	VFMADD213PS ·dataMinusExpC5+0(SB), Y5, Y7
+	VFMADD213PS ·dataExpC4+0(SB), Y5, Y7
+	VFMADD213PS ·dataMinusExpC3+0(SB), Y5, Y7
+	VFMADD213PS ·dataExpC2+0(SB), Y5, Y7
+	VFMADD213PS ·dataMinusOne+0(SB), Y5, Y7
+	VFMADD213PS Y0, Y5, Y7
+	VPSUBD      ·dataForty+0(SB), Y6, Y5
+	VPSLLD      $0x17, Y5, Y5
+	VMULPS      Y5, Y7, Y5
+	VDIVPS      Y5, Y0, Y5
+	VMULPS      ·dataTwoToMinus40+0(SB), Y5, Y5
+	VCMPPS      $0x11, ·dataCm87+0(SB), Y3, Y3
+	VBLENDVPS   Y3, Y5, Y4, Y3
+	CMPQ        DX, $+8
+	JL          partStore12
+	VMOVUPS     Y3, (AX)(BX*4)
+	ADDQ        $+8, BX
+	SUBQ        $+8, DX
+	DECQ        SI
+	JNE         resume1Slow
+	JMP         resume1
 partStore9:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
 	VMOVUPS    32(CX)(DX*4), Y0
-	VMASKMOVPS Y4, Y0, (AX)(BX*4)
+	VMASKMOVPS Y3, Y0, (AX)(BX*4)
 	VZEROUPPER
 	RET
-partStore13:
+partStore12:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
 	VMOVUPS    32(CX)(DX*4), Y0
@@ -789,8 +777,8 @@ TEXT ·sigmoidF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS ·dataMinusLog2e+0(SB), Z2
 	VBROADCASTSS ·dataLn2Hi+0(SB), Z2
 	VBROADCASTSS ·dataLn2Lo+0(SB), Z4
-	VBROADCASTSS ·dataExp16thC3+0(SB), Z5
-	VBROADCASTSS ·dataExp16thC2+0(SB), Z5
+	VBROADCASTSS ·dataExp16th1+0(SB), Z5
+	VBROADCASTSS ·dataExp16th0+0(SB), Z5
 	VBROADCASTSS ·dataExp16thC0+0(SB), Z6
 	VBROADCASTSS ·dataExp16thC0Less1+0(SB), Z7
 	XORQ         BX, BX
@@ -821,18 +809,18 @@ loop5:
 	VFMADD231PS  Z4, Z14, Z8
 	VFMADD231PS  Z4, Z15, Z9
 	VFMADD231PS  Z4, Z16, Z10
-	VBROADCASTSS ·dataExp16thC3+0(SB), Z17
-	VFNMADD213PS Z5, Z8, Z17
-	VBROADCASTSS ·dataExp16thC3+0(SB), Z18
-	VFNMADD213PS Z5, Z9, Z18
-	VBROADCASTSS ·dataExp16thC3+0(SB), Z19
-	VFNMADD213PS Z5, Z10, Z19
-	VFNMADD213PS Z6, Z8, Z17
-	VFNMADD213PS Z6, Z9, Z18
-	VFNMADD213PS Z6, Z10, Z19
-	VFNMADD213PS Z7, Z8, Z17
-	VFNMADD213PS Z7, Z9, Z18
-	VFNMADD213PS Z7, Z10, Z19
+	VBROADCASTSS ·dataExp16th1+0(SB), Z17
+	VFMADD213PS  Z5, Z8, Z17
+	VBROADCASTSS ·dataExp16th1+0(SB), Z18
+	VFMADD213PS  Z5, Z9, Z18
+	VBROADCASTSS ·dataExp16th1+0(SB), Z19
+	VFMADD213PS  Z5, Z10, Z19
+	VFMSUB213PS  Z6, Z8, Z17
+	VFMSUB213PS  Z6, Z9, Z18
+	VFMSUB213PS  Z6, Z10, Z19
+	VFMADD213PS  Z7, Z8, Z17
+	VFMADD213PS  Z7, Z9, Z18
+	VFMADD213PS  Z7, Z10, Z19
 	VMOVUPS      ·dataExp2Of16ths+0(SB), Z8
 	VPERMPS      Z8, Z11, Z8
 	VMOVUPS      ·dataExp2Of16ths+0(SB), Z9
@@ -887,10 +875,10 @@ loaded8:
 	VSUBPS       Z0, Z9, Z10
 	VFMADD231PS  Z2, Z10, Z8
 	VFMADD231PS  Z4, Z10, Z8
-	VBROADCASTSS ·dataExp16thC3+0(SB), Z11
-	VFNMADD213PS Z5, Z8, Z11
-	VFNMADD213PS Z6, Z8, Z11
-	VFNMADD213PS Z7, Z8, Z11
+	VBROADCASTSS ·dataExp16th1+0(SB), Z11
+	VFMADD213PS  Z5, Z8, Z11
+	VFMSUB213PS  Z6, Z8, Z11
+	VFMADD213PS  Z7, Z8, Z11
 	VMOVUPS      ·dataExp2Of16ths+0(SB), Z8
 	VPERMPS      Z8, Z9, Z8
 	VSCALEFPS    Z10, Z8, Z8
@@ -910,20 +898,20 @@ done3:
 	RET
 resume1Rare3:
 	MOVQ $+3, SI
-	JMP  slow10
+	JMP  resume1Slow
 resume1Rare1:
 	MOVQ $+1, SI
-slow10:
+resume1Slow:
 	CMPQ      DX, $+16
-	JGE       whole11
+	JGE       whole10
 	MOVQ      $-1, DI
 	BZHIQ     DX, DI, DI
 	KMOVW     DI, K3
 	VMOVUPS.Z (CX)(BX*4), K3, Z8
-	JMP       loaded12
-whole11:
+	JMP       loaded11
+whole10:
 	VMOVUPS (CX)(BX*4), Z8
-loaded12:
+loaded11:
 	VBROADCASTSS     ·dataSwishMax+0(SB), Z9
 	VMINPS           Z8, Z9, Z9
 	VBROADCASTSS     ·dataCm87+0(SB), Z10
@@ -933,10 +921,10 @@ loaded12:
 	VSUBPS           Z0, Z10, Z11
 	VFMADD231PS      Z2, Z11, Z9
 	VFMADD231PS      Z4, Z11, Z9
-	VBROADCASTSS     ·dataExp16thC3+0(SB), Z12
-	VFNMADD213PS     Z5, Z9, Z12
-	VFNMADD213PS     Z6, Z9, Z12
-	VFNMADD213PS     Z7, Z9, Z12
+	VBROADCASTSS     ·dataExp16th1+0(SB), Z12
+	VFMADD213PS      Z5, Z9, Z12
+	VFMSUB213PS      Z6, Z9, Z12
+	VFMADD213PS      Z7, Z9, Z12
 	VMOVUPS          ·dataExp2Of16ths+0(SB), Z9
 	VPERMPS          Z9, Z10, Z9
 	VSCALEFPS        Z11, Z9, Z9
@@ -967,18 +955,18 @@ loaded12:
 	VCMPPS.BCST      $0x11, ·dataCm87+0(SB), Z8, K1
 	VBLENDMPS        Z9, Z10, K1, Z3
 	CMPQ             DX, $+16
-	JL               partStore13
+	JL               partStore12
 	VMOVUPS          Z3, (AX)(BX*4)
 	ADDQ             $+16, BX
 	SUBQ             $+16, DX
 	DECQ             SI
-	JNE              slow10
+	JNE              resume1Slow
 	JMP              resume1
 partStore9:
 	VMOVUPS Z9, K2, (AX)(BX*4)
 	VZEROUPPER
 	RET
-partStore13:
+partStore12:
 	VMOVUPS Z3, K3, (AX)(BX*4)
 	VZEROUPPER
 	RET
@@ -989,72 +977,66 @@ TEXT ·swishF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVUPS ·dataRoundBiasedF32+0(SB), Y0
-	VMOVUPS ·dataOne+0(SB), Y1
-	VMOVUPS ·dataMinusLog2e+0(SB), Y2
-	VMOVUPS ·dataLn2Hi+0(SB), Y2
+	VMOVUPS ·dataRoundTo8ths+0(SB), Y0
+	VMOVUPS ·dataMinusLog2e+0(SB), Y1
+	VMOVUPS ·dataLn2Hi+0(SB), Y1
+	VMOVUPS ·dataLn2Lo+0(SB), Y2
 	XORQ    BX, BX
 resume1:
 	CMPQ DX, $+16
 	JL   next6
 loop5:
-	VMOVUPS      (CX)(BX*4), Y3
-	VMOVUPS      32(CX)(BX*4), Y4
-	VANDPS       ·dataAbsF32+0(SB), Y3, Y5
-	VANDPS       ·dataAbsF32+0(SB), Y4, Y6
-	VPMAXSD      Y6, Y5, Y5
-	VCMPPS       $0x16, ·dataSwishMax+0(SB), Y5, Y5
-	VMOVMSKPS    Y5, SI
-	TESTL        SI, SI
-	JNE          resume1Rare2
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y5
-	VFMADD213PS  Y0, Y3, Y5
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y6
-	VFMADD213PS  Y0, Y4, Y6
-	VSUBPS       Y0, Y5, Y7
-	VSUBPS       Y0, Y6, Y8
-	VMOVAPS      Y3, Y9
-	VFMADD231PS  Y2, Y7, Y9
-	VMOVAPS      Y4, Y10
-	VFMADD231PS  Y2, Y8, Y10
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y7, Y9
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y8, Y10
-	VMOVUPS      ·dataExpC6+0(SB), Y7
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y9, Y7
-	VMOVUPS      ·dataExpC6+0(SB), Y8
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y10, Y8
-	VFMADD213PS  ·dataExpC4+0(SB), Y9, Y7
-	VFMADD213PS  ·dataExpC4+0(SB), Y10, Y8
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y9, Y7
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y10, Y8
-	VFMADD213PS  ·dataExpC2+0(SB), Y9, Y7
-	VFMADD213PS  ·dataExpC2+0(SB), Y10, Y8
-	VFMADD213PS  ·dataMinusOne+0(SB), Y9, Y7
-	VFMADD213PS  ·dataMinusOne+0(SB), Y10, Y8
-	VFMADD213PS  Y1, Y9, Y7
-	VFMADD213PS  Y1, Y10, Y8
-	VPSLLD       $0x17, Y5, Y5
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y5, Y7, Y5
-	VMULPS       Y6, Y8, Y6
-	VADDPS       Y1, Y5, Y7
-	VADDPS       Y1, Y6, Y8
-	VRCPPS       Y7, Y9
-	VRCPPS       Y8, Y10
-	VDIVPS       Y7, Y3, Y7
-	VDIVPS       Y8, Y4, Y8
-	VFMSUB231PS  Y5, Y7, Y3
-	VFMSUB231PS  Y6, Y8, Y4
-	VADDPS       Y7, Y3, Y3
-	VADDPS       Y8, Y4, Y4
-	VFNMADD231PS Y9, Y3, Y7
-	VFNMADD231PS Y10, Y4, Y8
-	VMOVUPS      Y7, (AX)(BX*4)
-	VMOVUPS      Y8, 32(AX)(BX*4)
-	ADDQ         $+16, BX
-	SUBQ         $+16, DX
-	CMPQ         DX, $+16
-	JGE          loop5
+	VMOVUPS     (CX)(BX*4), Y3
+	VMOVUPS     32(CX)(BX*4), Y4
+	VANDPS      ·dataAbsF32+0(SB), Y3, Y5
+	VANDPS      ·dataAbsF32+0(SB), Y4, Y6
+	VPMAXSD     Y6, Y5, Y5
+	VCMPPS      $0x16, ·dataSwishMax+0(SB), Y5, Y5
+	VMOVMSKPS   Y5, SI
+	TESTL       SI, SI
+	JNE         resume1Rare2
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y5
+	VFMADD213PS Y0, Y3, Y5
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y6
+	VFMADD213PS Y0, Y4, Y6
+	VSUBPS      Y0, Y5, Y7
+	VSUBPS      Y0, Y6, Y8
+	VMOVAPS     Y3, Y9
+	VFMADD231PS Y1, Y7, Y9
+	VMOVAPS     Y4, Y10
+	VFMADD231PS Y1, Y8, Y10
+	VFMADD231PS Y2, Y7, Y9
+	VFMADD231PS Y2, Y8, Y10
+	VMOVUPS     ·dataExp8th2+0(SB), Y7
+	VFMADD213PS ·dataExp8th1+0(SB), Y9, Y7
+	VMOVUPS     ·dataExp8th2+0(SB), Y8
+	VFMADD213PS ·dataExp8th1+0(SB), Y10, Y8
+	VFMADD213PS ·dataExp8th0+0(SB), Y9, Y7
+	VFMADD213PS ·dataExp8th0+0(SB), Y10, Y8
+	VFMSUB213PS ·dataExp8thC0+0(SB), Y9, Y7
+	VFMSUB213PS ·dataExp8thC0+0(SB), Y10, Y8
+	VFMADD213PS ·dataExp8thC0Less1+0(SB), Y9, Y7
+	VFMADD213PS ·dataExp8thC0Less1+0(SB), Y10, Y8
+	VPERMPS     ·dataExp2Of8ths+0(SB), Y5, Y9
+	VPERMPS     ·dataExp2Of8ths+0(SB), Y6, Y10
+	VPSLLD      $0x14, Y5, Y5
+	VPSLLD      $0x14, Y6, Y6
+	VANDPS      ·dataExponentF32+0(SB), Y5, Y5
+	VANDPS      ·dataExponentF32+0(SB), Y6, Y6
+	VPADDD      Y5, Y9, Y5
+	VPADDD      Y6, Y10, Y6
+	VFMADD213PS ·dataOne+0(SB), Y5, Y7
+	VFMADD213PS ·dataOne+0(SB), Y6, Y8
+	VADDPS      Y7, Y5, Y5
+	VADDPS      Y8, Y6, Y6
+	VDIVPS      Y5, Y3, Y3
+	VDIVPS      Y6, Y4, Y4
+	VMOVUPS     Y3, (AX)(BX*4)
+	VMOVUPS     Y4, 32(AX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, DX
+	CMPQ        DX, $+16
+	JGE         loop5
 next6:
 	TESTQ DX, DX
 	JLE   done3
@@ -1070,123 +1052,117 @@ step4:
 whole7:
 	VMOVUPS (CX)(BX*4), Y3
 loaded8:
-	VANDPS       ·dataAbsF32+0(SB), Y3, Y4
-	VCMPPS       $0x16, ·dataSwishMax+0(SB), Y4, Y4
-	VMOVMSKPS    Y4, SI
-	TESTL        SI, SI
-	JNE          resume1Rare1
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y4
-	VFMADD213PS  Y0, Y3, Y4
-	VSUBPS       Y0, Y4, Y5
-	VMOVAPS      Y3, Y6
-	VFMADD231PS  Y2, Y5, Y6
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y5, Y6
-	VMOVUPS      ·dataExpC6+0(SB), Y5
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y6, Y5
-	VFMADD213PS  ·dataExpC4+0(SB), Y6, Y5
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y6, Y5
-	VFMADD213PS  ·dataExpC2+0(SB), Y6, Y5
-	VFMADD213PS  ·dataMinusOne+0(SB), Y6, Y5
-	VFMADD213PS  Y1, Y6, Y5
-	VPSLLD       $0x17, Y4, Y4
-	VMULPS       Y4, Y5, Y4
-	VADDPS       Y1, Y4, Y5
-	VRCPPS       Y5, Y6
-	VDIVPS       Y5, Y3, Y5
-	VFMSUB231PS  Y4, Y5, Y3
-	VADDPS       Y5, Y3, Y3
-	VFNMADD231PS Y6, Y3, Y5
-	CMPQ         DX, $+8
-	JL           partStore9
-	VMOVUPS      Y5, (AX)(BX*4)
-	ADDQ         $+8, BX
-	SUBQ         $+8, DX
-	JG           step4
+	VANDPS      ·dataAbsF32+0(SB), Y3, Y4
+	VCMPPS      $0x16, ·dataSwishMax+0(SB), Y4, Y4
+	VMOVMSKPS   Y4, SI
+	TESTL       SI, SI
+	JNE         resume1Rare1
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y4
+	VFMADD213PS Y0, Y3, Y4
+	VSUBPS      Y0, Y4, Y5
+	VMOVAPS     Y3, Y6
+	VFMADD231PS Y1, Y5, Y6
+	VFMADD231PS Y2, Y5, Y6
+	VMOVUPS     ·dataExp8th2+0(SB), Y5
+	VFMADD213PS ·dataExp8th1+0(SB), Y6, Y5
+	VFMADD213PS ·dataExp8th0+0(SB), Y6, Y5
+	VFMSUB213PS ·dataExp8thC0+0(SB), Y6, Y5
+	VFMADD213PS ·dataExp8thC0Less1+0(SB), Y6, Y5
+	VPERMPS     ·dataExp2Of8ths+0(SB), Y4, Y6
+	VPSLLD      $0x14, Y4, Y4
+	VANDPS      ·dataExponentF32+0(SB), Y4, Y4
+	VPADDD      Y4, Y6, Y4
+	VFMADD213PS ·dataOne+0(SB), Y4, Y5
+	VADDPS      Y5, Y4, Y4
+	VDIVPS      Y4, Y3, Y3
+	CMPQ        DX, $+8
+	JL          partStore9
+	VMOVUPS     Y3, (AX)(BX*4)
+	ADDQ        $+8, BX
+	SUBQ        $+8, DX
+	JG          step4
 done3:
 	VZEROUPPER
 	RET
 resume1Rare2:
 	MOVQ $+2, SI
-	JMP  slow10
+	JMP  resume1Slow
 resume1Rare1:
 	MOVQ $+1, SI
-slow10:
+resume1Slow:
 	CMPQ       DX, $+8
-	JGE        whole11
+	JGE        whole10
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	MOVQ       DX, R8
 	NEGQ       R8
 	VMOVUPS    32(DI)(R8*4), Y3
 	VMASKMOVPS (CX)(BX*4), Y3, Y3
-	JMP        loaded12
-whole11:
+	JMP        loaded11
+whole10:
 	VMOVUPS (CX)(BX*4), Y3
-loaded12:
-	VMOVUPS      ·dataSwishMax+0(SB), Y4
-	VMINPS       Y3, Y4, Y4
-	VMOVUPS      ·dataCm87+0(SB), Y5
-	VMAXPS       Y4, Y5, Y4
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y5
-	VFMADD213PS  Y0, Y4, Y5
-	VSUBPS       Y0, Y5, Y6
-	VMOVAPS      Y4, Y7
-	VFMADD231PS  Y2, Y6, Y7
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y6, Y7
-	VMOVUPS      ·dataExpC6+0(SB), Y6
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y7, Y6
-	VFMADD213PS  ·dataExpC4+0(SB), Y7, Y6
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y7, Y6
-	VFMADD213PS  ·dataExpC2+0(SB), Y7, Y6
-	VFMADD213PS  ·dataMinusOne+0(SB), Y7, Y6
-	VFMADD213PS  Y1, Y7, Y6
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y6, Y5
-	VADDPS       Y1, Y5, Y6
-	VRCPPS       Y6, Y7
-	VDIVPS       Y6, Y4, Y6
-	VFMSUB231PS  Y5, Y6, Y4
-	VADDPS       Y6, Y4, Y4
-	VFNMADD231PS Y7, Y4, Y6
-	VMOVUPS      ·dataCm110+0(SB), Y4
-	VMAXPS       Y3, Y4, Y4
-	VCMPPS       $0x11, ·dataCm87+0(SB), Y3, Y5
-	VMOVUPS      ·dataMinusLog2e+0(SB), Y7
-	VFMADD213PS  Y0, Y4, Y7
-	VSUBPS       Y0, Y7, Y8
-	VMOVAPS      Y4, Y9
-	VFMADD231PS  Y2, Y8, Y9
-	VFMADD231PS  ·dataLn2Lo+0(SB), Y8, Y9
-	VMOVUPS      ·dataExpC6+0(SB), Y8
-	VFMADD213PS  ·dataMinusExpC5+0(SB), Y9, Y8
-	VFMADD213PS  ·dataExpC4+0(SB), Y9, Y8
-	VFMADD213PS  ·dataMinusExpC3+0(SB), Y9, Y8
-	VFMADD213PS  ·dataExpC2+0(SB), Y9, Y8
-	VFMADD213PS  ·dataMinusOne+0(SB), Y9, Y8
-	VFMADD213PS  Y1, Y9, Y8
-	VPSUBD       ·dataForty+0(SB), Y7, Y7
-	VPSLLD       $0x17, Y7, Y7
-	VMULPS       Y7, Y8, Y7
-	VDIVPS       Y7, Y4, Y4
-	VMULPS       ·dataTwoToMinus40+0(SB), Y4, Y4
-	VBLENDVPS    Y5, Y4, Y6, Y4
-	VCMPPS       $0x1e, ·dataSwishMax+0(SB), Y3, Y5
-	VBLENDVPS    Y5, Y3, Y4, Y3
-	CMPQ         DX, $+8
-	JL           partStore13
-	VMOVUPS      Y3, (AX)(BX*4)
-	ADDQ         $+8, BX
-	SUBQ         $+8, DX
-	DECQ         SI
-	JNE          slow10
-	JMP          resume1
+loaded11:
+	VMOVUPS     ·dataSwishMax+0(SB), Y4
+	VMINPS      Y3, Y4, Y4
+	VMOVUPS     ·dataCm87+0(SB), Y5
+	VMAXPS      Y4, Y5, Y4
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y5
+	VFMADD213PS Y0, Y4, Y5
+	VSUBPS      Y0, Y5, Y6
+	VMOVAPS     Y4, Y7
+	VFMADD231PS Y1, Y6, Y7
+	VFMADD231PS Y2, Y6, Y7
+	VMOVUPS     ·dataExp8th2+0(SB), Y6
+	VFMADD213PS ·dataExp8th1+0(SB), Y7, Y6
+	VFMADD213PS ·dataExp8th0+0(SB), Y7, Y6
+	VFMSUB213PS ·dataExp8thC0+0(SB), Y7, Y6
+	VFMADD213PS ·dataExp8thC0Less1+0(SB), Y7, Y6
+	VPERMPS     ·dataExp2Of8ths+0(SB), Y5, Y7
+	VPSLLD      $0x14, Y5, Y5
+	VANDPS      ·dataExponentF32+0(SB), Y5, Y5
+	VPADDD      Y5, Y7, Y5
+	VFMADD213PS ·dataOne+0(SB), Y5, Y6
+	VADDPS      Y6, Y5, Y5
+	VDIVPS      Y5, Y4, Y4
+	VMOVUPS     ·dataCm110+0(SB), Y5
+	VMAXPS      Y3, Y5, Y5
+	VCMPPS      $0x11, ·dataCm87+0(SB), Y3, Y6
+	VMOVUPS     ·dataMinusLog2e+0(SB), Y7
+	VFMADD213PS ·dataRoundBiasedF32+0(SB), Y5, Y7
+	VSUBPS      ·dataRoundBiasedF32+0(SB), Y7, Y8
+	VMOVAPS     Y5, Y9
+	VFMADD231PS Y1, Y8, Y9
+	VFMADD231PS Y2, Y8, Y9
+	VMOVUPS     ·dataExpC6+0(SB), Y8
+	VFMADD213PS ·dataMinusExpC5+0(SB), Y9, Y8
+	VFMADD213PS ·dataExpC4+0(SB), Y9, Y8
+	VFMADD213PS ·dataMinusExpC3+0(SB), Y9, Y8
+	VFMADD213PS ·dataExpC2+0(SB), Y9, Y8
+	VFMADD213PS ·dataMinusOne+0(SB), Y9, Y8
+	VFMADD213PS ·dataOne+0(SB), Y9, Y8
+	VPSUBD      ·dataForty+0(SB), Y7, Y7
+	VPSLLD      $0x17, Y7, Y7
+	VMULPS      Y7, Y8, Y7
+	VDIVPS      Y7, Y5, Y5
+	VMULPS      ·dataTwoToMinus40+0(SB), Y5, Y5
+	VBLENDVPS   Y6, Y5, Y4, Y4
+	VCMPPS      $0x1e, ·dataSwishMax+0(SB), Y3, Y5
+	VBLENDVPS   Y5, Y3, Y4, Y3
+	CMPQ        DX, $+8
+	JL          partStore12
+	VMOVUPS     Y3, (AX)(BX*4)
+	ADDQ        $+8, BX
+	SUBQ        $+8, DX
+	DECQ        SI
+	JNE         resume1Slow
+	JMP         resume1
 partStore9:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
 	VMOVUPS    32(CX)(DX*4), Y0
-	VMASKMOVPS Y5, Y0, (AX)(BX*4)
+	VMASKMOVPS Y3, Y0, (AX)(BX*4)
 	VZEROUPPER
 	RET
-partStore13:
+partStore12:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
 	VMOVUPS    32(CX)(DX*4), Y0
@@ -1204,8 +1180,8 @@ TEXT ·swishF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS ·dataMinusLog2e+0(SB), Z1
 	VBROADCASTSS ·dataLn2Hi+0(SB), Z1
 	VBROADCASTSS ·dataLn2Lo+0(SB), Z4
-	VBROADCASTSS ·dataExp16thC3+0(SB), Z5
-	VBROADCASTSS ·dataExp16thC2+0(SB), Z5
+	VBROADCASTSS ·dataExp16th1+0(SB), Z5
+	VBROADCASTSS ·dataExp16th0+0(SB), Z5
 	VBROADCASTSS ·dataExp16thC0+0(SB), Z6
 	VBROADCASTSS ·dataExp16thC0Less1+0(SB), Z7
 	VMOVUPS      ·dataExp2Of16ths+0(SB), Z8
@@ -1240,18 +1216,18 @@ loop5:
 	VFMADD231PS      Z4, Z15, Z18
 	VFMADD231PS      Z4, Z16, Z19
 	VFMADD231PS      Z4, Z17, Z20
-	VBROADCASTSS     ·dataExp16thC3+0(SB), Z21
-	VFNMADD213PS     Z5, Z18, Z21
-	VBROADCASTSS     ·dataExp16thC3+0(SB), Z22
-	VFNMADD213PS     Z5, Z19, Z22
-	VBROADCASTSS     ·dataExp16thC3+0(SB), Z23
-	VFNMADD213PS     Z5, Z20, Z23
-	VFNMADD213PS     Z6, Z18, Z21
-	VFNMADD213PS     Z6, Z19, Z22
-	VFNMADD213PS     Z6, Z20, Z23
-	VFNMADD213PS     Z7, Z18, Z21
-	VFNMADD213PS     Z7, Z19, Z22
-	VFNMADD213PS     Z7, Z20, Z23
+	VBROADCASTSS     ·dataExp16th1+0(SB), Z21
+	VFMADD213PS      Z5, Z18, Z21
+	VBROADCASTSS     ·dataExp16th1+0(SB), Z22
+	VFMADD213PS      Z5, Z19, Z22
+	VBROADCASTSS     ·dataExp16th1+0(SB), Z23
+	VFMADD213PS      Z5, Z20, Z23
+	VFMSUB213PS      Z6, Z18, Z21
+	VFMSUB213PS      Z6, Z19, Z22
+	VFMSUB213PS      Z6, Z20, Z23
+	VFMADD213PS      Z7, Z18, Z21
+	VFMADD213PS      Z7, Z19, Z22
+	VFMADD213PS      Z7, Z20, Z23
 	VPERMPS          Z8, Z12, Z12
 	VPERMPS          Z8, Z13, Z13
 	VPERMPS          Z8, Z14, Z14
@@ -1307,10 +1283,10 @@ loaded8:
 	VMOVAPS          Z9, Z12
 	VFMADD231PS      Z1, Z11, Z12
 	VFMADD231PS      Z4, Z11, Z12
-	VBROADCASTSS     ·dataExp16thC3+0(SB), Z13
-	VFNMADD213PS     Z5, Z12, Z13
-	VFNMADD213PS     Z6, Z12, Z13
-	VFNMADD213PS     Z7, Z12, Z13
+	VBROADCASTSS     ·dataExp16th1+0(SB), Z13
+	VFMADD213PS      Z5, Z12, Z13
+	VFMSUB213PS      Z6, Z12, Z13
+	VFMADD213PS      Z7, Z12, Z13
 	VPERMPS          Z8, Z10, Z10
 	VSCALEFPS        Z11, Z10, Z10
 	VFMADD213PS.BCST ·dataOne+0(SB), Z10, Z13
@@ -1330,20 +1306,20 @@ done3:
 	RET
 resume1Rare3:
 	MOVQ $+3, SI
-	JMP  slow10
+	JMP  resume1Slow
 resume1Rare1:
 	MOVQ $+1, SI
-slow10:
+resume1Slow:
 	CMPQ      DX, $+16
-	JGE       whole11
+	JGE       whole10
 	MOVQ      $-1, DI
 	BZHIQ     DX, DI, DI
 	KMOVW     DI, K3
 	VMOVUPS.Z (CX)(BX*4), K3, Z9
-	JMP       loaded12
-whole11:
+	JMP       loaded11
+whole10:
 	VMOVUPS (CX)(BX*4), Z9
-loaded12:
+loaded11:
 	VBROADCASTSS     ·dataSwishMax+0(SB), Z10
 	VMINPS           Z9, Z10, Z10
 	VBROADCASTSS     ·dataCm87+0(SB), Z11
@@ -1354,10 +1330,10 @@ loaded12:
 	VMOVAPS          Z10, Z13
 	VFMADD231PS      Z1, Z12, Z13
 	VFMADD231PS      Z4, Z12, Z13
-	VBROADCASTSS     ·dataExp16thC3+0(SB), Z14
-	VFNMADD213PS     Z5, Z13, Z14
-	VFNMADD213PS     Z6, Z13, Z14
-	VFNMADD213PS     Z7, Z13, Z14
+	VBROADCASTSS     ·dataExp16th1+0(SB), Z14
+	VFMADD213PS      Z5, Z13, Z14
+	VFMSUB213PS      Z6, Z13, Z14
+	VFMADD213PS      Z7, Z13, Z14
 	VPERMPS          Z8, Z11, Z11
 	VSCALEFPS        Z12, Z11, Z11
 	VFMADD213PS.BCST ·dataOne+0(SB), Z11, Z14
@@ -1391,18 +1367,18 @@ loaded12:
 	VCMPPS.BCST      $0x1e, ·dataSwishMax+0(SB), Z9, K1
 	VBLENDMPS        Z9, Z2, K1, Z3
 	CMPQ             DX, $+16
-	JL               partStore13
+	JL               partStore12
 	VMOVUPS          Z3, (AX)(BX*4)
 	ADDQ             $+16, BX
 	SUBQ             $+16, DX
 	DECQ             SI
-	JNE              slow10
+	JNE              resume1Slow
 	JMP              resume1
 partStore9:
 	VMOVUPS Z12, K2, (AX)(BX*4)
 	VZEROUPPER
 	RET
-partStore13:
+partStore12:
 	VMOVUPS Z3, K3, (AX)(BX*4)
 	VZEROUPPER
 	RET

@@ -207,16 +207,16 @@ DATA ·dataRoundTo16ths+8(SB)/8, $0x4940000049400000
 DATA ·dataRoundTo16ths+16(SB)/8, $0x4940000049400000
 DATA ·dataRoundTo16ths+24(SB)/8, $0x4940000049400000
 GLOBL ·dataRoundTo16ths(SB), RODATA|NOPTR, $32
-DATA ·dataExp16thC3+0(SB)/8, $0x3e238ad43e238ad4
-DATA ·dataExp16thC3+8(SB)/8, $0x3e238ad43e238ad4
-DATA ·dataExp16thC3+16(SB)/8, $0x3e238ad43e238ad4
-DATA ·dataExp16thC3+24(SB)/8, $0x3e238ad43e238ad4
-GLOBL ·dataExp16thC3(SB), RODATA|NOPTR, $32
-DATA ·dataExp16thC2+0(SB)/8, $0x3ef551e43ef551e4
-DATA ·dataExp16thC2+8(SB)/8, $0x3ef551e43ef551e4
-DATA ·dataExp16thC2+16(SB)/8, $0x3ef551e43ef551e4
-DATA ·dataExp16thC2+24(SB)/8, $0x3ef551e43ef551e4
-GLOBL ·dataExp16thC2(SB), RODATA|NOPTR, $32
+DATA ·dataExp16th1+0(SB)/8, $0xbe238ad4be238ad4
+DATA ·dataExp16th1+8(SB)/8, $0xbe238ad4be238ad4
+DATA ·dataExp16th1+16(SB)/8, $0xbe238ad4be238ad4
+DATA ·dataExp16th1+24(SB)/8, $0xbe238ad4be238ad4
+GLOBL ·dataExp16th1(SB), RODATA|NOPTR, $32
+DATA ·dataExp16th0+0(SB)/8, $0x3ef551e43ef551e4
+DATA ·dataExp16th0+8(SB)/8, $0x3ef551e43ef551e4
+DATA ·dataExp16th0+16(SB)/8, $0x3ef551e43ef551e4
+DATA ·dataExp16th0+24(SB)/8, $0x3ef551e43ef551e4
+GLOBL ·dataExp16th0(SB), RODATA|NOPTR, $32
 DATA ·dataExp16thC0+0(SB)/8, $0x3f7550d43f7550d4
 DATA ·dataExp16thC0+8(SB)/8, $0x3f7550d43f7550d4
 DATA ·dataExp16thC0+16(SB)/8, $0x3f7550d43f7550d4
@@ -236,6 +236,46 @@ DATA ·dataExp2Of16ths+40(SB)/8, $0x3fd71ef53fce0021
 DATA ·dataExp2Of16ths+48(SB)/8, $0x3fea974e3fe0a528
 DATA ·dataExp2Of16ths+56(SB)/8, $0x3fffd2c63ff4fa2e
 GLOBL ·dataExp2Of16ths(SB), RODATA|NOPTR, $64
+DATA ·dataRoundTo8ths+0(SB)/8, $0x49c0000049c00000
+DATA ·dataRoundTo8ths+8(SB)/8, $0x49c0000049c00000
+DATA ·dataRoundTo8ths+16(SB)/8, $0x49c0000049c00000
+DATA ·dataRoundTo8ths+24(SB)/8, $0x49c0000049c00000
+GLOBL ·dataRoundTo8ths(SB), RODATA|NOPTR, $32
+DATA ·dataExp8th2+0(SB)/8, $0x3d1ce8073d1ce807
+DATA ·dataExp8th2+8(SB)/8, $0x3d1ce8073d1ce807
+DATA ·dataExp8th2+16(SB)/8, $0x3d1ce8073d1ce807
+DATA ·dataExp8th2+24(SB)/8, $0x3d1ce8073d1ce807
+GLOBL ·dataExp8th2(SB), RODATA|NOPTR, $32
+DATA ·dataExp8th1+0(SB)/8, $0xbe1ceaa7be1ceaa7
+DATA ·dataExp8th1+8(SB)/8, $0xbe1ceaa7be1ceaa7
+DATA ·dataExp8th1+16(SB)/8, $0xbe1ceaa7be1ceaa7
+DATA ·dataExp8th1+24(SB)/8, $0xbe1ceaa7be1ceaa7
+GLOBL ·dataExp8th1(SB), RODATA|NOPTR, $32
+DATA ·dataExp8th0+0(SB)/8, $0x3eeb5b153eeb5b15
+DATA ·dataExp8th0+8(SB)/8, $0x3eeb5b153eeb5b15
+DATA ·dataExp8th0+16(SB)/8, $0x3eeb5b153eeb5b15
+DATA ·dataExp8th0+24(SB)/8, $0x3eeb5b153eeb5b15
+GLOBL ·dataExp8th0(SB), RODATA|NOPTR, $32
+DATA ·dataExp8thC0+0(SB)/8, $0x3f6b5b153f6b5b15
+DATA ·dataExp8thC0+8(SB)/8, $0x3f6b5b153f6b5b15
+DATA ·dataExp8thC0+16(SB)/8, $0x3f6b5b153f6b5b15
+DATA ·dataExp8thC0+24(SB)/8, $0x3f6b5b153f6b5b15
+GLOBL ·dataExp8thC0(SB), RODATA|NOPTR, $32
+DATA ·dataExp8thC0Less1+0(SB)/8, $0xbda52758bda52758
+DATA ·dataExp8thC0Less1+8(SB)/8, $0xbda52758bda52758
+DATA ·dataExp8thC0Less1+16(SB)/8, $0xbda52758bda52758
+DATA ·dataExp8thC0Less1+24(SB)/8, $0xbda52758bda52758
+GLOBL ·dataExp8thC0Less1(SB), RODATA|NOPTR, $32
+DATA ·dataExp2Of8ths+0(SB)/8, $0x3f97d4243f8b3a3e
+DATA ·dataExp2Of8ths+8(SB)/8, $0x3fb48e453fa59202
+DATA ·dataExp2Of8ths+16(SB)/8, $0x3fd6b7da3fc4e5be
+DATA ·dataExp2Of8ths+24(SB)/8, $0x3fff58293fea26de
+GLOBL ·dataExp2Of8ths(SB), RODATA|NOPTR, $32
+DATA ·dataExponentF32+0(SB)/8, $0xff800000ff800000
+DATA ·dataExponentF32+8(SB)/8, $0xff800000ff800000
+DATA ·dataExponentF32+16(SB)/8, $0xff800000ff800000
+DATA ·dataExponentF32+24(SB)/8, $0xff800000ff800000
+GLOBL ·dataExponentF32(SB), RODATA|NOPTR, $32
 DATA ·dataCm110+0(SB)/8, $0xc2dc0000c2dc0000
 DATA ·dataCm110+8(SB)/8, $0xc2dc0000c2dc0000
 DATA ·dataCm110+16(SB)/8, $0xc2dc0000c2dc0000
@@ -341,11 +381,6 @@ DATA ·dataThreeQuarters+8(SB)/8, $0x3f4000003f400000
 DATA ·dataThreeQuarters+16(SB)/8, $0x3f4000003f400000
 DATA ·dataThreeQuarters+24(SB)/8, $0x3f4000003f400000
 GLOBL ·dataThreeQuarters(SB), RODATA|NOPTR, $32
-DATA ·dataExponentF32+0(SB)/8, $0xff800000ff800000
-DATA ·dataExponentF32+8(SB)/8, $0xff800000ff800000
-DATA ·dataExponentF32+16(SB)/8, $0xff800000ff800000
-DATA ·dataExponentF32+24(SB)/8, $0xff800000ff800000
-GLOBL ·dataExponentF32(SB), RODATA|NOPTR, $32
 DATA ·dataMinNormalF32+0(SB)/8, $0x0080000000800000
 DATA ·dataMinNormalF32+8(SB)/8, $0x0080000000800000
 DATA ·dataMinNormalF32+16(SB)/8, $0x0080000000800000
@@ -496,6 +531,11 @@ DATA ·dataAtanP0+8(SB)/8, $0xbeaaaaa9beaaaaa9
 DATA ·dataAtanP0+16(SB)/8, $0xbeaaaaa9beaaaaa9
 DATA ·dataAtanP0+24(SB)/8, $0xbeaaaaa9beaaaaa9
 GLOBL ·dataAtanP0(SB), RODATA|NOPTR, $32
+DATA ·dataQuotientSpecial+0(SB)/8, $0x00a0082200a00822
+DATA ·dataQuotientSpecial+8(SB)/8, $0x00a0082200a00822
+DATA ·dataQuotientSpecial+16(SB)/8, $0x00a0082200a00822
+DATA ·dataQuotientSpecial+24(SB)/8, $0x00a0082200a00822
+GLOBL ·dataQuotientSpecial(SB), RODATA|NOPTR, $32
 DATA ·dataPi2+0(SB)/8, $0xb3bbbd2eb3bbbd2e
 DATA ·dataPi2+8(SB)/8, $0xb3bbbd2eb3bbbd2e
 DATA ·dataPi2+16(SB)/8, $0xb3bbbd2eb3bbbd2e
@@ -506,26 +546,31 @@ DATA ·dataPi1+8(SB)/8, $0x40490fdb40490fdb
 DATA ·dataPi1+16(SB)/8, $0x40490fdb40490fdb
 DATA ·dataPi1+24(SB)/8, $0x40490fdb40490fdb
 GLOBL ·dataPi1(SB), RODATA|NOPTR, $32
-DATA ·dataQuotientSpecial+0(SB)/8, $0x00a0082200a00822
-DATA ·dataQuotientSpecial+8(SB)/8, $0x00a0082200a00822
-DATA ·dataQuotientSpecial+16(SB)/8, $0x00a0082200a00822
-DATA ·dataQuotientSpecial+24(SB)/8, $0x00a0082200a00822
-GLOBL ·dataQuotientSpecial(SB), RODATA|NOPTR, $32
 DATA ·dataNanComes+0(SB)/8, $0x0000002200000022
 DATA ·dataNanComes+8(SB)/8, $0x0000002200000022
 DATA ·dataNanComes+16(SB)/8, $0x0000002200000022
 DATA ·dataNanComes+24(SB)/8, $0x0000002200000022
 GLOBL ·dataNanComes(SB), RODATA|NOPTR, $32
-DATA ·dataTwo127+0(SB)/8, $0x7f0000007f000000
-DATA ·dataTwo127+8(SB)/8, $0x7f0000007f000000
-DATA ·dataTwo127+16(SB)/8, $0x7f0000007f000000
-DATA ·dataTwo127+24(SB)/8, $0x7f0000007f000000
-GLOBL ·dataTwo127(SB), RODATA|NOPTR, $32
+DATA ·dataHypotNearMin+0(SB)/8, $0xac7fffffac7fffff
+DATA ·dataHypotNearMin+8(SB)/8, $0xac7fffffac7fffff
+DATA ·dataHypotNearMin+16(SB)/8, $0xac7fffffac7fffff
+DATA ·dataHypotNearMin+24(SB)/8, $0xac7fffffac7fffff
+GLOBL ·dataHypotNearMin(SB), RODATA|NOPTR, $32
+DATA ·dataHypotNearMax+0(SB)/8, $0x5e8000005e800000
+DATA ·dataHypotNearMax+8(SB)/8, $0x5e8000005e800000
+DATA ·dataHypotNearMax+16(SB)/8, $0x5e8000005e800000
+DATA ·dataHypotNearMax+24(SB)/8, $0x5e8000005e800000
+GLOBL ·dataHypotNearMax(SB), RODATA|NOPTR, $32
 DATA ·dataTwo126+0(SB)/8, $0x7e8000007e800000
 DATA ·dataTwo126+8(SB)/8, $0x7e8000007e800000
 DATA ·dataTwo126+16(SB)/8, $0x7e8000007e800000
 DATA ·dataTwo126+24(SB)/8, $0x7e8000007e800000
 GLOBL ·dataTwo126(SB), RODATA|NOPTR, $32
+DATA ·dataTwo127+0(SB)/8, $0x7f0000007f000000
+DATA ·dataTwo127+8(SB)/8, $0x7f0000007f000000
+DATA ·dataTwo127+16(SB)/8, $0x7f0000007f000000
+DATA ·dataTwo127+24(SB)/8, $0x7f0000007f000000
+GLOBL ·dataTwo127(SB), RODATA|NOPTR, $32
 DATA ·dataMagnitudeSpecial+0(SB)/8, $0x0050082200500822
 DATA ·dataMagnitudeSpecial+8(SB)/8, $0x0050082200500822
 DATA ·dataMagnitudeSpecial+16(SB)/8, $0x0050082200500822

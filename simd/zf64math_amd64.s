@@ -365,18 +365,18 @@ done3:
 	RET
 resume1Rare1:
 	MOVQ $+1, SI
-slow8:
+resume1Slow:
 	CMPQ       DX, $+4
-	JGE        whole9
+	JGE        whole8
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	MOVQ       DX, R8
 	NEGQ       R8
 	VMOVUPS    32(DI)(R8*8), Y4
 	VMASKMOVPD (CX)(BX*8), Y4, Y4
-	JMP        loaded10
-whole9:
+	JMP        loaded9
+whole8:
 	VMOVUPS (CX)(BX*8), Y4
-loaded10:
+loaded9:
 	VCMPPD      $0x11, ·dataMinNormalF64+0(SB), Y4, Y5
 	VMULPD      ·dataTwo54F64+0(SB), Y4, Y6
 	VBLENDVPD   Y5, Y6, Y4, Y6
@@ -417,12 +417,12 @@ loaded10:
 	VCMPPD      $0x19, ·dataZero+0(SB), Y4, Y4
 	VBLENDVPD   Y4, ·dataNanF64+0(SB), Y5, Y4
 	CMPQ        DX, $+4
-	JL          partStore11
+	JL          partStore10
 	VMOVUPS     Y4, (AX)(BX*8)
 	ADDQ        $+4, BX
 	SUBQ        $+4, DX
 	DECQ        SI
-	JNE         slow8
+	JNE         resume1Slow
 	JMP         resume1
 partStore7:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
@@ -431,7 +431,7 @@ partStore7:
 	VMASKMOVPD Y4, Y0, (AX)(BX*8)
 	VZEROUPPER
 	RET
-partStore11:
+partStore10:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
 	VMOVUPS    32(CX)(DX*8), Y0

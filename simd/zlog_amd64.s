@@ -129,21 +129,21 @@ done3:
 	RET
 resume1Rare2:
 	MOVQ $+2, SI
-	JMP  slow10
+	JMP  resume1Slow
 resume1Rare1:
 	MOVQ $+1, SI
-slow10:
+resume1Slow:
 	CMPQ       DX, $+8
-	JGE        whole11
+	JGE        whole10
 	LEAQ       ·dataTailMaskF32+0(SB), DI
 	MOVQ       DX, R8
 	NEGQ       R8
 	VMOVUPS    32(DI)(R8*4), Y4
 	VMASKMOVPS (CX)(BX*4), Y4, Y4
-	JMP        loaded12
-whole11:
+	JMP        loaded11
+whole10:
 	VMOVUPS (CX)(BX*4), Y4
-loaded12:
+loaded11:
 	VCMPPS      $0x11, ·dataMinNormalF32+0(SB), Y4, Y5
 	VMOVUPS     ·dataZero+0(SB), Y6
 	VBLENDVPS   Y5, ·dataMinus23+0(SB), Y6, Y6
@@ -177,12 +177,12 @@ loaded12:
 	VCMPPS      $0x19, ·dataZero+0(SB), Y4, Y4
 	VBLENDVPS   Y4, ·dataNanF32+0(SB), Y5, Y4
 	CMPQ        DX, $+8
-	JL          partStore13
+	JL          partStore12
 	VMOVUPS     Y4, (AX)(BX*4)
 	ADDQ        $+8, BX
 	SUBQ        $+8, DX
 	DECQ        SI
-	JNE         slow10
+	JNE         resume1Slow
 	JMP         resume1
 partStore9:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
@@ -191,7 +191,7 @@ partStore9:
 	VMASKMOVPS Y4, Y0, (AX)(BX*4)
 	VZEROUPPER
 	RET
-partStore13:
+partStore12:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
 	VMOVUPS    32(CX)(DX*4), Y0

@@ -327,10 +327,10 @@ TEXT ·atan2F32AVX2(SB), NOSPLIT, $0-32
 	MOVQ    y+8(FP), CX
 	MOVQ    x+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS ·dataZero+0(SB), Y0
-	VMOVUPS ·dataSignF32+0(SB), Y1
-	VMOVUPS ·dataAbsF32+0(SB), Y2
-	VMOVUPS ·dataInfF32+0(SB), Y3
+	VMOVUPS ·dataAbsF32+0(SB), Y0
+	VMOVUPS ·dataOne+0(SB), Y1
+	VMOVUPS ·dataSignF32+0(SB), Y2
+	VMOVUPS ·dataOneI+0(SB), Y3
 	XORQ    SI, SI
 	TESTQ   BX, BX
 	JLE     done3
@@ -348,15 +348,17 @@ whole5:
 	VMOVUPS (CX)(SI*4), Y4
 	VMOVUPS (DX)(SI*4), Y5
 loaded6:
-	VANDPS      Y2, Y5, Y6
-	VANDPS      Y2, Y4, Y7
+	VANDPS      Y0, Y5, Y6
+	VANDPS      Y0, Y4, Y7
 	VMINPS      Y6, Y7, Y8
 	VMAXPS      Y6, Y7, Y9
-	VDIVPS      Y9, Y8, Y9
-	VCMPPS      $0x00, Y0, Y8, Y10
-	VBLENDVPS   Y10, Y0, Y9, Y9
-	VCMPPS      $0x00, Y3, Y8, Y8
-	VBLENDVPS   Y8, ·dataOne+0(SB), Y9, Y8
+	VMAXPS      Y3, Y9, Y9
+	VDIVPS      Y9, Y8, Y8
+	VMINPS      Y1, Y8, Y8
+	VCMPPS      $0x1e, Y6, Y7, Y6
+	VPSRAD      $0x1f, Y5, Y7
+	VANDPS      ·dataTwo+0(SB), Y7, Y7
+	VBLENDVPS   Y6, Y1, Y7, Y7
 	VMULPS      Y8, Y8, Y9
 	VMOVUPS     ·dataAtanP9+0(SB), Y10
 	VFMADD213PS ·dataAtanP8+0(SB), Y9, Y10
@@ -368,26 +370,17 @@ loaded6:
 	VFMADD213PS ·dataAtanP2+0(SB), Y9, Y10
 	VFMADD213PS ·dataAtanP1+0(SB), Y9, Y10
 	VFMADD213PS ·dataAtanP0+0(SB), Y9, Y10
-	VMULPS      Y9, Y8, Y9
-	VFMADD231PS Y10, Y9, Y8
-	VCMPPS      $0x1e, Y6, Y7, Y6
-	VANDPS      Y1, Y6, Y7
-	VXORPS      Y7, Y8, Y7
-	VANDPS      ·dataHalfPi2+0(SB), Y6, Y8
-	VADDPS      Y8, Y7, Y7
-	VANDPS      ·dataHalfPi1+0(SB), Y6, Y6
-	VADDPS      Y6, Y7, Y6
-	VPCMPGTD    Y5, Y0, Y5
-	VANDPS      Y1, Y5, Y7
-	VXORPS      Y7, Y6, Y6
-	VANDPS      ·dataPi2+0(SB), Y5, Y7
-	VADDPS      Y7, Y6, Y6
-	VANDPS      ·dataPi1+0(SB), Y5, Y5
-	VADDPS      Y5, Y6, Y5
-	VANDPS      Y1, Y4, Y6
-	VORPS       Y5, Y6, Y5
-	VCMPPS      $0x03, Y4, Y4, Y6
-	VBLENDVPS   Y6, Y4, Y5, Y4
+	VMULPS      Y9, Y10, Y9
+	VXORPS      Y5, Y6, Y6
+	VANDPS      Y2, Y6, Y6
+	VXORPS      Y6, Y8, Y6
+	VFMADD231PS Y6, Y9, Y6
+	VFMADD231PS ·dataHalfPi2+0(SB), Y7, Y6
+	VFMADD231PS ·dataHalfPi1+0(SB), Y7, Y6
+	VANDPS      Y2, Y4, Y7
+	VORPS       Y7, Y6, Y6
+	VCMPPS      $0x03, Y5, Y4, Y4
+	VORPS       Y6, Y4, Y4
 	CMPQ        BX, $+8
 	JL          partStore7
 	VMOVUPS     Y4, (AX)(SI*4)
@@ -563,65 +556,107 @@ TEXT ·hypotF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ    x+8(FP), CX
 	MOVQ    y+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS ·dataTwo127+0(SB), Y0
+	VMOVUPS ·dataHypotNearMin+0(SB), Y0
 	VMOVUPS ·dataAbsF32+0(SB), Y1
-	VMOVUPS ·dataMinNormalF32+0(SB), Y2
-	VMOVUPS ·dataInfF32+0(SB), Y3
+	VMOVUPS ·dataHypotNearMax+0(SB), Y2
+	VMOVUPS ·dataAbsF32+0(SB), Y3
 	XORQ    SI, SI
-	TESTQ   BX, BX
-	JLE     done3
-step4:
+resume1:
+	CMPQ BX, $+8
+	JL   next6
+loop5:
+	VMOVUPS      (CX)(SI*4), Y4
+	VMOVUPS      (DX)(SI*4), Y5
+	VANDPS       Y1, Y4, Y4
+	VANDPS       Y1, Y5, Y5
+	VPMAXSD      Y5, Y4, Y6
+	VPMINSD      Y5, Y4, Y4
+	VPCMPGTD     Y2, Y6, Y5
+	VPADDD       Y3, Y6, Y7
+	VPCMPGTD     Y7, Y0, Y7
+	VORPS        Y5, Y7, Y5
+	VMULPS       Y6, Y6, Y7
+	VMOVAPS      Y7, Y8
+	VFMADD231PS  Y4, Y4, Y8
+	VMAXPS       ·dataMinNormalF32+0(SB), Y8, Y9
+	VRSQRTPS     Y9, Y9
+	VMULPS       Y9, Y8, Y10
+	VSQRTPS      Y8, Y8
+	VMOVAPS      Y7, Y10
+	VFNMADD231PS Y8, Y8, Y10
+	VFMADD231PS  Y4, Y4, Y10
+	VFMSUB231PS  Y6, Y6, Y7
+	VADDPS       Y7, Y10, Y4
+	VMULPS       ·dataHalf+0(SB), Y9, Y6
+	VFMADD231PS  Y6, Y4, Y8
+	VMOVMSKPS    Y5, DI
+	TESTL        DI, DI
+	JNE          resume1Rare1
+	VMOVUPS      Y8, (AX)(SI*4)
+	ADDQ         $+8, SI
+	SUBQ         $+8, BX
+	CMPQ         BX, $+8
+	JGE          loop5
+next6:
+	MOVQ  $+1, DI
+	TESTQ BX, BX
+	JG    resume1Slow
+	VZEROUPPER
+	RET
+resume1Rare1:
+	MOVQ $+1, DI
+resume1Slow:
 	CMPQ       BX, $+8
-	JGE        whole5
-	LEAQ       ·dataTailMaskF32+0(SB), DI
-	MOVQ       BX, R8
-	NEGQ       R8
-	VMOVUPS    32(DI)(R8*4), Y5
+	JGE        whole7
+	LEAQ       ·dataTailMaskF32+0(SB), R8
+	MOVQ       BX, R9
+	NEGQ       R9
+	VMOVUPS    32(R8)(R9*4), Y5
 	VMASKMOVPS (CX)(SI*4), Y5, Y4
 	VMASKMOVPS (DX)(SI*4), Y5, Y5
-	JMP        loaded6
-whole5:
+	JMP        loaded8
+whole7:
 	VMOVUPS (CX)(SI*4), Y4
 	VMOVUPS (DX)(SI*4), Y5
-loaded6:
+loaded8:
 	VANDPS       Y1, Y4, Y6
 	VANDPS       Y1, Y5, Y5
 	VMAXPS       Y5, Y6, Y7
 	VMINPS       Y5, Y6, Y5
-	VANDPS       Y3, Y7, Y6
-	VPMAXSD      Y2, Y6, Y6
+	VANDPS       ·dataInfF32+0(SB), Y7, Y6
+	VPMAXSD      ·dataMinNormalF32+0(SB), Y6, Y6
 	VPMINSD      ·dataTwo126+0(SB), Y6, Y6
-	VPSUBD       Y6, Y0, Y8
+	VMOVUPS      ·dataTwo127+0(SB), Y8
+	VPSUBD       Y6, Y8, Y8
 	VMULPS       Y8, Y7, Y9
 	VMULPS       Y8, Y5, Y5
-	VMULPS       Y5, Y5, Y8
+	VMULPS       Y9, Y9, Y8
 	VMOVAPS      Y8, Y10
-	VFMADD231PS  Y9, Y9, Y10
-	VFMSUB213PS  Y10, Y9, Y9
-	VADDPS       Y8, Y9, Y9
-	VFMSUB231PS  Y5, Y5, Y8
-	VADDPS       Y8, Y9, Y5
-	VMAXPS       Y2, Y10, Y8
-	VRSQRTPS     Y8, Y8
-	VSQRTPS      Y10, Y9
-	VFNMADD231PS Y9, Y9, Y10
-	VADDPS       Y5, Y10, Y5
-	VMULPS       ·dataHalf+0(SB), Y8, Y8
-	VFMADD231PS  Y8, Y5, Y9
-	VMULPS       Y6, Y9, Y5
+	VFMADD231PS  Y5, Y5, Y10
+	VMAXPS       ·dataMinNormalF32+0(SB), Y10, Y11
+	VRSQRTPS     Y11, Y11
+	VMULPS       Y11, Y10, Y12
+	VSQRTPS      Y10, Y10
+	VMOVAPS      Y8, Y12
+	VFNMADD231PS Y10, Y10, Y12
+	VFMADD231PS  Y5, Y5, Y12
+	VFMSUB231PS  Y9, Y9, Y8
+	VADDPS       Y8, Y12, Y5
+	VMULPS       ·dataHalf+0(SB), Y11, Y8
+	VFMADD231PS  Y8, Y5, Y10
+	VMULPS       Y6, Y10, Y5
 	VMAXPS       Y7, Y5, Y5
 	VCMPPS       $0x03, Y4, Y4, Y6
 	VBLENDVPS    Y6, Y4, Y5, Y4
 	CMPQ         BX, $+8
-	JL           partStore7
+	JL           partStore9
 	VMOVUPS      Y4, (AX)(SI*4)
 	ADDQ         $+8, SI
 	SUBQ         $+8, BX
-	JG           step4
-done3:
-	VZEROUPPER
-	RET
-partStore7:
+	DECQ         DI
+	JNE          resume1Slow
+	JMP          resume1
+partStore9:
 	LEAQ       ·dataTailMaskF32+0(SB), CX
 	MOVQ       BX, DX
 	NEGQ       DX
@@ -637,123 +672,127 @@ TEXT ·hypotF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
 	MOVQ         n+24(FP), BX
-	VBROADCASTSS ·dataZero+0(SB), Z0
+	VBROADCASTSS ·dataHypotNearMin+0(SB), Z0
 	VBROADCASTSS ·dataAbsF32+0(SB), Z1
-	VBROADCASTSS ·dataHalf+0(SB), Z2
-	VBROADCASTSS ·dataMagnitudeSpecial+0(SB), Z3
-	VBROADCASTSS ·dataNanComes+0(SB), Z4
+	VBROADCASTSS ·dataHypotNearMax+0(SB), Z2
+	VBROADCASTSS ·dataAbsF32+0(SB), Z3
+	VBROADCASTSS ·dataMinNormalF32+0(SB), Z4
+	VBROADCASTSS ·dataHalf+0(SB), Z5
 	XORQ         SI, SI
-	CMPQ         BX, $+32
-	JL           next6
+resume1:
+	CMPQ BX, $+32
+	JL   next6
 loop5:
-	VMOVUPS      (CX)(SI*4), Z5
-	VMOVUPS      64(CX)(SI*4), Z6
-	VMOVUPS      (DX)(SI*4), Z7
-	VMOVUPS      64(DX)(SI*4), Z8
-	VPANDD       Z1, Z5, Z9
-	VPANDD       Z1, Z6, Z10
+	VMOVUPS      (CX)(SI*4), Z6
+	VMOVUPS      64(CX)(SI*4), Z7
+	VMOVUPS      (DX)(SI*4), Z8
+	VMOVUPS      64(DX)(SI*4), Z9
+	VPANDD       Z1, Z6, Z6
 	VPANDD       Z1, Z7, Z7
 	VPANDD       Z1, Z8, Z8
-	VMAXPS       Z7, Z9, Z11
-	VMAXPS       Z8, Z10, Z12
-	VMINPS       Z7, Z9, Z7
-	VMINPS       Z8, Z10, Z8
-	VGETEXPPS    Z11, Z9
-	VGETEXPPS    Z12, Z10
-	VSUBPS       Z9, Z0, Z13
-	VSUBPS       Z10, Z0, Z14
-	VSCALEFPS    Z13, Z11, Z15
-	VSCALEFPS    Z14, Z12, Z16
-	VSCALEFPS    Z13, Z7, Z7
-	VSCALEFPS    Z14, Z8, Z8
-	VMULPS       Z7, Z7, Z13
-	VMULPS       Z8, Z8, Z14
-	VMOVAPS      Z13, Z17
-	VFMADD231PS  Z15, Z15, Z17
-	VMOVAPS      Z14, Z18
-	VFMADD231PS  Z16, Z16, Z18
-	VFMSUB213PS  Z17, Z15, Z15
-	VFMSUB213PS  Z18, Z16, Z16
-	VADDPS       Z13, Z15, Z15
-	VADDPS       Z14, Z16, Z16
-	VFMSUB231PS  Z7, Z7, Z13
-	VFMSUB231PS  Z8, Z8, Z14
-	VADDPS       Z13, Z15, Z7
-	VADDPS       Z14, Z16, Z8
-	VRSQRT14PS   Z17, Z13
-	VRSQRT14PS   Z18, Z14
-	VMULPS       Z13, Z17, Z15
-	VMULPS       Z14, Z18, Z16
-	VFNMADD231PS Z15, Z15, Z17
-	VFNMADD231PS Z16, Z16, Z18
-	VADDPS       Z7, Z17, Z7
-	VADDPS       Z8, Z18, Z8
-	VMULPS       Z2, Z13, Z13
-	VMULPS       Z2, Z14, Z14
-	VFMADD231PS  Z13, Z7, Z15
-	VFMADD231PS  Z14, Z8, Z16
-	VSCALEFPS    Z9, Z15, Z7
-	VSCALEFPS    Z10, Z16, Z8
-	VFIXUPIMMPS  $0x00, Z3, Z11, Z7
-	VFIXUPIMMPS  $0x00, Z3, Z12, Z8
-	VFIXUPIMMPS  $0x00, Z4, Z5, Z7
-	VFIXUPIMMPS  $0x00, Z4, Z6, Z8
-	VMOVUPS      Z7, (AX)(SI*4)
-	VMOVUPS      Z8, 64(AX)(SI*4)
+	VPANDD       Z1, Z9, Z9
+	VPMAXSD      Z8, Z6, Z10
+	VPMAXSD      Z9, Z7, Z11
+	VPMINSD      Z8, Z6, Z6
+	VPMINSD      Z9, Z7, Z7
+	VPCMPGTD     Z2, Z10, K1
+	VPCMPGTD     Z2, Z11, K2
+	VPADDD       Z3, Z10, Z8
+	VPADDD       Z3, Z11, Z9
+	VPCMPGTD     Z8, Z0, K3
+	VPCMPGTD     Z9, Z0, K4
+	KORW         K1, K3, K1
+	KORW         K2, K4, K2
+	VMULPS       Z10, Z10, Z8
+	VMULPS       Z11, Z11, Z9
+	VMOVAPS      Z8, Z12
+	VFMADD231PS  Z6, Z6, Z12
+	VMOVAPS      Z9, Z13
+	VFMADD231PS  Z7, Z7, Z13
+	VMAXPS       Z4, Z12, Z14
+	VMAXPS       Z4, Z13, Z15
+	VRSQRT14PS   Z14, Z14
+	VRSQRT14PS   Z15, Z15
+	VMULPS       Z14, Z12, Z12
+	VMULPS       Z15, Z13, Z13
+	VMOVAPS      Z8, Z16
+	VFNMADD231PS Z12, Z12, Z16
+	VMOVAPS      Z9, Z17
+	VFNMADD231PS Z13, Z13, Z17
+	VFMADD231PS  Z6, Z6, Z16
+	VFMADD231PS  Z7, Z7, Z17
+	VFMSUB231PS  Z10, Z10, Z8
+	VFMSUB231PS  Z11, Z11, Z9
+	VADDPS       Z8, Z16, Z6
+	VADDPS       Z9, Z17, Z7
+	VMULPS       Z5, Z14, Z8
+	VMULPS       Z5, Z15, Z9
+	VFMADD231PS  Z8, Z6, Z12
+	VFMADD231PS  Z9, Z7, Z13
+	KORW         K2, K1, K1
+	KORTESTW     K1, K1
+	JNE          resume1Rare2
+	VMOVUPS      Z12, (AX)(SI*4)
+	VMOVUPS      Z13, 64(AX)(SI*4)
 	ADDQ         $+32, SI
 	SUBQ         $+32, BX
 	CMPQ         BX, $+32
 	JGE          loop5
 next6:
+	MOVQ  $+1, DI
 	TESTQ BX, BX
-	JLE   done3
-step4:
-	CMPQ      BX, $+16
-	JGE       whole7
-	MOVQ      $-1, DI
-	BZHIQ     BX, DI, DI
-	KMOVW     DI, K1
-	VMOVUPS.Z (CX)(SI*4), K1, Z5
-	VMOVUPS.Z (DX)(SI*4), K1, Z6
-	JMP       loaded8
-whole7:
-	VMOVUPS (CX)(SI*4), Z5
-	VMOVUPS (DX)(SI*4), Z6
-loaded8:
-	VPANDD       Z1, Z5, Z7
-	VPANDD       Z1, Z6, Z6
-	VMAXPS       Z6, Z7, Z8
-	VMINPS       Z6, Z7, Z6
-	VGETEXPPS    Z8, Z7
-	VSUBPS       Z7, Z0, Z9
-	VSCALEFPS    Z9, Z8, Z10
-	VSCALEFPS    Z9, Z6, Z6
-	VMULPS       Z6, Z6, Z9
-	VMOVAPS      Z9, Z11
-	VFMADD231PS  Z10, Z10, Z11
-	VFMSUB213PS  Z11, Z10, Z10
-	VADDPS       Z9, Z10, Z10
-	VFMSUB231PS  Z6, Z6, Z9
-	VADDPS       Z9, Z10, Z6
-	VRSQRT14PS   Z11, Z9
-	VMULPS       Z9, Z11, Z10
-	VFNMADD231PS Z10, Z10, Z11
-	VADDPS       Z6, Z11, Z6
-	VMULPS       Z2, Z9, Z9
-	VFMADD231PS  Z9, Z6, Z10
-	VSCALEFPS    Z7, Z10, Z6
-	VFIXUPIMMPS  $0x00, Z3, Z8, Z6
-	VFIXUPIMMPS  $0x00, Z4, Z5, Z6
-	CMPQ         BX, $+16
-	JL           partStore9
-	VMOVUPS      Z6, (AX)(SI*4)
-	ADDQ         $+16, SI
-	SUBQ         $+16, BX
-	JG           step4
-done3:
+	JG    resume1Slow
 	VZEROUPPER
 	RET
+resume1Rare2:
+	MOVQ $+2, DI
+resume1Slow:
+	CMPQ      BX, $+16
+	JGE       whole7
+	MOVQ      $-1, R8
+	BZHIQ     BX, R8, R8
+	KMOVW     R8, K5
+	VMOVUPS.Z (CX)(SI*4), K5, Z6
+	VMOVUPS.Z (DX)(SI*4), K5, Z7
+	JMP       loaded8
+whole7:
+	VMOVUPS (CX)(SI*4), Z6
+	VMOVUPS (DX)(SI*4), Z7
+loaded8:
+	VPANDD           Z1, Z6, Z8
+	VPANDD           Z1, Z7, Z7
+	VMAXPS           Z7, Z8, Z9
+	VMINPS           Z7, Z8, Z7
+	VGETEXPPS        Z9, Z8
+	VBROADCASTSS     ·dataZero+0(SB), Z10
+	VSUBPS           Z8, Z10, Z10
+	VSCALEFPS        Z10, Z9, Z11
+	VSCALEFPS        Z10, Z7, Z7
+	VMULPS           Z11, Z11, Z10
+	VMOVAPS          Z10, Z12
+	VFMADD231PS      Z7, Z7, Z12
+	VMAXPS           Z4, Z12, Z13
+	VRSQRT14PS       Z13, Z13
+	VMULPS           Z13, Z12, Z12
+	VMOVAPS          Z10, Z14
+	VFNMADD231PS     Z12, Z12, Z14
+	VFMADD231PS      Z7, Z7, Z14
+	VFMSUB231PS      Z11, Z11, Z10
+	VADDPS           Z10, Z14, Z7
+	VMULPS           Z5, Z13, Z10
+	VFMADD231PS      Z10, Z7, Z12
+	VSCALEFPS        Z8, Z12, Z7
+	VFIXUPIMMPS.BCST $0x00, ·dataMagnitudeSpecial+0(SB), Z9, Z7
+	VFIXUPIMMPS.BCST $0x00, ·dataNanComes+0(SB), Z6, Z7
+	CMPQ             BX, $+16
+	JL               partStore9
+	VMOVUPS          Z7, (AX)(SI*4)
+	ADDQ             $+16, SI
+	SUBQ             $+16, BX
+	DECQ             DI
+	JNE              resume1Slow
+	JMP              resume1
 partStore9:
-	VMOVUPS Z6, K1, (AX)(SI*4)
+	VMOVUPS Z7, K5, (AX)(SI*4)
 	VZEROUPPER
 	RET

@@ -107,6 +107,8 @@ const (
 	opAddDown
 	opLookup
 	opStore
+	opFlipIf
+	opOrBits
 )
 
 // NewBlock starts an empty block.
@@ -248,6 +250,12 @@ func (b *Block) masked(code opcode, m Mask, args ...Value) Value {
 // Select returns yes where the mask is set and no elsewhere.
 func (b *Block) Select(m Mask, yes, no Value) Value { return b.masked(opSelect, m, no, yes) }
 
+// FlipIf returns x with all bits flipped where the mask, of a comparison, is set, and x elsewhere. AVX2 and NEON only.
+func (b *Block) FlipIf(m Mask, x Value) Value { return b.masked(opFlipIf, m, x) }
+
+// OrBits returns all ones where the mask, of a comparison, is set and x elsewhere. AVX2 and NEON only.
+func (b *Block) OrBits(m Mask, x Value) Value { return b.masked(opOrBits, m, x) }
+
 // AddIf returns x + y where the mask is set and x elsewhere (on AVX2 x + 0 there, so -0 becomes 0).
 func (b *Block) AddIf(m Mask, x, y Value) Value { return b.masked(opAddIf, m, x, y) }
 
@@ -318,8 +326,8 @@ func (b *Block) Reduce(imm uint64, x Value) Value { return b.op(opReduce, imm, x
 // AddDown returns x + y, rounded towards -Inf.
 func (b *Block) AddDown(x, y Value) Value { return b.op(opAddDown, 0, x, y) }
 
-// Lookup returns, in each lane, the element of a table that the lowest bits of i number. The table is one vector, or two of which
-// lo has the first elements.
+// Lookup returns, in each lane, the element of a table that the lowest bits of i number. The table is one vector, or, on AVX-512, two of
+// which lo has the first elements. On AVX2 it exists for F32 only.
 func (b *Block) Lookup(i Value, table ...Value) Value {
 	return b.op(opLookup, 0, append([]Value{i}, table...)...)
 }

@@ -21,14 +21,32 @@ func (f *Func) Emit(b *Block, in [][]reg.VecVirtual, uniforms []reg.VecVirtual) 
 	}
 	e := f.emitter(b, in, uniforms, copies)
 	e.run()
-	for _, v := range b.outputs {
+	return e.results()
+}
+
+// results are the registers of the block's outputs.
+func (e *emitter) results() (out [][]reg.VecVirtual) {
+	for _, v := range e.b.outputs {
 		if v.c != nil {
-			out = append(out, slices.Repeat([]reg.VecVirtual{e.load(v.c)}, copies))
+			out = append(out, slices.Repeat([]reg.VecVirtual{e.load(v.c)}, e.copies))
 			continue
 		}
 		out = append(out, e.vec[v.id])
 	}
 	return out
+}
+
+// jumpIfHard jumps to the label if the block has marked a lane of any copy.
+func (e *emitter) jumpIfHard(label string) {
+	hard := e.mask[e.b.hard.id]
+	for _, m := range hard[1:] {
+		if e.Level == AVX512 {
+			e.KORW(m, hard[0], hard[0])
+		} else {
+			e.Inst(e.logical("OR"), m, hard[0], hard[0])
+		}
+	}
+	e.jumpIf(hard[0], label)
 }
 
 // emitter returns an emitter for a block.
@@ -278,6 +296,11 @@ func (e *emitter) op(o op) reg.VecVirtual {
 			e.Inst("VBLENDV"+floats, m, yes, no, dst)
 		}
 		return dst
+	case opFlipIf, opOrBits:
+		check(e.Level == AVX2, "masks of AVX-512 are no vectors")
+		x, dst := e.reg(a[0]), e.Vec()
+		e.Inst(e.logical(map[opcode]string{opFlipIf: "XOR", opOrBits: "OR"}[o.code]), x, e.maskOf(o.m), dst)
+		return dst
 	case opFromInt:
 		return e.two("VCVTDQ2PS", a[0])
 	case opAddIf:
@@ -286,6 +309,13 @@ func (e *emitter) op(o op) reg.VecVirtual {
 		return e.conditional(e.logical("XOR"), o.m, a[0], a[1])
 	}
 
+	if o.code == opLookup && e.Level == AVX2 {
+		check(len(a) == 2 && e.b.Elem == F32, "AVX2 has tables of eight float32")
+		_, table := e.src(a[1])
+		i, dst := e.reg(a[0]), e.Vec()
+		e.Inst("VPERMPS", table, i, dst)
+		return dst
+	}
 	check(e.Level == AVX512, "operation %d is for AVX-512 only", o.code)
 	switch o.code {
 	case opGetExp:

@@ -118,6 +118,7 @@ type Map struct {
 
 	// If Slow is set, a round in which Rare holds for any lane of the first input is computed by that block instead, vector by vector.
 	// For lanes in which Rare does not hold, Slow must compute the same bits as Block does. Rare gets all vectors of a round.
+	// Without Rare, rounds in which Block marks a lane as hard are computed by Slow, and so are the vectors behind the last round.
 	Rare func(b *Block, x []Value) Mask
 	Slow *Block
 	// If Rare is set and Slow is not, the function stops before such a round and returns the index of its first element as done. If it
@@ -153,10 +154,14 @@ func (f *Func) Map(m Map) {
 		f.Label(w.resume)
 	}
 	shared := len(m.Block.ops) >= sharedTail || m.Slow != nil
-	if m.Unroll > 1 {
-		w.whole(m.Unroll)
+	if m.Unroll > 1 || w.marks() {
+		w.whole(max(1, m.Unroll))
 	}
-	if shared {
+	if w.marks() {
+		f.MOVQ(operand.I32(1), w.count)
+		f.TESTQ(w.left, w.left)
+		f.JG(operand.LabelRef(w.slow()))
+	} else if shared {
 		f.TESTQ(w.left, w.left)
 		f.JLE(operand.LabelRef(done))
 		f.Label(step)
@@ -188,14 +193,18 @@ func (f *Func) Map(m Map) {
 
 // slowly writes the way of rounds with a rare case.
 func (w *mapWriter) slowly() {
-	slow := w.NewLabel("slow")
+	slow := w.slow()
 	if w.Unroll > 1 {
 		w.Label(w.rare(w.Unroll))
 		w.MOVQ(operand.I32(w.Unroll), w.count)
-		w.JMP(operand.LabelRef(slow))
+		if !w.marks() {
+			w.JMP(operand.LabelRef(slow))
+		}
 	}
-	w.Label(w.rare(1))
-	w.MOVQ(operand.I32(1), w.count)
+	if w.Unroll <= 1 || !w.marks() {
+		w.Label(w.rare(1))
+		w.MOVQ(operand.I32(1), w.count)
+	}
 	w.Label(slow)
 	w.vector(w.Map.Slow, "", false)
 	w.advance(1)
@@ -206,6 +215,12 @@ func (w *mapWriter) slowly() {
 
 // rare is where a round of so many vectors goes that Slow computes.
 func (w *mapWriter) rare(copies int) string { return fmt.Sprintf("%sRare%d", w.resume, copies) }
+
+// slow is where the single vectors are that Slow computes.
+func (w *mapWriter) slow() string { return w.resume + "Slow" }
+
+// marks reports whether the block itself says what it leaves to Slow.
+func (w *mapWriter) marks() bool { return w.Map.Slow != nil && w.Rare == nil }
 
 // at addresses vector u of a round.
 func (w *mapWriter) at(base reg.Register, u int) operand.Mem {
@@ -245,7 +260,12 @@ func (w *mapWriter) round(copies int, load func(base reg.Register, u int) reg.Ve
 		}
 	}
 	w.test(regs[0])
-	for i, out := range w.Emit(w.Block, regs, w.Uniforms) {
+	e := w.emitter(w.Block, regs, w.Uniforms, copies)
+	e.run()
+	if w.marks() {
+		e.jumpIfHard(w.rare(copies))
+	}
+	for i, out := range e.results() {
 		for u, r := range out {
 			store(r, w.Out[i], u)
 		}
@@ -321,14 +341,18 @@ func (f *Func) jumpIfAny(condition func(b *Block, x []Value) Mask, x []reg.VecVi
 	mask := condition(b, b.uniforms)
 	e := f.emitter(b, nil, x, 1)
 	e.run()
-	k := e.maskOf(mask)
+	e.jumpIf(e.maskOf(mask), label)
+}
+
+// jumpIf jumps to the label if a mask is set in any lane.
+func (f *Func) jumpIf(mask reg.Register, label string) {
 	if f.Level == AVX512 {
-		f.KORTESTW(k, k) // no more lanes than these set any bit
+		f.KORTESTW(mask, mask) // no more lanes than these set any bit
 		f.JNE(operand.LabelRef(label))
 		return
 	}
 	r := f.GP32()
-	f.Inst("VMOVMSK"+f.Elem.floats(), k, r)
+	f.Inst("VMOVMSK"+f.Elem.floats(), mask, r)
 	f.TESTL(r, r)
 	f.JNE(operand.LabelRef(label))
 }

@@ -280,6 +280,10 @@ func (e *neonEmitter) write(o op) neon.Vec {
 		return d
 	case opSelect:
 		return e.choose(o.m, a[1], a[0])
+	case opFlipIf, opOrBits:
+		x, d := e.reg(a[0]), e.freshMask(o.m)
+		map[opcode]func(d, x, y neon.Vec){opFlipIf: e.Xor, opOrBits: e.Or}[o.code](d, e.maskOf(o.m), x)
+		return d
 	case opAddIf, opXorIf:
 		part := e.freshMask(o.m)
 		e.And(part, e.maskOf(o.m), e.reg(a[1]))
