@@ -438,8 +438,8 @@ func (r *populationRoom) sums(n int) (s sums) {
 
 // LogDensity returns the logarithm of the joint density of values [nt] at targets [nt, Dim], given a table, which may be empty. It takes
 // time with the third power of the number of values, table and targets together, which may be 4,096 at most. It is exact of Gaussian
-// processes. The evidences of waves, whose quotient it is, are estimated by importance sampling (always with the same seed). Each of the two
-// logarithms has a standard error of about 0.05 nats with up to 250 values, and of up to some nats with 500 values without noise.
+// processes. The evidences of waves, whose quotient it is, are estimated by importance sampling (always with the same seed). Each of the
+// two logarithms has a standard error of about 0.05 nats with up to 250 values, and of up to some nats with 500 values without noise.
 func (p *Population) LogDensity(ctx context.Context, x, y, targets, values []float64) (float64, error) {
 	if err := p.check(x, y, targets); err != nil {
 		return 0, err

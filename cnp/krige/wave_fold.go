@@ -183,8 +183,8 @@ func inOrder(points []folded) {
 }
 
 // foldBest estimates a waveform of as few pieces as predict the values of tables about as well from those of others as any number does, and
-// returns the residuals of these predictions. A piece has its middle at the place about, as where a jump is near the end of a piece, too few
-// values of one of its sides are in there.
+// returns the residuals of these predictions. A piece has its middle at the place about, as where a jump is near the end of a piece, too
+// few values of one of its sides are in there.
 func foldBest(points []folded, about int) (g *waveform, residuals []folded, pieces int) {
 	if len(points) == 0 {
 		return nil, nil, 0

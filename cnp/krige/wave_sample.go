@@ -539,8 +539,8 @@ func (s *waveSampler) climb(a *particle, steps int) {
 // waveWander is the number of draws by which a better wave is looked for.
 const waveWander = 200
 
-// wander moves a particle to the likeliest of waves that are drawn around it, and climbs from there. Values on the wrong side of a jump have
-// no slope that leads there.
+// wander moves a particle to the likeliest of waves that are drawn around it, and climbs from there. Values on the wrong side of a jump
+// have no slope that leads there.
 func (s *waveSampler) wander(a *particle) {
 	b := s.spare
 	for range waveWander {

@@ -34,8 +34,8 @@ func (w *waves) posterior(ctx context.Context, t *waveTable, effort waveEffort, 
 	return s
 }
 
-// search draws from the posterior by sequential Monte Carlo. A wave that was not found is looked for again. It returns other particles, too,
-// some of them at maxima: the draws may lie beside the posterior where this is narrow.
+// search draws from the posterior by sequential Monte Carlo. A wave that was not found is looked for again. It returns other particles,
+// too, some of them at maxima: the draws may lie beside the posterior where this is narrow.
 func (w *waves) search(ctx context.Context, t *waveTable, effort waveEffort, seed uint64) (s *waveSampler, more []*particle) {
 	for k := range uint64(weighTries) {
 		again := w.sample(ctx, t, effort, seed+k<<32)

@@ -122,8 +122,8 @@ func TestOptimalCurveSteps(t *testing.T) {
 	}
 }
 
-// TestOptimal: on average over tasks, who knows the wave is better than who knows how it was drawn, who is better jointly than for each target
-// on its own.
+// TestOptimal: on average over tasks, who knows the wave is better than who knows how it was drawn, who is better jointly than for each
+// target on its own.
 func TestOptimal(t *testing.T) {
 	for _, process := range JointProcesses {
 		t.Run(process, func(t *testing.T) { testOptimal(t, process) })
