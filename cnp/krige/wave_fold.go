@@ -19,7 +19,7 @@ const (
 	foldFolds  = 4    // of tables, to choose the number of pieces by
 	foldFloor  = 5e-4 // the least deviation of residuals: about what a waveform of so many cells resolves
 	foldRobust = 3    // rounds of weights
-	foldRare   = 3e-4 // the least share of values that are far off
+	foldRare   = 5e-4 // the least share of values that are far off: about that on the wrong side of a jump, which lies anywhere in a cell
 	foldGain   = 4    // nats that more pieces have to gain, besides two standard errors
 )
 
@@ -279,7 +279,8 @@ func (d *residual) usual(r float64) float64 {
 	return 1 / (1 + other)
 }
 
-// learnResidual estimates the distribution of residuals, from which a share of their squares has been lost to what was fitted.
+// learnResidual estimates the distribution of residuals, from which a share of their squares has been lost to what was fitted. One residual of
+// the values' own deviation, which is about 1, counts as seen: values of another table may be on the wrong side of a jump though none was.
 func learnResidual(r []folded, lost float64) residual {
 	size := make([]float64, len(r))
 	for i, p := range r {
@@ -287,7 +288,7 @@ func learnResidual(r []folded, lost float64) residual {
 	}
 	slices.Sort(size)
 	d := residual{rare: 0.05, narrow: max(foldFloor, 1.4826*size[len(size)/2])}
-	d.broad = max(3*d.narrow, size[len(size)*98/100])
+	d.broad = max(3*d.narrow, 1)
 	for range 40 {
 		var n, in, out float64
 		for _, p := range r {
@@ -297,7 +298,7 @@ func learnResidual(r []folded, lost float64) residual {
 		total := float64(len(r))
 		d.narrow = max(foldFloor, math.Sqrt(in/(n+1e-9)/(1-lost)))
 		d.rare = min(0.3, max(foldRare, (total-n)/total))
-		d.broad = max(3*d.narrow, math.Sqrt((out+d.broad*d.broad)/(total-n+1)))
+		d.broad = max(3*d.narrow, math.Sqrt((out+1)/(total-n+1)))
 	}
 	return d
 }
