@@ -59,12 +59,8 @@ func (a *app) reproducePart(part *reproduce.Part) *cobra.Command {
 		fl.IntVar(&c.Chain, "chain", 0, part.Chain)
 	}
 	if part.Learns {
-		fl.IntVar(&c.Learn, "learn", reproduce.DefaultLearn,
-			"number of tasks to learn a population of Gaussian processes from; 0: no rows without a network")
-	}
-	if part.Columns {
-		fl.StringArrayVar(&c.Columns, "columns", nil,
-			"measure the columns with this text in their names, and take known numbers of the others; may be repeated")
+		fl.IntVar(&c.Learn, "learn", reproduce.DefaultLearn, reproduce.LearnUsage)
+		fl.StringArrayVar(&c.Columns, "columns", nil, reproduce.ColumnsUsage)
 	}
 	if part.Steps > 0 {
 		fl.IntVar(&c.Steps, "steps", part.Steps, "training steps of each model")

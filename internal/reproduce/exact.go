@@ -59,10 +59,20 @@ func (p *reproduction) exactly(t *exactTable) error {
 		return rows[len(rows)-1]
 	}
 	process := of("the process, with its length")
+	var names []string
+	for i := range t.columns {
+		names = append(names, t.columns[i].name)
+	}
+	if err := p.checkColumns(names); err != nil {
+		return err
+	}
 	p.total = len(t.columns) * p.Tasks
 	trained := false
 	for i := range t.columns {
 		c := &t.columns[i]
+		if !p.measures(c.name) {
+			continue
+		}
 		predictors := map[*exactRow]eval.Density[float32]{}
 		if r := krige.Named(c.krige); r != nil {
 			predictors[of(c.krige)] = eval.Independent(eval.Model[float32](r))

@@ -81,16 +81,12 @@ func (c *livingColumn) of(m *Model) bool {
 }
 
 // measures reports whether numbers of a column are computed that no earlier command has.
-func (p *reproduction) measures(c *livingColumn) bool {
-	return len(p.Columns) == 0 || slices.ContainsFunc(p.Columns, func(part string) bool { return strings.Contains(c.name, part) })
+func (p *reproduction) measures(column string) bool {
+	return len(p.Columns) == 0 || slices.ContainsFunc(p.Columns, func(part string) bool { return strings.Contains(column, part) })
 }
 
 // checkColumns reports a part of a name that no column has.
-func (p *reproduction) checkColumns(t *livingTable) error {
-	var names []string
-	for i := range t.columns {
-		names = append(names, t.columns[i].name)
-	}
+func (p *reproduction) checkColumns(names []string) error {
 	for _, part := range p.Columns {
 		if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, part) }) {
 			return fmt.Errorf("no column has %q in its name: they are %q", part, names)
@@ -101,7 +97,11 @@ func (p *reproduction) checkColumns(t *livingTable) error {
 
 // living makes a table, with the numbers that an earlier command has computed.
 func (p *reproduction) living(t *livingTable) error {
-	if err := p.checkColumns(t); err != nil {
+	var names []string
+	for i := range t.columns {
+		names = append(names, t.columns[i].name)
+	}
+	if err := p.checkColumns(names); err != nil {
 		return err
 	}
 	known, err := p.knownCells()
@@ -155,7 +155,7 @@ func (p *reproduction) writeLiving(t *livingTable, rows []*measuredRow) error {
 			case c == nil && r.bound:
 				p.printf(" |")
 				continue
-			case c == nil && !p.measures(&t.columns[i]):
+			case c == nil && !p.measures(t.columns[i].name):
 				p.printf(" not measured |")
 				continue
 			case c == nil:
@@ -241,7 +241,7 @@ func (p *reproduction) livingRows(t *livingTable, known cells, file *os.File) ([
 		rows[1+k].name = "best that knows how tasks are drawn, " + method
 	}
 	for i := range t.columns {
-		if !p.measures(&t.columns[i]) {
+		if !p.measures(t.columns[i].name) {
 			continue
 		}
 		if t.columns[i].optimal() != nil {
@@ -268,7 +268,7 @@ func (p *reproduction) livingRows(t *livingTable, known cells, file *os.File) ([
 			opt := p.options(p.Tasks)
 			opt.Batch = c.batch
 			found := known.of(key, p.Tasks)
-			if found == nil && p.measures(c) {
+			if found == nil && p.measures(c.name) {
 				var err error
 				if found, err = p.measureBy(key, c.process, c.src, opt, file); err != nil {
 					return nil, err
@@ -302,7 +302,7 @@ func (p *reproduction) livingRows(t *livingTable, known cells, file *os.File) ([
 				key := benchmarkKey{listed.Name, digest, method, c.src.String(), "", listed.Config.DimX, p.Tasks, p.Seed}
 				opt, found := p.options(n), known.of(key, n)
 				opt.Batch = c.batch
-				if found == nil && p.measures(c) {
+				if found == nil && p.measures(c.name) {
 					key.Tasks = n
 					if found, err = p.measure(key, m, c.src, opt, file); err != nil {
 						return nil, err
@@ -365,7 +365,7 @@ func (p *reproduction) optimal(c *livingColumn, known cells, file *os.File, meas
 	for k, density := range densities {
 		key := benchmarkKey{"", "", "best, " + optimalMethods[k], c.src.String(), "", 0, p.Tasks, p.Seed}
 		found := known.of(key, p.fewer())
-		if found == nil && p.measures(c) {
+		if found == nil && p.measures(c.name) {
 			key.Tasks = p.fewer()
 			opt := p.options(key.Tasks)
 			opt.Batch = c.batch

@@ -27,10 +27,8 @@ type Part struct {
 	// Tasks is the usual number of tasks behind every number. Chain says what Config.Chain is; "": it has no use.
 	Tasks int
 	Chain string
-	// Learns reports whether populations are estimated from Config.Learn tasks.
+	// Learns reports whether populations are estimated from Config.Learn tasks. Such parts can measure some of their columns: Config.Columns.
 	Learns bool
-	// Columns reports whether the part has columns that are measured one by one, for Config.Columns.
-	Columns bool
 	// Steps is the usual number of steps of the models that the part trains itself; 0: it trains none.
 	Steps int
 	// MNIST says that the part draws images of a file, too. Data says what Config.Data is; "": it has no use.
@@ -79,19 +77,19 @@ models whose files say that they were trained on them ("equivcnp train regressio
 in 2, 3 and 5 coordinates, where training had its points, and the best independent prediction, a bound. It takes
 the models whose files say that they were trained on it ("equivcnp train regression --benchmark rcnp-eq --dx 2").
 Numbers are kept in rcnp.jsonl, from which the same command resumes.`, Tasks: 1024,
-		Chain: chainTasks, Learns: true, Columns: true, run: (*reproduction).rcnp},
+		Chain: chainTasks, Learns: true, run: (*reproduction).rcnp},
 	{Name: "predprey", Short: "Predator and prey, simulated and from a series of your own",
 		Long: `Predator and prey, beside the published table: log-likelihoods per target of interpolation, forecasting and
 reconstruction. --data names a table of the real series of hare and lynx, which is not shipped, with columns x,
 y1 and y2. It takes the models whose files say that they were trained on such tasks ("equivcnp train regression
 --benchmark predprey --likelihood gamma").`, Tasks: 1024,
-		Chain: chainTasks, Learns: true, Columns: true, Data: "table of years, hares and lynxes: columns x, y1 and y2",
+		Chain: chainTasks, Learns: true, Data: "table of years, hares and lynxes: columns x, y1 and y2",
 		run: (*reproduction).predPrey},
 	{Name: "joint", Short: "Joint log-likelihoods of curves, with 16 and 128 targets",
 		Long: `Joint log-likelihoods per target of Gaussian processes and of noisy sawtooth waves with 8 to 128 context
 points, beside the published ones, by a model's joint distribution and by the chain rule. It takes the models
 whose files say that they were trained on them ("equivcnp train regression --benchmark joint-gp"). joint.csv has
-the seconds of every number, too.`, Tasks: 1024, Chain: chainTasks, Learns: true, Columns: true, run: (*reproduction).joint},
+the seconds of every number, too.`, Tasks: 1024, Chain: chainTasks, Learns: true, run: (*reproduction).joint},
 	{Name: "globe", Short: "A process on the turned globe, and one in the plane, moved and wider",
 		Long: `Log-likelihoods per target of a geodesic exponential process within 10 degrees, unturned and turned, and of
 smooth functions in the plane where training has them, moved, and on a wider square, beside the exact ones and
@@ -118,6 +116,12 @@ change when tasks move. Models are kept in --out, from which the same command re
 table 2, in float32 and in bfloat16, and how far predictions move.`, Tasks: 200, run: (*reproduction).precision},
 }
 
+// LearnUsage and ColumnsUsage are what Config.Learn and Config.Columns are.
+const (
+	LearnUsage   = "number of tasks to learn a population of Gaussian processes from; 0: no rows without a network"
+	ColumnsUsage = "measure the columns with this text in their names, and take known numbers of the others; may be repeated"
+)
+
 // chainTasks is what Config.Chain is for tables with their own kind of models.
 const chainTasks = "number of tasks for each number by the chain rule, which takes a prediction for each target; 0: --tasks"
 
@@ -132,7 +136,7 @@ type Config struct {
 	Chain int // tasks by the chain rule
 	Steps int // of trainings
 	Learn int // tasks that populations are estimated from; 0: no rows without a network
-	// Columns are parts of the names of columns that are measured; others have the numbers that earlier commands have kept. None: all.
+	// Columns are parts of the names of columns that are measured. Others have the numbers that earlier commands have kept. None: all.
 	Columns []string
 	MNIST   string
 	Data    string // a table of the user's

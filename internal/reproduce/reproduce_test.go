@@ -86,6 +86,15 @@ func TestExactTable(t *testing.T) {
 		require.Less(t, behind, 1.0)
 	}
 	require.Contains(t, p.report.String(), "Models of unturned: not trained yet.")
+
+	some := &reproduction{Config: Config{Tasks: 6, Seed: 1, Columns: []string{"unturned"}}, ctx: t.Context(), part: "globe"}
+	require.NoError(t, some.exactly(table))
+	without, err := csv.NewReader(bytes.NewReader(some.Files[0].Content)).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, without, 1+2)
+	require.Equal(t, rows[1][:9], without[1][:9])
+	some.Columns = []string{"upside down"}
+	require.ErrorContains(t, some.exactly(table), `no column has "upside down"`)
 	require.Equal(t, eval.Estimate{Mean: 2, Error: math.Sqrt(1.0 / 3)}, taskEstimate([]float64{1, 2, 3}))
 }
 

@@ -202,7 +202,7 @@ func (p *reproduction) untrained(c *livingColumn, known cells, file *os.File, me
 		n := p.untrainedTasks(c, method)
 		key := benchmarkKey{r.Name(), "", method, c.src.String(), "", c.tables.Dim, p.Tasks, p.Seed}
 		found := known.of(key, n)
-		if found == nil && p.measures(c) {
+		if found == nil && p.measures(c.name) {
 			density := eval.Independent(eval.Model[float32](r))
 			if method != interpolated {
 				of, err := p.learned(c.training, c.tables)
