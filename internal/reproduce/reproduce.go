@@ -27,7 +27,8 @@ type Part struct {
 	// Tasks is the usual number of tasks behind every number. Chain says what Config.Chain is; "": it has no use.
 	Tasks int
 	Chain string
-	// Learns reports whether populations are estimated from Config.Learn tasks. Such parts can measure some of their columns: Config.Columns.
+	// Learns reports whether populations are estimated from Config.Learn tasks. Such parts can measure some of their columns; see
+	// Config.Columns.
 	Learns bool
 	// Steps is the usual number of steps of the models that the part trains itself; 0: it trains none.
 	Steps int

@@ -51,7 +51,8 @@ func TestPositiveTables(t *testing.T) {
 	require.NoError(t, err)
 	gap := float32(math.NaN())
 	tasks := &task.Tasks[float32]{Curves: &cnp.Batch[float32]{B: 1, Nc: 4, Nt: 1, XContext: []float64{10, 10.5, 11, 12},
-		YContext: []float32{40, gap, gap, 30, 50, gap, gap, 20}, XTarget: []float64{10.7}}, Y: []float32{45, gap}, Known: []bool{true, false}}
+		YContext: []float32{40, gap, gap, 30, 50, gap, gap, 20}, XTarget: []float64{10.7}},
+		Y: []float32{45, gap}, Known: []bool{true, false}}
 	for name, density := range map[string]eval.Density[float32]{"joint": p.density(true), "independent": p.density(false),
 		"interpolation": eval.Independent(eval.Model[float32](r))} {
 		var total float64
