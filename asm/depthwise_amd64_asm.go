@@ -49,7 +49,8 @@ func depthwiseStacked(d depthwiseVariant, vecs int) int {
 func depthwiseAMD64(f *x86.File) {
 	variants := []depthwiseVariant{
 		{name: "depthwise", doc: "sets out[i] = Σ w[pose]·f[index] over row i's pairs, divided by their number if mean is 1"},
-		{name: "depthwiseStream", doc: "is depthwise for a w that is read from memory once and fetched so many pairs ahead", stream: true},
+		{name: "depthwiseStream", doc: "is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache " +
+			"unless far is 1", stream: true},
 		{name: "depthwiseHalf", doc: "is depthwiseStream with w in bfloat16; wstride counts its bytes", stream: true, half: true},
 	}
 	for _, l := range levels {
@@ -92,7 +93,7 @@ func depthwiseRows(f *x86.File, l x86.Level, e x86.Elem, d depthwiseVariant, vec
 		stride = "stride, ostride"
 	}
 	if d.stream {
-		extra += ", pairs, ahead int"
+		extra += ", pairs, ahead, far int"
 	}
 	fn := f.Func(l, e, fmt.Sprintf("%s%d%v", d.name, vecs, e),
 		ofType(fmt.Sprintf("func(out, f *float32, %s, offsets *int, index, pose *int32, rows, %s, tail int%s)", w, stride, extra), e),
@@ -141,9 +142,19 @@ func depthwiseRows(f *x86.File, l x86.Level, e x86.Elem, d depthwiseVariant, vec
 			fn.CMPQ(p, last)
 			fn.CMOVQGT(last, p)
 			ahead := rowAddress(fn, pairAt(p, 0), weight, wstep)
+			// Into the second-level cache, or into the first one.
+			near, fetched, level := fn.NewLabel("near"), fn.NewLabel("fetched"), fn.Arg("far")
+			fn.TESTQ(level, level)
+			fn.JE(operand.LabelRef(near))
 			for at := 0; at < vecs*wbytes; at += 64 {
 				fn.PREFETCHT1(operand.Mem{Base: ahead, Disp: at})
 			}
+			fn.JMP(operand.LabelRef(fetched))
+			fn.Label(near)
+			for at := 0; at < vecs*wbytes; at += 64 {
+				fn.PREFETCHT0(operand.Mem{Base: ahead, Disp: at})
+			}
+			fn.Label(fetched)
 		}
 		fj := rowAddress(fn, pairAt(g.index, at), feat, step)
 		wj := rowAddress(fn, pairAt(g.pose, at), weight, wstep)

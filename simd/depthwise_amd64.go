@@ -197,14 +197,17 @@ func (d *depthwiseRun) chunk(out []float32, offsets []int, index, pose []int32, 
 	return rows
 }
 
-// depthwiseAhead is how many bytes ahead rows of w are fetched from memory. They are fetched into the second-level cache: on the
-// way to the first level they would occupy the few buffers that rows of f need as well. Zen 4's own prefetcher follows rows that
-// are used in order, and fetching rows of 4 KiB or more ahead would push rows of f out of the cache.
+// depthwiseAhead is how many bytes ahead rows of w are fetched from memory. Zen 4's own prefetcher follows rows that are used in
+// order, and fetching rows of 4 KiB or more ahead would push rows of f out of the cache.
 var depthwiseAhead = 16 << 10
+
+// depthwiseFar is 1 if they are fetched into the second-level cache: on the way to the first level they would occupy the few buffers
+// that rows of f need as well. A Zen 5 is 1.1 times as fast with rows fetched into the first level.
+var depthwiseFar = 1
 
 func init() {
 	if cpu.AMD {
-		depthwiseAhead = 3 << 10
+		depthwiseAhead, depthwiseFar = 3<<10, 0
 	}
 }
 
@@ -284,9 +287,9 @@ func (d *depthwiseRun) few(out []float32, offsets []int, index, pose []int32, lo
 		case d.kind == depthwiseSeq:
 			depthwiseSeqKernel(vecs, o, f, w, off, ix, ps, n, t, 4*d.width, tail, d.mean)
 		case d.kind == depthwiseStream:
-			depthwiseStreamKernel(vecs, o, f, w, off, ix, ps, n, t, tail, d.mean, pairs, d.ahead)
+			depthwiseStreamKernel(vecs, o, f, w, off, ix, ps, n, t, tail, d.mean, pairs, d.ahead, depthwiseFar)
 		case d.kind == depthwiseHalf:
-			depthwiseHalfKernel(vecs, o, f, (*uint16)(wj), off, ix, ps, n, t, t/2, tail, d.mean, pairs, d.ahead)
+			depthwiseHalfKernel(vecs, o, f, (*uint16)(wj), off, ix, ps, n, t, t/2, tail, d.mean, pairs, d.ahead, depthwiseFar)
 		}
 		j += channels
 	}

@@ -24,55 +24,55 @@ func depthwise2F32AVX2(out *float32, f *float32, w *float32, offsets *int, index
 //go:noescape
 func depthwise1F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
 
-// depthwiseStream16F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, for i < rows and 16 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream16F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache unless far is 1, for i < rows and 16 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseStream16F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
+func depthwiseStream16F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 
-// depthwiseStream8F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream8F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache unless far is 1, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseStream8F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
+func depthwiseStream8F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 
-// depthwiseStream4F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, for i < rows and 4 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream4F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache unless far is 1, for i < rows and 4 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseStream4F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
+func depthwiseStream4F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 
-// depthwiseStream2F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream2F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache unless far is 1, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseStream2F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
+func depthwiseStream2F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 
-// depthwiseStream1F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, for i < rows and 1 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream1F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache unless far is 1, for i < rows and 1 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseStream1F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
+func depthwiseStream1F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 
 // depthwiseHalf16F32AVX2 is depthwiseStream with w in bfloat16; wstride counts its bytes, for i < rows and 16 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseHalf16F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
+func depthwiseHalf16F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int, far int)
 
 // depthwiseHalf8F32AVX2 is depthwiseStream with w in bfloat16; wstride counts its bytes, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseHalf8F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
+func depthwiseHalf8F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int, far int)
 
 // depthwiseHalf4F32AVX2 is depthwiseStream with w in bfloat16; wstride counts its bytes, for i < rows and 4 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseHalf4F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
+func depthwiseHalf4F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int, far int)
 
 // depthwiseHalf2F32AVX2 is depthwiseStream with w in bfloat16; wstride counts its bytes, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseHalf2F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
+func depthwiseHalf2F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int, far int)
 
 // depthwiseHalf1F32AVX2 is depthwiseStream with w in bfloat16; wstride counts its bytes, for i < rows and 1 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseHalf1F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
+func depthwiseHalf1F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int, far int)
 
 // depthwise4F64AVX2 sets out[i] = Σ w[pose]·f[index] over row i's pairs, divided by their number if mean is 1, for i < rows and 4 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
@@ -134,45 +134,45 @@ func depthwise2F32AVX512(out *float32, f *float32, w *float32, offsets *int, ind
 //go:noescape
 func depthwise1F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
 
-// depthwiseStream8F32AVX512 is depthwise for a w that is read from memory once and fetched so many pairs ahead, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream8F32AVX512 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache unless far is 1, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseStream8F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
+func depthwiseStream8F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 
-// depthwiseStream4F32AVX512 is depthwise for a w that is read from memory once and fetched so many pairs ahead, for i < rows and 4 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream4F32AVX512 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache unless far is 1, for i < rows and 4 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseStream4F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
+func depthwiseStream4F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 
-// depthwiseStream2F32AVX512 is depthwise for a w that is read from memory once and fetched so many pairs ahead, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream2F32AVX512 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache unless far is 1, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseStream2F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
+func depthwiseStream2F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 
-// depthwiseStream1F32AVX512 is depthwise for a w that is read from memory once and fetched so many pairs ahead, for i < rows and 1 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream1F32AVX512 is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache unless far is 1, for i < rows and 1 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseStream1F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
+func depthwiseStream1F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 
 // depthwiseHalf8F32AVX512 is depthwiseStream with w in bfloat16; wstride counts its bytes, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseHalf8F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
+func depthwiseHalf8F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int, far int)
 
 // depthwiseHalf4F32AVX512 is depthwiseStream with w in bfloat16; wstride counts its bytes, for i < rows and 4 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseHalf4F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
+func depthwiseHalf4F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int, far int)
 
 // depthwiseHalf2F32AVX512 is depthwiseStream with w in bfloat16; wstride counts its bytes, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseHalf2F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
+func depthwiseHalf2F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int, far int)
 
 // depthwiseHalf1F32AVX512 is depthwiseStream with w in bfloat16; wstride counts its bytes, for i < rows and 1 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseHalf1F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
+func depthwiseHalf1F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int, far int)
 
 // depthwise4F64AVX512 sets out[i] = Σ w[pose]·f[index] over row i's pairs, divided by their number if mean is 1, for i < rows and 4 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //

@@ -396,9 +396,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseStream16F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
+// func depthwiseStream16F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·depthwiseStream16F32AVX2(SB), NOSPLIT, $128-96
+TEXT ·depthwiseStream16F32AVX2(SB), NOSPLIT, $128-104
 	MOVQ  tail+64(FP), AX
 	SUBQ  $0x08, AX
 	MOVQ  out+0(FP), CX
@@ -435,21 +435,35 @@ row1:
 	SUBQ    $0x01, R11
 	JL      rest4
 pairs3:
-	MOVQ        ahead+88(FP), R13
-	LEAQ        (R9)(R13*4), R13
-	CMPQ        R13, R12
-	CMOVQGT     R12, R13
-	MOVL        (R13), R13
-	IMULQ       SI, R13
-	ADDQ        BX, R13
-	PREFETCHT1  (R13)
-	PREFETCHT1  64(R13)
-	PREFETCHT1  128(R13)
-	PREFETCHT1  192(R13)
-	PREFETCHT1  256(R13)
-	PREFETCHT1  320(R13)
-	PREFETCHT1  384(R13)
-	PREFETCHT1  448(R13)
+	MOVQ       ahead+88(FP), R13
+	LEAQ       (R9)(R13*4), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVL       (R13), R13
+	IMULQ      SI, R13
+	ADDQ       BX, R13
+	MOVQ       far+96(FP), R14
+	TESTQ      R14, R14
+	JE         near6
+	PREFETCHT1 (R13)
+	PREFETCHT1 64(R13)
+	PREFETCHT1 128(R13)
+	PREFETCHT1 192(R13)
+	PREFETCHT1 256(R13)
+	PREFETCHT1 320(R13)
+	PREFETCHT1 384(R13)
+	PREFETCHT1 448(R13)
+	JMP        fetched7
+near6:
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+fetched7:
 	MOVL        (R8), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
@@ -505,9 +519,9 @@ rest4:
 	SUBQ         (DI), R11
 	MOVQ         mean+72(FP), R13
 	TESTQ        R13, R13
-	JE           store6
+	JE           store8
 	CMPQ         R11, $0x01
-	JLE          store6
+	JLE          store8
 	VMOVSS       ·dataOne+0(SB), X12
 	VXORPS       X13, X13, X13
 	VCVTSI2SSQ   R11, X13, X13
@@ -533,7 +547,7 @@ rest4:
 	VMOVUPS      Y13, 64(SP)
 	VMULPS       96(SP), Y12, Y12
 	VMOVUPS      Y12, 96(SP)
-store6:
+store8:
 	VMOVUPS (SP), Y12
 	VMOVUPS Y12, (CX)
 	VMOVUPS 32(SP), Y12
@@ -562,9 +576,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseStream8F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
+// func depthwiseStream8F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·depthwiseStream8F32AVX2(SB), NOSPLIT, $0-96
+TEXT ·depthwiseStream8F32AVX2(SB), NOSPLIT, $0-104
 	MOVQ  tail+64(FP), AX
 	SUBQ  $0x08, AX
 	MOVQ  out+0(FP), CX
@@ -593,17 +607,27 @@ row1:
 	SUBQ   $0x01, R11
 	JL     rest4
 pairs3:
-	MOVQ        ahead+88(FP), R13
-	LEAQ        (R9)(R13*4), R13
-	CMPQ        R13, R12
-	CMOVQGT     R12, R13
-	MOVL        (R13), R13
-	IMULQ       SI, R13
-	ADDQ        BX, R13
-	PREFETCHT1  (R13)
-	PREFETCHT1  64(R13)
-	PREFETCHT1  128(R13)
-	PREFETCHT1  192(R13)
+	MOVQ       ahead+88(FP), R13
+	LEAQ       (R9)(R13*4), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVL       (R13), R13
+	IMULQ      SI, R13
+	ADDQ       BX, R13
+	MOVQ       far+96(FP), R14
+	TESTQ      R14, R14
+	JE         near6
+	PREFETCHT1 (R13)
+	PREFETCHT1 64(R13)
+	PREFETCHT1 128(R13)
+	PREFETCHT1 192(R13)
+	JMP        fetched7
+near6:
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+fetched7:
 	MOVL        (R8), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
@@ -635,9 +659,9 @@ rest4:
 	SUBQ         (DI), R11
 	MOVQ         mean+72(FP), R13
 	TESTQ        R13, R13
-	JE           store6
+	JE           store8
 	CMPQ         R11, $0x01
-	JLE          store6
+	JLE          store8
 	VMOVSS       ·dataOne+0(SB), X8
 	VXORPS       X9, X9, X9
 	VCVTSI2SSQ   R11, X9, X9
@@ -651,7 +675,7 @@ rest4:
 	VMULPS       Y8, Y5, Y5
 	VMULPS       Y8, Y6, Y6
 	VMULPS       Y8, Y7, Y7
-store6:
+store8:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	VMOVUPS Y2, 64(CX)
@@ -668,9 +692,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseStream4F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
+// func depthwiseStream4F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·depthwiseStream4F32AVX2(SB), NOSPLIT, $0-96
+TEXT ·depthwiseStream4F32AVX2(SB), NOSPLIT, $0-104
 	MOVQ  tail+64(FP), AX
 	SUBQ  $0x08, AX
 	MOVQ  out+0(FP), CX
@@ -695,15 +719,23 @@ row1:
 	SUBQ   $0x01, R11
 	JL     rest4
 pairs3:
-	MOVQ        ahead+88(FP), R13
-	LEAQ        (R9)(R13*4), R13
-	CMPQ        R13, R12
-	CMOVQGT     R12, R13
-	MOVL        (R13), R13
-	IMULQ       SI, R13
-	ADDQ        BX, R13
-	PREFETCHT1  (R13)
-	PREFETCHT1  64(R13)
+	MOVQ       ahead+88(FP), R13
+	LEAQ       (R9)(R13*4), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVL       (R13), R13
+	IMULQ      SI, R13
+	ADDQ       BX, R13
+	MOVQ       far+96(FP), R14
+	TESTQ      R14, R14
+	JE         near6
+	PREFETCHT1 (R13)
+	PREFETCHT1 64(R13)
+	JMP        fetched7
+near6:
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+fetched7:
 	MOVL        (R8), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
@@ -727,9 +759,9 @@ rest4:
 	SUBQ         (DI), R11
 	MOVQ         mean+72(FP), R13
 	TESTQ        R13, R13
-	JE           store6
+	JE           store8
 	CMPQ         R11, $0x01
-	JLE          store6
+	JLE          store8
 	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R11, X5, X5
@@ -739,7 +771,7 @@ rest4:
 	VMULPS       Y4, Y1, Y1
 	VMULPS       Y4, Y2, Y2
 	VMULPS       Y4, Y3, Y3
-store6:
+store8:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	VMOVUPS Y2, 64(CX)
@@ -752,9 +784,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseStream2F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
+// func depthwiseStream2F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·depthwiseStream2F32AVX2(SB), NOSPLIT, $0-96
+TEXT ·depthwiseStream2F32AVX2(SB), NOSPLIT, $0-104
 	MOVQ  tail+64(FP), AX
 	SUBQ  $0x08, AX
 	MOVQ  out+0(FP), CX
@@ -779,14 +811,21 @@ row1:
 	SUBQ   $0x02, R11
 	JL     rest4
 pairs3:
-	MOVQ        ahead+88(FP), R13
-	LEAQ        (R9)(R13*4), R13
-	CMPQ        R13, R12
-	CMOVQGT     R12, R13
-	MOVL        (R13), R13
-	IMULQ       SI, R13
-	ADDQ        BX, R13
-	PREFETCHT1  (R13)
+	MOVQ       ahead+88(FP), R13
+	LEAQ       (R9)(R13*4), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVL       (R13), R13
+	IMULQ      SI, R13
+	ADDQ       BX, R13
+	MOVQ       far+96(FP), R14
+	TESTQ      R14, R14
+	JE         near6
+	PREFETCHT1 (R13)
+	JMP        fetched7
+near6:
+	PREFETCHT0 (R13)
+fetched7:
 	MOVL        (R8), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
@@ -804,7 +843,14 @@ pairs3:
 	MOVL        (R13), R13
 	IMULQ       SI, R13
 	ADDQ        BX, R13
+	MOVQ        far+96(FP), R14
+	TESTQ       R14, R14
+	JE          near8
 	PREFETCHT1  (R13)
+	JMP         fetched9
+near8:
+	PREFETCHT0 (R13)
+fetched9:
 	MOVL        4(R8), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
@@ -820,16 +866,23 @@ pairs3:
 	SUBQ        $0x02, R11
 	JGE         pairs3
 rest4:
-	CMPQ        R11, $-2
-	JE          summed5
-	MOVQ        ahead+88(FP), R11
-	LEAQ        (R9)(R11*4), R11
-	CMPQ        R11, R12
-	CMOVQGT     R12, R11
-	MOVL        (R11), R11
-	IMULQ       SI, R11
-	ADDQ        BX, R11
-	PREFETCHT1  (R11)
+	CMPQ       R11, $-2
+	JE         summed5
+	MOVQ       ahead+88(FP), R11
+	LEAQ       (R9)(R11*4), R11
+	CMPQ       R11, R12
+	CMOVQGT    R12, R11
+	MOVL       (R11), R11
+	IMULQ      SI, R11
+	ADDQ       BX, R11
+	MOVQ       far+96(FP), R13
+	TESTQ      R13, R13
+	JE         near10
+	PREFETCHT1 (R11)
+	JMP        fetched11
+near10:
+	PREFETCHT0 (R11)
+fetched11:
 	MOVL        (R8), R11
 	IMULQ       SI, R11
 	ADDQ        DX, R11
@@ -849,9 +902,9 @@ summed5:
 	SUBQ         (DI), R11
 	MOVQ         mean+72(FP), R13
 	TESTQ        R13, R13
-	JE           store6
+	JE           store12
 	CMPQ         R11, $0x01
-	JLE          store6
+	JLE          store12
 	VMOVSS       ·dataOne+0(SB), X1
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R11, X3, X3
@@ -859,7 +912,7 @@ summed5:
 	VBROADCASTSS X1, Y1
 	VMULPS       Y1, Y0, Y0
 	VMULPS       Y1, Y2, Y2
-store6:
+store12:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y2, 32(CX)(AX*4)
 	ADDQ    SI, CX
@@ -870,9 +923,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseStream1F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
+// func depthwiseStream1F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·depthwiseStream1F32AVX2(SB), NOSPLIT, $0-96
+TEXT ·depthwiseStream1F32AVX2(SB), NOSPLIT, $0-104
 	MOVQ    tail+64(FP), AX
 	LEAQ    ·dataTailMaskF32+0(SB), CX
 	NEGQ    AX
@@ -899,14 +952,21 @@ row1:
 	SUBQ   $0x04, R10
 	JL     rest4
 pairs3:
-	MOVQ        ahead+88(FP), R12
-	LEAQ        (R8)(R12*4), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVL        (R12), R12
-	IMULQ       BX, R12
-	ADDQ        DX, R12
-	PREFETCHT1  (R12)
+	MOVQ       ahead+88(FP), R12
+	LEAQ       (R8)(R12*4), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVL       (R12), R12
+	IMULQ      BX, R12
+	ADDQ       DX, R12
+	MOVQ       far+96(FP), R13
+	TESTQ      R13, R13
+	JE         near6
+	PREFETCHT1 (R12)
+	JMP        fetched7
+near6:
+	PREFETCHT0 (R12)
+fetched7:
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -923,7 +983,14 @@ pairs3:
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
+	MOVQ        far+96(FP), R13
+	TESTQ       R13, R13
+	JE          near8
 	PREFETCHT1  (R12)
+	JMP         fetched9
+near8:
+	PREFETCHT0 (R12)
+fetched9:
 	MOVL        4(DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -940,7 +1007,14 @@ pairs3:
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
+	MOVQ        far+96(FP), R13
+	TESTQ       R13, R13
+	JE          near10
 	PREFETCHT1  (R12)
+	JMP         fetched11
+near10:
+	PREFETCHT0 (R12)
+fetched11:
 	MOVL        8(DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -957,7 +1031,14 @@ pairs3:
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
+	MOVQ        far+96(FP), R13
+	TESTQ       R13, R13
+	JE          near12
 	PREFETCHT1  (R12)
+	JMP         fetched13
+near12:
+	PREFETCHT0 (R12)
+fetched13:
 	MOVL        12(DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -972,16 +1053,23 @@ pairs3:
 	SUBQ        $0x04, R10
 	JGE         pairs3
 rest4:
-	CMPQ        R10, $-4
-	JE          summed5
-	MOVQ        ahead+88(FP), R12
-	LEAQ        (R8)(R12*4), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVL        (R12), R12
-	IMULQ       BX, R12
-	ADDQ        DX, R12
-	PREFETCHT1  (R12)
+	CMPQ       R10, $-4
+	JE         summed5
+	MOVQ       ahead+88(FP), R12
+	LEAQ       (R8)(R12*4), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVL       (R12), R12
+	IMULQ      BX, R12
+	ADDQ       DX, R12
+	MOVQ       far+96(FP), R13
+	TESTQ      R13, R13
+	JE         near14
+	PREFETCHT1 (R12)
+	JMP        fetched15
+near14:
+	PREFETCHT0 (R12)
+fetched15:
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -1002,7 +1090,14 @@ rest4:
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
+	MOVQ        far+96(FP), R13
+	TESTQ       R13, R13
+	JE          near16
 	PREFETCHT1  (R12)
+	JMP         fetched17
+near16:
+	PREFETCHT0 (R12)
+fetched17:
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -1023,7 +1118,14 @@ rest4:
 	MOVL        (R10), R10
 	IMULQ       BX, R10
 	ADDQ        DX, R10
+	MOVQ        far+96(FP), R12
+	TESTQ       R12, R12
+	JE          near18
 	PREFETCHT1  (R10)
+	JMP         fetched19
+near18:
+	PREFETCHT0 (R10)
+fetched19:
 	MOVL        (DI), R10
 	IMULQ       BX, R10
 	ADDQ        CX, R10
@@ -1043,16 +1145,16 @@ summed5:
 	SUBQ         (SI), R10
 	MOVQ         mean+72(FP), R12
 	TESTQ        R12, R12
-	JE           store6
+	JE           store20
 	CMPQ         R10, $0x01
-	JLE          store6
+	JLE          store20
 	VMOVSS       ·dataOne+0(SB), X2
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R10, X3, X3
 	VDIVSS       X3, X2, X2
 	VBROADCASTSS X2, Y2
 	VMULPS       Y2, Y1, Y1
-store6:
+store20:
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       BX, AX
 	ADDQ       $0x08, SI
@@ -1062,9 +1164,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseHalf16F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
+// func depthwiseHalf16F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int, far int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·depthwiseHalf16F32AVX2(SB), NOSPLIT, $256-104
+TEXT ·depthwiseHalf16F32AVX2(SB), NOSPLIT, $256-112
 	MOVQ  tail+72(FP), AX
 	SUBQ  $0x08, AX
 	MOVQ  out+0(FP), CX
@@ -1103,17 +1205,27 @@ row1:
 	SUBQ    $0x01, R12
 	JL      rest4
 pairs3:
-	MOVQ        ahead+96(FP), R14
-	LEAQ        (R10)(R14*4), R14
-	CMPQ        R14, R13
-	CMOVQGT     R13, R14
-	MOVL        (R14), R14
-	IMULQ       DI, R14
-	ADDQ        BX, R14
-	PREFETCHT1  (R14)
-	PREFETCHT1  64(R14)
-	PREFETCHT1  128(R14)
-	PREFETCHT1  192(R14)
+	MOVQ       ahead+96(FP), R14
+	LEAQ       (R10)(R14*4), R14
+	CMPQ       R14, R13
+	CMOVQGT    R13, R14
+	MOVL       (R14), R14
+	IMULQ      DI, R14
+	ADDQ       BX, R14
+	MOVQ       far+104(FP), R15
+	TESTQ      R15, R15
+	JE         near6
+	PREFETCHT1 (R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	JMP        fetched7
+near6:
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
+	PREFETCHT0 192(R14)
+fetched7:
 	MOVL        (R9), R14
 	IMULQ       SI, R14
 	ADDQ        DX, R14
@@ -1193,9 +1305,9 @@ rest4:
 	SUBQ         (R8), R12
 	MOVQ         mean+80(FP), R14
 	TESTQ        R14, R14
-	JE           store6
+	JE           store8
 	CMPQ         R12, $0x01
-	JLE          store6
+	JLE          store8
 	VMOVSS       ·dataOne+0(SB), X8
 	VXORPS       X9, X9, X9
 	VCVTSI2SSQ   R12, X9, X9
@@ -1225,7 +1337,7 @@ rest4:
 	VMOVUPS      Y9, 192(SP)
 	VMULPS       224(SP), Y8, Y8
 	VMOVUPS      Y8, 224(SP)
-store6:
+store8:
 	VMOVUPS (SP), Y8
 	VMOVUPS Y8, (CX)
 	VMOVUPS 32(SP), Y8
@@ -1258,9 +1370,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseHalf8F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
+// func depthwiseHalf8F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int, far int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·depthwiseHalf8F32AVX2(SB), NOSPLIT, $0-104
+TEXT ·depthwiseHalf8F32AVX2(SB), NOSPLIT, $0-112
 	MOVQ  tail+72(FP), AX
 	SUBQ  $0x08, AX
 	MOVQ  out+0(FP), CX
@@ -1291,15 +1403,23 @@ row1:
 	SUBQ   $0x01, R12
 	JL     rest4
 pairs3:
-	MOVQ        ahead+96(FP), R14
-	LEAQ        (R10)(R14*4), R14
-	CMPQ        R14, R13
-	CMOVQGT     R13, R14
-	MOVL        (R14), R14
-	IMULQ       DI, R14
-	ADDQ        BX, R14
-	PREFETCHT1  (R14)
-	PREFETCHT1  64(R14)
+	MOVQ       ahead+96(FP), R14
+	LEAQ       (R10)(R14*4), R14
+	CMPQ       R14, R13
+	CMOVQGT    R13, R14
+	MOVL       (R14), R14
+	IMULQ      DI, R14
+	ADDQ       BX, R14
+	MOVQ       far+104(FP), R15
+	TESTQ      R15, R15
+	JE         near6
+	PREFETCHT1 (R14)
+	PREFETCHT1 64(R14)
+	JMP        fetched7
+near6:
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+fetched7:
 	MOVL        (R9), R14
 	IMULQ       SI, R14
 	ADDQ        DX, R14
@@ -1339,9 +1459,9 @@ rest4:
 	SUBQ         (R8), R12
 	MOVQ         mean+80(FP), R14
 	TESTQ        R14, R14
-	JE           store6
+	JE           store8
 	CMPQ         R12, $0x01
-	JLE          store6
+	JLE          store8
 	VMOVSS       ·dataOne+0(SB), X8
 	VXORPS       X9, X9, X9
 	VCVTSI2SSQ   R12, X9, X9
@@ -1355,7 +1475,7 @@ rest4:
 	VMULPS       Y8, Y5, Y5
 	VMULPS       Y8, Y6, Y6
 	VMULPS       Y8, Y7, Y7
-store6:
+store8:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	VMOVUPS Y2, 64(CX)
@@ -1372,9 +1492,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseHalf4F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
+// func depthwiseHalf4F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int, far int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·depthwiseHalf4F32AVX2(SB), NOSPLIT, $0-104
+TEXT ·depthwiseHalf4F32AVX2(SB), NOSPLIT, $0-112
 	MOVQ  tail+72(FP), AX
 	SUBQ  $0x08, AX
 	MOVQ  out+0(FP), CX
@@ -1401,14 +1521,21 @@ row1:
 	SUBQ   $0x01, R12
 	JL     rest4
 pairs3:
-	MOVQ        ahead+96(FP), R14
-	LEAQ        (R10)(R14*4), R14
-	CMPQ        R14, R13
-	CMOVQGT     R13, R14
-	MOVL        (R14), R14
-	IMULQ       DI, R14
-	ADDQ        BX, R14
-	PREFETCHT1  (R14)
+	MOVQ       ahead+96(FP), R14
+	LEAQ       (R10)(R14*4), R14
+	CMPQ       R14, R13
+	CMOVQGT    R13, R14
+	MOVL       (R14), R14
+	IMULQ      DI, R14
+	ADDQ       BX, R14
+	MOVQ       far+104(FP), R15
+	TESTQ      R15, R15
+	JE         near6
+	PREFETCHT1 (R14)
+	JMP        fetched7
+near6:
+	PREFETCHT0 (R14)
+fetched7:
 	MOVL        (R9), R14
 	IMULQ       SI, R14
 	ADDQ        DX, R14
@@ -1436,9 +1563,9 @@ rest4:
 	SUBQ         (R8), R12
 	MOVQ         mean+80(FP), R14
 	TESTQ        R14, R14
-	JE           store6
+	JE           store8
 	CMPQ         R12, $0x01
-	JLE          store6
+	JLE          store8
 	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R12, X5, X5
@@ -1448,7 +1575,7 @@ rest4:
 	VMULPS       Y4, Y1, Y1
 	VMULPS       Y4, Y2, Y2
 	VMULPS       Y4, Y3, Y3
-store6:
+store8:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	VMOVUPS Y2, 64(CX)
@@ -1461,9 +1588,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseHalf2F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
+// func depthwiseHalf2F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int, far int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·depthwiseHalf2F32AVX2(SB), NOSPLIT, $0-104
+TEXT ·depthwiseHalf2F32AVX2(SB), NOSPLIT, $0-112
 	MOVQ  tail+72(FP), AX
 	SUBQ  $0x08, AX
 	MOVQ  out+0(FP), CX
@@ -1490,14 +1617,21 @@ row1:
 	SUBQ   $0x02, R12
 	JL     rest4
 pairs3:
-	MOVQ        ahead+96(FP), R14
-	LEAQ        (R10)(R14*4), R14
-	CMPQ        R14, R13
-	CMOVQGT     R13, R14
-	MOVL        (R14), R14
-	IMULQ       DI, R14
-	ADDQ        BX, R14
-	PREFETCHT1  (R14)
+	MOVQ       ahead+96(FP), R14
+	LEAQ       (R10)(R14*4), R14
+	CMPQ       R14, R13
+	CMOVQGT    R13, R14
+	MOVL       (R14), R14
+	IMULQ      DI, R14
+	ADDQ       BX, R14
+	MOVQ       far+104(FP), R15
+	TESTQ      R15, R15
+	JE         near6
+	PREFETCHT1 (R14)
+	JMP        fetched7
+near6:
+	PREFETCHT0 (R14)
+fetched7:
 	MOVL        (R9), R14
 	IMULQ       SI, R14
 	ADDQ        DX, R14
@@ -1517,7 +1651,14 @@ pairs3:
 	MOVL        (R14), R14
 	IMULQ       DI, R14
 	ADDQ        BX, R14
+	MOVQ        far+104(FP), R15
+	TESTQ       R15, R15
+	JE          near8
 	PREFETCHT1  (R14)
+	JMP         fetched9
+near8:
+	PREFETCHT0 (R14)
+fetched9:
 	MOVL        4(R9), R14
 	IMULQ       SI, R14
 	ADDQ        DX, R14
@@ -1535,16 +1676,23 @@ pairs3:
 	SUBQ        $0x02, R12
 	JGE         pairs3
 rest4:
-	CMPQ        R12, $-2
-	JE          summed5
-	MOVQ        ahead+96(FP), R12
-	LEAQ        (R10)(R12*4), R12
-	CMPQ        R12, R13
-	CMOVQGT     R13, R12
-	MOVL        (R12), R12
-	IMULQ       DI, R12
-	ADDQ        BX, R12
-	PREFETCHT1  (R12)
+	CMPQ       R12, $-2
+	JE         summed5
+	MOVQ       ahead+96(FP), R12
+	LEAQ       (R10)(R12*4), R12
+	CMPQ       R12, R13
+	CMOVQGT    R13, R12
+	MOVL       (R12), R12
+	IMULQ      DI, R12
+	ADDQ       BX, R12
+	MOVQ       far+104(FP), R14
+	TESTQ      R14, R14
+	JE         near10
+	PREFETCHT1 (R12)
+	JMP        fetched11
+near10:
+	PREFETCHT0 (R12)
+fetched11:
 	MOVL        (R9), R12
 	IMULQ       SI, R12
 	ADDQ        DX, R12
@@ -1566,9 +1714,9 @@ summed5:
 	SUBQ         (R8), R12
 	MOVQ         mean+80(FP), R14
 	TESTQ        R14, R14
-	JE           store6
+	JE           store12
 	CMPQ         R12, $0x01
-	JLE          store6
+	JLE          store12
 	VMOVSS       ·dataOne+0(SB), X1
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R12, X3, X3
@@ -1576,7 +1724,7 @@ summed5:
 	VBROADCASTSS X1, Y1
 	VMULPS       Y1, Y0, Y0
 	VMULPS       Y1, Y2, Y2
-store6:
+store12:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y2, 32(CX)(AX*4)
 	ADDQ    SI, CX
@@ -1587,9 +1735,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseHalf1F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
+// func depthwiseHalf1F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int, far int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·depthwiseHalf1F32AVX2(SB), NOSPLIT, $8-104
+TEXT ·depthwiseHalf1F32AVX2(SB), NOSPLIT, $8-112
 	MOVQ         tail+72(FP), AX
 	LEAQ         ·dataTailMaskF32+0(SB), CX
 	NEGQ         AX
@@ -1632,14 +1780,21 @@ row1:
 	SUBQ   $0x04, R11
 	JL     rest4
 pairs3:
-	MOVQ         ahead+96(FP), R14
-	LEAQ         (R9)(R14*4), R14
-	CMPQ         R14, R13
-	CMOVQGT      R13, R14
-	MOVL         (R14), R14
-	IMULQ        SI, R14
-	ADDQ         DX, R14
-	PREFETCHT1   (R14)
+	MOVQ       ahead+96(FP), R14
+	LEAQ       (R9)(R14*4), R14
+	CMPQ       R14, R13
+	CMOVQGT    R13, R14
+	MOVL       (R14), R14
+	IMULQ      SI, R14
+	ADDQ       DX, R14
+	MOVQ       far+104(FP), R15
+	TESTQ      R15, R15
+	JE         near6
+	PREFETCHT1 (R14)
+	JMP        fetched7
+near6:
+	PREFETCHT0 (R14)
+fetched7:
 	MOVL         (R8), R14
 	IMULQ        BX, R14
 	ADDQ         CX, R14
@@ -1663,7 +1818,14 @@ pairs3:
 	MOVL         (R14), R14
 	IMULQ        SI, R14
 	ADDQ         DX, R14
+	MOVQ         far+104(FP), R15
+	TESTQ        R15, R15
+	JE           near8
 	PREFETCHT1   (R14)
+	JMP          fetched9
+near8:
+	PREFETCHT0 (R14)
+fetched9:
 	MOVL         4(R8), R14
 	IMULQ        BX, R14
 	ADDQ         CX, R14
@@ -1687,7 +1849,14 @@ pairs3:
 	MOVL         (R14), R14
 	IMULQ        SI, R14
 	ADDQ         DX, R14
+	MOVQ         far+104(FP), R15
+	TESTQ        R15, R15
+	JE           near10
 	PREFETCHT1   (R14)
+	JMP          fetched11
+near10:
+	PREFETCHT0 (R14)
+fetched11:
 	MOVL         8(R8), R14
 	IMULQ        BX, R14
 	ADDQ         CX, R14
@@ -1711,7 +1880,14 @@ pairs3:
 	MOVL         (R14), R14
 	IMULQ        SI, R14
 	ADDQ         DX, R14
+	MOVQ         far+104(FP), R15
+	TESTQ        R15, R15
+	JE           near12
 	PREFETCHT1   (R14)
+	JMP          fetched13
+near12:
+	PREFETCHT0 (R14)
+fetched13:
 	MOVL         12(R8), R14
 	IMULQ        BX, R14
 	ADDQ         CX, R14
@@ -1733,16 +1909,23 @@ pairs3:
 	SUBQ         $0x04, R11
 	JGE          pairs3
 rest4:
-	CMPQ         R11, $-4
-	JE           summed5
-	MOVQ         ahead+96(FP), R14
-	LEAQ         (R9)(R14*4), R14
-	CMPQ         R14, R13
-	CMOVQGT      R13, R14
-	MOVL         (R14), R14
-	IMULQ        SI, R14
-	ADDQ         DX, R14
-	PREFETCHT1   (R14)
+	CMPQ       R11, $-4
+	JE         summed5
+	MOVQ       ahead+96(FP), R14
+	LEAQ       (R9)(R14*4), R14
+	CMPQ       R14, R13
+	CMOVQGT    R13, R14
+	MOVL       (R14), R14
+	IMULQ      SI, R14
+	ADDQ       DX, R14
+	MOVQ       far+104(FP), R15
+	TESTQ      R15, R15
+	JE         near14
+	PREFETCHT1 (R14)
+	JMP        fetched15
+near14:
+	PREFETCHT0 (R14)
+fetched15:
 	MOVL         (R8), R14
 	IMULQ        BX, R14
 	ADDQ         CX, R14
@@ -1770,7 +1953,14 @@ rest4:
 	MOVL         (R14), R14
 	IMULQ        SI, R14
 	ADDQ         DX, R14
+	MOVQ         far+104(FP), R15
+	TESTQ        R15, R15
+	JE           near16
 	PREFETCHT1   (R14)
+	JMP          fetched17
+near16:
+	PREFETCHT0 (R14)
+fetched17:
 	MOVL         (R8), R14
 	IMULQ        BX, R14
 	ADDQ         CX, R14
@@ -1798,7 +1988,14 @@ rest4:
 	MOVL         (R11), R11
 	IMULQ        SI, R11
 	ADDQ         DX, R11
+	MOVQ         far+104(FP), R14
+	TESTQ        R14, R14
+	JE           near18
 	PREFETCHT1   (R11)
+	JMP          fetched19
+near18:
+	PREFETCHT0 (R11)
+fetched19:
 	MOVL         (R8), R11
 	IMULQ        BX, R11
 	ADDQ         CX, R11
@@ -1825,16 +2022,16 @@ summed5:
 	SUBQ         (DI), R11
 	MOVQ         mean+80(FP), R14
 	TESTQ        R14, R14
-	JE           store6
+	JE           store20
 	CMPQ         R11, $0x01
-	JLE          store6
+	JLE          store20
 	VMOVSS       ·dataOne+0(SB), X2
 	VXORPS       X3, X3, X3
 	VCVTSI2SSQ   R11, X3, X3
 	VDIVSS       X3, X2, X2
 	VBROADCASTSS X2, Y2
 	VMULPS       Y2, Y1, Y1
-store6:
+store20:
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       BX, AX
 	ADDQ       $0x08, DI
@@ -3104,9 +3301,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseStream8F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
+// func depthwiseStream8F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·depthwiseStream8F32AVX512(SB), NOSPLIT, $0-96
+TEXT ·depthwiseStream8F32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  tail+64(FP), AX
 	MOVQ  $-1, CX
 	BZHIQ AX, CX, CX
@@ -3137,21 +3334,35 @@ row1:
 	SUBQ   $0x01, R10
 	JL     rest4
 pairs3:
-	MOVQ        ahead+88(FP), R12
-	LEAQ        (R8)(R12*4), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVL        (R12), R12
-	IMULQ       BX, R12
-	ADDQ        DX, R12
-	PREFETCHT1  (R12)
-	PREFETCHT1  64(R12)
-	PREFETCHT1  128(R12)
-	PREFETCHT1  192(R12)
-	PREFETCHT1  256(R12)
-	PREFETCHT1  320(R12)
-	PREFETCHT1  384(R12)
-	PREFETCHT1  448(R12)
+	MOVQ       ahead+88(FP), R12
+	LEAQ       (R8)(R12*4), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVL       (R12), R12
+	IMULQ      BX, R12
+	ADDQ       DX, R12
+	MOVQ       far+96(FP), R13
+	TESTQ      R13, R13
+	JE         near6
+	PREFETCHT1 (R12)
+	PREFETCHT1 64(R12)
+	PREFETCHT1 128(R12)
+	PREFETCHT1 192(R12)
+	PREFETCHT1 256(R12)
+	PREFETCHT1 320(R12)
+	PREFETCHT1 384(R12)
+	PREFETCHT1 448(R12)
+	JMP        fetched7
+near6:
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	PREFETCHT0 192(R12)
+	PREFETCHT0 256(R12)
+	PREFETCHT0 320(R12)
+	PREFETCHT0 384(R12)
+	PREFETCHT0 448(R12)
+fetched7:
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3183,9 +3394,9 @@ rest4:
 	SUBQ         (SI), R10
 	MOVQ         mean+72(FP), R12
 	TESTQ        R12, R12
-	JE           store6
+	JE           store8
 	CMPQ         R10, $0x01
-	JLE          store6
+	JLE          store8
 	VMOVSS       ·dataOne+0(SB), X8
 	VXORPS       X9, X9, X9
 	VCVTSI2SSQ   R10, X9, X9
@@ -3199,7 +3410,7 @@ rest4:
 	VMULPS       Z8, Z5, Z5
 	VMULPS       Z8, Z6, Z6
 	VMULPS       Z8, Z7, Z7
-store6:
+store8:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -3216,9 +3427,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseStream4F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
+// func depthwiseStream4F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·depthwiseStream4F32AVX512(SB), NOSPLIT, $0-96
+TEXT ·depthwiseStream4F32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  tail+64(FP), AX
 	MOVQ  $-1, CX
 	BZHIQ AX, CX, CX
@@ -3245,17 +3456,27 @@ row1:
 	SUBQ   $0x01, R10
 	JL     rest4
 pairs3:
-	MOVQ        ahead+88(FP), R12
-	LEAQ        (R8)(R12*4), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVL        (R12), R12
-	IMULQ       BX, R12
-	ADDQ        DX, R12
-	PREFETCHT1  (R12)
-	PREFETCHT1  64(R12)
-	PREFETCHT1  128(R12)
-	PREFETCHT1  192(R12)
+	MOVQ       ahead+88(FP), R12
+	LEAQ       (R8)(R12*4), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVL       (R12), R12
+	IMULQ      BX, R12
+	ADDQ       DX, R12
+	MOVQ       far+96(FP), R13
+	TESTQ      R13, R13
+	JE         near6
+	PREFETCHT1 (R12)
+	PREFETCHT1 64(R12)
+	PREFETCHT1 128(R12)
+	PREFETCHT1 192(R12)
+	JMP        fetched7
+near6:
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	PREFETCHT0 192(R12)
+fetched7:
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3279,9 +3500,9 @@ rest4:
 	SUBQ         (SI), R10
 	MOVQ         mean+72(FP), R12
 	TESTQ        R12, R12
-	JE           store6
+	JE           store8
 	CMPQ         R10, $0x01
-	JLE          store6
+	JLE          store8
 	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R10, X5, X5
@@ -3291,7 +3512,7 @@ rest4:
 	VMULPS       Z4, Z1, Z1
 	VMULPS       Z4, Z2, Z2
 	VMULPS       Z4, Z3, Z3
-store6:
+store8:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -3304,9 +3525,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseStream2F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
+// func depthwiseStream2F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·depthwiseStream2F32AVX512(SB), NOSPLIT, $0-96
+TEXT ·depthwiseStream2F32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  tail+64(FP), AX
 	MOVQ  $-1, CX
 	BZHIQ AX, CX, CX
@@ -3333,15 +3554,23 @@ row1:
 	SUBQ   $0x02, R10
 	JL     rest4
 pairs3:
-	MOVQ        ahead+88(FP), R12
-	LEAQ        (R8)(R12*4), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVL        (R12), R12
-	IMULQ       BX, R12
-	ADDQ        DX, R12
-	PREFETCHT1  (R12)
-	PREFETCHT1  64(R12)
+	MOVQ       ahead+88(FP), R12
+	LEAQ       (R8)(R12*4), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVL       (R12), R12
+	IMULQ      BX, R12
+	ADDQ       DX, R12
+	MOVQ       far+96(FP), R13
+	TESTQ      R13, R13
+	JE         near6
+	PREFETCHT1 (R12)
+	PREFETCHT1 64(R12)
+	JMP        fetched7
+near6:
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+fetched7:
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3359,8 +3588,16 @@ pairs3:
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
+	MOVQ        far+96(FP), R13
+	TESTQ       R13, R13
+	JE          near8
 	PREFETCHT1  (R12)
 	PREFETCHT1  64(R12)
+	JMP         fetched9
+near8:
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+fetched9:
 	MOVL        4(DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3376,17 +3613,25 @@ pairs3:
 	SUBQ        $0x02, R10
 	JGE         pairs3
 rest4:
-	CMPQ        R10, $-2
-	JE          summed5
-	MOVQ        ahead+88(FP), R10
-	LEAQ        (R8)(R10*4), R10
-	CMPQ        R10, R11
-	CMOVQGT     R11, R10
-	MOVL        (R10), R10
-	IMULQ       BX, R10
-	ADDQ        DX, R10
-	PREFETCHT1  (R10)
-	PREFETCHT1  64(R10)
+	CMPQ       R10, $-2
+	JE         summed5
+	MOVQ       ahead+88(FP), R10
+	LEAQ       (R8)(R10*4), R10
+	CMPQ       R10, R11
+	CMOVQGT    R11, R10
+	MOVL       (R10), R10
+	IMULQ      BX, R10
+	ADDQ       DX, R10
+	MOVQ       far+96(FP), R12
+	TESTQ      R12, R12
+	JE         near10
+	PREFETCHT1 (R10)
+	PREFETCHT1 64(R10)
+	JMP        fetched11
+near10:
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+fetched11:
 	MOVL        (DI), R10
 	IMULQ       BX, R10
 	ADDQ        CX, R10
@@ -3406,9 +3651,9 @@ summed5:
 	SUBQ         (SI), R10
 	MOVQ         mean+72(FP), R12
 	TESTQ        R12, R12
-	JE           store6
+	JE           store12
 	CMPQ         R10, $0x01
-	JLE          store6
+	JLE          store12
 	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R10, X5, X5
@@ -3416,7 +3661,7 @@ summed5:
 	VBROADCASTSS X4, Z4
 	VMULPS       Z4, Z0, Z0
 	VMULPS       Z4, Z2, Z2
-store6:
+store12:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z2, K1, 64(AX)
 	ADDQ    BX, AX
@@ -3427,9 +3672,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseStream1F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
+// func depthwiseStream1F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int, far int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·depthwiseStream1F32AVX512(SB), NOSPLIT, $0-96
+TEXT ·depthwiseStream1F32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  tail+64(FP), AX
 	MOVQ  $-1, CX
 	BZHIQ AX, CX, CX
@@ -3456,14 +3701,21 @@ row1:
 	SUBQ   $0x04, R10
 	JL     rest4
 pairs3:
-	MOVQ        ahead+88(FP), R12
-	LEAQ        (R8)(R12*4), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVL        (R12), R12
-	IMULQ       BX, R12
-	ADDQ        DX, R12
-	PREFETCHT1  (R12)
+	MOVQ       ahead+88(FP), R12
+	LEAQ       (R8)(R12*4), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVL       (R12), R12
+	IMULQ      BX, R12
+	ADDQ       DX, R12
+	MOVQ       far+96(FP), R13
+	TESTQ      R13, R13
+	JE         near6
+	PREFETCHT1 (R12)
+	JMP        fetched7
+near6:
+	PREFETCHT0 (R12)
+fetched7:
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3479,7 +3731,14 @@ pairs3:
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
+	MOVQ        far+96(FP), R13
+	TESTQ       R13, R13
+	JE          near8
 	PREFETCHT1  (R12)
+	JMP         fetched9
+near8:
+	PREFETCHT0 (R12)
+fetched9:
 	MOVL        4(DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3495,7 +3754,14 @@ pairs3:
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
+	MOVQ        far+96(FP), R13
+	TESTQ       R13, R13
+	JE          near10
 	PREFETCHT1  (R12)
+	JMP         fetched11
+near10:
+	PREFETCHT0 (R12)
+fetched11:
 	MOVL        8(DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3511,7 +3777,14 @@ pairs3:
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
+	MOVQ        far+96(FP), R13
+	TESTQ       R13, R13
+	JE          near12
 	PREFETCHT1  (R12)
+	JMP         fetched13
+near12:
+	PREFETCHT0 (R12)
+fetched13:
 	MOVL        12(DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3525,16 +3798,23 @@ pairs3:
 	SUBQ        $0x04, R10
 	JGE         pairs3
 rest4:
-	CMPQ        R10, $-4
-	JE          summed5
-	MOVQ        ahead+88(FP), R12
-	LEAQ        (R8)(R12*4), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVL        (R12), R12
-	IMULQ       BX, R12
-	ADDQ        DX, R12
-	PREFETCHT1  (R12)
+	CMPQ       R10, $-4
+	JE         summed5
+	MOVQ       ahead+88(FP), R12
+	LEAQ       (R8)(R12*4), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVL       (R12), R12
+	IMULQ      BX, R12
+	ADDQ       DX, R12
+	MOVQ       far+96(FP), R13
+	TESTQ      R13, R13
+	JE         near14
+	PREFETCHT1 (R12)
+	JMP        fetched15
+near14:
+	PREFETCHT0 (R12)
+fetched15:
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3554,7 +3834,14 @@ rest4:
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
+	MOVQ        far+96(FP), R13
+	TESTQ       R13, R13
+	JE          near16
 	PREFETCHT1  (R12)
+	JMP         fetched17
+near16:
+	PREFETCHT0 (R12)
+fetched17:
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3574,7 +3861,14 @@ rest4:
 	MOVL        (R10), R10
 	IMULQ       BX, R10
 	ADDQ        DX, R10
+	MOVQ        far+96(FP), R12
+	TESTQ       R12, R12
+	JE          near18
 	PREFETCHT1  (R10)
+	JMP         fetched19
+near18:
+	PREFETCHT0 (R10)
+fetched19:
 	MOVL        (DI), R10
 	IMULQ       BX, R10
 	ADDQ        CX, R10
@@ -3593,16 +3887,16 @@ summed5:
 	SUBQ         (SI), R10
 	MOVQ         mean+72(FP), R12
 	TESTQ        R12, R12
-	JE           store6
+	JE           store20
 	CMPQ         R10, $0x01
-	JLE          store6
+	JLE          store20
 	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R10, X5, X5
 	VDIVSS       X5, X4, X4
 	VBROADCASTSS X4, Z4
 	VMULPS       Z4, Z0, Z0
-store6:
+store20:
 	VMOVUPS Z0, K1, (AX)
 	ADDQ    BX, AX
 	ADDQ    $0x08, SI
@@ -3612,9 +3906,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseHalf8F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
+// func depthwiseHalf8F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int, far int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·depthwiseHalf8F32AVX512(SB), NOSPLIT, $0-104
+TEXT ·depthwiseHalf8F32AVX512(SB), NOSPLIT, $0-112
 	MOVQ  tail+72(FP), AX
 	MOVQ  $-1, CX
 	BZHIQ AX, CX, CX
@@ -3650,17 +3944,27 @@ row1:
 	SUBQ   $0x01, R11
 	JL     rest4
 pairs3:
-	MOVQ        ahead+96(FP), R13
-	LEAQ        (R9)(R13*4), R13
-	CMPQ        R13, R12
-	CMOVQGT     R12, R13
-	MOVL        (R13), R13
-	IMULQ       SI, R13
-	ADDQ        DX, R13
-	PREFETCHT1  (R13)
-	PREFETCHT1  64(R13)
-	PREFETCHT1  128(R13)
-	PREFETCHT1  192(R13)
+	MOVQ       ahead+96(FP), R13
+	LEAQ       (R9)(R13*4), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVL       (R13), R13
+	IMULQ      SI, R13
+	ADDQ       DX, R13
+	MOVQ       far+104(FP), R14
+	TESTQ      R14, R14
+	JE         near6
+	PREFETCHT1 (R13)
+	PREFETCHT1 64(R13)
+	PREFETCHT1 128(R13)
+	PREFETCHT1 192(R13)
+	JMP        fetched7
+near6:
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+fetched7:
 	MOVL        (R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -3700,9 +4004,9 @@ rest4:
 	SUBQ         (DI), R11
 	MOVQ         mean+80(FP), R13
 	TESTQ        R13, R13
-	JE           store6
+	JE           store8
 	CMPQ         R11, $0x01
-	JLE          store6
+	JLE          store8
 	VMOVSS       ·dataOne+0(SB), X8
 	VXORPS       X9, X9, X9
 	VCVTSI2SSQ   R11, X9, X9
@@ -3716,7 +4020,7 @@ rest4:
 	VMULPS       Z8, Z5, Z5
 	VMULPS       Z8, Z6, Z6
 	VMULPS       Z8, Z7, Z7
-store6:
+store8:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -3733,9 +4037,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseHalf4F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
+// func depthwiseHalf4F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int, far int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·depthwiseHalf4F32AVX512(SB), NOSPLIT, $0-104
+TEXT ·depthwiseHalf4F32AVX512(SB), NOSPLIT, $0-112
 	MOVQ  tail+72(FP), AX
 	MOVQ  $-1, CX
 	BZHIQ AX, CX, CX
@@ -3767,15 +4071,23 @@ row1:
 	SUBQ   $0x01, R11
 	JL     rest4
 pairs3:
-	MOVQ        ahead+96(FP), R13
-	LEAQ        (R9)(R13*4), R13
-	CMPQ        R13, R12
-	CMOVQGT     R12, R13
-	MOVL        (R13), R13
-	IMULQ       SI, R13
-	ADDQ        DX, R13
-	PREFETCHT1  (R13)
-	PREFETCHT1  64(R13)
+	MOVQ       ahead+96(FP), R13
+	LEAQ       (R9)(R13*4), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVL       (R13), R13
+	IMULQ      SI, R13
+	ADDQ       DX, R13
+	MOVQ       far+104(FP), R14
+	TESTQ      R14, R14
+	JE         near6
+	PREFETCHT1 (R13)
+	PREFETCHT1 64(R13)
+	JMP        fetched7
+near6:
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+fetched7:
 	MOVL        (R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -3803,9 +4115,9 @@ rest4:
 	SUBQ         (DI), R11
 	MOVQ         mean+80(FP), R13
 	TESTQ        R13, R13
-	JE           store6
+	JE           store8
 	CMPQ         R11, $0x01
-	JLE          store6
+	JLE          store8
 	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R11, X5, X5
@@ -3815,7 +4127,7 @@ rest4:
 	VMULPS       Z4, Z1, Z1
 	VMULPS       Z4, Z2, Z2
 	VMULPS       Z4, Z3, Z3
-store6:
+store8:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -3828,9 +4140,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseHalf2F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
+// func depthwiseHalf2F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int, far int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·depthwiseHalf2F32AVX512(SB), NOSPLIT, $0-104
+TEXT ·depthwiseHalf2F32AVX512(SB), NOSPLIT, $0-112
 	MOVQ  tail+72(FP), AX
 	MOVQ  $-1, CX
 	BZHIQ AX, CX, CX
@@ -3862,14 +4174,21 @@ row1:
 	SUBQ   $0x02, R11
 	JL     rest4
 pairs3:
-	MOVQ        ahead+96(FP), R13
-	LEAQ        (R9)(R13*4), R13
-	CMPQ        R13, R12
-	CMOVQGT     R12, R13
-	MOVL        (R13), R13
-	IMULQ       SI, R13
-	ADDQ        DX, R13
-	PREFETCHT1  (R13)
+	MOVQ       ahead+96(FP), R13
+	LEAQ       (R9)(R13*4), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVL       (R13), R13
+	IMULQ      SI, R13
+	ADDQ       DX, R13
+	MOVQ       far+104(FP), R14
+	TESTQ      R14, R14
+	JE         near6
+	PREFETCHT1 (R13)
+	JMP        fetched7
+near6:
+	PREFETCHT0 (R13)
+fetched7:
 	MOVL        (R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -3889,7 +4208,14 @@ pairs3:
 	MOVL        (R13), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
+	MOVQ        far+104(FP), R14
+	TESTQ       R14, R14
+	JE          near8
 	PREFETCHT1  (R13)
+	JMP         fetched9
+near8:
+	PREFETCHT0 (R13)
+fetched9:
 	MOVL        4(R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -3907,16 +4233,23 @@ pairs3:
 	SUBQ        $0x02, R11
 	JGE         pairs3
 rest4:
-	CMPQ        R11, $-2
-	JE          summed5
-	MOVQ        ahead+96(FP), R11
-	LEAQ        (R9)(R11*4), R11
-	CMPQ        R11, R12
-	CMOVQGT     R12, R11
-	MOVL        (R11), R11
-	IMULQ       SI, R11
-	ADDQ        DX, R11
-	PREFETCHT1  (R11)
+	CMPQ       R11, $-2
+	JE         summed5
+	MOVQ       ahead+96(FP), R11
+	LEAQ       (R9)(R11*4), R11
+	CMPQ       R11, R12
+	CMOVQGT    R12, R11
+	MOVL       (R11), R11
+	IMULQ      SI, R11
+	ADDQ       DX, R11
+	MOVQ       far+104(FP), R13
+	TESTQ      R13, R13
+	JE         near10
+	PREFETCHT1 (R11)
+	JMP        fetched11
+near10:
+	PREFETCHT0 (R11)
+fetched11:
 	MOVL        (R8), R11
 	IMULQ       BX, R11
 	ADDQ        CX, R11
@@ -3938,9 +4271,9 @@ summed5:
 	SUBQ         (DI), R11
 	MOVQ         mean+80(FP), R13
 	TESTQ        R13, R13
-	JE           store6
+	JE           store12
 	CMPQ         R11, $0x01
-	JLE          store6
+	JLE          store12
 	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R11, X5, X5
@@ -3948,7 +4281,7 @@ summed5:
 	VBROADCASTSS X4, Z4
 	VMULPS       Z4, Z0, Z0
 	VMULPS       Z4, Z2, Z2
-store6:
+store12:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z2, K1, 64(AX)
 	ADDQ    BX, AX
@@ -3959,9 +4292,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseHalf1F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
+// func depthwiseHalf1F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int, far int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·depthwiseHalf1F32AVX512(SB), NOSPLIT, $0-104
+TEXT ·depthwiseHalf1F32AVX512(SB), NOSPLIT, $0-112
 	MOVQ  tail+72(FP), AX
 	MOVQ  $-1, CX
 	BZHIQ AX, CX, CX
@@ -3993,14 +4326,21 @@ row1:
 	SUBQ   $0x04, R11
 	JL     rest4
 pairs3:
-	MOVQ        ahead+96(FP), R13
-	LEAQ        (R9)(R13*4), R13
-	CMPQ        R13, R12
-	CMOVQGT     R12, R13
-	MOVL        (R13), R13
-	IMULQ       SI, R13
-	ADDQ        DX, R13
-	PREFETCHT1  (R13)
+	MOVQ       ahead+96(FP), R13
+	LEAQ       (R9)(R13*4), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVL       (R13), R13
+	IMULQ      SI, R13
+	ADDQ       DX, R13
+	MOVQ       far+104(FP), R14
+	TESTQ      R14, R14
+	JE         near6
+	PREFETCHT1 (R13)
+	JMP        fetched7
+near6:
+	PREFETCHT0 (R13)
+fetched7:
 	MOVL        (R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -4017,7 +4357,14 @@ pairs3:
 	MOVL        (R13), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
+	MOVQ        far+104(FP), R14
+	TESTQ       R14, R14
+	JE          near8
 	PREFETCHT1  (R13)
+	JMP         fetched9
+near8:
+	PREFETCHT0 (R13)
+fetched9:
 	MOVL        4(R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -4034,7 +4381,14 @@ pairs3:
 	MOVL        (R13), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
+	MOVQ        far+104(FP), R14
+	TESTQ       R14, R14
+	JE          near10
 	PREFETCHT1  (R13)
+	JMP         fetched11
+near10:
+	PREFETCHT0 (R13)
+fetched11:
 	MOVL        8(R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -4051,7 +4405,14 @@ pairs3:
 	MOVL        (R13), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
+	MOVQ        far+104(FP), R14
+	TESTQ       R14, R14
+	JE          near12
 	PREFETCHT1  (R13)
+	JMP         fetched13
+near12:
+	PREFETCHT0 (R13)
+fetched13:
 	MOVL        12(R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -4066,16 +4427,23 @@ pairs3:
 	SUBQ        $0x04, R11
 	JGE         pairs3
 rest4:
-	CMPQ        R11, $-4
-	JE          summed5
-	MOVQ        ahead+96(FP), R13
-	LEAQ        (R9)(R13*4), R13
-	CMPQ        R13, R12
-	CMOVQGT     R12, R13
-	MOVL        (R13), R13
-	IMULQ       SI, R13
-	ADDQ        DX, R13
-	PREFETCHT1  (R13)
+	CMPQ       R11, $-4
+	JE         summed5
+	MOVQ       ahead+96(FP), R13
+	LEAQ       (R9)(R13*4), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVL       (R13), R13
+	IMULQ      SI, R13
+	ADDQ       DX, R13
+	MOVQ       far+104(FP), R14
+	TESTQ      R14, R14
+	JE         near14
+	PREFETCHT1 (R13)
+	JMP        fetched15
+near14:
+	PREFETCHT0 (R13)
+fetched15:
 	MOVL        (R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -4096,7 +4464,14 @@ rest4:
 	MOVL        (R13), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
+	MOVQ        far+104(FP), R14
+	TESTQ       R14, R14
+	JE          near16
 	PREFETCHT1  (R13)
+	JMP         fetched17
+near16:
+	PREFETCHT0 (R13)
+fetched17:
 	MOVL        (R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -4117,7 +4492,14 @@ rest4:
 	MOVL        (R11), R11
 	IMULQ       SI, R11
 	ADDQ        DX, R11
+	MOVQ        far+104(FP), R13
+	TESTQ       R13, R13
+	JE          near18
 	PREFETCHT1  (R11)
+	JMP         fetched19
+near18:
+	PREFETCHT0 (R11)
+fetched19:
 	MOVL        (R8), R11
 	IMULQ       BX, R11
 	ADDQ        CX, R11
@@ -4137,16 +4519,16 @@ summed5:
 	SUBQ         (DI), R11
 	MOVQ         mean+80(FP), R13
 	TESTQ        R13, R13
-	JE           store6
+	JE           store20
 	CMPQ         R11, $0x01
-	JLE          store6
+	JLE          store20
 	VMOVSS       ·dataOne+0(SB), X4
 	VXORPS       X5, X5, X5
 	VCVTSI2SSQ   R11, X5, X5
 	VDIVSS       X5, X4, X4
 	VBROADCASTSS X4, Z4
 	VMULPS       Z4, Z0, Z0
-store6:
+store20:
 	VMOVUPS Z0, K1, (AX)
 	ADDQ    BX, AX
 	ADDQ    $0x08, DI

@@ -42,39 +42,39 @@ func depthwiseKernel(vecs int, out, f, w *float32, offsets *int, index, pose *in
 }
 
 // depthwiseStreamKernel calls the kernel for the level and that many vecs. It panics if there is none.
-func depthwiseStreamKernel(vecs int, out, f, w *float32, offsets *int, index, pose *int32, rows, stride, tail, mean, pairs, ahead int) {
+func depthwiseStreamKernel(vecs int, out, f, w *float32, offsets *int, index, pose *int32, rows, stride, tail, mean, pairs, ahead, far int) {
 	switch level {
 	case AVX2:
 		switch {
 		case vecs == 16:
-			depthwiseStream16F32AVX2(out, f, w, offsets, index, pose, rows, stride, tail, mean, pairs, ahead)
+			depthwiseStream16F32AVX2(out, f, w, offsets, index, pose, rows, stride, tail, mean, pairs, ahead, far)
 			return
 		case vecs == 8:
-			depthwiseStream8F32AVX2(out, f, w, offsets, index, pose, rows, stride, tail, mean, pairs, ahead)
+			depthwiseStream8F32AVX2(out, f, w, offsets, index, pose, rows, stride, tail, mean, pairs, ahead, far)
 			return
 		case vecs == 4:
-			depthwiseStream4F32AVX2(out, f, w, offsets, index, pose, rows, stride, tail, mean, pairs, ahead)
+			depthwiseStream4F32AVX2(out, f, w, offsets, index, pose, rows, stride, tail, mean, pairs, ahead, far)
 			return
 		case vecs == 2:
-			depthwiseStream2F32AVX2(out, f, w, offsets, index, pose, rows, stride, tail, mean, pairs, ahead)
+			depthwiseStream2F32AVX2(out, f, w, offsets, index, pose, rows, stride, tail, mean, pairs, ahead, far)
 			return
 		case vecs == 1:
-			depthwiseStream1F32AVX2(out, f, w, offsets, index, pose, rows, stride, tail, mean, pairs, ahead)
+			depthwiseStream1F32AVX2(out, f, w, offsets, index, pose, rows, stride, tail, mean, pairs, ahead, far)
 			return
 		}
 	case AVX512:
 		switch {
 		case vecs == 8:
-			depthwiseStream8F32AVX512(out, f, w, offsets, index, pose, rows, stride, tail, mean, pairs, ahead)
+			depthwiseStream8F32AVX512(out, f, w, offsets, index, pose, rows, stride, tail, mean, pairs, ahead, far)
 			return
 		case vecs == 4:
-			depthwiseStream4F32AVX512(out, f, w, offsets, index, pose, rows, stride, tail, mean, pairs, ahead)
+			depthwiseStream4F32AVX512(out, f, w, offsets, index, pose, rows, stride, tail, mean, pairs, ahead, far)
 			return
 		case vecs == 2:
-			depthwiseStream2F32AVX512(out, f, w, offsets, index, pose, rows, stride, tail, mean, pairs, ahead)
+			depthwiseStream2F32AVX512(out, f, w, offsets, index, pose, rows, stride, tail, mean, pairs, ahead, far)
 			return
 		case vecs == 1:
-			depthwiseStream1F32AVX512(out, f, w, offsets, index, pose, rows, stride, tail, mean, pairs, ahead)
+			depthwiseStream1F32AVX512(out, f, w, offsets, index, pose, rows, stride, tail, mean, pairs, ahead, far)
 			return
 		}
 	}
@@ -82,39 +82,39 @@ func depthwiseStreamKernel(vecs int, out, f, w *float32, offsets *int, index, po
 }
 
 // depthwiseHalfKernel calls the kernel for the level and that many vecs. It panics if there is none.
-func depthwiseHalfKernel(vecs int, out, f *float32, w *uint16, offsets *int, index, pose *int32, rows, stride, wstride, tail, mean, pairs, ahead int) {
+func depthwiseHalfKernel(vecs int, out, f *float32, w *uint16, offsets *int, index, pose *int32, rows, stride, wstride, tail, mean, pairs, ahead, far int) {
 	switch level {
 	case AVX2:
 		switch {
 		case vecs == 16:
-			depthwiseHalf16F32AVX2(out, f, w, offsets, index, pose, rows, stride, wstride, tail, mean, pairs, ahead)
+			depthwiseHalf16F32AVX2(out, f, w, offsets, index, pose, rows, stride, wstride, tail, mean, pairs, ahead, far)
 			return
 		case vecs == 8:
-			depthwiseHalf8F32AVX2(out, f, w, offsets, index, pose, rows, stride, wstride, tail, mean, pairs, ahead)
+			depthwiseHalf8F32AVX2(out, f, w, offsets, index, pose, rows, stride, wstride, tail, mean, pairs, ahead, far)
 			return
 		case vecs == 4:
-			depthwiseHalf4F32AVX2(out, f, w, offsets, index, pose, rows, stride, wstride, tail, mean, pairs, ahead)
+			depthwiseHalf4F32AVX2(out, f, w, offsets, index, pose, rows, stride, wstride, tail, mean, pairs, ahead, far)
 			return
 		case vecs == 2:
-			depthwiseHalf2F32AVX2(out, f, w, offsets, index, pose, rows, stride, wstride, tail, mean, pairs, ahead)
+			depthwiseHalf2F32AVX2(out, f, w, offsets, index, pose, rows, stride, wstride, tail, mean, pairs, ahead, far)
 			return
 		case vecs == 1:
-			depthwiseHalf1F32AVX2(out, f, w, offsets, index, pose, rows, stride, wstride, tail, mean, pairs, ahead)
+			depthwiseHalf1F32AVX2(out, f, w, offsets, index, pose, rows, stride, wstride, tail, mean, pairs, ahead, far)
 			return
 		}
 	case AVX512:
 		switch {
 		case vecs == 8:
-			depthwiseHalf8F32AVX512(out, f, w, offsets, index, pose, rows, stride, wstride, tail, mean, pairs, ahead)
+			depthwiseHalf8F32AVX512(out, f, w, offsets, index, pose, rows, stride, wstride, tail, mean, pairs, ahead, far)
 			return
 		case vecs == 4:
-			depthwiseHalf4F32AVX512(out, f, w, offsets, index, pose, rows, stride, wstride, tail, mean, pairs, ahead)
+			depthwiseHalf4F32AVX512(out, f, w, offsets, index, pose, rows, stride, wstride, tail, mean, pairs, ahead, far)
 			return
 		case vecs == 2:
-			depthwiseHalf2F32AVX512(out, f, w, offsets, index, pose, rows, stride, wstride, tail, mean, pairs, ahead)
+			depthwiseHalf2F32AVX512(out, f, w, offsets, index, pose, rows, stride, wstride, tail, mean, pairs, ahead, far)
 			return
 		case vecs == 1:
-			depthwiseHalf1F32AVX512(out, f, w, offsets, index, pose, rows, stride, wstride, tail, mean, pairs, ahead)
+			depthwiseHalf1F32AVX512(out, f, w, offsets, index, pose, rows, stride, wstride, tail, mean, pairs, ahead, far)
 			return
 		}
 	}
