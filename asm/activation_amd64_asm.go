@@ -266,18 +266,21 @@ func softplusGradF32(b *x86.Block, dy, y x86.Value) x86.Value {
 	return b.Mul(dy, b.FMA(minusP, t, b.Sub(one, t)))
 }
 
+// unrollLongGrad is unrollLong for functions of two inputs.
+var unrollLongGrad = map[x86.Level]int{x86.AVX2: 1, x86.AVX512: 2}
+
 func activationAMD64(f *x86.File) {
 	for _, c := range []struct {
 		name, doc string
 		body      func(b *x86.Block, dy, x x86.Value) x86.Value
+		unroll    map[x86.Level]int
 	}{
-		{"swishGradF32", "sets dx[i] = dy[i]·swish'(x[i]) for i < n.", swishGradF32},
-		{"reluGradF32", "sets dx[i] = dy[i] where x[i] is above 0 or NaN, and 0 elsewhere, for i < n.", reluGradF32},
-		{"sigmoidGradF32", "sets dx[i] = dy[i]·(x[i]·(1 - x[i])) for i < n.", sigmoidGradF32},
-		{"softplusGradF32", "sets dx[i] = dy[i]·(1 - exp(-x[i])) for i < n.", softplusGradF32},
+		{"swishGradF32", "sets dx[i] = dy[i]·swish'(x[i]) for i < n.", swishGradF32, unrollLongGrad},
+		{"reluGradF32", "sets dx[i] = dy[i] where x[i] is above 0 or NaN, and 0 elsewhere, for i < n.", reluGradF32, unrollLines},
+		{"sigmoidGradF32", "sets dx[i] = dy[i]·(x[i]·(1 - x[i])) for i < n.", sigmoidGradF32, unrollLines},
+		{"softplusGradF32", "sets dx[i] = dy[i]·(1 - exp(-x[i])) for i < n.", softplusGradF32, unrollLongGrad},
 	} {
-		map2F32(f, c.name, "func(dx, dy, x *float32, n int)", c.doc, [2]string{"dy", "x"},
-			map[x86.Level]int{x86.AVX2: 1, x86.AVX512: 2}, c.body)
+		map2F32(f, c.name, "func(dx, dy, x *float32, n int)", c.doc, [2]string{"dy", "x"}, c.unroll, c.body)
 	}
 	for _, c := range []struct {
 		name, doc string
@@ -297,5 +300,5 @@ func activationAMD64(f *x86.File) {
 	}
 	mapF32(f, "softplusF32", "sets dst[i] = ln(1 + exp(x[i])) for i < n.", unrollLong, softplusF32)
 	mapF32(f, "tanhF32", "sets dst[i] = tanh(x[i]) for i < n.", unrollLong, tanhF32)
-	mapF32(f, "reluF32", "sets dst[i] = max(x[i], 0) for i < n.", unrollShort, reluF32)
+	mapF32(f, "reluF32", "sets dst[i] = max(x[i], 0) for i < n.", unrollLines, reluF32)
 }

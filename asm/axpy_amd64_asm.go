@@ -29,7 +29,7 @@ func axpyOf(f *x86.File, l x86.Level, e x86.Elem) {
 	b := x86.NewBlock(l, e)
 	b.Output(b.Add(b.Input(), b.Input()))
 	fn.Map(x86.Map{
-		Block: b, Unroll: unrollShort[l], Out: []reg.GPVirtual{fn.Arg("dst")}, In: []reg.GPVirtual{fn.Arg("x"), fn.Arg("y")},
+		Block: b, Unroll: unrollLines[l], Out: []reg.GPVirtual{fn.Arg("dst")}, In: []reg.GPVirtual{fn.Arg("x"), fn.Arg("y")},
 		N: fn.Arg("n"),
 	})
 

@@ -105,6 +105,7 @@ func unaryBlock(l x86.Level, e x86.Elem, body func(*x86.Block, x86.Value) x86.Va
 var (
 	unrollShort = map[x86.Level]int{x86.AVX2: 2, x86.AVX512: 3}
 	unrollLong  = map[x86.Level]int{x86.AVX2: 2, x86.AVX512: 2}
+	unrollLines = map[x86.Level]int{x86.AVX2: 4, x86.AVX512: 2} // two cache lines, where loads and stores bind
 
 	// How many constants stay in registers. AVX2 has few registers to spare, but on Zen 4 four constants make it 3 to
 	// 13 % faster, because two loads a cycle are its limit otherwise. Two vectors at a time with four constants are

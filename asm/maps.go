@@ -8,8 +8,8 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/x86"
 )
 
-// elementMap is an elementwise function whose dispatcher goes through slices piece by piece. The first parameter is the
-// destination; a is a number, and the others are slices of the same length.
+// elementMap is an elementwise function whose dispatcher goes through slices piece by piece. The parameters a, c and s are numbers, and the
+// others are slices of the same length, of which the function changes those with a star.
 type elementMap struct {
 	name, params string
 	// twin is the portable function, without the name of the type where it is "Generic" for both.
@@ -28,26 +28,28 @@ var (
 
 // elementMaps lists them. What has other loops (sine and cosine, Adam, rows) is dispatched by hand.
 var elementMaps = []elementMap{
-	{"add", "dst x y", "addGeneric", both, false},
-	{"sub", "dst x y", "subGeneric", both, false},
-	{"mul", "dst x y", "mulGeneric", both, false},
-	{"div", "dst x y", "divGeneric", both, false},
-	{"sqrt", "dst x", "sqrtGeneric", both, true},
-	{"axpy", "dst a x", "axpyGeneric", neither, false},
-	{"scale", "dst a x", "scaleGeneric", both, false},
-	{"exp", "dst x", "", float32Only, false},
-	{"log", "dst x", "", neither, false},
-	{"sigmoid", "dst x", "", float32Only, false},
-	{"swish", "dst x", "", float32Only, false},
-	{"softplus", "dst x", "", neither, false},
-	{"tanh", "dst x", "", float32Only, false},
-	{"relu", "dst x", "reluGeneric", float32Only, false},
-	{"atan2", "dst y x", "", neither, false},
-	{"hypot", "dst x y", "", neither, false},
-	{"swishGrad", "dx dy x", "swishGradGeneric", float32Only, false},
-	{"reluGrad", "dx dy y", "reluGradGeneric", float32Only, false},
-	{"sigmoidGrad", "dx dy y", "sigmoidGradGeneric", float32Only, false},
-	{"softplusGrad", "dx dy y", "", float32Only, false},
+	{"add", "*dst x y", "addGeneric", both, false},
+	{"sub", "*dst x y", "subGeneric", both, false},
+	{"mul", "*dst x y", "mulGeneric", both, false},
+	{"div", "*dst x y", "divGeneric", both, false},
+	{"sqrt", "*dst x", "sqrtGeneric", both, true},
+	{"axpy", "*dst a x", "axpyGeneric", neither, false},
+	{"scale", "*dst a x", "scaleGeneric", both, false},
+	{"exp", "*dst x", "", float32Only, false},
+	{"log", "*dst x", "", neither, false},
+	{"sigmoid", "*dst x", "", float32Only, false},
+	{"swish", "*dst x", "", float32Only, false},
+	{"softplus", "*dst x", "", neither, false},
+	{"tanh", "*dst x", "", float32Only, false},
+	{"relu", "*dst x", "reluGeneric", float32Only, false},
+	{"atan2", "*dst y x", "", neither, false},
+	{"hypot", "*dst x y", "", neither, false},
+	{"swishGrad", "*dx dy x", "swishGradGeneric", float32Only, false},
+	{"reluGrad", "*dx dy y", "reluGradGeneric", float32Only, false},
+	{"sigmoidGrad", "*dx dy y", "sigmoidGradGeneric", float32Only, false},
+	{"softplusGrad", "*dx dy y", "", float32Only, false},
+	{"rotate", "*x *y c s", "rotateGeneric", neither, false},
+	{"swap", "*x *y", "swapGeneric", neither, true},
 }
 
 // renderMaps writes the dispatchers of elementMaps for amd64 and for arm64.
@@ -66,24 +68,51 @@ func renderMaps() []output {
 	return files
 }
 
+// names are the parameters, and changed, read and number those of each kind.
+func (m *elementMap) names() []string { return strings.Fields(strings.ReplaceAll(m.params, "*", "")) }
+
+func (m *elementMap) changed() (names []string) {
+	for _, p := range strings.Fields(m.params) {
+		if name, ok := strings.CutPrefix(p, "*"); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func isNumber(p string) bool { return p == "a" || p == "c" || p == "s" }
+
+func (m *elementMap) read() []string {
+	changed := m.changed()
+	return slices.DeleteFunc(m.names(), func(p string) bool { return isNumber(p) || slices.Contains(changed, p) })
+}
+
+// declared is the list of parameters of a type.
+func (m *elementMap) declared(slice string) string {
+	var groups []string
+	names := m.names()
+	for len(names) > 0 {
+		n := slices.IndexFunc(names, func(p string) bool { return isNumber(p) != isNumber(names[0]) })
+		if n < 0 {
+			n = len(names)
+		}
+		kind := slice
+		if isNumber(names[0]) {
+			kind = slice[2:]
+		}
+		groups, names = append(groups, strings.Join(names[:n], ", ")+" "+kind), names[n:]
+	}
+	return strings.Join(groups, ", ")
+}
+
 func (m *elementMap) write(b *strings.Builder, arch, kind string) {
-	names := strings.Fields(m.params)
+	names, changed, inputs := m.names(), m.changed(), m.read()
 	twin, slice := m.twin, map[string]string{"F32": "[]float32", "F64": "[]float64"}[kind]
 	if twin == "" {
 		twin = m.name + kind + "Generic"
 	}
-	var operands []string // all but the number
-	for _, p := range names {
-		if p != "a" {
-			operands = append(operands, p)
-		}
-	}
-	inputs := operands[1:]
-	declared := strings.Join(names, ", ") + " " + slice
-	if len(operands) < len(names) {
-		declared = fmt.Sprintf("dst %s, a %s, x %s", slice, slice[2:], slice)
-	}
-	call := strings.Join(names, ", ")
+	operands := slices.Concat(changed, inputs)
+	declared, call := m.declared(slice), strings.Join(names, ", ")
 	if m.noNEON && arch == "arm64" {
 		fmt.Fprintf(b, "\nfunc %s%s(%s) { %s(%s) }\n", m.name, kind, declared, twin, call)
 		return
@@ -95,8 +124,11 @@ func (m *elementMap) write(b *strings.Builder, arch, kind string) {
 	for _, p := range inputs {
 		fmt.Fprintf(b, "\traceRead(%s)\n", p)
 	}
-	last := names[len(names)-1]
-	fmt.Fprintf(b, "\traceWrite(%s)\n\tfor len(%s) > 0 {\n\t\tn := min(len(%s), maxPiece)\n", names[0], last, last)
+	for _, p := range changed {
+		fmt.Fprintf(b, "\traceWrite(%s)\n", p)
+	}
+	last := operands[len(operands)-1]
+	fmt.Fprintf(b, "\tfor len(%s) > 0 {\n\t\tn := min(len(%s), maxPiece)\n", last, last)
 	args := each(names, func(p string) string { return "&" + p + "[0]" })
 	if arch == "amd64" {
 		fmt.Fprintf(b, "\t\tswitch level {\n")
@@ -107,26 +139,49 @@ func (m *elementMap) write(b *strings.Builder, arch, kind string) {
 	} else {
 		fmt.Fprintf(b, "\t\t%s%sNEON(%s, n)\n", m.name, kind, args)
 	}
-	fmt.Fprintf(b, "\t\t%s = %s\n\t}\n}\n", strings.Join(operands, ", "), each(operands, func(p string) string { return p + "[n:]" }))
+	m.writeNext(b, "\t\t", operands)
+	b.WriteString("\t}\n}\n")
 }
 
-// writeStream writes the detour of large results through a buffer.
+// writeNext writes what leaves the first n elements behind.
+func (m *elementMap) writeNext(b *strings.Builder, indent string, operands []string) {
+	fmt.Fprintf(b, "%s%s = %s\n", indent, strings.Join(operands, ", "), each(operands, func(p string) string { return p + "[n:]" }))
+}
+
+// writeStream writes the detour of large results: what memory alone binds is stored past the caches by a kernel of its own, and
+// other functions go through a buffer.
 func (m *elementMap) writeStream(b *strings.Builder, kind string, names, inputs []string) {
 	large := make([]string, len(inputs))
 	for i, p := range inputs {
 		large[i] = fmt.Sprintf("streams(%s, %s)", names[0], p)
 	}
+	fmt.Fprintf(b, "\tif %s {\n", strings.Join(large, " && "))
+	if len(m.past()) > 0 {
+		operands := slices.Concat(names[:1], inputs)
+		fmt.Fprintf(b, "\t\tn := toLine(%s)\n", names[0])
+		fmt.Fprintf(b, "\t\t%s%s(%s)\n", m.name, kind, each(names, func(p string) string { return p + "[:n]" }))
+		m.writeNext(b, "\t\t", operands)
+		for _, p := range inputs {
+			fmt.Fprintf(b, "\t\traceRead(%s)\n", p)
+		}
+		fmt.Fprintf(b, "\t\traceWrite(%s)\n", names[0])
+		fmt.Fprintf(b, "\t\tfor n = pastPiece(%s); n > 0; n = pastPiece(%s) {\n", names[0], names[0])
+		fmt.Fprintf(b, "\t\t\t%s%sPastAVX2(%s, n)\n", m.name, kind, each(names, func(p string) string { return "&" + p + "[0]" }))
+		m.writeNext(b, "\t\t\t", operands)
+		b.WriteString("\t\t}\n\t\tstoreFenceAVX2()\n\t}\n")
+		return
+	}
 	part := each(names[1:], func(p string) string { return p + "[p.at:p.end]" })
-	fmt.Fprintf(b, "\tif %s {\n\t\tb := takeStreamBuffer()\n", strings.Join(large, " && "))
+	fmt.Fprintf(b, "\t\tb := takeStreamBuffer()\n")
 	fmt.Fprintf(b, "\t\tfor p, ok := streamed(b, %s, %s, %s).next(); ok; p, ok = p.next() {\n", names[0], inputs[0], inputs[len(inputs)-1])
 	fmt.Fprintf(b, "\t\t\t%s%s(p.part, %s)\n\t\t}\n\t\tb.giveBack()\n\t\treturn\n\t}\n", m.name, kind, part)
 }
 
-// each writes the parameters one after the other, the number a as it is.
+// each writes the parameters one after the other, numbers as they are.
 func each(names []string, f func(string) string) string {
 	out := slices.Clone(names)
 	for i, p := range out {
-		if p != "a" {
+		if !isNumber(p) {
 			out[i] = f(p)
 		}
 	}

@@ -89,7 +89,7 @@ func atan2F32(b *x86.Block, y, x x86.Value) x86.Value {
 		return atan2F32AVX2(b, y, x)
 	}
 	ax, ay := absF32(b, x), absF32(b, y)
-	lo, hi := b.Min(ay, ax), b.Max(ay, ax) // both |x| if either is NaN
+	lo, hi := b.Min(ay, ax), b.Max(ay, ax)                                 // both |x| if either is NaN
 	t := b.Fixup(b.Div(lo, hi), lo, b.Bits("quotientSpecial", 0x00a00822)) // by class of lo: NaN, 0 → 0, Inf → 1
 	z := b.Mul(t, t)
 	p := b.Horner(z, polynomial(b, "atanP", atanP)...)

@@ -28,6 +28,19 @@ import (
 // other.
 const streamPiece = 2 << 10
 
+// Functions so short that memory alone binds them have kernels that store past the caches themselves, by AVX2 at both levels: half lines
+// one after the other are as fast as lines. Their results are those of the other kernels, as they consist of single roundings and choices.
+
+// toLine returns how many elements of dst precede its first cache line.
+func toLine[T streamElement](dst []T) int {
+	return min(len(dst), int(-uintptr(unsafe.Pointer(unsafe.SliceData(dst)))%cacheLine)/int(unsafe.Sizeof(T(0))))
+}
+
+// pastPiece returns how many elements, of a dst that begins with a cache line, such a kernel takes next.
+func pastPiece[T streamElement](dst []T) int {
+	return min(len(dst), maxPiece) &^ (2*cacheLine/int(unsafe.Sizeof(T(0))) - 1)
+}
+
 // streamElement is what results consist of.
 type streamElement interface{ float32 | float64 | BF16 }
 

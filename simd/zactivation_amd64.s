@@ -95,7 +95,7 @@ TEXT ·swishGradF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS ·dataExp16thC0Less1+0(SB), Z11
 	VMOVUPS      ·dataExp2Of16ths+0(SB), Z12
 	XORQ         SI, SI
-	CMPQ         BX, $+32
+	SUBQ         $+32, BX
 	JL           next6
 loop5:
 	VMOVUPS        (CX)(SI*4), Z13
@@ -152,9 +152,9 @@ loop5:
 	VMOVUPS        Z14, 64(AX)(SI*4)
 	ADDQ           $+32, SI
 	SUBQ           $+32, BX
-	CMPQ           BX, $+32
 	JGE            loop5
 next6:
+	ADDQ  $+32, BX
 	TESTQ BX, BX
 	JLE   done3
 step4:
@@ -216,9 +216,37 @@ TEXT ·reluGradF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ    n+24(FP), BX
 	VMOVUPS ·dataZero+0(SB), Y0
 	XORQ    SI, SI
-	CMPQ    BX, $+8
+	SUBQ    $+32, BX
 	JL      next6
 loop5:
+	VMOVUPS   (CX)(SI*4), Y1
+	VMOVUPS   32(CX)(SI*4), Y2
+	VMOVUPS   64(CX)(SI*4), Y3
+	VMOVUPS   96(CX)(SI*4), Y4
+	VMOVUPS   (DX)(SI*4), Y5
+	VMOVUPS   32(DX)(SI*4), Y6
+	VMOVUPS   64(DX)(SI*4), Y7
+	VMOVUPS   96(DX)(SI*4), Y8
+	VCMPPS    $0x16, Y0, Y5, Y5
+	VCMPPS    $0x16, Y0, Y6, Y6
+	VCMPPS    $0x16, Y0, Y7, Y7
+	VCMPPS    $0x16, Y0, Y8, Y8
+	VBLENDVPS Y5, Y1, Y0, Y1
+	VBLENDVPS Y6, Y2, Y0, Y2
+	VBLENDVPS Y7, Y3, Y0, Y3
+	VBLENDVPS Y8, Y4, Y0, Y4
+	VMOVUPS   Y1, (AX)(SI*4)
+	VMOVUPS   Y2, 32(AX)(SI*4)
+	VMOVUPS   Y3, 64(AX)(SI*4)
+	VMOVUPS   Y4, 96(AX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, BX
+	JGE       loop5
+next6:
+	ADDQ $+32, BX
+	SUBQ $+8, BX
+	JL   next8
+loop7:
 	VMOVUPS   (CX)(SI*4), Y1
 	VMOVUPS   (DX)(SI*4), Y2
 	VCMPPS    $0x16, Y0, Y2, Y2
@@ -226,9 +254,9 @@ loop5:
 	VMOVUPS   Y1, (AX)(SI*4)
 	ADDQ      $+8, SI
 	SUBQ      $+8, BX
-	CMPQ      BX, $+8
-	JGE       loop5
-next6:
+	JGE       loop7
+next8:
+	ADDQ       $+8, BX
 	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
@@ -252,7 +280,7 @@ TEXT ·reluGradF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), BX
 	VBROADCASTSS ·dataZero+0(SB), Z0
 	XORQ         SI, SI
-	CMPQ         BX, $+32
+	SUBQ         $+32, BX
 	JL           next6
 loop5:
 	VMOVUPS   (CX)(SI*4), Z1
@@ -267,10 +295,10 @@ loop5:
 	VMOVUPS   Z6, 64(AX)(SI*4)
 	ADDQ      $+32, SI
 	SUBQ      $+32, BX
-	CMPQ      BX, $+32
 	JGE       loop5
 next6:
-	CMPQ BX, $+16
+	ADDQ $+32, BX
+	SUBQ $+16, BX
 	JL   next8
 loop7:
 	VMOVUPS   (CX)(SI*4), Z1
@@ -280,9 +308,9 @@ loop7:
 	VMOVUPS   Z7, (AX)(SI*4)
 	ADDQ      $+16, SI
 	SUBQ      $+16, BX
-	CMPQ      BX, $+16
 	JGE       loop7
 next8:
+	ADDQ      $+16, BX
 	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
@@ -306,9 +334,41 @@ TEXT ·sigmoidGradF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ    n+24(FP), BX
 	VMOVUPS ·dataOne+0(SB), Y0
 	XORQ    SI, SI
-	CMPQ    BX, $+8
+	SUBQ    $+32, BX
 	JL      next6
 loop5:
+	VMOVUPS (CX)(SI*4), Y1
+	VMOVUPS 32(CX)(SI*4), Y2
+	VMOVUPS 64(CX)(SI*4), Y3
+	VMOVUPS 96(CX)(SI*4), Y4
+	VMOVUPS (DX)(SI*4), Y5
+	VMOVUPS 32(DX)(SI*4), Y6
+	VMOVUPS 64(DX)(SI*4), Y7
+	VMOVUPS 96(DX)(SI*4), Y8
+	VSUBPS  Y5, Y0, Y9
+	VSUBPS  Y6, Y0, Y10
+	VSUBPS  Y7, Y0, Y11
+	VSUBPS  Y8, Y0, Y12
+	VMULPS  Y9, Y5, Y5
+	VMULPS  Y10, Y6, Y6
+	VMULPS  Y11, Y7, Y7
+	VMULPS  Y12, Y8, Y8
+	VMULPS  Y5, Y1, Y1
+	VMULPS  Y6, Y2, Y2
+	VMULPS  Y7, Y3, Y3
+	VMULPS  Y8, Y4, Y4
+	VMOVUPS Y1, (AX)(SI*4)
+	VMOVUPS Y2, 32(AX)(SI*4)
+	VMOVUPS Y3, 64(AX)(SI*4)
+	VMOVUPS Y4, 96(AX)(SI*4)
+	ADDQ    $+32, SI
+	SUBQ    $+32, BX
+	JGE     loop5
+next6:
+	ADDQ $+32, BX
+	SUBQ $+8, BX
+	JL   next8
+loop7:
 	VMOVUPS (CX)(SI*4), Y1
 	VMOVUPS (DX)(SI*4), Y2
 	VSUBPS  Y2, Y0, Y3
@@ -317,9 +377,9 @@ loop5:
 	VMOVUPS Y1, (AX)(SI*4)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	CMPQ    BX, $+8
-	JGE     loop5
-next6:
+	JGE     loop7
+next8:
+	ADDQ       $+8, BX
 	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
@@ -344,7 +404,7 @@ TEXT ·sigmoidGradF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), BX
 	VBROADCASTSS ·dataOne+0(SB), Z0
 	XORQ         SI, SI
-	CMPQ         BX, $+32
+	SUBQ         $+32, BX
 	JL           next6
 loop5:
 	VMOVUPS (CX)(SI*4), Z1
@@ -361,10 +421,10 @@ loop5:
 	VMOVUPS Z2, 64(AX)(SI*4)
 	ADDQ    $+32, SI
 	SUBQ    $+32, BX
-	CMPQ    BX, $+32
 	JGE     loop5
 next6:
-	CMPQ BX, $+16
+	ADDQ $+32, BX
+	SUBQ $+16, BX
 	JL   next8
 loop7:
 	VMOVUPS (CX)(SI*4), Z1
@@ -375,9 +435,9 @@ loop7:
 	VMOVUPS Z1, (AX)(SI*4)
 	ADDQ    $+16, SI
 	SUBQ    $+16, BX
-	CMPQ    BX, $+16
 	JGE     loop7
 next8:
+	ADDQ      $+16, BX
 	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
@@ -477,7 +537,7 @@ TEXT ·softplusGradF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS ·dataMinusExpC3+0(SB), Z8
 	VBROADCASTSS ·dataExpC2+0(SB), Z9
 	XORQ         SI, SI
-	CMPQ         BX, $+32
+	SUBQ         $+32, BX
 	JL           next6
 loop5:
 	VMOVUPS      (CX)(SI*4), Z10
@@ -524,9 +584,9 @@ loop5:
 	VMOVUPS      Z11, 64(AX)(SI*4)
 	ADDQ         $+32, SI
 	SUBQ         $+32, BX
-	CMPQ         BX, $+32
 	JGE          loop5
 next6:
+	ADDQ  $+32, BX
 	TESTQ BX, BX
 	JLE   done3
 step4:
@@ -586,7 +646,7 @@ TEXT ·sigmoidF32AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataLn2Hi+0(SB), Y2
 	XORQ    BX, BX
 resume1:
-	CMPQ DX, $+16
+	SUBQ $+16, DX
 	JL   next6
 loop5:
 	VMOVUPS     (CX)(BX*4), Y3
@@ -636,9 +696,9 @@ loop5:
 	VMOVUPS     Y4, 32(AX)(BX*4)
 	ADDQ        $+16, BX
 	SUBQ        $+16, DX
-	CMPQ        DX, $+16
 	JGE         loop5
 next6:
+	ADDQ  $+16, DX
 	TESTQ DX, DX
 	JLE   done3
 step4:
@@ -685,6 +745,7 @@ done3:
 	VZEROUPPER
 	RET
 resume1Rare2:
+	ADDQ $+16, DX
 	MOVQ $+2, SI
 	JMP  resume1Slow
 resume1Rare1:
@@ -783,7 +844,7 @@ TEXT ·sigmoidF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS ·dataExp16thC0Less1+0(SB), Z7
 	XORQ         BX, BX
 resume1:
-	CMPQ DX, $+48
+	SUBQ $+48, DX
 	JL   next6
 loop5:
 	VMOVUPS      (CX)(BX*4), Z8
@@ -850,9 +911,9 @@ loop5:
 	VMOVUPS      Z13, 128(AX)(BX*4)
 	ADDQ         $+48, BX
 	SUBQ         $+48, DX
-	CMPQ         DX, $+48
 	JGE          loop5
 next6:
+	ADDQ  $+48, DX
 	TESTQ DX, DX
 	JLE   done3
 step4:
@@ -897,6 +958,7 @@ done3:
 	VZEROUPPER
 	RET
 resume1Rare3:
+	ADDQ $+48, DX
 	MOVQ $+3, SI
 	JMP  resume1Slow
 resume1Rare1:
@@ -983,7 +1045,7 @@ TEXT ·swishF32AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataLn2Lo+0(SB), Y2
 	XORQ    BX, BX
 resume1:
-	CMPQ DX, $+16
+	SUBQ $+16, DX
 	JL   next6
 loop5:
 	VMOVUPS     (CX)(BX*4), Y3
@@ -1035,9 +1097,9 @@ loop5:
 	VMOVUPS     Y4, 32(AX)(BX*4)
 	ADDQ        $+16, BX
 	SUBQ        $+16, DX
-	CMPQ        DX, $+16
 	JGE         loop5
 next6:
+	ADDQ  $+16, DX
 	TESTQ DX, DX
 	JLE   done3
 step4:
@@ -1085,6 +1147,7 @@ done3:
 	VZEROUPPER
 	RET
 resume1Rare2:
+	ADDQ $+16, DX
 	MOVQ $+2, SI
 	JMP  resume1Slow
 resume1Rare1:
@@ -1187,7 +1250,7 @@ TEXT ·swishF32AVX512(SB), NOSPLIT, $0-24
 	VMOVUPS      ·dataExp2Of16ths+0(SB), Z8
 	XORQ         BX, BX
 resume1:
-	CMPQ DX, $+48
+	SUBQ $+48, DX
 	JL   next6
 loop5:
 	VMOVUPS          (CX)(BX*4), Z9
@@ -1257,9 +1320,9 @@ loop5:
 	VMOVUPS          Z20, 128(AX)(BX*4)
 	ADDQ             $+48, BX
 	SUBQ             $+48, DX
-	CMPQ             DX, $+48
 	JGE              loop5
 next6:
+	ADDQ  $+48, DX
 	TESTQ DX, DX
 	JLE   done3
 step4:
@@ -1305,6 +1368,7 @@ done3:
 	VZEROUPPER
 	RET
 resume1Rare3:
+	ADDQ $+48, DX
 	MOVQ $+3, SI
 	JMP  resume1Slow
 resume1Rare1:
@@ -1394,7 +1458,7 @@ TEXT ·softplusF32AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataHalf+0(SB), Y2
 	VMOVUPS ·dataRoundBiasedF32+0(SB), Y3
 	XORQ    BX, BX
-	CMPQ    DX, $+16
+	SUBQ    $+16, DX
 	JL      next6
 loop5:
 	VMOVUPS     (CX)(BX*4), Y4
@@ -1481,9 +1545,9 @@ loop5:
 	VMOVUPS     Y5, 32(AX)(BX*4)
 	ADDQ        $+16, BX
 	SUBQ        $+16, DX
-	CMPQ        DX, $+16
 	JGE         loop5
 next6:
+	ADDQ  $+16, DX
 	TESTQ DX, DX
 	JLE   done3
 step4:
@@ -1573,7 +1637,7 @@ TEXT ·softplusF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS ·dataExpC4+0(SB), Z17
 	VBROADCASTSS ·dataMinusExpC3+0(SB), Z18
 	XORQ         BX, BX
-	CMPQ         DX, $+32
+	SUBQ         $+32, DX
 	JL           next6
 loop5:
 	VMOVUPS          (CX)(BX*4), Z19
@@ -1654,9 +1718,9 @@ loop5:
 	VMOVUPS          Z20, 64(AX)(BX*4)
 	ADDQ             $+32, BX
 	SUBQ             $+32, DX
-	CMPQ             DX, $+32
 	JGE              loop5
 next6:
+	ADDQ  $+32, DX
 	TESTQ DX, DX
 	JLE   done3
 step4:
@@ -1731,7 +1795,7 @@ TEXT ·tanhF32AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataTwo+0(SB), Y2
 	VMOVUPS ·dataAbsF32+0(SB), Y3
 	XORQ    BX, BX
-	CMPQ    DX, $+16
+	SUBQ    $+16, DX
 	JL      next6
 loop5:
 	VMOVUPS      (CX)(BX*4), Y4
@@ -1796,9 +1860,9 @@ loop5:
 	VMOVUPS      Y5, 32(AX)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, DX
-	CMPQ         DX, $+16
 	JGE          loop5
 next6:
+	ADDQ  $+16, DX
 	TESTQ DX, DX
 	JLE   done3
 step4:
@@ -1877,7 +1941,7 @@ TEXT ·tanhF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS ·dataExpC3+0(SB), Z8
 	VBROADCASTSS ·dataExpC2+0(SB), Z9
 	XORQ         BX, BX
-	CMPQ         DX, $+32
+	SUBQ         $+32, DX
 	JL           next6
 loop5:
 	VMOVUPS         (CX)(BX*4), Z10
@@ -1938,9 +2002,9 @@ loop5:
 	VMOVUPS         Z15, 64(AX)(BX*4)
 	ADDQ            $+32, BX
 	SUBQ            $+32, DX
-	CMPQ            DX, $+32
 	JGE             loop5
 next6:
+	ADDQ  $+32, DX
 	TESTQ DX, DX
 	JLE   done3
 step4:
@@ -2002,23 +2066,31 @@ TEXT ·reluF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ    n+16(FP), DX
 	VMOVUPS ·dataZero+0(SB), Y0
 	XORQ    BX, BX
-	CMPQ    DX, $+16
+	SUBQ    $+32, DX
 	JL      next6
 loop5:
 	VMOVUPS (CX)(BX*4), Y1
 	VMOVUPS 32(CX)(BX*4), Y2
+	VMOVUPS 64(CX)(BX*4), Y3
+	VMOVUPS 96(CX)(BX*4), Y4
 	VMAXPS  Y1, Y0, Y1
 	VMAXPS  Y2, Y0, Y2
+	VMAXPS  Y3, Y0, Y3
+	VMAXPS  Y4, Y0, Y4
 	VADDPS  Y0, Y1, Y1
 	VADDPS  Y0, Y2, Y2
+	VADDPS  Y0, Y3, Y3
+	VADDPS  Y0, Y4, Y4
 	VMOVUPS Y1, (AX)(BX*4)
 	VMOVUPS Y2, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	SUBQ    $+16, DX
-	CMPQ    DX, $+16
+	VMOVUPS Y3, 64(AX)(BX*4)
+	VMOVUPS Y4, 96(AX)(BX*4)
+	ADDQ    $+32, BX
+	SUBQ    $+32, DX
 	JGE     loop5
 next6:
-	CMPQ DX, $+8
+	ADDQ $+32, DX
+	SUBQ $+8, DX
 	JL   next8
 loop7:
 	VMOVUPS (CX)(BX*4), Y1
@@ -2027,9 +2099,9 @@ loop7:
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	CMPQ    DX, $+8
 	JGE     loop7
 next8:
+	ADDQ       $+8, DX
 	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
@@ -2051,27 +2123,23 @@ TEXT ·reluF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), DX
 	VBROADCASTSS ·dataZero+0(SB), Z0
 	XORQ         BX, BX
-	CMPQ         DX, $+48
+	SUBQ         $+32, DX
 	JL           next6
 loop5:
 	VMOVUPS (CX)(BX*4), Z1
 	VMOVUPS 64(CX)(BX*4), Z2
-	VMOVUPS 128(CX)(BX*4), Z3
 	VMAXPS  Z1, Z0, Z1
 	VMAXPS  Z2, Z0, Z2
-	VMAXPS  Z3, Z0, Z3
 	VADDPS  Z0, Z1, Z1
 	VADDPS  Z0, Z2, Z2
-	VADDPS  Z0, Z3, Z3
 	VMOVUPS Z1, (AX)(BX*4)
 	VMOVUPS Z2, 64(AX)(BX*4)
-	VMOVUPS Z3, 128(AX)(BX*4)
-	ADDQ    $+48, BX
-	SUBQ    $+48, DX
-	CMPQ    DX, $+48
+	ADDQ    $+32, BX
+	SUBQ    $+32, DX
 	JGE     loop5
 next6:
-	CMPQ DX, $+16
+	ADDQ $+32, DX
+	SUBQ $+16, DX
 	JL   next8
 loop7:
 	VMOVUPS (CX)(BX*4), Z1
@@ -2080,9 +2148,9 @@ loop7:
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
-	CMPQ    DX, $+16
 	JGE     loop7
 next8:
+	ADDQ      $+16, DX
 	TESTQ     DX, DX
 	JE        done3
 	MOVQ      $-1, SI

@@ -12,23 +12,31 @@ TEXT ·addF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	CMPQ BX, $+16
+	SUBQ $+32, BX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS 32(CX)(SI*4), Y1
-	VMOVUPS (DX)(SI*4), Y2
-	VMOVUPS 32(DX)(SI*4), Y3
-	VADDPS  Y2, Y0, Y0
-	VADDPS  Y3, Y1, Y1
+	VMOVUPS 64(CX)(SI*4), Y2
+	VMOVUPS 96(CX)(SI*4), Y3
+	VMOVUPS (DX)(SI*4), Y4
+	VMOVUPS 32(DX)(SI*4), Y5
+	VMOVUPS 64(DX)(SI*4), Y6
+	VMOVUPS 96(DX)(SI*4), Y7
+	VADDPS  Y4, Y0, Y0
+	VADDPS  Y5, Y1, Y1
+	VADDPS  Y6, Y2, Y2
+	VADDPS  Y7, Y3, Y3
 	VMOVUPS Y0, (AX)(SI*4)
 	VMOVUPS Y1, 32(AX)(SI*4)
-	ADDQ    $+16, SI
-	SUBQ    $+16, BX
-	CMPQ    BX, $+16
+	VMOVUPS Y2, 64(AX)(SI*4)
+	VMOVUPS Y3, 96(AX)(SI*4)
+	ADDQ    $+32, SI
+	SUBQ    $+32, BX
 	JGE     loop5
 next6:
-	CMPQ BX, $+8
+	ADDQ $+32, BX
+	SUBQ $+8, BX
 	JL   next8
 loop7:
 	VMOVUPS (CX)(SI*4), Y0
@@ -37,9 +45,9 @@ loop7:
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	CMPQ    BX, $+8
 	JGE     loop7
 next8:
+	ADDQ       $+8, BX
 	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
@@ -61,7 +69,7 @@ TEXT ·axpyF32AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS a+8(FP), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	CMPQ         DX, $+32
+	SUBQ         $+32, DX
 	JL           next6
 loop5:
 	VMOVUPS     (AX)(BX*4), Y1
@@ -82,10 +90,10 @@ loop5:
 	VMOVUPS     Y4, 96(AX)(BX*4)
 	ADDQ        $+32, BX
 	SUBQ        $+32, DX
-	CMPQ        DX, $+32
 	JGE         loop5
 next6:
-	CMPQ DX, $+8
+	ADDQ $+32, DX
+	SUBQ $+8, DX
 	JL   next8
 loop7:
 	VMOVUPS     (AX)(BX*4), Y1
@@ -94,9 +102,9 @@ loop7:
 	VMOVUPS     Y1, (AX)(BX*4)
 	ADDQ        $+8, BX
 	SUBQ        $+8, DX
-	CMPQ        DX, $+8
 	JGE         loop7
 next8:
+	ADDQ        $+8, DX
 	TESTQ       DX, DX
 	JE          done3
 	LEAQ        ·dataTailMaskF32+0(SB), SI
@@ -118,7 +126,7 @@ TEXT ·scaleF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	CMPQ         DX, $+32
+	SUBQ         $+32, DX
 	JL           next6
 loop5:
 	VMOVUPS (CX)(BX*4), Y1
@@ -135,10 +143,10 @@ loop5:
 	VMOVUPS Y4, 96(AX)(BX*4)
 	ADDQ    $+32, BX
 	SUBQ    $+32, DX
-	CMPQ    DX, $+32
 	JGE     loop5
 next6:
-	CMPQ DX, $+8
+	ADDQ $+32, DX
+	SUBQ $+8, DX
 	JL   next8
 loop7:
 	VMOVUPS (CX)(BX*4), Y1
@@ -146,9 +154,9 @@ loop7:
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	CMPQ    DX, $+8
 	JGE     loop7
 next8:
+	ADDQ       $+8, DX
 	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
@@ -219,7 +227,7 @@ TEXT ·rotateF32AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS s+20(FP), Y1
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	CMPQ         DX, $+16
+	SUBQ         $+16, DX
 	JL           next6
 loop5:
 	VMOVUPS      (AX)(BX*4), Y2
@@ -240,10 +248,10 @@ loop5:
 	VMOVUPS      Y5, 32(CX)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, DX
-	CMPQ         DX, $+16
 	JGE          loop5
 next6:
-	CMPQ DX, $+8
+	ADDQ $+16, DX
+	SUBQ $+8, DX
 	JL   next8
 loop7:
 	VMOVUPS      (AX)(BX*4), Y2
@@ -256,9 +264,9 @@ loop7:
 	VMOVUPS      Y3, (CX)(BX*4)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	CMPQ         DX, $+8
 	JGE          loop7
 next8:
+	ADDQ         $+8, DX
 	TESTQ        DX, DX
 	JE           done3
 	LEAQ         ·dataTailMaskF32+0(SB), SI
@@ -283,7 +291,7 @@ TEXT ·swapF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ y+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	CMPQ DX, $+16
+	SUBQ $+16, DX
 	JL   next6
 loop5:
 	VMOVUPS (AX)(BX*4), Y0
@@ -296,10 +304,10 @@ loop5:
 	VMOVUPS Y1, 32(CX)(BX*4)
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
-	CMPQ    DX, $+16
 	JGE     loop5
 next6:
-	CMPQ DX, $+8
+	ADDQ $+16, DX
+	SUBQ $+8, DX
 	JL   next8
 loop7:
 	VMOVUPS (AX)(BX*4), Y0
@@ -308,9 +316,9 @@ loop7:
 	VMOVUPS Y0, (CX)(BX*4)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	CMPQ    DX, $+8
 	JGE     loop7
 next8:
+	ADDQ       $+8, DX
 	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
@@ -332,27 +340,23 @@ TEXT ·addF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	CMPQ BX, $+48
+	SUBQ $+32, BX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS 64(CX)(SI*4), Z1
-	VMOVUPS 128(CX)(SI*4), Z2
-	VMOVUPS (DX)(SI*4), Z3
-	VMOVUPS 64(DX)(SI*4), Z4
-	VMOVUPS 128(DX)(SI*4), Z5
-	VADDPS  Z3, Z0, Z0
-	VADDPS  Z4, Z1, Z1
-	VADDPS  Z5, Z2, Z2
+	VMOVUPS (DX)(SI*4), Z2
+	VMOVUPS 64(DX)(SI*4), Z3
+	VADDPS  Z2, Z0, Z0
+	VADDPS  Z3, Z1, Z1
 	VMOVUPS Z0, (AX)(SI*4)
 	VMOVUPS Z1, 64(AX)(SI*4)
-	VMOVUPS Z2, 128(AX)(SI*4)
-	ADDQ    $+48, SI
-	SUBQ    $+48, BX
-	CMPQ    BX, $+48
+	ADDQ    $+32, SI
+	SUBQ    $+32, BX
 	JGE     loop5
 next6:
-	CMPQ BX, $+16
+	ADDQ $+32, BX
+	SUBQ $+16, BX
 	JL   next8
 loop7:
 	VMOVUPS (CX)(SI*4), Z0
@@ -361,9 +365,9 @@ loop7:
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
 	SUBQ    $+16, BX
-	CMPQ    BX, $+16
 	JGE     loop7
 next8:
+	ADDQ      $+16, BX
 	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
@@ -385,7 +389,7 @@ TEXT ·axpyF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS a+8(FP), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	CMPQ         DX, $+64
+	SUBQ         $+64, DX
 	JL           next6
 loop5:
 	VMOVUPS     (AX)(BX*4), Z1
@@ -406,10 +410,10 @@ loop5:
 	VMOVUPS     Z4, 192(AX)(BX*4)
 	ADDQ        $+64, BX
 	SUBQ        $+64, DX
-	CMPQ        DX, $+64
 	JGE         loop5
 next6:
-	CMPQ DX, $+16
+	ADDQ $+64, DX
+	SUBQ $+16, DX
 	JL   next8
 loop7:
 	VMOVUPS     (AX)(BX*4), Z1
@@ -418,9 +422,9 @@ loop7:
 	VMOVUPS     Z1, (AX)(BX*4)
 	ADDQ        $+16, BX
 	SUBQ        $+16, DX
-	CMPQ        DX, $+16
 	JGE         loop7
 next8:
+	ADDQ        $+16, DX
 	TESTQ       DX, DX
 	JE          done3
 	MOVQ        $-1, SI
@@ -442,7 +446,7 @@ TEXT ·scaleF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	CMPQ         DX, $+64
+	SUBQ         $+64, DX
 	JL           next6
 loop5:
 	VMOVUPS (CX)(BX*4), Z1
@@ -459,10 +463,10 @@ loop5:
 	VMOVUPS Z4, 192(AX)(BX*4)
 	ADDQ    $+64, BX
 	SUBQ    $+64, DX
-	CMPQ    DX, $+64
 	JGE     loop5
 next6:
-	CMPQ DX, $+16
+	ADDQ $+64, DX
+	SUBQ $+16, DX
 	JL   next8
 loop7:
 	VMOVUPS (CX)(BX*4), Z1
@@ -470,9 +474,9 @@ loop7:
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
-	CMPQ    DX, $+16
 	JGE     loop7
 next8:
+	ADDQ      $+16, DX
 	TESTQ     DX, DX
 	JE        done3
 	MOVQ      $-1, SI
@@ -543,7 +547,7 @@ TEXT ·rotateF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS s+20(FP), Z1
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	CMPQ         DX, $+32
+	SUBQ         $+32, DX
 	JL           next6
 loop5:
 	VMOVUPS      (AX)(BX*4), Z2
@@ -564,10 +568,10 @@ loop5:
 	VMOVUPS      Z5, 64(CX)(BX*4)
 	ADDQ         $+32, BX
 	SUBQ         $+32, DX
-	CMPQ         DX, $+32
 	JGE          loop5
 next6:
-	CMPQ DX, $+16
+	ADDQ $+32, DX
+	SUBQ $+16, DX
 	JL   next8
 loop7:
 	VMOVUPS      (AX)(BX*4), Z2
@@ -580,9 +584,9 @@ loop7:
 	VMOVUPS      Z3, (CX)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, DX
-	CMPQ         DX, $+16
 	JGE          loop7
 next8:
+	ADDQ         $+16, DX
 	TESTQ        DX, DX
 	JE           done3
 	MOVQ         $-1, SI
@@ -607,7 +611,7 @@ TEXT ·swapF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ y+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	CMPQ DX, $+32
+	SUBQ $+32, DX
 	JL   next6
 loop5:
 	VMOVUPS (AX)(BX*4), Z0
@@ -620,10 +624,10 @@ loop5:
 	VMOVUPS Z1, 64(CX)(BX*4)
 	ADDQ    $+32, BX
 	SUBQ    $+32, DX
-	CMPQ    DX, $+32
 	JGE     loop5
 next6:
-	CMPQ DX, $+16
+	ADDQ $+32, DX
+	SUBQ $+16, DX
 	JL   next8
 loop7:
 	VMOVUPS (AX)(BX*4), Z0
@@ -632,9 +636,9 @@ loop7:
 	VMOVUPS Z0, (CX)(BX*4)
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
-	CMPQ    DX, $+16
 	JGE     loop7
 next8:
+	ADDQ      $+16, DX
 	TESTQ     DX, DX
 	JE        done3
 	MOVQ      $-1, SI
@@ -656,23 +660,31 @@ TEXT ·addF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	CMPQ BX, $+8
+	SUBQ $+16, BX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS 32(CX)(SI*8), Y1
-	VMOVUPS (DX)(SI*8), Y2
-	VMOVUPS 32(DX)(SI*8), Y3
-	VADDPD  Y2, Y0, Y0
-	VADDPD  Y3, Y1, Y1
+	VMOVUPS 64(CX)(SI*8), Y2
+	VMOVUPS 96(CX)(SI*8), Y3
+	VMOVUPS (DX)(SI*8), Y4
+	VMOVUPS 32(DX)(SI*8), Y5
+	VMOVUPS 64(DX)(SI*8), Y6
+	VMOVUPS 96(DX)(SI*8), Y7
+	VADDPD  Y4, Y0, Y0
+	VADDPD  Y5, Y1, Y1
+	VADDPD  Y6, Y2, Y2
+	VADDPD  Y7, Y3, Y3
 	VMOVUPS Y0, (AX)(SI*8)
 	VMOVUPS Y1, 32(AX)(SI*8)
-	ADDQ    $+8, SI
-	SUBQ    $+8, BX
-	CMPQ    BX, $+8
+	VMOVUPS Y2, 64(AX)(SI*8)
+	VMOVUPS Y3, 96(AX)(SI*8)
+	ADDQ    $+16, SI
+	SUBQ    $+16, BX
 	JGE     loop5
 next6:
-	CMPQ BX, $+4
+	ADDQ $+16, BX
+	SUBQ $+4, BX
 	JL   next8
 loop7:
 	VMOVUPS (CX)(SI*8), Y0
@@ -681,9 +693,9 @@ loop7:
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
 	SUBQ    $+4, BX
-	CMPQ    BX, $+4
 	JGE     loop7
 next8:
+	ADDQ       $+4, BX
 	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
@@ -705,7 +717,7 @@ TEXT ·axpyF64AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD a+8(FP), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	CMPQ         DX, $+16
+	SUBQ         $+16, DX
 	JL           next6
 loop5:
 	VMOVUPS     (AX)(BX*8), Y1
@@ -726,10 +738,10 @@ loop5:
 	VMOVUPS     Y4, 96(AX)(BX*8)
 	ADDQ        $+16, BX
 	SUBQ        $+16, DX
-	CMPQ        DX, $+16
 	JGE         loop5
 next6:
-	CMPQ DX, $+4
+	ADDQ $+16, DX
+	SUBQ $+4, DX
 	JL   next8
 loop7:
 	VMOVUPS     (AX)(BX*8), Y1
@@ -738,9 +750,9 @@ loop7:
 	VMOVUPS     Y1, (AX)(BX*8)
 	ADDQ        $+4, BX
 	SUBQ        $+4, DX
-	CMPQ        DX, $+4
 	JGE         loop7
 next8:
+	ADDQ        $+4, DX
 	TESTQ       DX, DX
 	JE          done3
 	LEAQ        ·dataTailMaskF32+0(SB), SI
@@ -762,7 +774,7 @@ TEXT ·scaleF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	CMPQ         DX, $+16
+	SUBQ         $+16, DX
 	JL           next6
 loop5:
 	VMOVUPS (CX)(BX*8), Y1
@@ -779,10 +791,10 @@ loop5:
 	VMOVUPS Y4, 96(AX)(BX*8)
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
-	CMPQ    DX, $+16
 	JGE     loop5
 next6:
-	CMPQ DX, $+4
+	ADDQ $+16, DX
+	SUBQ $+4, DX
 	JL   next8
 loop7:
 	VMOVUPS (CX)(BX*8), Y1
@@ -790,9 +802,9 @@ loop7:
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
 	SUBQ    $+4, DX
-	CMPQ    DX, $+4
 	JGE     loop7
 next8:
+	ADDQ       $+4, DX
 	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
@@ -863,7 +875,7 @@ TEXT ·rotateF64AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSD s+24(FP), Y1
 	MOVQ         n+32(FP), DX
 	XORQ         BX, BX
-	CMPQ         DX, $+8
+	SUBQ         $+8, DX
 	JL           next6
 loop5:
 	VMOVUPS      (AX)(BX*8), Y2
@@ -884,10 +896,10 @@ loop5:
 	VMOVUPS      Y5, 32(CX)(BX*8)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	CMPQ         DX, $+8
 	JGE          loop5
 next6:
-	CMPQ DX, $+4
+	ADDQ $+8, DX
+	SUBQ $+4, DX
 	JL   next8
 loop7:
 	VMOVUPS      (AX)(BX*8), Y2
@@ -900,9 +912,9 @@ loop7:
 	VMOVUPS      Y3, (CX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	CMPQ         DX, $+4
 	JGE          loop7
 next8:
+	ADDQ         $+4, DX
 	TESTQ        DX, DX
 	JE           done3
 	LEAQ         ·dataTailMaskF32+0(SB), SI
@@ -927,7 +939,7 @@ TEXT ·swapF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ y+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	CMPQ DX, $+8
+	SUBQ $+8, DX
 	JL   next6
 loop5:
 	VMOVUPS (AX)(BX*8), Y0
@@ -940,10 +952,10 @@ loop5:
 	VMOVUPS Y1, 32(CX)(BX*8)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	CMPQ    DX, $+8
 	JGE     loop5
 next6:
-	CMPQ DX, $+4
+	ADDQ $+8, DX
+	SUBQ $+4, DX
 	JL   next8
 loop7:
 	VMOVUPS (AX)(BX*8), Y0
@@ -952,9 +964,9 @@ loop7:
 	VMOVUPS Y0, (CX)(BX*8)
 	ADDQ    $+4, BX
 	SUBQ    $+4, DX
-	CMPQ    DX, $+4
 	JGE     loop7
 next8:
+	ADDQ       $+4, DX
 	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
@@ -976,27 +988,23 @@ TEXT ·addF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	CMPQ BX, $+24
+	SUBQ $+16, BX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS 64(CX)(SI*8), Z1
-	VMOVUPS 128(CX)(SI*8), Z2
-	VMOVUPS (DX)(SI*8), Z3
-	VMOVUPS 64(DX)(SI*8), Z4
-	VMOVUPS 128(DX)(SI*8), Z5
-	VADDPD  Z3, Z0, Z0
-	VADDPD  Z4, Z1, Z1
-	VADDPD  Z5, Z2, Z2
+	VMOVUPS (DX)(SI*8), Z2
+	VMOVUPS 64(DX)(SI*8), Z3
+	VADDPD  Z2, Z0, Z0
+	VADDPD  Z3, Z1, Z1
 	VMOVUPS Z0, (AX)(SI*8)
 	VMOVUPS Z1, 64(AX)(SI*8)
-	VMOVUPS Z2, 128(AX)(SI*8)
-	ADDQ    $+24, SI
-	SUBQ    $+24, BX
-	CMPQ    BX, $+24
+	ADDQ    $+16, SI
+	SUBQ    $+16, BX
 	JGE     loop5
 next6:
-	CMPQ BX, $+8
+	ADDQ $+16, BX
+	SUBQ $+8, BX
 	JL   next8
 loop7:
 	VMOVUPS (CX)(SI*8), Z0
@@ -1005,9 +1013,9 @@ loop7:
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	CMPQ    BX, $+8
 	JGE     loop7
 next8:
+	ADDQ      $+8, BX
 	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
@@ -1029,7 +1037,7 @@ TEXT ·axpyF64AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD a+8(FP), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	CMPQ         DX, $+32
+	SUBQ         $+32, DX
 	JL           next6
 loop5:
 	VMOVUPS     (AX)(BX*8), Z1
@@ -1050,10 +1058,10 @@ loop5:
 	VMOVUPS     Z4, 192(AX)(BX*8)
 	ADDQ        $+32, BX
 	SUBQ        $+32, DX
-	CMPQ        DX, $+32
 	JGE         loop5
 next6:
-	CMPQ DX, $+8
+	ADDQ $+32, DX
+	SUBQ $+8, DX
 	JL   next8
 loop7:
 	VMOVUPS     (AX)(BX*8), Z1
@@ -1062,9 +1070,9 @@ loop7:
 	VMOVUPS     Z1, (AX)(BX*8)
 	ADDQ        $+8, BX
 	SUBQ        $+8, DX
-	CMPQ        DX, $+8
 	JGE         loop7
 next8:
+	ADDQ        $+8, DX
 	TESTQ       DX, DX
 	JE          done3
 	MOVQ        $-1, SI
@@ -1086,7 +1094,7 @@ TEXT ·scaleF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	CMPQ         DX, $+32
+	SUBQ         $+32, DX
 	JL           next6
 loop5:
 	VMOVUPS (CX)(BX*8), Z1
@@ -1103,10 +1111,10 @@ loop5:
 	VMOVUPS Z4, 192(AX)(BX*8)
 	ADDQ    $+32, BX
 	SUBQ    $+32, DX
-	CMPQ    DX, $+32
 	JGE     loop5
 next6:
-	CMPQ DX, $+8
+	ADDQ $+32, DX
+	SUBQ $+8, DX
 	JL   next8
 loop7:
 	VMOVUPS (CX)(BX*8), Z1
@@ -1114,9 +1122,9 @@ loop7:
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	CMPQ    DX, $+8
 	JGE     loop7
 next8:
+	ADDQ      $+8, DX
 	TESTQ     DX, DX
 	JE        done3
 	MOVQ      $-1, SI
@@ -1187,7 +1195,7 @@ TEXT ·rotateF64AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSD s+24(FP), Z1
 	MOVQ         n+32(FP), DX
 	XORQ         BX, BX
-	CMPQ         DX, $+16
+	SUBQ         $+16, DX
 	JL           next6
 loop5:
 	VMOVUPS      (AX)(BX*8), Z2
@@ -1208,10 +1216,10 @@ loop5:
 	VMOVUPS      Z5, 64(CX)(BX*8)
 	ADDQ         $+16, BX
 	SUBQ         $+16, DX
-	CMPQ         DX, $+16
 	JGE          loop5
 next6:
-	CMPQ DX, $+8
+	ADDQ $+16, DX
+	SUBQ $+8, DX
 	JL   next8
 loop7:
 	VMOVUPS      (AX)(BX*8), Z2
@@ -1224,9 +1232,9 @@ loop7:
 	VMOVUPS      Z3, (CX)(BX*8)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	CMPQ         DX, $+8
 	JGE          loop7
 next8:
+	ADDQ         $+8, DX
 	TESTQ        DX, DX
 	JE           done3
 	MOVQ         $-1, SI
@@ -1251,7 +1259,7 @@ TEXT ·swapF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ y+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	CMPQ DX, $+16
+	SUBQ $+16, DX
 	JL   next6
 loop5:
 	VMOVUPS (AX)(BX*8), Z0
@@ -1264,10 +1272,10 @@ loop5:
 	VMOVUPS Z1, 64(CX)(BX*8)
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
-	CMPQ    DX, $+16
 	JGE     loop5
 next6:
-	CMPQ DX, $+8
+	ADDQ $+16, DX
+	SUBQ $+8, DX
 	JL   next8
 loop7:
 	VMOVUPS (AX)(BX*8), Z0
@@ -1276,9 +1284,9 @@ loop7:
 	VMOVUPS Z0, (CX)(BX*8)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	CMPQ    DX, $+8
 	JGE     loop7
 next8:
+	ADDQ      $+8, DX
 	TESTQ     DX, DX
 	JE        done3
 	MOVQ      $-1, SI

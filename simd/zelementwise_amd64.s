@@ -12,7 +12,7 @@ TEXT ·subF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	CMPQ BX, $+8
+	SUBQ $+8, BX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(SI*4), Y0
@@ -21,9 +21,9 @@ loop5:
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	CMPQ    BX, $+8
 	JGE     loop5
 next6:
+	ADDQ       $+8, BX
 	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
@@ -45,7 +45,7 @@ TEXT ·subF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	CMPQ BX, $+16
+	SUBQ $+16, BX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(SI*4), Z0
@@ -54,9 +54,9 @@ loop5:
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
 	SUBQ    $+16, BX
-	CMPQ    BX, $+16
 	JGE     loop5
 next6:
+	ADDQ      $+16, BX
 	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
@@ -78,7 +78,7 @@ TEXT ·mulF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	CMPQ BX, $+8
+	SUBQ $+8, BX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(SI*4), Y0
@@ -87,9 +87,9 @@ loop5:
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	CMPQ    BX, $+8
 	JGE     loop5
 next6:
+	ADDQ       $+8, BX
 	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
@@ -111,7 +111,7 @@ TEXT ·mulF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	CMPQ BX, $+16
+	SUBQ $+16, BX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(SI*4), Z0
@@ -120,9 +120,9 @@ loop5:
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
 	SUBQ    $+16, BX
-	CMPQ    BX, $+16
 	JGE     loop5
 next6:
+	ADDQ      $+16, BX
 	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
@@ -144,7 +144,7 @@ TEXT ·divF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	CMPQ BX, $+8
+	SUBQ $+8, BX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(SI*4), Y0
@@ -153,9 +153,9 @@ loop5:
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	CMPQ    BX, $+8
 	JGE     loop5
 next6:
+	ADDQ       $+8, BX
 	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
@@ -177,7 +177,7 @@ TEXT ·divF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	CMPQ BX, $+16
+	SUBQ $+16, BX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(SI*4), Z0
@@ -186,9 +186,9 @@ loop5:
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
 	SUBQ    $+16, BX
-	CMPQ    BX, $+16
 	JGE     loop5
 next6:
+	ADDQ      $+16, BX
 	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
@@ -209,7 +209,7 @@ TEXT ·sqrtF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	CMPQ DX, $+8
+	SUBQ $+8, DX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(BX*4), Y0
@@ -217,9 +217,9 @@ loop5:
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	CMPQ    DX, $+8
 	JGE     loop5
 next6:
+	ADDQ       $+8, DX
 	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
@@ -239,7 +239,7 @@ TEXT ·sqrtF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	CMPQ DX, $+16
+	SUBQ $+16, DX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(BX*4), Z0
@@ -247,9 +247,9 @@ loop5:
 	VMOVUPS Z0, (AX)(BX*4)
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
-	CMPQ    DX, $+16
 	JGE     loop5
 next6:
+	ADDQ      $+16, DX
 	TESTQ     DX, DX
 	JE        done3
 	MOVQ      $-1, SI
@@ -270,7 +270,7 @@ TEXT ·subF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	CMPQ BX, $+4
+	SUBQ $+4, BX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(SI*8), Y0
@@ -279,9 +279,9 @@ loop5:
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
 	SUBQ    $+4, BX
-	CMPQ    BX, $+4
 	JGE     loop5
 next6:
+	ADDQ       $+4, BX
 	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
@@ -303,7 +303,7 @@ TEXT ·subF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	CMPQ BX, $+8
+	SUBQ $+8, BX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(SI*8), Z0
@@ -312,9 +312,9 @@ loop5:
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	CMPQ    BX, $+8
 	JGE     loop5
 next6:
+	ADDQ      $+8, BX
 	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
@@ -336,7 +336,7 @@ TEXT ·mulF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	CMPQ BX, $+4
+	SUBQ $+4, BX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(SI*8), Y0
@@ -345,9 +345,9 @@ loop5:
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
 	SUBQ    $+4, BX
-	CMPQ    BX, $+4
 	JGE     loop5
 next6:
+	ADDQ       $+4, BX
 	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
@@ -369,7 +369,7 @@ TEXT ·mulF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	CMPQ BX, $+8
+	SUBQ $+8, BX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(SI*8), Z0
@@ -378,9 +378,9 @@ loop5:
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	CMPQ    BX, $+8
 	JGE     loop5
 next6:
+	ADDQ      $+8, BX
 	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
@@ -402,7 +402,7 @@ TEXT ·divF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	CMPQ BX, $+4
+	SUBQ $+4, BX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(SI*8), Y0
@@ -411,9 +411,9 @@ loop5:
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
 	SUBQ    $+4, BX
-	CMPQ    BX, $+4
 	JGE     loop5
 next6:
+	ADDQ       $+4, BX
 	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
@@ -435,7 +435,7 @@ TEXT ·divF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
-	CMPQ BX, $+8
+	SUBQ $+8, BX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(SI*8), Z0
@@ -444,9 +444,9 @@ loop5:
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	CMPQ    BX, $+8
 	JGE     loop5
 next6:
+	ADDQ      $+8, BX
 	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
@@ -467,7 +467,7 @@ TEXT ·sqrtF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	CMPQ DX, $+4
+	SUBQ $+4, DX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(BX*8), Y0
@@ -475,9 +475,9 @@ loop5:
 	VMOVUPS Y0, (AX)(BX*8)
 	ADDQ    $+4, BX
 	SUBQ    $+4, DX
-	CMPQ    DX, $+4
 	JGE     loop5
 next6:
+	ADDQ       $+4, DX
 	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
@@ -497,7 +497,7 @@ TEXT ·sqrtF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	CMPQ DX, $+8
+	SUBQ $+8, DX
 	JL   next6
 loop5:
 	VMOVUPS (CX)(BX*8), Z0
@@ -505,9 +505,9 @@ loop5:
 	VMOVUPS Z0, (AX)(BX*8)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	CMPQ    DX, $+8
 	JGE     loop5
 next6:
+	ADDQ      $+8, DX
 	TESTQ     DX, DX
 	JE        done3
 	MOVQ      $-1, SI

@@ -16,7 +16,7 @@ TEXT ·expF32AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataLn2Lo+0(SB), Y2
 	XORQ    BX, BX
 resume1:
-	CMPQ DX, $+16
+	SUBQ $+16, DX
 	JL   next6
 loop5:
 	VMOVUPS      (CX)(BX*4), Y3
@@ -62,9 +62,9 @@ loop5:
 	VMOVUPS      Y4, 32(AX)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, DX
-	CMPQ         DX, $+16
 	JGE          loop5
 next6:
+	ADDQ  $+16, DX
 	TESTQ DX, DX
 	JLE   done3
 step4:
@@ -109,6 +109,7 @@ done3:
 	VZEROUPPER
 	RET
 resume1Rare2:
+	ADDQ $+16, DX
 	MOVQ $+2, SI
 	JMP  resume1Slow
 resume1Rare1:
@@ -193,7 +194,7 @@ TEXT ·expF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS ·dataExpC2+0(SB), Z8
 	VBROADCASTSS ·dataOne+0(SB), Z9
 	XORQ         BX, BX
-	CMPQ         DX, $+48
+	SUBQ         $+48, DX
 	JL           next6
 loop5:
 	VMOVUPS      (CX)(BX*4), Z10
@@ -252,9 +253,9 @@ loop5:
 	VMOVUPS      Z12, 128(AX)(BX*4)
 	ADDQ         $+48, BX
 	SUBQ         $+48, DX
-	CMPQ         DX, $+48
 	JGE          loop5
 next6:
+	ADDQ  $+48, DX
 	TESTQ DX, DX
 	JLE   done3
 step4:

@@ -644,7 +644,7 @@ TEXT ·reluF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ    n+16(FP), DX
 	VMOVUPS ·dataZero+0(SB), Y0
 	XORQ    BX, BX
-	CMPQ    DX, $+8
+	SUBQ    $+8, DX
 	JL      next6
 loop5:
 	VMOVUPS (CX)(BX*8), Y1
@@ -657,10 +657,10 @@ loop5:
 	VMOVUPS Y2, 32(AX)(BX*8)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	CMPQ    DX, $+8
 	JGE     loop5
 next6:
-	CMPQ DX, $+4
+	ADDQ $+8, DX
+	SUBQ $+4, DX
 	JL   next8
 loop7:
 	VMOVUPS (CX)(BX*8), Y1
@@ -669,9 +669,9 @@ loop7:
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
 	SUBQ    $+4, DX
-	CMPQ    DX, $+4
 	JGE     loop7
 next8:
+	ADDQ       $+4, DX
 	TESTQ      DX, DX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), SI
@@ -693,7 +693,7 @@ TEXT ·reluF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), DX
 	VBROADCASTSD ·dataZero+0(SB), Z0
 	XORQ         BX, BX
-	CMPQ         DX, $+24
+	SUBQ         $+24, DX
 	JL           next6
 loop5:
 	VMOVUPS (CX)(BX*8), Z1
@@ -710,10 +710,10 @@ loop5:
 	VMOVUPS Z3, 128(AX)(BX*8)
 	ADDQ    $+24, BX
 	SUBQ    $+24, DX
-	CMPQ    DX, $+24
 	JGE     loop5
 next6:
-	CMPQ DX, $+8
+	ADDQ $+24, DX
+	SUBQ $+8, DX
 	JL   next8
 loop7:
 	VMOVUPS (CX)(BX*8), Z1
@@ -722,9 +722,9 @@ loop7:
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	CMPQ    DX, $+8
 	JGE     loop7
 next8:
+	ADDQ      $+8, DX
 	TESTQ     DX, DX
 	JE        done3
 	MOVQ      $-1, SI
@@ -1040,7 +1040,7 @@ TEXT ·reluGradF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ    n+24(FP), BX
 	VMOVUPS ·dataZero+0(SB), Y0
 	XORQ    SI, SI
-	CMPQ    BX, $+8
+	SUBQ    $+8, BX
 	JL      next6
 loop5:
 	VMOVUPS   (CX)(SI*8), Y1
@@ -1055,10 +1055,10 @@ loop5:
 	VMOVUPS   Y2, 32(AX)(SI*8)
 	ADDQ      $+8, SI
 	SUBQ      $+8, BX
-	CMPQ      BX, $+8
 	JGE       loop5
 next6:
-	CMPQ BX, $+4
+	ADDQ $+8, BX
+	SUBQ $+4, BX
 	JL   next8
 loop7:
 	VMOVUPS   (CX)(SI*8), Y1
@@ -1068,9 +1068,9 @@ loop7:
 	VMOVUPS   Y1, (AX)(SI*8)
 	ADDQ      $+4, SI
 	SUBQ      $+4, BX
-	CMPQ      BX, $+4
 	JGE       loop7
 next8:
+	ADDQ       $+4, BX
 	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
@@ -1094,7 +1094,7 @@ TEXT ·reluGradF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), BX
 	VBROADCASTSD ·dataZero+0(SB), Z0
 	XORQ         SI, SI
-	CMPQ         BX, $+24
+	SUBQ         $+24, BX
 	JL           next6
 loop5:
 	VMOVUPS   (CX)(SI*8), Z1
@@ -1114,10 +1114,10 @@ loop5:
 	VMOVUPS   Z9, 128(AX)(SI*8)
 	ADDQ      $+24, SI
 	SUBQ      $+24, BX
-	CMPQ      BX, $+24
 	JGE       loop5
 next6:
-	CMPQ BX, $+8
+	ADDQ $+24, BX
+	SUBQ $+8, BX
 	JL   next8
 loop7:
 	VMOVUPS   (CX)(SI*8), Z1
@@ -1127,9 +1127,9 @@ loop7:
 	VMOVUPS   Z10, (AX)(SI*8)
 	ADDQ      $+8, SI
 	SUBQ      $+8, BX
-	CMPQ      BX, $+8
 	JGE       loop7
 next8:
+	ADDQ      $+8, BX
 	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI
@@ -1153,7 +1153,7 @@ TEXT ·sigmoidGradF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ    n+24(FP), BX
 	VMOVUPS ·dataOneF64+0(SB), Y0
 	XORQ    SI, SI
-	CMPQ    BX, $+8
+	SUBQ    $+8, BX
 	JL      next6
 loop5:
 	VMOVUPS (CX)(SI*8), Y1
@@ -1170,10 +1170,10 @@ loop5:
 	VMOVUPS Y2, 32(AX)(SI*8)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	CMPQ    BX, $+8
 	JGE     loop5
 next6:
-	CMPQ BX, $+4
+	ADDQ $+8, BX
+	SUBQ $+4, BX
 	JL   next8
 loop7:
 	VMOVUPS (CX)(SI*8), Y1
@@ -1184,9 +1184,9 @@ loop7:
 	VMOVUPS Y1, (AX)(SI*8)
 	ADDQ    $+4, SI
 	SUBQ    $+4, BX
-	CMPQ    BX, $+4
 	JGE     loop7
 next8:
+	ADDQ       $+4, BX
 	TESTQ      BX, BX
 	JE         done3
 	LEAQ       ·dataTailMaskF32+0(SB), DI
@@ -1211,7 +1211,7 @@ TEXT ·sigmoidGradF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), BX
 	VBROADCASTSD ·dataOneF64+0(SB), Z0
 	XORQ         SI, SI
-	CMPQ         BX, $+24
+	SUBQ         $+24, BX
 	JL           next6
 loop5:
 	VMOVUPS (CX)(SI*8), Z1
@@ -1234,10 +1234,10 @@ loop5:
 	VMOVUPS Z3, 128(AX)(SI*8)
 	ADDQ    $+24, SI
 	SUBQ    $+24, BX
-	CMPQ    BX, $+24
 	JGE     loop5
 next6:
-	CMPQ BX, $+8
+	ADDQ $+24, BX
+	SUBQ $+8, BX
 	JL   next8
 loop7:
 	VMOVUPS (CX)(SI*8), Z1
@@ -1248,9 +1248,9 @@ loop7:
 	VMOVUPS Z1, (AX)(SI*8)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
-	CMPQ    BX, $+8
 	JGE     loop7
 next8:
+	ADDQ      $+8, BX
 	TESTQ     BX, BX
 	JE        done3
 	MOVQ      $-1, DI

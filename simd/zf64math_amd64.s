@@ -15,7 +15,7 @@ TEXT ·expF64AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataRoundF64+0(SB), Y2
 	VMOVUPS ·dataOneF64+0(SB), Y3
 	XORQ    BX, BX
-	CMPQ    DX, $+8
+	SUBQ    $+8, DX
 	JL      next6
 loop5:
 	VMOVUPS      (CX)(BX*8), Y4
@@ -86,9 +86,9 @@ loop5:
 	VMOVUPS      Y5, 32(AX)(BX*8)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	CMPQ         DX, $+8
 	JGE          loop5
 next6:
+	ADDQ  $+8, DX
 	TESTQ DX, DX
 	JLE   done3
 step4:
@@ -170,7 +170,7 @@ TEXT ·expF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD ·dataExpQ5F64+0(SB), Z8
 	VBROADCASTSD ·dataExpQ4F64+0(SB), Z9
 	XORQ         BX, BX
-	CMPQ         DX, $+24
+	SUBQ         $+24, DX
 	JL           next6
 loop5:
 	VMOVUPS          (CX)(BX*8), Z10
@@ -244,9 +244,9 @@ loop5:
 	VMOVUPS          Z12, 128(AX)(BX*8)
 	ADDQ             $+24, BX
 	SUBQ             $+24, DX
-	CMPQ             DX, $+24
 	JGE              loop5
 next6:
+	ADDQ  $+24, DX
 	TESTQ DX, DX
 	JLE   done3
 step4:
@@ -458,7 +458,7 @@ TEXT ·logF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD ·dataLogR1F64+0(SB), Z9
 	VBROADCASTSD ·dataLogR0F64+0(SB), Z10
 	XORQ         BX, BX
-	CMPQ         DX, $+16
+	SUBQ         $+16, DX
 	JL           next6
 loop5:
 	VMOVUPS          (CX)(BX*8), Z11
@@ -517,9 +517,9 @@ loop5:
 	VMOVUPS          Z16, 64(AX)(BX*8)
 	ADDQ             $+16, BX
 	SUBQ             $+16, DX
-	CMPQ             DX, $+16
 	JGE              loop5
 next6:
+	ADDQ  $+16, DX
 	TESTQ DX, DX
 	JLE   done3
 step4:
@@ -681,7 +681,7 @@ TEXT ·sinCosF64AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSD ·dataSinP0F64+0(SB), Z15
 	XORQ         SI, SI
 	MOVQ         BX, DI
-	CMPQ         DI, $+16
+	SUBQ         $+16, DI
 	JL           next6
 loop5:
 	VMOVUPS          (DX)(SI*8), Z16
@@ -766,9 +766,9 @@ loop5:
 	VMOVUPS          Z6, 64(CX)(SI*8)
 	ADDQ             $+16, SI
 	SUBQ             $+16, DI
-	CMPQ             DI, $+16
 	JGE              loop5
 next6:
+	ADDQ  $+16, DI
 	TESTQ DI, DI
 	JLE   done3
 step4:
@@ -951,7 +951,7 @@ TEXT ·atan2F64AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD ·dataAbsF64+0(SB), Z2
 	VBROADCASTSD ·dataQuarterMaxF64+0(SB), Z3
 	XORQ         SI, SI
-	CMPQ         BX, $+16
+	SUBQ         $+16, BX
 	JL           next6
 loop5:
 	VMOVUPS          (CX)(SI*8), Z4
@@ -1052,9 +1052,9 @@ loop5:
 	VMOVUPS          Z15, 64(AX)(SI*8)
 	ADDQ             $+16, SI
 	SUBQ             $+16, BX
-	CMPQ             BX, $+16
 	JGE              loop5
 next6:
+	ADDQ  $+16, BX
 	TESTQ BX, BX
 	JLE   done3
 step4:

@@ -16,7 +16,7 @@ TEXT ·logF32AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS ·dataLn2Lo+0(SB), Y3
 	XORQ    BX, BX
 resume1:
-	CMPQ DX, $+16
+	SUBQ $+16, DX
 	JL   next6
 loop5:
 	VMOVUPS     (CX)(BX*4), Y4
@@ -74,9 +74,9 @@ loop5:
 	VMOVUPS     Y5, 32(AX)(BX*4)
 	ADDQ        $+16, BX
 	SUBQ        $+16, DX
-	CMPQ        DX, $+16
 	JGE         loop5
 next6:
+	ADDQ  $+16, DX
 	TESTQ DX, DX
 	JLE   done3
 step4:
@@ -128,6 +128,7 @@ done3:
 	VZEROUPPER
 	RET
 resume1Rare2:
+	ADDQ $+16, DX
 	MOVQ $+2, SI
 	JMP  resume1Slow
 resume1Rare1:
@@ -218,7 +219,7 @@ TEXT ·logF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS ·dataLogQ0+0(SB), Z9
 	VBROADCASTSS ·dataLn2Hi+0(SB), Z10
 	XORQ         BX, BX
-	CMPQ         DX, $+48
+	SUBQ         $+48, DX
 	JL           next6
 loop5:
 	VMOVUPS          (CX)(BX*4), Z11
@@ -289,9 +290,9 @@ loop5:
 	VMOVUPS          Z16, 128(AX)(BX*4)
 	ADDQ             $+48, BX
 	SUBQ             $+48, DX
-	CMPQ             DX, $+48
 	JGE              loop5
 next6:
+	ADDQ  $+48, DX
 	TESTQ DX, DX
 	JLE   done3
 step4:

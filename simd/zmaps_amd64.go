@@ -10,12 +10,17 @@ func addF32(dst, x, y []float32) {
 		return
 	}
 	if streams(dst, x) && streams(dst, y) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
-			addF32(p.part, x[p.at:p.end], y[p.at:p.end])
+		n := toLine(dst)
+		addF32(dst[:n], x[:n], y[:n])
+		dst, x, y = dst[n:], x[n:], y[n:]
+		raceRead(x)
+		raceRead(y)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			addF32PastAVX2(&dst[0], &x[0], &y[0], n)
+			dst, x, y = dst[n:], x[n:], y[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceRead(y)
@@ -38,12 +43,17 @@ func subF32(dst, x, y []float32) {
 		return
 	}
 	if streams(dst, x) && streams(dst, y) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
-			subF32(p.part, x[p.at:p.end], y[p.at:p.end])
+		n := toLine(dst)
+		subF32(dst[:n], x[:n], y[:n])
+		dst, x, y = dst[n:], x[n:], y[n:]
+		raceRead(x)
+		raceRead(y)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			subF32PastAVX2(&dst[0], &x[0], &y[0], n)
+			dst, x, y = dst[n:], x[n:], y[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceRead(y)
@@ -66,12 +76,17 @@ func mulF32(dst, x, y []float32) {
 		return
 	}
 	if streams(dst, x) && streams(dst, y) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
-			mulF32(p.part, x[p.at:p.end], y[p.at:p.end])
+		n := toLine(dst)
+		mulF32(dst[:n], x[:n], y[:n])
+		dst, x, y = dst[n:], x[n:], y[n:]
+		raceRead(x)
+		raceRead(y)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			mulF32PastAVX2(&dst[0], &x[0], &y[0], n)
+			dst, x, y = dst[n:], x[n:], y[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceRead(y)
@@ -94,12 +109,17 @@ func divF32(dst, x, y []float32) {
 		return
 	}
 	if streams(dst, x) && streams(dst, y) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
-			divF32(p.part, x[p.at:p.end], y[p.at:p.end])
+		n := toLine(dst)
+		divF32(dst[:n], x[:n], y[:n])
+		dst, x, y = dst[n:], x[n:], y[n:]
+		raceRead(x)
+		raceRead(y)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			divF32PastAVX2(&dst[0], &x[0], &y[0], n)
+			dst, x, y = dst[n:], x[n:], y[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceRead(y)
@@ -122,12 +142,16 @@ func sqrtF32(dst, x []float32) {
 		return
 	}
 	if streams(dst, x) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
-			sqrtF32(p.part, x[p.at:p.end])
+		n := toLine(dst)
+		sqrtF32(dst[:n], x[:n])
+		dst, x = dst[n:], x[n:]
+		raceRead(x)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			sqrtF32PastAVX2(&dst[0], &x[0], n)
+			dst, x = dst[n:], x[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceWrite(dst)
@@ -168,12 +192,16 @@ func scaleF32(dst []float32, a float32, x []float32) {
 		return
 	}
 	if streams(dst, x) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
-			scaleF32(p.part, a, x[p.at:p.end])
+		n := toLine(dst)
+		scaleF32(dst[:n], a, x[:n])
+		dst, x = dst[n:], x[n:]
+		raceRead(x)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			scaleF32PastAVX2(&dst[0], a, &x[0], n)
+			dst, x = dst[n:], x[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceWrite(dst)
@@ -341,12 +369,16 @@ func reluF32(dst, x []float32) {
 		return
 	}
 	if streams(dst, x) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
-			reluF32(p.part, x[p.at:p.end])
+		n := toLine(dst)
+		reluF32(dst[:n], x[:n])
+		dst, x = dst[n:], x[n:]
+		raceRead(x)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			reluF32PastAVX2(&dst[0], &x[0], n)
+			dst, x = dst[n:], x[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceWrite(dst)
@@ -436,12 +468,17 @@ func reluGradF32(dx, dy, y []float32) {
 		return
 	}
 	if streams(dx, dy) && streams(dx, y) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dx, dy, y).next(); ok; p, ok = p.next() {
-			reluGradF32(p.part, dy[p.at:p.end], y[p.at:p.end])
+		n := toLine(dx)
+		reluGradF32(dx[:n], dy[:n], y[:n])
+		dx, dy, y = dx[n:], dy[n:], y[n:]
+		raceRead(dy)
+		raceRead(y)
+		raceWrite(dx)
+		for n = pastPiece(dx); n > 0; n = pastPiece(dx) {
+			reluGradF32PastAVX2(&dx[0], &dy[0], &y[0], n)
+			dx, dy, y = dx[n:], dy[n:], y[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(dy)
 	raceRead(y)
@@ -464,12 +501,17 @@ func sigmoidGradF32(dx, dy, y []float32) {
 		return
 	}
 	if streams(dx, dy) && streams(dx, y) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dx, dy, y).next(); ok; p, ok = p.next() {
-			sigmoidGradF32(p.part, dy[p.at:p.end], y[p.at:p.end])
+		n := toLine(dx)
+		sigmoidGradF32(dx[:n], dy[:n], y[:n])
+		dx, dy, y = dx[n:], dy[n:], y[n:]
+		raceRead(dy)
+		raceRead(y)
+		raceWrite(dx)
+		for n = pastPiece(dx); n > 0; n = pastPiece(dx) {
+			sigmoidGradF32PastAVX2(&dx[0], &dy[0], &y[0], n)
+			dx, dy, y = dx[n:], dy[n:], y[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(dy)
 	raceRead(y)
@@ -514,18 +556,61 @@ func softplusGradF32(dx, dy, y []float32) {
 	}
 }
 
+func rotateF32(x, y []float32, c, s float32) {
+	if level == Generic {
+		rotateGeneric(x, y, c, s)
+		return
+	}
+	raceWrite(x)
+	raceWrite(y)
+	for len(y) > 0 {
+		n := min(len(y), maxPiece)
+		switch level {
+		case AVX512:
+			rotateF32AVX512(&x[0], &y[0], c, s, n)
+		case AVX2:
+			rotateF32AVX2(&x[0], &y[0], c, s, n)
+		}
+		x, y = x[n:], y[n:]
+	}
+}
+
+func swapF32(x, y []float32) {
+	if level == Generic {
+		swapGeneric(x, y)
+		return
+	}
+	raceWrite(x)
+	raceWrite(y)
+	for len(y) > 0 {
+		n := min(len(y), maxPiece)
+		switch level {
+		case AVX512:
+			swapF32AVX512(&x[0], &y[0], n)
+		case AVX2:
+			swapF32AVX2(&x[0], &y[0], n)
+		}
+		x, y = x[n:], y[n:]
+	}
+}
+
 func addF64(dst, x, y []float64) {
 	if level == Generic {
 		addGeneric(dst, x, y)
 		return
 	}
 	if streams(dst, x) && streams(dst, y) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
-			addF64(p.part, x[p.at:p.end], y[p.at:p.end])
+		n := toLine(dst)
+		addF64(dst[:n], x[:n], y[:n])
+		dst, x, y = dst[n:], x[n:], y[n:]
+		raceRead(x)
+		raceRead(y)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			addF64PastAVX2(&dst[0], &x[0], &y[0], n)
+			dst, x, y = dst[n:], x[n:], y[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceRead(y)
@@ -548,12 +633,17 @@ func subF64(dst, x, y []float64) {
 		return
 	}
 	if streams(dst, x) && streams(dst, y) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
-			subF64(p.part, x[p.at:p.end], y[p.at:p.end])
+		n := toLine(dst)
+		subF64(dst[:n], x[:n], y[:n])
+		dst, x, y = dst[n:], x[n:], y[n:]
+		raceRead(x)
+		raceRead(y)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			subF64PastAVX2(&dst[0], &x[0], &y[0], n)
+			dst, x, y = dst[n:], x[n:], y[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceRead(y)
@@ -576,12 +666,17 @@ func mulF64(dst, x, y []float64) {
 		return
 	}
 	if streams(dst, x) && streams(dst, y) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
-			mulF64(p.part, x[p.at:p.end], y[p.at:p.end])
+		n := toLine(dst)
+		mulF64(dst[:n], x[:n], y[:n])
+		dst, x, y = dst[n:], x[n:], y[n:]
+		raceRead(x)
+		raceRead(y)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			mulF64PastAVX2(&dst[0], &x[0], &y[0], n)
+			dst, x, y = dst[n:], x[n:], y[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceRead(y)
@@ -604,12 +699,17 @@ func divF64(dst, x, y []float64) {
 		return
 	}
 	if streams(dst, x) && streams(dst, y) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
-			divF64(p.part, x[p.at:p.end], y[p.at:p.end])
+		n := toLine(dst)
+		divF64(dst[:n], x[:n], y[:n])
+		dst, x, y = dst[n:], x[n:], y[n:]
+		raceRead(x)
+		raceRead(y)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			divF64PastAVX2(&dst[0], &x[0], &y[0], n)
+			dst, x, y = dst[n:], x[n:], y[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceRead(y)
@@ -632,12 +732,16 @@ func sqrtF64(dst, x []float64) {
 		return
 	}
 	if streams(dst, x) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
-			sqrtF64(p.part, x[p.at:p.end])
+		n := toLine(dst)
+		sqrtF64(dst[:n], x[:n])
+		dst, x = dst[n:], x[n:]
+		raceRead(x)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			sqrtF64PastAVX2(&dst[0], &x[0], n)
+			dst, x = dst[n:], x[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceWrite(dst)
@@ -678,12 +782,16 @@ func scaleF64(dst []float64, a float64, x []float64) {
 		return
 	}
 	if streams(dst, x) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
-			scaleF64(p.part, a, x[p.at:p.end])
+		n := toLine(dst)
+		scaleF64(dst[:n], a, x[:n])
+		dst, x = dst[n:], x[n:]
+		raceRead(x)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			scaleF64PastAVX2(&dst[0], a, &x[0], n)
+			dst, x = dst[n:], x[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceWrite(dst)
@@ -949,5 +1057,43 @@ func softplusGradF64(dx, dy, y []float64) {
 			softplusGradF64AVX2(&dx[0], &dy[0], &y[0], n)
 		}
 		dx, dy, y = dx[n:], dy[n:], y[n:]
+	}
+}
+
+func rotateF64(x, y []float64, c, s float64) {
+	if level == Generic {
+		rotateGeneric(x, y, c, s)
+		return
+	}
+	raceWrite(x)
+	raceWrite(y)
+	for len(y) > 0 {
+		n := min(len(y), maxPiece)
+		switch level {
+		case AVX512:
+			rotateF64AVX512(&x[0], &y[0], c, s, n)
+		case AVX2:
+			rotateF64AVX2(&x[0], &y[0], c, s, n)
+		}
+		x, y = x[n:], y[n:]
+	}
+}
+
+func swapF64(x, y []float64) {
+	if level == Generic {
+		swapGeneric(x, y)
+		return
+	}
+	raceWrite(x)
+	raceWrite(y)
+	for len(y) > 0 {
+		n := min(len(y), maxPiece)
+		switch level {
+		case AVX512:
+			swapF64AVX512(&x[0], &y[0], n)
+		case AVX2:
+			swapF64AVX2(&x[0], &y[0], n)
+		}
+		x, y = x[n:], y[n:]
 	}
 }

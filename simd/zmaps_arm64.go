@@ -282,6 +282,22 @@ func softplusGradF32(dx, dy, y []float32) {
 	}
 }
 
+func rotateF32(x, y []float32, c, s float32) {
+	if level == Generic {
+		rotateGeneric(x, y, c, s)
+		return
+	}
+	raceWrite(x)
+	raceWrite(y)
+	for len(y) > 0 {
+		n := min(len(y), maxPiece)
+		rotateF32NEON(&x[0], &y[0], c, s, n)
+		x, y = x[n:], y[n:]
+	}
+}
+
+func swapF32(x, y []float32) { swapGeneric(x, y) }
+
 func addF64(dst, x, y []float64) {
 	if level == Generic {
 		addGeneric(dst, x, y)
@@ -559,3 +575,19 @@ func softplusGradF64(dx, dy, y []float64) {
 		dx, dy, y = dx[n:], dy[n:], y[n:]
 	}
 }
+
+func rotateF64(x, y []float64, c, s float64) {
+	if level == Generic {
+		rotateGeneric(x, y, c, s)
+		return
+	}
+	raceWrite(x)
+	raceWrite(y)
+	for len(y) > 0 {
+		n := min(len(y), maxPiece)
+		rotateF64NEON(&x[0], &y[0], c, s, n)
+		x, y = x[n:], y[n:]
+	}
+}
+
+func swapF64(x, y []float64) { swapGeneric(x, y) }

@@ -1438,7 +1438,7 @@ TEXT ·addRows4F32AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS 12(DX), Y3
 	MOVQ         n+32(FP), DX
 	XORQ         R8, R8
-	CMPQ         DX, $+16
+	SUBQ         $+16, DX
 	JL           next6
 loop5:
 	VMOVUPS     (AX)(R8*4), Y4
@@ -1463,10 +1463,10 @@ loop5:
 	VMOVUPS     Y5, 32(AX)(R8*4)
 	ADDQ        $+16, R8
 	SUBQ        $+16, DX
-	CMPQ        DX, $+16
 	JGE         loop5
 next6:
-	CMPQ DX, $+8
+	ADDQ $+16, DX
+	SUBQ $+8, DX
 	JL   next8
 loop7:
 	VMOVUPS     (AX)(R8*4), Y4
@@ -1481,9 +1481,9 @@ loop7:
 	VMOVUPS     Y4, (AX)(R8*4)
 	ADDQ        $+8, R8
 	SUBQ        $+8, DX
-	CMPQ        DX, $+8
 	JGE         loop7
 next8:
+	ADDQ        $+8, DX
 	TESTQ       DX, DX
 	JE          done3
 	LEAQ        ·dataTailMaskF32+0(SB), R9
@@ -1519,7 +1519,7 @@ TEXT ·addRows4F32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS 12(DX), Z3
 	MOVQ         n+32(FP), DX
 	XORQ         R8, R8
-	CMPQ         DX, $+32
+	SUBQ         $+32, DX
 	JL           next6
 loop5:
 	VMOVUPS     (AX)(R8*4), Z4
@@ -1544,10 +1544,10 @@ loop5:
 	VMOVUPS     Z5, 64(AX)(R8*4)
 	ADDQ        $+32, R8
 	SUBQ        $+32, DX
-	CMPQ        DX, $+32
 	JGE         loop5
 next6:
-	CMPQ DX, $+16
+	ADDQ $+32, DX
+	SUBQ $+16, DX
 	JL   next8
 loop7:
 	VMOVUPS     (AX)(R8*4), Z4
@@ -1562,9 +1562,9 @@ loop7:
 	VMOVUPS     Z4, (AX)(R8*4)
 	ADDQ        $+16, R8
 	SUBQ        $+16, DX
-	CMPQ        DX, $+16
 	JGE         loop7
 next8:
+	ADDQ        $+16, DX
 	TESTQ       DX, DX
 	JE          done3
 	MOVQ        $-1, R9
@@ -1600,7 +1600,7 @@ TEXT ·addRows4F64AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSD 24(DX), Y3
 	MOVQ         n+32(FP), DX
 	XORQ         R8, R8
-	CMPQ         DX, $+8
+	SUBQ         $+8, DX
 	JL           next6
 loop5:
 	VMOVUPS     (AX)(R8*8), Y4
@@ -1625,10 +1625,10 @@ loop5:
 	VMOVUPS     Y5, 32(AX)(R8*8)
 	ADDQ        $+8, R8
 	SUBQ        $+8, DX
-	CMPQ        DX, $+8
 	JGE         loop5
 next6:
-	CMPQ DX, $+4
+	ADDQ $+8, DX
+	SUBQ $+4, DX
 	JL   next8
 loop7:
 	VMOVUPS     (AX)(R8*8), Y4
@@ -1643,9 +1643,9 @@ loop7:
 	VMOVUPS     Y4, (AX)(R8*8)
 	ADDQ        $+4, R8
 	SUBQ        $+4, DX
-	CMPQ        DX, $+4
 	JGE         loop7
 next8:
+	ADDQ        $+4, DX
 	TESTQ       DX, DX
 	JE          done3
 	LEAQ        ·dataTailMaskF32+0(SB), R9
@@ -1681,7 +1681,7 @@ TEXT ·addRows4F64AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSD 24(DX), Z3
 	MOVQ         n+32(FP), DX
 	XORQ         R8, R8
-	CMPQ         DX, $+16
+	SUBQ         $+16, DX
 	JL           next6
 loop5:
 	VMOVUPS     (AX)(R8*8), Z4
@@ -1706,10 +1706,10 @@ loop5:
 	VMOVUPS     Z5, 64(AX)(R8*8)
 	ADDQ        $+16, R8
 	SUBQ        $+16, DX
-	CMPQ        DX, $+16
 	JGE         loop5
 next6:
-	CMPQ DX, $+8
+	ADDQ $+16, DX
+	SUBQ $+8, DX
 	JL   next8
 loop7:
 	VMOVUPS     (AX)(R8*8), Z4
@@ -1724,9 +1724,9 @@ loop7:
 	VMOVUPS     Z4, (AX)(R8*8)
 	ADDQ        $+8, R8
 	SUBQ        $+8, DX
-	CMPQ        DX, $+8
 	JGE         loop7
 next8:
+	ADDQ        $+8, DX
 	TESTQ       DX, DX
 	JE          done3
 	MOVQ        $-1, R9

@@ -9,6 +9,81 @@ package simd
 //go:noescape
 func streamLinesAVX2(dst *byte, src *byte, lines int, x *byte, y *byte, step int)
 
+// addF32PastAVX2 is addF32 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func addF32PastAVX2(dst *float32, x *float32, y *float32, n int)
+
+// addF64PastAVX2 is addF64 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func addF64PastAVX2(dst *float64, x *float64, y *float64, n int)
+
+// subF32PastAVX2 is subF32 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func subF32PastAVX2(dst *float32, x *float32, y *float32, n int)
+
+// subF64PastAVX2 is subF64 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func subF64PastAVX2(dst *float64, x *float64, y *float64, n int)
+
+// mulF32PastAVX2 is mulF32 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func mulF32PastAVX2(dst *float32, x *float32, y *float32, n int)
+
+// mulF64PastAVX2 is mulF64 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func mulF64PastAVX2(dst *float64, x *float64, y *float64, n int)
+
+// divF32PastAVX2 is divF32 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func divF32PastAVX2(dst *float32, x *float32, y *float32, n int)
+
+// divF64PastAVX2 is divF64 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func divF64PastAVX2(dst *float64, x *float64, y *float64, n int)
+
+// sqrtF32PastAVX2 is sqrtF32 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func sqrtF32PastAVX2(dst *float32, x *float32, n int)
+
+// sqrtF64PastAVX2 is sqrtF64 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func sqrtF64PastAVX2(dst *float64, x *float64, n int)
+
+// scaleF32PastAVX2 is scaleF32 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func scaleF32PastAVX2(dst *float32, a float32, x *float32, n int)
+
+// scaleF64PastAVX2 is scaleF64 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func scaleF64PastAVX2(dst *float64, a float64, x *float64, n int)
+
+// reluF32PastAVX2 is reluF32 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func reluF32PastAVX2(dst *float32, x *float32, n int)
+
+// reluGradF32PastAVX2 is reluGradF32 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func reluGradF32PastAVX2(dx *float32, dy *float32, y *float32, n int)
+
+// sigmoidGradF32PastAVX2 is sigmoidGradF32 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func sigmoidGradF32PastAVX2(dx *float32, dy *float32, y *float32, n int)
+
 // storeFenceAVX2 waits until stores past the caches are seen by every core.
 //
 //go:noescape

@@ -30,6 +30,467 @@ line:
 	VZEROUPPER
 	RET
 
+// func addF32PastAVX2(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX
+TEXT ·addF32PastAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+loop1:
+	VMOVUPS  (CX)(SI*4), Y0
+	VMOVUPS  32(CX)(SI*4), Y1
+	VMOVUPS  64(CX)(SI*4), Y2
+	VMOVUPS  96(CX)(SI*4), Y3
+	VMOVUPS  (DX)(SI*4), Y4
+	VMOVUPS  32(DX)(SI*4), Y5
+	VMOVUPS  64(DX)(SI*4), Y6
+	VMOVUPS  96(DX)(SI*4), Y7
+	VADDPS   Y4, Y0, Y0
+	VADDPS   Y5, Y1, Y1
+	VADDPS   Y6, Y2, Y2
+	VADDPS   Y7, Y3, Y3
+	VMOVNTPS Y0, (AX)(SI*4)
+	VMOVNTPS Y1, 32(AX)(SI*4)
+	VMOVNTPS Y2, 64(AX)(SI*4)
+	VMOVNTPS Y3, 96(AX)(SI*4)
+	ADDQ     $+32, SI
+	SUBQ     $+32, BX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func addF64PastAVX2(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX
+TEXT ·addF64PastAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+loop1:
+	VMOVUPS  (CX)(SI*8), Y0
+	VMOVUPS  32(CX)(SI*8), Y1
+	VMOVUPS  64(CX)(SI*8), Y2
+	VMOVUPS  96(CX)(SI*8), Y3
+	VMOVUPS  (DX)(SI*8), Y4
+	VMOVUPS  32(DX)(SI*8), Y5
+	VMOVUPS  64(DX)(SI*8), Y6
+	VMOVUPS  96(DX)(SI*8), Y7
+	VADDPD   Y4, Y0, Y0
+	VADDPD   Y5, Y1, Y1
+	VADDPD   Y6, Y2, Y2
+	VADDPD   Y7, Y3, Y3
+	VMOVNTPS Y0, (AX)(SI*8)
+	VMOVNTPS Y1, 32(AX)(SI*8)
+	VMOVNTPS Y2, 64(AX)(SI*8)
+	VMOVNTPS Y3, 96(AX)(SI*8)
+	ADDQ     $+16, SI
+	SUBQ     $+16, BX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func subF32PastAVX2(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX
+TEXT ·subF32PastAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+loop1:
+	VMOVUPS  (CX)(SI*4), Y0
+	VMOVUPS  32(CX)(SI*4), Y1
+	VMOVUPS  64(CX)(SI*4), Y2
+	VMOVUPS  96(CX)(SI*4), Y3
+	VMOVUPS  (DX)(SI*4), Y4
+	VMOVUPS  32(DX)(SI*4), Y5
+	VMOVUPS  64(DX)(SI*4), Y6
+	VMOVUPS  96(DX)(SI*4), Y7
+	VSUBPS   Y4, Y0, Y0
+	VSUBPS   Y5, Y1, Y1
+	VSUBPS   Y6, Y2, Y2
+	VSUBPS   Y7, Y3, Y3
+	VMOVNTPS Y0, (AX)(SI*4)
+	VMOVNTPS Y1, 32(AX)(SI*4)
+	VMOVNTPS Y2, 64(AX)(SI*4)
+	VMOVNTPS Y3, 96(AX)(SI*4)
+	ADDQ     $+32, SI
+	SUBQ     $+32, BX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func subF64PastAVX2(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX
+TEXT ·subF64PastAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+loop1:
+	VMOVUPS  (CX)(SI*8), Y0
+	VMOVUPS  32(CX)(SI*8), Y1
+	VMOVUPS  64(CX)(SI*8), Y2
+	VMOVUPS  96(CX)(SI*8), Y3
+	VMOVUPS  (DX)(SI*8), Y4
+	VMOVUPS  32(DX)(SI*8), Y5
+	VMOVUPS  64(DX)(SI*8), Y6
+	VMOVUPS  96(DX)(SI*8), Y7
+	VSUBPD   Y4, Y0, Y0
+	VSUBPD   Y5, Y1, Y1
+	VSUBPD   Y6, Y2, Y2
+	VSUBPD   Y7, Y3, Y3
+	VMOVNTPS Y0, (AX)(SI*8)
+	VMOVNTPS Y1, 32(AX)(SI*8)
+	VMOVNTPS Y2, 64(AX)(SI*8)
+	VMOVNTPS Y3, 96(AX)(SI*8)
+	ADDQ     $+16, SI
+	SUBQ     $+16, BX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func mulF32PastAVX2(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX
+TEXT ·mulF32PastAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+loop1:
+	VMOVUPS  (CX)(SI*4), Y0
+	VMOVUPS  32(CX)(SI*4), Y1
+	VMOVUPS  64(CX)(SI*4), Y2
+	VMOVUPS  96(CX)(SI*4), Y3
+	VMOVUPS  (DX)(SI*4), Y4
+	VMOVUPS  32(DX)(SI*4), Y5
+	VMOVUPS  64(DX)(SI*4), Y6
+	VMOVUPS  96(DX)(SI*4), Y7
+	VMULPS   Y4, Y0, Y0
+	VMULPS   Y5, Y1, Y1
+	VMULPS   Y6, Y2, Y2
+	VMULPS   Y7, Y3, Y3
+	VMOVNTPS Y0, (AX)(SI*4)
+	VMOVNTPS Y1, 32(AX)(SI*4)
+	VMOVNTPS Y2, 64(AX)(SI*4)
+	VMOVNTPS Y3, 96(AX)(SI*4)
+	ADDQ     $+32, SI
+	SUBQ     $+32, BX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func mulF64PastAVX2(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX
+TEXT ·mulF64PastAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+loop1:
+	VMOVUPS  (CX)(SI*8), Y0
+	VMOVUPS  32(CX)(SI*8), Y1
+	VMOVUPS  64(CX)(SI*8), Y2
+	VMOVUPS  96(CX)(SI*8), Y3
+	VMOVUPS  (DX)(SI*8), Y4
+	VMOVUPS  32(DX)(SI*8), Y5
+	VMOVUPS  64(DX)(SI*8), Y6
+	VMOVUPS  96(DX)(SI*8), Y7
+	VMULPD   Y4, Y0, Y0
+	VMULPD   Y5, Y1, Y1
+	VMULPD   Y6, Y2, Y2
+	VMULPD   Y7, Y3, Y3
+	VMOVNTPS Y0, (AX)(SI*8)
+	VMOVNTPS Y1, 32(AX)(SI*8)
+	VMOVNTPS Y2, 64(AX)(SI*8)
+	VMOVNTPS Y3, 96(AX)(SI*8)
+	ADDQ     $+16, SI
+	SUBQ     $+16, BX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func divF32PastAVX2(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX
+TEXT ·divF32PastAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+loop1:
+	VMOVUPS  (CX)(SI*4), Y0
+	VMOVUPS  32(CX)(SI*4), Y1
+	VMOVUPS  64(CX)(SI*4), Y2
+	VMOVUPS  96(CX)(SI*4), Y3
+	VMOVUPS  (DX)(SI*4), Y4
+	VMOVUPS  32(DX)(SI*4), Y5
+	VMOVUPS  64(DX)(SI*4), Y6
+	VMOVUPS  96(DX)(SI*4), Y7
+	VDIVPS   Y4, Y0, Y0
+	VDIVPS   Y5, Y1, Y1
+	VDIVPS   Y6, Y2, Y2
+	VDIVPS   Y7, Y3, Y3
+	VMOVNTPS Y0, (AX)(SI*4)
+	VMOVNTPS Y1, 32(AX)(SI*4)
+	VMOVNTPS Y2, 64(AX)(SI*4)
+	VMOVNTPS Y3, 96(AX)(SI*4)
+	ADDQ     $+32, SI
+	SUBQ     $+32, BX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func divF64PastAVX2(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX
+TEXT ·divF64PastAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+loop1:
+	VMOVUPS  (CX)(SI*8), Y0
+	VMOVUPS  32(CX)(SI*8), Y1
+	VMOVUPS  64(CX)(SI*8), Y2
+	VMOVUPS  96(CX)(SI*8), Y3
+	VMOVUPS  (DX)(SI*8), Y4
+	VMOVUPS  32(DX)(SI*8), Y5
+	VMOVUPS  64(DX)(SI*8), Y6
+	VMOVUPS  96(DX)(SI*8), Y7
+	VDIVPD   Y4, Y0, Y0
+	VDIVPD   Y5, Y1, Y1
+	VDIVPD   Y6, Y2, Y2
+	VDIVPD   Y7, Y3, Y3
+	VMOVNTPS Y0, (AX)(SI*8)
+	VMOVNTPS Y1, 32(AX)(SI*8)
+	VMOVNTPS Y2, 64(AX)(SI*8)
+	VMOVNTPS Y3, 96(AX)(SI*8)
+	ADDQ     $+16, SI
+	SUBQ     $+16, BX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func sqrtF32PastAVX2(dst *float32, x *float32, n int)
+// Requires: AVX
+TEXT ·sqrtF32PastAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+loop1:
+	VMOVUPS  (CX)(BX*4), Y0
+	VMOVUPS  32(CX)(BX*4), Y1
+	VMOVUPS  64(CX)(BX*4), Y2
+	VMOVUPS  96(CX)(BX*4), Y3
+	VSQRTPS  Y0, Y0
+	VSQRTPS  Y1, Y1
+	VSQRTPS  Y2, Y2
+	VSQRTPS  Y3, Y3
+	VMOVNTPS Y0, (AX)(BX*4)
+	VMOVNTPS Y1, 32(AX)(BX*4)
+	VMOVNTPS Y2, 64(AX)(BX*4)
+	VMOVNTPS Y3, 96(AX)(BX*4)
+	ADDQ     $+32, BX
+	SUBQ     $+32, DX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func sqrtF64PastAVX2(dst *float64, x *float64, n int)
+// Requires: AVX
+TEXT ·sqrtF64PastAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+loop1:
+	VMOVUPS  (CX)(BX*8), Y0
+	VMOVUPS  32(CX)(BX*8), Y1
+	VMOVUPS  64(CX)(BX*8), Y2
+	VMOVUPS  96(CX)(BX*8), Y3
+	VSQRTPD  Y0, Y0
+	VSQRTPD  Y1, Y1
+	VSQRTPD  Y2, Y2
+	VSQRTPD  Y3, Y3
+	VMOVNTPS Y0, (AX)(BX*8)
+	VMOVNTPS Y1, 32(AX)(BX*8)
+	VMOVNTPS Y2, 64(AX)(BX*8)
+	VMOVNTPS Y3, 96(AX)(BX*8)
+	ADDQ     $+16, BX
+	SUBQ     $+16, DX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func scaleF32PastAVX2(dst *float32, a float32, x *float32, n int)
+// Requires: AVX
+TEXT ·scaleF32PastAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	VBROADCASTSS a+8(FP), Y0
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+loop1:
+	VMOVUPS  (CX)(BX*4), Y1
+	VMOVUPS  32(CX)(BX*4), Y2
+	VMOVUPS  64(CX)(BX*4), Y3
+	VMOVUPS  96(CX)(BX*4), Y4
+	VMULPS   Y0, Y1, Y1
+	VMULPS   Y0, Y2, Y2
+	VMULPS   Y0, Y3, Y3
+	VMULPS   Y0, Y4, Y4
+	VMOVNTPS Y1, (AX)(BX*4)
+	VMOVNTPS Y2, 32(AX)(BX*4)
+	VMOVNTPS Y3, 64(AX)(BX*4)
+	VMOVNTPS Y4, 96(AX)(BX*4)
+	ADDQ     $+32, BX
+	SUBQ     $+32, DX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func scaleF64PastAVX2(dst *float64, a float64, x *float64, n int)
+// Requires: AVX
+TEXT ·scaleF64PastAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	VBROADCASTSD a+8(FP), Y0
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+loop1:
+	VMOVUPS  (CX)(BX*8), Y1
+	VMOVUPS  32(CX)(BX*8), Y2
+	VMOVUPS  64(CX)(BX*8), Y3
+	VMOVUPS  96(CX)(BX*8), Y4
+	VMULPD   Y0, Y1, Y1
+	VMULPD   Y0, Y2, Y2
+	VMULPD   Y0, Y3, Y3
+	VMULPD   Y0, Y4, Y4
+	VMOVNTPS Y1, (AX)(BX*8)
+	VMOVNTPS Y2, 32(AX)(BX*8)
+	VMOVNTPS Y3, 64(AX)(BX*8)
+	VMOVNTPS Y4, 96(AX)(BX*8)
+	ADDQ     $+16, BX
+	SUBQ     $+16, DX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func reluF32PastAVX2(dst *float32, x *float32, n int)
+// Requires: AVX
+TEXT ·reluF32PastAVX2(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS ·dataZero+0(SB), Y0
+	XORQ    BX, BX
+loop1:
+	VMOVUPS  (CX)(BX*4), Y1
+	VMOVUPS  32(CX)(BX*4), Y2
+	VMOVUPS  64(CX)(BX*4), Y3
+	VMOVUPS  96(CX)(BX*4), Y4
+	VMAXPS   Y1, Y0, Y1
+	VMAXPS   Y2, Y0, Y2
+	VMAXPS   Y3, Y0, Y3
+	VMAXPS   Y4, Y0, Y4
+	VADDPS   Y0, Y1, Y1
+	VADDPS   Y0, Y2, Y2
+	VADDPS   Y0, Y3, Y3
+	VADDPS   Y0, Y4, Y4
+	VMOVNTPS Y1, (AX)(BX*4)
+	VMOVNTPS Y2, 32(AX)(BX*4)
+	VMOVNTPS Y3, 64(AX)(BX*4)
+	VMOVNTPS Y4, 96(AX)(BX*4)
+	ADDQ     $+32, BX
+	SUBQ     $+32, DX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func reluGradF32PastAVX2(dx *float32, dy *float32, y *float32, n int)
+// Requires: AVX
+TEXT ·reluGradF32PastAVX2(SB), NOSPLIT, $0-32
+	MOVQ    dx+0(FP), AX
+	MOVQ    dy+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPS ·dataZero+0(SB), Y0
+	XORQ    SI, SI
+loop1:
+	VMOVUPS   (CX)(SI*4), Y1
+	VMOVUPS   32(CX)(SI*4), Y2
+	VMOVUPS   64(CX)(SI*4), Y3
+	VMOVUPS   96(CX)(SI*4), Y4
+	VMOVUPS   (DX)(SI*4), Y5
+	VMOVUPS   32(DX)(SI*4), Y6
+	VMOVUPS   64(DX)(SI*4), Y7
+	VMOVUPS   96(DX)(SI*4), Y8
+	VCMPPS    $0x16, Y0, Y5, Y5
+	VCMPPS    $0x16, Y0, Y6, Y6
+	VCMPPS    $0x16, Y0, Y7, Y7
+	VCMPPS    $0x16, Y0, Y8, Y8
+	VBLENDVPS Y5, Y1, Y0, Y1
+	VBLENDVPS Y6, Y2, Y0, Y2
+	VBLENDVPS Y7, Y3, Y0, Y3
+	VBLENDVPS Y8, Y4, Y0, Y4
+	VMOVNTPS  Y1, (AX)(SI*4)
+	VMOVNTPS  Y2, 32(AX)(SI*4)
+	VMOVNTPS  Y3, 64(AX)(SI*4)
+	VMOVNTPS  Y4, 96(AX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, BX
+	JG        loop1
+	VZEROUPPER
+	RET
+
+// func sigmoidGradF32PastAVX2(dx *float32, dy *float32, y *float32, n int)
+// Requires: AVX
+TEXT ·sigmoidGradF32PastAVX2(SB), NOSPLIT, $0-32
+	MOVQ    dx+0(FP), AX
+	MOVQ    dy+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPS ·dataOne+0(SB), Y0
+	XORQ    SI, SI
+loop1:
+	VMOVUPS  (CX)(SI*4), Y1
+	VMOVUPS  32(CX)(SI*4), Y2
+	VMOVUPS  64(CX)(SI*4), Y3
+	VMOVUPS  96(CX)(SI*4), Y4
+	VMOVUPS  (DX)(SI*4), Y5
+	VMOVUPS  32(DX)(SI*4), Y6
+	VMOVUPS  64(DX)(SI*4), Y7
+	VMOVUPS  96(DX)(SI*4), Y8
+	VSUBPS   Y5, Y0, Y9
+	VSUBPS   Y6, Y0, Y10
+	VSUBPS   Y7, Y0, Y11
+	VSUBPS   Y8, Y0, Y12
+	VMULPS   Y9, Y5, Y5
+	VMULPS   Y10, Y6, Y6
+	VMULPS   Y11, Y7, Y7
+	VMULPS   Y12, Y8, Y8
+	VMULPS   Y5, Y1, Y1
+	VMULPS   Y6, Y2, Y2
+	VMULPS   Y7, Y3, Y3
+	VMULPS   Y8, Y4, Y4
+	VMOVNTPS Y1, (AX)(SI*4)
+	VMOVNTPS Y2, 32(AX)(SI*4)
+	VMOVNTPS Y3, 64(AX)(SI*4)
+	VMOVNTPS Y4, 96(AX)(SI*4)
+	ADDQ     $+32, SI
+	SUBQ     $+32, BX
+	JG       loop1
+	VZEROUPPER
+	RET
+
 // func storeFenceAVX2()
 // Requires: AVX, MMX+
 TEXT ·storeFenceAVX2(SB), NOSPLIT, $0

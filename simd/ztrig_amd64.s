@@ -17,7 +17,7 @@ TEXT ·sinCosF32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS ·dataTwoOverPi+0(SB), Y3
 	XORQ    SI, SI
 	MOVQ    BX, DI
-	CMPQ    DI, $+16
+	SUBQ    $+16, DI
 	JL      next6
 loop5:
 	VMOVUPS      (DX)(SI*4), Y3
@@ -93,9 +93,9 @@ loop5:
 	VMOVUPS      Y6, 32(CX)(SI*4)
 	ADDQ         $+16, SI
 	SUBQ         $+16, DI
-	CMPQ         DI, $+16
 	JGE          loop5
 next6:
+	ADDQ  $+16, DI
 	TESTQ DI, DI
 	JLE   done3
 step4:
@@ -186,7 +186,7 @@ TEXT ·sinCosF32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS ·dataCosP0+0(SB), Z14
 	XORQ         SI, SI
 	MOVQ         BX, DI
-	CMPQ         DI, $+32
+	SUBQ         $+32, DI
 	JL           next6
 loop5:
 	VMOVUPS          (DX)(SI*4), Z15
@@ -255,9 +255,9 @@ loop5:
 	VMOVUPS          Z6, 64(CX)(SI*4)
 	ADDQ             $+32, SI
 	SUBQ             $+32, DI
-	CMPQ             DI, $+32
 	JGE              loop5
 next6:
+	ADDQ  $+32, DI
 	TESTQ DI, DI
 	JLE   done3
 step4:
@@ -419,7 +419,7 @@ TEXT ·atan2F32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS ·dataAtanP2+0(SB), Z9
 	VBROADCASTSS ·dataAtanP1+0(SB), Z10
 	XORQ         SI, SI
-	CMPQ         BX, $+32
+	SUBQ         $+32, BX
 	JL           next6
 loop5:
 	VMOVUPS          (CX)(SI*4), Z11
@@ -488,9 +488,9 @@ loop5:
 	VMOVUPS          Z22, 64(AX)(SI*4)
 	ADDQ             $+32, SI
 	SUBQ             $+32, BX
-	CMPQ             BX, $+32
 	JGE              loop5
 next6:
+	ADDQ  $+32, BX
 	TESTQ BX, BX
 	JLE   done3
 step4:
@@ -562,7 +562,7 @@ TEXT ·hypotF32AVX2(SB), NOSPLIT, $0-32
 	VMOVUPS ·dataAbsF32+0(SB), Y3
 	XORQ    SI, SI
 resume1:
-	CMPQ BX, $+8
+	SUBQ $+8, BX
 	JL   next6
 loop5:
 	VMOVUPS      (CX)(SI*4), Y4
@@ -595,15 +595,16 @@ loop5:
 	VMOVUPS      Y8, (AX)(SI*4)
 	ADDQ         $+8, SI
 	SUBQ         $+8, BX
-	CMPQ         BX, $+8
 	JGE          loop5
 next6:
+	ADDQ  $+8, BX
 	MOVQ  $+1, DI
 	TESTQ BX, BX
 	JG    resume1Slow
 	VZEROUPPER
 	RET
 resume1Rare1:
+	ADDQ $+8, BX
 	MOVQ $+1, DI
 resume1Slow:
 	CMPQ       BX, $+8
@@ -680,7 +681,7 @@ TEXT ·hypotF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS ·dataHalf+0(SB), Z5
 	XORQ         SI, SI
 resume1:
-	CMPQ BX, $+32
+	SUBQ $+32, BX
 	JL   next6
 loop5:
 	VMOVUPS      (CX)(SI*4), Z6
@@ -736,15 +737,16 @@ loop5:
 	VMOVUPS      Z13, 64(AX)(SI*4)
 	ADDQ         $+32, SI
 	SUBQ         $+32, BX
-	CMPQ         BX, $+32
 	JGE          loop5
 next6:
+	ADDQ  $+32, BX
 	MOVQ  $+1, DI
 	TESTQ BX, BX
 	JG    resume1Slow
 	VZEROUPPER
 	RET
 resume1Rare2:
+	ADDQ $+32, BX
 	MOVQ $+2, DI
 resume1Slow:
 	CMPQ      BX, $+16

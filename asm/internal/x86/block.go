@@ -107,6 +107,7 @@ const (
 	opAddDown
 	opLookup
 	opStore
+	opKeepIf
 	opFlipIf
 	opOrBits
 )
@@ -249,6 +250,9 @@ func (b *Block) masked(code opcode, m Mask, args ...Value) Value {
 
 // Select returns yes where the mask is set and no elsewhere.
 func (b *Block) Select(m Mask, yes, no Value) Value { return b.masked(opSelect, m, no, yes) }
+
+// KeepIf returns x where the mask, of a comparison, is set and +0 elsewhere. AVX2 and NEON only.
+func (b *Block) KeepIf(m Mask, x Value) Value { return b.masked(opKeepIf, m, x) }
 
 // FlipIf returns x with all bits flipped where the mask, of a comparison, is set, and x elsewhere. AVX2 and NEON only.
 func (b *Block) FlipIf(m Mask, x Value) Value { return b.masked(opFlipIf, m, x) }

@@ -296,10 +296,11 @@ func (e *emitter) op(o op) reg.VecVirtual {
 			e.Inst("VBLENDV"+floats, m, yes, no, dst)
 		}
 		return dst
-	case opFlipIf, opOrBits:
+	case opKeepIf, opFlipIf, opOrBits:
 		check(e.Level == AVX2, "masks of AVX-512 are no vectors")
-		x, dst := e.reg(a[0]), e.Vec()
-		e.Inst(e.logical(map[opcode]string{opFlipIf: "XOR", opOrBits: "OR"}[o.code]), x, e.maskOf(o.m), dst)
+		_, x := e.src(a[0])
+		dst := e.Vec()
+		e.Inst(e.logical(map[opcode]string{opKeepIf: "AND", opFlipIf: "XOR", opOrBits: "OR"}[o.code]), x, e.maskOf(o.m), dst)
 		return dst
 	case opFromInt:
 		return e.two("VCVTDQ2PS", a[0])

@@ -139,6 +139,23 @@ type mapWriter struct {
 	later        []func() // what is written behind the function's return
 }
 
+// MapPast is Map for whole rounds alone, whose results, from the beginning of a cache line on, are stored past the caches.
+func (f *Func) MapPast(m Map) {
+	f.Pin(m.Block, m.Pinned)
+	w := &mapWriter{Func: f, Map: m, index: f.GP64(), left: m.N}
+	loop := f.NewLabel("loop")
+	f.XORQ(w.index, w.index)
+	f.Label(loop)
+	w.round(m.Unroll, func(base reg.Register, u int) reg.VecVirtual {
+		r := f.Vec()
+		f.VMOVUPS(w.at(base, u), r)
+		return r
+	}, func(r reg.VecVirtual, base reg.Register, u int) { f.VMOVNTPS(r, w.at(base, u)) })
+	w.advance(m.Unroll)
+	f.JG(operand.LabelRef(loop))
+	f.End()
+}
+
 // Map applies a block to every element and returns from the function. It takes Unroll vectors at a time, then single
 // ones, then the tail, in which the lanes beyond the end read as 0. All inputs of a round are read before anything is
 // written, so an output may be an input.
@@ -194,14 +211,16 @@ func (f *Func) Map(m Map) {
 // slowly writes the way of rounds with a rare case.
 func (w *mapWriter) slowly() {
 	slow := w.slow()
-	if w.Unroll > 1 {
-		w.Label(w.rare(w.Unroll))
-		w.MOVQ(operand.I32(w.Unroll), w.count)
-		if !w.marks() {
+	if w.Unroll > 1 || w.marks() { // from a loop over rounds
+		vectors := max(1, w.Unroll)
+		w.Label(w.rare(vectors))
+		w.ADDQ(operand.I32(vectors*w.Lanes()), w.left)
+		w.MOVQ(operand.I32(vectors), w.count)
+	}
+	if !w.marks() {
+		if w.Unroll > 1 {
 			w.JMP(operand.LabelRef(slow))
 		}
-	}
-	if w.Unroll <= 1 || !w.marks() {
 		w.Label(w.rare(1))
 		w.MOVQ(operand.I32(1), w.count)
 	}
@@ -233,10 +252,10 @@ func (w *mapWriter) advance(vectors int) {
 	w.SUBQ(operand.I32(vectors*w.Lanes()), w.left)
 }
 
-// whole writes the loop over rounds of whole vectors.
+// whole writes the loop over rounds of whole vectors. In it, left counts what is left behind the round.
 func (w *mapWriter) whole(copies int) {
 	loop, next, step := w.NewLabel("loop"), w.NewLabel("next"), operand.I32(copies*w.Lanes())
-	w.CMPQ(w.left, step)
+	w.SUBQ(step, w.left)
 	w.JL(operand.LabelRef(next))
 	w.Label(loop)
 	w.round(copies, func(base reg.Register, u int) reg.VecVirtual {
@@ -245,9 +264,9 @@ func (w *mapWriter) whole(copies int) {
 		return r
 	}, func(r reg.VecVirtual, base reg.Register, u int) { w.VMOVUPS(r, w.at(base, u)) })
 	w.advance(copies)
-	w.CMPQ(w.left, step)
 	w.JGE(operand.LabelRef(loop))
 	w.Label(next)
+	w.ADDQ(step, w.left)
 }
 
 // round computes some vectors between load and store.

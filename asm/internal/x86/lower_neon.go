@@ -280,9 +280,9 @@ func (e *neonEmitter) write(o op) neon.Vec {
 		return d
 	case opSelect:
 		return e.choose(o.m, a[1], a[0])
-	case opFlipIf, opOrBits:
+	case opKeepIf, opFlipIf, opOrBits:
 		x, d := e.reg(a[0]), e.freshMask(o.m)
-		map[opcode]func(d, x, y neon.Vec){opFlipIf: e.Xor, opOrBits: e.Or}[o.code](d, e.maskOf(o.m), x)
+		map[opcode]func(d, x, y neon.Vec){opKeepIf: e.And, opFlipIf: e.Xor, opOrBits: e.Or}[o.code](d, e.maskOf(o.m), x)
 		return d
 	case opAddIf, opXorIf:
 		part := e.freshMask(o.m)
