@@ -107,11 +107,13 @@ func expFrechet2x2(b *x86.Block) {
 
 // angleAbove is the angle of (x, y), y ≥ 0.
 func angleAbove(b *x86.Block, y, x x86.Value) x86.Value {
-	if byTable(b) {
-		a, _ := arc(b, y, abs(b, x), &x)
+	ax := abs(b, x)
+	if b.Elem == x86.F64 {
+		a, _ := arc(b, y, ax, &x)
 		return a
 	}
-	return unfold(b, atanQuotient(b, y, abs(b, x)), b.Cmp(x86.LT, x, zero(b)), 2)
+	a, _ := atanFolded(b, b.Min(ax, y), b.Max(ax, y))
+	return reflected(b, a, b.Cmp(x86.GT, y, ax), &x)
 }
 
 // atanh √z/√z = 1 + z·Q(z) for |z| ≤ 1/16: Taylor's series for float32, else a minimax polynomial, 5.8e-18.

@@ -192,27 +192,45 @@ func sinCosLimit(b *x86.Block) float64 { return byElem(b, float64(sinCosMax), si
 
 // atanQuotient is the angle in [0, π/2] of (x, y), both positive or one of them 0; see atan2.
 func atanQuotient(b *x86.Block, y, x x86.Value) x86.Value {
-	if byTable(b) {
+	if b.Elem == x86.F64 {
 		a, _ := arc(b, y, x, nil)
 		return a
 	}
 	a, _ := atanFolded(b, b.Min(x, y), b.Max(x, y))
-	return unfold(b, a, b.Cmp(x86.GT, y, x), 1)
+	return reflected(b, a, b.Cmp(x86.GT, y, x), nil)
 }
 
-// atanFolded is the arctangent of lo/hi in [0, 1]; t is the argument of the polynomial. It divides instead of calling quotient: a single
+// atanFolded is the arctangent of lo/hi in [0, 1] in float32; t is the quotient. It divides instead of calling quotient: a single
 // division runs beside the arithmetic of the round before and costs nothing.
 func atanFolded(b *x86.Block, lo, hi x86.Value) (a, t x86.Value) {
-	if b.Elem == x86.F32 {
-		t = b.Div(lo, hi)
-		z := b.Mul(t, t)
-		return b.FMA(b.Mul(t, z), b.Horner(z, polynomial(b, "atanP", atanP)...), t), t
-	}
-	above := b.Cmp(x86.GT, lo, b.Mul(hi, half(b)))
-	t = b.Div(b.Select(above, b.Sub(lo, hi), lo), b.Select(above, b.Add(lo, hi), hi))
+	t = b.Div(lo, hi)
 	z := b.Mul(t, t)
-	a = b.FMA(b.Mul(t, z), b.Horner(z, polynomial(b, "atanP", atanPF64)...), t)
-	return b.AddIf(above, b.AddIf(above, a, b.Const("quarterPi2", halfPi2F64/2)), b.Const("quarterPi1", halfPi1F64/2)), t
+	return b.FMA(b.Mul(t, z), b.Horner(z, polynomial(b, "atanP", atanP)...), t), t
+}
+
+// reflected makes the angle of (x, y), y ≥ 0, of that a of the magnitudes, 0 ≤ a ≤ π/4: reflected at the diagonal where steep says so, and
+// at the axis where there is an x and it is negative. Apart from AVX-512, which adds under a mask, both reflections are one, see
+// atan2F32AVX2.
+func reflected(b *x86.Block, a x86.Value, steep x86.Mask, x *x86.Value) x86.Value {
+	if b.Level == x86.AVX512 {
+		a = unfold(b, a, steep, 1)
+		if x != nil {
+			a = unfold(b, a, b.Cmp(x86.LT, *x, zero(b)), 2)
+		}
+		return a
+	}
+	k, s := turned(b, steep, x, one(b), b.Const("two", 2))
+	return b.FMA(k, b.Const("halfPi1", halfPi1), b.FMA(k, b.Const("halfPi2", halfPi2), b.Xor(a, s)))
+}
+
+// turned is what is added to an angle that is reflected, right where it is steep, else straight where x is negative, and the sign
+// bit where the angle is subtracted. Not for AVX-512.
+func turned(b *x86.Block, steep x86.Mask, x *x86.Value, right, straight x86.Value) (k, s x86.Value) {
+	if x == nil {
+		return b.KeepIf(steep, right), b.KeepIf(steep, signBit(b))
+	}
+	k = b.Select(steep, right, b.KeepIf(b.Cmp(x86.LT, *x, zero(b)), straight))
+	return k, b.And(b.FlipIf(steep, *x), signBit(b))
 }
 
 // unfold is k·π/2 - a where the mask is set, a elsewhere.
@@ -222,7 +240,7 @@ func unfold(b *x86.Block, a x86.Value, m x86.Mask, k float64) x86.Value {
 	return b.AddIf(m, a, b.Const(name+"1", k*byElem(b, halfPi1, halfPi1F64)))
 }
 
-// byTable reports whether arc may be used.
+// byTable reports whether a table of eight float64 can be read at once.
 func byTable(b *x86.Block) bool { return b.Level == x86.AVX512 && b.Elem == x86.F64 }
 
 // arcNode is the tangent of arcAngle, 30.00002°, and tanHalf that of its half. arcAngle is a multiple of 2⁻⁵¹, so that subtracting it from
@@ -244,13 +262,28 @@ var arcBase = []float64{
 //
 //	atan(lo/hi) = atan(c) + atan(t),  t = (lo - c·hi)/(hi + c·lo),  |t| ≤ tan 15.00001°
 //
-// A table of 8 has the angles that reflections at the diagonal and at the axis make of atan(c). Their errors are those
-// of π/2 and π, below 0.3 ulp; where x ≥ 0, as for half the angle of a rotation, the error of π/2 is added back, too.
+// A table of 8 has the angles that reflections at the diagonal and at the axis make of atan(c), or, but for AVX-512, a sum that is not
+// rounded. Their errors are those of π/2 and π, below 0.3 ulp; where x ≥ 0, as for half the angle of a rotation, the error of π/2 is
+// added back, too.
 // The denominator den is NaN where y or x is NaN. Where it is infinite, or so small that c·lo loses digits, the angle a
 // is wrong.
 func arc(b *x86.Block, y, ax x86.Value, x *x86.Value) (a, den x86.Value) {
 	lo, hi := b.Min(ax, y), b.Max(y, ax)
 	upper := b.Cmp(x86.GT, lo, b.Mul(hi, b.Const("tanHalf", tanHalf)))
+	if b.Level != x86.AVX512 {
+		c := b.KeepIf(upper, b.Const("arcNode", arcNode))
+		den = b.FMA(c, lo, hi)
+		t := b.Div(b.FNMA(c, hi, lo), den)
+		steep := b.Cmp(x86.GT, y, ax)
+		k, s := turned(b, steep, x, b.Const("halfPi1", halfPi1F64), b.Const("pi1", 2*halfPi1F64))
+		k = b.Add(k, b.Or(b.KeepIf(upper, b.Const("arcAngle", arcAngle)), s))
+		z := b.Mul(t, t)
+		a = b.Xor(b.FMA(b.Mul(t, z), b.Horner(z, polynomial(b, "arcP", arcPF64)...), t), s)
+		if x == nil {
+			a = b.Add(a, b.KeepIf(steep, b.Const("halfPi2", halfPi2F64)))
+		}
+		return b.Add(a, k), den
+	}
 	c, i := b.Select(upper, b.Const("arcNode", arcNode), zero(b)), b.Select(upper, b.Bits("arc4", 4), zero(b))
 	den = b.FMA(c, lo, hi)
 	t := b.Div(b.FNMA(c, hi, lo), den)

@@ -11,7 +11,7 @@ func angle(b *x86.Block, x, y x86.Value) x86.Value {
 	y = b.Add(y, zero(b))
 	ax, ay := abs(b, x), abs(b, y)
 	// In this order, a NaN on either side comes through.
-	if byTable(b) {
+	if b.Elem == x86.F64 {
 		a, den := arc(b, ay, ax, &x)
 		// Hard are denominators below 2^-900, infinite ones and NaN. Read as integers that start at 2^-900 and wrap
 		// around, these come last, so that one comparison finds them.
@@ -20,14 +20,9 @@ func angle(b *x86.Block, x, y x86.Value) x86.Value {
 		b.Hard(b.CmpI(x86.GT, v, b.Bits("arcLast", 1<<63+infinite-least-1)))
 		return copySign(b, a, y)
 	}
-	hi := b.Max(ay, ax)
-	a, t := atanFolded(b, b.Min(ax, ay), hi)
+	a, t := atanFolded(b, b.Min(ax, ay), b.Max(ay, ax))
 	b.Hard(b.Cmp(x86.Unordered, t, t))
-	if b.Elem == x86.F64 { // what t is divided by may overflow
-		b.Hard(b.Cmp(x86.NLE, hi, b.Const("halfMax", 0x1.fffffffffffffp1022)))
-	}
-	a = unfold(b, a, b.Cmp(x86.GT, ay, ax), 1)
-	return copySign(b, unfold(b, a, b.Cmp(x86.LT, x, zero(b)), 2), y)
+	return copySign(b, reflected(b, a, b.Cmp(x86.GT, ay, ax), &x), y)
 }
 
 // expSO2 is right relative to the norm of its result, 1. In float64 two parts of π/2 are enough for that at every angle up to the limit; in

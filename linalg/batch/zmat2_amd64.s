@@ -760,19 +760,14 @@ loop1:
 	VFMADD213PS  ·dataAtanP0+0(SB), Y3, Y12
 	VFMADD231PS  Y12, Y11, Y8
 	VCMPPS       $0x1e, Y0, Y7, Y0
-	VANDPS       ·dataSignF32+0(SB), Y0, Y11
-	VXORPS       Y11, Y8, Y8
-	VANDPS       ·dataHalfPi2+0(SB), Y0, Y11
-	VADDPS       Y11, Y8, Y8
-	VANDPS       ·dataHalfPi1+0(SB), Y0, Y0
-	VADDPS       Y0, Y8, Y8
-	VCMPPS       $0x11, ·dataZero+0(SB), Y4, Y0
-	VANDPS       ·dataSignF32+0(SB), Y0, Y11
-	VXORPS       Y11, Y8, Y8
-	VANDPS       ·dataPi2+0(SB), Y0, Y11
-	VADDPS       Y11, Y8, Y8
-	VANDPS       ·dataPi1+0(SB), Y0, Y0
-	VADDPS       Y0, Y8, Y8
+	VCMPPS       $0x11, ·dataZero+0(SB), Y4, Y11
+	VANDPS       ·dataTwo+0(SB), Y11, Y11
+	VBLENDVPS    Y0, ·dataOne+0(SB), Y11, Y11
+	VXORPS       Y4, Y0, Y0
+	VANDPS       ·dataSignF32+0(SB), Y0, Y0
+	VXORPS       Y0, Y8, Y8
+	VFMADD231PS  ·dataHalfPi2+0(SB), Y11, Y8
+	VFMADD231PS  ·dataHalfPi1+0(SB), Y11, Y8
 	VSUBPS       Y9, Y6, Y6
 	VBLENDVPS    Y10, Y8, Y6, Y6
 	VMOVUPS      ·dataAtanhQ5+0(SB), Y8
@@ -1144,62 +1139,50 @@ loop1:
 	VCMPPD       $0x11, ·dataZero+0(SB), Y10, Y10
 	VANDPD       ·dataAbsF64+0(SB), Y4, Y9
 	VMINPD       Y7, Y9, Y12
-	VMAXPD       Y7, Y9, Y6
-	VMULPD       ·dataHalfF64+0(SB), Y6, Y3
+	VMAXPD       Y9, Y7, Y6
+	VMULPD       ·dataTanHalfF64+0(SB), Y6, Y3
 	VCMPPD       $0x1e, Y3, Y12, Y3
-	VSUBPD       Y6, Y12, Y11
-	VBLENDVPD    Y3, Y11, Y12, Y11
-	VADDPD       Y6, Y12, Y12
-	VBLENDVPD    Y3, Y12, Y6, Y6
-	VDIVPD       Y6, Y11, Y11
-	VMULPD       Y11, Y11, Y6
-	VMULPD       Y6, Y11, Y12
-	VMOVUPS      ·dataAtanP12F64+0(SB), Y5
-	VFMADD213PD  ·dataAtanP11F64+0(SB), Y6, Y5
-	VFMADD213PD  ·dataAtanP10F64+0(SB), Y6, Y5
-	VFMADD213PD  ·dataAtanP9F64+0(SB), Y6, Y5
-	VFMADD213PD  ·dataAtanP8F64+0(SB), Y6, Y5
-	VFMADD213PD  ·dataAtanP7F64+0(SB), Y6, Y5
-	VFMADD213PD  ·dataAtanP6F64+0(SB), Y6, Y5
-	VFMADD213PD  ·dataAtanP5F64+0(SB), Y6, Y5
-	VFMADD213PD  ·dataAtanP4F64+0(SB), Y6, Y5
-	VFMADD213PD  ·dataAtanP3F64+0(SB), Y6, Y5
-	VFMADD213PD  ·dataAtanP2F64+0(SB), Y6, Y5
-	VFMADD213PD  ·dataAtanP1F64+0(SB), Y6, Y5
-	VFMADD213PD  ·dataAtanP0F64+0(SB), Y6, Y5
-	VFMADD231PD  Y5, Y12, Y11
-	VANDPD       ·dataQuarterPi2F64+0(SB), Y3, Y12
-	VADDPD       Y12, Y11, Y11
-	VANDPD       ·dataQuarterPi1F64+0(SB), Y3, Y3
-	VADDPD       Y3, Y11, Y11
+	VANDPD       ·dataArcNodeF64+0(SB), Y3, Y11
+	VMOVAPS      Y6, Y5
+	VFMADD231PD  Y12, Y11, Y5
+	VFNMADD231PD Y6, Y11, Y12
+	VDIVPD       Y5, Y12, Y12
 	VCMPPD       $0x1e, Y9, Y7, Y9
-	VANDPD       ·dataSignF64+0(SB), Y9, Y3
-	VXORPD       Y3, Y11, Y11
-	VANDPD       ·dataHalfPi2F64+0(SB), Y9, Y3
-	VADDPD       Y3, Y11, Y11
-	VANDPD       ·dataHalfPi1F64+0(SB), Y9, Y9
-	VADDPD       Y9, Y11, Y11
-	VCMPPD       $0x11, ·dataZero+0(SB), Y4, Y9
-	VANDPD       ·dataSignF64+0(SB), Y9, Y3
-	VXORPD       Y3, Y11, Y11
-	VANDPD       ·dataPi2F64+0(SB), Y9, Y3
-	VADDPD       Y3, Y11, Y11
-	VANDPD       ·dataPi1F64+0(SB), Y9, Y9
-	VADDPD       Y9, Y11, Y11
+	VCMPPD       $0x11, ·dataZero+0(SB), Y4, Y5
+	VANDPD       ·dataPi1F64+0(SB), Y5, Y5
+	VBLENDVPD    Y9, ·dataHalfPi1F64+0(SB), Y5, Y5
+	VXORPD       Y4, Y9, Y9
+	VANDPD       ·dataSignF64+0(SB), Y9, Y9
+	VANDPD       ·dataArcAngleF64+0(SB), Y3, Y3
+	VORPD        Y9, Y3, Y3
+	VADDPD       Y3, Y5, Y5
+	VMULPD       Y12, Y12, Y3
+	VMULPD       Y3, Y12, Y11
+	VMOVUPS      ·dataArcP7F64+0(SB), Y6
+	VFMADD213PD  ·dataArcP6F64+0(SB), Y3, Y6
+	VFMADD213PD  ·dataArcP5F64+0(SB), Y3, Y6
+	VFMADD213PD  ·dataArcP4F64+0(SB), Y3, Y6
+	VFMADD213PD  ·dataArcP3F64+0(SB), Y3, Y6
+	VFMADD213PD  ·dataArcP2F64+0(SB), Y3, Y6
+	VFMADD213PD  ·dataArcP1F64+0(SB), Y3, Y6
+	VFMADD213PD  ·dataArcP0F64+0(SB), Y3, Y6
+	VFMADD231PD  Y6, Y11, Y12
+	VXORPD       Y9, Y12, Y12
+	VADDPD       Y5, Y12, Y12
 	VSUBPD       Y8, Y0, Y0
-	VBLENDVPD    Y10, Y11, Y0, Y0
-	VMOVUPS      ·dataAtanhQ9F64+0(SB), Y11
-	VFMADD213PD  ·dataAtanhQ8F64+0(SB), Y2, Y11
-	VFMADD213PD  ·dataAtanhQ7F64+0(SB), Y2, Y11
-	VFMADD213PD  ·dataAtanhQ6F64+0(SB), Y2, Y11
-	VFMADD213PD  ·dataAtanhQ5F64+0(SB), Y2, Y11
-	VFMADD213PD  ·dataAtanhQ4F64+0(SB), Y2, Y11
-	VFMADD213PD  ·dataAtanhQ3F64+0(SB), Y2, Y11
-	VFMADD213PD  ·dataAtanhQ2F64+0(SB), Y2, Y11
-	VFMADD213PD  ·dataAtanhQ1F64+0(SB), Y2, Y11
-	VFMADD213PD  ·dataAtanhQ0F64+0(SB), Y2, Y11
-	VFMADD213PD  ·dataOneF64+0(SB), Y2, Y11
-	VBLENDVPD    Y1, Y11, Y0, Y0
+	VBLENDVPD    Y10, Y12, Y0, Y0
+	VMOVUPS      ·dataAtanhQ9F64+0(SB), Y12
+	VFMADD213PD  ·dataAtanhQ8F64+0(SB), Y2, Y12
+	VFMADD213PD  ·dataAtanhQ7F64+0(SB), Y2, Y12
+	VFMADD213PD  ·dataAtanhQ6F64+0(SB), Y2, Y12
+	VFMADD213PD  ·dataAtanhQ5F64+0(SB), Y2, Y12
+	VFMADD213PD  ·dataAtanhQ4F64+0(SB), Y2, Y12
+	VFMADD213PD  ·dataAtanhQ3F64+0(SB), Y2, Y12
+	VFMADD213PD  ·dataAtanhQ2F64+0(SB), Y2, Y12
+	VFMADD213PD  ·dataAtanhQ1F64+0(SB), Y2, Y12
+	VFMADD213PD  ·dataAtanhQ0F64+0(SB), Y2, Y12
+	VFMADD213PD  ·dataOneF64+0(SB), Y2, Y12
+	VBLENDVPD    Y1, Y12, Y0, Y0
 	VBLENDVPD    Y1, Y4, Y7, Y7
 	VDIVPD       Y7, Y0, Y0
 	VMOVUPS      32(DI), Y7
@@ -1207,19 +1190,19 @@ loop1:
 	VADDPD       Y7, Y8, Y4
 	VMOVUPS      (CX)(BX*1), Y1
 	VMULPD       Y1, Y0, Y1
-	VMOVUPS      (CX)(BX*2), Y11
-	VMULPD       Y11, Y0, Y0
+	VMOVUPS      (CX)(BX*2), Y12
+	VMULPD       Y12, Y0, Y0
 	VSUBPD       Y7, Y8, Y8
 	VMOVUPS      (DI), Y7
 	VMOVMSKPD    Y7, R9
 	TESTQ        R9, R9
 	JE           easy3
-	VPCMPEQD     Y11, Y11, Y11
-	VXORPD       Y7, Y11, Y11
-	VMASKMOVPD   Y4, Y11, (AX)
-	VMASKMOVPD   Y1, Y11, (AX)(BX*1)
-	VMASKMOVPD   Y0, Y11, (AX)(BX*2)
-	VMASKMOVPD   Y8, Y11, (AX)(SI*1)
+	VPCMPEQD     Y12, Y12, Y12
+	VXORPD       Y7, Y12, Y12
+	VMASKMOVPD   Y4, Y12, (AX)
+	VMASKMOVPD   Y1, Y12, (AX)(BX*1)
+	VMASKMOVPD   Y0, Y12, (AX)(BX*2)
+	VMASKMOVPD   Y8, Y12, (AX)(SI*1)
 	MOVQ         R8, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX

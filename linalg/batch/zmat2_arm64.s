@@ -198,169 +198,157 @@ DATA mat2Consts<>+1520(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
 DATA mat2Consts<>+1528(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
 DATA mat2Consts<>+1536(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
 DATA mat2Consts<>+1544(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
-DATA mat2Consts<>+1552(SB)/8, $0xb3bbbd2eb3bbbd2e // pi2
-DATA mat2Consts<>+1560(SB)/8, $0xb3bbbd2eb3bbbd2e // pi2
-DATA mat2Consts<>+1568(SB)/8, $0x40490fdb40490fdb // pi1
-DATA mat2Consts<>+1576(SB)/8, $0x40490fdb40490fdb // pi1
-DATA mat2Consts<>+1584(SB)/8, $0x3dba2e8c3dba2e8c // atanhQ4
-DATA mat2Consts<>+1592(SB)/8, $0x3dba2e8c3dba2e8c // atanhQ4
-DATA mat2Consts<>+1600(SB)/8, $0x3d9d89d93d9d89d9 // atanhQ5
-DATA mat2Consts<>+1608(SB)/8, $0x3d9d89d93d9d89d9 // atanhQ5
-DATA mat2Consts<>+1616(SB)/8, $0x3de38e393de38e39 // atanhQ3
-DATA mat2Consts<>+1624(SB)/8, $0x3de38e393de38e39 // atanhQ3
-DATA mat2Consts<>+1632(SB)/8, $0x3e1249253e124925 // atanhQ2
-DATA mat2Consts<>+1640(SB)/8, $0x3e1249253e124925 // atanhQ2
-DATA mat2Consts<>+1648(SB)/8, $0x3e4ccccd3e4ccccd // atanhQ1
-DATA mat2Consts<>+1656(SB)/8, $0x3e4ccccd3e4ccccd // atanhQ1
-DATA mat2Consts<>+1664(SB)/8, $0x3eaaaaab3eaaaaab // atanhQ0
-DATA mat2Consts<>+1672(SB)/8, $0x3eaaaaab3eaaaaab // atanhQ0
-DATA mat2Consts<>+1680(SB)/8, $0x0000000000000000 // zeroF64
-DATA mat2Consts<>+1688(SB)/8, $0x0000000000000000 // zeroF64
-DATA mat2Consts<>+1696(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
-DATA mat2Consts<>+1704(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
-DATA mat2Consts<>+1712(SB)/8, $0x7ff0000000000000 // exponentF64
-DATA mat2Consts<>+1720(SB)/8, $0x7ff0000000000000 // exponentF64
-DATA mat2Consts<>+1728(SB)/8, $0x4330000000000000 // two52F64
-DATA mat2Consts<>+1736(SB)/8, $0x4330000000000000 // two52F64
-DATA mat2Consts<>+1744(SB)/8, $0x43300000000003ff // two52BiasF64
-DATA mat2Consts<>+1752(SB)/8, $0x43300000000003ff // two52BiasF64
-DATA mat2Consts<>+1760(SB)/8, $0x4000000000000000 // twoF64
-DATA mat2Consts<>+1768(SB)/8, $0x4000000000000000 // twoF64
-DATA mat2Consts<>+1776(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
-DATA mat2Consts<>+1784(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
-DATA mat2Consts<>+1792(SB)/8, $0x4c70000000000000 // entryMaxF64
-DATA mat2Consts<>+1800(SB)/8, $0x4c70000000000000 // entryMaxF64
-DATA mat2Consts<>+1808(SB)/8, $0x26f0000000000000 // detMinF64
-DATA mat2Consts<>+1816(SB)/8, $0x26f0000000000000 // detMinF64
-DATA mat2Consts<>+1824(SB)/8, $0x3fc0000000000000 // eighthF64
-DATA mat2Consts<>+1832(SB)/8, $0x3fc0000000000000 // eighthF64
-DATA mat2Consts<>+1840(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
-DATA mat2Consts<>+1848(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
-DATA mat2Consts<>+1856(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
-DATA mat2Consts<>+1864(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
-DATA mat2Consts<>+1872(SB)/8, $0x3fc745c4aa151c20 // logR4F64
-DATA mat2Consts<>+1880(SB)/8, $0x3fc745c4aa151c20 // logR4F64
-DATA mat2Consts<>+1888(SB)/8, $0x3fcc71c7490ab88f // logR3F64
-DATA mat2Consts<>+1896(SB)/8, $0x3fcc71c7490ab88f // logR3F64
-DATA mat2Consts<>+1904(SB)/8, $0x3fd24924921e35d3 // logR2F64
-DATA mat2Consts<>+1912(SB)/8, $0x3fd24924921e35d3 // logR2F64
-DATA mat2Consts<>+1920(SB)/8, $0x3fd999999999c185 // logR1F64
-DATA mat2Consts<>+1928(SB)/8, $0x3fd999999999c185 // logR1F64
-DATA mat2Consts<>+1936(SB)/8, $0x3fe555555555554f // logR0F64
-DATA mat2Consts<>+1944(SB)/8, $0x3fe555555555554f // logR0F64
-DATA mat2Consts<>+1952(SB)/8, $0x3fb0000000000000 // sixteenthF64
-DATA mat2Consts<>+1960(SB)/8, $0x3fb0000000000000 // sixteenthF64
-DATA mat2Consts<>+1968(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA mat2Consts<>+1976(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA mat2Consts<>+1984(SB)/8, $0xbf812192c1e13d4e // atanP12F64
-DATA mat2Consts<>+1992(SB)/8, $0xbf812192c1e13d4e // atanP12F64
-DATA mat2Consts<>+2000(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA mat2Consts<>+2008(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA mat2Consts<>+2016(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA mat2Consts<>+2024(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA mat2Consts<>+2032(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA mat2Consts<>+2040(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA mat2Consts<>+2048(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA mat2Consts<>+2056(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA mat2Consts<>+2064(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA mat2Consts<>+2072(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA mat2Consts<>+2080(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA mat2Consts<>+2088(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA mat2Consts<>+2096(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA mat2Consts<>+2104(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA mat2Consts<>+2112(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA mat2Consts<>+2120(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA mat2Consts<>+2128(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA mat2Consts<>+2136(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA mat2Consts<>+2144(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA mat2Consts<>+2152(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA mat2Consts<>+2160(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA mat2Consts<>+2168(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA mat2Consts<>+2176(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA mat2Consts<>+2184(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA mat2Consts<>+2192(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA mat2Consts<>+2200(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA mat2Consts<>+2208(SB)/8, $0x3ca1a62633145c07 // pi2F64
-DATA mat2Consts<>+2216(SB)/8, $0x3ca1a62633145c07 // pi2F64
-DATA mat2Consts<>+2224(SB)/8, $0x400921fb54442d18 // pi1F64
-DATA mat2Consts<>+2232(SB)/8, $0x400921fb54442d18 // pi1F64
-DATA mat2Consts<>+2240(SB)/8, $0x3fab2a7c671c1d57 // atanhQ8F64
-DATA mat2Consts<>+2248(SB)/8, $0x3fab2a7c671c1d57 // atanhQ8F64
-DATA mat2Consts<>+2256(SB)/8, $0x3fa89f5c63f4e349 // atanhQ9F64
-DATA mat2Consts<>+2264(SB)/8, $0x3fa89f5c63f4e349 // atanhQ9F64
-DATA mat2Consts<>+2272(SB)/8, $0x3fae1dd9b186c156 // atanhQ7F64
-DATA mat2Consts<>+2280(SB)/8, $0x3fae1dd9b186c156 // atanhQ7F64
-DATA mat2Consts<>+2288(SB)/8, $0x3fb110f88a1414e3 // atanhQ6F64
-DATA mat2Consts<>+2296(SB)/8, $0x3fb110f88a1414e3 // atanhQ6F64
-DATA mat2Consts<>+2304(SB)/8, $0x3fb3b13b247e53b0 // atanhQ5F64
-DATA mat2Consts<>+2312(SB)/8, $0x3fb3b13b247e53b0 // atanhQ5F64
-DATA mat2Consts<>+2320(SB)/8, $0x3fb745d17d219f80 // atanhQ4F64
-DATA mat2Consts<>+2328(SB)/8, $0x3fb745d17d219f80 // atanhQ4F64
-DATA mat2Consts<>+2336(SB)/8, $0x3fbc71c71c6e57b5 // atanhQ3F64
-DATA mat2Consts<>+2344(SB)/8, $0x3fbc71c71c6e57b5 // atanhQ3F64
-DATA mat2Consts<>+2352(SB)/8, $0x3fc2492492489837 // atanhQ2F64
-DATA mat2Consts<>+2360(SB)/8, $0x3fc2492492489837 // atanhQ2F64
-DATA mat2Consts<>+2368(SB)/8, $0x3fc99999999999b3 // atanhQ1F64
-DATA mat2Consts<>+2376(SB)/8, $0x3fc99999999999b3 // atanhQ1F64
-DATA mat2Consts<>+2384(SB)/8, $0x3fd5555555555557 // atanhQ0F64
-DATA mat2Consts<>+2392(SB)/8, $0x3fd5555555555557 // atanhQ0F64
-DATA mat2Consts<>+2400(SB)/8, $0x4e8000004e800000 // squareMax
-DATA mat2Consts<>+2408(SB)/8, $0x4e8000004e800000 // squareMax
-DATA mat2Consts<>+2416(SB)/8, $0x3080000030800000 // squareMin
-DATA mat2Consts<>+2424(SB)/8, $0x3080000030800000 // squareMin
-DATA mat2Consts<>+2432(SB)/8, $0x2180000021800000 // inverseMin
-DATA mat2Consts<>+2440(SB)/8, $0x2180000021800000 // inverseMin
-DATA mat2Consts<>+2448(SB)/8, $0x4f90000000000000 // squareMaxF64
-DATA mat2Consts<>+2456(SB)/8, $0x4f90000000000000 // squareMaxF64
-DATA mat2Consts<>+2464(SB)/8, $0x3050000000000000 // squareMinF64
-DATA mat2Consts<>+2472(SB)/8, $0x3050000000000000 // squareMinF64
-DATA mat2Consts<>+2480(SB)/8, $0x20b0000000000000 // inverseMinF64
-DATA mat2Consts<>+2488(SB)/8, $0x20b0000000000000 // inverseMinF64
-DATA mat2Consts<>+2496(SB)/8, $0x7b8000007b800000 // squareSumMax
-DATA mat2Consts<>+2504(SB)/8, $0x7b8000007b800000 // squareSumMax
-DATA mat2Consts<>+2512(SB)/8, $0x1280000012800000 // squareSumMin
-DATA mat2Consts<>+2520(SB)/8, $0x1280000012800000 // squareSumMin
-DATA mat2Consts<>+2528(SB)/8, $0x7fb0000000000000 // squareSumMaxF64
-DATA mat2Consts<>+2536(SB)/8, $0x7fb0000000000000 // squareSumMaxF64
-DATA mat2Consts<>+2544(SB)/8, $0x07b0000000000000 // squareSumMinF64
-DATA mat2Consts<>+2552(SB)/8, $0x07b0000000000000 // squareSumMinF64
-DATA mat2Consts<>+2560(SB)/8, $0x4e8000004e800000 // directionMax
-DATA mat2Consts<>+2568(SB)/8, $0x4e8000004e800000 // directionMax
-DATA mat2Consts<>+2576(SB)/8, $0x34067f5b34067f5b // sinhSlope4
-DATA mat2Consts<>+2584(SB)/8, $0x34067f5b34067f5b // sinhSlope4
-DATA mat2Consts<>+2592(SB)/8, $0x30846da430846da4 // sinhSlope5
-DATA mat2Consts<>+2600(SB)/8, $0x30846da430846da4 // sinhSlope5
-DATA mat2Consts<>+2608(SB)/8, $0x3738ef1d3738ef1d // sinhSlope3
-DATA mat2Consts<>+2616(SB)/8, $0x3738ef1d3738ef1d // sinhSlope3
-DATA mat2Consts<>+2624(SB)/8, $0x3a1c09c13a1c09c1 // sinhSlope2
-DATA mat2Consts<>+2632(SB)/8, $0x3a1c09c13a1c09c1 // sinhSlope2
-DATA mat2Consts<>+2640(SB)/8, $0x3c8888893c888889 // sinhSlope1
-DATA mat2Consts<>+2648(SB)/8, $0x3c8888893c888889 // sinhSlope1
-DATA mat2Consts<>+2656(SB)/8, $0x3e2aaaab3e2aaaab // sinhSlope0
-DATA mat2Consts<>+2664(SB)/8, $0x3e2aaaab3e2aaaab // sinhSlope0
-DATA mat2Consts<>+2672(SB)/8, $0x4f90000000000000 // directionMaxF64
-DATA mat2Consts<>+2680(SB)/8, $0x4f90000000000000 // directionMaxF64
-DATA mat2Consts<>+2688(SB)/8, $0x3c95532eaf516982 // sinhSlope8F64
-DATA mat2Consts<>+2696(SB)/8, $0x3c95532eaf516982 // sinhSlope8F64
-DATA mat2Consts<>+2704(SB)/8, $0x3c0ce272b49432ce // sinhSlope9F64
-DATA mat2Consts<>+2712(SB)/8, $0x3c0ce272b49432ce // sinhSlope9F64
-DATA mat2Consts<>+2720(SB)/8, $0x3d1952c77030ad4a // sinhSlope7F64
-DATA mat2Consts<>+2728(SB)/8, $0x3d1952c77030ad4a // sinhSlope7F64
-DATA mat2Consts<>+2736(SB)/8, $0x3d978af56a4d411b // sinhSlope6F64
-DATA mat2Consts<>+2744(SB)/8, $0x3d978af56a4d411b // sinhSlope6F64
-DATA mat2Consts<>+2752(SB)/8, $0x3e108db48ebe51c7 // sinhSlope5F64
-DATA mat2Consts<>+2760(SB)/8, $0x3e108db48ebe51c7 // sinhSlope5F64
-DATA mat2Consts<>+2768(SB)/8, $0x3e80cfeb60f94b0e // sinhSlope4F64
-DATA mat2Consts<>+2776(SB)/8, $0x3e80cfeb60f94b0e // sinhSlope4F64
-DATA mat2Consts<>+2784(SB)/8, $0x3ee71de3a556c734 // sinhSlope3F64
-DATA mat2Consts<>+2792(SB)/8, $0x3ee71de3a556c734 // sinhSlope3F64
-DATA mat2Consts<>+2800(SB)/8, $0x3f43813813813814 // sinhSlope2F64
-DATA mat2Consts<>+2808(SB)/8, $0x3f43813813813814 // sinhSlope2F64
-DATA mat2Consts<>+2816(SB)/8, $0x3f91111111111111 // sinhSlope1F64
-DATA mat2Consts<>+2824(SB)/8, $0x3f91111111111111 // sinhSlope1F64
-DATA mat2Consts<>+2832(SB)/8, $0x3fc5555555555555 // sinhSlope0F64
-DATA mat2Consts<>+2840(SB)/8, $0x3fc5555555555555 // sinhSlope0F64
-GLOBL mat2Consts<>(SB), RODATA|NOPTR, $2848
+DATA mat2Consts<>+1552(SB)/8, $0x4000000040000000 // two
+DATA mat2Consts<>+1560(SB)/8, $0x4000000040000000 // two
+DATA mat2Consts<>+1568(SB)/8, $0x3dba2e8c3dba2e8c // atanhQ4
+DATA mat2Consts<>+1576(SB)/8, $0x3dba2e8c3dba2e8c // atanhQ4
+DATA mat2Consts<>+1584(SB)/8, $0x3d9d89d93d9d89d9 // atanhQ5
+DATA mat2Consts<>+1592(SB)/8, $0x3d9d89d93d9d89d9 // atanhQ5
+DATA mat2Consts<>+1600(SB)/8, $0x3de38e393de38e39 // atanhQ3
+DATA mat2Consts<>+1608(SB)/8, $0x3de38e393de38e39 // atanhQ3
+DATA mat2Consts<>+1616(SB)/8, $0x3e1249253e124925 // atanhQ2
+DATA mat2Consts<>+1624(SB)/8, $0x3e1249253e124925 // atanhQ2
+DATA mat2Consts<>+1632(SB)/8, $0x3e4ccccd3e4ccccd // atanhQ1
+DATA mat2Consts<>+1640(SB)/8, $0x3e4ccccd3e4ccccd // atanhQ1
+DATA mat2Consts<>+1648(SB)/8, $0x3eaaaaab3eaaaaab // atanhQ0
+DATA mat2Consts<>+1656(SB)/8, $0x3eaaaaab3eaaaaab // atanhQ0
+DATA mat2Consts<>+1664(SB)/8, $0x0000000000000000 // zeroF64
+DATA mat2Consts<>+1672(SB)/8, $0x0000000000000000 // zeroF64
+DATA mat2Consts<>+1680(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
+DATA mat2Consts<>+1688(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
+DATA mat2Consts<>+1696(SB)/8, $0x7ff0000000000000 // exponentF64
+DATA mat2Consts<>+1704(SB)/8, $0x7ff0000000000000 // exponentF64
+DATA mat2Consts<>+1712(SB)/8, $0x4330000000000000 // two52F64
+DATA mat2Consts<>+1720(SB)/8, $0x4330000000000000 // two52F64
+DATA mat2Consts<>+1728(SB)/8, $0x43300000000003ff // two52BiasF64
+DATA mat2Consts<>+1736(SB)/8, $0x43300000000003ff // two52BiasF64
+DATA mat2Consts<>+1744(SB)/8, $0x4000000000000000 // twoF64
+DATA mat2Consts<>+1752(SB)/8, $0x4000000000000000 // twoF64
+DATA mat2Consts<>+1760(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
+DATA mat2Consts<>+1768(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
+DATA mat2Consts<>+1776(SB)/8, $0x4c70000000000000 // entryMaxF64
+DATA mat2Consts<>+1784(SB)/8, $0x4c70000000000000 // entryMaxF64
+DATA mat2Consts<>+1792(SB)/8, $0x26f0000000000000 // detMinF64
+DATA mat2Consts<>+1800(SB)/8, $0x26f0000000000000 // detMinF64
+DATA mat2Consts<>+1808(SB)/8, $0x3fc0000000000000 // eighthF64
+DATA mat2Consts<>+1816(SB)/8, $0x3fc0000000000000 // eighthF64
+DATA mat2Consts<>+1824(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
+DATA mat2Consts<>+1832(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
+DATA mat2Consts<>+1840(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
+DATA mat2Consts<>+1848(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
+DATA mat2Consts<>+1856(SB)/8, $0x3fc745c4aa151c20 // logR4F64
+DATA mat2Consts<>+1864(SB)/8, $0x3fc745c4aa151c20 // logR4F64
+DATA mat2Consts<>+1872(SB)/8, $0x3fcc71c7490ab88f // logR3F64
+DATA mat2Consts<>+1880(SB)/8, $0x3fcc71c7490ab88f // logR3F64
+DATA mat2Consts<>+1888(SB)/8, $0x3fd24924921e35d3 // logR2F64
+DATA mat2Consts<>+1896(SB)/8, $0x3fd24924921e35d3 // logR2F64
+DATA mat2Consts<>+1904(SB)/8, $0x3fd999999999c185 // logR1F64
+DATA mat2Consts<>+1912(SB)/8, $0x3fd999999999c185 // logR1F64
+DATA mat2Consts<>+1920(SB)/8, $0x3fe555555555554f // logR0F64
+DATA mat2Consts<>+1928(SB)/8, $0x3fe555555555554f // logR0F64
+DATA mat2Consts<>+1936(SB)/8, $0x3fb0000000000000 // sixteenthF64
+DATA mat2Consts<>+1944(SB)/8, $0x3fb0000000000000 // sixteenthF64
+DATA mat2Consts<>+1952(SB)/8, $0x3fd126150efcda4d // tanHalfF64
+DATA mat2Consts<>+1960(SB)/8, $0x3fd126150efcda4d // tanHalfF64
+DATA mat2Consts<>+1968(SB)/8, $0x3fe279a820f7a28b // arcNodeF64
+DATA mat2Consts<>+1976(SB)/8, $0x3fe279a820f7a28b // arcNodeF64
+DATA mat2Consts<>+1984(SB)/8, $0x400921fb54442d18 // pi1F64
+DATA mat2Consts<>+1992(SB)/8, $0x400921fb54442d18 // pi1F64
+DATA mat2Consts<>+2000(SB)/8, $0x3fe0c152dcbb0510 // arcAngleF64
+DATA mat2Consts<>+2008(SB)/8, $0x3fe0c152dcbb0510 // arcAngleF64
+DATA mat2Consts<>+2016(SB)/8, $0xbfb09abe5eab2b10 // arcP6F64
+DATA mat2Consts<>+2024(SB)/8, $0xbfb09abe5eab2b10 // arcP6F64
+DATA mat2Consts<>+2032(SB)/8, $0x3fa6c6d6d0627cd3 // arcP7F64
+DATA mat2Consts<>+2040(SB)/8, $0x3fa6c6d6d0627cd3 // arcP7F64
+DATA mat2Consts<>+2048(SB)/8, $0x3fb3a8fdaed8bd65 // arcP5F64
+DATA mat2Consts<>+2056(SB)/8, $0x3fb3a8fdaed8bd65 // arcP5F64
+DATA mat2Consts<>+2064(SB)/8, $0xbfb7457b458e92bc // arcP4F64
+DATA mat2Consts<>+2072(SB)/8, $0xbfb7457b458e92bc // arcP4F64
+DATA mat2Consts<>+2080(SB)/8, $0x3fbc71c50c31b594 // arcP3F64
+DATA mat2Consts<>+2088(SB)/8, $0x3fbc71c50c31b594 // arcP3F64
+DATA mat2Consts<>+2096(SB)/8, $0xbfc249248ec6ab2d // arcP2F64
+DATA mat2Consts<>+2104(SB)/8, $0xbfc249248ec6ab2d // arcP2F64
+DATA mat2Consts<>+2112(SB)/8, $0x3fc999999993d0ac // arcP1F64
+DATA mat2Consts<>+2120(SB)/8, $0x3fc999999993d0ac // arcP1F64
+DATA mat2Consts<>+2128(SB)/8, $0xbfd55555555553b4 // arcP0F64
+DATA mat2Consts<>+2136(SB)/8, $0xbfd55555555553b4 // arcP0F64
+DATA mat2Consts<>+2144(SB)/8, $0x3fab2a7c671c1d57 // atanhQ8F64
+DATA mat2Consts<>+2152(SB)/8, $0x3fab2a7c671c1d57 // atanhQ8F64
+DATA mat2Consts<>+2160(SB)/8, $0x3fa89f5c63f4e349 // atanhQ9F64
+DATA mat2Consts<>+2168(SB)/8, $0x3fa89f5c63f4e349 // atanhQ9F64
+DATA mat2Consts<>+2176(SB)/8, $0x3fae1dd9b186c156 // atanhQ7F64
+DATA mat2Consts<>+2184(SB)/8, $0x3fae1dd9b186c156 // atanhQ7F64
+DATA mat2Consts<>+2192(SB)/8, $0x3fb110f88a1414e3 // atanhQ6F64
+DATA mat2Consts<>+2200(SB)/8, $0x3fb110f88a1414e3 // atanhQ6F64
+DATA mat2Consts<>+2208(SB)/8, $0x3fb3b13b247e53b0 // atanhQ5F64
+DATA mat2Consts<>+2216(SB)/8, $0x3fb3b13b247e53b0 // atanhQ5F64
+DATA mat2Consts<>+2224(SB)/8, $0x3fb745d17d219f80 // atanhQ4F64
+DATA mat2Consts<>+2232(SB)/8, $0x3fb745d17d219f80 // atanhQ4F64
+DATA mat2Consts<>+2240(SB)/8, $0x3fbc71c71c6e57b5 // atanhQ3F64
+DATA mat2Consts<>+2248(SB)/8, $0x3fbc71c71c6e57b5 // atanhQ3F64
+DATA mat2Consts<>+2256(SB)/8, $0x3fc2492492489837 // atanhQ2F64
+DATA mat2Consts<>+2264(SB)/8, $0x3fc2492492489837 // atanhQ2F64
+DATA mat2Consts<>+2272(SB)/8, $0x3fc99999999999b3 // atanhQ1F64
+DATA mat2Consts<>+2280(SB)/8, $0x3fc99999999999b3 // atanhQ1F64
+DATA mat2Consts<>+2288(SB)/8, $0x3fd5555555555557 // atanhQ0F64
+DATA mat2Consts<>+2296(SB)/8, $0x3fd5555555555557 // atanhQ0F64
+DATA mat2Consts<>+2304(SB)/8, $0x4e8000004e800000 // squareMax
+DATA mat2Consts<>+2312(SB)/8, $0x4e8000004e800000 // squareMax
+DATA mat2Consts<>+2320(SB)/8, $0x3080000030800000 // squareMin
+DATA mat2Consts<>+2328(SB)/8, $0x3080000030800000 // squareMin
+DATA mat2Consts<>+2336(SB)/8, $0x2180000021800000 // inverseMin
+DATA mat2Consts<>+2344(SB)/8, $0x2180000021800000 // inverseMin
+DATA mat2Consts<>+2352(SB)/8, $0x4f90000000000000 // squareMaxF64
+DATA mat2Consts<>+2360(SB)/8, $0x4f90000000000000 // squareMaxF64
+DATA mat2Consts<>+2368(SB)/8, $0x3050000000000000 // squareMinF64
+DATA mat2Consts<>+2376(SB)/8, $0x3050000000000000 // squareMinF64
+DATA mat2Consts<>+2384(SB)/8, $0x20b0000000000000 // inverseMinF64
+DATA mat2Consts<>+2392(SB)/8, $0x20b0000000000000 // inverseMinF64
+DATA mat2Consts<>+2400(SB)/8, $0x7b8000007b800000 // squareSumMax
+DATA mat2Consts<>+2408(SB)/8, $0x7b8000007b800000 // squareSumMax
+DATA mat2Consts<>+2416(SB)/8, $0x1280000012800000 // squareSumMin
+DATA mat2Consts<>+2424(SB)/8, $0x1280000012800000 // squareSumMin
+DATA mat2Consts<>+2432(SB)/8, $0x7fb0000000000000 // squareSumMaxF64
+DATA mat2Consts<>+2440(SB)/8, $0x7fb0000000000000 // squareSumMaxF64
+DATA mat2Consts<>+2448(SB)/8, $0x07b0000000000000 // squareSumMinF64
+DATA mat2Consts<>+2456(SB)/8, $0x07b0000000000000 // squareSumMinF64
+DATA mat2Consts<>+2464(SB)/8, $0x4e8000004e800000 // directionMax
+DATA mat2Consts<>+2472(SB)/8, $0x4e8000004e800000 // directionMax
+DATA mat2Consts<>+2480(SB)/8, $0x34067f5b34067f5b // sinhSlope4
+DATA mat2Consts<>+2488(SB)/8, $0x34067f5b34067f5b // sinhSlope4
+DATA mat2Consts<>+2496(SB)/8, $0x30846da430846da4 // sinhSlope5
+DATA mat2Consts<>+2504(SB)/8, $0x30846da430846da4 // sinhSlope5
+DATA mat2Consts<>+2512(SB)/8, $0x3738ef1d3738ef1d // sinhSlope3
+DATA mat2Consts<>+2520(SB)/8, $0x3738ef1d3738ef1d // sinhSlope3
+DATA mat2Consts<>+2528(SB)/8, $0x3a1c09c13a1c09c1 // sinhSlope2
+DATA mat2Consts<>+2536(SB)/8, $0x3a1c09c13a1c09c1 // sinhSlope2
+DATA mat2Consts<>+2544(SB)/8, $0x3c8888893c888889 // sinhSlope1
+DATA mat2Consts<>+2552(SB)/8, $0x3c8888893c888889 // sinhSlope1
+DATA mat2Consts<>+2560(SB)/8, $0x3e2aaaab3e2aaaab // sinhSlope0
+DATA mat2Consts<>+2568(SB)/8, $0x3e2aaaab3e2aaaab // sinhSlope0
+DATA mat2Consts<>+2576(SB)/8, $0x4f90000000000000 // directionMaxF64
+DATA mat2Consts<>+2584(SB)/8, $0x4f90000000000000 // directionMaxF64
+DATA mat2Consts<>+2592(SB)/8, $0x3c95532eaf516982 // sinhSlope8F64
+DATA mat2Consts<>+2600(SB)/8, $0x3c95532eaf516982 // sinhSlope8F64
+DATA mat2Consts<>+2608(SB)/8, $0x3c0ce272b49432ce // sinhSlope9F64
+DATA mat2Consts<>+2616(SB)/8, $0x3c0ce272b49432ce // sinhSlope9F64
+DATA mat2Consts<>+2624(SB)/8, $0x3d1952c77030ad4a // sinhSlope7F64
+DATA mat2Consts<>+2632(SB)/8, $0x3d1952c77030ad4a // sinhSlope7F64
+DATA mat2Consts<>+2640(SB)/8, $0x3d978af56a4d411b // sinhSlope6F64
+DATA mat2Consts<>+2648(SB)/8, $0x3d978af56a4d411b // sinhSlope6F64
+DATA mat2Consts<>+2656(SB)/8, $0x3e108db48ebe51c7 // sinhSlope5F64
+DATA mat2Consts<>+2664(SB)/8, $0x3e108db48ebe51c7 // sinhSlope5F64
+DATA mat2Consts<>+2672(SB)/8, $0x3e80cfeb60f94b0e // sinhSlope4F64
+DATA mat2Consts<>+2680(SB)/8, $0x3e80cfeb60f94b0e // sinhSlope4F64
+DATA mat2Consts<>+2688(SB)/8, $0x3ee71de3a556c734 // sinhSlope3F64
+DATA mat2Consts<>+2696(SB)/8, $0x3ee71de3a556c734 // sinhSlope3F64
+DATA mat2Consts<>+2704(SB)/8, $0x3f43813813813814 // sinhSlope2F64
+DATA mat2Consts<>+2712(SB)/8, $0x3f43813813813814 // sinhSlope2F64
+DATA mat2Consts<>+2720(SB)/8, $0x3f91111111111111 // sinhSlope1F64
+DATA mat2Consts<>+2728(SB)/8, $0x3f91111111111111 // sinhSlope1F64
+DATA mat2Consts<>+2736(SB)/8, $0x3fc5555555555555 // sinhSlope0F64
+DATA mat2Consts<>+2744(SB)/8, $0x3fc5555555555555 // sinhSlope0F64
+GLOBL mat2Consts<>(SB), RODATA|NOPTR, $2752
 
 // func exp2x2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 TEXT ·exp2x2F32NEON(SB), NOSPLIT, $0-64
@@ -791,10 +779,10 @@ TEXT ·log2x2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 272(R4), F7
 	FMOVQ 1184(R4), F8
 	FMOVQ 240(R4), F9
-	FMOVQ 16(R4), F10
-	FMOVQ 1200(R4), F11
+	FMOVQ 1200(R4), F10
+	FMOVQ 1216(R4), F11
 loop:
-	// 203 instructions for 4 matrices, 50.75 each
+	// 197 instructions for 4 matrices, 49.25 each
 	FMOVQ (R1), F12
 	WORD $0x6e22dd8d // fmul v13.4s, v12.4s, v2.4s
 	ADD R6, R1, R7
@@ -835,12 +823,11 @@ loop:
 	WORD $0x6eaee5ac // fcmgt v12.4s, v13.4s, v14.4s
 	VBSL V14.B16, V13.B16, V12.B16
 	WORD $0x6e30de0d // fmul v13.4s, v16.4s, v16.4s
-	WORD $0x6e2ce56c // fcmge v12.4s, v11.4s, v12.4s
+	WORD $0x6e2ce54c // fcmge v12.4s, v10.4s, v12.4s
 	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	FMOVQ 1216(R4), F14
-	WORD $0x6e2ee68f // fcmge v15.4s, v20.4s, v14.4s
-	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	VORR V15.B16, V12.B16, V12.B16
+	WORD $0x6e2be68e // fcmge v14.4s, v20.4s, v11.4s
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
+	VORR V14.B16, V12.B16, V12.B16
 	VMOV V22.B16, V14.B16
 	FMOVQ 1232(R4), F15
 	VFMLA V15.S4, V13.S4, V14.S4
@@ -944,35 +931,30 @@ loop:
 	VFMLA V25.S4, V28.S4, V27.S4
 	VFMLA V27.S4, V26.S4, V23.S4
 	WORD $0x6eb5e5f5 // fcmgt v21.4s, v15.4s, v21.4s
-	VAND V10.B16, V21.B16, V25.B16
-	VEOR V25.B16, V23.B16, V25.B16
-	FMOVQ 256(R4), F26
-	VAND V26.B16, V21.B16, V23.B16
-	WORD $0x4e37d737 // fadd v23.4s, v25.4s, v23.4s
-	FMOVQ 224(R4), F25
-	VAND V25.B16, V21.B16, V21.B16
-	WORD $0x4e35d6f5 // fadd v21.4s, v23.4s, v21.4s
-	WORD $0x4ea0ea17 // fcmlt v23.4s, v16.4s, #0.0
-	VAND V10.B16, V23.B16, V25.B16
-	VEOR V25.B16, V21.B16, V25.B16
+	WORD $0x4ea0ea19 // fcmlt v25.4s, v16.4s, #0.0
 	FMOVQ 1552(R4), F26
-	VAND V26.B16, V23.B16, V21.B16
-	WORD $0x4e35d735 // fadd v21.4s, v25.4s, v21.4s
-	FMOVQ 1568(R4), F25
-	VAND V25.B16, V23.B16, V23.B16
-	WORD $0x4e37d6b7 // fadd v23.4s, v21.4s, v23.4s
+	VAND V26.B16, V25.B16, V25.B16
+	VBIT V21.B16, V6.B16, V25.B16
+	VEOR V16.B16, V21.B16, V21.B16
+	FMOVQ 16(R4), F26
+	VAND V26.B16, V21.B16, V21.B16
+	VEOR V21.B16, V23.B16, V23.B16
+	FMOVQ 256(R4), F21
+	VFMLA V21.S4, V25.S4, V23.S4
+	FMOVQ 224(R4), F21
+	VFMLA V21.S4, V25.S4, V23.S4
 	WORD $0x4eb8d5ce // fsub v14.4s, v14.4s, v24.4s
 	VBIT V22.B16, V23.B16, V14.B16
-	FMOVQ 1584(R4), F21
+	FMOVQ 1568(R4), F21
+	FMOVQ 1584(R4), F22
+	VFMLA V13.S4, V22.S4, V21.S4
 	FMOVQ 1600(R4), F22
-	VFMLA V13.S4, V22.S4, V21.S4
-	FMOVQ 1616(R4), F22
 	VFMLA V13.S4, V21.S4, V22.S4
-	FMOVQ 1632(R4), F21
+	FMOVQ 1616(R4), F21
 	VFMLA V13.S4, V22.S4, V21.S4
-	FMOVQ 1648(R4), F22
+	FMOVQ 1632(R4), F22
 	VFMLA V13.S4, V21.S4, V22.S4
-	FMOVQ 1664(R4), F21
+	FMOVQ 1648(R4), F21
 	VFMLA V13.S4, V22.S4, V21.S4
 	VMOV V6.B16, V22.B16
 	VFMLA V13.S4, V21.S4, V22.S4
@@ -1048,22 +1030,22 @@ TEXT ·log2x2F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	FMOVQ 528(R4), F0
 	FMOVQ 480(R4), F1
-	FMOVQ 512(R4), F2
-	FMOVQ 1680(R4), F3
+	FMOVQ 1664(R4), F2
+	FMOVQ 512(R4), F3
 	FMOVQ 592(R4), F4
-	FMOVQ 1696(R4), F5
-	FMOVQ 1712(R4), F6
-	FMOVQ 1728(R4), F7
-	FMOVQ 1744(R4), F8
-	FMOVQ 1760(R4), F9
-	FMOVQ 1776(R4), F10
+	FMOVQ 1680(R4), F5
+	FMOVQ 1696(R4), F6
+	FMOVQ 1712(R4), F7
+	FMOVQ 1728(R4), F8
+	FMOVQ 1744(R4), F9
+	FMOVQ 1760(R4), F10
 loop:
-	// 242 instructions for 2 matrices, 121 each
+	// 223 instructions for 2 matrices, 111.5 each
 	FMOVQ (R1), F11
-	WORD $0x6e62dd6c // fmul v12.2d, v11.2d, v2.2d
+	WORD $0x6e63dd6c // fmul v12.2d, v11.2d, v3.2d
 	ADD R6, R1, R7
 	FMOVQ (R7), F13
-	WORD $0x6e62ddae // fmul v14.2d, v13.2d, v2.2d
+	WORD $0x6e63ddae // fmul v14.2d, v13.2d, v3.2d
 	WORD $0x4e6ed58f // fadd v15.2d, v12.2d, v14.2d
 	WORD $0x4eeed590 // fsub v16.2d, v12.2d, v14.2d
 	WORD $0x4eecd611 // fsub v17.2d, v16.2d, v12.2d
@@ -1099,18 +1081,18 @@ loop:
 	WORD $0x6eede58b // fcmgt v11.2d, v12.2d, v13.2d
 	VBSL V13.B16, V12.B16, V11.B16
 	WORD $0x6e6fddec // fmul v12.2d, v15.2d, v15.2d
-	FMOVQ 1792(R4), F13
+	FMOVQ 1776(R4), F13
 	WORD $0x6e6be5ab // fcmge v11.2d, v13.2d, v11.2d
 	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	FMOVQ 1808(R4), F13
+	FMOVQ 1792(R4), F13
 	WORD $0x6e6de66e // fcmge v14.2d, v19.2d, v13.2d
 	WORD $0x6e2059ce // mvn v14.16b, v14.16b
 	VORR V14.B16, V11.B16, V11.B16
 	VMOV V21.B16, V13.B16
-	FMOVQ 1824(R4), F14
+	FMOVQ 1808(R4), F14
 	VFMLA V14.D2, V12.D2, V13.D2
 	WORD $0x6ee0d9ee // fcmle v14.2d, v15.2d, #0.0
-	VBIF V14.B16, V3.B16, V13.B16
+	VBIF V14.B16, V2.B16, V13.B16
 	WORD $0x4ee0c9ad // fcmgt v13.2d, v13.2d, #0.0
 	VORR V13.B16, V11.B16, V11.B16
 	VAND V0.B16, V21.B16, V13.B16
@@ -1144,19 +1126,19 @@ loop:
 	WORD $0x6e78de78 // fmul v24.2d, v19.2d, v24.2d
 	WORD $0x6e79df18 // fmul v24.2d, v24.2d, v25.2d
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
-	FMOVQ 1840(R4), F27
+	FMOVQ 1824(R4), F27
 	VFMLA V26.D2, V10.D2, V27.D2
-	FMOVQ 1856(R4), F28
+	FMOVQ 1840(R4), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 1872(R4), F27
+	FMOVQ 1856(R4), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 1888(R4), F28
+	FMOVQ 1872(R4), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 1904(R4), F27
+	FMOVQ 1888(R4), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 1920(R4), F28
+	FMOVQ 1904(R4), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 1936(R4), F27
+	FMOVQ 1920(R4), F27
 	VFMLA V26.D2, V28.D2, V27.D2
 	VMOV V19.B16, V28.B16
 	VFMLS V27.D2, V26.D2, V28.D2
@@ -1166,116 +1148,97 @@ loop:
 	WORD $0x6e77de97 // fmul v23.2d, v20.2d, v23.2d
 	WORD $0x6e79def7 // fmul v23.2d, v23.2d, v25.2d
 	WORD $0x6e77deed // fmul v13.2d, v23.2d, v23.2d
-	FMOVQ 1840(R4), F24
+	FMOVQ 1824(R4), F24
 	VFMLA V13.D2, V10.D2, V24.D2
-	FMOVQ 1856(R4), F25
+	FMOVQ 1840(R4), F25
 	VFMLA V13.D2, V24.D2, V25.D2
-	FMOVQ 1872(R4), F24
+	FMOVQ 1856(R4), F24
 	VFMLA V13.D2, V25.D2, V24.D2
-	FMOVQ 1888(R4), F25
+	FMOVQ 1872(R4), F25
 	VFMLA V13.D2, V24.D2, V25.D2
-	FMOVQ 1904(R4), F24
+	FMOVQ 1888(R4), F24
 	VFMLA V13.D2, V25.D2, V24.D2
-	FMOVQ 1920(R4), F25
+	FMOVQ 1904(R4), F25
 	VFMLA V13.D2, V24.D2, V25.D2
-	FMOVQ 1936(R4), F24
+	FMOVQ 1920(R4), F24
 	VFMLA V13.D2, V25.D2, V24.D2
 	VMOV V20.B16, V25.B16
 	VFMLS V24.D2, V13.D2, V25.D2
 	VFMLS V25.D2, V23.D2, V20.D2
 	FMOVQ 720(R4), F13
 	VFMLA V13.D2, V22.D2, V20.D2
-	WORD $0x6e62de73 // fmul v19.2d, v19.2d, v2.2d
+	WORD $0x6e63de73 // fmul v19.2d, v19.2d, v3.2d
 	VAND V0.B16, V12.B16, V13.B16
-	FMOVQ 1952(R4), F22
+	FMOVQ 1936(R4), F22
 	WORD $0x6e6de6cd // fcmge v13.2d, v22.2d, v13.2d
 	WORD $0x4ee0eab5 // fcmlt v21.2d, v21.2d, #0.0
 	VAND V0.B16, V15.B16, V22.B16
 	WORD $0x6ef6e5d7 // fcmgt v23.2d, v14.2d, v22.2d
 	VBSL V14.B16, V22.B16, V23.B16
-	WORD $0x6eeee6d8 // fcmgt v24.2d, v22.2d, v14.2d
-	VBSL V14.B16, V22.B16, V24.B16
-	WORD $0x6e62df19 // fmul v25.2d, v24.2d, v2.2d
-	WORD $0x6ef9e6f9 // fcmgt v25.2d, v23.2d, v25.2d
-	WORD $0x4ef8d6fa // fsub v26.2d, v23.2d, v24.2d
-	VBIF V25.B16, V23.B16, V26.B16
-	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
-	VBIT V25.B16, V23.B16, V24.B16
-	WORD $0x6e78ff5a // fdiv v26.2d, v26.2d, v24.2d
-	WORD $0x6e7adf57 // fmul v23.2d, v26.2d, v26.2d
-	WORD $0x6e77df58 // fmul v24.2d, v26.2d, v23.2d
-	FMOVQ 1968(R4), F27
-	FMOVQ 1984(R4), F28
-	VFMLA V23.D2, V28.D2, V27.D2
-	FMOVQ 2000(R4), F28
-	VFMLA V23.D2, V27.D2, V28.D2
-	FMOVQ 2016(R4), F27
-	VFMLA V23.D2, V28.D2, V27.D2
-	FMOVQ 2032(R4), F28
-	VFMLA V23.D2, V27.D2, V28.D2
-	FMOVQ 2048(R4), F27
-	VFMLA V23.D2, V28.D2, V27.D2
-	FMOVQ 2064(R4), F28
-	VFMLA V23.D2, V27.D2, V28.D2
-	FMOVQ 2080(R4), F27
-	VFMLA V23.D2, V28.D2, V27.D2
-	FMOVQ 2096(R4), F28
-	VFMLA V23.D2, V27.D2, V28.D2
-	FMOVQ 2112(R4), F27
-	VFMLA V23.D2, V28.D2, V27.D2
-	FMOVQ 2128(R4), F28
-	VFMLA V23.D2, V27.D2, V28.D2
-	FMOVQ 2144(R4), F27
-	VFMLA V23.D2, V28.D2, V27.D2
-	FMOVQ 2160(R4), F28
-	VFMLA V23.D2, V27.D2, V28.D2
-	VFMLA V28.D2, V24.D2, V26.D2
-	FMOVQ 2176(R4), F24
-	VAND V24.B16, V25.B16, V23.B16
-	WORD $0x4e77d757 // fadd v23.2d, v26.2d, v23.2d
-	FMOVQ 2192(R4), F24
-	VAND V24.B16, V25.B16, V25.B16
-	WORD $0x4e79d6f9 // fadd v25.2d, v23.2d, v25.2d
+	WORD $0x6ef6e5d8 // fcmgt v24.2d, v14.2d, v22.2d
+	VBSL V22.B16, V14.B16, V24.B16
+	FMOVQ 1952(R4), F25
+	WORD $0x6e79df1a // fmul v26.2d, v24.2d, v25.2d
+	WORD $0x6efae6fa // fcmgt v26.2d, v23.2d, v26.2d
+	FMOVQ 1968(R4), F25
+	VAND V25.B16, V26.B16, V27.B16
+	VMOV V24.B16, V25.B16
+	VFMLA V23.D2, V27.D2, V25.D2
+	VFMLS V24.D2, V27.D2, V23.D2
+	WORD $0x6e79fef7 // fdiv v23.2d, v23.2d, v25.2d
 	WORD $0x6ef6e5d6 // fcmgt v22.2d, v14.2d, v22.2d
-	FMOVQ 496(R4), F24
-	VAND V24.B16, V22.B16, V23.B16
-	VEOR V23.B16, V25.B16, V23.B16
-	FMOVQ 736(R4), F25
-	VAND V25.B16, V22.B16, V24.B16
-	WORD $0x4e78d6f8 // fadd v24.2d, v23.2d, v24.2d
-	FMOVQ 704(R4), F23
-	VAND V23.B16, V22.B16, V22.B16
-	WORD $0x4e76d716 // fadd v22.2d, v24.2d, v22.2d
-	WORD $0x4ee0e9f7 // fcmlt v23.2d, v15.2d, #0.0
+	WORD $0x4ee0e9f8 // fcmlt v24.2d, v15.2d, #0.0
+	FMOVQ 1984(R4), F25
+	VAND V25.B16, V24.B16, V24.B16
+	FMOVQ 704(R4), F25
+	VBIT V22.B16, V25.B16, V24.B16
+	VEOR V15.B16, V22.B16, V22.B16
 	FMOVQ 496(R4), F25
-	VAND V25.B16, V23.B16, V24.B16
-	VEOR V24.B16, V22.B16, V24.B16
-	FMOVQ 2208(R4), F25
-	VAND V25.B16, V23.B16, V22.B16
-	WORD $0x4e76d716 // fadd v22.2d, v24.2d, v22.2d
-	FMOVQ 2224(R4), F24
-	VAND V24.B16, V23.B16, V23.B16
-	WORD $0x4e77d6d7 // fadd v23.2d, v22.2d, v23.2d
+	VAND V25.B16, V22.B16, V22.B16
+	FMOVQ 2000(R4), F25
+	VAND V25.B16, V26.B16, V26.B16
+	VORR V22.B16, V26.B16, V26.B16
+	WORD $0x4e7ad718 // fadd v24.2d, v24.2d, v26.2d
+	WORD $0x6e77def9 // fmul v25.2d, v23.2d, v23.2d
+	WORD $0x6e79defa // fmul v26.2d, v23.2d, v25.2d
+	FMOVQ 2016(R4), F27
+	FMOVQ 2032(R4), F28
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 2048(R4), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 2064(R4), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 2080(R4), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 2096(R4), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 2112(R4), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 2128(R4), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	VFMLA V27.D2, V26.D2, V23.D2
+	VEOR V22.B16, V23.B16, V23.B16
+	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
 	WORD $0x4ef3d694 // fsub v20.2d, v20.2d, v19.2d
 	VBIT V21.B16, V23.B16, V20.B16
-	FMOVQ 2240(R4), F21
-	FMOVQ 2256(R4), F22
+	FMOVQ 2144(R4), F21
+	FMOVQ 2160(R4), F22
+	VFMLA V12.D2, V22.D2, V21.D2
+	FMOVQ 2176(R4), F22
+	VFMLA V12.D2, V21.D2, V22.D2
+	FMOVQ 2192(R4), F21
+	VFMLA V12.D2, V22.D2, V21.D2
+	FMOVQ 2208(R4), F22
+	VFMLA V12.D2, V21.D2, V22.D2
+	FMOVQ 2224(R4), F21
+	VFMLA V12.D2, V22.D2, V21.D2
+	FMOVQ 2240(R4), F22
+	VFMLA V12.D2, V21.D2, V22.D2
+	FMOVQ 2256(R4), F21
 	VFMLA V12.D2, V22.D2, V21.D2
 	FMOVQ 2272(R4), F22
 	VFMLA V12.D2, V21.D2, V22.D2
 	FMOVQ 2288(R4), F21
-	VFMLA V12.D2, V22.D2, V21.D2
-	FMOVQ 2304(R4), F22
-	VFMLA V12.D2, V21.D2, V22.D2
-	FMOVQ 2320(R4), F21
-	VFMLA V12.D2, V22.D2, V21.D2
-	FMOVQ 2336(R4), F22
-	VFMLA V12.D2, V21.D2, V22.D2
-	FMOVQ 2352(R4), F21
-	VFMLA V12.D2, V22.D2, V21.D2
-	FMOVQ 2368(R4), F22
-	VFMLA V12.D2, V21.D2, V22.D2
-	FMOVQ 2384(R4), F21
 	VFMLA V12.D2, V22.D2, V21.D2
 	VMOV V1.B16, V22.B16
 	VFMLA V12.D2, V21.D2, V22.D2
@@ -1482,9 +1445,9 @@ TEXT ·inverse2x2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 48(R4), F0
 	FMOVQ 1136(R4), F1
 	FMOVQ 16(R4), F2
-	FMOVQ 2400(R4), F3
-	FMOVQ 2416(R4), F4
-	FMOVQ 2432(R4), F5
+	FMOVQ 2304(R4), F3
+	FMOVQ 2320(R4), F4
+	FMOVQ 2336(R4), F5
 loop:
 	// 59 instructions for 4 matrices, 14.75 each
 	FMOVQ (R1), F6
@@ -1595,11 +1558,11 @@ TEXT ·inverse2x2F64NEON(SB), NOSPLIT, $0-64
 	LSL $3, R5
 	ADD R5<<1, R5, R6
 	FMOVQ 528(R4), F0
-	FMOVQ 1680(R4), F1
+	FMOVQ 1664(R4), F1
 	FMOVQ 496(R4), F2
-	FMOVQ 2448(R4), F3
-	FMOVQ 2464(R4), F4
-	FMOVQ 2480(R4), F5
+	FMOVQ 2352(R4), F3
+	FMOVQ 2368(R4), F4
+	FMOVQ 2384(R4), F5
 loop:
 	// 59 instructions for 2 matrices, 29.5 each
 	FMOVQ (R1), F6
@@ -1781,8 +1744,8 @@ TEXT ·frobenius2x2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 2496(R4), F0
-	FMOVQ 2512(R4), F1
+	FMOVQ 2400(R4), F0
+	FMOVQ 2416(R4), F1
 loop:
 	// 25 instructions for 4 matrices, 6.25 each
 	FMOVQ (R1), F2
@@ -1843,8 +1806,8 @@ TEXT ·frobenius2x2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 2528(R4), F0
-	FMOVQ 2544(R4), F1
+	FMOVQ 2432(R4), F0
+	FMOVQ 2448(R4), F1
 loop:
 	// 25 instructions for 2 matrices, 12.5 each
 	FMOVQ (R1), F2
@@ -1921,7 +1884,7 @@ plain:
 	FMOVQ 64(R5), F4
 	FMOVQ 80(R5), F5
 	FMOVQ 96(R5), F6
-	FMOVQ 2560(R5), F7
+	FMOVQ 2464(R5), F7
 loop:
 	// 210 instructions for 4 matrices, 52.5 each
 	FMOVQ (R1), F8
@@ -2057,16 +2020,16 @@ loop:
 	VMOV V14.B16, V21.B16
 	VBIT V16.B16, V2.B16, V21.B16
 	WORD $0x6e35fe73 // fdiv v19.4s, v19.4s, v21.4s
-	FMOVQ 2576(R5), F21
-	FMOVQ 2592(R5), F22
+	FMOVQ 2480(R5), F21
+	FMOVQ 2496(R5), F22
 	VFMLA V14.S4, V22.S4, V21.S4
-	FMOVQ 2608(R5), F22
+	FMOVQ 2512(R5), F22
 	VFMLA V14.S4, V21.S4, V22.S4
-	FMOVQ 2624(R5), F21
+	FMOVQ 2528(R5), F21
 	VFMLA V14.S4, V22.S4, V21.S4
-	FMOVQ 2640(R5), F22
+	FMOVQ 2544(R5), F22
 	VFMLA V14.S4, V21.S4, V22.S4
-	FMOVQ 2656(R5), F21
+	FMOVQ 2560(R5), F21
 	VFMLA V14.S4, V22.S4, V21.S4
 	VBIT V16.B16, V21.B16, V19.B16
 	WORD $0x6e21dd4a // fmul v10.4s, v10.4s, v1.4s
@@ -2202,7 +2165,7 @@ plain:
 	FMOVQ 544(R5), F4
 	FMOVQ 560(R5), F5
 	FMOVQ 576(R5), F6
-	FMOVQ 2672(R5), F7
+	FMOVQ 2576(R5), F7
 loop:
 	// 240 instructions for 2 matrices, 120 each
 	FMOVQ (R1), F8
@@ -2350,24 +2313,24 @@ loop:
 	VMOV V14.B16, V21.B16
 	VBIT V16.B16, V2.B16, V21.B16
 	WORD $0x6e75fe73 // fdiv v19.2d, v19.2d, v21.2d
-	FMOVQ 2688(R5), F21
-	FMOVQ 2704(R5), F22
+	FMOVQ 2592(R5), F21
+	FMOVQ 2608(R5), F22
+	VFMLA V14.D2, V22.D2, V21.D2
+	FMOVQ 2624(R5), F22
+	VFMLA V14.D2, V21.D2, V22.D2
+	FMOVQ 2640(R5), F21
+	VFMLA V14.D2, V22.D2, V21.D2
+	FMOVQ 2656(R5), F22
+	VFMLA V14.D2, V21.D2, V22.D2
+	FMOVQ 2672(R5), F21
+	VFMLA V14.D2, V22.D2, V21.D2
+	FMOVQ 2688(R5), F22
+	VFMLA V14.D2, V21.D2, V22.D2
+	FMOVQ 2704(R5), F21
 	VFMLA V14.D2, V22.D2, V21.D2
 	FMOVQ 2720(R5), F22
 	VFMLA V14.D2, V21.D2, V22.D2
 	FMOVQ 2736(R5), F21
-	VFMLA V14.D2, V22.D2, V21.D2
-	FMOVQ 2752(R5), F22
-	VFMLA V14.D2, V21.D2, V22.D2
-	FMOVQ 2768(R5), F21
-	VFMLA V14.D2, V22.D2, V21.D2
-	FMOVQ 2784(R5), F22
-	VFMLA V14.D2, V21.D2, V22.D2
-	FMOVQ 2800(R5), F21
-	VFMLA V14.D2, V22.D2, V21.D2
-	FMOVQ 2816(R5), F22
-	VFMLA V14.D2, V21.D2, V22.D2
-	FMOVQ 2832(R5), F21
 	VFMLA V14.D2, V22.D2, V21.D2
 	VBIT V16.B16, V21.B16, V19.B16
 	WORD $0x6e61dd4a // fmul v10.2d, v10.2d, v1.2d

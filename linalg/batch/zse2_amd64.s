@@ -405,44 +405,39 @@ loop1:
 	VMOVUPS     (CX), Y1
 	VANDPS      ·dataAbsF32+0(SB), Y1, Y2
 	VANDPS      ·dataAbsF32+0(SB), Y0, Y3
-	VMAXPS      Y2, Y3, Y4
-	VMINPS      Y3, Y2, Y5
-	VDIVPS      Y4, Y5, Y5
-	VMULPS      Y5, Y5, Y4
-	VMULPS      Y4, Y5, Y6
+	VMINPS      Y3, Y2, Y4
+	VMAXPS      Y2, Y3, Y5
+	VDIVPS      Y5, Y4, Y4
+	VMULPS      Y4, Y4, Y5
+	VMULPS      Y5, Y4, Y6
 	VMOVUPS     ·dataAtanP9+0(SB), Y7
-	VFMADD213PS ·dataAtanP8+0(SB), Y4, Y7
-	VFMADD213PS ·dataAtanP7+0(SB), Y4, Y7
-	VFMADD213PS ·dataAtanP6+0(SB), Y4, Y7
-	VFMADD213PS ·dataAtanP5+0(SB), Y4, Y7
-	VFMADD213PS ·dataAtanP4+0(SB), Y4, Y7
-	VFMADD213PS ·dataAtanP3+0(SB), Y4, Y7
-	VFMADD213PS ·dataAtanP2+0(SB), Y4, Y7
-	VFMADD213PS ·dataAtanP1+0(SB), Y4, Y7
-	VFMADD213PS ·dataAtanP0+0(SB), Y4, Y7
-	VFMADD213PS Y5, Y7, Y6
-	VCMPPS      $0x03, Y5, Y5, Y5
+	VFMADD213PS ·dataAtanP8+0(SB), Y5, Y7
+	VFMADD213PS ·dataAtanP7+0(SB), Y5, Y7
+	VFMADD213PS ·dataAtanP6+0(SB), Y5, Y7
+	VFMADD213PS ·dataAtanP5+0(SB), Y5, Y7
+	VFMADD213PS ·dataAtanP4+0(SB), Y5, Y7
+	VFMADD213PS ·dataAtanP3+0(SB), Y5, Y7
+	VFMADD213PS ·dataAtanP2+0(SB), Y5, Y7
+	VFMADD213PS ·dataAtanP1+0(SB), Y5, Y7
+	VFMADD213PS ·dataAtanP0+0(SB), Y5, Y7
+	VFMADD213PS Y4, Y7, Y6
+	VCMPPS      $0x03, Y4, Y4, Y4
 	VCMPPS      $0x1e, Y2, Y3, Y3
-	VANDPS      ·dataSignF32+0(SB), Y3, Y2
-	VXORPS      Y2, Y6, Y6
-	VANDPS      ·dataHalfPi2+0(SB), Y3, Y2
-	VADDPS      Y2, Y6, Y6
-	VANDPS      ·dataHalfPi1+0(SB), Y3, Y3
-	VADDPS      Y3, Y6, Y6
-	VCMPPS      $0x11, ·dataZero+0(SB), Y1, Y1
-	VANDPS      ·dataSignF32+0(SB), Y1, Y3
+	VCMPPS      $0x11, ·dataZero+0(SB), Y1, Y2
+	VANDPS      ·dataTwo+0(SB), Y2, Y2
+	VBLENDVPS   Y3, ·dataOne+0(SB), Y2, Y2
+	VXORPS      Y1, Y3, Y3
+	VANDPS      ·dataSignF32+0(SB), Y3, Y3
 	VXORPS      Y3, Y6, Y6
-	VANDPS      ·dataPi2+0(SB), Y1, Y3
-	VADDPS      Y3, Y6, Y6
-	VANDPS      ·dataPi1+0(SB), Y1, Y1
-	VADDPS      Y1, Y6, Y6
+	VFMADD231PS ·dataHalfPi2+0(SB), Y2, Y6
+	VFMADD231PS ·dataHalfPi1+0(SB), Y2, Y6
 	VANDPS      ·dataSignF32+0(SB), Y0, Y0
 	VORPS       Y6, Y0, Y0
-	VMOVMSKPS   Y5, DI
+	VMOVMSKPS   Y4, DI
 	TESTQ       DI, DI
 	JE          easy3
 	VPCMPEQD    Y6, Y6, Y6
-	VXORPS      Y5, Y6, Y6
+	VXORPS      Y4, Y6, Y6
 	VMASKMOVPS  Y0, Y6, (AX)
 	MOVQ        SI, AX
 	SUBQ        DX, AX
@@ -496,40 +491,40 @@ loop1:
 	VPANDD           Z2, Z12, Z14
 	VPANDD           Z2, Z9, Z15
 	VPANDD           Z2, Z10, Z16
-	VMAXPS           Z13, Z15, Z17
-	VMAXPS           Z14, Z16, Z18
-	VMINPS           Z15, Z13, Z19
-	VMINPS           Z16, Z14, Z20
-	VDIVPS           Z17, Z19, Z19
-	VDIVPS           Z18, Z20, Z20
-	VMULPS           Z19, Z19, Z18
-	VMULPS           Z20, Z20, Z17
-	VMULPS           Z18, Z19, Z21
-	VMULPS           Z17, Z20, Z22
+	VMINPS           Z15, Z13, Z17
+	VMINPS           Z16, Z14, Z18
+	VMAXPS           Z13, Z15, Z19
+	VMAXPS           Z14, Z16, Z20
+	VDIVPS           Z19, Z17, Z17
+	VDIVPS           Z20, Z18, Z18
+	VMULPS           Z17, Z17, Z20
+	VMULPS           Z18, Z18, Z19
+	VMULPS           Z20, Z17, Z21
+	VMULPS           Z19, Z18, Z22
 	VBROADCASTSS     ·dataAtanP9+0(SB), Z23
-	VFMADD213PS      Z3, Z18, Z23
+	VFMADD213PS      Z3, Z20, Z23
 	VBROADCASTSS     ·dataAtanP9+0(SB), Z24
-	VFMADD213PS      Z3, Z17, Z24
-	VFMADD213PS      Z4, Z18, Z23
-	VFMADD213PS      Z4, Z17, Z24
-	VFMADD213PS      Z5, Z18, Z23
-	VFMADD213PS      Z5, Z17, Z24
-	VFMADD213PS      Z6, Z18, Z23
-	VFMADD213PS      Z6, Z17, Z24
-	VFMADD213PS      Z7, Z18, Z23
-	VFMADD213PS      Z7, Z17, Z24
-	VFMADD213PS      Z8, Z18, Z23
-	VFMADD213PS      Z8, Z17, Z24
-	VFMADD213PS.BCST ·dataAtanP2+0(SB), Z18, Z23
-	VFMADD213PS.BCST ·dataAtanP2+0(SB), Z17, Z24
-	VFMADD213PS.BCST ·dataAtanP1+0(SB), Z18, Z23
-	VFMADD213PS.BCST ·dataAtanP1+0(SB), Z17, Z24
-	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z18, Z23
-	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z17, Z24
-	VFMADD213PS      Z19, Z23, Z21
-	VFMADD213PS      Z20, Z24, Z22
-	VCMPPS           $0x03, Z19, Z19, K1
-	VCMPPS           $0x03, Z20, Z20, K2
+	VFMADD213PS      Z3, Z19, Z24
+	VFMADD213PS      Z4, Z20, Z23
+	VFMADD213PS      Z4, Z19, Z24
+	VFMADD213PS      Z5, Z20, Z23
+	VFMADD213PS      Z5, Z19, Z24
+	VFMADD213PS      Z6, Z20, Z23
+	VFMADD213PS      Z6, Z19, Z24
+	VFMADD213PS      Z7, Z20, Z23
+	VFMADD213PS      Z7, Z19, Z24
+	VFMADD213PS      Z8, Z20, Z23
+	VFMADD213PS      Z8, Z19, Z24
+	VFMADD213PS.BCST ·dataAtanP2+0(SB), Z20, Z23
+	VFMADD213PS.BCST ·dataAtanP2+0(SB), Z19, Z24
+	VFMADD213PS.BCST ·dataAtanP1+0(SB), Z20, Z23
+	VFMADD213PS.BCST ·dataAtanP1+0(SB), Z19, Z24
+	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z20, Z23
+	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z19, Z24
+	VFMADD213PS      Z17, Z23, Z21
+	VFMADD213PS      Z18, Z24, Z22
+	VCMPPS           $0x03, Z17, Z17, K1
+	VCMPPS           $0x03, Z18, Z18, K2
 	VCMPPS           $0x1e, Z13, Z15, K3
 	VCMPPS           $0x1e, Z14, Z16, K4
 	VPXORD           Z0, Z21, K3, Z21
@@ -591,71 +586,58 @@ TEXT ·logSO2F64AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x03, BX
 	MOVQ DX, SI
 loop1:
-	VMOVUPS     (CX)(BX*1), Y0
-	VADDPD      ·dataZero+0(SB), Y0, Y0
-	VMOVUPS     (CX), Y1
-	VANDPD      ·dataAbsF64+0(SB), Y1, Y2
-	VANDPD      ·dataAbsF64+0(SB), Y0, Y3
-	VMAXPD      Y2, Y3, Y4
-	VMINPD      Y3, Y2, Y5
-	VMULPD      ·dataHalfF64+0(SB), Y4, Y6
-	VCMPPD      $0x1e, Y6, Y5, Y6
-	VSUBPD      Y4, Y5, Y7
-	VBLENDVPD   Y6, Y7, Y5, Y7
-	VADDPD      Y4, Y5, Y5
-	VBLENDVPD   Y6, Y5, Y4, Y5
-	VDIVPD      Y5, Y7, Y7
-	VMULPD      Y7, Y7, Y5
-	VMULPD      Y5, Y7, Y8
-	VMOVUPS     ·dataAtanP12F64+0(SB), Y9
-	VFMADD213PD ·dataAtanP11F64+0(SB), Y5, Y9
-	VFMADD213PD ·dataAtanP10F64+0(SB), Y5, Y9
-	VFMADD213PD ·dataAtanP9F64+0(SB), Y5, Y9
-	VFMADD213PD ·dataAtanP8F64+0(SB), Y5, Y9
-	VFMADD213PD ·dataAtanP7F64+0(SB), Y5, Y9
-	VFMADD213PD ·dataAtanP6F64+0(SB), Y5, Y9
-	VFMADD213PD ·dataAtanP5F64+0(SB), Y5, Y9
-	VFMADD213PD ·dataAtanP4F64+0(SB), Y5, Y9
-	VFMADD213PD ·dataAtanP3F64+0(SB), Y5, Y9
-	VFMADD213PD ·dataAtanP2F64+0(SB), Y5, Y9
-	VFMADD213PD ·dataAtanP1F64+0(SB), Y5, Y9
-	VFMADD213PD ·dataAtanP0F64+0(SB), Y5, Y9
-	VFMADD213PD Y7, Y9, Y8
-	VANDPD      ·dataQuarterPi2F64+0(SB), Y6, Y9
-	VADDPD      Y9, Y8, Y8
-	VANDPD      ·dataQuarterPi1F64+0(SB), Y6, Y6
-	VADDPD      Y6, Y8, Y8
-	VCMPPD      $0x03, Y7, Y7, Y7
-	VCMPPD      $0x16, ·dataHalfMaxF64+0(SB), Y4, Y4
-	VORPD       Y7, Y4, Y4
-	VCMPPD      $0x1e, Y2, Y3, Y3
-	VANDPD      ·dataSignF64+0(SB), Y3, Y2
-	VXORPD      Y2, Y8, Y8
-	VANDPD      ·dataHalfPi2F64+0(SB), Y3, Y2
-	VADDPD      Y2, Y8, Y8
-	VANDPD      ·dataHalfPi1F64+0(SB), Y3, Y3
-	VADDPD      Y3, Y8, Y8
-	VCMPPD      $0x11, ·dataZero+0(SB), Y1, Y1
-	VANDPD      ·dataSignF64+0(SB), Y1, Y3
-	VXORPD      Y3, Y8, Y8
-	VANDPD      ·dataPi2F64+0(SB), Y1, Y3
-	VADDPD      Y3, Y8, Y8
-	VANDPD      ·dataPi1F64+0(SB), Y1, Y1
-	VADDPD      Y1, Y8, Y8
-	VANDPD      ·dataSignF64+0(SB), Y0, Y0
-	VORPD       Y8, Y0, Y0
-	VMOVMSKPD   Y4, DI
-	TESTQ       DI, DI
-	JE          easy3
-	VPCMPEQD    Y8, Y8, Y8
-	VXORPD      Y4, Y8, Y8
-	VMASKMOVPD  Y0, Y8, (AX)
-	MOVQ        SI, AX
-	SUBQ        DX, AX
-	LEAQ        4(AX), CX
-	MOVQ        AX, at+40(FP)
-	MOVQ        CX, next+48(FP)
-	MOVQ        DI, hard+56(FP)
+	VMOVUPS      (CX)(BX*1), Y0
+	VADDPD       ·dataZero+0(SB), Y0, Y0
+	VMOVUPS      (CX), Y1
+	VANDPD       ·dataAbsF64+0(SB), Y1, Y2
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y3
+	VMINPD       Y3, Y2, Y4
+	VMAXPD       Y2, Y3, Y5
+	VMULPD       ·dataTanHalfF64+0(SB), Y5, Y6
+	VCMPPD       $0x1e, Y6, Y4, Y6
+	VANDPD       ·dataArcNodeF64+0(SB), Y6, Y7
+	VMOVAPS      Y5, Y8
+	VFMADD231PD  Y4, Y7, Y8
+	VFNMADD231PD Y5, Y7, Y4
+	VDIVPD       Y8, Y4, Y4
+	VCMPPD       $0x1e, Y2, Y3, Y3
+	VCMPPD       $0x11, ·dataZero+0(SB), Y1, Y2
+	VANDPD       ·dataPi1F64+0(SB), Y2, Y2
+	VBLENDVPD    Y3, ·dataHalfPi1F64+0(SB), Y2, Y2
+	VXORPD       Y1, Y3, Y3
+	VANDPD       ·dataSignF64+0(SB), Y3, Y3
+	VANDPD       ·dataArcAngleF64+0(SB), Y6, Y6
+	VORPD        Y3, Y6, Y6
+	VADDPD       Y6, Y2, Y2
+	VMULPD       Y4, Y4, Y6
+	VMULPD       Y6, Y4, Y1
+	VMOVUPS      ·dataArcP7F64+0(SB), Y7
+	VFMADD213PD  ·dataArcP6F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataArcP5F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataArcP4F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataArcP3F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataArcP2F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataArcP1F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataArcP0F64+0(SB), Y6, Y7
+	VFMADD231PD  Y7, Y1, Y4
+	VXORPD       Y3, Y4, Y4
+	VADDPD       Y2, Y4, Y4
+	VPADDQ       ·dataArcFromLeastF64+0(SB), Y8, Y8
+	VPCMPGTQ     ·dataArcLastF64+0(SB), Y8, Y8
+	VANDPD       ·dataSignF64+0(SB), Y0, Y0
+	VORPD        Y4, Y0, Y0
+	VMOVMSKPD    Y8, DI
+	TESTQ        DI, DI
+	JE           easy3
+	VPCMPEQD     Y4, Y4, Y4
+	VXORPD       Y8, Y4, Y4
+	VMASKMOVPD   Y0, Y4, (AX)
+	MOVQ         SI, AX
+	SUBQ         DX, AX
+	LEAQ         4(AX), CX
+	MOVQ         AX, at+40(FP)
+	MOVQ         CX, next+48(FP)
+	MOVQ         DI, hard+56(FP)
 	VZEROUPPER
 	RET
 easy3:
@@ -1730,45 +1712,40 @@ loop1:
 	VADDPS      ·dataZero+0(SB), Y2, Y2
 	VANDPS      ·dataAbsF32+0(SB), Y0, Y3
 	VANDPS      ·dataAbsF32+0(SB), Y2, Y5
-	VMAXPS      Y3, Y5, Y8
-	VMINPS      Y5, Y3, Y1
-	VDIVPS      Y8, Y1, Y1
-	VMULPS      Y1, Y1, Y8
-	VMULPS      Y8, Y1, Y4
+	VMINPS      Y5, Y3, Y8
+	VMAXPS      Y3, Y5, Y1
+	VDIVPS      Y1, Y8, Y8
+	VMULPS      Y8, Y8, Y1
+	VMULPS      Y1, Y8, Y4
 	VMOVUPS     ·dataAtanP9+0(SB), Y9
-	VFMADD213PS ·dataAtanP8+0(SB), Y8, Y9
-	VFMADD213PS ·dataAtanP7+0(SB), Y8, Y9
-	VFMADD213PS ·dataAtanP6+0(SB), Y8, Y9
-	VFMADD213PS ·dataAtanP5+0(SB), Y8, Y9
-	VFMADD213PS ·dataAtanP4+0(SB), Y8, Y9
-	VFMADD213PS ·dataAtanP3+0(SB), Y8, Y9
-	VFMADD213PS ·dataAtanP2+0(SB), Y8, Y9
-	VFMADD213PS ·dataAtanP1+0(SB), Y8, Y9
-	VFMADD213PS ·dataAtanP0+0(SB), Y8, Y9
-	VFMADD213PS Y1, Y9, Y4
-	VCMPPS      $0x03, Y1, Y1, Y1
-	VORPS       Y7, Y1, Y1
+	VFMADD213PS ·dataAtanP8+0(SB), Y1, Y9
+	VFMADD213PS ·dataAtanP7+0(SB), Y1, Y9
+	VFMADD213PS ·dataAtanP6+0(SB), Y1, Y9
+	VFMADD213PS ·dataAtanP5+0(SB), Y1, Y9
+	VFMADD213PS ·dataAtanP4+0(SB), Y1, Y9
+	VFMADD213PS ·dataAtanP3+0(SB), Y1, Y9
+	VFMADD213PS ·dataAtanP2+0(SB), Y1, Y9
+	VFMADD213PS ·dataAtanP1+0(SB), Y1, Y9
+	VFMADD213PS ·dataAtanP0+0(SB), Y1, Y9
+	VFMADD213PS Y8, Y9, Y4
+	VCMPPS      $0x03, Y8, Y8, Y8
+	VORPS       Y7, Y8, Y8
 	VCMPPS      $0x1e, Y3, Y5, Y5
-	VANDPS      ·dataSignF32+0(SB), Y5, Y3
-	VXORPS      Y3, Y4, Y4
-	VANDPS      ·dataHalfPi2+0(SB), Y5, Y3
-	VADDPS      Y3, Y4, Y4
-	VANDPS      ·dataHalfPi1+0(SB), Y5, Y5
-	VADDPS      Y5, Y4, Y4
-	VCMPPS      $0x11, ·dataZero+0(SB), Y0, Y0
-	VANDPS      ·dataSignF32+0(SB), Y0, Y5
+	VCMPPS      $0x11, ·dataZero+0(SB), Y0, Y3
+	VANDPS      ·dataTwo+0(SB), Y3, Y3
+	VBLENDVPS   Y5, ·dataOne+0(SB), Y3, Y3
+	VXORPS      Y0, Y5, Y5
+	VANDPS      ·dataSignF32+0(SB), Y5, Y5
 	VXORPS      Y5, Y4, Y4
-	VANDPS      ·dataPi2+0(SB), Y0, Y5
-	VADDPS      Y5, Y4, Y4
-	VANDPS      ·dataPi1+0(SB), Y0, Y0
-	VADDPS      Y0, Y4, Y4
+	VFMADD231PS ·dataHalfPi2+0(SB), Y3, Y4
+	VFMADD231PS ·dataHalfPi1+0(SB), Y3, Y4
 	VANDPS      ·dataSignF32+0(SB), Y2, Y2
 	VORPS       Y4, Y2, Y2
-	VMOVMSKPS   Y1, DI
+	VMOVMSKPS   Y8, DI
 	TESTQ       DI, DI
 	JE          easy3
 	VPCMPEQD    Y4, Y4, Y4
-	VXORPS      Y1, Y4, Y4
+	VXORPS      Y8, Y4, Y4
 	VMASKMOVPS  Y6, Y4, (AX)
 	VMASKMOVPS  Y2, Y4, (AX)(BX*1)
 	MOVQ        SI, AX
@@ -1861,23 +1838,23 @@ loop1:
 	VADDPS           Z2, Z11, Z11
 	VPANDD           Z0, Z9, Z14
 	VPANDD           Z0, Z11, Z12
-	VMAXPS           Z14, Z12, Z13
-	VMINPS           Z12, Z14, Z10
-	VDIVPS           Z13, Z10, Z10
-	VMULPS           Z10, Z10, Z13
-	VMULPS           Z13, Z10, Z15
+	VMINPS           Z12, Z14, Z13
+	VMAXPS           Z14, Z12, Z10
+	VDIVPS           Z10, Z13, Z13
+	VMULPS           Z13, Z13, Z10
+	VMULPS           Z10, Z13, Z15
 	VBROADCASTSS     ·dataAtanP9+0(SB), Z17
-	VFMADD213PS.BCST ·dataAtanP8+0(SB), Z13, Z17
-	VFMADD213PS.BCST ·dataAtanP7+0(SB), Z13, Z17
-	VFMADD213PS.BCST ·dataAtanP6+0(SB), Z13, Z17
-	VFMADD213PS.BCST ·dataAtanP5+0(SB), Z13, Z17
-	VFMADD213PS.BCST ·dataAtanP4+0(SB), Z13, Z17
-	VFMADD213PS.BCST ·dataAtanP3+0(SB), Z13, Z17
-	VFMADD213PS.BCST ·dataAtanP2+0(SB), Z13, Z17
-	VFMADD213PS.BCST ·dataAtanP1+0(SB), Z13, Z17
-	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z13, Z17
-	VFMADD213PS      Z10, Z17, Z15
-	VCMPPS           $0x03, Z10, Z10, K2
+	VFMADD213PS.BCST ·dataAtanP8+0(SB), Z10, Z17
+	VFMADD213PS.BCST ·dataAtanP7+0(SB), Z10, Z17
+	VFMADD213PS.BCST ·dataAtanP6+0(SB), Z10, Z17
+	VFMADD213PS.BCST ·dataAtanP5+0(SB), Z10, Z17
+	VFMADD213PS.BCST ·dataAtanP4+0(SB), Z10, Z17
+	VFMADD213PS.BCST ·dataAtanP3+0(SB), Z10, Z17
+	VFMADD213PS.BCST ·dataAtanP2+0(SB), Z10, Z17
+	VFMADD213PS.BCST ·dataAtanP1+0(SB), Z10, Z17
+	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z10, Z17
+	VFMADD213PS      Z13, Z17, Z15
+	VCMPPS           $0x03, Z13, Z13, K2
 	KORW             K1, K2, K1
 	VCMPPS           $0x1e, Z14, Z12, K2
 	VPXORD           Z1, Z15, K2, Z15
@@ -1927,121 +1904,108 @@ TEXT ·logRxSO2F64AVX2(SB), NOSPLIT, $0-64
 	SHLQ $0x03, BX
 	MOVQ DX, SI
 loop1:
-	VMOVUPS     (CX), Y0
-	VANDPD      ·dataAbsF64+0(SB), Y0, Y1
-	VMOVUPS     (CX)(BX*1), Y2
-	VANDPD      ·dataAbsF64+0(SB), Y2, Y3
-	VMAXPD      Y3, Y1, Y4
-	VCMPPD      $0x03, Y2, Y0, Y5
-	VCMPPD      $0x16, ·dataRadiusMaxF64+0(SB), Y4, Y6
-	VCMPPD      $0x19, ·dataRadiusMinF64+0(SB), Y4, Y7
-	VORPD       Y6, Y7, Y7
-	VORPD       Y5, Y7, Y7
-	VMINPD      Y3, Y1, Y1
-	VMULPD      Y4, Y4, Y3
-	VMULPD      Y1, Y1, Y5
-	VADDPD      Y5, Y3, Y6
-	VSUBPD      Y3, Y6, Y8
-	VSUBPD      Y8, Y5, Y8
-	VFMSUB231PD Y4, Y4, Y3
-	VFMSUB231PD Y1, Y1, Y5
-	VADDPD      Y5, Y3, Y3
-	VADDPD      Y3, Y8, Y8
-	VPADDQ      ·dataOneMinusThreeQuartersF64+0(SB), Y6, Y3
-	VANDPD      ·dataExponentF64+0(SB), Y3, Y5
-	VPSRLQ      $0x34, Y3, Y3
-	VORPD       ·dataTwo52F64+0(SB), Y3, Y3
-	VSUBPD      ·dataTwo52BiasF64+0(SB), Y3, Y3
-	VPSUBQ      ·dataOneF64+0(SB), Y5, Y5
-	VPSUBQ      Y5, Y6, Y5
-	VSUBPD      ·dataOneF64+0(SB), Y5, Y5
-	VDIVPD      Y6, Y8, Y8
-	VADDPD      ·dataTwoF64+0(SB), Y5, Y6
-	VDIVPD      Y6, Y5, Y6
-	VMULPD      Y6, Y6, Y1
-	VMULPD      Y5, Y5, Y4
-	VMULPD      ·dataHalfF64+0(SB), Y4, Y4
-	VMULPD      ·dataLn2LoF64+0(SB), Y3, Y9
-	VADDPD      Y8, Y9, Y9
-	VMOVUPS     ·dataLogR7F64+0(SB), Y8
-	VFMADD213PD ·dataLogR6F64+0(SB), Y1, Y8
-	VFMADD213PD ·dataLogR5F64+0(SB), Y1, Y8
-	VFMADD213PD ·dataLogR4F64+0(SB), Y1, Y8
-	VFMADD213PD ·dataLogR3F64+0(SB), Y1, Y8
-	VFMADD213PD ·dataLogR2F64+0(SB), Y1, Y8
-	VFMADD213PD ·dataLogR1F64+0(SB), Y1, Y8
-	VFMADD213PD ·dataLogR0F64+0(SB), Y1, Y8
-	VFMADD213PD Y4, Y8, Y1
-	VFMADD231PD Y1, Y6, Y9
-	VSUBPD      Y9, Y4, Y4
-	VSUBPD      Y4, Y5, Y5
-	VFMADD231PD ·dataLn2HiF64+0(SB), Y3, Y5
-	VMULPD      ·dataHalfF64+0(SB), Y5, Y5
-	VADDPD      ·dataZero+0(SB), Y2, Y2
-	VANDPD      ·dataAbsF64+0(SB), Y0, Y3
-	VANDPD      ·dataAbsF64+0(SB), Y2, Y4
-	VMAXPD      Y3, Y4, Y9
-	VMINPD      Y4, Y3, Y6
-	VMULPD      ·dataHalfF64+0(SB), Y9, Y1
-	VCMPPD      $0x1e, Y1, Y6, Y1
-	VSUBPD      Y9, Y6, Y8
-	VBLENDVPD   Y1, Y8, Y6, Y8
-	VADDPD      Y9, Y6, Y6
-	VBLENDVPD   Y1, Y6, Y9, Y6
-	VDIVPD      Y6, Y8, Y8
-	VMULPD      Y8, Y8, Y6
-	VMULPD      Y6, Y8, Y10
-	VMOVUPS     ·dataAtanP12F64+0(SB), Y11
-	VFMADD213PD ·dataAtanP11F64+0(SB), Y6, Y11
-	VFMADD213PD ·dataAtanP10F64+0(SB), Y6, Y11
-	VFMADD213PD ·dataAtanP9F64+0(SB), Y6, Y11
-	VFMADD213PD ·dataAtanP8F64+0(SB), Y6, Y11
-	VFMADD213PD ·dataAtanP7F64+0(SB), Y6, Y11
-	VFMADD213PD ·dataAtanP6F64+0(SB), Y6, Y11
-	VFMADD213PD ·dataAtanP5F64+0(SB), Y6, Y11
-	VFMADD213PD ·dataAtanP4F64+0(SB), Y6, Y11
-	VFMADD213PD ·dataAtanP3F64+0(SB), Y6, Y11
-	VFMADD213PD ·dataAtanP2F64+0(SB), Y6, Y11
-	VFMADD213PD ·dataAtanP1F64+0(SB), Y6, Y11
-	VFMADD213PD ·dataAtanP0F64+0(SB), Y6, Y11
-	VFMADD213PD Y8, Y11, Y10
-	VANDPD      ·dataQuarterPi2F64+0(SB), Y1, Y11
-	VADDPD      Y11, Y10, Y10
-	VANDPD      ·dataQuarterPi1F64+0(SB), Y1, Y1
-	VADDPD      Y1, Y10, Y10
-	VCMPPD      $0x03, Y8, Y8, Y8
-	VORPD       Y7, Y8, Y8
-	VCMPPD      $0x16, ·dataHalfMaxF64+0(SB), Y9, Y9
-	VORPD       Y8, Y9, Y9
-	VCMPPD      $0x1e, Y3, Y4, Y4
-	VANDPD      ·dataSignF64+0(SB), Y4, Y3
-	VXORPD      Y3, Y10, Y10
-	VANDPD      ·dataHalfPi2F64+0(SB), Y4, Y3
-	VADDPD      Y3, Y10, Y10
-	VANDPD      ·dataHalfPi1F64+0(SB), Y4, Y4
-	VADDPD      Y4, Y10, Y10
-	VCMPPD      $0x11, ·dataZero+0(SB), Y0, Y0
-	VANDPD      ·dataSignF64+0(SB), Y0, Y4
-	VXORPD      Y4, Y10, Y10
-	VANDPD      ·dataPi2F64+0(SB), Y0, Y4
-	VADDPD      Y4, Y10, Y10
-	VANDPD      ·dataPi1F64+0(SB), Y0, Y0
-	VADDPD      Y0, Y10, Y10
-	VANDPD      ·dataSignF64+0(SB), Y2, Y2
-	VORPD       Y10, Y2, Y2
-	VMOVMSKPD   Y9, DI
-	TESTQ       DI, DI
-	JE          easy3
-	VPCMPEQD    Y10, Y10, Y10
-	VXORPD      Y9, Y10, Y10
-	VMASKMOVPD  Y5, Y10, (AX)
-	VMASKMOVPD  Y2, Y10, (AX)(BX*1)
-	MOVQ        SI, AX
-	SUBQ        DX, AX
-	LEAQ        4(AX), CX
-	MOVQ        AX, at+40(FP)
-	MOVQ        CX, next+48(FP)
-	MOVQ        DI, hard+56(FP)
+	VMOVUPS      (CX), Y0
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y1
+	VMOVUPS      (CX)(BX*1), Y2
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
+	VMAXPD       Y3, Y1, Y4
+	VCMPPD       $0x03, Y2, Y0, Y5
+	VCMPPD       $0x16, ·dataRadiusMaxF64+0(SB), Y4, Y6
+	VCMPPD       $0x19, ·dataRadiusMinF64+0(SB), Y4, Y7
+	VORPD        Y6, Y7, Y7
+	VORPD        Y5, Y7, Y7
+	VMINPD       Y3, Y1, Y1
+	VMULPD       Y4, Y4, Y3
+	VMULPD       Y1, Y1, Y5
+	VADDPD       Y5, Y3, Y6
+	VSUBPD       Y3, Y6, Y8
+	VSUBPD       Y8, Y5, Y8
+	VFMSUB231PD  Y4, Y4, Y3
+	VFMSUB231PD  Y1, Y1, Y5
+	VADDPD       Y5, Y3, Y3
+	VADDPD       Y3, Y8, Y8
+	VPADDQ       ·dataOneMinusThreeQuartersF64+0(SB), Y6, Y3
+	VANDPD       ·dataExponentF64+0(SB), Y3, Y5
+	VPSRLQ       $0x34, Y3, Y3
+	VORPD        ·dataTwo52F64+0(SB), Y3, Y3
+	VSUBPD       ·dataTwo52BiasF64+0(SB), Y3, Y3
+	VPSUBQ       ·dataOneF64+0(SB), Y5, Y5
+	VPSUBQ       Y5, Y6, Y5
+	VSUBPD       ·dataOneF64+0(SB), Y5, Y5
+	VDIVPD       Y6, Y8, Y8
+	VADDPD       ·dataTwoF64+0(SB), Y5, Y6
+	VDIVPD       Y6, Y5, Y6
+	VMULPD       Y6, Y6, Y1
+	VMULPD       Y5, Y5, Y4
+	VMULPD       ·dataHalfF64+0(SB), Y4, Y4
+	VMULPD       ·dataLn2LoF64+0(SB), Y3, Y9
+	VADDPD       Y8, Y9, Y9
+	VMOVUPS      ·dataLogR7F64+0(SB), Y8
+	VFMADD213PD  ·dataLogR6F64+0(SB), Y1, Y8
+	VFMADD213PD  ·dataLogR5F64+0(SB), Y1, Y8
+	VFMADD213PD  ·dataLogR4F64+0(SB), Y1, Y8
+	VFMADD213PD  ·dataLogR3F64+0(SB), Y1, Y8
+	VFMADD213PD  ·dataLogR2F64+0(SB), Y1, Y8
+	VFMADD213PD  ·dataLogR1F64+0(SB), Y1, Y8
+	VFMADD213PD  ·dataLogR0F64+0(SB), Y1, Y8
+	VFMADD213PD  Y4, Y8, Y1
+	VFMADD231PD  Y1, Y6, Y9
+	VSUBPD       Y9, Y4, Y4
+	VSUBPD       Y4, Y5, Y5
+	VFMADD231PD  ·dataLn2HiF64+0(SB), Y3, Y5
+	VMULPD       ·dataHalfF64+0(SB), Y5, Y5
+	VADDPD       ·dataZero+0(SB), Y2, Y2
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y4
+	VMINPD       Y4, Y3, Y9
+	VMAXPD       Y3, Y4, Y6
+	VMULPD       ·dataTanHalfF64+0(SB), Y6, Y1
+	VCMPPD       $0x1e, Y1, Y9, Y1
+	VANDPD       ·dataArcNodeF64+0(SB), Y1, Y8
+	VMOVAPS      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VFNMADD231PD Y6, Y8, Y9
+	VDIVPD       Y10, Y9, Y9
+	VCMPPD       $0x1e, Y3, Y4, Y4
+	VCMPPD       $0x11, ·dataZero+0(SB), Y0, Y3
+	VANDPD       ·dataPi1F64+0(SB), Y3, Y3
+	VBLENDVPD    Y4, ·dataHalfPi1F64+0(SB), Y3, Y3
+	VXORPD       Y0, Y4, Y4
+	VANDPD       ·dataSignF64+0(SB), Y4, Y4
+	VANDPD       ·dataArcAngleF64+0(SB), Y1, Y1
+	VORPD        Y4, Y1, Y1
+	VADDPD       Y1, Y3, Y3
+	VMULPD       Y9, Y9, Y1
+	VMULPD       Y1, Y9, Y0
+	VMOVUPS      ·dataArcP7F64+0(SB), Y8
+	VFMADD213PD  ·dataArcP6F64+0(SB), Y1, Y8
+	VFMADD213PD  ·dataArcP5F64+0(SB), Y1, Y8
+	VFMADD213PD  ·dataArcP4F64+0(SB), Y1, Y8
+	VFMADD213PD  ·dataArcP3F64+0(SB), Y1, Y8
+	VFMADD213PD  ·dataArcP2F64+0(SB), Y1, Y8
+	VFMADD213PD  ·dataArcP1F64+0(SB), Y1, Y8
+	VFMADD213PD  ·dataArcP0F64+0(SB), Y1, Y8
+	VFMADD231PD  Y8, Y0, Y9
+	VXORPD       Y4, Y9, Y9
+	VADDPD       Y3, Y9, Y9
+	VPADDQ       ·dataArcFromLeastF64+0(SB), Y10, Y10
+	VPCMPGTQ     ·dataArcLastF64+0(SB), Y10, Y10
+	VORPD        Y7, Y10, Y10
+	VANDPD       ·dataSignF64+0(SB), Y2, Y2
+	VORPD        Y9, Y2, Y2
+	VMOVMSKPD    Y10, DI
+	TESTQ        DI, DI
+	JE           easy3
+	VPCMPEQD     Y9, Y9, Y9
+	VXORPD       Y10, Y9, Y9
+	VMASKMOVPD   Y5, Y9, (AX)
+	VMASKMOVPD   Y2, Y9, (AX)(BX*1)
+	MOVQ         SI, AX
+	SUBQ         DX, AX
+	LEAQ         4(AX), CX
+	MOVQ         AX, at+40(FP)
+	MOVQ         CX, next+48(FP)
+	MOVQ         DI, hard+56(FP)
 	VZEROUPPER
 	RET
 easy3:
@@ -3221,64 +3185,59 @@ loop1:
 	VMOVUPS     (CX), Y2
 	VANDPS      ·dataAbsF32+0(SB), Y2, Y3
 	VANDPS      ·dataAbsF32+0(SB), Y1, Y4
-	VMAXPS      Y3, Y4, Y5
-	VMINPS      Y4, Y3, Y6
-	VDIVPS      Y5, Y6, Y6
-	VMULPS      Y6, Y6, Y5
-	VMULPS      Y5, Y6, Y7
+	VMINPS      Y4, Y3, Y5
+	VMAXPS      Y3, Y4, Y6
+	VDIVPS      Y6, Y5, Y5
+	VMULPS      Y5, Y5, Y6
+	VMULPS      Y6, Y5, Y7
 	VMOVUPS     ·dataAtanP9+0(SB), Y8
-	VFMADD213PS ·dataAtanP8+0(SB), Y5, Y8
-	VFMADD213PS ·dataAtanP7+0(SB), Y5, Y8
-	VFMADD213PS ·dataAtanP6+0(SB), Y5, Y8
-	VFMADD213PS ·dataAtanP5+0(SB), Y5, Y8
-	VFMADD213PS ·dataAtanP4+0(SB), Y5, Y8
-	VFMADD213PS ·dataAtanP3+0(SB), Y5, Y8
-	VFMADD213PS ·dataAtanP2+0(SB), Y5, Y8
-	VFMADD213PS ·dataAtanP1+0(SB), Y5, Y8
-	VFMADD213PS ·dataAtanP0+0(SB), Y5, Y8
-	VFMADD213PS Y6, Y8, Y7
-	VCMPPS      $0x03, Y6, Y6, Y6
+	VFMADD213PS ·dataAtanP8+0(SB), Y6, Y8
+	VFMADD213PS ·dataAtanP7+0(SB), Y6, Y8
+	VFMADD213PS ·dataAtanP6+0(SB), Y6, Y8
+	VFMADD213PS ·dataAtanP5+0(SB), Y6, Y8
+	VFMADD213PS ·dataAtanP4+0(SB), Y6, Y8
+	VFMADD213PS ·dataAtanP3+0(SB), Y6, Y8
+	VFMADD213PS ·dataAtanP2+0(SB), Y6, Y8
+	VFMADD213PS ·dataAtanP1+0(SB), Y6, Y8
+	VFMADD213PS ·dataAtanP0+0(SB), Y6, Y8
+	VFMADD213PS Y5, Y8, Y7
+	VCMPPS      $0x03, Y5, Y5, Y5
 	VCMPPS      $0x1e, Y3, Y4, Y4
-	VANDPS      ·dataSignF32+0(SB), Y4, Y3
-	VXORPS      Y3, Y7, Y7
-	VANDPS      ·dataHalfPi2+0(SB), Y4, Y3
-	VADDPS      Y3, Y7, Y7
-	VANDPS      ·dataHalfPi1+0(SB), Y4, Y4
-	VADDPS      Y4, Y7, Y7
-	VCMPPS      $0x11, ·dataZero+0(SB), Y2, Y4
-	VANDPS      ·dataSignF32+0(SB), Y4, Y3
-	VXORPS      Y3, Y7, Y7
-	VANDPS      ·dataPi2+0(SB), Y4, Y3
-	VADDPS      Y3, Y7, Y7
-	VANDPS      ·dataPi1+0(SB), Y4, Y3
-	VADDPS      Y3, Y7, Y7
+	VCMPPS      $0x11, ·dataZero+0(SB), Y2, Y3
+	VANDPS      ·dataTwo+0(SB), Y3, Y8
+	VBLENDVPS   Y4, ·dataOne+0(SB), Y8, Y8
+	VXORPS      Y2, Y4, Y4
+	VANDPS      ·dataSignF32+0(SB), Y4, Y4
+	VXORPS      Y4, Y7, Y7
+	VFMADD231PS ·dataHalfPi2+0(SB), Y8, Y7
+	VFMADD231PS ·dataHalfPi1+0(SB), Y8, Y7
 	VANDPS      ·dataSignF32+0(SB), Y1, Y1
 	VORPS       Y7, Y1, Y1
 	VMULPS      ·dataHalf+0(SB), Y1, Y7
-	VADDPS      ·dataOne+0(SB), Y2, Y3
-	VBLENDVPS   Y4, Y0, Y3, Y3
-	VMOVUPS     ·dataOne+0(SB), Y8
-	VSUBPS      Y2, Y8, Y8
-	VBLENDVPS   Y4, Y8, Y0, Y0
-	VMULPS      Y3, Y7, Y3
-	VDIVPS      Y0, Y3, Y3
+	VADDPS      ·dataOne+0(SB), Y2, Y8
+	VBLENDVPS   Y3, Y0, Y8, Y8
+	VMOVUPS     ·dataOne+0(SB), Y4
+	VSUBPS      Y2, Y4, Y4
+	VBLENDVPS   Y3, Y4, Y0, Y0
+	VMULPS      Y8, Y7, Y8
+	VDIVPS      Y0, Y8, Y8
 	VANDPS      ·dataAbsF32+0(SB), Y0, Y0
 	VCMPPS      $0x11, ·dataSineMin+0(SB), Y0, Y0
-	VBLENDVPS   Y0, ·dataOne+0(SB), Y3, Y3
+	VBLENDVPS   Y0, ·dataOne+0(SB), Y8, Y8
 	VMOVUPS     (CX)(SI*1), Y0
-	VMULPS      Y0, Y7, Y8
-	VMOVUPS     (CX)(BX*2), Y4
-	VFMADD231PS Y4, Y3, Y8
-	VMULPS      Y4, Y7, Y7
-	VFMSUB231PS Y0, Y3, Y7
-	VMOVMSKPS   Y6, R8
+	VMULPS      Y0, Y7, Y4
+	VMOVUPS     (CX)(BX*2), Y3
+	VFMADD231PS Y3, Y8, Y4
+	VMULPS      Y3, Y7, Y7
+	VFMSUB231PS Y0, Y8, Y7
+	VMOVMSKPS   Y5, R8
 	TESTQ       R8, R8
 	JE          easy3
-	VPCMPEQD    Y3, Y3, Y3
-	VXORPS      Y6, Y3, Y3
-	VMASKMOVPS  Y1, Y3, (AX)
-	VMASKMOVPS  Y8, Y3, (AX)(BX*1)
-	VMASKMOVPS  Y7, Y3, (AX)(BX*2)
+	VPCMPEQD    Y8, Y8, Y8
+	VXORPS      Y5, Y8, Y8
+	VMASKMOVPS  Y1, Y8, (AX)
+	VMASKMOVPS  Y4, Y8, (AX)(BX*1)
+	VMASKMOVPS  Y7, Y8, (AX)(BX*2)
 	MOVQ        DI, AX
 	SUBQ        DX, AX
 	LEAQ        8(AX), CX
@@ -3289,7 +3248,7 @@ loop1:
 	RET
 easy3:
 	VMOVUPS Y1, (AX)
-	VMOVUPS Y8, (AX)(BX*1)
+	VMOVUPS Y4, (AX)(BX*1)
 	VMOVUPS Y7, (AX)(BX*2)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
@@ -3334,40 +3293,40 @@ loop1:
 	VPANDD           Z1, Z14, Z16
 	VPANDD           Z1, Z11, Z17
 	VPANDD           Z1, Z12, Z18
-	VMAXPS           Z15, Z17, Z19
-	VMAXPS           Z16, Z18, Z20
-	VMINPS           Z17, Z15, Z21
-	VMINPS           Z18, Z16, Z22
-	VDIVPS           Z19, Z21, Z21
-	VDIVPS           Z20, Z22, Z22
-	VMULPS           Z21, Z21, Z20
-	VMULPS           Z22, Z22, Z19
-	VMULPS           Z20, Z21, Z23
-	VMULPS           Z19, Z22, Z24
+	VMINPS           Z17, Z15, Z19
+	VMINPS           Z18, Z16, Z20
+	VMAXPS           Z15, Z17, Z21
+	VMAXPS           Z16, Z18, Z22
+	VDIVPS           Z21, Z19, Z19
+	VDIVPS           Z22, Z20, Z20
+	VMULPS           Z19, Z19, Z22
+	VMULPS           Z20, Z20, Z21
+	VMULPS           Z22, Z19, Z23
+	VMULPS           Z21, Z20, Z24
 	VBROADCASTSS     ·dataAtanP9+0(SB), Z25
-	VFMADD213PS      Z4, Z20, Z25
+	VFMADD213PS      Z4, Z22, Z25
 	VBROADCASTSS     ·dataAtanP9+0(SB), Z26
-	VFMADD213PS      Z4, Z19, Z26
-	VFMADD213PS      Z5, Z20, Z25
-	VFMADD213PS      Z5, Z19, Z26
-	VFMADD213PS      Z6, Z20, Z25
-	VFMADD213PS      Z6, Z19, Z26
-	VFMADD213PS      Z7, Z20, Z25
-	VFMADD213PS      Z7, Z19, Z26
-	VFMADD213PS      Z8, Z20, Z25
-	VFMADD213PS      Z8, Z19, Z26
-	VFMADD213PS.BCST ·dataAtanP3+0(SB), Z20, Z25
-	VFMADD213PS.BCST ·dataAtanP3+0(SB), Z19, Z26
-	VFMADD213PS.BCST ·dataAtanP2+0(SB), Z20, Z25
-	VFMADD213PS.BCST ·dataAtanP2+0(SB), Z19, Z26
-	VFMADD213PS.BCST ·dataAtanP1+0(SB), Z20, Z25
-	VFMADD213PS.BCST ·dataAtanP1+0(SB), Z19, Z26
-	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z20, Z25
-	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z19, Z26
-	VFMADD213PS      Z21, Z25, Z23
-	VFMADD213PS      Z22, Z26, Z24
-	VCMPPS           $0x03, Z21, Z21, K1
-	VCMPPS           $0x03, Z22, Z22, K2
+	VFMADD213PS      Z4, Z21, Z26
+	VFMADD213PS      Z5, Z22, Z25
+	VFMADD213PS      Z5, Z21, Z26
+	VFMADD213PS      Z6, Z22, Z25
+	VFMADD213PS      Z6, Z21, Z26
+	VFMADD213PS      Z7, Z22, Z25
+	VFMADD213PS      Z7, Z21, Z26
+	VFMADD213PS      Z8, Z22, Z25
+	VFMADD213PS      Z8, Z21, Z26
+	VFMADD213PS.BCST ·dataAtanP3+0(SB), Z22, Z25
+	VFMADD213PS.BCST ·dataAtanP3+0(SB), Z21, Z26
+	VFMADD213PS.BCST ·dataAtanP2+0(SB), Z22, Z25
+	VFMADD213PS.BCST ·dataAtanP2+0(SB), Z21, Z26
+	VFMADD213PS.BCST ·dataAtanP1+0(SB), Z22, Z25
+	VFMADD213PS.BCST ·dataAtanP1+0(SB), Z21, Z26
+	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z22, Z25
+	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z21, Z26
+	VFMADD213PS      Z19, Z25, Z23
+	VFMADD213PS      Z20, Z26, Z24
+	VCMPPS           $0x03, Z19, Z19, K1
+	VCMPPS           $0x03, Z20, Z20, K2
 	VCMPPS           $0x1e, Z15, Z17, K3
 	VCMPPS           $0x1e, Z16, Z18, K4
 	VPXORD           Z2, Z23, K3, Z23
@@ -3476,96 +3435,84 @@ TEXT ·logSE2F64AVX2(SB), NOSPLIT, $0-64
 	LEAQ (BX)(BX*2), SI
 	MOVQ DX, DI
 loop1:
-	VMOVUPS     (CX)(BX*1), Y0
-	VADDPD      ·dataZero+0(SB), Y0, Y1
-	VMOVUPS     (CX), Y2
-	VANDPD      ·dataAbsF64+0(SB), Y2, Y3
-	VANDPD      ·dataAbsF64+0(SB), Y1, Y4
-	VMAXPD      Y3, Y4, Y5
-	VMINPD      Y4, Y3, Y6
-	VMULPD      ·dataHalfF64+0(SB), Y5, Y7
-	VCMPPD      $0x1e, Y7, Y6, Y7
-	VSUBPD      Y5, Y6, Y8
-	VBLENDVPD   Y7, Y8, Y6, Y8
-	VADDPD      Y5, Y6, Y6
-	VBLENDVPD   Y7, Y6, Y5, Y6
-	VDIVPD      Y6, Y8, Y8
-	VMULPD      Y8, Y8, Y6
-	VMULPD      Y6, Y8, Y9
-	VMOVUPS     ·dataAtanP12F64+0(SB), Y10
-	VFMADD213PD ·dataAtanP11F64+0(SB), Y6, Y10
-	VFMADD213PD ·dataAtanP10F64+0(SB), Y6, Y10
-	VFMADD213PD ·dataAtanP9F64+0(SB), Y6, Y10
-	VFMADD213PD ·dataAtanP8F64+0(SB), Y6, Y10
-	VFMADD213PD ·dataAtanP7F64+0(SB), Y6, Y10
-	VFMADD213PD ·dataAtanP6F64+0(SB), Y6, Y10
-	VFMADD213PD ·dataAtanP5F64+0(SB), Y6, Y10
-	VFMADD213PD ·dataAtanP4F64+0(SB), Y6, Y10
-	VFMADD213PD ·dataAtanP3F64+0(SB), Y6, Y10
-	VFMADD213PD ·dataAtanP2F64+0(SB), Y6, Y10
-	VFMADD213PD ·dataAtanP1F64+0(SB), Y6, Y10
-	VFMADD213PD ·dataAtanP0F64+0(SB), Y6, Y10
-	VFMADD213PD Y8, Y10, Y9
-	VANDPD      ·dataQuarterPi2F64+0(SB), Y7, Y10
-	VADDPD      Y10, Y9, Y9
-	VANDPD      ·dataQuarterPi1F64+0(SB), Y7, Y7
-	VADDPD      Y7, Y9, Y9
-	VCMPPD      $0x03, Y8, Y8, Y8
-	VCMPPD      $0x16, ·dataHalfMaxF64+0(SB), Y5, Y5
-	VORPD       Y8, Y5, Y5
-	VCMPPD      $0x1e, Y3, Y4, Y4
-	VANDPD      ·dataSignF64+0(SB), Y4, Y3
-	VXORPD      Y3, Y9, Y9
-	VANDPD      ·dataHalfPi2F64+0(SB), Y4, Y3
-	VADDPD      Y3, Y9, Y9
-	VANDPD      ·dataHalfPi1F64+0(SB), Y4, Y4
-	VADDPD      Y4, Y9, Y9
-	VCMPPD      $0x11, ·dataZero+0(SB), Y2, Y4
-	VANDPD      ·dataSignF64+0(SB), Y4, Y3
-	VXORPD      Y3, Y9, Y9
-	VANDPD      ·dataPi2F64+0(SB), Y4, Y3
-	VADDPD      Y3, Y9, Y9
-	VANDPD      ·dataPi1F64+0(SB), Y4, Y3
-	VADDPD      Y3, Y9, Y9
-	VANDPD      ·dataSignF64+0(SB), Y1, Y1
-	VORPD       Y9, Y1, Y1
-	VMULPD      ·dataHalfF64+0(SB), Y1, Y9
-	VADDPD      ·dataOneF64+0(SB), Y2, Y3
-	VBLENDVPD   Y4, Y0, Y3, Y3
-	VMOVUPS     ·dataOneF64+0(SB), Y8
-	VSUBPD      Y2, Y8, Y8
-	VBLENDVPD   Y4, Y8, Y0, Y0
-	VMULPD      Y3, Y9, Y3
-	VDIVPD      Y0, Y3, Y3
-	VANDPD      ·dataAbsF64+0(SB), Y0, Y0
-	VCMPPD      $0x11, ·dataSineMinF64+0(SB), Y0, Y0
-	VBLENDVPD   Y0, ·dataOneF64+0(SB), Y3, Y3
-	VMOVUPS     (CX)(SI*1), Y0
-	VMULPD      Y0, Y9, Y8
-	VMOVUPS     (CX)(BX*2), Y4
-	VFMADD231PD Y4, Y3, Y8
-	VMULPD      Y4, Y9, Y9
-	VFMSUB231PD Y0, Y3, Y9
-	VMOVMSKPD   Y5, R8
-	TESTQ       R8, R8
-	JE          easy3
-	VPCMPEQD    Y3, Y3, Y3
-	VXORPD      Y5, Y3, Y3
-	VMASKMOVPD  Y1, Y3, (AX)
-	VMASKMOVPD  Y8, Y3, (AX)(BX*1)
-	VMASKMOVPD  Y9, Y3, (AX)(BX*2)
-	MOVQ        DI, AX
-	SUBQ        DX, AX
-	LEAQ        4(AX), CX
-	MOVQ        AX, at+40(FP)
-	MOVQ        CX, next+48(FP)
-	MOVQ        R8, hard+56(FP)
+	VMOVUPS      (CX)(BX*1), Y0
+	VADDPD       ·dataZero+0(SB), Y0, Y1
+	VMOVUPS      (CX), Y2
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y1, Y4
+	VMINPD       Y4, Y3, Y5
+	VMAXPD       Y3, Y4, Y6
+	VMULPD       ·dataTanHalfF64+0(SB), Y6, Y7
+	VCMPPD       $0x1e, Y7, Y5, Y7
+	VANDPD       ·dataArcNodeF64+0(SB), Y7, Y8
+	VMOVAPS      Y6, Y9
+	VFMADD231PD  Y5, Y8, Y9
+	VFNMADD231PD Y6, Y8, Y5
+	VDIVPD       Y9, Y5, Y5
+	VCMPPD       $0x1e, Y3, Y4, Y4
+	VCMPPD       $0x11, ·dataZero+0(SB), Y2, Y3
+	VANDPD       ·dataPi1F64+0(SB), Y3, Y3
+	VBLENDVPD    Y4, ·dataHalfPi1F64+0(SB), Y3, Y3
+	VXORPD       Y2, Y4, Y4
+	VANDPD       ·dataSignF64+0(SB), Y4, Y4
+	VANDPD       ·dataArcAngleF64+0(SB), Y7, Y7
+	VORPD        Y4, Y7, Y7
+	VADDPD       Y7, Y3, Y3
+	VMULPD       Y5, Y5, Y7
+	VMULPD       Y7, Y5, Y8
+	VMOVUPS      ·dataArcP7F64+0(SB), Y6
+	VFMADD213PD  ·dataArcP6F64+0(SB), Y7, Y6
+	VFMADD213PD  ·dataArcP5F64+0(SB), Y7, Y6
+	VFMADD213PD  ·dataArcP4F64+0(SB), Y7, Y6
+	VFMADD213PD  ·dataArcP3F64+0(SB), Y7, Y6
+	VFMADD213PD  ·dataArcP2F64+0(SB), Y7, Y6
+	VFMADD213PD  ·dataArcP1F64+0(SB), Y7, Y6
+	VFMADD213PD  ·dataArcP0F64+0(SB), Y7, Y6
+	VFMADD231PD  Y6, Y8, Y5
+	VXORPD       Y4, Y5, Y5
+	VADDPD       Y3, Y5, Y5
+	VPADDQ       ·dataArcFromLeastF64+0(SB), Y9, Y9
+	VPCMPGTQ     ·dataArcLastF64+0(SB), Y9, Y9
+	VANDPD       ·dataSignF64+0(SB), Y1, Y1
+	VORPD        Y5, Y1, Y1
+	VMULPD       ·dataHalfF64+0(SB), Y1, Y5
+	VCMPPD       $0x11, ·dataZero+0(SB), Y2, Y3
+	VADDPD       ·dataOneF64+0(SB), Y2, Y4
+	VBLENDVPD    Y3, Y0, Y4, Y4
+	VMOVUPS      ·dataOneF64+0(SB), Y8
+	VSUBPD       Y2, Y8, Y8
+	VBLENDVPD    Y3, Y8, Y0, Y0
+	VMULPD       Y4, Y5, Y4
+	VDIVPD       Y0, Y4, Y4
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y0
+	VCMPPD       $0x11, ·dataSineMinF64+0(SB), Y0, Y0
+	VBLENDVPD    Y0, ·dataOneF64+0(SB), Y4, Y4
+	VMOVUPS      (CX)(SI*1), Y0
+	VMULPD       Y0, Y5, Y8
+	VMOVUPS      (CX)(BX*2), Y3
+	VFMADD231PD  Y3, Y4, Y8
+	VMULPD       Y3, Y5, Y5
+	VFMSUB231PD  Y0, Y4, Y5
+	VMOVMSKPD    Y9, R8
+	TESTQ        R8, R8
+	JE           easy3
+	VPCMPEQD     Y4, Y4, Y4
+	VXORPD       Y9, Y4, Y4
+	VMASKMOVPD   Y1, Y4, (AX)
+	VMASKMOVPD   Y8, Y4, (AX)(BX*1)
+	VMASKMOVPD   Y5, Y4, (AX)(BX*2)
+	MOVQ         DI, AX
+	SUBQ         DX, AX
+	LEAQ         4(AX), CX
+	MOVQ         AX, at+40(FP)
+	MOVQ         CX, next+48(FP)
+	MOVQ         R8, hard+56(FP)
 	VZEROUPPER
 	RET
 easy3:
 	VMOVUPS Y1, (AX)
 	VMOVUPS Y8, (AX)(BX*1)
-	VMOVUPS Y9, (AX)(BX*2)
+	VMOVUPS Y5, (AX)(BX*2)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
@@ -7444,102 +7391,97 @@ loop1:
 	VADDPS       ·dataZero+0(SB), Y2, Y3
 	VANDPS       ·dataAbsF32+0(SB), Y0, Y5
 	VANDPS       ·dataAbsF32+0(SB), Y3, Y7
-	VMAXPS       Y5, Y7, Y1
-	VMINPS       Y7, Y5, Y4
-	VDIVPS       Y1, Y4, Y4
-	VMULPS       Y4, Y4, Y1
-	VMULPS       Y1, Y4, Y8
+	VMINPS       Y7, Y5, Y1
+	VMAXPS       Y5, Y7, Y4
+	VDIVPS       Y4, Y1, Y1
+	VMULPS       Y1, Y1, Y4
+	VMULPS       Y4, Y1, Y8
 	VMOVUPS      ·dataAtanP9+0(SB), Y9
-	VFMADD213PS  ·dataAtanP8+0(SB), Y1, Y9
-	VFMADD213PS  ·dataAtanP7+0(SB), Y1, Y9
-	VFMADD213PS  ·dataAtanP6+0(SB), Y1, Y9
-	VFMADD213PS  ·dataAtanP5+0(SB), Y1, Y9
-	VFMADD213PS  ·dataAtanP4+0(SB), Y1, Y9
-	VFMADD213PS  ·dataAtanP3+0(SB), Y1, Y9
-	VFMADD213PS  ·dataAtanP2+0(SB), Y1, Y9
-	VFMADD213PS  ·dataAtanP1+0(SB), Y1, Y9
-	VFMADD213PS  ·dataAtanP0+0(SB), Y1, Y9
-	VFMADD213PS  Y4, Y9, Y8
-	VCMPPS       $0x03, Y4, Y4, Y4
+	VFMADD213PS  ·dataAtanP8+0(SB), Y4, Y9
+	VFMADD213PS  ·dataAtanP7+0(SB), Y4, Y9
+	VFMADD213PS  ·dataAtanP6+0(SB), Y4, Y9
+	VFMADD213PS  ·dataAtanP5+0(SB), Y4, Y9
+	VFMADD213PS  ·dataAtanP4+0(SB), Y4, Y9
+	VFMADD213PS  ·dataAtanP3+0(SB), Y4, Y9
+	VFMADD213PS  ·dataAtanP2+0(SB), Y4, Y9
+	VFMADD213PS  ·dataAtanP1+0(SB), Y4, Y9
+	VFMADD213PS  ·dataAtanP0+0(SB), Y4, Y9
+	VFMADD213PS  Y1, Y9, Y8
+	VCMPPS       $0x03, Y1, Y1, Y1
 	VCMPPS       $0x1e, Y5, Y7, Y7
-	VANDPS       ·dataSignF32+0(SB), Y7, Y5
-	VXORPS       Y5, Y8, Y8
-	VANDPS       ·dataHalfPi2+0(SB), Y7, Y5
-	VADDPS       Y5, Y8, Y8
-	VANDPS       ·dataHalfPi1+0(SB), Y7, Y7
-	VADDPS       Y7, Y8, Y8
-	VCMPPS       $0x11, ·dataZero+0(SB), Y0, Y7
-	VANDPS       ·dataSignF32+0(SB), Y7, Y5
-	VXORPS       Y5, Y8, Y8
-	VANDPS       ·dataPi2+0(SB), Y7, Y5
-	VADDPS       Y5, Y8, Y8
-	VANDPS       ·dataPi1+0(SB), Y7, Y7
-	VADDPS       Y7, Y8, Y8
+	VCMPPS       $0x11, ·dataZero+0(SB), Y0, Y5
+	VANDPS       ·dataTwo+0(SB), Y5, Y5
+	VBLENDVPS    Y7, ·dataOne+0(SB), Y5, Y5
+	VXORPS       Y0, Y7, Y7
+	VANDPS       ·dataSignF32+0(SB), Y7, Y7
+	VXORPS       Y7, Y8, Y8
+	VFMADD231PS  ·dataHalfPi2+0(SB), Y5, Y8
+	VFMADD231PS  ·dataHalfPi1+0(SB), Y5, Y8
 	VANDPS       ·dataSignF32+0(SB), Y3, Y3
 	VORPS        Y8, Y3, Y3
 	VANDPS       ·dataAbsF32+0(SB), Y0, Y8
-	VANDPS       ·dataAbsF32+0(SB), Y2, Y7
-	VMAXPS       Y7, Y8, Y8
-	VCMPPS       $0x03, Y2, Y0, Y7
-	VCMPPS       $0x16, ·dataRadiusMax+0(SB), Y8, Y5
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y5
+	VMAXPS       Y5, Y8, Y8
+	VCMPPS       $0x03, Y2, Y0, Y5
+	VCMPPS       $0x16, ·dataRadiusMax+0(SB), Y8, Y7
 	VCMPPS       $0x19, ·dataRadiusMin+0(SB), Y8, Y8
-	VORPS        Y5, Y8, Y8
 	VORPS        Y7, Y8, Y8
-	VANDPS       ·dataAbsF32+0(SB), Y6, Y7
-	VCMPPS       $0x16, ·dataZetaLimit+0(SB), Y7, Y5
-	VORPS        Y8, Y5, Y5
-	VORPS        Y4, Y5, Y5
+	VORPS        Y5, Y8, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y6, Y5
+	VCMPPS       $0x16, ·dataZetaLimit+0(SB), Y5, Y7
+	VORPS        Y8, Y7, Y7
+	VORPS        Y1, Y7, Y7
 	VSUBPS       ·dataOne+0(SB), Y0, Y0
-	VANDPS       ·dataAbsF32+0(SB), Y3, Y4
-	VMAXPS       Y4, Y7, Y7
-	VCMPPS       $0x11, ·dataSmallZeta+0(SB), Y7, Y7
-	VMULPS       Y2, Y2, Y4
-	VMOVAPS      Y4, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y3, Y1
+	VMAXPS       Y1, Y5, Y5
+	VCMPPS       $0x11, ·dataSmallZeta+0(SB), Y5, Y5
+	VMULPS       Y2, Y2, Y1
+	VMOVAPS      Y1, Y8
 	VFMSUB231PS  Y2, Y2, Y8
-	VFMADD231PS  Y0, Y0, Y4
-	VADDPS       Y8, Y4, Y4
-	VBLENDVPS    Y7, ·dataOne+0(SB), Y4, Y4
+	VFMADD231PS  Y0, Y0, Y1
+	VADDPS       Y8, Y1, Y1
+	VBLENDVPS    Y5, ·dataOne+0(SB), Y1, Y1
 	VMULPS       Y2, Y3, Y8
 	VMOVAPS      Y8, Y9
 	VFMSUB231PS  Y2, Y3, Y9
 	VFMADD231PS  Y0, Y6, Y8
 	VADDPS       Y9, Y8, Y8
-	VDIVPS       Y4, Y8, Y8
+	VDIVPS       Y1, Y8, Y8
 	VMULPS       Y2, Y6, Y9
 	VFNMADD213PS Y9, Y6, Y2
 	VFMSUB231PS  Y0, Y3, Y9
 	VADDPS       Y2, Y9, Y9
-	VDIVPS       Y4, Y9, Y9
-	VMULPS       Y3, Y3, Y4
-	VFMSUB231PS  Y6, Y6, Y4
+	VDIVPS       Y1, Y9, Y9
+	VMULPS       Y3, Y3, Y1
+	VFMSUB231PS  Y6, Y6, Y1
 	VMOVUPS      ·dataMinusHalf+0(SB), Y2
 	VFMADD213PS  ·dataOne+0(SB), Y6, Y2
-	VFMADD231PS  ·dataHalfCotRest0+0(SB), Y4, Y2
-	VADDPS       Y6, Y6, Y4
-	VMULPS       Y3, Y4, Y4
+	VFMADD231PS  ·dataHalfCotRest0+0(SB), Y1, Y2
+	VADDPS       Y6, Y6, Y1
+	VMULPS       Y3, Y1, Y1
 	VMULPS       ·dataMinusHalf+0(SB), Y3, Y0
-	VFMADD231PS  ·dataHalfCotRest0+0(SB), Y4, Y0
-	VBLENDVPS    Y7, Y2, Y8, Y8
-	VBLENDVPS    Y7, Y0, Y9, Y9
+	VFMADD231PS  ·dataHalfCotRest0+0(SB), Y1, Y0
+	VBLENDVPS    Y5, Y2, Y8, Y8
+	VBLENDVPS    Y5, Y0, Y9, Y9
 	VMOVUPS      (CX)(SI*1), Y0
-	VMULPS       Y0, Y9, Y7
-	VMOVAPS      Y7, Y2
+	VMULPS       Y0, Y9, Y5
+	VMOVAPS      Y5, Y2
 	VFNMADD231PS Y0, Y9, Y2
-	VMOVUPS      (CX)(BX*2), Y4
-	VFMSUB231PS  Y4, Y8, Y7
-	VADDPS       Y2, Y7, Y7
+	VMOVUPS      (CX)(BX*2), Y1
+	VFMSUB231PS  Y1, Y8, Y5
+	VADDPS       Y2, Y5, Y5
 	VMULPS       Y0, Y8, Y2
 	VFMSUB213PS  Y2, Y0, Y8
-	VFMADD231PS  Y4, Y9, Y2
+	VFMADD231PS  Y1, Y9, Y2
 	VADDPS       Y8, Y2, Y2
-	VMOVMSKPS    Y5, R8
+	VMOVMSKPS    Y7, R8
 	TESTQ        R8, R8
 	JE           easy3
 	VPCMPEQD     Y8, Y8, Y8
-	VXORPS       Y5, Y8, Y8
+	VXORPS       Y7, Y8, Y8
 	VMASKMOVPS   Y6, Y8, (AX)
 	VMASKMOVPS   Y3, Y8, (AX)(BX*1)
-	VMASKMOVPS   Y7, Y8, (AX)(BX*2)
+	VMASKMOVPS   Y5, Y8, (AX)(BX*2)
 	VMASKMOVPS   Y2, Y8, (AX)(SI*1)
 	MOVQ         DI, AX
 	SUBQ         DX, AX
@@ -7552,7 +7494,7 @@ loop1:
 easy3:
 	VMOVUPS Y6, (AX)
 	VMOVUPS Y3, (AX)(BX*1)
-	VMOVUPS Y7, (AX)(BX*2)
+	VMOVUPS Y5, (AX)(BX*2)
 	VMOVUPS Y2, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
@@ -7633,23 +7575,23 @@ loop1:
 	VADDPS           Z3, Z11, Z14
 	VPANDD           Z0, Z9, Z12
 	VPANDD           Z0, Z14, Z13
-	VMAXPS           Z12, Z13, Z10
-	VMINPS           Z13, Z12, Z15
-	VDIVPS           Z10, Z15, Z15
-	VMULPS           Z15, Z15, Z10
-	VMULPS           Z10, Z15, Z17
+	VMINPS           Z13, Z12, Z10
+	VMAXPS           Z12, Z13, Z15
+	VDIVPS           Z15, Z10, Z10
+	VMULPS           Z10, Z10, Z15
+	VMULPS           Z15, Z10, Z17
 	VBROADCASTSS     ·dataAtanP9+0(SB), Z18
-	VFMADD213PS.BCST ·dataAtanP8+0(SB), Z10, Z18
-	VFMADD213PS.BCST ·dataAtanP7+0(SB), Z10, Z18
-	VFMADD213PS.BCST ·dataAtanP6+0(SB), Z10, Z18
-	VFMADD213PS.BCST ·dataAtanP5+0(SB), Z10, Z18
-	VFMADD213PS.BCST ·dataAtanP4+0(SB), Z10, Z18
-	VFMADD213PS.BCST ·dataAtanP3+0(SB), Z10, Z18
-	VFMADD213PS.BCST ·dataAtanP2+0(SB), Z10, Z18
-	VFMADD213PS.BCST ·dataAtanP1+0(SB), Z10, Z18
-	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z10, Z18
-	VFMADD213PS      Z15, Z18, Z17
-	VCMPPS           $0x03, Z15, Z15, K1
+	VFMADD213PS.BCST ·dataAtanP8+0(SB), Z15, Z18
+	VFMADD213PS.BCST ·dataAtanP7+0(SB), Z15, Z18
+	VFMADD213PS.BCST ·dataAtanP6+0(SB), Z15, Z18
+	VFMADD213PS.BCST ·dataAtanP5+0(SB), Z15, Z18
+	VFMADD213PS.BCST ·dataAtanP4+0(SB), Z15, Z18
+	VFMADD213PS.BCST ·dataAtanP3+0(SB), Z15, Z18
+	VFMADD213PS.BCST ·dataAtanP2+0(SB), Z15, Z18
+	VFMADD213PS.BCST ·dataAtanP1+0(SB), Z15, Z18
+	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z15, Z18
+	VFMADD213PS      Z10, Z18, Z17
+	VCMPPS           $0x03, Z10, Z10, K1
 	VCMPPS           $0x1e, Z12, Z13, K2
 	VPXORD           Z2, Z17, K2, Z17
 	VADDPS.BCST      ·dataHalfPi2+0(SB), Z17, K2, Z17
@@ -7707,12 +7649,12 @@ loop1:
 	VMULPS           Z9, Z12, Z11
 	VMOVAPS          Z11, Z14
 	VFNMADD231PS     Z9, Z12, Z14
-	VMOVUPS          (CX)(BX*2), Z15
-	VFMSUB231PS      Z15, Z13, Z11
+	VMOVUPS          (CX)(BX*2), Z10
+	VFMSUB231PS      Z10, Z13, Z11
 	VADDPS           Z14, Z11, Z11
 	VMULPS           Z9, Z13, Z14
 	VFMSUB213PS      Z14, Z9, Z13
-	VFMADD231PS      Z15, Z12, Z14
+	VFMADD231PS      Z10, Z12, Z14
 	VADDPS           Z13, Z14, Z14
 	KMOVW            K1, R8
 	TESTQ            R8, R8
@@ -7810,118 +7752,105 @@ loop1:
 	VADDPD       ·dataZero+0(SB), Y2, Y3
 	VANDPD       ·dataAbsF64+0(SB), Y0, Y4
 	VANDPD       ·dataAbsF64+0(SB), Y3, Y8
-	VMAXPD       Y4, Y8, Y6
-	VMINPD       Y8, Y4, Y1
-	VMULPD       ·dataHalfF64+0(SB), Y6, Y7
-	VCMPPD       $0x1e, Y7, Y1, Y7
-	VSUBPD       Y6, Y1, Y9
-	VBLENDVPD    Y7, Y9, Y1, Y9
-	VADDPD       Y6, Y1, Y1
-	VBLENDVPD    Y7, Y1, Y6, Y1
-	VDIVPD       Y1, Y9, Y9
-	VMULPD       Y9, Y9, Y1
-	VMULPD       Y1, Y9, Y10
-	VMOVUPS      ·dataAtanP12F64+0(SB), Y11
-	VFMADD213PD  ·dataAtanP11F64+0(SB), Y1, Y11
-	VFMADD213PD  ·dataAtanP10F64+0(SB), Y1, Y11
-	VFMADD213PD  ·dataAtanP9F64+0(SB), Y1, Y11
-	VFMADD213PD  ·dataAtanP8F64+0(SB), Y1, Y11
-	VFMADD213PD  ·dataAtanP7F64+0(SB), Y1, Y11
-	VFMADD213PD  ·dataAtanP6F64+0(SB), Y1, Y11
-	VFMADD213PD  ·dataAtanP5F64+0(SB), Y1, Y11
-	VFMADD213PD  ·dataAtanP4F64+0(SB), Y1, Y11
-	VFMADD213PD  ·dataAtanP3F64+0(SB), Y1, Y11
-	VFMADD213PD  ·dataAtanP2F64+0(SB), Y1, Y11
-	VFMADD213PD  ·dataAtanP1F64+0(SB), Y1, Y11
-	VFMADD213PD  ·dataAtanP0F64+0(SB), Y1, Y11
-	VFMADD213PD  Y9, Y11, Y10
-	VANDPD       ·dataQuarterPi2F64+0(SB), Y7, Y11
-	VADDPD       Y11, Y10, Y10
-	VANDPD       ·dataQuarterPi1F64+0(SB), Y7, Y7
-	VADDPD       Y7, Y10, Y10
-	VCMPPD       $0x03, Y9, Y9, Y9
-	VCMPPD       $0x16, ·dataHalfMaxF64+0(SB), Y6, Y6
-	VORPD        Y9, Y6, Y6
+	VMINPD       Y8, Y4, Y6
+	VMAXPD       Y4, Y8, Y1
+	VMULPD       ·dataTanHalfF64+0(SB), Y1, Y7
+	VCMPPD       $0x1e, Y7, Y6, Y7
+	VANDPD       ·dataArcNodeF64+0(SB), Y7, Y9
+	VMOVAPS      Y1, Y10
+	VFMADD231PD  Y6, Y9, Y10
+	VFNMADD231PD Y1, Y9, Y6
+	VDIVPD       Y10, Y6, Y6
 	VCMPPD       $0x1e, Y4, Y8, Y8
-	VANDPD       ·dataSignF64+0(SB), Y8, Y4
-	VXORPD       Y4, Y10, Y10
-	VANDPD       ·dataHalfPi2F64+0(SB), Y8, Y4
-	VADDPD       Y4, Y10, Y10
-	VANDPD       ·dataHalfPi1F64+0(SB), Y8, Y8
-	VADDPD       Y8, Y10, Y10
-	VCMPPD       $0x11, ·dataZero+0(SB), Y0, Y8
-	VANDPD       ·dataSignF64+0(SB), Y8, Y4
-	VXORPD       Y4, Y10, Y10
-	VANDPD       ·dataPi2F64+0(SB), Y8, Y4
-	VADDPD       Y4, Y10, Y10
-	VANDPD       ·dataPi1F64+0(SB), Y8, Y8
-	VADDPD       Y8, Y10, Y10
+	VCMPPD       $0x11, ·dataZero+0(SB), Y0, Y4
+	VANDPD       ·dataPi1F64+0(SB), Y4, Y4
+	VBLENDVPD    Y8, ·dataHalfPi1F64+0(SB), Y4, Y4
+	VXORPD       Y0, Y8, Y8
+	VANDPD       ·dataSignF64+0(SB), Y8, Y8
+	VANDPD       ·dataArcAngleF64+0(SB), Y7, Y7
+	VORPD        Y8, Y7, Y7
+	VADDPD       Y7, Y4, Y4
+	VMULPD       Y6, Y6, Y7
+	VMULPD       Y7, Y6, Y9
+	VMOVUPS      ·dataArcP7F64+0(SB), Y1
+	VFMADD213PD  ·dataArcP6F64+0(SB), Y7, Y1
+	VFMADD213PD  ·dataArcP5F64+0(SB), Y7, Y1
+	VFMADD213PD  ·dataArcP4F64+0(SB), Y7, Y1
+	VFMADD213PD  ·dataArcP3F64+0(SB), Y7, Y1
+	VFMADD213PD  ·dataArcP2F64+0(SB), Y7, Y1
+	VFMADD213PD  ·dataArcP1F64+0(SB), Y7, Y1
+	VFMADD213PD  ·dataArcP0F64+0(SB), Y7, Y1
+	VFMADD231PD  Y1, Y9, Y6
+	VXORPD       Y8, Y6, Y6
+	VADDPD       Y4, Y6, Y6
+	VPADDQ       ·dataArcFromLeastF64+0(SB), Y10, Y10
+	VPCMPGTQ     ·dataArcLastF64+0(SB), Y10, Y10
 	VANDPD       ·dataSignF64+0(SB), Y3, Y3
-	VORPD        Y10, Y3, Y3
-	VANDPD       ·dataAbsF64+0(SB), Y0, Y10
-	VANDPD       ·dataAbsF64+0(SB), Y2, Y8
-	VMAXPD       Y8, Y10, Y10
-	VCMPPD       $0x03, Y2, Y0, Y8
-	VCMPPD       $0x16, ·dataRadiusMaxF64+0(SB), Y10, Y4
-	VCMPPD       $0x19, ·dataRadiusMinF64+0(SB), Y10, Y10
-	VORPD        Y4, Y10, Y10
-	VORPD        Y8, Y10, Y10
-	VANDPD       ·dataAbsF64+0(SB), Y5, Y8
-	VCMPPD       $0x16, ·dataZetaLimitF64+0(SB), Y8, Y4
-	VORPD        Y10, Y4, Y4
-	VORPD        Y6, Y4, Y4
+	VORPD        Y6, Y3, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y6
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y4
+	VMAXPD       Y4, Y6, Y6
+	VCMPPD       $0x03, Y2, Y0, Y4
+	VCMPPD       $0x16, ·dataRadiusMaxF64+0(SB), Y6, Y8
+	VCMPPD       $0x19, ·dataRadiusMinF64+0(SB), Y6, Y6
+	VORPD        Y8, Y6, Y6
+	VORPD        Y4, Y6, Y6
+	VANDPD       ·dataAbsF64+0(SB), Y5, Y4
+	VCMPPD       $0x16, ·dataZetaLimitF64+0(SB), Y4, Y8
+	VORPD        Y6, Y8, Y8
+	VORPD        Y10, Y8, Y8
 	VSUBPD       ·dataOneF64+0(SB), Y0, Y0
-	VANDPD       ·dataAbsF64+0(SB), Y3, Y6
-	VMAXPD       Y6, Y8, Y8
-	VCMPPD       $0x11, ·dataSmallZetaF64+0(SB), Y8, Y8
-	VMULPD       Y2, Y2, Y6
-	VMOVAPS      Y6, Y10
-	VFMSUB231PD  Y2, Y2, Y10
-	VFMADD231PD  Y0, Y0, Y6
-	VADDPD       Y10, Y6, Y6
-	VBLENDVPD    Y8, ·dataOneF64+0(SB), Y6, Y6
-	VMULPD       Y2, Y3, Y10
-	VMOVAPS      Y10, Y9
+	VANDPD       ·dataAbsF64+0(SB), Y3, Y10
+	VMAXPD       Y10, Y4, Y4
+	VCMPPD       $0x11, ·dataSmallZetaF64+0(SB), Y4, Y4
+	VMULPD       Y2, Y2, Y10
+	VMOVAPS      Y10, Y6
+	VFMSUB231PD  Y2, Y2, Y6
+	VFMADD231PD  Y0, Y0, Y10
+	VADDPD       Y6, Y10, Y10
+	VBLENDVPD    Y4, ·dataOneF64+0(SB), Y10, Y10
+	VMULPD       Y2, Y3, Y6
+	VMOVAPS      Y6, Y9
 	VFMSUB231PD  Y2, Y3, Y9
-	VFMADD231PD  Y0, Y5, Y10
-	VADDPD       Y9, Y10, Y10
-	VDIVPD       Y6, Y10, Y10
+	VFMADD231PD  Y0, Y5, Y6
+	VADDPD       Y9, Y6, Y6
+	VDIVPD       Y10, Y6, Y6
 	VMULPD       Y2, Y5, Y9
 	VFNMADD213PD Y9, Y5, Y2
 	VFMSUB231PD  Y0, Y3, Y9
 	VADDPD       Y2, Y9, Y9
-	VDIVPD       Y6, Y9, Y9
-	VMULPD       Y3, Y3, Y6
-	VFMSUB231PD  Y5, Y5, Y6
+	VDIVPD       Y10, Y9, Y9
+	VMULPD       Y3, Y3, Y10
+	VFMSUB231PD  Y5, Y5, Y10
 	VMOVUPS      ·dataMinusHalfF64+0(SB), Y2
 	VFMADD213PD  ·dataOneF64+0(SB), Y5, Y2
-	VFMADD231PD  ·dataHalfCotRest0F64+0(SB), Y6, Y2
-	VADDPD       Y5, Y5, Y6
-	VMULPD       Y3, Y6, Y6
+	VFMADD231PD  ·dataHalfCotRest0F64+0(SB), Y10, Y2
+	VADDPD       Y5, Y5, Y10
+	VMULPD       Y3, Y10, Y10
 	VMULPD       ·dataMinusHalfF64+0(SB), Y3, Y0
-	VFMADD231PD  ·dataHalfCotRest0F64+0(SB), Y6, Y0
-	VBLENDVPD    Y8, Y2, Y10, Y10
-	VBLENDVPD    Y8, Y0, Y9, Y9
+	VFMADD231PD  ·dataHalfCotRest0F64+0(SB), Y10, Y0
+	VBLENDVPD    Y4, Y2, Y6, Y6
+	VBLENDVPD    Y4, Y0, Y9, Y9
 	VMOVUPS      (CX)(SI*1), Y0
-	VMULPD       Y0, Y9, Y8
-	VMOVAPS      Y8, Y2
+	VMULPD       Y0, Y9, Y4
+	VMOVAPS      Y4, Y2
 	VFNMADD231PD Y0, Y9, Y2
-	VMOVUPS      (CX)(BX*2), Y6
-	VFMSUB231PD  Y6, Y10, Y8
-	VADDPD       Y2, Y8, Y8
-	VMULPD       Y0, Y10, Y2
-	VFMSUB213PD  Y2, Y0, Y10
-	VFMADD231PD  Y6, Y9, Y2
-	VADDPD       Y10, Y2, Y2
-	VMOVMSKPD    Y4, R8
+	VMOVUPS      (CX)(BX*2), Y10
+	VFMSUB231PD  Y10, Y6, Y4
+	VADDPD       Y2, Y4, Y4
+	VMULPD       Y0, Y6, Y2
+	VFMSUB213PD  Y2, Y0, Y6
+	VFMADD231PD  Y10, Y9, Y2
+	VADDPD       Y6, Y2, Y2
+	VMOVMSKPD    Y8, R8
 	TESTQ        R8, R8
 	JE           easy3
-	VPCMPEQD     Y10, Y10, Y10
-	VXORPD       Y4, Y10, Y10
-	VMASKMOVPD   Y5, Y10, (AX)
-	VMASKMOVPD   Y3, Y10, (AX)(BX*1)
-	VMASKMOVPD   Y8, Y10, (AX)(BX*2)
-	VMASKMOVPD   Y2, Y10, (AX)(SI*1)
+	VPCMPEQD     Y6, Y6, Y6
+	VXORPD       Y8, Y6, Y6
+	VMASKMOVPD   Y5, Y6, (AX)
+	VMASKMOVPD   Y3, Y6, (AX)(BX*1)
+	VMASKMOVPD   Y4, Y6, (AX)(BX*2)
+	VMASKMOVPD   Y2, Y6, (AX)(SI*1)
 	MOVQ         DI, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
@@ -7933,7 +7862,7 @@ loop1:
 easy3:
 	VMOVUPS Y5, (AX)
 	VMOVUPS Y3, (AX)(BX*1)
-	VMOVUPS Y8, (AX)(BX*2)
+	VMOVUPS Y4, (AX)(BX*2)
 	VMOVUPS Y2, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX

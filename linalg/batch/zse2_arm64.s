@@ -90,329 +90,321 @@ DATA se2Consts<>+656(SB)/8, $0x0000000000000000 // zero
 DATA se2Consts<>+664(SB)/8, $0x0000000000000000 // zero
 DATA se2Consts<>+672(SB)/8, $0x3a94b43f3a94b43f // atanP9
 DATA se2Consts<>+680(SB)/8, $0x3a94b43f3a94b43f // atanP9
-DATA se2Consts<>+688(SB)/8, $0xb3bbbd2eb3bbbd2e // pi2
-DATA se2Consts<>+696(SB)/8, $0xb3bbbd2eb3bbbd2e // pi2
-DATA se2Consts<>+704(SB)/8, $0x40490fdb40490fdb // pi1
-DATA se2Consts<>+712(SB)/8, $0x40490fdb40490fdb // pi1
-DATA se2Consts<>+720(SB)/8, $0xbbf35076bbf35076 // atanP8
-DATA se2Consts<>+728(SB)/8, $0xbbf35076bbf35076 // atanP8
-DATA se2Consts<>+736(SB)/8, $0x3cba98203cba9820 // atanP7
-DATA se2Consts<>+744(SB)/8, $0x3cba98203cba9820 // atanP7
-DATA se2Consts<>+752(SB)/8, $0xbd38405dbd38405d // atanP6
-DATA se2Consts<>+760(SB)/8, $0xbd38405dbd38405d // atanP6
-DATA se2Consts<>+768(SB)/8, $0x3d8a85003d8a8500 // atanP5
-DATA se2Consts<>+776(SB)/8, $0x3d8a85003d8a8500 // atanP5
-DATA se2Consts<>+784(SB)/8, $0xbdb4a9debdb4a9de // atanP4
-DATA se2Consts<>+792(SB)/8, $0xbdb4a9debdb4a9de // atanP4
-DATA se2Consts<>+800(SB)/8, $0x3de288b83de288b8 // atanP3
-DATA se2Consts<>+808(SB)/8, $0x3de288b83de288b8 // atanP3
-DATA se2Consts<>+816(SB)/8, $0xbe123b10be123b10 // atanP2
-DATA se2Consts<>+824(SB)/8, $0xbe123b10be123b10 // atanP2
-DATA se2Consts<>+832(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
-DATA se2Consts<>+840(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
-DATA se2Consts<>+848(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
-DATA se2Consts<>+856(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
-DATA se2Consts<>+864(SB)/8, $0x0000000000000000 // zeroF64
-DATA se2Consts<>+872(SB)/8, $0x0000000000000000 // zeroF64
-DATA se2Consts<>+880(SB)/8, $0x3fe0000000000000 // halfF64
-DATA se2Consts<>+888(SB)/8, $0x3fe0000000000000 // halfF64
-DATA se2Consts<>+896(SB)/8, $0xbf812192c1e13d4e // atanP12F64
-DATA se2Consts<>+904(SB)/8, $0xbf812192c1e13d4e // atanP12F64
-DATA se2Consts<>+912(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA se2Consts<>+920(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA se2Consts<>+928(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA se2Consts<>+936(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA se2Consts<>+944(SB)/8, $0x7fdfffffffffffff // halfMaxF64
-DATA se2Consts<>+952(SB)/8, $0x7fdfffffffffffff // halfMaxF64
-DATA se2Consts<>+960(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA se2Consts<>+968(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA se2Consts<>+976(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA se2Consts<>+984(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA se2Consts<>+992(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA se2Consts<>+1000(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA se2Consts<>+1008(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA se2Consts<>+1016(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA se2Consts<>+1024(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA se2Consts<>+1032(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA se2Consts<>+1040(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA se2Consts<>+1048(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA se2Consts<>+1056(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA se2Consts<>+1064(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA se2Consts<>+1072(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA se2Consts<>+1080(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA se2Consts<>+1088(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA se2Consts<>+1096(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA se2Consts<>+1104(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA se2Consts<>+1112(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA se2Consts<>+1120(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA se2Consts<>+1128(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA se2Consts<>+1136(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA se2Consts<>+1144(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA se2Consts<>+1152(SB)/8, $0x3ca1a62633145c07 // pi2F64
-DATA se2Consts<>+1160(SB)/8, $0x3ca1a62633145c07 // pi2F64
-DATA se2Consts<>+1168(SB)/8, $0x400921fb54442d18 // pi1F64
-DATA se2Consts<>+1176(SB)/8, $0x400921fb54442d18 // pi1F64
-DATA se2Consts<>+1184(SB)/8, $0x4116cbdc4116cbdc // threePi
-DATA se2Consts<>+1192(SB)/8, $0x4116cbdc4116cbdc // threePi
-DATA se2Consts<>+1200(SB)/8, $0x40c90fdb40c90fdb // twoPi1
-DATA se2Consts<>+1208(SB)/8, $0x40c90fdb40c90fdb // twoPi1
-DATA se2Consts<>+1216(SB)/8, $0xb43bbd2eb43bbd2e // twoPi2
-DATA se2Consts<>+1224(SB)/8, $0xb43bbd2eb43bbd2e // twoPi2
-DATA se2Consts<>+1232(SB)/8, $0x4022d97b7414a4d3 // threePiF64
-DATA se2Consts<>+1240(SB)/8, $0x4022d97b7414a4d3 // threePiF64
-DATA se2Consts<>+1248(SB)/8, $0x401921fb54442d18 // twoPi1F64
-DATA se2Consts<>+1256(SB)/8, $0x401921fb54442d18 // twoPi1F64
-DATA se2Consts<>+1264(SB)/8, $0x42a0000042a00000 // expLimit
-DATA se2Consts<>+1272(SB)/8, $0x42a0000042a00000 // expLimit
-DATA se2Consts<>+1280(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
-DATA se2Consts<>+1288(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
-DATA se2Consts<>+1296(SB)/8, $0x3f3172183f317218 // ln2Hi
-DATA se2Consts<>+1304(SB)/8, $0x3f3172183f317218 // ln2Hi
-DATA se2Consts<>+1312(SB)/8, $0xb102e308b102e308 // ln2Lo
-DATA se2Consts<>+1320(SB)/8, $0xb102e308b102e308 // ln2Lo
-DATA se2Consts<>+1328(SB)/8, $0x3ab527943ab52794 // expC6
-DATA se2Consts<>+1336(SB)/8, $0x3ab527943ab52794 // expC6
-DATA se2Consts<>+1344(SB)/8, $0x3c091cc03c091cc0 // expC5
-DATA se2Consts<>+1352(SB)/8, $0x3c091cc03c091cc0 // expC5
-DATA se2Consts<>+1360(SB)/8, $0x3d2aac573d2aac57 // expC4
-DATA se2Consts<>+1368(SB)/8, $0x3d2aac573d2aac57 // expC4
-DATA se2Consts<>+1376(SB)/8, $0x3e2aaa493e2aaa49 // expC3
-DATA se2Consts<>+1384(SB)/8, $0x3e2aaa493e2aaa49 // expC3
-DATA se2Consts<>+1392(SB)/8, $0x3efffffe3efffffe // expC2
-DATA se2Consts<>+1400(SB)/8, $0x3efffffe3efffffe // expC2
-DATA se2Consts<>+1408(SB)/8, $0x4085e00000000000 // expLimitF64
-DATA se2Consts<>+1416(SB)/8, $0x4085e00000000000 // expLimitF64
-DATA se2Consts<>+1424(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA se2Consts<>+1432(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA se2Consts<>+1440(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA se2Consts<>+1448(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA se2Consts<>+1456(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA se2Consts<>+1464(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA se2Consts<>+1472(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA se2Consts<>+1480(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA se2Consts<>+1488(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA se2Consts<>+1496(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA se2Consts<>+1504(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA se2Consts<>+1512(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA se2Consts<>+1520(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA se2Consts<>+1528(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA se2Consts<>+1536(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA se2Consts<>+1544(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA se2Consts<>+1552(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA se2Consts<>+1560(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA se2Consts<>+1568(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA se2Consts<>+1576(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA se2Consts<>+1584(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA se2Consts<>+1592(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA se2Consts<>+1600(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA se2Consts<>+1608(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA se2Consts<>+1616(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA se2Consts<>+1624(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA se2Consts<>+1632(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
-DATA se2Consts<>+1640(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
-DATA se2Consts<>+1648(SB)/8, $0x5880000058800000 // radiusMax
-DATA se2Consts<>+1656(SB)/8, $0x5880000058800000 // radiusMax
-DATA se2Consts<>+1664(SB)/8, $0x2680000026800000 // radiusMin
-DATA se2Consts<>+1672(SB)/8, $0x2680000026800000 // radiusMin
-DATA se2Consts<>+1680(SB)/8, $0x3f4000003f400000 // threeQuarters
-DATA se2Consts<>+1688(SB)/8, $0x3f4000003f400000 // threeQuarters
-DATA se2Consts<>+1696(SB)/8, $0xff800000ff800000 // exponentF32
-DATA se2Consts<>+1704(SB)/8, $0xff800000ff800000 // exponentF32
-DATA se2Consts<>+1712(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
-DATA se2Consts<>+1720(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
-DATA se2Consts<>+1728(SB)/8, $0x3f0000003f000000 // half
-DATA se2Consts<>+1736(SB)/8, $0x3f0000003f000000 // half
-DATA se2Consts<>+1744(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
-DATA se2Consts<>+1752(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
-DATA se2Consts<>+1760(SB)/8, $0xbe074121be074121 // logQ6
-DATA se2Consts<>+1768(SB)/8, $0xbe074121be074121 // logQ6
-DATA se2Consts<>+1776(SB)/8, $0x3e143a123e143a12 // logQ5
-DATA se2Consts<>+1784(SB)/8, $0x3e143a123e143a12 // logQ5
-DATA se2Consts<>+1792(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
-DATA se2Consts<>+1800(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
-DATA se2Consts<>+1808(SB)/8, $0x3e4cb3923e4cb392 // logQ3
-DATA se2Consts<>+1816(SB)/8, $0x3e4cb3923e4cb392 // logQ3
-DATA se2Consts<>+1824(SB)/8, $0xbe800041be800041 // logQ2
-DATA se2Consts<>+1832(SB)/8, $0xbe800041be800041 // logQ2
-DATA se2Consts<>+1840(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
-DATA se2Consts<>+1848(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
-DATA se2Consts<>+1856(SB)/8, $0xbf000000bf000000 // logQ0
-DATA se2Consts<>+1864(SB)/8, $0xbf000000bf000000 // logQ0
-DATA se2Consts<>+1872(SB)/8, $0x58f0000000000000 // radiusMaxF64
-DATA se2Consts<>+1880(SB)/8, $0x58f0000000000000 // radiusMaxF64
-DATA se2Consts<>+1888(SB)/8, $0x26f0000000000000 // radiusMinF64
-DATA se2Consts<>+1896(SB)/8, $0x26f0000000000000 // radiusMinF64
-DATA se2Consts<>+1904(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
-DATA se2Consts<>+1912(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
-DATA se2Consts<>+1920(SB)/8, $0x7ff0000000000000 // exponentF64
-DATA se2Consts<>+1928(SB)/8, $0x7ff0000000000000 // exponentF64
-DATA se2Consts<>+1936(SB)/8, $0x4330000000000000 // two52F64
-DATA se2Consts<>+1944(SB)/8, $0x4330000000000000 // two52F64
-DATA se2Consts<>+1952(SB)/8, $0x43300000000003ff // two52BiasF64
-DATA se2Consts<>+1960(SB)/8, $0x43300000000003ff // two52BiasF64
-DATA se2Consts<>+1968(SB)/8, $0x4000000000000000 // twoF64
-DATA se2Consts<>+1976(SB)/8, $0x4000000000000000 // twoF64
-DATA se2Consts<>+1984(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
-DATA se2Consts<>+1992(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
-DATA se2Consts<>+2000(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
-DATA se2Consts<>+2008(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
-DATA se2Consts<>+2016(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
-DATA se2Consts<>+2024(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
-DATA se2Consts<>+2032(SB)/8, $0x3fc745c4aa151c20 // logR4F64
-DATA se2Consts<>+2040(SB)/8, $0x3fc745c4aa151c20 // logR4F64
-DATA se2Consts<>+2048(SB)/8, $0x3fcc71c7490ab88f // logR3F64
-DATA se2Consts<>+2056(SB)/8, $0x3fcc71c7490ab88f // logR3F64
-DATA se2Consts<>+2064(SB)/8, $0x3fd24924921e35d3 // logR2F64
-DATA se2Consts<>+2072(SB)/8, $0x3fd24924921e35d3 // logR2F64
-DATA se2Consts<>+2080(SB)/8, $0x3fd999999999c185 // logR1F64
-DATA se2Consts<>+2088(SB)/8, $0x3fd999999999c185 // logR1F64
-DATA se2Consts<>+2096(SB)/8, $0x3fe555555555554f // logR0F64
-DATA se2Consts<>+2104(SB)/8, $0x3fe555555555554f // logR0F64
-DATA se2Consts<>+2112(SB)/8, $0x3080000030800000 // sineMin
-DATA se2Consts<>+2120(SB)/8, $0x3080000030800000 // sineMin
-DATA se2Consts<>+2128(SB)/8, $0x20b0000000000000 // sineMinF64
-DATA se2Consts<>+2136(SB)/8, $0x20b0000000000000 // sineMinF64
-DATA se2Consts<>+2144(SB)/8, $0xb638ef1db638ef1d // sincRest3
-DATA se2Consts<>+2152(SB)/8, $0xb638ef1db638ef1d // sincRest3
-DATA se2Consts<>+2160(SB)/8, $0x32d7322b32d7322b // sincRest4
-DATA se2Consts<>+2168(SB)/8, $0x32d7322b32d7322b // sincRest4
-DATA se2Consts<>+2176(SB)/8, $0x39500d0139500d01 // sincRest2
-DATA se2Consts<>+2184(SB)/8, $0x39500d0139500d01 // sincRest2
-DATA se2Consts<>+2192(SB)/8, $0xbc088889bc088889 // sincRest1
-DATA se2Consts<>+2200(SB)/8, $0xbc088889bc088889 // sincRest1
-DATA se2Consts<>+2208(SB)/8, $0x3e2aaaab3e2aaaab // sincRest0
-DATA se2Consts<>+2216(SB)/8, $0x3e2aaaab3e2aaaab // sincRest0
-DATA se2Consts<>+2224(SB)/8, $0xbce952c77030ad4a // sincRest7F64
-DATA se2Consts<>+2232(SB)/8, $0xbce952c77030ad4a // sincRest7F64
-DATA se2Consts<>+2240(SB)/8, $0x3c62f49b46814157 // sincRest8F64
-DATA se2Consts<>+2248(SB)/8, $0x3c62f49b46814157 // sincRest8F64
-DATA se2Consts<>+2256(SB)/8, $0x3d6ae7f3e733b81f // sincRest6F64
-DATA se2Consts<>+2264(SB)/8, $0x3d6ae7f3e733b81f // sincRest6F64
-DATA se2Consts<>+2272(SB)/8, $0xbde6124613a86d09 // sincRest5F64
-DATA se2Consts<>+2280(SB)/8, $0xbde6124613a86d09 // sincRest5F64
-DATA se2Consts<>+2288(SB)/8, $0x3e5ae64567f544e4 // sincRest4F64
-DATA se2Consts<>+2296(SB)/8, $0x3e5ae64567f544e4 // sincRest4F64
-DATA se2Consts<>+2304(SB)/8, $0xbec71de3a556c734 // sincRest3F64
-DATA se2Consts<>+2312(SB)/8, $0xbec71de3a556c734 // sincRest3F64
-DATA se2Consts<>+2320(SB)/8, $0x3f2a01a01a01a01a // sincRest2F64
-DATA se2Consts<>+2328(SB)/8, $0x3f2a01a01a01a01a // sincRest2F64
-DATA se2Consts<>+2336(SB)/8, $0xbf81111111111111 // sincRest1F64
-DATA se2Consts<>+2344(SB)/8, $0xbf81111111111111 // sincRest1F64
-DATA se2Consts<>+2352(SB)/8, $0x3fc5555555555555 // sincRest0F64
-DATA se2Consts<>+2360(SB)/8, $0x3fc5555555555555 // sincRest0F64
-DATA se2Consts<>+2368(SB)/8, $0x355debbd355debbd // halfCotRest3
-DATA se2Consts<>+2376(SB)/8, $0x355debbd355debbd // halfCotRest3
-DATA se2Consts<>+2384(SB)/8, $0x32b3547932b35479 // halfCotRest4
-DATA se2Consts<>+2392(SB)/8, $0x32b3547932b35479 // halfCotRest4
-DATA se2Consts<>+2400(SB)/8, $0x380ab356380ab356 // halfCotRest2
-DATA se2Consts<>+2408(SB)/8, $0x380ab356380ab356 // halfCotRest2
-DATA se2Consts<>+2416(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
-DATA se2Consts<>+2424(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
-DATA se2Consts<>+2432(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
-DATA se2Consts<>+2440(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
-DATA se2Consts<>+2448(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
-DATA se2Consts<>+2456(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
-DATA se2Consts<>+2464(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
-DATA se2Consts<>+2472(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
-DATA se2Consts<>+2480(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
-DATA se2Consts<>+2488(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
-DATA se2Consts<>+2496(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
-DATA se2Consts<>+2504(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
-DATA se2Consts<>+2512(SB)/8, $0x3e022805d644267f // halfCotRest5F64
-DATA se2Consts<>+2520(SB)/8, $0x3e022805d644267f // halfCotRest5F64
-DATA se2Consts<>+2528(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
-DATA se2Consts<>+2536(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
-DATA se2Consts<>+2544(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
-DATA se2Consts<>+2552(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
-DATA se2Consts<>+2560(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
-DATA se2Consts<>+2568(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
-DATA se2Consts<>+2576(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
-DATA se2Consts<>+2584(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
-DATA se2Consts<>+2592(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
-DATA se2Consts<>+2600(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
-DATA se2Consts<>+2608(SB)/8, $0x4220000042200000 // zetaLimit
-DATA se2Consts<>+2616(SB)/8, $0x4220000042200000 // zetaLimit
-DATA se2Consts<>+2624(SB)/8, $0x3b0000003b000000 // smallZeta
-DATA se2Consts<>+2632(SB)/8, $0x3b0000003b000000 // smallZeta
-DATA se2Consts<>+2640(SB)/8, $0x3e2aaaab3e2aaaab // sixth
-DATA se2Consts<>+2648(SB)/8, $0x3e2aaaab3e2aaaab // sixth
-DATA se2Consts<>+2656(SB)/8, $0x3d2aaaab3d2aaaab // twentyFourth
-DATA se2Consts<>+2664(SB)/8, $0x3d2aaaab3d2aaaab // twentyFourth
-DATA se2Consts<>+2672(SB)/8, $0x3fa5555555555555 // twentyFourthF64
-DATA se2Consts<>+2680(SB)/8, $0x3fa5555555555555 // twentyFourthF64
-DATA se2Consts<>+2688(SB)/8, $0x4072c00000000000 // zetaLimitF64
-DATA se2Consts<>+2696(SB)/8, $0x4072c00000000000 // zetaLimitF64
-DATA se2Consts<>+2704(SB)/8, $0x3ee0000000000000 // smallZetaF64
-DATA se2Consts<>+2712(SB)/8, $0x3ee0000000000000 // smallZetaF64
-DATA se2Consts<>+2720(SB)/8, $0x3fc5555555555555 // sixthF64
-DATA se2Consts<>+2728(SB)/8, $0x3fc5555555555555 // sixthF64
-DATA se2Consts<>+2736(SB)/8, $0x3daaaaab3daaaaab // twelfth
-DATA se2Consts<>+2744(SB)/8, $0x3daaaaab3daaaaab // twelfth
-DATA se2Consts<>+2752(SB)/8, $0x3fb5555555555555 // twelfthF64
-DATA se2Consts<>+2760(SB)/8, $0x3fb5555555555555 // twelfthF64
-DATA se2Consts<>+2768(SB)/8, $0x310f76c7310f76c7 // psi10
-DATA se2Consts<>+2776(SB)/8, $0x310f76c7310f76c7 // psi10
-DATA se2Consts<>+2784(SB)/8, $0x2f3092312f309231 // psi11
-DATA se2Consts<>+2792(SB)/8, $0x2f3092312f309231 // psi11
-DATA se2Consts<>+2800(SB)/8, $0x32d7322b32d7322b // psi9
-DATA se2Consts<>+2808(SB)/8, $0x32d7322b32d7322b // psi9
-DATA se2Consts<>+2816(SB)/8, $0x3493f27e3493f27e // psi8
-DATA se2Consts<>+2824(SB)/8, $0x3493f27e3493f27e // psi8
-DATA se2Consts<>+2832(SB)/8, $0x3638ef1d3638ef1d // psi7
-DATA se2Consts<>+2840(SB)/8, $0x3638ef1d3638ef1d // psi7
-DATA se2Consts<>+2848(SB)/8, $0x37d00d0137d00d01 // psi6
-DATA se2Consts<>+2856(SB)/8, $0x37d00d0137d00d01 // psi6
-DATA se2Consts<>+2864(SB)/8, $0x39500d0139500d01 // psi5
-DATA se2Consts<>+2872(SB)/8, $0x39500d0139500d01 // psi5
-DATA se2Consts<>+2880(SB)/8, $0x3ab60b613ab60b61 // psi4
-DATA se2Consts<>+2888(SB)/8, $0x3ab60b613ab60b61 // psi4
-DATA se2Consts<>+2896(SB)/8, $0x3c0888893c088889 // psi3
-DATA se2Consts<>+2904(SB)/8, $0x3c0888893c088889 // psi3
-DATA se2Consts<>+2912(SB)/8, $0x3d2aaaab3d2aaaab // psi2
-DATA se2Consts<>+2920(SB)/8, $0x3d2aaaab3d2aaaab // psi2
-DATA se2Consts<>+2928(SB)/8, $0x3e2aaaab3e2aaaab // psi1
-DATA se2Consts<>+2936(SB)/8, $0x3e2aaaab3e2aaaab // psi1
-DATA se2Consts<>+2944(SB)/8, $0x3f0000003f000000 // psi0
-DATA se2Consts<>+2952(SB)/8, $0x3f0000003f000000 // psi0
-DATA se2Consts<>+2960(SB)/8, $0x3c62f49b46814157 // psi17F64
-DATA se2Consts<>+2968(SB)/8, $0x3c62f49b46814157 // psi17F64
-DATA se2Consts<>+2976(SB)/8, $0x3c1e542ba4020225 // psi18F64
-DATA se2Consts<>+2984(SB)/8, $0x3c1e542ba4020225 // psi18F64
-DATA se2Consts<>+2992(SB)/8, $0x3ca6827863b97d97 // psi16F64
-DATA se2Consts<>+3000(SB)/8, $0x3ca6827863b97d97 // psi16F64
-DATA se2Consts<>+3008(SB)/8, $0x3ce952c77030ad4a // psi15F64
-DATA se2Consts<>+3016(SB)/8, $0x3ce952c77030ad4a // psi15F64
-DATA se2Consts<>+3024(SB)/8, $0x3d2ae7f3e733b81f // psi14F64
-DATA se2Consts<>+3032(SB)/8, $0x3d2ae7f3e733b81f // psi14F64
-DATA se2Consts<>+3040(SB)/8, $0x3d6ae7f3e733b81f // psi13F64
-DATA se2Consts<>+3048(SB)/8, $0x3d6ae7f3e733b81f // psi13F64
-DATA se2Consts<>+3056(SB)/8, $0x3da93974a8c07c9d // psi12F64
-DATA se2Consts<>+3064(SB)/8, $0x3da93974a8c07c9d // psi12F64
-DATA se2Consts<>+3072(SB)/8, $0x3de6124613a86d09 // psi11F64
-DATA se2Consts<>+3080(SB)/8, $0x3de6124613a86d09 // psi11F64
-DATA se2Consts<>+3088(SB)/8, $0x3e21eed8eff8d898 // psi10F64
-DATA se2Consts<>+3096(SB)/8, $0x3e21eed8eff8d898 // psi10F64
-DATA se2Consts<>+3104(SB)/8, $0x3e5ae64567f544e4 // psi9F64
-DATA se2Consts<>+3112(SB)/8, $0x3e5ae64567f544e4 // psi9F64
-DATA se2Consts<>+3120(SB)/8, $0x3e927e4fb7789f5c // psi8F64
-DATA se2Consts<>+3128(SB)/8, $0x3e927e4fb7789f5c // psi8F64
-DATA se2Consts<>+3136(SB)/8, $0x3ec71de3a556c734 // psi7F64
-DATA se2Consts<>+3144(SB)/8, $0x3ec71de3a556c734 // psi7F64
-DATA se2Consts<>+3152(SB)/8, $0x3efa01a01a01a01a // psi6F64
-DATA se2Consts<>+3160(SB)/8, $0x3efa01a01a01a01a // psi6F64
-DATA se2Consts<>+3168(SB)/8, $0x3f2a01a01a01a01a // psi5F64
-DATA se2Consts<>+3176(SB)/8, $0x3f2a01a01a01a01a // psi5F64
-DATA se2Consts<>+3184(SB)/8, $0x3f56c16c16c16c17 // psi4F64
-DATA se2Consts<>+3192(SB)/8, $0x3f56c16c16c16c17 // psi4F64
-DATA se2Consts<>+3200(SB)/8, $0x3f81111111111111 // psi3F64
-DATA se2Consts<>+3208(SB)/8, $0x3f81111111111111 // psi3F64
-DATA se2Consts<>+3216(SB)/8, $0x3fa5555555555555 // psi2F64
-DATA se2Consts<>+3224(SB)/8, $0x3fa5555555555555 // psi2F64
-DATA se2Consts<>+3232(SB)/8, $0x3fc5555555555555 // psi1F64
-DATA se2Consts<>+3240(SB)/8, $0x3fc5555555555555 // psi1F64
-DATA se2Consts<>+3248(SB)/8, $0x3fe0000000000000 // psi0F64
-DATA se2Consts<>+3256(SB)/8, $0x3fe0000000000000 // psi0F64
-GLOBL se2Consts<>(SB), RODATA|NOPTR, $3264
+DATA se2Consts<>+688(SB)/8, $0x4000000040000000 // two
+DATA se2Consts<>+696(SB)/8, $0x4000000040000000 // two
+DATA se2Consts<>+704(SB)/8, $0xbbf35076bbf35076 // atanP8
+DATA se2Consts<>+712(SB)/8, $0xbbf35076bbf35076 // atanP8
+DATA se2Consts<>+720(SB)/8, $0x3cba98203cba9820 // atanP7
+DATA se2Consts<>+728(SB)/8, $0x3cba98203cba9820 // atanP7
+DATA se2Consts<>+736(SB)/8, $0xbd38405dbd38405d // atanP6
+DATA se2Consts<>+744(SB)/8, $0xbd38405dbd38405d // atanP6
+DATA se2Consts<>+752(SB)/8, $0x3d8a85003d8a8500 // atanP5
+DATA se2Consts<>+760(SB)/8, $0x3d8a85003d8a8500 // atanP5
+DATA se2Consts<>+768(SB)/8, $0xbdb4a9debdb4a9de // atanP4
+DATA se2Consts<>+776(SB)/8, $0xbdb4a9debdb4a9de // atanP4
+DATA se2Consts<>+784(SB)/8, $0x3de288b83de288b8 // atanP3
+DATA se2Consts<>+792(SB)/8, $0x3de288b83de288b8 // atanP3
+DATA se2Consts<>+800(SB)/8, $0xbe123b10be123b10 // atanP2
+DATA se2Consts<>+808(SB)/8, $0xbe123b10be123b10 // atanP2
+DATA se2Consts<>+816(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
+DATA se2Consts<>+824(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
+DATA se2Consts<>+832(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
+DATA se2Consts<>+840(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
+DATA se2Consts<>+848(SB)/8, $0x0000000000000000 // zeroF64
+DATA se2Consts<>+856(SB)/8, $0x0000000000000000 // zeroF64
+DATA se2Consts<>+864(SB)/8, $0x3fd126150efcda4d // tanHalfF64
+DATA se2Consts<>+872(SB)/8, $0x3fd126150efcda4d // tanHalfF64
+DATA se2Consts<>+880(SB)/8, $0x3fe279a820f7a28b // arcNodeF64
+DATA se2Consts<>+888(SB)/8, $0x3fe279a820f7a28b // arcNodeF64
+DATA se2Consts<>+896(SB)/8, $0x400921fb54442d18 // pi1F64
+DATA se2Consts<>+904(SB)/8, $0x400921fb54442d18 // pi1F64
+DATA se2Consts<>+912(SB)/8, $0x3fe0c152dcbb0510 // arcAngleF64
+DATA se2Consts<>+920(SB)/8, $0x3fe0c152dcbb0510 // arcAngleF64
+DATA se2Consts<>+928(SB)/8, $0x3fa6c6d6d0627cd3 // arcP7F64
+DATA se2Consts<>+936(SB)/8, $0x3fa6c6d6d0627cd3 // arcP7F64
+DATA se2Consts<>+944(SB)/8, $0x7850000000000000 // arcFromLeastF64
+DATA se2Consts<>+952(SB)/8, $0x7850000000000000 // arcFromLeastF64
+DATA se2Consts<>+960(SB)/8, $0xf83fffffffffffff // arcLastF64
+DATA se2Consts<>+968(SB)/8, $0xf83fffffffffffff // arcLastF64
+DATA se2Consts<>+976(SB)/8, $0xbfb09abe5eab2b10 // arcP6F64
+DATA se2Consts<>+984(SB)/8, $0xbfb09abe5eab2b10 // arcP6F64
+DATA se2Consts<>+992(SB)/8, $0x3fb3a8fdaed8bd65 // arcP5F64
+DATA se2Consts<>+1000(SB)/8, $0x3fb3a8fdaed8bd65 // arcP5F64
+DATA se2Consts<>+1008(SB)/8, $0xbfb7457b458e92bc // arcP4F64
+DATA se2Consts<>+1016(SB)/8, $0xbfb7457b458e92bc // arcP4F64
+DATA se2Consts<>+1024(SB)/8, $0x3fbc71c50c31b594 // arcP3F64
+DATA se2Consts<>+1032(SB)/8, $0x3fbc71c50c31b594 // arcP3F64
+DATA se2Consts<>+1040(SB)/8, $0xbfc249248ec6ab2d // arcP2F64
+DATA se2Consts<>+1048(SB)/8, $0xbfc249248ec6ab2d // arcP2F64
+DATA se2Consts<>+1056(SB)/8, $0x3fc999999993d0ac // arcP1F64
+DATA se2Consts<>+1064(SB)/8, $0x3fc999999993d0ac // arcP1F64
+DATA se2Consts<>+1072(SB)/8, $0xbfd55555555553b4 // arcP0F64
+DATA se2Consts<>+1080(SB)/8, $0xbfd55555555553b4 // arcP0F64
+DATA se2Consts<>+1088(SB)/8, $0x4116cbdc4116cbdc // threePi
+DATA se2Consts<>+1096(SB)/8, $0x4116cbdc4116cbdc // threePi
+DATA se2Consts<>+1104(SB)/8, $0x40490fdb40490fdb // pi1
+DATA se2Consts<>+1112(SB)/8, $0x40490fdb40490fdb // pi1
+DATA se2Consts<>+1120(SB)/8, $0x40c90fdb40c90fdb // twoPi1
+DATA se2Consts<>+1128(SB)/8, $0x40c90fdb40c90fdb // twoPi1
+DATA se2Consts<>+1136(SB)/8, $0xb43bbd2eb43bbd2e // twoPi2
+DATA se2Consts<>+1144(SB)/8, $0xb43bbd2eb43bbd2e // twoPi2
+DATA se2Consts<>+1152(SB)/8, $0x4022d97b7414a4d3 // threePiF64
+DATA se2Consts<>+1160(SB)/8, $0x4022d97b7414a4d3 // threePiF64
+DATA se2Consts<>+1168(SB)/8, $0x401921fb54442d18 // twoPi1F64
+DATA se2Consts<>+1176(SB)/8, $0x401921fb54442d18 // twoPi1F64
+DATA se2Consts<>+1184(SB)/8, $0x42a0000042a00000 // expLimit
+DATA se2Consts<>+1192(SB)/8, $0x42a0000042a00000 // expLimit
+DATA se2Consts<>+1200(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
+DATA se2Consts<>+1208(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
+DATA se2Consts<>+1216(SB)/8, $0x3f3172183f317218 // ln2Hi
+DATA se2Consts<>+1224(SB)/8, $0x3f3172183f317218 // ln2Hi
+DATA se2Consts<>+1232(SB)/8, $0xb102e308b102e308 // ln2Lo
+DATA se2Consts<>+1240(SB)/8, $0xb102e308b102e308 // ln2Lo
+DATA se2Consts<>+1248(SB)/8, $0x3ab527943ab52794 // expC6
+DATA se2Consts<>+1256(SB)/8, $0x3ab527943ab52794 // expC6
+DATA se2Consts<>+1264(SB)/8, $0x3c091cc03c091cc0 // expC5
+DATA se2Consts<>+1272(SB)/8, $0x3c091cc03c091cc0 // expC5
+DATA se2Consts<>+1280(SB)/8, $0x3d2aac573d2aac57 // expC4
+DATA se2Consts<>+1288(SB)/8, $0x3d2aac573d2aac57 // expC4
+DATA se2Consts<>+1296(SB)/8, $0x3e2aaa493e2aaa49 // expC3
+DATA se2Consts<>+1304(SB)/8, $0x3e2aaa493e2aaa49 // expC3
+DATA se2Consts<>+1312(SB)/8, $0x3efffffe3efffffe // expC2
+DATA se2Consts<>+1320(SB)/8, $0x3efffffe3efffffe // expC2
+DATA se2Consts<>+1328(SB)/8, $0x4085e00000000000 // expLimitF64
+DATA se2Consts<>+1336(SB)/8, $0x4085e00000000000 // expLimitF64
+DATA se2Consts<>+1344(SB)/8, $0x3ff71547652b82fe // log2eF64
+DATA se2Consts<>+1352(SB)/8, $0x3ff71547652b82fe // log2eF64
+DATA se2Consts<>+1360(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
+DATA se2Consts<>+1368(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
+DATA se2Consts<>+1376(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
+DATA se2Consts<>+1384(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
+DATA se2Consts<>+1392(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
+DATA se2Consts<>+1400(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
+DATA se2Consts<>+1408(SB)/8, $0x3e928adf206cd716 // expQ8F64
+DATA se2Consts<>+1416(SB)/8, $0x3e928adf206cd716 // expQ8F64
+DATA se2Consts<>+1424(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
+DATA se2Consts<>+1432(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
+DATA se2Consts<>+1440(SB)/8, $0x3efa019996a0b418 // expQ6F64
+DATA se2Consts<>+1448(SB)/8, $0x3efa019996a0b418 // expQ6F64
+DATA se2Consts<>+1456(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
+DATA se2Consts<>+1464(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
+DATA se2Consts<>+1472(SB)/8, $0x3f56c16c18473665 // expQ4F64
+DATA se2Consts<>+1480(SB)/8, $0x3f56c16c18473665 // expQ4F64
+DATA se2Consts<>+1488(SB)/8, $0x3f81111111125c87 // expQ3F64
+DATA se2Consts<>+1496(SB)/8, $0x3f81111111125c87 // expQ3F64
+DATA se2Consts<>+1504(SB)/8, $0x3fa55555555506c8 // expQ2F64
+DATA se2Consts<>+1512(SB)/8, $0x3fa55555555506c8 // expQ2F64
+DATA se2Consts<>+1520(SB)/8, $0x3fc5555555555502 // expQ1F64
+DATA se2Consts<>+1528(SB)/8, $0x3fc5555555555502 // expQ1F64
+DATA se2Consts<>+1536(SB)/8, $0x3fe000000000000a // expQ0F64
+DATA se2Consts<>+1544(SB)/8, $0x3fe000000000000a // expQ0F64
+DATA se2Consts<>+1552(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
+DATA se2Consts<>+1560(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
+DATA se2Consts<>+1568(SB)/8, $0x5880000058800000 // radiusMax
+DATA se2Consts<>+1576(SB)/8, $0x5880000058800000 // radiusMax
+DATA se2Consts<>+1584(SB)/8, $0x2680000026800000 // radiusMin
+DATA se2Consts<>+1592(SB)/8, $0x2680000026800000 // radiusMin
+DATA se2Consts<>+1600(SB)/8, $0x3f4000003f400000 // threeQuarters
+DATA se2Consts<>+1608(SB)/8, $0x3f4000003f400000 // threeQuarters
+DATA se2Consts<>+1616(SB)/8, $0xff800000ff800000 // exponentF32
+DATA se2Consts<>+1624(SB)/8, $0xff800000ff800000 // exponentF32
+DATA se2Consts<>+1632(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
+DATA se2Consts<>+1640(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
+DATA se2Consts<>+1648(SB)/8, $0x3f0000003f000000 // half
+DATA se2Consts<>+1656(SB)/8, $0x3f0000003f000000 // half
+DATA se2Consts<>+1664(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
+DATA se2Consts<>+1672(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
+DATA se2Consts<>+1680(SB)/8, $0xbe074121be074121 // logQ6
+DATA se2Consts<>+1688(SB)/8, $0xbe074121be074121 // logQ6
+DATA se2Consts<>+1696(SB)/8, $0x3e143a123e143a12 // logQ5
+DATA se2Consts<>+1704(SB)/8, $0x3e143a123e143a12 // logQ5
+DATA se2Consts<>+1712(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
+DATA se2Consts<>+1720(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
+DATA se2Consts<>+1728(SB)/8, $0x3e4cb3923e4cb392 // logQ3
+DATA se2Consts<>+1736(SB)/8, $0x3e4cb3923e4cb392 // logQ3
+DATA se2Consts<>+1744(SB)/8, $0xbe800041be800041 // logQ2
+DATA se2Consts<>+1752(SB)/8, $0xbe800041be800041 // logQ2
+DATA se2Consts<>+1760(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
+DATA se2Consts<>+1768(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
+DATA se2Consts<>+1776(SB)/8, $0xbf000000bf000000 // logQ0
+DATA se2Consts<>+1784(SB)/8, $0xbf000000bf000000 // logQ0
+DATA se2Consts<>+1792(SB)/8, $0x3fe0000000000000 // halfF64
+DATA se2Consts<>+1800(SB)/8, $0x3fe0000000000000 // halfF64
+DATA se2Consts<>+1808(SB)/8, $0x58f0000000000000 // radiusMaxF64
+DATA se2Consts<>+1816(SB)/8, $0x58f0000000000000 // radiusMaxF64
+DATA se2Consts<>+1824(SB)/8, $0x26f0000000000000 // radiusMinF64
+DATA se2Consts<>+1832(SB)/8, $0x26f0000000000000 // radiusMinF64
+DATA se2Consts<>+1840(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
+DATA se2Consts<>+1848(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
+DATA se2Consts<>+1856(SB)/8, $0x7ff0000000000000 // exponentF64
+DATA se2Consts<>+1864(SB)/8, $0x7ff0000000000000 // exponentF64
+DATA se2Consts<>+1872(SB)/8, $0x4330000000000000 // two52F64
+DATA se2Consts<>+1880(SB)/8, $0x4330000000000000 // two52F64
+DATA se2Consts<>+1888(SB)/8, $0x43300000000003ff // two52BiasF64
+DATA se2Consts<>+1896(SB)/8, $0x43300000000003ff // two52BiasF64
+DATA se2Consts<>+1904(SB)/8, $0x4000000000000000 // twoF64
+DATA se2Consts<>+1912(SB)/8, $0x4000000000000000 // twoF64
+DATA se2Consts<>+1920(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
+DATA se2Consts<>+1928(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
+DATA se2Consts<>+1936(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
+DATA se2Consts<>+1944(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
+DATA se2Consts<>+1952(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
+DATA se2Consts<>+1960(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
+DATA se2Consts<>+1968(SB)/8, $0x3fc745c4aa151c20 // logR4F64
+DATA se2Consts<>+1976(SB)/8, $0x3fc745c4aa151c20 // logR4F64
+DATA se2Consts<>+1984(SB)/8, $0x3fcc71c7490ab88f // logR3F64
+DATA se2Consts<>+1992(SB)/8, $0x3fcc71c7490ab88f // logR3F64
+DATA se2Consts<>+2000(SB)/8, $0x3fd24924921e35d3 // logR2F64
+DATA se2Consts<>+2008(SB)/8, $0x3fd24924921e35d3 // logR2F64
+DATA se2Consts<>+2016(SB)/8, $0x3fd999999999c185 // logR1F64
+DATA se2Consts<>+2024(SB)/8, $0x3fd999999999c185 // logR1F64
+DATA se2Consts<>+2032(SB)/8, $0x3fe555555555554f // logR0F64
+DATA se2Consts<>+2040(SB)/8, $0x3fe555555555554f // logR0F64
+DATA se2Consts<>+2048(SB)/8, $0x3080000030800000 // sineMin
+DATA se2Consts<>+2056(SB)/8, $0x3080000030800000 // sineMin
+DATA se2Consts<>+2064(SB)/8, $0x20b0000000000000 // sineMinF64
+DATA se2Consts<>+2072(SB)/8, $0x20b0000000000000 // sineMinF64
+DATA se2Consts<>+2080(SB)/8, $0xb638ef1db638ef1d // sincRest3
+DATA se2Consts<>+2088(SB)/8, $0xb638ef1db638ef1d // sincRest3
+DATA se2Consts<>+2096(SB)/8, $0x32d7322b32d7322b // sincRest4
+DATA se2Consts<>+2104(SB)/8, $0x32d7322b32d7322b // sincRest4
+DATA se2Consts<>+2112(SB)/8, $0x39500d0139500d01 // sincRest2
+DATA se2Consts<>+2120(SB)/8, $0x39500d0139500d01 // sincRest2
+DATA se2Consts<>+2128(SB)/8, $0xbc088889bc088889 // sincRest1
+DATA se2Consts<>+2136(SB)/8, $0xbc088889bc088889 // sincRest1
+DATA se2Consts<>+2144(SB)/8, $0x3e2aaaab3e2aaaab // sincRest0
+DATA se2Consts<>+2152(SB)/8, $0x3e2aaaab3e2aaaab // sincRest0
+DATA se2Consts<>+2160(SB)/8, $0xbce952c77030ad4a // sincRest7F64
+DATA se2Consts<>+2168(SB)/8, $0xbce952c77030ad4a // sincRest7F64
+DATA se2Consts<>+2176(SB)/8, $0x3c62f49b46814157 // sincRest8F64
+DATA se2Consts<>+2184(SB)/8, $0x3c62f49b46814157 // sincRest8F64
+DATA se2Consts<>+2192(SB)/8, $0x3d6ae7f3e733b81f // sincRest6F64
+DATA se2Consts<>+2200(SB)/8, $0x3d6ae7f3e733b81f // sincRest6F64
+DATA se2Consts<>+2208(SB)/8, $0xbde6124613a86d09 // sincRest5F64
+DATA se2Consts<>+2216(SB)/8, $0xbde6124613a86d09 // sincRest5F64
+DATA se2Consts<>+2224(SB)/8, $0x3e5ae64567f544e4 // sincRest4F64
+DATA se2Consts<>+2232(SB)/8, $0x3e5ae64567f544e4 // sincRest4F64
+DATA se2Consts<>+2240(SB)/8, $0xbec71de3a556c734 // sincRest3F64
+DATA se2Consts<>+2248(SB)/8, $0xbec71de3a556c734 // sincRest3F64
+DATA se2Consts<>+2256(SB)/8, $0x3f2a01a01a01a01a // sincRest2F64
+DATA se2Consts<>+2264(SB)/8, $0x3f2a01a01a01a01a // sincRest2F64
+DATA se2Consts<>+2272(SB)/8, $0xbf81111111111111 // sincRest1F64
+DATA se2Consts<>+2280(SB)/8, $0xbf81111111111111 // sincRest1F64
+DATA se2Consts<>+2288(SB)/8, $0x3fc5555555555555 // sincRest0F64
+DATA se2Consts<>+2296(SB)/8, $0x3fc5555555555555 // sincRest0F64
+DATA se2Consts<>+2304(SB)/8, $0x355debbd355debbd // halfCotRest3
+DATA se2Consts<>+2312(SB)/8, $0x355debbd355debbd // halfCotRest3
+DATA se2Consts<>+2320(SB)/8, $0x32b3547932b35479 // halfCotRest4
+DATA se2Consts<>+2328(SB)/8, $0x32b3547932b35479 // halfCotRest4
+DATA se2Consts<>+2336(SB)/8, $0x380ab356380ab356 // halfCotRest2
+DATA se2Consts<>+2344(SB)/8, $0x380ab356380ab356 // halfCotRest2
+DATA se2Consts<>+2352(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
+DATA se2Consts<>+2360(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
+DATA se2Consts<>+2368(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
+DATA se2Consts<>+2376(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
+DATA se2Consts<>+2384(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
+DATA se2Consts<>+2392(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
+DATA se2Consts<>+2400(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
+DATA se2Consts<>+2408(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
+DATA se2Consts<>+2416(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
+DATA se2Consts<>+2424(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
+DATA se2Consts<>+2432(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
+DATA se2Consts<>+2440(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
+DATA se2Consts<>+2448(SB)/8, $0x3e022805d644267f // halfCotRest5F64
+DATA se2Consts<>+2456(SB)/8, $0x3e022805d644267f // halfCotRest5F64
+DATA se2Consts<>+2464(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
+DATA se2Consts<>+2472(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
+DATA se2Consts<>+2480(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
+DATA se2Consts<>+2488(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
+DATA se2Consts<>+2496(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
+DATA se2Consts<>+2504(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
+DATA se2Consts<>+2512(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
+DATA se2Consts<>+2520(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
+DATA se2Consts<>+2528(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
+DATA se2Consts<>+2536(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
+DATA se2Consts<>+2544(SB)/8, $0x4220000042200000 // zetaLimit
+DATA se2Consts<>+2552(SB)/8, $0x4220000042200000 // zetaLimit
+DATA se2Consts<>+2560(SB)/8, $0x3b0000003b000000 // smallZeta
+DATA se2Consts<>+2568(SB)/8, $0x3b0000003b000000 // smallZeta
+DATA se2Consts<>+2576(SB)/8, $0x3e2aaaab3e2aaaab // sixth
+DATA se2Consts<>+2584(SB)/8, $0x3e2aaaab3e2aaaab // sixth
+DATA se2Consts<>+2592(SB)/8, $0x3d2aaaab3d2aaaab // twentyFourth
+DATA se2Consts<>+2600(SB)/8, $0x3d2aaaab3d2aaaab // twentyFourth
+DATA se2Consts<>+2608(SB)/8, $0x3fa5555555555555 // twentyFourthF64
+DATA se2Consts<>+2616(SB)/8, $0x3fa5555555555555 // twentyFourthF64
+DATA se2Consts<>+2624(SB)/8, $0x4072c00000000000 // zetaLimitF64
+DATA se2Consts<>+2632(SB)/8, $0x4072c00000000000 // zetaLimitF64
+DATA se2Consts<>+2640(SB)/8, $0x3ee0000000000000 // smallZetaF64
+DATA se2Consts<>+2648(SB)/8, $0x3ee0000000000000 // smallZetaF64
+DATA se2Consts<>+2656(SB)/8, $0x3fc5555555555555 // sixthF64
+DATA se2Consts<>+2664(SB)/8, $0x3fc5555555555555 // sixthF64
+DATA se2Consts<>+2672(SB)/8, $0x3daaaaab3daaaaab // twelfth
+DATA se2Consts<>+2680(SB)/8, $0x3daaaaab3daaaaab // twelfth
+DATA se2Consts<>+2688(SB)/8, $0x3fb5555555555555 // twelfthF64
+DATA se2Consts<>+2696(SB)/8, $0x3fb5555555555555 // twelfthF64
+DATA se2Consts<>+2704(SB)/8, $0x310f76c7310f76c7 // psi10
+DATA se2Consts<>+2712(SB)/8, $0x310f76c7310f76c7 // psi10
+DATA se2Consts<>+2720(SB)/8, $0x2f3092312f309231 // psi11
+DATA se2Consts<>+2728(SB)/8, $0x2f3092312f309231 // psi11
+DATA se2Consts<>+2736(SB)/8, $0x32d7322b32d7322b // psi9
+DATA se2Consts<>+2744(SB)/8, $0x32d7322b32d7322b // psi9
+DATA se2Consts<>+2752(SB)/8, $0x3493f27e3493f27e // psi8
+DATA se2Consts<>+2760(SB)/8, $0x3493f27e3493f27e // psi8
+DATA se2Consts<>+2768(SB)/8, $0x3638ef1d3638ef1d // psi7
+DATA se2Consts<>+2776(SB)/8, $0x3638ef1d3638ef1d // psi7
+DATA se2Consts<>+2784(SB)/8, $0x37d00d0137d00d01 // psi6
+DATA se2Consts<>+2792(SB)/8, $0x37d00d0137d00d01 // psi6
+DATA se2Consts<>+2800(SB)/8, $0x39500d0139500d01 // psi5
+DATA se2Consts<>+2808(SB)/8, $0x39500d0139500d01 // psi5
+DATA se2Consts<>+2816(SB)/8, $0x3ab60b613ab60b61 // psi4
+DATA se2Consts<>+2824(SB)/8, $0x3ab60b613ab60b61 // psi4
+DATA se2Consts<>+2832(SB)/8, $0x3c0888893c088889 // psi3
+DATA se2Consts<>+2840(SB)/8, $0x3c0888893c088889 // psi3
+DATA se2Consts<>+2848(SB)/8, $0x3d2aaaab3d2aaaab // psi2
+DATA se2Consts<>+2856(SB)/8, $0x3d2aaaab3d2aaaab // psi2
+DATA se2Consts<>+2864(SB)/8, $0x3e2aaaab3e2aaaab // psi1
+DATA se2Consts<>+2872(SB)/8, $0x3e2aaaab3e2aaaab // psi1
+DATA se2Consts<>+2880(SB)/8, $0x3f0000003f000000 // psi0
+DATA se2Consts<>+2888(SB)/8, $0x3f0000003f000000 // psi0
+DATA se2Consts<>+2896(SB)/8, $0x3c62f49b46814157 // psi17F64
+DATA se2Consts<>+2904(SB)/8, $0x3c62f49b46814157 // psi17F64
+DATA se2Consts<>+2912(SB)/8, $0x3c1e542ba4020225 // psi18F64
+DATA se2Consts<>+2920(SB)/8, $0x3c1e542ba4020225 // psi18F64
+DATA se2Consts<>+2928(SB)/8, $0x3ca6827863b97d97 // psi16F64
+DATA se2Consts<>+2936(SB)/8, $0x3ca6827863b97d97 // psi16F64
+DATA se2Consts<>+2944(SB)/8, $0x3ce952c77030ad4a // psi15F64
+DATA se2Consts<>+2952(SB)/8, $0x3ce952c77030ad4a // psi15F64
+DATA se2Consts<>+2960(SB)/8, $0x3d2ae7f3e733b81f // psi14F64
+DATA se2Consts<>+2968(SB)/8, $0x3d2ae7f3e733b81f // psi14F64
+DATA se2Consts<>+2976(SB)/8, $0x3d6ae7f3e733b81f // psi13F64
+DATA se2Consts<>+2984(SB)/8, $0x3d6ae7f3e733b81f // psi13F64
+DATA se2Consts<>+2992(SB)/8, $0x3da93974a8c07c9d // psi12F64
+DATA se2Consts<>+3000(SB)/8, $0x3da93974a8c07c9d // psi12F64
+DATA se2Consts<>+3008(SB)/8, $0x3de6124613a86d09 // psi11F64
+DATA se2Consts<>+3016(SB)/8, $0x3de6124613a86d09 // psi11F64
+DATA se2Consts<>+3024(SB)/8, $0x3e21eed8eff8d898 // psi10F64
+DATA se2Consts<>+3032(SB)/8, $0x3e21eed8eff8d898 // psi10F64
+DATA se2Consts<>+3040(SB)/8, $0x3e5ae64567f544e4 // psi9F64
+DATA se2Consts<>+3048(SB)/8, $0x3e5ae64567f544e4 // psi9F64
+DATA se2Consts<>+3056(SB)/8, $0x3e927e4fb7789f5c // psi8F64
+DATA se2Consts<>+3064(SB)/8, $0x3e927e4fb7789f5c // psi8F64
+DATA se2Consts<>+3072(SB)/8, $0x3ec71de3a556c734 // psi7F64
+DATA se2Consts<>+3080(SB)/8, $0x3ec71de3a556c734 // psi7F64
+DATA se2Consts<>+3088(SB)/8, $0x3efa01a01a01a01a // psi6F64
+DATA se2Consts<>+3096(SB)/8, $0x3efa01a01a01a01a // psi6F64
+DATA se2Consts<>+3104(SB)/8, $0x3f2a01a01a01a01a // psi5F64
+DATA se2Consts<>+3112(SB)/8, $0x3f2a01a01a01a01a // psi5F64
+DATA se2Consts<>+3120(SB)/8, $0x3f56c16c16c16c17 // psi4F64
+DATA se2Consts<>+3128(SB)/8, $0x3f56c16c16c16c17 // psi4F64
+DATA se2Consts<>+3136(SB)/8, $0x3f81111111111111 // psi3F64
+DATA se2Consts<>+3144(SB)/8, $0x3f81111111111111 // psi3F64
+DATA se2Consts<>+3152(SB)/8, $0x3fa5555555555555 // psi2F64
+DATA se2Consts<>+3160(SB)/8, $0x3fa5555555555555 // psi2F64
+DATA se2Consts<>+3168(SB)/8, $0x3fc5555555555555 // psi1F64
+DATA se2Consts<>+3176(SB)/8, $0x3fc5555555555555 // psi1F64
+DATA se2Consts<>+3184(SB)/8, $0x3fe0000000000000 // psi0F64
+DATA se2Consts<>+3192(SB)/8, $0x3fe0000000000000 // psi0F64
+GLOBL se2Consts<>(SB), RODATA|NOPTR, $3200
 
 // func expSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 TEXT ·expSO2F32NEON(SB), NOSPLIT, $0-64
@@ -727,120 +719,110 @@ TEXT ·logSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
-	FMOVQ (R4), F0
-	FMOVQ 656(R4), F1
-	FMOVQ 16(R4), F2
+	FMOVQ 656(R4), F0
+	FMOVQ 16(R4), F1
+	FMOVQ (R4), F2
 	FMOVQ 672(R4), F3
-	FMOVQ 96(R4), F4
-	FMOVQ 80(R4), F5
-	FMOVQ 688(R4), F6
-	FMOVQ 704(R4), F7
+	FMOVQ 688(R4), F4
+	FMOVQ 96(R4), F5
+	FMOVQ 80(R4), F6
 loop:
-	// 108 instructions for 8 matrices, 13.5 each
+	// 99 instructions for 8 matrices, 12.38 each
 	ADD R5, R1, R6
-	FLDPQ (R6), (F8, F9)
-	WORD $0x4e21d508 // fadd v8.4s, v8.4s, v1.4s
-	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
-	FLDPQ (R1), (F10, F11)
-	VAND V2.B16, V10.B16, V12.B16
-	VAND V2.B16, V11.B16, V13.B16
-	VAND V2.B16, V8.B16, V14.B16
-	VAND V2.B16, V9.B16, V15.B16
+	FLDPQ (R6), (F7, F8)
+	WORD $0x4e20d4e7 // fadd v7.4s, v7.4s, v0.4s
+	WORD $0x4e20d508 // fadd v8.4s, v8.4s, v0.4s
+	FLDPQ (R1), (F9, F10)
+	VAND V1.B16, V9.B16, V11.B16
+	VAND V1.B16, V10.B16, V12.B16
+	VAND V1.B16, V7.B16, V13.B16
+	VAND V1.B16, V8.B16, V14.B16
+	WORD $0x6eabe5af // fcmgt v15.4s, v13.4s, v11.4s
+	VBSL V13.B16, V11.B16, V15.B16
 	WORD $0x6eace5d0 // fcmgt v16.4s, v14.4s, v12.4s
-	VBSL V12.B16, V14.B16, V16.B16
-	WORD $0x6eade5f1 // fcmgt v17.4s, v15.4s, v13.4s
-	VBSL V13.B16, V15.B16, V17.B16
+	VBSL V14.B16, V12.B16, V16.B16
+	WORD $0x6eabe5b1 // fcmgt v17.4s, v13.4s, v11.4s
+	VBSL V11.B16, V13.B16, V17.B16
 	WORD $0x6eace5d2 // fcmgt v18.4s, v14.4s, v12.4s
-	VBSL V14.B16, V12.B16, V18.B16
-	WORD $0x6eade5f3 // fcmgt v19.4s, v15.4s, v13.4s
-	VBSL V15.B16, V13.B16, V19.B16
-	WORD $0x6e30fe52 // fdiv v18.4s, v18.4s, v16.4s
-	WORD $0x6e31fe73 // fdiv v19.4s, v19.4s, v17.4s
-	WORD $0x6e32de50 // fmul v16.4s, v18.4s, v18.4s
-	WORD $0x6e33de71 // fmul v17.4s, v19.4s, v19.4s
-	WORD $0x6e30de54 // fmul v20.4s, v18.4s, v16.4s
-	WORD $0x6e31de75 // fmul v21.4s, v19.4s, v17.4s
-	FMOVQ 720(R4), F22
-	VFMLA V16.S4, V3.S4, V22.S4
+	VBSL V12.B16, V14.B16, V18.B16
+	WORD $0x6e31fdef // fdiv v15.4s, v15.4s, v17.4s
+	WORD $0x6e32fe10 // fdiv v16.4s, v16.4s, v18.4s
+	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
+	WORD $0x6e30de12 // fmul v18.4s, v16.4s, v16.4s
+	WORD $0x6e31ddf3 // fmul v19.4s, v15.4s, v17.4s
+	WORD $0x6e32de14 // fmul v20.4s, v16.4s, v18.4s
+	FMOVQ 704(R4), F21
+	VFMLA V17.S4, V3.S4, V21.S4
+	FMOVQ 704(R4), F22
+	VFMLA V18.S4, V3.S4, V22.S4
 	FMOVQ 720(R4), F23
-	VFMLA V17.S4, V3.S4, V23.S4
-	FMOVQ 736(R4), F24
-	VFMLA V16.S4, V22.S4, V24.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	FMOVQ 720(R4), F21
+	VFMLA V18.S4, V22.S4, V21.S4
 	FMOVQ 736(R4), F22
 	VFMLA V17.S4, V23.S4, V22.S4
-	FMOVQ 752(R4), F23
-	VFMLA V16.S4, V24.S4, V23.S4
-	FMOVQ 752(R4), F24
-	VFMLA V17.S4, V22.S4, V24.S4
-	FMOVQ 768(R4), F22
-	VFMLA V16.S4, V23.S4, V22.S4
+	FMOVQ 736(R4), F23
+	VFMLA V18.S4, V21.S4, V23.S4
+	FMOVQ 752(R4), F21
+	VFMLA V17.S4, V22.S4, V21.S4
+	FMOVQ 752(R4), F22
+	VFMLA V18.S4, V23.S4, V22.S4
 	FMOVQ 768(R4), F23
-	VFMLA V17.S4, V24.S4, V23.S4
-	FMOVQ 784(R4), F24
-	VFMLA V16.S4, V22.S4, V24.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	FMOVQ 768(R4), F21
+	VFMLA V18.S4, V22.S4, V21.S4
 	FMOVQ 784(R4), F22
 	VFMLA V17.S4, V23.S4, V22.S4
-	FMOVQ 800(R4), F23
-	VFMLA V16.S4, V24.S4, V23.S4
-	FMOVQ 800(R4), F24
-	VFMLA V17.S4, V22.S4, V24.S4
-	FMOVQ 816(R4), F22
-	VFMLA V16.S4, V23.S4, V22.S4
+	FMOVQ 784(R4), F23
+	VFMLA V18.S4, V21.S4, V23.S4
+	FMOVQ 800(R4), F21
+	VFMLA V17.S4, V22.S4, V21.S4
+	FMOVQ 800(R4), F22
+	VFMLA V18.S4, V23.S4, V22.S4
 	FMOVQ 816(R4), F23
-	VFMLA V17.S4, V24.S4, V23.S4
-	FMOVQ 832(R4), F24
-	VFMLA V16.S4, V22.S4, V24.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	FMOVQ 816(R4), F21
+	VFMLA V18.S4, V22.S4, V21.S4
 	FMOVQ 832(R4), F22
 	VFMLA V17.S4, V23.S4, V22.S4
-	FMOVQ 848(R4), F23
-	VFMLA V16.S4, V24.S4, V23.S4
-	FMOVQ 848(R4), F16
-	VFMLA V17.S4, V22.S4, V16.S4
-	VMOV V18.B16, V17.B16
-	VFMLA V23.S4, V20.S4, V17.S4
-	VMOV V19.B16, V20.B16
-	VFMLA V16.S4, V21.S4, V20.S4
-	WORD $0x4e32e650 // fcmeq v16.4s, v18.4s, v18.4s
-	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	WORD $0x4e33e672 // fcmeq v18.4s, v19.4s, v19.4s
-	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	FMOVQ 832(R4), F17
+	VFMLA V18.S4, V21.S4, V17.S4
+	VMOV V15.B16, V18.B16
+	VFMLA V22.S4, V19.S4, V18.S4
+	VMOV V16.B16, V19.B16
+	VFMLA V17.S4, V20.S4, V19.S4
+	WORD $0x4e2fe5f1 // fcmeq v17.4s, v15.4s, v15.4s
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	WORD $0x4e30e60f // fcmeq v15.4s, v16.4s, v16.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	WORD $0x6eabe5ad // fcmgt v13.4s, v13.4s, v11.4s
 	WORD $0x6eace5ce // fcmgt v14.4s, v14.4s, v12.4s
-	WORD $0x6eade5ef // fcmgt v15.4s, v15.4s, v13.4s
-	VAND V0.B16, V14.B16, V12.B16
-	VEOR V12.B16, V17.B16, V12.B16
-	VAND V0.B16, V15.B16, V13.B16
-	VEOR V13.B16, V20.B16, V13.B16
-	VAND V4.B16, V14.B16, V17.B16
-	WORD $0x4e31d591 // fadd v17.4s, v12.4s, v17.4s
-	VAND V4.B16, V15.B16, V12.B16
-	WORD $0x4e2cd5ac // fadd v12.4s, v13.4s, v12.4s
-	VAND V5.B16, V14.B16, V14.B16
-	WORD $0x4e2ed62e // fadd v14.4s, v17.4s, v14.4s
-	VAND V5.B16, V15.B16, V15.B16
-	WORD $0x4e2fd58f // fadd v15.4s, v12.4s, v15.4s
-	WORD $0x4ea0e94a // fcmlt v10.4s, v10.4s, #0.0
-	WORD $0x4ea0e96b // fcmlt v11.4s, v11.4s, #0.0
-	VAND V0.B16, V10.B16, V12.B16
-	VEOR V12.B16, V14.B16, V12.B16
-	VAND V0.B16, V11.B16, V13.B16
-	VEOR V13.B16, V15.B16, V13.B16
-	VAND V6.B16, V10.B16, V14.B16
-	WORD $0x4e2ed58e // fadd v14.4s, v12.4s, v14.4s
-	VAND V6.B16, V11.B16, V12.B16
-	WORD $0x4e2cd5ac // fadd v12.4s, v13.4s, v12.4s
-	VAND V7.B16, V10.B16, V10.B16
-	WORD $0x4e2ad5ca // fadd v10.4s, v14.4s, v10.4s
-	VAND V7.B16, V11.B16, V11.B16
-	WORD $0x4e2bd58b // fadd v11.4s, v12.4s, v11.4s
-	VAND V0.B16, V8.B16, V8.B16
-	VAND V0.B16, V9.B16, V9.B16
-	VORR V10.B16, V8.B16, V8.B16
-	VORR V11.B16, V9.B16, V9.B16
-	VORR V18.B16, V16.B16, V10.B16
-	WORD $0x6eb0a94a // umaxv s10, v10.4s
-	FMOVS F10, R6
+	WORD $0x4ea0e92b // fcmlt v11.4s, v9.4s, #0.0
+	WORD $0x4ea0e94c // fcmlt v12.4s, v10.4s, #0.0
+	VAND V4.B16, V11.B16, V11.B16
+	VAND V4.B16, V12.B16, V12.B16
+	FMOVQ 256(R4), F16
+	VBIT V13.B16, V16.B16, V11.B16
+	VBIT V14.B16, V16.B16, V12.B16
+	VEOR V9.B16, V13.B16, V13.B16
+	VEOR V10.B16, V14.B16, V14.B16
+	VAND V2.B16, V13.B16, V13.B16
+	VAND V2.B16, V14.B16, V14.B16
+	VEOR V13.B16, V18.B16, V18.B16
+	VEOR V14.B16, V19.B16, V19.B16
+	VFMLA V5.S4, V11.S4, V18.S4
+	VFMLA V5.S4, V12.S4, V19.S4
+	VFMLA V6.S4, V11.S4, V18.S4
+	VFMLA V6.S4, V12.S4, V19.S4
+	VAND V2.B16, V7.B16, V7.B16
+	VAND V2.B16, V8.B16, V8.B16
+	VORR V18.B16, V7.B16, V7.B16
+	VORR V19.B16, V8.B16, V8.B16
+	VORR V15.B16, V17.B16, V9.B16
+	WORD $0x6eb0a929 // umaxv s9, v9.4s
+	FMOVS F9, R6
 	CBNZ R6, hard
-	FSTPQ (F8, F9), (R0)
+	FSTPQ (F7, F8), (R0)
 	ADD $32, R0
 	ADD $32, R1
 	SUBS $8, R2
@@ -852,20 +834,20 @@ loop:
 	MOVD ZR, hard+56(FP)
 	RET
 hard:
-	FLDPQ (R0), (F10, F11)
-	VBIF V16.B16, V8.B16, V10.B16
-	VBIF V18.B16, V9.B16, V11.B16
-	FSTPQ (F10, F11), (R0)
+	FLDPQ (R0), (F9, F10)
+	VBIF V17.B16, V7.B16, V9.B16
+	VBIF V15.B16, V8.B16, V10.B16
+	FSTPQ (F9, F10), (R0)
 	MOVD ZR, R6
-	FMOVQ 272(R4), F8
-	VAND V16.B16, V8.B16, V8.B16
-	WORD $0x4eb1b909 // addv s9, v8.4s
-	FMOVD F9, R7
+	FMOVQ 272(R4), F7
+	VAND V17.B16, V7.B16, V7.B16
+	WORD $0x4eb1b8e8 // addv s8, v7.4s
+	FMOVD F8, R7
 	ORR R7<<0, R6, R6
-	FMOVQ 272(R4), F8
-	VAND V18.B16, V8.B16, V8.B16
-	WORD $0x4eb1b909 // addv s9, v8.4s
-	FMOVD F9, R7
+	FMOVQ 272(R4), F7
+	VAND V15.B16, V7.B16, V7.B16
+	WORD $0x4eb1b8e8 // addv s8, v7.4s
+	FMOVD F8, R7
 	ORR R7<<4, R6, R6
 	MOVD n+24(FP), R3
 	SUB R2, R3, R3
@@ -883,162 +865,119 @@ TEXT ·logSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
-	FMOVQ 288(R4), F0
-	FMOVQ 864(R4), F1
-	FMOVQ 304(R4), F2
-	FMOVQ 880(R4), F3
-	FMOVQ 896(R4), F4
-	FMOVQ 912(R4), F5
-	FMOVQ 928(R4), F6
-	FMOVQ 944(R4), F7
+	FMOVQ 848(R4), F0
+	FMOVQ 304(R4), F1
+	FMOVQ 288(R4), F2
+	FMOVQ 864(R4), F3
+	FMOVQ 880(R4), F4
+	FMOVQ 896(R4), F5
+	FMOVQ 912(R4), F6
+	FMOVQ 928(R4), F7
+	FMOVQ 944(R4), F8
+	FMOVQ 960(R4), F9
 loop:
-	// 150 instructions for 4 matrices, 37.5 each
+	// 105 instructions for 4 matrices, 26.25 each
 	ADD R5, R1, R6
-	FLDPQ (R6), (F8, F9)
-	WORD $0x4e61d508 // fadd v8.2d, v8.2d, v1.2d
-	WORD $0x4e61d529 // fadd v9.2d, v9.2d, v1.2d
-	FLDPQ (R1), (F10, F11)
-	VAND V2.B16, V10.B16, V12.B16
-	VAND V2.B16, V11.B16, V13.B16
-	VAND V2.B16, V8.B16, V14.B16
-	VAND V2.B16, V9.B16, V15.B16
-	WORD $0x6eece5d0 // fcmgt v16.2d, v14.2d, v12.2d
-	VBSL V12.B16, V14.B16, V16.B16
-	WORD $0x6eede5f1 // fcmgt v17.2d, v15.2d, v13.2d
-	VBSL V13.B16, V15.B16, V17.B16
-	WORD $0x6eece5d2 // fcmgt v18.2d, v14.2d, v12.2d
-	VBSL V14.B16, V12.B16, V18.B16
-	WORD $0x6eede5f3 // fcmgt v19.2d, v15.2d, v13.2d
-	VBSL V15.B16, V13.B16, V19.B16
-	WORD $0x6e63de14 // fmul v20.2d, v16.2d, v3.2d
-	WORD $0x6e63de35 // fmul v21.2d, v17.2d, v3.2d
-	WORD $0x6ef4e654 // fcmgt v20.2d, v18.2d, v20.2d
-	WORD $0x6ef5e675 // fcmgt v21.2d, v19.2d, v21.2d
-	WORD $0x4ef0d656 // fsub v22.2d, v18.2d, v16.2d
-	WORD $0x4ef1d677 // fsub v23.2d, v19.2d, v17.2d
-	VBIF V20.B16, V18.B16, V22.B16
-	VBIF V21.B16, V19.B16, V23.B16
-	WORD $0x4e70d652 // fadd v18.2d, v18.2d, v16.2d
-	WORD $0x4e71d673 // fadd v19.2d, v19.2d, v17.2d
-	VBIF V20.B16, V16.B16, V18.B16
-	VBIF V21.B16, V17.B16, V19.B16
-	WORD $0x6e72fed6 // fdiv v22.2d, v22.2d, v18.2d
-	WORD $0x6e73fef7 // fdiv v23.2d, v23.2d, v19.2d
-	WORD $0x6e76ded2 // fmul v18.2d, v22.2d, v22.2d
-	WORD $0x6e77def3 // fmul v19.2d, v23.2d, v23.2d
-	WORD $0x6e72ded8 // fmul v24.2d, v22.2d, v18.2d
-	WORD $0x6e73def9 // fmul v25.2d, v23.2d, v19.2d
-	FMOVQ 960(R4), F26
-	VFMLA V18.D2, V4.D2, V26.D2
-	FMOVQ 960(R4), F27
-	VFMLA V19.D2, V4.D2, V27.D2
-	FMOVQ 976(R4), F28
-	VFMLA V18.D2, V26.D2, V28.D2
-	FMOVQ 976(R4), F26
-	VFMLA V19.D2, V27.D2, V26.D2
-	FMOVQ 992(R4), F27
-	VFMLA V18.D2, V28.D2, V27.D2
-	FMOVQ 992(R4), F28
-	VFMLA V19.D2, V26.D2, V28.D2
-	FMOVQ 1008(R4), F26
-	VFMLA V18.D2, V27.D2, V26.D2
-	FMOVQ 1008(R4), F27
-	VFMLA V19.D2, V28.D2, V27.D2
-	FMOVQ 1024(R4), F28
-	VFMLA V18.D2, V26.D2, V28.D2
-	FMOVQ 1024(R4), F26
-	VFMLA V19.D2, V27.D2, V26.D2
-	FMOVQ 1040(R4), F27
-	VFMLA V18.D2, V28.D2, V27.D2
-	FMOVQ 1040(R4), F28
-	VFMLA V19.D2, V26.D2, V28.D2
-	FMOVQ 1056(R4), F26
-	VFMLA V18.D2, V27.D2, V26.D2
-	FMOVQ 1056(R4), F27
-	VFMLA V19.D2, V28.D2, V27.D2
-	FMOVQ 1072(R4), F28
-	VFMLA V18.D2, V26.D2, V28.D2
-	FMOVQ 1072(R4), F26
-	VFMLA V19.D2, V27.D2, V26.D2
-	FMOVQ 1088(R4), F27
-	VFMLA V18.D2, V28.D2, V27.D2
-	FMOVQ 1088(R4), F28
-	VFMLA V19.D2, V26.D2, V28.D2
-	FMOVQ 1104(R4), F26
-	VFMLA V18.D2, V27.D2, V26.D2
-	FMOVQ 1104(R4), F27
-	VFMLA V19.D2, V28.D2, V27.D2
-	FMOVQ 1120(R4), F28
-	VFMLA V18.D2, V26.D2, V28.D2
-	FMOVQ 1120(R4), F26
-	VFMLA V19.D2, V27.D2, V26.D2
-	FMOVQ 1136(R4), F27
-	VFMLA V18.D2, V28.D2, V27.D2
-	FMOVQ 1136(R4), F18
-	VFMLA V19.D2, V26.D2, V18.D2
-	VMOV V22.B16, V19.B16
-	VFMLA V27.D2, V24.D2, V19.D2
-	VMOV V23.B16, V24.B16
-	VFMLA V18.D2, V25.D2, V24.D2
-	VAND V5.B16, V20.B16, V18.B16
-	WORD $0x4e72d672 // fadd v18.2d, v19.2d, v18.2d
-	VAND V5.B16, V21.B16, V19.B16
-	WORD $0x4e73d713 // fadd v19.2d, v24.2d, v19.2d
-	VAND V6.B16, V20.B16, V20.B16
-	WORD $0x4e74d654 // fadd v20.2d, v18.2d, v20.2d
-	VAND V6.B16, V21.B16, V21.B16
-	WORD $0x4e75d675 // fadd v21.2d, v19.2d, v21.2d
-	WORD $0x4e76e6d2 // fcmeq v18.2d, v22.2d, v22.2d
-	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	WORD $0x4e77e6f3 // fcmeq v19.2d, v23.2d, v23.2d
-	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	WORD $0x6e70e4f0 // fcmge v16.2d, v7.2d, v16.2d
-	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	WORD $0x6e71e4f1 // fcmge v17.2d, v7.2d, v17.2d
-	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	VORR V16.B16, V18.B16, V18.B16
-	VORR V17.B16, V19.B16, V19.B16
-	WORD $0x6eece5ce // fcmgt v14.2d, v14.2d, v12.2d
-	WORD $0x6eede5ef // fcmgt v15.2d, v15.2d, v13.2d
-	VAND V0.B16, V14.B16, V12.B16
-	VEOR V12.B16, V20.B16, V12.B16
-	VAND V0.B16, V15.B16, V13.B16
-	VEOR V13.B16, V21.B16, V13.B16
-	FMOVQ 384(R4), F17
-	VAND V17.B16, V14.B16, V16.B16
-	WORD $0x4e70d590 // fadd v16.2d, v12.2d, v16.2d
-	VAND V17.B16, V15.B16, V12.B16
-	WORD $0x4e6cd5ac // fadd v12.2d, v13.2d, v12.2d
-	FMOVQ 368(R4), F13
-	VAND V13.B16, V14.B16, V14.B16
-	WORD $0x4e6ed60e // fadd v14.2d, v16.2d, v14.2d
-	VAND V13.B16, V15.B16, V15.B16
-	WORD $0x4e6fd58f // fadd v15.2d, v12.2d, v15.2d
-	WORD $0x4ee0e94a // fcmlt v10.2d, v10.2d, #0.0
-	WORD $0x4ee0e96b // fcmlt v11.2d, v11.2d, #0.0
-	VAND V0.B16, V10.B16, V12.B16
-	VEOR V12.B16, V14.B16, V12.B16
-	VAND V0.B16, V11.B16, V13.B16
-	VEOR V13.B16, V15.B16, V13.B16
-	FMOVQ 1152(R4), F15
-	VAND V15.B16, V10.B16, V14.B16
-	WORD $0x4e6ed58e // fadd v14.2d, v12.2d, v14.2d
-	VAND V15.B16, V11.B16, V12.B16
-	WORD $0x4e6cd5ac // fadd v12.2d, v13.2d, v12.2d
-	FMOVQ 1168(R4), F13
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x4e6ad5ca // fadd v10.2d, v14.2d, v10.2d
-	VAND V13.B16, V11.B16, V11.B16
-	WORD $0x4e6bd58b // fadd v11.2d, v12.2d, v11.2d
-	VAND V0.B16, V8.B16, V8.B16
-	VAND V0.B16, V9.B16, V9.B16
-	VORR V10.B16, V8.B16, V8.B16
-	VORR V11.B16, V9.B16, V9.B16
-	VORR V19.B16, V18.B16, V10.B16
-	WORD $0x6eb0a94a // umaxv s10, v10.4s
-	FMOVS F10, R6
+	FLDPQ (R6), (F10, F11)
+	WORD $0x4e60d54a // fadd v10.2d, v10.2d, v0.2d
+	WORD $0x4e60d56b // fadd v11.2d, v11.2d, v0.2d
+	FLDPQ (R1), (F12, F13)
+	VAND V1.B16, V12.B16, V14.B16
+	VAND V1.B16, V13.B16, V15.B16
+	VAND V1.B16, V10.B16, V16.B16
+	VAND V1.B16, V11.B16, V17.B16
+	WORD $0x6eeee612 // fcmgt v18.2d, v16.2d, v14.2d
+	VBSL V16.B16, V14.B16, V18.B16
+	WORD $0x6eefe633 // fcmgt v19.2d, v17.2d, v15.2d
+	VBSL V17.B16, V15.B16, V19.B16
+	WORD $0x6eeee614 // fcmgt v20.2d, v16.2d, v14.2d
+	VBSL V14.B16, V16.B16, V20.B16
+	WORD $0x6eefe635 // fcmgt v21.2d, v17.2d, v15.2d
+	VBSL V15.B16, V17.B16, V21.B16
+	WORD $0x6e63de96 // fmul v22.2d, v20.2d, v3.2d
+	WORD $0x6e63deb7 // fmul v23.2d, v21.2d, v3.2d
+	WORD $0x6ef6e656 // fcmgt v22.2d, v18.2d, v22.2d
+	WORD $0x6ef7e677 // fcmgt v23.2d, v19.2d, v23.2d
+	VAND V4.B16, V22.B16, V24.B16
+	VAND V4.B16, V23.B16, V25.B16
+	VMOV V20.B16, V26.B16
+	VFMLA V18.D2, V24.D2, V26.D2
+	VMOV V21.B16, V27.B16
+	VFMLA V19.D2, V25.D2, V27.D2
+	VFMLS V20.D2, V24.D2, V18.D2
+	VFMLS V21.D2, V25.D2, V19.D2
+	WORD $0x6e7afe52 // fdiv v18.2d, v18.2d, v26.2d
+	WORD $0x6e7bfe73 // fdiv v19.2d, v19.2d, v27.2d
+	WORD $0x6eeee610 // fcmgt v16.2d, v16.2d, v14.2d
+	WORD $0x6eefe631 // fcmgt v17.2d, v17.2d, v15.2d
+	WORD $0x4ee0e98e // fcmlt v14.2d, v12.2d, #0.0
+	WORD $0x4ee0e9af // fcmlt v15.2d, v13.2d, #0.0
+	VAND V5.B16, V14.B16, V14.B16
+	VAND V5.B16, V15.B16, V15.B16
+	FMOVQ 368(R4), F20
+	VBIT V16.B16, V20.B16, V14.B16
+	VBIT V17.B16, V20.B16, V15.B16
+	VEOR V12.B16, V16.B16, V16.B16
+	VEOR V13.B16, V17.B16, V17.B16
+	VAND V2.B16, V16.B16, V16.B16
+	VAND V2.B16, V17.B16, V17.B16
+	VAND V6.B16, V22.B16, V22.B16
+	VAND V6.B16, V23.B16, V23.B16
+	VORR V16.B16, V22.B16, V22.B16
+	VORR V17.B16, V23.B16, V23.B16
+	WORD $0x4e76d5ce // fadd v14.2d, v14.2d, v22.2d
+	WORD $0x4e77d5ef // fadd v15.2d, v15.2d, v23.2d
+	WORD $0x6e72de4c // fmul v12.2d, v18.2d, v18.2d
+	WORD $0x6e73de6d // fmul v13.2d, v19.2d, v19.2d
+	WORD $0x6e6cde54 // fmul v20.2d, v18.2d, v12.2d
+	WORD $0x6e6dde75 // fmul v21.2d, v19.2d, v13.2d
+	FMOVQ 976(R4), F22
+	VFMLA V12.D2, V7.D2, V22.D2
+	FMOVQ 976(R4), F23
+	VFMLA V13.D2, V7.D2, V23.D2
+	FMOVQ 992(R4), F24
+	VFMLA V12.D2, V22.D2, V24.D2
+	FMOVQ 992(R4), F22
+	VFMLA V13.D2, V23.D2, V22.D2
+	FMOVQ 1008(R4), F23
+	VFMLA V12.D2, V24.D2, V23.D2
+	FMOVQ 1008(R4), F24
+	VFMLA V13.D2, V22.D2, V24.D2
+	FMOVQ 1024(R4), F22
+	VFMLA V12.D2, V23.D2, V22.D2
+	FMOVQ 1024(R4), F23
+	VFMLA V13.D2, V24.D2, V23.D2
+	FMOVQ 1040(R4), F24
+	VFMLA V12.D2, V22.D2, V24.D2
+	FMOVQ 1040(R4), F22
+	VFMLA V13.D2, V23.D2, V22.D2
+	FMOVQ 1056(R4), F23
+	VFMLA V12.D2, V24.D2, V23.D2
+	FMOVQ 1056(R4), F24
+	VFMLA V13.D2, V22.D2, V24.D2
+	FMOVQ 1072(R4), F22
+	VFMLA V12.D2, V23.D2, V22.D2
+	FMOVQ 1072(R4), F12
+	VFMLA V13.D2, V24.D2, V12.D2
+	VFMLA V22.D2, V20.D2, V18.D2
+	VFMLA V12.D2, V21.D2, V19.D2
+	VEOR V16.B16, V18.B16, V18.B16
+	VEOR V17.B16, V19.B16, V19.B16
+	WORD $0x4e6ed652 // fadd v18.2d, v18.2d, v14.2d
+	WORD $0x4e6fd673 // fadd v19.2d, v19.2d, v15.2d
+	VADD V8.D2, V26.D2, V26.D2
+	VADD V8.D2, V27.D2, V27.D2
+	WORD $0x4ee9375a // cmgt v26.2d, v26.2d, v9.2d
+	WORD $0x4ee9377b // cmgt v27.2d, v27.2d, v9.2d
+	VAND V2.B16, V10.B16, V10.B16
+	VAND V2.B16, V11.B16, V11.B16
+	VORR V18.B16, V10.B16, V10.B16
+	VORR V19.B16, V11.B16, V11.B16
+	VORR V27.B16, V26.B16, V12.B16
+	WORD $0x6eb0a98c // umaxv s12, v12.4s
+	FMOVS F12, R6
 	CBNZ R6, hard
-	FSTPQ (F8, F9), (R0)
+	FSTPQ (F10, F11), (R0)
 	ADD $32, R0
 	ADD $32, R1
 	SUBS $4, R2
@@ -1050,20 +989,20 @@ loop:
 	MOVD ZR, hard+56(FP)
 	RET
 hard:
-	FLDPQ (R0), (F10, F11)
-	VBIF V18.B16, V8.B16, V10.B16
-	VBIF V19.B16, V9.B16, V11.B16
-	FSTPQ (F10, F11), (R0)
+	FLDPQ (R0), (F12, F13)
+	VBIF V26.B16, V10.B16, V12.B16
+	VBIF V27.B16, V11.B16, V13.B16
+	FSTPQ (F12, F13), (R0)
 	MOVD ZR, R6
-	FMOVQ 640(R4), F8
-	VAND V18.B16, V8.B16, V8.B16
-	WORD $0x5ef1b909 // addp d9, v8.2d
-	FMOVD F9, R7
+	FMOVQ 640(R4), F10
+	VAND V26.B16, V10.B16, V10.B16
+	WORD $0x5ef1b94b // addp d11, v10.2d
+	FMOVD F11, R7
 	ORR R7<<0, R6, R6
-	FMOVQ 640(R4), F8
-	VAND V19.B16, V8.B16, V8.B16
-	WORD $0x5ef1b909 // addp d9, v8.2d
-	FMOVD F9, R7
+	FMOVQ 640(R4), F10
+	VAND V27.B16, V10.B16, V10.B16
+	WORD $0x5ef1b94b // addp d11, v10.2d
+	FMOVD F11, R7
 	ORR R7<<2, R6, R6
 	MOVD n+24(FP), R3
 	SUB R2, R3, R3
@@ -1167,11 +1106,11 @@ TEXT ·composeSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD n+24(FP), R3
 	MOVD $se2Consts<>(SB), R5
 	FMOVQ 16(R5), F0
-	FMOVQ 1184(R5), F1
-	FMOVQ 704(R5), F2
+	FMOVQ 1088(R5), F1
+	FMOVQ 1104(R5), F2
 	FMOVQ (R5), F3
-	FMOVQ 1200(R5), F4
-	FMOVQ 1216(R5), F5
+	FMOVQ 1120(R5), F4
+	FMOVQ 1136(R5), F5
 loop:
 	// 28 instructions for 4 matrices, 7 each
 	FMOVQ (R1), F6
@@ -1234,10 +1173,10 @@ TEXT ·composeSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD n+24(FP), R3
 	MOVD $se2Consts<>(SB), R5
 	FMOVQ 304(R5), F0
-	FMOVQ 1232(R5), F1
-	FMOVQ 1168(R5), F2
+	FMOVQ 1152(R5), F1
+	FMOVQ 896(R5), F2
 	FMOVQ 288(R5), F3
-	FMOVQ 1248(R5), F4
+	FMOVQ 1168(R5), F4
 loop:
 	// 20 instructions for 2 matrices, 10 each
 	FMOVQ (R1), F5
@@ -1353,12 +1292,12 @@ TEXT ·expRxSO2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 16(R4), F0
 	FMOVQ 64(R4), F1
 	FMOVQ (R4), F2
-	FMOVQ 1264(R4), F3
+	FMOVQ 1184(R4), F3
 	FMOVQ 32(R4), F4
-	FMOVQ 1280(R4), F5
-	FMOVQ 1296(R4), F6
-	FMOVQ 1312(R4), F7
-	FMOVQ 1328(R4), F8
+	FMOVQ 1200(R4), F5
+	FMOVQ 1216(R4), F6
+	FMOVQ 1232(R4), F7
+	FMOVQ 1248(R4), F8
 	FMOVQ 256(R4), F9
 	FMOVQ 48(R4), F10
 	FMOVQ 80(R4), F11
@@ -1379,13 +1318,13 @@ loop:
 	WORD $0x4ea1d611 // fsub v17.4s, v16.4s, v1.4s
 	VFMLS V6.S4, V17.S4, V12.S4
 	VFMLS V7.S4, V17.S4, V12.S4
-	FMOVQ 1344(R4), F17
+	FMOVQ 1264(R4), F17
 	VFMLA V12.S4, V8.S4, V17.S4
-	FMOVQ 1360(R4), F18
+	FMOVQ 1280(R4), F18
 	VFMLA V12.S4, V17.S4, V18.S4
-	FMOVQ 1376(R4), F17
+	FMOVQ 1296(R4), F17
 	VFMLA V12.S4, V18.S4, V17.S4
-	FMOVQ 1392(R4), F18
+	FMOVQ 1312(R4), F18
 	VFMLA V12.S4, V17.S4, V18.S4
 	WORD $0x6e2cdd91 // fmul v17.4s, v12.4s, v12.4s
 	VFMLA V18.S4, V17.S4, V12.S4
@@ -1483,12 +1422,12 @@ TEXT ·expRxSO2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 304(R4), F0
 	FMOVQ 352(R4), F1
 	FMOVQ 288(R4), F2
-	FMOVQ 1408(R4), F3
+	FMOVQ 1328(R4), F3
 	FMOVQ 320(R4), F4
-	FMOVQ 1424(R4), F5
-	FMOVQ 1440(R4), F6
-	FMOVQ 1456(R4), F7
-	FMOVQ 1472(R4), F8
+	FMOVQ 1344(R4), F5
+	FMOVQ 1360(R4), F6
+	FMOVQ 1376(R4), F7
+	FMOVQ 1392(R4), F8
 	FMOVQ 624(R4), F9
 	FMOVQ 336(R4), F10
 	FMOVQ 368(R4), F11
@@ -1509,23 +1448,23 @@ loop:
 	WORD $0x4ee1d611 // fsub v17.2d, v16.2d, v1.2d
 	VFMLS V6.D2, V17.D2, V12.D2
 	VFMLS V7.D2, V17.D2, V12.D2
-	FMOVQ 1488(R4), F17
+	FMOVQ 1408(R4), F17
 	VFMLA V12.D2, V8.D2, V17.D2
-	FMOVQ 1504(R4), F18
+	FMOVQ 1424(R4), F18
 	VFMLA V12.D2, V17.D2, V18.D2
-	FMOVQ 1520(R4), F17
+	FMOVQ 1440(R4), F17
 	VFMLA V12.D2, V18.D2, V17.D2
-	FMOVQ 1536(R4), F18
+	FMOVQ 1456(R4), F18
 	VFMLA V12.D2, V17.D2, V18.D2
-	FMOVQ 1552(R4), F17
+	FMOVQ 1472(R4), F17
 	VFMLA V12.D2, V18.D2, V17.D2
-	FMOVQ 1568(R4), F18
+	FMOVQ 1488(R4), F18
 	VFMLA V12.D2, V17.D2, V18.D2
-	FMOVQ 1584(R4), F17
+	FMOVQ 1504(R4), F17
 	VFMLA V12.D2, V18.D2, V17.D2
-	FMOVQ 1600(R4), F18
+	FMOVQ 1520(R4), F18
 	VFMLA V12.D2, V17.D2, V18.D2
-	FMOVQ 1616(R4), F17
+	FMOVQ 1536(R4), F17
 	VFMLA V12.D2, V18.D2, V17.D2
 	WORD $0x6e6cdd92 // fmul v18.2d, v12.2d, v12.2d
 	VFMLA V17.D2, V18.D2, V12.D2
@@ -1538,7 +1477,7 @@ loop:
 	VFMLS V11.D2, V17.D2, V15.D2
 	FMOVQ 384(R4), F18
 	VFMLS V18.D2, V17.D2, V15.D2
-	FMOVQ 1632(R4), F18
+	FMOVQ 1552(R4), F18
 	VFMLS V18.D2, V17.D2, V15.D2
 	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
 	FMOVQ 448(R4), F18
@@ -1633,19 +1572,19 @@ TEXT ·logRxSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	FMOVQ 16(R4), F0
-	FMOVQ (R4), F1
-	FMOVQ 656(R4), F2
-	FMOVQ 1648(R4), F3
-	FMOVQ 1664(R4), F4
-	FMOVQ 1680(R4), F5
-	FMOVQ 1696(R4), F6
+	FMOVQ 656(R4), F1
+	FMOVQ (R4), F2
+	FMOVQ 1568(R4), F3
+	FMOVQ 1584(R4), F4
+	FMOVQ 1600(R4), F5
+	FMOVQ 1616(R4), F6
 	FMOVQ 256(R4), F7
-	FMOVQ 1312(R4), F8
-	FMOVQ 1712(R4), F9
-	FMOVQ 1296(R4), F10
-	FMOVQ 1728(R4), F11
+	FMOVQ 1232(R4), F8
+	FMOVQ 1632(R4), F9
+	FMOVQ 1216(R4), F10
+	FMOVQ 1648(R4), F11
 loop:
-	// 124 instructions for 4 matrices, 31 each
+	// 118 instructions for 4 matrices, 29.5 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
 	ADD R5, R1, R6
@@ -1686,80 +1625,74 @@ loop:
 	WORD $0x6e28ddb0 // fmul v16.4s, v13.4s, v8.4s
 	WORD $0x4e34d610 // fadd v16.4s, v16.4s, v20.4s
 	WORD $0x6e2fddf2 // fmul v18.4s, v15.4s, v15.4s
-	FMOVQ 1744(R4), F19
+	FMOVQ 1664(R4), F19
 	VFMLA V15.S4, V9.S4, V19.S4
-	FMOVQ 1760(R4), F20
+	FMOVQ 1680(R4), F20
 	VFMLA V15.S4, V19.S4, V20.S4
-	FMOVQ 1776(R4), F19
+	FMOVQ 1696(R4), F19
 	VFMLA V15.S4, V20.S4, V19.S4
-	FMOVQ 1792(R4), F20
+	FMOVQ 1712(R4), F20
 	VFMLA V15.S4, V19.S4, V20.S4
-	FMOVQ 1808(R4), F19
+	FMOVQ 1728(R4), F19
 	VFMLA V15.S4, V20.S4, V19.S4
-	FMOVQ 1824(R4), F20
+	FMOVQ 1744(R4), F20
 	VFMLA V15.S4, V19.S4, V20.S4
-	FMOVQ 1840(R4), F19
+	FMOVQ 1760(R4), F19
 	VFMLA V15.S4, V20.S4, V19.S4
-	FMOVQ 1856(R4), F20
+	FMOVQ 1776(R4), F20
 	VFMLA V15.S4, V19.S4, V20.S4
 	VFMLA V20.S4, V18.S4, V16.S4
 	WORD $0x4e2fd610 // fadd v16.4s, v16.4s, v15.4s
 	VFMLA V10.S4, V13.S4, V16.S4
 	WORD $0x6e2bde10 // fmul v16.4s, v16.4s, v11.4s
-	WORD $0x4e22d5ce // fadd v14.4s, v14.4s, v2.4s
+	WORD $0x4e21d5ce // fadd v14.4s, v14.4s, v1.4s
 	VAND V0.B16, V12.B16, V13.B16
 	VAND V0.B16, V14.B16, V15.B16
 	WORD $0x6eade5f2 // fcmgt v18.4s, v15.4s, v13.4s
-	VBSL V13.B16, V15.B16, V18.B16
+	VBSL V15.B16, V13.B16, V18.B16
 	WORD $0x6eade5f3 // fcmgt v19.4s, v15.4s, v13.4s
-	VBSL V15.B16, V13.B16, V19.B16
-	WORD $0x6e32fe73 // fdiv v19.4s, v19.4s, v18.4s
-	WORD $0x6e33de72 // fmul v18.4s, v19.4s, v19.4s
-	WORD $0x6e32de74 // fmul v20.4s, v19.4s, v18.4s
-	FMOVQ 720(R4), F21
+	VBSL V13.B16, V15.B16, V19.B16
+	WORD $0x6e33fe52 // fdiv v18.4s, v18.4s, v19.4s
+	WORD $0x6e32de53 // fmul v19.4s, v18.4s, v18.4s
+	WORD $0x6e33de54 // fmul v20.4s, v18.4s, v19.4s
+	FMOVQ 704(R4), F21
 	FMOVQ 672(R4), F22
-	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 736(R4), F22
-	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 752(R4), F21
-	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 768(R4), F22
-	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 784(R4), F21
-	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 800(R4), F22
-	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 816(R4), F21
-	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 832(R4), F22
-	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 848(R4), F21
-	VFMLA V18.S4, V22.S4, V21.S4
-	VMOV V19.B16, V18.B16
-	VFMLA V21.S4, V20.S4, V18.S4
-	WORD $0x4e33e674 // fcmeq v20.4s, v19.4s, v19.4s
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 720(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 736(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 752(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 768(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 784(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 800(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 816(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 832(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	VMOV V18.B16, V19.B16
+	VFMLA V21.S4, V20.S4, V19.S4
+	WORD $0x4e32e654 // fcmeq v20.4s, v18.4s, v18.4s
 	WORD $0x6e205a94 // mvn v20.16b, v20.16b
 	VORR V20.B16, V17.B16, V17.B16
 	WORD $0x6eade5ef // fcmgt v15.4s, v15.4s, v13.4s
-	VAND V1.B16, V15.B16, V13.B16
-	VEOR V13.B16, V18.B16, V13.B16
-	FMOVQ 96(R4), F19
-	VAND V19.B16, V15.B16, V18.B16
-	WORD $0x4e32d5b2 // fadd v18.4s, v13.4s, v18.4s
-	FMOVQ 80(R4), F13
-	VAND V13.B16, V15.B16, V15.B16
-	WORD $0x4e2fd64f // fadd v15.4s, v18.4s, v15.4s
-	WORD $0x4ea0e98c // fcmlt v12.4s, v12.4s, #0.0
-	VAND V1.B16, V12.B16, V13.B16
-	VEOR V13.B16, V15.B16, V13.B16
+	WORD $0x4ea0e98d // fcmlt v13.4s, v12.4s, #0.0
 	FMOVQ 688(R4), F18
-	VAND V18.B16, V12.B16, V15.B16
-	WORD $0x4e2fd5af // fadd v15.4s, v13.4s, v15.4s
-	FMOVQ 704(R4), F13
-	VAND V13.B16, V12.B16, V12.B16
-	WORD $0x4e2cd5ec // fadd v12.4s, v15.4s, v12.4s
-	VAND V1.B16, V14.B16, V14.B16
-	VORR V12.B16, V14.B16, V14.B16
+	VAND V18.B16, V13.B16, V13.B16
+	VBIT V15.B16, V7.B16, V13.B16
+	VEOR V12.B16, V15.B16, V15.B16
+	VAND V2.B16, V15.B16, V15.B16
+	VEOR V15.B16, V19.B16, V19.B16
+	FMOVQ 96(R4), F12
+	VFMLA V12.S4, V13.S4, V19.S4
+	FMOVQ 80(R4), F12
+	VFMLA V12.S4, V13.S4, V19.S4
+	VAND V2.B16, V14.B16, V14.B16
+	VORR V19.B16, V14.B16, V14.B16
 	WORD $0x6eb0aa2c // umaxv s12, v17.4s
 	FMOVS F12, R6
 	CBNZ R6, hard
@@ -1808,19 +1741,19 @@ TEXT ·logRxSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	FMOVQ 304(R4), F0
-	FMOVQ 880(R4), F1
-	FMOVQ 288(R4), F2
-	FMOVQ 624(R4), F3
-	FMOVQ 864(R4), F4
-	FMOVQ 1872(R4), F5
-	FMOVQ 1888(R4), F6
-	FMOVQ 1904(R4), F7
-	FMOVQ 1920(R4), F8
-	FMOVQ 1936(R4), F9
-	FMOVQ 1952(R4), F10
-	FMOVQ 1968(R4), F11
+	FMOVQ 624(R4), F1
+	FMOVQ 1792(R4), F2
+	FMOVQ 848(R4), F3
+	FMOVQ 288(R4), F4
+	FMOVQ 1808(R4), F5
+	FMOVQ 1824(R4), F6
+	FMOVQ 1840(R4), F7
+	FMOVQ 1856(R4), F8
+	FMOVQ 1872(R4), F9
+	FMOVQ 1888(R4), F10
+	FMOVQ 1904(R4), F11
 loop:
-	// 156 instructions for 2 matrices, 78 each
+	// 135 instructions for 2 matrices, 67.5 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
 	ADD R5, R1, R6
@@ -1856,117 +1789,96 @@ loop:
 	VUSHR $52, V13.D2, V13.D2
 	VORR V9.B16, V13.B16, V13.B16
 	WORD $0x4eead5ad // fsub v13.2d, v13.2d, v10.2d
-	VSUB V3.D2, V15.D2, V15.D2
+	VSUB V1.D2, V15.D2, V15.D2
 	VSUB V15.D2, V19.D2, V15.D2
-	WORD $0x4ee3d5ef // fsub v15.2d, v15.2d, v3.2d
+	WORD $0x4ee1d5ef // fsub v15.2d, v15.2d, v1.2d
 	WORD $0x6e73fe94 // fdiv v20.2d, v20.2d, v19.2d
 	WORD $0x4e6bd5f0 // fadd v16.2d, v15.2d, v11.2d
 	WORD $0x6e70fdf0 // fdiv v16.2d, v15.2d, v16.2d
 	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
 	WORD $0x6e6fddf3 // fmul v19.2d, v15.2d, v15.2d
-	WORD $0x6e61de73 // fmul v19.2d, v19.2d, v1.2d
-	FMOVQ 1456(R4), F21
+	WORD $0x6e62de73 // fmul v19.2d, v19.2d, v2.2d
+	FMOVQ 1376(R4), F21
 	WORD $0x6e75ddb6 // fmul v22.2d, v13.2d, v21.2d
 	WORD $0x4e74d6d6 // fadd v22.2d, v22.2d, v20.2d
-	FMOVQ 1984(R4), F20
-	FMOVQ 2000(R4), F21
+	FMOVQ 1920(R4), F20
+	FMOVQ 1936(R4), F21
+	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 1952(R4), F21
+	VFMLA V18.D2, V20.D2, V21.D2
+	FMOVQ 1968(R4), F20
+	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 1984(R4), F21
+	VFMLA V18.D2, V20.D2, V21.D2
+	FMOVQ 2000(R4), F20
 	VFMLA V18.D2, V21.D2, V20.D2
 	FMOVQ 2016(R4), F21
 	VFMLA V18.D2, V20.D2, V21.D2
 	FMOVQ 2032(R4), F20
-	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 2048(R4), F21
-	VFMLA V18.D2, V20.D2, V21.D2
-	FMOVQ 2064(R4), F20
-	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 2080(R4), F21
-	VFMLA V18.D2, V20.D2, V21.D2
-	FMOVQ 2096(R4), F20
 	VFMLA V18.D2, V21.D2, V20.D2
 	VMOV V19.B16, V21.B16
 	VFMLA V20.D2, V18.D2, V21.D2
 	VFMLA V21.D2, V16.D2, V22.D2
 	WORD $0x4ef6d673 // fsub v19.2d, v19.2d, v22.2d
 	WORD $0x4ef3d5ef // fsub v15.2d, v15.2d, v19.2d
-	FMOVQ 1440(R4), F16
+	FMOVQ 1360(R4), F16
 	VFMLA V16.D2, V13.D2, V15.D2
-	WORD $0x6e61ddef // fmul v15.2d, v15.2d, v1.2d
-	WORD $0x4e64d5ce // fadd v14.2d, v14.2d, v4.2d
+	WORD $0x6e62ddef // fmul v15.2d, v15.2d, v2.2d
+	WORD $0x4e63d5ce // fadd v14.2d, v14.2d, v3.2d
 	VAND V0.B16, V12.B16, V13.B16
 	VAND V0.B16, V14.B16, V16.B16
 	WORD $0x6eede612 // fcmgt v18.2d, v16.2d, v13.2d
-	VBSL V13.B16, V16.B16, V18.B16
+	VBSL V16.B16, V13.B16, V18.B16
 	WORD $0x6eede613 // fcmgt v19.2d, v16.2d, v13.2d
-	VBSL V16.B16, V13.B16, V19.B16
-	WORD $0x6e61de54 // fmul v20.2d, v18.2d, v1.2d
-	WORD $0x6ef4e674 // fcmgt v20.2d, v19.2d, v20.2d
-	WORD $0x4ef2d675 // fsub v21.2d, v19.2d, v18.2d
-	VBIF V20.B16, V19.B16, V21.B16
-	WORD $0x4e72d673 // fadd v19.2d, v19.2d, v18.2d
-	VBIF V20.B16, V18.B16, V19.B16
-	WORD $0x6e73feb5 // fdiv v21.2d, v21.2d, v19.2d
-	WORD $0x6e75deb3 // fmul v19.2d, v21.2d, v21.2d
-	WORD $0x6e73deb6 // fmul v22.2d, v21.2d, v19.2d
-	FMOVQ 960(R4), F23
-	FMOVQ 896(R4), F24
-	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 976(R4), F24
-	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 992(R4), F23
-	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1008(R4), F24
-	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1024(R4), F23
-	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1040(R4), F24
-	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1056(R4), F23
-	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1072(R4), F24
-	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1088(R4), F23
-	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1104(R4), F24
-	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1120(R4), F23
-	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1136(R4), F24
-	VFMLA V19.D2, V23.D2, V24.D2
-	VMOV V21.B16, V19.B16
-	VFMLA V24.D2, V22.D2, V19.D2
-	FMOVQ 912(R4), F23
-	VAND V23.B16, V20.B16, V22.B16
-	WORD $0x4e76d676 // fadd v22.2d, v19.2d, v22.2d
-	FMOVQ 928(R4), F19
-	VAND V19.B16, V20.B16, V20.B16
-	WORD $0x4e74d6d4 // fadd v20.2d, v22.2d, v20.2d
-	WORD $0x4e75e6b3 // fcmeq v19.2d, v21.2d, v21.2d
-	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	VORR V19.B16, V17.B16, V17.B16
-	FMOVQ 944(R4), F19
-	WORD $0x6e72e672 // fcmge v18.2d, v19.2d, v18.2d
-	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	VORR V18.B16, V17.B16, V17.B16
+	VBSL V13.B16, V16.B16, V19.B16
+	FMOVQ 864(R4), F20
+	WORD $0x6e74de75 // fmul v21.2d, v19.2d, v20.2d
+	WORD $0x6ef5e655 // fcmgt v21.2d, v18.2d, v21.2d
+	FMOVQ 880(R4), F20
+	VAND V20.B16, V21.B16, V22.B16
+	VMOV V19.B16, V20.B16
+	VFMLA V18.D2, V22.D2, V20.D2
+	VFMLS V19.D2, V22.D2, V18.D2
+	WORD $0x6e74fe52 // fdiv v18.2d, v18.2d, v20.2d
 	WORD $0x6eede610 // fcmgt v16.2d, v16.2d, v13.2d
-	VAND V2.B16, V16.B16, V13.B16
-	VEOR V13.B16, V20.B16, V13.B16
-	FMOVQ 384(R4), F19
-	VAND V19.B16, V16.B16, V18.B16
-	WORD $0x4e72d5b2 // fadd v18.2d, v13.2d, v18.2d
-	FMOVQ 368(R4), F13
-	VAND V13.B16, V16.B16, V16.B16
-	WORD $0x4e70d650 // fadd v16.2d, v18.2d, v16.2d
-	WORD $0x4ee0e98c // fcmlt v12.2d, v12.2d, #0.0
-	VAND V2.B16, V12.B16, V13.B16
-	VEOR V13.B16, V16.B16, V13.B16
-	FMOVQ 1152(R4), F18
-	VAND V18.B16, V12.B16, V16.B16
-	WORD $0x4e70d5b0 // fadd v16.2d, v13.2d, v16.2d
-	FMOVQ 1168(R4), F13
-	VAND V13.B16, V12.B16, V12.B16
-	WORD $0x4e6cd60c // fadd v12.2d, v16.2d, v12.2d
-	VAND V2.B16, V14.B16, V14.B16
-	VORR V12.B16, V14.B16, V14.B16
+	WORD $0x4ee0e98d // fcmlt v13.2d, v12.2d, #0.0
+	FMOVQ 896(R4), F19
+	VAND V19.B16, V13.B16, V13.B16
+	FMOVQ 368(R4), F19
+	VBIT V16.B16, V19.B16, V13.B16
+	VEOR V12.B16, V16.B16, V16.B16
+	VAND V4.B16, V16.B16, V16.B16
+	FMOVQ 912(R4), F12
+	VAND V12.B16, V21.B16, V21.B16
+	VORR V16.B16, V21.B16, V21.B16
+	WORD $0x4e75d5ad // fadd v13.2d, v13.2d, v21.2d
+	WORD $0x6e72de4c // fmul v12.2d, v18.2d, v18.2d
+	WORD $0x6e6cde53 // fmul v19.2d, v18.2d, v12.2d
+	FMOVQ 976(R4), F21
+	FMOVQ 928(R4), F22
+	VFMLA V12.D2, V22.D2, V21.D2
+	FMOVQ 992(R4), F22
+	VFMLA V12.D2, V21.D2, V22.D2
+	FMOVQ 1008(R4), F21
+	VFMLA V12.D2, V22.D2, V21.D2
+	FMOVQ 1024(R4), F22
+	VFMLA V12.D2, V21.D2, V22.D2
+	FMOVQ 1040(R4), F21
+	VFMLA V12.D2, V22.D2, V21.D2
+	FMOVQ 1056(R4), F22
+	VFMLA V12.D2, V21.D2, V22.D2
+	FMOVQ 1072(R4), F21
+	VFMLA V12.D2, V22.D2, V21.D2
+	VFMLA V21.D2, V19.D2, V18.D2
+	VEOR V16.B16, V18.B16, V18.B16
+	WORD $0x4e6dd652 // fadd v18.2d, v18.2d, v13.2d
+	FMOVQ 944(R4), F12
+	VADD V12.D2, V20.D2, V20.D2
+	FMOVQ 960(R4), F12
+	WORD $0x4eec3694 // cmgt v20.2d, v20.2d, v12.2d
+	VORR V20.B16, V17.B16, V17.B16
+	VAND V4.B16, V14.B16, V14.B16
+	VORR V18.B16, V14.B16, V14.B16
 	WORD $0x6eb0aa2c // umaxv s12, v17.4s
 	FMOVS F12, R6
 	CBNZ R6, hard
@@ -2016,11 +1928,11 @@ TEXT ·composeRxSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R6
 	LSL $2, R6
 	FMOVQ 16(R5), F0
-	FMOVQ 1184(R5), F1
-	FMOVQ 704(R5), F2
+	FMOVQ 1088(R5), F1
+	FMOVQ 1104(R5), F2
 	FMOVQ (R5), F3
-	FMOVQ 1200(R5), F4
-	FMOVQ 1216(R5), F5
+	FMOVQ 1120(R5), F4
+	FMOVQ 1136(R5), F5
 loop:
 	// 35 instructions for 4 matrices, 8.75 each
 	ADD R6, R1, R7
@@ -2097,10 +2009,10 @@ TEXT ·composeRxSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R6
 	LSL $3, R6
 	FMOVQ 304(R5), F0
-	FMOVQ 1232(R5), F1
-	FMOVQ 1168(R5), F2
+	FMOVQ 1152(R5), F1
+	FMOVQ 896(R5), F2
 	FMOVQ 288(R5), F3
-	FMOVQ 1248(R5), F4
+	FMOVQ 1168(R5), F4
 loop:
 	// 27 instructions for 2 matrices, 13.5 each
 	ADD R6, R1, R7
@@ -2168,8 +2080,8 @@ TEXT ·inverseRxSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	FMOVQ 16(R4), F0
-	FMOVQ 1648(R4), F1
-	FMOVQ 1664(R4), F2
+	FMOVQ 1568(R4), F1
+	FMOVQ 1584(R4), F2
 	FMOVQ (R4), F3
 loop:
 	// 35 instructions for 4 matrices, 8.75 each
@@ -2246,8 +2158,8 @@ TEXT ·inverseRxSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	FMOVQ 304(R4), F0
-	FMOVQ 1872(R4), F1
-	FMOVQ 1888(R4), F2
+	FMOVQ 1808(R4), F1
+	FMOVQ 1824(R4), F2
 	FMOVQ 288(R4), F3
 loop:
 	// 35 instructions for 2 matrices, 17.5 each
@@ -2327,7 +2239,7 @@ TEXT ·expSE2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 16(R4), F0
 	FMOVQ (R4), F1
 	FMOVQ 32(R4), F2
-	FMOVQ 1728(R4), F3
+	FMOVQ 1648(R4), F3
 	FMOVQ 48(R4), F4
 	FMOVQ 64(R4), F5
 	FMOVQ 80(R4), F6
@@ -2527,12 +2439,12 @@ TEXT ·expSE2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 304(R4), F0
 	FMOVQ 288(R4), F1
 	FMOVQ 320(R4), F2
-	FMOVQ 880(R4), F3
+	FMOVQ 1792(R4), F3
 	FMOVQ 336(R4), F4
 	FMOVQ 352(R4), F5
 	FMOVQ 368(R4), F6
 	FMOVQ 384(R4), F7
-	FMOVQ 1632(R4), F8
+	FMOVQ 1552(R4), F8
 	FMOVQ 400(R4), F9
 	FMOVQ 416(R4), F10
 	FMOVQ 432(R4), F11
@@ -2749,118 +2661,108 @@ TEXT ·logSE2F32NEON(SB), NOSPLIT, $0-64
 	LSL $2, R5
 	ADD R5<<1, R5, R6
 	FMOVQ 16(R4), F0
-	FMOVQ (R4), F1
-	FMOVQ 656(R4), F2
+	FMOVQ 656(R4), F1
+	FMOVQ (R4), F2
 	FMOVQ 256(R4), F3
 	FMOVQ 672(R4), F4
-	FMOVQ 96(R4), F5
-	FMOVQ 80(R4), F6
-	FMOVQ 688(R4), F7
-	FMOVQ 704(R4), F8
-	FMOVQ 1728(R4), F9
+	FMOVQ 688(R4), F5
+	FMOVQ 96(R4), F6
+	FMOVQ 80(R4), F7
+	FMOVQ 1648(R4), F8
+	FMOVQ 2048(R4), F9
 loop:
-	// 147 instructions for 8 matrices, 18.38 each
+	// 136 instructions for 8 matrices, 17 each
 	ADD R5, R1, R7
 	FLDPQ (R7), (F10, F11)
-	WORD $0x4e22d54c // fadd v12.4s, v10.4s, v2.4s
-	WORD $0x4e22d56d // fadd v13.4s, v11.4s, v2.4s
+	WORD $0x4e21d54c // fadd v12.4s, v10.4s, v1.4s
+	WORD $0x4e21d56d // fadd v13.4s, v11.4s, v1.4s
 	FLDPQ (R1), (F14, F15)
 	VAND V0.B16, V14.B16, V16.B16
 	VAND V0.B16, V15.B16, V17.B16
 	VAND V0.B16, V12.B16, V18.B16
 	VAND V0.B16, V13.B16, V19.B16
 	WORD $0x6eb0e654 // fcmgt v20.4s, v18.4s, v16.4s
-	VBSL V16.B16, V18.B16, V20.B16
+	VBSL V18.B16, V16.B16, V20.B16
 	WORD $0x6eb1e675 // fcmgt v21.4s, v19.4s, v17.4s
-	VBSL V17.B16, V19.B16, V21.B16
+	VBSL V19.B16, V17.B16, V21.B16
 	WORD $0x6eb0e656 // fcmgt v22.4s, v18.4s, v16.4s
-	VBSL V18.B16, V16.B16, V22.B16
+	VBSL V16.B16, V18.B16, V22.B16
 	WORD $0x6eb1e677 // fcmgt v23.4s, v19.4s, v17.4s
-	VBSL V19.B16, V17.B16, V23.B16
-	WORD $0x6e34fed6 // fdiv v22.4s, v22.4s, v20.4s
-	WORD $0x6e35fef7 // fdiv v23.4s, v23.4s, v21.4s
-	WORD $0x6e36ded4 // fmul v20.4s, v22.4s, v22.4s
-	WORD $0x6e37def5 // fmul v21.4s, v23.4s, v23.4s
-	WORD $0x6e34ded8 // fmul v24.4s, v22.4s, v20.4s
-	WORD $0x6e35def9 // fmul v25.4s, v23.4s, v21.4s
+	VBSL V17.B16, V19.B16, V23.B16
+	WORD $0x6e36fe94 // fdiv v20.4s, v20.4s, v22.4s
+	WORD $0x6e37feb5 // fdiv v21.4s, v21.4s, v23.4s
+	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	WORD $0x6e36de98 // fmul v24.4s, v20.4s, v22.4s
+	WORD $0x6e37deb9 // fmul v25.4s, v21.4s, v23.4s
+	FMOVQ 704(R4), F26
+	VFMLA V22.S4, V4.S4, V26.S4
+	FMOVQ 704(R4), F27
+	VFMLA V23.S4, V4.S4, V27.S4
+	FMOVQ 720(R4), F28
+	VFMLA V22.S4, V26.S4, V28.S4
 	FMOVQ 720(R4), F26
-	VFMLA V20.S4, V4.S4, V26.S4
-	FMOVQ 720(R4), F27
-	VFMLA V21.S4, V4.S4, V27.S4
+	VFMLA V23.S4, V27.S4, V26.S4
+	FMOVQ 736(R4), F27
+	VFMLA V22.S4, V28.S4, V27.S4
 	FMOVQ 736(R4), F28
-	VFMLA V20.S4, V26.S4, V28.S4
-	FMOVQ 736(R4), F26
-	VFMLA V21.S4, V27.S4, V26.S4
+	VFMLA V23.S4, V26.S4, V28.S4
+	FMOVQ 752(R4), F26
+	VFMLA V22.S4, V27.S4, V26.S4
 	FMOVQ 752(R4), F27
-	VFMLA V20.S4, V28.S4, V27.S4
-	FMOVQ 752(R4), F28
-	VFMLA V21.S4, V26.S4, V28.S4
+	VFMLA V23.S4, V28.S4, V27.S4
+	FMOVQ 768(R4), F28
+	VFMLA V22.S4, V26.S4, V28.S4
 	FMOVQ 768(R4), F26
-	VFMLA V20.S4, V27.S4, V26.S4
-	FMOVQ 768(R4), F27
-	VFMLA V21.S4, V28.S4, V27.S4
+	VFMLA V23.S4, V27.S4, V26.S4
+	FMOVQ 784(R4), F27
+	VFMLA V22.S4, V28.S4, V27.S4
 	FMOVQ 784(R4), F28
-	VFMLA V20.S4, V26.S4, V28.S4
-	FMOVQ 784(R4), F26
-	VFMLA V21.S4, V27.S4, V26.S4
+	VFMLA V23.S4, V26.S4, V28.S4
+	FMOVQ 800(R4), F26
+	VFMLA V22.S4, V27.S4, V26.S4
 	FMOVQ 800(R4), F27
-	VFMLA V20.S4, V28.S4, V27.S4
-	FMOVQ 800(R4), F28
-	VFMLA V21.S4, V26.S4, V28.S4
+	VFMLA V23.S4, V28.S4, V27.S4
+	FMOVQ 816(R4), F28
+	VFMLA V22.S4, V26.S4, V28.S4
 	FMOVQ 816(R4), F26
-	VFMLA V20.S4, V27.S4, V26.S4
-	FMOVQ 816(R4), F27
-	VFMLA V21.S4, V28.S4, V27.S4
-	FMOVQ 832(R4), F28
-	VFMLA V20.S4, V26.S4, V28.S4
-	FMOVQ 832(R4), F26
-	VFMLA V21.S4, V27.S4, V26.S4
-	FMOVQ 848(R4), F27
-	VFMLA V20.S4, V28.S4, V27.S4
-	FMOVQ 848(R4), F20
-	VFMLA V21.S4, V26.S4, V20.S4
-	VMOV V22.B16, V21.B16
-	VFMLA V27.S4, V24.S4, V21.S4
-	VMOV V23.B16, V24.B16
-	VFMLA V20.S4, V25.S4, V24.S4
-	WORD $0x4e36e6d4 // fcmeq v20.4s, v22.4s, v22.4s
-	WORD $0x6e205a94 // mvn v20.16b, v20.16b
-	WORD $0x4e37e6f6 // fcmeq v22.4s, v23.4s, v23.4s
+	VFMLA V23.S4, V27.S4, V26.S4
+	FMOVQ 832(R4), F27
+	VFMLA V22.S4, V28.S4, V27.S4
+	FMOVQ 832(R4), F22
+	VFMLA V23.S4, V26.S4, V22.S4
+	VMOV V20.B16, V23.B16
+	VFMLA V27.S4, V24.S4, V23.S4
+	VMOV V21.B16, V24.B16
+	VFMLA V22.S4, V25.S4, V24.S4
+	WORD $0x4e34e696 // fcmeq v22.4s, v20.4s, v20.4s
 	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
+	WORD $0x4e35e6b4 // fcmeq v20.4s, v21.4s, v21.4s
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
 	WORD $0x6eb0e652 // fcmgt v18.4s, v18.4s, v16.4s
 	WORD $0x6eb1e673 // fcmgt v19.4s, v19.4s, v17.4s
-	VAND V1.B16, V18.B16, V16.B16
-	VEOR V16.B16, V21.B16, V16.B16
-	VAND V1.B16, V19.B16, V17.B16
-	VEOR V17.B16, V24.B16, V17.B16
-	VAND V5.B16, V18.B16, V21.B16
-	WORD $0x4e35d615 // fadd v21.4s, v16.4s, v21.4s
-	VAND V5.B16, V19.B16, V16.B16
-	WORD $0x4e30d630 // fadd v16.4s, v17.4s, v16.4s
-	VAND V6.B16, V18.B16, V18.B16
-	WORD $0x4e32d6b2 // fadd v18.4s, v21.4s, v18.4s
-	VAND V6.B16, V19.B16, V19.B16
-	WORD $0x4e33d613 // fadd v19.4s, v16.4s, v19.4s
 	WORD $0x4ea0e9d0 // fcmlt v16.4s, v14.4s, #0.0
 	WORD $0x4ea0e9f1 // fcmlt v17.4s, v15.4s, #0.0
-	VAND V1.B16, V16.B16, V21.B16
-	VEOR V21.B16, V18.B16, V21.B16
-	VAND V1.B16, V17.B16, V18.B16
-	VEOR V18.B16, V19.B16, V18.B16
-	VAND V7.B16, V16.B16, V19.B16
-	WORD $0x4e33d6b3 // fadd v19.4s, v21.4s, v19.4s
-	VAND V7.B16, V17.B16, V21.B16
-	WORD $0x4e35d655 // fadd v21.4s, v18.4s, v21.4s
-	VAND V8.B16, V16.B16, V18.B16
-	WORD $0x4e32d672 // fadd v18.4s, v19.4s, v18.4s
-	VAND V8.B16, V17.B16, V19.B16
-	WORD $0x4e33d6b3 // fadd v19.4s, v21.4s, v19.4s
-	VAND V1.B16, V12.B16, V12.B16
-	VAND V1.B16, V13.B16, V13.B16
-	VORR V18.B16, V12.B16, V12.B16
-	VORR V19.B16, V13.B16, V13.B16
-	WORD $0x6e29dd92 // fmul v18.4s, v12.4s, v9.4s
-	WORD $0x6e29ddb3 // fmul v19.4s, v13.4s, v9.4s
+	VAND V5.B16, V16.B16, V21.B16
+	VAND V5.B16, V17.B16, V25.B16
+	VBIT V18.B16, V3.B16, V21.B16
+	VBIT V19.B16, V3.B16, V25.B16
+	VEOR V14.B16, V18.B16, V18.B16
+	VEOR V15.B16, V19.B16, V19.B16
+	VAND V2.B16, V18.B16, V18.B16
+	VAND V2.B16, V19.B16, V19.B16
+	VEOR V18.B16, V23.B16, V23.B16
+	VEOR V19.B16, V24.B16, V24.B16
+	VFMLA V6.S4, V21.S4, V23.S4
+	VFMLA V6.S4, V25.S4, V24.S4
+	VFMLA V7.S4, V21.S4, V23.S4
+	VFMLA V7.S4, V25.S4, V24.S4
+	VAND V2.B16, V12.B16, V12.B16
+	VAND V2.B16, V13.B16, V13.B16
+	VORR V23.B16, V12.B16, V12.B16
+	VORR V24.B16, V13.B16, V13.B16
+	WORD $0x6e28dd92 // fmul v18.4s, v12.4s, v8.4s
+	WORD $0x6e28ddb3 // fmul v19.4s, v13.4s, v8.4s
 	WORD $0x4e23d5d5 // fadd v21.4s, v14.4s, v3.4s
 	WORD $0x4e23d5f7 // fadd v23.4s, v15.4s, v3.4s
 	VBIT V16.B16, V10.B16, V21.B16
@@ -2875,9 +2777,8 @@ loop:
 	WORD $0x6e2bfef7 // fdiv v23.4s, v23.4s, v11.4s
 	VAND V0.B16, V10.B16, V10.B16
 	VAND V0.B16, V11.B16, V11.B16
-	FMOVQ 2112(R4), F14
-	WORD $0x6eaae5ca // fcmgt v10.4s, v14.4s, v10.4s
-	WORD $0x6eabe5cb // fcmgt v11.4s, v14.4s, v11.4s
+	WORD $0x6eaae52a // fcmgt v10.4s, v9.4s, v10.4s
+	WORD $0x6eabe52b // fcmgt v11.4s, v9.4s, v11.4s
 	VBIT V10.B16, V3.B16, V21.B16
 	VBIT V11.B16, V3.B16, V23.B16
 	ADD R6, R1, R7
@@ -2894,7 +2795,7 @@ loop:
 	VFMLA V10.S4, V21.S4, V18.S4
 	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
 	VFMLA V11.S4, V23.S4, V19.S4
-	VORR V22.B16, V20.B16, V10.B16
+	VORR V20.B16, V22.B16, V10.B16
 	WORD $0x6eb0a94a // umaxv s10, v10.4s
 	FMOVS F10, R7
 	CBNZ R7, hard
@@ -2915,29 +2816,29 @@ loop:
 	RET
 hard:
 	FLDPQ (R0), (F10, F11)
-	VBIF V20.B16, V12.B16, V10.B16
-	VBIF V22.B16, V13.B16, V11.B16
+	VBIF V22.B16, V12.B16, V10.B16
+	VBIF V20.B16, V13.B16, V11.B16
 	FSTPQ (F10, F11), (R0)
 	ADD R5, R0, R7
 	FLDPQ (R7), (F10, F11)
-	VBIF V20.B16, V14.B16, V10.B16
-	VBIF V22.B16, V15.B16, V11.B16
+	VBIF V22.B16, V14.B16, V10.B16
+	VBIF V20.B16, V15.B16, V11.B16
 	ADD R5, R0, R7
 	FSTPQ (F10, F11), (R7)
 	ADD R5<<1, R0, R7
 	FLDPQ (R7), (F10, F11)
-	VBIF V20.B16, V18.B16, V10.B16
-	VBIF V22.B16, V19.B16, V11.B16
+	VBIF V22.B16, V18.B16, V10.B16
+	VBIF V20.B16, V19.B16, V11.B16
 	ADD R5<<1, R0, R7
 	FSTPQ (F10, F11), (R7)
 	MOVD ZR, R7
 	FMOVQ 272(R4), F10
-	VAND V20.B16, V10.B16, V10.B16
+	VAND V22.B16, V10.B16, V10.B16
 	WORD $0x4eb1b94b // addv s11, v10.4s
 	FMOVD F11, R8
 	ORR R8<<0, R7, R7
 	FMOVQ 272(R4), F10
-	VAND V22.B16, V10.B16, V10.B16
+	VAND V20.B16, V10.B16, V10.B16
 	WORD $0x4eb1b94b // addv s11, v10.4s
 	FMOVD F11, R8
 	ORR R8<<4, R7, R7
@@ -2958,202 +2859,162 @@ TEXT ·logSE2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 304(R4), F0
-	FMOVQ 288(R4), F1
-	FMOVQ 864(R4), F2
-	FMOVQ 880(R4), F3
-	FMOVQ 624(R4), F4
-	FMOVQ 896(R4), F5
+	FMOVQ 848(R4), F0
+	FMOVQ 304(R4), F1
+	FMOVQ 288(R4), F2
+	FMOVQ 624(R4), F3
+	FMOVQ 864(R4), F4
+	FMOVQ 880(R4), F5
+	FMOVQ 896(R4), F6
+	FMOVQ 912(R4), F7
 loop:
-	// 192 instructions for 4 matrices, 48 each
+	// 150 instructions for 4 matrices, 37.5 each
 	ADD R5, R1, R7
-	FLDPQ (R7), (F6, F7)
-	WORD $0x4e62d4c8 // fadd v8.2d, v6.2d, v2.2d
-	WORD $0x4e62d4e9 // fadd v9.2d, v7.2d, v2.2d
-	FLDPQ (R1), (F10, F11)
-	VAND V0.B16, V10.B16, V12.B16
-	VAND V0.B16, V11.B16, V13.B16
-	VAND V0.B16, V8.B16, V14.B16
-	VAND V0.B16, V9.B16, V15.B16
-	WORD $0x6eece5d0 // fcmgt v16.2d, v14.2d, v12.2d
-	VBSL V12.B16, V14.B16, V16.B16
-	WORD $0x6eede5f1 // fcmgt v17.2d, v15.2d, v13.2d
-	VBSL V13.B16, V15.B16, V17.B16
-	WORD $0x6eece5d2 // fcmgt v18.2d, v14.2d, v12.2d
-	VBSL V14.B16, V12.B16, V18.B16
-	WORD $0x6eede5f3 // fcmgt v19.2d, v15.2d, v13.2d
-	VBSL V15.B16, V13.B16, V19.B16
-	WORD $0x6e63de14 // fmul v20.2d, v16.2d, v3.2d
-	WORD $0x6e63de35 // fmul v21.2d, v17.2d, v3.2d
-	WORD $0x6ef4e654 // fcmgt v20.2d, v18.2d, v20.2d
-	WORD $0x6ef5e675 // fcmgt v21.2d, v19.2d, v21.2d
-	WORD $0x4ef0d656 // fsub v22.2d, v18.2d, v16.2d
-	WORD $0x4ef1d677 // fsub v23.2d, v19.2d, v17.2d
-	VBIF V20.B16, V18.B16, V22.B16
-	VBIF V21.B16, V19.B16, V23.B16
-	WORD $0x4e70d652 // fadd v18.2d, v18.2d, v16.2d
-	WORD $0x4e71d673 // fadd v19.2d, v19.2d, v17.2d
-	VBIF V20.B16, V16.B16, V18.B16
-	VBIF V21.B16, V17.B16, V19.B16
-	WORD $0x6e72fed6 // fdiv v22.2d, v22.2d, v18.2d
-	WORD $0x6e73fef7 // fdiv v23.2d, v23.2d, v19.2d
-	WORD $0x6e76ded2 // fmul v18.2d, v22.2d, v22.2d
-	WORD $0x6e77def3 // fmul v19.2d, v23.2d, v23.2d
-	WORD $0x6e72ded8 // fmul v24.2d, v22.2d, v18.2d
-	WORD $0x6e73def9 // fmul v25.2d, v23.2d, v19.2d
-	FMOVQ 960(R4), F26
-	VFMLA V18.D2, V5.D2, V26.D2
-	FMOVQ 960(R4), F27
-	VFMLA V19.D2, V5.D2, V27.D2
+	FLDPQ (R7), (F8, F9)
+	WORD $0x4e60d50a // fadd v10.2d, v8.2d, v0.2d
+	WORD $0x4e60d52b // fadd v11.2d, v9.2d, v0.2d
+	FLDPQ (R1), (F12, F13)
+	VAND V1.B16, V12.B16, V14.B16
+	VAND V1.B16, V13.B16, V15.B16
+	VAND V1.B16, V10.B16, V16.B16
+	VAND V1.B16, V11.B16, V17.B16
+	WORD $0x6eeee612 // fcmgt v18.2d, v16.2d, v14.2d
+	VBSL V16.B16, V14.B16, V18.B16
+	WORD $0x6eefe633 // fcmgt v19.2d, v17.2d, v15.2d
+	VBSL V17.B16, V15.B16, V19.B16
+	WORD $0x6eeee614 // fcmgt v20.2d, v16.2d, v14.2d
+	VBSL V14.B16, V16.B16, V20.B16
+	WORD $0x6eefe635 // fcmgt v21.2d, v17.2d, v15.2d
+	VBSL V15.B16, V17.B16, V21.B16
+	WORD $0x6e64de96 // fmul v22.2d, v20.2d, v4.2d
+	WORD $0x6e64deb7 // fmul v23.2d, v21.2d, v4.2d
+	WORD $0x6ef6e656 // fcmgt v22.2d, v18.2d, v22.2d
+	WORD $0x6ef7e677 // fcmgt v23.2d, v19.2d, v23.2d
+	VAND V5.B16, V22.B16, V24.B16
+	VAND V5.B16, V23.B16, V25.B16
+	VMOV V20.B16, V26.B16
+	VFMLA V18.D2, V24.D2, V26.D2
+	VMOV V21.B16, V27.B16
+	VFMLA V19.D2, V25.D2, V27.D2
+	VFMLS V20.D2, V24.D2, V18.D2
+	VFMLS V21.D2, V25.D2, V19.D2
+	WORD $0x6e7afe52 // fdiv v18.2d, v18.2d, v26.2d
+	WORD $0x6e7bfe73 // fdiv v19.2d, v19.2d, v27.2d
+	WORD $0x6eeee610 // fcmgt v16.2d, v16.2d, v14.2d
+	WORD $0x6eefe631 // fcmgt v17.2d, v17.2d, v15.2d
+	WORD $0x4ee0e98e // fcmlt v14.2d, v12.2d, #0.0
+	WORD $0x4ee0e9af // fcmlt v15.2d, v13.2d, #0.0
+	VAND V6.B16, V14.B16, V14.B16
+	VAND V6.B16, V15.B16, V15.B16
+	FMOVQ 368(R4), F20
+	VBIT V16.B16, V20.B16, V14.B16
+	VBIT V17.B16, V20.B16, V15.B16
+	VEOR V12.B16, V16.B16, V16.B16
+	VEOR V13.B16, V17.B16, V17.B16
+	VAND V2.B16, V16.B16, V16.B16
+	VAND V2.B16, V17.B16, V17.B16
+	VAND V7.B16, V22.B16, V22.B16
+	VAND V7.B16, V23.B16, V23.B16
+	VORR V16.B16, V22.B16, V22.B16
+	VORR V17.B16, V23.B16, V23.B16
+	WORD $0x4e76d5ce // fadd v14.2d, v14.2d, v22.2d
+	WORD $0x4e77d5ef // fadd v15.2d, v15.2d, v23.2d
+	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
+	WORD $0x6e73de75 // fmul v21.2d, v19.2d, v19.2d
+	WORD $0x6e74de56 // fmul v22.2d, v18.2d, v20.2d
+	WORD $0x6e75de77 // fmul v23.2d, v19.2d, v21.2d
+	FMOVQ 976(R4), F24
+	FMOVQ 928(R4), F25
+	VFMLA V20.D2, V25.D2, V24.D2
 	FMOVQ 976(R4), F28
-	VFMLA V18.D2, V26.D2, V28.D2
-	FMOVQ 976(R4), F26
-	VFMLA V19.D2, V27.D2, V26.D2
-	FMOVQ 992(R4), F27
-	VFMLA V18.D2, V28.D2, V27.D2
-	FMOVQ 992(R4), F28
-	VFMLA V19.D2, V26.D2, V28.D2
-	FMOVQ 1008(R4), F26
-	VFMLA V18.D2, V27.D2, V26.D2
-	FMOVQ 1008(R4), F27
-	VFMLA V19.D2, V28.D2, V27.D2
+	VFMLA V21.D2, V25.D2, V28.D2
+	FMOVQ 992(R4), F25
+	VFMLA V20.D2, V24.D2, V25.D2
+	FMOVQ 992(R4), F24
+	VFMLA V21.D2, V28.D2, V24.D2
+	FMOVQ 1008(R4), F28
+	VFMLA V20.D2, V25.D2, V28.D2
+	FMOVQ 1008(R4), F25
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 1024(R4), F24
+	VFMLA V20.D2, V28.D2, V24.D2
 	FMOVQ 1024(R4), F28
-	VFMLA V18.D2, V26.D2, V28.D2
-	FMOVQ 1024(R4), F26
-	VFMLA V19.D2, V27.D2, V26.D2
-	FMOVQ 1040(R4), F27
-	VFMLA V18.D2, V28.D2, V27.D2
-	FMOVQ 1040(R4), F28
-	VFMLA V19.D2, V26.D2, V28.D2
-	FMOVQ 1056(R4), F26
-	VFMLA V18.D2, V27.D2, V26.D2
-	FMOVQ 1056(R4), F27
-	VFMLA V19.D2, V28.D2, V27.D2
-	FMOVQ 1072(R4), F28
-	VFMLA V18.D2, V26.D2, V28.D2
-	FMOVQ 1072(R4), F26
-	VFMLA V19.D2, V27.D2, V26.D2
-	FMOVQ 1088(R4), F27
-	VFMLA V18.D2, V28.D2, V27.D2
-	FMOVQ 1088(R4), F28
-	VFMLA V19.D2, V26.D2, V28.D2
-	FMOVQ 1104(R4), F26
-	VFMLA V18.D2, V27.D2, V26.D2
-	FMOVQ 1104(R4), F27
-	VFMLA V19.D2, V28.D2, V27.D2
-	FMOVQ 1120(R4), F28
-	VFMLA V18.D2, V26.D2, V28.D2
-	FMOVQ 1120(R4), F26
-	VFMLA V19.D2, V27.D2, V26.D2
-	FMOVQ 1136(R4), F27
-	VFMLA V18.D2, V28.D2, V27.D2
-	FMOVQ 1136(R4), F18
-	VFMLA V19.D2, V26.D2, V18.D2
-	VMOV V22.B16, V19.B16
-	VFMLA V27.D2, V24.D2, V19.D2
-	VMOV V23.B16, V24.B16
-	VFMLA V18.D2, V25.D2, V24.D2
-	FMOVQ 912(R4), F25
-	VAND V25.B16, V20.B16, V18.B16
-	WORD $0x4e72d672 // fadd v18.2d, v19.2d, v18.2d
-	VAND V25.B16, V21.B16, V19.B16
-	WORD $0x4e73d713 // fadd v19.2d, v24.2d, v19.2d
-	FMOVQ 928(R4), F24
-	VAND V24.B16, V20.B16, V20.B16
-	WORD $0x4e74d654 // fadd v20.2d, v18.2d, v20.2d
-	VAND V24.B16, V21.B16, V21.B16
-	WORD $0x4e75d675 // fadd v21.2d, v19.2d, v21.2d
-	WORD $0x4e76e6d2 // fcmeq v18.2d, v22.2d, v22.2d
-	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	WORD $0x4e77e6f3 // fcmeq v19.2d, v23.2d, v23.2d
-	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	FMOVQ 944(R4), F22
-	WORD $0x6e70e6d0 // fcmge v16.2d, v22.2d, v16.2d
-	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	WORD $0x6e71e6d1 // fcmge v17.2d, v22.2d, v17.2d
-	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	VORR V16.B16, V18.B16, V18.B16
-	VORR V17.B16, V19.B16, V19.B16
-	WORD $0x6eece5ce // fcmgt v14.2d, v14.2d, v12.2d
-	WORD $0x6eede5ef // fcmgt v15.2d, v15.2d, v13.2d
-	VAND V1.B16, V14.B16, V12.B16
-	VEOR V12.B16, V20.B16, V12.B16
-	VAND V1.B16, V15.B16, V13.B16
-	VEOR V13.B16, V21.B16, V13.B16
-	FMOVQ 384(R4), F17
-	VAND V17.B16, V14.B16, V16.B16
-	WORD $0x4e70d590 // fadd v16.2d, v12.2d, v16.2d
-	VAND V17.B16, V15.B16, V12.B16
-	WORD $0x4e6cd5ac // fadd v12.2d, v13.2d, v12.2d
-	FMOVQ 368(R4), F13
-	VAND V13.B16, V14.B16, V14.B16
-	WORD $0x4e6ed60e // fadd v14.2d, v16.2d, v14.2d
-	VAND V13.B16, V15.B16, V15.B16
-	WORD $0x4e6fd58f // fadd v15.2d, v12.2d, v15.2d
-	WORD $0x4ee0e94c // fcmlt v12.2d, v10.2d, #0.0
-	WORD $0x4ee0e96d // fcmlt v13.2d, v11.2d, #0.0
-	VAND V1.B16, V12.B16, V16.B16
-	VEOR V16.B16, V14.B16, V16.B16
-	VAND V1.B16, V13.B16, V14.B16
-	VEOR V14.B16, V15.B16, V14.B16
-	FMOVQ 1152(R4), F17
-	VAND V17.B16, V12.B16, V15.B16
-	WORD $0x4e6fd60f // fadd v15.2d, v16.2d, v15.2d
-	VAND V17.B16, V13.B16, V16.B16
-	WORD $0x4e70d5d0 // fadd v16.2d, v14.2d, v16.2d
-	FMOVQ 1168(R4), F17
-	VAND V17.B16, V12.B16, V14.B16
-	WORD $0x4e6ed5ee // fadd v14.2d, v15.2d, v14.2d
-	VAND V17.B16, V13.B16, V15.B16
-	WORD $0x4e6fd60f // fadd v15.2d, v16.2d, v15.2d
+	VFMLA V21.D2, V25.D2, V28.D2
+	FMOVQ 1040(R4), F25
+	VFMLA V20.D2, V24.D2, V25.D2
+	FMOVQ 1040(R4), F24
+	VFMLA V21.D2, V28.D2, V24.D2
+	FMOVQ 1056(R4), F28
+	VFMLA V20.D2, V25.D2, V28.D2
+	FMOVQ 1056(R4), F25
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 1072(R4), F24
+	VFMLA V20.D2, V28.D2, V24.D2
+	FMOVQ 1072(R4), F20
+	VFMLA V21.D2, V25.D2, V20.D2
+	VFMLA V24.D2, V22.D2, V18.D2
+	VFMLA V20.D2, V23.D2, V19.D2
+	VEOR V16.B16, V18.B16, V18.B16
+	VEOR V17.B16, V19.B16, V19.B16
+	WORD $0x4e6ed652 // fadd v18.2d, v18.2d, v14.2d
+	WORD $0x4e6fd673 // fadd v19.2d, v19.2d, v15.2d
+	FMOVQ 944(R4), F14
+	VADD V14.D2, V26.D2, V26.D2
+	VADD V14.D2, V27.D2, V27.D2
+	FMOVQ 960(R4), F14
+	WORD $0x4eee375a // cmgt v26.2d, v26.2d, v14.2d
+	WORD $0x4eee377b // cmgt v27.2d, v27.2d, v14.2d
+	VAND V2.B16, V10.B16, V10.B16
+	VAND V2.B16, V11.B16, V11.B16
+	VORR V18.B16, V10.B16, V10.B16
+	VORR V19.B16, V11.B16, V11.B16
+	FMOVQ 1792(R4), F14
+	WORD $0x6e6edd4f // fmul v15.2d, v10.2d, v14.2d
+	WORD $0x6e6edd70 // fmul v16.2d, v11.2d, v14.2d
+	WORD $0x4ee0e98e // fcmlt v14.2d, v12.2d, #0.0
+	WORD $0x4ee0e9b1 // fcmlt v17.2d, v13.2d, #0.0
+	WORD $0x4e63d592 // fadd v18.2d, v12.2d, v3.2d
+	WORD $0x4e63d5b3 // fadd v19.2d, v13.2d, v3.2d
+	VBIT V14.B16, V8.B16, V18.B16
+	VBIT V17.B16, V9.B16, V19.B16
+	WORD $0x4eecd46c // fsub v12.2d, v3.2d, v12.2d
+	WORD $0x4eedd46d // fsub v13.2d, v3.2d, v13.2d
+	VBIT V14.B16, V12.B16, V8.B16
+	VBIT V17.B16, V13.B16, V9.B16
+	WORD $0x6e72ddf2 // fmul v18.2d, v15.2d, v18.2d
+	WORD $0x6e73de13 // fmul v19.2d, v16.2d, v19.2d
+	WORD $0x6e68fe52 // fdiv v18.2d, v18.2d, v8.2d
+	WORD $0x6e69fe73 // fdiv v19.2d, v19.2d, v9.2d
 	VAND V1.B16, V8.B16, V8.B16
 	VAND V1.B16, V9.B16, V9.B16
-	VORR V14.B16, V8.B16, V8.B16
-	VORR V15.B16, V9.B16, V9.B16
-	WORD $0x6e63dd0e // fmul v14.2d, v8.2d, v3.2d
-	WORD $0x6e63dd2f // fmul v15.2d, v9.2d, v3.2d
-	WORD $0x4e64d550 // fadd v16.2d, v10.2d, v4.2d
-	WORD $0x4e64d571 // fadd v17.2d, v11.2d, v4.2d
-	VBIT V12.B16, V6.B16, V16.B16
-	VBIT V13.B16, V7.B16, V17.B16
-	WORD $0x4eead48a // fsub v10.2d, v4.2d, v10.2d
-	WORD $0x4eebd48b // fsub v11.2d, v4.2d, v11.2d
-	VBIT V12.B16, V10.B16, V6.B16
-	VBIT V13.B16, V11.B16, V7.B16
-	WORD $0x6e70ddd0 // fmul v16.2d, v14.2d, v16.2d
-	WORD $0x6e71ddf1 // fmul v17.2d, v15.2d, v17.2d
-	WORD $0x6e66fe10 // fdiv v16.2d, v16.2d, v6.2d
-	WORD $0x6e67fe31 // fdiv v17.2d, v17.2d, v7.2d
-	VAND V0.B16, V6.B16, V6.B16
-	VAND V0.B16, V7.B16, V7.B16
-	FMOVQ 2128(R4), F10
-	WORD $0x6ee6e546 // fcmgt v6.2d, v10.2d, v6.2d
-	WORD $0x6ee7e547 // fcmgt v7.2d, v10.2d, v7.2d
-	VBIT V6.B16, V4.B16, V16.B16
-	VBIT V7.B16, V4.B16, V17.B16
+	FMOVQ 2064(R4), F12
+	WORD $0x6ee8e588 // fcmgt v8.2d, v12.2d, v8.2d
+	WORD $0x6ee9e589 // fcmgt v9.2d, v12.2d, v9.2d
+	VBIT V8.B16, V3.B16, V18.B16
+	VBIT V9.B16, V3.B16, V19.B16
 	ADD R6, R1, R7
-	FLDPQ (R7), (F6, F7)
-	WORD $0x6e66ddca // fmul v10.2d, v14.2d, v6.2d
-	WORD $0x6e67ddeb // fmul v11.2d, v15.2d, v7.2d
+	FLDPQ (R7), (F8, F9)
+	WORD $0x6e68ddec // fmul v12.2d, v15.2d, v8.2d
+	WORD $0x6e69de0d // fmul v13.2d, v16.2d, v9.2d
 	ADD R5<<1, R1, R7
-	FLDPQ (R7), (F12, F13)
-	VFMLA V12.D2, V16.D2, V10.D2
-	VFMLA V13.D2, V17.D2, V11.D2
-	WORD $0x6e6cddce // fmul v14.2d, v14.2d, v12.2d
-	WORD $0x6e6dddef // fmul v15.2d, v15.2d, v13.2d
-	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
-	VFMLA V6.D2, V16.D2, V14.D2
+	FLDPQ (R7), (F14, F17)
+	VFMLA V14.D2, V18.D2, V12.D2
+	VFMLA V17.D2, V19.D2, V13.D2
+	WORD $0x6e6eddef // fmul v15.2d, v15.2d, v14.2d
+	WORD $0x6e71de10 // fmul v16.2d, v16.2d, v17.2d
 	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
-	VFMLA V7.D2, V17.D2, V15.D2
-	VORR V19.B16, V18.B16, V6.B16
-	WORD $0x6eb0a8c6 // umaxv s6, v6.4s
-	FMOVS F6, R7
+	VFMLA V8.D2, V18.D2, V15.D2
+	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
+	VFMLA V9.D2, V19.D2, V16.D2
+	VORR V27.B16, V26.B16, V8.B16
+	WORD $0x6eb0a908 // umaxv s8, v8.4s
+	FMOVS F8, R7
 	CBNZ R7, hard
-	FSTPQ (F8, F9), (R0)
+	FSTPQ (F10, F11), (R0)
 	ADD R5, R0, R7
-	FSTPQ (F10, F11), (R7)
+	FSTPQ (F12, F13), (R7)
 	ADD R5<<1, R0, R7
-	FSTPQ (F14, F15), (R7)
+	FSTPQ (F15, F16), (R7)
 	ADD $32, R0
 	ADD $32, R1
 	SUBS $4, R2
@@ -3165,32 +3026,32 @@ loop:
 	MOVD ZR, hard+56(FP)
 	RET
 hard:
-	FLDPQ (R0), (F6, F7)
-	VBIF V18.B16, V8.B16, V6.B16
-	VBIF V19.B16, V9.B16, V7.B16
-	FSTPQ (F6, F7), (R0)
+	FLDPQ (R0), (F8, F9)
+	VBIF V26.B16, V10.B16, V8.B16
+	VBIF V27.B16, V11.B16, V9.B16
+	FSTPQ (F8, F9), (R0)
 	ADD R5, R0, R7
-	FLDPQ (R7), (F6, F7)
-	VBIF V18.B16, V10.B16, V6.B16
-	VBIF V19.B16, V11.B16, V7.B16
+	FLDPQ (R7), (F8, F9)
+	VBIF V26.B16, V12.B16, V8.B16
+	VBIF V27.B16, V13.B16, V9.B16
 	ADD R5, R0, R7
-	FSTPQ (F6, F7), (R7)
+	FSTPQ (F8, F9), (R7)
 	ADD R5<<1, R0, R7
-	FLDPQ (R7), (F6, F7)
-	VBIF V18.B16, V14.B16, V6.B16
-	VBIF V19.B16, V15.B16, V7.B16
+	FLDPQ (R7), (F8, F9)
+	VBIF V26.B16, V15.B16, V8.B16
+	VBIF V27.B16, V16.B16, V9.B16
 	ADD R5<<1, R0, R7
-	FSTPQ (F6, F7), (R7)
+	FSTPQ (F8, F9), (R7)
 	MOVD ZR, R7
-	FMOVQ 640(R4), F6
-	VAND V18.B16, V6.B16, V6.B16
-	WORD $0x5ef1b8c7 // addp d7, v6.2d
-	FMOVD F7, R8
+	FMOVQ 640(R4), F8
+	VAND V26.B16, V8.B16, V8.B16
+	WORD $0x5ef1b909 // addp d9, v8.2d
+	FMOVD F9, R8
 	ORR R8<<0, R7, R7
-	FMOVQ 640(R4), F6
-	VAND V19.B16, V6.B16, V6.B16
-	WORD $0x5ef1b8c7 // addp d7, v6.2d
-	FMOVD F7, R8
+	FMOVQ 640(R4), F8
+	VAND V27.B16, V8.B16, V8.B16
+	WORD $0x5ef1b909 // addp d9, v8.2d
+	FMOVD F9, R8
 	ORR R8<<2, R7, R7
 	MOVD n+24(FP), R3
 	SUB R2, R3, R3
@@ -3211,7 +3072,7 @@ TEXT ·composeSE2F32NEON(SB), NOSPLIT, $0-64
 	LSL $2, R6
 	FMOVQ (R5), F0
 	FMOVQ 16(R5), F1
-	FMOVQ 1728(R5), F2
+	FMOVQ 1648(R5), F2
 	FMOVQ 48(R5), F3
 	FMOVQ 64(R5), F4
 	FMOVQ 80(R5), F5
@@ -3227,10 +3088,10 @@ loop:
 	FMOVQ (R2), F13
 	WORD $0x4e2dd58e // fadd v14.4s, v12.4s, v13.4s
 	VAND V1.B16, V14.B16, V15.B16
-	FMOVQ 1184(R5), F16
+	FMOVQ 1088(R5), F16
 	WORD $0x6e2fe611 // fcmge v17.4s, v16.4s, v15.4s
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	FMOVQ 704(R5), F16
+	FMOVQ 1104(R5), F16
 	WORD $0x6eb0e5ef // fcmgt v15.4s, v15.4s, v16.4s
 	WORD $0x4eacd5d0 // fsub v16.4s, v14.4s, v12.4s
 	WORD $0x4eb0d5d2 // fsub v18.4s, v14.4s, v16.4s
@@ -3238,9 +3099,9 @@ loop:
 	WORD $0x4eb0d5b0 // fsub v16.4s, v13.4s, v16.4s
 	WORD $0x4e30d652 // fadd v18.4s, v18.4s, v16.4s
 	VAND V0.B16, V14.B16, V16.B16
-	FMOVQ 1200(R5), F19
+	FMOVQ 1120(R5), F19
 	VORR V19.B16, V16.B16, V20.B16
-	FMOVQ 1216(R5), F19
+	FMOVQ 1136(R5), F19
 	VEOR V16.B16, V19.B16, V16.B16
 	WORD $0x4eb4d5d4 // fsub v20.4s, v14.4s, v20.4s
 	WORD $0x4eb0d652 // fsub v18.4s, v18.4s, v16.4s
@@ -3476,29 +3337,29 @@ TEXT ·composeSE2F64NEON(SB), NOSPLIT, $0-64
 	LSL $3, R6
 	FMOVQ 288(R5), F0
 	FMOVQ 304(R5), F1
-	FMOVQ 880(R5), F2
+	FMOVQ 1792(R5), F2
 	FMOVQ 336(R5), F3
 	FMOVQ 352(R5), F4
 	FMOVQ 368(R5), F5
 	FMOVQ 384(R5), F6
-	FMOVQ 1632(R5), F7
+	FMOVQ 1552(R5), F7
 	FMOVQ 400(R5), F8
 	FMOVQ 416(R5), F9
 	FMOVQ 432(R5), F10
-	FMOVQ 864(R5), F11
+	FMOVQ 848(R5), F11
 loop:
 	// 235 instructions for 2 matrices, 117.5 each
 	FMOVQ (R1), F12
 	FMOVQ (R2), F13
 	WORD $0x4e6dd58e // fadd v14.2d, v12.2d, v13.2d
 	VAND V1.B16, V14.B16, V15.B16
-	FMOVQ 1232(R5), F16
+	FMOVQ 1152(R5), F16
 	WORD $0x6e6fe611 // fcmge v17.2d, v16.2d, v15.2d
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	FMOVQ 1168(R5), F16
+	FMOVQ 896(R5), F16
 	WORD $0x6ef0e5ef // fcmgt v15.2d, v15.2d, v16.2d
 	VAND V0.B16, V14.B16, V16.B16
-	FMOVQ 1248(R5), F18
+	FMOVQ 1168(R5), F18
 	VORR V18.B16, V16.B16, V16.B16
 	WORD $0x4ef0d5d0 // fsub v16.2d, v14.2d, v16.2d
 	VBIT V15.B16, V16.B16, V14.B16
@@ -4010,7 +3871,7 @@ TEXT ·leftJacobianSE2F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R7, R8
 	FMOVQ 16(R4), F0
 	FMOVQ (R4), F1
-	FMOVQ 1728(R4), F2
+	FMOVQ 1648(R4), F2
 	FMOVQ 256(R4), F3
 	FMOVQ 32(R4), F4
 	FMOVQ 48(R4), F5
@@ -4071,14 +3932,14 @@ loop:
 	WORD $0x6e2eddce // fmul v14.4s, v14.4s, v14.4s
 	WORD $0x6e22ddce // fmul v14.4s, v14.4s, v2.4s
 	WORD $0x6e2cdd8f // fmul v15.4s, v12.4s, v12.4s
-	FMOVQ 2144(R4), F16
-	FMOVQ 2160(R4), F17
+	FMOVQ 2080(R4), F16
+	FMOVQ 2096(R4), F17
 	VFMLA V15.S4, V17.S4, V16.S4
-	FMOVQ 2176(R4), F17
+	FMOVQ 2112(R4), F17
 	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 2192(R4), F16
+	FMOVQ 2128(R4), F16
 	VFMLA V15.S4, V17.S4, V16.S4
-	FMOVQ 2208(R4), F17
+	FMOVQ 2144(R4), F17
 	VFMLA V15.S4, V16.S4, V17.S4
 	WORD $0x6e31dd91 // fmul v17.4s, v12.4s, v17.4s
 	VAND V0.B16, V12.B16, V15.B16
@@ -4209,14 +4070,14 @@ TEXT ·leftJacobianSE2F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R7, R8
 	FMOVQ 304(R4), F0
 	FMOVQ 288(R4), F1
-	FMOVQ 880(R4), F2
+	FMOVQ 1792(R4), F2
 	FMOVQ 624(R4), F3
 	FMOVQ 320(R4), F4
 	FMOVQ 336(R4), F5
 	FMOVQ 352(R4), F6
 	FMOVQ 368(R4), F7
 	FMOVQ 384(R4), F8
-	FMOVQ 1632(R4), F9
+	FMOVQ 1552(R4), F9
 	FMOVQ 400(R4), F10
 	FMOVQ 416(R4), F11
 loop:
@@ -4282,22 +4143,22 @@ loop:
 	WORD $0x6e6eddce // fmul v14.2d, v14.2d, v14.2d
 	WORD $0x6e62ddce // fmul v14.2d, v14.2d, v2.2d
 	WORD $0x6e6cdd8f // fmul v15.2d, v12.2d, v12.2d
-	FMOVQ 2224(R4), F16
-	FMOVQ 2240(R4), F17
+	FMOVQ 2160(R4), F16
+	FMOVQ 2176(R4), F17
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 2192(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	FMOVQ 2208(R4), F16
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 2224(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	FMOVQ 2240(R4), F16
 	VFMLA V15.D2, V17.D2, V16.D2
 	FMOVQ 2256(R4), F17
 	VFMLA V15.D2, V16.D2, V17.D2
 	FMOVQ 2272(R4), F16
 	VFMLA V15.D2, V17.D2, V16.D2
 	FMOVQ 2288(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2304(R4), F16
-	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 2320(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2336(R4), F16
-	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 2352(R4), F17
 	VFMLA V15.D2, V16.D2, V17.D2
 	WORD $0x6e71dd91 // fmul v17.2d, v12.2d, v17.2d
 	VAND V0.B16, V12.B16, V15.B16
@@ -4326,10 +4187,10 @@ loop:
 	CBNZ R9, hard
 	VMOV V3.B16, V12.B16
 	FMOVQ F12, (R0)
-	FMOVQ 864(R4), F12
+	FMOVQ 848(R4), F12
 	ADD R5, R0, R9
 	FMOVQ F12, (R9)
-	FMOVQ 864(R4), F12
+	FMOVQ 848(R4), F12
 	ADD R5<<1, R0, R9
 	FMOVQ F12, (R9)
 	ADD R6, R0, R9
@@ -4359,13 +4220,13 @@ hard:
 	FMOVQ (R0), F14
 	VBIF V13.B16, V12.B16, V14.B16
 	FMOVQ F14, (R0)
-	FMOVQ 864(R4), F12
+	FMOVQ 848(R4), F12
 	ADD R5, R0, R9
 	FMOVQ (R9), F14
 	VBIF V13.B16, V12.B16, V14.B16
 	ADD R5, R0, R9
 	FMOVQ F14, (R9)
-	FMOVQ 864(R4), F12
+	FMOVQ 848(R4), F12
 	ADD R5<<1, R0, R9
 	FMOVQ (R9), F14
 	VBIF V13.B16, V12.B16, V14.B16
@@ -4426,7 +4287,7 @@ TEXT ·leftJacobianInvSE2F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 1728(R4), F0
+	FMOVQ 1648(R4), F0
 	FMOVQ 16(R4), F1
 	FMOVQ (R4), F2
 	FMOVQ 256(R4), F3
@@ -4487,14 +4348,14 @@ loop:
 	WORD $0x6e20dd8e // fmul v14.4s, v12.4s, v0.4s
 	WORD $0x6e32fe73 // fdiv v19.4s, v19.4s, v18.4s
 	WORD $0x6e2cdd8f // fmul v15.4s, v12.4s, v12.4s
-	FMOVQ 2368(R4), F16
-	FMOVQ 2384(R4), F17
+	FMOVQ 2304(R4), F16
+	FMOVQ 2320(R4), F17
 	VFMLA V15.S4, V17.S4, V16.S4
-	FMOVQ 2400(R4), F17
+	FMOVQ 2336(R4), F17
 	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 2416(R4), F16
+	FMOVQ 2352(R4), F16
 	VFMLA V15.S4, V17.S4, V16.S4
-	FMOVQ 2432(R4), F17
+	FMOVQ 2368(R4), F17
 	VFMLA V15.S4, V16.S4, V17.S4
 	WORD $0x6e31dd91 // fmul v17.4s, v12.4s, v17.4s
 	VAND V1.B16, V12.B16, V15.B16
@@ -4623,7 +4484,7 @@ TEXT ·leftJacobianInvSE2F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 880(R4), F0
+	FMOVQ 1792(R4), F0
 	FMOVQ 304(R4), F1
 	FMOVQ 288(R4), F2
 	FMOVQ 624(R4), F3
@@ -4632,7 +4493,7 @@ TEXT ·leftJacobianInvSE2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 352(R4), F6
 	FMOVQ 368(R4), F7
 	FMOVQ 384(R4), F8
-	FMOVQ 1632(R4), F9
+	FMOVQ 1552(R4), F9
 	FMOVQ 400(R4), F10
 	FMOVQ 416(R4), F11
 loop:
@@ -4696,8 +4557,16 @@ loop:
 	WORD $0x6e60dd8e // fmul v14.2d, v12.2d, v0.2d
 	WORD $0x6e73fe52 // fdiv v18.2d, v18.2d, v19.2d
 	WORD $0x6e6cdd8f // fmul v15.2d, v12.2d, v12.2d
-	FMOVQ 2448(R4), F16
-	FMOVQ 2464(R4), F17
+	FMOVQ 2384(R4), F16
+	FMOVQ 2400(R4), F17
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 2416(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	FMOVQ 2432(R4), F16
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 2448(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	FMOVQ 2464(R4), F16
 	VFMLA V15.D2, V17.D2, V16.D2
 	FMOVQ 2480(R4), F17
 	VFMLA V15.D2, V16.D2, V17.D2
@@ -4706,14 +4575,6 @@ loop:
 	FMOVQ 2512(R4), F17
 	VFMLA V15.D2, V16.D2, V17.D2
 	FMOVQ 2528(R4), F16
-	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 2544(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2560(R4), F16
-	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 2576(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2592(R4), F16
 	VFMLA V15.D2, V17.D2, V16.D2
 	WORD $0x6e70dd90 // fmul v16.2d, v12.2d, v16.2d
 	VAND V1.B16, V12.B16, V15.B16
@@ -4742,10 +4603,10 @@ loop:
 	CBNZ R9, hard
 	VMOV V3.B16, V13.B16
 	FMOVQ F13, (R0)
-	FMOVQ 864(R4), F13
+	FMOVQ 848(R4), F13
 	ADD R5, R0, R9
 	FMOVQ F13, (R9)
-	FMOVQ 864(R4), F13
+	FMOVQ 848(R4), F13
 	ADD R5<<1, R0, R9
 	FMOVQ F13, (R9)
 	ADD R6, R0, R9
@@ -4775,13 +4636,13 @@ hard:
 	FMOVQ (R0), F19
 	VBIF V13.B16, V17.B16, V19.B16
 	FMOVQ F19, (R0)
-	FMOVQ 864(R4), F17
+	FMOVQ 848(R4), F17
 	ADD R5, R0, R9
 	FMOVQ (R9), F19
 	VBIF V13.B16, V17.B16, V19.B16
 	ADD R5, R0, R9
 	FMOVQ F19, (R9)
-	FMOVQ 864(R4), F17
+	FMOVQ 848(R4), F17
 	ADD R5<<1, R0, R9
 	FMOVQ (R9), F19
 	VBIF V13.B16, V17.B16, V19.B16
@@ -4908,10 +4769,10 @@ loop:
 	VEOR V0.B16, V4.B16, V4.B16
 	FMOVQ 624(R4), F5
 	FMOVQ F5, (R0)
-	FMOVQ 864(R4), F5
+	FMOVQ 848(R4), F5
 	ADD R5, R0, R9
 	FMOVQ F5, (R9)
-	FMOVQ 864(R4), F5
+	FMOVQ 848(R4), F5
 	ADD R5<<1, R0, R9
 	FMOVQ F5, (R9)
 	ADD R6, R1, R9
@@ -5051,9 +4912,9 @@ TEXT ·expSim2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 16(R4), F0
 	FMOVQ 256(R4), F1
 	FMOVQ 64(R4), F2
-	FMOVQ 1728(R4), F3
+	FMOVQ 1648(R4), F3
 	FMOVQ (R4), F4
-	FMOVQ 1312(R4), F5
+	FMOVQ 1232(R4), F5
 	FMOVQ 48(R4), F6
 	FMOVQ 80(R4), F7
 	FMOVQ 96(R4), F8
@@ -5064,7 +4925,7 @@ loop:
 	// 206 instructions for 4 matrices, 51.5 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
-	FMOVQ 2608(R4), F14
+	FMOVQ 2544(R4), F14
 	WORD $0x6e2de5cd // fcmge v13.4s, v14.4s, v13.4s
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
 	ADD R5, R1, R7
@@ -5075,22 +4936,22 @@ loop:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V2.B16, V15.B16
-	FMOVQ 1280(R4), F16
+	FMOVQ 1200(R4), F16
 	VFMLA V16.S4, V12.S4, V15.S4
 	WORD $0x4ea2d5ef // fsub v15.4s, v15.4s, v2.4s
 	VMOV V12.B16, V16.B16
-	FMOVQ 1296(R4), F17
+	FMOVQ 1216(R4), F17
 	VFMLS V17.S4, V15.S4, V16.S4
 	VMOV V16.B16, V17.B16
 	VFMLS V5.S4, V15.S4, V17.S4
-	FMOVQ 1344(R4), F18
-	FMOVQ 1328(R4), F19
+	FMOVQ 1264(R4), F18
+	FMOVQ 1248(R4), F19
 	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 1360(R4), F19
+	FMOVQ 1280(R4), F19
 	VFMLA V17.S4, V18.S4, V19.S4
-	FMOVQ 1376(R4), F18
+	FMOVQ 1296(R4), F18
 	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 1392(R4), F19
+	FMOVQ 1312(R4), F19
 	VFMLA V17.S4, V18.S4, V19.S4
 	VMOV V2.B16, V18.B16
 	VFMLA V3.S4, V15.S4, V18.S4
@@ -5199,7 +5060,7 @@ loop:
 	VAND V0.B16, V14.B16, V17.B16
 	WORD $0x6eb1e613 // fcmgt v19.4s, v16.4s, v17.4s
 	VBSL V17.B16, V16.B16, V19.B16
-	FMOVQ 2624(R4), F16
+	FMOVQ 2560(R4), F16
 	WORD $0x6eb3e613 // fcmgt v19.4s, v16.4s, v19.4s
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
 	WORD $0x6ea0fa11 // fneg v17.4s, v16.4s
@@ -5220,10 +5081,10 @@ loop:
 	VFMLA V12.S4, V18.S4, V20.S4
 	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
 	WORD $0x6e30fe94 // fdiv v20.4s, v20.4s, v16.4s
-	FMOVQ 2640(R4), F16
-	FMOVQ 2656(R4), F21
+	FMOVQ 2576(R4), F16
+	FMOVQ 2592(R4), F21
 	VFMLA V21.S4, V12.S4, V16.S4
-	FMOVQ 2656(R4), F21
+	FMOVQ 2592(R4), F21
 	WORD $0x6e35ddd6 // fmul v22.4s, v14.4s, v21.4s
 	WORD $0x6e2eded5 // fmul v21.4s, v22.4s, v14.4s
 	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
@@ -5319,20 +5180,20 @@ TEXT ·expSim2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 304(R4), F0
 	FMOVQ 624(R4), F1
 	FMOVQ 352(R4), F2
-	FMOVQ 880(R4), F3
+	FMOVQ 1792(R4), F3
 	FMOVQ 288(R4), F4
 	FMOVQ 336(R4), F5
 	FMOVQ 368(R4), F6
 	FMOVQ 384(R4), F7
-	FMOVQ 1632(R4), F8
+	FMOVQ 1552(R4), F8
 	FMOVQ 400(R4), F9
 	FMOVQ 416(R4), F10
-	FMOVQ 2672(R4), F11
+	FMOVQ 2608(R4), F11
 loop:
 	// 231 instructions for 2 matrices, 115.5 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
-	FMOVQ 2688(R4), F14
+	FMOVQ 2624(R4), F14
 	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
 	ADD R5, R1, R7
@@ -5343,32 +5204,32 @@ loop:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V2.B16, V15.B16
-	FMOVQ 1424(R4), F16
+	FMOVQ 1344(R4), F16
 	VFMLA V16.D2, V12.D2, V15.D2
 	WORD $0x4ee2d5ef // fsub v15.2d, v15.2d, v2.2d
 	VMOV V12.B16, V16.B16
+	FMOVQ 1360(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1376(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1408(R4), F17
+	FMOVQ 1392(R4), F18
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1424(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
 	FMOVQ 1440(R4), F17
-	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1456(R4), F17
-	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1488(R4), F17
-	FMOVQ 1472(R4), F18
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1504(R4), F18
+	FMOVQ 1456(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1520(R4), F17
+	FMOVQ 1472(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1536(R4), F18
+	FMOVQ 1488(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1552(R4), F17
+	FMOVQ 1504(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1568(R4), F18
+	FMOVQ 1520(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1584(R4), F17
-	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1600(R4), F18
-	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1616(R4), F17
+	FMOVQ 1536(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
 	VMOV V2.B16, V18.B16
 	VFMLA V3.D2, V15.D2, V18.D2
@@ -5494,7 +5355,7 @@ loop:
 	VAND V0.B16, V14.B16, V17.B16
 	WORD $0x6ef1e613 // fcmgt v19.2d, v16.2d, v17.2d
 	VBSL V17.B16, V16.B16, V19.B16
-	FMOVQ 2704(R4), F16
+	FMOVQ 2640(R4), F16
 	WORD $0x6ef3e613 // fcmgt v19.2d, v16.2d, v19.2d
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
 	WORD $0x6ee0fa11 // fneg v17.2d, v16.2d
@@ -5515,7 +5376,7 @@ loop:
 	VFMLA V12.D2, V18.D2, V21.D2
 	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
 	WORD $0x6e70feb5 // fdiv v21.2d, v21.2d, v16.2d
-	FMOVQ 2720(R4), F16
+	FMOVQ 2656(R4), F16
 	VFMLA V11.D2, V12.D2, V16.D2
 	WORD $0x6e6bddd4 // fmul v20.2d, v14.2d, v11.2d
 	WORD $0x6e6ede96 // fmul v22.2d, v20.2d, v14.2d
@@ -5610,19 +5471,19 @@ TEXT ·logSim2F32NEON(SB), NOSPLIT, $0-64
 	LSL $2, R5
 	ADD R5<<1, R5, R6
 	FMOVQ 16(R4), F0
-	FMOVQ (R4), F1
-	FMOVQ 256(R4), F2
-	FMOVQ 656(R4), F3
+	FMOVQ 256(R4), F1
+	FMOVQ 656(R4), F2
+	FMOVQ (R4), F3
 	FMOVQ 240(R4), F4
-	FMOVQ 2736(R4), F5
-	FMOVQ 1680(R4), F6
-	FMOVQ 1696(R4), F7
-	FMOVQ 1312(R4), F8
-	FMOVQ 1712(R4), F9
-	FMOVQ 1296(R4), F10
-	FMOVQ 1728(R4), F11
+	FMOVQ 2672(R4), F5
+	FMOVQ 1600(R4), F6
+	FMOVQ 1616(R4), F7
+	FMOVQ 1232(R4), F8
+	FMOVQ 1632(R4), F9
+	FMOVQ 1216(R4), F10
+	FMOVQ 1648(R4), F11
 loop:
-	// 191 instructions for 4 matrices, 47.75 each
+	// 185 instructions for 4 matrices, 46.25 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
 	ADD R5, R1, R7
@@ -5646,86 +5507,80 @@ loop:
 	VSUB V6.S4, V18.S4, V13.S4
 	VAND V7.B16, V13.B16, V13.B16
 	VSUB V13.S4, V18.S4, V15.S4
-	WORD $0x4ea2d5ef // fsub v15.4s, v15.4s, v2.4s
+	WORD $0x4ea1d5ef // fsub v15.4s, v15.4s, v1.4s
 	WORD $0x4f2905ad // sshr v13.4s, v13.4s, #23
 	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
 	WORD $0x6e32fe73 // fdiv v19.4s, v19.4s, v18.4s
 	WORD $0x6e28ddb0 // fmul v16.4s, v13.4s, v8.4s
 	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
-	FMOVQ 1744(R4), F18
+	FMOVQ 1664(R4), F18
 	VFMLA V15.S4, V9.S4, V18.S4
-	FMOVQ 1760(R4), F19
+	FMOVQ 1680(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 1776(R4), F18
+	FMOVQ 1696(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 1792(R4), F19
+	FMOVQ 1712(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 1808(R4), F18
+	FMOVQ 1728(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 1824(R4), F19
+	FMOVQ 1744(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 1840(R4), F18
+	FMOVQ 1760(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 1856(R4), F19
+	FMOVQ 1776(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
 	VFMLA V19.S4, V17.S4, V16.S4
 	WORD $0x4e2fd610 // fadd v16.4s, v16.4s, v15.4s
 	VFMLA V10.S4, V13.S4, V16.S4
 	WORD $0x6e2bde10 // fmul v16.4s, v16.4s, v11.4s
-	WORD $0x4e23d5cd // fadd v13.4s, v14.4s, v3.4s
+	WORD $0x4e22d5cd // fadd v13.4s, v14.4s, v2.4s
 	VAND V0.B16, V12.B16, V15.B16
 	VAND V0.B16, V13.B16, V17.B16
 	WORD $0x6eafe632 // fcmgt v18.4s, v17.4s, v15.4s
-	VBSL V15.B16, V17.B16, V18.B16
+	VBSL V17.B16, V15.B16, V18.B16
 	WORD $0x6eafe633 // fcmgt v19.4s, v17.4s, v15.4s
-	VBSL V17.B16, V15.B16, V19.B16
-	WORD $0x6e32fe73 // fdiv v19.4s, v19.4s, v18.4s
-	WORD $0x6e33de72 // fmul v18.4s, v19.4s, v19.4s
-	WORD $0x6e32de74 // fmul v20.4s, v19.4s, v18.4s
-	FMOVQ 720(R4), F21
+	VBSL V15.B16, V17.B16, V19.B16
+	WORD $0x6e33fe52 // fdiv v18.4s, v18.4s, v19.4s
+	WORD $0x6e32de53 // fmul v19.4s, v18.4s, v18.4s
+	WORD $0x6e33de54 // fmul v20.4s, v18.4s, v19.4s
+	FMOVQ 704(R4), F21
 	FMOVQ 672(R4), F22
-	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 736(R4), F22
-	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 752(R4), F21
-	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 768(R4), F22
-	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 784(R4), F21
-	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 800(R4), F22
-	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 816(R4), F21
-	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 832(R4), F22
-	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 848(R4), F21
-	VFMLA V18.S4, V22.S4, V21.S4
-	VMOV V19.B16, V18.B16
-	VFMLA V21.S4, V20.S4, V18.S4
-	WORD $0x4e33e674 // fcmeq v20.4s, v19.4s, v19.4s
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 720(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 736(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 752(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 768(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 784(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 800(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 816(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 832(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	VMOV V18.B16, V19.B16
+	VFMLA V21.S4, V20.S4, V19.S4
+	WORD $0x4e32e654 // fcmeq v20.4s, v18.4s, v18.4s
 	WORD $0x6e205a94 // mvn v20.16b, v20.16b
 	WORD $0x6eafe631 // fcmgt v17.4s, v17.4s, v15.4s
-	VAND V1.B16, V17.B16, V15.B16
-	VEOR V15.B16, V18.B16, V15.B16
-	FMOVQ 96(R4), F19
-	VAND V19.B16, V17.B16, V18.B16
-	WORD $0x4e32d5f2 // fadd v18.4s, v15.4s, v18.4s
-	FMOVQ 80(R4), F15
-	VAND V15.B16, V17.B16, V17.B16
-	WORD $0x4e31d651 // fadd v17.4s, v18.4s, v17.4s
 	WORD $0x4ea0e98f // fcmlt v15.4s, v12.4s, #0.0
-	VAND V1.B16, V15.B16, V18.B16
-	VEOR V18.B16, V17.B16, V18.B16
-	FMOVQ 688(R4), F19
-	VAND V19.B16, V15.B16, V17.B16
-	WORD $0x4e31d651 // fadd v17.4s, v18.4s, v17.4s
-	FMOVQ 704(R4), F18
+	FMOVQ 688(R4), F18
 	VAND V18.B16, V15.B16, V15.B16
-	WORD $0x4e2fd62f // fadd v15.4s, v17.4s, v15.4s
-	VAND V1.B16, V13.B16, V13.B16
-	VORR V15.B16, V13.B16, V13.B16
+	VBIT V17.B16, V1.B16, V15.B16
+	VEOR V12.B16, V17.B16, V17.B16
+	VAND V3.B16, V17.B16, V17.B16
+	VEOR V17.B16, V19.B16, V19.B16
+	FMOVQ 96(R4), F17
+	VFMLA V17.S4, V15.S4, V19.S4
+	FMOVQ 80(R4), F17
+	VFMLA V17.S4, V15.S4, V19.S4
+	VAND V3.B16, V13.B16, V13.B16
+	VORR V19.B16, V13.B16, V13.B16
 	VAND V0.B16, V12.B16, V15.B16
 	VAND V0.B16, V14.B16, V17.B16
 	WORD $0x6eb1e5f2 // fcmgt v18.4s, v15.4s, v17.4s
@@ -5734,32 +5589,32 @@ loop:
 	WORD $0x4e2ee5d1 // fcmeq v17.4s, v14.4s, v14.4s
 	VAND V17.B16, V15.B16, V15.B16
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	FMOVQ 1648(R4), F17
+	FMOVQ 1568(R4), F17
 	WORD $0x6e32e633 // fcmge v19.4s, v17.4s, v18.4s
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	FMOVQ 1664(R4), F17
+	FMOVQ 1584(R4), F17
 	WORD $0x6e31e652 // fcmge v18.4s, v18.4s, v17.4s
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V19.B16, V19.B16
 	VORR V19.B16, V15.B16, V15.B16
 	VAND V0.B16, V16.B16, V17.B16
-	FMOVQ 2608(R4), F18
+	FMOVQ 2544(R4), F18
 	WORD $0x6e31e653 // fcmge v19.4s, v18.4s, v17.4s
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VORR V19.B16, V15.B16, V15.B16
 	VORR V15.B16, V20.B16, V20.B16
-	WORD $0x4ea2d58c // fsub v12.4s, v12.4s, v2.4s
+	WORD $0x4ea1d58c // fsub v12.4s, v12.4s, v1.4s
 	VAND V0.B16, V13.B16, V15.B16
 	WORD $0x6eafe632 // fcmgt v18.4s, v17.4s, v15.4s
 	VBSL V15.B16, V17.B16, V18.B16
-	FMOVQ 2624(R4), F15
+	FMOVQ 2560(R4), F15
 	WORD $0x6eb2e5f2 // fcmgt v18.4s, v15.4s, v18.4s
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
 	WORD $0x6ea0f9f1 // fneg v17.4s, v15.4s
 	VFMLA V14.S4, V14.S4, V17.S4
 	VFMLA V12.S4, V12.S4, V15.S4
 	WORD $0x4e31d5ef // fadd v15.4s, v15.4s, v17.4s
-	VBIT V18.B16, V2.B16, V15.B16
+	VBIT V18.B16, V1.B16, V15.B16
 	WORD $0x6e2eddb1 // fmul v17.4s, v13.4s, v14.4s
 	WORD $0x6ea0fa33 // fneg v19.4s, v17.4s
 	VFMLA V14.S4, V13.S4, V19.S4
@@ -5776,7 +5631,7 @@ loop:
 	WORD $0x6e2dddac // fmul v12.4s, v13.4s, v13.4s
 	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
 	VFMLA V16.S4, V16.S4, V12.S4
-	VMOV V2.B16, V14.B16
+	VMOV V1.B16, V14.B16
 	VFMLA V4.S4, V16.S4, V14.S4
 	VFMLA V5.S4, V12.S4, V14.S4
 	WORD $0x4e30d60c // fadd v12.4s, v16.4s, v16.4s
@@ -5864,18 +5719,18 @@ TEXT ·logSim2F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	FMOVQ 304(R4), F0
 	FMOVQ 624(R4), F1
-	FMOVQ 880(R4), F2
-	FMOVQ 288(R4), F3
-	FMOVQ 864(R4), F4
+	FMOVQ 1792(R4), F2
+	FMOVQ 848(R4), F3
+	FMOVQ 288(R4), F4
 	FMOVQ 608(R4), F5
-	FMOVQ 2752(R4), F6
-	FMOVQ 1904(R4), F7
-	FMOVQ 1920(R4), F8
-	FMOVQ 1936(R4), F9
-	FMOVQ 1952(R4), F10
-	FMOVQ 1968(R4), F11
+	FMOVQ 2688(R4), F6
+	FMOVQ 1840(R4), F7
+	FMOVQ 1856(R4), F8
+	FMOVQ 1872(R4), F9
+	FMOVQ 1888(R4), F10
+	FMOVQ 1904(R4), F11
 loop:
-	// 223 instructions for 2 matrices, 111.5 each
+	// 202 instructions for 2 matrices, 101 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
 	ADD R5, R1, R7
@@ -5910,107 +5765,86 @@ loop:
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
 	WORD $0x6e6fddf2 // fmul v18.2d, v15.2d, v15.2d
 	WORD $0x6e62de52 // fmul v18.2d, v18.2d, v2.2d
-	FMOVQ 1456(R4), F20
+	FMOVQ 1376(R4), F20
 	WORD $0x6e74ddb5 // fmul v21.2d, v13.2d, v20.2d
 	WORD $0x4e73d6b5 // fadd v21.2d, v21.2d, v19.2d
-	FMOVQ 1984(R4), F19
-	FMOVQ 2000(R4), F20
+	FMOVQ 1920(R4), F19
+	FMOVQ 1936(R4), F20
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 1952(R4), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 1968(R4), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 1984(R4), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 2000(R4), F19
 	VFMLA V17.D2, V20.D2, V19.D2
 	FMOVQ 2016(R4), F20
 	VFMLA V17.D2, V19.D2, V20.D2
 	FMOVQ 2032(R4), F19
-	VFMLA V17.D2, V20.D2, V19.D2
-	FMOVQ 2048(R4), F20
-	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 2064(R4), F19
-	VFMLA V17.D2, V20.D2, V19.D2
-	FMOVQ 2080(R4), F20
-	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 2096(R4), F19
 	VFMLA V17.D2, V20.D2, V19.D2
 	VMOV V18.B16, V20.B16
 	VFMLA V19.D2, V17.D2, V20.D2
 	VFMLA V20.D2, V16.D2, V21.D2
 	WORD $0x4ef5d652 // fsub v18.2d, v18.2d, v21.2d
 	WORD $0x4ef2d5ef // fsub v15.2d, v15.2d, v18.2d
-	FMOVQ 1440(R4), F16
+	FMOVQ 1360(R4), F16
 	VFMLA V16.D2, V13.D2, V15.D2
 	WORD $0x6e62ddef // fmul v15.2d, v15.2d, v2.2d
-	WORD $0x4e64d5cd // fadd v13.2d, v14.2d, v4.2d
+	WORD $0x4e63d5cd // fadd v13.2d, v14.2d, v3.2d
 	VAND V0.B16, V12.B16, V16.B16
 	VAND V0.B16, V13.B16, V17.B16
 	WORD $0x6ef0e632 // fcmgt v18.2d, v17.2d, v16.2d
-	VBSL V16.B16, V17.B16, V18.B16
+	VBSL V17.B16, V16.B16, V18.B16
 	WORD $0x6ef0e633 // fcmgt v19.2d, v17.2d, v16.2d
-	VBSL V17.B16, V16.B16, V19.B16
-	WORD $0x6e62de54 // fmul v20.2d, v18.2d, v2.2d
-	WORD $0x6ef4e674 // fcmgt v20.2d, v19.2d, v20.2d
-	WORD $0x4ef2d675 // fsub v21.2d, v19.2d, v18.2d
-	VBIF V20.B16, V19.B16, V21.B16
-	WORD $0x4e72d673 // fadd v19.2d, v19.2d, v18.2d
-	VBIF V20.B16, V18.B16, V19.B16
-	WORD $0x6e73feb5 // fdiv v21.2d, v21.2d, v19.2d
-	WORD $0x6e75deb3 // fmul v19.2d, v21.2d, v21.2d
-	WORD $0x6e73deb6 // fmul v22.2d, v21.2d, v19.2d
-	FMOVQ 960(R4), F23
-	FMOVQ 896(R4), F24
-	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 976(R4), F24
-	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 992(R4), F23
-	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1008(R4), F24
-	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1024(R4), F23
-	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1040(R4), F24
-	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1056(R4), F23
-	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1072(R4), F24
-	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1088(R4), F23
-	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1104(R4), F24
-	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1120(R4), F23
-	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1136(R4), F24
-	VFMLA V19.D2, V23.D2, V24.D2
-	VMOV V21.B16, V19.B16
-	VFMLA V24.D2, V22.D2, V19.D2
-	FMOVQ 912(R4), F23
-	VAND V23.B16, V20.B16, V22.B16
-	WORD $0x4e76d676 // fadd v22.2d, v19.2d, v22.2d
-	FMOVQ 928(R4), F19
-	VAND V19.B16, V20.B16, V20.B16
-	WORD $0x4e74d6d4 // fadd v20.2d, v22.2d, v20.2d
-	WORD $0x4e75e6b3 // fcmeq v19.2d, v21.2d, v21.2d
-	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	FMOVQ 944(R4), F21
-	WORD $0x6e72e6b2 // fcmge v18.2d, v21.2d, v18.2d
-	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	VORR V18.B16, V19.B16, V19.B16
+	VBSL V16.B16, V17.B16, V19.B16
+	FMOVQ 864(R4), F20
+	WORD $0x6e74de75 // fmul v21.2d, v19.2d, v20.2d
+	WORD $0x6ef5e655 // fcmgt v21.2d, v18.2d, v21.2d
+	FMOVQ 880(R4), F20
+	VAND V20.B16, V21.B16, V22.B16
+	VMOV V19.B16, V20.B16
+	VFMLA V18.D2, V22.D2, V20.D2
+	VFMLS V19.D2, V22.D2, V18.D2
+	WORD $0x6e74fe52 // fdiv v18.2d, v18.2d, v20.2d
 	WORD $0x6ef0e631 // fcmgt v17.2d, v17.2d, v16.2d
-	VAND V3.B16, V17.B16, V16.B16
-	VEOR V16.B16, V20.B16, V16.B16
-	FMOVQ 384(R4), F20
-	VAND V20.B16, V17.B16, V18.B16
-	WORD $0x4e72d612 // fadd v18.2d, v16.2d, v18.2d
-	FMOVQ 368(R4), F16
-	VAND V16.B16, V17.B16, V17.B16
-	WORD $0x4e71d651 // fadd v17.2d, v18.2d, v17.2d
 	WORD $0x4ee0e990 // fcmlt v16.2d, v12.2d, #0.0
-	VAND V3.B16, V16.B16, V18.B16
-	VEOR V18.B16, V17.B16, V18.B16
-	FMOVQ 1152(R4), F20
-	VAND V20.B16, V16.B16, V17.B16
-	WORD $0x4e71d651 // fadd v17.2d, v18.2d, v17.2d
-	FMOVQ 1168(R4), F18
-	VAND V18.B16, V16.B16, V16.B16
-	WORD $0x4e70d630 // fadd v16.2d, v17.2d, v16.2d
-	VAND V3.B16, V13.B16, V13.B16
-	VORR V16.B16, V13.B16, V13.B16
+	FMOVQ 896(R4), F19
+	VAND V19.B16, V16.B16, V16.B16
+	FMOVQ 368(R4), F19
+	VBIT V17.B16, V19.B16, V16.B16
+	VEOR V12.B16, V17.B16, V17.B16
+	VAND V4.B16, V17.B16, V17.B16
+	FMOVQ 912(R4), F19
+	VAND V19.B16, V21.B16, V21.B16
+	VORR V17.B16, V21.B16, V21.B16
+	WORD $0x4e75d610 // fadd v16.2d, v16.2d, v21.2d
+	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
+	WORD $0x6e73de55 // fmul v21.2d, v18.2d, v19.2d
+	FMOVQ 976(R4), F22
+	FMOVQ 928(R4), F23
+	VFMLA V19.D2, V23.D2, V22.D2
+	FMOVQ 992(R4), F23
+	VFMLA V19.D2, V22.D2, V23.D2
+	FMOVQ 1008(R4), F22
+	VFMLA V19.D2, V23.D2, V22.D2
+	FMOVQ 1024(R4), F23
+	VFMLA V19.D2, V22.D2, V23.D2
+	FMOVQ 1040(R4), F22
+	VFMLA V19.D2, V23.D2, V22.D2
+	FMOVQ 1056(R4), F23
+	VFMLA V19.D2, V22.D2, V23.D2
+	FMOVQ 1072(R4), F22
+	VFMLA V19.D2, V23.D2, V22.D2
+	VFMLA V22.D2, V21.D2, V18.D2
+	VEOR V17.B16, V18.B16, V18.B16
+	WORD $0x4e70d652 // fadd v18.2d, v18.2d, v16.2d
+	FMOVQ 944(R4), F16
+	VADD V16.D2, V20.D2, V20.D2
+	FMOVQ 960(R4), F16
+	WORD $0x4ef03694 // cmgt v20.2d, v20.2d, v16.2d
+	VAND V4.B16, V13.B16, V13.B16
+	VORR V18.B16, V13.B16, V13.B16
 	VAND V0.B16, V12.B16, V16.B16
 	VAND V0.B16, V14.B16, V17.B16
 	WORD $0x6ef1e612 // fcmgt v18.2d, v16.2d, v17.2d
@@ -6019,25 +5853,25 @@ loop:
 	WORD $0x4e6ee5d1 // fcmeq v17.2d, v14.2d, v14.2d
 	VAND V17.B16, V16.B16, V16.B16
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	FMOVQ 1872(R4), F17
-	WORD $0x6e72e634 // fcmge v20.2d, v17.2d, v18.2d
-	WORD $0x6e205a94 // mvn v20.16b, v20.16b
-	FMOVQ 1888(R4), F17
+	FMOVQ 1808(R4), F17
+	WORD $0x6e72e633 // fcmge v19.2d, v17.2d, v18.2d
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	FMOVQ 1824(R4), F17
 	WORD $0x6e71e652 // fcmge v18.2d, v18.2d, v17.2d
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	VORR V18.B16, V20.B16, V20.B16
-	VORR V20.B16, V16.B16, V16.B16
+	VORR V18.B16, V19.B16, V19.B16
+	VORR V19.B16, V16.B16, V16.B16
 	VAND V0.B16, V15.B16, V17.B16
-	FMOVQ 2688(R4), F18
-	WORD $0x6e71e654 // fcmge v20.2d, v18.2d, v17.2d
-	WORD $0x6e205a94 // mvn v20.16b, v20.16b
-	VORR V20.B16, V16.B16, V16.B16
-	VORR V16.B16, V19.B16, V19.B16
+	FMOVQ 2624(R4), F18
+	WORD $0x6e71e653 // fcmge v19.2d, v18.2d, v17.2d
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VORR V19.B16, V16.B16, V16.B16
+	VORR V16.B16, V20.B16, V20.B16
 	WORD $0x4ee1d58c // fsub v12.2d, v12.2d, v1.2d
 	VAND V0.B16, V13.B16, V16.B16
 	WORD $0x6ef0e632 // fcmgt v18.2d, v17.2d, v16.2d
 	VBSL V16.B16, V17.B16, V18.B16
-	FMOVQ 2704(R4), F16
+	FMOVQ 2640(R4), F16
 	WORD $0x6ef2e612 // fcmgt v18.2d, v16.2d, v18.2d
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
 	WORD $0x6ee0fa11 // fneg v17.2d, v16.2d
@@ -6046,18 +5880,18 @@ loop:
 	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
 	VBIT V18.B16, V1.B16, V16.B16
 	WORD $0x6e6eddb1 // fmul v17.2d, v13.2d, v14.2d
-	WORD $0x6ee0fa34 // fneg v20.2d, v17.2d
-	VFMLA V14.D2, V13.D2, V20.D2
+	WORD $0x6ee0fa33 // fneg v19.2d, v17.2d
+	VFMLA V14.D2, V13.D2, V19.D2
 	VFMLA V12.D2, V15.D2, V17.D2
-	WORD $0x4e74d631 // fadd v17.2d, v17.2d, v20.2d
+	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
 	WORD $0x6e70fe31 // fdiv v17.2d, v17.2d, v16.2d
-	WORD $0x6e6eddf4 // fmul v20.2d, v15.2d, v14.2d
-	VMOV V20.B16, V21.B16
+	WORD $0x6e6eddf3 // fmul v19.2d, v15.2d, v14.2d
+	VMOV V19.B16, V21.B16
 	VFMLS V14.D2, V15.D2, V21.D2
-	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
-	VFMLA V12.D2, V13.D2, V20.D2
-	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
-	WORD $0x6e70fe94 // fdiv v20.2d, v20.2d, v16.2d
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	VFMLA V12.D2, V13.D2, V19.D2
+	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
+	WORD $0x6e70fe73 // fdiv v19.2d, v19.2d, v16.2d
 	WORD $0x6e6dddac // fmul v12.2d, v13.2d, v13.2d
 	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
 	VFMLA V15.D2, V15.D2, V12.D2
@@ -6069,12 +5903,12 @@ loop:
 	WORD $0x6e65ddb0 // fmul v16.2d, v13.2d, v5.2d
 	VFMLA V6.D2, V12.D2, V16.D2
 	VBIT V18.B16, V14.B16, V17.B16
-	VBIT V18.B16, V16.B16, V20.B16
+	VBIT V18.B16, V16.B16, V19.B16
 	ADD R6, R1, R7
 	FMOVQ (R7), F12
-	WORD $0x6e6cde8e // fmul v14.2d, v20.2d, v12.2d
+	WORD $0x6e6cde6e // fmul v14.2d, v19.2d, v12.2d
 	VMOV V14.B16, V16.B16
-	VFMLS V12.D2, V20.D2, V16.D2
+	VFMLS V12.D2, V19.D2, V16.D2
 	ADD R5<<1, R1, R7
 	FMOVQ (R7), F18
 	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
@@ -6083,9 +5917,9 @@ loop:
 	WORD $0x6e6cde30 // fmul v16.2d, v17.2d, v12.2d
 	WORD $0x6ee0fa15 // fneg v21.2d, v16.2d
 	VFMLA V12.D2, V17.D2, V21.D2
-	VFMLA V18.D2, V20.D2, V16.D2
+	VFMLA V18.D2, V19.D2, V16.D2
 	WORD $0x4e75d610 // fadd v16.2d, v16.2d, v21.2d
-	WORD $0x6eb0aa6c // umaxv s12, v19.4s
+	WORD $0x6eb0aa8c // umaxv s12, v20.4s
 	FMOVS F12, R7
 	CBNZ R7, hard
 	FMOVQ F15, (R0)
@@ -6107,26 +5941,26 @@ loop:
 	RET
 hard:
 	FMOVQ (R0), F12
-	VBIF V19.B16, V15.B16, V12.B16
+	VBIF V20.B16, V15.B16, V12.B16
 	FMOVQ F12, (R0)
 	ADD R5, R0, R7
 	FMOVQ (R7), F12
-	VBIF V19.B16, V13.B16, V12.B16
+	VBIF V20.B16, V13.B16, V12.B16
 	ADD R5, R0, R7
 	FMOVQ F12, (R7)
 	ADD R5<<1, R0, R7
 	FMOVQ (R7), F12
-	VBIF V19.B16, V14.B16, V12.B16
+	VBIF V20.B16, V14.B16, V12.B16
 	ADD R5<<1, R0, R7
 	FMOVQ F12, (R7)
 	ADD R6, R0, R7
 	FMOVQ (R7), F12
-	VBIF V19.B16, V16.B16, V12.B16
+	VBIF V20.B16, V16.B16, V12.B16
 	ADD R6, R0, R7
 	FMOVQ F12, (R7)
 	MOVD ZR, R7
 	FMOVQ 640(R4), F12
-	VAND V19.B16, V12.B16, V12.B16
+	VAND V20.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98d // addp d13, v12.2d
 	FMOVD F13, R8
 	ORR R8<<0, R7, R7
@@ -6151,9 +5985,9 @@ TEXT ·composeSim2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 16(R5), F0
 	FMOVQ 256(R5), F1
 	FMOVQ 64(R5), F2
-	FMOVQ 1728(R5), F3
+	FMOVQ 1648(R5), F3
 	FMOVQ (R5), F4
-	FMOVQ 1312(R5), F5
+	FMOVQ 1232(R5), F5
 	FMOVQ 48(R5), F6
 	FMOVQ 80(R5), F7
 	FMOVQ 96(R5), F8
@@ -6169,10 +6003,10 @@ loop:
 	FMOVQ (R8), F14
 	WORD $0x4e2ed5af // fadd v15.4s, v13.4s, v14.4s
 	VAND V0.B16, V15.B16, V16.B16
-	FMOVQ 1184(R5), F17
+	FMOVQ 1088(R5), F17
 	WORD $0x6e30e632 // fcmge v18.4s, v17.4s, v16.4s
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	FMOVQ 704(R5), F17
+	FMOVQ 1104(R5), F17
 	WORD $0x6eb1e610 // fcmgt v16.4s, v16.4s, v17.4s
 	WORD $0x4eadd5f1 // fsub v17.4s, v15.4s, v13.4s
 	WORD $0x4eb1d5f3 // fsub v19.4s, v15.4s, v17.4s
@@ -6180,16 +6014,16 @@ loop:
 	WORD $0x4eb1d5d1 // fsub v17.4s, v14.4s, v17.4s
 	WORD $0x4e31d673 // fadd v19.4s, v19.4s, v17.4s
 	VAND V4.B16, V15.B16, V17.B16
-	FMOVQ 1200(R5), F20
+	FMOVQ 1120(R5), F20
 	VORR V20.B16, V17.B16, V21.B16
-	FMOVQ 1216(R5), F20
+	FMOVQ 1136(R5), F20
 	VEOR V17.B16, V20.B16, V17.B16
 	WORD $0x4eb5d5f5 // fsub v21.4s, v15.4s, v21.4s
 	WORD $0x4eb1d673 // fsub v19.4s, v19.4s, v17.4s
 	WORD $0x4e33d6b5 // fadd v21.4s, v21.4s, v19.4s
 	VBIT V16.B16, V21.B16, V15.B16
 	VAND V0.B16, V12.B16, V16.B16
-	FMOVQ 2608(R5), F17
+	FMOVQ 2544(R5), F17
 	WORD $0x6e30e630 // fcmge v16.4s, v17.4s, v16.4s
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
 	VAND V0.B16, V15.B16, V17.B16
@@ -6198,7 +6032,7 @@ loop:
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	VORR V17.B16, V16.B16, V16.B16
 	VAND V0.B16, V10.B16, V17.B16
-	FMOVQ 2608(R5), F19
+	FMOVQ 2544(R5), F19
 	WORD $0x6e31e671 // fcmge v17.4s, v19.4s, v17.4s
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	VAND V0.B16, V13.B16, V19.B16
@@ -6207,7 +6041,7 @@ loop:
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VORR V19.B16, V17.B16, V17.B16
 	VAND V0.B16, V11.B16, V19.B16
-	FMOVQ 2608(R5), F20
+	FMOVQ 2544(R5), F20
 	WORD $0x6e33e693 // fcmge v19.4s, v20.4s, v19.4s
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VAND V0.B16, V14.B16, V20.B16
@@ -6219,22 +6053,22 @@ loop:
 	VORR V17.B16, V16.B16, V16.B16
 	VORR V16.B16, V18.B16, V18.B16
 	VMOV V2.B16, V16.B16
-	FMOVQ 1280(R5), F17
+	FMOVQ 1200(R5), F17
 	VFMLA V17.S4, V10.S4, V16.S4
 	WORD $0x4ea2d610 // fsub v16.4s, v16.4s, v2.4s
 	VMOV V10.B16, V17.B16
-	FMOVQ 1296(R5), F19
+	FMOVQ 1216(R5), F19
 	VFMLS V19.S4, V16.S4, V17.S4
 	VMOV V17.B16, V19.B16
 	VFMLS V5.S4, V16.S4, V19.S4
-	FMOVQ 1344(R5), F20
-	FMOVQ 1328(R5), F21
+	FMOVQ 1264(R5), F20
+	FMOVQ 1248(R5), F21
 	VFMLA V19.S4, V21.S4, V20.S4
-	FMOVQ 1360(R5), F21
+	FMOVQ 1280(R5), F21
 	VFMLA V19.S4, V20.S4, V21.S4
-	FMOVQ 1376(R5), F20
+	FMOVQ 1296(R5), F20
 	VFMLA V19.S4, V21.S4, V20.S4
-	FMOVQ 1392(R5), F21
+	FMOVQ 1312(R5), F21
 	VFMLA V19.S4, V20.S4, V21.S4
 	VMOV V2.B16, V20.B16
 	VFMLA V3.S4, V16.S4, V20.S4
@@ -6347,7 +6181,7 @@ loop:
 	VAND V0.B16, V13.B16, V19.B16
 	WORD $0x6eb3e635 // fcmgt v21.4s, v17.4s, v19.4s
 	VBSL V19.B16, V17.B16, V21.B16
-	FMOVQ 2624(R5), F17
+	FMOVQ 2560(R5), F17
 	WORD $0x6eb5e635 // fcmgt v21.4s, v17.4s, v21.4s
 	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
 	WORD $0x6ea0fa33 // fneg v19.4s, v17.4s
@@ -6368,10 +6202,10 @@ loop:
 	VFMLA V10.S4, V20.S4, V22.S4
 	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
 	WORD $0x6e31fed6 // fdiv v22.4s, v22.4s, v17.4s
-	FMOVQ 2640(R5), F17
-	FMOVQ 2656(R5), F23
+	FMOVQ 2576(R5), F17
+	FMOVQ 2592(R5), F23
 	VFMLA V23.S4, V10.S4, V17.S4
-	FMOVQ 2656(R5), F23
+	FMOVQ 2592(R5), F23
 	WORD $0x6e37ddb8 // fmul v24.4s, v13.4s, v23.4s
 	WORD $0x6e2ddf17 // fmul v23.4s, v24.4s, v13.4s
 	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
@@ -6403,22 +6237,22 @@ loop:
 	VFMLA V21.S4, V22.S4, V17.S4
 	WORD $0x4e37d631 // fadd v17.4s, v17.4s, v23.4s
 	VMOV V2.B16, V10.B16
-	FMOVQ 1280(R5), F19
+	FMOVQ 1200(R5), F19
 	VFMLA V19.S4, V11.S4, V10.S4
 	WORD $0x4ea2d54a // fsub v10.4s, v10.4s, v2.4s
 	VMOV V11.B16, V19.B16
-	FMOVQ 1296(R5), F21
+	FMOVQ 1216(R5), F21
 	VFMLS V21.S4, V10.S4, V19.S4
 	VMOV V19.B16, V21.B16
 	VFMLS V5.S4, V10.S4, V21.S4
-	FMOVQ 1344(R5), F22
-	FMOVQ 1328(R5), F23
+	FMOVQ 1264(R5), F22
+	FMOVQ 1248(R5), F23
 	VFMLA V21.S4, V23.S4, V22.S4
-	FMOVQ 1360(R5), F23
+	FMOVQ 1280(R5), F23
 	VFMLA V21.S4, V22.S4, V23.S4
-	FMOVQ 1376(R5), F22
+	FMOVQ 1296(R5), F22
 	VFMLA V21.S4, V23.S4, V22.S4
-	FMOVQ 1392(R5), F23
+	FMOVQ 1312(R5), F23
 	VFMLA V21.S4, V22.S4, V23.S4
 	VMOV V2.B16, V22.B16
 	VFMLA V3.S4, V10.S4, V22.S4
@@ -6531,7 +6365,7 @@ loop:
 	VAND V0.B16, V14.B16, V19.B16
 	WORD $0x6eb3e555 // fcmgt v21.4s, v10.4s, v19.4s
 	VBSL V19.B16, V10.B16, V21.B16
-	FMOVQ 2624(R5), F10
+	FMOVQ 2560(R5), F10
 	WORD $0x6eb5e555 // fcmgt v21.4s, v10.4s, v21.4s
 	WORD $0x6e2eddca // fmul v10.4s, v14.4s, v14.4s
 	WORD $0x6ea0f953 // fneg v19.4s, v10.4s
@@ -6552,10 +6386,10 @@ loop:
 	VFMLA V11.S4, V22.S4, V23.S4
 	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
 	WORD $0x6e2afef7 // fdiv v23.4s, v23.4s, v10.4s
-	FMOVQ 2640(R5), F10
-	FMOVQ 2656(R5), F22
+	FMOVQ 2576(R5), F10
+	FMOVQ 2592(R5), F22
 	VFMLA V22.S4, V11.S4, V10.S4
-	FMOVQ 2656(R5), F22
+	FMOVQ 2592(R5), F22
 	WORD $0x6e36ddd8 // fmul v24.4s, v14.4s, v22.4s
 	WORD $0x6e2edf16 // fmul v22.4s, v24.4s, v14.4s
 	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
@@ -6598,22 +6432,22 @@ loop:
 	VFMLA V11.S4, V20.S4, V19.S4
 	WORD $0x4e35d673 // fadd v19.4s, v19.4s, v21.4s
 	VMOV V2.B16, V11.B16
-	FMOVQ 1280(R5), F14
+	FMOVQ 1200(R5), F14
 	VFMLA V14.S4, V12.S4, V11.S4
 	WORD $0x4ea2d56b // fsub v11.4s, v11.4s, v2.4s
 	VMOV V12.B16, V14.B16
-	FMOVQ 1296(R5), F16
+	FMOVQ 1216(R5), F16
 	VFMLS V16.S4, V11.S4, V14.S4
 	VMOV V14.B16, V16.B16
 	VFMLS V5.S4, V11.S4, V16.S4
-	FMOVQ 1344(R5), F20
-	FMOVQ 1328(R5), F21
+	FMOVQ 1264(R5), F20
+	FMOVQ 1248(R5), F21
 	VFMLA V16.S4, V21.S4, V20.S4
-	FMOVQ 1360(R5), F21
+	FMOVQ 1280(R5), F21
 	VFMLA V16.S4, V20.S4, V21.S4
-	FMOVQ 1376(R5), F20
+	FMOVQ 1296(R5), F20
 	VFMLA V16.S4, V21.S4, V20.S4
-	FMOVQ 1392(R5), F21
+	FMOVQ 1312(R5), F21
 	VFMLA V16.S4, V20.S4, V21.S4
 	VMOV V2.B16, V20.B16
 	VFMLA V3.S4, V11.S4, V20.S4
@@ -6728,7 +6562,7 @@ loop:
 	VAND V0.B16, V15.B16, V11.B16
 	WORD $0x6eabe54e // fcmgt v14.4s, v10.4s, v11.4s
 	VBSL V11.B16, V10.B16, V14.B16
-	FMOVQ 2624(R5), F10
+	FMOVQ 2560(R5), F10
 	WORD $0x6eaee54e // fcmgt v14.4s, v10.4s, v14.4s
 	WORD $0x6e34de8a // fmul v10.4s, v20.4s, v20.4s
 	WORD $0x6ea0f94b // fneg v11.4s, v10.4s
@@ -6755,13 +6589,13 @@ loop:
 	VMOV V1.B16, V19.B16
 	FMOVQ 240(R5), F20
 	VFMLA V20.S4, V12.S4, V19.S4
-	FMOVQ 2736(R5), F20
+	FMOVQ 2672(R5), F20
 	VFMLA V20.S4, V10.S4, V19.S4
 	WORD $0x4e2cd58a // fadd v10.4s, v12.4s, v12.4s
 	WORD $0x6e2fdd4a // fmul v10.4s, v10.4s, v15.4s
 	FMOVQ 240(R5), F20
 	WORD $0x6e34ddf5 // fmul v21.4s, v15.4s, v20.4s
-	FMOVQ 2736(R5), F20
+	FMOVQ 2672(R5), F20
 	VFMLA V20.S4, V10.S4, V21.S4
 	VBIT V14.B16, V19.B16, V11.B16
 	VBIT V14.B16, V21.B16, V16.B16
@@ -6843,12 +6677,12 @@ TEXT ·composeSim2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 304(R5), F0
 	FMOVQ 624(R5), F1
 	FMOVQ 352(R5), F2
-	FMOVQ 880(R5), F3
+	FMOVQ 1792(R5), F3
 	FMOVQ 288(R5), F4
 	FMOVQ 336(R5), F5
 	FMOVQ 368(R5), F6
 	FMOVQ 384(R5), F7
-	FMOVQ 1632(R5), F8
+	FMOVQ 1552(R5), F8
 	FMOVQ 400(R5), F9
 loop:
 	// 697 instructions for 2 matrices, 348.5 each
@@ -6861,18 +6695,18 @@ loop:
 	FMOVQ (R8), F14
 	WORD $0x4e6ed5af // fadd v15.2d, v13.2d, v14.2d
 	VAND V0.B16, V15.B16, V16.B16
-	FMOVQ 1232(R5), F17
+	FMOVQ 1152(R5), F17
 	WORD $0x6e70e632 // fcmge v18.2d, v17.2d, v16.2d
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	FMOVQ 1168(R5), F17
+	FMOVQ 896(R5), F17
 	WORD $0x6ef1e610 // fcmgt v16.2d, v16.2d, v17.2d
 	VAND V4.B16, V15.B16, V17.B16
-	FMOVQ 1248(R5), F19
+	FMOVQ 1168(R5), F19
 	VORR V19.B16, V17.B16, V17.B16
 	WORD $0x4ef1d5f1 // fsub v17.2d, v15.2d, v17.2d
 	VBIT V16.B16, V17.B16, V15.B16
 	VAND V0.B16, V12.B16, V16.B16
-	FMOVQ 2688(R5), F17
+	FMOVQ 2624(R5), F17
 	WORD $0x6e70e630 // fcmge v16.2d, v17.2d, v16.2d
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
 	VAND V0.B16, V15.B16, V17.B16
@@ -6881,7 +6715,7 @@ loop:
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	VORR V17.B16, V16.B16, V16.B16
 	VAND V0.B16, V10.B16, V17.B16
-	FMOVQ 2688(R5), F19
+	FMOVQ 2624(R5), F19
 	WORD $0x6e71e671 // fcmge v17.2d, v19.2d, v17.2d
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	VAND V0.B16, V13.B16, V19.B16
@@ -6890,7 +6724,7 @@ loop:
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VORR V19.B16, V17.B16, V17.B16
 	VAND V0.B16, V11.B16, V19.B16
-	FMOVQ 2688(R5), F20
+	FMOVQ 2624(R5), F20
 	WORD $0x6e73e693 // fcmge v19.2d, v20.2d, v19.2d
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VAND V0.B16, V14.B16, V20.B16
@@ -6902,32 +6736,32 @@ loop:
 	VORR V17.B16, V16.B16, V16.B16
 	VORR V16.B16, V18.B16, V18.B16
 	VMOV V2.B16, V16.B16
-	FMOVQ 1424(R5), F17
+	FMOVQ 1344(R5), F17
 	VFMLA V17.D2, V10.D2, V16.D2
 	WORD $0x4ee2d610 // fsub v16.2d, v16.2d, v2.2d
 	VMOV V10.B16, V17.B16
+	FMOVQ 1360(R5), F19
+	VFMLS V19.D2, V16.D2, V17.D2
+	FMOVQ 1376(R5), F19
+	VFMLS V19.D2, V16.D2, V17.D2
+	FMOVQ 1408(R5), F19
+	FMOVQ 1392(R5), F20
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 1424(R5), F20
+	VFMLA V17.D2, V19.D2, V20.D2
 	FMOVQ 1440(R5), F19
-	VFMLS V19.D2, V16.D2, V17.D2
-	FMOVQ 1456(R5), F19
-	VFMLS V19.D2, V16.D2, V17.D2
-	FMOVQ 1488(R5), F19
-	FMOVQ 1472(R5), F20
 	VFMLA V17.D2, V20.D2, V19.D2
-	FMOVQ 1504(R5), F20
+	FMOVQ 1456(R5), F20
 	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 1520(R5), F19
+	FMOVQ 1472(R5), F19
 	VFMLA V17.D2, V20.D2, V19.D2
-	FMOVQ 1536(R5), F20
+	FMOVQ 1488(R5), F20
 	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 1552(R5), F19
+	FMOVQ 1504(R5), F19
 	VFMLA V17.D2, V20.D2, V19.D2
-	FMOVQ 1568(R5), F20
+	FMOVQ 1520(R5), F20
 	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 1584(R5), F19
-	VFMLA V17.D2, V20.D2, V19.D2
-	FMOVQ 1600(R5), F20
-	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 1616(R5), F19
+	FMOVQ 1536(R5), F19
 	VFMLA V17.D2, V20.D2, V19.D2
 	VMOV V2.B16, V20.B16
 	VFMLA V3.D2, V16.D2, V20.D2
@@ -7055,7 +6889,7 @@ loop:
 	VAND V0.B16, V13.B16, V19.B16
 	WORD $0x6ef3e635 // fcmgt v21.2d, v17.2d, v19.2d
 	VBSL V19.B16, V17.B16, V21.B16
-	FMOVQ 2704(R5), F17
+	FMOVQ 2640(R5), F17
 	WORD $0x6ef5e635 // fcmgt v21.2d, v17.2d, v21.2d
 	WORD $0x6e6dddb1 // fmul v17.2d, v13.2d, v13.2d
 	WORD $0x6ee0fa33 // fneg v19.2d, v17.2d
@@ -7076,10 +6910,10 @@ loop:
 	VFMLA V10.D2, V20.D2, V23.D2
 	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
 	WORD $0x6e71fef7 // fdiv v23.2d, v23.2d, v17.2d
-	FMOVQ 2720(R5), F17
-	FMOVQ 2672(R5), F22
+	FMOVQ 2656(R5), F17
+	FMOVQ 2608(R5), F22
 	VFMLA V22.D2, V10.D2, V17.D2
-	FMOVQ 2672(R5), F22
+	FMOVQ 2608(R5), F22
 	WORD $0x6e76ddb8 // fmul v24.2d, v13.2d, v22.2d
 	WORD $0x6e6ddf16 // fmul v22.2d, v24.2d, v13.2d
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
@@ -7111,32 +6945,32 @@ loop:
 	VFMLA V21.D2, V23.D2, V17.D2
 	WORD $0x4e76d631 // fadd v17.2d, v17.2d, v22.2d
 	VMOV V2.B16, V10.B16
-	FMOVQ 1424(R5), F19
+	FMOVQ 1344(R5), F19
 	VFMLA V19.D2, V11.D2, V10.D2
 	WORD $0x4ee2d54a // fsub v10.2d, v10.2d, v2.2d
 	VMOV V11.B16, V19.B16
+	FMOVQ 1360(R5), F21
+	VFMLS V21.D2, V10.D2, V19.D2
+	FMOVQ 1376(R5), F21
+	VFMLS V21.D2, V10.D2, V19.D2
+	FMOVQ 1408(R5), F21
+	FMOVQ 1392(R5), F22
+	VFMLA V19.D2, V22.D2, V21.D2
+	FMOVQ 1424(R5), F22
+	VFMLA V19.D2, V21.D2, V22.D2
 	FMOVQ 1440(R5), F21
-	VFMLS V21.D2, V10.D2, V19.D2
-	FMOVQ 1456(R5), F21
-	VFMLS V21.D2, V10.D2, V19.D2
-	FMOVQ 1488(R5), F21
-	FMOVQ 1472(R5), F22
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 1504(R5), F22
+	FMOVQ 1456(R5), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 1520(R5), F21
+	FMOVQ 1472(R5), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 1536(R5), F22
+	FMOVQ 1488(R5), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 1552(R5), F21
+	FMOVQ 1504(R5), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 1568(R5), F22
+	FMOVQ 1520(R5), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 1584(R5), F21
-	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 1600(R5), F22
-	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 1616(R5), F21
+	FMOVQ 1536(R5), F21
 	VFMLA V19.D2, V22.D2, V21.D2
 	VMOV V2.B16, V22.B16
 	VFMLA V3.D2, V10.D2, V22.D2
@@ -7264,7 +7098,7 @@ loop:
 	VAND V0.B16, V14.B16, V19.B16
 	WORD $0x6ef3e555 // fcmgt v21.2d, v10.2d, v19.2d
 	VBSL V19.B16, V10.B16, V21.B16
-	FMOVQ 2704(R5), F10
+	FMOVQ 2640(R5), F10
 	WORD $0x6ef5e555 // fcmgt v21.2d, v10.2d, v21.2d
 	WORD $0x6e6eddca // fmul v10.2d, v14.2d, v14.2d
 	WORD $0x6ee0f953 // fneg v19.2d, v10.2d
@@ -7285,10 +7119,10 @@ loop:
 	VFMLA V11.D2, V22.D2, V23.D2
 	WORD $0x4e79d6f7 // fadd v23.2d, v23.2d, v25.2d
 	WORD $0x6e6afef7 // fdiv v23.2d, v23.2d, v10.2d
-	FMOVQ 2720(R5), F10
-	FMOVQ 2672(R5), F22
+	FMOVQ 2656(R5), F10
+	FMOVQ 2608(R5), F22
 	VFMLA V22.D2, V11.D2, V10.D2
-	FMOVQ 2672(R5), F22
+	FMOVQ 2608(R5), F22
 	WORD $0x6e76ddd8 // fmul v24.2d, v14.2d, v22.2d
 	WORD $0x6e6edf16 // fmul v22.2d, v24.2d, v14.2d
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
@@ -7331,32 +7165,32 @@ loop:
 	VFMLA V11.D2, V20.D2, V19.D2
 	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
 	VMOV V2.B16, V11.B16
-	FMOVQ 1424(R5), F14
+	FMOVQ 1344(R5), F14
 	VFMLA V14.D2, V12.D2, V11.D2
 	WORD $0x4ee2d56b // fsub v11.2d, v11.2d, v2.2d
 	VMOV V12.B16, V14.B16
+	FMOVQ 1360(R5), F16
+	VFMLS V16.D2, V11.D2, V14.D2
+	FMOVQ 1376(R5), F16
+	VFMLS V16.D2, V11.D2, V14.D2
+	FMOVQ 1408(R5), F16
+	FMOVQ 1392(R5), F20
+	VFMLA V14.D2, V20.D2, V16.D2
+	FMOVQ 1424(R5), F20
+	VFMLA V14.D2, V16.D2, V20.D2
 	FMOVQ 1440(R5), F16
-	VFMLS V16.D2, V11.D2, V14.D2
-	FMOVQ 1456(R5), F16
-	VFMLS V16.D2, V11.D2, V14.D2
-	FMOVQ 1488(R5), F16
-	FMOVQ 1472(R5), F20
 	VFMLA V14.D2, V20.D2, V16.D2
-	FMOVQ 1504(R5), F20
+	FMOVQ 1456(R5), F20
 	VFMLA V14.D2, V16.D2, V20.D2
-	FMOVQ 1520(R5), F16
+	FMOVQ 1472(R5), F16
 	VFMLA V14.D2, V20.D2, V16.D2
-	FMOVQ 1536(R5), F20
+	FMOVQ 1488(R5), F20
 	VFMLA V14.D2, V16.D2, V20.D2
-	FMOVQ 1552(R5), F16
+	FMOVQ 1504(R5), F16
 	VFMLA V14.D2, V20.D2, V16.D2
-	FMOVQ 1568(R5), F20
+	FMOVQ 1520(R5), F20
 	VFMLA V14.D2, V16.D2, V20.D2
-	FMOVQ 1584(R5), F16
-	VFMLA V14.D2, V20.D2, V16.D2
-	FMOVQ 1600(R5), F20
-	VFMLA V14.D2, V16.D2, V20.D2
-	FMOVQ 1616(R5), F16
+	FMOVQ 1536(R5), F16
 	VFMLA V14.D2, V20.D2, V16.D2
 	VMOV V2.B16, V20.B16
 	VFMLA V3.D2, V11.D2, V20.D2
@@ -7486,7 +7320,7 @@ loop:
 	VAND V0.B16, V15.B16, V11.B16
 	WORD $0x6eebe54e // fcmgt v14.2d, v10.2d, v11.2d
 	VBSL V11.B16, V10.B16, V14.B16
-	FMOVQ 2704(R5), F10
+	FMOVQ 2640(R5), F10
 	WORD $0x6eeee54e // fcmgt v14.2d, v10.2d, v14.2d
 	WORD $0x6e74de8a // fmul v10.2d, v20.2d, v20.2d
 	WORD $0x6ee0f94b // fneg v11.2d, v10.2d
@@ -7513,13 +7347,13 @@ loop:
 	VMOV V1.B16, V19.B16
 	FMOVQ 608(R5), F20
 	VFMLA V20.D2, V12.D2, V19.D2
-	FMOVQ 2752(R5), F20
+	FMOVQ 2688(R5), F20
 	VFMLA V20.D2, V10.D2, V19.D2
 	WORD $0x4e6cd58a // fadd v10.2d, v12.2d, v12.2d
 	WORD $0x6e6fdd4a // fmul v10.2d, v10.2d, v15.2d
 	FMOVQ 608(R5), F20
 	WORD $0x6e74ddf5 // fmul v21.2d, v15.2d, v20.2d
-	FMOVQ 2752(R5), F20
+	FMOVQ 2688(R5), F20
 	VFMLA V20.D2, V10.D2, V21.D2
 	VBIT V14.B16, V19.B16, V11.B16
 	VBIT V14.B16, V21.B16, V16.B16
@@ -7599,8 +7433,8 @@ TEXT ·inverseSim2F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	FMOVQ (R4), F0
 	FMOVQ 16(R4), F1
-	FMOVQ 1648(R4), F2
-	FMOVQ 1664(R4), F3
+	FMOVQ 1568(R4), F2
+	FMOVQ 1584(R4), F3
 loop:
 	// 56 instructions for 4 matrices, 14 each
 	FMOVQ (R1), F4
@@ -7709,8 +7543,8 @@ TEXT ·inverseSim2F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	FMOVQ 288(R4), F0
 	FMOVQ 304(R4), F1
-	FMOVQ 1872(R4), F2
-	FMOVQ 1888(R4), F3
+	FMOVQ 1808(R4), F2
+	FMOVQ 1824(R4), F3
 loop:
 	// 56 instructions for 2 matrices, 28 each
 	FMOVQ (R1), F4
@@ -7827,8 +7661,8 @@ TEXT ·leftJacobianSim2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 256(R4), F1
 	FMOVQ (R4), F2
 	FMOVQ 64(R4), F3
-	FMOVQ 1728(R4), F4
-	FMOVQ 1312(R4), F5
+	FMOVQ 1648(R4), F4
+	FMOVQ 1232(R4), F5
 	FMOVQ 48(R4), F6
 	FMOVQ 80(R4), F7
 	FMOVQ 96(R4), F8
@@ -7839,7 +7673,7 @@ loop:
 	// 324 instructions for 4 matrices, 81 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
-	FMOVQ 2608(R4), F14
+	FMOVQ 2544(R4), F14
 	WORD $0x6e2de5cd // fcmge v13.4s, v14.4s, v13.4s
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
 	ADD R5, R1, R13
@@ -7850,22 +7684,22 @@ loop:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V3.B16, V15.B16
-	FMOVQ 1280(R4), F16
+	FMOVQ 1200(R4), F16
 	VFMLA V16.S4, V12.S4, V15.S4
 	WORD $0x4ea3d5ef // fsub v15.4s, v15.4s, v3.4s
 	VMOV V12.B16, V16.B16
-	FMOVQ 1296(R4), F17
+	FMOVQ 1216(R4), F17
 	VFMLS V17.S4, V15.S4, V16.S4
 	VMOV V16.B16, V17.B16
 	VFMLS V5.S4, V15.S4, V17.S4
-	FMOVQ 1344(R4), F18
-	FMOVQ 1328(R4), F19
+	FMOVQ 1264(R4), F18
+	FMOVQ 1248(R4), F19
 	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 1360(R4), F19
+	FMOVQ 1280(R4), F19
 	VFMLA V17.S4, V18.S4, V19.S4
-	FMOVQ 1376(R4), F18
+	FMOVQ 1296(R4), F18
 	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 1392(R4), F19
+	FMOVQ 1312(R4), F19
 	VFMLA V17.S4, V18.S4, V19.S4
 	VMOV V3.B16, V18.B16
 	VFMLA V4.S4, V15.S4, V18.S4
@@ -7974,7 +7808,7 @@ loop:
 	VAND V0.B16, V14.B16, V16.B16
 	WORD $0x6eb0e5f1 // fcmgt v17.4s, v15.4s, v16.4s
 	VBSL V16.B16, V15.B16, V17.B16
-	FMOVQ 2624(R4), F15
+	FMOVQ 2560(R4), F15
 	WORD $0x6eb1e5f1 // fcmgt v17.4s, v15.4s, v17.4s
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
 	WORD $0x6ea0f9f0 // fneg v16.4s, v15.4s
@@ -7995,10 +7829,10 @@ loop:
 	VFMLA V12.S4, V18.S4, V19.S4
 	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
 	WORD $0x6e2ffe73 // fdiv v19.4s, v19.4s, v15.4s
-	FMOVQ 2640(R4), F15
-	FMOVQ 2656(R4), F18
+	FMOVQ 2576(R4), F15
+	FMOVQ 2592(R4), F18
 	VFMLA V18.S4, V12.S4, V15.S4
-	FMOVQ 2656(R4), F18
+	FMOVQ 2592(R4), F18
 	WORD $0x6e32ddd4 // fmul v20.4s, v14.4s, v18.4s
 	WORD $0x6e2ede92 // fmul v18.4s, v20.4s, v14.4s
 	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
@@ -8020,57 +7854,57 @@ loop:
 	WORD $0x6eb2e634 // fcmgt v20.4s, v17.4s, v18.4s
 	VBSL V18.B16, V17.B16, V20.B16
 	WORD $0x6e34e434 // fcmge v20.4s, v1.4s, v20.4s
-	FMOVQ 2768(R4), F17
-	FMOVQ 2784(R4), F18
+	FMOVQ 2704(R4), F17
+	FMOVQ 2720(R4), F18
 	VFMLA V12.S4, V18.S4, V17.S4
-	FMOVQ 2784(R4), F18
+	FMOVQ 2720(R4), F18
 	WORD $0x6e2ede55 // fmul v21.4s, v18.4s, v14.4s
-	FMOVQ 2800(R4), F18
+	FMOVQ 2736(R4), F18
 	VFMLA V12.S4, V17.S4, V18.S4
 	VFMLS V14.S4, V21.S4, V18.S4
 	WORD $0x6e2ede31 // fmul v17.4s, v17.4s, v14.4s
 	VFMLA V12.S4, V21.S4, V17.S4
-	FMOVQ 2816(R4), F21
+	FMOVQ 2752(R4), F21
 	VFMLA V12.S4, V18.S4, V21.S4
 	VFMLS V14.S4, V17.S4, V21.S4
 	WORD $0x6e2ede52 // fmul v18.4s, v18.4s, v14.4s
 	VFMLA V12.S4, V17.S4, V18.S4
-	FMOVQ 2832(R4), F17
+	FMOVQ 2768(R4), F17
 	VFMLA V12.S4, V21.S4, V17.S4
 	VFMLS V14.S4, V18.S4, V17.S4
 	WORD $0x6e2edeb5 // fmul v21.4s, v21.4s, v14.4s
 	VFMLA V12.S4, V18.S4, V21.S4
-	FMOVQ 2848(R4), F18
+	FMOVQ 2784(R4), F18
 	VFMLA V12.S4, V17.S4, V18.S4
 	VFMLS V14.S4, V21.S4, V18.S4
 	WORD $0x6e2ede31 // fmul v17.4s, v17.4s, v14.4s
 	VFMLA V12.S4, V21.S4, V17.S4
-	FMOVQ 2864(R4), F21
+	FMOVQ 2800(R4), F21
 	VFMLA V12.S4, V18.S4, V21.S4
 	VFMLS V14.S4, V17.S4, V21.S4
 	WORD $0x6e2ede52 // fmul v18.4s, v18.4s, v14.4s
 	VFMLA V12.S4, V17.S4, V18.S4
-	FMOVQ 2880(R4), F17
+	FMOVQ 2816(R4), F17
 	VFMLA V12.S4, V21.S4, V17.S4
 	VFMLS V14.S4, V18.S4, V17.S4
 	WORD $0x6e2edeb5 // fmul v21.4s, v21.4s, v14.4s
 	VFMLA V12.S4, V18.S4, V21.S4
-	FMOVQ 2896(R4), F18
+	FMOVQ 2832(R4), F18
 	VFMLA V12.S4, V17.S4, V18.S4
 	VFMLS V14.S4, V21.S4, V18.S4
 	WORD $0x6e2ede31 // fmul v17.4s, v17.4s, v14.4s
 	VFMLA V12.S4, V21.S4, V17.S4
-	FMOVQ 2912(R4), F21
+	FMOVQ 2848(R4), F21
 	VFMLA V12.S4, V18.S4, V21.S4
 	VFMLS V14.S4, V17.S4, V21.S4
 	WORD $0x6e2ede52 // fmul v18.4s, v18.4s, v14.4s
 	VFMLA V12.S4, V17.S4, V18.S4
-	FMOVQ 2928(R4), F17
+	FMOVQ 2864(R4), F17
 	VFMLA V12.S4, V21.S4, V17.S4
 	VFMLS V14.S4, V18.S4, V17.S4
 	WORD $0x6e2edeb5 // fmul v21.4s, v21.4s, v14.4s
 	VFMLA V12.S4, V18.S4, V21.S4
-	FMOVQ 2944(R4), F18
+	FMOVQ 2880(R4), F18
 	VFMLA V12.S4, V17.S4, V18.S4
 	VFMLS V14.S4, V21.S4, V18.S4
 	WORD $0x6e2ede31 // fmul v17.4s, v17.4s, v14.4s
@@ -8287,19 +8121,19 @@ TEXT ·leftJacobianSim2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 624(R4), F1
 	FMOVQ 288(R4), F2
 	FMOVQ 352(R4), F3
-	FMOVQ 880(R4), F4
+	FMOVQ 1792(R4), F4
 	FMOVQ 336(R4), F5
 	FMOVQ 368(R4), F6
 	FMOVQ 384(R4), F7
-	FMOVQ 1632(R4), F8
+	FMOVQ 1552(R4), F8
 	FMOVQ 400(R4), F9
 	FMOVQ 416(R4), F10
-	FMOVQ 2672(R4), F11
+	FMOVQ 2608(R4), F11
 loop:
 	// 384 instructions for 2 matrices, 192 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
-	FMOVQ 2688(R4), F14
+	FMOVQ 2624(R4), F14
 	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
 	ADD R5, R1, R13
@@ -8310,32 +8144,32 @@ loop:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V3.B16, V15.B16
-	FMOVQ 1424(R4), F16
+	FMOVQ 1344(R4), F16
 	VFMLA V16.D2, V12.D2, V15.D2
 	WORD $0x4ee3d5ef // fsub v15.2d, v15.2d, v3.2d
 	VMOV V12.B16, V16.B16
+	FMOVQ 1360(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1376(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1408(R4), F17
+	FMOVQ 1392(R4), F18
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1424(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
 	FMOVQ 1440(R4), F17
-	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1456(R4), F17
-	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1488(R4), F17
-	FMOVQ 1472(R4), F18
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1504(R4), F18
+	FMOVQ 1456(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1520(R4), F17
+	FMOVQ 1472(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1536(R4), F18
+	FMOVQ 1488(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1552(R4), F17
+	FMOVQ 1504(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1568(R4), F18
+	FMOVQ 1520(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1584(R4), F17
-	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1600(R4), F18
-	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1616(R4), F17
+	FMOVQ 1536(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
 	VMOV V3.B16, V18.B16
 	VFMLA V4.D2, V15.D2, V18.D2
@@ -8461,7 +8295,7 @@ loop:
 	VAND V0.B16, V14.B16, V16.B16
 	WORD $0x6ef0e5f1 // fcmgt v17.2d, v15.2d, v16.2d
 	VBSL V16.B16, V15.B16, V17.B16
-	FMOVQ 2704(R4), F15
+	FMOVQ 2640(R4), F15
 	WORD $0x6ef1e5f1 // fcmgt v17.2d, v15.2d, v17.2d
 	WORD $0x6e6eddcf // fmul v15.2d, v14.2d, v14.2d
 	WORD $0x6ee0f9f0 // fneg v16.2d, v15.2d
@@ -8482,7 +8316,7 @@ loop:
 	VFMLA V12.D2, V18.D2, V19.D2
 	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
 	WORD $0x6e6ffe73 // fdiv v19.2d, v19.2d, v15.2d
-	FMOVQ 2720(R4), F15
+	FMOVQ 2656(R4), F15
 	VFMLA V11.D2, V12.D2, V15.D2
 	WORD $0x6e6bddd2 // fmul v18.2d, v14.2d, v11.2d
 	WORD $0x6e6ede54 // fmul v20.2d, v18.2d, v14.2d
@@ -8505,92 +8339,92 @@ loop:
 	WORD $0x6ef2e634 // fcmgt v20.2d, v17.2d, v18.2d
 	VBSL V18.B16, V17.B16, V20.B16
 	WORD $0x6e74e434 // fcmge v20.2d, v1.2d, v20.2d
-	FMOVQ 2960(R4), F17
-	FMOVQ 2976(R4), F18
+	FMOVQ 2896(R4), F17
+	FMOVQ 2912(R4), F18
 	VFMLA V12.D2, V18.D2, V17.D2
-	FMOVQ 2976(R4), F18
+	FMOVQ 2912(R4), F18
 	WORD $0x6e6ede55 // fmul v21.2d, v18.2d, v14.2d
-	FMOVQ 2992(R4), F18
+	FMOVQ 2928(R4), F18
 	VFMLA V12.D2, V17.D2, V18.D2
 	VFMLS V14.D2, V21.D2, V18.D2
 	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
 	VFMLA V12.D2, V21.D2, V17.D2
-	FMOVQ 3008(R4), F21
+	FMOVQ 2944(R4), F21
 	VFMLA V12.D2, V18.D2, V21.D2
 	VFMLS V14.D2, V17.D2, V21.D2
 	WORD $0x6e6ede52 // fmul v18.2d, v18.2d, v14.2d
 	VFMLA V12.D2, V17.D2, V18.D2
-	FMOVQ 3024(R4), F17
+	FMOVQ 2960(R4), F17
 	VFMLA V12.D2, V21.D2, V17.D2
 	VFMLS V14.D2, V18.D2, V17.D2
 	WORD $0x6e6edeb5 // fmul v21.2d, v21.2d, v14.2d
 	VFMLA V12.D2, V18.D2, V21.D2
-	FMOVQ 3040(R4), F18
+	FMOVQ 2976(R4), F18
 	VFMLA V12.D2, V17.D2, V18.D2
 	VFMLS V14.D2, V21.D2, V18.D2
 	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
 	VFMLA V12.D2, V21.D2, V17.D2
-	FMOVQ 3056(R4), F21
+	FMOVQ 2992(R4), F21
 	VFMLA V12.D2, V18.D2, V21.D2
 	VFMLS V14.D2, V17.D2, V21.D2
 	WORD $0x6e6ede52 // fmul v18.2d, v18.2d, v14.2d
 	VFMLA V12.D2, V17.D2, V18.D2
-	FMOVQ 3072(R4), F17
+	FMOVQ 3008(R4), F17
 	VFMLA V12.D2, V21.D2, V17.D2
 	VFMLS V14.D2, V18.D2, V17.D2
 	WORD $0x6e6edeb5 // fmul v21.2d, v21.2d, v14.2d
 	VFMLA V12.D2, V18.D2, V21.D2
-	FMOVQ 3088(R4), F18
+	FMOVQ 3024(R4), F18
 	VFMLA V12.D2, V17.D2, V18.D2
 	VFMLS V14.D2, V21.D2, V18.D2
 	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
 	VFMLA V12.D2, V21.D2, V17.D2
-	FMOVQ 3104(R4), F21
+	FMOVQ 3040(R4), F21
 	VFMLA V12.D2, V18.D2, V21.D2
 	VFMLS V14.D2, V17.D2, V21.D2
 	WORD $0x6e6ede52 // fmul v18.2d, v18.2d, v14.2d
 	VFMLA V12.D2, V17.D2, V18.D2
-	FMOVQ 3120(R4), F17
+	FMOVQ 3056(R4), F17
 	VFMLA V12.D2, V21.D2, V17.D2
 	VFMLS V14.D2, V18.D2, V17.D2
 	WORD $0x6e6edeb5 // fmul v21.2d, v21.2d, v14.2d
 	VFMLA V12.D2, V18.D2, V21.D2
-	FMOVQ 3136(R4), F18
+	FMOVQ 3072(R4), F18
 	VFMLA V12.D2, V17.D2, V18.D2
 	VFMLS V14.D2, V21.D2, V18.D2
 	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
 	VFMLA V12.D2, V21.D2, V17.D2
-	FMOVQ 3152(R4), F21
+	FMOVQ 3088(R4), F21
 	VFMLA V12.D2, V18.D2, V21.D2
 	VFMLS V14.D2, V17.D2, V21.D2
 	WORD $0x6e6ede52 // fmul v18.2d, v18.2d, v14.2d
 	VFMLA V12.D2, V17.D2, V18.D2
-	FMOVQ 3168(R4), F17
+	FMOVQ 3104(R4), F17
 	VFMLA V12.D2, V21.D2, V17.D2
 	VFMLS V14.D2, V18.D2, V17.D2
 	WORD $0x6e6edeb5 // fmul v21.2d, v21.2d, v14.2d
 	VFMLA V12.D2, V18.D2, V21.D2
-	FMOVQ 3184(R4), F18
+	FMOVQ 3120(R4), F18
 	VFMLA V12.D2, V17.D2, V18.D2
 	VFMLS V14.D2, V21.D2, V18.D2
 	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
 	VFMLA V12.D2, V21.D2, V17.D2
-	FMOVQ 3200(R4), F21
+	FMOVQ 3136(R4), F21
 	VFMLA V12.D2, V18.D2, V21.D2
 	VFMLS V14.D2, V17.D2, V21.D2
 	WORD $0x6e6ede52 // fmul v18.2d, v18.2d, v14.2d
 	VFMLA V12.D2, V17.D2, V18.D2
-	FMOVQ 3216(R4), F17
+	FMOVQ 3152(R4), F17
 	VFMLA V12.D2, V21.D2, V17.D2
 	VFMLS V14.D2, V18.D2, V17.D2
 	WORD $0x6e6edeb5 // fmul v21.2d, v21.2d, v14.2d
 	VFMLA V12.D2, V18.D2, V21.D2
-	FMOVQ 3232(R4), F18
+	FMOVQ 3168(R4), F18
 	VFMLA V12.D2, V17.D2, V18.D2
 	VFMLS V14.D2, V21.D2, V18.D2
 	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
 	VFMLA V12.D2, V21.D2, V17.D2
-	FMOVQ 3248(R4), F21
+	FMOVQ 3184(R4), F21
 	VFMLA V12.D2, V18.D2, V21.D2
 	VFMLS V14.D2, V17.D2, V21.D2
 	WORD $0x6e6ede52 // fmul v18.2d, v18.2d, v14.2d
@@ -8640,25 +8474,25 @@ loop:
 	CBNZ R13, hard
 	VMOV V1.B16, V13.B16
 	FMOVQ F13, (R0)
-	FMOVQ 864(R4), F13
+	FMOVQ 848(R4), F13
 	ADD R5, R0, R13
 	FMOVQ F13, (R13)
-	FMOVQ 864(R4), F13
+	FMOVQ 848(R4), F13
 	ADD R5<<1, R0, R13
 	FMOVQ F13, (R13)
-	FMOVQ 864(R4), F13
+	FMOVQ 848(R4), F13
 	ADD R6, R0, R13
 	FMOVQ F13, (R13)
-	FMOVQ 864(R4), F13
+	FMOVQ 848(R4), F13
 	ADD R5<<2, R0, R13
 	FMOVQ F13, (R13)
 	VMOV V1.B16, V13.B16
 	ADD R7, R0, R13
 	FMOVQ F13, (R13)
-	FMOVQ 864(R4), F13
+	FMOVQ 848(R4), F13
 	ADD R6<<1, R0, R13
 	FMOVQ F13, (R13)
-	FMOVQ 864(R4), F13
+	FMOVQ 848(R4), F13
 	ADD R8, R0, R13
 	FMOVQ F13, (R13)
 	ADD R5<<3, R0, R13
@@ -8692,25 +8526,25 @@ hard:
 	FMOVQ (R0), F20
 	VBIF V13.B16, V18.B16, V20.B16
 	FMOVQ F20, (R0)
-	FMOVQ 864(R4), F18
+	FMOVQ 848(R4), F18
 	ADD R5, R0, R13
 	FMOVQ (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
 	ADD R5, R0, R13
 	FMOVQ F20, (R13)
-	FMOVQ 864(R4), F18
+	FMOVQ 848(R4), F18
 	ADD R5<<1, R0, R13
 	FMOVQ (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
 	ADD R5<<1, R0, R13
 	FMOVQ F20, (R13)
-	FMOVQ 864(R4), F18
+	FMOVQ 848(R4), F18
 	ADD R6, R0, R13
 	FMOVQ (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
 	ADD R6, R0, R13
 	FMOVQ F20, (R13)
-	FMOVQ 864(R4), F18
+	FMOVQ 848(R4), F18
 	ADD R5<<2, R0, R13
 	FMOVQ (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
@@ -8722,13 +8556,13 @@ hard:
 	VBIF V13.B16, V18.B16, V20.B16
 	ADD R7, R0, R13
 	FMOVQ F20, (R13)
-	FMOVQ 864(R4), F18
+	FMOVQ 848(R4), F18
 	ADD R6<<1, R0, R13
 	FMOVQ (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
 	ADD R6<<1, R0, R13
 	FMOVQ F20, (R13)
-	FMOVQ 864(R4), F18
+	FMOVQ 848(R4), F18
 	ADD R8, R0, R13
 	FMOVQ (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
@@ -8808,8 +8642,8 @@ TEXT ·leftJacobianInvSim2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ (R4), F2
 	FMOVQ 64(R4), F3
 	FMOVQ 656(R4), F4
-	FMOVQ 1728(R4), F5
-	FMOVQ 1312(R4), F6
+	FMOVQ 1648(R4), F5
+	FMOVQ 1232(R4), F6
 	FMOVQ 48(R4), F7
 	FMOVQ 80(R4), F8
 	FMOVQ 96(R4), F9
@@ -8819,7 +8653,7 @@ loop:
 	// 344 instructions for 4 matrices, 86 each
 	FMOVQ (R1), F12
 	VAND V1.B16, V12.B16, V13.B16
-	FMOVQ 2608(R4), F14
+	FMOVQ 2544(R4), F14
 	WORD $0x6e2de5cd // fcmge v13.4s, v14.4s, v13.4s
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
 	ADD R5, R1, R13
@@ -8830,22 +8664,22 @@ loop:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V3.B16, V15.B16
-	FMOVQ 1280(R4), F16
+	FMOVQ 1200(R4), F16
 	VFMLA V16.S4, V12.S4, V15.S4
 	WORD $0x4ea3d5ef // fsub v15.4s, v15.4s, v3.4s
 	VMOV V12.B16, V16.B16
-	FMOVQ 1296(R4), F17
+	FMOVQ 1216(R4), F17
 	VFMLS V17.S4, V15.S4, V16.S4
 	VMOV V16.B16, V17.B16
 	VFMLS V6.S4, V15.S4, V17.S4
-	FMOVQ 1344(R4), F18
-	FMOVQ 1328(R4), F19
+	FMOVQ 1264(R4), F18
+	FMOVQ 1248(R4), F19
 	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 1360(R4), F19
+	FMOVQ 1280(R4), F19
 	VFMLA V17.S4, V18.S4, V19.S4
-	FMOVQ 1376(R4), F18
+	FMOVQ 1296(R4), F18
 	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 1392(R4), F19
+	FMOVQ 1312(R4), F19
 	VFMLA V17.S4, V18.S4, V19.S4
 	VMOV V3.B16, V18.B16
 	VFMLA V5.S4, V15.S4, V18.S4
@@ -8956,7 +8790,7 @@ loop:
 	VAND V1.B16, V14.B16, V16.B16
 	WORD $0x6eb0e5f1 // fcmgt v17.4s, v15.4s, v16.4s
 	VBSL V16.B16, V15.B16, V17.B16
-	FMOVQ 2624(R4), F15
+	FMOVQ 2560(R4), F15
 	WORD $0x6eb1e5f1 // fcmgt v17.4s, v15.4s, v17.4s
 	WORD $0x6e32de4f // fmul v15.4s, v18.4s, v18.4s
 	WORD $0x6ea0f9f0 // fneg v16.4s, v15.4s
@@ -8983,13 +8817,13 @@ loop:
 	VMOV V0.B16, V18.B16
 	FMOVQ 240(R4), F20
 	VFMLA V20.S4, V12.S4, V18.S4
-	FMOVQ 2736(R4), F20
+	FMOVQ 2672(R4), F20
 	VFMLA V20.S4, V15.S4, V18.S4
 	WORD $0x4e2cd58f // fadd v15.4s, v12.4s, v12.4s
 	WORD $0x6e2eddef // fmul v15.4s, v15.4s, v14.4s
 	FMOVQ 240(R4), F20
 	WORD $0x6e34ddd5 // fmul v21.4s, v14.4s, v20.4s
-	FMOVQ 2736(R4), F20
+	FMOVQ 2672(R4), F20
 	VFMLA V20.S4, V15.S4, V21.S4
 	VBIT V17.B16, V18.B16, V16.B16
 	VBIT V17.B16, V21.B16, V19.B16
@@ -9011,57 +8845,57 @@ loop:
 	WORD $0x6eb4e675 // fcmgt v21.4s, v19.4s, v20.4s
 	VBSL V20.B16, V19.B16, V21.B16
 	WORD $0x6e35e415 // fcmge v21.4s, v0.4s, v21.4s
-	FMOVQ 2768(R4), F19
-	FMOVQ 2784(R4), F20
+	FMOVQ 2704(R4), F19
+	FMOVQ 2720(R4), F20
 	VFMLA V12.S4, V20.S4, V19.S4
-	FMOVQ 2784(R4), F20
+	FMOVQ 2720(R4), F20
 	WORD $0x6e2ede96 // fmul v22.4s, v20.4s, v14.4s
-	FMOVQ 2800(R4), F20
+	FMOVQ 2736(R4), F20
 	VFMLA V12.S4, V19.S4, V20.S4
 	VFMLS V14.S4, V22.S4, V20.S4
 	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
 	VFMLA V12.S4, V22.S4, V19.S4
-	FMOVQ 2816(R4), F22
+	FMOVQ 2752(R4), F22
 	VFMLA V12.S4, V20.S4, V22.S4
 	VFMLS V14.S4, V19.S4, V22.S4
 	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
 	VFMLA V12.S4, V19.S4, V20.S4
-	FMOVQ 2832(R4), F19
+	FMOVQ 2768(R4), F19
 	VFMLA V12.S4, V22.S4, V19.S4
 	VFMLS V14.S4, V20.S4, V19.S4
 	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
 	VFMLA V12.S4, V20.S4, V22.S4
-	FMOVQ 2848(R4), F20
+	FMOVQ 2784(R4), F20
 	VFMLA V12.S4, V19.S4, V20.S4
 	VFMLS V14.S4, V22.S4, V20.S4
 	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
 	VFMLA V12.S4, V22.S4, V19.S4
-	FMOVQ 2864(R4), F22
+	FMOVQ 2800(R4), F22
 	VFMLA V12.S4, V20.S4, V22.S4
 	VFMLS V14.S4, V19.S4, V22.S4
 	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
 	VFMLA V12.S4, V19.S4, V20.S4
-	FMOVQ 2880(R4), F19
+	FMOVQ 2816(R4), F19
 	VFMLA V12.S4, V22.S4, V19.S4
 	VFMLS V14.S4, V20.S4, V19.S4
 	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
 	VFMLA V12.S4, V20.S4, V22.S4
-	FMOVQ 2896(R4), F20
+	FMOVQ 2832(R4), F20
 	VFMLA V12.S4, V19.S4, V20.S4
 	VFMLS V14.S4, V22.S4, V20.S4
 	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
 	VFMLA V12.S4, V22.S4, V19.S4
-	FMOVQ 2912(R4), F22
+	FMOVQ 2848(R4), F22
 	VFMLA V12.S4, V20.S4, V22.S4
 	VFMLS V14.S4, V19.S4, V22.S4
 	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
 	VFMLA V12.S4, V19.S4, V20.S4
-	FMOVQ 2928(R4), F19
+	FMOVQ 2864(R4), F19
 	VFMLA V12.S4, V22.S4, V19.S4
 	VFMLS V14.S4, V20.S4, V19.S4
 	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
 	VFMLA V12.S4, V20.S4, V22.S4
-	FMOVQ 2944(R4), F20
+	FMOVQ 2880(R4), F20
 	VFMLA V12.S4, V19.S4, V20.S4
 	VFMLS V14.S4, V22.S4, V20.S4
 	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
@@ -9287,19 +9121,19 @@ TEXT ·leftJacobianInvSim2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 304(R4), F1
 	FMOVQ 288(R4), F2
 	FMOVQ 352(R4), F3
-	FMOVQ 864(R4), F4
-	FMOVQ 880(R4), F5
+	FMOVQ 848(R4), F4
+	FMOVQ 1792(R4), F5
 	FMOVQ 336(R4), F6
 	FMOVQ 368(R4), F7
 	FMOVQ 384(R4), F8
-	FMOVQ 1632(R4), F9
+	FMOVQ 1552(R4), F9
 	FMOVQ 400(R4), F10
 	FMOVQ 416(R4), F11
 loop:
 	// 404 instructions for 2 matrices, 202 each
 	FMOVQ (R1), F12
 	VAND V1.B16, V12.B16, V13.B16
-	FMOVQ 2688(R4), F14
+	FMOVQ 2624(R4), F14
 	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
 	ADD R5, R1, R13
@@ -9310,32 +9144,32 @@ loop:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V3.B16, V15.B16
-	FMOVQ 1424(R4), F16
+	FMOVQ 1344(R4), F16
 	VFMLA V16.D2, V12.D2, V15.D2
 	WORD $0x4ee3d5ef // fsub v15.2d, v15.2d, v3.2d
 	VMOV V12.B16, V16.B16
+	FMOVQ 1360(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1376(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1408(R4), F17
+	FMOVQ 1392(R4), F18
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1424(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
 	FMOVQ 1440(R4), F17
-	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1456(R4), F17
-	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1488(R4), F17
-	FMOVQ 1472(R4), F18
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1504(R4), F18
+	FMOVQ 1456(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1520(R4), F17
+	FMOVQ 1472(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1536(R4), F18
+	FMOVQ 1488(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1552(R4), F17
+	FMOVQ 1504(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1568(R4), F18
+	FMOVQ 1520(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1584(R4), F17
-	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1600(R4), F18
-	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1616(R4), F17
+	FMOVQ 1536(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
 	VMOV V3.B16, V18.B16
 	VFMLA V5.D2, V15.D2, V18.D2
@@ -9461,7 +9295,7 @@ loop:
 	VAND V1.B16, V14.B16, V16.B16
 	WORD $0x6ef0e5f1 // fcmgt v17.2d, v15.2d, v16.2d
 	VBSL V16.B16, V15.B16, V17.B16
-	FMOVQ 2704(R4), F15
+	FMOVQ 2640(R4), F15
 	WORD $0x6ef1e5f1 // fcmgt v17.2d, v15.2d, v17.2d
 	WORD $0x6e72de4f // fmul v15.2d, v18.2d, v18.2d
 	WORD $0x6ee0f9f0 // fneg v16.2d, v15.2d
@@ -9488,13 +9322,13 @@ loop:
 	VMOV V0.B16, V18.B16
 	FMOVQ 608(R4), F20
 	VFMLA V20.D2, V12.D2, V18.D2
-	FMOVQ 2752(R4), F20
+	FMOVQ 2688(R4), F20
 	VFMLA V20.D2, V15.D2, V18.D2
 	WORD $0x4e6cd58f // fadd v15.2d, v12.2d, v12.2d
 	WORD $0x6e6eddef // fmul v15.2d, v15.2d, v14.2d
 	FMOVQ 608(R4), F20
 	WORD $0x6e74ddd5 // fmul v21.2d, v14.2d, v20.2d
-	FMOVQ 2752(R4), F20
+	FMOVQ 2688(R4), F20
 	VFMLA V20.D2, V15.D2, V21.D2
 	VBIT V17.B16, V18.B16, V16.B16
 	VBIT V17.B16, V21.B16, V19.B16
@@ -9516,92 +9350,92 @@ loop:
 	WORD $0x6ef4e675 // fcmgt v21.2d, v19.2d, v20.2d
 	VBSL V20.B16, V19.B16, V21.B16
 	WORD $0x6e75e415 // fcmge v21.2d, v0.2d, v21.2d
-	FMOVQ 2960(R4), F19
-	FMOVQ 2976(R4), F20
+	FMOVQ 2896(R4), F19
+	FMOVQ 2912(R4), F20
 	VFMLA V12.D2, V20.D2, V19.D2
-	FMOVQ 2976(R4), F20
+	FMOVQ 2912(R4), F20
 	WORD $0x6e6ede96 // fmul v22.2d, v20.2d, v14.2d
-	FMOVQ 2992(R4), F20
+	FMOVQ 2928(R4), F20
 	VFMLA V12.D2, V19.D2, V20.D2
 	VFMLS V14.D2, V22.D2, V20.D2
 	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
 	VFMLA V12.D2, V22.D2, V19.D2
-	FMOVQ 3008(R4), F22
+	FMOVQ 2944(R4), F22
 	VFMLA V12.D2, V20.D2, V22.D2
 	VFMLS V14.D2, V19.D2, V22.D2
 	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
 	VFMLA V12.D2, V19.D2, V20.D2
-	FMOVQ 3024(R4), F19
+	FMOVQ 2960(R4), F19
 	VFMLA V12.D2, V22.D2, V19.D2
 	VFMLS V14.D2, V20.D2, V19.D2
 	WORD $0x6e6eded6 // fmul v22.2d, v22.2d, v14.2d
 	VFMLA V12.D2, V20.D2, V22.D2
-	FMOVQ 3040(R4), F20
+	FMOVQ 2976(R4), F20
 	VFMLA V12.D2, V19.D2, V20.D2
 	VFMLS V14.D2, V22.D2, V20.D2
 	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
 	VFMLA V12.D2, V22.D2, V19.D2
-	FMOVQ 3056(R4), F22
+	FMOVQ 2992(R4), F22
 	VFMLA V12.D2, V20.D2, V22.D2
 	VFMLS V14.D2, V19.D2, V22.D2
 	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
 	VFMLA V12.D2, V19.D2, V20.D2
-	FMOVQ 3072(R4), F19
+	FMOVQ 3008(R4), F19
 	VFMLA V12.D2, V22.D2, V19.D2
 	VFMLS V14.D2, V20.D2, V19.D2
 	WORD $0x6e6eded6 // fmul v22.2d, v22.2d, v14.2d
 	VFMLA V12.D2, V20.D2, V22.D2
-	FMOVQ 3088(R4), F20
+	FMOVQ 3024(R4), F20
 	VFMLA V12.D2, V19.D2, V20.D2
 	VFMLS V14.D2, V22.D2, V20.D2
 	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
 	VFMLA V12.D2, V22.D2, V19.D2
-	FMOVQ 3104(R4), F22
+	FMOVQ 3040(R4), F22
 	VFMLA V12.D2, V20.D2, V22.D2
 	VFMLS V14.D2, V19.D2, V22.D2
 	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
 	VFMLA V12.D2, V19.D2, V20.D2
-	FMOVQ 3120(R4), F19
+	FMOVQ 3056(R4), F19
 	VFMLA V12.D2, V22.D2, V19.D2
 	VFMLS V14.D2, V20.D2, V19.D2
 	WORD $0x6e6eded6 // fmul v22.2d, v22.2d, v14.2d
 	VFMLA V12.D2, V20.D2, V22.D2
-	FMOVQ 3136(R4), F20
+	FMOVQ 3072(R4), F20
 	VFMLA V12.D2, V19.D2, V20.D2
 	VFMLS V14.D2, V22.D2, V20.D2
 	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
 	VFMLA V12.D2, V22.D2, V19.D2
-	FMOVQ 3152(R4), F22
+	FMOVQ 3088(R4), F22
 	VFMLA V12.D2, V20.D2, V22.D2
 	VFMLS V14.D2, V19.D2, V22.D2
 	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
 	VFMLA V12.D2, V19.D2, V20.D2
-	FMOVQ 3168(R4), F19
+	FMOVQ 3104(R4), F19
 	VFMLA V12.D2, V22.D2, V19.D2
 	VFMLS V14.D2, V20.D2, V19.D2
 	WORD $0x6e6eded6 // fmul v22.2d, v22.2d, v14.2d
 	VFMLA V12.D2, V20.D2, V22.D2
-	FMOVQ 3184(R4), F20
+	FMOVQ 3120(R4), F20
 	VFMLA V12.D2, V19.D2, V20.D2
 	VFMLS V14.D2, V22.D2, V20.D2
 	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
 	VFMLA V12.D2, V22.D2, V19.D2
-	FMOVQ 3200(R4), F22
+	FMOVQ 3136(R4), F22
 	VFMLA V12.D2, V20.D2, V22.D2
 	VFMLS V14.D2, V19.D2, V22.D2
 	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
 	VFMLA V12.D2, V19.D2, V20.D2
-	FMOVQ 3216(R4), F19
+	FMOVQ 3152(R4), F19
 	VFMLA V12.D2, V22.D2, V19.D2
 	VFMLS V14.D2, V20.D2, V19.D2
 	WORD $0x6e6eded6 // fmul v22.2d, v22.2d, v14.2d
 	VFMLA V12.D2, V20.D2, V22.D2
-	FMOVQ 3232(R4), F20
+	FMOVQ 3168(R4), F20
 	VFMLA V12.D2, V19.D2, V20.D2
 	VFMLS V14.D2, V22.D2, V20.D2
 	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
 	VFMLA V12.D2, V22.D2, V19.D2
-	FMOVQ 3248(R4), F22
+	FMOVQ 3184(R4), F22
 	VFMLA V12.D2, V20.D2, V22.D2
 	VFMLS V14.D2, V19.D2, V22.D2
 	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
@@ -9918,25 +9752,25 @@ loop:
 	VEOR V0.B16, V2.B16, V6.B16
 	FMOVQ 624(R4), F7
 	FMOVQ F7, (R0)
-	FMOVQ 864(R4), F7
+	FMOVQ 848(R4), F7
 	ADD R5, R0, R13
 	FMOVQ F7, (R13)
-	FMOVQ 864(R4), F7
+	FMOVQ 848(R4), F7
 	ADD R5<<1, R0, R13
 	FMOVQ F7, (R13)
-	FMOVQ 864(R4), F7
+	FMOVQ 848(R4), F7
 	ADD R6, R0, R13
 	FMOVQ F7, (R13)
-	FMOVQ 864(R4), F7
+	FMOVQ 848(R4), F7
 	ADD R5<<2, R0, R13
 	FMOVQ F7, (R13)
 	FMOVQ 624(R4), F7
 	ADD R7, R0, R13
 	FMOVQ F7, (R13)
-	FMOVQ 864(R4), F7
+	FMOVQ 848(R4), F7
 	ADD R6<<1, R0, R13
 	FMOVQ F7, (R13)
-	FMOVQ 864(R4), F7
+	FMOVQ 848(R4), F7
 	ADD R8, R0, R13
 	FMOVQ F7, (R13)
 	ADD R5<<3, R0, R13

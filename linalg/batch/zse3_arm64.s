@@ -114,199 +114,191 @@ DATA se3Consts<>+848(SB)/8, $0x4059000000000000 // quatMaxF64
 DATA se3Consts<>+856(SB)/8, $0x4059000000000000 // quatMaxF64
 DATA se3Consts<>+864(SB)/8, $0x7fffffffffffffff // absF64
 DATA se3Consts<>+872(SB)/8, $0x7fffffffffffffff // absF64
-DATA se3Consts<>+880(SB)/8, $0x3fe0000000000000 // halfF64
-DATA se3Consts<>+888(SB)/8, $0x3fe0000000000000 // halfF64
-DATA se3Consts<>+896(SB)/8, $0xbf812192c1e13d4e // atanP12F64
-DATA se3Consts<>+904(SB)/8, $0xbf812192c1e13d4e // atanP12F64
-DATA se3Consts<>+912(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA se3Consts<>+920(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA se3Consts<>+928(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA se3Consts<>+936(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA se3Consts<>+944(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA se3Consts<>+952(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA se3Consts<>+960(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA se3Consts<>+968(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA se3Consts<>+976(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA se3Consts<>+984(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA se3Consts<>+992(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA se3Consts<>+1000(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA se3Consts<>+1008(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA se3Consts<>+1016(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA se3Consts<>+1024(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA se3Consts<>+1032(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA se3Consts<>+1040(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA se3Consts<>+1048(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA se3Consts<>+1056(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA se3Consts<>+1064(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA se3Consts<>+1072(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA se3Consts<>+1080(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA se3Consts<>+1088(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA se3Consts<>+1096(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA se3Consts<>+1104(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA se3Consts<>+1112(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA se3Consts<>+1120(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA se3Consts<>+1128(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA se3Consts<>+1136(SB)/8, $0x0000000000000000 // zero
-DATA se3Consts<>+1144(SB)/8, $0x0000000000000000 // zero
-DATA se3Consts<>+1152(SB)/8, $0x2680000026800000 // theta2Min
-DATA se3Consts<>+1160(SB)/8, $0x2680000026800000 // theta2Min
-DATA se3Consts<>+1168(SB)/8, $0x0000000000000000 // zeroF64
-DATA se3Consts<>+1176(SB)/8, $0x0000000000000000 // zeroF64
-DATA se3Consts<>+1184(SB)/8, $0x3930000000000000 // theta2MinF64
-DATA se3Consts<>+1192(SB)/8, $0x3930000000000000 // theta2MinF64
-DATA se3Consts<>+1200(SB)/8, $0xa6f72ceda6f72ced // halfPi3
-DATA se3Consts<>+1208(SB)/8, $0xa6f72ceda6f72ced // halfPi3
-DATA se3Consts<>+1216(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
-DATA se3Consts<>+1224(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
-DATA se3Consts<>+1232(SB)/8, $0x4080000040800000 // four
-DATA se3Consts<>+1240(SB)/8, $0x4080000040800000 // four
-DATA se3Consts<>+1248(SB)/8, $0xaf309231af309231 // gammaSeries5
-DATA se3Consts<>+1256(SB)/8, $0xaf309231af309231 // gammaSeries5
-DATA se3Consts<>+1264(SB)/8, $0x2b573f9f2b573f9f // gammaSeries6
-DATA se3Consts<>+1272(SB)/8, $0x2b573f9f2b573f9f // gammaSeries6
-DATA se3Consts<>+1280(SB)/8, $0x32d7322b32d7322b // gammaSeries4
-DATA se3Consts<>+1288(SB)/8, $0x32d7322b32d7322b // gammaSeries4
-DATA se3Consts<>+1296(SB)/8, $0xb638ef1db638ef1d // gammaSeries3
-DATA se3Consts<>+1304(SB)/8, $0xb638ef1db638ef1d // gammaSeries3
-DATA se3Consts<>+1312(SB)/8, $0x39500d0139500d01 // gammaSeries2
-DATA se3Consts<>+1320(SB)/8, $0x39500d0139500d01 // gammaSeries2
-DATA se3Consts<>+1328(SB)/8, $0xbc088889bc088889 // gammaSeries1
-DATA se3Consts<>+1336(SB)/8, $0xbc088889bc088889 // gammaSeries1
-DATA se3Consts<>+1344(SB)/8, $0x3e2aaaab3e2aaaab // gammaSeries0
-DATA se3Consts<>+1352(SB)/8, $0x3e2aaaab3e2aaaab // gammaSeries0
-DATA se3Consts<>+1360(SB)/8, $0x2f1758bc2f1758bc // betaSeries5
-DATA se3Consts<>+1368(SB)/8, $0x2f1758bc2f1758bc // betaSeries5
-DATA se3Consts<>+1376(SB)/8, $0xab3c57abab3c57ab // betaSeries6
-DATA se3Consts<>+1384(SB)/8, $0xab3c57abab3c57ab // betaSeries6
-DATA se3Consts<>+1392(SB)/8, $0xb2b35479b2b35479 // betaSeries4
-DATA se3Consts<>+1400(SB)/8, $0xb2b35479b2b35479 // betaSeries4
-DATA se3Consts<>+1408(SB)/8, $0x3613f27e3613f27e // betaSeries3
-DATA se3Consts<>+1416(SB)/8, $0x3613f27e3613f27e // betaSeries3
-DATA se3Consts<>+1424(SB)/8, $0xb91c09c1b91c09c1 // betaSeries2
-DATA se3Consts<>+1432(SB)/8, $0xb91c09c1b91c09c1 // betaSeries2
-DATA se3Consts<>+1440(SB)/8, $0x3bb60b613bb60b61 // betaSeries1
-DATA se3Consts<>+1448(SB)/8, $0x3bb60b613bb60b61 // betaSeries1
-DATA se3Consts<>+1456(SB)/8, $0xbdaaaaabbdaaaaab // betaSeries0
-DATA se3Consts<>+1464(SB)/8, $0xbdaaaaabbdaaaaab // betaSeries0
-DATA se3Consts<>+1472(SB)/8, $0x4040000040400000 // three
-DATA se3Consts<>+1480(SB)/8, $0x4040000040400000 // three
-DATA se3Consts<>+1488(SB)/8, $0x4010000000000000 // fourF64
-DATA se3Consts<>+1496(SB)/8, $0x4010000000000000 // fourF64
-DATA se3Consts<>+1504(SB)/8, $0xbbd71b8ef6dcf572 // gammaSeries9F64
-DATA se3Consts<>+1512(SB)/8, $0xbbd71b8ef6dcf572 // gammaSeries9F64
-DATA se3Consts<>+1520(SB)/8, $0x3b4761b413163819 // gammaSeries10F64
-DATA se3Consts<>+1528(SB)/8, $0x3b4761b413163819 // gammaSeries10F64
-DATA se3Consts<>+1536(SB)/8, $0x3c62f49b46814157 // gammaSeries8F64
-DATA se3Consts<>+1544(SB)/8, $0x3c62f49b46814157 // gammaSeries8F64
-DATA se3Consts<>+1552(SB)/8, $0xbce952c77030ad4a // gammaSeries7F64
-DATA se3Consts<>+1560(SB)/8, $0xbce952c77030ad4a // gammaSeries7F64
-DATA se3Consts<>+1568(SB)/8, $0x3d6ae7f3e733b81f // gammaSeries6F64
-DATA se3Consts<>+1576(SB)/8, $0x3d6ae7f3e733b81f // gammaSeries6F64
-DATA se3Consts<>+1584(SB)/8, $0xbde6124613a86d09 // gammaSeries5F64
-DATA se3Consts<>+1592(SB)/8, $0xbde6124613a86d09 // gammaSeries5F64
-DATA se3Consts<>+1600(SB)/8, $0x3e5ae64567f544e4 // gammaSeries4F64
-DATA se3Consts<>+1608(SB)/8, $0x3e5ae64567f544e4 // gammaSeries4F64
-DATA se3Consts<>+1616(SB)/8, $0xbec71de3a556c734 // gammaSeries3F64
-DATA se3Consts<>+1624(SB)/8, $0xbec71de3a556c734 // gammaSeries3F64
-DATA se3Consts<>+1632(SB)/8, $0x3f2a01a01a01a01a // gammaSeries2F64
-DATA se3Consts<>+1640(SB)/8, $0x3f2a01a01a01a01a // gammaSeries2F64
-DATA se3Consts<>+1648(SB)/8, $0xbf81111111111111 // gammaSeries1F64
-DATA se3Consts<>+1656(SB)/8, $0xbf81111111111111 // gammaSeries1F64
-DATA se3Consts<>+1664(SB)/8, $0x3fc5555555555555 // gammaSeries0F64
-DATA se3Consts<>+1672(SB)/8, $0x3fc5555555555555 // gammaSeries0F64
-DATA se3Consts<>+1680(SB)/8, $0x3bd501c7c925f667 // betaSeries9F64
-DATA se3Consts<>+1688(SB)/8, $0x3bd501c7c925f667 // betaSeries9F64
-DATA se3Consts<>+1696(SB)/8, $0xbb456ee5117f08c3 // betaSeries10F64
-DATA se3Consts<>+1704(SB)/8, $0xbb456ee5117f08c3 // betaSeries10F64
-DATA se3Consts<>+1712(SB)/8, $0xbc610f588c412135 // betaSeries8F64
-DATA se3Consts<>+1720(SB)/8, $0xbc610f588c412135 // betaSeries8F64
-DATA se3Consts<>+1728(SB)/8, $0x3ce6827863b97d97 // betaSeries7F64
-DATA se3Consts<>+1736(SB)/8, $0x3ce6827863b97d97 // betaSeries7F64
-DATA se3Consts<>+1744(SB)/8, $0xbd678af56a4d411b // betaSeries6F64
-DATA se3Consts<>+1752(SB)/8, $0xbd678af56a4d411b // betaSeries6F64
-DATA se3Consts<>+1760(SB)/8, $0x3de2eb177e905d76 // betaSeries5F64
-DATA se3Consts<>+1768(SB)/8, $0x3de2eb177e905d76 // betaSeries5F64
-DATA se3Consts<>+1776(SB)/8, $0xbe566a8f2bf70ebe // betaSeries4F64
-DATA se3Consts<>+1784(SB)/8, $0xbe566a8f2bf70ebe // betaSeries4F64
-DATA se3Consts<>+1792(SB)/8, $0x3ec27e4fb7789f5c // betaSeries3F64
-DATA se3Consts<>+1800(SB)/8, $0x3ec27e4fb7789f5c // betaSeries3F64
-DATA se3Consts<>+1808(SB)/8, $0xbf23813813813814 // betaSeries2F64
-DATA se3Consts<>+1816(SB)/8, $0xbf23813813813814 // betaSeries2F64
-DATA se3Consts<>+1824(SB)/8, $0x3f76c16c16c16c17 // betaSeries1F64
-DATA se3Consts<>+1832(SB)/8, $0x3f76c16c16c16c17 // betaSeries1F64
-DATA se3Consts<>+1840(SB)/8, $0xbfb5555555555555 // betaSeries0F64
-DATA se3Consts<>+1848(SB)/8, $0xbfb5555555555555 // betaSeries0F64
-DATA se3Consts<>+1856(SB)/8, $0x4008000000000000 // threeF64
-DATA se3Consts<>+1864(SB)/8, $0x4008000000000000 // threeF64
-DATA se3Consts<>+1872(SB)/8, $0x355debbd355debbd // halfCotRest3
-DATA se3Consts<>+1880(SB)/8, $0x355debbd355debbd // halfCotRest3
-DATA se3Consts<>+1888(SB)/8, $0x32b3547932b35479 // halfCotRest4
-DATA se3Consts<>+1896(SB)/8, $0x32b3547932b35479 // halfCotRest4
-DATA se3Consts<>+1904(SB)/8, $0x380ab356380ab356 // halfCotRest2
-DATA se3Consts<>+1912(SB)/8, $0x380ab356380ab356 // halfCotRest2
-DATA se3Consts<>+1920(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
-DATA se3Consts<>+1928(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
-DATA se3Consts<>+1936(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
-DATA se3Consts<>+1944(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
-DATA se3Consts<>+1952(SB)/8, $0xb6ddebbdb6ddebbd // halfCotSlope3
-DATA se3Consts<>+1960(SB)/8, $0xb6ddebbdb6ddebbd // halfCotSlope3
-DATA se3Consts<>+1968(SB)/8, $0xb4602998b4602998 // halfCotSlope4
-DATA se3Consts<>+1976(SB)/8, $0xb4602998b4602998 // halfCotSlope4
-DATA se3Consts<>+1984(SB)/8, $0xb9500d01b9500d01 // halfCotSlope2
-DATA se3Consts<>+1992(SB)/8, $0xb9500d01b9500d01 // halfCotSlope2
-DATA se3Consts<>+2000(SB)/8, $0xbbb60b61bbb60b61 // halfCotSlope1
-DATA se3Consts<>+2008(SB)/8, $0xbbb60b61bbb60b61 // halfCotSlope1
-DATA se3Consts<>+2016(SB)/8, $0xbe2aaaabbe2aaaab // halfCotSlope0
-DATA se3Consts<>+2024(SB)/8, $0xbe2aaaabbe2aaaab // halfCotSlope0
-DATA se3Consts<>+2032(SB)/8, $0x3c5967e1f09c376f // halfCotRest10F64
-DATA se3Consts<>+2040(SB)/8, $0x3c5967e1f09c376f // halfCotRest10F64
-DATA se3Consts<>+2048(SB)/8, $0x3c0497d9033a2b5c // halfCotRest11F64
-DATA se3Consts<>+2056(SB)/8, $0x3c0497d9033a2b5c // halfCotRest11F64
-DATA se3Consts<>+2064(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
-DATA se3Consts<>+2072(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
-DATA se3Consts<>+2080(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
-DATA se3Consts<>+2088(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
-DATA se3Consts<>+2096(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
-DATA se3Consts<>+2104(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
-DATA se3Consts<>+2112(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
-DATA se3Consts<>+2120(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
-DATA se3Consts<>+2128(SB)/8, $0x3e022805d644267f // halfCotRest5F64
-DATA se3Consts<>+2136(SB)/8, $0x3e022805d644267f // halfCotRest5F64
-DATA se3Consts<>+2144(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
-DATA se3Consts<>+2152(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
-DATA se3Consts<>+2160(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
-DATA se3Consts<>+2168(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
-DATA se3Consts<>+2176(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
-DATA se3Consts<>+2184(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
-DATA se3Consts<>+2192(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
-DATA se3Consts<>+2200(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
-DATA se3Consts<>+2208(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
-DATA se3Consts<>+2216(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
-DATA se3Consts<>+2224(SB)/8, $0xbca1776b556b661c // halfCotSlope10F64
-DATA se3Consts<>+2232(SB)/8, $0xbca1776b556b661c // halfCotSlope10F64
-DATA se3Consts<>+2240(SB)/8, $0xbc4ee3c584d7410a // halfCotSlope11F64
-DATA se3Consts<>+2248(SB)/8, $0xbc4ee3c584d7410a // halfCotSlope11F64
-DATA se3Consts<>+2256(SB)/8, $0xbcf396e7e17eac17 // halfCotSlope9F64
-DATA se3Consts<>+2264(SB)/8, $0xbcf396e7e17eac17 // halfCotSlope9F64
-DATA se3Consts<>+2272(SB)/8, $0xbd45c0380111d472 // halfCotSlope8F64
-DATA se3Consts<>+2280(SB)/8, $0xbd45c0380111d472 // halfCotSlope8F64
-DATA se3Consts<>+2288(SB)/8, $0xbd97da4e1f79955c // halfCotSlope7F64
-DATA se3Consts<>+2296(SB)/8, $0xbd97da4e1f79955c // halfCotSlope7F64
-DATA se3Consts<>+2304(SB)/8, $0xbde9bffc6c447f36 // halfCotSlope6F64
-DATA se3Consts<>+2312(SB)/8, $0xbde9bffc6c447f36 // halfCotSlope6F64
-DATA se3Consts<>+2320(SB)/8, $0xbe3b3c08c16639be // halfCotSlope5F64
-DATA se3Consts<>+2328(SB)/8, $0xbe3b3c08c16639be // halfCotSlope5F64
-DATA se3Consts<>+2336(SB)/8, $0xbe8c0532f6f4d26e // halfCotSlope4F64
-DATA se3Consts<>+2344(SB)/8, $0xbe8c0532f6f4d26e // halfCotSlope4F64
-DATA se3Consts<>+2352(SB)/8, $0xbedbbd779334ef0b // halfCotSlope3F64
-DATA se3Consts<>+2360(SB)/8, $0xbedbbd779334ef0b // halfCotSlope3F64
-DATA se3Consts<>+2368(SB)/8, $0xbf2a01a01a01a01a // halfCotSlope2F64
-DATA se3Consts<>+2376(SB)/8, $0xbf2a01a01a01a01a // halfCotSlope2F64
-DATA se3Consts<>+2384(SB)/8, $0xbf76c16c16c16c17 // halfCotSlope1F64
-DATA se3Consts<>+2392(SB)/8, $0xbf76c16c16c16c17 // halfCotSlope1F64
-DATA se3Consts<>+2400(SB)/8, $0xbfc5555555555555 // halfCotSlope0F64
-DATA se3Consts<>+2408(SB)/8, $0xbfc5555555555555 // halfCotSlope0F64
-GLOBL se3Consts<>(SB), RODATA|NOPTR, $2416
+DATA se3Consts<>+880(SB)/8, $0x3fd126150efcda4d // tanHalfF64
+DATA se3Consts<>+888(SB)/8, $0x3fd126150efcda4d // tanHalfF64
+DATA se3Consts<>+896(SB)/8, $0x3fe279a820f7a28b // arcNodeF64
+DATA se3Consts<>+904(SB)/8, $0x3fe279a820f7a28b // arcNodeF64
+DATA se3Consts<>+912(SB)/8, $0x3fe0c152dcbb0510 // arcAngleF64
+DATA se3Consts<>+920(SB)/8, $0x3fe0c152dcbb0510 // arcAngleF64
+DATA se3Consts<>+928(SB)/8, $0x3fa6c6d6d0627cd3 // arcP7F64
+DATA se3Consts<>+936(SB)/8, $0x3fa6c6d6d0627cd3 // arcP7F64
+DATA se3Consts<>+944(SB)/8, $0xbfb09abe5eab2b10 // arcP6F64
+DATA se3Consts<>+952(SB)/8, $0xbfb09abe5eab2b10 // arcP6F64
+DATA se3Consts<>+960(SB)/8, $0x3fb3a8fdaed8bd65 // arcP5F64
+DATA se3Consts<>+968(SB)/8, $0x3fb3a8fdaed8bd65 // arcP5F64
+DATA se3Consts<>+976(SB)/8, $0xbfb7457b458e92bc // arcP4F64
+DATA se3Consts<>+984(SB)/8, $0xbfb7457b458e92bc // arcP4F64
+DATA se3Consts<>+992(SB)/8, $0x3fbc71c50c31b594 // arcP3F64
+DATA se3Consts<>+1000(SB)/8, $0x3fbc71c50c31b594 // arcP3F64
+DATA se3Consts<>+1008(SB)/8, $0xbfc249248ec6ab2d // arcP2F64
+DATA se3Consts<>+1016(SB)/8, $0xbfc249248ec6ab2d // arcP2F64
+DATA se3Consts<>+1024(SB)/8, $0x3fc999999993d0ac // arcP1F64
+DATA se3Consts<>+1032(SB)/8, $0x3fc999999993d0ac // arcP1F64
+DATA se3Consts<>+1040(SB)/8, $0xbfd55555555553b4 // arcP0F64
+DATA se3Consts<>+1048(SB)/8, $0xbfd55555555553b4 // arcP0F64
+DATA se3Consts<>+1056(SB)/8, $0x0000000000000000 // zero
+DATA se3Consts<>+1064(SB)/8, $0x0000000000000000 // zero
+DATA se3Consts<>+1072(SB)/8, $0x2680000026800000 // theta2Min
+DATA se3Consts<>+1080(SB)/8, $0x2680000026800000 // theta2Min
+DATA se3Consts<>+1088(SB)/8, $0x0000000000000000 // zeroF64
+DATA se3Consts<>+1096(SB)/8, $0x0000000000000000 // zeroF64
+DATA se3Consts<>+1104(SB)/8, $0x3930000000000000 // theta2MinF64
+DATA se3Consts<>+1112(SB)/8, $0x3930000000000000 // theta2MinF64
+DATA se3Consts<>+1120(SB)/8, $0xa6f72ceda6f72ced // halfPi3
+DATA se3Consts<>+1128(SB)/8, $0xa6f72ceda6f72ced // halfPi3
+DATA se3Consts<>+1136(SB)/8, $0x3fe0000000000000 // halfF64
+DATA se3Consts<>+1144(SB)/8, $0x3fe0000000000000 // halfF64
+DATA se3Consts<>+1152(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
+DATA se3Consts<>+1160(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
+DATA se3Consts<>+1168(SB)/8, $0x4080000040800000 // four
+DATA se3Consts<>+1176(SB)/8, $0x4080000040800000 // four
+DATA se3Consts<>+1184(SB)/8, $0xaf309231af309231 // gammaSeries5
+DATA se3Consts<>+1192(SB)/8, $0xaf309231af309231 // gammaSeries5
+DATA se3Consts<>+1200(SB)/8, $0x2b573f9f2b573f9f // gammaSeries6
+DATA se3Consts<>+1208(SB)/8, $0x2b573f9f2b573f9f // gammaSeries6
+DATA se3Consts<>+1216(SB)/8, $0x32d7322b32d7322b // gammaSeries4
+DATA se3Consts<>+1224(SB)/8, $0x32d7322b32d7322b // gammaSeries4
+DATA se3Consts<>+1232(SB)/8, $0xb638ef1db638ef1d // gammaSeries3
+DATA se3Consts<>+1240(SB)/8, $0xb638ef1db638ef1d // gammaSeries3
+DATA se3Consts<>+1248(SB)/8, $0x39500d0139500d01 // gammaSeries2
+DATA se3Consts<>+1256(SB)/8, $0x39500d0139500d01 // gammaSeries2
+DATA se3Consts<>+1264(SB)/8, $0xbc088889bc088889 // gammaSeries1
+DATA se3Consts<>+1272(SB)/8, $0xbc088889bc088889 // gammaSeries1
+DATA se3Consts<>+1280(SB)/8, $0x3e2aaaab3e2aaaab // gammaSeries0
+DATA se3Consts<>+1288(SB)/8, $0x3e2aaaab3e2aaaab // gammaSeries0
+DATA se3Consts<>+1296(SB)/8, $0x2f1758bc2f1758bc // betaSeries5
+DATA se3Consts<>+1304(SB)/8, $0x2f1758bc2f1758bc // betaSeries5
+DATA se3Consts<>+1312(SB)/8, $0xab3c57abab3c57ab // betaSeries6
+DATA se3Consts<>+1320(SB)/8, $0xab3c57abab3c57ab // betaSeries6
+DATA se3Consts<>+1328(SB)/8, $0xb2b35479b2b35479 // betaSeries4
+DATA se3Consts<>+1336(SB)/8, $0xb2b35479b2b35479 // betaSeries4
+DATA se3Consts<>+1344(SB)/8, $0x3613f27e3613f27e // betaSeries3
+DATA se3Consts<>+1352(SB)/8, $0x3613f27e3613f27e // betaSeries3
+DATA se3Consts<>+1360(SB)/8, $0xb91c09c1b91c09c1 // betaSeries2
+DATA se3Consts<>+1368(SB)/8, $0xb91c09c1b91c09c1 // betaSeries2
+DATA se3Consts<>+1376(SB)/8, $0x3bb60b613bb60b61 // betaSeries1
+DATA se3Consts<>+1384(SB)/8, $0x3bb60b613bb60b61 // betaSeries1
+DATA se3Consts<>+1392(SB)/8, $0xbdaaaaabbdaaaaab // betaSeries0
+DATA se3Consts<>+1400(SB)/8, $0xbdaaaaabbdaaaaab // betaSeries0
+DATA se3Consts<>+1408(SB)/8, $0x4040000040400000 // three
+DATA se3Consts<>+1416(SB)/8, $0x4040000040400000 // three
+DATA se3Consts<>+1424(SB)/8, $0x4010000000000000 // fourF64
+DATA se3Consts<>+1432(SB)/8, $0x4010000000000000 // fourF64
+DATA se3Consts<>+1440(SB)/8, $0xbbd71b8ef6dcf572 // gammaSeries9F64
+DATA se3Consts<>+1448(SB)/8, $0xbbd71b8ef6dcf572 // gammaSeries9F64
+DATA se3Consts<>+1456(SB)/8, $0x3b4761b413163819 // gammaSeries10F64
+DATA se3Consts<>+1464(SB)/8, $0x3b4761b413163819 // gammaSeries10F64
+DATA se3Consts<>+1472(SB)/8, $0x3c62f49b46814157 // gammaSeries8F64
+DATA se3Consts<>+1480(SB)/8, $0x3c62f49b46814157 // gammaSeries8F64
+DATA se3Consts<>+1488(SB)/8, $0xbce952c77030ad4a // gammaSeries7F64
+DATA se3Consts<>+1496(SB)/8, $0xbce952c77030ad4a // gammaSeries7F64
+DATA se3Consts<>+1504(SB)/8, $0x3d6ae7f3e733b81f // gammaSeries6F64
+DATA se3Consts<>+1512(SB)/8, $0x3d6ae7f3e733b81f // gammaSeries6F64
+DATA se3Consts<>+1520(SB)/8, $0xbde6124613a86d09 // gammaSeries5F64
+DATA se3Consts<>+1528(SB)/8, $0xbde6124613a86d09 // gammaSeries5F64
+DATA se3Consts<>+1536(SB)/8, $0x3e5ae64567f544e4 // gammaSeries4F64
+DATA se3Consts<>+1544(SB)/8, $0x3e5ae64567f544e4 // gammaSeries4F64
+DATA se3Consts<>+1552(SB)/8, $0xbec71de3a556c734 // gammaSeries3F64
+DATA se3Consts<>+1560(SB)/8, $0xbec71de3a556c734 // gammaSeries3F64
+DATA se3Consts<>+1568(SB)/8, $0x3f2a01a01a01a01a // gammaSeries2F64
+DATA se3Consts<>+1576(SB)/8, $0x3f2a01a01a01a01a // gammaSeries2F64
+DATA se3Consts<>+1584(SB)/8, $0xbf81111111111111 // gammaSeries1F64
+DATA se3Consts<>+1592(SB)/8, $0xbf81111111111111 // gammaSeries1F64
+DATA se3Consts<>+1600(SB)/8, $0x3fc5555555555555 // gammaSeries0F64
+DATA se3Consts<>+1608(SB)/8, $0x3fc5555555555555 // gammaSeries0F64
+DATA se3Consts<>+1616(SB)/8, $0x3bd501c7c925f667 // betaSeries9F64
+DATA se3Consts<>+1624(SB)/8, $0x3bd501c7c925f667 // betaSeries9F64
+DATA se3Consts<>+1632(SB)/8, $0xbb456ee5117f08c3 // betaSeries10F64
+DATA se3Consts<>+1640(SB)/8, $0xbb456ee5117f08c3 // betaSeries10F64
+DATA se3Consts<>+1648(SB)/8, $0xbc610f588c412135 // betaSeries8F64
+DATA se3Consts<>+1656(SB)/8, $0xbc610f588c412135 // betaSeries8F64
+DATA se3Consts<>+1664(SB)/8, $0x3ce6827863b97d97 // betaSeries7F64
+DATA se3Consts<>+1672(SB)/8, $0x3ce6827863b97d97 // betaSeries7F64
+DATA se3Consts<>+1680(SB)/8, $0xbd678af56a4d411b // betaSeries6F64
+DATA se3Consts<>+1688(SB)/8, $0xbd678af56a4d411b // betaSeries6F64
+DATA se3Consts<>+1696(SB)/8, $0x3de2eb177e905d76 // betaSeries5F64
+DATA se3Consts<>+1704(SB)/8, $0x3de2eb177e905d76 // betaSeries5F64
+DATA se3Consts<>+1712(SB)/8, $0xbe566a8f2bf70ebe // betaSeries4F64
+DATA se3Consts<>+1720(SB)/8, $0xbe566a8f2bf70ebe // betaSeries4F64
+DATA se3Consts<>+1728(SB)/8, $0x3ec27e4fb7789f5c // betaSeries3F64
+DATA se3Consts<>+1736(SB)/8, $0x3ec27e4fb7789f5c // betaSeries3F64
+DATA se3Consts<>+1744(SB)/8, $0xbf23813813813814 // betaSeries2F64
+DATA se3Consts<>+1752(SB)/8, $0xbf23813813813814 // betaSeries2F64
+DATA se3Consts<>+1760(SB)/8, $0x3f76c16c16c16c17 // betaSeries1F64
+DATA se3Consts<>+1768(SB)/8, $0x3f76c16c16c16c17 // betaSeries1F64
+DATA se3Consts<>+1776(SB)/8, $0xbfb5555555555555 // betaSeries0F64
+DATA se3Consts<>+1784(SB)/8, $0xbfb5555555555555 // betaSeries0F64
+DATA se3Consts<>+1792(SB)/8, $0x4008000000000000 // threeF64
+DATA se3Consts<>+1800(SB)/8, $0x4008000000000000 // threeF64
+DATA se3Consts<>+1808(SB)/8, $0x355debbd355debbd // halfCotRest3
+DATA se3Consts<>+1816(SB)/8, $0x355debbd355debbd // halfCotRest3
+DATA se3Consts<>+1824(SB)/8, $0x32b3547932b35479 // halfCotRest4
+DATA se3Consts<>+1832(SB)/8, $0x32b3547932b35479 // halfCotRest4
+DATA se3Consts<>+1840(SB)/8, $0x380ab356380ab356 // halfCotRest2
+DATA se3Consts<>+1848(SB)/8, $0x380ab356380ab356 // halfCotRest2
+DATA se3Consts<>+1856(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
+DATA se3Consts<>+1864(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
+DATA se3Consts<>+1872(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
+DATA se3Consts<>+1880(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
+DATA se3Consts<>+1888(SB)/8, $0xb6ddebbdb6ddebbd // halfCotSlope3
+DATA se3Consts<>+1896(SB)/8, $0xb6ddebbdb6ddebbd // halfCotSlope3
+DATA se3Consts<>+1904(SB)/8, $0xb4602998b4602998 // halfCotSlope4
+DATA se3Consts<>+1912(SB)/8, $0xb4602998b4602998 // halfCotSlope4
+DATA se3Consts<>+1920(SB)/8, $0xb9500d01b9500d01 // halfCotSlope2
+DATA se3Consts<>+1928(SB)/8, $0xb9500d01b9500d01 // halfCotSlope2
+DATA se3Consts<>+1936(SB)/8, $0xbbb60b61bbb60b61 // halfCotSlope1
+DATA se3Consts<>+1944(SB)/8, $0xbbb60b61bbb60b61 // halfCotSlope1
+DATA se3Consts<>+1952(SB)/8, $0xbe2aaaabbe2aaaab // halfCotSlope0
+DATA se3Consts<>+1960(SB)/8, $0xbe2aaaabbe2aaaab // halfCotSlope0
+DATA se3Consts<>+1968(SB)/8, $0x3c5967e1f09c376f // halfCotRest10F64
+DATA se3Consts<>+1976(SB)/8, $0x3c5967e1f09c376f // halfCotRest10F64
+DATA se3Consts<>+1984(SB)/8, $0x3c0497d9033a2b5c // halfCotRest11F64
+DATA se3Consts<>+1992(SB)/8, $0x3c0497d9033a2b5c // halfCotRest11F64
+DATA se3Consts<>+2000(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
+DATA se3Consts<>+2008(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
+DATA se3Consts<>+2016(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
+DATA se3Consts<>+2024(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
+DATA se3Consts<>+2032(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
+DATA se3Consts<>+2040(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
+DATA se3Consts<>+2048(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
+DATA se3Consts<>+2056(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
+DATA se3Consts<>+2064(SB)/8, $0x3e022805d644267f // halfCotRest5F64
+DATA se3Consts<>+2072(SB)/8, $0x3e022805d644267f // halfCotRest5F64
+DATA se3Consts<>+2080(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
+DATA se3Consts<>+2088(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
+DATA se3Consts<>+2096(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
+DATA se3Consts<>+2104(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
+DATA se3Consts<>+2112(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
+DATA se3Consts<>+2120(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
+DATA se3Consts<>+2128(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
+DATA se3Consts<>+2136(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
+DATA se3Consts<>+2144(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
+DATA se3Consts<>+2152(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
+DATA se3Consts<>+2160(SB)/8, $0xbca1776b556b661c // halfCotSlope10F64
+DATA se3Consts<>+2168(SB)/8, $0xbca1776b556b661c // halfCotSlope10F64
+DATA se3Consts<>+2176(SB)/8, $0xbc4ee3c584d7410a // halfCotSlope11F64
+DATA se3Consts<>+2184(SB)/8, $0xbc4ee3c584d7410a // halfCotSlope11F64
+DATA se3Consts<>+2192(SB)/8, $0xbcf396e7e17eac17 // halfCotSlope9F64
+DATA se3Consts<>+2200(SB)/8, $0xbcf396e7e17eac17 // halfCotSlope9F64
+DATA se3Consts<>+2208(SB)/8, $0xbd45c0380111d472 // halfCotSlope8F64
+DATA se3Consts<>+2216(SB)/8, $0xbd45c0380111d472 // halfCotSlope8F64
+DATA se3Consts<>+2224(SB)/8, $0xbd97da4e1f79955c // halfCotSlope7F64
+DATA se3Consts<>+2232(SB)/8, $0xbd97da4e1f79955c // halfCotSlope7F64
+DATA se3Consts<>+2240(SB)/8, $0xbde9bffc6c447f36 // halfCotSlope6F64
+DATA se3Consts<>+2248(SB)/8, $0xbde9bffc6c447f36 // halfCotSlope6F64
+DATA se3Consts<>+2256(SB)/8, $0xbe3b3c08c16639be // halfCotSlope5F64
+DATA se3Consts<>+2264(SB)/8, $0xbe3b3c08c16639be // halfCotSlope5F64
+DATA se3Consts<>+2272(SB)/8, $0xbe8c0532f6f4d26e // halfCotSlope4F64
+DATA se3Consts<>+2280(SB)/8, $0xbe8c0532f6f4d26e // halfCotSlope4F64
+DATA se3Consts<>+2288(SB)/8, $0xbedbbd779334ef0b // halfCotSlope3F64
+DATA se3Consts<>+2296(SB)/8, $0xbedbbd779334ef0b // halfCotSlope3F64
+DATA se3Consts<>+2304(SB)/8, $0xbf2a01a01a01a01a // halfCotSlope2F64
+DATA se3Consts<>+2312(SB)/8, $0xbf2a01a01a01a01a // halfCotSlope2F64
+DATA se3Consts<>+2320(SB)/8, $0xbf76c16c16c16c17 // halfCotSlope1F64
+DATA se3Consts<>+2328(SB)/8, $0xbf76c16c16c16c17 // halfCotSlope1F64
+DATA se3Consts<>+2336(SB)/8, $0xbfc5555555555555 // halfCotSlope0F64
+DATA se3Consts<>+2344(SB)/8, $0xbfc5555555555555 // halfCotSlope0F64
+GLOBL se3Consts<>(SB), RODATA|NOPTR, $2352
 
 // func expSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 TEXT ·expSO3F32NEON(SB), NOSPLIT, $0-64
@@ -740,7 +732,7 @@ TEXT ·logSO3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 128(R4), F6
 	FMOVQ 112(R4), F7
 loop:
-	// 114 instructions for 4 matrices, 28.5 each
+	// 113 instructions for 4 matrices, 28.25 each
 	ADD R8, R1, R9
 	FMOVQ (R9), F8
 	ADD R7, R1, R9
@@ -830,27 +822,26 @@ loop:
 	VFMLA V13.S4, V17.S4, V16.S4
 	VFMLA V16.S4, V15.S4, V12.S4
 	WORD $0x6ea8e568 // fcmgt v8.4s, v11.4s, v8.4s
-	VAND V1.B16, V8.B16, V13.B16
-	VEOR V13.B16, V12.B16, V13.B16
-	VAND V6.B16, V8.B16, V12.B16
-	WORD $0x4e2cd5ac // fadd v12.4s, v13.4s, v12.4s
-	VAND V7.B16, V8.B16, V8.B16
-	WORD $0x4e28d588 // fadd v8.4s, v12.4s, v8.4s
-	WORD $0x6e2bfd08 // fdiv v8.4s, v8.4s, v11.4s
+	VAND V0.B16, V8.B16, V13.B16
+	VAND V1.B16, V8.B16, V8.B16
+	VEOR V8.B16, V12.B16, V12.B16
+	VFMLA V6.S4, V13.S4, V12.S4
+	VFMLA V7.S4, V13.S4, V12.S4
+	WORD $0x6e2bfd8c // fdiv v12.4s, v12.4s, v11.4s
 	VAND V1.B16, V22.B16, V22.B16
-	VEOR V22.B16, V8.B16, V8.B16
-	WORD $0x4e28d508 // fadd v8.4s, v8.4s, v8.4s
-	WORD $0x6e37dd17 // fmul v23.4s, v8.4s, v23.4s
-	WORD $0x6e2edd0e // fmul v14.4s, v8.4s, v14.4s
-	WORD $0x6e29dd08 // fmul v8.4s, v8.4s, v9.4s
-	WORD $0x6eb0a949 // umaxv s9, v10.4s
-	FMOVS F9, R9
+	VEOR V22.B16, V12.B16, V12.B16
+	WORD $0x4e2cd58c // fadd v12.4s, v12.4s, v12.4s
+	WORD $0x6e37dd97 // fmul v23.4s, v12.4s, v23.4s
+	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
+	WORD $0x6e29dd8c // fmul v12.4s, v12.4s, v9.4s
+	WORD $0x6eb0a948 // umaxv s8, v10.4s
+	FMOVS F8, R9
 	CBNZ R9, hard
 	FMOVQ F23, (R0)
 	ADD R5, R0, R9
 	FMOVQ F14, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ F8, (R9)
+	FMOVQ F12, (R9)
 	ADD $16, R0
 	ADD $16, R1
 	SUBS $4, R2
@@ -862,19 +853,19 @@ loop:
 	MOVD ZR, hard+56(FP)
 	RET
 hard:
-	FMOVQ (R0), F9
-	VBIF V10.B16, V23.B16, V9.B16
-	FMOVQ F9, (R0)
+	FMOVQ (R0), F8
+	VBIF V10.B16, V23.B16, V8.B16
+	FMOVQ F8, (R0)
 	ADD R5, R0, R9
-	FMOVQ (R9), F9
-	VBIF V10.B16, V14.B16, V9.B16
+	FMOVQ (R9), F8
+	VBIF V10.B16, V14.B16, V8.B16
 	ADD R5, R0, R9
-	FMOVQ F9, (R9)
+	FMOVQ F8, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ (R9), F9
-	VBIF V10.B16, V8.B16, V9.B16
+	FMOVQ (R9), F8
+	VBIF V10.B16, V12.B16, V8.B16
 	ADD R5<<1, R0, R9
-	FMOVQ F9, (R9)
+	FMOVQ F8, (R9)
 	MOVD ZR, R9
 	FMOVQ 288(R4), F8
 	VAND V10.B16, V8.B16, V8.B16
@@ -907,12 +898,12 @@ TEXT ·logSO3F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 864(R4), F4
 	FMOVQ 880(R4), F5
 	FMOVQ 896(R4), F6
-	FMOVQ 912(R4), F7
-	FMOVQ 928(R4), F8
-	FMOVQ 400(R4), F9
-	FMOVQ 384(R4), F10
+	FMOVQ 384(R4), F7
+	FMOVQ 912(R4), F8
+	FMOVQ 928(R4), F9
+	FMOVQ 400(R4), F10
 loop:
-	// 130 instructions for 2 matrices, 65 each
+	// 119 instructions for 2 matrices, 59.5 each
 	ADD R8, R1, R9
 	FMOVQ (R9), F11
 	ADD R7, R1, R9
@@ -977,68 +968,57 @@ loop:
 	VAND V4.B16, V25.B16, V11.B16
 	WORD $0x6eebe5cf // fcmgt v15.2d, v14.2d, v11.2d
 	VBSL V14.B16, V11.B16, V15.B16
-	WORD $0x6eeee570 // fcmgt v16.2d, v11.2d, v14.2d
-	VBSL V14.B16, V11.B16, V16.B16
+	WORD $0x6eebe5d0 // fcmgt v16.2d, v14.2d, v11.2d
+	VBSL V11.B16, V14.B16, V16.B16
 	WORD $0x6e65de12 // fmul v18.2d, v16.2d, v5.2d
 	WORD $0x6ef2e5f2 // fcmgt v18.2d, v15.2d, v18.2d
-	WORD $0x4ef0d5f3 // fsub v19.2d, v15.2d, v16.2d
-	VBIF V18.B16, V15.B16, V19.B16
-	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
-	VBIT V18.B16, V15.B16, V16.B16
-	WORD $0x6e70fe73 // fdiv v19.2d, v19.2d, v16.2d
-	WORD $0x6e73de6f // fmul v15.2d, v19.2d, v19.2d
-	WORD $0x6e6fde70 // fmul v16.2d, v19.2d, v15.2d
-	FMOVQ 944(R4), F20
-	VFMLA V15.D2, V6.D2, V20.D2
-	FMOVQ 960(R4), F21
-	VFMLA V15.D2, V20.D2, V21.D2
-	FMOVQ 976(R4), F20
-	VFMLA V15.D2, V21.D2, V20.D2
-	FMOVQ 992(R4), F21
-	VFMLA V15.D2, V20.D2, V21.D2
-	FMOVQ 1008(R4), F20
-	VFMLA V15.D2, V21.D2, V20.D2
-	FMOVQ 1024(R4), F21
-	VFMLA V15.D2, V20.D2, V21.D2
-	FMOVQ 1040(R4), F20
-	VFMLA V15.D2, V21.D2, V20.D2
-	FMOVQ 1056(R4), F21
-	VFMLA V15.D2, V20.D2, V21.D2
-	FMOVQ 1072(R4), F20
-	VFMLA V15.D2, V21.D2, V20.D2
-	FMOVQ 1088(R4), F21
-	VFMLA V15.D2, V20.D2, V21.D2
-	FMOVQ 1104(R4), F20
-	VFMLA V15.D2, V21.D2, V20.D2
-	FMOVQ 1120(R4), F21
-	VFMLA V15.D2, V20.D2, V21.D2
-	VFMLA V21.D2, V16.D2, V19.D2
-	VAND V7.B16, V18.B16, V15.B16
-	WORD $0x4e6fd66f // fadd v15.2d, v19.2d, v15.2d
-	VAND V8.B16, V18.B16, V18.B16
-	WORD $0x4e72d5f2 // fadd v18.2d, v15.2d, v18.2d
+	VAND V6.B16, V18.B16, V19.B16
+	VMOV V16.B16, V20.B16
+	VFMLA V15.D2, V19.D2, V20.D2
+	VFMLS V16.D2, V19.D2, V15.D2
+	WORD $0x6e74fdef // fdiv v15.2d, v15.2d, v20.2d
 	WORD $0x6eebe5cb // fcmgt v11.2d, v14.2d, v11.2d
-	VAND V1.B16, V11.B16, V15.B16
-	VEOR V15.B16, V18.B16, V15.B16
-	VAND V9.B16, V11.B16, V16.B16
-	WORD $0x4e70d5f0 // fadd v16.2d, v15.2d, v16.2d
+	VAND V7.B16, V11.B16, V16.B16
+	VAND V1.B16, V11.B16, V19.B16
+	VAND V8.B16, V18.B16, V18.B16
+	VORR V19.B16, V18.B16, V18.B16
+	WORD $0x4e72d610 // fadd v16.2d, v16.2d, v18.2d
+	WORD $0x6e6fddf2 // fmul v18.2d, v15.2d, v15.2d
+	WORD $0x6e72ddf4 // fmul v20.2d, v15.2d, v18.2d
+	FMOVQ 944(R4), F21
+	VFMLA V18.D2, V9.D2, V21.D2
+	FMOVQ 960(R4), F22
+	VFMLA V18.D2, V21.D2, V22.D2
+	FMOVQ 976(R4), F21
+	VFMLA V18.D2, V22.D2, V21.D2
+	FMOVQ 992(R4), F22
+	VFMLA V18.D2, V21.D2, V22.D2
+	FMOVQ 1008(R4), F21
+	VFMLA V18.D2, V22.D2, V21.D2
+	FMOVQ 1024(R4), F22
+	VFMLA V18.D2, V21.D2, V22.D2
+	FMOVQ 1040(R4), F21
+	VFMLA V18.D2, V22.D2, V21.D2
+	VFMLA V21.D2, V20.D2, V15.D2
+	VEOR V19.B16, V15.B16, V15.B16
 	VAND V10.B16, V11.B16, V11.B16
-	WORD $0x4e6bd60b // fadd v11.2d, v16.2d, v11.2d
-	WORD $0x6e6efd6b // fdiv v11.2d, v11.2d, v14.2d
+	WORD $0x4e6bd5ef // fadd v15.2d, v15.2d, v11.2d
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	WORD $0x6e6efdef // fdiv v15.2d, v15.2d, v14.2d
 	VAND V1.B16, V25.B16, V25.B16
-	VEOR V25.B16, V11.B16, V11.B16
-	WORD $0x4e6bd56b // fadd v11.2d, v11.2d, v11.2d
-	WORD $0x6e7add7a // fmul v26.2d, v11.2d, v26.2d
-	WORD $0x6e71dd71 // fmul v17.2d, v11.2d, v17.2d
-	WORD $0x6e6cdd6b // fmul v11.2d, v11.2d, v12.2d
-	WORD $0x6eb0a9ac // umaxv s12, v13.4s
-	FMOVS F12, R9
+	VEOR V25.B16, V15.B16, V15.B16
+	WORD $0x4e6fd5ef // fadd v15.2d, v15.2d, v15.2d
+	WORD $0x6e7addfa // fmul v26.2d, v15.2d, v26.2d
+	WORD $0x6e71ddf1 // fmul v17.2d, v15.2d, v17.2d
+	WORD $0x6e6cddef // fmul v15.2d, v15.2d, v12.2d
+	WORD $0x6eb0a9ab // umaxv s11, v13.4s
+	FMOVS F11, R9
 	CBNZ R9, hard
 	FMOVQ F26, (R0)
 	ADD R5, R0, R9
 	FMOVQ F17, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ F11, (R9)
+	FMOVQ F15, (R9)
 	ADD $16, R0
 	ADD $16, R1
 	SUBS $2, R2
@@ -1050,19 +1030,19 @@ loop:
 	MOVD ZR, hard+56(FP)
 	RET
 hard:
-	FMOVQ (R0), F12
-	VBIF V13.B16, V26.B16, V12.B16
-	FMOVQ F12, (R0)
+	FMOVQ (R0), F11
+	VBIF V13.B16, V26.B16, V11.B16
+	FMOVQ F11, (R0)
 	ADD R5, R0, R9
-	FMOVQ (R9), F12
-	VBIF V13.B16, V17.B16, V12.B16
+	FMOVQ (R9), F11
+	VBIF V13.B16, V17.B16, V11.B16
 	ADD R5, R0, R9
-	FMOVQ F12, (R9)
+	FMOVQ F11, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ (R9), F12
-	VBIF V13.B16, V11.B16, V12.B16
+	FMOVQ (R9), F11
+	VBIF V13.B16, V15.B16, V11.B16
 	ADD R5<<1, R0, R9
-	FMOVQ F12, (R9)
+	FMOVQ F11, (R9)
 	MOVD ZR, R9
 	FMOVQ 656(R4), F11
 	VAND V13.B16, V11.B16, V11.B16
@@ -1091,8 +1071,8 @@ TEXT ·leftJacobianSO3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 16(R4), F0
 	FMOVQ (R4), F1
 	FMOVQ 32(R4), F2
-	FMOVQ 1136(R4), F3
-	FMOVQ 1152(R4), F4
+	FMOVQ 1056(R4), F3
+	FMOVQ 1072(R4), F4
 	FMOVQ 48(R4), F5
 	FMOVQ 64(R4), F6
 	FMOVQ 80(R4), F7
@@ -1324,8 +1304,8 @@ TEXT ·leftJacobianSO3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R7, R8
 	FMOVQ 464(R4), F0
 	FMOVQ 304(R4), F1
-	FMOVQ 1168(R4), F2
-	FMOVQ 1184(R4), F3
+	FMOVQ 1088(R4), F2
+	FMOVQ 1104(R4), F3
 	FMOVQ 320(R4), F4
 	FMOVQ 336(R4), F5
 	FMOVQ 352(R4), F6
@@ -1533,14 +1513,14 @@ TEXT ·leftJacobianInvSO3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ (R4), F0
 	FMOVQ 256(R4), F1
 	FMOVQ 32(R4), F2
-	FMOVQ 1152(R4), F3
+	FMOVQ 1072(R4), F3
 	FMOVQ 48(R4), F4
 	FMOVQ 272(R4), F5
 	FMOVQ 80(R4), F6
 	FMOVQ 96(R4), F7
 	FMOVQ 112(R4), F8
 	FMOVQ 128(R4), F9
-	FMOVQ 1200(R4), F10
+	FMOVQ 1120(R4), F10
 	FMOVQ 144(R4), F11
 loop:
 	// 117 instructions for 4 matrices, 29.25 each
@@ -1615,7 +1595,7 @@ loop:
 	WORD $0x6ea3e5b2 // fcmgt v18.4s, v13.4s, v3.4s
 	VBSL V3.B16, V13.B16, V18.B16
 	WORD $0x6e32fe73 // fdiv v19.4s, v19.4s, v18.4s
-	FMOVQ 1136(R4), F13
+	FMOVQ 1056(R4), F13
 	VBIT V17.B16, V13.B16, V19.B16
 	WORD $0x6e2cdc2d // fmul v13.4s, v1.4s, v12.4s
 	WORD $0x6e2edc31 // fmul v17.4s, v1.4s, v14.4s
@@ -1738,15 +1718,15 @@ TEXT ·leftJacobianInvSO3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R7, R8
 	FMOVQ 640(R4), F0
 	FMOVQ 304(R4), F1
-	FMOVQ 1184(R4), F2
+	FMOVQ 1104(R4), F2
 	FMOVQ 320(R4), F3
-	FMOVQ 880(R4), F4
+	FMOVQ 1136(R4), F4
 	FMOVQ 864(R4), F5
 	FMOVQ 352(R4), F6
 	FMOVQ 368(R4), F7
 	FMOVQ 384(R4), F8
 	FMOVQ 400(R4), F9
-	FMOVQ 1216(R4), F10
+	FMOVQ 1152(R4), F10
 	FMOVQ 416(R4), F11
 loop:
 	// 118 instructions for 2 matrices, 59 each
@@ -1822,7 +1802,7 @@ loop:
 	WORD $0x6ee2e5b2 // fcmgt v18.2d, v13.2d, v2.2d
 	VBSL V2.B16, V13.B16, V18.B16
 	WORD $0x6e72fe73 // fdiv v19.2d, v19.2d, v18.2d
-	FMOVQ 1168(R4), F13
+	FMOVQ 1088(R4), F13
 	VBIT V17.B16, V13.B16, V19.B16
 	WORD $0x6e6cdc0d // fmul v13.2d, v0.2d, v12.2d
 	WORD $0x6e6edc11 // fmul v17.2d, v0.2d, v14.2d
@@ -1949,7 +1929,7 @@ TEXT ·composeSO3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 48(R5), F5
 	FMOVQ 80(R5), F6
 	FMOVQ 96(R5), F7
-	FMOVQ 1200(R5), F8
+	FMOVQ 1120(R5), F8
 	FMOVQ 144(R5), F9
 	FMOVQ 160(R5), F10
 	FMOVQ 176(R5), F11
@@ -2158,27 +2138,27 @@ loop:
 	VFMLA V17.S4, V23.S4, V22.S4
 	VFMLA V22.S4, V20.S4, V13.S4
 	WORD $0x6eace5cc // fcmgt v12.4s, v14.4s, v12.4s
-	VAND V1.B16, V12.B16, V17.B16
-	VEOR V17.B16, V13.B16, V17.B16
-	VAND V4.B16, V12.B16, V13.B16
-	WORD $0x4e2dd62d // fadd v13.4s, v17.4s, v13.4s
-	VAND V3.B16, V12.B16, V12.B16
-	WORD $0x4e2cd5ac // fadd v12.4s, v13.4s, v12.4s
-	WORD $0x6e2efd8c // fdiv v12.4s, v12.4s, v14.4s
+	FMOVQ 16(R5), F17
+	VAND V17.B16, V12.B16, V20.B16
+	VAND V1.B16, V12.B16, V12.B16
+	VEOR V12.B16, V13.B16, V13.B16
+	VFMLA V4.S4, V20.S4, V13.S4
+	VFMLA V3.S4, V20.S4, V13.S4
+	WORD $0x6e2efdad // fdiv v13.4s, v13.4s, v14.4s
 	VAND V1.B16, V16.B16, V16.B16
-	VEOR V16.B16, V12.B16, V12.B16
-	WORD $0x4e2cd58c // fadd v12.4s, v12.4s, v12.4s
-	WORD $0x6e32dd92 // fmul v18.4s, v12.4s, v18.4s
-	WORD $0x6e33dd93 // fmul v19.4s, v12.4s, v19.4s
-	WORD $0x6e35dd8c // fmul v12.4s, v12.4s, v21.4s
-	WORD $0x6eb0a9ed // umaxv s13, v15.4s
-	FMOVS F13, R7
+	VEOR V16.B16, V13.B16, V13.B16
+	WORD $0x4e2dd5ad // fadd v13.4s, v13.4s, v13.4s
+	WORD $0x6e32ddb2 // fmul v18.4s, v13.4s, v18.4s
+	WORD $0x6e33ddb3 // fmul v19.4s, v13.4s, v19.4s
+	WORD $0x6e35ddad // fmul v13.4s, v13.4s, v21.4s
+	WORD $0x6eb0a9ec // umaxv s12, v15.4s
+	FMOVS F12, R7
 	CBNZ R7, hard
 	FMOVQ F18, (R0)
 	ADD R6, R0, R7
 	FMOVQ F19, (R7)
 	ADD R6<<1, R0, R7
-	FMOVQ F12, (R7)
+	FMOVQ F13, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	ADD $16, R2
@@ -2191,19 +2171,19 @@ loop:
 	MOVD ZR, hard+56(FP)
 	RET
 hard:
-	FMOVQ (R0), F13
-	VBIF V15.B16, V18.B16, V13.B16
-	FMOVQ F13, (R0)
+	FMOVQ (R0), F12
+	VBIF V15.B16, V18.B16, V12.B16
+	FMOVQ F12, (R0)
 	ADD R6, R0, R7
-	FMOVQ (R7), F13
-	VBIF V15.B16, V19.B16, V13.B16
+	FMOVQ (R7), F12
+	VBIF V15.B16, V19.B16, V12.B16
 	ADD R6, R0, R7
-	FMOVQ F13, (R7)
+	FMOVQ F12, (R7)
 	ADD R6<<1, R0, R7
-	FMOVQ (R7), F13
-	VBIF V15.B16, V12.B16, V13.B16
+	FMOVQ (R7), F12
+	VBIF V15.B16, V13.B16, V12.B16
 	ADD R6<<1, R0, R7
-	FMOVQ F13, (R7)
+	FMOVQ F12, (R7)
 	MOVD ZR, R7
 	FMOVQ 288(R5), F12
 	VAND V15.B16, V12.B16, V12.B16
@@ -2228,19 +2208,19 @@ TEXT ·composeSO3F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R6
 	LSL $3, R6
 	FMOVQ 304(R5), F0
-	FMOVQ 880(R5), F1
+	FMOVQ 1136(R5), F1
 	FMOVQ 864(R5), F2
 	FMOVQ 384(R5), F3
 	FMOVQ 400(R5), F4
 	FMOVQ 320(R5), F5
 	FMOVQ 352(R5), F6
 	FMOVQ 368(R5), F7
-	FMOVQ 1216(R5), F8
+	FMOVQ 1152(R5), F8
 	FMOVQ 416(R5), F9
 	FMOVQ 432(R5), F10
 	FMOVQ 448(R5), F11
 loop:
-	// 249 instructions for 2 matrices, 124.5 each
+	// 239 instructions for 2 matrices, 119.5 each
 	FMOVQ (R1), F12
 	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
 	ADD R6, R1, R7
@@ -2420,71 +2400,61 @@ loop:
 	VAND V2.B16, V15.B16, V12.B16
 	WORD $0x6eece5cd // fcmgt v13.2d, v14.2d, v12.2d
 	VBSL V14.B16, V12.B16, V13.B16
-	WORD $0x6eeee591 // fcmgt v17.2d, v12.2d, v14.2d
-	VBSL V14.B16, V12.B16, V17.B16
-	WORD $0x6e61de35 // fmul v21.2d, v17.2d, v1.2d
-	WORD $0x6ef5e5b5 // fcmgt v21.2d, v13.2d, v21.2d
-	WORD $0x4ef1d5b6 // fsub v22.2d, v13.2d, v17.2d
-	VBIF V21.B16, V13.B16, V22.B16
-	WORD $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
-	VBIT V21.B16, V13.B16, V17.B16
-	WORD $0x6e71fed6 // fdiv v22.2d, v22.2d, v17.2d
-	WORD $0x6e76decd // fmul v13.2d, v22.2d, v22.2d
-	WORD $0x6e6dded1 // fmul v17.2d, v22.2d, v13.2d
-	FMOVQ 944(R5), F23
-	FMOVQ 896(R5), F24
-	VFMLA V13.D2, V24.D2, V23.D2
-	FMOVQ 960(R5), F24
-	VFMLA V13.D2, V23.D2, V24.D2
-	FMOVQ 976(R5), F23
-	VFMLA V13.D2, V24.D2, V23.D2
-	FMOVQ 992(R5), F24
-	VFMLA V13.D2, V23.D2, V24.D2
-	FMOVQ 1008(R5), F23
-	VFMLA V13.D2, V24.D2, V23.D2
-	FMOVQ 1024(R5), F24
-	VFMLA V13.D2, V23.D2, V24.D2
-	FMOVQ 1040(R5), F23
-	VFMLA V13.D2, V24.D2, V23.D2
-	FMOVQ 1056(R5), F24
-	VFMLA V13.D2, V23.D2, V24.D2
-	FMOVQ 1072(R5), F23
-	VFMLA V13.D2, V24.D2, V23.D2
-	FMOVQ 1088(R5), F24
-	VFMLA V13.D2, V23.D2, V24.D2
-	FMOVQ 1104(R5), F23
-	VFMLA V13.D2, V24.D2, V23.D2
-	FMOVQ 1120(R5), F24
-	VFMLA V13.D2, V23.D2, V24.D2
-	VFMLA V24.D2, V17.D2, V22.D2
-	FMOVQ 912(R5), F17
-	VAND V17.B16, V21.B16, V13.B16
-	WORD $0x4e6dd6cd // fadd v13.2d, v22.2d, v13.2d
-	FMOVQ 928(R5), F17
-	VAND V17.B16, V21.B16, V21.B16
-	WORD $0x4e75d5b5 // fadd v21.2d, v13.2d, v21.2d
+	WORD $0x6eece5d1 // fcmgt v17.2d, v14.2d, v12.2d
+	VBSL V12.B16, V14.B16, V17.B16
+	FMOVQ 880(R5), F21
+	WORD $0x6e75de36 // fmul v22.2d, v17.2d, v21.2d
+	WORD $0x6ef6e5b6 // fcmgt v22.2d, v13.2d, v22.2d
+	FMOVQ 896(R5), F21
+	VAND V21.B16, V22.B16, V23.B16
+	VMOV V17.B16, V21.B16
+	VFMLA V13.D2, V23.D2, V21.D2
+	VFMLS V17.D2, V23.D2, V13.D2
+	WORD $0x6e75fdad // fdiv v13.2d, v13.2d, v21.2d
 	WORD $0x6eece5cc // fcmgt v12.2d, v14.2d, v12.2d
-	VAND V0.B16, V12.B16, V13.B16
-	VEOR V13.B16, V21.B16, V13.B16
-	VAND V4.B16, V12.B16, V17.B16
-	WORD $0x4e71d5b1 // fadd v17.2d, v13.2d, v17.2d
-	VAND V3.B16, V12.B16, V12.B16
-	WORD $0x4e6cd62c // fadd v12.2d, v17.2d, v12.2d
-	WORD $0x6e6efd8c // fdiv v12.2d, v12.2d, v14.2d
+	VAND V3.B16, V12.B16, V17.B16
+	VAND V0.B16, V12.B16, V21.B16
+	FMOVQ 912(R5), F23
+	VAND V23.B16, V22.B16, V22.B16
+	VORR V21.B16, V22.B16, V22.B16
+	WORD $0x4e76d631 // fadd v17.2d, v17.2d, v22.2d
+	WORD $0x6e6dddb6 // fmul v22.2d, v13.2d, v13.2d
+	WORD $0x6e76ddb7 // fmul v23.2d, v13.2d, v22.2d
+	FMOVQ 944(R5), F24
+	FMOVQ 928(R5), F25
+	VFMLA V22.D2, V25.D2, V24.D2
+	FMOVQ 960(R5), F25
+	VFMLA V22.D2, V24.D2, V25.D2
+	FMOVQ 976(R5), F24
+	VFMLA V22.D2, V25.D2, V24.D2
+	FMOVQ 992(R5), F25
+	VFMLA V22.D2, V24.D2, V25.D2
+	FMOVQ 1008(R5), F24
+	VFMLA V22.D2, V25.D2, V24.D2
+	FMOVQ 1024(R5), F25
+	VFMLA V22.D2, V24.D2, V25.D2
+	FMOVQ 1040(R5), F24
+	VFMLA V22.D2, V25.D2, V24.D2
+	VFMLA V24.D2, V23.D2, V13.D2
+	VEOR V21.B16, V13.B16, V13.B16
+	VAND V4.B16, V12.B16, V12.B16
+	WORD $0x4e6cd5ad // fadd v13.2d, v13.2d, v12.2d
+	WORD $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
+	WORD $0x6e6efdad // fdiv v13.2d, v13.2d, v14.2d
 	VAND V0.B16, V15.B16, V15.B16
-	VEOR V15.B16, V12.B16, V12.B16
-	WORD $0x4e6cd58c // fadd v12.2d, v12.2d, v12.2d
-	WORD $0x6e72dd92 // fmul v18.2d, v12.2d, v18.2d
-	WORD $0x6e73dd93 // fmul v19.2d, v12.2d, v19.2d
-	WORD $0x6e74dd8c // fmul v12.2d, v12.2d, v20.2d
-	WORD $0x6eb0aa0d // umaxv s13, v16.4s
-	FMOVS F13, R7
+	VEOR V15.B16, V13.B16, V13.B16
+	WORD $0x4e6dd5ad // fadd v13.2d, v13.2d, v13.2d
+	WORD $0x6e72ddb2 // fmul v18.2d, v13.2d, v18.2d
+	WORD $0x6e73ddb3 // fmul v19.2d, v13.2d, v19.2d
+	WORD $0x6e74ddad // fmul v13.2d, v13.2d, v20.2d
+	WORD $0x6eb0aa0c // umaxv s12, v16.4s
+	FMOVS F12, R7
 	CBNZ R7, hard
 	FMOVQ F18, (R0)
 	ADD R6, R0, R7
 	FMOVQ F19, (R7)
 	ADD R6<<1, R0, R7
-	FMOVQ F12, (R7)
+	FMOVQ F13, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	ADD $16, R2
@@ -2497,19 +2467,19 @@ loop:
 	MOVD ZR, hard+56(FP)
 	RET
 hard:
-	FMOVQ (R0), F13
-	VBIF V16.B16, V18.B16, V13.B16
-	FMOVQ F13, (R0)
+	FMOVQ (R0), F12
+	VBIF V16.B16, V18.B16, V12.B16
+	FMOVQ F12, (R0)
 	ADD R6, R0, R7
-	FMOVQ (R7), F13
-	VBIF V16.B16, V19.B16, V13.B16
+	FMOVQ (R7), F12
+	VBIF V16.B16, V19.B16, V12.B16
 	ADD R6, R0, R7
-	FMOVQ F13, (R7)
+	FMOVQ F12, (R7)
 	ADD R6<<1, R0, R7
-	FMOVQ (R7), F13
-	VBIF V16.B16, V12.B16, V13.B16
+	FMOVQ (R7), F12
+	VBIF V16.B16, V13.B16, V12.B16
 	ADD R6<<1, R0, R7
-	FMOVQ F13, (R7)
+	FMOVQ F12, (R7)
 	MOVD ZR, R7
 	FMOVQ 656(R5), F12
 	VAND V16.B16, V12.B16, V12.B16
@@ -2780,8 +2750,8 @@ TEXT ·expSE3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 16(R4), F0
 	FMOVQ (R4), F1
 	FMOVQ 32(R4), F2
-	FMOVQ 1136(R4), F3
-	FMOVQ 1152(R4), F4
+	FMOVQ 1056(R4), F3
+	FMOVQ 1072(R4), F4
 	FMOVQ 48(R4), F5
 	FMOVQ 64(R4), F6
 	FMOVQ 80(R4), F7
@@ -3064,8 +3034,8 @@ TEXT ·expSE3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R9, R10
 	FMOVQ 464(R4), F0
 	FMOVQ 304(R4), F1
-	FMOVQ 1168(R4), F2
-	FMOVQ 1184(R4), F3
+	FMOVQ 1088(R4), F2
+	FMOVQ 1104(R4), F3
 	FMOVQ 320(R4), F4
 	FMOVQ 336(R4), F5
 	FMOVQ 352(R4), F6
@@ -3324,7 +3294,7 @@ TEXT ·logSE3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 16(R4), F0
 	FMOVQ 256(R4), F1
 	FMOVQ 32(R4), F2
-	FMOVQ 1152(R4), F3
+	FMOVQ 1072(R4), F3
 	FMOVQ 672(R4), F4
 	FMOVQ 64(R4), F5
 	FMOVQ (R4), F6
@@ -3332,7 +3302,7 @@ TEXT ·logSE3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 128(R4), F8
 	FMOVQ 112(R4), F9
 loop:
-	// 159 instructions for 4 matrices, 39.75 each
+	// 158 instructions for 4 matrices, 39.5 each
 	ADD R9, R1, R11
 	FMOVQ (R11), F10
 	ADD R6<<1, R1, R11
@@ -3422,70 +3392,69 @@ loop:
 	VFMLA V15.S4, V19.S4, V18.S4
 	VFMLA V18.S4, V17.S4, V14.S4
 	WORD $0x6eaae5aa // fcmgt v10.4s, v13.4s, v10.4s
-	VAND V2.B16, V10.B16, V15.B16
-	VEOR V15.B16, V14.B16, V15.B16
-	VAND V8.B16, V10.B16, V14.B16
-	WORD $0x4e2ed5ee // fadd v14.4s, v15.4s, v14.4s
-	VAND V9.B16, V10.B16, V10.B16
-	WORD $0x4e2ad5ca // fadd v10.4s, v14.4s, v10.4s
-	WORD $0x6e2dfd4a // fdiv v10.4s, v10.4s, v13.4s
-	VAND V2.B16, V24.B16, V13.B16
-	VEOR V13.B16, V10.B16, V10.B16
-	WORD $0x6e38dd58 // fmul v24.4s, v10.4s, v24.4s
-	WORD $0x4e2ad54a // fadd v10.4s, v10.4s, v10.4s
-	WORD $0x6e39dd59 // fmul v25.4s, v10.4s, v25.4s
-	WORD $0x6e30dd50 // fmul v16.4s, v10.4s, v16.4s
-	WORD $0x6e2bdd4a // fmul v10.4s, v10.4s, v11.4s
-	WORD $0x6e39df2b // fmul v11.4s, v25.4s, v25.4s
-	VFMLA V16.S4, V16.S4, V11.S4
-	VFMLA V10.S4, V10.S4, V11.S4
-	WORD $0x6eabe46d // fcmgt v13.4s, v3.4s, v11.4s
-	WORD $0x4eb8d40e // fsub v14.4s, v0.4s, v24.4s
-	WORD $0x6ea3e56f // fcmgt v15.4s, v11.4s, v3.4s
-	VBSL V3.B16, V11.B16, V15.B16
-	WORD $0x6e2ffdce // fdiv v14.4s, v14.4s, v15.4s
-	FMOVQ 1136(R4), F11
-	VBIT V13.B16, V11.B16, V14.B16
+	VAND V0.B16, V10.B16, V15.B16
+	VAND V2.B16, V10.B16, V10.B16
+	VEOR V10.B16, V14.B16, V14.B16
+	VFMLA V8.S4, V15.S4, V14.S4
+	VFMLA V9.S4, V15.S4, V14.S4
+	WORD $0x6e2dfdce // fdiv v14.4s, v14.4s, v13.4s
+	VAND V2.B16, V24.B16, V10.B16
+	VEOR V10.B16, V14.B16, V14.B16
+	WORD $0x6e38ddd8 // fmul v24.4s, v14.4s, v24.4s
+	WORD $0x4e2ed5ce // fadd v14.4s, v14.4s, v14.4s
+	WORD $0x6e39ddd9 // fmul v25.4s, v14.4s, v25.4s
+	WORD $0x6e30ddd0 // fmul v16.4s, v14.4s, v16.4s
+	WORD $0x6e2bddce // fmul v14.4s, v14.4s, v11.4s
+	WORD $0x6e39df2a // fmul v10.4s, v25.4s, v25.4s
+	VFMLA V16.S4, V16.S4, V10.S4
+	VFMLA V14.S4, V14.S4, V10.S4
+	WORD $0x6eaae46b // fcmgt v11.4s, v3.4s, v10.4s
+	WORD $0x4eb8d40d // fsub v13.4s, v0.4s, v24.4s
+	WORD $0x6ea3e54f // fcmgt v15.4s, v10.4s, v3.4s
+	VBSL V3.B16, V10.B16, V15.B16
+	WORD $0x6e2ffdad // fdiv v13.4s, v13.4s, v15.4s
+	FMOVQ 1056(R4), F10
+	VBIT V11.B16, V10.B16, V13.B16
 	ADD R8, R1, R11
-	FMOVQ (R11), F11
-	WORD $0x6e2bdd4d // fmul v13.4s, v10.4s, v11.4s
+	FMOVQ (R11), F10
+	WORD $0x6e2addcb // fmul v11.4s, v14.4s, v10.4s
 	ADD R10, R1, R11
 	FMOVQ (R11), F15
-	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
-	VFMLA V15.S4, V16.S4, V13.S4
+	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
+	VFMLA V15.S4, V16.S4, V11.S4
 	WORD $0x6e2fdf31 // fmul v17.4s, v25.4s, v15.4s
 	ADD R6, R1, R11
 	FMOVQ (R11), F18
 	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
-	VFMLA V18.S4, V10.S4, V17.S4
+	VFMLA V18.S4, V14.S4, V17.S4
 	WORD $0x6e32de13 // fmul v19.4s, v16.4s, v18.4s
 	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
-	VFMLA V11.S4, V25.S4, V19.S4
+	VFMLA V10.S4, V25.S4, V19.S4
 	WORD $0x6e32df34 // fmul v20.4s, v25.4s, v18.4s
-	VFMLA V11.S4, V16.S4, V20.S4
-	VFMLA V15.S4, V10.S4, V20.S4
-	WORD $0x6e34ddce // fmul v14.4s, v14.4s, v20.4s
+	VFMLA V10.S4, V16.S4, V20.S4
+	VFMLA V15.S4, V14.S4, V20.S4
+	WORD $0x6e34ddad // fmul v13.4s, v13.4s, v20.4s
 	WORD $0x6e32df12 // fmul v18.4s, v24.4s, v18.4s
-	VFMLA V13.S4, V1.S4, V18.S4
-	VFMLA V25.S4, V14.S4, V18.S4
-	WORD $0x6e2bdf0b // fmul v11.4s, v24.4s, v11.4s
-	VFMLA V17.S4, V1.S4, V11.S4
-	VFMLA V16.S4, V14.S4, V11.S4
+	VFMLA V11.S4, V1.S4, V18.S4
+	VFMLA V25.S4, V13.S4, V18.S4
+	WORD $0x6e2adf0a // fmul v10.4s, v24.4s, v10.4s
+	VFMLA V17.S4, V1.S4, V10.S4
+	VFMLA V16.S4, V13.S4, V10.S4
 	WORD $0x6e2fdf18 // fmul v24.4s, v24.4s, v15.4s
 	VFMLA V19.S4, V1.S4, V24.S4
-	VFMLA V10.S4, V14.S4, V24.S4
-	WORD $0x6eb0a98d // umaxv s13, v12.4s
-	FMOVS F13, R11
+	VFMLA V14.S4, V13.S4, V24.S4
+	WORD $0x6eb0a98b // umaxv s11, v12.4s
+	FMOVS F11, R11
 	CBNZ R11, hard
 	FMOVQ F25, (R0)
 	ADD R5, R0, R11
 	FMOVQ F16, (R11)
 	ADD R5<<1, R0, R11
-	FMOVQ F10, (R11)
+	FMOVQ F14, (R11)
 	ADD R6, R0, R11
 	FMOVQ F18, (R11)
 	ADD R5<<2, R0, R11
-	FMOVQ F11, (R11)
+	FMOVQ F10, (R11)
 	ADD R7, R0, R11
 	FMOVQ F24, (R11)
 	ADD $16, R0
@@ -3499,29 +3468,29 @@ loop:
 	MOVD ZR, hard+56(FP)
 	RET
 hard:
-	FMOVQ (R0), F13
-	VBIF V12.B16, V25.B16, V13.B16
-	FMOVQ F13, (R0)
+	FMOVQ (R0), F11
+	VBIF V12.B16, V25.B16, V11.B16
+	FMOVQ F11, (R0)
 	ADD R5, R0, R11
-	FMOVQ (R11), F13
-	VBIF V12.B16, V16.B16, V13.B16
+	FMOVQ (R11), F11
+	VBIF V12.B16, V16.B16, V11.B16
 	ADD R5, R0, R11
-	FMOVQ F13, (R11)
+	FMOVQ F11, (R11)
 	ADD R5<<1, R0, R11
-	FMOVQ (R11), F13
-	VBIF V12.B16, V10.B16, V13.B16
+	FMOVQ (R11), F11
+	VBIF V12.B16, V14.B16, V11.B16
 	ADD R5<<1, R0, R11
-	FMOVQ F13, (R11)
+	FMOVQ F11, (R11)
 	ADD R6, R0, R11
-	FMOVQ (R11), F10
-	VBIF V12.B16, V18.B16, V10.B16
+	FMOVQ (R11), F11
+	VBIF V12.B16, V18.B16, V11.B16
 	ADD R6, R0, R11
-	FMOVQ F10, (R11)
+	FMOVQ F11, (R11)
 	ADD R5<<2, R0, R11
-	FMOVQ (R11), F10
-	VBIF V12.B16, V11.B16, V10.B16
+	FMOVQ (R11), F11
+	VBIF V12.B16, V10.B16, V11.B16
 	ADD R5<<2, R0, R11
-	FMOVQ F10, (R11)
+	FMOVQ F11, (R11)
 	ADD R7, R0, R11
 	FMOVQ (R11), F10
 	VBIF V12.B16, V24.B16, V10.B16
@@ -3557,17 +3526,17 @@ TEXT ·logSE3F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 464(R4), F0
 	FMOVQ 640(R4), F1
 	FMOVQ 304(R4), F2
-	FMOVQ 1184(R4), F3
+	FMOVQ 1104(R4), F3
 	FMOVQ 848(R4), F4
 	FMOVQ 336(R4), F5
 	FMOVQ 864(R4), F6
 	FMOVQ 880(R4), F7
 	FMOVQ 896(R4), F8
-	FMOVQ 912(R4), F9
-	FMOVQ 928(R4), F10
-	FMOVQ 400(R4), F11
+	FMOVQ 384(R4), F9
+	FMOVQ 912(R4), F10
+	FMOVQ 928(R4), F11
 loop:
-	// 176 instructions for 2 matrices, 88 each
+	// 165 instructions for 2 matrices, 82.5 each
 	ADD R9, R1, R11
 	FMOVQ (R11), F12
 	ADD R6<<1, R1, R11
@@ -3632,112 +3601,101 @@ loop:
 	VAND V6.B16, V26.B16, V12.B16
 	WORD $0x6eece5f0 // fcmgt v16.2d, v15.2d, v12.2d
 	VBSL V15.B16, V12.B16, V16.B16
-	WORD $0x6eefe591 // fcmgt v17.2d, v12.2d, v15.2d
-	VBSL V15.B16, V12.B16, V17.B16
+	WORD $0x6eece5f1 // fcmgt v17.2d, v15.2d, v12.2d
+	VBSL V12.B16, V15.B16, V17.B16
 	WORD $0x6e67de33 // fmul v19.2d, v17.2d, v7.2d
 	WORD $0x6ef3e613 // fcmgt v19.2d, v16.2d, v19.2d
-	WORD $0x4ef1d614 // fsub v20.2d, v16.2d, v17.2d
-	VBIF V19.B16, V16.B16, V20.B16
-	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
-	VBIT V19.B16, V16.B16, V17.B16
-	WORD $0x6e71fe94 // fdiv v20.2d, v20.2d, v17.2d
-	WORD $0x6e74de90 // fmul v16.2d, v20.2d, v20.2d
-	WORD $0x6e70de91 // fmul v17.2d, v20.2d, v16.2d
-	FMOVQ 944(R4), F21
-	VFMLA V16.D2, V8.D2, V21.D2
-	FMOVQ 960(R4), F22
-	VFMLA V16.D2, V21.D2, V22.D2
-	FMOVQ 976(R4), F21
-	VFMLA V16.D2, V22.D2, V21.D2
-	FMOVQ 992(R4), F22
-	VFMLA V16.D2, V21.D2, V22.D2
-	FMOVQ 1008(R4), F21
-	VFMLA V16.D2, V22.D2, V21.D2
-	FMOVQ 1024(R4), F22
-	VFMLA V16.D2, V21.D2, V22.D2
-	FMOVQ 1040(R4), F21
-	VFMLA V16.D2, V22.D2, V21.D2
-	FMOVQ 1056(R4), F22
-	VFMLA V16.D2, V21.D2, V22.D2
-	FMOVQ 1072(R4), F21
-	VFMLA V16.D2, V22.D2, V21.D2
-	FMOVQ 1088(R4), F22
-	VFMLA V16.D2, V21.D2, V22.D2
-	FMOVQ 1104(R4), F21
-	VFMLA V16.D2, V22.D2, V21.D2
-	FMOVQ 1120(R4), F22
-	VFMLA V16.D2, V21.D2, V22.D2
-	VFMLA V22.D2, V17.D2, V20.D2
-	VAND V9.B16, V19.B16, V16.B16
-	WORD $0x4e70d690 // fadd v16.2d, v20.2d, v16.2d
-	VAND V10.B16, V19.B16, V19.B16
-	WORD $0x4e73d613 // fadd v19.2d, v16.2d, v19.2d
+	VAND V8.B16, V19.B16, V20.B16
+	VMOV V17.B16, V21.B16
+	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLS V17.D2, V20.D2, V16.D2
+	WORD $0x6e75fe10 // fdiv v16.2d, v16.2d, v21.2d
 	WORD $0x6eece5ec // fcmgt v12.2d, v15.2d, v12.2d
-	VAND V2.B16, V12.B16, V16.B16
-	VEOR V16.B16, V19.B16, V16.B16
-	VAND V11.B16, V12.B16, V17.B16
-	WORD $0x4e71d611 // fadd v17.2d, v16.2d, v17.2d
-	FMOVQ 384(R4), F16
-	VAND V16.B16, V12.B16, V12.B16
-	WORD $0x4e6cd62c // fadd v12.2d, v17.2d, v12.2d
-	WORD $0x6e6ffd8c // fdiv v12.2d, v12.2d, v15.2d
-	VAND V2.B16, V26.B16, V15.B16
-	VEOR V15.B16, V12.B16, V12.B16
-	WORD $0x6e7add9a // fmul v26.2d, v12.2d, v26.2d
-	WORD $0x4e6cd58c // fadd v12.2d, v12.2d, v12.2d
-	WORD $0x6e7bdd9b // fmul v27.2d, v12.2d, v27.2d
-	WORD $0x6e72dd92 // fmul v18.2d, v12.2d, v18.2d
-	WORD $0x6e6ddd8c // fmul v12.2d, v12.2d, v13.2d
-	WORD $0x6e7bdf6d // fmul v13.2d, v27.2d, v27.2d
-	VFMLA V18.D2, V18.D2, V13.D2
-	VFMLA V12.D2, V12.D2, V13.D2
-	WORD $0x6eede46f // fcmgt v15.2d, v3.2d, v13.2d
-	WORD $0x4efad410 // fsub v16.2d, v0.2d, v26.2d
-	WORD $0x6ee3e5b1 // fcmgt v17.2d, v13.2d, v3.2d
-	VBSL V3.B16, V13.B16, V17.B16
-	WORD $0x6e71fe10 // fdiv v16.2d, v16.2d, v17.2d
-	FMOVQ 1168(R4), F13
-	VBIT V15.B16, V13.B16, V16.B16
+	VAND V9.B16, V12.B16, V17.B16
+	VAND V2.B16, V12.B16, V20.B16
+	VAND V10.B16, V19.B16, V19.B16
+	VORR V20.B16, V19.B16, V19.B16
+	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
+	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
+	WORD $0x6e73de15 // fmul v21.2d, v16.2d, v19.2d
+	FMOVQ 944(R4), F22
+	VFMLA V19.D2, V11.D2, V22.D2
+	FMOVQ 960(R4), F23
+	VFMLA V19.D2, V22.D2, V23.D2
+	FMOVQ 976(R4), F22
+	VFMLA V19.D2, V23.D2, V22.D2
+	FMOVQ 992(R4), F23
+	VFMLA V19.D2, V22.D2, V23.D2
+	FMOVQ 1008(R4), F22
+	VFMLA V19.D2, V23.D2, V22.D2
+	FMOVQ 1024(R4), F23
+	VFMLA V19.D2, V22.D2, V23.D2
+	FMOVQ 1040(R4), F22
+	VFMLA V19.D2, V23.D2, V22.D2
+	VFMLA V22.D2, V21.D2, V16.D2
+	VEOR V20.B16, V16.B16, V16.B16
+	FMOVQ 400(R4), F19
+	VAND V19.B16, V12.B16, V12.B16
+	WORD $0x4e6cd610 // fadd v16.2d, v16.2d, v12.2d
+	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
+	WORD $0x6e6ffe10 // fdiv v16.2d, v16.2d, v15.2d
+	VAND V2.B16, V26.B16, V12.B16
+	VEOR V12.B16, V16.B16, V16.B16
+	WORD $0x6e7ade1a // fmul v26.2d, v16.2d, v26.2d
+	WORD $0x4e70d610 // fadd v16.2d, v16.2d, v16.2d
+	WORD $0x6e7bde1b // fmul v27.2d, v16.2d, v27.2d
+	WORD $0x6e72de12 // fmul v18.2d, v16.2d, v18.2d
+	WORD $0x6e6dde10 // fmul v16.2d, v16.2d, v13.2d
+	WORD $0x6e7bdf6c // fmul v12.2d, v27.2d, v27.2d
+	VFMLA V18.D2, V18.D2, V12.D2
+	VFMLA V16.D2, V16.D2, V12.D2
+	WORD $0x6eece46d // fcmgt v13.2d, v3.2d, v12.2d
+	WORD $0x4efad40f // fsub v15.2d, v0.2d, v26.2d
+	WORD $0x6ee3e591 // fcmgt v17.2d, v12.2d, v3.2d
+	VBSL V3.B16, V12.B16, V17.B16
+	WORD $0x6e71fdef // fdiv v15.2d, v15.2d, v17.2d
+	FMOVQ 1088(R4), F12
+	VBIT V13.B16, V12.B16, V15.B16
 	ADD R8, R1, R11
-	FMOVQ (R11), F13
-	WORD $0x6e6ddd8f // fmul v15.2d, v12.2d, v13.2d
+	FMOVQ (R11), F12
+	WORD $0x6e6cde0d // fmul v13.2d, v16.2d, v12.2d
 	ADD R10, R1, R11
 	FMOVQ (R11), F17
-	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
-	VFMLA V17.D2, V18.D2, V15.D2
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	VFMLA V17.D2, V18.D2, V13.D2
 	WORD $0x6e71df73 // fmul v19.2d, v27.2d, v17.2d
 	ADD R6, R1, R11
 	FMOVQ (R11), F20
 	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
-	VFMLA V20.D2, V12.D2, V19.D2
+	VFMLA V20.D2, V16.D2, V19.D2
 	WORD $0x6e74de55 // fmul v21.2d, v18.2d, v20.2d
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
-	VFMLA V13.D2, V27.D2, V21.D2
+	VFMLA V12.D2, V27.D2, V21.D2
 	WORD $0x6e74df76 // fmul v22.2d, v27.2d, v20.2d
-	VFMLA V13.D2, V18.D2, V22.D2
-	VFMLA V17.D2, V12.D2, V22.D2
-	WORD $0x6e76de10 // fmul v16.2d, v16.2d, v22.2d
+	VFMLA V12.D2, V18.D2, V22.D2
+	VFMLA V17.D2, V16.D2, V22.D2
+	WORD $0x6e76ddef // fmul v15.2d, v15.2d, v22.2d
 	WORD $0x6e74df54 // fmul v20.2d, v26.2d, v20.2d
-	VFMLA V15.D2, V1.D2, V20.D2
-	VFMLA V27.D2, V16.D2, V20.D2
-	WORD $0x6e6ddf4d // fmul v13.2d, v26.2d, v13.2d
-	VFMLA V19.D2, V1.D2, V13.D2
-	VFMLA V18.D2, V16.D2, V13.D2
+	VFMLA V13.D2, V1.D2, V20.D2
+	VFMLA V27.D2, V15.D2, V20.D2
+	WORD $0x6e6cdf4c // fmul v12.2d, v26.2d, v12.2d
+	VFMLA V19.D2, V1.D2, V12.D2
+	VFMLA V18.D2, V15.D2, V12.D2
 	WORD $0x6e71df5a // fmul v26.2d, v26.2d, v17.2d
 	VFMLA V21.D2, V1.D2, V26.D2
-	VFMLA V12.D2, V16.D2, V26.D2
-	WORD $0x6eb0a9cf // umaxv s15, v14.4s
-	FMOVS F15, R11
+	VFMLA V16.D2, V15.D2, V26.D2
+	WORD $0x6eb0a9cd // umaxv s13, v14.4s
+	FMOVS F13, R11
 	CBNZ R11, hard
 	FMOVQ F27, (R0)
 	ADD R5, R0, R11
 	FMOVQ F18, (R11)
 	ADD R5<<1, R0, R11
-	FMOVQ F12, (R11)
+	FMOVQ F16, (R11)
 	ADD R6, R0, R11
 	FMOVQ F20, (R11)
 	ADD R5<<2, R0, R11
-	FMOVQ F13, (R11)
+	FMOVQ F12, (R11)
 	ADD R7, R0, R11
 	FMOVQ F26, (R11)
 	ADD $16, R0
@@ -3751,29 +3709,29 @@ loop:
 	MOVD ZR, hard+56(FP)
 	RET
 hard:
-	FMOVQ (R0), F15
-	VBIF V14.B16, V27.B16, V15.B16
-	FMOVQ F15, (R0)
+	FMOVQ (R0), F13
+	VBIF V14.B16, V27.B16, V13.B16
+	FMOVQ F13, (R0)
 	ADD R5, R0, R11
-	FMOVQ (R11), F15
-	VBIF V14.B16, V18.B16, V15.B16
+	FMOVQ (R11), F13
+	VBIF V14.B16, V18.B16, V13.B16
 	ADD R5, R0, R11
-	FMOVQ F15, (R11)
+	FMOVQ F13, (R11)
 	ADD R5<<1, R0, R11
-	FMOVQ (R11), F15
-	VBIF V14.B16, V12.B16, V15.B16
+	FMOVQ (R11), F13
+	VBIF V14.B16, V16.B16, V13.B16
 	ADD R5<<1, R0, R11
-	FMOVQ F15, (R11)
+	FMOVQ F13, (R11)
 	ADD R6, R0, R11
-	FMOVQ (R11), F12
-	VBIF V14.B16, V20.B16, V12.B16
+	FMOVQ (R11), F13
+	VBIF V14.B16, V20.B16, V13.B16
 	ADD R6, R0, R11
-	FMOVQ F12, (R11)
+	FMOVQ F13, (R11)
 	ADD R5<<2, R0, R11
-	FMOVQ (R11), F12
-	VBIF V14.B16, V13.B16, V12.B16
+	FMOVQ (R11), F13
+	VBIF V14.B16, V12.B16, V13.B16
 	ADD R5<<2, R0, R11
-	FMOVQ F12, (R11)
+	FMOVQ F13, (R11)
 	ADD R7, R0, R11
 	FMOVQ (R11), F12
 	VBIF V14.B16, V26.B16, V12.B16
@@ -3806,7 +3764,7 @@ TEXT ·composeSE3F32NEON(SB), NOSPLIT, $0-64
 	ADD R6<<1, R7, R8
 	FMOVQ (R5), F0
 	FMOVQ 32(R5), F1
-	FMOVQ 1152(R5), F2
+	FMOVQ 1072(R5), F2
 loop:
 	// 402 instructions for 4 matrices, 100.5 each
 	FMOVQ (R1), F3
@@ -3844,7 +3802,7 @@ loop:
 	VFMLS V11.S4, V12.S4, V9.S4
 	FMOVQ 128(R5), F11
 	VFMLS V11.S4, V12.S4, V9.S4
-	FMOVQ 1200(R5), F11
+	FMOVQ 1120(R5), F11
 	VFMLS V11.S4, V12.S4, V9.S4
 	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
 	FMOVQ 192(R5), F12
@@ -3894,7 +3852,7 @@ loop:
 	WORD $0x6ea2e48f // fcmgt v15.4s, v4.4s, v2.4s
 	VBSL V2.B16, V4.B16, V15.B16
 	WORD $0x6e2ffe10 // fdiv v16.4s, v16.4s, v15.4s
-	FMOVQ 1136(R5), F4
+	FMOVQ 1056(R5), F4
 	VBIT V12.B16, V4.B16, V16.B16
 	ADD R6<<2, R1, R9
 	FMOVQ (R9), F4
@@ -3960,7 +3918,7 @@ loop:
 	VFMLS V17.S4, V19.S4, V15.S4
 	FMOVQ 128(R5), F17
 	VFMLS V17.S4, V19.S4, V15.S4
-	FMOVQ 1200(R5), F17
+	FMOVQ 1120(R5), F17
 	VFMLS V17.S4, V19.S4, V15.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
 	FMOVQ 192(R5), F19
@@ -4010,7 +3968,7 @@ loop:
 	WORD $0x6ea2e4b6 // fcmgt v22.4s, v5.4s, v2.4s
 	VBSL V2.B16, V5.B16, V22.B16
 	WORD $0x6e36fef7 // fdiv v23.4s, v23.4s, v22.4s
-	FMOVQ 1136(R5), F5
+	FMOVQ 1056(R5), F5
 	VBIT V19.B16, V5.B16, V23.B16
 	ADD R6<<2, R2, R9
 	FMOVQ (R9), F5
@@ -4140,66 +4098,66 @@ loop:
 	VFMLA V11.S4, V16.S4, V15.S4
 	VFMLA V15.S4, V12.S4, V9.S4
 	WORD $0x6ea6e546 // fcmgt v6.4s, v10.4s, v6.4s
-	VAND V1.B16, V6.B16, V11.B16
-	VEOR V11.B16, V9.B16, V11.B16
-	FMOVQ 128(R5), F12
-	VAND V12.B16, V6.B16, V9.B16
-	WORD $0x4e29d569 // fadd v9.4s, v11.4s, v9.4s
-	FMOVQ 112(R5), F11
-	VAND V11.B16, V6.B16, V6.B16
-	WORD $0x4e26d526 // fadd v6.4s, v9.4s, v6.4s
-	WORD $0x6e2afcc6 // fdiv v6.4s, v6.4s, v10.4s
-	VAND V1.B16, V3.B16, V9.B16
-	VEOR V9.B16, V6.B16, V6.B16
-	WORD $0x6e23dcc3 // fmul v3.4s, v6.4s, v3.4s
-	WORD $0x4e26d4c6 // fadd v6.4s, v6.4s, v6.4s
-	WORD $0x6e25dcc5 // fmul v5.4s, v6.4s, v5.4s
-	WORD $0x6e27dcc7 // fmul v7.4s, v6.4s, v7.4s
-	WORD $0x6e2ddcc6 // fmul v6.4s, v6.4s, v13.4s
-	WORD $0x6e25dca9 // fmul v9.4s, v5.4s, v5.4s
-	VFMLA V7.S4, V7.S4, V9.S4
-	VFMLA V6.S4, V6.S4, V9.S4
-	WORD $0x6ea9e44a // fcmgt v10.4s, v2.4s, v9.4s
+	FMOVQ 16(R5), F11
+	VAND V11.B16, V6.B16, V12.B16
+	VAND V1.B16, V6.B16, V6.B16
+	VEOR V6.B16, V9.B16, V9.B16
+	FMOVQ 128(R5), F6
+	VFMLA V6.S4, V12.S4, V9.S4
+	FMOVQ 112(R5), F6
+	VFMLA V6.S4, V12.S4, V9.S4
+	WORD $0x6e2afd29 // fdiv v9.4s, v9.4s, v10.4s
+	VAND V1.B16, V3.B16, V6.B16
+	VEOR V6.B16, V9.B16, V9.B16
+	WORD $0x6e23dd23 // fmul v3.4s, v9.4s, v3.4s
+	WORD $0x4e29d529 // fadd v9.4s, v9.4s, v9.4s
+	WORD $0x6e25dd25 // fmul v5.4s, v9.4s, v5.4s
+	WORD $0x6e27dd27 // fmul v7.4s, v9.4s, v7.4s
+	WORD $0x6e2ddd29 // fmul v9.4s, v9.4s, v13.4s
+	WORD $0x6e25dca6 // fmul v6.4s, v5.4s, v5.4s
+	VFMLA V7.S4, V7.S4, V6.S4
+	VFMLA V9.S4, V9.S4, V6.S4
+	WORD $0x6ea6e44a // fcmgt v10.4s, v2.4s, v6.4s
 	FMOVQ 16(R5), F11
 	WORD $0x4ea3d56c // fsub v12.4s, v11.4s, v3.4s
-	WORD $0x6ea2e52b // fcmgt v11.4s, v9.4s, v2.4s
-	VBSL V2.B16, V9.B16, V11.B16
+	WORD $0x6ea2e4cb // fcmgt v11.4s, v6.4s, v2.4s
+	VBSL V2.B16, V6.B16, V11.B16
 	WORD $0x6e2bfd8c // fdiv v12.4s, v12.4s, v11.4s
-	FMOVQ 1136(R5), F9
-	VBIT V10.B16, V9.B16, V12.B16
-	WORD $0x6e24dcc9 // fmul v9.4s, v6.4s, v4.4s
-	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
-	VFMLA V14.S4, V7.S4, V9.S4
+	FMOVQ 1056(R5), F6
+	VBIT V10.B16, V6.B16, V12.B16
+	WORD $0x6e24dd26 // fmul v6.4s, v9.4s, v4.4s
+	WORD $0x6ea0f8c6 // fneg v6.4s, v6.4s
+	VFMLA V14.S4, V7.S4, V6.S4
 	WORD $0x6e2edcaa // fmul v10.4s, v5.4s, v14.4s
 	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
-	VFMLA V18.S4, V6.S4, V10.S4
+	VFMLA V18.S4, V9.S4, V10.S4
 	WORD $0x6e32dceb // fmul v11.4s, v7.4s, v18.4s
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	VFMLA V4.S4, V5.S4, V11.S4
 	WORD $0x6e32dcad // fmul v13.4s, v5.4s, v18.4s
 	VFMLA V4.S4, V7.S4, V13.S4
-	VFMLA V14.S4, V6.S4, V13.S4
+	VFMLA V14.S4, V9.S4, V13.S4
 	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
 	WORD $0x6e32dc72 // fmul v18.4s, v3.4s, v18.4s
 	FMOVQ 256(R5), F13
-	VFMLA V9.S4, V13.S4, V18.S4
+	VFMLA V6.S4, V13.S4, V18.S4
 	VFMLA V5.S4, V12.S4, V18.S4
 	WORD $0x6e24dc64 // fmul v4.4s, v3.4s, v4.4s
-	FMOVQ 256(R5), F9
-	VFMLA V10.S4, V9.S4, V4.S4
+	FMOVQ 256(R5), F6
+	VFMLA V10.S4, V6.S4, V4.S4
 	VFMLA V7.S4, V12.S4, V4.S4
 	WORD $0x6e2edc63 // fmul v3.4s, v3.4s, v14.4s
-	FMOVQ 256(R5), F9
-	VFMLA V11.S4, V9.S4, V3.S4
-	VFMLA V6.S4, V12.S4, V3.S4
-	WORD $0x6eb0a909 // umaxv s9, v8.4s
-	FMOVS F9, R9
+	FMOVQ 256(R5), F6
+	VFMLA V11.S4, V6.S4, V3.S4
+	VFMLA V9.S4, V12.S4, V3.S4
+	WORD $0x6eb0a906 // umaxv s6, v8.4s
+	FMOVS F6, R9
 	CBNZ R9, hard
 	FMOVQ F5, (R0)
 	ADD R6, R0, R9
 	FMOVQ F7, (R9)
 	ADD R6<<1, R0, R9
-	FMOVQ F6, (R9)
+	FMOVQ F9, (R9)
 	ADD R7, R0, R9
 	FMOVQ F18, (R9)
 	ADD R6<<2, R0, R9
@@ -4218,9 +4176,9 @@ loop:
 	MOVD ZR, hard+56(FP)
 	RET
 hard:
-	FMOVQ (R0), F9
-	VBIF V8.B16, V5.B16, V9.B16
-	FMOVQ F9, (R0)
+	FMOVQ (R0), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	FMOVQ F6, (R0)
 	ADD R6, R0, R9
 	FMOVQ (R9), F5
 	VBIF V8.B16, V7.B16, V5.B16
@@ -4228,7 +4186,7 @@ hard:
 	FMOVQ F5, (R9)
 	ADD R6<<1, R0, R9
 	FMOVQ (R9), F5
-	VBIF V8.B16, V6.B16, V5.B16
+	VBIF V8.B16, V9.B16, V5.B16
 	ADD R6<<1, R0, R9
 	FMOVQ F5, (R9)
 	ADD R7, R0, R9
@@ -4272,10 +4230,10 @@ TEXT ·composeSE3F64NEON(SB), NOSPLIT, $0-64
 	ADD R6<<1, R6, R7
 	ADD R6<<1, R7, R8
 	FMOVQ 304(R5), F0
-	FMOVQ 1184(R5), F1
-	FMOVQ 880(R5), F2
+	FMOVQ 1104(R5), F1
+	FMOVQ 1136(R5), F2
 loop:
-	// 421 instructions for 2 matrices, 210.5 each
+	// 411 instructions for 2 matrices, 205.5 each
 	FMOVQ (R1), F3
 	WORD $0x6e63dc64 // fmul v4.2d, v3.2d, v3.2d
 	ADD R6, R1, R9
@@ -4300,7 +4258,7 @@ loop:
 	VFMLS V11.D2, V12.D2, V10.D2
 	FMOVQ 400(R5), F11
 	VFMLS V11.D2, V12.D2, V10.D2
-	FMOVQ 1216(R5), F11
+	FMOVQ 1152(R5), F11
 	VFMLS V11.D2, V12.D2, V10.D2
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
 	FMOVQ 480(R5), F12
@@ -4361,7 +4319,7 @@ loop:
 	WORD $0x6ee1e48f // fcmgt v15.2d, v4.2d, v1.2d
 	VBSL V1.B16, V4.B16, V15.B16
 	WORD $0x6e6ffe10 // fdiv v16.2d, v16.2d, v15.2d
-	FMOVQ 1168(R5), F4
+	FMOVQ 1088(R5), F4
 	VBIT V13.B16, V4.B16, V16.B16
 	ADD R6<<2, R1, R9
 	FMOVQ (R9), F4
@@ -4416,7 +4374,7 @@ loop:
 	VFMLS V17.D2, V19.D2, V16.D2
 	FMOVQ 400(R5), F17
 	VFMLS V17.D2, V19.D2, V16.D2
-	FMOVQ 1216(R5), F17
+	FMOVQ 1152(R5), F17
 	VFMLS V17.D2, V19.D2, V16.D2
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
 	FMOVQ 480(R5), F19
@@ -4477,7 +4435,7 @@ loop:
 	WORD $0x6ee1e4b6 // fcmgt v22.2d, v5.2d, v1.2d
 	VBSL V1.B16, V5.B16, V22.B16
 	WORD $0x6e76fef7 // fdiv v23.2d, v23.2d, v22.2d
-	FMOVQ 1168(R5), F5
+	FMOVQ 1088(R5), F5
 	VBIT V20.B16, V5.B16, V23.B16
 	ADD R6<<2, R2, R9
 	FMOVQ (R9), F5
@@ -4582,110 +4540,100 @@ loop:
 	VAND V7.B16, V3.B16, V9.B16
 	WORD $0x6ee9e547 // fcmgt v7.2d, v10.2d, v9.2d
 	VBSL V10.B16, V9.B16, V7.B16
-	WORD $0x6eeae52b // fcmgt v11.2d, v9.2d, v10.2d
-	VBSL V10.B16, V9.B16, V11.B16
-	WORD $0x6e62dd6d // fmul v13.2d, v11.2d, v2.2d
-	WORD $0x6eede4ed // fcmgt v13.2d, v7.2d, v13.2d
-	WORD $0x4eebd4ef // fsub v15.2d, v7.2d, v11.2d
-	VBIF V13.B16, V7.B16, V15.B16
-	WORD $0x4e6bd4e7 // fadd v7.2d, v7.2d, v11.2d
-	VBIT V13.B16, V7.B16, V11.B16
-	WORD $0x6e6bfdef // fdiv v15.2d, v15.2d, v11.2d
-	WORD $0x6e6fdde7 // fmul v7.2d, v15.2d, v15.2d
-	WORD $0x6e67ddeb // fmul v11.2d, v15.2d, v7.2d
-	FMOVQ 944(R5), F16
-	FMOVQ 896(R5), F17
-	VFMLA V7.D2, V17.D2, V16.D2
-	FMOVQ 960(R5), F17
-	VFMLA V7.D2, V16.D2, V17.D2
-	FMOVQ 976(R5), F16
-	VFMLA V7.D2, V17.D2, V16.D2
-	FMOVQ 992(R5), F17
-	VFMLA V7.D2, V16.D2, V17.D2
-	FMOVQ 1008(R5), F16
-	VFMLA V7.D2, V17.D2, V16.D2
-	FMOVQ 1024(R5), F17
-	VFMLA V7.D2, V16.D2, V17.D2
-	FMOVQ 1040(R5), F16
-	VFMLA V7.D2, V17.D2, V16.D2
-	FMOVQ 1056(R5), F17
-	VFMLA V7.D2, V16.D2, V17.D2
-	FMOVQ 1072(R5), F16
-	VFMLA V7.D2, V17.D2, V16.D2
-	FMOVQ 1088(R5), F17
-	VFMLA V7.D2, V16.D2, V17.D2
-	FMOVQ 1104(R5), F16
-	VFMLA V7.D2, V17.D2, V16.D2
-	FMOVQ 1120(R5), F17
-	VFMLA V7.D2, V16.D2, V17.D2
-	VFMLA V17.D2, V11.D2, V15.D2
-	FMOVQ 912(R5), F11
-	VAND V11.B16, V13.B16, V7.B16
-	WORD $0x4e67d5e7 // fadd v7.2d, v15.2d, v7.2d
-	FMOVQ 928(R5), F11
-	VAND V11.B16, V13.B16, V13.B16
-	WORD $0x4e6dd4ed // fadd v13.2d, v7.2d, v13.2d
+	WORD $0x6ee9e54b // fcmgt v11.2d, v10.2d, v9.2d
+	VBSL V9.B16, V10.B16, V11.B16
+	FMOVQ 880(R5), F13
+	WORD $0x6e6ddd6f // fmul v15.2d, v11.2d, v13.2d
+	WORD $0x6eefe4ef // fcmgt v15.2d, v7.2d, v15.2d
+	FMOVQ 896(R5), F13
+	VAND V13.B16, V15.B16, V16.B16
+	VMOV V11.B16, V13.B16
+	VFMLA V7.D2, V16.D2, V13.D2
+	VFMLS V11.D2, V16.D2, V7.D2
+	WORD $0x6e6dfce7 // fdiv v7.2d, v7.2d, v13.2d
 	WORD $0x6ee9e549 // fcmgt v9.2d, v10.2d, v9.2d
-	VAND V0.B16, V9.B16, V7.B16
-	VEOR V7.B16, V13.B16, V7.B16
-	FMOVQ 400(R5), F13
-	VAND V13.B16, V9.B16, V11.B16
-	WORD $0x4e6bd4eb // fadd v11.2d, v7.2d, v11.2d
-	FMOVQ 384(R5), F7
-	VAND V7.B16, V9.B16, V9.B16
-	WORD $0x4e69d569 // fadd v9.2d, v11.2d, v9.2d
-	WORD $0x6e6afd29 // fdiv v9.2d, v9.2d, v10.2d
-	VAND V0.B16, V3.B16, V7.B16
-	VEOR V7.B16, V9.B16, V9.B16
-	WORD $0x6e63dd23 // fmul v3.2d, v9.2d, v3.2d
-	WORD $0x4e69d529 // fadd v9.2d, v9.2d, v9.2d
-	WORD $0x6e65dd25 // fmul v5.2d, v9.2d, v5.2d
-	WORD $0x6e66dd26 // fmul v6.2d, v9.2d, v6.2d
-	WORD $0x6e6cdd29 // fmul v9.2d, v9.2d, v12.2d
-	WORD $0x6e65dca7 // fmul v7.2d, v5.2d, v5.2d
-	VFMLA V6.D2, V6.D2, V7.D2
-	VFMLA V9.D2, V9.D2, V7.D2
-	WORD $0x6ee7e42a // fcmgt v10.2d, v1.2d, v7.2d
+	FMOVQ 384(R5), F11
+	VAND V11.B16, V9.B16, V13.B16
+	VAND V0.B16, V9.B16, V11.B16
+	FMOVQ 912(R5), F16
+	VAND V16.B16, V15.B16, V15.B16
+	VORR V11.B16, V15.B16, V15.B16
+	WORD $0x4e6fd5ad // fadd v13.2d, v13.2d, v15.2d
+	WORD $0x6e67dcef // fmul v15.2d, v7.2d, v7.2d
+	WORD $0x6e6fdcf0 // fmul v16.2d, v7.2d, v15.2d
+	FMOVQ 944(R5), F17
+	FMOVQ 928(R5), F19
+	VFMLA V15.D2, V19.D2, V17.D2
+	FMOVQ 960(R5), F19
+	VFMLA V15.D2, V17.D2, V19.D2
+	FMOVQ 976(R5), F17
+	VFMLA V15.D2, V19.D2, V17.D2
+	FMOVQ 992(R5), F19
+	VFMLA V15.D2, V17.D2, V19.D2
+	FMOVQ 1008(R5), F17
+	VFMLA V15.D2, V19.D2, V17.D2
+	FMOVQ 1024(R5), F19
+	VFMLA V15.D2, V17.D2, V19.D2
+	FMOVQ 1040(R5), F17
+	VFMLA V15.D2, V19.D2, V17.D2
+	VFMLA V17.D2, V16.D2, V7.D2
+	VEOR V11.B16, V7.B16, V7.B16
+	FMOVQ 400(R5), F11
+	VAND V11.B16, V9.B16, V9.B16
+	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
+	WORD $0x4e6dd4e7 // fadd v7.2d, v7.2d, v13.2d
+	WORD $0x6e6afce7 // fdiv v7.2d, v7.2d, v10.2d
+	VAND V0.B16, V3.B16, V9.B16
+	VEOR V9.B16, V7.B16, V7.B16
+	WORD $0x6e63dce3 // fmul v3.2d, v7.2d, v3.2d
+	WORD $0x4e67d4e7 // fadd v7.2d, v7.2d, v7.2d
+	WORD $0x6e65dce5 // fmul v5.2d, v7.2d, v5.2d
+	WORD $0x6e66dce6 // fmul v6.2d, v7.2d, v6.2d
+	WORD $0x6e6cdce7 // fmul v7.2d, v7.2d, v12.2d
+	WORD $0x6e65dca9 // fmul v9.2d, v5.2d, v5.2d
+	VFMLA V6.D2, V6.D2, V9.D2
+	VFMLA V7.D2, V7.D2, V9.D2
+	WORD $0x6ee9e42a // fcmgt v10.2d, v1.2d, v9.2d
 	FMOVQ 464(R5), F11
 	WORD $0x4ee3d56c // fsub v12.2d, v11.2d, v3.2d
-	WORD $0x6ee1e4eb // fcmgt v11.2d, v7.2d, v1.2d
-	VBSL V1.B16, V7.B16, V11.B16
+	WORD $0x6ee1e52b // fcmgt v11.2d, v9.2d, v1.2d
+	VBSL V1.B16, V9.B16, V11.B16
 	WORD $0x6e6bfd8c // fdiv v12.2d, v12.2d, v11.2d
-	FMOVQ 1168(R5), F7
-	VBIT V10.B16, V7.B16, V12.B16
-	WORD $0x6e64dd27 // fmul v7.2d, v9.2d, v4.2d
-	WORD $0x6ee0f8e7 // fneg v7.2d, v7.2d
-	VFMLA V14.D2, V6.D2, V7.D2
+	FMOVQ 1088(R5), F9
+	VBIT V10.B16, V9.B16, V12.B16
+	WORD $0x6e64dce9 // fmul v9.2d, v7.2d, v4.2d
+	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
+	VFMLA V14.D2, V6.D2, V9.D2
 	WORD $0x6e6edcaa // fmul v10.2d, v5.2d, v14.2d
 	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
-	VFMLA V18.D2, V9.D2, V10.D2
+	VFMLA V18.D2, V7.D2, V10.D2
 	WORD $0x6e72dccb // fmul v11.2d, v6.2d, v18.2d
 	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
 	VFMLA V4.D2, V5.D2, V11.D2
 	WORD $0x6e72dcad // fmul v13.2d, v5.2d, v18.2d
 	VFMLA V4.D2, V6.D2, V13.D2
-	VFMLA V14.D2, V9.D2, V13.D2
+	VFMLA V14.D2, V7.D2, V13.D2
 	WORD $0x6e6ddd8c // fmul v12.2d, v12.2d, v13.2d
 	WORD $0x6e72dc72 // fmul v18.2d, v3.2d, v18.2d
 	FMOVQ 640(R5), F13
-	VFMLA V7.D2, V13.D2, V18.D2
+	VFMLA V9.D2, V13.D2, V18.D2
 	VFMLA V5.D2, V12.D2, V18.D2
 	WORD $0x6e64dc64 // fmul v4.2d, v3.2d, v4.2d
-	FMOVQ 640(R5), F7
-	VFMLA V10.D2, V7.D2, V4.D2
+	FMOVQ 640(R5), F9
+	VFMLA V10.D2, V9.D2, V4.D2
 	VFMLA V6.D2, V12.D2, V4.D2
 	WORD $0x6e6edc63 // fmul v3.2d, v3.2d, v14.2d
-	FMOVQ 640(R5), F7
-	VFMLA V11.D2, V7.D2, V3.D2
-	VFMLA V9.D2, V12.D2, V3.D2
-	WORD $0x6eb0a907 // umaxv s7, v8.4s
-	FMOVS F7, R9
+	FMOVQ 640(R5), F9
+	VFMLA V11.D2, V9.D2, V3.D2
+	VFMLA V7.D2, V12.D2, V3.D2
+	WORD $0x6eb0a909 // umaxv s9, v8.4s
+	FMOVS F9, R9
 	CBNZ R9, hard
 	FMOVQ F5, (R0)
 	ADD R6, R0, R9
 	FMOVQ F6, (R9)
 	ADD R6<<1, R0, R9
-	FMOVQ F9, (R9)
+	FMOVQ F7, (R9)
 	ADD R7, R0, R9
 	FMOVQ F18, (R9)
 	ADD R6<<2, R0, R9
@@ -4704,9 +4652,9 @@ loop:
 	MOVD ZR, hard+56(FP)
 	RET
 hard:
-	FMOVQ (R0), F7
-	VBIF V8.B16, V5.B16, V7.B16
-	FMOVQ F7, (R0)
+	FMOVQ (R0), F9
+	VBIF V8.B16, V5.B16, V9.B16
+	FMOVQ F9, (R0)
 	ADD R6, R0, R9
 	FMOVQ (R9), F5
 	VBIF V8.B16, V6.B16, V5.B16
@@ -4714,7 +4662,7 @@ hard:
 	FMOVQ F5, (R9)
 	ADD R6<<1, R0, R9
 	FMOVQ (R9), F5
-	VBIF V8.B16, V9.B16, V5.B16
+	VBIF V8.B16, V7.B16, V5.B16
 	ADD R6<<1, R0, R9
 	FMOVQ F5, (R9)
 	ADD R7, R0, R9
@@ -5295,7 +5243,7 @@ loop:
 	WORD $0x4eafd40a // fsub v10.4s, v0.4s, v15.4s
 	WORD $0x4ea0c9ed // fcmgt v13.4s, v15.4s, #0.0
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 1136(R4), F16
+	FMOVQ 1056(R4), F16
 	WORD $0x6eb0e5f1 // fcmgt v17.4s, v15.4s, v16.4s
 	VBSL V16.B16, V15.B16, V17.B16
 	WORD $0x4e31d411 // fadd v17.4s, v0.4s, v17.4s
@@ -5307,46 +5255,46 @@ loop:
 	VFMLS V13.S4, V11.S4, V10.S4
 	VFMLA V6.S4, V10.S4, V13.S4
 	WORD $0x6e24fd8c // fdiv v12.4s, v12.4s, v4.4s
-	FMOVQ 1232(R4), F4
+	FMOVQ 1168(R4), F4
 	WORD $0x6ea9e486 // fcmgt v6.4s, v4.4s, v9.4s
-	FMOVQ 1248(R4), F4
-	FMOVQ 1264(R4), F10
+	FMOVQ 1184(R4), F4
+	FMOVQ 1200(R4), F10
+	VFMLA V9.S4, V10.S4, V4.S4
+	FMOVQ 1216(R4), F10
+	VFMLA V9.S4, V4.S4, V10.S4
+	FMOVQ 1232(R4), F4
+	VFMLA V9.S4, V10.S4, V4.S4
+	FMOVQ 1248(R4), F10
+	VFMLA V9.S4, V4.S4, V10.S4
+	FMOVQ 1264(R4), F4
 	VFMLA V9.S4, V10.S4, V4.S4
 	FMOVQ 1280(R4), F10
 	VFMLA V9.S4, V4.S4, V10.S4
-	FMOVQ 1296(R4), F4
-	VFMLA V9.S4, V10.S4, V4.S4
-	FMOVQ 1312(R4), F10
-	VFMLA V9.S4, V4.S4, V10.S4
-	FMOVQ 1328(R4), F4
-	VFMLA V9.S4, V10.S4, V4.S4
-	FMOVQ 1344(R4), F10
-	VFMLA V9.S4, V4.S4, V10.S4
 	WORD $0x4eacd404 // fsub v4.4s, v0.4s, v12.4s
-	FMOVQ 1152(R4), F11
+	FMOVQ 1072(R4), F11
 	WORD $0x6eabe52e // fcmgt v14.4s, v9.4s, v11.4s
 	VBSL V11.B16, V9.B16, V14.B16
 	WORD $0x6e2efc84 // fdiv v4.4s, v4.4s, v14.4s
 	VBIT V6.B16, V10.B16, V4.B16
-	FMOVQ 1360(R4), F10
-	FMOVQ 1376(R4), F11
+	FMOVQ 1296(R4), F10
+	FMOVQ 1312(R4), F11
+	VFMLA V9.S4, V11.S4, V10.S4
+	FMOVQ 1328(R4), F11
+	VFMLA V9.S4, V10.S4, V11.S4
+	FMOVQ 1344(R4), F10
+	VFMLA V9.S4, V11.S4, V10.S4
+	FMOVQ 1360(R4), F11
+	VFMLA V9.S4, V10.S4, V11.S4
+	FMOVQ 1376(R4), F10
 	VFMLA V9.S4, V11.S4, V10.S4
 	FMOVQ 1392(R4), F11
-	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1408(R4), F10
-	VFMLA V9.S4, V11.S4, V10.S4
-	FMOVQ 1424(R4), F11
-	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1440(R4), F10
-	VFMLA V9.S4, V11.S4, V10.S4
-	FMOVQ 1456(R4), F11
 	VFMLA V9.S4, V10.S4, V11.S4
 	WORD $0x4eadd589 // fsub v9.4s, v12.4s, v13.4s
 	WORD $0x4eadd529 // fsub v9.4s, v9.4s, v13.4s
 	WORD $0x6e2efd29 // fdiv v9.4s, v9.4s, v14.4s
 	VBIT V6.B16, V11.B16, V9.B16
 	VMOV V13.B16, V6.B16
-	FMOVQ 1472(R4), F10
+	FMOVQ 1408(R4), F10
 	VFMLS V10.S4, V4.S4, V6.S4
 	WORD $0x6e2efcc6 // fdiv v6.4s, v6.4s, v14.4s
 	ADD R6, R1, R12
@@ -5424,13 +5372,13 @@ loop:
 	FMOVQ F22, (R12)
 	ADD R5<<1, R0, R12
 	FMOVQ F17, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R6, R0, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R5<<2, R0, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R7, R0, R12
 	FMOVQ F5, (R12)
 	ADD R6<<1, R0, R12
@@ -5439,12 +5387,12 @@ loop:
 	FMOVQ F24, (R12)
 	ADD R5<<3, R0, R12
 	FMOVQ F20, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	FMOVQ F5, (R9)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R5, R9, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R5<<1, R9, R12
 	FMOVQ F5, (R12)
 	ADD R6, R9, R12
@@ -5453,13 +5401,13 @@ loop:
 	FMOVQ F9, (R12)
 	ADD R7, R9, R12
 	FMOVQ F12, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R6<<1, R9, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R8, R9, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R5<<3, R9, R12
 	FMOVQ F5, (R12)
 	FMOVQ F13, (R10)
@@ -5523,19 +5471,19 @@ hard:
 	VBIF V8.B16, V17.B16, V5.B16
 	ADD R5<<1, R0, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R6, R0, R12
 	FMOVQ (R12), F7
 	VBIF V8.B16, V5.B16, V7.B16
 	ADD R6, R0, R12
 	FMOVQ F7, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R5<<2, R0, R12
 	FMOVQ (R12), F7
 	VBIF V8.B16, V5.B16, V7.B16
 	ADD R5<<2, R0, R12
 	FMOVQ F7, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R7, R0, R12
 	FMOVQ (R12), F7
 	VBIF V8.B16, V5.B16, V7.B16
@@ -5556,17 +5504,17 @@ hard:
 	VBIF V8.B16, V20.B16, V5.B16
 	ADD R5<<3, R0, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	FMOVQ (R9), F7
 	VBIF V8.B16, V5.B16, V7.B16
 	FMOVQ F7, (R9)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R5, R9, R12
 	FMOVQ (R12), F7
 	VBIF V8.B16, V5.B16, V7.B16
 	ADD R5, R9, R12
 	FMOVQ F7, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R5<<1, R9, R12
 	FMOVQ (R12), F7
 	VBIF V8.B16, V5.B16, V7.B16
@@ -5587,19 +5535,19 @@ hard:
 	VBIF V8.B16, V12.B16, V5.B16
 	ADD R7, R9, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R6<<1, R9, R12
 	FMOVQ (R12), F7
 	VBIF V8.B16, V5.B16, V7.B16
 	ADD R6<<1, R9, R12
 	FMOVQ F7, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R8, R9, R12
 	FMOVQ (R12), F7
 	VBIF V8.B16, V5.B16, V7.B16
 	ADD R8, R9, R12
 	FMOVQ F7, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R5<<3, R9, R12
 	FMOVQ (R12), F7
 	VBIF V8.B16, V5.B16, V7.B16
@@ -5724,7 +5672,7 @@ TEXT ·leftJacobianSE3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5, R11
 	FMOVQ 464(R4), F0
 	FMOVQ 304(R4), F1
-	FMOVQ 1168(R4), F2
+	FMOVQ 1088(R4), F2
 loop:
 	// 289 instructions for 2 matrices, 144.5 each
 	FMOVQ (R1), F3
@@ -5804,10 +5752,18 @@ loop:
 	VBIT V10.B16, V11.B16, V7.B16
 	WORD $0x6e64fdad // fdiv v13.2d, v13.2d, v4.2d
 	WORD $0x6e69fce7 // fdiv v7.2d, v7.2d, v9.2d
-	FMOVQ 1488(R4), F4
+	FMOVQ 1424(R4), F4
 	WORD $0x6ee9e48a // fcmgt v10.2d, v4.2d, v9.2d
-	FMOVQ 1504(R4), F4
-	FMOVQ 1520(R4), F11
+	FMOVQ 1440(R4), F4
+	FMOVQ 1456(R4), F11
+	VFMLA V9.D2, V11.D2, V4.D2
+	FMOVQ 1472(R4), F11
+	VFMLA V9.D2, V4.D2, V11.D2
+	FMOVQ 1488(R4), F4
+	VFMLA V9.D2, V11.D2, V4.D2
+	FMOVQ 1504(R4), F11
+	VFMLA V9.D2, V4.D2, V11.D2
+	FMOVQ 1520(R4), F4
 	VFMLA V9.D2, V11.D2, V4.D2
 	FMOVQ 1536(R4), F11
 	VFMLA V9.D2, V4.D2, V11.D2
@@ -5819,22 +5775,22 @@ loop:
 	VFMLA V9.D2, V11.D2, V4.D2
 	FMOVQ 1600(R4), F11
 	VFMLA V9.D2, V4.D2, V11.D2
-	FMOVQ 1616(R4), F4
-	VFMLA V9.D2, V11.D2, V4.D2
-	FMOVQ 1632(R4), F11
-	VFMLA V9.D2, V4.D2, V11.D2
-	FMOVQ 1648(R4), F4
-	VFMLA V9.D2, V11.D2, V4.D2
-	FMOVQ 1664(R4), F11
-	VFMLA V9.D2, V4.D2, V11.D2
 	WORD $0x4eedd404 // fsub v4.2d, v0.2d, v13.2d
-	FMOVQ 1184(R4), F12
+	FMOVQ 1104(R4), F12
 	WORD $0x6eece52e // fcmgt v14.2d, v9.2d, v12.2d
 	VBSL V12.B16, V9.B16, V14.B16
 	WORD $0x6e6efc84 // fdiv v4.2d, v4.2d, v14.2d
 	VBIT V10.B16, V11.B16, V4.B16
-	FMOVQ 1680(R4), F11
-	FMOVQ 1696(R4), F12
+	FMOVQ 1616(R4), F11
+	FMOVQ 1632(R4), F12
+	VFMLA V9.D2, V12.D2, V11.D2
+	FMOVQ 1648(R4), F12
+	VFMLA V9.D2, V11.D2, V12.D2
+	FMOVQ 1664(R4), F11
+	VFMLA V9.D2, V12.D2, V11.D2
+	FMOVQ 1680(R4), F12
+	VFMLA V9.D2, V11.D2, V12.D2
+	FMOVQ 1696(R4), F11
 	VFMLA V9.D2, V12.D2, V11.D2
 	FMOVQ 1712(R4), F12
 	VFMLA V9.D2, V11.D2, V12.D2
@@ -5846,20 +5802,12 @@ loop:
 	VFMLA V9.D2, V12.D2, V11.D2
 	FMOVQ 1776(R4), F12
 	VFMLA V9.D2, V11.D2, V12.D2
-	FMOVQ 1792(R4), F11
-	VFMLA V9.D2, V12.D2, V11.D2
-	FMOVQ 1808(R4), F12
-	VFMLA V9.D2, V11.D2, V12.D2
-	FMOVQ 1824(R4), F11
-	VFMLA V9.D2, V12.D2, V11.D2
-	FMOVQ 1840(R4), F12
-	VFMLA V9.D2, V11.D2, V12.D2
 	WORD $0x4ee7d5a9 // fsub v9.2d, v13.2d, v7.2d
 	WORD $0x4ee7d529 // fsub v9.2d, v9.2d, v7.2d
 	WORD $0x6e6efd29 // fdiv v9.2d, v9.2d, v14.2d
 	VBIT V10.B16, V12.B16, V9.B16
 	VMOV V7.B16, V10.B16
-	FMOVQ 1856(R4), F11
+	FMOVQ 1792(R4), F11
 	VFMLS V11.D2, V4.D2, V10.D2
 	WORD $0x6e6efd4a // fdiv v10.2d, v10.2d, v14.2d
 	ADD R6, R1, R12
@@ -5872,7 +5820,7 @@ loop:
 	FMOVQ (R12), F15
 	VFMLA V15.D2, V6.D2, V12.D2
 	WORD $0x6e69dd89 // fmul v9.2d, v12.2d, v9.2d
-	FMOVQ 880(R4), F16
+	FMOVQ 1136(R4), F16
 	WORD $0x6e70dd91 // fmul v17.2d, v12.2d, v16.2d
 	WORD $0x6e6ade31 // fmul v17.2d, v17.2d, v10.2d
 	WORD $0x6e6bdcea // fmul v10.2d, v7.2d, v11.2d
@@ -6275,7 +6223,7 @@ loop:
 	VFMLS V11.S4, V12.S4, V9.S4
 	FMOVQ 128(R4), F11
 	VFMLS V11.S4, V12.S4, V9.S4
-	FMOVQ 1200(R4), F11
+	FMOVQ 1120(R4), F11
 	VFMLS V11.S4, V12.S4, V9.S4
 	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
 	FMOVQ 192(R4), F12
@@ -6315,29 +6263,29 @@ loop:
 	VBIT V9.B16, V2.B16, V12.B16
 	WORD $0x6e2cfdad // fdiv v13.4s, v13.4s, v12.4s
 	WORD $0x6ea4e446 // fcmgt v6.4s, v2.4s, v4.4s
-	FMOVQ 1872(R4), F9
-	FMOVQ 1888(R4), F10
+	FMOVQ 1808(R4), F9
+	FMOVQ 1824(R4), F10
 	VFMLA V4.S4, V10.S4, V9.S4
-	FMOVQ 1904(R4), F10
+	FMOVQ 1840(R4), F10
 	VFMLA V4.S4, V9.S4, V10.S4
-	FMOVQ 1920(R4), F9
+	FMOVQ 1856(R4), F9
 	VFMLA V4.S4, V10.S4, V9.S4
-	FMOVQ 1936(R4), F10
+	FMOVQ 1872(R4), F10
 	VFMLA V4.S4, V9.S4, V10.S4
 	WORD $0x4eadd449 // fsub v9.4s, v2.4s, v13.4s
-	FMOVQ 1152(R4), F11
+	FMOVQ 1072(R4), F11
 	WORD $0x6eabe48e // fcmgt v14.4s, v4.4s, v11.4s
 	VBSL V11.B16, V4.B16, V14.B16
 	WORD $0x6e2efd29 // fdiv v9.4s, v9.4s, v14.4s
 	VBIT V6.B16, V10.B16, V9.B16
-	FMOVQ 1952(R4), F10
-	FMOVQ 1968(R4), F11
+	FMOVQ 1888(R4), F10
+	FMOVQ 1904(R4), F11
 	VFMLA V4.S4, V11.S4, V10.S4
-	FMOVQ 1984(R4), F11
+	FMOVQ 1920(R4), F11
 	VFMLA V4.S4, V10.S4, V11.S4
-	FMOVQ 2000(R4), F10
+	FMOVQ 1936(R4), F10
 	VFMLA V4.S4, V11.S4, V10.S4
-	FMOVQ 2016(R4), F11
+	FMOVQ 1952(R4), F11
 	VFMLA V4.S4, V10.S4, V11.S4
 	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
 	WORD $0x6e2cfc4c // fdiv v12.4s, v2.4s, v12.4s
@@ -6416,13 +6364,13 @@ loop:
 	FMOVQ F9, (R12)
 	ADD R5<<1, R0, R12
 	FMOVQ F18, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R6, R0, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R5<<2, R0, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R7, R0, R12
 	FMOVQ F5, (R12)
 	ADD R6<<1, R0, R12
@@ -6431,12 +6379,12 @@ loop:
 	FMOVQ F23, (R12)
 	ADD R5<<3, R0, R12
 	FMOVQ F20, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	FMOVQ F5, (R9)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R5, R9, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R5<<1, R9, R12
 	FMOVQ F5, (R12)
 	ADD R6, R9, R12
@@ -6445,13 +6393,13 @@ loop:
 	FMOVQ F4, (R12)
 	ADD R7, R9, R12
 	FMOVQ F13, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R6<<1, R9, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R8, R9, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R5<<3, R9, R12
 	FMOVQ F5, (R12)
 	FMOVQ F21, (R10)
@@ -6515,19 +6463,19 @@ hard:
 	VBIF V8.B16, V18.B16, V5.B16
 	ADD R5<<1, R0, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R6, R0, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
 	ADD R6, R0, R12
 	FMOVQ F6, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R5<<2, R0, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
 	ADD R5<<2, R0, R12
 	FMOVQ F6, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R7, R0, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
@@ -6548,17 +6496,17 @@ hard:
 	VBIF V8.B16, V20.B16, V5.B16
 	ADD R5<<3, R0, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	FMOVQ (R9), F6
 	VBIF V8.B16, V5.B16, V6.B16
 	FMOVQ F6, (R9)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R5, R9, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
 	ADD R5, R9, R12
 	FMOVQ F6, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R5<<1, R9, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
@@ -6579,19 +6527,19 @@ hard:
 	VBIF V8.B16, V13.B16, V5.B16
 	ADD R7, R9, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R6<<1, R9, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
 	ADD R6<<1, R9, R12
 	FMOVQ F6, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R8, R9, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
 	ADD R8, R9, R12
 	FMOVQ F6, (R12)
-	FMOVQ 1136(R4), F5
+	FMOVQ 1056(R4), F5
 	ADD R5<<3, R9, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
@@ -6716,7 +6664,7 @@ TEXT ·leftJacobianInvSE3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5, R11
 	FMOVQ 640(R4), F0
 	FMOVQ 464(R4), F1
-	FMOVQ 880(R4), F2
+	FMOVQ 1136(R4), F2
 loop:
 	// 283 instructions for 2 matrices, 141.5 each
 	FMOVQ (R1), F3
@@ -6743,7 +6691,7 @@ loop:
 	VFMLS V11.D2, V12.D2, V10.D2
 	FMOVQ 400(R4), F11
 	VFMLS V11.D2, V12.D2, V10.D2
-	FMOVQ 1216(R4), F11
+	FMOVQ 1152(R4), F11
 	VFMLS V11.D2, V12.D2, V10.D2
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
 	FMOVQ 480(R4), F12
@@ -6795,8 +6743,16 @@ loop:
 	VBIT V9.B16, V1.B16, V13.B16
 	WORD $0x6e6dfd8c // fdiv v12.2d, v12.2d, v13.2d
 	WORD $0x6ee4e427 // fcmgt v7.2d, v1.2d, v4.2d
-	FMOVQ 2032(R4), F9
-	FMOVQ 2048(R4), F10
+	FMOVQ 1968(R4), F9
+	FMOVQ 1984(R4), F10
+	VFMLA V4.D2, V10.D2, V9.D2
+	FMOVQ 2000(R4), F10
+	VFMLA V4.D2, V9.D2, V10.D2
+	FMOVQ 2016(R4), F9
+	VFMLA V4.D2, V10.D2, V9.D2
+	FMOVQ 2032(R4), F10
+	VFMLA V4.D2, V9.D2, V10.D2
+	FMOVQ 2048(R4), F9
 	VFMLA V4.D2, V10.D2, V9.D2
 	FMOVQ 2064(R4), F10
 	VFMLA V4.D2, V9.D2, V10.D2
@@ -6810,22 +6766,22 @@ loop:
 	VFMLA V4.D2, V9.D2, V10.D2
 	FMOVQ 2144(R4), F9
 	VFMLA V4.D2, V10.D2, V9.D2
-	FMOVQ 2160(R4), F10
-	VFMLA V4.D2, V9.D2, V10.D2
-	FMOVQ 2176(R4), F9
-	VFMLA V4.D2, V10.D2, V9.D2
-	FMOVQ 2192(R4), F10
-	VFMLA V4.D2, V9.D2, V10.D2
-	FMOVQ 2208(R4), F9
-	VFMLA V4.D2, V10.D2, V9.D2
 	WORD $0x4eecd42a // fsub v10.2d, v1.2d, v12.2d
-	FMOVQ 1184(R4), F11
+	FMOVQ 1104(R4), F11
 	WORD $0x6eebe48e // fcmgt v14.2d, v4.2d, v11.2d
 	VBSL V11.B16, V4.B16, V14.B16
 	WORD $0x6e6efd4a // fdiv v10.2d, v10.2d, v14.2d
 	VBIT V7.B16, V9.B16, V10.B16
-	FMOVQ 2224(R4), F9
-	FMOVQ 2240(R4), F11
+	FMOVQ 2160(R4), F9
+	FMOVQ 2176(R4), F11
+	VFMLA V4.D2, V11.D2, V9.D2
+	FMOVQ 2192(R4), F11
+	VFMLA V4.D2, V9.D2, V11.D2
+	FMOVQ 2208(R4), F9
+	VFMLA V4.D2, V11.D2, V9.D2
+	FMOVQ 2224(R4), F11
+	VFMLA V4.D2, V9.D2, V11.D2
+	FMOVQ 2240(R4), F9
 	VFMLA V4.D2, V11.D2, V9.D2
 	FMOVQ 2256(R4), F11
 	VFMLA V4.D2, V9.D2, V11.D2
@@ -6838,14 +6794,6 @@ loop:
 	FMOVQ 2320(R4), F11
 	VFMLA V4.D2, V9.D2, V11.D2
 	FMOVQ 2336(R4), F9
-	VFMLA V4.D2, V11.D2, V9.D2
-	FMOVQ 2352(R4), F11
-	VFMLA V4.D2, V9.D2, V11.D2
-	FMOVQ 2368(R4), F9
-	VFMLA V4.D2, V11.D2, V9.D2
-	FMOVQ 2384(R4), F11
-	VFMLA V4.D2, V9.D2, V11.D2
-	FMOVQ 2400(R4), F9
 	VFMLA V4.D2, V11.D2, V9.D2
 	WORD $0x6e6dddad // fmul v13.2d, v13.2d, v13.2d
 	WORD $0x6e6dfc2d // fdiv v13.2d, v1.2d, v13.2d
@@ -6923,13 +6871,13 @@ loop:
 	FMOVQ F10, (R12)
 	ADD R5<<1, R0, R12
 	FMOVQ F18, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1088(R4), F5
 	ADD R6, R0, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1088(R4), F5
 	ADD R5<<2, R0, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1088(R4), F5
 	ADD R7, R0, R12
 	FMOVQ F5, (R12)
 	ADD R6<<1, R0, R12
@@ -6938,12 +6886,12 @@ loop:
 	FMOVQ F23, (R12)
 	ADD R5<<3, R0, R12
 	FMOVQ F20, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1088(R4), F5
 	FMOVQ F5, (R9)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1088(R4), F5
 	ADD R5, R9, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1088(R4), F5
 	ADD R5<<1, R9, R12
 	FMOVQ F5, (R12)
 	ADD R6, R9, R12
@@ -6952,13 +6900,13 @@ loop:
 	FMOVQ F4, (R12)
 	ADD R7, R9, R12
 	FMOVQ F12, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1088(R4), F5
 	ADD R6<<1, R9, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1088(R4), F5
 	ADD R8, R9, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1088(R4), F5
 	ADD R5<<3, R9, R12
 	FMOVQ F5, (R12)
 	FMOVQ F21, (R10)
@@ -7022,19 +6970,19 @@ hard:
 	VBIF V8.B16, V18.B16, V5.B16
 	ADD R5<<1, R0, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1088(R4), F5
 	ADD R6, R0, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
 	ADD R6, R0, R12
 	FMOVQ F6, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1088(R4), F5
 	ADD R5<<2, R0, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
 	ADD R5<<2, R0, R12
 	FMOVQ F6, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1088(R4), F5
 	ADD R7, R0, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
@@ -7055,17 +7003,17 @@ hard:
 	VBIF V8.B16, V20.B16, V5.B16
 	ADD R5<<3, R0, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1088(R4), F5
 	FMOVQ (R9), F6
 	VBIF V8.B16, V5.B16, V6.B16
 	FMOVQ F6, (R9)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1088(R4), F5
 	ADD R5, R9, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
 	ADD R5, R9, R12
 	FMOVQ F6, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1088(R4), F5
 	ADD R5<<1, R9, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
@@ -7086,19 +7034,19 @@ hard:
 	VBIF V8.B16, V12.B16, V5.B16
 	ADD R7, R9, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1088(R4), F5
 	ADD R6<<1, R9, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
 	ADD R6<<1, R9, R12
 	FMOVQ F6, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1088(R4), F5
 	ADD R8, R9, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
 	ADD R8, R9, R12
 	FMOVQ F6, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1088(R4), F5
 	ADD R5<<3, R9, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
@@ -7279,13 +7227,13 @@ loop:
 	FMOVQ F1, (R13)
 	ADD R5<<1, R0, R13
 	FMOVQ F2, (R13)
-	FMOVQ 1136(R4), F9
+	FMOVQ 1056(R4), F9
 	ADD R6, R0, R13
 	FMOVQ F9, (R13)
-	FMOVQ 1136(R4), F9
+	FMOVQ 1056(R4), F9
 	ADD R5<<2, R0, R13
 	FMOVQ F9, (R13)
-	FMOVQ 1136(R4), F9
+	FMOVQ 1056(R4), F9
 	ADD R7, R0, R13
 	FMOVQ F9, (R13)
 	ADD R6<<1, R0, R13
@@ -7294,12 +7242,12 @@ loop:
 	FMOVQ F4, (R13)
 	ADD R5<<3, R0, R13
 	FMOVQ F5, (R13)
-	FMOVQ 1136(R4), F9
+	FMOVQ 1056(R4), F9
 	FMOVQ F9, (R9)
-	FMOVQ 1136(R4), F9
+	FMOVQ 1056(R4), F9
 	ADD R5, R9, R13
 	FMOVQ F9, (R13)
-	FMOVQ 1136(R4), F9
+	FMOVQ 1056(R4), F9
 	ADD R5<<1, R9, R13
 	FMOVQ F9, (R13)
 	ADD R6, R9, R13
@@ -7308,13 +7256,13 @@ loop:
 	FMOVQ F7, (R13)
 	ADD R7, R9, R13
 	FMOVQ F8, (R13)
-	FMOVQ 1136(R4), F9
+	FMOVQ 1056(R4), F9
 	ADD R6<<1, R9, R13
 	FMOVQ F9, (R13)
-	FMOVQ 1136(R4), F9
+	FMOVQ 1056(R4), F9
 	ADD R8, R9, R13
 	FMOVQ F9, (R13)
-	FMOVQ 1136(R4), F9
+	FMOVQ 1056(R4), F9
 	ADD R5<<3, R9, R13
 	FMOVQ F9, (R13)
 	FMOVQ F10, (R10)
@@ -7441,13 +7389,13 @@ loop:
 	FMOVQ F1, (R13)
 	ADD R5<<1, R0, R13
 	FMOVQ F2, (R13)
-	FMOVQ 1168(R4), F9
+	FMOVQ 1088(R4), F9
 	ADD R6, R0, R13
 	FMOVQ F9, (R13)
-	FMOVQ 1168(R4), F9
+	FMOVQ 1088(R4), F9
 	ADD R5<<2, R0, R13
 	FMOVQ F9, (R13)
-	FMOVQ 1168(R4), F9
+	FMOVQ 1088(R4), F9
 	ADD R7, R0, R13
 	FMOVQ F9, (R13)
 	ADD R6<<1, R0, R13
@@ -7456,12 +7404,12 @@ loop:
 	FMOVQ F4, (R13)
 	ADD R5<<3, R0, R13
 	FMOVQ F5, (R13)
-	FMOVQ 1168(R4), F9
+	FMOVQ 1088(R4), F9
 	FMOVQ F9, (R9)
-	FMOVQ 1168(R4), F9
+	FMOVQ 1088(R4), F9
 	ADD R5, R9, R13
 	FMOVQ F9, (R13)
-	FMOVQ 1168(R4), F9
+	FMOVQ 1088(R4), F9
 	ADD R5<<1, R9, R13
 	FMOVQ F9, (R13)
 	ADD R6, R9, R13
@@ -7470,13 +7418,13 @@ loop:
 	FMOVQ F7, (R13)
 	ADD R7, R9, R13
 	FMOVQ F8, (R13)
-	FMOVQ 1168(R4), F9
+	FMOVQ 1088(R4), F9
 	ADD R6<<1, R9, R13
 	FMOVQ F9, (R13)
-	FMOVQ 1168(R4), F9
+	FMOVQ 1088(R4), F9
 	ADD R8, R9, R13
 	FMOVQ F9, (R13)
-	FMOVQ 1168(R4), F9
+	FMOVQ 1088(R4), F9
 	ADD R5<<3, R9, R13
 	FMOVQ F9, (R13)
 	FMOVQ F10, (R10)
