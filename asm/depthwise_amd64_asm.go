@@ -49,8 +49,8 @@ func depthwiseStacked(d depthwiseVariant, vecs int) int {
 func depthwiseAMD64(f *x86.File) {
 	variants := []depthwiseVariant{
 		{name: "depthwise", doc: "sets out[i] = Σ w[pose]·f[index] over row i's pairs, divided by their number if mean is 1"},
-		{name: "depthwiseStream", doc: "is depthwise for a w that is read from memory once and fetched so many pairs ahead, into the first-level cache " +
-			"unless far is 1", stream: true},
+		{name: "depthwiseStream", doc: "is depthwise for a w that is read from memory once and fetched so many pairs ahead, " +
+			"into the first-level cache unless far is 1", stream: true},
 		{name: "depthwiseHalf", doc: "is depthwiseStream with w in bfloat16; wstride counts its bytes", stream: true, half: true},
 	}
 	for _, l := range levels {
