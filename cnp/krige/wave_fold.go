@@ -280,7 +280,8 @@ func (d *residual) usual(r float64) float64 {
 }
 
 // learnResidual estimates the distribution of residuals, from which a share of their squares has been lost to what was fitted. One residual
-// of the values' own deviation, which is about 1, counts as seen: values of another table may be on the wrong side of a jump though none was.
+// of the values' own deviation, which is about 1, counts as seen: values of another table may be on the wrong side of a jump though none
+// was.
 func learnResidual(r []folded, lost float64) residual {
 	size := make([]float64, len(r))
 	for i, p := range r {
