@@ -132,24 +132,7 @@ func depthwisePoses(f *x86.File, l x86.Level, images int) {
 			do(sums, rowAddress(fn, pairAt(head, 1+q), dw, stride))
 		}
 	}
-	row := func(code reg.GPVirtual, at, set int) {
-		for b := range images {
-			d, place := make([]reg.VecVirtual, vecs), fn.GP64()
-			fn.MOVL(pairAt(code, at), place.As32())
-			for v := range d {
-				d[v] = fn.Vec()
-				fn.VMOVUPS(operand.Mem{Base: dout, Index: place, Scale: uint8(images), Disp: 4*poseLanes*b + v*l.Bytes()}, d[v])
-			}
-			for q := range acc {
-				place := fn.GP64()
-				fn.MOVL(pairAt(code, at+1+q), place.As32())
-				for v := range d {
-					x := operand.Mem{Base: feat, Index: place, Scale: uint8(images), Disp: 4*poseLanes*b + v*l.Bytes()}
-					fn.VFMADD231PS(x, d[v], acc[q][v][(set+b)%sets])
-				}
-			}
-		}
-	}
+	row := func(at, set int) { depthwisePosesRow(fn, dout, feat, code, acc, images, at, set) }
 	head, n, fresh := fn.GP64(), fn.GP64(), fn.GP64()
 	const step = 4 * (poseGroup + 1)
 	fn.TESTQ(blocks, blocks)
@@ -177,7 +160,7 @@ func depthwisePoses(f *x86.File, l x86.Level, images int) {
 	fn.JL(operand.LabelRef("rest"))
 	fn.Label("rows")
 	for s := range sets {
-		row(code, s*(poseGroup+1), s)
+		row(s*(poseGroup+1), s)
 	}
 	fn.ADDQ(operand.U8(uint8(sets*step)), code)
 	fn.SUBQ(operand.U8(sets), n)
@@ -186,7 +169,7 @@ func depthwisePoses(f *x86.File, l x86.Level, images int) {
 	if sets > 1 {
 		fn.CMPQ(n, operand.I8(int8(-sets)))
 		fn.JE(operand.LabelRef("summed"))
-		row(code, 0, 0)
+		row(0, 0)
 		fn.ADDQ(operand.U8(step), code)
 		fn.Label("summed")
 	}
@@ -199,6 +182,27 @@ func depthwisePoses(f *x86.File, l x86.Level, images int) {
 	fn.JNE(operand.LabelRef("block"))
 	fn.Label("done")
 	fn.End()
+}
+
+// depthwisePosesRow adds the row of a joined block that is at entry at of the code to the sums of all poses, [poses, vectors, sets].
+func depthwisePosesRow(fn *x86.Func, dout, feat, code reg.GPVirtual, acc [][][]reg.VecVirtual, images, at, set int) {
+	for b := range images {
+		d, place := make([]reg.VecVirtual, len(acc[0])), fn.GP64()
+		fn.MOVL(pairAt(code, at), place.As32())
+		for v := range d {
+			d[v] = fn.Vec()
+			fn.VMOVUPS(operand.Mem{Base: dout, Index: place, Scale: uint8(images), Disp: 4*poseLanes*b + v*fn.Level.Bytes()}, d[v])
+		}
+		for q := range acc {
+			place := fn.GP64()
+			fn.MOVL(pairAt(code, at+1+q), place.As32())
+			for v := range d {
+				x := operand.Mem{Base: feat, Index: place, Scale: uint8(images), Disp: 4*poseLanes*b + v*fn.Level.Bytes()}
+				sets := acc[q][v]
+				fn.VFMADD231PS(x, d[v], sets[(set+b)%len(sets)])
+			}
+		}
+	}
 }
 
 // poseTails builds the masks of a slice's vectors, for the argument tail.
