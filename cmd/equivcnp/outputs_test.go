@@ -135,7 +135,8 @@ func TestSameOutputs(t *testing.T) {
 				b.ok(append([]string{"predict", "--model", name, "--in", "@in.safetensors", "--out", "@out.safetensors", "--quantiles",
 					"0.05,0.9", "--outputs", strings.Join(names, ","), "--quiet"}, extra...)...)
 				b.same("out.safetensors", want)
-				opt := serve.Options{Models: []serve.Source{{Name: name, Path: name}}, Timeout: time.Hour} // of a machine with much else to do
+				// A machine with much else to do needs longer than requests have.
+				opt := serve.Options{Models: []serve.Source{{Name: name, Path: name}}, Timeout: time.Hour}
 				if extra != nil {
 					opt.Plans = b.path("plans")
 				}
