@@ -47,6 +47,51 @@ type atom struct {
 	level2       float64 // variance of the level over the signal's
 }
 
+// Values says what kind of numbers the values of its tables are: Positive if they are amounts, whose scale may be any.
+func (p *Population) Values() Values {
+	switch {
+	case p.amounts:
+		return Positive
+	case p.bend == logarithm:
+		return Logarithmic
+	}
+	return Plain
+}
+
+// Scale says on which scale the values are those of the population: "", "square root" or "logarithm".
+func (p *Population) Scale() string { return p.bend.String() }
+
+// straight reports whether predictions are those of the population's own numbers.
+func (p *Population) straight() bool { return p.bend == straight && !p.amounts }
+
+// checkValues refuses values of a table that are not on the population's scale.
+func (p *Population) checkValues(y []float64) error {
+	if p.bend == logarithm {
+		return Logarithmic.check(y)
+	}
+	return p.Values().check(y)
+}
+
+// bent takes values to the population's scale. slope is the sum of the logarithms of the slopes there; ok is false if a value is not on it.
+func (p *Population) bent(y []float64) (out []float64, slope float64, ok bool) {
+	if p.bend == straight {
+		return slices.Clone(y), 0, true
+	}
+	out, mean, ok := p.bend.to(y)
+	if len(y) > 0 {
+		slope = mean * float64(len(y))
+	}
+	return out, slope, ok
+}
+
+// back takes a number of the population's scale back to a value.
+func (p *Population) back(v float64) float64 {
+	if v = p.bend.from(v); p.amounts {
+		v = max(0, v)
+	}
+	return v
+}
+
 // Limits of the tables that a population is estimated from.
 const (
 	populationTables = 64  // at most

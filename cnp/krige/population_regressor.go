@@ -18,9 +18,6 @@ import (
 	"github.com/equivcnp/equivcnp/layers"
 )
 
-// PopulationArchitecture is that of PopulationRegressor's configuration. Model files have it, whose Config.Own holds the populations.
-const PopulationArchitecture cnp.Architecture = "population"
-
 func init() {
 	cnp.RegisterArchitecture(PopulationArchitecture, cnp.Maker{
 		Gaps:     true,

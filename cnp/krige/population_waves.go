@@ -1,12 +1,12 @@
 package krige
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
+
+	"github.com/equivcnp/equivcnp/cnp/likelihood"
 )
 
 // learnWaves adds waves to a population if its tables are likelier with them: by as much, at least, as the parameters of the waveform cost.
@@ -54,12 +54,6 @@ func (w *waves) pieces() (n int) {
 		}
 	}
 	return n
-}
-
-// waveView is a table as waves have it: draws from the posterior of its wave, and the probability that it is one.
-type waveView struct {
-	s     *waveSampler
-	share float64
 }
 
 // view finds out which wave a normalised table may be, nil if the population has none. Of a large table a part says it.
@@ -117,77 +111,6 @@ func (m *Model) canonical() (x, y []float64) {
 	return x, y
 }
 
-// draw sets dst to the values at places [n, dim] of one wave drawn from the posterior; with function, residuals are left out.
-func (v *waveView) draw(dst, places []float64, rng *rand.Rand, function bool) {
-	s, d := v.s, v.s.w.dim
-	a := s.all[rng.IntN(len(s.all))]
-	level, gain, _, narrow, broad := s.wave(a)
-	for i := range dst {
-		g, _ := s.w.forms[0].at(s.phase(a, places[i*d:(i+1)*d]))
-		dst[i] = level + gain*g
-		if function {
-			continue
-		}
-		variance := narrow
-		if rng.Float64() < s.w.rare {
-			variance = broad
-		}
-		dst[i] += math.Sqrt(variance) * rng.NormFloat64()
-	}
-}
-
-// moments are mean and variance of a value at a place.
-func (v *waveView) moments(x []float64) (mean, variance float64) {
-	s := v.s
-	n := float64(len(s.all))
-	for _, a := range s.all {
-		level, gain, _, narrow, broad := s.wave(a)
-		g, _ := s.w.forms[0].at(s.phase(a, x))
-		y := level + gain*g
-		mean += y / n
-		variance += ((1-s.w.rare)*narrow + s.w.rare*broad + y*y) / n
-	}
-	return mean, max(variance-mean*mean, s.w.narrow*s.w.narrow)
-}
-
-// waveNear is how many of the draws' values lie nearer to one than the place that says how far apart they are there.
-const waveNear = 8
-
-// nearest returns the distance of number i of sorted values to the k-th nearest other one.
-func nearest(sorted []float64, i, k int) float64 {
-	k = min(k, len(sorted)-1)
-	out := math.Inf(1)
-	for lo := max(0, i-k); lo <= i && lo+k < len(sorted); lo++ {
-		out = min(out, max(sorted[i]-sorted[lo], sorted[lo+k]-sorted[i]))
-	}
-	return out
-}
-
-// logDensity is the logarithm of the density of a value at a place: the mean over the draws. Where these lie far apart over the deviation
-// of residuals, each stands for its neighbourhood.
-func (v *waveView) logDensity(x []float64, y float64) float64 {
-	s := v.s
-	type draw struct{ mean, narrow, broad float64 }
-	draws := make([]draw, len(s.all))
-	for i, a := range s.all {
-		level, gain, _, narrow, broad := s.wave(a)
-		g, _ := s.w.forms[0].at(s.phase(a, x))
-		draws[i] = draw{level + gain*g, narrow, broad}
-	}
-	slices.SortFunc(draws, func(a, b draw) int { return cmp.Or(cmp.Compare(a.mean, b.mean), cmp.Compare(a.narrow, b.narrow)) })
-	means := make([]float64, len(draws))
-	for i, d := range draws {
-		means[i] = d.mean
-	}
-	out := make([]float64, 0, 2*len(draws))
-	for i, d := range draws {
-		apart := nearest(means, i, waveNear) / 2
-		out = append(out, math.Log1p(-s.w.rare)+logNormal(y, d.mean, d.narrow+apart*apart),
-			math.Log(s.w.rare)+logNormal(y, d.mean, d.broad+apart*apart))
-	}
-	return logMean(out) + math.Ln2
-}
-
 // LogDensities returns the logarithms of the densities of values [nt] at targets [nt, Dim], of each on its own, given a table, which may be
 // empty. Of Gaussian processes these are the densities of normal distributions with the mean and the deviation of Predict. Of waves they
 // are those of mixtures over draws of the wave, as a value may lie on either side of a jump. Sizes and numbers are checked as those of
@@ -226,4 +149,54 @@ func (p *Population) mix(v *waveView, t []float64, mean, std []float64) {
 		std[i] = math.Sqrt((1-v.share)*std[i]*std[i] + v.share*variance + v.share*(1-v.share)*apart*apart)
 		mean[i] += v.share * apart
 	}
+}
+
+// family returns the scale as package likelihood has it.
+func (p *Population) family() likelihood.Bend {
+	return (&Prediction{bend: p.bend, positive: p.amounts}).family()
+}
+
+// bentWaves is the family of values that are a mixture of normals on a scale.
+var bentWaves = func() likelihood.Family {
+	f, err := likelihood.Parse(fmt.Sprintf("%s:%d", likelihood.BentName, waveNormals),
+		likelihood.Options{Architecture: string(PopulationArchitecture)})
+	if err != nil {
+		panic(err)
+	}
+	return f
+}()
+
+// unbend takes means and deviations of Gaussian processes on the population's scale, and what waves say unless v is nil, to those of
+// values.
+func (p *Population) unbend(v *waveView, t, mean, std []float64) {
+	d := p.frame.dim
+	for i := range mean {
+		if v != nil {
+			params := v.normals(t[i*d:(i+1)*d], p.frame, mean[i], std[i])
+			mean[i], std[i] = bentWaves.Moments(append(params, float64(p.family())))
+			continue
+		}
+		if mean[i], std[i] = p.bend.moments(mean[i], std[i]); p.amounts {
+			mean[i] = max(0, mean[i])
+		}
+	}
+}
+
+// density is the logarithm of the density of a value given the mean and the deviation on the population's scale and, if v is not nil, the
+// wave at place t.
+func (p *Population) density(v *waveView, t []float64, y, mean, std float64) (float64, error) {
+	bent, slope, ok := p.bent([]float64{y})
+	if !ok {
+		return math.Inf(-1), nil
+	}
+	out := logNormal(bent[0], mean, std*std)
+	if v != nil {
+		_, _, normal, err := p.normalise(nil, nil, []float64{y})
+		if err != nil {
+			return 0, err
+		}
+		wave := v.logDensity(t, normal[0]) - math.Log(p.frame.ys)
+		out = logAdd(math.Log1p(-v.share)+out, math.Log(v.share)+wave)
+	}
+	return out + slope, nil
 }

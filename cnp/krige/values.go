@@ -1,9 +1,11 @@
 package krige
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
+	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/likelihood"
 )
 
@@ -16,6 +18,32 @@ const (
 	// logarithms: whichever makes values most likely given the others.
 	Positive
 )
+
+// PopulationArchitecture is that of PopulationRegressor's configuration. Model files have it, whose Config.Own holds the populations.
+const PopulationArchitecture cnp.Architecture = "population"
+
+// bends are the scales on which values of a kind may be normal.
+func (v Values) bends() []bend {
+	switch v {
+	case Logarithmic:
+		return []bend{logarithm}
+	case Positive:
+		return []bend{straight, root, logarithm}
+	}
+	return []bend{straight}
+}
+
+// check refuses values that are not of this kind.
+func (v Values) check(y []float64) error {
+	switch {
+	case len(y) == 0:
+	case v == Logarithmic && !(slices.Min(y) > 0):
+		return fmt.Errorf("%w: y: a value of %g has no logarithm", ErrInput, slices.Min(y))
+	case v == Positive && !(slices.Min(y) >= 0):
+		return fmt.Errorf("%w: y: a value of %g: amounts are never negative", ErrInput, slices.Min(y))
+	}
+	return nil
+}
 
 // bend takes values to a scale on which they are closer to normal, and back.
 type bend int

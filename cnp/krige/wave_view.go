@@ -3,8 +3,86 @@ package krige
 import (
 	"cmp"
 	"math"
+	"math/rand/v2"
 	"slices"
 )
+
+// waveView is a table as waves have it: draws from the posterior of its wave, and the probability that it is one.
+type waveView struct {
+	s     *waveSampler
+	share float64
+}
+
+// draw sets dst to the values at places [n, dim] of one wave drawn from the posterior; with function, residuals are left out.
+func (v *waveView) draw(dst, places []float64, rng *rand.Rand, function bool) {
+	s, d := v.s, v.s.w.dim
+	a := s.all[rng.IntN(len(s.all))]
+	level, gain, _, narrow, broad := s.wave(a)
+	for i := range dst {
+		g, _ := s.w.forms[0].at(s.phase(a, places[i*d:(i+1)*d]))
+		dst[i] = level + gain*g
+		if function {
+			continue
+		}
+		variance := narrow
+		if rng.Float64() < s.w.rare {
+			variance = broad
+		}
+		dst[i] += math.Sqrt(variance) * rng.NormFloat64()
+	}
+}
+
+// moments are mean and variance of a value at a place.
+func (v *waveView) moments(x []float64) (mean, variance float64) {
+	s := v.s
+	n := float64(len(s.all))
+	for _, a := range s.all {
+		level, gain, _, narrow, broad := s.wave(a)
+		g, _ := s.w.forms[0].at(s.phase(a, x))
+		y := level + gain*g
+		mean += y / n
+		variance += ((1-s.w.rare)*narrow + s.w.rare*broad + y*y) / n
+	}
+	return mean, max(variance-mean*mean, s.w.narrow*s.w.narrow)
+}
+
+// waveNear is how many of the draws' values lie nearer to one than the place that says how far apart they are there.
+const waveNear = 8
+
+// nearest returns the distance of number i of sorted values to the k-th nearest other one.
+func nearest(sorted []float64, i, k int) float64 {
+	k = min(k, len(sorted)-1)
+	out := math.Inf(1)
+	for lo := max(0, i-k); lo <= i && lo+k < len(sorted); lo++ {
+		out = min(out, max(sorted[i]-sorted[lo], sorted[lo+k]-sorted[i]))
+	}
+	return out
+}
+
+// logDensity is the logarithm of the density of a value at a place: the mean over the draws. Where these lie far apart over the deviation
+// of residuals, each stands for its neighbourhood.
+func (v *waveView) logDensity(x []float64, y float64) float64 {
+	s := v.s
+	type draw struct{ mean, narrow, broad float64 }
+	draws := make([]draw, len(s.all))
+	for i, a := range s.all {
+		level, gain, _, narrow, broad := s.wave(a)
+		g, _ := s.w.forms[0].at(s.phase(a, x))
+		draws[i] = draw{level + gain*g, narrow, broad}
+	}
+	slices.SortFunc(draws, func(a, b draw) int { return cmp.Or(cmp.Compare(a.mean, b.mean), cmp.Compare(a.narrow, b.narrow)) })
+	means := make([]float64, len(draws))
+	for i, d := range draws {
+		means[i] = d.mean
+	}
+	out := make([]float64, 0, 2*len(draws))
+	for i, d := range draws {
+		apart := nearest(means, i, waveNear) / 2
+		out = append(out, math.Log1p(-s.w.rare)+logNormal(y, d.mean, d.narrow+apart*apart),
+			math.Log(s.w.rare)+logNormal(y, d.mean, d.broad+apart*apart))
+	}
+	return logMean(out) + math.Ln2
+}
 
 // waveNormals is how many normals the mixture has that a table's value is predicted as: one for the Gaussian processes, one for the rare
 // residuals of waves, and the others for their values.
