@@ -207,7 +207,10 @@ var depthwiseFar = 1
 
 func init() {
 	if cpu.AMD {
-		depthwiseAhead, depthwiseFar = 3<<10, 0
+		depthwiseAhead = 3 << 10
+	}
+	if cpu.Zen5 {
+		depthwiseFar = 0
 	}
 }
 

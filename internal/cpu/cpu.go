@@ -42,6 +42,9 @@ func Missing(names ...string) []string {
 // They choose by this where no other property of the processor distinguishes the two.
 var AMD = cpuid.CPU.VendorID == cpuid.AMD
 
+// Zen5 reports whether the processor is AMD's of the fifth generation of Zen or a later one.
+var Zen5 = AMD && cpuid.CPU.Family >= 0x1a
+
 // Caches are the sizes in bytes of the data caches that one core sees.
 type Caches struct{ L1, L2, L3 int }
 
