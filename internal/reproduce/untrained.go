@@ -88,15 +88,16 @@ func learn(ctx context.Context, src task.Source[float32], kind tableKind, tasks 
 			for o := range xs {
 				x, y, targets, values := kind.table64(b, t, o)
 				y = append(y, values...)
-				if kind.positive {
-					logarithms(y)
-				}
 				xs[o], ys[o] = append(xs[o], append(x, targets...)), append(ys[o], y)
 			}
 		}
 	}
+	opt := kind.Options
+	if kind.positive {
+		opt.Values = krige.Logarithmic
+	}
 	for o := range xs {
-		p, err := krige.FitPopulation(ctx, xs[o], ys[o], kind.Options)
+		p, err := krige.FitPopulation(ctx, xs[o], ys[o], opt)
 		if err == nil && p == nil {
 			err = fmt.Errorf("%s: too few values for a population", src)
 		}
@@ -106,15 +107,6 @@ func learn(ctx context.Context, src task.Source[float32], kind tableKind, tasks 
 		out.of = append(out.of, p)
 	}
 	return out, nil
-}
-
-// logarithms takes positive values to their logarithms, and returns the sum of these.
-func logarithms(values []float64) (sum float64) {
-	for i, v := range values {
-		values[i] = math.Log(v)
-		sum += values[i]
-	}
-	return sum
 }
 
 // density is that of all targets of a task together or of each on its own.
@@ -139,13 +131,8 @@ func (p *populations) task(ctx context.Context, b *task.Tasks[float32], t, o int
 	if len(values) == 0 {
 		return 0, nil
 	}
-	if p.kind.positive { // the density of a value is that of its logarithm over the value
-		logarithms(y)
-		sum = -logarithms(values)
-	}
 	if joint {
-		v, err := p.of[o].LogDensity(ctx, x, y, targets, values)
-		return sum + v, err
+		return p.of[o].LogDensity(ctx, x, y, targets, values)
 	}
 	each, err := p.of[o].LogDensities(ctx, x, y, targets, values)
 	for _, v := range each {
