@@ -19,7 +19,7 @@ clients: ## ask the server with clients that others wrote: curl, grpcurl, vegeta
 	cnp/serve/clients/run.sh
 
 manifests: ## the Kubernetes manifests against the schemas of k8s.io/api
-	cd cnp/serve/tools && $(GO) vet ./... && $(GO) run ./manifests ../../../deploy/kubernetes/*.yaml ../../../deploy/batch/*.yaml
+	cd cnp/serve/tools && $(GO) run ./manifests ../../../deploy/kubernetes/*.yaml ../../../deploy/batch/*.yaml
 
 browser: ## the page in a real browser (Debian: chromium, or firefox-esr, and nodejs, npm); pictures in out/browser
 	cnp/serve/page/browser/run.sh
@@ -83,7 +83,7 @@ asm: ## the generators' own tests: drift, features per level, arm64 words decode
 fmt: ## list files that gofmt would change
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 
-vet: ## the main module (asm, the server's tools and the Beam pipeline are vetted where they are tested)
+vet: ## the main module (asm and the Beam pipeline are vetted where they are tested, the server's tools by lint)
 	$(GO) vet ./...
 
 # Which version asm/go.mod says. It analyses the build of this machine; see staticcheck.conf.
