@@ -44,7 +44,7 @@ func (f *chainFlags) registerOrder(cmd *cobra.Command) {
 	fl.IntVar(&f.block, "block", 1, "number of targets to draw at a time, independently of each other: faster, but less exact")
 	fl.Float64Var(&f.growth, "growth", 0, "let blocks grow: this times as many targets at a time as there are context "+
 		"points and targets before them, at least --block; with 0.15, a few dozen predictions cover hundreds of targets")
-	must(cmd.RegisterFlagCompletionFunc("order", cobra.FixedCompletions(cnp.Orders, cobra.ShellCompDirectiveNoFileComp)))
+	cli.Completions(cmd, map[string][]string{"order": cnp.Orders})
 }
 
 // maxSamples bounds --samples, maxChainGrowth --growth.

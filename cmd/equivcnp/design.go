@@ -68,7 +68,7 @@ func (a *app) designCommand() *cobra.Command {
 		must(cmd.MarkFlagFilename(name, "csv"))
 	}
 	must(cmd.MarkFlagFilename("plot", "png", "svg"))
-	completions(cmd, map[string][]string{"goal": {string(design.Entropy), string(design.Error)}})
+	cli.Completions(cmd, map[string][]string{"goal": {string(design.Entropy), string(design.Error)}})
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"regexp"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/internal/cli"
 )
 
@@ -19,6 +21,22 @@ func commands(c *cobra.Command) []*cobra.Command {
 		list = append(list, commands(sub)...)
 	}
 	return list
+}
+
+// TestCompletions: shells are offered the values of flags, and names of commands.
+func TestCompletions(t *testing.T) {
+	for line, words := range map[string][]string{
+		"predict --precision ": {"float32", "bfloat16"}, "eval --group ": {"SE(2)", "T(2)"}, "sample --order ": cnp.Orders,
+		"train population --units ": {"same", "different"}, "design --goal=": {"entropy", "error"}, "pre": {"predict"},
+	} {
+		for _, request := range []string{cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd} {
+			var out strings.Builder
+			require.Zero(t, run(t.Context(), append([]string{request}, strings.Split(line, " ")...), strings.NewReader(""), &out, io.Discard))
+			for _, w := range words {
+				require.Contains(t, out.String(), w, line)
+			}
+		}
+	}
 }
 
 // TestFlagWords: a wrong value of any flag is an error that names the flag, and no function of Go.

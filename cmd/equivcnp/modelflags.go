@@ -43,7 +43,7 @@ func (m *modelFlags) register(a *app, cmd *cobra.Command) {
 	f.Float64Var(&m.alpha, "alpha", 0, "weight of the first part of the group's distance; 0: the file's, or the group's default")
 	must(cmd.MarkFlagRequired("model"))
 	must(cmd.MarkFlagFilename("model", "safetensors", "pth"))
-	must(cmd.RegisterFlagCompletionFunc("group", cobra.FixedCompletions(group.Names(), cobra.ShellCompDirectiveNoFileComp)))
+	cli.Completions(cmd, map[string][]string{"group": group.Names()})
 }
 
 // modelList is the value of --model.
@@ -100,8 +100,7 @@ func (m *modelFlags) registerPrecision(cmd *cobra.Command) {
 func precisionFlag(cmd *cobra.Command, to *string) {
 	cmd.Flags().StringVar(to, "precision", string(cnp.Float32),
 		"of image models: float32, or bfloat16, which is faster and less exact (\"equivcnp help models\")")
-	must(cmd.RegisterFlagCompletionFunc("precision",
-		cobra.FixedCompletions([]string{string(cnp.Float32), string(cnp.BFloat16)}, cobra.ShellCompDirectiveNoFileComp)))
+	cli.Completions(cmd, map[string][]string{"precision": {string(cnp.Float32), string(cnp.BFloat16)}})
 }
 
 // checkPrecision refuses a value of --precision that is none.

@@ -142,14 +142,7 @@ func curveFlags(a *app, cmd *cobra.Command, d *recipe.CurveData, training bool) 
 	}
 	must(cmd.MarkFlagFilename("csv", "csv", "tsv", "parquet", "nc"))
 	must(cmd.MarkFlagFilename("in", "safetensors", "npz", "nc"))
-	completions(cmd, choices)
-}
-
-// completions offers the values of flags to shells.
-func completions(cmd *cobra.Command, choices map[string][]string) {
-	for name, words := range choices {
-		must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
-	}
+	cli.Completions(cmd, choices)
 }
 
 // columnsVar adds the flags that say what the columns of a table are.

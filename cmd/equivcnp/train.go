@@ -151,7 +151,7 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, batch string, noise fl
 	must(cmd.MarkFlagFilename("config", "yaml", "yml"))
 	must(cmd.MarkFlagFilename("out", "safetensors"))
 	must(cmd.MarkFlagFilename("start", "safetensors"))
-	completions(cmd, map[string][]string{"model": {"equivcnp", "convcnp", "cnp"}, "schedule": {"constant", "cosine", "step"}})
+	cli.Completions(cmd, map[string][]string{"model": {"equivcnp", "convcnp", "cnp"}, "schedule": {"constant", "cosine", "step"}})
 	cmd.MarkFlagsMutuallyExclusive("resume", "overwrite")
 }
 

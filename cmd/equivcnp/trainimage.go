@@ -51,6 +51,6 @@ func (a *app) trainImageCommand() (*cobra.Command, *trainFlags) {
 	fl.Float64Var(&c.Data.Holdout, "holdout", c.Data.Holdout,
 		"share of your own images to hold out, for scores and --patience; 0: none")
 	f.register(a, cmd, "4, with --views 8", 0.3)
-	completions(cmd, map[string][]string{"group": recipe.PlaneGroups()})
+	cli.Completions(cmd, map[string][]string{"group": recipe.PlaneGroups()})
 	return cmd, f
 }

@@ -58,7 +58,7 @@ func (a *app) trainPopulationCommand() *cobra.Command {
 	}
 	must(cmd.MarkFlagFilename("csv", "csv", "tsv", "parquet", "npz", "npy", "nc"))
 	must(cmd.MarkFlagFilename("out", "safetensors"))
-	completions(cmd, map[string][]string{"units": {"same", "different"}})
+	cli.Completions(cmd, map[string][]string{"units": {"same", "different"}})
 	return cmd
 }
 

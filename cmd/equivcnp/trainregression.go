@@ -44,7 +44,7 @@ func (a *app) trainRegressionCommand() (*cobra.Command, *trainFlags) {
 	cmd.MarkFlagsMutuallyExclusive(curveKinds.flags()...)
 	curveModelFlags(cmd, &c)
 	f.register(a, cmd, "16", 0.1)
-	completions(cmd, map[string][]string{"group": group.Names(), "readout": {"queries", "targets", "rbf"},
+	cli.Completions(cmd, map[string][]string{"group": group.Names(), "readout": {"queries", "targets", "rbf"},
 		"lift-samples": {"even", "random"},
 		"likelihood":   strings.Fields(strings.Join(cnp.Likelihoods(), " "))})
 	return cmd, f
