@@ -2,6 +2,7 @@ package krige
 
 import (
 	"context"
+	"flag"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
+
+var long = flag.Bool("long", false, "populations of every waveform, of more and larger tables, and larger samples")
 
 // table draws a table: waves and a trend, with noise.
 func table(n, d int, noise float64, seed uint64) (x, y []float64) {

@@ -58,7 +58,7 @@ func TestWavesLearnedRepeat(t *testing.T) {
 		t.Skip("two populations are learned: left out with -short")
 	}
 	rng := rand.New(rand.NewPCG(42, 1))
-	xs, ys := populationOfWaves(rng, 12, 40, sawtooth, 0.05, 0, 0)
+	xs, ys := populationOfWaves(rng, 8, 40, sawtooth, 0.05, 0, 0)
 	learn := func(n int) string {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n))
 		p, err := FitPopulation(t.Context(), xs, ys, Options{Dim: 2})
