@@ -257,7 +257,8 @@ func gradCases(t *testing.T) map[string]gradCase {
 	return cases
 }
 
-// TestModelGradients compares the gradients of every parameter of every model with central differences.
+// TestModelGradients compares gradients of every tensor of parameters of every model with central differences: of up to four elements,
+// with -long of six.
 func TestModelGradients(t *testing.T) {
 	for name, c := range gradCases(t) {
 		for _, mode := range []layers.Mode{layers.Eval, layers.Train} {
@@ -299,12 +300,15 @@ func TestModelGradients(t *testing.T) {
 				for _, d := range grads.Data {
 					scale = max(scale, maxAbs(d))
 				}
-				used := 0
+				used, most := 0, 4
+				if *long {
+					most = 6
+				}
 				for i, p := range state {
 					if p.Buffer {
 						continue
 					}
-					for k := 0; k < len(p.Data); k += 1 + len(p.Data)/6 {
+					for k := 0; k < len(p.Data); k += 1 + len(p.Data)/most {
 						h := 1e-5 * max(1, math.Abs(p.Data[k]))
 						p.Data[k] = before[i][k] + h
 						up := eval()
