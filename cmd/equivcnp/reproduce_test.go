@@ -84,9 +84,12 @@ func TestReproduceTable1(t *testing.T) {
 	chains := tables["table1-chain.csv"]
 	require.Len(t, chains, 1+2*(3+1))
 	require.Equal(t, []string{"the process itself", "the best possible prediction", "rbf", "-4", "4", "1"}, chains[1][:6])
+	report, _, _ = made(t, decode[reproduceResult](t, b.ok("reproduce", "table1", "--out", "@shipped", "--tasks", "1", "--json")))
+	require.Contains(t, report, "- digits-T2-small: `OMP_NUM_THREADS=1 python3 testdata/demo/make_demo.py`, seed 1 for")
 	b.fails(2, "--chain 3: need 0 to 2", "reproduce", "table1", "--out", "@new", "--tasks", "2", "--chain", "3")
 }
 
+// TestReproduceTable2: of models of a folder; with -long, without a folder, of the shipped ones, too, as TestReproduceTable1 is anyway.
 func TestReproduceTable2(t *testing.T) {
 	b := newBench(t)
 	for _, g := range []string{"SE(2)", "T(2)"} {
@@ -102,6 +105,9 @@ func TestReproduceTable2(t *testing.T) {
 	require.Equal(t, []string{"T(", "T(2)", "1", "2"}, rows[1][:4], "in the order of the paper")
 	require.Equal(t, "SE(2)", rows[2][1])
 
+	if !*long {
+		return
+	}
 	r = decode[reproduceResult](t, b.ok("reproduce", "table2", "--out", "@shipped", "--tasks", "1", "--json"))
 	report, _, _ = made(t, r)
 	require.Contains(t, report, "- digits-T2-small: `OMP_NUM_THREADS=1 python3 testdata/demo/make_demo.py`, seed 1 for")
@@ -202,7 +208,7 @@ func TestReproduceBenchmark(t *testing.T) {
 		"--out", "@lowrank.safetensors")
 	b.save("other.safetensors", cnp.Default(cnp.CNPCurve, "", 1))
 	out := b.path("out")
-	args := []string{"reproduce", "benchmark", "--models", b.dir, "--out", out, "--tasks", "3", "--json"}
+	args := []string{"reproduce", "benchmark", "--models", b.dir, "--out", out, "--tasks", "2", "--json"}
 	report, tables, _ := made(t, decode[reproduceResult](t, b.ok(args...)))
 	require.Contains(t, report, "| published: ConvCNP | 0.41 / 0.41 / 0.95 | 0.40 / 0.40 / 0.84 |")
 	require.Contains(t, report, "| here: cnp, independent | ")
@@ -231,14 +237,14 @@ func TestReproduceBenchmark(t *testing.T) {
 
 	// More tasks for all numbers but those by the chain rule: these are known.
 	more, tables, _ := made(t, decode[reproduceResult](t, b.ok("reproduce", "benchmark", "--models", b.dir, "--out", out,
-		"--tasks", "4", "--chain", "2", "--json")))
-	require.Equal(t, 3, strings.Count(more, " (3 tasks) |"))
-	require.Contains(t, more, "reproduce benchmark --tasks 4 --seed 1000 --chain 2 --models")
+		"--tasks", "3", "--chain", "1", "--json")))
+	require.Equal(t, 3, strings.Count(more, " (2 tasks) |"))
+	require.Contains(t, more, "reproduce benchmark --tasks 3 --seed 1000 --chain 1 --models")
 	byChain := 0
 	for _, row := range tables["benchmark.csv"][1:] {
-		want := "4"
+		want := "3"
 		if strings.HasSuffix(row[5], "autoregressive") {
-			want, byChain = "3", byChain+1
+			want, byChain = "2", byChain+1
 		}
 		require.Equal(t, want, row[6])
 	}

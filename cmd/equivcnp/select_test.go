@@ -211,7 +211,7 @@ func TestSelectFinds(t *testing.T) {
 	}
 	for kind, groups := range map[string]string{"radial": "T2,SO2", "stationary": "SO2,T2"} {
 		b := newBench(t)
-		rep := decode[selection.Report](t, b.ok("select", "--plane", kind, "--groups", groups, "--steps", "500", "--tasks", "128",
+		rep := decode[selection.Report](t, b.ok("select", "--plane", kind, "--groups", groups, "--steps", "250", "--tasks", "128",
 			"--quiet", "--json", "--out-dir", "@found"))
 		require.Equal(t, made[kind], rep.Chosen, "%s: %+v", kind, rep.Rounds)
 	}
