@@ -73,6 +73,9 @@ func depthwiseAMD64(f *x86.File) {
 		depthwiseTall(f, l, rows, 2)
 		depthwiseTall(f, l, rows+rows/2, 2)
 	}
+	depthwisePlaces(f, x86.AVX2)
+	depthwisePlacesOf(f, x86.AVX2)
+	depthwisePack(f, x86.AVX2)
 }
 
 // depthwiseRows writes a function that keeps the sums of a row's channels in registers while it goes through the pairs:
@@ -520,5 +523,156 @@ func depthwiseTall(f *x86.File, l x86.Level, rows, vecs int) {
 			fn.VMOVUPS(a, m)
 		}
 	}
+	fn.End()
+}
+
+const (
+	// placeRows is how many rows with the same poses the function over places computes together.
+	placeRows = 6
+	// placePairs is how many pairs a block of places has: of each pair the place of its weights, then the rows' places of f,
+	// [1+placeRows, placePairs].
+	placePairs = 8
+	placeBlock = 4 * (1 + placeRows) * placePairs
+)
+
+// depthwisePlaces writes depthwiseTall for lists that were made for it: places in bytes, of slices two vectors wide, in the order in which
+// they are read. So a pair takes one load for each row beside those of numbers, no multiplication, and a single pointer.
+func depthwisePlaces(f *x86.File, l x86.Level) {
+	const vecs = 2
+	fn := f.Func(l, x86.F32, "depthwisePlacesF32",
+		"func(out, f, w *float32, places *int32, n, more, ostride, tail, count, mean int)",
+		fmt.Sprintf("adds n pairs, listed by places, to the sums of %d rows of two vectors, of which the last has tail channels: to 0, or to "+
+			"out if more is 1; and divides by count if mean is 1. Rows of out lie ostride bytes apart.", placeRows))
+	tail := fn.NewTail(fn.Arg("tail"))
+	feat, weight, code := fn.Arg("f"), fn.Arg("w"), fn.Arg("places")
+	acc := zeros(fn, placeRows*vecs)
+	eachRow := func(do func(m operand.Mem, masked bool, a reg.VecVirtual)) {
+		out, ostride := fn.Arg("out"), fn.Arg("ostride")
+		for i, a := range acc {
+			do(operand.Mem{Base: out, Disp: i % vecs * l.Bytes()}, i%vecs == vecs-1, a)
+			if i%vecs == vecs-1 && i+1 < len(acc) {
+				fn.ADDQ(ostride, out)
+			}
+		}
+	}
+	clearAll(fn, acc)
+	more, n := fn.Arg("more"), fn.Arg("n")
+	fn.TESTQ(more, more)
+	fn.JE(operand.LabelRef("begin"))
+	eachRow(func(m operand.Mem, masked bool, a reg.VecVirtual) {
+		if masked {
+			fn.VMOVAPS(tail.Load(m), a)
+		} else {
+			fn.VMOVUPS(m, a)
+		}
+	})
+	fn.Label("begin")
+	pair := func(at int) {
+		place := fn.GP64()
+		fn.MOVL(pairAt(code, at), place.As32())
+		wv := zeros(fn, vecs)
+		for v := range wv {
+			fn.VMOVUPS(operand.Mem{Base: weight, Index: place, Scale: 1, Disp: v * l.Bytes()}, wv[v])
+		}
+		for r := range placeRows {
+			place := fn.GP64()
+			fn.MOVL(pairAt(code, at+(1+r)*placePairs), place.As32())
+			for v := range wv {
+				fn.VFMADD231PS(operand.Mem{Base: feat, Index: place, Scale: 1, Disp: v * l.Bytes()}, wv[v], acc[r*vecs+v])
+			}
+		}
+	}
+	fn.SUBQ(operand.U8(placePairs), n)
+	fn.JL(operand.LabelRef("rest"))
+	fn.Label("block")
+	for k := range placePairs {
+		pair(k)
+	}
+	fn.ADDQ(operand.U32(placeBlock), code)
+	fn.SUBQ(operand.U8(placePairs), n)
+	fn.JGE(operand.LabelRef("block"))
+	fn.Label("rest")
+	fn.ADDQ(operand.U8(placePairs), n)
+	fn.JE(operand.LabelRef("summed"))
+	fn.Label("pair")
+	pair(0)
+	fn.ADDQ(operand.U8(4), code)
+	fn.DECQ(n)
+	fn.JNE(operand.LabelRef("pair"))
+	fn.Label("summed")
+	depthwiseMean(fn, fn.Arg("count"), acc)
+	eachRow(func(m operand.Mem, masked bool, a reg.VecVirtual) {
+		if masked {
+			tail.Store(a, m)
+		} else {
+			fn.VMOVUPS(a, m)
+		}
+	})
+	fn.End()
+}
+
+// depthwisePlacesOf writes what makes the places of a group of rows. Points that lie a multiple of 64 apart, as neighbours above each
+// other in an image do, would fall into the same sets of the first-level cache; so every 64 points, three places are left out.
+func depthwisePlacesOf(f *x86.File, l x86.Level) {
+	fn := f.Func(l, x86.F32, "depthwisePlacesOfF32", "func(places, index, pose *int32, n, apart int)",
+		fmt.Sprintf("writes the places of n pairs and %d rows, whose indices lie so far apart, in blocks of %d pairs, the last one padded: "+
+			"row i is at 64·(i + 3·(i>>6)) bytes.", placeRows, placePairs))
+	code, index, pose, left := fn.Arg("places"), fn.Arg("index"), fn.Arg("pose"), fn.Arg("n")
+	n, factor := fn.Arg("apart"), fn.Vec()
+	fn.VPBROADCASTD(fn.Data("skew192", 192), factor)
+	rows := []operand.Mem{{Base: pose}, {Base: index}, {Base: index, Index: n, Scale: 4}, {Base: index, Index: n, Scale: 8}}
+	index3 := fn.GP64()
+	fn.LEAQ(operand.Mem{Base: index, Index: n, Scale: 8}, index3)
+	fn.LEAQ(operand.Mem{Base: index3, Index: n, Scale: 4}, index3)
+	rows = append(rows, operand.Mem{Base: index3}, operand.Mem{Base: index3, Index: n, Scale: 4},
+		operand.Mem{Base: index3, Index: n, Scale: 8})
+	block := func(load func(m operand.Mem) reg.VecVirtual) {
+		for r, m := range rows {
+			x, far := load(m), fn.Vec()
+			fn.VPSRLD(operand.U8(6), x, far)
+			fn.VPSLLD(operand.U8(6), x, x)
+			fn.VPMULLD(factor, far, far)
+			fn.VPADDD(far, x, x)
+			fn.VMOVDQU(x, operand.Mem{Base: code, Disp: 4 * placePairs * r})
+		}
+	}
+	fn.SUBQ(operand.U8(placePairs), left)
+	fn.JL(operand.LabelRef("rest"))
+	fn.Label("block")
+	block(func(m operand.Mem) reg.VecVirtual {
+		x := fn.Vec()
+		fn.VMOVDQU(m, x)
+		return x
+	})
+	for _, p := range []reg.GPVirtual{pose, index, index3} {
+		fn.ADDQ(operand.U8(4*placePairs), p)
+	}
+	fn.ADDQ(operand.U32(placeBlock), code)
+	fn.SUBQ(operand.U8(placePairs), left)
+	fn.JGE(operand.LabelRef("block"))
+	fn.Label("rest")
+	fn.ADDQ(operand.U8(placePairs), left)
+	fn.JE(operand.LabelRef("done"))
+	tail := fn.NewTail(left)
+	block(tail.Load)
+	fn.Label("done")
+	fn.End()
+}
+
+// depthwisePack writes what copies two vectors of each row to a slice.
+func depthwisePack(f *x86.File, l x86.Level) {
+	fn := f.Func(l, x86.F32, "depthwisePackF32", "func(dst, src *float32, rows, stride int)",
+		"copies two vectors of each of so many rows, which lie stride bytes apart, to where they stand side by side.")
+	dst, src, rows, stride := fn.Arg("dst"), fn.Arg("src"), fn.Arg("rows"), fn.Arg("stride")
+	fn.Label("row")
+	for v := range 2 {
+		x := fn.Vec()
+		fn.VMOVUPS(operand.Mem{Base: src, Disp: v * l.Bytes()}, x)
+		fn.VMOVUPS(x, operand.Mem{Base: dst, Disp: v * l.Bytes()})
+	}
+	fn.ADDQ(stride, src)
+	fn.ADDQ(operand.U8(2*l.Bytes()), dst)
+	fn.DECQ(rows)
+	fn.JNE(operand.LabelRef("row"))
 	fn.End()
 }

@@ -38,8 +38,8 @@ package simd
 //   - Speed: rows that follow each other and have the same poses are computed together, fastest where their pairs are
 //     listed by index; for pairs in
 //     another order see [NewDepthwiseRows]. Pairs are added as they are listed, so other rows do not change a row's bits.
-//   - Memory: many pairs of many channels go over a copy of some channels, in a scratch of the size of the second-level cache at most,
-//     which is kept for the next call. No other call allocates.
+//   - Memory: many pairs of many channels go over a copy of some channels, in a scratch of the size of the second-level cache and ten
+//     megabytes at most, which is kept for the next call. No other call allocates.
 func DepthwiseF32(out, f, w []float32, offsets []int, index, pose []int32, c int, mean bool) {
 	checkDepthwise("DepthwiseF32", len(out), len(f), len(w), offsets, index, pose, c)
 	depthwiseF32(out, f, w, offsets, index, pose, c, mean)

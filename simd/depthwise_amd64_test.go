@@ -83,8 +83,10 @@ func longRuns(rng *rand.Rand, points, poses int) (offsets []int, index, pose []i
 // sliced; whatever the poses are, with indices that were checked before and without, and no allocation.
 func TestDepthwiseSlices(t *testing.T) {
 	row, repeats, long, reach := depthwiseSliceRow, depthwiseSliceRepeats, depthwiseLongRow, depthwiseReach
+	placeWhole, part, pairs := placeLong, placePart, placePairs
 	t.Cleanup(func() {
 		depthwiseSliceRow, depthwiseSliceRepeats, depthwiseLongRow, depthwiseReach = row, repeats, long, reach
+		placeLong, placePart, placePairs = placeWhole, part, pairs
 	})
 	depthwiseSliceRow, depthwiseSliceRepeats, depthwiseLongRow = 0, 3, 1
 	points := cpu.DataCaches().L1/100 + 1
@@ -92,6 +94,10 @@ func TestDepthwiseSlices(t *testing.T) {
 		rng := testkit.Rand(45)
 		for k, c := range []int{25, 31, 32, 49, 63, 64, 65, 128, 128, 191, 200, 300} {
 			depthwiseReach = int32(k % 2 * points) // no pairs are near each other, or all; for 128 channels either
+			placeLong, placePart, placePairs = placeWhole, part, pairs
+			if k/2%2 > 0 { // some pairs of all rows at a time, and some rows; for 128 channels either
+				placeLong, placePart, placePairs = 50, 16, 2000
+			}
 			for name, draw := range map[string]func() ([]int, []int32, []int32){
 				"runs":  func() ([]int, []int32, []int32) { return longRuns(rng, points, 90) },
 				"mixed": func() ([]int, []int32, []int32) { return samePoses(rng, 150, points, 90) },

@@ -38,19 +38,25 @@ var (
 
 // depthwiseSlices says whether a convolution of wide channels, more than three vectors, is done slice by slice.
 func depthwiseSlices(points, poses, rows, pairs, c int, near bool) bool {
-	lanes, caches := depthwiseLanes(), cpu.DataCaches()
-	return 4*c >= depthwiseSliceRow && 4*points*c > caches.L1 && 4*points*2*lanes <= caches.L2 &&
+	lanes, caches, row := depthwiseLanes(), cpu.DataCaches(), depthwiseSliceRow
+	if level == AVX2 && !near {
+		row /= 2 // by places, 1.2 times the pace with 64 channels
+	}
+	return 4*c >= row && 4*points*c > caches.L1 && 4*points*2*lanes <= caches.L2 &&
 		pairs/depthwiseSliceRepeats >= points+poses &&
-		!(near && c%lanes == 0 && pairs/depthwiseLongRow < rows)
+		!(near && level != AVX2 && c%lanes == 0 && pairs/depthwiseLongRow < rows)
 }
 
-// depthwiseScratch is the copy, and what is known about the rows.
+// depthwiseScratch is the copy, what is known about the rows, and their lists as runPlaces reads them.
 type depthwiseScratch struct {
-	f, w []float32
-	rows DepthwiseRows
+	f, w   []float32
+	rows   DepthwiseRows
+	places []int32
+	groups []placeGroup
 }
 
-// depthwiseScratches keeps them between calls. One has the size of the second-level cache at most, and the weights of two vectors.
+// depthwiseScratches keeps them between calls. One has the size of the second-level cache at most, the weights of two vectors, and at AVX2
+// the places of placePairs pairs.
 var depthwiseScratches = sync.Pool{New: func() any { return new(depthwiseScratch) }}
 
 // runSliced is run slice by slice, for depthwisePlain. Sums have one accumulator as in the wide blocks that slices are cut from,
@@ -66,6 +72,10 @@ func (d *depthwiseRun) runSliced(out, f, w []float32, offsets []int, index, pose
 	}
 	if !d.mostlyTall() {
 		d.walk(out, points, poses, offsets, index, pose)
+		return
+	}
+	if level == AVX2 {
+		d.runPlaces(s, out, f, w, offsets, index, pose)
 		return
 	}
 	slice, whole := 2*d.lanes, d.wide()

@@ -213,3 +213,19 @@ func depthwiseTall8x2F32AVX512(out *float32, f *float32, w *float32, index *int3
 //
 //go:noescape
 func depthwiseTall12x2F32AVX512(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, ostride int, tail int, mean int)
+
+
+// depthwisePlacesF32AVX2 adds n pairs, listed by places, to the sums of 6 rows of two vectors, of which the last has tail channels: to 0, or to out if more is 1; and divides by count if mean is 1. Rows of out lie ostride bytes apart.
+//
+//go:noescape
+func depthwisePlacesF32AVX2(out *float32, f *float32, w *float32, places *int32, n int, more int, ostride int, tail int, count int, mean int)
+
+// depthwisePlacesOfF32AVX2 writes the places of n pairs and 6 rows, whose indices lie so far apart, in blocks of 8 pairs, the last one padded: row i is at 64·(i + 3·(i>>6)) bytes.
+//
+//go:noescape
+func depthwisePlacesOfF32AVX2(places *int32, index *int32, pose *int32, n int, apart int)
+
+// depthwisePackF32AVX2 copies two vectors of each of so many rows, which lie stride bytes apart, to where they stand side by side.
+//
+//go:noescape
+func depthwisePackF32AVX2(dst *float32, src *float32, rows int, stride int)

@@ -1,0 +1,155 @@
+//go:build !purego
+
+package simd
+
+import (
+	"unsafe"
+
+	"github.com/equivcnp/equivcnp/internal/reuse"
+)
+
+// At AVX2, slices are read by places: byte offsets from the beginning of a slice. They are written once for all slices, in the order
+// in which a kernel for six rows reads them. A place need not be proportional to the index. Points above each other in a 64 x 64
+// image would lie 4 KiB apart and fall into the same set of the first-level cache, whose eight ways cannot hold the 19 lines of a
+// neighbourhood of 273 points. Leaving out three places after every 64 points spreads them over the sets. On Zen 3, in GFLOP/s over
+// slices that are in the second-level cache, for neighbours of such an image listed by distance, by index, and at random:
+//
+//	lists of indices                  45, 54, 40
+//	places, none left out             48, 58, 44
+//	places, three in 64 left out      63, 59, 45
+
+const (
+	placeRows  = 6  // rows of a group
+	placeBlock = 8  // pairs of a block, the last of which is padded
+	placeSlice = 16 // channels
+	placeRun   = 64 // rows of a slice between those left out
+)
+
+// placePairs is how many pairs have their places written at a time, at most. It bounds the scratch. All slices are copied again for
+// the next pairs.
+var placePairs = 1 << 21
+
+// Rows of more than placeLong pairs take placePart of them at a time: all rows take the first ones, then all rows take the next ones.
+// In the gradient to weights, rows are long, and a slice of the features and one of the outputs would fill a second-level cache of
+// 512 KiB.
+var placeLong, placePart = 1024, 256
+
+// placeGroup is six rows with the same poses, from row lo on. Their places start at entry at.
+type placeGroup struct{ lo, at int }
+
+// placeOf returns the row of a slice that holds row i, with three left out after every 64.
+func placeOf(i int) int { return i + i/placeRun*3 }
+
+// runPlaces is runSliced for AVX2.
+func (d *depthwiseRun) runPlaces(s *depthwiseScratch, out, f, w []float32, offsets []int, index, pose []int32) {
+	whole, c := d.wide(), d.c
+	points, poses, rows := len(f)/c, len(w)/c, len(offsets)-1
+	s.f = reuse.Sized(s.f, placeSlice*placeOf(points))
+	s.w = reuse.Sized(s.w, placeSlice*placeOf(poses))
+	part := *d
+	part.kind, part.sliced, part.near, part.stride = depthwiseSeq, true, false, 4*placeSlice
+	part.f, part.w = unsafe.Pointer(first(s.f)), unsafe.Pointer(first(s.w))
+	chunks := (len(index) + placePairs - 1) / placePairs
+	for lo := 0; lo < rows; {
+		hi, most := lo, 0
+		for hi < rows && (hi == lo || offsets[hi+1]-offsets[lo] <= len(index)/chunks+most) {
+			most = max(most, offsets[hi+1]-offsets[hi])
+			hi++
+		}
+		d.places(s, out, offsets, index, pose, lo, hi, most > placeLong)
+		for j := 0; j < whole; j += placeSlice {
+			part.c = min(placeSlice, whole-j)
+			packPlaces(s.f, f[j:], points, part.c, c)
+			packPlaces(s.w, w[j:], poses, part.c, c)
+			part.groupsByPlace(s, out[j:], offsets, most)
+		}
+		lo = hi
+	}
+	if whole < c {
+		d.from = whole
+		d.walk(out, points, poses, offsets, index, pose)
+	}
+}
+
+// places finds the groups among rows lo to hi and writes their places. Rows in no group are computed at once, over all channels where they
+// lie: a row by itself has too few sums in a slice.
+func (d *depthwiseRun) places(s *depthwiseScratch, out []float32, offsets []int, index, pose []int32, lo, hi int, long bool) {
+	s.groups = s.groups[:0]
+	at := 0
+	group := func(i int) {
+		s.groups = append(s.groups, placeGroup{i, at})
+		at += (1 + placeRows) * ((offsets[i+1] - offsets[i] + placeBlock - 1) &^ (placeBlock - 1))
+	}
+	others := func(i, end int) {
+		if i < end {
+			a, b := offsets[i]-offsets[0], offsets[end]-offsets[0]
+			d.chunk(out[i*d.width:], offsets[i:end+1], index[a:b], pose[a:b], d.checked.same[i:end], true)
+		}
+	}
+	single := lo // rows from single on are not computed and in no group yet
+	for i := lo; i < hi; {
+		end := i + 1
+		for end < hi && d.checked.same[end] {
+			end++
+		}
+		if end-i >= placeRows {
+			others(single, i)
+			for single = i; single+placeRows <= end; single += placeRows {
+				group(single)
+			}
+			if single+1 < end && !long { // the last rows once more, as sums that are not continued may be computed twice
+				group(end - placeRows)
+				single = end
+			}
+		}
+		i = end
+	}
+	others(single, hi)
+	s.places = reuse.Sized(s.places, at)
+	for _, g := range s.groups {
+		a, n := offsets[g.lo]-offsets[0], offsets[g.lo+1]-offsets[g.lo]
+		for k := 0; k < n; k += maxGather {
+			depthwisePlacesOfF32AVX2(&s.places[g.at+(1+placeRows)*k], &index[a+k], &pose[a+k], min(maxGather, n-k), n)
+		}
+	}
+}
+
+// groupsByPlace computes a slice of two vectors of all groups, whose rows have so many pairs at most.
+func (d *depthwiseRun) groupsByPlace(s *depthwiseScratch, out []float32, offsets []int, most int) {
+	step := max(1, most)
+	if most > placeLong {
+		step = placePart
+	}
+	for k := 0; k == 0 || k < most; k += step {
+		for _, g := range s.groups {
+			n := offsets[g.lo+1] - offsets[g.lo]
+			if k >= n {
+				continue
+			}
+			more, mean := 0, 0
+			if k > 0 {
+				more = 1
+			}
+			if k+step >= n {
+				mean = d.mean
+			}
+			depthwisePlacesF32AVX2(&out[g.lo*d.width], (*float32)(d.f), (*float32)(d.w), &s.places[g.at+(1+placeRows)*k],
+				min(step, n-k), more, 4*d.width, d.c-d.lanes, n, mean)
+		}
+	}
+}
+
+// packPlaces copies n columns of x, which has so many rows that lie width apart, to their places in a slice.
+func packPlaces(dst, x []float32, rows, n, width int) {
+	for i := 0; i < rows; i += placeRun {
+		to, count := dst[placeSlice*placeOf(i):], min(placeRun, rows-i)
+		if n == placeSlice {
+			depthwisePackF32AVX2(&to[0], &x[i*width], count, 4*width)
+			continue
+		}
+		for r := range count {
+			row := to[placeSlice*r:][:placeSlice]
+			clear(row[copy(row, x[(i+r)*width:][:n]):]) // what stands there is multiplied, too
+		}
+	}
+}
