@@ -4,7 +4,7 @@ GO      ?= go
 BIN     := bin/equivcnp
 FUZZFOR ?= 10s
 
-.PHONY: all build demo clients manifests page browser house test race purego levels wasm generate asm api api-update beam fmt vet lint lint-long cross platforms arm64 avx512 fuzz fuzz-long bench clean
+.PHONY: all build demo clients manifests page browser house test long race purego levels wasm generate asm api api-update beam fmt vet lint lint-long cross platforms arm64 avx512 fuzz fuzz-long bench clean
 
 all: build
 
@@ -35,6 +35,9 @@ house: ## counts of knots of files, long functions, wide lines and names, held t
 
 test: ## all tests
 	$(GO) test -timeout 30m ./...
+
+long: ## what the tests leave out: every number, every model, every form; hours
+	$(GO) test -count=1 -timeout 24h $$(grep -rl --include='*_test.go' 'flag.Bool("long"' . | xargs -n1 dirname | sort -u) -long
 
 # Long tests of single calls or of arithmetic, which the detector makes ten times as slow; others run the same goroutines.
 RACESKIP := ^Test(Arrange|ArrangeGrid|Bits|BoundBoxHoldsTheBall|CompressionBomb|ConvolutionGradients|GoldenImageNeighbourhoods|GoldenLayersF32|Guard|Lattice|MergeTolerance|SeedsDoNotShow|Sim2Translation|TranslationErrorBoundsPoses|Vectors|BetweenNodes|GoldenGradients|GemmTiles|GridSingleQueries|RadiusForFillBySampling|RadiusForMean|PoseTableCrowded|TreeFindsWhatAScanFinds|FlatAgainstGroups|RotationsDoNotShow|F32Accuracy|Accuracy|WeightNetSwish|WeightedMoments|TileProducts|GatherMax|GoldenLayersF64|PyramidGradients|Band)$$
