@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/equivcnp/equivcnp/internal/race"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -95,9 +94,6 @@ func eachSIMDLevel(t *testing.T, f func(t *testing.T)) {
 func TestBulkAgainstBruteForce(t *testing.T) {
 	every := 1 // one case of so many
 	if testing.Short() {
-		every = 3
-	}
-	if race.Enabled {
 		every = 13
 	}
 	eachSIMDLevel(t, func(t *testing.T) {

@@ -18,6 +18,9 @@ func TestVectors(t *testing.T) {
 	for _, by := range []Similarity{SquaredL2, DotProduct, Cosine, L1} {
 		for _, size := range [][3]int{{0, 32, 3}, {5, 33, 9}, {700, 64, 10}, {20000, 32, 5}} {
 			n, dim, k := size[0], size[1], size[2]
+			if testing.Short() && n > 1000 {
+				continue
+			}
 			rows := make([]float32, n*dim)
 			for i := range rows {
 				rows[i] = float32(rng.NormFloat64())
