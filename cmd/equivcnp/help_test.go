@@ -31,7 +31,8 @@ func TestCompletions(t *testing.T) {
 	} {
 		for _, request := range []string{cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd} {
 			var out strings.Builder
-			require.Zero(t, run(t.Context(), append([]string{request}, strings.Split(line, " ")...), strings.NewReader(""), &out, io.Discard))
+			args := append([]string{request}, strings.Split(line, " ")...)
+			require.Zero(t, run(t.Context(), args, strings.NewReader(""), &out, io.Discard))
 			for _, w := range words {
 				require.Contains(t, out.String(), w, line)
 			}

@@ -17,9 +17,9 @@ func Completions(cmd *cobra.Command, choices map[string][]string) {
 	}
 }
 
-// Complete registers the noted values of a command and all below it with cobra if the arguments are a shell's request for completions. Cobra
-// keeps what is registered, and with it the commands, as long as the process runs: tests, which run thousands of command lines in one
-// process, would fill the memory.
+// Complete registers the noted values of a command and all below it with cobra if the arguments are a shell's request for completions.
+// Cobra keeps what is registered, and with it the commands, as long as the process runs: tests, which run thousands of command lines in
+// one process, would fill the memory.
 func Complete(root *cobra.Command, args []string) {
 	if len(args) == 0 || args[0] != cobra.ShellCompRequestCmd && args[0] != cobra.ShellCompNoDescRequestCmd {
 		return
@@ -30,7 +30,8 @@ func Complete(root *cobra.Command, args []string) {
 func offer(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if words := f.Annotations[offered]; words != nil {
-			if err := cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+			offers := cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
+			if err := cmd.RegisterFlagCompletionFunc(f.Name, offers); err != nil {
 				panic(err)
 			}
 		}
