@@ -12,6 +12,7 @@ func bf16AMD64(f *x86.File) {
 		bf16FromF32(f, l)
 		f32FromBF16(f, l)
 	}
+	f32FromBF16Past(f)
 }
 
 // bf16FromF32 writes the conversion to bfloat16, rounded to the nearest, ties to even:
@@ -163,6 +164,26 @@ func bf16FromF32AVX2(fn *x86.Func) {
 	fn.DECQ(n)
 	fn.JNE(operand.LabelRef(each))
 	fn.Label(done)
+}
+
+// f32FromBF16Past writes the conversion of large arrays from bfloat16, two cache lines of results at a time.
+func f32FromBF16Past(f *x86.File) {
+	const copies = 4
+	fn := f.Func(x86.AVX2, x86.F32, "f32FromBF16Past", "func(dst *float32, x *uint16, n int)",
+		"is f32FromBF16 for a multiple of two cache lines that begins with a line, stored past the caches.")
+	dst, x, n, bytes := fn.Arg("dst"), fn.Arg("x"), fn.Arg("n"), fn.Level.Bytes()
+	fn.Label("loop")
+	for u := range copies {
+		v := fn.Vec()
+		fn.VPMOVZXWD(operand.Mem{Base: x, Disp: u * bytes / 2}, v)
+		fn.VPSLLD(operand.U8(16), v, v)
+		fn.VMOVNTPS(v, operand.Mem{Base: dst, Disp: u * bytes})
+	}
+	fn.ADDQ(operand.U32(copies*bytes/2), x)
+	fn.ADDQ(operand.U32(copies*bytes), dst)
+	fn.SUBQ(operand.U8(copies*fn.Lanes()), n)
+	fn.JG(operand.LabelRef("loop"))
+	fn.End()
 }
 
 func f32FromBF16(f *x86.File, l x86.Level) {

@@ -34,7 +34,18 @@ func f32FromBF16(dst []float32, x []BF16) {
 		f32FromBF16Generic(dst, x)
 		return
 	}
-	if streams(dst, x) {
+	if level == AVX2 && streams(dst, x) {
+		n := toLine(dst)
+		f32FromBF16(dst[:n], x[:n])
+		dst, x = dst[n:], x[n:]
+		raceRead(x)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			f32FromBF16PastAVX2(&dst[0], (*uint16)(&x[0]), n)
+			dst, x = dst[n:], x[n:]
+		}
+		storeFenceAVX2()
+	} else if streams(dst, x) {
 		b := takeStreamBuffer()
 		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
 			f32FromBF16(p.part, x[p.at:p.end])

@@ -23,3 +23,8 @@ func bf16FromF32AVX512(dst *uint16, x *float32, n int)
 //
 //go:noescape
 func f32FromBF16AVX512(dst *float32, x *uint16, n int)
+
+// f32FromBF16PastAVX2 is f32FromBF16 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func f32FromBF16PastAVX2(dst *float32, x *uint16, n int)

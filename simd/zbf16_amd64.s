@@ -271,3 +271,29 @@ tail2:
 done3:
 	VZEROUPPER
 	RET
+
+// func f32FromBF16PastAVX2(dst *float32, x *uint16, n int)
+// Requires: AVX, AVX2
+TEXT ·f32FromBF16PastAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+loop:
+	VPMOVZXWD (CX), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVNTPS  Y0, (AX)
+	VPMOVZXWD 16(CX), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVNTPS  Y0, 32(AX)
+	VPMOVZXWD 32(CX), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVNTPS  Y0, 64(AX)
+	VPMOVZXWD 48(CX), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVNTPS  Y0, 96(AX)
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000080, AX
+	SUBQ      $0x20, DX
+	JG        loop
+	VZEROUPPER
+	RET
