@@ -50,7 +50,7 @@ func depthwiseAMD64(f *x86.File) {
 	variants := []depthwiseVariant{
 		{name: "depthwise", doc: "sets out[i] = Σ w[pose]·f[index] over row i's pairs, divided by their number if mean is 1"},
 		{name: "depthwiseStream", doc: "is depthwise for a w that is read from memory once and fetched so many pairs ahead, " +
-			"into the first-level cache unless far is 1", stream: true},
+			"into the first-level cache if far is 0, or the second one if it is 1; if it is -1, the machine fetches", stream: true},
 		{name: "depthwiseHalf", doc: "is depthwiseStream with w in bfloat16; wstride counts its bytes", stream: true, half: true},
 	}
 	for _, l := range levels {
@@ -140,13 +140,16 @@ func depthwiseRows(f *x86.File, l x86.Level, e x86.Elem, d depthwiseVariant, vec
 	body := func(set, at int) {
 		if d.stream {
 			// Fetch the row of w that a later pair needs; near the end, that of the last pair.
+			near, fetched, level := fn.NewLabel("near"), fn.NewLabel("fetched"), fn.Arg("far")
+			fn.TESTQ(level, level)
+			fn.JS(operand.LabelRef(fetched))
 			p := fn.Arg("ahead") // read from memory each time, because no register is free for it
 			fn.LEAQ(operand.Mem{Base: g.pose, Index: p, Scale: 4, Disp: 4 * at}, p)
 			fn.CMPQ(p, last)
 			fn.CMOVQGT(last, p)
 			ahead := rowAddress(fn, pairAt(p, 0), weight, wstep)
 			// Into the second-level cache, or into the first one.
-			near, fetched, level := fn.NewLabel("near"), fn.NewLabel("fetched"), fn.Arg("far")
+			level = fn.Arg("far")
 			fn.TESTQ(level, level)
 			fn.JE(operand.LabelRef(near))
 			for at := 0; at < vecs*wbytes; at += 64 {

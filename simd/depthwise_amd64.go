@@ -3,6 +3,7 @@
 package simd
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/equivcnp/equivcnp/internal/cpu"
@@ -202,15 +203,19 @@ func (d *depthwiseRun) chunk(out []float32, offsets []int, index, pose []int32, 
 var depthwiseAhead = 16 << 10
 
 // depthwiseFar is 1 if they are fetched into the second-level cache: on the way to the first level they would occupy the few buffers
-// that rows of f need as well. A Zen 5 is 1.1 times as fast with rows fetched into the first level.
+// that rows of f need as well. A Zen 5 is 1.1 times as fast with rows fetched into the first level, and a Zen 3 with nothing fetched
+// by instructions (-1): its own prefetcher follows the rows.
 var depthwiseFar = 1
 
 func init() {
 	if cpu.AMD {
 		depthwiseAhead = 3 << 10
 	}
-	if cpu.Zen5 {
+	switch {
+	case cpu.Zen5:
 		depthwiseFar = 0
+	case cpu.AMD && !slices.Contains(Levels(), AVX512): // before Zen 4
+		depthwiseFar = -1
 	}
 }
 

@@ -435,6 +435,9 @@ row1:
 	SUBQ    $0x01, R11
 	JL      rest4
 pairs3:
+	MOVQ       far+96(FP), R13
+	TESTQ      R13, R13
+	JS         fetched7
 	MOVQ       ahead+88(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -607,6 +610,9 @@ row1:
 	SUBQ   $0x01, R11
 	JL     rest4
 pairs3:
+	MOVQ       far+96(FP), R13
+	TESTQ      R13, R13
+	JS         fetched7
 	MOVQ       ahead+88(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -719,6 +725,9 @@ row1:
 	SUBQ   $0x01, R11
 	JL     rest4
 pairs3:
+	MOVQ       far+96(FP), R13
+	TESTQ      R13, R13
+	JS         fetched7
 	MOVQ       ahead+88(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -811,6 +820,9 @@ row1:
 	SUBQ   $0x02, R11
 	JL     rest4
 pairs3:
+	MOVQ       far+96(FP), R13
+	TESTQ      R13, R13
+	JS         fetched7
 	MOVQ       ahead+88(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -836,6 +848,9 @@ fetched7:
 	VFMADD231PS (R13), Y4, Y0
 	VMOVUPS     32(R14)(AX*4), Y4
 	VFMADD231PS 32(R13)(AX*4), Y4, Y2
+	MOVQ        far+96(FP), R13
+	TESTQ       R13, R13
+	JS          fetched9
 	MOVQ        ahead+88(FP), R13
 	LEAQ        4(R9)(R13*4), R13
 	CMPQ        R13, R12
@@ -868,6 +883,9 @@ fetched9:
 rest4:
 	CMPQ       R11, $-2
 	JE         summed5
+	MOVQ       far+96(FP), R11
+	TESTQ      R11, R11
+	JS         fetched11
 	MOVQ       ahead+88(FP), R11
 	LEAQ       (R9)(R11*4), R11
 	CMPQ       R11, R12
@@ -952,6 +970,9 @@ row1:
 	SUBQ   $0x04, R10
 	JL     rest4
 pairs3:
+	MOVQ       far+96(FP), R12
+	TESTQ      R12, R12
+	JS         fetched7
 	MOVQ       ahead+88(FP), R12
 	LEAQ       (R8)(R12*4), R12
 	CMPQ       R12, R11
@@ -976,6 +997,9 @@ fetched7:
 	VMASKMOVPS  (R13), Y0, Y5
 	VMASKMOVPS  (R12), Y0, Y6
 	VFMADD231PS Y6, Y5, Y1
+	MOVQ        far+96(FP), R12
+	TESTQ       R12, R12
+	JS          fetched9
 	MOVQ        ahead+88(FP), R12
 	LEAQ        4(R8)(R12*4), R12
 	CMPQ        R12, R11
@@ -1000,6 +1024,9 @@ fetched9:
 	VMASKMOVPS  (R13), Y0, Y5
 	VMASKMOVPS  (R12), Y0, Y6
 	VFMADD231PS Y6, Y5, Y2
+	MOVQ        far+96(FP), R12
+	TESTQ       R12, R12
+	JS          fetched11
 	MOVQ        ahead+88(FP), R12
 	LEAQ        8(R8)(R12*4), R12
 	CMPQ        R12, R11
@@ -1024,6 +1051,9 @@ fetched11:
 	VMASKMOVPS  (R13), Y0, Y5
 	VMASKMOVPS  (R12), Y0, Y6
 	VFMADD231PS Y6, Y5, Y3
+	MOVQ        far+96(FP), R12
+	TESTQ       R12, R12
+	JS          fetched13
 	MOVQ        ahead+88(FP), R12
 	LEAQ        12(R8)(R12*4), R12
 	CMPQ        R12, R11
@@ -1055,6 +1085,9 @@ fetched13:
 rest4:
 	CMPQ       R10, $-4
 	JE         summed5
+	MOVQ       far+96(FP), R12
+	TESTQ      R12, R12
+	JS         fetched15
 	MOVQ       ahead+88(FP), R12
 	LEAQ       (R8)(R12*4), R12
 	CMPQ       R12, R11
@@ -1083,6 +1116,9 @@ fetched15:
 	ADDQ        $0x04, R8
 	CMPQ        R10, $-3
 	JE          summed5
+	MOVQ        far+96(FP), R12
+	TESTQ       R12, R12
+	JS          fetched17
 	MOVQ        ahead+88(FP), R12
 	LEAQ        (R8)(R12*4), R12
 	CMPQ        R12, R11
@@ -1111,6 +1147,9 @@ fetched17:
 	ADDQ        $0x04, R8
 	CMPQ        R10, $-2
 	JE          summed5
+	MOVQ        far+96(FP), R10
+	TESTQ       R10, R10
+	JS          fetched19
 	MOVQ        ahead+88(FP), R10
 	LEAQ        (R8)(R10*4), R10
 	CMPQ        R10, R11
@@ -1205,6 +1244,9 @@ row1:
 	SUBQ    $0x01, R12
 	JL      rest4
 pairs3:
+	MOVQ       far+104(FP), R14
+	TESTQ      R14, R14
+	JS         fetched7
 	MOVQ       ahead+96(FP), R14
 	LEAQ       (R10)(R14*4), R14
 	CMPQ       R14, R13
@@ -1403,6 +1445,9 @@ row1:
 	SUBQ   $0x01, R12
 	JL     rest4
 pairs3:
+	MOVQ       far+104(FP), R14
+	TESTQ      R14, R14
+	JS         fetched7
 	MOVQ       ahead+96(FP), R14
 	LEAQ       (R10)(R14*4), R14
 	CMPQ       R14, R13
@@ -1521,6 +1566,9 @@ row1:
 	SUBQ   $0x01, R12
 	JL     rest4
 pairs3:
+	MOVQ       far+104(FP), R14
+	TESTQ      R14, R14
+	JS         fetched7
 	MOVQ       ahead+96(FP), R14
 	LEAQ       (R10)(R14*4), R14
 	CMPQ       R14, R13
@@ -1617,6 +1665,9 @@ row1:
 	SUBQ   $0x02, R12
 	JL     rest4
 pairs3:
+	MOVQ       far+104(FP), R14
+	TESTQ      R14, R14
+	JS         fetched7
 	MOVQ       ahead+96(FP), R14
 	LEAQ       (R10)(R14*4), R14
 	CMPQ       R14, R13
@@ -1644,6 +1695,9 @@ fetched7:
 	VPMOVZXWD   16(R15)(AX*2), Y4
 	VPSLLD      $0x10, Y4, Y4
 	VFMADD231PS 32(R14)(AX*4), Y4, Y2
+	MOVQ        far+104(FP), R14
+	TESTQ       R14, R14
+	JS          fetched9
 	MOVQ        ahead+96(FP), R14
 	LEAQ        4(R10)(R14*4), R14
 	CMPQ        R14, R13
@@ -1678,6 +1732,9 @@ fetched9:
 rest4:
 	CMPQ       R12, $-2
 	JE         summed5
+	MOVQ       far+104(FP), R12
+	TESTQ      R12, R12
+	JS         fetched11
 	MOVQ       ahead+96(FP), R12
 	LEAQ       (R10)(R12*4), R12
 	CMPQ       R12, R13
@@ -1780,6 +1837,9 @@ row1:
 	SUBQ   $0x04, R11
 	JL     rest4
 pairs3:
+	MOVQ       far+104(FP), R14
+	TESTQ      R14, R14
+	JS         fetched7
 	MOVQ       ahead+96(FP), R14
 	LEAQ       (R9)(R14*4), R14
 	CMPQ       R14, R13
@@ -1811,6 +1871,9 @@ fetched7:
 	VPSLLD       $0x10, Y7, Y7
 	VMASKMOVPS   (R14), Y0, Y8
 	VFMADD231PS  Y8, Y7, Y1
+	MOVQ         far+104(FP), R14
+	TESTQ        R14, R14
+	JS           fetched9
 	MOVQ         ahead+96(FP), R14
 	LEAQ         4(R9)(R14*4), R14
 	CMPQ         R14, R13
@@ -1842,6 +1905,9 @@ fetched9:
 	VPSLLD       $0x10, Y7, Y7
 	VMASKMOVPS   (R14), Y0, Y8
 	VFMADD231PS  Y8, Y7, Y2
+	MOVQ         far+104(FP), R14
+	TESTQ        R14, R14
+	JS           fetched11
 	MOVQ         ahead+96(FP), R14
 	LEAQ         8(R9)(R14*4), R14
 	CMPQ         R14, R13
@@ -1873,6 +1939,9 @@ fetched11:
 	VPSLLD       $0x10, Y7, Y7
 	VMASKMOVPS   (R14), Y0, Y8
 	VFMADD231PS  Y8, Y7, Y3
+	MOVQ         far+104(FP), R14
+	TESTQ        R14, R14
+	JS           fetched13
 	MOVQ         ahead+96(FP), R14
 	LEAQ         12(R9)(R14*4), R14
 	CMPQ         R14, R13
@@ -1911,6 +1980,9 @@ fetched13:
 rest4:
 	CMPQ       R11, $-4
 	JE         summed5
+	MOVQ       far+104(FP), R14
+	TESTQ      R14, R14
+	JS         fetched15
 	MOVQ       ahead+96(FP), R14
 	LEAQ       (R9)(R14*4), R14
 	CMPQ       R14, R13
@@ -1946,6 +2018,9 @@ fetched15:
 	ADDQ         $0x04, R9
 	CMPQ         R11, $-3
 	JE           summed5
+	MOVQ         far+104(FP), R14
+	TESTQ        R14, R14
+	JS           fetched17
 	MOVQ         ahead+96(FP), R14
 	LEAQ         (R9)(R14*4), R14
 	CMPQ         R14, R13
@@ -1981,6 +2056,9 @@ fetched17:
 	ADDQ         $0x04, R9
 	CMPQ         R11, $-2
 	JE           summed5
+	MOVQ         far+104(FP), R11
+	TESTQ        R11, R11
+	JS           fetched19
 	MOVQ         ahead+96(FP), R11
 	LEAQ         (R9)(R11*4), R11
 	CMPQ         R11, R13
@@ -3334,6 +3412,9 @@ row1:
 	SUBQ   $0x01, R10
 	JL     rest4
 pairs3:
+	MOVQ       far+96(FP), R12
+	TESTQ      R12, R12
+	JS         fetched7
 	MOVQ       ahead+88(FP), R12
 	LEAQ       (R8)(R12*4), R12
 	CMPQ       R12, R11
@@ -3456,6 +3537,9 @@ row1:
 	SUBQ   $0x01, R10
 	JL     rest4
 pairs3:
+	MOVQ       far+96(FP), R12
+	TESTQ      R12, R12
+	JS         fetched7
 	MOVQ       ahead+88(FP), R12
 	LEAQ       (R8)(R12*4), R12
 	CMPQ       R12, R11
@@ -3554,6 +3638,9 @@ row1:
 	SUBQ   $0x02, R10
 	JL     rest4
 pairs3:
+	MOVQ       far+96(FP), R12
+	TESTQ      R12, R12
+	JS         fetched7
 	MOVQ       ahead+88(FP), R12
 	LEAQ       (R8)(R12*4), R12
 	CMPQ       R12, R11
@@ -3581,6 +3668,9 @@ fetched7:
 	VFMADD231PS (R12), Z4, Z0
 	VMOVUPS.Z   64(R13), K1, Z4
 	VFMADD231PS 64(R12), Z4, K1, Z2
+	MOVQ        far+96(FP), R12
+	TESTQ       R12, R12
+	JS          fetched9
 	MOVQ        ahead+88(FP), R12
 	LEAQ        4(R8)(R12*4), R12
 	CMPQ        R12, R11
@@ -3615,6 +3705,9 @@ fetched9:
 rest4:
 	CMPQ       R10, $-2
 	JE         summed5
+	MOVQ       far+96(FP), R10
+	TESTQ      R10, R10
+	JS         fetched11
 	MOVQ       ahead+88(FP), R10
 	LEAQ       (R8)(R10*4), R10
 	CMPQ       R10, R11
@@ -3701,6 +3794,9 @@ row1:
 	SUBQ   $0x04, R10
 	JL     rest4
 pairs3:
+	MOVQ       far+96(FP), R12
+	TESTQ      R12, R12
+	JS         fetched7
 	MOVQ       ahead+88(FP), R12
 	LEAQ       (R8)(R12*4), R12
 	CMPQ       R12, R11
@@ -3724,6 +3820,9 @@ fetched7:
 	ADDQ        DX, R13
 	VMOVUPS.Z   (R13), K1, Z4
 	VFMADD231PS (R12), Z4, K1, Z0
+	MOVQ        far+96(FP), R12
+	TESTQ       R12, R12
+	JS          fetched9
 	MOVQ        ahead+88(FP), R12
 	LEAQ        4(R8)(R12*4), R12
 	CMPQ        R12, R11
@@ -3747,6 +3846,9 @@ fetched9:
 	ADDQ        DX, R13
 	VMOVUPS.Z   (R13), K1, Z4
 	VFMADD231PS (R12), Z4, K1, Z1
+	MOVQ        far+96(FP), R12
+	TESTQ       R12, R12
+	JS          fetched11
 	MOVQ        ahead+88(FP), R12
 	LEAQ        8(R8)(R12*4), R12
 	CMPQ        R12, R11
@@ -3770,6 +3872,9 @@ fetched11:
 	ADDQ        DX, R13
 	VMOVUPS.Z   (R13), K1, Z4
 	VFMADD231PS (R12), Z4, K1, Z2
+	MOVQ        far+96(FP), R12
+	TESTQ       R12, R12
+	JS          fetched13
 	MOVQ        ahead+88(FP), R12
 	LEAQ        12(R8)(R12*4), R12
 	CMPQ        R12, R11
@@ -3800,6 +3905,9 @@ fetched13:
 rest4:
 	CMPQ       R10, $-4
 	JE         summed5
+	MOVQ       far+96(FP), R12
+	TESTQ      R12, R12
+	JS         fetched15
 	MOVQ       ahead+88(FP), R12
 	LEAQ       (R8)(R12*4), R12
 	CMPQ       R12, R11
@@ -3827,6 +3935,9 @@ fetched15:
 	ADDQ        $0x04, R8
 	CMPQ        R10, $-3
 	JE          summed5
+	MOVQ        far+96(FP), R12
+	TESTQ       R12, R12
+	JS          fetched17
 	MOVQ        ahead+88(FP), R12
 	LEAQ        (R8)(R12*4), R12
 	CMPQ        R12, R11
@@ -3854,6 +3965,9 @@ fetched17:
 	ADDQ        $0x04, R8
 	CMPQ        R10, $-2
 	JE          summed5
+	MOVQ        far+96(FP), R10
+	TESTQ       R10, R10
+	JS          fetched19
 	MOVQ        ahead+88(FP), R10
 	LEAQ        (R8)(R10*4), R10
 	CMPQ        R10, R11
@@ -3944,6 +4058,9 @@ row1:
 	SUBQ   $0x01, R11
 	JL     rest4
 pairs3:
+	MOVQ       far+104(FP), R13
+	TESTQ      R13, R13
+	JS         fetched7
 	MOVQ       ahead+96(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -4071,6 +4188,9 @@ row1:
 	SUBQ   $0x01, R11
 	JL     rest4
 pairs3:
+	MOVQ       far+104(FP), R13
+	TESTQ      R13, R13
+	JS         fetched7
 	MOVQ       ahead+96(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -4174,6 +4294,9 @@ row1:
 	SUBQ   $0x02, R11
 	JL     rest4
 pairs3:
+	MOVQ       far+104(FP), R13
+	TESTQ      R13, R13
+	JS         fetched7
 	MOVQ       ahead+96(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -4201,6 +4324,9 @@ fetched7:
 	VPMOVZXWD.Z 32(R14), K2, Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS 64(R13), Z4, K1, Z2
+	MOVQ        far+104(FP), R13
+	TESTQ       R13, R13
+	JS          fetched9
 	MOVQ        ahead+96(FP), R13
 	LEAQ        4(R9)(R13*4), R13
 	CMPQ        R13, R12
@@ -4235,6 +4361,9 @@ fetched9:
 rest4:
 	CMPQ       R11, $-2
 	JE         summed5
+	MOVQ       far+104(FP), R11
+	TESTQ      R11, R11
+	JS         fetched11
 	MOVQ       ahead+96(FP), R11
 	LEAQ       (R9)(R11*4), R11
 	CMPQ       R11, R12
@@ -4326,6 +4455,9 @@ row1:
 	SUBQ   $0x04, R11
 	JL     rest4
 pairs3:
+	MOVQ       far+104(FP), R13
+	TESTQ      R13, R13
+	JS         fetched7
 	MOVQ       ahead+96(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -4350,6 +4482,9 @@ fetched7:
 	VPMOVZXWD.Z (R14), K2, Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS (R13), Z4, K1, Z0
+	MOVQ        far+104(FP), R13
+	TESTQ       R13, R13
+	JS          fetched9
 	MOVQ        ahead+96(FP), R13
 	LEAQ        4(R9)(R13*4), R13
 	CMPQ        R13, R12
@@ -4374,6 +4509,9 @@ fetched9:
 	VPMOVZXWD.Z (R14), K2, Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS (R13), Z4, K1, Z1
+	MOVQ        far+104(FP), R13
+	TESTQ       R13, R13
+	JS          fetched11
 	MOVQ        ahead+96(FP), R13
 	LEAQ        8(R9)(R13*4), R13
 	CMPQ        R13, R12
@@ -4398,6 +4536,9 @@ fetched11:
 	VPMOVZXWD.Z (R14), K2, Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS (R13), Z4, K1, Z2
+	MOVQ        far+104(FP), R13
+	TESTQ       R13, R13
+	JS          fetched13
 	MOVQ        ahead+96(FP), R13
 	LEAQ        12(R9)(R13*4), R13
 	CMPQ        R13, R12
@@ -4429,6 +4570,9 @@ fetched13:
 rest4:
 	CMPQ       R11, $-4
 	JE         summed5
+	MOVQ       far+104(FP), R13
+	TESTQ      R13, R13
+	JS         fetched15
 	MOVQ       ahead+96(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -4457,6 +4601,9 @@ fetched15:
 	ADDQ        $0x04, R9
 	CMPQ        R11, $-3
 	JE          summed5
+	MOVQ        far+104(FP), R13
+	TESTQ       R13, R13
+	JS          fetched17
 	MOVQ        ahead+96(FP), R13
 	LEAQ        (R9)(R13*4), R13
 	CMPQ        R13, R12
@@ -4485,6 +4632,9 @@ fetched17:
 	ADDQ        $0x04, R9
 	CMPQ        R11, $-2
 	JE          summed5
+	MOVQ        far+104(FP), R11
+	TESTQ       R11, R11
+	JS          fetched19
 	MOVQ        ahead+96(FP), R11
 	LEAQ        (R9)(R11*4), R11
 	CMPQ        R11, R12
@@ -5690,6 +5840,7 @@ store1:
 	ADDQ    CX, AX
 	VZEROUPPER
 	RET
+
 // func depthwisePlacesF32AVX2(out *float32, f *float32, w *float32, places *int32, n int, more int, ostride int, tail int, count int, mean int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·depthwisePlacesF32AVX2(SB), NOSPLIT, $0-80
