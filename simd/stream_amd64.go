@@ -5,6 +5,8 @@ package simd
 import (
 	"sync"
 	"unsafe"
+
+	"github.com/equivcnp/equivcnp/internal/cpu"
 )
 
 // A large result of an elementwise function is stored past the caches: a store through them first reads the line that it
@@ -28,6 +30,15 @@ import (
 // other.
 const streamPiece = 2 << 10
 
+// streamMapFrom is the size in bytes from which on results are stored past the caches. On AMD's processors, where few cores share a
+// third-level cache, it is a quarter of that cache if this is more than [cpu.StreamFrom].
+var streamMapFrom = func() int {
+	if cpu.AMD {
+		return max(cpu.StreamFrom(), cpu.DataCaches().L3/4)
+	}
+	return cpu.StreamFrom()
+}()
+
 // Functions so short that memory alone binds them have kernels that store past the caches themselves, by AVX2 at both levels: half lines
 // one after the other are as fast as lines. Their results are those of the other kernels, as they consist of single roundings and choices.
 
@@ -46,7 +57,7 @@ type streamElement interface{ float32 | float64 | BF16 }
 
 // streams reports whether dst, the result for x, is stored past the caches. Where dst is x, its lines have been read already.
 func streams[D, X streamElement](dst []D, x []X) bool {
-	return len(dst) >= streamFrom/int(unsafe.Sizeof(D(0))) && level != Generic &&
+	return len(dst) >= streamMapFrom/int(unsafe.Sizeof(D(0))) && level != Generic &&
 		unsafe.Pointer(unsafe.SliceData(dst)) != unsafe.Pointer(unsafe.SliceData(x))
 }
 

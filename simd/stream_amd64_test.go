@@ -29,7 +29,7 @@ func TestStreams(t *testing.T) {
 }
 
 func testStreams[T Float](t *testing.T) {
-	defer func(from int) { streamFrom = from }(streamFrom)
+	defer func(from int) { streamMapFrom = from }(streamMapFrom)
 	rng, words := rand.New(rand.NewPCG(7, 1)), streamPiece/int(unsafe.Sizeof(T(0)))
 	half := func(f func(dst, x []T)) func(dst, x, y []T) { return func(dst, x, _ []T) { f(dst, x) } }
 	functions := map[string]func(dst, x, y []T){
@@ -48,9 +48,9 @@ func testStreams[T Float](t *testing.T) {
 						x[i], y[i] = T(8*rng.Float64()-4), T(8*rng.Float64()-4)
 					}
 					want, whole := make([]T, n), make([]T, n+offset+8)
-					streamFrom = 1 << 40
+					streamMapFrom = 1 << 40
 					f(want, x, y)
-					streamFrom = streamTest
+					streamMapFrom = streamTest
 					got := whole[offset:][:n:n]
 					f(got, x, y)
 					for i, v := range want {
@@ -77,7 +77,7 @@ func testStreams[T Float](t *testing.T) {
 
 // TestStreamsBF16 is TestStreams for conversions, whose inputs and results differ in size.
 func TestStreamsBF16(t *testing.T) {
-	defer func(from int) { streamFrom = from }(streamFrom)
+	defer func(from int) { streamMapFrom = from }(streamMapFrom)
 	rng := rand.New(rand.NewPCG(7, 2))
 	eachLevel(t, func(t *testing.T) {
 		for _, n := range []int{streamPiece/4 + 5, streamPiece - 1, streamPiece + 33, 5*streamPiece + 77} {
@@ -88,10 +88,10 @@ func TestStreamsBF16(t *testing.T) {
 						x[i] = float32(rng.NormFloat64())
 					}
 					wantHalf, wantBack := make([]BF16, n), make([]float32, n)
-					streamFrom = 1 << 40
+					streamMapFrom = 1 << 40
 					BF16FromF32(wantHalf, x)
 					F32FromBF16(wantBack, wantHalf)
-					streamFrom = streamTest
+					streamMapFrom = streamTest
 					BF16FromF32(half[offset:], x)
 					F32FromBF16(back[offset:], wantHalf)
 					require.Equal(t, wantHalf, half[offset:])
@@ -104,8 +104,8 @@ func TestStreamsBF16(t *testing.T) {
 
 // TestStreamsAllocate checks that a large result allocates nothing.
 func TestStreamsAllocate(t *testing.T) {
-	defer func(from int) { streamFrom = from }(streamFrom)
-	streamFrom = streamTest
+	defer func(from int) { streamMapFrom = from }(streamMapFrom)
+	streamMapFrom = streamTest
 	dst, x := make([]float32, 1<<12), make([]float32, 1<<12)
 	require.Less(t, testing.AllocsPerRun(100, func() { ReLUF32(dst, x) }), 0.5) // a garbage collection may empty the pool
 }
