@@ -151,9 +151,13 @@ func (m *elementMap) writeNext(b *strings.Builder, indent string, operands []str
 // writeStream writes the detour of large results: what memory alone binds is stored past the caches by a kernel of its own, and
 // other functions go through a buffer.
 func (m *elementMap) writeStream(b *strings.Builder, kind string, names, inputs []string) {
-	large := make([]string, len(inputs))
+	large, rule := make([]string, len(inputs)), "streams"
+	// On some machines activations that need a buffer are faster without.
+	if slices.Contains([]string{"sigmoid", "swish", "swishGrad", "softplusGrad", "tanh"}, m.name) {
+		rule = "buffers"
+	}
 	for i, p := range inputs {
-		large[i] = fmt.Sprintf("streams(%s, %s)", names[0], p)
+		large[i] = fmt.Sprintf("%s(%s, %s)", rule, names[0], p)
 	}
 	fmt.Fprintf(b, "\tif %s {\n", strings.Join(large, " && "))
 	if len(m.past()) > 0 {

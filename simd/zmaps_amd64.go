@@ -268,7 +268,7 @@ func sigmoidF32(dst, x []float32) {
 		sigmoidF32Generic(dst, x)
 		return
 	}
-	if streams(dst, x) {
+	if buffers(dst, x) {
 		b := takeStreamBuffer()
 		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
 			sigmoidF32(p.part, x[p.at:p.end])
@@ -295,7 +295,7 @@ func swishF32(dst, x []float32) {
 		swishF32Generic(dst, x)
 		return
 	}
-	if streams(dst, x) {
+	if buffers(dst, x) {
 		b := takeStreamBuffer()
 		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
 			swishF32(p.part, x[p.at:p.end])
@@ -341,7 +341,7 @@ func tanhF32(dst, x []float32) {
 		tanhF32Generic(dst, x)
 		return
 	}
-	if streams(dst, x) {
+	if buffers(dst, x) {
 		b := takeStreamBuffer()
 		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
 			tanhF32(p.part, x[p.at:p.end])
@@ -439,7 +439,7 @@ func swishGradF32(dx, dy, x []float32) {
 		swishGradGeneric(dx, dy, x)
 		return
 	}
-	if streams(dx, dy) && streams(dx, x) {
+	if buffers(dx, dy) && buffers(dx, x) {
 		b := takeStreamBuffer()
 		for p, ok := streamed(b, dx, dy, x).next(); ok; p, ok = p.next() {
 			swishGradF32(p.part, dy[p.at:p.end], x[p.at:p.end])
@@ -533,7 +533,7 @@ func softplusGradF32(dx, dy, y []float32) {
 		softplusGradF32Generic(dx, dy, y)
 		return
 	}
-	if streams(dx, dy) && streams(dx, y) {
+	if buffers(dx, dy) && buffers(dx, y) {
 		b := takeStreamBuffer()
 		for p, ok := streamed(b, dx, dy, y).next(); ok; p, ok = p.next() {
 			softplusGradF32(p.part, dy[p.at:p.end], y[p.at:p.end])
