@@ -544,8 +544,8 @@ func depthwisePlaces(f *x86.File, l x86.Level) {
 	const vecs = 2
 	fn := f.Func(l, x86.F32, "depthwisePlacesF32",
 		"func(out, f, w *float32, places *int32, n, more, ostride, tail, count, mean int)",
-		fmt.Sprintf("adds n pairs, listed by places, to the sums of %d rows of two vectors, of which the last has tail channels: to 0, or to "+
-			"out if more is 1; and divides by count if mean is 1. Rows of out lie ostride bytes apart.", placeRows))
+		fmt.Sprintf("adds n pairs, listed by places, to the sums of %d rows of two vectors, of which the last has tail channels: to 0, or "+
+			"to out if more is 1; and divides by count if mean is 1. Rows of out lie ostride bytes apart.", placeRows))
 	tail := fn.NewTail(fn.Arg("tail"))
 	feat, weight, code := fn.Arg("f"), fn.Arg("w"), fn.Arg("places")
 	acc := zeros(fn, placeRows*vecs)
@@ -618,8 +618,8 @@ func depthwisePlaces(f *x86.File, l x86.Level) {
 // other in an image do, would fall into the same sets of the first-level cache; so every 64 points, three places are left out.
 func depthwisePlacesOf(f *x86.File, l x86.Level) {
 	fn := f.Func(l, x86.F32, "depthwisePlacesOfF32", "func(places, index, pose *int32, n, apart int)",
-		fmt.Sprintf("writes the places of n pairs and %d rows, whose indices lie so far apart, in blocks of %d pairs, the last one padded: "+
-			"row i is at 64·(i + 3·(i>>6)) bytes.", placeRows, placePairs))
+		fmt.Sprintf("writes the places of n pairs and %d rows, whose indices lie so far apart, in blocks of %d pairs, the last one "+
+			"padded: row i is at 64·(i + 3·(i>>6)) bytes.", placeRows, placePairs))
 	code, index, pose, left := fn.Arg("places"), fn.Arg("index"), fn.Arg("pose"), fn.Arg("n")
 	n, factor := fn.Arg("apart"), fn.Vec()
 	fn.VPBROADCASTD(fn.Data("skew192", 192), factor)

@@ -106,7 +106,8 @@ func check(dir string) (found []string, err error) {
 	return slices.Compact(found), nil
 }
 
-// unusedObjects returns the findings of the check U1000, whose result they are: an object of a generic type can stand among used and unused.
+// unusedObjects returns the findings of the check U1000, whose result they are: an object of a generic type can stand among used and
+// unused.
 func unusedObjects(r unused.Result) (found []string) {
 	for _, o := range r.Unused {
 		if !slices.ContainsFunc(r.Used, func(u unused.Object) bool { return u.Name == o.Name && u.Position == o.Position }) {
