@@ -23,6 +23,8 @@ var portableF64 = map[string]string{
 	"depthwiseStream": "fetches ahead the weights of large models, which are float32",
 	"depthwiseGroup":  "computes neighbouring rows together, for models; float64 takes them one by one",
 	"depthwiseTall":   "as depthwiseGroup",
+	"depthwisePack":   "as depthwiseGroup",
+	"depthwisePlaces": "as depthwiseGroup",
 	"gemmPanel":       "two strips of two vectors take as long as one of four; its small products gain from it in float32",
 	"gemmWide":        "float64 has half as many columns in a strip, whose sums fill the registers as they are",
 	"swishSums":       "a part of WeightNet's fast path, which is for inference in float32",
