@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -19,14 +20,12 @@ import (
 	"golang.org/x/tools/go/analysis/checker"
 	"golang.org/x/tools/go/packages"
 	"honnef.co/go/tools/analysis/lint"
+	"honnef.co/go/tools/config"
 	"honnef.co/go/tools/simple"
 	"honnef.co/go/tools/staticcheck"
 	"honnef.co/go/tools/stylecheck"
 	"honnef.co/go/tools/unused"
 )
-
-// off are checks that staticcheck.conf turns off, and says why.
-var off = []string{"ST1020"}
 
 func main() {
 	log.SetFlags(0)
@@ -48,16 +47,23 @@ func main() {
 	}
 }
 
-// analyzers are all checks that are on.
-func analyzers() (all []*analysis.Analyzer) {
+// analyzers are all checks but those that a module's staticcheck.conf, or that of a folder above it, turns off.
+func analyzers(dir string) (on []*analysis.Analyzer, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
+	}
+	conf, err := config.Load(dir)
+	if err != nil {
+		return nil, err
+	}
 	for _, list := range [][]*lint.Analyzer{simple.Analyzers, staticcheck.Analyzers, stylecheck.Analyzers, {unused.Analyzer}} {
 		for _, a := range list {
-			if !slices.Contains(off, a.Analyzer.Name) {
-				all = append(all, a.Analyzer)
+			if !slices.Contains(conf.Checks, "-"+a.Analyzer.Name) {
+				on = append(on, a.Analyzer)
 			}
 		}
 	}
-	return all
+	return on, nil
 }
 
 // check returns what is found in the packages of a module, as file:line:column: message (check), in order.
@@ -87,7 +93,11 @@ func check(dir string) (found []string, err error) {
 	if len(roots) == 0 {
 		return nil, fmt.Errorf("%s: no packages", dir)
 	}
-	graph, err := checker.Analyze(analyzers(), roots, nil)
+	on, err := analyzers(dir)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	graph, err := checker.Analyze(on, roots, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // TestCheck: what each family of checks finds is found, in tests and in packages that tests of others use too; what is used only in a test
-// counts as used.
+// counts as used; and what staticcheck.conf turns off is not found.
 func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -22,6 +22,7 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	write("go.mod", "module example.com/m\n\ngo 1.26\n")
+	write("staticcheck.conf", "checks = [\"all\", \"-S1021\"]\n")
 	write("a.go", `// Package m is an example.
 package m
 
@@ -37,6 +38,9 @@ func first(b bool) int {
 	if b == true {
 		return len(errShort.Error())
 	}
+	var off int // and its value: S1021
+	off = len("off")
+	_ = off
 	n := errShort.Error()
 	n = n[:2]
 	n = "2"

@@ -106,7 +106,7 @@ func TestTrainWaves(t *testing.T) {
 	b.write("few.csv", few)
 	var scored evalResult
 	require.NoError(t, json.Unmarshal([]byte(b.ok(append([]string{"eval", "--model", "@stars.safetensors", "--csv", "@few.csv", "--task",
-		"star", "--tasks", "2", "--equivariance-tasks", "0", "--joint", "--json"}, columns...)...)), &scored))
+		"star", "--tasks", "2", "--equivariance-tasks", "1", "--joint", "--json"}, columns...)...)), &scored))
 	require.Greater(t, scored.Report.LogLikelihood.Mean, 0.5)
 	require.Greater(t, scored.Joint.LogLikelihood.Mean, scored.Independent.LogLikelihood.Mean-0.1)
 	b.ok(append([]string{"predict", "--model", "@stars.safetensors", "--in", "@few.csv", "--task", "star", "--quantiles", "0.05,0.95",

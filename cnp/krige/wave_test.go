@@ -176,6 +176,9 @@ func TestPopulationOfWaves(t *testing.T) {
 		"two harmonics": {func(u float64) float64 { return math.Sin(2*math.Pi*u) + 0.6*math.Sin(4*math.Pi*u+1) }, 0.1, 0, 0.3, 0.6, false},
 		"spikes":        {func(u float64) float64 { return 2 * math.Exp(-0.5*math.Pow((u-0.5)/0.06, 2)) }, 0.05, 0, 0, 1, true},
 	} {
+		if c.long && !*long {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() && name != "sawtooth" {
 				t.Skip("one waveform is enough with -short")
@@ -183,8 +186,6 @@ func TestPopulationOfWaves(t *testing.T) {
 			learned, values, predicted := 10, 60, 3
 			if *long {
 				learned, values, predicted = 14, 100, 6
-			} else if c.long {
-				t.Skip("run it with -long")
 			}
 			rng := rand.New(rand.NewPCG(4, 1))
 			xs, ys := populationOfWaves(rng, learned, values, c.g, c.noise, c.level, c.gain)
