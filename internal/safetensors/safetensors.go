@@ -51,12 +51,15 @@ var sizes = map[DType]int{
 	F64: 8, F32: 4, F16: 2, BF16: 2, I64: 8, I32: 4, I16: 2, I8: 1, U64: 8, U32: 4, U16: 2, U8: 1, Bool: 1,
 }
 
-// keptTypes are those of the format that are not converted.
-var keptTypes = map[DType]bool{"F8_E4M3": true, "F8_E5M2": true, "F8_E8M0": true, "F8_E4M3FNUZ": true, "F8_E5M2FNUZ": true,
-	"F6_E2M3": true, "F6_E3M2": true, "F4": true, "C64": true}
+// kept holds the bits of an element of those types of the format that are not converted.
+var kept = map[DType]int{"F8_E4M3": 8, "F8_E5M2": 8, "F8_E8M0": 8, "F8_E4M3FNUZ": 8, "F8_E5M2FNUZ": 8,
+	"F6_E2M3": 6, "F6_E3M2": 6, "F4": 4, "C64": 64}
 
-// Size is the number of bytes of one element, 0 for an unknown type.
+// Size is the number of bytes of one element, 0 for a type that is not converted.
 func (d DType) Size() int { return sizes[d] }
+
+// bits is the number of bits of one element, 0 for an unknown type.
+func (d DType) bits() int { return cmp.Or(8*sizes[d], kept[d]) }
 
 // Tensor is one named array.
 type Tensor struct {
@@ -196,24 +199,24 @@ func Decode(b []byte) (*File, error) {
 
 // check compares a tensor's type and shape with its byte range and the number of data bytes.
 func check(t *Tensor, r byteRange, data uint64) error {
-	size := t.DType.Size()
-	if size == 0 && !keptTypes[t.DType] {
+	bits := t.DType.bits()
+	if bits == 0 {
 		return fmt.Errorf("%w: tensor %q has the unknown type %q", ErrFormat, t.Name, t.DType)
 	}
 	if r.begin > r.end || r.end > data {
 		return fmt.Errorf("%w: tensor %q has the byte range [%d, %d], the data have %d bytes", ErrFormat, t.Name, r.begin, r.end, data)
 	}
-	if size == 0 {
-		return nil
-	}
-	want := uint64(size)
+	want := uint64(bits)
 	for _, s := range t.Shape {
 		if s > 0 && want > math.MaxInt64/uint64(s) {
 			return fmt.Errorf("%w: tensor %q has the impossible shape %v", ErrFormat, t.Name, t.Shape)
 		}
 		want *= uint64(s)
 	}
-	if want != r.end-r.begin {
+	if want%8 != 0 {
+		return fmt.Errorf("%w: tensor %q of type %s and shape %v ends within a byte", ErrFormat, t.Name, t.DType, t.Shape)
+	}
+	if want /= 8; want != r.end-r.begin {
 		return fmt.Errorf("%w: tensor %q of shape %v needs %d bytes, its range has %d", ErrFormat, t.Name, t.Shape, want, r.end-r.begin)
 	}
 	return nil
@@ -227,7 +230,7 @@ func Encode(f *File) ([]byte, error) {
 	}
 	ts := slices.Clone(f.Tensors)
 	slices.SortStableFunc(ts, func(a, b Tensor) int {
-		return cmp.Or(cmp.Compare(b.DType.Size(), a.DType.Size()), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.DType.bits(), a.DType.bits()), cmp.Compare(a.Name, b.Name))
 	})
 	var head bytes.Buffer
 	head.WriteByte('{')
@@ -294,9 +297,6 @@ func encodable(t *Tensor) error {
 		if s < 0 {
 			return fmt.Errorf("%w: tensor %q has the impossible shape %v", ErrFormat, t.Name, t.Shape)
 		}
-	}
-	if t.DType.Size() == 0 {
-		return fmt.Errorf("%w: tensor %q has the unknown type %q", ErrFormat, t.Name, t.DType)
 	}
 	return check(t, byteRange{0, uint64(len(t.Data))}, uint64(len(t.Data)))
 }

@@ -125,12 +125,17 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// A size that an int cannot hold must be an error on every machine, not only where an int has 64 bits.
-// TestKeptTypes: types of the format that are not converted, as F8, are refused by tensor, and not with their file.
+// TestKeptTypes: types of the format that are not converted, as F8, are refused by tensor, and not with their file, which is written as it
+// was read.
 func TestKeptTypes(t *testing.T) {
-	for _, kind := range []string{"F8_E4M3", "F8_E5M2", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "F6_E2M3", "F6_E3M2", "F4", "C64"} {
-		f, err := safetensors.Decode(file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},`+
-			`"b":{"dtype":"`+kind+`","shape":[3],"data_offsets":[4,7]}}`, 0, 0, 0x80, 0x3f, 1, 2, 3))
+	for kind, bits := range map[string]int{"F8_E4M3": 8, "F8_E5M2": 8, "F8_E8M0": 8, "F8_E4M3FNUZ": 8, "F8_E5M2FNUZ": 8,
+		"F6_E2M3": 6, "F6_E3M2": 6, "F4": 4, "C64": 64} {
+		data := []byte{0, 0, 0x80, 0x3f}
+		for i := range bits * 4 / 8 {
+			data = append(data, byte(i+1))
+		}
+		head := `{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"` + kind + `","shape":[%s],"data_offsets":[4,%d]}}`
+		f, err := safetensors.Decode(file(fmt.Sprintf(head, "2,2", len(data)), data...))
 		require.NoError(t, err, kind)
 		v, err := f.Get("a").Float32s()
 		require.NoError(t, err)
@@ -138,9 +143,23 @@ func TestKeptTypes(t *testing.T) {
 		_, err = f.Get("b").Float32s()
 		require.ErrorIs(t, err, safetensors.ErrFormat)
 		require.ErrorContains(t, err, `tensor "b" is of type `+kind+`, which is not read`)
+
+		out, err := safetensors.Encode(f)
+		require.NoError(t, err, kind)
+		again, err := safetensors.Decode(out)
+		require.NoError(t, err, kind)
+		require.Equal(t, f.Get("b"), again.Get("b"))
+
+		_, err = safetensors.Decode(file(fmt.Sprintf(head, "2,2,2", len(data)), data...))
+		require.ErrorContains(t, err, `tensor "b" of shape [2 2 2] needs`)
+		if bits < 8 {
+			_, err = safetensors.Decode(file(fmt.Sprintf(head, "3", len(data)), data...))
+			require.ErrorContains(t, err, "ends within a byte")
+		}
 	}
 }
 
+// A size that an int cannot hold must be an error on every machine, not only where an int has 64 bits.
 func TestDecodeLargeSize(t *testing.T) {
 	for _, size := range []string{"2147483648", "4294967297", "9223372036854775808"} {
 		_, err := safetensors.Decode(file(one(`"U8"`, "["+size+"]", "[0,1]"), 1))
