@@ -110,7 +110,7 @@ func bicubicGrad(f *x86.File, l x86.Level, channels int) {
 
 // bicubicSpot is what both kernels do at a spot.
 type bicubicSpot struct {
-	*x86.Func
+	fn                                    *x86.Func
 	vecs                                  int
 	nodes, spots, n, stride, triple, line reg.GPVirtual
 	at                                    reg.GPVirtual    // the first node of a row of the grid
@@ -118,7 +118,7 @@ type bicubicSpot struct {
 }
 
 func newBicubicSpot(fn *x86.Func, channels int) *bicubicSpot {
-	b := &bicubicSpot{Func: fn, vecs: 4 * channels / fn.Level.Bytes(), triple: fn.GP64()}
+	b := &bicubicSpot{fn: fn, vecs: 4 * channels / fn.Level.Bytes(), triple: fn.GP64()}
 	b.nodes, b.spots, b.n, b.stride, b.line = fn.Arg("nodes"), fn.Arg("spots"), fn.Arg("n"), fn.Arg("stride"), fn.Arg("line")
 	fn.LEAQ(operand.Mem{Base: b.stride, Index: b.stride, Scale: 2}, b.triple)
 	for range 4 {
@@ -129,22 +129,22 @@ func newBicubicSpot(fn *x86.Func, channels int) *bicubicSpot {
 
 // begin finds the nodes and factors of a spot.
 func (b *bicubicSpot) begin() {
-	b.at = rowAddress(b.Func, operand.Mem{Base: b.spots}, b.nodes, b.stride)
+	b.at = rowAddress(b.fn, operand.Mem{Base: b.spots}, b.nodes, b.stride)
 	for c, to := range b.cv {
-		b.VBROADCASTSS(operand.Mem{Base: b.spots, Disp: 8 + 16 + 4*c}, to)
+		b.fn.VBROADCASTSS(operand.Mem{Base: b.spots, Disp: 8 + 16 + 4*c}, to)
 	}
 }
 
 // factor returns the factor of row a.
 func (b *bicubicSpot) factor(a int) reg.VecVirtual {
-	cu := b.Vec()
-	b.VBROADCASTSS(operand.Mem{Base: b.spots, Disp: 8 + 4*a}, cu)
+	cu := b.fn.Vec()
+	b.fn.VBROADCASTSS(operand.Mem{Base: b.spots, Disp: 8 + 4*a}, cu)
 	return cu
 }
 
 // node is where vector v of node c of a row lies.
 func (b *bicubicSpot) node(c, v int) operand.Mem {
-	m := operand.Mem{Base: b.at, Disp: v * b.Level.Bytes()}
+	m := operand.Mem{Base: b.at, Disp: v * b.fn.Level.Bytes()}
 	switch c {
 	case 1, 2:
 		m.Index, m.Scale = b.stride, uint8(c)
@@ -157,13 +157,13 @@ func (b *bicubicSpot) node(c, v int) operand.Mem {
 // nextRow goes on to the row after row a.
 func (b *bicubicSpot) nextRow(a int) {
 	if a < 3 {
-		b.ADDQ(b.line, b.at)
+		b.fn.ADDQ(b.line, b.at)
 	}
 }
 
 func (b *bicubicSpot) end() {
-	b.ADDQ(operand.U8(4*bicubicEntry), b.spots)
-	b.DECQ(b.n)
-	b.JNE(operand.LabelRef("spot"))
-	b.End()
+	b.fn.ADDQ(operand.U8(4*bicubicEntry), b.spots)
+	b.fn.DECQ(b.n)
+	b.fn.JNE(operand.LabelRef("spot"))
+	b.fn.End()
 }

@@ -258,7 +258,7 @@ func depthwiseMean(fn *x86.Func, n reg.GPVirtual, sums []reg.VecVirtual, stack .
 
 // depthwiseHalf reads vectors of bfloat16, the last one under a mask.
 type depthwiseHalf struct {
-	*x86.Func
+	fn         *x86.Func
 	k          reg.OpmaskVirtual // AVX-512: the lanes
 	pairs, odd reg.VecVirtual    // AVX2: whole pairs of lanes, and the lane without a partner
 	last       reg.GPVirtual     // AVX2: bytes from the vector's first number to the tail's last one
@@ -267,7 +267,7 @@ type depthwiseHalf struct {
 
 // newDepthwiseHalf builds the masks for n numbers, 1 ≤ n ≤ lanes, unless there is a shift.
 func newDepthwiseHalf(fn *x86.Func, n reg.GPVirtual, shift reg.Register) *depthwiseHalf {
-	h := &depthwiseHalf{Func: fn, shift: shift}
+	h := &depthwiseHalf{fn: fn, shift: shift}
 	if shift != nil {
 		return h
 	}
@@ -302,28 +302,28 @@ func newDepthwiseHalf(fn *x86.Func, n reg.GPVirtual, shift reg.Register) *depthw
 
 // load reads a vector as float32: the same bits with sixteen zeros below them.
 func (h *depthwiseHalf) load(m operand.Mem, masked bool) reg.VecVirtual {
-	r := h.Vec()
+	r := h.fn.Vec()
 	switch {
 	case !masked:
-		h.VPMOVZXWD(m, r)
+		h.fn.VPMOVZXWD(m, r)
 	case h.shift != nil:
 		m.Index, m.Scale = h.shift, 2
-		h.VPMOVZXWD(m, r)
-	case h.Level == x86.AVX512:
-		h.VPMOVZXWD_Z(m, h.k, r)
+		h.fn.VPMOVZXWD(m, r)
+	case h.fn.Level == x86.AVX512:
+		h.fn.VPMOVZXWD_Z(m, h.k, r)
 	default:
 		m.Index, m.Scale = h.last, 1
-		word, single := h.GP32(), h.XMM()
-		h.MOVWLZX(m, word)
+		word, single := h.fn.GP32(), h.fn.XMM()
+		h.fn.MOVWLZX(m, word)
 		m.Index, m.Scale = nil, 0
-		h.VMOVD(word, single)
-		h.VPBROADCASTW(single, single)
-		h.VPAND(h.odd, single, single)
-		h.VPMASKMOVD(m, h.pairs, r.AsX())
-		h.VPOR(single, r.AsX(), r.AsX())
-		h.VPMOVZXWD(r.AsX(), r)
+		h.fn.VMOVD(word, single)
+		h.fn.VPBROADCASTW(single, single)
+		h.fn.VPAND(h.odd, single, single)
+		h.fn.VPMASKMOVD(m, h.pairs, r.AsX())
+		h.fn.VPOR(single, r.AsX(), r.AsX())
+		h.fn.VPMOVZXWD(r.AsX(), r)
 	}
-	h.VPSLLD(operand.U8(16), r, r)
+	h.fn.VPSLLD(operand.U8(16), r, r)
 	return r
 }
 

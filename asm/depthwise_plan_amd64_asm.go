@@ -61,7 +61,7 @@ func depthwisePlanAMD64(f *x86.File) {
 // Ramps, and the steps of fewer rows that come after them, read f from memory. The sum of a row is added up in this
 // order: runs, ramps, other steps.
 type plan struct {
-	*x86.Func
+	fn           *x86.Func
 	grad         bool
 	vecs         int
 	masked       bool
@@ -91,7 +91,7 @@ func depthwisePlan(f *x86.File, l x86.Level, grad bool, vecs int, masked bool) {
 	}
 	fn := f.Func(l, x86.F32, name, signature,
 		fmt.Sprintf("%s for %s. Rows lie stride bytes apart.", doc, channels))
-	p := &plan{Func: fn, grad: grad, vecs: vecs, masked: masked, strides: map[int]reg.GPVirtual{}}
+	p := &plan{fn: fn, grad: grad, vecs: vecs, masked: masked, strides: map[int]reg.GPVirtual{}}
 	if masked {
 		p.newTail()
 	}
@@ -151,44 +151,44 @@ func depthwisePlan(f *x86.File, l x86.Level, grad bool, vecs int, masked bool) {
 
 // newTail builds the mask of the argument tail.
 func (p *plan) newTail() {
-	tail := p.Arg("tail")
-	p.tail = p.NewTail(tail)
-	if p.Level == x86.AVX512 { // as an operand of multiply-adds
-		ones := p.GP64()
-		p.k = p.K()
-		p.MOVQ(operand.I32(-1), ones)
-		p.BZHIQ(tail, ones, ones)
-		p.KMOVW(ones.As32(), p.k)
+	tail := p.fn.Arg("tail")
+	p.tail = p.fn.NewTail(tail)
+	if p.fn.Level == x86.AVX512 { // as an operand of multiply-adds
+		ones := p.fn.GP64()
+		p.k = p.fn.K()
+		p.fn.MOVQ(operand.I32(-1), ones)
+		p.fn.BZHIQ(tail, ones, ones)
+		p.fn.KMOVW(ones.As32(), p.k)
 	}
 }
 
 // eachRow goes through the rows of out.
 func (p *plan) eachRow(body func(r int, out operand.Mem, v int)) {
-	out := p.Arg("out")
+	out := p.fn.Arg("out")
 	for r := range p.rows {
 		for v := range p.vecs {
 			body(r, operand.Mem{Base: out}, v)
 		}
-		p.ADDQ(p.strides[1], out)
+		p.fn.ADDQ(p.strides[1], out)
 	}
 }
 
 // scale multiplies a vector of row r by inv[r].
 func (p *plan) scale(r, v int) {
 	if v == 0 {
-		p.VBROADCASTSS(operand.Mem{Base: p.Arg("inv"), Disp: 4 * r}, p.wv[0])
+		p.fn.VBROADCASTSS(operand.Mem{Base: p.fn.Arg("inv"), Disp: 4 * r}, p.wv[0])
 	}
-	p.VMULPS(p.wv[0], p.rows[r][v], p.rows[r][v])
+	p.fn.VMULPS(p.wv[0], p.rows[r][v], p.rows[r][v])
 }
 
 func (p *plan) load(m operand.Mem, r reg.VecVirtual) {
 	switch {
 	case !p.masked:
-		p.VMOVUPS(m, r)
-	case p.Level == x86.AVX512:
-		p.VMOVUPS_Z(m, p.k, r)
+		p.fn.VMOVUPS(m, r)
+	case p.fn.Level == x86.AVX512:
+		p.fn.VMOVUPS_Z(m, p.k, r)
 	default:
-		p.VMOVAPS(p.tail.Load(m), r)
+		p.fn.VMOVAPS(p.tail.Load(m), r)
 	}
 }
 
@@ -196,17 +196,17 @@ func (p *plan) load(m operand.Mem, r reg.VecVirtual) {
 func (p *plan) multiplyAdd(m operand.Mem, a, sum reg.VecVirtual) {
 	switch {
 	case !p.masked:
-		p.VFMADD231PS(m, a, sum)
-	case p.Level == x86.AVX512:
-		p.VFMADD231PS(m, a, p.k, sum)
+		p.fn.VFMADD231PS(m, a, sum)
+	case p.fn.Level == x86.AVX512:
+		p.fn.VFMADD231PS(m, a, p.k, sum)
 	default:
-		p.VFMADD231PS(p.tail.Load(m), a, sum)
+		p.fn.VFMADD231PS(p.tail.Load(m), a, sum)
 	}
 }
 
 // point addresses the row of f that is n rows behind base.
 func (p *plan) point(base reg.GPVirtual, n, v int) operand.Mem {
-	m := operand.Mem{Base: base, Disp: v * p.Level.Bytes()}
+	m := operand.Mem{Base: base, Disp: v * p.fn.Level.Bytes()}
 	switch n {
 	case 0:
 	case 2, 4:
@@ -222,29 +222,29 @@ func (p *plan) point(base reg.GPVirtual, n, v int) operand.Mem {
 // runs writes the loop over the runs, whose number the header's first entry is.
 func (p *plan) runs(counts reg.GPVirtual) {
 	window := planRows - 1
-	if p.masked && p.Level == x86.AVX2 {
+	if p.masked && p.fn.Level == x86.AVX2 {
 		window = 5 // of seven registers, the mask takes one, and a point that is read from memory another
 	}
-	done, left, steps, next, poses := p.NewLabel("done"), p.GP64(), p.GP64(), p.GP64(), p.GP64()
+	done, left, steps, next, poses := p.fn.NewLabel("done"), p.fn.GP64(), p.fn.GP64(), p.fn.GP64(), p.fn.GP64()
 	points := make([][]reg.VecVirtual, window)
 	for i := range points {
-		points[i] = zeros(p.Func, p.vecs)
+		points[i] = zeros(p.fn, p.vecs)
 	}
-	p.MOVL(operand.Mem{Base: counts}, left.As32())
-	p.TESTQ(left, left)
-	p.JE(operand.LabelRef(done))
-	p.Label("run")
-	p.MOVL(operand.Mem{Base: p.code}, steps.As32())
-	first := rowAddress(p.Func, operand.Mem{Base: p.code, Disp: 4}, p.feat, p.strides[1])
-	p.LEAQ(operand.Mem{Base: p.code, Disp: 8}, poses)
-	p.LEAQ(operand.Mem{Base: p.code, Index: steps, Scale: 4, Disp: 8}, p.code)
+	p.fn.MOVL(operand.Mem{Base: counts}, left.As32())
+	p.fn.TESTQ(left, left)
+	p.fn.JE(operand.LabelRef(done))
+	p.fn.Label("run")
+	p.fn.MOVL(operand.Mem{Base: p.code}, steps.As32())
+	first := rowAddress(p.fn, operand.Mem{Base: p.code, Disp: 4}, p.feat, p.strides[1])
+	p.fn.LEAQ(operand.Mem{Base: p.code, Disp: 8}, poses)
+	p.fn.LEAQ(operand.Mem{Base: p.code, Index: steps, Scale: 4, Disp: 8}, p.code)
 	for i := range points {
 		for v := range p.vecs {
 			p.load(p.point(first, i, v), points[i][v])
 		}
 	}
-	p.LEAQ(p.point(first, window, 0), next)
-	p.Label("steps")
+	p.fn.LEAQ(p.point(first, window, 0), next)
+	p.fn.Label("steps")
 	for s := range window {
 		wq := p.loadWeights(pairAt(poses, s))
 		for r := range planRows {
@@ -258,7 +258,7 @@ func (p *plan) runs(counts reg.GPVirtual) {
 					continue
 				}
 				x := points[(s+r)%window][v]
-				p.VFMADD231PS(x, a, sum)
+				p.fn.VFMADD231PS(x, a, sum)
 				if r == 0 {
 					p.load(p.point(next, s, v), x)
 				}
@@ -266,29 +266,29 @@ func (p *plan) runs(counts reg.GPVirtual) {
 		}
 		p.storeWeights(wq)
 		if s < window-1 {
-			p.DECQ(steps)
-			p.JE(operand.LabelRef("ended"))
+			p.fn.DECQ(steps)
+			p.fn.JE(operand.LabelRef("ended"))
 		}
 	}
-	p.ADDQ(p.strides[window], next)
-	p.ADDQ(operand.U8(4*window), poses)
-	p.DECQ(steps)
-	p.JNE(operand.LabelRef("steps"))
-	p.Label("ended")
-	p.DECQ(left)
-	p.JNE(operand.LabelRef("run"))
-	p.Label(done)
+	p.fn.ADDQ(p.strides[window], next)
+	p.fn.ADDQ(operand.U8(4*window), poses)
+	p.fn.DECQ(steps)
+	p.fn.JNE(operand.LabelRef("steps"))
+	p.fn.Label("ended")
+	p.fn.DECQ(left)
+	p.fn.JNE(operand.LabelRef("run"))
+	p.fn.Label(done)
 }
 
 // loadWeights loads the row of w whose number is in memory, and returns where it lies.
 func (p *plan) loadWeights(pose operand.Mem) operand.Mem {
-	offset := p.GP64()
-	p.MOVL(pose, offset.As32())
-	p.IMULQ(p.strides[1], offset)
+	offset := p.fn.GP64()
+	p.fn.MOVL(pose, offset.As32())
+	p.fn.IMULQ(p.strides[1], offset)
 	wq := operand.Mem{Base: p.weight, Index: offset, Scale: 1}
 	for v := range p.vecs {
 		m := wq
-		m.Disp = v * p.Level.Bytes()
+		m.Disp = v * p.fn.Level.Bytes()
 		p.load(m, p.wv[v])
 	}
 	return wq
@@ -298,13 +298,13 @@ func (p *plan) loadWeights(pose operand.Mem) operand.Mem {
 func (p *plan) storeWeights(wq operand.Mem) {
 	for v := range p.vecs {
 		m := wq
-		m.Disp = v * p.Level.Bytes()
+		m.Disp = v * p.fn.Level.Bytes()
 		switch {
 		case !p.grad:
 		case p.masked:
 			p.tail.Store(p.wv[v], m)
 		default:
-			p.VMOVUPS(p.wv[v], m)
+			p.fn.VMOVUPS(p.wv[v], m)
 		}
 	}
 }
@@ -326,55 +326,55 @@ func (p *plan) step(base reg.GPVirtual, n int, pose operand.Mem, lo, hi int) {
 
 // ramps writes the loop over the ramps up or down; their number is the header's entry at. A ramp begins with any k.
 func (p *plan) ramps(counts reg.GPVirtual, at int, up bool) {
-	loop, next, done := p.NewLabel("ramp"), p.NewLabel("ramped"), p.NewLabel("done")
-	left, first, steps, x := p.GP64(), p.GP64(), p.GP64(), p.GP64()
-	p.MOVL(operand.Mem{Base: counts, Disp: 4 * at}, left.As32())
-	p.TESTQ(left, left)
-	p.JE(operand.LabelRef(done))
-	p.Label(loop)
-	p.MOVL(operand.Mem{Base: p.code}, first.As32())
-	p.MOVL(operand.Mem{Base: p.code, Disp: 4}, steps.As32())
-	p.MOVLQSX(operand.Mem{Base: p.code, Disp: 8}, x) // of a k that does not occur, it may lie before f
-	p.IMULQ(p.strides[1], x)
-	p.ADDQ(p.feat, x)
-	p.ADDQ(operand.U8(12), p.code)
+	loop, next, done := p.fn.NewLabel("ramp"), p.fn.NewLabel("ramped"), p.fn.NewLabel("done")
+	left, first, steps, x := p.fn.GP64(), p.fn.GP64(), p.fn.GP64(), p.fn.GP64()
+	p.fn.MOVL(operand.Mem{Base: counts, Disp: 4 * at}, left.As32())
+	p.fn.TESTQ(left, left)
+	p.fn.JE(operand.LabelRef(done))
+	p.fn.Label(loop)
+	p.fn.MOVL(operand.Mem{Base: p.code}, first.As32())
+	p.fn.MOVL(operand.Mem{Base: p.code, Disp: 4}, steps.As32())
+	p.fn.MOVLQSX(operand.Mem{Base: p.code, Disp: 8}, x) // of a k that does not occur, it may lie before f
+	p.fn.IMULQ(p.strides[1], x)
+	p.fn.ADDQ(p.feat, x)
+	p.fn.ADDQ(operand.U8(12), p.code)
 	for k := 1; k < planRows; k++ {
-		skip := p.NewLabel("skip")
+		skip := p.fn.NewLabel("skip")
 		if k < planRows-1 { // the last one is not skipped
-			p.CMPQ(first, operand.U8(k))
-			p.JG(operand.LabelRef(skip))
+			p.fn.CMPQ(first, operand.U8(k))
+			p.fn.JG(operand.LabelRef(skip))
 		}
 		if up {
 			p.step(x, 0, operand.Mem{Base: p.code}, k, planRows)
 		} else {
 			p.step(x, k-1, operand.Mem{Base: p.code}, 0, planRows-k)
 		}
-		p.ADDQ(operand.U8(4), p.code)
+		p.fn.ADDQ(operand.U8(4), p.code)
 		if k < planRows-1 {
-			p.DECQ(steps)
-			p.JE(operand.LabelRef(next))
-			p.Label(skip)
+			p.fn.DECQ(steps)
+			p.fn.JE(operand.LabelRef(next))
+			p.fn.Label(skip)
 		}
 	}
-	p.Label(next)
-	p.DECQ(left)
-	p.JNE(operand.LabelRef(loop))
-	p.Label(done)
+	p.fn.Label(next)
+	p.fn.DECQ(left)
+	p.fn.JNE(operand.LabelRef(loop))
+	p.fn.Label(done)
 }
 
 // steps writes the loop over the steps of rows lo to hi; their number is the header's entry at.
 func (p *plan) steps(counts reg.GPVirtual, at, lo, hi int) {
-	loop, done, left := p.NewLabel("step"), p.NewLabel("done"), p.GP64()
-	p.MOVL(operand.Mem{Base: counts, Disp: 4 * at}, left.As32())
-	p.TESTQ(left, left)
-	p.JE(operand.LabelRef(done))
-	p.Label(loop)
-	fx := rowAddress(p.Func, operand.Mem{Base: p.code}, p.feat, p.strides[1])
+	loop, done, left := p.fn.NewLabel("step"), p.fn.NewLabel("done"), p.fn.GP64()
+	p.fn.MOVL(operand.Mem{Base: counts, Disp: 4 * at}, left.As32())
+	p.fn.TESTQ(left, left)
+	p.fn.JE(operand.LabelRef(done))
+	p.fn.Label(loop)
+	fx := rowAddress(p.fn, operand.Mem{Base: p.code}, p.feat, p.strides[1])
 	p.step(fx, 0, operand.Mem{Base: p.code, Disp: 4}, lo, hi)
-	p.ADDQ(operand.U8(8), p.code)
-	p.DECQ(left)
-	p.JNE(operand.LabelRef(loop))
-	p.Label(done)
+	p.fn.ADDQ(operand.U8(8), p.code)
+	p.fn.DECQ(left)
+	p.fn.JNE(operand.LabelRef(loop))
+	p.fn.Label(done)
 }
 
 // depthwisePlanGradRow writes the gradient to w of a row by itself: out stays in registers while w passes by.
@@ -385,7 +385,7 @@ func depthwisePlanGradRow(f *x86.File, l x86.Level, vecs int, masked bool) {
 	}
 	fn := f.Func(l, x86.F32, name, "func(out, f, w *float32, index, pose *int32, n, "+args+", inv float32)",
 		fmt.Sprintf("adds inv·out·f[index] to w[pose] for n pairs and %s. Rows lie stride bytes apart.", channels))
-	p := &plan{Func: fn, grad: true, vecs: vecs, masked: masked, strides: map[int]reg.GPVirtual{1: fn.Arg("stride")}}
+	p := &plan{fn: fn, grad: true, vecs: vecs, masked: masked, strides: map[int]reg.GPVirtual{1: fn.Arg("stride")}}
 	p.feat, p.weight = fn.Arg("f"), fn.Arg("w")
 	p.wv, p.rows = zeros(fn, vecs), [][]reg.VecVirtual{zeros(fn, vecs)}
 	if masked {

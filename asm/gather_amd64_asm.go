@@ -14,7 +14,7 @@ import (
 
 // gatherWalk goes through the pairs of row after row.
 type gatherWalk struct {
-	*x86.Func
+	fn                         *x86.Func
 	offsets, index, pose, rows reg.GPVirtual
 	n                          reg.GPVirtual // pairs left of this row
 }
@@ -26,52 +26,52 @@ func newGatherWalk(fn *x86.Func) *gatherWalk {
 
 // eachRow writes the loop over rows. The body must consume n pairs; finish comes after them.
 func (g *gatherWalk) eachRow(body, finish func()) {
-	row, done := g.NewLabel("row"), g.NewLabel("done")
-	g.TESTQ(g.rows, g.rows)
-	g.JE(operand.LabelRef(done))
-	g.Label(row)
+	row, done := g.fn.NewLabel("row"), g.fn.NewLabel("done")
+	g.fn.TESTQ(g.rows, g.rows)
+	g.fn.JE(operand.LabelRef(done))
+	g.fn.Label(row)
 	g.rowPairs(g.n)
 	body()
 	finish()
-	g.ADDQ(operand.U8(8), g.offsets)
-	g.DECQ(g.rows)
-	g.JNE(operand.LabelRef(row))
-	g.Label(done)
+	g.fn.ADDQ(operand.U8(8), g.offsets)
+	g.fn.DECQ(g.rows)
+	g.fn.JNE(operand.LabelRef(row))
+	g.fn.Label(done)
 }
 
 // rowPairs sets n = offsets[i+1] - offsets[i].
 func (g *gatherWalk) rowPairs(n reg.GPVirtual) {
-	g.MOVQ(operand.Mem{Base: g.offsets, Disp: 8}, n)
-	g.SUBQ(operand.Mem{Base: g.offsets}, n)
+	g.fn.MOVQ(operand.Mem{Base: g.offsets, Disp: 8}, n)
+	g.fn.SUBQ(operand.Mem{Base: g.offsets}, n)
 }
 
 // eachPair writes the loop over the pairs of a row, as many at a time as there are sets of accumulators: pair k goes to set
 // k mod sets. The argument at of the body says which pair it is, counted from where index and pose point.
 func (g *gatherWalk) eachPair(sets int, body func(set, at int)) {
-	loop, rest, done := g.NewLabel("pairs"), g.NewLabel("rest"), g.NewLabel("summed")
+	loop, rest, done := g.fn.NewLabel("pairs"), g.fn.NewLabel("rest"), g.fn.NewLabel("summed")
 	step := operand.U8(sets)
 	advance := func(by int) {
-		g.ADDQ(operand.U8(4*by), g.index)
-		g.ADDQ(operand.U8(4*by), g.pose)
+		g.fn.ADDQ(operand.U8(4*by), g.index)
+		g.fn.ADDQ(operand.U8(4*by), g.pose)
 	}
-	g.SUBQ(step, g.n)
-	g.JL(operand.LabelRef(rest))
-	g.Label(loop)
+	g.fn.SUBQ(step, g.n)
+	g.fn.JL(operand.LabelRef(rest))
+	g.fn.Label(loop)
 	for s := range sets {
 		body(s, s)
 	}
 	advance(sets)
-	g.SUBQ(step, g.n)
-	g.JGE(operand.LabelRef(loop))
-	g.Label(rest)
+	g.fn.SUBQ(step, g.n)
+	g.fn.JGE(operand.LabelRef(loop))
+	g.fn.Label(rest)
 	for s := range sets - 1 {
 		// After the loop n + sets pairs were left. Of these, s are done.
-		g.CMPQ(g.n, operand.I8(int8(s-sets)))
-		g.JE(operand.LabelRef(done))
+		g.fn.CMPQ(g.n, operand.I8(int8(s-sets)))
+		g.fn.JE(operand.LabelRef(done))
 		body(s, 0)
 		advance(1)
 	}
-	g.Label(done)
+	g.fn.Label(done)
 }
 
 // rowAddress returns base + stride·index for the index in memory.

@@ -83,7 +83,7 @@ const cacheLine = 64
 
 // gemmTile is the kernel for one level, while it is written.
 type gemmTile struct {
-	*x86.Func
+	fn *x86.Func
 
 	aTile    operand.Mem // A at the tile
 	rowsLeft operand.Mem // rows of the strip, from the tile on
@@ -117,13 +117,13 @@ func (g *gemmTile) maxRows(vectors int) int {
 		return 3
 	case vectors == 4:
 		return 6
-	case g.Level == x86.AVX512 && vectors == 2:
+	case g.fn.Level == x86.AVX512 && vectors == 2:
 		return 14
 	case vectors == 2:
 		return 6
-	case g.Elem == x86.F64:
+	case g.fn.Elem == x86.F64:
 		return 12
-	case g.Level == x86.AVX512:
+	case g.fn.Level == x86.AVX512:
 		return 27
 	}
 	return 10
@@ -131,14 +131,14 @@ func (g *gemmTile) maxRows(vectors int) int {
 
 // keepsA says that a step of a tile repeats an element of A for every row first, and then brings in the row of B vector
 // by vector: three rows of four vectors leave AVX2 four registers beside the sums.
-func (g *gemmTile) keepsA(vectors int) bool { return g.Level == x86.AVX2 && vectors == 4 }
+func (g *gemmTile) keepsA(vectors int) bool { return g.fn.Level == x86.AVX2 && vectors == 4 }
 
 // panels says that the columns of a tile lie in two panels of B; only AVX-512 has tiles that are wider than a panel.
-func (g *gemmTile) panels(vectors int) bool { return g.Level == x86.AVX512 && vectors == 4 }
+func (g *gemmTile) panels(vectors int) bool { return g.fn.Level == x86.AVX512 && vectors == 4 }
 
 // vec is the physical vector register of that number.
 func (g *gemmTile) vec(i int) reg.VecPhysical {
-	if g.Level == x86.AVX512 {
+	if g.fn.Level == x86.AVX512 {
 		return [...]reg.VecPhysical{reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.Z6, reg.Z7, reg.Z8, reg.Z9, reg.Z10,
 			reg.Z11, reg.Z12, reg.Z13, reg.Z14, reg.Z15, reg.Z16, reg.Z17, reg.Z18, reg.Z19, reg.Z20, reg.Z21, reg.Z22,
 			reg.Z23, reg.Z24, reg.Z25, reg.Z26, reg.Z27, reg.Z28, reg.Z29, reg.Z30, reg.Z31}[i]
@@ -157,7 +157,7 @@ func (g *gemmTile) rowB(v, vectors int) reg.VecPhysical {
 }
 func (g *gemmTile) elemA(i int) reg.VecPhysical { return g.vec(g.registers() - 2 + i%2) }
 func (g *gemmTile) registers() int {
-	if g.Level == x86.AVX512 {
+	if g.fn.Level == x86.AVX512 {
 		return 32
 	}
 	return 16
@@ -165,7 +165,7 @@ func (g *gemmTile) registers() int {
 
 // floats completes the name of an instruction on vectors of the tile's elements.
 func (g *gemmTile) floats(name string) string {
-	if g.Elem == x86.F64 {
+	if g.fn.Elem == x86.F64 {
 		return name + "PD"
 	}
 	return name + "PS"
@@ -173,21 +173,21 @@ func (g *gemmTile) floats(name string) string {
 
 // repeat brings an element into all lanes of a register.
 func (g *gemmTile) repeat(m operand.Mem, r reg.Register) {
-	if g.Elem == x86.F64 {
-		g.VBROADCASTSD(m, r)
+	if g.fn.Elem == x86.F64 {
+		g.fn.VBROADCASTSD(m, r)
 	} else {
-		g.VBROADCASTSS(m, r)
+		g.fn.VBROADCASTSS(m, r)
 	}
 }
 
 // toBytes turns a distance in elements into one in bytes.
 func (g *gemmTile) toBytes(r reg.Register) {
-	g.SHLQ(operand.U8(bits.TrailingZeros(uint(g.Elem.Bytes()))), r)
+	g.fn.SHLQ(operand.U8(bits.TrailingZeros(uint(g.fn.Elem.Bytes()))), r)
 }
 
 // arg returns the place of an argument on the stack.
 func (g *gemmTile) arg(name string) operand.Mem {
-	p, err := g.Param(name).Resolve()
+	p, err := g.fn.Param(name).Resolve()
 	if err != nil {
 		panic(err)
 	}
@@ -210,43 +210,43 @@ func at(row int, step reg.Register, disp int) operand.Mem {
 // pointers sets the pointers of a tile that starts at the first of them, and the multiples of the step.
 func (g *gemmTile) pointers(rows int, step reg.Register) {
 	if rows > 3 {
-		g.LEAQ(operand.Mem{Base: step, Index: step, Scale: 2}, gemmStep3)
+		g.fn.LEAQ(operand.Mem{Base: step, Index: step, Scale: 2}, gemmStep3)
 	}
 	if rows > 5 {
-		g.LEAQ(operand.Mem{Base: step, Index: step, Scale: 4}, gemmStep5)
+		g.fn.LEAQ(operand.Mem{Base: step, Index: step, Scale: 4}, gemmStep5)
 	}
 	if rows > 7 {
-		g.LEAQ(operand.Mem{Base: gemmStep3, Index: step, Scale: 4}, gemmStep7)
+		g.fn.LEAQ(operand.Mem{Base: gemmStep3, Index: step, Scale: 4}, gemmStep7)
 	}
 	for i := 1; gemmReach*i < rows; i++ {
-		g.LEAQ(operand.Mem{Base: gemmRow[i-1], Index: step, Scale: 8}, gemmRow[i])
-		g.ADDQ(step, gemmRow[i])
+		g.fn.LEAQ(operand.Mem{Base: gemmRow[i-1], Index: step, Scale: 8}, gemmRow[i])
+		g.fn.ADDQ(step, gemmRow[i])
 	}
 }
 
 // loadLast and storeLast move the last vector of a row, of which only some lanes may exist.
 func (g *gemmTile) loadLast(m operand.Mem, mask, r reg.VecPhysical) {
 	if mask == nil {
-		g.VMOVUPS(m, r)
+		g.fn.VMOVUPS(m, r)
 		return
 	}
-	if g.Level == x86.AVX512 {
-		g.Inst(g.floats("VMOVU")+"_Z", m, gemmMask512, r)
+	if g.fn.Level == x86.AVX512 {
+		g.fn.Inst(g.floats("VMOVU")+"_Z", m, gemmMask512, r)
 		return
 	}
-	g.Inst(g.floats("VMASKMOV"), m, mask, r)
+	g.fn.Inst(g.floats("VMASKMOV"), m, mask, r)
 }
 
 func (g *gemmTile) storeLast(r, mask reg.VecPhysical, m operand.Mem) {
 	if mask == nil {
-		g.VMOVUPS(r, m)
+		g.fn.VMOVUPS(r, m)
 		return
 	}
-	if g.Level == x86.AVX512 {
-		g.Inst(g.floats("VMOVU"), r, gemmMask512, m)
+	if g.fn.Level == x86.AVX512 {
+		g.fn.Inst(g.floats("VMOVU"), r, gemmMask512, m)
 		return
 	}
-	g.Inst(g.floats("VMASKMOV"), r, mask, m)
+	g.fn.Inst(g.floats("VMASKMOV"), r, mask, m)
 }
 
 // mask brings the mask of the last vector into a register, nil if that is whole; AVX-512 keeps it in one of its own.
@@ -254,9 +254,9 @@ func (g *gemmTile) mask(r reg.VecPhysical, whole bool) reg.VecPhysical {
 	switch {
 	case whole:
 		return nil
-	case g.Level == x86.AVX2:
-		g.MOVQ(g.maskPtr, gemmK)
-		g.VMOVUPS(operand.Mem{Base: gemmK}, r)
+	case g.fn.Level == x86.AVX2:
+		g.fn.MOVQ(g.maskPtr, gemmK)
+		g.fn.VMOVUPS(operand.Mem{Base: gemmK}, r)
 	}
 	return r
 }
@@ -266,34 +266,34 @@ func (g *gemmTile) mask(r reg.VecPhysical, whole bool) reg.VecPhysical {
 // written twice: without tests, for tiles that have all of them, and with a test after every row, for the tile that
 // ends among them. In float64 there are tests only, for the sake of brevity.
 func (g *gemmTile) eachRow(top int, done string, write func(row int)) {
-	if g.Elem == x86.F64 {
+	if g.fn.Elem == x86.F64 {
 		for r := range top {
 			if r > 0 {
-				g.CMPQ(gemmRows, operand.I32(r))
-				g.JE(operand.LabelRef(done))
+				g.fn.CMPQ(gemmRows, operand.I32(r))
+				g.fn.JE(operand.LabelRef(done))
 			}
 			write(r)
 		}
-		g.JMP(operand.LabelRef(done))
+		g.fn.JMP(operand.LabelRef(done))
 		return
 	}
 	size := gemmPart(top)
 	ends := make([]string, top/size)
 	for i := range ends {
-		ends[i] = g.NewLabel("ends")
-		g.CMPQ(gemmRows, operand.I32((i+1)*size))
-		g.JL(operand.LabelRef(ends[i]))
+		ends[i] = g.fn.NewLabel("ends")
+		g.fn.CMPQ(gemmRows, operand.I32((i+1)*size))
+		g.fn.JL(operand.LabelRef(ends[i]))
 		for r := range size {
 			write(i*size + r)
 		}
-		g.JE(operand.LabelRef(done)) // none of those instructions changes a flag
+		g.fn.JE(operand.LabelRef(done)) // none of those instructions changes a flag
 	}
 	for i, end := range ends {
-		g.Label(end)
+		g.fn.Label(end)
 		for r := i * size; r < (i+1)*size-1; r++ {
 			write(r)
-			g.CMPQ(gemmRows, operand.I32(r+1))
-			g.JE(operand.LabelRef(done))
+			g.fn.CMPQ(gemmRows, operand.I32(r+1))
+			g.fn.JE(operand.LabelRef(done))
 		}
 	}
 }
@@ -302,8 +302,8 @@ func (g *gemmTile) eachRow(top int, done string, write func(row int)) {
 func (g *gemmTile) atLeastRows(top int, done string, write func(row int)) {
 	for r := range top {
 		if r > 0 && r%gemmPart(top) == 0 {
-			g.CMPQ(gemmRows, operand.I32(r))
-			g.JLE(operand.LabelRef(done))
+			g.fn.CMPQ(gemmRows, operand.I32(r))
+			g.fn.JLE(operand.LabelRef(done))
 		}
 		write(r)
 	}
@@ -320,54 +320,54 @@ func gemmPart(top int) int {
 
 // start gives every sum its first value: that of C, the bias, or 0.
 func (g *gemmTile) start(top, vectors int) {
-	fresh, zero, spread, done := g.NewLabel("fresh"), g.NewLabel("zero"), g.NewLabel("spread"), g.NewLabel("started")
-	last, size := vectors-1, g.Level.Bytes()
+	fresh, zero, spread, done := g.fn.NewLabel("fresh"), g.fn.NewLabel("zero"), g.fn.NewLabel("spread"), g.fn.NewLabel("started")
+	last, size := vectors-1, g.fn.Level.Bytes()
 	mask := g.mask(g.elemA(0), vectors == 4)
-	g.TESTQ(operand.I32(gemmAccumulate), g.arg("mode"))
-	g.JE(operand.LabelRef(fresh))
-	g.MOVQ(gemmC, gemmRow[0])
+	g.fn.TESTQ(operand.I32(gemmAccumulate), g.arg("mode"))
+	g.fn.JE(operand.LabelRef(fresh))
+	g.fn.MOVQ(gemmC, gemmRow[0])
 	g.pointers(top, gemmStepC)
 	g.eachRow(top, done, func(r int) {
 		for v := range last {
-			g.VMOVUPS(at(r, gemmStepC, v*size), g.sum(r, v, vectors))
+			g.fn.VMOVUPS(at(r, gemmStepC, v*size), g.sum(r, v, vectors))
 		}
 		g.loadLast(at(r, gemmStepC, last*size), mask, g.sum(r, last, vectors))
 	})
 
-	g.Label(fresh)
-	g.MOVQ(g.arg("bias"), gemmRow[0])
-	g.TESTQ(gemmRow[0], gemmRow[0])
-	g.JE(operand.LabelRef(zero))
+	g.fn.Label(fresh)
+	g.fn.MOVQ(g.arg("bias"), gemmRow[0])
+	g.fn.TESTQ(gemmRow[0], gemmRow[0])
+	g.fn.JE(operand.LabelRef(zero))
 	for v := range last {
-		g.VMOVUPS(operand.Mem{Base: gemmRow[0], Disp: v * size}, g.rowB(v, vectors))
+		g.fn.VMOVUPS(operand.Mem{Base: gemmRow[0], Disp: v * size}, g.rowB(v, vectors))
 	}
 	g.loadLast(operand.Mem{Base: gemmRow[0], Disp: last * size}, mask, g.rowB(last, vectors))
-	g.JMP(operand.LabelRef(spread))
-	g.Label(zero)
+	g.fn.JMP(operand.LabelRef(spread))
+	g.fn.Label(zero)
 	for v := range vectors {
 		g.clear(g.rowB(v, vectors))
 	}
-	g.Label(spread)
+	g.fn.Label(spread)
 	g.atLeastRows(top, done, func(r int) {
 		for v := range vectors {
-			g.VMOVAPS(g.rowB(v, vectors), g.sum(r, v, vectors))
+			g.fn.VMOVAPS(g.rowB(v, vectors), g.sum(r, v, vectors))
 		}
 	})
-	g.Label(done)
+	g.fn.Label(done)
 }
 
 func (g *gemmTile) clear(r reg.VecPhysical) {
-	if g.Level == x86.AVX512 {
-		g.VPXORD(r, r, r)
+	if g.fn.Level == x86.AVX512 {
+		g.fn.VPXORD(r, r, r)
 	} else {
-		g.VXORPS(r, r, r)
+		g.fn.VXORPS(r, r, r)
 	}
 }
 
 // round adds A[:, p]·B[p, :] for so many steps p, and moves the pointers on. The pointers to B and to a transposed A
 // move only after every second p, where an address has room for an index: additions take ports from the FMA.
 func (g *gemmTile) round(steps, rows, vectors int, transposed, fetch bool) {
-	e := g.Elem.Bytes()
+	e := g.fn.Elem.Bytes()
 	size, pair := e*steps*rows, min(steps, 2)
 	if g.panels(vectors) {
 		pair = 1 // the index leads to the other panel
@@ -381,9 +381,9 @@ func (g *gemmTile) round(steps, rows, vectors int, transposed, fetch bool) {
 	move := func(base, step reg.Register, i int) {
 		switch {
 		case pair == 1:
-			g.ADDQ(step, base)
+			g.fn.ADDQ(step, base)
 		case i%pair == 1:
-			g.LEAQ(operand.Mem{Base: base, Index: step, Scale: 2}, base)
+			g.fn.LEAQ(operand.Mem{Base: base, Index: step, Scale: 2}, base)
 		}
 	}
 	for i := range steps {
@@ -395,9 +395,9 @@ func (g *gemmTile) round(steps, rows, vectors int, transposed, fetch bool) {
 		}
 		elemB := func(v int) operand.Mem {
 			if v < 2 || !g.panels(vectors) {
-				return ahead(gemmB, gemmStepB, i, v*g.Level.Bytes())
+				return ahead(gemmB, gemmStepB, i, v*g.fn.Level.Bytes())
 			}
-			return operand.Mem{Base: gemmB, Index: gemmPanel, Scale: 1, Disp: (v - 2) * g.Level.Bytes()}
+			return operand.Mem{Base: gemmB, Index: gemmPanel, Scale: 1, Disp: (v - 2) * g.fn.Level.Bytes()}
 		}
 		if g.keepsA(vectors) {
 			g.columnByColumn(rows, vectors, elemA, elemB)
@@ -409,30 +409,30 @@ func (g *gemmTile) round(steps, rows, vectors int, transposed, fetch bool) {
 		}
 		move(gemmB, gemmStepB, i)
 		if fetch && cacheLine*i < size {
-			g.PREFETCHT0(operand.Mem{Base: gemmAhead, Disp: cacheLine * i})
+			g.fn.PREFETCHT0(operand.Mem{Base: gemmAhead, Disp: cacheLine * i})
 		}
 	}
 	if fetch {
-		g.ADDQ(operand.I32(size), gemmAhead)
+		g.fn.ADDQ(operand.I32(size), gemmAhead)
 	}
 	for p := 0; !transposed && gemmReach*p < rows; p++ {
-		g.ADDQ(operand.I32(e*steps), gemmRow[p])
+		g.fn.ADDQ(operand.I32(e*steps), gemmRow[p])
 	}
 }
 
 // rowByRow is a step of a tile that holds a row of B, and needs each element of A once.
 func (g *gemmTile) rowByRow(rows, vectors int, elemA, elemB func(int) operand.Mem) {
 	for v := range vectors {
-		g.VMOVUPS(elemB(v), g.rowB(v, vectors))
+		g.fn.VMOVUPS(elemB(v), g.rowB(v, vectors))
 	}
 	for r := range rows {
-		if vectors == 1 && g.Level == x86.AVX512 {
-			g.Inst(g.floats("VFMADD231")+"_BCST", elemA(r), g.rowB(0, vectors), g.sum(r, 0, 1))
+		if vectors == 1 && g.fn.Level == x86.AVX512 {
+			g.fn.Inst(g.floats("VFMADD231")+"_BCST", elemA(r), g.rowB(0, vectors), g.sum(r, 0, 1))
 			continue
 		}
 		g.repeat(elemA(r), g.elemA(r))
 		for v := range vectors {
-			g.Inst(g.floats("VFMADD231"), g.rowB(v, vectors), g.elemA(r), g.sum(r, v, vectors))
+			g.fn.Inst(g.floats("VFMADD231"), g.rowB(v, vectors), g.elemA(r), g.sum(r, v, vectors))
 		}
 	}
 }
@@ -444,60 +444,60 @@ func (g *gemmTile) columnByColumn(rows, vectors int, elemA, elemB func(int) oper
 		g.repeat(elemA(r), g.vec(12+r))
 	}
 	for v := range vectors {
-		g.VMOVUPS(elemB(v), right)
+		g.fn.VMOVUPS(elemB(v), right)
 		for r := range rows {
-			g.Inst(g.floats("VFMADD231"), right, g.vec(12+r), g.sum(r, v, vectors))
+			g.fn.Inst(g.floats("VFMADD231"), right, g.vec(12+r), g.sum(r, v, vectors))
 		}
 	}
 }
 
 // finish stores the sums, after the activation if it is ReLU.
 func (g *gemmTile) finish(top, vectors int) {
-	linear := g.NewLabel("linear")
-	last, size := vectors-1, g.Level.Bytes()
-	g.TESTQ(operand.I32(gemmReLU), g.arg("mode"))
-	g.JE(operand.LabelRef(linear))
+	linear := g.fn.NewLabel("linear")
+	last, size := vectors-1, g.fn.Level.Bytes()
+	g.fn.TESTQ(operand.I32(gemmReLU), g.arg("mode"))
+	g.fn.JE(operand.LabelRef(linear))
 	g.relu(top, vectors, linear)
-	g.Label(linear)
-	g.MOVQ(g.arg("ldc"), gemmStepC)
+	g.fn.Label(linear)
+	g.fn.MOVQ(g.arg("ldc"), gemmStepC)
 	g.toBytes(gemmStepC)
-	g.MOVQ(gemmC, gemmRow[0])
+	g.fn.MOVQ(gemmC, gemmRow[0])
 	g.pointers(top, gemmStepC)
-	stored := g.NewLabel("stored")
+	stored := g.fn.NewLabel("stored")
 	if g.streams(vectors) {
-		cached := g.NewLabel("cached")
-		g.TESTQ(operand.I32(gemmStream), g.arg("mode"))
-		g.JE(operand.LabelRef(cached))
+		cached := g.fn.NewLabel("cached")
+		g.fn.TESTQ(operand.I32(gemmStream), g.arg("mode"))
+		g.fn.JE(operand.LabelRef(cached))
 		if g.panels(vectors) {
 			// With swish still to come, the sums go to the buffer.
-			straight := g.NewLabel("straight")
-			g.TESTQ(operand.I32(gemmSwish), g.arg("mode"))
-			g.JE(operand.LabelRef(straight))
-			g.MOVQ(g.arg("tile"), gemmRow[0])
+			straight := g.fn.NewLabel("straight")
+			g.fn.TESTQ(operand.I32(gemmSwish), g.arg("mode"))
+			g.fn.JE(operand.LabelRef(straight))
+			g.fn.MOVQ(g.arg("tile"), gemmRow[0])
 			g.eachRow(top, stored, func(r int) {
 				for v := range vectors {
-					g.VMOVUPS(g.sum(r, v, vectors), operand.Mem{Base: gemmRow[0], Disp: (r*vectors + v) * size})
+					g.fn.VMOVUPS(g.sum(r, v, vectors), operand.Mem{Base: gemmRow[0], Disp: (r*vectors + v) * size})
 				}
 			})
-			g.Label(straight)
+			g.fn.Label(straight)
 		}
 		g.eachRow(top, stored, func(r int) {
 			for v := range vectors {
-				g.VMOVNTPS(g.sum(r, v, vectors), at(r, gemmStepC, v*size))
+				g.fn.VMOVNTPS(g.sum(r, v, vectors), at(r, gemmStepC, v*size))
 			}
 		})
-		g.Label(cached)
+		g.fn.Label(cached)
 	}
 	g.wholeOrNot(vectors, func(whole bool) {
 		mask := g.mask(g.elemA(0), whole)
 		g.eachRow(top, stored, func(r int) {
 			for v := range last {
-				g.VMOVUPS(g.sum(r, v, vectors), at(r, gemmStepC, v*size))
+				g.fn.VMOVUPS(g.sum(r, v, vectors), at(r, gemmStepC, v*size))
 			}
 			g.storeLast(g.sum(r, last, vectors), mask, at(r, gemmStepC, last*size))
 		})
 	})
-	g.Label(stored)
+	g.fn.Label(stored)
 }
 
 // relu applies ReLU to the sums, and may go to done before the end. max(0, x) is x for NaN, and for -0 as well: adding 0 makes it 0.
@@ -507,15 +507,15 @@ func (g *gemmTile) relu(top, vectors int, done string) {
 	g.atLeastRows(top, done, func(r int) {
 		for v := range vectors {
 			s := g.sum(r, v, vectors)
-			g.Inst(g.floats("VMAX"), s, zero, s)
-			g.Inst(g.floats("VADD"), zero, s, s)
+			g.fn.Inst(g.floats("VMAX"), s, zero, s)
+			g.fn.Inst(g.floats("VADD"), zero, s, s)
 		}
 	})
 }
 
 // streams reports whether tiles of that width can be stored past the caches: they must fill whole lines.
 func (g *gemmTile) streams(vectors int) bool {
-	return g.Level == x86.AVX512 && vectors > 1 || vectors == 4
+	return g.fn.Level == x86.AVX512 && vectors > 1 || vectors == 4
 }
 
 // wholeOrNot writes the code twice: for rows that end in a whole vector, and for other rows, which tiles of four
@@ -525,60 +525,60 @@ func (g *gemmTile) wholeOrNot(vectors int, write func(whole bool)) {
 		write(true)
 		return
 	}
-	part, done := g.NewLabel("part"), g.NewLabel("whole")
-	g.CMPQ(g.arg("n"), operand.I32(vectors*g.Lanes()))
-	g.JL(operand.LabelRef(part))
+	part, done := g.fn.NewLabel("part"), g.fn.NewLabel("whole")
+	g.fn.CMPQ(g.arg("n"), operand.I32(vectors*g.fn.Lanes()))
+	g.fn.JL(operand.LabelRef(part))
 	write(true)
-	g.JMP(operand.LabelRef(done))
-	g.Label(part)
+	g.fn.JMP(operand.LabelRef(done))
+	g.fn.Label(part)
 	write(false)
-	g.Label(done)
+	g.fn.Label(done)
 }
 
 // steps writes all steps of tiles of one height, and goes to done.
 func (g *gemmTile) steps(rows, vectors int, transposed bool, done string) {
-	g.MOVQ(g.arg("k"), gemmK)
+	g.fn.MOVQ(g.arg("k"), gemmK)
 	fetches := rows == g.maxRows(vectors) && vectors > 1 && !transposed
 	if fetches && g.keepsA(vectors) {
-		near := g.NewLabel("near")
-		g.CMPQ(gemmK, operand.I32(gemmFetchDepth))
-		g.JL(operand.LabelRef(near))
+		near := g.fn.NewLabel("near")
+		g.fn.CMPQ(gemmK, operand.I32(gemmFetchDepth))
+		g.fn.JL(operand.LabelRef(near))
 		g.turns(gemmRound, rows, vectors, transposed, true, done)
-		g.Label(near)
+		g.fn.Label(near)
 		fetches = false
 	}
 	for _, n := range g.rounds(rows, vectors, transposed) {
 		g.turns(n, rows, vectors, transposed, fetches && n == gemmRound, done)
 	}
-	g.JMP(operand.LabelRef(done))
+	g.fn.JMP(operand.LabelRef(done))
 }
 
 // turns writes a loop whose turns take n steps each, as many as are left, and goes to done if that was all.
 func (g *gemmTile) turns(n, rows, vectors int, transposed, fetch bool, done string) {
-	loop, rest := g.NewLabel("round"), g.NewLabel("rest")
+	loop, rest := g.fn.NewLabel("round"), g.fn.NewLabel("rest")
 	if n > 1 {
-		g.SUBQ(operand.I32(n), gemmK)
-		g.JL(operand.LabelRef(rest))
+		g.fn.SUBQ(operand.I32(n), gemmK)
+		g.fn.JL(operand.LabelRef(rest))
 	}
 	g.align()
-	g.Label(loop)
+	g.fn.Label(loop)
 	g.round(n, rows, vectors, transposed, fetch)
-	g.SUBQ(operand.I32(n), gemmK)
+	g.fn.SUBQ(operand.I32(n), gemmK)
 	if n == 1 {
-		g.JNE(operand.LabelRef(loop))
+		g.fn.JNE(operand.LabelRef(loop))
 		return
 	}
-	g.JGE(operand.LabelRef(loop))
-	g.Label(rest)
-	g.ADDQ(operand.I32(n), gemmK)
-	g.JE(operand.LabelRef(done))
+	g.fn.JGE(operand.LabelRef(loop))
+	g.fn.Label(rest)
+	g.fn.ADDQ(operand.I32(n), gemmK)
+	g.fn.JE(operand.LabelRef(done))
 }
 
 // rounds returns how many steps a turn of each of a tile's loops takes; the loops follow each other. Long rounds leave
 // more ports to the FMA, and the machine predicts the end of a loop with fewer turns: single steps made AVX-512 up to 7
 // % slower. Tiles of one vector over a transposed A, and lower tiles, are so rare that their code is kept short.
 func (g *gemmTile) rounds(rows, vectors int, transposed bool) []int {
-	wide := g.Level == x86.AVX512
+	wide := g.fn.Level == x86.AVX512
 	switch top := rows == g.maxRows(vectors); {
 	case transposed && (vectors == 1 || wide && rows < g.maxRows(vectors)):
 		return []int{1}
@@ -593,7 +593,7 @@ func (g *gemmTile) rounds(rows, vectors int, transposed bool) []int {
 // align starts what follows on a line of the instruction cache, so that a loop's speed does not depend on what stands before. A
 // label must not stand right before it: the assembler of Go 1.26 never ends on a forward jump to PCALIGN.
 func (g *gemmTile) align() {
-	g.Instruction(&ir.Instruction{Opcode: "PCALIGN", Operands: []operand.Op{operand.Imm(64)}})
+	g.fn.Instruction(&ir.Instruction{Opcode: "PCALIGN", Operands: []operand.Op{operand.Imm(64)}})
 }
 
 // choose writes the steps of tiles of every height, and goes to done. In float32, whose products are often small ones,
@@ -601,15 +601,15 @@ func (g *gemmTile) align() {
 // one. On AVX2 two rows would take 13 % longer so.
 func (g *gemmTile) choose(vectors int, transposed bool, done string) {
 	top := g.maxRows(vectors)
-	if g.Elem == x86.F32 && (!transposed || g.Level == x86.AVX2) {
+	if g.fn.Elem == x86.F32 && (!transposed || g.fn.Level == x86.AVX2) {
 		g.bisect(1, top, vectors, transposed, done)
 		return
 	}
-	lower := g.NewLabel("lower")
-	g.CMPQ(gemmRows, operand.I32(top))
-	g.JL(operand.LabelRef(lower))
+	lower := g.fn.NewLabel("lower")
+	g.fn.CMPQ(gemmRows, operand.I32(top))
+	g.fn.JL(operand.LabelRef(lower))
 	g.steps(top, vectors, transposed, done)
-	g.Label(lower)
+	g.fn.Label(lower)
 	g.sharedSteps(top-1, vectors, transposed, done)
 }
 
@@ -619,101 +619,101 @@ func (g *gemmTile) bisect(lo, hi, vectors int, transposed bool, done string) {
 		g.steps(lo, vectors, transposed, done)
 		return
 	}
-	mid, above := (lo+hi)/2, g.NewLabel("above")
-	g.CMPQ(gemmRows, operand.I32(mid))
-	g.JG(operand.LabelRef(above))
+	mid, above := (lo+hi)/2, g.fn.NewLabel("above")
+	g.fn.CMPQ(gemmRows, operand.I32(mid))
+	g.fn.JG(operand.LabelRef(above))
 	g.bisect(lo, mid, vectors, transposed, done)
-	g.Label(above)
+	g.fn.Label(above)
 	g.bisect(mid+1, hi, vectors, transposed, done)
 }
 
 // sharedSteps writes single steps of tiles of up to so many rows, and goes to done. A test after every row ends the
 // step; the machine predicts it, as the number of rows stays the same.
 func (g *gemmTile) sharedSteps(most, vectors int, transposed bool, done string) {
-	step, next, e := g.NewLabel("step"), g.NewLabel("next"), g.Elem.Bytes()
-	g.MOVQ(g.arg("k"), gemmK)
+	step, next, e := g.fn.NewLabel("step"), g.fn.NewLabel("next"), g.fn.Elem.Bytes()
+	g.fn.MOVQ(g.arg("k"), gemmK)
 	g.align()
-	g.Label(step)
+	g.fn.Label(step)
 	g.rowByRow(most, vectors, func(r int) operand.Mem {
 		if r > 0 {
-			g.CMPQ(gemmRows, operand.I32(r))
-			g.JE(operand.LabelRef(next))
+			g.fn.CMPQ(gemmRows, operand.I32(r))
+			g.fn.JE(operand.LabelRef(next))
 		}
 		if transposed {
 			return operand.Mem{Base: gemmRow[0], Disp: e * r}
 		}
 		return at(r, gemmStepA, 0)
-	}, func(v int) operand.Mem { return operand.Mem{Base: gemmB, Disp: v * g.Level.Bytes()} })
-	g.Label(next)
+	}, func(v int) operand.Mem { return operand.Mem{Base: gemmB, Disp: v * g.fn.Level.Bytes()} })
+	g.fn.Label(next)
 	if transposed {
-		g.ADDQ(gemmNextA, gemmRow[0])
+		g.fn.ADDQ(gemmNextA, gemmRow[0])
 	} else {
 		for p := 0; gemmReach*p < most; p++ {
-			g.ADDQ(operand.I32(e), gemmRow[p])
+			g.fn.ADDQ(operand.I32(e), gemmRow[p])
 		}
 	}
-	g.ADDQ(gemmStepB, gemmB)
-	g.DECQ(gemmK)
-	g.JNE(operand.LabelRef(step))
-	g.JMP(operand.LabelRef(done))
+	g.fn.ADDQ(gemmStepB, gemmB)
+	g.fn.DECQ(gemmK)
+	g.fn.JNE(operand.LabelRef(step))
+	g.fn.JMP(operand.LabelRef(done))
 }
 
 // strip writes the loop over the tiles of a strip of that many vectors.
 func (g *gemmTile) strip(vectors int, done string) {
 	top := g.maxRows(vectors)
-	next, share, chosen, summed := g.NewLabel("tile"), g.NewLabel("share"), g.NewLabel("chosen"), g.NewLabel("summed")
-	g.Label(next)
+	next, share, chosen, summed := g.fn.NewLabel("tile"), g.fn.NewLabel("share"), g.fn.NewLabel("chosen"), g.fn.NewLabel("summed")
+	g.fn.Label(next)
 	// rows = top if more than two tiles are left, half of the rest if more than one is, else the rest.
-	g.MOVQ(g.rowsLeft, gemmRows)
-	g.CMPQ(gemmRows, operand.I32(top))
-	g.JLE(operand.LabelRef(chosen))
-	g.CMPQ(gemmRows, operand.I32(2*top))
-	g.JLE(operand.LabelRef(share))
-	g.MOVQ(operand.I32(top), gemmRows)
-	g.JMP(operand.LabelRef(chosen))
-	g.Label(share)
-	g.INCQ(gemmRows)
-	g.SHRQ(operand.I8(1), gemmRows)
-	g.Label(chosen)
+	g.fn.MOVQ(g.rowsLeft, gemmRows)
+	g.fn.CMPQ(gemmRows, operand.I32(top))
+	g.fn.JLE(operand.LabelRef(chosen))
+	g.fn.CMPQ(gemmRows, operand.I32(2*top))
+	g.fn.JLE(operand.LabelRef(share))
+	g.fn.MOVQ(operand.I32(top), gemmRows)
+	g.fn.JMP(operand.LabelRef(chosen))
+	g.fn.Label(share)
+	g.fn.INCQ(gemmRows)
+	g.fn.SHRQ(operand.I8(1), gemmRows)
+	g.fn.Label(chosen)
 	g.define(top, vectors)
 	g.start(top, vectors)
-	g.CMPQ(g.arg("k"), operand.I32(0))
-	g.JE(operand.LabelRef(summed))
-	g.MOVQ(g.aTile, gemmRow[0])
-	g.MOVQ(g.arg("b"), gemmB)
+	g.fn.CMPQ(g.arg("k"), operand.I32(0))
+	g.fn.JE(operand.LabelRef(summed))
+	g.fn.MOVQ(g.aTile, gemmRow[0])
+	g.fn.MOVQ(g.arg("b"), gemmB)
 	if g.panels(vectors) {
-		g.MOVQ(g.arg("panel"), gemmPanel)
+		g.fn.MOVQ(g.arg("panel"), gemmPanel)
 		g.toBytes(gemmPanel)
 	}
-	transposed := g.NewLabel("transposed")
+	transposed := g.fn.NewLabel("transposed")
 	if !g.panels(vectors) {
-		g.CMPQ(gemmNextA, operand.I32(g.Elem.Bytes()))
-		g.JNE(operand.LabelRef(transposed))
+		g.fn.CMPQ(gemmNextA, operand.I32(g.fn.Elem.Bytes()))
+		g.fn.JNE(operand.LabelRef(transposed))
 	}
 	g.pointers(top, gemmStepA)
-	g.MOVQ(gemmStepA, gemmAhead)
-	g.IMULQ(gemmRows, gemmAhead)
-	g.ADDQ(gemmRow[0], gemmAhead)
+	g.fn.MOVQ(gemmStepA, gemmAhead)
+	g.fn.IMULQ(gemmRows, gemmAhead)
+	g.fn.ADDQ(gemmRow[0], gemmAhead)
 	g.choose(vectors, false, summed)
 	if !g.panels(vectors) {
-		g.Label(transposed)
+		g.fn.Label(transposed)
 		g.choose(vectors, true, summed)
 	}
 
-	g.Label(summed)
+	g.fn.Label(summed)
 	g.finish(top, vectors)
-	if !g.keepsA(vectors) && g.Elem == x86.F32 {
+	if !g.keepsA(vectors) && g.fn.Elem == x86.F32 {
 		g.activate(vectors)
 	}
 	// The next tile starts `rows` rows further down in A and C.
-	g.SUBQ(gemmRows, g.rowsLeft)
-	g.JE(operand.LabelRef(done))
-	g.MOVQ(gemmRows, gemmK)
-	g.IMULQ(gemmStepA, gemmK)
-	g.ADDQ(gemmK, g.aTile)
-	g.IMULQ(gemmStepC, gemmRows)
-	g.ADDQ(gemmRows, gemmC)
-	g.JMP(operand.LabelRef(next))
+	g.fn.SUBQ(gemmRows, g.rowsLeft)
+	g.fn.JE(operand.LabelRef(done))
+	g.fn.MOVQ(gemmRows, gemmK)
+	g.fn.IMULQ(gemmStepA, gemmK)
+	g.fn.ADDQ(gemmK, g.aTile)
+	g.fn.IMULQ(gemmStepC, gemmRows)
+	g.fn.ADDQ(gemmRows, gemmC)
+	g.fn.JMP(operand.LabelRef(next))
 }
 
 // define tells register allocation that no sum of the previous tile is needed any more. It cannot find that out,
@@ -725,17 +725,17 @@ func (g *gemmTile) define(top, vectors int) {
 			sums = append(sums, g.sum(r, v, vectors))
 		}
 	}
-	g.Instruction(&ir.Instruction{Opcode: "NOP", Outputs: sums})
+	g.fn.Instruction(&ir.Instruction{Opcode: "NOP", Outputs: sums})
 }
 
 // activate applies swish to the tile just stored, while it is in the first-level cache. It takes several rows at a
 // time: one row is a chain of dependent instructions that takes seventy cycles, and the machine looks ahead only far
 // enough to overlap two such rows by itself.
 func (g *gemmTile) activate(vectors int) {
-	skip := g.NewLabel("noSwish")
-	g.TESTQ(operand.I32(gemmSwish), g.arg("mode"))
-	g.JE(operand.LabelRef(skip))
-	b := x86.NewBlock(g.Level, x86.F32)
+	skip := g.fn.NewLabel("noSwish")
+	g.fn.TESTQ(operand.I32(gemmSwish), g.arg("mode"))
+	g.fn.JE(operand.LabelRef(skip))
+	b := x86.NewBlock(g.fn.Level, x86.F32)
 	in := make([]x86.Value, min(vectors, 2)) // of one row, to share a division
 	for v := range in {
 		in[v] = b.Input()
@@ -744,60 +744,60 @@ func (g *gemmTile) activate(vectors int) {
 		b.Output(y)
 	}
 	many := 1
-	if g.Level == x86.AVX512 {
+	if g.fn.Level == x86.AVX512 {
 		many = 4 / vectors
-		g.Pin(b, 12)
+		g.fn.Pin(b, 12)
 	}
 	if vectors == 4 {
-		cached := g.NewLabel("cached")
-		g.TESTQ(operand.I32(gemmStream), g.arg("mode"))
-		g.JE(operand.LabelRef(cached))
+		cached := g.fn.NewLabel("cached")
+		g.fn.TESTQ(operand.I32(gemmStream), g.arg("mode"))
+		g.fn.JE(operand.LabelRef(cached))
 		g.streamSwish(b, vectors)
-		g.JMP(operand.LabelRef(skip))
-		g.Label(cached)
+		g.fn.JMP(operand.LabelRef(skip))
+		g.fn.Label(cached)
 	}
 	g.wholeOrNot(vectors, func(whole bool) {
 		mask := g.mask(g.vec(15), whole)
-		g.MOVQ(gemmC, gemmRow[0])
-		g.MOVQ(gemmRows, gemmK)
+		g.fn.MOVQ(gemmC, gemmRow[0])
+		g.fn.MOVQ(gemmRows, gemmK)
 		for _, rows := range slices.Compact([]int{many, 1}) {
-			loop, rest := g.NewLabel("swish"), g.NewLabel("rest")
-			g.SUBQ(operand.I32(rows), gemmK)
-			g.JL(operand.LabelRef(rest))
-			g.Label(loop)
+			loop, rest := g.fn.NewLabel("swish"), g.fn.NewLabel("rest")
+			g.fn.SUBQ(operand.I32(rows), gemmK)
+			g.fn.JL(operand.LabelRef(rest))
+			g.fn.Label(loop)
 			g.swishRows(b, rows, vectors, mask)
-			g.SUBQ(operand.I32(rows), gemmK)
-			g.JGE(operand.LabelRef(loop))
-			g.Label(rest)
-			g.ADDQ(operand.I32(rows), gemmK)
+			g.fn.SUBQ(operand.I32(rows), gemmK)
+			g.fn.JGE(operand.LabelRef(loop))
+			g.fn.Label(rest)
+			g.fn.ADDQ(operand.I32(rows), gemmK)
 		}
 	})
-	g.Unpin()
-	g.Label(skip)
+	g.fn.Unpin()
+	g.fn.Label(skip)
 }
 
 // streamSwish applies the block to the rows of the tile in the buffer, and stores them past the caches.
 func (g *gemmTile) streamSwish(b *x86.Block, vectors int) {
-	size := g.Level.Bytes()
-	loop := g.NewLabel("stream")
-	g.MOVQ(g.arg("tile"), gemmRow[0])
-	g.MOVQ(gemmC, gemmRow[1])
-	g.MOVQ(gemmRows, gemmK)
-	g.Label(loop)
+	size := g.fn.Level.Bytes()
+	loop := g.fn.NewLabel("stream")
+	g.fn.MOVQ(g.arg("tile"), gemmRow[0])
+	g.fn.MOVQ(gemmC, gemmRow[1])
+	g.fn.MOVQ(gemmRows, gemmK)
+	g.fn.Label(loop)
 	x := make([][]reg.VecVirtual, 2)
 	for v := range vectors {
-		r := g.Vec()
-		g.VMOVUPS(operand.Mem{Base: gemmRow[0], Disp: v * size}, r)
+		r := g.fn.Vec()
+		g.fn.VMOVUPS(operand.Mem{Base: gemmRow[0], Disp: v * size}, r)
 		x[v%2] = append(x[v%2], r)
 	}
-	y := g.Emit(b, x, nil)
+	y := g.fn.Emit(b, x, nil)
 	for v := range vectors {
-		g.VMOVNTPS(y[v%2][v/2], operand.Mem{Base: gemmRow[1], Disp: v * size})
+		g.fn.VMOVNTPS(y[v%2][v/2], operand.Mem{Base: gemmRow[1], Disp: v * size})
 	}
-	g.ADDQ(operand.I32(vectors*size), gemmRow[0])
-	g.ADDQ(gemmStepC, gemmRow[1])
-	g.DECQ(gemmK)
-	g.JNE(operand.LabelRef(loop))
+	g.fn.ADDQ(operand.I32(vectors*size), gemmRow[0])
+	g.fn.ADDQ(gemmStepC, gemmRow[1])
+	g.fn.DECQ(gemmK)
+	g.fn.JNE(operand.LabelRef(loop))
 }
 
 // swishRows applies the block to so many rows of C, from gemmRow[0] on, and moves that to the next.
@@ -809,34 +809,34 @@ func (g *gemmTile) swishRows(b *x86.Block, rows, vectors int, mask reg.VecPhysic
 	each := func(visit func(m operand.Mem, last bool, input, copy int)) {
 		for i := range rows * vectors {
 			r, v := i/vectors, i%vectors
-			visit(at(r, gemmStepC, v*g.Level.Bytes()), v == vectors-1, v%inputs, i/inputs)
+			visit(at(r, gemmStepC, v*g.fn.Level.Bytes()), v == vectors-1, v%inputs, i/inputs)
 		}
 	}
 	each(func(m operand.Mem, last bool, input, _ int) {
-		r := g.Vec()
+		r := g.fn.Vec()
 		switch {
 		case !last || mask == nil:
-			g.VMOVUPS(m, r)
-		case g.Level == x86.AVX512:
-			g.VMOVUPS_Z(m, gemmMask512, r)
+			g.fn.VMOVUPS(m, r)
+		case g.fn.Level == x86.AVX512:
+			g.fn.VMOVUPS_Z(m, gemmMask512, r)
 		default:
-			g.VMASKMOVPS(m, mask, r)
+			g.fn.VMASKMOVPS(m, mask, r)
 		}
 		x[input] = append(x[input], r)
 	})
-	y := g.Emit(b, x, nil)
+	y := g.fn.Emit(b, x, nil)
 	each(func(m operand.Mem, last bool, input, copy int) {
 		r := y[input][copy]
 		switch {
 		case !last || mask == nil:
-			g.VMOVUPS(r, m)
-		case g.Level == x86.AVX512:
-			g.VMOVUPS(r, gemmMask512, m)
+			g.fn.VMOVUPS(r, m)
+		case g.fn.Level == x86.AVX512:
+			g.fn.VMOVUPS(r, gemmMask512, m)
 		default:
-			g.VMASKMOVPS(r, mask, m)
+			g.fn.VMASKMOVPS(r, mask, m)
 		}
 	})
-	g.LEAQ(at(rows, gemmStepC, 0), gemmRow[0])
+	g.fn.LEAQ(at(rows, gemmStepC, 0), gemmRow[0])
 }
 
 // The constants of swishRowF32. AVX-512 has the powers 2^(j/32) in a table and a minimax polynomial for 2^r, 0 ≤ r < 1/32,
@@ -969,40 +969,40 @@ func gemmStripAMD64(f *x86.File, l x86.Level, e x86.Elem) {
 		"func(c *float, ldc int, a *float, rsa, csa int, b *float, ldb int, bias *float, m, k, n, mode int)",
 		"computes a strip of C [m, n] from A [m, k], whose elements lie rsa apart in columns and csa in rows, one of "+
 			"which is 1, and B [k, n], with n up to two vectors and B readable to the end of its last vector.")
-	g.MOVQ(g.arg("csa"), gemmNextA)
+	g.fn.MOVQ(g.arg("csa"), gemmNextA)
 	g.toBytes(gemmNextA)
-	done, one := g.NewLabel("done"), g.NewLabel("one")
+	done, one := g.fn.NewLabel("done"), g.fn.NewLabel("one")
 
 	// The last vector of a row has n lanes, or n less one vector.
-	lanes := g.Lanes()
-	width := g.NewLabel("width")
-	g.MOVQ(g.arg("n"), gemmRow[0])
-	g.CMPQ(gemmRow[0], operand.I32(lanes))
-	g.JLE(operand.LabelRef(width))
-	g.SUBQ(operand.I32(lanes), gemmRow[0])
-	g.Label(width)
+	lanes := g.fn.Lanes()
+	width := g.fn.NewLabel("width")
+	g.fn.MOVQ(g.arg("n"), gemmRow[0])
+	g.fn.CMPQ(gemmRow[0], operand.I32(lanes))
+	g.fn.JLE(operand.LabelRef(width))
+	g.fn.SUBQ(operand.I32(lanes), gemmRow[0])
+	g.fn.Label(width)
 	if l == x86.AVX512 {
-		g.MOVQ(operand.I32(-1), gemmRow[1])
-		g.BZHIQ(gemmRow[0], gemmRow[1], gemmRow[1])
-		g.KMOVW(gemmRow[1].As32(), gemmMask512)
+		g.fn.MOVQ(operand.I32(-1), gemmRow[1])
+		g.fn.BZHIQ(gemmRow[0], gemmRow[1], gemmRow[1])
+		g.fn.KMOVW(gemmRow[1].As32(), gemmMask512)
 	} else {
 		// The mask is read from ones followed by as many zeros, starting n elements before the first zero.
 		ones := make([]uint64, 2*lanes)
 		for i := range lanes {
 			ones[i] = ^uint64(0) >> (64 - 8*e.Bytes())
 		}
-		g.LEAQ(g.Data("tailMask"+e.String(), ones...), gemmRow[1])
-		g.NEGQ(gemmRow[0])
-		g.LEAQ(operand.Mem{Base: gemmRow[1], Index: gemmRow[0], Scale: uint8(e.Bytes()), Disp: 32}, gemmRow[1])
-		g.MOVQ(gemmRow[1], g.maskPtr)
+		g.fn.LEAQ(g.fn.Data("tailMask"+e.String(), ones...), gemmRow[1])
+		g.fn.NEGQ(gemmRow[0])
+		g.fn.LEAQ(operand.Mem{Base: gemmRow[1], Index: gemmRow[0], Scale: uint8(e.Bytes()), Disp: 32}, gemmRow[1])
+		g.fn.MOVQ(gemmRow[1], g.maskPtr)
 	}
-	g.CMPQ(g.arg("n"), operand.I32(lanes))
-	g.JLE(operand.LabelRef(one))
+	g.fn.CMPQ(g.arg("n"), operand.I32(lanes))
+	g.fn.JLE(operand.LabelRef(one))
 	g.strip(2, done)
-	g.Label(one)
+	g.fn.Label(one)
 	g.strip(1, done)
-	g.Label(done)
-	g.End()
+	g.fn.Label(done)
+	g.fn.End()
 }
 
 // gemmWideAMD64 writes the kernel for four vectors.
@@ -1011,10 +1011,10 @@ func gemmWideAMD64(f *x86.File) {
 		"func(c *float, ldc int, a *float, rsa int, b *float, ldb, panel int, bias, tile *float, m, k, mode int)",
 		"computes a strip of C [m, 64] from A [m, k], whose rows lie rsa apart, and two panels of B, each [k, 32], "+
 			"that are panel elements apart. To stream it after swish takes tile, of 384 elements.")
-	done := g.NewLabel("done")
+	done := g.fn.NewLabel("done")
 	g.strip(4, done)
-	g.Label(done)
-	g.End()
+	g.fn.Label(done)
+	g.fn.End()
 }
 
 // gemmPanelAMD64 writes the kernel for the four vectors of a panel on AVX2.
@@ -1022,13 +1022,13 @@ func gemmPanelAMD64(f *x86.File) {
 	g := newGemmTile(f, x86.AVX2, x86.F32, "gemmPanelF32",
 		"func(c *float, ldc int, a *float, rsa, csa int, b *float, ldb int, bias *float, m, k, mode int)",
 		"computes a strip of C [m, 32] from A [m, k], given as gemmStripF32 takes it, and B [k, 32]. It knows no stripSwish.")
-	done := g.NewLabel("done")
-	g.MOVQ(g.arg("csa"), gemmNextA)
+	done := g.fn.NewLabel("done")
+	g.fn.MOVQ(g.arg("csa"), gemmNextA)
 	g.toBytes(gemmNextA)
 	g.shallow(done)
 	g.strip(4, done)
-	g.Label(done)
-	g.End()
+	g.fn.Label(done)
+	g.fn.End()
 }
 
 // shallow computes the whole tiles of a panel whose k is small, where what comes before and after the steps takes a
@@ -1036,109 +1036,109 @@ func gemmPanelAMD64(f *x86.File) {
 // leaves to the strip what is left of the rows, and products that accumulate, are streamed, or whose A is transposed.
 func (g *gemmTile) shallow(done string) {
 	const vectors = 4
-	top, size := g.maxRows(vectors), g.Level.Bytes()
+	top, size := g.maxRows(vectors), g.fn.Level.Bytes()
 	bias, stepTile, stepTileC := gemmRow[1], gemmStep5, gemmStep7
-	tile, biased, round, summed, linear := g.NewLabel("shallow"), g.NewLabel("biased"), g.NewLabel("round"), g.NewLabel("sums"),
-		g.NewLabel("stores")
-	rest, relu, left, strip := g.NewLabel("rest"), g.NewLabel("relu"), g.NewLabel("left"), g.NewLabel("strip")
-	g.CMPQ(g.arg("k"), operand.I32(gemmRound))
-	g.JL(operand.LabelRef(strip))
-	g.CMPQ(g.arg("k"), operand.I32(gemmFetchDepth))
-	g.JGE(operand.LabelRef(strip))
-	g.CMPQ(gemmNextA, operand.I32(4))
-	g.JNE(operand.LabelRef(strip))
-	g.TESTQ(operand.I32(gemmAccumulate|gemmStream), g.arg("mode"))
-	g.JNE(operand.LabelRef(strip))
-	g.MOVQ(g.arg("bias"), bias)
-	g.TESTQ(bias, bias)
-	g.JNE(operand.LabelRef(biased))
-	g.LEAQ(g.Data("noBiasF32", make([]uint64, vectors*g.Lanes())...), bias)
-	g.Label(biased)
+	tile, biased, round, summed, linear := g.fn.NewLabel("shallow"), g.fn.NewLabel("biased"), g.fn.NewLabel("round"), g.fn.NewLabel("sums"),
+		g.fn.NewLabel("stores")
+	rest, relu, left, strip := g.fn.NewLabel("rest"), g.fn.NewLabel("relu"), g.fn.NewLabel("left"), g.fn.NewLabel("strip")
+	g.fn.CMPQ(g.arg("k"), operand.I32(gemmRound))
+	g.fn.JL(operand.LabelRef(strip))
+	g.fn.CMPQ(g.arg("k"), operand.I32(gemmFetchDepth))
+	g.fn.JGE(operand.LabelRef(strip))
+	g.fn.CMPQ(gemmNextA, operand.I32(4))
+	g.fn.JNE(operand.LabelRef(strip))
+	g.fn.TESTQ(operand.I32(gemmAccumulate|gemmStream), g.arg("mode"))
+	g.fn.JNE(operand.LabelRef(strip))
+	g.fn.MOVQ(g.arg("bias"), bias)
+	g.fn.TESTQ(bias, bias)
+	g.fn.JNE(operand.LabelRef(biased))
+	g.fn.LEAQ(g.fn.Data("noBiasF32", make([]uint64, vectors*g.fn.Lanes())...), bias)
+	g.fn.Label(biased)
 	// From the end of a tile's rows of A to the next tile's.
-	g.MOVQ(g.arg("k"), gemmK)
-	g.SHLQ(operand.I8(2), gemmK)
-	g.LEAQ(operand.Mem{Base: gemmStepA, Index: gemmStepA, Scale: 2}, stepTile)
-	g.SUBQ(gemmK, stepTile)
-	g.LEAQ(operand.Mem{Base: gemmStepC, Index: gemmStepC, Scale: 2}, stepTileC)
-	g.MOVQ(g.aTile, gemmRow[0])
-	g.MOVQ(g.rowsLeft, gemmRows)
-	g.JMP(operand.LabelRef(left))
+	g.fn.MOVQ(g.arg("k"), gemmK)
+	g.fn.SHLQ(operand.I8(2), gemmK)
+	g.fn.LEAQ(operand.Mem{Base: gemmStepA, Index: gemmStepA, Scale: 2}, stepTile)
+	g.fn.SUBQ(gemmK, stepTile)
+	g.fn.LEAQ(operand.Mem{Base: gemmStepC, Index: gemmStepC, Scale: 2}, stepTileC)
+	g.fn.MOVQ(g.aTile, gemmRow[0])
+	g.fn.MOVQ(g.rowsLeft, gemmRows)
+	g.fn.JMP(operand.LabelRef(left))
 
-	g.Label(tile)
+	g.fn.Label(tile)
 	g.define(top, vectors)
-	g.MOVQ(g.arg("b"), gemmB)
-	g.MOVQ(g.arg("k"), gemmK)
+	g.fn.MOVQ(g.arg("b"), gemmB)
+	g.fn.MOVQ(g.arg("k"), gemmK)
 	for r := range top {
 		for v := range vectors {
 			if r == 0 {
-				g.VMOVUPS(operand.Mem{Base: bias, Disp: v * size}, g.sum(r, v, vectors))
+				g.fn.VMOVUPS(operand.Mem{Base: bias, Disp: v * size}, g.sum(r, v, vectors))
 			} else {
-				g.VMOVAPS(g.sum(0, v, vectors), g.sum(r, v, vectors))
+				g.fn.VMOVAPS(g.sum(0, v, vectors), g.sum(r, v, vectors))
 			}
 		}
 	}
-	g.SUBQ(operand.I32(gemmRound), gemmK)
+	g.fn.SUBQ(operand.I32(gemmRound), gemmK)
 	g.align()
-	g.Label(round)
+	g.fn.Label(round)
 	g.round(gemmRound, top, vectors, false, false)
-	g.SUBQ(operand.I32(gemmRound), gemmK)
-	g.JGE(operand.LabelRef(round))
-	g.ADDQ(operand.I32(gemmRound), gemmK)
-	g.JNE(operand.LabelRef(rest))
-	g.Label(summed)
-	g.TESTQ(operand.I32(gemmReLU), g.arg("mode"))
-	g.JNE(operand.LabelRef(relu))
-	g.Label(linear)
+	g.fn.SUBQ(operand.I32(gemmRound), gemmK)
+	g.fn.JGE(operand.LabelRef(round))
+	g.fn.ADDQ(operand.I32(gemmRound), gemmK)
+	g.fn.JNE(operand.LabelRef(rest))
+	g.fn.Label(summed)
+	g.fn.TESTQ(operand.I32(gemmReLU), g.arg("mode"))
+	g.fn.JNE(operand.LabelRef(relu))
+	g.fn.Label(linear)
 	for r := range top {
 		for v := range vectors {
 			m := operand.Mem{Base: gemmC, Disp: v * size}
 			if r > 0 {
 				m.Index, m.Scale = gemmStepC, uint8(r)
 			}
-			g.VMOVUPS(g.sum(r, v, vectors), m)
+			g.fn.VMOVUPS(g.sum(r, v, vectors), m)
 		}
 	}
-	g.ADDQ(stepTile, gemmRow[0])
-	g.ADDQ(stepTileC, gemmC)
-	g.SUBQ(operand.I32(top), gemmRows)
-	g.Label(left)
+	g.fn.ADDQ(stepTile, gemmRow[0])
+	g.fn.ADDQ(stepTileC, gemmC)
+	g.fn.SUBQ(operand.I32(top), gemmRows)
+	g.fn.Label(left)
 	// Of four or five rows, the strip makes two tiles that are alike.
-	g.CMPQ(gemmRows, operand.I32(2*top))
-	g.JGE(operand.LabelRef(tile))
-	g.CMPQ(gemmRows, operand.I32(top))
-	g.JE(operand.LabelRef(tile))
-	g.MOVQ(gemmRow[0], g.aTile)
-	g.MOVQ(gemmRows, g.rowsLeft)
-	g.TESTQ(gemmRows, gemmRows)
-	g.JE(operand.LabelRef(done))
-	g.JMP(operand.LabelRef(strip))
+	g.fn.CMPQ(gemmRows, operand.I32(2*top))
+	g.fn.JGE(operand.LabelRef(tile))
+	g.fn.CMPQ(gemmRows, operand.I32(top))
+	g.fn.JE(operand.LabelRef(tile))
+	g.fn.MOVQ(gemmRow[0], g.aTile)
+	g.fn.MOVQ(gemmRows, g.rowsLeft)
+	g.fn.TESTQ(gemmRows, gemmRows)
+	g.fn.JE(operand.LabelRef(done))
+	g.fn.JMP(operand.LabelRef(strip))
 
-	g.Label(rest)
+	g.fn.Label(rest)
 	g.round(1, top, vectors, false, false)
-	g.DECQ(gemmK)
-	g.JNE(operand.LabelRef(rest))
-	g.JMP(operand.LabelRef(summed))
-	g.Label(relu)
+	g.fn.DECQ(gemmK)
+	g.fn.JNE(operand.LabelRef(rest))
+	g.fn.JMP(operand.LabelRef(summed))
+	g.fn.Label(relu)
 	g.relu(top, vectors, linear)
-	g.JMP(operand.LabelRef(linear))
-	g.Label(strip)
+	g.fn.JMP(operand.LabelRef(linear))
+	g.fn.Label(strip)
 }
 
 // newGemmTile starts a function: it brings the arguments that all tiles share into their registers.
 func newGemmTile(f *x86.File, l x86.Level, e x86.Elem, name, signature, doc string) *gemmTile {
 	fn := f.Func(l, e, name, strings.ReplaceAll(signature, "*float", "*"+e.GoType()), doc)
-	g := &gemmTile{Func: fn, aTile: f.AllocLocal(8), rowsLeft: f.AllocLocal(8), maskPtr: f.AllocLocal(8)}
-	g.MOVQ(g.arg("ldc"), gemmStepC)
-	g.MOVQ(g.arg("rsa"), gemmStepA)
-	g.MOVQ(g.arg("ldb"), gemmStepB)
+	g := &gemmTile{fn: fn, aTile: f.AllocLocal(8), rowsLeft: f.AllocLocal(8), maskPtr: f.AllocLocal(8)}
+	g.fn.MOVQ(g.arg("ldc"), gemmStepC)
+	g.fn.MOVQ(g.arg("rsa"), gemmStepA)
+	g.fn.MOVQ(g.arg("ldb"), gemmStepB)
 	for _, step := range []reg.Register{gemmStepC, gemmStepA, gemmStepB} {
 		g.toBytes(step)
 	}
-	g.MOVQ(g.arg("c"), gemmC)
-	g.MOVQ(g.arg("a"), gemmRow[0])
-	g.MOVQ(gemmRow[0], g.aTile)
-	g.MOVQ(g.arg("m"), gemmRow[0])
-	g.MOVQ(gemmRow[0], g.rowsLeft)
+	g.fn.MOVQ(g.arg("c"), gemmC)
+	g.fn.MOVQ(g.arg("a"), gemmRow[0])
+	g.fn.MOVQ(gemmRow[0], g.aTile)
+	g.fn.MOVQ(g.arg("m"), gemmRow[0])
+	g.fn.MOVQ(gemmRow[0], g.rowsLeft)
 	return g
 }
 

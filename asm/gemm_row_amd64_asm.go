@@ -16,42 +16,42 @@ const gemmRowVectors = 8
 // long as the machine needs to load them. The sum of an element has the order and the roundings that it has in a tile.
 func gemmRowAMD64(f *x86.File, l x86.Level, e x86.Elem) {
 	signature := strings.ReplaceAll("func(c, a *float, csa int, b *float, ldb, k, blocks, mode int)", "*float", "*"+e.GoType())
-	g := &gemmTile{Func: f.Func(l, e, "gemmRow"+e.String(), signature,
+	g := &gemmTile{fn: f.Func(l, e, "gemmRow"+e.String(), signature,
 		"computes C [1, n] from A [1, k], whose elements lie csa apart, and B [k, n], where n is that many blocks of "+
 			"eight vectors. Of the modes it knows stripAccumulate.")}
 	size := l.Bytes()
-	sums, x := zeros(g.Func, gemmRowVectors), g.Vec()
-	c, from, csa := g.Arg("c"), g.Arg("b"), g.Arg("csa")
-	ldb, blocks := g.Arg("ldb"), g.Arg("blocks")
+	sums, x := zeros(g.fn, gemmRowVectors), g.fn.Vec()
+	c, from, csa := g.fn.Arg("c"), g.fn.Arg("b"), g.fn.Arg("csa")
+	ldb, blocks := g.fn.Arg("ldb"), g.fn.Arg("blocks")
 	g.toBytes(csa)
 	g.toBytes(ldb)
-	a, b, k := g.GP64(), g.GP64(), g.GP64()
-	block, step := g.NewLabel("block"), g.NewLabel("step")
-	g.Label(block)
-	g.Load(g.Param("a"), a)
-	g.Load(g.Param("k"), k)
-	g.MOVQ(from, b)
-	clearAll(g.Func, sums)
-	g.TESTQ(operand.I32(gemmAccumulate), g.arg("mode"))
-	g.JE(operand.LabelRef(step))
+	a, b, k := g.fn.GP64(), g.fn.GP64(), g.fn.GP64()
+	block, step := g.fn.NewLabel("block"), g.fn.NewLabel("step")
+	g.fn.Label(block)
+	g.fn.Load(g.fn.Param("a"), a)
+	g.fn.Load(g.fn.Param("k"), k)
+	g.fn.MOVQ(from, b)
+	clearAll(g.fn, sums)
+	g.fn.TESTQ(operand.I32(gemmAccumulate), g.arg("mode"))
+	g.fn.JE(operand.LabelRef(step))
 	for v, s := range sums {
-		g.VMOVUPS(operand.Mem{Base: c, Disp: v * size}, s)
+		g.fn.VMOVUPS(operand.Mem{Base: c, Disp: v * size}, s)
 	}
-	g.Label(step)
+	g.fn.Label(step)
 	g.repeat(operand.Mem{Base: a}, x)
 	for v, s := range sums {
-		g.Inst(g.floats("VFMADD231"), operand.Mem{Base: b, Disp: v * size}, x, s)
+		g.fn.Inst(g.floats("VFMADD231"), operand.Mem{Base: b, Disp: v * size}, x, s)
 	}
-	g.ADDQ(csa, a)
-	g.ADDQ(ldb, b)
-	g.DECQ(k)
-	g.JNE(operand.LabelRef(step))
+	g.fn.ADDQ(csa, a)
+	g.fn.ADDQ(ldb, b)
+	g.fn.DECQ(k)
+	g.fn.JNE(operand.LabelRef(step))
 	for v, s := range sums {
-		g.VMOVUPS(s, operand.Mem{Base: c, Disp: v * size})
+		g.fn.VMOVUPS(s, operand.Mem{Base: c, Disp: v * size})
 	}
-	g.ADDQ(operand.I32(gemmRowVectors*size), c)
-	g.ADDQ(operand.I32(gemmRowVectors*size), from)
-	g.DECQ(blocks)
-	g.JNE(operand.LabelRef(block))
-	g.End()
+	g.fn.ADDQ(operand.I32(gemmRowVectors*size), c)
+	g.fn.ADDQ(operand.I32(gemmRowVectors*size), from)
+	g.fn.DECQ(blocks)
+	g.fn.JNE(operand.LabelRef(block))
+	g.fn.End()
 }

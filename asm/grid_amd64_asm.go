@@ -31,23 +31,23 @@ func gridExtent(f *x86.File, l x86.Level, e x86.Elem) {
 	T := e.GoType()
 	t := &treeKernel{f.Func(l, e, "gridExtent"+e.String(), "func(low, high, check, x *"+T+", stride, n int)",
 		"widens the lanes of low and high by n > 0 vectors of x that are stride apart, and adds 0·x to check."), 0}
-	low, high, check, x, n := t.Arg("low"), t.Arg("high"), t.Arg("check"), t.Arg("x"), t.Arg("n")
-	stride := t.bytes(t.Arg("stride"))
+	low, high, check, x, n := t.fn.Arg("low"), t.fn.Arg("high"), t.fn.Arg("check"), t.fn.Arg("x"), t.fn.Arg("n")
+	stride := t.bytes(t.fn.Arg("stride"))
 	at := func(p reg.GPVirtual) operand.Mem { return operand.Mem{Base: p} }
-	lo, hi, sum, zero := t.load(at(low), nil), t.load(at(high), nil), t.load(at(check), nil), t.Zero()
-	loop := t.NewLabel("loop")
-	t.Label(loop)
+	lo, hi, sum, zero := t.load(at(low), nil), t.load(at(high), nil), t.load(at(check), nil), t.fn.Zero()
+	loop := t.fn.NewLabel("loop")
+	t.fn.Label(loop)
 	v := t.load(at(x), nil)
 	t.inst("VMIN", v, lo, lo)
 	t.inst("VMAX", v, hi, hi)
 	t.inst("VFMADD231", v, zero, sum)
-	t.ADDQ(stride, x)
-	t.DECQ(n)
-	t.JNE(operand.LabelRef(loop))
+	t.fn.ADDQ(stride, x)
+	t.fn.DECQ(n)
+	t.fn.JNE(operand.LabelRef(loop))
 	t.inst("VMOVU", lo, at(low))
 	t.inst("VMOVU", hi, at(high))
 	t.inst("VMOVU", sum, at(check))
-	t.End()
+	t.fn.End()
 }
 
 // gridCells adds to each point's cell what one axis contributes: width times the number of the cell there. Coordinates are
@@ -58,8 +58,8 @@ func gridCells(f *x86.File, l x86.Level, e x86.Elem) {
 	t := &gridKernel{treeKernel{f.Func(l, e, "gridCells"+e.String(), "func(at *int32, x *"+T+", stride, n int, low, inv "+T+
 		", last, width int32)",
 		"adds width·min(int((x[i·stride] - low)·inv), last) to at[i] for n numbers, with last where there is no such int32."), 0}}
-	at, x, stride, n := t.Arg("at"), t.Arg("x"), t.Arg("stride"), t.Arg("n")
-	low, inv := t.BroadcastArg("low"), t.BroadcastArg("inv")
+	at, x, stride, n := t.fn.Arg("at"), t.fn.Arg("x"), t.fn.Arg("stride"), t.fn.Arg("n")
+	low, inv := t.fn.BroadcastArg("low"), t.fn.BroadcastArg("inv")
 	last, width := t.spread("last"), t.spread("width")
 	// The lanes' offsets, in elements: 0, stride, 2·stride, ...
 	lanes := make([]uint64, 16)
@@ -69,45 +69,45 @@ func gridCells(f *x86.File, l x86.Level, e x86.Elem) {
 			lanes[i] = uint64(2*i) | uint64(2*i+1)<<32
 		}
 	}
-	offset, table := t.idVec(), t.GP64()
-	t.LEAQ(t.Data("gridLanes"+e.String(), lanes...), table)
-	x0 := t.XMM()
-	t.VMOVQ(stride, x0)
-	t.VPBROADCASTD(x0, offset)
-	t.VPMULLD(operand.Mem{Base: table}, offset, offset)
+	offset, table := t.idVec(), t.fn.GP64()
+	t.fn.LEAQ(t.fn.Data("gridLanes"+e.String(), lanes...), table)
+	x0 := t.fn.XMM()
+	t.fn.VMOVQ(stride, x0)
+	t.fn.VPBROADCASTD(x0, offset)
+	t.fn.VPMULLD(operand.Mem{Base: table}, offset, offset)
 	// A vector of coordinates takes up stride vectors.
-	t.IMUL3Q(operand.U8(l.Bytes()), stride, stride)
+	t.fn.IMUL3Q(operand.U8(l.Bytes()), stride, stride)
 	floats := map[x86.Elem]string{x86.F32: "PS", x86.F64: "PD"}[e]
-	ones := t.Vec()
+	ones := t.fn.Vec()
 	if l == x86.AVX2 {
-		t.VPCMPEQD(ones, ones, ones)
+		t.fn.VPCMPEQD(ones, ones, ones)
 	}
 	body := func(tail *tailMasks) {
-		v, from := t.Zero(), operand.Mem{Base: x, Index: offset, Scale: uint8(e.Bytes())}
+		v, from := t.fn.Zero(), operand.Mem{Base: x, Index: offset, Scale: uint8(e.Bytes())}
 		if l == x86.AVX512 { // a gather uses its mask up
-			k := t.K()
+			k := t.fn.K()
 			if tail == nil {
-				t.KXNORW(k, k, k)
+				t.fn.KXNORW(k, k, k)
 			} else {
-				t.KMOVW(tail.k, k)
+				t.fn.KMOVW(tail.k, k)
 			}
-			t.Inst("VGATHERD"+floats, from, k, v)
+			t.fn.Inst("VGATHERD"+floats, from, k, v)
 		} else {
-			m := t.Vec()
+			m := t.fn.Vec()
 			if tail == nil {
-				t.VMOVUPS(ones, m)
+				t.fn.VMOVUPS(ones, m)
 			} else {
-				t.VMOVUPS(tail.elem, m)
+				t.fn.VMOVUPS(tail.elem, m)
 			}
-			t.Inst("VGATHERD"+floats, m, from, v)
+			t.fn.Inst("VGATHERD"+floats, m, from, v)
 		}
 		t.addCells(at, v, low, inv, last, width, tail)
 	}
 	t.vectors(n, body, func() {
-		t.ADDQ(stride, x)
-		t.ADDQ(operand.U8(4*t.Lanes()), at)
+		t.fn.ADDQ(stride, x)
+		t.fn.ADDQ(operand.U8(4*t.fn.Lanes()), at)
 	})
-	t.End()
+	t.fn.End()
 }
 
 // gridKernel is a kernel for cells while it is written.
@@ -116,7 +116,7 @@ type gridKernel struct{ treeKernel }
 // spread loads an int32 argument into all lanes.
 func (t *gridKernel) spread(name string) reg.VecVirtual {
 	r := t.idVec()
-	t.VBROADCASTSS(t.arg(name), r)
+	t.fn.VBROADCASTSS(t.arg(name), r)
 	return r
 }
 
@@ -126,24 +126,24 @@ func (t *gridKernel) addCells(at reg.GPVirtual, v, low, inv, last, width reg.Vec
 	t.inst("VMUL", inv, v, v)
 	k := t.idVec()
 	switch {
-	case t.Elem == x86.F32:
-		t.VCVTTPS2DQ(v, k)
-	case t.Level == x86.AVX512:
-		t.VCVTTPD2DQ(v, k)
+	case t.fn.Elem == x86.F32:
+		t.fn.VCVTTPS2DQ(v, k)
+	case t.fn.Level == x86.AVX512:
+		t.fn.VCVTTPD2DQ(v, k)
 	default:
-		t.VCVTTPD2DQY(v, k)
+		t.fn.VCVTTPD2DQY(v, k)
 	}
-	t.VPMINUD(last, k, k)
-	t.VPMULLD(width, k, k)
+	t.fn.VPMINUD(last, k, k)
+	t.fn.VPMULLD(width, k, k)
 	place := operand.Mem{Base: at}
-	t.VPADDD(t.loadIDs(place, tail), k, k)
+	t.fn.VPADDD(t.loadIDs(place, tail), k, k)
 	switch {
 	case tail == nil:
-		t.VMOVUPS(k, place)
-	case t.Level == x86.AVX512:
-		t.VMOVDQU32(k, tail.k, place)
+		t.fn.VMOVUPS(k, place)
+	case t.fn.Level == x86.AVX512:
+		t.fn.VMOVDQU32(k, tail.k, place)
 	default:
-		t.VPMASKMOVD(k, tail.id, place)
+		t.fn.VPMASKMOVD(k, tail.id, place)
 	}
 }
 
@@ -154,9 +154,9 @@ func gridCellsNear(f *x86.File, l x86.Level, stride int) {
 	t := &gridKernel{treeKernel{f.Func(l, x86.F32, fmt.Sprintf("gridCells%dF32", stride),
 		"func(at *int32, x *float32, n int, low, inv float32, last, width int32)",
 		fmt.Sprintf("is gridCells for a stride of %d and n > 0 numbers, a multiple of the lanes, after which x goes on.", stride)), 0}}
-	at, x, n := t.Arg("at"), t.Arg("x"), t.Arg("n")
-	low, inv, last, width := t.BroadcastArg("low"), t.BroadcastArg("inv"), t.spread("last"), t.spread("width")
-	lanes := t.Lanes()
+	at, x, n := t.fn.Arg("at"), t.fn.Arg("x"), t.fn.Arg("n")
+	low, inv, last, width := t.fn.BroadcastArg("low"), t.fn.BroadcastArg("inv"), t.spread("last"), t.spread("width")
+	lanes := t.fn.Lanes()
 	// Where vector v begins, and the lanes that it gives: those of coordinates, at multiples of the stride.
 	begin, gives := make([]int, stride), make([]uint64, stride)
 	order := make([]uint64, lanes)
@@ -171,32 +171,32 @@ func gridCellsNear(f *x86.File, l x86.Level, stride int) {
 			}
 		}
 	}
-	permutation := t.Vec()
-	t.VMOVUPS(t.Data(fmt.Sprintf("gridOrder%dx%d", stride, lanes), order...), permutation)
+	permutation := t.fn.Vec()
+	t.fn.VMOVUPS(t.fn.Data(fmt.Sprintf("gridOrder%dx%d", stride, lanes), order...), permutation)
 	masks := make([]reg.OpmaskVirtual, stride)
 	for v := 1; l == x86.AVX512 && v < stride; v++ {
-		r := t.GP32()
-		masks[v] = t.K()
-		t.MOVL(operand.U32(uint32(gives[v])), r)
-		t.KMOVW(r, masks[v])
+		r := t.fn.GP32()
+		masks[v] = t.fn.K()
+		t.fn.MOVL(operand.U32(uint32(gives[v])), r)
+		t.fn.KMOVW(r, masks[v])
 	}
-	loop := t.NewLabel("loop")
-	t.Label(loop)
-	r := t.Vec()
-	t.VMOVUPS(operand.Mem{Base: x}, r)
+	loop := t.fn.NewLabel("loop")
+	t.fn.Label(loop)
+	r := t.fn.Vec()
+	t.fn.VMOVUPS(operand.Mem{Base: x}, r)
 	for v := 1; v < stride; v++ {
 		m := operand.Mem{Base: x, Disp: 4 * begin[v]}
 		if l == x86.AVX512 {
-			t.VMOVUPS(m, masks[v], r)
+			t.fn.VMOVUPS(m, masks[v], r)
 		} else {
-			t.VBLENDPS(operand.U8(uint8(gives[v])), m, r, r)
+			t.fn.VBLENDPS(operand.U8(uint8(gives[v])), m, r, r)
 		}
 	}
-	t.VPERMPS(r, permutation, r)
+	t.fn.VPERMPS(r, permutation, r)
 	t.addCells(at, r, low, inv, last, width, nil)
-	t.ADDQ(operand.U32(uint32(stride*l.Bytes())), x)
-	t.ADDQ(operand.U8(l.Bytes()), at)
-	t.SUBQ(operand.U8(lanes), n)
-	t.JNE(operand.LabelRef(loop))
-	t.End()
+	t.fn.ADDQ(operand.U32(uint32(stride*l.Bytes())), x)
+	t.fn.ADDQ(operand.U8(l.Bytes()), at)
+	t.fn.SUBQ(operand.U8(lanes), n)
+	t.fn.JNE(operand.LabelRef(loop))
+	t.fn.End()
 }

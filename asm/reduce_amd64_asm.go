@@ -28,14 +28,14 @@ func reduceAMD64(f *x86.File) {
 
 // widened reads float32 as float64, half as many at a time as a vector of float32 holds.
 type widened struct {
-	*x86.Func
+	fn   *x86.Func
 	k    reg.OpmaskVirtual // AVX-512: the lanes of the tail
 	mask reg.VecVirtual    // AVX2: the same
 }
 
 // newWidened builds the mask for n numbers, 0 ≤ n ≤ the number of float64 lanes.
 func newWidened(fn *x86.Func, n reg.GPVirtual) *widened {
-	t := &widened{Func: fn}
+	t := &widened{fn: fn}
 	if fn.Level == x86.AVX512 {
 		ones := fn.GP64()
 		t.k = fn.K()
@@ -62,13 +62,13 @@ func loadWide(fn *x86.Func, m operand.Mem) reg.VecVirtual {
 
 // load reads the tail; the other lanes become 0.
 func (t *widened) load(m operand.Mem) reg.VecVirtual {
-	r := t.Vec()
-	if t.Level == x86.AVX512 {
-		t.VCVTPS2PD_Z(m, t.k, r)
+	r := t.fn.Vec()
+	if t.fn.Level == x86.AVX512 {
+		t.fn.VCVTPS2PD_Z(m, t.k, r)
 	} else {
-		x := t.XMM()
-		t.VMASKMOVPS(m, t.mask, x)
-		t.VCVTPS2PD(x, r)
+		x := t.fn.XMM()
+		t.fn.VMASKMOVPS(m, t.mask, x)
+		t.fn.VCVTPS2PD(x, r)
 	}
 	return r
 }

@@ -29,14 +29,14 @@ func setConvAMD64(f *x86.File) {
 //
 //	dist2 = Σ_a (t_a - x_a)²  in float64,  v = -gamma·dist2
 type setConvRBF struct {
-	*x86.Func
+	fn     *x86.Func
 	t, d   reg.GPVirtual
 	factor reg.VecVirtual // -gamma in all float64 lanes
 	block  *x86.Block
 }
 
 func newSetConvRBF(fn *x86.Func) *setConvRBF {
-	r := &setConvRBF{Func: fn, t: fn.Arg("t"), d: fn.Arg("d"), factor: fn.Vec(), block: x86.NewBlock(fn.Level, fn.Elem)}
+	r := &setConvRBF{fn: fn, t: fn.Arg("t"), d: fn.Arg("d"), factor: fn.Vec(), block: x86.NewBlock(fn.Level, fn.Elem)}
 	p, err := fn.Param("factor").Resolve()
 	if err != nil {
 		panic(err)
@@ -55,45 +55,45 @@ func newSetConvRBF(fn *x86.Func) *setConvRBF {
 
 // at returns both for the point that x points to, and moves x on to the next point.
 func (r *setConvRBF) at(x reg.GPVirtual) (e, v reg.VecVirtual) {
-	width := r.Level.Bytes()
-	sum := []reg.VecVirtual{r.Zero()}
-	if r.Elem == x86.F32 { // of whose targets two vectors of float64 have the coordinates
-		sum = append(sum, r.Zero())
+	width := r.fn.Level.Bytes()
+	sum := []reg.VecVirtual{r.fn.Zero()}
+	if r.fn.Elem == x86.F32 { // of whose targets two vectors of float64 have the coordinates
+		sum = append(sum, r.fn.Zero())
 	}
-	coordinate, left := r.GP64(), r.GP64()
-	loop := r.NewLabel("coordinates")
-	r.MOVQ(r.t, coordinate)
-	r.MOVQ(r.d, left)
-	r.Label(loop)
-	xa := r.Vec()
-	r.VBROADCASTSD(operand.Mem{Base: x}, xa)
+	coordinate, left := r.fn.GP64(), r.fn.GP64()
+	loop := r.fn.NewLabel("coordinates")
+	r.fn.MOVQ(r.t, coordinate)
+	r.fn.MOVQ(r.d, left)
+	r.fn.Label(loop)
+	xa := r.fn.Vec()
+	r.fn.VBROADCASTSD(operand.Mem{Base: x}, xa)
 	for h := range sum {
-		diff := r.Vec()
-		r.VSUBPD(operand.Mem{Base: coordinate, Disp: h * width}, xa, diff)
-		r.VFMADD231PD(diff, diff, sum[h])
+		diff := r.fn.Vec()
+		r.fn.VSUBPD(operand.Mem{Base: coordinate, Disp: h * width}, xa, diff)
+		r.fn.VFMADD231PD(diff, diff, sum[h])
 	}
-	r.ADDQ(operand.U8(8), x)
-	r.ADDQ(operand.U32(len(sum)*width), coordinate)
-	r.DECQ(left)
-	r.JNE(operand.LabelRef(loop))
+	r.fn.ADDQ(operand.U8(8), x)
+	r.fn.ADDQ(operand.U32(len(sum)*width), coordinate)
+	r.fn.DECQ(left)
+	r.fn.JNE(operand.LabelRef(loop))
 	for h := range sum {
-		r.VMULPD(r.factor, sum[h], sum[h])
+		r.fn.VMULPD(r.factor, sum[h], sum[h])
 	}
-	v = r.Vec()
-	if r.Elem == x86.F64 {
-		r.VMOVAPD(sum[0], v)
-	} else if r.Level == x86.AVX512 {
-		low, high := r.YMM(), r.YMM()
-		r.VCVTPD2PS(sum[0], low)
-		r.VCVTPD2PS(sum[1], high)
-		r.VINSERTF64X4(operand.U8(1), high, low.AsZ(), v)
+	v = r.fn.Vec()
+	if r.fn.Elem == x86.F64 {
+		r.fn.VMOVAPD(sum[0], v)
+	} else if r.fn.Level == x86.AVX512 {
+		low, high := r.fn.YMM(), r.fn.YMM()
+		r.fn.VCVTPD2PS(sum[0], low)
+		r.fn.VCVTPD2PS(sum[1], high)
+		r.fn.VINSERTF64X4(operand.U8(1), high, low.AsZ(), v)
 	} else {
-		low, high := r.XMM(), r.XMM()
-		r.VCVTPD2PSY(sum[0], low)
-		r.VCVTPD2PSY(sum[1], high)
-		r.VINSERTF128(operand.U8(1), high, low.AsY(), v)
+		low, high := r.fn.XMM(), r.fn.XMM()
+		r.fn.VCVTPD2PSY(sum[0], low)
+		r.fn.VCVTPD2PSY(sum[1], high)
+		r.fn.VINSERTF128(operand.U8(1), high, low.AsY(), v)
 	}
-	out := r.Emit(r.block, [][]reg.VecVirtual{{v}}, nil)
+	out := r.fn.Emit(r.block, [][]reg.VecVirtual{{v}}, nil)
 	return out[0][0], out[1][0]
 }
 

@@ -21,7 +21,7 @@ const lt = 0x11
 
 // treeKernel is one of the kernels while it is written. dim is the number of axes, or 0 for a loop over any number of them.
 type treeKernel struct {
-	*x86.Func
+	fn  *x86.Func
 	dim int
 }
 
@@ -44,18 +44,18 @@ func treeAMD64(f *x86.File) {
 func treeSuffix(dim int) string { return map[int]string{0: "N", 2: "2", 3: "3"}[dim] }
 
 func (t *treeKernel) inst(name string, ops ...operand.Op) {
-	t.Inst(name+map[x86.Elem]string{x86.F32: "PS", x86.F64: "PD"}[t.Elem], ops...)
+	t.fn.Inst(name+map[x86.Elem]string{x86.F32: "PS", x86.F64: "PD"}[t.fn.Elem], ops...)
 }
 
 // bytes turns a number of elements into bytes.
 func (t *treeKernel) bytes(n reg.GPVirtual) reg.GPVirtual {
-	t.SHLQ(map[x86.Elem]operand.U8{x86.F32: 2, x86.F64: 3}[t.Elem], n)
+	t.fn.SHLQ(map[x86.Elem]operand.U8{x86.F32: 2, x86.F64: 3}[t.fn.Elem], n)
 	return n
 }
 
 // arg returns the place of an argument on the stack, where those stay that an inner loop does without.
 func (t *treeKernel) arg(name string) operand.Mem {
-	p, err := t.Param(name).Resolve()
+	p, err := t.fn.Param(name).Resolve()
 	if err != nil {
 		panic(err)
 	}
@@ -65,17 +65,17 @@ func (t *treeKernel) arg(name string) operand.Mem {
 // bytesArg is bytes for an argument on the stack.
 func (t *treeKernel) bytesArg(name string) operand.Mem {
 	m := t.arg(name)
-	t.SHLQ(map[x86.Elem]operand.U8{x86.F32: 2, x86.F64: 3}[t.Elem], m)
+	t.fn.SHLQ(map[x86.Elem]operand.U8{x86.F32: 2, x86.F64: 3}[t.fn.Elem], m)
 	return m
 }
 
 // broadcast repeats a number in memory over a register.
 func (t *treeKernel) broadcast(m operand.Mem) reg.VecVirtual {
-	r := t.Vec()
-	if t.Elem == x86.F64 {
-		t.VBROADCASTSD(m, r)
+	r := t.fn.Vec()
+	if t.fn.Elem == x86.F64 {
+		t.fn.VBROADCASTSD(m, r)
 	} else {
-		t.VBROADCASTSS(m, r)
+		t.fn.VBROADCASTSS(m, r)
 	}
 	return r
 }
@@ -83,12 +83,12 @@ func (t *treeKernel) broadcast(m operand.Mem) reg.VecVirtual {
 // idVec is a fresh register for as many int32 as a vector has lanes.
 func (t *treeKernel) idVec() reg.VecVirtual {
 	switch {
-	case t.Lanes() == 16:
-		return t.ZMM()
-	case t.Lanes() == 8:
-		return t.YMM()
+	case t.fn.Lanes() == 16:
+		return t.fn.ZMM()
+	case t.fn.Lanes() == 8:
+		return t.fn.YMM()
 	}
-	return t.XMM()
+	return t.fn.XMM()
 }
 
 // tailMasks are what the last, partial vector needs: which lanes exist, for elements and for int32.
@@ -100,16 +100,16 @@ type tailMasks struct {
 
 // tail builds the masks for n lanes, 0 < n < Lanes.
 func (t *treeKernel) tail(n reg.GPVirtual) *tailMasks {
-	if t.Level == x86.AVX512 {
-		ones, k := t.GP64(), t.K()
-		t.MOVQ(operand.I32(-1), ones)
-		t.BZHIQ(n, ones, ones)
-		t.KMOVW(ones.As32(), k)
+	if t.fn.Level == x86.AVX512 {
+		ones, k := t.fn.GP64(), t.fn.K()
+		t.fn.MOVQ(operand.I32(-1), ones)
+		t.fn.BZHIQ(n, ones, ones)
+		t.fn.KMOVW(ones.As32(), k)
 		return &tailMasks{k: k}
 	}
-	m := &tailMasks{elem: t.window(n, t.Elem.Bytes(), t.Vec())}
+	m := &tailMasks{elem: t.window(n, t.fn.Elem.Bytes(), t.fn.Vec())}
 	m.id = m.elem
-	if t.Elem == x86.F64 {
+	if t.fn.Elem == x86.F64 {
 		m.id = t.window(n, 4, t.idVec())
 	}
 	return m
@@ -119,26 +119,26 @@ func (t *treeKernel) tail(n reg.GPVirtual) *tailMasks {
 func (t *treeKernel) window(n reg.GPVirtual, size int, r reg.VecVirtual) reg.VecVirtual {
 	ones := ^uint64(0)
 	bits := []uint64{ones, ones, ones, ones, 0, 0, 0, 0}
-	if t.Elem == x86.F32 {
+	if t.fn.Elem == x86.F32 {
 		ones = 0xffffffff
 		bits = []uint64{ones, ones, ones, ones, ones, ones, ones, ones, 0, 0, 0, 0, 0, 0, 0, 0}
 	}
-	table, offset := t.GP64(), t.GP64()
-	t.LEAQ(t.Data("treeTail"+t.Elem.String(), bits...), table)
-	t.MOVQ(n, offset)
-	t.NEGQ(offset)
-	t.VMOVUPS(operand.Mem{Base: table, Index: offset, Scale: uint8(size), Disp: 32}, r)
+	table, offset := t.fn.GP64(), t.fn.GP64()
+	t.fn.LEAQ(t.fn.Data("treeTail"+t.fn.Elem.String(), bits...), table)
+	t.fn.MOVQ(n, offset)
+	t.fn.NEGQ(offset)
+	t.fn.VMOVUPS(operand.Mem{Base: table, Index: offset, Scale: uint8(size), Disp: 32}, r)
 	return r
 }
 
 // load reads a vector, in a tail only the lanes that exist; the others become 0.
 func (t *treeKernel) load(m operand.Mem, tail *tailMasks) reg.VecVirtual {
-	r := t.Vec()
+	r := t.fn.Vec()
 	switch {
 	case tail == nil:
 		t.inst("VMOVU", m, r)
-	case t.Level == x86.AVX512:
-		t.Inst("VMOVU"+map[x86.Elem]string{x86.F32: "PS", x86.F64: "PD"}[t.Elem]+"_Z", m, tail.k, r)
+	case t.fn.Level == x86.AVX512:
+		t.fn.Inst("VMOVU"+map[x86.Elem]string{x86.F32: "PS", x86.F64: "PD"}[t.fn.Elem]+"_Z", m, tail.k, r)
 	default:
 		t.inst("VMASKMOV", m, tail.elem, r)
 	}
@@ -150,11 +150,11 @@ func (t *treeKernel) loadIDs(m operand.Mem, tail *tailMasks) reg.VecVirtual {
 	r := t.idVec()
 	switch {
 	case tail == nil:
-		t.VMOVUPS(m, r)
-	case t.Level == x86.AVX512:
-		t.VMOVDQU32_Z(m, tail.k, r)
+		t.fn.VMOVUPS(m, r)
+	case t.fn.Level == x86.AVX512:
+		t.fn.VMOVDQU32_Z(m, tail.k, r)
 	default:
-		t.VPMASKMOVD(m, tail.id, r)
+		t.fn.VPMASKMOVD(m, tail.id, r)
 	}
 	return r
 }
@@ -170,21 +170,21 @@ type selection struct {
 
 // less selects the lanes with x < y that exist.
 func (t *treeKernel) less(x, y reg.VecVirtual, tail *tailMasks) *selection {
-	s := &selection{treeKernel: t, bits: t.GP64()}
-	if t.Level == x86.AVX512 {
-		s.k = t.K()
+	s := &selection{treeKernel: t, bits: t.fn.GP64()}
+	if t.fn.Level == x86.AVX512 {
+		s.k = t.fn.K()
 		if tail != nil {
 			t.inst("VCMP", operand.U8(lt), y, x, tail.k, s.k)
 		} else {
 			t.inst("VCMP", operand.U8(lt), y, x, s.k)
 		}
-		t.KMOVW(s.k, s.bits.As32())
+		t.fn.KMOVW(s.k, s.bits.As32())
 		return s
 	}
-	m := t.Vec()
+	m := t.fn.Vec()
 	t.inst("VCMP", operand.U8(lt), y, x, m)
 	if tail != nil {
-		t.VANDPS(tail.elem, m, m)
+		t.fn.VANDPS(tail.elem, m, m)
 	}
 	t.inst("VMOVMSK", m, s.bits.As32())
 	return s
@@ -192,9 +192,9 @@ func (t *treeKernel) less(x, y reg.VecVirtual, tail *tailMasks) *selection {
 
 // table points to the permutations by mask that pack what is set, as bytes: AVX2 only.
 func (t *treeKernel) table() reg.GPVirtual {
-	r := t.GP64()
+	r := t.fn.GP64()
 	var bits []uint64
-	if t.Elem == x86.F32 {
+	if t.fn.Elem == x86.F32 {
 		for mask := range 256 { // 8 bytes: the lanes that are set, in order
 			var lanes []int
 			for i := range 8 {
@@ -222,36 +222,36 @@ func (t *treeKernel) table() reg.GPVirtual {
 			bits = append(bits, pairs, lanes)
 		}
 	}
-	t.LEAQ(t.Data("treePack"+t.Elem.String(), bits...), r)
+	t.fn.LEAQ(t.fn.Data("treePack"+t.fn.Elem.String(), bits...), r)
 	return r
 }
 
 // permutations loads what pack needs, on AVX2.
 func (s *selection) permutations(table reg.GPVirtual) {
-	if s.Level == x86.AVX512 {
+	if s.fn.Level == x86.AVX512 {
 		return
 	}
-	s.elems = s.YMM()
-	if s.Elem == x86.F32 {
-		s.VPMOVZXBD(operand.Mem{Base: table, Index: s.bits, Scale: 8}, s.elems)
+	s.elems = s.fn.YMM()
+	if s.fn.Elem == x86.F32 {
+		s.fn.VPMOVZXBD(operand.Mem{Base: table, Index: s.bits, Scale: 8}, s.elems)
 		s.ids = s.elems
 		return
 	}
-	at := s.GP64()
-	s.MOVQ(s.bits, at)
-	s.SHLQ(operand.U8(4), at)
-	s.VPMOVZXBD(operand.Mem{Base: table, Index: at, Scale: 1}, s.elems)
-	s.ids = s.XMM()
-	s.VPMOVZXBD(operand.Mem{Base: table, Index: at, Scale: 1, Disp: 8}, s.ids.AsX())
+	at := s.fn.GP64()
+	s.fn.MOVQ(s.bits, at)
+	s.fn.SHLQ(operand.U8(4), at)
+	s.fn.VPMOVZXBD(operand.Mem{Base: table, Index: at, Scale: 1}, s.elems)
+	s.ids = s.fn.XMM()
+	s.fn.VPMOVZXBD(operand.Mem{Base: table, Index: at, Scale: 1, Disp: 8}, s.ids.AsX())
 }
 
 // pack returns the selected lanes of a vector side by side.
 func (s *selection) pack(v reg.VecVirtual) reg.VecVirtual {
-	r := s.Vec()
-	if s.Level == x86.AVX512 {
-		s.Inst(map[x86.Elem]string{x86.F32: "VCOMPRESSPS_Z", x86.F64: "VCOMPRESSPD_Z"}[s.Elem], v, s.k, r)
+	r := s.fn.Vec()
+	if s.fn.Level == x86.AVX512 {
+		s.fn.Inst(map[x86.Elem]string{x86.F32: "VCOMPRESSPS_Z", x86.F64: "VCOMPRESSPD_Z"}[s.fn.Elem], v, s.k, r)
 	} else {
-		s.VPERMPS(v, s.elems, r)
+		s.fn.VPERMPS(v, s.elems, r)
 	}
 	return r
 }
@@ -260,19 +260,19 @@ func (s *selection) pack(v reg.VecVirtual) reg.VecVirtual {
 func (s *selection) packIDs(v reg.VecVirtual) reg.VecVirtual {
 	r := s.idVec()
 	switch {
-	case s.Level == x86.AVX512:
-		s.VPCOMPRESSD_Z(v, s.k, r)
-	case s.Elem == x86.F32:
-		s.VPERMD(v, s.ids, r)
+	case s.fn.Level == x86.AVX512:
+		s.fn.VPCOMPRESSD_Z(v, s.k, r)
+	case s.fn.Elem == x86.F32:
+		s.fn.VPERMD(v, s.ids, r)
 	default:
-		s.VPERMILPS(s.ids, v, r)
+		s.fn.VPERMILPS(s.ids, v, r)
 	}
 	return r
 }
 
 // count turns the mask into the number of its lanes.
 func (s *selection) count() reg.GPVirtual {
-	s.POPCNTQ(s.bits, s.bits)
+	s.fn.POPCNTQ(s.bits, s.bits)
 	return s.bits
 }
 
@@ -287,38 +287,38 @@ func row(p, ld reg.GPVirtual, a int) operand.Mem {
 
 // vectors writes a loop over n elements, which it consumes: whole vectors, then the rest. advance moves on by a vector.
 func (t *treeKernel) vectors(n reg.GPVirtual, body func(tail *tailMasks), advance func()) {
-	loop, rest, done := t.NewLabel("loop"), t.NewLabel("rest"), t.NewLabel("done")
-	lanes := operand.U8(t.Lanes())
-	t.SUBQ(lanes, n)
-	t.JL(operand.LabelRef(rest))
-	t.Label(loop)
+	loop, rest, done := t.fn.NewLabel("loop"), t.fn.NewLabel("rest"), t.fn.NewLabel("done")
+	lanes := operand.U8(t.fn.Lanes())
+	t.fn.SUBQ(lanes, n)
+	t.fn.JL(operand.LabelRef(rest))
+	t.fn.Label(loop)
 	body(nil)
 	advance()
-	t.SUBQ(lanes, n)
-	t.JGE(operand.LabelRef(loop))
-	t.Label(rest)
-	t.ADDQ(lanes, n)
-	t.JE(operand.LabelRef(done))
+	t.fn.SUBQ(lanes, n)
+	t.fn.JGE(operand.LabelRef(loop))
+	t.fn.Label(rest)
+	t.fn.ADDQ(lanes, n)
+	t.fn.JE(operand.LabelRef(done))
 	body(t.tail(n))
-	t.Label(done)
+	t.fn.Label(done)
 }
 
 // eachAxis writes a loop over the axes in the argument dim, with pointers that advance by their strides from axis to axis.
 func (t *treeKernel) eachAxis(pointers, strides []operand.Op, body func(p []reg.GPVirtual)) {
-	axis, n := t.NewLabel("axis"), t.GP64()
+	axis, n := t.fn.NewLabel("axis"), t.fn.GP64()
 	p := make([]reg.GPVirtual, len(pointers))
 	for i, from := range pointers {
-		p[i] = t.GP64()
-		t.MOVQ(from, p[i])
+		p[i] = t.fn.GP64()
+		t.fn.MOVQ(from, p[i])
 	}
-	t.Load(t.Param("dim"), n)
-	t.Label(axis)
+	t.fn.Load(t.fn.Param("dim"), n)
+	t.fn.Label(axis)
 	body(p)
 	for i := range p {
-		t.ADDQ(strides[i], p[i])
+		t.fn.ADDQ(strides[i], p[i])
 	}
-	t.DECQ(n)
-	t.JNE(operand.LabelRef(axis))
+	t.fn.DECQ(n)
+	t.fn.JNE(operand.LabelRef(axis))
 }
 
 // addSquare adds x² to the sum, or starts it.
@@ -342,18 +342,18 @@ func treeBoxes(f *x86.File, l x86.Level, e x86.Elem, dim int) {
 		"func(outFrom *int32, outTo *int32, boxes *"+T+", ld int, from *int32, to *int32, n int, box *"+T+", r2 "+T+extra+") int",
 		"keeps the runs whose box, a column of boxes, is nearer to the box than r2 says and returns how many. "+
 			"outFrom and outTo have room for a vector more than there are runs."), dim}
-	outFrom, outTo, p, stride := t.Arg("outFrom"), t.Arg("outTo"), t.Arg("boxes"), t.bytesArg("ld")
-	from, to, n, box, r2 := t.Arg("from"), t.Arg("to"), t.Arg("n"), t.Arg("box"), t.BroadcastArg("r2")
+	outFrom, outTo, p, stride := t.fn.Arg("outFrom"), t.fn.Arg("outTo"), t.fn.Arg("boxes"), t.bytesArg("ld")
+	from, to, n, box, r2 := t.fn.Arg("from"), t.fn.Arg("to"), t.fn.Arg("n"), t.fn.Arg("box"), t.fn.BroadcastArg("r2")
 	size := e.Bytes()
 	// Rows 0, 1, 2, 4 are multiples of the stride that an operand can have; 3 and 5 are seen from row 3.
 	var ld, p3 reg.GPVirtual
 	var lo, hi []reg.VecVirtual
 	if dim > 0 {
-		ld = t.GP64()
-		t.MOVQ(stride, ld)
-		p3 = t.GP64()
-		t.LEAQ(operand.Mem{Base: p, Index: ld, Scale: 2}, p3)
-		t.ADDQ(ld, p3)
+		ld = t.fn.GP64()
+		t.fn.MOVQ(stride, ld)
+		p3 = t.fn.GP64()
+		t.fn.LEAQ(operand.Mem{Base: p, Index: ld, Scale: 2}, p3)
+		t.fn.ADDQ(ld, p3)
 	}
 	at := func(r int) operand.Mem {
 		if r == 3 || r == 5 {
@@ -369,7 +369,7 @@ func treeBoxes(f *x86.File, l x86.Level, e x86.Elem, dim int) {
 	if l == x86.AVX2 {
 		table = t.table()
 	}
-	zero := t.Zero()
+	zero := t.fn.Zero()
 	body := func(tail *tailMasks) {
 		var sum reg.VecVirtual
 		gap := func(least, greatest, lo, hi reg.VecVirtual) {
@@ -384,35 +384,35 @@ func treeBoxes(f *x86.File, l x86.Level, e x86.Elem, dim int) {
 				gap(t.load(at(2*a), tail), t.load(at(2*a+1), tail), lo[a], hi[a])
 			}
 		} else {
-			sum = t.Zero()
+			sum = t.fn.Zero()
 			step := t.arg("ld")
 			t.eachAxis([]operand.Op{p, box}, []operand.Op{step, operand.U8(2 * size)}, func(p []reg.GPVirtual) {
 				least := t.load(operand.Mem{Base: p[0]}, tail)
-				t.ADDQ(step, p[0])
+				t.fn.ADDQ(step, p[0])
 				greatest := t.load(operand.Mem{Base: p[0]}, tail)
 				gap(least, greatest, t.broadcast(operand.Mem{Base: p[1]}), t.broadcast(operand.Mem{Base: p[1], Disp: size}))
 			})
 		}
 		s := t.less(sum, r2, tail)
 		s.permutations(table)
-		t.VMOVUPS(s.packIDs(t.loadIDs(operand.Mem{Base: from}, tail)), operand.Mem{Base: outFrom})
-		t.VMOVUPS(s.packIDs(t.loadIDs(operand.Mem{Base: to}, tail)), operand.Mem{Base: outTo})
+		t.fn.VMOVUPS(s.packIDs(t.loadIDs(operand.Mem{Base: from}, tail)), operand.Mem{Base: outFrom})
+		t.fn.VMOVUPS(s.packIDs(t.loadIDs(operand.Mem{Base: to}, tail)), operand.Mem{Base: outTo})
 		kept := s.count()
-		t.LEAQ(operand.Mem{Base: outFrom, Index: kept, Scale: 4}, outFrom)
-		t.LEAQ(operand.Mem{Base: outTo, Index: kept, Scale: 4}, outTo)
+		t.fn.LEAQ(operand.Mem{Base: outFrom, Index: kept, Scale: 4}, outFrom)
+		t.fn.LEAQ(operand.Mem{Base: outTo, Index: kept, Scale: 4}, outTo)
 	}
 	t.vectors(n, body, func() {
-		t.ADDQ(operand.U8(l.Bytes()), p)
+		t.fn.ADDQ(operand.U8(l.Bytes()), p)
 		if dim > 0 {
-			t.ADDQ(operand.U8(l.Bytes()), p3)
+			t.fn.ADDQ(operand.U8(l.Bytes()), p3)
 		}
-		t.ADDQ(operand.U8(4*t.Lanes()), from)
-		t.ADDQ(operand.U8(4*t.Lanes()), to)
+		t.fn.ADDQ(operand.U8(4*t.fn.Lanes()), from)
+		t.fn.ADDQ(operand.U8(4*t.fn.Lanes()), to)
 	})
-	t.SUBQ(t.arg("outFrom"), outFrom)
-	t.SHRQ(operand.U8(2), outFrom)
-	t.Store(outFrom, t.ReturnIndex(0))
-	t.End()
+	t.fn.SUBQ(t.arg("outFrom"), outFrom)
+	t.fn.SHRQ(operand.U8(2), outFrom)
+	t.fn.Store(outFrom, t.fn.ReturnIndex(0))
+	t.fn.End()
 }
 
 // treeFilter keeps, of runs of points, those whose squared distance from a box is less than r2. The distance of a coordinate
@@ -427,15 +427,15 @@ func treeFilter(f *x86.File, l x86.Level, e x86.Elem, dim int) {
 			", ldc int, id *int32, from *int32, to *int32, nruns int, box *"+T+", r2 "+T+extra+") int",
 		"keeps the points from[k] .. to[k]-1 whose squared distance from the box is less than r2 and returns how many. "+
 			"out, dist2 and outID have room for a vector more than there are points."), dim}
-	out, dist2, outID := t.Arg("out"), t.Arg("dist2"), t.Arg("outID")
+	out, dist2, outID := t.fn.Arg("out"), t.fn.Arg("dist2"), t.fn.Arg("outID")
 	strideOut, stride := t.bytesArg("ldo"), t.bytesArg("ldc")
 	var ldo, ldc reg.GPVirtual
 	if dim > 0 {
-		ldo, ldc = t.GP64(), t.GP64()
-		t.MOVQ(strideOut, ldo)
-		t.MOVQ(stride, ldc)
+		ldo, ldc = t.fn.GP64(), t.fn.GP64()
+		t.fn.MOVQ(strideOut, ldo)
+		t.fn.MOVQ(stride, ldc)
 	}
-	from, to, box, r2 := t.Arg("from"), t.Arg("to"), t.Arg("box"), t.BroadcastArg("r2")
+	from, to, box, r2 := t.fn.Arg("from"), t.fn.Arg("to"), t.fn.Arg("box"), t.fn.BroadcastArg("r2")
 	size := e.Bytes()
 	var lo, hi []reg.VecVirtual
 	for a := range dim {
@@ -446,26 +446,26 @@ func treeFilter(f *x86.File, l x86.Level, e x86.Elem, dim int) {
 	if l == x86.AVX2 {
 		table = t.table()
 	}
-	nextRun, finished := t.NewLabel("run"), t.NewLabel("finished")
-	t.Label(nextRun)
-	t.SUBQ(operand.U8(1), t.arg("nruns"))
-	t.JL(operand.LabelRef(finished))
-	p, pid, n := t.GP64(), t.GP64(), t.GP64()
-	t.MOVLQSX(operand.Mem{Base: from}, pid)
-	t.MOVLQSX(operand.Mem{Base: to}, n)
-	t.ADDQ(operand.U8(4), from)
-	t.ADDQ(operand.U8(4), to)
-	t.SUBQ(pid, n)
-	t.MOVQ(t.arg("c"), p)
-	t.LEAQ(operand.Mem{Base: p, Index: pid, Scale: uint8(size)}, p)
-	t.SHLQ(operand.U8(2), pid)
-	t.ADDQ(t.arg("id"), pid)
+	nextRun, finished := t.fn.NewLabel("run"), t.fn.NewLabel("finished")
+	t.fn.Label(nextRun)
+	t.fn.SUBQ(operand.U8(1), t.arg("nruns"))
+	t.fn.JL(operand.LabelRef(finished))
+	p, pid, n := t.fn.GP64(), t.fn.GP64(), t.fn.GP64()
+	t.fn.MOVLQSX(operand.Mem{Base: from}, pid)
+	t.fn.MOVLQSX(operand.Mem{Base: to}, n)
+	t.fn.ADDQ(operand.U8(4), from)
+	t.fn.ADDQ(operand.U8(4), to)
+	t.fn.SUBQ(pid, n)
+	t.fn.MOVQ(t.arg("c"), p)
+	t.fn.LEAQ(operand.Mem{Base: p, Index: pid, Scale: uint8(size)}, p)
+	t.fn.SHLQ(operand.U8(2), pid)
+	t.fn.ADDQ(t.arg("id"), pid)
 
 	body := func(tail *tailMasks) {
 		var sum reg.VecVirtual
 		var x []reg.VecVirtual
 		gap := func(x, lo, hi reg.VecVirtual) {
-			y := t.Vec()
+			y := t.fn.Vec()
 			t.inst("VMIN", hi, x, y)
 			t.inst("VMAX", lo, y, y)
 			t.inst("VSUB", y, x, y)
@@ -477,7 +477,7 @@ func treeFilter(f *x86.File, l x86.Level, e x86.Elem, dim int) {
 				gap(x[a], lo[a], hi[a])
 			}
 		} else {
-			sum = t.Zero()
+			sum = t.fn.Zero()
 			t.eachAxis([]operand.Op{p, box}, []operand.Op{stride, operand.U8(2 * size)}, func(p []reg.GPVirtual) {
 				gap(t.load(operand.Mem{Base: p[0]}, tail), t.broadcast(operand.Mem{Base: p[1]}),
 					t.broadcast(operand.Mem{Base: p[1], Disp: size}))
@@ -486,7 +486,7 @@ func treeFilter(f *x86.File, l x86.Level, e x86.Elem, dim int) {
 		s := t.less(sum, r2, tail)
 		s.permutations(table)
 		t.inst("VMOVU", s.pack(sum), operand.Mem{Base: dist2})
-		t.VMOVUPS(s.packIDs(t.loadIDs(operand.Mem{Base: pid}, tail)), operand.Mem{Base: outID})
+		t.fn.VMOVUPS(s.packIDs(t.loadIDs(operand.Mem{Base: pid}, tail)), operand.Mem{Base: outID})
 		if dim > 0 {
 			for a := range dim {
 				t.inst("VMOVU", s.pack(x[a]), row(out, ldo, a))
@@ -497,20 +497,20 @@ func treeFilter(f *x86.File, l x86.Level, e x86.Elem, dim int) {
 			})
 		}
 		kept := s.count()
-		t.LEAQ(operand.Mem{Base: out, Index: kept, Scale: uint8(size)}, out)
-		t.LEAQ(operand.Mem{Base: dist2, Index: kept, Scale: uint8(size)}, dist2)
-		t.LEAQ(operand.Mem{Base: outID, Index: kept, Scale: 4}, outID)
+		t.fn.LEAQ(operand.Mem{Base: out, Index: kept, Scale: uint8(size)}, out)
+		t.fn.LEAQ(operand.Mem{Base: dist2, Index: kept, Scale: uint8(size)}, dist2)
+		t.fn.LEAQ(operand.Mem{Base: outID, Index: kept, Scale: 4}, outID)
 	}
 	t.vectors(n, body, func() {
-		t.ADDQ(operand.U8(l.Bytes()), p)
-		t.ADDQ(operand.U8(4*t.Lanes()), pid)
+		t.fn.ADDQ(operand.U8(l.Bytes()), p)
+		t.fn.ADDQ(operand.U8(4*t.fn.Lanes()), pid)
 	})
-	t.JMP(operand.LabelRef(nextRun))
-	t.Label(finished)
-	t.SUBQ(t.arg("outID"), outID)
-	t.SHRQ(operand.U8(2), outID)
-	t.Store(outID, t.ReturnIndex(0))
-	t.End()
+	t.fn.JMP(operand.LabelRef(nextRun))
+	t.fn.Label(finished)
+	t.fn.SUBQ(t.arg("outID"), outID)
+	t.fn.SHRQ(operand.U8(2), outID)
+	t.fn.Store(outID, t.fn.ReturnIndex(0))
+	t.fn.End()
 }
 
 // treeScan finds, for each of several queries, the points whose squared distance is less than the query's r2, or counts
@@ -536,23 +536,23 @@ func treeScan(f *x86.File, l x86.Level, e x86.Elem, dim int, count bool) {
 	var index, dist2 reg.GPVirtual
 	end := "count"
 	if !count {
-		index, dist2, end = t.Arg("index"), t.Arg("dist2"), "end"
+		index, dist2, end = t.fn.Arg("index"), t.fn.Arg("dist2"), "end"
 	}
-	q, strideQ, stride := t.Arg("q"), t.bytesArg("ldq"), t.bytesArg("ldc")
+	q, strideQ, stride := t.fn.Arg("q"), t.bytesArg("ldq"), t.bytesArg("ldc")
 	var ldc reg.GPVirtual
 	if dim > 0 {
-		ldc = t.GP64()
-		t.MOVQ(stride, ldc)
+		ldc = t.fn.GP64()
+		t.fn.MOVQ(stride, ldc)
 	}
-	found := t.GP64()
-	t.XORQ(found, found)
+	found := t.fn.GP64()
+	t.fn.XORQ(found, found)
 	var table reg.GPVirtual
 	if l == x86.AVX2 && !count {
 		table = t.table()
 	}
 	var abs reg.VecVirtual
 	if dim == 0 {
-		abs = t.Vec()
+		abs = t.fn.Vec()
 		bits := uint64(0x7fffffff)
 		if e == x86.F64 {
 			bits = 0x7fffffffffffffff
@@ -561,32 +561,32 @@ func treeScan(f *x86.File, l x86.Level, e x86.Elem, dim int, count bool) {
 		for i := range rep {
 			rep[i] = bits
 		}
-		t.inst("VMOVU", t.Data("treeAbs"+e.String(), rep...), abs)
+		t.inst("VMOVU", t.fn.Data("treeAbs"+e.String(), rep...), abs)
 	}
-	query, done := t.NewLabel("query"), t.NewLabel("finished")
-	t.Label(query)
-	t.SUBQ(operand.U8(1), t.arg("nq"))
-	t.JL(operand.LabelRef(done))
+	query, done := t.fn.NewLabel("query"), t.fn.NewLabel("finished")
+	t.fn.Label(query)
+	t.fn.SUBQ(operand.U8(1), t.arg("nq"))
+	t.fn.JL(operand.LabelRef(done))
 	// The next query's coordinates and radius.
-	at, step := t.GP64(), t.GP64()
-	t.MOVQ(t.arg("r2"), at)
+	at, step := t.fn.GP64(), t.fn.GP64()
+	t.fn.MOVQ(t.arg("r2"), at)
 	r2 := t.broadcast(operand.Mem{Base: at})
-	t.MOVQ(t.arg("stepR2"), step)
-	t.LEAQ(operand.Mem{Base: at, Index: step, Scale: uint8(size)}, at)
-	t.MOVQ(at, t.arg("r2"))
+	t.fn.MOVQ(t.arg("stepR2"), step)
+	t.fn.LEAQ(operand.Mem{Base: at, Index: step, Scale: uint8(size)}, at)
+	t.fn.MOVQ(at, t.arg("r2"))
 	var center []reg.VecVirtual
-	t.MOVQ(strideQ, step)
+	t.fn.MOVQ(strideQ, step)
 	for a := range dim {
 		center = append(center, t.broadcast(row(q, step, a)))
 	}
-	p, pid, n := t.GP64(), t.GP64(), t.GP64()
-	t.MOVQ(t.arg("c"), p)
+	p, pid, n := t.fn.GP64(), t.fn.GP64(), t.fn.GP64()
+	t.fn.MOVQ(t.arg("c"), p)
 	if !count {
-		t.MOVQ(t.arg("id"), pid)
+		t.fn.MOVQ(t.arg("id"), pid)
 	}
-	t.MOVQ(t.arg("nc"), n)
+	t.fn.MOVQ(t.arg("nc"), n)
 	if count {
-		t.XORQ(found, found)
+		t.fn.XORQ(found, found)
 	}
 	body := func(tail *tailMasks) {
 		var sum reg.VecVirtual
@@ -597,12 +597,12 @@ func treeScan(f *x86.File, l x86.Level, e x86.Elem, dim int, count bool) {
 				t.addSquare(&sum, x)
 			}
 		} else {
-			sum = t.Zero()
+			sum = t.fn.Zero()
 			t.eachAxis([]operand.Op{p, q, t.arg("period")}, []operand.Op{stride, strideQ, operand.U8(size)}, func(p []reg.GPVirtual) {
 				x := t.load(operand.Mem{Base: p[0]}, tail)
 				t.inst("VSUB", t.broadcast(operand.Mem{Base: p[1]}), x, x)
 				t.inst("VAND", abs, x, x)
-				other := t.Vec()
+				other := t.fn.Vec()
 				t.inst("VSUB", t.broadcast(operand.Mem{Base: p[2]}), x, other)
 				t.inst("VAND", abs, other, other)
 				t.inst("VMIN", x, other, x) // x, if the other is NaN: both infinite
@@ -611,28 +611,28 @@ func treeScan(f *x86.File, l x86.Level, e x86.Elem, dim int, count bool) {
 		}
 		s := t.less(sum, r2, tail)
 		if count {
-			t.ADDQ(s.count(), found)
+			t.fn.ADDQ(s.count(), found)
 			return
 		}
 		s.permutations(table)
-		t.VMOVUPS(s.packIDs(t.loadIDs(operand.Mem{Base: pid}, tail)), operand.Mem{Base: index, Index: found, Scale: 4})
+		t.fn.VMOVUPS(s.packIDs(t.loadIDs(operand.Mem{Base: pid}, tail)), operand.Mem{Base: index, Index: found, Scale: 4})
 		t.inst("VMOVU", s.pack(sum), operand.Mem{Base: dist2, Index: found, Scale: uint8(size)})
-		t.ADDQ(s.count(), found)
+		t.fn.ADDQ(s.count(), found)
 	}
 	t.vectors(n, body, func() {
-		t.ADDQ(operand.U8(l.Bytes()), p)
+		t.fn.ADDQ(operand.U8(l.Bytes()), p)
 		if !count {
-			t.ADDQ(operand.U8(4*t.Lanes()), pid)
+			t.fn.ADDQ(operand.U8(4*t.fn.Lanes()), pid)
 		}
 	})
-	to := t.GP64()
-	t.MOVQ(t.arg(end), to)
-	t.MOVL(found.As32(), operand.Mem{Base: to})
-	t.ADDQ(operand.U8(4), t.arg(end))
-	t.ADDQ(operand.U8(size), q)
-	t.JMP(operand.LabelRef(query))
-	t.Label(done)
-	t.End()
+	to := t.fn.GP64()
+	t.fn.MOVQ(t.arg(end), to)
+	t.fn.MOVL(found.As32(), operand.Mem{Base: to})
+	t.fn.ADDQ(operand.U8(4), t.arg(end))
+	t.fn.ADDQ(operand.U8(size), q)
+	t.fn.JMP(operand.LabelRef(query))
+	t.fn.Label(done)
+	t.fn.End()
 }
 
 // treePartition splits the columns of a matrix by a row of it, the key: those with key < pivot move to the front, the others
@@ -645,11 +645,11 @@ func treePartition(f *x86.File, l x86.Level, e x86.Elem) {
 		"moves the columns with key < pivot of x to the front and the others to scratch, which has room for a vector "+
 			"more, and returns how many are in front."), 0}
 	size := e.Bytes()
-	ldx, lds, key, n := t.bytes(t.Arg("ldx")), t.bytes(t.Arg("lds")), t.Arg("key"), t.Arg("n")
-	pivot := t.BroadcastArg("pivot")
-	read, left := t.GP64(), t.GP64() // columns
-	t.XORQ(read, read)
-	t.XORQ(left, left)
+	ldx, lds, key, n := t.bytes(t.fn.Arg("ldx")), t.bytes(t.fn.Arg("lds")), t.fn.Arg("key"), t.fn.Arg("n")
+	pivot := t.fn.BroadcastArg("pivot")
+	read, left := t.fn.GP64(), t.fn.GP64() // columns
+	t.fn.XORQ(read, read)
+	t.fn.XORQ(left, left)
 	var table reg.GPVirtual
 	if l == x86.AVX2 {
 		table = t.table()
@@ -658,39 +658,39 @@ func treePartition(f *x86.File, l x86.Level, e x86.Elem) {
 		v := t.load(operand.Mem{Base: key, Index: read, Scale: uint8(size)}, tail)
 		front := t.less(v, pivot, tail)
 		front.permutations(table)
-		back := &selection{treeKernel: t, bits: t.GP64()}
+		back := &selection{treeKernel: t, bits: t.fn.GP64()}
 		if l == x86.AVX512 {
-			back.k = t.K()
-			t.KNOTW(front.k, back.k)
+			back.k = t.fn.K()
+			t.fn.KNOTW(front.k, back.k)
 			if tail != nil {
-				t.KANDW(tail.k, back.k, back.k)
+				t.fn.KANDW(tail.k, back.k, back.k)
 			}
 		} else {
-			t.MOVQ(front.bits, back.bits)
-			t.XORQ(operand.U32(1<<t.Lanes()-1), back.bits) // lanes beyond the end are last and go to scratch's spare room
+			t.fn.MOVQ(front.bits, back.bits)
+			t.fn.XORQ(operand.U32(1<<t.fn.Lanes()-1), back.bits) // lanes beyond the end are last and go to scratch's spare room
 			back.permutations(table)
 		}
 		kept := front.count()
 		var frontMask reg.Register
 		if tail != nil { // a whole vector would reach past the last column
 			if l == x86.AVX512 {
-				ones, k := t.GP64(), t.K()
-				t.MOVQ(operand.I32(-1), ones)
-				t.BZHIQ(kept, ones, ones)
-				t.KMOVW(ones.As32(), k)
+				ones, k := t.fn.GP64(), t.fn.K()
+				t.fn.MOVQ(operand.I32(-1), ones)
+				t.fn.BZHIQ(kept, ones, ones)
+				t.fn.KMOVW(ones.As32(), k)
 				frontMask = k
 			} else {
-				frontMask = t.window(kept, size, t.Vec())
+				frontMask = t.window(kept, size, t.fn.Vec())
 			}
 		}
-		px, ps, nrows, right := t.GP64(), t.GP64(), t.GP64(), t.GP64()
-		t.MOVQ(t.arg("x"), px)
-		t.MOVQ(t.arg("scratch"), ps)
-		t.MOVQ(read, right)
-		t.SUBQ(left, right)
-		t.Load(t.Param("rows"), nrows)
-		rows := t.NewLabel("rows")
-		t.Label(rows)
+		px, ps, nrows, right := t.fn.GP64(), t.fn.GP64(), t.fn.GP64(), t.fn.GP64()
+		t.fn.MOVQ(t.arg("x"), px)
+		t.fn.MOVQ(t.arg("scratch"), ps)
+		t.fn.MOVQ(read, right)
+		t.fn.SUBQ(left, right)
+		t.fn.Load(t.fn.Param("rows"), nrows)
+		rows := t.fn.NewLabel("rows")
+		t.fn.Label(rows)
 		w := t.load(operand.Mem{Base: px, Index: read, Scale: uint8(size)}, tail)
 		a, b := front.pack(w), back.pack(w)
 		to := operand.Mem{Base: px, Index: left, Scale: uint8(size)}
@@ -703,13 +703,13 @@ func treePartition(f *x86.File, l x86.Level, e x86.Elem) {
 			t.inst("VMASKMOV", a, frontMask, to)
 		}
 		t.inst("VMOVU", b, operand.Mem{Base: ps, Index: right, Scale: uint8(size)})
-		t.ADDQ(ldx, px)
-		t.ADDQ(lds, ps)
-		t.DECQ(nrows)
-		t.JNE(operand.LabelRef(rows))
-		t.ADDQ(kept, left)
+		t.fn.ADDQ(ldx, px)
+		t.fn.ADDQ(lds, ps)
+		t.fn.DECQ(nrows)
+		t.fn.JNE(operand.LabelRef(rows))
+		t.fn.ADDQ(kept, left)
 	}
-	t.vectors(n, body, func() { t.ADDQ(operand.U8(t.Lanes()), read) })
-	t.Store(left, t.ReturnIndex(0))
-	t.End()
+	t.vectors(n, body, func() { t.fn.ADDQ(operand.U8(t.fn.Lanes()), read) })
+	t.fn.Store(left, t.fn.ReturnIndex(0))
+	t.fn.End()
 }

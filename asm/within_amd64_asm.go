@@ -28,7 +28,7 @@ func withinAMD64(f *x86.File) {
 
 // withinWalk goes through the points whose bit is set, a group of as many points as a vector has lanes at a time.
 type withinWalk struct {
-	*x86.Func
+	fn                    *x86.Func
 	index, label, bits, x reg.GPVirtual // where the next result goes, and the points
 	stride, n             reg.GPVirtual // bytes from a coordinate to the next, and, for the last words, points
 
@@ -44,20 +44,20 @@ func newWithinWalk(f *x86.File, l x86.Level, name, doc string, params ...string)
 	signature := fmt.Sprintf("func(index *int32, label *int32, bits *uint64, x *float64, stride, n int, %s float64) (count int)",
 		strings.Join(params, ", "))
 	fn := f.Func(l, x86.F64, name, signature, doc)
-	w := &withinWalk{Func: fn, index: fn.Arg("index"), label: fn.Arg("label"), bits: fn.Arg("bits"),
+	w := &withinWalk{fn: fn, index: fn.Arg("index"), label: fn.Arg("label"), bits: fn.Arg("bits"),
 		x: fn.Arg("x"), stride: fn.Arg("stride"),
 		at: fn.GP64(), word: fn.GP64(), off: fn.GP64(), point: fn.GP64()}
-	w.SHLQ(operand.U8(3), w.stride)
-	w.abs = w.Vec()
-	w.VBROADCASTSD(w.Data("withinAbs", math.MaxInt64), w.abs)
+	w.fn.SHLQ(operand.U8(3), w.stride)
+	w.abs = w.fn.Vec()
+	w.fn.VBROADCASTSD(w.fn.Data("withinAbs", math.MaxInt64), w.abs)
 	return w
 }
 
 // number returns what brings a constant of the function's type into a register: once, or, on AVX2, which has too few of
 // them, each time.
 func (w *withinWalk) number(name string, x float64) func() reg.VecVirtual {
-	load := func() reg.VecVirtual { return w.ConstVec("within"+name, x) }
-	if w.Level == x86.AVX2 {
+	load := func() reg.VecVirtual { return w.fn.ConstVec("within"+name, x) }
+	if w.fn.Level == x86.AVX2 {
 		return load
 	}
 	r := load()
@@ -80,8 +80,8 @@ func entryAt(base, stride reg.GPVirtual, c int) operand.Mem {
 
 // op writes dst = a name b.
 func (w *withinWalk) op(name string, a, b operand.Op) reg.VecVirtual {
-	dst := w.Vec()
-	w.Inst(name+"PD", b, a, dst)
+	dst := w.fn.Vec()
+	w.fn.Inst(name+"PD", b, a, dst)
 	return dst
 }
 
@@ -92,13 +92,13 @@ func (w *withinWalk) mag(a operand.Op) reg.VecVirtual    { return w.op("VAND", w
 
 // less is the mask of lanes in which a < b.
 func (w *withinWalk) less(a, b reg.VecVirtual) reg.Register {
-	if w.Level == x86.AVX512 {
-		k := w.K()
-		w.VCMPPD(operand.U8(x86.LT), b, a, k)
+	if w.fn.Level == x86.AVX512 {
+		k := w.fn.K()
+		w.fn.VCMPPD(operand.U8(x86.LT), b, a, k)
 		return k
 	}
-	dst := w.Vec()
-	w.VCMPPD(operand.U8(x86.LT), b, a, dst)
+	dst := w.fn.Vec()
+	w.fn.VCMPPD(operand.U8(x86.LT), b, a, dst)
 	return dst
 }
 
@@ -109,119 +109,119 @@ func (w *withinWalk) less(a, b reg.VecVirtual) reg.Register {
 // mostly go the same way. Most words are zero. To pass one takes four operations, because all other addresses are
 // computed from its own.
 func (w *withinWalk) run(keep func() reg.Register) {
-	lanes := w.Lanes()
+	lanes := w.fn.Lanes()
 	groups := func() {
-		group, skip := w.NewLabel("group"), w.NewLabel("skip")
-		w.MOVQ(w.at, w.off)
-		w.SHLQ(operand.U8(3), w.off)
-		w.Label(group)
-		zeros := w.GP64()
-		w.BSFQ(w.word, zeros)
-		if w.Level == x86.AVX512 {
-			w.SHRXQ(zeros, w.word, w.word)
+		group, skip := w.fn.NewLabel("group"), w.fn.NewLabel("skip")
+		w.fn.MOVQ(w.at, w.off)
+		w.fn.SHLQ(operand.U8(3), w.off)
+		w.fn.Label(group)
+		zeros := w.fn.GP64()
+		w.fn.BSFQ(w.word, zeros)
+		if w.fn.Level == x86.AVX512 {
+			w.fn.SHRXQ(zeros, w.word, w.word)
 		} else {
-			w.MOVQ(zeros, reg.RCX)
-			w.SHRQ(reg.CL, w.word)
+			w.fn.MOVQ(zeros, reg.RCX)
+			w.fn.SHRQ(reg.CL, w.word)
 		}
-		w.ADDQ(zeros, w.off)
-		w.LEAQ(operand.Mem{Base: w.x, Index: w.off, Scale: 8}, w.point)
+		w.fn.ADDQ(zeros, w.off)
+		w.fn.LEAQ(operand.Mem{Base: w.x, Index: w.off, Scale: 8}, w.point)
 		w.group(keep, skip)
-		w.Label(skip)
-		w.ADDQ(operand.U8(lanes), w.off)
-		w.SHRQ(operand.U8(lanes), w.word)
-		w.JNE(operand.LabelRef(group))
+		w.fn.Label(skip)
+		w.fn.ADDQ(operand.U8(lanes), w.off)
+		w.fn.SHRQ(operand.U8(lanes), w.word)
+		w.fn.JNE(operand.LabelRef(group))
 	}
 	word := operand.Mem{Base: w.bits, Index: w.at, Scale: 1}
 	// Behind the first (n - lanes)/64 words, rounded down, there is room for a whole vector.
-	next, rest, done := w.NewLabel("next"), w.NewLabel("rest"), w.NewLabel("done")
-	end := w.Arg("n")
-	w.SUBQ(operand.U8(lanes), end)
-	w.SARQ(operand.U8(6), end)
-	w.SHLQ(operand.U8(3), end)
-	w.MOVQ(operand.I32(-8), w.at)
-	w.Label(next)
-	w.ADDQ(operand.U8(8), w.at)
-	w.CMPQ(w.at, end)
-	w.JGE(operand.LabelRef(rest))
-	w.MOVQ(word, w.word)
-	w.TESTQ(w.word, w.word)
-	w.JE(operand.LabelRef(next))
+	next, rest, done := w.fn.NewLabel("next"), w.fn.NewLabel("rest"), w.fn.NewLabel("done")
+	end := w.fn.Arg("n")
+	w.fn.SUBQ(operand.U8(lanes), end)
+	w.fn.SARQ(operand.U8(6), end)
+	w.fn.SHLQ(operand.U8(3), end)
+	w.fn.MOVQ(operand.I32(-8), w.at)
+	w.fn.Label(next)
+	w.fn.ADDQ(operand.U8(8), w.at)
+	w.fn.CMPQ(w.at, end)
+	w.fn.JGE(operand.LabelRef(rest))
+	w.fn.MOVQ(word, w.word)
+	w.fn.TESTQ(w.word, w.word)
+	w.fn.JE(operand.LabelRef(next))
 	groups()
-	w.JMP(operand.LabelRef(next))
+	w.fn.JMP(operand.LabelRef(next))
 
 	// The last ones, by masked loads and stores.
 	w.last = true
-	whole, after := w.NewLabel("whole"), w.NewLabel("after")
-	w.Label(rest)
-	w.n = w.Arg("n")
-	left := w.GP64()
-	w.MOVQ(w.at, left)
-	w.NEGQ(left)
-	w.LEAQ(operand.Mem{Base: w.n, Index: left, Scale: 8}, left)
-	w.TESTQ(left, left)
-	w.JLE(operand.LabelRef(done))
-	w.MOVQ(word, w.word)
-	w.CMPQ(left, operand.U8(64))
-	w.JGE(operand.LabelRef(whole))
+	whole, after := w.fn.NewLabel("whole"), w.fn.NewLabel("after")
+	w.fn.Label(rest)
+	w.n = w.fn.Arg("n")
+	left := w.fn.GP64()
+	w.fn.MOVQ(w.at, left)
+	w.fn.NEGQ(left)
+	w.fn.LEAQ(operand.Mem{Base: w.n, Index: left, Scale: 8}, left)
+	w.fn.TESTQ(left, left)
+	w.fn.JLE(operand.LabelRef(done))
+	w.fn.MOVQ(word, w.word)
+	w.fn.CMPQ(left, operand.U8(64))
+	w.fn.JGE(operand.LabelRef(whole))
 	// Only bits of points that exist count.
-	beyond := w.GP64()
-	w.MOVQ(left, reg.RCX)
-	w.MOVQ(operand.I32(-1), beyond)
-	w.SHLQ(reg.CL, beyond)
-	w.NOTQ(beyond)
-	w.ANDQ(beyond, w.word)
-	w.Label(whole)
-	w.TESTQ(w.word, w.word)
-	w.JE(operand.LabelRef(after))
+	beyond := w.fn.GP64()
+	w.fn.MOVQ(left, reg.RCX)
+	w.fn.MOVQ(operand.I32(-1), beyond)
+	w.fn.SHLQ(reg.CL, beyond)
+	w.fn.NOTQ(beyond)
+	w.fn.ANDQ(beyond, w.word)
+	w.fn.Label(whole)
+	w.fn.TESTQ(w.word, w.word)
+	w.fn.JE(operand.LabelRef(after))
 	groups()
-	w.Label(after)
-	w.ADDQ(operand.U8(8), w.at)
-	w.JMP(operand.LabelRef(rest))
+	w.fn.Label(after)
+	w.fn.ADDQ(operand.U8(8), w.at)
+	w.fn.JMP(operand.LabelRef(rest))
 
-	w.Label(done)
-	first := w.Arg("index")
-	w.SUBQ(first, w.index)
-	w.SHRQ(operand.U8(2), w.index)
-	w.Store(w.index, w.ReturnIndex(0))
-	w.End()
+	w.fn.Label(done)
+	first := w.fn.Arg("index")
+	w.fn.SUBQ(first, w.index)
+	w.fn.SHRQ(operand.U8(2), w.index)
+	w.fn.Store(w.index, w.fn.ReturnIndex(0))
+	w.fn.End()
 }
 
 // group writes out one group of points.
 func (w *withinWalk) group(keep func() reg.Register, skip string) {
 	var bound x86.Tail // of the group's points, in the last word
 	if w.last {
-		n := w.GP64()
-		w.MOVQ(w.n, n)
-		w.SUBQ(w.off, n)
-		lanes := w.GP64()
-		w.MOVQ(operand.I32(w.Lanes()), lanes)
-		w.CMPQ(lanes, n)
-		w.CMOVQLT(lanes, n)
-		bound = w.NewTail(n)
+		n := w.fn.GP64()
+		w.fn.MOVQ(w.n, n)
+		w.fn.SUBQ(w.off, n)
+		lanes := w.fn.GP64()
+		w.fn.MOVQ(operand.I32(w.fn.Lanes()), lanes)
+		w.fn.CMPQ(lanes, n)
+		w.fn.CMOVQLT(lanes, n)
+		bound = w.fn.NewTail(n)
 		w.load = bound.Load
 		defer func() { w.load = nil }()
 		w.keepers(keep, skip, func() reg.VecVirtual { return w.tailLabels(n) })
 		return
 	}
 	w.load = func(m operand.Mem) reg.VecVirtual {
-		r := w.Vec()
-		w.VMOVUPS(m, r)
+		r := w.fn.Vec()
+		w.fn.VMOVUPS(m, r)
 		return r
 	}
 	w.keepers(keep, skip, func() reg.VecVirtual {
 		r := w.labelVec()
 		m := w.labels()
-		w.VMOVDQU(m, r)
+		w.fn.VMOVDQU(m, r)
 		return r
 	})
 }
 
 // labelVec is a register for as many int32 as a vector has lanes.
 func (w *withinWalk) labelVec() reg.VecVirtual {
-	if w.Lanes() == 8 {
-		return w.YMM()
+	if w.fn.Lanes() == 8 {
+		return w.fn.YMM()
 	}
-	return w.XMM()
+	return w.fn.XMM()
 }
 
 // labels addresses the group's labels.
@@ -230,61 +230,61 @@ func (w *withinWalk) labels() operand.Mem { return operand.Mem{Base: w.label, In
 // tailLabels reads the first n labels of the group.
 func (w *withinWalk) tailLabels(n reg.GPVirtual) reg.VecVirtual {
 	r, m := w.labelVec(), w.labels()
-	if w.Level == x86.AVX512 {
-		w.VMOVDQU32_Z(m, w.lowest(n), r)
+	if w.fn.Level == x86.AVX512 {
+		w.fn.VMOVDQU32_Z(m, w.lowest(n), r)
 	} else {
-		w.VPMASKMOVD(m, w.labelMask(n), r)
+		w.fn.VPMASKMOVD(m, w.labelMask(n), r)
 	}
 	return r
 }
 
 // lowest is the opmask of the first n lanes.
 func (w *withinWalk) lowest(n reg.GPVirtual) reg.Register {
-	ones, k := w.GP64(), w.K()
-	w.MOVQ(operand.I32(-1), ones)
-	w.BZHIQ(n, ones, ones)
-	w.KMOVW(ones.As32(), k)
+	ones, k := w.fn.GP64(), w.fn.K()
+	w.fn.MOVQ(operand.I32(-1), ones)
+	w.fn.BZHIQ(n, ones, ones)
+	w.fn.KMOVW(ones.As32(), k)
 	return k
 }
 
 // labelMask is the AVX2 mask of the first n labels.
 func (w *withinWalk) labelMask(n reg.GPVirtual) reg.VecVirtual {
-	lanes := w.Lanes()
+	lanes := w.fn.Lanes()
 	ones := make([]uint64, lanes) // pairs of labels
 	for i := range lanes / 2 {
 		ones[i] = math.MaxUint64
 	}
-	table, offset, mask := w.GP64(), w.GP64(), w.labelVec()
-	w.LEAQ(w.Data("withinLabelMask", ones...), table)
-	w.MOVQ(n, offset)
-	w.NEGQ(offset)
-	w.VMOVDQU(operand.Mem{Base: table, Index: offset, Scale: 4, Disp: 4 * lanes}, mask)
+	table, offset, mask := w.fn.GP64(), w.fn.GP64(), w.labelVec()
+	w.fn.LEAQ(w.fn.Data("withinLabelMask", ones...), table)
+	w.fn.MOVQ(n, offset)
+	w.fn.NEGQ(offset)
+	w.fn.VMOVDQU(operand.Mem{Base: table, Index: offset, Scale: 4, Disp: 4 * lanes}, mask)
 	return mask
 }
 
 // keepers writes the test of a group and moves the labels of the points that pass it to the results.
 func (w *withinWalk) keepers(keep func() reg.Register, skip string, labels func() reg.VecVirtual) {
-	hit, count := w.GP64(), w.GP64()
+	hit, count := w.fn.GP64(), w.fn.GP64()
 	mask := keep()
-	if w.Level == x86.AVX512 {
-		w.KMOVB(mask, hit.As32())
+	if w.fn.Level == x86.AVX512 {
+		w.fn.KMOVB(mask, hit.As32())
 	} else {
-		w.VMOVMSKPD(mask, hit.As32())
+		w.fn.VMOVMSKPD(mask, hit.As32())
 	}
-	w.ANDL(w.word.As32(), hit.As32())
-	w.JE(operand.LabelRef(skip))
-	w.POPCNTL(hit.As32(), count.As32())
-	advance := func() { w.LEAQ(operand.Mem{Base: w.index, Index: count, Scale: 4}, w.index) }
+	w.fn.ANDL(w.word.As32(), hit.As32())
+	w.fn.JE(operand.LabelRef(skip))
+	w.fn.POPCNTL(hit.As32(), count.As32())
+	advance := func() { w.fn.LEAQ(operand.Mem{Base: w.index, Index: count, Scale: 4}, w.index) }
 	if !w.last {
 		// A group starts with a point that may be within. So the points within are mostly its first ones, and stand side by side already.
-		scattered, above := w.NewLabel("scattered"), w.GP64()
-		w.LEAL(operand.Mem{Base: hit, Disp: 1}, above.As32())
-		w.TESTL(hit.As32(), above.As32())
-		w.JNE(operand.LabelRef(scattered))
-		w.VMOVDQU(labels(), operand.Mem{Base: w.index})
+		scattered, above := w.fn.NewLabel("scattered"), w.fn.GP64()
+		w.fn.LEAL(operand.Mem{Base: hit, Disp: 1}, above.As32())
+		w.fn.TESTL(hit.As32(), above.As32())
+		w.fn.JNE(operand.LabelRef(scattered))
+		w.fn.VMOVDQU(labels(), operand.Mem{Base: w.index})
 		advance()
-		w.JMP(operand.LabelRef(skip))
-		w.Label(scattered)
+		w.fn.JMP(operand.LabelRef(skip))
+		w.fn.Label(scattered)
 	}
 	w.pack(hit, count, labels())
 	advance()
@@ -294,28 +294,28 @@ func (w *withinWalk) keepers(keep func() reg.Register, skip string, labels func(
 // can go, because no more points have been kept than seen.
 func (w *withinWalk) pack(hit, count reg.GPVirtual, labels reg.VecVirtual) {
 	to := operand.Mem{Base: w.index}
-	if w.Level == x86.AVX512 {
-		k := w.K()
-		w.KMOVW(hit.As32(), k)
-		w.VPCOMPRESSD_Z(labels, k, labels)
+	if w.fn.Level == x86.AVX512 {
+		k := w.fn.K()
+		w.fn.KMOVW(hit.As32(), k)
+		w.fn.VPCOMPRESSD_Z(labels, k, labels)
 		if w.last {
-			w.VMOVDQU32(labels, w.lowest(count), to)
+			w.fn.VMOVDQU32(labels, w.lowest(count), to)
 		} else {
-			w.VMOVDQU32(labels, to)
+			w.fn.VMOVDQU32(labels, to)
 		}
 		return
 	}
-	w.VPERMILPS(w.order(hit), labels, labels)
+	w.fn.VPERMILPS(w.order(hit), labels, labels)
 	if w.last {
-		w.VPMASKMOVD(labels, w.labelMask(count), to)
+		w.fn.VPMASKMOVD(labels, w.labelMask(count), to)
 	} else {
-		w.VMOVDQU(labels, to)
+		w.fn.VMOVDQU(labels, to)
 	}
 }
 
 // order loads the permutation that moves the labels of hit to the front, from a table of bytes.
 func (w *withinWalk) order(hit reg.GPVirtual) reg.VecVirtual {
-	lanes := w.Lanes()
+	lanes := w.fn.Lanes()
 	words := make([]uint64, 1<<lanes)
 	for set := range words {
 		at := 0
@@ -326,9 +326,9 @@ func (w *withinWalk) order(hit reg.GPVirtual) reg.VecVirtual {
 			}
 		}
 	}
-	base, r := w.GP64(), w.XMM()
-	w.LEAQ(w.Data("withinOrder", words...), base)
-	w.VPMOVZXBD(operand.Mem{Base: base, Index: hit, Scale: 8}, r)
+	base, r := w.fn.GP64(), w.fn.XMM()
+	w.fn.LEAQ(w.fn.Data("withinOrder", words...), base)
+	w.fn.VPMOVZXBD(operand.Mem{Base: base, Index: hit, Scale: 8}, r)
 	return r
 }
 
@@ -339,9 +339,9 @@ func withinEuclid(f *x86.File, l x86.Level, d int) {
 		"keeps the points with |u - x|² < limit among those whose bit is set, and returns how many.", append(params, "limit")...)
 	var u []reg.VecVirtual
 	for _, p := range params {
-		u = append(u, w.BroadcastArg(p))
+		u = append(u, w.fn.BroadcastArg(p))
 	}
-	limit := w.BroadcastArg("limit")
+	limit := w.fn.BroadcastArg("limit")
 	w.run(func() reg.Register {
 		var sum reg.VecVirtual
 		for c := range d {
@@ -361,8 +361,8 @@ func withinRigid(f *x86.File, l x86.Level) {
 	w := newWithinWalk(f, l, "withinRigid",
 		"keeps the points with |m·(u - x)|² < limit among those whose bit is set, and returns how many.",
 		"u0", "u1", "m0", "m1", "limit")
-	u0, u1, m0, m1 := w.BroadcastArg("u0"), w.BroadcastArg("u1"), w.BroadcastArg("m0"), w.BroadcastArg("m1")
-	limit := w.BroadcastArg("limit")
+	u0, u1, m0, m1 := w.fn.BroadcastArg("u0"), w.fn.BroadcastArg("u1"), w.fn.BroadcastArg("m0"), w.fn.BroadcastArg("m1")
+	limit := w.fn.BroadcastArg("limit")
 	w.run(func() reg.Register {
 		dx, dy := w.sub(u0, w.coordinate(0)), w.sub(u1, w.coordinate(1))
 		re := w.sub(w.mul(m0, dx), w.mul(m1, dy))
@@ -387,8 +387,8 @@ func withinLogPolar(f *x86.File, l x86.Level) {
 	w := newWithinWalk(f, l, "withinLogPolar",
 		"keeps the points with alpha·|Δθ| + beta·|Δl| < r among those whose bit is set, and returns how many.",
 		"u0", "u1", "alpha", "beta", "r")
-	u0, u1, alpha, beta, r := w.BroadcastArg("u0"), w.BroadcastArg("u1"), w.BroadcastArg("alpha"), w.BroadcastArg("beta"),
-		w.BroadcastArg("r")
+	u0, u1, alpha, beta, r := w.fn.BroadcastArg("u0"), w.fn.BroadcastArg("u1"), w.fn.BroadcastArg("alpha"), w.fn.BroadcastArg("beta"),
+		w.fn.BroadcastArg("r")
 	size := w.angleSize()
 	w.run(func() reg.Register {
 		dl, d := w.sub(u0, w.coordinate(0)), w.sub(u1, w.coordinate(1))
@@ -401,8 +401,8 @@ func withinPolar(f *x86.File, l x86.Level) {
 	w := newWithinWalk(f, l, "withinPolar",
 		"keeps the points with alpha·|Δθ| + beta·|Δr|/(r_i + r_j + 2·floor) < r among those whose bit is set, and returns how many.",
 		"u0", "u1", "floor", "alpha", "beta", "r")
-	u0, u1, floor := w.BroadcastArg("u0"), w.BroadcastArg("u1"), w.BroadcastArg("floor")
-	alpha, beta, r := w.BroadcastArg("alpha"), w.BroadcastArg("beta"), w.BroadcastArg("r")
+	u0, u1, floor := w.fn.BroadcastArg("u0"), w.fn.BroadcastArg("u1"), w.fn.BroadcastArg("floor")
+	alpha, beta, r := w.fn.BroadcastArg("alpha"), w.fn.BroadcastArg("beta"), w.fn.BroadcastArg("r")
 	size := w.angleSize()
 	half := w.number("Half", 0.5)
 	h := w.mul(half(), u1)

@@ -73,7 +73,7 @@ const batchSignature = "func(dst, a, b *%s, n, stride int) (at, next int, hard u
 // the matrices whose bits are set in hard as they were.
 func (f *File) Batch(l Level, m Batch) {
 	fn := f.Func(l, m.Elem, m.Name, fmt.Sprintf(batchSignature, m.Elem.GoType()), m.Doc)
-	w := &batchWriter{Func: fn, copies: max(1, m.Unroll[l]), square: m.Square}
+	w := &batchWriter{fn: fn, copies: max(1, m.Unroll[l]), square: m.Square}
 	slots := 0
 	for _, body := range m.Stages {
 		b := NewBlock(l, m.Elem)
@@ -101,7 +101,7 @@ func (w *batchWriter) registers(l Level) int { return map[Level]int{AVX2: 13, AV
 func (f *Func) pinBatch(b *Block, n int) {
 	needed, order := f.constants(b)
 	all := append(needed, order...)
-	load := &emitter{Func: f, b: b}
+	load := &emitter{fn: f, b: b}
 	for _, c := range all {
 		if len(f.hoisted) >= n {
 			return
@@ -168,7 +168,7 @@ func (n *entries) place(e int) (row, odd, double int) {
 }
 
 type batchWriter struct {
-	*Func
+	fn     *Func
 	blocks []*Block
 	plans  []plan
 	copies int
@@ -185,25 +185,25 @@ type batchWriter struct {
 
 func (w *batchWriter) write(slots int) {
 	for i := 0; i <= w.arrays; i++ {
-		w.base[i] = []reg.GPVirtual{w.Arg([]string{"dst", "a", "b"}[i])}
+		w.base[i] = []reg.GPVirtual{w.fn.Arg([]string{"dst", "a", "b"}[i])}
 	}
-	w.left = w.Arg("n")
+	w.left = w.fn.Arg("n")
 	w.step = map[int]reg.Register{}
 	if w.max() > 0 {
-		s := w.Arg("stride")
-		w.SHLQ(operand.U8(map[Elem]int{F32: 2, F64: 3}[w.Elem]), s)
+		s := w.fn.Arg("stride")
+		w.fn.SHLQ(operand.U8(map[Elem]int{F32: 2, F64: 3}[w.fn.Elem]), s)
 		w.step[1] = s
 		var last reg.Register = s
 		for k := 3; k <= w.maxStep(); k += 2 {
-			r := w.GP64()
-			w.LEAQ(operand.Mem{Base: last, Index: s, Scale: 2}, r)
+			r := w.fn.GP64()
+			w.fn.LEAQ(operand.Mem{Base: last, Index: s, Scale: 2}, r)
 			w.step[k], last = r, r
 		}
 		for i := range w.base {
 			for k := 1; k < w.rows(i); k++ {
-				r := w.GP64()
-				w.LEAQ(operand.Mem{Base: w.base[i][k-1], Index: s, Scale: 8}, r)
-				w.ADDQ(s, r)
+				r := w.fn.GP64()
+				w.fn.LEAQ(operand.Mem{Base: w.base[i][k-1], Index: s, Scale: 8}, r)
+				w.fn.ADDQ(s, r)
 				w.base[i] = append(w.base[i], r)
 			}
 		}
@@ -212,50 +212,50 @@ func (w *batchWriter) write(slots int) {
 		w.squareRows()
 	}
 	if slots > 0 {
-		w.Attributes(attr.Attribute(0)) // too large a frame for NOSPLIT
-		local := w.AllocLocal(slots*w.Level.Bytes() + w.Level.Bytes())
-		local.Disp += w.Level.Bytes() - 1
-		w.frame = w.GP64()
-		w.LEAQ(local, w.frame)
-		w.ANDQ(operand.I8(-w.Level.Bytes()), w.frame)
+		w.fn.Attributes(attr.Attribute(0)) // too large a frame for NOSPLIT
+		local := w.fn.AllocLocal(slots*w.fn.Level.Bytes() + w.fn.Level.Bytes())
+		local.Disp += w.fn.Level.Bytes() - 1
+		w.frame = w.fn.GP64()
+		w.fn.LEAQ(local, w.frame)
+		w.fn.ANDQ(operand.I8(-w.fn.Level.Bytes()), w.frame)
 	}
-	w.n = w.GP64()
-	w.MOVQ(w.left, w.n)
-	loop, lanes := w.NewLabel("loop"), operand.I32(w.copies*w.Lanes())
-	w.Label(loop)
+	w.n = w.fn.GP64()
+	w.fn.MOVQ(w.left, w.n)
+	loop, lanes := w.fn.NewLabel("loop"), operand.I32(w.copies*w.fn.Lanes())
+	w.fn.Label(loop)
 	w.fetch()
 	w.round()
 	for i := 0; i <= w.arrays; i++ {
 		for _, row := range w.base[i] {
-			w.ADDQ(operand.I32(w.copies*w.Level.Bytes()), row)
+			w.fn.ADDQ(operand.I32(w.copies*w.fn.Level.Bytes()), row)
 		}
 	}
-	w.SUBQ(lanes, w.left)
-	w.JG(operand.LabelRef(loop))
-	w.SUBQ(w.left, w.n) // n rounded up: what is left is at most 0
-	zero := w.GP64()
-	w.XORQ(zero, zero)
-	w.Store(w.n, w.Return("at"))
-	w.Store(w.n, w.Return("next"))
-	w.Store(zero, w.Return("hard"))
-	w.End()
+	w.fn.SUBQ(lanes, w.left)
+	w.fn.JG(operand.LabelRef(loop))
+	w.fn.SUBQ(w.left, w.n) // n rounded up: what is left is at most 0
+	zero := w.fn.GP64()
+	w.fn.XORQ(zero, zero)
+	w.fn.Store(w.n, w.fn.Return("at"))
+	w.fn.Store(w.n, w.fn.Return("next"))
+	w.fn.Store(zero, w.fn.Return("hard"))
+	w.fn.End()
 }
 
 // squareRows makes base[1] the rows of the square matrix, or the columns where n is negative.
 func (w *batchWriter) squareRows() {
-	row, plain := w.GP64(), w.NewLabel("plain")
-	w.column = w.GP64()
-	w.MOVQ(w.step[1], w.column)
-	w.MOVQ(w.step[1], row)
-	w.IMUL3Q(operand.U8(w.square), row, row)
-	w.TESTQ(w.left, w.left)
-	w.JGE(operand.LabelRef(plain))
-	w.NEGQ(w.left)
-	w.XCHGQ(row, w.column)
-	w.Label(plain)
+	row, plain := w.fn.GP64(), w.fn.NewLabel("plain")
+	w.column = w.fn.GP64()
+	w.fn.MOVQ(w.step[1], w.column)
+	w.fn.MOVQ(w.step[1], row)
+	w.fn.IMUL3Q(operand.U8(w.square), row, row)
+	w.fn.TESTQ(w.left, w.left)
+	w.fn.JGE(operand.LabelRef(plain))
+	w.fn.NEGQ(w.left)
+	w.fn.XCHGQ(row, w.column)
+	w.fn.Label(plain)
 	for k := 1; k < w.square; k++ {
-		r := w.GP64()
-		w.LEAQ(operand.Mem{Base: w.base[1][k-1], Index: row, Scale: 1}, r)
+		r := w.fn.GP64()
+		w.fn.LEAQ(operand.Mem{Base: w.base[1][k-1], Index: row, Scale: 1}, r)
 		w.base[1] = append(w.base[1], r)
 	}
 }
@@ -278,8 +278,8 @@ func (w *batchWriter) fetch() {
 	for e := range entries {
 		for u := range w.copies {
 			m := w.address(0, e, u)
-			m.Disp += fetchAhead * w.copies * w.Level.Bytes()
-			w.PREFETCHT0(m)
+			m.Disp += fetchAhead * w.copies * w.fn.Level.Bytes()
+			w.fn.PREFETCHT0(m)
 		}
 	}
 }
@@ -287,17 +287,17 @@ func (w *batchWriter) fetch() {
 // address returns where the vector u of entry e of an array stands.
 func (w *batchWriter) address(array, e, u int) operand.Mem {
 	if w.lines != nil {
-		return operand.Mem{Base: w.base[array][0], Disp: w.lines.place(array, e) + u*w.Level.Bytes()}
+		return operand.Mem{Base: w.base[array][0], Disp: w.lines.place(array, e) + u*w.fn.Level.Bytes()}
 	}
 	if k := w.square; k > 0 && array == 1 {
-		m := operand.Mem{Base: w.base[1][e/k], Disp: u * w.Level.Bytes()}
+		m := operand.Mem{Base: w.base[1][e/k], Disp: u * w.fn.Level.Bytes()}
 		if e%k > 0 {
 			m.Index, m.Scale = w.column, uint8(e%k)
 		}
 		return m
 	}
 	row, odd, double := w.place(e)
-	m := operand.Mem{Base: w.base[array][row], Disp: u * w.Level.Bytes()}
+	m := operand.Mem{Base: w.base[array][row], Disp: u * w.fn.Level.Bytes()}
 	if odd > 0 {
 		m.Index, m.Scale = w.step[odd], uint8(1<<double)
 	}
@@ -305,25 +305,25 @@ func (w *batchWriter) address(array, e, u int) operand.Mem {
 }
 
 func (w *batchWriter) slot(k int) operand.Mem {
-	return operand.Mem{Base: w.frame, Disp: k * w.Level.Bytes()}
+	return operand.Mem{Base: w.frame, Disp: k * w.fn.Level.Bytes()}
 }
 
 // round computes some vectors.
 func (w *batchWriter) round() {
 	for i, b := range w.blocks {
-		start := w.NewLabel("stage")
+		start := w.fn.NewLabel("stage")
 		if b.again != (Mask{}) {
-			w.Label(start)
+			w.fn.Label(start)
 		}
-		e := &batchEmitter{emitter: w.emitter(b, nil, nil, w.copies), w: w}
+		e := &batchEmitter{emitter: w.fn.emitter(b, nil, nil, w.copies), w: w}
 		e.last = b.lastUses()
 		p := w.plans[i]
 		e.steps(p.body)
 		if b.again != (Mask{}) {
 			again := e.bits(e.mask[b.again.id][0])
 			e.steps(p.end)
-			w.TESTL(again, again)
-			w.JNE(operand.LabelRef(start))
+			w.fn.TESTL(again, again)
+			w.fn.JNE(operand.LabelRef(start))
 			continue
 		}
 		if b.hard == (Mask{}) {
@@ -398,7 +398,7 @@ func (e *batchEmitter) steps(steps []step) {
 			}
 		case spill:
 			for u := range e.copies {
-				e.w.VMOVUPS(e.where(s.id)[u], e.w.slot(e.w.locals+s.slot*e.copies+u))
+				e.w.fn.VMOVUPS(e.where(s.id)[u], e.w.slot(e.w.locals+s.slot*e.copies+u))
 			}
 		case fill:
 			e.fill(s)
@@ -411,7 +411,7 @@ func (e *batchEmitter) steps(steps []step) {
 		case local:
 			e.u = 0
 			set := e.b.sets[s.at]
-			e.w.VMOVUPS(e.reg(set.v), e.w.slot(set.slot))
+			e.w.fn.VMOVUPS(e.reg(set.v), e.w.slot(set.slot))
 		}
 	}
 }
@@ -441,14 +441,14 @@ func (e *batchEmitter) where(id int) (r []reg.VecVirtual) {
 func (e *batchEmitter) fill(s step) {
 	var regs []reg.VecVirtual
 	for u := range e.copies {
-		r := e.Vec()
+		r := e.fn.Vec()
 		switch {
 		case s.load == nil:
-			e.w.VMOVUPS(e.w.slot(e.w.locals+s.slot*e.copies+u), r)
+			e.w.fn.VMOVUPS(e.w.slot(e.w.locals+s.slot*e.copies+u), r)
 		case s.load.code == opLocal:
-			e.w.VMOVUPS(e.w.slot(int(s.load.imm)), r)
+			e.w.fn.VMOVUPS(e.w.slot(int(s.load.imm)), r)
 		default:
-			e.w.VMOVUPS(e.w.address(int(s.load.imm>>8), int(s.load.imm&0xff), u), r)
+			e.w.fn.VMOVUPS(e.w.address(int(s.load.imm>>8), int(s.load.imm&0xff), u), r)
 		}
 		regs = append(regs, r)
 	}
@@ -464,24 +464,24 @@ func (e *batchEmitter) fill(s step) {
 
 // store writes entry at of the result.
 func (e *batchEmitter) store(r reg.VecVirtual, at, u int) {
-	m, floats := e.w.address(0, at, u), e.Elem.floats()
+	m, floats := e.w.address(0, at, u), e.fn.Elem.floats()
 	switch {
-	case e.hard != nil && e.Level == AVX512:
-		e.Inst("VMOVU"+floats, r, e.hard[u], m)
+	case e.hard != nil && e.fn.Level == AVX512:
+		e.fn.Inst("VMOVU"+floats, r, e.hard[u], m)
 	case e.hard != nil:
-		e.Inst("VMASKMOV"+floats, r, e.hard[u], m)
+		e.fn.Inst("VMASKMOV"+floats, r, e.hard[u], m)
 	default:
-		e.w.VMOVUPS(r, m)
+		e.w.fn.VMOVUPS(r, m)
 	}
 }
 
 // bits moves a mask to a general register.
 func (e *batchEmitter) bits(m reg.Register) reg.GPVirtual {
-	r := e.GP32()
-	if e.Level == AVX512 {
-		e.KMOVW(m, r)
+	r := e.fn.GP32()
+	if e.fn.Level == AVX512 {
+		e.fn.KMOVW(m, r)
 	} else {
-		e.Inst("VMOVMSK"+e.Elem.floats(), m, r)
+		e.fn.Inst("VMOVMSK"+e.fn.Elem.floats(), m, r)
 	}
 	return r
 }
@@ -494,41 +494,41 @@ func (e *batchEmitter) finish(end []step) {
 	for u := range e.copies {
 		r := e.bits(hard[u])
 		if u == 0 {
-			any = w.GP64()
-			w.MOVL(r, any.As32())
+			any = w.fn.GP64()
+			w.fn.MOVL(r, any.As32())
 			continue
 		}
-		w.SHLQ(operand.U8(u*e.Lanes()), r.As64())
-		w.ORQ(r.As64(), any)
+		w.fn.SHLQ(operand.U8(u*e.fn.Lanes()), r.As64())
+		w.fn.ORQ(r.As64(), any)
 	}
-	easy := w.NewLabel("easy")
-	w.TESTQ(any, any)
-	w.JE(operand.LabelRef(easy))
+	easy := w.fn.NewLabel("easy")
+	w.fn.TESTQ(any, any)
+	w.fn.JE(operand.LabelRef(easy))
 	vec, mask := clone(e.vec), clone(e.mask)
 	for u := range e.copies {
-		if e.Level == AVX512 {
-			k := w.K()
-			w.KNOTW(hard[u], k)
+		if e.fn.Level == AVX512 {
+			k := w.fn.K()
+			w.fn.KNOTW(hard[u], k)
 			e.hard = append(e.hard, k)
 			continue
 		}
 		// What VMASKMOV reads is the sign: of ones without the hard lanes.
-		r := w.Vec()
-		w.VPCMPEQD(r, r, r)
-		w.Inst("VXOR"+e.Elem.floats(), hard[u], r, r)
+		r := w.fn.Vec()
+		w.fn.VPCMPEQD(r, r, r)
+		w.fn.Inst("VXOR"+e.fn.Elem.floats(), hard[u], r, r)
 		e.hard = append(e.hard, r)
 	}
 	e.steps(end)
 	e.hard = nil
-	at, next := w.GP64(), w.GP64()
-	w.MOVQ(w.n, at)
-	w.SUBQ(w.left, at)
-	w.LEAQ(operand.Mem{Base: at, Disp: e.copies * e.Lanes()}, next)
-	w.Store(at, w.Return("at"))
-	w.Store(next, w.Return("next"))
-	w.Store(any, w.Return("hard"))
-	w.End()
-	w.Label(easy)
+	at, next := w.fn.GP64(), w.fn.GP64()
+	w.fn.MOVQ(w.n, at)
+	w.fn.SUBQ(w.left, at)
+	w.fn.LEAQ(operand.Mem{Base: at, Disp: e.copies * e.fn.Lanes()}, next)
+	w.fn.Store(at, w.fn.Return("at"))
+	w.fn.Store(next, w.fn.Return("next"))
+	w.fn.Store(any, w.fn.Return("hard"))
+	w.fn.End()
+	w.fn.Label(easy)
 	e.vec, e.mask = vec, mask
 	e.steps(end)
 }

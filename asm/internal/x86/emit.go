@@ -40,18 +40,18 @@ func (e *emitter) results() (out [][]reg.VecVirtual) {
 func (e *emitter) jumpIfHard(label string) {
 	hard := e.mask[e.b.hard.id]
 	for _, m := range hard[1:] {
-		if e.Level == AVX512 {
-			e.KORW(m, hard[0], hard[0])
+		if e.fn.Level == AVX512 {
+			e.fn.KORW(m, hard[0], hard[0])
 		} else {
-			e.Inst(e.logical("OR"), m, hard[0], hard[0])
+			e.fn.Inst(e.logical("OR"), m, hard[0], hard[0])
 		}
 	}
-	e.jumpIf(hard[0], label)
+	e.fn.jumpIf(hard[0], label)
 }
 
 // emitter returns an emitter for a block.
 func (f *Func) emitter(b *Block, in [][]reg.VecVirtual, uniforms []reg.VecVirtual, copies int) *emitter {
-	e := &emitter{Func: f, b: b, copies: copies,
+	e := &emitter{fn: f, b: b, copies: copies,
 		last: map[int]int{}, vec: map[int][]reg.VecVirtual{}, mask: map[int][]reg.Register{}}
 	for i, v := range b.inputs {
 		// A copy of the list: values take over registers, and the caller may emit another block for the same inputs.
@@ -91,7 +91,7 @@ func (e *emitter) run() {
 
 // emitter writes one block out.
 type emitter struct {
-	*Func
+	fn     *Func
 	b      *Block
 	copies int
 	at     int         // the operation
@@ -106,14 +106,14 @@ func (e *emitter) dies(v Value) bool { return v.c == nil && e.last[v.id] == e.at
 
 // load brings a constant into a fresh register.
 func (e *emitter) load(c *constant) reg.VecVirtual {
-	r := e.Vec()
+	r := e.fn.Vec()
 	switch {
-	case e.Level == AVX2 || len(c.bits) > 1:
-		e.Inst("VMOVUPS", e.data(c), r)
+	case e.fn.Level == AVX2 || len(c.bits) > 1:
+		e.fn.Inst("VMOVUPS", e.fn.data(c), r)
 	case e.b.Elem == F64:
-		e.Inst("VBROADCASTSD", e.data(c), r)
+		e.fn.Inst("VBROADCASTSD", e.fn.data(c), r)
 	default:
-		e.Inst("VBROADCASTSS", e.data(c), r)
+		e.fn.Inst("VBROADCASTSS", e.fn.data(c), r)
 	}
 	return r
 }
@@ -123,7 +123,7 @@ func (e *emitter) reg(v Value) reg.VecVirtual {
 	if v.c == nil {
 		return e.vec[v.id][e.u]
 	}
-	if r, ok := e.hoisted[v.c.name]; ok {
+	if r, ok := e.fn.hoisted[v.c.name]; ok {
 		return r
 	}
 	return e.load(v.c)
@@ -137,36 +137,36 @@ func (e *emitter) own(v Value) reg.VecVirtual {
 	if e.dies(v) {
 		return e.reg(v)
 	}
-	r := e.Vec()
-	e.Inst("VMOVAPS", e.reg(v), r)
+	r := e.fn.Vec()
+	e.fn.Inst("VMOVAPS", e.reg(v), r)
 	return r
 }
 
 // src returns a value as the operand that may be in memory, and what that adds to the instruction's name.
 func (e *emitter) src(v Value) (suffix string, o operand.Op) {
 	switch {
-	case v.c == nil || e.hoisted[v.c.name] != nil:
+	case v.c == nil || e.fn.hoisted[v.c.name] != nil:
 		return "", e.reg(v)
-	case e.Level == AVX512 && len(v.c.bits) == 1:
-		return "_BCST", e.data(v.c)
+	case e.fn.Level == AVX512 && len(v.c.bits) == 1:
+		return "_BCST", e.fn.data(v.c)
 	}
-	return "", e.data(v.c)
+	return "", e.fn.data(v.c)
 }
 
 // three writes an instruction dst = x op y, with immediate operands before y.
 func (e *emitter) three(name string, x, y Value, imm ...operand.Op) reg.VecVirtual {
 	suffix, o := e.src(y)
 	xr := e.reg(x)
-	dst := e.Vec()
-	e.Inst(name+suffix, append(imm, o, xr, dst)...)
+	dst := e.fn.Vec()
+	e.fn.Inst(name+suffix, append(imm, o, xr, dst)...)
 	return dst
 }
 
 // two writes an instruction dst = op x.
 func (e *emitter) two(name string, x Value, imm ...operand.Op) reg.VecVirtual {
 	xr := e.reg(x)
-	dst := e.Vec()
-	e.Inst(name, append(imm, xr, dst)...)
+	dst := e.fn.Vec()
+	e.fn.Inst(name, append(imm, xr, dst)...)
 	return dst
 }
 
@@ -175,10 +175,10 @@ func (e *emitter) maskOf(m Mask) reg.Register { return e.mask[m.id][e.u] }
 
 // newMask returns a fresh register for a mask.
 func (e *emitter) newMask() reg.Register {
-	if e.Level == AVX512 {
-		return e.K()
+	if e.fn.Level == AVX512 {
+		return e.fn.K()
 	}
-	return e.Vec()
+	return e.fn.Vec()
 }
 
 // cmp writes an operation whose result is a mask.
@@ -186,10 +186,10 @@ func (e *emitter) cmp(o op) reg.Register {
 	floats, ints := e.b.Elem.floats(), e.b.Elem.ints()
 	if o.code == opOrMask {
 		m, n, dst := e.maskOf(o.m), e.maskOf(o.m2), e.newMask()
-		if e.Level == AVX512 {
-			e.KORW(m, n, dst)
+		if e.fn.Level == AVX512 {
+			e.fn.KORW(m, n, dst)
 		} else {
-			e.Inst(e.logical("OR"), m, n, dst)
+			e.fn.Inst(e.logical("OR"), m, n, dst)
 		}
 		return dst
 	}
@@ -201,21 +201,21 @@ func (e *emitter) cmp(o op) reg.Register {
 	dst := e.newMask()
 	switch {
 	case o.code == opCmp:
-		e.Inst("VCMP"+floats+suffix, operand.Imm(o.imm), y, x, dst)
-	case o.code == opTest && e.Level == AVX512:
-		e.Inst("VPTESTM"+ints+suffix, y, x, dst)
+		e.fn.Inst("VCMP"+floats+suffix, operand.Imm(o.imm), y, x, dst)
+	case o.code == opTest && e.fn.Level == AVX512:
+		e.fn.Inst("VPTESTM"+ints+suffix, y, x, dst)
 	case o.code == opTest:
 		// A selection reads the sign bit of the mask, but here any common bit counts: compare with 0.
-		both, zero := e.Vec(), e.Vec()
-		e.Inst(e.logical("AND"), y, x, both)
-		e.Inst(e.logical("XOR"), zero, zero, zero)
-		e.Inst("VPCMPEQ"+ints, zero, both, dst)
-		ones := e.Vec()
-		e.Inst("VPCMPEQ"+ints, ones, ones, ones)
-		e.Inst(e.logical("XOR"), ones, dst, dst)
+		both, zero := e.fn.Vec(), e.fn.Vec()
+		e.fn.Inst(e.logical("AND"), y, x, both)
+		e.fn.Inst(e.logical("XOR"), zero, zero, zero)
+		e.fn.Inst("VPCMPEQ"+ints, zero, both, dst)
+		ones := e.fn.Vec()
+		e.fn.Inst("VPCMPEQ"+ints, ones, ones, ones)
+		e.fn.Inst(e.logical("XOR"), ones, dst, dst)
 	default:
 		name := map[uint64]string{EQ: "VPCMPEQ", GT: "VPCMPGT"}[o.imm]
-		e.Inst(name+ints+suffix, y, x, dst)
+		e.fn.Inst(name+ints+suffix, y, x, dst)
 	}
 	return dst
 }
@@ -223,19 +223,19 @@ func (e *emitter) cmp(o op) reg.Register {
 // bit makes a mask of one bit. Of a mask on AVX2 only the sign bits are read by selections.
 func (e *emitter) bit(x reg.VecVirtual, n uint64) reg.Register {
 	dst, bits := e.newMask(), uint64(8*e.b.Elem.Bytes())
-	if e.Level == AVX512 {
+	if e.fn.Level == AVX512 {
 		c := (&Block{Elem: e.b.Elem}).Bits(fmt.Sprintf("bit%d", n), 1<<n)
 		suffix, y := e.src(c)
-		e.Inst("VPTESTM"+e.b.Elem.ints()+suffix, y, x, dst)
+		e.fn.Inst("VPTESTM"+e.b.Elem.ints()+suffix, y, x, dst)
 		return dst
 	}
-	e.Inst("VPSLL"+e.b.Elem.ints(), operand.Imm(bits-1-n), x, dst)
+	e.fn.Inst("VPSLL"+e.b.Elem.ints(), operand.Imm(bits-1-n), x, dst)
 	return dst
 }
 
 // logical returns the name of a bitwise instruction: AVX-512 has it for integer lanes in its base set.
 func (e *emitter) logical(name string) string {
-	if e.Level == AVX512 {
+	if e.fn.Level == AVX512 {
 		return "VP" + name + e.b.Elem.ints()
 	}
 	return "V" + name + e.b.Elem.floats()
@@ -275,12 +275,12 @@ func (e *emitter) op(o op) reg.VecVirtual {
 	}
 	switch o.code {
 	case opRcp:
-		if e.Level == AVX512 {
+		if e.fn.Level == AVX512 {
 			return e.two("VRCP14"+floats, a[0])
 		}
 		return e.two("VRCP"+floats, a[0])
 	case opRsqrt:
-		if e.Level == AVX512 {
+		if e.fn.Level == AVX512 {
 			return e.two("VRSQRT14"+floats, a[0])
 		}
 		return e.two("VRSQRT"+floats, a[0])
@@ -289,18 +289,18 @@ func (e *emitter) op(o op) reg.VecVirtual {
 	case opSelect:
 		no, m := e.reg(a[0]), e.maskOf(o.m)
 		suffix, yes := e.src(a[1])
-		dst := e.Vec()
-		if e.Level == AVX512 {
-			e.Inst("VBLENDM"+floats+suffix, yes, no, m, dst)
+		dst := e.fn.Vec()
+		if e.fn.Level == AVX512 {
+			e.fn.Inst("VBLENDM"+floats+suffix, yes, no, m, dst)
 		} else {
-			e.Inst("VBLENDV"+floats, m, yes, no, dst)
+			e.fn.Inst("VBLENDV"+floats, m, yes, no, dst)
 		}
 		return dst
 	case opKeepIf, opFlipIf, opOrBits:
-		check(e.Level == AVX2, "masks of AVX-512 are no vectors")
+		check(e.fn.Level == AVX2, "masks of AVX-512 are no vectors")
 		_, x := e.src(a[0])
-		dst := e.Vec()
-		e.Inst(e.logical(map[opcode]string{opKeepIf: "AND", opFlipIf: "XOR", opOrBits: "OR"}[o.code]), x, e.maskOf(o.m), dst)
+		dst := e.fn.Vec()
+		e.fn.Inst(e.logical(map[opcode]string{opKeepIf: "AND", opFlipIf: "XOR", opOrBits: "OR"}[o.code]), x, e.maskOf(o.m), dst)
 		return dst
 	case opFromInt:
 		return e.two("VCVTDQ2PS", a[0])
@@ -310,14 +310,14 @@ func (e *emitter) op(o op) reg.VecVirtual {
 		return e.conditional(e.logical("XOR"), o.m, a[0], a[1])
 	}
 
-	if o.code == opLookup && e.Level == AVX2 {
+	if o.code == opLookup && e.fn.Level == AVX2 {
 		check(len(a) == 2 && e.b.Elem == F32, "AVX2 has tables of eight float32")
 		_, table := e.src(a[1])
-		i, dst := e.reg(a[0]), e.Vec()
-		e.Inst("VPERMPS", table, i, dst)
+		i, dst := e.reg(a[0]), e.fn.Vec()
+		e.fn.Inst("VPERMPS", table, i, dst)
 		return dst
 	}
-	check(e.Level == AVX512, "operation %d is for AVX-512 only", o.code)
+	check(e.fn.Level == AVX512, "operation %d is for AVX-512 only", o.code)
 	switch o.code {
 	case opGetExp:
 		return e.two("VGETEXP"+floats, a[0])
@@ -326,18 +326,18 @@ func (e *emitter) op(o op) reg.VecVirtual {
 	case opReduce:
 		return e.two("VREDUCE"+floats, a[0], imm)
 	case opAddDown:
-		x, y, dst := e.reg(a[0]), e.reg(a[1]), e.Vec()
-		e.Inst("VADD"+floats+"_RD_SAE", y, x, dst)
+		x, y, dst := e.reg(a[0]), e.reg(a[1]), e.fn.Vec()
+		e.fn.Inst("VADD"+floats+"_RD_SAE", y, x, dst)
 		return dst
 	case opLookup:
 		if len(a) == 2 {
-			table, i, dst := e.reg(a[1]), e.reg(a[0]), e.Vec()
-			e.Inst("VPERM"+floats, table, i, dst)
+			table, i, dst := e.reg(a[1]), e.reg(a[0]), e.fn.Vec()
+			e.fn.Inst("VPERM"+floats, table, i, dst)
 			return dst
 		}
 		lo, hi := e.reg(a[1]), e.reg(a[2])
 		dst := e.own(a[0])
-		e.Inst("VPERMI2"+floats, hi, lo, dst)
+		e.fn.Inst("VPERMI2"+floats, hi, lo, dst)
 		return dst
 	case opRange:
 		return e.three("VRANGE"+floats, a[0], a[1], imm)
@@ -346,7 +346,7 @@ func (e *emitter) op(o op) reg.VecVirtual {
 		suffix, z := e.src(a[2])
 		y := e.reg(a[1])
 		dst := e.own(a[0])
-		e.Inst(name+suffix, imm, z, y, dst)
+		e.fn.Inst(name+suffix, imm, z, y, dst)
 		return dst
 	}
 	panic("x86: unknown operation")
@@ -355,14 +355,14 @@ func (e *emitter) op(o op) reg.VecVirtual {
 // conditional writes x = x op y for the lanes of a mask.
 func (e *emitter) conditional(name string, m Mask, x, y Value) reg.VecVirtual {
 	suffix, o := e.src(y)
-	if e.Level == AVX512 {
+	if e.fn.Level == AVX512 {
 		dst := e.own(x)
-		e.Inst(name+suffix, o, dst, e.maskOf(m), dst)
+		e.fn.Inst(name+suffix, o, dst, e.maskOf(m), dst)
 		return dst
 	}
-	part, dst := e.Vec(), e.Vec()
-	e.Inst(e.logical("AND"), o, e.maskOf(m), part)
-	e.Inst(name, part, e.reg(x), dst)
+	part, dst := e.fn.Vec(), e.fn.Vec()
+	e.fn.Inst(e.logical("AND"), o, e.maskOf(m), part)
+	e.fn.Inst(name, part, e.reg(x), dst)
 	return dst
 }
 
@@ -375,7 +375,7 @@ func (e *emitter) fused(name, floats string, x, y, z Value) reg.VecVirtual {
 	var dst reg.VecVirtual
 	form := func(digits string, last, middle Value) reg.VecVirtual {
 		suffix, l := e.src(last)
-		e.Inst(name+digits+floats+suffix, l, e.reg(middle), dst)
+		e.fn.Inst(name+digits+floats+suffix, l, e.reg(middle), dst)
 		return dst
 	}
 	switch {

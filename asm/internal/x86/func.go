@@ -40,7 +40,8 @@ func NewFile(c *Constants) *File {
 }
 
 // Func is the function being written. It has avo's instructions; the methods added here write sequences that many kernels
-// have in common.
+// have in common. What holds one names the field, as fn: a type in which it is embedded has avo's 2,800 methods, and the compiler
+// would write a function for each.
 type Func struct {
 	*File
 	Level Level
@@ -139,7 +140,7 @@ func (f *Func) Const(name string, x float64) operand.Mem {
 // ConstVec loads a number into all lanes of a fresh register.
 func (f *Func) ConstVec(name string, x float64) reg.VecVirtual {
 	b := NewBlock(f.Level, f.Elem)
-	return (&emitter{Func: f, b: b}).load(b.Const(name, x).c)
+	return (&emitter{fn: f, b: b}).load(b.Const(name, x).c)
 }
 
 // Zero returns a fresh register with zeros.

@@ -32,7 +32,7 @@ func (m *Lines) place(array, e int) int {
 func (f *Func) Lines(m Lines, dst, src, n reg.GPVirtual) {
 	b := NewBlock(f.Level, F32)
 	m.Body(b)
-	w := &batchWriter{Func: f, blocks: []*Block{b}, copies: 1, lines: &m, base: [3][]reg.GPVirtual{{dst}, {src}}}
+	w := &batchWriter{fn: f, blocks: []*Block{b}, copies: 1, lines: &m, base: [3][]reg.GPVirtual{{dst}, {src}}}
 	f.pinBatch(b, map[Level]int{AVX512: 4}[f.Level])
 	p := b.plan(1, w.registers(f.Level)-len(f.hoisted))
 	if p.slots > 0 {
@@ -49,7 +49,7 @@ func (f *Func) Lines(m Lines, dst, src, n reg.GPVirtual) {
 		f.XORQ(part, part)
 	}
 	f.Label(loop)
-	e := &batchEmitter{emitter: w.emitter(b, nil, nil, 1), w: w}
+	e := &batchEmitter{emitter: w.fn.emitter(b, nil, nil, 1), w: w}
 	e.last = b.lastUses()
 	e.steps(p.body)
 	if parts > 1 {

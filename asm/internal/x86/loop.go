@@ -131,7 +131,7 @@ const sharedTail = 8
 
 // mapWriter writes the loops of a Map.
 type mapWriter struct {
-	*Func
+	fn *Func
 	Map
 	index, left  reg.GPVirtual // the next element, and how many there are from it on
 	count        reg.GPVirtual // vectors that Slow is to compute
@@ -142,7 +142,7 @@ type mapWriter struct {
 // MapPast is Map for whole rounds alone, whose results, from the beginning of a cache line on, are stored past the caches.
 func (f *Func) MapPast(m Map) {
 	f.Pin(m.Block, m.Pinned)
-	w := &mapWriter{Func: f, Map: m, index: f.GP64(), left: m.N}
+	w := &mapWriter{fn: f, Map: m, index: f.GP64(), left: m.N}
 	loop := f.NewLabel("loop")
 	f.XORQ(w.index, w.index)
 	f.Label(loop)
@@ -162,7 +162,7 @@ func (f *Func) MapPast(m Map) {
 func (f *Func) Map(m Map) {
 	check(len(m.Out) == len(m.Block.outputs), "block has %d outputs, got %d", len(m.Block.outputs), len(m.Out))
 	f.Pin(m.Block, m.Pinned)
-	w := &mapWriter{Func: f, Map: m, index: f.GP64(), left: f.GP64(), count: f.GP64(),
+	w := &mapWriter{fn: f, Map: m, index: f.GP64(), left: f.GP64(), count: f.GP64(),
 		resume: f.NewLabel("resume"), stop: f.NewLabel("stop")}
 	f.XORQ(w.index, w.index)
 	f.MOVQ(m.N, w.left)
@@ -213,23 +213,23 @@ func (w *mapWriter) slowly() {
 	slow := w.slow()
 	if w.Unroll > 1 || w.marks() { // from a loop over rounds
 		vectors := max(1, w.Unroll)
-		w.Label(w.rare(vectors))
-		w.ADDQ(operand.I32(vectors*w.Lanes()), w.left)
-		w.MOVQ(operand.I32(vectors), w.count)
+		w.fn.Label(w.rare(vectors))
+		w.fn.ADDQ(operand.I32(vectors*w.fn.Lanes()), w.left)
+		w.fn.MOVQ(operand.I32(vectors), w.count)
 	}
 	if !w.marks() {
 		if w.Unroll > 1 {
-			w.JMP(operand.LabelRef(slow))
+			w.fn.JMP(operand.LabelRef(slow))
 		}
-		w.Label(w.rare(1))
-		w.MOVQ(operand.I32(1), w.count)
+		w.fn.Label(w.rare(1))
+		w.fn.MOVQ(operand.I32(1), w.count)
 	}
-	w.Label(slow)
+	w.fn.Label(slow)
 	w.vector(w.Map.Slow, "", false)
 	w.advance(1)
-	w.DECQ(w.count)
-	w.JNE(operand.LabelRef(slow))
-	w.JMP(operand.LabelRef(w.resume))
+	w.fn.DECQ(w.count)
+	w.fn.JNE(operand.LabelRef(slow))
+	w.fn.JMP(operand.LabelRef(w.resume))
 }
 
 // rare is where a round of so many vectors goes that Slow computes.
@@ -243,30 +243,30 @@ func (w *mapWriter) marks() bool { return w.Map.Slow != nil && w.Rare == nil }
 
 // at addresses vector u of a round.
 func (w *mapWriter) at(base reg.Register, u int) operand.Mem {
-	return operand.Mem{Base: base, Index: w.index, Scale: uint8(w.Elem.Bytes()), Disp: u * w.Level.Bytes()}
+	return operand.Mem{Base: base, Index: w.index, Scale: uint8(w.fn.Elem.Bytes()), Disp: u * w.fn.Level.Bytes()}
 }
 
 // advance goes on by some vectors, and leaves the flags of what is left.
 func (w *mapWriter) advance(vectors int) {
-	w.ADDQ(operand.I32(vectors*w.Lanes()), w.index)
-	w.SUBQ(operand.I32(vectors*w.Lanes()), w.left)
+	w.fn.ADDQ(operand.I32(vectors*w.fn.Lanes()), w.index)
+	w.fn.SUBQ(operand.I32(vectors*w.fn.Lanes()), w.left)
 }
 
 // whole writes the loop over rounds of whole vectors. In it, left counts what is left behind the round.
 func (w *mapWriter) whole(copies int) {
-	loop, next, step := w.NewLabel("loop"), w.NewLabel("next"), operand.I32(copies*w.Lanes())
-	w.SUBQ(step, w.left)
-	w.JL(operand.LabelRef(next))
-	w.Label(loop)
+	loop, next, step := w.fn.NewLabel("loop"), w.fn.NewLabel("next"), operand.I32(copies*w.fn.Lanes())
+	w.fn.SUBQ(step, w.left)
+	w.fn.JL(operand.LabelRef(next))
+	w.fn.Label(loop)
 	w.round(copies, func(base reg.Register, u int) reg.VecVirtual {
-		r := w.Vec()
-		w.VMOVUPS(w.at(base, u), r)
+		r := w.fn.Vec()
+		w.fn.VMOVUPS(w.at(base, u), r)
 		return r
-	}, func(r reg.VecVirtual, base reg.Register, u int) { w.VMOVUPS(r, w.at(base, u)) })
+	}, func(r reg.VecVirtual, base reg.Register, u int) { w.fn.VMOVUPS(r, w.at(base, u)) })
 	w.advance(copies)
-	w.JGE(operand.LabelRef(loop))
-	w.Label(next)
-	w.ADDQ(step, w.left)
+	w.fn.JGE(operand.LabelRef(loop))
+	w.fn.Label(next)
+	w.fn.ADDQ(step, w.left)
 }
 
 // round computes some vectors between load and store.
@@ -279,7 +279,7 @@ func (w *mapWriter) round(copies int, load func(base reg.Register, u int) reg.Ve
 		}
 	}
 	w.test(regs[0])
-	e := w.emitter(w.Block, regs, w.Uniforms, copies)
+	e := w.fn.emitter(w.Block, regs, w.Uniforms, copies)
 	e.run()
 	if w.marks() {
 		e.jumpIfHard(w.rare(copies))
@@ -296,54 +296,54 @@ func (w *mapWriter) test(x []reg.VecVirtual) {
 	switch {
 	case w.Rare == nil:
 	case w.Slow == nil:
-		w.jumpIfAny(w.Rare, x, w.stop)
+		w.fn.jumpIfAny(w.Rare, x, w.stop)
 	default:
-		w.jumpIfAny(w.Rare, x, w.rare(len(x)))
+		w.fn.jumpIfAny(w.Rare, x, w.rare(len(x)))
 	}
 }
 
 // vector computes a vector that may be the tail, after which it goes to done.
 func (w *mapWriter) vector(b *Block, done string, test bool) {
-	whole, loaded, partStore := w.NewLabel("whole"), w.NewLabel("loaded"), w.NewLabel("partStore")
+	whole, loaded, partStore := w.fn.NewLabel("whole"), w.fn.NewLabel("loaded"), w.fn.NewLabel("partStore")
 	var in []reg.VecVirtual
 	regs := make([][]reg.VecVirtual, len(w.In))
 	for i := range regs {
-		in = append(in, w.Vec())
+		in = append(in, w.fn.Vec())
 		regs[i] = in[i : i+1 : i+1]
 	}
-	w.CMPQ(w.left, operand.I32(w.Lanes()))
-	w.JGE(operand.LabelRef(whole))
-	t := w.NewTail(w.left)
+	w.fn.CMPQ(w.left, operand.I32(w.fn.Lanes()))
+	w.fn.JGE(operand.LabelRef(whole))
+	t := w.fn.NewTail(w.left)
 	for i, base := range w.In {
 		t.loadTo(in[i], w.at(base, 0))
 	}
-	w.JMP(operand.LabelRef(loaded))
-	w.Label(whole)
+	w.fn.JMP(operand.LabelRef(loaded))
+	w.fn.Label(whole)
 	for i, base := range w.In {
-		w.VMOVUPS(w.at(base, 0), in[i])
+		w.fn.VMOVUPS(w.at(base, 0), in[i])
 	}
-	w.Label(loaded)
+	w.fn.Label(loaded)
 	if test {
 		w.test(regs[0])
 	}
-	out := w.Emit(b, regs, w.Uniforms)
-	w.CMPQ(w.left, operand.I32(w.Lanes()))
-	w.JL(operand.LabelRef(partStore))
+	out := w.fn.Emit(b, regs, w.Uniforms)
+	w.fn.CMPQ(w.left, operand.I32(w.fn.Lanes()))
+	w.fn.JL(operand.LabelRef(partStore))
 	for i, r := range out {
-		w.VMOVUPS(r[0], w.at(w.Out[i], 0))
+		w.fn.VMOVUPS(r[0], w.at(w.Out[i], 0))
 	}
 	w.later = append(w.later, func() {
-		w.Label(partStore)
-		if w.Level == AVX2 { // where the mask would have taken a register throughout
-			t = w.NewTail(w.left)
+		w.fn.Label(partStore)
+		if w.fn.Level == AVX2 { // where the mask would have taken a register throughout
+			t = w.fn.NewTail(w.left)
 		}
 		for i, r := range out {
 			t.Store(r[0], w.at(w.Out[i], 0))
 		}
 		if w.stops() {
-			w.JMP(operand.LabelRef(done))
+			w.fn.JMP(operand.LabelRef(done))
 		} else {
-			w.End()
+			w.fn.End()
 		}
 	})
 }
@@ -360,7 +360,7 @@ func (f *Func) jumpIfAny(condition func(b *Block, x []Value) Mask, x []reg.VecVi
 	mask := condition(b, b.uniforms)
 	e := f.emitter(b, nil, x, 1)
 	e.run()
-	e.jumpIf(e.maskOf(mask), label)
+	e.fn.jumpIf(e.maskOf(mask), label)
 }
 
 // jumpIf jumps to the label if a mask is set in any lane.
@@ -397,7 +397,7 @@ func (f *Func) Hoist(b *Block) {
 }
 
 func (f *Func) pin(b *Block, constants []*constant, n int) {
-	load := &emitter{Func: f, b: b}
+	load := &emitter{fn: f, b: b}
 	for _, c := range constants[:min(n, len(constants))] {
 		if f.hoisted[c.name] == nil {
 			f.hoisted[c.name] = load.load(c)
