@@ -27,7 +27,7 @@ func (b *bench) resident(args ...string) int64 {
 		}
 	}
 	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), asProgram+"=1", peakFile+"="+b.path("peak"))
+	cmd.Env = append(os.Environ(), asProgram+"=1", peakFile+"="+b.path("peak"), "GOGC=100") // as without a word from the user
 	out, err := cmd.CombinedOutput()
 	require.NoError(b.t, err, "%s", out)
 	status, err := os.ReadFile(b.path("peak"))
