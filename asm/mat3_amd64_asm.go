@@ -49,33 +49,46 @@ func exponent(b *x86.Block, x x86.Value) x86.Value {
 // exp3Degree is the degree of the Taylor polynomial. If powers grow no faster than 2ᵏ, the terms left out are below half an ulp.
 func exp3Degree(b *x86.Block) int { return byElem(b, 14, 22) }
 
-// The slots of exp3x3: nine entries of X², how many squarings are left, the mean of the diagonal, hard lanes, and what Y = exp(A) - I is a
-// polynomial of A by. Those of its derivative have nine entries of Y instead of X², of dY, and the mean of the direction's diagonal.
+// The slots of exp3x3: nine entries of X², how many squarings are left, the mean of the diagonal, hard lanes, what X² and X say about the
+// powers of A, and what Y = exp(A) - I is a polynomial of A by.
 const (
 	slotCount = 9 + iota
 	slotMean
 	slotHard
-	slotSlope
-	slotSlopeMean = slotSlope + 9
-	slotSeries    = slotSlope // p, q and r of Y = p + qA + rA², c₁, c₀, and the scale of A
+	slotNorm // ‖X²‖
+	slotC1   // A's c₁ and c₀, at first X's
+	slotC0
+	slotScale  // of A
+	slotExp    // e^μ
+	slotSeries // p, q and r of Y = p + qA + rA²
 )
 
-// An exp3Start is what the series of exp(X) - I are made from: X without the mean μ of the diagonal, its square, and the power of two
-// that makes A = X·scale small.
-type exp3Start struct {
-	x, sq         mat3
-	mu            x86.Value
-	scale, scale2 x86.Value
-	c1, c0        x86.Value // A's
+// Those of its derivative have nine entries of Y instead of X², of dY, and what the direction adds.
+const (
+	slotSlope     = slotSeries
+	slotSquare    = slotSlope + 9   // X²
+	slotFactors   = slotSquare + 9  // of I, X and X² for Y and dY
+	slotSlopeMean = slotFactors + 6 // the mean of the direction's diagonal
+	slotSlopeC1   = slotSlopeMean + 1
+	slotSlopeC0   = slotSlopeMean + 2
+)
+
+// exp3x3Powers takes the mean μ of the diagonal out, and has X², of the rest X, and the invariants of X. It returns X and X².
+func exp3x3Powers(b *x86.Block, a mat3) (x, sq mat3) {
+	mu, x := withoutMean(b, a)
+	b.SetLocal(slotMean, mu)
+	sq = mul3(b, x, x)
+	b.SetLocal(slotNorm, norm1(b, sq))
+	b.SetLocal(slotC1, b.Mul(b.Add(b.Add(sq[0], sq[4]), sq[8]), half(b)))
+	b.SetLocal(slotC0, det3(b, x))
+	return x, sq
 }
 
-// exp3x3Start takes μ out and halves X until ‖X²‖ is at most 4. ‖X²‖ rather than ‖X‖ says how the powers grow.
-func exp3x3Start(b *x86.Block, a mat3, hard ...x86.Mask) (s exp3Start) {
-	s.mu, s.x = withoutMean(b, a)
-	s.sq = mul3(b, s.x, s.x)
-	n2 := norm1(b, s.sq)
+// exp3x3Halve halves X until ‖X²‖ is at most 4, which makes it A = X·scale. ‖X²‖ rather than ‖X‖ says how the powers grow.
+func exp3x3Halve(b *x86.Block, hard ...x86.Mask) (scale x86.Value) {
+	n2 := b.Local(slotNorm)
 	limit := b.Const("norm2Max", byElem(b, 3000.0, 250000))
-	bad := b.OrMask(b.Cmp(x86.NLE, n2, limit), notWithin(b, s.mu, "meanMax", expMax(b)/2))
+	bad := b.OrMask(b.Cmp(x86.NLE, n2, limit), notWithin(b, b.Local(slotMean), "meanMax", expMax(b)/2))
 	for _, m := range hard {
 		bad = b.OrMask(bad, m)
 	}
@@ -84,15 +97,15 @@ func exp3x3Start(b *x86.Block, a mat3, hard ...x86.Mask) (s exp3Start) {
 	count := b.FMA(exponent(b, b.Max(b.Min(n2, limit), one(b))), half(b), b.Const("minusThreeQuarters", -0.75))
 	round := byElem(b, b.Const("roundF32", roundF32), b.Const("round", roundF64))
 	count = b.Sub(b.Add(count, round), round)
+	b.SetLocal(slotCount, count)
 	// A = X/2^count stays X·scale, and A² the square of X times its square: only their invariants and, at the end, the factors of
 	// the two are scaled, by powers of two, which rounds nothing.
-	s.scale = scaleDown(b, count)
-	s.scale2 = b.Mul(s.scale, s.scale)
-	s.c1 = b.Mul(b.Mul(b.Add(b.Add(s.sq[0], s.sq[4]), s.sq[8]), half(b)), s.scale2)
-	s.c0 = b.Mul(det3(b, s.x), b.Mul(s.scale2, s.scale))
-	b.SetLocal(slotCount, count)
-	b.SetLocal(slotMean, s.mu)
-	return s
+	scale = scaleDown(b, count)
+	scale2 := b.Mul(scale, scale)
+	b.SetLocal(slotC1, b.Mul(b.Local(slotC1), scale2))
+	b.SetLocal(slotC0, b.Mul(b.Local(slotC0), b.Mul(scale2, scale)))
+	b.SetLocal(slotScale, scale)
+	return scale
 }
 
 // withoutMean is the mean of the diagonal, and a with it taken out.
@@ -113,21 +126,32 @@ func inverseFactorial(b *x86.Block, k int) x86.Value {
 	return b.Const("inverseFactorial"+string(rune('a'+k)), 1/f)
 }
 
-// exp3x3Scale sums the series of Y = A·Σ Aᵏ/(k+1)! as p + qA + rA².
+// exp3x3Start is the first stage.
+func exp3x3Start(b *x86.Block) {
+	_, sq := exp3x3Powers(b, mat3(load(b, 1, 9)))
+	for i, v := range sq {
+		b.SetLocal(i, v)
+	}
+}
+
+// exp3x3Scale also takes the exponential of the mean, which waits for nothing.
 func exp3x3Scale(b *x86.Block) {
-	s := exp3x3Start(b, mat3(load(b, 1, 9)))
+	exp3x3Halve(b)
+	b.SetLocal(slotExp, exp(b, b.Local(slotMean)))
+}
+
+// exp3x3Series sums the series of Y = A·Σ Aᵏ/(k+1)! as p + qA + rA².
+func exp3x3Series(b *x86.Block) {
+	c1, c0 := b.Local(slotC1), b.Local(slotC0)
 	inv := func(k int) x86.Value { return inverseFactorial(b, k) }
 	d := exp3Degree(b)
-	p, q, r := b.FMA(inv(d), s.c0, inv(d-3)), b.FMA(inv(d), s.c1, inv(d-2)), inv(d-1)
-	p, q, r = b.FMA(r, s.c0, inv(d-4)), b.FMA(r, s.c1, p), q
+	p, q, r := b.FMA(inv(d), c0, inv(d-3)), b.FMA(inv(d), c1, inv(d-2)), inv(d-1)
+	p, q, r = b.FMA(r, c0, inv(d-4)), b.FMA(r, c1, p), q
 	for k := d - 5; k >= 1; k-- {
-		p, q, r = b.FMA(r, s.c0, inv(k)), b.FMA(r, s.c1, p), q
+		p, q, r = b.FMA(r, c0, inv(k)), b.FMA(r, c1, p), q
 	}
-	for i, v := range []x86.Value{b.Mul(r, s.c0), b.FMA(r, s.c1, p), q, s.c1, s.c0, s.scale} {
+	for i, v := range []x86.Value{b.Mul(r, c0), b.FMA(r, c1, p), q} {
 		b.SetLocal(slotSeries+i, v)
-	}
-	for i, v := range s.sq {
-		b.SetLocal(i, v)
 	}
 }
 
@@ -141,11 +165,11 @@ func scaleDown(b *x86.Block, e x86.Value) x86.Value {
 
 // exp3x3Square is Y ← Y(Y + 2I), in lanes that have halvings left. It takes no matrices: A³ = c₁A + c₀I and A⁴ = c₁A² + c₀A.
 func exp3x3Square(b *x86.Block) {
-	at := func(k int) x86.Value { return b.Local(slotSeries + k) }
-	p, q, r, c1, c0, count := at(0), at(1), at(2), at(3), at(4), b.Local(slotCount)
+	more := halvingsLeft(b)
+	p, q, r := b.Local(slotSeries), b.Local(slotSeries+1), b.Local(slotSeries+2)
+	c1, c0 := b.Local(slotC1), b.Local(slotC0)
 	q2, r2 := b.Add(q, q), b.Add(r, r)
 	third, fourth := b.Mul(q2, r), b.Mul(r, r)
-	more := b.Cmp(x86.GT, count, zero(b))
 	for i, v := range [][2]x86.Value{
 		{p, b.FMA(p, b.Add(p, b.Const("two", 2)), b.Mul(third, c0))},
 		{q, b.FMA(fourth, c0, b.FMA(third, c1, b.FMA(q2, p, q2)))},
@@ -153,7 +177,6 @@ func exp3x3Square(b *x86.Block) {
 	} {
 		b.SetLocal(slotSeries+i, b.Select(more, v[1], v[0]))
 	}
-	again(b, count)
 }
 
 // locals are the nine slots from k on.
@@ -171,17 +194,19 @@ func setLocals(b *x86.Block, mask x86.Mask, k int, held, m mat3) {
 	}
 }
 
-// again counts down and repeats the stage until no lane has anything left.
-func again(b *x86.Block, count x86.Value) {
-	left := b.Sub(count, one(b))
-	b.SetLocal(slotCount, left)
-	b.Again(b.Cmp(x86.GT, left, zero(b)))
+// halvingsLeft counts down. It is set in lanes that have something left, and the stage is repeated while there are any.
+func halvingsLeft(b *x86.Block) x86.Mask {
+	count := b.Local(slotCount)
+	more := b.Cmp(x86.GT, count, zero(b))
+	b.While(more)
+	b.SetLocal(slotCount, b.Sub(count, one(b)))
+	return more
 }
 
 // exp3x3Finish is e^μ(I + Y), of X as it was read and of X².
 func exp3x3Finish(b *x86.Block) {
 	b.Hard(b.FlagMask(slotHard))
-	e, mean, scale := exp(b, b.Local(slotMean)), b.Local(slotMean), b.Local(slotSeries+5)
+	e, mean, scale := b.Local(slotExp), b.Local(slotMean), b.Local(slotScale)
 	p := b.FMA(e, b.Local(slotSeries), e)
 	q := b.Mul(e, b.Mul(b.Local(slotSeries+1), scale))
 	r := b.Mul(e, b.Mul(b.Local(slotSeries+2), b.Mul(scale, scale)))
@@ -198,14 +223,28 @@ func exp3x3Finish(b *x86.Block) {
 // diagonal taken out, dA = E·scale has no trace either, and the invariants' derivatives are dc₁ = tr(A·dA) and dc₀ = tr(A²·dA), the
 // latter because adj A = A² - c₁I.
 
-// expFrechet3x3Scale sums the series of Y as exp3x3Scale does, and that of its derivative.
-func expFrechet3x3Scale(b *x86.Block) {
-	a, e := mat3(load(b, 1, 9)), mat3(load(b, 2, 9))
-	s := exp3x3Start(b, a, hardDirection(b, a[:], e[:]))
-	dmu, e := withoutMean(b, e)
+// expFrechet3x3Start is exp3x3Start, with the derivatives of X's invariants.
+func expFrechet3x3Start(b *x86.Block) {
+	x, sq := exp3x3Powers(b, mat3(load(b, 1, 9)))
+	for i, v := range sq {
+		b.SetLocal(slotSquare+i, v)
+	}
+	dmu, e := withoutMean(b, mat3(load(b, 2, 9)))
 	b.SetLocal(slotSlopeMean, dmu)
-	dc1 := b.Mul(traceOfProduct(b, s.x, e), s.scale2)
-	dc0 := b.Mul(traceOfProduct(b, s.sq, e), b.Mul(s.scale2, s.scale))
+	b.SetLocal(slotSlopeC1, traceOfProduct(b, x, e))
+	b.SetLocal(slotSlopeC0, traceOfProduct(b, sq, e))
+}
+
+func expFrechet3x3Scale(b *x86.Block) {
+	scale := exp3x3Halve(b, hardDirection(b, load(b, 1, 9), load(b, 2, 9)))
+	scale2 := b.Mul(scale, scale)
+	b.SetLocal(slotSlopeC1, b.Mul(b.Local(slotSlopeC1), scale2))
+	b.SetLocal(slotSlopeC0, b.Mul(b.Local(slotSlopeC0), b.Mul(scale2, scale)))
+}
+
+// expFrechet3x3Series sums the series of Y and that of its derivative, as exp3x3Series does, but with factors for X.
+func expFrechet3x3Series(b *x86.Block) {
+	c1, c0, dc1, dc0 := b.Local(slotC1), b.Local(slotC0), b.Local(slotSlopeC1), b.Local(slotSlopeC0)
 	d := exp3Degree(b)
 	p, q, r := inverseFactorial(b, d-2), inverseFactorial(b, d-1), inverseFactorial(b, d)
 	dp, dq, dr := zero(b), zero(b), zero(b)
@@ -213,24 +252,41 @@ func expFrechet3x3Scale(b *x86.Block) {
 		if k == d-3 { // where the slopes are zero yet
 			dp, dq = b.Mul(r, dc0), b.Mul(r, dc1)
 		} else {
-			dp, dq, dr = b.FMA(dr, s.c0, b.Mul(r, dc0)), b.FMA(dr, s.c1, b.FMA(r, dc1, dp)), dq
+			dp, dq, dr = b.FMA(dr, c0, b.Mul(r, dc0)), b.FMA(dr, c1, b.FMA(r, dc1, dp)), dq
 		}
-		p, q, r = b.FMA(r, s.c0, inverseFactorial(b, k)), b.FMA(r, s.c1, p), q
+		p, q, r = b.FMA(r, c0, inverseFactorial(b, k)), b.FMA(r, c1, p), q
 	}
 	// A(p + qA + rA²), for this and its derivative.
-	dp, dq, dr = b.FMA(dr, s.c0, b.Mul(r, dc0)), b.FMA(dr, s.c1, b.FMA(r, dc1, dp)), dq
-	p, q, r = b.Mul(r, s.c0), b.Mul(b.FMA(r, s.c1, p), s.scale), b.Mul(q, s.scale2)
-	dq, dr = b.Mul(dq, s.scale), b.Mul(dr, s.scale2)
-	for i := range s.x {
-		y, dy := b.Mul(r, s.sq[i]), b.Mul(dr, s.sq[i])
+	dp, dq, dr = b.FMA(dr, c0, b.Mul(r, dc0)), b.FMA(dr, c1, b.FMA(r, dc1, dp)), dq
+	scale := b.Local(slotScale)
+	scale2 := b.Mul(scale, scale)
+	for i, v := range []x86.Value{
+		b.Mul(r, c0), b.Mul(b.FMA(r, c1, p), scale), b.Mul(q, scale2),
+		dp, b.Mul(dq, scale), b.Mul(dr, scale2),
+	} {
+		b.SetLocal(slotFactors+i, v)
+	}
+}
+
+// expFrechet3x3Matrices makes Y and dY of the factors.
+func expFrechet3x3Matrices(b *x86.Block) {
+	x, e := mat3(load(b, 1, 9)), mat3(load(b, 2, 9))
+	for i := 0; i < 9; i += 4 {
+		x[i], e[i] = b.Sub(x[i], b.Local(slotMean)), b.Sub(e[i], b.Local(slotSlopeMean))
+	}
+	at := func(k int) x86.Value { return b.Local(slotFactors + k) }
+	p, q, r, dp, dq, dr := at(0), at(1), at(2), at(3), at(4), at(5)
+	for i := range x {
+		sq := b.Local(slotSquare + i)
+		y, dy := b.Mul(r, sq), b.Mul(dr, sq)
 		if i%4 == 0 {
 			y, dy = b.Add(y, p), b.Add(dy, dp)
 		}
-		b.SetLocal(i, b.FMA(q, s.x[i], y))
+		b.SetLocal(i, b.FMA(q, x[i], y))
 		row, col := i-i%3, i%3
-		both := dot3(b, vec3(s.x[row:]), vec3{e[col], e[3+col], e[6+col]})
-		both = b.FMA(e[row], s.x[col], b.FMA(e[row+1], s.x[3+col], b.FMA(e[row+2], s.x[6+col], both)))
-		dy = b.FMA(dq, s.x[i], b.FMA(q, e[i], dy))
+		both := dot3(b, vec3(x[row:]), vec3{e[col], e[3+col], e[6+col]})
+		both = b.FMA(e[row], x[col], b.FMA(e[row+1], x[3+col], b.FMA(e[row+2], x[6+col], both)))
+		dy = b.FMA(dq, x[i], b.FMA(q, e[i], dy))
 		b.SetLocal(slotSlope+i, b.FMA(r, both, dy))
 	}
 }
@@ -242,9 +298,8 @@ func traceOfProduct(b *x86.Block, p, q mat3) x86.Value {
 
 // expFrechet3x3Square is exp3x3Square and dY ← dY(Y + 2I) + Y·dY.
 func expFrechet3x3Square(b *x86.Block) {
+	more := halvingsLeft(b)
 	y, dy := locals(b, 0), locals(b, slotSlope)
-	count := b.Local(slotCount)
-	more := b.Cmp(x86.GT, count, zero(b))
 	y2 := plusI(b, y, b.Const("two", 2))
 	d := mul3(b, dy, y2)
 	for i := range d {
@@ -253,7 +308,6 @@ func expFrechet3x3Square(b *x86.Block) {
 	}
 	setLocals(b, more, slotSlope, dy, d)
 	setLocals(b, more, 0, y, mul3(b, y, y2))
-	again(b, count)
 }
 
 // expFrechet3x3Finish is e^μ(dY + dμ(I + Y)).
@@ -358,14 +412,15 @@ func inverseRigid4x4(b *x86.Block) {
 }
 
 var mat3Ops = matrixFile{batchDir + "zmat3", []matrixOp{
-	{name: "Exp3x3", doc: "writes the exponentials of n matrices.", pinned: map[x86.Level]int{x86.AVX512: 4},
-		stages: []func(*x86.Block){exp3x3Scale, exp3x3Square, exp3x3Finish}},
+	{name: "Exp3x3", doc: "writes the exponentials of n matrices.", pinned: map[x86.Level]int{x86.AVX512: 4}, tile: map[x86.Level]int{x86.AVX2: 8},
+		stages: []func(*x86.Block){exp3x3Start, exp3x3Scale, exp3x3Series, exp3x3Square, exp3x3Finish}},
 	{name: "Mul3x3", doc: "writes the products of n pairs of matrices.", stages: []func(*x86.Block){mul3x3}},
 	{name: "Inverse3x3", doc: "writes the inverses of n matrices.", stages: []func(*x86.Block){inverse3x3}},
 	{name: "Det3x3", doc: "writes the determinants of n matrices.", stages: []func(*x86.Block){det3x3}},
 	{name: "Frobenius3x3", doc: "writes the Frobenius norms of n matrices.", stages: []func(*x86.Block){frobenius(9)}},
-	{name: "ExpFrechet3x3", doc: "writes the derivatives of the exponential of n matrices, each in a direction.", square: 3,
-		stages: []func(*x86.Block){expFrechet3x3Scale, expFrechet3x3Square, expFrechet3x3Finish}},
+	{name: "ExpFrechet3x3", doc: "writes the derivatives of the exponential of n matrices, each in a direction.", square: 3, tile: map[x86.Level]int{x86.AVX2: 4},
+		stages: []func(*x86.Block){expFrechet3x3Start, expFrechet3x3Scale, expFrechet3x3Series, expFrechet3x3Matrices, expFrechet3x3Square,
+			expFrechet3x3Finish}},
 	{name: "Mul4x4", doc: "writes the products of n pairs of matrices.", stages: []func(*x86.Block){mul4x4}},
 	{name: "InverseRigid4x4", doc: "writes the inverses of n rigid motions.", stages: []func(*x86.Block){inverseRigid4x4}},
 }}

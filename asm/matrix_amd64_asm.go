@@ -24,7 +24,8 @@ type matrixOp struct {
 	onlyF64        bool
 	inner          bool // package batch calls it by its name: no constant
 	unroll, pinned map[x86.Level]int
-	square         int // as in x86.Batch
+	square         int               // as in x86.Batch
+	tile           map[x86.Level]int // as in x86.Batch
 	stages         []func(*x86.Block)
 }
 
@@ -44,7 +45,7 @@ func (m matrixFile) write(f *x86.File) {
 			for _, l := range levels {
 				f.Batch(l, x86.Batch{
 					Name: strings.ToLower(o.name[:1]) + o.name[1:] + e.String(), Doc: o.doc, Elem: e,
-					Unroll: o.unroll, Pinned: o.pinned, Square: o.square, Stages: o.stages,
+					Unroll: o.unroll, Pinned: o.pinned, Square: o.square, Tile: o.tile, Stages: o.stages,
 				})
 			}
 		}

@@ -5,8 +5,8 @@
 #include "textflag.h"
 
 // func exp3x3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·exp3x3F32AVX2(SB), $992-64
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·exp3x3F32AVX2(SB), $5200-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
@@ -17,357 +17,398 @@ TEXT ·exp3x3F32AVX2(SB), $992-64
 	LEAQ (DI)(BX*2), R8
 	LEAQ 31(SP), R9
 	ANDQ $-32, R9
-	MOVQ DX, R10
+	MOVQ DX, 5192(SP)
 loop1:
-	PREFETCHT0   64(AX)
-	PREFETCHT0   64(AX)(BX*1)
-	PREFETCHT0   64(AX)(BX*2)
-	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(BX*4)
-	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*2)
-	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(BX*8)
+	LEAQ    7(DX), R10
+	SHRQ    $0x03, R10
+	MOVQ    $+8, R11
+	CMPQ    R10, R11
+	CMOVQLT R10, R11
+	MOVQ    R11, 5184(SP)
+	MOVQ    R9, R10
+	MOVQ    5184(SP), R11
+vectors2:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      (CX)(BX*4), Y1
 	VADDPS       Y1, Y0, Y2
 	VMOVUPS      (CX)(BX*8), Y3
 	VADDPS       Y3, Y2, Y2
 	VMULPS       ·dataAtanhQ0+0(SB), Y2, Y2
+	VMOVUPS      Y2, 320(R10)
 	VSUBPS       Y2, Y0, Y0
 	VSUBPS       Y2, Y1, Y1
 	VSUBPS       Y2, Y3, Y3
-	VMULPS       Y0, Y0, Y4
-	VMOVUPS      (CX)(BX*1), Y5
-	VMOVUPS      (CX)(SI*1), Y6
-	VFMADD231PS  Y6, Y5, Y4
-	VMOVUPS      (CX)(BX*2), Y7
-	VMOVUPS      (CX)(SI*2), Y8
-	VFMADD231PS  Y8, Y7, Y4
-	VMULPS       Y5, Y0, Y9
-	VFMADD231PS  Y1, Y5, Y9
-	VMOVUPS      (CX)(R8*1), Y10
-	VFMADD231PS  Y10, Y7, Y9
-	VMULPS       Y7, Y0, Y11
-	VMOVUPS      (CX)(DI*1), Y12
-	VFMADD231PS  Y12, Y5, Y11
-	VFMADD231PS  Y3, Y7, Y11
-	VMOVUPS      Y2, 576(R9)
-	VMULPS       Y0, Y6, Y2
-	VFMADD231PS  Y6, Y1, Y2
-	VFMADD231PS  Y8, Y12, Y2
-	VMOVUPS      Y11, 608(R9)
-	VMULPS       Y5, Y6, Y11
-	VFMADD231PS  Y1, Y1, Y11
-	VFMADD231PS  Y10, Y12, Y11
-	VMOVUPS      Y11, 640(R9)
-	VMULPS       Y7, Y6, Y11
-	VFMADD231PS  Y12, Y1, Y11
-	VFMADD231PS  Y3, Y12, Y11
-	VMOVUPS      Y11, 672(R9)
-	VMULPS       Y0, Y8, Y11
-	VFMADD231PS  Y6, Y10, Y11
-	VFMADD231PS  Y8, Y3, Y11
-	VMOVUPS      Y0, 704(R9)
-	VMULPS       Y5, Y8, Y5
-	VFMADD231PS  Y1, Y10, Y5
-	VFMADD231PS  Y10, Y3, Y5
-	VMULPS       Y7, Y8, Y7
-	VFMADD231PS  Y12, Y10, Y7
-	VFMADD231PS  Y3, Y3, Y7
-	VANDPS       ·dataAbsF32+0(SB), Y4, Y0
-	VMOVUPS      Y3, 736(R9)
-	VANDPS       ·dataAbsF32+0(SB), Y2, Y3
-	VADDPS       Y3, Y0, Y0
-	VANDPS       ·dataAbsF32+0(SB), Y11, Y3
-	VADDPS       Y3, Y0, Y0
-	VANDPS       ·dataAbsF32+0(SB), Y9, Y3
-	VMOVUPS      Y11, 768(R9)
-	VMOVUPS      640(R9), Y11
-	VMOVUPS      Y2, 800(R9)
-	VANDPS       ·dataAbsF32+0(SB), Y11, Y2
-	VADDPS       Y2, Y3, Y3
-	VANDPS       ·dataAbsF32+0(SB), Y5, Y2
-	VADDPS       Y2, Y3, Y3
-	VMAXPS       Y3, Y0, Y0
-	VMOVUPS      608(R9), Y3
-	VANDPS       ·dataAbsF32+0(SB), Y3, Y3
-	VMOVUPS      Y5, 832(R9)
-	VMOVUPS      672(R9), Y5
-	VANDPS       ·dataAbsF32+0(SB), Y5, Y5
-	VADDPS       Y5, Y3, Y3
-	VANDPS       ·dataAbsF32+0(SB), Y7, Y5
-	VADDPS       Y5, Y3, Y3
-	VMAXPS       Y3, Y0, Y0
-	VCMPPS       $0x16, ·dataNorm2Max+0(SB), Y0, Y3
-	VMOVUPS      576(R9), Y5
-	VANDPS       ·dataAbsF32+0(SB), Y5, Y5
-	VCMPPS       $0x16, ·dataZetaLimit+0(SB), Y5, Y5
-	VORPS        Y3, Y5, Y5
-	VMOVUPS      ·dataZero+0(SB), Y3
-	VBLENDVPS    Y5, ·dataAllOnesF32+0(SB), Y3, Y3
-	VMINPS       ·dataNorm2Max+0(SB), Y0, Y0
-	VMAXPS       ·dataOne+0(SB), Y0, Y0
-	VPSRLD       $0x17, Y0, Y0
-	VCVTDQ2PS    Y0, Y0
-	VSUBPS       ·dataBias+0(SB), Y0, Y0
-	VMOVUPS      ·dataHalf+0(SB), Y5
-	VFMADD213PS  ·dataMinusThreeQuarters+0(SB), Y0, Y5
-	VADDPS       ·dataRoundF32+0(SB), Y5, Y5
-	VSUBPS       ·dataRoundF32+0(SB), Y5, Y5
-	VMOVUPS      ·dataRoundF32+0(SB), Y0
-	VSUBPS       Y5, Y0, Y0
-	VPSLLD       $0x17, Y0, Y0
-	VPADDD       ·dataOne+0(SB), Y0, Y0
-	VMOVUPS      Y9, 864(R9)
-	VMULPS       Y0, Y0, Y9
-	VADDPS       Y11, Y4, Y11
-	VADDPS       Y7, Y11, Y11
-	VMULPS       ·dataHalf+0(SB), Y11, Y11
+	VMULPS       Y0, Y0, Y2
+	VMOVUPS      (CX)(BX*1), Y4
+	VMOVUPS      (CX)(SI*1), Y5
+	VFMADD231PS  Y5, Y4, Y2
+	VMOVUPS      (CX)(BX*2), Y6
+	VMOVUPS      (CX)(SI*2), Y7
+	VFMADD231PS  Y7, Y6, Y2
+	VMOVUPS      Y2, (R10)
+	VMULPS       Y4, Y0, Y8
+	VFMADD231PS  Y1, Y4, Y8
+	VMOVUPS      (CX)(R8*1), Y9
+	VFMADD231PS  Y9, Y6, Y8
+	VMOVUPS      Y8, 32(R10)
+	VMULPS       Y6, Y0, Y10
+	VMOVUPS      (CX)(DI*1), Y11
+	VFMADD231PS  Y11, Y4, Y10
+	VFMADD231PS  Y3, Y6, Y10
+	VMOVUPS      Y10, 64(R10)
+	VMULPS       Y0, Y5, Y10
+	VFMADD231PS  Y5, Y1, Y10
+	VFMADD231PS  Y7, Y11, Y10
+	VMOVUPS      Y10, 96(R10)
+	VMULPS       Y4, Y5, Y12
+	VFMADD231PS  Y1, Y1, Y12
+	VFMADD231PS  Y9, Y11, Y12
+	VMOVUPS      Y12, 128(R10)
+	VMULPS       Y6, Y5, Y12
+	VFMADD231PS  Y11, Y1, Y12
+	VFMADD231PS  Y3, Y11, Y12
+	VMOVUPS      Y12, 160(R10)
+	VMULPS       Y0, Y7, Y12
+	VFMADD231PS  Y5, Y9, Y12
+	VFMADD231PS  Y7, Y3, Y12
+	VMOVUPS      Y12, 192(R10)
+	VMOVUPS      Y0, 5120(R9)
+	VMULPS       Y4, Y7, Y4
+	VFMADD231PS  Y1, Y9, Y4
+	VFMADD231PS  Y9, Y3, Y4
+	VMOVUPS      Y4, 224(R10)
+	VMULPS       Y6, Y7, Y6
+	VFMADD231PS  Y11, Y9, Y6
+	VFMADD231PS  Y3, Y3, Y6
+	VMOVUPS      Y6, 256(R10)
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y0
+	VANDPS       ·dataAbsF32+0(SB), Y10, Y10
+	VADDPS       Y10, Y0, Y0
+	VANDPS       ·dataAbsF32+0(SB), Y12, Y12
+	VADDPS       Y12, Y0, Y0
+	VANDPS       ·dataAbsF32+0(SB), Y8, Y8
+	VMOVUPS      128(R10), Y12
+	VANDPS       ·dataAbsF32+0(SB), Y12, Y10
+	VADDPS       Y10, Y8, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y4, Y4
+	VADDPS       Y4, Y8, Y8
+	VMAXPS       Y8, Y0, Y0
+	VMOVUPS      64(R10), Y8
+	VANDPS       ·dataAbsF32+0(SB), Y8, Y8
+	VMOVUPS      160(R10), Y4
+	VANDPS       ·dataAbsF32+0(SB), Y4, Y4
+	VADDPS       Y4, Y8, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y6, Y4
+	VADDPS       Y4, Y8, Y8
+	VMAXPS       Y8, Y0, Y0
+	VMOVUPS      Y0, 384(R10)
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y6, Y2, Y2
+	VMULPS       ·dataHalf+0(SB), Y2, Y2
+	VMOVUPS      Y2, 416(R10)
+	VMULPS       Y7, Y1, Y2
+	VMOVAPS      Y2, Y6
+	VFNMADD231PS Y7, Y1, Y6
+	VFMSUB231PS  Y9, Y5, Y2
+	VADDPS       Y6, Y2, Y2
+	VMULPS       Y9, Y11, Y6
+	VFNMADD213PS Y6, Y11, Y9
+	VFMSUB231PS  Y3, Y1, Y6
+	VADDPS       Y9, Y6, Y6
+	VMULPS       Y7, Y11, Y9
+	VFNMADD213PS Y9, Y7, Y11
+	VFMSUB231PS  Y3, Y5, Y9
+	VADDPS       Y11, Y9, Y9
+	VMOVUPS      (CX)(BX*1), Y11
 	VMULPS       Y9, Y11, Y11
-	VMOVUPS      Y7, 896(R9)
-	VMULPS       Y8, Y1, Y7
-	VMOVAPS      Y7, Y2
-	VFNMADD231PS Y8, Y1, Y2
-	VFMSUB231PS  Y10, Y6, Y7
-	VADDPS       Y2, Y7, Y7
-	VMULPS       Y10, Y12, Y2
-	VFNMADD213PS Y2, Y12, Y10
-	VMOVUPS      Y4, 928(R9)
-	VMOVUPS      736(R9), Y4
-	VFMSUB231PS  Y4, Y1, Y2
-	VADDPS       Y10, Y2, Y2
-	VMULPS       Y8, Y12, Y10
-	VFNMADD213PS Y10, Y8, Y12
-	VFMSUB231PS  Y4, Y6, Y10
-	VADDPS       Y12, Y10, Y10
-	VMOVUPS      (CX)(BX*1), Y12
-	VMULPS       Y10, Y12, Y12
-	VMOVUPS      704(R9), Y10
-	VFMSUB231PS  Y2, Y10, Y12
-	VMOVUPS      (CX)(BX*2), Y10
-	VFMADD231PS  Y7, Y10, Y12
-	VMULPS       Y0, Y9, Y9
-	VMULPS       Y9, Y12, Y12
-	VMOVUPS      ·dataInverseFactorialo+0(SB), Y9
-	VFMADD213PS  ·dataSincRest4+0(SB), Y12, Y9
-	VMOVUPS      ·dataInverseFactorialo+0(SB), Y10
-	VFMADD213PS  ·dataPsi10+0(SB), Y11, Y10
-	VMOVUPS      ·dataPsi11+0(SB), Y7
-	VFMADD213PS  ·dataPsi8+0(SB), Y12, Y7
-	VFMADD231PS  ·dataPsi11+0(SB), Y11, Y9
-	VMOVUPS      ·dataPsi7+0(SB), Y2
-	VFMADD231PS  Y12, Y10, Y2
-	VFMADD231PS  Y11, Y10, Y7
-	VMOVUPS      ·dataPsi6+0(SB), Y10
-	VFMADD231PS  Y12, Y9, Y10
-	VFMADD231PS  Y11, Y9, Y2
-	VMOVUPS      ·dataSincRest2+0(SB), Y9
-	VFMADD231PS  Y12, Y7, Y9
-	VFMADD231PS  Y11, Y7, Y10
-	VMOVUPS      ·dataHalfCotRest1+0(SB), Y7
-	VFMADD231PS  Y12, Y2, Y7
-	VFMADD231PS  Y11, Y2, Y9
-	VMOVUPS      ·dataPsi3+0(SB), Y2
-	VFMADD231PS  Y12, Y10, Y2
-	VFMADD231PS  Y11, Y10, Y7
-	VMOVUPS      ·dataTwentyFourth+0(SB), Y10
-	VFMADD231PS  Y12, Y9, Y10
-	VFMADD231PS  Y11, Y9, Y2
-	VMOVUPS      ·dataSincRest0+0(SB), Y9
-	VFMADD231PS  Y12, Y7, Y9
-	VFMADD231PS  Y11, Y7, Y10
-	VMOVUPS      ·dataHalf+0(SB), Y7
-	VFMADD231PS  Y12, Y2, Y7
-	VFMADD231PS  Y11, Y2, Y9
-	VMOVUPS      ·dataOne+0(SB), Y2
-	VFMADD231PS  Y12, Y10, Y2
-	VFMADD231PS  Y11, Y10, Y7
-	VMULPS       Y12, Y9, Y10
-	VFMADD231PS  Y11, Y9, Y2
-	VMOVUPS      Y3, 352(R9)
-	VMOVUPS      Y5, 288(R9)
-	VMOVUPS      576(R9), Y5
-	VMOVUPS      Y5, 320(R9)
-	VMOVUPS      Y10, 384(R9)
-	VMOVUPS      Y2, 416(R9)
-	VMOVUPS      Y7, 448(R9)
-	VMOVUPS      Y11, 480(R9)
-	VMOVUPS      Y12, 512(R9)
-	VMOVUPS      Y0, 544(R9)
-	VMOVUPS      928(R9), Y0
-	VMOVUPS      Y0, (R9)
-	VMOVUPS      864(R9), Y0
-	VMOVUPS      Y0, 32(R9)
-	VMOVUPS      608(R9), Y0
-	VMOVUPS      Y0, 64(R9)
-	VMOVUPS      800(R9), Y0
-	VMOVUPS      Y0, 96(R9)
-	VMOVUPS      640(R9), Y0
-	VMOVUPS      Y0, 128(R9)
-	VMOVUPS      672(R9), Y0
-	VMOVUPS      Y0, 160(R9)
-	VMOVUPS      768(R9), Y0
-	VMOVUPS      Y0, 192(R9)
-	VMOVUPS      832(R9), Y0
-	VMOVUPS      Y0, 224(R9)
-	VMOVUPS      896(R9), Y0
-	VMOVUPS      Y0, 256(R9)
-stage3:
-	VMOVUPS      416(R9), Y0
-	VADDPS       Y0, Y0, Y12
-	VMOVUPS      448(R9), Y11
-	VADDPS       Y11, Y11, Y7
-	VMULPS       Y11, Y12, Y2
-	VMULPS       Y11, Y11, Y10
-	VMOVUPS      288(R9), Y5
-	VCMPPS       $0x1e, ·dataZero+0(SB), Y5, Y3
-	VMOVUPS      384(R9), Y9
-	VADDPS       ·dataTwo+0(SB), Y9, Y6
-	VMOVUPS      512(R9), Y4
-	VMULPS       Y4, Y2, Y8
-	VFMADD231PS  Y6, Y9, Y8
-	VFMADD231PS  Y9, Y12, Y12
-	VMOVUPS      480(R9), Y6
-	VFMADD231PS  Y6, Y2, Y12
-	VFMADD231PS  Y4, Y10, Y12
-	VFMADD231PS  Y9, Y7, Y7
-	VFMADD231PS  Y0, Y0, Y7
-	VFMADD231PS  Y6, Y10, Y7
-	VBLENDVPS    Y3, Y8, Y9, Y9
-	VBLENDVPS    Y3, Y12, Y0, Y0
-	VBLENDVPS    Y3, Y7, Y11, Y11
-	VSUBPS       ·dataOne+0(SB), Y5, Y5
-	VCMPPS       $0x1e, ·dataZero+0(SB), Y5, Y7
-	VMOVMSKPS    Y7, R11
-	VMOVUPS      Y9, 384(R9)
-	VMOVUPS      Y0, 416(R9)
-	VMOVUPS      Y11, 448(R9)
-	VMOVUPS      Y5, 288(R9)
-	TESTL        R11, R11
-	JNE          stage3
-	VMOVUPS      352(R9), Y5
-	VMOVUPS      ·dataZero+0(SB), Y11
-	VPCMPGTD     Y5, Y11, Y11
-	VMOVUPS      320(R9), Y5
-	VMOVUPS      ·dataLog2e+0(SB), Y0
-	VFMADD213PS  ·dataRoundF32+0(SB), Y5, Y0
-	VSUBPS       ·dataRoundF32+0(SB), Y0, Y9
-	VMOVAPS      Y5, Y7
-	VFNMADD231PS ·dataLn2Hi+0(SB), Y9, Y7
-	VFNMADD231PS ·dataLn2Lo+0(SB), Y9, Y7
-	VMOVUPS      ·dataExpC6+0(SB), Y9
-	VFMADD213PS  ·dataExpC5+0(SB), Y7, Y9
-	VFMADD213PS  ·dataExpC4+0(SB), Y7, Y9
-	VFMADD213PS  ·dataExpC3+0(SB), Y7, Y9
-	VFMADD213PS  ·dataExpC2+0(SB), Y7, Y9
-	VMULPS       Y7, Y7, Y3
-	VFMADD231PS  Y9, Y3, Y7
-	VPSLLD       $0x17, Y0, Y0
-	VPADDD       ·dataOne+0(SB), Y0, Y0
-	VFMADD231PS  Y0, Y7, Y0
-	VMOVUPS      384(R9), Y7
-	VFMADD213PS  Y0, Y0, Y7
-	VMOVUPS      416(R9), Y3
-	VMOVUPS      544(R9), Y9
-	VMULPS       Y9, Y3, Y3
-	VMULPS       Y3, Y0, Y3
-	VMULPS       Y9, Y9, Y9
-	VMOVUPS      448(R9), Y12
-	VMULPS       Y9, Y12, Y12
-	VMULPS       Y12, Y0, Y0
-	VMOVUPS      (R9), Y12
-	VMULPS       Y12, Y0, Y12
-	VMOVUPS      (CX), Y9
-	VSUBPS       Y5, Y9, Y9
-	VADDPS       Y7, Y12, Y12
-	VFMADD231PS  Y9, Y3, Y12
-	VMOVUPS      32(R9), Y9
-	VMULPS       Y9, Y0, Y9
-	VMOVUPS      (CX)(BX*1), Y8
-	VFMADD231PS  Y8, Y3, Y9
-	VMOVUPS      64(R9), Y8
-	VMULPS       Y8, Y0, Y8
-	VMOVUPS      (CX)(BX*2), Y10
-	VFMADD231PS  Y10, Y3, Y8
-	VMOVUPS      96(R9), Y10
-	VMULPS       Y10, Y0, Y10
-	VMOVUPS      (CX)(SI*1), Y6
-	VFMADD231PS  Y6, Y3, Y10
-	VMOVUPS      128(R9), Y6
-	VMULPS       Y6, Y0, Y6
-	VMOVUPS      (CX)(BX*4), Y4
-	VSUBPS       Y5, Y4, Y4
-	VADDPS       Y7, Y6, Y6
-	VFMADD231PS  Y4, Y3, Y6
-	VMOVUPS      160(R9), Y4
-	VMULPS       Y4, Y0, Y4
-	VMOVUPS      (CX)(DI*1), Y2
-	VFMADD231PS  Y2, Y3, Y4
-	VMOVUPS      192(R9), Y2
-	VMULPS       Y2, Y0, Y2
-	VMOVUPS      (CX)(SI*2), Y1
-	VFMADD231PS  Y1, Y3, Y2
-	VMOVUPS      224(R9), Y1
-	VMULPS       Y1, Y0, Y1
-	VMOVUPS      Y2, 576(R9)
-	VMOVUPS      (CX)(R8*1), Y2
-	VFMADD231PS  Y2, Y3, Y1
-	VMOVUPS      256(R9), Y2
-	VMULPS       Y2, Y0, Y0
-	VMOVUPS      (CX)(BX*8), Y2
-	VSUBPS       Y5, Y2, Y2
-	VADDPS       Y7, Y0, Y0
-	VFMADD231PS  Y2, Y3, Y0
-	VMOVMSKPS    Y11, R11
-	TESTQ        R11, R11
-	JE           easy5
-	VPCMPEQD     Y3, Y3, Y3
-	VXORPS       Y11, Y3, Y3
-	VMASKMOVPS   Y12, Y3, (AX)
-	VMASKMOVPS   Y9, Y3, (AX)(BX*1)
-	VMASKMOVPS   Y8, Y3, (AX)(BX*2)
-	VMASKMOVPS   Y10, Y3, (AX)(SI*1)
-	VMASKMOVPS   Y6, Y3, (AX)(BX*4)
-	VMASKMOVPS   Y4, Y3, (AX)(DI*1)
-	VMOVUPS      576(R9), Y11
-	VMASKMOVPS   Y11, Y3, (AX)(SI*2)
-	VMASKMOVPS   Y1, Y3, (AX)(R8*1)
-	VMASKMOVPS   Y0, Y3, (AX)(BX*8)
-	MOVQ         R10, AX
-	SUBQ         DX, AX
-	LEAQ         8(AX), CX
-	MOVQ         AX, at+40(FP)
-	MOVQ         CX, next+48(FP)
-	MOVQ         R11, hard+56(FP)
+	VMOVUPS      5120(R9), Y9
+	VFMSUB231PS  Y6, Y9, Y11
+	VMOVUPS      (CX)(BX*2), Y9
+	VFMADD231PS  Y2, Y9, Y11
+	VMOVUPS      Y11, 448(R10)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+640, R10
+	DECQ         R11
+	JNE          vectors2
+	MOVQ         5184(SP), R11
+	SHLQ         $0x05, R11
+	SUBQ         R11, AX
+	SUBQ         R11, CX
+	MOVQ         R9, R10
+	MOVQ         5184(SP), R11
+vectors4:
+	VMOVUPS      384(R10), Y11
+	VCMPPS       $0x16, ·dataNorm2Max+0(SB), Y11, Y9
+	VMOVUPS      320(R10), Y2
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y6
+	VCMPPS       $0x16, ·dataZetaLimit+0(SB), Y6, Y6
+	VORPS        Y9, Y6, Y6
+	VMOVUPS      ·dataZero+0(SB), Y9
+	VBLENDVPS    Y6, ·dataAllOnesF32+0(SB), Y9, Y9
+	VMOVUPS      Y9, 352(R10)
+	VMINPS       ·dataNorm2Max+0(SB), Y11, Y11
+	VMAXPS       ·dataOne+0(SB), Y11, Y11
+	VPSRLD       $0x17, Y11, Y11
+	VCVTDQ2PS    Y11, Y11
+	VSUBPS       ·dataBias+0(SB), Y11, Y11
+	VMOVUPS      ·dataHalf+0(SB), Y9
+	VFMADD213PS  ·dataMinusThreeQuarters+0(SB), Y11, Y9
+	VADDPS       ·dataRoundF32+0(SB), Y9, Y9
+	VSUBPS       ·dataRoundF32+0(SB), Y9, Y9
+	VMOVUPS      Y9, 288(R10)
+	VMOVUPS      ·dataRoundF32+0(SB), Y11
+	VSUBPS       Y9, Y11, Y11
+	VPSLLD       $0x17, Y11, Y11
+	VPADDD       ·dataOne+0(SB), Y11, Y11
+	VMOVUPS      Y11, 480(R10)
+	VMULPS       Y11, Y11, Y9
+	VMOVUPS      416(R10), Y6
+	VMULPS       Y9, Y6, Y6
+	VMULPS       Y11, Y9, Y9
+	VMOVUPS      448(R10), Y11
+	VMULPS       Y9, Y11, Y11
+	VMOVUPS      ·dataLog2e+0(SB), Y9
+	VFMADD213PS  ·dataRoundF32+0(SB), Y2, Y9
+	VSUBPS       ·dataRoundF32+0(SB), Y9, Y5
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y5, Y2
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y5, Y2
+	VMOVUPS      ·dataExpC6+0(SB), Y5
+	VFMADD213PS  ·dataExpC5+0(SB), Y2, Y5
+	VFMADD213PS  ·dataExpC4+0(SB), Y2, Y5
+	VFMADD213PS  ·dataExpC3+0(SB), Y2, Y5
+	VFMADD213PS  ·dataExpC2+0(SB), Y2, Y5
+	VMULPS       Y2, Y2, Y3
+	VFMADD231PS  Y5, Y3, Y2
+	VPSLLD       $0x17, Y9, Y9
+	VPADDD       ·dataOne+0(SB), Y9, Y9
+	VFMADD231PS  Y9, Y2, Y9
+	VMOVUPS      Y9, 512(R10)
+	VMOVUPS      Y6, 416(R10)
+	VMOVUPS      Y11, 448(R10)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+640, R10
+	DECQ         R11
+	JNE          vectors4
+	MOVQ         5184(SP), R11
+	SHLQ         $0x05, R11
+	SUBQ         R11, AX
+	SUBQ         R11, CX
+	MOVQ         R9, R10
+	MOVQ         5184(SP), R11
+vectors6:
+	VMOVUPS     448(R10), Y11
+	VMOVUPS     ·dataInverseFactorialo+0(SB), Y6
+	VFMADD213PS ·dataSincRest4+0(SB), Y11, Y6
+	VMOVUPS     416(R10), Y9
+	VMOVUPS     ·dataInverseFactorialo+0(SB), Y2
+	VFMADD213PS ·dataPsi10+0(SB), Y9, Y2
+	VMOVUPS     ·dataPsi11+0(SB), Y3
+	VFMADD213PS ·dataPsi8+0(SB), Y11, Y3
+	VFMADD231PS ·dataPsi11+0(SB), Y9, Y6
+	VMOVUPS     ·dataPsi7+0(SB), Y5
+	VFMADD231PS Y11, Y2, Y5
+	VFMADD231PS Y9, Y2, Y3
+	VMOVUPS     ·dataPsi6+0(SB), Y2
+	VFMADD231PS Y11, Y6, Y2
+	VFMADD231PS Y9, Y6, Y5
+	VMOVUPS     ·dataSincRest2+0(SB), Y6
+	VFMADD231PS Y11, Y3, Y6
+	VFMADD231PS Y9, Y3, Y2
+	VMOVUPS     ·dataHalfCotRest1+0(SB), Y3
+	VFMADD231PS Y11, Y5, Y3
+	VFMADD231PS Y9, Y5, Y6
+	VMOVUPS     ·dataPsi3+0(SB), Y5
+	VFMADD231PS Y11, Y2, Y5
+	VFMADD231PS Y9, Y2, Y3
+	VMOVUPS     ·dataTwentyFourth+0(SB), Y2
+	VFMADD231PS Y11, Y6, Y2
+	VFMADD231PS Y9, Y6, Y5
+	VMOVUPS     ·dataSincRest0+0(SB), Y6
+	VFMADD231PS Y11, Y3, Y6
+	VFMADD231PS Y9, Y3, Y2
+	VMOVUPS     ·dataHalf+0(SB), Y3
+	VFMADD231PS Y11, Y5, Y3
+	VFMADD231PS Y9, Y5, Y6
+	VMOVUPS     ·dataOne+0(SB), Y5
+	VFMADD231PS Y11, Y2, Y5
+	VFMADD231PS Y9, Y2, Y3
+	VMOVUPS     Y3, 608(R10)
+	VMULPS      Y11, Y6, Y11
+	VMOVUPS     Y11, 544(R10)
+	VFMADD231PS Y9, Y6, Y5
+	VMOVUPS     Y5, 576(R10)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	ADDQ        $+640, R10
+	DECQ        R11
+	JNE         vectors6
+	MOVQ        5184(SP), R11
+	SHLQ        $0x05, R11
+	SUBQ        R11, AX
+	SUBQ        R11, CX
+	MOVQ        R9, R10
+	MOVQ        5184(SP), R11
+vectors8:
+stage9:
+	VMOVUPS     288(R10), Y5
+	VCMPPS      $0x1e, ·dataZero+0(SB), Y5, Y6
+	VMOVMSKPS   Y6, R12
+	TESTL       R12, R12
+	JE          done10
+	VSUBPS      ·dataOne+0(SB), Y5, Y5
+	VMOVUPS     576(R10), Y9
+	VADDPS      Y9, Y9, Y11
+	VMOVUPS     608(R10), Y3
+	VADDPS      Y3, Y3, Y2
+	VMULPS      Y3, Y11, Y7
+	VMULPS      Y3, Y3, Y1
+	VMOVUPS     544(R10), Y12
+	VADDPS      ·dataTwo+0(SB), Y12, Y0
+	VMOVUPS     448(R10), Y8
+	VMULPS      Y8, Y7, Y4
+	VFMADD231PS Y0, Y12, Y4
+	VFMADD231PS Y12, Y11, Y11
+	VMOVUPS     416(R10), Y0
+	VFMADD231PS Y0, Y7, Y11
+	VFMADD231PS Y8, Y1, Y11
+	VFMADD231PS Y12, Y2, Y2
+	VFMADD231PS Y9, Y9, Y2
+	VFMADD231PS Y0, Y1, Y2
+	VBLENDVPS   Y6, Y4, Y12, Y12
+	VBLENDVPS   Y6, Y11, Y9, Y9
+	VBLENDVPS   Y6, Y2, Y3, Y3
+	VMOVUPS     Y5, 288(R10)
+	VMOVUPS     Y12, 544(R10)
+	VMOVUPS     Y9, 576(R10)
+	VMOVUPS     Y3, 608(R10)
+	JMP         stage9
+done10:
+	ADDQ $+32, AX
+	ADDQ $+32, CX
+	ADDQ $+640, R10
+	DECQ R11
+	JNE  vectors8
+	MOVQ 5184(SP), R11
+	SHLQ $0x05, R11
+	SUBQ R11, AX
+	SUBQ R11, CX
+	MOVQ R9, R10
+	MOVQ 5184(SP), R11
+vectors11:
+	VMOVUPS     352(R10), Y3
+	VMOVUPS     ·dataZero+0(SB), Y9
+	VPCMPGTD    Y3, Y9, Y9
+	VMOVUPS     512(R10), Y3
+	VMOVUPS     544(R10), Y12
+	VFMADD213PS Y3, Y3, Y12
+	VMOVUPS     576(R10), Y5
+	VMOVUPS     480(R10), Y2
+	VMULPS      Y2, Y5, Y5
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y2, Y2, Y2
+	VMOVUPS     608(R10), Y6
+	VMULPS      Y2, Y6, Y6
+	VMULPS      Y6, Y3, Y3
+	VMOVUPS     (R10), Y6
+	VMULPS      Y6, Y3, Y6
+	VMOVUPS     (CX), Y2
+	VMOVUPS     320(R10), Y11
+	VSUBPS      Y11, Y2, Y2
+	VADDPS      Y12, Y6, Y6
+	VFMADD231PS Y2, Y5, Y6
+	VMOVUPS     32(R10), Y2
+	VMULPS      Y2, Y3, Y2
+	VMOVUPS     (CX)(BX*1), Y4
+	VFMADD231PS Y4, Y5, Y2
+	VMOVUPS     64(R10), Y4
+	VMULPS      Y4, Y3, Y4
+	VMOVUPS     (CX)(BX*2), Y1
+	VFMADD231PS Y1, Y5, Y4
+	VMOVUPS     96(R10), Y1
+	VMULPS      Y1, Y3, Y1
+	VMOVUPS     (CX)(SI*1), Y0
+	VFMADD231PS Y0, Y5, Y1
+	VMOVUPS     128(R10), Y0
+	VMULPS      Y0, Y3, Y0
+	VMOVUPS     (CX)(BX*4), Y8
+	VSUBPS      Y11, Y8, Y8
+	VADDPS      Y12, Y0, Y0
+	VFMADD231PS Y8, Y5, Y0
+	VMOVUPS     160(R10), Y8
+	VMULPS      Y8, Y3, Y8
+	VMOVUPS     (CX)(DI*1), Y7
+	VFMADD231PS Y7, Y5, Y8
+	VMOVUPS     192(R10), Y7
+	VMULPS      Y7, Y3, Y7
+	VMOVUPS     (CX)(SI*2), Y10
+	VFMADD231PS Y10, Y5, Y7
+	VMOVUPS     224(R10), Y10
+	VMULPS      Y10, Y3, Y10
+	VMOVUPS     Y7, 5120(R9)
+	VMOVUPS     (CX)(R8*1), Y7
+	VFMADD231PS Y7, Y5, Y10
+	VMOVUPS     256(R10), Y7
+	VMULPS      Y7, Y3, Y3
+	VMOVUPS     (CX)(BX*8), Y7
+	VSUBPS      Y11, Y7, Y7
+	VADDPS      Y12, Y3, Y3
+	VFMADD231PS Y7, Y5, Y3
+	VMOVMSKPS   Y9, R12
+	TESTQ       R12, R12
+	JE          easy13
+	VPCMPEQD    Y5, Y5, Y5
+	VXORPS      Y9, Y5, Y5
+	VMASKMOVPS  Y6, Y5, (AX)
+	VMASKMOVPS  Y2, Y5, (AX)(BX*1)
+	VMASKMOVPS  Y4, Y5, (AX)(BX*2)
+	VMASKMOVPS  Y1, Y5, (AX)(SI*1)
+	VMASKMOVPS  Y0, Y5, (AX)(BX*4)
+	VMASKMOVPS  Y8, Y5, (AX)(DI*1)
+	VMOVUPS     5120(R9), Y9
+	VMASKMOVPS  Y9, Y5, (AX)(SI*2)
+	VMASKMOVPS  Y10, Y5, (AX)(R8*1)
+	VMASKMOVPS  Y3, Y5, (AX)(BX*8)
+	MOVQ        5192(SP), AX
+	SUBQ        DX, AX
+	LEAQ        8(AX), CX
+	MOVQ        AX, at+40(FP)
+	MOVQ        CX, next+48(FP)
+	MOVQ        R12, hard+56(FP)
 	VZEROUPPER
 	RET
-easy5:
-	VMOVUPS Y12, (AX)
-	VMOVUPS Y9, (AX)(BX*1)
-	VMOVUPS Y8, (AX)(BX*2)
-	VMOVUPS Y10, (AX)(SI*1)
-	VMOVUPS Y6, (AX)(BX*4)
-	VMOVUPS Y4, (AX)(DI*1)
-	VMOVUPS 576(R9), Y4
-	VMOVUPS Y4, (AX)(SI*2)
-	VMOVUPS Y1, (AX)(R8*1)
-	VMOVUPS Y0, (AX)(BX*8)
+easy13:
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y2, (AX)(BX*1)
+	VMOVUPS Y4, (AX)(BX*2)
+	VMOVUPS Y1, (AX)(SI*1)
+	VMOVUPS Y0, (AX)(BX*4)
+	VMOVUPS Y8, (AX)(DI*1)
+	VMOVUPS 5120(R9), Y8
+	VMOVUPS Y8, (AX)(SI*2)
+	VMOVUPS Y10, (AX)(R8*1)
+	VMOVUPS Y3, (AX)(BX*8)
+	SUBQ    $+8, DX
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
-	SUBQ    $+8, DX
+	ADDQ    $+640, R10
+	DECQ    R11
+	JNE     vectors11
+	TESTQ   DX, DX
 	JG      loop1
-	SUBQ    DX, R10
-	XORQ    AX, AX
-	MOVQ    R10, at+40(FP)
-	MOVQ    R10, next+48(FP)
-	MOVQ    AX, hard+56(FP)
+	MOVQ    5192(SP), AX
+	SUBQ    DX, AX
+	XORQ    CX, CX
+	MOVQ    AX, at+40(FP)
+	MOVQ    AX, next+48(FP)
+	MOVQ    CX, hard+56(FP)
 	VZEROUPPER
 	RET
 
 // func exp3x3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·exp3x3F32AVX512(SB), $1216-64
+TEXT ·exp3x3F32AVX512(SB), $1344-64
 	VBROADCASTSS ·dataOne+0(SB), Z0
 	VBROADCASTSS ·dataZero+0(SB), Z1
 	VBROADCASTSS ·dataZero+0(SB), Z2
@@ -384,300 +425,302 @@ TEXT ·exp3x3F32AVX512(SB), $1216-64
 	ANDQ         $-64, R9
 	MOVQ         DX, R10
 loop1:
-	PREFETCHT0       128(AX)
-	PREFETCHT0       128(AX)(BX*1)
-	PREFETCHT0       128(AX)(BX*2)
-	PREFETCHT0       128(AX)(SI*1)
-	PREFETCHT0       128(AX)(BX*4)
-	PREFETCHT0       128(AX)(DI*1)
-	PREFETCHT0       128(AX)(SI*2)
-	PREFETCHT0       128(AX)(R8*1)
-	PREFETCHT0       128(AX)(BX*8)
-	VMOVUPS          (CX), Z4
-	VMOVUPS          (CX)(BX*4), Z5
-	VADDPS           Z5, Z4, Z6
-	VMOVUPS          (CX)(BX*8), Z7
-	VADDPS           Z7, Z6, Z6
-	VMULPS.BCST      ·dataAtanhQ0+0(SB), Z6, Z6
-	VSUBPS           Z6, Z4, Z4
-	VSUBPS           Z6, Z5, Z5
-	VSUBPS           Z6, Z7, Z7
-	VMULPS           Z4, Z4, Z8
-	VMOVUPS          (CX)(BX*1), Z9
-	VMOVUPS          (CX)(SI*1), Z10
-	VFMADD231PS      Z10, Z9, Z8
-	VMOVUPS          (CX)(BX*2), Z11
-	VMOVUPS          (CX)(SI*2), Z12
-	VFMADD231PS      Z12, Z11, Z8
-	VMULPS           Z9, Z4, Z13
-	VFMADD231PS      Z5, Z9, Z13
-	VMOVUPS          (CX)(R8*1), Z14
-	VFMADD231PS      Z14, Z11, Z13
-	VMULPS           Z11, Z4, Z15
-	VMOVUPS          (CX)(DI*1), Z16
-	VFMADD231PS      Z16, Z9, Z15
-	VFMADD231PS      Z7, Z11, Z15
-	VMULPS           Z4, Z10, Z17
-	VFMADD231PS      Z10, Z5, Z17
-	VFMADD231PS      Z12, Z16, Z17
-	VMULPS           Z9, Z10, Z18
-	VFMADD231PS      Z5, Z5, Z18
-	VFMADD231PS      Z14, Z16, Z18
-	VMULPS           Z11, Z10, Z19
-	VFMADD231PS      Z16, Z5, Z19
-	VFMADD231PS      Z7, Z16, Z19
-	VMULPS           Z4, Z12, Z20
-	VFMADD231PS      Z10, Z14, Z20
-	VFMADD231PS      Z12, Z7, Z20
-	VMULPS           Z9, Z12, Z21
-	VFMADD231PS      Z5, Z14, Z21
-	VFMADD231PS      Z14, Z7, Z21
-	VMULPS           Z11, Z12, Z22
-	VFMADD231PS      Z16, Z14, Z22
-	VFMADD231PS      Z7, Z7, Z22
-	VPANDD           Z3, Z8, Z23
-	VPANDD           Z3, Z17, Z24
-	VADDPS           Z24, Z23, Z23
-	VPANDD           Z3, Z20, Z24
-	VADDPS           Z24, Z23, Z23
-	VPANDD           Z3, Z13, Z24
-	VPANDD           Z3, Z18, Z25
-	VADDPS           Z25, Z24, Z24
-	VPANDD           Z3, Z21, Z25
-	VADDPS           Z25, Z24, Z24
-	VMAXPS           Z24, Z23, Z23
-	VPANDD           Z3, Z15, Z24
-	VPANDD           Z3, Z19, Z25
-	VADDPS           Z25, Z24, Z24
-	VPANDD           Z3, Z22, Z25
-	VADDPS           Z25, Z24, Z24
-	VMAXPS           Z24, Z23, Z23
-	VCMPPS.BCST      $0x16, ·dataNorm2Max+0(SB), Z23, K1
-	VPANDD           Z3, Z6, Z24
-	VCMPPS.BCST      $0x16, ·dataZetaLimit+0(SB), Z24, K2
-	KORW             K1, K2, K1
-	VBLENDMPS.BCST   ·dataAllOnesF32+0(SB), Z1, K1, Z24
-	VMINPS.BCST      ·dataNorm2Max+0(SB), Z23, Z23
-	VMAXPS           Z0, Z23, Z23
-	VGETEXPPS        Z23, Z23
-	VADDPS           Z0, Z23, Z23
-	VBROADCASTSS     ·dataHalf+0(SB), Z25
-	VFMADD213PS.BCST ·dataMinusThreeQuarters+0(SB), Z23, Z25
-	VADDPS.BCST      ·dataRoundF32+0(SB), Z25, Z25
-	VSUBPS.BCST      ·dataRoundF32+0(SB), Z25, Z25
-	VSUBPS           Z25, Z2, Z23
-	VSCALEFPS        Z23, Z0, Z23
-	VMULPS           Z23, Z23, Z26
-	VADDPS           Z18, Z8, Z27
-	VADDPS           Z22, Z27, Z27
-	VMULPS.BCST      ·dataHalf+0(SB), Z27, Z27
-	VMULPS           Z26, Z27, Z27
-	VMULPS           Z12, Z5, Z28
-	VMOVAPS          Z28, Z29
-	VFNMADD231PS     Z12, Z5, Z29
-	VFMSUB231PS      Z14, Z10, Z28
-	VADDPS           Z29, Z28, Z28
-	VMULPS           Z14, Z16, Z29
-	VFNMADD213PS     Z29, Z16, Z14
-	VFMSUB231PS      Z7, Z5, Z29
-	VADDPS           Z14, Z29, Z29
-	VMULPS           Z12, Z16, Z14
-	VFNMADD213PS     Z14, Z12, Z16
-	VFMSUB231PS      Z7, Z10, Z14
-	VADDPS           Z16, Z14, Z14
-	VMULPS           Z14, Z9, Z9
-	VFMSUB231PS      Z29, Z4, Z9
-	VFMADD231PS      Z28, Z11, Z9
-	VMULPS           Z23, Z26, Z26
-	VMULPS           Z26, Z9, Z9
-	VBROADCASTSS     ·dataInverseFactorialo+0(SB), Z26
-	VFMADD213PS.BCST ·dataSincRest4+0(SB), Z9, Z26
-	VBROADCASTSS     ·dataInverseFactorialo+0(SB), Z11
-	VFMADD213PS.BCST ·dataPsi10+0(SB), Z27, Z11
-	VBROADCASTSS     ·dataPsi11+0(SB), Z28
-	VFMADD213PS.BCST ·dataPsi8+0(SB), Z9, Z28
-	VFMADD231PS.BCST ·dataPsi11+0(SB), Z27, Z26
-	VBROADCASTSS     ·dataPsi7+0(SB), Z4
-	VFMADD231PS      Z9, Z11, Z4
-	VFMADD231PS      Z27, Z11, Z28
-	VBROADCASTSS     ·dataPsi6+0(SB), Z11
-	VFMADD231PS      Z9, Z26, Z11
-	VFMADD231PS      Z27, Z26, Z4
-	VBROADCASTSS     ·dataSincRest2+0(SB), Z26
-	VFMADD231PS      Z9, Z28, Z26
-	VFMADD231PS      Z27, Z28, Z11
-	VBROADCASTSS     ·dataHalfCotRest1+0(SB), Z28
-	VFMADD231PS      Z9, Z4, Z28
-	VFMADD231PS      Z27, Z4, Z26
-	VBROADCASTSS     ·dataPsi3+0(SB), Z4
-	VFMADD231PS      Z9, Z11, Z4
-	VFMADD231PS      Z27, Z11, Z28
-	VBROADCASTSS     ·dataTwentyFourth+0(SB), Z11
-	VFMADD231PS      Z9, Z26, Z11
-	VFMADD231PS      Z27, Z26, Z4
-	VBROADCASTSS     ·dataSincRest0+0(SB), Z26
-	VFMADD231PS      Z9, Z28, Z26
-	VFMADD231PS      Z27, Z28, Z11
-	VBROADCASTSS     ·dataHalf+0(SB), Z28
-	VFMADD231PS      Z9, Z4, Z28
-	VFMADD231PS      Z27, Z4, Z26
-	VBROADCASTSS     ·dataOne+0(SB), Z4
-	VFMADD231PS      Z9, Z11, Z4
-	VFMADD231PS      Z27, Z11, Z28
-	VMULPS           Z9, Z26, Z11
-	VFMADD231PS      Z27, Z26, Z4
-	VMOVUPS          Z24, 704(R9)
-	VMOVUPS          Z25, 576(R9)
-	VMOVUPS          Z6, 640(R9)
-	VMOVUPS          Z11, 768(R9)
-	VMOVUPS          Z4, 832(R9)
-	VMOVUPS          Z28, 896(R9)
-	VMOVUPS          Z27, 960(R9)
-	VMOVUPS          Z9, 1024(R9)
-	VMOVUPS          Z23, 1088(R9)
-	VMOVUPS          Z8, (R9)
-	VMOVUPS          Z13, 64(R9)
-	VMOVUPS          Z15, 128(R9)
-	VMOVUPS          Z17, 192(R9)
-	VMOVUPS          Z18, 256(R9)
-	VMOVUPS          Z19, 320(R9)
-	VMOVUPS          Z20, 384(R9)
-	VMOVUPS          Z21, 448(R9)
-	VMOVUPS          Z22, 512(R9)
-stage3:
-	VMOVUPS           832(R9), Z22
-	VADDPS            Z22, Z22, Z21
-	VMOVUPS           896(R9), Z20
-	VADDPS            Z20, Z20, Z19
-	VMULPS            Z20, Z21, Z18
-	VMULPS            Z20, Z20, Z17
-	VMOVUPS           576(R9), Z15
-	VCMPPS            $0x1e, Z2, Z15, K1
-	VMOVUPS           768(R9), Z13
-	VADDPS.BCST       ·dataTwo+0(SB), Z13, Z8
-	VMOVUPS           1024(R9), Z23
-	VMULPS            Z23, Z18, Z9
-	VFMADD231PS       Z8, Z13, Z9
-	VFMADD231PS       Z13, Z21, Z21
-	VMOVUPS           960(R9), Z8
-	VFMADD231PS       Z8, Z18, Z21
-	VFMADD231PS       Z23, Z17, Z21
-	VFMADD231PS       Z13, Z19, Z19
-	VFMADD231PS       Z22, Z22, Z19
-	VFMADD231PS       Z8, Z17, Z19
-	VBLENDMPS         Z9, Z13, K1, Z13
-	VBLENDMPS         Z21, Z22, K1, Z22
-	VBLENDMPS         Z19, Z20, K1, Z20
-	VSUBPS            Z0, Z15, Z15
-	VCMPPS            $0x1e, Z2, Z15, K1
-	KMOVW             K1, R11
-	VMOVUPS           Z13, 768(R9)
-	VMOVUPS           Z22, 832(R9)
-	VMOVUPS           Z20, 896(R9)
-	VMOVUPS           Z15, 576(R9)
-	TESTL             R11, R11
-	JNE               stage3
-	VMOVUPS           704(R9), Z15
-	VPCMPGTD          Z15, Z1, K1
-	VMOVUPS           640(R9), Z15
-	VBROADCASTSS      ·dataLog2e+0(SB), Z20
-	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z15, Z20
-	VSUBPS.BCST       ·dataRoundF32+0(SB), Z20, Z20
-	VMOVAPS           Z15, Z22
-	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z20, Z22
-	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z20, Z22
-	VBROADCASTSS      ·dataExpC6+0(SB), Z13
-	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z22, Z13
-	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z22, Z13
-	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z22, Z13
-	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z22, Z13
-	VMULPS            Z22, Z22, Z19
-	VFMADD231PS       Z13, Z19, Z22
-	VADDPS            Z0, Z22, Z22
-	VSCALEFPS         Z20, Z22, Z22
-	VMOVUPS           768(R9), Z20
-	VFMADD213PS       Z22, Z22, Z20
-	VMOVUPS           832(R9), Z19
-	VMOVUPS           1088(R9), Z13
-	VMULPS            Z13, Z19, Z19
-	VMULPS            Z19, Z22, Z19
-	VMULPS            Z13, Z13, Z13
-	VMOVUPS           896(R9), Z21
-	VMULPS            Z13, Z21, Z21
-	VMULPS            Z21, Z22, Z22
-	VMOVUPS           (R9), Z21
-	VMULPS            Z21, Z22, Z21
-	VMOVUPS           (CX), Z13
-	VSUBPS            Z15, Z13, Z13
-	VADDPS            Z20, Z21, Z21
-	VFMADD231PS       Z13, Z19, Z21
-	VMOVUPS           64(R9), Z13
-	VMULPS            Z13, Z22, Z13
+	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(BX*1)
+	PREFETCHT0        128(AX)(BX*2)
+	PREFETCHT0        128(AX)(SI*1)
+	PREFETCHT0        128(AX)(BX*4)
+	PREFETCHT0        128(AX)(DI*1)
+	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(R8*1)
+	PREFETCHT0        128(AX)(BX*8)
+	VMOVUPS           (CX), Z4
+	VMOVUPS           (CX)(BX*4), Z5
+	VADDPS            Z5, Z4, Z6
+	VMOVUPS           (CX)(BX*8), Z7
+	VADDPS            Z7, Z6, Z6
+	VMULPS.BCST       ·dataAtanhQ0+0(SB), Z6, Z6
+	VMOVUPS           Z6, 640(R9)
+	VSUBPS            Z6, Z4, Z4
+	VSUBPS            Z6, Z5, Z5
+	VSUBPS            Z6, Z7, Z7
+	VMULPS            Z4, Z4, Z8
 	VMOVUPS           (CX)(BX*1), Z9
-	VFMADD231PS       Z9, Z19, Z13
-	VMOVUPS           128(R9), Z9
-	VMULPS            Z9, Z22, Z9
-	VMOVUPS           (CX)(BX*2), Z17
-	VFMADD231PS       Z17, Z19, Z9
-	VMOVUPS           192(R9), Z17
-	VMULPS            Z17, Z22, Z17
-	VMOVUPS           (CX)(SI*1), Z8
-	VFMADD231PS       Z8, Z19, Z17
-	VMOVUPS           256(R9), Z8
-	VMULPS            Z8, Z22, Z8
-	VMOVUPS           (CX)(BX*4), Z23
-	VSUBPS            Z15, Z23, Z23
-	VADDPS            Z20, Z8, Z8
-	VFMADD231PS       Z23, Z19, Z8
-	VMOVUPS           320(R9), Z23
-	VMULPS            Z23, Z22, Z23
-	VMOVUPS           (CX)(DI*1), Z18
-	VFMADD231PS       Z18, Z19, Z23
-	VMOVUPS           384(R9), Z18
-	VMULPS            Z18, Z22, Z18
-	VMOVUPS           (CX)(SI*2), Z27
-	VFMADD231PS       Z27, Z19, Z18
-	VMOVUPS           448(R9), Z27
-	VMULPS            Z27, Z22, Z27
-	VMOVUPS           (CX)(R8*1), Z28
-	VFMADD231PS       Z28, Z19, Z27
-	VMOVUPS           512(R9), Z28
-	VMULPS            Z28, Z22, Z22
-	VMOVUPS           (CX)(BX*8), Z28
-	VSUBPS            Z15, Z28, Z28
-	VADDPS            Z20, Z22, Z22
-	VFMADD231PS       Z28, Z19, Z22
-	KMOVW             K1, R11
-	TESTQ             R11, R11
-	JE                easy5
-	KNOTW             K1, K1
-	VMOVUPS           Z21, K1, (AX)
-	VMOVUPS           Z13, K1, (AX)(BX*1)
-	VMOVUPS           Z9, K1, (AX)(BX*2)
-	VMOVUPS           Z17, K1, (AX)(SI*1)
-	VMOVUPS           Z8, K1, (AX)(BX*4)
-	VMOVUPS           Z23, K1, (AX)(DI*1)
-	VMOVUPS           Z18, K1, (AX)(SI*2)
-	VMOVUPS           Z27, K1, (AX)(R8*1)
-	VMOVUPS           Z22, K1, (AX)(BX*8)
-	MOVQ              R10, AX
-	SUBQ              DX, AX
-	LEAQ              16(AX), CX
-	MOVQ              AX, at+40(FP)
-	MOVQ              CX, next+48(FP)
-	MOVQ              R11, hard+56(FP)
+	VMOVUPS           (CX)(SI*1), Z10
+	VFMADD231PS       Z10, Z9, Z8
+	VMOVUPS           (CX)(BX*2), Z11
+	VMOVUPS           (CX)(SI*2), Z12
+	VFMADD231PS       Z12, Z11, Z8
+	VMOVUPS           Z8, (R9)
+	VMULPS            Z9, Z4, Z13
+	VFMADD231PS       Z5, Z9, Z13
+	VMOVUPS           (CX)(R8*1), Z14
+	VFMADD231PS       Z14, Z11, Z13
+	VMOVUPS           Z13, 64(R9)
+	VMULPS            Z11, Z4, Z15
+	VMOVUPS           (CX)(DI*1), Z16
+	VFMADD231PS       Z16, Z9, Z15
+	VFMADD231PS       Z7, Z11, Z15
+	VMOVUPS           Z15, 128(R9)
+	VMULPS            Z4, Z10, Z17
+	VFMADD231PS       Z10, Z5, Z17
+	VFMADD231PS       Z12, Z16, Z17
+	VMOVUPS           Z17, 192(R9)
+	VMULPS            Z9, Z10, Z18
+	VFMADD231PS       Z5, Z5, Z18
+	VFMADD231PS       Z14, Z16, Z18
+	VMOVUPS           Z18, 256(R9)
+	VMULPS            Z11, Z10, Z19
+	VFMADD231PS       Z16, Z5, Z19
+	VFMADD231PS       Z7, Z16, Z19
+	VMOVUPS           Z19, 320(R9)
+	VMULPS            Z4, Z12, Z20
+	VFMADD231PS       Z10, Z14, Z20
+	VFMADD231PS       Z12, Z7, Z20
+	VMOVUPS           Z20, 384(R9)
+	VMULPS            Z9, Z12, Z21
+	VFMADD231PS       Z5, Z14, Z21
+	VFMADD231PS       Z14, Z7, Z21
+	VMOVUPS           Z21, 448(R9)
+	VMULPS            Z11, Z12, Z22
+	VFMADD231PS       Z16, Z14, Z22
+	VFMADD231PS       Z7, Z7, Z22
+	VMOVUPS           Z22, 512(R9)
+	VPANDD            Z3, Z8, Z23
+	VPANDD            Z3, Z17, Z17
+	VADDPS            Z17, Z23, Z23
+	VPANDD            Z3, Z20, Z20
+	VADDPS            Z20, Z23, Z23
+	VPANDD            Z3, Z13, Z13
+	VPANDD            Z3, Z18, Z20
+	VADDPS            Z20, Z13, Z13
+	VPANDD            Z3, Z21, Z21
+	VADDPS            Z21, Z13, Z13
+	VMAXPS            Z13, Z23, Z23
+	VPANDD            Z3, Z15, Z15
+	VPANDD            Z3, Z19, Z19
+	VADDPS            Z19, Z15, Z15
+	VPANDD            Z3, Z22, Z19
+	VADDPS            Z19, Z15, Z15
+	VMAXPS            Z15, Z23, Z23
+	VADDPS            Z18, Z8, Z8
+	VADDPS            Z22, Z8, Z8
+	VMULPS.BCST       ·dataHalf+0(SB), Z8, Z8
+	VMULPS            Z12, Z5, Z22
+	VMOVAPS           Z22, Z18
+	VFNMADD231PS      Z12, Z5, Z18
+	VFMSUB231PS       Z14, Z10, Z22
+	VADDPS            Z18, Z22, Z22
+	VMULPS            Z14, Z16, Z18
+	VFNMADD213PS      Z18, Z16, Z14
+	VFMSUB231PS       Z7, Z5, Z18
+	VADDPS            Z14, Z18, Z18
+	VMULPS            Z12, Z16, Z14
+	VFNMADD213PS      Z14, Z12, Z16
+	VFMSUB231PS       Z7, Z10, Z14
+	VADDPS            Z16, Z14, Z14
+	VMULPS            Z14, Z9, Z9
+	VFMSUB231PS       Z18, Z4, Z9
+	VFMADD231PS       Z22, Z11, Z9
+	VCMPPS.BCST       $0x16, ·dataNorm2Max+0(SB), Z23, K1
+	VPANDD            Z3, Z6, Z11
+	VCMPPS.BCST       $0x16, ·dataZetaLimit+0(SB), Z11, K2
+	KORW              K1, K2, K1
+	VBLENDMPS.BCST    ·dataAllOnesF32+0(SB), Z1, K1, Z11
+	VMOVUPS           Z11, 704(R9)
+	VMINPS.BCST       ·dataNorm2Max+0(SB), Z23, Z23
+	VMAXPS            Z0, Z23, Z23
+	VGETEXPPS         Z23, Z23
+	VADDPS            Z0, Z23, Z23
+	VBROADCASTSS      ·dataHalf+0(SB), Z11
+	VFMADD213PS.BCST  ·dataMinusThreeQuarters+0(SB), Z23, Z11
+	VADDPS.BCST       ·dataRoundF32+0(SB), Z11, Z11
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z11, Z11
+	VMOVUPS           Z11, 576(R9)
+	VSUBPS            Z11, Z2, Z11
+	VSCALEFPS         Z11, Z0, Z11
+	VMOVUPS           Z11, 960(R9)
+	VMULPS            Z11, Z11, Z23
+	VMULPS            Z23, Z8, Z8
+	VMOVUPS           Z8, 832(R9)
+	VMULPS            Z11, Z23, Z23
+	VMULPS            Z23, Z9, Z9
+	VMOVUPS           Z9, 896(R9)
+	VBROADCASTSS      ·dataLog2e+0(SB), Z23
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z6, Z23
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z23, Z23
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z23, Z6
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z23, Z6
+	VBROADCASTSS      ·dataExpC6+0(SB), Z11
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z6, Z11
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z6, Z11
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z6, Z11
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z6, Z11
+	VMULPS            Z6, Z6, Z22
+	VFMADD231PS       Z11, Z22, Z6
+	VADDPS            Z0, Z6, Z6
+	VSCALEFPS         Z23, Z6, Z6
+	VMOVUPS           Z6, 1024(R9)
+	VBROADCASTSS      ·dataInverseFactorialo+0(SB), Z6
+	VFMADD213PS.BCST  ·dataSincRest4+0(SB), Z9, Z6
+	VBROADCASTSS      ·dataInverseFactorialo+0(SB), Z23
+	VFMADD213PS.BCST  ·dataPsi10+0(SB), Z8, Z23
+	VBROADCASTSS      ·dataPsi11+0(SB), Z22
+	VFMADD213PS.BCST  ·dataPsi8+0(SB), Z9, Z22
+	VFMADD231PS.BCST  ·dataPsi11+0(SB), Z8, Z6
+	VBROADCASTSS      ·dataPsi7+0(SB), Z11
+	VFMADD231PS       Z9, Z23, Z11
+	VFMADD231PS       Z8, Z23, Z22
+	VBROADCASTSS      ·dataPsi6+0(SB), Z23
+	VFMADD231PS       Z9, Z6, Z23
+	VFMADD231PS       Z8, Z6, Z11
+	VBROADCASTSS      ·dataSincRest2+0(SB), Z6
+	VFMADD231PS       Z9, Z22, Z6
+	VFMADD231PS       Z8, Z22, Z23
+	VBROADCASTSS      ·dataHalfCotRest1+0(SB), Z22
+	VFMADD231PS       Z9, Z11, Z22
+	VFMADD231PS       Z8, Z11, Z6
+	VBROADCASTSS      ·dataPsi3+0(SB), Z11
+	VFMADD231PS       Z9, Z23, Z11
+	VFMADD231PS       Z8, Z23, Z22
+	VBROADCASTSS      ·dataTwentyFourth+0(SB), Z23
+	VFMADD231PS       Z9, Z6, Z23
+	VFMADD231PS       Z8, Z6, Z11
+	VBROADCASTSS      ·dataSincRest0+0(SB), Z6
+	VFMADD231PS       Z9, Z22, Z6
+	VFMADD231PS       Z8, Z22, Z23
+	VBROADCASTSS      ·dataHalf+0(SB), Z22
+	VFMADD231PS       Z9, Z11, Z22
+	VFMADD231PS       Z8, Z11, Z6
+	VBROADCASTSS      ·dataOne+0(SB), Z11
+	VFMADD231PS       Z9, Z23, Z11
+	VFMADD231PS       Z8, Z23, Z22
+	VMOVUPS           Z22, 1216(R9)
+	VMULPS            Z9, Z6, Z9
+	VMOVUPS           Z9, 1088(R9)
+	VFMADD231PS       Z8, Z6, Z11
+	VMOVUPS           Z11, 1152(R9)
+stage3:
+	VMOVUPS     576(R9), Z11
+	VCMPPS      $0x1e, Z2, Z11, K1
+	KMOVW       K1, R11
+	TESTL       R11, R11
+	JE          done4
+	VSUBPS      Z0, Z11, Z11
+	VMOVUPS     1152(R9), Z6
+	VADDPS      Z6, Z6, Z8
+	VMOVUPS     1216(R9), Z9
+	VADDPS      Z9, Z9, Z22
+	VMULPS      Z9, Z8, Z23
+	VMULPS      Z9, Z9, Z4
+	VMOVUPS     1088(R9), Z18
+	VADDPS.BCST ·dataTwo+0(SB), Z18, Z14
+	VMOVUPS     896(R9), Z16
+	VMULPS      Z16, Z23, Z10
+	VFMADD231PS Z14, Z18, Z10
+	VFMADD231PS Z18, Z8, Z8
+	VMOVUPS     832(R9), Z14
+	VFMADD231PS Z14, Z23, Z8
+	VFMADD231PS Z16, Z4, Z8
+	VFMADD231PS Z18, Z22, Z22
+	VFMADD231PS Z6, Z6, Z22
+	VFMADD231PS Z14, Z4, Z22
+	VBLENDMPS   Z10, Z18, K1, Z18
+	VBLENDMPS   Z8, Z6, K1, Z6
+	VBLENDMPS   Z22, Z9, K1, Z9
+	VMOVUPS     Z11, 576(R9)
+	VMOVUPS     Z18, 1088(R9)
+	VMOVUPS     Z6, 1152(R9)
+	VMOVUPS     Z9, 1216(R9)
+	JMP         stage3
+done4:
+	VMOVUPS     704(R9), Z9
+	VPCMPGTD    Z9, Z1, K1
+	VMOVUPS     1024(R9), Z9
+	VMOVUPS     1088(R9), Z6
+	VFMADD213PS Z9, Z9, Z6
+	VMOVUPS     1152(R9), Z18
+	VMOVUPS     960(R9), Z11
+	VMULPS      Z11, Z18, Z18
+	VMULPS      Z18, Z9, Z18
+	VMULPS      Z11, Z11, Z11
+	VMOVUPS     1216(R9), Z22
+	VMULPS      Z11, Z22, Z22
+	VMULPS      Z22, Z9, Z9
+	VMOVUPS     (R9), Z22
+	VMULPS      Z22, Z9, Z22
+	VMOVUPS     (CX), Z11
+	VMOVUPS     640(R9), Z8
+	VSUBPS      Z8, Z11, Z11
+	VADDPS      Z6, Z22, Z22
+	VFMADD231PS Z11, Z18, Z22
+	VMOVUPS     64(R9), Z11
+	VMULPS      Z11, Z9, Z11
+	VMOVUPS     (CX)(BX*1), Z10
+	VFMADD231PS Z10, Z18, Z11
+	VMOVUPS     128(R9), Z10
+	VMULPS      Z10, Z9, Z10
+	VMOVUPS     (CX)(BX*2), Z4
+	VFMADD231PS Z4, Z18, Z10
+	VMOVUPS     192(R9), Z4
+	VMULPS      Z4, Z9, Z4
+	VMOVUPS     (CX)(SI*1), Z14
+	VFMADD231PS Z14, Z18, Z4
+	VMOVUPS     256(R9), Z14
+	VMULPS      Z14, Z9, Z14
+	VMOVUPS     (CX)(BX*4), Z16
+	VSUBPS      Z8, Z16, Z16
+	VADDPS      Z6, Z14, Z14
+	VFMADD231PS Z16, Z18, Z14
+	VMOVUPS     320(R9), Z16
+	VMULPS      Z16, Z9, Z16
+	VMOVUPS     (CX)(DI*1), Z23
+	VFMADD231PS Z23, Z18, Z16
+	VMOVUPS     384(R9), Z23
+	VMULPS      Z23, Z9, Z23
+	VMOVUPS     (CX)(SI*2), Z7
+	VFMADD231PS Z7, Z18, Z23
+	VMOVUPS     448(R9), Z7
+	VMULPS      Z7, Z9, Z7
+	VMOVUPS     (CX)(R8*1), Z12
+	VFMADD231PS Z12, Z18, Z7
+	VMOVUPS     512(R9), Z12
+	VMULPS      Z12, Z9, Z9
+	VMOVUPS     (CX)(BX*8), Z12
+	VSUBPS      Z8, Z12, Z12
+	VADDPS      Z6, Z9, Z9
+	VFMADD231PS Z12, Z18, Z9
+	KMOVW       K1, R11
+	TESTQ       R11, R11
+	JE          easy6
+	KNOTW       K1, K1
+	VMOVUPS     Z22, K1, (AX)
+	VMOVUPS     Z11, K1, (AX)(BX*1)
+	VMOVUPS     Z10, K1, (AX)(BX*2)
+	VMOVUPS     Z4, K1, (AX)(SI*1)
+	VMOVUPS     Z14, K1, (AX)(BX*4)
+	VMOVUPS     Z16, K1, (AX)(DI*1)
+	VMOVUPS     Z23, K1, (AX)(SI*2)
+	VMOVUPS     Z7, K1, (AX)(R8*1)
+	VMOVUPS     Z9, K1, (AX)(BX*8)
+	MOVQ        R10, AX
+	SUBQ        DX, AX
+	LEAQ        16(AX), CX
+	MOVQ        AX, at+40(FP)
+	MOVQ        CX, next+48(FP)
+	MOVQ        R11, hard+56(FP)
 	VZEROUPPER
 	RET
-easy5:
-	VMOVUPS Z21, (AX)
-	VMOVUPS Z13, (AX)(BX*1)
-	VMOVUPS Z9, (AX)(BX*2)
-	VMOVUPS Z17, (AX)(SI*1)
-	VMOVUPS Z8, (AX)(BX*4)
-	VMOVUPS Z23, (AX)(DI*1)
-	VMOVUPS Z18, (AX)(SI*2)
-	VMOVUPS Z27, (AX)(R8*1)
-	VMOVUPS Z22, (AX)(BX*8)
+easy6:
+	VMOVUPS Z22, (AX)
+	VMOVUPS Z11, (AX)(BX*1)
+	VMOVUPS Z10, (AX)(BX*2)
+	VMOVUPS Z4, (AX)(SI*1)
+	VMOVUPS Z14, (AX)(BX*4)
+	VMOVUPS Z16, (AX)(DI*1)
+	VMOVUPS Z23, (AX)(SI*2)
+	VMOVUPS Z7, (AX)(R8*1)
+	VMOVUPS Z9, (AX)(BX*8)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
@@ -691,8 +734,8 @@ easy5:
 	RET
 
 // func exp3x3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·exp3x3F64AVX2(SB), $992-64
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·exp3x3F64AVX2(SB), $5200-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
@@ -703,386 +746,427 @@ TEXT ·exp3x3F64AVX2(SB), $992-64
 	LEAQ (DI)(BX*2), R8
 	LEAQ 31(SP), R9
 	ANDQ $-32, R9
-	MOVQ DX, R10
+	MOVQ DX, 5192(SP)
 loop1:
-	PREFETCHT0   64(AX)
-	PREFETCHT0   64(AX)(BX*1)
-	PREFETCHT0   64(AX)(BX*2)
-	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(BX*4)
-	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*2)
-	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(BX*8)
+	LEAQ    3(DX), R10
+	SHRQ    $0x02, R10
+	MOVQ    $+8, R11
+	CMPQ    R10, R11
+	CMOVQLT R10, R11
+	MOVQ    R11, 5184(SP)
+	MOVQ    R9, R10
+	MOVQ    5184(SP), R11
+vectors2:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      (CX)(BX*4), Y1
 	VADDPD       Y1, Y0, Y2
 	VMOVUPS      (CX)(BX*8), Y3
 	VADDPD       Y3, Y2, Y2
 	VMULPD       ·dataThirdF64+0(SB), Y2, Y2
+	VMOVUPS      Y2, 320(R10)
 	VSUBPD       Y2, Y0, Y0
 	VSUBPD       Y2, Y1, Y1
 	VSUBPD       Y2, Y3, Y3
-	VMULPD       Y0, Y0, Y4
-	VMOVUPS      (CX)(BX*1), Y5
-	VMOVUPS      (CX)(SI*1), Y6
-	VFMADD231PD  Y6, Y5, Y4
-	VMOVUPS      (CX)(BX*2), Y7
-	VMOVUPS      (CX)(SI*2), Y8
-	VFMADD231PD  Y8, Y7, Y4
-	VMULPD       Y5, Y0, Y9
-	VFMADD231PD  Y1, Y5, Y9
-	VMOVUPS      (CX)(R8*1), Y10
-	VFMADD231PD  Y10, Y7, Y9
-	VMULPD       Y7, Y0, Y11
-	VMOVUPS      (CX)(DI*1), Y12
-	VFMADD231PD  Y12, Y5, Y11
-	VFMADD231PD  Y3, Y7, Y11
-	VMOVUPS      Y2, 576(R9)
-	VMULPD       Y0, Y6, Y2
-	VFMADD231PD  Y6, Y1, Y2
-	VFMADD231PD  Y8, Y12, Y2
-	VMOVUPS      Y11, 608(R9)
-	VMULPD       Y5, Y6, Y11
-	VFMADD231PD  Y1, Y1, Y11
-	VFMADD231PD  Y10, Y12, Y11
-	VMOVUPS      Y11, 640(R9)
-	VMULPD       Y7, Y6, Y11
-	VFMADD231PD  Y12, Y1, Y11
-	VFMADD231PD  Y3, Y12, Y11
-	VMOVUPS      Y11, 672(R9)
-	VMULPD       Y0, Y8, Y11
-	VFMADD231PD  Y6, Y10, Y11
-	VFMADD231PD  Y8, Y3, Y11
-	VMOVUPS      Y0, 704(R9)
-	VMULPD       Y5, Y8, Y5
-	VFMADD231PD  Y1, Y10, Y5
-	VFMADD231PD  Y10, Y3, Y5
-	VMULPD       Y7, Y8, Y7
-	VFMADD231PD  Y12, Y10, Y7
-	VFMADD231PD  Y3, Y3, Y7
-	VANDPD       ·dataAbsF64+0(SB), Y4, Y0
-	VMOVUPS      Y3, 736(R9)
-	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
-	VADDPD       Y3, Y0, Y0
-	VANDPD       ·dataAbsF64+0(SB), Y11, Y3
-	VADDPD       Y3, Y0, Y0
-	VANDPD       ·dataAbsF64+0(SB), Y9, Y3
-	VMOVUPS      Y11, 768(R9)
-	VMOVUPS      640(R9), Y11
-	VMOVUPS      Y2, 800(R9)
-	VANDPD       ·dataAbsF64+0(SB), Y11, Y2
-	VADDPD       Y2, Y3, Y3
-	VANDPD       ·dataAbsF64+0(SB), Y5, Y2
-	VADDPD       Y2, Y3, Y3
-	VMAXPD       Y3, Y0, Y0
-	VMOVUPS      608(R9), Y3
-	VANDPD       ·dataAbsF64+0(SB), Y3, Y3
-	VMOVUPS      Y5, 832(R9)
-	VMOVUPS      672(R9), Y5
-	VANDPD       ·dataAbsF64+0(SB), Y5, Y5
-	VADDPD       Y5, Y3, Y3
-	VANDPD       ·dataAbsF64+0(SB), Y7, Y5
-	VADDPD       Y5, Y3, Y3
-	VMAXPD       Y3, Y0, Y0
-	VCMPPD       $0x16, ·dataNorm2MaxF64+0(SB), Y0, Y3
-	VMOVUPS      576(R9), Y5
-	VANDPD       ·dataAbsF64+0(SB), Y5, Y5
-	VCMPPD       $0x16, ·dataExpHalfF64+0(SB), Y5, Y5
-	VORPD        Y3, Y5, Y5
-	VMOVUPS      ·dataZero+0(SB), Y3
-	VBLENDVPD    Y5, ·dataAllOnesF32+0(SB), Y3, Y3
-	VMINPD       ·dataNorm2MaxF64+0(SB), Y0, Y0
-	VMAXPD       ·dataOneF64+0(SB), Y0, Y0
-	VPSRLQ       $0x34, Y0, Y0
-	VORPD        ·dataTwo52F64+0(SB), Y0, Y0
-	VSUBPD       ·dataTwo52Bias1F64+0(SB), Y0, Y0
-	VMOVUPS      ·dataHalfF64+0(SB), Y5
-	VFMADD213PD  ·dataMinusThreeQuartersF64+0(SB), Y0, Y5
-	VADDPD       ·dataRoundF64+0(SB), Y5, Y5
-	VSUBPD       ·dataRoundF64+0(SB), Y5, Y5
-	VMOVUPS      ·dataRoundF64+0(SB), Y0
-	VSUBPD       Y5, Y0, Y0
-	VPSLLQ       $0x34, Y0, Y0
-	VPADDQ       ·dataOneF64+0(SB), Y0, Y0
-	VMOVUPS      Y9, 864(R9)
-	VMULPD       Y0, Y0, Y9
-	VADDPD       Y11, Y4, Y11
-	VADDPD       Y7, Y11, Y11
-	VMULPD       ·dataHalfF64+0(SB), Y11, Y11
+	VMULPD       Y0, Y0, Y2
+	VMOVUPS      (CX)(BX*1), Y4
+	VMOVUPS      (CX)(SI*1), Y5
+	VFMADD231PD  Y5, Y4, Y2
+	VMOVUPS      (CX)(BX*2), Y6
+	VMOVUPS      (CX)(SI*2), Y7
+	VFMADD231PD  Y7, Y6, Y2
+	VMOVUPS      Y2, (R10)
+	VMULPD       Y4, Y0, Y8
+	VFMADD231PD  Y1, Y4, Y8
+	VMOVUPS      (CX)(R8*1), Y9
+	VFMADD231PD  Y9, Y6, Y8
+	VMOVUPS      Y8, 32(R10)
+	VMULPD       Y6, Y0, Y10
+	VMOVUPS      (CX)(DI*1), Y11
+	VFMADD231PD  Y11, Y4, Y10
+	VFMADD231PD  Y3, Y6, Y10
+	VMOVUPS      Y10, 64(R10)
+	VMULPD       Y0, Y5, Y10
+	VFMADD231PD  Y5, Y1, Y10
+	VFMADD231PD  Y7, Y11, Y10
+	VMOVUPS      Y10, 96(R10)
+	VMULPD       Y4, Y5, Y12
+	VFMADD231PD  Y1, Y1, Y12
+	VFMADD231PD  Y9, Y11, Y12
+	VMOVUPS      Y12, 128(R10)
+	VMULPD       Y6, Y5, Y12
+	VFMADD231PD  Y11, Y1, Y12
+	VFMADD231PD  Y3, Y11, Y12
+	VMOVUPS      Y12, 160(R10)
+	VMULPD       Y0, Y7, Y12
+	VFMADD231PD  Y5, Y9, Y12
+	VFMADD231PD  Y7, Y3, Y12
+	VMOVUPS      Y12, 192(R10)
+	VMOVUPS      Y0, 5120(R9)
+	VMULPD       Y4, Y7, Y4
+	VFMADD231PD  Y1, Y9, Y4
+	VFMADD231PD  Y9, Y3, Y4
+	VMOVUPS      Y4, 224(R10)
+	VMULPD       Y6, Y7, Y6
+	VFMADD231PD  Y11, Y9, Y6
+	VFMADD231PD  Y3, Y3, Y6
+	VMOVUPS      Y6, 256(R10)
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y0
+	VANDPD       ·dataAbsF64+0(SB), Y10, Y10
+	VADDPD       Y10, Y0, Y0
+	VANDPD       ·dataAbsF64+0(SB), Y12, Y12
+	VADDPD       Y12, Y0, Y0
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y8
+	VMOVUPS      128(R10), Y12
+	VANDPD       ·dataAbsF64+0(SB), Y12, Y10
+	VADDPD       Y10, Y8, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y4, Y4
+	VADDPD       Y4, Y8, Y8
+	VMAXPD       Y8, Y0, Y0
+	VMOVUPS      64(R10), Y8
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y8
+	VMOVUPS      160(R10), Y4
+	VANDPD       ·dataAbsF64+0(SB), Y4, Y4
+	VADDPD       Y4, Y8, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y6, Y4
+	VADDPD       Y4, Y8, Y8
+	VMAXPD       Y8, Y0, Y0
+	VMOVUPS      Y0, 384(R10)
+	VADDPD       Y12, Y2, Y2
+	VADDPD       Y6, Y2, Y2
+	VMULPD       ·dataHalfF64+0(SB), Y2, Y2
+	VMOVUPS      Y2, 416(R10)
+	VMULPD       Y7, Y1, Y2
+	VMOVAPS      Y2, Y6
+	VFNMADD231PD Y7, Y1, Y6
+	VFMSUB231PD  Y9, Y5, Y2
+	VADDPD       Y6, Y2, Y2
+	VMULPD       Y9, Y11, Y6
+	VFNMADD213PD Y6, Y11, Y9
+	VFMSUB231PD  Y3, Y1, Y6
+	VADDPD       Y9, Y6, Y6
+	VMULPD       Y7, Y11, Y9
+	VFNMADD213PD Y9, Y7, Y11
+	VFMSUB231PD  Y3, Y5, Y9
+	VADDPD       Y11, Y9, Y9
+	VMOVUPS      (CX)(BX*1), Y11
 	VMULPD       Y9, Y11, Y11
-	VMOVUPS      Y7, 896(R9)
-	VMULPD       Y8, Y1, Y7
-	VMOVAPS      Y7, Y2
-	VFNMADD231PD Y8, Y1, Y2
-	VFMSUB231PD  Y10, Y6, Y7
-	VADDPD       Y2, Y7, Y7
-	VMULPD       Y10, Y12, Y2
-	VFNMADD213PD Y2, Y12, Y10
-	VMOVUPS      Y4, 928(R9)
-	VMOVUPS      736(R9), Y4
-	VFMSUB231PD  Y4, Y1, Y2
-	VADDPD       Y10, Y2, Y2
-	VMULPD       Y8, Y12, Y10
-	VFNMADD213PD Y10, Y8, Y12
-	VFMSUB231PD  Y4, Y6, Y10
-	VADDPD       Y12, Y10, Y10
-	VMOVUPS      (CX)(BX*1), Y12
-	VMULPD       Y10, Y12, Y12
-	VMOVUPS      704(R9), Y10
-	VFMSUB231PD  Y2, Y10, Y12
-	VMOVUPS      (CX)(BX*2), Y10
-	VFMADD231PD  Y7, Y10, Y12
-	VMULPD       Y0, Y9, Y9
-	VMULPD       Y9, Y12, Y12
-	VMOVUPS      ·dataInverseFactorialwF64+0(SB), Y9
-	VFMADD213PD  ·dataSincRest8F64+0(SB), Y12, Y9
-	VMOVUPS      ·dataInverseFactorialwF64+0(SB), Y10
-	VFMADD213PD  ·dataPsi18F64+0(SB), Y11, Y10
-	VMOVUPS      ·dataInverseFactorialvF64+0(SB), Y7
-	VFMADD213PD  ·dataPsi16F64+0(SB), Y12, Y7
-	VFMADD231PD  ·dataInverseFactorialvF64+0(SB), Y11, Y9
-	VMOVUPS      ·dataPsi15F64+0(SB), Y2
-	VFMADD231PD  Y12, Y10, Y2
-	VFMADD231PD  Y11, Y10, Y7
-	VMOVUPS      ·dataPsi14F64+0(SB), Y10
-	VFMADD231PD  Y12, Y9, Y10
-	VFMADD231PD  Y11, Y9, Y2
-	VMOVUPS      ·dataSincRest6F64+0(SB), Y9
-	VFMADD231PD  Y12, Y7, Y9
-	VFMADD231PD  Y11, Y7, Y10
-	VMOVUPS      ·dataPsi12F64+0(SB), Y7
-	VFMADD231PD  Y12, Y2, Y7
-	VFMADD231PD  Y11, Y2, Y9
-	VMOVUPS      ·dataPsi11F64+0(SB), Y2
-	VFMADD231PD  Y12, Y10, Y2
-	VFMADD231PD  Y11, Y10, Y7
-	VMOVUPS      ·dataPsi10F64+0(SB), Y10
-	VFMADD231PD  Y12, Y9, Y10
-	VFMADD231PD  Y11, Y9, Y2
-	VMOVUPS      ·dataSincRest4F64+0(SB), Y9
-	VFMADD231PD  Y12, Y7, Y9
-	VFMADD231PD  Y11, Y7, Y10
-	VMOVUPS      ·dataPsi8F64+0(SB), Y7
-	VFMADD231PD  Y12, Y2, Y7
-	VFMADD231PD  Y11, Y2, Y9
-	VMOVUPS      ·dataPsi7F64+0(SB), Y2
-	VFMADD231PD  Y12, Y10, Y2
-	VFMADD231PD  Y11, Y10, Y7
-	VMOVUPS      ·dataPsi6F64+0(SB), Y10
-	VFMADD231PD  Y12, Y9, Y10
-	VFMADD231PD  Y11, Y9, Y2
-	VMOVUPS      ·dataSincRest2F64+0(SB), Y9
-	VFMADD231PD  Y12, Y7, Y9
-	VFMADD231PD  Y11, Y7, Y10
-	VMOVUPS      ·dataHalfCotRest1F64+0(SB), Y7
-	VFMADD231PD  Y12, Y2, Y7
-	VFMADD231PD  Y11, Y2, Y9
-	VMOVUPS      ·dataPsi3F64+0(SB), Y2
-	VFMADD231PD  Y12, Y10, Y2
-	VFMADD231PD  Y11, Y10, Y7
-	VMOVUPS      ·dataTwentyFourthF64+0(SB), Y10
-	VFMADD231PD  Y12, Y9, Y10
-	VFMADD231PD  Y11, Y9, Y2
-	VMOVUPS      ·dataSincRest0F64+0(SB), Y9
-	VFMADD231PD  Y12, Y7, Y9
-	VFMADD231PD  Y11, Y7, Y10
-	VMOVUPS      ·dataHalfF64+0(SB), Y7
-	VFMADD231PD  Y12, Y2, Y7
-	VFMADD231PD  Y11, Y2, Y9
-	VMOVUPS      ·dataOneF64+0(SB), Y2
-	VFMADD231PD  Y12, Y10, Y2
-	VFMADD231PD  Y11, Y10, Y7
-	VMULPD       Y12, Y9, Y10
-	VFMADD231PD  Y11, Y9, Y2
-	VMOVUPS      Y3, 352(R9)
-	VMOVUPS      Y5, 288(R9)
-	VMOVUPS      576(R9), Y5
-	VMOVUPS      Y5, 320(R9)
-	VMOVUPS      Y10, 384(R9)
-	VMOVUPS      Y2, 416(R9)
-	VMOVUPS      Y7, 448(R9)
-	VMOVUPS      Y11, 480(R9)
-	VMOVUPS      Y12, 512(R9)
-	VMOVUPS      Y0, 544(R9)
-	VMOVUPS      928(R9), Y0
-	VMOVUPS      Y0, (R9)
-	VMOVUPS      864(R9), Y0
-	VMOVUPS      Y0, 32(R9)
-	VMOVUPS      608(R9), Y0
-	VMOVUPS      Y0, 64(R9)
-	VMOVUPS      800(R9), Y0
-	VMOVUPS      Y0, 96(R9)
-	VMOVUPS      640(R9), Y0
-	VMOVUPS      Y0, 128(R9)
-	VMOVUPS      672(R9), Y0
-	VMOVUPS      Y0, 160(R9)
-	VMOVUPS      768(R9), Y0
-	VMOVUPS      Y0, 192(R9)
-	VMOVUPS      832(R9), Y0
-	VMOVUPS      Y0, 224(R9)
-	VMOVUPS      896(R9), Y0
-	VMOVUPS      Y0, 256(R9)
-stage3:
-	VMOVUPS      416(R9), Y0
-	VADDPD       Y0, Y0, Y12
-	VMOVUPS      448(R9), Y11
-	VADDPD       Y11, Y11, Y7
-	VMULPD       Y11, Y12, Y2
-	VMULPD       Y11, Y11, Y10
-	VMOVUPS      288(R9), Y5
-	VCMPPD       $0x1e, ·dataZero+0(SB), Y5, Y3
-	VMOVUPS      384(R9), Y9
-	VADDPD       ·dataTwoF64+0(SB), Y9, Y6
-	VMOVUPS      512(R9), Y4
-	VMULPD       Y4, Y2, Y8
-	VFMADD231PD  Y6, Y9, Y8
-	VFMADD231PD  Y9, Y12, Y12
-	VMOVUPS      480(R9), Y6
-	VFMADD231PD  Y6, Y2, Y12
-	VFMADD231PD  Y4, Y10, Y12
-	VFMADD231PD  Y9, Y7, Y7
-	VFMADD231PD  Y0, Y0, Y7
-	VFMADD231PD  Y6, Y10, Y7
-	VBLENDVPD    Y3, Y8, Y9, Y9
-	VBLENDVPD    Y3, Y12, Y0, Y0
-	VBLENDVPD    Y3, Y7, Y11, Y11
-	VSUBPD       ·dataOneF64+0(SB), Y5, Y5
-	VCMPPD       $0x1e, ·dataZero+0(SB), Y5, Y7
-	VMOVMSKPD    Y7, R11
-	VMOVUPS      Y9, 384(R9)
-	VMOVUPS      Y0, 416(R9)
-	VMOVUPS      Y11, 448(R9)
-	VMOVUPS      Y5, 288(R9)
-	TESTL        R11, R11
-	JNE          stage3
-	VMOVUPS      352(R9), Y5
-	VMOVUPS      ·dataZero+0(SB), Y11
-	VPCMPGTQ     Y5, Y11, Y11
-	VMOVUPS      320(R9), Y5
-	VMOVUPS      ·dataLog2eF64+0(SB), Y0
-	VFMADD213PD  ·dataRoundF64+0(SB), Y5, Y0
-	VSUBPD       ·dataRoundF64+0(SB), Y0, Y9
-	VMOVAPS      Y5, Y7
-	VFNMADD231PD ·dataLn2HiF64+0(SB), Y9, Y7
-	VFNMADD231PD ·dataLn2LoF64+0(SB), Y9, Y7
-	VMOVUPS      ·dataExpQ9F64+0(SB), Y9
-	VFMADD213PD  ·dataExpQ8F64+0(SB), Y7, Y9
-	VFMADD213PD  ·dataExpQ7F64+0(SB), Y7, Y9
-	VFMADD213PD  ·dataExpQ6F64+0(SB), Y7, Y9
-	VFMADD213PD  ·dataExpQ5F64+0(SB), Y7, Y9
-	VFMADD213PD  ·dataExpQ4F64+0(SB), Y7, Y9
-	VFMADD213PD  ·dataExpQ3F64+0(SB), Y7, Y9
-	VFMADD213PD  ·dataExpQ2F64+0(SB), Y7, Y9
-	VFMADD213PD  ·dataExpQ1F64+0(SB), Y7, Y9
-	VFMADD213PD  ·dataExpQ0F64+0(SB), Y7, Y9
-	VMULPD       Y7, Y7, Y3
-	VFMADD231PD  Y9, Y3, Y7
-	VPSLLQ       $0x34, Y0, Y0
-	VPADDQ       ·dataOneF64+0(SB), Y0, Y0
-	VFMADD231PD  Y0, Y7, Y0
-	VMOVUPS      384(R9), Y7
-	VFMADD213PD  Y0, Y0, Y7
-	VMOVUPS      416(R9), Y3
-	VMOVUPS      544(R9), Y9
-	VMULPD       Y9, Y3, Y3
-	VMULPD       Y3, Y0, Y3
-	VMULPD       Y9, Y9, Y9
-	VMOVUPS      448(R9), Y12
-	VMULPD       Y9, Y12, Y12
-	VMULPD       Y12, Y0, Y0
-	VMOVUPS      (R9), Y12
-	VMULPD       Y12, Y0, Y12
-	VMOVUPS      (CX), Y9
-	VSUBPD       Y5, Y9, Y9
-	VADDPD       Y7, Y12, Y12
-	VFMADD231PD  Y9, Y3, Y12
-	VMOVUPS      32(R9), Y9
-	VMULPD       Y9, Y0, Y9
-	VMOVUPS      (CX)(BX*1), Y8
-	VFMADD231PD  Y8, Y3, Y9
-	VMOVUPS      64(R9), Y8
-	VMULPD       Y8, Y0, Y8
-	VMOVUPS      (CX)(BX*2), Y10
-	VFMADD231PD  Y10, Y3, Y8
-	VMOVUPS      96(R9), Y10
-	VMULPD       Y10, Y0, Y10
-	VMOVUPS      (CX)(SI*1), Y6
-	VFMADD231PD  Y6, Y3, Y10
-	VMOVUPS      128(R9), Y6
-	VMULPD       Y6, Y0, Y6
-	VMOVUPS      (CX)(BX*4), Y4
-	VSUBPD       Y5, Y4, Y4
-	VADDPD       Y7, Y6, Y6
-	VFMADD231PD  Y4, Y3, Y6
-	VMOVUPS      160(R9), Y4
-	VMULPD       Y4, Y0, Y4
-	VMOVUPS      (CX)(DI*1), Y2
-	VFMADD231PD  Y2, Y3, Y4
-	VMOVUPS      192(R9), Y2
-	VMULPD       Y2, Y0, Y2
-	VMOVUPS      (CX)(SI*2), Y1
-	VFMADD231PD  Y1, Y3, Y2
-	VMOVUPS      224(R9), Y1
-	VMULPD       Y1, Y0, Y1
-	VMOVUPS      Y2, 576(R9)
-	VMOVUPS      (CX)(R8*1), Y2
-	VFMADD231PD  Y2, Y3, Y1
-	VMOVUPS      256(R9), Y2
-	VMULPD       Y2, Y0, Y0
-	VMOVUPS      (CX)(BX*8), Y2
-	VSUBPD       Y5, Y2, Y2
-	VADDPD       Y7, Y0, Y0
-	VFMADD231PD  Y2, Y3, Y0
-	VMOVMSKPD    Y11, R11
-	TESTQ        R11, R11
-	JE           easy5
-	VPCMPEQD     Y3, Y3, Y3
-	VXORPD       Y11, Y3, Y3
-	VMASKMOVPD   Y12, Y3, (AX)
-	VMASKMOVPD   Y9, Y3, (AX)(BX*1)
-	VMASKMOVPD   Y8, Y3, (AX)(BX*2)
-	VMASKMOVPD   Y10, Y3, (AX)(SI*1)
-	VMASKMOVPD   Y6, Y3, (AX)(BX*4)
-	VMASKMOVPD   Y4, Y3, (AX)(DI*1)
-	VMOVUPS      576(R9), Y11
-	VMASKMOVPD   Y11, Y3, (AX)(SI*2)
-	VMASKMOVPD   Y1, Y3, (AX)(R8*1)
-	VMASKMOVPD   Y0, Y3, (AX)(BX*8)
-	MOVQ         R10, AX
-	SUBQ         DX, AX
-	LEAQ         4(AX), CX
-	MOVQ         AX, at+40(FP)
-	MOVQ         CX, next+48(FP)
-	MOVQ         R11, hard+56(FP)
+	VMOVUPS      5120(R9), Y9
+	VFMSUB231PD  Y6, Y9, Y11
+	VMOVUPS      (CX)(BX*2), Y9
+	VFMADD231PD  Y2, Y9, Y11
+	VMOVUPS      Y11, 448(R10)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+640, R10
+	DECQ         R11
+	JNE          vectors2
+	MOVQ         5184(SP), R11
+	SHLQ         $0x05, R11
+	SUBQ         R11, AX
+	SUBQ         R11, CX
+	MOVQ         R9, R10
+	MOVQ         5184(SP), R11
+vectors4:
+	VMOVUPS      384(R10), Y11
+	VCMPPD       $0x16, ·dataNorm2MaxF64+0(SB), Y11, Y9
+	VMOVUPS      320(R10), Y2
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y6
+	VCMPPD       $0x16, ·dataExpHalfF64+0(SB), Y6, Y6
+	VORPD        Y9, Y6, Y6
+	VMOVUPS      ·dataZero+0(SB), Y9
+	VBLENDVPD    Y6, ·dataAllOnesF32+0(SB), Y9, Y9
+	VMOVUPS      Y9, 352(R10)
+	VMINPD       ·dataNorm2MaxF64+0(SB), Y11, Y11
+	VMAXPD       ·dataOneF64+0(SB), Y11, Y11
+	VPSRLQ       $0x34, Y11, Y11
+	VORPD        ·dataTwo52F64+0(SB), Y11, Y11
+	VSUBPD       ·dataTwo52Bias1F64+0(SB), Y11, Y11
+	VMOVUPS      ·dataHalfF64+0(SB), Y9
+	VFMADD213PD  ·dataMinusThreeQuartersF64+0(SB), Y11, Y9
+	VADDPD       ·dataRoundF64+0(SB), Y9, Y9
+	VSUBPD       ·dataRoundF64+0(SB), Y9, Y9
+	VMOVUPS      Y9, 288(R10)
+	VMOVUPS      ·dataRoundF64+0(SB), Y11
+	VSUBPD       Y9, Y11, Y11
+	VPSLLQ       $0x34, Y11, Y11
+	VPADDQ       ·dataOneF64+0(SB), Y11, Y11
+	VMOVUPS      Y11, 480(R10)
+	VMULPD       Y11, Y11, Y9
+	VMOVUPS      416(R10), Y6
+	VMULPD       Y9, Y6, Y6
+	VMULPD       Y11, Y9, Y9
+	VMOVUPS      448(R10), Y11
+	VMULPD       Y9, Y11, Y11
+	VMOVUPS      ·dataLog2eF64+0(SB), Y9
+	VFMADD213PD  ·dataRoundF64+0(SB), Y2, Y9
+	VSUBPD       ·dataRoundF64+0(SB), Y9, Y5
+	VFNMADD231PD ·dataLn2HiF64+0(SB), Y5, Y2
+	VFNMADD231PD ·dataLn2LoF64+0(SB), Y5, Y2
+	VMOVUPS      ·dataExpQ9F64+0(SB), Y5
+	VFMADD213PD  ·dataExpQ8F64+0(SB), Y2, Y5
+	VFMADD213PD  ·dataExpQ7F64+0(SB), Y2, Y5
+	VFMADD213PD  ·dataExpQ6F64+0(SB), Y2, Y5
+	VFMADD213PD  ·dataExpQ5F64+0(SB), Y2, Y5
+	VFMADD213PD  ·dataExpQ4F64+0(SB), Y2, Y5
+	VFMADD213PD  ·dataExpQ3F64+0(SB), Y2, Y5
+	VFMADD213PD  ·dataExpQ2F64+0(SB), Y2, Y5
+	VFMADD213PD  ·dataExpQ1F64+0(SB), Y2, Y5
+	VFMADD213PD  ·dataExpQ0F64+0(SB), Y2, Y5
+	VMULPD       Y2, Y2, Y3
+	VFMADD231PD  Y5, Y3, Y2
+	VPSLLQ       $0x34, Y9, Y9
+	VPADDQ       ·dataOneF64+0(SB), Y9, Y9
+	VFMADD231PD  Y9, Y2, Y9
+	VMOVUPS      Y9, 512(R10)
+	VMOVUPS      Y6, 416(R10)
+	VMOVUPS      Y11, 448(R10)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+640, R10
+	DECQ         R11
+	JNE          vectors4
+	MOVQ         5184(SP), R11
+	SHLQ         $0x05, R11
+	SUBQ         R11, AX
+	SUBQ         R11, CX
+	MOVQ         R9, R10
+	MOVQ         5184(SP), R11
+vectors6:
+	VMOVUPS     448(R10), Y11
+	VMOVUPS     ·dataInverseFactorialwF64+0(SB), Y6
+	VFMADD213PD ·dataSincRest8F64+0(SB), Y11, Y6
+	VMOVUPS     416(R10), Y9
+	VMOVUPS     ·dataInverseFactorialwF64+0(SB), Y2
+	VFMADD213PD ·dataPsi18F64+0(SB), Y9, Y2
+	VMOVUPS     ·dataInverseFactorialvF64+0(SB), Y3
+	VFMADD213PD ·dataPsi16F64+0(SB), Y11, Y3
+	VFMADD231PD ·dataInverseFactorialvF64+0(SB), Y9, Y6
+	VMOVUPS     ·dataPsi15F64+0(SB), Y5
+	VFMADD231PD Y11, Y2, Y5
+	VFMADD231PD Y9, Y2, Y3
+	VMOVUPS     ·dataPsi14F64+0(SB), Y2
+	VFMADD231PD Y11, Y6, Y2
+	VFMADD231PD Y9, Y6, Y5
+	VMOVUPS     ·dataSincRest6F64+0(SB), Y6
+	VFMADD231PD Y11, Y3, Y6
+	VFMADD231PD Y9, Y3, Y2
+	VMOVUPS     ·dataPsi12F64+0(SB), Y3
+	VFMADD231PD Y11, Y5, Y3
+	VFMADD231PD Y9, Y5, Y6
+	VMOVUPS     ·dataPsi11F64+0(SB), Y5
+	VFMADD231PD Y11, Y2, Y5
+	VFMADD231PD Y9, Y2, Y3
+	VMOVUPS     ·dataPsi10F64+0(SB), Y2
+	VFMADD231PD Y11, Y6, Y2
+	VFMADD231PD Y9, Y6, Y5
+	VMOVUPS     ·dataSincRest4F64+0(SB), Y6
+	VFMADD231PD Y11, Y3, Y6
+	VFMADD231PD Y9, Y3, Y2
+	VMOVUPS     ·dataPsi8F64+0(SB), Y3
+	VFMADD231PD Y11, Y5, Y3
+	VFMADD231PD Y9, Y5, Y6
+	VMOVUPS     ·dataPsi7F64+0(SB), Y5
+	VFMADD231PD Y11, Y2, Y5
+	VFMADD231PD Y9, Y2, Y3
+	VMOVUPS     ·dataPsi6F64+0(SB), Y2
+	VFMADD231PD Y11, Y6, Y2
+	VFMADD231PD Y9, Y6, Y5
+	VMOVUPS     ·dataSincRest2F64+0(SB), Y6
+	VFMADD231PD Y11, Y3, Y6
+	VFMADD231PD Y9, Y3, Y2
+	VMOVUPS     ·dataHalfCotRest1F64+0(SB), Y3
+	VFMADD231PD Y11, Y5, Y3
+	VFMADD231PD Y9, Y5, Y6
+	VMOVUPS     ·dataPsi3F64+0(SB), Y5
+	VFMADD231PD Y11, Y2, Y5
+	VFMADD231PD Y9, Y2, Y3
+	VMOVUPS     ·dataTwentyFourthF64+0(SB), Y2
+	VFMADD231PD Y11, Y6, Y2
+	VFMADD231PD Y9, Y6, Y5
+	VMOVUPS     ·dataSincRest0F64+0(SB), Y6
+	VFMADD231PD Y11, Y3, Y6
+	VFMADD231PD Y9, Y3, Y2
+	VMOVUPS     ·dataHalfF64+0(SB), Y3
+	VFMADD231PD Y11, Y5, Y3
+	VFMADD231PD Y9, Y5, Y6
+	VMOVUPS     ·dataOneF64+0(SB), Y5
+	VFMADD231PD Y11, Y2, Y5
+	VFMADD231PD Y9, Y2, Y3
+	VMOVUPS     Y3, 608(R10)
+	VMULPD      Y11, Y6, Y11
+	VMOVUPS     Y11, 544(R10)
+	VFMADD231PD Y9, Y6, Y5
+	VMOVUPS     Y5, 576(R10)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	ADDQ        $+640, R10
+	DECQ        R11
+	JNE         vectors6
+	MOVQ        5184(SP), R11
+	SHLQ        $0x05, R11
+	SUBQ        R11, AX
+	SUBQ        R11, CX
+	MOVQ        R9, R10
+	MOVQ        5184(SP), R11
+vectors8:
+stage9:
+	VMOVUPS     288(R10), Y5
+	VCMPPD      $0x1e, ·dataZero+0(SB), Y5, Y6
+	VMOVMSKPD   Y6, R12
+	TESTL       R12, R12
+	JE          done10
+	VSUBPD      ·dataOneF64+0(SB), Y5, Y5
+	VMOVUPS     576(R10), Y9
+	VADDPD      Y9, Y9, Y11
+	VMOVUPS     608(R10), Y3
+	VADDPD      Y3, Y3, Y2
+	VMULPD      Y3, Y11, Y7
+	VMULPD      Y3, Y3, Y1
+	VMOVUPS     544(R10), Y12
+	VADDPD      ·dataTwoF64+0(SB), Y12, Y0
+	VMOVUPS     448(R10), Y8
+	VMULPD      Y8, Y7, Y4
+	VFMADD231PD Y0, Y12, Y4
+	VFMADD231PD Y12, Y11, Y11
+	VMOVUPS     416(R10), Y0
+	VFMADD231PD Y0, Y7, Y11
+	VFMADD231PD Y8, Y1, Y11
+	VFMADD231PD Y12, Y2, Y2
+	VFMADD231PD Y9, Y9, Y2
+	VFMADD231PD Y0, Y1, Y2
+	VBLENDVPD   Y6, Y4, Y12, Y12
+	VBLENDVPD   Y6, Y11, Y9, Y9
+	VBLENDVPD   Y6, Y2, Y3, Y3
+	VMOVUPS     Y5, 288(R10)
+	VMOVUPS     Y12, 544(R10)
+	VMOVUPS     Y9, 576(R10)
+	VMOVUPS     Y3, 608(R10)
+	JMP         stage9
+done10:
+	ADDQ $+32, AX
+	ADDQ $+32, CX
+	ADDQ $+640, R10
+	DECQ R11
+	JNE  vectors8
+	MOVQ 5184(SP), R11
+	SHLQ $0x05, R11
+	SUBQ R11, AX
+	SUBQ R11, CX
+	MOVQ R9, R10
+	MOVQ 5184(SP), R11
+vectors11:
+	VMOVUPS     352(R10), Y3
+	VMOVUPS     ·dataZero+0(SB), Y9
+	VPCMPGTQ    Y3, Y9, Y9
+	VMOVUPS     512(R10), Y3
+	VMOVUPS     544(R10), Y12
+	VFMADD213PD Y3, Y3, Y12
+	VMOVUPS     576(R10), Y5
+	VMOVUPS     480(R10), Y2
+	VMULPD      Y2, Y5, Y5
+	VMULPD      Y5, Y3, Y5
+	VMULPD      Y2, Y2, Y2
+	VMOVUPS     608(R10), Y6
+	VMULPD      Y2, Y6, Y6
+	VMULPD      Y6, Y3, Y3
+	VMOVUPS     (R10), Y6
+	VMULPD      Y6, Y3, Y6
+	VMOVUPS     (CX), Y2
+	VMOVUPS     320(R10), Y11
+	VSUBPD      Y11, Y2, Y2
+	VADDPD      Y12, Y6, Y6
+	VFMADD231PD Y2, Y5, Y6
+	VMOVUPS     32(R10), Y2
+	VMULPD      Y2, Y3, Y2
+	VMOVUPS     (CX)(BX*1), Y4
+	VFMADD231PD Y4, Y5, Y2
+	VMOVUPS     64(R10), Y4
+	VMULPD      Y4, Y3, Y4
+	VMOVUPS     (CX)(BX*2), Y1
+	VFMADD231PD Y1, Y5, Y4
+	VMOVUPS     96(R10), Y1
+	VMULPD      Y1, Y3, Y1
+	VMOVUPS     (CX)(SI*1), Y0
+	VFMADD231PD Y0, Y5, Y1
+	VMOVUPS     128(R10), Y0
+	VMULPD      Y0, Y3, Y0
+	VMOVUPS     (CX)(BX*4), Y8
+	VSUBPD      Y11, Y8, Y8
+	VADDPD      Y12, Y0, Y0
+	VFMADD231PD Y8, Y5, Y0
+	VMOVUPS     160(R10), Y8
+	VMULPD      Y8, Y3, Y8
+	VMOVUPS     (CX)(DI*1), Y7
+	VFMADD231PD Y7, Y5, Y8
+	VMOVUPS     192(R10), Y7
+	VMULPD      Y7, Y3, Y7
+	VMOVUPS     (CX)(SI*2), Y10
+	VFMADD231PD Y10, Y5, Y7
+	VMOVUPS     224(R10), Y10
+	VMULPD      Y10, Y3, Y10
+	VMOVUPS     Y7, 5120(R9)
+	VMOVUPS     (CX)(R8*1), Y7
+	VFMADD231PD Y7, Y5, Y10
+	VMOVUPS     256(R10), Y7
+	VMULPD      Y7, Y3, Y3
+	VMOVUPS     (CX)(BX*8), Y7
+	VSUBPD      Y11, Y7, Y7
+	VADDPD      Y12, Y3, Y3
+	VFMADD231PD Y7, Y5, Y3
+	VMOVMSKPD   Y9, R12
+	TESTQ       R12, R12
+	JE          easy13
+	VPCMPEQD    Y5, Y5, Y5
+	VXORPD      Y9, Y5, Y5
+	VMASKMOVPD  Y6, Y5, (AX)
+	VMASKMOVPD  Y2, Y5, (AX)(BX*1)
+	VMASKMOVPD  Y4, Y5, (AX)(BX*2)
+	VMASKMOVPD  Y1, Y5, (AX)(SI*1)
+	VMASKMOVPD  Y0, Y5, (AX)(BX*4)
+	VMASKMOVPD  Y8, Y5, (AX)(DI*1)
+	VMOVUPS     5120(R9), Y9
+	VMASKMOVPD  Y9, Y5, (AX)(SI*2)
+	VMASKMOVPD  Y10, Y5, (AX)(R8*1)
+	VMASKMOVPD  Y3, Y5, (AX)(BX*8)
+	MOVQ        5192(SP), AX
+	SUBQ        DX, AX
+	LEAQ        4(AX), CX
+	MOVQ        AX, at+40(FP)
+	MOVQ        CX, next+48(FP)
+	MOVQ        R12, hard+56(FP)
 	VZEROUPPER
 	RET
-easy5:
-	VMOVUPS Y12, (AX)
-	VMOVUPS Y9, (AX)(BX*1)
-	VMOVUPS Y8, (AX)(BX*2)
-	VMOVUPS Y10, (AX)(SI*1)
-	VMOVUPS Y6, (AX)(BX*4)
-	VMOVUPS Y4, (AX)(DI*1)
-	VMOVUPS 576(R9), Y4
-	VMOVUPS Y4, (AX)(SI*2)
-	VMOVUPS Y1, (AX)(R8*1)
-	VMOVUPS Y0, (AX)(BX*8)
+easy13:
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y2, (AX)(BX*1)
+	VMOVUPS Y4, (AX)(BX*2)
+	VMOVUPS Y1, (AX)(SI*1)
+	VMOVUPS Y0, (AX)(BX*4)
+	VMOVUPS Y8, (AX)(DI*1)
+	VMOVUPS 5120(R9), Y8
+	VMOVUPS Y8, (AX)(SI*2)
+	VMOVUPS Y10, (AX)(R8*1)
+	VMOVUPS Y3, (AX)(BX*8)
+	SUBQ    $+4, DX
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
-	SUBQ    $+4, DX
+	ADDQ    $+640, R10
+	DECQ    R11
+	JNE     vectors11
+	TESTQ   DX, DX
 	JG      loop1
-	SUBQ    DX, R10
-	XORQ    AX, AX
-	MOVQ    R10, at+40(FP)
-	MOVQ    R10, next+48(FP)
-	MOVQ    AX, hard+56(FP)
+	MOVQ    5192(SP), AX
+	SUBQ    DX, AX
+	XORQ    CX, CX
+	MOVQ    AX, at+40(FP)
+	MOVQ    AX, next+48(FP)
+	MOVQ    CX, hard+56(FP)
 	VZEROUPPER
 	RET
 
 // func exp3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·exp3x3F64AVX512(SB), $1216-64
+TEXT ·exp3x3F64AVX512(SB), $1344-64
 	VBROADCASTSD ·dataOneF64+0(SB), Z0
 	VBROADCASTSD ·dataZero+0(SB), Z1
 	VBROADCASTSD ·dataZero+0(SB), Z2
@@ -1099,329 +1183,331 @@ TEXT ·exp3x3F64AVX512(SB), $1216-64
 	ANDQ         $-64, R9
 	MOVQ         DX, R10
 loop1:
-	PREFETCHT0       128(AX)
-	PREFETCHT0       128(AX)(BX*1)
-	PREFETCHT0       128(AX)(BX*2)
-	PREFETCHT0       128(AX)(SI*1)
-	PREFETCHT0       128(AX)(BX*4)
-	PREFETCHT0       128(AX)(DI*1)
-	PREFETCHT0       128(AX)(SI*2)
-	PREFETCHT0       128(AX)(R8*1)
-	PREFETCHT0       128(AX)(BX*8)
-	VMOVUPS          (CX), Z4
-	VMOVUPS          (CX)(BX*4), Z5
-	VADDPD           Z5, Z4, Z6
-	VMOVUPS          (CX)(BX*8), Z7
-	VADDPD           Z7, Z6, Z6
-	VMULPD.BCST      ·dataThirdF64+0(SB), Z6, Z6
-	VSUBPD           Z6, Z4, Z4
-	VSUBPD           Z6, Z5, Z5
-	VSUBPD           Z6, Z7, Z7
-	VMULPD           Z4, Z4, Z8
-	VMOVUPS          (CX)(BX*1), Z9
-	VMOVUPS          (CX)(SI*1), Z10
-	VFMADD231PD      Z10, Z9, Z8
-	VMOVUPS          (CX)(BX*2), Z11
-	VMOVUPS          (CX)(SI*2), Z12
-	VFMADD231PD      Z12, Z11, Z8
-	VMULPD           Z9, Z4, Z13
-	VFMADD231PD      Z5, Z9, Z13
-	VMOVUPS          (CX)(R8*1), Z14
-	VFMADD231PD      Z14, Z11, Z13
-	VMULPD           Z11, Z4, Z15
-	VMOVUPS          (CX)(DI*1), Z16
-	VFMADD231PD      Z16, Z9, Z15
-	VFMADD231PD      Z7, Z11, Z15
-	VMULPD           Z4, Z10, Z17
-	VFMADD231PD      Z10, Z5, Z17
-	VFMADD231PD      Z12, Z16, Z17
-	VMULPD           Z9, Z10, Z18
-	VFMADD231PD      Z5, Z5, Z18
-	VFMADD231PD      Z14, Z16, Z18
-	VMULPD           Z11, Z10, Z19
-	VFMADD231PD      Z16, Z5, Z19
-	VFMADD231PD      Z7, Z16, Z19
-	VMULPD           Z4, Z12, Z20
-	VFMADD231PD      Z10, Z14, Z20
-	VFMADD231PD      Z12, Z7, Z20
-	VMULPD           Z9, Z12, Z21
-	VFMADD231PD      Z5, Z14, Z21
-	VFMADD231PD      Z14, Z7, Z21
-	VMULPD           Z11, Z12, Z22
-	VFMADD231PD      Z16, Z14, Z22
-	VFMADD231PD      Z7, Z7, Z22
-	VPANDQ           Z3, Z8, Z23
-	VPANDQ           Z3, Z17, Z24
-	VADDPD           Z24, Z23, Z23
-	VPANDQ           Z3, Z20, Z24
-	VADDPD           Z24, Z23, Z23
-	VPANDQ           Z3, Z13, Z24
-	VPANDQ           Z3, Z18, Z25
-	VADDPD           Z25, Z24, Z24
-	VPANDQ           Z3, Z21, Z25
-	VADDPD           Z25, Z24, Z24
-	VMAXPD           Z24, Z23, Z23
-	VPANDQ           Z3, Z15, Z24
-	VPANDQ           Z3, Z19, Z25
-	VADDPD           Z25, Z24, Z24
-	VPANDQ           Z3, Z22, Z25
-	VADDPD           Z25, Z24, Z24
-	VMAXPD           Z24, Z23, Z23
-	VCMPPD.BCST      $0x16, ·dataNorm2MaxF64+0(SB), Z23, K1
-	VPANDQ           Z3, Z6, Z24
-	VCMPPD.BCST      $0x16, ·dataExpHalfF64+0(SB), Z24, K2
-	KORW             K1, K2, K1
-	VBLENDMPD.BCST   ·dataAllOnesF32+0(SB), Z1, K1, Z24
-	VMINPD.BCST      ·dataNorm2MaxF64+0(SB), Z23, Z23
-	VMAXPD           Z0, Z23, Z23
-	VGETEXPPD        Z23, Z23
-	VADDPD           Z0, Z23, Z23
-	VBROADCASTSD     ·dataHalfF64+0(SB), Z25
-	VFMADD213PD.BCST ·dataMinusThreeQuartersF64+0(SB), Z23, Z25
-	VADDPD.BCST      ·dataRoundF64+0(SB), Z25, Z25
-	VSUBPD.BCST      ·dataRoundF64+0(SB), Z25, Z25
-	VSUBPD           Z25, Z2, Z23
-	VSCALEFPD        Z23, Z0, Z23
-	VMULPD           Z23, Z23, Z26
-	VADDPD           Z18, Z8, Z27
-	VADDPD           Z22, Z27, Z27
-	VMULPD.BCST      ·dataHalfF64+0(SB), Z27, Z27
-	VMULPD           Z26, Z27, Z27
-	VMULPD           Z12, Z5, Z28
-	VMOVAPS          Z28, Z29
-	VFNMADD231PD     Z12, Z5, Z29
-	VFMSUB231PD      Z14, Z10, Z28
-	VADDPD           Z29, Z28, Z28
-	VMULPD           Z14, Z16, Z29
-	VFNMADD213PD     Z29, Z16, Z14
-	VFMSUB231PD      Z7, Z5, Z29
-	VADDPD           Z14, Z29, Z29
-	VMULPD           Z12, Z16, Z14
-	VFNMADD213PD     Z14, Z12, Z16
-	VFMSUB231PD      Z7, Z10, Z14
-	VADDPD           Z16, Z14, Z14
-	VMULPD           Z14, Z9, Z9
-	VFMSUB231PD      Z29, Z4, Z9
-	VFMADD231PD      Z28, Z11, Z9
-	VMULPD           Z23, Z26, Z26
-	VMULPD           Z26, Z9, Z9
-	VBROADCASTSD     ·dataInverseFactorialwF64+0(SB), Z26
-	VFMADD213PD.BCST ·dataSincRest8F64+0(SB), Z9, Z26
-	VBROADCASTSD     ·dataInverseFactorialwF64+0(SB), Z11
-	VFMADD213PD.BCST ·dataPsi18F64+0(SB), Z27, Z11
-	VBROADCASTSD     ·dataInverseFactorialvF64+0(SB), Z28
-	VFMADD213PD.BCST ·dataPsi16F64+0(SB), Z9, Z28
-	VFMADD231PD.BCST ·dataInverseFactorialvF64+0(SB), Z27, Z26
-	VBROADCASTSD     ·dataPsi15F64+0(SB), Z4
-	VFMADD231PD      Z9, Z11, Z4
-	VFMADD231PD      Z27, Z11, Z28
-	VBROADCASTSD     ·dataPsi14F64+0(SB), Z11
-	VFMADD231PD      Z9, Z26, Z11
-	VFMADD231PD      Z27, Z26, Z4
-	VBROADCASTSD     ·dataSincRest6F64+0(SB), Z26
-	VFMADD231PD      Z9, Z28, Z26
-	VFMADD231PD      Z27, Z28, Z11
-	VBROADCASTSD     ·dataPsi12F64+0(SB), Z28
-	VFMADD231PD      Z9, Z4, Z28
-	VFMADD231PD      Z27, Z4, Z26
-	VBROADCASTSD     ·dataPsi11F64+0(SB), Z4
-	VFMADD231PD      Z9, Z11, Z4
-	VFMADD231PD      Z27, Z11, Z28
-	VBROADCASTSD     ·dataPsi10F64+0(SB), Z11
-	VFMADD231PD      Z9, Z26, Z11
-	VFMADD231PD      Z27, Z26, Z4
-	VBROADCASTSD     ·dataSincRest4F64+0(SB), Z26
-	VFMADD231PD      Z9, Z28, Z26
-	VFMADD231PD      Z27, Z28, Z11
-	VBROADCASTSD     ·dataPsi8F64+0(SB), Z28
-	VFMADD231PD      Z9, Z4, Z28
-	VFMADD231PD      Z27, Z4, Z26
-	VBROADCASTSD     ·dataPsi7F64+0(SB), Z4
-	VFMADD231PD      Z9, Z11, Z4
-	VFMADD231PD      Z27, Z11, Z28
-	VBROADCASTSD     ·dataPsi6F64+0(SB), Z11
-	VFMADD231PD      Z9, Z26, Z11
-	VFMADD231PD      Z27, Z26, Z4
-	VBROADCASTSD     ·dataSincRest2F64+0(SB), Z26
-	VFMADD231PD      Z9, Z28, Z26
-	VFMADD231PD      Z27, Z28, Z11
-	VBROADCASTSD     ·dataHalfCotRest1F64+0(SB), Z28
-	VFMADD231PD      Z9, Z4, Z28
-	VFMADD231PD      Z27, Z4, Z26
-	VBROADCASTSD     ·dataPsi3F64+0(SB), Z4
-	VFMADD231PD      Z9, Z11, Z4
-	VFMADD231PD      Z27, Z11, Z28
-	VBROADCASTSD     ·dataTwentyFourthF64+0(SB), Z11
-	VFMADD231PD      Z9, Z26, Z11
-	VFMADD231PD      Z27, Z26, Z4
-	VBROADCASTSD     ·dataSincRest0F64+0(SB), Z26
-	VFMADD231PD      Z9, Z28, Z26
-	VFMADD231PD      Z27, Z28, Z11
-	VBROADCASTSD     ·dataHalfF64+0(SB), Z28
-	VFMADD231PD      Z9, Z4, Z28
-	VFMADD231PD      Z27, Z4, Z26
-	VBROADCASTSD     ·dataOneF64+0(SB), Z4
-	VFMADD231PD      Z9, Z11, Z4
-	VFMADD231PD      Z27, Z11, Z28
-	VMULPD           Z9, Z26, Z11
-	VFMADD231PD      Z27, Z26, Z4
-	VMOVUPS          Z24, 704(R9)
-	VMOVUPS          Z25, 576(R9)
-	VMOVUPS          Z6, 640(R9)
-	VMOVUPS          Z11, 768(R9)
-	VMOVUPS          Z4, 832(R9)
-	VMOVUPS          Z28, 896(R9)
-	VMOVUPS          Z27, 960(R9)
-	VMOVUPS          Z9, 1024(R9)
-	VMOVUPS          Z23, 1088(R9)
-	VMOVUPS          Z8, (R9)
-	VMOVUPS          Z13, 64(R9)
-	VMOVUPS          Z15, 128(R9)
-	VMOVUPS          Z17, 192(R9)
-	VMOVUPS          Z18, 256(R9)
-	VMOVUPS          Z19, 320(R9)
-	VMOVUPS          Z20, 384(R9)
-	VMOVUPS          Z21, 448(R9)
-	VMOVUPS          Z22, 512(R9)
-stage3:
-	VMOVUPS           832(R9), Z22
-	VADDPD            Z22, Z22, Z21
-	VMOVUPS           896(R9), Z20
-	VADDPD            Z20, Z20, Z19
-	VMULPD            Z20, Z21, Z18
-	VMULPD            Z20, Z20, Z17
-	VMOVUPS           576(R9), Z15
-	VCMPPD            $0x1e, Z2, Z15, K1
-	VMOVUPS           768(R9), Z13
-	VADDPD.BCST       ·dataTwoF64+0(SB), Z13, Z8
-	VMOVUPS           1024(R9), Z23
-	VMULPD            Z23, Z18, Z9
-	VFMADD231PD       Z8, Z13, Z9
-	VFMADD231PD       Z13, Z21, Z21
-	VMOVUPS           960(R9), Z8
-	VFMADD231PD       Z8, Z18, Z21
-	VFMADD231PD       Z23, Z17, Z21
-	VFMADD231PD       Z13, Z19, Z19
-	VFMADD231PD       Z22, Z22, Z19
-	VFMADD231PD       Z8, Z17, Z19
-	VBLENDMPD         Z9, Z13, K1, Z13
-	VBLENDMPD         Z21, Z22, K1, Z22
-	VBLENDMPD         Z19, Z20, K1, Z20
-	VSUBPD            Z0, Z15, Z15
-	VCMPPD            $0x1e, Z2, Z15, K1
-	KMOVW             K1, R11
-	VMOVUPS           Z13, 768(R9)
-	VMOVUPS           Z22, 832(R9)
-	VMOVUPS           Z20, 896(R9)
-	VMOVUPS           Z15, 576(R9)
-	TESTL             R11, R11
-	JNE               stage3
-	VMOVUPS           704(R9), Z15
-	VPCMPGTQ          Z15, Z1, K1
-	VMOVUPS           640(R9), Z15
-	VBROADCASTSD      ·dataLog2eF64+0(SB), Z20
-	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z15, Z20
-	VSUBPD.BCST       ·dataRoundF64+0(SB), Z20, Z20
-	VMOVAPS           Z15, Z22
-	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z20, Z22
-	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z20, Z22
-	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z13
-	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z22, Z13
-	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z22, Z13
-	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z22, Z13
-	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z22, Z13
-	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z22, Z13
-	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z22, Z13
-	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z22, Z13
-	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z22, Z13
-	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z22, Z13
-	VMULPD            Z22, Z22, Z19
-	VFMADD231PD       Z13, Z19, Z22
-	VADDPD            Z0, Z22, Z22
-	VSCALEFPD         Z20, Z22, Z22
-	VMOVUPS           768(R9), Z20
-	VFMADD213PD       Z22, Z22, Z20
-	VMOVUPS           832(R9), Z19
-	VMOVUPS           1088(R9), Z13
-	VMULPD            Z13, Z19, Z19
-	VMULPD            Z19, Z22, Z19
-	VMULPD            Z13, Z13, Z13
-	VMOVUPS           896(R9), Z21
-	VMULPD            Z13, Z21, Z21
-	VMULPD            Z21, Z22, Z22
-	VMOVUPS           (R9), Z21
-	VMULPD            Z21, Z22, Z21
-	VMOVUPS           (CX), Z13
-	VSUBPD            Z15, Z13, Z13
-	VADDPD            Z20, Z21, Z21
-	VFMADD231PD       Z13, Z19, Z21
-	VMOVUPS           64(R9), Z13
-	VMULPD            Z13, Z22, Z13
+	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(BX*1)
+	PREFETCHT0        128(AX)(BX*2)
+	PREFETCHT0        128(AX)(SI*1)
+	PREFETCHT0        128(AX)(BX*4)
+	PREFETCHT0        128(AX)(DI*1)
+	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(R8*1)
+	PREFETCHT0        128(AX)(BX*8)
+	VMOVUPS           (CX), Z4
+	VMOVUPS           (CX)(BX*4), Z5
+	VADDPD            Z5, Z4, Z6
+	VMOVUPS           (CX)(BX*8), Z7
+	VADDPD            Z7, Z6, Z6
+	VMULPD.BCST       ·dataThirdF64+0(SB), Z6, Z6
+	VMOVUPS           Z6, 640(R9)
+	VSUBPD            Z6, Z4, Z4
+	VSUBPD            Z6, Z5, Z5
+	VSUBPD            Z6, Z7, Z7
+	VMULPD            Z4, Z4, Z8
 	VMOVUPS           (CX)(BX*1), Z9
-	VFMADD231PD       Z9, Z19, Z13
-	VMOVUPS           128(R9), Z9
-	VMULPD            Z9, Z22, Z9
-	VMOVUPS           (CX)(BX*2), Z17
-	VFMADD231PD       Z17, Z19, Z9
-	VMOVUPS           192(R9), Z17
-	VMULPD            Z17, Z22, Z17
-	VMOVUPS           (CX)(SI*1), Z8
-	VFMADD231PD       Z8, Z19, Z17
-	VMOVUPS           256(R9), Z8
-	VMULPD            Z8, Z22, Z8
-	VMOVUPS           (CX)(BX*4), Z23
-	VSUBPD            Z15, Z23, Z23
-	VADDPD            Z20, Z8, Z8
-	VFMADD231PD       Z23, Z19, Z8
-	VMOVUPS           320(R9), Z23
-	VMULPD            Z23, Z22, Z23
-	VMOVUPS           (CX)(DI*1), Z18
-	VFMADD231PD       Z18, Z19, Z23
-	VMOVUPS           384(R9), Z18
-	VMULPD            Z18, Z22, Z18
-	VMOVUPS           (CX)(SI*2), Z27
-	VFMADD231PD       Z27, Z19, Z18
-	VMOVUPS           448(R9), Z27
-	VMULPD            Z27, Z22, Z27
-	VMOVUPS           (CX)(R8*1), Z28
-	VFMADD231PD       Z28, Z19, Z27
-	VMOVUPS           512(R9), Z28
-	VMULPD            Z28, Z22, Z22
-	VMOVUPS           (CX)(BX*8), Z28
-	VSUBPD            Z15, Z28, Z28
-	VADDPD            Z20, Z22, Z22
-	VFMADD231PD       Z28, Z19, Z22
-	KMOVW             K1, R11
-	TESTQ             R11, R11
-	JE                easy5
-	KNOTW             K1, K1
-	VMOVUPD           Z21, K1, (AX)
-	VMOVUPD           Z13, K1, (AX)(BX*1)
-	VMOVUPD           Z9, K1, (AX)(BX*2)
-	VMOVUPD           Z17, K1, (AX)(SI*1)
-	VMOVUPD           Z8, K1, (AX)(BX*4)
-	VMOVUPD           Z23, K1, (AX)(DI*1)
-	VMOVUPD           Z18, K1, (AX)(SI*2)
-	VMOVUPD           Z27, K1, (AX)(R8*1)
-	VMOVUPD           Z22, K1, (AX)(BX*8)
-	MOVQ              R10, AX
-	SUBQ              DX, AX
-	LEAQ              8(AX), CX
-	MOVQ              AX, at+40(FP)
-	MOVQ              CX, next+48(FP)
-	MOVQ              R11, hard+56(FP)
+	VMOVUPS           (CX)(SI*1), Z10
+	VFMADD231PD       Z10, Z9, Z8
+	VMOVUPS           (CX)(BX*2), Z11
+	VMOVUPS           (CX)(SI*2), Z12
+	VFMADD231PD       Z12, Z11, Z8
+	VMOVUPS           Z8, (R9)
+	VMULPD            Z9, Z4, Z13
+	VFMADD231PD       Z5, Z9, Z13
+	VMOVUPS           (CX)(R8*1), Z14
+	VFMADD231PD       Z14, Z11, Z13
+	VMOVUPS           Z13, 64(R9)
+	VMULPD            Z11, Z4, Z15
+	VMOVUPS           (CX)(DI*1), Z16
+	VFMADD231PD       Z16, Z9, Z15
+	VFMADD231PD       Z7, Z11, Z15
+	VMOVUPS           Z15, 128(R9)
+	VMULPD            Z4, Z10, Z17
+	VFMADD231PD       Z10, Z5, Z17
+	VFMADD231PD       Z12, Z16, Z17
+	VMOVUPS           Z17, 192(R9)
+	VMULPD            Z9, Z10, Z18
+	VFMADD231PD       Z5, Z5, Z18
+	VFMADD231PD       Z14, Z16, Z18
+	VMOVUPS           Z18, 256(R9)
+	VMULPD            Z11, Z10, Z19
+	VFMADD231PD       Z16, Z5, Z19
+	VFMADD231PD       Z7, Z16, Z19
+	VMOVUPS           Z19, 320(R9)
+	VMULPD            Z4, Z12, Z20
+	VFMADD231PD       Z10, Z14, Z20
+	VFMADD231PD       Z12, Z7, Z20
+	VMOVUPS           Z20, 384(R9)
+	VMULPD            Z9, Z12, Z21
+	VFMADD231PD       Z5, Z14, Z21
+	VFMADD231PD       Z14, Z7, Z21
+	VMOVUPS           Z21, 448(R9)
+	VMULPD            Z11, Z12, Z22
+	VFMADD231PD       Z16, Z14, Z22
+	VFMADD231PD       Z7, Z7, Z22
+	VMOVUPS           Z22, 512(R9)
+	VPANDQ            Z3, Z8, Z23
+	VPANDQ            Z3, Z17, Z17
+	VADDPD            Z17, Z23, Z23
+	VPANDQ            Z3, Z20, Z20
+	VADDPD            Z20, Z23, Z23
+	VPANDQ            Z3, Z13, Z13
+	VPANDQ            Z3, Z18, Z20
+	VADDPD            Z20, Z13, Z13
+	VPANDQ            Z3, Z21, Z21
+	VADDPD            Z21, Z13, Z13
+	VMAXPD            Z13, Z23, Z23
+	VPANDQ            Z3, Z15, Z15
+	VPANDQ            Z3, Z19, Z19
+	VADDPD            Z19, Z15, Z15
+	VPANDQ            Z3, Z22, Z19
+	VADDPD            Z19, Z15, Z15
+	VMAXPD            Z15, Z23, Z23
+	VADDPD            Z18, Z8, Z8
+	VADDPD            Z22, Z8, Z8
+	VMULPD.BCST       ·dataHalfF64+0(SB), Z8, Z8
+	VMULPD            Z12, Z5, Z22
+	VMOVAPS           Z22, Z18
+	VFNMADD231PD      Z12, Z5, Z18
+	VFMSUB231PD       Z14, Z10, Z22
+	VADDPD            Z18, Z22, Z22
+	VMULPD            Z14, Z16, Z18
+	VFNMADD213PD      Z18, Z16, Z14
+	VFMSUB231PD       Z7, Z5, Z18
+	VADDPD            Z14, Z18, Z18
+	VMULPD            Z12, Z16, Z14
+	VFNMADD213PD      Z14, Z12, Z16
+	VFMSUB231PD       Z7, Z10, Z14
+	VADDPD            Z16, Z14, Z14
+	VMULPD            Z14, Z9, Z9
+	VFMSUB231PD       Z18, Z4, Z9
+	VFMADD231PD       Z22, Z11, Z9
+	VCMPPD.BCST       $0x16, ·dataNorm2MaxF64+0(SB), Z23, K1
+	VPANDQ            Z3, Z6, Z11
+	VCMPPD.BCST       $0x16, ·dataExpHalfF64+0(SB), Z11, K2
+	KORW              K1, K2, K1
+	VBLENDMPD.BCST    ·dataAllOnesF32+0(SB), Z1, K1, Z11
+	VMOVUPS           Z11, 704(R9)
+	VMINPD.BCST       ·dataNorm2MaxF64+0(SB), Z23, Z23
+	VMAXPD            Z0, Z23, Z23
+	VGETEXPPD         Z23, Z23
+	VADDPD            Z0, Z23, Z23
+	VBROADCASTSD      ·dataHalfF64+0(SB), Z11
+	VFMADD213PD.BCST  ·dataMinusThreeQuartersF64+0(SB), Z23, Z11
+	VADDPD.BCST       ·dataRoundF64+0(SB), Z11, Z11
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z11, Z11
+	VMOVUPS           Z11, 576(R9)
+	VSUBPD            Z11, Z2, Z11
+	VSCALEFPD         Z11, Z0, Z11
+	VMOVUPS           Z11, 960(R9)
+	VMULPD            Z11, Z11, Z23
+	VMULPD            Z23, Z8, Z8
+	VMOVUPS           Z8, 832(R9)
+	VMULPD            Z11, Z23, Z23
+	VMULPD            Z23, Z9, Z9
+	VMOVUPS           Z9, 896(R9)
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z23
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z6, Z23
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z23, Z23
+	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z23, Z6
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z23, Z6
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z11
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z6, Z11
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z6, Z11
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z6, Z11
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z6, Z11
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z6, Z11
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z6, Z11
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z6, Z11
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z6, Z11
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z6, Z11
+	VMULPD            Z6, Z6, Z22
+	VFMADD231PD       Z11, Z22, Z6
+	VADDPD            Z0, Z6, Z6
+	VSCALEFPD         Z23, Z6, Z6
+	VMOVUPS           Z6, 1024(R9)
+	VBROADCASTSD      ·dataInverseFactorialwF64+0(SB), Z6
+	VFMADD213PD.BCST  ·dataSincRest8F64+0(SB), Z9, Z6
+	VBROADCASTSD      ·dataInverseFactorialwF64+0(SB), Z23
+	VFMADD213PD.BCST  ·dataPsi18F64+0(SB), Z8, Z23
+	VBROADCASTSD      ·dataInverseFactorialvF64+0(SB), Z22
+	VFMADD213PD.BCST  ·dataPsi16F64+0(SB), Z9, Z22
+	VFMADD231PD.BCST  ·dataInverseFactorialvF64+0(SB), Z8, Z6
+	VBROADCASTSD      ·dataPsi15F64+0(SB), Z11
+	VFMADD231PD       Z9, Z23, Z11
+	VFMADD231PD       Z8, Z23, Z22
+	VBROADCASTSD      ·dataPsi14F64+0(SB), Z23
+	VFMADD231PD       Z9, Z6, Z23
+	VFMADD231PD       Z8, Z6, Z11
+	VBROADCASTSD      ·dataSincRest6F64+0(SB), Z6
+	VFMADD231PD       Z9, Z22, Z6
+	VFMADD231PD       Z8, Z22, Z23
+	VBROADCASTSD      ·dataPsi12F64+0(SB), Z22
+	VFMADD231PD       Z9, Z11, Z22
+	VFMADD231PD       Z8, Z11, Z6
+	VBROADCASTSD      ·dataPsi11F64+0(SB), Z11
+	VFMADD231PD       Z9, Z23, Z11
+	VFMADD231PD       Z8, Z23, Z22
+	VBROADCASTSD      ·dataPsi10F64+0(SB), Z23
+	VFMADD231PD       Z9, Z6, Z23
+	VFMADD231PD       Z8, Z6, Z11
+	VBROADCASTSD      ·dataSincRest4F64+0(SB), Z6
+	VFMADD231PD       Z9, Z22, Z6
+	VFMADD231PD       Z8, Z22, Z23
+	VBROADCASTSD      ·dataPsi8F64+0(SB), Z22
+	VFMADD231PD       Z9, Z11, Z22
+	VFMADD231PD       Z8, Z11, Z6
+	VBROADCASTSD      ·dataPsi7F64+0(SB), Z11
+	VFMADD231PD       Z9, Z23, Z11
+	VFMADD231PD       Z8, Z23, Z22
+	VBROADCASTSD      ·dataPsi6F64+0(SB), Z23
+	VFMADD231PD       Z9, Z6, Z23
+	VFMADD231PD       Z8, Z6, Z11
+	VBROADCASTSD      ·dataSincRest2F64+0(SB), Z6
+	VFMADD231PD       Z9, Z22, Z6
+	VFMADD231PD       Z8, Z22, Z23
+	VBROADCASTSD      ·dataHalfCotRest1F64+0(SB), Z22
+	VFMADD231PD       Z9, Z11, Z22
+	VFMADD231PD       Z8, Z11, Z6
+	VBROADCASTSD      ·dataPsi3F64+0(SB), Z11
+	VFMADD231PD       Z9, Z23, Z11
+	VFMADD231PD       Z8, Z23, Z22
+	VBROADCASTSD      ·dataTwentyFourthF64+0(SB), Z23
+	VFMADD231PD       Z9, Z6, Z23
+	VFMADD231PD       Z8, Z6, Z11
+	VBROADCASTSD      ·dataSincRest0F64+0(SB), Z6
+	VFMADD231PD       Z9, Z22, Z6
+	VFMADD231PD       Z8, Z22, Z23
+	VBROADCASTSD      ·dataHalfF64+0(SB), Z22
+	VFMADD231PD       Z9, Z11, Z22
+	VFMADD231PD       Z8, Z11, Z6
+	VBROADCASTSD      ·dataOneF64+0(SB), Z11
+	VFMADD231PD       Z9, Z23, Z11
+	VFMADD231PD       Z8, Z23, Z22
+	VMOVUPS           Z22, 1216(R9)
+	VMULPD            Z9, Z6, Z9
+	VMOVUPS           Z9, 1088(R9)
+	VFMADD231PD       Z8, Z6, Z11
+	VMOVUPS           Z11, 1152(R9)
+stage3:
+	VMOVUPS     576(R9), Z11
+	VCMPPD      $0x1e, Z2, Z11, K1
+	KMOVW       K1, R11
+	TESTL       R11, R11
+	JE          done4
+	VSUBPD      Z0, Z11, Z11
+	VMOVUPS     1152(R9), Z6
+	VADDPD      Z6, Z6, Z8
+	VMOVUPS     1216(R9), Z9
+	VADDPD      Z9, Z9, Z22
+	VMULPD      Z9, Z8, Z23
+	VMULPD      Z9, Z9, Z4
+	VMOVUPS     1088(R9), Z18
+	VADDPD.BCST ·dataTwoF64+0(SB), Z18, Z14
+	VMOVUPS     896(R9), Z16
+	VMULPD      Z16, Z23, Z10
+	VFMADD231PD Z14, Z18, Z10
+	VFMADD231PD Z18, Z8, Z8
+	VMOVUPS     832(R9), Z14
+	VFMADD231PD Z14, Z23, Z8
+	VFMADD231PD Z16, Z4, Z8
+	VFMADD231PD Z18, Z22, Z22
+	VFMADD231PD Z6, Z6, Z22
+	VFMADD231PD Z14, Z4, Z22
+	VBLENDMPD   Z10, Z18, K1, Z18
+	VBLENDMPD   Z8, Z6, K1, Z6
+	VBLENDMPD   Z22, Z9, K1, Z9
+	VMOVUPS     Z11, 576(R9)
+	VMOVUPS     Z18, 1088(R9)
+	VMOVUPS     Z6, 1152(R9)
+	VMOVUPS     Z9, 1216(R9)
+	JMP         stage3
+done4:
+	VMOVUPS     704(R9), Z9
+	VPCMPGTQ    Z9, Z1, K1
+	VMOVUPS     1024(R9), Z9
+	VMOVUPS     1088(R9), Z6
+	VFMADD213PD Z9, Z9, Z6
+	VMOVUPS     1152(R9), Z18
+	VMOVUPS     960(R9), Z11
+	VMULPD      Z11, Z18, Z18
+	VMULPD      Z18, Z9, Z18
+	VMULPD      Z11, Z11, Z11
+	VMOVUPS     1216(R9), Z22
+	VMULPD      Z11, Z22, Z22
+	VMULPD      Z22, Z9, Z9
+	VMOVUPS     (R9), Z22
+	VMULPD      Z22, Z9, Z22
+	VMOVUPS     (CX), Z11
+	VMOVUPS     640(R9), Z8
+	VSUBPD      Z8, Z11, Z11
+	VADDPD      Z6, Z22, Z22
+	VFMADD231PD Z11, Z18, Z22
+	VMOVUPS     64(R9), Z11
+	VMULPD      Z11, Z9, Z11
+	VMOVUPS     (CX)(BX*1), Z10
+	VFMADD231PD Z10, Z18, Z11
+	VMOVUPS     128(R9), Z10
+	VMULPD      Z10, Z9, Z10
+	VMOVUPS     (CX)(BX*2), Z4
+	VFMADD231PD Z4, Z18, Z10
+	VMOVUPS     192(R9), Z4
+	VMULPD      Z4, Z9, Z4
+	VMOVUPS     (CX)(SI*1), Z14
+	VFMADD231PD Z14, Z18, Z4
+	VMOVUPS     256(R9), Z14
+	VMULPD      Z14, Z9, Z14
+	VMOVUPS     (CX)(BX*4), Z16
+	VSUBPD      Z8, Z16, Z16
+	VADDPD      Z6, Z14, Z14
+	VFMADD231PD Z16, Z18, Z14
+	VMOVUPS     320(R9), Z16
+	VMULPD      Z16, Z9, Z16
+	VMOVUPS     (CX)(DI*1), Z23
+	VFMADD231PD Z23, Z18, Z16
+	VMOVUPS     384(R9), Z23
+	VMULPD      Z23, Z9, Z23
+	VMOVUPS     (CX)(SI*2), Z7
+	VFMADD231PD Z7, Z18, Z23
+	VMOVUPS     448(R9), Z7
+	VMULPD      Z7, Z9, Z7
+	VMOVUPS     (CX)(R8*1), Z12
+	VFMADD231PD Z12, Z18, Z7
+	VMOVUPS     512(R9), Z12
+	VMULPD      Z12, Z9, Z9
+	VMOVUPS     (CX)(BX*8), Z12
+	VSUBPD      Z8, Z12, Z12
+	VADDPD      Z6, Z9, Z9
+	VFMADD231PD Z12, Z18, Z9
+	KMOVW       K1, R11
+	TESTQ       R11, R11
+	JE          easy6
+	KNOTW       K1, K1
+	VMOVUPD     Z22, K1, (AX)
+	VMOVUPD     Z11, K1, (AX)(BX*1)
+	VMOVUPD     Z10, K1, (AX)(BX*2)
+	VMOVUPD     Z4, K1, (AX)(SI*1)
+	VMOVUPD     Z14, K1, (AX)(BX*4)
+	VMOVUPD     Z16, K1, (AX)(DI*1)
+	VMOVUPD     Z23, K1, (AX)(SI*2)
+	VMOVUPD     Z7, K1, (AX)(R8*1)
+	VMOVUPD     Z9, K1, (AX)(BX*8)
+	MOVQ        R10, AX
+	SUBQ        DX, AX
+	LEAQ        8(AX), CX
+	MOVQ        AX, at+40(FP)
+	MOVQ        CX, next+48(FP)
+	MOVQ        R11, hard+56(FP)
 	VZEROUPPER
 	RET
-easy5:
-	VMOVUPS Z21, (AX)
-	VMOVUPS Z13, (AX)(BX*1)
-	VMOVUPS Z9, (AX)(BX*2)
-	VMOVUPS Z17, (AX)(SI*1)
-	VMOVUPS Z8, (AX)(BX*4)
-	VMOVUPS Z23, (AX)(DI*1)
-	VMOVUPS Z18, (AX)(SI*2)
-	VMOVUPS Z27, (AX)(R8*1)
-	VMOVUPS Z22, (AX)(BX*8)
+easy6:
+	VMOVUPS Z22, (AX)
+	VMOVUPS Z11, (AX)(BX*1)
+	VMOVUPS Z10, (AX)(BX*2)
+	VMOVUPS Z4, (AX)(SI*1)
+	VMOVUPS Z14, (AX)(BX*4)
+	VMOVUPS Z16, (AX)(DI*1)
+	VMOVUPS Z23, (AX)(SI*2)
+	VMOVUPS Z7, (AX)(R8*1)
+	VMOVUPS Z9, (AX)(BX*8)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
@@ -3602,8 +3688,8 @@ easy3:
 	RET
 
 // func expFrechet3x3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·expFrechet3x3F32AVX2(SB), $1600-64
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·expFrechet3x3F32AVX2(SB), $6288-64
 	MOVQ   dst+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   b+16(FP), DX
@@ -3625,917 +3711,1017 @@ plain1:
 	LEAQ (R12)(R10*1), R10
 	LEAQ 31(SP), R13
 	ANDQ $-32, R13
-	MOVQ BX, R14
+	MOVQ BX, 6280(SP)
 loop2:
-	PREFETCHT0   64(AX)
-	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
-	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
-	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	LEAQ    7(BX), R14
+	SHRQ    $0x03, R14
+	MOVQ    $+4, R15
+	CMPQ    R14, R15
+	CMOVQLT R14, R15
+	MOVQ    R15, 6272(SP)
+	MOVQ    R13, R14
+	MOVQ    6272(SP), R15
+vectors3:
 	VMOVUPS      (CX), Y0
-	VANDPS       ·dataAbsF32+0(SB), Y0, Y1
-	VMOVUPS      (CX)(R11*1), Y2
-	VANDPS       ·dataAbsF32+0(SB), Y2, Y3
-	VMAXPS       Y3, Y1, Y1
-	VMOVUPS      (CX)(R11*2), Y3
-	VANDPS       ·dataAbsF32+0(SB), Y3, Y4
-	VMAXPS       Y4, Y1, Y1
-	VMOVUPS      (R12), Y4
-	VANDPS       ·dataAbsF32+0(SB), Y4, Y5
-	VMAXPS       Y5, Y1, Y1
-	VMOVUPS      (R12)(R11*1), Y5
-	VANDPS       ·dataAbsF32+0(SB), Y5, Y6
-	VMAXPS       Y6, Y1, Y1
-	VMOVUPS      (R12)(R11*2), Y6
-	VANDPS       ·dataAbsF32+0(SB), Y6, Y7
-	VMAXPS       Y7, Y1, Y1
+	VMOVUPS      (R12)(R11*1), Y1
+	VADDPS       Y1, Y0, Y2
+	VMOVUPS      (R10)(R11*2), Y3
+	VADDPS       Y3, Y2, Y2
+	VMULPS       ·dataAtanhQ0+0(SB), Y2, Y2
+	VMOVUPS      Y2, 320(R14)
+	VSUBPS       Y2, Y0, Y0
+	VSUBPS       Y2, Y1, Y1
+	VSUBPS       Y2, Y3, Y3
+	VMULPS       Y0, Y0, Y2
+	VMOVUPS      (CX)(R11*1), Y4
+	VMOVUPS      (R12), Y5
+	VFMADD231PS  Y5, Y4, Y2
+	VMOVUPS      (CX)(R11*2), Y6
 	VMOVUPS      (R10), Y7
-	VANDPS       ·dataAbsF32+0(SB), Y7, Y8
-	VMAXPS       Y8, Y1, Y1
-	VMOVUPS      (R10)(R11*1), Y8
-	VANDPS       ·dataAbsF32+0(SB), Y8, Y9
-	VMAXPS       Y9, Y1, Y1
-	VMOVUPS      (R10)(R11*2), Y9
-	VANDPS       ·dataAbsF32+0(SB), Y9, Y10
-	VMAXPS       Y10, Y1, Y1
-	VMOVUPS      (DX), Y10
-	VANDPS       ·dataAbsF32+0(SB), Y10, Y10
-	VMAXPS       Y10, Y1, Y1
-	VMOVUPS      (DX)(SI*1), Y10
-	VANDPS       ·dataAbsF32+0(SB), Y10, Y10
-	VMAXPS       Y10, Y1, Y1
-	VMOVUPS      (DX)(SI*2), Y10
-	VANDPS       ·dataAbsF32+0(SB), Y10, Y10
-	VMAXPS       Y10, Y1, Y1
-	VMOVUPS      (DX)(DI*1), Y10
-	VANDPS       ·dataAbsF32+0(SB), Y10, Y10
-	VMAXPS       Y10, Y1, Y1
-	VMOVUPS      (DX)(SI*4), Y10
-	VANDPS       ·dataAbsF32+0(SB), Y10, Y10
-	VMAXPS       Y10, Y1, Y1
-	VMOVUPS      (DX)(R8*1), Y10
-	VANDPS       ·dataAbsF32+0(SB), Y10, Y10
-	VMAXPS       Y10, Y1, Y1
-	VMOVUPS      (DX)(DI*2), Y10
-	VANDPS       ·dataAbsF32+0(SB), Y10, Y10
-	VMAXPS       Y10, Y1, Y1
-	VMOVUPS      (DX)(R9*1), Y10
-	VANDPS       ·dataAbsF32+0(SB), Y10, Y10
-	VMAXPS       Y10, Y1, Y1
-	VMOVUPS      (DX)(SI*8), Y10
-	VANDPS       ·dataAbsF32+0(SB), Y10, Y10
-	VMAXPS       Y10, Y1, Y1
-	VCMPPS       $0x16, ·dataSquareMax+0(SB), Y1, Y1
-	VADDPS       Y5, Y0, Y10
-	VADDPS       Y9, Y10, Y10
-	VMULPS       ·dataAtanhQ0+0(SB), Y10, Y10
-	VSUBPS       Y10, Y0, Y0
-	VSUBPS       Y10, Y5, Y5
-	VSUBPS       Y10, Y9, Y9
-	VMULPS       Y0, Y0, Y11
-	VFMADD231PS  Y4, Y2, Y11
-	VFMADD231PS  Y7, Y3, Y11
-	VMULPS       Y2, Y0, Y12
-	VFMADD231PS  Y5, Y2, Y12
-	VFMADD231PS  Y8, Y3, Y12
-	VMOVUPS      Y1, 704(R13)
-	VMULPS       Y3, Y0, Y1
-	VFMADD231PS  Y6, Y2, Y1
-	VFMADD231PS  Y9, Y3, Y1
-	VMOVUPS      Y10, 736(R13)
-	VMULPS       Y0, Y4, Y10
-	VFMADD231PS  Y4, Y5, Y10
-	VFMADD231PS  Y7, Y6, Y10
-	VMOVUPS      Y1, 768(R13)
-	VMULPS       Y2, Y4, Y1
-	VFMADD231PS  Y5, Y5, Y1
-	VFMADD231PS  Y8, Y6, Y1
-	VMOVUPS      Y1, 800(R13)
-	VMULPS       Y3, Y4, Y1
-	VFMADD231PS  Y6, Y5, Y1
-	VFMADD231PS  Y9, Y6, Y1
-	VMOVUPS      Y1, 832(R13)
-	VMULPS       Y0, Y7, Y1
-	VFMADD231PS  Y4, Y8, Y1
-	VFMADD231PS  Y7, Y9, Y1
-	VMOVUPS      Y0, 864(R13)
-	VMULPS       Y2, Y7, Y2
-	VFMADD231PS  Y5, Y8, Y2
-	VFMADD231PS  Y8, Y9, Y2
-	VMULPS       Y3, Y7, Y3
-	VFMADD231PS  Y6, Y8, Y3
-	VFMADD231PS  Y9, Y9, Y3
-	VANDPS       ·dataAbsF32+0(SB), Y11, Y0
-	VMOVUPS      Y9, 896(R13)
-	VANDPS       ·dataAbsF32+0(SB), Y10, Y9
-	VADDPS       Y9, Y0, Y0
-	VANDPS       ·dataAbsF32+0(SB), Y1, Y9
-	VADDPS       Y9, Y0, Y0
-	VANDPS       ·dataAbsF32+0(SB), Y12, Y9
-	VMOVUPS      Y1, 928(R13)
-	VMOVUPS      800(R13), Y1
-	VMOVUPS      Y10, 960(R13)
-	VANDPS       ·dataAbsF32+0(SB), Y1, Y10
-	VADDPS       Y10, Y9, Y9
-	VANDPS       ·dataAbsF32+0(SB), Y2, Y10
-	VADDPS       Y10, Y9, Y9
-	VMAXPS       Y9, Y0, Y0
-	VMOVUPS      768(R13), Y9
-	VANDPS       ·dataAbsF32+0(SB), Y9, Y9
-	VMOVUPS      Y2, 992(R13)
-	VMOVUPS      832(R13), Y2
-	VANDPS       ·dataAbsF32+0(SB), Y2, Y2
-	VADDPS       Y2, Y9, Y9
-	VANDPS       ·dataAbsF32+0(SB), Y3, Y2
-	VADDPS       Y2, Y9, Y9
-	VMAXPS       Y9, Y0, Y0
-	VCMPPS       $0x16, ·dataNorm2Max+0(SB), Y0, Y9
-	VMOVUPS      736(R13), Y2
-	VANDPS       ·dataAbsF32+0(SB), Y2, Y2
-	VCMPPS       $0x16, ·dataZetaLimit+0(SB), Y2, Y2
-	VORPS        Y9, Y2, Y2
-	VMOVUPS      704(R13), Y9
-	VORPS        Y2, Y9, Y9
-	VMOVUPS      ·dataZero+0(SB), Y2
-	VBLENDVPS    Y9, ·dataAllOnesF32+0(SB), Y2, Y2
-	VMINPS       ·dataNorm2Max+0(SB), Y0, Y0
-	VMAXPS       ·dataOne+0(SB), Y0, Y0
-	VPSRLD       $0x17, Y0, Y0
-	VCVTDQ2PS    Y0, Y0
-	VSUBPS       ·dataBias+0(SB), Y0, Y0
-	VMOVUPS      ·dataHalf+0(SB), Y9
-	VFMADD213PS  ·dataMinusThreeQuarters+0(SB), Y0, Y9
-	VADDPS       ·dataRoundF32+0(SB), Y9, Y9
-	VSUBPS       ·dataRoundF32+0(SB), Y9, Y9
-	VMOVUPS      ·dataRoundF32+0(SB), Y0
-	VSUBPS       Y9, Y0, Y0
-	VPSLLD       $0x17, Y0, Y0
-	VPADDD       ·dataOne+0(SB), Y0, Y0
-	VMULPS       Y0, Y0, Y10
-	VMOVUPS      Y9, 704(R13)
-	VADDPS       Y1, Y11, Y1
-	VADDPS       Y3, Y1, Y1
-	VMULPS       ·dataHalf+0(SB), Y1, Y1
-	VMULPS       Y10, Y1, Y1
-	VMOVUPS      Y2, 1024(R13)
-	VMULPS       Y7, Y5, Y2
-	VMOVUPS      Y1, 1056(R13)
-	VMOVAPS      Y2, Y1
-	VFNMADD231PS Y7, Y5, Y1
-	VFMSUB231PS  Y8, Y4, Y2
-	VADDPS       Y1, Y2, Y2
-	VMULPS       Y8, Y6, Y1
-	VMOVUPS      Y3, 1088(R13)
-	VMOVAPS      Y1, Y3
-	VFNMADD231PS Y8, Y6, Y3
-	VMOVUPS      896(R13), Y9
-	VFMSUB231PS  Y9, Y5, Y1
-	VADDPS       Y3, Y1, Y1
-	VMULPS       Y7, Y6, Y3
-	VMOVUPS      Y12, 1120(R13)
-	VMOVAPS      Y3, Y12
-	VFNMADD231PS Y7, Y6, Y12
-	VFMSUB231PS  Y9, Y4, Y3
-	VADDPS       Y12, Y3, Y3
-	VMOVUPS      (CX)(R11*1), Y12
-	VMULPS       Y3, Y12, Y3
-	VMOVUPS      Y11, 1152(R13)
-	VMOVUPS      864(R13), Y11
-	VFMSUB231PS  Y1, Y11, Y3
-	VMOVUPS      (CX)(R11*2), Y1
-	VFMADD231PS  Y2, Y1, Y3
-	VMULPS       Y0, Y10, Y2
-	VMULPS       Y2, Y3, Y3
-	VMOVUPS      (DX), Y2
-	VMOVUPS      Y3, 1184(R13)
-	VMOVUPS      (DX)(SI*4), Y3
-	VMOVUPS      Y0, 1216(R13)
-	VADDPS       Y3, Y2, Y0
-	VMOVUPS      Y10, 1248(R13)
-	VMOVUPS      (DX)(SI*8), Y10
-	VADDPS       Y10, Y0, Y0
-	VMULPS       ·dataAtanhQ0+0(SB), Y0, Y0
-	VSUBPS       Y0, Y2, Y2
-	VSUBPS       Y0, Y3, Y3
-	VSUBPS       Y0, Y10, Y10
-	VMOVUPS      Y0, 1280(R13)
-	VMULPS       Y2, Y11, Y11
-	VMOVUPS      (DX)(DI*1), Y0
-	VFMADD231PS  Y0, Y12, Y11
-	VMOVUPS      (DX)(DI*2), Y12
-	VFMADD231PS  Y12, Y1, Y11
-	VMOVUPS      (DX)(SI*1), Y1
-	VMULPS       Y1, Y4, Y4
-	VFMADD231PS  Y3, Y5, Y4
-	VMOVUPS      Y5, 1312(R13)
-	VMOVUPS      (DX)(R9*1), Y5
-	VFMADD231PS  Y5, Y6, Y4
-	VADDPS       Y4, Y11, Y11
-	VMOVUPS      (DX)(SI*2), Y4
-	VMULPS       Y4, Y7, Y7
-	VMOVUPS      (DX)(R8*1), Y6
-	VFMADD231PS  Y6, Y8, Y7
-	VFMADD231PS  Y10, Y9, Y7
-	VADDPS       Y7, Y11, Y11
-	VMOVUPS      1248(R13), Y7
-	VMULPS       Y7, Y11, Y11
-	VMOVUPS      1152(R13), Y9
-	VMULPS       Y2, Y9, Y9
-	VMOVUPS      1120(R13), Y8
-	VFMADD231PS  Y0, Y8, Y9
-	VMOVUPS      768(R13), Y8
-	VMOVUPS      (DX)(DI*2), Y0
-	VFMADD231PS  Y0, Y8, Y9
-	VMOVUPS      960(R13), Y8
-	VMULPS       Y1, Y8, Y8
-	VMOVUPS      800(R13), Y1
-	VFMADD231PS  Y3, Y1, Y8
-	VMOVUPS      832(R13), Y1
-	VFMADD231PS  Y5, Y1, Y8
-	VADDPS       Y8, Y9, Y9
-	VMOVUPS      928(R13), Y8
-	VMULPS       Y4, Y8, Y8
-	VMOVUPS      992(R13), Y4
-	VFMADD231PS  Y6, Y4, Y8
-	VMOVUPS      1088(R13), Y4
-	VFMADD231PS  Y10, Y4, Y8
-	VADDPS       Y8, Y9, Y9
-	VMOVUPS      1216(R13), Y8
-	VMULPS       Y8, Y7, Y4
-	VMULPS       Y4, Y9, Y9
-	VMULPS       ·dataInverseFactorialo+0(SB), Y9, Y4
-	VMOVUPS      Y10, 1344(R13)
-	VMULPS       ·dataInverseFactorialo+0(SB), Y11, Y10
-	VMOVUPS      1184(R13), Y6
-	VMOVUPS      ·dataInverseFactorialo+0(SB), Y1
-	VFMADD213PS  ·dataSincRest4+0(SB), Y6, Y1
-	VMOVUPS      Y3, 1376(R13)
-	VMOVUPS      1056(R13), Y3
-	VMOVUPS      ·dataInverseFactorialo+0(SB), Y5
-	VFMADD213PS  ·dataPsi10+0(SB), Y3, Y5
-	VMULPS       ·dataPsi11+0(SB), Y9, Y0
-	VFMADD231PS  ·dataZero+0(SB), Y6, Y0
-	VFMADD231PS  ·dataPsi11+0(SB), Y11, Y4
-	VFMADD231PS  ·dataZero+0(SB), Y3, Y4
-	VMOVUPS      Y2, 1408(R13)
-	VMOVUPS      ·dataPsi11+0(SB), Y2
-	VFMADD213PS  ·dataPsi8+0(SB), Y6, Y2
-	VFMADD231PS  ·dataPsi11+0(SB), Y3, Y1
-	VMULPS       Y9, Y5, Y12
-	VFMADD231PS  Y6, Y10, Y12
-	VFMADD231PS  Y11, Y5, Y0
-	VFMADD231PS  Y3, Y10, Y0
-	VMOVUPS      ·dataPsi7+0(SB), Y10
-	VFMADD231PS  Y6, Y5, Y10
-	VFMADD231PS  Y3, Y5, Y2
-	VMULPS       Y9, Y1, Y5
-	VFMADD231PS  Y6, Y4, Y5
-	VFMADD231PS  Y11, Y1, Y12
-	VFMADD231PS  Y3, Y4, Y12
-	VMOVUPS      ·dataPsi6+0(SB), Y4
-	VFMADD231PS  Y6, Y1, Y4
-	VFMADD231PS  Y3, Y1, Y10
-	VMULPS       Y9, Y2, Y1
-	VFMADD231PS  Y6, Y0, Y1
-	VFMADD231PS  Y11, Y2, Y5
-	VFMADD231PS  Y3, Y0, Y5
-	VMOVUPS      ·dataSincRest2+0(SB), Y0
-	VFMADD231PS  Y6, Y2, Y0
-	VFMADD231PS  Y3, Y2, Y4
-	VMULPS       Y9, Y10, Y2
-	VFMADD231PS  Y6, Y12, Y2
-	VFMADD231PS  Y11, Y10, Y1
-	VFMADD231PS  Y3, Y12, Y1
-	VMOVUPS      ·dataHalfCotRest1+0(SB), Y12
-	VFMADD231PS  Y6, Y10, Y12
-	VFMADD231PS  Y3, Y10, Y0
-	VMULPS       Y9, Y4, Y10
-	VFMADD231PS  Y6, Y5, Y10
-	VFMADD231PS  Y11, Y4, Y2
-	VFMADD231PS  Y3, Y5, Y2
-	VMOVUPS      ·dataPsi3+0(SB), Y5
-	VFMADD231PS  Y6, Y4, Y5
-	VFMADD231PS  Y3, Y4, Y12
-	VMULPS       Y9, Y0, Y4
-	VFMADD231PS  Y6, Y1, Y4
-	VFMADD231PS  Y11, Y0, Y10
-	VFMADD231PS  Y3, Y1, Y10
-	VMOVUPS      ·dataTwentyFourth+0(SB), Y1
-	VFMADD231PS  Y6, Y0, Y1
-	VFMADD231PS  Y3, Y0, Y5
-	VMULPS       Y9, Y12, Y0
-	VFMADD231PS  Y6, Y2, Y0
-	VFMADD231PS  Y11, Y12, Y4
-	VFMADD231PS  Y3, Y2, Y4
-	VMOVUPS      ·dataSincRest0+0(SB), Y2
-	VFMADD231PS  Y6, Y12, Y2
-	VFMADD231PS  Y3, Y12, Y1
-	VMULPS       Y9, Y5, Y12
-	VFMADD231PS  Y6, Y10, Y12
-	VFMADD231PS  Y11, Y5, Y0
-	VFMADD231PS  Y3, Y10, Y0
-	VMOVUPS      ·dataHalf+0(SB), Y10
-	VFMADD231PS  Y6, Y5, Y10
-	VFMADD231PS  Y3, Y5, Y2
-	VMULPS       Y9, Y1, Y5
-	VFMADD231PS  Y6, Y4, Y5
-	VFMADD231PS  Y11, Y1, Y12
-	VFMADD231PS  Y3, Y4, Y12
-	VMOVUPS      ·dataOne+0(SB), Y4
-	VFMADD231PS  Y6, Y1, Y4
-	VFMADD231PS  Y3, Y1, Y10
-	VMULPS       Y9, Y2, Y9
-	VFMADD231PS  Y6, Y0, Y9
-	VFMADD231PS  Y11, Y2, Y5
-	VFMADD231PS  Y3, Y0, Y5
-	VMULPS       Y6, Y2, Y6
-	VFMADD231PS  Y3, Y2, Y4
-	VMULPS       Y8, Y4, Y4
-	VMULPS       Y7, Y10, Y10
-	VMULPS       Y8, Y5, Y5
-	VMULPS       Y7, Y12, Y12
-	VMOVUPS      1152(R13), Y7
-	VMULPS       Y7, Y10, Y8
-	VMULPS       Y7, Y12, Y7
-	VADDPS       Y6, Y8, Y8
-	VADDPS       Y9, Y7, Y7
-	VMOVUPS      864(R13), Y2
-	VFMADD231PS  Y2, Y4, Y8
-	VMOVUPS      1408(R13), Y3
-	VMULPS       Y3, Y2, Y0
-	VMOVUPS      (CX)(R11*1), Y11
-	VMOVUPS      (DX)(DI*1), Y1
-	VFMADD231PS  Y1, Y11, Y0
-	VMOVUPS      Y8, 1152(R13)
-	VMOVUPS      (CX)(R11*2), Y8
-	VMOVUPS      Y9, 1248(R13)
-	VMOVUPS      (DX)(DI*2), Y9
-	VFMADD231PS  Y9, Y8, Y0
-	VMOVUPS      Y6, 1216(R13)
-	VMOVUPS      (DX)(SI*2), Y6
-	VMOVUPS      (R10), Y9
-	VFMADD231PS  Y9, Y6, Y0
-	VMOVUPS      (DX)(SI*1), Y9
-	VMOVUPS      (R12), Y1
-	VFMADD231PS  Y1, Y9, Y0
-	VFMADD231PS  Y2, Y3, Y0
-	VFMADD231PS  Y3, Y4, Y7
-	VFMADD231PS  Y2, Y5, Y7
-	VFMADD231PS  Y0, Y10, Y7
-	VMOVUPS      1120(R13), Y0
-	VMOVUPS      Y7, 1056(R13)
-	VMULPS       Y0, Y10, Y7
-	VMULPS       Y0, Y12, Y0
-	VFMADD231PS  Y11, Y4, Y7
-	VMOVUPS      Y7, 1120(R13)
-	VMULPS       Y9, Y2, Y7
-	VMOVUPS      1376(R13), Y1
-	VFMADD231PS  Y1, Y11, Y7
-	VMOVUPS      (DX)(R9*1), Y1
-	VFMADD231PS  Y1, Y8, Y7
-	VMOVUPS      (R10)(R11*1), Y1
-	VFMADD231PS  Y1, Y6, Y7
-	VMOVUPS      1312(R13), Y1
-	VFMADD231PS  Y1, Y9, Y7
-	VFMADD231PS  Y11, Y3, Y7
-	VFMADD231PS  Y9, Y4, Y0
-	VFMADD231PS  Y11, Y5, Y0
-	VFMADD231PS  Y7, Y10, Y0
-	VMOVUPS      768(R13), Y7
-	VMOVUPS      Y0, 1184(R13)
-	VMULPS       Y7, Y10, Y0
-	VMULPS       Y7, Y12, Y7
-	VFMADD231PS  Y8, Y4, Y0
-	VMOVUPS      Y0, 768(R13)
-	VMULPS       Y6, Y2, Y2
-	VMOVUPS      (DX)(R8*1), Y0
-	VFMADD231PS  Y0, Y11, Y2
-	VMOVUPS      1344(R13), Y11
-	VFMADD231PS  Y11, Y8, Y2
-	VMOVUPS      896(R13), Y11
-	VFMADD231PS  Y11, Y6, Y2
+	VFMADD231PS  Y7, Y6, Y2
+	VMOVUPS      Y2, 832(R14)
+	VMULPS       Y4, Y0, Y8
+	VFMADD231PS  Y1, Y4, Y8
+	VMOVUPS      (R10)(R11*1), Y9
+	VFMADD231PS  Y9, Y6, Y8
+	VMOVUPS      Y8, 864(R14)
+	VMULPS       Y6, Y0, Y10
 	VMOVUPS      (R12)(R11*2), Y11
-	VFMADD231PS  Y11, Y9, Y2
-	VFMADD231PS  Y8, Y3, Y2
-	VFMADD231PS  Y6, Y4, Y7
-	VFMADD231PS  Y8, Y5, Y7
-	VFMADD231PS  Y2, Y10, Y7
-	VMOVUPS      960(R13), Y2
-	VMOVUPS      Y7, 1440(R13)
-	VMULPS       Y2, Y10, Y7
-	VMULPS       Y2, Y12, Y2
-	VMOVUPS      (R12), Y8
-	VFMADD231PS  Y8, Y4, Y7
-	VMOVUPS      Y7, 960(R13)
-	VMULPS       Y3, Y8, Y3
-	VMOVUPS      (DX)(DI*1), Y7
-	VFMADD231PS  Y7, Y1, Y3
-	VMOVUPS      (DX)(DI*2), Y6
-	VFMADD231PS  Y6, Y11, Y3
-	VMOVUPS      (R10), Y6
-	VFMADD231PS  Y6, Y0, Y3
-	VMOVUPS      1376(R13), Y0
-	VFMADD231PS  Y8, Y0, Y3
-	VMOVUPS      864(R13), Y6
-	VFMADD231PS  Y6, Y7, Y3
-	VFMADD231PS  Y7, Y4, Y2
-	VFMADD231PS  Y8, Y5, Y2
-	VFMADD231PS  Y3, Y10, Y2
-	VMOVUPS      800(R13), Y3
-	VMOVUPS      Y2, 1472(R13)
-	VMULPS       Y3, Y10, Y2
-	VMULPS       Y3, Y12, Y3
-	VMOVUPS      1216(R13), Y6
+	VFMADD231PS  Y11, Y4, Y10
+	VFMADD231PS  Y3, Y6, Y10
+	VMOVUPS      Y10, 896(R14)
+	VMULPS       Y0, Y5, Y10
+	VFMADD231PS  Y5, Y1, Y10
+	VFMADD231PS  Y7, Y11, Y10
+	VMOVUPS      Y10, 928(R14)
+	VMULPS       Y4, Y5, Y12
+	VFMADD231PS  Y1, Y1, Y12
+	VFMADD231PS  Y9, Y11, Y12
+	VMOVUPS      Y12, 960(R14)
+	VMULPS       Y6, Y5, Y12
+	VFMADD231PS  Y11, Y1, Y12
+	VFMADD231PS  Y3, Y11, Y12
+	VMOVUPS      Y12, 992(R14)
+	VMULPS       Y0, Y7, Y12
+	VFMADD231PS  Y5, Y9, Y12
+	VFMADD231PS  Y7, Y3, Y12
+	VMOVUPS      Y12, 1024(R14)
+	VMOVUPS      Y0, 5632(R13)
+	VMULPS       Y4, Y7, Y4
+	VFMADD231PS  Y1, Y9, Y4
+	VFMADD231PS  Y9, Y3, Y4
+	VMOVUPS      Y4, 1056(R14)
+	VMULPS       Y6, Y7, Y6
+	VFMADD231PS  Y11, Y9, Y6
+	VFMADD231PS  Y3, Y3, Y6
+	VMOVUPS      Y6, 1088(R14)
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y0
+	VMOVUPS      Y3, 5664(R13)
+	VANDPS       ·dataAbsF32+0(SB), Y10, Y10
+	VADDPS       Y10, Y0, Y0
+	VANDPS       ·dataAbsF32+0(SB), Y12, Y12
+	VADDPS       Y12, Y0, Y0
+	VANDPS       ·dataAbsF32+0(SB), Y8, Y8
+	VMOVUPS      960(R14), Y12
+	VANDPS       ·dataAbsF32+0(SB), Y12, Y10
+	VADDPS       Y10, Y8, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y4, Y4
+	VADDPS       Y4, Y8, Y8
+	VMAXPS       Y8, Y0, Y0
+	VMOVUPS      896(R14), Y8
+	VANDPS       ·dataAbsF32+0(SB), Y8, Y8
+	VMOVUPS      992(R14), Y4
+	VANDPS       ·dataAbsF32+0(SB), Y4, Y4
+	VADDPS       Y4, Y8, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y6, Y4
+	VADDPS       Y4, Y8, Y8
+	VMAXPS       Y8, Y0, Y0
+	VMOVUPS      Y0, 384(R14)
+	VADDPS       Y12, Y2, Y2
 	VADDPS       Y6, Y2, Y2
-	VMOVUPS      1248(R13), Y6
-	VADDPS       Y6, Y3, Y3
-	VFMADD231PS  Y1, Y4, Y2
-	VMOVUPS      Y2, 800(R13)
-	VMULPS       Y9, Y8, Y9
-	VFMADD231PS  Y0, Y1, Y9
-	VMOVUPS      (DX)(R9*1), Y2
-	VFMADD231PS  Y2, Y11, Y9
-	VMOVUPS      (DX)(R8*1), Y2
-	VMOVUPS      (R10)(R11*1), Y6
-	VFMADD231PS  Y6, Y2, Y9
-	VFMADD231PS  Y1, Y0, Y9
-	VMOVUPS      (CX)(R11*1), Y6
-	VFMADD231PS  Y6, Y7, Y9
-	VFMADD231PS  Y0, Y4, Y3
-	VFMADD231PS  Y1, Y5, Y3
-	VFMADD231PS  Y9, Y10, Y3
-	VMOVUPS      832(R13), Y9
-	VMOVUPS      Y3, 1504(R13)
-	VMULPS       Y9, Y10, Y3
-	VMULPS       Y9, Y12, Y9
-	VFMADD231PS  Y11, Y4, Y3
-	VMOVUPS      Y3, 832(R13)
-	VMOVUPS      (DX)(SI*2), Y3
-	VMULPS       Y3, Y8, Y3
-	VFMADD231PS  Y2, Y1, Y3
-	VMOVUPS      1344(R13), Y1
-	VFMADD231PS  Y1, Y11, Y3
-	VMOVUPS      896(R13), Y6
-	VFMADD231PS  Y6, Y2, Y3
-	VFMADD231PS  Y11, Y0, Y3
-	VMOVUPS      (CX)(R11*2), Y0
-	VFMADD231PS  Y0, Y7, Y3
-	VFMADD231PS  Y2, Y4, Y9
-	VFMADD231PS  Y11, Y5, Y9
-	VFMADD231PS  Y3, Y10, Y9
-	VMOVUPS      928(R13), Y3
-	VMOVUPS      Y9, 1536(R13)
-	VMULPS       Y3, Y10, Y9
-	VMULPS       Y3, Y12, Y3
-	VMOVUPS      (R10), Y11
-	VFMADD231PS  Y11, Y4, Y9
-	VMOVUPS      Y9, 928(R13)
-	VMOVUPS      1408(R13), Y9
-	VMULPS       Y9, Y11, Y9
-	VMOVUPS      (R10)(R11*1), Y2
-	VFMADD231PS  Y7, Y2, Y9
-	VMOVUPS      (DX)(DI*2), Y7
-	VFMADD231PS  Y7, Y6, Y9
-	VFMADD231PS  Y11, Y1, Y9
-	VMOVUPS      (DX)(R9*1), Y0
-	VFMADD231PS  Y8, Y0, Y9
-	VMOVUPS      864(R13), Y8
-	VFMADD231PS  Y8, Y7, Y9
-	VFMADD231PS  Y7, Y4, Y3
-	VFMADD231PS  Y11, Y5, Y3
-	VFMADD231PS  Y9, Y10, Y3
-	VMOVUPS      992(R13), Y9
-	VMULPS       Y9, Y10, Y8
-	VMULPS       Y9, Y12, Y9
-	VFMADD231PS  Y2, Y4, Y8
-	VMOVUPS      Y8, 992(R13)
-	VMOVUPS      (DX)(SI*1), Y8
-	VMULPS       Y8, Y11, Y8
-	VMOVUPS      Y3, 864(R13)
-	VMOVUPS      1376(R13), Y3
-	VFMADD231PS  Y3, Y2, Y8
-	VFMADD231PS  Y0, Y6, Y8
-	VFMADD231PS  Y2, Y1, Y8
-	VMOVUPS      1312(R13), Y3
-	VFMADD231PS  Y3, Y0, Y8
-	VMOVUPS      (CX)(R11*1), Y3
-	VFMADD231PS  Y3, Y7, Y8
-	VFMADD231PS  Y0, Y4, Y9
-	VFMADD231PS  Y2, Y5, Y9
-	VFMADD231PS  Y8, Y10, Y9
-	VMOVUPS      1088(R13), Y8
-	VMULPS       Y8, Y10, Y3
-	VMULPS       Y8, Y12, Y12
-	VMOVUPS      1216(R13), Y8
-	VADDPS       Y8, Y3, Y3
-	VMOVUPS      1248(R13), Y8
+	VMULPS       ·dataHalf+0(SB), Y2, Y2
+	VMOVUPS      Y2, 416(R14)
+	VMULPS       Y7, Y1, Y2
+	VMOVAPS      Y2, Y6
+	VFNMADD231PS Y7, Y1, Y6
+	VFMSUB231PS  Y9, Y5, Y2
+	VADDPS       Y6, Y2, Y2
+	VMULPS       Y9, Y11, Y6
+	VMOVAPS      Y6, Y12
+	VFNMADD231PS Y9, Y11, Y12
+	VMOVUPS      5664(R13), Y0
+	VFMSUB231PS  Y0, Y1, Y6
+	VADDPS       Y12, Y6, Y6
+	VMULPS       Y7, Y11, Y12
+	VMOVAPS      Y12, Y8
+	VFNMADD231PS Y7, Y11, Y8
+	VFMSUB231PS  Y0, Y5, Y12
 	VADDPS       Y8, Y12, Y12
-	VFMADD231PS  Y6, Y4, Y3
-	VMOVUPS      (DX)(SI*2), Y8
-	VMULPS       Y8, Y11, Y11
-	VMOVUPS      (DX)(R8*1), Y8
-	VFMADD231PS  Y8, Y2, Y11
-	VFMADD231PS  Y1, Y6, Y11
-	VFMADD231PS  Y6, Y1, Y11
-	VMOVUPS      (R12)(R11*2), Y2
-	VFMADD231PS  Y2, Y0, Y11
-	VMOVUPS      (CX)(R11*2), Y0
-	VFMADD231PS  Y0, Y7, Y11
-	VFMADD231PS  Y1, Y4, Y12
-	VFMADD231PS  Y6, Y5, Y12
-	VFMADD231PS  Y11, Y10, Y12
-	VMOVUPS      1024(R13), Y10
-	VMOVUPS      Y10, 352(R13)
-	VMOVUPS      704(R13), Y10
-	VMOVUPS      Y10, 288(R13)
-	VMOVUPS      736(R13), Y10
-	VMOVUPS      Y10, 320(R13)
-	VMOVUPS      1280(R13), Y10
-	VMOVUPS      Y10, 672(R13)
-	VMOVUPS      1152(R13), Y10
-	VMOVUPS      Y10, (R13)
-	VMOVUPS      1056(R13), Y10
-	VMOVUPS      Y10, 384(R13)
-	VMOVUPS      1120(R13), Y10
-	VMOVUPS      Y10, 32(R13)
-	VMOVUPS      1184(R13), Y10
-	VMOVUPS      Y10, 416(R13)
-	VMOVUPS      768(R13), Y10
-	VMOVUPS      Y10, 64(R13)
-	VMOVUPS      1440(R13), Y10
-	VMOVUPS      Y10, 448(R13)
-	VMOVUPS      960(R13), Y10
-	VMOVUPS      Y10, 96(R13)
-	VMOVUPS      1472(R13), Y10
-	VMOVUPS      Y10, 480(R13)
-	VMOVUPS      800(R13), Y10
-	VMOVUPS      Y10, 128(R13)
-	VMOVUPS      1504(R13), Y10
-	VMOVUPS      Y10, 512(R13)
-	VMOVUPS      832(R13), Y10
-	VMOVUPS      Y10, 160(R13)
-	VMOVUPS      1536(R13), Y10
-	VMOVUPS      Y10, 544(R13)
-	VMOVUPS      928(R13), Y10
-	VMOVUPS      Y10, 192(R13)
-	VMOVUPS      864(R13), Y10
-	VMOVUPS      Y10, 576(R13)
-	VMOVUPS      992(R13), Y10
-	VMOVUPS      Y10, 224(R13)
-	VMOVUPS      Y9, 608(R13)
-	VMOVUPS      Y3, 256(R13)
-	VMOVUPS      Y12, 640(R13)
-stage4:
-	VMOVUPS      288(R13), Y12
-	VCMPPS       $0x1e, ·dataZero+0(SB), Y12, Y12
-	VMOVUPS      (R13), Y3
-	VADDPS       ·dataTwo+0(SB), Y3, Y3
-	VMOVUPS      128(R13), Y9
-	VADDPS       ·dataTwo+0(SB), Y9, Y9
-	VMOVUPS      256(R13), Y10
-	VADDPS       ·dataTwo+0(SB), Y10, Y10
-	VMOVUPS      384(R13), Y11
-	VMULPS       Y3, Y11, Y5
-	VMOVUPS      416(R13), Y6
-	VMOVUPS      96(R13), Y4
-	VFMADD231PS  Y4, Y6, Y5
-	VMOVUPS      448(R13), Y1
-	VMOVUPS      192(R13), Y7
-	VFMADD231PS  Y7, Y1, Y5
-	VMOVUPS      Y12, 704(R13)
-	VMOVUPS      32(R13), Y12
-	VMULPS       Y12, Y11, Y0
-	VFMADD231PS  Y9, Y6, Y0
-	VMOVUPS      224(R13), Y2
-	VFMADD231PS  Y2, Y1, Y0
-	VMOVUPS      Y0, 736(R13)
-	VMOVUPS      64(R13), Y0
-	VMULPS       Y0, Y11, Y11
-	VMOVUPS      160(R13), Y8
-	VFMADD231PS  Y8, Y6, Y11
-	VFMADD231PS  Y10, Y1, Y11
-	VMOVUPS      480(R13), Y1
-	VMOVUPS      Y11, 768(R13)
-	VMULPS       Y3, Y1, Y11
-	VMOVUPS      512(R13), Y6
-	VFMADD231PS  Y4, Y6, Y11
-	VMOVUPS      Y5, 800(R13)
-	VMOVUPS      544(R13), Y5
-	VFMADD231PS  Y7, Y5, Y11
-	VMOVUPS      Y11, 832(R13)
-	VMULPS       Y12, Y1, Y11
-	VFMADD231PS  Y9, Y6, Y11
-	VFMADD231PS  Y2, Y5, Y11
-	VMOVUPS      Y11, 864(R13)
-	VMULPS       Y0, Y1, Y11
-	VFMADD231PS  Y8, Y6, Y11
-	VFMADD231PS  Y10, Y5, Y11
-	VMOVUPS      Y11, 896(R13)
-	VMOVUPS      576(R13), Y11
-	VMULPS       Y3, Y11, Y5
-	VMOVUPS      Y3, 928(R13)
-	VMOVUPS      608(R13), Y3
-	VFMADD231PS  Y4, Y3, Y5
-	VMOVUPS      640(R13), Y4
-	VFMADD231PS  Y7, Y4, Y5
-	VMULPS       Y12, Y11, Y7
-	VFMADD231PS  Y9, Y3, Y7
-	VFMADD231PS  Y2, Y4, Y7
-	VMOVUPS      Y9, 960(R13)
-	VMULPS       Y0, Y11, Y9
-	VFMADD231PS  Y8, Y3, Y9
-	VFMADD231PS  Y10, Y4, Y9
-	VMOVUPS      Y10, 992(R13)
-	VMOVUPS      (R13), Y10
-	VMOVUPS      Y9, 1024(R13)
-	VMOVUPS      384(R13), Y9
-	VMOVUPS      Y7, 1056(R13)
-	VMOVUPS      800(R13), Y7
-	VFMADD231PS  Y9, Y10, Y7
-	VFMADD231PS  Y1, Y12, Y7
-	VFMADD231PS  Y11, Y0, Y7
-	VMOVUPS      Y7, 800(R13)
-	VMOVUPS      416(R13), Y7
-	VMOVUPS      736(R13), Y2
-	VFMADD231PS  Y7, Y10, Y2
-	VFMADD231PS  Y6, Y12, Y2
-	VFMADD231PS  Y3, Y0, Y2
-	VMOVUPS      Y2, 736(R13)
-	VMOVUPS      448(R13), Y2
-	VMOVUPS      Y5, 1088(R13)
-	VMOVUPS      768(R13), Y5
-	VFMADD231PS  Y2, Y10, Y5
-	VMOVUPS      544(R13), Y10
-	VFMADD231PS  Y10, Y12, Y5
-	VFMADD231PS  Y4, Y0, Y5
-	VMOVUPS      96(R13), Y0
-	VMOVUPS      832(R13), Y12
-	VFMADD231PS  Y9, Y0, Y12
-	VMOVUPS      Y5, 832(R13)
-	VMOVUPS      128(R13), Y5
-	VFMADD231PS  Y1, Y5, Y12
-	VFMADD231PS  Y11, Y8, Y12
-	VMOVUPS      Y12, 768(R13)
-	VMOVUPS      864(R13), Y12
-	VFMADD231PS  Y7, Y0, Y12
-	VFMADD231PS  Y6, Y5, Y12
-	VFMADD231PS  Y3, Y8, Y12
-	VMOVUPS      Y12, 864(R13)
-	VMOVUPS      896(R13), Y12
-	VFMADD231PS  Y2, Y0, Y12
-	VFMADD231PS  Y10, Y5, Y12
-	VFMADD231PS  Y4, Y8, Y12
-	VMOVUPS      192(R13), Y8
-	VMOVUPS      1088(R13), Y5
-	VFMADD231PS  Y9, Y8, Y5
-	VMOVUPS      224(R13), Y0
-	VFMADD231PS  Y1, Y0, Y5
-	VMOVUPS      Y12, 1088(R13)
-	VMOVUPS      256(R13), Y12
-	VFMADD231PS  Y11, Y12, Y5
-	VMOVUPS      1056(R13), Y11
-	VFMADD231PS  Y7, Y8, Y11
-	VFMADD231PS  Y6, Y0, Y11
-	VFMADD231PS  Y3, Y12, Y11
-	VMOVUPS      1024(R13), Y3
-	VFMADD231PS  Y2, Y8, Y3
-	VFMADD231PS  Y10, Y0, Y3
-	VFMADD231PS  Y4, Y12, Y3
-	VMOVUPS      800(R13), Y12
-	VMOVUPS      704(R13), Y0
-	VBLENDVPS    Y0, Y12, Y9, Y9
-	VMOVUPS      736(R13), Y12
-	VBLENDVPS    Y0, Y12, Y7, Y7
-	VMOVUPS      832(R13), Y12
-	VBLENDVPS    Y0, Y12, Y2, Y2
-	VMOVUPS      768(R13), Y12
-	VBLENDVPS    Y0, Y12, Y1, Y1
-	VMOVUPS      864(R13), Y12
-	VBLENDVPS    Y0, Y12, Y6, Y6
-	VMOVUPS      1088(R13), Y12
-	VBLENDVPS    Y0, Y12, Y10, Y10
-	VMOVUPS      576(R13), Y12
-	VBLENDVPS    Y0, Y5, Y12, Y12
-	VMOVUPS      608(R13), Y5
-	VBLENDVPS    Y0, Y11, Y5, Y5
-	VBLENDVPS    Y0, Y3, Y4, Y4
-	VMOVUPS      (R13), Y3
-	VMOVUPS      928(R13), Y11
-	VMOVUPS      Y4, 1088(R13)
-	VMULPS       Y11, Y3, Y4
-	VMOVUPS      Y5, 864(R13)
-	VMOVUPS      32(R13), Y5
-	VMOVUPS      Y12, 768(R13)
-	VMOVUPS      96(R13), Y12
-	VFMADD231PS  Y12, Y5, Y4
-	VMOVUPS      Y10, 832(R13)
-	VMOVUPS      64(R13), Y10
-	VFMADD231PS  Y8, Y10, Y4
-	VMOVUPS      Y6, 736(R13)
-	VMULPS       Y5, Y3, Y6
-	VMOVUPS      Y1, 800(R13)
-	VMOVUPS      960(R13), Y1
-	VFMADD231PS  Y1, Y5, Y6
-	VMOVUPS      Y2, 1024(R13)
-	VMOVUPS      224(R13), Y2
-	VFMADD231PS  Y2, Y10, Y6
-	VMOVUPS      Y7, 1056(R13)
-	VMULPS       Y10, Y3, Y3
-	VMOVUPS      Y9, 896(R13)
-	VMOVUPS      160(R13), Y9
-	VFMADD231PS  Y9, Y5, Y3
-	VMOVUPS      Y6, 1120(R13)
-	VMOVUPS      992(R13), Y6
-	VFMADD231PS  Y6, Y10, Y3
-	VMOVUPS      Y3, 1152(R13)
-	VMULPS       Y11, Y12, Y3
-	VMOVUPS      128(R13), Y7
-	VFMADD231PS  Y12, Y7, Y3
-	VFMADD231PS  Y8, Y9, Y3
-	VMOVUPS      Y3, 1184(R13)
-	VMULPS       Y5, Y12, Y3
-	VFMADD231PS  Y1, Y7, Y3
-	VFMADD231PS  Y2, Y9, Y3
-	VMOVUPS      Y3, 1216(R13)
-	VMULPS       Y10, Y12, Y3
-	VFMADD231PS  Y9, Y7, Y3
-	VFMADD231PS  Y6, Y9, Y3
-	VMULPS       Y11, Y8, Y11
-	VFMADD231PS  Y12, Y2, Y11
-	VMOVUPS      Y3, 928(R13)
-	VMOVUPS      256(R13), Y3
-	VFMADD231PS  Y8, Y3, Y11
-	VMOVUPS      Y11, 1248(R13)
-	VMULPS       Y5, Y8, Y11
-	VFMADD231PS  Y1, Y2, Y11
-	VFMADD231PS  Y2, Y3, Y11
-	VMULPS       Y10, Y8, Y1
-	VFMADD231PS  Y9, Y2, Y1
-	VFMADD231PS  Y6, Y3, Y1
-	VMOVUPS      (R13), Y6
-	VBLENDVPS    Y0, Y4, Y6, Y6
-	VMOVUPS      1120(R13), Y4
-	VBLENDVPS    Y0, Y4, Y5, Y5
-	VMOVUPS      1152(R13), Y4
-	VBLENDVPS    Y0, Y4, Y10, Y10
-	VMOVUPS      1184(R13), Y4
-	VBLENDVPS    Y0, Y4, Y12, Y12
-	VMOVUPS      1216(R13), Y4
-	VBLENDVPS    Y0, Y4, Y7, Y7
-	VMOVUPS      928(R13), Y4
-	VBLENDVPS    Y0, Y4, Y9, Y9
-	VMOVUPS      1248(R13), Y4
-	VBLENDVPS    Y0, Y4, Y8, Y8
-	VBLENDVPS    Y0, Y11, Y2, Y2
-	VBLENDVPS    Y0, Y1, Y3, Y3
-	VMOVUPS      288(R13), Y1
-	VSUBPS       ·dataOne+0(SB), Y1, Y1
-	VCMPPS       $0x1e, ·dataZero+0(SB), Y1, Y0
-	VMOVMSKPS    Y0, R15
-	VMOVUPS      896(R13), Y0
-	VMOVUPS      Y0, 384(R13)
-	VMOVUPS      1056(R13), Y0
-	VMOVUPS      Y0, 416(R13)
-	VMOVUPS      1024(R13), Y0
-	VMOVUPS      Y0, 448(R13)
-	VMOVUPS      800(R13), Y0
-	VMOVUPS      Y0, 480(R13)
-	VMOVUPS      736(R13), Y0
-	VMOVUPS      Y0, 512(R13)
-	VMOVUPS      832(R13), Y0
-	VMOVUPS      Y0, 544(R13)
-	VMOVUPS      768(R13), Y0
-	VMOVUPS      Y0, 576(R13)
-	VMOVUPS      864(R13), Y0
-	VMOVUPS      Y0, 608(R13)
-	VMOVUPS      1088(R13), Y0
-	VMOVUPS      Y0, 640(R13)
-	VMOVUPS      Y6, (R13)
-	VMOVUPS      Y5, 32(R13)
-	VMOVUPS      Y10, 64(R13)
-	VMOVUPS      Y12, 96(R13)
-	VMOVUPS      Y7, 128(R13)
-	VMOVUPS      Y9, 160(R13)
-	VMOVUPS      Y8, 192(R13)
-	VMOVUPS      Y2, 224(R13)
-	VMOVUPS      Y3, 256(R13)
-	VMOVUPS      Y1, 288(R13)
-	TESTL        R15, R15
-	JNE          stage4
-	VMOVUPS      352(R13), Y1
-	VMOVUPS      ·dataZero+0(SB), Y3
-	VPCMPGTD     Y1, Y3, Y3
-	VMOVUPS      320(R13), Y1
-	VMOVUPS      ·dataLog2e+0(SB), Y2
-	VFMADD213PS  ·dataRoundF32+0(SB), Y1, Y2
-	VSUBPS       ·dataRoundF32+0(SB), Y2, Y8
-	VFNMADD231PS ·dataLn2Hi+0(SB), Y8, Y1
-	VFNMADD231PS ·dataLn2Lo+0(SB), Y8, Y1
-	VMOVUPS      ·dataExpC6+0(SB), Y8
-	VFMADD213PS  ·dataExpC5+0(SB), Y1, Y8
-	VFMADD213PS  ·dataExpC4+0(SB), Y1, Y8
-	VFMADD213PS  ·dataExpC3+0(SB), Y1, Y8
-	VFMADD213PS  ·dataExpC2+0(SB), Y1, Y8
-	VMULPS       Y1, Y1, Y9
-	VFMADD231PS  Y8, Y9, Y1
-	VPSLLD       $0x17, Y2, Y2
-	VPADDD       ·dataOne+0(SB), Y2, Y2
-	VFMADD231PS  Y2, Y1, Y2
-	VMOVUPS      672(R13), Y1
-	VMULPS       Y1, Y2, Y1
-	VMOVUPS      (R13), Y9
-	VADDPS       ·dataOne+0(SB), Y9, Y9
-	VMOVUPS      384(R13), Y8
-	VMULPS       Y8, Y2, Y8
-	VFMADD231PS  Y9, Y1, Y8
-	VMOVUPS      416(R13), Y9
-	VMULPS       Y9, Y2, Y9
-	VMOVUPS      32(R13), Y7
-	VFMADD231PS  Y7, Y1, Y9
-	VMOVUPS      448(R13), Y7
-	VMULPS       Y7, Y2, Y7
-	VMOVUPS      64(R13), Y12
-	VFMADD231PS  Y12, Y1, Y7
-	VMOVUPS      480(R13), Y12
-	VMULPS       Y12, Y2, Y12
-	VMOVUPS      96(R13), Y10
-	VFMADD231PS  Y10, Y1, Y12
-	VMOVUPS      128(R13), Y10
-	VADDPS       ·dataOne+0(SB), Y10, Y10
-	VMOVUPS      512(R13), Y5
-	VMULPS       Y5, Y2, Y5
-	VFMADD231PS  Y10, Y1, Y5
-	VMOVUPS      544(R13), Y10
-	VMULPS       Y10, Y2, Y10
-	VMOVUPS      160(R13), Y6
-	VFMADD231PS  Y6, Y1, Y10
-	VMOVUPS      576(R13), Y6
-	VMULPS       Y6, Y2, Y6
-	VMOVUPS      192(R13), Y0
-	VFMADD231PS  Y0, Y1, Y6
-	VMOVUPS      608(R13), Y0
-	VMULPS       Y0, Y2, Y0
-	VMOVUPS      224(R13), Y11
-	VFMADD231PS  Y11, Y1, Y0
-	VMOVUPS      256(R13), Y11
+	VMOVUPS      (CX)(R11*1), Y8
+	VMULPS       Y12, Y8, Y12
+	VMOVUPS      5632(R13), Y4
+	VFMSUB231PS  Y6, Y4, Y12
+	VMOVUPS      (CX)(R11*2), Y6
+	VFMADD231PS  Y2, Y6, Y12
+	VMOVUPS      Y12, 448(R14)
+	VMOVUPS      (DX), Y12
+	VMOVUPS      (DX)(SI*4), Y2
+	VADDPS       Y2, Y12, Y10
+	VMOVUPS      (DX)(SI*8), Y3
+	VADDPS       Y3, Y10, Y10
+	VMULPS       ·dataAtanhQ0+0(SB), Y10, Y10
+	VMOVUPS      Y10, 1312(R14)
+	VSUBPS       Y10, Y12, Y12
+	VSUBPS       Y10, Y2, Y2
+	VSUBPS       Y10, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMOVUPS      (DX)(DI*1), Y10
+	VFMADD231PS  Y10, Y8, Y4
+	VMOVUPS      (DX)(DI*2), Y8
+	VFMADD231PS  Y8, Y6, Y4
+	VMOVUPS      (DX)(SI*1), Y6
+	VMULPS       Y6, Y5, Y5
+	VFMADD231PS  Y2, Y1, Y5
+	VMOVUPS      (DX)(R9*1), Y1
+	VFMADD231PS  Y1, Y11, Y5
+	VADDPS       Y5, Y4, Y4
+	VMOVUPS      (DX)(SI*2), Y5
+	VMULPS       Y5, Y7, Y7
+	VMOVUPS      (DX)(R8*1), Y11
+	VFMADD231PS  Y11, Y9, Y7
+	VFMADD231PS  Y3, Y0, Y7
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y4, 1344(R14)
+	VMOVUPS      832(R14), Y4
+	VMULPS       Y12, Y4, Y4
+	VMOVUPS      864(R14), Y12
+	VFMADD231PS  Y10, Y12, Y4
+	VMOVUPS      896(R14), Y12
+	VFMADD231PS  Y8, Y12, Y4
+	VMOVUPS      928(R14), Y12
+	VMULPS       Y6, Y12, Y12
+	VMOVUPS      960(R14), Y6
+	VFMADD231PS  Y2, Y6, Y12
+	VMOVUPS      992(R14), Y6
+	VFMADD231PS  Y1, Y6, Y12
+	VADDPS       Y12, Y4, Y4
+	VMOVUPS      1024(R14), Y12
+	VMULPS       Y5, Y12, Y12
+	VMOVUPS      1056(R14), Y5
+	VFMADD231PS  Y11, Y5, Y12
+	VMOVUPS      1088(R14), Y5
+	VFMADD231PS  Y3, Y5, Y12
+	VADDPS       Y12, Y4, Y4
+	VMOVUPS      Y4, 1376(R14)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, R12
+	ADDQ         $+32, R10
+	ADDQ         $+32, DX
+	ADDQ         $+1408, R14
+	DECQ         R15
+	JNE          vectors3
+	MOVQ         6272(SP), R15
+	SHLQ         $0x05, R15
+	SUBQ         R15, AX
+	SUBQ         R15, CX
+	SUBQ         R15, R12
+	SUBQ         R15, R10
+	SUBQ         R15, DX
+	MOVQ         R13, R14
+	MOVQ         6272(SP), R15
+vectors5:
+	VMOVUPS     (CX), Y4
+	VANDPS      ·dataAbsF32+0(SB), Y4, Y4
+	VMOVUPS     (CX)(R11*1), Y12
+	VANDPS      ·dataAbsF32+0(SB), Y12, Y12
+	VMAXPS      Y12, Y4, Y4
+	VMOVUPS     (CX)(R11*2), Y12
+	VANDPS      ·dataAbsF32+0(SB), Y12, Y12
+	VMAXPS      Y12, Y4, Y4
+	VMOVUPS     (R12), Y12
+	VANDPS      ·dataAbsF32+0(SB), Y12, Y12
+	VMAXPS      Y12, Y4, Y4
+	VMOVUPS     (R12)(R11*1), Y12
+	VANDPS      ·dataAbsF32+0(SB), Y12, Y12
+	VMAXPS      Y12, Y4, Y4
+	VMOVUPS     (R12)(R11*2), Y12
+	VANDPS      ·dataAbsF32+0(SB), Y12, Y12
+	VMAXPS      Y12, Y4, Y4
+	VMOVUPS     (R10), Y12
+	VANDPS      ·dataAbsF32+0(SB), Y12, Y12
+	VMAXPS      Y12, Y4, Y4
+	VMOVUPS     (R10)(R11*1), Y12
+	VANDPS      ·dataAbsF32+0(SB), Y12, Y12
+	VMAXPS      Y12, Y4, Y4
+	VMOVUPS     (R10)(R11*2), Y12
+	VANDPS      ·dataAbsF32+0(SB), Y12, Y12
+	VMAXPS      Y12, Y4, Y4
+	VMOVUPS     (DX), Y12
+	VANDPS      ·dataAbsF32+0(SB), Y12, Y12
+	VMAXPS      Y12, Y4, Y4
+	VMOVUPS     (DX)(SI*1), Y12
+	VANDPS      ·dataAbsF32+0(SB), Y12, Y12
+	VMAXPS      Y12, Y4, Y4
+	VMOVUPS     (DX)(SI*2), Y12
+	VANDPS      ·dataAbsF32+0(SB), Y12, Y12
+	VMAXPS      Y12, Y4, Y4
+	VMOVUPS     (DX)(DI*1), Y12
+	VANDPS      ·dataAbsF32+0(SB), Y12, Y12
+	VMAXPS      Y12, Y4, Y4
+	VMOVUPS     (DX)(SI*4), Y12
+	VANDPS      ·dataAbsF32+0(SB), Y12, Y12
+	VMAXPS      Y12, Y4, Y4
+	VMOVUPS     (DX)(R8*1), Y12
+	VANDPS      ·dataAbsF32+0(SB), Y12, Y12
+	VMAXPS      Y12, Y4, Y4
+	VMOVUPS     (DX)(DI*2), Y12
+	VANDPS      ·dataAbsF32+0(SB), Y12, Y12
+	VMAXPS      Y12, Y4, Y4
+	VMOVUPS     (DX)(R9*1), Y12
+	VANDPS      ·dataAbsF32+0(SB), Y12, Y12
+	VMAXPS      Y12, Y4, Y4
+	VMOVUPS     (DX)(SI*8), Y12
+	VANDPS      ·dataAbsF32+0(SB), Y12, Y12
+	VMAXPS      Y12, Y4, Y4
+	VCMPPS      $0x16, ·dataSquareMax+0(SB), Y4, Y4
+	VMOVUPS     384(R14), Y12
+	VCMPPS      $0x16, ·dataNorm2Max+0(SB), Y12, Y5
+	VMOVUPS     320(R14), Y3
+	VANDPS      ·dataAbsF32+0(SB), Y3, Y3
+	VCMPPS      $0x16, ·dataZetaLimit+0(SB), Y3, Y3
+	VORPS       Y5, Y3, Y3
+	VORPS       Y3, Y4, Y4
+	VMOVUPS     ·dataZero+0(SB), Y3
+	VBLENDVPS   Y4, ·dataAllOnesF32+0(SB), Y3, Y3
+	VMOVUPS     Y3, 352(R14)
+	VMINPS      ·dataNorm2Max+0(SB), Y12, Y12
+	VMAXPS      ·dataOne+0(SB), Y12, Y12
+	VPSRLD      $0x17, Y12, Y12
+	VCVTDQ2PS   Y12, Y12
+	VSUBPS      ·dataBias+0(SB), Y12, Y12
+	VMOVUPS     ·dataHalf+0(SB), Y3
+	VFMADD213PS ·dataMinusThreeQuarters+0(SB), Y12, Y3
+	VADDPS      ·dataRoundF32+0(SB), Y3, Y3
+	VSUBPS      ·dataRoundF32+0(SB), Y3, Y3
+	VMOVUPS     Y3, 288(R14)
+	VMOVUPS     ·dataRoundF32+0(SB), Y12
+	VSUBPS      Y3, Y12, Y12
+	VPSLLD      $0x17, Y12, Y12
+	VPADDD      ·dataOne+0(SB), Y12, Y12
+	VMOVUPS     Y12, 480(R14)
+	VMULPS      Y12, Y12, Y3
+	VMOVUPS     416(R14), Y4
+	VMULPS      Y3, Y4, Y4
+	VMULPS      Y12, Y3, Y12
+	VMOVUPS     448(R14), Y5
+	VMULPS      Y12, Y5, Y5
+	VMOVUPS     1344(R14), Y11
+	VMULPS      Y3, Y11, Y11
+	VMOVUPS     1376(R14), Y3
+	VMULPS      Y12, Y3, Y3
+	VMOVUPS     Y4, 416(R14)
+	VMOVUPS     Y5, 448(R14)
+	VMOVUPS     Y11, 1344(R14)
+	VMOVUPS     Y3, 1376(R14)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	ADDQ        $+32, R12
+	ADDQ        $+32, R10
+	ADDQ        $+32, DX
+	ADDQ        $+1408, R14
+	DECQ        R15
+	JNE         vectors5
+	MOVQ        6272(SP), R15
+	SHLQ        $0x05, R15
+	SUBQ        R15, AX
+	SUBQ        R15, CX
+	SUBQ        R15, R12
+	SUBQ        R15, R10
+	SUBQ        R15, DX
+	MOVQ        R13, R14
+	MOVQ        6272(SP), R15
+vectors7:
+	VMOVUPS     1376(R14), Y3
+	VMULPS      ·dataInverseFactorialo+0(SB), Y3, Y11
+	VMOVUPS     1344(R14), Y5
+	VMULPS      ·dataInverseFactorialo+0(SB), Y5, Y4
+	VMOVUPS     448(R14), Y12
+	VMOVUPS     ·dataInverseFactorialo+0(SB), Y6
+	VFMADD213PS ·dataSincRest4+0(SB), Y12, Y6
+	VMOVUPS     416(R14), Y1
+	VMOVUPS     ·dataInverseFactorialo+0(SB), Y2
+	VFMADD213PS ·dataPsi10+0(SB), Y1, Y2
+	VMULPS      ·dataPsi11+0(SB), Y3, Y8
+	VFMADD231PS ·dataZero+0(SB), Y12, Y8
+	VFMADD231PS ·dataPsi11+0(SB), Y5, Y11
+	VFMADD231PS ·dataZero+0(SB), Y1, Y11
+	VMOVUPS     ·dataPsi11+0(SB), Y10
+	VFMADD213PS ·dataPsi8+0(SB), Y12, Y10
+	VFMADD231PS ·dataPsi11+0(SB), Y1, Y6
+	VMULPS      Y3, Y2, Y7
+	VFMADD231PS Y12, Y4, Y7
+	VFMADD231PS Y5, Y2, Y8
+	VFMADD231PS Y1, Y4, Y8
+	VMOVUPS     ·dataPsi7+0(SB), Y4
+	VFMADD231PS Y12, Y2, Y4
+	VFMADD231PS Y1, Y2, Y10
+	VMULPS      Y3, Y6, Y2
+	VFMADD231PS Y12, Y11, Y2
+	VFMADD231PS Y5, Y6, Y7
+	VFMADD231PS Y1, Y11, Y7
+	VMOVUPS     ·dataPsi6+0(SB), Y11
+	VFMADD231PS Y12, Y6, Y11
+	VFMADD231PS Y1, Y6, Y4
+	VMULPS      Y3, Y10, Y6
+	VFMADD231PS Y12, Y8, Y6
+	VFMADD231PS Y5, Y10, Y2
+	VFMADD231PS Y1, Y8, Y2
+	VMOVUPS     ·dataSincRest2+0(SB), Y8
+	VFMADD231PS Y12, Y10, Y8
+	VFMADD231PS Y1, Y10, Y11
+	VMULPS      Y3, Y4, Y10
+	VFMADD231PS Y12, Y7, Y10
+	VFMADD231PS Y5, Y4, Y6
+	VFMADD231PS Y1, Y7, Y6
+	VMOVUPS     ·dataHalfCotRest1+0(SB), Y7
+	VFMADD231PS Y12, Y4, Y7
+	VFMADD231PS Y1, Y4, Y8
+	VMULPS      Y3, Y11, Y4
+	VFMADD231PS Y12, Y2, Y4
+	VFMADD231PS Y5, Y11, Y10
+	VFMADD231PS Y1, Y2, Y10
+	VMOVUPS     ·dataPsi3+0(SB), Y2
+	VFMADD231PS Y12, Y11, Y2
+	VFMADD231PS Y1, Y11, Y7
+	VMULPS      Y3, Y8, Y11
+	VFMADD231PS Y12, Y6, Y11
+	VFMADD231PS Y5, Y8, Y4
+	VFMADD231PS Y1, Y6, Y4
+	VMOVUPS     ·dataTwentyFourth+0(SB), Y6
+	VFMADD231PS Y12, Y8, Y6
+	VFMADD231PS Y1, Y8, Y2
+	VMULPS      Y3, Y7, Y8
+	VFMADD231PS Y12, Y10, Y8
+	VFMADD231PS Y5, Y7, Y11
+	VFMADD231PS Y1, Y10, Y11
+	VMOVUPS     ·dataSincRest0+0(SB), Y10
+	VFMADD231PS Y12, Y7, Y10
+	VFMADD231PS Y1, Y7, Y6
+	VMULPS      Y3, Y2, Y7
+	VFMADD231PS Y12, Y4, Y7
+	VFMADD231PS Y5, Y2, Y8
+	VFMADD231PS Y1, Y4, Y8
+	VMOVUPS     ·dataHalf+0(SB), Y4
+	VFMADD231PS Y12, Y2, Y4
+	VFMADD231PS Y1, Y2, Y10
+	VMULPS      Y3, Y6, Y2
+	VFMADD231PS Y12, Y11, Y2
+	VFMADD231PS Y5, Y6, Y7
+	VFMADD231PS Y1, Y11, Y7
+	VMOVUPS     ·dataOne+0(SB), Y11
+	VFMADD231PS Y12, Y6, Y11
+	VFMADD231PS Y1, Y6, Y4
+	VMULPS      Y3, Y10, Y3
+	VFMADD231PS Y12, Y8, Y3
+	VMOVUPS     Y3, 1216(R14)
+	VFMADD231PS Y5, Y10, Y2
+	VFMADD231PS Y1, Y8, Y2
+	VMOVUPS     480(R14), Y8
+	VMULPS      Y8, Y8, Y5
+	VMULPS      Y12, Y10, Y12
+	VMOVUPS     Y12, 1120(R14)
+	VFMADD231PS Y1, Y10, Y11
+	VMULPS      Y8, Y11, Y11
+	VMOVUPS     Y11, 1152(R14)
+	VMULPS      Y5, Y4, Y4
+	VMOVUPS     Y4, 1184(R14)
+	VMULPS      Y8, Y2, Y2
+	VMOVUPS     Y2, 1248(R14)
+	VMULPS      Y5, Y7, Y7
+	VMOVUPS     Y7, 1280(R14)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	ADDQ        $+32, R12
+	ADDQ        $+32, R10
+	ADDQ        $+32, DX
+	ADDQ        $+1408, R14
+	DECQ        R15
+	JNE         vectors7
+	MOVQ        6272(SP), R15
+	SHLQ        $0x05, R15
+	SUBQ        R15, AX
+	SUBQ        R15, CX
+	SUBQ        R15, R12
+	SUBQ        R15, R10
+	SUBQ        R15, DX
+	MOVQ        R13, R14
+	MOVQ        6272(SP), R15
+vectors9:
+	VMOVUPS     (CX), Y7
+	VMOVUPS     320(R14), Y5
+	VSUBPS      Y5, Y7, Y7
+	VMOVUPS     (DX), Y2
+	VMOVUPS     1312(R14), Y8
+	VSUBPS      Y8, Y2, Y2
+	VMOVUPS     (R12)(R11*1), Y4
+	VSUBPS      Y5, Y4, Y4
+	VMOVUPS     (DX)(SI*4), Y11
+	VSUBPS      Y8, Y11, Y11
+	VMOVUPS     (R10)(R11*2), Y10
+	VSUBPS      Y5, Y10, Y10
+	VMOVUPS     (DX)(SI*8), Y5
+	VSUBPS      Y8, Y5, Y5
+	VMOVUPS     1184(R14), Y8
+	VMOVUPS     832(R14), Y1
+	VMULPS      Y1, Y8, Y12
+	VMOVUPS     1280(R14), Y3
+	VMULPS      Y1, Y3, Y1
+	VMOVUPS     1120(R14), Y6
+	VADDPS      Y6, Y12, Y12
+	VMOVUPS     1216(R14), Y6
+	VADDPS      Y6, Y1, Y1
+	VMOVUPS     1152(R14), Y6
+	VFMADD231PS Y7, Y6, Y12
+	VMOVUPS     Y12, (R14)
+	VMULPS      Y2, Y7, Y12
+	VMOVUPS     (CX)(R11*1), Y0
+	VMOVUPS     (DX)(DI*1), Y9
+	VFMADD231PS Y9, Y0, Y12
+	VMOVUPS     (CX)(R11*2), Y9
+	VMOVUPS     Y10, 5632(R13)
+	VMOVUPS     (DX)(DI*2), Y10
+	VFMADD231PS Y10, Y9, Y12
+	VMOVUPS     (DX)(SI*2), Y10
+	VMOVUPS     Y5, 5664(R13)
+	VMOVUPS     (R10), Y5
+	VFMADD231PS Y5, Y10, Y12
+	VMOVUPS     (DX)(SI*1), Y5
+	VMOVUPS     Y4, 5696(R13)
+	VMOVUPS     (R12), Y4
+	VFMADD231PS Y4, Y5, Y12
+	VFMADD231PS Y7, Y2, Y12
+	VFMADD231PS Y2, Y6, Y1
+	VMOVUPS     1248(R14), Y4
+	VFMADD231PS Y7, Y4, Y1
+	VFMADD231PS Y12, Y8, Y1
+	VMOVUPS     Y1, 544(R14)
+	VMOVUPS     864(R14), Y1
+	VMULPS      Y1, Y8, Y12
+	VMULPS      Y1, Y3, Y1
+	VFMADD231PS Y0, Y6, Y12
+	VMOVUPS     Y12, 32(R14)
+	VMULPS      Y5, Y7, Y12
+	VFMADD231PS Y11, Y0, Y12
+	VMOVUPS     Y11, 5728(R13)
+	VMOVUPS     (DX)(R9*1), Y11
+	VFMADD231PS Y11, Y9, Y12
+	VMOVUPS     (R10)(R11*1), Y11
+	VFMADD231PS Y11, Y10, Y12
+	VMOVUPS     5696(R13), Y11
+	VFMADD231PS Y11, Y5, Y12
+	VFMADD231PS Y0, Y2, Y12
+	VFMADD231PS Y5, Y6, Y1
+	VFMADD231PS Y0, Y4, Y1
+	VFMADD231PS Y12, Y8, Y1
+	VMOVUPS     Y1, 576(R14)
+	VMOVUPS     896(R14), Y1
+	VMULPS      Y1, Y8, Y12
+	VMULPS      Y1, Y3, Y1
+	VFMADD231PS Y9, Y6, Y12
+	VMOVUPS     Y12, 64(R14)
+	VMULPS      Y10, Y7, Y12
+	VMOVUPS     Y7, 5760(R13)
+	VMOVUPS     (DX)(R8*1), Y7
+	VFMADD231PS Y7, Y0, Y12
+	VMOVUPS     5664(R13), Y0
+	VFMADD231PS Y0, Y9, Y12
+	VMOVUPS     5632(R13), Y0
+	VFMADD231PS Y0, Y10, Y12
+	VMOVUPS     (R12)(R11*2), Y0
+	VFMADD231PS Y0, Y5, Y12
+	VFMADD231PS Y9, Y2, Y12
+	VFMADD231PS Y10, Y6, Y1
+	VFMADD231PS Y9, Y4, Y1
+	VFMADD231PS Y12, Y8, Y1
+	VMOVUPS     Y1, 608(R14)
+	VMOVUPS     928(R14), Y1
+	VMULPS      Y1, Y8, Y12
+	VMULPS      Y1, Y3, Y1
+	VMOVUPS     (R12), Y9
+	VFMADD231PS Y9, Y6, Y12
+	VMOVUPS     Y12, 96(R14)
+	VMULPS      Y2, Y9, Y12
+	VMOVUPS     Y2, 5792(R13)
+	VMOVUPS     (DX)(DI*1), Y2
+	VFMADD231PS Y2, Y11, Y12
+	VMOVUPS     (DX)(DI*2), Y10
+	VFMADD231PS Y10, Y0, Y12
+	VMOVUPS     (R10), Y10
+	VFMADD231PS Y10, Y7, Y12
+	VMOVUPS     5728(R13), Y7
+	VFMADD231PS Y9, Y7, Y12
+	VMOVUPS     5760(R13), Y10
+	VFMADD231PS Y10, Y2, Y12
+	VFMADD231PS Y2, Y6, Y1
+	VFMADD231PS Y9, Y4, Y1
+	VFMADD231PS Y12, Y8, Y1
+	VMOVUPS     Y1, 640(R14)
+	VMOVUPS     960(R14), Y1
+	VMULPS      Y1, Y8, Y12
+	VMULPS      Y1, Y3, Y1
+	VMOVUPS     1120(R14), Y10
+	VADDPS      Y10, Y12, Y12
+	VMOVUPS     1216(R14), Y10
+	VADDPS      Y10, Y1, Y1
+	VFMADD231PS Y11, Y6, Y12
+	VMOVUPS     Y12, 128(R14)
+	VMULPS      Y5, Y9, Y5
+	VFMADD231PS Y7, Y11, Y5
+	VMOVUPS     (DX)(R9*1), Y12
+	VFMADD231PS Y12, Y0, Y5
+	VMOVUPS     (DX)(R8*1), Y12
+	VMOVUPS     (R10)(R11*1), Y10
+	VFMADD231PS Y10, Y12, Y5
+	VFMADD231PS Y11, Y7, Y5
+	VMOVUPS     (CX)(R11*1), Y10
+	VFMADD231PS Y10, Y2, Y5
+	VFMADD231PS Y7, Y6, Y1
+	VFMADD231PS Y11, Y4, Y1
+	VFMADD231PS Y5, Y8, Y1
+	VMOVUPS     Y1, 672(R14)
+	VMOVUPS     992(R14), Y1
+	VMULPS      Y1, Y8, Y5
+	VMULPS      Y1, Y3, Y1
+	VFMADD231PS Y0, Y6, Y5
+	VMOVUPS     Y5, 160(R14)
+	VMOVUPS     (DX)(SI*2), Y5
+	VMULPS      Y5, Y9, Y5
+	VFMADD231PS Y12, Y11, Y5
+	VMOVUPS     5664(R13), Y11
+	VFMADD231PS Y11, Y0, Y5
+	VMOVUPS     5632(R13), Y10
+	VFMADD231PS Y10, Y12, Y5
+	VFMADD231PS Y0, Y7, Y5
+	VMOVUPS     (CX)(R11*2), Y7
+	VFMADD231PS Y7, Y2, Y5
+	VFMADD231PS Y12, Y6, Y1
+	VFMADD231PS Y0, Y4, Y1
+	VFMADD231PS Y5, Y8, Y1
+	VMOVUPS     Y1, 704(R14)
+	VMOVUPS     1024(R14), Y1
+	VMULPS      Y1, Y8, Y5
+	VMULPS      Y1, Y3, Y1
+	VMOVUPS     (R10), Y0
+	VFMADD231PS Y0, Y6, Y5
+	VMOVUPS     Y5, 192(R14)
+	VMOVUPS     5792(R13), Y5
+	VMULPS      Y5, Y0, Y5
+	VMOVUPS     (R10)(R11*1), Y12
+	VFMADD231PS Y2, Y12, Y5
+	VMOVUPS     (DX)(DI*2), Y2
+	VFMADD231PS Y2, Y10, Y5
+	VFMADD231PS Y0, Y11, Y5
+	VMOVUPS     (DX)(R9*1), Y7
+	VFMADD231PS Y9, Y7, Y5
+	VMOVUPS     5760(R13), Y9
+	VFMADD231PS Y9, Y2, Y5
+	VFMADD231PS Y2, Y6, Y1
+	VFMADD231PS Y0, Y4, Y1
+	VFMADD231PS Y5, Y8, Y1
+	VMOVUPS     Y1, 736(R14)
+	VMOVUPS     1056(R14), Y1
+	VMULPS      Y1, Y8, Y5
+	VMULPS      Y1, Y3, Y1
+	VFMADD231PS Y12, Y6, Y5
+	VMOVUPS     Y5, 224(R14)
+	VMOVUPS     (DX)(SI*1), Y5
+	VMULPS      Y5, Y0, Y5
+	VMOVUPS     5728(R13), Y9
+	VFMADD231PS Y9, Y12, Y5
+	VFMADD231PS Y7, Y10, Y5
+	VFMADD231PS Y12, Y11, Y5
+	VMOVUPS     5696(R13), Y9
+	VFMADD231PS Y9, Y7, Y5
+	VMOVUPS     (CX)(R11*1), Y9
+	VFMADD231PS Y9, Y2, Y5
+	VFMADD231PS Y7, Y6, Y1
+	VFMADD231PS Y12, Y4, Y1
+	VFMADD231PS Y5, Y8, Y1
+	VMOVUPS     Y1, 768(R14)
+	VMOVUPS     1088(R14), Y1
+	VMULPS      Y1, Y8, Y5
+	VMULPS      Y1, Y3, Y3
+	VMOVUPS     1120(R14), Y1
+	VADDPS      Y1, Y5, Y5
+	VMOVUPS     1216(R14), Y1
+	VADDPS      Y1, Y3, Y3
+	VFMADD231PS Y10, Y6, Y5
+	VMOVUPS     Y5, 256(R14)
+	VMOVUPS     (DX)(SI*2), Y5
+	VMULPS      Y5, Y0, Y0
+	VMOVUPS     (DX)(R8*1), Y5
+	VFMADD231PS Y5, Y12, Y0
+	VFMADD231PS Y11, Y10, Y0
+	VFMADD231PS Y10, Y11, Y0
+	VMOVUPS     (R12)(R11*2), Y12
+	VFMADD231PS Y12, Y7, Y0
+	VMOVUPS     (CX)(R11*2), Y7
+	VFMADD231PS Y7, Y2, Y0
+	VFMADD231PS Y11, Y6, Y3
+	VFMADD231PS Y10, Y4, Y3
+	VFMADD231PS Y0, Y8, Y3
+	VMOVUPS     Y3, 800(R14)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	ADDQ        $+32, R12
+	ADDQ        $+32, R10
+	ADDQ        $+32, DX
+	ADDQ        $+1408, R14
+	DECQ        R15
+	JNE         vectors9
+	MOVQ        6272(SP), R15
+	SHLQ        $0x05, R15
+	SUBQ        R15, AX
+	SUBQ        R15, CX
+	SUBQ        R15, R12
+	SUBQ        R15, R10
+	SUBQ        R15, DX
+	MOVQ        R13, R14
+	MOVQ        6272(SP), R15
+vectors11:
+stage12:
+	VMOVUPS     288(R14), Y3
+	VCMPPS      $0x1e, ·dataZero+0(SB), Y3, Y8
+	VMOVMSKPS   Y8, BP
+	TESTL       BP, BP
+	JE          done13
+	VSUBPS      ·dataOne+0(SB), Y3, Y3
+	VMOVUPS     (R14), Y0
+	VADDPS      ·dataTwo+0(SB), Y0, Y0
+	VMOVUPS     128(R14), Y4
+	VADDPS      ·dataTwo+0(SB), Y4, Y4
+	VMOVUPS     256(R14), Y10
+	VADDPS      ·dataTwo+0(SB), Y10, Y10
+	VMOVUPS     544(R14), Y6
+	VMULPS      Y0, Y6, Y11
+	VMOVUPS     576(R14), Y2
+	VMOVUPS     96(R14), Y7
+	VFMADD231PS Y7, Y2, Y11
+	VMOVUPS     608(R14), Y12
+	VMOVUPS     Y3, 5632(R13)
+	VMOVUPS     192(R14), Y3
+	VFMADD231PS Y3, Y12, Y11
+	VMOVUPS     Y8, 5664(R13)
+	VMOVUPS     32(R14), Y8
+	VMULPS      Y8, Y6, Y5
+	VFMADD231PS Y4, Y2, Y5
+	VMOVUPS     224(R14), Y1
+	VFMADD231PS Y1, Y12, Y5
+	VMOVUPS     Y5, 5696(R13)
+	VMOVUPS     64(R14), Y5
+	VMULPS      Y5, Y6, Y6
+	VMOVUPS     160(R14), Y9
+	VFMADD231PS Y9, Y2, Y6
+	VFMADD231PS Y10, Y12, Y6
+	VMOVUPS     640(R14), Y12
+	VMOVUPS     Y6, 5728(R13)
+	VMULPS      Y0, Y12, Y6
+	VMOVUPS     672(R14), Y2
+	VFMADD231PS Y7, Y2, Y6
+	VMOVUPS     Y11, 5760(R13)
+	VMOVUPS     704(R14), Y11
+	VFMADD231PS Y3, Y11, Y6
+	VMOVUPS     Y6, 5792(R13)
+	VMULPS      Y8, Y12, Y6
+	VFMADD231PS Y4, Y2, Y6
+	VFMADD231PS Y1, Y11, Y6
+	VMOVUPS     Y6, 5824(R13)
+	VMULPS      Y5, Y12, Y6
+	VFMADD231PS Y9, Y2, Y6
+	VFMADD231PS Y10, Y11, Y6
+	VMOVUPS     Y6, 5856(R13)
+	VMOVUPS     736(R14), Y6
+	VMULPS      Y0, Y6, Y11
+	VMOVUPS     Y0, 5888(R13)
+	VMOVUPS     768(R14), Y0
+	VFMADD231PS Y7, Y0, Y11
+	VMOVUPS     800(R14), Y7
+	VFMADD231PS Y3, Y7, Y11
+	VMULPS      Y8, Y6, Y3
+	VFMADD231PS Y4, Y0, Y3
+	VFMADD231PS Y1, Y7, Y3
+	VMOVUPS     Y4, 5920(R13)
+	VMULPS      Y5, Y6, Y4
+	VFMADD231PS Y9, Y0, Y4
+	VFMADD231PS Y10, Y7, Y4
+	VMOVUPS     Y10, 5952(R13)
+	VMOVUPS     (R14), Y10
+	VMOVUPS     Y4, 5984(R13)
+	VMOVUPS     544(R14), Y4
+	VMOVUPS     Y3, 6016(R13)
+	VMOVUPS     5760(R13), Y3
+	VFMADD231PS Y4, Y10, Y3
+	VFMADD231PS Y12, Y8, Y3
+	VFMADD231PS Y6, Y5, Y3
+	VMOVUPS     Y3, 5760(R13)
+	VMOVUPS     576(R14), Y3
+	VMOVUPS     5696(R13), Y1
+	VFMADD231PS Y3, Y10, Y1
+	VFMADD231PS Y2, Y8, Y1
+	VFMADD231PS Y0, Y5, Y1
+	VMOVUPS     Y1, 5696(R13)
+	VMOVUPS     608(R14), Y1
+	VMOVUPS     Y11, 6048(R13)
+	VMOVUPS     5728(R13), Y11
+	VFMADD231PS Y1, Y10, Y11
+	VMOVUPS     704(R14), Y10
+	VFMADD231PS Y10, Y8, Y11
+	VFMADD231PS Y7, Y5, Y11
+	VMOVUPS     96(R14), Y5
+	VMOVUPS     5792(R13), Y8
+	VFMADD231PS Y4, Y5, Y8
+	VMOVUPS     Y11, 5792(R13)
+	VMOVUPS     128(R14), Y11
+	VFMADD231PS Y12, Y11, Y8
+	VFMADD231PS Y6, Y9, Y8
+	VMOVUPS     Y8, 5728(R13)
+	VMOVUPS     5824(R13), Y8
+	VFMADD231PS Y3, Y5, Y8
+	VFMADD231PS Y2, Y11, Y8
+	VFMADD231PS Y0, Y9, Y8
+	VMOVUPS     Y8, 5824(R13)
+	VMOVUPS     5856(R13), Y8
+	VFMADD231PS Y1, Y5, Y8
+	VFMADD231PS Y10, Y11, Y8
+	VFMADD231PS Y7, Y9, Y8
+	VMOVUPS     192(R14), Y9
+	VMOVUPS     6048(R13), Y11
+	VFMADD231PS Y4, Y9, Y11
+	VMOVUPS     224(R14), Y5
+	VFMADD231PS Y12, Y5, Y11
+	VMOVUPS     Y8, 6048(R13)
+	VMOVUPS     256(R14), Y8
+	VFMADD231PS Y6, Y8, Y11
+	VMOVUPS     6016(R13), Y6
+	VFMADD231PS Y3, Y9, Y6
+	VFMADD231PS Y2, Y5, Y6
+	VFMADD231PS Y0, Y8, Y6
+	VMOVUPS     5984(R13), Y0
+	VFMADD231PS Y1, Y9, Y0
+	VFMADD231PS Y10, Y5, Y0
+	VFMADD231PS Y7, Y8, Y0
+	VMOVUPS     5760(R13), Y8
+	VMOVUPS     5664(R13), Y5
+	VBLENDVPS   Y5, Y8, Y4, Y4
+	VMOVUPS     5696(R13), Y8
+	VBLENDVPS   Y5, Y8, Y3, Y3
+	VMOVUPS     5792(R13), Y8
+	VBLENDVPS   Y5, Y8, Y1, Y1
+	VMOVUPS     5728(R13), Y8
+	VBLENDVPS   Y5, Y8, Y12, Y12
+	VMOVUPS     5824(R13), Y8
+	VBLENDVPS   Y5, Y8, Y2, Y2
+	VMOVUPS     6048(R13), Y8
+	VBLENDVPS   Y5, Y8, Y10, Y10
+	VMOVUPS     736(R14), Y8
+	VBLENDVPS   Y5, Y11, Y8, Y8
+	VMOVUPS     768(R14), Y11
+	VBLENDVPS   Y5, Y6, Y11, Y11
+	VBLENDVPS   Y5, Y0, Y7, Y7
+	VMOVUPS     (R14), Y0
+	VMOVUPS     5888(R13), Y5
+	VMOVUPS     Y7, 6048(R13)
+	VMULPS      Y5, Y0, Y7
+	VMOVUPS     Y11, 5824(R13)
+	VMOVUPS     32(R14), Y11
+	VMOVUPS     Y8, 5728(R13)
+	VMOVUPS     96(R14), Y8
+	VFMADD231PS Y8, Y11, Y7
+	VMOVUPS     Y10, 5792(R13)
+	VMOVUPS     64(R14), Y10
+	VFMADD231PS Y9, Y10, Y7
+	VMOVUPS     Y2, 5696(R13)
+	VMULPS      Y11, Y0, Y2
+	VMOVUPS     Y12, 5760(R13)
+	VMOVUPS     5920(R13), Y12
+	VFMADD231PS Y12, Y11, Y2
+	VMOVUPS     Y1, 5984(R13)
+	VMOVUPS     224(R14), Y1
+	VFMADD231PS Y1, Y10, Y2
+	VMOVUPS     Y3, 6016(R13)
+	VMULPS      Y10, Y0, Y3
+	VMOVUPS     Y4, 5856(R13)
+	VMOVUPS     160(R14), Y4
+	VFMADD231PS Y4, Y11, Y3
+	VMOVUPS     Y2, 6080(R13)
+	VMOVUPS     5952(R13), Y2
+	VFMADD231PS Y2, Y10, Y3
+	VMOVUPS     Y3, 6112(R13)
+	VMULPS      Y5, Y8, Y3
+	VMOVUPS     128(R14), Y6
+	VFMADD231PS Y8, Y6, Y3
+	VFMADD231PS Y9, Y4, Y3
+	VMOVUPS     Y3, 6144(R13)
+	VMULPS      Y11, Y8, Y3
+	VFMADD231PS Y12, Y6, Y3
+	VFMADD231PS Y1, Y4, Y3
+	VMOVUPS     Y3, 6176(R13)
+	VMULPS      Y10, Y8, Y3
+	VFMADD231PS Y4, Y6, Y3
+	VFMADD231PS Y2, Y4, Y3
+	VMULPS      Y5, Y9, Y5
+	VFMADD231PS Y8, Y1, Y5
+	VMOVUPS     Y3, 5888(R13)
+	VMOVUPS     256(R14), Y3
+	VFMADD231PS Y9, Y3, Y5
+	VMOVUPS     Y5, 6208(R13)
+	VMULPS      Y11, Y9, Y5
+	VFMADD231PS Y12, Y1, Y5
+	VFMADD231PS Y1, Y3, Y5
+	VMULPS      Y10, Y9, Y12
+	VFMADD231PS Y4, Y1, Y12
+	VFMADD231PS Y2, Y3, Y12
+	VMOVUPS     5664(R13), Y2
+	VBLENDVPS   Y2, Y7, Y0, Y0
+	VMOVUPS     6080(R13), Y7
+	VBLENDVPS   Y2, Y7, Y11, Y11
+	VMOVUPS     6112(R13), Y7
+	VBLENDVPS   Y2, Y7, Y10, Y10
+	VMOVUPS     6144(R13), Y7
+	VBLENDVPS   Y2, Y7, Y8, Y8
+	VMOVUPS     6176(R13), Y7
+	VBLENDVPS   Y2, Y7, Y6, Y6
+	VMOVUPS     5888(R13), Y7
+	VBLENDVPS   Y2, Y7, Y4, Y4
+	VMOVUPS     6208(R13), Y7
+	VBLENDVPS   Y2, Y7, Y9, Y9
+	VBLENDVPS   Y2, Y5, Y1, Y1
+	VBLENDVPS   Y2, Y12, Y3, Y3
+	VMOVUPS     5632(R13), Y12
+	VMOVUPS     Y12, 288(R14)
+	VMOVUPS     5856(R13), Y12
+	VMOVUPS     Y12, 544(R14)
+	VMOVUPS     6016(R13), Y12
+	VMOVUPS     Y12, 576(R14)
+	VMOVUPS     5984(R13), Y12
+	VMOVUPS     Y12, 608(R14)
+	VMOVUPS     5760(R13), Y12
+	VMOVUPS     Y12, 640(R14)
+	VMOVUPS     5696(R13), Y12
+	VMOVUPS     Y12, 672(R14)
+	VMOVUPS     5792(R13), Y12
+	VMOVUPS     Y12, 704(R14)
+	VMOVUPS     5728(R13), Y12
+	VMOVUPS     Y12, 736(R14)
+	VMOVUPS     5824(R13), Y12
+	VMOVUPS     Y12, 768(R14)
+	VMOVUPS     6048(R13), Y12
+	VMOVUPS     Y12, 800(R14)
+	VMOVUPS     Y0, (R14)
+	VMOVUPS     Y11, 32(R14)
+	VMOVUPS     Y10, 64(R14)
+	VMOVUPS     Y8, 96(R14)
+	VMOVUPS     Y6, 128(R14)
+	VMOVUPS     Y4, 160(R14)
+	VMOVUPS     Y9, 192(R14)
+	VMOVUPS     Y1, 224(R14)
+	VMOVUPS     Y3, 256(R14)
+	JMP         stage12
+done13:
+	ADDQ $+32, AX
+	ADDQ $+32, CX
+	ADDQ $+32, R12
+	ADDQ $+32, R10
+	ADDQ $+32, DX
+	ADDQ $+1408, R14
+	DECQ R15
+	JNE  vectors11
+	MOVQ 6272(SP), R15
+	SHLQ $0x05, R15
+	SUBQ R15, AX
+	SUBQ R15, CX
+	SUBQ R15, R12
+	SUBQ R15, R10
+	SUBQ R15, DX
+	MOVQ R13, R14
+	MOVQ 6272(SP), R15
+vectors14:
+	VMOVUPS      352(R14), Y3
+	VMOVUPS      ·dataZero+0(SB), Y1
+	VPCMPGTD     Y3, Y1, Y1
+	VMOVUPS      320(R14), Y3
+	VMOVUPS      ·dataLog2e+0(SB), Y9
+	VFMADD213PS  ·dataRoundF32+0(SB), Y3, Y9
+	VSUBPS       ·dataRoundF32+0(SB), Y9, Y4
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y4, Y3
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y4, Y3
+	VMOVUPS      ·dataExpC6+0(SB), Y4
+	VFMADD213PS  ·dataExpC5+0(SB), Y3, Y4
+	VFMADD213PS  ·dataExpC4+0(SB), Y3, Y4
+	VFMADD213PS  ·dataExpC3+0(SB), Y3, Y4
+	VFMADD213PS  ·dataExpC2+0(SB), Y3, Y4
+	VMULPS       Y3, Y3, Y6
+	VFMADD231PS  Y4, Y6, Y3
+	VPSLLD       $0x17, Y9, Y9
+	VPADDD       ·dataOne+0(SB), Y9, Y9
+	VFMADD231PS  Y9, Y3, Y9
+	VMOVUPS      1312(R14), Y3
+	VMULPS       Y3, Y9, Y3
+	VMOVUPS      (R14), Y6
+	VADDPS       ·dataOne+0(SB), Y6, Y6
+	VMOVUPS      544(R14), Y4
+	VMULPS       Y4, Y9, Y4
+	VFMADD231PS  Y6, Y3, Y4
+	VMOVUPS      576(R14), Y6
+	VMULPS       Y6, Y9, Y6
+	VMOVUPS      32(R14), Y8
+	VFMADD231PS  Y8, Y3, Y6
+	VMOVUPS      608(R14), Y8
+	VMULPS       Y8, Y9, Y8
+	VMOVUPS      64(R14), Y10
+	VFMADD231PS  Y10, Y3, Y8
+	VMOVUPS      640(R14), Y10
+	VMULPS       Y10, Y9, Y10
+	VMOVUPS      96(R14), Y11
+	VFMADD231PS  Y11, Y3, Y10
+	VMOVUPS      128(R14), Y11
 	VADDPS       ·dataOne+0(SB), Y11, Y11
-	VMOVUPS      640(R13), Y4
-	VMULPS       Y4, Y2, Y2
-	VFMADD231PS  Y11, Y1, Y2
-	VMOVMSKPS    Y3, R15
-	TESTQ        R15, R15
-	JE           easy6
-	VPCMPEQD     Y1, Y1, Y1
-	VXORPS       Y3, Y1, Y1
-	VMASKMOVPS   Y8, Y1, (AX)
-	VMASKMOVPS   Y9, Y1, (AX)(SI*1)
-	VMASKMOVPS   Y7, Y1, (AX)(SI*2)
-	VMASKMOVPS   Y12, Y1, (AX)(DI*1)
-	VMASKMOVPS   Y5, Y1, (AX)(SI*4)
-	VMASKMOVPS   Y10, Y1, (AX)(R8*1)
-	VMASKMOVPS   Y6, Y1, (AX)(DI*2)
-	VMASKMOVPS   Y0, Y1, (AX)(R9*1)
-	VMASKMOVPS   Y2, Y1, (AX)(SI*8)
-	MOVQ         R14, AX
+	VMOVUPS      672(R14), Y0
+	VMULPS       Y0, Y9, Y0
+	VFMADD231PS  Y11, Y3, Y0
+	VMOVUPS      704(R14), Y11
+	VMULPS       Y11, Y9, Y11
+	VMOVUPS      160(R14), Y12
+	VFMADD231PS  Y12, Y3, Y11
+	VMOVUPS      736(R14), Y12
+	VMULPS       Y12, Y9, Y12
+	VMOVUPS      192(R14), Y2
+	VFMADD231PS  Y2, Y3, Y12
+	VMOVUPS      768(R14), Y2
+	VMULPS       Y2, Y9, Y2
+	VMOVUPS      224(R14), Y5
+	VFMADD231PS  Y5, Y3, Y2
+	VMOVUPS      256(R14), Y5
+	VADDPS       ·dataOne+0(SB), Y5, Y5
+	VMOVUPS      800(R14), Y7
+	VMULPS       Y7, Y9, Y9
+	VFMADD231PS  Y5, Y3, Y9
+	VMOVMSKPS    Y1, BP
+	TESTQ        BP, BP
+	JE           easy16
+	VPCMPEQD     Y3, Y3, Y3
+	VXORPS       Y1, Y3, Y3
+	VMASKMOVPS   Y4, Y3, (AX)
+	VMASKMOVPS   Y6, Y3, (AX)(SI*1)
+	VMASKMOVPS   Y8, Y3, (AX)(SI*2)
+	VMASKMOVPS   Y10, Y3, (AX)(DI*1)
+	VMASKMOVPS   Y0, Y3, (AX)(SI*4)
+	VMASKMOVPS   Y11, Y3, (AX)(R8*1)
+	VMASKMOVPS   Y12, Y3, (AX)(DI*2)
+	VMASKMOVPS   Y2, Y3, (AX)(R9*1)
+	VMASKMOVPS   Y9, Y3, (AX)(SI*8)
+	MOVQ         6280(SP), AX
 	SUBQ         BX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
 	MOVQ         CX, next+48(FP)
-	MOVQ         R15, hard+56(FP)
+	MOVQ         BP, hard+56(FP)
 	VZEROUPPER
 	RET
-easy6:
-	VMOVUPS Y8, (AX)
-	VMOVUPS Y9, (AX)(SI*1)
-	VMOVUPS Y7, (AX)(SI*2)
-	VMOVUPS Y12, (AX)(DI*1)
-	VMOVUPS Y5, (AX)(SI*4)
-	VMOVUPS Y10, (AX)(R8*1)
-	VMOVUPS Y6, (AX)(DI*2)
-	VMOVUPS Y0, (AX)(R9*1)
-	VMOVUPS Y2, (AX)(SI*8)
+easy16:
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y6, (AX)(SI*1)
+	VMOVUPS Y8, (AX)(SI*2)
+	VMOVUPS Y10, (AX)(DI*1)
+	VMOVUPS Y0, (AX)(SI*4)
+	VMOVUPS Y11, (AX)(R8*1)
+	VMOVUPS Y12, (AX)(DI*2)
+	VMOVUPS Y2, (AX)(R9*1)
+	VMOVUPS Y9, (AX)(SI*8)
+	SUBQ    $+8, BX
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	ADDQ    $+32, R12
 	ADDQ    $+32, R10
 	ADDQ    $+32, DX
-	SUBQ    $+8, BX
+	ADDQ    $+1408, R14
+	DECQ    R15
+	JNE     vectors14
+	TESTQ   BX, BX
 	JG      loop2
-	SUBQ    BX, R14
-	XORQ    AX, AX
-	MOVQ    R14, at+40(FP)
-	MOVQ    R14, next+48(FP)
-	MOVQ    AX, hard+56(FP)
+	MOVQ    6280(SP), AX
+	SUBQ    BX, AX
+	XORQ    CX, CX
+	MOVQ    AX, at+40(FP)
+	MOVQ    AX, next+48(FP)
+	MOVQ    CX, hard+56(FP)
 	VZEROUPPER
 	RET
 
 // func expFrechet3x3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·expFrechet3x3F32AVX512(SB), $2560-64
+TEXT ·expFrechet3x3F32AVX512(SB), $3008-64
 	MOVQ   dst+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   b+16(FP), DX
@@ -4569,655 +4755,656 @@ loop2:
 	PREFETCHT0       128(AX)(R9*1)
 	PREFETCHT0       128(AX)(SI*8)
 	VMOVUPS          (CX), Z0
-	VMOVUPS          (CX)(R11*1), Z1
-	VRANGEPS         $0x0b, Z1, Z0, Z2
-	VMOVUPS          (CX)(R11*2), Z3
-	VMOVUPS          (R12), Z4
-	VRANGEPS         $0x0b, Z4, Z3, Z5
-	VMOVUPS          (R12)(R11*1), Z6
-	VMOVUPS          (R12)(R11*2), Z7
-	VRANGEPS         $0x0b, Z7, Z6, Z8
-	VMOVUPS          (R10), Z9
+	VMOVUPS          (R12)(R11*1), Z1
+	VADDPS           Z1, Z0, Z2
+	VMOVUPS          (R10)(R11*2), Z3
+	VADDPS           Z3, Z2, Z2
+	VMULPS.BCST      ·dataAtanhQ0+0(SB), Z2, Z2
+	VMOVUPS          Z2, 640(R13)
+	VSUBPS           Z2, Z0, Z0
+	VSUBPS           Z2, Z1, Z1
+	VSUBPS           Z2, Z3, Z3
+	VMULPS           Z0, Z0, Z4
+	VMOVUPS          (CX)(R11*1), Z5
+	VMOVUPS          (R12), Z6
+	VFMADD231PS      Z6, Z5, Z4
+	VMOVUPS          (CX)(R11*2), Z7
+	VMOVUPS          (R10), Z8
+	VFMADD231PS      Z8, Z7, Z4
+	VMULPS           Z5, Z0, Z9
+	VFMADD231PS      Z1, Z5, Z9
 	VMOVUPS          (R10)(R11*1), Z10
-	VRANGEPS         $0x0b, Z10, Z9, Z11
-	VMOVUPS          (R10)(R11*2), Z12
-	VMOVUPS          (DX), Z13
-	VRANGEPS         $0x0b, Z13, Z12, Z14
-	VMOVUPS          (DX)(SI*1), Z15
-	VMOVUPS          (DX)(SI*2), Z16
-	VRANGEPS         $0x0b, Z16, Z15, Z17
-	VMOVUPS          (DX)(DI*1), Z18
-	VMOVUPS          (DX)(SI*4), Z19
-	VRANGEPS         $0x0b, Z19, Z18, Z20
-	VMOVUPS          (DX)(R8*1), Z21
-	VMOVUPS          (DX)(DI*2), Z22
-	VRANGEPS         $0x0b, Z22, Z21, Z23
-	VMOVUPS          (DX)(R9*1), Z24
+	VFMADD231PS      Z10, Z7, Z9
+	VMULPS           Z7, Z0, Z11
+	VMOVUPS          (R12)(R11*2), Z12
+	VFMADD231PS      Z12, Z5, Z11
+	VFMADD231PS      Z3, Z7, Z11
+	VMULPS           Z0, Z6, Z13
+	VFMADD231PS      Z6, Z1, Z13
+	VFMADD231PS      Z8, Z12, Z13
+	VMULPS           Z5, Z6, Z14
+	VFMADD231PS      Z1, Z1, Z14
+	VFMADD231PS      Z10, Z12, Z14
+	VMULPS           Z7, Z6, Z15
+	VFMADD231PS      Z12, Z1, Z15
+	VFMADD231PS      Z3, Z12, Z15
+	VMULPS           Z0, Z8, Z16
+	VFMADD231PS      Z6, Z10, Z16
+	VFMADD231PS      Z8, Z3, Z16
+	VMULPS           Z5, Z8, Z17
+	VFMADD231PS      Z1, Z10, Z17
+	VFMADD231PS      Z10, Z3, Z17
+	VMULPS           Z7, Z8, Z18
+	VFMADD231PS      Z12, Z10, Z18
+	VFMADD231PS      Z3, Z3, Z18
+	VPANDD.BCST      ·dataAbsF32+0(SB), Z4, Z19
+	VPANDD.BCST      ·dataAbsF32+0(SB), Z13, Z20
+	VADDPS           Z20, Z19, Z19
+	VPANDD.BCST      ·dataAbsF32+0(SB), Z16, Z20
+	VADDPS           Z20, Z19, Z19
+	VPANDD.BCST      ·dataAbsF32+0(SB), Z9, Z20
+	VPANDD.BCST      ·dataAbsF32+0(SB), Z14, Z21
+	VADDPS           Z21, Z20, Z20
+	VPANDD.BCST      ·dataAbsF32+0(SB), Z17, Z21
+	VADDPS           Z21, Z20, Z20
+	VMAXPS           Z20, Z19, Z19
+	VPANDD.BCST      ·dataAbsF32+0(SB), Z11, Z20
+	VPANDD.BCST      ·dataAbsF32+0(SB), Z15, Z21
+	VADDPS           Z21, Z20, Z20
+	VPANDD.BCST      ·dataAbsF32+0(SB), Z18, Z21
+	VADDPS           Z21, Z20, Z20
+	VMAXPS           Z20, Z19, Z19
+	VADDPS           Z14, Z4, Z20
+	VADDPS           Z18, Z20, Z20
+	VMULPS.BCST      ·dataHalf+0(SB), Z20, Z20
+	VMULPS           Z8, Z1, Z21
+	VMOVAPS          Z21, Z22
+	VFNMADD231PS     Z8, Z1, Z22
+	VFMSUB231PS      Z10, Z6, Z21
+	VADDPS           Z22, Z21, Z21
+	VMULPS           Z10, Z12, Z22
+	VMOVAPS          Z22, Z23
+	VFNMADD231PS     Z10, Z12, Z23
+	VFMSUB231PS      Z3, Z1, Z22
+	VADDPS           Z23, Z22, Z22
+	VMULPS           Z8, Z12, Z23
+	VMOVAPS          Z23, Z24
+	VFNMADD231PS     Z8, Z12, Z24
+	VFMSUB231PS      Z3, Z6, Z23
+	VADDPS           Z24, Z23, Z23
+	VMULPS           Z23, Z5, Z23
+	VFMSUB231PS      Z22, Z0, Z23
+	VFMADD231PS      Z21, Z7, Z23
+	VMOVUPS          (DX), Z21
+	VMOVUPS          (DX)(SI*4), Z22
+	VADDPS           Z22, Z21, Z24
 	VMOVUPS          (DX)(SI*8), Z25
-	VRANGEPS         $0x0b, Z25, Z24, Z26
-	VRANGEPS         $0x0b, Z5, Z2, Z2
-	VRANGEPS         $0x0b, Z11, Z8, Z8
-	VRANGEPS         $0x0b, Z17, Z14, Z14
-	VRANGEPS         $0x0b, Z23, Z20, Z20
-	VRANGEPS         $0x0b, Z2, Z26, Z26
-	VRANGEPS         $0x0b, Z14, Z8, Z8
-	VRANGEPS         $0x0b, Z26, Z20, Z20
-	VRANGEPS         $0x0b, Z20, Z8, Z8
-	VCMPPS.BCST      $0x16, ·dataSquareMax+0(SB), Z8, K1
-	VADDPS           Z6, Z0, Z8
-	VADDPS           Z12, Z8, Z8
-	VMULPS.BCST      ·dataAtanhQ0+0(SB), Z8, Z8
-	VSUBPS           Z8, Z0, Z0
-	VSUBPS           Z8, Z6, Z6
-	VSUBPS           Z8, Z12, Z12
-	VMULPS           Z0, Z0, Z20
-	VFMADD231PS      Z4, Z1, Z20
-	VFMADD231PS      Z9, Z3, Z20
-	VMULPS           Z1, Z0, Z26
-	VFMADD231PS      Z6, Z1, Z26
-	VFMADD231PS      Z10, Z3, Z26
-	VMULPS           Z3, Z0, Z14
-	VFMADD231PS      Z7, Z1, Z14
-	VFMADD231PS      Z12, Z3, Z14
-	VMULPS           Z0, Z4, Z2
-	VFMADD231PS      Z4, Z6, Z2
-	VFMADD231PS      Z9, Z7, Z2
-	VMULPS           Z1, Z4, Z23
-	VFMADD231PS      Z6, Z6, Z23
-	VFMADD231PS      Z10, Z7, Z23
-	VMULPS           Z3, Z4, Z17
-	VFMADD231PS      Z7, Z6, Z17
-	VFMADD231PS      Z12, Z7, Z17
-	VMULPS           Z0, Z9, Z11
-	VFMADD231PS      Z4, Z10, Z11
-	VFMADD231PS      Z9, Z12, Z11
-	VMULPS           Z1, Z9, Z5
-	VFMADD231PS      Z6, Z10, Z5
-	VFMADD231PS      Z10, Z12, Z5
-	VMULPS           Z3, Z9, Z27
-	VFMADD231PS      Z7, Z10, Z27
-	VFMADD231PS      Z12, Z12, Z27
-	VPANDD.BCST      ·dataAbsF32+0(SB), Z20, Z28
-	VPANDD.BCST      ·dataAbsF32+0(SB), Z2, Z29
-	VADDPS           Z29, Z28, Z28
-	VPANDD.BCST      ·dataAbsF32+0(SB), Z11, Z29
-	VADDPS           Z29, Z28, Z28
-	VPANDD.BCST      ·dataAbsF32+0(SB), Z26, Z29
-	VMOVUPS          Z11, 1408(R13)
-	VPANDD.BCST      ·dataAbsF32+0(SB), Z23, Z11
-	VADDPS           Z11, Z29, Z29
-	VPANDD.BCST      ·dataAbsF32+0(SB), Z5, Z11
-	VADDPS           Z11, Z29, Z29
-	VMAXPS           Z29, Z28, Z28
-	VPANDD.BCST      ·dataAbsF32+0(SB), Z14, Z29
-	VPANDD.BCST      ·dataAbsF32+0(SB), Z17, Z11
-	VADDPS           Z11, Z29, Z29
-	VPANDD.BCST      ·dataAbsF32+0(SB), Z27, Z11
-	VADDPS           Z11, Z29, Z29
-	VMAXPS           Z29, Z28, Z28
-	VCMPPS.BCST      $0x16, ·dataNorm2Max+0(SB), Z28, K2
-	VPANDD.BCST      ·dataAbsF32+0(SB), Z8, Z29
-	VCMPPS.BCST      $0x16, ·dataZetaLimit+0(SB), Z29, K3
+	VADDPS           Z25, Z24, Z24
+	VMULPS.BCST      ·dataAtanhQ0+0(SB), Z24, Z24
+	VMOVUPS          Z24, 2624(R13)
+	VSUBPS           Z24, Z21, Z21
+	VSUBPS           Z24, Z22, Z22
+	VSUBPS           Z24, Z25, Z25
+	VMULPS           Z21, Z0, Z0
+	VMOVUPS          (DX)(DI*1), Z26
+	VFMADD231PS      Z26, Z5, Z0
+	VMOVUPS          (DX)(DI*2), Z5
+	VFMADD231PS      Z5, Z7, Z0
+	VMOVUPS          (DX)(SI*1), Z7
+	VMULPS           Z7, Z6, Z6
+	VFMADD231PS      Z22, Z1, Z6
+	VMOVUPS          (DX)(R9*1), Z1
+	VFMADD231PS      Z1, Z12, Z6
+	VADDPS           Z6, Z0, Z0
+	VMOVUPS          (DX)(SI*2), Z6
+	VMULPS           Z6, Z8, Z8
+	VMOVUPS          (DX)(R8*1), Z12
+	VFMADD231PS      Z12, Z10, Z8
+	VFMADD231PS      Z25, Z3, Z8
+	VADDPS           Z8, Z0, Z0
+	VMULPS           Z21, Z4, Z21
+	VFMADD231PS      Z26, Z9, Z21
+	VFMADD231PS      Z5, Z11, Z21
+	VMULPS           Z7, Z13, Z7
+	VFMADD231PS      Z22, Z14, Z7
+	VFMADD231PS      Z1, Z15, Z7
+	VADDPS           Z7, Z21, Z21
+	VMULPS           Z6, Z16, Z6
+	VFMADD231PS      Z12, Z17, Z6
+	VFMADD231PS      Z25, Z18, Z6
+	VADDPS           Z6, Z21, Z21
+	VMOVUPS          (CX), Z6
+	VMOVUPS          (CX)(R11*1), Z25
+	VRANGEPS         $0x0b, Z25, Z6, Z6
+	VMOVUPS          (CX)(R11*2), Z25
+	VMOVUPS          (R12), Z12
+	VRANGEPS         $0x0b, Z12, Z25, Z25
+	VMOVUPS          (R12)(R11*1), Z12
+	VMOVUPS          (R12)(R11*2), Z7
+	VRANGEPS         $0x0b, Z7, Z12, Z12
+	VMOVUPS          (R10), Z7
+	VMOVUPS          (R10)(R11*1), Z1
+	VRANGEPS         $0x0b, Z1, Z7, Z7
+	VMOVUPS          (R10)(R11*2), Z1
+	VMOVUPS          (DX), Z22
+	VRANGEPS         $0x0b, Z22, Z1, Z1
+	VMOVUPS          (DX)(SI*1), Z22
+	VMOVUPS          (DX)(SI*2), Z5
+	VRANGEPS         $0x0b, Z5, Z22, Z22
+	VMOVUPS          (DX)(DI*1), Z5
+	VMOVUPS          (DX)(SI*4), Z26
+	VRANGEPS         $0x0b, Z26, Z5, Z5
+	VMOVUPS          (DX)(R8*1), Z26
+	VMOVUPS          (DX)(DI*2), Z8
+	VRANGEPS         $0x0b, Z8, Z26, Z26
+	VMOVUPS          (DX)(R9*1), Z8
+	VMOVUPS          (DX)(SI*8), Z3
+	VRANGEPS         $0x0b, Z3, Z8, Z8
+	VRANGEPS         $0x0b, Z25, Z6, Z6
+	VRANGEPS         $0x0b, Z7, Z12, Z12
+	VRANGEPS         $0x0b, Z22, Z1, Z1
+	VRANGEPS         $0x0b, Z26, Z5, Z5
+	VRANGEPS         $0x0b, Z6, Z8, Z8
+	VRANGEPS         $0x0b, Z1, Z12, Z12
+	VRANGEPS         $0x0b, Z8, Z5, Z5
+	VRANGEPS         $0x0b, Z5, Z12, Z12
+	VCMPPS.BCST      $0x16, ·dataSquareMax+0(SB), Z12, K1
+	VCMPPS.BCST      $0x16, ·dataNorm2Max+0(SB), Z19, K2
+	VPANDD.BCST      ·dataAbsF32+0(SB), Z2, Z12
+	VCMPPS.BCST      $0x16, ·dataZetaLimit+0(SB), Z12, K3
 	KORW             K2, K3, K2
 	KORW             K2, K1, K1
-	VBROADCASTSS     ·dataZero+0(SB), Z29
-	VBLENDMPS.BCST   ·dataAllOnesF32+0(SB), Z29, K1, Z29
-	VMINPS.BCST      ·dataNorm2Max+0(SB), Z28, Z28
-	VMAXPS.BCST      ·dataOne+0(SB), Z28, Z28
-	VGETEXPPS        Z28, Z28
-	VADDPS.BCST      ·dataOne+0(SB), Z28, Z28
-	VBROADCASTSS     ·dataHalf+0(SB), Z11
-	VFMADD213PS.BCST ·dataMinusThreeQuarters+0(SB), Z28, Z11
-	VADDPS.BCST      ·dataRoundF32+0(SB), Z11, Z11
-	VSUBPS.BCST      ·dataRoundF32+0(SB), Z11, Z11
-	VBROADCASTSS     ·dataZero+0(SB), Z28
-	VSUBPS           Z11, Z28, Z28
-	VBROADCASTSS     ·dataOne+0(SB), Z30
-	VSCALEFPS        Z28, Z30, Z30
-	VMOVUPS          Z8, 1472(R13)
-	VMULPS           Z30, Z30, Z8
-	VMOVUPS          Z11, 1536(R13)
-	VADDPS           Z23, Z20, Z11
-	VADDPS           Z27, Z11, Z11
-	VMULPS.BCST      ·dataHalf+0(SB), Z11, Z11
-	VMULPS           Z8, Z11, Z11
-	VMOVUPS          Z29, 1600(R13)
-	VMULPS           Z9, Z6, Z29
-	VMOVUPS          Z11, 1664(R13)
-	VMOVAPS          Z29, Z11
-	VFNMADD231PS     Z9, Z6, Z11
-	VFMSUB231PS      Z10, Z4, Z29
-	VADDPS           Z11, Z29, Z29
-	VMULPS           Z10, Z7, Z11
-	VMOVUPS          Z27, 1728(R13)
-	VMOVAPS          Z11, Z27
-	VFNMADD231PS     Z10, Z7, Z27
-	VFMSUB231PS      Z12, Z6, Z11
-	VADDPS           Z27, Z11, Z11
-	VMULPS           Z9, Z7, Z27
-	VMOVUPS          Z5, 1792(R13)
-	VMOVAPS          Z27, Z5
-	VFNMADD231PS     Z9, Z7, Z5
-	VFMSUB231PS      Z12, Z4, Z27
-	VADDPS           Z5, Z27, Z27
-	VMULPS           Z27, Z1, Z27
-	VFMSUB231PS      Z11, Z0, Z27
-	VFMADD231PS      Z29, Z3, Z27
-	VMULPS           Z30, Z8, Z29
-	VMULPS           Z29, Z27, Z27
-	VADDPS           Z19, Z13, Z29
-	VADDPS           Z25, Z29, Z29
-	VMULPS.BCST      ·dataAtanhQ0+0(SB), Z29, Z29
-	VSUBPS           Z29, Z13, Z13
-	VSUBPS           Z29, Z19, Z19
-	VSUBPS           Z29, Z25, Z25
-	VMULPS           Z13, Z0, Z11
-	VFMADD231PS      Z18, Z1, Z11
-	VFMADD231PS      Z22, Z3, Z11
-	VMULPS           Z15, Z4, Z5
-	VFMADD231PS      Z19, Z6, Z5
-	VFMADD231PS      Z24, Z7, Z5
-	VADDPS           Z5, Z11, Z11
-	VMULPS           Z16, Z9, Z5
-	VFMADD231PS      Z21, Z10, Z5
-	VFMADD231PS      Z25, Z12, Z5
-	VADDPS           Z5, Z11, Z11
-	VMULPS           Z8, Z11, Z11
-	VMULPS           Z13, Z20, Z5
-	VFMADD231PS      Z18, Z26, Z5
-	VFMADD231PS      Z22, Z14, Z5
-	VMOVUPS          Z29, 1856(R13)
-	VMULPS           Z15, Z2, Z29
-	VFMADD231PS      Z19, Z23, Z29
-	VFMADD231PS      Z24, Z17, Z29
-	VADDPS           Z29, Z5, Z5
-	VMOVUPS          1408(R13), Z29
-	VMOVUPS          Z17, 1920(R13)
-	VMULPS           Z16, Z29, Z29
-	VMOVUPS          1792(R13), Z17
-	VFMADD231PS      Z21, Z17, Z29
-	VMOVUPS          1728(R13), Z17
-	VFMADD231PS      Z25, Z17, Z29
-	VADDPS           Z29, Z5, Z5
-	VMULPS           Z30, Z8, Z29
-	VMULPS           Z29, Z5, Z5
-	VMULPS.BCST      ·dataInverseFactorialo+0(SB), Z5, Z29
-	VMULPS.BCST      ·dataInverseFactorialo+0(SB), Z11, Z17
-	VMOVUPS          Z23, 1984(R13)
-	VBROADCASTSS     ·dataInverseFactorialo+0(SB), Z23
-	VFMADD213PS.BCST ·dataSincRest4+0(SB), Z27, Z23
-	VMOVUPS          Z2, 2048(R13)
-	VMOVUPS          1664(R13), Z2
-	VBROADCASTSS     ·dataInverseFactorialo+0(SB), Z21
-	VFMADD213PS.BCST ·dataPsi10+0(SB), Z2, Z21
-	VMOVUPS          Z12, 2112(R13)
-	VMULPS.BCST      ·dataPsi11+0(SB), Z5, Z12
-	VFMADD231PS.BCST ·dataZero+0(SB), Z27, Z12
-	VFMADD231PS.BCST ·dataPsi11+0(SB), Z11, Z29
-	VFMADD231PS.BCST ·dataZero+0(SB), Z2, Z29
-	VMOVUPS          Z25, 2176(R13)
-	VBROADCASTSS     ·dataPsi11+0(SB), Z25
-	VFMADD213PS.BCST ·dataPsi8+0(SB), Z27, Z25
-	VFMADD231PS.BCST ·dataPsi11+0(SB), Z2, Z23
-	VMULPS           Z5, Z21, Z7
-	VFMADD231PS      Z27, Z17, Z7
-	VFMADD231PS      Z11, Z21, Z12
-	VFMADD231PS      Z2, Z17, Z12
-	VBROADCASTSS     ·dataPsi7+0(SB), Z17
-	VFMADD231PS      Z27, Z21, Z17
-	VFMADD231PS      Z2, Z21, Z25
-	VMULPS           Z5, Z23, Z21
-	VFMADD231PS      Z27, Z29, Z21
-	VFMADD231PS      Z11, Z23, Z7
-	VFMADD231PS      Z2, Z29, Z7
-	VBROADCASTSS     ·dataPsi6+0(SB), Z29
-	VFMADD231PS      Z27, Z23, Z29
-	VFMADD231PS      Z2, Z23, Z17
-	VMULPS           Z5, Z25, Z23
-	VFMADD231PS      Z27, Z12, Z23
-	VFMADD231PS      Z11, Z25, Z21
-	VFMADD231PS      Z2, Z12, Z21
-	VBROADCASTSS     ·dataSincRest2+0(SB), Z12
-	VFMADD231PS      Z27, Z25, Z12
-	VFMADD231PS      Z2, Z25, Z29
-	VMULPS           Z5, Z17, Z25
-	VFMADD231PS      Z27, Z7, Z25
-	VFMADD231PS      Z11, Z17, Z23
-	VFMADD231PS      Z2, Z7, Z23
-	VBROADCASTSS     ·dataHalfCotRest1+0(SB), Z7
-	VFMADD231PS      Z27, Z17, Z7
-	VFMADD231PS      Z2, Z17, Z12
-	VMULPS           Z5, Z29, Z17
-	VFMADD231PS      Z27, Z21, Z17
-	VFMADD231PS      Z11, Z29, Z25
-	VFMADD231PS      Z2, Z21, Z25
-	VBROADCASTSS     ·dataPsi3+0(SB), Z21
-	VFMADD231PS      Z27, Z29, Z21
-	VFMADD231PS      Z2, Z29, Z7
-	VMULPS           Z5, Z12, Z29
-	VFMADD231PS      Z27, Z23, Z29
-	VFMADD231PS      Z11, Z12, Z17
-	VFMADD231PS      Z2, Z23, Z17
-	VBROADCASTSS     ·dataTwentyFourth+0(SB), Z23
-	VFMADD231PS      Z27, Z12, Z23
-	VFMADD231PS      Z2, Z12, Z21
-	VMULPS           Z5, Z7, Z12
-	VFMADD231PS      Z27, Z25, Z12
-	VFMADD231PS      Z11, Z7, Z29
-	VFMADD231PS      Z2, Z25, Z29
-	VBROADCASTSS     ·dataSincRest0+0(SB), Z25
-	VFMADD231PS      Z27, Z7, Z25
-	VFMADD231PS      Z2, Z7, Z23
-	VMULPS           Z5, Z21, Z7
-	VFMADD231PS      Z27, Z17, Z7
-	VFMADD231PS      Z11, Z21, Z12
-	VFMADD231PS      Z2, Z17, Z12
-	VBROADCASTSS     ·dataHalf+0(SB), Z17
-	VFMADD231PS      Z27, Z21, Z17
-	VFMADD231PS      Z2, Z21, Z25
-	VMULPS           Z5, Z23, Z21
-	VFMADD231PS      Z27, Z29, Z21
-	VFMADD231PS      Z11, Z23, Z7
-	VFMADD231PS      Z2, Z29, Z7
-	VBROADCASTSS     ·dataOne+0(SB), Z29
-	VFMADD231PS      Z27, Z23, Z29
-	VFMADD231PS      Z2, Z23, Z17
-	VMULPS           Z5, Z25, Z5
-	VFMADD231PS      Z27, Z12, Z5
-	VFMADD231PS      Z11, Z25, Z21
-	VFMADD231PS      Z2, Z12, Z21
-	VMULPS           Z27, Z25, Z27
-	VFMADD231PS      Z2, Z25, Z29
-	VMULPS           Z30, Z29, Z29
-	VMULPS           Z8, Z17, Z17
-	VMULPS           Z30, Z21, Z21
-	VMULPS           Z8, Z7, Z7
-	VMULPS           Z20, Z17, Z8
-	VMULPS           Z20, Z7, Z20
-	VADDPS           Z27, Z8, Z8
-	VADDPS           Z5, Z20, Z20
-	VFMADD231PS      Z0, Z29, Z8
-	VMULPS           Z13, Z0, Z30
-	VFMADD231PS      Z18, Z1, Z30
-	VFMADD231PS      Z22, Z3, Z30
-	VFMADD231PS      Z9, Z16, Z30
-	VFMADD231PS      Z4, Z15, Z30
-	VFMADD231PS      Z0, Z13, Z30
-	VFMADD231PS      Z13, Z29, Z20
-	VFMADD231PS      Z0, Z21, Z20
-	VFMADD231PS      Z30, Z17, Z20
-	VMULPS           Z26, Z17, Z30
-	VMULPS           Z26, Z7, Z26
-	VFMADD231PS      Z1, Z29, Z30
-	VMULPS           Z15, Z0, Z25
-	VFMADD231PS      Z19, Z1, Z25
-	VFMADD231PS      Z24, Z3, Z25
-	VFMADD231PS      Z10, Z16, Z25
-	VFMADD231PS      Z6, Z15, Z25
-	VFMADD231PS      Z1, Z13, Z25
-	VFMADD231PS      Z15, Z29, Z26
-	VFMADD231PS      Z1, Z21, Z26
-	VFMADD231PS      Z25, Z17, Z26
-	VMULPS           Z14, Z17, Z25
-	VMULPS           Z14, Z7, Z14
-	VFMADD231PS      Z3, Z29, Z25
-	VMULPS           Z16, Z0, Z2
-	VMOVUPS          (DX)(R8*1), Z12
-	VFMADD231PS      Z12, Z1, Z2
-	VMOVUPS          2176(R13), Z11
-	VFMADD231PS      Z11, Z3, Z2
-	VMOVUPS          2112(R13), Z23
-	VFMADD231PS      Z23, Z16, Z2
-	VMOVUPS          Z25, 1664(R13)
-	VMOVUPS          (R12)(R11*2), Z25
-	VFMADD231PS      Z25, Z15, Z2
-	VFMADD231PS      Z3, Z13, Z2
-	VFMADD231PS      Z16, Z29, Z14
-	VFMADD231PS      Z3, Z21, Z14
+	VBROADCASTSS     ·dataZero+0(SB), Z12
+	VBLENDMPS.BCST   ·dataAllOnesF32+0(SB), Z12, K1, Z12
+	VMOVUPS          Z12, 704(R13)
+	VMINPS.BCST      ·dataNorm2Max+0(SB), Z19, Z19
+	VMAXPS.BCST      ·dataOne+0(SB), Z19, Z19
+	VGETEXPPS        Z19, Z19
+	VADDPS.BCST      ·dataOne+0(SB), Z19, Z19
+	VBROADCASTSS     ·dataHalf+0(SB), Z12
+	VFMADD213PS.BCST ·dataMinusThreeQuarters+0(SB), Z19, Z12
+	VADDPS.BCST      ·dataRoundF32+0(SB), Z12, Z12
+	VSUBPS.BCST      ·dataRoundF32+0(SB), Z12, Z12
+	VMOVUPS          Z12, 576(R13)
+	VBROADCASTSS     ·dataZero+0(SB), Z19
+	VSUBPS           Z12, Z19, Z19
+	VBROADCASTSS     ·dataOne+0(SB), Z12
+	VSCALEFPS        Z19, Z12, Z12
+	VMULPS           Z12, Z12, Z19
+	VMULPS           Z19, Z20, Z20
+	VMULPS           Z12, Z19, Z5
+	VMULPS           Z5, Z23, Z23
+	VMULPS           Z19, Z0, Z0
+	VMULPS           Z5, Z21, Z21
+	VMULPS.BCST      ·dataInverseFactorialo+0(SB), Z21, Z5
+	VMULPS.BCST      ·dataInverseFactorialo+0(SB), Z0, Z19
+	VBROADCASTSS     ·dataInverseFactorialo+0(SB), Z8
+	VFMADD213PS.BCST ·dataSincRest4+0(SB), Z23, Z8
+	VBROADCASTSS     ·dataInverseFactorialo+0(SB), Z1
+	VFMADD213PS.BCST ·dataPsi10+0(SB), Z20, Z1
+	VMULPS.BCST      ·dataPsi11+0(SB), Z21, Z6
+	VFMADD231PS.BCST ·dataZero+0(SB), Z23, Z6
+	VFMADD231PS.BCST ·dataPsi11+0(SB), Z0, Z5
+	VFMADD231PS.BCST ·dataZero+0(SB), Z20, Z5
+	VBROADCASTSS     ·dataPsi11+0(SB), Z26
+	VFMADD213PS.BCST ·dataPsi8+0(SB), Z23, Z26
+	VFMADD231PS.BCST ·dataPsi11+0(SB), Z20, Z8
+	VMULPS           Z21, Z1, Z22
+	VFMADD231PS      Z23, Z19, Z22
+	VFMADD231PS      Z0, Z1, Z6
+	VFMADD231PS      Z20, Z19, Z6
+	VBROADCASTSS     ·dataPsi7+0(SB), Z19
+	VFMADD231PS      Z23, Z1, Z19
+	VFMADD231PS      Z20, Z1, Z26
+	VMULPS           Z21, Z8, Z1
+	VFMADD231PS      Z23, Z5, Z1
+	VFMADD231PS      Z0, Z8, Z22
+	VFMADD231PS      Z20, Z5, Z22
+	VBROADCASTSS     ·dataPsi6+0(SB), Z5
+	VFMADD231PS      Z23, Z8, Z5
+	VFMADD231PS      Z20, Z8, Z19
+	VMULPS           Z21, Z26, Z8
+	VFMADD231PS      Z23, Z6, Z8
+	VFMADD231PS      Z0, Z26, Z1
+	VFMADD231PS      Z20, Z6, Z1
+	VBROADCASTSS     ·dataSincRest2+0(SB), Z6
+	VFMADD231PS      Z23, Z26, Z6
+	VFMADD231PS      Z20, Z26, Z5
+	VMULPS           Z21, Z19, Z26
+	VFMADD231PS      Z23, Z22, Z26
+	VFMADD231PS      Z0, Z19, Z8
+	VFMADD231PS      Z20, Z22, Z8
+	VBROADCASTSS     ·dataHalfCotRest1+0(SB), Z22
+	VFMADD231PS      Z23, Z19, Z22
+	VFMADD231PS      Z20, Z19, Z6
+	VMULPS           Z21, Z5, Z19
+	VFMADD231PS      Z23, Z1, Z19
+	VFMADD231PS      Z0, Z5, Z26
+	VFMADD231PS      Z20, Z1, Z26
+	VBROADCASTSS     ·dataPsi3+0(SB), Z1
+	VFMADD231PS      Z23, Z5, Z1
+	VFMADD231PS      Z20, Z5, Z22
+	VMULPS           Z21, Z6, Z5
+	VFMADD231PS      Z23, Z8, Z5
+	VFMADD231PS      Z0, Z6, Z19
+	VFMADD231PS      Z20, Z8, Z19
+	VBROADCASTSS     ·dataTwentyFourth+0(SB), Z8
+	VFMADD231PS      Z23, Z6, Z8
+	VFMADD231PS      Z20, Z6, Z1
+	VMULPS           Z21, Z22, Z6
+	VFMADD231PS      Z23, Z26, Z6
+	VFMADD231PS      Z0, Z22, Z5
+	VFMADD231PS      Z20, Z26, Z5
+	VBROADCASTSS     ·dataSincRest0+0(SB), Z26
+	VFMADD231PS      Z23, Z22, Z26
+	VFMADD231PS      Z20, Z22, Z8
+	VMULPS           Z21, Z1, Z22
+	VFMADD231PS      Z23, Z19, Z22
+	VFMADD231PS      Z0, Z1, Z6
+	VFMADD231PS      Z20, Z19, Z6
+	VBROADCASTSS     ·dataHalf+0(SB), Z19
+	VFMADD231PS      Z23, Z1, Z19
+	VFMADD231PS      Z20, Z1, Z26
+	VMULPS           Z21, Z8, Z1
+	VFMADD231PS      Z23, Z5, Z1
+	VFMADD231PS      Z0, Z8, Z22
+	VFMADD231PS      Z20, Z5, Z22
+	VBROADCASTSS     ·dataOne+0(SB), Z5
+	VFMADD231PS      Z23, Z8, Z5
+	VFMADD231PS      Z20, Z8, Z19
+	VMULPS           Z21, Z26, Z21
+	VFMADD231PS      Z23, Z6, Z21
+	VFMADD231PS      Z0, Z26, Z1
+	VFMADD231PS      Z20, Z6, Z1
+	VMULPS           Z12, Z12, Z6
+	VMULPS           Z23, Z26, Z23
+	VFMADD231PS      Z20, Z26, Z5
+	VMULPS           Z12, Z5, Z5
+	VMULPS           Z6, Z19, Z19
+	VMULPS           Z12, Z1, Z1
+	VMULPS           Z6, Z22, Z22
+	VMOVUPS          (CX), Z6
+	VSUBPS           Z2, Z6, Z6
+	VMOVUPS          (DX), Z12
+	VSUBPS           Z24, Z12, Z12
+	VMOVUPS          (R12)(R11*1), Z26
+	VSUBPS           Z2, Z26, Z26
+	VMOVUPS          (DX)(SI*4), Z20
+	VSUBPS           Z24, Z20, Z20
+	VMOVUPS          (R10)(R11*2), Z0
+	VSUBPS           Z2, Z0, Z0
+	VMOVUPS          (DX)(SI*8), Z2
+	VSUBPS           Z24, Z2, Z2
+	VMULPS           Z4, Z19, Z24
+	VMULPS           Z4, Z22, Z4
+	VADDPS           Z23, Z24, Z24
+	VADDPS           Z21, Z4, Z4
+	VFMADD231PS      Z6, Z5, Z24
+	VMOVUPS          Z24, (R13)
+	VMULPS           Z12, Z6, Z24
+	VMOVUPS          (CX)(R11*1), Z8
+	VMOVUPS          (DX)(DI*1), Z7
+	VFMADD231PS      Z7, Z8, Z24
+	VMOVUPS          (CX)(R11*2), Z25
+	VMOVUPS          (DX)(DI*2), Z3
+	VFMADD231PS      Z3, Z25, Z24
+	VMOVUPS          (DX)(SI*2), Z10
+	VMOVUPS          (R10), Z27
+	VFMADD231PS      Z27, Z10, Z24
+	VMOVUPS          (DX)(SI*1), Z28
+	VMOVUPS          (R12), Z29
+	VFMADD231PS      Z29, Z28, Z24
+	VFMADD231PS      Z6, Z12, Z24
+	VFMADD231PS      Z12, Z5, Z4
+	VFMADD231PS      Z6, Z1, Z4
+	VFMADD231PS      Z24, Z19, Z4
+	VMOVUPS          Z4, 1088(R13)
+	VMULPS           Z9, Z19, Z4
+	VMULPS           Z9, Z22, Z9
+	VFMADD231PS      Z8, Z5, Z4
+	VMOVUPS          Z4, 64(R13)
+	VMULPS           Z28, Z6, Z4
+	VFMADD231PS      Z20, Z8, Z4
+	VMOVUPS          (DX)(R9*1), Z24
+	VFMADD231PS      Z24, Z25, Z4
+	VMOVUPS          Z18, 2816(R13)
+	VMOVUPS          (R10)(R11*1), Z18
+	VFMADD231PS      Z18, Z10, Z4
+	VFMADD231PS      Z26, Z28, Z4
+	VFMADD231PS      Z8, Z12, Z4
+	VFMADD231PS      Z28, Z5, Z9
+	VFMADD231PS      Z8, Z1, Z9
+	VFMADD231PS      Z4, Z19, Z9
+	VMOVUPS          Z9, 1152(R13)
+	VMULPS           Z11, Z19, Z9
+	VMULPS           Z11, Z22, Z11
+	VFMADD231PS      Z25, Z5, Z9
+	VMOVUPS          Z9, 128(R13)
+	VMULPS           Z10, Z6, Z9
+	VMOVUPS          (DX)(R8*1), Z4
+	VFMADD231PS      Z4, Z8, Z9
+	VFMADD231PS      Z2, Z25, Z9
+	VFMADD231PS      Z0, Z10, Z9
+	VMOVUPS          Z17, 2880(R13)
+	VMOVUPS          (R12)(R11*2), Z17
+	VFMADD231PS      Z17, Z28, Z9
+	VFMADD231PS      Z25, Z12, Z9
+	VFMADD231PS      Z10, Z5, Z11
+	VFMADD231PS      Z25, Z1, Z11
+	VFMADD231PS      Z9, Z19, Z11
+	VMOVUPS          Z11, 1216(R13)
+	VMULPS           Z13, Z19, Z11
+	VMULPS           Z13, Z22, Z13
+	VFMADD231PS      Z29, Z5, Z11
+	VMOVUPS          Z11, 192(R13)
+	VMULPS           Z12, Z29, Z11
+	VFMADD231PS      Z7, Z26, Z11
+	VFMADD231PS      Z3, Z17, Z11
+	VFMADD231PS      Z27, Z4, Z11
+	VFMADD231PS      Z29, Z20, Z11
+	VFMADD231PS      Z6, Z7, Z11
+	VFMADD231PS      Z7, Z5, Z13
+	VFMADD231PS      Z29, Z1, Z13
+	VFMADD231PS      Z11, Z19, Z13
+	VMOVUPS          Z13, 1280(R13)
+	VMULPS           Z14, Z19, Z13
+	VMULPS           Z14, Z22, Z14
+	VADDPS           Z23, Z13, Z13
+	VADDPS           Z21, Z14, Z14
+	VFMADD231PS      Z26, Z5, Z13
+	VMOVUPS          Z13, 256(R13)
+	VMULPS           Z28, Z29, Z13
+	VFMADD231PS      Z20, Z26, Z13
+	VFMADD231PS      Z24, Z17, Z13
+	VFMADD231PS      Z18, Z4, Z13
+	VFMADD231PS      Z26, Z20, Z13
+	VFMADD231PS      Z8, Z7, Z13
+	VFMADD231PS      Z20, Z5, Z14
+	VFMADD231PS      Z26, Z1, Z14
+	VFMADD231PS      Z13, Z19, Z14
+	VMOVUPS          Z14, 1344(R13)
+	VMULPS           Z15, Z19, Z14
+	VMULPS           Z15, Z22, Z15
+	VFMADD231PS      Z17, Z5, Z14
+	VMOVUPS          Z14, 320(R13)
+	VMULPS           Z10, Z29, Z14
+	VFMADD231PS      Z4, Z26, Z14
 	VFMADD231PS      Z2, Z17, Z14
-	VMOVUPS          2048(R13), Z2
-	VMOVUPS          Z14, 2240(R13)
-	VMULPS           Z2, Z17, Z14
-	VMULPS           Z2, Z7, Z2
-	VFMADD231PS      Z4, Z29, Z14
-	VMOVUPS          Z14, 2048(R13)
-	VMULPS           Z13, Z4, Z14
-	VFMADD231PS      Z18, Z6, Z14
-	VFMADD231PS      Z22, Z25, Z14
-	VFMADD231PS      Z9, Z12, Z14
-	VFMADD231PS      Z4, Z19, Z14
-	VFMADD231PS      Z0, Z18, Z14
-	VFMADD231PS      Z18, Z29, Z2
-	VFMADD231PS      Z4, Z21, Z2
-	VFMADD231PS      Z14, Z17, Z2
-	VMOVUPS          1984(R13), Z14
-	VMOVUPS          Z2, 2304(R13)
-	VMULPS           Z14, Z17, Z2
-	VMULPS           Z14, Z7, Z14
-	VADDPS           Z27, Z2, Z2
-	VADDPS           Z5, Z14, Z14
-	VFMADD231PS      Z6, Z29, Z2
-	VMOVUPS          Z2, 1984(R13)
-	VMULPS           Z15, Z4, Z2
-	VFMADD231PS      Z19, Z6, Z2
-	VFMADD231PS      Z24, Z25, Z2
-	VFMADD231PS      Z10, Z12, Z2
-	VFMADD231PS      Z6, Z19, Z2
-	VFMADD231PS      Z1, Z18, Z2
-	VFMADD231PS      Z19, Z29, Z14
-	VFMADD231PS      Z6, Z21, Z14
-	VFMADD231PS      Z2, Z17, Z14
-	VMOVUPS          1920(R13), Z2
-	VMOVUPS          Z14, 2368(R13)
-	VMULPS           Z2, Z17, Z14
-	VMULPS           Z2, Z7, Z2
-	VFMADD231PS      Z25, Z29, Z14
-	VMOVUPS          Z14, 1920(R13)
-	VMULPS           Z16, Z4, Z14
-	VFMADD231PS      Z12, Z6, Z14
-	VFMADD231PS      Z11, Z25, Z14
-	VFMADD231PS      Z23, Z12, Z14
-	VFMADD231PS      Z25, Z19, Z14
-	VFMADD231PS      Z3, Z18, Z14
-	VFMADD231PS      Z12, Z29, Z2
-	VFMADD231PS      Z25, Z21, Z2
-	VFMADD231PS      Z14, Z17, Z2
-	VMOVUPS          1408(R13), Z14
-	VMOVUPS          Z2, 2432(R13)
-	VMULPS           Z14, Z17, Z2
-	VMULPS           Z14, Z7, Z14
-	VFMADD231PS      Z9, Z29, Z2
-	VMULPS           Z13, Z9, Z13
-	VFMADD231PS      Z18, Z10, Z13
-	VFMADD231PS      Z22, Z23, Z13
-	VFMADD231PS      Z9, Z11, Z13
-	VFMADD231PS      Z4, Z24, Z13
-	VFMADD231PS      Z0, Z22, Z13
-	VFMADD231PS      Z22, Z29, Z14
-	VFMADD231PS      Z9, Z21, Z14
-	VFMADD231PS      Z13, Z17, Z14
-	VMOVUPS          1792(R13), Z13
-	VMULPS           Z13, Z17, Z0
-	VMULPS           Z13, Z7, Z13
-	VFMADD231PS      Z10, Z29, Z0
-	VMULPS           Z15, Z9, Z15
-	VFMADD231PS      Z19, Z10, Z15
-	VFMADD231PS      Z24, Z23, Z15
-	VFMADD231PS      Z10, Z11, Z15
-	VFMADD231PS      Z6, Z24, Z15
-	VFMADD231PS      Z1, Z22, Z15
-	VFMADD231PS      Z24, Z29, Z13
-	VFMADD231PS      Z10, Z21, Z13
-	VFMADD231PS      Z15, Z17, Z13
-	VMOVUPS          1728(R13), Z15
-	VMULPS           Z15, Z17, Z1
-	VMULPS           Z15, Z7, Z7
-	VADDPS           Z27, Z1, Z1
-	VADDPS           Z5, Z7, Z7
-	VFMADD231PS      Z23, Z29, Z1
-	VMULPS           Z16, Z9, Z9
-	VFMADD231PS      Z12, Z10, Z9
-	VFMADD231PS      Z11, Z23, Z9
-	VFMADD231PS      Z23, Z11, Z9
-	VFMADD231PS      Z25, Z24, Z9
-	VFMADD231PS      Z3, Z22, Z9
-	VFMADD231PS      Z11, Z29, Z7
-	VFMADD231PS      Z23, Z21, Z7
-	VFMADD231PS      Z9, Z17, Z7
-	VMOVUPS          1600(R13), Z17
-	VMOVUPS          Z17, 704(R13)
-	VMOVUPS          1536(R13), Z17
-	VMOVUPS          Z17, 576(R13)
-	VMOVUPS          1472(R13), Z17
-	VMOVUPS          Z17, 640(R13)
-	VMOVUPS          1856(R13), Z17
-	VMOVUPS          Z17, 1344(R13)
-	VMOVUPS          Z8, (R13)
-	VMOVUPS          Z20, 768(R13)
-	VMOVUPS          Z30, 64(R13)
-	VMOVUPS          Z26, 832(R13)
-	VMOVUPS          1664(R13), Z26
-	VMOVUPS          Z26, 128(R13)
-	VMOVUPS          2240(R13), Z26
-	VMOVUPS          Z26, 896(R13)
-	VMOVUPS          2048(R13), Z26
-	VMOVUPS          Z26, 192(R13)
-	VMOVUPS          2304(R13), Z26
-	VMOVUPS          Z26, 960(R13)
-	VMOVUPS          1984(R13), Z26
-	VMOVUPS          Z26, 256(R13)
-	VMOVUPS          2368(R13), Z26
-	VMOVUPS          Z26, 1024(R13)
-	VMOVUPS          1920(R13), Z26
-	VMOVUPS          Z26, 320(R13)
-	VMOVUPS          2432(R13), Z26
-	VMOVUPS          Z26, 1088(R13)
-	VMOVUPS          Z2, 384(R13)
-	VMOVUPS          Z14, 1152(R13)
-	VMOVUPS          Z0, 448(R13)
-	VMOVUPS          Z13, 1216(R13)
-	VMOVUPS          Z1, 512(R13)
-	VMOVUPS          Z7, 1280(R13)
+	VFMADD231PS      Z0, Z4, Z14
+	VFMADD231PS      Z17, Z20, Z14
+	VFMADD231PS      Z25, Z7, Z14
+	VFMADD231PS      Z4, Z5, Z15
+	VFMADD231PS      Z17, Z1, Z15
+	VFMADD231PS      Z14, Z19, Z15
+	VMOVUPS          Z15, 1408(R13)
+	VMULPS           Z16, Z19, Z15
+	VMULPS           Z16, Z22, Z16
+	VFMADD231PS      Z27, Z5, Z15
+	VMOVUPS          Z15, 384(R13)
+	VMULPS           Z12, Z27, Z12
+	VFMADD231PS      Z7, Z18, Z12
+	VFMADD231PS      Z3, Z0, Z12
+	VFMADD231PS      Z27, Z2, Z12
+	VFMADD231PS      Z29, Z24, Z12
+	VFMADD231PS      Z6, Z3, Z12
+	VFMADD231PS      Z3, Z5, Z16
+	VFMADD231PS      Z27, Z1, Z16
+	VFMADD231PS      Z12, Z19, Z16
+	VMOVUPS          Z16, 1472(R13)
+	VMOVUPS          2880(R13), Z16
+	VMULPS           Z16, Z19, Z12
+	VMULPS           Z16, Z22, Z16
+	VFMADD231PS      Z18, Z5, Z12
+	VMOVUPS          Z12, 448(R13)
+	VMULPS           Z28, Z27, Z28
+	VFMADD231PS      Z20, Z18, Z28
+	VFMADD231PS      Z24, Z0, Z28
+	VFMADD231PS      Z18, Z2, Z28
+	VFMADD231PS      Z26, Z24, Z28
+	VFMADD231PS      Z8, Z3, Z28
+	VFMADD231PS      Z24, Z5, Z16
+	VFMADD231PS      Z18, Z1, Z16
+	VFMADD231PS      Z28, Z19, Z16
+	VMOVUPS          Z16, 1536(R13)
+	VMOVUPS          2816(R13), Z16
+	VMULPS           Z16, Z19, Z28
+	VMULPS           Z16, Z22, Z22
+	VADDPS           Z23, Z28, Z28
+	VADDPS           Z21, Z22, Z22
+	VFMADD231PS      Z0, Z5, Z28
+	VMOVUPS          Z28, 512(R13)
+	VMULPS           Z10, Z27, Z27
+	VFMADD231PS      Z4, Z18, Z27
+	VFMADD231PS      Z2, Z0, Z27
+	VFMADD231PS      Z0, Z2, Z27
+	VFMADD231PS      Z17, Z24, Z27
+	VFMADD231PS      Z25, Z3, Z27
+	VFMADD231PS      Z2, Z5, Z22
+	VFMADD231PS      Z0, Z1, Z22
+	VFMADD231PS      Z27, Z19, Z22
+	VMOVUPS          Z22, 1600(R13)
 stage4:
-	VMOVUPS           576(R13), Z7
-	VCMPPS.BCST       $0x1e, ·dataZero+0(SB), Z7, K1
-	VMOVUPS           (R13), Z7
-	VADDPS.BCST       ·dataTwo+0(SB), Z7, Z1
-	VMOVUPS           256(R13), Z13
-	VADDPS.BCST       ·dataTwo+0(SB), Z13, Z0
-	VMOVUPS           512(R13), Z14
-	VADDPS.BCST       ·dataTwo+0(SB), Z14, Z2
-	VMOVUPS           768(R13), Z26
-	VMULPS            Z1, Z26, Z30
-	VMOVUPS           832(R13), Z20
-	VMOVUPS           192(R13), Z8
-	VFMADD231PS       Z8, Z20, Z30
-	VMOVUPS           896(R13), Z17
-	VMOVUPS           384(R13), Z9
-	VFMADD231PS       Z9, Z17, Z30
-	VMOVUPS           64(R13), Z21
-	VMULPS            Z21, Z26, Z23
-	VFMADD231PS       Z0, Z20, Z23
-	VMOVUPS           448(R13), Z29
-	VFMADD231PS       Z29, Z17, Z23
-	VMOVUPS           128(R13), Z11
-	VMULPS            Z11, Z26, Z22
-	VMOVUPS           320(R13), Z3
-	VFMADD231PS       Z3, Z20, Z22
-	VFMADD231PS       Z2, Z17, Z22
-	VMOVUPS           960(R13), Z24
-	VMULPS            Z1, Z24, Z25
-	VMOVUPS           1024(R13), Z10
-	VFMADD231PS       Z8, Z10, Z25
-	VMOVUPS           1088(R13), Z12
-	VFMADD231PS       Z9, Z12, Z25
-	VMULPS            Z21, Z24, Z16
-	VFMADD231PS       Z0, Z10, Z16
-	VFMADD231PS       Z29, Z12, Z16
-	VMULPS            Z11, Z24, Z5
-	VFMADD231PS       Z3, Z10, Z5
-	VFMADD231PS       Z2, Z12, Z5
-	VMOVUPS           1152(R13), Z27
-	VMULPS            Z1, Z27, Z15
-	VMOVUPS           1216(R13), Z6
-	VFMADD231PS       Z8, Z6, Z15
-	VMOVUPS           1280(R13), Z19
-	VFMADD231PS       Z9, Z19, Z15
-	VMULPS            Z21, Z27, Z4
-	VFMADD231PS       Z0, Z6, Z4
-	VFMADD231PS       Z29, Z19, Z4
-	VMULPS            Z11, Z27, Z18
-	VFMADD231PS       Z3, Z6, Z18
-	VFMADD231PS       Z2, Z19, Z18
-	VFMADD231PS       Z26, Z7, Z30
-	VFMADD231PS       Z24, Z21, Z30
-	VFMADD231PS       Z27, Z11, Z30
-	VFMADD231PS       Z20, Z7, Z23
-	VFMADD231PS       Z10, Z21, Z23
-	VFMADD231PS       Z6, Z11, Z23
-	VFMADD231PS       Z17, Z7, Z22
-	VFMADD231PS       Z12, Z21, Z22
-	VFMADD231PS       Z19, Z11, Z22
-	VFMADD231PS       Z26, Z8, Z25
-	VFMADD231PS       Z24, Z13, Z25
-	VFMADD231PS       Z27, Z3, Z25
-	VFMADD231PS       Z20, Z8, Z16
-	VFMADD231PS       Z10, Z13, Z16
-	VFMADD231PS       Z6, Z3, Z16
-	VFMADD231PS       Z17, Z8, Z5
-	VFMADD231PS       Z12, Z13, Z5
-	VFMADD231PS       Z19, Z3, Z5
-	VFMADD231PS       Z26, Z9, Z15
-	VFMADD231PS       Z24, Z29, Z15
-	VFMADD231PS       Z27, Z14, Z15
-	VFMADD231PS       Z20, Z9, Z4
-	VFMADD231PS       Z10, Z29, Z4
-	VFMADD231PS       Z6, Z14, Z4
-	VFMADD231PS       Z17, Z9, Z18
-	VFMADD231PS       Z12, Z29, Z18
-	VFMADD231PS       Z19, Z14, Z18
-	VBLENDMPS         Z30, Z26, K1, Z26
-	VBLENDMPS         Z23, Z20, K1, Z20
-	VBLENDMPS         Z22, Z17, K1, Z17
-	VBLENDMPS         Z25, Z24, K1, Z24
-	VBLENDMPS         Z16, Z10, K1, Z10
-	VBLENDMPS         Z5, Z12, K1, Z12
-	VBLENDMPS         Z15, Z27, K1, Z27
-	VBLENDMPS         Z4, Z6, K1, Z6
-	VBLENDMPS         Z18, Z19, K1, Z19
-	VMULPS            Z1, Z7, Z18
-	VFMADD231PS       Z8, Z21, Z18
-	VFMADD231PS       Z9, Z11, Z18
-	VMULPS            Z21, Z7, Z4
-	VFMADD231PS       Z0, Z21, Z4
-	VFMADD231PS       Z29, Z11, Z4
-	VMULPS            Z11, Z7, Z15
-	VFMADD231PS       Z3, Z21, Z15
-	VFMADD231PS       Z2, Z11, Z15
-	VMULPS            Z1, Z8, Z5
-	VFMADD231PS       Z8, Z13, Z5
-	VFMADD231PS       Z9, Z3, Z5
-	VMULPS            Z21, Z8, Z16
-	VFMADD231PS       Z0, Z13, Z16
-	VFMADD231PS       Z29, Z3, Z16
-	VMULPS            Z11, Z8, Z25
-	VFMADD231PS       Z3, Z13, Z25
-	VFMADD231PS       Z2, Z3, Z25
-	VMULPS            Z1, Z9, Z1
-	VFMADD231PS       Z8, Z29, Z1
-	VFMADD231PS       Z9, Z14, Z1
-	VMULPS            Z21, Z9, Z22
-	VFMADD231PS       Z0, Z29, Z22
-	VFMADD231PS       Z29, Z14, Z22
-	VMULPS            Z11, Z9, Z0
-	VFMADD231PS       Z3, Z29, Z0
-	VFMADD231PS       Z2, Z14, Z0
-	VBLENDMPS         Z18, Z7, K1, Z7
-	VBLENDMPS         Z4, Z21, K1, Z21
-	VBLENDMPS         Z15, Z11, K1, Z11
-	VBLENDMPS         Z5, Z8, K1, Z8
-	VBLENDMPS         Z16, Z13, K1, Z13
-	VBLENDMPS         Z25, Z3, K1, Z3
-	VBLENDMPS         Z1, Z9, K1, Z9
-	VBLENDMPS         Z22, Z29, K1, Z29
-	VBLENDMPS         Z0, Z14, K1, Z14
-	VMOVUPS           576(R13), Z0
-	VSUBPS.BCST       ·dataOne+0(SB), Z0, Z0
-	VCMPPS.BCST       $0x1e, ·dataZero+0(SB), Z0, K1
-	KMOVW             K1, R15
-	VMOVUPS           Z26, 768(R13)
-	VMOVUPS           Z20, 832(R13)
-	VMOVUPS           Z17, 896(R13)
-	VMOVUPS           Z24, 960(R13)
-	VMOVUPS           Z10, 1024(R13)
-	VMOVUPS           Z12, 1088(R13)
-	VMOVUPS           Z27, 1152(R13)
-	VMOVUPS           Z6, 1216(R13)
-	VMOVUPS           Z19, 1280(R13)
-	VMOVUPS           Z7, (R13)
-	VMOVUPS           Z21, 64(R13)
-	VMOVUPS           Z11, 128(R13)
-	VMOVUPS           Z8, 192(R13)
-	VMOVUPS           Z13, 256(R13)
-	VMOVUPS           Z3, 320(R13)
-	VMOVUPS           Z9, 384(R13)
-	VMOVUPS           Z29, 448(R13)
-	VMOVUPS           Z14, 512(R13)
-	VMOVUPS           Z0, 576(R13)
-	TESTL             R15, R15
-	JNE               stage4
-	VMOVUPS           704(R13), Z0
-	VBROADCASTSS      ·dataZero+0(SB), Z14
-	VPCMPGTD          Z0, Z14, K1
-	VMOVUPS           640(R13), Z14
-	VBROADCASTSS      ·dataLog2e+0(SB), Z0
-	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z14, Z0
-	VSUBPS.BCST       ·dataRoundF32+0(SB), Z0, Z0
-	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z0, Z14
-	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z0, Z14
-	VBROADCASTSS      ·dataExpC6+0(SB), Z29
-	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z14, Z29
-	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z14, Z29
-	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z14, Z29
-	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z14, Z29
-	VMULPS            Z14, Z14, Z9
-	VFMADD231PS       Z29, Z9, Z14
-	VADDPS.BCST       ·dataOne+0(SB), Z14, Z14
-	VSCALEFPS         Z0, Z14, Z14
-	VMOVUPS           1344(R13), Z0
-	VMULPS            Z0, Z14, Z0
-	VMOVUPS           (R13), Z9
-	VADDPS.BCST       ·dataOne+0(SB), Z9, Z9
-	VMOVUPS           768(R13), Z29
-	VMULPS            Z29, Z14, Z29
-	VFMADD231PS       Z9, Z0, Z29
-	VMOVUPS           832(R13), Z9
-	VMULPS            Z9, Z14, Z9
-	VMOVUPS           64(R13), Z3
-	VFMADD231PS       Z3, Z0, Z9
-	VMOVUPS           896(R13), Z3
-	VMULPS            Z3, Z14, Z3
-	VMOVUPS           128(R13), Z13
-	VFMADD231PS       Z13, Z0, Z3
-	VMOVUPS           960(R13), Z13
-	VMULPS            Z13, Z14, Z13
-	VMOVUPS           192(R13), Z8
-	VFMADD231PS       Z8, Z0, Z13
-	VMOVUPS           256(R13), Z8
+	VMOVUPS     576(R13), Z22
+	VCMPPS.BCST $0x1e, ·dataZero+0(SB), Z22, K1
+	KMOVW       K1, R15
+	TESTL       R15, R15
+	JE          done5
+	VSUBPS.BCST ·dataOne+0(SB), Z22, Z22
+	VMOVUPS     (R13), Z19
+	VADDPS.BCST ·dataTwo+0(SB), Z19, Z27
+	VMOVUPS     256(R13), Z1
+	VADDPS.BCST ·dataTwo+0(SB), Z1, Z0
+	VMOVUPS     512(R13), Z5
+	VADDPS.BCST ·dataTwo+0(SB), Z5, Z2
+	VMOVUPS     1088(R13), Z3
+	VMULPS      Z27, Z3, Z25
+	VMOVUPS     1152(R13), Z24
+	VMOVUPS     192(R13), Z17
+	VFMADD231PS Z17, Z24, Z25
+	VMOVUPS     1216(R13), Z18
+	VMOVUPS     384(R13), Z4
+	VFMADD231PS Z4, Z18, Z25
+	VMOVUPS     64(R13), Z10
+	VMULPS      Z10, Z3, Z28
+	VFMADD231PS Z0, Z24, Z28
+	VMOVUPS     448(R13), Z21
+	VFMADD231PS Z21, Z18, Z28
+	VMOVUPS     128(R13), Z23
+	VMULPS      Z23, Z3, Z16
+	VMOVUPS     320(R13), Z8
+	VFMADD231PS Z8, Z24, Z16
+	VFMADD231PS Z2, Z18, Z16
+	VMOVUPS     1280(R13), Z26
+	VMULPS      Z27, Z26, Z20
+	VMOVUPS     1344(R13), Z12
+	VFMADD231PS Z17, Z12, Z20
+	VMOVUPS     1408(R13), Z6
+	VFMADD231PS Z4, Z6, Z20
+	VMULPS      Z10, Z26, Z29
+	VFMADD231PS Z0, Z12, Z29
+	VFMADD231PS Z21, Z6, Z29
+	VMULPS      Z23, Z26, Z7
+	VFMADD231PS Z8, Z12, Z7
+	VFMADD231PS Z2, Z6, Z7
+	VMOVUPS     1472(R13), Z15
+	VMULPS      Z27, Z15, Z14
+	VMOVUPS     1536(R13), Z13
+	VFMADD231PS Z17, Z13, Z14
+	VMOVUPS     1600(R13), Z11
+	VFMADD231PS Z4, Z11, Z14
+	VMULPS      Z10, Z15, Z9
+	VFMADD231PS Z0, Z13, Z9
+	VFMADD231PS Z21, Z11, Z9
+	VMOVUPS     Z22, 2816(R13)
+	VMULPS      Z23, Z15, Z22
+	VFMADD231PS Z8, Z13, Z22
+	VFMADD231PS Z2, Z11, Z22
+	VFMADD231PS Z3, Z19, Z25
+	VFMADD231PS Z26, Z10, Z25
+	VFMADD231PS Z15, Z23, Z25
+	VFMADD231PS Z24, Z19, Z28
+	VFMADD231PS Z12, Z10, Z28
+	VFMADD231PS Z13, Z23, Z28
+	VFMADD231PS Z18, Z19, Z16
+	VFMADD231PS Z6, Z10, Z16
+	VFMADD231PS Z11, Z23, Z16
+	VFMADD231PS Z3, Z17, Z20
+	VFMADD231PS Z26, Z1, Z20
+	VFMADD231PS Z15, Z8, Z20
+	VFMADD231PS Z24, Z17, Z29
+	VFMADD231PS Z12, Z1, Z29
+	VFMADD231PS Z13, Z8, Z29
+	VFMADD231PS Z18, Z17, Z7
+	VFMADD231PS Z6, Z1, Z7
+	VFMADD231PS Z11, Z8, Z7
+	VFMADD231PS Z3, Z4, Z14
+	VFMADD231PS Z26, Z21, Z14
+	VFMADD231PS Z15, Z5, Z14
+	VFMADD231PS Z24, Z4, Z9
+	VFMADD231PS Z12, Z21, Z9
+	VFMADD231PS Z13, Z5, Z9
+	VFMADD231PS Z18, Z4, Z22
+	VFMADD231PS Z6, Z21, Z22
+	VFMADD231PS Z11, Z5, Z22
+	VBLENDMPS   Z25, Z3, K1, Z3
+	VBLENDMPS   Z28, Z24, K1, Z24
+	VBLENDMPS   Z16, Z18, K1, Z18
+	VBLENDMPS   Z20, Z26, K1, Z26
+	VBLENDMPS   Z29, Z12, K1, Z12
+	VBLENDMPS   Z7, Z6, K1, Z6
+	VBLENDMPS   Z14, Z15, K1, Z15
+	VBLENDMPS   Z9, Z13, K1, Z13
+	VBLENDMPS   Z22, Z11, K1, Z11
+	VMULPS      Z27, Z19, Z22
+	VFMADD231PS Z17, Z10, Z22
+	VFMADD231PS Z4, Z23, Z22
+	VMULPS      Z10, Z19, Z9
+	VFMADD231PS Z0, Z10, Z9
+	VFMADD231PS Z21, Z23, Z9
+	VMULPS      Z23, Z19, Z14
+	VFMADD231PS Z8, Z10, Z14
+	VFMADD231PS Z2, Z23, Z14
+	VMULPS      Z27, Z17, Z7
+	VFMADD231PS Z17, Z1, Z7
+	VFMADD231PS Z4, Z8, Z7
+	VMULPS      Z10, Z17, Z29
+	VFMADD231PS Z0, Z1, Z29
+	VFMADD231PS Z21, Z8, Z29
+	VMULPS      Z23, Z17, Z20
+	VFMADD231PS Z8, Z1, Z20
+	VFMADD231PS Z2, Z8, Z20
+	VMULPS      Z27, Z4, Z27
+	VFMADD231PS Z17, Z21, Z27
+	VFMADD231PS Z4, Z5, Z27
+	VMULPS      Z10, Z4, Z16
+	VFMADD231PS Z0, Z21, Z16
+	VFMADD231PS Z21, Z5, Z16
+	VMULPS      Z23, Z4, Z0
+	VFMADD231PS Z8, Z21, Z0
+	VFMADD231PS Z2, Z5, Z0
+	VBLENDMPS   Z22, Z19, K1, Z19
+	VBLENDMPS   Z9, Z10, K1, Z10
+	VBLENDMPS   Z14, Z23, K1, Z23
+	VBLENDMPS   Z7, Z17, K1, Z17
+	VBLENDMPS   Z29, Z1, K1, Z1
+	VBLENDMPS   Z20, Z8, K1, Z8
+	VBLENDMPS   Z27, Z4, K1, Z4
+	VBLENDMPS   Z16, Z21, K1, Z21
+	VBLENDMPS   Z0, Z5, K1, Z5
+	VMOVUPS     2816(R13), Z0
+	VMOVUPS     Z0, 576(R13)
+	VMOVUPS     Z3, 1088(R13)
+	VMOVUPS     Z24, 1152(R13)
+	VMOVUPS     Z18, 1216(R13)
+	VMOVUPS     Z26, 1280(R13)
+	VMOVUPS     Z12, 1344(R13)
+	VMOVUPS     Z6, 1408(R13)
+	VMOVUPS     Z15, 1472(R13)
+	VMOVUPS     Z13, 1536(R13)
+	VMOVUPS     Z11, 1600(R13)
+	VMOVUPS     Z19, (R13)
+	VMOVUPS     Z10, 64(R13)
+	VMOVUPS     Z23, 128(R13)
+	VMOVUPS     Z17, 192(R13)
+	VMOVUPS     Z1, 256(R13)
+	VMOVUPS     Z8, 320(R13)
+	VMOVUPS     Z4, 384(R13)
+	VMOVUPS     Z21, 448(R13)
+	VMOVUPS     Z5, 512(R13)
+	JMP         stage4
+done5:
+	VMOVUPS           704(R13), Z5
+	VBROADCASTSS      ·dataZero+0(SB), Z21
+	VPCMPGTD          Z5, Z21, K1
+	VMOVUPS           640(R13), Z21
+	VBROADCASTSS      ·dataLog2e+0(SB), Z5
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z21, Z5
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z5, Z5
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z5, Z21
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z5, Z21
+	VBROADCASTSS      ·dataExpC6+0(SB), Z4
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z21, Z4
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z21, Z4
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z21, Z4
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z21, Z4
+	VMULPS            Z21, Z21, Z8
+	VFMADD231PS       Z4, Z8, Z21
+	VADDPS.BCST       ·dataOne+0(SB), Z21, Z21
+	VSCALEFPS         Z5, Z21, Z21
+	VMOVUPS           2624(R13), Z5
+	VMULPS            Z5, Z21, Z5
+	VMOVUPS           (R13), Z8
 	VADDPS.BCST       ·dataOne+0(SB), Z8, Z8
-	VMOVUPS           1024(R13), Z11
-	VMULPS            Z11, Z14, Z11
-	VFMADD231PS       Z8, Z0, Z11
-	VMOVUPS           1088(R13), Z8
-	VMULPS            Z8, Z14, Z8
-	VMOVUPS           320(R13), Z21
-	VFMADD231PS       Z21, Z0, Z8
-	VMOVUPS           1152(R13), Z21
-	VMULPS            Z21, Z14, Z21
-	VMOVUPS           384(R13), Z7
-	VFMADD231PS       Z7, Z0, Z21
-	VMOVUPS           1216(R13), Z7
-	VMULPS            Z7, Z14, Z7
-	VMOVUPS           448(R13), Z19
-	VFMADD231PS       Z19, Z0, Z7
-	VMOVUPS           512(R13), Z19
-	VADDPS.BCST       ·dataOne+0(SB), Z19, Z19
-	VMOVUPS           1280(R13), Z6
-	VMULPS            Z6, Z14, Z14
-	VFMADD231PS       Z19, Z0, Z14
+	VMOVUPS           1088(R13), Z4
+	VMULPS            Z4, Z21, Z4
+	VFMADD231PS       Z8, Z5, Z4
+	VMOVUPS           1152(R13), Z8
+	VMULPS            Z8, Z21, Z8
+	VMOVUPS           64(R13), Z1
+	VFMADD231PS       Z1, Z5, Z8
+	VMOVUPS           1216(R13), Z1
+	VMULPS            Z1, Z21, Z1
+	VMOVUPS           128(R13), Z17
+	VFMADD231PS       Z17, Z5, Z1
+	VMOVUPS           1280(R13), Z17
+	VMULPS            Z17, Z21, Z17
+	VMOVUPS           192(R13), Z23
+	VFMADD231PS       Z23, Z5, Z17
+	VMOVUPS           256(R13), Z23
+	VADDPS.BCST       ·dataOne+0(SB), Z23, Z23
+	VMOVUPS           1344(R13), Z10
+	VMULPS            Z10, Z21, Z10
+	VFMADD231PS       Z23, Z5, Z10
+	VMOVUPS           1408(R13), Z23
+	VMULPS            Z23, Z21, Z23
+	VMOVUPS           320(R13), Z19
+	VFMADD231PS       Z19, Z5, Z23
+	VMOVUPS           1472(R13), Z19
+	VMULPS            Z19, Z21, Z19
+	VMOVUPS           384(R13), Z11
+	VFMADD231PS       Z11, Z5, Z19
+	VMOVUPS           1536(R13), Z11
+	VMULPS            Z11, Z21, Z11
+	VMOVUPS           448(R13), Z13
+	VFMADD231PS       Z13, Z5, Z11
+	VMOVUPS           512(R13), Z13
+	VADDPS.BCST       ·dataOne+0(SB), Z13, Z13
+	VMOVUPS           1600(R13), Z15
+	VMULPS            Z15, Z21, Z21
+	VFMADD231PS       Z13, Z5, Z21
 	KMOVW             K1, R15
 	TESTQ             R15, R15
-	JE                easy6
+	JE                easy7
 	KNOTW             K1, K1
-	VMOVUPS           Z29, K1, (AX)
-	VMOVUPS           Z9, K1, (AX)(SI*1)
-	VMOVUPS           Z3, K1, (AX)(SI*2)
-	VMOVUPS           Z13, K1, (AX)(DI*1)
-	VMOVUPS           Z11, K1, (AX)(SI*4)
-	VMOVUPS           Z8, K1, (AX)(R8*1)
-	VMOVUPS           Z21, K1, (AX)(DI*2)
-	VMOVUPS           Z7, K1, (AX)(R9*1)
-	VMOVUPS           Z14, K1, (AX)(SI*8)
+	VMOVUPS           Z4, K1, (AX)
+	VMOVUPS           Z8, K1, (AX)(SI*1)
+	VMOVUPS           Z1, K1, (AX)(SI*2)
+	VMOVUPS           Z17, K1, (AX)(DI*1)
+	VMOVUPS           Z10, K1, (AX)(SI*4)
+	VMOVUPS           Z23, K1, (AX)(R8*1)
+	VMOVUPS           Z19, K1, (AX)(DI*2)
+	VMOVUPS           Z11, K1, (AX)(R9*1)
+	VMOVUPS           Z21, K1, (AX)(SI*8)
 	MOVQ              R14, AX
 	SUBQ              BX, AX
 	LEAQ              16(AX), CX
@@ -5226,16 +5413,16 @@ stage4:
 	MOVQ              R15, hard+56(FP)
 	VZEROUPPER
 	RET
-easy6:
-	VMOVUPS Z29, (AX)
-	VMOVUPS Z9, (AX)(SI*1)
-	VMOVUPS Z3, (AX)(SI*2)
-	VMOVUPS Z13, (AX)(DI*1)
-	VMOVUPS Z11, (AX)(SI*4)
-	VMOVUPS Z8, (AX)(R8*1)
-	VMOVUPS Z21, (AX)(DI*2)
-	VMOVUPS Z7, (AX)(R9*1)
-	VMOVUPS Z14, (AX)(SI*8)
+easy7:
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z8, (AX)(SI*1)
+	VMOVUPS Z1, (AX)(SI*2)
+	VMOVUPS Z17, (AX)(DI*1)
+	VMOVUPS Z10, (AX)(SI*4)
+	VMOVUPS Z23, (AX)(R8*1)
+	VMOVUPS Z19, (AX)(DI*2)
+	VMOVUPS Z11, (AX)(R9*1)
+	VMOVUPS Z21, (AX)(SI*8)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, R12
@@ -5252,8 +5439,8 @@ easy6:
 	RET
 
 // func expFrechet3x3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·expFrechet3x3F64AVX2(SB), $1600-64
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·expFrechet3x3F64AVX2(SB), $6288-64
 	MOVQ   dst+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   b+16(FP), DX
@@ -5275,978 +5462,1078 @@ plain1:
 	LEAQ (R12)(R10*1), R10
 	LEAQ 31(SP), R13
 	ANDQ $-32, R13
-	MOVQ BX, R14
+	MOVQ BX, 6280(SP)
 loop2:
-	PREFETCHT0   64(AX)
-	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
-	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
-	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	LEAQ    3(BX), R14
+	SHRQ    $0x02, R14
+	MOVQ    $+4, R15
+	CMPQ    R14, R15
+	CMOVQLT R14, R15
+	MOVQ    R15, 6272(SP)
+	MOVQ    R13, R14
+	MOVQ    6272(SP), R15
+vectors3:
 	VMOVUPS      (CX), Y0
-	VANDPD       ·dataAbsF64+0(SB), Y0, Y1
-	VMOVUPS      (CX)(R11*1), Y2
-	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
-	VMAXPD       Y3, Y1, Y1
-	VMOVUPS      (CX)(R11*2), Y3
-	VANDPD       ·dataAbsF64+0(SB), Y3, Y4
-	VMAXPD       Y4, Y1, Y1
-	VMOVUPS      (R12), Y4
-	VANDPD       ·dataAbsF64+0(SB), Y4, Y5
-	VMAXPD       Y5, Y1, Y1
-	VMOVUPS      (R12)(R11*1), Y5
-	VANDPD       ·dataAbsF64+0(SB), Y5, Y6
-	VMAXPD       Y6, Y1, Y1
-	VMOVUPS      (R12)(R11*2), Y6
-	VANDPD       ·dataAbsF64+0(SB), Y6, Y7
-	VMAXPD       Y7, Y1, Y1
+	VMOVUPS      (R12)(R11*1), Y1
+	VADDPD       Y1, Y0, Y2
+	VMOVUPS      (R10)(R11*2), Y3
+	VADDPD       Y3, Y2, Y2
+	VMULPD       ·dataThirdF64+0(SB), Y2, Y2
+	VMOVUPS      Y2, 320(R14)
+	VSUBPD       Y2, Y0, Y0
+	VSUBPD       Y2, Y1, Y1
+	VSUBPD       Y2, Y3, Y3
+	VMULPD       Y0, Y0, Y2
+	VMOVUPS      (CX)(R11*1), Y4
+	VMOVUPS      (R12), Y5
+	VFMADD231PD  Y5, Y4, Y2
+	VMOVUPS      (CX)(R11*2), Y6
 	VMOVUPS      (R10), Y7
-	VANDPD       ·dataAbsF64+0(SB), Y7, Y8
-	VMAXPD       Y8, Y1, Y1
-	VMOVUPS      (R10)(R11*1), Y8
-	VANDPD       ·dataAbsF64+0(SB), Y8, Y9
-	VMAXPD       Y9, Y1, Y1
-	VMOVUPS      (R10)(R11*2), Y9
-	VANDPD       ·dataAbsF64+0(SB), Y9, Y10
-	VMAXPD       Y10, Y1, Y1
-	VMOVUPS      (DX), Y10
-	VANDPD       ·dataAbsF64+0(SB), Y10, Y10
-	VMAXPD       Y10, Y1, Y1
-	VMOVUPS      (DX)(SI*1), Y10
-	VANDPD       ·dataAbsF64+0(SB), Y10, Y10
-	VMAXPD       Y10, Y1, Y1
-	VMOVUPS      (DX)(SI*2), Y10
-	VANDPD       ·dataAbsF64+0(SB), Y10, Y10
-	VMAXPD       Y10, Y1, Y1
-	VMOVUPS      (DX)(DI*1), Y10
-	VANDPD       ·dataAbsF64+0(SB), Y10, Y10
-	VMAXPD       Y10, Y1, Y1
-	VMOVUPS      (DX)(SI*4), Y10
-	VANDPD       ·dataAbsF64+0(SB), Y10, Y10
-	VMAXPD       Y10, Y1, Y1
-	VMOVUPS      (DX)(R8*1), Y10
-	VANDPD       ·dataAbsF64+0(SB), Y10, Y10
-	VMAXPD       Y10, Y1, Y1
-	VMOVUPS      (DX)(DI*2), Y10
-	VANDPD       ·dataAbsF64+0(SB), Y10, Y10
-	VMAXPD       Y10, Y1, Y1
-	VMOVUPS      (DX)(R9*1), Y10
-	VANDPD       ·dataAbsF64+0(SB), Y10, Y10
-	VMAXPD       Y10, Y1, Y1
-	VMOVUPS      (DX)(SI*8), Y10
-	VANDPD       ·dataAbsF64+0(SB), Y10, Y10
-	VMAXPD       Y10, Y1, Y1
-	VCMPPD       $0x16, ·dataSquareMaxF64+0(SB), Y1, Y1
-	VADDPD       Y5, Y0, Y10
-	VADDPD       Y9, Y10, Y10
-	VMULPD       ·dataThirdF64+0(SB), Y10, Y10
-	VSUBPD       Y10, Y0, Y0
-	VSUBPD       Y10, Y5, Y5
-	VSUBPD       Y10, Y9, Y9
-	VMULPD       Y0, Y0, Y11
-	VFMADD231PD  Y4, Y2, Y11
-	VFMADD231PD  Y7, Y3, Y11
-	VMULPD       Y2, Y0, Y12
-	VFMADD231PD  Y5, Y2, Y12
-	VFMADD231PD  Y8, Y3, Y12
-	VMOVUPS      Y1, 704(R13)
-	VMULPD       Y3, Y0, Y1
-	VFMADD231PD  Y6, Y2, Y1
-	VFMADD231PD  Y9, Y3, Y1
-	VMOVUPS      Y10, 736(R13)
-	VMULPD       Y0, Y4, Y10
-	VFMADD231PD  Y4, Y5, Y10
-	VFMADD231PD  Y7, Y6, Y10
-	VMOVUPS      Y1, 768(R13)
-	VMULPD       Y2, Y4, Y1
-	VFMADD231PD  Y5, Y5, Y1
-	VFMADD231PD  Y8, Y6, Y1
-	VMOVUPS      Y1, 800(R13)
-	VMULPD       Y3, Y4, Y1
-	VFMADD231PD  Y6, Y5, Y1
-	VFMADD231PD  Y9, Y6, Y1
-	VMOVUPS      Y1, 832(R13)
-	VMULPD       Y0, Y7, Y1
-	VFMADD231PD  Y4, Y8, Y1
-	VFMADD231PD  Y7, Y9, Y1
-	VMOVUPS      Y0, 864(R13)
-	VMULPD       Y2, Y7, Y2
-	VFMADD231PD  Y5, Y8, Y2
-	VFMADD231PD  Y8, Y9, Y2
-	VMULPD       Y3, Y7, Y3
-	VFMADD231PD  Y6, Y8, Y3
-	VFMADD231PD  Y9, Y9, Y3
-	VANDPD       ·dataAbsF64+0(SB), Y11, Y0
-	VMOVUPS      Y9, 896(R13)
-	VANDPD       ·dataAbsF64+0(SB), Y10, Y9
-	VADDPD       Y9, Y0, Y0
-	VANDPD       ·dataAbsF64+0(SB), Y1, Y9
-	VADDPD       Y9, Y0, Y0
-	VANDPD       ·dataAbsF64+0(SB), Y12, Y9
-	VMOVUPS      Y1, 928(R13)
-	VMOVUPS      800(R13), Y1
-	VMOVUPS      Y10, 960(R13)
-	VANDPD       ·dataAbsF64+0(SB), Y1, Y10
-	VADDPD       Y10, Y9, Y9
-	VANDPD       ·dataAbsF64+0(SB), Y2, Y10
-	VADDPD       Y10, Y9, Y9
-	VMAXPD       Y9, Y0, Y0
-	VMOVUPS      768(R13), Y9
-	VANDPD       ·dataAbsF64+0(SB), Y9, Y9
-	VMOVUPS      Y2, 992(R13)
-	VMOVUPS      832(R13), Y2
-	VANDPD       ·dataAbsF64+0(SB), Y2, Y2
-	VADDPD       Y2, Y9, Y9
-	VANDPD       ·dataAbsF64+0(SB), Y3, Y2
-	VADDPD       Y2, Y9, Y9
-	VMAXPD       Y9, Y0, Y0
-	VCMPPD       $0x16, ·dataNorm2MaxF64+0(SB), Y0, Y9
-	VMOVUPS      736(R13), Y2
-	VANDPD       ·dataAbsF64+0(SB), Y2, Y2
-	VCMPPD       $0x16, ·dataExpHalfF64+0(SB), Y2, Y2
-	VORPD        Y9, Y2, Y2
-	VMOVUPS      704(R13), Y9
-	VORPD        Y2, Y9, Y9
-	VMOVUPS      ·dataZero+0(SB), Y2
-	VBLENDVPD    Y9, ·dataAllOnesF32+0(SB), Y2, Y2
-	VMINPD       ·dataNorm2MaxF64+0(SB), Y0, Y0
-	VMAXPD       ·dataOneF64+0(SB), Y0, Y0
-	VPSRLQ       $0x34, Y0, Y0
-	VORPD        ·dataTwo52F64+0(SB), Y0, Y0
-	VSUBPD       ·dataTwo52Bias1F64+0(SB), Y0, Y0
-	VMOVUPS      ·dataHalfF64+0(SB), Y9
-	VFMADD213PD  ·dataMinusThreeQuartersF64+0(SB), Y0, Y9
-	VADDPD       ·dataRoundF64+0(SB), Y9, Y9
-	VSUBPD       ·dataRoundF64+0(SB), Y9, Y9
-	VMOVUPS      ·dataRoundF64+0(SB), Y0
-	VSUBPD       Y9, Y0, Y0
-	VPSLLQ       $0x34, Y0, Y0
-	VPADDQ       ·dataOneF64+0(SB), Y0, Y0
-	VMULPD       Y0, Y0, Y10
-	VMOVUPS      Y9, 704(R13)
-	VADDPD       Y1, Y11, Y1
-	VADDPD       Y3, Y1, Y1
-	VMULPD       ·dataHalfF64+0(SB), Y1, Y1
-	VMULPD       Y10, Y1, Y1
-	VMOVUPS      Y2, 1024(R13)
-	VMULPD       Y7, Y5, Y2
-	VMOVUPS      Y1, 1056(R13)
-	VMOVAPS      Y2, Y1
-	VFNMADD231PD Y7, Y5, Y1
-	VFMSUB231PD  Y8, Y4, Y2
-	VADDPD       Y1, Y2, Y2
-	VMULPD       Y8, Y6, Y1
-	VMOVUPS      Y3, 1088(R13)
-	VMOVAPS      Y1, Y3
-	VFNMADD231PD Y8, Y6, Y3
-	VMOVUPS      896(R13), Y9
-	VFMSUB231PD  Y9, Y5, Y1
-	VADDPD       Y3, Y1, Y1
-	VMULPD       Y7, Y6, Y3
-	VMOVUPS      Y12, 1120(R13)
-	VMOVAPS      Y3, Y12
-	VFNMADD231PD Y7, Y6, Y12
-	VFMSUB231PD  Y9, Y4, Y3
-	VADDPD       Y12, Y3, Y3
-	VMOVUPS      (CX)(R11*1), Y12
-	VMULPD       Y3, Y12, Y3
-	VMOVUPS      Y11, 1152(R13)
-	VMOVUPS      864(R13), Y11
-	VFMSUB231PD  Y1, Y11, Y3
-	VMOVUPS      (CX)(R11*2), Y1
-	VFMADD231PD  Y2, Y1, Y3
-	VMULPD       Y0, Y10, Y2
-	VMULPD       Y2, Y3, Y3
-	VMOVUPS      (DX), Y2
-	VMOVUPS      Y3, 1184(R13)
-	VMOVUPS      (DX)(SI*4), Y3
-	VMOVUPS      Y0, 1216(R13)
-	VADDPD       Y3, Y2, Y0
-	VMOVUPS      Y10, 1248(R13)
-	VMOVUPS      (DX)(SI*8), Y10
-	VADDPD       Y10, Y0, Y0
-	VMULPD       ·dataThirdF64+0(SB), Y0, Y0
-	VSUBPD       Y0, Y2, Y2
-	VSUBPD       Y0, Y3, Y3
-	VSUBPD       Y0, Y10, Y10
-	VMOVUPS      Y0, 1280(R13)
-	VMULPD       Y2, Y11, Y11
-	VMOVUPS      (DX)(DI*1), Y0
-	VFMADD231PD  Y0, Y12, Y11
-	VMOVUPS      (DX)(DI*2), Y12
-	VFMADD231PD  Y12, Y1, Y11
-	VMOVUPS      (DX)(SI*1), Y1
-	VMULPD       Y1, Y4, Y4
-	VFMADD231PD  Y3, Y5, Y4
-	VMOVUPS      Y5, 1312(R13)
-	VMOVUPS      (DX)(R9*1), Y5
-	VFMADD231PD  Y5, Y6, Y4
-	VADDPD       Y4, Y11, Y11
-	VMOVUPS      (DX)(SI*2), Y4
-	VMULPD       Y4, Y7, Y7
-	VMOVUPS      (DX)(R8*1), Y6
-	VFMADD231PD  Y6, Y8, Y7
-	VFMADD231PD  Y10, Y9, Y7
-	VADDPD       Y7, Y11, Y11
-	VMOVUPS      1248(R13), Y7
-	VMULPD       Y7, Y11, Y11
-	VMOVUPS      1152(R13), Y9
-	VMULPD       Y2, Y9, Y9
-	VMOVUPS      1120(R13), Y8
-	VFMADD231PD  Y0, Y8, Y9
-	VMOVUPS      768(R13), Y8
-	VMOVUPS      (DX)(DI*2), Y0
-	VFMADD231PD  Y0, Y8, Y9
-	VMOVUPS      960(R13), Y8
-	VMULPD       Y1, Y8, Y8
-	VMOVUPS      800(R13), Y1
-	VFMADD231PD  Y3, Y1, Y8
-	VMOVUPS      832(R13), Y1
-	VFMADD231PD  Y5, Y1, Y8
-	VADDPD       Y8, Y9, Y9
-	VMOVUPS      928(R13), Y8
-	VMULPD       Y4, Y8, Y8
-	VMOVUPS      992(R13), Y4
-	VFMADD231PD  Y6, Y4, Y8
-	VMOVUPS      1088(R13), Y4
-	VFMADD231PD  Y10, Y4, Y8
-	VADDPD       Y8, Y9, Y9
-	VMOVUPS      1216(R13), Y8
-	VMULPD       Y8, Y7, Y4
-	VMULPD       Y4, Y9, Y9
-	VMULPD       ·dataInverseFactorialwF64+0(SB), Y9, Y4
-	VMOVUPS      Y10, 1344(R13)
-	VMULPD       ·dataInverseFactorialwF64+0(SB), Y11, Y10
-	VMOVUPS      1184(R13), Y6
-	VMOVUPS      ·dataInverseFactorialwF64+0(SB), Y1
-	VFMADD213PD  ·dataSincRest8F64+0(SB), Y6, Y1
-	VMOVUPS      Y3, 1376(R13)
-	VMOVUPS      1056(R13), Y3
-	VMOVUPS      ·dataInverseFactorialwF64+0(SB), Y5
-	VFMADD213PD  ·dataPsi18F64+0(SB), Y3, Y5
-	VMULPD       ·dataInverseFactorialvF64+0(SB), Y9, Y0
-	VFMADD231PD  ·dataZero+0(SB), Y6, Y0
-	VFMADD231PD  ·dataInverseFactorialvF64+0(SB), Y11, Y4
-	VFMADD231PD  ·dataZero+0(SB), Y3, Y4
-	VMOVUPS      Y2, 1408(R13)
-	VMOVUPS      ·dataInverseFactorialvF64+0(SB), Y2
-	VFMADD213PD  ·dataPsi16F64+0(SB), Y6, Y2
-	VFMADD231PD  ·dataInverseFactorialvF64+0(SB), Y3, Y1
-	VMULPD       Y9, Y5, Y12
-	VFMADD231PD  Y6, Y10, Y12
-	VFMADD231PD  Y11, Y5, Y0
-	VFMADD231PD  Y3, Y10, Y0
-	VMOVUPS      ·dataPsi15F64+0(SB), Y10
-	VFMADD231PD  Y6, Y5, Y10
-	VFMADD231PD  Y3, Y5, Y2
-	VMULPD       Y9, Y1, Y5
-	VFMADD231PD  Y6, Y4, Y5
-	VFMADD231PD  Y11, Y1, Y12
-	VFMADD231PD  Y3, Y4, Y12
-	VMOVUPS      ·dataPsi14F64+0(SB), Y4
-	VFMADD231PD  Y6, Y1, Y4
-	VFMADD231PD  Y3, Y1, Y10
-	VMULPD       Y9, Y2, Y1
-	VFMADD231PD  Y6, Y0, Y1
-	VFMADD231PD  Y11, Y2, Y5
-	VFMADD231PD  Y3, Y0, Y5
-	VMOVUPS      ·dataSincRest6F64+0(SB), Y0
-	VFMADD231PD  Y6, Y2, Y0
-	VFMADD231PD  Y3, Y2, Y4
-	VMULPD       Y9, Y10, Y2
-	VFMADD231PD  Y6, Y12, Y2
-	VFMADD231PD  Y11, Y10, Y1
-	VFMADD231PD  Y3, Y12, Y1
-	VMOVUPS      ·dataPsi12F64+0(SB), Y12
-	VFMADD231PD  Y6, Y10, Y12
-	VFMADD231PD  Y3, Y10, Y0
-	VMULPD       Y9, Y4, Y10
-	VFMADD231PD  Y6, Y5, Y10
-	VFMADD231PD  Y11, Y4, Y2
-	VFMADD231PD  Y3, Y5, Y2
-	VMOVUPS      ·dataPsi11F64+0(SB), Y5
-	VFMADD231PD  Y6, Y4, Y5
-	VFMADD231PD  Y3, Y4, Y12
-	VMULPD       Y9, Y0, Y4
-	VFMADD231PD  Y6, Y1, Y4
-	VFMADD231PD  Y11, Y0, Y10
-	VFMADD231PD  Y3, Y1, Y10
-	VMOVUPS      ·dataPsi10F64+0(SB), Y1
-	VFMADD231PD  Y6, Y0, Y1
-	VFMADD231PD  Y3, Y0, Y5
-	VMULPD       Y9, Y12, Y0
-	VFMADD231PD  Y6, Y2, Y0
-	VFMADD231PD  Y11, Y12, Y4
-	VFMADD231PD  Y3, Y2, Y4
-	VMOVUPS      ·dataSincRest4F64+0(SB), Y2
-	VFMADD231PD  Y6, Y12, Y2
-	VFMADD231PD  Y3, Y12, Y1
-	VMULPD       Y9, Y5, Y12
-	VFMADD231PD  Y6, Y10, Y12
-	VFMADD231PD  Y11, Y5, Y0
-	VFMADD231PD  Y3, Y10, Y0
-	VMOVUPS      ·dataPsi8F64+0(SB), Y10
-	VFMADD231PD  Y6, Y5, Y10
-	VFMADD231PD  Y3, Y5, Y2
-	VMULPD       Y9, Y1, Y5
-	VFMADD231PD  Y6, Y4, Y5
-	VFMADD231PD  Y11, Y1, Y12
-	VFMADD231PD  Y3, Y4, Y12
-	VMOVUPS      ·dataPsi7F64+0(SB), Y4
-	VFMADD231PD  Y6, Y1, Y4
-	VFMADD231PD  Y3, Y1, Y10
-	VMULPD       Y9, Y2, Y1
-	VFMADD231PD  Y6, Y0, Y1
-	VFMADD231PD  Y11, Y2, Y5
-	VFMADD231PD  Y3, Y0, Y5
-	VMOVUPS      ·dataPsi6F64+0(SB), Y0
-	VFMADD231PD  Y6, Y2, Y0
-	VFMADD231PD  Y3, Y2, Y4
-	VMULPD       Y9, Y10, Y2
-	VFMADD231PD  Y6, Y12, Y2
-	VFMADD231PD  Y11, Y10, Y1
-	VFMADD231PD  Y3, Y12, Y1
-	VMOVUPS      ·dataSincRest2F64+0(SB), Y12
-	VFMADD231PD  Y6, Y10, Y12
-	VFMADD231PD  Y3, Y10, Y0
-	VMULPD       Y9, Y4, Y10
-	VFMADD231PD  Y6, Y5, Y10
-	VFMADD231PD  Y11, Y4, Y2
-	VFMADD231PD  Y3, Y5, Y2
-	VMOVUPS      ·dataHalfCotRest1F64+0(SB), Y5
-	VFMADD231PD  Y6, Y4, Y5
-	VFMADD231PD  Y3, Y4, Y12
-	VMULPD       Y9, Y0, Y4
-	VFMADD231PD  Y6, Y1, Y4
-	VFMADD231PD  Y11, Y0, Y10
-	VFMADD231PD  Y3, Y1, Y10
-	VMOVUPS      ·dataPsi3F64+0(SB), Y1
-	VFMADD231PD  Y6, Y0, Y1
-	VFMADD231PD  Y3, Y0, Y5
-	VMULPD       Y9, Y12, Y0
-	VFMADD231PD  Y6, Y2, Y0
-	VFMADD231PD  Y11, Y12, Y4
-	VFMADD231PD  Y3, Y2, Y4
-	VMOVUPS      ·dataTwentyFourthF64+0(SB), Y2
-	VFMADD231PD  Y6, Y12, Y2
-	VFMADD231PD  Y3, Y12, Y1
-	VMULPD       Y9, Y5, Y12
-	VFMADD231PD  Y6, Y10, Y12
-	VFMADD231PD  Y11, Y5, Y0
-	VFMADD231PD  Y3, Y10, Y0
-	VMOVUPS      ·dataSincRest0F64+0(SB), Y10
-	VFMADD231PD  Y6, Y5, Y10
-	VFMADD231PD  Y3, Y5, Y2
-	VMULPD       Y9, Y1, Y5
-	VFMADD231PD  Y6, Y4, Y5
-	VFMADD231PD  Y11, Y1, Y12
-	VFMADD231PD  Y3, Y4, Y12
-	VMOVUPS      ·dataHalfF64+0(SB), Y4
-	VFMADD231PD  Y6, Y1, Y4
-	VFMADD231PD  Y3, Y1, Y10
-	VMULPD       Y9, Y2, Y1
-	VFMADD231PD  Y6, Y0, Y1
-	VFMADD231PD  Y11, Y2, Y5
-	VFMADD231PD  Y3, Y0, Y5
-	VMOVUPS      ·dataOneF64+0(SB), Y0
-	VFMADD231PD  Y6, Y2, Y0
-	VFMADD231PD  Y3, Y2, Y4
-	VMULPD       Y9, Y10, Y9
-	VFMADD231PD  Y6, Y12, Y9
-	VFMADD231PD  Y11, Y10, Y1
-	VFMADD231PD  Y3, Y12, Y1
-	VMULPD       Y6, Y10, Y6
-	VFMADD231PD  Y3, Y10, Y0
-	VMULPD       Y8, Y0, Y0
-	VMULPD       Y7, Y4, Y4
-	VMULPD       Y8, Y1, Y1
-	VMULPD       Y7, Y5, Y5
-	VMOVUPS      1152(R13), Y7
-	VMULPD       Y7, Y4, Y8
-	VMULPD       Y7, Y5, Y7
-	VADDPD       Y6, Y8, Y8
-	VADDPD       Y9, Y7, Y7
-	VMOVUPS      864(R13), Y10
-	VFMADD231PD  Y10, Y0, Y8
-	VMOVUPS      1408(R13), Y3
-	VMULPD       Y3, Y10, Y12
-	VMOVUPS      (CX)(R11*1), Y11
-	VMOVUPS      (DX)(DI*1), Y2
-	VFMADD231PD  Y2, Y11, Y12
-	VMOVUPS      Y8, 1152(R13)
-	VMOVUPS      (CX)(R11*2), Y8
-	VMOVUPS      Y9, 1248(R13)
-	VMOVUPS      (DX)(DI*2), Y9
-	VFMADD231PD  Y9, Y8, Y12
-	VMOVUPS      Y6, 1216(R13)
-	VMOVUPS      (DX)(SI*2), Y6
-	VMOVUPS      (R10), Y9
-	VFMADD231PD  Y9, Y6, Y12
-	VMOVUPS      (DX)(SI*1), Y9
-	VMOVUPS      (R12), Y2
-	VFMADD231PD  Y2, Y9, Y12
-	VFMADD231PD  Y10, Y3, Y12
-	VFMADD231PD  Y3, Y0, Y7
-	VFMADD231PD  Y10, Y1, Y7
-	VFMADD231PD  Y12, Y4, Y7
-	VMOVUPS      1120(R13), Y12
-	VMOVUPS      Y7, 1056(R13)
-	VMULPD       Y12, Y4, Y7
-	VMULPD       Y12, Y5, Y12
-	VFMADD231PD  Y11, Y0, Y7
-	VMOVUPS      Y7, 1120(R13)
-	VMULPD       Y9, Y10, Y7
-	VMOVUPS      1376(R13), Y2
-	VFMADD231PD  Y2, Y11, Y7
-	VMOVUPS      (DX)(R9*1), Y2
-	VFMADD231PD  Y2, Y8, Y7
-	VMOVUPS      (R10)(R11*1), Y2
-	VFMADD231PD  Y2, Y6, Y7
-	VMOVUPS      1312(R13), Y2
-	VFMADD231PD  Y2, Y9, Y7
-	VFMADD231PD  Y11, Y3, Y7
-	VFMADD231PD  Y9, Y0, Y12
-	VFMADD231PD  Y11, Y1, Y12
-	VFMADD231PD  Y7, Y4, Y12
-	VMOVUPS      768(R13), Y7
-	VMOVUPS      Y12, 1184(R13)
-	VMULPD       Y7, Y4, Y12
-	VMULPD       Y7, Y5, Y7
-	VFMADD231PD  Y8, Y0, Y12
-	VMOVUPS      Y12, 768(R13)
-	VMULPD       Y6, Y10, Y10
-	VMOVUPS      (DX)(R8*1), Y12
-	VFMADD231PD  Y12, Y11, Y10
-	VMOVUPS      1344(R13), Y11
-	VFMADD231PD  Y11, Y8, Y10
-	VMOVUPS      896(R13), Y11
-	VFMADD231PD  Y11, Y6, Y10
+	VFMADD231PD  Y7, Y6, Y2
+	VMOVUPS      Y2, 832(R14)
+	VMULPD       Y4, Y0, Y8
+	VFMADD231PD  Y1, Y4, Y8
+	VMOVUPS      (R10)(R11*1), Y9
+	VFMADD231PD  Y9, Y6, Y8
+	VMOVUPS      Y8, 864(R14)
+	VMULPD       Y6, Y0, Y10
 	VMOVUPS      (R12)(R11*2), Y11
-	VFMADD231PD  Y11, Y9, Y10
-	VFMADD231PD  Y8, Y3, Y10
-	VFMADD231PD  Y6, Y0, Y7
-	VFMADD231PD  Y8, Y1, Y7
-	VFMADD231PD  Y10, Y4, Y7
-	VMOVUPS      960(R13), Y10
-	VMOVUPS      Y7, 1440(R13)
-	VMULPD       Y10, Y4, Y7
-	VMULPD       Y10, Y5, Y10
-	VMOVUPS      (R12), Y8
-	VFMADD231PD  Y8, Y0, Y7
-	VMOVUPS      Y7, 960(R13)
-	VMULPD       Y3, Y8, Y3
-	VMOVUPS      (DX)(DI*1), Y7
-	VFMADD231PD  Y7, Y2, Y3
-	VMOVUPS      (DX)(DI*2), Y6
-	VFMADD231PD  Y6, Y11, Y3
-	VMOVUPS      (R10), Y6
-	VFMADD231PD  Y6, Y12, Y3
-	VMOVUPS      1376(R13), Y12
-	VFMADD231PD  Y8, Y12, Y3
-	VMOVUPS      864(R13), Y6
-	VFMADD231PD  Y6, Y7, Y3
-	VFMADD231PD  Y7, Y0, Y10
-	VFMADD231PD  Y8, Y1, Y10
-	VFMADD231PD  Y3, Y4, Y10
-	VMOVUPS      800(R13), Y3
-	VMOVUPS      Y10, 1472(R13)
-	VMULPD       Y3, Y4, Y10
-	VMULPD       Y3, Y5, Y3
-	VMOVUPS      1216(R13), Y6
-	VADDPD       Y6, Y10, Y10
-	VMOVUPS      1248(R13), Y6
-	VADDPD       Y6, Y3, Y3
-	VFMADD231PD  Y2, Y0, Y10
-	VMOVUPS      Y10, 800(R13)
-	VMULPD       Y9, Y8, Y9
-	VFMADD231PD  Y12, Y2, Y9
-	VMOVUPS      (DX)(R9*1), Y10
-	VFMADD231PD  Y10, Y11, Y9
-	VMOVUPS      (DX)(R8*1), Y10
-	VMOVUPS      (R10)(R11*1), Y6
-	VFMADD231PD  Y6, Y10, Y9
-	VFMADD231PD  Y2, Y12, Y9
-	VMOVUPS      (CX)(R11*1), Y6
-	VFMADD231PD  Y6, Y7, Y9
-	VFMADD231PD  Y12, Y0, Y3
-	VFMADD231PD  Y2, Y1, Y3
-	VFMADD231PD  Y9, Y4, Y3
-	VMOVUPS      832(R13), Y9
-	VMOVUPS      Y3, 1504(R13)
-	VMULPD       Y9, Y4, Y3
-	VMULPD       Y9, Y5, Y9
-	VFMADD231PD  Y11, Y0, Y3
-	VMOVUPS      Y3, 832(R13)
-	VMOVUPS      (DX)(SI*2), Y3
-	VMULPD       Y3, Y8, Y3
-	VFMADD231PD  Y10, Y2, Y3
-	VMOVUPS      1344(R13), Y2
-	VFMADD231PD  Y2, Y11, Y3
-	VMOVUPS      896(R13), Y6
-	VFMADD231PD  Y6, Y10, Y3
-	VFMADD231PD  Y11, Y12, Y3
-	VMOVUPS      (CX)(R11*2), Y12
-	VFMADD231PD  Y12, Y7, Y3
-	VFMADD231PD  Y10, Y0, Y9
-	VFMADD231PD  Y11, Y1, Y9
-	VFMADD231PD  Y3, Y4, Y9
-	VMOVUPS      928(R13), Y3
-	VMOVUPS      Y9, 1536(R13)
-	VMULPD       Y3, Y4, Y9
-	VMULPD       Y3, Y5, Y3
-	VMOVUPS      (R10), Y11
-	VFMADD231PD  Y11, Y0, Y9
-	VMOVUPS      Y9, 928(R13)
-	VMOVUPS      1408(R13), Y9
-	VMULPD       Y9, Y11, Y9
-	VMOVUPS      (R10)(R11*1), Y10
-	VFMADD231PD  Y7, Y10, Y9
-	VMOVUPS      (DX)(DI*2), Y7
-	VFMADD231PD  Y7, Y6, Y9
-	VFMADD231PD  Y11, Y2, Y9
-	VMOVUPS      (DX)(R9*1), Y12
-	VFMADD231PD  Y8, Y12, Y9
-	VMOVUPS      864(R13), Y8
-	VFMADD231PD  Y8, Y7, Y9
-	VFMADD231PD  Y7, Y0, Y3
-	VFMADD231PD  Y11, Y1, Y3
-	VFMADD231PD  Y9, Y4, Y3
-	VMOVUPS      992(R13), Y9
-	VMULPD       Y9, Y4, Y8
-	VMULPD       Y9, Y5, Y9
-	VFMADD231PD  Y10, Y0, Y8
-	VMOVUPS      Y8, 992(R13)
-	VMOVUPS      (DX)(SI*1), Y8
-	VMULPD       Y8, Y11, Y8
-	VMOVUPS      Y3, 864(R13)
-	VMOVUPS      1376(R13), Y3
-	VFMADD231PD  Y3, Y10, Y8
-	VFMADD231PD  Y12, Y6, Y8
-	VFMADD231PD  Y10, Y2, Y8
-	VMOVUPS      1312(R13), Y3
-	VFMADD231PD  Y3, Y12, Y8
-	VMOVUPS      (CX)(R11*1), Y3
-	VFMADD231PD  Y3, Y7, Y8
-	VFMADD231PD  Y12, Y0, Y9
-	VFMADD231PD  Y10, Y1, Y9
-	VFMADD231PD  Y8, Y4, Y9
-	VMOVUPS      1088(R13), Y8
-	VMULPD       Y8, Y4, Y3
-	VMULPD       Y8, Y5, Y5
-	VMOVUPS      1216(R13), Y8
-	VADDPD       Y8, Y3, Y3
-	VMOVUPS      1248(R13), Y8
-	VADDPD       Y8, Y5, Y5
-	VFMADD231PD  Y6, Y0, Y3
-	VMOVUPS      (DX)(SI*2), Y8
-	VMULPD       Y8, Y11, Y11
-	VMOVUPS      (DX)(R8*1), Y8
-	VFMADD231PD  Y8, Y10, Y11
-	VFMADD231PD  Y2, Y6, Y11
-	VFMADD231PD  Y6, Y2, Y11
-	VMOVUPS      (R12)(R11*2), Y10
-	VFMADD231PD  Y10, Y12, Y11
-	VMOVUPS      (CX)(R11*2), Y12
-	VFMADD231PD  Y12, Y7, Y11
-	VFMADD231PD  Y2, Y0, Y5
-	VFMADD231PD  Y6, Y1, Y5
-	VFMADD231PD  Y11, Y4, Y5
-	VMOVUPS      1024(R13), Y4
-	VMOVUPS      Y4, 352(R13)
-	VMOVUPS      704(R13), Y4
-	VMOVUPS      Y4, 288(R13)
-	VMOVUPS      736(R13), Y4
-	VMOVUPS      Y4, 320(R13)
-	VMOVUPS      1280(R13), Y4
-	VMOVUPS      Y4, 672(R13)
-	VMOVUPS      1152(R13), Y4
-	VMOVUPS      Y4, (R13)
-	VMOVUPS      1056(R13), Y4
-	VMOVUPS      Y4, 384(R13)
-	VMOVUPS      1120(R13), Y4
-	VMOVUPS      Y4, 32(R13)
-	VMOVUPS      1184(R13), Y4
-	VMOVUPS      Y4, 416(R13)
-	VMOVUPS      768(R13), Y4
-	VMOVUPS      Y4, 64(R13)
-	VMOVUPS      1440(R13), Y4
-	VMOVUPS      Y4, 448(R13)
-	VMOVUPS      960(R13), Y4
-	VMOVUPS      Y4, 96(R13)
-	VMOVUPS      1472(R13), Y4
-	VMOVUPS      Y4, 480(R13)
-	VMOVUPS      800(R13), Y4
-	VMOVUPS      Y4, 128(R13)
-	VMOVUPS      1504(R13), Y4
-	VMOVUPS      Y4, 512(R13)
-	VMOVUPS      832(R13), Y4
-	VMOVUPS      Y4, 160(R13)
-	VMOVUPS      1536(R13), Y4
-	VMOVUPS      Y4, 544(R13)
-	VMOVUPS      928(R13), Y4
-	VMOVUPS      Y4, 192(R13)
-	VMOVUPS      864(R13), Y4
-	VMOVUPS      Y4, 576(R13)
-	VMOVUPS      992(R13), Y4
-	VMOVUPS      Y4, 224(R13)
-	VMOVUPS      Y9, 608(R13)
-	VMOVUPS      Y3, 256(R13)
-	VMOVUPS      Y5, 640(R13)
-stage4:
-	VMOVUPS      288(R13), Y5
-	VCMPPD       $0x1e, ·dataZero+0(SB), Y5, Y5
-	VMOVUPS      (R13), Y3
-	VADDPD       ·dataTwoF64+0(SB), Y3, Y3
-	VMOVUPS      128(R13), Y9
-	VADDPD       ·dataTwoF64+0(SB), Y9, Y9
-	VMOVUPS      256(R13), Y4
-	VADDPD       ·dataTwoF64+0(SB), Y4, Y4
-	VMOVUPS      384(R13), Y11
-	VMULPD       Y3, Y11, Y1
-	VMOVUPS      416(R13), Y6
-	VMOVUPS      96(R13), Y0
-	VFMADD231PD  Y0, Y6, Y1
-	VMOVUPS      448(R13), Y2
-	VMOVUPS      192(R13), Y7
-	VFMADD231PD  Y7, Y2, Y1
-	VMOVUPS      Y5, 704(R13)
-	VMOVUPS      32(R13), Y5
-	VMULPD       Y5, Y11, Y12
-	VFMADD231PD  Y9, Y6, Y12
-	VMOVUPS      224(R13), Y10
-	VFMADD231PD  Y10, Y2, Y12
-	VMOVUPS      Y12, 736(R13)
-	VMOVUPS      64(R13), Y12
-	VMULPD       Y12, Y11, Y11
-	VMOVUPS      160(R13), Y8
-	VFMADD231PD  Y8, Y6, Y11
-	VFMADD231PD  Y4, Y2, Y11
-	VMOVUPS      480(R13), Y2
-	VMOVUPS      Y11, 768(R13)
-	VMULPD       Y3, Y2, Y11
-	VMOVUPS      512(R13), Y6
-	VFMADD231PD  Y0, Y6, Y11
-	VMOVUPS      Y1, 800(R13)
-	VMOVUPS      544(R13), Y1
-	VFMADD231PD  Y7, Y1, Y11
-	VMOVUPS      Y11, 832(R13)
-	VMULPD       Y5, Y2, Y11
-	VFMADD231PD  Y9, Y6, Y11
-	VFMADD231PD  Y10, Y1, Y11
-	VMOVUPS      Y11, 864(R13)
-	VMULPD       Y12, Y2, Y11
-	VFMADD231PD  Y8, Y6, Y11
-	VFMADD231PD  Y4, Y1, Y11
-	VMOVUPS      Y11, 896(R13)
-	VMOVUPS      576(R13), Y11
-	VMULPD       Y3, Y11, Y1
-	VMOVUPS      Y3, 928(R13)
-	VMOVUPS      608(R13), Y3
-	VFMADD231PD  Y0, Y3, Y1
-	VMOVUPS      640(R13), Y0
-	VFMADD231PD  Y7, Y0, Y1
-	VMULPD       Y5, Y11, Y7
-	VFMADD231PD  Y9, Y3, Y7
-	VFMADD231PD  Y10, Y0, Y7
-	VMOVUPS      Y9, 960(R13)
-	VMULPD       Y12, Y11, Y9
-	VFMADD231PD  Y8, Y3, Y9
-	VFMADD231PD  Y4, Y0, Y9
-	VMOVUPS      Y4, 992(R13)
-	VMOVUPS      (R13), Y4
-	VMOVUPS      Y9, 1024(R13)
-	VMOVUPS      384(R13), Y9
-	VMOVUPS      Y7, 1056(R13)
-	VMOVUPS      800(R13), Y7
-	VFMADD231PD  Y9, Y4, Y7
-	VFMADD231PD  Y2, Y5, Y7
-	VFMADD231PD  Y11, Y12, Y7
-	VMOVUPS      Y7, 800(R13)
-	VMOVUPS      416(R13), Y7
-	VMOVUPS      736(R13), Y10
-	VFMADD231PD  Y7, Y4, Y10
-	VFMADD231PD  Y6, Y5, Y10
-	VFMADD231PD  Y3, Y12, Y10
-	VMOVUPS      Y10, 736(R13)
-	VMOVUPS      448(R13), Y10
-	VMOVUPS      Y1, 1088(R13)
-	VMOVUPS      768(R13), Y1
-	VFMADD231PD  Y10, Y4, Y1
-	VMOVUPS      544(R13), Y4
-	VFMADD231PD  Y4, Y5, Y1
-	VFMADD231PD  Y0, Y12, Y1
-	VMOVUPS      96(R13), Y12
-	VMOVUPS      832(R13), Y5
-	VFMADD231PD  Y9, Y12, Y5
-	VMOVUPS      Y1, 832(R13)
-	VMOVUPS      128(R13), Y1
+	VFMADD231PD  Y11, Y4, Y10
+	VFMADD231PD  Y3, Y6, Y10
+	VMOVUPS      Y10, 896(R14)
+	VMULPD       Y0, Y5, Y10
+	VFMADD231PD  Y5, Y1, Y10
+	VFMADD231PD  Y7, Y11, Y10
+	VMOVUPS      Y10, 928(R14)
+	VMULPD       Y4, Y5, Y12
+	VFMADD231PD  Y1, Y1, Y12
+	VFMADD231PD  Y9, Y11, Y12
+	VMOVUPS      Y12, 960(R14)
+	VMULPD       Y6, Y5, Y12
+	VFMADD231PD  Y11, Y1, Y12
+	VFMADD231PD  Y3, Y11, Y12
+	VMOVUPS      Y12, 992(R14)
+	VMULPD       Y0, Y7, Y12
+	VFMADD231PD  Y5, Y9, Y12
+	VFMADD231PD  Y7, Y3, Y12
+	VMOVUPS      Y12, 1024(R14)
+	VMOVUPS      Y0, 5632(R13)
+	VMULPD       Y4, Y7, Y4
+	VFMADD231PD  Y1, Y9, Y4
+	VFMADD231PD  Y9, Y3, Y4
+	VMOVUPS      Y4, 1056(R14)
+	VMULPD       Y6, Y7, Y6
+	VFMADD231PD  Y11, Y9, Y6
+	VFMADD231PD  Y3, Y3, Y6
+	VMOVUPS      Y6, 1088(R14)
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y0
+	VMOVUPS      Y3, 5664(R13)
+	VANDPD       ·dataAbsF64+0(SB), Y10, Y10
+	VADDPD       Y10, Y0, Y0
+	VANDPD       ·dataAbsF64+0(SB), Y12, Y12
+	VADDPD       Y12, Y0, Y0
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y8
+	VMOVUPS      960(R14), Y12
+	VANDPD       ·dataAbsF64+0(SB), Y12, Y10
+	VADDPD       Y10, Y8, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y4, Y4
+	VADDPD       Y4, Y8, Y8
+	VMAXPD       Y8, Y0, Y0
+	VMOVUPS      896(R14), Y8
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y8
+	VMOVUPS      992(R14), Y4
+	VANDPD       ·dataAbsF64+0(SB), Y4, Y4
+	VADDPD       Y4, Y8, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y6, Y4
+	VADDPD       Y4, Y8, Y8
+	VMAXPD       Y8, Y0, Y0
+	VMOVUPS      Y0, 384(R14)
+	VADDPD       Y12, Y2, Y2
+	VADDPD       Y6, Y2, Y2
+	VMULPD       ·dataHalfF64+0(SB), Y2, Y2
+	VMOVUPS      Y2, 416(R14)
+	VMULPD       Y7, Y1, Y2
+	VMOVAPS      Y2, Y6
+	VFNMADD231PD Y7, Y1, Y6
+	VFMSUB231PD  Y9, Y5, Y2
+	VADDPD       Y6, Y2, Y2
+	VMULPD       Y9, Y11, Y6
+	VMOVAPS      Y6, Y12
+	VFNMADD231PD Y9, Y11, Y12
+	VMOVUPS      5664(R13), Y0
+	VFMSUB231PD  Y0, Y1, Y6
+	VADDPD       Y12, Y6, Y6
+	VMULPD       Y7, Y11, Y12
+	VMOVAPS      Y12, Y8
+	VFNMADD231PD Y7, Y11, Y8
+	VFMSUB231PD  Y0, Y5, Y12
+	VADDPD       Y8, Y12, Y12
+	VMOVUPS      (CX)(R11*1), Y8
+	VMULPD       Y12, Y8, Y12
+	VMOVUPS      5632(R13), Y4
+	VFMSUB231PD  Y6, Y4, Y12
+	VMOVUPS      (CX)(R11*2), Y6
+	VFMADD231PD  Y2, Y6, Y12
+	VMOVUPS      Y12, 448(R14)
+	VMOVUPS      (DX), Y12
+	VMOVUPS      (DX)(SI*4), Y2
+	VADDPD       Y2, Y12, Y10
+	VMOVUPS      (DX)(SI*8), Y3
+	VADDPD       Y3, Y10, Y10
+	VMULPD       ·dataThirdF64+0(SB), Y10, Y10
+	VMOVUPS      Y10, 1312(R14)
+	VSUBPD       Y10, Y12, Y12
+	VSUBPD       Y10, Y2, Y2
+	VSUBPD       Y10, Y3, Y3
+	VMULPD       Y12, Y4, Y4
+	VMOVUPS      (DX)(DI*1), Y10
+	VFMADD231PD  Y10, Y8, Y4
+	VMOVUPS      (DX)(DI*2), Y8
+	VFMADD231PD  Y8, Y6, Y4
+	VMOVUPS      (DX)(SI*1), Y6
+	VMULPD       Y6, Y5, Y5
 	VFMADD231PD  Y2, Y1, Y5
-	VFMADD231PD  Y11, Y8, Y5
-	VMOVUPS      Y5, 768(R13)
-	VMOVUPS      864(R13), Y5
-	VFMADD231PD  Y7, Y12, Y5
-	VFMADD231PD  Y6, Y1, Y5
-	VFMADD231PD  Y3, Y8, Y5
-	VMOVUPS      Y5, 864(R13)
-	VMOVUPS      896(R13), Y5
-	VFMADD231PD  Y10, Y12, Y5
-	VFMADD231PD  Y4, Y1, Y5
-	VFMADD231PD  Y0, Y8, Y5
-	VMOVUPS      192(R13), Y8
-	VMOVUPS      1088(R13), Y1
-	VFMADD231PD  Y9, Y8, Y1
-	VMOVUPS      224(R13), Y12
-	VFMADD231PD  Y2, Y12, Y1
-	VMOVUPS      Y5, 1088(R13)
-	VMOVUPS      256(R13), Y5
-	VFMADD231PD  Y11, Y5, Y1
-	VMOVUPS      1056(R13), Y11
-	VFMADD231PD  Y7, Y8, Y11
-	VFMADD231PD  Y6, Y12, Y11
-	VFMADD231PD  Y3, Y5, Y11
-	VMOVUPS      1024(R13), Y3
-	VFMADD231PD  Y10, Y8, Y3
-	VFMADD231PD  Y4, Y12, Y3
-	VFMADD231PD  Y0, Y5, Y3
-	VMOVUPS      800(R13), Y5
-	VMOVUPS      704(R13), Y12
-	VBLENDVPD    Y12, Y5, Y9, Y9
-	VMOVUPS      736(R13), Y5
-	VBLENDVPD    Y12, Y5, Y7, Y7
-	VMOVUPS      832(R13), Y5
-	VBLENDVPD    Y12, Y5, Y10, Y10
-	VMOVUPS      768(R13), Y5
-	VBLENDVPD    Y12, Y5, Y2, Y2
-	VMOVUPS      864(R13), Y5
-	VBLENDVPD    Y12, Y5, Y6, Y6
-	VMOVUPS      1088(R13), Y5
-	VBLENDVPD    Y12, Y5, Y4, Y4
-	VMOVUPS      576(R13), Y5
-	VBLENDVPD    Y12, Y1, Y5, Y5
-	VMOVUPS      608(R13), Y1
-	VBLENDVPD    Y12, Y11, Y1, Y1
-	VBLENDVPD    Y12, Y3, Y0, Y0
-	VMOVUPS      (R13), Y3
-	VMOVUPS      928(R13), Y11
-	VMOVUPS      Y0, 1088(R13)
-	VMULPD       Y11, Y3, Y0
-	VMOVUPS      Y1, 864(R13)
-	VMOVUPS      32(R13), Y1
-	VMOVUPS      Y5, 768(R13)
-	VMOVUPS      96(R13), Y5
-	VFMADD231PD  Y5, Y1, Y0
-	VMOVUPS      Y4, 832(R13)
-	VMOVUPS      64(R13), Y4
-	VFMADD231PD  Y8, Y4, Y0
-	VMOVUPS      Y6, 736(R13)
-	VMULPD       Y1, Y3, Y6
-	VMOVUPS      Y2, 800(R13)
-	VMOVUPS      960(R13), Y2
-	VFMADD231PD  Y2, Y1, Y6
-	VMOVUPS      Y10, 1024(R13)
-	VMOVUPS      224(R13), Y10
-	VFMADD231PD  Y10, Y4, Y6
-	VMOVUPS      Y7, 1056(R13)
-	VMULPD       Y4, Y3, Y3
-	VMOVUPS      Y9, 896(R13)
-	VMOVUPS      160(R13), Y9
-	VFMADD231PD  Y9, Y1, Y3
-	VMOVUPS      Y6, 1120(R13)
-	VMOVUPS      992(R13), Y6
-	VFMADD231PD  Y6, Y4, Y3
-	VMOVUPS      Y3, 1152(R13)
-	VMULPD       Y11, Y5, Y3
-	VMOVUPS      128(R13), Y7
-	VFMADD231PD  Y5, Y7, Y3
-	VFMADD231PD  Y8, Y9, Y3
-	VMOVUPS      Y3, 1184(R13)
-	VMULPD       Y1, Y5, Y3
-	VFMADD231PD  Y2, Y7, Y3
-	VFMADD231PD  Y10, Y9, Y3
-	VMOVUPS      Y3, 1216(R13)
-	VMULPD       Y4, Y5, Y3
-	VFMADD231PD  Y9, Y7, Y3
-	VFMADD231PD  Y6, Y9, Y3
-	VMULPD       Y11, Y8, Y11
-	VFMADD231PD  Y5, Y10, Y11
-	VMOVUPS      Y3, 928(R13)
-	VMOVUPS      256(R13), Y3
-	VFMADD231PD  Y8, Y3, Y11
-	VMOVUPS      Y11, 1248(R13)
-	VMULPD       Y1, Y8, Y11
-	VFMADD231PD  Y2, Y10, Y11
+	VMOVUPS      (DX)(R9*1), Y1
+	VFMADD231PD  Y1, Y11, Y5
+	VADDPD       Y5, Y4, Y4
+	VMOVUPS      (DX)(SI*2), Y5
+	VMULPD       Y5, Y7, Y7
+	VMOVUPS      (DX)(R8*1), Y11
+	VFMADD231PD  Y11, Y9, Y7
+	VFMADD231PD  Y3, Y0, Y7
+	VADDPD       Y7, Y4, Y4
+	VMOVUPS      Y4, 1344(R14)
+	VMOVUPS      832(R14), Y4
+	VMULPD       Y12, Y4, Y4
+	VMOVUPS      864(R14), Y12
+	VFMADD231PD  Y10, Y12, Y4
+	VMOVUPS      896(R14), Y12
+	VFMADD231PD  Y8, Y12, Y4
+	VMOVUPS      928(R14), Y12
+	VMULPD       Y6, Y12, Y12
+	VMOVUPS      960(R14), Y6
+	VFMADD231PD  Y2, Y6, Y12
+	VMOVUPS      992(R14), Y6
+	VFMADD231PD  Y1, Y6, Y12
+	VADDPD       Y12, Y4, Y4
+	VMOVUPS      1024(R14), Y12
+	VMULPD       Y5, Y12, Y12
+	VMOVUPS      1056(R14), Y5
+	VFMADD231PD  Y11, Y5, Y12
+	VMOVUPS      1088(R14), Y5
+	VFMADD231PD  Y3, Y5, Y12
+	VADDPD       Y12, Y4, Y4
+	VMOVUPS      Y4, 1376(R14)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, R12
+	ADDQ         $+32, R10
+	ADDQ         $+32, DX
+	ADDQ         $+1408, R14
+	DECQ         R15
+	JNE          vectors3
+	MOVQ         6272(SP), R15
+	SHLQ         $0x05, R15
+	SUBQ         R15, AX
+	SUBQ         R15, CX
+	SUBQ         R15, R12
+	SUBQ         R15, R10
+	SUBQ         R15, DX
+	MOVQ         R13, R14
+	MOVQ         6272(SP), R15
+vectors5:
+	VMOVUPS     (CX), Y4
+	VANDPD      ·dataAbsF64+0(SB), Y4, Y4
+	VMOVUPS     (CX)(R11*1), Y12
+	VANDPD      ·dataAbsF64+0(SB), Y12, Y12
+	VMAXPD      Y12, Y4, Y4
+	VMOVUPS     (CX)(R11*2), Y12
+	VANDPD      ·dataAbsF64+0(SB), Y12, Y12
+	VMAXPD      Y12, Y4, Y4
+	VMOVUPS     (R12), Y12
+	VANDPD      ·dataAbsF64+0(SB), Y12, Y12
+	VMAXPD      Y12, Y4, Y4
+	VMOVUPS     (R12)(R11*1), Y12
+	VANDPD      ·dataAbsF64+0(SB), Y12, Y12
+	VMAXPD      Y12, Y4, Y4
+	VMOVUPS     (R12)(R11*2), Y12
+	VANDPD      ·dataAbsF64+0(SB), Y12, Y12
+	VMAXPD      Y12, Y4, Y4
+	VMOVUPS     (R10), Y12
+	VANDPD      ·dataAbsF64+0(SB), Y12, Y12
+	VMAXPD      Y12, Y4, Y4
+	VMOVUPS     (R10)(R11*1), Y12
+	VANDPD      ·dataAbsF64+0(SB), Y12, Y12
+	VMAXPD      Y12, Y4, Y4
+	VMOVUPS     (R10)(R11*2), Y12
+	VANDPD      ·dataAbsF64+0(SB), Y12, Y12
+	VMAXPD      Y12, Y4, Y4
+	VMOVUPS     (DX), Y12
+	VANDPD      ·dataAbsF64+0(SB), Y12, Y12
+	VMAXPD      Y12, Y4, Y4
+	VMOVUPS     (DX)(SI*1), Y12
+	VANDPD      ·dataAbsF64+0(SB), Y12, Y12
+	VMAXPD      Y12, Y4, Y4
+	VMOVUPS     (DX)(SI*2), Y12
+	VANDPD      ·dataAbsF64+0(SB), Y12, Y12
+	VMAXPD      Y12, Y4, Y4
+	VMOVUPS     (DX)(DI*1), Y12
+	VANDPD      ·dataAbsF64+0(SB), Y12, Y12
+	VMAXPD      Y12, Y4, Y4
+	VMOVUPS     (DX)(SI*4), Y12
+	VANDPD      ·dataAbsF64+0(SB), Y12, Y12
+	VMAXPD      Y12, Y4, Y4
+	VMOVUPS     (DX)(R8*1), Y12
+	VANDPD      ·dataAbsF64+0(SB), Y12, Y12
+	VMAXPD      Y12, Y4, Y4
+	VMOVUPS     (DX)(DI*2), Y12
+	VANDPD      ·dataAbsF64+0(SB), Y12, Y12
+	VMAXPD      Y12, Y4, Y4
+	VMOVUPS     (DX)(R9*1), Y12
+	VANDPD      ·dataAbsF64+0(SB), Y12, Y12
+	VMAXPD      Y12, Y4, Y4
+	VMOVUPS     (DX)(SI*8), Y12
+	VANDPD      ·dataAbsF64+0(SB), Y12, Y12
+	VMAXPD      Y12, Y4, Y4
+	VCMPPD      $0x16, ·dataSquareMaxF64+0(SB), Y4, Y4
+	VMOVUPS     384(R14), Y12
+	VCMPPD      $0x16, ·dataNorm2MaxF64+0(SB), Y12, Y5
+	VMOVUPS     320(R14), Y3
+	VANDPD      ·dataAbsF64+0(SB), Y3, Y3
+	VCMPPD      $0x16, ·dataExpHalfF64+0(SB), Y3, Y3
+	VORPD       Y5, Y3, Y3
+	VORPD       Y3, Y4, Y4
+	VMOVUPS     ·dataZero+0(SB), Y3
+	VBLENDVPD   Y4, ·dataAllOnesF32+0(SB), Y3, Y3
+	VMOVUPS     Y3, 352(R14)
+	VMINPD      ·dataNorm2MaxF64+0(SB), Y12, Y12
+	VMAXPD      ·dataOneF64+0(SB), Y12, Y12
+	VPSRLQ      $0x34, Y12, Y12
+	VORPD       ·dataTwo52F64+0(SB), Y12, Y12
+	VSUBPD      ·dataTwo52Bias1F64+0(SB), Y12, Y12
+	VMOVUPS     ·dataHalfF64+0(SB), Y3
+	VFMADD213PD ·dataMinusThreeQuartersF64+0(SB), Y12, Y3
+	VADDPD      ·dataRoundF64+0(SB), Y3, Y3
+	VSUBPD      ·dataRoundF64+0(SB), Y3, Y3
+	VMOVUPS     Y3, 288(R14)
+	VMOVUPS     ·dataRoundF64+0(SB), Y12
+	VSUBPD      Y3, Y12, Y12
+	VPSLLQ      $0x34, Y12, Y12
+	VPADDQ      ·dataOneF64+0(SB), Y12, Y12
+	VMOVUPS     Y12, 480(R14)
+	VMULPD      Y12, Y12, Y3
+	VMOVUPS     416(R14), Y4
+	VMULPD      Y3, Y4, Y4
+	VMULPD      Y12, Y3, Y12
+	VMOVUPS     448(R14), Y5
+	VMULPD      Y12, Y5, Y5
+	VMOVUPS     1344(R14), Y11
+	VMULPD      Y3, Y11, Y11
+	VMOVUPS     1376(R14), Y3
+	VMULPD      Y12, Y3, Y3
+	VMOVUPS     Y4, 416(R14)
+	VMOVUPS     Y5, 448(R14)
+	VMOVUPS     Y11, 1344(R14)
+	VMOVUPS     Y3, 1376(R14)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	ADDQ        $+32, R12
+	ADDQ        $+32, R10
+	ADDQ        $+32, DX
+	ADDQ        $+1408, R14
+	DECQ        R15
+	JNE         vectors5
+	MOVQ        6272(SP), R15
+	SHLQ        $0x05, R15
+	SUBQ        R15, AX
+	SUBQ        R15, CX
+	SUBQ        R15, R12
+	SUBQ        R15, R10
+	SUBQ        R15, DX
+	MOVQ        R13, R14
+	MOVQ        6272(SP), R15
+vectors7:
+	VMOVUPS     1376(R14), Y3
+	VMULPD      ·dataInverseFactorialwF64+0(SB), Y3, Y11
+	VMOVUPS     1344(R14), Y5
+	VMULPD      ·dataInverseFactorialwF64+0(SB), Y5, Y4
+	VMOVUPS     448(R14), Y12
+	VMOVUPS     ·dataInverseFactorialwF64+0(SB), Y6
+	VFMADD213PD ·dataSincRest8F64+0(SB), Y12, Y6
+	VMOVUPS     416(R14), Y1
+	VMOVUPS     ·dataInverseFactorialwF64+0(SB), Y2
+	VFMADD213PD ·dataPsi18F64+0(SB), Y1, Y2
+	VMULPD      ·dataInverseFactorialvF64+0(SB), Y3, Y8
+	VFMADD231PD ·dataZero+0(SB), Y12, Y8
+	VFMADD231PD ·dataInverseFactorialvF64+0(SB), Y5, Y11
+	VFMADD231PD ·dataZero+0(SB), Y1, Y11
+	VMOVUPS     ·dataInverseFactorialvF64+0(SB), Y10
+	VFMADD213PD ·dataPsi16F64+0(SB), Y12, Y10
+	VFMADD231PD ·dataInverseFactorialvF64+0(SB), Y1, Y6
+	VMULPD      Y3, Y2, Y7
+	VFMADD231PD Y12, Y4, Y7
+	VFMADD231PD Y5, Y2, Y8
+	VFMADD231PD Y1, Y4, Y8
+	VMOVUPS     ·dataPsi15F64+0(SB), Y4
+	VFMADD231PD Y12, Y2, Y4
+	VFMADD231PD Y1, Y2, Y10
+	VMULPD      Y3, Y6, Y2
+	VFMADD231PD Y12, Y11, Y2
+	VFMADD231PD Y5, Y6, Y7
+	VFMADD231PD Y1, Y11, Y7
+	VMOVUPS     ·dataPsi14F64+0(SB), Y11
+	VFMADD231PD Y12, Y6, Y11
+	VFMADD231PD Y1, Y6, Y4
+	VMULPD      Y3, Y10, Y6
+	VFMADD231PD Y12, Y8, Y6
+	VFMADD231PD Y5, Y10, Y2
+	VFMADD231PD Y1, Y8, Y2
+	VMOVUPS     ·dataSincRest6F64+0(SB), Y8
+	VFMADD231PD Y12, Y10, Y8
+	VFMADD231PD Y1, Y10, Y11
+	VMULPD      Y3, Y4, Y10
+	VFMADD231PD Y12, Y7, Y10
+	VFMADD231PD Y5, Y4, Y6
+	VFMADD231PD Y1, Y7, Y6
+	VMOVUPS     ·dataPsi12F64+0(SB), Y7
+	VFMADD231PD Y12, Y4, Y7
+	VFMADD231PD Y1, Y4, Y8
+	VMULPD      Y3, Y11, Y4
+	VFMADD231PD Y12, Y2, Y4
+	VFMADD231PD Y5, Y11, Y10
+	VFMADD231PD Y1, Y2, Y10
+	VMOVUPS     ·dataPsi11F64+0(SB), Y2
+	VFMADD231PD Y12, Y11, Y2
+	VFMADD231PD Y1, Y11, Y7
+	VMULPD      Y3, Y8, Y11
+	VFMADD231PD Y12, Y6, Y11
+	VFMADD231PD Y5, Y8, Y4
+	VFMADD231PD Y1, Y6, Y4
+	VMOVUPS     ·dataPsi10F64+0(SB), Y6
+	VFMADD231PD Y12, Y8, Y6
+	VFMADD231PD Y1, Y8, Y2
+	VMULPD      Y3, Y7, Y8
+	VFMADD231PD Y12, Y10, Y8
+	VFMADD231PD Y5, Y7, Y11
+	VFMADD231PD Y1, Y10, Y11
+	VMOVUPS     ·dataSincRest4F64+0(SB), Y10
+	VFMADD231PD Y12, Y7, Y10
+	VFMADD231PD Y1, Y7, Y6
+	VMULPD      Y3, Y2, Y7
+	VFMADD231PD Y12, Y4, Y7
+	VFMADD231PD Y5, Y2, Y8
+	VFMADD231PD Y1, Y4, Y8
+	VMOVUPS     ·dataPsi8F64+0(SB), Y4
+	VFMADD231PD Y12, Y2, Y4
+	VFMADD231PD Y1, Y2, Y10
+	VMULPD      Y3, Y6, Y2
+	VFMADD231PD Y12, Y11, Y2
+	VFMADD231PD Y5, Y6, Y7
+	VFMADD231PD Y1, Y11, Y7
+	VMOVUPS     ·dataPsi7F64+0(SB), Y11
+	VFMADD231PD Y12, Y6, Y11
+	VFMADD231PD Y1, Y6, Y4
+	VMULPD      Y3, Y10, Y6
+	VFMADD231PD Y12, Y8, Y6
+	VFMADD231PD Y5, Y10, Y2
+	VFMADD231PD Y1, Y8, Y2
+	VMOVUPS     ·dataPsi6F64+0(SB), Y8
+	VFMADD231PD Y12, Y10, Y8
+	VFMADD231PD Y1, Y10, Y11
+	VMULPD      Y3, Y4, Y10
+	VFMADD231PD Y12, Y7, Y10
+	VFMADD231PD Y5, Y4, Y6
+	VFMADD231PD Y1, Y7, Y6
+	VMOVUPS     ·dataSincRest2F64+0(SB), Y7
+	VFMADD231PD Y12, Y4, Y7
+	VFMADD231PD Y1, Y4, Y8
+	VMULPD      Y3, Y11, Y4
+	VFMADD231PD Y12, Y2, Y4
+	VFMADD231PD Y5, Y11, Y10
+	VFMADD231PD Y1, Y2, Y10
+	VMOVUPS     ·dataHalfCotRest1F64+0(SB), Y2
+	VFMADD231PD Y12, Y11, Y2
+	VFMADD231PD Y1, Y11, Y7
+	VMULPD      Y3, Y8, Y11
+	VFMADD231PD Y12, Y6, Y11
+	VFMADD231PD Y5, Y8, Y4
+	VFMADD231PD Y1, Y6, Y4
+	VMOVUPS     ·dataPsi3F64+0(SB), Y6
+	VFMADD231PD Y12, Y8, Y6
+	VFMADD231PD Y1, Y8, Y2
+	VMULPD      Y3, Y7, Y8
+	VFMADD231PD Y12, Y10, Y8
+	VFMADD231PD Y5, Y7, Y11
+	VFMADD231PD Y1, Y10, Y11
+	VMOVUPS     ·dataTwentyFourthF64+0(SB), Y10
+	VFMADD231PD Y12, Y7, Y10
+	VFMADD231PD Y1, Y7, Y6
+	VMULPD      Y3, Y2, Y7
+	VFMADD231PD Y12, Y4, Y7
+	VFMADD231PD Y5, Y2, Y8
+	VFMADD231PD Y1, Y4, Y8
+	VMOVUPS     ·dataSincRest0F64+0(SB), Y4
+	VFMADD231PD Y12, Y2, Y4
+	VFMADD231PD Y1, Y2, Y10
+	VMULPD      Y3, Y6, Y2
+	VFMADD231PD Y12, Y11, Y2
+	VFMADD231PD Y5, Y6, Y7
+	VFMADD231PD Y1, Y11, Y7
+	VMOVUPS     ·dataHalfF64+0(SB), Y11
+	VFMADD231PD Y12, Y6, Y11
+	VFMADD231PD Y1, Y6, Y4
+	VMULPD      Y3, Y10, Y6
+	VFMADD231PD Y12, Y8, Y6
+	VFMADD231PD Y5, Y10, Y2
+	VFMADD231PD Y1, Y8, Y2
+	VMOVUPS     ·dataOneF64+0(SB), Y8
+	VFMADD231PD Y12, Y10, Y8
+	VFMADD231PD Y1, Y10, Y11
+	VMULPD      Y3, Y4, Y3
+	VFMADD231PD Y12, Y7, Y3
+	VMOVUPS     Y3, 1216(R14)
+	VFMADD231PD Y5, Y4, Y6
+	VFMADD231PD Y1, Y7, Y6
+	VMOVUPS     480(R14), Y7
+	VMULPD      Y7, Y7, Y5
+	VMULPD      Y12, Y4, Y12
+	VMOVUPS     Y12, 1120(R14)
+	VFMADD231PD Y1, Y4, Y8
+	VMULPD      Y7, Y8, Y8
+	VMOVUPS     Y8, 1152(R14)
+	VMULPD      Y5, Y11, Y11
+	VMOVUPS     Y11, 1184(R14)
+	VMULPD      Y7, Y6, Y6
+	VMOVUPS     Y6, 1248(R14)
+	VMULPD      Y5, Y2, Y2
+	VMOVUPS     Y2, 1280(R14)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	ADDQ        $+32, R12
+	ADDQ        $+32, R10
+	ADDQ        $+32, DX
+	ADDQ        $+1408, R14
+	DECQ        R15
+	JNE         vectors7
+	MOVQ        6272(SP), R15
+	SHLQ        $0x05, R15
+	SUBQ        R15, AX
+	SUBQ        R15, CX
+	SUBQ        R15, R12
+	SUBQ        R15, R10
+	SUBQ        R15, DX
+	MOVQ        R13, R14
+	MOVQ        6272(SP), R15
+vectors9:
+	VMOVUPS     (CX), Y2
+	VMOVUPS     320(R14), Y5
+	VSUBPD      Y5, Y2, Y2
+	VMOVUPS     (DX), Y6
+	VMOVUPS     1312(R14), Y7
+	VSUBPD      Y7, Y6, Y6
+	VMOVUPS     (R12)(R11*1), Y11
+	VSUBPD      Y5, Y11, Y11
+	VMOVUPS     (DX)(SI*4), Y8
+	VSUBPD      Y7, Y8, Y8
+	VMOVUPS     (R10)(R11*2), Y4
+	VSUBPD      Y5, Y4, Y4
+	VMOVUPS     (DX)(SI*8), Y5
+	VSUBPD      Y7, Y5, Y5
+	VMOVUPS     1184(R14), Y7
+	VMOVUPS     832(R14), Y1
+	VMULPD      Y1, Y7, Y12
+	VMOVUPS     1280(R14), Y3
+	VMULPD      Y1, Y3, Y1
+	VMOVUPS     1120(R14), Y10
+	VADDPD      Y10, Y12, Y12
+	VMOVUPS     1216(R14), Y10
+	VADDPD      Y10, Y1, Y1
+	VMOVUPS     1152(R14), Y10
+	VFMADD231PD Y2, Y10, Y12
+	VMOVUPS     Y12, (R14)
+	VMULPD      Y6, Y2, Y12
+	VMOVUPS     (CX)(R11*1), Y0
+	VMOVUPS     (DX)(DI*1), Y9
+	VFMADD231PD Y9, Y0, Y12
+	VMOVUPS     (CX)(R11*2), Y9
+	VMOVUPS     Y4, 5632(R13)
+	VMOVUPS     (DX)(DI*2), Y4
+	VFMADD231PD Y4, Y9, Y12
+	VMOVUPS     (DX)(SI*2), Y4
+	VMOVUPS     Y5, 5664(R13)
+	VMOVUPS     (R10), Y5
+	VFMADD231PD Y5, Y4, Y12
+	VMOVUPS     (DX)(SI*1), Y5
+	VMOVUPS     Y11, 5696(R13)
+	VMOVUPS     (R12), Y11
+	VFMADD231PD Y11, Y5, Y12
+	VFMADD231PD Y2, Y6, Y12
+	VFMADD231PD Y6, Y10, Y1
+	VMOVUPS     1248(R14), Y11
+	VFMADD231PD Y2, Y11, Y1
+	VFMADD231PD Y12, Y7, Y1
+	VMOVUPS     Y1, 544(R14)
+	VMOVUPS     864(R14), Y1
+	VMULPD      Y1, Y7, Y12
+	VMULPD      Y1, Y3, Y1
+	VFMADD231PD Y0, Y10, Y12
+	VMOVUPS     Y12, 32(R14)
+	VMULPD      Y5, Y2, Y12
+	VFMADD231PD Y8, Y0, Y12
+	VMOVUPS     Y8, 5728(R13)
+	VMOVUPS     (DX)(R9*1), Y8
+	VFMADD231PD Y8, Y9, Y12
+	VMOVUPS     (R10)(R11*1), Y8
+	VFMADD231PD Y8, Y4, Y12
+	VMOVUPS     5696(R13), Y8
+	VFMADD231PD Y8, Y5, Y12
+	VFMADD231PD Y0, Y6, Y12
+	VFMADD231PD Y5, Y10, Y1
+	VFMADD231PD Y0, Y11, Y1
+	VFMADD231PD Y12, Y7, Y1
+	VMOVUPS     Y1, 576(R14)
+	VMOVUPS     896(R14), Y1
+	VMULPD      Y1, Y7, Y12
+	VMULPD      Y1, Y3, Y1
+	VFMADD231PD Y9, Y10, Y12
+	VMOVUPS     Y12, 64(R14)
+	VMULPD      Y4, Y2, Y12
+	VMOVUPS     Y2, 5760(R13)
+	VMOVUPS     (DX)(R8*1), Y2
+	VFMADD231PD Y2, Y0, Y12
+	VMOVUPS     5664(R13), Y0
+	VFMADD231PD Y0, Y9, Y12
+	VMOVUPS     5632(R13), Y0
+	VFMADD231PD Y0, Y4, Y12
+	VMOVUPS     (R12)(R11*2), Y0
+	VFMADD231PD Y0, Y5, Y12
+	VFMADD231PD Y9, Y6, Y12
+	VFMADD231PD Y4, Y10, Y1
+	VFMADD231PD Y9, Y11, Y1
+	VFMADD231PD Y12, Y7, Y1
+	VMOVUPS     Y1, 608(R14)
+	VMOVUPS     928(R14), Y1
+	VMULPD      Y1, Y7, Y12
+	VMULPD      Y1, Y3, Y1
+	VMOVUPS     (R12), Y9
+	VFMADD231PD Y9, Y10, Y12
+	VMOVUPS     Y12, 96(R14)
+	VMULPD      Y6, Y9, Y12
+	VMOVUPS     Y6, 5792(R13)
+	VMOVUPS     (DX)(DI*1), Y6
+	VFMADD231PD Y6, Y8, Y12
+	VMOVUPS     (DX)(DI*2), Y4
+	VFMADD231PD Y4, Y0, Y12
+	VMOVUPS     (R10), Y4
+	VFMADD231PD Y4, Y2, Y12
+	VMOVUPS     5728(R13), Y2
+	VFMADD231PD Y9, Y2, Y12
+	VMOVUPS     5760(R13), Y4
+	VFMADD231PD Y4, Y6, Y12
+	VFMADD231PD Y6, Y10, Y1
+	VFMADD231PD Y9, Y11, Y1
+	VFMADD231PD Y12, Y7, Y1
+	VMOVUPS     Y1, 640(R14)
+	VMOVUPS     960(R14), Y1
+	VMULPD      Y1, Y7, Y12
+	VMULPD      Y1, Y3, Y1
+	VMOVUPS     1120(R14), Y4
+	VADDPD      Y4, Y12, Y12
+	VMOVUPS     1216(R14), Y4
+	VADDPD      Y4, Y1, Y1
+	VFMADD231PD Y8, Y10, Y12
+	VMOVUPS     Y12, 128(R14)
+	VMULPD      Y5, Y9, Y5
+	VFMADD231PD Y2, Y8, Y5
+	VMOVUPS     (DX)(R9*1), Y12
+	VFMADD231PD Y12, Y0, Y5
+	VMOVUPS     (DX)(R8*1), Y12
+	VMOVUPS     (R10)(R11*1), Y4
+	VFMADD231PD Y4, Y12, Y5
+	VFMADD231PD Y8, Y2, Y5
+	VMOVUPS     (CX)(R11*1), Y4
+	VFMADD231PD Y4, Y6, Y5
+	VFMADD231PD Y2, Y10, Y1
+	VFMADD231PD Y8, Y11, Y1
+	VFMADD231PD Y5, Y7, Y1
+	VMOVUPS     Y1, 672(R14)
+	VMOVUPS     992(R14), Y1
+	VMULPD      Y1, Y7, Y5
+	VMULPD      Y1, Y3, Y1
+	VFMADD231PD Y0, Y10, Y5
+	VMOVUPS     Y5, 160(R14)
+	VMOVUPS     (DX)(SI*2), Y5
+	VMULPD      Y5, Y9, Y5
+	VFMADD231PD Y12, Y8, Y5
+	VMOVUPS     5664(R13), Y8
+	VFMADD231PD Y8, Y0, Y5
+	VMOVUPS     5632(R13), Y4
+	VFMADD231PD Y4, Y12, Y5
+	VFMADD231PD Y0, Y2, Y5
+	VMOVUPS     (CX)(R11*2), Y2
+	VFMADD231PD Y2, Y6, Y5
+	VFMADD231PD Y12, Y10, Y1
+	VFMADD231PD Y0, Y11, Y1
+	VFMADD231PD Y5, Y7, Y1
+	VMOVUPS     Y1, 704(R14)
+	VMOVUPS     1024(R14), Y1
+	VMULPD      Y1, Y7, Y5
+	VMULPD      Y1, Y3, Y1
+	VMOVUPS     (R10), Y0
+	VFMADD231PD Y0, Y10, Y5
+	VMOVUPS     Y5, 192(R14)
+	VMOVUPS     5792(R13), Y5
+	VMULPD      Y5, Y0, Y5
+	VMOVUPS     (R10)(R11*1), Y12
+	VFMADD231PD Y6, Y12, Y5
+	VMOVUPS     (DX)(DI*2), Y6
+	VFMADD231PD Y6, Y4, Y5
+	VFMADD231PD Y0, Y8, Y5
+	VMOVUPS     (DX)(R9*1), Y2
+	VFMADD231PD Y9, Y2, Y5
+	VMOVUPS     5760(R13), Y9
+	VFMADD231PD Y9, Y6, Y5
+	VFMADD231PD Y6, Y10, Y1
+	VFMADD231PD Y0, Y11, Y1
+	VFMADD231PD Y5, Y7, Y1
+	VMOVUPS     Y1, 736(R14)
+	VMOVUPS     1056(R14), Y1
+	VMULPD      Y1, Y7, Y5
+	VMULPD      Y1, Y3, Y1
+	VFMADD231PD Y12, Y10, Y5
+	VMOVUPS     Y5, 224(R14)
+	VMOVUPS     (DX)(SI*1), Y5
+	VMULPD      Y5, Y0, Y5
+	VMOVUPS     5728(R13), Y9
+	VFMADD231PD Y9, Y12, Y5
+	VFMADD231PD Y2, Y4, Y5
+	VFMADD231PD Y12, Y8, Y5
+	VMOVUPS     5696(R13), Y9
+	VFMADD231PD Y9, Y2, Y5
+	VMOVUPS     (CX)(R11*1), Y9
+	VFMADD231PD Y9, Y6, Y5
+	VFMADD231PD Y2, Y10, Y1
+	VFMADD231PD Y12, Y11, Y1
+	VFMADD231PD Y5, Y7, Y1
+	VMOVUPS     Y1, 768(R14)
+	VMOVUPS     1088(R14), Y1
+	VMULPD      Y1, Y7, Y5
+	VMULPD      Y1, Y3, Y3
+	VMOVUPS     1120(R14), Y1
+	VADDPD      Y1, Y5, Y5
+	VMOVUPS     1216(R14), Y1
+	VADDPD      Y1, Y3, Y3
+	VFMADD231PD Y4, Y10, Y5
+	VMOVUPS     Y5, 256(R14)
+	VMOVUPS     (DX)(SI*2), Y5
+	VMULPD      Y5, Y0, Y0
+	VMOVUPS     (DX)(R8*1), Y5
+	VFMADD231PD Y5, Y12, Y0
+	VFMADD231PD Y8, Y4, Y0
+	VFMADD231PD Y4, Y8, Y0
+	VMOVUPS     (R12)(R11*2), Y12
+	VFMADD231PD Y12, Y2, Y0
+	VMOVUPS     (CX)(R11*2), Y2
+	VFMADD231PD Y2, Y6, Y0
+	VFMADD231PD Y8, Y10, Y3
+	VFMADD231PD Y4, Y11, Y3
+	VFMADD231PD Y0, Y7, Y3
+	VMOVUPS     Y3, 800(R14)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	ADDQ        $+32, R12
+	ADDQ        $+32, R10
+	ADDQ        $+32, DX
+	ADDQ        $+1408, R14
+	DECQ        R15
+	JNE         vectors9
+	MOVQ        6272(SP), R15
+	SHLQ        $0x05, R15
+	SUBQ        R15, AX
+	SUBQ        R15, CX
+	SUBQ        R15, R12
+	SUBQ        R15, R10
+	SUBQ        R15, DX
+	MOVQ        R13, R14
+	MOVQ        6272(SP), R15
+vectors11:
+stage12:
+	VMOVUPS     288(R14), Y3
+	VCMPPD      $0x1e, ·dataZero+0(SB), Y3, Y7
+	VMOVMSKPD   Y7, BP
+	TESTL       BP, BP
+	JE          done13
+	VSUBPD      ·dataOneF64+0(SB), Y3, Y3
+	VMOVUPS     (R14), Y0
+	VADDPD      ·dataTwoF64+0(SB), Y0, Y0
+	VMOVUPS     128(R14), Y11
+	VADDPD      ·dataTwoF64+0(SB), Y11, Y11
+	VMOVUPS     256(R14), Y4
+	VADDPD      ·dataTwoF64+0(SB), Y4, Y4
+	VMOVUPS     544(R14), Y10
+	VMULPD      Y0, Y10, Y8
+	VMOVUPS     576(R14), Y6
+	VMOVUPS     96(R14), Y2
+	VFMADD231PD Y2, Y6, Y8
+	VMOVUPS     608(R14), Y12
+	VMOVUPS     Y3, 5632(R13)
+	VMOVUPS     192(R14), Y3
+	VFMADD231PD Y3, Y12, Y8
+	VMOVUPS     Y7, 5664(R13)
+	VMOVUPS     32(R14), Y7
+	VMULPD      Y7, Y10, Y5
+	VFMADD231PD Y11, Y6, Y5
+	VMOVUPS     224(R14), Y1
+	VFMADD231PD Y1, Y12, Y5
+	VMOVUPS     Y5, 5696(R13)
+	VMOVUPS     64(R14), Y5
+	VMULPD      Y5, Y10, Y10
+	VMOVUPS     160(R14), Y9
+	VFMADD231PD Y9, Y6, Y10
+	VFMADD231PD Y4, Y12, Y10
+	VMOVUPS     640(R14), Y12
+	VMOVUPS     Y10, 5728(R13)
+	VMULPD      Y0, Y12, Y10
+	VMOVUPS     672(R14), Y6
+	VFMADD231PD Y2, Y6, Y10
+	VMOVUPS     Y8, 5760(R13)
+	VMOVUPS     704(R14), Y8
+	VFMADD231PD Y3, Y8, Y10
+	VMOVUPS     Y10, 5792(R13)
+	VMULPD      Y7, Y12, Y10
+	VFMADD231PD Y11, Y6, Y10
+	VFMADD231PD Y1, Y8, Y10
+	VMOVUPS     Y10, 5824(R13)
+	VMULPD      Y5, Y12, Y10
+	VFMADD231PD Y9, Y6, Y10
+	VFMADD231PD Y4, Y8, Y10
+	VMOVUPS     Y10, 5856(R13)
+	VMOVUPS     736(R14), Y10
+	VMULPD      Y0, Y10, Y8
+	VMOVUPS     Y0, 5888(R13)
+	VMOVUPS     768(R14), Y0
+	VFMADD231PD Y2, Y0, Y8
+	VMOVUPS     800(R14), Y2
+	VFMADD231PD Y3, Y2, Y8
+	VMULPD      Y7, Y10, Y3
+	VFMADD231PD Y11, Y0, Y3
+	VFMADD231PD Y1, Y2, Y3
+	VMOVUPS     Y11, 5920(R13)
+	VMULPD      Y5, Y10, Y11
+	VFMADD231PD Y9, Y0, Y11
+	VFMADD231PD Y4, Y2, Y11
+	VMOVUPS     Y4, 5952(R13)
+	VMOVUPS     (R14), Y4
+	VMOVUPS     Y11, 5984(R13)
+	VMOVUPS     544(R14), Y11
+	VMOVUPS     Y3, 6016(R13)
+	VMOVUPS     5760(R13), Y3
+	VFMADD231PD Y11, Y4, Y3
+	VFMADD231PD Y12, Y7, Y3
+	VFMADD231PD Y10, Y5, Y3
+	VMOVUPS     Y3, 5760(R13)
+	VMOVUPS     576(R14), Y3
+	VMOVUPS     5696(R13), Y1
+	VFMADD231PD Y3, Y4, Y1
+	VFMADD231PD Y6, Y7, Y1
+	VFMADD231PD Y0, Y5, Y1
+	VMOVUPS     Y1, 5696(R13)
+	VMOVUPS     608(R14), Y1
+	VMOVUPS     Y8, 6048(R13)
+	VMOVUPS     5728(R13), Y8
+	VFMADD231PD Y1, Y4, Y8
+	VMOVUPS     704(R14), Y4
+	VFMADD231PD Y4, Y7, Y8
+	VFMADD231PD Y2, Y5, Y8
+	VMOVUPS     96(R14), Y5
+	VMOVUPS     5792(R13), Y7
+	VFMADD231PD Y11, Y5, Y7
+	VMOVUPS     Y8, 5792(R13)
+	VMOVUPS     128(R14), Y8
+	VFMADD231PD Y12, Y8, Y7
+	VFMADD231PD Y10, Y9, Y7
+	VMOVUPS     Y7, 5728(R13)
+	VMOVUPS     5824(R13), Y7
+	VFMADD231PD Y3, Y5, Y7
+	VFMADD231PD Y6, Y8, Y7
+	VFMADD231PD Y0, Y9, Y7
+	VMOVUPS     Y7, 5824(R13)
+	VMOVUPS     5856(R13), Y7
+	VFMADD231PD Y1, Y5, Y7
+	VFMADD231PD Y4, Y8, Y7
+	VFMADD231PD Y2, Y9, Y7
+	VMOVUPS     192(R14), Y9
+	VMOVUPS     6048(R13), Y8
+	VFMADD231PD Y11, Y9, Y8
+	VMOVUPS     224(R14), Y5
+	VFMADD231PD Y12, Y5, Y8
+	VMOVUPS     Y7, 6048(R13)
+	VMOVUPS     256(R14), Y7
+	VFMADD231PD Y10, Y7, Y8
+	VMOVUPS     6016(R13), Y10
+	VFMADD231PD Y3, Y9, Y10
+	VFMADD231PD Y6, Y5, Y10
+	VFMADD231PD Y0, Y7, Y10
+	VMOVUPS     5984(R13), Y0
+	VFMADD231PD Y1, Y9, Y0
+	VFMADD231PD Y4, Y5, Y0
+	VFMADD231PD Y2, Y7, Y0
+	VMOVUPS     5760(R13), Y7
+	VMOVUPS     5664(R13), Y5
+	VBLENDVPD   Y5, Y7, Y11, Y11
+	VMOVUPS     5696(R13), Y7
+	VBLENDVPD   Y5, Y7, Y3, Y3
+	VMOVUPS     5792(R13), Y7
+	VBLENDVPD   Y5, Y7, Y1, Y1
+	VMOVUPS     5728(R13), Y7
+	VBLENDVPD   Y5, Y7, Y12, Y12
+	VMOVUPS     5824(R13), Y7
+	VBLENDVPD   Y5, Y7, Y6, Y6
+	VMOVUPS     6048(R13), Y7
+	VBLENDVPD   Y5, Y7, Y4, Y4
+	VMOVUPS     736(R14), Y7
+	VBLENDVPD   Y5, Y8, Y7, Y7
+	VMOVUPS     768(R14), Y8
+	VBLENDVPD   Y5, Y10, Y8, Y8
+	VBLENDVPD   Y5, Y0, Y2, Y2
+	VMOVUPS     (R14), Y0
+	VMOVUPS     5888(R13), Y5
+	VMOVUPS     Y2, 6048(R13)
+	VMULPD      Y5, Y0, Y2
+	VMOVUPS     Y8, 5824(R13)
+	VMOVUPS     32(R14), Y8
+	VMOVUPS     Y7, 5728(R13)
+	VMOVUPS     96(R14), Y7
+	VFMADD231PD Y7, Y8, Y2
+	VMOVUPS     Y4, 5792(R13)
+	VMOVUPS     64(R14), Y4
+	VFMADD231PD Y9, Y4, Y2
+	VMOVUPS     Y6, 5696(R13)
+	VMULPD      Y8, Y0, Y6
+	VMOVUPS     Y12, 5760(R13)
+	VMOVUPS     5920(R13), Y12
+	VFMADD231PD Y12, Y8, Y6
+	VMOVUPS     Y1, 5984(R13)
+	VMOVUPS     224(R14), Y1
+	VFMADD231PD Y1, Y4, Y6
+	VMOVUPS     Y3, 6016(R13)
+	VMULPD      Y4, Y0, Y3
+	VMOVUPS     Y11, 5856(R13)
+	VMOVUPS     160(R14), Y11
+	VFMADD231PD Y11, Y8, Y3
+	VMOVUPS     Y6, 6080(R13)
+	VMOVUPS     5952(R13), Y6
+	VFMADD231PD Y6, Y4, Y3
+	VMOVUPS     Y3, 6112(R13)
+	VMULPD      Y5, Y7, Y3
+	VMOVUPS     128(R14), Y10
+	VFMADD231PD Y7, Y10, Y3
+	VFMADD231PD Y9, Y11, Y3
+	VMOVUPS     Y3, 6144(R13)
+	VMULPD      Y8, Y7, Y3
+	VFMADD231PD Y12, Y10, Y3
+	VFMADD231PD Y1, Y11, Y3
+	VMOVUPS     Y3, 6176(R13)
+	VMULPD      Y4, Y7, Y3
+	VFMADD231PD Y11, Y10, Y3
+	VFMADD231PD Y6, Y11, Y3
+	VMULPD      Y5, Y9, Y5
+	VFMADD231PD Y7, Y1, Y5
+	VMOVUPS     Y3, 5888(R13)
+	VMOVUPS     256(R14), Y3
+	VFMADD231PD Y9, Y3, Y5
+	VMOVUPS     Y5, 6208(R13)
+	VMULPD      Y8, Y9, Y5
+	VFMADD231PD Y12, Y1, Y5
+	VFMADD231PD Y1, Y3, Y5
+	VMULPD      Y4, Y9, Y12
+	VFMADD231PD Y11, Y1, Y12
+	VFMADD231PD Y6, Y3, Y12
+	VMOVUPS     5664(R13), Y6
+	VBLENDVPD   Y6, Y2, Y0, Y0
+	VMOVUPS     6080(R13), Y2
+	VBLENDVPD   Y6, Y2, Y8, Y8
+	VMOVUPS     6112(R13), Y2
+	VBLENDVPD   Y6, Y2, Y4, Y4
+	VMOVUPS     6144(R13), Y2
+	VBLENDVPD   Y6, Y2, Y7, Y7
+	VMOVUPS     6176(R13), Y2
+	VBLENDVPD   Y6, Y2, Y10, Y10
+	VMOVUPS     5888(R13), Y2
+	VBLENDVPD   Y6, Y2, Y11, Y11
+	VMOVUPS     6208(R13), Y2
+	VBLENDVPD   Y6, Y2, Y9, Y9
+	VBLENDVPD   Y6, Y5, Y1, Y1
+	VBLENDVPD   Y6, Y12, Y3, Y3
+	VMOVUPS     5632(R13), Y12
+	VMOVUPS     Y12, 288(R14)
+	VMOVUPS     5856(R13), Y12
+	VMOVUPS     Y12, 544(R14)
+	VMOVUPS     6016(R13), Y12
+	VMOVUPS     Y12, 576(R14)
+	VMOVUPS     5984(R13), Y12
+	VMOVUPS     Y12, 608(R14)
+	VMOVUPS     5760(R13), Y12
+	VMOVUPS     Y12, 640(R14)
+	VMOVUPS     5696(R13), Y12
+	VMOVUPS     Y12, 672(R14)
+	VMOVUPS     5792(R13), Y12
+	VMOVUPS     Y12, 704(R14)
+	VMOVUPS     5728(R13), Y12
+	VMOVUPS     Y12, 736(R14)
+	VMOVUPS     5824(R13), Y12
+	VMOVUPS     Y12, 768(R14)
+	VMOVUPS     6048(R13), Y12
+	VMOVUPS     Y12, 800(R14)
+	VMOVUPS     Y0, (R14)
+	VMOVUPS     Y8, 32(R14)
+	VMOVUPS     Y4, 64(R14)
+	VMOVUPS     Y7, 96(R14)
+	VMOVUPS     Y10, 128(R14)
+	VMOVUPS     Y11, 160(R14)
+	VMOVUPS     Y9, 192(R14)
+	VMOVUPS     Y1, 224(R14)
+	VMOVUPS     Y3, 256(R14)
+	JMP         stage12
+done13:
+	ADDQ $+32, AX
+	ADDQ $+32, CX
+	ADDQ $+32, R12
+	ADDQ $+32, R10
+	ADDQ $+32, DX
+	ADDQ $+1408, R14
+	DECQ R15
+	JNE  vectors11
+	MOVQ 6272(SP), R15
+	SHLQ $0x05, R15
+	SUBQ R15, AX
+	SUBQ R15, CX
+	SUBQ R15, R12
+	SUBQ R15, R10
+	SUBQ R15, DX
+	MOVQ R13, R14
+	MOVQ 6272(SP), R15
+vectors14:
+	VMOVUPS      352(R14), Y3
+	VMOVUPS      ·dataZero+0(SB), Y1
+	VPCMPGTQ     Y3, Y1, Y1
+	VMOVUPS      320(R14), Y3
+	VMOVUPS      ·dataLog2eF64+0(SB), Y9
+	VFMADD213PD  ·dataRoundF64+0(SB), Y3, Y9
+	VSUBPD       ·dataRoundF64+0(SB), Y9, Y11
+	VFNMADD231PD ·dataLn2HiF64+0(SB), Y11, Y3
+	VFNMADD231PD ·dataLn2LoF64+0(SB), Y11, Y3
+	VMOVUPS      ·dataExpQ9F64+0(SB), Y11
+	VFMADD213PD  ·dataExpQ8F64+0(SB), Y3, Y11
+	VFMADD213PD  ·dataExpQ7F64+0(SB), Y3, Y11
+	VFMADD213PD  ·dataExpQ6F64+0(SB), Y3, Y11
+	VFMADD213PD  ·dataExpQ5F64+0(SB), Y3, Y11
+	VFMADD213PD  ·dataExpQ4F64+0(SB), Y3, Y11
+	VFMADD213PD  ·dataExpQ3F64+0(SB), Y3, Y11
+	VFMADD213PD  ·dataExpQ2F64+0(SB), Y3, Y11
+	VFMADD213PD  ·dataExpQ1F64+0(SB), Y3, Y11
+	VFMADD213PD  ·dataExpQ0F64+0(SB), Y3, Y11
+	VMULPD       Y3, Y3, Y10
+	VFMADD231PD  Y11, Y10, Y3
+	VPSLLQ       $0x34, Y9, Y9
+	VPADDQ       ·dataOneF64+0(SB), Y9, Y9
+	VFMADD231PD  Y9, Y3, Y9
+	VMOVUPS      1312(R14), Y3
+	VMULPD       Y3, Y9, Y3
+	VMOVUPS      (R14), Y10
+	VADDPD       ·dataOneF64+0(SB), Y10, Y10
+	VMOVUPS      544(R14), Y11
+	VMULPD       Y11, Y9, Y11
 	VFMADD231PD  Y10, Y3, Y11
-	VMULPD       Y4, Y8, Y2
-	VFMADD231PD  Y9, Y10, Y2
-	VFMADD231PD  Y6, Y3, Y2
-	VMOVUPS      (R13), Y6
-	VBLENDVPD    Y12, Y0, Y6, Y6
-	VMOVUPS      1120(R13), Y0
-	VBLENDVPD    Y12, Y0, Y1, Y1
-	VMOVUPS      1152(R13), Y0
-	VBLENDVPD    Y12, Y0, Y4, Y4
-	VMOVUPS      1184(R13), Y0
-	VBLENDVPD    Y12, Y0, Y5, Y5
-	VMOVUPS      1216(R13), Y0
-	VBLENDVPD    Y12, Y0, Y7, Y7
-	VMOVUPS      928(R13), Y0
-	VBLENDVPD    Y12, Y0, Y9, Y9
-	VMOVUPS      1248(R13), Y0
-	VBLENDVPD    Y12, Y0, Y8, Y8
-	VBLENDVPD    Y12, Y11, Y10, Y10
-	VBLENDVPD    Y12, Y2, Y3, Y3
-	VMOVUPS      288(R13), Y2
-	VSUBPD       ·dataOneF64+0(SB), Y2, Y2
-	VCMPPD       $0x1e, ·dataZero+0(SB), Y2, Y12
-	VMOVMSKPD    Y12, R15
-	VMOVUPS      896(R13), Y12
-	VMOVUPS      Y12, 384(R13)
-	VMOVUPS      1056(R13), Y12
-	VMOVUPS      Y12, 416(R13)
-	VMOVUPS      1024(R13), Y12
-	VMOVUPS      Y12, 448(R13)
-	VMOVUPS      800(R13), Y12
-	VMOVUPS      Y12, 480(R13)
-	VMOVUPS      736(R13), Y12
-	VMOVUPS      Y12, 512(R13)
-	VMOVUPS      832(R13), Y12
-	VMOVUPS      Y12, 544(R13)
-	VMOVUPS      768(R13), Y12
-	VMOVUPS      Y12, 576(R13)
-	VMOVUPS      864(R13), Y12
-	VMOVUPS      Y12, 608(R13)
-	VMOVUPS      1088(R13), Y12
-	VMOVUPS      Y12, 640(R13)
-	VMOVUPS      Y6, (R13)
-	VMOVUPS      Y1, 32(R13)
-	VMOVUPS      Y4, 64(R13)
-	VMOVUPS      Y5, 96(R13)
-	VMOVUPS      Y7, 128(R13)
-	VMOVUPS      Y9, 160(R13)
-	VMOVUPS      Y8, 192(R13)
-	VMOVUPS      Y10, 224(R13)
-	VMOVUPS      Y3, 256(R13)
-	VMOVUPS      Y2, 288(R13)
-	TESTL        R15, R15
-	JNE          stage4
-	VMOVUPS      352(R13), Y2
-	VMOVUPS      ·dataZero+0(SB), Y3
-	VPCMPGTQ     Y2, Y3, Y3
-	VMOVUPS      320(R13), Y2
-	VMOVUPS      ·dataLog2eF64+0(SB), Y10
-	VFMADD213PD  ·dataRoundF64+0(SB), Y2, Y10
-	VSUBPD       ·dataRoundF64+0(SB), Y10, Y8
-	VFNMADD231PD ·dataLn2HiF64+0(SB), Y8, Y2
-	VFNMADD231PD ·dataLn2LoF64+0(SB), Y8, Y2
-	VMOVUPS      ·dataExpQ9F64+0(SB), Y8
-	VFMADD213PD  ·dataExpQ8F64+0(SB), Y2, Y8
-	VFMADD213PD  ·dataExpQ7F64+0(SB), Y2, Y8
-	VFMADD213PD  ·dataExpQ6F64+0(SB), Y2, Y8
-	VFMADD213PD  ·dataExpQ5F64+0(SB), Y2, Y8
-	VFMADD213PD  ·dataExpQ4F64+0(SB), Y2, Y8
-	VFMADD213PD  ·dataExpQ3F64+0(SB), Y2, Y8
-	VFMADD213PD  ·dataExpQ2F64+0(SB), Y2, Y8
-	VFMADD213PD  ·dataExpQ1F64+0(SB), Y2, Y8
-	VFMADD213PD  ·dataExpQ0F64+0(SB), Y2, Y8
-	VMULPD       Y2, Y2, Y9
-	VFMADD231PD  Y8, Y9, Y2
-	VPSLLQ       $0x34, Y10, Y10
-	VPADDQ       ·dataOneF64+0(SB), Y10, Y10
-	VFMADD231PD  Y10, Y2, Y10
-	VMOVUPS      672(R13), Y2
-	VMULPD       Y2, Y10, Y2
-	VMOVUPS      (R13), Y9
-	VADDPD       ·dataOneF64+0(SB), Y9, Y9
-	VMOVUPS      384(R13), Y8
-	VMULPD       Y8, Y10, Y8
-	VFMADD231PD  Y9, Y2, Y8
-	VMOVUPS      416(R13), Y9
-	VMULPD       Y9, Y10, Y9
-	VMOVUPS      32(R13), Y7
-	VFMADD231PD  Y7, Y2, Y9
-	VMOVUPS      448(R13), Y7
-	VMULPD       Y7, Y10, Y7
-	VMOVUPS      64(R13), Y5
-	VFMADD231PD  Y5, Y2, Y7
-	VMOVUPS      480(R13), Y5
-	VMULPD       Y5, Y10, Y5
-	VMOVUPS      96(R13), Y4
-	VFMADD231PD  Y4, Y2, Y5
-	VMOVUPS      128(R13), Y4
-	VADDPD       ·dataOneF64+0(SB), Y4, Y4
-	VMOVUPS      512(R13), Y1
-	VMULPD       Y1, Y10, Y1
-	VFMADD231PD  Y4, Y2, Y1
-	VMOVUPS      544(R13), Y4
-	VMULPD       Y4, Y10, Y4
-	VMOVUPS      160(R13), Y6
-	VFMADD231PD  Y6, Y2, Y4
-	VMOVUPS      576(R13), Y6
-	VMULPD       Y6, Y10, Y6
-	VMOVUPS      192(R13), Y12
-	VFMADD231PD  Y12, Y2, Y6
-	VMOVUPS      608(R13), Y12
-	VMULPD       Y12, Y10, Y12
-	VMOVUPS      224(R13), Y11
-	VFMADD231PD  Y11, Y2, Y12
-	VMOVUPS      256(R13), Y11
-	VADDPD       ·dataOneF64+0(SB), Y11, Y11
-	VMOVUPS      640(R13), Y0
-	VMULPD       Y0, Y10, Y10
-	VFMADD231PD  Y11, Y2, Y10
-	VMOVMSKPD    Y3, R15
-	TESTQ        R15, R15
-	JE           easy6
-	VPCMPEQD     Y2, Y2, Y2
-	VXORPD       Y3, Y2, Y2
-	VMASKMOVPD   Y8, Y2, (AX)
-	VMASKMOVPD   Y9, Y2, (AX)(SI*1)
-	VMASKMOVPD   Y7, Y2, (AX)(SI*2)
-	VMASKMOVPD   Y5, Y2, (AX)(DI*1)
-	VMASKMOVPD   Y1, Y2, (AX)(SI*4)
-	VMASKMOVPD   Y4, Y2, (AX)(R8*1)
-	VMASKMOVPD   Y6, Y2, (AX)(DI*2)
-	VMASKMOVPD   Y12, Y2, (AX)(R9*1)
-	VMASKMOVPD   Y10, Y2, (AX)(SI*8)
-	MOVQ         R14, AX
+	VMOVUPS      576(R14), Y10
+	VMULPD       Y10, Y9, Y10
+	VMOVUPS      32(R14), Y7
+	VFMADD231PD  Y7, Y3, Y10
+	VMOVUPS      608(R14), Y7
+	VMULPD       Y7, Y9, Y7
+	VMOVUPS      64(R14), Y4
+	VFMADD231PD  Y4, Y3, Y7
+	VMOVUPS      640(R14), Y4
+	VMULPD       Y4, Y9, Y4
+	VMOVUPS      96(R14), Y8
+	VFMADD231PD  Y8, Y3, Y4
+	VMOVUPS      128(R14), Y8
+	VADDPD       ·dataOneF64+0(SB), Y8, Y8
+	VMOVUPS      672(R14), Y0
+	VMULPD       Y0, Y9, Y0
+	VFMADD231PD  Y8, Y3, Y0
+	VMOVUPS      704(R14), Y8
+	VMULPD       Y8, Y9, Y8
+	VMOVUPS      160(R14), Y12
+	VFMADD231PD  Y12, Y3, Y8
+	VMOVUPS      736(R14), Y12
+	VMULPD       Y12, Y9, Y12
+	VMOVUPS      192(R14), Y6
+	VFMADD231PD  Y6, Y3, Y12
+	VMOVUPS      768(R14), Y6
+	VMULPD       Y6, Y9, Y6
+	VMOVUPS      224(R14), Y5
+	VFMADD231PD  Y5, Y3, Y6
+	VMOVUPS      256(R14), Y5
+	VADDPD       ·dataOneF64+0(SB), Y5, Y5
+	VMOVUPS      800(R14), Y2
+	VMULPD       Y2, Y9, Y9
+	VFMADD231PD  Y5, Y3, Y9
+	VMOVMSKPD    Y1, BP
+	TESTQ        BP, BP
+	JE           easy16
+	VPCMPEQD     Y3, Y3, Y3
+	VXORPD       Y1, Y3, Y3
+	VMASKMOVPD   Y11, Y3, (AX)
+	VMASKMOVPD   Y10, Y3, (AX)(SI*1)
+	VMASKMOVPD   Y7, Y3, (AX)(SI*2)
+	VMASKMOVPD   Y4, Y3, (AX)(DI*1)
+	VMASKMOVPD   Y0, Y3, (AX)(SI*4)
+	VMASKMOVPD   Y8, Y3, (AX)(R8*1)
+	VMASKMOVPD   Y12, Y3, (AX)(DI*2)
+	VMASKMOVPD   Y6, Y3, (AX)(R9*1)
+	VMASKMOVPD   Y9, Y3, (AX)(SI*8)
+	MOVQ         6280(SP), AX
 	SUBQ         BX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
 	MOVQ         CX, next+48(FP)
-	MOVQ         R15, hard+56(FP)
+	MOVQ         BP, hard+56(FP)
 	VZEROUPPER
 	RET
-easy6:
-	VMOVUPS Y8, (AX)
-	VMOVUPS Y9, (AX)(SI*1)
+easy16:
+	VMOVUPS Y11, (AX)
+	VMOVUPS Y10, (AX)(SI*1)
 	VMOVUPS Y7, (AX)(SI*2)
-	VMOVUPS Y5, (AX)(DI*1)
-	VMOVUPS Y1, (AX)(SI*4)
-	VMOVUPS Y4, (AX)(R8*1)
-	VMOVUPS Y6, (AX)(DI*2)
-	VMOVUPS Y12, (AX)(R9*1)
-	VMOVUPS Y10, (AX)(SI*8)
+	VMOVUPS Y4, (AX)(DI*1)
+	VMOVUPS Y0, (AX)(SI*4)
+	VMOVUPS Y8, (AX)(R8*1)
+	VMOVUPS Y12, (AX)(DI*2)
+	VMOVUPS Y6, (AX)(R9*1)
+	VMOVUPS Y9, (AX)(SI*8)
+	SUBQ    $+4, BX
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	ADDQ    $+32, R12
 	ADDQ    $+32, R10
 	ADDQ    $+32, DX
-	SUBQ    $+4, BX
+	ADDQ    $+1408, R14
+	DECQ    R15
+	JNE     vectors14
+	TESTQ   BX, BX
 	JG      loop2
-	SUBQ    BX, R14
-	XORQ    AX, AX
-	MOVQ    R14, at+40(FP)
-	MOVQ    R14, next+48(FP)
-	MOVQ    AX, hard+56(FP)
+	MOVQ    6280(SP), AX
+	SUBQ    BX, AX
+	XORQ    CX, CX
+	MOVQ    AX, at+40(FP)
+	MOVQ    AX, next+48(FP)
+	MOVQ    CX, hard+56(FP)
 	VZEROUPPER
 	RET
 
 // func expFrechet3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·expFrechet3x3F64AVX512(SB), $2560-64
+TEXT ·expFrechet3x3F64AVX512(SB), $3008-64
 	MOVQ   dst+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   b+16(FP), DX
@@ -6280,716 +6567,717 @@ loop2:
 	PREFETCHT0       128(AX)(R9*1)
 	PREFETCHT0       128(AX)(SI*8)
 	VMOVUPS          (CX), Z0
-	VMOVUPS          (CX)(R11*1), Z1
-	VRANGEPD         $0x0b, Z1, Z0, Z2
-	VMOVUPS          (CX)(R11*2), Z3
-	VMOVUPS          (R12), Z4
-	VRANGEPD         $0x0b, Z4, Z3, Z5
-	VMOVUPS          (R12)(R11*1), Z6
-	VMOVUPS          (R12)(R11*2), Z7
-	VRANGEPD         $0x0b, Z7, Z6, Z8
-	VMOVUPS          (R10), Z9
+	VMOVUPS          (R12)(R11*1), Z1
+	VADDPD           Z1, Z0, Z2
+	VMOVUPS          (R10)(R11*2), Z3
+	VADDPD           Z3, Z2, Z2
+	VMULPD.BCST      ·dataThirdF64+0(SB), Z2, Z2
+	VMOVUPS          Z2, 640(R13)
+	VSUBPD           Z2, Z0, Z0
+	VSUBPD           Z2, Z1, Z1
+	VSUBPD           Z2, Z3, Z3
+	VMULPD           Z0, Z0, Z4
+	VMOVUPS          (CX)(R11*1), Z5
+	VMOVUPS          (R12), Z6
+	VFMADD231PD      Z6, Z5, Z4
+	VMOVUPS          (CX)(R11*2), Z7
+	VMOVUPS          (R10), Z8
+	VFMADD231PD      Z8, Z7, Z4
+	VMULPD           Z5, Z0, Z9
+	VFMADD231PD      Z1, Z5, Z9
 	VMOVUPS          (R10)(R11*1), Z10
-	VRANGEPD         $0x0b, Z10, Z9, Z11
-	VMOVUPS          (R10)(R11*2), Z12
-	VMOVUPS          (DX), Z13
-	VRANGEPD         $0x0b, Z13, Z12, Z14
-	VMOVUPS          (DX)(SI*1), Z15
-	VMOVUPS          (DX)(SI*2), Z16
-	VRANGEPD         $0x0b, Z16, Z15, Z17
-	VMOVUPS          (DX)(DI*1), Z18
-	VMOVUPS          (DX)(SI*4), Z19
-	VRANGEPD         $0x0b, Z19, Z18, Z20
-	VMOVUPS          (DX)(R8*1), Z21
-	VMOVUPS          (DX)(DI*2), Z22
-	VRANGEPD         $0x0b, Z22, Z21, Z23
-	VMOVUPS          (DX)(R9*1), Z24
+	VFMADD231PD      Z10, Z7, Z9
+	VMULPD           Z7, Z0, Z11
+	VMOVUPS          (R12)(R11*2), Z12
+	VFMADD231PD      Z12, Z5, Z11
+	VFMADD231PD      Z3, Z7, Z11
+	VMULPD           Z0, Z6, Z13
+	VFMADD231PD      Z6, Z1, Z13
+	VFMADD231PD      Z8, Z12, Z13
+	VMULPD           Z5, Z6, Z14
+	VFMADD231PD      Z1, Z1, Z14
+	VFMADD231PD      Z10, Z12, Z14
+	VMULPD           Z7, Z6, Z15
+	VFMADD231PD      Z12, Z1, Z15
+	VFMADD231PD      Z3, Z12, Z15
+	VMULPD           Z0, Z8, Z16
+	VFMADD231PD      Z6, Z10, Z16
+	VFMADD231PD      Z8, Z3, Z16
+	VMULPD           Z5, Z8, Z17
+	VFMADD231PD      Z1, Z10, Z17
+	VFMADD231PD      Z10, Z3, Z17
+	VMULPD           Z7, Z8, Z18
+	VFMADD231PD      Z12, Z10, Z18
+	VFMADD231PD      Z3, Z3, Z18
+	VPANDQ.BCST      ·dataAbsF64+0(SB), Z4, Z19
+	VPANDQ.BCST      ·dataAbsF64+0(SB), Z13, Z20
+	VADDPD           Z20, Z19, Z19
+	VPANDQ.BCST      ·dataAbsF64+0(SB), Z16, Z20
+	VADDPD           Z20, Z19, Z19
+	VPANDQ.BCST      ·dataAbsF64+0(SB), Z9, Z20
+	VPANDQ.BCST      ·dataAbsF64+0(SB), Z14, Z21
+	VADDPD           Z21, Z20, Z20
+	VPANDQ.BCST      ·dataAbsF64+0(SB), Z17, Z21
+	VADDPD           Z21, Z20, Z20
+	VMAXPD           Z20, Z19, Z19
+	VPANDQ.BCST      ·dataAbsF64+0(SB), Z11, Z20
+	VPANDQ.BCST      ·dataAbsF64+0(SB), Z15, Z21
+	VADDPD           Z21, Z20, Z20
+	VPANDQ.BCST      ·dataAbsF64+0(SB), Z18, Z21
+	VADDPD           Z21, Z20, Z20
+	VMAXPD           Z20, Z19, Z19
+	VADDPD           Z14, Z4, Z20
+	VADDPD           Z18, Z20, Z20
+	VMULPD.BCST      ·dataHalfF64+0(SB), Z20, Z20
+	VMULPD           Z8, Z1, Z21
+	VMOVAPS          Z21, Z22
+	VFNMADD231PD     Z8, Z1, Z22
+	VFMSUB231PD      Z10, Z6, Z21
+	VADDPD           Z22, Z21, Z21
+	VMULPD           Z10, Z12, Z22
+	VMOVAPS          Z22, Z23
+	VFNMADD231PD     Z10, Z12, Z23
+	VFMSUB231PD      Z3, Z1, Z22
+	VADDPD           Z23, Z22, Z22
+	VMULPD           Z8, Z12, Z23
+	VMOVAPS          Z23, Z24
+	VFNMADD231PD     Z8, Z12, Z24
+	VFMSUB231PD      Z3, Z6, Z23
+	VADDPD           Z24, Z23, Z23
+	VMULPD           Z23, Z5, Z23
+	VFMSUB231PD      Z22, Z0, Z23
+	VFMADD231PD      Z21, Z7, Z23
+	VMOVUPS          (DX), Z21
+	VMOVUPS          (DX)(SI*4), Z22
+	VADDPD           Z22, Z21, Z24
 	VMOVUPS          (DX)(SI*8), Z25
-	VRANGEPD         $0x0b, Z25, Z24, Z26
-	VRANGEPD         $0x0b, Z5, Z2, Z2
-	VRANGEPD         $0x0b, Z11, Z8, Z8
-	VRANGEPD         $0x0b, Z17, Z14, Z14
-	VRANGEPD         $0x0b, Z23, Z20, Z20
-	VRANGEPD         $0x0b, Z2, Z26, Z26
-	VRANGEPD         $0x0b, Z14, Z8, Z8
-	VRANGEPD         $0x0b, Z26, Z20, Z20
-	VRANGEPD         $0x0b, Z20, Z8, Z8
-	VCMPPD.BCST      $0x16, ·dataSquareMaxF64+0(SB), Z8, K1
-	VADDPD           Z6, Z0, Z8
-	VADDPD           Z12, Z8, Z8
-	VMULPD.BCST      ·dataThirdF64+0(SB), Z8, Z8
-	VSUBPD           Z8, Z0, Z0
-	VSUBPD           Z8, Z6, Z6
-	VSUBPD           Z8, Z12, Z12
-	VMULPD           Z0, Z0, Z20
-	VFMADD231PD      Z4, Z1, Z20
-	VFMADD231PD      Z9, Z3, Z20
-	VMULPD           Z1, Z0, Z26
-	VFMADD231PD      Z6, Z1, Z26
-	VFMADD231PD      Z10, Z3, Z26
-	VMULPD           Z3, Z0, Z14
-	VFMADD231PD      Z7, Z1, Z14
-	VFMADD231PD      Z12, Z3, Z14
-	VMULPD           Z0, Z4, Z2
-	VFMADD231PD      Z4, Z6, Z2
-	VFMADD231PD      Z9, Z7, Z2
-	VMULPD           Z1, Z4, Z23
-	VFMADD231PD      Z6, Z6, Z23
-	VFMADD231PD      Z10, Z7, Z23
-	VMULPD           Z3, Z4, Z17
-	VFMADD231PD      Z7, Z6, Z17
-	VFMADD231PD      Z12, Z7, Z17
-	VMULPD           Z0, Z9, Z11
-	VFMADD231PD      Z4, Z10, Z11
-	VFMADD231PD      Z9, Z12, Z11
-	VMULPD           Z1, Z9, Z5
-	VFMADD231PD      Z6, Z10, Z5
-	VFMADD231PD      Z10, Z12, Z5
-	VMULPD           Z3, Z9, Z27
-	VFMADD231PD      Z7, Z10, Z27
-	VFMADD231PD      Z12, Z12, Z27
-	VPANDQ.BCST      ·dataAbsF64+0(SB), Z20, Z28
-	VPANDQ.BCST      ·dataAbsF64+0(SB), Z2, Z29
-	VADDPD           Z29, Z28, Z28
-	VPANDQ.BCST      ·dataAbsF64+0(SB), Z11, Z29
-	VADDPD           Z29, Z28, Z28
-	VPANDQ.BCST      ·dataAbsF64+0(SB), Z26, Z29
-	VMOVUPS          Z11, 1408(R13)
-	VPANDQ.BCST      ·dataAbsF64+0(SB), Z23, Z11
-	VADDPD           Z11, Z29, Z29
-	VPANDQ.BCST      ·dataAbsF64+0(SB), Z5, Z11
-	VADDPD           Z11, Z29, Z29
-	VMAXPD           Z29, Z28, Z28
-	VPANDQ.BCST      ·dataAbsF64+0(SB), Z14, Z29
-	VPANDQ.BCST      ·dataAbsF64+0(SB), Z17, Z11
-	VADDPD           Z11, Z29, Z29
-	VPANDQ.BCST      ·dataAbsF64+0(SB), Z27, Z11
-	VADDPD           Z11, Z29, Z29
-	VMAXPD           Z29, Z28, Z28
-	VCMPPD.BCST      $0x16, ·dataNorm2MaxF64+0(SB), Z28, K2
-	VPANDQ.BCST      ·dataAbsF64+0(SB), Z8, Z29
-	VCMPPD.BCST      $0x16, ·dataExpHalfF64+0(SB), Z29, K3
+	VADDPD           Z25, Z24, Z24
+	VMULPD.BCST      ·dataThirdF64+0(SB), Z24, Z24
+	VMOVUPS          Z24, 2624(R13)
+	VSUBPD           Z24, Z21, Z21
+	VSUBPD           Z24, Z22, Z22
+	VSUBPD           Z24, Z25, Z25
+	VMULPD           Z21, Z0, Z0
+	VMOVUPS          (DX)(DI*1), Z26
+	VFMADD231PD      Z26, Z5, Z0
+	VMOVUPS          (DX)(DI*2), Z5
+	VFMADD231PD      Z5, Z7, Z0
+	VMOVUPS          (DX)(SI*1), Z7
+	VMULPD           Z7, Z6, Z6
+	VFMADD231PD      Z22, Z1, Z6
+	VMOVUPS          (DX)(R9*1), Z1
+	VFMADD231PD      Z1, Z12, Z6
+	VADDPD           Z6, Z0, Z0
+	VMOVUPS          (DX)(SI*2), Z6
+	VMULPD           Z6, Z8, Z8
+	VMOVUPS          (DX)(R8*1), Z12
+	VFMADD231PD      Z12, Z10, Z8
+	VFMADD231PD      Z25, Z3, Z8
+	VADDPD           Z8, Z0, Z0
+	VMULPD           Z21, Z4, Z21
+	VFMADD231PD      Z26, Z9, Z21
+	VFMADD231PD      Z5, Z11, Z21
+	VMULPD           Z7, Z13, Z7
+	VFMADD231PD      Z22, Z14, Z7
+	VFMADD231PD      Z1, Z15, Z7
+	VADDPD           Z7, Z21, Z21
+	VMULPD           Z6, Z16, Z6
+	VFMADD231PD      Z12, Z17, Z6
+	VFMADD231PD      Z25, Z18, Z6
+	VADDPD           Z6, Z21, Z21
+	VMOVUPS          (CX), Z6
+	VMOVUPS          (CX)(R11*1), Z25
+	VRANGEPD         $0x0b, Z25, Z6, Z6
+	VMOVUPS          (CX)(R11*2), Z25
+	VMOVUPS          (R12), Z12
+	VRANGEPD         $0x0b, Z12, Z25, Z25
+	VMOVUPS          (R12)(R11*1), Z12
+	VMOVUPS          (R12)(R11*2), Z7
+	VRANGEPD         $0x0b, Z7, Z12, Z12
+	VMOVUPS          (R10), Z7
+	VMOVUPS          (R10)(R11*1), Z1
+	VRANGEPD         $0x0b, Z1, Z7, Z7
+	VMOVUPS          (R10)(R11*2), Z1
+	VMOVUPS          (DX), Z22
+	VRANGEPD         $0x0b, Z22, Z1, Z1
+	VMOVUPS          (DX)(SI*1), Z22
+	VMOVUPS          (DX)(SI*2), Z5
+	VRANGEPD         $0x0b, Z5, Z22, Z22
+	VMOVUPS          (DX)(DI*1), Z5
+	VMOVUPS          (DX)(SI*4), Z26
+	VRANGEPD         $0x0b, Z26, Z5, Z5
+	VMOVUPS          (DX)(R8*1), Z26
+	VMOVUPS          (DX)(DI*2), Z8
+	VRANGEPD         $0x0b, Z8, Z26, Z26
+	VMOVUPS          (DX)(R9*1), Z8
+	VMOVUPS          (DX)(SI*8), Z3
+	VRANGEPD         $0x0b, Z3, Z8, Z8
+	VRANGEPD         $0x0b, Z25, Z6, Z6
+	VRANGEPD         $0x0b, Z7, Z12, Z12
+	VRANGEPD         $0x0b, Z22, Z1, Z1
+	VRANGEPD         $0x0b, Z26, Z5, Z5
+	VRANGEPD         $0x0b, Z6, Z8, Z8
+	VRANGEPD         $0x0b, Z1, Z12, Z12
+	VRANGEPD         $0x0b, Z8, Z5, Z5
+	VRANGEPD         $0x0b, Z5, Z12, Z12
+	VCMPPD.BCST      $0x16, ·dataSquareMaxF64+0(SB), Z12, K1
+	VCMPPD.BCST      $0x16, ·dataNorm2MaxF64+0(SB), Z19, K2
+	VPANDQ.BCST      ·dataAbsF64+0(SB), Z2, Z12
+	VCMPPD.BCST      $0x16, ·dataExpHalfF64+0(SB), Z12, K3
 	KORW             K2, K3, K2
 	KORW             K2, K1, K1
-	VBROADCASTSD     ·dataZero+0(SB), Z29
-	VBLENDMPD.BCST   ·dataAllOnesF32+0(SB), Z29, K1, Z29
-	VMINPD.BCST      ·dataNorm2MaxF64+0(SB), Z28, Z28
-	VMAXPD.BCST      ·dataOneF64+0(SB), Z28, Z28
-	VGETEXPPD        Z28, Z28
-	VADDPD.BCST      ·dataOneF64+0(SB), Z28, Z28
-	VBROADCASTSD     ·dataHalfF64+0(SB), Z11
-	VFMADD213PD.BCST ·dataMinusThreeQuartersF64+0(SB), Z28, Z11
-	VADDPD.BCST      ·dataRoundF64+0(SB), Z11, Z11
-	VSUBPD.BCST      ·dataRoundF64+0(SB), Z11, Z11
-	VBROADCASTSD     ·dataZero+0(SB), Z28
-	VSUBPD           Z11, Z28, Z28
-	VBROADCASTSD     ·dataOneF64+0(SB), Z30
-	VSCALEFPD        Z28, Z30, Z30
-	VMOVUPS          Z8, 1472(R13)
-	VMULPD           Z30, Z30, Z8
-	VMOVUPS          Z11, 1536(R13)
-	VADDPD           Z23, Z20, Z11
-	VADDPD           Z27, Z11, Z11
-	VMULPD.BCST      ·dataHalfF64+0(SB), Z11, Z11
-	VMULPD           Z8, Z11, Z11
-	VMOVUPS          Z29, 1600(R13)
-	VMULPD           Z9, Z6, Z29
-	VMOVUPS          Z11, 1664(R13)
-	VMOVAPS          Z29, Z11
-	VFNMADD231PD     Z9, Z6, Z11
-	VFMSUB231PD      Z10, Z4, Z29
-	VADDPD           Z11, Z29, Z29
-	VMULPD           Z10, Z7, Z11
-	VMOVUPS          Z27, 1728(R13)
-	VMOVAPS          Z11, Z27
-	VFNMADD231PD     Z10, Z7, Z27
-	VFMSUB231PD      Z12, Z6, Z11
-	VADDPD           Z27, Z11, Z11
-	VMULPD           Z9, Z7, Z27
-	VMOVUPS          Z5, 1792(R13)
-	VMOVAPS          Z27, Z5
-	VFNMADD231PD     Z9, Z7, Z5
-	VFMSUB231PD      Z12, Z4, Z27
-	VADDPD           Z5, Z27, Z27
-	VMULPD           Z27, Z1, Z27
-	VFMSUB231PD      Z11, Z0, Z27
-	VFMADD231PD      Z29, Z3, Z27
-	VMULPD           Z30, Z8, Z29
-	VMULPD           Z29, Z27, Z27
-	VADDPD           Z19, Z13, Z29
-	VADDPD           Z25, Z29, Z29
-	VMULPD.BCST      ·dataThirdF64+0(SB), Z29, Z29
-	VSUBPD           Z29, Z13, Z13
-	VSUBPD           Z29, Z19, Z19
-	VSUBPD           Z29, Z25, Z25
-	VMULPD           Z13, Z0, Z11
-	VFMADD231PD      Z18, Z1, Z11
-	VFMADD231PD      Z22, Z3, Z11
-	VMULPD           Z15, Z4, Z5
-	VFMADD231PD      Z19, Z6, Z5
-	VFMADD231PD      Z24, Z7, Z5
-	VADDPD           Z5, Z11, Z11
-	VMULPD           Z16, Z9, Z5
-	VFMADD231PD      Z21, Z10, Z5
-	VFMADD231PD      Z25, Z12, Z5
-	VADDPD           Z5, Z11, Z11
-	VMULPD           Z8, Z11, Z11
-	VMULPD           Z13, Z20, Z5
-	VFMADD231PD      Z18, Z26, Z5
-	VFMADD231PD      Z22, Z14, Z5
-	VMOVUPS          Z29, 1856(R13)
-	VMULPD           Z15, Z2, Z29
-	VFMADD231PD      Z19, Z23, Z29
-	VFMADD231PD      Z24, Z17, Z29
-	VADDPD           Z29, Z5, Z5
-	VMOVUPS          1408(R13), Z29
-	VMOVUPS          Z17, 1920(R13)
-	VMULPD           Z16, Z29, Z29
-	VMOVUPS          1792(R13), Z17
-	VFMADD231PD      Z21, Z17, Z29
-	VMOVUPS          1728(R13), Z17
-	VFMADD231PD      Z25, Z17, Z29
-	VADDPD           Z29, Z5, Z5
-	VMULPD           Z30, Z8, Z29
-	VMULPD           Z29, Z5, Z5
-	VMULPD.BCST      ·dataInverseFactorialwF64+0(SB), Z5, Z29
-	VMULPD.BCST      ·dataInverseFactorialwF64+0(SB), Z11, Z17
-	VMOVUPS          Z23, 1984(R13)
-	VBROADCASTSD     ·dataInverseFactorialwF64+0(SB), Z23
-	VFMADD213PD.BCST ·dataSincRest8F64+0(SB), Z27, Z23
-	VMOVUPS          Z2, 2048(R13)
-	VMOVUPS          1664(R13), Z2
-	VBROADCASTSD     ·dataInverseFactorialwF64+0(SB), Z21
-	VFMADD213PD.BCST ·dataPsi18F64+0(SB), Z2, Z21
-	VMOVUPS          Z12, 2112(R13)
-	VMULPD.BCST      ·dataInverseFactorialvF64+0(SB), Z5, Z12
-	VFMADD231PD.BCST ·dataZero+0(SB), Z27, Z12
-	VFMADD231PD.BCST ·dataInverseFactorialvF64+0(SB), Z11, Z29
-	VFMADD231PD.BCST ·dataZero+0(SB), Z2, Z29
-	VMOVUPS          Z25, 2176(R13)
-	VBROADCASTSD     ·dataInverseFactorialvF64+0(SB), Z25
-	VFMADD213PD.BCST ·dataPsi16F64+0(SB), Z27, Z25
-	VFMADD231PD.BCST ·dataInverseFactorialvF64+0(SB), Z2, Z23
-	VMULPD           Z5, Z21, Z7
-	VFMADD231PD      Z27, Z17, Z7
-	VFMADD231PD      Z11, Z21, Z12
-	VFMADD231PD      Z2, Z17, Z12
-	VBROADCASTSD     ·dataPsi15F64+0(SB), Z17
-	VFMADD231PD      Z27, Z21, Z17
-	VFMADD231PD      Z2, Z21, Z25
-	VMULPD           Z5, Z23, Z21
-	VFMADD231PD      Z27, Z29, Z21
-	VFMADD231PD      Z11, Z23, Z7
-	VFMADD231PD      Z2, Z29, Z7
-	VBROADCASTSD     ·dataPsi14F64+0(SB), Z29
-	VFMADD231PD      Z27, Z23, Z29
-	VFMADD231PD      Z2, Z23, Z17
-	VMULPD           Z5, Z25, Z23
-	VFMADD231PD      Z27, Z12, Z23
-	VFMADD231PD      Z11, Z25, Z21
-	VFMADD231PD      Z2, Z12, Z21
-	VBROADCASTSD     ·dataSincRest6F64+0(SB), Z12
-	VFMADD231PD      Z27, Z25, Z12
-	VFMADD231PD      Z2, Z25, Z29
-	VMULPD           Z5, Z17, Z25
-	VFMADD231PD      Z27, Z7, Z25
-	VFMADD231PD      Z11, Z17, Z23
-	VFMADD231PD      Z2, Z7, Z23
-	VBROADCASTSD     ·dataPsi12F64+0(SB), Z7
-	VFMADD231PD      Z27, Z17, Z7
-	VFMADD231PD      Z2, Z17, Z12
-	VMULPD           Z5, Z29, Z17
-	VFMADD231PD      Z27, Z21, Z17
-	VFMADD231PD      Z11, Z29, Z25
-	VFMADD231PD      Z2, Z21, Z25
-	VBROADCASTSD     ·dataPsi11F64+0(SB), Z21
-	VFMADD231PD      Z27, Z29, Z21
-	VFMADD231PD      Z2, Z29, Z7
-	VMULPD           Z5, Z12, Z29
-	VFMADD231PD      Z27, Z23, Z29
-	VFMADD231PD      Z11, Z12, Z17
-	VFMADD231PD      Z2, Z23, Z17
-	VBROADCASTSD     ·dataPsi10F64+0(SB), Z23
-	VFMADD231PD      Z27, Z12, Z23
-	VFMADD231PD      Z2, Z12, Z21
-	VMULPD           Z5, Z7, Z12
-	VFMADD231PD      Z27, Z25, Z12
-	VFMADD231PD      Z11, Z7, Z29
-	VFMADD231PD      Z2, Z25, Z29
-	VBROADCASTSD     ·dataSincRest4F64+0(SB), Z25
-	VFMADD231PD      Z27, Z7, Z25
-	VFMADD231PD      Z2, Z7, Z23
-	VMULPD           Z5, Z21, Z7
-	VFMADD231PD      Z27, Z17, Z7
-	VFMADD231PD      Z11, Z21, Z12
-	VFMADD231PD      Z2, Z17, Z12
-	VBROADCASTSD     ·dataPsi8F64+0(SB), Z17
-	VFMADD231PD      Z27, Z21, Z17
-	VFMADD231PD      Z2, Z21, Z25
-	VMULPD           Z5, Z23, Z21
-	VFMADD231PD      Z27, Z29, Z21
-	VFMADD231PD      Z11, Z23, Z7
-	VFMADD231PD      Z2, Z29, Z7
-	VBROADCASTSD     ·dataPsi7F64+0(SB), Z29
-	VFMADD231PD      Z27, Z23, Z29
-	VFMADD231PD      Z2, Z23, Z17
-	VMULPD           Z5, Z25, Z23
-	VFMADD231PD      Z27, Z12, Z23
-	VFMADD231PD      Z11, Z25, Z21
-	VFMADD231PD      Z2, Z12, Z21
-	VBROADCASTSD     ·dataPsi6F64+0(SB), Z12
-	VFMADD231PD      Z27, Z25, Z12
-	VFMADD231PD      Z2, Z25, Z29
-	VMULPD           Z5, Z17, Z25
-	VFMADD231PD      Z27, Z7, Z25
-	VFMADD231PD      Z11, Z17, Z23
-	VFMADD231PD      Z2, Z7, Z23
-	VBROADCASTSD     ·dataSincRest2F64+0(SB), Z7
-	VFMADD231PD      Z27, Z17, Z7
-	VFMADD231PD      Z2, Z17, Z12
-	VMULPD           Z5, Z29, Z17
-	VFMADD231PD      Z27, Z21, Z17
-	VFMADD231PD      Z11, Z29, Z25
-	VFMADD231PD      Z2, Z21, Z25
-	VBROADCASTSD     ·dataHalfCotRest1F64+0(SB), Z21
-	VFMADD231PD      Z27, Z29, Z21
-	VFMADD231PD      Z2, Z29, Z7
-	VMULPD           Z5, Z12, Z29
-	VFMADD231PD      Z27, Z23, Z29
-	VFMADD231PD      Z11, Z12, Z17
-	VFMADD231PD      Z2, Z23, Z17
-	VBROADCASTSD     ·dataPsi3F64+0(SB), Z23
-	VFMADD231PD      Z27, Z12, Z23
-	VFMADD231PD      Z2, Z12, Z21
-	VMULPD           Z5, Z7, Z12
-	VFMADD231PD      Z27, Z25, Z12
-	VFMADD231PD      Z11, Z7, Z29
-	VFMADD231PD      Z2, Z25, Z29
-	VBROADCASTSD     ·dataTwentyFourthF64+0(SB), Z25
-	VFMADD231PD      Z27, Z7, Z25
-	VFMADD231PD      Z2, Z7, Z23
-	VMULPD           Z5, Z21, Z7
-	VFMADD231PD      Z27, Z17, Z7
-	VFMADD231PD      Z11, Z21, Z12
-	VFMADD231PD      Z2, Z17, Z12
-	VBROADCASTSD     ·dataSincRest0F64+0(SB), Z17
-	VFMADD231PD      Z27, Z21, Z17
-	VFMADD231PD      Z2, Z21, Z25
-	VMULPD           Z5, Z23, Z21
-	VFMADD231PD      Z27, Z29, Z21
-	VFMADD231PD      Z11, Z23, Z7
-	VFMADD231PD      Z2, Z29, Z7
-	VBROADCASTSD     ·dataHalfF64+0(SB), Z29
-	VFMADD231PD      Z27, Z23, Z29
-	VFMADD231PD      Z2, Z23, Z17
-	VMULPD           Z5, Z25, Z23
-	VFMADD231PD      Z27, Z12, Z23
-	VFMADD231PD      Z11, Z25, Z21
-	VFMADD231PD      Z2, Z12, Z21
+	VBROADCASTSD     ·dataZero+0(SB), Z12
+	VBLENDMPD.BCST   ·dataAllOnesF32+0(SB), Z12, K1, Z12
+	VMOVUPS          Z12, 704(R13)
+	VMINPD.BCST      ·dataNorm2MaxF64+0(SB), Z19, Z19
+	VMAXPD.BCST      ·dataOneF64+0(SB), Z19, Z19
+	VGETEXPPD        Z19, Z19
+	VADDPD.BCST      ·dataOneF64+0(SB), Z19, Z19
+	VBROADCASTSD     ·dataHalfF64+0(SB), Z12
+	VFMADD213PD.BCST ·dataMinusThreeQuartersF64+0(SB), Z19, Z12
+	VADDPD.BCST      ·dataRoundF64+0(SB), Z12, Z12
+	VSUBPD.BCST      ·dataRoundF64+0(SB), Z12, Z12
+	VMOVUPS          Z12, 576(R13)
+	VBROADCASTSD     ·dataZero+0(SB), Z19
+	VSUBPD           Z12, Z19, Z19
 	VBROADCASTSD     ·dataOneF64+0(SB), Z12
-	VFMADD231PD      Z27, Z25, Z12
-	VFMADD231PD      Z2, Z25, Z29
-	VMULPD           Z5, Z17, Z5
-	VFMADD231PD      Z27, Z7, Z5
-	VFMADD231PD      Z11, Z17, Z23
-	VFMADD231PD      Z2, Z7, Z23
-	VMULPD           Z27, Z17, Z27
-	VFMADD231PD      Z2, Z17, Z12
-	VMULPD           Z30, Z12, Z12
-	VMULPD           Z8, Z29, Z29
-	VMULPD           Z30, Z23, Z23
-	VMULPD           Z8, Z21, Z21
-	VMULPD           Z20, Z29, Z8
-	VMULPD           Z20, Z21, Z20
-	VADDPD           Z27, Z8, Z8
-	VADDPD           Z5, Z20, Z20
-	VFMADD231PD      Z0, Z12, Z8
-	VMULPD           Z13, Z0, Z30
-	VFMADD231PD      Z18, Z1, Z30
-	VFMADD231PD      Z22, Z3, Z30
-	VFMADD231PD      Z9, Z16, Z30
-	VFMADD231PD      Z4, Z15, Z30
-	VFMADD231PD      Z0, Z13, Z30
-	VFMADD231PD      Z13, Z12, Z20
-	VFMADD231PD      Z0, Z23, Z20
-	VFMADD231PD      Z30, Z29, Z20
-	VMULPD           Z26, Z29, Z30
-	VMULPD           Z26, Z21, Z26
-	VFMADD231PD      Z1, Z12, Z30
-	VMULPD           Z15, Z0, Z17
-	VFMADD231PD      Z19, Z1, Z17
-	VFMADD231PD      Z24, Z3, Z17
-	VFMADD231PD      Z10, Z16, Z17
-	VFMADD231PD      Z6, Z15, Z17
-	VFMADD231PD      Z1, Z13, Z17
-	VFMADD231PD      Z15, Z12, Z26
-	VFMADD231PD      Z1, Z23, Z26
-	VFMADD231PD      Z17, Z29, Z26
-	VMULPD           Z14, Z29, Z17
-	VMULPD           Z14, Z21, Z14
-	VFMADD231PD      Z3, Z12, Z17
-	VMULPD           Z16, Z0, Z2
-	VMOVUPS          (DX)(R8*1), Z7
-	VFMADD231PD      Z7, Z1, Z2
-	VMOVUPS          2176(R13), Z11
-	VFMADD231PD      Z11, Z3, Z2
-	VMOVUPS          2112(R13), Z25
-	VFMADD231PD      Z25, Z16, Z2
-	VMOVUPS          Z17, 1664(R13)
+	VSCALEFPD        Z19, Z12, Z12
+	VMULPD           Z12, Z12, Z19
+	VMULPD           Z19, Z20, Z20
+	VMULPD           Z12, Z19, Z5
+	VMULPD           Z5, Z23, Z23
+	VMULPD           Z19, Z0, Z0
+	VMULPD           Z5, Z21, Z21
+	VMULPD.BCST      ·dataInverseFactorialwF64+0(SB), Z21, Z5
+	VMULPD.BCST      ·dataInverseFactorialwF64+0(SB), Z0, Z19
+	VBROADCASTSD     ·dataInverseFactorialwF64+0(SB), Z8
+	VFMADD213PD.BCST ·dataSincRest8F64+0(SB), Z23, Z8
+	VBROADCASTSD     ·dataInverseFactorialwF64+0(SB), Z1
+	VFMADD213PD.BCST ·dataPsi18F64+0(SB), Z20, Z1
+	VMULPD.BCST      ·dataInverseFactorialvF64+0(SB), Z21, Z6
+	VFMADD231PD.BCST ·dataZero+0(SB), Z23, Z6
+	VFMADD231PD.BCST ·dataInverseFactorialvF64+0(SB), Z0, Z5
+	VFMADD231PD.BCST ·dataZero+0(SB), Z20, Z5
+	VBROADCASTSD     ·dataInverseFactorialvF64+0(SB), Z26
+	VFMADD213PD.BCST ·dataPsi16F64+0(SB), Z23, Z26
+	VFMADD231PD.BCST ·dataInverseFactorialvF64+0(SB), Z20, Z8
+	VMULPD           Z21, Z1, Z22
+	VFMADD231PD      Z23, Z19, Z22
+	VFMADD231PD      Z0, Z1, Z6
+	VFMADD231PD      Z20, Z19, Z6
+	VBROADCASTSD     ·dataPsi15F64+0(SB), Z19
+	VFMADD231PD      Z23, Z1, Z19
+	VFMADD231PD      Z20, Z1, Z26
+	VMULPD           Z21, Z8, Z1
+	VFMADD231PD      Z23, Z5, Z1
+	VFMADD231PD      Z0, Z8, Z22
+	VFMADD231PD      Z20, Z5, Z22
+	VBROADCASTSD     ·dataPsi14F64+0(SB), Z5
+	VFMADD231PD      Z23, Z8, Z5
+	VFMADD231PD      Z20, Z8, Z19
+	VMULPD           Z21, Z26, Z8
+	VFMADD231PD      Z23, Z6, Z8
+	VFMADD231PD      Z0, Z26, Z1
+	VFMADD231PD      Z20, Z6, Z1
+	VBROADCASTSD     ·dataSincRest6F64+0(SB), Z6
+	VFMADD231PD      Z23, Z26, Z6
+	VFMADD231PD      Z20, Z26, Z5
+	VMULPD           Z21, Z19, Z26
+	VFMADD231PD      Z23, Z22, Z26
+	VFMADD231PD      Z0, Z19, Z8
+	VFMADD231PD      Z20, Z22, Z8
+	VBROADCASTSD     ·dataPsi12F64+0(SB), Z22
+	VFMADD231PD      Z23, Z19, Z22
+	VFMADD231PD      Z20, Z19, Z6
+	VMULPD           Z21, Z5, Z19
+	VFMADD231PD      Z23, Z1, Z19
+	VFMADD231PD      Z0, Z5, Z26
+	VFMADD231PD      Z20, Z1, Z26
+	VBROADCASTSD     ·dataPsi11F64+0(SB), Z1
+	VFMADD231PD      Z23, Z5, Z1
+	VFMADD231PD      Z20, Z5, Z22
+	VMULPD           Z21, Z6, Z5
+	VFMADD231PD      Z23, Z8, Z5
+	VFMADD231PD      Z0, Z6, Z19
+	VFMADD231PD      Z20, Z8, Z19
+	VBROADCASTSD     ·dataPsi10F64+0(SB), Z8
+	VFMADD231PD      Z23, Z6, Z8
+	VFMADD231PD      Z20, Z6, Z1
+	VMULPD           Z21, Z22, Z6
+	VFMADD231PD      Z23, Z26, Z6
+	VFMADD231PD      Z0, Z22, Z5
+	VFMADD231PD      Z20, Z26, Z5
+	VBROADCASTSD     ·dataSincRest4F64+0(SB), Z26
+	VFMADD231PD      Z23, Z22, Z26
+	VFMADD231PD      Z20, Z22, Z8
+	VMULPD           Z21, Z1, Z22
+	VFMADD231PD      Z23, Z19, Z22
+	VFMADD231PD      Z0, Z1, Z6
+	VFMADD231PD      Z20, Z19, Z6
+	VBROADCASTSD     ·dataPsi8F64+0(SB), Z19
+	VFMADD231PD      Z23, Z1, Z19
+	VFMADD231PD      Z20, Z1, Z26
+	VMULPD           Z21, Z8, Z1
+	VFMADD231PD      Z23, Z5, Z1
+	VFMADD231PD      Z0, Z8, Z22
+	VFMADD231PD      Z20, Z5, Z22
+	VBROADCASTSD     ·dataPsi7F64+0(SB), Z5
+	VFMADD231PD      Z23, Z8, Z5
+	VFMADD231PD      Z20, Z8, Z19
+	VMULPD           Z21, Z26, Z8
+	VFMADD231PD      Z23, Z6, Z8
+	VFMADD231PD      Z0, Z26, Z1
+	VFMADD231PD      Z20, Z6, Z1
+	VBROADCASTSD     ·dataPsi6F64+0(SB), Z6
+	VFMADD231PD      Z23, Z26, Z6
+	VFMADD231PD      Z20, Z26, Z5
+	VMULPD           Z21, Z19, Z26
+	VFMADD231PD      Z23, Z22, Z26
+	VFMADD231PD      Z0, Z19, Z8
+	VFMADD231PD      Z20, Z22, Z8
+	VBROADCASTSD     ·dataSincRest2F64+0(SB), Z22
+	VFMADD231PD      Z23, Z19, Z22
+	VFMADD231PD      Z20, Z19, Z6
+	VMULPD           Z21, Z5, Z19
+	VFMADD231PD      Z23, Z1, Z19
+	VFMADD231PD      Z0, Z5, Z26
+	VFMADD231PD      Z20, Z1, Z26
+	VBROADCASTSD     ·dataHalfCotRest1F64+0(SB), Z1
+	VFMADD231PD      Z23, Z5, Z1
+	VFMADD231PD      Z20, Z5, Z22
+	VMULPD           Z21, Z6, Z5
+	VFMADD231PD      Z23, Z8, Z5
+	VFMADD231PD      Z0, Z6, Z19
+	VFMADD231PD      Z20, Z8, Z19
+	VBROADCASTSD     ·dataPsi3F64+0(SB), Z8
+	VFMADD231PD      Z23, Z6, Z8
+	VFMADD231PD      Z20, Z6, Z1
+	VMULPD           Z21, Z22, Z6
+	VFMADD231PD      Z23, Z26, Z6
+	VFMADD231PD      Z0, Z22, Z5
+	VFMADD231PD      Z20, Z26, Z5
+	VBROADCASTSD     ·dataTwentyFourthF64+0(SB), Z26
+	VFMADD231PD      Z23, Z22, Z26
+	VFMADD231PD      Z20, Z22, Z8
+	VMULPD           Z21, Z1, Z22
+	VFMADD231PD      Z23, Z19, Z22
+	VFMADD231PD      Z0, Z1, Z6
+	VFMADD231PD      Z20, Z19, Z6
+	VBROADCASTSD     ·dataSincRest0F64+0(SB), Z19
+	VFMADD231PD      Z23, Z1, Z19
+	VFMADD231PD      Z20, Z1, Z26
+	VMULPD           Z21, Z8, Z1
+	VFMADD231PD      Z23, Z5, Z1
+	VFMADD231PD      Z0, Z8, Z22
+	VFMADD231PD      Z20, Z5, Z22
+	VBROADCASTSD     ·dataHalfF64+0(SB), Z5
+	VFMADD231PD      Z23, Z8, Z5
+	VFMADD231PD      Z20, Z8, Z19
+	VMULPD           Z21, Z26, Z8
+	VFMADD231PD      Z23, Z6, Z8
+	VFMADD231PD      Z0, Z26, Z1
+	VFMADD231PD      Z20, Z6, Z1
+	VBROADCASTSD     ·dataOneF64+0(SB), Z6
+	VFMADD231PD      Z23, Z26, Z6
+	VFMADD231PD      Z20, Z26, Z5
+	VMULPD           Z21, Z19, Z21
+	VFMADD231PD      Z23, Z22, Z21
+	VFMADD231PD      Z0, Z19, Z8
+	VFMADD231PD      Z20, Z22, Z8
+	VMULPD           Z12, Z12, Z22
+	VMULPD           Z23, Z19, Z23
+	VFMADD231PD      Z20, Z19, Z6
+	VMULPD           Z12, Z6, Z6
+	VMULPD           Z22, Z5, Z5
+	VMULPD           Z12, Z8, Z8
+	VMULPD           Z22, Z1, Z1
+	VMOVUPS          (CX), Z22
+	VSUBPD           Z2, Z22, Z22
+	VMOVUPS          (DX), Z12
+	VSUBPD           Z24, Z12, Z12
+	VMOVUPS          (R12)(R11*1), Z19
+	VSUBPD           Z2, Z19, Z19
+	VMOVUPS          (DX)(SI*4), Z20
+	VSUBPD           Z24, Z20, Z20
+	VMOVUPS          (R10)(R11*2), Z0
+	VSUBPD           Z2, Z0, Z0
+	VMOVUPS          (DX)(SI*8), Z2
+	VSUBPD           Z24, Z2, Z2
+	VMULPD           Z4, Z5, Z24
+	VMULPD           Z4, Z1, Z4
+	VADDPD           Z23, Z24, Z24
+	VADDPD           Z21, Z4, Z4
+	VFMADD231PD      Z22, Z6, Z24
+	VMOVUPS          Z24, (R13)
+	VMULPD           Z12, Z22, Z24
+	VMOVUPS          (CX)(R11*1), Z26
+	VMOVUPS          (DX)(DI*1), Z7
+	VFMADD231PD      Z7, Z26, Z24
+	VMOVUPS          (CX)(R11*2), Z25
+	VMOVUPS          (DX)(DI*2), Z3
+	VFMADD231PD      Z3, Z25, Z24
+	VMOVUPS          (DX)(SI*2), Z10
+	VMOVUPS          (R10), Z27
+	VFMADD231PD      Z27, Z10, Z24
+	VMOVUPS          (DX)(SI*1), Z28
+	VMOVUPS          (R12), Z29
+	VFMADD231PD      Z29, Z28, Z24
+	VFMADD231PD      Z22, Z12, Z24
+	VFMADD231PD      Z12, Z6, Z4
+	VFMADD231PD      Z22, Z8, Z4
+	VFMADD231PD      Z24, Z5, Z4
+	VMOVUPS          Z4, 1088(R13)
+	VMULPD           Z9, Z5, Z4
+	VMULPD           Z9, Z1, Z9
+	VFMADD231PD      Z26, Z6, Z4
+	VMOVUPS          Z4, 64(R13)
+	VMULPD           Z28, Z22, Z4
+	VFMADD231PD      Z20, Z26, Z4
+	VMOVUPS          (DX)(R9*1), Z24
+	VFMADD231PD      Z24, Z25, Z4
+	VMOVUPS          Z18, 2816(R13)
+	VMOVUPS          (R10)(R11*1), Z18
+	VFMADD231PD      Z18, Z10, Z4
+	VFMADD231PD      Z19, Z28, Z4
+	VFMADD231PD      Z26, Z12, Z4
+	VFMADD231PD      Z28, Z6, Z9
+	VFMADD231PD      Z26, Z8, Z9
+	VFMADD231PD      Z4, Z5, Z9
+	VMOVUPS          Z9, 1152(R13)
+	VMULPD           Z11, Z5, Z9
+	VMULPD           Z11, Z1, Z11
+	VFMADD231PD      Z25, Z6, Z9
+	VMOVUPS          Z9, 128(R13)
+	VMULPD           Z10, Z22, Z9
+	VMOVUPS          (DX)(R8*1), Z4
+	VFMADD231PD      Z4, Z26, Z9
+	VFMADD231PD      Z2, Z25, Z9
+	VFMADD231PD      Z0, Z10, Z9
+	VMOVUPS          Z17, 2880(R13)
 	VMOVUPS          (R12)(R11*2), Z17
-	VFMADD231PD      Z17, Z15, Z2
-	VFMADD231PD      Z3, Z13, Z2
-	VFMADD231PD      Z16, Z12, Z14
-	VFMADD231PD      Z3, Z23, Z14
-	VFMADD231PD      Z2, Z29, Z14
-	VMOVUPS          2048(R13), Z2
-	VMOVUPS          Z14, 2240(R13)
-	VMULPD           Z2, Z29, Z14
-	VMULPD           Z2, Z21, Z2
-	VFMADD231PD      Z4, Z12, Z14
-	VMOVUPS          Z14, 2048(R13)
-	VMULPD           Z13, Z4, Z14
-	VFMADD231PD      Z18, Z6, Z14
-	VFMADD231PD      Z22, Z17, Z14
-	VFMADD231PD      Z9, Z7, Z14
+	VFMADD231PD      Z17, Z28, Z9
+	VFMADD231PD      Z25, Z12, Z9
+	VFMADD231PD      Z10, Z6, Z11
+	VFMADD231PD      Z25, Z8, Z11
+	VFMADD231PD      Z9, Z5, Z11
+	VMOVUPS          Z11, 1216(R13)
+	VMULPD           Z13, Z5, Z11
+	VMULPD           Z13, Z1, Z13
+	VFMADD231PD      Z29, Z6, Z11
+	VMOVUPS          Z11, 192(R13)
+	VMULPD           Z12, Z29, Z11
+	VFMADD231PD      Z7, Z19, Z11
+	VFMADD231PD      Z3, Z17, Z11
+	VFMADD231PD      Z27, Z4, Z11
+	VFMADD231PD      Z29, Z20, Z11
+	VFMADD231PD      Z22, Z7, Z11
+	VFMADD231PD      Z7, Z6, Z13
+	VFMADD231PD      Z29, Z8, Z13
+	VFMADD231PD      Z11, Z5, Z13
+	VMOVUPS          Z13, 1280(R13)
+	VMULPD           Z14, Z5, Z13
+	VMULPD           Z14, Z1, Z14
+	VADDPD           Z23, Z13, Z13
+	VADDPD           Z21, Z14, Z14
+	VFMADD231PD      Z19, Z6, Z13
+	VMOVUPS          Z13, 256(R13)
+	VMULPD           Z28, Z29, Z13
+	VFMADD231PD      Z20, Z19, Z13
+	VFMADD231PD      Z24, Z17, Z13
+	VFMADD231PD      Z18, Z4, Z13
+	VFMADD231PD      Z19, Z20, Z13
+	VFMADD231PD      Z26, Z7, Z13
+	VFMADD231PD      Z20, Z6, Z14
+	VFMADD231PD      Z19, Z8, Z14
+	VFMADD231PD      Z13, Z5, Z14
+	VMOVUPS          Z14, 1344(R13)
+	VMULPD           Z15, Z5, Z14
+	VMULPD           Z15, Z1, Z15
+	VFMADD231PD      Z17, Z6, Z14
+	VMOVUPS          Z14, 320(R13)
+	VMULPD           Z10, Z29, Z14
 	VFMADD231PD      Z4, Z19, Z14
-	VFMADD231PD      Z0, Z18, Z14
-	VFMADD231PD      Z18, Z12, Z2
-	VFMADD231PD      Z4, Z23, Z2
-	VFMADD231PD      Z14, Z29, Z2
-	VMOVUPS          1984(R13), Z14
-	VMOVUPS          Z2, 2304(R13)
-	VMULPD           Z14, Z29, Z2
-	VMULPD           Z14, Z21, Z14
-	VADDPD           Z27, Z2, Z2
-	VADDPD           Z5, Z14, Z14
-	VFMADD231PD      Z6, Z12, Z2
-	VMOVUPS          Z2, 1984(R13)
-	VMULPD           Z15, Z4, Z2
-	VFMADD231PD      Z19, Z6, Z2
-	VFMADD231PD      Z24, Z17, Z2
-	VFMADD231PD      Z10, Z7, Z2
-	VFMADD231PD      Z6, Z19, Z2
-	VFMADD231PD      Z1, Z18, Z2
-	VFMADD231PD      Z19, Z12, Z14
-	VFMADD231PD      Z6, Z23, Z14
-	VFMADD231PD      Z2, Z29, Z14
-	VMOVUPS          1920(R13), Z2
-	VMOVUPS          Z14, 2368(R13)
-	VMULPD           Z2, Z29, Z14
-	VMULPD           Z2, Z21, Z2
-	VFMADD231PD      Z17, Z12, Z14
-	VMOVUPS          Z14, 1920(R13)
-	VMULPD           Z16, Z4, Z14
-	VFMADD231PD      Z7, Z6, Z14
-	VFMADD231PD      Z11, Z17, Z14
+	VFMADD231PD      Z2, Z17, Z14
+	VFMADD231PD      Z0, Z4, Z14
+	VFMADD231PD      Z17, Z20, Z14
 	VFMADD231PD      Z25, Z7, Z14
-	VFMADD231PD      Z17, Z19, Z14
-	VFMADD231PD      Z3, Z18, Z14
-	VFMADD231PD      Z7, Z12, Z2
-	VFMADD231PD      Z17, Z23, Z2
-	VFMADD231PD      Z14, Z29, Z2
-	VMOVUPS          1408(R13), Z14
-	VMOVUPS          Z2, 2432(R13)
-	VMULPD           Z14, Z29, Z2
-	VMULPD           Z14, Z21, Z14
-	VFMADD231PD      Z9, Z12, Z2
-	VMULPD           Z13, Z9, Z13
-	VFMADD231PD      Z18, Z10, Z13
-	VFMADD231PD      Z22, Z25, Z13
-	VFMADD231PD      Z9, Z11, Z13
-	VFMADD231PD      Z4, Z24, Z13
-	VFMADD231PD      Z0, Z22, Z13
-	VFMADD231PD      Z22, Z12, Z14
-	VFMADD231PD      Z9, Z23, Z14
-	VFMADD231PD      Z13, Z29, Z14
-	VMOVUPS          1792(R13), Z13
-	VMULPD           Z13, Z29, Z0
-	VMULPD           Z13, Z21, Z13
-	VFMADD231PD      Z10, Z12, Z0
-	VMULPD           Z15, Z9, Z15
-	VFMADD231PD      Z19, Z10, Z15
-	VFMADD231PD      Z24, Z25, Z15
-	VFMADD231PD      Z10, Z11, Z15
-	VFMADD231PD      Z6, Z24, Z15
-	VFMADD231PD      Z1, Z22, Z15
-	VFMADD231PD      Z24, Z12, Z13
-	VFMADD231PD      Z10, Z23, Z13
-	VFMADD231PD      Z15, Z29, Z13
-	VMOVUPS          1728(R13), Z15
-	VMULPD           Z15, Z29, Z1
-	VMULPD           Z15, Z21, Z21
-	VADDPD           Z27, Z1, Z1
-	VADDPD           Z5, Z21, Z21
-	VFMADD231PD      Z25, Z12, Z1
-	VMULPD           Z16, Z9, Z9
-	VFMADD231PD      Z7, Z10, Z9
-	VFMADD231PD      Z11, Z25, Z9
-	VFMADD231PD      Z25, Z11, Z9
-	VFMADD231PD      Z17, Z24, Z9
-	VFMADD231PD      Z3, Z22, Z9
-	VFMADD231PD      Z11, Z12, Z21
-	VFMADD231PD      Z25, Z23, Z21
-	VFMADD231PD      Z9, Z29, Z21
-	VMOVUPS          1600(R13), Z29
-	VMOVUPS          Z29, 704(R13)
-	VMOVUPS          1536(R13), Z29
-	VMOVUPS          Z29, 576(R13)
-	VMOVUPS          1472(R13), Z29
-	VMOVUPS          Z29, 640(R13)
-	VMOVUPS          1856(R13), Z29
-	VMOVUPS          Z29, 1344(R13)
-	VMOVUPS          Z8, (R13)
-	VMOVUPS          Z20, 768(R13)
-	VMOVUPS          Z30, 64(R13)
-	VMOVUPS          Z26, 832(R13)
-	VMOVUPS          1664(R13), Z26
-	VMOVUPS          Z26, 128(R13)
-	VMOVUPS          2240(R13), Z26
-	VMOVUPS          Z26, 896(R13)
-	VMOVUPS          2048(R13), Z26
-	VMOVUPS          Z26, 192(R13)
-	VMOVUPS          2304(R13), Z26
-	VMOVUPS          Z26, 960(R13)
-	VMOVUPS          1984(R13), Z26
-	VMOVUPS          Z26, 256(R13)
-	VMOVUPS          2368(R13), Z26
-	VMOVUPS          Z26, 1024(R13)
-	VMOVUPS          1920(R13), Z26
-	VMOVUPS          Z26, 320(R13)
-	VMOVUPS          2432(R13), Z26
-	VMOVUPS          Z26, 1088(R13)
-	VMOVUPS          Z2, 384(R13)
-	VMOVUPS          Z14, 1152(R13)
-	VMOVUPS          Z0, 448(R13)
-	VMOVUPS          Z13, 1216(R13)
-	VMOVUPS          Z1, 512(R13)
-	VMOVUPS          Z21, 1280(R13)
+	VFMADD231PD      Z4, Z6, Z15
+	VFMADD231PD      Z17, Z8, Z15
+	VFMADD231PD      Z14, Z5, Z15
+	VMOVUPS          Z15, 1408(R13)
+	VMULPD           Z16, Z5, Z15
+	VMULPD           Z16, Z1, Z16
+	VFMADD231PD      Z27, Z6, Z15
+	VMOVUPS          Z15, 384(R13)
+	VMULPD           Z12, Z27, Z12
+	VFMADD231PD      Z7, Z18, Z12
+	VFMADD231PD      Z3, Z0, Z12
+	VFMADD231PD      Z27, Z2, Z12
+	VFMADD231PD      Z29, Z24, Z12
+	VFMADD231PD      Z22, Z3, Z12
+	VFMADD231PD      Z3, Z6, Z16
+	VFMADD231PD      Z27, Z8, Z16
+	VFMADD231PD      Z12, Z5, Z16
+	VMOVUPS          Z16, 1472(R13)
+	VMOVUPS          2880(R13), Z16
+	VMULPD           Z16, Z5, Z12
+	VMULPD           Z16, Z1, Z16
+	VFMADD231PD      Z18, Z6, Z12
+	VMOVUPS          Z12, 448(R13)
+	VMULPD           Z28, Z27, Z28
+	VFMADD231PD      Z20, Z18, Z28
+	VFMADD231PD      Z24, Z0, Z28
+	VFMADD231PD      Z18, Z2, Z28
+	VFMADD231PD      Z19, Z24, Z28
+	VFMADD231PD      Z26, Z3, Z28
+	VFMADD231PD      Z24, Z6, Z16
+	VFMADD231PD      Z18, Z8, Z16
+	VFMADD231PD      Z28, Z5, Z16
+	VMOVUPS          Z16, 1536(R13)
+	VMOVUPS          2816(R13), Z16
+	VMULPD           Z16, Z5, Z28
+	VMULPD           Z16, Z1, Z1
+	VADDPD           Z23, Z28, Z28
+	VADDPD           Z21, Z1, Z1
+	VFMADD231PD      Z0, Z6, Z28
+	VMOVUPS          Z28, 512(R13)
+	VMULPD           Z10, Z27, Z27
+	VFMADD231PD      Z4, Z18, Z27
+	VFMADD231PD      Z2, Z0, Z27
+	VFMADD231PD      Z0, Z2, Z27
+	VFMADD231PD      Z17, Z24, Z27
+	VFMADD231PD      Z25, Z3, Z27
+	VFMADD231PD      Z2, Z6, Z1
+	VFMADD231PD      Z0, Z8, Z1
+	VFMADD231PD      Z27, Z5, Z1
+	VMOVUPS          Z1, 1600(R13)
 stage4:
-	VMOVUPS           576(R13), Z21
-	VCMPPD.BCST       $0x1e, ·dataZero+0(SB), Z21, K1
-	VMOVUPS           (R13), Z21
-	VADDPD.BCST       ·dataTwoF64+0(SB), Z21, Z1
-	VMOVUPS           256(R13), Z13
-	VADDPD.BCST       ·dataTwoF64+0(SB), Z13, Z0
-	VMOVUPS           512(R13), Z14
-	VADDPD.BCST       ·dataTwoF64+0(SB), Z14, Z2
-	VMOVUPS           768(R13), Z26
-	VMULPD            Z1, Z26, Z30
-	VMOVUPS           832(R13), Z20
-	VMOVUPS           192(R13), Z8
-	VFMADD231PD       Z8, Z20, Z30
-	VMOVUPS           896(R13), Z29
-	VMOVUPS           384(R13), Z9
-	VFMADD231PD       Z9, Z29, Z30
-	VMOVUPS           64(R13), Z23
-	VMULPD            Z23, Z26, Z25
-	VFMADD231PD       Z0, Z20, Z25
-	VMOVUPS           448(R13), Z12
-	VFMADD231PD       Z12, Z29, Z25
-	VMOVUPS           128(R13), Z11
-	VMULPD            Z11, Z26, Z22
-	VMOVUPS           320(R13), Z3
-	VFMADD231PD       Z3, Z20, Z22
-	VFMADD231PD       Z2, Z29, Z22
-	VMOVUPS           960(R13), Z24
-	VMULPD            Z1, Z24, Z17
-	VMOVUPS           1024(R13), Z10
-	VFMADD231PD       Z8, Z10, Z17
-	VMOVUPS           1088(R13), Z7
-	VFMADD231PD       Z9, Z7, Z17
-	VMULPD            Z23, Z24, Z16
-	VFMADD231PD       Z0, Z10, Z16
-	VFMADD231PD       Z12, Z7, Z16
-	VMULPD            Z11, Z24, Z5
-	VFMADD231PD       Z3, Z10, Z5
-	VFMADD231PD       Z2, Z7, Z5
-	VMOVUPS           1152(R13), Z27
-	VMULPD            Z1, Z27, Z15
-	VMOVUPS           1216(R13), Z6
-	VFMADD231PD       Z8, Z6, Z15
-	VMOVUPS           1280(R13), Z19
-	VFMADD231PD       Z9, Z19, Z15
-	VMULPD            Z23, Z27, Z4
-	VFMADD231PD       Z0, Z6, Z4
-	VFMADD231PD       Z12, Z19, Z4
-	VMULPD            Z11, Z27, Z18
-	VFMADD231PD       Z3, Z6, Z18
-	VFMADD231PD       Z2, Z19, Z18
-	VFMADD231PD       Z26, Z21, Z30
-	VFMADD231PD       Z24, Z23, Z30
-	VFMADD231PD       Z27, Z11, Z30
-	VFMADD231PD       Z20, Z21, Z25
-	VFMADD231PD       Z10, Z23, Z25
-	VFMADD231PD       Z6, Z11, Z25
-	VFMADD231PD       Z29, Z21, Z22
-	VFMADD231PD       Z7, Z23, Z22
-	VFMADD231PD       Z19, Z11, Z22
-	VFMADD231PD       Z26, Z8, Z17
-	VFMADD231PD       Z24, Z13, Z17
-	VFMADD231PD       Z27, Z3, Z17
-	VFMADD231PD       Z20, Z8, Z16
-	VFMADD231PD       Z10, Z13, Z16
-	VFMADD231PD       Z6, Z3, Z16
-	VFMADD231PD       Z29, Z8, Z5
-	VFMADD231PD       Z7, Z13, Z5
-	VFMADD231PD       Z19, Z3, Z5
-	VFMADD231PD       Z26, Z9, Z15
-	VFMADD231PD       Z24, Z12, Z15
-	VFMADD231PD       Z27, Z14, Z15
-	VFMADD231PD       Z20, Z9, Z4
-	VFMADD231PD       Z10, Z12, Z4
-	VFMADD231PD       Z6, Z14, Z4
-	VFMADD231PD       Z29, Z9, Z18
-	VFMADD231PD       Z7, Z12, Z18
-	VFMADD231PD       Z19, Z14, Z18
-	VBLENDMPD         Z30, Z26, K1, Z26
-	VBLENDMPD         Z25, Z20, K1, Z20
-	VBLENDMPD         Z22, Z29, K1, Z29
-	VBLENDMPD         Z17, Z24, K1, Z24
-	VBLENDMPD         Z16, Z10, K1, Z10
-	VBLENDMPD         Z5, Z7, K1, Z7
-	VBLENDMPD         Z15, Z27, K1, Z27
-	VBLENDMPD         Z4, Z6, K1, Z6
-	VBLENDMPD         Z18, Z19, K1, Z19
-	VMULPD            Z1, Z21, Z18
-	VFMADD231PD       Z8, Z23, Z18
-	VFMADD231PD       Z9, Z11, Z18
-	VMULPD            Z23, Z21, Z4
-	VFMADD231PD       Z0, Z23, Z4
-	VFMADD231PD       Z12, Z11, Z4
-	VMULPD            Z11, Z21, Z15
-	VFMADD231PD       Z3, Z23, Z15
-	VFMADD231PD       Z2, Z11, Z15
-	VMULPD            Z1, Z8, Z5
-	VFMADD231PD       Z8, Z13, Z5
-	VFMADD231PD       Z9, Z3, Z5
-	VMULPD            Z23, Z8, Z16
-	VFMADD231PD       Z0, Z13, Z16
-	VFMADD231PD       Z12, Z3, Z16
-	VMULPD            Z11, Z8, Z17
-	VFMADD231PD       Z3, Z13, Z17
-	VFMADD231PD       Z2, Z3, Z17
-	VMULPD            Z1, Z9, Z1
-	VFMADD231PD       Z8, Z12, Z1
-	VFMADD231PD       Z9, Z14, Z1
-	VMULPD            Z23, Z9, Z22
-	VFMADD231PD       Z0, Z12, Z22
-	VFMADD231PD       Z12, Z14, Z22
-	VMULPD            Z11, Z9, Z0
-	VFMADD231PD       Z3, Z12, Z0
-	VFMADD231PD       Z2, Z14, Z0
-	VBLENDMPD         Z18, Z21, K1, Z21
-	VBLENDMPD         Z4, Z23, K1, Z23
-	VBLENDMPD         Z15, Z11, K1, Z11
-	VBLENDMPD         Z5, Z8, K1, Z8
-	VBLENDMPD         Z16, Z13, K1, Z13
-	VBLENDMPD         Z17, Z3, K1, Z3
-	VBLENDMPD         Z1, Z9, K1, Z9
-	VBLENDMPD         Z22, Z12, K1, Z12
-	VBLENDMPD         Z0, Z14, K1, Z14
-	VMOVUPS           576(R13), Z0
-	VSUBPD.BCST       ·dataOneF64+0(SB), Z0, Z0
-	VCMPPD.BCST       $0x1e, ·dataZero+0(SB), Z0, K1
-	KMOVW             K1, R15
-	VMOVUPS           Z26, 768(R13)
-	VMOVUPS           Z20, 832(R13)
-	VMOVUPS           Z29, 896(R13)
-	VMOVUPS           Z24, 960(R13)
-	VMOVUPS           Z10, 1024(R13)
-	VMOVUPS           Z7, 1088(R13)
-	VMOVUPS           Z27, 1152(R13)
-	VMOVUPS           Z6, 1216(R13)
-	VMOVUPS           Z19, 1280(R13)
-	VMOVUPS           Z21, (R13)
-	VMOVUPS           Z23, 64(R13)
-	VMOVUPS           Z11, 128(R13)
-	VMOVUPS           Z8, 192(R13)
-	VMOVUPS           Z13, 256(R13)
-	VMOVUPS           Z3, 320(R13)
-	VMOVUPS           Z9, 384(R13)
-	VMOVUPS           Z12, 448(R13)
-	VMOVUPS           Z14, 512(R13)
-	VMOVUPS           Z0, 576(R13)
-	TESTL             R15, R15
-	JNE               stage4
-	VMOVUPS           704(R13), Z0
-	VBROADCASTSD      ·dataZero+0(SB), Z14
-	VPCMPGTQ          Z0, Z14, K1
-	VMOVUPS           640(R13), Z14
-	VBROADCASTSD      ·dataLog2eF64+0(SB), Z0
-	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z14, Z0
-	VSUBPD.BCST       ·dataRoundF64+0(SB), Z0, Z0
-	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z0, Z14
-	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z0, Z14
-	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z12
-	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z14, Z12
-	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z14, Z12
-	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z14, Z12
-	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z14, Z12
-	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z14, Z12
-	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z14, Z12
-	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z14, Z12
-	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z14, Z12
-	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z14, Z12
-	VMULPD            Z14, Z14, Z9
-	VFMADD231PD       Z12, Z9, Z14
-	VADDPD.BCST       ·dataOneF64+0(SB), Z14, Z14
-	VSCALEFPD         Z0, Z14, Z14
-	VMOVUPS           1344(R13), Z0
-	VMULPD            Z0, Z14, Z0
-	VMOVUPS           (R13), Z9
-	VADDPD.BCST       ·dataOneF64+0(SB), Z9, Z9
-	VMOVUPS           768(R13), Z12
-	VMULPD            Z12, Z14, Z12
-	VFMADD231PD       Z9, Z0, Z12
-	VMOVUPS           832(R13), Z9
-	VMULPD            Z9, Z14, Z9
-	VMOVUPS           64(R13), Z3
-	VFMADD231PD       Z3, Z0, Z9
-	VMOVUPS           896(R13), Z3
-	VMULPD            Z3, Z14, Z3
-	VMOVUPS           128(R13), Z13
-	VFMADD231PD       Z13, Z0, Z3
-	VMOVUPS           960(R13), Z13
-	VMULPD            Z13, Z14, Z13
-	VMOVUPS           192(R13), Z8
-	VFMADD231PD       Z8, Z0, Z13
-	VMOVUPS           256(R13), Z8
-	VADDPD.BCST       ·dataOneF64+0(SB), Z8, Z8
-	VMOVUPS           1024(R13), Z11
-	VMULPD            Z11, Z14, Z11
-	VFMADD231PD       Z8, Z0, Z11
-	VMOVUPS           1088(R13), Z8
-	VMULPD            Z8, Z14, Z8
-	VMOVUPS           320(R13), Z23
-	VFMADD231PD       Z23, Z0, Z8
-	VMOVUPS           1152(R13), Z23
-	VMULPD            Z23, Z14, Z23
-	VMOVUPS           384(R13), Z21
-	VFMADD231PD       Z21, Z0, Z23
-	VMOVUPS           1216(R13), Z21
-	VMULPD            Z21, Z14, Z21
-	VMOVUPS           448(R13), Z19
-	VFMADD231PD       Z19, Z0, Z21
-	VMOVUPS           512(R13), Z19
-	VADDPD.BCST       ·dataOneF64+0(SB), Z19, Z19
-	VMOVUPS           1280(R13), Z6
-	VMULPD            Z6, Z14, Z14
-	VFMADD231PD       Z19, Z0, Z14
+	VMOVUPS     576(R13), Z1
+	VCMPPD.BCST $0x1e, ·dataZero+0(SB), Z1, K1
+	KMOVW       K1, R15
+	TESTL       R15, R15
+	JE          done5
+	VSUBPD.BCST ·dataOneF64+0(SB), Z1, Z1
+	VMOVUPS     (R13), Z5
+	VADDPD.BCST ·dataTwoF64+0(SB), Z5, Z27
+	VMOVUPS     256(R13), Z8
+	VADDPD.BCST ·dataTwoF64+0(SB), Z8, Z0
+	VMOVUPS     512(R13), Z6
+	VADDPD.BCST ·dataTwoF64+0(SB), Z6, Z2
+	VMOVUPS     1088(R13), Z3
+	VMULPD      Z27, Z3, Z25
+	VMOVUPS     1152(R13), Z24
+	VMOVUPS     192(R13), Z17
+	VFMADD231PD Z17, Z24, Z25
+	VMOVUPS     1216(R13), Z18
+	VMOVUPS     384(R13), Z4
+	VFMADD231PD Z4, Z18, Z25
+	VMOVUPS     64(R13), Z10
+	VMULPD      Z10, Z3, Z28
+	VFMADD231PD Z0, Z24, Z28
+	VMOVUPS     448(R13), Z21
+	VFMADD231PD Z21, Z18, Z28
+	VMOVUPS     128(R13), Z23
+	VMULPD      Z23, Z3, Z16
+	VMOVUPS     320(R13), Z26
+	VFMADD231PD Z26, Z24, Z16
+	VFMADD231PD Z2, Z18, Z16
+	VMOVUPS     1280(R13), Z19
+	VMULPD      Z27, Z19, Z20
+	VMOVUPS     1344(R13), Z12
+	VFMADD231PD Z17, Z12, Z20
+	VMOVUPS     1408(R13), Z22
+	VFMADD231PD Z4, Z22, Z20
+	VMULPD      Z10, Z19, Z29
+	VFMADD231PD Z0, Z12, Z29
+	VFMADD231PD Z21, Z22, Z29
+	VMULPD      Z23, Z19, Z7
+	VFMADD231PD Z26, Z12, Z7
+	VFMADD231PD Z2, Z22, Z7
+	VMOVUPS     1472(R13), Z15
+	VMULPD      Z27, Z15, Z14
+	VMOVUPS     1536(R13), Z13
+	VFMADD231PD Z17, Z13, Z14
+	VMOVUPS     1600(R13), Z11
+	VFMADD231PD Z4, Z11, Z14
+	VMULPD      Z10, Z15, Z9
+	VFMADD231PD Z0, Z13, Z9
+	VFMADD231PD Z21, Z11, Z9
+	VMOVUPS     Z1, 2816(R13)
+	VMULPD      Z23, Z15, Z1
+	VFMADD231PD Z26, Z13, Z1
+	VFMADD231PD Z2, Z11, Z1
+	VFMADD231PD Z3, Z5, Z25
+	VFMADD231PD Z19, Z10, Z25
+	VFMADD231PD Z15, Z23, Z25
+	VFMADD231PD Z24, Z5, Z28
+	VFMADD231PD Z12, Z10, Z28
+	VFMADD231PD Z13, Z23, Z28
+	VFMADD231PD Z18, Z5, Z16
+	VFMADD231PD Z22, Z10, Z16
+	VFMADD231PD Z11, Z23, Z16
+	VFMADD231PD Z3, Z17, Z20
+	VFMADD231PD Z19, Z8, Z20
+	VFMADD231PD Z15, Z26, Z20
+	VFMADD231PD Z24, Z17, Z29
+	VFMADD231PD Z12, Z8, Z29
+	VFMADD231PD Z13, Z26, Z29
+	VFMADD231PD Z18, Z17, Z7
+	VFMADD231PD Z22, Z8, Z7
+	VFMADD231PD Z11, Z26, Z7
+	VFMADD231PD Z3, Z4, Z14
+	VFMADD231PD Z19, Z21, Z14
+	VFMADD231PD Z15, Z6, Z14
+	VFMADD231PD Z24, Z4, Z9
+	VFMADD231PD Z12, Z21, Z9
+	VFMADD231PD Z13, Z6, Z9
+	VFMADD231PD Z18, Z4, Z1
+	VFMADD231PD Z22, Z21, Z1
+	VFMADD231PD Z11, Z6, Z1
+	VBLENDMPD   Z25, Z3, K1, Z3
+	VBLENDMPD   Z28, Z24, K1, Z24
+	VBLENDMPD   Z16, Z18, K1, Z18
+	VBLENDMPD   Z20, Z19, K1, Z19
+	VBLENDMPD   Z29, Z12, K1, Z12
+	VBLENDMPD   Z7, Z22, K1, Z22
+	VBLENDMPD   Z14, Z15, K1, Z15
+	VBLENDMPD   Z9, Z13, K1, Z13
+	VBLENDMPD   Z1, Z11, K1, Z11
+	VMULPD      Z27, Z5, Z1
+	VFMADD231PD Z17, Z10, Z1
+	VFMADD231PD Z4, Z23, Z1
+	VMULPD      Z10, Z5, Z9
+	VFMADD231PD Z0, Z10, Z9
+	VFMADD231PD Z21, Z23, Z9
+	VMULPD      Z23, Z5, Z14
+	VFMADD231PD Z26, Z10, Z14
+	VFMADD231PD Z2, Z23, Z14
+	VMULPD      Z27, Z17, Z7
+	VFMADD231PD Z17, Z8, Z7
+	VFMADD231PD Z4, Z26, Z7
+	VMULPD      Z10, Z17, Z29
+	VFMADD231PD Z0, Z8, Z29
+	VFMADD231PD Z21, Z26, Z29
+	VMULPD      Z23, Z17, Z20
+	VFMADD231PD Z26, Z8, Z20
+	VFMADD231PD Z2, Z26, Z20
+	VMULPD      Z27, Z4, Z27
+	VFMADD231PD Z17, Z21, Z27
+	VFMADD231PD Z4, Z6, Z27
+	VMULPD      Z10, Z4, Z16
+	VFMADD231PD Z0, Z21, Z16
+	VFMADD231PD Z21, Z6, Z16
+	VMULPD      Z23, Z4, Z0
+	VFMADD231PD Z26, Z21, Z0
+	VFMADD231PD Z2, Z6, Z0
+	VBLENDMPD   Z1, Z5, K1, Z5
+	VBLENDMPD   Z9, Z10, K1, Z10
+	VBLENDMPD   Z14, Z23, K1, Z23
+	VBLENDMPD   Z7, Z17, K1, Z17
+	VBLENDMPD   Z29, Z8, K1, Z8
+	VBLENDMPD   Z20, Z26, K1, Z26
+	VBLENDMPD   Z27, Z4, K1, Z4
+	VBLENDMPD   Z16, Z21, K1, Z21
+	VBLENDMPD   Z0, Z6, K1, Z6
+	VMOVUPS     2816(R13), Z0
+	VMOVUPS     Z0, 576(R13)
+	VMOVUPS     Z3, 1088(R13)
+	VMOVUPS     Z24, 1152(R13)
+	VMOVUPS     Z18, 1216(R13)
+	VMOVUPS     Z19, 1280(R13)
+	VMOVUPS     Z12, 1344(R13)
+	VMOVUPS     Z22, 1408(R13)
+	VMOVUPS     Z15, 1472(R13)
+	VMOVUPS     Z13, 1536(R13)
+	VMOVUPS     Z11, 1600(R13)
+	VMOVUPS     Z5, (R13)
+	VMOVUPS     Z10, 64(R13)
+	VMOVUPS     Z23, 128(R13)
+	VMOVUPS     Z17, 192(R13)
+	VMOVUPS     Z8, 256(R13)
+	VMOVUPS     Z26, 320(R13)
+	VMOVUPS     Z4, 384(R13)
+	VMOVUPS     Z21, 448(R13)
+	VMOVUPS     Z6, 512(R13)
+	JMP         stage4
+done5:
+	VMOVUPS           704(R13), Z6
+	VBROADCASTSD      ·dataZero+0(SB), Z21
+	VPCMPGTQ          Z6, Z21, K1
+	VMOVUPS           640(R13), Z21
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z6
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z21, Z6
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z6, Z6
+	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z6, Z21
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z6, Z21
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z4
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z21, Z4
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z21, Z4
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z21, Z4
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z21, Z4
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z21, Z4
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z21, Z4
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z21, Z4
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z21, Z4
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z21, Z4
+	VMULPD            Z21, Z21, Z26
+	VFMADD231PD       Z4, Z26, Z21
+	VADDPD.BCST       ·dataOneF64+0(SB), Z21, Z21
+	VSCALEFPD         Z6, Z21, Z21
+	VMOVUPS           2624(R13), Z6
+	VMULPD            Z6, Z21, Z6
+	VMOVUPS           (R13), Z26
+	VADDPD.BCST       ·dataOneF64+0(SB), Z26, Z26
+	VMOVUPS           1088(R13), Z4
+	VMULPD            Z4, Z21, Z4
+	VFMADD231PD       Z26, Z6, Z4
+	VMOVUPS           1152(R13), Z26
+	VMULPD            Z26, Z21, Z26
+	VMOVUPS           64(R13), Z8
+	VFMADD231PD       Z8, Z6, Z26
+	VMOVUPS           1216(R13), Z8
+	VMULPD            Z8, Z21, Z8
+	VMOVUPS           128(R13), Z17
+	VFMADD231PD       Z17, Z6, Z8
+	VMOVUPS           1280(R13), Z17
+	VMULPD            Z17, Z21, Z17
+	VMOVUPS           192(R13), Z23
+	VFMADD231PD       Z23, Z6, Z17
+	VMOVUPS           256(R13), Z23
+	VADDPD.BCST       ·dataOneF64+0(SB), Z23, Z23
+	VMOVUPS           1344(R13), Z10
+	VMULPD            Z10, Z21, Z10
+	VFMADD231PD       Z23, Z6, Z10
+	VMOVUPS           1408(R13), Z23
+	VMULPD            Z23, Z21, Z23
+	VMOVUPS           320(R13), Z5
+	VFMADD231PD       Z5, Z6, Z23
+	VMOVUPS           1472(R13), Z5
+	VMULPD            Z5, Z21, Z5
+	VMOVUPS           384(R13), Z11
+	VFMADD231PD       Z11, Z6, Z5
+	VMOVUPS           1536(R13), Z11
+	VMULPD            Z11, Z21, Z11
+	VMOVUPS           448(R13), Z13
+	VFMADD231PD       Z13, Z6, Z11
+	VMOVUPS           512(R13), Z13
+	VADDPD.BCST       ·dataOneF64+0(SB), Z13, Z13
+	VMOVUPS           1600(R13), Z15
+	VMULPD            Z15, Z21, Z21
+	VFMADD231PD       Z13, Z6, Z21
 	KMOVW             K1, R15
 	TESTQ             R15, R15
-	JE                easy6
+	JE                easy7
 	KNOTW             K1, K1
-	VMOVUPD           Z12, K1, (AX)
-	VMOVUPD           Z9, K1, (AX)(SI*1)
-	VMOVUPD           Z3, K1, (AX)(SI*2)
-	VMOVUPD           Z13, K1, (AX)(DI*1)
-	VMOVUPD           Z11, K1, (AX)(SI*4)
-	VMOVUPD           Z8, K1, (AX)(R8*1)
-	VMOVUPD           Z23, K1, (AX)(DI*2)
-	VMOVUPD           Z21, K1, (AX)(R9*1)
-	VMOVUPD           Z14, K1, (AX)(SI*8)
+	VMOVUPD           Z4, K1, (AX)
+	VMOVUPD           Z26, K1, (AX)(SI*1)
+	VMOVUPD           Z8, K1, (AX)(SI*2)
+	VMOVUPD           Z17, K1, (AX)(DI*1)
+	VMOVUPD           Z10, K1, (AX)(SI*4)
+	VMOVUPD           Z23, K1, (AX)(R8*1)
+	VMOVUPD           Z5, K1, (AX)(DI*2)
+	VMOVUPD           Z11, K1, (AX)(R9*1)
+	VMOVUPD           Z21, K1, (AX)(SI*8)
 	MOVQ              R14, AX
 	SUBQ              BX, AX
 	LEAQ              8(AX), CX
@@ -6998,16 +7286,16 @@ stage4:
 	MOVQ              R15, hard+56(FP)
 	VZEROUPPER
 	RET
-easy6:
-	VMOVUPS Z12, (AX)
-	VMOVUPS Z9, (AX)(SI*1)
-	VMOVUPS Z3, (AX)(SI*2)
-	VMOVUPS Z13, (AX)(DI*1)
-	VMOVUPS Z11, (AX)(SI*4)
-	VMOVUPS Z8, (AX)(R8*1)
-	VMOVUPS Z23, (AX)(DI*2)
-	VMOVUPS Z21, (AX)(R9*1)
-	VMOVUPS Z14, (AX)(SI*8)
+easy7:
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z26, (AX)(SI*1)
+	VMOVUPS Z8, (AX)(SI*2)
+	VMOVUPS Z17, (AX)(DI*1)
+	VMOVUPS Z10, (AX)(SI*4)
+	VMOVUPS Z23, (AX)(R8*1)
+	VMOVUPS Z5, (AX)(DI*2)
+	VMOVUPS Z11, (AX)(R9*1)
+	VMOVUPS Z21, (AX)(SI*8)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, R12

@@ -4,12 +4,12 @@
 
 package batch
 
-// exp3x3F32NEON writes the exponentials of n matrices. It takes 83.5 instructions each.
+// exp3x3F32NEON writes the exponentials of n matrices. It takes 80.5 instructions each.
 //
 //go:noescape
 func exp3x3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// exp3x3F64NEON writes the exponentials of n matrices. It takes 184 instructions each.
+// exp3x3F64NEON writes the exponentials of n matrices. It takes 178 instructions each.
 //
 //go:noescape
 func exp3x3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
@@ -54,12 +54,12 @@ func frobenius3x3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard 
 //go:noescape
 func frobenius3x3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// expFrechet3x3F32NEON writes the derivatives of the exponential of n matrices, each in a direction. It takes 204 instructions each.
+// expFrechet3x3F32NEON writes the derivatives of the exponential of n matrices, each in a direction. It takes 208 instructions each.
 //
 //go:noescape
 func expFrechet3x3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// expFrechet3x3F64NEON writes the derivatives of the exponential of n matrices, each in a direction. It takes 442 instructions each.
+// expFrechet3x3F64NEON writes the derivatives of the exponential of n matrices, each in a direction. It takes 450 instructions each.
 //
 //go:noescape
 func expFrechet3x3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)

@@ -8,168 +8,168 @@ DATA mat3Consts<>+0(SB)/8, $0x7fffffff7fffffff // absF32
 DATA mat3Consts<>+8(SB)/8, $0x7fffffff7fffffff // absF32
 DATA mat3Consts<>+16(SB)/8, $0x3f8000003f800000 // one
 DATA mat3Consts<>+24(SB)/8, $0x3f8000003f800000 // one
-DATA mat3Consts<>+32(SB)/8, $0x3eaaaaab3eaaaaab // third
-DATA mat3Consts<>+40(SB)/8, $0x3eaaaaab3eaaaaab // third
-DATA mat3Consts<>+48(SB)/8, $0x453b8000453b8000 // norm2Max
-DATA mat3Consts<>+56(SB)/8, $0x453b8000453b8000 // norm2Max
-DATA mat3Consts<>+64(SB)/8, $0x4220000042200000 // meanMax
-DATA mat3Consts<>+72(SB)/8, $0x4220000042200000 // meanMax
-DATA mat3Consts<>+80(SB)/8, $0x0000000000000000 // noneSetF32
-DATA mat3Consts<>+88(SB)/8, $0x0000000000000000 // noneSetF32
-DATA mat3Consts<>+96(SB)/8, $0xffffffffffffffff // allOnesF32
-DATA mat3Consts<>+104(SB)/8, $0xffffffffffffffff // allOnesF32
-DATA mat3Consts<>+112(SB)/8, $0x42fc000042fc0000 // bias
-DATA mat3Consts<>+120(SB)/8, $0x42fc000042fc0000 // bias
-DATA mat3Consts<>+128(SB)/8, $0xbf400000bf400000 // minusThreeQuarters
-DATA mat3Consts<>+136(SB)/8, $0xbf400000bf400000 // minusThreeQuarters
-DATA mat3Consts<>+144(SB)/8, $0x3f0000003f000000 // half
-DATA mat3Consts<>+152(SB)/8, $0x3f0000003f000000 // half
-DATA mat3Consts<>+160(SB)/8, $0x4b4000004b400000 // roundF32
-DATA mat3Consts<>+168(SB)/8, $0x4b4000004b400000 // roundF32
-DATA mat3Consts<>+176(SB)/8, $0x32d7322b32d7322b // inverseFactoriall
-DATA mat3Consts<>+184(SB)/8, $0x32d7322b32d7322b // inverseFactoriall
-DATA mat3Consts<>+192(SB)/8, $0x2d49cba52d49cba5 // inverseFactorialo
-DATA mat3Consts<>+200(SB)/8, $0x2d49cba52d49cba5 // inverseFactorialo
-DATA mat3Consts<>+208(SB)/8, $0x310f76c7310f76c7 // inverseFactorialm
-DATA mat3Consts<>+216(SB)/8, $0x310f76c7310f76c7 // inverseFactorialm
-DATA mat3Consts<>+224(SB)/8, $0x3493f27e3493f27e // inverseFactorialk
-DATA mat3Consts<>+232(SB)/8, $0x3493f27e3493f27e // inverseFactorialk
-DATA mat3Consts<>+240(SB)/8, $0x2f3092312f309231 // inverseFactorialn
-DATA mat3Consts<>+248(SB)/8, $0x2f3092312f309231 // inverseFactorialn
-DATA mat3Consts<>+256(SB)/8, $0x3638ef1d3638ef1d // inverseFactorialj
-DATA mat3Consts<>+264(SB)/8, $0x3638ef1d3638ef1d // inverseFactorialj
-DATA mat3Consts<>+272(SB)/8, $0x37d00d0137d00d01 // inverseFactoriali
-DATA mat3Consts<>+280(SB)/8, $0x37d00d0137d00d01 // inverseFactoriali
-DATA mat3Consts<>+288(SB)/8, $0x39500d0139500d01 // inverseFactorialh
-DATA mat3Consts<>+296(SB)/8, $0x39500d0139500d01 // inverseFactorialh
-DATA mat3Consts<>+304(SB)/8, $0x3ab60b613ab60b61 // inverseFactorialg
-DATA mat3Consts<>+312(SB)/8, $0x3ab60b613ab60b61 // inverseFactorialg
-DATA mat3Consts<>+320(SB)/8, $0x3c0888893c088889 // inverseFactorialf
-DATA mat3Consts<>+328(SB)/8, $0x3c0888893c088889 // inverseFactorialf
-DATA mat3Consts<>+336(SB)/8, $0x3d2aaaab3d2aaaab // inverseFactoriale
-DATA mat3Consts<>+344(SB)/8, $0x3d2aaaab3d2aaaab // inverseFactoriale
-DATA mat3Consts<>+352(SB)/8, $0x3e2aaaab3e2aaaab // inverseFactoriald
-DATA mat3Consts<>+360(SB)/8, $0x3e2aaaab3e2aaaab // inverseFactoriald
-DATA mat3Consts<>+368(SB)/8, $0x3f0000003f000000 // inverseFactorialc
-DATA mat3Consts<>+376(SB)/8, $0x3f0000003f000000 // inverseFactorialc
-DATA mat3Consts<>+384(SB)/8, $0x3f8000003f800000 // inverseFactorialb
-DATA mat3Consts<>+392(SB)/8, $0x3f8000003f800000 // inverseFactorialb
-DATA mat3Consts<>+400(SB)/8, $0x4000000040000000 // two
-DATA mat3Consts<>+408(SB)/8, $0x4000000040000000 // two
-DATA mat3Consts<>+416(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
-DATA mat3Consts<>+424(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
-DATA mat3Consts<>+432(SB)/8, $0x3f3172183f317218 // ln2Hi
-DATA mat3Consts<>+440(SB)/8, $0x3f3172183f317218 // ln2Hi
-DATA mat3Consts<>+448(SB)/8, $0xb102e308b102e308 // ln2Lo
-DATA mat3Consts<>+456(SB)/8, $0xb102e308b102e308 // ln2Lo
-DATA mat3Consts<>+464(SB)/8, $0x3c091cc03c091cc0 // expC5
-DATA mat3Consts<>+472(SB)/8, $0x3c091cc03c091cc0 // expC5
-DATA mat3Consts<>+480(SB)/8, $0x3ab527943ab52794 // expC6
-DATA mat3Consts<>+488(SB)/8, $0x3ab527943ab52794 // expC6
-DATA mat3Consts<>+496(SB)/8, $0x3d2aac573d2aac57 // expC4
-DATA mat3Consts<>+504(SB)/8, $0x3d2aac573d2aac57 // expC4
-DATA mat3Consts<>+512(SB)/8, $0x3e2aaa493e2aaa49 // expC3
-DATA mat3Consts<>+520(SB)/8, $0x3e2aaa493e2aaa49 // expC3
-DATA mat3Consts<>+528(SB)/8, $0x3efffffe3efffffe // expC2
-DATA mat3Consts<>+536(SB)/8, $0x3efffffe3efffffe // expC2
+DATA mat3Consts<>+32(SB)/8, $0x4b4000004b400000 // roundF32
+DATA mat3Consts<>+40(SB)/8, $0x4b4000004b400000 // roundF32
+DATA mat3Consts<>+48(SB)/8, $0x3f0000003f000000 // half
+DATA mat3Consts<>+56(SB)/8, $0x3f0000003f000000 // half
+DATA mat3Consts<>+64(SB)/8, $0x453b8000453b8000 // norm2Max
+DATA mat3Consts<>+72(SB)/8, $0x453b8000453b8000 // norm2Max
+DATA mat3Consts<>+80(SB)/8, $0x2d49cba52d49cba5 // inverseFactorialo
+DATA mat3Consts<>+88(SB)/8, $0x2d49cba52d49cba5 // inverseFactorialo
+DATA mat3Consts<>+96(SB)/8, $0x2f3092312f309231 // inverseFactorialn
+DATA mat3Consts<>+104(SB)/8, $0x2f3092312f309231 // inverseFactorialn
+DATA mat3Consts<>+112(SB)/8, $0x3eaaaaab3eaaaaab // third
+DATA mat3Consts<>+120(SB)/8, $0x3eaaaaab3eaaaaab // third
+DATA mat3Consts<>+128(SB)/8, $0x4220000042200000 // meanMax
+DATA mat3Consts<>+136(SB)/8, $0x4220000042200000 // meanMax
+DATA mat3Consts<>+144(SB)/8, $0x0000000000000000 // noneSetF32
+DATA mat3Consts<>+152(SB)/8, $0x0000000000000000 // noneSetF32
+DATA mat3Consts<>+160(SB)/8, $0xffffffffffffffff // allOnesF32
+DATA mat3Consts<>+168(SB)/8, $0xffffffffffffffff // allOnesF32
+DATA mat3Consts<>+176(SB)/8, $0x42fc000042fc0000 // bias
+DATA mat3Consts<>+184(SB)/8, $0x42fc000042fc0000 // bias
+DATA mat3Consts<>+192(SB)/8, $0xbf400000bf400000 // minusThreeQuarters
+DATA mat3Consts<>+200(SB)/8, $0xbf400000bf400000 // minusThreeQuarters
+DATA mat3Consts<>+208(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
+DATA mat3Consts<>+216(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
+DATA mat3Consts<>+224(SB)/8, $0x3f3172183f317218 // ln2Hi
+DATA mat3Consts<>+232(SB)/8, $0x3f3172183f317218 // ln2Hi
+DATA mat3Consts<>+240(SB)/8, $0xb102e308b102e308 // ln2Lo
+DATA mat3Consts<>+248(SB)/8, $0xb102e308b102e308 // ln2Lo
+DATA mat3Consts<>+256(SB)/8, $0x3c091cc03c091cc0 // expC5
+DATA mat3Consts<>+264(SB)/8, $0x3c091cc03c091cc0 // expC5
+DATA mat3Consts<>+272(SB)/8, $0x3ab527943ab52794 // expC6
+DATA mat3Consts<>+280(SB)/8, $0x3ab527943ab52794 // expC6
+DATA mat3Consts<>+288(SB)/8, $0x3d2aac573d2aac57 // expC4
+DATA mat3Consts<>+296(SB)/8, $0x3d2aac573d2aac57 // expC4
+DATA mat3Consts<>+304(SB)/8, $0x3e2aaa493e2aaa49 // expC3
+DATA mat3Consts<>+312(SB)/8, $0x3e2aaa493e2aaa49 // expC3
+DATA mat3Consts<>+320(SB)/8, $0x3efffffe3efffffe // expC2
+DATA mat3Consts<>+328(SB)/8, $0x3efffffe3efffffe // expC2
+DATA mat3Consts<>+336(SB)/8, $0x32d7322b32d7322b // inverseFactoriall
+DATA mat3Consts<>+344(SB)/8, $0x32d7322b32d7322b // inverseFactoriall
+DATA mat3Consts<>+352(SB)/8, $0x310f76c7310f76c7 // inverseFactorialm
+DATA mat3Consts<>+360(SB)/8, $0x310f76c7310f76c7 // inverseFactorialm
+DATA mat3Consts<>+368(SB)/8, $0x3493f27e3493f27e // inverseFactorialk
+DATA mat3Consts<>+376(SB)/8, $0x3493f27e3493f27e // inverseFactorialk
+DATA mat3Consts<>+384(SB)/8, $0x3638ef1d3638ef1d // inverseFactorialj
+DATA mat3Consts<>+392(SB)/8, $0x3638ef1d3638ef1d // inverseFactorialj
+DATA mat3Consts<>+400(SB)/8, $0x37d00d0137d00d01 // inverseFactoriali
+DATA mat3Consts<>+408(SB)/8, $0x37d00d0137d00d01 // inverseFactoriali
+DATA mat3Consts<>+416(SB)/8, $0x39500d0139500d01 // inverseFactorialh
+DATA mat3Consts<>+424(SB)/8, $0x39500d0139500d01 // inverseFactorialh
+DATA mat3Consts<>+432(SB)/8, $0x3ab60b613ab60b61 // inverseFactorialg
+DATA mat3Consts<>+440(SB)/8, $0x3ab60b613ab60b61 // inverseFactorialg
+DATA mat3Consts<>+448(SB)/8, $0x3c0888893c088889 // inverseFactorialf
+DATA mat3Consts<>+456(SB)/8, $0x3c0888893c088889 // inverseFactorialf
+DATA mat3Consts<>+464(SB)/8, $0x3d2aaaab3d2aaaab // inverseFactoriale
+DATA mat3Consts<>+472(SB)/8, $0x3d2aaaab3d2aaaab // inverseFactoriale
+DATA mat3Consts<>+480(SB)/8, $0x3e2aaaab3e2aaaab // inverseFactoriald
+DATA mat3Consts<>+488(SB)/8, $0x3e2aaaab3e2aaaab // inverseFactoriald
+DATA mat3Consts<>+496(SB)/8, $0x3f0000003f000000 // inverseFactorialc
+DATA mat3Consts<>+504(SB)/8, $0x3f0000003f000000 // inverseFactorialc
+DATA mat3Consts<>+512(SB)/8, $0x3f8000003f800000 // inverseFactorialb
+DATA mat3Consts<>+520(SB)/8, $0x3f8000003f800000 // inverseFactorialb
+DATA mat3Consts<>+528(SB)/8, $0x4000000040000000 // two
+DATA mat3Consts<>+536(SB)/8, $0x4000000040000000 // two
 DATA mat3Consts<>+544(SB)/8, $0x0000000200000001 // laneWeights
 DATA mat3Consts<>+552(SB)/8, $0x0000000800000004 // laneWeights
 DATA mat3Consts<>+560(SB)/8, $0x7fffffffffffffff // absF64
 DATA mat3Consts<>+568(SB)/8, $0x7fffffffffffffff // absF64
 DATA mat3Consts<>+576(SB)/8, $0x3ff0000000000000 // oneF64
 DATA mat3Consts<>+584(SB)/8, $0x3ff0000000000000 // oneF64
-DATA mat3Consts<>+592(SB)/8, $0x3fd5555555555555 // thirdF64
-DATA mat3Consts<>+600(SB)/8, $0x3fd5555555555555 // thirdF64
-DATA mat3Consts<>+608(SB)/8, $0x410e848000000000 // norm2MaxF64
-DATA mat3Consts<>+616(SB)/8, $0x410e848000000000 // norm2MaxF64
-DATA mat3Consts<>+624(SB)/8, $0x4075e00000000000 // meanMaxF64
-DATA mat3Consts<>+632(SB)/8, $0x4075e00000000000 // meanMaxF64
-DATA mat3Consts<>+640(SB)/8, $0x0000000000000000 // noneSetF64
-DATA mat3Consts<>+648(SB)/8, $0x0000000000000000 // noneSetF64
-DATA mat3Consts<>+656(SB)/8, $0xffffffffffffffff // allOnesF64
-DATA mat3Consts<>+664(SB)/8, $0xffffffffffffffff // allOnesF64
-DATA mat3Consts<>+672(SB)/8, $0x4330000000000000 // two52F64
-DATA mat3Consts<>+680(SB)/8, $0x4330000000000000 // two52F64
-DATA mat3Consts<>+688(SB)/8, $0x43300000000003fe // two52Bias1F64
-DATA mat3Consts<>+696(SB)/8, $0x43300000000003fe // two52Bias1F64
-DATA mat3Consts<>+704(SB)/8, $0xbfe8000000000000 // minusThreeQuartersF64
-DATA mat3Consts<>+712(SB)/8, $0xbfe8000000000000 // minusThreeQuartersF64
-DATA mat3Consts<>+720(SB)/8, $0x3fe0000000000000 // halfF64
-DATA mat3Consts<>+728(SB)/8, $0x3fe0000000000000 // halfF64
-DATA mat3Consts<>+736(SB)/8, $0x4338000000000000 // roundF64
-DATA mat3Consts<>+744(SB)/8, $0x4338000000000000 // roundF64
-DATA mat3Consts<>+752(SB)/8, $0x3c62f49b46814157 // inverseFactorialtF64
-DATA mat3Consts<>+760(SB)/8, $0x3c62f49b46814157 // inverseFactorialtF64
-DATA mat3Consts<>+768(SB)/8, $0x3b90ce396db7f853 // inverseFactorialwF64
-DATA mat3Consts<>+776(SB)/8, $0x3b90ce396db7f853 // inverseFactorialwF64
-DATA mat3Consts<>+784(SB)/8, $0x3c1e542ba4020225 // inverseFactorialuF64
-DATA mat3Consts<>+792(SB)/8, $0x3c1e542ba4020225 // inverseFactorialuF64
-DATA mat3Consts<>+800(SB)/8, $0x3ca6827863b97d97 // inverseFactorialsF64
-DATA mat3Consts<>+808(SB)/8, $0x3ca6827863b97d97 // inverseFactorialsF64
-DATA mat3Consts<>+816(SB)/8, $0x3bd71b8ef6dcf572 // inverseFactorialvF64
-DATA mat3Consts<>+824(SB)/8, $0x3bd71b8ef6dcf572 // inverseFactorialvF64
-DATA mat3Consts<>+832(SB)/8, $0x3ce952c77030ad4a // inverseFactorialrF64
-DATA mat3Consts<>+840(SB)/8, $0x3ce952c77030ad4a // inverseFactorialrF64
-DATA mat3Consts<>+848(SB)/8, $0x3d2ae7f3e733b81f // inverseFactorialqF64
-DATA mat3Consts<>+856(SB)/8, $0x3d2ae7f3e733b81f // inverseFactorialqF64
-DATA mat3Consts<>+864(SB)/8, $0x3d6ae7f3e733b81f // inverseFactorialpF64
-DATA mat3Consts<>+872(SB)/8, $0x3d6ae7f3e733b81f // inverseFactorialpF64
-DATA mat3Consts<>+880(SB)/8, $0x3da93974a8c07c9d // inverseFactorialoF64
-DATA mat3Consts<>+888(SB)/8, $0x3da93974a8c07c9d // inverseFactorialoF64
-DATA mat3Consts<>+896(SB)/8, $0x3de6124613a86d09 // inverseFactorialnF64
-DATA mat3Consts<>+904(SB)/8, $0x3de6124613a86d09 // inverseFactorialnF64
-DATA mat3Consts<>+912(SB)/8, $0x3e21eed8eff8d898 // inverseFactorialmF64
-DATA mat3Consts<>+920(SB)/8, $0x3e21eed8eff8d898 // inverseFactorialmF64
-DATA mat3Consts<>+928(SB)/8, $0x3e5ae64567f544e4 // inverseFactoriallF64
-DATA mat3Consts<>+936(SB)/8, $0x3e5ae64567f544e4 // inverseFactoriallF64
-DATA mat3Consts<>+944(SB)/8, $0x3e927e4fb7789f5c // inverseFactorialkF64
-DATA mat3Consts<>+952(SB)/8, $0x3e927e4fb7789f5c // inverseFactorialkF64
-DATA mat3Consts<>+960(SB)/8, $0x3ec71de3a556c734 // inverseFactorialjF64
-DATA mat3Consts<>+968(SB)/8, $0x3ec71de3a556c734 // inverseFactorialjF64
-DATA mat3Consts<>+976(SB)/8, $0x3efa01a01a01a01a // inverseFactorialiF64
-DATA mat3Consts<>+984(SB)/8, $0x3efa01a01a01a01a // inverseFactorialiF64
-DATA mat3Consts<>+992(SB)/8, $0x3f2a01a01a01a01a // inverseFactorialhF64
-DATA mat3Consts<>+1000(SB)/8, $0x3f2a01a01a01a01a // inverseFactorialhF64
-DATA mat3Consts<>+1008(SB)/8, $0x3f56c16c16c16c17 // inverseFactorialgF64
-DATA mat3Consts<>+1016(SB)/8, $0x3f56c16c16c16c17 // inverseFactorialgF64
-DATA mat3Consts<>+1024(SB)/8, $0x3f81111111111111 // inverseFactorialfF64
-DATA mat3Consts<>+1032(SB)/8, $0x3f81111111111111 // inverseFactorialfF64
-DATA mat3Consts<>+1040(SB)/8, $0x3fa5555555555555 // inverseFactorialeF64
-DATA mat3Consts<>+1048(SB)/8, $0x3fa5555555555555 // inverseFactorialeF64
-DATA mat3Consts<>+1056(SB)/8, $0x3fc5555555555555 // inverseFactorialdF64
-DATA mat3Consts<>+1064(SB)/8, $0x3fc5555555555555 // inverseFactorialdF64
-DATA mat3Consts<>+1072(SB)/8, $0x3fe0000000000000 // inverseFactorialcF64
-DATA mat3Consts<>+1080(SB)/8, $0x3fe0000000000000 // inverseFactorialcF64
-DATA mat3Consts<>+1088(SB)/8, $0x3ff0000000000000 // inverseFactorialbF64
-DATA mat3Consts<>+1096(SB)/8, $0x3ff0000000000000 // inverseFactorialbF64
-DATA mat3Consts<>+1104(SB)/8, $0x4000000000000000 // twoF64
-DATA mat3Consts<>+1112(SB)/8, $0x4000000000000000 // twoF64
-DATA mat3Consts<>+1120(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA mat3Consts<>+1128(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA mat3Consts<>+1136(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA mat3Consts<>+1144(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA mat3Consts<>+1152(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA mat3Consts<>+1160(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA mat3Consts<>+1168(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA mat3Consts<>+1176(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA mat3Consts<>+1184(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA mat3Consts<>+1192(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA mat3Consts<>+1200(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA mat3Consts<>+1208(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA mat3Consts<>+1216(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA mat3Consts<>+1224(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA mat3Consts<>+1232(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA mat3Consts<>+1240(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA mat3Consts<>+1248(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA mat3Consts<>+1256(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA mat3Consts<>+1264(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA mat3Consts<>+1272(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA mat3Consts<>+1280(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA mat3Consts<>+1288(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA mat3Consts<>+1296(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA mat3Consts<>+1304(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA mat3Consts<>+1312(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA mat3Consts<>+1320(SB)/8, $0x3fe000000000000a // expQ0F64
+DATA mat3Consts<>+592(SB)/8, $0x4338000000000000 // roundF64
+DATA mat3Consts<>+600(SB)/8, $0x4338000000000000 // roundF64
+DATA mat3Consts<>+608(SB)/8, $0x3fe0000000000000 // halfF64
+DATA mat3Consts<>+616(SB)/8, $0x3fe0000000000000 // halfF64
+DATA mat3Consts<>+624(SB)/8, $0x410e848000000000 // norm2MaxF64
+DATA mat3Consts<>+632(SB)/8, $0x410e848000000000 // norm2MaxF64
+DATA mat3Consts<>+640(SB)/8, $0x3b90ce396db7f853 // inverseFactorialwF64
+DATA mat3Consts<>+648(SB)/8, $0x3b90ce396db7f853 // inverseFactorialwF64
+DATA mat3Consts<>+656(SB)/8, $0x3bd71b8ef6dcf572 // inverseFactorialvF64
+DATA mat3Consts<>+664(SB)/8, $0x3bd71b8ef6dcf572 // inverseFactorialvF64
+DATA mat3Consts<>+672(SB)/8, $0x3fd5555555555555 // thirdF64
+DATA mat3Consts<>+680(SB)/8, $0x3fd5555555555555 // thirdF64
+DATA mat3Consts<>+688(SB)/8, $0x4075e00000000000 // meanMaxF64
+DATA mat3Consts<>+696(SB)/8, $0x4075e00000000000 // meanMaxF64
+DATA mat3Consts<>+704(SB)/8, $0x0000000000000000 // noneSetF64
+DATA mat3Consts<>+712(SB)/8, $0x0000000000000000 // noneSetF64
+DATA mat3Consts<>+720(SB)/8, $0xffffffffffffffff // allOnesF64
+DATA mat3Consts<>+728(SB)/8, $0xffffffffffffffff // allOnesF64
+DATA mat3Consts<>+736(SB)/8, $0x4330000000000000 // two52F64
+DATA mat3Consts<>+744(SB)/8, $0x4330000000000000 // two52F64
+DATA mat3Consts<>+752(SB)/8, $0x43300000000003fe // two52Bias1F64
+DATA mat3Consts<>+760(SB)/8, $0x43300000000003fe // two52Bias1F64
+DATA mat3Consts<>+768(SB)/8, $0xbfe8000000000000 // minusThreeQuartersF64
+DATA mat3Consts<>+776(SB)/8, $0xbfe8000000000000 // minusThreeQuartersF64
+DATA mat3Consts<>+784(SB)/8, $0x3ff71547652b82fe // log2eF64
+DATA mat3Consts<>+792(SB)/8, $0x3ff71547652b82fe // log2eF64
+DATA mat3Consts<>+800(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
+DATA mat3Consts<>+808(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
+DATA mat3Consts<>+816(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
+DATA mat3Consts<>+824(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
+DATA mat3Consts<>+832(SB)/8, $0x3e928adf206cd716 // expQ8F64
+DATA mat3Consts<>+840(SB)/8, $0x3e928adf206cd716 // expQ8F64
+DATA mat3Consts<>+848(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
+DATA mat3Consts<>+856(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
+DATA mat3Consts<>+864(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
+DATA mat3Consts<>+872(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
+DATA mat3Consts<>+880(SB)/8, $0x3efa019996a0b418 // expQ6F64
+DATA mat3Consts<>+888(SB)/8, $0x3efa019996a0b418 // expQ6F64
+DATA mat3Consts<>+896(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
+DATA mat3Consts<>+904(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
+DATA mat3Consts<>+912(SB)/8, $0x3f56c16c18473665 // expQ4F64
+DATA mat3Consts<>+920(SB)/8, $0x3f56c16c18473665 // expQ4F64
+DATA mat3Consts<>+928(SB)/8, $0x3f81111111125c87 // expQ3F64
+DATA mat3Consts<>+936(SB)/8, $0x3f81111111125c87 // expQ3F64
+DATA mat3Consts<>+944(SB)/8, $0x3fa55555555506c8 // expQ2F64
+DATA mat3Consts<>+952(SB)/8, $0x3fa55555555506c8 // expQ2F64
+DATA mat3Consts<>+960(SB)/8, $0x3fc5555555555502 // expQ1F64
+DATA mat3Consts<>+968(SB)/8, $0x3fc5555555555502 // expQ1F64
+DATA mat3Consts<>+976(SB)/8, $0x3fe000000000000a // expQ0F64
+DATA mat3Consts<>+984(SB)/8, $0x3fe000000000000a // expQ0F64
+DATA mat3Consts<>+992(SB)/8, $0x3c62f49b46814157 // inverseFactorialtF64
+DATA mat3Consts<>+1000(SB)/8, $0x3c62f49b46814157 // inverseFactorialtF64
+DATA mat3Consts<>+1008(SB)/8, $0x3c1e542ba4020225 // inverseFactorialuF64
+DATA mat3Consts<>+1016(SB)/8, $0x3c1e542ba4020225 // inverseFactorialuF64
+DATA mat3Consts<>+1024(SB)/8, $0x3ca6827863b97d97 // inverseFactorialsF64
+DATA mat3Consts<>+1032(SB)/8, $0x3ca6827863b97d97 // inverseFactorialsF64
+DATA mat3Consts<>+1040(SB)/8, $0x3ce952c77030ad4a // inverseFactorialrF64
+DATA mat3Consts<>+1048(SB)/8, $0x3ce952c77030ad4a // inverseFactorialrF64
+DATA mat3Consts<>+1056(SB)/8, $0x3d2ae7f3e733b81f // inverseFactorialqF64
+DATA mat3Consts<>+1064(SB)/8, $0x3d2ae7f3e733b81f // inverseFactorialqF64
+DATA mat3Consts<>+1072(SB)/8, $0x3d6ae7f3e733b81f // inverseFactorialpF64
+DATA mat3Consts<>+1080(SB)/8, $0x3d6ae7f3e733b81f // inverseFactorialpF64
+DATA mat3Consts<>+1088(SB)/8, $0x3da93974a8c07c9d // inverseFactorialoF64
+DATA mat3Consts<>+1096(SB)/8, $0x3da93974a8c07c9d // inverseFactorialoF64
+DATA mat3Consts<>+1104(SB)/8, $0x3de6124613a86d09 // inverseFactorialnF64
+DATA mat3Consts<>+1112(SB)/8, $0x3de6124613a86d09 // inverseFactorialnF64
+DATA mat3Consts<>+1120(SB)/8, $0x3e21eed8eff8d898 // inverseFactorialmF64
+DATA mat3Consts<>+1128(SB)/8, $0x3e21eed8eff8d898 // inverseFactorialmF64
+DATA mat3Consts<>+1136(SB)/8, $0x3e5ae64567f544e4 // inverseFactoriallF64
+DATA mat3Consts<>+1144(SB)/8, $0x3e5ae64567f544e4 // inverseFactoriallF64
+DATA mat3Consts<>+1152(SB)/8, $0x3e927e4fb7789f5c // inverseFactorialkF64
+DATA mat3Consts<>+1160(SB)/8, $0x3e927e4fb7789f5c // inverseFactorialkF64
+DATA mat3Consts<>+1168(SB)/8, $0x3ec71de3a556c734 // inverseFactorialjF64
+DATA mat3Consts<>+1176(SB)/8, $0x3ec71de3a556c734 // inverseFactorialjF64
+DATA mat3Consts<>+1184(SB)/8, $0x3efa01a01a01a01a // inverseFactorialiF64
+DATA mat3Consts<>+1192(SB)/8, $0x3efa01a01a01a01a // inverseFactorialiF64
+DATA mat3Consts<>+1200(SB)/8, $0x3f2a01a01a01a01a // inverseFactorialhF64
+DATA mat3Consts<>+1208(SB)/8, $0x3f2a01a01a01a01a // inverseFactorialhF64
+DATA mat3Consts<>+1216(SB)/8, $0x3f56c16c16c16c17 // inverseFactorialgF64
+DATA mat3Consts<>+1224(SB)/8, $0x3f56c16c16c16c17 // inverseFactorialgF64
+DATA mat3Consts<>+1232(SB)/8, $0x3f81111111111111 // inverseFactorialfF64
+DATA mat3Consts<>+1240(SB)/8, $0x3f81111111111111 // inverseFactorialfF64
+DATA mat3Consts<>+1248(SB)/8, $0x3fa5555555555555 // inverseFactorialeF64
+DATA mat3Consts<>+1256(SB)/8, $0x3fa5555555555555 // inverseFactorialeF64
+DATA mat3Consts<>+1264(SB)/8, $0x3fc5555555555555 // inverseFactorialdF64
+DATA mat3Consts<>+1272(SB)/8, $0x3fc5555555555555 // inverseFactorialdF64
+DATA mat3Consts<>+1280(SB)/8, $0x3fe0000000000000 // inverseFactorialcF64
+DATA mat3Consts<>+1288(SB)/8, $0x3fe0000000000000 // inverseFactorialcF64
+DATA mat3Consts<>+1296(SB)/8, $0x3ff0000000000000 // inverseFactorialbF64
+DATA mat3Consts<>+1304(SB)/8, $0x3ff0000000000000 // inverseFactorialbF64
+DATA mat3Consts<>+1312(SB)/8, $0x4000000000000000 // twoF64
+DATA mat3Consts<>+1320(SB)/8, $0x4000000000000000 // twoF64
 DATA mat3Consts<>+1328(SB)/8, $0x0000000000000001 // laneWeightsF64
 DATA mat3Consts<>+1336(SB)/8, $0x0000000000000002 // laneWeightsF64
 DATA mat3Consts<>+1344(SB)/8, $0x3680000036800000 // detCancels
@@ -207,7 +207,7 @@ DATA mat3Consts<>+1592(SB)/8, $0x8000000000000000 // signF64
 GLOBL mat3Consts<>(SB), RODATA|NOPTR, $1600
 
 // func exp3x3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
-TEXT ·exp3x3F32NEON(SB), 0, $296-64
+TEXT ·exp3x3F32NEON(SB), 0, $328-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
@@ -219,339 +219,334 @@ TEXT ·exp3x3F32NEON(SB), 0, $296-64
 	ADD R5<<1, R7, R8
 	FMOVQ (R4), F0
 	FMOVQ 16(R4), F1
+	FMOVQ 32(R4), F2
+	FMOVQ 48(R4), F3
+	FMOVQ 64(R4), F4
+	FMOVQ 80(R4), F5
+	FMOVQ 96(R4), F6
+	FMOVQ 112(R4), F7
 loop:
-	// 334 instructions for 4 matrices, 83.5 each
-	FMOVQ (R1), F2
+	// 322 instructions for 4 matrices, 80.5 each
+	FMOVQ (R1), F8
 	ADD R5<<2, R1, R9
-	FMOVQ (R9), F3
-	WORD $0x4e23d444 // fadd v4.4s, v2.4s, v3.4s
-	ADD R5<<3, R1, R9
-	FMOVQ (R9), F5
-	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
-	FMOVQ 32(R4), F6
-	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
-	WORD $0x4ea4d442 // fsub v2.4s, v2.4s, v4.4s
-	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
-	WORD $0x4ea4d4a5 // fsub v5.4s, v5.4s, v4.4s
-	WORD $0x6e22dc46 // fmul v6.4s, v2.4s, v2.4s
-	ADD R5, R1, R9
-	FMOVQ (R9), F7
-	ADD R6, R1, R9
-	FMOVQ (R9), F8
-	VFMLA V8.S4, V7.S4, V6.S4
-	ADD R5<<1, R1, R9
 	FMOVQ (R9), F9
-	ADD R6<<1, R1, R9
-	FMOVQ (R9), F10
-	VFMLA V10.S4, V9.S4, V6.S4
-	WORD $0x6e27dc4b // fmul v11.4s, v2.4s, v7.4s
-	VFMLA V3.S4, V7.S4, V11.S4
-	ADD R8, R1, R9
-	FMOVQ (R9), F12
-	VFMLA V12.S4, V9.S4, V11.S4
-	WORD $0x6e29dc4d // fmul v13.4s, v2.4s, v9.4s
-	ADD R7, R1, R9
+	WORD $0x4e29d50a // fadd v10.4s, v8.4s, v9.4s
+	ADD R5<<3, R1, R9
+	FMOVQ (R9), F11
+	WORD $0x4e2bd54a // fadd v10.4s, v10.4s, v11.4s
+	WORD $0x6e27dd4a // fmul v10.4s, v10.4s, v7.4s
+	FMOVQ F10, 176(RSP)
+	WORD $0x4eaad508 // fsub v8.4s, v8.4s, v10.4s
+	WORD $0x4eaad529 // fsub v9.4s, v9.4s, v10.4s
+	WORD $0x4eaad56b // fsub v11.4s, v11.4s, v10.4s
+	WORD $0x6e28dd0c // fmul v12.4s, v8.4s, v8.4s
+	ADD R5, R1, R9
+	FMOVQ (R9), F13
+	ADD R6, R1, R9
 	FMOVQ (R9), F14
-	VFMLA V14.S4, V7.S4, V13.S4
-	VFMLA V5.S4, V9.S4, V13.S4
-	WORD $0x6e22dd0f // fmul v15.4s, v8.4s, v2.4s
-	VFMLA V8.S4, V3.S4, V15.S4
-	VFMLA V10.S4, V14.S4, V15.S4
-	WORD $0x6e27dd10 // fmul v16.4s, v8.4s, v7.4s
-	VFMLA V3.S4, V3.S4, V16.S4
-	VFMLA V12.S4, V14.S4, V16.S4
-	WORD $0x6e29dd11 // fmul v17.4s, v8.4s, v9.4s
-	VFMLA V14.S4, V3.S4, V17.S4
-	VFMLA V5.S4, V14.S4, V17.S4
-	WORD $0x6e22dd52 // fmul v18.4s, v10.4s, v2.4s
-	VFMLA V8.S4, V12.S4, V18.S4
-	VFMLA V10.S4, V5.S4, V18.S4
-	WORD $0x6e27dd53 // fmul v19.4s, v10.4s, v7.4s
-	VFMLA V3.S4, V12.S4, V19.S4
-	VFMLA V12.S4, V5.S4, V19.S4
-	WORD $0x6e29dd54 // fmul v20.4s, v10.4s, v9.4s
-	VFMLA V14.S4, V12.S4, V20.S4
-	VFMLA V5.S4, V5.S4, V20.S4
-	VAND V0.B16, V6.B16, V21.B16
-	VAND V0.B16, V15.B16, V22.B16
+	VFMLA V14.S4, V13.S4, V12.S4
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F15
+	ADD R6<<1, R1, R9
+	FMOVQ (R9), F16
+	VFMLA V16.S4, V15.S4, V12.S4
+	FMOVQ F12, 16(RSP)
+	WORD $0x6e2ddd11 // fmul v17.4s, v8.4s, v13.4s
+	VFMLA V9.S4, V13.S4, V17.S4
+	ADD R8, R1, R9
+	FMOVQ (R9), F18
+	VFMLA V18.S4, V15.S4, V17.S4
+	FMOVQ F17, 32(RSP)
+	WORD $0x6e2fdd13 // fmul v19.4s, v8.4s, v15.4s
+	ADD R7, R1, R9
+	FMOVQ (R9), F20
+	VFMLA V20.S4, V13.S4, V19.S4
+	VFMLA V11.S4, V15.S4, V19.S4
+	FMOVQ F19, 48(RSP)
+	WORD $0x6e28ddd5 // fmul v21.4s, v14.4s, v8.4s
+	VFMLA V14.S4, V9.S4, V21.S4
+	VFMLA V16.S4, V20.S4, V21.S4
+	FMOVQ F21, 64(RSP)
+	WORD $0x6e2dddd6 // fmul v22.4s, v14.4s, v13.4s
+	VFMLA V9.S4, V9.S4, V22.S4
+	VFMLA V18.S4, V20.S4, V22.S4
+	FMOVQ F22, 80(RSP)
+	WORD $0x6e2fddd7 // fmul v23.4s, v14.4s, v15.4s
+	VFMLA V20.S4, V9.S4, V23.S4
+	VFMLA V11.S4, V20.S4, V23.S4
+	FMOVQ F23, 96(RSP)
+	WORD $0x6e28de18 // fmul v24.4s, v16.4s, v8.4s
+	VFMLA V14.S4, V18.S4, V24.S4
+	VFMLA V16.S4, V11.S4, V24.S4
+	FMOVQ F24, 112(RSP)
+	WORD $0x6e2dde19 // fmul v25.4s, v16.4s, v13.4s
+	VFMLA V9.S4, V18.S4, V25.S4
+	VFMLA V18.S4, V11.S4, V25.S4
+	FMOVQ F25, 128(RSP)
+	WORD $0x6e2fde1a // fmul v26.4s, v16.4s, v15.4s
+	VFMLA V20.S4, V18.S4, V26.S4
+	VFMLA V11.S4, V11.S4, V26.S4
+	FMOVQ F26, 144(RSP)
+	VAND V0.B16, V12.B16, V27.B16
+	VAND V0.B16, V21.B16, V21.B16
+	WORD $0x4e35d77b // fadd v27.4s, v27.4s, v21.4s
+	VAND V0.B16, V24.B16, V24.B16
+	WORD $0x4e38d77b // fadd v27.4s, v27.4s, v24.4s
+	VAND V0.B16, V17.B16, V17.B16
+	VAND V0.B16, V22.B16, V21.B16
+	WORD $0x4e35d631 // fadd v17.4s, v17.4s, v21.4s
+	VAND V0.B16, V25.B16, V25.B16
+	WORD $0x4e39d631 // fadd v17.4s, v17.4s, v25.4s
+	WORD $0x6eb1e775 // fcmgt v21.4s, v27.4s, v17.4s
+	VBSL V17.B16, V27.B16, V21.B16
+	VAND V0.B16, V19.B16, V19.B16
+	VAND V0.B16, V23.B16, V23.B16
+	WORD $0x4e37d673 // fadd v19.4s, v19.4s, v23.4s
+	VAND V0.B16, V26.B16, V17.B16
+	WORD $0x4e31d673 // fadd v19.4s, v19.4s, v17.4s
+	WORD $0x6eb3e6b1 // fcmgt v17.4s, v21.4s, v19.4s
+	VBSL V19.B16, V21.B16, V17.B16
+	WORD $0x4e36d58c // fadd v12.4s, v12.4s, v22.4s
+	WORD $0x4e3ad58c // fadd v12.4s, v12.4s, v26.4s
+	WORD $0x6e23dd8c // fmul v12.4s, v12.4s, v3.4s
+	WORD $0x6e30dd33 // fmul v19.4s, v9.4s, v16.4s
+	VMOV V19.B16, V21.B16
+	VFMLS V16.S4, V9.S4, V21.S4
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V18.S4, V14.S4, V19.S4
+	WORD $0x4e35d673 // fadd v19.4s, v19.4s, v21.4s
+	WORD $0x6e32de95 // fmul v21.4s, v20.4s, v18.4s
+	VMOV V21.B16, V22.B16
+	VFMLS V18.S4, V20.S4, V22.S4
+	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
+	VFMLA V11.S4, V9.S4, V21.S4
 	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
-	VAND V0.B16, V18.B16, V22.B16
-	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
-	VAND V0.B16, V11.B16, V22.B16
-	VAND V0.B16, V16.B16, V23.B16
-	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
-	VAND V0.B16, V19.B16, V23.B16
-	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
-	WORD $0x6eb6e6b7 // fcmgt v23.4s, v21.4s, v22.4s
-	VBSL V22.B16, V21.B16, V23.B16
-	VAND V0.B16, V13.B16, V21.B16
-	VAND V0.B16, V17.B16, V22.B16
-	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
-	VAND V0.B16, V20.B16, V22.B16
-	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
-	WORD $0x6eb5e6f6 // fcmgt v22.4s, v23.4s, v21.4s
-	VBSL V21.B16, V23.B16, V22.B16
-	FMOVQ 48(R4), F21
-	WORD $0x6e36e6b7 // fcmge v23.4s, v21.4s, v22.4s
-	WORD $0x6e205af7 // mvn v23.16b, v23.16b
-	VAND V0.B16, V4.B16, V21.B16
-	FMOVQ 64(R4), F24
-	WORD $0x6e35e715 // fcmge v21.4s, v24.4s, v21.4s
-	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
-	VORR V21.B16, V23.B16, V23.B16
-	FMOVQ 80(R4), F21
-	FMOVQ 96(R4), F24
-	VBIT V23.B16, V24.B16, V21.B16
-	FMOVQ 48(R4), F23
-	WORD $0x6eb6e6f8 // fcmgt v24.4s, v23.4s, v22.4s
-	VBSL V23.B16, V22.B16, V24.B16
-	WORD $0x6ea1e716 // fcmgt v22.4s, v24.4s, v1.4s
-	VBSL V1.B16, V24.B16, V22.B16
-	VUSHR $23, V22.S4, V22.S4
-	WORD $0x4e21dad6 // scvtf v22.4s, v22.4s
-	FMOVQ 112(R4), F23
-	WORD $0x4eb7d6d6 // fsub v22.4s, v22.4s, v23.4s
-	FMOVQ 128(R4), F23
-	FMOVQ 144(R4), F24
-	VFMLA V24.S4, V22.S4, V23.S4
-	FMOVQ 160(R4), F22
-	WORD $0x4e36d6f7 // fadd v23.4s, v23.4s, v22.4s
-	FMOVQ 160(R4), F22
-	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
-	FMOVQ 160(R4), F22
-	WORD $0x4eb7d6d8 // fsub v24.4s, v22.4s, v23.4s
-	VSHL $23, V24.S4, V24.S4
-	VADD V1.S4, V24.S4, V24.S4
-	WORD $0x6e38df16 // fmul v22.4s, v24.4s, v24.4s
-	WORD $0x4e30d4d9 // fadd v25.4s, v6.4s, v16.4s
-	WORD $0x4e34d739 // fadd v25.4s, v25.4s, v20.4s
-	FMOVQ 144(R4), F26
-	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
-	WORD $0x6e36df39 // fmul v25.4s, v25.4s, v22.4s
-	WORD $0x6e2adc7a // fmul v26.4s, v3.4s, v10.4s
-	VMOV V26.B16, V27.B16
-	VFMLS V10.S4, V3.S4, V27.S4
-	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
-	VFMLA V12.S4, V8.S4, V26.S4
-	WORD $0x4e3bd75a // fadd v26.4s, v26.4s, v27.4s
-	WORD $0x6e2cdddb // fmul v27.4s, v14.4s, v12.4s
-	VMOV V27.B16, V28.B16
-	VFMLS V12.S4, V14.S4, V28.S4
-	WORD $0x6ea0fb7b // fneg v27.4s, v27.4s
-	VFMLA V5.S4, V3.S4, V27.S4
-	WORD $0x4e3cd77b // fadd v27.4s, v27.4s, v28.4s
-	WORD $0x6e2addc3 // fmul v3.4s, v14.4s, v10.4s
-	VMOV V3.B16, V12.B16
-	VFMLS V10.S4, V14.S4, V12.S4
-	WORD $0x6ea0f863 // fneg v3.4s, v3.4s
-	VFMLA V5.S4, V8.S4, V3.S4
-	WORD $0x4e2cd463 // fadd v3.4s, v3.4s, v12.4s
-	WORD $0x6e23dce7 // fmul v7.4s, v7.4s, v3.4s
-	WORD $0x6ea0f8e7 // fneg v7.4s, v7.4s
-	VFMLA V27.S4, V2.S4, V7.S4
-	VFMLA V26.S4, V9.S4, V7.S4
-	WORD $0x6e38ded6 // fmul v22.4s, v22.4s, v24.4s
-	WORD $0x6e36dce7 // fmul v7.4s, v7.4s, v22.4s
-	FMOVQ 176(R4), F2
-	FMOVQ 192(R4), F3
-	VFMLA V7.S4, V3.S4, V2.S4
-	FMOVQ 208(R4), F3
-	FMOVQ 192(R4), F5
-	VFMLA V25.S4, V5.S4, V3.S4
-	FMOVQ 224(R4), F5
-	FMOVQ 240(R4), F8
-	VFMLA V7.S4, V8.S4, V5.S4
-	FMOVQ 240(R4), F8
-	VFMLA V25.S4, V8.S4, V2.S4
-	FMOVQ 256(R4), F8
-	VFMLA V7.S4, V3.S4, V8.S4
-	VFMLA V25.S4, V3.S4, V5.S4
-	FMOVQ 272(R4), F3
-	VFMLA V7.S4, V2.S4, V3.S4
-	VFMLA V25.S4, V2.S4, V8.S4
-	FMOVQ 288(R4), F2
-	VFMLA V7.S4, V5.S4, V2.S4
-	VFMLA V25.S4, V5.S4, V3.S4
-	FMOVQ 304(R4), F5
-	VFMLA V7.S4, V8.S4, V5.S4
-	VFMLA V25.S4, V8.S4, V2.S4
-	FMOVQ 320(R4), F8
-	VFMLA V7.S4, V3.S4, V8.S4
-	VFMLA V25.S4, V3.S4, V5.S4
-	FMOVQ 336(R4), F3
-	VFMLA V7.S4, V2.S4, V3.S4
-	VFMLA V25.S4, V2.S4, V8.S4
-	FMOVQ 352(R4), F2
-	VFMLA V7.S4, V5.S4, V2.S4
-	VFMLA V25.S4, V5.S4, V3.S4
-	FMOVQ 368(R4), F5
-	VFMLA V7.S4, V8.S4, V5.S4
-	VFMLA V25.S4, V8.S4, V2.S4
-	FMOVQ 384(R4), F8
-	VFMLA V7.S4, V3.S4, V8.S4
-	VFMLA V25.S4, V3.S4, V5.S4
-	WORD $0x6e27dc43 // fmul v3.4s, v2.4s, v7.4s
-	VFMLA V25.S4, V2.S4, V8.S4
-	FMOVQ F21, 192(RSP)
-	FMOVQ F23, 160(RSP)
-	FMOVQ F4, 176(RSP)
-	FMOVQ F3, 208(RSP)
-	FMOVQ F8, 224(RSP)
-	FMOVQ F5, 240(RSP)
-	FMOVQ F25, 256(RSP)
-	FMOVQ F7, 272(RSP)
-	FMOVQ F24, 288(RSP)
-	FMOVQ F6, 16(RSP)
-	FMOVQ F11, 32(RSP)
-	FMOVQ F13, 48(RSP)
-	FMOVQ F15, 64(RSP)
-	FMOVQ F16, 80(RSP)
-	FMOVQ F17, 96(RSP)
-	FMOVQ F18, 112(RSP)
-	FMOVQ F19, 128(RSP)
-	FMOVQ F20, 144(RSP)
+	WORD $0x6e30de89 // fmul v9.4s, v20.4s, v16.4s
+	VMOV V9.B16, V18.B16
+	VFMLS V16.S4, V20.S4, V18.S4
+	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
+	VFMLA V11.S4, V14.S4, V9.S4
+	WORD $0x4e32d529 // fadd v9.4s, v9.4s, v18.4s
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
+	VFMLA V21.S4, V8.S4, V13.S4
+	VFMLA V19.S4, V15.S4, V13.S4
+	WORD $0x6e31e488 // fcmge v8.4s, v4.4s, v17.4s
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	VAND V0.B16, V10.B16, V9.B16
+	FMOVQ 128(R4), F11
+	WORD $0x6e29e569 // fcmge v9.4s, v11.4s, v9.4s
+	WORD $0x6e205929 // mvn v9.16b, v9.16b
+	VORR V9.B16, V8.B16, V8.B16
+	FMOVQ 144(R4), F9
+	FMOVQ 160(R4), F11
+	VBIT V8.B16, V11.B16, V9.B16
+	FMOVQ F9, 192(RSP)
+	WORD $0x6eb1e488 // fcmgt v8.4s, v4.4s, v17.4s
+	VBSL V4.B16, V17.B16, V8.B16
+	WORD $0x6ea1e509 // fcmgt v9.4s, v8.4s, v1.4s
+	VBSL V1.B16, V8.B16, V9.B16
+	VUSHR $23, V9.S4, V9.S4
+	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
+	FMOVQ 176(R4), F8
+	WORD $0x4ea8d529 // fsub v9.4s, v9.4s, v8.4s
+	FMOVQ 192(R4), F8
+	VFMLA V3.S4, V9.S4, V8.S4
+	WORD $0x4e22d508 // fadd v8.4s, v8.4s, v2.4s
+	WORD $0x4ea2d508 // fsub v8.4s, v8.4s, v2.4s
+	FMOVQ F8, 160(RSP)
+	WORD $0x4ea8d448 // fsub v8.4s, v2.4s, v8.4s
+	VSHL $23, V8.S4, V8.S4
+	VADD V1.S4, V8.S4, V8.S4
+	FMOVQ F8, 256(RSP)
+	WORD $0x6e28dd09 // fmul v9.4s, v8.4s, v8.4s
+	WORD $0x6e29dd8c // fmul v12.4s, v12.4s, v9.4s
+	FMOVQ F12, 224(RSP)
+	WORD $0x6e28dd29 // fmul v9.4s, v9.4s, v8.4s
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	FMOVQ F13, 240(RSP)
+	VMOV V2.B16, V8.B16
+	FMOVQ 208(R4), F9
+	VFMLA V9.S4, V10.S4, V8.S4
+	WORD $0x4ea2d509 // fsub v9.4s, v8.4s, v2.4s
+	FMOVQ 224(R4), F11
+	VFMLS V11.S4, V9.S4, V10.S4
+	FMOVQ 240(R4), F11
+	VFMLS V11.S4, V9.S4, V10.S4
+	FMOVQ 256(R4), F9
+	FMOVQ 272(R4), F11
+	VFMLA V10.S4, V11.S4, V9.S4
+	FMOVQ 288(R4), F11
+	VFMLA V10.S4, V9.S4, V11.S4
+	FMOVQ 304(R4), F9
+	VFMLA V10.S4, V11.S4, V9.S4
+	FMOVQ 320(R4), F11
+	VFMLA V10.S4, V9.S4, V11.S4
+	WORD $0x6e2add49 // fmul v9.4s, v10.4s, v10.4s
+	VFMLA V11.S4, V9.S4, V10.S4
+	VSHL $23, V8.S4, V8.S4
+	VADD V1.S4, V8.S4, V8.S4
+	VFMLA V8.S4, V10.S4, V8.S4
+	FMOVQ F8, 272(RSP)
+	FMOVQ 336(R4), F8
+	VFMLA V13.S4, V5.S4, V8.S4
+	FMOVQ 352(R4), F9
+	VFMLA V12.S4, V5.S4, V9.S4
+	FMOVQ 368(R4), F10
+	VFMLA V13.S4, V6.S4, V10.S4
+	VFMLA V12.S4, V6.S4, V8.S4
+	FMOVQ 384(R4), F11
+	VFMLA V13.S4, V9.S4, V11.S4
+	VFMLA V12.S4, V9.S4, V10.S4
+	FMOVQ 400(R4), F9
+	VFMLA V13.S4, V8.S4, V9.S4
+	VFMLA V12.S4, V8.S4, V11.S4
+	FMOVQ 416(R4), F8
+	VFMLA V13.S4, V10.S4, V8.S4
+	VFMLA V12.S4, V10.S4, V9.S4
+	FMOVQ 432(R4), F10
+	VFMLA V13.S4, V11.S4, V10.S4
+	VFMLA V12.S4, V11.S4, V8.S4
+	FMOVQ 448(R4), F11
+	VFMLA V13.S4, V9.S4, V11.S4
+	VFMLA V12.S4, V9.S4, V10.S4
+	FMOVQ 464(R4), F9
+	VFMLA V13.S4, V8.S4, V9.S4
+	VFMLA V12.S4, V8.S4, V11.S4
+	FMOVQ 480(R4), F8
+	VFMLA V13.S4, V10.S4, V8.S4
+	VFMLA V12.S4, V10.S4, V9.S4
+	FMOVQ 496(R4), F10
+	VFMLA V13.S4, V11.S4, V10.S4
+	VFMLA V12.S4, V11.S4, V8.S4
+	FMOVQ 512(R4), F11
+	VFMLA V13.S4, V9.S4, V11.S4
+	VFMLA V12.S4, V9.S4, V10.S4
+	FMOVQ F10, 320(RSP)
+	WORD $0x6e2ddd0d // fmul v13.4s, v8.4s, v13.4s
+	FMOVQ F13, 288(RSP)
+	VFMLA V12.S4, V8.S4, V11.S4
+	FMOVQ F11, 304(RSP)
 stage2:
-	FMOVQ 224(RSP), F2
-	WORD $0x4e22d443 // fadd v3.4s, v2.4s, v2.4s
-	FMOVQ 240(RSP), F4
-	WORD $0x4e24d485 // fadd v5.4s, v4.4s, v4.4s
-	WORD $0x6e24dc66 // fmul v6.4s, v3.4s, v4.4s
-	WORD $0x6e24dc87 // fmul v7.4s, v4.4s, v4.4s
 	FMOVQ 160(RSP), F8
 	WORD $0x4ea0c909 // fcmgt v9.4s, v8.4s, #0.0
-	FMOVQ 208(RSP), F10
-	FMOVQ 400(R4), F11
-	WORD $0x4e2bd54c // fadd v12.4s, v10.4s, v11.4s
-	FMOVQ 272(RSP), F11
-	WORD $0x6e2bdccd // fmul v13.4s, v6.4s, v11.4s
-	VFMLA V12.S4, V10.S4, V13.S4
-	VFMLA V10.S4, V3.S4, V3.S4
-	FMOVQ 256(RSP), F12
-	VFMLA V12.S4, V6.S4, V3.S4
-	VFMLA V11.S4, V7.S4, V3.S4
-	VFMLA V10.S4, V5.S4, V5.S4
-	VFMLA V2.S4, V2.S4, V5.S4
-	VFMLA V12.S4, V7.S4, V5.S4
-	VBIT V9.B16, V13.B16, V10.B16
-	VBIT V9.B16, V3.B16, V2.B16
-	VBIT V9.B16, V5.B16, V4.B16
+	WORD $0x6eb0a92a // umaxv s10, v9.4s
+	FMOVS F10, R9
+	CBZ R9, done
 	WORD $0x4ea1d508 // fsub v8.4s, v8.4s, v1.4s
-	WORD $0x4ea0c903 // fcmgt v3.4s, v8.4s, #0.0
-	WORD $0x6eb0a865 // umaxv s5, v3.4s
-	FMOVS F5, R9
-	FMOVQ F10, 208(RSP)
-	FMOVQ F2, 224(RSP)
-	FMOVQ F4, 240(RSP)
+	FMOVQ 304(RSP), F10
+	WORD $0x4e2ad54b // fadd v11.4s, v10.4s, v10.4s
+	FMOVQ 320(RSP), F12
+	WORD $0x4e2cd58d // fadd v13.4s, v12.4s, v12.4s
+	WORD $0x6e2cdd6e // fmul v14.4s, v11.4s, v12.4s
+	WORD $0x6e2cdd8f // fmul v15.4s, v12.4s, v12.4s
+	FMOVQ 288(RSP), F16
+	FMOVQ 528(R4), F17
+	WORD $0x4e31d612 // fadd v18.4s, v16.4s, v17.4s
+	FMOVQ 240(RSP), F17
+	WORD $0x6e31ddd3 // fmul v19.4s, v14.4s, v17.4s
+	VFMLA V18.S4, V16.S4, V19.S4
+	VFMLA V16.S4, V11.S4, V11.S4
+	FMOVQ 224(RSP), F18
+	VFMLA V18.S4, V14.S4, V11.S4
+	VFMLA V17.S4, V15.S4, V11.S4
+	VFMLA V16.S4, V13.S4, V13.S4
+	VFMLA V10.S4, V10.S4, V13.S4
+	VFMLA V18.S4, V15.S4, V13.S4
+	VBIT V9.B16, V19.B16, V16.B16
+	VBIT V9.B16, V11.B16, V10.B16
+	VBIT V9.B16, V13.B16, V12.B16
 	FMOVQ F8, 160(RSP)
-	CBNZ R9, stage2
-	FMOVQ 192(RSP), F2
-	WORD $0x4ea0a842 // cmlt v2.4s, v2.4s, #0
-	FMOVQ 176(RSP), F3
-	FMOVQ 160(R4), F4
-	FMOVQ 416(R4), F5
-	VFMLA V5.S4, V3.S4, V4.S4
-	FMOVQ 160(R4), F5
-	WORD $0x4ea5d486 // fsub v6.4s, v4.4s, v5.4s
-	VMOV V3.B16, V5.B16
-	FMOVQ 432(R4), F7
-	VFMLS V7.S4, V6.S4, V5.S4
-	FMOVQ 448(R4), F7
-	VFMLS V7.S4, V6.S4, V5.S4
-	FMOVQ 464(R4), F6
-	FMOVQ 480(R4), F7
-	VFMLA V5.S4, V7.S4, V6.S4
-	FMOVQ 496(R4), F7
-	VFMLA V5.S4, V6.S4, V7.S4
-	FMOVQ 512(R4), F6
-	VFMLA V5.S4, V7.S4, V6.S4
-	FMOVQ 528(R4), F7
-	VFMLA V5.S4, V6.S4, V7.S4
-	WORD $0x6e25dca6 // fmul v6.4s, v5.4s, v5.4s
-	VFMLA V7.S4, V6.S4, V5.S4
-	VSHL $23, V4.S4, V4.S4
-	VADD V1.S4, V4.S4, V4.S4
-	VFMLA V4.S4, V5.S4, V4.S4
-	FMOVQ 208(RSP), F5
-	VMOV V4.B16, V6.B16
-	VFMLA V5.S4, V4.S4, V6.S4
-	FMOVQ 224(RSP), F5
-	FMOVQ 288(RSP), F7
-	WORD $0x6e27dca5 // fmul v5.4s, v5.4s, v7.4s
-	WORD $0x6e25dc85 // fmul v5.4s, v4.4s, v5.4s
-	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
-	FMOVQ 240(RSP), F8
-	WORD $0x6e27dd08 // fmul v8.4s, v8.4s, v7.4s
-	WORD $0x6e28dc84 // fmul v4.4s, v4.4s, v8.4s
-	FMOVQ 16(RSP), F7
-	WORD $0x6e27dc87 // fmul v7.4s, v4.4s, v7.4s
-	FMOVQ (R1), F8
-	WORD $0x4ea3d508 // fsub v8.4s, v8.4s, v3.4s
-	WORD $0x4e26d4e7 // fadd v7.4s, v7.4s, v6.4s
-	VFMLA V8.S4, V5.S4, V7.S4
-	FMOVQ 32(RSP), F8
-	WORD $0x6e28dc88 // fmul v8.4s, v4.4s, v8.4s
+	FMOVQ F16, 288(RSP)
+	FMOVQ F10, 304(RSP)
+	FMOVQ F12, 320(RSP)
+	B stage2
+done:
+	FMOVQ 192(RSP), F8
+	WORD $0x4ea0a908 // cmlt v8.4s, v8.4s, #0
+	FMOVQ 272(RSP), F9
+	FMOVQ 288(RSP), F10
+	VMOV V9.B16, V11.B16
+	VFMLA V10.S4, V9.S4, V11.S4
+	FMOVQ 304(RSP), F10
+	FMOVQ 256(RSP), F12
+	WORD $0x6e2cdd4a // fmul v10.4s, v10.4s, v12.4s
+	WORD $0x6e2add2a // fmul v10.4s, v9.4s, v10.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	FMOVQ 320(RSP), F13
+	WORD $0x6e2cddad // fmul v13.4s, v13.4s, v12.4s
+	WORD $0x6e2ddd29 // fmul v9.4s, v9.4s, v13.4s
+	FMOVQ 16(RSP), F12
+	WORD $0x6e2cdd2c // fmul v12.4s, v9.4s, v12.4s
+	FMOVQ (R1), F13
+	FMOVQ 176(RSP), F14
+	WORD $0x4eaed5ad // fsub v13.4s, v13.4s, v14.4s
+	WORD $0x4e2bd58c // fadd v12.4s, v12.4s, v11.4s
+	VFMLA V13.S4, V10.S4, V12.S4
+	FMOVQ 32(RSP), F13
+	WORD $0x6e2ddd2d // fmul v13.4s, v9.4s, v13.4s
 	ADD R5, R1, R9
-	FMOVQ (R9), F9
-	VFMLA V9.S4, V5.S4, V8.S4
-	FMOVQ 48(RSP), F9
-	WORD $0x6e29dc89 // fmul v9.4s, v4.4s, v9.4s
+	FMOVQ (R9), F15
+	VFMLA V15.S4, V10.S4, V13.S4
+	FMOVQ 48(RSP), F15
+	WORD $0x6e2fdd2f // fmul v15.4s, v9.4s, v15.4s
 	ADD R5<<1, R1, R9
-	FMOVQ (R9), F10
-	VFMLA V10.S4, V5.S4, V9.S4
-	FMOVQ 64(RSP), F10
-	WORD $0x6e2adc8a // fmul v10.4s, v4.4s, v10.4s
+	FMOVQ (R9), F16
+	VFMLA V16.S4, V10.S4, V15.S4
+	FMOVQ 64(RSP), F16
+	WORD $0x6e30dd30 // fmul v16.4s, v9.4s, v16.4s
 	ADD R6, R1, R9
-	FMOVQ (R9), F11
-	VFMLA V11.S4, V5.S4, V10.S4
-	FMOVQ 80(RSP), F11
-	WORD $0x6e2bdc8b // fmul v11.4s, v4.4s, v11.4s
+	FMOVQ (R9), F17
+	VFMLA V17.S4, V10.S4, V16.S4
+	FMOVQ 80(RSP), F17
+	WORD $0x6e31dd31 // fmul v17.4s, v9.4s, v17.4s
 	ADD R5<<2, R1, R9
-	FMOVQ (R9), F12
-	WORD $0x4ea3d58c // fsub v12.4s, v12.4s, v3.4s
-	WORD $0x4e26d56b // fadd v11.4s, v11.4s, v6.4s
-	VFMLA V12.S4, V5.S4, V11.S4
-	FMOVQ 96(RSP), F12
-	WORD $0x6e2cdc8c // fmul v12.4s, v4.4s, v12.4s
+	FMOVQ (R9), F18
+	WORD $0x4eaed652 // fsub v18.4s, v18.4s, v14.4s
+	WORD $0x4e2bd631 // fadd v17.4s, v17.4s, v11.4s
+	VFMLA V18.S4, V10.S4, V17.S4
+	FMOVQ 96(RSP), F18
+	WORD $0x6e32dd32 // fmul v18.4s, v9.4s, v18.4s
 	ADD R7, R1, R9
-	FMOVQ (R9), F13
-	VFMLA V13.S4, V5.S4, V12.S4
-	FMOVQ 112(RSP), F13
-	WORD $0x6e2ddc8d // fmul v13.4s, v4.4s, v13.4s
+	FMOVQ (R9), F19
+	VFMLA V19.S4, V10.S4, V18.S4
+	FMOVQ 112(RSP), F19
+	WORD $0x6e33dd33 // fmul v19.4s, v9.4s, v19.4s
 	ADD R6<<1, R1, R9
-	FMOVQ (R9), F14
-	VFMLA V14.S4, V5.S4, V13.S4
-	FMOVQ 128(RSP), F14
-	WORD $0x6e2edc8e // fmul v14.4s, v4.4s, v14.4s
+	FMOVQ (R9), F20
+	VFMLA V20.S4, V10.S4, V19.S4
+	FMOVQ 128(RSP), F20
+	WORD $0x6e34dd34 // fmul v20.4s, v9.4s, v20.4s
 	ADD R8, R1, R9
-	FMOVQ (R9), F15
-	VFMLA V15.S4, V5.S4, V14.S4
-	FMOVQ 144(RSP), F15
-	WORD $0x6e2fdc84 // fmul v4.4s, v4.4s, v15.4s
+	FMOVQ (R9), F21
+	VFMLA V21.S4, V10.S4, V20.S4
+	FMOVQ 144(RSP), F21
+	WORD $0x6e35dd29 // fmul v9.4s, v9.4s, v21.4s
 	ADD R5<<3, R1, R9
-	FMOVQ (R9), F15
-	WORD $0x4ea3d5ef // fsub v15.4s, v15.4s, v3.4s
-	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
-	VFMLA V15.S4, V5.S4, V4.S4
-	WORD $0x6eb0a843 // umaxv s3, v2.4s
-	FMOVS F3, R9
+	FMOVQ (R9), F21
+	WORD $0x4eaed6b5 // fsub v21.4s, v21.4s, v14.4s
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	VFMLA V21.S4, V10.S4, V9.S4
+	WORD $0x6eb0a90a // umaxv s10, v8.4s
+	FMOVS F10, R9
 	CBNZ R9, hard
-	FMOVQ F7, (R0)
+	FMOVQ F12, (R0)
 	ADD R5, R0, R9
-	FMOVQ F8, (R9)
-	ADD R5<<1, R0, R9
-	FMOVQ F9, (R9)
-	ADD R6, R0, R9
-	FMOVQ F10, (R9)
-	ADD R5<<2, R0, R9
-	FMOVQ F11, (R9)
-	ADD R7, R0, R9
-	FMOVQ F12, (R9)
-	ADD R6<<1, R0, R9
 	FMOVQ F13, (R9)
+	ADD R5<<1, R0, R9
+	FMOVQ F15, (R9)
+	ADD R6, R0, R9
+	FMOVQ F16, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F17, (R9)
+	ADD R7, R0, R9
+	FMOVQ F18, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F19, (R9)
 	ADD R8, R0, R9
-	FMOVQ F14, (R9)
+	FMOVQ F20, (R9)
 	ADD R5<<3, R0, R9
-	FMOVQ F4, (R9)
+	FMOVQ F9, (R9)
 	ADD $16, R0
 	ADD $16, R1
 	SUBS $4, R2
@@ -563,54 +558,54 @@ stage2:
 	MOVD ZR, hard+56(FP)
 	RET
 hard:
-	FMOVQ (R0), F3
-	VBIF V2.B16, V7.B16, V3.B16
-	FMOVQ F3, (R0)
+	FMOVQ (R0), F10
+	VBIF V8.B16, V12.B16, V10.B16
+	FMOVQ F10, (R0)
 	ADD R5, R0, R9
-	FMOVQ (R9), F3
-	VBIF V2.B16, V8.B16, V3.B16
+	FMOVQ (R9), F10
+	VBIF V8.B16, V13.B16, V10.B16
 	ADD R5, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F10, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ (R9), F3
-	VBIF V2.B16, V9.B16, V3.B16
+	FMOVQ (R9), F10
+	VBIF V8.B16, V15.B16, V10.B16
 	ADD R5<<1, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F10, (R9)
 	ADD R6, R0, R9
-	FMOVQ (R9), F3
-	VBIF V2.B16, V10.B16, V3.B16
+	FMOVQ (R9), F10
+	VBIF V8.B16, V16.B16, V10.B16
 	ADD R6, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F10, (R9)
 	ADD R5<<2, R0, R9
-	FMOVQ (R9), F3
-	VBIF V2.B16, V11.B16, V3.B16
+	FMOVQ (R9), F10
+	VBIF V8.B16, V17.B16, V10.B16
 	ADD R5<<2, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F10, (R9)
 	ADD R7, R0, R9
-	FMOVQ (R9), F3
-	VBIF V2.B16, V12.B16, V3.B16
+	FMOVQ (R9), F10
+	VBIF V8.B16, V18.B16, V10.B16
 	ADD R7, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F10, (R9)
 	ADD R6<<1, R0, R9
-	FMOVQ (R9), F3
-	VBIF V2.B16, V13.B16, V3.B16
+	FMOVQ (R9), F10
+	VBIF V8.B16, V19.B16, V10.B16
 	ADD R6<<1, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F10, (R9)
 	ADD R8, R0, R9
-	FMOVQ (R9), F3
-	VBIF V2.B16, V14.B16, V3.B16
+	FMOVQ (R9), F10
+	VBIF V8.B16, V20.B16, V10.B16
 	ADD R8, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F10, (R9)
 	ADD R5<<3, R0, R9
-	FMOVQ (R9), F3
-	VBIF V2.B16, V4.B16, V3.B16
+	FMOVQ (R9), F10
+	VBIF V8.B16, V9.B16, V10.B16
 	ADD R5<<3, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F10, (R9)
 	MOVD ZR, R9
-	FMOVQ 544(R4), F3
-	VAND V2.B16, V3.B16, V3.B16
-	WORD $0x4eb1b864 // addv s4, v3.4s
-	FMOVD F4, R10
+	FMOVQ 544(R4), F9
+	VAND V8.B16, V9.B16, V9.B16
+	WORD $0x4eb1b92a // addv s10, v9.4s
+	FMOVD F10, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	SUB R2, R3, R3
@@ -621,7 +616,7 @@ hard:
 	RET
 
 // func exp3x3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
-TEXT ·exp3x3F64NEON(SB), 0, $296-64
+TEXT ·exp3x3F64NEON(SB), 0, $328-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
@@ -633,374 +628,369 @@ TEXT ·exp3x3F64NEON(SB), 0, $296-64
 	ADD R5<<1, R7, R8
 	FMOVQ 560(R4), F0
 	FMOVQ 576(R4), F1
+	FMOVQ 592(R4), F2
+	FMOVQ 608(R4), F3
+	FMOVQ 624(R4), F4
+	FMOVQ 640(R4), F5
+	FMOVQ 656(R4), F6
+	FMOVQ 672(R4), F7
 loop:
-	// 369 instructions for 2 matrices, 184.5 each
-	FMOVQ (R1), F2
+	// 357 instructions for 2 matrices, 178.5 each
+	FMOVQ (R1), F8
 	ADD R5<<2, R1, R9
-	FMOVQ (R9), F3
-	WORD $0x4e63d444 // fadd v4.2d, v2.2d, v3.2d
-	ADD R5<<3, R1, R9
-	FMOVQ (R9), F5
-	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
-	FMOVQ 592(R4), F6
-	WORD $0x6e66dc84 // fmul v4.2d, v4.2d, v6.2d
-	WORD $0x4ee4d442 // fsub v2.2d, v2.2d, v4.2d
-	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
-	WORD $0x4ee4d4a5 // fsub v5.2d, v5.2d, v4.2d
-	WORD $0x6e62dc46 // fmul v6.2d, v2.2d, v2.2d
-	ADD R5, R1, R9
-	FMOVQ (R9), F7
-	ADD R6, R1, R9
-	FMOVQ (R9), F8
-	VFMLA V8.D2, V7.D2, V6.D2
-	ADD R5<<1, R1, R9
 	FMOVQ (R9), F9
-	ADD R6<<1, R1, R9
-	FMOVQ (R9), F10
-	VFMLA V10.D2, V9.D2, V6.D2
-	WORD $0x6e67dc4b // fmul v11.2d, v2.2d, v7.2d
-	VFMLA V3.D2, V7.D2, V11.D2
-	ADD R8, R1, R9
-	FMOVQ (R9), F12
-	VFMLA V12.D2, V9.D2, V11.D2
-	WORD $0x6e69dc4d // fmul v13.2d, v2.2d, v9.2d
-	ADD R7, R1, R9
+	WORD $0x4e69d50a // fadd v10.2d, v8.2d, v9.2d
+	ADD R5<<3, R1, R9
+	FMOVQ (R9), F11
+	WORD $0x4e6bd54a // fadd v10.2d, v10.2d, v11.2d
+	WORD $0x6e67dd4a // fmul v10.2d, v10.2d, v7.2d
+	FMOVQ F10, 176(RSP)
+	WORD $0x4eead508 // fsub v8.2d, v8.2d, v10.2d
+	WORD $0x4eead529 // fsub v9.2d, v9.2d, v10.2d
+	WORD $0x4eead56b // fsub v11.2d, v11.2d, v10.2d
+	WORD $0x6e68dd0c // fmul v12.2d, v8.2d, v8.2d
+	ADD R5, R1, R9
+	FMOVQ (R9), F13
+	ADD R6, R1, R9
 	FMOVQ (R9), F14
-	VFMLA V14.D2, V7.D2, V13.D2
-	VFMLA V5.D2, V9.D2, V13.D2
-	WORD $0x6e62dd0f // fmul v15.2d, v8.2d, v2.2d
-	VFMLA V8.D2, V3.D2, V15.D2
-	VFMLA V10.D2, V14.D2, V15.D2
-	WORD $0x6e67dd10 // fmul v16.2d, v8.2d, v7.2d
-	VFMLA V3.D2, V3.D2, V16.D2
-	VFMLA V12.D2, V14.D2, V16.D2
-	WORD $0x6e69dd11 // fmul v17.2d, v8.2d, v9.2d
-	VFMLA V14.D2, V3.D2, V17.D2
-	VFMLA V5.D2, V14.D2, V17.D2
-	WORD $0x6e62dd52 // fmul v18.2d, v10.2d, v2.2d
-	VFMLA V8.D2, V12.D2, V18.D2
-	VFMLA V10.D2, V5.D2, V18.D2
-	WORD $0x6e67dd53 // fmul v19.2d, v10.2d, v7.2d
-	VFMLA V3.D2, V12.D2, V19.D2
-	VFMLA V12.D2, V5.D2, V19.D2
-	WORD $0x6e69dd54 // fmul v20.2d, v10.2d, v9.2d
-	VFMLA V14.D2, V12.D2, V20.D2
-	VFMLA V5.D2, V5.D2, V20.D2
-	VAND V0.B16, V6.B16, V21.B16
-	VAND V0.B16, V15.B16, V22.B16
+	VFMLA V14.D2, V13.D2, V12.D2
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F15
+	ADD R6<<1, R1, R9
+	FMOVQ (R9), F16
+	VFMLA V16.D2, V15.D2, V12.D2
+	FMOVQ F12, 16(RSP)
+	WORD $0x6e6ddd11 // fmul v17.2d, v8.2d, v13.2d
+	VFMLA V9.D2, V13.D2, V17.D2
+	ADD R8, R1, R9
+	FMOVQ (R9), F18
+	VFMLA V18.D2, V15.D2, V17.D2
+	FMOVQ F17, 32(RSP)
+	WORD $0x6e6fdd13 // fmul v19.2d, v8.2d, v15.2d
+	ADD R7, R1, R9
+	FMOVQ (R9), F20
+	VFMLA V20.D2, V13.D2, V19.D2
+	VFMLA V11.D2, V15.D2, V19.D2
+	FMOVQ F19, 48(RSP)
+	WORD $0x6e68ddd5 // fmul v21.2d, v14.2d, v8.2d
+	VFMLA V14.D2, V9.D2, V21.D2
+	VFMLA V16.D2, V20.D2, V21.D2
+	FMOVQ F21, 64(RSP)
+	WORD $0x6e6dddd6 // fmul v22.2d, v14.2d, v13.2d
+	VFMLA V9.D2, V9.D2, V22.D2
+	VFMLA V18.D2, V20.D2, V22.D2
+	FMOVQ F22, 80(RSP)
+	WORD $0x6e6fddd7 // fmul v23.2d, v14.2d, v15.2d
+	VFMLA V20.D2, V9.D2, V23.D2
+	VFMLA V11.D2, V20.D2, V23.D2
+	FMOVQ F23, 96(RSP)
+	WORD $0x6e68de18 // fmul v24.2d, v16.2d, v8.2d
+	VFMLA V14.D2, V18.D2, V24.D2
+	VFMLA V16.D2, V11.D2, V24.D2
+	FMOVQ F24, 112(RSP)
+	WORD $0x6e6dde19 // fmul v25.2d, v16.2d, v13.2d
+	VFMLA V9.D2, V18.D2, V25.D2
+	VFMLA V18.D2, V11.D2, V25.D2
+	FMOVQ F25, 128(RSP)
+	WORD $0x6e6fde1a // fmul v26.2d, v16.2d, v15.2d
+	VFMLA V20.D2, V18.D2, V26.D2
+	VFMLA V11.D2, V11.D2, V26.D2
+	FMOVQ F26, 144(RSP)
+	VAND V0.B16, V12.B16, V27.B16
+	VAND V0.B16, V21.B16, V21.B16
+	WORD $0x4e75d77b // fadd v27.2d, v27.2d, v21.2d
+	VAND V0.B16, V24.B16, V24.B16
+	WORD $0x4e78d77b // fadd v27.2d, v27.2d, v24.2d
+	VAND V0.B16, V17.B16, V17.B16
+	VAND V0.B16, V22.B16, V21.B16
+	WORD $0x4e75d631 // fadd v17.2d, v17.2d, v21.2d
+	VAND V0.B16, V25.B16, V25.B16
+	WORD $0x4e79d631 // fadd v17.2d, v17.2d, v25.2d
+	WORD $0x6ef1e775 // fcmgt v21.2d, v27.2d, v17.2d
+	VBSL V17.B16, V27.B16, V21.B16
+	VAND V0.B16, V19.B16, V19.B16
+	VAND V0.B16, V23.B16, V23.B16
+	WORD $0x4e77d673 // fadd v19.2d, v19.2d, v23.2d
+	VAND V0.B16, V26.B16, V17.B16
+	WORD $0x4e71d673 // fadd v19.2d, v19.2d, v17.2d
+	WORD $0x6ef3e6b1 // fcmgt v17.2d, v21.2d, v19.2d
+	VBSL V19.B16, V21.B16, V17.B16
+	WORD $0x4e76d58c // fadd v12.2d, v12.2d, v22.2d
+	WORD $0x4e7ad58c // fadd v12.2d, v12.2d, v26.2d
+	WORD $0x6e63dd8c // fmul v12.2d, v12.2d, v3.2d
+	WORD $0x6e70dd33 // fmul v19.2d, v9.2d, v16.2d
+	VMOV V19.B16, V21.B16
+	VFMLS V16.D2, V9.D2, V21.D2
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	VFMLA V18.D2, V14.D2, V19.D2
+	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
+	WORD $0x6e72de95 // fmul v21.2d, v20.2d, v18.2d
+	VMOV V21.B16, V22.B16
+	VFMLS V18.D2, V20.D2, V22.D2
+	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
+	VFMLA V11.D2, V9.D2, V21.D2
 	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
-	VAND V0.B16, V18.B16, V22.B16
-	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
-	VAND V0.B16, V11.B16, V22.B16
-	VAND V0.B16, V16.B16, V23.B16
-	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
-	VAND V0.B16, V19.B16, V23.B16
-	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
-	WORD $0x6ef6e6b7 // fcmgt v23.2d, v21.2d, v22.2d
-	VBSL V22.B16, V21.B16, V23.B16
-	VAND V0.B16, V13.B16, V21.B16
-	VAND V0.B16, V17.B16, V22.B16
-	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
-	VAND V0.B16, V20.B16, V22.B16
-	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
-	WORD $0x6ef5e6f6 // fcmgt v22.2d, v23.2d, v21.2d
-	VBSL V21.B16, V23.B16, V22.B16
-	FMOVQ 608(R4), F21
-	WORD $0x6e76e6b7 // fcmge v23.2d, v21.2d, v22.2d
-	WORD $0x6e205af7 // mvn v23.16b, v23.16b
-	VAND V0.B16, V4.B16, V21.B16
-	FMOVQ 624(R4), F24
-	WORD $0x6e75e715 // fcmge v21.2d, v24.2d, v21.2d
-	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
-	VORR V21.B16, V23.B16, V23.B16
-	FMOVQ 640(R4), F21
-	FMOVQ 656(R4), F24
-	VBIT V23.B16, V24.B16, V21.B16
-	FMOVQ 608(R4), F23
-	WORD $0x6ef6e6f8 // fcmgt v24.2d, v23.2d, v22.2d
-	VBSL V23.B16, V22.B16, V24.B16
-	WORD $0x6ee1e716 // fcmgt v22.2d, v24.2d, v1.2d
-	VBSL V1.B16, V24.B16, V22.B16
-	VUSHR $52, V22.D2, V22.D2
-	FMOVQ 672(R4), F23
-	VORR V23.B16, V22.B16, V22.B16
-	FMOVQ 688(R4), F23
-	WORD $0x4ef7d6d6 // fsub v22.2d, v22.2d, v23.2d
-	FMOVQ 704(R4), F23
-	FMOVQ 720(R4), F24
-	VFMLA V24.D2, V22.D2, V23.D2
-	FMOVQ 736(R4), F22
-	WORD $0x4e76d6f7 // fadd v23.2d, v23.2d, v22.2d
-	FMOVQ 736(R4), F22
-	WORD $0x4ef6d6f7 // fsub v23.2d, v23.2d, v22.2d
-	FMOVQ 736(R4), F22
-	WORD $0x4ef7d6d8 // fsub v24.2d, v22.2d, v23.2d
-	VSHL $52, V24.D2, V24.D2
-	VADD V1.D2, V24.D2, V24.D2
-	WORD $0x6e78df16 // fmul v22.2d, v24.2d, v24.2d
-	WORD $0x4e70d4d9 // fadd v25.2d, v6.2d, v16.2d
-	WORD $0x4e74d739 // fadd v25.2d, v25.2d, v20.2d
-	FMOVQ 720(R4), F26
-	WORD $0x6e7adf39 // fmul v25.2d, v25.2d, v26.2d
-	WORD $0x6e76df39 // fmul v25.2d, v25.2d, v22.2d
-	WORD $0x6e6adc7a // fmul v26.2d, v3.2d, v10.2d
-	VMOV V26.B16, V27.B16
-	VFMLS V10.D2, V3.D2, V27.D2
-	WORD $0x6ee0fb5a // fneg v26.2d, v26.2d
-	VFMLA V12.D2, V8.D2, V26.D2
-	WORD $0x4e7bd75a // fadd v26.2d, v26.2d, v27.2d
-	WORD $0x6e6cdddb // fmul v27.2d, v14.2d, v12.2d
-	VMOV V27.B16, V28.B16
-	VFMLS V12.D2, V14.D2, V28.D2
-	WORD $0x6ee0fb7b // fneg v27.2d, v27.2d
-	VFMLA V5.D2, V3.D2, V27.D2
-	WORD $0x4e7cd77b // fadd v27.2d, v27.2d, v28.2d
-	WORD $0x6e6addc3 // fmul v3.2d, v14.2d, v10.2d
-	VMOV V3.B16, V12.B16
-	VFMLS V10.D2, V14.D2, V12.D2
-	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
-	VFMLA V5.D2, V8.D2, V3.D2
-	WORD $0x4e6cd463 // fadd v3.2d, v3.2d, v12.2d
-	WORD $0x6e63dce7 // fmul v7.2d, v7.2d, v3.2d
-	WORD $0x6ee0f8e7 // fneg v7.2d, v7.2d
-	VFMLA V27.D2, V2.D2, V7.D2
-	VFMLA V26.D2, V9.D2, V7.D2
-	WORD $0x6e78ded6 // fmul v22.2d, v22.2d, v24.2d
-	WORD $0x6e76dce7 // fmul v7.2d, v7.2d, v22.2d
-	FMOVQ 752(R4), F2
-	FMOVQ 768(R4), F3
-	VFMLA V7.D2, V3.D2, V2.D2
-	FMOVQ 784(R4), F3
-	FMOVQ 768(R4), F5
-	VFMLA V25.D2, V5.D2, V3.D2
-	FMOVQ 800(R4), F5
-	FMOVQ 816(R4), F8
-	VFMLA V7.D2, V8.D2, V5.D2
-	FMOVQ 816(R4), F8
-	VFMLA V25.D2, V8.D2, V2.D2
-	FMOVQ 832(R4), F8
-	VFMLA V7.D2, V3.D2, V8.D2
-	VFMLA V25.D2, V3.D2, V5.D2
-	FMOVQ 848(R4), F3
-	VFMLA V7.D2, V2.D2, V3.D2
-	VFMLA V25.D2, V2.D2, V8.D2
-	FMOVQ 864(R4), F2
-	VFMLA V7.D2, V5.D2, V2.D2
-	VFMLA V25.D2, V5.D2, V3.D2
-	FMOVQ 880(R4), F5
-	VFMLA V7.D2, V8.D2, V5.D2
-	VFMLA V25.D2, V8.D2, V2.D2
-	FMOVQ 896(R4), F8
-	VFMLA V7.D2, V3.D2, V8.D2
-	VFMLA V25.D2, V3.D2, V5.D2
-	FMOVQ 912(R4), F3
-	VFMLA V7.D2, V2.D2, V3.D2
-	VFMLA V25.D2, V2.D2, V8.D2
-	FMOVQ 928(R4), F2
-	VFMLA V7.D2, V5.D2, V2.D2
-	VFMLA V25.D2, V5.D2, V3.D2
-	FMOVQ 944(R4), F5
-	VFMLA V7.D2, V8.D2, V5.D2
-	VFMLA V25.D2, V8.D2, V2.D2
-	FMOVQ 960(R4), F8
-	VFMLA V7.D2, V3.D2, V8.D2
-	VFMLA V25.D2, V3.D2, V5.D2
-	FMOVQ 976(R4), F3
-	VFMLA V7.D2, V2.D2, V3.D2
-	VFMLA V25.D2, V2.D2, V8.D2
-	FMOVQ 992(R4), F2
-	VFMLA V7.D2, V5.D2, V2.D2
-	VFMLA V25.D2, V5.D2, V3.D2
-	FMOVQ 1008(R4), F5
-	VFMLA V7.D2, V8.D2, V5.D2
-	VFMLA V25.D2, V8.D2, V2.D2
-	FMOVQ 1024(R4), F8
-	VFMLA V7.D2, V3.D2, V8.D2
-	VFMLA V25.D2, V3.D2, V5.D2
-	FMOVQ 1040(R4), F3
-	VFMLA V7.D2, V2.D2, V3.D2
-	VFMLA V25.D2, V2.D2, V8.D2
-	FMOVQ 1056(R4), F2
-	VFMLA V7.D2, V5.D2, V2.D2
-	VFMLA V25.D2, V5.D2, V3.D2
-	FMOVQ 1072(R4), F5
-	VFMLA V7.D2, V8.D2, V5.D2
-	VFMLA V25.D2, V8.D2, V2.D2
-	FMOVQ 1088(R4), F8
-	VFMLA V7.D2, V3.D2, V8.D2
-	VFMLA V25.D2, V3.D2, V5.D2
-	WORD $0x6e67dc43 // fmul v3.2d, v2.2d, v7.2d
-	VFMLA V25.D2, V2.D2, V8.D2
-	FMOVQ F21, 192(RSP)
-	FMOVQ F23, 160(RSP)
-	FMOVQ F4, 176(RSP)
-	FMOVQ F3, 208(RSP)
-	FMOVQ F8, 224(RSP)
-	FMOVQ F5, 240(RSP)
-	FMOVQ F25, 256(RSP)
-	FMOVQ F7, 272(RSP)
-	FMOVQ F24, 288(RSP)
-	FMOVQ F6, 16(RSP)
-	FMOVQ F11, 32(RSP)
-	FMOVQ F13, 48(RSP)
-	FMOVQ F15, 64(RSP)
-	FMOVQ F16, 80(RSP)
-	FMOVQ F17, 96(RSP)
-	FMOVQ F18, 112(RSP)
-	FMOVQ F19, 128(RSP)
-	FMOVQ F20, 144(RSP)
+	WORD $0x6e70de89 // fmul v9.2d, v20.2d, v16.2d
+	VMOV V9.B16, V18.B16
+	VFMLS V16.D2, V20.D2, V18.D2
+	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
+	VFMLA V11.D2, V14.D2, V9.D2
+	WORD $0x4e72d529 // fadd v9.2d, v9.2d, v18.2d
+	WORD $0x6e69ddad // fmul v13.2d, v13.2d, v9.2d
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	VFMLA V21.D2, V8.D2, V13.D2
+	VFMLA V19.D2, V15.D2, V13.D2
+	WORD $0x6e71e488 // fcmge v8.2d, v4.2d, v17.2d
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	VAND V0.B16, V10.B16, V9.B16
+	FMOVQ 688(R4), F11
+	WORD $0x6e69e569 // fcmge v9.2d, v11.2d, v9.2d
+	WORD $0x6e205929 // mvn v9.16b, v9.16b
+	VORR V9.B16, V8.B16, V8.B16
+	FMOVQ 704(R4), F9
+	FMOVQ 720(R4), F11
+	VBIT V8.B16, V11.B16, V9.B16
+	FMOVQ F9, 192(RSP)
+	WORD $0x6ef1e488 // fcmgt v8.2d, v4.2d, v17.2d
+	VBSL V4.B16, V17.B16, V8.B16
+	WORD $0x6ee1e509 // fcmgt v9.2d, v8.2d, v1.2d
+	VBSL V1.B16, V8.B16, V9.B16
+	VUSHR $52, V9.D2, V9.D2
+	FMOVQ 736(R4), F8
+	VORR V8.B16, V9.B16, V9.B16
+	FMOVQ 752(R4), F8
+	WORD $0x4ee8d529 // fsub v9.2d, v9.2d, v8.2d
+	FMOVQ 768(R4), F8
+	VFMLA V3.D2, V9.D2, V8.D2
+	WORD $0x4e62d508 // fadd v8.2d, v8.2d, v2.2d
+	WORD $0x4ee2d508 // fsub v8.2d, v8.2d, v2.2d
+	FMOVQ F8, 160(RSP)
+	WORD $0x4ee8d448 // fsub v8.2d, v2.2d, v8.2d
+	VSHL $52, V8.D2, V8.D2
+	VADD V1.D2, V8.D2, V8.D2
+	FMOVQ F8, 256(RSP)
+	WORD $0x6e68dd09 // fmul v9.2d, v8.2d, v8.2d
+	WORD $0x6e69dd8c // fmul v12.2d, v12.2d, v9.2d
+	FMOVQ F12, 224(RSP)
+	WORD $0x6e68dd29 // fmul v9.2d, v9.2d, v8.2d
+	WORD $0x6e69ddad // fmul v13.2d, v13.2d, v9.2d
+	FMOVQ F13, 240(RSP)
+	VMOV V2.B16, V8.B16
+	FMOVQ 784(R4), F9
+	VFMLA V9.D2, V10.D2, V8.D2
+	WORD $0x4ee2d509 // fsub v9.2d, v8.2d, v2.2d
+	FMOVQ 800(R4), F11
+	VFMLS V11.D2, V9.D2, V10.D2
+	FMOVQ 816(R4), F11
+	VFMLS V11.D2, V9.D2, V10.D2
+	FMOVQ 832(R4), F9
+	FMOVQ 848(R4), F11
+	VFMLA V10.D2, V11.D2, V9.D2
+	FMOVQ 864(R4), F11
+	VFMLA V10.D2, V9.D2, V11.D2
+	FMOVQ 880(R4), F9
+	VFMLA V10.D2, V11.D2, V9.D2
+	FMOVQ 896(R4), F11
+	VFMLA V10.D2, V9.D2, V11.D2
+	FMOVQ 912(R4), F9
+	VFMLA V10.D2, V11.D2, V9.D2
+	FMOVQ 928(R4), F11
+	VFMLA V10.D2, V9.D2, V11.D2
+	FMOVQ 944(R4), F9
+	VFMLA V10.D2, V11.D2, V9.D2
+	FMOVQ 960(R4), F11
+	VFMLA V10.D2, V9.D2, V11.D2
+	FMOVQ 976(R4), F9
+	VFMLA V10.D2, V11.D2, V9.D2
+	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	VFMLA V9.D2, V11.D2, V10.D2
+	VSHL $52, V8.D2, V8.D2
+	VADD V1.D2, V8.D2, V8.D2
+	VFMLA V8.D2, V10.D2, V8.D2
+	FMOVQ F8, 272(RSP)
+	FMOVQ 992(R4), F8
+	VFMLA V13.D2, V5.D2, V8.D2
+	FMOVQ 1008(R4), F9
+	VFMLA V12.D2, V5.D2, V9.D2
+	FMOVQ 1024(R4), F10
+	VFMLA V13.D2, V6.D2, V10.D2
+	VFMLA V12.D2, V6.D2, V8.D2
+	FMOVQ 1040(R4), F11
+	VFMLA V13.D2, V9.D2, V11.D2
+	VFMLA V12.D2, V9.D2, V10.D2
+	FMOVQ 1056(R4), F9
+	VFMLA V13.D2, V8.D2, V9.D2
+	VFMLA V12.D2, V8.D2, V11.D2
+	FMOVQ 1072(R4), F8
+	VFMLA V13.D2, V10.D2, V8.D2
+	VFMLA V12.D2, V10.D2, V9.D2
+	FMOVQ 1088(R4), F10
+	VFMLA V13.D2, V11.D2, V10.D2
+	VFMLA V12.D2, V11.D2, V8.D2
+	FMOVQ 1104(R4), F11
+	VFMLA V13.D2, V9.D2, V11.D2
+	VFMLA V12.D2, V9.D2, V10.D2
+	FMOVQ 1120(R4), F9
+	VFMLA V13.D2, V8.D2, V9.D2
+	VFMLA V12.D2, V8.D2, V11.D2
+	FMOVQ 1136(R4), F8
+	VFMLA V13.D2, V10.D2, V8.D2
+	VFMLA V12.D2, V10.D2, V9.D2
+	FMOVQ 1152(R4), F10
+	VFMLA V13.D2, V11.D2, V10.D2
+	VFMLA V12.D2, V11.D2, V8.D2
+	FMOVQ 1168(R4), F11
+	VFMLA V13.D2, V9.D2, V11.D2
+	VFMLA V12.D2, V9.D2, V10.D2
+	FMOVQ 1184(R4), F9
+	VFMLA V13.D2, V8.D2, V9.D2
+	VFMLA V12.D2, V8.D2, V11.D2
+	FMOVQ 1200(R4), F8
+	VFMLA V13.D2, V10.D2, V8.D2
+	VFMLA V12.D2, V10.D2, V9.D2
+	FMOVQ 1216(R4), F10
+	VFMLA V13.D2, V11.D2, V10.D2
+	VFMLA V12.D2, V11.D2, V8.D2
+	FMOVQ 1232(R4), F11
+	VFMLA V13.D2, V9.D2, V11.D2
+	VFMLA V12.D2, V9.D2, V10.D2
+	FMOVQ 1248(R4), F9
+	VFMLA V13.D2, V8.D2, V9.D2
+	VFMLA V12.D2, V8.D2, V11.D2
+	FMOVQ 1264(R4), F8
+	VFMLA V13.D2, V10.D2, V8.D2
+	VFMLA V12.D2, V10.D2, V9.D2
+	FMOVQ 1280(R4), F10
+	VFMLA V13.D2, V11.D2, V10.D2
+	VFMLA V12.D2, V11.D2, V8.D2
+	FMOVQ 1296(R4), F11
+	VFMLA V13.D2, V9.D2, V11.D2
+	VFMLA V12.D2, V9.D2, V10.D2
+	FMOVQ F10, 320(RSP)
+	WORD $0x6e6ddd0d // fmul v13.2d, v8.2d, v13.2d
+	FMOVQ F13, 288(RSP)
+	VFMLA V12.D2, V8.D2, V11.D2
+	FMOVQ F11, 304(RSP)
 stage2:
-	FMOVQ 224(RSP), F2
-	WORD $0x4e62d443 // fadd v3.2d, v2.2d, v2.2d
-	FMOVQ 240(RSP), F4
-	WORD $0x4e64d485 // fadd v5.2d, v4.2d, v4.2d
-	WORD $0x6e64dc66 // fmul v6.2d, v3.2d, v4.2d
-	WORD $0x6e64dc87 // fmul v7.2d, v4.2d, v4.2d
 	FMOVQ 160(RSP), F8
 	WORD $0x4ee0c909 // fcmgt v9.2d, v8.2d, #0.0
-	FMOVQ 208(RSP), F10
-	FMOVQ 1104(R4), F11
-	WORD $0x4e6bd54c // fadd v12.2d, v10.2d, v11.2d
-	FMOVQ 272(RSP), F11
-	WORD $0x6e6bdccd // fmul v13.2d, v6.2d, v11.2d
-	VFMLA V12.D2, V10.D2, V13.D2
-	VFMLA V10.D2, V3.D2, V3.D2
-	FMOVQ 256(RSP), F12
-	VFMLA V12.D2, V6.D2, V3.D2
-	VFMLA V11.D2, V7.D2, V3.D2
-	VFMLA V10.D2, V5.D2, V5.D2
-	VFMLA V2.D2, V2.D2, V5.D2
-	VFMLA V12.D2, V7.D2, V5.D2
-	VBIT V9.B16, V13.B16, V10.B16
-	VBIT V9.B16, V3.B16, V2.B16
-	VBIT V9.B16, V5.B16, V4.B16
+	WORD $0x6eb0a92a // umaxv s10, v9.4s
+	FMOVS F10, R9
+	CBZ R9, done
 	WORD $0x4ee1d508 // fsub v8.2d, v8.2d, v1.2d
-	WORD $0x4ee0c903 // fcmgt v3.2d, v8.2d, #0.0
-	WORD $0x6eb0a865 // umaxv s5, v3.4s
-	FMOVS F5, R9
-	FMOVQ F10, 208(RSP)
-	FMOVQ F2, 224(RSP)
-	FMOVQ F4, 240(RSP)
+	FMOVQ 304(RSP), F10
+	WORD $0x4e6ad54b // fadd v11.2d, v10.2d, v10.2d
+	FMOVQ 320(RSP), F12
+	WORD $0x4e6cd58d // fadd v13.2d, v12.2d, v12.2d
+	WORD $0x6e6cdd6e // fmul v14.2d, v11.2d, v12.2d
+	WORD $0x6e6cdd8f // fmul v15.2d, v12.2d, v12.2d
+	FMOVQ 288(RSP), F16
+	FMOVQ 1312(R4), F17
+	WORD $0x4e71d612 // fadd v18.2d, v16.2d, v17.2d
+	FMOVQ 240(RSP), F17
+	WORD $0x6e71ddd3 // fmul v19.2d, v14.2d, v17.2d
+	VFMLA V18.D2, V16.D2, V19.D2
+	VFMLA V16.D2, V11.D2, V11.D2
+	FMOVQ 224(RSP), F18
+	VFMLA V18.D2, V14.D2, V11.D2
+	VFMLA V17.D2, V15.D2, V11.D2
+	VFMLA V16.D2, V13.D2, V13.D2
+	VFMLA V10.D2, V10.D2, V13.D2
+	VFMLA V18.D2, V15.D2, V13.D2
+	VBIT V9.B16, V19.B16, V16.B16
+	VBIT V9.B16, V11.B16, V10.B16
+	VBIT V9.B16, V13.B16, V12.B16
 	FMOVQ F8, 160(RSP)
-	CBNZ R9, stage2
-	FMOVQ 192(RSP), F2
-	WORD $0x4ee0a842 // cmlt v2.2d, v2.2d, #0
-	FMOVQ 176(RSP), F3
-	FMOVQ 736(R4), F4
-	FMOVQ 1120(R4), F5
-	VFMLA V5.D2, V3.D2, V4.D2
-	FMOVQ 736(R4), F5
-	WORD $0x4ee5d486 // fsub v6.2d, v4.2d, v5.2d
-	VMOV V3.B16, V5.B16
-	FMOVQ 1136(R4), F7
-	VFMLS V7.D2, V6.D2, V5.D2
-	FMOVQ 1152(R4), F7
-	VFMLS V7.D2, V6.D2, V5.D2
-	FMOVQ 1168(R4), F6
-	FMOVQ 1184(R4), F7
-	VFMLA V5.D2, V7.D2, V6.D2
-	FMOVQ 1200(R4), F7
-	VFMLA V5.D2, V6.D2, V7.D2
-	FMOVQ 1216(R4), F6
-	VFMLA V5.D2, V7.D2, V6.D2
-	FMOVQ 1232(R4), F7
-	VFMLA V5.D2, V6.D2, V7.D2
-	FMOVQ 1248(R4), F6
-	VFMLA V5.D2, V7.D2, V6.D2
-	FMOVQ 1264(R4), F7
-	VFMLA V5.D2, V6.D2, V7.D2
-	FMOVQ 1280(R4), F6
-	VFMLA V5.D2, V7.D2, V6.D2
-	FMOVQ 1296(R4), F7
-	VFMLA V5.D2, V6.D2, V7.D2
-	FMOVQ 1312(R4), F6
-	VFMLA V5.D2, V7.D2, V6.D2
-	WORD $0x6e65dca7 // fmul v7.2d, v5.2d, v5.2d
-	VFMLA V6.D2, V7.D2, V5.D2
-	VSHL $52, V4.D2, V4.D2
-	VADD V1.D2, V4.D2, V4.D2
-	VFMLA V4.D2, V5.D2, V4.D2
-	FMOVQ 208(RSP), F5
-	VMOV V4.B16, V6.B16
-	VFMLA V5.D2, V4.D2, V6.D2
-	FMOVQ 224(RSP), F5
-	FMOVQ 288(RSP), F7
-	WORD $0x6e67dca5 // fmul v5.2d, v5.2d, v7.2d
-	WORD $0x6e65dc85 // fmul v5.2d, v4.2d, v5.2d
-	WORD $0x6e67dce7 // fmul v7.2d, v7.2d, v7.2d
-	FMOVQ 240(RSP), F8
-	WORD $0x6e67dd08 // fmul v8.2d, v8.2d, v7.2d
-	WORD $0x6e68dc84 // fmul v4.2d, v4.2d, v8.2d
-	FMOVQ 16(RSP), F7
-	WORD $0x6e67dc87 // fmul v7.2d, v4.2d, v7.2d
-	FMOVQ (R1), F8
-	WORD $0x4ee3d508 // fsub v8.2d, v8.2d, v3.2d
-	WORD $0x4e66d4e7 // fadd v7.2d, v7.2d, v6.2d
-	VFMLA V8.D2, V5.D2, V7.D2
-	FMOVQ 32(RSP), F8
-	WORD $0x6e68dc88 // fmul v8.2d, v4.2d, v8.2d
+	FMOVQ F16, 288(RSP)
+	FMOVQ F10, 304(RSP)
+	FMOVQ F12, 320(RSP)
+	B stage2
+done:
+	FMOVQ 192(RSP), F8
+	WORD $0x4ee0a908 // cmlt v8.2d, v8.2d, #0
+	FMOVQ 272(RSP), F9
+	FMOVQ 288(RSP), F10
+	VMOV V9.B16, V11.B16
+	VFMLA V10.D2, V9.D2, V11.D2
+	FMOVQ 304(RSP), F10
+	FMOVQ 256(RSP), F12
+	WORD $0x6e6cdd4a // fmul v10.2d, v10.2d, v12.2d
+	WORD $0x6e6add2a // fmul v10.2d, v9.2d, v10.2d
+	WORD $0x6e6cdd8c // fmul v12.2d, v12.2d, v12.2d
+	FMOVQ 320(RSP), F13
+	WORD $0x6e6cddad // fmul v13.2d, v13.2d, v12.2d
+	WORD $0x6e6ddd29 // fmul v9.2d, v9.2d, v13.2d
+	FMOVQ 16(RSP), F12
+	WORD $0x6e6cdd2c // fmul v12.2d, v9.2d, v12.2d
+	FMOVQ (R1), F13
+	FMOVQ 176(RSP), F14
+	WORD $0x4eeed5ad // fsub v13.2d, v13.2d, v14.2d
+	WORD $0x4e6bd58c // fadd v12.2d, v12.2d, v11.2d
+	VFMLA V13.D2, V10.D2, V12.D2
+	FMOVQ 32(RSP), F13
+	WORD $0x6e6ddd2d // fmul v13.2d, v9.2d, v13.2d
 	ADD R5, R1, R9
-	FMOVQ (R9), F9
-	VFMLA V9.D2, V5.D2, V8.D2
-	FMOVQ 48(RSP), F9
-	WORD $0x6e69dc89 // fmul v9.2d, v4.2d, v9.2d
+	FMOVQ (R9), F15
+	VFMLA V15.D2, V10.D2, V13.D2
+	FMOVQ 48(RSP), F15
+	WORD $0x6e6fdd2f // fmul v15.2d, v9.2d, v15.2d
 	ADD R5<<1, R1, R9
-	FMOVQ (R9), F10
-	VFMLA V10.D2, V5.D2, V9.D2
-	FMOVQ 64(RSP), F10
-	WORD $0x6e6adc8a // fmul v10.2d, v4.2d, v10.2d
+	FMOVQ (R9), F16
+	VFMLA V16.D2, V10.D2, V15.D2
+	FMOVQ 64(RSP), F16
+	WORD $0x6e70dd30 // fmul v16.2d, v9.2d, v16.2d
 	ADD R6, R1, R9
-	FMOVQ (R9), F11
-	VFMLA V11.D2, V5.D2, V10.D2
-	FMOVQ 80(RSP), F11
-	WORD $0x6e6bdc8b // fmul v11.2d, v4.2d, v11.2d
+	FMOVQ (R9), F17
+	VFMLA V17.D2, V10.D2, V16.D2
+	FMOVQ 80(RSP), F17
+	WORD $0x6e71dd31 // fmul v17.2d, v9.2d, v17.2d
 	ADD R5<<2, R1, R9
-	FMOVQ (R9), F12
-	WORD $0x4ee3d58c // fsub v12.2d, v12.2d, v3.2d
-	WORD $0x4e66d56b // fadd v11.2d, v11.2d, v6.2d
-	VFMLA V12.D2, V5.D2, V11.D2
-	FMOVQ 96(RSP), F12
-	WORD $0x6e6cdc8c // fmul v12.2d, v4.2d, v12.2d
+	FMOVQ (R9), F18
+	WORD $0x4eeed652 // fsub v18.2d, v18.2d, v14.2d
+	WORD $0x4e6bd631 // fadd v17.2d, v17.2d, v11.2d
+	VFMLA V18.D2, V10.D2, V17.D2
+	FMOVQ 96(RSP), F18
+	WORD $0x6e72dd32 // fmul v18.2d, v9.2d, v18.2d
 	ADD R7, R1, R9
-	FMOVQ (R9), F13
-	VFMLA V13.D2, V5.D2, V12.D2
-	FMOVQ 112(RSP), F13
-	WORD $0x6e6ddc8d // fmul v13.2d, v4.2d, v13.2d
+	FMOVQ (R9), F19
+	VFMLA V19.D2, V10.D2, V18.D2
+	FMOVQ 112(RSP), F19
+	WORD $0x6e73dd33 // fmul v19.2d, v9.2d, v19.2d
 	ADD R6<<1, R1, R9
-	FMOVQ (R9), F14
-	VFMLA V14.D2, V5.D2, V13.D2
-	FMOVQ 128(RSP), F14
-	WORD $0x6e6edc8e // fmul v14.2d, v4.2d, v14.2d
+	FMOVQ (R9), F20
+	VFMLA V20.D2, V10.D2, V19.D2
+	FMOVQ 128(RSP), F20
+	WORD $0x6e74dd34 // fmul v20.2d, v9.2d, v20.2d
 	ADD R8, R1, R9
-	FMOVQ (R9), F15
-	VFMLA V15.D2, V5.D2, V14.D2
-	FMOVQ 144(RSP), F15
-	WORD $0x6e6fdc84 // fmul v4.2d, v4.2d, v15.2d
+	FMOVQ (R9), F21
+	VFMLA V21.D2, V10.D2, V20.D2
+	FMOVQ 144(RSP), F21
+	WORD $0x6e75dd29 // fmul v9.2d, v9.2d, v21.2d
 	ADD R5<<3, R1, R9
-	FMOVQ (R9), F15
-	WORD $0x4ee3d5ef // fsub v15.2d, v15.2d, v3.2d
-	WORD $0x4e66d484 // fadd v4.2d, v4.2d, v6.2d
-	VFMLA V15.D2, V5.D2, V4.D2
-	WORD $0x6eb0a843 // umaxv s3, v2.4s
-	FMOVS F3, R9
+	FMOVQ (R9), F21
+	WORD $0x4eeed6b5 // fsub v21.2d, v21.2d, v14.2d
+	WORD $0x4e6bd529 // fadd v9.2d, v9.2d, v11.2d
+	VFMLA V21.D2, V10.D2, V9.D2
+	WORD $0x6eb0a90a // umaxv s10, v8.4s
+	FMOVS F10, R9
 	CBNZ R9, hard
-	FMOVQ F7, (R0)
+	FMOVQ F12, (R0)
 	ADD R5, R0, R9
-	FMOVQ F8, (R9)
-	ADD R5<<1, R0, R9
-	FMOVQ F9, (R9)
-	ADD R6, R0, R9
-	FMOVQ F10, (R9)
-	ADD R5<<2, R0, R9
-	FMOVQ F11, (R9)
-	ADD R7, R0, R9
-	FMOVQ F12, (R9)
-	ADD R6<<1, R0, R9
 	FMOVQ F13, (R9)
+	ADD R5<<1, R0, R9
+	FMOVQ F15, (R9)
+	ADD R6, R0, R9
+	FMOVQ F16, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F17, (R9)
+	ADD R7, R0, R9
+	FMOVQ F18, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F19, (R9)
 	ADD R8, R0, R9
-	FMOVQ F14, (R9)
+	FMOVQ F20, (R9)
 	ADD R5<<3, R0, R9
-	FMOVQ F4, (R9)
+	FMOVQ F9, (R9)
 	ADD $16, R0
 	ADD $16, R1
 	SUBS $2, R2
@@ -1012,54 +1002,54 @@ stage2:
 	MOVD ZR, hard+56(FP)
 	RET
 hard:
-	FMOVQ (R0), F3
-	VBIF V2.B16, V7.B16, V3.B16
-	FMOVQ F3, (R0)
+	FMOVQ (R0), F10
+	VBIF V8.B16, V12.B16, V10.B16
+	FMOVQ F10, (R0)
 	ADD R5, R0, R9
-	FMOVQ (R9), F3
-	VBIF V2.B16, V8.B16, V3.B16
+	FMOVQ (R9), F10
+	VBIF V8.B16, V13.B16, V10.B16
 	ADD R5, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F10, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ (R9), F3
-	VBIF V2.B16, V9.B16, V3.B16
+	FMOVQ (R9), F10
+	VBIF V8.B16, V15.B16, V10.B16
 	ADD R5<<1, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F10, (R9)
 	ADD R6, R0, R9
-	FMOVQ (R9), F3
-	VBIF V2.B16, V10.B16, V3.B16
+	FMOVQ (R9), F10
+	VBIF V8.B16, V16.B16, V10.B16
 	ADD R6, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F10, (R9)
 	ADD R5<<2, R0, R9
-	FMOVQ (R9), F3
-	VBIF V2.B16, V11.B16, V3.B16
+	FMOVQ (R9), F10
+	VBIF V8.B16, V17.B16, V10.B16
 	ADD R5<<2, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F10, (R9)
 	ADD R7, R0, R9
-	FMOVQ (R9), F3
-	VBIF V2.B16, V12.B16, V3.B16
+	FMOVQ (R9), F10
+	VBIF V8.B16, V18.B16, V10.B16
 	ADD R7, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F10, (R9)
 	ADD R6<<1, R0, R9
-	FMOVQ (R9), F3
-	VBIF V2.B16, V13.B16, V3.B16
+	FMOVQ (R9), F10
+	VBIF V8.B16, V19.B16, V10.B16
 	ADD R6<<1, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F10, (R9)
 	ADD R8, R0, R9
-	FMOVQ (R9), F3
-	VBIF V2.B16, V14.B16, V3.B16
+	FMOVQ (R9), F10
+	VBIF V8.B16, V20.B16, V10.B16
 	ADD R8, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F10, (R9)
 	ADD R5<<3, R0, R9
-	FMOVQ (R9), F3
-	VBIF V2.B16, V4.B16, V3.B16
+	FMOVQ (R9), F10
+	VBIF V8.B16, V9.B16, V10.B16
 	ADD R5<<3, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F10, (R9)
 	MOVD ZR, R9
-	FMOVQ 1328(R4), F3
-	VAND V2.B16, V3.B16, V3.B16
-	WORD $0x5ef1b864 // addp d4, v3.2d
-	FMOVD F4, R10
+	FMOVQ 1328(R4), F9
+	VAND V8.B16, V9.B16, V9.B16
+	WORD $0x5ef1b92a // addp d10, v9.2d
+	FMOVD F10, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	SUB R2, R3, R3
@@ -2402,7 +2392,7 @@ hard:
 	RET
 
 // func expFrechet3x3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
-TEXT ·expFrechet3x3F32NEON(SB), 0, $680-64
+TEXT ·expFrechet3x3F32NEON(SB), 0, $776-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
@@ -2423,583 +2413,604 @@ plain:
 	ADD R10, R1, R12
 	ADD R10, R12, R13
 loop:
-	// 816 instructions for 4 matrices, 204 each
+	// 833 instructions for 4 matrices, 208.2 each
 	FMOVQ (R1), F0
-	FMOVQ (R5), F1
-	VAND V1.B16, V0.B16, V2.B16
+	ADD R11, R12, R10
+	FMOVQ (R10), F1
+	WORD $0x4e21d402 // fadd v2.4s, v0.4s, v1.4s
+	ADD R11<<1, R13, R10
+	FMOVQ (R10), F3
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	FMOVQ 112(R5), F4
+	WORD $0x6e24dc42 // fmul v2.4s, v2.4s, v4.4s
+	FMOVQ F2, 176(RSP)
+	WORD $0x4ea2d400 // fsub v0.4s, v0.4s, v2.4s
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	WORD $0x4ea2d463 // fsub v3.4s, v3.4s, v2.4s
+	WORD $0x6e20dc04 // fmul v4.4s, v0.4s, v0.4s
 	ADD R11, R1, R10
+	FMOVQ (R10), F5
+	FMOVQ (R12), F6
+	VFMLA V6.S4, V5.S4, V4.S4
+	ADD R11<<1, R1, R10
+	FMOVQ (R10), F7
+	FMOVQ (R13), F8
+	VFMLA V8.S4, V7.S4, V4.S4
+	WORD $0x6e25dc09 // fmul v9.4s, v0.4s, v5.4s
+	VFMLA V1.S4, V5.S4, V9.S4
+	ADD R11, R13, R10
+	FMOVQ (R10), F10
+	VFMLA V10.S4, V7.S4, V9.S4
+	WORD $0x6e27dc0b // fmul v11.4s, v0.4s, v7.4s
+	ADD R11<<1, R12, R10
+	FMOVQ (R10), F12
+	VFMLA V12.S4, V5.S4, V11.S4
+	VFMLA V3.S4, V7.S4, V11.S4
+	WORD $0x6e20dccd // fmul v13.4s, v6.4s, v0.4s
+	VFMLA V6.S4, V1.S4, V13.S4
+	VFMLA V8.S4, V12.S4, V13.S4
+	WORD $0x6e25dcce // fmul v14.4s, v6.4s, v5.4s
+	VFMLA V1.S4, V1.S4, V14.S4
+	VFMLA V10.S4, V12.S4, V14.S4
+	WORD $0x6e27dccf // fmul v15.4s, v6.4s, v7.4s
+	VFMLA V12.S4, V1.S4, V15.S4
+	VFMLA V3.S4, V12.S4, V15.S4
+	WORD $0x6e20dd10 // fmul v16.4s, v8.4s, v0.4s
+	VFMLA V6.S4, V10.S4, V16.S4
+	VFMLA V8.S4, V3.S4, V16.S4
+	WORD $0x6e25dd11 // fmul v17.4s, v8.4s, v5.4s
+	VFMLA V1.S4, V10.S4, V17.S4
+	VFMLA V10.S4, V3.S4, V17.S4
+	WORD $0x6e27dd12 // fmul v18.4s, v8.4s, v7.4s
+	VFMLA V12.S4, V10.S4, V18.S4
+	VFMLA V3.S4, V3.S4, V18.S4
+	FMOVQ (R5), F19
+	VAND V19.B16, V4.B16, V20.B16
+	FMOVQ (R5), F19
+	VAND V19.B16, V13.B16, V21.B16
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	FMOVQ (R5), F19
+	VAND V19.B16, V16.B16, V21.B16
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	FMOVQ (R5), F19
+	VAND V19.B16, V9.B16, V21.B16
+	FMOVQ (R5), F19
+	VAND V19.B16, V14.B16, V22.B16
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	FMOVQ (R5), F19
+	VAND V19.B16, V17.B16, V22.B16
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	WORD $0x6eb5e693 // fcmgt v19.4s, v20.4s, v21.4s
+	VBSL V21.B16, V20.B16, V19.B16
+	FMOVQ (R5), F20
+	VAND V20.B16, V11.B16, V21.B16
+	FMOVQ (R5), F20
+	VAND V20.B16, V15.B16, V22.B16
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	FMOVQ (R5), F20
+	VAND V20.B16, V18.B16, V22.B16
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	WORD $0x6eb5e674 // fcmgt v20.4s, v19.4s, v21.4s
+	VBSL V21.B16, V19.B16, V20.B16
+	WORD $0x4e2ed493 // fadd v19.4s, v4.4s, v14.4s
+	WORD $0x4e32d673 // fadd v19.4s, v19.4s, v18.4s
+	FMOVQ 48(R5), F21
+	WORD $0x6e35de73 // fmul v19.4s, v19.4s, v21.4s
+	WORD $0x6e28dc35 // fmul v21.4s, v1.4s, v8.4s
+	VMOV V21.B16, V22.B16
+	VFMLS V8.S4, V1.S4, V22.S4
+	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
+	VFMLA V10.S4, V6.S4, V21.S4
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	WORD $0x6e2add96 // fmul v22.4s, v12.4s, v10.4s
+	VMOV V22.B16, V23.B16
+	VFMLS V10.S4, V12.S4, V23.S4
+	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
+	VFMLA V3.S4, V1.S4, V22.S4
+	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
+	WORD $0x6e28dd97 // fmul v23.4s, v12.4s, v8.4s
+	VMOV V23.B16, V24.B16
+	VFMLS V8.S4, V12.S4, V24.S4
+	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
+	VFMLA V3.S4, V6.S4, V23.S4
+	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
+	WORD $0x6e37dcb7 // fmul v23.4s, v5.4s, v23.4s
+	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
+	VFMLA V22.S4, V0.S4, V23.S4
+	VFMLA V21.S4, V7.S4, V23.S4
+	FMOVQ (R2), F21
+	ADD R6<<2, R2, R10
+	FMOVQ (R10), F22
+	WORD $0x4e36d6b8 // fadd v24.4s, v21.4s, v22.4s
+	ADD R6<<3, R2, R10
+	FMOVQ (R10), F25
+	WORD $0x4e39d718 // fadd v24.4s, v24.4s, v25.4s
+	FMOVQ 112(R5), F26
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	FMOVQ F24, 672(RSP)
+	WORD $0x4eb8d6b5 // fsub v21.4s, v21.4s, v24.4s
+	WORD $0x4eb8d6d6 // fsub v22.4s, v22.4s, v24.4s
+	WORD $0x4eb8d739 // fsub v25.4s, v25.4s, v24.4s
+	WORD $0x6e35dc00 // fmul v0.4s, v0.4s, v21.4s
+	ADD R7, R2, R10
+	FMOVQ (R10), F26
+	VFMLA V26.S4, V5.S4, V0.S4
+	ADD R7<<1, R2, R10
+	FMOVQ (R10), F5
+	VFMLA V5.S4, V7.S4, V0.S4
+	ADD R6, R2, R10
+	FMOVQ (R10), F7
+	WORD $0x6e27dcc6 // fmul v6.4s, v6.4s, v7.4s
+	VFMLA V22.S4, V1.S4, V6.S4
+	ADD R9, R2, R10
+	FMOVQ (R10), F1
+	VFMLA V1.S4, V12.S4, V6.S4
+	WORD $0x4e26d400 // fadd v0.4s, v0.4s, v6.4s
+	ADD R6<<1, R2, R10
+	FMOVQ (R10), F6
+	WORD $0x6e26dd08 // fmul v8.4s, v8.4s, v6.4s
+	ADD R8, R2, R10
+	FMOVQ (R10), F12
+	VFMLA V12.S4, V10.S4, V8.S4
+	VFMLA V25.S4, V3.S4, V8.S4
+	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
+	WORD $0x6e35dc95 // fmul v21.4s, v4.4s, v21.4s
+	VFMLA V26.S4, V9.S4, V21.S4
+	VFMLA V5.S4, V11.S4, V21.S4
+	WORD $0x6e27dda7 // fmul v7.4s, v13.4s, v7.4s
+	VFMLA V22.S4, V14.S4, V7.S4
+	VFMLA V1.S4, V15.S4, V7.S4
+	WORD $0x4e27d6b5 // fadd v21.4s, v21.4s, v7.4s
+	WORD $0x6e26de06 // fmul v6.4s, v16.4s, v6.4s
+	VFMLA V12.S4, V17.S4, V6.S4
+	VFMLA V25.S4, V18.S4, V6.S4
+	WORD $0x4e26d6b5 // fadd v21.4s, v21.4s, v6.4s
+	FMOVQ (R1), F1
+	FMOVQ (R5), F3
+	VAND V3.B16, V1.B16, V1.B16
+	ADD R11, R1, R10
+	FMOVQ (R10), F3
+	FMOVQ (R5), F5
+	VAND V5.B16, V3.B16, V3.B16
+	WORD $0x6ea3e425 // fcmgt v5.4s, v1.4s, v3.4s
+	VBSL V3.B16, V1.B16, V5.B16
+	ADD R11<<1, R1, R10
 	FMOVQ (R10), F1
 	FMOVQ (R5), F3
-	VAND V3.B16, V1.B16, V4.B16
-	WORD $0x6ea4e443 // fcmgt v3.4s, v2.4s, v4.4s
-	VBSL V4.B16, V2.B16, V3.B16
-	ADD R11<<1, R1, R10
-	FMOVQ (R10), F2
-	FMOVQ (R5), F4
-	VAND V4.B16, V2.B16, V5.B16
-	WORD $0x6ea5e464 // fcmgt v4.4s, v3.4s, v5.4s
-	VBSL V5.B16, V3.B16, V4.B16
-	FMOVQ (R12), F3
+	VAND V3.B16, V1.B16, V1.B16
+	WORD $0x6ea1e4a3 // fcmgt v3.4s, v5.4s, v1.4s
+	VBSL V1.B16, V5.B16, V3.B16
+	FMOVQ (R12), F1
 	FMOVQ (R5), F5
-	VAND V5.B16, V3.B16, V6.B16
-	WORD $0x6ea6e485 // fcmgt v5.4s, v4.4s, v6.4s
-	VBSL V6.B16, V4.B16, V5.B16
+	VAND V5.B16, V1.B16, V1.B16
+	WORD $0x6ea1e465 // fcmgt v5.4s, v3.4s, v1.4s
+	VBSL V1.B16, V3.B16, V5.B16
 	ADD R11, R12, R10
-	FMOVQ (R10), F4
-	FMOVQ (R5), F6
-	VAND V6.B16, V4.B16, V7.B16
-	WORD $0x6ea7e4a6 // fcmgt v6.4s, v5.4s, v7.4s
-	VBSL V7.B16, V5.B16, V6.B16
+	FMOVQ (R10), F1
+	FMOVQ (R5), F3
+	VAND V3.B16, V1.B16, V1.B16
+	WORD $0x6ea1e4a3 // fcmgt v3.4s, v5.4s, v1.4s
+	VBSL V1.B16, V5.B16, V3.B16
 	ADD R11<<1, R12, R10
-	FMOVQ (R10), F5
-	FMOVQ (R5), F7
-	VAND V7.B16, V5.B16, V8.B16
-	WORD $0x6ea8e4c7 // fcmgt v7.4s, v6.4s, v8.4s
-	VBSL V8.B16, V6.B16, V7.B16
-	FMOVQ (R13), F6
-	FMOVQ (R5), F8
-	VAND V8.B16, V6.B16, V9.B16
-	WORD $0x6ea9e4e8 // fcmgt v8.4s, v7.4s, v9.4s
-	VBSL V9.B16, V7.B16, V8.B16
+	FMOVQ (R10), F1
+	FMOVQ (R5), F5
+	VAND V5.B16, V1.B16, V1.B16
+	WORD $0x6ea1e465 // fcmgt v5.4s, v3.4s, v1.4s
+	VBSL V1.B16, V3.B16, V5.B16
+	FMOVQ (R13), F1
+	FMOVQ (R5), F3
+	VAND V3.B16, V1.B16, V1.B16
+	WORD $0x6ea1e4a3 // fcmgt v3.4s, v5.4s, v1.4s
+	VBSL V1.B16, V5.B16, V3.B16
 	ADD R11, R13, R10
-	FMOVQ (R10), F7
-	FMOVQ (R5), F9
-	VAND V9.B16, V7.B16, V10.B16
-	WORD $0x6eaae509 // fcmgt v9.4s, v8.4s, v10.4s
-	VBSL V10.B16, V8.B16, V9.B16
+	FMOVQ (R10), F1
+	FMOVQ (R5), F5
+	VAND V5.B16, V1.B16, V1.B16
+	WORD $0x6ea1e465 // fcmgt v5.4s, v3.4s, v1.4s
+	VBSL V1.B16, V3.B16, V5.B16
 	ADD R11<<1, R13, R10
-	FMOVQ (R10), F8
-	FMOVQ (R5), F10
-	VAND V10.B16, V8.B16, V11.B16
-	WORD $0x6eabe52a // fcmgt v10.4s, v9.4s, v11.4s
-	VBSL V11.B16, V9.B16, V10.B16
-	FMOVQ (R2), F9
-	FMOVQ (R5), F11
-	VAND V11.B16, V9.B16, V12.B16
-	WORD $0x6eace54b // fcmgt v11.4s, v10.4s, v12.4s
-	VBSL V12.B16, V10.B16, V11.B16
+	FMOVQ (R10), F1
+	FMOVQ (R5), F3
+	VAND V3.B16, V1.B16, V1.B16
+	WORD $0x6ea1e4a3 // fcmgt v3.4s, v5.4s, v1.4s
+	VBSL V1.B16, V5.B16, V3.B16
+	FMOVQ (R2), F1
+	FMOVQ (R5), F5
+	VAND V5.B16, V1.B16, V1.B16
+	WORD $0x6ea1e465 // fcmgt v5.4s, v3.4s, v1.4s
+	VBSL V1.B16, V3.B16, V5.B16
 	ADD R6, R2, R10
-	FMOVQ (R10), F10
-	FMOVQ (R5), F12
-	VAND V12.B16, V10.B16, V13.B16
-	WORD $0x6eade56c // fcmgt v12.4s, v11.4s, v13.4s
-	VBSL V13.B16, V11.B16, V12.B16
+	FMOVQ (R10), F1
+	FMOVQ (R5), F3
+	VAND V3.B16, V1.B16, V1.B16
+	WORD $0x6ea1e4a3 // fcmgt v3.4s, v5.4s, v1.4s
+	VBSL V1.B16, V5.B16, V3.B16
 	ADD R6<<1, R2, R10
-	FMOVQ (R10), F11
-	FMOVQ (R5), F13
-	VAND V13.B16, V11.B16, V14.B16
-	WORD $0x6eaee58d // fcmgt v13.4s, v12.4s, v14.4s
-	VBSL V14.B16, V12.B16, V13.B16
+	FMOVQ (R10), F1
+	FMOVQ (R5), F5
+	VAND V5.B16, V1.B16, V1.B16
+	WORD $0x6ea1e465 // fcmgt v5.4s, v3.4s, v1.4s
+	VBSL V1.B16, V3.B16, V5.B16
 	ADD R7, R2, R10
-	FMOVQ (R10), F12
-	FMOVQ (R5), F14
-	VAND V14.B16, V12.B16, V15.B16
-	WORD $0x6eafe5ae // fcmgt v14.4s, v13.4s, v15.4s
-	VBSL V15.B16, V13.B16, V14.B16
+	FMOVQ (R10), F1
+	FMOVQ (R5), F3
+	VAND V3.B16, V1.B16, V1.B16
+	WORD $0x6ea1e4a3 // fcmgt v3.4s, v5.4s, v1.4s
+	VBSL V1.B16, V5.B16, V3.B16
 	ADD R6<<2, R2, R10
-	FMOVQ (R10), F13
-	FMOVQ (R5), F15
-	VAND V15.B16, V13.B16, V16.B16
-	WORD $0x6eb0e5cf // fcmgt v15.4s, v14.4s, v16.4s
-	VBSL V16.B16, V14.B16, V15.B16
+	FMOVQ (R10), F1
+	FMOVQ (R5), F5
+	VAND V5.B16, V1.B16, V1.B16
+	WORD $0x6ea1e465 // fcmgt v5.4s, v3.4s, v1.4s
+	VBSL V1.B16, V3.B16, V5.B16
 	ADD R8, R2, R10
-	FMOVQ (R10), F14
-	FMOVQ (R5), F16
-	VAND V16.B16, V14.B16, V17.B16
-	WORD $0x6eb1e5f0 // fcmgt v16.4s, v15.4s, v17.4s
-	VBSL V17.B16, V15.B16, V16.B16
+	FMOVQ (R10), F1
+	FMOVQ (R5), F3
+	VAND V3.B16, V1.B16, V1.B16
+	WORD $0x6ea1e4a3 // fcmgt v3.4s, v5.4s, v1.4s
+	VBSL V1.B16, V5.B16, V3.B16
 	ADD R7<<1, R2, R10
-	FMOVQ (R10), F15
-	FMOVQ (R5), F17
-	VAND V17.B16, V15.B16, V18.B16
-	WORD $0x6eb2e611 // fcmgt v17.4s, v16.4s, v18.4s
-	VBSL V18.B16, V16.B16, V17.B16
+	FMOVQ (R10), F1
+	FMOVQ (R5), F5
+	VAND V5.B16, V1.B16, V1.B16
+	WORD $0x6ea1e465 // fcmgt v5.4s, v3.4s, v1.4s
+	VBSL V1.B16, V3.B16, V5.B16
 	ADD R9, R2, R10
-	FMOVQ (R10), F16
-	FMOVQ (R5), F18
-	VAND V18.B16, V16.B16, V19.B16
-	WORD $0x6eb3e632 // fcmgt v18.4s, v17.4s, v19.4s
-	VBSL V19.B16, V17.B16, V18.B16
+	FMOVQ (R10), F1
+	FMOVQ (R5), F3
+	VAND V3.B16, V1.B16, V1.B16
+	WORD $0x6ea1e4a3 // fcmgt v3.4s, v5.4s, v1.4s
+	VBSL V1.B16, V5.B16, V3.B16
 	ADD R6<<3, R2, R10
-	FMOVQ (R10), F17
-	FMOVQ (R5), F19
-	VAND V19.B16, V17.B16, V20.B16
-	WORD $0x6eb4e653 // fcmgt v19.4s, v18.4s, v20.4s
-	VBSL V20.B16, V18.B16, V19.B16
-	FMOVQ 1504(R5), F18
-	WORD $0x6e33e653 // fcmge v19.4s, v18.4s, v19.4s
-	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	WORD $0x4e24d412 // fadd v18.4s, v0.4s, v4.4s
-	WORD $0x4e28d652 // fadd v18.4s, v18.4s, v8.4s
-	FMOVQ 32(R5), F20
-	WORD $0x6e34de52 // fmul v18.4s, v18.4s, v20.4s
-	WORD $0x4eb2d400 // fsub v0.4s, v0.4s, v18.4s
-	WORD $0x4eb2d484 // fsub v4.4s, v4.4s, v18.4s
-	WORD $0x4eb2d508 // fsub v8.4s, v8.4s, v18.4s
-	WORD $0x6e20dc14 // fmul v20.4s, v0.4s, v0.4s
-	VFMLA V3.S4, V1.S4, V20.S4
-	VFMLA V6.S4, V2.S4, V20.S4
-	WORD $0x6e21dc15 // fmul v21.4s, v0.4s, v1.4s
-	VFMLA V4.S4, V1.S4, V21.S4
-	VFMLA V7.S4, V2.S4, V21.S4
-	WORD $0x6e22dc16 // fmul v22.4s, v0.4s, v2.4s
-	VFMLA V5.S4, V1.S4, V22.S4
-	VFMLA V8.S4, V2.S4, V22.S4
-	WORD $0x6e20dc77 // fmul v23.4s, v3.4s, v0.4s
-	VFMLA V3.S4, V4.S4, V23.S4
-	VFMLA V6.S4, V5.S4, V23.S4
-	WORD $0x6e21dc78 // fmul v24.4s, v3.4s, v1.4s
-	VFMLA V4.S4, V4.S4, V24.S4
-	VFMLA V7.S4, V5.S4, V24.S4
-	WORD $0x6e22dc79 // fmul v25.4s, v3.4s, v2.4s
-	VFMLA V5.S4, V4.S4, V25.S4
-	VFMLA V8.S4, V5.S4, V25.S4
-	WORD $0x6e20dcda // fmul v26.4s, v6.4s, v0.4s
-	VFMLA V3.S4, V7.S4, V26.S4
-	VFMLA V6.S4, V8.S4, V26.S4
-	WORD $0x6e21dcdb // fmul v27.4s, v6.4s, v1.4s
-	VFMLA V4.S4, V7.S4, V27.S4
-	VFMLA V7.S4, V8.S4, V27.S4
-	WORD $0x6e22dcce // fmul v14.4s, v6.4s, v2.4s
-	VFMLA V5.S4, V7.S4, V14.S4
-	VFMLA V8.S4, V8.S4, V14.S4
-	FMOVQ (R5), F11
-	VAND V11.B16, V20.B16, V28.B16
-	FMOVQ (R5), F11
-	VAND V11.B16, V23.B16, V16.B16
-	WORD $0x4e30d79c // fadd v28.4s, v28.4s, v16.4s
-	FMOVQ (R5), F11
-	VAND V11.B16, V26.B16, V16.B16
-	WORD $0x4e30d79c // fadd v28.4s, v28.4s, v16.4s
-	FMOVQ (R5), F11
-	VAND V11.B16, V21.B16, V16.B16
-	FMOVQ F26, 368(RSP)
-	FMOVQ (R5), F11
-	VAND V11.B16, V24.B16, V26.B16
-	WORD $0x4e3ad610 // fadd v16.4s, v16.4s, v26.4s
-	FMOVQ (R5), F11
-	VAND V11.B16, V27.B16, V26.B16
-	WORD $0x4e3ad610 // fadd v16.4s, v16.4s, v26.4s
-	WORD $0x6eb0e78b // fcmgt v11.4s, v28.4s, v16.4s
-	VBSL V16.B16, V28.B16, V11.B16
-	FMOVQ (R5), F16
-	VAND V16.B16, V22.B16, V26.B16
-	FMOVQ (R5), F16
-	VAND V16.B16, V25.B16, V28.B16
-	WORD $0x4e3cd75a // fadd v26.4s, v26.4s, v28.4s
-	FMOVQ (R5), F16
-	VAND V16.B16, V14.B16, V28.B16
-	WORD $0x4e3cd75a // fadd v26.4s, v26.4s, v28.4s
-	WORD $0x6ebae570 // fcmgt v16.4s, v11.4s, v26.4s
-	VBSL V26.B16, V11.B16, V16.B16
-	FMOVQ 48(R5), F11
-	WORD $0x6e30e57a // fcmge v26.4s, v11.4s, v16.4s
-	WORD $0x6e205b5a // mvn v26.16b, v26.16b
-	FMOVQ (R5), F11
-	VAND V11.B16, V18.B16, V28.B16
-	FMOVQ 64(R5), F11
-	WORD $0x6e3ce57c // fcmge v28.4s, v11.4s, v28.4s
-	WORD $0x6e205b9c // mvn v28.16b, v28.16b
-	VORR V28.B16, V26.B16, V26.B16
-	VORR V19.B16, V26.B16, V26.B16
-	FMOVQ 80(R5), F11
-	FMOVQ 96(R5), F19
-	VBIT V26.B16, V19.B16, V11.B16
-	FMOVQ 48(R5), F19
-	WORD $0x6eb0e67a // fcmgt v26.4s, v19.4s, v16.4s
-	VBSL V19.B16, V16.B16, V26.B16
-	FMOVQ 16(R5), F16
-	WORD $0x6eb0e753 // fcmgt v19.4s, v26.4s, v16.4s
-	VBSL V16.B16, V26.B16, V19.B16
-	VUSHR $23, V19.S4, V19.S4
-	WORD $0x4e21da73 // scvtf v19.4s, v19.4s
-	FMOVQ 112(R5), F16
-	WORD $0x4eb0d673 // fsub v19.4s, v19.4s, v16.4s
-	FMOVQ 128(R5), F16
-	FMOVQ 144(R5), F26
-	VFMLA V26.S4, V19.S4, V16.S4
-	FMOVQ 160(R5), F19
-	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
-	FMOVQ 160(R5), F19
-	WORD $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
-	FMOVQ 160(R5), F19
-	WORD $0x4eb0d67a // fsub v26.4s, v19.4s, v16.4s
-	VSHL $23, V26.S4, V26.S4
-	FMOVQ 16(R5), F19
-	VADD V19.S4, V26.S4, V26.S4
-	WORD $0x6e3adf53 // fmul v19.4s, v26.4s, v26.4s
-	FMOVQ F18, 384(RSP)
-	WORD $0x4e38d692 // fadd v18.4s, v20.4s, v24.4s
-	WORD $0x4e2ed652 // fadd v18.4s, v18.4s, v14.4s
-	FMOVQ 144(R5), F28
-	WORD $0x6e3cde52 // fmul v18.4s, v18.4s, v28.4s
-	WORD $0x6e33de52 // fmul v18.4s, v18.4s, v19.4s
-	FMOVQ F16, 400(RSP)
-	WORD $0x6e26dc90 // fmul v16.4s, v4.4s, v6.4s
-	FMOVQ F11, 416(RSP)
-	VMOV V16.B16, V11.B16
-	VFMLS V6.S4, V4.S4, V11.S4
-	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
-	VFMLA V7.S4, V3.S4, V16.S4
-	WORD $0x4e2bd610 // fadd v16.4s, v16.4s, v11.4s
-	WORD $0x6e27dcab // fmul v11.4s, v5.4s, v7.4s
-	FMOVQ F18, 432(RSP)
-	VMOV V11.B16, V18.B16
-	VFMLS V7.S4, V5.S4, V18.S4
-	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
-	VFMLA V8.S4, V4.S4, V11.S4
-	WORD $0x4e32d56b // fadd v11.4s, v11.4s, v18.4s
-	WORD $0x6e26dcb2 // fmul v18.4s, v5.4s, v6.4s
-	FMOVQ F14, 448(RSP)
-	VMOV V18.B16, V14.B16
-	VFMLS V6.S4, V5.S4, V14.S4
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	VFMLA V8.S4, V3.S4, V18.S4
-	WORD $0x4e2ed652 // fadd v18.4s, v18.4s, v14.4s
-	WORD $0x6e32dc32 // fmul v18.4s, v1.4s, v18.4s
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	VFMLA V11.S4, V0.S4, V18.S4
-	VFMLA V16.S4, V2.S4, V18.S4
-	WORD $0x6e3ade6b // fmul v11.4s, v19.4s, v26.4s
-	WORD $0x6e2bde52 // fmul v18.4s, v18.4s, v11.4s
-	WORD $0x4e2dd52b // fadd v11.4s, v9.4s, v13.4s
-	WORD $0x4e31d56b // fadd v11.4s, v11.4s, v17.4s
-	FMOVQ 32(R5), F14
-	WORD $0x6e2edd6b // fmul v11.4s, v11.4s, v14.4s
-	WORD $0x4eabd529 // fsub v9.4s, v9.4s, v11.4s
-	WORD $0x4eabd5ad // fsub v13.4s, v13.4s, v11.4s
-	WORD $0x4eabd631 // fsub v17.4s, v17.4s, v11.4s
-	WORD $0x6e29dc0e // fmul v14.4s, v0.4s, v9.4s
-	VFMLA V12.S4, V1.S4, V14.S4
-	VFMLA V15.S4, V2.S4, V14.S4
-	WORD $0x6e2adc70 // fmul v16.4s, v3.4s, v10.4s
-	VFMLA V13.S4, V4.S4, V16.S4
-	FMOVQ F11, 464(RSP)
-	ADD R9, R2, R10
-	FMOVQ (R10), F11
-	VFMLA V11.S4, V5.S4, V16.S4
-	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
-	ADD R6<<1, R2, R10
-	FMOVQ (R10), F16
-	WORD $0x6e30dcc5 // fmul v5.4s, v6.4s, v16.4s
-	FMOVQ F4, 480(RSP)
-	ADD R8, R2, R10
-	FMOVQ (R10), F4
-	VFMLA V4.S4, V7.S4, V5.S4
-	VFMLA V17.S4, V8.S4, V5.S4
-	WORD $0x4e25d5ce // fadd v14.4s, v14.4s, v5.4s
-	WORD $0x6e33ddce // fmul v14.4s, v14.4s, v19.4s
-	WORD $0x6e29de85 // fmul v5.4s, v20.4s, v9.4s
-	VFMLA V12.S4, V21.S4, V5.S4
-	VFMLA V15.S4, V22.S4, V5.S4
-	FMOVQ F8, 496(RSP)
-	WORD $0x6e2adee8 // fmul v8.4s, v23.4s, v10.4s
-	VFMLA V13.S4, V24.S4, V8.S4
-	VFMLA V11.S4, V25.S4, V8.S4
-	WORD $0x4e28d4a5 // fadd v5.4s, v5.4s, v8.4s
-	FMOVQ 368(RSP), F8
-	FMOVQ F25, 512(RSP)
-	WORD $0x6e30dd19 // fmul v25.4s, v8.4s, v16.4s
-	VFMLA V4.S4, V27.S4, V25.S4
-	FMOVQ F27, 528(RSP)
-	FMOVQ 448(RSP), F27
-	VFMLA V17.S4, V27.S4, V25.S4
-	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
-	WORD $0x6e3ade79 // fmul v25.4s, v19.4s, v26.4s
-	WORD $0x6e39dca5 // fmul v5.4s, v5.4s, v25.4s
-	FMOVQ 192(R5), F25
-	WORD $0x6e25df3c // fmul v28.4s, v25.4s, v5.4s
-	FMOVQ 192(R5), F25
-	WORD $0x6e2edf3b // fmul v27.4s, v25.4s, v14.4s
-	FMOVQ 176(R5), F8
-	FMOVQ 192(R5), F25
-	VFMLA V18.S4, V25.S4, V8.S4
-	FMOVQ F24, 544(RSP)
-	FMOVQ 432(RSP), F24
-	FMOVQ F23, 560(RSP)
-	FMOVQ 208(R5), F23
-	FMOVQ 192(R5), F25
-	VFMLA V24.S4, V25.S4, V23.S4
-	FMOVQ F17, 576(RSP)
-	FMOVQ 240(R5), F17
-	WORD $0x6e25de39 // fmul v25.4s, v17.4s, v5.4s
-	FMOVQ 1520(R5), F17
-	VFMLA V18.S4, V17.S4, V25.S4
-	FMOVQ 240(R5), F17
-	VFMLA V14.S4, V17.S4, V28.S4
-	FMOVQ 1520(R5), F17
-	VFMLA V24.S4, V17.S4, V28.S4
-	FMOVQ 224(R5), F4
-	FMOVQ 240(R5), F17
-	VFMLA V18.S4, V17.S4, V4.S4
-	FMOVQ 240(R5), F17
-	VFMLA V24.S4, V17.S4, V8.S4
-	FMOVQ F22, 592(RSP)
-	WORD $0x6e25def1 // fmul v17.4s, v23.4s, v5.4s
-	VFMLA V18.S4, V27.S4, V17.S4
-	VFMLA V14.S4, V23.S4, V25.S4
-	VFMLA V24.S4, V27.S4, V25.S4
-	FMOVQ 256(R5), F22
-	VFMLA V18.S4, V23.S4, V22.S4
-	VFMLA V24.S4, V23.S4, V4.S4
-	WORD $0x6e25dd17 // fmul v23.4s, v8.4s, v5.4s
-	VFMLA V18.S4, V28.S4, V23.S4
-	VFMLA V14.S4, V8.S4, V17.S4
-	VFMLA V24.S4, V28.S4, V17.S4
-	FMOVQ 272(R5), F27
-	VFMLA V18.S4, V8.S4, V27.S4
-	VFMLA V24.S4, V8.S4, V22.S4
-	WORD $0x6e25dc88 // fmul v8.4s, v4.4s, v5.4s
-	VFMLA V18.S4, V25.S4, V8.S4
-	VFMLA V14.S4, V4.S4, V23.S4
-	VFMLA V24.S4, V25.S4, V23.S4
-	FMOVQ 288(R5), F25
-	VFMLA V18.S4, V4.S4, V25.S4
-	VFMLA V24.S4, V4.S4, V27.S4
-	WORD $0x6e25dec4 // fmul v4.4s, v22.4s, v5.4s
-	VFMLA V18.S4, V17.S4, V4.S4
-	VFMLA V14.S4, V22.S4, V8.S4
-	VFMLA V24.S4, V17.S4, V8.S4
-	FMOVQ 304(R5), F17
-	VFMLA V18.S4, V22.S4, V17.S4
-	VFMLA V24.S4, V22.S4, V25.S4
-	WORD $0x6e25df76 // fmul v22.4s, v27.4s, v5.4s
-	VFMLA V18.S4, V23.S4, V22.S4
-	VFMLA V14.S4, V27.S4, V4.S4
-	VFMLA V24.S4, V23.S4, V4.S4
-	FMOVQ 320(R5), F23
-	VFMLA V18.S4, V27.S4, V23.S4
-	VFMLA V24.S4, V27.S4, V17.S4
-	WORD $0x6e25df3b // fmul v27.4s, v25.4s, v5.4s
-	VFMLA V18.S4, V8.S4, V27.S4
-	VFMLA V14.S4, V25.S4, V22.S4
-	VFMLA V24.S4, V8.S4, V22.S4
-	FMOVQ 336(R5), F8
-	VFMLA V18.S4, V25.S4, V8.S4
-	VFMLA V24.S4, V25.S4, V23.S4
-	WORD $0x6e25de39 // fmul v25.4s, v17.4s, v5.4s
-	VFMLA V18.S4, V4.S4, V25.S4
-	VFMLA V14.S4, V17.S4, V27.S4
-	VFMLA V24.S4, V4.S4, V27.S4
-	FMOVQ 352(R5), F4
-	VFMLA V18.S4, V17.S4, V4.S4
-	VFMLA V24.S4, V17.S4, V8.S4
-	WORD $0x6e25def1 // fmul v17.4s, v23.4s, v5.4s
-	VFMLA V18.S4, V22.S4, V17.S4
-	VFMLA V14.S4, V23.S4, V25.S4
-	VFMLA V24.S4, V22.S4, V25.S4
-	FMOVQ 368(R5), F22
-	VFMLA V18.S4, V23.S4, V22.S4
-	VFMLA V24.S4, V23.S4, V4.S4
-	WORD $0x6e25dd17 // fmul v23.4s, v8.4s, v5.4s
-	VFMLA V18.S4, V27.S4, V23.S4
-	VFMLA V14.S4, V8.S4, V17.S4
-	VFMLA V24.S4, V27.S4, V17.S4
-	FMOVQ 384(R5), F27
-	VFMLA V18.S4, V8.S4, V27.S4
-	VFMLA V24.S4, V8.S4, V22.S4
-	WORD $0x6e25dc85 // fmul v5.4s, v4.4s, v5.4s
-	VFMLA V18.S4, V25.S4, V5.S4
-	VFMLA V14.S4, V4.S4, V23.S4
-	VFMLA V24.S4, V25.S4, V23.S4
-	WORD $0x6e32dc92 // fmul v18.4s, v4.4s, v18.4s
-	VFMLA V24.S4, V4.S4, V27.S4
-	WORD $0x6e3adf7b // fmul v27.4s, v27.4s, v26.4s
-	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
-	WORD $0x6e3adef7 // fmul v23.4s, v23.4s, v26.4s
-	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
-	WORD $0x6e34dec4 // fmul v4.4s, v22.4s, v20.4s
-	WORD $0x6e34de34 // fmul v20.4s, v17.4s, v20.4s
-	WORD $0x4e32d484 // fadd v4.4s, v4.4s, v18.4s
-	WORD $0x4e25d694 // fadd v20.4s, v20.4s, v5.4s
-	VFMLA V0.S4, V27.S4, V4.S4
-	WORD $0x6e29dc08 // fmul v8.4s, v0.4s, v9.4s
-	VFMLA V12.S4, V1.S4, V8.S4
-	VFMLA V15.S4, V2.S4, V8.S4
-	VFMLA V6.S4, V16.S4, V8.S4
-	VFMLA V3.S4, V10.S4, V8.S4
-	VFMLA V0.S4, V9.S4, V8.S4
-	VFMLA V9.S4, V27.S4, V20.S4
-	VFMLA V0.S4, V23.S4, V20.S4
-	VFMLA V8.S4, V22.S4, V20.S4
-	WORD $0x6e35dec8 // fmul v8.4s, v22.4s, v21.4s
-	WORD $0x6e35de35 // fmul v21.4s, v17.4s, v21.4s
-	VFMLA V1.S4, V27.S4, V8.S4
-	WORD $0x6e2adc0e // fmul v14.4s, v0.4s, v10.4s
-	VFMLA V13.S4, V1.S4, V14.S4
-	VFMLA V11.S4, V2.S4, V14.S4
-	VFMLA V7.S4, V16.S4, V14.S4
-	FMOVQ 480(RSP), F19
-	VFMLA V19.S4, V10.S4, V14.S4
-	VFMLA V1.S4, V9.S4, V14.S4
-	VFMLA V10.S4, V27.S4, V21.S4
-	VFMLA V1.S4, V23.S4, V21.S4
-	VFMLA V14.S4, V22.S4, V21.S4
-	FMOVQ 592(RSP), F14
-	WORD $0x6e2eded8 // fmul v24.4s, v22.4s, v14.4s
-	WORD $0x6e2ede2e // fmul v14.4s, v17.4s, v14.4s
-	VFMLA V2.S4, V27.S4, V24.S4
-	WORD $0x6e30dc19 // fmul v25.4s, v0.4s, v16.4s
-	ADD R8, R2, R10
-	FMOVQ (R10), F26
-	VFMLA V26.S4, V1.S4, V25.S4
-	FMOVQ F24, 592(RSP)
-	FMOVQ 576(RSP), F24
-	VFMLA V24.S4, V2.S4, V25.S4
-	FMOVQ F21, 432(RSP)
-	FMOVQ 496(RSP), F21
-	VFMLA V21.S4, V16.S4, V25.S4
-	FMOVQ F8, 608(RSP)
-	ADD R11<<1, R12, R10
-	FMOVQ (R10), F8
-	VFMLA V8.S4, V10.S4, V25.S4
-	VFMLA V2.S4, V9.S4, V25.S4
-	VFMLA V16.S4, V27.S4, V14.S4
-	VFMLA V2.S4, V23.S4, V14.S4
-	VFMLA V25.S4, V22.S4, V14.S4
-	FMOVQ 560(RSP), F25
-	FMOVQ F14, 624(RSP)
-	WORD $0x6e39dece // fmul v14.4s, v22.4s, v25.4s
-	WORD $0x6e39de39 // fmul v25.4s, v17.4s, v25.4s
-	VFMLA V3.S4, V27.S4, V14.S4
-	FMOVQ F14, 560(RSP)
-	WORD $0x6e29dc6e // fmul v14.4s, v3.4s, v9.4s
-	VFMLA V12.S4, V19.S4, V14.S4
-	VFMLA V15.S4, V8.S4, V14.S4
-	VFMLA V6.S4, V26.S4, V14.S4
-	VFMLA V3.S4, V13.S4, V14.S4
-	VFMLA V0.S4, V12.S4, V14.S4
-	VFMLA V12.S4, V27.S4, V25.S4
-	VFMLA V3.S4, V23.S4, V25.S4
-	VFMLA V14.S4, V22.S4, V25.S4
-	FMOVQ 544(RSP), F14
-	FMOVQ F25, 640(RSP)
-	WORD $0x6e2eded9 // fmul v25.4s, v22.4s, v14.4s
-	WORD $0x6e2ede2e // fmul v14.4s, v17.4s, v14.4s
-	WORD $0x4e32d739 // fadd v25.4s, v25.4s, v18.4s
-	WORD $0x4e25d5ce // fadd v14.4s, v14.4s, v5.4s
-	VFMLA V19.S4, V27.S4, V25.S4
-	FMOVQ F25, 544(RSP)
-	WORD $0x6e2adc79 // fmul v25.4s, v3.4s, v10.4s
-	VFMLA V13.S4, V19.S4, V25.S4
-	VFMLA V11.S4, V8.S4, V25.S4
-	VFMLA V7.S4, V26.S4, V25.S4
-	VFMLA V19.S4, V13.S4, V25.S4
-	VFMLA V1.S4, V12.S4, V25.S4
-	VFMLA V13.S4, V27.S4, V14.S4
-	VFMLA V19.S4, V23.S4, V14.S4
-	VFMLA V25.S4, V22.S4, V14.S4
-	FMOVQ 512(RSP), F25
-	FMOVQ F14, 656(RSP)
-	WORD $0x6e39dece // fmul v14.4s, v22.4s, v25.4s
-	WORD $0x6e39de39 // fmul v25.4s, v17.4s, v25.4s
-	VFMLA V8.S4, V27.S4, V14.S4
-	FMOVQ F14, 512(RSP)
-	WORD $0x6e30dc6e // fmul v14.4s, v3.4s, v16.4s
-	VFMLA V26.S4, V19.S4, V14.S4
-	VFMLA V24.S4, V8.S4, V14.S4
-	VFMLA V21.S4, V26.S4, V14.S4
-	VFMLA V8.S4, V13.S4, V14.S4
-	VFMLA V2.S4, V12.S4, V14.S4
-	VFMLA V26.S4, V27.S4, V25.S4
-	VFMLA V8.S4, V23.S4, V25.S4
-	VFMLA V14.S4, V22.S4, V25.S4
-	FMOVQ 368(RSP), F14
-	FMOVQ F25, 672(RSP)
-	WORD $0x6e2eded9 // fmul v25.4s, v22.4s, v14.4s
-	WORD $0x6e2ede2e // fmul v14.4s, v17.4s, v14.4s
-	VFMLA V6.S4, V27.S4, V25.S4
-	WORD $0x6e29dcc9 // fmul v9.4s, v6.4s, v9.4s
-	VFMLA V12.S4, V7.S4, V9.S4
-	VFMLA V15.S4, V21.S4, V9.S4
-	VFMLA V6.S4, V24.S4, V9.S4
-	VFMLA V3.S4, V11.S4, V9.S4
-	VFMLA V0.S4, V15.S4, V9.S4
-	VFMLA V15.S4, V27.S4, V14.S4
-	VFMLA V6.S4, V23.S4, V14.S4
-	VFMLA V9.S4, V22.S4, V14.S4
-	FMOVQ 528(RSP), F0
-	WORD $0x6e20dec3 // fmul v3.4s, v22.4s, v0.4s
-	WORD $0x6e20de20 // fmul v0.4s, v17.4s, v0.4s
-	VFMLA V7.S4, V27.S4, V3.S4
-	WORD $0x6e2adcca // fmul v10.4s, v6.4s, v10.4s
-	VFMLA V13.S4, V7.S4, V10.S4
-	VFMLA V11.S4, V21.S4, V10.S4
-	VFMLA V7.S4, V24.S4, V10.S4
-	VFMLA V19.S4, V11.S4, V10.S4
-	VFMLA V1.S4, V15.S4, V10.S4
-	VFMLA V11.S4, V27.S4, V0.S4
-	VFMLA V7.S4, V23.S4, V0.S4
-	VFMLA V10.S4, V22.S4, V0.S4
-	FMOVQ 448(RSP), F1
-	WORD $0x6e21dec9 // fmul v9.4s, v22.4s, v1.4s
-	WORD $0x6e21de31 // fmul v17.4s, v17.4s, v1.4s
-	WORD $0x4e32d529 // fadd v9.4s, v9.4s, v18.4s
-	WORD $0x4e25d631 // fadd v17.4s, v17.4s, v5.4s
-	VFMLA V21.S4, V27.S4, V9.S4
-	WORD $0x6e30dcc6 // fmul v6.4s, v6.4s, v16.4s
-	VFMLA V26.S4, V7.S4, V6.S4
-	VFMLA V24.S4, V21.S4, V6.S4
-	VFMLA V21.S4, V24.S4, V6.S4
-	VFMLA V8.S4, V11.S4, V6.S4
-	VFMLA V2.S4, V15.S4, V6.S4
-	VFMLA V24.S4, V27.S4, V17.S4
-	VFMLA V21.S4, V23.S4, V17.S4
-	VFMLA V6.S4, V22.S4, V17.S4
-	FMOVQ 416(RSP), F1
+	FMOVQ (R10), F1
+	FMOVQ (R5), F5
+	VAND V5.B16, V1.B16, V1.B16
+	WORD $0x6ea1e465 // fcmgt v5.4s, v3.4s, v1.4s
+	VBSL V1.B16, V3.B16, V5.B16
+	FMOVQ 1504(R5), F1
+	WORD $0x6e25e425 // fcmge v5.4s, v1.4s, v5.4s
+	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
+	FMOVQ 64(R5), F1
+	WORD $0x6e34e423 // fcmge v3.4s, v1.4s, v20.4s
+	WORD $0x6e205863 // mvn v3.16b, v3.16b
+	FMOVQ (R5), F1
+	VAND V1.B16, V2.B16, V6.B16
+	FMOVQ 128(R5), F1
+	WORD $0x6e26e426 // fcmge v6.4s, v1.4s, v6.4s
+	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
+	VORR V6.B16, V3.B16, V3.B16
+	VORR V5.B16, V3.B16, V3.B16
+	FMOVQ 144(R5), F1
+	FMOVQ 160(R5), F5
+	VBIT V3.B16, V5.B16, V1.B16
 	FMOVQ F1, 192(RSP)
-	FMOVQ 400(RSP), F1
+	FMOVQ 64(R5), F1
+	WORD $0x6eb4e423 // fcmgt v3.4s, v1.4s, v20.4s
+	VBSL V1.B16, V20.B16, V3.B16
+	FMOVQ 16(R5), F1
+	WORD $0x6ea1e465 // fcmgt v5.4s, v3.4s, v1.4s
+	VBSL V1.B16, V3.B16, V5.B16
+	VUSHR $23, V5.S4, V5.S4
+	WORD $0x4e21d8a5 // scvtf v5.4s, v5.4s
+	FMOVQ 176(R5), F1
+	WORD $0x4ea1d4a5 // fsub v5.4s, v5.4s, v1.4s
+	FMOVQ 192(R5), F1
+	FMOVQ 48(R5), F3
+	VFMLA V3.S4, V5.S4, V1.S4
+	FMOVQ 32(R5), F3
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ 32(R5), F3
+	WORD $0x4ea3d421 // fsub v1.4s, v1.4s, v3.4s
 	FMOVQ F1, 160(RSP)
-	FMOVQ 384(RSP), F1
-	FMOVQ F1, 176(RSP)
-	FMOVQ 464(RSP), F1
-	FMOVQ F1, 352(RSP)
-	FMOVQ F4, 16(RSP)
-	FMOVQ F20, 208(RSP)
-	FMOVQ 608(RSP), F1
-	FMOVQ F1, 32(RSP)
-	FMOVQ 432(RSP), F1
-	FMOVQ F1, 224(RSP)
-	FMOVQ 592(RSP), F1
-	FMOVQ F1, 48(RSP)
-	FMOVQ 624(RSP), F1
-	FMOVQ F1, 240(RSP)
-	FMOVQ 560(RSP), F1
-	FMOVQ F1, 64(RSP)
-	FMOVQ 640(RSP), F1
-	FMOVQ F1, 256(RSP)
-	FMOVQ 544(RSP), F1
-	FMOVQ F1, 80(RSP)
-	FMOVQ 656(RSP), F1
-	FMOVQ F1, 272(RSP)
-	FMOVQ 512(RSP), F1
-	FMOVQ F1, 96(RSP)
-	FMOVQ 672(RSP), F1
-	FMOVQ F1, 288(RSP)
-	FMOVQ F25, 112(RSP)
-	FMOVQ F14, 304(RSP)
-	FMOVQ F3, 128(RSP)
-	FMOVQ F0, 320(RSP)
-	FMOVQ F9, 144(RSP)
-	FMOVQ F17, 336(RSP)
+	FMOVQ 32(R5), F3
+	WORD $0x4ea1d461 // fsub v1.4s, v3.4s, v1.4s
+	VSHL $23, V1.S4, V1.S4
+	FMOVQ 16(R5), F3
+	VADD V3.S4, V1.S4, V1.S4
+	WORD $0x6e21dc23 // fmul v3.4s, v1.4s, v1.4s
+	WORD $0x6e23de73 // fmul v19.4s, v19.4s, v3.4s
+	WORD $0x6e21dc65 // fmul v5.4s, v3.4s, v1.4s
+	WORD $0x6e25def7 // fmul v23.4s, v23.4s, v5.4s
+	WORD $0x6e23dc00 // fmul v0.4s, v0.4s, v3.4s
+	WORD $0x6e25deb5 // fmul v21.4s, v21.4s, v5.4s
+	FMOVQ 80(R5), F3
+	WORD $0x6e35dc65 // fmul v5.4s, v3.4s, v21.4s
+	FMOVQ 80(R5), F3
+	WORD $0x6e20dc66 // fmul v6.4s, v3.4s, v0.4s
+	FMOVQ 336(R5), F3
+	FMOVQ 80(R5), F7
+	VFMLA V23.S4, V7.S4, V3.S4
+	FMOVQ 352(R5), F7
+	FMOVQ 80(R5), F8
+	VFMLA V19.S4, V8.S4, V7.S4
+	FMOVQ 96(R5), F8
+	WORD $0x6e35dd0a // fmul v10.4s, v8.4s, v21.4s
+	FMOVQ 1520(R5), F8
+	VFMLA V23.S4, V8.S4, V10.S4
+	FMOVQ 96(R5), F8
+	VFMLA V0.S4, V8.S4, V5.S4
+	FMOVQ 1520(R5), F8
+	VFMLA V19.S4, V8.S4, V5.S4
+	FMOVQ 368(R5), F8
+	FMOVQ 96(R5), F12
+	VFMLA V23.S4, V12.S4, V8.S4
+	FMOVQ 96(R5), F12
+	VFMLA V19.S4, V12.S4, V3.S4
+	WORD $0x6e35dcec // fmul v12.4s, v7.4s, v21.4s
+	VFMLA V23.S4, V6.S4, V12.S4
+	VFMLA V0.S4, V7.S4, V10.S4
+	VFMLA V19.S4, V6.S4, V10.S4
+	FMOVQ 384(R5), F6
+	VFMLA V23.S4, V7.S4, V6.S4
+	VFMLA V19.S4, V7.S4, V8.S4
+	WORD $0x6e35dc67 // fmul v7.4s, v3.4s, v21.4s
+	VFMLA V23.S4, V5.S4, V7.S4
+	VFMLA V0.S4, V3.S4, V12.S4
+	VFMLA V19.S4, V5.S4, V12.S4
+	FMOVQ 400(R5), F5
+	VFMLA V23.S4, V3.S4, V5.S4
+	VFMLA V19.S4, V3.S4, V6.S4
+	WORD $0x6e35dd03 // fmul v3.4s, v8.4s, v21.4s
+	VFMLA V23.S4, V10.S4, V3.S4
+	VFMLA V0.S4, V8.S4, V7.S4
+	VFMLA V19.S4, V10.S4, V7.S4
+	FMOVQ 416(R5), F10
+	VFMLA V23.S4, V8.S4, V10.S4
+	VFMLA V19.S4, V8.S4, V5.S4
+	WORD $0x6e35dcc8 // fmul v8.4s, v6.4s, v21.4s
+	VFMLA V23.S4, V12.S4, V8.S4
+	VFMLA V0.S4, V6.S4, V3.S4
+	VFMLA V19.S4, V12.S4, V3.S4
+	FMOVQ 432(R5), F12
+	VFMLA V23.S4, V6.S4, V12.S4
+	VFMLA V19.S4, V6.S4, V10.S4
+	WORD $0x6e35dca6 // fmul v6.4s, v5.4s, v21.4s
+	VFMLA V23.S4, V7.S4, V6.S4
+	VFMLA V0.S4, V5.S4, V8.S4
+	VFMLA V19.S4, V7.S4, V8.S4
+	FMOVQ 448(R5), F7
+	VFMLA V23.S4, V5.S4, V7.S4
+	VFMLA V19.S4, V5.S4, V12.S4
+	WORD $0x6e35dd45 // fmul v5.4s, v10.4s, v21.4s
+	VFMLA V23.S4, V3.S4, V5.S4
+	VFMLA V0.S4, V10.S4, V6.S4
+	VFMLA V19.S4, V3.S4, V6.S4
+	FMOVQ 464(R5), F3
+	VFMLA V23.S4, V10.S4, V3.S4
+	VFMLA V19.S4, V10.S4, V7.S4
+	WORD $0x6e35dd8a // fmul v10.4s, v12.4s, v21.4s
+	VFMLA V23.S4, V8.S4, V10.S4
+	VFMLA V0.S4, V12.S4, V5.S4
+	VFMLA V19.S4, V8.S4, V5.S4
+	FMOVQ 480(R5), F8
+	VFMLA V23.S4, V12.S4, V8.S4
+	VFMLA V19.S4, V12.S4, V3.S4
+	WORD $0x6e35dcec // fmul v12.4s, v7.4s, v21.4s
+	VFMLA V23.S4, V6.S4, V12.S4
+	VFMLA V0.S4, V7.S4, V10.S4
+	VFMLA V19.S4, V6.S4, V10.S4
+	FMOVQ 496(R5), F6
+	VFMLA V23.S4, V7.S4, V6.S4
+	VFMLA V19.S4, V7.S4, V8.S4
+	WORD $0x6e35dc67 // fmul v7.4s, v3.4s, v21.4s
+	VFMLA V23.S4, V5.S4, V7.S4
+	VFMLA V0.S4, V3.S4, V12.S4
+	VFMLA V19.S4, V5.S4, V12.S4
+	FMOVQ 512(R5), F5
+	VFMLA V23.S4, V3.S4, V5.S4
+	VFMLA V19.S4, V3.S4, V6.S4
+	WORD $0x6e35dd15 // fmul v21.4s, v8.4s, v21.4s
+	VFMLA V23.S4, V10.S4, V21.S4
+	VFMLA V0.S4, V8.S4, V7.S4
+	VFMLA V19.S4, V10.S4, V7.S4
+	WORD $0x6e21dc20 // fmul v0.4s, v1.4s, v1.4s
+	WORD $0x6e37dd17 // fmul v23.4s, v8.4s, v23.4s
+	VFMLA V19.S4, V8.S4, V5.S4
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
+	WORD $0x6e21dce7 // fmul v7.4s, v7.4s, v1.4s
+	WORD $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
+	FMOVQ (R1), F0
+	WORD $0x4ea2d400 // fsub v0.4s, v0.4s, v2.4s
+	FMOVQ (R2), F1
+	WORD $0x4eb8d421 // fsub v1.4s, v1.4s, v24.4s
+	ADD R11, R12, R10
+	FMOVQ (R10), F3
+	WORD $0x4ea2d463 // fsub v3.4s, v3.4s, v2.4s
+	ADD R6<<2, R2, R10
+	FMOVQ (R10), F8
+	WORD $0x4eb8d508 // fsub v8.4s, v8.4s, v24.4s
+	ADD R11<<1, R13, R10
+	FMOVQ (R10), F10
+	WORD $0x4ea2d54a // fsub v10.4s, v10.4s, v2.4s
+	ADD R6<<3, R2, R10
+	FMOVQ (R10), F2
+	WORD $0x4eb8d442 // fsub v2.4s, v2.4s, v24.4s
+	WORD $0x6e24dcd3 // fmul v19.4s, v6.4s, v4.4s
+	WORD $0x6e24dd84 // fmul v4.4s, v12.4s, v4.4s
+	WORD $0x4e37d673 // fadd v19.4s, v19.4s, v23.4s
+	WORD $0x4e35d484 // fadd v4.4s, v4.4s, v21.4s
+	VFMLA V0.S4, V5.S4, V19.S4
+	FMOVQ F19, 16(RSP)
+	WORD $0x6e21dc13 // fmul v19.4s, v0.4s, v1.4s
+	ADD R11, R1, R10
+	FMOVQ (R10), F20
+	ADD R7, R2, R10
+	FMOVQ (R10), F22
+	VFMLA V22.S4, V20.S4, V19.S4
+	ADD R11<<1, R1, R10
+	FMOVQ (R10), F24
+	ADD R7<<1, R2, R10
+	FMOVQ (R10), F25
+	VFMLA V25.S4, V24.S4, V19.S4
+	ADD R6<<1, R2, R10
+	FMOVQ (R10), F26
+	FMOVQ (R13), F27
+	VFMLA V27.S4, V26.S4, V19.S4
+	FMOVQ F18, 720(RSP)
+	ADD R6, R2, R10
+	FMOVQ (R10), F18
+	FMOVQ F17, 736(RSP)
+	FMOVQ (R12), F17
+	VFMLA V17.S4, V18.S4, V19.S4
+	VFMLA V0.S4, V1.S4, V19.S4
+	VFMLA V1.S4, V5.S4, V4.S4
+	VFMLA V0.S4, V7.S4, V4.S4
+	VFMLA V19.S4, V6.S4, V4.S4
+	FMOVQ F4, 288(RSP)
+	WORD $0x6e29dcc4 // fmul v4.4s, v6.4s, v9.4s
+	WORD $0x6e29dd89 // fmul v9.4s, v12.4s, v9.4s
+	VFMLA V20.S4, V5.S4, V4.S4
+	FMOVQ F4, 32(RSP)
+	WORD $0x6e32dc04 // fmul v4.4s, v0.4s, v18.4s
+	VFMLA V8.S4, V20.S4, V4.S4
+	ADD R9, R2, R10
+	FMOVQ (R10), F19
+	VFMLA V19.S4, V24.S4, V4.S4
+	FMOVQ F16, 752(RSP)
+	ADD R11, R13, R10
+	FMOVQ (R10), F16
+	VFMLA V16.S4, V26.S4, V4.S4
+	VFMLA V3.S4, V18.S4, V4.S4
+	VFMLA V20.S4, V1.S4, V4.S4
+	VFMLA V18.S4, V5.S4, V9.S4
+	VFMLA V20.S4, V7.S4, V9.S4
+	VFMLA V4.S4, V6.S4, V9.S4
+	FMOVQ F9, 304(RSP)
+	WORD $0x6e2bdcc4 // fmul v4.4s, v6.4s, v11.4s
+	WORD $0x6e2bdd8b // fmul v11.4s, v12.4s, v11.4s
+	VFMLA V24.S4, V5.S4, V4.S4
+	FMOVQ F4, 48(RSP)
+	WORD $0x6e3adc04 // fmul v4.4s, v0.4s, v26.4s
+	ADD R8, R2, R10
+	FMOVQ (R10), F9
+	VFMLA V9.S4, V20.S4, V4.S4
+	VFMLA V2.S4, V24.S4, V4.S4
+	VFMLA V10.S4, V26.S4, V4.S4
+	FMOVQ F10, 768(RSP)
+	ADD R11<<1, R12, R10
+	FMOVQ (R10), F10
+	VFMLA V10.S4, V18.S4, V4.S4
+	VFMLA V24.S4, V1.S4, V4.S4
+	VFMLA V26.S4, V5.S4, V11.S4
+	VFMLA V24.S4, V7.S4, V11.S4
+	VFMLA V4.S4, V6.S4, V11.S4
+	FMOVQ F11, 320(RSP)
+	WORD $0x6e2ddcc4 // fmul v4.4s, v6.4s, v13.4s
+	WORD $0x6e2ddd8d // fmul v13.4s, v12.4s, v13.4s
+	VFMLA V17.S4, V5.S4, V4.S4
+	FMOVQ F4, 64(RSP)
+	WORD $0x6e21de24 // fmul v4.4s, v17.4s, v1.4s
+	VFMLA V22.S4, V3.S4, V4.S4
+	VFMLA V25.S4, V10.S4, V4.S4
+	VFMLA V27.S4, V9.S4, V4.S4
+	VFMLA V17.S4, V8.S4, V4.S4
+	VFMLA V0.S4, V22.S4, V4.S4
+	VFMLA V22.S4, V5.S4, V13.S4
+	VFMLA V17.S4, V7.S4, V13.S4
+	VFMLA V4.S4, V6.S4, V13.S4
+	FMOVQ F13, 336(RSP)
+	WORD $0x6e2edcc4 // fmul v4.4s, v6.4s, v14.4s
+	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
+	WORD $0x4e37d484 // fadd v4.4s, v4.4s, v23.4s
+	WORD $0x4e35d5ce // fadd v14.4s, v14.4s, v21.4s
+	VFMLA V3.S4, V5.S4, V4.S4
+	FMOVQ F4, 80(RSP)
+	WORD $0x6e32de24 // fmul v4.4s, v17.4s, v18.4s
+	VFMLA V8.S4, V3.S4, V4.S4
+	VFMLA V19.S4, V10.S4, V4.S4
+	VFMLA V16.S4, V9.S4, V4.S4
+	VFMLA V3.S4, V8.S4, V4.S4
+	VFMLA V20.S4, V22.S4, V4.S4
+	VFMLA V8.S4, V5.S4, V14.S4
+	VFMLA V3.S4, V7.S4, V14.S4
+	VFMLA V4.S4, V6.S4, V14.S4
+	FMOVQ F14, 352(RSP)
+	WORD $0x6e2fdcc4 // fmul v4.4s, v6.4s, v15.4s
+	WORD $0x6e2fdd8f // fmul v15.4s, v12.4s, v15.4s
+	VFMLA V10.S4, V5.S4, V4.S4
+	FMOVQ F4, 96(RSP)
+	WORD $0x6e3ade24 // fmul v4.4s, v17.4s, v26.4s
+	VFMLA V9.S4, V3.S4, V4.S4
+	VFMLA V2.S4, V10.S4, V4.S4
+	FMOVQ 768(RSP), F11
+	VFMLA V11.S4, V9.S4, V4.S4
+	VFMLA V10.S4, V8.S4, V4.S4
+	VFMLA V24.S4, V22.S4, V4.S4
+	VFMLA V9.S4, V5.S4, V15.S4
+	VFMLA V10.S4, V7.S4, V15.S4
+	VFMLA V4.S4, V6.S4, V15.S4
+	FMOVQ F15, 368(RSP)
+	FMOVQ 752(RSP), F4
+	WORD $0x6e24dccd // fmul v13.4s, v6.4s, v4.4s
+	WORD $0x6e24dd84 // fmul v4.4s, v12.4s, v4.4s
+	VFMLA V27.S4, V5.S4, V13.S4
+	FMOVQ F13, 112(RSP)
+	WORD $0x6e21df61 // fmul v1.4s, v27.4s, v1.4s
+	VFMLA V22.S4, V16.S4, V1.S4
+	VFMLA V25.S4, V11.S4, V1.S4
+	VFMLA V27.S4, V2.S4, V1.S4
+	VFMLA V17.S4, V19.S4, V1.S4
+	VFMLA V0.S4, V25.S4, V1.S4
+	VFMLA V25.S4, V5.S4, V4.S4
+	VFMLA V27.S4, V7.S4, V4.S4
+	VFMLA V1.S4, V6.S4, V4.S4
+	FMOVQ F4, 384(RSP)
+	FMOVQ 736(RSP), F0
+	WORD $0x6e20dcc1 // fmul v1.4s, v6.4s, v0.4s
+	WORD $0x6e20dd80 // fmul v0.4s, v12.4s, v0.4s
+	VFMLA V16.S4, V5.S4, V1.S4
+	FMOVQ F1, 128(RSP)
+	WORD $0x6e32df72 // fmul v18.4s, v27.4s, v18.4s
+	VFMLA V8.S4, V16.S4, V18.S4
+	VFMLA V19.S4, V11.S4, V18.S4
+	VFMLA V16.S4, V2.S4, V18.S4
+	VFMLA V3.S4, V19.S4, V18.S4
+	VFMLA V20.S4, V25.S4, V18.S4
+	VFMLA V19.S4, V5.S4, V0.S4
+	VFMLA V16.S4, V7.S4, V0.S4
+	VFMLA V18.S4, V6.S4, V0.S4
+	FMOVQ F0, 400(RSP)
+	FMOVQ 720(RSP), F0
+	WORD $0x6e20dcc1 // fmul v1.4s, v6.4s, v0.4s
+	WORD $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
+	WORD $0x4e37d421 // fadd v1.4s, v1.4s, v23.4s
+	WORD $0x4e35d58c // fadd v12.4s, v12.4s, v21.4s
+	VFMLA V11.S4, V5.S4, V1.S4
+	FMOVQ F1, 144(RSP)
+	WORD $0x6e3adf7b // fmul v27.4s, v27.4s, v26.4s
+	VFMLA V9.S4, V16.S4, V27.S4
+	VFMLA V2.S4, V11.S4, V27.S4
+	VFMLA V11.S4, V2.S4, V27.S4
+	VFMLA V10.S4, V19.S4, V27.S4
+	VFMLA V24.S4, V25.S4, V27.S4
+	VFMLA V2.S4, V5.S4, V12.S4
+	VFMLA V11.S4, V7.S4, V12.S4
+	VFMLA V27.S4, V6.S4, V12.S4
+	FMOVQ F12, 416(RSP)
 stage2:
 	FMOVQ 160(RSP), F0
 	WORD $0x4ea0c801 // fcmgt v1.4s, v0.4s, #0.0
+	WORD $0x6eb0a822 // umaxv s2, v1.4s
+	FMOVS F2, R10
+	CBZ R10, done
+	FMOVQ 16(R5), F2
+	WORD $0x4ea2d400 // fsub v0.4s, v0.4s, v2.4s
 	FMOVQ 16(RSP), F2
-	FMOVQ 400(R5), F3
+	FMOVQ 528(R5), F3
 	WORD $0x4e23d444 // fadd v4.4s, v2.4s, v3.4s
 	FMOVQ 80(RSP), F3
-	FMOVQ 400(R5), F5
+	FMOVQ 528(R5), F5
 	WORD $0x4e25d466 // fadd v6.4s, v3.4s, v5.4s
 	FMOVQ 144(RSP), F5
-	FMOVQ 400(R5), F7
+	FMOVQ 528(R5), F7
 	WORD $0x4e27d4a8 // fadd v8.4s, v5.4s, v7.4s
-	FMOVQ 208(RSP), F7
+	FMOVQ 288(RSP), F7
 	WORD $0x6e24dce9 // fmul v9.4s, v7.4s, v4.4s
-	FMOVQ 224(RSP), F10
+	FMOVQ 304(RSP), F10
 	FMOVQ 64(RSP), F11
 	VFMLA V11.S4, V10.S4, V9.S4
-	FMOVQ 240(RSP), F12
+	FMOVQ 320(RSP), F12
 	FMOVQ 112(RSP), F13
 	VFMLA V13.S4, V12.S4, V9.S4
 	FMOVQ 32(RSP), F14
@@ -3012,11 +3023,11 @@ stage2:
 	FMOVQ 96(RSP), F19
 	VFMLA V19.S4, V10.S4, V18.S4
 	VFMLA V8.S4, V12.S4, V18.S4
-	FMOVQ 256(RSP), F20
+	FMOVQ 336(RSP), F20
 	WORD $0x6e24de95 // fmul v21.4s, v20.4s, v4.4s
-	FMOVQ 272(RSP), F22
+	FMOVQ 352(RSP), F22
 	VFMLA V11.S4, V22.S4, V21.S4
-	FMOVQ 288(RSP), F23
+	FMOVQ 368(RSP), F23
 	VFMLA V13.S4, V23.S4, V21.S4
 	WORD $0x6e2ede98 // fmul v24.4s, v20.4s, v14.4s
 	VFMLA V6.S4, V22.S4, V24.S4
@@ -3024,18 +3035,19 @@ stage2:
 	WORD $0x6e31de99 // fmul v25.4s, v20.4s, v17.4s
 	VFMLA V19.S4, V22.S4, V25.S4
 	VFMLA V8.S4, V23.S4, V25.S4
-	FMOVQ 304(RSP), F26
+	FMOVQ 384(RSP), F26
 	WORD $0x6e24df5b // fmul v27.4s, v26.4s, v4.4s
-	FMOVQ 320(RSP), F0
+	FMOVQ F0, 720(RSP)
+	FMOVQ 400(RSP), F0
 	VFMLA V11.S4, V0.S4, V27.S4
-	FMOVQ F4, 368(RSP)
-	FMOVQ 336(RSP), F4
+	FMOVQ F4, 736(RSP)
+	FMOVQ 416(RSP), F4
 	VFMLA V13.S4, V4.S4, V27.S4
-	FMOVQ F1, 384(RSP)
+	FMOVQ F1, 752(RSP)
 	WORD $0x6e2edf41 // fmul v1.4s, v26.4s, v14.4s
 	VFMLA V6.S4, V0.S4, V1.S4
 	VFMLA V16.S4, V4.S4, V1.S4
-	FMOVQ F6, 400(RSP)
+	FMOVQ F6, 768(RSP)
 	WORD $0x6e31df46 // fmul v6.4s, v26.4s, v17.4s
 	VFMLA V19.S4, V0.S4, V6.S4
 	VFMLA V8.S4, V4.S4, V6.S4
@@ -3066,7 +3078,7 @@ stage2:
 	VFMLA V12.S4, V13.S4, V6.S4
 	VFMLA V23.S4, V16.S4, V6.S4
 	VFMLA V4.S4, V5.S4, V6.S4
-	FMOVQ 384(RSP), F5
+	FMOVQ 752(RSP), F5
 	VBIT V5.B16, V9.B16, V7.B16
 	VBIT V5.B16, V15.B16, V10.B16
 	VBIT V5.B16, V18.B16, V12.B16
@@ -3076,12 +3088,12 @@ stage2:
 	VBIT V5.B16, V27.B16, V26.B16
 	VBIT V5.B16, V1.B16, V0.B16
 	VBIT V5.B16, V6.B16, V4.B16
-	FMOVQ 368(RSP), F1
+	FMOVQ 736(RSP), F1
 	WORD $0x6e21dc46 // fmul v6.4s, v2.4s, v1.4s
 	VFMLA V11.S4, V14.S4, V6.S4
 	VFMLA V13.S4, V17.S4, V6.S4
 	WORD $0x6e2edc49 // fmul v9.4s, v2.4s, v14.4s
-	FMOVQ 400(RSP), F15
+	FMOVQ 768(RSP), F15
 	VFMLA V15.S4, V14.S4, V9.S4
 	VFMLA V16.S4, V17.S4, V9.S4
 	WORD $0x6e31dc52 // fmul v18.4s, v2.4s, v17.4s
@@ -3100,7 +3112,7 @@ stage2:
 	VFMLA V11.S4, V16.S4, V1.S4
 	FMOVQ 144(RSP), F27
 	VFMLA V13.S4, V27.S4, V1.S4
-	FMOVQ F4, 368(RSP)
+	FMOVQ F4, 736(RSP)
 	WORD $0x6e2edda4 // fmul v4.4s, v13.4s, v14.4s
 	VFMLA V15.S4, V16.S4, V4.S4
 	VFMLA V16.S4, V27.S4, V4.S4
@@ -3116,22 +3128,18 @@ stage2:
 	VBIT V5.B16, V1.B16, V13.B16
 	VBIT V5.B16, V4.B16, V16.B16
 	VBIT V5.B16, V15.B16, V27.B16
-	FMOVQ 160(RSP), F1
-	FMOVQ 16(R5), F4
-	WORD $0x4ea4d421 // fsub v1.4s, v1.4s, v4.4s
-	WORD $0x4ea0c824 // fcmgt v4.4s, v1.4s, #0.0
-	WORD $0x6eb0a885 // umaxv s5, v4.4s
-	FMOVS F5, R10
-	FMOVQ F7, 208(RSP)
-	FMOVQ F10, 224(RSP)
-	FMOVQ F12, 240(RSP)
-	FMOVQ F20, 256(RSP)
-	FMOVQ F22, 272(RSP)
-	FMOVQ F23, 288(RSP)
-	FMOVQ F26, 304(RSP)
-	FMOVQ F0, 320(RSP)
-	FMOVQ 368(RSP), F0
-	FMOVQ F0, 336(RSP)
+	FMOVQ 720(RSP), F1
+	FMOVQ F1, 160(RSP)
+	FMOVQ F7, 288(RSP)
+	FMOVQ F10, 304(RSP)
+	FMOVQ F12, 320(RSP)
+	FMOVQ F20, 336(RSP)
+	FMOVQ F22, 352(RSP)
+	FMOVQ F23, 368(RSP)
+	FMOVQ F26, 384(RSP)
+	FMOVQ F0, 400(RSP)
+	FMOVQ 736(RSP), F0
+	FMOVQ F0, 416(RSP)
 	FMOVQ F2, 16(RSP)
 	FMOVQ F14, 32(RSP)
 	FMOVQ F17, 48(RSP)
@@ -3141,28 +3149,28 @@ stage2:
 	FMOVQ F13, 112(RSP)
 	FMOVQ F16, 128(RSP)
 	FMOVQ F27, 144(RSP)
-	FMOVQ F1, 160(RSP)
-	CBNZ R10, stage2
+	B stage2
+done:
 	FMOVQ 192(RSP), F0
 	WORD $0x4ea0a800 // cmlt v0.4s, v0.4s, #0
 	FMOVQ 176(RSP), F1
-	FMOVQ 160(R5), F2
-	FMOVQ 416(R5), F3
+	FMOVQ 32(R5), F2
+	FMOVQ 208(R5), F3
 	VFMLA V3.S4, V1.S4, V2.S4
-	FMOVQ 160(R5), F3
+	FMOVQ 32(R5), F3
 	WORD $0x4ea3d444 // fsub v4.4s, v2.4s, v3.4s
-	FMOVQ 432(R5), F3
+	FMOVQ 224(R5), F3
 	VFMLS V3.S4, V4.S4, V1.S4
-	FMOVQ 448(R5), F3
+	FMOVQ 240(R5), F3
 	VFMLS V3.S4, V4.S4, V1.S4
-	FMOVQ 464(R5), F3
-	FMOVQ 480(R5), F4
+	FMOVQ 256(R5), F3
+	FMOVQ 272(R5), F4
 	VFMLA V1.S4, V4.S4, V3.S4
-	FMOVQ 496(R5), F4
+	FMOVQ 288(R5), F4
 	VFMLA V1.S4, V3.S4, V4.S4
-	FMOVQ 512(R5), F3
+	FMOVQ 304(R5), F3
 	VFMLA V1.S4, V4.S4, V3.S4
-	FMOVQ 528(R5), F4
+	FMOVQ 320(R5), F4
 	VFMLA V1.S4, V3.S4, V4.S4
 	WORD $0x6e21dc23 // fmul v3.4s, v1.4s, v1.4s
 	VFMLA V4.S4, V3.S4, V1.S4
@@ -3170,48 +3178,48 @@ stage2:
 	FMOVQ 16(R5), F3
 	VADD V3.S4, V2.S4, V2.S4
 	VFMLA V2.S4, V1.S4, V2.S4
-	FMOVQ 352(RSP), F1
+	FMOVQ 672(RSP), F1
 	WORD $0x6e21dc41 // fmul v1.4s, v2.4s, v1.4s
 	FMOVQ 16(RSP), F3
 	FMOVQ 16(R5), F4
 	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
-	FMOVQ 208(RSP), F4
+	FMOVQ 288(RSP), F4
 	WORD $0x6e24dc44 // fmul v4.4s, v2.4s, v4.4s
 	VFMLA V3.S4, V1.S4, V4.S4
-	FMOVQ 224(RSP), F3
+	FMOVQ 304(RSP), F3
 	WORD $0x6e23dc43 // fmul v3.4s, v2.4s, v3.4s
 	FMOVQ 32(RSP), F5
 	VFMLA V5.S4, V1.S4, V3.S4
-	FMOVQ 240(RSP), F5
+	FMOVQ 320(RSP), F5
 	WORD $0x6e25dc45 // fmul v5.4s, v2.4s, v5.4s
 	FMOVQ 48(RSP), F6
 	VFMLA V6.S4, V1.S4, V5.S4
-	FMOVQ 256(RSP), F6
+	FMOVQ 336(RSP), F6
 	WORD $0x6e26dc46 // fmul v6.4s, v2.4s, v6.4s
 	FMOVQ 64(RSP), F7
 	VFMLA V7.S4, V1.S4, V6.S4
 	FMOVQ 80(RSP), F7
 	FMOVQ 16(R5), F8
 	WORD $0x4e28d4e7 // fadd v7.4s, v7.4s, v8.4s
-	FMOVQ 272(RSP), F8
+	FMOVQ 352(RSP), F8
 	WORD $0x6e28dc48 // fmul v8.4s, v2.4s, v8.4s
 	VFMLA V7.S4, V1.S4, V8.S4
-	FMOVQ 288(RSP), F7
+	FMOVQ 368(RSP), F7
 	WORD $0x6e27dc47 // fmul v7.4s, v2.4s, v7.4s
 	FMOVQ 96(RSP), F9
 	VFMLA V9.S4, V1.S4, V7.S4
-	FMOVQ 304(RSP), F9
+	FMOVQ 384(RSP), F9
 	WORD $0x6e29dc49 // fmul v9.4s, v2.4s, v9.4s
 	FMOVQ 112(RSP), F10
 	VFMLA V10.S4, V1.S4, V9.S4
-	FMOVQ 320(RSP), F10
+	FMOVQ 400(RSP), F10
 	WORD $0x6e2adc4a // fmul v10.4s, v2.4s, v10.4s
 	FMOVQ 128(RSP), F11
 	VFMLA V11.S4, V1.S4, V10.S4
 	FMOVQ 144(RSP), F11
 	FMOVQ 16(R5), F12
 	WORD $0x4e2cd56b // fadd v11.4s, v11.4s, v12.4s
-	FMOVQ 336(RSP), F12
+	FMOVQ 416(RSP), F12
 	WORD $0x6e2cdc42 // fmul v2.4s, v2.4s, v12.4s
 	VFMLA V11.S4, V1.S4, V2.S4
 	WORD $0x6eb0a801 // umaxv s1, v0.4s
@@ -3310,7 +3318,7 @@ hard:
 	RET
 
 // func expFrechet3x3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
-TEXT ·expFrechet3x3F64NEON(SB), 0, $680-64
+TEXT ·expFrechet3x3F64NEON(SB), 0, $776-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
@@ -3331,640 +3339,661 @@ plain:
 	ADD R10, R1, R12
 	ADD R10, R12, R13
 loop:
-	// 883 instructions for 2 matrices, 441.5 each
+	// 900 instructions for 2 matrices, 450 each
 	FMOVQ (R1), F0
-	FMOVQ 560(R5), F1
-	VAND V1.B16, V0.B16, V2.B16
+	ADD R11, R12, R10
+	FMOVQ (R10), F1
+	WORD $0x4e61d402 // fadd v2.2d, v0.2d, v1.2d
+	ADD R11<<1, R13, R10
+	FMOVQ (R10), F3
+	WORD $0x4e63d442 // fadd v2.2d, v2.2d, v3.2d
+	FMOVQ 672(R5), F4
+	WORD $0x6e64dc42 // fmul v2.2d, v2.2d, v4.2d
+	FMOVQ F2, 176(RSP)
+	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
+	WORD $0x4ee2d463 // fsub v3.2d, v3.2d, v2.2d
+	WORD $0x6e60dc04 // fmul v4.2d, v0.2d, v0.2d
 	ADD R11, R1, R10
+	FMOVQ (R10), F5
+	FMOVQ (R12), F6
+	VFMLA V6.D2, V5.D2, V4.D2
+	ADD R11<<1, R1, R10
+	FMOVQ (R10), F7
+	FMOVQ (R13), F8
+	VFMLA V8.D2, V7.D2, V4.D2
+	WORD $0x6e65dc09 // fmul v9.2d, v0.2d, v5.2d
+	VFMLA V1.D2, V5.D2, V9.D2
+	ADD R11, R13, R10
+	FMOVQ (R10), F10
+	VFMLA V10.D2, V7.D2, V9.D2
+	WORD $0x6e67dc0b // fmul v11.2d, v0.2d, v7.2d
+	ADD R11<<1, R12, R10
+	FMOVQ (R10), F12
+	VFMLA V12.D2, V5.D2, V11.D2
+	VFMLA V3.D2, V7.D2, V11.D2
+	WORD $0x6e60dccd // fmul v13.2d, v6.2d, v0.2d
+	VFMLA V6.D2, V1.D2, V13.D2
+	VFMLA V8.D2, V12.D2, V13.D2
+	WORD $0x6e65dcce // fmul v14.2d, v6.2d, v5.2d
+	VFMLA V1.D2, V1.D2, V14.D2
+	VFMLA V10.D2, V12.D2, V14.D2
+	WORD $0x6e67dccf // fmul v15.2d, v6.2d, v7.2d
+	VFMLA V12.D2, V1.D2, V15.D2
+	VFMLA V3.D2, V12.D2, V15.D2
+	WORD $0x6e60dd10 // fmul v16.2d, v8.2d, v0.2d
+	VFMLA V6.D2, V10.D2, V16.D2
+	VFMLA V8.D2, V3.D2, V16.D2
+	WORD $0x6e65dd11 // fmul v17.2d, v8.2d, v5.2d
+	VFMLA V1.D2, V10.D2, V17.D2
+	VFMLA V10.D2, V3.D2, V17.D2
+	WORD $0x6e67dd12 // fmul v18.2d, v8.2d, v7.2d
+	VFMLA V12.D2, V10.D2, V18.D2
+	VFMLA V3.D2, V3.D2, V18.D2
+	FMOVQ 560(R5), F19
+	VAND V19.B16, V4.B16, V20.B16
+	FMOVQ 560(R5), F19
+	VAND V19.B16, V13.B16, V21.B16
+	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	FMOVQ 560(R5), F19
+	VAND V19.B16, V16.B16, V21.B16
+	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	FMOVQ 560(R5), F19
+	VAND V19.B16, V9.B16, V21.B16
+	FMOVQ 560(R5), F19
+	VAND V19.B16, V14.B16, V22.B16
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	FMOVQ 560(R5), F19
+	VAND V19.B16, V17.B16, V22.B16
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	WORD $0x6ef5e693 // fcmgt v19.2d, v20.2d, v21.2d
+	VBSL V21.B16, V20.B16, V19.B16
+	FMOVQ 560(R5), F20
+	VAND V20.B16, V11.B16, V21.B16
+	FMOVQ 560(R5), F20
+	VAND V20.B16, V15.B16, V22.B16
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	FMOVQ 560(R5), F20
+	VAND V20.B16, V18.B16, V22.B16
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	WORD $0x6ef5e674 // fcmgt v20.2d, v19.2d, v21.2d
+	VBSL V21.B16, V19.B16, V20.B16
+	WORD $0x4e6ed493 // fadd v19.2d, v4.2d, v14.2d
+	WORD $0x4e72d673 // fadd v19.2d, v19.2d, v18.2d
+	FMOVQ 608(R5), F21
+	WORD $0x6e75de73 // fmul v19.2d, v19.2d, v21.2d
+	WORD $0x6e68dc35 // fmul v21.2d, v1.2d, v8.2d
+	VMOV V21.B16, V22.B16
+	VFMLS V8.D2, V1.D2, V22.D2
+	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
+	VFMLA V10.D2, V6.D2, V21.D2
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	WORD $0x6e6add96 // fmul v22.2d, v12.2d, v10.2d
+	VMOV V22.B16, V23.B16
+	VFMLS V10.D2, V12.D2, V23.D2
+	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
+	VFMLA V3.D2, V1.D2, V22.D2
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	WORD $0x6e68dd97 // fmul v23.2d, v12.2d, v8.2d
+	VMOV V23.B16, V24.B16
+	VFMLS V8.D2, V12.D2, V24.D2
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	VFMLA V3.D2, V6.D2, V23.D2
+	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
+	WORD $0x6e77dcb7 // fmul v23.2d, v5.2d, v23.2d
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	VFMLA V22.D2, V0.D2, V23.D2
+	VFMLA V21.D2, V7.D2, V23.D2
+	FMOVQ (R2), F21
+	ADD R6<<2, R2, R10
+	FMOVQ (R10), F22
+	WORD $0x4e76d6b8 // fadd v24.2d, v21.2d, v22.2d
+	ADD R6<<3, R2, R10
+	FMOVQ (R10), F25
+	WORD $0x4e79d718 // fadd v24.2d, v24.2d, v25.2d
+	FMOVQ 672(R5), F26
+	WORD $0x6e7adf18 // fmul v24.2d, v24.2d, v26.2d
+	FMOVQ F24, 672(RSP)
+	WORD $0x4ef8d6b5 // fsub v21.2d, v21.2d, v24.2d
+	WORD $0x4ef8d6d6 // fsub v22.2d, v22.2d, v24.2d
+	WORD $0x4ef8d739 // fsub v25.2d, v25.2d, v24.2d
+	WORD $0x6e75dc00 // fmul v0.2d, v0.2d, v21.2d
+	ADD R7, R2, R10
+	FMOVQ (R10), F26
+	VFMLA V26.D2, V5.D2, V0.D2
+	ADD R7<<1, R2, R10
+	FMOVQ (R10), F5
+	VFMLA V5.D2, V7.D2, V0.D2
+	ADD R6, R2, R10
+	FMOVQ (R10), F7
+	WORD $0x6e67dcc6 // fmul v6.2d, v6.2d, v7.2d
+	VFMLA V22.D2, V1.D2, V6.D2
+	ADD R9, R2, R10
+	FMOVQ (R10), F1
+	VFMLA V1.D2, V12.D2, V6.D2
+	WORD $0x4e66d400 // fadd v0.2d, v0.2d, v6.2d
+	ADD R6<<1, R2, R10
+	FMOVQ (R10), F6
+	WORD $0x6e66dd08 // fmul v8.2d, v8.2d, v6.2d
+	ADD R8, R2, R10
+	FMOVQ (R10), F12
+	VFMLA V12.D2, V10.D2, V8.D2
+	VFMLA V25.D2, V3.D2, V8.D2
+	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
+	WORD $0x6e75dc95 // fmul v21.2d, v4.2d, v21.2d
+	VFMLA V26.D2, V9.D2, V21.D2
+	VFMLA V5.D2, V11.D2, V21.D2
+	WORD $0x6e67dda7 // fmul v7.2d, v13.2d, v7.2d
+	VFMLA V22.D2, V14.D2, V7.D2
+	VFMLA V1.D2, V15.D2, V7.D2
+	WORD $0x4e67d6b5 // fadd v21.2d, v21.2d, v7.2d
+	WORD $0x6e66de06 // fmul v6.2d, v16.2d, v6.2d
+	VFMLA V12.D2, V17.D2, V6.D2
+	VFMLA V25.D2, V18.D2, V6.D2
+	WORD $0x4e66d6b5 // fadd v21.2d, v21.2d, v6.2d
+	FMOVQ (R1), F1
+	FMOVQ 560(R5), F3
+	VAND V3.B16, V1.B16, V1.B16
+	ADD R11, R1, R10
+	FMOVQ (R10), F3
+	FMOVQ 560(R5), F5
+	VAND V5.B16, V3.B16, V3.B16
+	WORD $0x6ee3e425 // fcmgt v5.2d, v1.2d, v3.2d
+	VBSL V3.B16, V1.B16, V5.B16
+	ADD R11<<1, R1, R10
 	FMOVQ (R10), F1
 	FMOVQ 560(R5), F3
-	VAND V3.B16, V1.B16, V4.B16
-	WORD $0x6ee4e443 // fcmgt v3.2d, v2.2d, v4.2d
-	VBSL V4.B16, V2.B16, V3.B16
-	ADD R11<<1, R1, R10
-	FMOVQ (R10), F2
-	FMOVQ 560(R5), F4
-	VAND V4.B16, V2.B16, V5.B16
-	WORD $0x6ee5e464 // fcmgt v4.2d, v3.2d, v5.2d
-	VBSL V5.B16, V3.B16, V4.B16
-	FMOVQ (R12), F3
+	VAND V3.B16, V1.B16, V1.B16
+	WORD $0x6ee1e4a3 // fcmgt v3.2d, v5.2d, v1.2d
+	VBSL V1.B16, V5.B16, V3.B16
+	FMOVQ (R12), F1
 	FMOVQ 560(R5), F5
-	VAND V5.B16, V3.B16, V6.B16
-	WORD $0x6ee6e485 // fcmgt v5.2d, v4.2d, v6.2d
-	VBSL V6.B16, V4.B16, V5.B16
+	VAND V5.B16, V1.B16, V1.B16
+	WORD $0x6ee1e465 // fcmgt v5.2d, v3.2d, v1.2d
+	VBSL V1.B16, V3.B16, V5.B16
 	ADD R11, R12, R10
-	FMOVQ (R10), F4
-	FMOVQ 560(R5), F6
-	VAND V6.B16, V4.B16, V7.B16
-	WORD $0x6ee7e4a6 // fcmgt v6.2d, v5.2d, v7.2d
-	VBSL V7.B16, V5.B16, V6.B16
+	FMOVQ (R10), F1
+	FMOVQ 560(R5), F3
+	VAND V3.B16, V1.B16, V1.B16
+	WORD $0x6ee1e4a3 // fcmgt v3.2d, v5.2d, v1.2d
+	VBSL V1.B16, V5.B16, V3.B16
 	ADD R11<<1, R12, R10
-	FMOVQ (R10), F5
-	FMOVQ 560(R5), F7
-	VAND V7.B16, V5.B16, V8.B16
-	WORD $0x6ee8e4c7 // fcmgt v7.2d, v6.2d, v8.2d
-	VBSL V8.B16, V6.B16, V7.B16
-	FMOVQ (R13), F6
-	FMOVQ 560(R5), F8
-	VAND V8.B16, V6.B16, V9.B16
-	WORD $0x6ee9e4e8 // fcmgt v8.2d, v7.2d, v9.2d
-	VBSL V9.B16, V7.B16, V8.B16
+	FMOVQ (R10), F1
+	FMOVQ 560(R5), F5
+	VAND V5.B16, V1.B16, V1.B16
+	WORD $0x6ee1e465 // fcmgt v5.2d, v3.2d, v1.2d
+	VBSL V1.B16, V3.B16, V5.B16
+	FMOVQ (R13), F1
+	FMOVQ 560(R5), F3
+	VAND V3.B16, V1.B16, V1.B16
+	WORD $0x6ee1e4a3 // fcmgt v3.2d, v5.2d, v1.2d
+	VBSL V1.B16, V5.B16, V3.B16
 	ADD R11, R13, R10
-	FMOVQ (R10), F7
-	FMOVQ 560(R5), F9
-	VAND V9.B16, V7.B16, V10.B16
-	WORD $0x6eeae509 // fcmgt v9.2d, v8.2d, v10.2d
-	VBSL V10.B16, V8.B16, V9.B16
+	FMOVQ (R10), F1
+	FMOVQ 560(R5), F5
+	VAND V5.B16, V1.B16, V1.B16
+	WORD $0x6ee1e465 // fcmgt v5.2d, v3.2d, v1.2d
+	VBSL V1.B16, V3.B16, V5.B16
 	ADD R11<<1, R13, R10
-	FMOVQ (R10), F8
-	FMOVQ 560(R5), F10
-	VAND V10.B16, V8.B16, V11.B16
-	WORD $0x6eebe52a // fcmgt v10.2d, v9.2d, v11.2d
-	VBSL V11.B16, V9.B16, V10.B16
-	FMOVQ (R2), F9
-	FMOVQ 560(R5), F11
-	VAND V11.B16, V9.B16, V12.B16
-	WORD $0x6eece54b // fcmgt v11.2d, v10.2d, v12.2d
-	VBSL V12.B16, V10.B16, V11.B16
+	FMOVQ (R10), F1
+	FMOVQ 560(R5), F3
+	VAND V3.B16, V1.B16, V1.B16
+	WORD $0x6ee1e4a3 // fcmgt v3.2d, v5.2d, v1.2d
+	VBSL V1.B16, V5.B16, V3.B16
+	FMOVQ (R2), F1
+	FMOVQ 560(R5), F5
+	VAND V5.B16, V1.B16, V1.B16
+	WORD $0x6ee1e465 // fcmgt v5.2d, v3.2d, v1.2d
+	VBSL V1.B16, V3.B16, V5.B16
 	ADD R6, R2, R10
-	FMOVQ (R10), F10
-	FMOVQ 560(R5), F12
-	VAND V12.B16, V10.B16, V13.B16
-	WORD $0x6eede56c // fcmgt v12.2d, v11.2d, v13.2d
-	VBSL V13.B16, V11.B16, V12.B16
+	FMOVQ (R10), F1
+	FMOVQ 560(R5), F3
+	VAND V3.B16, V1.B16, V1.B16
+	WORD $0x6ee1e4a3 // fcmgt v3.2d, v5.2d, v1.2d
+	VBSL V1.B16, V5.B16, V3.B16
 	ADD R6<<1, R2, R10
-	FMOVQ (R10), F11
-	FMOVQ 560(R5), F13
-	VAND V13.B16, V11.B16, V14.B16
-	WORD $0x6eeee58d // fcmgt v13.2d, v12.2d, v14.2d
-	VBSL V14.B16, V12.B16, V13.B16
+	FMOVQ (R10), F1
+	FMOVQ 560(R5), F5
+	VAND V5.B16, V1.B16, V1.B16
+	WORD $0x6ee1e465 // fcmgt v5.2d, v3.2d, v1.2d
+	VBSL V1.B16, V3.B16, V5.B16
 	ADD R7, R2, R10
-	FMOVQ (R10), F12
-	FMOVQ 560(R5), F14
-	VAND V14.B16, V12.B16, V15.B16
-	WORD $0x6eefe5ae // fcmgt v14.2d, v13.2d, v15.2d
-	VBSL V15.B16, V13.B16, V14.B16
+	FMOVQ (R10), F1
+	FMOVQ 560(R5), F3
+	VAND V3.B16, V1.B16, V1.B16
+	WORD $0x6ee1e4a3 // fcmgt v3.2d, v5.2d, v1.2d
+	VBSL V1.B16, V5.B16, V3.B16
 	ADD R6<<2, R2, R10
-	FMOVQ (R10), F13
-	FMOVQ 560(R5), F15
-	VAND V15.B16, V13.B16, V16.B16
-	WORD $0x6ef0e5cf // fcmgt v15.2d, v14.2d, v16.2d
-	VBSL V16.B16, V14.B16, V15.B16
+	FMOVQ (R10), F1
+	FMOVQ 560(R5), F5
+	VAND V5.B16, V1.B16, V1.B16
+	WORD $0x6ee1e465 // fcmgt v5.2d, v3.2d, v1.2d
+	VBSL V1.B16, V3.B16, V5.B16
 	ADD R8, R2, R10
-	FMOVQ (R10), F14
-	FMOVQ 560(R5), F16
-	VAND V16.B16, V14.B16, V17.B16
-	WORD $0x6ef1e5f0 // fcmgt v16.2d, v15.2d, v17.2d
-	VBSL V17.B16, V15.B16, V16.B16
+	FMOVQ (R10), F1
+	FMOVQ 560(R5), F3
+	VAND V3.B16, V1.B16, V1.B16
+	WORD $0x6ee1e4a3 // fcmgt v3.2d, v5.2d, v1.2d
+	VBSL V1.B16, V5.B16, V3.B16
 	ADD R7<<1, R2, R10
-	FMOVQ (R10), F15
-	FMOVQ 560(R5), F17
-	VAND V17.B16, V15.B16, V18.B16
-	WORD $0x6ef2e611 // fcmgt v17.2d, v16.2d, v18.2d
-	VBSL V18.B16, V16.B16, V17.B16
+	FMOVQ (R10), F1
+	FMOVQ 560(R5), F5
+	VAND V5.B16, V1.B16, V1.B16
+	WORD $0x6ee1e465 // fcmgt v5.2d, v3.2d, v1.2d
+	VBSL V1.B16, V3.B16, V5.B16
 	ADD R9, R2, R10
-	FMOVQ (R10), F16
-	FMOVQ 560(R5), F18
-	VAND V18.B16, V16.B16, V19.B16
-	WORD $0x6ef3e632 // fcmgt v18.2d, v17.2d, v19.2d
-	VBSL V19.B16, V17.B16, V18.B16
+	FMOVQ (R10), F1
+	FMOVQ 560(R5), F3
+	VAND V3.B16, V1.B16, V1.B16
+	WORD $0x6ee1e4a3 // fcmgt v3.2d, v5.2d, v1.2d
+	VBSL V1.B16, V5.B16, V3.B16
 	ADD R6<<3, R2, R10
-	FMOVQ (R10), F17
-	FMOVQ 560(R5), F19
-	VAND V19.B16, V17.B16, V20.B16
-	WORD $0x6ef4e653 // fcmgt v19.2d, v18.2d, v20.2d
-	VBSL V20.B16, V18.B16, V19.B16
-	FMOVQ 1536(R5), F18
-	WORD $0x6e73e653 // fcmge v19.2d, v18.2d, v19.2d
-	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	WORD $0x4e64d412 // fadd v18.2d, v0.2d, v4.2d
-	WORD $0x4e68d652 // fadd v18.2d, v18.2d, v8.2d
-	FMOVQ 592(R5), F20
-	WORD $0x6e74de52 // fmul v18.2d, v18.2d, v20.2d
-	WORD $0x4ef2d400 // fsub v0.2d, v0.2d, v18.2d
-	WORD $0x4ef2d484 // fsub v4.2d, v4.2d, v18.2d
-	WORD $0x4ef2d508 // fsub v8.2d, v8.2d, v18.2d
-	WORD $0x6e60dc14 // fmul v20.2d, v0.2d, v0.2d
-	VFMLA V3.D2, V1.D2, V20.D2
-	VFMLA V6.D2, V2.D2, V20.D2
-	WORD $0x6e61dc15 // fmul v21.2d, v0.2d, v1.2d
-	VFMLA V4.D2, V1.D2, V21.D2
-	VFMLA V7.D2, V2.D2, V21.D2
-	WORD $0x6e62dc16 // fmul v22.2d, v0.2d, v2.2d
-	VFMLA V5.D2, V1.D2, V22.D2
-	VFMLA V8.D2, V2.D2, V22.D2
-	WORD $0x6e60dc77 // fmul v23.2d, v3.2d, v0.2d
-	VFMLA V3.D2, V4.D2, V23.D2
-	VFMLA V6.D2, V5.D2, V23.D2
-	WORD $0x6e61dc78 // fmul v24.2d, v3.2d, v1.2d
-	VFMLA V4.D2, V4.D2, V24.D2
-	VFMLA V7.D2, V5.D2, V24.D2
-	WORD $0x6e62dc79 // fmul v25.2d, v3.2d, v2.2d
-	VFMLA V5.D2, V4.D2, V25.D2
-	VFMLA V8.D2, V5.D2, V25.D2
-	WORD $0x6e60dcda // fmul v26.2d, v6.2d, v0.2d
-	VFMLA V3.D2, V7.D2, V26.D2
-	VFMLA V6.D2, V8.D2, V26.D2
-	WORD $0x6e61dcdb // fmul v27.2d, v6.2d, v1.2d
-	VFMLA V4.D2, V7.D2, V27.D2
-	VFMLA V7.D2, V8.D2, V27.D2
-	WORD $0x6e62dcce // fmul v14.2d, v6.2d, v2.2d
-	VFMLA V5.D2, V7.D2, V14.D2
-	VFMLA V8.D2, V8.D2, V14.D2
-	FMOVQ 560(R5), F11
-	VAND V11.B16, V20.B16, V28.B16
-	FMOVQ 560(R5), F11
-	VAND V11.B16, V23.B16, V16.B16
-	WORD $0x4e70d79c // fadd v28.2d, v28.2d, v16.2d
-	FMOVQ 560(R5), F11
-	VAND V11.B16, V26.B16, V16.B16
-	WORD $0x4e70d79c // fadd v28.2d, v28.2d, v16.2d
-	FMOVQ 560(R5), F11
-	VAND V11.B16, V21.B16, V16.B16
-	FMOVQ F26, 368(RSP)
-	FMOVQ 560(R5), F11
-	VAND V11.B16, V24.B16, V26.B16
-	WORD $0x4e7ad610 // fadd v16.2d, v16.2d, v26.2d
-	FMOVQ 560(R5), F11
-	VAND V11.B16, V27.B16, V26.B16
-	WORD $0x4e7ad610 // fadd v16.2d, v16.2d, v26.2d
-	WORD $0x6ef0e78b // fcmgt v11.2d, v28.2d, v16.2d
-	VBSL V16.B16, V28.B16, V11.B16
-	FMOVQ 560(R5), F16
-	VAND V16.B16, V22.B16, V26.B16
-	FMOVQ 560(R5), F16
-	VAND V16.B16, V25.B16, V28.B16
-	WORD $0x4e7cd75a // fadd v26.2d, v26.2d, v28.2d
-	FMOVQ 560(R5), F16
-	VAND V16.B16, V14.B16, V28.B16
-	WORD $0x4e7cd75a // fadd v26.2d, v26.2d, v28.2d
-	WORD $0x6efae570 // fcmgt v16.2d, v11.2d, v26.2d
-	VBSL V26.B16, V11.B16, V16.B16
-	FMOVQ 608(R5), F11
-	WORD $0x6e70e57a // fcmge v26.2d, v11.2d, v16.2d
-	WORD $0x6e205b5a // mvn v26.16b, v26.16b
-	FMOVQ 560(R5), F11
-	VAND V11.B16, V18.B16, V28.B16
-	FMOVQ 624(R5), F11
-	WORD $0x6e7ce57c // fcmge v28.2d, v11.2d, v28.2d
-	WORD $0x6e205b9c // mvn v28.16b, v28.16b
-	VORR V28.B16, V26.B16, V26.B16
-	VORR V19.B16, V26.B16, V26.B16
-	FMOVQ 640(R5), F11
-	FMOVQ 656(R5), F19
-	VBIT V26.B16, V19.B16, V11.B16
-	FMOVQ 608(R5), F19
-	WORD $0x6ef0e67a // fcmgt v26.2d, v19.2d, v16.2d
-	VBSL V19.B16, V16.B16, V26.B16
-	FMOVQ 576(R5), F16
-	WORD $0x6ef0e753 // fcmgt v19.2d, v26.2d, v16.2d
-	VBSL V16.B16, V26.B16, V19.B16
-	VUSHR $52, V19.D2, V19.D2
-	FMOVQ 672(R5), F16
-	VORR V16.B16, V19.B16, V19.B16
-	FMOVQ 688(R5), F16
-	WORD $0x4ef0d673 // fsub v19.2d, v19.2d, v16.2d
-	FMOVQ 704(R5), F16
-	FMOVQ 720(R5), F26
-	VFMLA V26.D2, V19.D2, V16.D2
-	FMOVQ 736(R5), F19
-	WORD $0x4e73d610 // fadd v16.2d, v16.2d, v19.2d
-	FMOVQ 736(R5), F19
-	WORD $0x4ef3d610 // fsub v16.2d, v16.2d, v19.2d
-	FMOVQ 736(R5), F19
-	WORD $0x4ef0d67a // fsub v26.2d, v19.2d, v16.2d
-	VSHL $52, V26.D2, V26.D2
-	FMOVQ 576(R5), F19
-	VADD V19.D2, V26.D2, V26.D2
-	WORD $0x6e7adf53 // fmul v19.2d, v26.2d, v26.2d
-	FMOVQ F18, 384(RSP)
-	WORD $0x4e78d692 // fadd v18.2d, v20.2d, v24.2d
-	WORD $0x4e6ed652 // fadd v18.2d, v18.2d, v14.2d
-	FMOVQ 720(R5), F28
-	WORD $0x6e7cde52 // fmul v18.2d, v18.2d, v28.2d
-	WORD $0x6e73de52 // fmul v18.2d, v18.2d, v19.2d
-	FMOVQ F16, 400(RSP)
-	WORD $0x6e66dc90 // fmul v16.2d, v4.2d, v6.2d
-	FMOVQ F11, 416(RSP)
-	VMOV V16.B16, V11.B16
-	VFMLS V6.D2, V4.D2, V11.D2
-	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
-	VFMLA V7.D2, V3.D2, V16.D2
-	WORD $0x4e6bd610 // fadd v16.2d, v16.2d, v11.2d
-	WORD $0x6e67dcab // fmul v11.2d, v5.2d, v7.2d
-	FMOVQ F18, 432(RSP)
-	VMOV V11.B16, V18.B16
-	VFMLS V7.D2, V5.D2, V18.D2
-	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
-	VFMLA V8.D2, V4.D2, V11.D2
-	WORD $0x4e72d56b // fadd v11.2d, v11.2d, v18.2d
-	WORD $0x6e66dcb2 // fmul v18.2d, v5.2d, v6.2d
-	FMOVQ F14, 448(RSP)
-	VMOV V18.B16, V14.B16
-	VFMLS V6.D2, V5.D2, V14.D2
-	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
-	VFMLA V8.D2, V3.D2, V18.D2
-	WORD $0x4e6ed652 // fadd v18.2d, v18.2d, v14.2d
-	WORD $0x6e72dc32 // fmul v18.2d, v1.2d, v18.2d
-	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
-	VFMLA V11.D2, V0.D2, V18.D2
-	VFMLA V16.D2, V2.D2, V18.D2
-	WORD $0x6e7ade6b // fmul v11.2d, v19.2d, v26.2d
-	WORD $0x6e6bde52 // fmul v18.2d, v18.2d, v11.2d
-	WORD $0x4e6dd52b // fadd v11.2d, v9.2d, v13.2d
-	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
-	FMOVQ 592(R5), F14
-	WORD $0x6e6edd6b // fmul v11.2d, v11.2d, v14.2d
-	WORD $0x4eebd529 // fsub v9.2d, v9.2d, v11.2d
-	WORD $0x4eebd5ad // fsub v13.2d, v13.2d, v11.2d
-	WORD $0x4eebd631 // fsub v17.2d, v17.2d, v11.2d
-	WORD $0x6e69dc0e // fmul v14.2d, v0.2d, v9.2d
-	VFMLA V12.D2, V1.D2, V14.D2
-	VFMLA V15.D2, V2.D2, V14.D2
-	WORD $0x6e6adc70 // fmul v16.2d, v3.2d, v10.2d
-	VFMLA V13.D2, V4.D2, V16.D2
-	FMOVQ F11, 464(RSP)
-	ADD R9, R2, R10
-	FMOVQ (R10), F11
-	VFMLA V11.D2, V5.D2, V16.D2
-	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
-	ADD R6<<1, R2, R10
-	FMOVQ (R10), F16
-	WORD $0x6e70dcc5 // fmul v5.2d, v6.2d, v16.2d
-	FMOVQ F4, 480(RSP)
-	ADD R8, R2, R10
-	FMOVQ (R10), F4
-	VFMLA V4.D2, V7.D2, V5.D2
-	VFMLA V17.D2, V8.D2, V5.D2
-	WORD $0x4e65d5ce // fadd v14.2d, v14.2d, v5.2d
-	WORD $0x6e73ddce // fmul v14.2d, v14.2d, v19.2d
-	WORD $0x6e69de85 // fmul v5.2d, v20.2d, v9.2d
-	VFMLA V12.D2, V21.D2, V5.D2
-	VFMLA V15.D2, V22.D2, V5.D2
-	FMOVQ F8, 496(RSP)
-	WORD $0x6e6adee8 // fmul v8.2d, v23.2d, v10.2d
-	VFMLA V13.D2, V24.D2, V8.D2
-	VFMLA V11.D2, V25.D2, V8.D2
-	WORD $0x4e68d4a5 // fadd v5.2d, v5.2d, v8.2d
-	FMOVQ 368(RSP), F8
-	FMOVQ F25, 512(RSP)
-	WORD $0x6e70dd19 // fmul v25.2d, v8.2d, v16.2d
-	VFMLA V4.D2, V27.D2, V25.D2
-	FMOVQ F27, 528(RSP)
-	FMOVQ 448(RSP), F27
-	VFMLA V17.D2, V27.D2, V25.D2
-	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
-	WORD $0x6e7ade79 // fmul v25.2d, v19.2d, v26.2d
-	WORD $0x6e79dca5 // fmul v5.2d, v5.2d, v25.2d
-	FMOVQ 768(R5), F25
-	WORD $0x6e65df3c // fmul v28.2d, v25.2d, v5.2d
-	FMOVQ 768(R5), F25
-	WORD $0x6e6edf3b // fmul v27.2d, v25.2d, v14.2d
-	FMOVQ 752(R5), F8
-	FMOVQ 768(R5), F25
-	VFMLA V18.D2, V25.D2, V8.D2
-	FMOVQ F24, 544(RSP)
-	FMOVQ 432(RSP), F24
-	FMOVQ F23, 560(RSP)
-	FMOVQ 784(R5), F23
-	FMOVQ 768(R5), F25
-	VFMLA V24.D2, V25.D2, V23.D2
-	FMOVQ F17, 576(RSP)
-	FMOVQ 816(R5), F17
-	WORD $0x6e65de39 // fmul v25.2d, v17.2d, v5.2d
-	FMOVQ 1552(R5), F17
-	VFMLA V18.D2, V17.D2, V25.D2
-	FMOVQ 816(R5), F17
-	VFMLA V14.D2, V17.D2, V28.D2
-	FMOVQ 1552(R5), F17
-	VFMLA V24.D2, V17.D2, V28.D2
-	FMOVQ 800(R5), F4
-	FMOVQ 816(R5), F17
-	VFMLA V18.D2, V17.D2, V4.D2
-	FMOVQ 816(R5), F17
-	VFMLA V24.D2, V17.D2, V8.D2
-	FMOVQ F22, 592(RSP)
-	WORD $0x6e65def1 // fmul v17.2d, v23.2d, v5.2d
-	VFMLA V18.D2, V27.D2, V17.D2
-	VFMLA V14.D2, V23.D2, V25.D2
-	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 832(R5), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	VFMLA V24.D2, V23.D2, V4.D2
-	WORD $0x6e65dd17 // fmul v23.2d, v8.2d, v5.2d
-	VFMLA V18.D2, V28.D2, V23.D2
-	VFMLA V14.D2, V8.D2, V17.D2
-	VFMLA V24.D2, V28.D2, V17.D2
-	FMOVQ 848(R5), F27
-	VFMLA V18.D2, V8.D2, V27.D2
-	VFMLA V24.D2, V8.D2, V22.D2
-	WORD $0x6e65dc88 // fmul v8.2d, v4.2d, v5.2d
-	VFMLA V18.D2, V25.D2, V8.D2
-	VFMLA V14.D2, V4.D2, V23.D2
-	VFMLA V24.D2, V25.D2, V23.D2
-	FMOVQ 864(R5), F25
-	VFMLA V18.D2, V4.D2, V25.D2
-	VFMLA V24.D2, V4.D2, V27.D2
-	WORD $0x6e65dec4 // fmul v4.2d, v22.2d, v5.2d
-	VFMLA V18.D2, V17.D2, V4.D2
-	VFMLA V14.D2, V22.D2, V8.D2
-	VFMLA V24.D2, V17.D2, V8.D2
-	FMOVQ 880(R5), F17
-	VFMLA V18.D2, V22.D2, V17.D2
-	VFMLA V24.D2, V22.D2, V25.D2
-	WORD $0x6e65df76 // fmul v22.2d, v27.2d, v5.2d
-	VFMLA V18.D2, V23.D2, V22.D2
-	VFMLA V14.D2, V27.D2, V4.D2
-	VFMLA V24.D2, V23.D2, V4.D2
-	FMOVQ 896(R5), F23
-	VFMLA V18.D2, V27.D2, V23.D2
-	VFMLA V24.D2, V27.D2, V17.D2
-	WORD $0x6e65df3b // fmul v27.2d, v25.2d, v5.2d
-	VFMLA V18.D2, V8.D2, V27.D2
-	VFMLA V14.D2, V25.D2, V22.D2
-	VFMLA V24.D2, V8.D2, V22.D2
-	FMOVQ 912(R5), F8
-	VFMLA V18.D2, V25.D2, V8.D2
-	VFMLA V24.D2, V25.D2, V23.D2
-	WORD $0x6e65de39 // fmul v25.2d, v17.2d, v5.2d
-	VFMLA V18.D2, V4.D2, V25.D2
-	VFMLA V14.D2, V17.D2, V27.D2
-	VFMLA V24.D2, V4.D2, V27.D2
-	FMOVQ 928(R5), F4
-	VFMLA V18.D2, V17.D2, V4.D2
-	VFMLA V24.D2, V17.D2, V8.D2
-	WORD $0x6e65def1 // fmul v17.2d, v23.2d, v5.2d
-	VFMLA V18.D2, V22.D2, V17.D2
-	VFMLA V14.D2, V23.D2, V25.D2
-	VFMLA V24.D2, V22.D2, V25.D2
-	FMOVQ 944(R5), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	VFMLA V24.D2, V23.D2, V4.D2
-	WORD $0x6e65dd17 // fmul v23.2d, v8.2d, v5.2d
-	VFMLA V18.D2, V27.D2, V23.D2
-	VFMLA V14.D2, V8.D2, V17.D2
-	VFMLA V24.D2, V27.D2, V17.D2
-	FMOVQ 960(R5), F27
-	VFMLA V18.D2, V8.D2, V27.D2
-	VFMLA V24.D2, V8.D2, V22.D2
-	WORD $0x6e65dc88 // fmul v8.2d, v4.2d, v5.2d
-	VFMLA V18.D2, V25.D2, V8.D2
-	VFMLA V14.D2, V4.D2, V23.D2
-	VFMLA V24.D2, V25.D2, V23.D2
-	FMOVQ 976(R5), F25
-	VFMLA V18.D2, V4.D2, V25.D2
-	VFMLA V24.D2, V4.D2, V27.D2
-	WORD $0x6e65dec4 // fmul v4.2d, v22.2d, v5.2d
-	VFMLA V18.D2, V17.D2, V4.D2
-	VFMLA V14.D2, V22.D2, V8.D2
-	VFMLA V24.D2, V17.D2, V8.D2
-	FMOVQ 992(R5), F17
-	VFMLA V18.D2, V22.D2, V17.D2
-	VFMLA V24.D2, V22.D2, V25.D2
-	WORD $0x6e65df76 // fmul v22.2d, v27.2d, v5.2d
-	VFMLA V18.D2, V23.D2, V22.D2
-	VFMLA V14.D2, V27.D2, V4.D2
-	VFMLA V24.D2, V23.D2, V4.D2
-	FMOVQ 1008(R5), F23
-	VFMLA V18.D2, V27.D2, V23.D2
-	VFMLA V24.D2, V27.D2, V17.D2
-	WORD $0x6e65df3b // fmul v27.2d, v25.2d, v5.2d
-	VFMLA V18.D2, V8.D2, V27.D2
-	VFMLA V14.D2, V25.D2, V22.D2
-	VFMLA V24.D2, V8.D2, V22.D2
-	FMOVQ 1024(R5), F8
-	VFMLA V18.D2, V25.D2, V8.D2
-	VFMLA V24.D2, V25.D2, V23.D2
-	WORD $0x6e65de39 // fmul v25.2d, v17.2d, v5.2d
-	VFMLA V18.D2, V4.D2, V25.D2
-	VFMLA V14.D2, V17.D2, V27.D2
-	VFMLA V24.D2, V4.D2, V27.D2
-	FMOVQ 1040(R5), F4
-	VFMLA V18.D2, V17.D2, V4.D2
-	VFMLA V24.D2, V17.D2, V8.D2
-	WORD $0x6e65def1 // fmul v17.2d, v23.2d, v5.2d
-	VFMLA V18.D2, V22.D2, V17.D2
-	VFMLA V14.D2, V23.D2, V25.D2
-	VFMLA V24.D2, V22.D2, V25.D2
-	FMOVQ 1056(R5), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	VFMLA V24.D2, V23.D2, V4.D2
-	WORD $0x6e65dd17 // fmul v23.2d, v8.2d, v5.2d
-	VFMLA V18.D2, V27.D2, V23.D2
-	VFMLA V14.D2, V8.D2, V17.D2
-	VFMLA V24.D2, V27.D2, V17.D2
-	FMOVQ 1072(R5), F27
-	VFMLA V18.D2, V8.D2, V27.D2
-	VFMLA V24.D2, V8.D2, V22.D2
-	WORD $0x6e65dc88 // fmul v8.2d, v4.2d, v5.2d
-	VFMLA V18.D2, V25.D2, V8.D2
-	VFMLA V14.D2, V4.D2, V23.D2
-	VFMLA V24.D2, V25.D2, V23.D2
-	FMOVQ 1088(R5), F25
-	VFMLA V18.D2, V4.D2, V25.D2
-	VFMLA V24.D2, V4.D2, V27.D2
-	WORD $0x6e65dec5 // fmul v5.2d, v22.2d, v5.2d
-	VFMLA V18.D2, V17.D2, V5.D2
-	VFMLA V14.D2, V22.D2, V8.D2
-	VFMLA V24.D2, V17.D2, V8.D2
-	WORD $0x6e72ded2 // fmul v18.2d, v22.2d, v18.2d
-	VFMLA V24.D2, V22.D2, V25.D2
-	WORD $0x6e7adf39 // fmul v25.2d, v25.2d, v26.2d
-	WORD $0x6e73df7b // fmul v27.2d, v27.2d, v19.2d
-	WORD $0x6e7add08 // fmul v8.2d, v8.2d, v26.2d
-	WORD $0x6e73def7 // fmul v23.2d, v23.2d, v19.2d
-	WORD $0x6e74df64 // fmul v4.2d, v27.2d, v20.2d
-	WORD $0x6e74def4 // fmul v20.2d, v23.2d, v20.2d
-	WORD $0x4e72d484 // fadd v4.2d, v4.2d, v18.2d
-	WORD $0x4e65d694 // fadd v20.2d, v20.2d, v5.2d
-	VFMLA V0.D2, V25.D2, V4.D2
-	WORD $0x6e69dc0e // fmul v14.2d, v0.2d, v9.2d
-	VFMLA V12.D2, V1.D2, V14.D2
-	VFMLA V15.D2, V2.D2, V14.D2
-	VFMLA V6.D2, V16.D2, V14.D2
-	VFMLA V3.D2, V10.D2, V14.D2
-	VFMLA V0.D2, V9.D2, V14.D2
-	VFMLA V9.D2, V25.D2, V20.D2
-	VFMLA V0.D2, V8.D2, V20.D2
-	VFMLA V14.D2, V27.D2, V20.D2
-	WORD $0x6e75df6e // fmul v14.2d, v27.2d, v21.2d
-	WORD $0x6e75def5 // fmul v21.2d, v23.2d, v21.2d
-	VFMLA V1.D2, V25.D2, V14.D2
-	WORD $0x6e6adc11 // fmul v17.2d, v0.2d, v10.2d
-	VFMLA V13.D2, V1.D2, V17.D2
-	VFMLA V11.D2, V2.D2, V17.D2
-	VFMLA V7.D2, V16.D2, V17.D2
-	FMOVQ 480(RSP), F19
-	VFMLA V19.D2, V10.D2, V17.D2
-	VFMLA V1.D2, V9.D2, V17.D2
-	VFMLA V10.D2, V25.D2, V21.D2
-	VFMLA V1.D2, V8.D2, V21.D2
-	VFMLA V17.D2, V27.D2, V21.D2
-	FMOVQ 592(RSP), F17
-	WORD $0x6e71df76 // fmul v22.2d, v27.2d, v17.2d
-	WORD $0x6e71def1 // fmul v17.2d, v23.2d, v17.2d
-	VFMLA V2.D2, V25.D2, V22.D2
-	WORD $0x6e70dc18 // fmul v24.2d, v0.2d, v16.2d
-	ADD R8, R2, R10
-	FMOVQ (R10), F26
-	VFMLA V26.D2, V1.D2, V24.D2
-	FMOVQ F22, 592(RSP)
-	FMOVQ 576(RSP), F22
-	VFMLA V22.D2, V2.D2, V24.D2
-	FMOVQ F21, 432(RSP)
-	FMOVQ 496(RSP), F21
-	VFMLA V21.D2, V16.D2, V24.D2
-	FMOVQ F14, 608(RSP)
-	ADD R11<<1, R12, R10
-	FMOVQ (R10), F14
-	VFMLA V14.D2, V10.D2, V24.D2
-	VFMLA V2.D2, V9.D2, V24.D2
-	VFMLA V16.D2, V25.D2, V17.D2
-	VFMLA V2.D2, V8.D2, V17.D2
-	VFMLA V24.D2, V27.D2, V17.D2
-	FMOVQ 560(RSP), F24
-	FMOVQ F17, 624(RSP)
-	WORD $0x6e78df71 // fmul v17.2d, v27.2d, v24.2d
-	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
-	VFMLA V3.D2, V25.D2, V17.D2
-	FMOVQ F17, 560(RSP)
-	WORD $0x6e69dc71 // fmul v17.2d, v3.2d, v9.2d
-	VFMLA V12.D2, V19.D2, V17.D2
-	VFMLA V15.D2, V14.D2, V17.D2
-	VFMLA V6.D2, V26.D2, V17.D2
-	VFMLA V3.D2, V13.D2, V17.D2
-	VFMLA V0.D2, V12.D2, V17.D2
-	VFMLA V12.D2, V25.D2, V24.D2
-	VFMLA V3.D2, V8.D2, V24.D2
-	VFMLA V17.D2, V27.D2, V24.D2
-	FMOVQ 544(RSP), F17
-	FMOVQ F24, 640(RSP)
-	WORD $0x6e71df78 // fmul v24.2d, v27.2d, v17.2d
-	WORD $0x6e71def1 // fmul v17.2d, v23.2d, v17.2d
-	WORD $0x4e72d718 // fadd v24.2d, v24.2d, v18.2d
-	WORD $0x4e65d631 // fadd v17.2d, v17.2d, v5.2d
-	VFMLA V19.D2, V25.D2, V24.D2
-	FMOVQ F24, 544(RSP)
-	WORD $0x6e6adc78 // fmul v24.2d, v3.2d, v10.2d
-	VFMLA V13.D2, V19.D2, V24.D2
-	VFMLA V11.D2, V14.D2, V24.D2
-	VFMLA V7.D2, V26.D2, V24.D2
-	VFMLA V19.D2, V13.D2, V24.D2
-	VFMLA V1.D2, V12.D2, V24.D2
-	VFMLA V13.D2, V25.D2, V17.D2
-	VFMLA V19.D2, V8.D2, V17.D2
-	VFMLA V24.D2, V27.D2, V17.D2
-	FMOVQ 512(RSP), F24
-	FMOVQ F17, 656(RSP)
-	WORD $0x6e78df71 // fmul v17.2d, v27.2d, v24.2d
-	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
-	VFMLA V14.D2, V25.D2, V17.D2
-	FMOVQ F17, 512(RSP)
-	WORD $0x6e70dc71 // fmul v17.2d, v3.2d, v16.2d
-	VFMLA V26.D2, V19.D2, V17.D2
-	VFMLA V22.D2, V14.D2, V17.D2
-	VFMLA V21.D2, V26.D2, V17.D2
-	VFMLA V14.D2, V13.D2, V17.D2
-	VFMLA V2.D2, V12.D2, V17.D2
-	VFMLA V26.D2, V25.D2, V24.D2
-	VFMLA V14.D2, V8.D2, V24.D2
-	VFMLA V17.D2, V27.D2, V24.D2
-	FMOVQ 368(RSP), F17
-	FMOVQ F24, 672(RSP)
-	WORD $0x6e71df78 // fmul v24.2d, v27.2d, v17.2d
-	WORD $0x6e71def1 // fmul v17.2d, v23.2d, v17.2d
-	VFMLA V6.D2, V25.D2, V24.D2
-	WORD $0x6e69dcc9 // fmul v9.2d, v6.2d, v9.2d
-	VFMLA V12.D2, V7.D2, V9.D2
-	VFMLA V15.D2, V21.D2, V9.D2
-	VFMLA V6.D2, V22.D2, V9.D2
-	VFMLA V3.D2, V11.D2, V9.D2
-	VFMLA V0.D2, V15.D2, V9.D2
-	VFMLA V15.D2, V25.D2, V17.D2
-	VFMLA V6.D2, V8.D2, V17.D2
-	VFMLA V9.D2, V27.D2, V17.D2
-	FMOVQ 528(RSP), F0
-	WORD $0x6e60df63 // fmul v3.2d, v27.2d, v0.2d
-	WORD $0x6e60dee0 // fmul v0.2d, v23.2d, v0.2d
-	VFMLA V7.D2, V25.D2, V3.D2
-	WORD $0x6e6adcca // fmul v10.2d, v6.2d, v10.2d
-	VFMLA V13.D2, V7.D2, V10.D2
-	VFMLA V11.D2, V21.D2, V10.D2
-	VFMLA V7.D2, V22.D2, V10.D2
-	VFMLA V19.D2, V11.D2, V10.D2
-	VFMLA V1.D2, V15.D2, V10.D2
-	VFMLA V11.D2, V25.D2, V0.D2
-	VFMLA V7.D2, V8.D2, V0.D2
-	VFMLA V10.D2, V27.D2, V0.D2
-	FMOVQ 448(RSP), F1
-	WORD $0x6e61df69 // fmul v9.2d, v27.2d, v1.2d
-	WORD $0x6e61def7 // fmul v23.2d, v23.2d, v1.2d
-	WORD $0x4e72d529 // fadd v9.2d, v9.2d, v18.2d
-	WORD $0x4e65d6f7 // fadd v23.2d, v23.2d, v5.2d
-	VFMLA V21.D2, V25.D2, V9.D2
-	WORD $0x6e70dcc6 // fmul v6.2d, v6.2d, v16.2d
-	VFMLA V26.D2, V7.D2, V6.D2
-	VFMLA V22.D2, V21.D2, V6.D2
-	VFMLA V21.D2, V22.D2, V6.D2
-	VFMLA V14.D2, V11.D2, V6.D2
-	VFMLA V2.D2, V15.D2, V6.D2
-	VFMLA V22.D2, V25.D2, V23.D2
-	VFMLA V21.D2, V8.D2, V23.D2
-	VFMLA V6.D2, V27.D2, V23.D2
-	FMOVQ 416(RSP), F1
+	FMOVQ (R10), F1
+	FMOVQ 560(R5), F5
+	VAND V5.B16, V1.B16, V1.B16
+	WORD $0x6ee1e465 // fcmgt v5.2d, v3.2d, v1.2d
+	VBSL V1.B16, V3.B16, V5.B16
+	FMOVQ 1536(R5), F1
+	WORD $0x6e65e425 // fcmge v5.2d, v1.2d, v5.2d
+	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
+	FMOVQ 624(R5), F1
+	WORD $0x6e74e423 // fcmge v3.2d, v1.2d, v20.2d
+	WORD $0x6e205863 // mvn v3.16b, v3.16b
+	FMOVQ 560(R5), F1
+	VAND V1.B16, V2.B16, V6.B16
+	FMOVQ 688(R5), F1
+	WORD $0x6e66e426 // fcmge v6.2d, v1.2d, v6.2d
+	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
+	VORR V6.B16, V3.B16, V3.B16
+	VORR V5.B16, V3.B16, V3.B16
+	FMOVQ 704(R5), F1
+	FMOVQ 720(R5), F5
+	VBIT V3.B16, V5.B16, V1.B16
 	FMOVQ F1, 192(RSP)
-	FMOVQ 400(RSP), F1
+	FMOVQ 624(R5), F1
+	WORD $0x6ef4e423 // fcmgt v3.2d, v1.2d, v20.2d
+	VBSL V1.B16, V20.B16, V3.B16
+	FMOVQ 576(R5), F1
+	WORD $0x6ee1e465 // fcmgt v5.2d, v3.2d, v1.2d
+	VBSL V1.B16, V3.B16, V5.B16
+	VUSHR $52, V5.D2, V5.D2
+	FMOVQ 736(R5), F1
+	VORR V1.B16, V5.B16, V5.B16
+	FMOVQ 752(R5), F1
+	WORD $0x4ee1d4a5 // fsub v5.2d, v5.2d, v1.2d
+	FMOVQ 768(R5), F1
+	FMOVQ 608(R5), F3
+	VFMLA V3.D2, V5.D2, V1.D2
+	FMOVQ 592(R5), F3
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	FMOVQ 592(R5), F3
+	WORD $0x4ee3d421 // fsub v1.2d, v1.2d, v3.2d
 	FMOVQ F1, 160(RSP)
-	FMOVQ 384(RSP), F1
-	FMOVQ F1, 176(RSP)
-	FMOVQ 464(RSP), F1
-	FMOVQ F1, 352(RSP)
-	FMOVQ F4, 16(RSP)
-	FMOVQ F20, 208(RSP)
-	FMOVQ 608(RSP), F1
-	FMOVQ F1, 32(RSP)
-	FMOVQ 432(RSP), F1
-	FMOVQ F1, 224(RSP)
-	FMOVQ 592(RSP), F1
-	FMOVQ F1, 48(RSP)
-	FMOVQ 624(RSP), F1
-	FMOVQ F1, 240(RSP)
-	FMOVQ 560(RSP), F1
-	FMOVQ F1, 64(RSP)
-	FMOVQ 640(RSP), F1
-	FMOVQ F1, 256(RSP)
-	FMOVQ 544(RSP), F1
-	FMOVQ F1, 80(RSP)
-	FMOVQ 656(RSP), F1
-	FMOVQ F1, 272(RSP)
-	FMOVQ 512(RSP), F1
-	FMOVQ F1, 96(RSP)
-	FMOVQ 672(RSP), F1
-	FMOVQ F1, 288(RSP)
-	FMOVQ F24, 112(RSP)
-	FMOVQ F17, 304(RSP)
-	FMOVQ F3, 128(RSP)
-	FMOVQ F0, 320(RSP)
-	FMOVQ F9, 144(RSP)
-	FMOVQ F23, 336(RSP)
+	FMOVQ 592(R5), F3
+	WORD $0x4ee1d461 // fsub v1.2d, v3.2d, v1.2d
+	VSHL $52, V1.D2, V1.D2
+	FMOVQ 576(R5), F3
+	VADD V3.D2, V1.D2, V1.D2
+	WORD $0x6e61dc23 // fmul v3.2d, v1.2d, v1.2d
+	WORD $0x6e63de73 // fmul v19.2d, v19.2d, v3.2d
+	WORD $0x6e61dc65 // fmul v5.2d, v3.2d, v1.2d
+	WORD $0x6e65def7 // fmul v23.2d, v23.2d, v5.2d
+	WORD $0x6e63dc00 // fmul v0.2d, v0.2d, v3.2d
+	WORD $0x6e65deb5 // fmul v21.2d, v21.2d, v5.2d
+	FMOVQ 640(R5), F3
+	WORD $0x6e75dc65 // fmul v5.2d, v3.2d, v21.2d
+	FMOVQ 640(R5), F3
+	WORD $0x6e60dc66 // fmul v6.2d, v3.2d, v0.2d
+	FMOVQ 992(R5), F3
+	FMOVQ 640(R5), F7
+	VFMLA V23.D2, V7.D2, V3.D2
+	FMOVQ 1008(R5), F7
+	FMOVQ 640(R5), F8
+	VFMLA V19.D2, V8.D2, V7.D2
+	FMOVQ 656(R5), F8
+	WORD $0x6e75dd0a // fmul v10.2d, v8.2d, v21.2d
+	FMOVQ 1552(R5), F8
+	VFMLA V23.D2, V8.D2, V10.D2
+	FMOVQ 656(R5), F8
+	VFMLA V0.D2, V8.D2, V5.D2
+	FMOVQ 1552(R5), F8
+	VFMLA V19.D2, V8.D2, V5.D2
+	FMOVQ 1024(R5), F8
+	FMOVQ 656(R5), F12
+	VFMLA V23.D2, V12.D2, V8.D2
+	FMOVQ 656(R5), F12
+	VFMLA V19.D2, V12.D2, V3.D2
+	WORD $0x6e75dcec // fmul v12.2d, v7.2d, v21.2d
+	VFMLA V23.D2, V6.D2, V12.D2
+	VFMLA V0.D2, V7.D2, V10.D2
+	VFMLA V19.D2, V6.D2, V10.D2
+	FMOVQ 1040(R5), F6
+	VFMLA V23.D2, V7.D2, V6.D2
+	VFMLA V19.D2, V7.D2, V8.D2
+	WORD $0x6e75dc67 // fmul v7.2d, v3.2d, v21.2d
+	VFMLA V23.D2, V5.D2, V7.D2
+	VFMLA V0.D2, V3.D2, V12.D2
+	VFMLA V19.D2, V5.D2, V12.D2
+	FMOVQ 1056(R5), F5
+	VFMLA V23.D2, V3.D2, V5.D2
+	VFMLA V19.D2, V3.D2, V6.D2
+	WORD $0x6e75dd03 // fmul v3.2d, v8.2d, v21.2d
+	VFMLA V23.D2, V10.D2, V3.D2
+	VFMLA V0.D2, V8.D2, V7.D2
+	VFMLA V19.D2, V10.D2, V7.D2
+	FMOVQ 1072(R5), F10
+	VFMLA V23.D2, V8.D2, V10.D2
+	VFMLA V19.D2, V8.D2, V5.D2
+	WORD $0x6e75dcc8 // fmul v8.2d, v6.2d, v21.2d
+	VFMLA V23.D2, V12.D2, V8.D2
+	VFMLA V0.D2, V6.D2, V3.D2
+	VFMLA V19.D2, V12.D2, V3.D2
+	FMOVQ 1088(R5), F12
+	VFMLA V23.D2, V6.D2, V12.D2
+	VFMLA V19.D2, V6.D2, V10.D2
+	WORD $0x6e75dca6 // fmul v6.2d, v5.2d, v21.2d
+	VFMLA V23.D2, V7.D2, V6.D2
+	VFMLA V0.D2, V5.D2, V8.D2
+	VFMLA V19.D2, V7.D2, V8.D2
+	FMOVQ 1104(R5), F7
+	VFMLA V23.D2, V5.D2, V7.D2
+	VFMLA V19.D2, V5.D2, V12.D2
+	WORD $0x6e75dd45 // fmul v5.2d, v10.2d, v21.2d
+	VFMLA V23.D2, V3.D2, V5.D2
+	VFMLA V0.D2, V10.D2, V6.D2
+	VFMLA V19.D2, V3.D2, V6.D2
+	FMOVQ 1120(R5), F3
+	VFMLA V23.D2, V10.D2, V3.D2
+	VFMLA V19.D2, V10.D2, V7.D2
+	WORD $0x6e75dd8a // fmul v10.2d, v12.2d, v21.2d
+	VFMLA V23.D2, V8.D2, V10.D2
+	VFMLA V0.D2, V12.D2, V5.D2
+	VFMLA V19.D2, V8.D2, V5.D2
+	FMOVQ 1136(R5), F8
+	VFMLA V23.D2, V12.D2, V8.D2
+	VFMLA V19.D2, V12.D2, V3.D2
+	WORD $0x6e75dcec // fmul v12.2d, v7.2d, v21.2d
+	VFMLA V23.D2, V6.D2, V12.D2
+	VFMLA V0.D2, V7.D2, V10.D2
+	VFMLA V19.D2, V6.D2, V10.D2
+	FMOVQ 1152(R5), F6
+	VFMLA V23.D2, V7.D2, V6.D2
+	VFMLA V19.D2, V7.D2, V8.D2
+	WORD $0x6e75dc67 // fmul v7.2d, v3.2d, v21.2d
+	VFMLA V23.D2, V5.D2, V7.D2
+	VFMLA V0.D2, V3.D2, V12.D2
+	VFMLA V19.D2, V5.D2, V12.D2
+	FMOVQ 1168(R5), F5
+	VFMLA V23.D2, V3.D2, V5.D2
+	VFMLA V19.D2, V3.D2, V6.D2
+	WORD $0x6e75dd03 // fmul v3.2d, v8.2d, v21.2d
+	VFMLA V23.D2, V10.D2, V3.D2
+	VFMLA V0.D2, V8.D2, V7.D2
+	VFMLA V19.D2, V10.D2, V7.D2
+	FMOVQ 1184(R5), F10
+	VFMLA V23.D2, V8.D2, V10.D2
+	VFMLA V19.D2, V8.D2, V5.D2
+	WORD $0x6e75dcc8 // fmul v8.2d, v6.2d, v21.2d
+	VFMLA V23.D2, V12.D2, V8.D2
+	VFMLA V0.D2, V6.D2, V3.D2
+	VFMLA V19.D2, V12.D2, V3.D2
+	FMOVQ 1200(R5), F12
+	VFMLA V23.D2, V6.D2, V12.D2
+	VFMLA V19.D2, V6.D2, V10.D2
+	WORD $0x6e75dca6 // fmul v6.2d, v5.2d, v21.2d
+	VFMLA V23.D2, V7.D2, V6.D2
+	VFMLA V0.D2, V5.D2, V8.D2
+	VFMLA V19.D2, V7.D2, V8.D2
+	FMOVQ 1216(R5), F7
+	VFMLA V23.D2, V5.D2, V7.D2
+	VFMLA V19.D2, V5.D2, V12.D2
+	WORD $0x6e75dd45 // fmul v5.2d, v10.2d, v21.2d
+	VFMLA V23.D2, V3.D2, V5.D2
+	VFMLA V0.D2, V10.D2, V6.D2
+	VFMLA V19.D2, V3.D2, V6.D2
+	FMOVQ 1232(R5), F3
+	VFMLA V23.D2, V10.D2, V3.D2
+	VFMLA V19.D2, V10.D2, V7.D2
+	WORD $0x6e75dd8a // fmul v10.2d, v12.2d, v21.2d
+	VFMLA V23.D2, V8.D2, V10.D2
+	VFMLA V0.D2, V12.D2, V5.D2
+	VFMLA V19.D2, V8.D2, V5.D2
+	FMOVQ 1248(R5), F8
+	VFMLA V23.D2, V12.D2, V8.D2
+	VFMLA V19.D2, V12.D2, V3.D2
+	WORD $0x6e75dcec // fmul v12.2d, v7.2d, v21.2d
+	VFMLA V23.D2, V6.D2, V12.D2
+	VFMLA V0.D2, V7.D2, V10.D2
+	VFMLA V19.D2, V6.D2, V10.D2
+	FMOVQ 1264(R5), F6
+	VFMLA V23.D2, V7.D2, V6.D2
+	VFMLA V19.D2, V7.D2, V8.D2
+	WORD $0x6e75dc67 // fmul v7.2d, v3.2d, v21.2d
+	VFMLA V23.D2, V5.D2, V7.D2
+	VFMLA V0.D2, V3.D2, V12.D2
+	VFMLA V19.D2, V5.D2, V12.D2
+	FMOVQ 1280(R5), F5
+	VFMLA V23.D2, V3.D2, V5.D2
+	VFMLA V19.D2, V3.D2, V6.D2
+	WORD $0x6e75dd03 // fmul v3.2d, v8.2d, v21.2d
+	VFMLA V23.D2, V10.D2, V3.D2
+	VFMLA V0.D2, V8.D2, V7.D2
+	VFMLA V19.D2, V10.D2, V7.D2
+	FMOVQ 1296(R5), F10
+	VFMLA V23.D2, V8.D2, V10.D2
+	VFMLA V19.D2, V8.D2, V5.D2
+	WORD $0x6e75dcd5 // fmul v21.2d, v6.2d, v21.2d
+	VFMLA V23.D2, V12.D2, V21.D2
+	VFMLA V0.D2, V6.D2, V3.D2
+	VFMLA V19.D2, V12.D2, V3.D2
+	WORD $0x6e61dc20 // fmul v0.2d, v1.2d, v1.2d
+	WORD $0x6e77dcd7 // fmul v23.2d, v6.2d, v23.2d
+	VFMLA V19.D2, V6.D2, V10.D2
+	WORD $0x6e61dd4a // fmul v10.2d, v10.2d, v1.2d
+	WORD $0x6e60dca5 // fmul v5.2d, v5.2d, v0.2d
+	WORD $0x6e61dc63 // fmul v3.2d, v3.2d, v1.2d
+	WORD $0x6e60dce7 // fmul v7.2d, v7.2d, v0.2d
+	FMOVQ (R1), F0
+	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
+	FMOVQ (R2), F1
+	WORD $0x4ef8d421 // fsub v1.2d, v1.2d, v24.2d
+	ADD R11, R12, R10
+	FMOVQ (R10), F6
+	WORD $0x4ee2d4c6 // fsub v6.2d, v6.2d, v2.2d
+	ADD R6<<2, R2, R10
+	FMOVQ (R10), F8
+	WORD $0x4ef8d508 // fsub v8.2d, v8.2d, v24.2d
+	ADD R11<<1, R13, R10
+	FMOVQ (R10), F12
+	WORD $0x4ee2d58c // fsub v12.2d, v12.2d, v2.2d
+	ADD R6<<3, R2, R10
+	FMOVQ (R10), F2
+	WORD $0x4ef8d442 // fsub v2.2d, v2.2d, v24.2d
+	WORD $0x6e64dcb3 // fmul v19.2d, v5.2d, v4.2d
+	WORD $0x6e64dce4 // fmul v4.2d, v7.2d, v4.2d
+	WORD $0x4e77d673 // fadd v19.2d, v19.2d, v23.2d
+	WORD $0x4e75d484 // fadd v4.2d, v4.2d, v21.2d
+	VFMLA V0.D2, V10.D2, V19.D2
+	FMOVQ F19, 16(RSP)
+	WORD $0x6e61dc13 // fmul v19.2d, v0.2d, v1.2d
+	ADD R11, R1, R10
+	FMOVQ (R10), F20
+	ADD R7, R2, R10
+	FMOVQ (R10), F22
+	VFMLA V22.D2, V20.D2, V19.D2
+	ADD R11<<1, R1, R10
+	FMOVQ (R10), F24
+	ADD R7<<1, R2, R10
+	FMOVQ (R10), F25
+	VFMLA V25.D2, V24.D2, V19.D2
+	ADD R6<<1, R2, R10
+	FMOVQ (R10), F26
+	FMOVQ (R13), F27
+	VFMLA V27.D2, V26.D2, V19.D2
+	FMOVQ F18, 720(RSP)
+	ADD R6, R2, R10
+	FMOVQ (R10), F18
+	FMOVQ F17, 736(RSP)
+	FMOVQ (R12), F17
+	VFMLA V17.D2, V18.D2, V19.D2
+	VFMLA V0.D2, V1.D2, V19.D2
+	VFMLA V1.D2, V10.D2, V4.D2
+	VFMLA V0.D2, V3.D2, V4.D2
+	VFMLA V19.D2, V5.D2, V4.D2
+	FMOVQ F4, 288(RSP)
+	WORD $0x6e69dca4 // fmul v4.2d, v5.2d, v9.2d
+	WORD $0x6e69dce9 // fmul v9.2d, v7.2d, v9.2d
+	VFMLA V20.D2, V10.D2, V4.D2
+	FMOVQ F4, 32(RSP)
+	WORD $0x6e72dc04 // fmul v4.2d, v0.2d, v18.2d
+	VFMLA V8.D2, V20.D2, V4.D2
+	ADD R9, R2, R10
+	FMOVQ (R10), F19
+	VFMLA V19.D2, V24.D2, V4.D2
+	FMOVQ F16, 752(RSP)
+	ADD R11, R13, R10
+	FMOVQ (R10), F16
+	VFMLA V16.D2, V26.D2, V4.D2
+	VFMLA V6.D2, V18.D2, V4.D2
+	VFMLA V20.D2, V1.D2, V4.D2
+	VFMLA V18.D2, V10.D2, V9.D2
+	VFMLA V20.D2, V3.D2, V9.D2
+	VFMLA V4.D2, V5.D2, V9.D2
+	FMOVQ F9, 304(RSP)
+	WORD $0x6e6bdca4 // fmul v4.2d, v5.2d, v11.2d
+	WORD $0x6e6bdceb // fmul v11.2d, v7.2d, v11.2d
+	VFMLA V24.D2, V10.D2, V4.D2
+	FMOVQ F4, 48(RSP)
+	WORD $0x6e7adc04 // fmul v4.2d, v0.2d, v26.2d
+	ADD R8, R2, R10
+	FMOVQ (R10), F9
+	VFMLA V9.D2, V20.D2, V4.D2
+	VFMLA V2.D2, V24.D2, V4.D2
+	VFMLA V12.D2, V26.D2, V4.D2
+	FMOVQ F12, 768(RSP)
+	ADD R11<<1, R12, R10
+	FMOVQ (R10), F12
+	VFMLA V12.D2, V18.D2, V4.D2
+	VFMLA V24.D2, V1.D2, V4.D2
+	VFMLA V26.D2, V10.D2, V11.D2
+	VFMLA V24.D2, V3.D2, V11.D2
+	VFMLA V4.D2, V5.D2, V11.D2
+	FMOVQ F11, 320(RSP)
+	WORD $0x6e6ddca4 // fmul v4.2d, v5.2d, v13.2d
+	WORD $0x6e6ddced // fmul v13.2d, v7.2d, v13.2d
+	VFMLA V17.D2, V10.D2, V4.D2
+	FMOVQ F4, 64(RSP)
+	WORD $0x6e61de24 // fmul v4.2d, v17.2d, v1.2d
+	VFMLA V22.D2, V6.D2, V4.D2
+	VFMLA V25.D2, V12.D2, V4.D2
+	VFMLA V27.D2, V9.D2, V4.D2
+	VFMLA V17.D2, V8.D2, V4.D2
+	VFMLA V0.D2, V22.D2, V4.D2
+	VFMLA V22.D2, V10.D2, V13.D2
+	VFMLA V17.D2, V3.D2, V13.D2
+	VFMLA V4.D2, V5.D2, V13.D2
+	FMOVQ F13, 336(RSP)
+	WORD $0x6e6edca4 // fmul v4.2d, v5.2d, v14.2d
+	WORD $0x6e6edcee // fmul v14.2d, v7.2d, v14.2d
+	WORD $0x4e77d484 // fadd v4.2d, v4.2d, v23.2d
+	WORD $0x4e75d5ce // fadd v14.2d, v14.2d, v21.2d
+	VFMLA V6.D2, V10.D2, V4.D2
+	FMOVQ F4, 80(RSP)
+	WORD $0x6e72de24 // fmul v4.2d, v17.2d, v18.2d
+	VFMLA V8.D2, V6.D2, V4.D2
+	VFMLA V19.D2, V12.D2, V4.D2
+	VFMLA V16.D2, V9.D2, V4.D2
+	VFMLA V6.D2, V8.D2, V4.D2
+	VFMLA V20.D2, V22.D2, V4.D2
+	VFMLA V8.D2, V10.D2, V14.D2
+	VFMLA V6.D2, V3.D2, V14.D2
+	VFMLA V4.D2, V5.D2, V14.D2
+	FMOVQ F14, 352(RSP)
+	WORD $0x6e6fdca4 // fmul v4.2d, v5.2d, v15.2d
+	WORD $0x6e6fdcef // fmul v15.2d, v7.2d, v15.2d
+	VFMLA V12.D2, V10.D2, V4.D2
+	FMOVQ F4, 96(RSP)
+	WORD $0x6e7ade24 // fmul v4.2d, v17.2d, v26.2d
+	VFMLA V9.D2, V6.D2, V4.D2
+	VFMLA V2.D2, V12.D2, V4.D2
+	FMOVQ 768(RSP), F11
+	VFMLA V11.D2, V9.D2, V4.D2
+	VFMLA V12.D2, V8.D2, V4.D2
+	VFMLA V24.D2, V22.D2, V4.D2
+	VFMLA V9.D2, V10.D2, V15.D2
+	VFMLA V12.D2, V3.D2, V15.D2
+	VFMLA V4.D2, V5.D2, V15.D2
+	FMOVQ F15, 368(RSP)
+	FMOVQ 752(RSP), F4
+	WORD $0x6e64dcad // fmul v13.2d, v5.2d, v4.2d
+	WORD $0x6e64dce4 // fmul v4.2d, v7.2d, v4.2d
+	VFMLA V27.D2, V10.D2, V13.D2
+	FMOVQ F13, 112(RSP)
+	WORD $0x6e61df61 // fmul v1.2d, v27.2d, v1.2d
+	VFMLA V22.D2, V16.D2, V1.D2
+	VFMLA V25.D2, V11.D2, V1.D2
+	VFMLA V27.D2, V2.D2, V1.D2
+	VFMLA V17.D2, V19.D2, V1.D2
+	VFMLA V0.D2, V25.D2, V1.D2
+	VFMLA V25.D2, V10.D2, V4.D2
+	VFMLA V27.D2, V3.D2, V4.D2
+	VFMLA V1.D2, V5.D2, V4.D2
+	FMOVQ F4, 384(RSP)
+	FMOVQ 736(RSP), F0
+	WORD $0x6e60dca1 // fmul v1.2d, v5.2d, v0.2d
+	WORD $0x6e60dce0 // fmul v0.2d, v7.2d, v0.2d
+	VFMLA V16.D2, V10.D2, V1.D2
+	FMOVQ F1, 128(RSP)
+	WORD $0x6e72df72 // fmul v18.2d, v27.2d, v18.2d
+	VFMLA V8.D2, V16.D2, V18.D2
+	VFMLA V19.D2, V11.D2, V18.D2
+	VFMLA V16.D2, V2.D2, V18.D2
+	VFMLA V6.D2, V19.D2, V18.D2
+	VFMLA V20.D2, V25.D2, V18.D2
+	VFMLA V19.D2, V10.D2, V0.D2
+	VFMLA V16.D2, V3.D2, V0.D2
+	VFMLA V18.D2, V5.D2, V0.D2
+	FMOVQ F0, 400(RSP)
+	FMOVQ 720(RSP), F0
+	WORD $0x6e60dca1 // fmul v1.2d, v5.2d, v0.2d
+	WORD $0x6e60dce7 // fmul v7.2d, v7.2d, v0.2d
+	WORD $0x4e77d421 // fadd v1.2d, v1.2d, v23.2d
+	WORD $0x4e75d4e7 // fadd v7.2d, v7.2d, v21.2d
+	VFMLA V11.D2, V10.D2, V1.D2
+	FMOVQ F1, 144(RSP)
+	WORD $0x6e7adf7b // fmul v27.2d, v27.2d, v26.2d
+	VFMLA V9.D2, V16.D2, V27.D2
+	VFMLA V2.D2, V11.D2, V27.D2
+	VFMLA V11.D2, V2.D2, V27.D2
+	VFMLA V12.D2, V19.D2, V27.D2
+	VFMLA V24.D2, V25.D2, V27.D2
+	VFMLA V2.D2, V10.D2, V7.D2
+	VFMLA V11.D2, V3.D2, V7.D2
+	VFMLA V27.D2, V5.D2, V7.D2
+	FMOVQ F7, 416(RSP)
 stage2:
 	FMOVQ 160(RSP), F0
 	WORD $0x4ee0c801 // fcmgt v1.2d, v0.2d, #0.0
+	WORD $0x6eb0a822 // umaxv s2, v1.4s
+	FMOVS F2, R10
+	CBZ R10, done
+	FMOVQ 576(R5), F2
+	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
 	FMOVQ 16(RSP), F2
-	FMOVQ 1104(R5), F3
+	FMOVQ 1312(R5), F3
 	WORD $0x4e63d444 // fadd v4.2d, v2.2d, v3.2d
 	FMOVQ 80(RSP), F3
-	FMOVQ 1104(R5), F5
+	FMOVQ 1312(R5), F5
 	WORD $0x4e65d466 // fadd v6.2d, v3.2d, v5.2d
 	FMOVQ 144(RSP), F5
-	FMOVQ 1104(R5), F7
+	FMOVQ 1312(R5), F7
 	WORD $0x4e67d4a8 // fadd v8.2d, v5.2d, v7.2d
-	FMOVQ 208(RSP), F7
+	FMOVQ 288(RSP), F7
 	WORD $0x6e64dce9 // fmul v9.2d, v7.2d, v4.2d
-	FMOVQ 224(RSP), F10
+	FMOVQ 304(RSP), F10
 	FMOVQ 64(RSP), F11
 	VFMLA V11.D2, V10.D2, V9.D2
-	FMOVQ 240(RSP), F12
+	FMOVQ 320(RSP), F12
 	FMOVQ 112(RSP), F13
 	VFMLA V13.D2, V12.D2, V9.D2
 	FMOVQ 32(RSP), F14
@@ -3977,11 +4006,11 @@ stage2:
 	FMOVQ 96(RSP), F19
 	VFMLA V19.D2, V10.D2, V18.D2
 	VFMLA V8.D2, V12.D2, V18.D2
-	FMOVQ 256(RSP), F20
+	FMOVQ 336(RSP), F20
 	WORD $0x6e64de95 // fmul v21.2d, v20.2d, v4.2d
-	FMOVQ 272(RSP), F22
+	FMOVQ 352(RSP), F22
 	VFMLA V11.D2, V22.D2, V21.D2
-	FMOVQ 288(RSP), F23
+	FMOVQ 368(RSP), F23
 	VFMLA V13.D2, V23.D2, V21.D2
 	WORD $0x6e6ede98 // fmul v24.2d, v20.2d, v14.2d
 	VFMLA V6.D2, V22.D2, V24.D2
@@ -3989,18 +4018,19 @@ stage2:
 	WORD $0x6e71de99 // fmul v25.2d, v20.2d, v17.2d
 	VFMLA V19.D2, V22.D2, V25.D2
 	VFMLA V8.D2, V23.D2, V25.D2
-	FMOVQ 304(RSP), F26
+	FMOVQ 384(RSP), F26
 	WORD $0x6e64df5b // fmul v27.2d, v26.2d, v4.2d
-	FMOVQ 320(RSP), F0
+	FMOVQ F0, 720(RSP)
+	FMOVQ 400(RSP), F0
 	VFMLA V11.D2, V0.D2, V27.D2
-	FMOVQ F4, 368(RSP)
-	FMOVQ 336(RSP), F4
+	FMOVQ F4, 736(RSP)
+	FMOVQ 416(RSP), F4
 	VFMLA V13.D2, V4.D2, V27.D2
-	FMOVQ F1, 384(RSP)
+	FMOVQ F1, 752(RSP)
 	WORD $0x6e6edf41 // fmul v1.2d, v26.2d, v14.2d
 	VFMLA V6.D2, V0.D2, V1.D2
 	VFMLA V16.D2, V4.D2, V1.D2
-	FMOVQ F6, 400(RSP)
+	FMOVQ F6, 768(RSP)
 	WORD $0x6e71df46 // fmul v6.2d, v26.2d, v17.2d
 	VFMLA V19.D2, V0.D2, V6.D2
 	VFMLA V8.D2, V4.D2, V6.D2
@@ -4031,7 +4061,7 @@ stage2:
 	VFMLA V12.D2, V13.D2, V6.D2
 	VFMLA V23.D2, V16.D2, V6.D2
 	VFMLA V4.D2, V5.D2, V6.D2
-	FMOVQ 384(RSP), F5
+	FMOVQ 752(RSP), F5
 	VBIT V5.B16, V9.B16, V7.B16
 	VBIT V5.B16, V15.B16, V10.B16
 	VBIT V5.B16, V18.B16, V12.B16
@@ -4041,12 +4071,12 @@ stage2:
 	VBIT V5.B16, V27.B16, V26.B16
 	VBIT V5.B16, V1.B16, V0.B16
 	VBIT V5.B16, V6.B16, V4.B16
-	FMOVQ 368(RSP), F1
+	FMOVQ 736(RSP), F1
 	WORD $0x6e61dc46 // fmul v6.2d, v2.2d, v1.2d
 	VFMLA V11.D2, V14.D2, V6.D2
 	VFMLA V13.D2, V17.D2, V6.D2
 	WORD $0x6e6edc49 // fmul v9.2d, v2.2d, v14.2d
-	FMOVQ 400(RSP), F15
+	FMOVQ 768(RSP), F15
 	VFMLA V15.D2, V14.D2, V9.D2
 	VFMLA V16.D2, V17.D2, V9.D2
 	WORD $0x6e71dc52 // fmul v18.2d, v2.2d, v17.2d
@@ -4065,7 +4095,7 @@ stage2:
 	VFMLA V11.D2, V16.D2, V1.D2
 	FMOVQ 144(RSP), F27
 	VFMLA V13.D2, V27.D2, V1.D2
-	FMOVQ F4, 368(RSP)
+	FMOVQ F4, 736(RSP)
 	WORD $0x6e6edda4 // fmul v4.2d, v13.2d, v14.2d
 	VFMLA V15.D2, V16.D2, V4.D2
 	VFMLA V16.D2, V27.D2, V4.D2
@@ -4081,22 +4111,18 @@ stage2:
 	VBIT V5.B16, V1.B16, V13.B16
 	VBIT V5.B16, V4.B16, V16.B16
 	VBIT V5.B16, V15.B16, V27.B16
-	FMOVQ 160(RSP), F1
-	FMOVQ 576(R5), F4
-	WORD $0x4ee4d421 // fsub v1.2d, v1.2d, v4.2d
-	WORD $0x4ee0c824 // fcmgt v4.2d, v1.2d, #0.0
-	WORD $0x6eb0a885 // umaxv s5, v4.4s
-	FMOVS F5, R10
-	FMOVQ F7, 208(RSP)
-	FMOVQ F10, 224(RSP)
-	FMOVQ F12, 240(RSP)
-	FMOVQ F20, 256(RSP)
-	FMOVQ F22, 272(RSP)
-	FMOVQ F23, 288(RSP)
-	FMOVQ F26, 304(RSP)
-	FMOVQ F0, 320(RSP)
-	FMOVQ 368(RSP), F0
-	FMOVQ F0, 336(RSP)
+	FMOVQ 720(RSP), F1
+	FMOVQ F1, 160(RSP)
+	FMOVQ F7, 288(RSP)
+	FMOVQ F10, 304(RSP)
+	FMOVQ F12, 320(RSP)
+	FMOVQ F20, 336(RSP)
+	FMOVQ F22, 352(RSP)
+	FMOVQ F23, 368(RSP)
+	FMOVQ F26, 384(RSP)
+	FMOVQ F0, 400(RSP)
+	FMOVQ 736(RSP), F0
+	FMOVQ F0, 416(RSP)
 	FMOVQ F2, 16(RSP)
 	FMOVQ F14, 32(RSP)
 	FMOVQ F17, 48(RSP)
@@ -4106,38 +4132,38 @@ stage2:
 	FMOVQ F13, 112(RSP)
 	FMOVQ F16, 128(RSP)
 	FMOVQ F27, 144(RSP)
-	FMOVQ F1, 160(RSP)
-	CBNZ R10, stage2
+	B stage2
+done:
 	FMOVQ 192(RSP), F0
 	WORD $0x4ee0a800 // cmlt v0.2d, v0.2d, #0
 	FMOVQ 176(RSP), F1
-	FMOVQ 736(R5), F2
-	FMOVQ 1120(R5), F3
+	FMOVQ 592(R5), F2
+	FMOVQ 784(R5), F3
 	VFMLA V3.D2, V1.D2, V2.D2
-	FMOVQ 736(R5), F3
+	FMOVQ 592(R5), F3
 	WORD $0x4ee3d444 // fsub v4.2d, v2.2d, v3.2d
-	FMOVQ 1136(R5), F3
+	FMOVQ 800(R5), F3
 	VFMLS V3.D2, V4.D2, V1.D2
-	FMOVQ 1152(R5), F3
+	FMOVQ 816(R5), F3
 	VFMLS V3.D2, V4.D2, V1.D2
-	FMOVQ 1168(R5), F3
-	FMOVQ 1184(R5), F4
+	FMOVQ 832(R5), F3
+	FMOVQ 848(R5), F4
 	VFMLA V1.D2, V4.D2, V3.D2
-	FMOVQ 1200(R5), F4
+	FMOVQ 864(R5), F4
 	VFMLA V1.D2, V3.D2, V4.D2
-	FMOVQ 1216(R5), F3
+	FMOVQ 880(R5), F3
 	VFMLA V1.D2, V4.D2, V3.D2
-	FMOVQ 1232(R5), F4
+	FMOVQ 896(R5), F4
 	VFMLA V1.D2, V3.D2, V4.D2
-	FMOVQ 1248(R5), F3
+	FMOVQ 912(R5), F3
 	VFMLA V1.D2, V4.D2, V3.D2
-	FMOVQ 1264(R5), F4
+	FMOVQ 928(R5), F4
 	VFMLA V1.D2, V3.D2, V4.D2
-	FMOVQ 1280(R5), F3
+	FMOVQ 944(R5), F3
 	VFMLA V1.D2, V4.D2, V3.D2
-	FMOVQ 1296(R5), F4
+	FMOVQ 960(R5), F4
 	VFMLA V1.D2, V3.D2, V4.D2
-	FMOVQ 1312(R5), F3
+	FMOVQ 976(R5), F3
 	VFMLA V1.D2, V4.D2, V3.D2
 	WORD $0x6e61dc24 // fmul v4.2d, v1.2d, v1.2d
 	VFMLA V3.D2, V4.D2, V1.D2
@@ -4145,48 +4171,48 @@ stage2:
 	FMOVQ 576(R5), F3
 	VADD V3.D2, V2.D2, V2.D2
 	VFMLA V2.D2, V1.D2, V2.D2
-	FMOVQ 352(RSP), F1
+	FMOVQ 672(RSP), F1
 	WORD $0x6e61dc41 // fmul v1.2d, v2.2d, v1.2d
 	FMOVQ 16(RSP), F3
 	FMOVQ 576(R5), F4
 	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	FMOVQ 208(RSP), F4
+	FMOVQ 288(RSP), F4
 	WORD $0x6e64dc44 // fmul v4.2d, v2.2d, v4.2d
 	VFMLA V3.D2, V1.D2, V4.D2
-	FMOVQ 224(RSP), F3
+	FMOVQ 304(RSP), F3
 	WORD $0x6e63dc43 // fmul v3.2d, v2.2d, v3.2d
 	FMOVQ 32(RSP), F5
 	VFMLA V5.D2, V1.D2, V3.D2
-	FMOVQ 240(RSP), F5
+	FMOVQ 320(RSP), F5
 	WORD $0x6e65dc45 // fmul v5.2d, v2.2d, v5.2d
 	FMOVQ 48(RSP), F6
 	VFMLA V6.D2, V1.D2, V5.D2
-	FMOVQ 256(RSP), F6
+	FMOVQ 336(RSP), F6
 	WORD $0x6e66dc46 // fmul v6.2d, v2.2d, v6.2d
 	FMOVQ 64(RSP), F7
 	VFMLA V7.D2, V1.D2, V6.D2
 	FMOVQ 80(RSP), F7
 	FMOVQ 576(R5), F8
 	WORD $0x4e68d4e7 // fadd v7.2d, v7.2d, v8.2d
-	FMOVQ 272(RSP), F8
+	FMOVQ 352(RSP), F8
 	WORD $0x6e68dc48 // fmul v8.2d, v2.2d, v8.2d
 	VFMLA V7.D2, V1.D2, V8.D2
-	FMOVQ 288(RSP), F7
+	FMOVQ 368(RSP), F7
 	WORD $0x6e67dc47 // fmul v7.2d, v2.2d, v7.2d
 	FMOVQ 96(RSP), F9
 	VFMLA V9.D2, V1.D2, V7.D2
-	FMOVQ 304(RSP), F9
+	FMOVQ 384(RSP), F9
 	WORD $0x6e69dc49 // fmul v9.2d, v2.2d, v9.2d
 	FMOVQ 112(RSP), F10
 	VFMLA V10.D2, V1.D2, V9.D2
-	FMOVQ 320(RSP), F10
+	FMOVQ 400(RSP), F10
 	WORD $0x6e6adc4a // fmul v10.2d, v2.2d, v10.2d
 	FMOVQ 128(RSP), F11
 	VFMLA V11.D2, V1.D2, V10.D2
 	FMOVQ 144(RSP), F11
 	FMOVQ 576(R5), F12
 	WORD $0x4e6cd56b // fadd v11.2d, v11.2d, v12.2d
-	FMOVQ 336(RSP), F12
+	FMOVQ 416(RSP), F12
 	WORD $0x6e6cdc42 // fmul v2.2d, v2.2d, v12.2d
 	VFMLA V11.D2, V1.D2, V2.D2
 	WORD $0x6eb0a801 // umaxv s1, v0.4s

@@ -228,102 +228,102 @@ loop:
 	WORD $0x4e68d56b // fadd v11.2d, v11.2d, v8.2d
 	FMOVQ 144(R4), F8
 	WORD $0x4ee8d56b // fsub v11.2d, v11.2d, v8.2d
+	FMOVQ F11, 224(RSP)
 	FMOVQ 144(R4), F8
-	WORD $0x4eebd50c // fsub v12.2d, v8.2d, v11.2d
-	VSHL $52, V12.D2, V12.D2
+	WORD $0x4eebd50b // fsub v11.2d, v8.2d, v11.2d
+	VSHL $52, V11.D2, V11.D2
 	FMOVQ 160(R4), F8
-	VADD V8.D2, V12.D2, V12.D2
-	WORD $0x6e6cdc00 // fmul v0.2d, v0.2d, v12.2d
-	WORD $0x6e6cdc84 // fmul v4.2d, v4.2d, v12.2d
-	WORD $0x6e6cdc42 // fmul v2.2d, v2.2d, v12.2d
-	WORD $0x6e6cdc21 // fmul v1.2d, v1.2d, v12.2d
-	WORD $0x6e6cdca5 // fmul v5.2d, v5.2d, v12.2d
-	WORD $0x6e6cdcc6 // fmul v6.2d, v6.2d, v12.2d
-	WORD $0x6e6cdc63 // fmul v3.2d, v3.2d, v12.2d
-	WORD $0x6e6cdce7 // fmul v7.2d, v7.2d, v12.2d
-	WORD $0x6e6cdd4a // fmul v10.2d, v10.2d, v12.2d
+	VADD V8.D2, V11.D2, V11.D2
+	WORD $0x6e6bdc00 // fmul v0.2d, v0.2d, v11.2d
+	WORD $0x6e6bdc84 // fmul v4.2d, v4.2d, v11.2d
+	WORD $0x6e6bdc42 // fmul v2.2d, v2.2d, v11.2d
+	WORD $0x6e6bdc21 // fmul v1.2d, v1.2d, v11.2d
+	WORD $0x6e6bdca5 // fmul v5.2d, v5.2d, v11.2d
+	WORD $0x6e6bdcc6 // fmul v6.2d, v6.2d, v11.2d
+	WORD $0x6e6bdc63 // fmul v3.2d, v3.2d, v11.2d
+	WORD $0x6e6bdce7 // fmul v7.2d, v7.2d, v11.2d
+	WORD $0x6e6bdd4a // fmul v10.2d, v10.2d, v11.2d
 	WORD $0x4e65d408 // fadd v8.2d, v0.2d, v5.2d
 	WORD $0x4e6ad508 // fadd v8.2d, v8.2d, v10.2d
-	WORD $0x6e61dc8e // fmul v14.2d, v4.2d, v1.2d
+	WORD $0x6e61dc8c // fmul v12.2d, v4.2d, v1.2d
+	VMOV V12.B16, V14.B16
+	VFMLS V1.D2, V4.D2, V14.D2
+	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
+	VFMLA V5.D2, V0.D2, V12.D2
+	WORD $0x4e6ed58c // fadd v12.2d, v12.2d, v14.2d
+	WORD $0x6e63dc4e // fmul v14.2d, v2.2d, v3.2d
 	VMOV V14.B16, V15.B16
-	VFMLS V1.D2, V4.D2, V15.D2
+	VFMLS V3.D2, V2.D2, V15.D2
 	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
-	VFMLA V5.D2, V0.D2, V14.D2
+	VFMLA V10.D2, V0.D2, V14.D2
 	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	WORD $0x6e63dc4f // fmul v15.2d, v2.2d, v3.2d
-	VMOV V15.B16, V16.B16
-	VFMLS V3.D2, V2.D2, V16.D2
-	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
-	VFMLA V10.D2, V0.D2, V15.D2
-	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	WORD $0x4e6ed58c // fadd v12.2d, v12.2d, v14.2d
+	WORD $0x6e67dcce // fmul v14.2d, v6.2d, v7.2d
+	VMOV V14.B16, V15.B16
+	VFMLS V7.D2, V6.D2, V15.D2
+	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
+	VFMLA V10.D2, V5.D2, V14.D2
 	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	WORD $0x6e67dccf // fmul v15.2d, v6.2d, v7.2d
-	VMOV V15.B16, V16.B16
-	VFMLS V7.D2, V6.D2, V16.D2
-	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
-	VFMLA V10.D2, V5.D2, V15.D2
-	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	WORD $0x6e6cdd8f // fmul v15.2d, v12.2d, v12.2d
-	WORD $0x6e6cddef // fmul v15.2d, v15.2d, v12.2d
-	WORD $0x6e6fddad // fmul v13.2d, v13.2d, v15.2d
-	FMOVQ 176(R4), F12
-	WORD $0x6e6ce50f // fcmge v15.2d, v8.2d, v12.2d
+	WORD $0x4e6ed58c // fadd v12.2d, v12.2d, v14.2d
+	WORD $0x6e6bdd6e // fmul v14.2d, v11.2d, v11.2d
+	WORD $0x6e6bddce // fmul v14.2d, v14.2d, v11.2d
+	WORD $0x6e6eddad // fmul v13.2d, v13.2d, v14.2d
+	FMOVQ 176(R4), F11
+	WORD $0x6e6be50e // fcmge v14.2d, v8.2d, v11.2d
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
+	FMOVQ 176(R4), F11
+	WORD $0x6e6be58f // fcmge v15.2d, v12.2d, v11.2d
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	FMOVQ 176(R4), F12
-	WORD $0x6e6ce5d0 // fcmge v16.2d, v14.2d, v12.2d
-	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	VORR V16.B16, V15.B16, V15.B16
-	VORR V15.B16, V9.B16, V9.B16
-	FMOVQ 192(R4), F12
-	WORD $0x4e6cd400 // fadd v0.2d, v0.2d, v12.2d
-	FMOVQ 192(R4), F12
-	WORD $0x4e6cd4a5 // fadd v5.2d, v5.2d, v12.2d
-	FMOVQ 192(R4), F12
-	WORD $0x4e6cd54a // fadd v10.2d, v10.2d, v12.2d
-	FMOVQ 208(R4), F12
-	VBIT V9.B16, V12.B16, V0.B16
-	FMOVQ 208(R4), F12
-	VBIT V9.B16, V12.B16, V4.B16
-	FMOVQ 208(R4), F12
-	VBIT V9.B16, V12.B16, V2.B16
-	FMOVQ 208(R4), F12
-	VBIT V9.B16, V12.B16, V1.B16
-	FMOVQ 208(R4), F12
-	VBIT V9.B16, V12.B16, V5.B16
-	FMOVQ 208(R4), F12
-	VBIT V9.B16, V12.B16, V6.B16
-	FMOVQ 208(R4), F12
-	VBIT V9.B16, V12.B16, V3.B16
-	FMOVQ 208(R4), F12
-	VBIT V9.B16, V12.B16, V7.B16
-	FMOVQ 208(R4), F12
-	VBIT V9.B16, V12.B16, V10.B16
-	FMOVQ 224(R4), F12
-	VBIT V9.B16, V12.B16, V8.B16
-	FMOVQ 224(R4), F12
-	VBIT V9.B16, V12.B16, V14.B16
-	FMOVQ 160(R4), F12
-	VBIT V9.B16, V12.B16, V13.B16
-	FMOVQ 240(R4), F12
-	FMOVQ 256(R4), F15
-	VBIT V9.B16, V15.B16, V12.B16
+	VORR V15.B16, V14.B16, V14.B16
+	VORR V14.B16, V9.B16, V9.B16
+	FMOVQ 192(R4), F11
+	WORD $0x4e6bd400 // fadd v0.2d, v0.2d, v11.2d
+	FMOVQ 192(R4), F11
+	WORD $0x4e6bd4a5 // fadd v5.2d, v5.2d, v11.2d
+	FMOVQ 192(R4), F11
+	WORD $0x4e6bd54a // fadd v10.2d, v10.2d, v11.2d
+	FMOVQ 208(R4), F11
+	VBIT V9.B16, V11.B16, V0.B16
 	FMOVQ F0, 16(RSP)
+	FMOVQ 208(R4), F0
+	VBIT V9.B16, V0.B16, V4.B16
 	FMOVQ F4, 32(RSP)
+	FMOVQ 208(R4), F0
+	VBIT V9.B16, V0.B16, V2.B16
 	FMOVQ F2, 48(RSP)
+	FMOVQ 208(R4), F0
+	VBIT V9.B16, V0.B16, V1.B16
 	FMOVQ F1, 64(RSP)
+	FMOVQ 208(R4), F0
+	VBIT V9.B16, V0.B16, V5.B16
 	FMOVQ F5, 80(RSP)
+	FMOVQ 208(R4), F0
+	VBIT V9.B16, V0.B16, V6.B16
 	FMOVQ F6, 96(RSP)
+	FMOVQ 208(R4), F0
+	VBIT V9.B16, V0.B16, V3.B16
 	FMOVQ F3, 112(RSP)
+	FMOVQ 208(R4), F0
+	VBIT V9.B16, V0.B16, V7.B16
 	FMOVQ F7, 128(RSP)
+	FMOVQ 208(R4), F0
+	VBIT V9.B16, V0.B16, V10.B16
 	FMOVQ F10, 144(RSP)
+	FMOVQ 224(R4), F0
+	VBIT V9.B16, V0.B16, V8.B16
 	FMOVQ F8, 160(RSP)
-	FMOVQ F14, 176(RSP)
+	FMOVQ 224(R4), F0
+	VBIT V9.B16, V0.B16, V12.B16
+	FMOVQ F12, 176(RSP)
+	FMOVQ 160(R4), F0
+	VBIT V9.B16, V0.B16, V13.B16
 	FMOVQ F13, 192(RSP)
+	FMOVQ 240(R4), F0
+	FMOVQ 256(R4), F1
+	VBIT V9.B16, V1.B16, V0.B16
+	FMOVQ F0, 240(RSP)
 	FMOVQ 160(R4), F0
 	FMOVQ F0, 208(RSP)
-	FMOVQ F11, 224(RSP)
-	FMOVQ F12, 240(RSP)
 stage2:
 	FMOVQ 16(RSP), F0
 	FMOVQ (R4), F1
@@ -1248,102 +1248,102 @@ loop:
 	WORD $0x4e68d56b // fadd v11.2d, v11.2d, v8.2d
 	FMOVQ 144(R4), F8
 	WORD $0x4ee8d56b // fsub v11.2d, v11.2d, v8.2d
+	FMOVQ F11, 224(RSP)
 	FMOVQ 144(R4), F8
-	WORD $0x4eebd50c // fsub v12.2d, v8.2d, v11.2d
-	VSHL $52, V12.D2, V12.D2
+	WORD $0x4eebd50b // fsub v11.2d, v8.2d, v11.2d
+	VSHL $52, V11.D2, V11.D2
 	FMOVQ 160(R4), F8
-	VADD V8.D2, V12.D2, V12.D2
-	WORD $0x6e6cdc00 // fmul v0.2d, v0.2d, v12.2d
-	WORD $0x6e6cdc84 // fmul v4.2d, v4.2d, v12.2d
-	WORD $0x6e6cdc42 // fmul v2.2d, v2.2d, v12.2d
-	WORD $0x6e6cdc21 // fmul v1.2d, v1.2d, v12.2d
-	WORD $0x6e6cdca5 // fmul v5.2d, v5.2d, v12.2d
-	WORD $0x6e6cdcc6 // fmul v6.2d, v6.2d, v12.2d
-	WORD $0x6e6cdc63 // fmul v3.2d, v3.2d, v12.2d
-	WORD $0x6e6cdce7 // fmul v7.2d, v7.2d, v12.2d
-	WORD $0x6e6cdd4a // fmul v10.2d, v10.2d, v12.2d
+	VADD V8.D2, V11.D2, V11.D2
+	WORD $0x6e6bdc00 // fmul v0.2d, v0.2d, v11.2d
+	WORD $0x6e6bdc84 // fmul v4.2d, v4.2d, v11.2d
+	WORD $0x6e6bdc42 // fmul v2.2d, v2.2d, v11.2d
+	WORD $0x6e6bdc21 // fmul v1.2d, v1.2d, v11.2d
+	WORD $0x6e6bdca5 // fmul v5.2d, v5.2d, v11.2d
+	WORD $0x6e6bdcc6 // fmul v6.2d, v6.2d, v11.2d
+	WORD $0x6e6bdc63 // fmul v3.2d, v3.2d, v11.2d
+	WORD $0x6e6bdce7 // fmul v7.2d, v7.2d, v11.2d
+	WORD $0x6e6bdd4a // fmul v10.2d, v10.2d, v11.2d
 	WORD $0x4e65d408 // fadd v8.2d, v0.2d, v5.2d
 	WORD $0x4e6ad508 // fadd v8.2d, v8.2d, v10.2d
-	WORD $0x6e61dc8e // fmul v14.2d, v4.2d, v1.2d
+	WORD $0x6e61dc8c // fmul v12.2d, v4.2d, v1.2d
+	VMOV V12.B16, V14.B16
+	VFMLS V1.D2, V4.D2, V14.D2
+	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
+	VFMLA V5.D2, V0.D2, V12.D2
+	WORD $0x4e6ed58c // fadd v12.2d, v12.2d, v14.2d
+	WORD $0x6e63dc4e // fmul v14.2d, v2.2d, v3.2d
 	VMOV V14.B16, V15.B16
-	VFMLS V1.D2, V4.D2, V15.D2
+	VFMLS V3.D2, V2.D2, V15.D2
 	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
-	VFMLA V5.D2, V0.D2, V14.D2
+	VFMLA V10.D2, V0.D2, V14.D2
 	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	WORD $0x6e63dc4f // fmul v15.2d, v2.2d, v3.2d
-	VMOV V15.B16, V16.B16
-	VFMLS V3.D2, V2.D2, V16.D2
-	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
-	VFMLA V10.D2, V0.D2, V15.D2
-	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	WORD $0x4e6ed58c // fadd v12.2d, v12.2d, v14.2d
+	WORD $0x6e67dcce // fmul v14.2d, v6.2d, v7.2d
+	VMOV V14.B16, V15.B16
+	VFMLS V7.D2, V6.D2, V15.D2
+	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
+	VFMLA V10.D2, V5.D2, V14.D2
 	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	WORD $0x6e67dccf // fmul v15.2d, v6.2d, v7.2d
-	VMOV V15.B16, V16.B16
-	VFMLS V7.D2, V6.D2, V16.D2
-	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
-	VFMLA V10.D2, V5.D2, V15.D2
-	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	WORD $0x6e6cdd8f // fmul v15.2d, v12.2d, v12.2d
-	WORD $0x6e6cddef // fmul v15.2d, v15.2d, v12.2d
-	WORD $0x6e6fddad // fmul v13.2d, v13.2d, v15.2d
-	FMOVQ 176(R4), F12
-	WORD $0x6e6ce50f // fcmge v15.2d, v8.2d, v12.2d
+	WORD $0x4e6ed58c // fadd v12.2d, v12.2d, v14.2d
+	WORD $0x6e6bdd6e // fmul v14.2d, v11.2d, v11.2d
+	WORD $0x6e6bddce // fmul v14.2d, v14.2d, v11.2d
+	WORD $0x6e6eddad // fmul v13.2d, v13.2d, v14.2d
+	FMOVQ 176(R4), F11
+	WORD $0x6e6be50e // fcmge v14.2d, v8.2d, v11.2d
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
+	FMOVQ 176(R4), F11
+	WORD $0x6e6be58f // fcmge v15.2d, v12.2d, v11.2d
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	FMOVQ 176(R4), F12
-	WORD $0x6e6ce5d0 // fcmge v16.2d, v14.2d, v12.2d
-	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	VORR V16.B16, V15.B16, V15.B16
-	VORR V15.B16, V9.B16, V9.B16
-	FMOVQ 192(R4), F12
-	WORD $0x4e6cd400 // fadd v0.2d, v0.2d, v12.2d
-	FMOVQ 192(R4), F12
-	WORD $0x4e6cd4a5 // fadd v5.2d, v5.2d, v12.2d
-	FMOVQ 192(R4), F12
-	WORD $0x4e6cd54a // fadd v10.2d, v10.2d, v12.2d
-	FMOVQ 208(R4), F12
-	VBIT V9.B16, V12.B16, V0.B16
-	FMOVQ 208(R4), F12
-	VBIT V9.B16, V12.B16, V4.B16
-	FMOVQ 208(R4), F12
-	VBIT V9.B16, V12.B16, V2.B16
-	FMOVQ 208(R4), F12
-	VBIT V9.B16, V12.B16, V1.B16
-	FMOVQ 208(R4), F12
-	VBIT V9.B16, V12.B16, V5.B16
-	FMOVQ 208(R4), F12
-	VBIT V9.B16, V12.B16, V6.B16
-	FMOVQ 208(R4), F12
-	VBIT V9.B16, V12.B16, V3.B16
-	FMOVQ 208(R4), F12
-	VBIT V9.B16, V12.B16, V7.B16
-	FMOVQ 208(R4), F12
-	VBIT V9.B16, V12.B16, V10.B16
-	FMOVQ 224(R4), F12
-	VBIT V9.B16, V12.B16, V8.B16
-	FMOVQ 224(R4), F12
-	VBIT V9.B16, V12.B16, V14.B16
-	FMOVQ 160(R4), F12
-	VBIT V9.B16, V12.B16, V13.B16
-	FMOVQ 240(R4), F12
-	FMOVQ 256(R4), F15
-	VBIT V9.B16, V15.B16, V12.B16
+	VORR V15.B16, V14.B16, V14.B16
+	VORR V14.B16, V9.B16, V9.B16
+	FMOVQ 192(R4), F11
+	WORD $0x4e6bd400 // fadd v0.2d, v0.2d, v11.2d
+	FMOVQ 192(R4), F11
+	WORD $0x4e6bd4a5 // fadd v5.2d, v5.2d, v11.2d
+	FMOVQ 192(R4), F11
+	WORD $0x4e6bd54a // fadd v10.2d, v10.2d, v11.2d
+	FMOVQ 208(R4), F11
+	VBIT V9.B16, V11.B16, V0.B16
 	FMOVQ F0, 16(RSP)
+	FMOVQ 208(R4), F0
+	VBIT V9.B16, V0.B16, V4.B16
 	FMOVQ F4, 32(RSP)
+	FMOVQ 208(R4), F0
+	VBIT V9.B16, V0.B16, V2.B16
 	FMOVQ F2, 48(RSP)
+	FMOVQ 208(R4), F0
+	VBIT V9.B16, V0.B16, V1.B16
 	FMOVQ F1, 64(RSP)
+	FMOVQ 208(R4), F0
+	VBIT V9.B16, V0.B16, V5.B16
 	FMOVQ F5, 80(RSP)
+	FMOVQ 208(R4), F0
+	VBIT V9.B16, V0.B16, V6.B16
 	FMOVQ F6, 96(RSP)
+	FMOVQ 208(R4), F0
+	VBIT V9.B16, V0.B16, V3.B16
 	FMOVQ F3, 112(RSP)
+	FMOVQ 208(R4), F0
+	VBIT V9.B16, V0.B16, V7.B16
 	FMOVQ F7, 128(RSP)
+	FMOVQ 208(R4), F0
+	VBIT V9.B16, V0.B16, V10.B16
 	FMOVQ F10, 144(RSP)
+	FMOVQ 224(R4), F0
+	VBIT V9.B16, V0.B16, V8.B16
 	FMOVQ F8, 160(RSP)
-	FMOVQ F14, 176(RSP)
+	FMOVQ 224(R4), F0
+	VBIT V9.B16, V0.B16, V12.B16
+	FMOVQ F12, 176(RSP)
+	FMOVQ 160(R4), F0
+	VBIT V9.B16, V0.B16, V13.B16
 	FMOVQ F13, 192(RSP)
+	FMOVQ 240(R4), F0
+	FMOVQ 256(R4), F1
+	VBIT V9.B16, V1.B16, V0.B16
+	FMOVQ F0, 240(RSP)
 	FMOVQ 160(R4), F0
 	FMOVQ F0, 208(RSP)
-	FMOVQ F11, 224(RSP)
-	FMOVQ F12, 240(RSP)
 stage2:
 	FMOVQ 16(RSP), F0
 	FMOVQ (R4), F1

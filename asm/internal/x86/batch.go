@@ -2,6 +2,8 @@ package x86
 
 import (
 	"fmt"
+	"math/bits"
+	"slices"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
@@ -10,7 +12,7 @@ import (
 
 // Batch describes a function of n small matrices at once, in structure-of-arrays form: entry e of matrix i stands at
 // a[e·stride+i]. Its arithmetic is a sequence of stages, each a block of its own; between them values pass through
-// locals, slots on the stack. A stage that says Again is repeated as long as any lane asks for it. The last stage gives the
+// locals, slots on the stack. A stage that says While or Again is repeated as long as any lane asks for it. The last stage gives the
 // entries of the result as its outputs and may say for which lanes it has none: Hard.
 type Batch struct {
 	Name, Doc string
@@ -18,6 +20,7 @@ type Batch struct {
 	Unroll    map[Level]int // vectors side by side; 0 means 1; only functions of one stage
 	Pinned    map[Level]int // constants kept in registers
 	Square    int           // for k > 0, the first input is a k×k matrix, of which a negative n takes the transpose
+	Tile      map[Level]int // how many vectors a stage computes before the next stage; 0 means 1
 	Stages    []func(*Block)
 }
 
@@ -26,7 +29,12 @@ type Batch struct {
 func (b *Block) Load(array, e int) Value { return b.op(opLoad, uint64(array)<<8|uint64(e)) }
 
 // Local returns what an earlier stage, or this one the last time, put into slot k.
-func (b *Block) Local(k int) Value { return b.op(opLocal, uint64(k)) }
+func (b *Block) Local(k int) Value {
+	if v, ok := b.known[k]; ok {
+		return v
+	}
+	return b.op(opLocal, uint64(k))
+}
 
 // SetLocal puts v into slot k at the end of the stage.
 func (b *Block) SetLocal(k int, v Value) {
@@ -45,8 +53,88 @@ func (b *Block) Hard(m Mask) {
 // Stops reports whether any lane may be hard.
 func (b *Block) Stops() bool { return b.hard != (Mask{}) }
 
-// Again repeats the stage while the mask is set in any lane.
+// While repeats the stage, no time at all included, while the mask is set in any lane. The stage computes it first, and reads it later.
+func (b *Block) While(m Mask) { b.while = m }
+
+// Again repeats the stage while the mask is set in any lane, which is known at its end.
 func (b *Block) Again(m Mask) { b.again = m }
+
+// blocks records the stages. Unless stages are apart, one that follows another once is in the same block, and reads its values instead of
+// slots.
+func (m *Batch) blocks(l Level, apart bool) (blocks []*Block) {
+	var last *Block // if it can take another stage
+	for _, body := range m.Stages {
+		probe := NewBlock(l, m.Elem)
+		body(probe)
+		repeats := probe.while != (Mask{}) || probe.again != (Mask{})
+		b := last
+		if b == nil || repeats || apart {
+			b = NewBlock(l, m.Elem)
+			blocks = append(blocks, b)
+		}
+		b.known = map[int]Value{}
+		for _, s := range b.sets {
+			b.known[s.slot] = s.v
+		}
+		body(b)
+		last = b
+		if repeats {
+			last = nil
+		}
+	}
+	for _, b := range blocks {
+		b.dropSets(blocks)
+	}
+	for _, b := range blocks {
+		b.simplify()
+		b.keep()
+	}
+	return blocks
+}
+
+// dropSets leaves out what is put into a slot that no block reads, or that the same block puts something else into later.
+func (b *Block) dropSets(blocks []*Block) {
+	read := map[int]bool{}
+	for _, other := range blocks {
+		for _, o := range other.ops {
+			if o.code == opLocal {
+				read[int(o.imm)] = true
+			}
+		}
+	}
+	for i := len(b.sets) - 1; i >= 0; i-- {
+		k := b.sets[i].slot
+		if !read[k] || slices.ContainsFunc(b.sets[i+1:], func(s setLocal) bool { return s.slot == k }) {
+			b.sets = slices.Delete(b.sets, i, i+1)
+		}
+	}
+}
+
+// keep moves the stores into slots that the stage does not read to where their values are made. What is in a slot need not be
+// spilled when registers are short.
+func (b *Block) keep() {
+	read, slots := map[int]bool{}, map[int][]int{}
+	for _, o := range b.ops {
+		if o.code == opLocal {
+			read[int(o.imm)] = true
+		}
+	}
+	b.sets = slices.DeleteFunc(b.sets, func(s setLocal) bool {
+		early := s.v.c == nil && !read[s.slot]
+		if early {
+			slots[s.v.id] = append(slots[s.v.id], s.slot)
+		}
+		return early
+	})
+	ops := b.ops
+	b.ops = nil
+	for _, o := range ops {
+		b.ops = append(b.ops, o)
+		for _, slot := range slots[o.dst] {
+			b.op(opKeep, uint64(slot), Value{id: o.dst})
+		}
+	}
+}
 
 // FlagLocal puts all ones into slot k where the mask is set, zeros elsewhere; FlagMask reads it back.
 func (b *Block) FlagLocal(k int, m Mask) {
@@ -73,23 +161,22 @@ const batchSignature = "func(dst, a, b *%s, n, stride int) (at, next int, hard u
 // the matrices whose bits are set in hard as they were.
 func (f *File) Batch(l Level, m Batch) {
 	fn := f.Func(l, m.Elem, m.Name, fmt.Sprintf(batchSignature, m.Elem.GoType()), m.Doc)
-	w := &batchWriter{fn: fn, copies: max(1, m.Unroll[l]), square: m.Square}
+	w := &batchWriter{fn: fn, copies: max(1, m.Unroll[l]), square: m.Square, tile: max(1, m.Tile[l])}
 	slots := 0
-	for _, body := range m.Stages {
-		b := NewBlock(l, m.Elem)
-		body(b)
-		b.simplify()
+	w.blocks = m.blocks(l, w.tile > 1)
+	for _, b := range w.blocks {
 		fn.pinBatch(b, m.Pinned[l])
-		w.blocks = append(w.blocks, b)
 		slots = max(slots, b.locals)
 		w.entries.count(b)
 	}
 	check(w.copies == 1 || len(w.blocks) == 1, "only single stages unroll")
+	check(w.tile == 1 || len(w.blocks) > 1, "a single stage has no tiles")
 	w.locals = slots
+	slots *= w.tile
 	for _, b := range w.blocks {
 		p := b.plan(w.copies, w.registers(l)-len(fn.hoisted))
 		w.plans = append(w.plans, p)
-		slots = max(slots, w.locals+p.slots*w.copies)
+		slots = max(slots, w.locals*w.tile+p.slots*w.copies)
 	}
 	w.write(slots)
 	fn.allocateVectors(map[Level]int{AVX2: 16, AVX512: 32}[l])
@@ -177,7 +264,11 @@ type batchWriter struct {
 	base    [3][]reg.GPVirtual   // where the arrays' current vectors start, and those of every ninth entry where there are manyEntries
 	step    map[int]reg.Register // odd multiples of the stride, in bytes
 	frame   reg.GPVirtual
-	left, n reg.GPVirtual
+	left    reg.GPVirtual
+	all     operand.Op    // n, which tiles have no register for
+	tile    int           // as in Batch
+	vector  reg.GPVirtual // the locals of the current vector of a tile
+	vectors operand.Mem   // how many of these a tile has
 	square  int           // as in Batch
 	column  reg.GPVirtual // from one column of the square matrix to the next
 	lines   *Lines        // a loop over lines instead of a batch
@@ -219,26 +310,42 @@ func (w *batchWriter) write(slots int) {
 		w.fn.LEAQ(local, w.frame)
 		w.fn.ANDQ(operand.I8(-w.fn.Level.Bytes()), w.frame)
 	}
-	w.n = w.fn.GP64()
-	w.fn.MOVQ(w.left, w.n)
-	loop, lanes := w.fn.NewLabel("loop"), operand.I32(w.copies*w.fn.Lanes())
-	w.fn.Label(loop)
-	w.fetch()
-	w.round()
-	for i := 0; i <= w.arrays; i++ {
-		for _, row := range w.base[i] {
-			w.fn.ADDQ(operand.I32(w.copies*w.fn.Level.Bytes()), row)
-		}
+	if w.tile > 1 {
+		w.vector, w.vectors, w.all = w.fn.GP64(), w.fn.AllocLocal(8), w.fn.AllocLocal(8)
+		w.fn.MOVQ(w.left, w.all)
+	} else {
+		n := w.fn.GP64()
+		w.fn.MOVQ(w.left, n)
+		w.all = n
 	}
-	w.fn.SUBQ(lanes, w.left)
+	loop := w.fn.NewLabel("loop")
+	w.fn.Label(loop)
+	if w.tile > 1 {
+		w.tileOfVectors()
+		w.fn.TESTQ(w.left, w.left)
+	} else {
+		w.fetch()
+		w.round()
+	}
 	w.fn.JG(operand.LabelRef(loop))
-	w.fn.SUBQ(w.left, w.n) // n rounded up: what is left is at most 0
+	n := w.total()
+	w.fn.SUBQ(w.left, n) // n rounded up: what is left is at most 0
 	zero := w.fn.GP64()
 	w.fn.XORQ(zero, zero)
-	w.fn.Store(w.n, w.fn.Return("at"))
-	w.fn.Store(w.n, w.fn.Return("next"))
+	w.fn.Store(n, w.fn.Return("at"))
+	w.fn.Store(n, w.fn.Return("next"))
 	w.fn.Store(zero, w.fn.Return("hard"))
 	w.fn.End()
+}
+
+// total returns a register with n, which may be overwritten.
+func (w *batchWriter) total() reg.GPVirtual {
+	if n, ok := w.all.(reg.GPVirtual); ok {
+		return n
+	}
+	r := w.fn.GP64()
+	w.fn.MOVQ(w.all, r)
+	return r
 }
 
 // squareRows makes base[1] the rows of the square matrix, or the columns where n is negative.
@@ -304,32 +411,100 @@ func (w *batchWriter) address(array, e, u int) operand.Mem {
 	return m
 }
 
+// slot is where a spilled value stands, behind the locals of all vectors of a tile.
 func (w *batchWriter) slot(k int) operand.Mem {
-	return operand.Mem{Base: w.frame, Disp: k * w.fn.Level.Bytes()}
+	return operand.Mem{Base: w.frame, Disp: (w.locals*w.tile + k) * w.fn.Level.Bytes()}
+}
+
+// local is where a local of the current vector stands.
+func (w *batchWriter) local(k int) operand.Mem {
+	m := operand.Mem{Base: w.frame, Disp: k * w.fn.Level.Bytes()}
+	if w.tile > 1 {
+		m.Base = w.vector
+	}
+	return m
 }
 
 // round computes some vectors.
 func (w *batchWriter) round() {
-	for i, b := range w.blocks {
-		start := w.fn.NewLabel("stage")
-		if b.again != (Mask{}) {
-			w.fn.Label(start)
+	for i := range w.blocks {
+		w.stage(i)
+	}
+	w.advance()
+	w.fn.SUBQ(operand.I32(w.copies*w.fn.Lanes()), w.left)
+}
+
+// advance goes to the next round of all arrays.
+func (w *batchWriter) advance() {
+	for i := 0; i <= w.arrays; i++ {
+		for _, row := range w.base[i] {
+			w.fn.ADDQ(operand.I32(w.copies*w.fn.Level.Bytes()), row)
 		}
-		e := &batchEmitter{emitter: w.fn.emitter(b, nil, nil, w.copies), w: w}
-		e.last = b.lastUses()
-		p := w.plans[i]
-		e.steps(p.body)
-		if b.again != (Mask{}) {
-			again := e.bits(e.mask[b.again.id][0])
-			e.steps(p.end)
-			w.fn.TESTL(again, again)
-			w.fn.JNE(operand.LabelRef(start))
+	}
+}
+
+// tileOfVectors computes some vectors, or those that are left, stage by stage. The stages of one vector wait for each other, but a
+// stage is short enough for the machine to begin the next vector's before it is done with one.
+func (w *batchWriter) tileOfVectors() {
+	k := w.fn.GP64()
+	w.fn.LEAQ(operand.Mem{Base: w.left, Disp: w.fn.Lanes() - 1}, w.vector)
+	w.fn.SHRQ(operand.U8(bits.TrailingZeros(uint(w.fn.Lanes()))), w.vector)
+	w.fn.MOVQ(operand.I32(w.tile), k)
+	w.fn.CMPQ(w.vector, k)
+	w.fn.CMOVQLT(w.vector, k)
+	w.fn.MOVQ(k, w.vectors)
+	for i := range w.blocks {
+		last, loop := i == len(w.blocks)-1, w.fn.NewLabel("vectors")
+		w.fn.MOVQ(w.frame, w.vector)
+		w.fn.MOVQ(w.vectors, k)
+		w.fn.Label(loop)
+		w.stage(i)
+		if last {
+			w.fn.SUBQ(operand.I32(w.fn.Lanes()), w.left)
+		}
+		w.advance()
+		w.fn.ADDQ(operand.I32(w.locals*w.fn.Level.Bytes()), w.vector)
+		w.fn.DECQ(k)
+		w.fn.JNE(operand.LabelRef(loop))
+		if last {
 			continue
 		}
-		if b.hard == (Mask{}) {
-			e.steps(p.end)
-			continue
+		w.fn.MOVQ(w.vectors, k)
+		w.fn.SHLQ(operand.U8(bits.TrailingZeros(uint(w.fn.Level.Bytes()))), k)
+		for a := 0; a <= w.arrays; a++ {
+			for _, row := range w.base[a] {
+				w.fn.SUBQ(k, row)
+			}
 		}
+	}
+}
+
+// stage writes stage i, of one round.
+func (w *batchWriter) stage(i int) {
+	b, start, done := w.blocks[i], w.fn.NewLabel("stage"), ""
+	if b.while != (Mask{}) {
+		done = w.fn.NewLabel("done")
+	}
+	if b.while != (Mask{}) || b.again != (Mask{}) {
+		w.fn.Label(start)
+	}
+	e := &batchEmitter{emitter: w.fn.emitter(b, nil, nil, w.copies), w: w, done: done}
+	e.last = b.lastUses()
+	p := w.plans[i]
+	e.steps(p.body)
+	switch {
+	case b.while != (Mask{}):
+		e.steps(p.end)
+		w.fn.JMP(operand.LabelRef(start))
+		w.fn.Label(done)
+	case b.again != (Mask{}):
+		again := e.bits(e.mask[b.again.id][0])
+		e.steps(p.end)
+		w.fn.TESTL(again, again)
+		w.fn.JNE(operand.LabelRef(start))
+	case b.hard == (Mask{}):
+		e.steps(p.end)
+	default:
 		e.finish(p.end)
 	}
 }
@@ -373,6 +548,7 @@ type batchEmitter struct {
 	*emitter
 	w    *batchWriter
 	hard []reg.Register // masks of lanes not to store, in finish
+	done string         // behind the stage
 	held struct {       // the constant that was stored last
 		c *constant
 		r reg.VecVirtual
@@ -388,17 +564,25 @@ func (e *batchEmitter) steps(steps []step) {
 			e.at = s.at
 			for u := range e.copies {
 				e.u = u
-				if o.code == opStore {
+				switch {
+				case o.code == opStore:
 					e.store(e.result(o.args[0]), int(o.imm), u)
-				} else if o.mask {
+				case o.code == opKeep:
+					e.w.fn.VMOVUPS(e.reg(o.args[0]), e.w.local(int(o.imm)))
+				case o.mask:
 					e.mask[o.dst] = append(e.mask[o.dst], e.cmp(o))
-				} else {
+				default:
 					e.vec[o.dst] = append(e.vec[o.dst], e.op(o))
 				}
 			}
+			if e.b.while.id == o.dst {
+				more := e.bits(e.mask[o.dst][0])
+				e.w.fn.TESTL(more, more)
+				e.w.fn.JE(operand.LabelRef(e.done))
+			}
 		case spill:
 			for u := range e.copies {
-				e.w.fn.VMOVUPS(e.where(s.id)[u], e.w.slot(e.w.locals+s.slot*e.copies+u))
+				e.w.fn.VMOVUPS(e.where(s.id)[u], e.w.slot(s.slot*e.copies+u))
 			}
 		case fill:
 			e.fill(s)
@@ -411,7 +595,7 @@ func (e *batchEmitter) steps(steps []step) {
 		case local:
 			e.u = 0
 			set := e.b.sets[s.at]
-			e.w.fn.VMOVUPS(e.reg(set.v), e.w.slot(set.slot))
+			e.w.fn.VMOVUPS(e.reg(set.v), e.w.local(set.slot))
 		}
 	}
 }
@@ -444,9 +628,9 @@ func (e *batchEmitter) fill(s step) {
 		r := e.fn.Vec()
 		switch {
 		case s.load == nil:
-			e.w.fn.VMOVUPS(e.w.slot(e.w.locals+s.slot*e.copies+u), r)
+			e.w.fn.VMOVUPS(e.w.slot(s.slot*e.copies+u), r)
 		case s.load.code == opLocal:
-			e.w.fn.VMOVUPS(e.w.slot(int(s.load.imm)), r)
+			e.w.fn.VMOVUPS(e.w.local(int(s.load.imm)), r)
 		default:
 			e.w.fn.VMOVUPS(e.w.address(int(s.load.imm>>8), int(s.load.imm&0xff), u), r)
 		}
@@ -521,7 +705,7 @@ func (e *batchEmitter) finish(end []step) {
 	e.steps(end)
 	e.hard = nil
 	at, next := w.fn.GP64(), w.fn.GP64()
-	w.fn.MOVQ(w.n, at)
+	w.fn.MOVQ(w.all, at)
 	w.fn.SUBQ(w.left, at)
 	w.fn.LEAQ(operand.Mem{Base: at, Disp: e.copies * e.fn.Lanes()}, next)
 	w.fn.Store(at, w.fn.Return("at"))

@@ -37,11 +37,8 @@ func BatchNEON(f *neon.File, pool *neon.Pool, m Batch) {
 	fn := f.Func(name, fmt.Sprintf(batchSignature, m.Elem.GoType())[len("func"):], name+" "+m.Doc)
 	w := &neonBatch{Func: fn, elem: m.Elem, lanes: lanesOf(m.Elem), pool: pool, copies: max(1, m.Unroll[AVX512]),
 		square: m.Square, step: map[int]neon.R{}}
-	for _, body := range m.Stages {
-		b := NewBlock(AVX2, m.Elem)
-		body(b)
-		b.simplify()
-		w.blocks = append(w.blocks, b)
+	w.blocks = m.blocks(AVX2, false)
+	for _, b := range w.blocks {
 		w.locals = max(w.locals, b.locals)
 		w.entries.count(b)
 	}
@@ -173,15 +170,22 @@ func (w *neonBatch) write() {
 // round computes some vectors.
 func (w *neonBatch) round() {
 	for i, b := range w.blocks {
-		start := w.NewLabel("stage")
-		if b.again != (Mask{}) {
+		start, done := w.NewLabel("stage"), ""
+		if b.while != (Mask{}) {
+			done = w.NewLabel("done")
+		}
+		if b.while != (Mask{}) || b.again != (Mask{}) {
 			w.Label(start)
 		}
-		e := &neonBatchEmitter{neonEmitter: newNEONEmitter(w.Func, b, w.pool, w.consts, w.pinned, w.copies), w: w}
+		e := &neonBatchEmitter{neonEmitter: newNEONEmitter(w.Func, b, w.pool, w.consts, w.pinned, w.copies), w: w, done: done}
 		p := w.plans[i]
 		e.run(p.body)
 		e.ends = e.endUses()
 		switch {
+		case b.while != (Mask{}):
+			e.run(p.end)
+			w.Text("B %s", start)
+			w.Label(done)
 		case b.again != (Mask{}):
 			again := e.any(b.again)
 			e.run(p.end)
@@ -199,6 +203,7 @@ func (w *neonBatch) round() {
 type neonBatchEmitter struct {
 	*neonEmitter
 	w    *neonBatch
+	done string      // behind the stage
 	hard neon.Vec    // masks of lanes not to store, in finish
 	ends map[int]int // reads at the end that are still to come
 }
@@ -219,10 +224,16 @@ func (e *neonBatchEmitter) run(steps []step) {
 	for _, s := range steps {
 		switch s.kind {
 		case doOp:
-			if o := e.b.ops[s.at]; o.code == opStore {
+			o := e.b.ops[s.at]
+			if o.stores() {
 				e.storeNow(s.at, o)
 			} else {
 				e.op(s.at)
+			}
+			if e.b.while.id == o.dst {
+				more := e.any(e.b.while)
+				e.w.Text("CBZ %v, %s", more, e.done)
+				e.w.FreeR(more)
 			}
 		case spill, drop:
 			for u, v := range e.vec[s.id] {
@@ -319,7 +330,11 @@ func (e *neonBatchEmitter) move(array, entry int, r neon.Vec, store bool) {
 // storeNow writes a value where a block says so.
 func (e *neonBatchEmitter) storeNow(at int, o op) {
 	id := o.args[0].id
-	e.move(0, int(o.imm), e.vec[id], true)
+	if o.code == opKeep {
+		e.StoreSlot(e.vec[id][0], int(o.imm))
+	} else {
+		e.move(0, int(o.imm), e.vec[id], true)
+	}
 	if e.last[id] == at {
 		e.Free(e.vec[id])
 		delete(e.vec, id)

@@ -21,9 +21,10 @@ type Block struct {
 	outputs  []Value
 
 	// For Batch.
-	sets        []setLocal
-	locals      int
-	hard, again Mask
+	sets               []setLocal
+	known              map[int]Value // what is in slots, if this block put it there
+	locals             int
+	hard, while, again Mask
 }
 
 // Value is a vector, or a constant in all lanes.
@@ -59,6 +60,9 @@ type op struct {
 	m2   Mask // the other operand of operations on masks
 	imm  uint64
 }
+
+// stores reports whether an operation has no result but what it leaves in memory.
+func (o op) stores() bool { return o.code == opStore || o.code == opKeep }
 
 type opcode int
 
@@ -107,6 +111,7 @@ const (
 	opAddDown
 	opLookup
 	opStore
+	opKeep
 	opKeepIf
 	opFlipIf
 	opOrBits

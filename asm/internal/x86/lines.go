@@ -32,7 +32,7 @@ func (m *Lines) place(array, e int) int {
 func (f *Func) Lines(m Lines, dst, src, n reg.GPVirtual) {
 	b := NewBlock(f.Level, F32)
 	m.Body(b)
-	w := &batchWriter{fn: f, blocks: []*Block{b}, copies: 1, lines: &m, base: [3][]reg.GPVirtual{{dst}, {src}}}
+	w := &batchWriter{fn: f, blocks: []*Block{b}, copies: 1, tile: 1, lines: &m, base: [3][]reg.GPVirtual{{dst}, {src}}}
 	f.pinBatch(b, map[Level]int{AVX512: 4}[f.Level])
 	p := b.plan(1, w.registers(f.Level)-len(f.hoisted))
 	if p.slots > 0 {

@@ -103,11 +103,14 @@ func (b *Block) plan(copies, registers int) plan {
 		for _, id := range args {
 			p.used(id, i)
 		}
-		if o.code != opStore && (!o.mask || b.Level == AVX2) {
+		if !o.stores() && (!o.mask || b.Level == AVX2) {
 			p.room(&p.body, args, 1)
 			p.resident[o.dst] = true
 		}
 		p.body = append(p.body, step{kind: doOp, at: i})
+		if o.code == opKeep && p.from[args[0]] == nil {
+			p.from[args[0]] = &op{code: opLocal, imm: o.imm}
+		}
 		if len(p.uses[o.dst]) == 0 {
 			delete(p.resident, o.dst)
 		}

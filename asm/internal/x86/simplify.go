@@ -36,7 +36,7 @@ func (b *Block) simplify() {
 			}
 		}
 		o.args, o.m.id, o.m2.id = args, current(o.m.id), current(o.m2.id)
-		if f, ok := seen[key]; ok && o.code != opStore && i-f.at <= simplifyReach {
+		if f, ok := seen[key]; ok && !o.stores() && i-f.at <= simplifyReach {
 			same[o.dst], seen[key] = f.dst, first{f.dst, i}
 			continue
 		}
@@ -49,16 +49,16 @@ func (b *Block) simplify() {
 	for i, s := range b.sets {
 		b.sets[i].v = rename(s.v)
 	}
-	b.hard.id, b.again.id = current(b.hard.id), current(b.again.id)
+	b.hard.id, b.while.id, b.again.id = current(b.hard.id), current(b.while.id), current(b.again.id)
 
-	read := map[int]bool{}
+	read := map[int]bool{b.while.id: true}
 	for _, id := range b.endReads() {
 		read[id] = true
 	}
 	b.ops = nil
 	for i := len(ops) - 1; i >= 0; i-- {
 		o := ops[i]
-		if o.code != opStore && !read[o.dst] {
+		if !o.stores() && !read[o.dst] {
 			continue
 		}
 		b.ops = append(b.ops, o)
