@@ -16,6 +16,7 @@ const wideLanes = 64
 // for. Those of 64 matrices take part whose bits are set in lanes; the float32 memory of others is not touched.
 func widenAMD64(f *x86.File) {
 	moveAMD64(f)
+	moveRowsAMD64(f)
 	for _, l := range levels {
 		fn := f.Func(l, x86.F64, "widen3x3", "func(dst *float64, src *float32, stride int, lanes uint64)",
 			"sets dst[64e+i] = src[stride·e+i] for e < 9 and every i whose bit is set in lanes.")
@@ -93,6 +94,34 @@ func moveAMD64(f *x86.File) {
 			fn.End()
 		}
 	}
+}
+
+// rowBytes is what moveRows takes of an entry: four cache lines.
+const rowBytes = 512
+
+// moveRowsAMD64 writes what takes the entries of many matrices into a buffer, and results out of one, with one vector size for both
+// levels.
+func moveRowsAMD64(f *x86.File) {
+	fn := f.Func(x86.AVX2, x86.F64, "moveRows", "func(dst, src *uint64, dstStride, srcStride, entries int)",
+		fmt.Sprintf("copies %d bytes from src+srcStride·e to dst+dstStride·e, in bytes, for e < entries, at least one.", rowBytes))
+	dst, src, entries := fn.Arg("dst"), fn.Arg("src"), fn.Arg("entries")
+	dstStride, srcStride := fn.Arg("dstStride"), fn.Arg("srcStride")
+	loop := fn.NewLabel("loop")
+	fn.Label(loop)
+	// A store waits for its line: fetch those of the entry after the next.
+	for line := 0; line < rowBytes; line += 64 {
+		fn.PREFETCHT0(operand.Mem{Base: dst, Index: dstStride, Scale: 4, Disp: line})
+	}
+	for at := 0; at < rowBytes; at += x86.AVX2.Bytes() {
+		r := fn.YMM()
+		fn.VMOVUPS(operand.Mem{Base: src, Disp: at}, r)
+		fn.VMOVUPS(r, operand.Mem{Base: dst, Disp: at})
+	}
+	fn.ADDQ(srcStride, src)
+	fn.ADDQ(dstStride, dst)
+	fn.DECQ(entries)
+	fn.JNE(operand.LabelRef(loop))
+	fn.End()
 }
 
 // bitMask is, on AVX2, a vector with all ones in the lanes whose bits are set.

@@ -233,6 +233,53 @@ func TestBatches(t *testing.T) {
 	})
 }
 
+// testCrowded compares a batch whose entries lie a multiple of 4 KB apart with four batches that have the same matrices. A few are awkward,
+// and most rows that go through a buffer have none of these.
+func testCrowded[T Float](t *testing.T, c *batchCase, call func([]T, [][]T, []bool, int), rng *rand.Rand) {
+	const n, part = 1024, 256
+	in, parts := make([][]T, len(c.in)), make([][]T, len(c.in))
+	for j, k := range c.in {
+		in[j], parts[j] = testkit.Normal[T](rng, k*n), make([]T, k*part)
+		for e := range k {
+			copy(in[j][e*n+300:], testkit.Awkward[T](rng, 20))
+		}
+	}
+	dst, ok := make([]T, c.out*n), make([]bool, n)
+	call(dst, in, ok, n)
+	for from := 0; from < n; from += part {
+		for j, k := range c.in {
+			for e := range k {
+				copy(parts[j][e*part:(e+1)*part], in[j][e*n+from:])
+			}
+		}
+		want, wantOK := make([]T, c.out*part), make([]bool, part)
+		call(want, parts, wantOK, part)
+		for e := range c.out {
+			got := dst[e*n+from : e*n+from+part]
+			require.True(t, testkit.SameBits(got, want[e*part:(e+1)*part]), "entry %d of matrices from %d", e, from)
+		}
+		require.Equal(t, wantOK, ok[from:from+part])
+	}
+	for j, k := range c.in {
+		if k == c.out {
+			call(in[j], in, ok, n)
+			require.True(t, testkit.SameBits(dst, in[j]), "in place of input %d", j)
+			break
+		}
+	}
+}
+
+func TestCrowded(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		for _, c := range batchCases {
+			t.Run(c.name, func(t *testing.T) {
+				testCrowded(t, &c, c.f32, testkit.Rand(3))
+				testCrowded(t, &c, c.f64, testkit.Rand(4))
+			})
+		}
+	})
+}
+
 func BenchmarkBatch(b *testing.B) {
 	for _, c := range batchCases {
 		for _, n := range []int{4096} {

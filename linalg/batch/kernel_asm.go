@@ -45,6 +45,9 @@ func kernel[T Float](o op, s shape, dst, a, b []T, from, n int) (at, next int, h
 	if s.b > 0 {
 		second = b
 	}
+	if at, next, hard = throughBuffer(l, o, s, dst, a, second, from, n, transposed); next > from {
+		return at, next, hard
+	}
 	m, round := min(n-from, piece), roundOther/int(unsafe.Sizeof(a[0]))
 	if l == cpu.AVX512 {
 		round = roundAVX512 / int(unsafe.Sizeof(a[0]))

@@ -24,6 +24,11 @@ func moveF64AVX2(dst *float64, src *float64, dstStride int, srcStride int, entri
 //go:noescape
 func moveF64AVX512(dst *float64, src *float64, dstStride int, srcStride int, entries int, lanes uint64)
 
+// moveRowsAVX2 copies 512 bytes from src+srcStride·e to dst+dstStride·e, in bytes, for e < entries, at least one.
+//
+//go:noescape
+func moveRowsAVX2(dst *uint64, src *uint64, dstStride int, srcStride int, entries int)
+
 // widen3x3AVX2 sets dst[64e+i] = src[stride·e+i] for e < 9 and every i whose bit is set in lanes.
 //
 //go:noescape

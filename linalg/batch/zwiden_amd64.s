@@ -108,6 +108,62 @@ loop1:
 	VZEROUPPER
 	RET
 
+// func moveRowsAVX2(dst *uint64, src *uint64, dstStride int, srcStride int, entries int)
+// Requires: AVX, MMX+
+TEXT ·moveRowsAVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ entries+32(FP), DX
+	MOVQ dstStride+16(FP), BX
+	MOVQ srcStride+24(FP), SI
+loop1:
+	PREFETCHT0 (AX)(BX*4)
+	PREFETCHT0 64(AX)(BX*4)
+	PREFETCHT0 128(AX)(BX*4)
+	PREFETCHT0 192(AX)(BX*4)
+	PREFETCHT0 256(AX)(BX*4)
+	PREFETCHT0 320(AX)(BX*4)
+	PREFETCHT0 384(AX)(BX*4)
+	PREFETCHT0 448(AX)(BX*4)
+	VMOVUPS    (CX), Y0
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    32(CX), Y0
+	VMOVUPS    Y0, 32(AX)
+	VMOVUPS    64(CX), Y0
+	VMOVUPS    Y0, 64(AX)
+	VMOVUPS    96(CX), Y0
+	VMOVUPS    Y0, 96(AX)
+	VMOVUPS    128(CX), Y0
+	VMOVUPS    Y0, 128(AX)
+	VMOVUPS    160(CX), Y0
+	VMOVUPS    Y0, 160(AX)
+	VMOVUPS    192(CX), Y0
+	VMOVUPS    Y0, 192(AX)
+	VMOVUPS    224(CX), Y0
+	VMOVUPS    Y0, 224(AX)
+	VMOVUPS    256(CX), Y0
+	VMOVUPS    Y0, 256(AX)
+	VMOVUPS    288(CX), Y0
+	VMOVUPS    Y0, 288(AX)
+	VMOVUPS    320(CX), Y0
+	VMOVUPS    Y0, 320(AX)
+	VMOVUPS    352(CX), Y0
+	VMOVUPS    Y0, 352(AX)
+	VMOVUPS    384(CX), Y0
+	VMOVUPS    Y0, 384(AX)
+	VMOVUPS    416(CX), Y0
+	VMOVUPS    Y0, 416(AX)
+	VMOVUPS    448(CX), Y0
+	VMOVUPS    Y0, 448(AX)
+	VMOVUPS    480(CX), Y0
+	VMOVUPS    Y0, 480(AX)
+	ADDQ       SI, CX
+	ADDQ       BX, AX
+	DECQ       DX
+	JNE        loop1
+	VZEROUPPER
+	RET
+
 // func widen3x3AVX2(dst *float64, src *float32, stride int, lanes uint64)
 // Requires: AVX, AVX2
 TEXT ·widen3x3AVX2(SB), NOSPLIT, $0-32
