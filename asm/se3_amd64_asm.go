@@ -137,30 +137,66 @@ func longQuat(b *x86.Block, m [9]x86.Value) (w x86.Value, v vec3) {
 // angle. A v so short that its square underflows counts as 2⁻⁵⁰ long (in float64 2⁻⁴⁵⁰), where atan2(|v|, w)/|v| is 1/w already.
 func logQuat(b *x86.Block, w x86.Value, v vec3, motion bool) (log vec3, hcot x86.Value) {
 	n2 := dot3(b, v, v)
+	quatHard(b, w, n2)
+	f := flipSign(b, angleOverLength(b, w, n2), w)
+	if motion {
+		hcot = b.Mul(f, w)
+	}
+	return twice3(b, f, v), hcot
+}
+
+// quatHard leaves enormous quaternions to the caller.
+func quatHard(b *x86.Block, w, n2 x86.Value) {
 	b.Hard(b.Cmp(x86.NLE, b.FMA(w, w, n2), b.Const("quatMax", 100)))
+}
+
+// angleOverLength is atan2(|v|, |w|)/|v| of |v|².
+func angleOverLength(b *x86.Block, w, n2 x86.Value) x86.Value {
 	n2 = b.Max(n2, rootMin(b))
-	var f x86.Value
 	if b.Level == x86.AVX512 && b.Elem == x86.F32 {
 		const smaller, larger = 0x0a, 0x0b // of magnitudes
 		n, inv := positiveRoot(b, n2)
 		hi := b.Range(larger, n, w)
 		a, _ := atanFolded(b, b.Range(smaller, n, w), hi)
-		f = b.Mul(unfold(b, a, b.Cmp(x86.LE, hi, n), 1), inv)
-	} else {
-		n, _ := squareRoot(b, n2)
-		f = quotient(b, atanQuotient(b, n, abs(b, w)), n)
+		return b.Mul(unfold(b, a, b.Cmp(x86.LE, hi, n), 1), inv)
 	}
-	f = flipSign(b, f, w)
-	if motion {
-		hcot = b.Mul(f, w)
-	}
-	f = b.Add(f, f)
-	return vec3{b.Mul(f, v[0]), b.Mul(f, v[1]), b.Mul(f, v[2])}, hcot
+	n, _ := squareRoot(b, n2)
+	return quotient(b, atanQuotient(b, n, abs(b, w)), n)
 }
 
-func logSO3(b *x86.Block) {
+// twice3 is 2fv.
+func twice3(b *x86.Block, f x86.Value, v vec3) vec3 {
+	f = b.Add(f, f)
+	return vec3{b.Mul(f, v[0]), b.Mul(f, v[1]), b.Mul(f, v[2])}
+}
+
+// The slots of logSO3: a quaternion (w, v), |v|² and the angle over |v|.
+const (
+	slotQuat   = 0
+	slotLength = 4
+	slotAngle  = 5
+)
+
+// logSO3 has stages: the quaternion of the matrix, its angle, the rotation vector.
+var logSO3 = []func(*x86.Block){logSO3Quat, logSO3Angle, logSO3Vector}
+
+func logSO3Quat(b *x86.Block) {
 	w, v := longQuat(b, [9]x86.Value(load(b, 1, 9)))
-	log, _ := logQuat(b, w, v, false)
+	b.SetLocal(slotLength, dot3(b, v, v))
+	for i, x := range []x86.Value{w, v[0], v[1], v[2]} {
+		b.SetLocal(slotQuat+i, x)
+	}
+}
+
+func logSO3Angle(b *x86.Block) {
+	b.SetLocal(slotAngle, angleOverLength(b, b.Local(slotQuat), b.Local(slotLength)))
+}
+
+func logSO3Vector(b *x86.Block) {
+	w, n2 := b.Local(slotQuat), b.Local(slotLength)
+	quatHard(b, w, n2)
+	f := flipSign(b, b.Local(slotAngle), w)
+	log := twice3(b, f, vec3{b.Local(slotQuat + 1), b.Local(slotQuat + 2), b.Local(slotQuat + 3)})
 	outputs(b, log[:]...)
 }
 
@@ -419,7 +455,7 @@ func actSE3(b *x86.Block) {
 
 var se3Ops = matrixFile{batchDir + "zse3", []matrixOp{
 	{name: "ExpSO3", doc: "writes the rotation matrices of n rotation vectors.", pinned: pinSome, stages: []func(*x86.Block){expSO3}},
-	{name: "LogSO3", doc: "writes the rotation vectors of n rotation matrices.", pinned: pinSome, stages: []func(*x86.Block){logSO3}},
+	{name: "LogSO3", doc: "writes the rotation vectors of n rotation matrices.", pinned: pinSome, tile: map[x86.Level]int{x86.AVX2: 8}, stages: logSO3},
 	{name: "LeftJacobianSO3", doc: "writes the left Jacobians at n rotation vectors.", pinned: pinSome,
 		stages: []func(*x86.Block){leftJacobianSO3}},
 	{name: "LeftJacobianInvSO3", doc: "writes the inverses of the left Jacobians at n rotation vectors.", pinned: pinSome,

@@ -614,8 +614,8 @@ easy3:
 	RET
 
 // func logSO3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
-TEXT ·logSO3F32AVX2(SB), $128-64
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·logSO3F32AVX2(SB), $1680-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
@@ -626,8 +626,17 @@ TEXT ·logSO3F32AVX2(SB), $128-64
 	LEAQ (DI)(BX*2), R8
 	LEAQ 31(SP), R9
 	ANDQ $-32, R9
-	MOVQ DX, R10
+	MOVQ DX, 1672(SP)
 loop1:
+	LEAQ    7(DX), R10
+	SHRQ    $0x03, R10
+	MOVQ    $+8, R11
+	CMPQ    R10, R11
+	CMOVQLT R10, R11
+	MOVQ    R11, 1664(SP)
+	MOVQ    R9, R10
+	MOVQ    1664(SP), R11
+vectors2:
 	VMOVUPS     (CX)(R8*1), Y0
 	VMOVUPS     (CX)(DI*1), Y1
 	VSUBPS      Y1, Y0, Y2
@@ -648,116 +657,158 @@ loop1:
 	VADDPS      ·dataOne+0(SB), Y10, Y11
 	VMOVUPS     ·dataOne+0(SB), Y12
 	VSUBPS      Y10, Y12, Y12
-	VMOVUPS     Y2, (R9)
+	VMOVUPS     Y2, 1536(R9)
 	VADDPS      Y6, Y11, Y2
 	VSUBPS      Y6, Y11, Y11
 	VADDPS      Y9, Y12, Y6
 	VSUBPS      Y9, Y12, Y12
 	VCMPPS      $0x16, Y0, Y4, Y9
-	VMOVUPS     Y2, 32(R9)
+	VMOVUPS     Y2, 1568(R9)
 	VBLENDVPS   Y9, Y8, Y5, Y2
-	VMOVUPS     Y8, 64(R9)
+	VMOVUPS     Y8, 1600(R9)
 	VBLENDVPS   Y9, Y3, Y7, Y8
 	VBLENDVPS   Y9, Y1, Y6, Y6
 	VBLENDVPS   Y9, Y12, Y1, Y1
 	VMAXPS      Y4, Y0, Y0
 	VCMPPS      $0x12, Y10, Y0, Y0
-	VMOVUPS     (R9), Y10
+	VMOVUPS     1536(R9), Y10
 	VBLENDVPS   Y0, Y10, Y2, Y2
 	VBLENDVPS   Y0, Y11, Y8, Y8
 	VBLENDVPS   Y0, Y7, Y6, Y6
 	VBLENDVPS   Y0, Y3, Y1, Y1
-	VMOVUPS     32(R9), Y3
+	VMOVUPS     1568(R9), Y3
 	VMOVUPS     ·dataOne+0(SB), Y0
 	VCMPPS      $0x12, Y3, Y0, Y0
 	VBLENDVPS   Y0, Y3, Y2, Y2
+	VMOVUPS     Y2, (R10)
 	VBLENDVPS   Y0, Y10, Y8, Y8
+	VMOVUPS     Y8, 32(R10)
 	VBLENDVPS   Y0, Y5, Y6, Y6
-	VMOVUPS     64(R9), Y5
+	VMOVUPS     Y6, 64(R10)
+	VMOVUPS     1600(R9), Y5
 	VBLENDVPS   Y0, Y5, Y1, Y1
-	VMULPS      Y8, Y8, Y5
-	VFMADD231PS Y6, Y6, Y5
-	VFMADD231PS Y1, Y1, Y5
-	VMOVAPS     Y5, Y0
-	VFMADD231PS Y2, Y2, Y0
-	VCMPPS      $0x16, ·dataQuatMax+0(SB), Y0, Y0
-	VMAXPS      ·dataRootMin+0(SB), Y5, Y5
-	VSQRTPS     Y5, Y5
-	VANDPS      ·dataAbsF32+0(SB), Y2, Y10
-	VMINPS      Y5, Y10, Y3
-	VMAXPS      Y5, Y10, Y7
-	VDIVPS      Y7, Y3, Y3
-	VMULPS      Y3, Y3, Y7
-	VMULPS      Y7, Y3, Y11
-	VMOVUPS     ·dataAtanP9+0(SB), Y4
-	VFMADD213PS ·dataAtanP8+0(SB), Y7, Y4
-	VFMADD213PS ·dataAtanP7+0(SB), Y7, Y4
-	VFMADD213PS ·dataAtanP6+0(SB), Y7, Y4
-	VFMADD213PS ·dataAtanP5+0(SB), Y7, Y4
-	VFMADD213PS ·dataAtanP4+0(SB), Y7, Y4
-	VFMADD213PS ·dataAtanP3+0(SB), Y7, Y4
-	VFMADD213PS ·dataAtanP2+0(SB), Y7, Y4
-	VFMADD213PS ·dataAtanP1+0(SB), Y7, Y4
-	VFMADD213PS ·dataAtanP0+0(SB), Y7, Y4
-	VFMADD231PS Y4, Y11, Y3
-	VCMPPS      $0x1e, Y10, Y5, Y10
-	VANDPS      ·dataOne+0(SB), Y10, Y11
-	VANDPS      ·dataSignF32+0(SB), Y10, Y10
-	VXORPS      Y10, Y3, Y3
-	VFMADD231PS ·dataHalfPi2+0(SB), Y11, Y3
-	VFMADD231PS ·dataHalfPi1+0(SB), Y11, Y3
-	VDIVPS      Y5, Y3, Y3
-	VANDPS      ·dataSignF32+0(SB), Y2, Y2
-	VXORPS      Y2, Y3, Y3
-	VADDPS      Y3, Y3, Y3
-	VMULPS      Y8, Y3, Y8
-	VMULPS      Y6, Y3, Y6
-	VMULPS      Y1, Y3, Y3
-	VMOVMSKPS   Y0, R11
-	TESTQ       R11, R11
-	JE          easy3
-	VPCMPEQD    Y1, Y1, Y1
-	VXORPS      Y0, Y1, Y1
-	VMASKMOVPS  Y8, Y1, (AX)
-	VMASKMOVPS  Y6, Y1, (AX)(BX*1)
-	VMASKMOVPS  Y3, Y1, (AX)(BX*2)
-	MOVQ        R10, AX
+	VMOVUPS     Y1, 96(R10)
+	VMULPS      Y8, Y8, Y8
+	VFMADD231PS Y6, Y6, Y8
+	VFMADD231PS Y1, Y1, Y8
+	VMOVUPS     Y8, 128(R10)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	ADDQ        $+192, R10
+	DECQ        R11
+	JNE         vectors2
+	MOVQ        1664(SP), R11
+	SHLQ        $0x05, R11
+	SUBQ        R11, AX
+	SUBQ        R11, CX
+	MOVQ        R9, R10
+	MOVQ        1664(SP), R11
+vectors4:
+	VMOVUPS     128(R10), Y8
+	VMAXPS      ·dataRootMin+0(SB), Y8, Y8
+	VSQRTPS     Y8, Y8
+	VMOVUPS     (R10), Y1
+	VANDPS      ·dataAbsF32+0(SB), Y1, Y1
+	VMINPS      Y8, Y1, Y6
+	VMAXPS      Y8, Y1, Y5
+	VDIVPS      Y5, Y6, Y6
+	VMULPS      Y6, Y6, Y5
+	VMULPS      Y5, Y6, Y0
+	VMOVUPS     ·dataAtanP9+0(SB), Y10
+	VFMADD213PS ·dataAtanP8+0(SB), Y5, Y10
+	VFMADD213PS ·dataAtanP7+0(SB), Y5, Y10
+	VFMADD213PS ·dataAtanP6+0(SB), Y5, Y10
+	VFMADD213PS ·dataAtanP5+0(SB), Y5, Y10
+	VFMADD213PS ·dataAtanP4+0(SB), Y5, Y10
+	VFMADD213PS ·dataAtanP3+0(SB), Y5, Y10
+	VFMADD213PS ·dataAtanP2+0(SB), Y5, Y10
+	VFMADD213PS ·dataAtanP1+0(SB), Y5, Y10
+	VFMADD213PS ·dataAtanP0+0(SB), Y5, Y10
+	VFMADD231PS Y10, Y0, Y6
+	VCMPPS      $0x1e, Y1, Y8, Y1
+	VANDPS      ·dataOne+0(SB), Y1, Y0
+	VANDPS      ·dataSignF32+0(SB), Y1, Y1
+	VXORPS      Y1, Y6, Y6
+	VFMADD231PS ·dataHalfPi2+0(SB), Y0, Y6
+	VFMADD231PS ·dataHalfPi1+0(SB), Y0, Y6
+	VDIVPS      Y8, Y6, Y6
+	VMOVUPS     Y6, 160(R10)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	ADDQ        $+192, R10
+	DECQ        R11
+	JNE         vectors4
+	MOVQ        1664(SP), R11
+	SHLQ        $0x05, R11
+	SUBQ        R11, AX
+	SUBQ        R11, CX
+	MOVQ        R9, R10
+	MOVQ        1664(SP), R11
+vectors6:
+	VMOVUPS     (R10), Y6
+	VMOVUPS     128(R10), Y8
+	VFMADD231PS Y6, Y6, Y8
+	VCMPPS      $0x16, ·dataQuatMax+0(SB), Y8, Y8
+	VANDPS      ·dataSignF32+0(SB), Y6, Y6
+	VMOVUPS     160(R10), Y0
+	VXORPS      Y6, Y0, Y0
+	VADDPS      Y0, Y0, Y0
+	VMOVUPS     32(R10), Y6
+	VMULPS      Y6, Y0, Y6
+	VMOVUPS     64(R10), Y1
+	VMULPS      Y1, Y0, Y1
+	VMOVUPS     96(R10), Y10
+	VMULPS      Y10, Y0, Y0
+	VMOVMSKPS   Y8, R12
+	TESTQ       R12, R12
+	JE          easy8
+	VPCMPEQD    Y10, Y10, Y10
+	VXORPS      Y8, Y10, Y10
+	VMASKMOVPS  Y6, Y10, (AX)
+	VMASKMOVPS  Y1, Y10, (AX)(BX*1)
+	VMASKMOVPS  Y0, Y10, (AX)(BX*2)
+	MOVQ        1672(SP), AX
 	SUBQ        DX, AX
 	LEAQ        8(AX), CX
 	MOVQ        AX, at+40(FP)
 	MOVQ        CX, next+48(FP)
-	MOVQ        R11, hard+56(FP)
+	MOVQ        R12, hard+56(FP)
 	VZEROUPPER
 	RET
-easy3:
-	VMOVUPS Y8, (AX)
-	VMOVUPS Y6, (AX)(BX*1)
-	VMOVUPS Y3, (AX)(BX*2)
+easy8:
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y1, (AX)(BX*1)
+	VMOVUPS Y0, (AX)(BX*2)
+	SUBQ    $+8, DX
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
-	SUBQ    $+8, DX
+	ADDQ    $+192, R10
+	DECQ    R11
+	JNE     vectors6
+	TESTQ   DX, DX
 	JG      loop1
-	SUBQ    DX, R10
-	XORQ    AX, AX
-	MOVQ    R10, at+40(FP)
-	MOVQ    R10, next+48(FP)
-	MOVQ    AX, hard+56(FP)
+	MOVQ    1672(SP), AX
+	SUBQ    DX, AX
+	XORQ    CX, CX
+	MOVQ    AX, at+40(FP)
+	MOVQ    AX, next+48(FP)
+	MOVQ    CX, hard+56(FP)
 	VZEROUPPER
 	RET
 
 // func logSO3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·logSO3F32AVX512(SB), NOSPLIT, $0-64
+TEXT ·logSO3F32AVX512(SB), $448-64
 	VBROADCASTSS ·dataOne+0(SB), Z0
 	VBROADCASTSS ·dataSignF32+0(SB), Z1
-	VBROADCASTSS ·dataQuatMax+0(SB), Z2
-	VBROADCASTSS ·dataRootMin+0(SB), Z3
-	VBROADCASTSS ·dataHalf+0(SB), Z4
-	VBROADCASTSS ·dataAtanP9+0(SB), Z5
-	VBROADCASTSS ·dataAtanP8+0(SB), Z5
-	VBROADCASTSS ·dataAtanP7+0(SB), Z6
-	VBROADCASTSS ·dataAtanP6+0(SB), Z7
-	VBROADCASTSS ·dataAtanP5+0(SB), Z8
+	VBROADCASTSS ·dataRootMin+0(SB), Z2
+	VBROADCASTSS ·dataHalf+0(SB), Z3
+	VBROADCASTSS ·dataAtanP9+0(SB), Z4
+	VBROADCASTSS ·dataAtanP8+0(SB), Z4
+	VBROADCASTSS ·dataAtanP7+0(SB), Z5
+	VBROADCASTSS ·dataAtanP6+0(SB), Z6
+	VBROADCASTSS ·dataAtanP5+0(SB), Z7
+	VBROADCASTSS ·dataAtanP4+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -766,6 +817,8 @@ TEXT ·logSO3F32AVX512(SB), NOSPLIT, $0-64
 	LEAQ         (BX)(BX*2), SI
 	LEAQ         (SI)(BX*2), DI
 	LEAQ         (DI)(BX*2), R8
+	LEAQ         63(SP), R9
+	ANDQ         $-64, R9
 	MOVQ         DX, R9
 loop1:
 	VMOVUPS          (CX)(R8*1), Z9
@@ -810,51 +863,50 @@ loop1:
 	VMULPS           Z23, Z23, Z17
 	VFMADD231PS      Z15, Z15, Z17
 	VFMADD231PS      Z10, Z10, Z17
-	VMOVAPS          Z17, Z14
-	VFMADD231PS      Z18, Z18, Z14
-	VCMPPS           $0x16, Z2, Z14, K1
-	VMAXPS           Z3, Z17, Z17
-	VRSQRT14PS       Z17, Z14
-	VMULPS           Z4, Z14, Z11
-	VMULPS           Z14, Z17, Z22
-	VFNMADD231PS     Z22, Z22, Z17
-	VFMADD231PS      Z11, Z17, Z22
-	VBROADCASTSS     ·dataOne+0(SB), Z17
-	VFNMADD231PS     Z14, Z22, Z17
-	VFMADD231PS      Z14, Z17, Z14
-	VRANGEPS         $0x0b, Z18, Z22, Z17
-	VRANGEPS         $0x0a, Z18, Z22, Z11
-	VDIVPS           Z17, Z11, Z11
-	VMULPS           Z11, Z11, Z12
-	VMULPS           Z12, Z11, Z16
-	VBROADCASTSS     ·dataAtanP9+0(SB), Z20
-	VFMADD213PS      Z5, Z12, Z20
-	VFMADD213PS      Z6, Z12, Z20
-	VFMADD213PS      Z7, Z12, Z20
-	VFMADD213PS      Z8, Z12, Z20
-	VFMADD213PS.BCST ·dataAtanP4+0(SB), Z12, Z20
-	VFMADD213PS.BCST ·dataAtanP3+0(SB), Z12, Z20
-	VFMADD213PS.BCST ·dataAtanP2+0(SB), Z12, Z20
-	VFMADD213PS.BCST ·dataAtanP1+0(SB), Z12, Z20
-	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z12, Z20
-	VFMADD231PS      Z20, Z16, Z11
-	VCMPPS           $0x12, Z22, Z17, K2
-	VPXORD           Z1, Z11, K2, Z11
-	VADDPS.BCST      ·dataHalfPi2+0(SB), Z11, K2, Z11
-	VADDPS.BCST      ·dataHalfPi1+0(SB), Z11, K2, Z11
-	VMULPS           Z14, Z11, Z11
-	VPTERNLOGD       $0x78, Z1, Z18, Z11
-	VADDPS           Z11, Z11, Z11
-	VMULPS           Z23, Z11, Z23
-	VMULPS           Z15, Z11, Z15
-	VMULPS           Z10, Z11, Z11
+	VMAXPS           Z2, Z17, Z14
+	VRSQRT14PS       Z14, Z11
+	VMULPS           Z3, Z11, Z22
+	VMULPS           Z11, Z14, Z12
+	VFNMADD231PS     Z12, Z12, Z14
+	VFMADD231PS      Z22, Z14, Z12
+	VBROADCASTSS     ·dataOne+0(SB), Z14
+	VFNMADD231PS     Z11, Z12, Z14
+	VFMADD231PS      Z11, Z14, Z11
+	VRANGEPS         $0x0b, Z18, Z12, Z14
+	VRANGEPS         $0x0a, Z18, Z12, Z22
+	VDIVPS           Z14, Z22, Z22
+	VMULPS           Z22, Z22, Z16
+	VMULPS           Z16, Z22, Z20
+	VBROADCASTSS     ·dataAtanP9+0(SB), Z9
+	VFMADD213PS      Z4, Z16, Z9
+	VFMADD213PS      Z5, Z16, Z9
+	VFMADD213PS      Z6, Z16, Z9
+	VFMADD213PS      Z7, Z16, Z9
+	VFMADD213PS      Z8, Z16, Z9
+	VFMADD213PS.BCST ·dataAtanP3+0(SB), Z16, Z9
+	VFMADD213PS.BCST ·dataAtanP2+0(SB), Z16, Z9
+	VFMADD213PS.BCST ·dataAtanP1+0(SB), Z16, Z9
+	VFMADD213PS.BCST ·dataAtanP0+0(SB), Z16, Z9
+	VFMADD231PS      Z9, Z20, Z22
+	VCMPPS           $0x12, Z12, Z14, K1
+	VPXORD           Z1, Z22, K1, Z22
+	VADDPS.BCST      ·dataHalfPi2+0(SB), Z22, K1, Z22
+	VADDPS.BCST      ·dataHalfPi1+0(SB), Z22, K1, Z22
+	VMULPS           Z11, Z22, Z22
+	VFMADD231PS      Z18, Z18, Z17
+	VCMPPS.BCST      $0x16, ·dataQuatMax+0(SB), Z17, K1
+	VPTERNLOGD       $0x78, Z1, Z18, Z22
+	VADDPS           Z22, Z22, Z22
+	VMULPS           Z23, Z22, Z23
+	VMULPS           Z15, Z22, Z15
+	VMULPS           Z10, Z22, Z22
 	KMOVW            K1, R10
 	TESTQ            R10, R10
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPS          Z23, K1, (AX)
 	VMOVUPS          Z15, K1, (AX)(BX*1)
-	VMOVUPS          Z11, K1, (AX)(BX*2)
+	VMOVUPS          Z22, K1, (AX)(BX*2)
 	MOVQ             R9, AX
 	SUBQ             DX, AX
 	LEAQ             16(AX), CX
@@ -866,7 +918,7 @@ loop1:
 easy3:
 	VMOVUPS Z23, (AX)
 	VMOVUPS Z15, (AX)(BX*1)
-	VMOVUPS Z11, (AX)(BX*2)
+	VMOVUPS Z22, (AX)(BX*2)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
@@ -880,8 +932,8 @@ easy3:
 	RET
 
 // func logSO3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
-TEXT ·logSO3F64AVX2(SB), $128-64
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·logSO3F64AVX2(SB), $1680-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
@@ -892,146 +944,197 @@ TEXT ·logSO3F64AVX2(SB), $128-64
 	LEAQ (DI)(BX*2), R8
 	LEAQ 31(SP), R9
 	ANDQ $-32, R9
-	MOVQ DX, R10
+	MOVQ DX, 1672(SP)
 loop1:
-	VMOVUPS      (CX)(R8*1), Y0
-	VMOVUPS      (CX)(DI*1), Y1
-	VSUBPD       Y1, Y0, Y2
-	VMOVUPS      (CX)(BX*2), Y3
-	VMOVUPS      (CX)(SI*2), Y4
-	VSUBPD       Y4, Y3, Y5
-	VMOVUPS      (CX)(SI*1), Y6
-	VMOVUPS      (CX)(BX*1), Y7
-	VSUBPD       Y7, Y6, Y8
-	VADDPD       Y6, Y7, Y7
-	VADDPD       Y4, Y3, Y3
-	VADDPD       Y0, Y1, Y1
-	VMOVUPS      (CX)(BX*4), Y0
-	VMOVUPS      (CX)(BX*8), Y4
-	VADDPD       Y4, Y0, Y6
-	VSUBPD       Y4, Y0, Y9
-	VMOVUPS      (CX), Y10
-	VADDPD       ·dataOneF64+0(SB), Y10, Y11
-	VMOVUPS      ·dataOneF64+0(SB), Y12
-	VSUBPD       Y10, Y12, Y12
-	VMOVUPS      Y2, (R9)
-	VADDPD       Y6, Y11, Y2
-	VSUBPD       Y6, Y11, Y11
-	VADDPD       Y9, Y12, Y6
-	VSUBPD       Y9, Y12, Y12
-	VCMPPD       $0x16, Y0, Y4, Y9
-	VMOVUPS      Y2, 32(R9)
-	VBLENDVPD    Y9, Y8, Y5, Y2
-	VMOVUPS      Y8, 64(R9)
-	VBLENDVPD    Y9, Y3, Y7, Y8
-	VBLENDVPD    Y9, Y1, Y6, Y6
-	VBLENDVPD    Y9, Y12, Y1, Y1
-	VMAXPD       Y4, Y0, Y0
-	VCMPPD       $0x12, Y10, Y0, Y0
-	VMOVUPS      (R9), Y10
-	VBLENDVPD    Y0, Y10, Y2, Y2
-	VBLENDVPD    Y0, Y11, Y8, Y8
-	VBLENDVPD    Y0, Y7, Y6, Y6
-	VBLENDVPD    Y0, Y3, Y1, Y1
-	VMOVUPS      32(R9), Y3
-	VMOVUPS      ·dataOneF64+0(SB), Y0
-	VCMPPD       $0x12, Y3, Y0, Y0
-	VBLENDVPD    Y0, Y3, Y2, Y2
-	VBLENDVPD    Y0, Y10, Y8, Y8
-	VBLENDVPD    Y0, Y5, Y6, Y6
-	VMOVUPS      64(R9), Y5
-	VBLENDVPD    Y0, Y5, Y1, Y1
-	VMULPD       Y8, Y8, Y5
-	VFMADD231PD  Y6, Y6, Y5
-	VFMADD231PD  Y1, Y1, Y5
-	VMOVAPS      Y5, Y0
-	VFMADD231PD  Y2, Y2, Y0
-	VCMPPD       $0x16, ·dataQuatMaxF64+0(SB), Y0, Y0
-	VMAXPD       ·dataRootMinF64+0(SB), Y5, Y5
-	VSQRTPD      Y5, Y5
-	VANDPD       ·dataAbsF64+0(SB), Y2, Y10
-	VMINPD       Y5, Y10, Y3
-	VMAXPD       Y10, Y5, Y7
-	VMULPD       ·dataTanHalfF64+0(SB), Y7, Y11
-	VCMPPD       $0x1e, Y11, Y3, Y11
-	VANDPD       ·dataArcNodeF64+0(SB), Y11, Y4
-	VMOVAPS      Y7, Y12
-	VFMADD231PD  Y3, Y4, Y12
-	VFNMADD231PD Y7, Y4, Y3
-	VDIVPD       Y12, Y3, Y3
-	VCMPPD       $0x1e, Y10, Y5, Y10
-	VANDPD       ·dataHalfPi1F64+0(SB), Y10, Y12
-	VANDPD       ·dataSignF64+0(SB), Y10, Y4
-	VANDPD       ·dataArcAngleF64+0(SB), Y11, Y11
-	VORPD        Y4, Y11, Y11
-	VADDPD       Y11, Y12, Y12
-	VMULPD       Y3, Y3, Y11
-	VMULPD       Y11, Y3, Y7
-	VMOVUPS      ·dataArcP7F64+0(SB), Y9
-	VFMADD213PD  ·dataArcP6F64+0(SB), Y11, Y9
-	VFMADD213PD  ·dataArcP5F64+0(SB), Y11, Y9
-	VFMADD213PD  ·dataArcP4F64+0(SB), Y11, Y9
-	VFMADD213PD  ·dataArcP3F64+0(SB), Y11, Y9
-	VFMADD213PD  ·dataArcP2F64+0(SB), Y11, Y9
-	VFMADD213PD  ·dataArcP1F64+0(SB), Y11, Y9
-	VFMADD213PD  ·dataArcP0F64+0(SB), Y11, Y9
-	VFMADD231PD  Y9, Y7, Y3
-	VXORPD       Y4, Y3, Y3
-	VANDPD       ·dataHalfPi2F64+0(SB), Y10, Y10
-	VADDPD       Y10, Y3, Y3
-	VADDPD       Y12, Y3, Y3
-	VDIVPD       Y5, Y3, Y3
-	VANDPD       ·dataSignF64+0(SB), Y2, Y2
-	VXORPD       Y2, Y3, Y3
-	VADDPD       Y3, Y3, Y3
-	VMULPD       Y8, Y3, Y8
-	VMULPD       Y6, Y3, Y6
-	VMULPD       Y1, Y3, Y3
-	VMOVMSKPD    Y0, R11
-	TESTQ        R11, R11
-	JE           easy3
-	VPCMPEQD     Y1, Y1, Y1
-	VXORPD       Y0, Y1, Y1
-	VMASKMOVPD   Y8, Y1, (AX)
-	VMASKMOVPD   Y6, Y1, (AX)(BX*1)
-	VMASKMOVPD   Y3, Y1, (AX)(BX*2)
-	MOVQ         R10, AX
-	SUBQ         DX, AX
-	LEAQ         4(AX), CX
-	MOVQ         AX, at+40(FP)
-	MOVQ         CX, next+48(FP)
-	MOVQ         R11, hard+56(FP)
+	LEAQ    3(DX), R10
+	SHRQ    $0x02, R10
+	MOVQ    $+8, R11
+	CMPQ    R10, R11
+	CMOVQLT R10, R11
+	MOVQ    R11, 1664(SP)
+	MOVQ    R9, R10
+	MOVQ    1664(SP), R11
+vectors2:
+	VMOVUPS     (CX)(R8*1), Y0
+	VMOVUPS     (CX)(DI*1), Y1
+	VSUBPD      Y1, Y0, Y2
+	VMOVUPS     (CX)(BX*2), Y3
+	VMOVUPS     (CX)(SI*2), Y4
+	VSUBPD      Y4, Y3, Y5
+	VMOVUPS     (CX)(SI*1), Y6
+	VMOVUPS     (CX)(BX*1), Y7
+	VSUBPD      Y7, Y6, Y8
+	VADDPD      Y6, Y7, Y7
+	VADDPD      Y4, Y3, Y3
+	VADDPD      Y0, Y1, Y1
+	VMOVUPS     (CX)(BX*4), Y0
+	VMOVUPS     (CX)(BX*8), Y4
+	VADDPD      Y4, Y0, Y6
+	VSUBPD      Y4, Y0, Y9
+	VMOVUPS     (CX), Y10
+	VADDPD      ·dataOneF64+0(SB), Y10, Y11
+	VMOVUPS     ·dataOneF64+0(SB), Y12
+	VSUBPD      Y10, Y12, Y12
+	VMOVUPS     Y2, 1536(R9)
+	VADDPD      Y6, Y11, Y2
+	VSUBPD      Y6, Y11, Y11
+	VADDPD      Y9, Y12, Y6
+	VSUBPD      Y9, Y12, Y12
+	VCMPPD      $0x16, Y0, Y4, Y9
+	VMOVUPS     Y2, 1568(R9)
+	VBLENDVPD   Y9, Y8, Y5, Y2
+	VMOVUPS     Y8, 1600(R9)
+	VBLENDVPD   Y9, Y3, Y7, Y8
+	VBLENDVPD   Y9, Y1, Y6, Y6
+	VBLENDVPD   Y9, Y12, Y1, Y1
+	VMAXPD      Y4, Y0, Y0
+	VCMPPD      $0x12, Y10, Y0, Y0
+	VMOVUPS     1536(R9), Y10
+	VBLENDVPD   Y0, Y10, Y2, Y2
+	VBLENDVPD   Y0, Y11, Y8, Y8
+	VBLENDVPD   Y0, Y7, Y6, Y6
+	VBLENDVPD   Y0, Y3, Y1, Y1
+	VMOVUPS     1568(R9), Y3
+	VMOVUPS     ·dataOneF64+0(SB), Y0
+	VCMPPD      $0x12, Y3, Y0, Y0
+	VBLENDVPD   Y0, Y3, Y2, Y2
+	VMOVUPS     Y2, (R10)
+	VBLENDVPD   Y0, Y10, Y8, Y8
+	VMOVUPS     Y8, 32(R10)
+	VBLENDVPD   Y0, Y5, Y6, Y6
+	VMOVUPS     Y6, 64(R10)
+	VMOVUPS     1600(R9), Y5
+	VBLENDVPD   Y0, Y5, Y1, Y1
+	VMOVUPS     Y1, 96(R10)
+	VMULPD      Y8, Y8, Y8
+	VFMADD231PD Y6, Y6, Y8
+	VFMADD231PD Y1, Y1, Y8
+	VMOVUPS     Y8, 128(R10)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	ADDQ        $+192, R10
+	DECQ        R11
+	JNE         vectors2
+	MOVQ        1664(SP), R11
+	SHLQ        $0x05, R11
+	SUBQ        R11, AX
+	SUBQ        R11, CX
+	MOVQ        R9, R10
+	MOVQ        1664(SP), R11
+vectors4:
+	VMOVUPS      128(R10), Y8
+	VMAXPD       ·dataRootMinF64+0(SB), Y8, Y8
+	VSQRTPD      Y8, Y8
+	VMOVUPS      (R10), Y1
+	VANDPD       ·dataAbsF64+0(SB), Y1, Y1
+	VMINPD       Y8, Y1, Y6
+	VMAXPD       Y1, Y8, Y5
+	VMULPD       ·dataTanHalfF64+0(SB), Y5, Y0
+	VCMPPD       $0x1e, Y0, Y6, Y0
+	VANDPD       ·dataArcNodeF64+0(SB), Y0, Y10
+	VMOVAPS      Y5, Y2
+	VFMADD231PD  Y6, Y10, Y2
+	VFNMADD231PD Y5, Y10, Y6
+	VDIVPD       Y2, Y6, Y6
+	VCMPPD       $0x1e, Y1, Y8, Y1
+	VANDPD       ·dataHalfPi1F64+0(SB), Y1, Y2
+	VANDPD       ·dataSignF64+0(SB), Y1, Y10
+	VANDPD       ·dataArcAngleF64+0(SB), Y0, Y0
+	VORPD        Y10, Y0, Y0
+	VADDPD       Y0, Y2, Y2
+	VMULPD       Y6, Y6, Y0
+	VMULPD       Y0, Y6, Y5
+	VMOVUPS      ·dataArcP7F64+0(SB), Y3
+	VFMADD213PD  ·dataArcP6F64+0(SB), Y0, Y3
+	VFMADD213PD  ·dataArcP5F64+0(SB), Y0, Y3
+	VFMADD213PD  ·dataArcP4F64+0(SB), Y0, Y3
+	VFMADD213PD  ·dataArcP3F64+0(SB), Y0, Y3
+	VFMADD213PD  ·dataArcP2F64+0(SB), Y0, Y3
+	VFMADD213PD  ·dataArcP1F64+0(SB), Y0, Y3
+	VFMADD213PD  ·dataArcP0F64+0(SB), Y0, Y3
+	VFMADD231PD  Y3, Y5, Y6
+	VXORPD       Y10, Y6, Y6
+	VANDPD       ·dataHalfPi2F64+0(SB), Y1, Y1
+	VADDPD       Y1, Y6, Y6
+	VADDPD       Y2, Y6, Y6
+	VDIVPD       Y8, Y6, Y6
+	VMOVUPS      Y6, 160(R10)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	ADDQ         $+192, R10
+	DECQ         R11
+	JNE          vectors4
+	MOVQ         1664(SP), R11
+	SHLQ         $0x05, R11
+	SUBQ         R11, AX
+	SUBQ         R11, CX
+	MOVQ         R9, R10
+	MOVQ         1664(SP), R11
+vectors6:
+	VMOVUPS     (R10), Y6
+	VMOVUPS     128(R10), Y8
+	VFMADD231PD Y6, Y6, Y8
+	VCMPPD      $0x16, ·dataQuatMaxF64+0(SB), Y8, Y8
+	VANDPD      ·dataSignF64+0(SB), Y6, Y6
+	VMOVUPS     160(R10), Y2
+	VXORPD      Y6, Y2, Y2
+	VADDPD      Y2, Y2, Y2
+	VMOVUPS     32(R10), Y6
+	VMULPD      Y6, Y2, Y6
+	VMOVUPS     64(R10), Y1
+	VMULPD      Y1, Y2, Y1
+	VMOVUPS     96(R10), Y10
+	VMULPD      Y10, Y2, Y2
+	VMOVMSKPD   Y8, R12
+	TESTQ       R12, R12
+	JE          easy8
+	VPCMPEQD    Y10, Y10, Y10
+	VXORPD      Y8, Y10, Y10
+	VMASKMOVPD  Y6, Y10, (AX)
+	VMASKMOVPD  Y1, Y10, (AX)(BX*1)
+	VMASKMOVPD  Y2, Y10, (AX)(BX*2)
+	MOVQ        1672(SP), AX
+	SUBQ        DX, AX
+	LEAQ        4(AX), CX
+	MOVQ        AX, at+40(FP)
+	MOVQ        CX, next+48(FP)
+	MOVQ        R12, hard+56(FP)
 	VZEROUPPER
 	RET
-easy3:
-	VMOVUPS Y8, (AX)
-	VMOVUPS Y6, (AX)(BX*1)
-	VMOVUPS Y3, (AX)(BX*2)
+easy8:
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y1, (AX)(BX*1)
+	VMOVUPS Y2, (AX)(BX*2)
+	SUBQ    $+4, DX
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
-	SUBQ    $+4, DX
+	ADDQ    $+192, R10
+	DECQ    R11
+	JNE     vectors6
+	TESTQ   DX, DX
 	JG      loop1
-	SUBQ    DX, R10
-	XORQ    AX, AX
-	MOVQ    R10, at+40(FP)
-	MOVQ    R10, next+48(FP)
-	MOVQ    AX, hard+56(FP)
+	MOVQ    1672(SP), AX
+	SUBQ    DX, AX
+	XORQ    CX, CX
+	MOVQ    AX, at+40(FP)
+	MOVQ    AX, next+48(FP)
+	MOVQ    CX, hard+56(FP)
 	VZEROUPPER
 	RET
 
 // func logSO3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F
-TEXT ·logSO3F64AVX512(SB), NOSPLIT, $0-64
+TEXT ·logSO3F64AVX512(SB), $448-64
 	VBROADCASTSD ·dataOneF64+0(SB), Z0
 	VBROADCASTSD ·dataZero+0(SB), Z1
 	VBROADCASTSD ·dataHalfF64+0(SB), Z2
 	VBROADCASTSD ·dataSignF64+0(SB), Z3
-	VBROADCASTSD ·dataQuatMaxF64+0(SB), Z4
-	VBROADCASTSD ·dataRootMinF64+0(SB), Z5
-	VBROADCASTSD ·dataAbsF64+0(SB), Z6
-	VBROADCASTSD ·dataTanHalfF64+0(SB), Z7
-	VBROADCASTSD ·dataArcNodeF64+0(SB), Z8
-	VBROADCASTSD ·dataArc4F64+0(SB), Z9
+	VBROADCASTSD ·dataRootMinF64+0(SB), Z4
+	VBROADCASTSD ·dataAbsF64+0(SB), Z5
+	VBROADCASTSD ·dataTanHalfF64+0(SB), Z6
+	VBROADCASTSD ·dataArcNodeF64+0(SB), Z7
+	VBROADCASTSD ·dataArc4F64+0(SB), Z8
+	VBROADCASTSD ·dataArcSteepF64+0(SB), Z9
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -1040,6 +1143,8 @@ TEXT ·logSO3F64AVX512(SB), NOSPLIT, $0-64
 	LEAQ         (BX)(BX*2), SI
 	LEAQ         (SI)(BX*2), DI
 	LEAQ         (DI)(BX*2), R8
+	LEAQ         63(SP), R9
+	ANDQ         $-64, R9
 	MOVQ         DX, R9
 loop1:
 	VMOVUPS          (CX)(R8*1), Z10
@@ -1084,67 +1189,66 @@ loop1:
 	VMULPD           Z24, Z24, Z18
 	VFMADD231PD      Z16, Z16, Z18
 	VFMADD231PD      Z11, Z11, Z18
-	VMOVAPS          Z18, Z15
-	VFMADD231PD      Z19, Z19, Z15
-	VCMPPD           $0x16, Z4, Z15, K1
-	VMAXPD           Z5, Z18, Z18
-	VRSQRT14PD       Z18, Z15
-	VMULPD           Z2, Z15, Z12
-	VMULPD           Z15, Z18, Z15
-	VBROADCASTSD     ·dataHalfF64+0(SB), Z23
-	VFNMADD231PD     Z12, Z15, Z23
-	VFMADD231PD      Z23, Z15, Z15
-	VFMADD231PD      Z23, Z12, Z12
-	VFNMADD231PD     Z15, Z15, Z18
-	VFMADD231PD      Z12, Z18, Z15
-	VPANDQ           Z6, Z19, Z18
-	VMINPD           Z15, Z18, Z12
-	VMAXPD           Z18, Z15, Z23
-	VMULPD           Z7, Z23, Z13
-	VCMPPD           $0x1e, Z13, Z12, K2
-	VBLENDMPD        Z8, Z1, K2, Z13
-	VBLENDMPD        Z9, Z1, K2, Z17
-	VMOVAPS          Z23, Z21
-	VFMADD231PD      Z12, Z13, Z21
-	VFNMADD231PD     Z23, Z13, Z12
-	VDIVPD           Z21, Z12, Z12
-	VCMPPD           $0x1e, Z18, Z15, K2
-	VPXORQ.BCST      ·dataArcSteepF64+0(SB), Z17, K2, Z17
-	VMULPD           Z12, Z12, Z18
-	VMULPD           Z18, Z12, Z21
-	VBROADCASTSD     ·dataArcP7F64+0(SB), Z13
-	VFMADD213PD.BCST ·dataArcP6F64+0(SB), Z18, Z13
-	VFMADD213PD.BCST ·dataArcP5F64+0(SB), Z18, Z13
-	VFMADD213PD.BCST ·dataArcP4F64+0(SB), Z18, Z13
-	VFMADD213PD.BCST ·dataArcP3F64+0(SB), Z18, Z13
-	VFMADD213PD.BCST ·dataArcP2F64+0(SB), Z18, Z13
-	VFMADD213PD.BCST ·dataArcP1F64+0(SB), Z18, Z13
-	VFMADD213PD.BCST ·dataArcP0F64+0(SB), Z18, Z13
-	VFMADD231PD      Z13, Z21, Z12
-	VPTERNLOGQ       $0x78, Z3, Z17, Z12
-	VADDPD.BCST      ·dataHalfPi2F64+0(SB), Z12, K2, Z12
-	VMOVUPS          ·dataArcBaseF64+0(SB), Z21
-	VPERMPD          Z21, Z17, Z17
-	VADDPD           Z17, Z12, Z12
-	VRCP14PD         Z15, Z17
-	VBROADCASTSD     ·dataOneF64+0(SB), Z21
-	VFNMADD231PD     Z17, Z15, Z21
-	VFMADD231PD      Z17, Z21, Z17
-	VMULPD           Z17, Z12, Z21
-	VFNMADD231PD     Z21, Z15, Z12
-	VFMADD231PD      Z17, Z12, Z21
-	VPTERNLOGQ       $0x78, Z3, Z19, Z21
-	VADDPD           Z21, Z21, Z21
-	VMULPD           Z24, Z21, Z24
-	VMULPD           Z16, Z21, Z16
-	VMULPD           Z11, Z21, Z21
+	VMAXPD           Z4, Z18, Z15
+	VRSQRT14PD       Z15, Z12
+	VMULPD           Z2, Z12, Z23
+	VMULPD           Z12, Z15, Z12
+	VBROADCASTSD     ·dataHalfF64+0(SB), Z13
+	VFNMADD231PD     Z23, Z12, Z13
+	VFMADD231PD      Z13, Z12, Z12
+	VFMADD231PD      Z13, Z23, Z23
+	VFNMADD231PD     Z12, Z12, Z15
+	VFMADD231PD      Z23, Z15, Z12
+	VPANDQ           Z5, Z19, Z15
+	VMINPD           Z12, Z15, Z23
+	VMAXPD           Z15, Z12, Z13
+	VMULPD           Z6, Z13, Z17
+	VCMPPD           $0x1e, Z17, Z23, K1
+	VBLENDMPD        Z7, Z1, K1, Z17
+	VBLENDMPD        Z8, Z1, K1, Z21
+	VMOVAPS          Z13, Z10
+	VFMADD231PD      Z23, Z17, Z10
+	VFNMADD231PD     Z13, Z17, Z23
+	VDIVPD           Z10, Z23, Z23
+	VCMPPD           $0x1e, Z15, Z12, K1
+	VPXORQ           Z9, Z21, K1, Z21
+	VMULPD           Z23, Z23, Z15
+	VMULPD           Z15, Z23, Z10
+	VBROADCASTSD     ·dataArcP7F64+0(SB), Z17
+	VFMADD213PD.BCST ·dataArcP6F64+0(SB), Z15, Z17
+	VFMADD213PD.BCST ·dataArcP5F64+0(SB), Z15, Z17
+	VFMADD213PD.BCST ·dataArcP4F64+0(SB), Z15, Z17
+	VFMADD213PD.BCST ·dataArcP3F64+0(SB), Z15, Z17
+	VFMADD213PD.BCST ·dataArcP2F64+0(SB), Z15, Z17
+	VFMADD213PD.BCST ·dataArcP1F64+0(SB), Z15, Z17
+	VFMADD213PD.BCST ·dataArcP0F64+0(SB), Z15, Z17
+	VFMADD231PD      Z17, Z10, Z23
+	VPTERNLOGQ       $0x78, Z3, Z21, Z23
+	VADDPD.BCST      ·dataHalfPi2F64+0(SB), Z23, K1, Z23
+	VMOVUPS          ·dataArcBaseF64+0(SB), Z10
+	VPERMPD          Z10, Z21, Z21
+	VADDPD           Z21, Z23, Z23
+	VRCP14PD         Z12, Z21
+	VBROADCASTSD     ·dataOneF64+0(SB), Z10
+	VFNMADD231PD     Z21, Z12, Z10
+	VFMADD231PD      Z21, Z10, Z21
+	VMULPD           Z21, Z23, Z10
+	VFNMADD231PD     Z10, Z12, Z23
+	VFMADD231PD      Z21, Z23, Z10
+	VFMADD231PD      Z19, Z19, Z18
+	VCMPPD.BCST      $0x16, ·dataQuatMaxF64+0(SB), Z18, K1
+	VPTERNLOGQ       $0x78, Z3, Z19, Z10
+	VADDPD           Z10, Z10, Z10
+	VMULPD           Z24, Z10, Z24
+	VMULPD           Z16, Z10, Z16
+	VMULPD           Z11, Z10, Z10
 	KMOVW            K1, R10
 	TESTQ            R10, R10
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPD          Z24, K1, (AX)
 	VMOVUPD          Z16, K1, (AX)(BX*1)
-	VMOVUPD          Z21, K1, (AX)(BX*2)
+	VMOVUPD          Z10, K1, (AX)(BX*2)
 	MOVQ             R9, AX
 	SUBQ             DX, AX
 	LEAQ             8(AX), CX
@@ -1156,7 +1260,7 @@ loop1:
 easy3:
 	VMOVUPS Z24, (AX)
 	VMOVUPS Z16, (AX)(BX*1)
-	VMOVUPS Z21, (AX)(BX*2)
+	VMOVUPS Z10, (AX)(BX*2)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX

@@ -14,12 +14,12 @@ func expSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64
 //go:noescape
 func expSO3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// logSO3F32NEON writes the rotation vectors of n rotation matrices. It takes 28.2 instructions each.
+// logSO3F32NEON writes the rotation vectors of n rotation matrices. It takes 28 instructions each.
 //
 //go:noescape
 func logSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// logSO3F64NEON writes the rotation vectors of n rotation matrices. It takes 59.5 instructions each.
+// logSO3F64NEON writes the rotation vectors of n rotation matrices. It takes 59 instructions each.
 //
 //go:noescape
 func logSO3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)

@@ -88,10 +88,10 @@ DATA se3Consts<>+640(SB)/8, $0xbfe0000000000000 // minusHalfF64
 DATA se3Consts<>+648(SB)/8, $0xbfe0000000000000 // minusHalfF64
 DATA se3Consts<>+656(SB)/8, $0x0000000000000001 // laneWeightsF64
 DATA se3Consts<>+664(SB)/8, $0x0000000000000002 // laneWeightsF64
-DATA se3Consts<>+672(SB)/8, $0x42c8000042c80000 // quatMax
-DATA se3Consts<>+680(SB)/8, $0x42c8000042c80000 // quatMax
-DATA se3Consts<>+688(SB)/8, $0x3a94b43f3a94b43f // atanP9
-DATA se3Consts<>+696(SB)/8, $0x3a94b43f3a94b43f // atanP9
+DATA se3Consts<>+672(SB)/8, $0x3a94b43f3a94b43f // atanP9
+DATA se3Consts<>+680(SB)/8, $0x3a94b43f3a94b43f // atanP9
+DATA se3Consts<>+688(SB)/8, $0x42c8000042c80000 // quatMax
+DATA se3Consts<>+696(SB)/8, $0x42c8000042c80000 // quatMax
 DATA se3Consts<>+704(SB)/8, $0xbbf35076bbf35076 // atanP8
 DATA se3Consts<>+712(SB)/8, $0xbbf35076bbf35076 // atanP8
 DATA se3Consts<>+720(SB)/8, $0x3cba98203cba9820 // atanP7
@@ -110,18 +110,18 @@ DATA se3Consts<>+816(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
 DATA se3Consts<>+824(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
 DATA se3Consts<>+832(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
 DATA se3Consts<>+840(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
-DATA se3Consts<>+848(SB)/8, $0x4059000000000000 // quatMaxF64
-DATA se3Consts<>+856(SB)/8, $0x4059000000000000 // quatMaxF64
-DATA se3Consts<>+864(SB)/8, $0x7fffffffffffffff // absF64
-DATA se3Consts<>+872(SB)/8, $0x7fffffffffffffff // absF64
-DATA se3Consts<>+880(SB)/8, $0x3fd126150efcda4d // tanHalfF64
-DATA se3Consts<>+888(SB)/8, $0x3fd126150efcda4d // tanHalfF64
-DATA se3Consts<>+896(SB)/8, $0x3fe279a820f7a28b // arcNodeF64
-DATA se3Consts<>+904(SB)/8, $0x3fe279a820f7a28b // arcNodeF64
-DATA se3Consts<>+912(SB)/8, $0x3fe0c152dcbb0510 // arcAngleF64
-DATA se3Consts<>+920(SB)/8, $0x3fe0c152dcbb0510 // arcAngleF64
-DATA se3Consts<>+928(SB)/8, $0x3fa6c6d6d0627cd3 // arcP7F64
-DATA se3Consts<>+936(SB)/8, $0x3fa6c6d6d0627cd3 // arcP7F64
+DATA se3Consts<>+848(SB)/8, $0x7fffffffffffffff // absF64
+DATA se3Consts<>+856(SB)/8, $0x7fffffffffffffff // absF64
+DATA se3Consts<>+864(SB)/8, $0x3fd126150efcda4d // tanHalfF64
+DATA se3Consts<>+872(SB)/8, $0x3fd126150efcda4d // tanHalfF64
+DATA se3Consts<>+880(SB)/8, $0x3fe279a820f7a28b // arcNodeF64
+DATA se3Consts<>+888(SB)/8, $0x3fe279a820f7a28b // arcNodeF64
+DATA se3Consts<>+896(SB)/8, $0x3fe0c152dcbb0510 // arcAngleF64
+DATA se3Consts<>+904(SB)/8, $0x3fe0c152dcbb0510 // arcAngleF64
+DATA se3Consts<>+912(SB)/8, $0x3fa6c6d6d0627cd3 // arcP7F64
+DATA se3Consts<>+920(SB)/8, $0x3fa6c6d6d0627cd3 // arcP7F64
+DATA se3Consts<>+928(SB)/8, $0x4059000000000000 // quatMaxF64
+DATA se3Consts<>+936(SB)/8, $0x4059000000000000 // quatMaxF64
 DATA se3Consts<>+944(SB)/8, $0xbfb09abe5eab2b10 // arcP6F64
 DATA se3Consts<>+952(SB)/8, $0xbfb09abe5eab2b10 // arcP6F64
 DATA se3Consts<>+960(SB)/8, $0x3fb3a8fdaed8bd65 // arcP5F64
@@ -713,7 +713,7 @@ hard:
 	RET
 
 // func logSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
-TEXT ·logSO3F32NEON(SB), NOSPLIT, $0-64
+TEXT ·logSO3F32NEON(SB), 0, $104-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
@@ -725,14 +725,14 @@ TEXT ·logSO3F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R7, R8
 	FMOVQ 16(R4), F0
 	FMOVQ 32(R4), F1
-	FMOVQ 672(R4), F2
-	FMOVQ 64(R4), F3
-	FMOVQ (R4), F4
-	FMOVQ 688(R4), F5
-	FMOVQ 128(R4), F6
-	FMOVQ 112(R4), F7
+	FMOVQ 64(R4), F2
+	FMOVQ (R4), F3
+	FMOVQ 672(R4), F4
+	FMOVQ 128(R4), F5
+	FMOVQ 112(R4), F6
+	FMOVQ 688(R4), F7
 loop:
-	// 113 instructions for 4 matrices, 28.25 each
+	// 112 instructions for 4 matrices, 28 each
 	ADD R8, R1, R9
 	FMOVQ (R9), F8
 	ADD R7, R1, R9
@@ -787,23 +787,19 @@ loop:
 	WORD $0x6e37dee8 // fmul v8.4s, v23.4s, v23.4s
 	VFMLA V14.S4, V14.S4, V8.S4
 	VFMLA V9.S4, V9.S4, V8.S4
-	VMOV V8.B16, V10.B16
-	VFMLA V22.S4, V22.S4, V10.S4
-	WORD $0x6e2ae44a // fcmge v10.4s, v2.4s, v10.4s
-	WORD $0x6e20594a // mvn v10.16b, v10.16b
-	WORD $0x6ea3e50b // fcmgt v11.4s, v8.4s, v3.4s
-	VBSL V3.B16, V8.B16, V11.B16
-	WORD $0x6ea1f96b // fsqrt v11.4s, v11.4s
-	VAND V4.B16, V22.B16, V8.B16
-	WORD $0x6ea8e56c // fcmgt v12.4s, v11.4s, v8.4s
-	VBSL V11.B16, V8.B16, V12.B16
-	WORD $0x6eabe50d // fcmgt v13.4s, v8.4s, v11.4s
-	VBSL V11.B16, V8.B16, V13.B16
+	WORD $0x6ea2e50a // fcmgt v10.4s, v8.4s, v2.4s
+	VBSL V2.B16, V8.B16, V10.B16
+	WORD $0x6ea1f94a // fsqrt v10.4s, v10.4s
+	VAND V3.B16, V22.B16, V11.B16
+	WORD $0x6eabe54c // fcmgt v12.4s, v10.4s, v11.4s
+	VBSL V10.B16, V11.B16, V12.B16
+	WORD $0x6eaae56d // fcmgt v13.4s, v11.4s, v10.4s
+	VBSL V10.B16, V11.B16, V13.B16
 	WORD $0x6e2dfd8c // fdiv v12.4s, v12.4s, v13.4s
 	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
 	WORD $0x6e2ddd8f // fmul v15.4s, v12.4s, v13.4s
 	FMOVQ 704(R4), F16
-	VFMLA V13.S4, V5.S4, V16.S4
+	VFMLA V13.S4, V4.S4, V16.S4
 	FMOVQ 720(R4), F17
 	VFMLA V13.S4, V16.S4, V17.S4
 	FMOVQ 736(R4), F16
@@ -821,21 +817,24 @@ loop:
 	FMOVQ 832(R4), F16
 	VFMLA V13.S4, V17.S4, V16.S4
 	VFMLA V16.S4, V15.S4, V12.S4
-	WORD $0x6ea8e568 // fcmgt v8.4s, v11.4s, v8.4s
-	VAND V0.B16, V8.B16, V13.B16
-	VAND V1.B16, V8.B16, V8.B16
-	VEOR V8.B16, V12.B16, V12.B16
+	WORD $0x6eabe54b // fcmgt v11.4s, v10.4s, v11.4s
+	VAND V0.B16, V11.B16, V13.B16
+	VAND V1.B16, V11.B16, V11.B16
+	VEOR V11.B16, V12.B16, V12.B16
+	VFMLA V5.S4, V13.S4, V12.S4
 	VFMLA V6.S4, V13.S4, V12.S4
-	VFMLA V7.S4, V13.S4, V12.S4
-	WORD $0x6e2bfd8c // fdiv v12.4s, v12.4s, v11.4s
+	WORD $0x6e2afd8c // fdiv v12.4s, v12.4s, v10.4s
+	VFMLA V22.S4, V22.S4, V8.S4
+	WORD $0x6e28e4e8 // fcmge v8.4s, v7.4s, v8.4s
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
 	VAND V1.B16, V22.B16, V22.B16
 	VEOR V22.B16, V12.B16, V12.B16
 	WORD $0x4e2cd58c // fadd v12.4s, v12.4s, v12.4s
 	WORD $0x6e37dd97 // fmul v23.4s, v12.4s, v23.4s
 	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
 	WORD $0x6e29dd8c // fmul v12.4s, v12.4s, v9.4s
-	WORD $0x6eb0a948 // umaxv s8, v10.4s
-	FMOVS F8, R9
+	WORD $0x6eb0a909 // umaxv s9, v8.4s
+	FMOVS F9, R9
 	CBNZ R9, hard
 	FMOVQ F23, (R0)
 	ADD R5, R0, R9
@@ -853,24 +852,24 @@ loop:
 	MOVD ZR, hard+56(FP)
 	RET
 hard:
-	FMOVQ (R0), F8
-	VBIF V10.B16, V23.B16, V8.B16
-	FMOVQ F8, (R0)
+	FMOVQ (R0), F9
+	VBIF V8.B16, V23.B16, V9.B16
+	FMOVQ F9, (R0)
 	ADD R5, R0, R9
-	FMOVQ (R9), F8
-	VBIF V10.B16, V14.B16, V8.B16
+	FMOVQ (R9), F9
+	VBIF V8.B16, V14.B16, V9.B16
 	ADD R5, R0, R9
-	FMOVQ F8, (R9)
+	FMOVQ F9, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ (R9), F8
-	VBIF V10.B16, V12.B16, V8.B16
+	FMOVQ (R9), F9
+	VBIF V8.B16, V12.B16, V9.B16
 	ADD R5<<1, R0, R9
-	FMOVQ F8, (R9)
+	FMOVQ F9, (R9)
 	MOVD ZR, R9
-	FMOVQ 288(R4), F8
-	VAND V10.B16, V8.B16, V8.B16
-	WORD $0x4eb1b909 // addv s9, v8.4s
-	FMOVD F9, R10
+	FMOVQ 288(R4), F9
+	VAND V8.B16, V9.B16, V9.B16
+	WORD $0x4eb1b92a // addv s10, v9.4s
+	FMOVD F10, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	SUB R2, R3, R3
@@ -881,7 +880,7 @@ hard:
 	RET
 
 // func logSO3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
-TEXT ·logSO3F64NEON(SB), NOSPLIT, $0-64
+TEXT ·logSO3F64NEON(SB), 0, $104-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
@@ -893,17 +892,17 @@ TEXT ·logSO3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R7, R8
 	FMOVQ 464(R4), F0
 	FMOVQ 304(R4), F1
-	FMOVQ 848(R4), F2
-	FMOVQ 336(R4), F3
+	FMOVQ 336(R4), F2
+	FMOVQ 848(R4), F3
 	FMOVQ 864(R4), F4
 	FMOVQ 880(R4), F5
-	FMOVQ 896(R4), F6
-	FMOVQ 384(R4), F7
+	FMOVQ 384(R4), F6
+	FMOVQ 896(R4), F7
 	FMOVQ 912(R4), F8
-	FMOVQ 928(R4), F9
-	FMOVQ 400(R4), F10
+	FMOVQ 400(R4), F9
+	FMOVQ 928(R4), F10
 loop:
-	// 119 instructions for 2 matrices, 59.5 each
+	// 118 instructions for 2 matrices, 59 each
 	ADD R8, R1, R9
 	FMOVQ (R9), F11
 	ADD R7, R1, R9
@@ -958,35 +957,31 @@ loop:
 	WORD $0x6e7adf4b // fmul v11.2d, v26.2d, v26.2d
 	VFMLA V17.D2, V17.D2, V11.D2
 	VFMLA V12.D2, V12.D2, V11.D2
-	VMOV V11.B16, V13.B16
-	VFMLA V25.D2, V25.D2, V13.D2
-	WORD $0x6e6de44d // fcmge v13.2d, v2.2d, v13.2d
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x6ee3e56e // fcmgt v14.2d, v11.2d, v3.2d
-	VBSL V3.B16, V11.B16, V14.B16
-	WORD $0x6ee1f9ce // fsqrt v14.2d, v14.2d
-	VAND V4.B16, V25.B16, V11.B16
-	WORD $0x6eebe5cf // fcmgt v15.2d, v14.2d, v11.2d
-	VBSL V14.B16, V11.B16, V15.B16
-	WORD $0x6eebe5d0 // fcmgt v16.2d, v14.2d, v11.2d
-	VBSL V11.B16, V14.B16, V16.B16
-	WORD $0x6e65de12 // fmul v18.2d, v16.2d, v5.2d
+	WORD $0x6ee2e56d // fcmgt v13.2d, v11.2d, v2.2d
+	VBSL V2.B16, V11.B16, V13.B16
+	WORD $0x6ee1f9ad // fsqrt v13.2d, v13.2d
+	VAND V3.B16, V25.B16, V14.B16
+	WORD $0x6eeee5af // fcmgt v15.2d, v13.2d, v14.2d
+	VBSL V13.B16, V14.B16, V15.B16
+	WORD $0x6eeee5b0 // fcmgt v16.2d, v13.2d, v14.2d
+	VBSL V14.B16, V13.B16, V16.B16
+	WORD $0x6e64de12 // fmul v18.2d, v16.2d, v4.2d
 	WORD $0x6ef2e5f2 // fcmgt v18.2d, v15.2d, v18.2d
-	VAND V6.B16, V18.B16, V19.B16
+	VAND V5.B16, V18.B16, V19.B16
 	VMOV V16.B16, V20.B16
 	VFMLA V15.D2, V19.D2, V20.D2
 	VFMLS V16.D2, V19.D2, V15.D2
 	WORD $0x6e74fdef // fdiv v15.2d, v15.2d, v20.2d
-	WORD $0x6eebe5cb // fcmgt v11.2d, v14.2d, v11.2d
-	VAND V7.B16, V11.B16, V16.B16
-	VAND V1.B16, V11.B16, V19.B16
-	VAND V8.B16, V18.B16, V18.B16
+	WORD $0x6eeee5ae // fcmgt v14.2d, v13.2d, v14.2d
+	VAND V6.B16, V14.B16, V16.B16
+	VAND V1.B16, V14.B16, V19.B16
+	VAND V7.B16, V18.B16, V18.B16
 	VORR V19.B16, V18.B16, V18.B16
 	WORD $0x4e72d610 // fadd v16.2d, v16.2d, v18.2d
 	WORD $0x6e6fddf2 // fmul v18.2d, v15.2d, v15.2d
 	WORD $0x6e72ddf4 // fmul v20.2d, v15.2d, v18.2d
 	FMOVQ 944(R4), F21
-	VFMLA V18.D2, V9.D2, V21.D2
+	VFMLA V18.D2, V8.D2, V21.D2
 	FMOVQ 960(R4), F22
 	VFMLA V18.D2, V21.D2, V22.D2
 	FMOVQ 976(R4), F21
@@ -1001,18 +996,21 @@ loop:
 	VFMLA V18.D2, V22.D2, V21.D2
 	VFMLA V21.D2, V20.D2, V15.D2
 	VEOR V19.B16, V15.B16, V15.B16
-	VAND V10.B16, V11.B16, V11.B16
-	WORD $0x4e6bd5ef // fadd v15.2d, v15.2d, v11.2d
+	VAND V9.B16, V14.B16, V14.B16
+	WORD $0x4e6ed5ef // fadd v15.2d, v15.2d, v14.2d
 	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
-	WORD $0x6e6efdef // fdiv v15.2d, v15.2d, v14.2d
+	WORD $0x6e6dfdef // fdiv v15.2d, v15.2d, v13.2d
+	VFMLA V25.D2, V25.D2, V11.D2
+	WORD $0x6e6be54b // fcmge v11.2d, v10.2d, v11.2d
+	WORD $0x6e20596b // mvn v11.16b, v11.16b
 	VAND V1.B16, V25.B16, V25.B16
 	VEOR V25.B16, V15.B16, V15.B16
 	WORD $0x4e6fd5ef // fadd v15.2d, v15.2d, v15.2d
 	WORD $0x6e7addfa // fmul v26.2d, v15.2d, v26.2d
 	WORD $0x6e71ddf1 // fmul v17.2d, v15.2d, v17.2d
 	WORD $0x6e6cddef // fmul v15.2d, v15.2d, v12.2d
-	WORD $0x6eb0a9ab // umaxv s11, v13.4s
-	FMOVS F11, R9
+	WORD $0x6eb0a96c // umaxv s12, v11.4s
+	FMOVS F12, R9
 	CBNZ R9, hard
 	FMOVQ F26, (R0)
 	ADD R5, R0, R9
@@ -1030,24 +1028,24 @@ loop:
 	MOVD ZR, hard+56(FP)
 	RET
 hard:
-	FMOVQ (R0), F11
-	VBIF V13.B16, V26.B16, V11.B16
-	FMOVQ F11, (R0)
+	FMOVQ (R0), F12
+	VBIF V11.B16, V26.B16, V12.B16
+	FMOVQ F12, (R0)
 	ADD R5, R0, R9
-	FMOVQ (R9), F11
-	VBIF V13.B16, V17.B16, V11.B16
+	FMOVQ (R9), F12
+	VBIF V11.B16, V17.B16, V12.B16
 	ADD R5, R0, R9
-	FMOVQ F11, (R9)
+	FMOVQ F12, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ (R9), F11
-	VBIF V13.B16, V15.B16, V11.B16
+	FMOVQ (R9), F12
+	VBIF V11.B16, V15.B16, V12.B16
 	ADD R5<<1, R0, R9
-	FMOVQ F11, (R9)
+	FMOVQ F12, (R9)
 	MOVD ZR, R9
-	FMOVQ 656(R4), F11
-	VAND V13.B16, V11.B16, V11.B16
-	WORD $0x5ef1b96c // addp d12, v11.2d
-	FMOVD F12, R10
+	FMOVQ 656(R4), F12
+	VAND V11.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98d // addp d13, v12.2d
+	FMOVD F13, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	SUB R2, R3, R3
@@ -1721,7 +1719,7 @@ TEXT ·leftJacobianInvSO3F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1104(R4), F2
 	FMOVQ 320(R4), F3
 	FMOVQ 1136(R4), F4
-	FMOVQ 864(R4), F5
+	FMOVQ 848(R4), F5
 	FMOVQ 352(R4), F6
 	FMOVQ 368(R4), F7
 	FMOVQ 384(R4), F8
@@ -2101,7 +2099,7 @@ loop:
 	VFMLA V21.S4, V21.S4, V12.S4
 	VMOV V12.B16, V13.B16
 	VFMLA V16.S4, V16.S4, V13.S4
-	FMOVQ 672(R5), F14
+	FMOVQ 688(R5), F14
 	WORD $0x6e2de5cd // fcmge v13.4s, v14.4s, v13.4s
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
 	VORR V13.B16, V15.B16, V15.B16
@@ -2118,7 +2116,7 @@ loop:
 	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
 	WORD $0x6e31ddb4 // fmul v20.4s, v13.4s, v17.4s
 	FMOVQ 704(R5), F22
-	FMOVQ 688(R5), F23
+	FMOVQ 672(R5), F23
 	VFMLA V17.S4, V23.S4, V22.S4
 	FMOVQ 720(R5), F23
 	VFMLA V17.S4, V22.S4, V23.S4
@@ -2209,7 +2207,7 @@ TEXT ·composeSO3F64NEON(SB), NOSPLIT, $0-64
 	LSL $3, R6
 	FMOVQ 304(R5), F0
 	FMOVQ 1136(R5), F1
-	FMOVQ 864(R5), F2
+	FMOVQ 848(R5), F2
 	FMOVQ 384(R5), F3
 	FMOVQ 400(R5), F4
 	FMOVQ 320(R5), F5
@@ -2389,7 +2387,7 @@ loop:
 	VFMLA V20.D2, V20.D2, V12.D2
 	VMOV V12.B16, V13.B16
 	VFMLA V15.D2, V15.D2, V13.D2
-	FMOVQ 848(R5), F14
+	FMOVQ 928(R5), F14
 	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
 	VORR V13.B16, V16.B16, V16.B16
@@ -2402,10 +2400,10 @@ loop:
 	VBSL V14.B16, V12.B16, V13.B16
 	WORD $0x6eece5d1 // fcmgt v17.2d, v14.2d, v12.2d
 	VBSL V12.B16, V14.B16, V17.B16
-	FMOVQ 880(R5), F21
+	FMOVQ 864(R5), F21
 	WORD $0x6e75de36 // fmul v22.2d, v17.2d, v21.2d
 	WORD $0x6ef6e5b6 // fcmgt v22.2d, v13.2d, v22.2d
-	FMOVQ 896(R5), F21
+	FMOVQ 880(R5), F21
 	VAND V21.B16, V22.B16, V23.B16
 	VMOV V17.B16, V21.B16
 	VFMLA V13.D2, V23.D2, V21.D2
@@ -2414,14 +2412,14 @@ loop:
 	WORD $0x6eece5cc // fcmgt v12.2d, v14.2d, v12.2d
 	VAND V3.B16, V12.B16, V17.B16
 	VAND V0.B16, V12.B16, V21.B16
-	FMOVQ 912(R5), F23
+	FMOVQ 896(R5), F23
 	VAND V23.B16, V22.B16, V22.B16
 	VORR V21.B16, V22.B16, V22.B16
 	WORD $0x4e76d631 // fadd v17.2d, v17.2d, v22.2d
 	WORD $0x6e6dddb6 // fmul v22.2d, v13.2d, v13.2d
 	WORD $0x6e76ddb7 // fmul v23.2d, v13.2d, v22.2d
 	FMOVQ 944(R5), F24
-	FMOVQ 928(R5), F25
+	FMOVQ 912(R5), F25
 	VFMLA V22.D2, V25.D2, V24.D2
 	FMOVQ 960(R5), F25
 	VFMLA V22.D2, V24.D2, V25.D2
@@ -3295,10 +3293,10 @@ TEXT ·logSE3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 256(R4), F1
 	FMOVQ 32(R4), F2
 	FMOVQ 1072(R4), F3
-	FMOVQ 672(R4), F4
+	FMOVQ 688(R4), F4
 	FMOVQ 64(R4), F5
 	FMOVQ (R4), F6
-	FMOVQ 688(R4), F7
+	FMOVQ 672(R4), F7
 	FMOVQ 128(R4), F8
 	FMOVQ 112(R4), F9
 loop:
@@ -3527,14 +3525,14 @@ TEXT ·logSE3F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 640(R4), F1
 	FMOVQ 304(R4), F2
 	FMOVQ 1104(R4), F3
-	FMOVQ 848(R4), F4
+	FMOVQ 928(R4), F4
 	FMOVQ 336(R4), F5
-	FMOVQ 864(R4), F6
-	FMOVQ 880(R4), F7
-	FMOVQ 896(R4), F8
+	FMOVQ 848(R4), F6
+	FMOVQ 864(R4), F7
+	FMOVQ 880(R4), F8
 	FMOVQ 384(R4), F9
-	FMOVQ 912(R4), F10
-	FMOVQ 928(R4), F11
+	FMOVQ 896(R4), F10
+	FMOVQ 912(R4), F11
 loop:
 	// 165 instructions for 2 matrices, 82.5 each
 	ADD R9, R1, R11
@@ -4061,7 +4059,7 @@ loop:
 	VFMLA V13.S4, V13.S4, V6.S4
 	VMOV V6.B16, V9.B16
 	VFMLA V3.S4, V3.S4, V9.S4
-	FMOVQ 672(R5), F10
+	FMOVQ 688(R5), F10
 	WORD $0x6e29e549 // fcmge v9.4s, v10.4s, v9.4s
 	WORD $0x6e205929 // mvn v9.16b, v9.16b
 	VORR V9.B16, V8.B16, V8.B16
@@ -4078,7 +4076,7 @@ loop:
 	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
 	WORD $0x6e2bdd2c // fmul v12.4s, v9.4s, v11.4s
 	FMOVQ 704(R5), F15
-	FMOVQ 688(R5), F16
+	FMOVQ 672(R5), F16
 	VFMLA V11.S4, V16.S4, V15.S4
 	FMOVQ 720(R5), F16
 	VFMLA V11.S4, V15.S4, V16.S4
@@ -4247,7 +4245,7 @@ loop:
 	WORD $0x6e205908 // mvn v8.16b, v8.16b
 	WORD $0x6ee1f887 // fsqrt v7.2d, v4.2d
 	WORD $0x6e62dce7 // fmul v7.2d, v7.2d, v2.2d
-	FMOVQ 864(R5), F9
+	FMOVQ 848(R5), F9
 	VAND V9.B16, V7.B16, V10.B16
 	FMOVQ 368(R5), F9
 	FMOVQ 352(R5), F11
@@ -4363,7 +4361,7 @@ loop:
 	VORR V15.B16, V8.B16, V8.B16
 	WORD $0x6ee1f8ad // fsqrt v13.2d, v5.2d
 	WORD $0x6e62ddad // fmul v13.2d, v13.2d, v2.2d
-	FMOVQ 864(R5), F15
+	FMOVQ 848(R5), F15
 	VAND V15.B16, V13.B16, V16.B16
 	FMOVQ 368(R5), F15
 	FMOVQ 352(R5), F17
@@ -4528,7 +4526,7 @@ loop:
 	VFMLA V12.D2, V12.D2, V7.D2
 	VMOV V7.B16, V9.B16
 	VFMLA V3.D2, V3.D2, V9.D2
-	FMOVQ 848(R5), F10
+	FMOVQ 928(R5), F10
 	WORD $0x6e69e549 // fcmge v9.2d, v10.2d, v9.2d
 	WORD $0x6e205929 // mvn v9.16b, v9.16b
 	VORR V9.B16, V8.B16, V8.B16
@@ -4536,16 +4534,16 @@ loop:
 	WORD $0x6ee9e4ea // fcmgt v10.2d, v7.2d, v9.2d
 	VBSL V9.B16, V7.B16, V10.B16
 	WORD $0x6ee1f94a // fsqrt v10.2d, v10.2d
-	FMOVQ 864(R5), F7
+	FMOVQ 848(R5), F7
 	VAND V7.B16, V3.B16, V9.B16
 	WORD $0x6ee9e547 // fcmgt v7.2d, v10.2d, v9.2d
 	VBSL V10.B16, V9.B16, V7.B16
 	WORD $0x6ee9e54b // fcmgt v11.2d, v10.2d, v9.2d
 	VBSL V9.B16, V10.B16, V11.B16
-	FMOVQ 880(R5), F13
+	FMOVQ 864(R5), F13
 	WORD $0x6e6ddd6f // fmul v15.2d, v11.2d, v13.2d
 	WORD $0x6eefe4ef // fcmgt v15.2d, v7.2d, v15.2d
-	FMOVQ 896(R5), F13
+	FMOVQ 880(R5), F13
 	VAND V13.B16, V15.B16, V16.B16
 	VMOV V11.B16, V13.B16
 	VFMLA V7.D2, V16.D2, V13.D2
@@ -4555,14 +4553,14 @@ loop:
 	FMOVQ 384(R5), F11
 	VAND V11.B16, V9.B16, V13.B16
 	VAND V0.B16, V9.B16, V11.B16
-	FMOVQ 912(R5), F16
+	FMOVQ 896(R5), F16
 	VAND V16.B16, V15.B16, V15.B16
 	VORR V11.B16, V15.B16, V15.B16
 	WORD $0x4e6fd5ad // fadd v13.2d, v13.2d, v15.2d
 	WORD $0x6e67dcef // fmul v15.2d, v7.2d, v7.2d
 	WORD $0x6e6fdcf0 // fmul v16.2d, v7.2d, v15.2d
 	FMOVQ 944(R5), F17
-	FMOVQ 928(R5), F19
+	FMOVQ 912(R5), F19
 	VFMLA V15.D2, V19.D2, V17.D2
 	FMOVQ 960(R5), F19
 	VFMLA V15.D2, V17.D2, V19.D2
@@ -6680,7 +6678,7 @@ loop:
 	WORD $0x6e205908 // mvn v8.16b, v8.16b
 	WORD $0x6ee1f887 // fsqrt v7.2d, v4.2d
 	WORD $0x6e62dce7 // fmul v7.2d, v7.2d, v2.2d
-	FMOVQ 864(R4), F9
+	FMOVQ 848(R4), F9
 	VAND V9.B16, V7.B16, V10.B16
 	FMOVQ 368(R4), F9
 	FMOVQ 352(R4), F11
