@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -132,6 +133,7 @@ func TestDepthwiseSlices(t *testing.T) {
 					require.True(t, testkit.SameBits(out, sorted), "%s c=%d, checked", name, c)
 					if !race.Enabled {
 						require.Zero(t, testing.AllocsPerRun(10, func() { DepthwiseF32(out, f, w, offsets, ix, ps, c, mean) }))
+						require.Zero(t, testing.AllocsPerRun(10, func() { DepthwiseRowsF32(out, f, w, checked, c, mean) }))
 					}
 				}
 				for _, bad := range []int32{-1, int32(points)} {
@@ -139,6 +141,42 @@ func TestDepthwiseSlices(t *testing.T) {
 					evil[rng.IntN(len(evil))] = bad
 					require.Panics(t, func() { DepthwiseF32(make([]float32, rows*c), f, w, offsets, evil, ps, c, false) })
 				}
+			}
+		}
+	})
+}
+
+// TestDepthwiseListsAtOnce: calls that find no lists yet, at the same time, and calls with other channels after them compute the same bits.
+func TestDepthwiseListsAtOnce(t *testing.T) {
+	row, repeats := depthwiseSliceRow, depthwiseSliceRepeats
+	t.Cleanup(func() { depthwiseSliceRow, depthwiseSliceRepeats = row, repeats })
+	depthwiseSliceRow, depthwiseSliceRepeats = 0, 1
+	const points, poses = 700, 40
+	eachLevel(t, func(t *testing.T) {
+		rng := testkit.Rand(46)
+		offsets, index, pose := longRuns(rng, points, poses)
+		for _, c := range []int{64, 100} {
+			f, w := testkit.Normal[float32](rng, points*c), testkit.Normal[float32](rng, poses*c)
+			checked := NewDepthwiseRows(offsets, index, pose, nil, points, poses)
+			outs := make([][]float32, 4)
+			var group sync.WaitGroup
+			for i := range outs {
+				outs[i] = make([]float32, (len(offsets)-1)*c)
+				group.Go(func() { DepthwiseRowsF32(outs[i], f, w, checked, c, false) })
+			}
+			group.Wait()
+			if level == AVX2 {
+				require.NotNil(t, checked.lists.Load())
+			}
+			for _, wide := range []int{c, c + 32} {
+				f, w := testkit.Normal[float32](rng, points*wide), testkit.Normal[float32](rng, poses*wide)
+				out := make([]float32, (len(offsets)-1)*wide)
+				DepthwiseRowsF32(out, f, w, checked, wide, true)
+				require.True(t, testkit.SameBits(out, rowByRow(f, w, offsets, checked.index, checked.pose, wide, true)))
+			}
+			want := rowByRow(f, w, offsets, checked.index, checked.pose, c, false)
+			for _, out := range outs {
+				require.True(t, testkit.SameBits(out, want))
 			}
 		}
 	})

@@ -34,13 +34,10 @@ var placePairs = 1 << 21
 // 512 KiB.
 var placeLong, placePart = 1024, 256
 
-// placeGroup is six rows with the same poses, from row lo on. Their places start at entry at.
-type placeGroup struct{ lo, at int }
-
 // placeOf returns the row of a slice that holds row i, with three left out after every 64.
 func placeOf(i int) int { return i + i/placeRun*3 }
 
-// runPlaces is runSliced for AVX2.
+// runPlaces is runSliced for AVX2. The lists of a neighbourhood that was checked are made once: to write them takes a twentieth of a call.
 func (d *depthwiseRun) runPlaces(s *depthwiseScratch, out, f, w []float32, offsets []int, index, pose []int32) {
 	whole, c := d.wide(), d.c
 	points, poses, rows := len(f)/c, len(w)/c, len(offsets)-1
@@ -51,17 +48,27 @@ func (d *depthwiseRun) runPlaces(s *depthwiseScratch, out, f, w []float32, offse
 	part.f, part.w = unsafe.Pointer(first(s.f)), unsafe.Pointer(first(s.w))
 	chunks := (len(index) + placePairs - 1) / placePairs
 	for lo := 0; lo < rows; {
-		hi, most := lo, 0
-		for hi < rows && (hi == lo || offsets[hi+1]-offsets[lo] <= len(index)/chunks+most) {
-			most = max(most, offsets[hi+1]-offsets[hi])
-			hi++
+		lists, hi := &s.lists, lo
+		if d.checked != &s.rows {
+			lists, hi = d.keptLists(), rows
+		} else {
+			lists.most = 0
+			for hi < rows && (hi == lo || offsets[hi+1]-offsets[lo] <= len(index)/chunks+lists.most) {
+				lists.most = max(lists.most, offsets[hi+1]-offsets[hi])
+				hi++
+			}
+			d.list(lists, offsets, index, pose, lo, hi)
 		}
-		d.places(s, out, offsets, index, pose, lo, hi, most > placeLong)
+		// Rows in no group are computed over all channels where they lie: a row by itself has too few sums in a slice.
+		for _, o := range lists.others {
+			a, b := offsets[o[0]]-offsets[0], offsets[o[1]]-offsets[0]
+			d.chunk(out[o[0]*d.width:], offsets[o[0]:o[1]+1], index[a:b], pose[a:b], d.checked.same[o[0]:o[1]], true)
+		}
 		for j := 0; j < whole; j += placeSlice {
 			part.c = min(placeSlice, whole-j)
 			packPlaces(s.f, f[j:], points, part.c, c)
 			packPlaces(s.w, w[j:], poses, part.c, c)
-			part.groupsByPlace(s, out[j:], offsets, most)
+			part.groupsByPlace(lists, out[j:], offsets)
 		}
 		lo = hi
 	}
@@ -71,22 +78,35 @@ func (d *depthwiseRun) runPlaces(s *depthwiseScratch, out, f, w []float32, offse
 	}
 }
 
-// places finds the groups among rows lo to hi and writes their places. Rows in no group are computed at once, over all channels where they
-// lie: a row by itself has too few sums in a slice.
-func (d *depthwiseRun) places(s *depthwiseScratch, out []float32, offsets []int, index, pose []int32, lo, hi int, long bool) {
-	s.groups = s.groups[:0]
+// keptLists returns the lists of all rows of a neighbourhood that was checked. Whichever call needs them first makes them.
+func (d *depthwiseRun) keptLists() *placeLists {
+	p := d.checked
+	if lists := p.lists.Load(); lists != nil {
+		return lists
+	}
+	lists, rows := new(placeLists), len(p.offsets)-1
+	for i := range rows {
+		lists.most = max(lists.most, p.offsets[i+1]-p.offsets[i])
+	}
+	d.list(lists, p.offsets, p.index, p.pose, 0, rows)
+	p.lists.Store(lists)
+	return lists
+}
+
+// list finds the groups among rows lo to hi, none of which has more than l.most pairs, and writes their places.
+func (d *depthwiseRun) list(l *placeLists, offsets []int, index, pose []int32, lo, hi int) {
+	l.groups, l.others = l.groups[:0], l.others[:0]
 	at := 0
 	group := func(i int) {
-		s.groups = append(s.groups, placeGroup{i, at})
+		l.groups = append(l.groups, placeGroup{i, at})
 		at += (1 + placeRows) * ((offsets[i+1] - offsets[i] + placeBlock - 1) &^ (placeBlock - 1))
 	}
 	others := func(i, end int) {
 		if i < end {
-			a, b := offsets[i]-offsets[0], offsets[end]-offsets[0]
-			d.chunk(out[i*d.width:], offsets[i:end+1], index[a:b], pose[a:b], d.checked.same[i:end], true)
+			l.others = append(l.others, [2]int{i, end})
 		}
 	}
-	single := lo // rows from single on are not computed and in no group yet
+	single := lo // rows from single on are in neither list yet
 	for i := lo; i < hi; {
 		end := i + 1
 		for end < hi && d.checked.same[end] {
@@ -97,7 +117,7 @@ func (d *depthwiseRun) places(s *depthwiseScratch, out []float32, offsets []int,
 			for single = i; single+placeRows <= end; single += placeRows {
 				group(single)
 			}
-			if single+1 < end && !long { // the last rows once more, as sums that are not continued may be computed twice
+			if single+1 < end && l.most <= placeLong { // the last rows once more, as sums that are not continued may be computed twice
 				group(end - placeRows)
 				single = end
 			}
@@ -105,23 +125,23 @@ func (d *depthwiseRun) places(s *depthwiseScratch, out []float32, offsets []int,
 		i = end
 	}
 	others(single, hi)
-	s.places = reuse.Sized(s.places, at)
-	for _, g := range s.groups {
+	l.places = reuse.Sized(l.places, at)
+	for _, g := range l.groups {
 		a, n := offsets[g.lo]-offsets[0], offsets[g.lo+1]-offsets[g.lo]
 		for k := 0; k < n; k += maxGather {
-			depthwisePlacesOfF32AVX2(&s.places[g.at+(1+placeRows)*k], &index[a+k], &pose[a+k], min(maxGather, n-k), n)
+			depthwisePlacesOfF32AVX2(&l.places[g.at+(1+placeRows)*k], &index[a+k], &pose[a+k], min(maxGather, n-k), n)
 		}
 	}
 }
 
-// groupsByPlace computes a slice of two vectors of all groups, whose rows have so many pairs at most.
-func (d *depthwiseRun) groupsByPlace(s *depthwiseScratch, out []float32, offsets []int, most int) {
-	step := max(1, most)
-	if most > placeLong {
+// groupsByPlace computes a slice of two vectors of all groups.
+func (d *depthwiseRun) groupsByPlace(l *placeLists, out []float32, offsets []int) {
+	step := max(1, l.most)
+	if l.most > placeLong {
 		step = placePart
 	}
-	for k := 0; k == 0 || k < most; k += step {
-		for _, g := range s.groups {
+	for k := 0; k == 0 || k < l.most; k += step {
+		for _, g := range l.groups {
 			n := offsets[g.lo+1] - offsets[g.lo]
 			if k >= n {
 				continue
@@ -133,7 +153,7 @@ func (d *depthwiseRun) groupsByPlace(s *depthwiseScratch, out []float32, offsets
 			if k+step >= n {
 				mean = d.mean
 			}
-			depthwisePlacesF32AVX2(&out[g.lo*d.width], (*float32)(d.f), (*float32)(d.w), &s.places[g.at+(1+placeRows)*k],
+			depthwisePlacesF32AVX2(&out[g.lo*d.width], (*float32)(d.f), (*float32)(d.w), &l.places[g.at+(1+placeRows)*k],
 				min(step, n-k), more, 4*d.width, d.c-d.lanes, n, mean)
 		}
 	}

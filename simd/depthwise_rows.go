@@ -1,18 +1,35 @@
 package simd
 
-import "github.com/equivcnp/equivcnp/internal/schedule"
+import (
+	"sync/atomic"
+
+	"github.com/equivcnp/equivcnp/internal/schedule"
+)
 
 // DepthwiseRows is a neighbourhood whose indices have been checked once, for any number of convolutions. With few channels at a
 // time, as when a slice of the weights is to stay in the cache, checking every index costs DepthwiseF32 a quarter of its time. It
-// also knows which rows have the same poses and are computed together, and takes their pairs in an order that suits the cache. It
-// is only read, by any number of goroutines.
+// also knows which rows have the same poses and are computed together, and takes their pairs in an order that suits the cache. Any
+// number of goroutines may use it. The first convolution of 64 channels or more at [AVX2] may arrange the pairs in a form of its own,
+// of 5 bytes a pair, and keeps that for the next ones.
 type DepthwiseRows struct {
 	points, poses int
 	offsets       []int
 	index, pose   []int32
 	same          []bool // rows with the poses of the row before, and at least one
 	near          bool   // see depthwiseNear
+	lists         atomic.Pointer[placeLists]
 }
+
+// placeLists are groups of rows with the same poses, and their pairs as a kernel of AVX2 reads them; see runPlaces.
+type placeLists struct {
+	groups []placeGroup
+	places []int32
+	others [][2]int // rows in no group, from and to
+	most   int      // pairs of a row
+}
+
+// placeGroup is six rows with the same poses, from row lo on. Their places start at entry at.
+type placeGroup struct{ lo, at int }
 
 // NewDepthwiseRows checks a neighbourhood of that many points and poses, given as in DepthwiseF32. same says for every row
 // whether it lists the poses of the row before, in the same order; only the numbers of poses are checked, the rest is trusted. If
@@ -34,7 +51,8 @@ func NewDepthwiseRows(offsets []int, index, pose []int32, same []bool, points, p
 	r := &schedule.Rows{Offsets: offsets, Index: index, Pose: pose}
 	same = r.SameAs("simd: "+fn, same)
 	r = r.ByFirst(same, depthwiseSortedRows)
-	return &DepthwiseRows{points, poses, offsets, r.Index, r.Pose, same, depthwiseNear(offsets, r.Index)}
+	return &DepthwiseRows{points: points, poses: poses, offsets: offsets, index: r.Index, pose: r.Pose, same: same,
+		near: depthwiseNear(offsets, r.Index)}
 }
 
 // depthwiseSortedRows is the number of rows with the same poses from which on sorting their pairs pays: a group of the largest

@@ -52,10 +52,9 @@ func depthwiseSlices(points, poses, rows, pairs, c int, near bool) bool {
 
 // depthwiseScratch is the copy, what is known about the rows, and their lists as runPlaces reads them.
 type depthwiseScratch struct {
-	f, w   []float32
-	rows   DepthwiseRows
-	places []int32
-	groups []placeGroup
+	f, w  []float32
+	rows  DepthwiseRows
+	lists placeLists
 }
 
 // depthwiseScratches keeps them between calls. One has the size of the second-level cache at most, the weights of two vectors, and at AVX2
