@@ -50,7 +50,8 @@ func depthwiseAMD64(f *x86.File) {
 	variants := []depthwiseVariant{
 		{name: "depthwise", doc: "sets out[i] = Σ w[pose]·f[index] over row i's pairs, divided by their number if mean is 1"},
 		{name: "depthwiseStream", doc: "is depthwise for a w that is read from memory once and fetched so many pairs ahead, " +
-			"into the first-level cache if far is 0, or the second one if it is 1; if it is -1, the machine fetches", stream: true},
+			"into the first-level cache if far is 0, or the second one if it is 1; if it is negative, the machine fetches, and -2 says that " +
+			"most poses are the one before plus 1", stream: true},
 		{name: "depthwiseHalf", doc: "is depthwiseStream with w in bfloat16; wstride counts its bytes", stream: true, half: true},
 	}
 	for _, l := range levels {
@@ -137,20 +138,38 @@ func depthwiseRows(f *x86.File, l x86.Level, e x86.Elem, d depthwiseVariant, vec
 		fn.LEAQ(operand.Mem{Base: g.pose, Index: last, Scale: 4, Disp: -4}, last)
 	}
 
+	// A row of w that is guessed to be the next one is read without waiting for the list of poses, whose next line may come from memory.
+	var row, pose reg.GPVirtual
+	if stacked > 0 {
+		row, pose = fn.GP64(), fn.GP32()
+		fn.MOVL(operand.I32(-1), pose) // no pair's
+	}
+	guessed := func(at int) {
+		known, found := fn.NewLabel("known"), fn.NewLabel("found")
+		fn.CMPQ(fn.ArgMem("far"), operand.I8(-2))
+		fn.JNE(operand.LabelRef(found))
+		fn.CMPL(pairAt(g.pose, at), pose)
+		fn.JE(operand.LabelRef(known))
+		fn.Label(found)
+		fn.MOVL(pairAt(g.pose, at), pose)
+		fn.MOVQ(wstep, row)
+		fn.IMULQ(pose.As64(), row)
+		fn.ADDQ(weight, row)
+		fn.Label(known)
+	}
 	body := func(set, at int) {
 		if d.stream {
 			// Fetch the row of w that a later pair needs; near the end, that of the last pair.
-			near, fetched, level := fn.NewLabel("near"), fn.NewLabel("fetched"), fn.Arg("far")
-			fn.TESTQ(level, level)
-			fn.JS(operand.LabelRef(fetched))
+			near, fetched := fn.NewLabel("near"), fn.NewLabel("fetched")
+			fn.CMPQ(fn.ArgMem("far"), operand.I8(0))
+			fn.JL(operand.LabelRef(fetched))
 			p := fn.Arg("ahead") // read from memory each time, because no register is free for it
 			fn.LEAQ(operand.Mem{Base: g.pose, Index: p, Scale: 4, Disp: 4 * at}, p)
 			fn.CMPQ(p, last)
 			fn.CMOVQGT(last, p)
 			ahead := rowAddress(fn, pairAt(p, 0), weight, wstep)
 			// Into the second-level cache, or into the first one.
-			level = fn.Arg("far")
-			fn.TESTQ(level, level)
+			fn.CMPQ(fn.ArgMem("far"), operand.I8(0))
 			fn.JE(operand.LabelRef(near))
 			for at := 0; at < vecs*wbytes; at += 64 {
 				fn.PREFETCHT1(operand.Mem{Base: ahead, Disp: at})
@@ -163,7 +182,12 @@ func depthwiseRows(f *x86.File, l x86.Level, e x86.Elem, d depthwiseVariant, vec
 			fn.Label(fetched)
 		}
 		fj := rowAddress(fn, pairAt(g.index, at), feat, step)
-		wj := rowAddress(fn, pairAt(g.pose, at), weight, wstep)
+		wj := row
+		if stacked > 0 {
+			guessed(at)
+		} else {
+			wj = rowAddress(fn, pairAt(g.pose, at), weight, wstep)
+		}
 		for v := range vecs {
 			fm, wm := operand.Mem{Base: fj, Disp: v * l.Bytes()}, operand.Mem{Base: wj, Disp: v * wbytes}
 			var a reg.VecVirtual
@@ -192,6 +216,10 @@ func depthwiseRows(f *x86.File, l x86.Level, e x86.Elem, d depthwiseVariant, vec
 			if v < stacked {
 				fn.VMOVUPS(a, stack[v])
 			}
+		}
+		if stacked > 0 {
+			fn.ADDQ(wstep, row)
+			fn.INCL(pose)
 		}
 	}
 	g.eachRow(func() {

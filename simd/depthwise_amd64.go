@@ -32,7 +32,7 @@ type depthwiseRun struct {
 	near          bool // see depthwiseNear
 	together      bool // see depthwiseAlike
 	mean          int
-	ahead         int // how many pairs ahead w is fetched, if it is
+	ahead, far    int // how many pairs ahead w is fetched, and how; see depthwiseFar
 	lanes         int
 	checked       *DepthwiseRows // what is known about the indices, or nil
 }
@@ -58,6 +58,7 @@ func depthwisePairsF32(out, f, w []float32, offsets []int, index, pose []int32, 
 	d.together = depthwiseAlike(offsets, pose)
 	if len(w)*4 > cpu.DataCaches().L2 && !d.together {
 		d.kind = depthwiseStream
+		d.far = depthwiseFetch(offsets, pose)
 	}
 	if mean {
 		d.mean = 1
@@ -100,7 +101,8 @@ func depthwiseBF16F32(out, f []float32, w []BF16, offsets []int, index, pose []i
 		return
 	}
 	raceRead(w)
-	d := depthwiseRun{fn: "DepthwiseBF16F32", kind: depthwiseHalf, w: unsafe.Pointer(first(w)), wsize: 2}
+	d := depthwiseRun{fn: "DepthwiseBF16F32", kind: depthwiseHalf, w: unsafe.Pointer(first(w)), wsize: 2,
+		far: depthwiseFetch(offsets, pose)}
 	if mean {
 		d.mean = 1
 	}
@@ -207,6 +209,17 @@ var depthwiseAhead = 16 << 10
 // by instructions (-1): its own prefetcher follows the rows.
 var depthwiseFar = 1
 
+// depthwiseFetch returns depthwiseFar, or -2 in place of -1 if at least 7 of 8 poses follow the one before. A kernel that guesses
+// these does not wait for the list of poses, whose next line may come from memory, too: a Zen 3 is 1.1 times as fast.
+func depthwiseFetch(offsets []int, pose []int32) int {
+	if depthwiseFar < 0 {
+		if follow, pairs := depthwiseSteps(offsets, pose, 1, 1); 8*follow >= 7*pairs {
+			return -2
+		}
+	}
+	return depthwiseFar
+}
+
 func init() {
 	if cpu.AMD {
 		depthwiseAhead = 3 << 10
@@ -295,9 +308,9 @@ func (d *depthwiseRun) few(out []float32, offsets []int, index, pose []int32, lo
 		case d.kind == depthwiseSeq:
 			depthwiseSeqKernel(vecs, o, f, w, off, ix, ps, n, t, 4*d.width, tail, d.mean)
 		case d.kind == depthwiseStream:
-			depthwiseStreamKernel(vecs, o, f, w, off, ix, ps, n, t, tail, d.mean, pairs, d.ahead, depthwiseFar)
+			depthwiseStreamKernel(vecs, o, f, w, off, ix, ps, n, t, tail, d.mean, pairs, d.ahead, d.far)
 		case d.kind == depthwiseHalf:
-			depthwiseHalfKernel(vecs, o, f, (*uint16)(wj), off, ix, ps, n, t, t/2, tail, d.mean, pairs, d.ahead, depthwiseFar)
+			depthwiseHalfKernel(vecs, o, f, (*uint16)(wj), off, ix, ps, n, t, t/2, tail, d.mean, pairs, d.ahead, d.far)
 		}
 		j += channels
 	}

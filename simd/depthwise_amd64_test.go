@@ -181,3 +181,45 @@ func TestDepthwiseListsAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestDepthwiseGuess: rows of weights that are guessed to follow each other are those that the list names, with jumps in it and without.
+func TestDepthwiseGuess(t *testing.T) {
+	far := depthwiseFar
+	t.Cleanup(func() { depthwiseFar = far })
+	const rows, pairs, points = 40, 35, 50
+	eachLevel(t, func(t *testing.T) {
+		rng := testkit.Rand(47)
+		for _, c := range []int{121, 128, 250} {
+			for _, jumps := range []int{0, 40} {
+				offsets, index, pose := []int{2}, []int32{}, []int32{}
+				for k := range rows * pairs {
+					pose, index = append(pose, int32(k)), append(index, int32(rng.IntN(points)))
+					if jumps > 0 && rng.IntN(jumps) == 0 {
+						pose[k] = int32(rng.IntN(rows * pairs))
+					}
+					if k%pairs == pairs-1 {
+						offsets = append(offsets, 2+len(pose))
+					}
+				}
+				w, f := testkit.Normal[float32](rng, cpu.DataCaches().L2/4+rows*pairs*c), testkit.Normal[float32](rng, points*c)
+				w = w[:len(w)/c*c]
+				half := make([]BF16, len(w))
+				BF16FromF32(half, w)
+				var outs [2][2][]float32
+				for i := range outs {
+					depthwiseFar = 1 - 2*i
+					if i > 0 {
+						require.Equal(t, -2, depthwiseFetch(offsets, pose))
+					}
+					outs[i] = [2][]float32{make([]float32, rows*c), make([]float32, rows*c)}
+					DepthwiseF32(outs[i][0], f, w, offsets, index, pose, c, false)
+					DepthwiseBF16F32(outs[i][1], f, half, offsets, index, pose, c, true)
+				}
+				require.True(t, testkit.SameBits(outs[0][0], outs[1][0]), "c=%d", c)
+				require.True(t, testkit.SameBits(outs[0][1], outs[1][1]), "c=%d, bfloat16", c)
+			}
+		}
+		depthwiseFar = -1
+		require.Equal(t, -1, depthwiseFetch([]int{0, 8}, []int32{0, 1, 2, 4, 6, 7, 8, 9})) // 5 of 8 follow
+	})
+}

@@ -65,21 +65,29 @@ var depthwiseReach int32 = 4
 // depthwiseNear reports whether most pairs name a point near that of the pair before, as with neighbours listed by index. Rows
 // that are computed together then find most rows of f in the cache, where earlier pairs have brought them.
 func depthwiseNear(offsets []int, index []int32) bool {
-	const sample = 8
-	rows, near, pairs := len(offsets)-1, 0, 0
-	if rows < 8*sample { // looking would cost more than a hundredth
+	if len(offsets)-1 < 8*depthwiseSample { // looking would cost more than a hundredth
 		return false
 	}
-	for i := 0; i < rows; i += rows/sample + 1 {
-		row := index[offsets[i]-offsets[0] : offsets[i+1]-offsets[0]]
+	near, pairs := depthwiseSteps(offsets, index, -depthwiseReach, depthwiseReach)
+	return 2*near > pairs
+}
+
+// depthwiseSample is how many rows depthwiseSteps looks at.
+const depthwiseSample = 8
+
+// depthwiseSteps counts the pairs of some rows, and those whose number exceeds that of the pair before by least to most.
+func depthwiseSteps(offsets []int, list []int32, least, most int32) (inside, pairs int) {
+	rows := len(offsets) - 1
+	for i := 0; i < rows; i += rows/depthwiseSample + 1 {
+		row := list[offsets[i]-offsets[0] : offsets[i+1]-offsets[0]]
 		for k := 1; k < len(row); k++ {
-			if d := row[k] - row[k-1]; -depthwiseReach <= d && d <= depthwiseReach {
-				near++
+			if d := row[k] - row[k-1]; least <= d && d <= most {
+				inside++
 			}
 		}
 		pairs += len(row)
 	}
-	return 2*near > pairs
+	return inside, pairs
 }
 
 // DepthwiseRowsF32 is DepthwiseF32 over a neighbourhood that has been checked: out is [rows, c], f [points, c], w [poses, c]. The

@@ -401,21 +401,22 @@ done2:
 TEXT ·depthwiseStream16F32AVX2(SB), NOSPLIT, $128-104
 	MOVQ  tail+64(FP), AX
 	SUBQ  $0x08, AX
-	MOVQ  out+0(FP), CX
-	MOVQ  f+8(FP), DX
-	MOVQ  w+16(FP), BX
-	MOVQ  stride+56(FP), SI
-	MOVQ  offsets+24(FP), DI
-	MOVQ  index+32(FP), R8
-	MOVQ  pose+40(FP), R9
-	MOVQ  rows+48(FP), R10
-	MOVQ  pairs+80(FP), R12
-	LEAQ  -4(R9)(R12*4), R12
-	TESTQ R10, R10
+	MOVQ  out+0(FP), DX
+	MOVQ  f+8(FP), BX
+	MOVQ  w+16(FP), SI
+	MOVQ  stride+56(FP), DI
+	MOVQ  offsets+24(FP), R8
+	MOVQ  index+32(FP), R9
+	MOVQ  pose+40(FP), R10
+	MOVQ  rows+48(FP), R11
+	MOVQ  pairs+80(FP), R13
+	LEAQ  -4(R10)(R13*4), R13
+	MOVL  $-1, R14
+	TESTQ R11, R11
 	JE    done2
 row1:
-	MOVQ    8(DI), R11
-	SUBQ    (DI), R11
+	MOVQ    8(R8), R12
+	SUBQ    (R8), R12
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -432,102 +433,109 @@ row1:
 	VMOVUPS Y0, 32(SP)
 	VMOVUPS Y0, 64(SP)
 	VMOVUPS Y0, 96(SP)
-	SUBQ    $0x01, R11
+	SUBQ    $0x01, R12
 	JL      rest4
 pairs3:
-	MOVQ       far+96(FP), R13
-	TESTQ      R13, R13
-	JS         fetched7
-	MOVQ       ahead+88(FP), R13
-	LEAQ       (R9)(R13*4), R13
-	CMPQ       R13, R12
-	CMOVQGT    R12, R13
-	MOVL       (R13), R13
-	IMULQ      SI, R13
-	ADDQ       BX, R13
-	MOVQ       far+96(FP), R14
-	TESTQ      R14, R14
+	CMPQ       far+96(FP), $+0
+	JL         fetched7
+	MOVQ       ahead+88(FP), R15
+	LEAQ       (R10)(R15*4), R15
+	CMPQ       R15, R13
+	CMOVQGT    R13, R15
+	MOVL       (R15), R15
+	IMULQ      DI, R15
+	ADDQ       SI, R15
+	CMPQ       far+96(FP), $+0
 	JE         near6
-	PREFETCHT1 (R13)
-	PREFETCHT1 64(R13)
-	PREFETCHT1 128(R13)
-	PREFETCHT1 192(R13)
-	PREFETCHT1 256(R13)
-	PREFETCHT1 320(R13)
-	PREFETCHT1 384(R13)
-	PREFETCHT1 448(R13)
+	PREFETCHT1 (R15)
+	PREFETCHT1 64(R15)
+	PREFETCHT1 128(R15)
+	PREFETCHT1 192(R15)
+	PREFETCHT1 256(R15)
+	PREFETCHT1 320(R15)
+	PREFETCHT1 384(R15)
+	PREFETCHT1 448(R15)
 	JMP        fetched7
 near6:
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	PREFETCHT0 128(R13)
-	PREFETCHT0 192(R13)
-	PREFETCHT0 256(R13)
-	PREFETCHT0 320(R13)
-	PREFETCHT0 384(R13)
-	PREFETCHT0 448(R13)
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	PREFETCHT0 128(R15)
+	PREFETCHT0 192(R15)
+	PREFETCHT0 256(R15)
+	PREFETCHT0 320(R15)
+	PREFETCHT0 384(R15)
+	PREFETCHT0 448(R15)
 fetched7:
-	MOVL        (R8), R13
-	IMULQ       SI, R13
-	ADDQ        DX, R13
-	MOVL        (R9), R14
-	IMULQ       SI, R14
-	ADDQ        BX, R14
+	MOVL  (R9), R15
+	IMULQ DI, R15
+	ADDQ  BX, R15
+	CMPQ  far+96(FP), $-2
+	JNE   found9
+	CMPL  (R10), R14
+	JE    known8
+found9:
+	MOVL  (R10), R14
+	MOVQ  DI, CX
+	IMULQ R14, CX
+	ADDQ  SI, CX
+known8:
 	VMOVUPS     (SP), Y12
-	VMOVUPS     (R14), Y13
-	VFMADD231PS (R13), Y13, Y12
+	VMOVUPS     (CX), Y13
+	VFMADD231PS (R15), Y13, Y12
 	VMOVUPS     Y12, (SP)
 	VMOVUPS     32(SP), Y12
-	VMOVUPS     32(R14), Y13
-	VFMADD231PS 32(R13), Y13, Y12
+	VMOVUPS     32(CX), Y13
+	VFMADD231PS 32(R15), Y13, Y12
 	VMOVUPS     Y12, 32(SP)
 	VMOVUPS     64(SP), Y12
-	VMOVUPS     64(R14), Y13
-	VFMADD231PS 64(R13), Y13, Y12
+	VMOVUPS     64(CX), Y13
+	VFMADD231PS 64(R15), Y13, Y12
 	VMOVUPS     Y12, 64(SP)
 	VMOVUPS     96(SP), Y12
-	VMOVUPS     96(R14), Y13
-	VFMADD231PS 96(R13), Y13, Y12
+	VMOVUPS     96(CX), Y13
+	VFMADD231PS 96(R15), Y13, Y12
 	VMOVUPS     Y12, 96(SP)
-	VMOVUPS     128(R14), Y12
-	VFMADD231PS 128(R13), Y12, Y0
-	VMOVUPS     160(R14), Y12
-	VFMADD231PS 160(R13), Y12, Y1
-	VMOVUPS     192(R14), Y12
-	VFMADD231PS 192(R13), Y12, Y2
-	VMOVUPS     224(R14), Y12
-	VFMADD231PS 224(R13), Y12, Y3
-	VMOVUPS     256(R14), Y12
-	VFMADD231PS 256(R13), Y12, Y4
-	VMOVUPS     288(R14), Y12
-	VFMADD231PS 288(R13), Y12, Y5
-	VMOVUPS     320(R14), Y12
-	VFMADD231PS 320(R13), Y12, Y6
-	VMOVUPS     352(R14), Y12
-	VFMADD231PS 352(R13), Y12, Y7
-	VMOVUPS     384(R14), Y12
-	VFMADD231PS 384(R13), Y12, Y8
-	VMOVUPS     416(R14), Y12
-	VFMADD231PS 416(R13), Y12, Y9
-	VMOVUPS     448(R14), Y12
-	VFMADD231PS 448(R13), Y12, Y10
-	VMOVUPS     480(R14)(AX*4), Y12
-	VFMADD231PS 480(R13)(AX*4), Y12, Y11
-	ADDQ        $0x04, R8
+	VMOVUPS     128(CX), Y12
+	VFMADD231PS 128(R15), Y12, Y0
+	VMOVUPS     160(CX), Y12
+	VFMADD231PS 160(R15), Y12, Y1
+	VMOVUPS     192(CX), Y12
+	VFMADD231PS 192(R15), Y12, Y2
+	VMOVUPS     224(CX), Y12
+	VFMADD231PS 224(R15), Y12, Y3
+	VMOVUPS     256(CX), Y12
+	VFMADD231PS 256(R15), Y12, Y4
+	VMOVUPS     288(CX), Y12
+	VFMADD231PS 288(R15), Y12, Y5
+	VMOVUPS     320(CX), Y12
+	VFMADD231PS 320(R15), Y12, Y6
+	VMOVUPS     352(CX), Y12
+	VFMADD231PS 352(R15), Y12, Y7
+	VMOVUPS     384(CX), Y12
+	VFMADD231PS 384(R15), Y12, Y8
+	VMOVUPS     416(CX), Y12
+	VFMADD231PS 416(R15), Y12, Y9
+	VMOVUPS     448(CX), Y12
+	VFMADD231PS 448(R15), Y12, Y10
+	VMOVUPS     480(CX)(AX*4), Y12
+	VFMADD231PS 480(R15)(AX*4), Y12, Y11
+	ADDQ        DI, CX
+	INCL        R14
 	ADDQ        $0x04, R9
-	SUBQ        $0x01, R11
+	ADDQ        $0x04, R10
+	SUBQ        $0x01, R12
 	JGE         pairs3
 rest4:
-	MOVQ         8(DI), R11
-	SUBQ         (DI), R11
-	MOVQ         mean+72(FP), R13
-	TESTQ        R13, R13
-	JE           store8
-	CMPQ         R11, $0x01
-	JLE          store8
+	MOVQ         8(R8), R12
+	SUBQ         (R8), R12
+	MOVQ         mean+72(FP), R15
+	TESTQ        R15, R15
+	JE           store10
+	CMPQ         R12, $0x01
+	JLE          store10
 	VMOVSS       ·dataOne+0(SB), X12
 	VXORPS       X13, X13, X13
-	VCVTSI2SSQ   R11, X13, X13
+	VCVTSI2SSQ   R12, X13, X13
 	VDIVSS       X13, X12, X12
 	VBROADCASTSS X12, Y12
 	VMULPS       Y12, Y0, Y0
@@ -550,30 +558,30 @@ rest4:
 	VMOVUPS      Y13, 64(SP)
 	VMULPS       96(SP), Y12, Y12
 	VMOVUPS      Y12, 96(SP)
-store8:
+store10:
 	VMOVUPS (SP), Y12
-	VMOVUPS Y12, (CX)
+	VMOVUPS Y12, (DX)
 	VMOVUPS 32(SP), Y12
-	VMOVUPS Y12, 32(CX)
+	VMOVUPS Y12, 32(DX)
 	VMOVUPS 64(SP), Y12
-	VMOVUPS Y12, 64(CX)
+	VMOVUPS Y12, 64(DX)
 	VMOVUPS 96(SP), Y12
-	VMOVUPS Y12, 96(CX)
-	VMOVUPS Y0, 128(CX)
-	VMOVUPS Y1, 160(CX)
-	VMOVUPS Y2, 192(CX)
-	VMOVUPS Y3, 224(CX)
-	VMOVUPS Y4, 256(CX)
-	VMOVUPS Y5, 288(CX)
-	VMOVUPS Y6, 320(CX)
-	VMOVUPS Y7, 352(CX)
-	VMOVUPS Y8, 384(CX)
-	VMOVUPS Y9, 416(CX)
-	VMOVUPS Y10, 448(CX)
-	VMOVUPS Y11, 480(CX)(AX*4)
-	ADDQ    SI, CX
-	ADDQ    $0x08, DI
-	DECQ    R10
+	VMOVUPS Y12, 96(DX)
+	VMOVUPS Y0, 128(DX)
+	VMOVUPS Y1, 160(DX)
+	VMOVUPS Y2, 192(DX)
+	VMOVUPS Y3, 224(DX)
+	VMOVUPS Y4, 256(DX)
+	VMOVUPS Y5, 288(DX)
+	VMOVUPS Y6, 320(DX)
+	VMOVUPS Y7, 352(DX)
+	VMOVUPS Y8, 384(DX)
+	VMOVUPS Y9, 416(DX)
+	VMOVUPS Y10, 448(DX)
+	VMOVUPS Y11, 480(DX)(AX*4)
+	ADDQ    DI, DX
+	ADDQ    $0x08, R8
+	DECQ    R11
 	JNE     row1
 done2:
 	VZEROUPPER
@@ -610,9 +618,8 @@ row1:
 	SUBQ   $0x01, R11
 	JL     rest4
 pairs3:
-	MOVQ       far+96(FP), R13
-	TESTQ      R13, R13
-	JS         fetched7
+	CMPQ       far+96(FP), $+0
+	JL         fetched7
 	MOVQ       ahead+88(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -620,8 +627,7 @@ pairs3:
 	MOVL       (R13), R13
 	IMULQ      SI, R13
 	ADDQ       BX, R13
-	MOVQ       far+96(FP), R14
-	TESTQ      R14, R14
+	CMPQ       far+96(FP), $+0
 	JE         near6
 	PREFETCHT1 (R13)
 	PREFETCHT1 64(R13)
@@ -725,9 +731,8 @@ row1:
 	SUBQ   $0x01, R11
 	JL     rest4
 pairs3:
-	MOVQ       far+96(FP), R13
-	TESTQ      R13, R13
-	JS         fetched7
+	CMPQ       far+96(FP), $+0
+	JL         fetched7
 	MOVQ       ahead+88(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -735,8 +740,7 @@ pairs3:
 	MOVL       (R13), R13
 	IMULQ      SI, R13
 	ADDQ       BX, R13
-	MOVQ       far+96(FP), R14
-	TESTQ      R14, R14
+	CMPQ       far+96(FP), $+0
 	JE         near6
 	PREFETCHT1 (R13)
 	PREFETCHT1 64(R13)
@@ -820,9 +824,8 @@ row1:
 	SUBQ   $0x02, R11
 	JL     rest4
 pairs3:
-	MOVQ       far+96(FP), R13
-	TESTQ      R13, R13
-	JS         fetched7
+	CMPQ       far+96(FP), $+0
+	JL         fetched7
 	MOVQ       ahead+88(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -830,8 +833,7 @@ pairs3:
 	MOVL       (R13), R13
 	IMULQ      SI, R13
 	ADDQ       BX, R13
-	MOVQ       far+96(FP), R14
-	TESTQ      R14, R14
+	CMPQ       far+96(FP), $+0
 	JE         near6
 	PREFETCHT1 (R13)
 	JMP        fetched7
@@ -848,9 +850,8 @@ fetched7:
 	VFMADD231PS (R13), Y4, Y0
 	VMOVUPS     32(R14)(AX*4), Y4
 	VFMADD231PS 32(R13)(AX*4), Y4, Y2
-	MOVQ        far+96(FP), R13
-	TESTQ       R13, R13
-	JS          fetched9
+	CMPQ        far+96(FP), $+0
+	JL          fetched9
 	MOVQ        ahead+88(FP), R13
 	LEAQ        4(R9)(R13*4), R13
 	CMPQ        R13, R12
@@ -858,8 +859,7 @@ fetched7:
 	MOVL        (R13), R13
 	IMULQ       SI, R13
 	ADDQ        BX, R13
-	MOVQ        far+96(FP), R14
-	TESTQ       R14, R14
+	CMPQ        far+96(FP), $+0
 	JE          near8
 	PREFETCHT1  (R13)
 	JMP         fetched9
@@ -883,9 +883,8 @@ fetched9:
 rest4:
 	CMPQ       R11, $-2
 	JE         summed5
-	MOVQ       far+96(FP), R11
-	TESTQ      R11, R11
-	JS         fetched11
+	CMPQ       far+96(FP), $+0
+	JL         fetched11
 	MOVQ       ahead+88(FP), R11
 	LEAQ       (R9)(R11*4), R11
 	CMPQ       R11, R12
@@ -893,8 +892,7 @@ rest4:
 	MOVL       (R11), R11
 	IMULQ      SI, R11
 	ADDQ       BX, R11
-	MOVQ       far+96(FP), R13
-	TESTQ      R13, R13
+	CMPQ       far+96(FP), $+0
 	JE         near10
 	PREFETCHT1 (R11)
 	JMP        fetched11
@@ -970,9 +968,8 @@ row1:
 	SUBQ   $0x04, R10
 	JL     rest4
 pairs3:
-	MOVQ       far+96(FP), R12
-	TESTQ      R12, R12
-	JS         fetched7
+	CMPQ       far+96(FP), $+0
+	JL         fetched7
 	MOVQ       ahead+88(FP), R12
 	LEAQ       (R8)(R12*4), R12
 	CMPQ       R12, R11
@@ -980,8 +977,7 @@ pairs3:
 	MOVL       (R12), R12
 	IMULQ      BX, R12
 	ADDQ       DX, R12
-	MOVQ       far+96(FP), R13
-	TESTQ      R13, R13
+	CMPQ       far+96(FP), $+0
 	JE         near6
 	PREFETCHT1 (R12)
 	JMP        fetched7
@@ -997,9 +993,8 @@ fetched7:
 	VMASKMOVPS  (R13), Y0, Y5
 	VMASKMOVPS  (R12), Y0, Y6
 	VFMADD231PS Y6, Y5, Y1
-	MOVQ        far+96(FP), R12
-	TESTQ       R12, R12
-	JS          fetched9
+	CMPQ        far+96(FP), $+0
+	JL          fetched9
 	MOVQ        ahead+88(FP), R12
 	LEAQ        4(R8)(R12*4), R12
 	CMPQ        R12, R11
@@ -1007,8 +1002,7 @@ fetched7:
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	MOVQ        far+96(FP), R13
-	TESTQ       R13, R13
+	CMPQ        far+96(FP), $+0
 	JE          near8
 	PREFETCHT1  (R12)
 	JMP         fetched9
@@ -1024,9 +1018,8 @@ fetched9:
 	VMASKMOVPS  (R13), Y0, Y5
 	VMASKMOVPS  (R12), Y0, Y6
 	VFMADD231PS Y6, Y5, Y2
-	MOVQ        far+96(FP), R12
-	TESTQ       R12, R12
-	JS          fetched11
+	CMPQ        far+96(FP), $+0
+	JL          fetched11
 	MOVQ        ahead+88(FP), R12
 	LEAQ        8(R8)(R12*4), R12
 	CMPQ        R12, R11
@@ -1034,8 +1027,7 @@ fetched9:
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	MOVQ        far+96(FP), R13
-	TESTQ       R13, R13
+	CMPQ        far+96(FP), $+0
 	JE          near10
 	PREFETCHT1  (R12)
 	JMP         fetched11
@@ -1051,9 +1043,8 @@ fetched11:
 	VMASKMOVPS  (R13), Y0, Y5
 	VMASKMOVPS  (R12), Y0, Y6
 	VFMADD231PS Y6, Y5, Y3
-	MOVQ        far+96(FP), R12
-	TESTQ       R12, R12
-	JS          fetched13
+	CMPQ        far+96(FP), $+0
+	JL          fetched13
 	MOVQ        ahead+88(FP), R12
 	LEAQ        12(R8)(R12*4), R12
 	CMPQ        R12, R11
@@ -1061,8 +1052,7 @@ fetched11:
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	MOVQ        far+96(FP), R13
-	TESTQ       R13, R13
+	CMPQ        far+96(FP), $+0
 	JE          near12
 	PREFETCHT1  (R12)
 	JMP         fetched13
@@ -1085,9 +1075,8 @@ fetched13:
 rest4:
 	CMPQ       R10, $-4
 	JE         summed5
-	MOVQ       far+96(FP), R12
-	TESTQ      R12, R12
-	JS         fetched15
+	CMPQ       far+96(FP), $+0
+	JL         fetched15
 	MOVQ       ahead+88(FP), R12
 	LEAQ       (R8)(R12*4), R12
 	CMPQ       R12, R11
@@ -1095,8 +1084,7 @@ rest4:
 	MOVL       (R12), R12
 	IMULQ      BX, R12
 	ADDQ       DX, R12
-	MOVQ       far+96(FP), R13
-	TESTQ      R13, R13
+	CMPQ       far+96(FP), $+0
 	JE         near14
 	PREFETCHT1 (R12)
 	JMP        fetched15
@@ -1116,9 +1104,8 @@ fetched15:
 	ADDQ        $0x04, R8
 	CMPQ        R10, $-3
 	JE          summed5
-	MOVQ        far+96(FP), R12
-	TESTQ       R12, R12
-	JS          fetched17
+	CMPQ        far+96(FP), $+0
+	JL          fetched17
 	MOVQ        ahead+88(FP), R12
 	LEAQ        (R8)(R12*4), R12
 	CMPQ        R12, R11
@@ -1126,8 +1113,7 @@ fetched15:
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	MOVQ        far+96(FP), R13
-	TESTQ       R13, R13
+	CMPQ        far+96(FP), $+0
 	JE          near16
 	PREFETCHT1  (R12)
 	JMP         fetched17
@@ -1147,9 +1133,8 @@ fetched17:
 	ADDQ        $0x04, R8
 	CMPQ        R10, $-2
 	JE          summed5
-	MOVQ        far+96(FP), R10
-	TESTQ       R10, R10
-	JS          fetched19
+	CMPQ        far+96(FP), $+0
+	JL          fetched19
 	MOVQ        ahead+88(FP), R10
 	LEAQ        (R8)(R10*4), R10
 	CMPQ        R10, R11
@@ -1157,8 +1142,7 @@ fetched17:
 	MOVL        (R10), R10
 	IMULQ       BX, R10
 	ADDQ        DX, R10
-	MOVQ        far+96(FP), R12
-	TESTQ       R12, R12
+	CMPQ        far+96(FP), $+0
 	JE          near18
 	PREFETCHT1  (R10)
 	JMP         fetched19
@@ -1208,23 +1192,24 @@ done2:
 TEXT ·depthwiseHalf16F32AVX2(SB), NOSPLIT, $256-112
 	MOVQ  tail+72(FP), AX
 	SUBQ  $0x08, AX
-	MOVQ  out+0(FP), CX
-	MOVQ  f+8(FP), DX
-	MOVQ  w+16(FP), BX
-	MOVQ  stride+56(FP), SI
-	MOVQ  wstride+64(FP), DI
-	MOVQ  offsets+24(FP), R8
-	MOVQ  index+32(FP), R9
-	MOVQ  pose+40(FP), R10
-	MOVQ  rows+48(FP), R11
-	MOVQ  tail+72(FP), R12
-	MOVQ  pairs+88(FP), R13
-	LEAQ  -4(R10)(R13*4), R13
-	TESTQ R11, R11
+	MOVQ  out+0(FP), DX
+	MOVQ  f+8(FP), BX
+	MOVQ  w+16(FP), SI
+	MOVQ  stride+56(FP), DI
+	MOVQ  wstride+64(FP), R8
+	MOVQ  offsets+24(FP), R9
+	MOVQ  index+32(FP), R10
+	MOVQ  pose+40(FP), R11
+	MOVQ  rows+48(FP), R12
+	MOVQ  tail+72(FP), R13
+	MOVQ  pairs+88(FP), R14
+	LEAQ  -4(R11)(R14*4), R14
+	MOVL  $-1, R15
+	TESTQ R12, R12
 	JE    done2
 row1:
-	MOVQ    8(R8), R12
-	SUBQ    (R8), R12
+	MOVQ    8(R9), R13
+	SUBQ    (R9), R13
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -1241,118 +1226,125 @@ row1:
 	VMOVUPS Y0, 160(SP)
 	VMOVUPS Y0, 192(SP)
 	VMOVUPS Y0, 224(SP)
-	SUBQ    $0x01, R12
+	SUBQ    $0x01, R13
 	JL      rest4
 pairs3:
-	MOVQ       far+104(FP), R14
-	TESTQ      R14, R14
-	JS         fetched7
-	MOVQ       ahead+96(FP), R14
-	LEAQ       (R10)(R14*4), R14
-	CMPQ       R14, R13
-	CMOVQGT    R13, R14
-	MOVL       (R14), R14
-	IMULQ      DI, R14
-	ADDQ       BX, R14
-	MOVQ       far+104(FP), R15
-	TESTQ      R15, R15
+	CMPQ       far+104(FP), $+0
+	JL         fetched7
+	MOVQ       ahead+96(FP), BP
+	LEAQ       (R11)(BP*4), BP
+	CMPQ       BP, R14
+	CMOVQGT    R14, BP
+	MOVL       (BP), BP
+	IMULQ      R8, BP
+	ADDQ       SI, BP
+	CMPQ       far+104(FP), $+0
 	JE         near6
-	PREFETCHT1 (R14)
-	PREFETCHT1 64(R14)
-	PREFETCHT1 128(R14)
-	PREFETCHT1 192(R14)
+	PREFETCHT1 (BP)
+	PREFETCHT1 64(BP)
+	PREFETCHT1 128(BP)
+	PREFETCHT1 192(BP)
 	JMP        fetched7
 near6:
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	PREFETCHT0 128(R14)
-	PREFETCHT0 192(R14)
+	PREFETCHT0 (BP)
+	PREFETCHT0 64(BP)
+	PREFETCHT0 128(BP)
+	PREFETCHT0 192(BP)
 fetched7:
-	MOVL        (R9), R14
-	IMULQ       SI, R14
-	ADDQ        DX, R14
-	MOVL        (R10), R15
-	IMULQ       DI, R15
-	ADDQ        BX, R15
+	MOVL  (R10), BP
+	IMULQ DI, BP
+	ADDQ  BX, BP
+	CMPQ  far+104(FP), $-2
+	JNE   found9
+	CMPL  (R11), R15
+	JE    known8
+found9:
+	MOVL  (R11), R15
+	MOVQ  R8, CX
+	IMULQ R15, CX
+	ADDQ  SI, CX
+known8:
 	VMOVUPS     (SP), Y8
-	VPMOVZXWD   (R15), Y9
+	VPMOVZXWD   (CX), Y9
 	VPSLLD      $0x10, Y9, Y9
-	VFMADD231PS (R14), Y9, Y8
+	VFMADD231PS (BP), Y9, Y8
 	VMOVUPS     Y8, (SP)
 	VMOVUPS     32(SP), Y8
-	VPMOVZXWD   16(R15), Y9
+	VPMOVZXWD   16(CX), Y9
 	VPSLLD      $0x10, Y9, Y9
-	VFMADD231PS 32(R14), Y9, Y8
+	VFMADD231PS 32(BP), Y9, Y8
 	VMOVUPS     Y8, 32(SP)
 	VMOVUPS     64(SP), Y8
-	VPMOVZXWD   32(R15), Y9
+	VPMOVZXWD   32(CX), Y9
 	VPSLLD      $0x10, Y9, Y9
-	VFMADD231PS 64(R14), Y9, Y8
+	VFMADD231PS 64(BP), Y9, Y8
 	VMOVUPS     Y8, 64(SP)
 	VMOVUPS     96(SP), Y8
-	VPMOVZXWD   48(R15), Y9
+	VPMOVZXWD   48(CX), Y9
 	VPSLLD      $0x10, Y9, Y9
-	VFMADD231PS 96(R14), Y9, Y8
+	VFMADD231PS 96(BP), Y9, Y8
 	VMOVUPS     Y8, 96(SP)
 	VMOVUPS     128(SP), Y8
-	VPMOVZXWD   64(R15), Y9
+	VPMOVZXWD   64(CX), Y9
 	VPSLLD      $0x10, Y9, Y9
-	VFMADD231PS 128(R14), Y9, Y8
+	VFMADD231PS 128(BP), Y9, Y8
 	VMOVUPS     Y8, 128(SP)
 	VMOVUPS     160(SP), Y8
-	VPMOVZXWD   80(R15), Y9
+	VPMOVZXWD   80(CX), Y9
 	VPSLLD      $0x10, Y9, Y9
-	VFMADD231PS 160(R14), Y9, Y8
+	VFMADD231PS 160(BP), Y9, Y8
 	VMOVUPS     Y8, 160(SP)
 	VMOVUPS     192(SP), Y8
-	VPMOVZXWD   96(R15), Y9
+	VPMOVZXWD   96(CX), Y9
 	VPSLLD      $0x10, Y9, Y9
-	VFMADD231PS 192(R14), Y9, Y8
+	VFMADD231PS 192(BP), Y9, Y8
 	VMOVUPS     Y8, 192(SP)
 	VMOVUPS     224(SP), Y8
-	VPMOVZXWD   112(R15), Y9
+	VPMOVZXWD   112(CX), Y9
 	VPSLLD      $0x10, Y9, Y9
-	VFMADD231PS 224(R14), Y9, Y8
+	VFMADD231PS 224(BP), Y9, Y8
 	VMOVUPS     Y8, 224(SP)
-	VPMOVZXWD   128(R15), Y8
+	VPMOVZXWD   128(CX), Y8
 	VPSLLD      $0x10, Y8, Y8
-	VFMADD231PS 256(R14), Y8, Y0
-	VPMOVZXWD   144(R15), Y8
+	VFMADD231PS 256(BP), Y8, Y0
+	VPMOVZXWD   144(CX), Y8
 	VPSLLD      $0x10, Y8, Y8
-	VFMADD231PS 288(R14), Y8, Y1
-	VPMOVZXWD   160(R15), Y8
+	VFMADD231PS 288(BP), Y8, Y1
+	VPMOVZXWD   160(CX), Y8
 	VPSLLD      $0x10, Y8, Y8
-	VFMADD231PS 320(R14), Y8, Y2
-	VPMOVZXWD   176(R15), Y8
+	VFMADD231PS 320(BP), Y8, Y2
+	VPMOVZXWD   176(CX), Y8
 	VPSLLD      $0x10, Y8, Y8
-	VFMADD231PS 352(R14), Y8, Y3
-	VPMOVZXWD   192(R15), Y8
+	VFMADD231PS 352(BP), Y8, Y3
+	VPMOVZXWD   192(CX), Y8
 	VPSLLD      $0x10, Y8, Y8
-	VFMADD231PS 384(R14), Y8, Y4
-	VPMOVZXWD   208(R15), Y8
+	VFMADD231PS 384(BP), Y8, Y4
+	VPMOVZXWD   208(CX), Y8
 	VPSLLD      $0x10, Y8, Y8
-	VFMADD231PS 416(R14), Y8, Y5
-	VPMOVZXWD   224(R15), Y8
+	VFMADD231PS 416(BP), Y8, Y5
+	VPMOVZXWD   224(CX), Y8
 	VPSLLD      $0x10, Y8, Y8
-	VFMADD231PS 448(R14), Y8, Y6
-	VPMOVZXWD   240(R15)(AX*2), Y8
+	VFMADD231PS 448(BP), Y8, Y6
+	VPMOVZXWD   240(CX)(AX*2), Y8
 	VPSLLD      $0x10, Y8, Y8
-	VFMADD231PS 480(R14)(AX*4), Y8, Y7
-	ADDQ        $0x04, R9
+	VFMADD231PS 480(BP)(AX*4), Y8, Y7
+	ADDQ        R8, CX
+	INCL        R15
 	ADDQ        $0x04, R10
-	SUBQ        $0x01, R12
+	ADDQ        $0x04, R11
+	SUBQ        $0x01, R13
 	JGE         pairs3
 rest4:
-	MOVQ         8(R8), R12
-	SUBQ         (R8), R12
-	MOVQ         mean+80(FP), R14
-	TESTQ        R14, R14
-	JE           store8
-	CMPQ         R12, $0x01
-	JLE          store8
+	MOVQ         8(R9), R13
+	SUBQ         (R9), R13
+	MOVQ         mean+80(FP), BP
+	TESTQ        BP, BP
+	JE           store10
+	CMPQ         R13, $0x01
+	JLE          store10
 	VMOVSS       ·dataOne+0(SB), X8
 	VXORPS       X9, X9, X9
-	VCVTSI2SSQ   R12, X9, X9
+	VCVTSI2SSQ   R13, X9, X9
 	VDIVSS       X9, X8, X8
 	VBROADCASTSS X8, Y8
 	VMULPS       Y8, Y0, Y0
@@ -1379,34 +1371,34 @@ rest4:
 	VMOVUPS      Y9, 192(SP)
 	VMULPS       224(SP), Y8, Y8
 	VMOVUPS      Y8, 224(SP)
-store8:
+store10:
 	VMOVUPS (SP), Y8
-	VMOVUPS Y8, (CX)
+	VMOVUPS Y8, (DX)
 	VMOVUPS 32(SP), Y8
-	VMOVUPS Y8, 32(CX)
+	VMOVUPS Y8, 32(DX)
 	VMOVUPS 64(SP), Y8
-	VMOVUPS Y8, 64(CX)
+	VMOVUPS Y8, 64(DX)
 	VMOVUPS 96(SP), Y8
-	VMOVUPS Y8, 96(CX)
+	VMOVUPS Y8, 96(DX)
 	VMOVUPS 128(SP), Y8
-	VMOVUPS Y8, 128(CX)
+	VMOVUPS Y8, 128(DX)
 	VMOVUPS 160(SP), Y8
-	VMOVUPS Y8, 160(CX)
+	VMOVUPS Y8, 160(DX)
 	VMOVUPS 192(SP), Y8
-	VMOVUPS Y8, 192(CX)
+	VMOVUPS Y8, 192(DX)
 	VMOVUPS 224(SP), Y8
-	VMOVUPS Y8, 224(CX)
-	VMOVUPS Y0, 256(CX)
-	VMOVUPS Y1, 288(CX)
-	VMOVUPS Y2, 320(CX)
-	VMOVUPS Y3, 352(CX)
-	VMOVUPS Y4, 384(CX)
-	VMOVUPS Y5, 416(CX)
-	VMOVUPS Y6, 448(CX)
-	VMOVUPS Y7, 480(CX)(AX*4)
-	ADDQ    SI, CX
-	ADDQ    $0x08, R8
-	DECQ    R11
+	VMOVUPS Y8, 224(DX)
+	VMOVUPS Y0, 256(DX)
+	VMOVUPS Y1, 288(DX)
+	VMOVUPS Y2, 320(DX)
+	VMOVUPS Y3, 352(DX)
+	VMOVUPS Y4, 384(DX)
+	VMOVUPS Y5, 416(DX)
+	VMOVUPS Y6, 448(DX)
+	VMOVUPS Y7, 480(DX)(AX*4)
+	ADDQ    DI, DX
+	ADDQ    $0x08, R9
+	DECQ    R12
 	JNE     row1
 done2:
 	VZEROUPPER
@@ -1445,9 +1437,8 @@ row1:
 	SUBQ   $0x01, R12
 	JL     rest4
 pairs3:
-	MOVQ       far+104(FP), R14
-	TESTQ      R14, R14
-	JS         fetched7
+	CMPQ       far+104(FP), $+0
+	JL         fetched7
 	MOVQ       ahead+96(FP), R14
 	LEAQ       (R10)(R14*4), R14
 	CMPQ       R14, R13
@@ -1455,8 +1446,7 @@ pairs3:
 	MOVL       (R14), R14
 	IMULQ      DI, R14
 	ADDQ       BX, R14
-	MOVQ       far+104(FP), R15
-	TESTQ      R15, R15
+	CMPQ       far+104(FP), $+0
 	JE         near6
 	PREFETCHT1 (R14)
 	PREFETCHT1 64(R14)
@@ -1566,9 +1556,8 @@ row1:
 	SUBQ   $0x01, R12
 	JL     rest4
 pairs3:
-	MOVQ       far+104(FP), R14
-	TESTQ      R14, R14
-	JS         fetched7
+	CMPQ       far+104(FP), $+0
+	JL         fetched7
 	MOVQ       ahead+96(FP), R14
 	LEAQ       (R10)(R14*4), R14
 	CMPQ       R14, R13
@@ -1576,8 +1565,7 @@ pairs3:
 	MOVL       (R14), R14
 	IMULQ      DI, R14
 	ADDQ       BX, R14
-	MOVQ       far+104(FP), R15
-	TESTQ      R15, R15
+	CMPQ       far+104(FP), $+0
 	JE         near6
 	PREFETCHT1 (R14)
 	JMP        fetched7
@@ -1665,9 +1653,8 @@ row1:
 	SUBQ   $0x02, R12
 	JL     rest4
 pairs3:
-	MOVQ       far+104(FP), R14
-	TESTQ      R14, R14
-	JS         fetched7
+	CMPQ       far+104(FP), $+0
+	JL         fetched7
 	MOVQ       ahead+96(FP), R14
 	LEAQ       (R10)(R14*4), R14
 	CMPQ       R14, R13
@@ -1675,8 +1662,7 @@ pairs3:
 	MOVL       (R14), R14
 	IMULQ      DI, R14
 	ADDQ       BX, R14
-	MOVQ       far+104(FP), R15
-	TESTQ      R15, R15
+	CMPQ       far+104(FP), $+0
 	JE         near6
 	PREFETCHT1 (R14)
 	JMP        fetched7
@@ -1695,9 +1681,8 @@ fetched7:
 	VPMOVZXWD   16(R15)(AX*2), Y4
 	VPSLLD      $0x10, Y4, Y4
 	VFMADD231PS 32(R14)(AX*4), Y4, Y2
-	MOVQ        far+104(FP), R14
-	TESTQ       R14, R14
-	JS          fetched9
+	CMPQ        far+104(FP), $+0
+	JL          fetched9
 	MOVQ        ahead+96(FP), R14
 	LEAQ        4(R10)(R14*4), R14
 	CMPQ        R14, R13
@@ -1705,8 +1690,7 @@ fetched7:
 	MOVL        (R14), R14
 	IMULQ       DI, R14
 	ADDQ        BX, R14
-	MOVQ        far+104(FP), R15
-	TESTQ       R15, R15
+	CMPQ        far+104(FP), $+0
 	JE          near8
 	PREFETCHT1  (R14)
 	JMP         fetched9
@@ -1732,9 +1716,8 @@ fetched9:
 rest4:
 	CMPQ       R12, $-2
 	JE         summed5
-	MOVQ       far+104(FP), R12
-	TESTQ      R12, R12
-	JS         fetched11
+	CMPQ       far+104(FP), $+0
+	JL         fetched11
 	MOVQ       ahead+96(FP), R12
 	LEAQ       (R10)(R12*4), R12
 	CMPQ       R12, R13
@@ -1742,8 +1725,7 @@ rest4:
 	MOVL       (R12), R12
 	IMULQ      DI, R12
 	ADDQ       BX, R12
-	MOVQ       far+104(FP), R14
-	TESTQ      R14, R14
+	CMPQ       far+104(FP), $+0
 	JE         near10
 	PREFETCHT1 (R12)
 	JMP        fetched11
@@ -1837,9 +1819,8 @@ row1:
 	SUBQ   $0x04, R11
 	JL     rest4
 pairs3:
-	MOVQ       far+104(FP), R14
-	TESTQ      R14, R14
-	JS         fetched7
+	CMPQ       far+104(FP), $+0
+	JL         fetched7
 	MOVQ       ahead+96(FP), R14
 	LEAQ       (R9)(R14*4), R14
 	CMPQ       R14, R13
@@ -1847,8 +1828,7 @@ pairs3:
 	MOVL       (R14), R14
 	IMULQ      SI, R14
 	ADDQ       DX, R14
-	MOVQ       far+104(FP), R15
-	TESTQ      R15, R15
+	CMPQ       far+104(FP), $+0
 	JE         near6
 	PREFETCHT1 (R14)
 	JMP        fetched7
@@ -1871,9 +1851,8 @@ fetched7:
 	VPSLLD       $0x10, Y7, Y7
 	VMASKMOVPS   (R14), Y0, Y8
 	VFMADD231PS  Y8, Y7, Y1
-	MOVQ         far+104(FP), R14
-	TESTQ        R14, R14
-	JS           fetched9
+	CMPQ         far+104(FP), $+0
+	JL           fetched9
 	MOVQ         ahead+96(FP), R14
 	LEAQ         4(R9)(R14*4), R14
 	CMPQ         R14, R13
@@ -1881,8 +1860,7 @@ fetched7:
 	MOVL         (R14), R14
 	IMULQ        SI, R14
 	ADDQ         DX, R14
-	MOVQ         far+104(FP), R15
-	TESTQ        R15, R15
+	CMPQ         far+104(FP), $+0
 	JE           near8
 	PREFETCHT1   (R14)
 	JMP          fetched9
@@ -1905,9 +1883,8 @@ fetched9:
 	VPSLLD       $0x10, Y7, Y7
 	VMASKMOVPS   (R14), Y0, Y8
 	VFMADD231PS  Y8, Y7, Y2
-	MOVQ         far+104(FP), R14
-	TESTQ        R14, R14
-	JS           fetched11
+	CMPQ         far+104(FP), $+0
+	JL           fetched11
 	MOVQ         ahead+96(FP), R14
 	LEAQ         8(R9)(R14*4), R14
 	CMPQ         R14, R13
@@ -1915,8 +1892,7 @@ fetched9:
 	MOVL         (R14), R14
 	IMULQ        SI, R14
 	ADDQ         DX, R14
-	MOVQ         far+104(FP), R15
-	TESTQ        R15, R15
+	CMPQ         far+104(FP), $+0
 	JE           near10
 	PREFETCHT1   (R14)
 	JMP          fetched11
@@ -1939,9 +1915,8 @@ fetched11:
 	VPSLLD       $0x10, Y7, Y7
 	VMASKMOVPS   (R14), Y0, Y8
 	VFMADD231PS  Y8, Y7, Y3
-	MOVQ         far+104(FP), R14
-	TESTQ        R14, R14
-	JS           fetched13
+	CMPQ         far+104(FP), $+0
+	JL           fetched13
 	MOVQ         ahead+96(FP), R14
 	LEAQ         12(R9)(R14*4), R14
 	CMPQ         R14, R13
@@ -1949,8 +1924,7 @@ fetched11:
 	MOVL         (R14), R14
 	IMULQ        SI, R14
 	ADDQ         DX, R14
-	MOVQ         far+104(FP), R15
-	TESTQ        R15, R15
+	CMPQ         far+104(FP), $+0
 	JE           near12
 	PREFETCHT1   (R14)
 	JMP          fetched13
@@ -1980,9 +1954,8 @@ fetched13:
 rest4:
 	CMPQ       R11, $-4
 	JE         summed5
-	MOVQ       far+104(FP), R14
-	TESTQ      R14, R14
-	JS         fetched15
+	CMPQ       far+104(FP), $+0
+	JL         fetched15
 	MOVQ       ahead+96(FP), R14
 	LEAQ       (R9)(R14*4), R14
 	CMPQ       R14, R13
@@ -1990,8 +1963,7 @@ rest4:
 	MOVL       (R14), R14
 	IMULQ      SI, R14
 	ADDQ       DX, R14
-	MOVQ       far+104(FP), R15
-	TESTQ      R15, R15
+	CMPQ       far+104(FP), $+0
 	JE         near14
 	PREFETCHT1 (R14)
 	JMP        fetched15
@@ -2018,9 +1990,8 @@ fetched15:
 	ADDQ         $0x04, R9
 	CMPQ         R11, $-3
 	JE           summed5
-	MOVQ         far+104(FP), R14
-	TESTQ        R14, R14
-	JS           fetched17
+	CMPQ         far+104(FP), $+0
+	JL           fetched17
 	MOVQ         ahead+96(FP), R14
 	LEAQ         (R9)(R14*4), R14
 	CMPQ         R14, R13
@@ -2028,8 +1999,7 @@ fetched15:
 	MOVL         (R14), R14
 	IMULQ        SI, R14
 	ADDQ         DX, R14
-	MOVQ         far+104(FP), R15
-	TESTQ        R15, R15
+	CMPQ         far+104(FP), $+0
 	JE           near16
 	PREFETCHT1   (R14)
 	JMP          fetched17
@@ -2056,9 +2026,8 @@ fetched17:
 	ADDQ         $0x04, R9
 	CMPQ         R11, $-2
 	JE           summed5
-	MOVQ         far+104(FP), R11
-	TESTQ        R11, R11
-	JS           fetched19
+	CMPQ         far+104(FP), $+0
+	JL           fetched19
 	MOVQ         ahead+96(FP), R11
 	LEAQ         (R9)(R11*4), R11
 	CMPQ         R11, R13
@@ -2066,8 +2035,7 @@ fetched17:
 	MOVL         (R11), R11
 	IMULQ        SI, R11
 	ADDQ         DX, R11
-	MOVQ         far+104(FP), R14
-	TESTQ        R14, R14
+	CMPQ         far+104(FP), $+0
 	JE           near18
 	PREFETCHT1   (R11)
 	JMP          fetched19
@@ -3412,9 +3380,8 @@ row1:
 	SUBQ   $0x01, R10
 	JL     rest4
 pairs3:
-	MOVQ       far+96(FP), R12
-	TESTQ      R12, R12
-	JS         fetched7
+	CMPQ       far+96(FP), $+0
+	JL         fetched7
 	MOVQ       ahead+88(FP), R12
 	LEAQ       (R8)(R12*4), R12
 	CMPQ       R12, R11
@@ -3422,8 +3389,7 @@ pairs3:
 	MOVL       (R12), R12
 	IMULQ      BX, R12
 	ADDQ       DX, R12
-	MOVQ       far+96(FP), R13
-	TESTQ      R13, R13
+	CMPQ       far+96(FP), $+0
 	JE         near6
 	PREFETCHT1 (R12)
 	PREFETCHT1 64(R12)
@@ -3537,9 +3503,8 @@ row1:
 	SUBQ   $0x01, R10
 	JL     rest4
 pairs3:
-	MOVQ       far+96(FP), R12
-	TESTQ      R12, R12
-	JS         fetched7
+	CMPQ       far+96(FP), $+0
+	JL         fetched7
 	MOVQ       ahead+88(FP), R12
 	LEAQ       (R8)(R12*4), R12
 	CMPQ       R12, R11
@@ -3547,8 +3512,7 @@ pairs3:
 	MOVL       (R12), R12
 	IMULQ      BX, R12
 	ADDQ       DX, R12
-	MOVQ       far+96(FP), R13
-	TESTQ      R13, R13
+	CMPQ       far+96(FP), $+0
 	JE         near6
 	PREFETCHT1 (R12)
 	PREFETCHT1 64(R12)
@@ -3638,9 +3602,8 @@ row1:
 	SUBQ   $0x02, R10
 	JL     rest4
 pairs3:
-	MOVQ       far+96(FP), R12
-	TESTQ      R12, R12
-	JS         fetched7
+	CMPQ       far+96(FP), $+0
+	JL         fetched7
 	MOVQ       ahead+88(FP), R12
 	LEAQ       (R8)(R12*4), R12
 	CMPQ       R12, R11
@@ -3648,8 +3611,7 @@ pairs3:
 	MOVL       (R12), R12
 	IMULQ      BX, R12
 	ADDQ       DX, R12
-	MOVQ       far+96(FP), R13
-	TESTQ      R13, R13
+	CMPQ       far+96(FP), $+0
 	JE         near6
 	PREFETCHT1 (R12)
 	PREFETCHT1 64(R12)
@@ -3668,9 +3630,8 @@ fetched7:
 	VFMADD231PS (R12), Z4, Z0
 	VMOVUPS.Z   64(R13), K1, Z4
 	VFMADD231PS 64(R12), Z4, K1, Z2
-	MOVQ        far+96(FP), R12
-	TESTQ       R12, R12
-	JS          fetched9
+	CMPQ        far+96(FP), $+0
+	JL          fetched9
 	MOVQ        ahead+88(FP), R12
 	LEAQ        4(R8)(R12*4), R12
 	CMPQ        R12, R11
@@ -3678,8 +3639,7 @@ fetched7:
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	MOVQ        far+96(FP), R13
-	TESTQ       R13, R13
+	CMPQ        far+96(FP), $+0
 	JE          near8
 	PREFETCHT1  (R12)
 	PREFETCHT1  64(R12)
@@ -3705,9 +3665,8 @@ fetched9:
 rest4:
 	CMPQ       R10, $-2
 	JE         summed5
-	MOVQ       far+96(FP), R10
-	TESTQ      R10, R10
-	JS         fetched11
+	CMPQ       far+96(FP), $+0
+	JL         fetched11
 	MOVQ       ahead+88(FP), R10
 	LEAQ       (R8)(R10*4), R10
 	CMPQ       R10, R11
@@ -3715,8 +3674,7 @@ rest4:
 	MOVL       (R10), R10
 	IMULQ      BX, R10
 	ADDQ       DX, R10
-	MOVQ       far+96(FP), R12
-	TESTQ      R12, R12
+	CMPQ       far+96(FP), $+0
 	JE         near10
 	PREFETCHT1 (R10)
 	PREFETCHT1 64(R10)
@@ -3794,9 +3752,8 @@ row1:
 	SUBQ   $0x04, R10
 	JL     rest4
 pairs3:
-	MOVQ       far+96(FP), R12
-	TESTQ      R12, R12
-	JS         fetched7
+	CMPQ       far+96(FP), $+0
+	JL         fetched7
 	MOVQ       ahead+88(FP), R12
 	LEAQ       (R8)(R12*4), R12
 	CMPQ       R12, R11
@@ -3804,8 +3761,7 @@ pairs3:
 	MOVL       (R12), R12
 	IMULQ      BX, R12
 	ADDQ       DX, R12
-	MOVQ       far+96(FP), R13
-	TESTQ      R13, R13
+	CMPQ       far+96(FP), $+0
 	JE         near6
 	PREFETCHT1 (R12)
 	JMP        fetched7
@@ -3820,9 +3776,8 @@ fetched7:
 	ADDQ        DX, R13
 	VMOVUPS.Z   (R13), K1, Z4
 	VFMADD231PS (R12), Z4, K1, Z0
-	MOVQ        far+96(FP), R12
-	TESTQ       R12, R12
-	JS          fetched9
+	CMPQ        far+96(FP), $+0
+	JL          fetched9
 	MOVQ        ahead+88(FP), R12
 	LEAQ        4(R8)(R12*4), R12
 	CMPQ        R12, R11
@@ -3830,8 +3785,7 @@ fetched7:
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	MOVQ        far+96(FP), R13
-	TESTQ       R13, R13
+	CMPQ        far+96(FP), $+0
 	JE          near8
 	PREFETCHT1  (R12)
 	JMP         fetched9
@@ -3846,9 +3800,8 @@ fetched9:
 	ADDQ        DX, R13
 	VMOVUPS.Z   (R13), K1, Z4
 	VFMADD231PS (R12), Z4, K1, Z1
-	MOVQ        far+96(FP), R12
-	TESTQ       R12, R12
-	JS          fetched11
+	CMPQ        far+96(FP), $+0
+	JL          fetched11
 	MOVQ        ahead+88(FP), R12
 	LEAQ        8(R8)(R12*4), R12
 	CMPQ        R12, R11
@@ -3856,8 +3809,7 @@ fetched9:
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	MOVQ        far+96(FP), R13
-	TESTQ       R13, R13
+	CMPQ        far+96(FP), $+0
 	JE          near10
 	PREFETCHT1  (R12)
 	JMP         fetched11
@@ -3872,9 +3824,8 @@ fetched11:
 	ADDQ        DX, R13
 	VMOVUPS.Z   (R13), K1, Z4
 	VFMADD231PS (R12), Z4, K1, Z2
-	MOVQ        far+96(FP), R12
-	TESTQ       R12, R12
-	JS          fetched13
+	CMPQ        far+96(FP), $+0
+	JL          fetched13
 	MOVQ        ahead+88(FP), R12
 	LEAQ        12(R8)(R12*4), R12
 	CMPQ        R12, R11
@@ -3882,8 +3833,7 @@ fetched11:
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	MOVQ        far+96(FP), R13
-	TESTQ       R13, R13
+	CMPQ        far+96(FP), $+0
 	JE          near12
 	PREFETCHT1  (R12)
 	JMP         fetched13
@@ -3905,9 +3855,8 @@ fetched13:
 rest4:
 	CMPQ       R10, $-4
 	JE         summed5
-	MOVQ       far+96(FP), R12
-	TESTQ      R12, R12
-	JS         fetched15
+	CMPQ       far+96(FP), $+0
+	JL         fetched15
 	MOVQ       ahead+88(FP), R12
 	LEAQ       (R8)(R12*4), R12
 	CMPQ       R12, R11
@@ -3915,8 +3864,7 @@ rest4:
 	MOVL       (R12), R12
 	IMULQ      BX, R12
 	ADDQ       DX, R12
-	MOVQ       far+96(FP), R13
-	TESTQ      R13, R13
+	CMPQ       far+96(FP), $+0
 	JE         near14
 	PREFETCHT1 (R12)
 	JMP        fetched15
@@ -3935,9 +3883,8 @@ fetched15:
 	ADDQ        $0x04, R8
 	CMPQ        R10, $-3
 	JE          summed5
-	MOVQ        far+96(FP), R12
-	TESTQ       R12, R12
-	JS          fetched17
+	CMPQ        far+96(FP), $+0
+	JL          fetched17
 	MOVQ        ahead+88(FP), R12
 	LEAQ        (R8)(R12*4), R12
 	CMPQ        R12, R11
@@ -3945,8 +3892,7 @@ fetched15:
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	MOVQ        far+96(FP), R13
-	TESTQ       R13, R13
+	CMPQ        far+96(FP), $+0
 	JE          near16
 	PREFETCHT1  (R12)
 	JMP         fetched17
@@ -3965,9 +3911,8 @@ fetched17:
 	ADDQ        $0x04, R8
 	CMPQ        R10, $-2
 	JE          summed5
-	MOVQ        far+96(FP), R10
-	TESTQ       R10, R10
-	JS          fetched19
+	CMPQ        far+96(FP), $+0
+	JL          fetched19
 	MOVQ        ahead+88(FP), R10
 	LEAQ        (R8)(R10*4), R10
 	CMPQ        R10, R11
@@ -3975,8 +3920,7 @@ fetched17:
 	MOVL        (R10), R10
 	IMULQ       BX, R10
 	ADDQ        DX, R10
-	MOVQ        far+96(FP), R12
-	TESTQ       R12, R12
+	CMPQ        far+96(FP), $+0
 	JE          near18
 	PREFETCHT1  (R10)
 	JMP         fetched19
@@ -4058,9 +4002,8 @@ row1:
 	SUBQ   $0x01, R11
 	JL     rest4
 pairs3:
-	MOVQ       far+104(FP), R13
-	TESTQ      R13, R13
-	JS         fetched7
+	CMPQ       far+104(FP), $+0
+	JL         fetched7
 	MOVQ       ahead+96(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -4068,8 +4011,7 @@ pairs3:
 	MOVL       (R13), R13
 	IMULQ      SI, R13
 	ADDQ       DX, R13
-	MOVQ       far+104(FP), R14
-	TESTQ      R14, R14
+	CMPQ       far+104(FP), $+0
 	JE         near6
 	PREFETCHT1 (R13)
 	PREFETCHT1 64(R13)
@@ -4188,9 +4130,8 @@ row1:
 	SUBQ   $0x01, R11
 	JL     rest4
 pairs3:
-	MOVQ       far+104(FP), R13
-	TESTQ      R13, R13
-	JS         fetched7
+	CMPQ       far+104(FP), $+0
+	JL         fetched7
 	MOVQ       ahead+96(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -4198,8 +4139,7 @@ pairs3:
 	MOVL       (R13), R13
 	IMULQ      SI, R13
 	ADDQ       DX, R13
-	MOVQ       far+104(FP), R14
-	TESTQ      R14, R14
+	CMPQ       far+104(FP), $+0
 	JE         near6
 	PREFETCHT1 (R13)
 	PREFETCHT1 64(R13)
@@ -4294,9 +4234,8 @@ row1:
 	SUBQ   $0x02, R11
 	JL     rest4
 pairs3:
-	MOVQ       far+104(FP), R13
-	TESTQ      R13, R13
-	JS         fetched7
+	CMPQ       far+104(FP), $+0
+	JL         fetched7
 	MOVQ       ahead+96(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -4304,8 +4243,7 @@ pairs3:
 	MOVL       (R13), R13
 	IMULQ      SI, R13
 	ADDQ       DX, R13
-	MOVQ       far+104(FP), R14
-	TESTQ      R14, R14
+	CMPQ       far+104(FP), $+0
 	JE         near6
 	PREFETCHT1 (R13)
 	JMP        fetched7
@@ -4324,9 +4262,8 @@ fetched7:
 	VPMOVZXWD.Z 32(R14), K2, Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS 64(R13), Z4, K1, Z2
-	MOVQ        far+104(FP), R13
-	TESTQ       R13, R13
-	JS          fetched9
+	CMPQ        far+104(FP), $+0
+	JL          fetched9
 	MOVQ        ahead+96(FP), R13
 	LEAQ        4(R9)(R13*4), R13
 	CMPQ        R13, R12
@@ -4334,8 +4271,7 @@ fetched7:
 	MOVL        (R13), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
-	MOVQ        far+104(FP), R14
-	TESTQ       R14, R14
+	CMPQ        far+104(FP), $+0
 	JE          near8
 	PREFETCHT1  (R13)
 	JMP         fetched9
@@ -4361,9 +4297,8 @@ fetched9:
 rest4:
 	CMPQ       R11, $-2
 	JE         summed5
-	MOVQ       far+104(FP), R11
-	TESTQ      R11, R11
-	JS         fetched11
+	CMPQ       far+104(FP), $+0
+	JL         fetched11
 	MOVQ       ahead+96(FP), R11
 	LEAQ       (R9)(R11*4), R11
 	CMPQ       R11, R12
@@ -4371,8 +4306,7 @@ rest4:
 	MOVL       (R11), R11
 	IMULQ      SI, R11
 	ADDQ       DX, R11
-	MOVQ       far+104(FP), R13
-	TESTQ      R13, R13
+	CMPQ       far+104(FP), $+0
 	JE         near10
 	PREFETCHT1 (R11)
 	JMP        fetched11
@@ -4455,9 +4389,8 @@ row1:
 	SUBQ   $0x04, R11
 	JL     rest4
 pairs3:
-	MOVQ       far+104(FP), R13
-	TESTQ      R13, R13
-	JS         fetched7
+	CMPQ       far+104(FP), $+0
+	JL         fetched7
 	MOVQ       ahead+96(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -4465,8 +4398,7 @@ pairs3:
 	MOVL       (R13), R13
 	IMULQ      SI, R13
 	ADDQ       DX, R13
-	MOVQ       far+104(FP), R14
-	TESTQ      R14, R14
+	CMPQ       far+104(FP), $+0
 	JE         near6
 	PREFETCHT1 (R13)
 	JMP        fetched7
@@ -4482,9 +4414,8 @@ fetched7:
 	VPMOVZXWD.Z (R14), K2, Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS (R13), Z4, K1, Z0
-	MOVQ        far+104(FP), R13
-	TESTQ       R13, R13
-	JS          fetched9
+	CMPQ        far+104(FP), $+0
+	JL          fetched9
 	MOVQ        ahead+96(FP), R13
 	LEAQ        4(R9)(R13*4), R13
 	CMPQ        R13, R12
@@ -4492,8 +4423,7 @@ fetched7:
 	MOVL        (R13), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
-	MOVQ        far+104(FP), R14
-	TESTQ       R14, R14
+	CMPQ        far+104(FP), $+0
 	JE          near8
 	PREFETCHT1  (R13)
 	JMP         fetched9
@@ -4509,9 +4439,8 @@ fetched9:
 	VPMOVZXWD.Z (R14), K2, Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS (R13), Z4, K1, Z1
-	MOVQ        far+104(FP), R13
-	TESTQ       R13, R13
-	JS          fetched11
+	CMPQ        far+104(FP), $+0
+	JL          fetched11
 	MOVQ        ahead+96(FP), R13
 	LEAQ        8(R9)(R13*4), R13
 	CMPQ        R13, R12
@@ -4519,8 +4448,7 @@ fetched9:
 	MOVL        (R13), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
-	MOVQ        far+104(FP), R14
-	TESTQ       R14, R14
+	CMPQ        far+104(FP), $+0
 	JE          near10
 	PREFETCHT1  (R13)
 	JMP         fetched11
@@ -4536,9 +4464,8 @@ fetched11:
 	VPMOVZXWD.Z (R14), K2, Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS (R13), Z4, K1, Z2
-	MOVQ        far+104(FP), R13
-	TESTQ       R13, R13
-	JS          fetched13
+	CMPQ        far+104(FP), $+0
+	JL          fetched13
 	MOVQ        ahead+96(FP), R13
 	LEAQ        12(R9)(R13*4), R13
 	CMPQ        R13, R12
@@ -4546,8 +4473,7 @@ fetched11:
 	MOVL        (R13), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
-	MOVQ        far+104(FP), R14
-	TESTQ       R14, R14
+	CMPQ        far+104(FP), $+0
 	JE          near12
 	PREFETCHT1  (R13)
 	JMP         fetched13
@@ -4570,9 +4496,8 @@ fetched13:
 rest4:
 	CMPQ       R11, $-4
 	JE         summed5
-	MOVQ       far+104(FP), R13
-	TESTQ      R13, R13
-	JS         fetched15
+	CMPQ       far+104(FP), $+0
+	JL         fetched15
 	MOVQ       ahead+96(FP), R13
 	LEAQ       (R9)(R13*4), R13
 	CMPQ       R13, R12
@@ -4580,8 +4505,7 @@ rest4:
 	MOVL       (R13), R13
 	IMULQ      SI, R13
 	ADDQ       DX, R13
-	MOVQ       far+104(FP), R14
-	TESTQ      R14, R14
+	CMPQ       far+104(FP), $+0
 	JE         near14
 	PREFETCHT1 (R13)
 	JMP        fetched15
@@ -4601,9 +4525,8 @@ fetched15:
 	ADDQ        $0x04, R9
 	CMPQ        R11, $-3
 	JE          summed5
-	MOVQ        far+104(FP), R13
-	TESTQ       R13, R13
-	JS          fetched17
+	CMPQ        far+104(FP), $+0
+	JL          fetched17
 	MOVQ        ahead+96(FP), R13
 	LEAQ        (R9)(R13*4), R13
 	CMPQ        R13, R12
@@ -4611,8 +4534,7 @@ fetched15:
 	MOVL        (R13), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
-	MOVQ        far+104(FP), R14
-	TESTQ       R14, R14
+	CMPQ        far+104(FP), $+0
 	JE          near16
 	PREFETCHT1  (R13)
 	JMP         fetched17
@@ -4632,9 +4554,8 @@ fetched17:
 	ADDQ        $0x04, R9
 	CMPQ        R11, $-2
 	JE          summed5
-	MOVQ        far+104(FP), R11
-	TESTQ       R11, R11
-	JS          fetched19
+	CMPQ        far+104(FP), $+0
+	JL          fetched19
 	MOVQ        ahead+96(FP), R11
 	LEAQ        (R9)(R11*4), R11
 	CMPQ        R11, R12
@@ -4642,8 +4563,7 @@ fetched17:
 	MOVL        (R11), R11
 	IMULQ       SI, R11
 	ADDQ        DX, R11
-	MOVQ        far+104(FP), R13
-	TESTQ       R13, R13
+	CMPQ        far+104(FP), $+0
 	JE          near18
 	PREFETCHT1  (R11)
 	JMP         fetched19

@@ -82,6 +82,13 @@ func (f *Func) Arg(name string) reg.GPVirtual {
 	return r
 }
 
+// ArgMem addresses an integer argument where it stands.
+func (f *Func) ArgMem(name string) operand.Mem {
+	p, err := f.Param(name).Resolve()
+	check(err == nil, "argument %s: %v", name, err)
+	return p.Addr
+}
+
 // BroadcastArg loads a float argument into all lanes of a register.
 func (f *Func) BroadcastArg(name string) reg.VecVirtual {
 	p, err := f.Param(name).Resolve()
