@@ -412,13 +412,15 @@ func inverseRigid4x4(b *x86.Block) {
 }
 
 var mat3Ops = matrixFile{batchDir + "zmat3", []matrixOp{
-	{name: "Exp3x3", doc: "writes the exponentials of n matrices.", pinned: map[x86.Level]int{x86.AVX512: 4}, tile: map[x86.Level]int{x86.AVX2: 8},
+	{name: "Exp3x3", doc: "writes the exponentials of n matrices.", pinned: map[x86.Level]int{x86.AVX512: 4},
+		tile:   map[x86.Level]int{x86.AVX2: 8},
 		stages: []func(*x86.Block){exp3x3Start, exp3x3Scale, exp3x3Series, exp3x3Square, exp3x3Finish}},
 	{name: "Mul3x3", doc: "writes the products of n pairs of matrices.", stages: []func(*x86.Block){mul3x3}},
 	{name: "Inverse3x3", doc: "writes the inverses of n matrices.", stages: []func(*x86.Block){inverse3x3}},
 	{name: "Det3x3", doc: "writes the determinants of n matrices.", stages: []func(*x86.Block){det3x3}},
 	{name: "Frobenius3x3", doc: "writes the Frobenius norms of n matrices.", stages: []func(*x86.Block){frobenius(9)}},
-	{name: "ExpFrechet3x3", doc: "writes the derivatives of the exponential of n matrices, each in a direction.", square: 3, tile: map[x86.Level]int{x86.AVX2: 4},
+	{name: "ExpFrechet3x3", doc: "writes the derivatives of the exponential of n matrices, each in a direction.", square: 3,
+		tile: map[x86.Level]int{x86.AVX2: 4},
 		stages: []func(*x86.Block){expFrechet3x3Start, expFrechet3x3Scale, expFrechet3x3Series, expFrechet3x3Matrices, expFrechet3x3Square,
 			expFrechet3x3Finish}},
 	{name: "Mul4x4", doc: "writes the products of n pairs of matrices.", stages: []func(*x86.Block){mul4x4}},

@@ -455,7 +455,8 @@ func actSE3(b *x86.Block) {
 
 var se3Ops = matrixFile{batchDir + "zse3", []matrixOp{
 	{name: "ExpSO3", doc: "writes the rotation matrices of n rotation vectors.", pinned: pinSome, stages: []func(*x86.Block){expSO3}},
-	{name: "LogSO3", doc: "writes the rotation vectors of n rotation matrices.", pinned: pinSome, tile: map[x86.Level]int{x86.AVX2: 8}, stages: logSO3},
+	{name: "LogSO3", doc: "writes the rotation vectors of n rotation matrices.", pinned: pinSome,
+		tile: map[x86.Level]int{x86.AVX2: 8}, stages: logSO3},
 	{name: "LeftJacobianSO3", doc: "writes the left Jacobians at n rotation vectors.", pinned: pinSome,
 		stages: []func(*x86.Block){leftJacobianSO3}},
 	{name: "LeftJacobianInvSO3", doc: "writes the inverses of the left Jacobians at n rotation vectors.", pinned: pinSome,
