@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
@@ -83,6 +85,27 @@ const (
 	magnitudeSum
 )
 
+// reduceLoop is a loop over so many vectors a round.
+type reduceLoop struct {
+	copies int
+	fetch  bool
+}
+
+// reduceAhead is how many bytes ahead lines are fetched. Widening one of 64 bytes takes so many instructions that those that wait at a
+// time reach some 18 lines ahead. With 384 to 1024 bytes a Zen 3 reads memory 1.05 to 1.1 times as fast, from 1536 on no faster.
+const reduceAhead = 768
+
+// reduceFar is up to how many elements the smallest and the largest are found without fetching ahead, which costs a twelfth in the
+// first-level cache.
+const reduceFar = 8192
+
+// fetchAhead fetches so many bytes behind x.
+func fetchAhead(fn *x86.Func, x reg.GPVirtual, bytes int) {
+	for at := 0; at < bytes; at += 64 {
+		fn.PREFETCHT0(operand.Mem{Base: x, Disp: reduceAhead + at})
+	}
+}
+
 // reduceSum writes a sum of numbers or of products of the type e, in float64. A product of two float32 is exact there. Eight accumulators
 // keep up with two multiply-adds a cycle; with AVX-512 four do with the conversions from float32, of which a machine does one in a cycle.
 func reduceSum(f *x86.File, l x86.Level, e x86.Elem, kind sumKind, name, signature, doc string) {
@@ -92,6 +115,11 @@ func reduceSum(f *x86.File, l x86.Level, e x86.Elem, kind sumKind, name, signatu
 		if l == x86.AVX512 {
 			unroll = 4
 		}
+	}
+	fetches := e == x86.F32 && l == x86.AVX2
+	if fetches {
+		signature = strings.Replace(signature, "n int)", "n, far int)", 1)
+		doc += " It fetches ahead if far is 1."
 	}
 	fn := f.Func(l, x86.F64, name, signature, doc)
 	x, n := fn.Arg("x"), fn.Arg("n")
@@ -128,12 +156,26 @@ func reduceSum(f *x86.File, l x86.Level, e x86.Elem, kind sumKind, name, signatu
 		fn.VMOVUPS(m, r)
 		return r
 	}
-	for _, copies := range []int{unroll, 1} {
-		loop, next := fn.NewLabel("loop"), fn.NewLabel("next")
+	loops := []reduceLoop{{copies: unroll}, {copies: 1}}
+	if fetches {
+		loops = append([]reduceLoop{{copies: unroll, fetch: true}}, loops...)
+	}
+	for _, r := range loops {
+		loop, next, skip, copies := fn.NewLabel("loop"), fn.NewLabel("next"), fn.NewLabel("skip"), r.copies
+		if r.fetch {
+			fn.CMPQ(fn.ArgMem("far"), operand.I8(0))
+			fn.JE(operand.LabelRef(skip))
+		}
 		step := operand.U8(copies * fn.Lanes())
 		fn.SUBQ(step, n)
 		fn.JL(operand.LabelRef(next))
 		fn.Label(loop)
+		if r.fetch {
+			fetchAhead(fn, x, copies*size)
+			if kind == productSum {
+				fetchAhead(fn, y, copies*size)
+			}
+		}
 		for u := range copies {
 			add(acc[u], whole, u*size)
 		}
@@ -145,6 +187,9 @@ func reduceSum(f *x86.File, l x86.Level, e x86.Elem, kind sumKind, name, signatu
 		fn.JGE(operand.LabelRef(loop))
 		fn.Label(next)
 		fn.ADDQ(step, n)
+		if r.fetch {
+			fn.Label(skip)
+		}
 	}
 	// A load whose mask is empty takes some 75 ns if it points into a page that has not been touched yet. So it is skipped.
 	summed := fn.NewLabel("summed")
@@ -232,12 +277,23 @@ func reduceMinMax(f *x86.File, l x86.Level) {
 			op(v, acc[k][u], acc[k][u])
 		}
 	}
-	for _, copies := range []int{unroll, 1} {
-		loop, next := fn.NewLabel("loop"), fn.NewLabel("next")
+	loops := []reduceLoop{{copies: unroll}, {copies: 1}}
+	if l == x86.AVX2 {
+		loops = append([]reduceLoop{{copies: unroll, fetch: true}}, loops...)
+	}
+	for _, r := range loops {
+		loop, next, skip, copies := fn.NewLabel("loop"), fn.NewLabel("next"), fn.NewLabel("skip"), r.copies
+		if r.fetch {
+			fn.CMPQ(n, operand.U32(reduceFar))
+			fn.JLE(operand.LabelRef(skip))
+		}
 		step := operand.U8(copies * fn.Lanes())
 		fn.SUBQ(step, n)
 		fn.JL(operand.LabelRef(next))
 		fn.Label(loop)
+		if r.fetch {
+			fetchAhead(fn, x, copies*l.Bytes())
+		}
 		for u := range copies {
 			v := fn.Vec()
 			fn.VMOVUPS(operand.Mem{Base: x, Disp: u * l.Bytes()}, v)
@@ -248,6 +304,9 @@ func reduceMinMax(f *x86.File, l x86.Level) {
 		fn.JGE(operand.LabelRef(loop))
 		fn.Label(next)
 		fn.ADDQ(step, n)
+		if r.fetch {
+			fn.Label(skip)
+		}
 	}
 	// The rest one by one, with lanes of the last vector.
 	for k, op := range ops {

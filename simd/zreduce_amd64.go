@@ -4,25 +4,25 @@
 
 package simd
 
-// sumF32AVX2 returns Σ x[i] over i < n, summed in float64.
+// sumF32AVX2 returns Σ x[i] over i < n, summed in float64. It fetches ahead if far is 1.
 //
 //go:noescape
-func sumF32AVX2(x *float32, n int) float64
+func sumF32AVX2(x *float32, n int, far int) float64
 
-// sumSqF32AVX2 returns Σ x[i]² over i < n, exact squares summed in float64.
+// sumSqF32AVX2 returns Σ x[i]² over i < n, exact squares summed in float64. It fetches ahead if far is 1.
 //
 //go:noescape
-func sumSqF32AVX2(x *float32, n int) float64
+func sumSqF32AVX2(x *float32, n int, far int) float64
 
-// dotF32AVX2 returns Σ x[i]·y[i] over i < n, exact products summed in float64.
+// dotF32AVX2 returns Σ x[i]·y[i] over i < n, exact products summed in float64. It fetches ahead if far is 1.
 //
 //go:noescape
-func dotF32AVX2(x *float32, y *float32, n int) float64
+func dotF32AVX2(x *float32, y *float32, n int, far int) float64
 
-// sumAbsF32AVX2 returns Σ |x[i]| over i < n, summed in float64.
+// sumAbsF32AVX2 returns Σ |x[i]| over i < n, summed in float64. It fetches ahead if far is 1.
 //
 //go:noescape
-func sumAbsF32AVX2(x *float32, n int) float64
+func sumAbsF32AVX2(x *float32, n int, far int) float64
 
 // dotSingleF32AVX2 returns Σ x[i]·y[i] over i < n, summed in float32.
 //

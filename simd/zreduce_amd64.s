@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func sumF32AVX2(x *float32, n int) float64
-// Requires: AVX, SSE2
-TEXT ·sumF32AVX2(SB), NOSPLIT, $0-24
+// func sumF32AVX2(x *float32, n int, far int) float64
+// Requires: AVX, MMX+, SSE2
+TEXT ·sumF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ   x+0(FP), AX
 	MOVQ   n+8(FP), CX
 	VXORPS Y0, Y0, Y0
@@ -17,9 +17,38 @@ TEXT ·sumF32AVX2(SB), NOSPLIT, $0-24
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
+	CMPQ   far+16(FP), $+0
+	JE     skip3
 	SUBQ   $0x20, CX
 	JL     next2
 loop1:
+	PREFETCHT0 768(AX)
+	PREFETCHT0 832(AX)
+	VCVTPS2PD  (AX), Y8
+	VADDPD     Y8, Y0, Y0
+	VCVTPS2PD  16(AX), Y8
+	VADDPD     Y8, Y1, Y1
+	VCVTPS2PD  32(AX), Y8
+	VADDPD     Y8, Y2, Y2
+	VCVTPS2PD  48(AX), Y8
+	VADDPD     Y8, Y3, Y3
+	VCVTPS2PD  64(AX), Y8
+	VADDPD     Y8, Y4, Y4
+	VCVTPS2PD  80(AX), Y8
+	VADDPD     Y8, Y5, Y5
+	VCVTPS2PD  96(AX), Y8
+	VADDPD     Y8, Y6, Y6
+	VCVTPS2PD  112(AX), Y8
+	VADDPD     Y8, Y7, Y7
+	ADDQ       $0x00000080, AX
+	SUBQ       $0x20, CX
+	JGE        loop1
+next2:
+	ADDQ $0x20, CX
+skip3:
+	SUBQ $0x20, CX
+	JL   next5
+loop4:
 	VCVTPS2PD (AX), Y8
 	VADDPD    Y8, Y0, Y0
 	VCVTPS2PD 16(AX), Y8
@@ -38,28 +67,28 @@ loop1:
 	VADDPD    Y8, Y7, Y7
 	ADDQ      $0x00000080, AX
 	SUBQ      $0x20, CX
-	JGE       loop1
-next2:
+	JGE       loop4
+next5:
 	ADDQ $0x20, CX
 	SUBQ $0x04, CX
-	JL   next4
-loop3:
+	JL   next8
+loop7:
 	VCVTPS2PD (AX), Y8
 	VADDPD    Y8, Y0, Y0
 	ADDQ      $0x00000010, AX
 	SUBQ      $0x04, CX
-	JGE       loop3
-next4:
+	JGE       loop7
+next8:
 	ADDQ       $0x04, CX
 	TESTQ      CX, CX
-	JE         summed5
+	JE         summed10
 	LEAQ       ·dataTailMask4+0(SB), DX
 	NEGQ       CX
 	VMOVDQU    16(DX)(CX*4), X8
 	VMASKMOVPS (AX), X8, X8
 	VCVTPS2PD  X8, Y8
 	VADDPD     Y8, Y1, Y1
-summed5:
+summed10:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
@@ -71,13 +100,13 @@ summed5:
 	VADDPD       X1, X0, X0
 	VPERMILPD    $0x01, X0, X1
 	VADDPD       X1, X0, X0
-	MOVSD        X0, ret+16(FP)
+	MOVSD        X0, ret+24(FP)
 	VZEROUPPER
 	RET
 
-// func sumSqF32AVX2(x *float32, n int) float64
-// Requires: AVX, FMA3, SSE2
-TEXT ·sumSqF32AVX2(SB), NOSPLIT, $0-24
+// func sumSqF32AVX2(x *float32, n int, far int) float64
+// Requires: AVX, FMA3, MMX+, SSE2
+TEXT ·sumSqF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ   x+0(FP), AX
 	MOVQ   n+8(FP), CX
 	VXORPS Y0, Y0, Y0
@@ -88,9 +117,13 @@ TEXT ·sumSqF32AVX2(SB), NOSPLIT, $0-24
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
+	CMPQ   far+16(FP), $+0
+	JE     skip3
 	SUBQ   $0x20, CX
 	JL     next2
 loop1:
+	PREFETCHT0  768(AX)
+	PREFETCHT0  832(AX)
 	VCVTPS2PD   (AX), Y8
 	VFMADD231PD Y8, Y8, Y0
 	VCVTPS2PD   16(AX), Y8
@@ -112,25 +145,50 @@ loop1:
 	JGE         loop1
 next2:
 	ADDQ $0x20, CX
+skip3:
+	SUBQ $0x20, CX
+	JL   next5
+loop4:
+	VCVTPS2PD   (AX), Y8
+	VFMADD231PD Y8, Y8, Y0
+	VCVTPS2PD   16(AX), Y8
+	VFMADD231PD Y8, Y8, Y1
+	VCVTPS2PD   32(AX), Y8
+	VFMADD231PD Y8, Y8, Y2
+	VCVTPS2PD   48(AX), Y8
+	VFMADD231PD Y8, Y8, Y3
+	VCVTPS2PD   64(AX), Y8
+	VFMADD231PD Y8, Y8, Y4
+	VCVTPS2PD   80(AX), Y8
+	VFMADD231PD Y8, Y8, Y5
+	VCVTPS2PD   96(AX), Y8
+	VFMADD231PD Y8, Y8, Y6
+	VCVTPS2PD   112(AX), Y8
+	VFMADD231PD Y8, Y8, Y7
+	ADDQ        $0x00000080, AX
+	SUBQ        $0x20, CX
+	JGE         loop4
+next5:
+	ADDQ $0x20, CX
 	SUBQ $0x04, CX
-	JL   next4
-loop3:
+	JL   next8
+loop7:
 	VCVTPS2PD   (AX), Y8
 	VFMADD231PD Y8, Y8, Y0
 	ADDQ        $0x00000010, AX
 	SUBQ        $0x04, CX
-	JGE         loop3
-next4:
+	JGE         loop7
+next8:
 	ADDQ        $0x04, CX
 	TESTQ       CX, CX
-	JE          summed5
+	JE          summed10
 	LEAQ        ·dataTailMask4+0(SB), DX
 	NEGQ        CX
 	VMOVDQU     16(DX)(CX*4), X8
 	VMASKMOVPS  (AX), X8, X8
 	VCVTPS2PD   X8, Y8
 	VFMADD231PD Y8, Y8, Y1
-summed5:
+summed10:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
@@ -142,13 +200,13 @@ summed5:
 	VADDPD       X1, X0, X0
 	VPERMILPD    $0x01, X0, X1
 	VADDPD       X1, X0, X0
-	MOVSD        X0, ret+16(FP)
+	MOVSD        X0, ret+24(FP)
 	VZEROUPPER
 	RET
 
-// func dotF32AVX2(x *float32, y *float32, n int) float64
-// Requires: AVX, FMA3, SSE2
-TEXT ·dotF32AVX2(SB), NOSPLIT, $0-32
+// func dotF32AVX2(x *float32, y *float32, n int, far int) float64
+// Requires: AVX, FMA3, MMX+, SSE2
+TEXT ·dotF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ   x+0(FP), AX
 	MOVQ   n+16(FP), CX
 	MOVQ   y+8(FP), DX
@@ -160,9 +218,15 @@ TEXT ·dotF32AVX2(SB), NOSPLIT, $0-32
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
+	CMPQ   far+24(FP), $+0
+	JE     skip3
 	SUBQ   $0x20, CX
 	JL     next2
 loop1:
+	PREFETCHT0  768(AX)
+	PREFETCHT0  832(AX)
+	PREFETCHT0  768(DX)
+	PREFETCHT0  832(DX)
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (DX), Y9
 	VFMADD231PD Y9, Y8, Y0
@@ -193,20 +257,54 @@ loop1:
 	JGE         loop1
 next2:
 	ADDQ $0x20, CX
+skip3:
+	SUBQ $0x20, CX
+	JL   next5
+loop4:
+	VCVTPS2PD   (AX), Y8
+	VCVTPS2PD   (DX), Y9
+	VFMADD231PD Y9, Y8, Y0
+	VCVTPS2PD   16(AX), Y8
+	VCVTPS2PD   16(DX), Y9
+	VFMADD231PD Y9, Y8, Y1
+	VCVTPS2PD   32(AX), Y8
+	VCVTPS2PD   32(DX), Y9
+	VFMADD231PD Y9, Y8, Y2
+	VCVTPS2PD   48(AX), Y8
+	VCVTPS2PD   48(DX), Y9
+	VFMADD231PD Y9, Y8, Y3
+	VCVTPS2PD   64(AX), Y8
+	VCVTPS2PD   64(DX), Y9
+	VFMADD231PD Y9, Y8, Y4
+	VCVTPS2PD   80(AX), Y8
+	VCVTPS2PD   80(DX), Y9
+	VFMADD231PD Y9, Y8, Y5
+	VCVTPS2PD   96(AX), Y8
+	VCVTPS2PD   96(DX), Y9
+	VFMADD231PD Y9, Y8, Y6
+	VCVTPS2PD   112(AX), Y8
+	VCVTPS2PD   112(DX), Y9
+	VFMADD231PD Y9, Y8, Y7
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, DX
+	SUBQ        $0x20, CX
+	JGE         loop4
+next5:
+	ADDQ $0x20, CX
 	SUBQ $0x04, CX
-	JL   next4
-loop3:
+	JL   next8
+loop7:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (DX), Y9
 	VFMADD231PD Y9, Y8, Y0
 	ADDQ        $0x00000010, AX
 	ADDQ        $0x00000010, DX
 	SUBQ        $0x04, CX
-	JGE         loop3
-next4:
+	JGE         loop7
+next8:
 	ADDQ        $0x04, CX
 	TESTQ       CX, CX
-	JE          summed5
+	JE          summed10
 	LEAQ        ·dataTailMask4+0(SB), BX
 	NEGQ        CX
 	VMOVDQU     16(BX)(CX*4), X8
@@ -215,7 +313,7 @@ next4:
 	VMASKMOVPS  (DX), X8, X8
 	VCVTPS2PD   X8, Y8
 	VFMADD231PD Y8, Y9, Y1
-summed5:
+summed10:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
@@ -227,13 +325,13 @@ summed5:
 	VADDPD       X1, X0, X0
 	VPERMILPD    $0x01, X0, X1
 	VADDPD       X1, X0, X0
-	MOVSD        X0, ret+24(FP)
+	MOVSD        X0, ret+32(FP)
 	VZEROUPPER
 	RET
 
-// func sumAbsF32AVX2(x *float32, n int) float64
-// Requires: AVX, SSE2
-TEXT ·sumAbsF32AVX2(SB), NOSPLIT, $0-24
+// func sumAbsF32AVX2(x *float32, n int, far int) float64
+// Requires: AVX, MMX+, SSE2
+TEXT ·sumAbsF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ         x+0(FP), AX
 	MOVQ         n+8(FP), CX
 	VXORPS       Y0, Y0, Y0
@@ -245,9 +343,46 @@ TEXT ·sumAbsF32AVX2(SB), NOSPLIT, $0-24
 	VXORPS       Y6, Y6, Y6
 	VXORPS       Y7, Y7, Y7
 	VBROADCASTSD ·dataAbsF64+0(SB), Y8
+	CMPQ         far+16(FP), $+0
+	JE           skip3
 	SUBQ         $0x20, CX
 	JL           next2
 loop1:
+	PREFETCHT0 768(AX)
+	PREFETCHT0 832(AX)
+	VCVTPS2PD  (AX), Y9
+	VANDPD     Y8, Y9, Y9
+	VADDPD     Y9, Y0, Y0
+	VCVTPS2PD  16(AX), Y9
+	VANDPD     Y8, Y9, Y9
+	VADDPD     Y9, Y1, Y1
+	VCVTPS2PD  32(AX), Y9
+	VANDPD     Y8, Y9, Y9
+	VADDPD     Y9, Y2, Y2
+	VCVTPS2PD  48(AX), Y9
+	VANDPD     Y8, Y9, Y9
+	VADDPD     Y9, Y3, Y3
+	VCVTPS2PD  64(AX), Y9
+	VANDPD     Y8, Y9, Y9
+	VADDPD     Y9, Y4, Y4
+	VCVTPS2PD  80(AX), Y9
+	VANDPD     Y8, Y9, Y9
+	VADDPD     Y9, Y5, Y5
+	VCVTPS2PD  96(AX), Y9
+	VANDPD     Y8, Y9, Y9
+	VADDPD     Y9, Y6, Y6
+	VCVTPS2PD  112(AX), Y9
+	VANDPD     Y8, Y9, Y9
+	VADDPD     Y9, Y7, Y7
+	ADDQ       $0x00000080, AX
+	SUBQ       $0x20, CX
+	JGE        loop1
+next2:
+	ADDQ $0x20, CX
+skip3:
+	SUBQ $0x20, CX
+	JL   next5
+loop4:
 	VCVTPS2PD (AX), Y9
 	VANDPD    Y8, Y9, Y9
 	VADDPD    Y9, Y0, Y0
@@ -274,22 +409,22 @@ loop1:
 	VADDPD    Y9, Y7, Y7
 	ADDQ      $0x00000080, AX
 	SUBQ      $0x20, CX
-	JGE       loop1
-next2:
+	JGE       loop4
+next5:
 	ADDQ $0x20, CX
 	SUBQ $0x04, CX
-	JL   next4
-loop3:
+	JL   next8
+loop7:
 	VCVTPS2PD (AX), Y9
 	VANDPD    Y8, Y9, Y9
 	VADDPD    Y9, Y0, Y0
 	ADDQ      $0x00000010, AX
 	SUBQ      $0x04, CX
-	JGE       loop3
-next4:
+	JGE       loop7
+next8:
 	ADDQ       $0x04, CX
 	TESTQ      CX, CX
-	JE         summed5
+	JE         summed10
 	LEAQ       ·dataTailMask4+0(SB), DX
 	NEGQ       CX
 	VMOVDQU    16(DX)(CX*4), X9
@@ -297,7 +432,7 @@ next4:
 	VCVTPS2PD  X9, Y9
 	VANDPD     Y8, Y9, Y9
 	VADDPD     Y9, Y1, Y1
-summed5:
+summed10:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
@@ -309,7 +444,7 @@ summed5:
 	VADDPD       X1, X0, X0
 	VPERMILPD    $0x01, X0, X1
 	VADDPD       X1, X0, X0
-	MOVSD        X0, ret+16(FP)
+	MOVSD        X0, ret+24(FP)
 	VZEROUPPER
 	RET
 
@@ -374,7 +509,7 @@ summed5:
 	RET
 
 // func minMaxF32AVX2(x *float32, n int) (least int32, most int32, top uint32)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·minMaxF32AVX2(SB), NOSPLIT, $0-28
 	MOVQ         x+0(FP), AX
 	MOVQ         n+8(FP), CX
@@ -391,9 +526,38 @@ TEXT ·minMaxF32AVX2(SB), NOSPLIT, $0-28
 	VMOVAPS      Y0, Y10
 	VMOVAPS      Y0, Y11
 	VMOVAPS      Y0, Y0
+	CMPQ         CX, $0x00002000
+	JLE          skip3
 	SUBQ         $0x20, CX
 	JL           next2
 loop1:
+	PREFETCHT0 768(AX)
+	PREFETCHT0 832(AX)
+	VMOVUPS    (AX), Y12
+	VPMINSD    Y12, Y1, Y1
+	VPMAXSD    Y12, Y5, Y5
+	VPMAXUD    Y12, Y9, Y9
+	VMOVUPS    32(AX), Y12
+	VPMINSD    Y12, Y2, Y2
+	VPMAXSD    Y12, Y6, Y6
+	VPMAXUD    Y12, Y10, Y10
+	VMOVUPS    64(AX), Y12
+	VPMINSD    Y12, Y3, Y3
+	VPMAXSD    Y12, Y7, Y7
+	VPMAXUD    Y12, Y11, Y11
+	VMOVUPS    96(AX), Y12
+	VPMINSD    Y12, Y4, Y4
+	VPMAXSD    Y12, Y8, Y8
+	VPMAXUD    Y12, Y0, Y0
+	ADDQ       $0x00000080, AX
+	SUBQ       $0x20, CX
+	JGE        loop1
+next2:
+	ADDQ $0x20, CX
+skip3:
+	SUBQ $0x20, CX
+	JL   next5
+loop4:
 	VMOVUPS (AX), Y12
 	VPMINSD Y12, Y1, Y1
 	VPMAXSD Y12, Y5, Y5
@@ -412,20 +576,20 @@ loop1:
 	VPMAXUD Y12, Y0, Y0
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x20, CX
-	JGE     loop1
-next2:
+	JGE     loop4
+next5:
 	ADDQ $0x20, CX
 	SUBQ $0x08, CX
-	JL   next4
-loop3:
+	JL   next8
+loop7:
 	VMOVUPS (AX), Y12
 	VPMINSD Y12, Y1, Y1
 	VPMAXSD Y12, Y5, Y5
 	VPMAXUD Y12, Y9, Y9
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x08, CX
-	JGE     loop3
-next4:
+	JGE     loop7
+next8:
 	ADDQ    $0x08, CX
 	VPMINSD Y2, Y1, Y1
 	VPMINSD Y4, Y3, Y3
@@ -437,16 +601,16 @@ next4:
 	VPMAXUD Y0, Y11, Y11
 	VPMAXUD Y11, Y9, Y9
 	TESTQ   CX, CX
-	JE      done6
-one5:
+	JE      done11
+one10:
 	VBROADCASTSS (AX), Y0
 	VPMINSD      Y0, Y1, Y1
 	VPMAXSD      Y0, Y5, Y5
 	VPMAXUD      Y0, Y9, Y9
 	ADDQ         $0x04, AX
 	DECQ         CX
-	JNE          one5
-done6:
+	JNE          one10
+done11:
 	VEXTRACTI128 $0x01, Y1, X0
 	VPMINSD      X0, X1, X1
 	VPSHUFD      $0x4e, X1, X0
@@ -512,23 +676,23 @@ loop1:
 next2:
 	ADDQ $0x20, CX
 	SUBQ $0x04, CX
-	JL   next4
-loop3:
+	JL   next5
+loop4:
 	VMOVUPS (AX), Y8
 	VADDPD  Y8, Y0, Y0
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x04, CX
-	JGE     loop3
-next4:
+	JGE     loop4
+next5:
 	ADDQ       $0x04, CX
 	TESTQ      CX, CX
-	JE         summed5
+	JE         summed7
 	LEAQ       ·dataTailMaskF32+0(SB), DX
 	NEGQ       CX
 	VMOVUPS    32(DX)(CX*8), Y8
 	VMASKMOVPD (AX), Y8, Y8
 	VADDPD     Y8, Y1, Y1
-summed5:
+summed7:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
@@ -582,23 +746,23 @@ loop1:
 next2:
 	ADDQ $0x20, CX
 	SUBQ $0x04, CX
-	JL   next4
-loop3:
+	JL   next5
+loop4:
 	VMOVUPS     (AX), Y8
 	VFMADD231PD Y8, Y8, Y0
 	ADDQ        $0x00000020, AX
 	SUBQ        $0x04, CX
-	JGE         loop3
-next4:
+	JGE         loop4
+next5:
 	ADDQ        $0x04, CX
 	TESTQ       CX, CX
-	JE          summed5
+	JE          summed7
 	LEAQ        ·dataTailMaskF32+0(SB), DX
 	NEGQ        CX
 	VMOVUPS     32(DX)(CX*8), Y8
 	VMASKMOVPD  (AX), Y8, Y8
 	VFMADD231PD Y8, Y8, Y1
-summed5:
+summed7:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
@@ -662,26 +826,26 @@ loop1:
 next2:
 	ADDQ $0x20, CX
 	SUBQ $0x04, CX
-	JL   next4
-loop3:
+	JL   next5
+loop4:
 	VMOVUPS     (AX), Y8
 	VMOVUPS     (DX), Y9
 	VFMADD231PD Y9, Y8, Y0
 	ADDQ        $0x00000020, AX
 	ADDQ        $0x00000020, DX
 	SUBQ        $0x04, CX
-	JGE         loop3
-next4:
+	JGE         loop4
+next5:
 	ADDQ        $0x04, CX
 	TESTQ       CX, CX
-	JE          summed5
+	JE          summed7
 	LEAQ        ·dataTailMaskF32+0(SB), BX
 	NEGQ        CX
 	VMOVUPS     32(BX)(CX*8), Y8
 	VMASKMOVPD  (AX), Y8, Y9
 	VMASKMOVPD  (DX), Y8, Y8
 	VFMADD231PD Y8, Y9, Y1
-summed5:
+summed7:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
@@ -744,25 +908,25 @@ loop1:
 next2:
 	ADDQ $0x20, CX
 	SUBQ $0x04, CX
-	JL   next4
-loop3:
+	JL   next5
+loop4:
 	VMOVUPS (AX), Y9
 	VANDPD  Y8, Y9, Y9
 	VADDPD  Y9, Y0, Y0
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x04, CX
-	JGE     loop3
-next4:
+	JGE     loop4
+next5:
 	ADDQ       $0x04, CX
 	TESTQ      CX, CX
-	JE         summed5
+	JE         summed7
 	LEAQ       ·dataTailMaskF32+0(SB), DX
 	NEGQ       CX
 	VMOVUPS    32(DX)(CX*8), Y9
 	VMASKMOVPD (AX), Y9, Y9
 	VANDPD     Y8, Y9, Y9
 	VADDPD     Y9, Y1, Y1
-summed5:
+summed7:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
@@ -897,23 +1061,23 @@ loop1:
 next2:
 	ADDQ $0x20, CX
 	SUBQ $0x08, CX
-	JL   next4
-loop3:
+	JL   next5
+loop4:
 	VCVTPS2PD (AX), Z4
 	VADDPD    Z4, Z0, Z0
 	ADDQ      $0x00000020, AX
 	SUBQ      $0x08, CX
-	JGE       loop3
-next4:
+	JGE       loop4
+next5:
 	ADDQ        $0x08, CX
 	TESTQ       CX, CX
-	JE          summed5
+	JE          summed7
 	MOVQ        $-1, DX
 	BZHIQ       CX, DX, DX
 	KMOVW       DX, K1
 	VCVTPS2PD.Z (AX), K1, Z4
 	VADDPD      Z4, Z1, Z1
-summed5:
+summed7:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z2, Z0, Z0
@@ -953,23 +1117,23 @@ loop1:
 next2:
 	ADDQ $0x20, CX
 	SUBQ $0x08, CX
-	JL   next4
-loop3:
+	JL   next5
+loop4:
 	VCVTPS2PD   (AX), Z4
 	VFMADD231PD Z4, Z4, Z0
 	ADDQ        $0x00000020, AX
 	SUBQ        $0x08, CX
-	JGE         loop3
-next4:
+	JGE         loop4
+next5:
 	ADDQ        $0x08, CX
 	TESTQ       CX, CX
-	JE          summed5
+	JE          summed7
 	MOVQ        $-1, DX
 	BZHIQ       CX, DX, DX
 	KMOVW       DX, K1
 	VCVTPS2PD.Z (AX), K1, Z4
 	VFMADD231PD Z4, Z4, Z1
-summed5:
+summed7:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z2, Z0, Z0
@@ -1015,26 +1179,26 @@ loop1:
 next2:
 	ADDQ $0x20, CX
 	SUBQ $0x08, CX
-	JL   next4
-loop3:
+	JL   next5
+loop4:
 	VCVTPS2PD   (AX), Z4
 	VCVTPS2PD   (DX), Z5
 	VFMADD231PD Z5, Z4, Z0
 	ADDQ        $0x00000020, AX
 	ADDQ        $0x00000020, DX
 	SUBQ        $0x08, CX
-	JGE         loop3
-next4:
+	JGE         loop4
+next5:
 	ADDQ        $0x08, CX
 	TESTQ       CX, CX
-	JE          summed5
+	JE          summed7
 	MOVQ        $-1, BX
 	BZHIQ       CX, BX, BX
 	KMOVW       BX, K1
 	VCVTPS2PD.Z (AX), K1, Z4
 	VCVTPS2PD.Z (DX), K1, Z5
 	VFMADD231PD Z5, Z4, Z1
-summed5:
+summed7:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z2, Z0, Z0
@@ -1079,25 +1243,25 @@ loop1:
 next2:
 	ADDQ $0x20, CX
 	SUBQ $0x08, CX
-	JL   next4
-loop3:
+	JL   next5
+loop4:
 	VCVTPS2PD (AX), Z5
 	VANDPD    Z4, Z5, Z5
 	VADDPD    Z5, Z0, Z0
 	ADDQ      $0x00000020, AX
 	SUBQ      $0x08, CX
-	JGE       loop3
-next4:
+	JGE       loop4
+next5:
 	ADDQ        $0x08, CX
 	TESTQ       CX, CX
-	JE          summed5
+	JE          summed7
 	MOVQ        $-1, DX
 	BZHIQ       CX, DX, DX
 	KMOVW       DX, K1
 	VCVTPS2PD.Z (AX), K1, Z5
 	VANDPD      Z4, Z5, Z5
 	VADDPD      Z5, Z1, Z1
-summed5:
+summed7:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z2, Z0, Z0
@@ -1216,16 +1380,16 @@ loop1:
 next2:
 	ADDQ $0x40, CX
 	SUBQ $0x10, CX
-	JL   next4
-loop3:
+	JL   next5
+loop4:
 	VMOVUPS (AX), Z12
 	VPMINSD Z12, Z1, Z1
 	VPMAXSD Z12, Z5, Z5
 	VPMAXUD Z12, Z9, Z9
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x10, CX
-	JGE     loop3
-next4:
+	JGE     loop4
+next5:
 	ADDQ    $0x10, CX
 	VPMINSD Z2, Z1, Z1
 	VPMINSD Z4, Z3, Z3
@@ -1237,16 +1401,16 @@ next4:
 	VPMAXUD Z0, Z11, Z11
 	VPMAXUD Z11, Z9, Z9
 	TESTQ   CX, CX
-	JE      done6
-one5:
+	JE      done8
+one7:
 	VBROADCASTSS (AX), Z0
 	VPMINSD      Z0, Z1, Z1
 	VPMAXSD      Z0, Z5, Z5
 	VPMAXUD      Z0, Z9, Z9
 	ADDQ         $0x04, AX
 	DECQ         CX
-	JNE          one5
-done6:
+	JNE          one7
+done8:
 	VEXTRACTI64X4 $0x01, Z1, Y0
 	VPMINSD       Y0, Y1, Y1
 	VEXTRACTI128  $0x01, Y1, X0
@@ -1318,23 +1482,23 @@ loop1:
 next2:
 	ADDQ $0x40, CX
 	SUBQ $0x08, CX
-	JL   next4
-loop3:
+	JL   next5
+loop4:
 	VMOVUPS (AX), Z8
 	VADDPD  Z8, Z0, Z0
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x08, CX
-	JGE     loop3
-next4:
+	JGE     loop4
+next5:
 	ADDQ      $0x08, CX
 	TESTQ     CX, CX
-	JE        summed5
+	JE        summed7
 	MOVQ      $-1, DX
 	BZHIQ     CX, DX, DX
 	KMOVW     DX, K1
 	VMOVUPD.Z (AX), K1, Z8
 	VADDPD    Z8, Z1, Z1
-summed5:
+summed7:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z5, Z4, Z4
@@ -1390,23 +1554,23 @@ loop1:
 next2:
 	ADDQ $0x40, CX
 	SUBQ $0x08, CX
-	JL   next4
-loop3:
+	JL   next5
+loop4:
 	VMOVUPS     (AX), Z8
 	VFMADD231PD Z8, Z8, Z0
 	ADDQ        $0x00000040, AX
 	SUBQ        $0x08, CX
-	JGE         loop3
-next4:
+	JGE         loop4
+next5:
 	ADDQ        $0x08, CX
 	TESTQ       CX, CX
-	JE          summed5
+	JE          summed7
 	MOVQ        $-1, DX
 	BZHIQ       CX, DX, DX
 	KMOVW       DX, K1
 	VMOVUPD.Z   (AX), K1, Z8
 	VFMADD231PD Z8, Z8, Z1
-summed5:
+summed7:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z5, Z4, Z4
@@ -1472,26 +1636,26 @@ loop1:
 next2:
 	ADDQ $0x40, CX
 	SUBQ $0x08, CX
-	JL   next4
-loop3:
+	JL   next5
+loop4:
 	VMOVUPS     (AX), Z8
 	VMOVUPS     (DX), Z9
 	VFMADD231PD Z9, Z8, Z0
 	ADDQ        $0x00000040, AX
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x08, CX
-	JGE         loop3
-next4:
+	JGE         loop4
+next5:
 	ADDQ        $0x08, CX
 	TESTQ       CX, CX
-	JE          summed5
+	JE          summed7
 	MOVQ        $-1, BX
 	BZHIQ       CX, BX, BX
 	KMOVW       BX, K1
 	VMOVUPD.Z   (AX), K1, Z8
 	VMOVUPD.Z   (DX), K1, Z9
 	VFMADD231PD Z9, Z8, Z1
-summed5:
+summed7:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z5, Z4, Z4
@@ -1556,25 +1720,25 @@ loop1:
 next2:
 	ADDQ $0x40, CX
 	SUBQ $0x08, CX
-	JL   next4
-loop3:
+	JL   next5
+loop4:
 	VMOVUPS (AX), Z9
 	VANDPD  Z8, Z9, Z9
 	VADDPD  Z9, Z0, Z0
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x08, CX
-	JGE     loop3
-next4:
+	JGE     loop4
+next5:
 	ADDQ      $0x08, CX
 	TESTQ     CX, CX
-	JE        summed5
+	JE        summed7
 	MOVQ      $-1, DX
 	BZHIQ     CX, DX, DX
 	KMOVW     DX, K1
 	VMOVUPD.Z (AX), K1, Z9
 	VANDPD    Z8, Z9, Z9
 	VADDPD    Z9, Z1, Z1
-summed5:
+summed7:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z5, Z4, Z4
