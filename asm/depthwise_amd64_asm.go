@@ -50,8 +50,8 @@ func depthwiseAMD64(f *x86.File) {
 	variants := []depthwiseVariant{
 		{name: "depthwise", doc: "sets out[i] = Σ w[pose]·f[index] over row i's pairs, divided by their number if mean is 1"},
 		{name: "depthwiseStream", doc: "is depthwise for a w that is read from memory once and fetched so many pairs ahead, " +
-			"into the first-level cache if far is 0, or the second one if it is 1; if it is negative, the machine fetches, and -2 says that " +
-			"most poses are the one before plus 1", stream: true},
+			"into the first-level cache if far is 0, or the second one if it is 1; if it is negative, the machine fetches, and -2 says " +
+			"that most poses are the one before plus 1", stream: true},
 		{name: "depthwiseHalf", doc: "is depthwiseStream with w in bfloat16; wstride counts its bytes", stream: true, half: true},
 	}
 	for _, l := range levels {
