@@ -75,6 +75,25 @@ func (t *widened) load(m operand.Mem) reg.VecVirtual {
 	return r
 }
 
+// loadSummand reads a vector of float64, from float32 if e says so.
+func loadSummand(fn *x86.Func, e x86.Elem, m operand.Mem) reg.VecVirtual {
+	if e == x86.F32 {
+		return loadWide(fn, m)
+	}
+	r := fn.Vec()
+	fn.VMOVUPS(m, r)
+	return r
+}
+
+// addAll adds the accumulators to the first one: neighbours, then their sums.
+func addAll(fn *x86.Func, acc []reg.VecVirtual) {
+	for step := 1; step < len(acc); step *= 2 {
+		for i := 0; i < len(acc); i += 2 * step {
+			fn.VADDPD(acc[i+step], acc[i], acc[i])
+		}
+	}
+}
+
 // sumKind is what reduceSum adds up: x, x², x·y or |x|.
 type sumKind int
 
@@ -85,10 +104,30 @@ const (
 	magnitudeSum
 )
 
-// reduceLoop is a loop over so many vectors a round.
-type reduceLoop struct {
-	copies int
-	fetch  bool
+// reduceLoops writes a loop over unroll vectors a round and one over single vectors. If near is set, a twin of the first that fetches ahead
+// precedes it, and near jumps past that twin where the data are in the first-level cache.
+func reduceLoops(fn *x86.Func, n reg.GPVirtual, unroll int, near func(skip string), body func(copies int, fetch bool)) {
+	for i, copies := range []int{unroll, unroll, 1} {
+		loop, next, skip := fn.NewLabel("loop"), fn.NewLabel("next"), fn.NewLabel("skip")
+		if i == 0 {
+			if near == nil {
+				continue
+			}
+			near(skip)
+		}
+		step := operand.U8(copies * fn.Lanes())
+		fn.SUBQ(step, n)
+		fn.JL(operand.LabelRef(next))
+		fn.Label(loop)
+		body(copies, i == 0)
+		fn.SUBQ(step, n)
+		fn.JGE(operand.LabelRef(loop))
+		fn.Label(next)
+		fn.ADDQ(step, n)
+		if i == 0 {
+			fn.Label(skip)
+		}
+	}
 }
 
 // reduceAhead is how many bytes ahead lines are fetched. Widening one of 64 bytes takes so many instructions that those that wait at a
@@ -148,49 +187,31 @@ func reduceSum(f *x86.File, l x86.Level, e x86.Elem, kind sumKind, name, signatu
 			fn.VFMADD231PD(load(operand.Mem{Base: y, Disp: disp}), v, a)
 		}
 	}
-	whole := func(m operand.Mem) reg.VecVirtual {
-		if e == x86.F32 {
-			return loadWide(fn, m)
-		}
-		r := fn.Vec()
-		fn.VMOVUPS(m, r)
-		return r
-	}
-	loops := []reduceLoop{{copies: unroll}, {copies: 1}}
+	whole := func(m operand.Mem) reg.VecVirtual { return loadSummand(fn, e, m) }
+	var near func(skip string)
 	if fetches {
-		loops = append([]reduceLoop{{copies: unroll, fetch: true}}, loops...)
-	}
-	for _, r := range loops {
-		loop, next, skip, copies := fn.NewLabel("loop"), fn.NewLabel("next"), fn.NewLabel("skip"), r.copies
-		if r.fetch {
+		near = func(skip string) {
 			fn.CMPQ(fn.ArgMem("far"), operand.I8(0))
 			fn.JE(operand.LabelRef(skip))
 		}
-		step := operand.U8(copies * fn.Lanes())
-		fn.SUBQ(step, n)
-		fn.JL(operand.LabelRef(next))
-		fn.Label(loop)
-		if r.fetch {
-			fetchAhead(fn, x, copies*size)
-			if kind == productSum {
-				fetchAhead(fn, y, copies*size)
+	}
+	reduceLoops(fn, n, unroll, near, func(copies int, fetch bool) {
+		operands := []reg.GPVirtual{x, y}
+		if kind != productSum {
+			operands = operands[:1]
+		}
+		if fetch {
+			for _, p := range operands {
+				fetchAhead(fn, p, copies*size)
 			}
 		}
 		for u := range copies {
 			add(acc[u], whole, u*size)
 		}
-		fn.ADDQ(operand.U32(copies*size), x)
-		if kind == productSum {
-			fn.ADDQ(operand.U32(copies*size), y)
+		for _, p := range operands {
+			fn.ADDQ(operand.U32(copies*size), p)
 		}
-		fn.SUBQ(step, n)
-		fn.JGE(operand.LabelRef(loop))
-		fn.Label(next)
-		fn.ADDQ(step, n)
-		if r.fetch {
-			fn.Label(skip)
-		}
-	}
+	})
 	// A load whose mask is empty takes some 75 ns if it points into a page that has not been touched yet. So it is skipped.
 	summed := fn.NewLabel("summed")
 	fn.TESTQ(n, n)
@@ -201,11 +222,7 @@ func reduceSum(f *x86.File, l x86.Level, e x86.Elem, kind sumKind, name, signatu
 		add(acc[1], fn.NewTail(n).Load, 0)
 	}
 	fn.Label(summed)
-	for step := 1; step < unroll; step *= 2 {
-		for i := 0; i < unroll; i += 2 * step {
-			fn.VADDPD(acc[i+step], acc[i], acc[i])
-		}
-	}
+	addAll(fn, acc)
 	r := fn.SumLanes(acc[0])
 	fn.Store(r.AsX(), fn.ReturnIndex(0))
 	fn.End()
@@ -277,21 +294,15 @@ func reduceMinMax(f *x86.File, l x86.Level) {
 			op(v, acc[k][u], acc[k][u])
 		}
 	}
-	loops := []reduceLoop{{copies: unroll}, {copies: 1}}
+	var near func(skip string)
 	if l == x86.AVX2 {
-		loops = append([]reduceLoop{{copies: unroll, fetch: true}}, loops...)
-	}
-	for _, r := range loops {
-		loop, next, skip, copies := fn.NewLabel("loop"), fn.NewLabel("next"), fn.NewLabel("skip"), r.copies
-		if r.fetch {
+		near = func(skip string) {
 			fn.CMPQ(n, operand.U32(reduceFar))
 			fn.JLE(operand.LabelRef(skip))
 		}
-		step := operand.U8(copies * fn.Lanes())
-		fn.SUBQ(step, n)
-		fn.JL(operand.LabelRef(next))
-		fn.Label(loop)
-		if r.fetch {
+	}
+	reduceLoops(fn, n, unroll, near, func(copies int, fetch bool) {
+		if fetch {
 			fetchAhead(fn, x, copies*l.Bytes())
 		}
 		for u := range copies {
@@ -300,14 +311,7 @@ func reduceMinMax(f *x86.File, l x86.Level) {
 			merge(u, v)
 		}
 		fn.ADDQ(operand.U32(copies*l.Bytes()), x)
-		fn.SUBQ(step, n)
-		fn.JGE(operand.LabelRef(loop))
-		fn.Label(next)
-		fn.ADDQ(step, n)
-		if r.fetch {
-			fn.Label(skip)
-		}
-	}
+	})
 	// The rest one by one, with lanes of the last vector.
 	for k, op := range ops {
 		op(acc[k][1], acc[k][0], acc[k][0])

@@ -652,8 +652,8 @@ TEXT ·sumF64AVX2(SB), NOSPLIT, $0-24
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	SUBQ   $0x20, CX
-	JL     next2
-loop1:
+	JL     next5
+loop4:
 	VMOVUPS (AX), Y8
 	VADDPD  Y8, Y0, Y0
 	VMOVUPS 32(AX), Y8
@@ -672,27 +672,27 @@ loop1:
 	VADDPD  Y8, Y7, Y7
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x20, CX
-	JGE     loop1
-next2:
+	JGE     loop4
+next5:
 	ADDQ $0x20, CX
 	SUBQ $0x04, CX
-	JL   next5
-loop4:
+	JL   next8
+loop7:
 	VMOVUPS (AX), Y8
 	VADDPD  Y8, Y0, Y0
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x04, CX
-	JGE     loop4
-next5:
+	JGE     loop7
+next8:
 	ADDQ       $0x04, CX
 	TESTQ      CX, CX
-	JE         summed7
+	JE         summed10
 	LEAQ       ·dataTailMaskF32+0(SB), DX
 	NEGQ       CX
 	VMOVUPS    32(DX)(CX*8), Y8
 	VMASKMOVPD (AX), Y8, Y8
 	VADDPD     Y8, Y1, Y1
-summed7:
+summed10:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
@@ -722,8 +722,8 @@ TEXT ·sumSqF64AVX2(SB), NOSPLIT, $0-24
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	SUBQ   $0x20, CX
-	JL     next2
-loop1:
+	JL     next5
+loop4:
 	VMOVUPS     (AX), Y8
 	VFMADD231PD Y8, Y8, Y0
 	VMOVUPS     32(AX), Y8
@@ -742,27 +742,27 @@ loop1:
 	VFMADD231PD Y8, Y8, Y7
 	ADDQ        $0x00000100, AX
 	SUBQ        $0x20, CX
-	JGE         loop1
-next2:
+	JGE         loop4
+next5:
 	ADDQ $0x20, CX
 	SUBQ $0x04, CX
-	JL   next5
-loop4:
+	JL   next8
+loop7:
 	VMOVUPS     (AX), Y8
 	VFMADD231PD Y8, Y8, Y0
 	ADDQ        $0x00000020, AX
 	SUBQ        $0x04, CX
-	JGE         loop4
-next5:
+	JGE         loop7
+next8:
 	ADDQ        $0x04, CX
 	TESTQ       CX, CX
-	JE          summed7
+	JE          summed10
 	LEAQ        ·dataTailMaskF32+0(SB), DX
 	NEGQ        CX
 	VMOVUPS     32(DX)(CX*8), Y8
 	VMASKMOVPD  (AX), Y8, Y8
 	VFMADD231PD Y8, Y8, Y1
-summed7:
+summed10:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
@@ -793,8 +793,8 @@ TEXT ·dotF64AVX2(SB), NOSPLIT, $0-32
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	SUBQ   $0x20, CX
-	JL     next2
-loop1:
+	JL     next5
+loop4:
 	VMOVUPS     (AX), Y8
 	VMOVUPS     (DX), Y9
 	VFMADD231PD Y9, Y8, Y0
@@ -822,30 +822,30 @@ loop1:
 	ADDQ        $0x00000100, AX
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x20, CX
-	JGE         loop1
-next2:
+	JGE         loop4
+next5:
 	ADDQ $0x20, CX
 	SUBQ $0x04, CX
-	JL   next5
-loop4:
+	JL   next8
+loop7:
 	VMOVUPS     (AX), Y8
 	VMOVUPS     (DX), Y9
 	VFMADD231PD Y9, Y8, Y0
 	ADDQ        $0x00000020, AX
 	ADDQ        $0x00000020, DX
 	SUBQ        $0x04, CX
-	JGE         loop4
-next5:
+	JGE         loop7
+next8:
 	ADDQ        $0x04, CX
 	TESTQ       CX, CX
-	JE          summed7
+	JE          summed10
 	LEAQ        ·dataTailMaskF32+0(SB), BX
 	NEGQ        CX
 	VMOVUPS     32(BX)(CX*8), Y8
 	VMASKMOVPD  (AX), Y8, Y9
 	VMASKMOVPD  (DX), Y8, Y8
 	VFMADD231PD Y8, Y9, Y1
-summed7:
+summed10:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
@@ -876,8 +876,8 @@ TEXT ·sumAbsF64AVX2(SB), NOSPLIT, $0-24
 	VXORPS       Y7, Y7, Y7
 	VBROADCASTSD ·dataAbsF64+0(SB), Y8
 	SUBQ         $0x20, CX
-	JL           next2
-loop1:
+	JL           next5
+loop4:
 	VMOVUPS (AX), Y9
 	VANDPD  Y8, Y9, Y9
 	VADDPD  Y9, Y0, Y0
@@ -904,29 +904,29 @@ loop1:
 	VADDPD  Y9, Y7, Y7
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x20, CX
-	JGE     loop1
-next2:
+	JGE     loop4
+next5:
 	ADDQ $0x20, CX
 	SUBQ $0x04, CX
-	JL   next5
-loop4:
+	JL   next8
+loop7:
 	VMOVUPS (AX), Y9
 	VANDPD  Y8, Y9, Y9
 	VADDPD  Y9, Y0, Y0
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x04, CX
-	JGE     loop4
-next5:
+	JGE     loop7
+next8:
 	ADDQ       $0x04, CX
 	TESTQ      CX, CX
-	JE         summed7
+	JE         summed10
 	LEAQ       ·dataTailMaskF32+0(SB), DX
 	NEGQ       CX
 	VMOVUPS    32(DX)(CX*8), Y9
 	VMASKMOVPD (AX), Y9, Y9
 	VANDPD     Y8, Y9, Y9
 	VADDPD     Y9, Y1, Y1
-summed7:
+summed10:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
@@ -1045,8 +1045,8 @@ TEXT ·sumF32AVX512(SB), NOSPLIT, $0-24
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x20, CX
-	JL     next2
-loop1:
+	JL     next5
+loop4:
 	VCVTPS2PD (AX), Z4
 	VADDPD    Z4, Z0, Z0
 	VCVTPS2PD 32(AX), Z4
@@ -1057,27 +1057,27 @@ loop1:
 	VADDPD    Z4, Z3, Z3
 	ADDQ      $0x00000080, AX
 	SUBQ      $0x20, CX
-	JGE       loop1
-next2:
+	JGE       loop4
+next5:
 	ADDQ $0x20, CX
 	SUBQ $0x08, CX
-	JL   next5
-loop4:
+	JL   next8
+loop7:
 	VCVTPS2PD (AX), Z4
 	VADDPD    Z4, Z0, Z0
 	ADDQ      $0x00000020, AX
 	SUBQ      $0x08, CX
-	JGE       loop4
-next5:
+	JGE       loop7
+next8:
 	ADDQ        $0x08, CX
 	TESTQ       CX, CX
-	JE          summed7
+	JE          summed10
 	MOVQ        $-1, DX
 	BZHIQ       CX, DX, DX
 	KMOVW       DX, K1
 	VCVTPS2PD.Z (AX), K1, Z4
 	VADDPD      Z4, Z1, Z1
-summed7:
+summed10:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z2, Z0, Z0
@@ -1101,8 +1101,8 @@ TEXT ·sumSqF32AVX512(SB), NOSPLIT, $0-24
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x20, CX
-	JL     next2
-loop1:
+	JL     next5
+loop4:
 	VCVTPS2PD   (AX), Z4
 	VFMADD231PD Z4, Z4, Z0
 	VCVTPS2PD   32(AX), Z4
@@ -1113,27 +1113,27 @@ loop1:
 	VFMADD231PD Z4, Z4, Z3
 	ADDQ        $0x00000080, AX
 	SUBQ        $0x20, CX
-	JGE         loop1
-next2:
+	JGE         loop4
+next5:
 	ADDQ $0x20, CX
 	SUBQ $0x08, CX
-	JL   next5
-loop4:
+	JL   next8
+loop7:
 	VCVTPS2PD   (AX), Z4
 	VFMADD231PD Z4, Z4, Z0
 	ADDQ        $0x00000020, AX
 	SUBQ        $0x08, CX
-	JGE         loop4
-next5:
+	JGE         loop7
+next8:
 	ADDQ        $0x08, CX
 	TESTQ       CX, CX
-	JE          summed7
+	JE          summed10
 	MOVQ        $-1, DX
 	BZHIQ       CX, DX, DX
 	KMOVW       DX, K1
 	VCVTPS2PD.Z (AX), K1, Z4
 	VFMADD231PD Z4, Z4, Z1
-summed7:
+summed10:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z2, Z0, Z0
@@ -1158,8 +1158,8 @@ TEXT ·dotF32AVX512(SB), NOSPLIT, $0-32
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 	SUBQ   $0x20, CX
-	JL     next2
-loop1:
+	JL     next5
+loop4:
 	VCVTPS2PD   (AX), Z4
 	VCVTPS2PD   (DX), Z5
 	VFMADD231PD Z5, Z4, Z0
@@ -1175,30 +1175,30 @@ loop1:
 	ADDQ        $0x00000080, AX
 	ADDQ        $0x00000080, DX
 	SUBQ        $0x20, CX
-	JGE         loop1
-next2:
+	JGE         loop4
+next5:
 	ADDQ $0x20, CX
 	SUBQ $0x08, CX
-	JL   next5
-loop4:
+	JL   next8
+loop7:
 	VCVTPS2PD   (AX), Z4
 	VCVTPS2PD   (DX), Z5
 	VFMADD231PD Z5, Z4, Z0
 	ADDQ        $0x00000020, AX
 	ADDQ        $0x00000020, DX
 	SUBQ        $0x08, CX
-	JGE         loop4
-next5:
+	JGE         loop7
+next8:
 	ADDQ        $0x08, CX
 	TESTQ       CX, CX
-	JE          summed7
+	JE          summed10
 	MOVQ        $-1, BX
 	BZHIQ       CX, BX, BX
 	KMOVW       BX, K1
 	VCVTPS2PD.Z (AX), K1, Z4
 	VCVTPS2PD.Z (DX), K1, Z5
 	VFMADD231PD Z5, Z4, Z1
-summed7:
+summed10:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z2, Z0, Z0
@@ -1223,8 +1223,8 @@ TEXT ·sumAbsF32AVX512(SB), NOSPLIT, $0-24
 	VPXORD       Z3, Z3, Z3
 	VBROADCASTSD ·dataAbsF64+0(SB), Z4
 	SUBQ         $0x20, CX
-	JL           next2
-loop1:
+	JL           next5
+loop4:
 	VCVTPS2PD (AX), Z5
 	VANDPD    Z4, Z5, Z5
 	VADDPD    Z5, Z0, Z0
@@ -1239,29 +1239,29 @@ loop1:
 	VADDPD    Z5, Z3, Z3
 	ADDQ      $0x00000080, AX
 	SUBQ      $0x20, CX
-	JGE       loop1
-next2:
+	JGE       loop4
+next5:
 	ADDQ $0x20, CX
 	SUBQ $0x08, CX
-	JL   next5
-loop4:
+	JL   next8
+loop7:
 	VCVTPS2PD (AX), Z5
 	VANDPD    Z4, Z5, Z5
 	VADDPD    Z5, Z0, Z0
 	ADDQ      $0x00000020, AX
 	SUBQ      $0x08, CX
-	JGE       loop4
-next5:
+	JGE       loop7
+next8:
 	ADDQ        $0x08, CX
 	TESTQ       CX, CX
-	JE          summed7
+	JE          summed10
 	MOVQ        $-1, DX
 	BZHIQ       CX, DX, DX
 	KMOVW       DX, K1
 	VCVTPS2PD.Z (AX), K1, Z5
 	VANDPD      Z4, Z5, Z5
 	VADDPD      Z5, Z1, Z1
-summed7:
+summed10:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z2, Z0, Z0
@@ -1356,8 +1356,8 @@ TEXT ·minMaxF32AVX512(SB), NOSPLIT, $0-28
 	VMOVAPS      Z0, Z11
 	VMOVAPS      Z0, Z0
 	SUBQ         $0x40, CX
-	JL           next2
-loop1:
+	JL           next5
+loop4:
 	VMOVUPS (AX), Z12
 	VPMINSD Z12, Z1, Z1
 	VPMAXSD Z12, Z5, Z5
@@ -1376,20 +1376,20 @@ loop1:
 	VPMAXUD Z12, Z0, Z0
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x40, CX
-	JGE     loop1
-next2:
+	JGE     loop4
+next5:
 	ADDQ $0x40, CX
 	SUBQ $0x10, CX
-	JL   next5
-loop4:
+	JL   next8
+loop7:
 	VMOVUPS (AX), Z12
 	VPMINSD Z12, Z1, Z1
 	VPMAXSD Z12, Z5, Z5
 	VPMAXUD Z12, Z9, Z9
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x10, CX
-	JGE     loop4
-next5:
+	JGE     loop7
+next8:
 	ADDQ    $0x10, CX
 	VPMINSD Z2, Z1, Z1
 	VPMINSD Z4, Z3, Z3
@@ -1401,16 +1401,16 @@ next5:
 	VPMAXUD Z0, Z11, Z11
 	VPMAXUD Z11, Z9, Z9
 	TESTQ   CX, CX
-	JE      done8
-one7:
+	JE      done11
+one10:
 	VBROADCASTSS (AX), Z0
 	VPMINSD      Z0, Z1, Z1
 	VPMAXSD      Z0, Z5, Z5
 	VPMAXUD      Z0, Z9, Z9
 	ADDQ         $0x04, AX
 	DECQ         CX
-	JNE          one7
-done8:
+	JNE          one10
+done11:
 	VEXTRACTI64X4 $0x01, Z1, Y0
 	VPMINSD       Y0, Y1, Y1
 	VEXTRACTI128  $0x01, Y1, X0
@@ -1458,8 +1458,8 @@ TEXT ·sumF64AVX512(SB), NOSPLIT, $0-24
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x40, CX
-	JL     next2
-loop1:
+	JL     next5
+loop4:
 	VMOVUPS (AX), Z8
 	VADDPD  Z8, Z0, Z0
 	VMOVUPS 64(AX), Z8
@@ -1478,27 +1478,27 @@ loop1:
 	VADDPD  Z8, Z7, Z7
 	ADDQ    $0x00000200, AX
 	SUBQ    $0x40, CX
-	JGE     loop1
-next2:
+	JGE     loop4
+next5:
 	ADDQ $0x40, CX
 	SUBQ $0x08, CX
-	JL   next5
-loop4:
+	JL   next8
+loop7:
 	VMOVUPS (AX), Z8
 	VADDPD  Z8, Z0, Z0
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x08, CX
-	JGE     loop4
-next5:
+	JGE     loop7
+next8:
 	ADDQ      $0x08, CX
 	TESTQ     CX, CX
-	JE        summed7
+	JE        summed10
 	MOVQ      $-1, DX
 	BZHIQ     CX, DX, DX
 	KMOVW     DX, K1
 	VMOVUPD.Z (AX), K1, Z8
 	VADDPD    Z8, Z1, Z1
-summed7:
+summed10:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z5, Z4, Z4
@@ -1530,8 +1530,8 @@ TEXT ·sumSqF64AVX512(SB), NOSPLIT, $0-24
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x40, CX
-	JL     next2
-loop1:
+	JL     next5
+loop4:
 	VMOVUPS     (AX), Z8
 	VFMADD231PD Z8, Z8, Z0
 	VMOVUPS     64(AX), Z8
@@ -1550,27 +1550,27 @@ loop1:
 	VFMADD231PD Z8, Z8, Z7
 	ADDQ        $0x00000200, AX
 	SUBQ        $0x40, CX
-	JGE         loop1
-next2:
+	JGE         loop4
+next5:
 	ADDQ $0x40, CX
 	SUBQ $0x08, CX
-	JL   next5
-loop4:
+	JL   next8
+loop7:
 	VMOVUPS     (AX), Z8
 	VFMADD231PD Z8, Z8, Z0
 	ADDQ        $0x00000040, AX
 	SUBQ        $0x08, CX
-	JGE         loop4
-next5:
+	JGE         loop7
+next8:
 	ADDQ        $0x08, CX
 	TESTQ       CX, CX
-	JE          summed7
+	JE          summed10
 	MOVQ        $-1, DX
 	BZHIQ       CX, DX, DX
 	KMOVW       DX, K1
 	VMOVUPD.Z   (AX), K1, Z8
 	VFMADD231PD Z8, Z8, Z1
-summed7:
+summed10:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z5, Z4, Z4
@@ -1603,8 +1603,8 @@ TEXT ·dotF64AVX512(SB), NOSPLIT, $0-32
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 	SUBQ   $0x40, CX
-	JL     next2
-loop1:
+	JL     next5
+loop4:
 	VMOVUPS     (AX), Z8
 	VMOVUPS     (DX), Z9
 	VFMADD231PD Z9, Z8, Z0
@@ -1632,30 +1632,30 @@ loop1:
 	ADDQ        $0x00000200, AX
 	ADDQ        $0x00000200, DX
 	SUBQ        $0x40, CX
-	JGE         loop1
-next2:
+	JGE         loop4
+next5:
 	ADDQ $0x40, CX
 	SUBQ $0x08, CX
-	JL   next5
-loop4:
+	JL   next8
+loop7:
 	VMOVUPS     (AX), Z8
 	VMOVUPS     (DX), Z9
 	VFMADD231PD Z9, Z8, Z0
 	ADDQ        $0x00000040, AX
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x08, CX
-	JGE         loop4
-next5:
+	JGE         loop7
+next8:
 	ADDQ        $0x08, CX
 	TESTQ       CX, CX
-	JE          summed7
+	JE          summed10
 	MOVQ        $-1, BX
 	BZHIQ       CX, BX, BX
 	KMOVW       BX, K1
 	VMOVUPD.Z   (AX), K1, Z8
 	VMOVUPD.Z   (DX), K1, Z9
 	VFMADD231PD Z9, Z8, Z1
-summed7:
+summed10:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z5, Z4, Z4
@@ -1688,8 +1688,8 @@ TEXT ·sumAbsF64AVX512(SB), NOSPLIT, $0-24
 	VPXORD       Z7, Z7, Z7
 	VBROADCASTSD ·dataAbsF64+0(SB), Z8
 	SUBQ         $0x40, CX
-	JL           next2
-loop1:
+	JL           next5
+loop4:
 	VMOVUPS (AX), Z9
 	VANDPD  Z8, Z9, Z9
 	VADDPD  Z9, Z0, Z0
@@ -1716,29 +1716,29 @@ loop1:
 	VADDPD  Z9, Z7, Z7
 	ADDQ    $0x00000200, AX
 	SUBQ    $0x40, CX
-	JGE     loop1
-next2:
+	JGE     loop4
+next5:
 	ADDQ $0x40, CX
 	SUBQ $0x08, CX
-	JL   next5
-loop4:
+	JL   next8
+loop7:
 	VMOVUPS (AX), Z9
 	VANDPD  Z8, Z9, Z9
 	VADDPD  Z9, Z0, Z0
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x08, CX
-	JGE     loop4
-next5:
+	JGE     loop7
+next8:
 	ADDQ      $0x08, CX
 	TESTQ     CX, CX
-	JE        summed7
+	JE        summed10
 	MOVQ      $-1, DX
 	BZHIQ     CX, DX, DX
 	KMOVW     DX, K1
 	VMOVUPD.Z (AX), K1, Z9
 	VANDPD    Z8, Z9, Z9
 	VADDPD    Z9, Z1, Z1
-summed7:
+summed10:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z5, Z4, Z4
