@@ -4,7 +4,7 @@ GO      ?= go
 BIN     := bin/equivcnp
 FUZZFOR ?= 10s
 
-.PHONY: all build demo clients manifests page browser house test long race purego levels wasm generate asm api api-update beam fmt vet lint lint-long cross platforms arm64 avx512 fuzz fuzz-long bench clean
+.PHONY: all build demo clients manifests page browser house test long race race-kernels race-models race-training race-serve purego levels wasm generate asm api api-update beam fmt vet lint lint-long cross platforms arm64 avx512 fuzz fuzz-long bench clean
 
 all: build
 
@@ -43,11 +43,17 @@ long: ## what the tests leave out: every number, every model, every form; hours
 RACESKIP := ^Test(Arrange|ArrangeGrid|Bits|BoundBoxHoldsTheBall|CompressionBomb|ConvolutionGradients|GoldenImageNeighbourhoods|GoldenLayersF32|Guard|Lattice|MergeTolerance|SeedsDoNotShow|Sim2Translation|TranslationErrorBoundsPoses|Vectors|BetweenNodes|GoldenGradients|GemmTiles|GridSingleQueries|RadiusForFillBySampling|RadiusForMean|PoseTableCrowded|TreeFindsWhatAScanFinds|FlatAgainstGroups|RotationsDoNotShow|F32Accuracy|Accuracy|WeightNet|WeightNetSwish|WeightedMoments|Batches|DepthwiseTall|DepthwiseLargeWeights|SetConvGrad|SetConvTiles|TileProducts|GatherMax|GoldenLayersF64|PyramidGradients|Band)$$
 # What starts goroutines, and what they run: tables, pictures and files of other programs are read by one.
 RACED := $(addprefix ./internal/,bands bf16 bicubic cli cpu depthwise frozen parallel reuse schedule search spectral) ./simd/... ./linalg/batch/... ./group ./neighbor/... ./layers/...
-race: export CGO_ENABLED = 1
-race: ## the concurrent packages under the race detector
+RACES := race-kernels race-models race-training race-serve
+race $(RACES): export CGO_ENABLED = 1
+race: ## the concurrent packages under the race detector; two runs at a time, as each ends with one long package
+	@$(MAKE) --no-print-directory -j2 --output-sync=target $(RACES)
+race-kernels:
 	$(GO) test -race -short -timeout 30m -skip '$(RACESKIP)' $(RACED)
+race-models:
 	$(GO) test -race -short -timeout 30m -run '^Test(GradientBits|EquivarianceOnPoints|Chunks|Images|Cancel|Valid|Plan(Concurrent|Cancelled|CacheFollows)|CurvePlan(Concurrent|Cancelled))' ./cnp
+race-training:
 	$(GO) test -race -short -timeout 30m -run '^Test(SameBits|CheckpointEvery|AdamBits|Source|ImageSource|Equivariance|Meter)$$' ./cnp/train ./cnp/task ./cnp/eval
+race-serve:
 	$(GO) test -race -short -timeout 30m -skip '$(RACESKIP)' ./cnp/serve/...
 
 # What computes with kernels, and so in another way at another level.
