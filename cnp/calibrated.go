@@ -15,6 +15,12 @@ import (
 // of m is replaced. It is for models of the normal likelihood, and for all but CNPs, whose
 // least deviation is part of their function.
 func Calibrated[T Float](m Model[T], mixtures ...Mixture) (Model[T], error) {
+	return instance[func(Model[T], ...Mixture) (Model[T], error)](&calibratedInstances)(m, mixtures...)
+}
+
+var calibratedInstances = instances{calibrated[float32], calibrated[float64]}
+
+func calibrated[T Float](m Model[T], mixtures ...Mixture) (Model[T], error) {
 	if m == nil {
 		return nil, fmt.Errorf("%w: no model", ErrConfig)
 	}
@@ -93,6 +99,12 @@ func interleave[T Float](to, from Model[T], dy int) error {
 // KeepObserved returns a model with the parameters of m that keeps observed pixels (Config.KeepObserved) if keep is true,
 // and predicts them like all others if it is false.
 func KeepObserved[T Float](m Model[T], keep bool) (Model[T], error) {
+	return instance[func(Model[T], bool) (Model[T], error)](&keepObservedInstances)(m, keep)
+}
+
+var keepObservedInstances = instances{keepObserved[float32], keepObserved[float64]}
+
+func keepObserved[T Float](m Model[T], keep bool) (Model[T], error) {
 	if m == nil {
 		return nil, fmt.Errorf("%w: no model", ErrConfig)
 	}
@@ -108,10 +120,10 @@ func KeepObserved[T Float](m Model[T], keep bool) (Model[T], error) {
 
 // remade returns a new model of m's group.
 func remade[T Float](m Model[T], c Config) (Model[T], error) {
-	if g := GroupOf(m); g != nil {
+	if g := groupOf(m); g != nil {
 		return newWithGroup[T](c, g, 0)
 	}
-	return New[T](c, 0)
+	return newModel[T](c, 0)
 }
 
 // copyByName gives a model the parameters of another that have the same names.

@@ -23,6 +23,12 @@ type CurvePredictor[T Float] interface {
 // nor on the number of threads. Targets out of the model's reach are NaN, and named by an OutsideError that comes with
 // the samples.
 func SampleCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T], opt SampleOptions) ([]T, error) {
+	return instance[func(context.Context, CurvePredictor[T], *Batch[T], SampleOptions) ([]T, error)](&sampleCurvesInstances)(ctx, m, b, opt)
+}
+
+var sampleCurvesInstances = instances{sampleCurves[float32], sampleCurves[float64]}
+
+func sampleCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T], opt SampleOptions) ([]T, error) {
 	if s, ok := m.(interface {
 		SampleCurves(ctx context.Context, b *Batch[T], opt SampleOptions) ([]T, error)
 	}); ok { // it knows a way of its own
@@ -30,7 +36,7 @@ func SampleCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T]
 	}
 	if e, ok := m.(*CurveEnsemble[T]); ok {
 		return sampleByMember(len(e.members), opt,
-			func(k int, own SampleOptions) ([]T, error) { return SampleCurves(ctx, e.members[k], b, own) })
+			func(k int, own SampleOptions) ([]T, error) { return sampleCurves(ctx, e.members[k], b, own) })
 	}
 	c, err := newCurveChain(m, b, opt.Chain)
 	if err != nil {
@@ -63,6 +69,13 @@ func SampleCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T]
 // that target at all, or, by a model with Config.ChannelDensity, of its other values. Targets out of the model's reach
 // are NaN, do not count, and are named by an OutsideError that comes with the rest.
 func JointCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T], y []T, order Chain) (*Joint[T], error) {
+	return instance[func(context.Context, CurvePredictor[T], *Batch[T], []T, Chain) (*Joint[T], error)](&jointCurvesInstances)(
+		ctx, m, b, y, order)
+}
+
+var jointCurvesInstances = instances{jointCurves[float32], jointCurves[float64]}
+
+func jointCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T], y []T, order Chain) (*Joint[T], error) {
 	if s, ok := m.(interface {
 		JointCurves(ctx context.Context, b *Batch[T], y []T, chain Chain) (*Joint[T], error)
 	}); ok { // it knows a way of its own

@@ -25,9 +25,16 @@ type ImagePredictor[T Float] interface {
 // A model under translations is not run anew for every pixel: of its features those are computed again which depend on a pixel that was
 // drawn and which the next one depends on.
 func SampleImages[T Float](ctx context.Context, m ImagePredictor[T], im *Images[T], opt SampleOptions) ([]T, error) {
+	return instance[func(context.Context, ImagePredictor[T], *Images[T], SampleOptions) ([]T, error)](&sampleImagesInstances)(
+		ctx, m, im, opt)
+}
+
+var sampleImagesInstances = instances{sampleImages[float32], sampleImages[float64]}
+
+func sampleImages[T Float](ctx context.Context, m ImagePredictor[T], im *Images[T], opt SampleOptions) ([]T, error) {
 	if e, ok := m.(*ImageEnsemble[T]); ok {
 		return sampleByMember(len(e.members), opt,
-			func(k int, own SampleOptions) ([]T, error) { return SampleImages(ctx, e.members[k], im, own) })
+			func(k int, own SampleOptions) ([]T, error) { return sampleImages(ctx, e.members[k], im, own) })
 	}
 	if err := checkImages(m, im, opt.Chain); err != nil {
 		return nil, err
@@ -71,6 +78,13 @@ func SampleImages[T Float](ctx context.Context, m ImagePredictor[T], im *Images[
 // before it, and says how likely they are. Observed pixels are predicted given the context alone, as if they were seen
 // once more. NaN is a missing value: it does not count, and no other pixel is told of its pixel.
 func JointImages[T Float](ctx context.Context, m ImagePredictor[T], im *Images[T], y []T, order Chain) (*Joint[T], error) {
+	return instance[func(context.Context, ImagePredictor[T], *Images[T], []T, Chain) (*Joint[T], error)](&jointImagesInstances)(
+		ctx, m, im, y, order)
+}
+
+var jointImagesInstances = instances{jointImages[float32], jointImages[float64]}
+
+func jointImages[T Float](ctx context.Context, m ImagePredictor[T], im *Images[T], y []T, order Chain) (*Joint[T], error) {
 	if err := checkImages(m, im, order); err != nil {
 		return nil, err
 	}

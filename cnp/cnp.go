@@ -123,7 +123,7 @@ func (m *CNP[T]) State() []layers.Param[T] { return m.core.params() }
 
 // Plan makes a plan for curves, of which nothing is computed in advance.
 func (m *CNP[T]) Plan(ctx context.Context, s Shape, opt PlanOptions) (Plan[T], error) {
-	return LiveCurves[T](ctx, m, s, opt)
+	return liveCurves[T](ctx, m, s, opt)
 }
 
 // Predict returns mean and standard deviation at the targets.
@@ -169,7 +169,7 @@ func (m *ImageCNP[T]) State() []layers.Param[T] { return m.core.params() }
 
 // Plan makes a plan for images of one size, of which nothing is computed in advance.
 func (m *ImageCNP[T]) Plan(ctx context.Context, s Shape, opt PlanOptions) (Plan[T], error) {
-	return LiveImages[T](ctx, m, s, opt)
+	return liveImages[T](ctx, m, s, opt)
 }
 
 // Complete predicts every pixel from the observed ones.

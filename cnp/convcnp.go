@@ -50,7 +50,7 @@ func (m *ConvCNP[T]) State() []layers.Param[T] {
 
 // Plan makes a plan for curves, of which nothing is computed in advance.
 func (m *ConvCNP[T]) Plan(ctx context.Context, s Shape, opt PlanOptions) (Plan[T], error) {
-	return LiveCurves[T](ctx, m, s, opt)
+	return liveCurves[T](ctx, m, s, opt)
 }
 
 // Predict returns mean and standard deviation at the targets. With an OutsideError it also returns the prediction of everything

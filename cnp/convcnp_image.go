@@ -64,7 +64,7 @@ func (m *ImageConvCNP[T]) State() []layers.Param[T] {
 
 // Plan makes a plan for images of one size, of which nothing is computed in advance.
 func (m *ImageConvCNP[T]) Plan(ctx context.Context, s Shape, opt PlanOptions) (Plan[T], error) {
-	return LiveImages[T](ctx, m, s, opt)
+	return liveImages[T](ctx, m, s, opt)
 }
 
 // Complete predicts every pixel from the observed ones.

@@ -53,6 +53,12 @@ const mostDense = 4
 // they are, or because Standardise cannot: the model has more than three coordinates, or does not know how long trained contexts were.
 // Predictions from them are far off, and sure of it. The error wraps ErrRange.
 func CheckDensity[T Float](c *Config, b *Batch[T], standardise bool) error {
+	return instance[func(*Config, *Batch[T], bool) error](&checkDensityInstances)(c, b, standardise)
+}
+
+var checkDensityInstances = instances{checkDensity[float32], checkDensity[float64]}
+
+func checkDensity[T Float](c *Config, b *Batch[T], standardise bool) error {
 	t := c.Trained
 	if t == nil || t.Context[1] < 1 || b.Nc <= mostDense*t.densest() {
 		return nil

@@ -97,7 +97,7 @@ func (p *Prediction[T]) counted(mask []bool) (at []int, params []float64) {
 // there is one, does not exclude. It panics if the lengths differ.
 func (p *Prediction[T]) LogDensity(y []T, mask []bool) (sum float64, n int) {
 	if _, ok := p.Distribution().(Gaussian); ok {
-		return LogLikelihood(p.Mean, p.Std, y, mask)
+		return logLikelihood(p.Mean, p.Std, y, mask)
 	}
 	p.checkLen("LogDensity", "y", len(y), mask)
 	at, params := p.counted(mask)

@@ -24,6 +24,12 @@ type ImageEnsemble[T Float] struct{ members []Completer[T] }
 // Ensemble makes one model of several, a CurveEnsemble or an ImageEnsemble. They must have the same inputs and outputs.
 // A single model stays as it is.
 func Ensemble[T Float](models ...Model[T]) (Model[T], error) {
+	return instance[func(...Model[T]) (Model[T], error)](&ensembleInstances)(models...)
+}
+
+var ensembleInstances = instances{ensemble[float32], ensemble[float64]}
+
+func ensemble[T Float](models ...Model[T]) (Model[T], error) {
 	if len(models) == 0 {
 		return nil, fmt.Errorf("%w: an ensemble of no models", ErrConfig)
 	}
@@ -82,6 +88,12 @@ func (e *ImageEnsemble[T]) Members() []Completer[T] { return slices.Clone(e.memb
 
 // Members returns the models of an ensemble, and of every other model that model.
 func Members[T Float](m Model[T]) (all []Model[T]) {
+	return instance[func(Model[T]) []Model[T]](&membersInstances)(m)
+}
+
+var membersInstances = instances{members[float32], members[float64]}
+
+func members[T Float](m Model[T]) (all []Model[T]) {
 	switch m := m.(type) {
 	case *CurveEnsemble[T]:
 		for _, one := range m.members {
@@ -147,14 +159,20 @@ func mixed[T Float](ctx context.Context, n int, predict func(ctx context.Context
 		all = append(all, p)
 	}
 	if outside != nil {
-		return Mix(all...), outside
+		return mix(all...), outside
 	}
-	return Mix(all...), nil
+	return mix(all...), nil
 }
 
 // Mix returns the mixture, with equal weights, of predictions of the same values. Values that a prediction knows jointly are
 // taken each on its own. It panics if the numbers of values differ, or if there is no prediction.
 func Mix[T Float](all ...*Prediction[T]) *Prediction[T] {
+	return instance[func(...*Prediction[T]) *Prediction[T]](&mixInstances)(all...)
+}
+
+var mixInstances = instances{mix[float32], mix[float64]}
+
+func mix[T Float](all ...*Prediction[T]) *Prediction[T] {
 	var members []Likelihood
 	n, outputs := len(all[0].Mean), 0
 	each := make([]*Prediction[T], len(all))

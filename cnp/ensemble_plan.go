@@ -45,7 +45,7 @@ func (p *ensemblePlan[T]) NewPrediction(tasks Tasks[T]) *Prediction[T] {
 	for _, m := range p.members {
 		all = append(all, m.NewPrediction(tasks))
 	}
-	return Mix(all...)
+	return mix(all...)
 }
 
 func (p *ensemblePlan[T]) Predict(ctx context.Context, dst *Prediction[T], tasks Tasks[T]) error {

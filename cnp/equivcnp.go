@@ -95,7 +95,7 @@ func (m *EquivCNP[T]) Differentiate(ctx context.Context, b *Batch[T], mode layer
 
 // Exact returns the equivariant model inside, with parameters of its own: this one without its departure. It is the model itself where
 // that has none.
-func (m *EquivCNP[T]) Exact() (*EquivCNP[T], error) {
+func (m *EquivCNP[T]) Exact() (TrainableRegressor[T], error) {
 	if m.outer.Departure == nil || m.outer.Departure.Off {
 		return m, nil
 	}

@@ -25,7 +25,7 @@ type ImageEquivCNP[T Float] struct {
 
 	mu    sync.Mutex
 	grids []gridGeometry[T] // recently used pixel grids, newest last
-	plans planCache[T, *ImagePlan[T]]
+	plans planCache[T, *imagePlan[T]]
 }
 
 type gridGeometry[T Float] struct {

@@ -41,18 +41,22 @@ func (m *ImageEquivCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Predic
 }
 
 // cached returns the model's own plan for images.
-func (m *ImageEquivCNP[T]) cached(ctx context.Context, h, w int, algorithm layers.Algorithm, precision Precision) (*ImagePlan[T], error) {
+func (m *ImageEquivCNP[T]) cached(ctx context.Context, h, w int, algorithm layers.Algorithm, precision Precision) (*imagePlan[T], error) {
 	s, opt := Pixels(h, w), implicitPlan(algorithm, precision)
-	return m.plans.get(ctx, m.State(), s, opt, func() (*ImagePlan[T], error) { return m.planShape(ctx, s, opt) })
+	return m.plans.get(ctx, m.State(), s, opt, func() (*imagePlan[T], error) { return m.planShape(ctx, s, opt) })
 }
 
 // Plan compiles the model for images, whose pixels it places by [ImageEquivCNP.Geometry], or reads the plan from the folder of the options.
 func (m *ImageEquivCNP[T]) Plan(ctx context.Context, s Shape, opt PlanOptions) (Plan[T], error) {
-	return asPlan[T](m.planShape(ctx, s, opt))
+	return asPlan[T](asImagePlan(m.planShape(ctx, s, opt)))
 }
 
 // PlanGeometry is like Plan for pixels and targets at places of one's own.
 func (m *ImageEquivCNP[T]) PlanGeometry(ctx context.Context, g Geometry, opt PlanOptions) (*ImagePlan[T], error) {
+	return asImagePlan(m.planGeometry(ctx, g, opt))
+}
+
+func (m *ImageEquivCNP[T]) planGeometry(ctx context.Context, g Geometry, opt PlanOptions) (*imagePlan[T], error) {
 	opt.Precision, opt.Plans = cmp.Or(opt.Precision, m.opt.Precision), cmp.Or(opt.Plans, m.opt.Plans)
 	if opt.Plans != "" {
 		return m.keptPlan(ctx, g, opt)
@@ -60,7 +64,7 @@ func (m *ImageEquivCNP[T]) PlanGeometry(ctx context.Context, g Geometry, opt Pla
 	return m.makePlan(ctx, g, opt)
 }
 
-func (m *ImageEquivCNP[T]) planShape(ctx context.Context, s Shape, opt PlanOptions) (*ImagePlan[T], error) {
+func (m *ImageEquivCNP[T]) planShape(ctx context.Context, s Shape, opt PlanOptions) (*imagePlan[T], error) {
 	if err := s.checkPixels(&m.cfg, true); err != nil {
 		return nil, err
 	}
@@ -68,7 +72,7 @@ func (m *ImageEquivCNP[T]) planShape(ctx context.Context, s Shape, opt PlanOptio
 	if err != nil {
 		return nil, err
 	}
-	p, err := m.PlanGeometry(ctx, g, opt)
+	p, err := m.planGeometry(ctx, g, opt)
 	if err == nil {
 		p.shape = s
 	}

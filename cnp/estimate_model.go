@@ -10,6 +10,12 @@ import (
 // EstimateModel is like Estimate for an existing model, whose radii determine how large its neighbourhoods are; it samples some
 // thousand pairs.
 func EstimateModel[T Float](m Model[T], w Work) (Need, error) {
+	return instance[func(Model[T], Work) (Need, error)](&estimateModelInstances)(m, w)
+}
+
+var estimateModelInstances = instances{estimateModel[float32], estimateModel[float64]}
+
+func estimateModel[T Float](m Model[T], w Work) (Need, error) {
 	if m == nil {
 		return Need{}, fmt.Errorf("%w: no model", ErrConfig)
 	}
@@ -55,7 +61,7 @@ func estimateMembers[T Float, M Model[T]](members []M, w Work) (Need, error) {
 	var kept, values float64
 	points := float64(w.H) * float64(w.W) * float64(max(w.Scale, 1)) * float64(max(w.Scale, 1))
 	for _, m := range members {
-		n, err := EstimateModel[T](m, w)
+		n, err := estimateModel[T](m, w)
 		if err != nil {
 			return Need{}, err
 		}

@@ -1,6 +1,7 @@
 package cnp
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -13,7 +14,49 @@ import (
 // ImagePlan is an ImageEquivCNP compiled for one geometry: neighbourhoods, poses, folded normalisation and, as far as memory
 // allows, the convolution weights of every pose. It is immutable, safe for concurrent use, and keeps the parameters that the
 // model had when it was made.
-type ImagePlan[T Float] struct {
+type ImagePlan[T Float] struct{ plan imagePlanner[T] }
+
+// imagePlanner is what an imagePlan can do. Behind an interface a program that uses an ImagePlan compiles nothing of it
+// (see instance).
+type imagePlanner[T Float] interface {
+	Plan[T]
+	Values() int
+}
+
+func asImagePlan[T Float](p *imagePlan[T], err error) (*ImagePlan[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &ImagePlan[T]{p}, nil
+}
+
+// Info describes the plan.
+func (p *ImagePlan[T]) Info() PlanInfo { return p.plan.Info() }
+
+// NewPrediction returns a prediction with room for images.
+func (p *ImagePlan[T]) NewPrediction(tasks Tasks[T]) *Prediction[T] {
+	return p.plan.NewPrediction(tasks)
+}
+
+// Shape returns the shape of the geometry that the plan was made for: Scattered where its points lie on no grid.
+func (p *ImagePlan[T]) Shape() Shape { return p.plan.Shape() }
+
+// Values returns the number of values that Predict sets for each image in Mean and in Std: channels times targets.
+func (p *ImagePlan[T]) Values() int { return p.plan.Values() }
+
+// Predict sets dst to the prediction of a batch of [Images]: mean and standard deviation [B, C, targets], where targets are
+// those of the plan's geometry, or else its points in their order. dst.Mean and dst.Std must have B·Values() elements; they
+// are what the caller keeps, and reusing them saves making them anew. dst.Params may be nil where parameters beside them are not wanted.
+//
+// An image's result does not depend on the rest of the batch or on the number of threads. Any number of goroutines may call
+// Predict. PlanOptions.Concurrency of the calls compute at a time, on all threads, and the others wait their turn. Once ctx is
+// done, Predict returns its error, and dst may be written in part.
+func (p *ImagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], tasks Tasks[T]) error {
+	return p.plan.Predict(ctx, dst, tasks)
+}
+
+// imagePlan is an ImagePlan.
+type imagePlan[T Float] struct {
 	cfg     Config
 	shape   Shape
 	n, m, k int         // points, targets (0: the points), lifts
@@ -49,19 +92,15 @@ type ImagePlan[T Float] struct {
 // maxConcurrency bounds the calls of a plan that compute at a time.
 const maxConcurrency = 1 << 16
 
-// Info describes the plan.
-func (p *ImagePlan[T]) Info() PlanInfo { return p.info }
+func (p *imagePlan[T]) Info() PlanInfo { return p.info }
 
-// NewPrediction returns a prediction with room for images.
-func (p *ImagePlan[T]) NewPrediction(tasks Tasks[T]) *Prediction[T] {
+func (p *imagePlan[T]) NewPrediction(tasks Tasks[T]) *Prediction[T] {
 	return p.family.newPrediction(valuesOf[T](tasks, 1, p.Values()))
 }
 
-// Shape returns the shape of the geometry that the plan was made for: Scattered where its points lie on no grid.
-func (p *ImagePlan[T]) Shape() Shape { return p.shape }
+func (p *imagePlan[T]) Shape() Shape { return p.shape }
 
-// Values returns the number of values that Predict sets for each image in Mean and in Std: channels times targets.
-func (p *ImagePlan[T]) Values() int {
+func (p *imagePlan[T]) Values() int {
 	if p.m > 0 {
 		return p.cfg.DimY * p.m
 	}
@@ -69,7 +108,7 @@ func (p *ImagePlan[T]) Values() int {
 }
 
 // callBytes is what a call needs that takes so many images at a time.
-func (p *ImagePlan[T]) callBytes(images int) int64 {
+func (p *imagePlan[T]) callBytes(images int) int64 {
 	most := int64(0)
 	for _, a := range p.arranged {
 		need := int64(workers()) * a.CallBytes(p.cfg.Channels[0], images)
@@ -86,10 +125,10 @@ func (p *ImagePlan[T]) callBytes(images int) int64 {
 }
 
 // mostImages is how many images a call may ever take at a time.
-func (p *ImagePlan[T]) mostImages() int { return int(max(1, runBytes/p.imageBytes())) }
+func (p *imagePlan[T]) mostImages() int { return int(max(1, runBytes/p.imageBytes())) }
 
 // outputs returns the number of places that are predicted, of each coarse image where images are taken apart.
-func (p *ImagePlan[T]) outputs() int {
+func (p *imagePlan[T]) outputs() int {
 	if p.m > 0 {
 		return p.m
 	}
@@ -97,7 +136,7 @@ func (p *ImagePlan[T]) outputs() int {
 }
 
 // pixels returns the number of pixels of an image.
-func (p *ImagePlan[T]) pixels() int {
+func (p *imagePlan[T]) pixels() int {
 	if p.apart.Stride > 0 {
 		return p.apart.H * p.apart.W
 	}
@@ -106,7 +145,7 @@ func (p *ImagePlan[T]) pixels() int {
 
 // share decides how many calls compute at a time, and how many images each of them takes at a time, within the memory that the
 // neighbourhoods leave.
-func (p *ImagePlan[T]) share(flat bool, opt PlanOptions) error {
+func (p *imagePlan[T]) share(flat bool, opt PlanOptions) error {
 	calls := opt.Concurrency
 	if calls == 0 {
 		calls = 1
@@ -134,7 +173,7 @@ func (p *ImagePlan[T]) share(flat bool, opt PlanOptions) error {
 }
 
 // widen lets a call take more images at a time than its budget was made for, where that costs none of the memory that was promised.
-func (p *ImagePlan[T]) widen(opt PlanOptions) {
+func (p *imagePlan[T]) widen(opt PlanOptions) {
 	most := p.mostImages()
 	if opt.Soft {
 		p.most = most
@@ -147,7 +186,7 @@ func (p *ImagePlan[T]) widen(opt PlanOptions) {
 }
 
 // intact returns an error if the plan is from a file that is damaged.
-func (p *ImagePlan[T]) intact() error {
+func (p *imagePlan[T]) intact() error {
 	if p.file == nil {
 		return nil
 	}

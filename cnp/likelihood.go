@@ -23,6 +23,12 @@ func spreadOf(c *Config) likelihood.Spread {
 // CheckSupport reports the first of the values y [n, dy] that the likelihood cannot give, or that is not finite. Where mask is false
 // (nil: nowhere) nothing is looked at.
 func CheckSupport[T Float](l Likelihood, name string, y []T, mask []bool, dy int) error {
+	return instance[func(Likelihood, string, []T, []bool, int) error](&checkSupportInstances)(l, name, y, mask, dy)
+}
+
+var checkSupportInstances = instances{checkSupport[float32], checkSupport[float64]}
+
+func checkSupport[T Float](l Likelihood, name string, y []T, mask []bool, dy int) error {
 	lo, hi := l.Support()
 	for i, v := range y {
 		if f := float64(v); (!(f >= lo && f <= hi) || math.IsInf(f, 0)) && (mask == nil || mask[i]) {
@@ -37,6 +43,12 @@ func CheckSupport[T Float](l Likelihood, name string, y []T, mask []bool, dy int
 // LogLikelihood returns the sum over all values of log N(y; mean, std²), in float64. Where mask is false (nil: nowhere) a
 // value does not count. It panics if the lengths differ. Prediction.LogDensity is that of any likelihood.
 func LogLikelihood[T Float](mean, std, y []T, mask []bool) (sum float64, n int) {
+	return instance[func([]T, []T, []T, []bool) (float64, int)](&logLikelihoodInstances)(mean, std, y, mask)
+}
+
+var logLikelihoodInstances = instances{logLikelihood[float32], logLikelihood[float64]}
+
+func logLikelihood[T Float](mean, std, y []T, mask []bool) (sum float64, n int) {
 	if len(std) != len(mean) || len(y) != len(mean) || (mask != nil && len(mask) != len(mean)) {
 		panic(fmt.Sprintf("cnp: LogLikelihood: len(mean) = %d, len(std) = %d, len(y) = %d, len(mask) = %d",
 			len(mean), len(std), len(y), len(mask)))

@@ -12,6 +12,12 @@ type livePlan[T Float] struct {
 
 // LiveImages returns the plan of a model of images of which nothing can be computed in advance: each call is one of the model.
 func LiveImages[T Float](ctx context.Context, m Completer[T], s Shape, opt PlanOptions) (Plan[T], error) {
+	return instance[func(context.Context, Completer[T], Shape, PlanOptions) (Plan[T], error)](&liveImagesInstances)(ctx, m, s, opt)
+}
+
+var liveImagesInstances = instances{liveImages[float32], liveImages[float64]}
+
+func liveImages[T Float](ctx context.Context, m Completer[T], s Shape, opt PlanOptions) (Plan[T], error) {
 	c := m.Config()
 	if err := s.checkPixels(&c, false); err != nil {
 		return nil, err
@@ -38,6 +44,12 @@ func LiveImages[T Float](ctx context.Context, m Completer[T], s Shape, opt PlanO
 
 // LiveCurves returns the plan of a model of curves of which nothing can be computed in advance: each call is one of the model.
 func LiveCurves[T Float](ctx context.Context, m Regressor[T], s Shape, opt PlanOptions) (Plan[T], error) {
+	return instance[func(context.Context, Regressor[T], Shape, PlanOptions) (Plan[T], error)](&liveCurvesInstances)(ctx, m, s, opt)
+}
+
+var liveCurvesInstances = instances{liveCurves[float32], liveCurves[float64]}
+
+func liveCurves[T Float](ctx context.Context, m Regressor[T], s Shape, opt PlanOptions) (Plan[T], error) {
 	c := m.Config()
 	if err := s.checkCurves(&c); err != nil {
 		return nil, err

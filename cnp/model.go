@@ -34,6 +34,12 @@ type Completer[T Float] interface {
 
 // GroupOf returns the group that a model is equivariant under, nil for an architecture that has none.
 func GroupOf[T Float](m Model[T]) group.Group {
+	return instance[func(Model[T]) group.Group](&groupInstances)(m)
+}
+
+var groupInstances = instances{groupOf[float32], groupOf[float64]}
+
+func groupOf[T Float](m Model[T]) group.Group {
 	if m, ok := m.(interface{ lieGroup() group.Group }); ok {
 		return m.lieGroup()
 	}

@@ -8,6 +8,12 @@ import (
 
 // New builds a model with random weights. Equal configurations and seeds give equal models.
 func New[T Float](c Config, seed uint64) (Model[T], error) {
+	return instance[func(Config, uint64) (Model[T], error)](&newModelInstances)(c, seed)
+}
+
+var newModelInstances = instances{newModel[float32], newModel[float64]}
+
+func newModel[T Float](c Config, seed uint64) (Model[T], error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -27,6 +33,12 @@ func New[T Float](c Config, seed uint64) (Model[T], error) {
 // Errors wrap ErrConfig: if c does not fit the group, if the group has the name of another one that this library knows or
 // contradicts itself (group.Check), or if one of the points at which the radius of a new model is determined has no lift.
 func NewWithGroup[T Float](c Config, g group.Group, seed uint64) (Model[T], error) {
+	return instance[func(Config, group.Group, uint64) (Model[T], error)](&newWithGroupInstances)(c, g, seed)
+}
+
+var newWithGroupInstances = instances{newWithGroupOf[float32], newWithGroupOf[float64]}
+
+func newWithGroupOf[T Float](c Config, g group.Group, seed uint64) (Model[T], error) {
 	if g == nil {
 		return nil, fmt.Errorf("%w: the group is nil", ErrConfig)
 	}

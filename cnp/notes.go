@@ -28,6 +28,12 @@ func (b *Batch[T]) withoutContext() []string {
 // Notes says, by name, how a batch differs from what the model was trained on, and which of several tasks have no context. It
 // is empty if the batch does not differ, or if that is unknown.
 func Notes[T Float](c *Config, b *Batch[T]) (notes []string) {
+	return instance[func(*Config, *Batch[T]) []string](&notesInstances)(c, b)
+}
+
+var notesInstances = instances{notes[float32], notes[float64]}
+
+func notes[T Float](c *Config, b *Batch[T]) (notes []string) {
 	notes = b.withoutContext()
 	t := c.Trained
 	if t == nil || len(t.X) != c.DimX || len(t.Y) != c.DimY || b.Nc == 0 {
@@ -38,7 +44,7 @@ func Notes[T Float](c *Config, b *Batch[T]) (notes []string) {
 		x, y := b.context(task, c.DimX, c.DimY)
 		one := Witness{}
 		for _, w := range []*Witness{&seen, &one} {
-			AddCurves(w, &Batch[T]{B: 1, Nc: len(x) / c.DimX, XContext: x, YContext: y}, nil, c.DimX, c.DimY)
+			addCurves(w, &Batch[T]{B: 1, Nc: len(x) / c.DimX, XContext: x, YContext: y}, nil, c.DimX, c.DimY)
 		}
 		if !c.OnSphere() && t.otherSpan(one.span.max, len(x)/c.DimX) {
 			spans.add(one.span.max)
@@ -53,7 +59,7 @@ func Notes[T Float](c *Config, b *Batch[T]) (notes []string) {
 				ordinal(d, c.DimY), m.min, m.max, r.Min, r.Max))
 		}
 	}
-	if note := WindowNote(c, b); note != "" {
+	if note := windowNote(c, b); note != "" {
 		notes = append(notes, note)
 	}
 	if spans.n > 0 && t.Window == nil {
@@ -128,6 +134,12 @@ func (b *Batch[T]) farTargets(c *Config) (far, all int) {
 
 // ImageNotes is like Notes for images.
 func ImageNotes[T Float](c *Config, im *Images[T]) (notes []string) {
+	return instance[func(*Config, *Images[T]) []string](&imageNotesInstances)(c, im)
+}
+
+var imageNotesInstances = instances{imageNotes[float32], imageNotes[float64]}
+
+func imageNotes[T Float](c *Config, im *Images[T]) (notes []string) {
 	n := im.H * im.W
 	if t := c.Trained; t != nil && len(t.Y) == im.C {
 		for ch, r := range t.Y {

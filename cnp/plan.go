@@ -57,7 +57,7 @@ func checkPlan(g Geometry, opt *PlanOptions) error {
 }
 
 // makePlan is Plan without files.
-func (m *ImageEquivCNP[T]) makePlan(ctx context.Context, g Geometry, opt PlanOptions) (*ImagePlan[T], error) {
+func (m *ImageEquivCNP[T]) makePlan(ctx context.Context, g Geometry, opt PlanOptions) (*imagePlan[T], error) {
 	if err := checkPlan(g, &opt); err != nil {
 		return nil, err
 	}
@@ -76,9 +76,9 @@ func (m *ImageEquivCNP[T]) makePlan(ctx context.Context, g Geometry, opt PlanOpt
 }
 
 // newPlan returns a plan that is not compiled.
-func (m *ImageEquivCNP[T]) newPlan(g Geometry) *ImagePlan[T] {
+func (m *ImageEquivCNP[T]) newPlan(g Geometry) *imagePlan[T] {
 	n, targets, k := len(g.Points)/2, len(g.Targets)/2, m.cfg.Lifts
-	return &ImagePlan[T]{cfg: m.cfg, shape: g.image(), apart: g.Interleaved, n: n, m: targets, k: k, rows: (n + targets) * k}
+	return &imagePlan[T]{cfg: m.cfg, shape: g.image(), apart: g.Interleaved, n: n, m: targets, k: k, rows: (n + targets) * k}
 }
 
 // ball says which neighbourhoods a convolution has: those of a radius, of at most so many points (0: all).
@@ -115,7 +115,7 @@ func (m *ImageEquivCNP[T]) balls() []ball {
 }
 
 // compile makes the plan; x [rows, 2] are the positions of the queries.
-func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries, points *group.Lifted, x []float64,
+func (p *imagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries, points *group.Lifted, x []float64,
 	opt PlanOptions) error {
 	// One neighbourhood for each radius, the smaller ones cut out of the largest. The residual layers, almost all of the work,
 	// decide the order of rows.

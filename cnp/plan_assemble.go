@@ -12,7 +12,7 @@ import (
 
 // assembly is a plan whose layers are being made, given an arrangement for each kind of ball.
 type assembly[T Float] struct {
-	*ImagePlan[T]
+	*imagePlan[T]
 	ctx   context.Context
 	m     *ImageEquivCNP[T]
 	opt   PlanOptions
@@ -23,10 +23,10 @@ type assembly[T Float] struct {
 }
 
 // assemble makes the layers, given an arrangement for each kind of ball. file, if not nil, has their weights.
-func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arranged map[ball]*layers.Arrangement[T],
+func (p *imagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arranged map[ball]*layers.Arrangement[T],
 	opt PlanOptions, file *frozen.File) error {
 	p.arranged, p.half = arranged, opt.Precision == BFloat16
-	a := assembly[T]{ImagePlan: p, ctx: ctx, m: m, opt: opt, kept: file, balls: m.blockBalls(), embed: arranged[m.psiBall()]}
+	a := assembly[T]{imagePlan: p, ctx: ctx, m: m, opt: opt, kept: file, balls: m.blockBalls(), embed: arranged[m.psiBall()]}
 	a.chooseBlocks()
 	if err := p.share(a.embed.Flat(), opt); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (a *assembly[T]) stop() bool { return a.ctx.Err() != nil }
 // chooseBlocks counts what the arrangements keep, and computes the residual blocks in bfloat16 as a whole where that is
 // allowed and they are suited.
 func (a *assembly[T]) chooseBlocks() {
-	p := a.ImagePlan
+	p := a.imagePlan
 	for _, one := range p.arranged {
 		one.ForgetPairs()
 	}
@@ -94,7 +94,7 @@ func (a *assembly[T]) count(one *layers.Arrangement[T], kept layers.Kept) {
 }
 
 func (a *assembly[T]) makeEmbedding() {
-	p, psi := a.ImagePlan, a.m.psi
+	p, psi := a.imagePlan, a.m.psi
 	keep := storage(a.left, layers.StorageBytes(a.embed, psi.WeightNet.Out(), p.half), p.half, a.stop, a.kept)
 	p.embedding = psi.PlanEmbedding(a.embed, keep, 2, a.m.first)
 	a.count(a.embed, p.embedding.Kept())
@@ -103,7 +103,7 @@ func (a *assembly[T]) makeEmbedding() {
 
 // makeConvolutions makes the residual layers' convolutions, two per block; none where the plan has blocks as a whole.
 func (a *assembly[T]) makeConvolutions() ([]*layers.PlannedSeparable[T], error) {
-	p, all := a.ImagePlan, int64(0)
+	p, all := a.imagePlan, int64(0)
 	for _, r := range a.balls {
 		all += layers.StorageBytes(p.arranged[r], p.cfg.Channels[0], p.half)
 	}
@@ -134,7 +134,7 @@ func (a *assembly[T]) makeConvolutions() ([]*layers.PlannedSeparable[T], error) 
 
 // takeConvolutions gives the plan its convolutions, or counts its blocks, and describes them.
 func (a *assembly[T]) takeConvolutions(made []*layers.PlannedSeparable[T]) {
-	p, width := a.ImagePlan, a.m.cfg.Channels[0]
+	p, width := a.imagePlan, a.m.cfg.Channels[0]
 	if p.blocks != nil {
 		p.info.WeightBytes += p.blocks.Bytes()
 		p.info.Stored += len(a.balls)

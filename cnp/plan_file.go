@@ -40,11 +40,11 @@ func (m *ImageEquivCNP[T]) SavePlan(ctx context.Context, path string, g Geometry
 	if err != nil {
 		return nil, err
 	}
-	return p, p.save(path, key)
+	return &ImagePlan[T]{p}, p.save(path, key)
 }
 
 // save writes the plan to a file.
-func (p *ImagePlan[T]) save(path string, key frozen.Key) error {
+func (p *imagePlan[T]) save(path string, key frozen.Key) error {
 	balls := slices.SortedFunc(maps.Keys(p.arranged), ball.compare)
 	err := frozen.Create(path, planVersion, key, func(f *frozen.File) { p.freeze(f, balls) })
 	if err == nil {
@@ -59,6 +59,10 @@ func (p *ImagePlan[T]) save(path string, key frozen.Key) error {
 // fs.ErrNotExist. Checksums are compared while the first prediction is computed, which waits for them: if the file is
 // damaged, every prediction fails with ErrPlanFile.
 func (m *ImageEquivCNP[T]) LoadPlan(ctx context.Context, path string, g Geometry, opt PlanOptions) (*ImagePlan[T], error) {
+	return asImagePlan(m.loadPlan(ctx, path, g, opt))
+}
+
+func (m *ImageEquivCNP[T]) loadPlan(ctx context.Context, path string, g Geometry, opt PlanOptions) (*imagePlan[T], error) {
 	if err := checkPlan(g, &opt); err != nil {
 		return nil, err
 	}
@@ -89,14 +93,14 @@ func sweepPlans(folder string) {
 }
 
 // keptPlan is PlanGeometry with a folder.
-func (m *ImageEquivCNP[T]) keptPlan(ctx context.Context, g Geometry, opt PlanOptions) (*ImagePlan[T], error) {
+func (m *ImageEquivCNP[T]) keptPlan(ctx context.Context, g Geometry, opt PlanOptions) (*imagePlan[T], error) {
 	checked := opt
 	if err := checkPlan(g, &checked); err != nil {
 		return nil, err
 	}
 	key := m.planKey(&g, &checked)
 	path := filepath.Join(opt.Plans, hex.EncodeToString(key[:12])+planEnding)
-	p, err := m.LoadPlan(ctx, path, g, opt)
+	p, err := m.loadPlan(ctx, path, g, opt)
 	if err == nil { // checksums are compared now, while there is still another way
 		err = p.intact()
 	}
@@ -153,7 +157,7 @@ func hashNumbers[E float32 | float64](write func([]byte) (int, error), x []E) {
 
 // freeze writes or reads what takes time to compute: rows, arrangements for these balls and, if there are layers, their
 // weights. Reading stops before the layers, since assemble makes them from the file.
-func (p *ImagePlan[T]) freeze(f *frozen.File, balls []ball) {
+func (p *imagePlan[T]) freeze(f *frozen.File, balls []ball) {
 	frozen.Array(f, &p.rank)
 	n := len(balls)
 	f.Int(&n)
@@ -177,7 +181,7 @@ func (p *ImagePlan[T]) freeze(f *frozen.File, balls []ball) {
 }
 
 // thaw makes the plan from a file.
-func (p *ImagePlan[T]) thaw(ctx context.Context, m *ImageEquivCNP[T], f *frozen.File, opt PlanOptions) error {
+func (p *imagePlan[T]) thaw(ctx context.Context, m *ImageEquivCNP[T], f *frozen.File, opt PlanOptions) error {
 	balls := slices.SortedFunc(slices.Values(m.balls()), ball.compare)
 	p.freeze(f, balls)
 	if f.Err() != nil {

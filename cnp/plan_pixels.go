@@ -16,7 +16,7 @@ import (
 // Predictions have the bits of ImagePlan.Predict. Its plan must sum over pairs: of a sum by transforms, all pixels of
 // the rows that a ball reaches decide how it is rounded.
 type pixelRun[T Float] struct {
-	plan   *ImagePlan[T]
+	plan   *imagePlan[T]
 	im     *Images[T]
 	layers [][]T // features [images, rows, width]: the embedding, and what each convolution makes of it
 	// uses is the patch of pixels on which a pixel's last features depend, layer by layer, and used those that depend on an input.
@@ -32,12 +32,12 @@ type pixelRun[T Float] struct {
 }
 
 // stepwise reports whether pixelRun can be used for images of that size.
-func (p *ImagePlan[T]) stepwise(h, w int) bool {
+func (p *imagePlan[T]) stepwise(h, w int) bool {
 	return p.layout != nil && p.layout.Flat() && p.m == 0 && p.apart.Stride == 0 && p.n == h*w
 }
 
 // transforms reports whether any layer goes by transforms.
-func (p *ImagePlan[T]) transforms() bool {
+func (p *imagePlan[T]) transforms() bool {
 	for _, a := range p.arranged {
 		if a.Algorithm() == layers.Transforms {
 			return true
@@ -47,7 +47,7 @@ func (p *ImagePlan[T]) transforms() bool {
 }
 
 // patches returns the pixels that a pixel's features depend on: first in the embedding, then in each convolution.
-func (p *ImagePlan[T]) patches(w int) []image.Patch {
+func (p *imagePlan[T]) patches(w int) []image.Patch {
 	p.near.Lock()
 	defer p.near.Unlock()
 	if p.near.patches != nil {
@@ -86,7 +86,7 @@ func (p *ImagePlan[T]) patches(w int) []image.Patch {
 }
 
 // newPixelRun takes images, which may change where their pixels become observed.
-func (p *ImagePlan[T]) newPixelRun(im *Images[T]) *pixelRun[T] {
+func (p *imagePlan[T]) newPixelRun(im *Images[T]) *pixelRun[T] {
 	width, near := p.cfg.Channels[0], p.patches(im.W)
 	r := &pixelRun[T]{plan: p, im: im, need: image.NewSet(im.H, im.W), row: make([]T, width)}
 	n := len(near)

@@ -16,7 +16,7 @@ import (
 // cached is how many images a call best takes through the layers at a time. Where few weights serve all images, a batch
 // gains nothing from going through a layer together, but its features then come from memory instead of the second-level
 // caches: on a CPU with 1 MB of these, batches of eight took a tenth longer, 64 x 64 and 28 x 28.
-func (p *ImagePlan[T]) cached() int {
+func (p *imagePlan[T]) cached() int {
 	if !p.info.Flat || p.blocks != nil {
 		return math.MaxInt
 	}
@@ -32,7 +32,7 @@ type imageRun[T Float] struct {
 
 	// The images of the call that are on their way, and the methods that goroutines run for them, bound once: handing them over
 	// allocates nothing.
-	plan      *ImagePlan[T]
+	plan      *imagePlan[T]
 	dst       *Prediction[T]
 	im        *Images[T]
 	lo        int
@@ -55,14 +55,8 @@ func (r *imageRun[T]) bytes() int64 {
 	return int64(n)*int64(unsafe.Sizeof(T(0))) + r.ws.Bytes() + r.blocks.Bytes()
 }
 
-// Predict sets dst to the prediction of a batch of [Images]: mean and standard deviation [B, C, targets], where targets are
-// those of the plan's geometry, or else its points in their order. dst.Mean and dst.Std must have B·Values() elements; they
-// are what the caller keeps, and reusing them saves making them anew. dst.Params may be nil where parameters beside them are not wanted.
-//
-// An image's result does not depend on the rest of the batch or on the number of threads. Any number of goroutines may call
-// Predict. PlanOptions.Concurrency of the calls compute at a time, on all threads, and the others wait their turn. Once ctx is
-// done, Predict returns its error, and dst may be written in part.
-func (p *ImagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], tasks Tasks[T]) error {
+// Predict is [ImagePlan.Predict].
+func (p *imagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], tasks Tasks[T]) error {
 	im, err := imagesOf[T](p.shape, tasks)
 	if err != nil {
 		return err
@@ -111,7 +105,7 @@ func (p *ImagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], tasks Ta
 }
 
 // rent returns the memory of a call.
-func (p *ImagePlan[T]) rent() *imageRun[T] {
+func (p *imagePlan[T]) rent() *imageRun[T] {
 	if run := p.idle.Swap(nil); run != nil {
 		return run
 	}
@@ -123,7 +117,7 @@ func (p *ImagePlan[T]) rent() *imageRun[T] {
 	return run
 }
 
-func (p *ImagePlan[T]) giveBack(run *imageRun[T]) {
+func (p *imagePlan[T]) giveBack(run *imageRun[T]) {
 	run.dst, run.im = nil, nil // they belong to the caller
 	if !p.idle.CompareAndSwap(nil, run) {
 		p.pool.Put(run)
@@ -131,7 +125,7 @@ func (p *ImagePlan[T]) giveBack(run *imageRun[T]) {
 }
 
 // imageBytes is what one image of a call needs: its input and two sets of features, or one where blocks keep theirs.
-func (p *ImagePlan[T]) imageBytes() int64 {
+func (p *imagePlan[T]) imageBytes() int64 {
 	values := 2*p.cfg.Channels[0] + 2*p.cfg.DimY*p.cfg.Multiplicity
 	if p.blocks != nil {
 		values -= p.cfg.Channels[0]
@@ -140,7 +134,7 @@ func (p *ImagePlan[T]) imageBytes() int64 {
 }
 
 // images predicts images lo to hi or, if images are divided, coarse images lo to hi.
-func (p *ImagePlan[T]) images(ctx context.Context, run *imageRun[T], dst *Prediction[T], im *Images[T], lo, hi int, step func(int)) error {
+func (p *imagePlan[T]) images(ctx context.Context, run *imageRun[T], dst *Prediction[T], im *Images[T], lo, hi int, step func(int)) error {
 	b, width := hi-lo, p.cfg.Channels[0]
 	in := 2 * p.cfg.DimY * p.cfg.Multiplicity
 	run.input = reuse.Sized(run.input, b*p.rows*in)
@@ -199,7 +193,7 @@ func (r *imageRun[T]) convolve(ctx context.Context, l *layers.PlannedSeparable[T
 }
 
 // row returns the plan's row of lift 0 of a point or, with n added, of a target; rank says where the other lifts are.
-func (p *ImagePlan[T]) row(i, lift int) int {
+func (p *imagePlan[T]) row(i, lift int) int {
 	r := i*p.k + lift
 	if p.rank != nil {
 		return int(p.rank[r])
@@ -238,7 +232,7 @@ func (r *imageRun[T]) embedSome(_, from, to int) {
 // readGrain is how many places are read at a time.
 const readGrain = 256
 
-func (p *ImagePlan[T]) readChunks() int { return (p.outputs() + readGrain - 1) / readGrain }
+func (p *imagePlan[T]) readChunks() int { return (p.outputs() + readGrain - 1) / readGrain }
 
 // readSome maps the features of some wanted rows of an image to mean and standard deviation.
 func (r *imageRun[T]) readSome(worker, i, _ int) {
@@ -304,7 +298,7 @@ func (r *imageRun[T]) scatter(y []T, buffer []float64, b, from int) {
 }
 
 // meanLift sets m to the mean of the features f of a point's lifts; row is scratch.
-func (p *ImagePlan[T]) meanLift(m, row, f []T, point int) {
+func (p *imagePlan[T]) meanLift(m, row, f []T, point int) {
 	p.layout.Gather(m, f, p.row(point, 0))
 	for l := 1; l < p.k; l++ {
 		p.layout.Gather(row, f, p.row(point, l))

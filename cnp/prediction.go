@@ -23,6 +23,12 @@ type Prediction[T Float] struct {
 
 // NewPrediction returns a prediction with room for n values, and their parameters, of models of that configuration.
 func NewPrediction[T Float](c *Config, n int) (*Prediction[T], error) {
+	return instance[func(*Config, int) (*Prediction[T], error)](&newPredictionInstances)(c, n)
+}
+
+var newPredictionInstances = instances{newPredictionOf[float32], newPredictionOf[float64]}
+
+func newPredictionOf[T Float](c *Config, n int) (*Prediction[T], error) {
 	l, err := ParseLikelihood(c)
 	if err != nil {
 		return nil, err

@@ -59,8 +59,38 @@ type RasterOptions struct {
 type RasterTile struct{ Y, X, H, W int }
 
 // RasterPlan completes rasters of one size. It serves one call at a time.
-type RasterPlan[T Float] struct {
-	plan    *ImagePlan[T]
+type RasterPlan[T Float] struct{ plan rasterPlanner[T] }
+
+// rasterPlanner is what a rasterPlan can do, behind an interface as imagePlanner is.
+type rasterPlanner[T Float] interface {
+	Bytes() int64
+	Predict(ctx context.Context, read func(part *Images[T], y, x int) error, done func(i int) bool,
+		write func(i int, t RasterTile, p *Prediction[T]) error) error
+	Reach() (lines, columns int)
+	Tiles() []RasterTile
+}
+
+// Bytes returns roughly the memory that the plan and its work need.
+func (r *RasterPlan[T]) Bytes() int64 { return r.plan.Bytes() }
+
+// Predict completes a raster, tile by tile. read sets part, an image of part.H x part.W pixels, to the raster from line
+// y and column x on; it is asked for lines in order, and once more only where tiles are left out or bands overlap.
+// done, if not nil, reports whether a tile is left out; write takes the prediction [C, tile.H, tile.W] of every other
+// one, which is only its own during the call.
+func (r *RasterPlan[T]) Predict(ctx context.Context, read func(part *Images[T], y, x int) error, done func(i int) bool,
+	write func(i int, t RasterTile, p *Prediction[T]) error) error {
+	return r.plan.Predict(ctx, read, done, write)
+}
+
+// Reach returns the number of lines above and below, and at most the number of columns to each side, that a prediction depends on.
+func (r *RasterPlan[T]) Reach() (lines, columns int) { return r.plan.Reach() }
+
+// Tiles lists the tiles in the order in which Predict goes through them.
+func (r *RasterPlan[T]) Tiles() []RasterTile { return r.plan.Tiles() }
+
+// rasterPlan is a RasterPlan.
+type rasterPlan[T Float] struct {
+	plan    *imagePlan[T]
 	h, w    int       // of the raster; w is a multiple of eight
 	pixels  int       // of a line that are the raster's own
 	reach   []int     // of each layer, in lines
@@ -87,6 +117,21 @@ const rasterAcross, rasterMargins = 1024, 20
 // PlanRaster makes a plan of a model for rasters of h x w pixels. It is an error if the model's prediction of a pixel
 // depends on the whole raster, or on where the pixel lies.
 func PlanRaster[T Float](ctx context.Context, model Model[T], h, w int, opt RasterOptions) (*RasterPlan[T], error) {
+	return instance[func(context.Context, Model[T], int, int, RasterOptions) (*RasterPlan[T], error)](&planRasterInstances)(
+		ctx, model, h, w, opt)
+}
+
+var planRasterInstances = instances{planRaster[float32], planRaster[float64]}
+
+func planRaster[T Float](ctx context.Context, model Model[T], h, w int, opt RasterOptions) (*RasterPlan[T], error) {
+	r, err := newRasterPlan(ctx, model, h, w, opt)
+	if err != nil {
+		return nil, err
+	}
+	return &RasterPlan[T]{r}, nil
+}
+
+func newRasterPlan[T Float](ctx context.Context, model Model[T], h, w int, opt RasterOptions) (*rasterPlan[T], error) {
 	if model == nil {
 		return nil, fmt.Errorf("%w: no model", ErrConfig)
 	}
@@ -109,7 +154,7 @@ func PlanRaster[T Float](ctx context.Context, model Model[T], h, w int, opt Rast
 	if opt.Memory == 0 {
 		opt.Memory = 1 << 30
 	}
-	r := &RasterPlan[T]{h: h, pixels: w, w: eights(w), down: opt.Down}
+	r := &rasterPlan[T]{h: h, pixels: w, w: eights(w), down: opt.Down}
 	if r.down == 0 {
 		r.down = rasterDown
 	}
@@ -130,7 +175,7 @@ func PlanRaster[T Float](ctx context.Context, model Model[T], h, w int, opt Rast
 	if err != nil {
 		return nil, err
 	}
-	if r.plan, err = m.PlanGeometry(ctx, g, PlanOptions{Memory: -1, Algorithm: layers.Direct, Precision: Float32}); err != nil {
+	if r.plan, err = m.planGeometry(ctx, g, PlanOptions{Memory: -1, Algorithm: layers.Direct, Precision: Float32}); err != nil {
 		return nil, err
 	}
 	if !r.plan.layout.Flat() {
@@ -172,7 +217,7 @@ func (c *Config) Tileable() error {
 }
 
 // measure finds how far each layer sees, by the group's own distance.
-func (r *RasterPlan[T]) measure(m *ImageEquivCNP[T]) error {
+func (r *rasterPlan[T]) measure(m *ImageEquivCNP[T]) error {
 	down, right := m.rasterSteps()
 	side := 0
 	for _, radius := range append([]float64{m.psi.Radius()}, blockRadii(m)...) {
@@ -203,7 +248,7 @@ func (m *ImageEquivCNP[T]) rasterSteps() (down, right float64) {
 }
 
 // rasterColumnBytes returns about what a column of a band needs: its part of the plan, while that is made, and the lines of all layers.
-func (m *ImageEquivCNP[T]) rasterColumnBytes(r *RasterPlan[T]) int64 {
+func (m *ImageEquivCNP[T]) rasterColumnBytes(r *rasterPlan[T]) int64 {
 	pairs, seen := 0.0, map[float64]bool{}
 	for _, n := range r.pairs { // layers of one radius share their pairs
 		if !seen[n] {
@@ -234,24 +279,21 @@ func blockRadii[T Float](m *ImageEquivCNP[T]) (out []float64) {
 }
 
 // height is how many lines of each layer are kept.
-func (r *RasterPlan[T]) height() int { return min(2*(2*r.most+r.batch)+r.batch, r.h+r.batch) }
+func (r *rasterPlan[T]) height() int { return min(2*(2*r.most+r.batch)+r.batch, r.h+r.batch) }
 
 // first returns the column at which the band that begins with column x has its margin, or the raster's edge.
-func (r *RasterPlan[T]) first(x int) int { return max(0, min(x-r.margin, r.w-r.across)) }
+func (r *rasterPlan[T]) first(x int) int { return max(0, min(x-r.margin, r.w-r.across)) }
 
-// Reach returns the number of lines above and below, and at most the number of columns to each side, that a prediction depends on.
-func (r *RasterPlan[T]) Reach() (lines, columns int) {
+func (r *rasterPlan[T]) Reach() (lines, columns int) {
 	for _, n := range r.reach {
 		lines += n
 	}
 	return lines, r.margin
 }
 
-// Bytes returns roughly the memory that the plan and its work need.
-func (r *RasterPlan[T]) Bytes() int64 { return r.bytes }
+func (r *rasterPlan[T]) Bytes() int64 { return r.bytes }
 
-// Tiles lists the tiles in the order in which Predict goes through them.
-func (r *RasterPlan[T]) Tiles() []RasterTile {
+func (r *rasterPlan[T]) Tiles() []RasterTile {
 	var tiles []RasterTile
 	for k := range len(r.columns) - 1 {
 		for y := 0; y < r.h; y += r.down {
@@ -262,11 +304,8 @@ func (r *RasterPlan[T]) Tiles() []RasterTile {
 	return tiles
 }
 
-// Predict completes a raster, tile by tile. read sets part, an image of part.H x part.W pixels, to the raster from line
-// y and column x on; it is asked for lines in order, and once more only where tiles are left out or bands overlap.
-// done, if not nil, reports whether a tile is left out; write takes the prediction [C, tile.H, tile.W] of every other
-// one, which is only its own during the call.
-func (r *RasterPlan[T]) Predict(ctx context.Context, read func(part *Images[T], y, x int) error, done func(i int) bool,
+// Predict is [RasterPlan.Predict].
+func (r *rasterPlan[T]) Predict(ctx context.Context, read func(part *Images[T], y, x int) error, done func(i int) bool,
 	write func(i int, t RasterTile, p *Prediction[T]) error) error {
 	tiles := r.Tiles()
 	report := progress(ctx)
@@ -301,7 +340,7 @@ func (r *RasterPlan[T]) Predict(ctx context.Context, read func(part *Images[T], 
 
 // rasterStream goes down a band.
 type rasterStream[T Float] struct {
-	r       *RasterPlan[T]
+	r       *rasterPlan[T]
 	read    func(part *Images[T], y, x int) error
 	x, next int // the band's first column, and the next line that will be predicted
 	// layers has the input, then what the embedding and each convolution makes of it. The last one's lines are read as
@@ -359,7 +398,7 @@ type rasterLines[T Float] struct {
 	to    int
 }
 
-func (r *RasterPlan[T]) stream(read func(part *Images[T], y, x int) error) *rasterStream[T] {
+func (r *rasterPlan[T]) stream(read func(part *Images[T], y, x int) error) *rasterStream[T] {
 	p := r.plan
 	s := &rasterStream[T]{r: r, read: read, x: -1, input: imageRun[T]{plan: p}, whole: make([]T, p.rows*p.cfg.Channels[0])}
 	channels := 2 * p.cfg.DimY * p.cfg.Multiplicity

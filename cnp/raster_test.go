@@ -174,7 +174,7 @@ func TestRasterBits(t *testing.T) {
 			r, err := PlanRaster[float32](ctx, m, tt.h, tt.w, RasterOptions{Across: tt.across, Down: tt.down})
 			require.NoError(t, err)
 			if tt.across > 0 {
-				require.Greater(t, len(r.columns), 2, "the case is meant to have several bands")
+				require.Greater(t, len(r.plan.(*rasterPlan[float32]).columns), 2, "the case is meant to have several bands")
 			}
 			lines := 0
 			got := m.family.newPrediction(len(im.Pixels))
@@ -186,7 +186,7 @@ func TestRasterBits(t *testing.T) {
 				return nil
 			}))
 			require.Len(t, order, len(r.Tiles()))
-			require.Equal(t, tt.h*(len(r.columns)-1), lines, "every line is read once for each band")
+			require.Equal(t, tt.h*(len(r.plan.(*rasterPlan[float32]).columns)-1), lines, "every line is read once for each band")
 			sameBits(t, im, want, got)
 
 			// Some tiles alone, as after a process was killed.

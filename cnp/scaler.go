@@ -152,6 +152,12 @@ func (c *Config) placed(box []moments) bool {
 
 // OtherScale returns the number of a batch's tasks whose scale is not that of training.
 func OtherScale[T Float](c *Config, b *Batch[T]) (tasks int) {
+	return instance[func(*Config, *Batch[T]) int](&otherScaleInstances)(c, b)
+}
+
+var otherScaleInstances = instances{otherScale[float32], otherScale[float64]}
+
+func otherScale[T Float](c *Config, b *Batch[T]) (tasks int) {
 	if b.Nc == 0 || c.Trained == nil { // of nothing there may be any number of tasks
 		return 0
 	}

@@ -26,6 +26,12 @@ const (
 
 // MeasureSmoothness looks at the predictions of a model of one coordinate for some tasks of five context points on [-2, 2].
 func MeasureSmoothness[T Float](ctx context.Context, m Regressor[T]) (Smoothness, error) {
+	return instance[func(context.Context, Regressor[T]) (Smoothness, error)](&measureSmoothnessInstances)(ctx, m)
+}
+
+var measureSmoothnessInstances = instances{measureSmoothness[float32], measureSmoothness[float64]}
+
+func measureSmoothness[T Float](ctx context.Context, m Regressor[T]) (Smoothness, error) {
 	var s Smoothness
 	rng, dy := rand.New(rand.NewPCG(1, 2)), m.Config().DimY
 	square, n := 0.0, 0

@@ -10,10 +10,16 @@ import (
 // Standardised returns a regressor that brings tasks into the range that m was trained on, by Standardise, and predictions back.
 // Log-likelihoods are in the data's own units.
 func Standardised[T Float](m Regressor[T]) Regressor[T] {
+	return instance[func(Regressor[T]) Regressor[T]](&standardisedInstances)(m)
+}
+
+var standardisedInstances = instances{standardisedOf[float32], standardisedOf[float64]}
+
+func standardisedOf[T Float](m Regressor[T]) Regressor[T] {
 	if e, ok := m.(*CurveEnsemble[T]); ok { // each knows a range of its own
 		out := &CurveEnsemble[T]{}
 		for _, member := range e.members {
-			out.members = append(out.members, Standardised(member))
+			out.members = append(out.members, standardisedOf(member))
 		}
 		return out
 	}
@@ -28,7 +34,7 @@ func (s standardised[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[
 	if b.check(c.widths()) == nil && b.windowed(&c) {
 		return s.predictWindows(ctx, &c, b)
 	}
-	in, undo, err := Standardise(&c, b)
+	in, undo, err := standardise(&c, b)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +56,7 @@ func (s standardised[T]) SampleCurves(ctx context.Context, b *Batch[T], opt Samp
 	if err != nil {
 		return nil, err
 	}
-	y, err := SampleCurves(ctx, s.Regressor, in, opt)
+	y, err := sampleCurves(ctx, s.Regressor, in, opt)
 	for i := range y {
 		if per := b.Nt * c.DimY; scalers != nil && b.targetOK(i/per%b.B, i%per/c.DimY) {
 			y[i] = T(scalers[i/per%b.B].Y[i%c.DimY].Undo(float64(y[i])))
@@ -67,10 +73,10 @@ func (s standardised[T]) JointCurves(ctx context.Context, b *Batch[T], y []T, ch
 		return nil, err
 	}
 	if scalers == nil || len(y) != b.B*b.Nt*c.DimY { // the latter is an error
-		return JointCurves(ctx, s.Regressor, in, y, chain)
+		return jointCurves(ctx, s.Regressor, in, y, chain)
 	}
 	per := b.Nt * c.DimY
-	j, err := JointCurves(ctx, s.Regressor, in, scaleTruth(scalers, y, per, c.DimY), chain)
+	j, err := jointCurves(ctx, s.Regressor, in, scaleTruth(scalers, y, per, c.DimY), chain)
 	if j == nil {
 		return nil, err
 	}
@@ -94,9 +100,15 @@ func (s standardised[T]) JointCurves(ctx context.Context, b *Batch[T], y []T, ch
 // batch's units, standard deviations included. What no scaler changes is the batch itself. Of a task that is longer than the windows
 // of the model's training there is an error that wraps ErrWindow; Standardised predicts it by windows.
 func Standardise[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], undo func(*Prediction[T]), err error) {
+	return instance[func(*Config, *Batch[T]) (*Batch[T], func(*Prediction[T]), error)](&standardiseInstances)(c, b)
+}
+
+var standardiseInstances = instances{standardise[float32], standardise[float64]}
+
+func standardise[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], undo func(*Prediction[T]), err error) {
 	scaled, scalers, err := scaleTasks(c, b)
 	if err == nil {
-		err = CheckDensity(c, b, true)
+		err = checkDensity(c, b, true)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -121,6 +133,12 @@ func unscale[T Float](b *Batch[T], scalers []Scaler, dy int, p *Prediction[T]) {
 
 // StandardiseTasks is like Standardise for tasks with their true values y [B, Nt, dy], which it returns in the model's units, too.
 func StandardiseTasks[T Float](c *Config, b *Batch[T], y []T) (scaled *Batch[T], truth []T, err error) {
+	return instance[func(*Config, *Batch[T], []T) (*Batch[T], []T, error)](&standardiseTasksInstances)(c, b, y)
+}
+
+var standardiseTasksInstances = instances{standardiseTasks[float32], standardiseTasks[float64]}
+
+func standardiseTasks[T Float](c *Config, b *Batch[T], y []T) (scaled *Batch[T], truth []T, err error) {
 	scaled, scalers, err := scaleTasks(c, b)
 	if err != nil {
 		return nil, nil, err

@@ -169,7 +169,7 @@ func (v valueLink[T]) gradient(p *Pass[T], o Objective, y []T, g *layers.Grads[T
 	if err != nil {
 		return 0, err
 	}
-	if err := CheckSupport(l, "y", y, p.mask, p.family.dy); err != nil {
+	if err := checkSupport(l, "y", y, p.mask, p.family.dy); err != nil {
 		return 0, err
 	}
 	n := l.Outputs()

@@ -16,6 +16,12 @@ import (
 // Paint sets a canvas [c, side, side] and its mask to the pixels [c, h, w] that are observed and lie on it: a cell is
 // the mean of those in it.
 func Paint[T Float](v *View, canvas []T, seen []bool, pixels []T, mask []bool, c, h, w int) {
+	instance[func(*View, []T, []bool, []T, []bool, int, int, int)](&paintInstances)(v, canvas, seen, pixels, mask, c, h, w)
+}
+
+var paintInstances = instances{paint[float32], paint[float64]}
+
+func paint[T Float](v *View, canvas []T, seen []bool, pixels []T, mask []bool, c, h, w int) {
 	n := v.Side * v.Side
 	clear(canvas[:c*n])
 	clear(seen[:n])
@@ -130,7 +136,7 @@ type ViewsPlan[T Float] struct {
 	cfg     Config
 	shape   Shape
 	h, w    int
-	scales  []*ImagePlan[T] // one for the views of each scale, which have canvases of one size
+	scales  []*imagePlan[T] // one for the views of each scale, which have canvases of one size
 	views   []View          // [scales, angles]
 	readers []*viewReader
 }
@@ -157,7 +163,7 @@ func (m *ImageViews[T]) planShape(ctx context.Context, s Shape, opt PlanOptions)
 	}
 	for s := range scales {
 		side := p.views[s*m.cfg.Lifts/scales].Side
-		plan, err := m.base.PlanGeometry(ctx, Grid(side, side), opt)
+		plan, err := m.base.planGeometry(ctx, Grid(side, side), opt)
 		if err != nil {
 			return nil, err
 		}
@@ -329,7 +335,7 @@ func (p *ViewsPlan[T]) look(ctx context.Context, im *Images[T], chosen []int, f 
 			k := len(some)
 			canvas := &Images[T]{B: k, C: im.C, H: side, W: side, Pixels: make([]T, k*im.C*n), Mask: make([]bool, k*n)}
 			for j, i := range some {
-				Paint(&p.views[i], canvas.Pixels[j*im.C*n:(j+1)*im.C*n], canvas.Mask[j*n:(j+1)*n], im.Pixels, im.Mask, im.C, im.H, im.W)
+				paint(&p.views[i], canvas.Pixels[j*im.C*n:(j+1)*im.C*n], canvas.Mask[j*n:(j+1)*n], im.Pixels, im.Mask, im.C, im.H, im.W)
 			}
 			out := &Prediction[T]{Mean: make([]T, len(canvas.Pixels)), Std: make([]T, len(canvas.Pixels)), Likelihood: Normal}
 			if err := plan.Predict(ctx, out, canvas); err != nil {

@@ -33,6 +33,12 @@ type piece struct {
 // WindowNote says, for a batch of which tasks are longer than the windows that the model was trained on, how they are predicted. It is
 // empty where there is no such task.
 func WindowNote[T Float](c *Config, b *Batch[T]) string {
+	return instance[func(*Config, *Batch[T]) string](&windowNoteInstances)(c, b)
+}
+
+var windowNoteInstances = instances{windowNote[float32], windowNote[float64]}
+
+func windowNote[T Float](c *Config, b *Batch[T]) string {
 	n := 0
 	for t := range b.B {
 		if b.beyondWindow(c, t) {
@@ -50,11 +56,17 @@ func WindowNote[T Float](c *Config, b *Batch[T]) string {
 // makes, or, of tasks that are predicted by windows, as many windows as are predicted together. windows is how many there are in all; 0
 // means that there are none.
 func Seen[T Float](c *Config, b *Batch[T]) (seen *Batch[T], windows int, err error) {
+	return instance[func(*Config, *Batch[T]) (*Batch[T], int, error)](&seenInstances)(c, b)
+}
+
+var seenInstances = instances{seen[float32], seen[float64]}
+
+func seen[T Float](c *Config, b *Batch[T]) (seen *Batch[T], windows int, err error) {
 	if err := b.check(c.widths()); err != nil {
 		return nil, 0, err
 	}
 	if !b.windowed(c) {
-		seen, _, err = Standardise(c, b)
+		seen, _, err = standardise(c, b)
 		return seen, 0, err
 	}
 	if err := windowsFit(c); err != nil {
@@ -269,7 +281,7 @@ func (s standardised[T]) predictWindows(ctx context.Context, c *Config, b *Batch
 	}
 	whole := b.whole(c)
 	pieces := whole.pieces(c)
-	out, err := NewPrediction[T](c, b.B*b.Nt*c.DimY)
+	out, err := newPredictionOf[T](c, b.B*b.Nt*c.DimY)
 	if err != nil {
 		return nil, err
 	}
@@ -277,7 +289,7 @@ func (s standardised[T]) predictWindows(ctx context.Context, c *Config, b *Batch
 	for lo := 0; lo < len(pieces); lo += windowPieces {
 		these := pieces[lo:min(lo+windowPieces, len(pieces))]
 		in, scalers := gatherPieces(c, whole, these), []Scaler(nil)
-		if err := CheckDensity(c, in, true); err != nil {
+		if err := checkDensity(c, in, true); err != nil {
 			return nil, err
 		}
 		in, scalers = scaleEach(c, in)

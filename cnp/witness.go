@@ -44,6 +44,12 @@ func (w *Witness) Trained() *Trained {
 // AddCurves takes tasks of dx coordinates and dy values into account, with the true values y [B, Nt, dy] at their
 // targets, NaN where one is missing.
 func AddCurves[T Float](w *Witness, b *Batch[T], y []T, dx, dy int) {
+	instance[func(*Witness, *Batch[T], []T, int, int)](&addCurvesInstances)(w, b, y, dx, dy)
+}
+
+var addCurvesInstances = instances{addCurves[float32], addCurves[float64]}
+
+func addCurves[T Float](w *Witness, b *Batch[T], y []T, dx, dy int) {
 	if w.x == nil {
 		w.x, w.y, w.aux = make([]moments, dx), make([]moments, dy),
 			make([]moments, max(len(b.AuxContext)/max(1, b.B*b.Nc), len(b.AuxTarget)/max(1, b.B*b.Nt)))
@@ -104,6 +110,12 @@ func AddCurves[T Float](w *Witness, b *Batch[T], y []T, dx, dy int) {
 
 // AddImages takes images with all their true pixels y [B, C, H, W] into account, NaN where one is missing.
 func AddImages[T Float](w *Witness, im *Images[T], y []T) {
+	instance[func(*Witness, *Images[T], []T)](&addImagesInstances)(w, im, y)
+}
+
+var addImagesInstances = instances{addImages[float32], addImages[float64]}
+
+func addImages[T Float](w *Witness, im *Images[T], y []T) {
 	if w.y == nil {
 		w.y = make([]moments, im.C)
 	}

@@ -123,7 +123,7 @@ func (p *reproduction) symmetryRow(amount float64, seed uint64) (best []float64,
 		s := new(symmetryScore)
 		predictors := []eval.Predictor[float32]{eval.Model(m)}
 		if departs, ok := m.(interface {
-			Exact() (*cnp.EquivCNP[float32], error)
+			Exact() (cnp.TrainableRegressor[float32], error)
 		}); ok && m.Config().Departure != nil {
 			inside, err := departs.Exact()
 			if err != nil {
