@@ -45,7 +45,7 @@ func takesPanel[T Float](column, n, mode int) bool {
 // blockRows returns how many rows a block of the current level has, for n columns and sums of k products.
 func blockRows[T Float](n, k int) int {
 	switch {
-	case n <= stripColumns[T]():
+	case n <= stripColumns[T](), takesPanel[T](0, stripOf[T](), 0) && n <= stripOf[T]():
 		return gemmStripRows
 	case level == AVX512 && n >= gemmWide && k <= gemmWideDepth && unsafe.Sizeof(T(0)) == 4:
 		return gemmBlockRowsWide
@@ -146,6 +146,13 @@ const (
 	gemmCopySize  = gemmCopyDepth * 2 * cacheLine
 	gemmCopyWide  = 4 * gemmCopySize
 	gemmTallRows  = 1024
+	// gemmTransposedDepth is gemmCopyDepth where A is transposed, at AVX2: then a tile reads other lines of A in every step, which
+	// shall stay in the first-level cache, beside the panel, for the tiles that share them. In bytes: 128 float32, 64 float64.
+	gemmTransposedDepth = 512
+	// gemmFarF32 and gemmFarF64 are from how many elements on the rows of a transposed A lie so far apart that their lines crowd a few
+	// sets of the caches: then its columns are copied, too, as panels. A tile of float64 takes longer parts of them.
+	gemmFarF32 = 640
+	gemmFarF64 = 256
 )
 
 func gemmF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, alpha, beta float32, m, n, k int) {
@@ -225,6 +232,8 @@ func (g *gemmProduct[T]) run(beta T) {
 	}
 	switch {
 	case g.n == 0:
+	case g.isFar():
+		g.copiedBoth(mode)
 	case g.inPlace(g.n):
 		g.blocks(nil, mode)
 	case int(unsafe.Sizeof(beta))*g.k*((g.n+strip-1)/strip*strip) <= gemmCopySmall:
@@ -291,30 +300,81 @@ func elements[T Float](buffer []uint64) []T {
 // blocks computes the product for blocks of k and of as many columns as panels holds.
 func (g *gemmProduct[T]) blocks(panels []T, mode int) {
 	strip := stripOf[T]()
-	for p := 0; p < g.k; p += gemmCopyDepth {
-		kb := min(gemmCopyDepth, g.k-p)
+	depth := g.depth()
+	for p := 0; p < g.k; p += depth {
+		kb := min(depth, g.k-p)
 		width := strip
 		if len(panels) > 0 {
 			width = len(panels) / kb / strip * strip
 		}
 		for j := 0; j < g.n; j += width {
 			nb := min(width, g.n-j)
-			for i := 0; i < nb; i += strip {
-				if w := min(strip, nb-i); !g.inPlace(w) {
-					g.fill(panels[i*kb:], p, j+i, kb, w)
-				}
-			}
+			g.fillPanels(panels, p, j, kb, nb)
 			rows := blockRows[T](nb, gemmCopyDepth)
 			for i := 0; i < g.m; i += rows {
-				g.strips(panels, i, p, j, min(rows, g.m-i), kb, nb, mode)
+				g.strips(panels, &g.a[i*g.rsa+p*g.csa], g.csa, i, p, j, min(rows, g.m-i), kb, nb, mode)
 			}
 		}
 		mode = stripAccumulate
 	}
 }
 
-// strips multiplies a block of rows of A with adjacent panels.
-func (g *gemmProduct[T]) strips(panels []T, i, p, j, mb, kb, nb, mode int) {
+// depth returns how many rows of B a block has.
+func (g *gemmProduct[T]) depth() int {
+	const shared = 16 // with fewer rows a line serves few tiles
+	if level == AVX2 && g.csa != 1 && g.m >= shared {
+		return gemmTransposedDepth / int(unsafe.Sizeof(g.alpha))
+	}
+	return gemmCopyDepth
+}
+
+// isFar reports whether columns of A are copied, for products that are large enough to pay for it.
+func (g *gemmProduct[T]) isFar() bool {
+	const rows, work = 64, 1 << 24
+	size, far := int(unsafe.Sizeof(g.alpha)), gemmFarF32
+	if size == 8 {
+		far = gemmFarF64
+	}
+	return level == AVX2 && g.rsa == 1 && g.csa >= far && min(g.m, g.n, g.k) >= rows && float64(g.m*size)*float64(g.n)*float64(g.k) >= work
+}
+
+// copiedBoth computes the product from copies of B and of A, which is transposed, in panels.
+//
+//go:noinline
+func (g *gemmProduct[T]) copiedBoth(mode int) {
+	var panels [gemmCopyWide / 8]uint64
+	var left [gemmTransposedDepth * 2 * cacheLine / 8]uint64 // for float32; float64 needs half of it
+	right, strip, depth := elements[T](panels[:]), stripOf[T](), g.depth()
+	a := gemmProduct[T]{b: g.a, rsb: g.csa, csb: 1, alpha: 1}
+	for p := 0; p < g.k; p += depth {
+		kb := min(depth, g.k-p)
+		width := len(right) / kb / strip * strip
+		for j := 0; j < g.n; j += width {
+			nb := min(width, g.n-j)
+			g.fillPanels(right, p, j, kb, nb)
+			for i := 0; i < g.m; i += strip {
+				mb := min(strip, g.m-i)
+				columns := elements[T](left[:])
+				a.fill(columns, p, i, kb, mb)
+				g.strips(right, &columns[0], strip, i, p, j, mb, kb, nb, mode)
+			}
+		}
+		mode = stripAccumulate
+	}
+}
+
+// fillPanels copies what is not read in place of k rows of n columns.
+func (g *gemmProduct[T]) fillPanels(panels []T, p, j, k, n int) {
+	strip := stripOf[T]()
+	for i := 0; i < n; i += strip {
+		if w := min(strip, n-i); !g.inPlace(w) {
+			g.fill(panels[i*k:], p, j+i, k, w)
+		}
+	}
+}
+
+// strips multiplies a block of rows of A with adjacent panels. The block is at a, in columns that lie csa apart.
+func (g *gemmProduct[T]) strips(panels []T, a *T, csa, i, p, j, mb, kb, nb, mode int) {
 	columns, strip := stripColumns[T](), stripOf[T]()
 	for s, w := 0, 0; s < nb; s += w {
 		var b *T
@@ -324,13 +384,13 @@ func (g *gemmProduct[T]) strips(panels []T, i, p, j, mb, kb, nb, mode int) {
 		} else {
 			b = &panels[panel*kb+s-panel]
 		}
-		c, a := &g.c[i*g.ldc+j+s], &g.a[i*g.rsa+p*g.csa]
+		c := &g.c[i*g.ldc+j+s]
 		if w = strip; takesPanel[T](s%strip, nb-s, mode) {
-			gemmPanel(c, g.ldc, a, g.rsa, g.csa, b, ldb, nil, mb, kb, mode)
+			gemmPanel(c, g.ldc, a, g.rsa, csa, b, ldb, nil, mb, kb, mode)
 			continue
 		}
 		w = min(columns, nb-s)
-		gemmStrip(c, g.ldc, a, g.rsa, g.csa, b, ldb, nil, mb, kb, w, mode)
+		gemmStrip(c, g.ldc, a, g.rsa, csa, b, ldb, nil, mb, kb, w, mode)
 	}
 }
 
@@ -347,12 +407,13 @@ func (g *gemmProduct[T]) fill(panel []T, p, j, k, n int) {
 		}
 		return
 	}
+	if g.alpha == 1 && n == strip {
+		_, _ = panel[k*strip-1], b[(k-1)*g.rsb+strip-1]
+		gemmFillAVX2((*byte)(unsafe.Pointer(&panel[0])), (*byte)(unsafe.Pointer(&b[0])), k, g.rsb*int(unsafe.Sizeof(g.alpha)))
+		return
+	}
 	for r := range k {
 		row := panel[r*strip:][:strip:strip]
-		if g.alpha == 1 && n == strip {
-			copy(row, b[r*g.rsb:][:strip])
-			continue
-		}
 		for q, v := range b[r*g.rsb:][:n] {
 			row[q] = g.alpha * v
 		}

@@ -203,6 +203,34 @@ func TestGemmRowsAreIndependent(t *testing.T) {
 	})
 }
 
+// TestGemmFarRows multiplies a transposed A whose rows lie so far apart that its columns are copied. Any part of its columns gives the bits of
+// the whole, also where the part is too small to be copied.
+func TestGemmFarRows(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		t.Run("F32", testGemmFarRows[float32])
+		t.Run("F64", testGemmFarRows[float64])
+	})
+}
+
+func testGemmFarRows[T Float](t *testing.T) {
+	const m, n, k, gap = 101, 270, 160, 550
+	rng := testkit.Rand(18)
+	p := product[T]{"GemmTN", true, false, GemmTN[T]}
+	checkProduct(t, p, m, n, k, gap, 1, 0, rng)
+	checkProduct(t, p, m, n, k, gap, -0.75, 1, rng)
+
+	const lda = m + gap
+	a, b := testkit.Normal[T](rng, span(k, m, lda)), testkit.Normal[T](rng, k*n)
+	whole, parts := make([]T, m*n), make([]T, m*n)
+	GemmTN(whole, n, a, lda, b, n, 1, 0, m, n, k)
+	for lo := 0; lo < m; {
+		rows := min(1+rng.IntN(90), m-lo)
+		GemmTN(parts[lo*n:], n, a[lo:], lda, b, n, 1, 0, rows, n, k)
+		lo += rows
+	}
+	require.True(t, testkit.SameBits(whole, parts))
+}
+
 // TestGemmNaN wants a NaN of A to reach its row and one of B its column, and nothing else, alpha = 0 included.
 func TestGemmNaN(t *testing.T) {
 	const m, n, k = 5, 6, 7

@@ -54,6 +54,11 @@ func gemmWideF32AVX512(c *float32, ldc int, a *float32, rsa int, b *float32, ldb
 //go:noescape
 func gemmPanelF32AVX2(c *float32, ldc int, a *float32, rsa int, csa int, b *float32, ldb int, bias *float32, m int, k int, mode int)
 
+// gemmFillAVX2 copies rows of two cache lines, step bytes apart, into a panel; rows > 0.
+//
+//go:noescape
+func gemmFillAVX2(panel *byte, b *byte, rows int, step int)
+
 // swishSumsF32AVX2 is x/(1 + exp(-x)) as WeightNetF32 documents it, for rows that lie ldd and ldx elements apart, of cols elements, pairs of vectors. If stream, dst is stored past the caches.
 //
 //go:noescape

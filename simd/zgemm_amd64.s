@@ -14042,6 +14042,32 @@ done1:
 	VZEROUPPER
 	RET
 
+// func gemmFillAVX2(panel *byte, b *byte, rows int, step int)
+// Requires: AVX, MMX+
+TEXT ·gemmFillAVX2(SB), NOSPLIT, $0-32
+	MOVQ   panel+0(FP), AX
+	MOVQ   b+8(FP), CX
+	MOVQ   rows+16(FP), DX
+	MOVQ   step+24(FP), BX
+	IMUL3Q $+16, BX, SI
+row:
+	VMOVUPS    (CX), Y0
+	VMOVUPS    32(CX), Y1
+	VMOVUPS    64(CX), Y2
+	VMOVUPS    96(CX), Y3
+	PREFETCHT0 (CX)(SI*1)
+	PREFETCHT0 64(CX)(SI*1)
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y1, 32(AX)
+	VMOVUPS    Y2, 64(AX)
+	VMOVUPS    Y3, 96(AX)
+	ADDQ       BX, CX
+	ADDQ       $+128, AX
+	DECQ       DX
+	JNE        row
+	VZEROUPPER
+	RET
+
 // func swishSumsF32AVX2(dst *float32, x *float32, rows int, cols int, ldd int, ldx int, stream int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·swishSumsF32AVX2(SB), NOSPLIT, $0-56
