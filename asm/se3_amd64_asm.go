@@ -23,16 +23,20 @@ func cross3(b *x86.Block, p, q vec3) vec3 {
 	}
 }
 
-// halfCoefficients is cos h and sin h/h for the half h of the rotation vector's angle, and θ².
+// halfCoefficients is cos h and sin h/h for the half h of the rotation vector's angle, and θ², of which angleHard must hear.
 func halfCoefficients(b *x86.Block, w vec3) (th2, cos, sinc x86.Value) {
 	th2, _ = angle2(b, w)
 	_, cos, sinc = halfTurn(b, b.Sqrt(th2))
 	return th2, cos, sinc
 }
 
-// angle2 is θ² and, in float32, what its roundings lost, from the largest component to the smallest. Enormous angles are hard.
+// angleHard leaves enormous angles to the caller.
+func angleHard(b *x86.Block, th2 x86.Value) {
+	b.Hard(b.Cmp(x86.NLE, th2, b.Const("theta2Max", byElem(b, 0x1p20, 0x1p40))))
+}
+
+// angle2 is θ² and, in float32, what its roundings lost, from the largest component to the smallest.
 func angle2(b *x86.Block, w vec3) (th2 x86.Value, lost *x86.Value) {
-	defer func() { b.Hard(b.Cmp(x86.NLE, th2, b.Const("theta2Max", byElem(b, 0x1p20, 0x1p40)))) }()
 	if b.Elem == x86.F64 {
 		return dot3(b, w, w), nil
 	}
@@ -48,11 +52,11 @@ func angle2(b *x86.Block, w vec3) (th2 x86.Value, lost *x86.Value) {
 	return th2, &r
 }
 
-// coefficients is α, β, cos θ and θ². For motions β must be right relative to 1 - cos θ, which is sin²θ/(1 + cos θ) in the right
+// coefficients is α, β, cos θ and θ², of which angleHard must hear. For motions β must be right relative to 1 - cos θ, which is sin²θ/(1 + cos θ) in the right
 // half-plane; for rotations its absolute error matters.
 func coefficients(b *x86.Block, w vec3, motion bool) (alpha, beta, cos, th2 x86.Value) {
-	th2, lost := angle2(b, w)
-	th2 = b.Max(th2, rootMin(b))
+	full, lost := angle2(b, w)
+	th2 = b.Max(full, rootMin(b))
 	th, inv := positiveRoot(b, th2)
 	sin, cos := sinCosNear(b, th)
 	if lost != nil {
@@ -66,16 +70,16 @@ func coefficients(b *x86.Block, w vec3, motion bool) (alpha, beta, cos, th2 x86.
 		num = b.Select(ahead, quotient(b, b.Mul(sin, sin), b.Add(one(b), b.Max(cos, zero(b)))), num)
 	}
 	if b.Elem == x86.F64 {
-		return quotient(b, sin, th), quotient(b, num, th2), cos, th2
+		return quotient(b, sin, th), quotient(b, num, th2), cos, full
 	}
 	// The quotient by θ², with what its remainder and the rest of θ² add.
 	inv2 := b.Mul(inv, inv)
 	q := b.Mul(num, inv2)
 	beta = b.FMA(b.FNMA(*lost, q, b.FNMA(th2, q, num)), inv2, q)
 	if motion {
-		return quotient(b, sin, th), beta, cos, th2
+		return quotient(b, sin, th), beta, cos, full
 	}
-	return b.Mul(sin, inv), beta, cos, th2
+	return b.Mul(sin, inv), beta, cos, full
 }
 
 // rodrigues is cos θ I + α·hat(w) + β·wwᵀ, which is I + α·hat(w) + β·hat(w)² with one term less on the diagonal.
@@ -92,7 +96,8 @@ func rodrigues(b *x86.Block, w vec3, alpha, beta, cos x86.Value) (m [9]x86.Value
 
 func expSO3(b *x86.Block) {
 	w := vec3(load(b, 1, 3))
-	alpha, beta, cos, _ := coefficients(b, w, false)
+	alpha, beta, cos, th2 := coefficients(b, w, false)
+	angleHard(b, th2)
 	m := rodrigues(b, w, alpha, beta, cos)
 	outputs(b, m[:]...)
 }
@@ -101,6 +106,7 @@ func expSO3(b *x86.Block) {
 func leftJacobianSO3(b *x86.Block) {
 	w := vec3(load(b, 1, 3))
 	alpha, beta, _, th2 := coefficients(b, w, true)
+	angleHard(b, th2)
 	m := rodrigues(b, w, beta, gammaSE3(b, th2, alpha), alpha)
 	outputs(b, m[:]...)
 }
@@ -109,6 +115,7 @@ func leftJacobianSO3(b *x86.Block) {
 func leftJacobianInvSO3(b *x86.Block) {
 	w := vec3(load(b, 1, 3))
 	th2, cos, sinc := halfCoefficients(b, w)
+	angleHard(b, th2)
 	hcot := quotient(b, cos, sinc)
 	m := rodrigues(b, w, b.Const("minusHalf", -0.5), gammaSE3(b, th2, hcot), hcot)
 	outputs(b, m[:]...)
@@ -131,18 +138,6 @@ func longQuat(b *x86.Block, m [9]x86.Value) (w x86.Value, v vec3) {
 	w, x, y, z = b.Select(first, p, w), b.Select(first, d1, x), b.Select(first, pq, y), b.Select(first, pr, z)
 	trace := b.Cmp(x86.LE, one(b), w0)
 	return b.Select(trace, w0, w), vec3{b.Select(trace, p, x), b.Select(trace, q, y), b.Select(trace, r, z)}
-}
-
-// logQuat is the rotation vector 2·atan2(|v|, w)·v/|v| of a quaternion and, for the logarithm in SE(3), h cot h, h half the
-// angle. A v so short that its square underflows counts as 2⁻⁵⁰ long (in float64 2⁻⁴⁵⁰), where atan2(|v|, w)/|v| is 1/w already.
-func logQuat(b *x86.Block, w x86.Value, v vec3, motion bool) (log vec3, hcot x86.Value) {
-	n2 := dot3(b, v, v)
-	quatHard(b, w, n2)
-	f := flipSign(b, angleOverLength(b, w, n2), w)
-	if motion {
-		hcot = b.Mul(f, w)
-	}
-	return twice3(b, f, v), hcot
 }
 
 // quatHard leaves enormous quaternions to the caller.
@@ -170,33 +165,53 @@ func twice3(b *x86.Block, f x86.Value, v vec3) vec3 {
 	return vec3{b.Mul(f, v[0]), b.Mul(f, v[1]), b.Mul(f, v[2])}
 }
 
-// The slots of logSO3: a quaternion (w, v), |v|² and the angle over |v|.
+// The slots of what ends in the logarithm of a rotation: a quaternion (w, v), |v|² and the angle over |v|, atan2(|v|, |w|)/|v|. A v so short
+// that its square underflows counts as 2⁻⁵⁰ long (in float64 2⁻⁴⁵⁰), where that is 1/w already.
 const (
 	slotQuat   = 0
 	slotLength = 4
 	slotAngle  = 5
+	slotQuats  = 6 // the first that is free
 )
 
-// logSO3 has stages: the quaternion of the matrix, its angle, the rotation vector.
-var logSO3 = []func(*x86.Block){logSO3Quat, logSO3Angle, logSO3Vector}
+// Logarithms have stages: a quaternion, its angle, the rotation vector.
+var (
+	logSO3     = []func(*x86.Block){logSO3Quat, logQuatAngle, logSO3Vector}
+	logSE3     = []func(*x86.Block){logSE3Quat, logQuatAngle, logSE3Vector}
+	composeSO3 = []func(*x86.Block){composeSO3First, composeSO3Quat, logQuatAngle, composeSO3Vector}
+)
 
-func logSO3Quat(b *x86.Block) {
-	w, v := longQuat(b, [9]x86.Value(load(b, 1, 9)))
+// setQuat puts a quaternion and |v|² into their slots.
+func setQuat(b *x86.Block, w x86.Value, v vec3) {
 	b.SetLocal(slotLength, dot3(b, v, v))
 	for i, x := range []x86.Value{w, v[0], v[1], v[2]} {
 		b.SetLocal(slotQuat+i, x)
 	}
 }
 
-func logSO3Angle(b *x86.Block) {
+func logSO3Quat(b *x86.Block) {
+	w, v := longQuat(b, [9]x86.Value(load(b, 1, 9)))
+	setQuat(b, w, v)
+}
+
+func logQuatAngle(b *x86.Block) {
 	b.SetLocal(slotAngle, angleOverLength(b, b.Local(slotQuat), b.Local(slotLength)))
 }
 
-func logSO3Vector(b *x86.Block) {
+// quatLog is the rotation vector 2·atan2(|v|, w)·v/|v| of the quaternion in the slots and, for the logarithm in SE(3), h cot h, h half the
+// angle.
+func quatLog(b *x86.Block, motion bool) (log vec3, hcot x86.Value) {
 	w, n2 := b.Local(slotQuat), b.Local(slotLength)
 	quatHard(b, w, n2)
 	f := flipSign(b, b.Local(slotAngle), w)
-	log := twice3(b, f, vec3{b.Local(slotQuat + 1), b.Local(slotQuat + 2), b.Local(slotQuat + 3)})
+	if motion {
+		hcot = b.Mul(f, w)
+	}
+	return twice3(b, f, vec3{b.Local(slotQuat + 1), b.Local(slotQuat + 2), b.Local(slotQuat + 3)}), hcot
+}
+
+func logSO3Vector(b *x86.Block) {
+	log, _ := quatLog(b, false)
 	outputs(b, log[:]...)
 }
 
@@ -217,16 +232,26 @@ func expQuat(b *x86.Block, w vec3) (c x86.Value, v vec3, th2, alpha, beta x86.Va
 	return cos, vec3{b.Mul(f, w[0]), b.Mul(f, w[1]), b.Mul(f, w[2])}, th2, b.Mul(cos, sinc), b.Mul(f, sinc)
 }
 
-func composeSO3(b *x86.Block) {
-	w, v, _, _, _ := expQuat(b, vec3(load(b, 1, 3)))
-	c, u, _, _, _ := expQuat(b, vec3(load(b, 2, 3)))
-	log, _ := logQuat2(b, w, v, c, u, false)
-	outputs(b, log[:]...)
+// composeSO3First is the quaternion of the first rotation, which the second turns.
+func composeSO3First(b *x86.Block) {
+	w, v, th2, _, _ := expQuat(b, vec3(load(b, 1, 3)))
+	for i, x := range []x86.Value{w, v[0], v[1], v[2], th2} {
+		b.SetLocal(slotQuats+i, x)
+	}
 }
 
-func logQuat2(b *x86.Block, w x86.Value, v vec3, c x86.Value, u vec3, motion bool) (vec3, x86.Value) {
+func composeSO3Quat(b *x86.Block) {
+	w, v := b.Local(slotQuats), vec3{b.Local(slotQuats + 1), b.Local(slotQuats + 2), b.Local(slotQuats + 3)}
+	c, u, th2, _, _ := expQuat(b, vec3(load(b, 2, 3)))
+	b.SetLocal(slotQuats+5, th2)
 	w, v = mulQuat(b, w, v, c, u)
-	return logQuat(b, w, v, motion)
+	setQuat(b, w, v)
+}
+
+func composeSO3Vector(b *x86.Block) {
+	angleHard(b, b.Local(slotQuats+4))
+	angleHard(b, b.Local(slotQuats+5))
+	logSO3Vector(b)
 }
 
 func inverseSO3(b *x86.Block) {
@@ -261,6 +286,7 @@ func expSE3(b *x86.Block) {
 	a := load(b, 1, 6)
 	w, t := vec3(a[:3]), vec3(a[3:])
 	alpha, beta, cos, th2 := coefficients(b, w, true)
+	angleHard(b, th2)
 	p := twist(b, w, t, alpha, beta, gammaSE3(b, th2, alpha))
 	m := rodrigues(b, w, alpha, beta, cos)
 	outputs(b, m[0], m[1], m[2], p[0], m[3], m[4], m[5], p[1], m[6], m[7], m[8], p[2])
@@ -271,11 +297,15 @@ func untwist(b *x86.Block, w, p vec3, hcot x86.Value) vec3 {
 	return twist(b, w, p, hcot, b.Const("minusHalf", -0.5), gammaSE3(b, dot3(b, w, w), hcot))
 }
 
-func logSE3(b *x86.Block) {
+func logSE3Quat(b *x86.Block) {
 	e := load(b, 1, 12)
 	w, v := longQuat(b, [9]x86.Value{e[0], e[1], e[2], e[4], e[5], e[6], e[8], e[9], e[10]})
-	log, hcot := logQuat(b, w, v, true)
-	t := untwist(b, log, vec3{e[3], e[7], e[11]}, hcot)
+	setQuat(b, w, v)
+}
+
+func logSE3Vector(b *x86.Block) {
+	log, hcot := quatLog(b, true)
+	t := untwist(b, log, vec3{b.Load(1, 3), b.Load(1, 7), b.Load(1, 11)}, hcot)
 	outputs(b, log[0], log[1], log[2], t[0], t[1], t[2])
 }
 
@@ -292,19 +322,47 @@ func rotateQuat(b *x86.Block, w x86.Value, v, x vec3) (y vec3) {
 	return y
 }
 
-func composeSE3(b *x86.Block) {
-	f, g := load(b, 1, 6), load(b, 2, 6)
-	fw, gw := vec3(f[:3]), vec3(g[:3])
+// composeSE3 has stages: the motions of both, their product, its angle, its coordinates.
+var composeSE3 = []func(*x86.Block){composeSE3First, composeSE3Second, composeSE3Quat, logQuatAngle, composeSE3Vector}
+
+// The slots of composeSE3: of the first and the second motion the quaternion, the translation and θ²; of the product the translation.
+const (
+	slotFirst  = slotQuats
+	slotSecond = slotQuats + 8
+	slotMoved  = slotQuats + 16
+)
+
+func composeSE3First(b *x86.Block)  { expSE3Quat(b, 1, slotFirst) }
+func composeSE3Second(b *x86.Block) { expSE3Quat(b, 2, slotSecond) }
+
+func expSE3Quat(b *x86.Block, array, slot int) {
+	f := load(b, array, 6)
+	fw := vec3(f[:3])
 	w, v, th2, alpha, beta := expQuat(b, fw)
 	p := twist(b, fw, vec3(f[3:]), alpha, beta, gammaSE3(b, th2, alpha))
-	c, u, th2, alpha, beta := expQuat(b, gw)
-	q := twist(b, gw, vec3(g[3:]), alpha, beta, gammaSE3(b, th2, alpha))
-	q = rotateQuat(b, w, v, q)
-	for i := range p {
-		p[i] = b.Add(p[i], q[i])
+	for i, x := range []x86.Value{w, v[0], v[1], v[2], p[0], p[1], p[2], th2} {
+		b.SetLocal(slot+i, x)
 	}
-	log, hcot := logQuat2(b, w, v, c, u, true)
-	t := untwist(b, log, p, hcot)
+}
+
+func composeSE3Quat(b *x86.Block) {
+	var f, g [7]x86.Value
+	for i := range f {
+		f[i], g[i] = b.Local(slotFirst+i), b.Local(slotSecond+i)
+	}
+	q := rotateQuat(b, f[0], vec3(f[1:]), vec3(g[4:]))
+	for i := range q {
+		b.SetLocal(slotMoved+i, b.Add(f[4+i], q[i]))
+	}
+	w, v := mulQuat(b, f[0], vec3(f[1:]), g[0], vec3(g[1:]))
+	setQuat(b, w, v)
+}
+
+func composeSE3Vector(b *x86.Block) {
+	angleHard(b, b.Local(slotFirst+7))
+	angleHard(b, b.Local(slotSecond+7))
+	log, hcot := quatLog(b, true)
+	t := untwist(b, log, vec3{b.Local(slotMoved), b.Local(slotMoved + 1), b.Local(slotMoved + 2)}, hcot)
 	outputs(b, log[0], log[1], log[2], t[0], t[1], t[2])
 }
 
@@ -372,6 +430,7 @@ func leftJacobianSE3(b *x86.Block) {
 	a := load(b, 1, 6)
 	w, t := vec3(a[:3]), vec3(a[3:])
 	alpha, beta, _, th2 := coefficients(b, w, true)
+	angleHard(b, th2)
 	near := b.Cmp(x86.LT, th2, b.Const("four", 4))
 	gamma := b.Select(near, b.Horner(th2, polynomial(b, "gammaSeries", gammaSeries[:byElem(b, 7, 11)])...),
 		overTheta2(b, b.Sub(one(b), alpha), th2))
@@ -410,6 +469,7 @@ func leftJacobianInvSE3(b *x86.Block) {
 	a := load(b, 1, 6)
 	w, t := vec3(a[:3]), vec3(a[3:])
 	th2, cos, sinc := halfCoefficients(b, w)
+	angleHard(b, th2)
 	hcot := quotient(b, cos, sinc)
 	near := b.Cmp(x86.LT, th2, one(b))
 	terms := byElem(b, 5, 12)
@@ -453,21 +513,23 @@ func actSE3(b *x86.Block) {
 	}
 }
 
+// eightAVX2 is the tile of functions whose stages wait for each other: AVX2's machines hold too few instructions to begin with the next vector.
+var eightAVX2 = map[x86.Level]int{x86.AVX2: 8}
+
 var se3Ops = matrixFile{batchDir + "zse3", []matrixOp{
 	{name: "ExpSO3", doc: "writes the rotation matrices of n rotation vectors.", pinned: pinSome, stages: []func(*x86.Block){expSO3}},
-	{name: "LogSO3", doc: "writes the rotation vectors of n rotation matrices.", pinned: pinSome,
-		tile: map[x86.Level]int{x86.AVX2: 8}, stages: logSO3},
+	{name: "LogSO3", doc: "writes the rotation vectors of n rotation matrices.", pinned: pinSome, tile: eightAVX2, stages: logSO3},
 	{name: "LeftJacobianSO3", doc: "writes the left Jacobians at n rotation vectors.", pinned: pinSome,
 		stages: []func(*x86.Block){leftJacobianSO3}},
 	{name: "LeftJacobianInvSO3", doc: "writes the inverses of the left Jacobians at n rotation vectors.", pinned: pinSome,
 		stages: []func(*x86.Block){leftJacobianInvSO3}},
 	{name: "ComposeSO3", doc: "writes log(exp(a)·exp(b)) of n pairs of rotation vectors.", pinned: pinSome,
-		stages: []func(*x86.Block){composeSO3}},
+		tile: eightAVX2, stages: composeSO3},
 	{name: "InverseSO3", doc: "writes the transposes of n matrices.", stages: []func(*x86.Block){inverseSO3}},
 	{name: "ActSO3", doc: "writes n vectors turned by as many matrices.", stages: []func(*x86.Block){actSO3}},
 	{name: "ExpSE3", doc: "writes the motions of n coordinate vectors.", pinned: pinSome, stages: []func(*x86.Block){expSE3}},
-	{name: "LogSE3", doc: "writes the coordinates of n motions of space.", pinned: pinSome, stages: []func(*x86.Block){logSE3}},
-	{name: "ComposeSE3", doc: "writes log(exp(a)·exp(b)) of n pairs of coordinate vectors.", stages: []func(*x86.Block){composeSE3}},
+	{name: "LogSE3", doc: "writes the coordinates of n motions of space.", pinned: pinSome, tile: eightAVX2, stages: logSE3},
+	{name: "ComposeSE3", doc: "writes log(exp(a)·exp(b)) of n pairs of coordinate vectors.", tile: eightAVX2, stages: composeSE3},
 	{name: "MulSE3", doc: "writes the products of n pairs of motions.", stages: []func(*x86.Block){mulSE3}},
 	{name: "InverseSE3", doc: "writes the inverses of n motions.", stages: []func(*x86.Block){inverseSE3}},
 	{name: "LeftJacobianSE3", doc: "writes the left Jacobians at n coordinate vectors.", pinned: pinSome,

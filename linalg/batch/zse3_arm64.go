@@ -44,7 +44,7 @@ func leftJacobianInvSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int,
 //go:noescape
 func leftJacobianInvSO3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// composeSO3F32NEON writes log(exp(a)·exp(b)) of n pairs of rotation vectors. It takes 57.2 instructions each.
+// composeSO3F32NEON writes log(exp(a)·exp(b)) of n pairs of rotation vectors. It takes 57.5 instructions each.
 //
 //go:noescape
 func composeSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
@@ -84,22 +84,22 @@ func expSE3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64
 //go:noescape
 func expSE3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// logSE3F32NEON writes the coordinates of n motions of space. It takes 39.5 instructions each.
+// logSE3F32NEON writes the coordinates of n motions of space. It takes 39.2 instructions each.
 //
 //go:noescape
 func logSE3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// logSE3F64NEON writes the coordinates of n motions of space. It takes 82.5 instructions each.
+// logSE3F64NEON writes the coordinates of n motions of space. It takes 82 instructions each.
 //
 //go:noescape
 func logSE3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// composeSE3F32NEON writes log(exp(a)·exp(b)) of n pairs of coordinate vectors. It takes 100 instructions each.
+// composeSE3F32NEON writes log(exp(a)·exp(b)) of n pairs of coordinate vectors. It takes 102 instructions each.
 //
 //go:noescape
 func composeSE3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// composeSE3F64NEON writes log(exp(a)·exp(b)) of n pairs of coordinate vectors. It takes 206 instructions each.
+// composeSE3F64NEON writes log(exp(a)·exp(b)) of n pairs of coordinate vectors. It takes 207 instructions each.
 //
 //go:noescape
 func composeSE3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
