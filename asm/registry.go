@@ -58,6 +58,7 @@ var registry = []generator{
 	{"../internal/search/zgrid", gridAMD64},
 	{spectralDir + "zspectral", spectralAMD64},
 	{bandsDir + "zbands", bandsAMD64},
+	{blasDir + "zshort", shortAMD64},
 }
 
 // levels lists the levels that generators write for.

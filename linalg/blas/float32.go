@@ -11,14 +11,23 @@ import (
 
 // Sdot returns the sum of the products of x and y.
 func (i Implementation) Sdot(n int, x []float32, incX int, y []float32, incY int) float32 {
-	if (n < short || n >= longDot32) && areRows(n, x, incX, y, incY) {
-		if n < short {
+	switch {
+	case areRows(n, x, incX, y, incY):
+		switch {
+		case n < loopDot32:
 			return shortDot(x[:n], y[:n])
+		case n < longKernel && fast():
+			return kernelDot32(n, x, y)
+		case n >= longDot32:
+			return simd.DotSingleF32(x[:n], y[:n])
 		}
-		return simd.DotSingleF32(x[:n], y[:n])
-	}
-	if n < stridedDot32 && areStrided(n, x, incX, y, incY) {
-		return stridedDot(n, x, incX, y, incY)
+	case areStrided(n, x, incX, y, incY):
+		switch {
+		case n < stridedDot32:
+			return stridedDot(n, x, incX, y, incY)
+		case n < longStrided && fast():
+			return kernelStridedDot32(n, &x[start(n, incX)], incX, &y[start(n, incY)], incY)
+		}
 	}
 	return i.rest.Sdot(n, x, incX, y, incY)
 }
@@ -58,13 +67,17 @@ func (i Implementation) Snrm2(n int, x []float32, incX int) float32 {
 
 // Sasum returns the sum of the magnitudes of x.
 func (i Implementation) Sasum(n int, x []float32, incX int) float32 {
-	if (n < shortAsum || n >= longSum) && isRow(n, x, incX) {
-		if n < shortAsum {
+	switch {
+	case isRow(n, x, incX):
+		switch {
+		case n < loopAbs32:
 			return float32(shortAbs(x[:n]))
+		case n < longKernel && fast():
+			return kernelAbs32(n, x)
+		case n >= longSum:
+			return float32(simd.SumAbsF32(x[:n]))
 		}
-		return float32(simd.SumAbsF32(x[:n]))
-	}
-	if isStrided(n, x, incX) {
+	case isStrided(n, x, incX):
 		return float32(stridedAbs(n, x, incX))
 	}
 	return i.rest.Sasum(n, x, incX)
@@ -72,13 +85,18 @@ func (i Implementation) Sasum(n int, x []float32, incX int) float32 {
 
 // Isamax returns the index of the element of x of largest magnitude, the first of several.
 func (i Implementation) Isamax(n int, x []float32, incX int) int {
-	if n == 1 && incX > 0 && len(x) > 0 {
+	switch {
+	case n == 1 && incX > 0 && len(x) > 0:
 		return 0
-	}
-	if n >= longLargest && isRow(n, x, incX) {
+	case isRow(n, x, incX):
+		if n < longLargest32 {
+			return shortLargest(x[:n])
+		}
 		if at, ok := largest(x[:n]); ok {
 			return at
 		}
+	case isStrided(n, x, incX):
+		return stridedLargest(n, x, incX)
 	}
 	return i.rest.Isamax(n, x, incX)
 }
@@ -87,9 +105,12 @@ func (i Implementation) Isamax(n int, x []float32, incX int) int {
 func (i Implementation) Sswap(n int, x []float32, incX int, y []float32, incY int) {
 	switch {
 	case areRows(n, x, incX, y, incY):
-		if n < short {
+		switch {
+		case n < loopSwap32:
 			shortSwapOf(x[:n], y[:n])
-		} else {
+		case n < longKernel && fast():
+			kernelSwap32(n, x, y)
+		default:
 			simd.SwapF32(x[:n], y[:n])
 		}
 	case areStrided(n, x, incX, y, incY):
@@ -103,19 +124,27 @@ func (i Implementation) Sswap(n int, x []float32, incX int, y []float32, incY in
 func (i Implementation) Saxpy(n int, alpha float32, x []float32, incX int, y []float32, incY int) {
 	switch {
 	case alpha == 0:
-	case incX == 1 && incY == 1 && (n < shortAxpy32 || n >= longAxpy32):
-		if !areRows(n, x, 1, y, 1) {
-			break
-		}
-		if n < shortAxpy32 {
+	case areRows(n, x, incX, y, incY):
+		switch {
+		case n < loopAxpy32:
 			axpyLoop(y[:n], alpha, x[:n])
-		} else {
+			return
+		case n < longKernel && fast():
+			kernelAxpy32(n, alpha, x, y)
+			return
+		case n >= longAxpy32:
 			simd.AxpyF32(y[:n], alpha, x[:n])
+			return
 		}
-		return
-	case n < stridedAxpy32 && areStrided(n, x, incX, y, incY):
-		stridedAxpy(n, alpha, x, incX, y, incY)
-		return
+	case areStrided(n, x, incX, y, incY):
+		switch {
+		case n < stridedAxpy32:
+			stridedAxpy(n, alpha, x, incX, y, incY)
+			return
+		case n < longStridedAxpy && fast():
+			kernelStridedAxpy32(n, alpha, &x[start(n, incX)], incX, &y[start(n, incY)], incY)
+			return
+		}
 	}
 	i.rest.Saxpy(n, alpha, x, incX, y, incY)
 }
@@ -124,19 +153,27 @@ func (i Implementation) Saxpy(n int, alpha float32, x []float32, incX int, y []f
 func (i Implementation) Sscal(n int, alpha float32, x []float32, incX int) {
 	switch {
 	case alpha == 0:
-	case incX == 1 && (n < shortScale32 || n >= longScale32):
-		if !isRow(n, x, 1) {
-			break
-		}
-		if n < shortScale32 {
+	case isRow(n, x, incX):
+		switch {
+		case n < loopScale32:
 			scaleLoop(x[:n], alpha)
-		} else {
+			return
+		case n < longKernel && fast():
+			kernelScale32(n, alpha, x)
+			return
+		case n >= longScale32:
 			simd.ScaleF32(x[:n], alpha, x[:n])
+			return
 		}
-		return
-	case n < stridedScale32 && isStrided(n, x, incX):
-		stridedScale(n, alpha, x, incX)
-		return
+	case isStrided(n, x, incX):
+		switch {
+		case n < stridedScale32:
+			stridedScale(n, alpha, x, incX)
+			return
+		case n < longStrided && fast():
+			kernelStridedScale32(n, alpha, &x[0], incX)
+			return
+		}
 	}
 	i.rest.Sscal(n, alpha, x, incX)
 }
@@ -145,9 +182,12 @@ func (i Implementation) Sscal(n int, alpha float32, x []float32, incX int) {
 func (i Implementation) Srot(n int, x []float32, incX int, y []float32, incY int, c, s float32) {
 	switch {
 	case areRows(n, x, incX, y, incY):
-		if n < short {
+		switch {
+		case n < loopRotate32:
 			shortRotateOf(x[:n], y[:n], c, s)
-		} else {
+		case n < longKernel && fast():
+			kernelRotate32(n, x, y, c, s)
+		default:
 			simd.RotateF32(x[:n], y[:n], c, s)
 		}
 	case areStrided(n, x, incX, y, incY):

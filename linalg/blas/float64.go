@@ -8,11 +8,23 @@ import (
 
 // Ddot returns the sum of the products of x and y.
 func (i Implementation) Ddot(n int, x []float64, incX int, y []float64, incY int) float64 {
-	if n >= longDot64 && areRows(n, x, incX, y, incY) {
-		return simd.DotF64(x[:n], y[:n])
-	}
-	if n <= strided && incX != 1 && areStrided(n, x, incX, y, incY) {
-		return stridedDot(n, x, incX, y, incY)
+	switch {
+	case areRows(n, x, incX, y, incY):
+		switch {
+		case n < loopDot64:
+			return shortDot(x[:n], y[:n])
+		case n < longKernel && fast():
+			return kernelDot64(n, x, y)
+		case n >= longDot64:
+			return simd.DotF64(x[:n], y[:n])
+		}
+	case areStrided(n, x, incX, y, incY):
+		switch {
+		case n < stridedDot64:
+			return stridedDot(n, x, incX, y, incY)
+		case n < longStrided && fast():
+			return kernelStridedDot64(n, &x[start(n, incX)], incX, &y[start(n, incY)], incY)
+		}
 	}
 	return i.rest.Ddot(n, x, incX, y, incY)
 }
@@ -36,13 +48,17 @@ func (i Implementation) Dnrm2(n int, x []float64, incX int) float64 {
 
 // Dasum returns the sum of the magnitudes of x.
 func (i Implementation) Dasum(n int, x []float64, incX int) float64 {
-	if (n < shortAsum || n >= longSum) && isRow(n, x, incX) {
-		if n < shortAsum {
+	switch {
+	case isRow(n, x, incX):
+		switch {
+		case n < loopAbs64:
 			return float64(shortAbs(x[:n]))
+		case n < longKernel && fast():
+			return kernelAbs64(n, x)
+		case n >= longSum:
+			return float64(simd.SumAbsF64(x[:n]))
 		}
-		return float64(simd.SumAbsF64(x[:n]))
-	}
-	if isStrided(n, x, incX) {
+	case isStrided(n, x, incX):
 		return float64(stridedAbs(n, x, incX))
 	}
 	return i.rest.Dasum(n, x, incX)
@@ -50,13 +66,18 @@ func (i Implementation) Dasum(n int, x []float64, incX int) float64 {
 
 // Idamax returns the index of the element of x of largest magnitude, the first of several.
 func (i Implementation) Idamax(n int, x []float64, incX int) int {
-	if n == 1 && incX > 0 && len(x) > 0 {
+	switch {
+	case n == 1 && incX > 0 && len(x) > 0:
 		return 0
-	}
-	if n >= longLargest && isRow(n, x, incX) {
+	case isRow(n, x, incX):
+		if n < longLargest64 {
+			return shortLargest(x[:n])
+		}
 		if at, ok := largest(x[:n]); ok {
 			return at
 		}
+	case isStrided(n, x, incX):
+		return stridedLargest(n, x, incX)
 	}
 	return i.rest.Idamax(n, x, incX)
 }
@@ -65,9 +86,12 @@ func (i Implementation) Idamax(n int, x []float64, incX int) int {
 func (i Implementation) Dswap(n int, x []float64, incX int, y []float64, incY int) {
 	switch {
 	case areRows(n, x, incX, y, incY):
-		if n < short {
+		switch {
+		case n < loopSwap64:
 			shortSwapOf(x[:n], y[:n])
-		} else {
+		case n < longKernel && fast():
+			kernelSwap64(n, x, y)
+		default:
 			simd.SwapF64(x[:n], y[:n])
 		}
 	case areStrided(n, x, incX, y, incY):
@@ -81,19 +105,27 @@ func (i Implementation) Dswap(n int, x []float64, incX int, y []float64, incY in
 func (i Implementation) Daxpy(n int, alpha float64, x []float64, incX int, y []float64, incY int) {
 	switch {
 	case alpha == 0:
-	case incX == 1 && incY == 1 && (n < shortAxpy64 || n >= longAxpy64):
-		if !areRows(n, x, 1, y, 1) {
-			break
-		}
-		if n < shortAxpy64 {
+	case areRows(n, x, incX, y, incY):
+		switch {
+		case n < loopAxpy64:
 			axpyLoop(y[:n], alpha, x[:n])
-		} else {
+			return
+		case n < longKernel && fast():
+			kernelAxpy64(n, alpha, x, y)
+			return
+		case n >= longAxpy64:
 			simd.AxpyF64(y[:n], alpha, x[:n])
+			return
 		}
-		return
-	case n < stridedAxpy64 && areStrided(n, x, incX, y, incY):
-		stridedAxpy(n, alpha, x, incX, y, incY)
-		return
+	case areStrided(n, x, incX, y, incY):
+		switch {
+		case n < stridedAxpy64:
+			stridedAxpy(n, alpha, x, incX, y, incY)
+			return
+		case n < longStridedAxpy && fast():
+			kernelStridedAxpy64(n, alpha, &x[start(n, incX)], incX, &y[start(n, incY)], incY)
+			return
+		}
 	}
 	i.rest.Daxpy(n, alpha, x, incX, y, incY)
 }
@@ -102,19 +134,27 @@ func (i Implementation) Daxpy(n int, alpha float64, x []float64, incX int, y []f
 func (i Implementation) Dscal(n int, alpha float64, x []float64, incX int) {
 	switch {
 	case alpha == 0:
-	case incX == 1 && (n < shortScale64 || n >= longScale64):
-		if !isRow(n, x, 1) {
-			break
-		}
-		if n < shortScale64 {
+	case isRow(n, x, incX):
+		switch {
+		case n < loopScale64:
 			scaleLoop(x[:n], alpha)
-		} else {
+			return
+		case n < longKernel && fast():
+			kernelScale64(n, alpha, x)
+			return
+		case n >= longScale64:
 			simd.ScaleF64(x[:n], alpha, x[:n])
+			return
 		}
-		return
-	case n < stridedScale64 && isStrided(n, x, incX):
-		stridedScale(n, alpha, x, incX)
-		return
+	case isStrided(n, x, incX):
+		switch {
+		case n < stridedScale64:
+			stridedScale(n, alpha, x, incX)
+			return
+		case n < longStrided && fast():
+			kernelStridedScale64(n, alpha, &x[0], incX)
+			return
+		}
 	}
 	i.rest.Dscal(n, alpha, x, incX)
 }
@@ -123,9 +163,12 @@ func (i Implementation) Dscal(n int, alpha float64, x []float64, incX int) {
 func (i Implementation) Drot(n int, x []float64, incX int, y []float64, incY int, c, s float64) {
 	switch {
 	case areRows(n, x, incX, y, incY):
-		if n < short {
+		switch {
+		case n < loopRotate64:
 			shortRotateOf(x[:n], y[:n], c, s)
-		} else {
+		case n < longKernel && fast():
+			kernelRotate64(n, x, y, c, s)
+		default:
 			simd.RotateF64(x[:n], y[:n], c, s)
 		}
 	case areStrided(n, x, incX, y, incY):

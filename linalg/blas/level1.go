@@ -6,30 +6,42 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Numbers of elements by which calls are shared out, measured on Emerald Rapids in turns with gonum. Vectors shorter than short..
-// are taken by plain loops, those from long.. on by kernels. For what lies between, gonum's assembly, which is not dispatched, is as
-// fast, and a call that is passed on costs about as much as one of gonum's. Vectors with an increment are taken by loops below strided.. .
+// Numbers of elements by which calls are shared out, measured on Zen 3 and Emerald Rapids in turns with gonum. Vectors shorter than loop..
+// are taken by plain loops, those below longKernel by kernels for short vectors, which are called without anything in between, and those
+// from long.. on by kernels of package simd. Where there are no kernels for short vectors, what lies between is gonum's.
+// With an increment, plain loops take what is shorter than strided.., and kernels the rest below longStrided.
 const (
-	short          = 8
-	shortAsum      = 12
-	longSum        = 32
-	longDot32      = 64
-	longDot64      = 48
-	shortAxpy32    = 8
-	longAxpy32     = 8
-	shortAxpy64    = 6
-	longAxpy64     = 36
-	shortScale32   = 8
-	longScale32    = 12
-	shortScale64   = 3
-	longScale64    = 64
-	longLargest    = 48
-	strided        = 16
-	stridedDot32   = 4
-	stridedAxpy32  = 5
-	stridedAxpy64  = 5
-	stridedScale32 = 16
-	stridedScale64 = 3
+	short           = 8
+	longKernel      = 256
+	longSum         = 32
+	loopDot32       = 8
+	longDot32       = 64
+	loopDot64       = 4
+	longDot64       = 48
+	loopAxpy32      = 4
+	longAxpy32      = 8
+	loopAxpy64      = 4
+	longAxpy64      = 36
+	loopScale32     = 4
+	longScale32     = 12
+	loopScale64     = 3
+	longScale64     = 64
+	loopSwap32      = 4
+	loopSwap64      = 4
+	loopRotate32    = 4
+	loopRotate64    = 4
+	loopAbs32       = 8
+	loopAbs64       = 4
+	longLargest32   = 48
+	longLargest64   = 64
+	longStrided     = 1 << 14
+	longStridedAxpy = 160
+	stridedDot32    = 4
+	stridedDot64    = 4
+	stridedAxpy32   = 4
+	stridedAxpy64   = 4
+	stridedScale32  = 4
+	stridedScale64  = 3
 	// chunk is how many elements the search for the largest one goes through a second time.
 	chunk = 512
 )
@@ -137,6 +149,39 @@ func largest[T simd.Float](x []T) (int, bool) {
 	}
 	return 0, false
 }
+
+// shortLargest and stridedLargest return the first index of the largest magnitude. As gonum's they take no notice of a NaN, unless it
+// comes first.
+func shortLargest[T simd.Float](x []T) int {
+	at, most := 0, magnitude(x[0])
+	for i, v := range x {
+		if m := magnitude(v); m > most {
+			at, most = i, m
+		}
+	}
+	return at
+}
+
+func stridedLargest[T simd.Float](n int, x []T, incX int) int {
+	at, most, k := 0, magnitude(x[0]), incX
+	i := 1
+	for ; i+1 < n; i += 2 {
+		a, b := magnitude(x[k]), magnitude(x[k+incX])
+		if a > most {
+			at, most = i, a
+		}
+		if b > most {
+			at, most = i+1, b
+		}
+		k += 2 * incX
+	}
+	if i < n && magnitude(x[k]) > most {
+		at = i
+	}
+	return at
+}
+
+func magnitude[T simd.Float](v T) T { return T(math.Abs(float64(v))) }
 
 func shortSwapOf[T simd.Float](x, y []T) {
 	y = y[:len(x)]

@@ -1,0 +1,50 @@
+//go:build !purego
+
+package blas
+
+import (
+	"github.com/equivcnp/equivcnp/internal/cpu"
+	"github.com/equivcnp/equivcnp/internal/race"
+)
+
+var level cpu.Level
+
+func init() { cpu.Follow(&level) }
+
+// fast reports whether the kernels for short vectors are there. The race detector sees what plain loops do.
+func fast() bool { return !race.Enabled && level != cpu.Generic }
+
+// These functions are called where fast and where the vectors hold n > 0 elements. They are inlined, so that a method
+// makes one call of assembly, as gonum's do. For strided vectors the slices start at the first element that is used.
+
+func kernelDot32(n int, x, y []float32) float32          { return shortDotF32AVX2(n, &x[0], &y[0]) }
+func kernelDot64(n int, x, y []float64) float64          { return shortDotF64AVX2(n, &x[0], &y[0]) }
+func kernelAbs32(n int, x []float32) float32             { return shortAbsF32AVX2(n, &x[0]) }
+func kernelAbs64(n int, x []float64) float64             { return shortAbsF64AVX2(n, &x[0]) }
+func kernelAxpy32(n int, a float32, x, y []float32)      { shortAxpyF32AVX2(n, a, &x[0], &y[0]) }
+func kernelAxpy64(n int, a float64, x, y []float64)      { shortAxpyF64AVX2(n, a, &x[0], &y[0]) }
+func kernelScale32(n int, a float32, x []float32)        { shortScaleF32AVX2(n, a, &x[0]) }
+func kernelScale64(n int, a float64, x []float64)        { shortScaleF64AVX2(n, a, &x[0]) }
+func kernelSwap32(n int, x, y []float32)                 { shortSwapF32AVX2(n, &x[0], &y[0]) }
+func kernelSwap64(n int, x, y []float64)                 { shortSwapF64AVX2(n, &x[0], &y[0]) }
+func kernelRotate32(n int, x, y []float32, c, s float32) { shortRotateF32AVX2(n, &x[0], &y[0], c, s) }
+func kernelRotate64(n int, x, y []float64, c, s float64) { shortRotateF64AVX2(n, &x[0], &y[0], c, s) }
+
+func kernelStridedDot32(n int, x *float32, incX int, y *float32, incY int) float32 {
+	return stridedDotF32AVX2(n, x, incX, y, incY)
+}
+
+func kernelStridedDot64(n int, x *float64, incX int, y *float64, incY int) float64 {
+	return stridedDotF64AVX2(n, x, incX, y, incY)
+}
+
+func kernelStridedAxpy32(n int, a float32, x *float32, incX int, y *float32, incY int) {
+	stridedAxpyF32AVX2(n, a, x, incX, y, incY)
+}
+
+func kernelStridedAxpy64(n int, a float64, x *float64, incX int, y *float64, incY int) {
+	stridedAxpyF64AVX2(n, a, x, incX, y, incY)
+}
+
+func kernelStridedScale32(n int, a float32, x *float32, incX int) { stridedScaleF32AVX2(n, a, x, incX) }
+func kernelStridedScale64(n int, a float64, x *float64, incX int) { stridedScaleF64AVX2(n, a, x, incX) }
