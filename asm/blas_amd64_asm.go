@@ -18,6 +18,8 @@ func shortAMD64(f *x86.File) {
 		shortMaps(f, e)
 		shortSums(f, e)
 		stridedOf(f, e)
+		smallGemm(f, e)
+		smallDots(f, e)
 	}
 }
 
@@ -381,4 +383,315 @@ func stridedLoop(fn *x86.Func, names []string, do func(at [][]operand.Mem)) {
 	fn.DECQ(n)
 	fn.JNE(operand.LabelRef(one))
 	fn.Label(done)
+}
+
+// smallGemm writes C = alpha·op(A)·B + beta·C for a few rows, or a few elements at all, without copies of A and B. A row of C is
+// computed four vectors at a time, in registers over all of k; of the last vectors of a row, one to four, the last is masked.
+func smallGemm(f *x86.File, e x86.Elem) {
+	fn := f.Func(x86.AVX2, e, "smallGemm"+e.String(),
+		typed(e, "func(m, n, k int, alpha float, a *float, down, across int, b *float, ldb int, mode int, beta float, c *float, ldc int)"),
+		"computes c[i, j] = alpha·Σ a[i·down+l·across]·b[l, j], and adds beta·c[i, j] where mode is not 0; m, n and k are at least 1.")
+	g := &smallRows{fn: fn, a: fn.Arg("a"), b: fn.GP64(), c: fn.GP64(), k: fn.ArgMem("k"), sums: zeros(fn, 4), one: fn.YMM()}
+	g.across, g.ldb = fn.Arg("across"), fn.Arg("ldb")
+	shift := operand.U8(map[x86.Elem]int{x86.F32: 2, x86.F64: 3}[e])
+	for _, stride := range []reg.GPVirtual{g.across, g.ldb} {
+		fn.SHLQ(shift, stride)
+	}
+	// n-1 = 4·lanes·chunks + lanes·vectors + tail-1.
+	lanes := fn.Lanes()
+	bits := map[int]int{4: 2, 8: 3}[lanes]
+	chunks, vectors := fn.Arg("n"), fn.GP64()
+	g.tail = fn.GP64()
+	fn.DECQ(chunks)
+	fn.MOVQ(chunks, g.tail)
+	fn.ANDQ(operand.U8(lanes-1), g.tail)
+	fn.INCQ(g.tail)
+	g.mask = fn.NewTail(g.tail)
+	fn.MOVQ(chunks, vectors)
+	fn.SHRQ(operand.U8(bits), vectors)
+	fn.ANDQ(operand.U8(3), vectors)
+	fn.SHRQ(operand.U8(bits+2), chunks)
+
+	row, chunk, last, done := fn.NewLabel("row"), fn.NewLabel("chunk"), fn.NewLabel("last"), fn.NewLabel("done")
+	left, stride := fn.GP64(), fn.GP64()
+	rowC := fn.Arg("c")
+	fn.Label(row)
+	fn.MOVQ(rowC, g.c)
+	fn.Load(fn.Param("b"), g.b)
+	fn.MOVQ(chunks, left)
+	fn.Label(chunk)
+	fn.TESTQ(left, left)
+	fn.JE(operand.LabelRef(last))
+	g.sum(4, false)
+	fn.ADDQ(operand.U32(4*32), g.b)
+	fn.ADDQ(operand.U32(4*32), g.c)
+	fn.DECQ(left)
+	fn.JMP(operand.LabelRef(chunk))
+	fn.Label(last)
+	for v := 1; v < 4; v++ {
+		next := fn.NewLabel("more")
+		fn.CMPQ(vectors, operand.U8(v-1))
+		fn.JNE(operand.LabelRef(next))
+		g.sum(v, true)
+		fn.JMP(operand.LabelRef(done))
+		fn.Label(next)
+	}
+	g.sum(4, true)
+	fn.Label(done)
+	for _, p := range []struct {
+		name string
+		at   reg.GPVirtual
+	}{{"down", g.a}, {"ldc", rowC}} {
+		fn.Load(fn.Param(p.name), stride)
+		fn.SHLQ(shift, stride)
+		fn.ADDQ(stride, p.at)
+	}
+	fn.DECQ(fn.ArgMem("m"))
+	fn.JNE(operand.LabelRef(row))
+	fn.End()
+}
+
+// smallRows is what smallGemm works on: a row of A, and a part of B and of a row of C.
+type smallRows struct {
+	fn          *x86.Func
+	a, b, c     reg.GPVirtual
+	across, ldb reg.GPVirtual // in bytes
+	k           operand.Mem
+	tail        reg.GPVirtual // elements of the last vector of a row
+	mask        x86.Tail
+	sums        []reg.VecVirtual
+	one         reg.VecVirtual
+}
+
+// sum writes the next v vectors of C, of which the last is masked if it is the row's last.
+func (g *smallRows) sum(v int, masked bool) {
+	fn := g.fn
+	for _, r := range g.sums[:v] {
+		fn.VXORPS(r, r, r)
+	}
+	a, b, k, loop := fn.GP64(), fn.GP64(), fn.GP64(), fn.NewLabel("loop")
+	fn.MOVQ(g.a, a)
+	fn.MOVQ(g.b, b)
+	fn.MOVQ(g.k, k)
+	fn.Label(loop)
+	repeatElem(fn, operand.Mem{Base: a}, g.one)
+	for u := range v {
+		m := operand.Mem{Base: b, Disp: 32 * u}
+		if masked && u == v-1 {
+			floats(fn, "VFMADD231", g.mask.Load(m), g.one, g.sums[u])
+		} else {
+			floats(fn, "VFMADD231", m, g.one, g.sums[u])
+		}
+	}
+	fn.ADDQ(g.across, a)
+	fn.ADDQ(g.ldb, b)
+	fn.DECQ(k)
+	fn.JNE(operand.LabelRef(loop))
+
+	factor, fresh := fn.BroadcastArg("alpha"), fn.NewLabel("fresh")
+	for _, r := range g.sums[:v] {
+		floats(fn, "VMUL", factor, r, r)
+	}
+	fn.CMPQ(fn.ArgMem("mode"), operand.U8(0))
+	fn.JE(operand.LabelRef(fresh))
+	factor = fn.BroadcastArg("beta")
+	for u, r := range g.sums[:v] {
+		m := operand.Mem{Base: g.c, Disp: 32 * u}
+		if masked && u == v-1 {
+			floats(fn, "VFMADD231", g.mask.Load(m), factor, r)
+		} else {
+			floats(fn, "VFMADD231", m, factor, r)
+		}
+	}
+	fn.Label(fresh)
+	for u, r := range g.sums[:v] {
+		if masked && u == v-1 {
+			g.storeTail(r, 32*u)
+		} else {
+			floats(fn, "VMOVU", r, operand.Mem{Base: g.c, Disp: 32 * u})
+		}
+	}
+}
+
+// storeTail stores the first elements of a vector by halves, as masked stores take long on Zen.
+func (g *smallRows) storeTail(r reg.VecVirtual, disp int) {
+	fn := g.fn
+	lanes := fn.Lanes()
+	to, some, stored := fn.GP64(), fn.NewLabel("some"), fn.NewLabel("stored")
+	fn.CMPQ(g.tail, operand.U8(lanes))
+	fn.JNE(operand.LabelRef(some))
+	floats(fn, "VMOVU", r, operand.Mem{Base: g.c, Disp: disp})
+	fn.JMP(operand.LabelRef(stored))
+	fn.Label(some)
+	fn.LEAQ(operand.Mem{Base: g.c, Disp: disp}, to)
+	for count := lanes / 2; count > 0; count /= 2 {
+		skip := fn.NewLabel("skip")
+		fn.TESTQ(operand.U32(count), g.tail)
+		fn.JE(operand.LabelRef(skip))
+		part{fn, count * fn.Elem.Bytes()}.move(r.AsX(), operand.Mem{Base: to})
+		if count > 1 {
+			fn.ADDQ(operand.U8(count*fn.Elem.Bytes()), to)
+			if count*fn.Elem.Bytes() == 16 {
+				fn.VEXTRACTF128(operand.U8(1), r, r.AsX())
+			} else {
+				fn.VPERMILPD(operand.U8(1), r.AsX(), r.AsX())
+			}
+		}
+		fn.Label(skip)
+	}
+	fn.Label(stored)
+}
+
+// smallDots writes C = alpha·A·Bᵀ + beta·C for a few elements: products of a row of A with up to four rows of B at a time.
+func smallDots(f *x86.File, e x86.Elem) {
+	fn := f.Func(x86.AVX2, e, "smallDots"+e.String(),
+		typed(e, "func(m, n, k int, alpha float, a *float, lda int, b *float, ldb int, mode int, beta float, c *float, ldc int)"),
+		"computes c[i, j] = alpha·Σ a[i, l]·b[j, l], and adds beta·c[i, j] where mode is not 0; m, n and k are at least 1.")
+	d := &smallProducts{fn: fn, a: fn.Arg("a"), b: fn.GP64(), c: fn.GP64(), ldb: fn.Arg("ldb"), sums: zeros(fn, 4)}
+	shift := operand.U8(map[x86.Elem]int{x86.F32: 2, x86.F64: 3}[e])
+	fn.SHLQ(shift, d.ldb)
+	d.vectors, d.tail = fn.Arg("k"), fn.GP64()
+	fn.MOVQ(d.vectors, d.tail)
+	fn.ANDQ(operand.U8(fn.Lanes()-1), d.tail)
+	d.mask = fn.NewTail(d.tail)
+	fn.SHRQ(operand.U8(map[int]int{4: 2, 8: 3}[fn.Lanes()]), d.vectors)
+
+	row, four, last, done := fn.NewLabel("row"), fn.NewLabel("four"), fn.NewLabel("last"), fn.NewLabel("done")
+	left, stride, rowC := fn.GP64(), fn.GP64(), fn.Arg("c")
+	fn.Label(row)
+	fn.MOVQ(rowC, d.c)
+	fn.Load(fn.Param("b"), d.b)
+	fn.Load(fn.Param("n"), left)
+	fn.Label(four)
+	fn.CMPQ(left, operand.U8(4))
+	fn.JL(operand.LabelRef(last))
+	d.columns(4)
+	fn.LEAQ(operand.Mem{Base: d.b, Index: d.ldb, Scale: 4}, d.b)
+	fn.ADDQ(operand.U8(4*e.Bytes()), d.c)
+	fn.SUBQ(operand.U8(4), left)
+	fn.JMP(operand.LabelRef(four))
+	fn.Label(last)
+	for v := 1; v < 4; v++ {
+		next := fn.NewLabel("more")
+		fn.CMPQ(left, operand.U8(v))
+		fn.JNE(operand.LabelRef(next))
+		d.columns(v)
+		if v < 3 {
+			fn.JMP(operand.LabelRef(done))
+		}
+		fn.Label(next)
+	}
+	fn.Label(done)
+	for _, p := range []struct {
+		name string
+		at   reg.GPVirtual
+	}{{"lda", d.a}, {"ldc", rowC}} {
+		fn.Load(fn.Param(p.name), stride)
+		fn.SHLQ(shift, stride)
+		fn.ADDQ(stride, p.at)
+	}
+	fn.DECQ(fn.ArgMem("m"))
+	fn.JNE(operand.LabelRef(row))
+	fn.End()
+}
+
+// smallProducts is what smallDots works on: a row of A, rows of B and a part of a row of C.
+type smallProducts struct {
+	fn            *x86.Func
+	a, b, c       reg.GPVirtual
+	ldb           reg.GPVirtual // in bytes
+	vectors, tail reg.GPVirtual // of a row of A
+	mask          x86.Tail
+	sums          []reg.VecVirtual
+}
+
+// columns writes the next v elements of C.
+func (d *smallProducts) columns(v int) {
+	fn := d.fn
+	for _, r := range d.sums {
+		fn.VXORPS(r, r, r)
+	}
+	a, b, c, k := fn.GP64(), fn.GP64(), fn.GP64(), fn.GP64()
+	tail, loop, summed := fn.NewLabel("tail"), fn.NewLabel("loop"), fn.NewLabel("summed")
+	rows := []operand.Mem{{Base: b}, {Base: b, Index: d.ldb, Scale: 1}, {Base: c}, {Base: c, Index: d.ldb, Scale: 1}}[:v]
+	pointers := []reg.GPVirtual{a, b}
+	fn.MOVQ(d.a, a)
+	fn.MOVQ(d.b, b)
+	if v > 2 {
+		fn.LEAQ(operand.Mem{Base: b, Index: d.ldb, Scale: 2}, c)
+		pointers = append(pointers, c)
+	}
+	fn.MOVQ(d.vectors, k)
+	fn.TESTQ(k, k)
+	fn.JE(operand.LabelRef(tail))
+	x := fn.YMM()
+	fn.Label(loop)
+	floats(fn, "VMOVU", operand.Mem{Base: a}, x)
+	for u, m := range rows {
+		floats(fn, "VFMADD231", m, x, d.sums[u])
+	}
+	for _, p := range pointers {
+		fn.ADDQ(operand.U8(32), p)
+	}
+	fn.DECQ(k)
+	fn.JNE(operand.LabelRef(loop))
+	fn.Label(tail)
+	fn.TESTQ(d.tail, d.tail)
+	fn.JE(operand.LabelRef(summed))
+	x = d.mask.Load(operand.Mem{Base: a})
+	for u, m := range rows {
+		floats(fn, "VFMADD231", d.mask.Load(m), x, d.sums[u])
+	}
+	fn.Label(summed)
+	d.store(d.reduce(), v)
+}
+
+// reduce adds up the lanes of each of four vectors, and returns the sums side by side.
+func (d *smallProducts) reduce() reg.VecVirtual {
+	fn, s := d.fn, d.sums
+	floats(fn, "VHADD", s[1], s[0], s[0])
+	floats(fn, "VHADD", s[3], s[2], s[2])
+	if fn.Elem == x86.F64 {
+		high := fn.YMM()
+		fn.VPERM2F128(operand.U8(0x21), s[2], s[0], high)
+		fn.VBLENDPD(operand.U8(12), s[2], s[0], s[0])
+		fn.VADDPD(high, s[0], s[0])
+		return s[0]
+	}
+	high := fn.XMM()
+	fn.VHADDPS(s[2], s[0], s[0])
+	fn.VEXTRACTF128(operand.U8(1), s[0], high)
+	fn.VADDPS(high, s[0].AsX(), s[0].AsX())
+	return s[0]
+}
+
+// store writes the first v of four elements: alpha·sum + beta·c.
+func (d *smallProducts) store(sum reg.VecVirtual, v int) {
+	fn := d.fn
+	alpha, beta, disp := fn.BroadcastArg("alpha"), fn.BroadcastArg("beta"), 0
+	floats(fn, "VMUL", alpha, sum, sum)
+	third := fn.XMM() // before operations on the first two clear it
+	if v == 3 && fn.Elem == x86.F64 {
+		fn.VEXTRACTF128(operand.U8(1), sum, third)
+	} else if v == 3 {
+		fn.VPERMILPD(operand.U8(1), sum.AsX(), third)
+	}
+	for count := 4; count > 0; count /= 2 {
+		if v&count == 0 {
+			continue
+		}
+		p, fresh, at := part{fn, count * fn.Elem.Bytes()}, fn.NewLabel("fresh"), operand.Mem{Base: d.c, Disp: disp}
+		r := p.as(sum)
+		if v == 3 && count == 1 {
+			r = third
+		}
+		fn.CMPQ(fn.ArgMem("mode"), operand.U8(0))
+		fn.JE(operand.LabelRef(fresh))
+		old := p.reg()
+		p.move(at, old)
+		floats(fn, "VFMADD231", old, p.as(beta), r)
+		fn.Label(fresh)
+		p.move(r, at)
+		disp += p.bytes
+	}
 }

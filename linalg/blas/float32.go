@@ -286,16 +286,55 @@ func (i Implementation) Strsv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n in
 // Sgemm computes C = alpha·op(A)·op(B) + beta·C.
 func (i Implementation) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int,
 	beta float32, c []float32, ldc int) {
-	if max(m, n, k) >= tinyProduct && float64(m)*float64(n)*float64(k) < smallProduct ||
-		!isGemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, c, ldc) {
+	if isGonumProduct(tA, tB, m, n, k) || !isGemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, c, ldc) {
 		i.rest.Sgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
-	if max(m, n, k) < tinyProduct {
+	switch {
+	case max(m, n, k) < tinyProduct && (isTransposed(tA) && isTransposed(tB) || !fast()):
 		tinyGemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		return
+	case !fast():
+	case !isTransposed(tB):
+		if isSmallGemm(m, n, k) {
+			down, across := strides(tA, lda)
+			kernelGemm32(m, n, k, alpha, a, down, across, b, ldb, beta, c, ldc)
+			return
+		}
+	case isSmallDots(tA, m, n, k):
+		smallProduct32(tA, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
 	gemm(isTransposed(tA), isTransposed(tB), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+}
+
+// smallProduct32 is GEMM by kernels, with a transposed B and few elements.
+func smallProduct32(tA blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32,
+	c []float32, ldc int) {
+	switch {
+	case isTransposed(tA) && m <= n && m*k <= smallTurned:
+		var rows [smallTurned]float32
+		turn(&rows, a, lda, k, m)
+		kernelDots32(m, n, k, alpha, rows[:], k, b, ldb, beta, c, ldc)
+	case isTransposed(tA) && n*k <= smallTurned:
+		var turned [smallTurned]float32
+		turn(&turned, b, ldb, n, k)
+		kernelGemm32(m, n, k, alpha, a, 1, lda, turned[:], n, beta, c, ldc)
+	case isTransposed(tA):
+		row, back := rent[float32](k)
+		for i := range m {
+			gather(row, a[i:], lda)
+			kernelDots32(1, n, k, alpha, row, k, b, ldb, beta, c[i*ldc:], ldc)
+		}
+		giveBack(back)
+	case n == 1 && k >= longColumn:
+		for i := range m {
+			p := &c[i*ldc]
+			*p = blend(alpha, kernelDot32(k, a[i*lda:], b), beta, *p)
+		}
+	default:
+		kernelDots32(m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+	}
 }
 
 // Ssymm computes C = alpha·A·B + beta·C, or alpha·B·A + beta·C, for a symmetric A.

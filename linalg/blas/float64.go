@@ -267,16 +267,55 @@ func (i Implementation) Dtrsv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n in
 // Dgemm computes C = alpha·op(A)·op(B) + beta·C.
 func (i Implementation) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
 	beta float64, c []float64, ldc int) {
-	if max(m, n, k) >= tinyProduct && float64(m)*float64(n)*float64(k) < smallProduct ||
-		!isGemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, c, ldc) {
+	if isGonumProduct(tA, tB, m, n, k) || !isGemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, c, ldc) {
 		i.rest.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
-	if max(m, n, k) < tinyProduct {
+	switch {
+	case max(m, n, k) < tinyProduct && (isTransposed(tA) && isTransposed(tB) || !fast()):
 		tinyGemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		return
+	case !fast():
+	case !isTransposed(tB):
+		if isSmallGemm(m, n, k) {
+			down, across := strides(tA, lda)
+			kernelGemm64(m, n, k, alpha, a, down, across, b, ldb, beta, c, ldc)
+			return
+		}
+	case isSmallDots(tA, m, n, k):
+		smallProduct64(tA, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
 	gemm(isTransposed(tA), isTransposed(tB), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+}
+
+// smallProduct64 is GEMM by kernels, with a transposed B and few elements.
+func smallProduct64(tA blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64,
+	c []float64, ldc int) {
+	switch {
+	case isTransposed(tA) && m <= n && m*k <= smallTurned:
+		var rows [smallTurned]float64
+		turn(&rows, a, lda, k, m)
+		kernelDots64(m, n, k, alpha, rows[:], k, b, ldb, beta, c, ldc)
+	case isTransposed(tA) && n*k <= smallTurned:
+		var turned [smallTurned]float64
+		turn(&turned, b, ldb, n, k)
+		kernelGemm64(m, n, k, alpha, a, 1, lda, turned[:], n, beta, c, ldc)
+	case isTransposed(tA):
+		row, back := rent[float64](k)
+		for i := range m {
+			gather(row, a[i:], lda)
+			kernelDots64(1, n, k, alpha, row, k, b, ldb, beta, c[i*ldc:], ldc)
+		}
+		giveBack(back)
+	case n == 1 && k >= longColumn:
+		for i := range m {
+			p := &c[i*ldc]
+			*p = blend(alpha, kernelDot64(k, a[i*lda:], b), beta, *p)
+		}
+	default:
+		kernelDots64(m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+	}
 }
 
 // Dsymm computes C = alpha·A·B + beta·C, or alpha·B·A + beta·C, for a symmetric A.

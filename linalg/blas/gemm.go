@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// smallProduct is the number of multiplications below which GEMM is gonum's, but for the smallest.
+	// smallProduct is the number of multiplications below which GEMM is gonum's where there are no kernels for it, but for the smallest.
 	smallProduct = 5 * 5 * 5
 	// splitProduct is how many multiplications a piece has at least that a goroutine takes, and mostPieces how many pieces there are.
 	splitProduct = 1 << 21

@@ -5,6 +5,7 @@ package blas
 import (
 	"github.com/equivcnp/equivcnp/internal/cpu"
 	"github.com/equivcnp/equivcnp/internal/race"
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 var level cpu.Level
@@ -48,3 +49,29 @@ func kernelStridedAxpy64(n int, a float64, x *float64, incX int, y *float64, inc
 
 func kernelStridedScale32(n int, a float32, x *float32, incX int) { stridedScaleF32AVX2(n, a, x, incX) }
 func kernelStridedScale64(n int, a float64, x *float64, incX int) { stridedScaleF64AVX2(n, a, x, incX) }
+
+// kernelGemm32 computes C = alpha·op(A)·B + beta·C for sizes above 0; an element of op(A) lies at i·down + l·across.
+func kernelGemm32(m, n, k int, alpha float32, a []float32, down, across int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+	smallGemmF32AVX2(m, n, k, alpha, &a[0], down, across, &b[0], ldb, reads(beta), beta, &c[0], ldc)
+}
+
+func kernelGemm64(m, n, k int, alpha float64, a []float64, down, across int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+	smallGemmF64AVX2(m, n, k, alpha, &a[0], down, across, &b[0], ldb, reads(beta), beta, &c[0], ldc)
+}
+
+// kernelDots32 computes C = alpha·A·Bᵀ + beta·C for sizes above 0.
+func kernelDots32(m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+	smallDotsF32AVX2(m, n, k, alpha, &a[0], lda, &b[0], ldb, reads(beta), beta, &c[0], ldc)
+}
+
+func kernelDots64(m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+	smallDotsF64AVX2(m, n, k, alpha, &a[0], lda, &b[0], ldb, reads(beta), beta, &c[0], ldc)
+}
+
+// reads is the argument mode of these kernels: not 0 where C is read.
+func reads[T simd.Float](beta T) int {
+	if beta == 0 {
+		return 0
+	}
+	return 1
+}

@@ -37,4 +37,20 @@ func kernelStridedAxpy64(n int, a float64, x *float64, incX int, y *float64, inc
 func kernelStridedScale32(n int, a float32, x *float32, incX int) { none[float32]() }
 func kernelStridedScale64(n int, a float64, x *float64, incX int) { none[float64]() }
 
+func kernelGemm32(m, n, k int, alpha float32, a []float32, down, across int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+	none[float32]()
+}
+
+func kernelGemm64(m, n, k int, alpha float64, a []float64, down, across int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+	none[float64]()
+}
+
+func kernelDots32(m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+	none[float32]()
+}
+
+func kernelDots64(m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+	none[float64]()
+}
+
 func none[T simd.Float]() T { panic("blas: no kernels for short vectors") }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/blas"
 
 	"github.com/equivcnp/equivcnp/internal/testkit"
 	"github.com/equivcnp/equivcnp/simd"
@@ -97,6 +98,73 @@ func shortBounds[T float32 | float64](t *testing.T, b routines[T], n int) {
 			b.scal(n, 2, x, inc)
 			b.swap(n, x, inc, y, inc)
 			b.rot(n, x, inc, y, inc, 0.6, 0.8)
+		}
+	}
+}
+
+// TestSmallProducts compares products of a few elements with plain sums, within the documented bound. The factors end at an unreadable page, and
+// C keeps what lies between its rows.
+func TestSmallProducts(t *testing.T) {
+	const most = 40 * 40
+	a32, b32, a64, b64 := testkit.AtEnd[float32](t, most), testkit.AtEnd[float32](t, most), testkit.AtEnd[float64](t, most),
+		testkit.AtEnd[float64](t, most)
+	eachLevel(t, func(t *testing.T) {
+		for m := 1; m <= 5; m++ {
+			for n := 1; n <= 35; n += 1 + n/10 {
+				for k := 1; k <= 18; k++ {
+					smallProducts(t, in32(Implementation{}), 0x1p-24, m, n, k, a32, b32)
+					smallProducts(t, in64(Implementation{}), 0x1p-53, m, n, k, a64, b64)
+				}
+			}
+		}
+	})
+}
+
+func smallProducts[T float32 | float64](t *testing.T, r routines[T], eps float64, m, n, k int, a, b []T) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(uint64(m*100+n), uint64(k)))
+	last := func(x []T, n int) []T { // random numbers in the last n elements
+		x = x[len(x)-n:]
+		copy(x, data[T](rng, n))
+		return x
+	}
+	for kind := range 8 {
+		tA, tB, beta := blas.NoTrans, blas.NoTrans, T(kind&4)/8
+		rowsA, colsA, rowsB, colsB := m, k, k, n
+		if kind&1 != 0 {
+			tA, rowsA, colsA = blas.Trans, k, m
+		}
+		if kind&2 != 0 {
+			tB, rowsB, colsB = blas.Trans, n, k
+		}
+		lda, ldb, ldc := colsA+rng.IntN(3), colsB+rng.IntN(3), n+1+rng.IntN(3)
+		a, b := last(a, (rowsA-1)*lda+colsA), last(b, (rowsB-1)*ldb+colsB)
+		c := data[T](rng, m*ldc)
+		if beta == 0 {
+			c[0] = T(math.NaN()) // not read
+		}
+		got := append([]T(nil), c...)
+		r.gemm(tA, tB, m, n, k, 0.7, a, lda, b, ldb, beta, got, ldc)
+		da, aa := strides(tA, lda)
+		db, ab := strides(tB, ldb)
+		for i := range m {
+			for j := range ldc {
+				at := i*ldc + j
+				if j >= n {
+					require.Equal(t, c[at], got[at], "%c%c %d %d %d: beside row %d", tA, tB, m, n, k, i)
+					continue
+				}
+				sum, terms := 0.0, 0.0
+				if beta != 0 {
+					sum = float64(beta) * float64(c[at])
+					terms = math.Abs(sum)
+				}
+				for l := range k {
+					v := float64(T(0.7)) * float64(a[i*da+l*aa]) * float64(b[l*db+j*ab])
+					sum, terms = sum+v, terms+math.Abs(v)
+				}
+				require.InDelta(t, sum, float64(got[at]), float64(k+8)*eps*terms, "%c%c %d %d %d beta %g: [%d, %d]", tA, tB, m, n, k, beta, i, j)
+			}
 		}
 	}
 }

@@ -76,6 +76,54 @@ func tinySyr[T simd.Float](ul blas.Uplo, n int, alpha T, x []T, a []T, lda int) 
 	}
 }
 
+// isGonumProduct reports whether a product is gonum's: without kernels all that are small, with them those of few terms with both factors
+// transposed.
+func isGonumProduct(tA, tB blas.Transpose, m, n, k int) bool {
+	if max(m, n, k) < tinyProduct {
+		return false
+	}
+	if fast() {
+		return k <= 2 && isTransposed(tA) && isTransposed(tB) && (min(m, n) <= 4 || m*n*k <= 200)
+	}
+	return float64(m)*float64(n)*float64(k) < smallProduct
+}
+
+// isSmallGemm reports whether a product takes less time by the kernel that copies nothing than by blocks, isSmallDots the same of the one
+// for a transposed B. All of B is read for each row of C, so it must stay in a near cache.
+func isSmallGemm(m, n, k int) bool {
+	work := float64(m) * float64(n) * float64(k)
+	return work <= smallWork || m == 2 && work < 1<<13 || (m == 1 || m <= 4 && k <= 8 || k <= 3) && work <= thinWork
+}
+
+func isSmallDots(tA blas.Transpose, m, n, k int) bool {
+	work := float64(m) * float64(n) * float64(k)
+	if isTransposed(tA) {
+		return min(m, n)*k <= smallTurned && (m <= 8 || n <= 8) && work <= smallWork || m <= 4 && work <= thinWork
+	}
+	return work <= smallWork || (m <= 4 || (n <= 4 || m*n <= 80) && k > 3) && work <= thinWork
+}
+
+const (
+	// smallWork is how many multiplications a product has at most for these kernels, and thinWork if it has few rows or columns.
+	smallWork = 800
+	thinWork  = 1 << 15
+	// smallTurned is how many elements a matrix has at most that is turned over on the stack.
+	smallTurned = 64
+	// longColumn is from how many elements on a column of C is computed one by one, as their sums are long.
+	longColumn = 16
+)
+
+// turn writes the transpose of x [rows, cols].
+func turn[T simd.Float](to *[smallTurned]T, x []T, ldx, rows, cols int) {
+	for i := range rows {
+		at := i
+		for _, v := range x[i*ldx:][:cols] {
+			to[at&(smallTurned-1)] = v
+			at += rows
+		}
+	}
+}
+
 func tinyGemm[T simd.Float](tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
 	da, aa := strides(tA, lda)
 	db, ab := strides(tB, ldb)

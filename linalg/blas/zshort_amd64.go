@@ -49,6 +49,16 @@ func stridedScaleF32AVX2(n int, a float32, x *float32, incX int)
 //go:noescape
 func stridedDotF32AVX2(n int, x *float32, incX int, y *float32, incY int) float32
 
+// smallGemmF32AVX2 computes c[i, j] = alpha·Σ a[i·down+l·across]·b[l, j], and adds beta·c[i, j] where mode is not 0; m, n and k are at least 1.
+//
+//go:noescape
+func smallGemmF32AVX2(m int, n int, k int, alpha float32, a *float32, down int, across int, b *float32, ldb int, mode int, beta float32, c *float32, ldc int)
+
+// smallDotsF32AVX2 computes c[i, j] = alpha·Σ a[i, l]·b[j, l], and adds beta·c[i, j] where mode is not 0; m, n and k are at least 1.
+//
+//go:noescape
+func smallDotsF32AVX2(m int, n int, k int, alpha float32, a *float32, lda int, b *float32, ldb int, mode int, beta float32, c *float32, ldc int)
+
 // shortAxpyF64AVX2 adds a·x[i] to y[i] for i < n.
 //
 //go:noescape
@@ -93,3 +103,13 @@ func stridedScaleF64AVX2(n int, a float64, x *float64, incX int)
 //
 //go:noescape
 func stridedDotF64AVX2(n int, x *float64, incX int, y *float64, incY int) float64
+
+// smallGemmF64AVX2 computes c[i, j] = alpha·Σ a[i·down+l·across]·b[l, j], and adds beta·c[i, j] where mode is not 0; m, n and k are at least 1.
+//
+//go:noescape
+func smallGemmF64AVX2(m int, n int, k int, alpha float64, a *float64, down int, across int, b *float64, ldb int, mode int, beta float64, c *float64, ldc int)
+
+// smallDotsF64AVX2 computes c[i, j] = alpha·Σ a[i, l]·b[j, l], and adds beta·c[i, j] where mode is not 0; m, n and k are at least 1.
+//
+//go:noescape
+func smallDotsF64AVX2(m int, n int, k int, alpha float64, a *float64, lda int, b *float64, ldb int, mode int, beta float64, c *float64, ldc int)

@@ -636,6 +636,520 @@ done4:
 	MOVSS  X0, ret+40(FP)
 	RET
 
+// func smallGemmF32AVX2(m int, n int, k int, alpha float32, a *float32, down int, across int, b *float32, ldb int, mode int, beta float32, c *float32, ldc int)
+// Requires: AVX, FMA3
+TEXT ·smallGemmF32AVX2(SB), NOSPLIT, $0-104
+	MOVQ    a+32(FP), AX
+	MOVQ    across+48(FP), BX
+	MOVQ    ldb+64(FP), SI
+	SHLQ    $0x02, BX
+	SHLQ    $0x02, SI
+	MOVQ    n+8(FP), DI
+	DECQ    DI
+	MOVQ    DI, R9
+	ANDQ    $0x07, R9
+	INCQ    R9
+	LEAQ    ·dataTailMaskF32+0(SB), CX
+	MOVQ    R9, DX
+	NEGQ    DX
+	VMOVUPS 32(CX)(DX*4), Y5
+	MOVQ    DI, R8
+	SHRQ    $0x03, R8
+	ANDQ    $0x03, R8
+	SHRQ    $0x05, DI
+	MOVQ    c+88(FP), R11
+row1:
+	MOVQ R11, DX
+	MOVQ b+56(FP), CX
+	MOVQ DI, R10
+chunk2:
+	TESTQ  R10, R10
+	JE     last3
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   AX, R12
+	MOVQ   CX, R13
+	MOVQ   k+16(FP), R14
+loop5:
+	VBROADCASTSS (R12), Y4
+	VFMADD231PS  (R13), Y4, Y0
+	VFMADD231PS  32(R13), Y4, Y1
+	VFMADD231PS  64(R13), Y4, Y2
+	VFMADD231PS  96(R13), Y4, Y3
+	ADDQ         BX, R12
+	ADDQ         SI, R13
+	DECQ         R14
+	JNE          loop5
+	VBROADCASTSS alpha+24(FP), Y4
+	VMULPS       Y4, Y0, Y0
+	VMULPS       Y4, Y1, Y1
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y4, Y3, Y3
+	CMPQ         mode+72(FP), $0x00
+	JE           fresh6
+	VBROADCASTSS beta+80(FP), Y4
+	VFMADD231PS  (DX), Y4, Y0
+	VFMADD231PS  32(DX), Y4, Y1
+	VFMADD231PS  64(DX), Y4, Y2
+	VFMADD231PS  96(DX), Y4, Y3
+fresh6:
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y1, 32(DX)
+	VMOVUPS Y2, 64(DX)
+	VMOVUPS Y3, 96(DX)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000080, DX
+	DECQ    R10
+	JMP     chunk2
+last3:
+	CMPQ   R8, $0x00
+	JNE    more7
+	VXORPS Y0, Y0, Y0
+	MOVQ   AX, R10
+	MOVQ   k+16(FP), R12
+loop8:
+	VBROADCASTSS (R10), Y4
+	VMASKMOVPS   (CX), Y5, Y1
+	VFMADD231PS  Y1, Y4, Y0
+	ADDQ         BX, R10
+	ADDQ         SI, CX
+	DECQ         R12
+	JNE          loop8
+	VBROADCASTSS alpha+24(FP), Y1
+	VMULPS       Y1, Y0, Y0
+	CMPQ         mode+72(FP), $0x00
+	JE           fresh9
+	VBROADCASTSS beta+80(FP), Y1
+	VMASKMOVPS   (DX), Y5, Y2
+	VFMADD231PS  Y2, Y1, Y0
+fresh9:
+	CMPQ    R9, $0x08
+	JNE     some10
+	VMOVUPS Y0, (DX)
+	JMP     stored11
+some10:
+	LEAQ         (DX), CX
+	TESTQ        $0x00000004, R9
+	JE           skip12
+	VMOVUPS      X0, (CX)
+	ADDQ         $0x10, CX
+	VEXTRACTF128 $0x01, Y0, X0
+skip12:
+	TESTQ     $0x00000002, R9
+	JE        skip13
+	VMOVSD    X0, (CX)
+	ADDQ      $0x08, CX
+	VPERMILPD $0x01, X0, X0
+skip13:
+	TESTQ  $0x00000001, R9
+	JE     skip14
+	VMOVSS X0, (CX)
+skip14:
+stored11:
+	JMP done4
+more7:
+	CMPQ   R8, $0x01
+	JNE    more15
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   AX, R10
+	MOVQ   k+16(FP), R12
+loop16:
+	VBROADCASTSS (R10), Y4
+	VFMADD231PS  (CX), Y4, Y0
+	VMASKMOVPS   32(CX), Y5, Y2
+	VFMADD231PS  Y2, Y4, Y1
+	ADDQ         BX, R10
+	ADDQ         SI, CX
+	DECQ         R12
+	JNE          loop16
+	VBROADCASTSS alpha+24(FP), Y2
+	VMULPS       Y2, Y0, Y0
+	VMULPS       Y2, Y1, Y1
+	CMPQ         mode+72(FP), $0x00
+	JE           fresh17
+	VBROADCASTSS beta+80(FP), Y2
+	VFMADD231PS  (DX), Y2, Y0
+	VMASKMOVPS   32(DX), Y5, Y3
+	VFMADD231PS  Y3, Y2, Y1
+fresh17:
+	VMOVUPS Y0, (DX)
+	CMPQ    R9, $0x08
+	JNE     some18
+	VMOVUPS Y1, 32(DX)
+	JMP     stored19
+some18:
+	LEAQ         32(DX), CX
+	TESTQ        $0x00000004, R9
+	JE           skip20
+	VMOVUPS      X1, (CX)
+	ADDQ         $0x10, CX
+	VEXTRACTF128 $0x01, Y1, X1
+skip20:
+	TESTQ     $0x00000002, R9
+	JE        skip21
+	VMOVSD    X1, (CX)
+	ADDQ      $0x08, CX
+	VPERMILPD $0x01, X1, X1
+skip21:
+	TESTQ  $0x00000001, R9
+	JE     skip22
+	VMOVSS X1, (CX)
+skip22:
+stored19:
+	JMP done4
+more15:
+	CMPQ   R8, $0x02
+	JNE    more23
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	MOVQ   AX, R10
+	MOVQ   k+16(FP), R12
+loop24:
+	VBROADCASTSS (R10), Y4
+	VFMADD231PS  (CX), Y4, Y0
+	VFMADD231PS  32(CX), Y4, Y1
+	VMASKMOVPS   64(CX), Y5, Y3
+	VFMADD231PS  Y3, Y4, Y2
+	ADDQ         BX, R10
+	ADDQ         SI, CX
+	DECQ         R12
+	JNE          loop24
+	VBROADCASTSS alpha+24(FP), Y3
+	VMULPS       Y3, Y0, Y0
+	VMULPS       Y3, Y1, Y1
+	VMULPS       Y3, Y2, Y2
+	CMPQ         mode+72(FP), $0x00
+	JE           fresh25
+	VBROADCASTSS beta+80(FP), Y3
+	VFMADD231PS  (DX), Y3, Y0
+	VFMADD231PS  32(DX), Y3, Y1
+	VMASKMOVPS   64(DX), Y5, Y4
+	VFMADD231PS  Y4, Y3, Y2
+fresh25:
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y1, 32(DX)
+	CMPQ    R9, $0x08
+	JNE     some26
+	VMOVUPS Y2, 64(DX)
+	JMP     stored27
+some26:
+	LEAQ         64(DX), CX
+	TESTQ        $0x00000004, R9
+	JE           skip28
+	VMOVUPS      X2, (CX)
+	ADDQ         $0x10, CX
+	VEXTRACTF128 $0x01, Y2, X2
+skip28:
+	TESTQ     $0x00000002, R9
+	JE        skip29
+	VMOVSD    X2, (CX)
+	ADDQ      $0x08, CX
+	VPERMILPD $0x01, X2, X2
+skip29:
+	TESTQ  $0x00000001, R9
+	JE     skip30
+	VMOVSS X2, (CX)
+skip30:
+stored27:
+	JMP done4
+more23:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   AX, R10
+	MOVQ   k+16(FP), R12
+loop31:
+	VBROADCASTSS (R10), Y4
+	VFMADD231PS  (CX), Y4, Y0
+	VFMADD231PS  32(CX), Y4, Y1
+	VFMADD231PS  64(CX), Y4, Y2
+	VMASKMOVPS   96(CX), Y5, Y6
+	VFMADD231PS  Y6, Y4, Y3
+	ADDQ         BX, R10
+	ADDQ         SI, CX
+	DECQ         R12
+	JNE          loop31
+	VBROADCASTSS alpha+24(FP), Y4
+	VMULPS       Y4, Y0, Y0
+	VMULPS       Y4, Y1, Y1
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y4, Y3, Y3
+	CMPQ         mode+72(FP), $0x00
+	JE           fresh32
+	VBROADCASTSS beta+80(FP), Y4
+	VFMADD231PS  (DX), Y4, Y0
+	VFMADD231PS  32(DX), Y4, Y1
+	VFMADD231PS  64(DX), Y4, Y2
+	VMASKMOVPS   96(DX), Y5, Y6
+	VFMADD231PS  Y6, Y4, Y3
+fresh32:
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y1, 32(DX)
+	VMOVUPS Y2, 64(DX)
+	CMPQ    R9, $0x08
+	JNE     some33
+	VMOVUPS Y3, 96(DX)
+	JMP     stored34
+some33:
+	LEAQ         96(DX), CX
+	TESTQ        $0x00000004, R9
+	JE           skip35
+	VMOVUPS      X3, (CX)
+	ADDQ         $0x10, CX
+	VEXTRACTF128 $0x01, Y3, X3
+skip35:
+	TESTQ     $0x00000002, R9
+	JE        skip36
+	VMOVSD    X3, (CX)
+	ADDQ      $0x08, CX
+	VPERMILPD $0x01, X3, X3
+skip36:
+	TESTQ  $0x00000001, R9
+	JE     skip37
+	VMOVSS X3, (CX)
+skip37:
+stored34:
+done4:
+	MOVQ down+40(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, AX
+	MOVQ ldc+96(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, R11
+	DECQ m+0(FP)
+	JNE  row1
+	VZEROUPPER
+	RET
+
+// func smallDotsF32AVX2(m int, n int, k int, alpha float32, a *float32, lda int, b *float32, ldb int, mode int, beta float32, c *float32, ldc int)
+// Requires: AVX, FMA3
+TEXT ·smallDotsF32AVX2(SB), NOSPLIT, $0-96
+	MOVQ    a+32(FP), AX
+	MOVQ    ldb+56(FP), BX
+	SHLQ    $0x02, BX
+	MOVQ    k+16(FP), SI
+	MOVQ    SI, DI
+	ANDQ    $0x07, DI
+	LEAQ    ·dataTailMaskF32+0(SB), CX
+	MOVQ    DI, DX
+	NEGQ    DX
+	VMOVUPS 32(CX)(DX*4), Y4
+	SHRQ    $0x03, SI
+	MOVQ    c+80(FP), R9
+row1:
+	MOVQ R9, DX
+	MOVQ b+48(FP), CX
+	MOVQ n+8(FP), R8
+four2:
+	CMPQ   R8, $0x04
+	JL     last3
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   AX, R10
+	MOVQ   CX, R11
+	LEAQ   (R11)(BX*2), R12
+	MOVQ   SI, R13
+	TESTQ  R13, R13
+	JE     tail5
+loop6:
+	VMOVUPS     (R10), Y5
+	VFMADD231PS (R11), Y5, Y0
+	VFMADD231PS (R11)(BX*1), Y5, Y1
+	VFMADD231PS (R12), Y5, Y2
+	VFMADD231PS (R12)(BX*1), Y5, Y3
+	ADDQ        $0x20, R10
+	ADDQ        $0x20, R11
+	ADDQ        $0x20, R12
+	DECQ        R13
+	JNE         loop6
+tail5:
+	TESTQ       DI, DI
+	JE          summed7
+	VMASKMOVPS  (R10), Y4, Y5
+	VMASKMOVPS  (R11), Y4, Y6
+	VFMADD231PS Y6, Y5, Y0
+	VMASKMOVPS  (R11)(BX*1), Y4, Y6
+	VFMADD231PS Y6, Y5, Y1
+	VMASKMOVPS  (R12), Y4, Y6
+	VFMADD231PS Y6, Y5, Y2
+	VMASKMOVPS  (R12)(BX*1), Y4, Y6
+	VFMADD231PS Y6, Y5, Y3
+summed7:
+	VHADDPS      Y1, Y0, Y0
+	VHADDPS      Y3, Y2, Y2
+	VHADDPS      Y2, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VBROADCASTSS alpha+24(FP), Y1
+	VBROADCASTSS beta+72(FP), Y2
+	VMULPS       Y1, Y0, Y0
+	CMPQ         mode+64(FP), $0x00
+	JE           fresh8
+	VMOVUPS      (DX), X1
+	VFMADD231PS  X1, X2, X0
+fresh8:
+	VMOVUPS X0, (DX)
+	LEAQ    (CX)(BX*4), CX
+	ADDQ    $0x10, DX
+	SUBQ    $0x04, R8
+	JMP     four2
+last3:
+	CMPQ   R8, $0x01
+	JNE    more9
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   AX, R8
+	MOVQ   SI, R10
+	TESTQ  R10, R10
+	JE     tail10
+loop11:
+	VMOVUPS     (R8), Y5
+	VFMADD231PS (CX), Y5, Y0
+	ADDQ        $0x20, R8
+	ADDQ        $0x20, CX
+	DECQ        R10
+	JNE         loop11
+tail10:
+	TESTQ       DI, DI
+	JE          summed12
+	VMASKMOVPS  (R8), Y4, Y5
+	VMASKMOVPS  (CX), Y4, Y6
+	VFMADD231PS Y6, Y5, Y0
+summed12:
+	VHADDPS      Y1, Y0, Y0
+	VHADDPS      Y3, Y2, Y2
+	VHADDPS      Y2, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VBROADCASTSS alpha+24(FP), Y1
+	VBROADCASTSS beta+72(FP), Y2
+	VMULPS       Y1, Y0, Y0
+	CMPQ         mode+64(FP), $0x00
+	JE           fresh13
+	VMOVSS       (DX), X1
+	VFMADD231PS  X1, X2, X0
+fresh13:
+	VMOVSS X0, (DX)
+	JMP    done4
+more9:
+	CMPQ   R8, $0x02
+	JNE    more14
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   AX, R8
+	MOVQ   SI, R10
+	TESTQ  R10, R10
+	JE     tail15
+loop16:
+	VMOVUPS     (R8), Y5
+	VFMADD231PS (CX), Y5, Y0
+	VFMADD231PS (CX)(BX*1), Y5, Y1
+	ADDQ        $0x20, R8
+	ADDQ        $0x20, CX
+	DECQ        R10
+	JNE         loop16
+tail15:
+	TESTQ       DI, DI
+	JE          summed17
+	VMASKMOVPS  (R8), Y4, Y5
+	VMASKMOVPS  (CX), Y4, Y6
+	VFMADD231PS Y6, Y5, Y0
+	VMASKMOVPS  (CX)(BX*1), Y4, Y6
+	VFMADD231PS Y6, Y5, Y1
+summed17:
+	VHADDPS      Y1, Y0, Y0
+	VHADDPS      Y3, Y2, Y2
+	VHADDPS      Y2, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VBROADCASTSS alpha+24(FP), Y1
+	VBROADCASTSS beta+72(FP), Y2
+	VMULPS       Y1, Y0, Y0
+	CMPQ         mode+64(FP), $0x00
+	JE           fresh18
+	VMOVSD       (DX), X1
+	VFMADD231PS  X1, X2, X0
+fresh18:
+	VMOVSD X0, (DX)
+	JMP    done4
+more14:
+	CMPQ   R8, $0x03
+	JNE    more19
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   AX, R8
+	LEAQ   (CX)(BX*2), R10
+	MOVQ   SI, R11
+	TESTQ  R11, R11
+	JE     tail20
+loop21:
+	VMOVUPS     (R8), Y5
+	VFMADD231PS (CX), Y5, Y0
+	VFMADD231PS (CX)(BX*1), Y5, Y1
+	VFMADD231PS (R10), Y5, Y2
+	ADDQ        $0x20, R8
+	ADDQ        $0x20, CX
+	ADDQ        $0x20, R10
+	DECQ        R11
+	JNE         loop21
+tail20:
+	TESTQ       DI, DI
+	JE          summed22
+	VMASKMOVPS  (R8), Y4, Y5
+	VMASKMOVPS  (CX), Y4, Y6
+	VFMADD231PS Y6, Y5, Y0
+	VMASKMOVPS  (CX)(BX*1), Y4, Y6
+	VFMADD231PS Y6, Y5, Y1
+	VMASKMOVPS  (R10), Y4, Y6
+	VFMADD231PS Y6, Y5, Y2
+summed22:
+	VHADDPS      Y1, Y0, Y0
+	VHADDPS      Y3, Y2, Y2
+	VHADDPS      Y2, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VBROADCASTSS alpha+24(FP), Y1
+	VBROADCASTSS beta+72(FP), Y2
+	VMULPS       Y1, Y0, Y0
+	VPERMILPD    $0x01, X0, X1
+	CMPQ         mode+64(FP), $0x00
+	JE           fresh23
+	VMOVSD       (DX), X3
+	VFMADD231PS  X3, X2, X0
+fresh23:
+	VMOVSD      X0, (DX)
+	CMPQ        mode+64(FP), $0x00
+	JE          fresh24
+	VMOVSS      8(DX), X0
+	VFMADD231PS X0, X2, X1
+fresh24:
+	VMOVSS X1, 8(DX)
+more19:
+done4:
+	MOVQ lda+40(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, AX
+	MOVQ ldc+88(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, R9
+	DECQ m+0(FP)
+	JNE  row1
+	VZEROUPPER
+	RET
+
 // func shortAxpyF64AVX2(n int, a float64, x *float64, y *float64)
 // Requires: AVX, FMA3
 TEXT ·shortAxpyF64AVX2(SB), NOSPLIT, $0-32
@@ -1209,4 +1723,494 @@ done4:
 	VADDSD X3, X2, X2
 	VADDSD X2, X0, X0
 	MOVSD  X0, ret+40(FP)
+	RET
+
+// func smallGemmF64AVX2(m int, n int, k int, alpha float64, a *float64, down int, across int, b *float64, ldb int, mode int, beta float64, c *float64, ldc int)
+// Requires: AVX, FMA3
+TEXT ·smallGemmF64AVX2(SB), NOSPLIT, $0-104
+	MOVQ    a+32(FP), AX
+	MOVQ    across+48(FP), BX
+	MOVQ    ldb+64(FP), SI
+	SHLQ    $0x03, BX
+	SHLQ    $0x03, SI
+	MOVQ    n+8(FP), DI
+	DECQ    DI
+	MOVQ    DI, R9
+	ANDQ    $0x03, R9
+	INCQ    R9
+	LEAQ    ·dataTailMaskF32+0(SB), CX
+	MOVQ    R9, DX
+	NEGQ    DX
+	VMOVUPS 32(CX)(DX*8), Y5
+	MOVQ    DI, R8
+	SHRQ    $0x02, R8
+	ANDQ    $0x03, R8
+	SHRQ    $0x04, DI
+	MOVQ    c+88(FP), R11
+row1:
+	MOVQ R11, DX
+	MOVQ b+56(FP), CX
+	MOVQ DI, R10
+chunk2:
+	TESTQ  R10, R10
+	JE     last3
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   AX, R12
+	MOVQ   CX, R13
+	MOVQ   k+16(FP), R14
+loop5:
+	VBROADCASTSD (R12), Y4
+	VFMADD231PD  (R13), Y4, Y0
+	VFMADD231PD  32(R13), Y4, Y1
+	VFMADD231PD  64(R13), Y4, Y2
+	VFMADD231PD  96(R13), Y4, Y3
+	ADDQ         BX, R12
+	ADDQ         SI, R13
+	DECQ         R14
+	JNE          loop5
+	VBROADCASTSD alpha+24(FP), Y4
+	VMULPD       Y4, Y0, Y0
+	VMULPD       Y4, Y1, Y1
+	VMULPD       Y4, Y2, Y2
+	VMULPD       Y4, Y3, Y3
+	CMPQ         mode+72(FP), $0x00
+	JE           fresh6
+	VBROADCASTSD beta+80(FP), Y4
+	VFMADD231PD  (DX), Y4, Y0
+	VFMADD231PD  32(DX), Y4, Y1
+	VFMADD231PD  64(DX), Y4, Y2
+	VFMADD231PD  96(DX), Y4, Y3
+fresh6:
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000080, DX
+	DECQ    R10
+	JMP     chunk2
+last3:
+	CMPQ   R8, $0x00
+	JNE    more7
+	VXORPS Y0, Y0, Y0
+	MOVQ   AX, R10
+	MOVQ   k+16(FP), R12
+loop8:
+	VBROADCASTSD (R10), Y4
+	VMASKMOVPD   (CX), Y5, Y1
+	VFMADD231PD  Y1, Y4, Y0
+	ADDQ         BX, R10
+	ADDQ         SI, CX
+	DECQ         R12
+	JNE          loop8
+	VBROADCASTSD alpha+24(FP), Y1
+	VMULPD       Y1, Y0, Y0
+	CMPQ         mode+72(FP), $0x00
+	JE           fresh9
+	VBROADCASTSD beta+80(FP), Y1
+	VMASKMOVPD   (DX), Y5, Y2
+	VFMADD231PD  Y2, Y1, Y0
+fresh9:
+	CMPQ    R9, $0x04
+	JNE     some10
+	VMOVUPD Y0, (DX)
+	JMP     stored11
+some10:
+	LEAQ         (DX), CX
+	TESTQ        $0x00000002, R9
+	JE           skip12
+	VMOVUPD      X0, (CX)
+	ADDQ         $0x10, CX
+	VEXTRACTF128 $0x01, Y0, X0
+skip12:
+	TESTQ  $0x00000001, R9
+	JE     skip13
+	VMOVSD X0, (CX)
+skip13:
+stored11:
+	JMP done4
+more7:
+	CMPQ   R8, $0x01
+	JNE    more14
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   AX, R10
+	MOVQ   k+16(FP), R12
+loop15:
+	VBROADCASTSD (R10), Y4
+	VFMADD231PD  (CX), Y4, Y0
+	VMASKMOVPD   32(CX), Y5, Y2
+	VFMADD231PD  Y2, Y4, Y1
+	ADDQ         BX, R10
+	ADDQ         SI, CX
+	DECQ         R12
+	JNE          loop15
+	VBROADCASTSD alpha+24(FP), Y2
+	VMULPD       Y2, Y0, Y0
+	VMULPD       Y2, Y1, Y1
+	CMPQ         mode+72(FP), $0x00
+	JE           fresh16
+	VBROADCASTSD beta+80(FP), Y2
+	VFMADD231PD  (DX), Y2, Y0
+	VMASKMOVPD   32(DX), Y5, Y3
+	VFMADD231PD  Y3, Y2, Y1
+fresh16:
+	VMOVUPD Y0, (DX)
+	CMPQ    R9, $0x04
+	JNE     some17
+	VMOVUPD Y1, 32(DX)
+	JMP     stored18
+some17:
+	LEAQ         32(DX), CX
+	TESTQ        $0x00000002, R9
+	JE           skip19
+	VMOVUPD      X1, (CX)
+	ADDQ         $0x10, CX
+	VEXTRACTF128 $0x01, Y1, X1
+skip19:
+	TESTQ  $0x00000001, R9
+	JE     skip20
+	VMOVSD X1, (CX)
+skip20:
+stored18:
+	JMP done4
+more14:
+	CMPQ   R8, $0x02
+	JNE    more21
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	MOVQ   AX, R10
+	MOVQ   k+16(FP), R12
+loop22:
+	VBROADCASTSD (R10), Y4
+	VFMADD231PD  (CX), Y4, Y0
+	VFMADD231PD  32(CX), Y4, Y1
+	VMASKMOVPD   64(CX), Y5, Y3
+	VFMADD231PD  Y3, Y4, Y2
+	ADDQ         BX, R10
+	ADDQ         SI, CX
+	DECQ         R12
+	JNE          loop22
+	VBROADCASTSD alpha+24(FP), Y3
+	VMULPD       Y3, Y0, Y0
+	VMULPD       Y3, Y1, Y1
+	VMULPD       Y3, Y2, Y2
+	CMPQ         mode+72(FP), $0x00
+	JE           fresh23
+	VBROADCASTSD beta+80(FP), Y3
+	VFMADD231PD  (DX), Y3, Y0
+	VFMADD231PD  32(DX), Y3, Y1
+	VMASKMOVPD   64(DX), Y5, Y4
+	VFMADD231PD  Y4, Y3, Y2
+fresh23:
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	CMPQ    R9, $0x04
+	JNE     some24
+	VMOVUPD Y2, 64(DX)
+	JMP     stored25
+some24:
+	LEAQ         64(DX), CX
+	TESTQ        $0x00000002, R9
+	JE           skip26
+	VMOVUPD      X2, (CX)
+	ADDQ         $0x10, CX
+	VEXTRACTF128 $0x01, Y2, X2
+skip26:
+	TESTQ  $0x00000001, R9
+	JE     skip27
+	VMOVSD X2, (CX)
+skip27:
+stored25:
+	JMP done4
+more21:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   AX, R10
+	MOVQ   k+16(FP), R12
+loop28:
+	VBROADCASTSD (R10), Y4
+	VFMADD231PD  (CX), Y4, Y0
+	VFMADD231PD  32(CX), Y4, Y1
+	VFMADD231PD  64(CX), Y4, Y2
+	VMASKMOVPD   96(CX), Y5, Y6
+	VFMADD231PD  Y6, Y4, Y3
+	ADDQ         BX, R10
+	ADDQ         SI, CX
+	DECQ         R12
+	JNE          loop28
+	VBROADCASTSD alpha+24(FP), Y4
+	VMULPD       Y4, Y0, Y0
+	VMULPD       Y4, Y1, Y1
+	VMULPD       Y4, Y2, Y2
+	VMULPD       Y4, Y3, Y3
+	CMPQ         mode+72(FP), $0x00
+	JE           fresh29
+	VBROADCASTSD beta+80(FP), Y4
+	VFMADD231PD  (DX), Y4, Y0
+	VFMADD231PD  32(DX), Y4, Y1
+	VFMADD231PD  64(DX), Y4, Y2
+	VMASKMOVPD   96(DX), Y5, Y6
+	VFMADD231PD  Y6, Y4, Y3
+fresh29:
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	CMPQ    R9, $0x04
+	JNE     some30
+	VMOVUPD Y3, 96(DX)
+	JMP     stored31
+some30:
+	LEAQ         96(DX), CX
+	TESTQ        $0x00000002, R9
+	JE           skip32
+	VMOVUPD      X3, (CX)
+	ADDQ         $0x10, CX
+	VEXTRACTF128 $0x01, Y3, X3
+skip32:
+	TESTQ  $0x00000001, R9
+	JE     skip33
+	VMOVSD X3, (CX)
+skip33:
+stored31:
+done4:
+	MOVQ down+40(FP), CX
+	SHLQ $0x03, CX
+	ADDQ CX, AX
+	MOVQ ldc+96(FP), CX
+	SHLQ $0x03, CX
+	ADDQ CX, R11
+	DECQ m+0(FP)
+	JNE  row1
+	VZEROUPPER
+	RET
+
+// func smallDotsF64AVX2(m int, n int, k int, alpha float64, a *float64, lda int, b *float64, ldb int, mode int, beta float64, c *float64, ldc int)
+// Requires: AVX, FMA3
+TEXT ·smallDotsF64AVX2(SB), NOSPLIT, $0-96
+	MOVQ    a+32(FP), AX
+	MOVQ    ldb+56(FP), BX
+	SHLQ    $0x03, BX
+	MOVQ    k+16(FP), SI
+	MOVQ    SI, DI
+	ANDQ    $0x03, DI
+	LEAQ    ·dataTailMaskF32+0(SB), CX
+	MOVQ    DI, DX
+	NEGQ    DX
+	VMOVUPS 32(CX)(DX*8), Y4
+	SHRQ    $0x02, SI
+	MOVQ    c+80(FP), R9
+row1:
+	MOVQ R9, DX
+	MOVQ b+48(FP), CX
+	MOVQ n+8(FP), R8
+four2:
+	CMPQ   R8, $0x04
+	JL     last3
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   AX, R10
+	MOVQ   CX, R11
+	LEAQ   (R11)(BX*2), R12
+	MOVQ   SI, R13
+	TESTQ  R13, R13
+	JE     tail5
+loop6:
+	VMOVUPD     (R10), Y5
+	VFMADD231PD (R11), Y5, Y0
+	VFMADD231PD (R11)(BX*1), Y5, Y1
+	VFMADD231PD (R12), Y5, Y2
+	VFMADD231PD (R12)(BX*1), Y5, Y3
+	ADDQ        $0x20, R10
+	ADDQ        $0x20, R11
+	ADDQ        $0x20, R12
+	DECQ        R13
+	JNE         loop6
+tail5:
+	TESTQ       DI, DI
+	JE          summed7
+	VMASKMOVPD  (R10), Y4, Y5
+	VMASKMOVPD  (R11), Y4, Y6
+	VFMADD231PD Y6, Y5, Y0
+	VMASKMOVPD  (R11)(BX*1), Y4, Y6
+	VFMADD231PD Y6, Y5, Y1
+	VMASKMOVPD  (R12), Y4, Y6
+	VFMADD231PD Y6, Y5, Y2
+	VMASKMOVPD  (R12)(BX*1), Y4, Y6
+	VFMADD231PD Y6, Y5, Y3
+summed7:
+	VHADDPD      Y1, Y0, Y0
+	VHADDPD      Y3, Y2, Y2
+	VPERM2F128   $0x21, Y2, Y0, Y1
+	VBLENDPD     $0x0c, Y2, Y0, Y0
+	VADDPD       Y1, Y0, Y0
+	VBROADCASTSD alpha+24(FP), Y1
+	VBROADCASTSD beta+72(FP), Y2
+	VMULPD       Y1, Y0, Y0
+	CMPQ         mode+64(FP), $0x00
+	JE           fresh8
+	VMOVUPD      (DX), Y1
+	VFMADD231PD  Y1, Y2, Y0
+fresh8:
+	VMOVUPD Y0, (DX)
+	LEAQ    (CX)(BX*4), CX
+	ADDQ    $0x20, DX
+	SUBQ    $0x04, R8
+	JMP     four2
+last3:
+	CMPQ   R8, $0x01
+	JNE    more9
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   AX, R8
+	MOVQ   SI, R10
+	TESTQ  R10, R10
+	JE     tail10
+loop11:
+	VMOVUPD     (R8), Y5
+	VFMADD231PD (CX), Y5, Y0
+	ADDQ        $0x20, R8
+	ADDQ        $0x20, CX
+	DECQ        R10
+	JNE         loop11
+tail10:
+	TESTQ       DI, DI
+	JE          summed12
+	VMASKMOVPD  (R8), Y4, Y5
+	VMASKMOVPD  (CX), Y4, Y6
+	VFMADD231PD Y6, Y5, Y0
+summed12:
+	VHADDPD      Y1, Y0, Y0
+	VHADDPD      Y3, Y2, Y2
+	VPERM2F128   $0x21, Y2, Y0, Y1
+	VBLENDPD     $0x0c, Y2, Y0, Y0
+	VADDPD       Y1, Y0, Y0
+	VBROADCASTSD alpha+24(FP), Y1
+	VBROADCASTSD beta+72(FP), Y2
+	VMULPD       Y1, Y0, Y0
+	CMPQ         mode+64(FP), $0x00
+	JE           fresh13
+	VMOVSD       (DX), X1
+	VFMADD231PD  X1, X2, X0
+fresh13:
+	VMOVSD X0, (DX)
+	JMP    done4
+more9:
+	CMPQ   R8, $0x02
+	JNE    more14
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   AX, R8
+	MOVQ   SI, R10
+	TESTQ  R10, R10
+	JE     tail15
+loop16:
+	VMOVUPD     (R8), Y5
+	VFMADD231PD (CX), Y5, Y0
+	VFMADD231PD (CX)(BX*1), Y5, Y1
+	ADDQ        $0x20, R8
+	ADDQ        $0x20, CX
+	DECQ        R10
+	JNE         loop16
+tail15:
+	TESTQ       DI, DI
+	JE          summed17
+	VMASKMOVPD  (R8), Y4, Y5
+	VMASKMOVPD  (CX), Y4, Y6
+	VFMADD231PD Y6, Y5, Y0
+	VMASKMOVPD  (CX)(BX*1), Y4, Y6
+	VFMADD231PD Y6, Y5, Y1
+summed17:
+	VHADDPD      Y1, Y0, Y0
+	VHADDPD      Y3, Y2, Y2
+	VPERM2F128   $0x21, Y2, Y0, Y1
+	VBLENDPD     $0x0c, Y2, Y0, Y0
+	VADDPD       Y1, Y0, Y0
+	VBROADCASTSD alpha+24(FP), Y1
+	VBROADCASTSD beta+72(FP), Y2
+	VMULPD       Y1, Y0, Y0
+	CMPQ         mode+64(FP), $0x00
+	JE           fresh18
+	VMOVUPD      (DX), X1
+	VFMADD231PD  X1, X2, X0
+fresh18:
+	VMOVUPD X0, (DX)
+	JMP     done4
+more14:
+	CMPQ   R8, $0x03
+	JNE    more19
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   AX, R8
+	LEAQ   (CX)(BX*2), R10
+	MOVQ   SI, R11
+	TESTQ  R11, R11
+	JE     tail20
+loop21:
+	VMOVUPD     (R8), Y5
+	VFMADD231PD (CX), Y5, Y0
+	VFMADD231PD (CX)(BX*1), Y5, Y1
+	VFMADD231PD (R10), Y5, Y2
+	ADDQ        $0x20, R8
+	ADDQ        $0x20, CX
+	ADDQ        $0x20, R10
+	DECQ        R11
+	JNE         loop21
+tail20:
+	TESTQ       DI, DI
+	JE          summed22
+	VMASKMOVPD  (R8), Y4, Y5
+	VMASKMOVPD  (CX), Y4, Y6
+	VFMADD231PD Y6, Y5, Y0
+	VMASKMOVPD  (CX)(BX*1), Y4, Y6
+	VFMADD231PD Y6, Y5, Y1
+	VMASKMOVPD  (R10), Y4, Y6
+	VFMADD231PD Y6, Y5, Y2
+summed22:
+	VHADDPD      Y1, Y0, Y0
+	VHADDPD      Y3, Y2, Y2
+	VPERM2F128   $0x21, Y2, Y0, Y1
+	VBLENDPD     $0x0c, Y2, Y0, Y0
+	VADDPD       Y1, Y0, Y0
+	VBROADCASTSD alpha+24(FP), Y1
+	VBROADCASTSD beta+72(FP), Y2
+	VMULPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	CMPQ         mode+64(FP), $0x00
+	JE           fresh23
+	VMOVUPD      (DX), X3
+	VFMADD231PD  X3, X2, X0
+fresh23:
+	VMOVUPD     X0, (DX)
+	CMPQ        mode+64(FP), $0x00
+	JE          fresh24
+	VMOVSD      16(DX), X0
+	VFMADD231PD X0, X2, X1
+fresh24:
+	VMOVSD X1, 16(DX)
+more19:
+done4:
+	MOVQ lda+40(FP), CX
+	SHLQ $0x03, CX
+	ADDQ CX, AX
+	MOVQ ldc+88(FP), CX
+	SHLQ $0x03, CX
+	ADDQ CX, R9
+	DECQ m+0(FP)
+	JNE  row1
+	VZEROUPPER
 	RET
