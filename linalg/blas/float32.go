@@ -200,7 +200,30 @@ func (i Implementation) Srot(n int, x []float32, incX int, y []float32, incY int
 // Sgemv computes y = alpha·op(A)·x + beta·y.
 func (i Implementation) Sgemv(tA blas.Transpose, m, n int, alpha float32, a []float32, lda int, x []float32, incX int,
 	beta float32, y []float32, incY int) {
-	if uint(m*n) >= smallMatrix && isGemv(tA, m, n, alpha, a, lda, x, incX, y, incY) {
+	switch {
+	case incX != 1 || incY != 1:
+		switch {
+		case m*n < columnsGemv32 || m*n < stridedMatrix32 && (incY != 1 || !isTransposed(tA)):
+		case !isGemv(tA, m, n, alpha, a, lda, x, incX, y, incY):
+		case fast() && uint(m*n) < kernelMatrix:
+			stridedGemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
+			return
+		case m*n >= smallMatrix:
+			gemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
+			return
+		}
+	case fast() && isSmallMatrix(m, n, a, lda) && alpha != 0:
+		switch {
+		case tA == blas.NoTrans:
+			if len(x) >= n && len(y) >= m {
+				kernelDots32(1, m, n, alpha, x, 0, a, lda, beta, y, 0)
+				return
+			}
+		case validTranspose(tA) && len(x) >= m && len(y) >= n:
+			kernelGemm32(1, n, m, alpha, x, 0, 1, a, lda, beta, y, 0)
+			return
+		}
+	case uint(m*n) >= smallMatrix && isGemv(tA, m, n, alpha, a, lda, x, incX, y, incY):
 		gemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
 	}

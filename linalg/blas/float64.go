@@ -181,7 +181,30 @@ func (i Implementation) Drot(n int, x []float64, incX int, y []float64, incY int
 // Dgemv computes y = alpha·op(A)·x + beta·y.
 func (i Implementation) Dgemv(tA blas.Transpose, m, n int, alpha float64, a []float64, lda int, x []float64, incX int,
 	beta float64, y []float64, incY int) {
-	if uint(m*n) >= smallMatrix && isGemv(tA, m, n, alpha, a, lda, x, incX, y, incY) {
+	switch {
+	case incX != 1 || incY != 1:
+		switch {
+		case m*n < columnsGemv64 || m*n < stridedMatrix64 && (incY != 1 || !isTransposed(tA)):
+		case !isGemv(tA, m, n, alpha, a, lda, x, incX, y, incY):
+		case fast() && uint(m*n) < kernelMatrix:
+			stridedGemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
+			return
+		case m*n >= smallMatrix:
+			gemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
+			return
+		}
+	case fast() && isSmallMatrix(m, n, a, lda) && alpha != 0:
+		switch {
+		case tA == blas.NoTrans:
+			if len(x) >= n && len(y) >= m {
+				kernelDots64(1, m, n, alpha, x, 0, a, lda, beta, y, 0)
+				return
+			}
+		case validTranspose(tA) && len(x) >= m && len(y) >= n:
+			kernelGemm64(1, n, m, alpha, x, 0, 1, a, lda, beta, y, 0)
+			return
+		}
+	case uint(m*n) >= smallMatrix && isGemv(tA, m, n, alpha, a, lda, x, incX, y, incY):
 		gemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
 	}

@@ -11,6 +11,7 @@ const (
 	// The numbers of elements below which level 2 is gonum's, measured on Zen 5: one call of a kernel does a matrix times a vector, and
 	// blocks of a triangle; a call for each row must have long rows to gain.
 	smallMatrix   = 32 * 32
+	kernelMatrix  = 64 * 64 // the kernels for small products take less time below
 	smallTriangle = 48 * 48
 	smallRows     = 96 * 96
 	shortGer      = 96 // columns
@@ -20,6 +21,12 @@ const (
 
 // grain is how many rows of that many elements make a piece, a multiple of 4.
 func grain(elements int) int { return (splitMatrix/max(1, elements) + 4) &^ 3 }
+
+// isSmallMatrix reports whether a matrix is right, not empty, and for kernels for small products. It is inlined, and strides are far from an
+// overflow.
+func isSmallMatrix[T simd.Float](m, n int, a []T, lda int) bool {
+	return uint(m-1) < kernelMatrix && uint(n-1) < kernelMatrix && m*n < kernelMatrix && lda >= n && lda <= len(a) && (m-1)*lda+n <= len(a)
+}
 
 // isGemv reports whether the arguments of a GEMV are right, and its sizes and alpha are not 0.
 func isGemv[T simd.Float](t blas.Transpose, m, n int, alpha T, a []T, lda int, x []T, incX int, y []T, incY int) bool {
@@ -59,6 +66,15 @@ func gemv[T simd.Float](t blas.Transpose, m, n int, alpha T, a []T, lda int, x [
 		giveBack(backY)
 	}
 }
+
+// Numbers of elements from which GEMV of vectors with increments is done by kernels for small products: of a transposed matrix where y has
+// none, and others, whose vectors are copied. What is smaller is gonum's, and without increments nothing.
+const (
+	columnsGemv32   = 1
+	stridedMatrix32 = 16
+	columnsGemv64   = 45
+	stridedMatrix64 = 640
+)
 
 const (
 	// sumRows is how many rows of a matrix a goroutine sums up at least, where sums of columns are cut into parts, and

@@ -1,6 +1,8 @@
 package blas
 
 import (
+	"unsafe"
+
 	"gonum.org/v1/gonum/blas"
 
 	"github.com/equivcnp/equivcnp/simd"
@@ -123,6 +125,59 @@ func turn[T simd.Float](to *[smallTurned]T, x []T, ldx, rows, cols int) {
 		}
 	}
 }
+
+// smallGemm is C = alpha·op(A)·B + beta·C by a kernel, and smallDots the same with Bᵀ; see kernelGemm32 and kernelDots32.
+func smallGemm[T simd.Float](m, n, k int, alpha T, a []T, down, across int, b []T, ldb int, beta T, c []T, ldc int) {
+	if unsafe.Sizeof(alpha) == 4 {
+		kernelGemm32(m, n, k, float32(alpha), as[float32](a), down, across, as[float32](b), ldb, float32(beta), as[float32](c), ldc)
+	} else {
+		kernelGemm64(m, n, k, float64(alpha), as[float64](a), down, across, as[float64](b), ldb, float64(beta), as[float64](c), ldc)
+	}
+}
+
+func smallDots[T simd.Float](m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
+	if unsafe.Sizeof(alpha) == 4 {
+		kernelDots32(m, n, k, float32(alpha), as[float32](a), lda, as[float32](b), ldb, float32(beta), as[float32](c), ldc)
+	} else {
+		kernelDots64(m, n, k, float64(alpha), as[float64](a), lda, as[float64](b), ldb, float64(beta), as[float64](c), ldc)
+	}
+}
+
+// as is x itself, whose type only its caller knows.
+func as[To, T simd.Float](x []T) []To {
+	return unsafe.Slice((*To)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
+}
+
+// stridedGemv is gemv for a small matrix and vectors with increments.
+func stridedGemv[T simd.Float](t blas.Transpose, m, n int, alpha T, a []T, lda int, x []T, incX int, beta T, y []T, incY int) {
+	var bufX, bufY [stridedRow]T
+	lx, ly := n, m
+	if isTransposed(t) {
+		lx, ly = m, n
+	}
+	vx, vy := bufX[:min(lx, stridedRow)], bufY[:min(ly, stridedRow)]
+	if lx > stridedRow || ly > stridedRow {
+		gemv(t, m, n, alpha, a, lda, x, incX, beta, y, incY)
+		return
+	}
+	if isTransposed(t) && incY == 1 {
+		smallGemm(1, n, m, alpha, x[start(m, incX):], 0, incX, a, lda, beta, y, 0)
+		return
+	}
+	gather(vx, x, incX)
+	if beta != 0 {
+		gather(vy, y, incY)
+	}
+	if isTransposed(t) {
+		smallGemm(1, n, m, alpha, vx, 0, 1, a, lda, beta, vy, 0)
+	} else {
+		smallDots(1, m, n, alpha, vx, 0, a, lda, beta, vy, 0)
+	}
+	scatter(y, vy, incY)
+}
+
+// stridedRow is how many elements with an increment are copied to the stack.
+const stridedRow = 64
 
 func tinyGemm[T simd.Float](tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
 	da, aa := strides(tA, lda)
