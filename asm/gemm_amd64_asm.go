@@ -1154,5 +1154,6 @@ func gemmAMD64(f *x86.File) {
 	gemmWideAMD64(f)
 	gemmPanelAMD64(f)
 	gemmFillAMD64(f)
+	gemmTurnAMD64(f)
 	swishSumsAMD64(f, x86.AVX2)
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers/internal/buffers"
 	"github.com/equivcnp/equivcnp/layers/internal/check"
 	"github.com/equivcnp/equivcnp/layers/internal/initial"
 	"github.com/equivcnp/equivcnp/simd"
@@ -49,7 +50,9 @@ func (l *Linear[T]) Forward(dst, x []T, rows int, act simd.Activation) {
 // forward is Forward into rows that begin stride numbers apart. then, if it is not nil, may change rows lo to hi of the
 // result, at most rowGrain of them, while they are in the cache; it is called on several goroutines.
 func (l *Linear[T]) forward(dst []T, stride int, x []T, rows int, act simd.Activation, then func(lo, hi int)) {
-	w := simd.PackTransposed(l.Weight, l.In, l.In, l.Out)
+	w := buffers.RentPacked[T]()
+	defer buffers.GiveBackPacked(w)
+	w.RepackTransposed(l.Weight, l.In, l.In, l.Out)
 	parallel.For(rows, rowGrain, func(lo, hi int) {
 		simd.GemmPacked(dst[lo*stride:], stride, x[lo*l.In:hi*l.In], l.In, w, l.Bias, act, hi-lo)
 		if then != nil {

@@ -399,12 +399,7 @@ func (g *gemmProduct[T]) fill(panel []T, p, j, k, n int) {
 	b := g.b[p*g.rsb+j*g.csb:]
 	strip := stripOf[T]()
 	if g.csb != 1 {
-		for q := range n {
-			column := b[q*g.csb:][:k]
-			for r, v := range column {
-				panel[r*strip+q] = g.alpha * v
-			}
-		}
+		turnPanel(panel, strip, b, g.csb, k, n, g.alpha)
 		return
 	}
 	if g.alpha == 1 && n == strip {

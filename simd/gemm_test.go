@@ -3,6 +3,7 @@ package simd
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -339,6 +340,42 @@ func TestPackCopies(t *testing.T) {
 	c := make([]float64, 2)
 	GemmPacked(c, 2, []float64{1, 0}, 2, p, nil, ActNone, 1)
 	require.Equal(t, []float64{1, 2}, c)
+}
+
+// TestRepack: a matrix that is packed again into the memory of another one is what a new one is, whatever that held.
+func TestRepack(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		testRepack[float32](t)
+		testRepack[float64](t)
+	})
+}
+
+func testRepack[T Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 9))
+	var again Packed[T]
+	for _, size := range [][2]int{{40, 70}, {1, 1}, {7, 5}, {8, 32}, {17, 33}, {0, 4}, {9, 0}, {16, 12}, {100, 64}, {65, 31}} {
+		k, n := size[0], size[1]
+		ldb := k + 3
+		for i := range again.data {
+			again.data[i] = T(math.NaN())
+		}
+		b := make([]T, n*ldb)
+		for i := range b {
+			b[i] = T(rng.NormFloat64())
+		}
+		again.RepackTransposed(b, ldb, k, n)
+		plain := make([]T, k*n)
+		for j := range n {
+			for p := range k {
+				plain[p*n+j] = b[j*ldb+p]
+			}
+		}
+		want := Pack(plain, n, k, n)
+		require.True(t, slices.Equal(want.data, again.data), "k = %d, n = %d", k, n)
+		require.Equal(t, []int{k, n, want.panel}, []int{again.K(), again.N(), again.panel})
+	}
+	b := make([]T, 64)
+	require.Zero(t, testing.AllocsPerRun(5, func() { again.RepackTransposed(b, 8, 8, 8) }))
 }
 
 // TestGemmPackedNil: a missing matrix is named.

@@ -25,7 +25,9 @@ func Pack[T Float](b []T, ldb, k, n int) *Packed[T] {
 	checkSize("Pack", "k", k)
 	checkSize("Pack", "n", n)
 	checkMatrix("Pack", "b", len(b), k, n, ldb)
-	return pack(b, ldb, 1, k, n)
+	out := new(Packed[T])
+	out.pack(b, ldb, k, n, false)
+	return out
 }
 
 // PackTransposed is Pack for a B given as its transpose [n, k] with rows ldb ≥ k apart, which is how PyTorch stores the weight
@@ -34,27 +36,44 @@ func PackTransposed[T Float](b []T, ldb, k, n int) *Packed[T] {
 	checkSize("PackTransposed", "k", k)
 	checkSize("PackTransposed", "n", n)
 	checkMatrix("PackTransposed", "b", len(b), n, k, ldb)
-	return pack(b, 1, ldb, k, n)
+	out := new(Packed[T])
+	out.pack(b, ldb, k, n, true)
+	return out
 }
 
-// pack packs the matrix whose element [p, j] is b[p*rs+j*cs].
-func pack[T Float](b []T, rs, cs, k, n int) *Packed[T] {
-	out := &Packed[T]{k: k, n: n, panel: max(1, panelWidth[T](n))}
+// RepackTransposed is PackTransposed into memory that is there: it makes b what PackTransposed returns, in the memory that b has, if that
+// suffices. Nobody may use b meanwhile. It is for matrices that change from call to call; the zero Packed will do at first.
+func (b *Packed[T]) RepackTransposed(x []T, ldb, k, n int) {
+	checkSize("RepackTransposed", "k", k)
+	checkSize("RepackTransposed", "n", n)
+	checkMatrix("RepackTransposed", "x", len(x), n, k, ldb)
+	b.pack(x, ldb, k, n, true)
+}
+
+// pack packs a matrix whose rows, or columns if it is transposed, are ldb apart.
+func (b *Packed[T]) pack(x []T, ldb, k, n int, transposed bool) {
+	b.k, b.n, b.panel = k, n, max(1, panelWidth[T](n))
 	if n == 0 || k == 0 {
-		return out
+		b.data = b.data[:0]
+		return
 	}
-	w := out.panel
-	out.data = alignedSlice[T]((n + w - 1) / w * w * k)
+	w := b.panel
+	if size := (n + w - 1) / w * w * k; size <= cap(b.data) {
+		b.data = b.data[:size]
+		clear(b.data[n/w*w*k:]) // the last panel is filled up with zeros
+	} else {
+		b.data = alignedSlice[T](size)
+	}
 	for lo := 0; lo < n; lo += w {
-		panel, width := out.data[lo*k:], min(w, n-lo)
-		for j := range width {
-			column := b[(lo+j)*cs:]
-			for p := range k {
-				panel[p*w+j] = column[p*rs]
-			}
+		panel, width := b.data[lo*k:], min(w, n-lo)
+		if transposed {
+			turnPanel(panel, w, x[lo*ldb:], ldb, k, width, 1)
+			continue
+		}
+		for p := range k {
+			copy(panel[p*w:][:width], x[p*ldb+lo:])
 		}
 	}
-	return out
 }
 
 // panelWidth returns how many columns a panel of a matrix with n columns has. Assembly needs panels as wide as its strips;

@@ -59,6 +59,16 @@ func gemmPanelF32AVX2(c *float32, ldc int, a *float32, rsa int, csa int, b *floa
 //go:noescape
 func gemmFillAVX2(panel *byte, b *byte, rows int, step int)
 
+// gemmTurnF32AVX2 transposes a vector's number of rows, stride bytes apart, into columns of a panel, blocks of as many columns; blocks > 0.
+//
+//go:noescape
+func gemmTurnF32AVX2(panel *byte, b *byte, blocks int, stride int)
+
+// gemmTurnF64AVX2 transposes a vector's number of rows, stride bytes apart, into columns of a panel, blocks of as many columns; blocks > 0.
+//
+//go:noescape
+func gemmTurnF64AVX2(panel *byte, b *byte, blocks int, stride int)
+
 // swishSumsF32AVX2 is x/(1 + exp(-x)) as WeightNetF32 documents it, for rows that lie ldd and ldx elements apart, of cols elements, pairs of vectors. If stream, dst is stored past the caches.
 //
 //go:noescape

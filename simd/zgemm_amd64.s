@@ -14068,6 +14068,96 @@ row:
 	VZEROUPPER
 	RET
 
+// func gemmTurnF32AVX2(panel *byte, b *byte, blocks int, stride int)
+// Requires: AVX
+TEXT ·gemmTurnF32AVX2(SB), NOSPLIT, $0-32
+	MOVQ panel+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ blocks+16(FP), DX
+	MOVQ stride+24(FP), BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+block:
+	VMOVUPS     (CX), X0
+	VINSERTF128 $0x01, (CX)(BX*4), Y0, Y0
+	VMOVUPS     (CX)(BX*1), X1
+	VINSERTF128 $0x01, (CX)(DI*1), Y1, Y1
+	VMOVUPS     (CX)(BX*2), X2
+	VINSERTF128 $0x01, (CX)(SI*2), Y2, Y2
+	VMOVUPS     (CX)(SI*1), X3
+	VINSERTF128 $0x01, (CX)(R8*1), Y3, Y3
+	VUNPCKLPS   Y1, Y0, Y4
+	VUNPCKHPS   Y1, Y0, Y5
+	VUNPCKLPS   Y3, Y2, Y6
+	VUNPCKHPS   Y3, Y2, Y7
+	VSHUFPS     $0x44, Y6, Y4, Y8
+	VSHUFPS     $0xee, Y6, Y4, Y4
+	VSHUFPS     $0x44, Y7, Y5, Y6
+	VSHUFPS     $0xee, Y7, Y5, Y5
+	VMOVUPS     Y8, (AX)
+	VMOVUPS     Y4, 128(AX)
+	VMOVUPS     Y6, 256(AX)
+	VMOVUPS     Y5, 384(AX)
+	VMOVUPS     16(CX), X9
+	VINSERTF128 $0x01, 16(CX)(BX*4), Y9, Y9
+	VMOVUPS     16(CX)(BX*1), X10
+	VINSERTF128 $0x01, 16(CX)(DI*1), Y10, Y10
+	VMOVUPS     16(CX)(BX*2), X11
+	VINSERTF128 $0x01, 16(CX)(SI*2), Y11, Y11
+	VMOVUPS     16(CX)(SI*1), X12
+	VINSERTF128 $0x01, 16(CX)(R8*1), Y12, Y12
+	VUNPCKLPS   Y10, Y9, Y4
+	VUNPCKHPS   Y10, Y9, Y5
+	VUNPCKLPS   Y12, Y11, Y6
+	VUNPCKHPS   Y12, Y11, Y7
+	VSHUFPS     $0x44, Y6, Y4, Y8
+	VSHUFPS     $0xee, Y6, Y4, Y4
+	VSHUFPS     $0x44, Y7, Y5, Y6
+	VSHUFPS     $0xee, Y7, Y5, Y5
+	VMOVUPS     Y8, 512(AX)
+	VMOVUPS     Y4, 640(AX)
+	VMOVUPS     Y6, 768(AX)
+	VMOVUPS     Y5, 896(AX)
+	ADDQ        $+32, CX
+	ADDQ        $+1024, AX
+	DECQ        DX
+	JNE         block
+	VZEROUPPER
+	RET
+
+// func gemmTurnF64AVX2(panel *byte, b *byte, blocks int, stride int)
+// Requires: AVX
+TEXT ·gemmTurnF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ panel+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ blocks+16(FP), DX
+	MOVQ stride+24(FP), BX
+	LEAQ (BX)(BX*2), SI
+block:
+	VMOVUPS     (CX), X0
+	VINSERTF128 $0x01, (CX)(BX*2), Y0, Y0
+	VMOVUPS     (CX)(BX*1), X1
+	VINSERTF128 $0x01, (CX)(SI*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y2
+	VUNPCKHPD   Y1, Y0, Y3
+	VMOVUPS     Y2, (AX)
+	VMOVUPS     Y3, 128(AX)
+	VMOVUPS     16(CX), X4
+	VINSERTF128 $0x01, 16(CX)(BX*2), Y4, Y4
+	VMOVUPS     16(CX)(BX*1), X5
+	VINSERTF128 $0x01, 16(CX)(SI*1), Y5, Y5
+	VUNPCKLPD   Y5, Y4, Y2
+	VUNPCKHPD   Y5, Y4, Y3
+	VMOVUPS     Y2, 256(AX)
+	VMOVUPS     Y3, 384(AX)
+	ADDQ        $+32, CX
+	ADDQ        $+512, AX
+	DECQ        DX
+	JNE         block
+	VZEROUPPER
+	RET
+
 // func swishSumsF32AVX2(dst *float32, x *float32, rows int, cols int, ldd int, ldx int, stream int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·swishSumsF32AVX2(SB), NOSPLIT, $0-56

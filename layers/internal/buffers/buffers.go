@@ -123,3 +123,23 @@ func CopyRows[T simd.Float](dst []T, dstride int, src []T, sstride, c, rows int)
 // more points than the tile has, and have many weights; a slice of both stays in the second-level cache while all rows use it. Rows
 // that come in fours have slices of depthwise.OrbitChannels.
 const SliceWidth = 32
+
+var packed32, packed64 sync.Pool // *simd.Packed
+
+// RentPacked returns a matrix for RepackTransposed, which GiveBackPacked takes when nobody uses it any more.
+func RentPacked[T simd.Float]() *simd.Packed[T] {
+	if p, ok := packedPool[T]().Get().(*simd.Packed[T]); ok {
+		return p
+	}
+	return new(simd.Packed[T])
+}
+
+// GiveBackPacked takes what RentPacked returned.
+func GiveBackPacked[T simd.Float](p *simd.Packed[T]) { packedPool[T]().Put(p) }
+
+func packedPool[T simd.Float]() *sync.Pool {
+	if SizeOf[T]() == 8 {
+		return &packed64
+	}
+	return &packed32
+}

@@ -1,0 +1,28 @@
+//go:build !purego
+
+package simd
+
+import "unsafe"
+
+// turnPanel writes n columns of k elements, which begin stride elements apart in b, times alpha, beside each other into a panel of that
+// width.
+func turnPanel[T Float](panel []T, width int, b []T, stride, k, n int, alpha T) {
+	size := int(unsafe.Sizeof(alpha))
+	lanes, q := 32/size, 0
+	whole := k / lanes * lanes
+	if level == Generic || alpha != 1 || width != stripOf[T]() || whole == 0 {
+		turnPanelGeneric(panel, width, b, stride, 0, k, 0, n, alpha)
+		return
+	}
+	for ; q+lanes <= n; q += lanes {
+		_, _ = panel[(whole-1)*width+q+lanes-1], b[(q+lanes-1)*stride+whole-1]
+		to, from := (*byte)(unsafe.Pointer(&panel[q])), (*byte)(unsafe.Pointer(&b[q*stride]))
+		if size == 8 {
+			gemmTurnF64AVX2(to, from, whole/lanes, stride*size)
+		} else {
+			gemmTurnF32AVX2(to, from, whole/lanes, stride*size)
+		}
+	}
+	turnPanelGeneric(panel, width, b, stride, whole, k, 0, q, alpha)
+	turnPanelGeneric(panel, width, b, stride, 0, k, q, n, alpha)
+}
