@@ -246,6 +246,9 @@ func (i Implementation) Sger(m, n int, alpha float32, x []float32, incX int, y [
 func (i Implementation) Ssymv(ul blas.Uplo, n int, alpha float32, a []float32, lda int, x []float32, incX int, beta float32,
 	y []float32, incY int) {
 	switch {
+	case n == 1 && alpha != 0 && isSingle(a, lda) && isFirst(x, incX) && isFirst(y, incY) && validUplo(ul):
+		y[0] = blend(alpha, a[0]*x[0], beta, y[0])
+		return
 	case n < rowsSymv:
 		if incX == 1 && incY == 1 && alpha != 0 && isTriangle(ul, n, a, lda) && len(x) >= n && len(y) >= n {
 			tinySymv(ul, n, alpha, a, lda, x, beta, y)
@@ -285,6 +288,11 @@ func (i Implementation) Ssyr2(ul blas.Uplo, n int, alpha float32, x []float32, i
 // Strmv computes x = op(A)·x for a triangular A.
 func (i Implementation) Strmv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float32, lda int, x []float32, incX int) {
 	switch {
+	case n == 1 && isSingle(a, lda) && isFirst(x, incX) && validUplo(ul) && validTranspose(tA) && validDiag(d):
+		if d == blas.NonUnit {
+			x[0] *= a[0]
+		}
+		return
 	case n < rowsTrmv:
 		if incX == 1 && validTranspose(tA) && validDiag(d) && isTriangle(ul, n, a, lda) && len(x) >= n {
 			trmvBlock(ul == blas.Upper, isTransposed(tA), d, n, a, lda, x[:n])
@@ -299,7 +307,13 @@ func (i Implementation) Strmv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n in
 
 // Strsv solves op(A)·x = b for a triangular A; x holds b to begin with.
 func (i Implementation) Strsv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float32, lda int, x []float32, incX int) {
-	if n*n >= smallTriangle && validTranspose(tA) && validDiag(d) && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) {
+	switch {
+	case n == 1 && isSingle(a, lda) && isFirst(x, incX) && validUplo(ul) && validTranspose(tA) && validDiag(d):
+		if d == blas.NonUnit {
+			x[0] /= a[0]
+		}
+		return
+	case n*n >= smallTriangle && validTranspose(tA) && validDiag(d) && isTriangle(ul, n, a, lda) && holds(len(x), n, incX):
 		trsv(ul, tA, d, n, a, lda, x, incX)
 		return
 	}
@@ -363,8 +377,17 @@ func smallProduct32(tA blas.Transpose, m, n, k int, alpha float32, a []float32, 
 // Ssymm computes C = alpha·A·B + beta·C, or alpha·B·A + beta·C, for a symmetric A.
 func (i Implementation) Ssymm(s blas.Side, ul blas.Uplo, m, n int, alpha float32, a []float32, lda int, b []float32, ldb int,
 	beta float32, c []float32, ldc int) {
-	if float64(m)*float64(n)*float64(max(m, n)) < smallSymmetric || !isSymm(s, ul, m, n, alpha, a, lda, b, ldb, c, ldc) {
+	if m == 1 && n == 1 && alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && isSingle(c, ldc) && validSide(s) && validUplo(ul) {
+		c[0] = blend(alpha, a[0]*b[0], beta, c[0])
+		return
+	}
+	small := isSmallSymm(s, m, n)
+	if !small && float64(m)*float64(n)*float64(max(m, n)) < smallSymmetric || !isSymm(s, ul, m, n, alpha, a, lda, b, ldb, c, ldc) {
 		i.rest.Ssymm(s, ul, m, n, alpha, a, lda, b, ldb, beta, c, ldc)
+		return
+	}
+	if small {
+		smallSymm(s, ul, m, n, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
 	symm(s, ul, m, n, alpha, a, lda, b, ldb, beta, c, ldc)
@@ -373,9 +396,18 @@ func (i Implementation) Ssymm(s blas.Side, ul blas.Uplo, m, n int, alpha float32
 // Ssyrk computes C = alpha·op(A)·op(A)ᵀ + beta·C for a symmetric C.
 func (i Implementation) Ssyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, beta float32,
 	c []float32, ldc int) {
-	if float64(n)*float64(n)*float64(k) < smallRank && (!isTransposed(t) || max(n, k) >= tinyRank) ||
+	if n == 1 && k == 1 && alpha != 0 && isSingle(a, lda) && isSingle(c, ldc) && validUplo(ul) && validTranspose(t) {
+		c[0] = blend(alpha, a[0]*a[0], beta, c[0])
+		return
+	}
+	small := isSmallRank(t, n, k)
+	if !small && float64(n)*float64(n)*float64(k) < smallRank && (!isTransposed(t) || max(n, k) >= tinyRank) ||
 		!isRank(ul, t, n, k, alpha, a, lda, c, ldc) {
 		i.rest.Ssyrk(ul, t, n, k, alpha, a, lda, beta, c, ldc)
+		return
+	}
+	if small {
+		smallSyrk(ul, t, n, k, alpha, a, lda, beta, c, ldc)
 		return
 	}
 	if max(n, k) < tinyRank {
@@ -388,9 +420,18 @@ func (i Implementation) Ssyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha fl
 // Ssyr2k computes C = alpha·(op(A)·op(B)ᵀ + op(B)·op(A)ᵀ) + beta·C for a symmetric C.
 func (i Implementation) Ssyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, b []float32,
 	ldb int, beta float32, c []float32, ldc int) {
-	if float64(n)*float64(n)*float64(k) < smallRank2 || !isRank(ul, t, n, k, alpha, a, lda, c, ldc) ||
+	if n == 1 && k == 1 && alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && isSingle(c, ldc) && validUplo(ul) && validTranspose(t) {
+		c[0] = blend(alpha, 2*a[0]*b[0], beta, c[0])
+		return
+	}
+	small := isSmallRank(t, n, k)
+	if !small && float64(n)*float64(n)*float64(k) < smallRank2 || !isRank(ul, t, n, k, alpha, a, lda, c, ldc) ||
 		!isRank(ul, t, n, k, alpha, b, ldb, c, ldc) {
 		i.rest.Ssyr2k(ul, t, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		return
+	}
+	if small {
+		smallSyr2k(ul, t, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
 	syr2k(ul, isTransposed(t), n, k, alpha, a, lda, b, ldb, beta, c, ldc)
@@ -399,7 +440,21 @@ func (i Implementation) Ssyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha f
 // Strmm computes B = alpha·op(A)·B, or alpha·B·op(A), for a triangular A.
 func (i Implementation) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32,
 	lda int, b []float32, ldb int) {
-	if isLarge(s, m, n) && isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
+	switch {
+	case m == 1 && n == 1:
+		if alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && validSide(s) && validUplo(ul) && validTranspose(tA) && validDiag(d) {
+			if b[0] *= alpha; d == blas.NonUnit {
+				b[0] *= a[0]
+			}
+			return
+		}
+	case m == 1 && s == blas.Right && n < rowTriangle:
+		if isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
+			scaleLoop(b[:n], alpha)
+			trmvBlock(ul == blas.Upper, !isTransposed(tA), d, n, a, lda, b[:n]) // the row is a column times the transpose
+			return
+		}
+	case isLarge(s, m, n) && isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb):
 		trmm(s, newTriangle(s, ul, tA, d, m, n, a, lda), m, n, alpha, b, ldb)
 		return
 	}
@@ -409,7 +464,26 @@ func (i Implementation) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d bl
 // Strsm solves op(A)·X = alpha·B, or X·op(A) = alpha·B, for a triangular A. X takes the place of B.
 func (i Implementation) Strsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32,
 	lda int, b []float32, ldb int) {
-	if isLarge(s, m, n) && isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
+	switch {
+	case max(m, n) <= tinyTriangle:
+		if m == 1 && n == 1 && alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && validSide(s) && validUplo(ul) && validTranspose(tA) &&
+			validDiag(d) {
+			if b[0] *= alpha; d == blas.NonUnit {
+				b[0] /= a[0]
+			}
+			return
+		}
+		if isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
+			tinyTrsm(s, newTriangle(s, ul, tA, d, m, n, a, lda), m, n, alpha, b, ldb)
+			return
+		}
+	case m == 1 && s == blas.Right && n < rowTriangle:
+		if isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
+			scaleLoop(b[:n], alpha)
+			trsvBlock(ul == blas.Upper, !isTransposed(tA), d, n, a, lda, b[:n]) // the row is a column times the transpose
+			return
+		}
+	case isLarge(s, m, n) && isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb):
 		trsm(s, newTriangle(s, ul, tA, d, m, n, a, lda), m, n, alpha, b, ldb)
 		return
 	}

@@ -131,17 +131,22 @@ func addTriangle[T simd.Float](ul blas.Uplo, n int, x []T, beta T, c []T, ldc in
 	}
 }
 
+// addTranspose adds its transpose to a square matrix.
+func addTranspose[T simd.Float](x []T, n int) {
+	for i := range n {
+		for j := range i + 1 {
+			v := x[i*n+j] + x[j*n+i]
+			x[i*n+j], x[j*n+i] = v, v
+		}
+	}
+}
+
 // syr2k is C = alpha·(A·Bᵀ + B·Aᵀ) + beta·C, or with Aᵀ·B + Bᵀ·A, in one triangle.
 func syr2k[T simd.Float](ul blas.Uplo, t bool, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
 	if n <= rankBlock {
 		square, back := rent[T](n * n)
 		gemm(t, !t, n, n, k, alpha, a, lda, b, ldb, 0, square, n)
-		for i := range n {
-			for j := range i + 1 {
-				v := square[i*n+j] + square[j*n+i]
-				square[i*n+j], square[j*n+i] = v, v
-			}
-		}
+		addTranspose(square, n)
 		addTriangle(ul, n, square, beta, c, ldc)
 		giveBack(back)
 		return

@@ -176,6 +176,116 @@ func stridedGemv[T simd.Float](t blas.Transpose, m, n int, alpha T, a []T, lda i
 	scatter(y, vy, incY)
 }
 
+// isSingle and isFirst report whether a matrix and a vector of one element are right.
+func isSingle[T simd.Float](a []T, lda int) bool { return len(a) > 0 && lda > 0 }
+func isFirst[T simd.Float](x []T, incX int) bool { return len(x) > 0 && incX != 0 }
+
+// isSmallSymm reports whether a product by a symmetric matrix is for smallSymm.
+func isSmallSymm(s blas.Side, m, n int) bool {
+	k := n
+	if s == blas.Left {
+		k = m
+	}
+	return fast() && uint(k) <= symmetricRow && uint(m*n) <= symmetricRow*symmetricRow
+}
+
+// symmetricRow is how many rows a symmetric matrix has at most that is written out on the stack.
+const symmetricRow = 8
+
+// smallSymm is symm by a kernel, for a matrix that is written out on the stack.
+func smallSymm[T simd.Float](s blas.Side, ul blas.Uplo, m, n int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
+	var whole [symmetricRow * symmetricRow]T
+	k := n
+	if s == blas.Left {
+		k = m
+	}
+	for i := range k {
+		lo, hi := span(ul, k, i)
+		for j := lo; j < hi; j++ {
+			v := a[i*lda+j]
+			whole[i*k+j], whole[j*k+i] = v, v
+		}
+	}
+	if s == blas.Left {
+		smallGemm(m, n, k, alpha, whole[:], k, 1, b, ldb, beta, c, ldc)
+	} else {
+		smallGemm(m, n, k, alpha, b, ldb, 1, whole[:], k, beta, c, ldc)
+	}
+}
+
+// isSmallRank reports whether syrk and syr2k are for smallSyrk and smallSyr2k.
+func isSmallRank(t blas.Transpose, n, k int) bool {
+	return fast() && n <= symmetricRow && (n > 4 || n == 4 && isTransposed(t)) && k > 1 && k <= 8*symmetricRow
+}
+
+// smallSyrk is syrk by a kernel that computes the whole square.
+func smallSyrk[T simd.Float](ul blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int, beta T, c []T, ldc int) {
+	var square [symmetricRow * symmetricRow]T
+	smallSquare(&square, t, n, k, alpha, a, lda, a, lda)
+	addTriangle(ul, n, square[:], beta, c, ldc)
+}
+
+func smallSyr2k[T simd.Float](ul blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
+	var square [symmetricRow * symmetricRow]T
+	smallSquare(&square, t, n, k, alpha, a, lda, b, ldb)
+	addTranspose(square[:], n)
+	addTriangle(ul, n, square[:], beta, c, ldc)
+}
+
+// smallSquare is alpha·op(A)·op(B)ᵀ.
+func smallSquare[T simd.Float](to *[symmetricRow * symmetricRow]T, t blas.Transpose, n, k int, alpha T, a []T, lda int, b []T, ldb int) {
+	if isTransposed(t) {
+		smallGemm(n, n, k, alpha, a, 1, lda, b, ldb, 0, to[:], n)
+	} else {
+		smallDots(n, n, k, alpha, a, lda, b, ldb, 0, to[:], n)
+	}
+}
+
+const (
+	// tinyTriangle is up to how many rows and columns of B trsm goes by plain loops, and rowTriangle below how many elements
+	// a single row of B goes as a vector, for trmm as well.
+	tinyTriangle = 3
+	rowTriangle  = 16
+)
+
+// tinyTrsm is trsm for a few elements. Where A stands on the right, columns of B take the place of rows, and op(A)ᵀ that of
+// op(A).
+func tinyTrsm[T simd.Float](s blas.Side, t triangle[T], m, n int, alpha T, b []T, ldb int) {
+	down, across, lower, k, others, bd, ba := t.order(s, m, n, ldb)
+	for step := range k {
+		i, lo, hi := step, 0, step
+		if !lower {
+			i = k - 1 - step
+			lo, hi = i+1, k
+		}
+		row := t.a[i*down:]
+		for j := range others {
+			p := b[j*ba:]
+			v := alpha * p[i*bd]
+			for l := lo; l < hi; l++ {
+				v -= row[l*across] * p[l*bd]
+			}
+			if !t.unit {
+				v /= row[i*across]
+			}
+			p[i*bd] = v
+		}
+	}
+}
+
+// order returns how far apart the elements of op(A), or of op(A)ᵀ where it stands on the right, are down and across, whether that is a lower
+// triangle, its order, how many columns it is multiplied with, and how far apart the elements of these are, down and across.
+func (t *triangle[T]) order(s blas.Side, m, n, ldb int) (down, across int, lower bool, k, others, bd, ba int) {
+	down, across = t.lda, 1
+	if t.trans != (s == blas.Right) {
+		down, across = 1, t.lda
+	}
+	if s == blas.Right {
+		return down, across, !t.lower, n, m, 1, ldb
+	}
+	return down, across, t.lower, m, n, ldb, 1
+}
+
 // stridedRow is how many elements with an increment are copied to the stack.
 const stridedRow = 64
 
