@@ -108,10 +108,14 @@ func TestSmallProducts(t *testing.T) {
 	const most = 40 * 40
 	a32, b32, a64, b64 := testkit.AtEnd[float32](t, most), testkit.AtEnd[float32](t, most), testkit.AtEnd[float64](t, most),
 		testkit.AtEnd[float64](t, most)
+	every := 1
+	if testing.Short() { // products of one to four steps, and some more
+		every = 3
+	}
 	eachLevel(t, func(t *testing.T) {
 		for m := 1; m <= 5; m++ {
 			for n := 1; n <= 35; n += 1 + n/10 {
-				for k := 1; k <= 18; k++ {
+				for k := 1; k <= 18; k += every {
 					smallProducts(t, in32(Implementation{}), 0x1p-24, m, n, k, a32, b32)
 					smallProducts(t, in64(Implementation{}), 0x1p-53, m, n, k, a64, b64)
 				}
