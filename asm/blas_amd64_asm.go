@@ -20,6 +20,7 @@ func shortAMD64(f *x86.File) {
 		stridedOf(f, e)
 		smallGemm(f, e)
 		smallDots(f, e)
+		symmetricRows(f, e)
 	}
 }
 
@@ -694,4 +695,76 @@ func (d *smallProducts) store(sum reg.VecVirtual, v int) {
 		p.move(r, at)
 		disp += p.bytes
 	}
+}
+
+// symmetricRows writes what SYMV does with the elements of four rows beside the diagonal: each is read once, for its own row's sum and for those
+// of its columns.
+func symmetricRows(f *x86.File, e x86.Elem) {
+	const rows = 4
+	fn := f.Func(x86.AVX2, e, "symmetricRows"+e.String(), typed(e, "func(n int, a *float, lda int, x, y *float, by, sums *[4]float, head int)"),
+		"adds Σ by[r]·a[r, j] over r to y[j], and sets sums[r] = Σ a[r, j]·x[j], for four rows and j < n, n at least 1. What is left over of "+
+			"vectors comes last, or first where head is not 0: a vector of y that another call has stored must be loaded as it was, or the "+
+			"load waits.")
+	n, a, lda, x, y := fn.Arg("n"), fn.Arg("a"), fn.Arg("lda"), fn.Arg("x"), fn.Arg("y")
+	fn.SHLQ(operand.U8(map[x86.Elem]int{x86.F32: 2, x86.F64: 3}[e]), lda)
+	third := fn.GP64()
+	fn.LEAQ(operand.Mem{Base: a, Index: lda, Scale: 2}, third)
+	at := []operand.Mem{{Base: a}, {Base: a, Index: lda, Scale: 1}, {Base: third}, {Base: third, Index: lda, Scale: 1}}
+	acc, factors, by := zeros(fn, rows), make([]reg.VecVirtual, rows), fn.Arg("by")
+	for r := range rows {
+		fn.VXORPS(acc[r], acc[r], acc[r])
+		factors[r] = fn.YMM()
+		repeatElem(fn, operand.Mem{Base: by, Disp: r * e.Bytes()}, factors[r])
+	}
+	loop, next, done := fn.NewLabel("loop"), fn.NewLabel("next"), fn.NewLabel("done")
+	lanes := operand.U8(fn.Lanes())
+	round := func(load func(m operand.Mem) reg.VecVirtual, store func(r reg.VecVirtual, m operand.Mem)) {
+		v, to := load(operand.Mem{Base: x}), load(operand.Mem{Base: y})
+		for r := range rows {
+			w := load(at[r])
+			floats(fn, "VFMADD231", factors[r], w, to)
+			floats(fn, "VFMADD231", v, w, acc[r])
+		}
+		store(to, operand.Mem{Base: y})
+	}
+	advance := func(by operand.Op) {
+		for _, p := range []reg.GPVirtual{a, third, x, y} {
+			fn.ADDQ(by, p)
+		}
+	}
+	left, body := fn.GP64(), fn.NewLabel("body")
+	fn.MOVQ(n, left)
+	fn.ANDQ(operand.U8(fn.Lanes()-1), left)
+	tail := fn.NewTail(left)
+	fn.CMPQ(fn.ArgMem("head"), operand.U8(0))
+	fn.JE(operand.LabelRef(body))
+	fn.TESTQ(left, left)
+	fn.JE(operand.LabelRef(body))
+	round(tail.Load, tail.Store)
+	fn.SUBQ(left, n)
+	fn.SHLQ(operand.U8(map[x86.Elem]int{x86.F32: 2, x86.F64: 3}[e]), left)
+	advance(left)
+	fn.Label(body)
+	fn.SUBQ(lanes, n)
+	fn.JL(operand.LabelRef(next))
+	fn.Label(loop)
+	whole := part{fn, 32}
+	round(func(m operand.Mem) reg.VecVirtual {
+		r := fn.YMM()
+		whole.move(m, r)
+		return r
+	}, func(r reg.VecVirtual, m operand.Mem) { whole.move(r, m) })
+	advance(operand.U8(32))
+	fn.SUBQ(lanes, n)
+	fn.JGE(operand.LabelRef(loop))
+	fn.Label(next)
+	fn.ADDQ(lanes, n)
+	fn.JE(operand.LabelRef(done))
+	round(tail.Load, tail.Store)
+	fn.Label(done)
+	d := &smallProducts{fn: fn, sums: acc}
+	sum, to := d.reduce(), fn.Arg("sums")
+	four := part{fn, rows * e.Bytes()}
+	four.move(four.as(sum), operand.Mem{Base: to})
+	fn.End()
 }

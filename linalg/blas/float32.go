@@ -254,7 +254,7 @@ func (i Implementation) Ssymv(ul blas.Uplo, n int, alpha float32, a []float32, l
 			tinySymv(ul, n, alpha, a, lda, x, beta, y)
 			return
 		}
-	case n*n >= smallRows && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) && holds(len(y), n, incY):
+	case (fast() && n >= foursSymv || n*n >= smallRows) && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) && holds(len(y), n, incY):
 		symv(ul, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
 	}
@@ -269,7 +269,7 @@ func (i Implementation) Ssyr(ul blas.Uplo, n int, alpha float32, x []float32, in
 			tinySyr(ul, n, alpha, x, a, lda)
 			return
 		}
-	case n*n >= smallRows && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX):
+	case (fast() && n >= rowsAxpy || n*n >= smallRows) && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX):
 		syr(ul, n, alpha, x, incX, a, lda)
 		return
 	}
@@ -278,7 +278,7 @@ func (i Implementation) Ssyr(ul blas.Uplo, n int, alpha float32, x []float32, in
 
 // Ssyr2 adds alpha·(x·yᵀ + y·xᵀ) to a symmetric A.
 func (i Implementation) Ssyr2(ul blas.Uplo, n int, alpha float32, x []float32, incX int, y []float32, incY int, a []float32, lda int) {
-	if n*n >= smallRows && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) && holds(len(y), n, incY) {
+	if (fast() && n >= rowsAxpy2 || n*n >= smallRows) && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) && holds(len(y), n, incY) {
 		syr2(ul, n, alpha, x, incX, y, incY, a, lda)
 		return
 	}

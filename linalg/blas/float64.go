@@ -235,7 +235,7 @@ func (i Implementation) Dsymv(ul blas.Uplo, n int, alpha float64, a []float64, l
 			tinySymv(ul, n, alpha, a, lda, x, beta, y)
 			return
 		}
-	case n*n >= smallRows && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) && holds(len(y), n, incY):
+	case (fast() && n >= foursSymv || n*n >= smallRows) && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) && holds(len(y), n, incY):
 		symv(ul, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
 	}
@@ -250,7 +250,7 @@ func (i Implementation) Dsyr(ul blas.Uplo, n int, alpha float64, x []float64, in
 			tinySyr(ul, n, alpha, x, a, lda)
 			return
 		}
-	case n*n >= smallRows && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX):
+	case (fast() && n >= rowsAxpy || n*n >= smallRows) && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX):
 		syr(ul, n, alpha, x, incX, a, lda)
 		return
 	}
@@ -259,7 +259,7 @@ func (i Implementation) Dsyr(ul blas.Uplo, n int, alpha float64, x []float64, in
 
 // Dsyr2 adds alpha·(x·yᵀ + y·xᵀ) to a symmetric A.
 func (i Implementation) Dsyr2(ul blas.Uplo, n int, alpha float64, x []float64, incX int, y []float64, incY int, a []float64, lda int) {
-	if n*n >= smallRows && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) && holds(len(y), n, incY) {
+	if (fast() && n >= rowsAxpy2 || n*n >= smallRows) && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) && holds(len(y), n, incY) {
 		syr2(ul, n, alpha, x, incX, y, incY, a, lda)
 		return
 	}

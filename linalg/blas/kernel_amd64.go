@@ -3,6 +3,8 @@
 package blas
 
 import (
+	"unsafe"
+
 	"github.com/equivcnp/equivcnp/internal/cpu"
 	"github.com/equivcnp/equivcnp/internal/race"
 	"github.com/equivcnp/equivcnp/simd"
@@ -75,3 +77,17 @@ func reads[T simd.Float](beta T) int {
 	}
 	return 1
 }
+
+// symmetricFour adds by[r]·a[r, j] to y[j] for four rows and n > 0 columns, and sets sums[r] to the row's product with x. What is left
+// over of vectors comes first where head is not 0.
+func symmetricFour[T simd.Float](n int, a []T, lda int, x, y []T, by, sums *[4]T, head int) {
+	if unsafe.Sizeof(a[0]) == 4 {
+		symmetricRowsF32AVX2(n, first[float32](a), lda, first[float32](x), first[float32](y), (*[4]float32)(unsafe.Pointer(by)),
+			(*[4]float32)(unsafe.Pointer(sums)), head)
+	} else {
+		symmetricRowsF64AVX2(n, first[float64](a), lda, first[float64](x), first[float64](y), (*[4]float64)(unsafe.Pointer(by)),
+			(*[4]float64)(unsafe.Pointer(sums)), head)
+	}
+}
+
+func first[To, T simd.Float](x []T) *To { return (*To)(unsafe.Pointer(&x[0])) }

@@ -53,4 +53,8 @@ func kernelDots64(m, n, k int, alpha float64, a []float64, lda int, b []float64,
 	none[float64]()
 }
 
+func symmetricFour[T simd.Float](n int, a []T, lda int, x, y []T, by, sums *[4]T, head int) {
+	none[T]()
+}
+
 func none[T simd.Float]() T { panic("blas: no kernels for short vectors") }

@@ -2,6 +2,7 @@ package blas
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -248,6 +249,18 @@ func dot[T simd.Float](x, y []T) T {
 		return shortDot(x, y)
 	}
 	return T(simd.Dot(x, y))
+}
+
+// axpy is y += alpha·x for a part of a matrix, not empty.
+func axpy[T simd.Float](y []T, alpha T, x []T) {
+	switch {
+	case len(x) >= longKernel || !fast():
+		simd.Axpy(y, alpha, x)
+	case unsafe.Sizeof(alpha) == 4:
+		kernelAxpy32(len(x), float32(alpha), as[float32](x), as[float32](y))
+	default:
+		kernelAxpy64(len(x), float64(alpha), as[float64](x), as[float64](y))
+	}
 }
 
 // axpyLoop is y += alpha·x.

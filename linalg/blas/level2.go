@@ -10,11 +10,18 @@ import (
 const (
 	// The numbers of elements below which level 2 is gonum's, measured on Zen 5: one call of a kernel does a matrix times a vector, and
 	// blocks of a triangle; a call for each row must have long rows to gain.
-	smallMatrix   = 32 * 32
-	kernelMatrix  = 64 * 64 // the kernels for small products take less time below
+	smallMatrix = 32 * 32
+	// kernelMatrix is below how many elements the kernels for small products take less time, and thinMatrix with fewer than 16 rows or columns,
+	// of which too few sums run side by side.
+	kernelMatrix  = 1 << 16
+	thinMatrix    = 1 << 12
 	smallTriangle = 48 * 48
 	smallRows     = 96 * 96
 	shortGer      = 96 // columns
+	// With kernels, SYMV by four rows, SYR and SYR2 take less time from so many rows on.
+	foursSymv = 20
+	rowsAxpy  = 36
+	rowsAxpy2 = 48
 	// splitMatrix is how many elements a piece has that a goroutine takes.
 	splitMatrix = 1 << 16
 )
@@ -22,10 +29,11 @@ const (
 // grain is how many rows of that many elements make a piece, a multiple of 4.
 func grain(elements int) int { return (splitMatrix/max(1, elements) + 4) &^ 3 }
 
-// isSmallMatrix reports whether a matrix is right, not empty, and for kernels for small products. It is inlined, and strides are far from an
-// overflow.
+// isSmallMatrix reports whether a matrix is right, not empty, and for kernels for small products. It is inlined, and strides are far from
+// an overflow.
 func isSmallMatrix[T simd.Float](m, n int, a []T, lda int) bool {
-	return uint(m-1) < kernelMatrix && uint(n-1) < kernelMatrix && m*n < kernelMatrix && lda >= n && lda <= len(a) && (m-1)*lda+n <= len(a)
+	return uint(m-1) < kernelMatrix && uint(n-1) < kernelMatrix && m*n < kernelMatrix && (m*n < thinMatrix || min(m, n) >= 16) && lda >= n &&
+		lda <= len(a) && (m-1)*lda+n <= len(a)
 }
 
 // isGemv reports whether the arguments of a GEMV are right, and its sizes and alpha are not 0.
@@ -124,7 +132,7 @@ func ger[T simd.Float](m, n int, alpha T, x []T, incX int, y []T, incY int, a []
 	at := start(m, incX)
 	parallel.For(m, grain(n), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			simd.Axpy(a[i*lda:][:n], alpha*x[at+i*incX], vy)
+			axpy(a[i*lda:][:n], alpha*x[at+i*incX], vy)
 		}
 	})
 	if back != nil {
@@ -150,7 +158,11 @@ func symv[T simd.Float](ul blas.Uplo, n int, alpha T, a []T, lda int, x []T, inc
 	vx, backX := contiguous(x, n, incX)
 	vy, backY := contiguous(y, n, incY)
 	scaleTo(vy, beta)
-	for i := range n {
+	done := 0
+	if fast() {
+		done = symvFours(ul, n, alpha, a, lda, vx, vy)
+	}
+	for i := done; i < n; i++ {
 		r, lo := row(ul, a, lda, n, i)
 		s := vx[i] * a[i*lda+i]
 		if len(r) > 0 {
@@ -168,12 +180,37 @@ func symv[T simd.Float](ul blas.Uplo, n int, alpha T, a []T, lda int, x []T, inc
 	}
 }
 
+// symvFours adds what the first rows make of alpha·A·x to y, four at a time, and returns how many these are: all but up to four.
+func symvFours[T simd.Float](ul blas.Uplo, n int, alpha T, a []T, lda int, x, y []T) (done int) {
+	x, y = x[:n], y[:n]
+	for ; done+4 < n; done += 4 {
+		x0, x1, x2, x3 := x[done], x[done+1], x[done+2], x[done+3]
+		by, sums := [4]T{alpha * x0, alpha * x1, alpha * x2, alpha * x3}, [4]T{}
+		if ul == blas.Upper {
+			symmetricFour(n-done-4, a[done*lda+done+4:], lda, x[done+4:], y[done+4:], &by, &sums, 1)
+		} else if done > 0 {
+			symmetricFour(done, a[done*lda:], lda, x, y, &by, &sums, 0)
+		}
+		// The square on the diagonal, of which one triangle is given.
+		r0, r1, r2, r3 := a[done*lda+done:][:4], a[(done+1)*lda+done:][:4], a[(done+2)*lda+done:][:4], a[(done+3)*lda+done:][:4]
+		d01, d02, d03, d12, d13, d23 := r0[1], r0[2], r0[3], r1[2], r1[3], r2[3]
+		if ul == blas.Lower {
+			d01, d02, d03, d12, d13, d23 = r1[0], r2[0], r3[0], r2[1], r3[1], r3[2]
+		}
+		y[done] += alpha * (sums[0] + r0[0]*x0 + d01*x1 + d02*x2 + d03*x3)
+		y[done+1] += alpha * (sums[1] + d01*x0 + r1[1]*x1 + d12*x2 + d13*x3)
+		y[done+2] += alpha * (sums[2] + d02*x0 + d12*x1 + r2[2]*x2 + d23*x3)
+		y[done+3] += alpha * (sums[3] + d03*x0 + d13*x1 + d23*x2 + r3[3]*x3)
+	}
+	return done
+}
+
 // syr is A += alpha·x·xᵀ in one triangle, syr2 A += alpha·(x·yᵀ + y·xᵀ).
 func syr[T simd.Float](ul blas.Uplo, n int, alpha T, x []T, incX int, a []T, lda int) {
 	vx, back := contiguous(x, n, incX)
 	for i := range n {
 		lo, hi := span(ul, n, i)
-		simd.Axpy(a[i*lda+lo:i*lda+hi], alpha*vx[i], vx[lo:hi])
+		axpy(a[i*lda+lo:i*lda+hi], alpha*vx[i], vx[lo:hi])
 	}
 	if back != nil {
 		giveBack(back)
@@ -186,8 +223,8 @@ func syr2[T simd.Float](ul blas.Uplo, n int, alpha T, x []T, incX int, y []T, in
 	for i := range n {
 		lo, hi := span(ul, n, i)
 		to := a[i*lda+lo : i*lda+hi]
-		simd.Axpy(to, alpha*vx[i], vy[lo:hi])
-		simd.Axpy(to, alpha*vy[i], vx[lo:hi])
+		axpy(to, alpha*vx[i], vy[lo:hi])
+		axpy(to, alpha*vy[i], vx[lo:hi])
 	}
 	for _, p := range []*[]T{backX, backY} {
 		if p != nil {

@@ -172,3 +172,26 @@ func smallProducts[T float32 | float64](t *testing.T, r routines[T], eps float64
 		}
 	}
 }
+
+// TestMatrixBounds runs level 2 on matrices and vectors that end at an unreadable page.
+func TestMatrixBounds(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		for n := 1; n <= 45; n++ {
+			matrixBounds(t, in32(Implementation{}), n)
+			matrixBounds(t, in64(Implementation{}), n)
+		}
+	})
+}
+
+func matrixBounds[T float32 | float64](t *testing.T, r routines[T], n int) {
+	a, x, y := testkit.AtEnd[T](t, n*n), testkit.AtEnd[T](t, n), testkit.AtEnd[T](t, n)
+	for _, tA := range []blas.Transpose{blas.NoTrans, blas.Trans} {
+		r.gemv(tA, n, n, 1, a, n, x, 1, 2, y, 1)
+	}
+	r.ger(n, n, 1, x, 1, y, 1, a, n)
+	for _, ul := range []blas.Uplo{blas.Upper, blas.Lower} {
+		r.symv(ul, n, 1, a, n, x, 1, 2, y, 1)
+		r.syr(ul, n, 1, x, 1, a, n)
+		r.syr2(ul, n, 1, x, 1, y, 1, a, n)
+	}
+}

@@ -59,6 +59,11 @@ func smallGemmF32AVX2(m int, n int, k int, alpha float32, a *float32, down int, 
 //go:noescape
 func smallDotsF32AVX2(m int, n int, k int, alpha float32, a *float32, lda int, b *float32, ldb int, mode int, beta float32, c *float32, ldc int)
 
+// symmetricRowsF32AVX2 adds Σ by[r]·a[r, j] over r to y[j], and sets sums[r] = Σ a[r, j]·x[j], for four rows and j < n, n at least 1. What is left over of vectors comes last, or first where head is not 0: a vector of y that another call has stored must be loaded as it was, or the load waits.
+//
+//go:noescape
+func symmetricRowsF32AVX2(n int, a *float32, lda int, x *float32, y *float32, by *[4]float32, sums *[4]float32, head int)
+
 // shortAxpyF64AVX2 adds a·x[i] to y[i] for i < n.
 //
 //go:noescape
@@ -113,3 +118,8 @@ func smallGemmF64AVX2(m int, n int, k int, alpha float64, a *float64, down int, 
 //
 //go:noescape
 func smallDotsF64AVX2(m int, n int, k int, alpha float64, a *float64, lda int, b *float64, ldb int, mode int, beta float64, c *float64, ldc int)
+
+// symmetricRowsF64AVX2 adds Σ by[r]·a[r, j] over r to y[j], and sets sums[r] = Σ a[r, j]·x[j], for four rows and j < n, n at least 1. What is left over of vectors comes last, or first where head is not 0: a vector of y that another call has stored must be loaded as it was, or the load waits.
+//
+//go:noescape
+func symmetricRowsF64AVX2(n int, a *float64, lda int, x *float64, y *float64, by *[4]float64, sums *[4]float64, head int)

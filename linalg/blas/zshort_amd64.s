@@ -1150,6 +1150,110 @@ done4:
 	VZEROUPPER
 	RET
 
+// func symmetricRowsF32AVX2(n int, a *float32, lda int, x *float32, y *float32, by *[4]float32, sums *[4]float32, head int)
+// Requires: AVX, FMA3
+TEXT ·symmetricRowsF32AVX2(SB), NOSPLIT, $0-64
+	MOVQ         n+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         lda+16(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x02, DX
+	LEAQ         (CX)(DX*2), DI
+	MOVQ         by+40(FP), R8
+	VXORPS       Y0, Y0, Y0
+	VBROADCASTSS (R8), Y4
+	VXORPS       Y1, Y1, Y1
+	VBROADCASTSS 4(R8), Y5
+	VXORPS       Y2, Y2, Y2
+	VBROADCASTSS 8(R8), Y6
+	VXORPS       Y3, Y3, Y3
+	VBROADCASTSS 12(R8), Y7
+	MOVQ         AX, R8
+	ANDQ         $0x07, R8
+	LEAQ         ·dataTailMaskF32+0(SB), R9
+	MOVQ         R8, R10
+	NEGQ         R10
+	VMOVUPS      32(R9)(R10*4), Y8
+	CMPQ         head+56(FP), $0x00
+	JE           body4
+	TESTQ        R8, R8
+	JE           body4
+	VMASKMOVPS   (BX), Y8, Y9
+	VMASKMOVPS   (SI), Y8, Y10
+	VMASKMOVPS   (CX), Y8, Y11
+	VFMADD231PS  Y4, Y11, Y10
+	VFMADD231PS  Y9, Y11, Y0
+	VMASKMOVPS   (CX)(DX*1), Y8, Y11
+	VFMADD231PS  Y5, Y11, Y10
+	VFMADD231PS  Y9, Y11, Y1
+	VMASKMOVPS   (DI), Y8, Y11
+	VFMADD231PS  Y6, Y11, Y10
+	VFMADD231PS  Y9, Y11, Y2
+	VMASKMOVPS   (DI)(DX*1), Y8, Y11
+	VFMADD231PS  Y7, Y11, Y10
+	VFMADD231PS  Y9, Y11, Y3
+	VMASKMOVPS   Y10, Y8, (SI)
+	SUBQ         R8, AX
+	SHLQ         $0x02, R8
+	ADDQ         R8, CX
+	ADDQ         R8, DI
+	ADDQ         R8, BX
+	ADDQ         R8, SI
+body4:
+	SUBQ $0x08, AX
+	JL   next2
+loop1:
+	VMOVUPS     (BX), Y9
+	VMOVUPS     (SI), Y10
+	VMOVUPS     (CX), Y11
+	VFMADD231PS Y4, Y11, Y10
+	VFMADD231PS Y9, Y11, Y0
+	VMOVUPS     (CX)(DX*1), Y11
+	VFMADD231PS Y5, Y11, Y10
+	VFMADD231PS Y9, Y11, Y1
+	VMOVUPS     (DI), Y11
+	VFMADD231PS Y6, Y11, Y10
+	VFMADD231PS Y9, Y11, Y2
+	VMOVUPS     (DI)(DX*1), Y11
+	VFMADD231PS Y7, Y11, Y10
+	VFMADD231PS Y9, Y11, Y3
+	VMOVUPS     Y10, (SI)
+	ADDQ        $0x20, CX
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, BX
+	ADDQ        $0x20, SI
+	SUBQ        $0x08, AX
+	JGE         loop1
+next2:
+	ADDQ        $0x08, AX
+	JE          done3
+	VMASKMOVPS  (BX), Y8, Y9
+	VMASKMOVPS  (SI), Y8, Y10
+	VMASKMOVPS  (CX), Y8, Y11
+	VFMADD231PS Y4, Y11, Y10
+	VFMADD231PS Y9, Y11, Y0
+	VMASKMOVPS  (CX)(DX*1), Y8, Y4
+	VFMADD231PS Y5, Y4, Y10
+	VFMADD231PS Y9, Y4, Y1
+	VMASKMOVPS  (DI), Y8, Y4
+	VFMADD231PS Y6, Y4, Y10
+	VFMADD231PS Y9, Y4, Y2
+	VMASKMOVPS  (DI)(DX*1), Y8, Y4
+	VFMADD231PS Y7, Y4, Y10
+	VFMADD231PS Y9, Y4, Y3
+	VMASKMOVPS  Y10, Y8, (SI)
+done3:
+	VHADDPS      Y1, Y0, Y0
+	VHADDPS      Y3, Y2, Y2
+	VHADDPS      Y2, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	MOVQ         sums+48(FP), AX
+	VMOVUPS      X0, (AX)
+	VZEROUPPER
+	RET
+
 // func shortAxpyF64AVX2(n int, a float64, x *float64, y *float64)
 // Requires: AVX, FMA3
 TEXT ·shortAxpyF64AVX2(SB), NOSPLIT, $0-32
@@ -2212,5 +2316,109 @@ done4:
 	ADDQ CX, R9
 	DECQ m+0(FP)
 	JNE  row1
+	VZEROUPPER
+	RET
+
+// func symmetricRowsF64AVX2(n int, a *float64, lda int, x *float64, y *float64, by *[4]float64, sums *[4]float64, head int)
+// Requires: AVX, FMA3
+TEXT ·symmetricRowsF64AVX2(SB), NOSPLIT, $0-64
+	MOVQ         n+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         lda+16(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x03, DX
+	LEAQ         (CX)(DX*2), DI
+	MOVQ         by+40(FP), R8
+	VXORPS       Y0, Y0, Y0
+	VBROADCASTSD (R8), Y4
+	VXORPS       Y1, Y1, Y1
+	VBROADCASTSD 8(R8), Y5
+	VXORPS       Y2, Y2, Y2
+	VBROADCASTSD 16(R8), Y6
+	VXORPS       Y3, Y3, Y3
+	VBROADCASTSD 24(R8), Y7
+	MOVQ         AX, R8
+	ANDQ         $0x03, R8
+	LEAQ         ·dataTailMaskF32+0(SB), R9
+	MOVQ         R8, R10
+	NEGQ         R10
+	VMOVUPS      32(R9)(R10*8), Y8
+	CMPQ         head+56(FP), $0x00
+	JE           body4
+	TESTQ        R8, R8
+	JE           body4
+	VMASKMOVPD   (BX), Y8, Y9
+	VMASKMOVPD   (SI), Y8, Y10
+	VMASKMOVPD   (CX), Y8, Y11
+	VFMADD231PD  Y4, Y11, Y10
+	VFMADD231PD  Y9, Y11, Y0
+	VMASKMOVPD   (CX)(DX*1), Y8, Y11
+	VFMADD231PD  Y5, Y11, Y10
+	VFMADD231PD  Y9, Y11, Y1
+	VMASKMOVPD   (DI), Y8, Y11
+	VFMADD231PD  Y6, Y11, Y10
+	VFMADD231PD  Y9, Y11, Y2
+	VMASKMOVPD   (DI)(DX*1), Y8, Y11
+	VFMADD231PD  Y7, Y11, Y10
+	VFMADD231PD  Y9, Y11, Y3
+	VMASKMOVPD   Y10, Y8, (SI)
+	SUBQ         R8, AX
+	SHLQ         $0x03, R8
+	ADDQ         R8, CX
+	ADDQ         R8, DI
+	ADDQ         R8, BX
+	ADDQ         R8, SI
+body4:
+	SUBQ $0x04, AX
+	JL   next2
+loop1:
+	VMOVUPD     (BX), Y9
+	VMOVUPD     (SI), Y10
+	VMOVUPD     (CX), Y11
+	VFMADD231PD Y4, Y11, Y10
+	VFMADD231PD Y9, Y11, Y0
+	VMOVUPD     (CX)(DX*1), Y11
+	VFMADD231PD Y5, Y11, Y10
+	VFMADD231PD Y9, Y11, Y1
+	VMOVUPD     (DI), Y11
+	VFMADD231PD Y6, Y11, Y10
+	VFMADD231PD Y9, Y11, Y2
+	VMOVUPD     (DI)(DX*1), Y11
+	VFMADD231PD Y7, Y11, Y10
+	VFMADD231PD Y9, Y11, Y3
+	VMOVUPD     Y10, (SI)
+	ADDQ        $0x20, CX
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, BX
+	ADDQ        $0x20, SI
+	SUBQ        $0x04, AX
+	JGE         loop1
+next2:
+	ADDQ        $0x04, AX
+	JE          done3
+	VMASKMOVPD  (BX), Y8, Y9
+	VMASKMOVPD  (SI), Y8, Y10
+	VMASKMOVPD  (CX), Y8, Y11
+	VFMADD231PD Y4, Y11, Y10
+	VFMADD231PD Y9, Y11, Y0
+	VMASKMOVPD  (CX)(DX*1), Y8, Y4
+	VFMADD231PD Y5, Y4, Y10
+	VFMADD231PD Y9, Y4, Y1
+	VMASKMOVPD  (DI), Y8, Y4
+	VFMADD231PD Y6, Y4, Y10
+	VFMADD231PD Y9, Y4, Y2
+	VMASKMOVPD  (DI)(DX*1), Y8, Y4
+	VFMADD231PD Y7, Y4, Y10
+	VFMADD231PD Y9, Y4, Y3
+	VMASKMOVPD  Y10, Y8, (SI)
+done3:
+	VHADDPD    Y1, Y0, Y0
+	VHADDPD    Y3, Y2, Y2
+	VPERM2F128 $0x21, Y2, Y0, Y1
+	VBLENDPD   $0x0c, Y2, Y0, Y0
+	VADDPD     Y1, Y0, Y0
+	MOVQ       sums+48(FP), AX
+	VMOVUPD    Y0, (AX)
 	VZEROUPPER
 	RET
