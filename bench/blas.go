@@ -39,6 +39,7 @@ type blasFlags struct {
 	each   time.Duration
 	out    string
 	json   bool
+	small  bool
 }
 
 func blasCommand() *cobra.Command {
@@ -54,14 +55,18 @@ linalg/blas is: the median over rounds of gonum's time by its time.`,
 			if f.json {
 				return f.samples(&report{w: cmd.OutOrStdout(), json: true})
 			}
+			compare := f.compare
+			if f.small {
+				compare = f.compareSmall
+			}
 			if f.out == "" {
-				return f.compare(cmd.OutOrStdout())
+				return compare(cmd.OutOrStdout())
 			}
 			file, err := os.Create(f.out)
 			if err != nil {
 				return err
 			}
-			if err := f.compare(file); err != nil {
+			if err := compare(file); err != nil {
 				return err
 			}
 			return file.Close()
@@ -71,6 +76,7 @@ linalg/blas is: the median over rounds of gonum's time by its time.`,
 	cmd.Flags().IntVar(&f.rounds, "rounds", 5, "how often each implementation is timed")
 	cmd.Flags().DurationVar(&f.each, "time", 10*time.Millisecond, "how long a timing takes at least")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one object a line, of one goroutine; one round")
+	cmd.Flags().BoolVar(&f.small, "small", false, "instead, a table of sizes from 1 to 64: of every operation the kind that gains least, on one goroutine")
 	cmd.Flags().StringVar(&f.out, "out", "", "write the table to this file")
 	return cmd
 }

@@ -15,3 +15,12 @@ func TestBLASCommand(t *testing.T) {
 	require.NoError(t, cmd.Execute())
 	require.Regexp(t, `\| dgemv T \| 1024 \| \S+ \| \d+\.\d\d \| \S+ \| \d+\.\d\d \|`, out.String())
 }
+
+func TestBLASSmall(t *testing.T) {
+	cmd := blasCommand()
+	var out bytes.Buffer
+	cmd.SetOut(&out)
+	cmd.SetArgs([]string{"--small", "--match", "nrm2"})
+	require.NoError(t, cmd.Execute())
+	require.Regexp(t, `\| dnrm2 \|( \d+\.\d\d \|){22}\n\| snrm2 \|`, out.String())
+}

@@ -120,6 +120,18 @@ func (i Implementation) Sswap(n int, x []float32, incX int, y []float32, incY in
 	}
 }
 
+// Scopy copies x to y.
+func (i Implementation) Scopy(n int, x []float32, incX int, y []float32, incY int) {
+	switch {
+	case areRows(n, x, incX, y, incY):
+		copy(y[:n], x[:n])
+	case areStrided(n, x, incX, y, incY):
+		stridedCopy(n, x, incX, y, incY)
+	default:
+		i.rest.Scopy(n, x, incX, y, incY)
+	}
+}
+
 // Saxpy adds alpha·x to y.
 func (i Implementation) Saxpy(n int, alpha float32, x []float32, incX int, y []float32, incY int) {
 	switch {
@@ -200,12 +212,21 @@ func (i Implementation) Srot(n int, x []float32, incX int, y []float32, incY int
 // Sgemv computes y = alpha·op(A)·x + beta·y.
 func (i Implementation) Sgemv(tA blas.Transpose, m, n int, alpha float32, a []float32, lda int, x []float32, incX int,
 	beta float32, y []float32, incY int) {
+	if m*n < stridedMatrix32 && (incX != 1 && (!isTransposed(tA) || m*n < columnsGemv32) || incY != 1) {
+		if incY == 1 && isTransposed(tA) && n > 0 && len(y) > n {
+			y = y[:n] // gonum's function for float32 clears what is behind
+		}
+		i.rest.Sgemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
+		return
+	}
 	switch {
 	case incX != 1 || incY != 1:
 		switch {
-		case m*n < columnsGemv32 || m*n < stridedMatrix32 && (incY != 1 || !isTransposed(tA)):
-		case !isGemv(tA, m, n, alpha, a, lda, x, incX, y, incY):
-		case fast() && uint(m*n) < kernelMatrix:
+		case incY == 1 && isTransposed(tA) && isColumns(tA, m, n, alpha, a, lda, x, incX) && len(y) >= n:
+			kernelGemm32(1, n, m, alpha, x, 0, incX, a, lda, beta, y, 0)
+			return
+		case m*n < stridedMatrix32 || !isGemv(tA, m, n, alpha, a, lda, x, incX, y, incY):
+		case fast() && uint(m*n) < kernelMatrix && max(m, n) <= stridedRow:
 			stridedGemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
 			return
 		case m*n >= smallMatrix:
@@ -278,6 +299,10 @@ func (i Implementation) Ssyr(ul blas.Uplo, n int, alpha float32, x []float32, in
 
 // Ssyr2 adds alpha·(x·yᵀ + y·xᵀ) to a symmetric A.
 func (i Implementation) Ssyr2(ul blas.Uplo, n int, alpha float32, x []float32, incX int, y []float32, incY int, a []float32, lda int) {
+	if n < rowsAxpy2 {
+		i.rest.Ssyr2(ul, n, alpha, x, incX, y, incY, a, lda)
+		return
+	}
 	if (fast() && n >= rowsAxpy2 || n*n >= smallRows) && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) && holds(len(y), n, incY) {
 		syr2(ul, n, alpha, x, incX, y, incY, a, lda)
 		return
@@ -307,6 +332,10 @@ func (i Implementation) Strmv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n in
 
 // Strsv solves op(A)·x = b for a triangular A; x holds b to begin with.
 func (i Implementation) Strsv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float32, lda int, x []float32, incX int) {
+	if n > 1 && n < 48 {
+		i.rest.Strsv(ul, tA, d, n, a, lda, x, incX)
+		return
+	}
 	switch {
 	case n == 1 && isSingle(a, lda) && isFirst(x, incX) && validUplo(ul) && validTranspose(tA) && validDiag(d):
 		if d == blas.NonUnit {
@@ -396,6 +425,10 @@ func (i Implementation) Ssymm(s blas.Side, ul blas.Uplo, m, n int, alpha float32
 // Ssyrk computes C = alpha·op(A)·op(A)ᵀ + beta·C for a symmetric C.
 func (i Implementation) Ssyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, beta float32,
 	c []float32, ldc int) {
+	if n > 1 && n < 12 && k < 12 && !isTransposed(t) && !isSmallRank(t, n, k) {
+		i.rest.Ssyrk(ul, t, n, k, alpha, a, lda, beta, c, ldc)
+		return
+	}
 	if n == 1 && k == 1 && alpha != 0 && isSingle(a, lda) && isSingle(c, ldc) && validUplo(ul) && validTranspose(t) {
 		c[0] = blend(alpha, a[0]*a[0], beta, c[0])
 		return
@@ -420,6 +453,10 @@ func (i Implementation) Ssyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha fl
 // Ssyr2k computes C = alpha·(op(A)·op(B)ᵀ + op(B)·op(A)ᵀ) + beta·C for a symmetric C.
 func (i Implementation) Ssyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, b []float32,
 	ldb int, beta float32, c []float32, ldc int) {
+	if n > 1 && n < 8 && k < 8 && !isSmallRank(t, n, k) {
+		i.rest.Ssyr2k(ul, t, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		return
+	}
 	if n == 1 && k == 1 && alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && isSingle(c, ldc) && validUplo(ul) && validTranspose(t) {
 		c[0] = blend(alpha, 2*a[0]*b[0], beta, c[0])
 		return
@@ -440,6 +477,10 @@ func (i Implementation) Ssyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha f
 // Strmm computes B = alpha·op(A)·B, or alpha·B·op(A), for a triangular A.
 func (i Implementation) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32,
 	lda int, b []float32, ldb int) {
+	if m < 36 && n < 36 && (m > 1 || n > 1 && s != blas.Right) {
+		i.rest.Strmm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
+		return
+	}
 	switch {
 	case m == 1 && n == 1:
 		if alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && validSide(s) && validUplo(ul) && validTranspose(tA) && validDiag(d) {
@@ -464,17 +505,16 @@ func (i Implementation) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d bl
 // Strsm solves op(A)·X = alpha·B, or X·op(A) = alpha·B, for a triangular A. X takes the place of B.
 func (i Implementation) Strsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32,
 	lda int, b []float32, ldb int) {
+	if m < 36 && n < 36 && (m > 1 || n > 1 && s != blas.Right) {
+		i.rest.Strsm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
+		return
+	}
 	switch {
-	case max(m, n) <= tinyTriangle:
-		if m == 1 && n == 1 && alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && validSide(s) && validUplo(ul) && validTranspose(tA) &&
-			validDiag(d) {
+	case m == 1 && n == 1:
+		if alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && validSide(s) && validUplo(ul) && validTranspose(tA) && validDiag(d) {
 			if b[0] *= alpha; d == blas.NonUnit {
 				b[0] /= a[0]
 			}
-			return
-		}
-		if isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
-			tinyTrsm(s, newTriangle(s, ul, tA, d, m, n, a, lda), m, n, alpha, b, ldb)
 			return
 		}
 	case m == 1 && s == blas.Right && n < rowTriangle:

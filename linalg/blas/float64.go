@@ -101,6 +101,18 @@ func (i Implementation) Dswap(n int, x []float64, incX int, y []float64, incY in
 	}
 }
 
+// Dcopy copies x to y.
+func (i Implementation) Dcopy(n int, x []float64, incX int, y []float64, incY int) {
+	switch {
+	case areRows(n, x, incX, y, incY):
+		copy(y[:n], x[:n])
+	case areStrided(n, x, incX, y, incY):
+		stridedCopy(n, x, incX, y, incY)
+	default:
+		i.rest.Dcopy(n, x, incX, y, incY)
+	}
+}
+
 // Daxpy adds alpha·x to y.
 func (i Implementation) Daxpy(n int, alpha float64, x []float64, incX int, y []float64, incY int) {
 	switch {
@@ -181,12 +193,21 @@ func (i Implementation) Drot(n int, x []float64, incX int, y []float64, incY int
 // Dgemv computes y = alpha·op(A)·x + beta·y.
 func (i Implementation) Dgemv(tA blas.Transpose, m, n int, alpha float64, a []float64, lda int, x []float64, incX int,
 	beta float64, y []float64, incY int) {
+	if m*n < stridedMatrix64 && (incX != 1 && (!isTransposed(tA) || m*n < columnsGemv64) || incY != 1) {
+		if incY == 1 && isTransposed(tA) && n > 0 && len(y) > n {
+			y = y[:n] // gonum's function for float32 clears what is behind
+		}
+		i.rest.Dgemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
+		return
+	}
 	switch {
 	case incX != 1 || incY != 1:
 		switch {
-		case m*n < columnsGemv64 || m*n < stridedMatrix64 && (incY != 1 || !isTransposed(tA)):
-		case !isGemv(tA, m, n, alpha, a, lda, x, incX, y, incY):
-		case fast() && uint(m*n) < kernelMatrix:
+		case incY == 1 && isTransposed(tA) && isColumns(tA, m, n, alpha, a, lda, x, incX) && len(y) >= n:
+			kernelGemm64(1, n, m, alpha, x, 0, incX, a, lda, beta, y, 0)
+			return
+		case m*n < stridedMatrix64 || !isGemv(tA, m, n, alpha, a, lda, x, incX, y, incY):
+		case fast() && uint(m*n) < kernelMatrix && max(m, n) <= stridedRow:
 			stridedGemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
 			return
 		case m*n >= smallMatrix:
@@ -259,6 +280,10 @@ func (i Implementation) Dsyr(ul blas.Uplo, n int, alpha float64, x []float64, in
 
 // Dsyr2 adds alpha·(x·yᵀ + y·xᵀ) to a symmetric A.
 func (i Implementation) Dsyr2(ul blas.Uplo, n int, alpha float64, x []float64, incX int, y []float64, incY int, a []float64, lda int) {
+	if n < rowsAxpy2 {
+		i.rest.Dsyr2(ul, n, alpha, x, incX, y, incY, a, lda)
+		return
+	}
 	if (fast() && n >= rowsAxpy2 || n*n >= smallRows) && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) && holds(len(y), n, incY) {
 		syr2(ul, n, alpha, x, incX, y, incY, a, lda)
 		return
@@ -288,6 +313,10 @@ func (i Implementation) Dtrmv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n in
 
 // Dtrsv solves op(A)·x = b for a triangular A; x holds b to begin with.
 func (i Implementation) Dtrsv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float64, lda int, x []float64, incX int) {
+	if n > 1 && n < 48 {
+		i.rest.Dtrsv(ul, tA, d, n, a, lda, x, incX)
+		return
+	}
 	switch {
 	case n == 1 && isSingle(a, lda) && isFirst(x, incX) && validUplo(ul) && validTranspose(tA) && validDiag(d):
 		if d == blas.NonUnit {
@@ -377,6 +406,10 @@ func (i Implementation) Dsymm(s blas.Side, ul blas.Uplo, m, n int, alpha float64
 // Dsyrk computes C = alpha·op(A)·op(A)ᵀ + beta·C for a symmetric C.
 func (i Implementation) Dsyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64,
 	c []float64, ldc int) {
+	if n > 1 && n < 12 && k < 12 && !isTransposed(t) && !isSmallRank(t, n, k) {
+		i.rest.Dsyrk(ul, t, n, k, alpha, a, lda, beta, c, ldc)
+		return
+	}
 	if n == 1 && k == 1 && alpha != 0 && isSingle(a, lda) && isSingle(c, ldc) && validUplo(ul) && validTranspose(t) {
 		c[0] = blend(alpha, a[0]*a[0], beta, c[0])
 		return
@@ -401,6 +434,10 @@ func (i Implementation) Dsyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha fl
 // Dsyr2k computes C = alpha·(op(A)·op(B)ᵀ + op(B)·op(A)ᵀ) + beta·C for a symmetric C.
 func (i Implementation) Dsyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, b []float64,
 	ldb int, beta float64, c []float64, ldc int) {
+	if n > 1 && n < 8 && k < 8 && !isSmallRank(t, n, k) {
+		i.rest.Dsyr2k(ul, t, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		return
+	}
 	if n == 1 && k == 1 && alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && isSingle(c, ldc) && validUplo(ul) && validTranspose(t) {
 		c[0] = blend(alpha, 2*a[0]*b[0], beta, c[0])
 		return
@@ -421,6 +458,10 @@ func (i Implementation) Dsyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha f
 // Dtrmm computes B = alpha·op(A)·B, or alpha·B·op(A), for a triangular A.
 func (i Implementation) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64,
 	lda int, b []float64, ldb int) {
+	if m < 36 && n < 36 && (m > 1 || n > 1 && s != blas.Right) {
+		i.rest.Dtrmm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
+		return
+	}
 	switch {
 	case m == 1 && n == 1:
 		if alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && validSide(s) && validUplo(ul) && validTranspose(tA) && validDiag(d) {
@@ -445,17 +486,16 @@ func (i Implementation) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d bl
 // Dtrsm solves op(A)·X = alpha·B, or X·op(A) = alpha·B, for a triangular A. X takes the place of B.
 func (i Implementation) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64,
 	lda int, b []float64, ldb int) {
+	if m < 36 && n < 36 && (m > 1 || n > 1 && s != blas.Right) {
+		i.rest.Dtrsm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
+		return
+	}
 	switch {
-	case max(m, n) <= tinyTriangle:
-		if m == 1 && n == 1 && alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && validSide(s) && validUplo(ul) && validTranspose(tA) &&
-			validDiag(d) {
+	case m == 1 && n == 1:
+		if alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && validSide(s) && validUplo(ul) && validTranspose(tA) && validDiag(d) {
 			if b[0] *= alpha; d == blas.NonUnit {
 				b[0] /= a[0]
 			}
-			return
-		}
-		if isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
-			tinyTrsm(s, newTriangle(s, ul, tA, d, m, n, a, lda), m, n, alpha, b, ldb)
 			return
 		}
 	case m == 1 && s == blas.Right && n < rowTriangle:

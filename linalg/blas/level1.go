@@ -200,6 +200,15 @@ func stridedSwap[T simd.Float](n int, x []T, incX int, y []T, incY int) {
 	}
 }
 
+func stridedCopy[T simd.Float](n int, x []T, incX int, y []T, incY int) {
+	i, j := start(n, incX), start(n, incY)
+	for range n {
+		y[j] = x[i]
+		i += incX
+		j += incY
+	}
+}
+
 // shortRotateOf is (x, y) = (c·x + s·y, c·y - s·x).
 func shortRotateOf[T simd.Float](x, y []T, c, s T) {
 	y = y[:len(x)]

@@ -75,14 +75,20 @@ func gemv[T simd.Float](t blas.Transpose, m, n int, alpha T, a []T, lda int, x [
 	}
 }
 
-// Numbers of elements from which GEMV of vectors with increments is done by kernels for small products: of a transposed matrix where y has
-// none, and others, whose vectors are copied. What is smaller is gonum's, and without increments nothing.
+// Numbers of elements from which GEMV of vectors with increments is done by kernels for small products: of a transposed matrix where only x has
+// one, and of others on copies of the vectors. What is smaller is gonum's.
 const (
-	columnsGemv32   = 1
-	stridedMatrix32 = 16
+	columnsGemv32   = 4
 	columnsGemv64   = 45
+	stridedMatrix32 = 16
 	stridedMatrix64 = 640
 )
+
+// isColumns reports whether a product with a transposed matrix is right and for a kernel, which takes a positive increment of x as it is.
+func isColumns[T simd.Float](t blas.Transpose, m, n int, alpha T, a []T, lda int, x []T, incX int) bool {
+	return fast() && (t == blas.Trans || t == blas.ConjTrans) && max(m, n) <= stridedRow && isSmallMatrix(m, n, a, lda) && alpha != 0 &&
+		incX > 0 && incX <= len(x) && (m-1)*incX < len(x)
+}
 
 const (
 	// sumRows is how many rows of a matrix a goroutine sums up at least, where sums of columns are cut into parts, and

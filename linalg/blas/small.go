@@ -148,22 +148,14 @@ func as[To, T simd.Float](x []T) []To {
 	return unsafe.Slice((*To)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }
 
-// stridedGemv is gemv for a small matrix and vectors with increments.
+// stridedGemv is gemv for vectors with increments of at most stridedRow elements.
 func stridedGemv[T simd.Float](t blas.Transpose, m, n int, alpha T, a []T, lda int, x []T, incX int, beta T, y []T, incY int) {
 	var bufX, bufY [stridedRow]T
 	lx, ly := n, m
 	if isTransposed(t) {
 		lx, ly = m, n
 	}
-	vx, vy := bufX[:min(lx, stridedRow)], bufY[:min(ly, stridedRow)]
-	if lx > stridedRow || ly > stridedRow {
-		gemv(t, m, n, alpha, a, lda, x, incX, beta, y, incY)
-		return
-	}
-	if isTransposed(t) && incY == 1 {
-		smallGemm(1, n, m, alpha, x[start(m, incX):], 0, incX, a, lda, beta, y, 0)
-		return
-	}
+	vx, vy := bufX[:lx], bufY[:ly]
 	gather(vx, x, incX)
 	if beta != 0 {
 		gather(vy, y, incY)
@@ -241,50 +233,8 @@ func smallSquare[T simd.Float](to *[symmetricRow * symmetricRow]T, t blas.Transp
 	}
 }
 
-const (
-	// tinyTriangle is up to how many rows and columns of B trsm goes by plain loops, and rowTriangle below how many elements
-	// a single row of B goes as a vector, for trmm as well.
-	tinyTriangle = 3
-	rowTriangle  = 16
-)
-
-// tinyTrsm is trsm for a few elements. Where A stands on the right, columns of B take the place of rows, and op(A)ᵀ that of
-// op(A).
-func tinyTrsm[T simd.Float](s blas.Side, t triangle[T], m, n int, alpha T, b []T, ldb int) {
-	down, across, lower, k, others, bd, ba := t.order(s, m, n, ldb)
-	for step := range k {
-		i, lo, hi := step, 0, step
-		if !lower {
-			i = k - 1 - step
-			lo, hi = i+1, k
-		}
-		row := t.a[i*down:]
-		for j := range others {
-			p := b[j*ba:]
-			v := alpha * p[i*bd]
-			for l := lo; l < hi; l++ {
-				v -= row[l*across] * p[l*bd]
-			}
-			if !t.unit {
-				v /= row[i*across]
-			}
-			p[i*bd] = v
-		}
-	}
-}
-
-// order returns how far apart the elements of op(A), or of op(A)ᵀ where it stands on the right, are down and across, whether that is a lower
-// triangle, its order, how many columns it is multiplied with, and how far apart the elements of these are, down and across.
-func (t *triangle[T]) order(s blas.Side, m, n, ldb int) (down, across int, lower bool, k, others, bd, ba int) {
-	down, across = t.lda, 1
-	if t.trans != (s == blas.Right) {
-		down, across = 1, t.lda
-	}
-	if s == blas.Right {
-		return down, across, !t.lower, n, m, 1, ldb
-	}
-	return down, across, t.lower, m, n, ldb, 1
-}
+// rowTriangle is below how many elements trmm and trsm take a single row of B as a vector.
+const rowTriangle = 16
 
 // stridedRow is how many elements with an increment are copied to the stack.
 const stridedRow = 64
