@@ -199,8 +199,10 @@ func symvFours[T simd.Float](ul blas.Uplo, n int, alpha T, a []T, lda int, x, y 
 		}
 		// The square on the diagonal, of which one triangle is given.
 		r0, r1, r2, r3 := a[done*lda+done:][:4], a[(done+1)*lda+done:][:4], a[(done+2)*lda+done:][:4], a[(done+3)*lda+done:][:4]
-		d01, d02, d03, d12, d13, d23 := r0[1], r0[2], r0[3], r1[2], r1[3], r2[3]
-		if ul == blas.Lower {
+		var d01, d02, d03, d12, d13, d23 T
+		if ul == blas.Upper {
+			d01, d02, d03, d12, d13, d23 = r0[1], r0[2], r0[3], r1[2], r1[3], r2[3]
+		} else {
 			d01, d02, d03, d12, d13, d23 = r1[0], r2[0], r3[0], r2[1], r3[1], r3[2]
 		}
 		y[done] += alpha * (sums[0] + r0[0]*x0 + d01*x1 + d02*x2 + d03*x3)
