@@ -12,6 +12,7 @@ func bf16AMD64(f *x86.File) {
 		bf16FromF32(f, l)
 		f32FromBF16(f, l)
 	}
+	bf16FromF32Past(f)
 	f32FromBF16Past(f)
 }
 
@@ -92,19 +93,15 @@ func bf16FromF32AVX512(fn *x86.Func) {
 	fn.Label("done")
 }
 
-// bf16FromF32AVX2 packs two vectors at once, half by half, and the middle quarters change places.
-func bf16FromF32AVX2(fn *x86.Func) {
-	dst, x, n := fn.Arg("dst"), fn.Arg("x"), fn.Arg("n")
-	loop, tail, done := fn.NewLabel("loop"), fn.NewLabel("tail"), fn.NewLabel("done")
-	lanes, bytes := fn.Lanes(), fn.Level.Bytes()
+// bf16Rounded returns what leaves the rounded upper halves of the lanes of v in their lower halves.
+func bf16Rounded(fn *x86.Func) func(v reg.VecVirtual) reg.VecVirtual {
 	constant := func(name string, bits uint64) reg.VecVirtual {
 		r := fn.Vec()
 		fn.VPBROADCASTD(fn.Data(name, bits), r)
 		return r
 	}
 	quiet, one, half := constant("quiet", 0x40), constant("one", 1), constant("half", 0x7fff)
-	// rounded leaves the rounded upper halves of the lanes of v in their lower halves.
-	rounded := func(v reg.VecVirtual) reg.VecVirtual {
+	return func(v reg.VecVirtual) reg.VecVirtual {
 		u, nan, unordered := fn.Vec(), fn.Vec(), fn.Vec()
 		fn.VPSRLD(operand.U8(16), v, u)
 		fn.VCMPPS(operand.U8(3), v, v, unordered)
@@ -116,6 +113,14 @@ func bf16FromF32AVX2(fn *x86.Func) {
 		fn.VBLENDVPS(unordered, nan, u, u)
 		return u
 	}
+}
+
+// bf16FromF32AVX2 packs two vectors at once, half by half, and the middle quarters change places.
+func bf16FromF32AVX2(fn *x86.Func) {
+	dst, x, n := fn.Arg("dst"), fn.Arg("x"), fn.Arg("n")
+	loop, tail, done := fn.NewLabel("loop"), fn.NewLabel("tail"), fn.NewLabel("done")
+	lanes, bytes := fn.Lanes(), fn.Level.Bytes()
+	rounded := bf16Rounded(fn)
 	load := func(u int) reg.VecVirtual {
 		v := fn.Vec()
 		fn.VMOVUPS(operand.Mem{Base: x, Disp: u * bytes}, v)
@@ -164,6 +169,35 @@ func bf16FromF32AVX2(fn *x86.Func) {
 	fn.DECQ(n)
 	fn.JNE(operand.LabelRef(each))
 	fn.Label(done)
+}
+
+// bf16FetchAhead is how many bytes ahead of what it reads bf16FromF32Past fetches lines.
+const bf16FetchAhead = 2048
+
+// bf16FromF32Past writes the conversion of large arrays to bfloat16, a cache line of results at a time.
+func bf16FromF32Past(f *x86.File) {
+	fn := f.Func(x86.AVX2, x86.F32, "bf16FromF32Past", "func(dst *uint16, x *float32, n int)",
+		"is bf16FromF32 for a multiple of two cache lines that begins with a line, stored past the caches.")
+	dst, x, n, bytes := fn.Arg("dst"), fn.Arg("x"), fn.Arg("n"), fn.Level.Bytes()
+	rounded := bf16Rounded(fn)
+	fn.Label("loop")
+	for line := range 2 {
+		fn.PREFETCHT0(operand.Mem{Base: x, Disp: bf16FetchAhead + line*cacheLine})
+		var v [2]reg.VecVirtual
+		for u := range v {
+			r := fn.Vec()
+			fn.VMOVUPS(operand.Mem{Base: x, Disp: line*cacheLine + u*bytes}, r)
+			v[u] = rounded(r)
+		}
+		fn.VPACKUSDW(v[1], v[0], v[0])
+		fn.VPERMQ(operand.U8(0xd8), v[0], v[0])
+		fn.VMOVNTDQ(v[0], operand.Mem{Base: dst, Disp: line * bytes})
+	}
+	fn.ADDQ(operand.U32(2*cacheLine), x)
+	fn.ADDQ(operand.U32(cacheLine), dst)
+	fn.SUBQ(operand.U8(4*fn.Lanes()), n)
+	fn.JG(operand.LabelRef("loop"))
+	fn.End()
 }
 
 // f32FromBF16Past writes the conversion of large arrays from bfloat16, two cache lines of results at a time.

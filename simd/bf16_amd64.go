@@ -7,7 +7,18 @@ func bf16FromF32(dst []BF16, x []float32) {
 		bf16FromF32Generic(dst, x)
 		return
 	}
-	if streams(dst, x) {
+	if level == AVX2 && streams(dst, x) {
+		n := toLine(dst)
+		bf16FromF32(dst[:n], x[:n])
+		dst, x = dst[n:], x[n:]
+		raceRead(x)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			bf16FromF32PastAVX2((*uint16)(&dst[0]), &x[0], n)
+			dst, x = dst[n:], x[n:]
+		}
+		storeFenceAVX2()
+	} else if streams(dst, x) {
 		b := takeStreamBuffer()
 		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
 			bf16FromF32(p.part, x[p.at:p.end])

@@ -64,7 +64,7 @@ func streams[D, X streamElement](dst []D, x []X) bool {
 
 // buffersStream says whether activations that need a buffer for it store large results past the caches. On a Zen 3 sigmoid, tanh and
 // the gradients of swish and softplus take 0.78 to 0.88 of the time without: what they compute hides most of the traffic, and a
-// buffer keeps stores and arithmetic apart. Hypotenuses and bfloat16 compute less, and are faster with a buffer.
+// buffer keeps stores and arithmetic apart. Hypotenuses compute less, and are faster with a buffer.
 var buffersStream = !cpu.AMD || slices.Contains(Levels(), AVX512)
 
 // buffers is streams for those activations.

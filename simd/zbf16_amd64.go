@@ -24,6 +24,11 @@ func bf16FromF32AVX512(dst *uint16, x *float32, n int)
 //go:noescape
 func f32FromBF16AVX512(dst *float32, x *uint16, n int)
 
+// bf16FromF32PastAVX2 is bf16FromF32 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func bf16FromF32PastAVX2(dst *uint16, x *float32, n int)
+
 // f32FromBF16PastAVX2 is f32FromBF16 for a multiple of two cache lines that begins with a line, stored past the caches.
 //
 //go:noescape

@@ -272,6 +272,67 @@ done3:
 	VZEROUPPER
 	RET
 
+// func bf16FromF32PastAVX2(dst *uint16, x *float32, n int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·bf16FromF32PastAVX2(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VPBROADCASTD ·dataQuiet+0(SB), Y0
+	VPBROADCASTD ·dataOneI+0(SB), Y1
+	VPBROADCASTD ·dataHalfF32+0(SB), Y2
+loop:
+	PREFETCHT0 2048(CX)
+	VMOVUPS    (CX), Y3
+	VPSRLD     $0x10, Y3, Y4
+	VCMPPS     $0x03, Y3, Y3, Y6
+	VPOR       Y0, Y4, Y5
+	VPAND      Y1, Y4, Y4
+	VPADDD     Y2, Y4, Y4
+	VPADDD     Y4, Y3, Y4
+	VPSRLD     $0x10, Y4, Y4
+	VBLENDVPS  Y6, Y5, Y4, Y4
+	VMOVUPS    32(CX), Y3
+	VPSRLD     $0x10, Y3, Y5
+	VCMPPS     $0x03, Y3, Y3, Y7
+	VPOR       Y0, Y5, Y6
+	VPAND      Y1, Y5, Y5
+	VPADDD     Y2, Y5, Y5
+	VPADDD     Y5, Y3, Y5
+	VPSRLD     $0x10, Y5, Y5
+	VBLENDVPS  Y7, Y6, Y5, Y5
+	VPACKUSDW  Y5, Y4, Y4
+	VPERMQ     $0xd8, Y4, Y4
+	VMOVNTDQ   Y4, (AX)
+	PREFETCHT0 2112(CX)
+	VMOVUPS    64(CX), Y3
+	VPSRLD     $0x10, Y3, Y4
+	VCMPPS     $0x03, Y3, Y3, Y6
+	VPOR       Y0, Y4, Y5
+	VPAND      Y1, Y4, Y4
+	VPADDD     Y2, Y4, Y4
+	VPADDD     Y4, Y3, Y4
+	VPSRLD     $0x10, Y4, Y4
+	VBLENDVPS  Y6, Y5, Y4, Y4
+	VMOVUPS    96(CX), Y3
+	VPSRLD     $0x10, Y3, Y5
+	VCMPPS     $0x03, Y3, Y3, Y7
+	VPOR       Y0, Y5, Y6
+	VPAND      Y1, Y5, Y5
+	VPADDD     Y2, Y5, Y5
+	VPADDD     Y5, Y3, Y5
+	VPSRLD     $0x10, Y5, Y5
+	VBLENDVPS  Y7, Y6, Y5, Y5
+	VPACKUSDW  Y5, Y4, Y4
+	VPERMQ     $0xd8, Y4, Y4
+	VMOVNTDQ   Y4, 32(AX)
+	ADDQ       $0x00000080, CX
+	ADDQ       $0x00000040, AX
+	SUBQ       $0x20, DX
+	JG         loop
+	VZEROUPPER
+	RET
+
 // func f32FromBF16PastAVX2(dst *float32, x *uint16, n int)
 // Requires: AVX, AVX2
 TEXT ·f32FromBF16PastAVX2(SB), NOSPLIT, $0-24
