@@ -246,6 +246,13 @@ func (w *mapWriter) at(base reg.Register, u int) operand.Mem {
 	return operand.Mem{Base: base, Index: w.index, Scale: uint8(w.fn.Elem.Bytes()), Disp: u * w.fn.Level.Bytes()}
 }
 
+// inTurn reports whether the vectors of a round are computed one after the other. Where loads and stores bind, the machine then spreads stores
+// over the cycles: sums on Zen 3 take .85 of the time of four vectors side by side. What is computed in place loses.
+func (w *mapWriter) inTurn() bool {
+	inPlace := slices.ContainsFunc(w.Out, func(r reg.GPVirtual) bool { return slices.Contains(w.In, r) })
+	return w.fn.Level == AVX2 && len(w.In) > 1 && !inPlace && len(w.Block.ops) < sharedTail && w.Rare == nil && w.Map.Slow == nil
+}
+
 // advance goes on by some vectors, and leaves the flags of what is left.
 func (w *mapWriter) advance(vectors int) {
 	w.fn.ADDQ(operand.I32(vectors*w.fn.Lanes()), w.index)
@@ -258,12 +265,18 @@ func (w *mapWriter) whole(copies int) {
 	w.fn.SUBQ(step, w.left)
 	w.fn.JL(operand.LabelRef(next))
 	w.fn.Label(loop)
-	w.round(copies, func(base reg.Register, u int) reg.VecVirtual {
-		r := w.fn.Vec()
-		w.fn.VMOVUPS(w.at(base, u), r)
-		return r
-	}, func(r reg.VecVirtual, base reg.Register, u int) { w.fn.VMOVUPS(r, w.at(base, u)) })
-	w.advance(copies)
+	rounds := 1
+	if w.inTurn() {
+		rounds, copies = copies, 1
+	}
+	for first := range rounds {
+		w.round(copies, func(base reg.Register, u int) reg.VecVirtual {
+			r := w.fn.Vec()
+			w.fn.VMOVUPS(w.at(base, first+u), r)
+			return r
+		}, func(r reg.VecVirtual, base reg.Register, u int) { w.fn.VMOVUPS(r, w.at(base, first+u)) })
+	}
+	w.advance(rounds * copies)
 	w.fn.JGE(operand.LabelRef(loop))
 	w.fn.Label(next)
 	w.fn.ADDQ(step, w.left)
