@@ -52,8 +52,8 @@ func angle2(b *x86.Block, w vec3) (th2 x86.Value, lost *x86.Value) {
 	return th2, &r
 }
 
-// coefficients is α, β, cos θ and θ², of which angleHard must hear. For motions β must be right relative to 1 - cos θ, which is sin²θ/(1 + cos θ) in the right
-// half-plane; for rotations its absolute error matters.
+// coefficients is α, β, cos θ and θ², of which angleHard must hear. For motions β must be right relative to 1 - cos θ, which is
+// sin²θ/(1 + cos θ) in the right half-plane; for rotations its absolute error matters.
 func coefficients(b *x86.Block, w vec3, motion bool) (alpha, beta, cos, th2 x86.Value) {
 	full, lost := angle2(b, w)
 	th2 = b.Max(full, rootMin(b))
@@ -165,8 +165,8 @@ func twice3(b *x86.Block, f x86.Value, v vec3) vec3 {
 	return vec3{b.Mul(f, v[0]), b.Mul(f, v[1]), b.Mul(f, v[2])}
 }
 
-// The slots of what ends in the logarithm of a rotation: a quaternion (w, v), |v|² and the angle over |v|, atan2(|v|, |w|)/|v|. A v so short
-// that its square underflows counts as 2⁻⁵⁰ long (in float64 2⁻⁴⁵⁰), where that is 1/w already.
+// The slots of what ends in the logarithm of a rotation: a quaternion (w, v), |v|² and the angle over |v|, atan2(|v|, |w|)/|v|. A v so
+// short that its square underflows counts as 2⁻⁵⁰ long (in float64 2⁻⁴⁵⁰), where that is 1/w already.
 const (
 	slotQuat   = 0
 	slotLength = 4
@@ -198,8 +198,8 @@ func logQuatAngle(b *x86.Block) {
 	b.SetLocal(slotAngle, angleOverLength(b, b.Local(slotQuat), b.Local(slotLength)))
 }
 
-// quatLog is the rotation vector 2·atan2(|v|, w)·v/|v| of the quaternion in the slots and, for the logarithm in SE(3), h cot h, h half the
-// angle.
+// quatLog is the rotation vector 2·atan2(|v|, w)·v/|v| of the quaternion in the slots and, for the logarithm in SE(3), h cot h, h half
+// the angle.
 func quatLog(b *x86.Block, motion bool) (log vec3, hcot x86.Value) {
 	w, n2 := b.Local(slotQuat), b.Local(slotLength)
 	quatHard(b, w, n2)
@@ -513,7 +513,8 @@ func actSE3(b *x86.Block) {
 	}
 }
 
-// eightAVX2 is the tile of functions whose stages wait for each other: AVX2's machines hold too few instructions to begin with the next vector.
+// eightAVX2 is the tile of functions whose stages wait for each other: machines with AVX2 alone hold too few instructions to begin with
+// the next vector.
 var eightAVX2 = map[x86.Level]int{x86.AVX2: 8}
 
 var se3Ops = matrixFile{batchDir + "zse3", []matrixOp{

@@ -204,8 +204,8 @@ func TestGemmRowsAreIndependent(t *testing.T) {
 	})
 }
 
-// TestGemmFarRows multiplies a transposed A whose rows lie so far apart that its columns are copied. Any part of its columns gives the bits of
-// the whole, also where the part is too small to be copied.
+// TestGemmFarRows multiplies a transposed A whose rows lie so far apart that its columns are copied. Any part of its columns gives the
+// bits of the whole, also where the part is too small to be copied.
 func TestGemmFarRows(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		t.Run("F32", testGemmFarRows[float32])

@@ -246,8 +246,8 @@ func (w *mapWriter) at(base reg.Register, u int) operand.Mem {
 	return operand.Mem{Base: base, Index: w.index, Scale: uint8(w.fn.Elem.Bytes()), Disp: u * w.fn.Level.Bytes()}
 }
 
-// inTurn reports whether the vectors of a round are computed one after the other. Where loads and stores bind, the machine then spreads stores
-// over the cycles: sums on Zen 3 take .85 of the time of four vectors side by side. What is computed in place loses.
+// inTurn reports whether the vectors of a round are computed one after the other. Where loads and stores bind, stores are spread over the
+// cycles then: sums on Zen 3 take .85 of the time of four vectors side by side. What is computed in place loses.
 func (w *mapWriter) inTurn() bool {
 	inPlace := slices.ContainsFunc(w.Out, func(r reg.GPVirtual) bool { return slices.Contains(w.In, r) })
 	return w.fn.Level == AVX2 && len(w.In) > 1 && !inPlace && len(w.Block.ops) < sharedTail && w.Rare == nil && w.Map.Slow == nil
