@@ -697,14 +697,15 @@ func (d *smallProducts) store(sum reg.VecVirtual, v int) {
 	}
 }
 
-// symmetricRows writes what SYMV does with the elements of four rows beside the diagonal: each is read once, for its own row's sum and for those
-// of its columns.
+// symmetricRows writes what SYMV does with the elements of four rows beside the diagonal: each is read once, for its own row's sum and for
+// those of its columns.
 func symmetricRows(f *x86.File, e x86.Elem) {
 	const rows = 4
-	fn := f.Func(x86.AVX2, e, "symmetricRows"+e.String(), typed(e, "func(n int, a *float, lda int, x, y *float, by, sums *[4]float, head int)"),
-		"adds Σ by[r]·a[r, j] over r to y[j], and sets sums[r] = Σ a[r, j]·x[j], for four rows and j < n, n at least 1. What is left over of "+
-			"vectors comes last, or first where head is not 0: a vector of y that another call has stored must be loaded as it was, or the "+
-			"load waits.")
+	fn := f.Func(x86.AVX2, e, "symmetricRows"+e.String(),
+		typed(e, "func(n int, a *float, lda int, x, y *float, by, sums *[4]float, head int)"),
+		"adds Σ by[r]·a[r, j] over r to y[j], and sets sums[r] = Σ a[r, j]·x[j], for four rows and j < n, n at least 1. What is "+
+			"left over of vectors comes last, or first where head is not 0: a vector of y that another call has stored must be "+
+			"loaded as it was, or the load waits.")
 	n, a, lda, x, y := fn.Arg("n"), fn.Arg("a"), fn.Arg("lda"), fn.Arg("x"), fn.Arg("y")
 	fn.SHLQ(operand.U8(map[x86.Elem]int{x86.F32: 2, x86.F64: 3}[e]), lda)
 	third := fn.GP64()

@@ -76,7 +76,8 @@ linalg/blas is: the median over rounds of gonum's time by its time.`,
 	cmd.Flags().IntVar(&f.rounds, "rounds", 5, "how often each implementation is timed")
 	cmd.Flags().DurationVar(&f.each, "time", 10*time.Millisecond, "how long a timing takes at least")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one object a line, of one goroutine; one round")
-	cmd.Flags().BoolVar(&f.small, "small", false, "instead, a table of sizes from 1 to 64: of every operation the kind that gains least, on one goroutine")
+	cmd.Flags().BoolVar(&f.small, "small", false,
+		"instead, a table of sizes from 1 to 64: of every operation the kind that gains least, on one goroutine")
 	cmd.Flags().StringVar(&f.out, "out", "", "write the table to this file")
 	return cmd
 }

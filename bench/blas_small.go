@@ -28,7 +28,8 @@ const (
 	smallTries  = 4
 )
 
-// smallRoutines are a BLAS's routines in one precision. Calling a function value takes 1 to 2 ns longer than a method, of both implementations.
+// smallRoutines are a BLAS's routines in one precision. Calling a function value takes 1 to 2 ns longer than a method, of both
+// implementations.
 type smallRoutines[T simd.Float] struct {
 	dot        func(n int, x []T, incX int, y []T, incY int) T
 	nrm2, asum func(n int, x []T, incX int) T

@@ -275,7 +275,8 @@ func (i Implementation) Ssymv(ul blas.Uplo, n int, alpha float32, a []float32, l
 			tinySymv(ul, n, alpha, a, lda, x, beta, y)
 			return
 		}
-	case (fast() && n >= foursSymv || n*n >= smallRows) && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) && holds(len(y), n, incY):
+	case (fast() && n >= foursSymv || n*n >= smallRows) && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) &&
+		holds(len(y), n, incY):
 		symv(ul, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
 	}
@@ -303,7 +304,7 @@ func (i Implementation) Ssyr2(ul blas.Uplo, n int, alpha float32, x []float32, i
 		i.rest.Ssyr2(ul, n, alpha, x, incX, y, incY, a, lda)
 		return
 	}
-	if (fast() && n >= rowsAxpy2 || n*n >= smallRows) && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) && holds(len(y), n, incY) {
+	if (fast() || n*n >= smallRows) && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) && holds(len(y), n, incY) {
 		syr2(ul, n, alpha, x, incX, y, incY, a, lda)
 		return
 	}
@@ -406,7 +407,8 @@ func smallProduct32(tA blas.Transpose, m, n, k int, alpha float32, a []float32, 
 // Ssymm computes C = alpha·A·B + beta·C, or alpha·B·A + beta·C, for a symmetric A.
 func (i Implementation) Ssymm(s blas.Side, ul blas.Uplo, m, n int, alpha float32, a []float32, lda int, b []float32, ldb int,
 	beta float32, c []float32, ldc int) {
-	if m == 1 && n == 1 && alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && isSingle(c, ldc) && validSide(s) && validUplo(ul) {
+	if m == 1 && n == 1 && alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && isSingle(c, ldc) && validSide(s) &&
+		validUplo(ul) {
 		c[0] = blend(alpha, a[0]*b[0], beta, c[0])
 		return
 	}
@@ -457,7 +459,8 @@ func (i Implementation) Ssyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha f
 		i.rest.Ssyr2k(ul, t, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
-	if n == 1 && k == 1 && alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && isSingle(c, ldc) && validUplo(ul) && validTranspose(t) {
+	if n == 1 && k == 1 && alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && isSingle(c, ldc) && validUplo(ul) &&
+		validTranspose(t) {
 		c[0] = blend(alpha, 2*a[0]*b[0], beta, c[0])
 		return
 	}
@@ -483,7 +486,8 @@ func (i Implementation) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d bl
 	}
 	switch {
 	case m == 1 && n == 1:
-		if alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && validSide(s) && validUplo(ul) && validTranspose(tA) && validDiag(d) {
+		if alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && validSide(s) && validUplo(ul) && validTranspose(tA) &&
+			validDiag(d) {
 			if b[0] *= alpha; d == blas.NonUnit {
 				b[0] *= a[0]
 			}
@@ -511,7 +515,8 @@ func (i Implementation) Strsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d bl
 	}
 	switch {
 	case m == 1 && n == 1:
-		if alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && validSide(s) && validUplo(ul) && validTranspose(tA) && validDiag(d) {
+		if alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && validSide(s) && validUplo(ul) && validTranspose(tA) &&
+			validDiag(d) {
 			if b[0] *= alpha; d == blas.NonUnit {
 				b[0] /= a[0]
 			}

@@ -256,7 +256,8 @@ func (i Implementation) Dsymv(ul blas.Uplo, n int, alpha float64, a []float64, l
 			tinySymv(ul, n, alpha, a, lda, x, beta, y)
 			return
 		}
-	case (fast() && n >= foursSymv || n*n >= smallRows) && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) && holds(len(y), n, incY):
+	case (fast() && n >= foursSymv || n*n >= smallRows) && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) &&
+		holds(len(y), n, incY):
 		symv(ul, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
 	}
@@ -284,7 +285,7 @@ func (i Implementation) Dsyr2(ul blas.Uplo, n int, alpha float64, x []float64, i
 		i.rest.Dsyr2(ul, n, alpha, x, incX, y, incY, a, lda)
 		return
 	}
-	if (fast() && n >= rowsAxpy2 || n*n >= smallRows) && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) && holds(len(y), n, incY) {
+	if (fast() || n*n >= smallRows) && alpha != 0 && isTriangle(ul, n, a, lda) && holds(len(x), n, incX) && holds(len(y), n, incY) {
 		syr2(ul, n, alpha, x, incX, y, incY, a, lda)
 		return
 	}
@@ -387,7 +388,8 @@ func smallProduct64(tA blas.Transpose, m, n, k int, alpha float64, a []float64, 
 // Dsymm computes C = alpha·A·B + beta·C, or alpha·B·A + beta·C, for a symmetric A.
 func (i Implementation) Dsymm(s blas.Side, ul blas.Uplo, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int,
 	beta float64, c []float64, ldc int) {
-	if m == 1 && n == 1 && alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && isSingle(c, ldc) && validSide(s) && validUplo(ul) {
+	if m == 1 && n == 1 && alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && isSingle(c, ldc) && validSide(s) &&
+		validUplo(ul) {
 		c[0] = blend(alpha, a[0]*b[0], beta, c[0])
 		return
 	}
@@ -438,7 +440,8 @@ func (i Implementation) Dsyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha f
 		i.rest.Dsyr2k(ul, t, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
-	if n == 1 && k == 1 && alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && isSingle(c, ldc) && validUplo(ul) && validTranspose(t) {
+	if n == 1 && k == 1 && alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && isSingle(c, ldc) && validUplo(ul) &&
+		validTranspose(t) {
 		c[0] = blend(alpha, 2*a[0]*b[0], beta, c[0])
 		return
 	}
@@ -464,7 +467,8 @@ func (i Implementation) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d bl
 	}
 	switch {
 	case m == 1 && n == 1:
-		if alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && validSide(s) && validUplo(ul) && validTranspose(tA) && validDiag(d) {
+		if alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && validSide(s) && validUplo(ul) && validTranspose(tA) &&
+			validDiag(d) {
 			if b[0] *= alpha; d == blas.NonUnit {
 				b[0] *= a[0]
 			}
@@ -492,7 +496,8 @@ func (i Implementation) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d bl
 	}
 	switch {
 	case m == 1 && n == 1:
-		if alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && validSide(s) && validUplo(ul) && validTranspose(tA) && validDiag(d) {
+		if alpha != 0 && isSingle(a, lda) && isSingle(b, ldb) && validSide(s) && validUplo(ul) && validTranspose(tA) &&
+			validDiag(d) {
 			if b[0] *= alpha; d == blas.NonUnit {
 				b[0] /= a[0]
 			}

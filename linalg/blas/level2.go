@@ -11,8 +11,8 @@ const (
 	// The numbers of elements below which level 2 is gonum's, measured on Zen 5: one call of a kernel does a matrix times a vector, and
 	// blocks of a triangle; a call for each row must have long rows to gain.
 	smallMatrix = 32 * 32
-	// kernelMatrix is below how many elements the kernels for small products take less time, and thinMatrix with fewer than 16 rows or columns,
-	// of which too few sums run side by side.
+	// kernelMatrix is below how many elements the kernels for small products take less time, and thinMatrix with fewer than 16 rows or
+	// columns, of which too few sums run side by side.
 	kernelMatrix  = 1 << 16
 	thinMatrix    = 1 << 12
 	smallTriangle = 48 * 48
@@ -32,8 +32,8 @@ func grain(elements int) int { return (splitMatrix/max(1, elements) + 4) &^ 3 }
 // isSmallMatrix reports whether a matrix is right, not empty, and for kernels for small products. It is inlined, and strides are far from
 // an overflow.
 func isSmallMatrix[T simd.Float](m, n int, a []T, lda int) bool {
-	return uint(m-1) < kernelMatrix && uint(n-1) < kernelMatrix && m*n < kernelMatrix && (m*n < thinMatrix || min(m, n) >= 16) && lda >= n &&
-		lda <= len(a) && (m-1)*lda+n <= len(a)
+	return uint(m-1) < kernelMatrix && uint(n-1) < kernelMatrix && m*n < kernelMatrix && (m*n < thinMatrix || min(m, n) >= 16) &&
+		lda >= n && lda <= len(a) && (m-1)*lda+n <= len(a)
 }
 
 // isGemv reports whether the arguments of a GEMV are right, and its sizes and alpha are not 0.
@@ -75,8 +75,8 @@ func gemv[T simd.Float](t blas.Transpose, m, n int, alpha T, a []T, lda int, x [
 	}
 }
 
-// Numbers of elements from which GEMV of vectors with increments is done by kernels for small products: of a transposed matrix where only x has
-// one, and of others on copies of the vectors. What is smaller is gonum's.
+// Numbers of elements from which GEMV of vectors with increments is done by kernels for small products: of a transposed matrix where only x
+// has one, and of others on copies of the vectors. What is smaller is gonum's.
 const (
 	columnsGemv32   = 4
 	columnsGemv64   = 45

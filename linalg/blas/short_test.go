@@ -12,8 +12,8 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// TestShortVectors compares level 1 with plain sums in float64, for every length up to past the longest unrolled loop and several increments:
-// results within the documented bound, and nothing written beside and between the elements.
+// TestShortVectors compares level 1 with plain sums in float64, for every length up to past the longest unrolled loop and several
+// increments: results within the documented bound, and nothing written beside and between the elements.
 func TestShortVectors(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		for n := 1; n <= 80; n++ {
@@ -102,8 +102,8 @@ func shortBounds[T float32 | float64](t *testing.T, b routines[T], n int) {
 	}
 }
 
-// TestSmallProducts compares products of a few elements with plain sums, within the documented bound. The factors end at an unreadable page, and
-// C keeps what lies between its rows.
+// TestSmallProducts compares products of a few elements with plain sums, within the documented bound. The factors end at an unreadable
+// page, and C keeps what lies between its rows.
 func TestSmallProducts(t *testing.T) {
 	const most = 40 * 40
 	a32, b32, a64, b64 := testkit.AtEnd[float32](t, most), testkit.AtEnd[float32](t, most), testkit.AtEnd[float64](t, most),
@@ -167,7 +167,8 @@ func smallProducts[T float32 | float64](t *testing.T, r routines[T], eps float64
 					v := float64(T(0.7)) * float64(a[i*da+l*aa]) * float64(b[l*db+j*ab])
 					sum, terms = sum+v, terms+math.Abs(v)
 				}
-				require.InDelta(t, sum, float64(got[at]), float64(k+8)*eps*terms, "%c%c %d %d %d beta %g: [%d, %d]", tA, tB, m, n, k, beta, i, j)
+				require.InDelta(t, sum, float64(got[at]), float64(k+8)*eps*terms, "%c%c %d %d %d beta %g: [%d, %d]", tA, tB, m, n, k, beta,
+					i, j)
 			}
 		}
 	}
