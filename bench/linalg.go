@@ -204,7 +204,7 @@ func smallMatrixCases() (cases []smallMatrixCase) {
 
 // draw writes n coordinate vectors, entry by entry; drawn matrix by matrix as the peers do.
 func draw[T simd.Float](g *smallGroup, n int) []T {
-	rng, a := peerSeed, make([]T, g.in*n)
+	rng, a := peerSeed, onHugePages[T](g.in*n)
 	for i := range n {
 		for j := range g.in {
 			scale := g.scale
@@ -218,23 +218,24 @@ func draw[T simd.Float](g *smallGroup, n int) []T {
 }
 
 func smallExp[T simd.Float](g *smallGroup, exp func(dst, a []T, ok []bool, n int), n int) func() {
-	a, dst, ok := draw[T](g, n), make([]T, g.out*n), make([]bool, n)
+	a, dst, ok := draw[T](g, n), onHugePages[T](g.out*n), make([]bool, n)
 	return func() { exp(dst, a, ok, n) }
 }
 
 func smallLog[T simd.Float](g *smallGroup, log func(dst, a []T, ok []bool, n int), n int) func() {
-	m, dst, ok := elements(g, draw[T](g, n), n), make([]T, g.in*n), make([]bool, n)
+	m, dst, ok := elements(g, draw[T](g, n), n), onHugePages[T](g.in*n), make([]bool, n)
 	return func() { log(dst, m, ok, n) }
 }
 
 func smallDerive[T simd.Float](d *smallDerivative, g *smallGroup, run func(dst, a, e []T, n int), n int) func() {
-	a, dst := draw[T](g, n), make([]T, d.out*n)
+	a, dst := draw[T](g, n), onHugePages[T](d.out*n)
 	var e []T
 	switch d.at {
 	case atElement:
 		a = elements(g, a, n)
 	case inDirection:
-		e = slices.Clone(a)
+		e = onHugePages[T](len(a))
+		copy(e, a)
 		slices.Reverse(e)
 	}
 	return func() { run(dst, a, e, n) }
@@ -242,7 +243,7 @@ func smallDerive[T simd.Float](d *smallDerivative, g *smallGroup, run func(dst, 
 
 // elements is exp of n coordinate vectors.
 func elements[T simd.Float](g *smallGroup, a []T, n int) []T {
-	m, x, e := make([]T, g.out*n), make([]float64, g.in), make([]float64, g.out)
+	m, x, e := onHugePages[T](g.out*n), make([]float64, g.in), make([]float64, g.out)
 	for i := range n {
 		for j := range x {
 			x[j] = float64(a[j*n+i])
