@@ -439,17 +439,22 @@ func smallGemm(f *x86.File, e x86.Elem) {
 	}
 	g.sum(4, true)
 	fn.Label(done)
+	nextRow(fn, row, "down", g.a, rowC, stride, shift)
+	fn.End()
+}
+
+// nextRow goes to the next row of A, whose distance the argument of that name is, and of C, and back to the label row if one is left.
+func nextRow(fn *x86.Func, row, distance string, rowA, rowC, stride reg.GPVirtual, shift operand.Op) {
 	for _, p := range []struct {
 		name string
 		at   reg.GPVirtual
-	}{{"down", g.a}, {"ldc", rowC}} {
+	}{{distance, rowA}, {"ldc", rowC}} {
 		fn.Load(fn.Param(p.name), stride)
 		fn.SHLQ(shift, stride)
 		fn.ADDQ(stride, p.at)
 	}
 	fn.DECQ(fn.ArgMem("m"))
 	fn.JNE(operand.LabelRef(row))
-	fn.End()
 }
 
 // smallRows is what smallGemm works on: a row of A, and a part of B and of a row of C.
@@ -583,16 +588,7 @@ func smallDots(f *x86.File, e x86.Elem) {
 		fn.Label(next)
 	}
 	fn.Label(done)
-	for _, p := range []struct {
-		name string
-		at   reg.GPVirtual
-	}{{"lda", d.a}, {"ldc", rowC}} {
-		fn.Load(fn.Param(p.name), stride)
-		fn.SHLQ(shift, stride)
-		fn.ADDQ(stride, p.at)
-	}
-	fn.DECQ(fn.ArgMem("m"))
-	fn.JNE(operand.LabelRef(row))
+	nextRow(fn, row, "lda", d.a, rowC, stride, shift)
 	fn.End()
 }
 

@@ -333,7 +333,7 @@ func (i Implementation) Strmv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n in
 
 // Strsv solves op(A)·x = b for a triangular A; x holds b to begin with.
 func (i Implementation) Strsv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float32, lda int, x []float32, incX int) {
-	if n > 1 && n < 48 {
+	if n > 1 && n < triangleOrder {
 		i.rest.Strsv(ul, tA, d, n, a, lda, x, incX)
 		return
 	}
@@ -427,7 +427,7 @@ func (i Implementation) Ssymm(s blas.Side, ul blas.Uplo, m, n int, alpha float32
 // Ssyrk computes C = alpha·op(A)·op(A)ᵀ + beta·C for a symmetric C.
 func (i Implementation) Ssyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, beta float32,
 	c []float32, ldc int) {
-	if n > 1 && n < 12 && k < 12 && !isTransposed(t) && !isSmallRank(t, n, k) {
+	if n > 1 && n < rankOrder && k < rankOrder && !isTransposed(t) && !isSmallRank(t, n, k) {
 		i.rest.Ssyrk(ul, t, n, k, alpha, a, lda, beta, c, ldc)
 		return
 	}
@@ -480,7 +480,7 @@ func (i Implementation) Ssyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha f
 // Strmm computes B = alpha·op(A)·B, or alpha·B·op(A), for a triangular A.
 func (i Implementation) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32,
 	lda int, b []float32, ldb int) {
-	if m < 36 && n < 36 && (m > 1 || n > 1 && s != blas.Right) {
+	if isGonumTriangular(s, m, n) {
 		i.rest.Strmm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 		return
 	}
@@ -509,7 +509,7 @@ func (i Implementation) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d bl
 // Strsm solves op(A)·X = alpha·B, or X·op(A) = alpha·B, for a triangular A. X takes the place of B.
 func (i Implementation) Strsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32,
 	lda int, b []float32, ldb int) {
-	if m < 36 && n < 36 && (m > 1 || n > 1 && s != blas.Right) {
+	if isGonumTriangular(s, m, n) {
 		i.rest.Strsm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 		return
 	}

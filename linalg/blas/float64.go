@@ -314,7 +314,7 @@ func (i Implementation) Dtrmv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n in
 
 // Dtrsv solves op(A)·x = b for a triangular A; x holds b to begin with.
 func (i Implementation) Dtrsv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float64, lda int, x []float64, incX int) {
-	if n > 1 && n < 48 {
+	if n > 1 && n < triangleOrder {
 		i.rest.Dtrsv(ul, tA, d, n, a, lda, x, incX)
 		return
 	}
@@ -408,7 +408,7 @@ func (i Implementation) Dsymm(s blas.Side, ul blas.Uplo, m, n int, alpha float64
 // Dsyrk computes C = alpha·op(A)·op(A)ᵀ + beta·C for a symmetric C.
 func (i Implementation) Dsyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64,
 	c []float64, ldc int) {
-	if n > 1 && n < 12 && k < 12 && !isTransposed(t) && !isSmallRank(t, n, k) {
+	if n > 1 && n < rankOrder && k < rankOrder && !isTransposed(t) && !isSmallRank(t, n, k) {
 		i.rest.Dsyrk(ul, t, n, k, alpha, a, lda, beta, c, ldc)
 		return
 	}
@@ -461,7 +461,7 @@ func (i Implementation) Dsyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha f
 // Dtrmm computes B = alpha·op(A)·B, or alpha·B·op(A), for a triangular A.
 func (i Implementation) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64,
 	lda int, b []float64, ldb int) {
-	if m < 36 && n < 36 && (m > 1 || n > 1 && s != blas.Right) {
+	if isGonumTriangular(s, m, n) {
 		i.rest.Dtrmm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 		return
 	}
@@ -490,7 +490,7 @@ func (i Implementation) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d bl
 // Dtrsm solves op(A)·X = alpha·B, or X·op(A) = alpha·B, for a triangular A. X takes the place of B.
 func (i Implementation) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64,
 	lda int, b []float64, ldb int) {
-	if m < 36 && n < 36 && (m > 1 || n > 1 && s != blas.Right) {
+	if isGonumTriangular(s, m, n) {
 		i.rest.Dtrsm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 		return
 	}

@@ -15,7 +15,8 @@ const (
 	// columns, of which too few sums run side by side.
 	kernelMatrix  = 1 << 16
 	thinMatrix    = 1 << 12
-	smallTriangle = 48 * 48
+	smallTriangle = triangleOrder * triangleOrder
+	triangleOrder = 48
 	smallRows     = 96 * 96
 	shortGer      = 96 // columns
 	// With kernels, SYMV by four rows, SYR and SYR2 take less time from so many rows on.

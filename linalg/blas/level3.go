@@ -16,9 +16,11 @@ const (
 	solveBlock = 16
 	// The numbers of multiplications below which SYMM, SYRK, SYR2K, and TRSM and TRMM are gonum's.
 	smallSymmetric  = 7 * 7 * 7
-	smallRank       = 12 * 12 * 12
+	smallRank       = rankOrder * rankOrder * rankOrder
+	rankOrder       = 12
 	smallRank2      = 8 * 8 * 8
-	smallTriangular = 36 * 36 * 36
+	smallTriangular = triangularOrder * triangularOrder * triangularOrder
+	triangularOrder = 36
 )
 
 func isSymm[T simd.Float](s blas.Side, ul blas.Uplo, m, n int, alpha T, a []T, lda int, b []T, ldb int, c []T, ldc int) bool {
@@ -177,6 +179,12 @@ func isTriangular[T simd.Float](s blas.Side, ul blas.Uplo, t blas.Transpose, d b
 		k = m
 	}
 	return fits(len(a), k, k, lda) && fits(len(b), m, n, ldb)
+}
+
+// isGonumTriangular reports whether TRSM and TRMM are gonum's whatever the other arguments are: neither are they large, nor one element,
+// nor a single row times a triangle.
+func isGonumTriangular(s blas.Side, m, n int) bool {
+	return m < triangularOrder && n < triangularOrder && (m > 1 || n > 1 && s != blas.Right)
 }
 
 // isLarge reports whether TRSM and TRMM gain by kernels.
