@@ -53,7 +53,7 @@ func TestReport(t *testing.T) {
 	html, err := os.ReadFile(filepath.Join(dir, "index.html"))
 	require.NoError(t, err)
 	for _, want := range []string{"<h1>EquivCNP on ", "gemm/ours/16x16x50", "<circle", "operations per byte", "Multiply-adds, one core",
-		"gonum v"} {
+		"gonum v", "no line is called won or lost"} {
 		require.Contains(t, string(html), want)
 	}
 	for _, never := range []string{"ZgotmplZ", "<no value>", "NaN", "+Inf", "http://", "https://"} {
@@ -97,6 +97,22 @@ func reportOf(peers []peer, lines ...reportLine) *reportFile {
 		}
 	}
 	return &reportFile{reportHead: reportHead{Peers: peers}, Lines: lines, Version: 1}
+}
+
+// TestWonAndLost: five rounds tell two lines apart that are, and two rounds do not.
+func TestWonAndLost(t *testing.T) {
+	for rounds, want := range map[int][2]string{2: {"-", "-"}, 3: {"-", "-"}, 4: {"1", "1"}, 5: {"1", "1"}} {
+		f := reportOf([]peer{{[]string{"blis"}, "BLIS", "0.9"}},
+			reportLine{Name: "gemm/ours/1x1", N: 1, Metric: "gflops", Values: []float64{20, 21, 22, 23, 24}[:rounds]},
+			reportLine{Name: "gemm/blis/1x1", N: 1, Metric: "gflops", Values: []float64{10, 11, 12, 13, 14}[:rounds]},
+			reportLine{Name: "gemm/ours/2x2", N: 1, Metric: "gflops", Values: []float64{10, 11, 12, 13, 14}[:rounds]},
+			reportLine{Name: "gemm/blis/2x2", N: 1, Metric: "gflops", Values: []float64{20, 21, 22, 23, 24}[:rounds]})
+		means := pageMeans(f, f.ratios())
+		require.Len(t, means, 2)
+		for _, m := range means {
+			require.Equal(t, want, [2]string{m.Won, m.Lost}, "%d rounds", rounds)
+		}
+	}
 }
 
 // TestRatios: rounds are paired, larger is better of speeds, and who has no version or computes something else is left out.

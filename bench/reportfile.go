@@ -200,13 +200,16 @@ func newRatio(ours, theirs *reportLine) (ratio, bool) {
 	return r, true
 }
 
-// markDifferent marks the ratios that are not noise, at 5 % expected noise among those marked (Benjamini and Hochberg).
+// expectedNoise is the largest expected share of noise among the lines called different.
+const expectedNoise = 0.05
+
+// markDifferent marks the ratios that are not noise (Benjamini and Hochberg).
 func markDifferent(all []ratio) {
 	lines := make([]difference, len(all))
 	for i, r := range all {
 		lines[i] = difference{P: r.P, Old: 1, New: r.Median}
 	}
-	tellApart(lines, 0.05)
+	tellApart(lines, expectedNoise)
 	for i := range all {
 		all[i].Different = lines[i].Different
 	}

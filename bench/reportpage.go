@@ -11,9 +11,11 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/klauspost/cpuid/v2"
+	"gonum.org/v1/gonum/stat/combin"
 
 	"github.com/equivcnp/equivcnp/internal/cpu"
 	"github.com/equivcnp/equivcnp/simd"
@@ -41,9 +43,10 @@ type page struct {
 
 // pageMean is the geometric mean of a part's ratios to one peer, or to the fastest of each line.
 type pageMean struct {
-	Part, Peer  string
-	Mean        float64
-	Lines, Wins int // wins are lines on which ours is faster beyond noise
+	Part, Peer string
+	Mean       float64
+	Lines      int
+	Won, Lost  string // lines on which ours is faster or slower beyond noise, - if no test of so few rounds can say
 }
 
 // pagePart is the table of one part.
@@ -98,11 +101,24 @@ func cautions(f *reportFile) (says []string) {
 				l.Name, 100*l.spread()))
 		}
 	}
+	rounds := 0
+	for _, r := range f.ratios() {
+		rounds = max(rounds, r.Rounds)
+	}
+	if p := leastP(rounds); rounds > 0 && p > expectedNoise {
+		says = append(says, fmt.Sprintf("Of %d rounds no test can tell a difference from noise (p is %.2g at least): no line is called won or lost.", rounds, p))
+	}
 	busy := slices.MaxFunc(f.Steps, func(a, b reportStep) int { return cmp.Compare(counted(a), counted(b)) })
 	if s := sayShares(busy.Others, busy.Stolen); s != "" && busy.Refused == "" {
 		says = append(says, "In the busiest step that counts, "+s+".")
 	}
 	return says
+}
+
+// leastP returns the smallest p that the Mann-Whitney U test can give for that many values on each side: two of all the orders of both are as far apart
+// as they can be.
+func leastP(rounds int) float64 {
+	return min(1, 2/float64(combin.Binomial(2*min(rounds, 12), min(rounds, 12))))
 }
 
 // counted returns the share of the CPUs' time that others took during a step, 0 if the step was refused.
@@ -176,10 +192,18 @@ func pageMeans(f *reportFile, all []ratio) []pageMean {
 		if m.Mean, m.Lines = meanRatio(some, part); m.Lines == 0 {
 			return
 		}
+		won, lost, rounds := 0, 0, 0
 		for _, r := range some {
-			if r.Ours.Part == part && r.Different && r.Median > 1 {
-				m.Wins++
+			if r.Ours.Part != part {
+				continue
 			}
+			rounds = max(rounds, r.Rounds)
+			won += boolean(r.Different && r.Median > 1)
+			lost += boolean(r.Different && r.Median < 1)
+		}
+		m.Won, m.Lost = "-", "-"
+		if leastP(rounds) <= expectedNoise {
+			m.Won, m.Lost = strconv.Itoa(won), strconv.Itoa(lost)
 		}
 		means = append(means, m)
 	}
