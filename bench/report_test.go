@@ -144,6 +144,25 @@ func TestRatios(t *testing.T) {
 	require.Equal(t, 1, all[0].Rounds)
 }
 
+// TestLineNotes: a line says what its fastest peer does not promise, and how the peer does that promises the same; no ratio changes.
+func TestLineNotes(t *testing.T) {
+	line := func(who string, ns float64) reportLine {
+		return reportLine{Name: "exp/L2/" + who, N: 1, Metric: "ns_per_elem", Values: []float64{ns}}
+	}
+	peers := []peer{{[]string{"avx2"}, "g++", "12"}, {[]string{"eigen"}, "Eigen", "3"}}
+	f := reportOf(peers, line("ours", 1), line("avx2", 0.5), line("eigen", 4), line("avx2_whole", 1.25))
+	l := pageParts(f, f.ratios(), nil)[0].Lines[0]
+	require.Equal(t, "avx2", l.Peer)
+	require.Equal(t, "0.50 (0.50 to 0.50)", l.Ratio)
+	require.Contains(t, l.Note, "avx2 takes ordinary numbers")
+	require.Contains(t, l.Note, "avx2_whole takes all of float32 as ours does: 1.25")
+
+	f = reportOf(peers, line("ours", 1), line("avx2_whole", 1.25))
+	l = pageParts(f, f.ratios(), nil)[0].Lines[0]
+	require.Equal(t, "avx2_whole", l.Peer)
+	require.Empty(t, l.Note)
+}
+
 // TestNetworkPrograms: what lies in the folder of the peers' networks is run with every batch and asked for its version; what does not is
 // left out.
 func TestNetworkPrograms(t *testing.T) {

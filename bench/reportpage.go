@@ -64,6 +64,7 @@ type pageLine struct {
 	Peer          string
 	Ratio         string
 	P             string
+	Note          string // what the peer does not promise
 }
 
 // writePage writes the page of a report.
@@ -80,7 +81,7 @@ func writePage(path string, f *reportFile) error {
 	}
 	all := f.ratios()
 	p.Means = pageMeans(f, all)
-	p.Parts = pageParts(f, bestPeers(all), bounds)
+	p.Parts = pageParts(f, all, bounds)
 	p.Cautions = cautions(f)
 	var b bytes.Buffer
 	if err := pageTemplate.Execute(&b, p); err != nil {
@@ -106,7 +107,8 @@ func cautions(f *reportFile) (says []string) {
 		rounds = max(rounds, r.Rounds)
 	}
 	if p := leastP(rounds); rounds > 0 && p > expectedNoise {
-		says = append(says, fmt.Sprintf("Of %d rounds no test can tell a difference from noise (p is %.2g at least): no line is called won or lost.", rounds, p))
+		says = append(says, fmt.Sprintf("Of %d rounds no test can tell a difference from noise (p is %.2g at least): no line is called won or lost.",
+			rounds, p))
 	}
 	busy := slices.MaxFunc(f.Steps, func(a, b reportStep) int { return cmp.Compare(counted(a), counted(b)) })
 	if s := sayShares(busy.Others, busy.Stolen); s != "" && busy.Refused == "" {
@@ -115,8 +117,8 @@ func cautions(f *reportFile) (says []string) {
 	return says
 }
 
-// leastP returns the smallest p that the Mann-Whitney U test can give for that many values on each side: two of all the orders of both are as far apart
-// as they can be.
+// leastP returns the smallest p that the Mann-Whitney U test can give for that many values on each side: two of all the orders of both are
+// as far apart as they can be.
 func leastP(rounds int) float64 {
 	return min(1, 2/float64(combin.Binomial(2*min(rounds, 12), min(rounds, 12))))
 }
@@ -223,9 +225,9 @@ func pageMeans(f *reportFile, all []ratio) []pageMean {
 }
 
 // pageParts are the tables: every line of ours, its limit and its fastest peer.
-func pageParts(f *reportFile, best []ratio, bounds map[string]string) []pagePart {
+func pageParts(f *reportFile, all []ratio, bounds map[string]string) []pagePart {
 	fastest := map[*reportLine]ratio{}
-	for _, r := range best {
+	for _, r := range bestPeers(all) {
 		fastest[r.Ours] = r
 	}
 	var parts []pagePart
@@ -244,6 +246,7 @@ func pageParts(f *reportFile, best []ratio, bounds map[string]string) []pagePart
 				if !r.Different {
 					line.P += ", noise"
 				}
+				line.Note = noteOn(r, all)
 			}
 			p.Lines = append(p.Lines, line)
 		}
