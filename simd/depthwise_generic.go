@@ -1,5 +1,7 @@
 package simd
 
+import "fmt"
+
 // depthwiseGeneric accumulates in the output row, four pairs at a time: it reads eight rows for every load and store of the
 // output row, which stays in the first-level cache.
 func depthwiseGeneric[T Float](out, f, w []T, offsets []int, index, pose []int32, c int, mean bool) {
@@ -48,10 +50,22 @@ func depthwiseBF16Generic(out, f []float32, w []BF16, offsets []int, index, pose
 	}
 }
 
-// rowOf returns row i of a matrix with c columns. The capacity is cut first, because slicing checks against the capacity and not
+// rowOf returns row i of a matrix with c columns, and panics if it has none. Slicing alone would check against the capacity and not
 // the length.
 func rowOf[T Float | BF16](x []T, i int32, c int) []T {
-	return x[:len(x):len(x)][int(i)*c : int(i)*c+c]
+	at := int(i) * c
+	if at < 0 || at+c > len(x) {
+		panicRow(i, len(x), c)
+	}
+	return x[at : at+c]
+}
+
+//go:noinline
+func panicRow(i int32, length, c int) {
+	if c > 0 {
+		length /= c
+	}
+	panic(fmt.Sprintf("simd: an index or a pose is %d, need 0 to %d", i, length-1))
 }
 
 // mulAddGeneric adds f·w to out, element by element. f and w are as long as out.
