@@ -1,6 +1,7 @@
 package simd
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -85,6 +86,39 @@ func TestPanics(t *testing.T) {
 	} {
 		require.PanicsWithValue(t, want, f, want)
 	}
+}
+
+// TestHugeWithoutElements gives sizes near the largest int where another size is 0: nothing is stored and nothing computed, so nothing may
+// loop over them.
+func TestHugeWithoutElements(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		t.Run("F32", testHugeWithoutElements[float32])
+		t.Run("F64", testHugeWithoutElements[float64])
+	})
+}
+
+func testHugeWithoutElements[T Float](t *testing.T) {
+	const huge = math.MaxInt
+	for name, f := range map[string]gemmFunc[T]{"Gemm": Gemm[T], "GemmNT": GemmNT[T], "GemmTN": GemmTN[T]} {
+		for _, s := range [][3]int{{huge, 0, 0}, {0, huge, 0}, {0, 0, huge}, {huge, 0, huge}, {0, huge, huge}} {
+			m, n, k := s[0], s[1], s[2]
+			if name == "Gemm" && m == 0 && n > 0 && k > 0 || name == "GemmNT" && n > 0 && k > 0 || name == "GemmTN" && m+n > 0 && k > 0 ||
+				m > 0 && k > 0 {
+				continue // a factor has elements
+			}
+			f(nil, huge, nil, huge, nil, huge, 1, 0, m, n, k)
+		}
+	}
+	none := Pack[T](nil, 0, 0, 0)
+	GemmPacked[T](nil, 0, nil, 0, none, nil, ActSwish, huge)
+	DenseSwish[T](nil, nil, &Dense[T]{B: none}, huge)
+	net := [3]Dense[T]{{B: none}, {B: none}, {B: none}}
+	WeightNet[T](nil, nil, &net, huge, make([]T, WeightNetScratch(&net)))
+	GemmRuns[T](nil, nil, nil, []Run{{N: huge}}, 0, 0, 0)
+	Gemv[T](nil, nil, huge, make([]T, 0), 1, 0, 0, 0)
+	Softmax[T](nil, nil, huge)
+	NormSums[T](nil, nil, nil, nil, nil, nil, 0)
+	ScaleRows[T](nil, nil, huge)
 }
 
 // TestAllocationFree calls everything, mostly through the generic adapters, and wants no allocation.

@@ -33,6 +33,9 @@ func CosineRowsF32(dst, a []float32, lda int, x []float32) {
 	checkMatrix("CosineRowsF32", "a", len(a), len(dst), len(x), lda)
 	size := math.Sqrt(SumSqF32(x))
 	distanceRowsF32(dst, a, lda, x, dotProduct)
+	if len(x) == 0 {
+		lda = 0 // rows without elements need not exist
+	}
 	for i, v := range dst {
 		dst[i] = float32(float64(v) / (size * math.Sqrt(SumSqF32(a[i*lda:][:len(x)]))))
 	}
@@ -100,6 +103,10 @@ func distanceRowsBF16(dst []float32, a []BF16, lda int, x []float32, what rowMea
 	const room = 4096
 	var wide [room]float32
 	var part [1]float32
+	if len(x) == 0 {
+		clear(dst)
+		return
+	}
 	for i := range dst {
 		sum := 0.0
 		row := a[i*lda:][:len(x)]
@@ -135,6 +142,10 @@ func rowSumsGeneric(dst, a []float32, lda int, x []float32, what rowMeasure) {
 }
 
 func rowsI8(dst []int32, a []int8, lda int, x []int8, what rowMeasure) {
+	if len(x) == 0 {
+		clear(dst)
+		return
+	}
 	for i := range dst {
 		row, sum := a[i*lda:][:len(x)], int32(0)
 		switch what {

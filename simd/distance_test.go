@@ -77,3 +77,28 @@ func TestDistancesI8(t *testing.T) {
 	require.Equal(t, []int32{514, 252}, dst)
 	require.PanicsWithValue(t, "simd: L1RowsI8: len(a) = 7, need 11", func() { L1RowsI8(make([]int32, 3), a, 4, x) })
 }
+
+// TestDistancesEmpty measures rows without elements, which need not exist.
+func TestDistancesEmpty(t *testing.T) {
+	for _, lda := range []int{0, 5, math.MaxInt} {
+		for name, f := range map[string]func(dst, a []float32, lda int, x []float32){
+			"squared": SquaredL2RowsF32, "l1": L1RowsF32, "dot": DotRowsF32, "cosine": CosineRowsF32,
+		} {
+			dst := []float32{1, 2, 3}
+			f(dst, []float32{7}, lda, nil)
+			for _, v := range dst {
+				require.True(t, v == 0 || name == "cosine" && v != v, "%s: %v", name, dst)
+			}
+		}
+		for _, f := range []func(dst []float32, a []BF16, lda int, x []float32){SquaredL2RowsBF16, L1RowsBF16, DotRowsBF16} {
+			dst := []float32{1, 2, 3}
+			f(dst, nil, lda, nil)
+			require.Equal(t, make([]float32, 3), dst)
+		}
+		for _, f := range []func(dst []int32, a []int8, lda int, x []int8){SquaredL2RowsI8, L1RowsI8, DotRowsI8} {
+			dst := []int32{1, 2, 3}
+			f(dst, nil, lda, nil)
+			require.Equal(t, make([]int32, 3), dst)
+		}
+	}
+}

@@ -9,44 +9,51 @@ package simd
 //     read, so NaN there does not matter; NaN and Inf in A and B always count, alpha = 0 included.
 //   - Accuracy: at most (k+8)·eps·(|alpha|·Σ|a·b| + |beta·c|) from the exact value, per element.
 func GemmF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, alpha, beta float32, m, n, k int) {
-	checkGemm("GemmF32", len(c), ldc, len(a), lda, len(b), ldb, m, n, k, false, false)
-	gemmF32(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+	if checkGemm("GemmF32", len(c), ldc, len(a), lda, len(b), ldb, m, n, k, false, false) {
+		gemmF32(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+	}
 }
 
 // GemmF64 is GemmF32 for float64.
 func GemmF64(c []float64, ldc int, a []float64, lda int, b []float64, ldb int, alpha, beta float64, m, n, k int) {
-	checkGemm("GemmF64", len(c), ldc, len(a), lda, len(b), ldb, m, n, k, false, false)
-	gemmF64(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+	if checkGemm("GemmF64", len(c), ldc, len(a), lda, len(b), ldb, m, n, k, false, false) {
+		gemmF64(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+	}
 }
 
 // GemmTNF32 computes C = alpha·Aᵀ·B + beta·C, where A is given as [k, m] with rows lda ≥ m apart. Otherwise it is like GemmF32.
 // It computes the gradient of a matrix product with respect to its weights; k is then the number of rows of the batch.
 func GemmTNF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, alpha, beta float32, m, n, k int) {
-	checkGemm("GemmTNF32", len(c), ldc, len(a), lda, len(b), ldb, m, n, k, true, false)
-	gemmTNF32(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+	if checkGemm("GemmTNF32", len(c), ldc, len(a), lda, len(b), ldb, m, n, k, true, false) {
+		gemmTNF32(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+	}
 }
 
 // GemmTNF64 is GemmTNF32 for float64.
 func GemmTNF64(c []float64, ldc int, a []float64, lda int, b []float64, ldb int, alpha, beta float64, m, n, k int) {
-	checkGemm("GemmTNF64", len(c), ldc, len(a), lda, len(b), ldb, m, n, k, true, false)
-	gemmTNF64(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+	if checkGemm("GemmTNF64", len(c), ldc, len(a), lda, len(b), ldb, m, n, k, true, false) {
+		gemmTNF64(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+	}
 }
 
 // GemmNTF32 computes C = alpha·A·Bᵀ + beta·C, where B is given as [n, k] with rows ldb ≥ k apart. Otherwise it is like GemmF32.
 // It computes the gradient of a matrix product with respect to its input.
 func GemmNTF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, alpha, beta float32, m, n, k int) {
-	checkGemm("GemmNTF32", len(c), ldc, len(a), lda, len(b), ldb, m, n, k, false, true)
-	gemmNTF32(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+	if checkGemm("GemmNTF32", len(c), ldc, len(a), lda, len(b), ldb, m, n, k, false, true) {
+		gemmNTF32(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+	}
 }
 
 // GemmNTF64 is GemmNTF32 for float64.
 func GemmNTF64(c []float64, ldc int, a []float64, lda int, b []float64, ldb int, alpha, beta float64, m, n, k int) {
-	checkGemm("GemmNTF64", len(c), ldc, len(a), lda, len(b), ldb, m, n, k, false, true)
-	gemmNTF64(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+	if checkGemm("GemmNTF64", len(c), ldc, len(a), lda, len(b), ldb, m, n, k, false, true) {
+		gemmNTF64(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+	}
 }
 
-// checkGemm checks the shapes that all matrix products share; ta and tb say which factor is given transposed.
-func checkGemm(fn string, lenC, ldc, lenA, lda, lenB, ldb, m, n, k int, ta, tb bool) {
+// checkGemm checks the shapes that all matrix products share, and reports whether C has elements: without them the other size may be
+// anything, and no loop may run over it. ta and tb say which factor is given transposed.
+func checkGemm(fn string, lenC, ldc, lenA, lda, lenB, ldb, m, n, k int, ta, tb bool) bool {
 	checkSize(fn, "m", m)
 	checkSize(fn, "n", n)
 	checkSize(fn, "k", k)
@@ -61,4 +68,5 @@ func checkGemm(fn string, lenC, ldc, lenA, lda, lenB, ldb, m, n, k int, ta, tb b
 	} else {
 		checkMatrix(fn, "b", lenB, k, n, ldb)
 	}
+	return m > 0 && n > 0
 }

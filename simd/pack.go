@@ -116,14 +116,18 @@ func GemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32
 	if m < 0 || !matrixFits(len(c), m, b.n, ldc) || !matrixFits(len(a), m, b.k, lda) || bias != nil || act != ActNone {
 		checkGemmPacked("GemmPackedF32", len(c), ldc, len(a), lda, b.k, b.n, bias != nil, len(bias), act, m)
 	}
-	gemmPackedF32(c, ldc, a, lda, b, bias, act, m)
+	if b.n > 0 { // without columns m may be anything, and no loop may run over it
+		gemmPackedF32(c, ldc, a, lda, b, bias, act, m)
+	}
 }
 
 // GemmPackedF64 is GemmPackedF32 for float64, eps being that of float64.
 func GemmPackedF64(c []float64, ldc int, a []float64, lda int, b *Packed[float64], bias []float64, act Activation, m int) {
 	checkPacked("GemmPackedF64", b)
 	checkGemmPacked("GemmPackedF64", len(c), ldc, len(a), lda, b.k, b.n, bias != nil, len(bias), act, m)
-	gemmPackedF64(c, ldc, a, lda, b, bias, act, m)
+	if b.n > 0 {
+		gemmPackedF64(c, ldc, a, lda, b, bias, act, m)
+	}
 }
 
 // checkPacked panics unless b comes from Pack or PackTransposed.

@@ -21,13 +21,17 @@ type Dense[T Float] struct {
 //     SwishF32 is more accurate, but sums carry errors of that size already, so it would only take longer.
 func WeightNetF32(dst, pose []float32, net *[3]Dense[float32], rows int, scratch []float32) {
 	checkWeightNet("WeightNetF32", len(dst), len(pose), len(scratch), rows, net)
-	weightNetF32(dst, pose, net, rows, scratch)
+	if len(dst) > 0 {
+		weightNetF32(dst, pose, net, rows, scratch)
+	}
 }
 
 // WeightNetF64 is WeightNetF32 for float64, with SwishF64 after each layer.
 func WeightNetF64(dst, pose []float64, net *[3]Dense[float64], rows int, scratch []float64) {
 	checkWeightNet("WeightNetF64", len(dst), len(pose), len(scratch), rows, net)
-	weightNetGeneric(dst, pose, net, rows, scratch)
+	if len(dst) > 0 {
+		weightNetGeneric(dst, pose, net, rows, scratch)
+	}
 }
 
 // WeightNet computes convolution weights from relative poses; see WeightNetF32.

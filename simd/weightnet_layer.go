@@ -10,7 +10,9 @@ package simd
 //   - Accuracy: as WeightNetF32.
 func DenseSwishF32(dst, x []float32, layer *Dense[float32], rows int) {
 	checkDenseSwish("DenseSwishF32", len(dst), len(x), rows, layer)
-	denseSwishF32(dst, x, layer, rows)
+	if len(dst) > 0 {
+		denseSwishF32(dst, x, layer, rows)
+	}
 }
 
 // DenseSwishF64 is DenseSwishF32 for float64, with SwishF64.
