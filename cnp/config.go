@@ -243,8 +243,8 @@ type Config struct {
 	// context; nil: it depends on what the context says of each of them, as in files that name none.
 	Waves *Waves `json:"waves,omitempty"`
 
-	// Output says what the second output is, and Floor is the least that it can be: a clamp, but for CNPs, whose
-	// second output is Floor + (1-Floor)·softplus. Under other likelihoods than the normal one they are those of its deviations,
+	// Output says what the softplus of the network's second output is, variance or deviation, and Floor is the least that it can be: a
+	// clamp, max(Floor, softplus), but for CNPs, which have Floor + (1-Floor)·softplus. Under other likelihoods than the normal one they are those of its deviations,
 	// and the floor is a clamp in CNPs, too.
 	Output Output  `json:"output"`
 	Floor  float64 `json:"floor,omitempty"`

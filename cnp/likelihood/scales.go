@@ -8,6 +8,11 @@ import (
 	"strings"
 )
 
+// ScalesName begins the name of the mixture of normals around one mean that calibration makes: scales:0.7*0.5,0.3*2 has normals of
+// half the network's deviation with a share of 0.7 and of twice of it with 0.3, so that the variance is the network's times
+// 0.7·0.5² + 0.3·2². Shares are divided by their sum. Several mixtures, as in scales:0.03@1*1;0.5@0.7*0.5,0.3*2, are those of values whose
+// deviation is the number before the @: between two of them shares pass from one to the other linearly in the logarithm of the
+// deviation, and beyond the first and the last one is that mixture's.
 const ScalesName = "scales"
 
 // maxScales bounds the normals of a mixture, maxNodes the mixtures, and scaleLimit the factors and their inverses.
