@@ -2,6 +2,10 @@ package simd
 
 import (
 	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -85,6 +89,54 @@ func TestPanics(t *testing.T) {
 		},
 	} {
 		require.PanicsWithValue(t, want, f, want)
+	}
+}
+
+// TestDocumentedFunctions: the table that package documentation begins with names every exported function, and nothing else; the one of
+// assembly names all that compute.
+func TestDocumentedFunctions(t *testing.T) {
+	text, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	_, rest, _ := strings.Cut(string(text), "# What there is")
+	there, rest, _ := strings.Cut(rest, "# What is in assembly")
+	assembly, _, _ := strings.Cut(rest, "# Contract")
+	api, err := os.ReadFile(filepath.Join("..", "api", "simd.txt"))
+	require.NoError(t, err)
+	types, exported := regexp.MustCompile(`(F32|F64|BF16|I8)+$`), map[string]bool{}
+	family := func(name string) string {
+		for _, f := range []string{"Depthwise", "PointConv", "SetConv"} {
+			if strings.HasPrefix(name, f) {
+				return f
+			}
+		}
+		return strings.TrimSuffix(name, "Grad")
+	}
+	for _, m := range regexp.MustCompile(`(?m)^func (\w+)`).FindAllStringSubmatch(string(api), -1) {
+		name := m[1]
+		exported[name], exported[types.ReplaceAllString(name, "")] = true, true
+		switch name {
+		case "Levels", "SetLevel", "CurrentLevel", "LevelError", "ParseLevel", "NewDepthwisePlan", "NewDepthwisePlanUntil",
+			"NewDepthwiseRows", "WeightNetScratch":
+			continue // which instructions are used, and what prepares a call
+		case "BF16FromF32", "F32FromBF16", "DotSingleF32", "NormGrad":
+		default:
+			name = family(types.ReplaceAllString(name, ""))
+		}
+		require.Regexp(t, `\b`+name+`(\.\.\.|\b|F32\b)`, there, "%s is not in the first table of doc.go", m[1])
+		if name != "Pack" && name != "PackTransposed" {
+			activation := regexp.MustCompile(`^(ReLU|Swish|Sigmoid|Softplus|Tanh)$`).MatchString(name)
+			require.True(t, activation || regexp.MustCompile(`\b`+name+`\b`).MatchString(assembly),
+				"%s is not in the second table of doc.go", m[1])
+		}
+	}
+	for _, line := range strings.Split(there, "\n") {
+		if len(line) < 4 || line[:3] != "//\t" || line[3] == ' ' {
+			continue // its second line, or no line of the table
+		}
+		for _, name := range strings.Fields(line[3:min(len(line), 43)]) {
+			name = strings.TrimSuffix(name, "...")
+			require.True(t, name == "" || exported[name], "doc.go names %q, which is not exported", name)
+		}
 	}
 }
 

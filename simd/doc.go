@@ -8,23 +8,29 @@
 //	Exp Log SinCos Atan2 Hypot              elementwise mathematics        features, angles and distances of many points
 //	ReLU Swish Sigmoid Softplus Tanh        activations; ...Grad: their    a layer of any network, forwards and backwards
 //	                                        gradients
-//	Add Axpy Scale                          y+x, y+a·x, a·x                residuals, sums of gradients, steps of solvers
-//	Sum SumSq SumAbs Dot MinMax             reductions, sums in float64    losses, norms, the box around a point cloud
+//	Sqrt Erf Expm1 Log1p Pow                more elementwise mathematics   distributions, distances
+//	Softmax LogSumExp GELU                  layers of transformers         attention, likelihoods of classes
+//	Add Sub Mul Div Min Max Abs Clip        elementwise arithmetic         residuals, weights, bounds
+//	Axpy Scale ScaleRows                    y+a·x, a·x, a row by its       sums of gradients, steps of solvers
+//	                                        factor
+//	Sum SumSq SumAbs Dot MinMax ArgMax      reductions, sums in float64    losses, norms, the box around a point cloud
 //	DotSingleF32                            a dot product in float32       scores of many vectors, BLAS
 //	Rotate Swap                             two vectors at once            Givens rotations in QR, SVD and eigenvalue solvers; pivoting
 //	WeightedMoments Norm NormSums NormGrad  mean, variance, normalising    batch and layer normalisation with their gradients
 //	Gemm GemmNT GemmTN                      products of matrices           dense layers; NT and TN give the gradients to input and weights
-//	Pack GemmPacked                         A·B + bias, B packed once      inference: the same weights for many inputs
-//	PackTilesTransposed GemmTiles           the same by tiles of bfloat16  inference on processors with AMX
+//	Gemv GemvT                              a matrix times a vector        a layer for one input, solvers
+//	Pack PackTransposed GemmPacked          A·B + bias, B packed once      inference: the same weights for many inputs
 //	GemmRuns                                many products of a few rows    mixtures of experts, sparse convolution on voxels
 //	WeightNet DenseSwish                    an MLP, rows kept in a cache   convolution weights from relative positions; small MLPs
+//	SquaredL2Rows... DotRows...             one vector and the rows of a   search among stored vectors, in float32,
+//	L1Rows... CosineRowsF32                 matrix                         bfloat16 and int8
 //	Depthwise...                            Σ w[pose]·f[index], by channel graph, point cloud and Lie group convolution
 //	PointConv...                            the same, all pairs of         PointConv layers, one dense map after them
 //	                                        channels
 //	SetConv...                              Σ Gauss(t-x)·phi               ConvCNPs, kernel smoothing, from points to a grid
 //	Adam                                    a step of the optimiser        training anything that lies in slices
 //	BF16FromF32 F32FromBF16                 bfloat16 and back              storing weights and tables in half the memory
-//	Levels SetLevel CurrentLevel            which instructions are used    tests and measurements at a lower level
+//	Levels SetLevel CurrentLevel ...        which instructions are used    tests and measurements at a lower level
 //
 // # What is in assembly
 //
@@ -33,19 +39,26 @@
 //	                                        float32            float64
 //	Exp Log SinCos Atan2 Hypot              all                all
 //	activations and their gradients         all                all
-//	Add Axpy Scale ScaleRows                all                all
+//	Sqrt                                    AVX2 AVX512        AVX2 AVX512
+//	Softmax LogSumExp                       by Exp             by Exp
+//	Add Sub Mul Div Axpy Scale ScaleRows    all                all
+//	Erf GELU Expm1 Log1p Pow                none               none
+//	Min Max Abs Clip ArgMax                 none               none
 //	Sum SumSq SumAbs Dot MinMax             all                all
 //	DotSingleF32                            all                -
 //	Rotate                                  all                all
 //	Swap                                    AVX2 AVX512        AVX2 AVX512
 //	Gemm GemmNT GemmTN GemmPacked           all                all
+//	Gemv GemvT                              all                all
 //	GemmRuns                                AVX2 AVX512        AVX2 AVX512; elsewhere one GemmF.. after the other
 //	WeightedMoments Norm NormSums NormGrad  all                AVX2 AVX512
 //	Adam                                    all                all
 //	WeightNet DenseSwish                    all                by GemmPacked
-//	Depthwise PointConv SetConv             all                none
+//	DotRows SquaredL2Rows L1Rows CosineRows all                -
+//	...of bfloat16                          by float32         -
+//	...of int8                              none               -
+//	Depthwise PointConv SetConv             all                all
 //	BF16FromF32 F32FromBF16                 all                -
-//	GemmTiles                               AMX                -
 //
 // At level WASM128, which needs Go 1.27 and GOEXPERIMENT=simd, kernels are Go with vectors: Exp, activations, Depthwise and
 // PointConv in float32; Add Sub Mul Div Sqrt Axpy Scale ScaleRows Gemm GemmNT GemmTN GemmPacked in both types.
@@ -66,13 +79,13 @@
 //     computed in the same call. So a caller may cut work into chunks of rows for its goroutines as it likes.
 //
 // Every kernel exists as a concrete function per type, ExpF32 and ExpF64, and as a thin generic one, Exp, for callers
-// that are generic themselves (adapter.go).
+// that are generic themselves (zadapter.go).
 //
 // # Structure
 //
 // A family of kernels keeps one file stem: exp.go holds the exported functions with their documentation and checks,
 // exp_generic.go the portable twin that defines their meaning. Between the two stands a dispatcher, expF32 in
-// zmaps_amd64.go (exp_noasm.go where there is no assembly, dispatch.go where there never is), which chooses the
+// zmaps_amd64.go (exp_noasm.go where there is no assembly), which chooses the
 // implementation for the current Level. Dispatchers of elementwise functions and the assembly, zexp_amd64.s, are written by
 // the generators in the module asm; those with other loops, as gemm_amd64.go, by hand.
 //
