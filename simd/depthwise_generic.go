@@ -53,11 +53,11 @@ func depthwiseBF16Generic(out, f []float32, w []BF16, offsets []int, index, pose
 // rowOf returns row i of a matrix with c columns, and panics if it has none. Slicing alone would check against the capacity and not
 // the length.
 func rowOf[T Float | BF16](x []T, i int32, c int) []T {
-	at := int(i) * c
-	if at < 0 || at+c > len(x) {
+	at := int64(i) * int64(c) // which int need not hold on 386
+	if at < 0 || at+int64(c) > int64(len(x)) {
 		panicRow(i, len(x), c)
 	}
-	return x[at : at+c]
+	return x[at : at+int64(c)]
 }
 
 //go:noinline
