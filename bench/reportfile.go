@@ -81,6 +81,11 @@ func readReport(path string) (*reportFile, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parseReport(path, b)
+}
+
+// parseReport reads the bytes of the file at path.
+func parseReport(path string, b []byte) (*reportFile, error) {
 	f := &reportFile{}
 	if err := json.Unmarshal(b, f); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -88,10 +93,18 @@ func readReport(path string) (*reportFile, error) {
 	if f.Version != 1 || len(f.Lines) == 0 {
 		return nil, fmt.Errorf("%s: version %d with %d lines: need a report.json of version 1", path, f.Version, len(f.Lines))
 	}
+	if f.Machine == (description{}) {
+		return nil, fmt.Errorf("%s: names no machine", path)
+	}
 	for i, l := range f.Lines {
 		if len(l.Values) == 0 || len(l.Values) != len(l.Rounds) {
 			return nil, fmt.Errorf("%s: lines[%d] (%s): %d values and %d rounds: need as many, and one at least",
 				path, i, l.Name, len(l.Values), len(l.Rounds))
+		}
+		for k, v := range l.Values { // a ratio with 0 would make the mean of all lines 0 or NaN
+			if !(v > 0) {
+				return nil, fmt.Errorf("%s: lines[%d] (%s): values[%d] = %v, need more than 0", path, i, l.Name, k, v)
+			}
 		}
 	}
 	return f, nil
