@@ -37,6 +37,7 @@ func (r *Rows) Order(x []float64) []int32 {
 // neighbouring points of a grid in the same lift see the same ones, side by side.
 func ByLift(rows, lifts int) []int32 {
 	order := make([]int32, 0, rows)
+	lifts = min(lifts, rows) // lifts near the largest int would overflow row + lifts
 	for k := range lifts {
 		for row := k; row < rows; row += lifts {
 			order = append(order, int32(row))

@@ -11,6 +11,7 @@ func TestByLift(t *testing.T) {
 	require.Equal(t, []int32{0, 3, 6, 1, 4, 7, 2, 5, 8}, ByLift(9, 3))
 	require.Equal(t, []int32{0, 1}, ByLift(2, 1))
 	require.Empty(t, ByLift(0, 4))
+	require.Equal(t, []int32{0, 1, 2}, ByLift(3, math.MaxInt))
 }
 
 // TestZOrder: along the curve, quarters of the square follow each other, and so do theirs.
