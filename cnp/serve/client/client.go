@@ -271,7 +271,7 @@ func (c *Client) Complete(ctx context.Context, model string, im *cnp.Images[floa
 		return nil, errors.New("client: no images")
 	}
 	return c.predict(ctx, model, &Request{Inputs: []Tensor{
-		Float32s("image", []int{im.B, im.C, im.H, im.W}, im.Pixels), Bools("mask", []int{im.B, 1, im.H, im.W}, im.Mask)}})
+		Float32s("image", []int{im.B, im.C, im.H, im.W}, im.Pixels), Bools("mask", []int{im.B, 1, im.H, im.W}, im.Mask)}}, im.B*im.C*im.H*im.W)
 }
 
 // Predict asks a model of curves, with dx coordinates and dy values a point, for mean and standard deviation [B, Nt, dy].
@@ -296,10 +296,11 @@ func (c *Client) Predict(ctx context.Context, model string, b *cnp.Batch[float32
 	if b.TargetMask != nil {
 		r.Inputs = append(r.Inputs, Bools("target_mask", []int{b.B, b.Nt}, b.TargetMask))
 	}
-	return c.predict(ctx, model, r)
+	return c.predict(ctx, model, r, b.B*b.Nt*dy)
 }
 
-func (c *Client) predict(ctx context.Context, model string, r *Request) (*cnp.Prediction[float32], error) {
+// predict asks for mean and standard deviation of that many values.
+func (c *Client) predict(ctx context.Context, model string, r *Request, values int) (*cnp.Prediction[float32], error) {
 	r.Outputs = []string{"mean", "std"}
 	out, err := c.Infer(ctx, model, r)
 	if err != nil {
@@ -313,6 +314,9 @@ func (c *Client) predict(ctx context.Context, model string, r *Request) (*cnp.Pr
 		}
 		if *to, err = t.Float32s(); err != nil {
 			return nil, err
+		}
+		if len(*to) != values {
+			return nil, fmt.Errorf("client: the answer has %d numbers of %s, need %d", len(*to), name, values)
 		}
 	}
 	return p, nil
