@@ -355,3 +355,27 @@ func TestCloudsRefuseOnEveryAxis(t *testing.T) {
 		}
 	}
 }
+
+// TestGridWithoutPoints: a grid may become empty, and fill again; strides between no points do not matter.
+func TestGridWithoutPoints(t *testing.T) {
+	points := []float64{5, 7, 6, 9, 1e6, -3}
+	grid, err := NewGrid(points, 2, 0.5)
+	require.NoError(t, err)
+	for range 3 {
+		require.NoError(t, grid.Rebuild(nil, 0.25))
+		require.Zero(t, grid.Len())
+		require.Empty(t, grid.Ball(nil, []float64{5, 7}, 1e9))
+		index, _ := grid.KNearest([]float64{5, 7}, 2)
+		require.Empty(t, index)
+		require.NoError(t, grid.Rebuild(points, 0.5))
+		require.Equal(t, []int32{0, 1}, grid.Ball(nil, []float64{5, 7}, 6))
+	}
+	for _, l := range []Layout{{N: 0, Dim: 2, Stride: 1 << 60, AxisStride: 2}, {N: 0, Dim: 3, Stride: -2, AxisStride: math.MaxInt}} {
+		grid, err := NewGridAt(points[:1], l, 1)
+		require.NoError(t, err)
+		require.Zero(t, grid.Len())
+		tree, err := NewTreeAt(points[:1], l, nil)
+		require.NoError(t, err)
+		require.Zero(t, tree.Len())
+	}
+}

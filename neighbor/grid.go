@@ -103,7 +103,8 @@ func (g *Grid[T]) build(points []T, l Layout, radius T) error {
 	var high [maxGridDim]T
 	finite := true
 	switch {
-	case l.N == 0:
+	case l.N == 0: // strides may be anything, and low is what Rebuild's points before left
+		l.Stride, l.AxisStride, g.low = l.Dim, 1, [maxGridDim]T{}
 	case l.AxisStride == 1 && l.Stride == l.Dim:
 		finite = search.Extent(g.low[:l.Dim], high[:l.Dim], points[:l.N*l.Dim])
 	default:
