@@ -15,8 +15,10 @@
 //   - Results have other last bits than gonum's: at most (k+8)·eps·Σ|terms| from the exact value for sums of k terms. They are the same for
 //     any number of goroutines, because work is cut by its size alone.
 //   - A product with 0 is computed, not left out: 0·NaN and 0·Inf are NaN, where gonum sometimes says 0. With beta = 0
-//     the destination is not
-//     read, and a triangle that is not named is neither read nor written.
+//     the destination is not read, and a triangle that is not named is neither read nor written.
+//   - Gonum's GEMM skips the zeros of A. Where 99 % of a dense A of 1,000² are zeros, as in one-hot columns, gonum's takes
+//     about half of this package's time, and with 99.9 % a quarter; with 90 %, 1.5 times as long (AVX2). Keep gonum's for such
+//     products, or a sparse format.
 //
 // Large products are split over GOMAXPROCS goroutines.
 //
