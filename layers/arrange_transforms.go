@@ -1,10 +1,12 @@
 package layers
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/equivcnp/equivcnp/internal/spectral"
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -71,9 +73,14 @@ func (a *Arrangement[T]) slabOf(x []T, slab, lo, hi int) []T {
 	return x[(slab*a.Rows+lo)*slabWidth : (slab*a.Rows+hi)*slabWidth]
 }
 
-// GatherSlabs copies rows lo to hi of features f [c/16, rows, 16] to dst [hi-lo, c].
+// GatherSlabs copies rows lo to hi of features f [c/16, rows, 16] to dst [hi-lo, c]. Features lie in slabs in float32 only.
 func GatherSlabs[T Float](dst, f []T, c, lo, hi int) {
 	rows := len(f) / max(1, c)
+	check.Len("GatherSlabs", "f", len(f), rows, c/slabWidth, slabWidth)
+	if lo < 0 || hi < lo || hi > rows {
+		panic(fmt.Sprintf("layers: GatherSlabs: rows %d to %d, have 0 to %d", lo, hi, rows))
+	}
+	check.Len("GatherSlabs", "dst", len(dst), hi-lo, c)
 	for slab := range c / slabWidth {
 		from := buffers.F32(f[(slab*rows+lo)*slabWidth : (slab*rows+hi)*slabWidth])
 		spectral.CopyLines(buffers.F32(dst[slab*slabWidth:]), c, from, slabWidth, hi-lo)

@@ -65,3 +65,26 @@ func TestBadSizes(t *testing.T) {
 		require.PanicsWithValue(t, want, make)
 	}
 }
+
+// TestBadCalls: what computes names the argument that is wrong, and a size near the largest int beside one of 0 is a call without work.
+func TestBadCalls(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	x, at := make([]float32, 64), make([]float64, 8)
+	axes := Lattice{{0, 1}, {0, 1, 2}}
+	var lattice LatticeConv[float32]
+	for want, call := range map[string]func(){
+		"layers: GatherSlabs: len(f) = 24, need 16":      func() { GatherSlabs(x[:24], x[:24], 24, 0, 1) },
+		"layers: GatherSlabs: len(dst) = 15, need 16":    func() { GatherSlabs(x[:15], x[:64], 16, 0, 1) },
+		"layers: GatherSlabs: rows 3 to 5, have 0 to 4":  func() { GatherSlabs(x[:32], x[:64], 16, 3, 5) },
+		"layers: GatherSlabs: rows -1 to 0, have 0 to 4": func() { GatherSlabs(x[:16], x[:64], 16, -1, 0) },
+		"layers: LatticeConv: axes = nil":                func() { lattice.Forward(nil, nil, nil, nil, 1, 1, 1) },
+		"layers: LatticeConv: len(x) = 3, need 2":        func() { lattice.Forward(x[:6], axes, at[:3], x[:1], 1, 1, 1) },
+		"layers: LatticeConv: len(phi) = 1, need 2":      func() { lattice.Forward(x[:6], axes, at[:4], x[:1], 1, 1, 1) },
+		"layers: LatticeConv: len(phi) = 3, need 2":      func() { lattice.Grad(x[:6], axes, at[:4], x[:3], 1, 1, 1) },
+		"layers: Conv1d: len(dst) = 1, need 0":           func() { NewConv1d[float32](1, 1, 3, rng).Forward(x[:1], nil, 1<<60, 0, 0) },
+	} {
+		require.PanicsWithValue(t, want, call)
+	}
+	NewConv1d[float32](1, 1, 3, rng).Forward(nil, nil, 1<<60, 0, 0)
+	NewDepthwiseConv2d[float32](1, 3, true, true, rng).Forward(nil, nil, 1<<60, 1, 0)
+}

@@ -45,6 +45,9 @@ func (l *Conv1d[T]) Params(prefix string) []Param[T] {
 func (l *Conv1d[T]) Forward(dst, x []T, batch, n int, act simd.Activation) {
 	check.Len("Conv1d", "x", len(x), batch, n, l.In)
 	check.Len("Conv1d", "dst", len(dst), batch, n, l.Out)
+	if len(dst) == 0 {
+		return // one of the sizes may be as large as an int
+	}
 	// The patch holds the taps one after the other, each with its channels: [width, in]. The weights are put into the same order.
 	patch := l.Width * l.In
 	w := make([]T, l.Out*patch)
@@ -121,6 +124,9 @@ func (l *DepthwiseConv2d[T]) Forward(dst, x []T, batch, h, w int) {
 	c, k := l.Channels, l.Width
 	check.Len("DepthwiseConv2d", "x", len(x), batch, h, w, c)
 	check.Len("DepthwiseConv2d", "dst", len(dst), batch, h, w, c)
+	if len(dst) == 0 {
+		return // one of the sizes may be as large as an int
+	}
 	taps := make([]T, k*k*c) // channels last
 	for ch := range c {
 		for t := range k * k {

@@ -137,10 +137,18 @@ func (l *LatticeConv[T]) leadFarRow(dst, row []T, i int, axes Lattice) {
 	}
 }
 
+// checkLattice checks the lengths of x [n, d] and phi [n, c], and returns d, the number of axes.
+func checkLattice(axes Lattice, lenX, lenPhi, c int) (d int) {
+	check.Given("LatticeConv", "axes", len(axes) > 0)
+	check.Len("LatticeConv", "x", lenX, lenX/len(axes), len(axes))
+	check.Len("LatticeConv", "phi", lenPhi, lenX/len(axes), c)
+	return len(axes)
+}
+
 // Forward sets h [axes.Points(), c] to scale · Σ_n phi_n · exp(-gamma·|t - x_n|²) at the lattice's points t, for x [n,
 // d] and phi [n, c]: what simd.SetConv gives, but for rounding, and for factors below 1e-18, which count as 0.
 func (l *LatticeConv[T]) Forward(h []T, axes Lattice, x []float64, phi []T, c int, gamma, scale float64) {
-	d := len(axes)
+	d := checkLattice(axes, len(x), len(phi), c)
 	lead, width := Lattice(axes[:d-1]).Points(), len(axes[d-1])*c
 	check.Len("LatticeConv", "h", len(h), lead*width)
 	clear(h)
@@ -153,7 +161,7 @@ func (l *LatticeConv[T]) Forward(h []T, axes Lattice, x []float64, phi []T, c in
 
 // Grad returns the gradients to gamma and scale, given that to Forward's result, dh [axes.Points(), c].
 func (l *LatticeConv[T]) Grad(dh []T, axes Lattice, x []float64, phi []T, c int, gamma, scale float64) (dgamma, dscale float64) {
-	d := len(axes)
+	d := checkLattice(axes, len(x), len(phi), c)
 	lead, width := Lattice(axes[:d-1]).Points(), len(axes[d-1])*c
 	check.Len("LatticeConv", "dh", len(dh), lead*width)
 	for lo, n := 0, len(x)/d; lo < n && len(dh) > 0; lo += latticePoints {
