@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -146,6 +147,11 @@ func TestFlags(t *testing.T) {
 		{modelsCommand, []string{"--only", "none"}, "--only none: no case starts so; there are " + strings.Join(modelCases, ", ")},
 		{modelsCommand, []string{"--size", "0", "--times", "-1"}, "--size 0: need 1 to 4096\n--times -1: need 1 to 1000000"},
 		{inferenceCommand, []string{"--size", "100000"}, "--size 100000: need 1 to 4096"},
+		{blasCommand, []string{"--rounds", "0"}, "--rounds 0: need 1 to 1000000"},
+		{blasCommand, []string{"--time", "-1s"}, "--time -1s: need more than 0"},
+		{blasCommand, []string{"--match", "none"}, "--match none: no line's name matches"},
+		{blasCommand, []string{"--match", "none", "--small"}, "--match none: no line's name matches"},
+		{blasCommand, []string{"--match", "(", "--json"}, "--match (: error parsing regexp: missing closing ): `(`"},
 		{trainCommand, []string{"--times", "0"}, "--times 0: need 1 to 1000000"},
 	} {
 		cmd := c.make()
@@ -161,6 +167,21 @@ func TestFlags(t *testing.T) {
 		_, err := budgetSet()
 		require.EqualError(t, err, "PEER_SECONDS="+bad+": need a number of seconds above 0, 3600 at most")
 	}
+}
+
+// TestUnknownLevel asks for a level that no machine has: bench measures nothing rather than another level. The variable is read when a
+// program starts, hence a process of its own.
+func TestUnknownLevel(t *testing.T) {
+	if os.Getenv("EQUIVCNP_SIMD") == "abacus" {
+		require.ErrorContains(t, checkEnvironment(), "abacus")
+		return
+	}
+	child := exec.Command(os.Args[0], "-test.run=^TestUnknownLevel$")
+	child.Env = append(os.Environ(), "EQUIVCNP_SIMD=abacus")
+	out, err := child.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Regexp(t, "(?m)^PASS$", string(out))
+	require.NoError(t, checkEnvironment())
 }
 
 // TestNeighbor runs lines of each kind once.

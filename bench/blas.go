@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -52,6 +53,9 @@ on top of both, on one goroutine and on as many as there are processors. A ratio
 linalg/blas is: the median over rounds of gonum's time by its time.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
 			if f.json {
 				return f.samples(&report{w: cmd.OutOrStdout(), json: true})
 			}
@@ -72,7 +76,7 @@ linalg/blas is: the median over rounds of gonum's time by its time.`,
 			return file.Close()
 		},
 	}
-	cmd.Flags().StringVar(&f.match, "match", "", "only lines whose name contains this")
+	cmd.Flags().StringVar(&f.match, "match", "", "only lines whose names match this regular expression")
 	cmd.Flags().IntVar(&f.rounds, "rounds", 5, "how often each implementation is timed")
 	cmd.Flags().DurationVar(&f.each, "time", 10*time.Millisecond, "how long a timing takes at least")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one object a line, of one goroutine; one round")
@@ -82,13 +86,54 @@ linalg/blas is: the median over rounds of gonum's time by its time.`,
 	return cmd
 }
 
+// check refuses numbers out of range, and a name that no line has.
+func (f *blasFlags) check() error {
+	if f.each <= 0 {
+		return fmt.Errorf("--time %v: need more than 0", f.each)
+	}
+	if err := within("rounds", f.rounds, mostTimes); err != nil {
+		return err
+	}
+	match, err := f.matcher()
+	if err != nil || f.json { // bench report names lines of several parts at once
+		return err
+	}
+	var names []string
+	if f.small {
+		for _, c := range smallCases[float64](1) {
+			name, _, _ := strings.Cut(c.name, " ")
+			names = append(names, "d"+name, "s"+name)
+		}
+	} else {
+		for _, c := range slices.Concat(blasVectors(), blasMatrices(), blasUsers()) {
+			names = append(names, c.name)
+		}
+	}
+	if !slices.ContainsFunc(names, match.MatchString) {
+		return fmt.Errorf("--match %s: no line's name matches", f.match)
+	}
+	return nil
+}
+
+func (f *blasFlags) matcher() (*regexp.Regexp, error) {
+	match, err := regexp.Compile(f.match)
+	if err != nil {
+		return nil, fmt.Errorf("--match %s: %w", f.match, err)
+	}
+	return match, nil
+}
+
 func (f *blasFlags) compare(w io.Writer) error {
+	match, err := f.matcher()
+	if err != nil {
+		return err
+	}
 	procs := runtime.NumCPU()
 	fmt.Fprintf(w, "Level %v, %d processors. Times are those of linalg/blas, and x is how many times as long gonum's BLAS takes.\n\n",
 		simd.CurrentLevel(), procs)
 	fmt.Fprintf(w, "| operation | n | 1 goroutine | x | %d goroutines | x |\n|---|---:|---:|---:|---:|---:|\n", procs)
 	for _, c := range slices.Concat(blasVectors(), blasMatrices(), blasUsers()) {
-		if !strings.Contains(c.name, f.match) {
+		if !match.MatchString(c.name) {
 			continue
 		}
 		t1, x1 := f.ratio(c, 1)
@@ -102,12 +147,12 @@ func (f *blasFlags) compare(w io.Writer) error {
 
 // samples prints both implementations' times of every operation on one goroutine: blas/ours/dgemm and blas/gonum/dgemm.
 func (f *blasFlags) samples(r *report) error {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	defer blas64.Use(gonum.Implementation{})
-	match, err := expression(f.match)
+	match, err := f.matcher()
 	if err != nil {
 		return err
 	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	defer blas64.Use(gonum.Implementation{})
 	for _, c := range slices.Concat(blasVectors(), blasMatrices(), blasUsers()) {
 		if !match.MatchString(c.name) || c.n > 500 { // seconds by gonum's
 			continue

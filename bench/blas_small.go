@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -75,6 +76,10 @@ type smallCase[T simd.Float] struct {
 
 // compareSmall writes, for every operation and size, the least ratio of gonum's time and ours among all its kinds.
 func (f *blasFlags) compareSmall(w io.Writer) error {
+	match, err := f.matcher()
+	if err != nil {
+		return err
+	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	fmt.Fprintf(w, "Level %v. How many times as long gonum's BLAS takes, the least among all kinds: triangles, transpositions, sides, "+
 		"increments.\n\n| operation |", simd.CurrentLevel())
@@ -82,20 +87,20 @@ func (f *blasFlags) compareSmall(w io.Writer) error {
 		fmt.Fprintf(w, " %d |", n)
 	}
 	fmt.Fprintf(w, "\n|---|%s\n", strings.Repeat("---:|", len(smallSizes)))
-	if err := smallTable(w, f.match, "d", small64(ourblas.Implementation{}), small64(gonum.Implementation{})); err != nil {
+	if err := smallTable(w, match, "d", small64(ourblas.Implementation{}), small64(gonum.Implementation{})); err != nil {
 		return err
 	}
-	return smallTable(w, f.match, "s", small32(ourblas.Implementation{}), small32(gonum.Implementation{}))
+	return smallTable(w, match, "s", small32(ourblas.Implementation{}), small32(gonum.Implementation{}))
 }
 
-func smallTable[T simd.Float](w io.Writer, match, letter string, ours, gonums *smallRoutines[T]) error {
+func smallTable[T simd.Float](w io.Writer, match *regexp.Regexp, letter string, ours, gonums *smallRoutines[T]) error {
 	var names []string
 	least := map[string][]float64{}
 	for at, n := range smallSizes {
 		for _, c := range smallCases[T](n) {
 			name, _, _ := strings.Cut(c.name, " ")
 			name = letter + name
-			if !strings.Contains(name, match) {
+			if !match.MatchString(name) {
 				continue
 			}
 			if least[name] == nil {

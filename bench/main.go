@@ -119,16 +119,22 @@ func expression(filter string) (*regexp.Regexp, error) {
 	return match, nil
 }
 
+// checkEnvironment returns an error if a variable that measurements depend on has a value that they could not follow.
+func checkEnvironment() error {
+	if err := simd.LevelError(); err != nil {
+		return err // it would measure another level than was asked for
+	}
+	_, err := budgetSet()
+	return err
+}
+
 func main() {
 	root := &cobra.Command{
-		Use:           "bench",
-		Short:         "Measure kernels and models",
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
-			_, err := budgetSet()
-			return err
-		},
+		Use:               "bench",
+		Short:             "Measure kernels and models",
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		PersistentPreRunE: func(*cobra.Command, []string) error { return checkEnvironment() },
 	}
 	root.AddCommand(kernelsCommand(), modelsCommand(), inferenceCommand(), linalgCommand(), blasCommand(), trainCommand(),
 		neighborCommand(), serveCommand(), dataCommand(), costsCommand(), dimensionsCommand(), conformanceCommand(),
