@@ -1791,8 +1791,8 @@ TEXT ·tanhF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
 	VMOVUPS ·dataC10+0(SB), Y0
-	VMOVUPS ·dataRoundBiasedF32+0(SB), Y1
-	VMOVUPS ·dataTwo+0(SB), Y2
+	VMOVUPS ·dataOne+0(SB), Y1
+	VMOVUPS ·dataHalf+0(SB), Y2
 	VMOVUPS ·dataAbsF32+0(SB), Y3
 	XORQ    BX, BX
 	SUBQ    $+16, DX
@@ -1805,53 +1805,41 @@ loop5:
 	VMINPS       Y6, Y0, Y6
 	VMINPS       Y7, Y0, Y7
 	VMOVUPS      ·dataTwoLog2e+0(SB), Y8
-	VFMADD213PS  Y1, Y6, Y8
+	VFMADD213PS  ·dataFloorBiasedF32+0(SB), Y6, Y8
 	VMOVUPS      ·dataTwoLog2e+0(SB), Y9
-	VFMADD213PS  Y1, Y7, Y9
-	VSUBPS       Y1, Y8, Y10
-	VSUBPS       Y1, Y9, Y11
-	VADDPS       Y6, Y6, Y6
-	VADDPS       Y7, Y7, Y7
-	VFNMADD231PS ·dataLn2Hi+0(SB), Y10, Y6
-	VFNMADD231PS ·dataLn2Hi+0(SB), Y11, Y7
-	VFNMADD231PS ·dataLn2Lo+0(SB), Y10, Y6
-	VFNMADD231PS ·dataLn2Lo+0(SB), Y11, Y7
-	VMOVUPS      ·dataExpC6+0(SB), Y10
-	VFMADD213PS  ·dataExpC5+0(SB), Y6, Y10
-	VMOVUPS      ·dataExpC6+0(SB), Y11
-	VFMADD213PS  ·dataExpC5+0(SB), Y7, Y11
-	VFMADD213PS  ·dataExpC4+0(SB), Y6, Y10
-	VFMADD213PS  ·dataExpC4+0(SB), Y7, Y11
-	VFMADD213PS  ·dataExpC3+0(SB), Y6, Y10
-	VFMADD213PS  ·dataExpC3+0(SB), Y7, Y11
-	VFMADD213PS  ·dataExpC2+0(SB), Y6, Y10
-	VFMADD213PS  ·dataExpC2+0(SB), Y7, Y11
-	VMULPS       Y6, Y6, Y12
-	VMULPS       Y7, Y7, Y13
-	VFMADD231PS  Y10, Y12, Y6
-	VFMADD231PS  Y11, Y13, Y7
-	VPSLLD       $0x17, Y8, Y8
-	VPSLLD       $0x17, Y9, Y9
-	VSUBPS       ·dataOne+0(SB), Y8, Y10
-	VSUBPS       ·dataOne+0(SB), Y9, Y11
-	VFMADD231PS  Y8, Y6, Y10
-	VFMADD231PS  Y9, Y7, Y11
-	VADDPS       Y2, Y10, Y6
-	VADDPS       Y2, Y11, Y7
-	VRCPPS       Y6, Y8
-	VRCPPS       Y7, Y9
-	VMULPS       Y8, Y10, Y12
-	VMULPS       Y9, Y11, Y12
-	VDIVPS       Y6, Y10, Y6
-	VDIVPS       Y7, Y11, Y7
-	VMOVAPS      Y10, Y12
-	VFNMADD231PS Y2, Y6, Y12
-	VMOVAPS      Y11, Y13
-	VFNMADD231PS Y2, Y7, Y13
-	VFNMADD231PS Y10, Y6, Y12
-	VFNMADD231PS Y11, Y7, Y13
-	VFMADD231PS  Y8, Y12, Y6
-	VFMADD231PS  Y9, Y13, Y7
+	VFMADD213PS  ·dataFloorBiasedF32+0(SB), Y7, Y9
+	VANDPS       ·dataWholeF32+0(SB), Y8, Y8
+	VANDPS       ·dataWholeF32+0(SB), Y9, Y9
+	VSUBPS       ·dataWholeBiasedF32+0(SB), Y8, Y10
+	VSUBPS       ·dataWholeBiasedF32+0(SB), Y9, Y11
+	VFNMADD231PS ·dataHalfLn2+0(SB), Y10, Y6
+	VFNMADD231PS ·dataHalfLn2+0(SB), Y11, Y7
+	VPSLLD       $0x0f, Y8, Y8
+	VPSLLD       $0x0f, Y9, Y9
+	VMULPS       Y6, Y6, Y10
+	VMULPS       Y7, Y7, Y11
+	VMOVUPS      ·dataTanhC7+0(SB), Y12
+	VFMADD213PS  ·dataTanhC5+0(SB), Y10, Y12
+	VMOVUPS      ·dataTanhC7+0(SB), Y13
+	VFMADD213PS  ·dataTanhC5+0(SB), Y11, Y13
+	VFMADD213PS  ·dataTanhC3+0(SB), Y10, Y12
+	VFMADD213PS  ·dataTanhC3+0(SB), Y11, Y13
+	VMULPS       Y10, Y6, Y10
+	VMULPS       Y11, Y7, Y11
+	VFMADD231PS  Y12, Y10, Y6
+	VFMADD231PS  Y13, Y11, Y7
+	VADDPS       Y2, Y8, Y10
+	VADDPS       Y2, Y9, Y11
+	VSUBPS       Y2, Y8, Y8
+	VSUBPS       Y2, Y9, Y9
+	VFMADD231PS  Y10, Y6, Y8
+	VFMADD231PS  Y11, Y7, Y9
+	VSUBPS       Y6, Y1, Y6
+	VSUBPS       Y7, Y1, Y7
+	VADDPS       Y6, Y8, Y6
+	VADDPS       Y7, Y9, Y7
+	VDIVPS       Y6, Y8, Y6
+	VDIVPS       Y7, Y9, Y7
 	VANDPS       ·dataSignF32+0(SB), Y4, Y4
 	VANDPS       ·dataSignF32+0(SB), Y5, Y5
 	VORPS        Y6, Y4, Y4
@@ -1880,29 +1868,23 @@ loaded8:
 	VANDPS       Y3, Y4, Y5
 	VMINPS       Y5, Y0, Y5
 	VMOVUPS      ·dataTwoLog2e+0(SB), Y6
-	VFMADD213PS  Y1, Y5, Y6
-	VSUBPS       Y1, Y6, Y7
-	VADDPS       Y5, Y5, Y5
-	VFNMADD231PS ·dataLn2Hi+0(SB), Y7, Y5
-	VFNMADD231PS ·dataLn2Lo+0(SB), Y7, Y5
-	VMOVUPS      ·dataExpC6+0(SB), Y7
-	VFMADD213PS  ·dataExpC5+0(SB), Y5, Y7
-	VFMADD213PS  ·dataExpC4+0(SB), Y5, Y7
-	VFMADD213PS  ·dataExpC3+0(SB), Y5, Y7
-	VFMADD213PS  ·dataExpC2+0(SB), Y5, Y7
-	VMULPS       Y5, Y5, Y8
-	VFMADD231PS  Y7, Y8, Y5
-	VPSLLD       $0x17, Y6, Y6
-	VSUBPS       ·dataOne+0(SB), Y6, Y7
-	VFMADD231PS  Y6, Y5, Y7
-	VADDPS       Y2, Y7, Y5
-	VRCPPS       Y5, Y6
-	VMULPS       Y6, Y7, Y8
-	VDIVPS       Y5, Y7, Y5
-	VMOVAPS      Y7, Y8
-	VFNMADD231PS Y2, Y5, Y8
-	VFNMADD231PS Y7, Y5, Y8
-	VFMADD231PS  Y6, Y8, Y5
+	VFMADD213PS  ·dataFloorBiasedF32+0(SB), Y5, Y6
+	VANDPS       ·dataWholeF32+0(SB), Y6, Y6
+	VSUBPS       ·dataWholeBiasedF32+0(SB), Y6, Y7
+	VFNMADD231PS ·dataHalfLn2+0(SB), Y7, Y5
+	VPSLLD       $0x0f, Y6, Y6
+	VMULPS       Y5, Y5, Y7
+	VMOVUPS      ·dataTanhC7+0(SB), Y8
+	VFMADD213PS  ·dataTanhC5+0(SB), Y7, Y8
+	VFMADD213PS  ·dataTanhC3+0(SB), Y7, Y8
+	VMULPS       Y7, Y5, Y7
+	VFMADD231PS  Y8, Y7, Y5
+	VADDPS       Y2, Y6, Y7
+	VSUBPS       Y2, Y6, Y6
+	VFMADD231PS  Y7, Y5, Y6
+	VSUBPS       Y5, Y1, Y5
+	VADDPS       Y5, Y6, Y5
+	VDIVPS       Y5, Y6, Y5
 	VANDPS       ·dataSignF32+0(SB), Y4, Y4
 	VORPS        Y5, Y4, Y4
 	CMPQ         DX, $+8
