@@ -35,7 +35,8 @@ func FuzzReport(f *testing.F) {
 	for text := range damaged {
 		f.Add([]byte(text))
 	}
-	f.Add([]byte(`{"machine":{"CPU":"A","Level":"avx2"},"peers":[{"name":"gonum","version":"v1"}],"steps":[{"part":"blas","name":"blas"}],` +
+	f.Add([]byte(`{"machine":{"CPU":"A","Level":"avx2"},"peers":[{"name":"gonum","version":"v1"}],` +
+		`"steps":[{"part":"blas","name":"blas"}],` +
 		`"lines":[{"part":"blas","name":"blas/ours/dgemm","n":64,"metric":"ns_per_call","rounds":[0,1],"values":[1,2]},` +
 		`{"part":"blas","name":"blas/gonum/dgemm","n":64,"metric":"ns_per_call","rounds":[0,1],"values":[3,1e300]}],"version":1}`))
 	f.Add([]byte(`{"machine":{"CPU":"A"},"program":"p"}` + "\n" +

@@ -243,9 +243,9 @@ type Config struct {
 	// context; nil: it depends on what the context says of each of them, as in files that name none.
 	Waves *Waves `json:"waves,omitempty"`
 
-	// Output says what the softplus of the network's second output is, variance or deviation, and Floor is the least that it can be: a
-	// clamp, max(Floor, softplus), but for CNPs, which have Floor + (1-Floor)·softplus. Under other likelihoods than the normal one they are those of its deviations,
-	// and the floor is a clamp in CNPs, too.
+	// Output says what the softplus of the network's second output is, variance or deviation, and Floor is the least that it
+	// can be: a clamp, max(Floor, softplus), but for CNPs, which have Floor + (1-Floor)·softplus. Under other likelihoods than
+	// the normal one they are those of its deviations, and the floor is a clamp in CNPs, too.
 	Output Output  `json:"output"`
 	Floor  float64 `json:"floor,omitempty"`
 

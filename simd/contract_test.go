@@ -101,6 +101,9 @@ func TestDocumentedFunctions(t *testing.T) {
 	there, rest, _ := strings.Cut(rest, "# What is in assembly")
 	assembly, _, _ := strings.Cut(rest, "# Contract")
 	api, err := os.ReadFile(filepath.Join("..", "api", "simd.txt"))
+	if os.IsNotExist(err) {
+		t.Skip("skipped: the repository is not here, only this folder, as in the emulator of asm/emulate")
+	}
 	require.NoError(t, err)
 	types, exported := regexp.MustCompile(`(F32|F64|BF16|I8)+$`), map[string]bool{}
 	family := func(name string) string {

@@ -271,7 +271,8 @@ func (c *Client) Complete(ctx context.Context, model string, im *cnp.Images[floa
 		return nil, errors.New("client: no images")
 	}
 	return c.predict(ctx, model, &Request{Inputs: []Tensor{
-		Float32s("image", []int{im.B, im.C, im.H, im.W}, im.Pixels), Bools("mask", []int{im.B, 1, im.H, im.W}, im.Mask)}}, im.B*im.C*im.H*im.W)
+		Float32s("image", []int{im.B, im.C, im.H, im.W}, im.Pixels),
+		Bools("mask", []int{im.B, 1, im.H, im.W}, im.Mask)}}, im.B*im.C*im.H*im.W)
 }
 
 // Predict asks a model of curves, with dx coordinates and dy values a point, for mean and standard deviation [B, Nt, dy].
