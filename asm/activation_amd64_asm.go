@@ -181,8 +181,8 @@ func softplusF32(b *x86.Block, x x86.Value) x86.Value {
 //
 //	tanh(a) = m/(m + 2)
 //
-// which keeps its relative accuracy near 0, as there k = 0 and m = p. From 10 on the result is 1. AVX2, whose approximate reciprocal is coarser,
-// divides, by tanhByQuotientF32.
+// which keeps its relative accuracy near 0, as there k = 0 and m = p. From 10 on the result is 1. AVX2, whose approximate reciprocal
+// is coarser, divides, by tanhByQuotientF32.
 func tanhF32(b *x86.Block, x x86.Value) x86.Value {
 	a := b.Min(b.Const(constName(10), 10), absF32(b, x))
 	if b.Level == x86.AVX2 {
@@ -212,8 +212,9 @@ func tanhF32(b *x86.Block, x x86.Value) x86.Value {
 //
 //	tanh(a) = n/(n + 1 - t),  n = (s - 1/2) + t·(s + 1/2)
 //
-// What rounding n costs counts by 1 - tanh(a) alone, as n stands in the denominator too, which is never below it. k is 0 up to a = .27, and r lies
-// between -.078 and .27: with -.17 and .17, as rounding to the nearest k gives, n would cancel and the error reach 2.3 ULP instead of 1.76.
+// What rounding n costs counts by 1 - tanh(a) alone, as n stands in the denominator too, which is never below it. k is 0 up to
+// a = .27, and r lies between -.078 and .27: with -.17 and .17, as rounding to the nearest k gives, n would cancel and the error
+// reach 2.3 ULP instead of 1.76.
 //
 //	z = floor(a·2/ln2 + .219 + 1/512) in steps of 1/256,  k = floor(z)
 //	t = r + r³·(c3 + c5·r² + c7·r⁴), relative error 5.7e-9
