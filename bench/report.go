@@ -373,7 +373,8 @@ func (f *reportFlags) peerPrograms() []program {
 	for _, p := range []struct {
 		part  string
 		names []string
-	}{{"kernels", []string{"gemm", "depthwise", "weightnet", "elementwise", "whole", "reduce"}}, {"linalg", []string{"closedform_best", "smallmat"}},
+	}{{"kernels", []string{"gemm", "depthwise", "weightnet", "elementwise", "whole", "reduce"}},
+		{"linalg", []string{"closedform_best", "smallmat"}},
 		{"distances", []string{"pairs_best"}}, {"neighbor", []string{"kdtree"}}} {
 		if f.filter != "" {
 			continue // peers know no filter

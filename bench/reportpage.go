@@ -107,8 +107,8 @@ func cautions(f *reportFile) (says []string) {
 		rounds = max(rounds, r.Rounds)
 	}
 	if p := leastP(rounds); rounds > 0 && p > expectedNoise {
-		says = append(says, fmt.Sprintf("Of %d rounds no test can tell a difference from noise (p is %.2g at least): no line is called won or lost.",
-			rounds, p))
+		says = append(says, fmt.Sprintf("Of %d rounds no test can tell a difference from noise (p is %.2g at least): "+
+			"no line is called won or lost.", rounds, p))
 	}
 	busy := slices.MaxFunc(f.Steps, func(a, b reportStep) int { return cmp.Compare(counted(a), counted(b)) })
 	if s := sayShares(busy.Others, busy.Stolen); s != "" && busy.Refused == "" {
