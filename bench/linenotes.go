@@ -15,8 +15,10 @@ var lineNotes = []struct {
 	{"sigmoid/", "avx", "takes ordinary numbers: sigmoid(NaN) is 1, and 0 below -87"},
 	{"softplus_grad/", "avx", "takes ordinary numbers: NaN gives 1"},
 	{"swish_grad/", "avx", "takes ordinary numbers: the derivative is NaN at both infinities"},
-	{"swish/", "avx2_div", "is off by up to 10 units in the last place, 16 % of its results in [-8, 8) by more than 2, the most that ours is"},
-	{"tanh/", "eigen", "is off by up to 4.9 units in the last place, 4.7 % of its results in [-8, 8) by more than 2, the most that ours is"},
+	{"swish/", "avx2_div", "is off by up to 10 units in the last place, 16 % of its results in [-8, 8) by more than 2, the most " +
+		"that ours is"},
+	{"tanh/", "eigen", "is off by up to 4.9 units in the last place, 4.7 % of its results in [-8, 8) by more than 2, the most " +
+		"that ours is"},
 	{"smallmat/exp3x3/", "soa", "scales 64 matrices by the largest: beside one of norm 64 the others' errors grow from 1e-7 to 4e-6 in " +
 		"float32; ours do not depend on others"},
 	{"smallmat/", "soa", "takes ordinary numbers (-ffast-math, and libmvec's functions of 4 units in the last place)"},
