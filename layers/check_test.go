@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -81,10 +82,10 @@ func TestBadCalls(t *testing.T) {
 		"layers: LatticeConv: len(x) = 3, need 2":        func() { lattice.Forward(x[:6], axes, at[:3], x[:1], 1, 1, 1) },
 		"layers: LatticeConv: len(phi) = 1, need 2":      func() { lattice.Forward(x[:6], axes, at[:4], x[:1], 1, 1, 1) },
 		"layers: LatticeConv: len(phi) = 3, need 2":      func() { lattice.Grad(x[:6], axes, at[:4], x[:3], 1, 1, 1) },
-		"layers: Conv1d: len(dst) = 1, need 0":           func() { NewConv1d[float32](1, 1, 3, rng).Forward(x[:1], nil, 1<<60, 0, 0) },
+		"layers: Conv1d: len(dst) = 1, need 0":           func() { NewConv1d[float32](1, 1, 3, rng).Forward(x[:1], nil, math.MaxInt/8, 0, 0) },
 	} {
 		require.PanicsWithValue(t, want, call)
 	}
-	NewConv1d[float32](1, 1, 3, rng).Forward(nil, nil, 1<<60, 0, 0)
-	NewDepthwiseConv2d[float32](1, 3, true, true, rng).Forward(nil, nil, 1<<60, 1, 0)
+	NewConv1d[float32](1, 1, 3, rng).Forward(nil, nil, math.MaxInt/8, 0, 0)
+	NewDepthwiseConv2d[float32](1, 3, true, true, rng).Forward(nil, nil, math.MaxInt/8, 1, 0)
 }
