@@ -1,10 +1,14 @@
 package simd
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // depthwiseGeneric accumulates in the output row, four pairs at a time: it reads eight rows for every load and store of the
 // output row, which stays in the first-level cache.
 func depthwiseGeneric[T Float](out, f, w []T, offsets []int, index, pose []int32, c int, mean bool) {
+	defer nameRow(index, rowsIn(len(f), c), pose, rowsIn(len(w), c))
 	for i := range len(offsets) - 1 {
 		lo, hi := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
 		ix, ps := index[lo:hi], pose[lo:hi]
@@ -31,6 +35,7 @@ func depthwiseGeneric[T Float](out, f, w []T, offsets []int, index, pose []int32
 
 // depthwiseBF16Generic is depthwiseGeneric with w in bfloat16.
 func depthwiseBF16Generic(out, f []float32, w []BF16, offsets []int, index, pose []int32, c int, mean bool) {
+	defer nameRow(index, rowsIn(len(f), c), pose, rowsIn(len(w), c))
 	for i := range len(offsets) - 1 {
 		row := out[i*c : i*c+c]
 		clear(row)
@@ -50,22 +55,36 @@ func depthwiseBF16Generic(out, f []float32, w []BF16, offsets []int, index, pose
 	}
 }
 
-// rowOf returns row i of a matrix with c columns, and panics if it has none. Slicing alone would check against the capacity and not
-// the length.
+// rowOf returns row i of a matrix with c columns. The capacity is cut first, because slicing checks against the capacity and not the
+// length.
 func rowOf[T Float | BF16](x []T, i int32, c int) []T {
-	at := int64(i) * int64(c) // which int need not hold on 386
-	if at < 0 || at+int64(c) > int64(len(x)) {
-		panicRow(i, len(x), c)
-	}
-	return x[at : at+int64(c)]
+	return x[:len(x):len(x)][int(i)*c : int(i)*c+c]
 }
 
-//go:noinline
-func panicRow(i int32, length, c int) {
-	if c > 0 {
-		length /= c
+// rowsIn is how many rows of c columns a matrix of that length has. Rows without columns are all there.
+func rowsIn(length, c int) int {
+	if c == 0 {
+		return math.MaxInt
 	}
-	panic(fmt.Sprintf("simd: an index or a pose is %d, need 0 to %d", i, length-1))
+	return length / c
+}
+
+// nameRow is deferred by loops that call rowOf, and says which index has named none of so many rows where slicing has failed. Checked within
+// the loops, as rowOf would no longer be compiled into them, it would cost up to half of their time.
+func nameRow(index []int32, rows int, other []int32, otherRows int) {
+	failure := recover()
+	if failure == nil {
+		return
+	}
+	for k, list := range [][]int32{index, other} {
+		most := []int{rows, otherRows}[k]
+		for _, i := range list {
+			if i < 0 || int(i) >= most {
+				panic(fmt.Sprintf("simd: an index or a pose is %d, need 0 to %d", i, most-1))
+			}
+		}
+	}
+	panic(failure)
 }
 
 // mulAddGeneric adds f·w to out, element by element. f and w are as long as out.

@@ -2,6 +2,7 @@ package simd
 
 // pointConvGeneric adds multiples of the pairs' weight rows to the cm columns of every input channel, four pairs at a time.
 func pointConvGeneric[T Float](p, f, w []T, offsets []int, index, pose []int32, ci, cm int) {
+	defer nameRow(index, rowsIn(len(f), ci), pose, rowsIn(len(w), cm))
 	for i := range len(offsets) - 1 {
 		lo, hi := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
 		ix, ps := index[lo:hi], pose[lo:hi]
@@ -27,6 +28,7 @@ func pointConvGeneric[T Float](p, f, w []T, offsets []int, index, pose []int32, 
 }
 
 func pointConvGradFGeneric[T Float](df, dp, w []T, offsets []int, index, pose []int32, ci, cm int) {
+	defer nameRow(index, rowsIn(len(dp), ci*cm), pose, rowsIn(len(w), cm))
 	clear(df)
 	for x := range len(offsets) - 1 {
 		out := df[x*ci : x*ci+ci]
@@ -45,6 +47,7 @@ func pointConvGradFGeneric[T Float](df, dp, w []T, offsets []int, index, pose []
 }
 
 func pointConvGradWGeneric[T Float](dw, dp, f []T, offsets []int, row, index []int32, ci, cm int) {
+	defer nameRow(row, rowsIn(len(dp), ci*cm), index, rowsIn(len(f), ci))
 	clear(dw)
 	for q := range len(offsets) - 1 {
 		out := dw[q*cm : q*cm+cm]
