@@ -69,8 +69,8 @@ func rowsIn(length, c int) int {
 	return length / c
 }
 
-// nameRow is deferred by loops that call rowOf, and says which index has named none of so many rows where slicing has failed. Checked within
-// the loops, as rowOf would no longer be compiled into them, it would cost up to half of their time.
+// nameRow is deferred by loops that call rowOf, and says which index has named none of so many rows where slicing has failed. A check
+// within rowOf would keep it from being compiled into the loops, and cost up to half of their time.
 func nameRow(index []int32, rows int, other []int32, otherRows int) {
 	failure := recover()
 	if failure == nil {
