@@ -73,6 +73,7 @@ func TestBadCalls(t *testing.T) {
 	x, at := make([]float32, 64), make([]float64, 8)
 	axes := Lattice{{0, 1}, {0, 1, 2}}
 	var lattice LatticeConv[float32]
+	const huge = math.MaxInt / 8
 	for want, call := range map[string]func(){
 		"layers: GatherSlabs: len(f) = 24, need 16":      func() { GatherSlabs(x[:24], x[:24], 24, 0, 1) },
 		"layers: GatherSlabs: len(dst) = 15, need 16":    func() { GatherSlabs(x[:15], x[:64], 16, 0, 1) },
@@ -82,10 +83,10 @@ func TestBadCalls(t *testing.T) {
 		"layers: LatticeConv: len(x) = 3, need 2":        func() { lattice.Forward(x[:6], axes, at[:3], x[:1], 1, 1, 1) },
 		"layers: LatticeConv: len(phi) = 1, need 2":      func() { lattice.Forward(x[:6], axes, at[:4], x[:1], 1, 1, 1) },
 		"layers: LatticeConv: len(phi) = 3, need 2":      func() { lattice.Grad(x[:6], axes, at[:4], x[:3], 1, 1, 1) },
-		"layers: Conv1d: len(dst) = 1, need 0":           func() { NewConv1d[float32](1, 1, 3, rng).Forward(x[:1], nil, math.MaxInt/8, 0, 0) },
+		"layers: Conv1d: len(dst) = 1, need 0":           func() { NewConv1d[float32](1, 1, 3, rng).Forward(x[:1], nil, huge, 0, 0) },
 	} {
 		require.PanicsWithValue(t, want, call)
 	}
-	NewConv1d[float32](1, 1, 3, rng).Forward(nil, nil, math.MaxInt/8, 0, 0)
-	NewDepthwiseConv2d[float32](1, 3, true, true, rng).Forward(nil, nil, math.MaxInt/8, 1, 0)
+	NewConv1d[float32](1, 1, 3, rng).Forward(nil, nil, huge, 0, 0)
+	NewDepthwiseConv2d[float32](1, 3, true, true, rng).Forward(nil, nil, huge, 1, 0)
 }

@@ -370,7 +370,7 @@ func TestGridWithoutPoints(t *testing.T) {
 		require.NoError(t, grid.Rebuild(points, 0.5))
 		require.Equal(t, []int32{0, 1}, grid.Ball(nil, []float64{5, 7}, 6))
 	}
-	for _, l := range []Layout{{N: 0, Dim: 2, Stride: math.MaxInt / 8, AxisStride: 2}, {N: 0, Dim: 3, Stride: -2, AxisStride: math.MaxInt}} {
+	for _, l := range []Layout{{Dim: 2, Stride: math.MaxInt / 8, AxisStride: 2}, {Dim: 3, Stride: -2, AxisStride: math.MaxInt}} {
 		grid, err := NewGridAt(points[:1], l, 1)
 		require.NoError(t, err)
 		require.Zero(t, grid.Len())
