@@ -569,8 +569,9 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       const line = `${PAGE_BROWSER}, ${kind}: mean and band drawn ${median(drawn).toFixed(1)} ms after the input (least ${drawn[0].toFixed(1)}), four samples ${median(sampled).toFixed(1)} ms (least ${sampled[0].toFixed(1)})`
       console.log(line)
       await writeFile(join(PAGE_OUT, `latency-${PAGE_BROWSER}-${kind}.txt`), `${line}\n`)
-      // How long is for a person to judge: a bound would fail on a busy machine. Sorted by now, the sampled ones end after the drawn ones.
-      assert.ok(drawn[0] > 0 && drawn.every((v, i) => v <= sampled[i]), line)
+      // How long is for a person to judge: a bound would fail on a busy machine. Nor does one measurement bound the other, as the samples
+      // on the page may still be those of the input before.
+      assert.ok([...drawn, ...sampled].every(v => v > 0 && v < Infinity), line)
       await context.close()
     })
   })
