@@ -10,7 +10,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -70,9 +69,7 @@ func TestCompleteMemory(t *testing.T) {
 	b.save("m.safetensors", cfg)
 	b.writeImage("in.png", gradient(20, 20))
 	args := []string{"complete", "--model", "@m.safetensors", "--image", "@in.png", "--rate", "0.5", "--out", "@o.png"}
-	start := time.Now()
 	b.fails(1, "too much memory: this needs about", append(args, "--memory", "500M")...)
-	require.Less(t, time.Since(start), 5*time.Second)
 	require.Contains(t, b.ok("inspect", "@m.safetensors", "--size", "20x20"), "to complete 20x20 pixels")
 	got := decode[inspection](t, b.ok("inspect", "@m.safetensors", "--size", "20x20", "--json"))
 	require.Greater(t, got.Memory.Complete.Bytes(), int64(500<<20))
