@@ -158,10 +158,21 @@ func (f *reportFlags) head() (reportHead, error) {
 	if _, err := os.Stat(filepath.Join(f.peers, "bin")); err != nil {
 		h.Notes = append(h.Notes, "The peers' programs in C++ were not measured: --peers names no folder with bin.")
 	}
+	h.Notes = append(h.Notes, clockNote(f.peers)...)
 	if _, err := os.Stat(f.weights); err != nil {
 		h.Notes = append(h.Notes, "Models were not measured: --weights names no folder with the authors' checkpoints.")
 	}
 	return h, nil
+}
+
+// clockNote says that the peers in C++ reject fast samples as best once did. Their folder holds what they were built from.
+func clockNote(peers string) []string {
+	b, err := os.ReadFile(filepath.Join(peers, "peer.h"))
+	if err != nil || !bytes.Contains(b, []byte("t0 = now(), c0 = cpu_now()")) {
+		return nil
+	}
+	return []string{"The peers' programs in C++ read the clock of their thread within the time that they measure, and so choose slow samples of " +
+		"short lines where that takes long: build them with bench/peers/clock/peer.patch."}
 }
 
 // measure runs all steps that the journal does not have.

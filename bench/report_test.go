@@ -188,6 +188,16 @@ func TestNetworkPrograms(t *testing.T) {
 	require.Equal(t, "XNNPACK 1.2-3", h.versionOf("xnnpack"))
 }
 
+// TestClockNote: the page says where the peers were built from the header that reads its clocks in the wrong order.
+func TestClockNote(t *testing.T) {
+	dir := t.TempDir()
+	require.Empty(t, clockNote(dir))
+	for text, notes := range map[string]int{"double t0 = now(), c0 = cpu_now();": 1, "double c0 = cpu_now(), t0 = now();": 0} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "peer.h"), []byte(text), 0o600))
+		require.Len(t, clockNote(dir), notes)
+	}
+}
+
 // TestRefusedStepsDoNotCount: the numbers of a step during which the machine was busy are in no line.
 func TestRefusedStepsDoNotCount(t *testing.T) {
 	j := &journal{done: map[string]bool{}}
