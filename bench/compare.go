@@ -314,7 +314,7 @@ func tellApart(lines []difference, alpha float64) {
 
 // middle is the median of sorted values.
 func middle(x []float64) float64 {
-	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
+	return x[(len(x)-1)/2]/2 + x[len(x)/2]/2
 }
 
 // spread is half the range of the middle half of sorted values, over their median.
@@ -323,7 +323,7 @@ func spread(x []float64) float64 {
 	if m == 0 {
 		return 0
 	}
-	return (x[len(x)*3/4-boolean(len(x)%4 == 0)] - x[len(x)/4]) / 2 / math.Abs(m)
+	return (x[len(x)*3/4-boolean(len(x)%4 == 0)]/2 - x[len(x)/4]/2) / math.Abs(m)
 }
 
 func boolean(b bool) int {
@@ -331,6 +331,14 @@ func boolean(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// orNull is a ratio as JSON has it, which knows no infinity: there is none beside a median of 0.
+func orNull(v float64) any {
+	if v-v != 0 {
+		return nil
+	}
+	return v
 }
 
 // print writes the comparison, and below it what makes its numbers doubtful.
@@ -342,8 +350,9 @@ func (f *compareFlags) print(w io.Writer, c comparison, busy string) error {
 	if f.json {
 		e := json.NewEncoder(out)
 		for _, d := range listed {
-			if err := e.Encode(map[string]any{"name": d.Name, "n": d.N, "metric": d.Metric, "old": d.Old, "new": d.New, "slower": d.Slower,
-				"p": d.P, "different": d.Different, "old_runs": d.OldRuns, "new_runs": d.NewRuns, "spread": d.Spread}); err != nil {
+			if err := e.Encode(map[string]any{"name": d.Name, "n": d.N, "metric": d.Metric, "old": d.Old, "new": d.New,
+				"slower": orNull(d.Slower), "p": d.P, "different": d.Different, "old_runs": d.OldRuns, "new_runs": d.NewRuns,
+				"spread": orNull(d.Spread)}); err != nil {
 				return err
 			}
 		}
