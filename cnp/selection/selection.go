@@ -308,6 +308,11 @@ func (s *runner) known(path string, b []byte) error {
 	m := s.manifest
 	if m.Steps == nil {
 		m.Steps, m.StepTimes = have.Steps, have.StepTimes
+		for k, n := range m.Steps {
+			if n < 1 || k > 0 && n < m.Steps[k-1] {
+				return fmt.Errorf("%s: no selection: %d steps in round %d", path, n, k+1)
+			}
+		}
 	}
 	now, err := json.Marshal(m)
 	if err != nil {
