@@ -65,7 +65,7 @@ func smallConfig(steps int) Config {
 	return c
 }
 
-func newRun(t *testing.T, m cnp.Config, src task.Source[float32], c Config, opt Options[float32]) *Run[float32] {
+func newRun(t testing.TB, m cnp.Config, src task.Source[float32], c Config, opt Options[float32]) *Run[float32] {
 	t.Helper()
 	model, err := cnp.New[float32](m, 3)
 	require.NoError(t, err)
