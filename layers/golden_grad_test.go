@@ -81,6 +81,9 @@ func testLayerGrad[T Float](t *testing.T, kind string) {
 		ci := in[2]
 		for _, gm := range goldenModes {
 			for _, real := range []bool{false, true} {
+				if testing.Short() && !real {
+					continue
+				}
 				t.Run(fmt.Sprintf("%s/%s/real=%v", grp, gm.name, real), func(t *testing.T) {
 					geo := recordedGeometry[T](t, g, m)
 					if real {
