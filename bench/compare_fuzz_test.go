@@ -14,7 +14,8 @@ func FuzzCompare(f *testing.F) {
 	line := `{"name":"gemm/ours","n":64,"metric":"gflops","value":`
 	f.Add([]byte(line+"90}\n"+line+"91}\n"), []byte(line+"80}\n"+line+"81}\n\n"))
 	f.Add([]byte(line+"0}\n"), []byte(line+"1}\n"))
-	f.Add([]byte(strings.ReplaceAll(line, "gflops", "ns_per_call")+"0}\n"), []byte(strings.ReplaceAll(line, "gflops", "ns_per_call")+"1}\n"))
+	times := strings.ReplaceAll(line, "gflops", "ns_per_call")
+	f.Add([]byte(times+"0}\n"), []byte(times+"1}\n"))
 	f.Add([]byte(line+"1e308}\n"+line+"1.7e308}\n"), []byte(line+"-1e308}\n"+line+"null}\n"))
 	f.Add([]byte(`{"name":"limits/fma","metric":"gflops","value":5e-324}`), []byte(`{"name":"limits/fma","metric":"gflops","value":1e308}`))
 	f.Add([]byte("{"), []byte("null"))

@@ -171,8 +171,8 @@ func clockNote(peers string) []string {
 	if err != nil || !bytes.Contains(b, []byte("t0 = now(), c0 = cpu_now()")) {
 		return nil
 	}
-	return []string{"The peers' programs in C++ read the clock of their thread within the time that they measure, and so choose slow samples of " +
-		"short lines where that takes long: build them with bench/peers/clock/peer.patch."}
+	return []string{"The peers' programs in C++ read the clock of their thread within the time that they measure, and so choose slow " +
+		"samples of short lines where that takes long: build them with bench/peers/clock/peer.patch."}
 }
 
 // measure runs all steps that the journal does not have.

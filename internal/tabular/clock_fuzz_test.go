@@ -10,9 +10,11 @@ import (
 // FuzzClock reads units of time, calendars and dates. What is read counts without end: a time on a clock is the same after a way there
 // and back, and a date is a finite number of days.
 func FuzzClock(f *testing.F) {
-	for _, s := range [][3]string{{UnixDays, "", "1970-01-01"}, {"hours since 2000-01-01 00:00:00 +02:00", "gregorian", "2001-02-03T04:05:06.5Z"},
+	for _, s := range [][3]string{{UnixDays, "", "1970-01-01"},
+		{"hours since 2000-01-01 00:00:00 +02:00", "gregorian", "2001-02-03T04:05:06.5Z"},
 		{"Seconds since 1-1-1 24", "standard", "1582-10-15"}, {"us since 9999-12-31 23:59:60.999", "proleptic_gregorian", "20240229"},
-		{"months since 1900-01-01", "noleap", "1900-02-29"}, {"d since -001-1-1", "", "0000-00-00"}, {" min since 1582-10-4", "julian", "12:30"},
+		{"months since 1900-01-01", "noleap", "1900-02-29"}, {"d since -001-1-1", "", "0000-00-00"},
+		{" min since 1582-10-4", "julian", "12:30"},
 		{"weeks since 1900-2-29 1:2:3 -12345", "", "2020-01-01 00:00:00+14:00"}} {
 		f.Add(s[0], s[1], s[2], 1.5)
 	}
