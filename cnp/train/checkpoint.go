@@ -276,7 +276,8 @@ func Saved(path string) (Config, int, error) {
 // differences are the fields in which two values of one type differ, by their names' order.
 func differences(path string, have, want any) (all []Mismatch) {
 	a, b := fields(have), fields(want)
-	keys := maps.Clone(a)
+	keys := map[string]any{}
+	maps.Copy(keys, a)
 	maps.Copy(keys, b)
 	for _, k := range slices.Sorted(maps.Keys(keys)) {
 		name := k
@@ -304,7 +305,7 @@ func fields(v any) map[string]any {
 	if b, err := json.Marshal(v); err == nil {
 		dec := json.NewDecoder(bytes.NewReader(b))
 		dec.UseNumber()      // seeds have 64 bits
-		_ = dec.Decode(&out) // null leaves it empty
+		_ = dec.Decode(&out) // null makes it nil, which has no fields either
 	}
 	return out
 }

@@ -37,6 +37,21 @@ func TestMutatedCheckpoints(t *testing.T) {
 	require.NoError(t, fresh.Resume())
 }
 
+// A run with noise does not resume the checkpoint of one without, nor the other way round; the error says what differs.
+func TestResumeOfWhatWasNotSet(t *testing.T) {
+	noisy, plain := smallConfig(2), smallConfig(2)
+	plain.Noise = Noise{}
+	for _, c := range [][2]Config{{plain, noisy}, {noisy, plain}} {
+		opt := Options[float32]{Checkpoint: filepath.Join(t.TempDir(), "ckpt")}
+		require.NoError(t, newRun(t, smallCurve(), smallCurves(), c[0], opt).Train(t.Context()))
+		err := newRun(t, smallCurve(), smallCurves(), c[1], opt).Resume()
+		var m *Mismatch
+		require.ErrorAs(t, err, &m)
+		require.Equal(t, "noise.from", m.Field)
+		require.ErrorContains(t, err, "not set")
+	}
+}
+
 // Two runs do not write one log.
 func TestLogOfTwo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
