@@ -116,13 +116,8 @@ func (w *withinWalk) run(keep func() reg.Register) {
 		w.fn.SHLQ(operand.U8(3), w.off)
 		w.fn.Label(group)
 		zeros := w.fn.GP64()
-		w.fn.BSFQ(w.word, zeros)
-		if w.fn.Level == x86.AVX512 {
-			w.fn.SHRXQ(zeros, w.word, w.word)
-		} else {
-			w.fn.MOVQ(zeros, reg.RCX)
-			w.fn.SHRQ(reg.CL, w.word)
-		}
+		w.fn.TZCNTQ(w.word, zeros) // BSF takes eight operations on Zen
+		w.fn.SHRXQ(zeros, w.word, w.word)
 		w.fn.ADDQ(zeros, w.off)
 		w.fn.LEAQ(operand.Mem{Base: w.x, Index: w.off, Scale: 8}, w.point)
 		w.group(keep, skip)

@@ -8,9 +8,9 @@ type Level = cpu.Level
 const (
 	// Generic is portable Go, available everywhere. It defines what every other level computes.
 	Generic = cpu.Generic
-	// AVX2 means AVX2 with FMA3, on amd64.
+	// AVX2 means AVX2 with FMA3, BMI1 and BMI2, on amd64.
 	AVX2 = cpu.AVX2
-	// AVX512 means AVX-512 F, DQ, BW and VL with BMI2, on amd64.
+	// AVX512 means AVX-512 F, DQ, BW and VL, on amd64.
 	AVX512 = cpu.AVX512
 	// NEON means Advanced SIMD, on arm64.
 	NEON = cpu.NEON

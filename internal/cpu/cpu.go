@@ -15,6 +15,7 @@ var extensions = map[string]bool{
 	"AVX2":     cpu.X86.HasAVX2,
 	"FMA3":     cpu.X86.HasFMA,
 	"POPCNT":   cpu.X86.HasPOPCNT,
+	"BMI":      cpu.X86.HasBMI1,
 	"BMI2":     cpu.X86.HasBMI2,
 	"AVX512F":  cpu.X86.HasAVX512F,
 	"AVX512DQ": cpu.X86.HasAVX512DQ,

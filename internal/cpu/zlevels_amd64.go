@@ -9,7 +9,7 @@ var levelFeatures = []struct {
 	level    Level
 	features []string
 }{
-	{AVX2, []string{"AVX", "AVX2", "FMA3", "POPCNT"}},
-	{AVX512, []string{"AVX", "AVX2", "FMA3", "POPCNT", "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL", "BMI2"}},
-	{AMX, []string{"AVX", "AVX2", "FMA3", "POPCNT", "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL", "BMI2", "AVX512BF16", "AMXTILE", "AMXBF16"}},
+	{AVX2, []string{"AVX", "AVX2", "FMA3", "POPCNT", "BMI", "BMI2"}},
+	{AVX512, []string{"AVX", "AVX2", "FMA3", "POPCNT", "BMI", "BMI2", "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL"}},
+	{AMX, []string{"AVX", "AVX2", "FMA3", "POPCNT", "BMI", "BMI2", "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL", "AVX512BF16", "AMXTILE", "AMXBF16"}},
 }

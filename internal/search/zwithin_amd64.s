@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func withinEuclid1AVX2(index *int32, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, limit float64) (count int)
-// Requires: AVX, AVX2, CMOV, POPCNT
+// Requires: AVX, AVX2, BMI, BMI2, CMOV, POPCNT
 TEXT ·withinEuclid1AVX2(SB), NOSPLIT, $0-72
 	MOVQ         index+0(FP), AX
 	MOVQ         label+8(FP), DX
@@ -16,110 +16,108 @@ TEXT ·withinEuclid1AVX2(SB), NOSPLIT, $0-72
 	VBROADCASTSD ·dataWithinAbs+0(SB), Y0
 	VBROADCASTSD u0+48(FP), Y0
 	VBROADCASTSD limit+56(FP), Y1
-	MOVQ         n+40(FP), R10
-	SUBQ         $0x04, R10
-	SARQ         $0x06, R10
-	SHLQ         $0x03, R10
+	MOVQ         n+40(FP), R9
+	SUBQ         $0x04, R9
+	SARQ         $0x06, R9
+	SHLQ         $0x03, R9
 	MOVQ         $-8, DI
 next1:
 	ADDQ  $0x08, DI
-	CMPQ  DI, R10
+	CMPQ  DI, R9
 	JGE   rest2
 	MOVQ  (BX)(DI*1), R8
 	TESTQ R8, R8
 	JE    next1
-	MOVQ  DI, R9
-	SHLQ  $0x03, R9
+	MOVQ  DI, CX
+	SHLQ  $0x03, CX
 group4:
-	BSFQ      R8, R11
-	MOVQ      R11, CX
-	SHRQ      CL, R8
-	ADDQ      R11, R9
-	LEAQ      (SI)(R9*8), CX
-	VMOVUPS   (CX), Y2
+	TZCNTQ    R8, R10
+	SHRXQ     R10, R8, R8
+	ADDQ      R10, CX
+	LEAQ      (SI)(CX*8), R10
+	VMOVUPS   (R10), Y2
 	VSUBPD    Y2, Y0, Y2
 	VMULPD    Y2, Y2, Y2
 	VCMPPD    $0x11, Y1, Y2, Y2
-	VMOVMSKPD Y2, CX
-	ANDL      R8, CX
+	VMOVMSKPD Y2, R10
+	ANDL      R8, R10
 	JE        skip5
-	POPCNTL   CX, R13
-	LEAL      1(CX), R14
-	TESTL     CX, R14
+	POPCNTL   R10, R11
+	LEAL      1(R10), R12
+	TESTL     R10, R12
 	JNE       scattered6
-	VMOVDQU   (DX)(R9*4), X2
+	VMOVDQU   (DX)(CX*4), X2
 	VMOVDQU   X2, (AX)
-	LEAQ      (AX)(R13*4), AX
+	LEAQ      (AX)(R11*4), AX
 	JMP       skip5
 scattered6:
-	VMOVDQU   (DX)(R9*4), X2
-	LEAQ      ·dataWithinOrder+0(SB), R14
-	VPMOVZXBD (R14)(CX*8), X3
+	VMOVDQU   (DX)(CX*4), X2
+	LEAQ      ·dataWithinOrder+0(SB), R12
+	VPMOVZXBD (R12)(R10*8), X3
 	VPERMILPS X3, X2, X2
 	VMOVDQU   X2, (AX)
-	LEAQ      (AX)(R13*4), AX
+	LEAQ      (AX)(R11*4), AX
 skip5:
-	ADDQ $0x04, R9
+	ADDQ $0x04, CX
 	SHRQ $0x04, R8
 	JNE  group4
 	JMP  next1
 rest2:
-	MOVQ  n+40(FP), R10
+	MOVQ  n+40(FP), R9
 	MOVQ  DI, CX
 	NEGQ  CX
-	LEAQ  (R10)(CX*8), CX
+	LEAQ  (R9)(CX*8), CX
 	TESTQ CX, CX
 	JLE   done3
 	MOVQ  (BX)(DI*1), R8
 	CMPQ  CX, $0x40
 	JGE   whole7
-	MOVQ  $-1, R9
-	SHLQ  CL, R9
-	NOTQ  R9
-	ANDQ  R9, R8
+	MOVQ  $-1, R10
+	SHLQ  CL, R10
+	NOTQ  R10
+	ANDQ  R10, R8
 whole7:
 	TESTQ R8, R8
 	JE    after8
-	MOVQ  DI, R9
-	SHLQ  $0x03, R9
+	MOVQ  DI, CX
+	SHLQ  $0x03, CX
 group9:
-	BSFQ       R8, R12
-	MOVQ       R12, CX
-	SHRQ       CL, R8
-	ADDQ       R12, R9
-	LEAQ       (SI)(R9*8), CX
-	MOVQ       R10, R11
-	SUBQ       R9, R11
-	MOVQ       $+4, R13
-	CMPQ       R13, R11
-	CMOVQLT    R13, R11
-	LEAQ       ·dataTreeTailF32+0(SB), R13
-	MOVQ       R11, R14
-	NEGQ       R14
-	VMOVUPS    32(R13)(R14*8), Y2
-	VMASKMOVPD (CX), Y2, Y2
+	TZCNTQ     R8, R10
+	SHRXQ      R10, R8, R8
+	ADDQ       R10, CX
+	LEAQ       (SI)(CX*8), R10
+	MOVQ       R9, R11
+	SUBQ       CX, R11
+	MOVQ       $+4, R12
+	CMPQ       R12, R11
+	CMOVQLT    R12, R11
+	LEAQ       ·dataTreeTailF32+0(SB), R12
+	MOVQ       R11, R13
+	NEGQ       R13
+	VMOVUPS    32(R12)(R13*8), Y2
+	VMASKMOVPD (R10), Y2, Y2
 	VSUBPD     Y2, Y0, Y2
 	VMULPD     Y2, Y2, Y2
 	VCMPPD     $0x11, Y1, Y2, Y2
-	VMOVMSKPD  Y2, CX
-	ANDL       R8, CX
+	VMOVMSKPD  Y2, R10
+	ANDL       R8, R10
 	JE         skip10
-	POPCNTL    CX, R13
-	LEAQ       ·dataWithinLabelMask+0(SB), R14
+	POPCNTL    R10, R12
+	LEAQ       ·dataWithinLabelMask+0(SB), R13
 	NEGQ       R11
-	VMOVDQU    16(R14)(R11*4), X2
-	VPMASKMOVD (DX)(R9*4), X2, X2
+	VMOVDQU    16(R13)(R11*4), X2
+	VPMASKMOVD (DX)(CX*4), X2, X2
 	LEAQ       ·dataWithinOrder+0(SB), R11
-	VPMOVZXBD  (R11)(CX*8), X3
+	VPMOVZXBD  (R11)(R10*8), X3
 	VPERMILPS  X3, X2, X2
-	LEAQ       ·dataWithinLabelMask+0(SB), CX
-	MOVQ       R13, R11
+	LEAQ       ·dataWithinLabelMask+0(SB), R10
+	MOVQ       R12, R11
 	NEGQ       R11
-	VMOVDQU    16(CX)(R11*4), X3
+	VMOVDQU    16(R10)(R11*4), X3
 	VPMASKMOVD X2, X3, (AX)
-	LEAQ       (AX)(R13*4), AX
+	LEAQ       (AX)(R12*4), AX
 skip10:
-	ADDQ $0x04, R9
+	ADDQ $0x04, CX
 	SHRQ $0x04, R8
 	JNE  group9
 after8:
@@ -134,7 +132,7 @@ done3:
 	RET
 
 // func withinEuclid2AVX2(index *int32, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, limit float64) (count int)
-// Requires: AVX, AVX2, CMOV, POPCNT
+// Requires: AVX, AVX2, BMI, BMI2, CMOV, POPCNT
 TEXT ·withinEuclid2AVX2(SB), NOSPLIT, $0-80
 	MOVQ         index+0(FP), AX
 	MOVQ         label+8(FP), DX
@@ -146,118 +144,116 @@ TEXT ·withinEuclid2AVX2(SB), NOSPLIT, $0-80
 	VBROADCASTSD u0+48(FP), Y0
 	VBROADCASTSD u1+56(FP), Y1
 	VBROADCASTSD limit+64(FP), Y2
-	MOVQ         n+40(FP), R11
-	SUBQ         $0x04, R11
-	SARQ         $0x06, R11
-	SHLQ         $0x03, R11
+	MOVQ         n+40(FP), R10
+	SUBQ         $0x04, R10
+	SARQ         $0x06, R10
+	SHLQ         $0x03, R10
 	MOVQ         $-8, R8
 next1:
 	ADDQ  $0x08, R8
-	CMPQ  R8, R11
+	CMPQ  R8, R10
 	JGE   rest2
 	MOVQ  (BX)(R8*1), R9
 	TESTQ R9, R9
 	JE    next1
-	MOVQ  R8, R10
-	SHLQ  $0x03, R10
+	MOVQ  R8, CX
+	SHLQ  $0x03, CX
 group4:
-	BSFQ      R9, R12
-	MOVQ      R12, CX
-	SHRQ      CL, R9
-	ADDQ      R12, R10
-	LEAQ      (SI)(R10*8), CX
-	VMOVUPS   (CX), Y3
+	TZCNTQ    R9, R11
+	SHRXQ     R11, R9, R9
+	ADDQ      R11, CX
+	LEAQ      (SI)(CX*8), R11
+	VMOVUPS   (R11), Y3
 	VSUBPD    Y3, Y0, Y3
 	VMULPD    Y3, Y3, Y3
-	VMOVUPS   (CX)(DI*1), Y4
+	VMOVUPS   (R11)(DI*1), Y4
 	VSUBPD    Y4, Y1, Y4
 	VMULPD    Y4, Y4, Y4
 	VADDPD    Y4, Y3, Y3
 	VCMPPD    $0x11, Y2, Y3, Y3
-	VMOVMSKPD Y3, CX
-	ANDL      R9, CX
+	VMOVMSKPD Y3, R11
+	ANDL      R9, R11
 	JE        skip5
-	POPCNTL   CX, R14
-	LEAL      1(CX), R15
-	TESTL     CX, R15
+	POPCNTL   R11, R12
+	LEAL      1(R11), R13
+	TESTL     R11, R13
 	JNE       scattered6
-	VMOVDQU   (DX)(R10*4), X3
+	VMOVDQU   (DX)(CX*4), X3
 	VMOVDQU   X3, (AX)
-	LEAQ      (AX)(R14*4), AX
+	LEAQ      (AX)(R12*4), AX
 	JMP       skip5
 scattered6:
-	VMOVDQU   (DX)(R10*4), X3
-	LEAQ      ·dataWithinOrder+0(SB), R15
-	VPMOVZXBD (R15)(CX*8), X4
+	VMOVDQU   (DX)(CX*4), X3
+	LEAQ      ·dataWithinOrder+0(SB), R13
+	VPMOVZXBD (R13)(R11*8), X4
 	VPERMILPS X4, X3, X3
 	VMOVDQU   X3, (AX)
-	LEAQ      (AX)(R14*4), AX
+	LEAQ      (AX)(R12*4), AX
 skip5:
-	ADDQ $0x04, R10
+	ADDQ $0x04, CX
 	SHRQ $0x04, R9
 	JNE  group4
 	JMP  next1
 rest2:
-	MOVQ  n+40(FP), R11
+	MOVQ  n+40(FP), R10
 	MOVQ  R8, CX
 	NEGQ  CX
-	LEAQ  (R11)(CX*8), CX
+	LEAQ  (R10)(CX*8), CX
 	TESTQ CX, CX
 	JLE   done3
 	MOVQ  (BX)(R8*1), R9
 	CMPQ  CX, $0x40
 	JGE   whole7
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	ANDQ  R10, R9
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R9
 whole7:
 	TESTQ R9, R9
 	JE    after8
-	MOVQ  R8, R10
-	SHLQ  $0x03, R10
+	MOVQ  R8, CX
+	SHLQ  $0x03, CX
 group9:
-	BSFQ       R9, R13
-	MOVQ       R13, CX
-	SHRQ       CL, R9
-	ADDQ       R13, R10
-	LEAQ       (SI)(R10*8), CX
-	MOVQ       R11, R12
-	SUBQ       R10, R12
-	MOVQ       $+4, R14
-	CMPQ       R14, R12
-	CMOVQLT    R14, R12
-	LEAQ       ·dataTreeTailF32+0(SB), R14
-	MOVQ       R12, R15
-	NEGQ       R15
-	VMOVUPS    32(R14)(R15*8), Y3
-	VMASKMOVPD (CX), Y3, Y4
+	TZCNTQ     R9, R11
+	SHRXQ      R11, R9, R9
+	ADDQ       R11, CX
+	LEAQ       (SI)(CX*8), R11
+	MOVQ       R10, R12
+	SUBQ       CX, R12
+	MOVQ       $+4, R13
+	CMPQ       R13, R12
+	CMOVQLT    R13, R12
+	LEAQ       ·dataTreeTailF32+0(SB), R13
+	MOVQ       R12, R14
+	NEGQ       R14
+	VMOVUPS    32(R13)(R14*8), Y3
+	VMASKMOVPD (R11), Y3, Y4
 	VSUBPD     Y4, Y0, Y4
 	VMULPD     Y4, Y4, Y4
-	VMASKMOVPD (CX)(DI*1), Y3, Y3
+	VMASKMOVPD (R11)(DI*1), Y3, Y3
 	VSUBPD     Y3, Y1, Y3
 	VMULPD     Y3, Y3, Y3
 	VADDPD     Y3, Y4, Y3
 	VCMPPD     $0x11, Y2, Y3, Y3
-	VMOVMSKPD  Y3, CX
-	ANDL       R9, CX
+	VMOVMSKPD  Y3, R11
+	ANDL       R9, R11
 	JE         skip10
-	POPCNTL    CX, R14
-	LEAQ       ·dataWithinLabelMask+0(SB), R15
+	POPCNTL    R11, R13
+	LEAQ       ·dataWithinLabelMask+0(SB), R14
 	NEGQ       R12
-	VMOVDQU    16(R15)(R12*4), X3
-	VPMASKMOVD (DX)(R10*4), X3, X3
+	VMOVDQU    16(R14)(R12*4), X3
+	VPMASKMOVD (DX)(CX*4), X3, X3
 	LEAQ       ·dataWithinOrder+0(SB), R12
-	VPMOVZXBD  (R12)(CX*8), X4
+	VPMOVZXBD  (R12)(R11*8), X4
 	VPERMILPS  X4, X3, X3
-	LEAQ       ·dataWithinLabelMask+0(SB), CX
-	MOVQ       R14, R12
+	LEAQ       ·dataWithinLabelMask+0(SB), R11
+	MOVQ       R13, R12
 	NEGQ       R12
-	VMOVDQU    16(CX)(R12*4), X4
+	VMOVDQU    16(R11)(R12*4), X4
 	VPMASKMOVD X3, X4, (AX)
-	LEAQ       (AX)(R14*4), AX
+	LEAQ       (AX)(R13*4), AX
 skip10:
-	ADDQ $0x04, R10
+	ADDQ $0x04, CX
 	SHRQ $0x04, R9
 	JNE  group9
 after8:
@@ -272,7 +268,7 @@ done3:
 	RET
 
 // func withinEuclid3AVX2(index *int32, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, u2 float64, limit float64) (count int)
-// Requires: AVX, AVX2, CMOV, POPCNT
+// Requires: AVX, AVX2, BMI, BMI2, CMOV, POPCNT
 TEXT ·withinEuclid3AVX2(SB), NOSPLIT, $0-88
 	MOVQ         index+0(FP), AX
 	MOVQ         label+8(FP), DX
@@ -285,126 +281,124 @@ TEXT ·withinEuclid3AVX2(SB), NOSPLIT, $0-88
 	VBROADCASTSD u1+56(FP), Y1
 	VBROADCASTSD u2+64(FP), Y2
 	VBROADCASTSD limit+72(FP), Y3
-	MOVQ         n+40(FP), R11
-	SUBQ         $0x04, R11
-	SARQ         $0x06, R11
-	SHLQ         $0x03, R11
+	MOVQ         n+40(FP), R10
+	SUBQ         $0x04, R10
+	SARQ         $0x06, R10
+	SHLQ         $0x03, R10
 	MOVQ         $-8, R8
 next1:
 	ADDQ  $0x08, R8
-	CMPQ  R8, R11
+	CMPQ  R8, R10
 	JGE   rest2
 	MOVQ  (BX)(R8*1), R9
 	TESTQ R9, R9
 	JE    next1
-	MOVQ  R8, R10
-	SHLQ  $0x03, R10
+	MOVQ  R8, CX
+	SHLQ  $0x03, CX
 group4:
-	BSFQ      R9, R12
-	MOVQ      R12, CX
-	SHRQ      CL, R9
-	ADDQ      R12, R10
-	LEAQ      (SI)(R10*8), CX
-	VMOVUPS   (CX), Y4
+	TZCNTQ    R9, R11
+	SHRXQ     R11, R9, R9
+	ADDQ      R11, CX
+	LEAQ      (SI)(CX*8), R11
+	VMOVUPS   (R11), Y4
 	VSUBPD    Y4, Y0, Y4
 	VMULPD    Y4, Y4, Y4
-	VMOVUPS   (CX)(DI*1), Y5
+	VMOVUPS   (R11)(DI*1), Y5
 	VSUBPD    Y5, Y1, Y5
 	VMULPD    Y5, Y5, Y5
 	VADDPD    Y5, Y4, Y4
-	VMOVUPS   (CX)(DI*2), Y5
+	VMOVUPS   (R11)(DI*2), Y5
 	VSUBPD    Y5, Y2, Y5
 	VMULPD    Y5, Y5, Y5
 	VADDPD    Y5, Y4, Y4
 	VCMPPD    $0x11, Y3, Y4, Y4
-	VMOVMSKPD Y4, CX
-	ANDL      R9, CX
+	VMOVMSKPD Y4, R11
+	ANDL      R9, R11
 	JE        skip5
-	POPCNTL   CX, R14
-	LEAL      1(CX), R15
-	TESTL     CX, R15
+	POPCNTL   R11, R12
+	LEAL      1(R11), R13
+	TESTL     R11, R13
 	JNE       scattered6
-	VMOVDQU   (DX)(R10*4), X4
+	VMOVDQU   (DX)(CX*4), X4
 	VMOVDQU   X4, (AX)
-	LEAQ      (AX)(R14*4), AX
+	LEAQ      (AX)(R12*4), AX
 	JMP       skip5
 scattered6:
-	VMOVDQU   (DX)(R10*4), X4
-	LEAQ      ·dataWithinOrder+0(SB), R15
-	VPMOVZXBD (R15)(CX*8), X5
+	VMOVDQU   (DX)(CX*4), X4
+	LEAQ      ·dataWithinOrder+0(SB), R13
+	VPMOVZXBD (R13)(R11*8), X5
 	VPERMILPS X5, X4, X4
 	VMOVDQU   X4, (AX)
-	LEAQ      (AX)(R14*4), AX
+	LEAQ      (AX)(R12*4), AX
 skip5:
-	ADDQ $0x04, R10
+	ADDQ $0x04, CX
 	SHRQ $0x04, R9
 	JNE  group4
 	JMP  next1
 rest2:
-	MOVQ  n+40(FP), R11
+	MOVQ  n+40(FP), R10
 	MOVQ  R8, CX
 	NEGQ  CX
-	LEAQ  (R11)(CX*8), CX
+	LEAQ  (R10)(CX*8), CX
 	TESTQ CX, CX
 	JLE   done3
 	MOVQ  (BX)(R8*1), R9
 	CMPQ  CX, $0x40
 	JGE   whole7
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	ANDQ  R10, R9
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R9
 whole7:
 	TESTQ R9, R9
 	JE    after8
-	MOVQ  R8, R10
-	SHLQ  $0x03, R10
+	MOVQ  R8, CX
+	SHLQ  $0x03, CX
 group9:
-	BSFQ       R9, R13
-	MOVQ       R13, CX
-	SHRQ       CL, R9
-	ADDQ       R13, R10
-	LEAQ       (SI)(R10*8), CX
-	MOVQ       R11, R12
-	SUBQ       R10, R12
-	MOVQ       $+4, R14
-	CMPQ       R14, R12
-	CMOVQLT    R14, R12
-	LEAQ       ·dataTreeTailF32+0(SB), R14
-	MOVQ       R12, R15
-	NEGQ       R15
-	VMOVUPS    32(R14)(R15*8), Y4
-	VMASKMOVPD (CX), Y4, Y5
+	TZCNTQ     R9, R11
+	SHRXQ      R11, R9, R9
+	ADDQ       R11, CX
+	LEAQ       (SI)(CX*8), R11
+	MOVQ       R10, R12
+	SUBQ       CX, R12
+	MOVQ       $+4, R13
+	CMPQ       R13, R12
+	CMOVQLT    R13, R12
+	LEAQ       ·dataTreeTailF32+0(SB), R13
+	MOVQ       R12, R14
+	NEGQ       R14
+	VMOVUPS    32(R13)(R14*8), Y4
+	VMASKMOVPD (R11), Y4, Y5
 	VSUBPD     Y5, Y0, Y5
 	VMULPD     Y5, Y5, Y5
-	VMASKMOVPD (CX)(DI*1), Y4, Y6
+	VMASKMOVPD (R11)(DI*1), Y4, Y6
 	VSUBPD     Y6, Y1, Y6
 	VMULPD     Y6, Y6, Y6
 	VADDPD     Y6, Y5, Y5
-	VMASKMOVPD (CX)(DI*2), Y4, Y4
+	VMASKMOVPD (R11)(DI*2), Y4, Y4
 	VSUBPD     Y4, Y2, Y4
 	VMULPD     Y4, Y4, Y4
 	VADDPD     Y4, Y5, Y4
 	VCMPPD     $0x11, Y3, Y4, Y4
-	VMOVMSKPD  Y4, CX
-	ANDL       R9, CX
+	VMOVMSKPD  Y4, R11
+	ANDL       R9, R11
 	JE         skip10
-	POPCNTL    CX, R14
-	LEAQ       ·dataWithinLabelMask+0(SB), R15
+	POPCNTL    R11, R13
+	LEAQ       ·dataWithinLabelMask+0(SB), R14
 	NEGQ       R12
-	VMOVDQU    16(R15)(R12*4), X4
-	VPMASKMOVD (DX)(R10*4), X4, X4
+	VMOVDQU    16(R14)(R12*4), X4
+	VPMASKMOVD (DX)(CX*4), X4, X4
 	LEAQ       ·dataWithinOrder+0(SB), R12
-	VPMOVZXBD  (R12)(CX*8), X5
+	VPMOVZXBD  (R12)(R11*8), X5
 	VPERMILPS  X5, X4, X4
-	LEAQ       ·dataWithinLabelMask+0(SB), CX
-	MOVQ       R14, R12
+	LEAQ       ·dataWithinLabelMask+0(SB), R11
+	MOVQ       R13, R12
 	NEGQ       R12
-	VMOVDQU    16(CX)(R12*4), X5
+	VMOVDQU    16(R11)(R12*4), X5
 	VPMASKMOVD X4, X5, (AX)
-	LEAQ       (AX)(R14*4), AX
+	LEAQ       (AX)(R13*4), AX
 skip10:
-	ADDQ $0x04, R10
+	ADDQ $0x04, CX
 	SHRQ $0x04, R9
 	JNE  group9
 after8:
@@ -419,7 +413,7 @@ done3:
 	RET
 
 // func withinRigidAVX2(index *int32, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, m0 float64, m1 float64, limit float64) (count int)
-// Requires: AVX, AVX2, CMOV, POPCNT
+// Requires: AVX, AVX2, BMI, BMI2, CMOV, POPCNT
 TEXT ·withinRigidAVX2(SB), NOSPLIT, $0-96
 	MOVQ         index+0(FP), AX
 	MOVQ         label+8(FP), DX
@@ -433,29 +427,28 @@ TEXT ·withinRigidAVX2(SB), NOSPLIT, $0-96
 	VBROADCASTSD m0+64(FP), Y2
 	VBROADCASTSD m1+72(FP), Y3
 	VBROADCASTSD limit+80(FP), Y4
-	MOVQ         n+40(FP), R11
-	SUBQ         $0x04, R11
-	SARQ         $0x06, R11
-	SHLQ         $0x03, R11
+	MOVQ         n+40(FP), R10
+	SUBQ         $0x04, R10
+	SARQ         $0x06, R10
+	SHLQ         $0x03, R10
 	MOVQ         $-8, R8
 next1:
 	ADDQ  $0x08, R8
-	CMPQ  R8, R11
+	CMPQ  R8, R10
 	JGE   rest2
 	MOVQ  (BX)(R8*1), R9
 	TESTQ R9, R9
 	JE    next1
-	MOVQ  R8, R10
-	SHLQ  $0x03, R10
+	MOVQ  R8, CX
+	SHLQ  $0x03, CX
 group4:
-	BSFQ      R9, R12
-	MOVQ      R12, CX
-	SHRQ      CL, R9
-	ADDQ      R12, R10
-	LEAQ      (SI)(R10*8), CX
-	VMOVUPS   (CX), Y5
+	TZCNTQ    R9, R11
+	SHRXQ     R11, R9, R9
+	ADDQ      R11, CX
+	LEAQ      (SI)(CX*8), R11
+	VMOVUPS   (R11), Y5
 	VSUBPD    Y5, Y0, Y5
-	VMOVUPS   (CX)(DI*1), Y6
+	VMOVUPS   (R11)(DI*1), Y6
 	VSUBPD    Y6, Y1, Y6
 	VMULPD    Y5, Y2, Y7
 	VMULPD    Y6, Y3, Y8
@@ -467,66 +460,65 @@ group4:
 	VMULPD    Y5, Y5, Y5
 	VADDPD    Y5, Y6, Y5
 	VCMPPD    $0x11, Y4, Y5, Y5
-	VMOVMSKPD Y5, CX
-	ANDL      R9, CX
+	VMOVMSKPD Y5, R11
+	ANDL      R9, R11
 	JE        skip5
-	POPCNTL   CX, R14
-	LEAL      1(CX), R15
-	TESTL     CX, R15
+	POPCNTL   R11, R12
+	LEAL      1(R11), R13
+	TESTL     R11, R13
 	JNE       scattered6
-	VMOVDQU   (DX)(R10*4), X5
+	VMOVDQU   (DX)(CX*4), X5
 	VMOVDQU   X5, (AX)
-	LEAQ      (AX)(R14*4), AX
+	LEAQ      (AX)(R12*4), AX
 	JMP       skip5
 scattered6:
-	VMOVDQU   (DX)(R10*4), X5
-	LEAQ      ·dataWithinOrder+0(SB), R15
-	VPMOVZXBD (R15)(CX*8), X6
+	VMOVDQU   (DX)(CX*4), X5
+	LEAQ      ·dataWithinOrder+0(SB), R13
+	VPMOVZXBD (R13)(R11*8), X6
 	VPERMILPS X6, X5, X5
 	VMOVDQU   X5, (AX)
-	LEAQ      (AX)(R14*4), AX
+	LEAQ      (AX)(R12*4), AX
 skip5:
-	ADDQ $0x04, R10
+	ADDQ $0x04, CX
 	SHRQ $0x04, R9
 	JNE  group4
 	JMP  next1
 rest2:
-	MOVQ  n+40(FP), R11
+	MOVQ  n+40(FP), R10
 	MOVQ  R8, CX
 	NEGQ  CX
-	LEAQ  (R11)(CX*8), CX
+	LEAQ  (R10)(CX*8), CX
 	TESTQ CX, CX
 	JLE   done3
 	MOVQ  (BX)(R8*1), R9
 	CMPQ  CX, $0x40
 	JGE   whole7
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	ANDQ  R10, R9
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R9
 whole7:
 	TESTQ R9, R9
 	JE    after8
-	MOVQ  R8, R10
-	SHLQ  $0x03, R10
+	MOVQ  R8, CX
+	SHLQ  $0x03, CX
 group9:
-	BSFQ       R9, R13
-	MOVQ       R13, CX
-	SHRQ       CL, R9
-	ADDQ       R13, R10
-	LEAQ       (SI)(R10*8), CX
-	MOVQ       R11, R12
-	SUBQ       R10, R12
-	MOVQ       $+4, R14
-	CMPQ       R14, R12
-	CMOVQLT    R14, R12
-	LEAQ       ·dataTreeTailF32+0(SB), R14
-	MOVQ       R12, R15
-	NEGQ       R15
-	VMOVUPS    32(R14)(R15*8), Y5
-	VMASKMOVPD (CX), Y5, Y6
+	TZCNTQ     R9, R11
+	SHRXQ      R11, R9, R9
+	ADDQ       R11, CX
+	LEAQ       (SI)(CX*8), R11
+	MOVQ       R10, R12
+	SUBQ       CX, R12
+	MOVQ       $+4, R13
+	CMPQ       R13, R12
+	CMOVQLT    R13, R12
+	LEAQ       ·dataTreeTailF32+0(SB), R13
+	MOVQ       R12, R14
+	NEGQ       R14
+	VMOVUPS    32(R13)(R14*8), Y5
+	VMASKMOVPD (R11), Y5, Y6
 	VSUBPD     Y6, Y0, Y6
-	VMASKMOVPD (CX)(DI*1), Y5, Y5
+	VMASKMOVPD (R11)(DI*1), Y5, Y5
 	VSUBPD     Y5, Y1, Y5
 	VMULPD     Y6, Y2, Y7
 	VMULPD     Y5, Y3, Y8
@@ -538,25 +530,25 @@ group9:
 	VMULPD     Y5, Y5, Y5
 	VADDPD     Y5, Y6, Y5
 	VCMPPD     $0x11, Y4, Y5, Y5
-	VMOVMSKPD  Y5, CX
-	ANDL       R9, CX
+	VMOVMSKPD  Y5, R11
+	ANDL       R9, R11
 	JE         skip10
-	POPCNTL    CX, R14
-	LEAQ       ·dataWithinLabelMask+0(SB), R15
+	POPCNTL    R11, R13
+	LEAQ       ·dataWithinLabelMask+0(SB), R14
 	NEGQ       R12
-	VMOVDQU    16(R15)(R12*4), X5
-	VPMASKMOVD (DX)(R10*4), X5, X5
+	VMOVDQU    16(R14)(R12*4), X5
+	VPMASKMOVD (DX)(CX*4), X5, X5
 	LEAQ       ·dataWithinOrder+0(SB), R12
-	VPMOVZXBD  (R12)(CX*8), X6
+	VPMOVZXBD  (R12)(R11*8), X6
 	VPERMILPS  X6, X5, X5
-	LEAQ       ·dataWithinLabelMask+0(SB), CX
-	MOVQ       R14, R12
+	LEAQ       ·dataWithinLabelMask+0(SB), R11
+	MOVQ       R13, R12
 	NEGQ       R12
-	VMOVDQU    16(CX)(R12*4), X6
+	VMOVDQU    16(R11)(R12*4), X6
 	VPMASKMOVD X5, X6, (AX)
-	LEAQ       (AX)(R14*4), AX
+	LEAQ       (AX)(R13*4), AX
 skip10:
-	ADDQ $0x04, R10
+	ADDQ $0x04, CX
 	SHRQ $0x04, R9
 	JNE  group9
 after8:
@@ -571,7 +563,7 @@ done3:
 	RET
 
 // func withinPolarAVX2(index *int32, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, floor float64, alpha float64, beta float64, r float64) (count int)
-// Requires: AVX, AVX2, CMOV, POPCNT
+// Requires: AVX, AVX2, BMI, BMI2, CMOV, POPCNT
 TEXT ·withinPolarAVX2(SB), NOSPLIT, $0-104
 	MOVQ         index+0(FP), AX
 	MOVQ         label+8(FP), DX
@@ -588,30 +580,29 @@ TEXT ·withinPolarAVX2(SB), NOSPLIT, $0-104
 	VBROADCASTSD r+88(FP), Y6
 	VMOVUPS      ·dataWithinHalfF64+0(SB), Y7
 	VMULPD       Y2, Y7, Y2
-	MOVQ         n+40(FP), R11
-	SUBQ         $0x04, R11
-	SARQ         $0x06, R11
-	SHLQ         $0x03, R11
+	MOVQ         n+40(FP), R10
+	SUBQ         $0x04, R10
+	SARQ         $0x06, R10
+	SHLQ         $0x03, R10
 	MOVQ         $-8, R8
 next1:
 	ADDQ  $0x08, R8
-	CMPQ  R8, R11
+	CMPQ  R8, R10
 	JGE   rest2
 	MOVQ  (BX)(R8*1), R9
 	TESTQ R9, R9
 	JE    next1
-	MOVQ  R8, R10
-	SHLQ  $0x03, R10
+	MOVQ  R8, CX
+	SHLQ  $0x03, CX
 group4:
-	BSFQ      R9, R12
-	MOVQ      R12, CX
-	SHRQ      CL, R9
-	ADDQ      R12, R10
-	LEAQ      (SI)(R10*8), CX
-	VMOVUPS   (CX), Y7
+	TZCNTQ    R9, R11
+	SHRXQ     R11, R9, R9
+	ADDQ      R11, CX
+	LEAQ      (SI)(CX*8), R11
+	VMOVUPS   (R11), Y7
 	VSUBPD    Y7, Y1, Y7
 	VMOVUPS   ·dataWithinHalfF64+0(SB), Y8
-	VMOVUPS   (CX)(DI*1), Y9
+	VMOVUPS   (R11)(DI*1), Y9
 	VMULPD    Y9, Y8, Y8
 	VSUBPD    Y8, Y2, Y9
 	VANDPD    Y9, Y0, Y9
@@ -626,67 +617,66 @@ group4:
 	VMULPD    Y8, Y5, Y8
 	VADDPD    Y8, Y7, Y7
 	VCMPPD    $0x11, Y6, Y7, Y7
-	VMOVMSKPD Y7, CX
-	ANDL      R9, CX
+	VMOVMSKPD Y7, R11
+	ANDL      R9, R11
 	JE        skip5
-	POPCNTL   CX, R14
-	LEAL      1(CX), R15
-	TESTL     CX, R15
+	POPCNTL   R11, R12
+	LEAL      1(R11), R13
+	TESTL     R11, R13
 	JNE       scattered6
-	VMOVDQU   (DX)(R10*4), X7
+	VMOVDQU   (DX)(CX*4), X7
 	VMOVDQU   X7, (AX)
-	LEAQ      (AX)(R14*4), AX
+	LEAQ      (AX)(R12*4), AX
 	JMP       skip5
 scattered6:
-	VMOVDQU   (DX)(R10*4), X7
-	LEAQ      ·dataWithinOrder+0(SB), R15
-	VPMOVZXBD (R15)(CX*8), X8
+	VMOVDQU   (DX)(CX*4), X7
+	LEAQ      ·dataWithinOrder+0(SB), R13
+	VPMOVZXBD (R13)(R11*8), X8
 	VPERMILPS X8, X7, X7
 	VMOVDQU   X7, (AX)
-	LEAQ      (AX)(R14*4), AX
+	LEAQ      (AX)(R12*4), AX
 skip5:
-	ADDQ $0x04, R10
+	ADDQ $0x04, CX
 	SHRQ $0x04, R9
 	JNE  group4
 	JMP  next1
 rest2:
-	MOVQ  n+40(FP), R11
+	MOVQ  n+40(FP), R10
 	MOVQ  R8, CX
 	NEGQ  CX
-	LEAQ  (R11)(CX*8), CX
+	LEAQ  (R10)(CX*8), CX
 	TESTQ CX, CX
 	JLE   done3
 	MOVQ  (BX)(R8*1), R9
 	CMPQ  CX, $0x40
 	JGE   whole7
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	ANDQ  R10, R9
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R9
 whole7:
 	TESTQ R9, R9
 	JE    after8
-	MOVQ  R8, R10
-	SHLQ  $0x03, R10
+	MOVQ  R8, CX
+	SHLQ  $0x03, CX
 group9:
-	BSFQ       R9, R13
-	MOVQ       R13, CX
-	SHRQ       CL, R9
-	ADDQ       R13, R10
-	LEAQ       (SI)(R10*8), CX
-	MOVQ       R11, R12
-	SUBQ       R10, R12
-	MOVQ       $+4, R14
-	CMPQ       R14, R12
-	CMOVQLT    R14, R12
-	LEAQ       ·dataTreeTailF32+0(SB), R14
-	MOVQ       R12, R15
-	NEGQ       R15
-	VMOVUPS    32(R14)(R15*8), Y7
-	VMASKMOVPD (CX), Y7, Y8
+	TZCNTQ     R9, R11
+	SHRXQ      R11, R9, R9
+	ADDQ       R11, CX
+	LEAQ       (SI)(CX*8), R11
+	MOVQ       R10, R12
+	SUBQ       CX, R12
+	MOVQ       $+4, R13
+	CMPQ       R13, R12
+	CMOVQLT    R13, R12
+	LEAQ       ·dataTreeTailF32+0(SB), R13
+	MOVQ       R12, R14
+	NEGQ       R14
+	VMOVUPS    32(R13)(R14*8), Y7
+	VMASKMOVPD (R11), Y7, Y8
 	VSUBPD     Y8, Y1, Y8
 	VMOVUPS    ·dataWithinHalfF64+0(SB), Y9
-	VMASKMOVPD (CX)(DI*1), Y7, Y7
+	VMASKMOVPD (R11)(DI*1), Y7, Y7
 	VMULPD     Y7, Y9, Y7
 	VSUBPD     Y7, Y2, Y9
 	VANDPD     Y9, Y0, Y9
@@ -701,25 +691,25 @@ group9:
 	VMULPD     Y7, Y5, Y7
 	VADDPD     Y7, Y8, Y7
 	VCMPPD     $0x11, Y6, Y7, Y7
-	VMOVMSKPD  Y7, CX
-	ANDL       R9, CX
+	VMOVMSKPD  Y7, R11
+	ANDL       R9, R11
 	JE         skip10
-	POPCNTL    CX, R14
-	LEAQ       ·dataWithinLabelMask+0(SB), R15
+	POPCNTL    R11, R13
+	LEAQ       ·dataWithinLabelMask+0(SB), R14
 	NEGQ       R12
-	VMOVDQU    16(R15)(R12*4), X7
-	VPMASKMOVD (DX)(R10*4), X7, X7
+	VMOVDQU    16(R14)(R12*4), X7
+	VPMASKMOVD (DX)(CX*4), X7, X7
 	LEAQ       ·dataWithinOrder+0(SB), R12
-	VPMOVZXBD  (R12)(CX*8), X8
+	VPMOVZXBD  (R12)(R11*8), X8
 	VPERMILPS  X8, X7, X7
-	LEAQ       ·dataWithinLabelMask+0(SB), CX
-	MOVQ       R14, R12
+	LEAQ       ·dataWithinLabelMask+0(SB), R11
+	MOVQ       R13, R12
 	NEGQ       R12
-	VMOVDQU    16(CX)(R12*4), X8
+	VMOVDQU    16(R11)(R12*4), X8
 	VPMASKMOVD X7, X8, (AX)
-	LEAQ       (AX)(R14*4), AX
+	LEAQ       (AX)(R13*4), AX
 skip10:
-	ADDQ $0x04, R10
+	ADDQ $0x04, CX
 	SHRQ $0x04, R9
 	JNE  group9
 after8:
@@ -734,7 +724,7 @@ done3:
 	RET
 
 // func withinLogPolarAVX2(index *int32, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, alpha float64, beta float64, r float64) (count int)
-// Requires: AVX, AVX2, CMOV, POPCNT
+// Requires: AVX, AVX2, BMI, BMI2, CMOV, POPCNT
 TEXT ·withinLogPolarAVX2(SB), NOSPLIT, $0-96
 	MOVQ         index+0(FP), AX
 	MOVQ         label+8(FP), DX
@@ -748,29 +738,28 @@ TEXT ·withinLogPolarAVX2(SB), NOSPLIT, $0-96
 	VBROADCASTSD alpha+64(FP), Y3
 	VBROADCASTSD beta+72(FP), Y4
 	VBROADCASTSD r+80(FP), Y5
-	MOVQ         n+40(FP), R11
-	SUBQ         $0x04, R11
-	SARQ         $0x06, R11
-	SHLQ         $0x03, R11
+	MOVQ         n+40(FP), R10
+	SUBQ         $0x04, R10
+	SARQ         $0x06, R10
+	SHLQ         $0x03, R10
 	MOVQ         $-8, R8
 next1:
 	ADDQ  $0x08, R8
-	CMPQ  R8, R11
+	CMPQ  R8, R10
 	JGE   rest2
 	MOVQ  (BX)(R8*1), R9
 	TESTQ R9, R9
 	JE    next1
-	MOVQ  R8, R10
-	SHLQ  $0x03, R10
+	MOVQ  R8, CX
+	SHLQ  $0x03, CX
 group4:
-	BSFQ      R9, R12
-	MOVQ      R12, CX
-	SHRQ      CL, R9
-	ADDQ      R12, R10
-	LEAQ      (SI)(R10*8), CX
-	VMOVUPS   (CX), Y6
+	TZCNTQ    R9, R11
+	SHRXQ     R11, R9, R9
+	ADDQ      R11, CX
+	LEAQ      (SI)(CX*8), R11
+	VMOVUPS   (R11), Y6
 	VSUBPD    Y6, Y1, Y6
-	VMOVUPS   (CX)(DI*1), Y7
+	VMOVUPS   (R11)(DI*1), Y7
 	VSUBPD    Y7, Y2, Y7
 	VANDPD    Y7, Y0, Y7
 	VMOVUPS   ·dataWithinTwoPiF64+0(SB), Y8
@@ -781,66 +770,65 @@ group4:
 	VMULPD    Y6, Y4, Y6
 	VADDPD    Y6, Y7, Y6
 	VCMPPD    $0x11, Y5, Y6, Y6
-	VMOVMSKPD Y6, CX
-	ANDL      R9, CX
+	VMOVMSKPD Y6, R11
+	ANDL      R9, R11
 	JE        skip5
-	POPCNTL   CX, R14
-	LEAL      1(CX), R15
-	TESTL     CX, R15
+	POPCNTL   R11, R12
+	LEAL      1(R11), R13
+	TESTL     R11, R13
 	JNE       scattered6
-	VMOVDQU   (DX)(R10*4), X6
+	VMOVDQU   (DX)(CX*4), X6
 	VMOVDQU   X6, (AX)
-	LEAQ      (AX)(R14*4), AX
+	LEAQ      (AX)(R12*4), AX
 	JMP       skip5
 scattered6:
-	VMOVDQU   (DX)(R10*4), X6
-	LEAQ      ·dataWithinOrder+0(SB), R15
-	VPMOVZXBD (R15)(CX*8), X7
+	VMOVDQU   (DX)(CX*4), X6
+	LEAQ      ·dataWithinOrder+0(SB), R13
+	VPMOVZXBD (R13)(R11*8), X7
 	VPERMILPS X7, X6, X6
 	VMOVDQU   X6, (AX)
-	LEAQ      (AX)(R14*4), AX
+	LEAQ      (AX)(R12*4), AX
 skip5:
-	ADDQ $0x04, R10
+	ADDQ $0x04, CX
 	SHRQ $0x04, R9
 	JNE  group4
 	JMP  next1
 rest2:
-	MOVQ  n+40(FP), R11
+	MOVQ  n+40(FP), R10
 	MOVQ  R8, CX
 	NEGQ  CX
-	LEAQ  (R11)(CX*8), CX
+	LEAQ  (R10)(CX*8), CX
 	TESTQ CX, CX
 	JLE   done3
 	MOVQ  (BX)(R8*1), R9
 	CMPQ  CX, $0x40
 	JGE   whole7
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	ANDQ  R10, R9
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R9
 whole7:
 	TESTQ R9, R9
 	JE    after8
-	MOVQ  R8, R10
-	SHLQ  $0x03, R10
+	MOVQ  R8, CX
+	SHLQ  $0x03, CX
 group9:
-	BSFQ       R9, R13
-	MOVQ       R13, CX
-	SHRQ       CL, R9
-	ADDQ       R13, R10
-	LEAQ       (SI)(R10*8), CX
-	MOVQ       R11, R12
-	SUBQ       R10, R12
-	MOVQ       $+4, R14
-	CMPQ       R14, R12
-	CMOVQLT    R14, R12
-	LEAQ       ·dataTreeTailF32+0(SB), R14
-	MOVQ       R12, R15
-	NEGQ       R15
-	VMOVUPS    32(R14)(R15*8), Y6
-	VMASKMOVPD (CX), Y6, Y7
+	TZCNTQ     R9, R11
+	SHRXQ      R11, R9, R9
+	ADDQ       R11, CX
+	LEAQ       (SI)(CX*8), R11
+	MOVQ       R10, R12
+	SUBQ       CX, R12
+	MOVQ       $+4, R13
+	CMPQ       R13, R12
+	CMOVQLT    R13, R12
+	LEAQ       ·dataTreeTailF32+0(SB), R13
+	MOVQ       R12, R14
+	NEGQ       R14
+	VMOVUPS    32(R13)(R14*8), Y6
+	VMASKMOVPD (R11), Y6, Y7
 	VSUBPD     Y7, Y1, Y7
-	VMASKMOVPD (CX)(DI*1), Y6, Y6
+	VMASKMOVPD (R11)(DI*1), Y6, Y6
 	VSUBPD     Y6, Y2, Y6
 	VANDPD     Y6, Y0, Y6
 	VMOVUPS    ·dataWithinTwoPiF64+0(SB), Y8
@@ -851,25 +839,25 @@ group9:
 	VMULPD     Y7, Y4, Y7
 	VADDPD     Y7, Y6, Y6
 	VCMPPD     $0x11, Y5, Y6, Y6
-	VMOVMSKPD  Y6, CX
-	ANDL       R9, CX
+	VMOVMSKPD  Y6, R11
+	ANDL       R9, R11
 	JE         skip10
-	POPCNTL    CX, R14
-	LEAQ       ·dataWithinLabelMask+0(SB), R15
+	POPCNTL    R11, R13
+	LEAQ       ·dataWithinLabelMask+0(SB), R14
 	NEGQ       R12
-	VMOVDQU    16(R15)(R12*4), X6
-	VPMASKMOVD (DX)(R10*4), X6, X6
+	VMOVDQU    16(R14)(R12*4), X6
+	VPMASKMOVD (DX)(CX*4), X6, X6
 	LEAQ       ·dataWithinOrder+0(SB), R12
-	VPMOVZXBD  (R12)(CX*8), X7
+	VPMOVZXBD  (R12)(R11*8), X7
 	VPERMILPS  X7, X6, X6
-	LEAQ       ·dataWithinLabelMask+0(SB), CX
-	MOVQ       R14, R12
+	LEAQ       ·dataWithinLabelMask+0(SB), R11
+	MOVQ       R13, R12
 	NEGQ       R12
-	VMOVDQU    16(CX)(R12*4), X7
+	VMOVDQU    16(R11)(R12*4), X7
 	VPMASKMOVD X6, X7, (AX)
-	LEAQ       (AX)(R14*4), AX
+	LEAQ       (AX)(R13*4), AX
 skip10:
-	ADDQ $0x04, R10
+	ADDQ $0x04, CX
 	SHRQ $0x04, R9
 	JNE  group9
 after8:
@@ -884,7 +872,7 @@ done3:
 	RET
 
 // func withinEuclid1AVX512(index *int32, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, limit float64) (count int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, POPCNT
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI, BMI2, CMOV, POPCNT
 TEXT ·withinEuclid1AVX512(SB), NOSPLIT, $0-72
 	MOVQ         index+0(FP), AX
 	MOVQ         label+8(FP), DX
@@ -910,9 +898,9 @@ next1:
 	MOVQ  DI, CX
 	SHLQ  $0x03, CX
 group4:
-	BSFQ    R8, R12
-	SHRXQ   R12, R8, R8
-	ADDQ    R12, CX
+	TZCNTQ  R8, R10
+	SHRXQ   R10, R8, R8
+	ADDQ    R10, CX
 	LEAQ    (SI)(CX*8), R10
 	VMOVUPS (R10), Z2
 	VSUBPD  Z2, Z0, Z2
@@ -921,20 +909,20 @@ group4:
 	KMOVB   K1, R10
 	ANDL    R8, R10
 	JE      skip5
-	POPCNTL R10, R13
-	LEAL    1(R10), R14
-	TESTL   R10, R14
+	POPCNTL R10, R11
+	LEAL    1(R10), R12
+	TESTL   R10, R12
 	JNE     scattered6
 	VMOVDQU (DX)(CX*4), Y2
 	VMOVDQU Y2, (AX)
-	LEAQ    (AX)(R13*4), AX
+	LEAQ    (AX)(R11*4), AX
 	JMP     skip5
 scattered6:
 	VMOVDQU       (DX)(CX*4), Y2
 	KMOVW         R10, K1
 	VPCOMPRESSD.Z Y2, K1, Y2
 	VMOVDQU32     Y2, (AX)
-	LEAQ          (AX)(R13*4), AX
+	LEAQ          (AX)(R11*4), AX
 skip5:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R8
@@ -960,18 +948,18 @@ whole7:
 	MOVQ  DI, CX
 	SHLQ  $0x03, CX
 group9:
-	BSFQ          R8, R11
-	SHRXQ         R11, R8, R8
-	ADDQ          R11, CX
+	TZCNTQ        R8, R10
+	SHRXQ         R10, R8, R8
+	ADDQ          R10, CX
 	LEAQ          (SI)(CX*8), R10
-	MOVQ          R9, R12
-	SUBQ          CX, R12
-	MOVQ          $+8, R13
-	CMPQ          R13, R12
-	CMOVQLT       R13, R12
-	MOVQ          $-1, R13
-	BZHIQ         R12, R13, R13
-	KMOVW         R13, K1
+	MOVQ          R9, R11
+	SUBQ          CX, R11
+	MOVQ          $+8, R12
+	CMPQ          R12, R11
+	CMOVQLT       R12, R11
+	MOVQ          $-1, R12
+	BZHIQ         R11, R12, R12
+	KMOVW         R12, K1
 	VMOVUPD.Z     (R10), K1, Z2
 	VSUBPD        Z2, Z0, Z2
 	VMULPD        Z2, Z2, Z2
@@ -979,18 +967,18 @@ group9:
 	KMOVB         K1, R10
 	ANDL          R8, R10
 	JE            skip10
-	POPCNTL       R10, R13
-	MOVQ          $-1, R14
-	BZHIQ         R12, R14, R14
-	KMOVW         R14, K1
+	POPCNTL       R10, R12
+	MOVQ          $-1, R13
+	BZHIQ         R11, R13, R13
+	KMOVW         R13, K1
 	VMOVDQU32.Z   (DX)(CX*4), K1, Y2
 	KMOVW         R10, K1
 	VPCOMPRESSD.Z Y2, K1, Y2
 	MOVQ          $-1, R10
-	BZHIQ         R13, R10, R10
+	BZHIQ         R12, R10, R10
 	KMOVW         R10, K1
 	VMOVDQU32     Y2, K1, (AX)
-	LEAQ          (AX)(R13*4), AX
+	LEAQ          (AX)(R12*4), AX
 skip10:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R8
@@ -1007,7 +995,7 @@ done3:
 	RET
 
 // func withinEuclid2AVX512(index *int32, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, limit float64) (count int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, POPCNT
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI, BMI2, CMOV, POPCNT
 TEXT ·withinEuclid2AVX512(SB), NOSPLIT, $0-80
 	MOVQ         index+0(FP), AX
 	MOVQ         label+8(FP), DX
@@ -1034,9 +1022,9 @@ next1:
 	MOVQ  R8, CX
 	SHLQ  $0x03, CX
 group4:
-	BSFQ    R9, R13
-	SHRXQ   R13, R9, R9
-	ADDQ    R13, CX
+	TZCNTQ  R9, R11
+	SHRXQ   R11, R9, R9
+	ADDQ    R11, CX
 	LEAQ    (SI)(CX*8), R11
 	VMOVUPS (R11), Z3
 	VSUBPD  Z3, Z0, Z3
@@ -1049,20 +1037,20 @@ group4:
 	KMOVB   K1, R11
 	ANDL    R9, R11
 	JE      skip5
-	POPCNTL R11, R14
-	LEAL    1(R11), R15
-	TESTL   R11, R15
+	POPCNTL R11, R12
+	LEAL    1(R11), R13
+	TESTL   R11, R13
 	JNE     scattered6
 	VMOVDQU (DX)(CX*4), Y3
 	VMOVDQU Y3, (AX)
-	LEAQ    (AX)(R14*4), AX
+	LEAQ    (AX)(R12*4), AX
 	JMP     skip5
 scattered6:
 	VMOVDQU       (DX)(CX*4), Y3
 	KMOVW         R11, K1
 	VPCOMPRESSD.Z Y3, K1, Y3
 	VMOVDQU32     Y3, (AX)
-	LEAQ          (AX)(R14*4), AX
+	LEAQ          (AX)(R12*4), AX
 skip5:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R9
@@ -1088,18 +1076,18 @@ whole7:
 	MOVQ  R8, CX
 	SHLQ  $0x03, CX
 group9:
-	BSFQ          R9, R12
-	SHRXQ         R12, R9, R9
-	ADDQ          R12, CX
+	TZCNTQ        R9, R11
+	SHRXQ         R11, R9, R9
+	ADDQ          R11, CX
 	LEAQ          (SI)(CX*8), R11
-	MOVQ          R10, R13
-	SUBQ          CX, R13
-	MOVQ          $+8, R14
-	CMPQ          R14, R13
-	CMOVQLT       R14, R13
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K1
+	MOVQ          R10, R12
+	SUBQ          CX, R12
+	MOVQ          $+8, R13
+	CMPQ          R13, R12
+	CMOVQLT       R13, R12
+	MOVQ          $-1, R13
+	BZHIQ         R12, R13, R13
+	KMOVW         R13, K1
 	VMOVUPD.Z     (R11), K1, Z3
 	VSUBPD        Z3, Z0, Z3
 	VMULPD        Z3, Z3, Z3
@@ -1111,18 +1099,18 @@ group9:
 	KMOVB         K1, R11
 	ANDL          R9, R11
 	JE            skip10
-	POPCNTL       R11, R14
-	MOVQ          $-1, R15
-	BZHIQ         R13, R15, R15
-	KMOVW         R15, K1
+	POPCNTL       R11, R13
+	MOVQ          $-1, R14
+	BZHIQ         R12, R14, R14
+	KMOVW         R14, K1
 	VMOVDQU32.Z   (DX)(CX*4), K1, Y3
 	KMOVW         R11, K1
 	VPCOMPRESSD.Z Y3, K1, Y3
 	MOVQ          $-1, R11
-	BZHIQ         R14, R11, R11
+	BZHIQ         R13, R11, R11
 	KMOVW         R11, K1
 	VMOVDQU32     Y3, K1, (AX)
-	LEAQ          (AX)(R14*4), AX
+	LEAQ          (AX)(R13*4), AX
 skip10:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R9
@@ -1139,7 +1127,7 @@ done3:
 	RET
 
 // func withinEuclid3AVX512(index *int32, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, u2 float64, limit float64) (count int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, POPCNT
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI, BMI2, CMOV, POPCNT
 TEXT ·withinEuclid3AVX512(SB), NOSPLIT, $0-88
 	MOVQ         index+0(FP), AX
 	MOVQ         label+8(FP), DX
@@ -1167,9 +1155,9 @@ next1:
 	MOVQ  R8, CX
 	SHLQ  $0x03, CX
 group4:
-	BSFQ    R9, R13
-	SHRXQ   R13, R9, R9
-	ADDQ    R13, CX
+	TZCNTQ  R9, R11
+	SHRXQ   R11, R9, R9
+	ADDQ    R11, CX
 	LEAQ    (SI)(CX*8), R11
 	VMOVUPS (R11), Z4
 	VSUBPD  Z4, Z0, Z4
@@ -1186,20 +1174,20 @@ group4:
 	KMOVB   K1, R11
 	ANDL    R9, R11
 	JE      skip5
-	POPCNTL R11, R14
-	LEAL    1(R11), R15
-	TESTL   R11, R15
+	POPCNTL R11, R12
+	LEAL    1(R11), R13
+	TESTL   R11, R13
 	JNE     scattered6
 	VMOVDQU (DX)(CX*4), Y4
 	VMOVDQU Y4, (AX)
-	LEAQ    (AX)(R14*4), AX
+	LEAQ    (AX)(R12*4), AX
 	JMP     skip5
 scattered6:
 	VMOVDQU       (DX)(CX*4), Y4
 	KMOVW         R11, K1
 	VPCOMPRESSD.Z Y4, K1, Y4
 	VMOVDQU32     Y4, (AX)
-	LEAQ          (AX)(R14*4), AX
+	LEAQ          (AX)(R12*4), AX
 skip5:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R9
@@ -1225,18 +1213,18 @@ whole7:
 	MOVQ  R8, CX
 	SHLQ  $0x03, CX
 group9:
-	BSFQ          R9, R12
-	SHRXQ         R12, R9, R9
-	ADDQ          R12, CX
+	TZCNTQ        R9, R11
+	SHRXQ         R11, R9, R9
+	ADDQ          R11, CX
 	LEAQ          (SI)(CX*8), R11
-	MOVQ          R10, R13
-	SUBQ          CX, R13
-	MOVQ          $+8, R14
-	CMPQ          R14, R13
-	CMOVQLT       R14, R13
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K1
+	MOVQ          R10, R12
+	SUBQ          CX, R12
+	MOVQ          $+8, R13
+	CMPQ          R13, R12
+	CMOVQLT       R13, R12
+	MOVQ          $-1, R13
+	BZHIQ         R12, R13, R13
+	KMOVW         R13, K1
 	VMOVUPD.Z     (R11), K1, Z4
 	VSUBPD        Z4, Z0, Z4
 	VMULPD        Z4, Z4, Z4
@@ -1252,18 +1240,18 @@ group9:
 	KMOVB         K1, R11
 	ANDL          R9, R11
 	JE            skip10
-	POPCNTL       R11, R14
-	MOVQ          $-1, R15
-	BZHIQ         R13, R15, R15
-	KMOVW         R15, K1
+	POPCNTL       R11, R13
+	MOVQ          $-1, R14
+	BZHIQ         R12, R14, R14
+	KMOVW         R14, K1
 	VMOVDQU32.Z   (DX)(CX*4), K1, Y4
 	KMOVW         R11, K1
 	VPCOMPRESSD.Z Y4, K1, Y4
 	MOVQ          $-1, R11
-	BZHIQ         R14, R11, R11
+	BZHIQ         R13, R11, R11
 	KMOVW         R11, K1
 	VMOVDQU32     Y4, K1, (AX)
-	LEAQ          (AX)(R14*4), AX
+	LEAQ          (AX)(R13*4), AX
 skip10:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R9
@@ -1280,7 +1268,7 @@ done3:
 	RET
 
 // func withinRigidAVX512(index *int32, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, m0 float64, m1 float64, limit float64) (count int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, POPCNT
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI, BMI2, CMOV, POPCNT
 TEXT ·withinRigidAVX512(SB), NOSPLIT, $0-96
 	MOVQ         index+0(FP), AX
 	MOVQ         label+8(FP), DX
@@ -1309,9 +1297,9 @@ next1:
 	MOVQ  R8, CX
 	SHLQ  $0x03, CX
 group4:
-	BSFQ    R9, R13
-	SHRXQ   R13, R9, R9
-	ADDQ    R13, CX
+	TZCNTQ  R9, R11
+	SHRXQ   R11, R9, R9
+	ADDQ    R11, CX
 	LEAQ    (SI)(CX*8), R11
 	VMOVUPS (R11), Z5
 	VSUBPD  Z5, Z0, Z5
@@ -1330,20 +1318,20 @@ group4:
 	KMOVB   K1, R11
 	ANDL    R9, R11
 	JE      skip5
-	POPCNTL R11, R14
-	LEAL    1(R11), R15
-	TESTL   R11, R15
+	POPCNTL R11, R12
+	LEAL    1(R11), R13
+	TESTL   R11, R13
 	JNE     scattered6
 	VMOVDQU (DX)(CX*4), Y5
 	VMOVDQU Y5, (AX)
-	LEAQ    (AX)(R14*4), AX
+	LEAQ    (AX)(R12*4), AX
 	JMP     skip5
 scattered6:
 	VMOVDQU       (DX)(CX*4), Y5
 	KMOVW         R11, K1
 	VPCOMPRESSD.Z Y5, K1, Y5
 	VMOVDQU32     Y5, (AX)
-	LEAQ          (AX)(R14*4), AX
+	LEAQ          (AX)(R12*4), AX
 skip5:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R9
@@ -1369,18 +1357,18 @@ whole7:
 	MOVQ  R8, CX
 	SHLQ  $0x03, CX
 group9:
-	BSFQ          R9, R12
-	SHRXQ         R12, R9, R9
-	ADDQ          R12, CX
+	TZCNTQ        R9, R11
+	SHRXQ         R11, R9, R9
+	ADDQ          R11, CX
 	LEAQ          (SI)(CX*8), R11
-	MOVQ          R10, R13
-	SUBQ          CX, R13
-	MOVQ          $+8, R14
-	CMPQ          R14, R13
-	CMOVQLT       R14, R13
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K1
+	MOVQ          R10, R12
+	SUBQ          CX, R12
+	MOVQ          $+8, R13
+	CMPQ          R13, R12
+	CMOVQLT       R13, R12
+	MOVQ          $-1, R13
+	BZHIQ         R12, R13, R13
+	KMOVW         R13, K1
 	VMOVUPD.Z     (R11), K1, Z5
 	VSUBPD        Z5, Z0, Z5
 	VMOVUPD.Z     (R11)(DI*1), K1, Z6
@@ -1398,18 +1386,18 @@ group9:
 	KMOVB         K1, R11
 	ANDL          R9, R11
 	JE            skip10
-	POPCNTL       R11, R14
-	MOVQ          $-1, R15
-	BZHIQ         R13, R15, R15
-	KMOVW         R15, K1
+	POPCNTL       R11, R13
+	MOVQ          $-1, R14
+	BZHIQ         R12, R14, R14
+	KMOVW         R14, K1
 	VMOVDQU32.Z   (DX)(CX*4), K1, Y5
 	KMOVW         R11, K1
 	VPCOMPRESSD.Z Y5, K1, Y5
 	MOVQ          $-1, R11
-	BZHIQ         R14, R11, R11
+	BZHIQ         R13, R11, R11
 	KMOVW         R11, K1
 	VMOVDQU32     Y5, K1, (AX)
-	LEAQ          (AX)(R14*4), AX
+	LEAQ          (AX)(R13*4), AX
 skip10:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R9
@@ -1426,7 +1414,7 @@ done3:
 	RET
 
 // func withinPolarAVX512(index *int32, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, floor float64, alpha float64, beta float64, r float64) (count int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, POPCNT
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI, BMI2, CMOV, POPCNT
 TEXT ·withinPolarAVX512(SB), NOSPLIT, $0-104
 	MOVQ         index+0(FP), AX
 	MOVQ         label+8(FP), DX
@@ -1459,9 +1447,9 @@ next1:
 	MOVQ  R8, CX
 	SHLQ  $0x03, CX
 group4:
-	BSFQ    R9, R13
-	SHRXQ   R13, R9, R9
-	ADDQ    R13, CX
+	TZCNTQ  R9, R11
+	SHRXQ   R11, R9, R9
+	ADDQ    R11, CX
 	LEAQ    (SI)(CX*8), R11
 	VMOVUPS (R11), Z9
 	VSUBPD  Z9, Z1, Z9
@@ -1482,20 +1470,20 @@ group4:
 	KMOVB   K1, R11
 	ANDL    R9, R11
 	JE      skip5
-	POPCNTL R11, R14
-	LEAL    1(R11), R15
-	TESTL   R11, R15
+	POPCNTL R11, R12
+	LEAL    1(R11), R13
+	TESTL   R11, R13
 	JNE     scattered6
 	VMOVDQU (DX)(CX*4), Y9
 	VMOVDQU Y9, (AX)
-	LEAQ    (AX)(R14*4), AX
+	LEAQ    (AX)(R12*4), AX
 	JMP     skip5
 scattered6:
 	VMOVDQU       (DX)(CX*4), Y9
 	KMOVW         R11, K1
 	VPCOMPRESSD.Z Y9, K1, Y9
 	VMOVDQU32     Y9, (AX)
-	LEAQ          (AX)(R14*4), AX
+	LEAQ          (AX)(R12*4), AX
 skip5:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R9
@@ -1521,18 +1509,18 @@ whole7:
 	MOVQ  R8, CX
 	SHLQ  $0x03, CX
 group9:
-	BSFQ          R9, R12
-	SHRXQ         R12, R9, R9
-	ADDQ          R12, CX
+	TZCNTQ        R9, R11
+	SHRXQ         R11, R9, R9
+	ADDQ          R11, CX
 	LEAQ          (SI)(CX*8), R11
-	MOVQ          R10, R13
-	SUBQ          CX, R13
-	MOVQ          $+8, R14
-	CMPQ          R14, R13
-	CMOVQLT       R14, R13
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K1
+	MOVQ          R10, R12
+	SUBQ          CX, R12
+	MOVQ          $+8, R13
+	CMPQ          R13, R12
+	CMOVQLT       R13, R12
+	MOVQ          $-1, R13
+	BZHIQ         R12, R13, R13
+	KMOVW         R13, K1
 	VMOVUPD.Z     (R11), K1, Z9
 	VSUBPD        Z9, Z1, Z9
 	VMOVUPD.Z     (R11)(DI*1), K1, Z10
@@ -1552,18 +1540,18 @@ group9:
 	KMOVB         K1, R11
 	ANDL          R9, R11
 	JE            skip10
-	POPCNTL       R11, R14
-	MOVQ          $-1, R15
-	BZHIQ         R13, R15, R15
-	KMOVW         R15, K1
+	POPCNTL       R11, R13
+	MOVQ          $-1, R14
+	BZHIQ         R12, R14, R14
+	KMOVW         R14, K1
 	VMOVDQU32.Z   (DX)(CX*4), K1, Y9
 	KMOVW         R11, K1
 	VPCOMPRESSD.Z Y9, K1, Y9
 	MOVQ          $-1, R11
-	BZHIQ         R14, R11, R11
+	BZHIQ         R13, R11, R11
 	KMOVW         R11, K1
 	VMOVDQU32     Y9, K1, (AX)
-	LEAQ          (AX)(R14*4), AX
+	LEAQ          (AX)(R13*4), AX
 skip10:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R9
@@ -1580,7 +1568,7 @@ done3:
 	RET
 
 // func withinLogPolarAVX512(index *int32, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, alpha float64, beta float64, r float64) (count int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, POPCNT
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI, BMI2, CMOV, POPCNT
 TEXT ·withinLogPolarAVX512(SB), NOSPLIT, $0-96
 	MOVQ         index+0(FP), AX
 	MOVQ         label+8(FP), DX
@@ -1610,9 +1598,9 @@ next1:
 	MOVQ  R8, CX
 	SHLQ  $0x03, CX
 group4:
-	BSFQ    R9, R13
-	SHRXQ   R13, R9, R9
-	ADDQ    R13, CX
+	TZCNTQ  R9, R11
+	SHRXQ   R11, R9, R9
+	ADDQ    R11, CX
 	LEAQ    (SI)(CX*8), R11
 	VMOVUPS (R11), Z7
 	VSUBPD  Z7, Z1, Z7
@@ -1629,20 +1617,20 @@ group4:
 	KMOVB   K1, R11
 	ANDL    R9, R11
 	JE      skip5
-	POPCNTL R11, R14
-	LEAL    1(R11), R15
-	TESTL   R11, R15
+	POPCNTL R11, R12
+	LEAL    1(R11), R13
+	TESTL   R11, R13
 	JNE     scattered6
 	VMOVDQU (DX)(CX*4), Y7
 	VMOVDQU Y7, (AX)
-	LEAQ    (AX)(R14*4), AX
+	LEAQ    (AX)(R12*4), AX
 	JMP     skip5
 scattered6:
 	VMOVDQU       (DX)(CX*4), Y7
 	KMOVW         R11, K1
 	VPCOMPRESSD.Z Y7, K1, Y7
 	VMOVDQU32     Y7, (AX)
-	LEAQ          (AX)(R14*4), AX
+	LEAQ          (AX)(R12*4), AX
 skip5:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R9
@@ -1668,18 +1656,18 @@ whole7:
 	MOVQ  R8, CX
 	SHLQ  $0x03, CX
 group9:
-	BSFQ          R9, R12
-	SHRXQ         R12, R9, R9
-	ADDQ          R12, CX
+	TZCNTQ        R9, R11
+	SHRXQ         R11, R9, R9
+	ADDQ          R11, CX
 	LEAQ          (SI)(CX*8), R11
-	MOVQ          R10, R13
-	SUBQ          CX, R13
-	MOVQ          $+8, R14
-	CMPQ          R14, R13
-	CMOVQLT       R14, R13
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K1
+	MOVQ          R10, R12
+	SUBQ          CX, R12
+	MOVQ          $+8, R13
+	CMPQ          R13, R12
+	CMOVQLT       R13, R12
+	MOVQ          $-1, R13
+	BZHIQ         R12, R13, R13
+	KMOVW         R13, K1
 	VMOVUPD.Z     (R11), K1, Z7
 	VSUBPD        Z7, Z1, Z7
 	VMOVUPD.Z     (R11)(DI*1), K1, Z8
@@ -1695,18 +1683,18 @@ group9:
 	KMOVB         K1, R11
 	ANDL          R9, R11
 	JE            skip10
-	POPCNTL       R11, R14
-	MOVQ          $-1, R15
-	BZHIQ         R13, R15, R15
-	KMOVW         R15, K1
+	POPCNTL       R11, R13
+	MOVQ          $-1, R14
+	BZHIQ         R12, R14, R14
+	KMOVW         R14, K1
 	VMOVDQU32.Z   (DX)(CX*4), K1, Y7
 	KMOVW         R11, K1
 	VPCOMPRESSD.Z Y7, K1, Y7
 	MOVQ          $-1, R11
-	BZHIQ         R14, R11, R11
+	BZHIQ         R13, R11, R11
 	KMOVW         R11, K1
 	VMOVDQU32     Y7, K1, (AX)
-	LEAQ          (AX)(R14*4), AX
+	LEAQ          (AX)(R13*4), AX
 skip10:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R9

@@ -28,9 +28,9 @@ func (l Level) Bytes() int { return [...]int{32, 64, 64, 64}[l] }
 // its level's list by a test.
 func (l Level) Features() []string {
 	if l == AVX2 {
-		return []string{"AVX", "AVX2", "FMA3", "POPCNT"}
+		return []string{"AVX", "AVX2", "FMA3", "POPCNT", "BMI", "BMI2"}
 	}
-	wide := []string{"AVX", "AVX2", "FMA3", "POPCNT", "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL", "BMI2"}
+	wide := []string{"AVX", "AVX2", "FMA3", "POPCNT", "BMI", "BMI2", "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL"}
 	switch l {
 	case AMX:
 		return append(wide, tileFeatures...)
