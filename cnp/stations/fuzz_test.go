@@ -35,13 +35,14 @@ func FuzzResume(f *testing.F) {
 	f.Add(whole, []byte(`{"in":-1,"out":-8}`), []byte(`{"in":9223372036854775807,"out":9223372036854775807,"rows":1}`))
 	f.Add([]byte{}, []byte(`null`), []byte(`[]`))
 	f.Fuzz(func(t *testing.T, partial, one, two []byte) {
+		if !json.Valid(one) || !json.Valid(two) { // which no journal with digests holds
+			return
+		}
 		require.NoError(t, os.RemoveAll(path+".progress"))
 		p, err := shards.OpenProgress(path+".progress", "work", nil)
 		require.NoError(t, err)
 		for _, s := range [][]byte{one, two} {
-			if json.Valid(s) {
-				require.NoError(t, p.Step(json.RawMessage(s)))
-			}
+			require.NoError(t, p.Step(json.RawMessage(s)))
 		}
 		require.NoError(t, p.Close())
 		require.NoError(t, os.WriteFile(path+".partial", partial, 0o666))
