@@ -227,8 +227,13 @@ func (r *Run[T]) same(have *header) error {
 	if differences("trained", have.Model.Trained, r.model.Config().Trained) != nil {
 		return bad("%s are no longer what they were: their numbers lie elsewhere", have.Source)
 	}
-	if s := have.State; s.Step < 0 || have.Adam != s.Step || s.Since < 0 || s.BadScores < 0 {
-		return bad("its counters are impossible: step %d, %d steps of Adam", s.Step, have.Adam)
+	return have.counted()
+}
+
+// counted refuses counters that no run has.
+func (h *header) counted() error {
+	if s := h.State; s.Step < 0 || h.Adam != s.Step || s.Since < 0 || s.BadScores < 0 {
+		return bad("its counters are impossible: step %d, %d steps of Adam", s.Step, h.Adam)
 	}
 	return nil
 }
@@ -267,7 +272,7 @@ func Saved(path string) (Config, int, error) {
 	if err := json.Unmarshal([]byte(f.Metadata[metaTraining]), &have); err != nil {
 		return Config{}, 0, fmt.Errorf("train: %s: %w: its training state: %w", path, ErrCheckpoint, err)
 	}
-	if err := intact(f, have.Version); err != nil {
+	if err := cmp.Or(intact(f, have.Version), have.counted()); err != nil {
 		return Config{}, 0, fmt.Errorf("train: %s: %w", path, err)
 	}
 	return have.Run, have.State.Step, nil

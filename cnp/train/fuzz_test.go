@@ -3,6 +3,7 @@ package train
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -27,6 +28,7 @@ func FuzzTrainingState(f *testing.F) {
 		`{"version":2,"model":null,"run":{"adam":{"rate":1e999}}}`} {
 		f.Add(s)
 	}
+	f.Add(strings.Replace(text, `"step":2`, `"step":-2`, 1))
 	out := filepath.Join(f.TempDir(), "changed")
 	f.Fuzz(func(t *testing.T, text string) {
 		if !utf8.ValidString(text) { // which no file holds
