@@ -17,18 +17,30 @@ func spectralAMD64(f *x86.File) {
 		spectralForward(f, l)
 		spectralBack(f, l)
 		spectralSum(f, l)
-		spectralLines(f, l)
+		spectralLines(f, l, "lines", spectralLinesDoc, false)
+		spectralLines(f, l, "moreLines", spectralMoreDoc, true)
 	}
 }
 
-func spectralLines(f *x86.File, l x86.Level) {
-	fn := f.Func(l, x86.F32, "lines", "func"+spectralLinesArgs, spectralLinesDoc)
+// spectralLines writes the loop that copies lines, or adds them and ends in ReLU.
+func spectralLines(f *x86.File, l x86.Level, name, doc string, more bool) {
+	fn := f.Func(l, x86.F32, name, "func"+spectralLinesArgs, doc)
+	b := x86.NewBlock(l, x86.F32)
+	if more {
+		b.Output(reluF32(b, b.Add(b.Input(), b.Input())))
+	}
 	dst, src, n, to, from := fn.Arg("dst"), fn.Arg("src"), fn.Arg("n"), fn.Arg("dstStride"), fn.Arg("srcStride")
+	fn.Pin(b, 1)
 	fn.Label("line")
 	out := linesAt(fn, operand.Mem{Base: dst})
 	for i, m := range linesAt(fn, operand.Mem{Base: src}) {
 		v := fn.Vec()
 		fn.VMOVUPS(m, v)
+		if more {
+			sum := fn.Vec()
+			fn.VMOVUPS(out[i], sum)
+			v = fn.Emit(b, [][]reg.VecVirtual{{sum}, {v}}, nil)[0][0]
+		}
 		fn.VMOVUPS(v, out[i])
 	}
 	fn.ADDQ(from, src)

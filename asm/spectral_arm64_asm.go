@@ -11,16 +11,28 @@ func spectralNEON(file *neon.File) {
 	spectralForwardNEON(file, pool)
 	spectralBackNEON(file, pool)
 	spectralSumNEON(file)
-	spectralLinesNEON(file)
+	spectralLinesNEON(file, "linesNEON", spectralLinesDoc, false)
+	spectralLinesNEON(file, "moreLinesNEON", spectralMoreDoc, true)
 }
 
-func spectralLinesNEON(file *neon.File) {
-	f := file.Func("linesNEON", spectralLinesArgs, "linesNEON "+spectralLinesDoc)
+// spectralLinesNEON writes the loop that copies lines, or adds them and ends in ReLU.
+func spectralLinesNEON(file *neon.File, name, doc string, more bool) {
+	f := file.Func(name, spectralLinesArgs, name+" "+doc)
 	dst, src, n, to, from := f.Arg("dst"), f.Arg("src"), f.Arg("n"), f.Arg("dstStride"), f.Arg("srcStride")
-	v := f.V(4)
+	v, sum, zero := f.V(4), f.V(4), f.V(1)
+	if more {
+		f.Clear(zero)
+	}
 	f.Label("line")
 	for i := 0; i < 4; i += 2 {
 		f.Text("FLDPQ %d(%v), (F%d, F%d)", 16*i, src, v[i], v[i+1])
+		if more {
+			f.Text("FLDPQ %d(%v), (F%d, F%d)", 16*i, dst, sum[i], sum[i+1])
+			for k := i; k < i+2; k++ {
+				f.Add(v[k:k+1], sum[k:k+1], v[k:k+1])
+				f.Max(v[k:k+1], v[k:k+1], zero)
+			}
+		}
 		f.Text("FSTPQ (F%d, F%d), %d(%v)", v[i], v[i+1], 16*i, dst)
 	}
 	f.Text("ADD %v, %v", from, src)

@@ -160,15 +160,11 @@ func (s *pass[T]) slabSums(w *workspace[T], lo, hi, image, c int) []T {
 // toSlabs sets rows lo to hi of an image of dst to y [hi-lo, c], or to ReLU(dst + y).
 func (s *pass[T]) toSlabs(w *workspace[T], y []T, lo, hi, image, c int) {
 	dst := s.dst[image*s.a.Rows*c : (image+1)*s.a.Rows*c]
+	lines := spectral.CopyLines
+	if s.add {
+		lines = spectral.AddLinesReLU
+	}
 	for slab := range c / slabWidth {
-		to := s.a.slabOf(dst, slab, lo, hi)
-		if !s.add {
-			spectral.CopyLines(buffers.F32(to), slabWidth, buffers.F32(y[slab*slabWidth:]), c, hi-lo)
-			continue
-		}
-		part := buffers.Sized(&w.part, len(to))
-		spectral.CopyLines(buffers.F32(part), slabWidth, buffers.F32(y[slab*slabWidth:]), c, hi-lo)
-		simd.Add(to, to, part)
-		simd.ReLU(to, to)
+		lines(buffers.F32(s.a.slabOf(dst, slab, lo, hi)), slabWidth, buffers.F32(y[slab*slabWidth:]), c, hi-lo)
 	}
 }

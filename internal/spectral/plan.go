@@ -245,15 +245,25 @@ func Side(x []float32, slab, first, points int) Lines {
 	return Lines{x[slab*n : (slab+1)*n], first, lanes, 0}
 }
 
-// linesPiece is how many lines a kernel copies at a time, as assembly cannot be interrupted.
+// linesPiece is how many lines a kernel copies or adds at a time, as assembly cannot be interrupted.
 const linesPiece = 1 << 12
 
 // CopyLines sets n lines of 16 numbers of dst, dstStride numbers apart, to those of src, srcStride apart. It panics if either is too short.
 func CopyLines(dst []float32, dstStride int, src []float32, srcStride, n int) {
+	inPieces(copyLines, dst, dstStride, src, srcStride, n)
+}
+
+// AddLinesReLU sets n lines of dst to max(0, dst + src), NaN for NaN. Other arguments are as in CopyLines.
+func AddLinesReLU(dst []float32, dstStride int, src []float32, srcStride, n int) {
+	inPieces(moreLines, dst, dstStride, src, srcStride, n)
+}
+
+func inPieces(lines func(dst []float32, dstStride int, src []float32, srcStride, n int), dst []float32, dstStride int, src []float32,
+	srcStride, n int) {
 	for ; n > 0; n -= linesPiece {
 		m := min(n, linesPiece)
 		_, _ = dst[(m-1)*dstStride+lanes-1], src[(m-1)*srcStride+lanes-1]
-		copyLines(dst, dstStride, src, srcStride, m)
+		lines(dst, dstStride, src, srcStride, m)
 		if m < n {
 			dst, src = dst[m*dstStride:], src[m*srcStride:]
 		}

@@ -30,6 +30,14 @@ func linesKernel(dst, src *float32, n, dstStride, srcStride int) {
 	}
 }
 
+func moreLinesKernel(dst, src *float32, n, dstStride, srcStride int) {
+	if level == cpu.AVX512 {
+		moreLinesAVX512(dst, src, n, dstStride, srcStride)
+	} else {
+		moreLinesAVX2(dst, src, n, dstStride, srcStride)
+	}
+}
+
 func sumsKernel(dst, x, k *float32, taps, rows, stride, tapStride, slotStride, slots, add int) {
 	if level == cpu.AVX512 {
 		sumsAVX512(dst, x, k, taps, rows, stride, tapStride, slotStride, slots, add)

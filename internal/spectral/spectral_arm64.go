@@ -14,6 +14,10 @@ func linesKernel(dst, src *float32, n, dstStride, srcStride int) {
 	linesNEON(dst, src, n, dstStride, srcStride)
 }
 
+func moreLinesKernel(dst, src *float32, n, dstStride, srcStride int) {
+	moreLinesNEON(dst, src, n, dstStride, srcStride)
+}
+
 func sumsKernel(dst, x, k *float32, taps, rows, stride, tapStride, slotStride, slots, add int) {
 	sumsNEON(dst, x, k, taps, rows, stride, tapStride, slotStride, slots, add)
 }

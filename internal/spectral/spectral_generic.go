@@ -105,6 +105,16 @@ func copyLinesGeneric(dst []float32, dstStride int, src []float32, srcStride, n 
 	}
 }
 
+// moreLinesGeneric sets n lines of dst to max(0, dst + src): NaN for NaN, and never -0.
+func moreLinesGeneric(dst []float32, dstStride int, src []float32, srcStride, n int) {
+	for i := range n {
+		to, from := dst[i*dstStride:][:lanes], src[i*srcStride:][:lanes]
+		for l, v := range from {
+			to[l] = max(0, to[l]+v)
+		}
+	}
+}
+
 // spread sets the lines of x at the places of n points to rows of src, of which c channels count, stride apart.
 func spread(x, src []float32, place []int32, n, c, stride int) {
 	for i, at := range place[:n] {

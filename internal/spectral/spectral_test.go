@@ -278,3 +278,47 @@ func TestTransform(t *testing.T) {
 		}
 	})
 }
+
+// TestLines: lines are copied, or added with ReLU at the end, at every level, and nothing around them is touched.
+func TestLines(t *testing.T) {
+	special := []float32{0, float32(math.Copysign(0, -1)), 1, -1, 1e30, -3e38, 3e38, 1e-45, float32(math.Inf(1)), float32(math.Inf(-1)),
+		float32(math.NaN())}
+	same := func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) || a != a && b != b }
+	for _, n := range []int{1, 2, 7, linesPiece + 3} {
+		for _, gap := range []int{lanes, lanes + 3, 128} {
+			rng := rand.New(rand.NewPCG(uint64(n), uint64(gap)))
+			numbers := func(x []float32) []float32 {
+				for i := range x {
+					if x[i] = float32(rng.NormFloat64()); rng.IntN(8) == 0 {
+						x[i] = special[rng.IntN(len(special))]
+					}
+				}
+				return x
+			}
+			size := (n-1)*gap + lanes
+			before, src := numbers(make([]float32, size)), numbers(testkit.AtEnd[float32](t, n*lanes))
+			fuzzLevels(t, func(l cpu.Level) {
+				copied, added := testkit.AtEnd[float32](t, size), testkit.AtEnd[float32](t, size)
+				copy(copied, before)
+				copy(added, before)
+				CopyLines(copied, gap, src, lanes, n)
+				AddLinesReLU(added, gap, src, lanes, n)
+				for i, was := range before {
+					wantCopy, wantSum := was, was
+					if row, lane := i/gap, i%gap; lane < lanes {
+						wantCopy = src[row*lanes+lane]
+						wantSum = max(0, was+wantCopy)
+					}
+					if !same(copied[i], wantCopy) {
+						t.Fatalf("level=%v, %d lines %d apart: number %d is %g, want a copy of %g", l, n, gap, i, copied[i], wantCopy)
+					}
+					if !same(added[i], wantSum) {
+						t.Fatalf("level=%v, %d lines %d apart: number %d is %g, want %g", l, n, gap, i, added[i], wantSum)
+					}
+				}
+			})
+		}
+	}
+	require.Panics(t, func() { AddLinesReLU(make([]float32, lanes), lanes, make([]float32, lanes-1), lanes, 1) })
+	require.Panics(t, func() { CopyLines(make([]float32, 2*lanes-1), lanes, make([]float32, 2*lanes), lanes, 2) })
+}

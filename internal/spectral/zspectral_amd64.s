@@ -1389,6 +1389,35 @@ line:
 	VZEROUPPER
 	RET
 
+// func moreLinesAVX2(dst *float32, src *float32, n int, dstStride int, srcStride int)
+// Requires: AVX
+TEXT ·moreLinesAVX2(SB), NOSPLIT, $0-40
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    dstStride+24(FP), BX
+	MOVQ    srcStride+32(FP), SI
+	VMOVUPS ·dataZero+0(SB), Y0
+line:
+	VMOVUPS (CX), Y1
+	VMOVUPS (AX), Y2
+	VADDPS  Y1, Y2, Y2
+	VMAXPS  Y2, Y0, Y2
+	VADDPS  Y0, Y2, Y2
+	VMOVUPS Y2, (AX)
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 32(AX), Y1
+	VADDPS  Y2, Y1, Y1
+	VMAXPS  Y1, Y0, Y1
+	VADDPS  Y0, Y1, Y1
+	VMOVUPS Y1, 32(AX)
+	ADDQ    SI, CX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNE     line
+	VZEROUPPER
+	RET
+
 // func forwardAVX512(dst *float32, between *float32, in *float32, src *float32, place *int32, n int, stride int, odd int)
 // Requires: AVX, AVX512F
 TEXT ·forwardAVX512(SB), NOSPLIT, $0-64
@@ -2831,6 +2860,29 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-40
 line:
 	VMOVUPS (CX), Z0
 	VMOVUPS Z0, (AX)
+	ADDQ    SI, CX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNE     line
+	VZEROUPPER
+	RET
+
+// func moreLinesAVX512(dst *float32, src *float32, n int, dstStride int, srcStride int)
+// Requires: AVX, AVX512F
+TEXT ·moreLinesAVX512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         dstStride+24(FP), BX
+	MOVQ         srcStride+32(FP), SI
+	VBROADCASTSS ·dataZero+0(SB), Z0
+line:
+	VMOVUPS (CX), Z1
+	VMOVUPS (AX), Z2
+	VADDPS  Z1, Z2, Z2
+	VMAXPS  Z2, Z0, Z2
+	VADDPS  Z0, Z2, Z2
+	VMOVUPS Z2, (AX)
 	ADDQ    SI, CX
 	ADDQ    BX, AX
 	DECQ    DX

@@ -1463,3 +1463,32 @@ line:
 	SUBS $1, R2
 	BNE line
 	RET
+
+// func moreLinesNEON(dst, src *float32, n, dstStride, srcStride int)
+TEXT ·moreLinesNEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVD dstStride+24(FP), R3
+	MOVD srcStride+32(FP), R4
+	VEOR V8.B16, V8.B16, V8.B16
+line:
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R0), (F4, F5)
+	WORD $0x4e20d480 // fadd v0.4s, v4.4s, v0.4s
+	WORD $0x4e28f400 // fmax v0.4s, v0.4s, v8.4s
+	WORD $0x4e21d4a1 // fadd v1.4s, v5.4s, v1.4s
+	WORD $0x4e28f421 // fmax v1.4s, v1.4s, v8.4s
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R1), (F2, F3)
+	FLDPQ 32(R0), (F6, F7)
+	WORD $0x4e22d4c2 // fadd v2.4s, v6.4s, v2.4s
+	WORD $0x4e28f442 // fmax v2.4s, v2.4s, v8.4s
+	WORD $0x4e23d4e3 // fadd v3.4s, v7.4s, v3.4s
+	WORD $0x4e28f463 // fmax v3.4s, v3.4s, v8.4s
+	FSTPQ (F2, F3), 32(R0)
+	ADD R4, R1
+	ADD R3, R0
+	SUBS $1, R2
+	BNE line
+	RET
