@@ -369,9 +369,14 @@ func peerKernels(l cpu.Level, amd bool, set func(string) (string, bool)) (env []
 	return env
 }
 
-// sumsOfOpenBLAS chooses OpenBLAS's kernels for the peers' program of reductions at AVX-512: cblas_ssum of OpenBLAS 0.3.21 for SkylakeX
-// is off by 1.4e-2 where that program allows 1e-4, and it then refuses to time anything.
-const sumsOfOpenBLAS = "OPENBLAS_CORETYPE=Haswell"
+// peerSums is what the peers' program of reductions needs beyond peerKernels: cblas_ssum of OpenBLAS 0.3.21 for SkylakeX is off by 1.4e-2
+// where that program allows 1e-4, and it then refuses to time anything. OpenBLAS's kernels for Haswell pass. What the user has set stays.
+func peerSums(l cpu.Level, set func(string) (string, bool)) (env []string) {
+	if _, ok := set("OPENBLAS_CORETYPE"); l == cpu.AVX512 && !ok {
+		env = append(env, "OPENBLAS_CORETYPE=Haswell")
+	}
+	return env
+}
 
 // peerPrograms are the peers' programs that are there.
 func (f *reportFlags) peerPrograms() []program {
@@ -400,8 +405,8 @@ func (f *reportFlags) peerPrograms() []program {
 				rounds = 3 // it also searches among a million points
 			}
 			env := one
-			if name == "reduce" && cpu.CurrentLevel() == cpu.AVX512 {
-				env = append(slices.Clone(one), sumsOfOpenBLAS)
+			if name == "reduce" {
+				env = append(slices.Clone(one), peerSums(cpu.CurrentLevel(), os.LookupEnv)...)
 			}
 			add(program{part: p.part, name: name, args: []string{filepath.Join(dir, "bin", name)}, dir: dir, env: env, rounds: rounds})
 		}

@@ -298,5 +298,8 @@ func TestPeerKernels(t *testing.T) {
 	require.Empty(t, peerKernels(cpu.AVX512, true, none))
 	require.Empty(t, peerKernels(cpu.Generic, false, none))
 	own := func(name string) (string, bool) { return "Zen", name == "OPENBLAS_CORETYPE" }
+	require.Equal(t, []string{"OPENBLAS_CORETYPE=Haswell"}, peerSums(cpu.AVX512, none))
+	require.Empty(t, peerSums(cpu.AVX2, none))
+	require.Empty(t, peerSums(cpu.AVX512, own))
 	require.Equal(t, []string{"BLIS_ARCH_TYPE=0"}, peerKernels(cpu.AVX512, false, own))
 }
