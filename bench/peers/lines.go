@@ -48,6 +48,10 @@ func vectorLines() (lines []line) {
 				// Ours adds in float64, these in float32.
 				"gonum_f32": func() { sink += float64(g.Sdot(n, x, 1, y, 1)) },
 				"vek_f32":   func() { sink += float64(vek32.Dot(x, y)) }}},
+			line{"f32/dot_single/%s", n, 1, map[string]func(){
+				"ours":  func() { sink += float64(simd.DotSingleF32(x, y)) },
+				"gonum": func() { sink += float64(g.Sdot(n, x, 1, y, 1)) },
+				"vek":   func() { sink += float64(vek32.Dot(x, y)) }}},
 			line{"f32/sum/%s", n, 1, map[string]func(){
 				"ours":    func() { sink += simd.SumF32(x) },
 				"vek_f32": func() { sink += float64(vek32.Sum(x)) }}},
