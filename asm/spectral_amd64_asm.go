@@ -18,15 +18,15 @@ func spectralAMD64(f *x86.File) {
 		spectralBack(f, l)
 		spectralSum(f, l)
 		spectralLines(f, l, "lines", spectralLinesDoc, false)
-		spectralLines(f, l, "moreLines", spectralMoreDoc, true)
+		spectralLines(f, l, "addLines", spectralAddDoc, true)
 	}
 }
 
 // spectralLines writes the loop that copies lines, or adds them and ends in ReLU.
-func spectralLines(f *x86.File, l x86.Level, name, doc string, more bool) {
+func spectralLines(f *x86.File, l x86.Level, name, doc string, add bool) {
 	fn := f.Func(l, x86.F32, name, "func"+spectralLinesArgs, doc)
 	b := x86.NewBlock(l, x86.F32)
-	if more {
+	if add {
 		b.Output(reluF32(b, b.Add(b.Input(), b.Input())))
 	}
 	dst, src, n, to, from := fn.Arg("dst"), fn.Arg("src"), fn.Arg("n"), fn.Arg("dstStride"), fn.Arg("srcStride")
@@ -36,7 +36,7 @@ func spectralLines(f *x86.File, l x86.Level, name, doc string, more bool) {
 	for i, m := range linesAt(fn, operand.Mem{Base: src}) {
 		v := fn.Vec()
 		fn.VMOVUPS(m, v)
-		if more {
+		if add {
 			sum := fn.Vec()
 			fn.VMOVUPS(out[i], sum)
 			v = fn.Emit(b, [][]reg.VecVirtual{{sum}, {v}}, nil)[0][0]

@@ -12,21 +12,21 @@ func spectralNEON(file *neon.File) {
 	spectralBackNEON(file, pool)
 	spectralSumNEON(file)
 	spectralLinesNEON(file, "linesNEON", spectralLinesDoc, false)
-	spectralLinesNEON(file, "moreLinesNEON", spectralMoreDoc, true)
+	spectralLinesNEON(file, "addLinesNEON", spectralAddDoc, true)
 }
 
 // spectralLinesNEON writes the loop that copies lines, or adds them and ends in ReLU.
-func spectralLinesNEON(file *neon.File, name, doc string, more bool) {
+func spectralLinesNEON(file *neon.File, name, doc string, add bool) {
 	f := file.Func(name, spectralLinesArgs, name+" "+doc)
 	dst, src, n, to, from := f.Arg("dst"), f.Arg("src"), f.Arg("n"), f.Arg("dstStride"), f.Arg("srcStride")
 	v, sum, zero := f.V(4), f.V(4), f.V(1)
-	if more {
+	if add {
 		f.Clear(zero)
 	}
 	f.Label("line")
 	for i := 0; i < 4; i += 2 {
 		f.Text("FLDPQ %d(%v), (F%d, F%d)", 16*i, src, v[i], v[i+1])
-		if more {
+		if add {
 			f.Text("FLDPQ %d(%v), (F%d, F%d)", 16*i, dst, sum[i], sum[i+1])
 			for k := i; k < i+2; k++ {
 				f.Add(v[k:k+1], sum[k:k+1], v[k:k+1])

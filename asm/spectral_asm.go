@@ -403,7 +403,7 @@ const (
 		"The line check, if it was finite, becomes NaN where a result is not finite."
 	spectralLinesArgs = "(dst, src *float32, n, dstStride, srcStride int)"
 	spectralLinesDoc  = "sets n lines of dst, dstStride bytes apart, to those of src, srcStride bytes apart."
-	spectralMoreDoc   = "sets n lines of dst, dstStride bytes apart, to max(0, dst + src), with the lines of src srcStride bytes apart."
+	spectralAddDoc    = "sets n lines of dst, dstStride bytes apart, to max(0, dst + src), with the lines of src srcStride bytes apart."
 	spectralSumArgs   = "(dst, x, k *float32, taps, rows, stride, tapStride, slotStride, slots, add int)"
 	spectralSumDoc    = "sets rows of dst to sums of rows of x, or adds these if add is not 0: line i of a slot to Σ " +
 		"k[t]·x[i+t] over t < taps, for i < rows, " +

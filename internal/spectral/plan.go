@@ -255,7 +255,7 @@ func CopyLines(dst []float32, dstStride int, src []float32, srcStride, n int) {
 
 // AddLinesReLU sets n lines of dst to max(0, dst + src), NaN for NaN. Other arguments are as in CopyLines.
 func AddLinesReLU(dst []float32, dstStride int, src []float32, srcStride, n int) {
-	inPieces(moreLines, dst, dstStride, src, srcStride, n)
+	inPieces(addLines, dst, dstStride, src, srcStride, n)
 }
 
 func inPieces(lines func(dst []float32, dstStride int, src []float32, srcStride, n int), dst []float32, dstStride int, src []float32,

@@ -30,11 +30,11 @@ func linesKernel(dst, src *float32, n, dstStride, srcStride int) {
 	}
 }
 
-func moreLinesKernel(dst, src *float32, n, dstStride, srcStride int) {
+func addLinesKernel(dst, src *float32, n, dstStride, srcStride int) {
 	if level == cpu.AVX512 {
-		moreLinesAVX512(dst, src, n, dstStride, srcStride)
+		addLinesAVX512(dst, src, n, dstStride, srcStride)
 	} else {
-		moreLinesAVX2(dst, src, n, dstStride, srcStride)
+		addLinesAVX2(dst, src, n, dstStride, srcStride)
 	}
 }
 

@@ -14,8 +14,8 @@ func linesKernel(dst, src *float32, n, dstStride, srcStride int) {
 	linesNEON(dst, src, n, dstStride, srcStride)
 }
 
-func moreLinesKernel(dst, src *float32, n, dstStride, srcStride int) {
-	moreLinesNEON(dst, src, n, dstStride, srcStride)
+func addLinesKernel(dst, src *float32, n, dstStride, srcStride int) {
+	addLinesNEON(dst, src, n, dstStride, srcStride)
 }
 
 func sumsKernel(dst, x, k *float32, taps, rows, stride, tapStride, slotStride, slots, add int) {

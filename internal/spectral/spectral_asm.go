@@ -59,14 +59,14 @@ func copyLines(dst []float32, dstStride int, src []float32, srcStride, n int) {
 	linesKernel(&dst[0], &src[0], n, 4*dstStride, 4*srcStride)
 }
 
-func moreLines(dst []float32, dstStride int, src []float32, srcStride, n int) {
+func addLines(dst []float32, dstStride int, src []float32, srcStride, n int) {
 	if level == cpu.Generic {
-		moreLinesGeneric(dst, dstStride, src, srcStride, n)
+		addLinesGeneric(dst, dstStride, src, srcStride, n)
 		return
 	}
 	raceRows(race.Read[float32], src, n, srcStride)
 	raceRows(race.Write[float32], dst, n, dstStride)
-	moreLinesKernel(&dst[0], &src[0], n, 4*dstStride, 4*srcStride)
+	addLinesKernel(&dst[0], &src[0], n, 4*dstStride, 4*srcStride)
 }
 
 // sumsPiece is about how many multiply-adds of lines a kernel does at a time, as assembly cannot be interrupted.

@@ -105,8 +105,8 @@ func copyLinesGeneric(dst []float32, dstStride int, src []float32, srcStride, n 
 	}
 }
 
-// moreLinesGeneric sets n lines of dst to max(0, dst + src): NaN for NaN, and never -0.
-func moreLinesGeneric(dst []float32, dstStride int, src []float32, srcStride, n int) {
+// addLinesGeneric sets n lines of dst to max(0, dst + src): NaN for NaN, and never -0.
+func addLinesGeneric(dst []float32, dstStride int, src []float32, srcStride, n int) {
 	for i := range n {
 		to, from := dst[i*dstStride:][:lanes], src[i*srcStride:][:lanes]
 		for l, v := range from {

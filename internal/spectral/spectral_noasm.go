@@ -18,8 +18,8 @@ func copyLines(dst []float32, dstStride int, src []float32, srcStride, n int) {
 	copyLinesGeneric(dst, dstStride, src, srcStride, n)
 }
 
-func moreLines(dst []float32, dstStride int, src []float32, srcStride, n int) {
-	moreLinesGeneric(dst, dstStride, src, srcStride, n)
+func addLines(dst []float32, dstStride int, src []float32, srcStride, n int) {
+	addLinesGeneric(dst, dstStride, src, srcStride, n)
 }
 
 func convolve(dst, x, k []float32, taps, rows, slots int, o kernelOrder, add bool) {

@@ -24,10 +24,10 @@ func sumsAVX2(dst *float32, x *float32, k *float32, taps int, rows int, stride i
 //go:noescape
 func linesAVX2(dst *float32, src *float32, n int, dstStride int, srcStride int)
 
-// moreLinesAVX2 sets n lines of dst, dstStride bytes apart, to max(0, dst + src), with the lines of src srcStride bytes apart.
+// addLinesAVX2 sets n lines of dst, dstStride bytes apart, to max(0, dst + src), with the lines of src srcStride bytes apart.
 //
 //go:noescape
-func moreLinesAVX2(dst *float32, src *float32, n int, dstStride int, srcStride int)
+func addLinesAVX2(dst *float32, src *float32, n int, dstStride int, srcStride int)
 
 // forwardAVX512 puts n lines of src, stride bytes apart, at their places among the points in, and transforms these, 16·odd, to slots dst.
 //
@@ -49,7 +49,7 @@ func sumsAVX512(dst *float32, x *float32, k *float32, taps int, rows int, stride
 //go:noescape
 func linesAVX512(dst *float32, src *float32, n int, dstStride int, srcStride int)
 
-// moreLinesAVX512 sets n lines of dst, dstStride bytes apart, to max(0, dst + src), with the lines of src srcStride bytes apart.
+// addLinesAVX512 sets n lines of dst, dstStride bytes apart, to max(0, dst + src), with the lines of src srcStride bytes apart.
 //
 //go:noescape
-func moreLinesAVX512(dst *float32, src *float32, n int, dstStride int, srcStride int)
+func addLinesAVX512(dst *float32, src *float32, n int, dstStride int, srcStride int)

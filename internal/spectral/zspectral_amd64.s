@@ -1389,9 +1389,9 @@ line:
 	VZEROUPPER
 	RET
 
-// func moreLinesAVX2(dst *float32, src *float32, n int, dstStride int, srcStride int)
+// func addLinesAVX2(dst *float32, src *float32, n int, dstStride int, srcStride int)
 // Requires: AVX
-TEXT ·moreLinesAVX2(SB), NOSPLIT, $0-40
+TEXT ·addLinesAVX2(SB), NOSPLIT, $0-40
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    n+16(FP), DX
@@ -2867,9 +2867,9 @@ line:
 	VZEROUPPER
 	RET
 
-// func moreLinesAVX512(dst *float32, src *float32, n int, dstStride int, srcStride int)
+// func addLinesAVX512(dst *float32, src *float32, n int, dstStride int, srcStride int)
 // Requires: AVX, AVX512F
-TEXT ·moreLinesAVX512(SB), NOSPLIT, $0-40
+TEXT ·addLinesAVX512(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX

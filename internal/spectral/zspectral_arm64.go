@@ -24,7 +24,7 @@ func sumsNEON(dst, x, k *float32, taps, rows, stride, tapStride, slotStride, slo
 //go:noescape
 func linesNEON(dst, src *float32, n, dstStride, srcStride int)
 
-// moreLinesNEON sets n lines of dst, dstStride bytes apart, to max(0, dst + src), with the lines of src srcStride bytes apart.
+// addLinesNEON sets n lines of dst, dstStride bytes apart, to max(0, dst + src), with the lines of src srcStride bytes apart.
 //
 //go:noescape
-func moreLinesNEON(dst, src *float32, n, dstStride, srcStride int)
+func addLinesNEON(dst, src *float32, n, dstStride, srcStride int)

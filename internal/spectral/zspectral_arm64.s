@@ -1464,8 +1464,8 @@ line:
 	BNE line
 	RET
 
-// func moreLinesNEON(dst, src *float32, n, dstStride, srcStride int)
-TEXT ·moreLinesNEON(SB), NOSPLIT, $0-40
+// func addLinesNEON(dst, src *float32, n, dstStride, srcStride int)
+TEXT ·addLinesNEON(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2

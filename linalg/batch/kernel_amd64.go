@@ -37,7 +37,7 @@ const (
 // throughBuffer is kernel where the entries of a matrix lie a multiple of 4 KB apart and so share a few lines of the first-level cache.
 // Copying results and inputs of many entries is faster than waiting for these lines (Zen 3 at AVX2, n = 4096: products of 3×3 matrices
 // take .62 of the time, 6×6 .45), and slower for exponentials of SO(3) and SE(3). With AVX-512 a vector is a line, which nobody needs a
-// second time: there copies cost 1.3 to 1.8 times what they save (Zen 4).
+// second time: there batches took 1.3 to 1.8 times as long through the buffer (Zen 4).
 func throughBuffer[T Float](l cpu.Level, o op, s shape, dst, a, b []T, from, n int, transposed bool) (at, next int, hard uint64) {
 	size := int(unsafe.Sizeof(a[0]))
 	if l == cpu.AVX512 || n*size%4096 != 0 || (n-from)*size < rowBytes || (s.out < 16 && (s.out < 9 || s.a+s.b < 9)) {
