@@ -79,7 +79,6 @@ func testStreams[T Float](t *testing.T) {
 // TestStreamsBF16 is TestStreams for conversions, whose inputs and results differ in size.
 func TestStreamsBF16(t *testing.T) {
 	defer func(from int, buffers bool) { streamMapFrom, buffersStream = from, buffers }(streamMapFrom, buffersStream)
-	buffersStream = true
 	rng := rand.New(rand.NewPCG(7, 2))
 	eachLevel(t, func(t *testing.T) {
 		for _, n := range []int{streamPiece/4 + 5, streamPiece - 1, streamPiece + 33, 5*streamPiece + 77} {
@@ -92,10 +91,14 @@ func TestStreamsBF16(t *testing.T) {
 					BF16FromF32(wantHalf, x)
 					F32FromBF16(wantBack, wantHalf)
 					streamMapFrom = streamTest
-					BF16FromF32(half[offset:], x)
-					F32FromBF16(back[offset:], wantHalf)
-					require.Equal(t, wantHalf, half[offset:])
-					require.True(t, testkit.SameBits(wantBack, back[offset:]))
+					for _, buffersStream = range []bool{true, false} {
+						clear(half)
+						clear(back)
+						BF16FromF32(half[offset:], x)
+						F32FromBF16(back[offset:], wantHalf)
+						require.Equal(t, wantHalf, half[offset:])
+						require.True(t, testkit.SameBits(wantBack, back[offset:]))
+					}
 				})
 			}
 		}
