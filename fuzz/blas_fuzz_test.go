@@ -45,7 +45,7 @@ func FuzzBLAS(f *testing.F) {
 		ld := most + p
 		side := func(shift int) []float64 { // a matrix of any use, or a vector of any increment
 			x := fill(values, 3*most+most*ld+p)
-			copy(x, x[shift%len(values):])
+			copy(x, x[min(shift%len(values), len(x)):])
 			return x
 		}
 		run := func(b blas.Float64) [][]float64 {
