@@ -250,20 +250,19 @@ const linesPiece = 1 << 12
 
 // CopyLines sets n lines of 16 numbers of dst, dstStride numbers apart, to those of src, srcStride apart. It panics if either is too short.
 func CopyLines(dst []float32, dstStride int, src []float32, srcStride, n int) {
-	inPieces(copyLines, dst, dstStride, src, srcStride, n)
+	moveLines(dst, dstStride, src, srcStride, n, false)
 }
 
 // AddLinesReLU sets n lines of dst to max(0, dst + src), NaN for NaN. Other arguments are as in CopyLines.
 func AddLinesReLU(dst []float32, dstStride int, src []float32, srcStride, n int) {
-	inPieces(addLines, dst, dstStride, src, srcStride, n)
+	moveLines(dst, dstStride, src, srcStride, n, true)
 }
 
-func inPieces(lines func(dst []float32, dstStride int, src []float32, srcStride, n int), dst []float32, dstStride int, src []float32,
-	srcStride, n int) {
+func moveLines(dst []float32, dstStride int, src []float32, srcStride, n int, add bool) {
 	for ; n > 0; n -= linesPiece {
 		m := min(n, linesPiece)
 		_, _ = dst[(m-1)*dstStride+lanes-1], src[(m-1)*srcStride+lanes-1]
-		lines(dst, dstStride, src, srcStride, m)
+		lines(dst, dstStride, src, srcStride, m, add)
 		if m < n {
 			dst, src = dst[m*dstStride:], src[m*srcStride:]
 		}

@@ -22,19 +22,16 @@ func backKernel(dst, between, back, src, scale, check *float32, place *int32, n,
 	}
 }
 
-func linesKernel(dst, src *float32, n, dstStride, srcStride int) {
-	if level == cpu.AVX512 {
-		linesAVX512(dst, src, n, dstStride, srcStride)
-	} else {
-		linesAVX2(dst, src, n, dstStride, srcStride)
-	}
-}
-
-func addLinesKernel(dst, src *float32, n, dstStride, srcStride int) {
-	if level == cpu.AVX512 {
+func linesKernel(dst, src *float32, n, dstStride, srcStride int, add bool) {
+	switch {
+	case level == cpu.AVX512 && add:
 		addLinesAVX512(dst, src, n, dstStride, srcStride)
-	} else {
+	case level == cpu.AVX512:
+		linesAVX512(dst, src, n, dstStride, srcStride)
+	case add:
 		addLinesAVX2(dst, src, n, dstStride, srcStride)
+	default:
+		linesAVX2(dst, src, n, dstStride, srcStride)
 	}
 }
 

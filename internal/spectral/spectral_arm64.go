@@ -10,12 +10,12 @@ func backKernel(dst, between, back, src, scale, check *float32, place *int32, n,
 	backNEON(dst, between, back, src, scale, check, place, n, stride, odd)
 }
 
-func linesKernel(dst, src *float32, n, dstStride, srcStride int) {
-	linesNEON(dst, src, n, dstStride, srcStride)
-}
-
-func addLinesKernel(dst, src *float32, n, dstStride, srcStride int) {
-	addLinesNEON(dst, src, n, dstStride, srcStride)
+func linesKernel(dst, src *float32, n, dstStride, srcStride int, add bool) {
+	if add {
+		addLinesNEON(dst, src, n, dstStride, srcStride)
+	} else {
+		linesNEON(dst, src, n, dstStride, srcStride)
+	}
 }
 
 func sumsKernel(dst, x, k *float32, taps, rows, stride, tapStride, slotStride, slots, add int) {

@@ -49,24 +49,15 @@ func inverseGather(dst, between, back, src, scale, check []float32, t *transform
 	}
 }
 
-func copyLines(dst []float32, dstStride int, src []float32, srcStride, n int) {
+// lines copies lines, or adds them; see linesGeneric.
+func lines(dst []float32, dstStride int, src []float32, srcStride, n int, add bool) {
 	if level == cpu.Generic {
-		copyLinesGeneric(dst, dstStride, src, srcStride, n)
+		linesGeneric(dst, dstStride, src, srcStride, n, add)
 		return
 	}
 	raceRows(race.Read[float32], src, n, srcStride)
 	raceRows(race.Write[float32], dst, n, dstStride)
-	linesKernel(&dst[0], &src[0], n, 4*dstStride, 4*srcStride)
-}
-
-func addLines(dst []float32, dstStride int, src []float32, srcStride, n int) {
-	if level == cpu.Generic {
-		addLinesGeneric(dst, dstStride, src, srcStride, n)
-		return
-	}
-	raceRows(race.Read[float32], src, n, srcStride)
-	raceRows(race.Write[float32], dst, n, dstStride)
-	addLinesKernel(&dst[0], &src[0], n, 4*dstStride, 4*srcStride)
+	linesKernel(&dst[0], &src[0], n, 4*dstStride, 4*srcStride, add)
 }
 
 // sumsPiece is about how many multiply-adds of lines a kernel does at a time, as assembly cannot be interrupted.

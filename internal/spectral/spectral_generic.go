@@ -98,17 +98,14 @@ func convolveGeneric(dst, x, k []float32, taps, rows, slots int, o kernelOrder, 
 	}
 }
 
-// copyLinesGeneric sets n lines of dst to those of src.
-func copyLinesGeneric(dst []float32, dstStride int, src []float32, srcStride, n int) {
-	for i := range n {
-		copy(dst[i*dstStride:][:lanes], src[i*srcStride:])
-	}
-}
-
-// addLinesGeneric sets n lines of dst to max(0, dst + src): NaN for NaN, and never -0.
-func addLinesGeneric(dst []float32, dstStride int, src []float32, srcStride, n int) {
+// linesGeneric sets n lines of dst to those of src, or with add to max(0, dst + src): NaN for NaN, and never -0.
+func linesGeneric(dst []float32, dstStride int, src []float32, srcStride, n int, add bool) {
 	for i := range n {
 		to, from := dst[i*dstStride:][:lanes], src[i*srcStride:][:lanes]
+		if !add {
+			copy(to, from)
+			continue
+		}
 		for l, v := range from {
 			to[l] = max(0, to[l]+v)
 		}

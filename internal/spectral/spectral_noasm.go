@@ -14,12 +14,8 @@ func inverseGather(dst, _, back, src, scale, check []float32, t *transform, n, c
 	gather(dst, back, scale, check, t.place, n, c, stride)
 }
 
-func copyLines(dst []float32, dstStride int, src []float32, srcStride, n int) {
-	copyLinesGeneric(dst, dstStride, src, srcStride, n)
-}
-
-func addLines(dst []float32, dstStride int, src []float32, srcStride, n int) {
-	addLinesGeneric(dst, dstStride, src, srcStride, n)
+func lines(dst []float32, dstStride int, src []float32, srcStride, n int, add bool) {
+	linesGeneric(dst, dstStride, src, srcStride, n, add)
 }
 
 func convolve(dst, x, k []float32, taps, rows, slots int, o kernelOrder, add bool) {
