@@ -45,14 +45,14 @@ var f64maps = []f64map{
 // vectors side by side would fill AVX2's registers, and the files.
 var unrollAlone = map[x86.Level]int{x86.AVX2: 1, x86.AVX512: 1}
 
-// block records the function.
-func (m f64map) block(l x86.Level) *x86.Block {
+// block records a body of the function.
+func (m f64map) block(l x86.Level, body func(b *x86.Block, x []x86.Value) x86.Value) *x86.Block {
 	b := x86.NewBlock(l, x86.F64)
 	x := make([]x86.Value, len(m.in))
 	for i := range x {
 		x[i] = b.Input()
 	}
-	b.Output(m.body(b, x))
+	b.Output(body(b, x))
 	return b
 }
 
@@ -63,26 +63,43 @@ func (m f64map) signature() string {
 
 func f64mapsAMD64(f *x86.File) {
 	for _, m := range f64maps {
-		for _, l := range levels {
-			fn := f.Func(l, x86.F64, m.name, "func("+m.signature()+")", m.doc+" for i < n.")
-			var in []reg.GPVirtual
-			out := fn.Arg(m.out)
-			for _, a := range m.in {
-				in = append(in, fn.Arg(a))
-			}
-			fn.Map(x86.Map{Block: m.block(l), Unroll: m.unroll[l], Pinned: pinned[l] / 2, Out: []reg.GPVirtual{out}, In: in,
-				N: fn.Arg("n")})
+		m.writeAMD64(f, false)
+	}
+}
+
+// writeAMD64 writes the function, or that of float32 which computes in float64.
+func (m f64map) writeAMD64(f *x86.File, single bool) {
+	signature := m.signature()
+	if single {
+		signature = strings.ReplaceAll(signature, "float64", "float32")
+	}
+	for _, l := range levels {
+		fn := f.Func(l, x86.F64, m.name, "func("+signature+")", m.doc+" for i < n.")
+		var in []reg.GPVirtual
+		out := fn.Arg(m.out)
+		for _, a := range m.in {
+			in = append(in, fn.Arg(a))
 		}
+		to := x86.Map{Block: m.block(l, m.body), Unroll: m.unroll[l], Pinned: pinned[l] / 2, Out: []reg.GPVirtual{out}, In: in,
+			N: fn.Arg("n"), Single: single}
+		if fast := fastBodies[m.name]; fast != nil {
+			to.Block, to.Slow = m.block(l, fast), to.Block
+		}
+		fn.Map(to)
 	}
 }
 
 func f64mapsNEON(file *neon.File) {
 	pool := file.Pool("f64mapsConsts")
 	for _, m := range f64maps {
-		name := m.name + "NEON"
-		mapF64NEON(file, pool, name, "("+m.signature()+")", name+" "+m.doc+" for n elements. "+m.out+" may be an input.",
-			[]string{m.out}, m.in, m.block(x86.AVX2), 1)
+		m.writeNEON(file, pool)
 	}
+}
+
+func (m f64map) writeNEON(file *neon.File, pool *neon.Pool) {
+	name := m.name + "NEON"
+	mapF64NEON(file, pool, name, "("+m.signature()+")", name+" "+m.doc+" for n elements. "+m.out+" may be an input.",
+		[]string{m.out}, m.in, m.block(x86.AVX2, m.body), 1)
 }
 
 // expMinusAbs is exp(-|x|), 0 beyond 746.

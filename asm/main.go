@@ -131,13 +131,41 @@ func renderAMD64() (files []output, functions []function, err error) {
 			return nil, nil, err
 		}
 		text = blankLines.ReplaceAll(text, []byte("\n$1"))
-		files = append(files, output{path.Join(dir, constantsFile), text})
+		files = append(files, output{path.Join(dir, constantsFile), shortConstants(text)})
 	}
 	return files, functions, nil
 }
 
 // blankLines are those before a label and between constants: a line that does not begin with a tab is seen without them.
 var blankLines = regexp.MustCompile(`(?m)(?:\n\n)(\w+:$|DATA .*\+0\(SB\))`)
+
+// constant32 are the lines of a constant of 32 bytes.
+var constant32 = regexp.MustCompile(`DATA (·\w+)\+0\(SB\)/8, \$(0x\w+)\nDATA .*\+8\(SB\)/8, \$(0x\w+)\n` +
+	`DATA .*\+16\(SB\)/8, \$(0x\w+)\nDATA .*\+24\(SB\)/8, \$(0x\w+)\nGLOBL .*\(SB\), RODATA\|NOPTR, \$32\n`)
+
+// shortConstants writes each constant that is the same number four times, which are most, in one line.
+func shortConstants(text []byte) []byte {
+	short := constant32.ReplaceAllFunc(text, func(lines []byte) []byte {
+		m := constant32.FindSubmatch(lines)
+		for _, bits := range m[3:] {
+			if !bytes.Equal(bits, m[2]) {
+				return lines
+			}
+		}
+		return fmt.Appendf(nil, "FOUR(%s, %s)\n", m[1], m[2])
+	})
+	return bytes.Replace(short, []byte("#include \"textflag.h\"\n"), []byte(`#include "textflag.h"
+
+// A constant of 32 bytes: a number of 8 bytes, or two of 4, four times.
+#define FOUR(name, bits) \
+	DATA name+0(SB)/8, $bits \
+	DATA name+8(SB)/8, $bits \
+	DATA name+16(SB)/8, $bits \
+	DATA name+24(SB)/8, $bits \
+	GLOBL name(SB), RODATA|NOPTR, $32
+
+`), 1)
+}
 
 func printerConfig(pkg string) printer.Config {
 	return printer.Config{Argv: []string{"go", "generate"}, Pkg: pkg}

@@ -8,8 +8,8 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/x86"
 )
 
-// elementMap is an elementwise function whose dispatcher goes through slices piece by piece. The parameters a, c and s are numbers, and the
-// others are slices of the same length, of which the function changes those with a star.
+// elementMap is an elementwise function whose dispatcher goes through slices piece by piece. The parameters a, c, s, lo and hi are
+// numbers, and the others are slices of the same length, of which the function changes those with a star.
 type elementMap struct {
 	name, params string
 	// twin is the portable function, without the name of the type where it is "Generic" for both.
@@ -33,6 +33,14 @@ var elementMaps = []elementMap{
 	{"mul", "*dst x y", "mulGeneric", both, false},
 	{"div", "*dst x y", "divGeneric", both, false},
 	{"sqrt", "*dst x", "sqrtGeneric", both, true},
+	{"max", "*dst x y", "maxGeneric", both, false},
+	{"min", "*dst x y", "minGeneric", both, false},
+	{"abs", "*dst x", "absGeneric", both, false},
+	{"clip", "*dst x lo hi", "clipGeneric", both, false},
+	{"floor", "*dst x", "floorGeneric", both, false},
+	{"ceil", "*dst x", "ceilGeneric", both, false},
+	{"trunc", "*dst x", "truncGeneric", both, false},
+	{"roundToEven", "*dst x", "roundToEvenGeneric", both, false},
 	{"axpy", "*dst a x", "axpyGeneric", neither, false},
 	{"scale", "*dst a x", "scaleGeneric", both, false},
 	{"exp", "*dst x", "", float32Only, false},
@@ -42,6 +50,11 @@ var elementMaps = []elementMap{
 	{"softplus", "*dst x", "", neither, false},
 	{"tanh", "*dst x", "", float32Only, false},
 	{"relu", "*dst x", "reluGeneric", float32Only, false},
+	{"erf", "*dst x", "erfGeneric", neither, false},
+	{"gelu", "*dst x", "geluGeneric", neither, false},
+	{"expm1", "*dst x", "expm1Generic", neither, false},
+	{"log1p", "*dst x", "log1pGeneric", neither, false},
+	{"pow", "*dst x y", "powGeneric", neither, false},
 	{"atan2", "*dst y x", "", neither, false},
 	{"hypot", "*dst x y", "", neither, false},
 	{"swishGrad", "*dx dy x", "swishGradGeneric", float32Only, false},
@@ -80,7 +93,7 @@ func (m *elementMap) changed() (names []string) {
 	return names
 }
 
-func isNumber(p string) bool { return p == "a" || p == "c" || p == "s" }
+func isNumber(p string) bool { return slices.Contains([]string{"a", "c", "s", "lo", "hi"}, p) }
 
 func (m *elementMap) read() []string {
 	changed := m.changed()

@@ -25,6 +25,7 @@ var neonRegistry = []neonGenerator{
 	{"zexp", expNEON},
 	{"zf64math", f64mathNEON},
 	{"zf64maps", f64mapsNEON},
+	{"zspecial", specialNEON},
 	{"zgather", gatherNEON},
 	{"zgemm", gemmNEON},
 	{"../internal/search/zgrid", gridNEON},

@@ -418,7 +418,10 @@ func reduceMinMax64(f *x86.File, l x86.Level) {
 		fn.Label(next)
 		fn.ADDQ(step, n)
 	}
-	// The lanes behind the tail read as +0 and take the first number's place instead.
+	// The lanes behind the tail read as +0 and take the first number's place instead. An empty tail is skipped, as in reduceSum.
+	merged := fn.NewLabel("merged")
+	fn.TESTQ(n, n)
+	fn.JE(operand.LabelRef(merged))
 	v := ordered(fn.NewTail(n).Load(operand.Mem{Base: x}))
 	count := fn.Vec()
 	fn.VMOVQ(n, count.AsX())
@@ -438,6 +441,7 @@ func reduceMinMax64(f *x86.File, l x86.Level) {
 	}
 	smaller(v, lo[0], fn.Vec())
 	larger(v, hi[0], fn.Vec())
+	fn.Label(merged)
 	fold := func(name string, acc []reg.VecVirtual, keep func(v, to, tmp reg.Register)) {
 		keep(acc[1], acc[0], fn.Vec())
 		v, high := acc[0], fn.XMM()

@@ -26,6 +26,7 @@ var registry = []generator{
 	{"zf64math", f64mathAMD64},
 	{"zaxpy", axpyAMD64},
 	{"zf64maps", f64mapsAMD64},
+	{"zspecial", specialAMD64},
 	{"zgather", gatherAMD64},
 	{"zdepthwise", depthwiseAMD64},
 	{"zdepthwiseplan", depthwisePlanAMD64},

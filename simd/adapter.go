@@ -21,12 +21,6 @@ func MinMax[T Float](x []T) (lo, hi T) {
 	return
 }
 
-// Clip sets dst[i] to x[i], or to lo or hi where x[i] is below or above; see ClipF32.
-func Clip[T Float](dst, x []T, lo, hi T) {
-	checkLen("Clip", "dst", len(dst), len(x))
-	clipGeneric(dst, x, lo, hi)
-}
-
 // LogSumExp returns ln Σ exp(x[i]); see LogSumExpF32.
 func LogSumExp[T Float](x []T) float64 { return logSumExp(x) }
 

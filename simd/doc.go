@@ -11,6 +11,7 @@
 //	Sqrt Erf Expm1 Log1p Pow                more elementwise mathematics   distributions, distances
 //	Softmax LogSumExp GELU                  layers of transformers         attention, likelihoods of classes
 //	Add Sub Mul Div Min Max Abs Clip        elementwise arithmetic         residuals, weights, bounds
+//	Floor Ceil Trunc RoundToEven            rounding to whole numbers      cells of grids, quantisation
 //	Axpy Scale ScaleRows                    y+a·x, a·x, a row by its       sums of gradients, steps of solvers
 //	                                        factor
 //	Sum SumSq SumAbs Dot MinMax ArgMax      reductions, sums in float64    losses, norms, the box around a point cloud
@@ -42,8 +43,10 @@
 //	Sqrt                                    AVX2 AVX512        AVX2 AVX512
 //	Softmax LogSumExp                       by Exp             by Exp
 //	Add Sub Mul Div Axpy Scale ScaleRows    all                all
-//	Erf GELU Expm1 Log1p Pow                none               none
-//	Min Max Abs Clip ArgMax                 none               none
+//	Erf GELU Expm1 Log1p Pow                all, in float64    all
+//	Min Max Abs Clip                        all                all
+//	Floor Ceil Trunc RoundToEven            all                all
+//	ArgMax                                  by MinMax          by MinMax
 //	Sum SumSq SumAbs Dot MinMax             all                all
 //	DotSingleF32                            all                -
 //	Rotate                                  all                all

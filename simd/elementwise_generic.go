@@ -64,3 +64,31 @@ func clipGeneric[T Float](dst, x []T, lo, hi T) {
 		dst[i] = v
 	}
 }
+
+func floorGeneric[T Float](dst, x []T) {
+	dst = dst[:len(x)]
+	for i, v := range x {
+		dst[i] = T(math.Floor(float64(v)))
+	}
+}
+
+func ceilGeneric[T Float](dst, x []T) {
+	dst = dst[:len(x)]
+	for i, v := range x {
+		dst[i] = T(math.Ceil(float64(v)))
+	}
+}
+
+func truncGeneric[T Float](dst, x []T) {
+	dst = dst[:len(x)]
+	for i, v := range x {
+		dst[i] = T(math.Trunc(float64(v)))
+	}
+}
+
+func roundToEvenGeneric[T Float](dst, x []T) {
+	dst = dst[:len(x)]
+	for i, v := range x {
+		dst[i] = T(math.RoundToEven(float64(v)))
+	}
+}

@@ -22,13 +22,17 @@ func testElementwise[T Float](t *testing.T, awkward func(n int) []T) {
 		run  func(dst, x, y []T)
 		want func(x, y T) T
 	}{
-		"sub":  {Sub[T], func(x, y T) T { return x - y }},
-		"mul":  {Mul[T], func(x, y T) T { return x * y }},
-		"div":  {Div[T], func(x, y T) T { return x / y }},
-		"max":  {Max[T], func(x, y T) T { return max(x, y) }},
-		"min":  {Min[T], func(x, y T) T { return min(x, y) }},
-		"sqrt": {func(dst, x, _ []T) { Sqrt(dst, x) }, func(x, _ T) T { return T(math.Sqrt(float64(x))) }},
-		"abs":  {func(dst, x, _ []T) { Abs(dst, x) }, func(x, _ T) T { return T(math.Abs(float64(x))) }},
+		"sub":   {Sub[T], func(x, y T) T { return x - y }},
+		"mul":   {Mul[T], func(x, y T) T { return x * y }},
+		"div":   {Div[T], func(x, y T) T { return x / y }},
+		"max":   {Max[T], func(x, y T) T { return max(x, y) }},
+		"min":   {Min[T], func(x, y T) T { return min(x, y) }},
+		"sqrt":  {func(dst, x, _ []T) { Sqrt(dst, x) }, func(x, _ T) T { return T(math.Sqrt(float64(x))) }},
+		"floor": {func(dst, x, _ []T) { Floor(dst, x) }, func(x, _ T) T { return T(math.Floor(float64(x))) }},
+		"ceil":  {func(dst, x, _ []T) { Ceil(dst, x) }, func(x, _ T) T { return T(math.Ceil(float64(x))) }},
+		"trunc": {func(dst, x, _ []T) { Trunc(dst, x) }, func(x, _ T) T { return T(math.Trunc(float64(x))) }},
+		"even":  {func(dst, x, _ []T) { RoundToEven(dst, x) }, func(x, _ T) T { return T(math.RoundToEven(float64(x))) }},
+		"abs":   {func(dst, x, _ []T) { Abs(dst, x) }, func(x, _ T) T { return T(math.Abs(float64(x))) }},
 		"clip": {func(dst, x, _ []T) { Clip(dst, x, -1, 2) }, func(x, _ T) T {
 			if x != x {
 				return x
@@ -39,6 +43,12 @@ func testElementwise[T Float](t *testing.T, awkward func(n int) []T) {
 		t.Run(name, func(t *testing.T) {
 			testMemory(t, func(dst, x []T) { f.run(dst, x, x) }, awkward)
 			x, y := awkward(1000), awkward(1001)[1:]
+			for i := range 400 { // halves and wholes, and zeros of both signs beside each other
+				x[i], y[i] = T(i%40)/4-5, T(i%3-1)*0
+				if i%7 == 0 {
+					x[i] = -y[i]
+				}
+			}
 			got, want := make([]T, len(x)), make([]T, len(x))
 			f.run(got, x, y)
 			for i := range x {

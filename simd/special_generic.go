@@ -2,7 +2,12 @@ package simd
 
 import "math"
 
-// Functions without kernels go through the standard library in float64, element by element.
+// Portable functions go through the standard library in float64, element by element.
+
+func erfGeneric[T Float](dst, x []T)   { mapGeneric(dst, x, math.Erf) }
+func geluGeneric[T Float](dst, x []T)  { mapGeneric(dst, x, gelu) }
+func expm1Generic[T Float](dst, x []T) { mapGeneric(dst, x, expm1) }
+func log1pGeneric[T Float](dst, x []T) { mapGeneric(dst, x, math.Log1p) }
 
 func mapGeneric[T Float](dst, x []T, f func(float64) float64) {
 	dst = dst[:len(x)]
@@ -135,12 +140,37 @@ func softmax[T Float](dst, x []T, c int) {
 	for ; len(x) > 0; dst, x = dst[c:], x[c:] {
 		y, r := dst[:c], x[:c]
 		_, most := MinMax(r)
-		for i, v := range r {
-			y[i] = v - most
-		}
+		less(y, r, most)
 		Exp(y, y)
 		Scale(y, T(1/Sum(y)), y)
 	}
+}
+
+// less sets dst[i] = x[i] - a, which adding -a times 1 to x[i], rounded once, is as well. dst may be x itself.
+func less[T Float](dst, x []T, a T) {
+	copy(dst, x)
+	for len(dst) > 0 {
+		n := min(len(dst), len(ones32))
+		switch d := any(dst[:n]).(type) {
+		case []float32:
+			AxpyF32(d, float32(-a), ones32[:n])
+		case []float64:
+			AxpyF64(d, float64(-a), ones64[:n])
+		}
+		dst = dst[n:]
+	}
+}
+
+var (
+	ones32 = ones[float32]()
+	ones64 = ones[float64]()
+)
+
+func ones[T Float]() (x [512]T) {
+	for i := range x {
+		x[i] = 1
+	}
+	return x
 }
 
 func logSumExp[T Float](x []T) float64 {
@@ -152,19 +182,35 @@ func logSumExp[T Float](x []T) float64 {
 	sum := 0.0
 	for len(x) > 0 {
 		n := min(len(x), len(buf))
-		for i, v := range x[:n] {
-			buf[i] = v - most
-		}
-		Exp(buf[:n], buf[:n])
-		sum += Sum(buf[:n])
+		part := buf[:n]
+		less(part, x[:n], most)
+		Exp(part, part)
+		sum += Sum(part)
 		x = x[n:]
 	}
 	return float64(most) + math.Log(sum)
 }
 
+// argMax looks for the block that has the largest element, for the part of it that has, and there for the element.
 func argMax[T Float](x []T) int {
-	const block = 512
-	most, at := T(math.Inf(-1)), 0
+	if len(x) == 0 {
+		return -1
+	}
+	const block, part = 512, 64
+	at, _ := largestBlock(x, block)
+	in, most := largestBlock(x[at:min(at+block, len(x))], part)
+	at += in
+	for i, v := range x[at:] {
+		if v == most || v != v {
+			return at + i
+		}
+	}
+	return at
+}
+
+// largestBlock returns where the first block begins that has NaN or, if none has, the largest element, and that element.
+func largestBlock[T Float](x []T, block int) (at int, most T) {
+	most = T(math.Inf(-1))
 	for lo := 0; lo < len(x); lo += block {
 		if _, m := MinMax(x[lo:min(lo+block, len(x))]); m != m || m > most {
 			if most, at = m, lo; m != m {
@@ -172,13 +218,5 @@ func argMax[T Float](x []T) int {
 			}
 		}
 	}
-	if len(x) == 0 {
-		return -1
-	}
-	for i, v := range x[at:] {
-		if v == most || v != v {
-			return at + i
-		}
-	}
-	return at
+	return at, most
 }

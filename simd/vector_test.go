@@ -26,6 +26,10 @@ var unary = []struct {
 	{"softplus", SoftplusF32, SoftplusF64, refSoftplus},
 	{"tanh", TanhF32, TanhF64, math.Tanh},
 	{"relu", ReLUF32, ReLUF64, func(x float64) float64 { return max(x, 0) }},
+	{"erf", ErfF32, ErfF64, math.Erf},
+	{"gelu", GELUF32, GELUF64, gelu},
+	{"expm1", Expm1F32, Expm1F64, math.Expm1},
+	{"log1p", Log1pF32, Log1pF64, math.Log1p},
 	{"sin", func(dst, x []float32) { SinCosF32(dst, make([]float32, len(x)), x) },
 		func(dst, x []float64) { SinCosF64(dst, make([]float64, len(x)), x) }, math.Sin},
 	{"cos", func(dst, x []float32) { SinCosF32(make([]float32, len(x)), dst, x) },
@@ -37,7 +41,7 @@ var binary = []struct {
 	name string
 	f32  func(dst, x, y []float32)
 	f64  func(dst, x, y []float64)
-}{{"atan2", Atan2F32, Atan2F64}, {"hypot", HypotF32, HypotF64}, {"add", AddF32, AddF64}}
+}{{"atan2", Atan2F32, Atan2F64}, {"hypot", HypotF32, HypotF64}, {"add", AddF32, AddF64}, {"pow", PowF32, PowF64}}
 
 func refSigmoid(x float64) float64 {
 	if x < 0 {
@@ -155,6 +159,12 @@ func testSpecialValues(t *testing.T) {
 		{"tanh", negZero, negZero}, {"tanh", inf, 1}, {"tanh", -inf, -1}, {"tanh", nan, nan},
 		{"relu", -3, 0}, {"relu", 3, 3}, {"relu", negZero, 0}, {"relu", inf, inf}, {"relu", -inf, 0},
 		{"relu", nan, nan},
+		{"erf", negZero, negZero}, {"erf", inf, 1}, {"erf", -inf, -1}, {"erf", nan, nan}, {"erf", 1e30, 1},
+		{"gelu", negZero, negZero}, {"gelu", inf, inf}, {"gelu", -inf, negZero}, {"gelu", nan, nan}, {"gelu", 1e30, 1e30},
+		{"gelu", -1e30, negZero},
+		{"expm1", negZero, negZero}, {"expm1", inf, inf}, {"expm1", -inf, -1}, {"expm1", nan, nan}, {"expm1", 1e30, inf},
+		{"log1p", negZero, negZero}, {"log1p", inf, inf}, {"log1p", -1, -inf}, {"log1p", -2, nan}, {"log1p", -inf, nan},
+		{"log1p", nan, nan},
 		{"sin", 0, 0}, {"sin", negZero, negZero}, {"sin", inf, nan}, {"sin", -inf, nan},
 		{"sin", nan, nan},
 		{"cos", 0, 1}, {"cos", negZero, 1}, {"cos", inf, nan}, {"cos", nan, nan},

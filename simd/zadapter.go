@@ -438,6 +438,66 @@ func Abs[T Float](dst, x []T) {
 	}
 }
 
+// Clip sets dst[i] to x[i], or to lo or hi where x[i] is below or above; see ClipF32.
+func Clip[T Float](dst, x []T, lo, hi T) {
+	switch dst := any(dst).(type) {
+	case []float32:
+		ClipF32(dst, any(x).([]float32), float32(lo), float32(hi))
+	case []float64:
+		ClipF64(dst, any(x).([]float64), float64(lo), float64(hi))
+	default:
+		unreachable("Clip")
+	}
+}
+
+// Floor sets dst[i] to x[i] rounded down; see FloorF32.
+func Floor[T Float](dst, x []T) {
+	switch dst := any(dst).(type) {
+	case []float32:
+		FloorF32(dst, any(x).([]float32))
+	case []float64:
+		FloorF64(dst, any(x).([]float64))
+	default:
+		unreachable("Floor")
+	}
+}
+
+// Ceil sets dst[i] to x[i] rounded up; see CeilF32.
+func Ceil[T Float](dst, x []T) {
+	switch dst := any(dst).(type) {
+	case []float32:
+		CeilF32(dst, any(x).([]float32))
+	case []float64:
+		CeilF64(dst, any(x).([]float64))
+	default:
+		unreachable("Ceil")
+	}
+}
+
+// Trunc sets dst[i] to x[i] rounded towards zero; see TruncF32.
+func Trunc[T Float](dst, x []T) {
+	switch dst := any(dst).(type) {
+	case []float32:
+		TruncF32(dst, any(x).([]float32))
+	case []float64:
+		TruncF64(dst, any(x).([]float64))
+	default:
+		unreachable("Trunc")
+	}
+}
+
+// RoundToEven sets dst[i] to the whole number nearest to x[i]; see RoundToEvenF32.
+func RoundToEven[T Float](dst, x []T) {
+	switch dst := any(dst).(type) {
+	case []float32:
+		RoundToEvenF32(dst, any(x).([]float32))
+	case []float64:
+		RoundToEvenF64(dst, any(x).([]float64))
+	default:
+		unreachable("RoundToEven")
+	}
+}
+
 // Erf sets dst[i] to the error function of x[i]; see ErfF32.
 func Erf[T Float](dst, x []T) {
 	switch dst := any(dst).(type) {

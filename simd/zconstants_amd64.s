@@ -3,66 +3,27 @@
 //go:build !purego
 
 #include "textflag.h"
-DATA ·dataRoundF32+0(SB)/8, $0x4b4000004b400000
-DATA ·dataRoundF32+8(SB)/8, $0x4b4000004b400000
-DATA ·dataRoundF32+16(SB)/8, $0x4b4000004b400000
-DATA ·dataRoundF32+24(SB)/8, $0x4b4000004b400000
-GLOBL ·dataRoundF32(SB), RODATA|NOPTR, $32
-DATA ·dataLog2e+0(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA ·dataLog2e+8(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA ·dataLog2e+16(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA ·dataLog2e+24(SB)/8, $0x3fb8aa3b3fb8aa3b
-GLOBL ·dataLog2e(SB), RODATA|NOPTR, $32
-DATA ·dataLn2Hi+0(SB)/8, $0x3f3172183f317218
-DATA ·dataLn2Hi+8(SB)/8, $0x3f3172183f317218
-DATA ·dataLn2Hi+16(SB)/8, $0x3f3172183f317218
-DATA ·dataLn2Hi+24(SB)/8, $0x3f3172183f317218
-GLOBL ·dataLn2Hi(SB), RODATA|NOPTR, $32
-DATA ·dataLn2Lo+0(SB)/8, $0xb102e308b102e308
-DATA ·dataLn2Lo+8(SB)/8, $0xb102e308b102e308
-DATA ·dataLn2Lo+16(SB)/8, $0xb102e308b102e308
-DATA ·dataLn2Lo+24(SB)/8, $0xb102e308b102e308
-GLOBL ·dataLn2Lo(SB), RODATA|NOPTR, $32
-DATA ·dataAbsF32+0(SB)/8, $0x7fffffff7fffffff
-DATA ·dataAbsF32+8(SB)/8, $0x7fffffff7fffffff
-DATA ·dataAbsF32+16(SB)/8, $0x7fffffff7fffffff
-DATA ·dataAbsF32+24(SB)/8, $0x7fffffff7fffffff
-GLOBL ·dataAbsF32(SB), RODATA|NOPTR, $32
-DATA ·dataLimit+0(SB)/8, $0x42ac000042ac0000
-DATA ·dataLimit+8(SB)/8, $0x42ac000042ac0000
-DATA ·dataLimit+16(SB)/8, $0x42ac000042ac0000
-DATA ·dataLimit+24(SB)/8, $0x42ac000042ac0000
-GLOBL ·dataLimit(SB), RODATA|NOPTR, $32
-DATA ·dataExpC6+0(SB)/8, $0x3ab527943ab52794
-DATA ·dataExpC6+8(SB)/8, $0x3ab527943ab52794
-DATA ·dataExpC6+16(SB)/8, $0x3ab527943ab52794
-DATA ·dataExpC6+24(SB)/8, $0x3ab527943ab52794
-GLOBL ·dataExpC6(SB), RODATA|NOPTR, $32
-DATA ·dataExpC5+0(SB)/8, $0x3c091cc03c091cc0
-DATA ·dataExpC5+8(SB)/8, $0x3c091cc03c091cc0
-DATA ·dataExpC5+16(SB)/8, $0x3c091cc03c091cc0
-DATA ·dataExpC5+24(SB)/8, $0x3c091cc03c091cc0
-GLOBL ·dataExpC5(SB), RODATA|NOPTR, $32
-DATA ·dataExpC4+0(SB)/8, $0x3d2aac573d2aac57
-DATA ·dataExpC4+8(SB)/8, $0x3d2aac573d2aac57
-DATA ·dataExpC4+16(SB)/8, $0x3d2aac573d2aac57
-DATA ·dataExpC4+24(SB)/8, $0x3d2aac573d2aac57
-GLOBL ·dataExpC4(SB), RODATA|NOPTR, $32
-DATA ·dataExpC3+0(SB)/8, $0x3e2aaa493e2aaa49
-DATA ·dataExpC3+8(SB)/8, $0x3e2aaa493e2aaa49
-DATA ·dataExpC3+16(SB)/8, $0x3e2aaa493e2aaa49
-DATA ·dataExpC3+24(SB)/8, $0x3e2aaa493e2aaa49
-GLOBL ·dataExpC3(SB), RODATA|NOPTR, $32
-DATA ·dataExpC2+0(SB)/8, $0x3efffffe3efffffe
-DATA ·dataExpC2+8(SB)/8, $0x3efffffe3efffffe
-DATA ·dataExpC2+16(SB)/8, $0x3efffffe3efffffe
-DATA ·dataExpC2+24(SB)/8, $0x3efffffe3efffffe
-GLOBL ·dataExpC2(SB), RODATA|NOPTR, $32
-DATA ·dataOne+0(SB)/8, $0x3f8000003f800000
-DATA ·dataOne+8(SB)/8, $0x3f8000003f800000
-DATA ·dataOne+16(SB)/8, $0x3f8000003f800000
-DATA ·dataOne+24(SB)/8, $0x3f8000003f800000
-GLOBL ·dataOne(SB), RODATA|NOPTR, $32
+
+// A constant of 32 bytes: a number of 8 bytes, or two of 4, four times.
+#define FOUR(name, bits) \
+	DATA name+0(SB)/8, $bits \
+	DATA name+8(SB)/8, $bits \
+	DATA name+16(SB)/8, $bits \
+	DATA name+24(SB)/8, $bits \
+	GLOBL name(SB), RODATA|NOPTR, $32
+
+FOUR(·dataRoundF32, 0x4b4000004b400000)
+FOUR(·dataLog2e, 0x3fb8aa3b3fb8aa3b)
+FOUR(·dataLn2Hi, 0x3f3172183f317218)
+FOUR(·dataLn2Lo, 0xb102e308b102e308)
+FOUR(·dataAbsF32, 0x7fffffff7fffffff)
+FOUR(·dataLimit, 0x42ac000042ac0000)
+FOUR(·dataExpC6, 0x3ab527943ab52794)
+FOUR(·dataExpC5, 0x3c091cc03c091cc0)
+FOUR(·dataExpC4, 0x3d2aac573d2aac57)
+FOUR(·dataExpC3, 0x3e2aaa493e2aaa49)
+FOUR(·dataExpC2, 0x3efffffe3efffffe)
+FOUR(·dataOne, 0x3f8000003f800000)
 DATA ·dataTailMaskF32+0(SB)/8, $0xffffffffffffffff
 DATA ·dataTailMaskF32+8(SB)/8, $0xffffffffffffffff
 DATA ·dataTailMaskF32+16(SB)/8, $0xffffffffffffffff
@@ -72,66 +33,18 @@ DATA ·dataTailMaskF32+40(SB)/8, $0x0000000000000000
 DATA ·dataTailMaskF32+48(SB)/8, $0x0000000000000000
 DATA ·dataTailMaskF32+56(SB)/8, $0x0000000000000000
 GLOBL ·dataTailMaskF32(SB), RODATA|NOPTR, $64
-DATA ·dataC89+0(SB)/8, $0x42b2000042b20000
-DATA ·dataC89+8(SB)/8, $0x42b2000042b20000
-DATA ·dataC89+16(SB)/8, $0x42b2000042b20000
-DATA ·dataC89+24(SB)/8, $0x42b2000042b20000
-GLOBL ·dataC89(SB), RODATA|NOPTR, $32
-DATA ·dataCm104+0(SB)/8, $0xc2d00000c2d00000
-DATA ·dataCm104+8(SB)/8, $0xc2d00000c2d00000
-DATA ·dataCm104+16(SB)/8, $0xc2d00000c2d00000
-DATA ·dataCm104+24(SB)/8, $0xc2d00000c2d00000
-GLOBL ·dataCm104(SB), RODATA|NOPTR, $32
-DATA ·dataZero+0(SB)/8, $0x0000000000000000
-DATA ·dataZero+8(SB)/8, $0x0000000000000000
-DATA ·dataZero+16(SB)/8, $0x0000000000000000
-DATA ·dataZero+24(SB)/8, $0x0000000000000000
-GLOBL ·dataZero(SB), RODATA|NOPTR, $32
-DATA ·dataSwishMin+0(SB)/8, $0xc22c0000c22c0000
-DATA ·dataSwishMin+8(SB)/8, $0xc22c0000c22c0000
-DATA ·dataSwishMin+16(SB)/8, $0xc22c0000c22c0000
-DATA ·dataSwishMin+24(SB)/8, $0xc22c0000c22c0000
-GLOBL ·dataSwishMin(SB), RODATA|NOPTR, $32
-DATA ·dataSwishMax+0(SB)/8, $0x42ae000042ae0000
-DATA ·dataSwishMax+8(SB)/8, $0x42ae000042ae0000
-DATA ·dataSwishMax+16(SB)/8, $0x42ae000042ae0000
-DATA ·dataSwishMax+24(SB)/8, $0x42ae000042ae0000
-GLOBL ·dataSwishMax(SB), RODATA|NOPTR, $32
-DATA ·dataMinusLog2e+0(SB)/8, $0xbfb8aa3bbfb8aa3b
-DATA ·dataMinusLog2e+8(SB)/8, $0xbfb8aa3bbfb8aa3b
-DATA ·dataMinusLog2e+16(SB)/8, $0xbfb8aa3bbfb8aa3b
-DATA ·dataMinusLog2e+24(SB)/8, $0xbfb8aa3bbfb8aa3b
-GLOBL ·dataMinusLog2e(SB), RODATA|NOPTR, $32
-DATA ·dataExp2Nearest4+0(SB)/8, $0x3c1e745a3c1e745a
-DATA ·dataExp2Nearest4+8(SB)/8, $0x3c1e745a3c1e745a
-DATA ·dataExp2Nearest4+16(SB)/8, $0x3c1e745a3c1e745a
-DATA ·dataExp2Nearest4+24(SB)/8, $0x3c1e745a3c1e745a
-GLOBL ·dataExp2Nearest4(SB), RODATA|NOPTR, $32
-DATA ·dataExp2Nearest3+0(SB)/8, $0x3d635b6d3d635b6d
-DATA ·dataExp2Nearest3+8(SB)/8, $0x3d635b6d3d635b6d
-DATA ·dataExp2Nearest3+16(SB)/8, $0x3d635b6d3d635b6d
-DATA ·dataExp2Nearest3+24(SB)/8, $0x3d635b6d3d635b6d
-GLOBL ·dataExp2Nearest3(SB), RODATA|NOPTR, $32
-DATA ·dataExp2Nearest5+0(SB)/8, $0x3aadecc33aadecc3
-DATA ·dataExp2Nearest5+8(SB)/8, $0x3aadecc33aadecc3
-DATA ·dataExp2Nearest5+16(SB)/8, $0x3aadecc33aadecc3
-DATA ·dataExp2Nearest5+24(SB)/8, $0x3aadecc33aadecc3
-GLOBL ·dataExp2Nearest5(SB), RODATA|NOPTR, $32
-DATA ·dataExp2Nearest2+0(SB)/8, $0x3e75fce13e75fce1
-DATA ·dataExp2Nearest2+8(SB)/8, $0x3e75fce13e75fce1
-DATA ·dataExp2Nearest2+16(SB)/8, $0x3e75fce13e75fce1
-DATA ·dataExp2Nearest2+24(SB)/8, $0x3e75fce13e75fce1
-GLOBL ·dataExp2Nearest2(SB), RODATA|NOPTR, $32
-DATA ·dataExp2Nearest1+0(SB)/8, $0x3f3172153f317215
-DATA ·dataExp2Nearest1+8(SB)/8, $0x3f3172153f317215
-DATA ·dataExp2Nearest1+16(SB)/8, $0x3f3172153f317215
-DATA ·dataExp2Nearest1+24(SB)/8, $0x3f3172153f317215
-GLOBL ·dataExp2Nearest1(SB), RODATA|NOPTR, $32
-DATA ·dataRoundTo32nds+0(SB)/8, $0x48c0000048c00000
-DATA ·dataRoundTo32nds+8(SB)/8, $0x48c0000048c00000
-DATA ·dataRoundTo32nds+16(SB)/8, $0x48c0000048c00000
-DATA ·dataRoundTo32nds+24(SB)/8, $0x48c0000048c00000
-GLOBL ·dataRoundTo32nds(SB), RODATA|NOPTR, $32
+FOUR(·dataC89, 0x42b2000042b20000)
+FOUR(·dataCm104, 0xc2d00000c2d00000)
+FOUR(·dataZero, 0x0000000000000000)
+FOUR(·dataSwishMin, 0xc22c0000c22c0000)
+FOUR(·dataSwishMax, 0x42ae000042ae0000)
+FOUR(·dataMinusLog2e, 0xbfb8aa3bbfb8aa3b)
+FOUR(·dataExp2Nearest4, 0x3c1e745a3c1e745a)
+FOUR(·dataExp2Nearest3, 0x3d635b6d3d635b6d)
+FOUR(·dataExp2Nearest5, 0x3aadecc33aadecc3)
+FOUR(·dataExp2Nearest2, 0x3e75fce13e75fce1)
+FOUR(·dataExp2Nearest1, 0x3f3172153f317215)
+FOUR(·dataRoundTo32nds, 0x48c0000048c00000)
 DATA ·dataExp2From0+0(SB)/8, $0x3f82cd873f800000
 DATA ·dataExp2From0+8(SB)/8, $0x3f88980f3f85aac3
 DATA ·dataExp2From0+16(SB)/8, $0x3f8ea43a3f8b95c2
@@ -150,16 +63,8 @@ DATA ·dataExp2From16+40(SB)/8, $0x3fe5b9073fe0ccdf
 DATA ·dataExp2From16+48(SB)/8, $0x3fefe4ba3feac0c7
 DATA ·dataExp2From16+56(SB)/8, $0x3ffa83b33ff5257d
 GLOBL ·dataExp2From16(SB), RODATA|NOPTR, $64
-DATA ·dataExp2Step2+0(SB)/8, $0x3e7879f33e7879f3
-DATA ·dataExp2Step2+8(SB)/8, $0x3e7879f33e7879f3
-DATA ·dataExp2Step2+16(SB)/8, $0x3e7879f33e7879f3
-DATA ·dataExp2Step2+24(SB)/8, $0x3e7879f33e7879f3
-GLOBL ·dataExp2Step2(SB), RODATA|NOPTR, $32
-DATA ·dataExp2Step1+0(SB)/8, $0x3f31708f3f31708f
-DATA ·dataExp2Step1+8(SB)/8, $0x3f31708f3f31708f
-DATA ·dataExp2Step1+16(SB)/8, $0x3f31708f3f31708f
-DATA ·dataExp2Step1+24(SB)/8, $0x3f31708f3f31708f
-GLOBL ·dataExp2Step1(SB), RODATA|NOPTR, $32
+FOUR(·dataExp2Step2, 0x3e7879f33e7879f3)
+FOUR(·dataExp2Step1, 0x3f31708f3f31708f)
 DATA ·dataNoBiasF32+0(SB)/8, $0x0000000000000000
 DATA ·dataNoBiasF32+8(SB)/8, $0x0000000000000000
 DATA ·dataNoBiasF32+16(SB)/8, $0x0000000000000000
@@ -177,56 +82,16 @@ DATA ·dataNoBiasF32+104(SB)/8, $0x0000000000000000
 DATA ·dataNoBiasF32+112(SB)/8, $0x0000000000000000
 DATA ·dataNoBiasF32+120(SB)/8, $0x0000000000000000
 GLOBL ·dataNoBiasF32(SB), RODATA|NOPTR, $128
-DATA ·dataCm87+0(SB)/8, $0xc2ae0000c2ae0000
-DATA ·dataCm87+8(SB)/8, $0xc2ae0000c2ae0000
-DATA ·dataCm87+16(SB)/8, $0xc2ae0000c2ae0000
-DATA ·dataCm87+24(SB)/8, $0xc2ae0000c2ae0000
-GLOBL ·dataCm87(SB), RODATA|NOPTR, $32
-DATA ·dataRoundBiasedF32+0(SB)/8, $0x4b40007f4b40007f
-DATA ·dataRoundBiasedF32+8(SB)/8, $0x4b40007f4b40007f
-DATA ·dataRoundBiasedF32+16(SB)/8, $0x4b40007f4b40007f
-DATA ·dataRoundBiasedF32+24(SB)/8, $0x4b40007f4b40007f
-GLOBL ·dataRoundBiasedF32(SB), RODATA|NOPTR, $32
-DATA ·dataMinusExpC5+0(SB)/8, $0xbc091cc0bc091cc0
-DATA ·dataMinusExpC5+8(SB)/8, $0xbc091cc0bc091cc0
-DATA ·dataMinusExpC5+16(SB)/8, $0xbc091cc0bc091cc0
-DATA ·dataMinusExpC5+24(SB)/8, $0xbc091cc0bc091cc0
-GLOBL ·dataMinusExpC5(SB), RODATA|NOPTR, $32
-DATA ·dataMinusExpC3+0(SB)/8, $0xbe2aaa49be2aaa49
-DATA ·dataMinusExpC3+8(SB)/8, $0xbe2aaa49be2aaa49
-DATA ·dataMinusExpC3+16(SB)/8, $0xbe2aaa49be2aaa49
-DATA ·dataMinusExpC3+24(SB)/8, $0xbe2aaa49be2aaa49
-GLOBL ·dataMinusExpC3(SB), RODATA|NOPTR, $32
-DATA ·dataMinusOne+0(SB)/8, $0xbf800000bf800000
-DATA ·dataMinusOne+8(SB)/8, $0xbf800000bf800000
-DATA ·dataMinusOne+16(SB)/8, $0xbf800000bf800000
-DATA ·dataMinusOne+24(SB)/8, $0xbf800000bf800000
-GLOBL ·dataMinusOne(SB), RODATA|NOPTR, $32
-DATA ·dataRoundTo16ths+0(SB)/8, $0x4940000049400000
-DATA ·dataRoundTo16ths+8(SB)/8, $0x4940000049400000
-DATA ·dataRoundTo16ths+16(SB)/8, $0x4940000049400000
-DATA ·dataRoundTo16ths+24(SB)/8, $0x4940000049400000
-GLOBL ·dataRoundTo16ths(SB), RODATA|NOPTR, $32
-DATA ·dataExp16th1+0(SB)/8, $0xbe238ad4be238ad4
-DATA ·dataExp16th1+8(SB)/8, $0xbe238ad4be238ad4
-DATA ·dataExp16th1+16(SB)/8, $0xbe238ad4be238ad4
-DATA ·dataExp16th1+24(SB)/8, $0xbe238ad4be238ad4
-GLOBL ·dataExp16th1(SB), RODATA|NOPTR, $32
-DATA ·dataExp16th0+0(SB)/8, $0x3ef551e43ef551e4
-DATA ·dataExp16th0+8(SB)/8, $0x3ef551e43ef551e4
-DATA ·dataExp16th0+16(SB)/8, $0x3ef551e43ef551e4
-DATA ·dataExp16th0+24(SB)/8, $0x3ef551e43ef551e4
-GLOBL ·dataExp16th0(SB), RODATA|NOPTR, $32
-DATA ·dataExp16thC0+0(SB)/8, $0x3f7550d43f7550d4
-DATA ·dataExp16thC0+8(SB)/8, $0x3f7550d43f7550d4
-DATA ·dataExp16thC0+16(SB)/8, $0x3f7550d43f7550d4
-DATA ·dataExp16thC0+24(SB)/8, $0x3f7550d43f7550d4
-GLOBL ·dataExp16thC0(SB), RODATA|NOPTR, $32
-DATA ·dataExp16thC0Less1+0(SB)/8, $0xbd2af2c0bd2af2c0
-DATA ·dataExp16thC0Less1+8(SB)/8, $0xbd2af2c0bd2af2c0
-DATA ·dataExp16thC0Less1+16(SB)/8, $0xbd2af2c0bd2af2c0
-DATA ·dataExp16thC0Less1+24(SB)/8, $0xbd2af2c0bd2af2c0
-GLOBL ·dataExp16thC0Less1(SB), RODATA|NOPTR, $32
+FOUR(·dataCm87, 0xc2ae0000c2ae0000)
+FOUR(·dataRoundBiasedF32, 0x4b40007f4b40007f)
+FOUR(·dataMinusExpC5, 0xbc091cc0bc091cc0)
+FOUR(·dataMinusExpC3, 0xbe2aaa49be2aaa49)
+FOUR(·dataMinusOne, 0xbf800000bf800000)
+FOUR(·dataRoundTo16ths, 0x4940000049400000)
+FOUR(·dataExp16th1, 0xbe238ad4be238ad4)
+FOUR(·dataExp16th0, 0x3ef551e43ef551e4)
+FOUR(·dataExp16thC0, 0x3f7550d43f7550d4)
+FOUR(·dataExp16thC0Less1, 0xbd2af2c0bd2af2c0)
 DATA ·dataExp2Of16ths+0(SB)/8, $0x3f8b7d193f859326
 DATA ·dataExp2Of16ths+8(SB)/8, $0x3f981d0c3f91aa13
 DATA ·dataExp2Of16ths+16(SB)/8, $0x3fa5e1833f9ed91d
@@ -236,847 +101,276 @@ DATA ·dataExp2Of16ths+40(SB)/8, $0x3fd71ef53fce0021
 DATA ·dataExp2Of16ths+48(SB)/8, $0x3fea974e3fe0a528
 DATA ·dataExp2Of16ths+56(SB)/8, $0x3fffd2c63ff4fa2e
 GLOBL ·dataExp2Of16ths(SB), RODATA|NOPTR, $64
-DATA ·dataRoundTo8ths+0(SB)/8, $0x49c0000049c00000
-DATA ·dataRoundTo8ths+8(SB)/8, $0x49c0000049c00000
-DATA ·dataRoundTo8ths+16(SB)/8, $0x49c0000049c00000
-DATA ·dataRoundTo8ths+24(SB)/8, $0x49c0000049c00000
-GLOBL ·dataRoundTo8ths(SB), RODATA|NOPTR, $32
-DATA ·dataExp8th2+0(SB)/8, $0x3d1ce8073d1ce807
-DATA ·dataExp8th2+8(SB)/8, $0x3d1ce8073d1ce807
-DATA ·dataExp8th2+16(SB)/8, $0x3d1ce8073d1ce807
-DATA ·dataExp8th2+24(SB)/8, $0x3d1ce8073d1ce807
-GLOBL ·dataExp8th2(SB), RODATA|NOPTR, $32
-DATA ·dataExp8th1+0(SB)/8, $0xbe1ceaa7be1ceaa7
-DATA ·dataExp8th1+8(SB)/8, $0xbe1ceaa7be1ceaa7
-DATA ·dataExp8th1+16(SB)/8, $0xbe1ceaa7be1ceaa7
-DATA ·dataExp8th1+24(SB)/8, $0xbe1ceaa7be1ceaa7
-GLOBL ·dataExp8th1(SB), RODATA|NOPTR, $32
-DATA ·dataExp8th0+0(SB)/8, $0x3eeb5b153eeb5b15
-DATA ·dataExp8th0+8(SB)/8, $0x3eeb5b153eeb5b15
-DATA ·dataExp8th0+16(SB)/8, $0x3eeb5b153eeb5b15
-DATA ·dataExp8th0+24(SB)/8, $0x3eeb5b153eeb5b15
-GLOBL ·dataExp8th0(SB), RODATA|NOPTR, $32
-DATA ·dataExp8thC0+0(SB)/8, $0x3f6b5b153f6b5b15
-DATA ·dataExp8thC0+8(SB)/8, $0x3f6b5b153f6b5b15
-DATA ·dataExp8thC0+16(SB)/8, $0x3f6b5b153f6b5b15
-DATA ·dataExp8thC0+24(SB)/8, $0x3f6b5b153f6b5b15
-GLOBL ·dataExp8thC0(SB), RODATA|NOPTR, $32
-DATA ·dataExp8thC0Less1+0(SB)/8, $0xbda52758bda52758
-DATA ·dataExp8thC0Less1+8(SB)/8, $0xbda52758bda52758
-DATA ·dataExp8thC0Less1+16(SB)/8, $0xbda52758bda52758
-DATA ·dataExp8thC0Less1+24(SB)/8, $0xbda52758bda52758
-GLOBL ·dataExp8thC0Less1(SB), RODATA|NOPTR, $32
+FOUR(·dataRoundTo8ths, 0x49c0000049c00000)
+FOUR(·dataExp8th2, 0x3d1ce8073d1ce807)
+FOUR(·dataExp8th1, 0xbe1ceaa7be1ceaa7)
+FOUR(·dataExp8th0, 0x3eeb5b153eeb5b15)
+FOUR(·dataExp8thC0, 0x3f6b5b153f6b5b15)
+FOUR(·dataExp8thC0Less1, 0xbda52758bda52758)
 DATA ·dataExp2Of8ths+0(SB)/8, $0x3f97d4243f8b3a3e
 DATA ·dataExp2Of8ths+8(SB)/8, $0x3fb48e453fa59202
 DATA ·dataExp2Of8ths+16(SB)/8, $0x3fd6b7da3fc4e5be
 DATA ·dataExp2Of8ths+24(SB)/8, $0x3fff58293fea26de
 GLOBL ·dataExp2Of8ths(SB), RODATA|NOPTR, $32
-DATA ·dataExponentF32+0(SB)/8, $0xff800000ff800000
-DATA ·dataExponentF32+8(SB)/8, $0xff800000ff800000
-DATA ·dataExponentF32+16(SB)/8, $0xff800000ff800000
-DATA ·dataExponentF32+24(SB)/8, $0xff800000ff800000
-GLOBL ·dataExponentF32(SB), RODATA|NOPTR, $32
-DATA ·dataCm110+0(SB)/8, $0xc2dc0000c2dc0000
-DATA ·dataCm110+8(SB)/8, $0xc2dc0000c2dc0000
-DATA ·dataCm110+16(SB)/8, $0xc2dc0000c2dc0000
-DATA ·dataCm110+24(SB)/8, $0xc2dc0000c2dc0000
-GLOBL ·dataCm110(SB), RODATA|NOPTR, $32
-DATA ·dataForty+0(SB)/8, $0x0000002800000028
-DATA ·dataForty+8(SB)/8, $0x0000002800000028
-DATA ·dataForty+16(SB)/8, $0x0000002800000028
-DATA ·dataForty+24(SB)/8, $0x0000002800000028
-GLOBL ·dataForty(SB), RODATA|NOPTR, $32
-DATA ·dataTwoToMinus40+0(SB)/8, $0x2b8000002b800000
-DATA ·dataTwoToMinus40+8(SB)/8, $0x2b8000002b800000
-DATA ·dataTwoToMinus40+16(SB)/8, $0x2b8000002b800000
-DATA ·dataTwoToMinus40+24(SB)/8, $0x2b8000002b800000
-GLOBL ·dataTwoToMinus40(SB), RODATA|NOPTR, $32
-DATA ·dataC104+0(SB)/8, $0x42d0000042d00000
-DATA ·dataC104+8(SB)/8, $0x42d0000042d00000
-DATA ·dataC104+16(SB)/8, $0x42d0000042d00000
-DATA ·dataC104+24(SB)/8, $0x42d0000042d00000
-GLOBL ·dataC104(SB), RODATA|NOPTR, $32
-DATA ·dataHalf+0(SB)/8, $0x3f0000003f000000
-DATA ·dataHalf+8(SB)/8, $0x3f0000003f000000
-DATA ·dataHalf+16(SB)/8, $0x3f0000003f000000
-DATA ·dataHalf+24(SB)/8, $0x3f0000003f000000
-GLOBL ·dataHalf(SB), RODATA|NOPTR, $32
-DATA ·dataThirty+0(SB)/8, $0x0000001e0000001e
-DATA ·dataThirty+8(SB)/8, $0x0000001e0000001e
-DATA ·dataThirty+16(SB)/8, $0x0000001e0000001e
-DATA ·dataThirty+24(SB)/8, $0x0000001e0000001e
-GLOBL ·dataThirty(SB), RODATA|NOPTR, $32
-DATA ·dataTwoToMinus30+0(SB)/8, $0x3080000030800000
-DATA ·dataTwoToMinus30+8(SB)/8, $0x3080000030800000
-DATA ·dataTwoToMinus30+16(SB)/8, $0x3080000030800000
-DATA ·dataTwoToMinus30+24(SB)/8, $0x3080000030800000
-GLOBL ·dataTwoToMinus30(SB), RODATA|NOPTR, $32
-DATA ·dataLogQ8+0(SB)/8, $0xbd3c83bfbd3c83bf
-DATA ·dataLogQ8+8(SB)/8, $0xbd3c83bfbd3c83bf
-DATA ·dataLogQ8+16(SB)/8, $0xbd3c83bfbd3c83bf
-DATA ·dataLogQ8+24(SB)/8, $0xbd3c83bfbd3c83bf
-GLOBL ·dataLogQ8(SB), RODATA|NOPTR, $32
-DATA ·dataLogQ7+0(SB)/8, $0x3dd8dec33dd8dec3
-DATA ·dataLogQ7+8(SB)/8, $0x3dd8dec33dd8dec3
-DATA ·dataLogQ7+16(SB)/8, $0x3dd8dec33dd8dec3
-DATA ·dataLogQ7+24(SB)/8, $0x3dd8dec33dd8dec3
-GLOBL ·dataLogQ7(SB), RODATA|NOPTR, $32
-DATA ·dataLogQ6+0(SB)/8, $0xbe074121be074121
-DATA ·dataLogQ6+8(SB)/8, $0xbe074121be074121
-DATA ·dataLogQ6+16(SB)/8, $0xbe074121be074121
-DATA ·dataLogQ6+24(SB)/8, $0xbe074121be074121
-GLOBL ·dataLogQ6(SB), RODATA|NOPTR, $32
-DATA ·dataLogQ5+0(SB)/8, $0x3e143a123e143a12
-DATA ·dataLogQ5+8(SB)/8, $0x3e143a123e143a12
-DATA ·dataLogQ5+16(SB)/8, $0x3e143a123e143a12
-DATA ·dataLogQ5+24(SB)/8, $0x3e143a123e143a12
-GLOBL ·dataLogQ5(SB), RODATA|NOPTR, $32
-DATA ·dataLogQ4+0(SB)/8, $0xbe2a6b70be2a6b70
-DATA ·dataLogQ4+8(SB)/8, $0xbe2a6b70be2a6b70
-DATA ·dataLogQ4+16(SB)/8, $0xbe2a6b70be2a6b70
-DATA ·dataLogQ4+24(SB)/8, $0xbe2a6b70be2a6b70
-GLOBL ·dataLogQ4(SB), RODATA|NOPTR, $32
-DATA ·dataLogQ3+0(SB)/8, $0x3e4cb3923e4cb392
-DATA ·dataLogQ3+8(SB)/8, $0x3e4cb3923e4cb392
-DATA ·dataLogQ3+16(SB)/8, $0x3e4cb3923e4cb392
-DATA ·dataLogQ3+24(SB)/8, $0x3e4cb3923e4cb392
-GLOBL ·dataLogQ3(SB), RODATA|NOPTR, $32
-DATA ·dataLogQ2+0(SB)/8, $0xbe800041be800041
-DATA ·dataLogQ2+8(SB)/8, $0xbe800041be800041
-DATA ·dataLogQ2+16(SB)/8, $0xbe800041be800041
-DATA ·dataLogQ2+24(SB)/8, $0xbe800041be800041
-GLOBL ·dataLogQ2(SB), RODATA|NOPTR, $32
-DATA ·dataLogQ1+0(SB)/8, $0x3eaaaad63eaaaad6
-DATA ·dataLogQ1+8(SB)/8, $0x3eaaaad63eaaaad6
-DATA ·dataLogQ1+16(SB)/8, $0x3eaaaad63eaaaad6
-DATA ·dataLogQ1+24(SB)/8, $0x3eaaaad63eaaaad6
-GLOBL ·dataLogQ1(SB), RODATA|NOPTR, $32
-DATA ·dataLogQ0+0(SB)/8, $0xbf000000bf000000
-DATA ·dataLogQ0+8(SB)/8, $0xbf000000bf000000
-DATA ·dataLogQ0+16(SB)/8, $0xbf000000bf000000
-DATA ·dataLogQ0+24(SB)/8, $0xbf000000bf000000
-GLOBL ·dataLogQ0(SB), RODATA|NOPTR, $32
-DATA ·dataC10+0(SB)/8, $0x4120000041200000
-DATA ·dataC10+8(SB)/8, $0x4120000041200000
-DATA ·dataC10+16(SB)/8, $0x4120000041200000
-DATA ·dataC10+24(SB)/8, $0x4120000041200000
-GLOBL ·dataC10(SB), RODATA|NOPTR, $32
-DATA ·dataTwoLog2e+0(SB)/8, $0x4038aa3b4038aa3b
-DATA ·dataTwoLog2e+8(SB)/8, $0x4038aa3b4038aa3b
-DATA ·dataTwoLog2e+16(SB)/8, $0x4038aa3b4038aa3b
-DATA ·dataTwoLog2e+24(SB)/8, $0x4038aa3b4038aa3b
-GLOBL ·dataTwoLog2e(SB), RODATA|NOPTR, $32
-DATA ·dataFloorBiasedF32+0(SB)/8, $0x47407e3847407e38
-DATA ·dataFloorBiasedF32+8(SB)/8, $0x47407e3847407e38
-DATA ·dataFloorBiasedF32+16(SB)/8, $0x47407e3847407e38
-DATA ·dataFloorBiasedF32+24(SB)/8, $0x47407e3847407e38
-GLOBL ·dataFloorBiasedF32(SB), RODATA|NOPTR, $32
-DATA ·dataWholeF32+0(SB)/8, $0xffffff00ffffff00
-DATA ·dataWholeF32+8(SB)/8, $0xffffff00ffffff00
-DATA ·dataWholeF32+16(SB)/8, $0xffffff00ffffff00
-DATA ·dataWholeF32+24(SB)/8, $0xffffff00ffffff00
-GLOBL ·dataWholeF32(SB), RODATA|NOPTR, $32
-DATA ·dataWholeBiasedF32+0(SB)/8, $0x47407e0047407e00
-DATA ·dataWholeBiasedF32+8(SB)/8, $0x47407e0047407e00
-DATA ·dataWholeBiasedF32+16(SB)/8, $0x47407e0047407e00
-DATA ·dataWholeBiasedF32+24(SB)/8, $0x47407e0047407e00
-GLOBL ·dataWholeBiasedF32(SB), RODATA|NOPTR, $32
-DATA ·dataHalfLn2+0(SB)/8, $0x3eb172183eb17218
-DATA ·dataHalfLn2+8(SB)/8, $0x3eb172183eb17218
-DATA ·dataHalfLn2+16(SB)/8, $0x3eb172183eb17218
-DATA ·dataHalfLn2+24(SB)/8, $0x3eb172183eb17218
-GLOBL ·dataHalfLn2(SB), RODATA|NOPTR, $32
-DATA ·dataTanhC7+0(SB)/8, $0xbd50ced0bd50ced0
-DATA ·dataTanhC7+8(SB)/8, $0xbd50ced0bd50ced0
-DATA ·dataTanhC7+16(SB)/8, $0xbd50ced0bd50ced0
-DATA ·dataTanhC7+24(SB)/8, $0xbd50ced0bd50ced0
-GLOBL ·dataTanhC7(SB), RODATA|NOPTR, $32
-DATA ·dataTanhC5+0(SB)/8, $0x3e08674f3e08674f
-DATA ·dataTanhC5+8(SB)/8, $0x3e08674f3e08674f
-DATA ·dataTanhC5+16(SB)/8, $0x3e08674f3e08674f
-DATA ·dataTanhC5+24(SB)/8, $0x3e08674f3e08674f
-GLOBL ·dataTanhC5(SB), RODATA|NOPTR, $32
-DATA ·dataTanhC3+0(SB)/8, $0xbeaaaa77beaaaa77
-DATA ·dataTanhC3+8(SB)/8, $0xbeaaaa77beaaaa77
-DATA ·dataTanhC3+16(SB)/8, $0xbeaaaa77beaaaa77
-DATA ·dataTanhC3+24(SB)/8, $0xbeaaaa77beaaaa77
-GLOBL ·dataTanhC3(SB), RODATA|NOPTR, $32
-DATA ·dataSignF32+0(SB)/8, $0x8000000080000000
-DATA ·dataSignF32+8(SB)/8, $0x8000000080000000
-DATA ·dataSignF32+16(SB)/8, $0x8000000080000000
-DATA ·dataSignF32+24(SB)/8, $0x8000000080000000
-GLOBL ·dataSignF32(SB), RODATA|NOPTR, $32
-DATA ·dataTwo+0(SB)/8, $0x4000000040000000
-DATA ·dataTwo+8(SB)/8, $0x4000000040000000
-DATA ·dataTwo+16(SB)/8, $0x4000000040000000
-DATA ·dataTwo+24(SB)/8, $0x4000000040000000
-GLOBL ·dataTwo(SB), RODATA|NOPTR, $32
-DATA ·dataThreeQuarters+0(SB)/8, $0x3f4000003f400000
-DATA ·dataThreeQuarters+8(SB)/8, $0x3f4000003f400000
-DATA ·dataThreeQuarters+16(SB)/8, $0x3f4000003f400000
-DATA ·dataThreeQuarters+24(SB)/8, $0x3f4000003f400000
-GLOBL ·dataThreeQuarters(SB), RODATA|NOPTR, $32
-DATA ·dataMinNormalF32+0(SB)/8, $0x0080000000800000
-DATA ·dataMinNormalF32+8(SB)/8, $0x0080000000800000
-DATA ·dataMinNormalF32+16(SB)/8, $0x0080000000800000
-DATA ·dataMinNormalF32+24(SB)/8, $0x0080000000800000
-GLOBL ·dataMinNormalF32(SB), RODATA|NOPTR, $32
-DATA ·dataMaxFiniteF32+0(SB)/8, $0x7f7fffff7f7fffff
-DATA ·dataMaxFiniteF32+8(SB)/8, $0x7f7fffff7f7fffff
-DATA ·dataMaxFiniteF32+16(SB)/8, $0x7f7fffff7f7fffff
-DATA ·dataMaxFiniteF32+24(SB)/8, $0x7f7fffff7f7fffff
-GLOBL ·dataMaxFiniteF32(SB), RODATA|NOPTR, $32
-DATA ·dataMinus23+0(SB)/8, $0xc1b80000c1b80000
-DATA ·dataMinus23+8(SB)/8, $0xc1b80000c1b80000
-DATA ·dataMinus23+16(SB)/8, $0xc1b80000c1b80000
-DATA ·dataMinus23+24(SB)/8, $0xc1b80000c1b80000
-GLOBL ·dataMinus23(SB), RODATA|NOPTR, $32
-DATA ·dataTwo23+0(SB)/8, $0x4b0000004b000000
-DATA ·dataTwo23+8(SB)/8, $0x4b0000004b000000
-DATA ·dataTwo23+16(SB)/8, $0x4b0000004b000000
-DATA ·dataTwo23+24(SB)/8, $0x4b0000004b000000
-GLOBL ·dataTwo23(SB), RODATA|NOPTR, $32
-DATA ·dataInfF32+0(SB)/8, $0x7f8000007f800000
-DATA ·dataInfF32+8(SB)/8, $0x7f8000007f800000
-DATA ·dataInfF32+16(SB)/8, $0x7f8000007f800000
-DATA ·dataInfF32+24(SB)/8, $0x7f8000007f800000
-GLOBL ·dataInfF32(SB), RODATA|NOPTR, $32
-DATA ·dataNanF32+0(SB)/8, $0x7fc000007fc00000
-DATA ·dataNanF32+8(SB)/8, $0x7fc000007fc00000
-DATA ·dataNanF32+16(SB)/8, $0x7fc000007fc00000
-DATA ·dataNanF32+24(SB)/8, $0x7fc000007fc00000
-GLOBL ·dataNanF32(SB), RODATA|NOPTR, $32
-DATA ·dataLogSpecial+0(SB)/8, $0x0353042203530422
-DATA ·dataLogSpecial+8(SB)/8, $0x0353042203530422
-DATA ·dataLogSpecial+16(SB)/8, $0x0353042203530422
-DATA ·dataLogSpecial+24(SB)/8, $0x0353042203530422
-GLOBL ·dataLogSpecial(SB), RODATA|NOPTR, $32
-DATA ·dataTwoOverPi+0(SB)/8, $0x3f22f9833f22f983
-DATA ·dataTwoOverPi+8(SB)/8, $0x3f22f9833f22f983
-DATA ·dataTwoOverPi+16(SB)/8, $0x3f22f9833f22f983
-DATA ·dataTwoOverPi+24(SB)/8, $0x3f22f9833f22f983
-GLOBL ·dataTwoOverPi(SB), RODATA|NOPTR, $32
-DATA ·dataLimitF32+0(SB)/8, $0x47c3500047c35000
-DATA ·dataLimitF32+8(SB)/8, $0x47c3500047c35000
-DATA ·dataLimitF32+16(SB)/8, $0x47c3500047c35000
-DATA ·dataLimitF32+24(SB)/8, $0x47c3500047c35000
-GLOBL ·dataLimitF32(SB), RODATA|NOPTR, $32
-DATA ·dataHalfPi1+0(SB)/8, $0x3fc90fdb3fc90fdb
-DATA ·dataHalfPi1+8(SB)/8, $0x3fc90fdb3fc90fdb
-DATA ·dataHalfPi1+16(SB)/8, $0x3fc90fdb3fc90fdb
-DATA ·dataHalfPi1+24(SB)/8, $0x3fc90fdb3fc90fdb
-GLOBL ·dataHalfPi1(SB), RODATA|NOPTR, $32
-DATA ·dataHalfPi2+0(SB)/8, $0xb33bbd2eb33bbd2e
-DATA ·dataHalfPi2+8(SB)/8, $0xb33bbd2eb33bbd2e
-DATA ·dataHalfPi2+16(SB)/8, $0xb33bbd2eb33bbd2e
-DATA ·dataHalfPi2+24(SB)/8, $0xb33bbd2eb33bbd2e
-GLOBL ·dataHalfPi2(SB), RODATA|NOPTR, $32
-DATA ·dataHalfPi3+0(SB)/8, $0xa6f72ceda6f72ced
-DATA ·dataHalfPi3+8(SB)/8, $0xa6f72ceda6f72ced
-DATA ·dataHalfPi3+16(SB)/8, $0xa6f72ceda6f72ced
-DATA ·dataHalfPi3+24(SB)/8, $0xa6f72ceda6f72ced
-GLOBL ·dataHalfPi3(SB), RODATA|NOPTR, $32
-DATA ·dataSinP2+0(SB)/8, $0xb94caa01b94caa01
-DATA ·dataSinP2+8(SB)/8, $0xb94caa01b94caa01
-DATA ·dataSinP2+16(SB)/8, $0xb94caa01b94caa01
-DATA ·dataSinP2+24(SB)/8, $0xb94caa01b94caa01
-GLOBL ·dataSinP2(SB), RODATA|NOPTR, $32
-DATA ·dataSinP1+0(SB)/8, $0x3c0883bc3c0883bc
-DATA ·dataSinP1+8(SB)/8, $0x3c0883bc3c0883bc
-DATA ·dataSinP1+16(SB)/8, $0x3c0883bc3c0883bc
-DATA ·dataSinP1+24(SB)/8, $0x3c0883bc3c0883bc
-GLOBL ·dataSinP1(SB), RODATA|NOPTR, $32
-DATA ·dataSinP0+0(SB)/8, $0xbe2aaaa3be2aaaa3
-DATA ·dataSinP0+8(SB)/8, $0xbe2aaaa3be2aaaa3
-DATA ·dataSinP0+16(SB)/8, $0xbe2aaaa3be2aaaa3
-DATA ·dataSinP0+24(SB)/8, $0xbe2aaaa3be2aaaa3
-GLOBL ·dataSinP0(SB), RODATA|NOPTR, $32
-DATA ·dataCosP2+0(SB)/8, $0x37ccf48837ccf488
-DATA ·dataCosP2+8(SB)/8, $0x37ccf48837ccf488
-DATA ·dataCosP2+16(SB)/8, $0x37ccf48837ccf488
-DATA ·dataCosP2+24(SB)/8, $0x37ccf48837ccf488
-GLOBL ·dataCosP2(SB), RODATA|NOPTR, $32
-DATA ·dataCosP1+0(SB)/8, $0xbab60615bab60615
-DATA ·dataCosP1+8(SB)/8, $0xbab60615bab60615
-DATA ·dataCosP1+16(SB)/8, $0xbab60615bab60615
-DATA ·dataCosP1+24(SB)/8, $0xbab60615bab60615
-GLOBL ·dataCosP1(SB), RODATA|NOPTR, $32
-DATA ·dataCosP0+0(SB)/8, $0x3d2aaaa53d2aaaa5
-DATA ·dataCosP0+8(SB)/8, $0x3d2aaaa53d2aaaa5
-DATA ·dataCosP0+16(SB)/8, $0x3d2aaaa53d2aaaa5
-DATA ·dataCosP0+24(SB)/8, $0x3d2aaaa53d2aaaa5
-GLOBL ·dataCosP0(SB), RODATA|NOPTR, $32
-DATA ·dataOneI+0(SB)/8, $0x0000000100000001
-DATA ·dataOneI+8(SB)/8, $0x0000000100000001
-DATA ·dataOneI+16(SB)/8, $0x0000000100000001
-DATA ·dataOneI+24(SB)/8, $0x0000000100000001
-GLOBL ·dataOneI(SB), RODATA|NOPTR, $32
-DATA ·dataZeroStays+0(SB)/8, $0x0000012200000122
-DATA ·dataZeroStays+8(SB)/8, $0x0000012200000122
-DATA ·dataZeroStays+16(SB)/8, $0x0000012200000122
-DATA ·dataZeroStays+24(SB)/8, $0x0000012200000122
-GLOBL ·dataZeroStays(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP9+0(SB)/8, $0x3a94b43f3a94b43f
-DATA ·dataAtanP9+8(SB)/8, $0x3a94b43f3a94b43f
-DATA ·dataAtanP9+16(SB)/8, $0x3a94b43f3a94b43f
-DATA ·dataAtanP9+24(SB)/8, $0x3a94b43f3a94b43f
-GLOBL ·dataAtanP9(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP8+0(SB)/8, $0xbbf35076bbf35076
-DATA ·dataAtanP8+8(SB)/8, $0xbbf35076bbf35076
-DATA ·dataAtanP8+16(SB)/8, $0xbbf35076bbf35076
-DATA ·dataAtanP8+24(SB)/8, $0xbbf35076bbf35076
-GLOBL ·dataAtanP8(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP7+0(SB)/8, $0x3cba98203cba9820
-DATA ·dataAtanP7+8(SB)/8, $0x3cba98203cba9820
-DATA ·dataAtanP7+16(SB)/8, $0x3cba98203cba9820
-DATA ·dataAtanP7+24(SB)/8, $0x3cba98203cba9820
-GLOBL ·dataAtanP7(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP6+0(SB)/8, $0xbd38405dbd38405d
-DATA ·dataAtanP6+8(SB)/8, $0xbd38405dbd38405d
-DATA ·dataAtanP6+16(SB)/8, $0xbd38405dbd38405d
-DATA ·dataAtanP6+24(SB)/8, $0xbd38405dbd38405d
-GLOBL ·dataAtanP6(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP5+0(SB)/8, $0x3d8a85003d8a8500
-DATA ·dataAtanP5+8(SB)/8, $0x3d8a85003d8a8500
-DATA ·dataAtanP5+16(SB)/8, $0x3d8a85003d8a8500
-DATA ·dataAtanP5+24(SB)/8, $0x3d8a85003d8a8500
-GLOBL ·dataAtanP5(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP4+0(SB)/8, $0xbdb4a9debdb4a9de
-DATA ·dataAtanP4+8(SB)/8, $0xbdb4a9debdb4a9de
-DATA ·dataAtanP4+16(SB)/8, $0xbdb4a9debdb4a9de
-DATA ·dataAtanP4+24(SB)/8, $0xbdb4a9debdb4a9de
-GLOBL ·dataAtanP4(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP3+0(SB)/8, $0x3de288b83de288b8
-DATA ·dataAtanP3+8(SB)/8, $0x3de288b83de288b8
-DATA ·dataAtanP3+16(SB)/8, $0x3de288b83de288b8
-DATA ·dataAtanP3+24(SB)/8, $0x3de288b83de288b8
-GLOBL ·dataAtanP3(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP2+0(SB)/8, $0xbe123b10be123b10
-DATA ·dataAtanP2+8(SB)/8, $0xbe123b10be123b10
-DATA ·dataAtanP2+16(SB)/8, $0xbe123b10be123b10
-DATA ·dataAtanP2+24(SB)/8, $0xbe123b10be123b10
-GLOBL ·dataAtanP2(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP1+0(SB)/8, $0x3e4ccc0e3e4ccc0e
-DATA ·dataAtanP1+8(SB)/8, $0x3e4ccc0e3e4ccc0e
-DATA ·dataAtanP1+16(SB)/8, $0x3e4ccc0e3e4ccc0e
-DATA ·dataAtanP1+24(SB)/8, $0x3e4ccc0e3e4ccc0e
-GLOBL ·dataAtanP1(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP0+0(SB)/8, $0xbeaaaaa9beaaaaa9
-DATA ·dataAtanP0+8(SB)/8, $0xbeaaaaa9beaaaaa9
-DATA ·dataAtanP0+16(SB)/8, $0xbeaaaaa9beaaaaa9
-DATA ·dataAtanP0+24(SB)/8, $0xbeaaaaa9beaaaaa9
-GLOBL ·dataAtanP0(SB), RODATA|NOPTR, $32
-DATA ·dataQuotientSpecial+0(SB)/8, $0x00a0082200a00822
-DATA ·dataQuotientSpecial+8(SB)/8, $0x00a0082200a00822
-DATA ·dataQuotientSpecial+16(SB)/8, $0x00a0082200a00822
-DATA ·dataQuotientSpecial+24(SB)/8, $0x00a0082200a00822
-GLOBL ·dataQuotientSpecial(SB), RODATA|NOPTR, $32
-DATA ·dataPi2+0(SB)/8, $0xb3bbbd2eb3bbbd2e
-DATA ·dataPi2+8(SB)/8, $0xb3bbbd2eb3bbbd2e
-DATA ·dataPi2+16(SB)/8, $0xb3bbbd2eb3bbbd2e
-DATA ·dataPi2+24(SB)/8, $0xb3bbbd2eb3bbbd2e
-GLOBL ·dataPi2(SB), RODATA|NOPTR, $32
-DATA ·dataPi1+0(SB)/8, $0x40490fdb40490fdb
-DATA ·dataPi1+8(SB)/8, $0x40490fdb40490fdb
-DATA ·dataPi1+16(SB)/8, $0x40490fdb40490fdb
-DATA ·dataPi1+24(SB)/8, $0x40490fdb40490fdb
-GLOBL ·dataPi1(SB), RODATA|NOPTR, $32
-DATA ·dataNanComes+0(SB)/8, $0x0000002200000022
-DATA ·dataNanComes+8(SB)/8, $0x0000002200000022
-DATA ·dataNanComes+16(SB)/8, $0x0000002200000022
-DATA ·dataNanComes+24(SB)/8, $0x0000002200000022
-GLOBL ·dataNanComes(SB), RODATA|NOPTR, $32
-DATA ·dataHypotNearMin+0(SB)/8, $0xac7fffffac7fffff
-DATA ·dataHypotNearMin+8(SB)/8, $0xac7fffffac7fffff
-DATA ·dataHypotNearMin+16(SB)/8, $0xac7fffffac7fffff
-DATA ·dataHypotNearMin+24(SB)/8, $0xac7fffffac7fffff
-GLOBL ·dataHypotNearMin(SB), RODATA|NOPTR, $32
-DATA ·dataHypotNearMax+0(SB)/8, $0x5e8000005e800000
-DATA ·dataHypotNearMax+8(SB)/8, $0x5e8000005e800000
-DATA ·dataHypotNearMax+16(SB)/8, $0x5e8000005e800000
-DATA ·dataHypotNearMax+24(SB)/8, $0x5e8000005e800000
-GLOBL ·dataHypotNearMax(SB), RODATA|NOPTR, $32
-DATA ·dataTwo126+0(SB)/8, $0x7e8000007e800000
-DATA ·dataTwo126+8(SB)/8, $0x7e8000007e800000
-DATA ·dataTwo126+16(SB)/8, $0x7e8000007e800000
-DATA ·dataTwo126+24(SB)/8, $0x7e8000007e800000
-GLOBL ·dataTwo126(SB), RODATA|NOPTR, $32
-DATA ·dataTwo127+0(SB)/8, $0x7f0000007f000000
-DATA ·dataTwo127+8(SB)/8, $0x7f0000007f000000
-DATA ·dataTwo127+16(SB)/8, $0x7f0000007f000000
-DATA ·dataTwo127+24(SB)/8, $0x7f0000007f000000
-GLOBL ·dataTwo127(SB), RODATA|NOPTR, $32
-DATA ·dataMagnitudeSpecial+0(SB)/8, $0x0050082200500822
-DATA ·dataMagnitudeSpecial+8(SB)/8, $0x0050082200500822
-DATA ·dataMagnitudeSpecial+16(SB)/8, $0x0050082200500822
-DATA ·dataMagnitudeSpecial+24(SB)/8, $0x0050082200500822
-GLOBL ·dataMagnitudeSpecial(SB), RODATA|NOPTR, $32
-DATA ·dataExpMaxF64+0(SB)/8, $0x4086300000000000
-DATA ·dataExpMaxF64+8(SB)/8, $0x4086300000000000
-DATA ·dataExpMaxF64+16(SB)/8, $0x4086300000000000
-DATA ·dataExpMaxF64+24(SB)/8, $0x4086300000000000
-GLOBL ·dataExpMaxF64(SB), RODATA|NOPTR, $32
-DATA ·dataExpMinF64+0(SB)/8, $0xc087500000000000
-DATA ·dataExpMinF64+8(SB)/8, $0xc087500000000000
-DATA ·dataExpMinF64+16(SB)/8, $0xc087500000000000
-DATA ·dataExpMinF64+24(SB)/8, $0xc087500000000000
-GLOBL ·dataExpMinF64(SB), RODATA|NOPTR, $32
-DATA ·dataRoundF64+0(SB)/8, $0x4338000000000000
-DATA ·dataRoundF64+8(SB)/8, $0x4338000000000000
-DATA ·dataRoundF64+16(SB)/8, $0x4338000000000000
-DATA ·dataRoundF64+24(SB)/8, $0x4338000000000000
-GLOBL ·dataRoundF64(SB), RODATA|NOPTR, $32
-DATA ·dataOneF64+0(SB)/8, $0x3ff0000000000000
-DATA ·dataOneF64+8(SB)/8, $0x3ff0000000000000
-DATA ·dataOneF64+16(SB)/8, $0x3ff0000000000000
-DATA ·dataOneF64+24(SB)/8, $0x3ff0000000000000
-GLOBL ·dataOneF64(SB), RODATA|NOPTR, $32
-DATA ·dataLog2eF64+0(SB)/8, $0x3ff71547652b82fe
-DATA ·dataLog2eF64+8(SB)/8, $0x3ff71547652b82fe
-DATA ·dataLog2eF64+16(SB)/8, $0x3ff71547652b82fe
-DATA ·dataLog2eF64+24(SB)/8, $0x3ff71547652b82fe
-GLOBL ·dataLog2eF64(SB), RODATA|NOPTR, $32
-DATA ·dataLn2HiF64+0(SB)/8, $0x3fe62e42fefa39ef
-DATA ·dataLn2HiF64+8(SB)/8, $0x3fe62e42fefa39ef
-DATA ·dataLn2HiF64+16(SB)/8, $0x3fe62e42fefa39ef
-DATA ·dataLn2HiF64+24(SB)/8, $0x3fe62e42fefa39ef
-GLOBL ·dataLn2HiF64(SB), RODATA|NOPTR, $32
-DATA ·dataLn2LoF64+0(SB)/8, $0x3c7abc9e3b39803f
-DATA ·dataLn2LoF64+8(SB)/8, $0x3c7abc9e3b39803f
-DATA ·dataLn2LoF64+16(SB)/8, $0x3c7abc9e3b39803f
-DATA ·dataLn2LoF64+24(SB)/8, $0x3c7abc9e3b39803f
-GLOBL ·dataLn2LoF64(SB), RODATA|NOPTR, $32
-DATA ·dataExpQ9F64+0(SB)/8, $0x3e5ada2190d27d9b
-DATA ·dataExpQ9F64+8(SB)/8, $0x3e5ada2190d27d9b
-DATA ·dataExpQ9F64+16(SB)/8, $0x3e5ada2190d27d9b
-DATA ·dataExpQ9F64+24(SB)/8, $0x3e5ada2190d27d9b
-GLOBL ·dataExpQ9F64(SB), RODATA|NOPTR, $32
-DATA ·dataExpQ8F64+0(SB)/8, $0x3e928adf206cd716
-DATA ·dataExpQ8F64+8(SB)/8, $0x3e928adf206cd716
-DATA ·dataExpQ8F64+16(SB)/8, $0x3e928adf206cd716
-DATA ·dataExpQ8F64+24(SB)/8, $0x3e928adf206cd716
-GLOBL ·dataExpQ8F64(SB), RODATA|NOPTR, $32
-DATA ·dataExpQ7F64+0(SB)/8, $0x3ec71df0efbb6786
-DATA ·dataExpQ7F64+8(SB)/8, $0x3ec71df0efbb6786
-DATA ·dataExpQ7F64+16(SB)/8, $0x3ec71df0efbb6786
-DATA ·dataExpQ7F64+24(SB)/8, $0x3ec71df0efbb6786
-GLOBL ·dataExpQ7F64(SB), RODATA|NOPTR, $32
-DATA ·dataExpQ6F64+0(SB)/8, $0x3efa019996a0b418
-DATA ·dataExpQ6F64+8(SB)/8, $0x3efa019996a0b418
-DATA ·dataExpQ6F64+16(SB)/8, $0x3efa019996a0b418
-DATA ·dataExpQ6F64+24(SB)/8, $0x3efa019996a0b418
-GLOBL ·dataExpQ6F64(SB), RODATA|NOPTR, $32
-DATA ·dataExpQ5F64+0(SB)/8, $0x3f2a01a013499ee6
-DATA ·dataExpQ5F64+8(SB)/8, $0x3f2a01a013499ee6
-DATA ·dataExpQ5F64+16(SB)/8, $0x3f2a01a013499ee6
-DATA ·dataExpQ5F64+24(SB)/8, $0x3f2a01a013499ee6
-GLOBL ·dataExpQ5F64(SB), RODATA|NOPTR, $32
-DATA ·dataExpQ4F64+0(SB)/8, $0x3f56c16c18473665
-DATA ·dataExpQ4F64+8(SB)/8, $0x3f56c16c18473665
-DATA ·dataExpQ4F64+16(SB)/8, $0x3f56c16c18473665
-DATA ·dataExpQ4F64+24(SB)/8, $0x3f56c16c18473665
-GLOBL ·dataExpQ4F64(SB), RODATA|NOPTR, $32
-DATA ·dataExpQ3F64+0(SB)/8, $0x3f81111111125c87
-DATA ·dataExpQ3F64+8(SB)/8, $0x3f81111111125c87
-DATA ·dataExpQ3F64+16(SB)/8, $0x3f81111111125c87
-DATA ·dataExpQ3F64+24(SB)/8, $0x3f81111111125c87
-GLOBL ·dataExpQ3F64(SB), RODATA|NOPTR, $32
-DATA ·dataExpQ2F64+0(SB)/8, $0x3fa55555555506c8
-DATA ·dataExpQ2F64+8(SB)/8, $0x3fa55555555506c8
-DATA ·dataExpQ2F64+16(SB)/8, $0x3fa55555555506c8
-DATA ·dataExpQ2F64+24(SB)/8, $0x3fa55555555506c8
-GLOBL ·dataExpQ2F64(SB), RODATA|NOPTR, $32
-DATA ·dataExpQ1F64+0(SB)/8, $0x3fc5555555555502
-DATA ·dataExpQ1F64+8(SB)/8, $0x3fc5555555555502
-DATA ·dataExpQ1F64+16(SB)/8, $0x3fc5555555555502
-DATA ·dataExpQ1F64+24(SB)/8, $0x3fc5555555555502
-GLOBL ·dataExpQ1F64(SB), RODATA|NOPTR, $32
-DATA ·dataExpQ0F64+0(SB)/8, $0x3fe000000000000a
-DATA ·dataExpQ0F64+8(SB)/8, $0x3fe000000000000a
-DATA ·dataExpQ0F64+16(SB)/8, $0x3fe000000000000a
-DATA ·dataExpQ0F64+24(SB)/8, $0x3fe000000000000a
-GLOBL ·dataExpQ0F64(SB), RODATA|NOPTR, $32
-DATA ·dataHalfF64+0(SB)/8, $0x3fe0000000000000
-DATA ·dataHalfF64+8(SB)/8, $0x3fe0000000000000
-DATA ·dataHalfF64+16(SB)/8, $0x3fe0000000000000
-DATA ·dataHalfF64+24(SB)/8, $0x3fe0000000000000
-GLOBL ·dataHalfF64(SB), RODATA|NOPTR, $32
-DATA ·dataOneMinusThreeQuartersF64+0(SB)/8, $0x0008000000000000
-DATA ·dataOneMinusThreeQuartersF64+8(SB)/8, $0x0008000000000000
-DATA ·dataOneMinusThreeQuartersF64+16(SB)/8, $0x0008000000000000
-DATA ·dataOneMinusThreeQuartersF64+24(SB)/8, $0x0008000000000000
-GLOBL ·dataOneMinusThreeQuartersF64(SB), RODATA|NOPTR, $32
-DATA ·dataExponentF64+0(SB)/8, $0x7ff0000000000000
-DATA ·dataExponentF64+8(SB)/8, $0x7ff0000000000000
-DATA ·dataExponentF64+16(SB)/8, $0x7ff0000000000000
-DATA ·dataExponentF64+24(SB)/8, $0x7ff0000000000000
-GLOBL ·dataExponentF64(SB), RODATA|NOPTR, $32
-DATA ·dataTwo52F64+0(SB)/8, $0x4330000000000000
-DATA ·dataTwo52F64+8(SB)/8, $0x4330000000000000
-DATA ·dataTwo52F64+16(SB)/8, $0x4330000000000000
-DATA ·dataTwo52F64+24(SB)/8, $0x4330000000000000
-GLOBL ·dataTwo52F64(SB), RODATA|NOPTR, $32
-DATA ·dataMinNormalF64+0(SB)/8, $0x0010000000000000
-DATA ·dataMinNormalF64+8(SB)/8, $0x0010000000000000
-DATA ·dataMinNormalF64+16(SB)/8, $0x0010000000000000
-DATA ·dataMinNormalF64+24(SB)/8, $0x0010000000000000
-GLOBL ·dataMinNormalF64(SB), RODATA|NOPTR, $32
-DATA ·dataMaxFiniteF64+0(SB)/8, $0x7fefffffffffffff
-DATA ·dataMaxFiniteF64+8(SB)/8, $0x7fefffffffffffff
-DATA ·dataMaxFiniteF64+16(SB)/8, $0x7fefffffffffffff
-DATA ·dataMaxFiniteF64+24(SB)/8, $0x7fefffffffffffff
-GLOBL ·dataMaxFiniteF64(SB), RODATA|NOPTR, $32
-DATA ·dataTwo52BiasF64+0(SB)/8, $0x43300000000003ff
-DATA ·dataTwo52BiasF64+8(SB)/8, $0x43300000000003ff
-DATA ·dataTwo52BiasF64+16(SB)/8, $0x43300000000003ff
-DATA ·dataTwo52BiasF64+24(SB)/8, $0x43300000000003ff
-GLOBL ·dataTwo52BiasF64(SB), RODATA|NOPTR, $32
-DATA ·dataTwoF64+0(SB)/8, $0x4000000000000000
-DATA ·dataTwoF64+8(SB)/8, $0x4000000000000000
-DATA ·dataTwoF64+16(SB)/8, $0x4000000000000000
-DATA ·dataTwoF64+24(SB)/8, $0x4000000000000000
-GLOBL ·dataTwoF64(SB), RODATA|NOPTR, $32
-DATA ·dataLogR7F64+0(SB)/8, $0x3fc1b85256ef26d0
-DATA ·dataLogR7F64+8(SB)/8, $0x3fc1b85256ef26d0
-DATA ·dataLogR7F64+16(SB)/8, $0x3fc1b85256ef26d0
-DATA ·dataLogR7F64+24(SB)/8, $0x3fc1b85256ef26d0
-GLOBL ·dataLogR7F64(SB), RODATA|NOPTR, $32
-DATA ·dataLogR6F64+0(SB)/8, $0x3fc0dcb113df2af8
-DATA ·dataLogR6F64+8(SB)/8, $0x3fc0dcb113df2af8
-DATA ·dataLogR6F64+16(SB)/8, $0x3fc0dcb113df2af8
-DATA ·dataLogR6F64+24(SB)/8, $0x3fc0dcb113df2af8
-GLOBL ·dataLogR6F64(SB), RODATA|NOPTR, $32
-DATA ·dataLogR5F64+0(SB)/8, $0x3fc3b35c87cfc786
-DATA ·dataLogR5F64+8(SB)/8, $0x3fc3b35c87cfc786
-DATA ·dataLogR5F64+16(SB)/8, $0x3fc3b35c87cfc786
-DATA ·dataLogR5F64+24(SB)/8, $0x3fc3b35c87cfc786
-GLOBL ·dataLogR5F64(SB), RODATA|NOPTR, $32
-DATA ·dataLogR4F64+0(SB)/8, $0x3fc745c4aa151c20
-DATA ·dataLogR4F64+8(SB)/8, $0x3fc745c4aa151c20
-DATA ·dataLogR4F64+16(SB)/8, $0x3fc745c4aa151c20
-DATA ·dataLogR4F64+24(SB)/8, $0x3fc745c4aa151c20
-GLOBL ·dataLogR4F64(SB), RODATA|NOPTR, $32
-DATA ·dataLogR3F64+0(SB)/8, $0x3fcc71c7490ab88f
-DATA ·dataLogR3F64+8(SB)/8, $0x3fcc71c7490ab88f
-DATA ·dataLogR3F64+16(SB)/8, $0x3fcc71c7490ab88f
-DATA ·dataLogR3F64+24(SB)/8, $0x3fcc71c7490ab88f
-GLOBL ·dataLogR3F64(SB), RODATA|NOPTR, $32
-DATA ·dataLogR2F64+0(SB)/8, $0x3fd24924921e35d3
-DATA ·dataLogR2F64+8(SB)/8, $0x3fd24924921e35d3
-DATA ·dataLogR2F64+16(SB)/8, $0x3fd24924921e35d3
-DATA ·dataLogR2F64+24(SB)/8, $0x3fd24924921e35d3
-GLOBL ·dataLogR2F64(SB), RODATA|NOPTR, $32
-DATA ·dataLogR1F64+0(SB)/8, $0x3fd999999999c185
-DATA ·dataLogR1F64+8(SB)/8, $0x3fd999999999c185
-DATA ·dataLogR1F64+16(SB)/8, $0x3fd999999999c185
-DATA ·dataLogR1F64+24(SB)/8, $0x3fd999999999c185
-GLOBL ·dataLogR1F64(SB), RODATA|NOPTR, $32
-DATA ·dataLogR0F64+0(SB)/8, $0x3fe555555555554f
-DATA ·dataLogR0F64+8(SB)/8, $0x3fe555555555554f
-DATA ·dataLogR0F64+16(SB)/8, $0x3fe555555555554f
-DATA ·dataLogR0F64+24(SB)/8, $0x3fe555555555554f
-GLOBL ·dataLogR0F64(SB), RODATA|NOPTR, $32
-DATA ·dataTwo54F64+0(SB)/8, $0x4350000000000000
-DATA ·dataTwo54F64+8(SB)/8, $0x4350000000000000
-DATA ·dataTwo54F64+16(SB)/8, $0x4350000000000000
-DATA ·dataTwo54F64+24(SB)/8, $0x4350000000000000
-GLOBL ·dataTwo54F64(SB), RODATA|NOPTR, $32
-DATA ·dataMinus54F64+0(SB)/8, $0xc04b000000000000
-DATA ·dataMinus54F64+8(SB)/8, $0xc04b000000000000
-DATA ·dataMinus54F64+16(SB)/8, $0xc04b000000000000
-DATA ·dataMinus54F64+24(SB)/8, $0xc04b000000000000
-GLOBL ·dataMinus54F64(SB), RODATA|NOPTR, $32
-DATA ·dataMinusInfF64+0(SB)/8, $0xfff0000000000000
-DATA ·dataMinusInfF64+8(SB)/8, $0xfff0000000000000
-DATA ·dataMinusInfF64+16(SB)/8, $0xfff0000000000000
-DATA ·dataMinusInfF64+24(SB)/8, $0xfff0000000000000
-GLOBL ·dataMinusInfF64(SB), RODATA|NOPTR, $32
-DATA ·dataNanF64+0(SB)/8, $0x7ff8000000000000
-DATA ·dataNanF64+8(SB)/8, $0x7ff8000000000000
-DATA ·dataNanF64+16(SB)/8, $0x7ff8000000000000
-DATA ·dataNanF64+24(SB)/8, $0x7ff8000000000000
-GLOBL ·dataNanF64(SB), RODATA|NOPTR, $32
-DATA ·dataLogSpecialF64+0(SB)/8, $0x0000000003530422
-DATA ·dataLogSpecialF64+8(SB)/8, $0x0000000003530422
-DATA ·dataLogSpecialF64+16(SB)/8, $0x0000000003530422
-DATA ·dataLogSpecialF64+24(SB)/8, $0x0000000003530422
-GLOBL ·dataLogSpecialF64(SB), RODATA|NOPTR, $32
-DATA ·dataSignF64+0(SB)/8, $0x8000000000000000
-DATA ·dataSignF64+8(SB)/8, $0x8000000000000000
-DATA ·dataSignF64+16(SB)/8, $0x8000000000000000
-DATA ·dataSignF64+24(SB)/8, $0x8000000000000000
-GLOBL ·dataSignF64(SB), RODATA|NOPTR, $32
-DATA ·dataAbsF64+0(SB)/8, $0x7fffffffffffffff
-DATA ·dataAbsF64+8(SB)/8, $0x7fffffffffffffff
-DATA ·dataAbsF64+16(SB)/8, $0x7fffffffffffffff
-DATA ·dataAbsF64+24(SB)/8, $0x7fffffffffffffff
-GLOBL ·dataAbsF64(SB), RODATA|NOPTR, $32
-DATA ·dataTwoOverPiF64+0(SB)/8, $0x3fe45f306dc9c883
-DATA ·dataTwoOverPiF64+8(SB)/8, $0x3fe45f306dc9c883
-DATA ·dataTwoOverPiF64+16(SB)/8, $0x3fe45f306dc9c883
-DATA ·dataTwoOverPiF64+24(SB)/8, $0x3fe45f306dc9c883
-GLOBL ·dataTwoOverPiF64(SB), RODATA|NOPTR, $32
-DATA ·dataLimitF64+0(SB)/8, $0x41cdcd6500000000
-DATA ·dataLimitF64+8(SB)/8, $0x41cdcd6500000000
-DATA ·dataLimitF64+16(SB)/8, $0x41cdcd6500000000
-DATA ·dataLimitF64+24(SB)/8, $0x41cdcd6500000000
-GLOBL ·dataLimitF64(SB), RODATA|NOPTR, $32
-DATA ·dataHalfPi1F64+0(SB)/8, $0x3ff921fb54442d18
-DATA ·dataHalfPi1F64+8(SB)/8, $0x3ff921fb54442d18
-DATA ·dataHalfPi1F64+16(SB)/8, $0x3ff921fb54442d18
-DATA ·dataHalfPi1F64+24(SB)/8, $0x3ff921fb54442d18
-GLOBL ·dataHalfPi1F64(SB), RODATA|NOPTR, $32
-DATA ·dataHalfPi2F64+0(SB)/8, $0x3c91a62633145c07
-DATA ·dataHalfPi2F64+8(SB)/8, $0x3c91a62633145c07
-DATA ·dataHalfPi2F64+16(SB)/8, $0x3c91a62633145c07
-DATA ·dataHalfPi2F64+24(SB)/8, $0x3c91a62633145c07
-GLOBL ·dataHalfPi2F64(SB), RODATA|NOPTR, $32
-DATA ·dataHalfPi3F64+0(SB)/8, $0xb91f1976b7ed8fbc
-DATA ·dataHalfPi3F64+8(SB)/8, $0xb91f1976b7ed8fbc
-DATA ·dataHalfPi3F64+16(SB)/8, $0xb91f1976b7ed8fbc
-DATA ·dataHalfPi3F64+24(SB)/8, $0xb91f1976b7ed8fbc
-GLOBL ·dataHalfPi3F64(SB), RODATA|NOPTR, $32
-DATA ·dataSinP5F64+0(SB)/8, $0x3de5d8e4bf91f2a2
-DATA ·dataSinP5F64+8(SB)/8, $0x3de5d8e4bf91f2a2
-DATA ·dataSinP5F64+16(SB)/8, $0x3de5d8e4bf91f2a2
-DATA ·dataSinP5F64+24(SB)/8, $0x3de5d8e4bf91f2a2
-GLOBL ·dataSinP5F64(SB), RODATA|NOPTR, $32
-DATA ·dataSinP4F64+0(SB)/8, $0xbe5ae5e54bb64fdd
-DATA ·dataSinP4F64+8(SB)/8, $0xbe5ae5e54bb64fdd
-DATA ·dataSinP4F64+16(SB)/8, $0xbe5ae5e54bb64fdd
-DATA ·dataSinP4F64+24(SB)/8, $0xbe5ae5e54bb64fdd
-GLOBL ·dataSinP4F64(SB), RODATA|NOPTR, $32
-DATA ·dataSinP3F64+0(SB)/8, $0x3ec71de355f5b5a0
-DATA ·dataSinP3F64+8(SB)/8, $0x3ec71de355f5b5a0
-DATA ·dataSinP3F64+16(SB)/8, $0x3ec71de355f5b5a0
-DATA ·dataSinP3F64+24(SB)/8, $0x3ec71de355f5b5a0
-GLOBL ·dataSinP3F64(SB), RODATA|NOPTR, $32
-DATA ·dataSinP2F64+0(SB)/8, $0xbf2a01a019bf279f
-DATA ·dataSinP2F64+8(SB)/8, $0xbf2a01a019bf279f
-DATA ·dataSinP2F64+16(SB)/8, $0xbf2a01a019bf279f
-DATA ·dataSinP2F64+24(SB)/8, $0xbf2a01a019bf279f
-GLOBL ·dataSinP2F64(SB), RODATA|NOPTR, $32
-DATA ·dataSinP1F64+0(SB)/8, $0x3f8111111110f75f
-DATA ·dataSinP1F64+8(SB)/8, $0x3f8111111110f75f
-DATA ·dataSinP1F64+16(SB)/8, $0x3f8111111110f75f
-DATA ·dataSinP1F64+24(SB)/8, $0x3f8111111110f75f
-GLOBL ·dataSinP1F64(SB), RODATA|NOPTR, $32
-DATA ·dataSinP0F64+0(SB)/8, $0xbfc5555555555548
-DATA ·dataSinP0F64+8(SB)/8, $0xbfc5555555555548
-DATA ·dataSinP0F64+16(SB)/8, $0xbfc5555555555548
-DATA ·dataSinP0F64+24(SB)/8, $0xbfc5555555555548
-GLOBL ·dataSinP0F64(SB), RODATA|NOPTR, $32
-DATA ·dataCosP5F64+0(SB)/8, $0xbda8fa6ba1a318a8
-DATA ·dataCosP5F64+8(SB)/8, $0xbda8fa6ba1a318a8
-DATA ·dataCosP5F64+16(SB)/8, $0xbda8fa6ba1a318a8
-DATA ·dataCosP5F64+24(SB)/8, $0xbda8fa6ba1a318a8
-GLOBL ·dataCosP5F64(SB), RODATA|NOPTR, $32
-DATA ·dataCosP4F64+0(SB)/8, $0x3e21ee9dc322927c
-DATA ·dataCosP4F64+8(SB)/8, $0x3e21ee9dc322927c
-DATA ·dataCosP4F64+16(SB)/8, $0x3e21ee9dc322927c
-DATA ·dataCosP4F64+24(SB)/8, $0x3e21ee9dc322927c
-GLOBL ·dataCosP4F64(SB), RODATA|NOPTR, $32
-DATA ·dataCosP3F64+0(SB)/8, $0xbe927e4f7f2170ba
-DATA ·dataCosP3F64+8(SB)/8, $0xbe927e4f7f2170ba
-DATA ·dataCosP3F64+16(SB)/8, $0xbe927e4f7f2170ba
-DATA ·dataCosP3F64+24(SB)/8, $0xbe927e4f7f2170ba
-GLOBL ·dataCosP3F64(SB), RODATA|NOPTR, $32
-DATA ·dataCosP2F64+0(SB)/8, $0x3efa01a019c8fbfe
-DATA ·dataCosP2F64+8(SB)/8, $0x3efa01a019c8fbfe
-DATA ·dataCosP2F64+16(SB)/8, $0x3efa01a019c8fbfe
-DATA ·dataCosP2F64+24(SB)/8, $0x3efa01a019c8fbfe
-GLOBL ·dataCosP2F64(SB), RODATA|NOPTR, $32
-DATA ·dataCosP1F64+0(SB)/8, $0xbf56c16c16c15019
-DATA ·dataCosP1F64+8(SB)/8, $0xbf56c16c16c15019
-DATA ·dataCosP1F64+16(SB)/8, $0xbf56c16c16c15019
-DATA ·dataCosP1F64+24(SB)/8, $0xbf56c16c16c15019
-GLOBL ·dataCosP1F64(SB), RODATA|NOPTR, $32
-DATA ·dataCosP0F64+0(SB)/8, $0x3fa555555555554b
-DATA ·dataCosP0F64+8(SB)/8, $0x3fa555555555554b
-DATA ·dataCosP0F64+16(SB)/8, $0x3fa555555555554b
-DATA ·dataCosP0F64+24(SB)/8, $0x3fa555555555554b
-GLOBL ·dataCosP0F64(SB), RODATA|NOPTR, $32
-DATA ·dataMinusHalfF64+0(SB)/8, $0xbfe0000000000000
-DATA ·dataMinusHalfF64+8(SB)/8, $0xbfe0000000000000
-DATA ·dataMinusHalfF64+16(SB)/8, $0xbfe0000000000000
-DATA ·dataMinusHalfF64+24(SB)/8, $0xbfe0000000000000
-GLOBL ·dataMinusHalfF64(SB), RODATA|NOPTR, $32
-DATA ·dataOneIF64+0(SB)/8, $0x0000000000000001
-DATA ·dataOneIF64+8(SB)/8, $0x0000000000000001
-DATA ·dataOneIF64+16(SB)/8, $0x0000000000000001
-DATA ·dataOneIF64+24(SB)/8, $0x0000000000000001
-GLOBL ·dataOneIF64(SB), RODATA|NOPTR, $32
-DATA ·dataZeroStaysF64+0(SB)/8, $0x0000000000000122
-DATA ·dataZeroStaysF64+8(SB)/8, $0x0000000000000122
-DATA ·dataZeroStaysF64+16(SB)/8, $0x0000000000000122
-DATA ·dataZeroStaysF64+24(SB)/8, $0x0000000000000122
-GLOBL ·dataZeroStaysF64(SB), RODATA|NOPTR, $32
-DATA ·dataQuarterMaxF64+0(SB)/8, $0x7fc0000000000000
-DATA ·dataQuarterMaxF64+8(SB)/8, $0x7fc0000000000000
-DATA ·dataQuarterMaxF64+16(SB)/8, $0x7fc0000000000000
-DATA ·dataQuarterMaxF64+24(SB)/8, $0x7fc0000000000000
-GLOBL ·dataQuarterMaxF64(SB), RODATA|NOPTR, $32
-DATA ·dataQuarterF64+0(SB)/8, $0x3fd0000000000000
-DATA ·dataQuarterF64+8(SB)/8, $0x3fd0000000000000
-DATA ·dataQuarterF64+16(SB)/8, $0x3fd0000000000000
-DATA ·dataQuarterF64+24(SB)/8, $0x3fd0000000000000
-GLOBL ·dataQuarterF64(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP12F64+0(SB)/8, $0xbf812192c1e13d4e
-DATA ·dataAtanP12F64+8(SB)/8, $0xbf812192c1e13d4e
-DATA ·dataAtanP12F64+16(SB)/8, $0xbf812192c1e13d4e
-DATA ·dataAtanP12F64+24(SB)/8, $0xbf812192c1e13d4e
-GLOBL ·dataAtanP12F64(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP11F64+0(SB)/8, $0x3f9838d86cc311fc
-DATA ·dataAtanP11F64+8(SB)/8, $0x3f9838d86cc311fc
-DATA ·dataAtanP11F64+16(SB)/8, $0x3f9838d86cc311fc
-DATA ·dataAtanP11F64+24(SB)/8, $0x3f9838d86cc311fc
-GLOBL ·dataAtanP11F64(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP10F64+0(SB)/8, $0xbfa3013fbaff5071
-DATA ·dataAtanP10F64+8(SB)/8, $0xbfa3013fbaff5071
-DATA ·dataAtanP10F64+16(SB)/8, $0xbfa3013fbaff5071
-DATA ·dataAtanP10F64+24(SB)/8, $0xbfa3013fbaff5071
-GLOBL ·dataAtanP10F64(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP9F64+0(SB)/8, $0x3fa77f88eb986065
-DATA ·dataAtanP9F64+8(SB)/8, $0x3fa77f88eb986065
-DATA ·dataAtanP9F64+16(SB)/8, $0x3fa77f88eb986065
-DATA ·dataAtanP9F64+24(SB)/8, $0x3fa77f88eb986065
-GLOBL ·dataAtanP9F64(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP8F64+0(SB)/8, $0xbfaac71cb2732dd4
-DATA ·dataAtanP8F64+8(SB)/8, $0xbfaac71cb2732dd4
-DATA ·dataAtanP8F64+16(SB)/8, $0xbfaac71cb2732dd4
-DATA ·dataAtanP8F64+24(SB)/8, $0xbfaac71cb2732dd4
-GLOBL ·dataAtanP8F64(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP7F64+0(SB)/8, $0x3fae182b19c977e2
-DATA ·dataAtanP7F64+8(SB)/8, $0x3fae182b19c977e2
-DATA ·dataAtanP7F64+16(SB)/8, $0x3fae182b19c977e2
-DATA ·dataAtanP7F64+24(SB)/8, $0x3fae182b19c977e2
-GLOBL ·dataAtanP7F64(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP6F64+0(SB)/8, $0xbfb110c6f07aa777
-DATA ·dataAtanP6F64+8(SB)/8, $0xbfb110c6f07aa777
-DATA ·dataAtanP6F64+16(SB)/8, $0xbfb110c6f07aa777
-DATA ·dataAtanP6F64+24(SB)/8, $0xbfb110c6f07aa777
-GLOBL ·dataAtanP6F64(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP5F64+0(SB)/8, $0x3fb3b136088e4946
-DATA ·dataAtanP5F64+8(SB)/8, $0x3fb3b136088e4946
-DATA ·dataAtanP5F64+16(SB)/8, $0x3fb3b136088e4946
-DATA ·dataAtanP5F64+24(SB)/8, $0x3fb3b136088e4946
-GLOBL ·dataAtanP5F64(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP4F64+0(SB)/8, $0xbfb745d138d72ae6
-DATA ·dataAtanP4F64+8(SB)/8, $0xbfb745d138d72ae6
-DATA ·dataAtanP4F64+16(SB)/8, $0xbfb745d138d72ae6
-DATA ·dataAtanP4F64+24(SB)/8, $0xbfb745d138d72ae6
-GLOBL ·dataAtanP4F64(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP3F64+0(SB)/8, $0x3fbc71c71aae27a1
-DATA ·dataAtanP3F64+8(SB)/8, $0x3fbc71c71aae27a1
-DATA ·dataAtanP3F64+16(SB)/8, $0x3fbc71c71aae27a1
-DATA ·dataAtanP3F64+24(SB)/8, $0x3fbc71c71aae27a1
-GLOBL ·dataAtanP3F64(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP2F64+0(SB)/8, $0xbfc24924924534cb
-DATA ·dataAtanP2F64+8(SB)/8, $0xbfc24924924534cb
-DATA ·dataAtanP2F64+16(SB)/8, $0xbfc24924924534cb
-DATA ·dataAtanP2F64+24(SB)/8, $0xbfc24924924534cb
-GLOBL ·dataAtanP2F64(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP1F64+0(SB)/8, $0x3fc99999999990d4
-DATA ·dataAtanP1F64+8(SB)/8, $0x3fc99999999990d4
-DATA ·dataAtanP1F64+16(SB)/8, $0x3fc99999999990d4
-DATA ·dataAtanP1F64+24(SB)/8, $0x3fc99999999990d4
-GLOBL ·dataAtanP1F64(SB), RODATA|NOPTR, $32
-DATA ·dataAtanP0F64+0(SB)/8, $0xbfd5555555555552
-DATA ·dataAtanP0F64+8(SB)/8, $0xbfd5555555555552
-DATA ·dataAtanP0F64+16(SB)/8, $0xbfd5555555555552
-DATA ·dataAtanP0F64+24(SB)/8, $0xbfd5555555555552
-GLOBL ·dataAtanP0F64(SB), RODATA|NOPTR, $32
-DATA ·dataQuarterPi2F64+0(SB)/8, $0x3c81a62633145c07
-DATA ·dataQuarterPi2F64+8(SB)/8, $0x3c81a62633145c07
-DATA ·dataQuarterPi2F64+16(SB)/8, $0x3c81a62633145c07
-DATA ·dataQuarterPi2F64+24(SB)/8, $0x3c81a62633145c07
-GLOBL ·dataQuarterPi2F64(SB), RODATA|NOPTR, $32
-DATA ·dataQuarterPi1F64+0(SB)/8, $0x3fe921fb54442d18
-DATA ·dataQuarterPi1F64+8(SB)/8, $0x3fe921fb54442d18
-DATA ·dataQuarterPi1F64+16(SB)/8, $0x3fe921fb54442d18
-DATA ·dataQuarterPi1F64+24(SB)/8, $0x3fe921fb54442d18
-GLOBL ·dataQuarterPi1F64(SB), RODATA|NOPTR, $32
-DATA ·dataPi2F64+0(SB)/8, $0x3ca1a62633145c07
-DATA ·dataPi2F64+8(SB)/8, $0x3ca1a62633145c07
-DATA ·dataPi2F64+16(SB)/8, $0x3ca1a62633145c07
-DATA ·dataPi2F64+24(SB)/8, $0x3ca1a62633145c07
-GLOBL ·dataPi2F64(SB), RODATA|NOPTR, $32
-DATA ·dataPi1F64+0(SB)/8, $0x400921fb54442d18
-DATA ·dataPi1F64+8(SB)/8, $0x400921fb54442d18
-DATA ·dataPi1F64+16(SB)/8, $0x400921fb54442d18
-DATA ·dataPi1F64+24(SB)/8, $0x400921fb54442d18
-GLOBL ·dataPi1F64(SB), RODATA|NOPTR, $32
-DATA ·dataFoldedSpecialF64+0(SB)/8, $0x0000000000800822
-DATA ·dataFoldedSpecialF64+8(SB)/8, $0x0000000000800822
-DATA ·dataFoldedSpecialF64+16(SB)/8, $0x0000000000800822
-DATA ·dataFoldedSpecialF64+24(SB)/8, $0x0000000000800822
-GLOBL ·dataFoldedSpecialF64(SB), RODATA|NOPTR, $32
-DATA ·dataNanComesF64+0(SB)/8, $0x0000000000000022
-DATA ·dataNanComesF64+8(SB)/8, $0x0000000000000022
-DATA ·dataNanComesF64+16(SB)/8, $0x0000000000000022
-DATA ·dataNanComesF64+24(SB)/8, $0x0000000000000022
-GLOBL ·dataNanComesF64(SB), RODATA|NOPTR, $32
-DATA ·dataSwishMinF64+0(SB)/8, $0xc089000000000000
-DATA ·dataSwishMinF64+8(SB)/8, $0xc089000000000000
-DATA ·dataSwishMinF64+16(SB)/8, $0xc089000000000000
-DATA ·dataSwishMinF64+24(SB)/8, $0xc089000000000000
-GLOBL ·dataSwishMinF64(SB), RODATA|NOPTR, $32
-DATA ·dataTanhMaxF64+0(SB)/8, $0x4036000000000000
-DATA ·dataTanhMaxF64+8(SB)/8, $0x4036000000000000
-DATA ·dataTanhMaxF64+16(SB)/8, $0x4036000000000000
-DATA ·dataTanhMaxF64+24(SB)/8, $0x4036000000000000
-GLOBL ·dataTanhMaxF64(SB), RODATA|NOPTR, $32
-DATA ·dataC1000F64+0(SB)/8, $0x408f400000000000
-DATA ·dataC1000F64+8(SB)/8, $0x408f400000000000
-DATA ·dataC1000F64+16(SB)/8, $0x408f400000000000
-DATA ·dataC1000F64+24(SB)/8, $0x408f400000000000
-GLOBL ·dataC1000F64(SB), RODATA|NOPTR, $32
-DATA ·dataCm1000F64+0(SB)/8, $0xc08f400000000000
-DATA ·dataCm1000F64+8(SB)/8, $0xc08f400000000000
-DATA ·dataCm1000F64+16(SB)/8, $0xc08f400000000000
-DATA ·dataCm1000F64+24(SB)/8, $0xc08f400000000000
-GLOBL ·dataCm1000F64(SB), RODATA|NOPTR, $32
-DATA ·dataC700F64+0(SB)/8, $0x4085e00000000000
-DATA ·dataC700F64+8(SB)/8, $0x4085e00000000000
-DATA ·dataC700F64+16(SB)/8, $0x4085e00000000000
-DATA ·dataC700F64+24(SB)/8, $0x4085e00000000000
-GLOBL ·dataC700F64(SB), RODATA|NOPTR, $32
-DATA ·dataCm709F64+0(SB)/8, $0xc086280000000000
-DATA ·dataCm709F64+8(SB)/8, $0xc086280000000000
-DATA ·dataCm709F64+16(SB)/8, $0xc086280000000000
-DATA ·dataCm709F64+24(SB)/8, $0xc086280000000000
-GLOBL ·dataCm709F64(SB), RODATA|NOPTR, $32
+FOUR(·dataExponentF32, 0xff800000ff800000)
+FOUR(·dataCm110, 0xc2dc0000c2dc0000)
+FOUR(·dataForty, 0x0000002800000028)
+FOUR(·dataTwoToMinus40, 0x2b8000002b800000)
+FOUR(·dataC104, 0x42d0000042d00000)
+FOUR(·dataHalf, 0x3f0000003f000000)
+FOUR(·dataThirty, 0x0000001e0000001e)
+FOUR(·dataTwoToMinus30, 0x3080000030800000)
+FOUR(·dataLogQ8, 0xbd3c83bfbd3c83bf)
+FOUR(·dataLogQ7, 0x3dd8dec33dd8dec3)
+FOUR(·dataLogQ6, 0xbe074121be074121)
+FOUR(·dataLogQ5, 0x3e143a123e143a12)
+FOUR(·dataLogQ4, 0xbe2a6b70be2a6b70)
+FOUR(·dataLogQ3, 0x3e4cb3923e4cb392)
+FOUR(·dataLogQ2, 0xbe800041be800041)
+FOUR(·dataLogQ1, 0x3eaaaad63eaaaad6)
+FOUR(·dataLogQ0, 0xbf000000bf000000)
+FOUR(·dataC10, 0x4120000041200000)
+FOUR(·dataTwoLog2e, 0x4038aa3b4038aa3b)
+FOUR(·dataFloorBiasedF32, 0x47407e3847407e38)
+FOUR(·dataWholeF32, 0xffffff00ffffff00)
+FOUR(·dataWholeBiasedF32, 0x47407e0047407e00)
+FOUR(·dataHalfLn2, 0x3eb172183eb17218)
+FOUR(·dataTanhC7, 0xbd50ced0bd50ced0)
+FOUR(·dataTanhC5, 0x3e08674f3e08674f)
+FOUR(·dataTanhC3, 0xbeaaaa77beaaaa77)
+FOUR(·dataSignF32, 0x8000000080000000)
+FOUR(·dataTwo, 0x4000000040000000)
+FOUR(·dataThreeQuarters, 0x3f4000003f400000)
+FOUR(·dataMinNormalF32, 0x0080000000800000)
+FOUR(·dataMaxFiniteF32, 0x7f7fffff7f7fffff)
+FOUR(·dataMinus23, 0xc1b80000c1b80000)
+FOUR(·dataTwo23, 0x4b0000004b000000)
+FOUR(·dataInfF32, 0x7f8000007f800000)
+FOUR(·dataNanF32, 0x7fc000007fc00000)
+FOUR(·dataLogSpecial, 0x0353042203530422)
+FOUR(·dataTwoOverPi, 0x3f22f9833f22f983)
+FOUR(·dataLimitF32, 0x47c3500047c35000)
+FOUR(·dataHalfPi1, 0x3fc90fdb3fc90fdb)
+FOUR(·dataHalfPi2, 0xb33bbd2eb33bbd2e)
+FOUR(·dataHalfPi3, 0xa6f72ceda6f72ced)
+FOUR(·dataSinP2, 0xb94caa01b94caa01)
+FOUR(·dataSinP1, 0x3c0883bc3c0883bc)
+FOUR(·dataSinP0, 0xbe2aaaa3be2aaaa3)
+FOUR(·dataCosP2, 0x37ccf48837ccf488)
+FOUR(·dataCosP1, 0xbab60615bab60615)
+FOUR(·dataCosP0, 0x3d2aaaa53d2aaaa5)
+FOUR(·dataOneI, 0x0000000100000001)
+FOUR(·dataZeroStays, 0x0000012200000122)
+FOUR(·dataAtanP9, 0x3a94b43f3a94b43f)
+FOUR(·dataAtanP8, 0xbbf35076bbf35076)
+FOUR(·dataAtanP7, 0x3cba98203cba9820)
+FOUR(·dataAtanP6, 0xbd38405dbd38405d)
+FOUR(·dataAtanP5, 0x3d8a85003d8a8500)
+FOUR(·dataAtanP4, 0xbdb4a9debdb4a9de)
+FOUR(·dataAtanP3, 0x3de288b83de288b8)
+FOUR(·dataAtanP2, 0xbe123b10be123b10)
+FOUR(·dataAtanP1, 0x3e4ccc0e3e4ccc0e)
+FOUR(·dataAtanP0, 0xbeaaaaa9beaaaaa9)
+FOUR(·dataQuotientSpecial, 0x00a0082200a00822)
+FOUR(·dataPi2, 0xb3bbbd2eb3bbbd2e)
+FOUR(·dataPi1, 0x40490fdb40490fdb)
+FOUR(·dataNanComes, 0x0000002200000022)
+FOUR(·dataHypotNearMin, 0xac7fffffac7fffff)
+FOUR(·dataHypotNearMax, 0x5e8000005e800000)
+FOUR(·dataTwo126, 0x7e8000007e800000)
+FOUR(·dataTwo127, 0x7f0000007f000000)
+FOUR(·dataMagnitudeSpecial, 0x0050082200500822)
+FOUR(·dataExpMaxF64, 0x4086300000000000)
+FOUR(·dataExpMinF64, 0xc087500000000000)
+FOUR(·dataRoundF64, 0x4338000000000000)
+FOUR(·dataOneF64, 0x3ff0000000000000)
+FOUR(·dataLog2eF64, 0x3ff71547652b82fe)
+FOUR(·dataLn2HiF64, 0x3fe62e42fefa39ef)
+FOUR(·dataLn2LoF64, 0x3c7abc9e3b39803f)
+FOUR(·dataExpQ9F64, 0x3e5ada2190d27d9b)
+FOUR(·dataExpQ8F64, 0x3e928adf206cd716)
+FOUR(·dataExpQ7F64, 0x3ec71df0efbb6786)
+FOUR(·dataExpQ6F64, 0x3efa019996a0b418)
+FOUR(·dataExpQ5F64, 0x3f2a01a013499ee6)
+FOUR(·dataExpQ4F64, 0x3f56c16c18473665)
+FOUR(·dataExpQ3F64, 0x3f81111111125c87)
+FOUR(·dataExpQ2F64, 0x3fa55555555506c8)
+FOUR(·dataExpQ1F64, 0x3fc5555555555502)
+FOUR(·dataExpQ0F64, 0x3fe000000000000a)
+FOUR(·dataHalfF64, 0x3fe0000000000000)
+FOUR(·dataOneMinusThreeQuartersF64, 0x0008000000000000)
+FOUR(·dataExponentF64, 0x7ff0000000000000)
+FOUR(·dataTwo52F64, 0x4330000000000000)
+FOUR(·dataMinNormalF64, 0x0010000000000000)
+FOUR(·dataMaxFiniteF64, 0x7fefffffffffffff)
+FOUR(·dataTwo52BiasF64, 0x43300000000003ff)
+FOUR(·dataTwoF64, 0x4000000000000000)
+FOUR(·dataLogR7F64, 0x3fc1b85256ef26d0)
+FOUR(·dataLogR6F64, 0x3fc0dcb113df2af8)
+FOUR(·dataLogR5F64, 0x3fc3b35c87cfc786)
+FOUR(·dataLogR4F64, 0x3fc745c4aa151c20)
+FOUR(·dataLogR3F64, 0x3fcc71c7490ab88f)
+FOUR(·dataLogR2F64, 0x3fd24924921e35d3)
+FOUR(·dataLogR1F64, 0x3fd999999999c185)
+FOUR(·dataLogR0F64, 0x3fe555555555554f)
+FOUR(·dataTwo54F64, 0x4350000000000000)
+FOUR(·dataMinus54F64, 0xc04b000000000000)
+FOUR(·dataMinusInfF64, 0xfff0000000000000)
+FOUR(·dataNanF64, 0x7ff8000000000000)
+FOUR(·dataLogSpecialF64, 0x0000000003530422)
+FOUR(·dataSignF64, 0x8000000000000000)
+FOUR(·dataAbsF64, 0x7fffffffffffffff)
+FOUR(·dataTwoOverPiF64, 0x3fe45f306dc9c883)
+FOUR(·dataLimitF64, 0x41cdcd6500000000)
+FOUR(·dataHalfPi1F64, 0x3ff921fb54442d18)
+FOUR(·dataHalfPi2F64, 0x3c91a62633145c07)
+FOUR(·dataHalfPi3F64, 0xb91f1976b7ed8fbc)
+FOUR(·dataSinP5F64, 0x3de5d8e4bf91f2a2)
+FOUR(·dataSinP4F64, 0xbe5ae5e54bb64fdd)
+FOUR(·dataSinP3F64, 0x3ec71de355f5b5a0)
+FOUR(·dataSinP2F64, 0xbf2a01a019bf279f)
+FOUR(·dataSinP1F64, 0x3f8111111110f75f)
+FOUR(·dataSinP0F64, 0xbfc5555555555548)
+FOUR(·dataCosP5F64, 0xbda8fa6ba1a318a8)
+FOUR(·dataCosP4F64, 0x3e21ee9dc322927c)
+FOUR(·dataCosP3F64, 0xbe927e4f7f2170ba)
+FOUR(·dataCosP2F64, 0x3efa01a019c8fbfe)
+FOUR(·dataCosP1F64, 0xbf56c16c16c15019)
+FOUR(·dataCosP0F64, 0x3fa555555555554b)
+FOUR(·dataMinusHalfF64, 0xbfe0000000000000)
+FOUR(·dataOneIF64, 0x0000000000000001)
+FOUR(·dataZeroStaysF64, 0x0000000000000122)
+FOUR(·dataQuarterMaxF64, 0x7fc0000000000000)
+FOUR(·dataQuarterF64, 0x3fd0000000000000)
+FOUR(·dataAtanP12F64, 0xbf812192c1e13d4e)
+FOUR(·dataAtanP11F64, 0x3f9838d86cc311fc)
+FOUR(·dataAtanP10F64, 0xbfa3013fbaff5071)
+FOUR(·dataAtanP9F64, 0x3fa77f88eb986065)
+FOUR(·dataAtanP8F64, 0xbfaac71cb2732dd4)
+FOUR(·dataAtanP7F64, 0x3fae182b19c977e2)
+FOUR(·dataAtanP6F64, 0xbfb110c6f07aa777)
+FOUR(·dataAtanP5F64, 0x3fb3b136088e4946)
+FOUR(·dataAtanP4F64, 0xbfb745d138d72ae6)
+FOUR(·dataAtanP3F64, 0x3fbc71c71aae27a1)
+FOUR(·dataAtanP2F64, 0xbfc24924924534cb)
+FOUR(·dataAtanP1F64, 0x3fc99999999990d4)
+FOUR(·dataAtanP0F64, 0xbfd5555555555552)
+FOUR(·dataQuarterPi2F64, 0x3c81a62633145c07)
+FOUR(·dataQuarterPi1F64, 0x3fe921fb54442d18)
+FOUR(·dataPi2F64, 0x3ca1a62633145c07)
+FOUR(·dataPi1F64, 0x400921fb54442d18)
+FOUR(·dataFoldedSpecialF64, 0x0000000000800822)
+FOUR(·dataNanComesF64, 0x0000000000000022)
+FOUR(·dataSwishMinF64, 0xc089000000000000)
+FOUR(·dataTanhMaxF64, 0x4036000000000000)
+FOUR(·dataC1000F64, 0x408f400000000000)
+FOUR(·dataCm1000F64, 0xc08f400000000000)
+FOUR(·dataC700F64, 0x4085e00000000000)
+FOUR(·dataCm709F64, 0xc086280000000000)
+FOUR(·dataSixF64, 0x4018000000000000)
+FOUR(·dataErf10F64, 0x3e4701fc96787324)
+FOUR(·dataErf9F64, 0xbe8515e226d65610)
+FOUR(·dataErf8F64, 0x3ebb842642e166de)
+FOUR(·dataErf7F64, 0xbeef4b38c8db0b2d)
+FOUR(·dataErf6F64, 0x3f1f9a1b12746c3b)
+FOUR(·dataErf5F64, 0xbf4c02da8934006c)
+FOUR(·dataErf4F64, 0x3f7565bccd6816cb)
+FOUR(·dataErf3F64, 0xbf9b82ce31148a5a)
+FOUR(·dataErf2F64, 0x3fbce2f21a03f100)
+FOUR(·dataErf1F64, 0xbfd812746b0379a3)
+FOUR(·dataErf0F64, 0x3ff20dd750429b6d)
+FOUR(·dataRoot2F64, 0x3ff6a09e667f3bcd)
+FOUR(·dataFourF64, 0x4010000000000000)
+FOUR(·dataTail22F64, 0xbe050e589f8e4e5a)
+FOUR(·dataTail21F64, 0xbdeba5cd2d280776)
+FOUR(·dataTail20F64, 0x3e3f872c61f633bf)
+FOUR(·dataTail19F64, 0x3e417ac3e17c3e43)
+FOUR(·dataTail18F64, 0xbe64bb9f7e77b6c8)
+FOUR(·dataTail17F64, 0xbe750eb656744709)
+FOUR(·dataTail16F64, 0x3e81b95c17ef50a7)
+FOUR(·dataTail15F64, 0x3ea125dd16174a26)
+FOUR(·dataTail14F64, 0xbe94fa1c99e6e043)
+FOUR(·dataTail13F64, 0xbec8d4b0484f0156)
+FOUR(·dataTail12F64, 0x3e97fd43c61ef2d8)
+FOUR(·dataTail11F64, 0x3ef26d0775f08d01)
+FOUR(·dataTail10F64, 0xbeb0010986987db7)
+FOUR(·dataTail9F64, 0xbf1e4a422b185cac)
+FOUR(·dataTail8F64, 0x3f117a4a5a71207a)
+FOUR(·dataTail7F64, 0x3f4ab825fb4666bd)
+FOUR(·dataTail6F64, 0xbf5c81719c8d1830)
+FOUR(·dataTail5F64, 0xbf6ee27610448fb6)
+FOUR(·dataTail4F64, 0x3f9eec4cc3e43c8f)
+FOUR(·dataTail3F64, 0xbfb7dff2bff68450)
+FOUR(·dataTail2F64, 0x3fc8c6dbf2cfc30c)
+FOUR(·dataTail1F64, 0xbfd373e3a893c28a)
+FOUR(·dataTail0F64, 0x3fd82b4bb8c94dce)
+FOUR(·dataErfNearF64, 0x3feb000000000000)
+FOUR(·dataFortyF64, 0x4044000000000000)
+FOUR(·dataMinusSixtyF64, 0xc04e000000000000)
+FOUR(·dataSpecialTinyF64, 0x3c90000000000000)
+FOUR(·dataThirdF64, 0x3fd5555555555555)
+FOUR(·dataThirdLowF64, 0x3c75555555555555)
+FOUR(·dataAtanh8F64, 0x3facd1ac9450d869)
+FOUR(·dataAtanh7F64, 0x3faa9a510fa8e1cf)
+FOUR(·dataAtanh6F64, 0x3fae21c04b118768)
+FOUR(·dataAtanh5F64, 0x3fb11105f949df28)
+FOUR(·dataAtanh4F64, 0x3fb3b13b3b591616)
+FOUR(·dataAtanh3F64, 0x3fb745d1740d9cae)
+FOUR(·dataAtanh2F64, 0x3fbc71c71c7216ce)
+FOUR(·dataAtanh1F64, 0x3fc2492492492483)
+FOUR(·dataAtanh0F64, 0x3fc999999999999a)
+FOUR(·dataLn2FirstF64, 0x3fe62e42fefa3800)
+FOUR(·dataLn2RestF64, 0x3d2ef35793c76730)
+DATA ·dataTailMask4+0(SB)/8, $0xffffffffffffffff
+DATA ·dataTailMask4+8(SB)/8, $0xffffffffffffffff
+DATA ·dataTailMask4+16(SB)/8, $0x0000000000000000
+DATA ·dataTailMask4+24(SB)/8, $0x0000000000000000
+GLOBL ·dataTailMask4(SB), RODATA|NOPTR, $32
+FOUR(·dataErfSingle5F64, 0xbf461de6d7062775)
+FOUR(·dataErfSingle4F64, 0x3f74f2c801e756d1)
+FOUR(·dataErfSingle3F64, 0xbf9b7a894437987a)
+FOUR(·dataErfSingle2F64, 0x3fbce2ac77f6f3f6)
+FOUR(·dataErfSingle1F64, 0xbfd8127392c1bbeb)
+FOUR(·dataErfSingle0F64, 0x3ff20dd74fd4cbc0)
+FOUR(·dataExpSingle5F64, 0x3f29f01c4575b8af)
+FOUR(·dataExpSingle4F64, 0x3f56d8c172f24907)
+FOUR(·dataExpSingle3F64, 0x3f8111275a900335)
+FOUR(·dataExpSingle2F64, 0x3fa55548f55e98b1)
+FOUR(·dataExpSingle1F64, 0x3fc555554402edba)
+FOUR(·dataExpSingle0F64, 0x3fe00000038f387f)
+FOUR(·dataTailSingle10F64, 0xbef7a00f53cfcc29)
+FOUR(·dataTailSingle9F64, 0xbf1cbdf9948245a1)
+FOUR(·dataTailSingle8F64, 0x3f1686ac3ccdf71f)
+FOUR(·dataTailSingle7F64, 0x3f4acbbad52e589c)
+FOUR(·dataTailSingle6F64, 0xbf5c9bb77c0975ac)
+FOUR(·dataTailSingle5F64, 0xbf6ee500f63db285)
+FOUR(·dataTailSingle4F64, 0x3f9eec886fb1b5b5)
+FOUR(·dataTailSingle3F64, 0xbfb7dff05dff5aff)
+FOUR(·dataTailSingle2F64, 0x3fc8c6db8bf1cbef)
+FOUR(·dataTailSingle1F64, 0xbfd373e3ac8abacd)
+FOUR(·dataTailSingle0F64, 0x3fd82b4bb9423969)
+FOUR(·dataErfSingleNearF64, 0x3fe8000000000000)
+FOUR(·dataFifteenF64, 0x402e000000000000)
+FOUR(·dataMinusFifteenF64, 0xc02e000000000000)
+FOUR(·dataNinetyF64, 0x4056800000000000)
+FOUR(·dataSingleTinyF64, 0x3e20000000000000)
+FOUR(·dataLogSingle4F64, 0x3fc95d78ec8082d1)
+FOUR(·dataLogSingle3F64, 0x3fcc5ea05bc645cf)
+FOUR(·dataLogSingle2F64, 0x3fd24947ff58f810)
+FOUR(·dataLogSingle1F64, 0x3fd999996bea25df)
+FOUR(·dataLogSingle0F64, 0x3fe55555555a0921)
+FOUR(·dataSingleMinF64, 0xc05b800000000000)
 DATA ·dataLanes32+0(SB)/8, $0x0000000100000000
 DATA ·dataLanes32+8(SB)/8, $0x0000000300000002
 GLOBL ·dataLanes32(SB), RODATA|NOPTR, $16
 DATA ·dataLanes16+0(SB)/8, $0x0003000200010000
 DATA ·dataLanes16+8(SB)/8, $0x0007000600050004
 GLOBL ·dataLanes16(SB), RODATA|NOPTR, $16
-DATA ·dataSkew192+0(SB)/8, $0x000000c0000000c0
-DATA ·dataSkew192+8(SB)/8, $0x000000c0000000c0
-DATA ·dataSkew192+16(SB)/8, $0x000000c0000000c0
-DATA ·dataSkew192+24(SB)/8, $0x000000c0000000c0
-GLOBL ·dataSkew192(SB), RODATA|NOPTR, $32
-DATA ·dataQuiet+0(SB)/8, $0x0000004000000040
-DATA ·dataQuiet+8(SB)/8, $0x0000004000000040
-DATA ·dataQuiet+16(SB)/8, $0x0000004000000040
-DATA ·dataQuiet+24(SB)/8, $0x0000004000000040
-GLOBL ·dataQuiet(SB), RODATA|NOPTR, $32
-DATA ·dataHalfF32+0(SB)/8, $0x00007fff00007fff
-DATA ·dataHalfF32+8(SB)/8, $0x00007fff00007fff
-DATA ·dataHalfF32+16(SB)/8, $0x00007fff00007fff
-DATA ·dataHalfF32+24(SB)/8, $0x00007fff00007fff
-GLOBL ·dataHalfF32(SB), RODATA|NOPTR, $32
-DATA ·dataQuietF32+0(SB)/8, $0x0040000000400000
-DATA ·dataQuietF32+8(SB)/8, $0x0040000000400000
-DATA ·dataQuietF32+16(SB)/8, $0x0040000000400000
-DATA ·dataQuietF32+24(SB)/8, $0x0040000000400000
-GLOBL ·dataQuietF32(SB), RODATA|NOPTR, $32
-DATA ·dataSixteenth+0(SB)/8, $0x0001000000010000
-DATA ·dataSixteenth+8(SB)/8, $0x0001000000010000
-DATA ·dataSixteenth+16(SB)/8, $0x0001000000010000
-DATA ·dataSixteenth+24(SB)/8, $0x0001000000010000
-GLOBL ·dataSixteenth(SB), RODATA|NOPTR, $32
+FOUR(·dataSkew192, 0x000000c0000000c0)
+FOUR(·dataQuiet, 0x0000004000000040)
+FOUR(·dataHalfF32, 0x00007fff00007fff)
+FOUR(·dataQuietF32, 0x0040000000400000)
+FOUR(·dataSixteenth, 0x0001000000010000)
 DATA ·dataOddWords+0(SB)/8, $0x0007000500030001
 DATA ·dataOddWords+8(SB)/8, $0x000f000d000b0009
 DATA ·dataOddWords+16(SB)/8, $0x0017001500130011
@@ -1086,11 +380,6 @@ DATA ·dataOddWords+40(SB)/8, $0x002f002d002b0029
 DATA ·dataOddWords+48(SB)/8, $0x0037003500330031
 DATA ·dataOddWords+56(SB)/8, $0x003f003d003b0039
 GLOBL ·dataOddWords(SB), RODATA|NOPTR, $64
-DATA ·dataTailMask4+0(SB)/8, $0xffffffffffffffff
-DATA ·dataTailMask4+8(SB)/8, $0xffffffffffffffff
-DATA ·dataTailMask4+16(SB)/8, $0x0000000000000000
-DATA ·dataTailMask4+24(SB)/8, $0x0000000000000000
-GLOBL ·dataTailMask4(SB), RODATA|NOPTR, $32
 DATA ·dataLanes4x64+0(SB)/8, $0x0000000000000000
 DATA ·dataLanes4x64+8(SB)/8, $0x0000000000000001
 DATA ·dataLanes4x64+16(SB)/8, $0x0000000000000002

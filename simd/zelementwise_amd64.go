@@ -34,6 +34,26 @@ func divF32AVX2(dst *float32, x *float32, y *float32, n int)
 //go:noescape
 func divF32AVX512(dst *float32, x *float32, y *float32, n int)
 
+// maxF32AVX2 sets dst[i] = the larger of x[i] and y[i] for i < n.
+//
+//go:noescape
+func maxF32AVX2(dst *float32, x *float32, y *float32, n int)
+
+// maxF32AVX512 sets dst[i] = the larger of x[i] and y[i] for i < n.
+//
+//go:noescape
+func maxF32AVX512(dst *float32, x *float32, y *float32, n int)
+
+// minF32AVX2 sets dst[i] = the smaller of x[i] and y[i] for i < n.
+//
+//go:noescape
+func minF32AVX2(dst *float32, x *float32, y *float32, n int)
+
+// minF32AVX512 sets dst[i] = the smaller of x[i] and y[i] for i < n.
+//
+//go:noescape
+func minF32AVX512(dst *float32, x *float32, y *float32, n int)
+
 // sqrtF32AVX2 sets dst[i] = √x[i] for i < n.
 //
 //go:noescape
@@ -43,6 +63,66 @@ func sqrtF32AVX2(dst *float32, x *float32, n int)
 //
 //go:noescape
 func sqrtF32AVX512(dst *float32, x *float32, n int)
+
+// absF32AVX2 sets dst[i] = |x[i]| for i < n.
+//
+//go:noescape
+func absF32AVX2(dst *float32, x *float32, n int)
+
+// absF32AVX512 sets dst[i] = |x[i]| for i < n.
+//
+//go:noescape
+func absF32AVX512(dst *float32, x *float32, n int)
+
+// roundToEvenF32AVX2 sets dst[i] = x[i] rounded to the nearest whole number for i < n.
+//
+//go:noescape
+func roundToEvenF32AVX2(dst *float32, x *float32, n int)
+
+// roundToEvenF32AVX512 sets dst[i] = x[i] rounded to the nearest whole number for i < n.
+//
+//go:noescape
+func roundToEvenF32AVX512(dst *float32, x *float32, n int)
+
+// floorF32AVX2 sets dst[i] = x[i] rounded down for i < n.
+//
+//go:noescape
+func floorF32AVX2(dst *float32, x *float32, n int)
+
+// floorF32AVX512 sets dst[i] = x[i] rounded down for i < n.
+//
+//go:noescape
+func floorF32AVX512(dst *float32, x *float32, n int)
+
+// ceilF32AVX2 sets dst[i] = x[i] rounded up for i < n.
+//
+//go:noescape
+func ceilF32AVX2(dst *float32, x *float32, n int)
+
+// ceilF32AVX512 sets dst[i] = x[i] rounded up for i < n.
+//
+//go:noescape
+func ceilF32AVX512(dst *float32, x *float32, n int)
+
+// truncF32AVX2 sets dst[i] = x[i] rounded towards zero for i < n.
+//
+//go:noescape
+func truncF32AVX2(dst *float32, x *float32, n int)
+
+// truncF32AVX512 sets dst[i] = x[i] rounded towards zero for i < n.
+//
+//go:noescape
+func truncF32AVX512(dst *float32, x *float32, n int)
+
+// clipF32AVX2 sets dst[i] = x[i], lo or hi for i < n.
+//
+//go:noescape
+func clipF32AVX2(dst *float32, x *float32, lo float32, hi float32, n int)
+
+// clipF32AVX512 sets dst[i] = x[i], lo or hi for i < n.
+//
+//go:noescape
+func clipF32AVX512(dst *float32, x *float32, lo float32, hi float32, n int)
 
 // subF64AVX2 sets dst[i] = x[i] - y[i] for i < n.
 //
@@ -74,6 +154,26 @@ func divF64AVX2(dst *float64, x *float64, y *float64, n int)
 //go:noescape
 func divF64AVX512(dst *float64, x *float64, y *float64, n int)
 
+// maxF64AVX2 sets dst[i] = the larger of x[i] and y[i] for i < n.
+//
+//go:noescape
+func maxF64AVX2(dst *float64, x *float64, y *float64, n int)
+
+// maxF64AVX512 sets dst[i] = the larger of x[i] and y[i] for i < n.
+//
+//go:noescape
+func maxF64AVX512(dst *float64, x *float64, y *float64, n int)
+
+// minF64AVX2 sets dst[i] = the smaller of x[i] and y[i] for i < n.
+//
+//go:noescape
+func minF64AVX2(dst *float64, x *float64, y *float64, n int)
+
+// minF64AVX512 sets dst[i] = the smaller of x[i] and y[i] for i < n.
+//
+//go:noescape
+func minF64AVX512(dst *float64, x *float64, y *float64, n int)
+
 // sqrtF64AVX2 sets dst[i] = √x[i] for i < n.
 //
 //go:noescape
@@ -83,3 +183,63 @@ func sqrtF64AVX2(dst *float64, x *float64, n int)
 //
 //go:noescape
 func sqrtF64AVX512(dst *float64, x *float64, n int)
+
+// absF64AVX2 sets dst[i] = |x[i]| for i < n.
+//
+//go:noescape
+func absF64AVX2(dst *float64, x *float64, n int)
+
+// absF64AVX512 sets dst[i] = |x[i]| for i < n.
+//
+//go:noescape
+func absF64AVX512(dst *float64, x *float64, n int)
+
+// roundToEvenF64AVX2 sets dst[i] = x[i] rounded to the nearest whole number for i < n.
+//
+//go:noescape
+func roundToEvenF64AVX2(dst *float64, x *float64, n int)
+
+// roundToEvenF64AVX512 sets dst[i] = x[i] rounded to the nearest whole number for i < n.
+//
+//go:noescape
+func roundToEvenF64AVX512(dst *float64, x *float64, n int)
+
+// floorF64AVX2 sets dst[i] = x[i] rounded down for i < n.
+//
+//go:noescape
+func floorF64AVX2(dst *float64, x *float64, n int)
+
+// floorF64AVX512 sets dst[i] = x[i] rounded down for i < n.
+//
+//go:noescape
+func floorF64AVX512(dst *float64, x *float64, n int)
+
+// ceilF64AVX2 sets dst[i] = x[i] rounded up for i < n.
+//
+//go:noescape
+func ceilF64AVX2(dst *float64, x *float64, n int)
+
+// ceilF64AVX512 sets dst[i] = x[i] rounded up for i < n.
+//
+//go:noescape
+func ceilF64AVX512(dst *float64, x *float64, n int)
+
+// truncF64AVX2 sets dst[i] = x[i] rounded towards zero for i < n.
+//
+//go:noescape
+func truncF64AVX2(dst *float64, x *float64, n int)
+
+// truncF64AVX512 sets dst[i] = x[i] rounded towards zero for i < n.
+//
+//go:noescape
+func truncF64AVX512(dst *float64, x *float64, n int)
+
+// clipF64AVX2 sets dst[i] = x[i], lo or hi for i < n.
+//
+//go:noescape
+func clipF64AVX2(dst *float64, x *float64, lo float64, hi float64, n int)
+
+// clipF64AVX512 sets dst[i] = x[i], lo or hi for i < n.
+//
+//go:noescape
+func clipF64AVX512(dst *float64, x *float64, lo float64, hi float64, n int)

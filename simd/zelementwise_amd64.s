@@ -202,6 +202,178 @@ done3:
 	VZEROUPPER
 	RET
 
+// func maxF32AVX2(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX
+TEXT ·maxF32AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	SUBQ $+8, BX
+	JL   next6
+loop5:
+	VMOVUPS   (CX)(SI*4), Y0
+	VMOVUPS   (DX)(SI*4), Y1
+	VCMPPS    $0x03, Y1, Y0, Y2
+	VADDPS    Y1, Y0, Y3
+	VMAXPS    Y1, Y0, Y4
+	VMAXPS    Y0, Y1, Y0
+	VANDPS    Y0, Y4, Y0
+	VBLENDVPS Y2, Y3, Y0, Y0
+	VMOVUPS   Y0, (AX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, BX
+	JGE       loop5
+next6:
+	ADDQ       $+8, BX
+	TESTQ      BX, BX
+	JE         done3
+	LEAQ       ·dataTailMaskF32+0(SB), DI
+	NEGQ       BX
+	VMOVUPS    32(DI)(BX*4), Y0
+	VMASKMOVPS (CX)(SI*4), Y0, Y1
+	VMASKMOVPS (DX)(SI*4), Y0, Y2
+	VCMPPS     $0x03, Y2, Y1, Y3
+	VADDPS     Y2, Y1, Y4
+	VMAXPS     Y2, Y1, Y5
+	VMAXPS     Y1, Y2, Y1
+	VANDPS     Y1, Y5, Y1
+	VBLENDVPS  Y3, Y4, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(SI*4)
+done3:
+	VZEROUPPER
+	RET
+
+// func maxF32AVX512(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·maxF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	SUBQ $+16, BX
+	JL   next6
+loop5:
+	VMOVUPS   (CX)(SI*4), Z0
+	VMOVUPS   (DX)(SI*4), Z1
+	VCMPPS    $0x03, Z1, Z0, K1
+	VADDPS    Z1, Z0, Z2
+	VMAXPS    Z1, Z0, Z3
+	VMAXPS    Z0, Z1, Z0
+	VPANDD    Z0, Z3, Z0
+	VBLENDMPS Z2, Z0, K1, Z4
+	VMOVUPS   Z4, (AX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, BX
+	JGE       loop5
+next6:
+	ADDQ      $+16, BX
+	TESTQ     BX, BX
+	JE        done3
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (CX)(SI*4), K1, Z0
+	VMOVUPS.Z (DX)(SI*4), K1, Z1
+	VCMPPS    $0x03, Z1, Z0, K2
+	VADDPS    Z1, Z0, Z2
+	VMAXPS    Z1, Z0, Z3
+	VMAXPS    Z0, Z1, Z0
+	VPANDD    Z0, Z3, Z0
+	VBLENDMPS Z2, Z0, K2, Z5
+	VMOVUPS   Z5, K1, (AX)(SI*4)
+done3:
+	VZEROUPPER
+	RET
+
+// func minF32AVX2(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX
+TEXT ·minF32AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	SUBQ $+8, BX
+	JL   next6
+loop5:
+	VMOVUPS   (CX)(SI*4), Y0
+	VMOVUPS   (DX)(SI*4), Y1
+	VCMPPS    $0x03, Y1, Y0, Y2
+	VADDPS    Y1, Y0, Y3
+	VMINPS    Y1, Y0, Y4
+	VMINPS    Y0, Y1, Y0
+	VORPS     Y0, Y4, Y0
+	VBLENDVPS Y2, Y3, Y0, Y0
+	VMOVUPS   Y0, (AX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, BX
+	JGE       loop5
+next6:
+	ADDQ       $+8, BX
+	TESTQ      BX, BX
+	JE         done3
+	LEAQ       ·dataTailMaskF32+0(SB), DI
+	NEGQ       BX
+	VMOVUPS    32(DI)(BX*4), Y0
+	VMASKMOVPS (CX)(SI*4), Y0, Y1
+	VMASKMOVPS (DX)(SI*4), Y0, Y2
+	VCMPPS     $0x03, Y2, Y1, Y3
+	VADDPS     Y2, Y1, Y4
+	VMINPS     Y2, Y1, Y5
+	VMINPS     Y1, Y2, Y1
+	VORPS      Y1, Y5, Y1
+	VBLENDVPS  Y3, Y4, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(SI*4)
+done3:
+	VZEROUPPER
+	RET
+
+// func minF32AVX512(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·minF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	SUBQ $+16, BX
+	JL   next6
+loop5:
+	VMOVUPS   (CX)(SI*4), Z0
+	VMOVUPS   (DX)(SI*4), Z1
+	VCMPPS    $0x03, Z1, Z0, K1
+	VADDPS    Z1, Z0, Z2
+	VMINPS    Z1, Z0, Z3
+	VMINPS    Z0, Z1, Z0
+	VPORD     Z0, Z3, Z0
+	VBLENDMPS Z2, Z0, K1, Z4
+	VMOVUPS   Z4, (AX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, BX
+	JGE       loop5
+next6:
+	ADDQ      $+16, BX
+	TESTQ     BX, BX
+	JE        done3
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (CX)(SI*4), K1, Z0
+	VMOVUPS.Z (DX)(SI*4), K1, Z1
+	VCMPPS    $0x03, Z1, Z0, K2
+	VADDPS    Z1, Z0, Z2
+	VMINPS    Z1, Z0, Z3
+	VMINPS    Z0, Z1, Z0
+	VPORD     Z0, Z3, Z0
+	VBLENDMPS Z2, Z0, K2, Z5
+	VMOVUPS   Z5, K1, (AX)(SI*4)
+done3:
+	VZEROUPPER
+	RET
+
 // func sqrtF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX
 TEXT ·sqrtF32AVX2(SB), NOSPLIT, $0-24
@@ -257,6 +429,374 @@ next6:
 	KMOVW     SI, K1
 	VMOVUPS.Z (CX)(BX*4), K1, Z0
 	VSQRTPS   Z0, Z0
+	VMOVUPS   Z0, K1, (AX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
+
+// func absF32AVX2(dst *float32, x *float32, n int)
+// Requires: AVX
+TEXT ·absF32AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JL   next6
+loop5:
+	VMOVUPS (CX)(BX*4), Y0
+	VANDPS  ·dataAbsF32+0(SB), Y0, Y0
+	VMOVUPS Y0, (AX)(BX*4)
+	ADDQ    $+8, BX
+	SUBQ    $+8, DX
+	JGE     loop5
+next6:
+	ADDQ       $+8, DX
+	TESTQ      DX, DX
+	JE         done3
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	NEGQ       DX
+	VMOVUPS    32(SI)(DX*4), Y0
+	VMASKMOVPS (CX)(BX*4), Y0, Y1
+	VANDPS     ·dataAbsF32+0(SB), Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
+
+// func absF32AVX512(dst *float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·absF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+16, DX
+	JL   next6
+loop5:
+	VMOVUPS     (CX)(BX*4), Z0
+	VPANDD.BCST ·dataAbsF32+0(SB), Z0, Z0
+	VMOVUPS     Z0, (AX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, DX
+	JGE         loop5
+next6:
+	ADDQ        $+16, DX
+	TESTQ       DX, DX
+	JE          done3
+	MOVQ        $-1, SI
+	BZHIQ       DX, SI, SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (CX)(BX*4), K1, Z0
+	VPANDD.BCST ·dataAbsF32+0(SB), Z0, Z0
+	VMOVUPS     Z0, K1, (AX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
+
+// func roundToEvenF32AVX2(dst *float32, x *float32, n int)
+// Requires: AVX
+TEXT ·roundToEvenF32AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JL   next6
+loop5:
+	VMOVUPS  (CX)(BX*4), Y0
+	VROUNDPS $0x08, Y0, Y0
+	VMOVUPS  Y0, (AX)(BX*4)
+	ADDQ     $+8, BX
+	SUBQ     $+8, DX
+	JGE      loop5
+next6:
+	ADDQ       $+8, DX
+	TESTQ      DX, DX
+	JE         done3
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	NEGQ       DX
+	VMOVUPS    32(SI)(DX*4), Y0
+	VMASKMOVPS (CX)(BX*4), Y0, Y1
+	VROUNDPS   $0x08, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
+
+// func roundToEvenF32AVX512(dst *float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·roundToEvenF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+16, DX
+	JL   next6
+loop5:
+	VMOVUPS     (CX)(BX*4), Z0
+	VRNDSCALEPS $0x08, Z0, Z0
+	VMOVUPS     Z0, (AX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, DX
+	JGE         loop5
+next6:
+	ADDQ        $+16, DX
+	TESTQ       DX, DX
+	JE          done3
+	MOVQ        $-1, SI
+	BZHIQ       DX, SI, SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (CX)(BX*4), K1, Z0
+	VRNDSCALEPS $0x08, Z0, Z0
+	VMOVUPS     Z0, K1, (AX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
+
+// func floorF32AVX2(dst *float32, x *float32, n int)
+// Requires: AVX
+TEXT ·floorF32AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JL   next6
+loop5:
+	VMOVUPS  (CX)(BX*4), Y0
+	VROUNDPS $0x09, Y0, Y0
+	VMOVUPS  Y0, (AX)(BX*4)
+	ADDQ     $+8, BX
+	SUBQ     $+8, DX
+	JGE      loop5
+next6:
+	ADDQ       $+8, DX
+	TESTQ      DX, DX
+	JE         done3
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	NEGQ       DX
+	VMOVUPS    32(SI)(DX*4), Y0
+	VMASKMOVPS (CX)(BX*4), Y0, Y1
+	VROUNDPS   $0x09, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
+
+// func floorF32AVX512(dst *float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·floorF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+16, DX
+	JL   next6
+loop5:
+	VMOVUPS     (CX)(BX*4), Z0
+	VRNDSCALEPS $0x09, Z0, Z0
+	VMOVUPS     Z0, (AX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, DX
+	JGE         loop5
+next6:
+	ADDQ        $+16, DX
+	TESTQ       DX, DX
+	JE          done3
+	MOVQ        $-1, SI
+	BZHIQ       DX, SI, SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (CX)(BX*4), K1, Z0
+	VRNDSCALEPS $0x09, Z0, Z0
+	VMOVUPS     Z0, K1, (AX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
+
+// func ceilF32AVX2(dst *float32, x *float32, n int)
+// Requires: AVX
+TEXT ·ceilF32AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JL   next6
+loop5:
+	VMOVUPS  (CX)(BX*4), Y0
+	VROUNDPS $0x0a, Y0, Y0
+	VMOVUPS  Y0, (AX)(BX*4)
+	ADDQ     $+8, BX
+	SUBQ     $+8, DX
+	JGE      loop5
+next6:
+	ADDQ       $+8, DX
+	TESTQ      DX, DX
+	JE         done3
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	NEGQ       DX
+	VMOVUPS    32(SI)(DX*4), Y0
+	VMASKMOVPS (CX)(BX*4), Y0, Y1
+	VROUNDPS   $0x0a, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
+
+// func ceilF32AVX512(dst *float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·ceilF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+16, DX
+	JL   next6
+loop5:
+	VMOVUPS     (CX)(BX*4), Z0
+	VRNDSCALEPS $0x0a, Z0, Z0
+	VMOVUPS     Z0, (AX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, DX
+	JGE         loop5
+next6:
+	ADDQ        $+16, DX
+	TESTQ       DX, DX
+	JE          done3
+	MOVQ        $-1, SI
+	BZHIQ       DX, SI, SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (CX)(BX*4), K1, Z0
+	VRNDSCALEPS $0x0a, Z0, Z0
+	VMOVUPS     Z0, K1, (AX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
+
+// func truncF32AVX2(dst *float32, x *float32, n int)
+// Requires: AVX
+TEXT ·truncF32AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JL   next6
+loop5:
+	VMOVUPS  (CX)(BX*4), Y0
+	VROUNDPS $0x0b, Y0, Y0
+	VMOVUPS  Y0, (AX)(BX*4)
+	ADDQ     $+8, BX
+	SUBQ     $+8, DX
+	JGE      loop5
+next6:
+	ADDQ       $+8, DX
+	TESTQ      DX, DX
+	JE         done3
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	NEGQ       DX
+	VMOVUPS    32(SI)(DX*4), Y0
+	VMASKMOVPS (CX)(BX*4), Y0, Y1
+	VROUNDPS   $0x0b, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
+
+// func truncF32AVX512(dst *float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·truncF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+16, DX
+	JL   next6
+loop5:
+	VMOVUPS     (CX)(BX*4), Z0
+	VRNDSCALEPS $0x0b, Z0, Z0
+	VMOVUPS     Z0, (AX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, DX
+	JGE         loop5
+next6:
+	ADDQ        $+16, DX
+	TESTQ       DX, DX
+	JE          done3
+	MOVQ        $-1, SI
+	BZHIQ       DX, SI, SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (CX)(BX*4), K1, Z0
+	VRNDSCALEPS $0x0b, Z0, Z0
+	VMOVUPS     Z0, K1, (AX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
+
+// func clipF32AVX2(dst *float32, x *float32, lo float32, hi float32, n int)
+// Requires: AVX
+TEXT ·clipF32AVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	VBROADCASTSS lo+16(FP), Y0
+	VBROADCASTSS hi+20(FP), Y1
+	MOVQ         x+8(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JL           next6
+loop5:
+	VMOVUPS (CX)(BX*4), Y2
+	VMAXPS  Y2, Y0, Y2
+	VMINPS  Y2, Y1, Y2
+	VMOVUPS Y2, (AX)(BX*4)
+	ADDQ    $+8, BX
+	SUBQ    $+8, DX
+	JGE     loop5
+next6:
+	ADDQ       $+8, DX
+	TESTQ      DX, DX
+	JE         done3
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	NEGQ       DX
+	VMOVUPS    32(SI)(DX*4), Y2
+	VMASKMOVPS (CX)(BX*4), Y2, Y3
+	VMAXPS     Y3, Y0, Y0
+	VMINPS     Y0, Y1, Y0
+	VMASKMOVPS Y0, Y2, (AX)(BX*4)
+done3:
+	VZEROUPPER
+	RET
+
+// func clipF32AVX512(dst *float32, x *float32, lo float32, hi float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·clipF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	VBROADCASTSS lo+16(FP), Z0
+	VBROADCASTSS hi+20(FP), Z1
+	MOVQ         x+8(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JL           next6
+loop5:
+	VMOVUPS (CX)(BX*4), Z2
+	VMAXPS  Z2, Z0, Z2
+	VMINPS  Z2, Z1, Z2
+	VMOVUPS Z2, (AX)(BX*4)
+	ADDQ    $+16, BX
+	SUBQ    $+16, DX
+	JGE     loop5
+next6:
+	ADDQ      $+16, DX
+	TESTQ     DX, DX
+	JE        done3
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z2
+	VMAXPS    Z2, Z0, Z0
+	VMINPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 done3:
 	VZEROUPPER
@@ -460,6 +1000,178 @@ done3:
 	VZEROUPPER
 	RET
 
+// func maxF64AVX2(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX
+TEXT ·maxF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	SUBQ $+4, BX
+	JL   next6
+loop5:
+	VMOVUPS   (CX)(SI*8), Y0
+	VMOVUPS   (DX)(SI*8), Y1
+	VCMPPD    $0x03, Y1, Y0, Y2
+	VADDPD    Y1, Y0, Y3
+	VMAXPD    Y1, Y0, Y4
+	VMAXPD    Y0, Y1, Y0
+	VANDPD    Y0, Y4, Y0
+	VBLENDVPD Y2, Y3, Y0, Y0
+	VMOVUPS   Y0, (AX)(SI*8)
+	ADDQ      $+4, SI
+	SUBQ      $+4, BX
+	JGE       loop5
+next6:
+	ADDQ       $+4, BX
+	TESTQ      BX, BX
+	JE         done3
+	LEAQ       ·dataTailMaskF32+0(SB), DI
+	NEGQ       BX
+	VMOVUPS    32(DI)(BX*8), Y0
+	VMASKMOVPD (CX)(SI*8), Y0, Y1
+	VMASKMOVPD (DX)(SI*8), Y0, Y2
+	VCMPPD     $0x03, Y2, Y1, Y3
+	VADDPD     Y2, Y1, Y4
+	VMAXPD     Y2, Y1, Y5
+	VMAXPD     Y1, Y2, Y1
+	VANDPD     Y1, Y5, Y1
+	VBLENDVPD  Y3, Y4, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)(SI*8)
+done3:
+	VZEROUPPER
+	RET
+
+// func maxF64AVX512(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·maxF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	SUBQ $+8, BX
+	JL   next6
+loop5:
+	VMOVUPS   (CX)(SI*8), Z0
+	VMOVUPS   (DX)(SI*8), Z1
+	VCMPPD    $0x03, Z1, Z0, K1
+	VADDPD    Z1, Z0, Z2
+	VMAXPD    Z1, Z0, Z3
+	VMAXPD    Z0, Z1, Z0
+	VPANDQ    Z0, Z3, Z0
+	VBLENDMPD Z2, Z0, K1, Z4
+	VMOVUPS   Z4, (AX)(SI*8)
+	ADDQ      $+8, SI
+	SUBQ      $+8, BX
+	JGE       loop5
+next6:
+	ADDQ      $+8, BX
+	TESTQ     BX, BX
+	JE        done3
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (CX)(SI*8), K1, Z0
+	VMOVUPD.Z (DX)(SI*8), K1, Z1
+	VCMPPD    $0x03, Z1, Z0, K2
+	VADDPD    Z1, Z0, Z2
+	VMAXPD    Z1, Z0, Z3
+	VMAXPD    Z0, Z1, Z0
+	VPANDQ    Z0, Z3, Z0
+	VBLENDMPD Z2, Z0, K2, Z5
+	VMOVUPD   Z5, K1, (AX)(SI*8)
+done3:
+	VZEROUPPER
+	RET
+
+// func minF64AVX2(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX
+TEXT ·minF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	SUBQ $+4, BX
+	JL   next6
+loop5:
+	VMOVUPS   (CX)(SI*8), Y0
+	VMOVUPS   (DX)(SI*8), Y1
+	VCMPPD    $0x03, Y1, Y0, Y2
+	VADDPD    Y1, Y0, Y3
+	VMINPD    Y1, Y0, Y4
+	VMINPD    Y0, Y1, Y0
+	VORPD     Y0, Y4, Y0
+	VBLENDVPD Y2, Y3, Y0, Y0
+	VMOVUPS   Y0, (AX)(SI*8)
+	ADDQ      $+4, SI
+	SUBQ      $+4, BX
+	JGE       loop5
+next6:
+	ADDQ       $+4, BX
+	TESTQ      BX, BX
+	JE         done3
+	LEAQ       ·dataTailMaskF32+0(SB), DI
+	NEGQ       BX
+	VMOVUPS    32(DI)(BX*8), Y0
+	VMASKMOVPD (CX)(SI*8), Y0, Y1
+	VMASKMOVPD (DX)(SI*8), Y0, Y2
+	VCMPPD     $0x03, Y2, Y1, Y3
+	VADDPD     Y2, Y1, Y4
+	VMINPD     Y2, Y1, Y5
+	VMINPD     Y1, Y2, Y1
+	VORPD      Y1, Y5, Y1
+	VBLENDVPD  Y3, Y4, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)(SI*8)
+done3:
+	VZEROUPPER
+	RET
+
+// func minF64AVX512(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·minF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	SUBQ $+8, BX
+	JL   next6
+loop5:
+	VMOVUPS   (CX)(SI*8), Z0
+	VMOVUPS   (DX)(SI*8), Z1
+	VCMPPD    $0x03, Z1, Z0, K1
+	VADDPD    Z1, Z0, Z2
+	VMINPD    Z1, Z0, Z3
+	VMINPD    Z0, Z1, Z0
+	VPORQ     Z0, Z3, Z0
+	VBLENDMPD Z2, Z0, K1, Z4
+	VMOVUPS   Z4, (AX)(SI*8)
+	ADDQ      $+8, SI
+	SUBQ      $+8, BX
+	JGE       loop5
+next6:
+	ADDQ      $+8, BX
+	TESTQ     BX, BX
+	JE        done3
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (CX)(SI*8), K1, Z0
+	VMOVUPD.Z (DX)(SI*8), K1, Z1
+	VCMPPD    $0x03, Z1, Z0, K2
+	VADDPD    Z1, Z0, Z2
+	VMINPD    Z1, Z0, Z3
+	VMINPD    Z0, Z1, Z0
+	VPORQ     Z0, Z3, Z0
+	VBLENDMPD Z2, Z0, K2, Z5
+	VMOVUPD   Z5, K1, (AX)(SI*8)
+done3:
+	VZEROUPPER
+	RET
+
 // func sqrtF64AVX2(dst *float64, x *float64, n int)
 // Requires: AVX
 TEXT ·sqrtF64AVX2(SB), NOSPLIT, $0-24
@@ -515,6 +1227,374 @@ next6:
 	KMOVW     SI, K1
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VSQRTPD   Z0, Z0
+	VMOVUPD   Z0, K1, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
+
+// func absF64AVX2(dst *float64, x *float64, n int)
+// Requires: AVX
+TEXT ·absF64AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+4, DX
+	JL   next6
+loop5:
+	VMOVUPS (CX)(BX*8), Y0
+	VANDPD  ·dataAbsF64+0(SB), Y0, Y0
+	VMOVUPS Y0, (AX)(BX*8)
+	ADDQ    $+4, BX
+	SUBQ    $+4, DX
+	JGE     loop5
+next6:
+	ADDQ       $+4, DX
+	TESTQ      DX, DX
+	JE         done3
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	NEGQ       DX
+	VMOVUPS    32(SI)(DX*8), Y0
+	VMASKMOVPD (CX)(BX*8), Y0, Y1
+	VANDPD     ·dataAbsF64+0(SB), Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
+
+// func absF64AVX512(dst *float64, x *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·absF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JL   next6
+loop5:
+	VMOVUPS     (CX)(BX*8), Z0
+	VPANDQ.BCST ·dataAbsF64+0(SB), Z0, Z0
+	VMOVUPS     Z0, (AX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, DX
+	JGE         loop5
+next6:
+	ADDQ        $+8, DX
+	TESTQ       DX, DX
+	JE          done3
+	MOVQ        $-1, SI
+	BZHIQ       DX, SI, SI
+	KMOVW       SI, K1
+	VMOVUPD.Z   (CX)(BX*8), K1, Z0
+	VPANDQ.BCST ·dataAbsF64+0(SB), Z0, Z0
+	VMOVUPD     Z0, K1, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
+
+// func roundToEvenF64AVX2(dst *float64, x *float64, n int)
+// Requires: AVX
+TEXT ·roundToEvenF64AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+4, DX
+	JL   next6
+loop5:
+	VMOVUPS  (CX)(BX*8), Y0
+	VROUNDPD $0x08, Y0, Y0
+	VMOVUPS  Y0, (AX)(BX*8)
+	ADDQ     $+4, BX
+	SUBQ     $+4, DX
+	JGE      loop5
+next6:
+	ADDQ       $+4, DX
+	TESTQ      DX, DX
+	JE         done3
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	NEGQ       DX
+	VMOVUPS    32(SI)(DX*8), Y0
+	VMASKMOVPD (CX)(BX*8), Y0, Y1
+	VROUNDPD   $0x08, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
+
+// func roundToEvenF64AVX512(dst *float64, x *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·roundToEvenF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JL   next6
+loop5:
+	VMOVUPS     (CX)(BX*8), Z0
+	VRNDSCALEPD $0x08, Z0, Z0
+	VMOVUPS     Z0, (AX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, DX
+	JGE         loop5
+next6:
+	ADDQ        $+8, DX
+	TESTQ       DX, DX
+	JE          done3
+	MOVQ        $-1, SI
+	BZHIQ       DX, SI, SI
+	KMOVW       SI, K1
+	VMOVUPD.Z   (CX)(BX*8), K1, Z0
+	VRNDSCALEPD $0x08, Z0, Z0
+	VMOVUPD     Z0, K1, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
+
+// func floorF64AVX2(dst *float64, x *float64, n int)
+// Requires: AVX
+TEXT ·floorF64AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+4, DX
+	JL   next6
+loop5:
+	VMOVUPS  (CX)(BX*8), Y0
+	VROUNDPD $0x09, Y0, Y0
+	VMOVUPS  Y0, (AX)(BX*8)
+	ADDQ     $+4, BX
+	SUBQ     $+4, DX
+	JGE      loop5
+next6:
+	ADDQ       $+4, DX
+	TESTQ      DX, DX
+	JE         done3
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	NEGQ       DX
+	VMOVUPS    32(SI)(DX*8), Y0
+	VMASKMOVPD (CX)(BX*8), Y0, Y1
+	VROUNDPD   $0x09, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
+
+// func floorF64AVX512(dst *float64, x *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·floorF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JL   next6
+loop5:
+	VMOVUPS     (CX)(BX*8), Z0
+	VRNDSCALEPD $0x09, Z0, Z0
+	VMOVUPS     Z0, (AX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, DX
+	JGE         loop5
+next6:
+	ADDQ        $+8, DX
+	TESTQ       DX, DX
+	JE          done3
+	MOVQ        $-1, SI
+	BZHIQ       DX, SI, SI
+	KMOVW       SI, K1
+	VMOVUPD.Z   (CX)(BX*8), K1, Z0
+	VRNDSCALEPD $0x09, Z0, Z0
+	VMOVUPD     Z0, K1, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
+
+// func ceilF64AVX2(dst *float64, x *float64, n int)
+// Requires: AVX
+TEXT ·ceilF64AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+4, DX
+	JL   next6
+loop5:
+	VMOVUPS  (CX)(BX*8), Y0
+	VROUNDPD $0x0a, Y0, Y0
+	VMOVUPS  Y0, (AX)(BX*8)
+	ADDQ     $+4, BX
+	SUBQ     $+4, DX
+	JGE      loop5
+next6:
+	ADDQ       $+4, DX
+	TESTQ      DX, DX
+	JE         done3
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	NEGQ       DX
+	VMOVUPS    32(SI)(DX*8), Y0
+	VMASKMOVPD (CX)(BX*8), Y0, Y1
+	VROUNDPD   $0x0a, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
+
+// func ceilF64AVX512(dst *float64, x *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·ceilF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JL   next6
+loop5:
+	VMOVUPS     (CX)(BX*8), Z0
+	VRNDSCALEPD $0x0a, Z0, Z0
+	VMOVUPS     Z0, (AX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, DX
+	JGE         loop5
+next6:
+	ADDQ        $+8, DX
+	TESTQ       DX, DX
+	JE          done3
+	MOVQ        $-1, SI
+	BZHIQ       DX, SI, SI
+	KMOVW       SI, K1
+	VMOVUPD.Z   (CX)(BX*8), K1, Z0
+	VRNDSCALEPD $0x0a, Z0, Z0
+	VMOVUPD     Z0, K1, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
+
+// func truncF64AVX2(dst *float64, x *float64, n int)
+// Requires: AVX
+TEXT ·truncF64AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+4, DX
+	JL   next6
+loop5:
+	VMOVUPS  (CX)(BX*8), Y0
+	VROUNDPD $0x0b, Y0, Y0
+	VMOVUPS  Y0, (AX)(BX*8)
+	ADDQ     $+4, BX
+	SUBQ     $+4, DX
+	JGE      loop5
+next6:
+	ADDQ       $+4, DX
+	TESTQ      DX, DX
+	JE         done3
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	NEGQ       DX
+	VMOVUPS    32(SI)(DX*8), Y0
+	VMASKMOVPD (CX)(BX*8), Y0, Y1
+	VROUNDPD   $0x0b, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
+
+// func truncF64AVX512(dst *float64, x *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·truncF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JL   next6
+loop5:
+	VMOVUPS     (CX)(BX*8), Z0
+	VRNDSCALEPD $0x0b, Z0, Z0
+	VMOVUPS     Z0, (AX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, DX
+	JGE         loop5
+next6:
+	ADDQ        $+8, DX
+	TESTQ       DX, DX
+	JE          done3
+	MOVQ        $-1, SI
+	BZHIQ       DX, SI, SI
+	KMOVW       SI, K1
+	VMOVUPD.Z   (CX)(BX*8), K1, Z0
+	VRNDSCALEPD $0x0b, Z0, Z0
+	VMOVUPD     Z0, K1, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
+
+// func clipF64AVX2(dst *float64, x *float64, lo float64, hi float64, n int)
+// Requires: AVX
+TEXT ·clipF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	VBROADCASTSD lo+16(FP), Y0
+	VBROADCASTSD hi+24(FP), Y1
+	MOVQ         x+8(FP), CX
+	MOVQ         n+32(FP), DX
+	XORQ         BX, BX
+	SUBQ         $+4, DX
+	JL           next6
+loop5:
+	VMOVUPS (CX)(BX*8), Y2
+	VMAXPD  Y2, Y0, Y2
+	VMINPD  Y2, Y1, Y2
+	VMOVUPS Y2, (AX)(BX*8)
+	ADDQ    $+4, BX
+	SUBQ    $+4, DX
+	JGE     loop5
+next6:
+	ADDQ       $+4, DX
+	TESTQ      DX, DX
+	JE         done3
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	NEGQ       DX
+	VMOVUPS    32(SI)(DX*8), Y2
+	VMASKMOVPD (CX)(BX*8), Y2, Y3
+	VMAXPD     Y3, Y0, Y0
+	VMINPD     Y0, Y1, Y0
+	VMASKMOVPD Y0, Y2, (AX)(BX*8)
+done3:
+	VZEROUPPER
+	RET
+
+// func clipF64AVX512(dst *float64, x *float64, lo float64, hi float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·clipF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	VBROADCASTSD lo+16(FP), Z0
+	VBROADCASTSD hi+24(FP), Z1
+	MOVQ         x+8(FP), CX
+	MOVQ         n+32(FP), DX
+	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JL           next6
+loop5:
+	VMOVUPS (CX)(BX*8), Z2
+	VMAXPD  Z2, Z0, Z2
+	VMINPD  Z2, Z1, Z2
+	VMOVUPS Z2, (AX)(BX*8)
+	ADDQ    $+8, BX
+	SUBQ    $+8, DX
+	JGE     loop5
+next6:
+	ADDQ      $+8, DX
+	TESTQ     DX, DX
+	JE        done3
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z2
+	VMAXPD    Z2, Z0, Z0
+	VMINPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 done3:
 	VZEROUPPER

@@ -19,6 +19,46 @@ func mulF32NEON(dst, x, y *float32, n int)
 //go:noescape
 func divF32NEON(dst, x, y *float32, n int)
 
+// maxF32NEON sets dst[i] = the larger of x[i] and y[i] for n elements. dst may be x or y.
+//
+//go:noescape
+func maxF32NEON(dst, x, y *float32, n int)
+
+// minF32NEON sets dst[i] = the smaller of x[i] and y[i] for n elements. dst may be x or y.
+//
+//go:noescape
+func minF32NEON(dst, x, y *float32, n int)
+
+// absF32NEON sets dst[i] = |x[i]| for n elements. dst may be x.
+//
+//go:noescape
+func absF32NEON(dst, x *float32, n int)
+
+// roundToEvenF32NEON sets dst[i] = x[i] rounded to the nearest whole number for n elements. dst may be x.
+//
+//go:noescape
+func roundToEvenF32NEON(dst, x *float32, n int)
+
+// floorF32NEON sets dst[i] = x[i] rounded down for n elements. dst may be x.
+//
+//go:noescape
+func floorF32NEON(dst, x *float32, n int)
+
+// ceilF32NEON sets dst[i] = x[i] rounded up for n elements. dst may be x.
+//
+//go:noescape
+func ceilF32NEON(dst, x *float32, n int)
+
+// truncF32NEON sets dst[i] = x[i] rounded towards zero for n elements. dst may be x.
+//
+//go:noescape
+func truncF32NEON(dst, x *float32, n int)
+
+// clipF32NEON sets dst[i] to x[i], lo or hi for n elements. dst may be x.
+//
+//go:noescape
+func clipF32NEON(dst, x *float32, lo, hi float32, n int)
+
 // subF64NEON sets dst[i] = x[i] - y[i] for n elements. dst may be x or y.
 //
 //go:noescape
@@ -33,3 +73,43 @@ func mulF64NEON(dst, x, y *float64, n int)
 //
 //go:noescape
 func divF64NEON(dst, x, y *float64, n int)
+
+// maxF64NEON sets dst[i] = the larger of x[i] and y[i] for n elements. dst may be x or y.
+//
+//go:noescape
+func maxF64NEON(dst, x, y *float64, n int)
+
+// minF64NEON sets dst[i] = the smaller of x[i] and y[i] for n elements. dst may be x or y.
+//
+//go:noescape
+func minF64NEON(dst, x, y *float64, n int)
+
+// absF64NEON sets dst[i] = |x[i]| for n elements. dst may be x.
+//
+//go:noescape
+func absF64NEON(dst, x *float64, n int)
+
+// roundToEvenF64NEON sets dst[i] = x[i] rounded to the nearest whole number for n elements. dst may be x.
+//
+//go:noescape
+func roundToEvenF64NEON(dst, x *float64, n int)
+
+// floorF64NEON sets dst[i] = x[i] rounded down for n elements. dst may be x.
+//
+//go:noescape
+func floorF64NEON(dst, x *float64, n int)
+
+// ceilF64NEON sets dst[i] = x[i] rounded up for n elements. dst may be x.
+//
+//go:noescape
+func ceilF64NEON(dst, x *float64, n int)
+
+// truncF64NEON sets dst[i] = x[i] rounded towards zero for n elements. dst may be x.
+//
+//go:noescape
+func truncF64NEON(dst, x *float64, n int)
+
+// clipF64NEON sets dst[i] to x[i], lo or hi for n elements. dst may be x.
+//
+//go:noescape
+func clipF64NEON(dst, x *float64, lo, hi float64, n int)

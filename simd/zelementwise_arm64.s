@@ -154,6 +154,353 @@ stored:
 done:
 	RET
 
+// func maxF32NEON(dst, x, y *float32, n int)
+TEXT ·maxF32NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD n+24(FP), R3
+rest:
+	// 11 instructions for 4 elements, 2.75 each
+	CBZ R3, done
+	CMP $4, R3
+	BLT partIn
+	FMOVQ.P 16(R1), F0
+	FMOVQ.P 16(R2), F1
+compute:
+	WORD $0x4e21f400 // fmax v0.4s, v0.4s, v1.4s
+	CMP $4, R3
+	BLT partOut
+	FMOVQ.P F0, 16(R0)
+	SUB $4, R3
+	B rest
+partIn:
+	TBZ $1, R3, loadOne
+	FMOVD.P 8(R1), F0
+	TBZ $0, R3, loaded
+	VLD1 (R1), V0.S[2]
+	B loaded
+loadOne:
+	FMOVS (R1), F0
+loaded:
+	TBZ $1, R3, loadOne2
+	FMOVD.P 8(R2), F1
+	TBZ $0, R3, loaded2
+	VLD1 (R2), V1.S[2]
+	B loaded2
+loadOne2:
+	FMOVS (R2), F1
+loaded2:
+	B compute
+partOut:
+	TBZ $1, R3, storeOne
+	FMOVD.P F0, 8(R0)
+	TBZ $0, R3, stored
+	VST1 V0.S[2], (R0)
+	B stored
+storeOne:
+	FMOVS F0, (R0)
+stored:
+done:
+	RET
+
+// func minF32NEON(dst, x, y *float32, n int)
+TEXT ·minF32NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD n+24(FP), R3
+rest:
+	// 11 instructions for 4 elements, 2.75 each
+	CBZ R3, done
+	CMP $4, R3
+	BLT partIn
+	FMOVQ.P 16(R1), F0
+	FMOVQ.P 16(R2), F1
+compute:
+	WORD $0x4ea1f400 // fmin v0.4s, v0.4s, v1.4s
+	CMP $4, R3
+	BLT partOut
+	FMOVQ.P F0, 16(R0)
+	SUB $4, R3
+	B rest
+partIn:
+	TBZ $1, R3, loadOne
+	FMOVD.P 8(R1), F0
+	TBZ $0, R3, loaded
+	VLD1 (R1), V0.S[2]
+	B loaded
+loadOne:
+	FMOVS (R1), F0
+loaded:
+	TBZ $1, R3, loadOne2
+	FMOVD.P 8(R2), F1
+	TBZ $0, R3, loaded2
+	VLD1 (R2), V1.S[2]
+	B loaded2
+loadOne2:
+	FMOVS (R2), F1
+loaded2:
+	B compute
+partOut:
+	TBZ $1, R3, storeOne
+	FMOVD.P F0, 8(R0)
+	TBZ $0, R3, stored
+	VST1 V0.S[2], (R0)
+	B stored
+storeOne:
+	FMOVS F0, (R0)
+stored:
+done:
+	RET
+
+// func absF32NEON(dst, x *float32, n int)
+TEXT ·absF32NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R2
+rest:
+	// 10 instructions for 4 elements, 2.5 each
+	CBZ R2, done
+	CMP $4, R2
+	BLT partIn
+	FMOVQ.P 16(R1), F0
+compute:
+	WORD $0x4ea0f800 // fabs v0.4s, v0.4s
+	CMP $4, R2
+	BLT partOut
+	FMOVQ.P F0, 16(R0)
+	SUB $4, R2
+	B rest
+partIn:
+	TBZ $1, R2, loadOne
+	FMOVD.P 8(R1), F0
+	TBZ $0, R2, loaded
+	VLD1 (R1), V0.S[2]
+	B loaded
+loadOne:
+	FMOVS (R1), F0
+loaded:
+	B compute
+partOut:
+	TBZ $1, R2, storeOne
+	FMOVD.P F0, 8(R0)
+	TBZ $0, R2, stored
+	VST1 V0.S[2], (R0)
+	B stored
+storeOne:
+	FMOVS F0, (R0)
+stored:
+done:
+	RET
+
+// func roundToEvenF32NEON(dst, x *float32, n int)
+TEXT ·roundToEvenF32NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R2
+rest:
+	// 10 instructions for 4 elements, 2.5 each
+	CBZ R2, done
+	CMP $4, R2
+	BLT partIn
+	FMOVQ.P 16(R1), F0
+compute:
+	WORD $0x4e218800 // frintn v0.4s, v0.4s
+	CMP $4, R2
+	BLT partOut
+	FMOVQ.P F0, 16(R0)
+	SUB $4, R2
+	B rest
+partIn:
+	TBZ $1, R2, loadOne
+	FMOVD.P 8(R1), F0
+	TBZ $0, R2, loaded
+	VLD1 (R1), V0.S[2]
+	B loaded
+loadOne:
+	FMOVS (R1), F0
+loaded:
+	B compute
+partOut:
+	TBZ $1, R2, storeOne
+	FMOVD.P F0, 8(R0)
+	TBZ $0, R2, stored
+	VST1 V0.S[2], (R0)
+	B stored
+storeOne:
+	FMOVS F0, (R0)
+stored:
+done:
+	RET
+
+// func floorF32NEON(dst, x *float32, n int)
+TEXT ·floorF32NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R2
+rest:
+	// 10 instructions for 4 elements, 2.5 each
+	CBZ R2, done
+	CMP $4, R2
+	BLT partIn
+	FMOVQ.P 16(R1), F0
+compute:
+	WORD $0x4e219800 // frintm v0.4s, v0.4s
+	CMP $4, R2
+	BLT partOut
+	FMOVQ.P F0, 16(R0)
+	SUB $4, R2
+	B rest
+partIn:
+	TBZ $1, R2, loadOne
+	FMOVD.P 8(R1), F0
+	TBZ $0, R2, loaded
+	VLD1 (R1), V0.S[2]
+	B loaded
+loadOne:
+	FMOVS (R1), F0
+loaded:
+	B compute
+partOut:
+	TBZ $1, R2, storeOne
+	FMOVD.P F0, 8(R0)
+	TBZ $0, R2, stored
+	VST1 V0.S[2], (R0)
+	B stored
+storeOne:
+	FMOVS F0, (R0)
+stored:
+done:
+	RET
+
+// func ceilF32NEON(dst, x *float32, n int)
+TEXT ·ceilF32NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R2
+rest:
+	// 10 instructions for 4 elements, 2.5 each
+	CBZ R2, done
+	CMP $4, R2
+	BLT partIn
+	FMOVQ.P 16(R1), F0
+compute:
+	WORD $0x4ea18800 // frintp v0.4s, v0.4s
+	CMP $4, R2
+	BLT partOut
+	FMOVQ.P F0, 16(R0)
+	SUB $4, R2
+	B rest
+partIn:
+	TBZ $1, R2, loadOne
+	FMOVD.P 8(R1), F0
+	TBZ $0, R2, loaded
+	VLD1 (R1), V0.S[2]
+	B loaded
+loadOne:
+	FMOVS (R1), F0
+loaded:
+	B compute
+partOut:
+	TBZ $1, R2, storeOne
+	FMOVD.P F0, 8(R0)
+	TBZ $0, R2, stored
+	VST1 V0.S[2], (R0)
+	B stored
+storeOne:
+	FMOVS F0, (R0)
+stored:
+done:
+	RET
+
+// func truncF32NEON(dst, x *float32, n int)
+TEXT ·truncF32NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R2
+rest:
+	// 10 instructions for 4 elements, 2.5 each
+	CBZ R2, done
+	CMP $4, R2
+	BLT partIn
+	FMOVQ.P 16(R1), F0
+compute:
+	WORD $0x4ea19800 // frintz v0.4s, v0.4s
+	CMP $4, R2
+	BLT partOut
+	FMOVQ.P F0, 16(R0)
+	SUB $4, R2
+	B rest
+partIn:
+	TBZ $1, R2, loadOne
+	FMOVD.P 8(R1), F0
+	TBZ $0, R2, loaded
+	VLD1 (R1), V0.S[2]
+	B loaded
+loadOne:
+	FMOVS (R1), F0
+loaded:
+	B compute
+partOut:
+	TBZ $1, R2, storeOne
+	FMOVD.P F0, 8(R0)
+	TBZ $0, R2, stored
+	VST1 V0.S[2], (R0)
+	B stored
+storeOne:
+	FMOVS F0, (R0)
+stored:
+done:
+	RET
+
+// func clipF32NEON(dst, x *float32, lo, hi float32, n int)
+TEXT ·clipF32NEON(SB), NOSPLIT, $0-32
+	FMOVS lo+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS hi+20(FP), F1
+	VDUP V1.S[0], V1.S4
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+24(FP), R2
+rest:
+	// 13 instructions for 4 elements, 3.25 each
+	CBZ R2, done
+	CMP $4, R2
+	BLT partIn
+	FMOVQ.P 16(R1), F2
+compute:
+	WORD $0x6ea2e403 // fcmgt v3.4s, v0.4s, v2.4s
+	VBIT V3.B16, V0.B16, V2.B16
+	WORD $0x6ea1e443 // fcmgt v3.4s, v2.4s, v1.4s
+	VBIT V3.B16, V1.B16, V2.B16
+	CMP $4, R2
+	BLT partOut
+	FMOVQ.P F2, 16(R0)
+	SUB $4, R2
+	B rest
+partIn:
+	TBZ $1, R2, loadOne
+	FMOVD.P 8(R1), F2
+	TBZ $0, R2, loaded
+	VLD1 (R1), V2.S[2]
+	B loaded
+loadOne:
+	FMOVS (R1), F2
+loaded:
+	B compute
+partOut:
+	TBZ $1, R2, storeOne
+	FMOVD.P F2, 8(R0)
+	TBZ $0, R2, stored
+	VST1 V2.S[2], (R0)
+	B stored
+storeOne:
+	FMOVS F2, (R0)
+stored:
+done:
+	RET
+
 // func subF64NEON(dst, x, y *float64, n int)
 TEXT ·subF64NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
@@ -238,5 +585,226 @@ partIn:
 	B compute
 partOut:
 	FMOVD F0, (R0)
+done:
+	RET
+
+// func maxF64NEON(dst, x, y *float64, n int)
+TEXT ·maxF64NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD n+24(FP), R3
+rest:
+	// 11 instructions for 2 elements, 5.5 each
+	CBZ R3, done
+	CMP $2, R3
+	BLT partIn
+	FMOVQ.P 16(R1), F0
+	FMOVQ.P 16(R2), F1
+compute:
+	WORD $0x4e61f400 // fmax v0.2d, v0.2d, v1.2d
+	CMP $2, R3
+	BLT partOut
+	FMOVQ.P F0, 16(R0)
+	SUB $2, R3
+	B rest
+partIn:
+	FMOVD (R1), F0
+	FMOVD (R2), F1
+	B compute
+partOut:
+	FMOVD F0, (R0)
+done:
+	RET
+
+// func minF64NEON(dst, x, y *float64, n int)
+TEXT ·minF64NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD n+24(FP), R3
+rest:
+	// 11 instructions for 2 elements, 5.5 each
+	CBZ R3, done
+	CMP $2, R3
+	BLT partIn
+	FMOVQ.P 16(R1), F0
+	FMOVQ.P 16(R2), F1
+compute:
+	WORD $0x4ee1f400 // fmin v0.2d, v0.2d, v1.2d
+	CMP $2, R3
+	BLT partOut
+	FMOVQ.P F0, 16(R0)
+	SUB $2, R3
+	B rest
+partIn:
+	FMOVD (R1), F0
+	FMOVD (R2), F1
+	B compute
+partOut:
+	FMOVD F0, (R0)
+done:
+	RET
+
+// func absF64NEON(dst, x *float64, n int)
+TEXT ·absF64NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R2
+rest:
+	// 10 instructions for 2 elements, 5 each
+	CBZ R2, done
+	CMP $2, R2
+	BLT partIn
+	FMOVQ.P 16(R1), F0
+compute:
+	WORD $0x4ee0f800 // fabs v0.2d, v0.2d
+	CMP $2, R2
+	BLT partOut
+	FMOVQ.P F0, 16(R0)
+	SUB $2, R2
+	B rest
+partIn:
+	FMOVD (R1), F0
+	B compute
+partOut:
+	FMOVD F0, (R0)
+done:
+	RET
+
+// func roundToEvenF64NEON(dst, x *float64, n int)
+TEXT ·roundToEvenF64NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R2
+rest:
+	// 10 instructions for 2 elements, 5 each
+	CBZ R2, done
+	CMP $2, R2
+	BLT partIn
+	FMOVQ.P 16(R1), F0
+compute:
+	WORD $0x4e618800 // frintn v0.2d, v0.2d
+	CMP $2, R2
+	BLT partOut
+	FMOVQ.P F0, 16(R0)
+	SUB $2, R2
+	B rest
+partIn:
+	FMOVD (R1), F0
+	B compute
+partOut:
+	FMOVD F0, (R0)
+done:
+	RET
+
+// func floorF64NEON(dst, x *float64, n int)
+TEXT ·floorF64NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R2
+rest:
+	// 10 instructions for 2 elements, 5 each
+	CBZ R2, done
+	CMP $2, R2
+	BLT partIn
+	FMOVQ.P 16(R1), F0
+compute:
+	WORD $0x4e619800 // frintm v0.2d, v0.2d
+	CMP $2, R2
+	BLT partOut
+	FMOVQ.P F0, 16(R0)
+	SUB $2, R2
+	B rest
+partIn:
+	FMOVD (R1), F0
+	B compute
+partOut:
+	FMOVD F0, (R0)
+done:
+	RET
+
+// func ceilF64NEON(dst, x *float64, n int)
+TEXT ·ceilF64NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R2
+rest:
+	// 10 instructions for 2 elements, 5 each
+	CBZ R2, done
+	CMP $2, R2
+	BLT partIn
+	FMOVQ.P 16(R1), F0
+compute:
+	WORD $0x4ee18800 // frintp v0.2d, v0.2d
+	CMP $2, R2
+	BLT partOut
+	FMOVQ.P F0, 16(R0)
+	SUB $2, R2
+	B rest
+partIn:
+	FMOVD (R1), F0
+	B compute
+partOut:
+	FMOVD F0, (R0)
+done:
+	RET
+
+// func truncF64NEON(dst, x *float64, n int)
+TEXT ·truncF64NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R2
+rest:
+	// 10 instructions for 2 elements, 5 each
+	CBZ R2, done
+	CMP $2, R2
+	BLT partIn
+	FMOVQ.P 16(R1), F0
+compute:
+	WORD $0x4ee19800 // frintz v0.2d, v0.2d
+	CMP $2, R2
+	BLT partOut
+	FMOVQ.P F0, 16(R0)
+	SUB $2, R2
+	B rest
+partIn:
+	FMOVD (R1), F0
+	B compute
+partOut:
+	FMOVD F0, (R0)
+done:
+	RET
+
+// func clipF64NEON(dst, x *float64, lo, hi float64, n int)
+TEXT ·clipF64NEON(SB), NOSPLIT, $0-40
+	FMOVD lo+16(FP), F0
+	VDUP V0.D[0], V0.D2
+	FMOVD hi+24(FP), F1
+	VDUP V1.D[0], V1.D2
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+32(FP), R2
+rest:
+	// 13 instructions for 2 elements, 6.5 each
+	CBZ R2, done
+	CMP $2, R2
+	BLT partIn
+	FMOVQ.P 16(R1), F2
+compute:
+	WORD $0x6ee2e403 // fcmgt v3.2d, v0.2d, v2.2d
+	VBIT V3.B16, V0.B16, V2.B16
+	WORD $0x6ee1e443 // fcmgt v3.2d, v2.2d, v1.2d
+	VBIT V3.B16, V1.B16, V2.B16
+	CMP $2, R2
+	BLT partOut
+	FMOVQ.P F2, 16(R0)
+	SUB $2, R2
+	B rest
+partIn:
+	FMOVD (R1), F2
+	B compute
+partOut:
+	FMOVD F2, (R0)
 done:
 	RET

@@ -167,6 +167,224 @@ func sqrtF32(dst, x []float32) {
 	}
 }
 
+func maxF32(dst, x, y []float32) {
+	if level == Generic {
+		maxGeneric(dst, x, y)
+		return
+	}
+	if streams(dst, x) && streams(dst, y) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
+			maxF32(p.part, x[p.at:p.end], y[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
+	raceRead(x)
+	raceRead(y)
+	raceWrite(dst)
+	for len(y) > 0 {
+		n := min(len(y), maxPiece)
+		switch level {
+		case AVX512:
+			maxF32AVX512(&dst[0], &x[0], &y[0], n)
+		case AVX2:
+			maxF32AVX2(&dst[0], &x[0], &y[0], n)
+		}
+		dst, x, y = dst[n:], x[n:], y[n:]
+	}
+}
+
+func minF32(dst, x, y []float32) {
+	if level == Generic {
+		minGeneric(dst, x, y)
+		return
+	}
+	if streams(dst, x) && streams(dst, y) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
+			minF32(p.part, x[p.at:p.end], y[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
+	raceRead(x)
+	raceRead(y)
+	raceWrite(dst)
+	for len(y) > 0 {
+		n := min(len(y), maxPiece)
+		switch level {
+		case AVX512:
+			minF32AVX512(&dst[0], &x[0], &y[0], n)
+		case AVX2:
+			minF32AVX2(&dst[0], &x[0], &y[0], n)
+		}
+		dst, x, y = dst[n:], x[n:], y[n:]
+	}
+}
+
+func absF32(dst, x []float32) {
+	if level == Generic {
+		absGeneric(dst, x)
+		return
+	}
+	if streams(dst, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
+			absF32(p.part, x[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			absF32AVX512(&dst[0], &x[0], n)
+		case AVX2:
+			absF32AVX2(&dst[0], &x[0], n)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func clipF32(dst, x []float32, lo, hi float32) {
+	if level == Generic {
+		clipGeneric(dst, x, lo, hi)
+		return
+	}
+	if streams(dst, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
+			clipF32(p.part, x[p.at:p.end], lo, hi)
+		}
+		b.giveBack()
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			clipF32AVX512(&dst[0], &x[0], lo, hi, n)
+		case AVX2:
+			clipF32AVX2(&dst[0], &x[0], lo, hi, n)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func floorF32(dst, x []float32) {
+	if level == Generic {
+		floorGeneric(dst, x)
+		return
+	}
+	if streams(dst, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
+			floorF32(p.part, x[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			floorF32AVX512(&dst[0], &x[0], n)
+		case AVX2:
+			floorF32AVX2(&dst[0], &x[0], n)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func ceilF32(dst, x []float32) {
+	if level == Generic {
+		ceilGeneric(dst, x)
+		return
+	}
+	if streams(dst, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
+			ceilF32(p.part, x[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			ceilF32AVX512(&dst[0], &x[0], n)
+		case AVX2:
+			ceilF32AVX2(&dst[0], &x[0], n)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func truncF32(dst, x []float32) {
+	if level == Generic {
+		truncGeneric(dst, x)
+		return
+	}
+	if streams(dst, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
+			truncF32(p.part, x[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			truncF32AVX512(&dst[0], &x[0], n)
+		case AVX2:
+			truncF32AVX2(&dst[0], &x[0], n)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func roundToEvenF32(dst, x []float32) {
+	if level == Generic {
+		roundToEvenGeneric(dst, x)
+		return
+	}
+	if streams(dst, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
+			roundToEvenF32(p.part, x[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			roundToEvenF32AVX512(&dst[0], &x[0], n)
+		case AVX2:
+			roundToEvenF32AVX2(&dst[0], &x[0], n)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+}
+
 func axpyF32(dst []float32, a float32, x []float32) {
 	if level == Generic {
 		axpyGeneric(dst, a, x)
@@ -391,6 +609,102 @@ func reluF32(dst, x []float32) {
 			reluF32AVX2(&dst[0], &x[0], n)
 		}
 		dst, x = dst[n:], x[n:]
+	}
+}
+
+func erfF32(dst, x []float32) {
+	if level == Generic {
+		erfGeneric(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			erfF32AVX512(&dst[0], &x[0], n)
+		case AVX2:
+			erfF32AVX2(&dst[0], &x[0], n)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func geluF32(dst, x []float32) {
+	if level == Generic {
+		geluGeneric(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			geluF32AVX512(&dst[0], &x[0], n)
+		case AVX2:
+			geluF32AVX2(&dst[0], &x[0], n)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func expm1F32(dst, x []float32) {
+	if level == Generic {
+		expm1Generic(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			expm1F32AVX512(&dst[0], &x[0], n)
+		case AVX2:
+			expm1F32AVX2(&dst[0], &x[0], n)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func log1pF32(dst, x []float32) {
+	if level == Generic {
+		log1pGeneric(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			log1pF32AVX512(&dst[0], &x[0], n)
+		case AVX2:
+			log1pF32AVX2(&dst[0], &x[0], n)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func powF32(dst, x, y []float32) {
+	if level == Generic {
+		powGeneric(dst, x, y)
+		return
+	}
+	raceRead(x)
+	raceRead(y)
+	raceWrite(dst)
+	for len(y) > 0 {
+		n := min(len(y), maxPiece)
+		switch level {
+		case AVX512:
+			powF32AVX512(&dst[0], &x[0], &y[0], n)
+		case AVX2:
+			powF32AVX2(&dst[0], &x[0], &y[0], n)
+		}
+		dst, x, y = dst[n:], x[n:], y[n:]
 	}
 }
 
@@ -757,6 +1071,224 @@ func sqrtF64(dst, x []float64) {
 	}
 }
 
+func maxF64(dst, x, y []float64) {
+	if level == Generic {
+		maxGeneric(dst, x, y)
+		return
+	}
+	if streams(dst, x) && streams(dst, y) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
+			maxF64(p.part, x[p.at:p.end], y[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
+	raceRead(x)
+	raceRead(y)
+	raceWrite(dst)
+	for len(y) > 0 {
+		n := min(len(y), maxPiece)
+		switch level {
+		case AVX512:
+			maxF64AVX512(&dst[0], &x[0], &y[0], n)
+		case AVX2:
+			maxF64AVX2(&dst[0], &x[0], &y[0], n)
+		}
+		dst, x, y = dst[n:], x[n:], y[n:]
+	}
+}
+
+func minF64(dst, x, y []float64) {
+	if level == Generic {
+		minGeneric(dst, x, y)
+		return
+	}
+	if streams(dst, x) && streams(dst, y) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
+			minF64(p.part, x[p.at:p.end], y[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
+	raceRead(x)
+	raceRead(y)
+	raceWrite(dst)
+	for len(y) > 0 {
+		n := min(len(y), maxPiece)
+		switch level {
+		case AVX512:
+			minF64AVX512(&dst[0], &x[0], &y[0], n)
+		case AVX2:
+			minF64AVX2(&dst[0], &x[0], &y[0], n)
+		}
+		dst, x, y = dst[n:], x[n:], y[n:]
+	}
+}
+
+func absF64(dst, x []float64) {
+	if level == Generic {
+		absGeneric(dst, x)
+		return
+	}
+	if streams(dst, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
+			absF64(p.part, x[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			absF64AVX512(&dst[0], &x[0], n)
+		case AVX2:
+			absF64AVX2(&dst[0], &x[0], n)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func clipF64(dst, x []float64, lo, hi float64) {
+	if level == Generic {
+		clipGeneric(dst, x, lo, hi)
+		return
+	}
+	if streams(dst, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
+			clipF64(p.part, x[p.at:p.end], lo, hi)
+		}
+		b.giveBack()
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			clipF64AVX512(&dst[0], &x[0], lo, hi, n)
+		case AVX2:
+			clipF64AVX2(&dst[0], &x[0], lo, hi, n)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func floorF64(dst, x []float64) {
+	if level == Generic {
+		floorGeneric(dst, x)
+		return
+	}
+	if streams(dst, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
+			floorF64(p.part, x[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			floorF64AVX512(&dst[0], &x[0], n)
+		case AVX2:
+			floorF64AVX2(&dst[0], &x[0], n)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func ceilF64(dst, x []float64) {
+	if level == Generic {
+		ceilGeneric(dst, x)
+		return
+	}
+	if streams(dst, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
+			ceilF64(p.part, x[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			ceilF64AVX512(&dst[0], &x[0], n)
+		case AVX2:
+			ceilF64AVX2(&dst[0], &x[0], n)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func truncF64(dst, x []float64) {
+	if level == Generic {
+		truncGeneric(dst, x)
+		return
+	}
+	if streams(dst, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
+			truncF64(p.part, x[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			truncF64AVX512(&dst[0], &x[0], n)
+		case AVX2:
+			truncF64AVX2(&dst[0], &x[0], n)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func roundToEvenF64(dst, x []float64) {
+	if level == Generic {
+		roundToEvenGeneric(dst, x)
+		return
+	}
+	if streams(dst, x) {
+		b := takeStreamBuffer()
+		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
+			roundToEvenF64(p.part, x[p.at:p.end])
+		}
+		b.giveBack()
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			roundToEvenF64AVX512(&dst[0], &x[0], n)
+		case AVX2:
+			roundToEvenF64AVX2(&dst[0], &x[0], n)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+}
+
 func axpyF64(dst []float64, a float64, x []float64) {
 	if level == Generic {
 		axpyGeneric(dst, a, x)
@@ -937,6 +1469,102 @@ func reluF64(dst, x []float64) {
 			reluF64AVX2(&dst[0], &x[0], n)
 		}
 		dst, x = dst[n:], x[n:]
+	}
+}
+
+func erfF64(dst, x []float64) {
+	if level == Generic {
+		erfGeneric(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			erfF64AVX512(&dst[0], &x[0], n)
+		case AVX2:
+			erfF64AVX2(&dst[0], &x[0], n)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func geluF64(dst, x []float64) {
+	if level == Generic {
+		geluGeneric(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			geluF64AVX512(&dst[0], &x[0], n)
+		case AVX2:
+			geluF64AVX2(&dst[0], &x[0], n)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func expm1F64(dst, x []float64) {
+	if level == Generic {
+		expm1Generic(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			expm1F64AVX512(&dst[0], &x[0], n)
+		case AVX2:
+			expm1F64AVX2(&dst[0], &x[0], n)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func log1pF64(dst, x []float64) {
+	if level == Generic {
+		log1pGeneric(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			log1pF64AVX512(&dst[0], &x[0], n)
+		case AVX2:
+			log1pF64AVX2(&dst[0], &x[0], n)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func powF64(dst, x, y []float64) {
+	if level == Generic {
+		powGeneric(dst, x, y)
+		return
+	}
+	raceRead(x)
+	raceRead(y)
+	raceWrite(dst)
+	for len(y) > 0 {
+		n := min(len(y), maxPiece)
+		switch level {
+		case AVX512:
+			powF64AVX512(&dst[0], &x[0], &y[0], n)
+		case AVX2:
+			powF64AVX2(&dst[0], &x[0], &y[0], n)
+		}
+		dst, x, y = dst[n:], x[n:], y[n:]
 	}
 }
 

@@ -66,6 +66,120 @@ func divF32(dst, x, y []float32) {
 
 func sqrtF32(dst, x []float32) { sqrtGeneric(dst, x) }
 
+func maxF32(dst, x, y []float32) {
+	if level == Generic {
+		maxGeneric(dst, x, y)
+		return
+	}
+	raceRead(x)
+	raceRead(y)
+	raceWrite(dst)
+	for len(y) > 0 {
+		n := min(len(y), maxPiece)
+		maxF32NEON(&dst[0], &x[0], &y[0], n)
+		dst, x, y = dst[n:], x[n:], y[n:]
+	}
+}
+
+func minF32(dst, x, y []float32) {
+	if level == Generic {
+		minGeneric(dst, x, y)
+		return
+	}
+	raceRead(x)
+	raceRead(y)
+	raceWrite(dst)
+	for len(y) > 0 {
+		n := min(len(y), maxPiece)
+		minF32NEON(&dst[0], &x[0], &y[0], n)
+		dst, x, y = dst[n:], x[n:], y[n:]
+	}
+}
+
+func absF32(dst, x []float32) {
+	if level == Generic {
+		absGeneric(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		absF32NEON(&dst[0], &x[0], n)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func clipF32(dst, x []float32, lo, hi float32) {
+	if level == Generic {
+		clipGeneric(dst, x, lo, hi)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		clipF32NEON(&dst[0], &x[0], lo, hi, n)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func floorF32(dst, x []float32) {
+	if level == Generic {
+		floorGeneric(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		floorF32NEON(&dst[0], &x[0], n)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func ceilF32(dst, x []float32) {
+	if level == Generic {
+		ceilGeneric(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		ceilF32NEON(&dst[0], &x[0], n)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func truncF32(dst, x []float32) {
+	if level == Generic {
+		truncGeneric(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		truncF32NEON(&dst[0], &x[0], n)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func roundToEvenF32(dst, x []float32) {
+	if level == Generic {
+		roundToEvenGeneric(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		roundToEvenF32NEON(&dst[0], &x[0], n)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
 func axpyF32(dst []float32, a float32, x []float32) {
 	if level == Generic {
 		axpyGeneric(dst, a, x)
@@ -189,6 +303,77 @@ func reluF32(dst, x []float32) {
 		n := min(len(x), maxPiece)
 		reluF32NEON(&dst[0], &x[0], n)
 		dst, x = dst[n:], x[n:]
+	}
+}
+
+func erfF32(dst, x []float32) {
+	if level == Generic {
+		erfGeneric(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		erfF32NEON(&dst[0], &x[0], n)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func geluF32(dst, x []float32) {
+	if level == Generic {
+		geluGeneric(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		geluF32NEON(&dst[0], &x[0], n)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func expm1F32(dst, x []float32) {
+	if level == Generic {
+		expm1Generic(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		expm1F32NEON(&dst[0], &x[0], n)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func log1pF32(dst, x []float32) {
+	if level == Generic {
+		log1pGeneric(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		log1pF32NEON(&dst[0], &x[0], n)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func powF32(dst, x, y []float32) {
+	if level == Generic {
+		powGeneric(dst, x, y)
+		return
+	}
+	raceRead(x)
+	raceRead(y)
+	raceWrite(dst)
+	for len(y) > 0 {
+		n := min(len(y), maxPiece)
+		powF32NEON(&dst[0], &x[0], &y[0], n)
+		dst, x, y = dst[n:], x[n:], y[n:]
 	}
 }
 
@@ -360,6 +545,120 @@ func divF64(dst, x, y []float64) {
 
 func sqrtF64(dst, x []float64) { sqrtGeneric(dst, x) }
 
+func maxF64(dst, x, y []float64) {
+	if level == Generic {
+		maxGeneric(dst, x, y)
+		return
+	}
+	raceRead(x)
+	raceRead(y)
+	raceWrite(dst)
+	for len(y) > 0 {
+		n := min(len(y), maxPiece)
+		maxF64NEON(&dst[0], &x[0], &y[0], n)
+		dst, x, y = dst[n:], x[n:], y[n:]
+	}
+}
+
+func minF64(dst, x, y []float64) {
+	if level == Generic {
+		minGeneric(dst, x, y)
+		return
+	}
+	raceRead(x)
+	raceRead(y)
+	raceWrite(dst)
+	for len(y) > 0 {
+		n := min(len(y), maxPiece)
+		minF64NEON(&dst[0], &x[0], &y[0], n)
+		dst, x, y = dst[n:], x[n:], y[n:]
+	}
+}
+
+func absF64(dst, x []float64) {
+	if level == Generic {
+		absGeneric(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		absF64NEON(&dst[0], &x[0], n)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func clipF64(dst, x []float64, lo, hi float64) {
+	if level == Generic {
+		clipGeneric(dst, x, lo, hi)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		clipF64NEON(&dst[0], &x[0], lo, hi, n)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func floorF64(dst, x []float64) {
+	if level == Generic {
+		floorGeneric(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		floorF64NEON(&dst[0], &x[0], n)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func ceilF64(dst, x []float64) {
+	if level == Generic {
+		ceilGeneric(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		ceilF64NEON(&dst[0], &x[0], n)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func truncF64(dst, x []float64) {
+	if level == Generic {
+		truncGeneric(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		truncF64NEON(&dst[0], &x[0], n)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func roundToEvenF64(dst, x []float64) {
+	if level == Generic {
+		roundToEvenGeneric(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		roundToEvenF64NEON(&dst[0], &x[0], n)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
 func axpyF64(dst []float64, a float64, x []float64) {
 	if level == Generic {
 		axpyGeneric(dst, a, x)
@@ -483,6 +782,77 @@ func reluF64(dst, x []float64) {
 		n := min(len(x), maxPiece)
 		reluF64NEON(&dst[0], &x[0], n)
 		dst, x = dst[n:], x[n:]
+	}
+}
+
+func erfF64(dst, x []float64) {
+	if level == Generic {
+		erfGeneric(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		erfF64NEON(&dst[0], &x[0], n)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func geluF64(dst, x []float64) {
+	if level == Generic {
+		geluGeneric(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		geluF64NEON(&dst[0], &x[0], n)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func expm1F64(dst, x []float64) {
+	if level == Generic {
+		expm1Generic(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		expm1F64NEON(&dst[0], &x[0], n)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func log1pF64(dst, x []float64) {
+	if level == Generic {
+		log1pGeneric(dst, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		log1pF64NEON(&dst[0], &x[0], n)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func powF64(dst, x, y []float64) {
+	if level == Generic {
+		powGeneric(dst, x, y)
+		return
+	}
+	raceRead(x)
+	raceRead(y)
+	raceWrite(dst)
+	for len(y) > 0 {
+		n := min(len(y), maxPiece)
+		powF64NEON(&dst[0], &x[0], &y[0], n)
+		dst, x, y = dst[n:], x[n:], y[n:]
 	}
 }
 

@@ -996,6 +996,8 @@ loop3:
 	JGE       loop3
 next4:
 	ADDQ         $0x04, CX
+	TESTQ        CX, CX
+	JE           merged5
 	LEAQ         ·dataTailMaskF32+0(SB), DX
 	MOVQ         CX, BX
 	NEGQ         BX
@@ -1012,6 +1014,7 @@ next4:
 	VBLENDVPD    Y5, Y0, Y1, Y1
 	VPCMPGTQ     Y3, Y0, Y5
 	VBLENDVPD    Y5, Y0, Y3, Y3
+merged5:
 	VPCMPGTQ     Y2, Y1, Y0
 	VBLENDVPD    Y0, Y2, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X0
@@ -1803,21 +1806,24 @@ loop3:
 	SUBQ    $0x08, CX
 	JGE     loop3
 next4:
-	ADDQ          $0x08, CX
-	MOVQ          $-1, DX
-	BZHIQ         CX, DX, DX
-	KMOVW         DX, K1
-	VMOVUPD.Z     (AX), K1, Z5
-	VPSRAQ        $0x3f, Z5, Z6
-	VPSRLQ        $0x01, Z6, Z6
-	VPXORQ        Z5, Z6, Z6
-	VMOVQ         CX, X5
-	VPBROADCASTQ  X5, Z5
-	VMOVUPS       ·dataLanes8x64+0(SB), Z7
-	VPCMPQ        $0x01, Z5, Z7, K1
-	VPBLENDMQ     Z6, Z4, K1, Z6
-	VPMINSQ       Z6, Z0, Z0
-	VPMAXSQ       Z6, Z2, Z2
+	ADDQ         $0x08, CX
+	TESTQ        CX, CX
+	JE           merged5
+	MOVQ         $-1, DX
+	BZHIQ        CX, DX, DX
+	KMOVW        DX, K1
+	VMOVUPD.Z    (AX), K1, Z5
+	VPSRAQ       $0x3f, Z5, Z6
+	VPSRLQ       $0x01, Z6, Z6
+	VPXORQ       Z5, Z6, Z6
+	VMOVQ        CX, X5
+	VPBROADCASTQ X5, Z5
+	VMOVUPS      ·dataLanes8x64+0(SB), Z7
+	VPCMPQ       $0x01, Z5, Z7, K1
+	VPBLENDMQ    Z6, Z4, K1, Z6
+	VPMINSQ      Z6, Z0, Z0
+	VPMAXSQ      Z6, Z2, Z2
+merged5:
 	VPMINSQ       Z1, Z0, Z0
 	VEXTRACTI64X4 $0x01, Z0, Y1
 	VPMINSQ       Y1, Y0, Y0

@@ -3,6 +3,15 @@
 //go:build !purego
 
 #include "textflag.h"
+
+// A constant of 32 bytes: a number of 8 bytes, or two of 4, four times.
+#define FOUR(name, bits) \
+	DATA name+0(SB)/8, $bits \
+	DATA name+8(SB)/8, $bits \
+	DATA name+16(SB)/8, $bits \
+	DATA name+24(SB)/8, $bits \
+	GLOBL name(SB), RODATA|NOPTR, $32
+
 DATA ·dataPair0+0(SB)/8, $0x001b001a001c001b
 DATA ·dataPair0+8(SB)/8, $0x00190018001a0019
 DATA ·dataPair0+16(SB)/8, $0x0013001200140013

@@ -3,6 +3,15 @@
 //go:build !purego
 
 #include "textflag.h"
+
+// A constant of 32 bytes: a number of 8 bytes, or two of 4, four times.
+#define FOUR(name, bits) \
+	DATA name+0(SB)/8, $bits \
+	DATA name+8(SB)/8, $bits \
+	DATA name+16(SB)/8, $bits \
+	DATA name+24(SB)/8, $bits \
+	GLOBL name(SB), RODATA|NOPTR, $32
+
 DATA ·dataTiles+0(SB)/8, $0x0000000000000001
 DATA ·dataTiles+8(SB)/8, $0x0000000000000000
 DATA ·dataTiles+16(SB)/8, $0x0040004000400040

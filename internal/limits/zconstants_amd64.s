@@ -3,8 +3,13 @@
 //go:build !purego
 
 #include "textflag.h"
-DATA ·dataHalf+0(SB)/8, $0x3f0000003f000000
-DATA ·dataHalf+8(SB)/8, $0x3f0000003f000000
-DATA ·dataHalf+16(SB)/8, $0x3f0000003f000000
-DATA ·dataHalf+24(SB)/8, $0x3f0000003f000000
-GLOBL ·dataHalf(SB), RODATA|NOPTR, $32
+
+// A constant of 32 bytes: a number of 8 bytes, or two of 4, four times.
+#define FOUR(name, bits) \
+	DATA name+0(SB)/8, $bits \
+	DATA name+8(SB)/8, $bits \
+	DATA name+16(SB)/8, $bits \
+	DATA name+24(SB)/8, $bits \
+	GLOBL name(SB), RODATA|NOPTR, $32
+
+FOUR(·dataHalf, 0x3f0000003f000000)

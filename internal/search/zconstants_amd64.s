@@ -3,6 +3,15 @@
 //go:build !purego
 
 #include "textflag.h"
+
+// A constant of 32 bytes: a number of 8 bytes, or two of 4, four times.
+#define FOUR(name, bits) \
+	DATA name+0(SB)/8, $bits \
+	DATA name+8(SB)/8, $bits \
+	DATA name+16(SB)/8, $bits \
+	DATA name+24(SB)/8, $bits \
+	GLOBL name(SB), RODATA|NOPTR, $32
+
 DATA ·dataTreePackF32+0(SB)/8, $0x0000000000000000
 DATA ·dataTreePackF32+8(SB)/8, $0x0000000000000000
 DATA ·dataTreePackF32+16(SB)/8, $0x0000000000000001
@@ -355,11 +364,7 @@ GLOBL ·dataTreeLanes24(SB), RODATA|NOPTR, $16
 DATA ·dataTreeLanes28+0(SB)/8, $0x0000001d0000001c
 DATA ·dataTreeLanes28+8(SB)/8, $0x0000001f0000001e
 GLOBL ·dataTreeLanes28(SB), RODATA|NOPTR, $16
-DATA ·dataWithinAbs+0(SB)/8, $0x7fffffffffffffff
-DATA ·dataWithinAbs+8(SB)/8, $0x7fffffffffffffff
-DATA ·dataWithinAbs+16(SB)/8, $0x7fffffffffffffff
-DATA ·dataWithinAbs+24(SB)/8, $0x7fffffffffffffff
-GLOBL ·dataWithinAbs(SB), RODATA|NOPTR, $32
+FOUR(·dataWithinAbs, 0x7fffffffffffffff)
 DATA ·dataWithinOrder+0(SB)/8, $0x0000000000000000
 DATA ·dataWithinOrder+8(SB)/8, $0x0000000000000000
 DATA ·dataWithinOrder+16(SB)/8, $0x0000000000000001
@@ -382,16 +387,8 @@ DATA ·dataWithinLabelMask+8(SB)/8, $0xffffffffffffffff
 DATA ·dataWithinLabelMask+16(SB)/8, $0x0000000000000000
 DATA ·dataWithinLabelMask+24(SB)/8, $0x0000000000000000
 GLOBL ·dataWithinLabelMask(SB), RODATA|NOPTR, $32
-DATA ·dataWithinHalfF64+0(SB)/8, $0x3fe0000000000000
-DATA ·dataWithinHalfF64+8(SB)/8, $0x3fe0000000000000
-DATA ·dataWithinHalfF64+16(SB)/8, $0x3fe0000000000000
-DATA ·dataWithinHalfF64+24(SB)/8, $0x3fe0000000000000
-GLOBL ·dataWithinHalfF64(SB), RODATA|NOPTR, $32
-DATA ·dataWithinTwoPiF64+0(SB)/8, $0x401921fb54442d18
-DATA ·dataWithinTwoPiF64+8(SB)/8, $0x401921fb54442d18
-DATA ·dataWithinTwoPiF64+16(SB)/8, $0x401921fb54442d18
-DATA ·dataWithinTwoPiF64+24(SB)/8, $0x401921fb54442d18
-GLOBL ·dataWithinTwoPiF64(SB), RODATA|NOPTR, $32
+FOUR(·dataWithinHalfF64, 0x3fe0000000000000)
+FOUR(·dataWithinTwoPiF64, 0x401921fb54442d18)
 DATA ·dataGridLanesF32+0(SB)/8, $0x0000000100000000
 DATA ·dataGridLanesF32+8(SB)/8, $0x0000000300000002
 DATA ·dataGridLanesF32+16(SB)/8, $0x0000000500000004

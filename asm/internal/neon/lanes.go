@@ -29,8 +29,9 @@ var (
 		"fcmeq": 0x4e20e400, "fcmge": 0x6e20e400, "fcmgt": 0x6ea0e400, "cmeq": 0x6ea08c00, "cmgt": 0x4ea03400,
 		"fmax": 0x4e20f400, "fmin": 0x4ea0f400, "faddp": 0x6e20d400,
 	}
-	words2 = map[string]uint32{"fneg": 0x6ea0f800, "fsqrt": 0x6ea1f800, "scvtf": 0x4e21d800}
-	zeros  = map[string]uint32{
+	words2 = map[string]uint32{"fneg": 0x6ea0f800, "fsqrt": 0x6ea1f800, "scvtf": 0x4e21d800, "fabs": 0x4ea0f800,
+		"frintn": 0x4e218800, "frintm": 0x4e219800, "frintp": 0x4ea18800, "frintz": 0x4ea19800}
+	zeros = map[string]uint32{
 		"fcmeq": 0x4ea0d800, "fcmge": 0x6ea0c800, "fcmgt": 0x4ea0c800, "fcmle": 0x6ea0d800, "fcmlt": 0x4ea0e800,
 		"cmlt": 0x4ea0a800,
 	}

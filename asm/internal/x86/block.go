@@ -96,6 +96,7 @@ const (
 	opRange
 	opFixup
 	opReduce
+	opRound
 	opAddIf
 	opXorIf
 	opMaxI
@@ -331,6 +332,9 @@ func (b *Block) Fixup(x, y, table Value) Value { return b.op(opFixup, 0, x, y, t
 
 // Reduce returns x minus x rounded as imm says (VREDUCEPS).
 func (b *Block) Reduce(imm uint64, x Value) Value { return b.op(opReduce, imm, x) }
+
+// Round returns x rounded to a whole number: to even, down, up or towards zero for 0 to 3.
+func (b *Block) Round(mode uint64, x Value) Value { return b.op(opRound, mode, x) }
 
 // AddDown returns x + y, rounded towards -Inf.
 func (b *Block) AddDown(x, y Value) Value { return b.op(opAddDown, 0, x, y) }

@@ -286,6 +286,12 @@ func (e *emitter) op(o op) reg.VecVirtual {
 		return e.two("VRSQRT"+floats, a[0])
 	case opSqrt:
 		return e.two("VSQRT"+floats, a[0])
+	case opRound:
+		const quiet = 8 // no exception for what was not whole
+		if e.fn.Level == AVX512 {
+			return e.two("VRNDSCALE"+floats, a[0], operand.U8(quiet|o.imm))
+		}
+		return e.two("VROUND"+floats, a[0], operand.U8(quiet|o.imm))
 	case opSelect:
 		no, m := e.reg(a[0]), e.maskOf(o.m)
 		suffix, yes := e.src(a[1])

@@ -11,9 +11,10 @@ import (
 // Tail reads and writes vectors of which only the first lanes are in the slice: with an opmask on AVX-512, with masked moves
 // on AVX2. Neither touches the memory of the other lanes.
 type Tail struct {
-	f     *Func
-	mask  reg.Register
-	Shift reg.Register // of the last of several vectors on AVX2, in elements; see NewBlockTail
+	f      *Func
+	mask   reg.Register
+	single bool         // float32 in memory, float64 in registers
+	Shift  reg.Register // of the last of several vectors on AVX2, in elements; see NewBlockTail
 }
 
 // NewTail builds the mask for n elements, 0 ≤ n < Lanes.
@@ -27,17 +28,33 @@ func (f *Func) NewTail(n reg.GPVirtual) Tail {
 		return Tail{f: f, mask: k}
 	}
 	// The mask is read from a table of ones followed by zeros, starting n elements before the first zero.
-	table, offset, mask := f.GP64(), f.GP64(), f.Vec()
-	lanes := f.Lanes()
-	bits := make([]uint64, 2*lanes)
-	for i := range lanes {
+	mask, bits := f.Vec(), make([]uint64, 2*f.Lanes())
+	for i := range f.Lanes() {
 		bits[i] = ^uint64(0) >> (64 - 8*f.Elem.Bytes())
 	}
-	f.LEAQ(f.Data("tailMask"+f.Elem.String(), bits...), table)
+	f.tailMask(f.Data("tailMask"+f.Elem.String(), bits...), n, f.Elem.Bytes(), mask)
+	return Tail{f: f, mask: mask}
+}
+
+// newSingleTail is NewTail for slices of float32 in a function of float64.
+func (f *Func) newSingleTail(n reg.GPVirtual) Tail {
+	if f.Level == AVX512 {
+		t := f.NewTail(n)
+		t.single = true
+		return t
+	}
+	mask := f.XMM()
+	f.tailMask(f.Data("tailMask4", ^uint64(0), ^uint64(0), 0, 0), n, F32.Bytes(), mask)
+	return Tail{f: f, mask: mask, single: true}
+}
+
+// tailMask loads the mask of n elements of so many bytes from a table of ones for a vector's elements and as many zeros.
+func (f *Func) tailMask(bits operand.Mem, n reg.GPVirtual, bytes int, mask reg.Register) {
+	table, offset := f.GP64(), f.GP64()
+	f.LEAQ(bits, table)
 	f.MOVQ(n, offset)
 	f.NEGQ(offset)
-	f.VMOVUPS(operand.Mem{Base: table, Index: offset, Scale: uint8(f.Elem.Bytes()), Disp: f.Level.Bytes()}, mask)
-	return Tail{f: f, mask: mask}
+	f.VMOVUPS(operand.Mem{Base: table, Index: offset, Scale: uint8(bytes), Disp: f.Lanes() * bytes}, mask)
 }
 
 // NewBlockTail is NewTail for the last of several vectors, 1 ≤ n ≤ Lanes, in a function whose vectors do not mix lanes and
@@ -71,6 +88,12 @@ func (t Tail) Load(m operand.Mem) reg.VecVirtual {
 func (t Tail) loadTo(r reg.VecVirtual, m operand.Mem) {
 	floats := t.f.Elem.floats()
 	switch {
+	case t.single && t.f.Level == AVX512:
+		t.f.VCVTPS2PD_Z(m, t.mask, r)
+	case t.single:
+		half := t.f.XMM()
+		t.f.VMASKMOVPS(m, t.mask, half)
+		t.f.VCVTPS2PD(half, r)
 	case t.Shift != nil:
 		t.f.Inst("VMOVU"+floats, t.shifted(m), r)
 	case t.f.Level == AVX512:
@@ -98,6 +121,10 @@ func (t Tail) MultiplyAdd(m operand.Mem, a, sum reg.VecVirtual) {
 func (t Tail) Store(r reg.VecVirtual, m operand.Mem) {
 	floats := t.f.Elem.floats()
 	switch {
+	case t.single && t.f.Level == AVX512:
+		t.f.VMOVUPS(t.f.toSingle(r), t.mask, m)
+	case t.single:
+		t.f.VMASKMOVPS(t.f.toSingle(r), t.mask, m)
 	case t.Shift != nil:
 		t.f.Inst("VMOVU"+floats, r, t.shifted(m))
 	case t.f.Level == AVX512:
@@ -105,6 +132,18 @@ func (t Tail) Store(r reg.VecVirtual, m operand.Mem) {
 	default:
 		t.f.Inst("VMASKMOV"+floats, r, t.mask, m)
 	}
+}
+
+// toSingle rounds a vector of float64 to float32, half as long.
+func (f *Func) toSingle(r reg.VecVirtual) reg.VecVirtual {
+	if f.Level == AVX512 {
+		half := f.YMM()
+		f.VCVTPD2PS(r, half)
+		return half
+	}
+	half := f.XMM()
+	f.VCVTPD2PSY(r, half)
+	return half
 }
 
 // Map describes an elementwise function for Func.Map.
@@ -115,6 +154,7 @@ type Map struct {
 	Uniforms []reg.VecVirtual // the block's uniforms
 	Unroll   int              // how many vectors at a time; 0 means 1
 	Pinned   int              // how many constants stay in registers throughout; see Func.Pin
+	Single   bool             // the slices are float32, what is computed is float64
 
 	// If Slow is set, a round in which Rare holds for any lane of the first input is computed by that block instead, vector by vector.
 	// For lanes in which Rare does not hold, Slow must compute the same bits as Block does. Rare gets all vectors of a round.
@@ -189,7 +229,7 @@ func (f *Func) Map(m Map) {
 		w.whole(1)
 		f.TESTQ(w.left, w.left)
 		f.JE(operand.LabelRef(done))
-		t := f.NewTail(w.left)
+		t := w.tail()
 		w.round(1, func(base reg.Register, _ int) reg.VecVirtual { return t.Load(w.at(base, 0)) },
 			func(r reg.VecVirtual, base reg.Register, _ int) { t.Store(r, w.at(base, 0)) })
 	}
@@ -243,7 +283,33 @@ func (w *mapWriter) marks() bool { return w.Map.Slow != nil && w.Rare == nil }
 
 // at addresses vector u of a round.
 func (w *mapWriter) at(base reg.Register, u int) operand.Mem {
-	return operand.Mem{Base: base, Index: w.index, Scale: uint8(w.fn.Elem.Bytes()), Disp: u * w.fn.Level.Bytes()}
+	bytes := w.fn.Elem.Bytes()
+	if w.Single {
+		bytes = F32.Bytes()
+	}
+	return operand.Mem{Base: base, Index: w.index, Scale: uint8(bytes), Disp: u * w.fn.Lanes() * bytes}
+}
+
+func (w *mapWriter) load(m operand.Mem, r reg.VecVirtual) {
+	if w.Single {
+		w.fn.VCVTPS2PD(m, r)
+		return
+	}
+	w.fn.VMOVUPS(m, r)
+}
+
+func (w *mapWriter) store(r reg.VecVirtual, m operand.Mem) {
+	if w.Single {
+		r = w.fn.toSingle(r)
+	}
+	w.fn.VMOVUPS(r, m)
+}
+
+func (w *mapWriter) tail() Tail {
+	if w.Single {
+		return w.fn.newSingleTail(w.left)
+	}
+	return w.fn.NewTail(w.left)
 }
 
 // inTurn reports whether the vectors of a round are computed one after the other. Where loads and stores bind, stores are spread over the
@@ -272,9 +338,9 @@ func (w *mapWriter) whole(copies int) {
 	for first := range rounds {
 		w.round(copies, func(base reg.Register, u int) reg.VecVirtual {
 			r := w.fn.Vec()
-			w.fn.VMOVUPS(w.at(base, first+u), r)
+			w.load(w.at(base, first+u), r)
 			return r
-		}, func(r reg.VecVirtual, base reg.Register, u int) { w.fn.VMOVUPS(r, w.at(base, first+u)) })
+		}, func(r reg.VecVirtual, base reg.Register, u int) { w.store(r, w.at(base, first+u)) })
 	}
 	w.advance(rounds * copies)
 	w.fn.JGE(operand.LabelRef(loop))
@@ -326,14 +392,14 @@ func (w *mapWriter) vector(b *Block, done string, test bool) {
 	}
 	w.fn.CMPQ(w.left, operand.I32(w.fn.Lanes()))
 	w.fn.JGE(operand.LabelRef(whole))
-	t := w.fn.NewTail(w.left)
+	t := w.tail()
 	for i, base := range w.In {
 		t.loadTo(in[i], w.at(base, 0))
 	}
 	w.fn.JMP(operand.LabelRef(loaded))
 	w.fn.Label(whole)
 	for i, base := range w.In {
-		w.fn.VMOVUPS(w.at(base, 0), in[i])
+		w.load(w.at(base, 0), in[i])
 	}
 	w.fn.Label(loaded)
 	if test {
@@ -343,12 +409,12 @@ func (w *mapWriter) vector(b *Block, done string, test bool) {
 	w.fn.CMPQ(w.left, operand.I32(w.fn.Lanes()))
 	w.fn.JL(operand.LabelRef(partStore))
 	for i, r := range out {
-		w.fn.VMOVUPS(r[0], w.at(w.Out[i], 0))
+		w.store(r[0], w.at(w.Out[i], 0))
 	}
 	w.later = append(w.later, func() {
 		w.fn.Label(partStore)
 		if w.fn.Level == AVX2 { // where the mask would have taken a register throughout
-			t = w.fn.NewTail(w.left)
+			t = w.tail()
 		}
 		for i, r := range out {
 			t.Store(r[0], w.at(w.Out[i], 0))
