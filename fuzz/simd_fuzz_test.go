@@ -91,6 +91,20 @@ func FuzzVectorF32(f *testing.F) {
 		{"softplus", simd.SoftplusF32, func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }},
 		{"relu", simd.ReLUF32, func(x float64) float64 { return max(x, 0) }},
 		{"tanh", simd.TanhF32, math.Tanh},
+		{"erf", simd.ErfF32, math.Erf},
+		{"gelu", simd.GELUF32, func(x float64) float64 {
+			if x < -1e3 {
+				return 0 // the limit
+			}
+			return 0.5 * x * math.Erfc(-x/math.Sqrt2)
+		}},
+		{"expm1", simd.Expm1F32, math.Expm1},
+		{"log1p", simd.Log1pF32, math.Log1p},
+		{"power of 3", func(dst, x []float32) { simd.PowF32(dst, wrap([]float32{3}, len(x)), x) },
+			func(x float64) float64 { return math.Pow(3, x) }},
+		{"power -1.5", func(dst, x []float32) { simd.PowF32(dst, x, wrap([]float32{-1.5}, len(x))) },
+			func(x float64) float64 { return math.Pow(x, -1.5) }},
+		{"floor", simd.FloorF32, math.Floor},
 		{"sin", func(dst, x []float32) { simd.SinCosF32(dst, make([]float32, len(x)), x) }, math.Sin},
 		{"cos", func(dst, x []float32) { simd.SinCosF32(make([]float32, len(x)), dst, x) }, math.Cos},
 		{"hypot with 3", func(dst, x []float32) { simd.HypotF32(dst, x, wrap([]float32{3}, len(x))) },

@@ -41,6 +41,8 @@ var sink float64
 func vectorLines() (lines []line) {
 	for _, n := range []int{64, 1024, 65536} {
 		x, y, dst := timing.Numbers(n, 1), timing.Numbers(n, 2), make([]float32, n)
+		positive := make([]float32, n)
+		simd.ExpF32(positive, x)
 		g := gonum.Implementation{}
 		lines = append(lines,
 			line{"f32/dot/%s", n, 1, map[string]func(){
@@ -66,7 +68,22 @@ func vectorLines() (lines []line) {
 				"gonum": func() { g.Saxpy(n, 1e-9, x, 1, dst, 1) }}},
 			line{"f32/exp/%s", n, 1, map[string]func(){
 				"ours": func() { simd.ExpF32(dst, x) },
-				"vek":  func() { vek32.Exp_Into(dst, x) }}})
+				"vek":  func() { vek32.Exp_Into(dst, x) }}},
+			line{"f32/pow/%s", n, 1, map[string]func(){
+				"ours": func() { simd.PowF32(dst, positive, y) },
+				"vek":  func() { vek32.Pow_Into(dst, positive, y) }}},
+			line{"f32/abs/%s", n, 1, map[string]func(){
+				"ours": func() { simd.AbsF32(dst, x) },
+				"vek":  func() { vek32.Abs_Into(dst, x) }}},
+			line{"f32/max/%s", n, 1, map[string]func(){
+				"ours": func() { simd.MaxF32(dst, x, y) },
+				"vek":  func() { vek32.Maximum_Into(dst, x, y) }}},
+			line{"f32/floor/%s", n, 1, map[string]func(){
+				"ours": func() { simd.FloorF32(dst, x) },
+				"vek":  func() { vek32.Floor_Into(dst, x) }}},
+			line{"f32/argmax/%s", n, 1, map[string]func(){
+				"ours": func() { sink += float64(simd.ArgMaxF32(x)) },
+				"vek":  func() { sink += float64(vek32.ArgMax(x)) }}})
 	}
 	return lines
 }
