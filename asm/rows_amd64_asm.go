@@ -23,6 +23,9 @@ func rowsAMD64(f *x86.File) {
 		rowSums(f, l, x86.F32, rowSquares, "squaresRowsF32", "(a - x)²")
 		rowSums(f, l, x86.F32, rowAbsolute, "absoluteRowsF32", "|a - x|")
 	}
+	rowsI8(f, rowDot, "dotRows4I8", "a·x")
+	rowsI8(f, rowSquares, "squaresRows4I8", "(a - x)²")
+	rowsI8(f, rowAbsolute, "absoluteRows4I8", "|a - x|")
 	for _, e := range []x86.Elem{x86.F32, x86.F64} {
 		for _, l := range levels {
 			addRows(f, l, e)
@@ -168,4 +171,66 @@ func addRows(f *x86.File, l x86.Level, e x86.Elem) {
 		weights = append(weights, v)
 	}
 	fn.Map(x86.Map{Block: b, Unroll: 2, Uniforms: weights, Out: []reg.GPVirtual{dst}, In: in, N: fn.Arg("n")})
+}
+
+// rowsI8 writes sums over four rows of int8, exact but for what int32 cannot hold. Sixteen numbers are widened to 16 bits at a time and
+// their products or differences added in pairs. The last sixteen of a row end with it, and those of them that came before count as zero.
+// One size of vectors serves both levels.
+func rowsI8(f *x86.File, kind rowSum, name, term string) {
+	const columns = 16
+	fn := f.Func(x86.AVX2, x86.F64, name, "func(sums *int32, a0, a1, a2, a3, x *int8, n int)",
+		"sets sums[i] = Σ "+term+" over the n elements of row i and of x, i < 4, n ≥ 16.")
+	rows := []reg.GPVirtual{fn.Arg("a0"), fn.Arg("a1"), fn.Arg("a2"), fn.Arg("a3")}
+	x, left, at := fn.Arg("x"), fn.Arg("n"), fn.GP64()
+	acc, mask, ones := zeros(fn, len(rows)), fn.Vec(), fn.Vec()
+	clearAll(fn, acc)
+	fn.VPCMPEQW(mask, mask, mask)
+	if kind == rowAbsolute {
+		fn.VPABSW(mask, ones)
+	}
+	fn.XORQ(at, at)
+	loop, done := fn.NewLabel("loop"), fn.NewLabel("done")
+	fn.Label(loop)
+	wide := fn.Vec()
+	fn.VPMOVSXBW(operand.Mem{Base: x, Index: at, Scale: 1}, wide)
+	for r, row := range rows {
+		v := fn.Vec()
+		fn.VPMOVSXBW(operand.Mem{Base: row, Index: at, Scale: 1}, v)
+		if kind != rowDot {
+			fn.VPSUBW(wide, v, v)
+		}
+		fn.VPAND(mask, v, v)
+		switch kind {
+		case rowDot:
+			fn.VPMADDWD(wide, v, v)
+		case rowSquares:
+			fn.VPMADDWD(v, v, v)
+		default:
+			fn.VPABSW(v, v)
+			fn.VPMADDWD(ones, v, v)
+		}
+		fn.VPADDD(v, acc[r], acc[r])
+	}
+	fn.ADDQ(operand.U8(columns), at)
+	fn.SUBQ(operand.U8(columns), left)
+	fn.CMPQ(left, operand.U8(columns))
+	fn.JGE(operand.LabelRef(loop))
+	fn.TESTQ(left, left)
+	fn.JE(operand.LabelRef(done))
+	// Zeros, then ones for as many numbers as are left.
+	table, all := fn.GP64(), ^uint64(0)
+	fn.LEAQ(fn.Data("tailMaskI8", 0, 0, 0, 0, all, all, all, all), table)
+	fn.VMOVUPS(operand.Mem{Base: table, Index: left, Scale: 2}, mask)
+	fn.LEAQ(operand.Mem{Base: at, Index: left, Scale: 1, Disp: -columns}, at)
+	fn.MOVQ(operand.U32(columns), left)
+	fn.JMP(operand.LabelRef(loop))
+	fn.Label(done)
+	fn.VPHADDD(acc[1], acc[0], acc[0])
+	fn.VPHADDD(acc[3], acc[2], acc[2])
+	fn.VPHADDD(acc[2], acc[0], acc[0])
+	high := fn.XMM()
+	fn.VEXTRACTI128(operand.U8(1), acc[0], high)
+	fn.VPADDD(high, acc[0].AsX(), high)
+	fn.VMOVDQU(high, operand.Mem{Base: fn.Arg("sums")})
+	fn.End()
 }

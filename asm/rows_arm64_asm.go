@@ -8,6 +8,10 @@ func rowsNEON(file *neon.File) {
 	rowSumNEON(file, neon.D2, rowDot, "dotRowF64NEON", "a·x")
 	rowSumNEON(file, neon.S4, rowSquares, "squaresRowF32NEON", "(a - x)²")
 	rowSumNEON(file, neon.S4, rowAbsolute, "absoluteRowF32NEON", "|a - x|")
+	pool := file.Pool("rowsConsts")
+	rowI8NEON(file, pool, rowDot, "dotRowI8NEON", "a·x")
+	rowI8NEON(file, pool, rowSquares, "squaresRowI8NEON", "(a - x)²")
+	rowI8NEON(file, pool, rowAbsolute, "absoluteRowI8NEON", "|a - x|")
 	addRowsNEON(file, neon.S4, "addRows4F32NEON", "float32")
 	addRowsNEON(file, neon.D2, "addRows4F64NEON", "float64")
 }
@@ -90,4 +94,54 @@ func addRowsNEON(file *neon.File, l neon.Lanes, name, ty string) {
 		return in[:1]
 	}})
 	f.Text("RET")
+}
+
+// rowI8NEON writes a sum over a row of int8, exact but for what int32 cannot hold. The last sixteen numbers of a row end with it, and those
+// of them that came before count as zero.
+func rowI8NEON(file *neon.File, pool *neon.Pool, kind rowSum, name, term string) {
+	f := file.Func(name, "(a, x *int8, n int) (sum int32)", name+" returns Σ "+term+" over n elements, n ≥ 16.")
+	a, x, n, table := f.Arg("a"), f.Arg("x"), f.Arg("n"), f.Address(pool)
+	acc, mask, v, w := f.V(2), f.V(1), f.V(1), f.V(1)
+	low, high := f.V(1), f.V(1)
+	f.Clear(acc)
+	zeros := pool.Add("zeros", 0, 0)
+	f.LoadAt(mask[0], table, pool.Add("ones", ^uint64(0), ^uint64(0)))
+	loop, done := f.NewLabel("loop"), f.NewLabel("done")
+	f.Counted(loop, 16, "elements", func() {
+		f.Text("FMOVQ.P 16(%v), F%d", a, v[0])
+		f.Text("FMOVQ.P 16(%v), F%d", x, w[0])
+		if kind == rowDot {
+			f.And(v, v, mask)
+			f.ProductsI8(low, high, v, w)
+			f.AddPairsI16(acc[:1], low)
+			f.AddPairsI16(acc[1:], high)
+		} else {
+			f.DifferenceI8(v, v, w)
+			f.And(v, v, mask)
+			if kind == rowSquares {
+				f.ProductsU8(low, high, v, v)
+				f.AddPairsU16(acc[1:], high)
+			} else {
+				f.PairsU8(low, v)
+			}
+			f.AddPairsU16(acc[:1], low)
+		}
+		f.Text("SUB $16, %v", n)
+		f.Text("CMP $16, %v", n)
+		f.Text("BGE %s", loop)
+	})
+	f.Text("CBZ %v, %s", n, done)
+	// Zeros, then ones for as many numbers as are left.
+	f.Text("ADD %v, %v", n, table)
+	f.LoadAt(mask[0], table, zeros)
+	for _, p := range []neon.R{a, x} {
+		f.Text("ADD %v, %v", n, p)
+		f.Text("SUB $16, %v", p)
+	}
+	f.Text("MOVD $16, %v", n)
+	f.Text("B %s", loop)
+	f.Label(done)
+	f.AddInt(acc[:1], acc[:1], acc[1:])
+	f.SumInt(n, neon.S4, acc[:1], acc[:1])
+	f.ReturnR("sum", n)
 }

@@ -60,7 +60,7 @@ func L1RowsBF16(dst []float32, a []BF16, lda int, x []float32) {
 }
 
 // DotRowsI8 sets dst[i] = Σ a[i, j]·x[j] for every row of a matrix [len(dst), len(x)] with rows lda ≥ len(x) apart. It
-// is exact: for up to 131,071 columns no sum overflows. It is portable Go at every level.
+// is exact: for up to 131,071 columns no sum overflows.
 func DotRowsI8(dst []int32, a []int8, lda int, x []int8) {
 	checkMatrix("DotRowsI8", "a", len(a), len(dst), len(x), lda)
 	rowsI8(dst, a, lda, x, dotProduct)
@@ -97,21 +97,40 @@ func distanceRowsF32(dst, a []float32, lda int, x []float32, what rowMeasure) {
 	}
 }
 
-// distanceRowsBF16 widens the rows piece by piece, into a buffer that stays in the first-level cache. A row that is
-// longer than the buffer is summed up in parts.
+// distanceRowsBF16 widens as many rows at a time as a buffer holds that stays in the first-level cache. A row that is longer than
+// the buffer is summed up in parts.
 func distanceRowsBF16(dst []float32, a []BF16, lda int, x []float32, what rowMeasure) {
 	const room = 4096
 	var wide [room]float32
-	var part [1]float32
-	if len(x) == 0 {
+	n := len(x)
+	if n == 0 {
 		clear(dst)
 		return
 	}
+	if n > room {
+		distanceLongRowsBF16(dst, a, lda, x, what, wide[:])
+		return
+	}
+	for at, rows := 0, room/n; at < len(dst); at += rows {
+		part := dst[at:min(at+rows, len(dst))]
+		if from := a[at*lda:]; lda == n {
+			F32FromBF16(wide[:len(part)*n], from[:len(part)*n])
+		} else {
+			for i := range part {
+				F32FromBF16(wide[i*n:][:n], from[i*lda:][:n])
+			}
+		}
+		distanceRowsF32(part, wide[:len(part)*n], n, x, what)
+	}
+}
+
+func distanceLongRowsBF16(dst []float32, a []BF16, lda int, x []float32, what rowMeasure, wide []float32) {
+	var part [1]float32
 	for i := range dst {
 		sum := 0.0
 		row := a[i*lda:][:len(x)]
-		for lo := 0; lo < len(x); lo += room {
-			r := row[lo:min(lo+room, len(row))]
+		for lo := 0; lo < len(x); lo += len(wide) {
+			r := row[lo:min(lo+len(wide), len(row))]
 			F32FromBF16(wide[:len(r)], r)
 			distanceRowsF32(part[:], wide[:len(r)], len(r), x[lo:lo+len(r)], what)
 			sum += float64(part[0])
@@ -146,6 +165,13 @@ func rowsI8(dst []int32, a []int8, lda int, x []int8, what rowMeasure) {
 		clear(dst)
 		return
 	}
+	if len(dst) > 0 {
+		rowSumsI8(dst, a, lda, x, what)
+	}
+}
+
+// rowSumsI8Generic is the portable twin of the kernels.
+func rowSumsI8Generic(dst []int32, a []int8, lda int, x []int8, what rowMeasure) {
 	for i := range dst {
 		row, sum := a[i*lda:][:len(x)], int32(0)
 		switch what {

@@ -33,3 +33,31 @@ func rowSumsF32(dst, a []float32, lda int, x []float32, what rowMeasure) {
 		}
 	}
 }
+
+// rowSumsI8 computes sums of no empty rows, four at a time: where fewer are left, the last one stands for those that are missing.
+func rowSumsI8(dst []int32, a []int8, lda int, x []int8, what rowMeasure) {
+	const rows, least = 4, 16
+	n := len(x)
+	if level == Generic || n < least {
+		rowSumsI8Generic(dst, a, lda, x, what)
+		return
+	}
+	raceRead(x)
+	if raceEnabled {
+		rowsRace(a, lda, len(dst), n)
+	}
+	var sums [rows]int32
+	for i := 0; i < len(dst); i += rows {
+		last := len(dst) - 1
+		a0, a1, a2, a3 := &a[i*lda], &a[min(i+1, last)*lda], &a[min(i+2, last)*lda], &a[min(i+3, last)*lda]
+		switch what {
+		case dotProduct:
+			dotRows4I8AVX2(&sums[0], a0, a1, a2, a3, &x[0], n)
+		case squaredL2:
+			squaresRows4I8AVX2(&sums[0], a0, a1, a2, a3, &x[0], n)
+		default:
+			absoluteRows4I8AVX2(&sums[0], a0, a1, a2, a3, &x[0], n)
+		}
+		copy(dst[i:], sums[:])
+	}
+}

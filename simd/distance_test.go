@@ -78,6 +78,49 @@ func TestDistancesI8(t *testing.T) {
 	require.PanicsWithValue(t, "simd: L1RowsI8: len(a) = 7, need 11", func() { L1RowsI8(make([]int32, 3), a, 4, x) })
 }
 
+// TestDistancesI8Kernels wants the exact sums at every level, in memory that ends and begins at unreadable pages.
+func TestDistancesI8Kernels(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		rng := testkit.Rand(94)
+		for _, n := range append(lengths(), 384, 768, 4099) {
+			m, lda := 1+rng.IntN(9), n+rng.IntN(4)
+			a, x := make([]int8, (m-1)*lda+n), make([]int8, n)
+			for i := range a {
+				a[i] = int8(rng.IntN(256) - 128)
+			}
+			for i := range x {
+				x[i] = int8(rng.IntN(256) - 128)
+				if rng.IntN(4) == 0 {
+					x[i] = -128
+				}
+			}
+			for name, f := range map[string]struct {
+				run  func(dst []int32, a []int8, lda int, x []int8)
+				term func(v, w int) int
+			}{
+				"dot": {DotRowsI8, func(v, w int) int { return v * w }},
+				"L2":  {SquaredL2RowsI8, func(v, w int) int { return (v - w) * (v - w) }},
+				"L1":  {L1RowsI8, func(v, w int) int { return max(v-w, w-v) }},
+			} {
+				want := make([]int32, m)
+				for i := range want {
+					for j, w := range x {
+						want[i] += int32(f.term(int(a[i*lda+j]), int(w)))
+					}
+				}
+				for place, copied := range map[string]func([]int8) []int8{
+					"at end":   func(x []int8) []int8 { return testkit.CopyAtEnd(t, x) },
+					"at start": func(x []int8) []int8 { return testkit.CopyAtStart(t, x) },
+				} {
+					got := testkit.CopyAtEnd(t, make([]int32, m))
+					f.run(got, copied(a), lda, copied(x))
+					require.Equal(t, want, got, "%s of %d %s", name, n, place)
+				}
+			}
+		}
+	})
+}
+
 // TestDistancesEmpty measures rows without elements, which need not exist.
 func TestDistancesEmpty(t *testing.T) {
 	for _, lda := range []int{0, 5, math.MaxInt} {

@@ -59,7 +59,7 @@
 //	WeightNet DenseSwish                    all                by GemmPacked
 //	DotRows SquaredL2Rows L1Rows CosineRows all                -
 //	...of bfloat16                          by float32         -
-//	...of int8                              none               -
+//	...of int8                              all                -
 //	Depthwise PointConv SetConv             all                all
 //	BF16FromF32 F32FromBF16                 all                -
 //

@@ -36,7 +36,7 @@ func gemvTRows[T Float](y, a []T, lda int, x []T, alpha T, m, n int) {
 }
 
 // rowsRace announces that the rows of a matrix are read.
-func rowsRace[T Float](a []T, lda, m, n int) {
+func rowsRace[T Float | int8](a []T, lda, m, n int) {
 	for i := range m {
 		raceRead(a[i*lda:][:n])
 	}

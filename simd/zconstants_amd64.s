@@ -394,3 +394,12 @@ DATA ·dataLanes8x64+40(SB)/8, $0x0000000000000005
 DATA ·dataLanes8x64+48(SB)/8, $0x0000000000000006
 DATA ·dataLanes8x64+56(SB)/8, $0x0000000000000007
 GLOBL ·dataLanes8x64(SB), RODATA|NOPTR, $64
+DATA ·dataTailMaskI8+0(SB)/8, $0x0000000000000000
+DATA ·dataTailMaskI8+8(SB)/8, $0x0000000000000000
+DATA ·dataTailMaskI8+16(SB)/8, $0x0000000000000000
+DATA ·dataTailMaskI8+24(SB)/8, $0x0000000000000000
+DATA ·dataTailMaskI8+32(SB)/8, $0xffffffffffffffff
+DATA ·dataTailMaskI8+40(SB)/8, $0xffffffffffffffff
+DATA ·dataTailMaskI8+48(SB)/8, $0xffffffffffffffff
+DATA ·dataTailMaskI8+56(SB)/8, $0xffffffffffffffff
+GLOBL ·dataTailMaskI8(SB), RODATA|NOPTR, $64

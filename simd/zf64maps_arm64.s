@@ -4,88 +4,52 @@
 
 #include "textflag.h"
 
-DATA f64mapsConsts<>+0(SB)/8, $0x3ff0000000000000 // oneF64
-DATA f64mapsConsts<>+8(SB)/8, $0x3ff0000000000000 // oneF64
-DATA f64mapsConsts<>+16(SB)/8, $0x4338000000000000 // roundF64
-DATA f64mapsConsts<>+24(SB)/8, $0x4338000000000000 // roundF64
-DATA f64mapsConsts<>+32(SB)/8, $0x8000000000000000 // signF64
-DATA f64mapsConsts<>+40(SB)/8, $0x8000000000000000 // signF64
-DATA f64mapsConsts<>+48(SB)/8, $0xc087500000000000 // expMinF64
-DATA f64mapsConsts<>+56(SB)/8, $0xc087500000000000 // expMinF64
-DATA f64mapsConsts<>+64(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA f64mapsConsts<>+72(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA f64mapsConsts<>+80(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA f64mapsConsts<>+88(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA f64mapsConsts<>+96(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA f64mapsConsts<>+104(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA f64mapsConsts<>+112(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA f64mapsConsts<>+120(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA f64mapsConsts<>+128(SB)/8, $0x3fe0000000000000 // halfF64
-DATA f64mapsConsts<>+136(SB)/8, $0x3fe0000000000000 // halfF64
-DATA f64mapsConsts<>+144(SB)/8, $0x0000000000000000 // zeroF64
-DATA f64mapsConsts<>+152(SB)/8, $0x0000000000000000 // zeroF64
-DATA f64mapsConsts<>+160(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA f64mapsConsts<>+168(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA f64mapsConsts<>+176(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA f64mapsConsts<>+184(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA f64mapsConsts<>+192(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA f64mapsConsts<>+200(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA f64mapsConsts<>+208(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA f64mapsConsts<>+216(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA f64mapsConsts<>+224(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA f64mapsConsts<>+232(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA f64mapsConsts<>+240(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA f64mapsConsts<>+248(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA f64mapsConsts<>+256(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA f64mapsConsts<>+264(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA f64mapsConsts<>+272(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA f64mapsConsts<>+280(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA f64mapsConsts<>+288(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA f64mapsConsts<>+296(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA f64mapsConsts<>+304(SB)/8, $0xc089000000000000 // swishMinF64
-DATA f64mapsConsts<>+312(SB)/8, $0xc089000000000000 // swishMinF64
-DATA f64mapsConsts<>+320(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
-DATA f64mapsConsts<>+328(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
-DATA f64mapsConsts<>+336(SB)/8, $0x7ff0000000000000 // exponentF64
-DATA f64mapsConsts<>+344(SB)/8, $0x7ff0000000000000 // exponentF64
-DATA f64mapsConsts<>+352(SB)/8, $0x4330000000000000 // two52F64
-DATA f64mapsConsts<>+360(SB)/8, $0x4330000000000000 // two52F64
-DATA f64mapsConsts<>+368(SB)/8, $0x43300000000003ff // two52BiasF64
-DATA f64mapsConsts<>+376(SB)/8, $0x43300000000003ff // two52BiasF64
-DATA f64mapsConsts<>+384(SB)/8, $0x4000000000000000 // twoF64
-DATA f64mapsConsts<>+392(SB)/8, $0x4000000000000000 // twoF64
-DATA f64mapsConsts<>+400(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
-DATA f64mapsConsts<>+408(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
-DATA f64mapsConsts<>+416(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
-DATA f64mapsConsts<>+424(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
-DATA f64mapsConsts<>+432(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
-DATA f64mapsConsts<>+440(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
-DATA f64mapsConsts<>+448(SB)/8, $0x3fc745c4aa151c20 // logR4F64
-DATA f64mapsConsts<>+456(SB)/8, $0x3fc745c4aa151c20 // logR4F64
-DATA f64mapsConsts<>+464(SB)/8, $0x3fcc71c7490ab88f // logR3F64
-DATA f64mapsConsts<>+472(SB)/8, $0x3fcc71c7490ab88f // logR3F64
-DATA f64mapsConsts<>+480(SB)/8, $0x3fd24924921e35d3 // logR2F64
-DATA f64mapsConsts<>+488(SB)/8, $0x3fd24924921e35d3 // logR2F64
-DATA f64mapsConsts<>+496(SB)/8, $0x3fd999999999c185 // logR1F64
-DATA f64mapsConsts<>+504(SB)/8, $0x3fd999999999c185 // logR1F64
-DATA f64mapsConsts<>+512(SB)/8, $0x3fe555555555554f // logR0F64
-DATA f64mapsConsts<>+520(SB)/8, $0x3fe555555555554f // logR0F64
-DATA f64mapsConsts<>+528(SB)/8, $0x7fffffffffffffff // absF64
-DATA f64mapsConsts<>+536(SB)/8, $0x7fffffffffffffff // absF64
-DATA f64mapsConsts<>+544(SB)/8, $0x4036000000000000 // tanhMaxF64
-DATA f64mapsConsts<>+552(SB)/8, $0x4036000000000000 // tanhMaxF64
-DATA f64mapsConsts<>+560(SB)/8, $0x7ff0000000000000 // infF64
-DATA f64mapsConsts<>+568(SB)/8, $0x7ff0000000000000 // infF64
-DATA f64mapsConsts<>+576(SB)/8, $0x0010000000000000 // minNormalF64
-DATA f64mapsConsts<>+584(SB)/8, $0x0010000000000000 // minNormalF64
-DATA f64mapsConsts<>+592(SB)/8, $0x408f400000000000 // c1000F64
-DATA f64mapsConsts<>+600(SB)/8, $0x408f400000000000 // c1000F64
-DATA f64mapsConsts<>+608(SB)/8, $0xc08f400000000000 // cm1000F64
-DATA f64mapsConsts<>+616(SB)/8, $0xc08f400000000000 // cm1000F64
-DATA f64mapsConsts<>+624(SB)/8, $0x4085e00000000000 // c700F64
-DATA f64mapsConsts<>+632(SB)/8, $0x4085e00000000000 // c700F64
-DATA f64mapsConsts<>+640(SB)/8, $0xc086280000000000 // cm709F64
-DATA f64mapsConsts<>+648(SB)/8, $0xc086280000000000 // cm709F64
+// A number of 8 bytes, or two of 4, twice: a register's.
+#define TWO(table, at, next, bits) \
+	DATA table<>+at(SB)/8, $bits \
+	DATA table<>+next(SB)/8, $bits
+
+TWO(f64mapsConsts, 0, 8, 0x3ff0000000000000) // oneF64
+TWO(f64mapsConsts, 16, 24, 0x4338000000000000) // roundF64
+TWO(f64mapsConsts, 32, 40, 0x8000000000000000) // signF64
+TWO(f64mapsConsts, 48, 56, 0xc087500000000000) // expMinF64
+TWO(f64mapsConsts, 64, 72, 0x3ff71547652b82fe) // log2eF64
+TWO(f64mapsConsts, 80, 88, 0x3fe62e42fefa39ef) // ln2HiF64
+TWO(f64mapsConsts, 96, 104, 0x3c7abc9e3b39803f) // ln2LoF64
+TWO(f64mapsConsts, 112, 120, 0x3e5ada2190d27d9b) // expQ9F64
+TWO(f64mapsConsts, 128, 136, 0x3fe0000000000000) // halfF64
+TWO(f64mapsConsts, 144, 152, 0x0000000000000000) // zeroF64
+TWO(f64mapsConsts, 160, 168, 0x3e928adf206cd716) // expQ8F64
+TWO(f64mapsConsts, 176, 184, 0x3ec71df0efbb6786) // expQ7F64
+TWO(f64mapsConsts, 192, 200, 0x3efa019996a0b418) // expQ6F64
+TWO(f64mapsConsts, 208, 216, 0x3f2a01a013499ee6) // expQ5F64
+TWO(f64mapsConsts, 224, 232, 0x3f56c16c18473665) // expQ4F64
+TWO(f64mapsConsts, 240, 248, 0x3f81111111125c87) // expQ3F64
+TWO(f64mapsConsts, 256, 264, 0x3fa55555555506c8) // expQ2F64
+TWO(f64mapsConsts, 272, 280, 0x3fc5555555555502) // expQ1F64
+TWO(f64mapsConsts, 288, 296, 0x3fe000000000000a) // expQ0F64
+TWO(f64mapsConsts, 304, 312, 0xc089000000000000) // swishMinF64
+TWO(f64mapsConsts, 320, 328, 0x0008000000000000) // oneMinusThreeQuartersF64
+TWO(f64mapsConsts, 336, 344, 0x7ff0000000000000) // exponentF64
+TWO(f64mapsConsts, 352, 360, 0x4330000000000000) // two52F64
+TWO(f64mapsConsts, 368, 376, 0x43300000000003ff) // two52BiasF64
+TWO(f64mapsConsts, 384, 392, 0x4000000000000000) // twoF64
+TWO(f64mapsConsts, 400, 408, 0x3fc0dcb113df2af8) // logR6F64
+TWO(f64mapsConsts, 416, 424, 0x3fc1b85256ef26d0) // logR7F64
+TWO(f64mapsConsts, 432, 440, 0x3fc3b35c87cfc786) // logR5F64
+TWO(f64mapsConsts, 448, 456, 0x3fc745c4aa151c20) // logR4F64
+TWO(f64mapsConsts, 464, 472, 0x3fcc71c7490ab88f) // logR3F64
+TWO(f64mapsConsts, 480, 488, 0x3fd24924921e35d3) // logR2F64
+TWO(f64mapsConsts, 496, 504, 0x3fd999999999c185) // logR1F64
+TWO(f64mapsConsts, 512, 520, 0x3fe555555555554f) // logR0F64
+TWO(f64mapsConsts, 528, 536, 0x7fffffffffffffff) // absF64
+TWO(f64mapsConsts, 544, 552, 0x4036000000000000) // tanhMaxF64
+TWO(f64mapsConsts, 560, 568, 0x7ff0000000000000) // infF64
+TWO(f64mapsConsts, 576, 584, 0x0010000000000000) // minNormalF64
+TWO(f64mapsConsts, 592, 600, 0x408f400000000000) // c1000F64
+TWO(f64mapsConsts, 608, 616, 0xc08f400000000000) // cm1000F64
+TWO(f64mapsConsts, 624, 632, 0x4085e00000000000) // c700F64
+TWO(f64mapsConsts, 640, 648, 0xc086280000000000) // cm709F64
 GLOBL f64mapsConsts<>(SB), RODATA|NOPTR, $656
 
 // func sigmoidF64NEON(dst, x *float64, n int)

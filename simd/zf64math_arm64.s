@@ -4,164 +4,90 @@
 
 #include "textflag.h"
 
-DATA f64mathConsts<>+0(SB)/8, $0x4338000000000000 // roundF64
-DATA f64mathConsts<>+8(SB)/8, $0x4338000000000000 // roundF64
-DATA f64mathConsts<>+16(SB)/8, $0x3ff0000000000000 // oneF64
-DATA f64mathConsts<>+24(SB)/8, $0x3ff0000000000000 // oneF64
-DATA f64mathConsts<>+32(SB)/8, $0x4086300000000000 // expMaxF64
-DATA f64mathConsts<>+40(SB)/8, $0x4086300000000000 // expMaxF64
-DATA f64mathConsts<>+48(SB)/8, $0xc087500000000000 // expMinF64
-DATA f64mathConsts<>+56(SB)/8, $0xc087500000000000 // expMinF64
-DATA f64mathConsts<>+64(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA f64mathConsts<>+72(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA f64mathConsts<>+80(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA f64mathConsts<>+88(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA f64mathConsts<>+96(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA f64mathConsts<>+104(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA f64mathConsts<>+112(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA f64mathConsts<>+120(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA f64mathConsts<>+128(SB)/8, $0x3fe0000000000000 // halfF64
-DATA f64mathConsts<>+136(SB)/8, $0x3fe0000000000000 // halfF64
-DATA f64mathConsts<>+144(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA f64mathConsts<>+152(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA f64mathConsts<>+160(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA f64mathConsts<>+168(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA f64mathConsts<>+176(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA f64mathConsts<>+184(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA f64mathConsts<>+192(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA f64mathConsts<>+200(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA f64mathConsts<>+208(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA f64mathConsts<>+216(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA f64mathConsts<>+224(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA f64mathConsts<>+232(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA f64mathConsts<>+240(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA f64mathConsts<>+248(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA f64mathConsts<>+256(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA f64mathConsts<>+264(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA f64mathConsts<>+272(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA f64mathConsts<>+280(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA f64mathConsts<>+288(SB)/8, $0x0000000000000000 // zeroF64
-DATA f64mathConsts<>+296(SB)/8, $0x0000000000000000 // zeroF64
-DATA f64mathConsts<>+304(SB)/8, $0x0010000000000000 // minNormalF64
-DATA f64mathConsts<>+312(SB)/8, $0x0010000000000000 // minNormalF64
-DATA f64mathConsts<>+320(SB)/8, $0x4350000000000000 // two54F64
-DATA f64mathConsts<>+328(SB)/8, $0x4350000000000000 // two54F64
-DATA f64mathConsts<>+336(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
-DATA f64mathConsts<>+344(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
-DATA f64mathConsts<>+352(SB)/8, $0x7ff0000000000000 // exponentF64
-DATA f64mathConsts<>+360(SB)/8, $0x7ff0000000000000 // exponentF64
-DATA f64mathConsts<>+368(SB)/8, $0x4330000000000000 // two52F64
-DATA f64mathConsts<>+376(SB)/8, $0x4330000000000000 // two52F64
-DATA f64mathConsts<>+384(SB)/8, $0x43300000000003ff // two52BiasF64
-DATA f64mathConsts<>+392(SB)/8, $0x43300000000003ff // two52BiasF64
-DATA f64mathConsts<>+400(SB)/8, $0x4000000000000000 // twoF64
-DATA f64mathConsts<>+408(SB)/8, $0x4000000000000000 // twoF64
-DATA f64mathConsts<>+416(SB)/8, $0xc04b000000000000 // minus54F64
-DATA f64mathConsts<>+424(SB)/8, $0xc04b000000000000 // minus54F64
-DATA f64mathConsts<>+432(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
-DATA f64mathConsts<>+440(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
-DATA f64mathConsts<>+448(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
-DATA f64mathConsts<>+456(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
-DATA f64mathConsts<>+464(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
-DATA f64mathConsts<>+472(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
-DATA f64mathConsts<>+480(SB)/8, $0x3fc745c4aa151c20 // logR4F64
-DATA f64mathConsts<>+488(SB)/8, $0x3fc745c4aa151c20 // logR4F64
-DATA f64mathConsts<>+496(SB)/8, $0x3fcc71c7490ab88f // logR3F64
-DATA f64mathConsts<>+504(SB)/8, $0x3fcc71c7490ab88f // logR3F64
-DATA f64mathConsts<>+512(SB)/8, $0x3fd24924921e35d3 // logR2F64
-DATA f64mathConsts<>+520(SB)/8, $0x3fd24924921e35d3 // logR2F64
-DATA f64mathConsts<>+528(SB)/8, $0x3fd999999999c185 // logR1F64
-DATA f64mathConsts<>+536(SB)/8, $0x3fd999999999c185 // logR1F64
-DATA f64mathConsts<>+544(SB)/8, $0x3fe555555555554f // logR0F64
-DATA f64mathConsts<>+552(SB)/8, $0x3fe555555555554f // logR0F64
-DATA f64mathConsts<>+560(SB)/8, $0xfff0000000000000 // minusInfF64
-DATA f64mathConsts<>+568(SB)/8, $0xfff0000000000000 // minusInfF64
-DATA f64mathConsts<>+576(SB)/8, $0x7ff0000000000000 // infF64
-DATA f64mathConsts<>+584(SB)/8, $0x7ff0000000000000 // infF64
-DATA f64mathConsts<>+592(SB)/8, $0x7ff8000000000000 // nanF64
-DATA f64mathConsts<>+600(SB)/8, $0x7ff8000000000000 // nanF64
-DATA f64mathConsts<>+608(SB)/8, $0x7fffffffffffffff // absF64
-DATA f64mathConsts<>+616(SB)/8, $0x7fffffffffffffff // absF64
-DATA f64mathConsts<>+624(SB)/8, $0x8000000000000000 // signF64
-DATA f64mathConsts<>+632(SB)/8, $0x8000000000000000 // signF64
-DATA f64mathConsts<>+640(SB)/8, $0x41cdcd6500000000 // limitF64
-DATA f64mathConsts<>+648(SB)/8, $0x41cdcd6500000000 // limitF64
-DATA f64mathConsts<>+656(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
-DATA f64mathConsts<>+664(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
-DATA f64mathConsts<>+672(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
-DATA f64mathConsts<>+680(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
-DATA f64mathConsts<>+688(SB)/8, $0x3c91a62633145c07 // halfPi2F64
-DATA f64mathConsts<>+696(SB)/8, $0x3c91a62633145c07 // halfPi2F64
-DATA f64mathConsts<>+704(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
-DATA f64mathConsts<>+712(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
-DATA f64mathConsts<>+720(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
-DATA f64mathConsts<>+728(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
-DATA f64mathConsts<>+736(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
-DATA f64mathConsts<>+744(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
-DATA f64mathConsts<>+752(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
-DATA f64mathConsts<>+760(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
-DATA f64mathConsts<>+768(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
-DATA f64mathConsts<>+776(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
-DATA f64mathConsts<>+784(SB)/8, $0xbf2a01a019bf279f // sinP2F64
-DATA f64mathConsts<>+792(SB)/8, $0xbf2a01a019bf279f // sinP2F64
-DATA f64mathConsts<>+800(SB)/8, $0x3f8111111110f75f // sinP1F64
-DATA f64mathConsts<>+808(SB)/8, $0x3f8111111110f75f // sinP1F64
-DATA f64mathConsts<>+816(SB)/8, $0xbfc5555555555548 // sinP0F64
-DATA f64mathConsts<>+824(SB)/8, $0xbfc5555555555548 // sinP0F64
-DATA f64mathConsts<>+832(SB)/8, $0x3e21ee9dc322927c // cosP4F64
-DATA f64mathConsts<>+840(SB)/8, $0x3e21ee9dc322927c // cosP4F64
-DATA f64mathConsts<>+848(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
-DATA f64mathConsts<>+856(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
-DATA f64mathConsts<>+864(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
-DATA f64mathConsts<>+872(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
-DATA f64mathConsts<>+880(SB)/8, $0xbf56c16c16c15019 // cosP1F64
-DATA f64mathConsts<>+888(SB)/8, $0xbf56c16c16c15019 // cosP1F64
-DATA f64mathConsts<>+896(SB)/8, $0x3fa555555555554b // cosP0F64
-DATA f64mathConsts<>+904(SB)/8, $0x3fa555555555554b // cosP0F64
-DATA f64mathConsts<>+912(SB)/8, $0xbfe0000000000000 // minusHalfF64
-DATA f64mathConsts<>+920(SB)/8, $0xbfe0000000000000 // minusHalfF64
-DATA f64mathConsts<>+928(SB)/8, $0x0000000000000001 // oneIF64
-DATA f64mathConsts<>+936(SB)/8, $0x0000000000000001 // oneIF64
-DATA f64mathConsts<>+944(SB)/8, $0x7fc0000000000000 // quarterMaxF64
-DATA f64mathConsts<>+952(SB)/8, $0x7fc0000000000000 // quarterMaxF64
-DATA f64mathConsts<>+960(SB)/8, $0x7fefffffffffffff // maxFiniteF64
-DATA f64mathConsts<>+968(SB)/8, $0x7fefffffffffffff // maxFiniteF64
-DATA f64mathConsts<>+976(SB)/8, $0xbf812192c1e13d4e // atanP12F64
-DATA f64mathConsts<>+984(SB)/8, $0xbf812192c1e13d4e // atanP12F64
-DATA f64mathConsts<>+992(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA f64mathConsts<>+1000(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA f64mathConsts<>+1008(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA f64mathConsts<>+1016(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA f64mathConsts<>+1024(SB)/8, $0x3fd0000000000000 // quarterF64
-DATA f64mathConsts<>+1032(SB)/8, $0x3fd0000000000000 // quarterF64
-DATA f64mathConsts<>+1040(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA f64mathConsts<>+1048(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA f64mathConsts<>+1056(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA f64mathConsts<>+1064(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA f64mathConsts<>+1072(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA f64mathConsts<>+1080(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA f64mathConsts<>+1088(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA f64mathConsts<>+1096(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA f64mathConsts<>+1104(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA f64mathConsts<>+1112(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA f64mathConsts<>+1120(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA f64mathConsts<>+1128(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA f64mathConsts<>+1136(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA f64mathConsts<>+1144(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA f64mathConsts<>+1152(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA f64mathConsts<>+1160(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA f64mathConsts<>+1168(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA f64mathConsts<>+1176(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA f64mathConsts<>+1184(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA f64mathConsts<>+1192(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA f64mathConsts<>+1200(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA f64mathConsts<>+1208(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA f64mathConsts<>+1216(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA f64mathConsts<>+1224(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA f64mathConsts<>+1232(SB)/8, $0x3ca1a62633145c07 // pi2F64
-DATA f64mathConsts<>+1240(SB)/8, $0x3ca1a62633145c07 // pi2F64
-DATA f64mathConsts<>+1248(SB)/8, $0x400921fb54442d18 // pi1F64
-DATA f64mathConsts<>+1256(SB)/8, $0x400921fb54442d18 // pi1F64
+// A number of 8 bytes, or two of 4, twice: a register's.
+#define TWO(table, at, next, bits) \
+	DATA table<>+at(SB)/8, $bits \
+	DATA table<>+next(SB)/8, $bits
+
+TWO(f64mathConsts, 0, 8, 0x4338000000000000) // roundF64
+TWO(f64mathConsts, 16, 24, 0x3ff0000000000000) // oneF64
+TWO(f64mathConsts, 32, 40, 0x4086300000000000) // expMaxF64
+TWO(f64mathConsts, 48, 56, 0xc087500000000000) // expMinF64
+TWO(f64mathConsts, 64, 72, 0x3ff71547652b82fe) // log2eF64
+TWO(f64mathConsts, 80, 88, 0x3fe62e42fefa39ef) // ln2HiF64
+TWO(f64mathConsts, 96, 104, 0x3c7abc9e3b39803f) // ln2LoF64
+TWO(f64mathConsts, 112, 120, 0x3e5ada2190d27d9b) // expQ9F64
+TWO(f64mathConsts, 128, 136, 0x3fe0000000000000) // halfF64
+TWO(f64mathConsts, 144, 152, 0x3e928adf206cd716) // expQ8F64
+TWO(f64mathConsts, 160, 168, 0x3ec71df0efbb6786) // expQ7F64
+TWO(f64mathConsts, 176, 184, 0x3efa019996a0b418) // expQ6F64
+TWO(f64mathConsts, 192, 200, 0x3f2a01a013499ee6) // expQ5F64
+TWO(f64mathConsts, 208, 216, 0x3f56c16c18473665) // expQ4F64
+TWO(f64mathConsts, 224, 232, 0x3f81111111125c87) // expQ3F64
+TWO(f64mathConsts, 240, 248, 0x3fa55555555506c8) // expQ2F64
+TWO(f64mathConsts, 256, 264, 0x3fc5555555555502) // expQ1F64
+TWO(f64mathConsts, 272, 280, 0x3fe000000000000a) // expQ0F64
+TWO(f64mathConsts, 288, 296, 0x0000000000000000) // zeroF64
+TWO(f64mathConsts, 304, 312, 0x0010000000000000) // minNormalF64
+TWO(f64mathConsts, 320, 328, 0x4350000000000000) // two54F64
+TWO(f64mathConsts, 336, 344, 0x0008000000000000) // oneMinusThreeQuartersF64
+TWO(f64mathConsts, 352, 360, 0x7ff0000000000000) // exponentF64
+TWO(f64mathConsts, 368, 376, 0x4330000000000000) // two52F64
+TWO(f64mathConsts, 384, 392, 0x43300000000003ff) // two52BiasF64
+TWO(f64mathConsts, 400, 408, 0x4000000000000000) // twoF64
+TWO(f64mathConsts, 416, 424, 0xc04b000000000000) // minus54F64
+TWO(f64mathConsts, 432, 440, 0x3fc0dcb113df2af8) // logR6F64
+TWO(f64mathConsts, 448, 456, 0x3fc1b85256ef26d0) // logR7F64
+TWO(f64mathConsts, 464, 472, 0x3fc3b35c87cfc786) // logR5F64
+TWO(f64mathConsts, 480, 488, 0x3fc745c4aa151c20) // logR4F64
+TWO(f64mathConsts, 496, 504, 0x3fcc71c7490ab88f) // logR3F64
+TWO(f64mathConsts, 512, 520, 0x3fd24924921e35d3) // logR2F64
+TWO(f64mathConsts, 528, 536, 0x3fd999999999c185) // logR1F64
+TWO(f64mathConsts, 544, 552, 0x3fe555555555554f) // logR0F64
+TWO(f64mathConsts, 560, 568, 0xfff0000000000000) // minusInfF64
+TWO(f64mathConsts, 576, 584, 0x7ff0000000000000) // infF64
+TWO(f64mathConsts, 592, 600, 0x7ff8000000000000) // nanF64
+TWO(f64mathConsts, 608, 616, 0x7fffffffffffffff) // absF64
+TWO(f64mathConsts, 624, 632, 0x8000000000000000) // signF64
+TWO(f64mathConsts, 640, 648, 0x41cdcd6500000000) // limitF64
+TWO(f64mathConsts, 656, 664, 0x3fe45f306dc9c883) // twoOverPiF64
+TWO(f64mathConsts, 672, 680, 0x3ff921fb54442d18) // halfPi1F64
+TWO(f64mathConsts, 688, 696, 0x3c91a62633145c07) // halfPi2F64
+TWO(f64mathConsts, 704, 712, 0xb91f1976b7ed8fbc) // halfPi3F64
+TWO(f64mathConsts, 720, 728, 0x3de5d8e4bf91f2a2) // sinP5F64
+TWO(f64mathConsts, 736, 744, 0xbda8fa6ba1a318a8) // cosP5F64
+TWO(f64mathConsts, 752, 760, 0xbe5ae5e54bb64fdd) // sinP4F64
+TWO(f64mathConsts, 768, 776, 0x3ec71de355f5b5a0) // sinP3F64
+TWO(f64mathConsts, 784, 792, 0xbf2a01a019bf279f) // sinP2F64
+TWO(f64mathConsts, 800, 808, 0x3f8111111110f75f) // sinP1F64
+TWO(f64mathConsts, 816, 824, 0xbfc5555555555548) // sinP0F64
+TWO(f64mathConsts, 832, 840, 0x3e21ee9dc322927c) // cosP4F64
+TWO(f64mathConsts, 848, 856, 0xbe927e4f7f2170ba) // cosP3F64
+TWO(f64mathConsts, 864, 872, 0x3efa01a019c8fbfe) // cosP2F64
+TWO(f64mathConsts, 880, 888, 0xbf56c16c16c15019) // cosP1F64
+TWO(f64mathConsts, 896, 904, 0x3fa555555555554b) // cosP0F64
+TWO(f64mathConsts, 912, 920, 0xbfe0000000000000) // minusHalfF64
+TWO(f64mathConsts, 928, 936, 0x0000000000000001) // oneIF64
+TWO(f64mathConsts, 944, 952, 0x7fc0000000000000) // quarterMaxF64
+TWO(f64mathConsts, 960, 968, 0x7fefffffffffffff) // maxFiniteF64
+TWO(f64mathConsts, 976, 984, 0xbf812192c1e13d4e) // atanP12F64
+TWO(f64mathConsts, 992, 1000, 0x3c81a62633145c07) // quarterPi2F64
+TWO(f64mathConsts, 1008, 1016, 0x3fe921fb54442d18) // quarterPi1F64
+TWO(f64mathConsts, 1024, 1032, 0x3fd0000000000000) // quarterF64
+TWO(f64mathConsts, 1040, 1048, 0x3f9838d86cc311fc) // atanP11F64
+TWO(f64mathConsts, 1056, 1064, 0xbfa3013fbaff5071) // atanP10F64
+TWO(f64mathConsts, 1072, 1080, 0x3fa77f88eb986065) // atanP9F64
+TWO(f64mathConsts, 1088, 1096, 0xbfaac71cb2732dd4) // atanP8F64
+TWO(f64mathConsts, 1104, 1112, 0x3fae182b19c977e2) // atanP7F64
+TWO(f64mathConsts, 1120, 1128, 0xbfb110c6f07aa777) // atanP6F64
+TWO(f64mathConsts, 1136, 1144, 0x3fb3b136088e4946) // atanP5F64
+TWO(f64mathConsts, 1152, 1160, 0xbfb745d138d72ae6) // atanP4F64
+TWO(f64mathConsts, 1168, 1176, 0x3fbc71c71aae27a1) // atanP3F64
+TWO(f64mathConsts, 1184, 1192, 0xbfc24924924534cb) // atanP2F64
+TWO(f64mathConsts, 1200, 1208, 0x3fc99999999990d4) // atanP1F64
+TWO(f64mathConsts, 1216, 1224, 0xbfd5555555555552) // atanP0F64
+TWO(f64mathConsts, 1232, 1240, 0x3ca1a62633145c07) // pi2F64
+TWO(f64mathConsts, 1248, 1256, 0x400921fb54442d18) // pi1F64
 GLOBL f64mathConsts<>(SB), RODATA|NOPTR, $1264
 
 // func expF64NEON(dst, x *float64, n int)

@@ -44,6 +44,21 @@ func squaresRowsF32AVX512(dst *float32, a *float32, lda int, x *float32, m int, 
 //go:noescape
 func absoluteRowsF32AVX512(dst *float32, a *float32, lda int, x *float32, m int, n int)
 
+// dotRows4I8AVX2 sets sums[i] = Σ a·x over the n elements of row i and of x, i < 4, n ≥ 16.
+//
+//go:noescape
+func dotRows4I8AVX2(sums *int32, a0 *int8, a1 *int8, a2 *int8, a3 *int8, x *int8, n int)
+
+// squaresRows4I8AVX2 sets sums[i] = Σ (a - x)² over the n elements of row i and of x, i < 4, n ≥ 16.
+//
+//go:noescape
+func squaresRows4I8AVX2(sums *int32, a0 *int8, a1 *int8, a2 *int8, a3 *int8, x *int8, n int)
+
+// absoluteRows4I8AVX2 sets sums[i] = Σ |a - x| over the n elements of row i and of x, i < 4, n ≥ 16.
+//
+//go:noescape
+func absoluteRows4I8AVX2(sums *int32, a0 *int8, a1 *int8, a2 *int8, a3 *int8, x *int8, n int)
+
 // addRows4F32AVX2 adds x[0]·a[i] + x[1]·a[lda+i] + x[2]·a[2·lda+i] + x[3]·a[3·lda+i] to dst[i] for i < n, a product after the other. lda counts bytes.
 //
 //go:noescape

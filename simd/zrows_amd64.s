@@ -1422,6 +1422,184 @@ next8:
 	VZEROUPPER
 	RET
 
+// func dotRows4I8AVX2(sums *int32, a0 *int8, a1 *int8, a2 *int8, a3 *int8, x *int8, n int)
+// Requires: AVX, AVX2
+TEXT ·dotRows4I8AVX2(SB), NOSPLIT, $0-56
+	MOVQ     a0+8(FP), AX
+	MOVQ     a1+16(FP), CX
+	MOVQ     a2+24(FP), DX
+	MOVQ     a3+32(FP), BX
+	MOVQ     x+40(FP), SI
+	MOVQ     n+48(FP), DI
+	VXORPS   Y0, Y0, Y0
+	VXORPS   Y1, Y1, Y1
+	VXORPS   Y2, Y2, Y2
+	VXORPS   Y3, Y3, Y3
+	VPCMPEQW Y4, Y4, Y4
+	XORQ     R8, R8
+loop1:
+	VPMOVSXBW (SI)(R8*1), Y5
+	VPMOVSXBW (AX)(R8*1), Y6
+	VPAND     Y4, Y6, Y6
+	VPMADDWD  Y5, Y6, Y6
+	VPADDD    Y6, Y0, Y0
+	VPMOVSXBW (CX)(R8*1), Y6
+	VPAND     Y4, Y6, Y6
+	VPMADDWD  Y5, Y6, Y6
+	VPADDD    Y6, Y1, Y1
+	VPMOVSXBW (DX)(R8*1), Y6
+	VPAND     Y4, Y6, Y6
+	VPMADDWD  Y5, Y6, Y6
+	VPADDD    Y6, Y2, Y2
+	VPMOVSXBW (BX)(R8*1), Y6
+	VPAND     Y4, Y6, Y6
+	VPMADDWD  Y5, Y6, Y6
+	VPADDD    Y6, Y3, Y3
+	ADDQ      $0x10, R8
+	SUBQ      $0x10, DI
+	CMPQ      DI, $0x10
+	JGE       loop1
+	TESTQ     DI, DI
+	JE        done2
+	LEAQ      ·dataTailMaskI8+0(SB), R9
+	VMOVUPS   (R9)(DI*2), Y4
+	LEAQ      -16(R8)(DI*1), R8
+	MOVQ      $0x00000010, DI
+	JMP       loop1
+done2:
+	VPHADDD      Y1, Y0, Y0
+	VPHADDD      Y3, Y2, Y2
+	VPHADDD      Y2, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPADDD       X1, X0, X1
+	MOVQ         sums+0(FP), AX
+	VMOVDQU      X1, (AX)
+	VZEROUPPER
+	RET
+
+// func squaresRows4I8AVX2(sums *int32, a0 *int8, a1 *int8, a2 *int8, a3 *int8, x *int8, n int)
+// Requires: AVX, AVX2
+TEXT ·squaresRows4I8AVX2(SB), NOSPLIT, $0-56
+	MOVQ     a0+8(FP), AX
+	MOVQ     a1+16(FP), CX
+	MOVQ     a2+24(FP), DX
+	MOVQ     a3+32(FP), BX
+	MOVQ     x+40(FP), SI
+	MOVQ     n+48(FP), DI
+	VXORPS   Y0, Y0, Y0
+	VXORPS   Y1, Y1, Y1
+	VXORPS   Y2, Y2, Y2
+	VXORPS   Y3, Y3, Y3
+	VPCMPEQW Y4, Y4, Y4
+	XORQ     R8, R8
+loop1:
+	VPMOVSXBW (SI)(R8*1), Y5
+	VPMOVSXBW (AX)(R8*1), Y6
+	VPSUBW    Y5, Y6, Y6
+	VPAND     Y4, Y6, Y6
+	VPMADDWD  Y6, Y6, Y6
+	VPADDD    Y6, Y0, Y0
+	VPMOVSXBW (CX)(R8*1), Y6
+	VPSUBW    Y5, Y6, Y6
+	VPAND     Y4, Y6, Y6
+	VPMADDWD  Y6, Y6, Y6
+	VPADDD    Y6, Y1, Y1
+	VPMOVSXBW (DX)(R8*1), Y6
+	VPSUBW    Y5, Y6, Y6
+	VPAND     Y4, Y6, Y6
+	VPMADDWD  Y6, Y6, Y6
+	VPADDD    Y6, Y2, Y2
+	VPMOVSXBW (BX)(R8*1), Y6
+	VPSUBW    Y5, Y6, Y6
+	VPAND     Y4, Y6, Y6
+	VPMADDWD  Y6, Y6, Y6
+	VPADDD    Y6, Y3, Y3
+	ADDQ      $0x10, R8
+	SUBQ      $0x10, DI
+	CMPQ      DI, $0x10
+	JGE       loop1
+	TESTQ     DI, DI
+	JE        done2
+	LEAQ      ·dataTailMaskI8+0(SB), R9
+	VMOVUPS   (R9)(DI*2), Y4
+	LEAQ      -16(R8)(DI*1), R8
+	MOVQ      $0x00000010, DI
+	JMP       loop1
+done2:
+	VPHADDD      Y1, Y0, Y0
+	VPHADDD      Y3, Y2, Y2
+	VPHADDD      Y2, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPADDD       X1, X0, X1
+	MOVQ         sums+0(FP), AX
+	VMOVDQU      X1, (AX)
+	VZEROUPPER
+	RET
+
+// func absoluteRows4I8AVX2(sums *int32, a0 *int8, a1 *int8, a2 *int8, a3 *int8, x *int8, n int)
+// Requires: AVX, AVX2
+TEXT ·absoluteRows4I8AVX2(SB), NOSPLIT, $0-56
+	MOVQ     a0+8(FP), AX
+	MOVQ     a1+16(FP), CX
+	MOVQ     a2+24(FP), DX
+	MOVQ     a3+32(FP), BX
+	MOVQ     x+40(FP), SI
+	MOVQ     n+48(FP), DI
+	VXORPS   Y0, Y0, Y0
+	VXORPS   Y1, Y1, Y1
+	VXORPS   Y2, Y2, Y2
+	VXORPS   Y3, Y3, Y3
+	VPCMPEQW Y4, Y4, Y4
+	VPABSW   Y4, Y5
+	XORQ     R8, R8
+loop1:
+	VPMOVSXBW (SI)(R8*1), Y6
+	VPMOVSXBW (AX)(R8*1), Y7
+	VPSUBW    Y6, Y7, Y7
+	VPAND     Y4, Y7, Y7
+	VPABSW    Y7, Y7
+	VPMADDWD  Y5, Y7, Y7
+	VPADDD    Y7, Y0, Y0
+	VPMOVSXBW (CX)(R8*1), Y7
+	VPSUBW    Y6, Y7, Y7
+	VPAND     Y4, Y7, Y7
+	VPABSW    Y7, Y7
+	VPMADDWD  Y5, Y7, Y7
+	VPADDD    Y7, Y1, Y1
+	VPMOVSXBW (DX)(R8*1), Y7
+	VPSUBW    Y6, Y7, Y7
+	VPAND     Y4, Y7, Y7
+	VPABSW    Y7, Y7
+	VPMADDWD  Y5, Y7, Y7
+	VPADDD    Y7, Y2, Y2
+	VPMOVSXBW (BX)(R8*1), Y7
+	VPSUBW    Y6, Y7, Y7
+	VPAND     Y4, Y7, Y7
+	VPABSW    Y7, Y7
+	VPMADDWD  Y5, Y7, Y7
+	VPADDD    Y7, Y3, Y3
+	ADDQ      $0x10, R8
+	SUBQ      $0x10, DI
+	CMPQ      DI, $0x10
+	JGE       loop1
+	TESTQ     DI, DI
+	JE        done2
+	LEAQ      ·dataTailMaskI8+0(SB), R9
+	VMOVUPS   (R9)(DI*2), Y4
+	LEAQ      -16(R8)(DI*1), R8
+	MOVQ      $0x00000010, DI
+	JMP       loop1
+done2:
+	VPHADDD      Y1, Y0, Y0
+	VPHADDD      Y3, Y2, Y2
+	VPHADDD      Y2, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPADDD       X1, X0, X1
+	MOVQ         sums+0(FP), AX
+	VMOVDQU      X1, (AX)
+	VZEROUPPER
+	RET
+
 // func addRows4F32AVX2(dst *float32, a *float32, lda int, x *float32, n int)
 // Requires: AVX, FMA3
 TEXT ·addRows4F32AVX2(SB), NOSPLIT, $0-40

@@ -24,6 +24,21 @@ func squaresRowF32NEON(a, x *float32, n int) (sum float32)
 //go:noescape
 func absoluteRowF32NEON(a, x *float32, n int) (sum float32)
 
+// dotRowI8NEON returns Σ a·x over n elements, n ≥ 16.
+//
+//go:noescape
+func dotRowI8NEON(a, x *int8, n int) (sum int32)
+
+// squaresRowI8NEON returns Σ (a - x)² over n elements, n ≥ 16.
+//
+//go:noescape
+func squaresRowI8NEON(a, x *int8, n int) (sum int32)
+
+// absoluteRowI8NEON returns Σ |a - x| over n elements, n ≥ 16.
+//
+//go:noescape
+func absoluteRowI8NEON(a, x *int8, n int) (sum int32)
+
 // addRows4F32NEON adds x[0]·a[i] + x[1]·a[lda+i] + x[2]·a[2·lda+i] + x[3]·a[3·lda+i] to dst[i] for n elements, a product after the other. lda counts bytes.
 //
 //go:noescape

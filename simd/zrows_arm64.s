@@ -4,6 +4,15 @@
 
 #include "textflag.h"
 
+// A number of 8 bytes, or two of 4, twice: a register's.
+#define TWO(table, at, next, bits) \
+	DATA table<>+at(SB)/8, $bits \
+	DATA table<>+next(SB)/8, $bits
+
+TWO(rowsConsts, 0, 8, 0x0000000000000000) // zeros
+TWO(rowsConsts, 16, 24, 0xffffffffffffffff) // ones
+GLOBL rowsConsts<>(SB), RODATA|NOPTR, $32
+
 // func dotRowF32NEON(a, x *float32, n int) (sum float32)
 TEXT ·dotRowF32NEON(SB), NOSPLIT, $0-28
 	VEOR V0.B16, V0.B16, V0.B16
@@ -258,6 +267,117 @@ done:
 	WORD $0x6e20d400 // faddp v0.4s, v0.4s, v0.4s
 	WORD $0x6e20d400 // faddp v0.4s, v0.4s, v0.4s
 	FMOVS F0, sum+24(FP)
+	RET
+
+// func dotRowI8NEON(a, x *int8, n int) (sum int32)
+TEXT ·dotRowI8NEON(SB), NOSPLIT, $0-28
+	MOVD a+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVD $rowsConsts<>(SB), R3
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	FMOVQ 16(R3), F2
+loop:
+	// 10 instructions for 16 elements, 0.625 each
+	FMOVQ.P 16(R0), F3
+	FMOVQ.P 16(R1), F4
+	VAND V2.B16, V3.B16, V3.B16
+	WORD $0x0e24c065 // smull v5.8h, v3.8b, v4.8b
+	WORD $0x4e24c066 // smull2 v6.8h, v3.16b, v4.16b
+	WORD $0x4e6068a0 // sadalp v0.4s, v5.8h
+	WORD $0x4e6068c1 // sadalp v1.4s, v6.8h
+	SUB $16, R2
+	CMP $16, R2
+	BGE loop
+	CBZ R2, done
+	ADD R2, R3
+	FMOVQ (R3), F2
+	ADD R2, R0
+	SUB $16, R0
+	ADD R2, R1
+	SUB $16, R1
+	MOVD $16, R2
+	B loop
+done:
+	VADD V1.S4, V0.S4, V0.S4
+	WORD $0x4eb1b800 // addv s0, v0.4s
+	FMOVD F0, R2
+	MOVW R2, sum+24(FP)
+	RET
+
+// func squaresRowI8NEON(a, x *int8, n int) (sum int32)
+TEXT ·squaresRowI8NEON(SB), NOSPLIT, $0-28
+	MOVD a+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVD $rowsConsts<>(SB), R3
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	FMOVQ 16(R3), F2
+loop:
+	// 11 instructions for 16 elements, 0.6875 each
+	FMOVQ.P 16(R0), F3
+	FMOVQ.P 16(R1), F4
+	WORD $0x4e247463 // sabd v3.16b, v3.16b, v4.16b
+	VAND V2.B16, V3.B16, V3.B16
+	WORD $0x2e23c065 // umull v5.8h, v3.8b, v3.8b
+	WORD $0x6e23c066 // umull2 v6.8h, v3.16b, v3.16b
+	WORD $0x6e6068c1 // uadalp v1.4s, v6.8h
+	WORD $0x6e6068a0 // uadalp v0.4s, v5.8h
+	SUB $16, R2
+	CMP $16, R2
+	BGE loop
+	CBZ R2, done
+	ADD R2, R3
+	FMOVQ (R3), F2
+	ADD R2, R0
+	SUB $16, R0
+	ADD R2, R1
+	SUB $16, R1
+	MOVD $16, R2
+	B loop
+done:
+	VADD V1.S4, V0.S4, V0.S4
+	WORD $0x4eb1b800 // addv s0, v0.4s
+	FMOVD F0, R2
+	MOVW R2, sum+24(FP)
+	RET
+
+// func absoluteRowI8NEON(a, x *int8, n int) (sum int32)
+TEXT ·absoluteRowI8NEON(SB), NOSPLIT, $0-28
+	MOVD a+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVD $rowsConsts<>(SB), R3
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	FMOVQ 16(R3), F2
+loop:
+	// 9 instructions for 16 elements, 0.5625 each
+	FMOVQ.P 16(R0), F3
+	FMOVQ.P 16(R1), F4
+	WORD $0x4e247463 // sabd v3.16b, v3.16b, v4.16b
+	VAND V2.B16, V3.B16, V3.B16
+	WORD $0x6e202865 // uaddlp v5.8h, v3.16b
+	WORD $0x6e6068a0 // uadalp v0.4s, v5.8h
+	SUB $16, R2
+	CMP $16, R2
+	BGE loop
+	CBZ R2, done
+	ADD R2, R3
+	FMOVQ (R3), F2
+	ADD R2, R0
+	SUB $16, R0
+	ADD R2, R1
+	SUB $16, R1
+	MOVD $16, R2
+	B loop
+done:
+	VADD V1.S4, V0.S4, V0.S4
+	WORD $0x4eb1b800 // addv s0, v0.4s
+	FMOVD F0, R2
+	MOVW R2, sum+24(FP)
 	RET
 
 // func addRows4F32NEON(dst, a *float32, lda int, x *float32, n int)

@@ -4,196 +4,106 @@
 
 #include "textflag.h"
 
-DATA specialConsts<>+0(SB)/8, $0x8000000000000000 // signF64
-DATA specialConsts<>+8(SB)/8, $0x8000000000000000 // signF64
-DATA specialConsts<>+16(SB)/8, $0x7fffffffffffffff // absF64
-DATA specialConsts<>+24(SB)/8, $0x7fffffffffffffff // absF64
-DATA specialConsts<>+32(SB)/8, $0x4018000000000000 // sixF64
-DATA specialConsts<>+40(SB)/8, $0x4018000000000000 // sixF64
-DATA specialConsts<>+48(SB)/8, $0x3e4701fc96787324 // erf10F64
-DATA specialConsts<>+56(SB)/8, $0x3e4701fc96787324 // erf10F64
-DATA specialConsts<>+64(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA specialConsts<>+72(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA specialConsts<>+80(SB)/8, $0x4338000000000000 // roundF64
-DATA specialConsts<>+88(SB)/8, $0x4338000000000000 // roundF64
-DATA specialConsts<>+96(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA specialConsts<>+104(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA specialConsts<>+112(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA specialConsts<>+120(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA specialConsts<>+128(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA specialConsts<>+136(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA specialConsts<>+144(SB)/8, $0x3ff0000000000000 // oneF64
-DATA specialConsts<>+152(SB)/8, $0x3ff0000000000000 // oneF64
-DATA specialConsts<>+160(SB)/8, $0xbe8515e226d65610 // erf9F64
-DATA specialConsts<>+168(SB)/8, $0xbe8515e226d65610 // erf9F64
-DATA specialConsts<>+176(SB)/8, $0x3ebb842642e166de // erf8F64
-DATA specialConsts<>+184(SB)/8, $0x3ebb842642e166de // erf8F64
-DATA specialConsts<>+192(SB)/8, $0xbeef4b38c8db0b2d // erf7F64
-DATA specialConsts<>+200(SB)/8, $0xbeef4b38c8db0b2d // erf7F64
-DATA specialConsts<>+208(SB)/8, $0x3f1f9a1b12746c3b // erf6F64
-DATA specialConsts<>+216(SB)/8, $0x3f1f9a1b12746c3b // erf6F64
-DATA specialConsts<>+224(SB)/8, $0xbf4c02da8934006c // erf5F64
-DATA specialConsts<>+232(SB)/8, $0xbf4c02da8934006c // erf5F64
-DATA specialConsts<>+240(SB)/8, $0x3f7565bccd6816cb // erf4F64
-DATA specialConsts<>+248(SB)/8, $0x3f7565bccd6816cb // erf4F64
-DATA specialConsts<>+256(SB)/8, $0xbf9b82ce31148a5a // erf3F64
-DATA specialConsts<>+264(SB)/8, $0xbf9b82ce31148a5a // erf3F64
-DATA specialConsts<>+272(SB)/8, $0x3fbce2f21a03f100 // erf2F64
-DATA specialConsts<>+280(SB)/8, $0x3fbce2f21a03f100 // erf2F64
-DATA specialConsts<>+288(SB)/8, $0xbfd812746b0379a3 // erf1F64
-DATA specialConsts<>+296(SB)/8, $0xbfd812746b0379a3 // erf1F64
-DATA specialConsts<>+304(SB)/8, $0x3ff20dd750429b6d // erf0F64
-DATA specialConsts<>+312(SB)/8, $0x3ff20dd750429b6d // erf0F64
-DATA specialConsts<>+320(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA specialConsts<>+328(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA specialConsts<>+336(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA specialConsts<>+344(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA specialConsts<>+352(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA specialConsts<>+360(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA specialConsts<>+368(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA specialConsts<>+376(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA specialConsts<>+384(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA specialConsts<>+392(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA specialConsts<>+400(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA specialConsts<>+408(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA specialConsts<>+416(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA specialConsts<>+424(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA specialConsts<>+432(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA specialConsts<>+440(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA specialConsts<>+448(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA specialConsts<>+456(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA specialConsts<>+464(SB)/8, $0x3ff6a09e667f3bcd // root2F64
-DATA specialConsts<>+472(SB)/8, $0x3ff6a09e667f3bcd // root2F64
-DATA specialConsts<>+480(SB)/8, $0x4010000000000000 // fourF64
-DATA specialConsts<>+488(SB)/8, $0x4010000000000000 // fourF64
-DATA specialConsts<>+496(SB)/8, $0x4000000000000000 // twoF64
-DATA specialConsts<>+504(SB)/8, $0x4000000000000000 // twoF64
-DATA specialConsts<>+512(SB)/8, $0xbff0000000000000 // minus oneF64
-DATA specialConsts<>+520(SB)/8, $0xbff0000000000000 // minus oneF64
-DATA specialConsts<>+528(SB)/8, $0xbdeba5cd2d280776 // tail21F64
-DATA specialConsts<>+536(SB)/8, $0xbdeba5cd2d280776 // tail21F64
-DATA specialConsts<>+544(SB)/8, $0xbe050e589f8e4e5a // tail22F64
-DATA specialConsts<>+552(SB)/8, $0xbe050e589f8e4e5a // tail22F64
-DATA specialConsts<>+560(SB)/8, $0x3e3f872c61f633bf // tail20F64
-DATA specialConsts<>+568(SB)/8, $0x3e3f872c61f633bf // tail20F64
-DATA specialConsts<>+576(SB)/8, $0x3e417ac3e17c3e43 // tail19F64
-DATA specialConsts<>+584(SB)/8, $0x3e417ac3e17c3e43 // tail19F64
-DATA specialConsts<>+592(SB)/8, $0xbe64bb9f7e77b6c8 // tail18F64
-DATA specialConsts<>+600(SB)/8, $0xbe64bb9f7e77b6c8 // tail18F64
-DATA specialConsts<>+608(SB)/8, $0xbe750eb656744709 // tail17F64
-DATA specialConsts<>+616(SB)/8, $0xbe750eb656744709 // tail17F64
-DATA specialConsts<>+624(SB)/8, $0x3e81b95c17ef50a7 // tail16F64
-DATA specialConsts<>+632(SB)/8, $0x3e81b95c17ef50a7 // tail16F64
-DATA specialConsts<>+640(SB)/8, $0x3ea125dd16174a26 // tail15F64
-DATA specialConsts<>+648(SB)/8, $0x3ea125dd16174a26 // tail15F64
-DATA specialConsts<>+656(SB)/8, $0xbe94fa1c99e6e043 // tail14F64
-DATA specialConsts<>+664(SB)/8, $0xbe94fa1c99e6e043 // tail14F64
-DATA specialConsts<>+672(SB)/8, $0xbec8d4b0484f0156 // tail13F64
-DATA specialConsts<>+680(SB)/8, $0xbec8d4b0484f0156 // tail13F64
-DATA specialConsts<>+688(SB)/8, $0x3e97fd43c61ef2d8 // tail12F64
-DATA specialConsts<>+696(SB)/8, $0x3e97fd43c61ef2d8 // tail12F64
-DATA specialConsts<>+704(SB)/8, $0x3ef26d0775f08d01 // tail11F64
-DATA specialConsts<>+712(SB)/8, $0x3ef26d0775f08d01 // tail11F64
-DATA specialConsts<>+720(SB)/8, $0xbeb0010986987db7 // tail10F64
-DATA specialConsts<>+728(SB)/8, $0xbeb0010986987db7 // tail10F64
-DATA specialConsts<>+736(SB)/8, $0xbf1e4a422b185cac // tail9F64
-DATA specialConsts<>+744(SB)/8, $0xbf1e4a422b185cac // tail9F64
-DATA specialConsts<>+752(SB)/8, $0x3f117a4a5a71207a // tail8F64
-DATA specialConsts<>+760(SB)/8, $0x3f117a4a5a71207a // tail8F64
-DATA specialConsts<>+768(SB)/8, $0x3f4ab825fb4666bd // tail7F64
-DATA specialConsts<>+776(SB)/8, $0x3f4ab825fb4666bd // tail7F64
-DATA specialConsts<>+784(SB)/8, $0xbf5c81719c8d1830 // tail6F64
-DATA specialConsts<>+792(SB)/8, $0xbf5c81719c8d1830 // tail6F64
-DATA specialConsts<>+800(SB)/8, $0xbf6ee27610448fb6 // tail5F64
-DATA specialConsts<>+808(SB)/8, $0xbf6ee27610448fb6 // tail5F64
-DATA specialConsts<>+816(SB)/8, $0x3f9eec4cc3e43c8f // tail4F64
-DATA specialConsts<>+824(SB)/8, $0x3f9eec4cc3e43c8f // tail4F64
-DATA specialConsts<>+832(SB)/8, $0xbfb7dff2bff68450 // tail3F64
-DATA specialConsts<>+840(SB)/8, $0xbfb7dff2bff68450 // tail3F64
-DATA specialConsts<>+848(SB)/8, $0x3fc8c6dbf2cfc30c // tail2F64
-DATA specialConsts<>+856(SB)/8, $0x3fc8c6dbf2cfc30c // tail2F64
-DATA specialConsts<>+864(SB)/8, $0xbfd373e3a893c28a // tail1F64
-DATA specialConsts<>+872(SB)/8, $0xbfd373e3a893c28a // tail1F64
-DATA specialConsts<>+880(SB)/8, $0x3fd82b4bb8c94dce // tail0F64
-DATA specialConsts<>+888(SB)/8, $0x3fd82b4bb8c94dce // tail0F64
-DATA specialConsts<>+896(SB)/8, $0x3feb000000000000 // erfNearF64
-DATA specialConsts<>+904(SB)/8, $0x3feb000000000000 // erfNearF64
-DATA specialConsts<>+912(SB)/8, $0x3fe0000000000000 // halfF64
-DATA specialConsts<>+920(SB)/8, $0x3fe0000000000000 // halfF64
-DATA specialConsts<>+928(SB)/8, $0x4044000000000000 // fortyF64
-DATA specialConsts<>+936(SB)/8, $0x4044000000000000 // fortyF64
-DATA specialConsts<>+944(SB)/8, $0x4086300000000000 // expMaxF64
-DATA specialConsts<>+952(SB)/8, $0x4086300000000000 // expMaxF64
-DATA specialConsts<>+960(SB)/8, $0xc04e000000000000 // minusSixtyF64
-DATA specialConsts<>+968(SB)/8, $0xc04e000000000000 // minusSixtyF64
-DATA specialConsts<>+976(SB)/8, $0x3c90000000000000 // specialTinyF64
-DATA specialConsts<>+984(SB)/8, $0x3c90000000000000 // specialTinyF64
-DATA specialConsts<>+992(SB)/8, $0x0000000000000000 // zeroF64
-DATA specialConsts<>+1000(SB)/8, $0x0000000000000000 // zeroF64
-DATA specialConsts<>+1008(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
-DATA specialConsts<>+1016(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
-DATA specialConsts<>+1024(SB)/8, $0x7ff0000000000000 // exponentF64
-DATA specialConsts<>+1032(SB)/8, $0x7ff0000000000000 // exponentF64
-DATA specialConsts<>+1040(SB)/8, $0x4330000000000000 // two52F64
-DATA specialConsts<>+1048(SB)/8, $0x4330000000000000 // two52F64
-DATA specialConsts<>+1056(SB)/8, $0x43300000000003ff // two52BiasF64
-DATA specialConsts<>+1064(SB)/8, $0x43300000000003ff // two52BiasF64
-DATA specialConsts<>+1072(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
-DATA specialConsts<>+1080(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
-DATA specialConsts<>+1088(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
-DATA specialConsts<>+1096(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
-DATA specialConsts<>+1104(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
-DATA specialConsts<>+1112(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
-DATA specialConsts<>+1120(SB)/8, $0x3fc745c4aa151c20 // logR4F64
-DATA specialConsts<>+1128(SB)/8, $0x3fc745c4aa151c20 // logR4F64
-DATA specialConsts<>+1136(SB)/8, $0x3fcc71c7490ab88f // logR3F64
-DATA specialConsts<>+1144(SB)/8, $0x3fcc71c7490ab88f // logR3F64
-DATA specialConsts<>+1152(SB)/8, $0x3fd24924921e35d3 // logR2F64
-DATA specialConsts<>+1160(SB)/8, $0x3fd24924921e35d3 // logR2F64
-DATA specialConsts<>+1168(SB)/8, $0x3fd999999999c185 // logR1F64
-DATA specialConsts<>+1176(SB)/8, $0x3fd999999999c185 // logR1F64
-DATA specialConsts<>+1184(SB)/8, $0x3fe555555555554f // logR0F64
-DATA specialConsts<>+1192(SB)/8, $0x3fe555555555554f // logR0F64
-DATA specialConsts<>+1200(SB)/8, $0xfff0000000000000 // minusInfF64
-DATA specialConsts<>+1208(SB)/8, $0xfff0000000000000 // minusInfF64
-DATA specialConsts<>+1216(SB)/8, $0x7ff0000000000000 // infF64
-DATA specialConsts<>+1224(SB)/8, $0x7ff0000000000000 // infF64
-DATA specialConsts<>+1232(SB)/8, $0x7ff8000000000000 // nanF64
-DATA specialConsts<>+1240(SB)/8, $0x7ff8000000000000 // nanF64
-DATA specialConsts<>+1248(SB)/8, $0x3fd5555555555555 // thirdF64
-DATA specialConsts<>+1256(SB)/8, $0x3fd5555555555555 // thirdF64
-DATA specialConsts<>+1264(SB)/8, $0xc087500000000000 // expMinF64
-DATA specialConsts<>+1272(SB)/8, $0xc087500000000000 // expMinF64
-DATA specialConsts<>+1280(SB)/8, $0x0010000000000000 // minNormalF64
-DATA specialConsts<>+1288(SB)/8, $0x0010000000000000 // minNormalF64
-DATA specialConsts<>+1296(SB)/8, $0x4350000000000000 // two54F64
-DATA specialConsts<>+1304(SB)/8, $0x4350000000000000 // two54F64
-DATA specialConsts<>+1312(SB)/8, $0xc04b000000000000 // minus54F64
-DATA specialConsts<>+1320(SB)/8, $0xc04b000000000000 // minus54F64
-DATA specialConsts<>+1328(SB)/8, $0x3c75555555555555 // thirdLowF64
-DATA specialConsts<>+1336(SB)/8, $0x3c75555555555555 // thirdLowF64
-DATA specialConsts<>+1344(SB)/8, $0x3faa9a510fa8e1cf // atanh7F64
-DATA specialConsts<>+1352(SB)/8, $0x3faa9a510fa8e1cf // atanh7F64
-DATA specialConsts<>+1360(SB)/8, $0x3facd1ac9450d869 // atanh8F64
-DATA specialConsts<>+1368(SB)/8, $0x3facd1ac9450d869 // atanh8F64
-DATA specialConsts<>+1376(SB)/8, $0x3fae21c04b118768 // atanh6F64
-DATA specialConsts<>+1384(SB)/8, $0x3fae21c04b118768 // atanh6F64
-DATA specialConsts<>+1392(SB)/8, $0x3fb11105f949df28 // atanh5F64
-DATA specialConsts<>+1400(SB)/8, $0x3fb11105f949df28 // atanh5F64
-DATA specialConsts<>+1408(SB)/8, $0x3fb3b13b3b591616 // atanh4F64
-DATA specialConsts<>+1416(SB)/8, $0x3fb3b13b3b591616 // atanh4F64
-DATA specialConsts<>+1424(SB)/8, $0x3fb745d1740d9cae // atanh3F64
-DATA specialConsts<>+1432(SB)/8, $0x3fb745d1740d9cae // atanh3F64
-DATA specialConsts<>+1440(SB)/8, $0x3fbc71c71c7216ce // atanh2F64
-DATA specialConsts<>+1448(SB)/8, $0x3fbc71c71c7216ce // atanh2F64
-DATA specialConsts<>+1456(SB)/8, $0x3fc2492492492483 // atanh1F64
-DATA specialConsts<>+1464(SB)/8, $0x3fc2492492492483 // atanh1F64
-DATA specialConsts<>+1472(SB)/8, $0x3fc999999999999a // atanh0F64
-DATA specialConsts<>+1480(SB)/8, $0x3fc999999999999a // atanh0F64
-DATA specialConsts<>+1488(SB)/8, $0x3fe62e42fefa3800 // ln2FirstF64
-DATA specialConsts<>+1496(SB)/8, $0x3fe62e42fefa3800 // ln2FirstF64
-DATA specialConsts<>+1504(SB)/8, $0x3d2ef35793c76730 // ln2RestF64
-DATA specialConsts<>+1512(SB)/8, $0x3d2ef35793c76730 // ln2RestF64
+// A number of 8 bytes, or two of 4, twice: a register's.
+#define TWO(table, at, next, bits) \
+	DATA table<>+at(SB)/8, $bits \
+	DATA table<>+next(SB)/8, $bits
+
+TWO(specialConsts, 0, 8, 0x8000000000000000) // signF64
+TWO(specialConsts, 16, 24, 0x7fffffffffffffff) // absF64
+TWO(specialConsts, 32, 40, 0x4018000000000000) // sixF64
+TWO(specialConsts, 48, 56, 0x3e4701fc96787324) // erf10F64
+TWO(specialConsts, 64, 72, 0x3ff71547652b82fe) // log2eF64
+TWO(specialConsts, 80, 88, 0x4338000000000000) // roundF64
+TWO(specialConsts, 96, 104, 0x3fe62e42fefa39ef) // ln2HiF64
+TWO(specialConsts, 112, 120, 0x3c7abc9e3b39803f) // ln2LoF64
+TWO(specialConsts, 128, 136, 0x3e5ada2190d27d9b) // expQ9F64
+TWO(specialConsts, 144, 152, 0x3ff0000000000000) // oneF64
+TWO(specialConsts, 160, 168, 0xbe8515e226d65610) // erf9F64
+TWO(specialConsts, 176, 184, 0x3ebb842642e166de) // erf8F64
+TWO(specialConsts, 192, 200, 0xbeef4b38c8db0b2d) // erf7F64
+TWO(specialConsts, 208, 216, 0x3f1f9a1b12746c3b) // erf6F64
+TWO(specialConsts, 224, 232, 0xbf4c02da8934006c) // erf5F64
+TWO(specialConsts, 240, 248, 0x3f7565bccd6816cb) // erf4F64
+TWO(specialConsts, 256, 264, 0xbf9b82ce31148a5a) // erf3F64
+TWO(specialConsts, 272, 280, 0x3fbce2f21a03f100) // erf2F64
+TWO(specialConsts, 288, 296, 0xbfd812746b0379a3) // erf1F64
+TWO(specialConsts, 304, 312, 0x3ff20dd750429b6d) // erf0F64
+TWO(specialConsts, 320, 328, 0x3e928adf206cd716) // expQ8F64
+TWO(specialConsts, 336, 344, 0x3ec71df0efbb6786) // expQ7F64
+TWO(specialConsts, 352, 360, 0x3efa019996a0b418) // expQ6F64
+TWO(specialConsts, 368, 376, 0x3f2a01a013499ee6) // expQ5F64
+TWO(specialConsts, 384, 392, 0x3f56c16c18473665) // expQ4F64
+TWO(specialConsts, 400, 408, 0x3f81111111125c87) // expQ3F64
+TWO(specialConsts, 416, 424, 0x3fa55555555506c8) // expQ2F64
+TWO(specialConsts, 432, 440, 0x3fc5555555555502) // expQ1F64
+TWO(specialConsts, 448, 456, 0x3fe000000000000a) // expQ0F64
+TWO(specialConsts, 464, 472, 0x3ff6a09e667f3bcd) // root2F64
+TWO(specialConsts, 480, 488, 0x4010000000000000) // fourF64
+TWO(specialConsts, 496, 504, 0x4000000000000000) // twoF64
+TWO(specialConsts, 512, 520, 0xbff0000000000000) // minus oneF64
+TWO(specialConsts, 528, 536, 0xbdeba5cd2d280776) // tail21F64
+TWO(specialConsts, 544, 552, 0xbe050e589f8e4e5a) // tail22F64
+TWO(specialConsts, 560, 568, 0x3e3f872c61f633bf) // tail20F64
+TWO(specialConsts, 576, 584, 0x3e417ac3e17c3e43) // tail19F64
+TWO(specialConsts, 592, 600, 0xbe64bb9f7e77b6c8) // tail18F64
+TWO(specialConsts, 608, 616, 0xbe750eb656744709) // tail17F64
+TWO(specialConsts, 624, 632, 0x3e81b95c17ef50a7) // tail16F64
+TWO(specialConsts, 640, 648, 0x3ea125dd16174a26) // tail15F64
+TWO(specialConsts, 656, 664, 0xbe94fa1c99e6e043) // tail14F64
+TWO(specialConsts, 672, 680, 0xbec8d4b0484f0156) // tail13F64
+TWO(specialConsts, 688, 696, 0x3e97fd43c61ef2d8) // tail12F64
+TWO(specialConsts, 704, 712, 0x3ef26d0775f08d01) // tail11F64
+TWO(specialConsts, 720, 728, 0xbeb0010986987db7) // tail10F64
+TWO(specialConsts, 736, 744, 0xbf1e4a422b185cac) // tail9F64
+TWO(specialConsts, 752, 760, 0x3f117a4a5a71207a) // tail8F64
+TWO(specialConsts, 768, 776, 0x3f4ab825fb4666bd) // tail7F64
+TWO(specialConsts, 784, 792, 0xbf5c81719c8d1830) // tail6F64
+TWO(specialConsts, 800, 808, 0xbf6ee27610448fb6) // tail5F64
+TWO(specialConsts, 816, 824, 0x3f9eec4cc3e43c8f) // tail4F64
+TWO(specialConsts, 832, 840, 0xbfb7dff2bff68450) // tail3F64
+TWO(specialConsts, 848, 856, 0x3fc8c6dbf2cfc30c) // tail2F64
+TWO(specialConsts, 864, 872, 0xbfd373e3a893c28a) // tail1F64
+TWO(specialConsts, 880, 888, 0x3fd82b4bb8c94dce) // tail0F64
+TWO(specialConsts, 896, 904, 0x3feb000000000000) // erfNearF64
+TWO(specialConsts, 912, 920, 0x3fe0000000000000) // halfF64
+TWO(specialConsts, 928, 936, 0x4044000000000000) // fortyF64
+TWO(specialConsts, 944, 952, 0x4086300000000000) // expMaxF64
+TWO(specialConsts, 960, 968, 0xc04e000000000000) // minusSixtyF64
+TWO(specialConsts, 976, 984, 0x3c90000000000000) // specialTinyF64
+TWO(specialConsts, 992, 1000, 0x0000000000000000) // zeroF64
+TWO(specialConsts, 1008, 1016, 0x0008000000000000) // oneMinusThreeQuartersF64
+TWO(specialConsts, 1024, 1032, 0x7ff0000000000000) // exponentF64
+TWO(specialConsts, 1040, 1048, 0x4330000000000000) // two52F64
+TWO(specialConsts, 1056, 1064, 0x43300000000003ff) // two52BiasF64
+TWO(specialConsts, 1072, 1080, 0x3fc1b85256ef26d0) // logR7F64
+TWO(specialConsts, 1088, 1096, 0x3fc0dcb113df2af8) // logR6F64
+TWO(specialConsts, 1104, 1112, 0x3fc3b35c87cfc786) // logR5F64
+TWO(specialConsts, 1120, 1128, 0x3fc745c4aa151c20) // logR4F64
+TWO(specialConsts, 1136, 1144, 0x3fcc71c7490ab88f) // logR3F64
+TWO(specialConsts, 1152, 1160, 0x3fd24924921e35d3) // logR2F64
+TWO(specialConsts, 1168, 1176, 0x3fd999999999c185) // logR1F64
+TWO(specialConsts, 1184, 1192, 0x3fe555555555554f) // logR0F64
+TWO(specialConsts, 1200, 1208, 0xfff0000000000000) // minusInfF64
+TWO(specialConsts, 1216, 1224, 0x7ff0000000000000) // infF64
+TWO(specialConsts, 1232, 1240, 0x7ff8000000000000) // nanF64
+TWO(specialConsts, 1248, 1256, 0x3fd5555555555555) // thirdF64
+TWO(specialConsts, 1264, 1272, 0xc087500000000000) // expMinF64
+TWO(specialConsts, 1280, 1288, 0x0010000000000000) // minNormalF64
+TWO(specialConsts, 1296, 1304, 0x4350000000000000) // two54F64
+TWO(specialConsts, 1312, 1320, 0xc04b000000000000) // minus54F64
+TWO(specialConsts, 1328, 1336, 0x3c75555555555555) // thirdLowF64
+TWO(specialConsts, 1344, 1352, 0x3faa9a510fa8e1cf) // atanh7F64
+TWO(specialConsts, 1360, 1368, 0x3facd1ac9450d869) // atanh8F64
+TWO(specialConsts, 1376, 1384, 0x3fae21c04b118768) // atanh6F64
+TWO(specialConsts, 1392, 1400, 0x3fb11105f949df28) // atanh5F64
+TWO(specialConsts, 1408, 1416, 0x3fb3b13b3b591616) // atanh4F64
+TWO(specialConsts, 1424, 1432, 0x3fb745d1740d9cae) // atanh3F64
+TWO(specialConsts, 1440, 1448, 0x3fbc71c71c7216ce) // atanh2F64
+TWO(specialConsts, 1456, 1464, 0x3fc2492492492483) // atanh1F64
+TWO(specialConsts, 1472, 1480, 0x3fc999999999999a) // atanh0F64
+TWO(specialConsts, 1488, 1496, 0x3fe62e42fefa3800) // ln2FirstF64
+TWO(specialConsts, 1504, 1512, 0x3d2ef35793c76730) // ln2RestF64
 GLOBL specialConsts<>(SB), RODATA|NOPTR, $1520
 
 // func erfF64NEON(dst, x *float64, n int)

@@ -4,44 +4,30 @@
 
 #include "textflag.h"
 
-DATA spectralConsts<>+0(SB)/8, $0x3f3504f33f3504f3 // wave707107
-DATA spectralConsts<>+8(SB)/8, $0x3f3504f33f3504f3 // wave707107
-DATA spectralConsts<>+16(SB)/8, $0x3f6c835e3f6c835e // wave923880
-DATA spectralConsts<>+24(SB)/8, $0x3f6c835e3f6c835e // wave923880
-DATA spectralConsts<>+32(SB)/8, $0x3ed413cd3ed413cd // wave414214
-DATA spectralConsts<>+40(SB)/8, $0x3ed413cd3ed413cd // wave414214
-DATA spectralConsts<>+48(SB)/8, $0x401a827a401a827a // wave2414214
-DATA spectralConsts<>+56(SB)/8, $0x401a827a401a827a // wave2414214
-DATA spectralConsts<>+64(SB)/8, $0x3f0000003f000000 // wave500000
-DATA spectralConsts<>+72(SB)/8, $0x3f0000003f000000 // wave500000
-DATA spectralConsts<>+80(SB)/8, $0xbf5db3d7bf5db3d7 // minuswave866025
-DATA spectralConsts<>+88(SB)/8, $0xbf5db3d7bf5db3d7 // minuswave866025
-DATA spectralConsts<>+96(SB)/8, $0x3f5db3d73f5db3d7 // wave866025
-DATA spectralConsts<>+104(SB)/8, $0x3f5db3d73f5db3d7 // wave866025
-DATA spectralConsts<>+112(SB)/8, $0x3e9e377a3e9e377a // wave309017
-DATA spectralConsts<>+120(SB)/8, $0x3e9e377a3e9e377a // wave309017
-DATA spectralConsts<>+128(SB)/8, $0x3f4f1bbd3f4f1bbd // wave809017
-DATA spectralConsts<>+136(SB)/8, $0x3f4f1bbd3f4f1bbd // wave809017
-DATA spectralConsts<>+144(SB)/8, $0x3f1e377a3f1e377a // wave618034
-DATA spectralConsts<>+152(SB)/8, $0x3f1e377a3f1e377a // wave618034
-DATA spectralConsts<>+160(SB)/8, $0xbf737871bf737871 // minuswave951057
-DATA spectralConsts<>+168(SB)/8, $0xbf737871bf737871 // minuswave951057
-DATA spectralConsts<>+176(SB)/8, $0x3f7378713f737871 // wave951057
-DATA spectralConsts<>+184(SB)/8, $0x3f7378713f737871 // wave951057
-DATA spectralConsts<>+192(SB)/8, $0x3f1f9d073f1f9d07 // wave623490
-DATA spectralConsts<>+200(SB)/8, $0x3f1f9d073f1f9d07 // wave623490
-DATA spectralConsts<>+208(SB)/8, $0x3e63dc873e63dc87 // wave222521
-DATA spectralConsts<>+216(SB)/8, $0x3e63dc873e63dc87 // wave222521
-DATA spectralConsts<>+224(SB)/8, $0x3f66a5e53f66a5e5 // wave900969
-DATA spectralConsts<>+232(SB)/8, $0x3f66a5e53f66a5e5 // wave900969
-DATA spectralConsts<>+240(SB)/8, $0x3f9f9d073f9f9d07 // wave1246980
-DATA spectralConsts<>+248(SB)/8, $0x3f9f9d073f9f9d07 // wave1246980
-DATA spectralConsts<>+256(SB)/8, $0x3f0e11bc3f0e11bc // wave554958
-DATA spectralConsts<>+264(SB)/8, $0x3f0e11bc3f0e11bc // wave554958
-DATA spectralConsts<>+272(SB)/8, $0x3f48261c3f48261c // wave781831
-DATA spectralConsts<>+280(SB)/8, $0x3f48261c3f48261c // wave781831
-DATA spectralConsts<>+288(SB)/8, $0xbf48261cbf48261c // minuswave781831
-DATA spectralConsts<>+296(SB)/8, $0xbf48261cbf48261c // minuswave781831
+// A number of 8 bytes, or two of 4, twice: a register's.
+#define TWO(table, at, next, bits) \
+	DATA table<>+at(SB)/8, $bits \
+	DATA table<>+next(SB)/8, $bits
+
+TWO(spectralConsts, 0, 8, 0x3f3504f33f3504f3) // wave707107
+TWO(spectralConsts, 16, 24, 0x3f6c835e3f6c835e) // wave923880
+TWO(spectralConsts, 32, 40, 0x3ed413cd3ed413cd) // wave414214
+TWO(spectralConsts, 48, 56, 0x401a827a401a827a) // wave2414214
+TWO(spectralConsts, 64, 72, 0x3f0000003f000000) // wave500000
+TWO(spectralConsts, 80, 88, 0xbf5db3d7bf5db3d7) // minuswave866025
+TWO(spectralConsts, 96, 104, 0x3f5db3d73f5db3d7) // wave866025
+TWO(spectralConsts, 112, 120, 0x3e9e377a3e9e377a) // wave309017
+TWO(spectralConsts, 128, 136, 0x3f4f1bbd3f4f1bbd) // wave809017
+TWO(spectralConsts, 144, 152, 0x3f1e377a3f1e377a) // wave618034
+TWO(spectralConsts, 160, 168, 0xbf737871bf737871) // minuswave951057
+TWO(spectralConsts, 176, 184, 0x3f7378713f737871) // wave951057
+TWO(spectralConsts, 192, 200, 0x3f1f9d073f1f9d07) // wave623490
+TWO(spectralConsts, 208, 216, 0x3e63dc873e63dc87) // wave222521
+TWO(spectralConsts, 224, 232, 0x3f66a5e53f66a5e5) // wave900969
+TWO(spectralConsts, 240, 248, 0x3f9f9d073f9f9d07) // wave1246980
+TWO(spectralConsts, 256, 264, 0x3f0e11bc3f0e11bc) // wave554958
+TWO(spectralConsts, 272, 280, 0x3f48261c3f48261c) // wave781831
+TWO(spectralConsts, 288, 296, 0xbf48261cbf48261c) // minuswave781831
 GLOBL spectralConsts<>(SB), RODATA|NOPTR, $304
 
 // func forwardNEON(dst, between, in, src *float32, place *int32, n, stride, odd int)

@@ -7,7 +7,7 @@ import (
 
 // Element lists the types that guarded slices may hold.
 type Element interface {
-	~float32 | ~float64 | ~int32 | ~int | ~uint16 | ~byte
+	~float32 | ~float64 | ~int32 | ~int | ~int8 | ~uint16 | ~byte
 }
 
 // AtEnd returns a zeroed slice of n elements that ends just before an unreadable page: reading or writing one element past it

@@ -4,350 +4,185 @@
 
 #include "textflag.h"
 
-DATA mat2Consts<>+0(SB)/8, $0x3f8000003f800000 // one
-DATA mat2Consts<>+8(SB)/8, $0x3f8000003f800000 // one
-DATA mat2Consts<>+16(SB)/8, $0x8000000080000000 // signF32
-DATA mat2Consts<>+24(SB)/8, $0x8000000080000000 // signF32
-DATA mat2Consts<>+32(SB)/8, $0x3f0000003f000000 // half
-DATA mat2Consts<>+40(SB)/8, $0x3f0000003f000000 // half
-DATA mat2Consts<>+48(SB)/8, $0x7fffffff7fffffff // absF32
-DATA mat2Consts<>+56(SB)/8, $0x7fffffff7fffffff // absF32
-DATA mat2Consts<>+64(SB)/8, $0x4b4000004b400000 // roundF32
-DATA mat2Consts<>+72(SB)/8, $0x4b4000004b400000 // roundF32
-DATA mat2Consts<>+80(SB)/8, $0x4220000042200000 // expHalf
-DATA mat2Consts<>+88(SB)/8, $0x4220000042200000 // expHalf
-DATA mat2Consts<>+96(SB)/8, $0x44bb800044bb8000 // x2x2Max
-DATA mat2Consts<>+104(SB)/8, $0x44bb800044bb8000 // x2x2Max
-DATA mat2Consts<>+112(SB)/8, $0x0d8000000d800000 // rootMin
-DATA mat2Consts<>+120(SB)/8, $0x0d8000000d800000 // rootMin
-DATA mat2Consts<>+128(SB)/8, $0x3f1de9e63f1de9e6 // largeMin
-DATA mat2Consts<>+136(SB)/8, $0x3f1de9e63f1de9e6 // largeMin
-DATA mat2Consts<>+144(SB)/8, $0x37d00f9137d00f91 // coshP3
-DATA mat2Consts<>+152(SB)/8, $0x37d00f9137d00f91 // coshP3
-DATA mat2Consts<>+160(SB)/8, $0x3638f0b13638f0b1 // sinhQ3
-DATA mat2Consts<>+168(SB)/8, $0x3638f0b13638f0b1 // sinhQ3
-DATA mat2Consts<>+176(SB)/8, $0x0000000100000001 // oneI
-DATA mat2Consts<>+184(SB)/8, $0x0000000100000001 // oneI
-DATA mat2Consts<>+192(SB)/8, $0x3f22f9833f22f983 // twoOverPi
-DATA mat2Consts<>+200(SB)/8, $0x3f22f9833f22f983 // twoOverPi
-DATA mat2Consts<>+208(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
-DATA mat2Consts<>+216(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
-DATA mat2Consts<>+224(SB)/8, $0x3fc90fdb3fc90fdb // halfPi1
-DATA mat2Consts<>+232(SB)/8, $0x3fc90fdb3fc90fdb // halfPi1
-DATA mat2Consts<>+240(SB)/8, $0x3f3172183f317218 // ln2Hi
-DATA mat2Consts<>+248(SB)/8, $0x3f3172183f317218 // ln2Hi
-DATA mat2Consts<>+256(SB)/8, $0xb33bbd2eb33bbd2e // halfPi2
-DATA mat2Consts<>+264(SB)/8, $0xb33bbd2eb33bbd2e // halfPi2
-DATA mat2Consts<>+272(SB)/8, $0xb102e308b102e308 // ln2Lo
-DATA mat2Consts<>+280(SB)/8, $0xb102e308b102e308 // ln2Lo
-DATA mat2Consts<>+288(SB)/8, $0x3ab60ee63ab60ee6 // coshP2
-DATA mat2Consts<>+296(SB)/8, $0x3ab60ee63ab60ee6 // coshP2
-DATA mat2Consts<>+304(SB)/8, $0x3d2aaaab3d2aaaab // coshP1
-DATA mat2Consts<>+312(SB)/8, $0x3d2aaaab3d2aaaab // coshP1
-DATA mat2Consts<>+320(SB)/8, $0x3f0000003f000000 // coshP0
-DATA mat2Consts<>+328(SB)/8, $0x3f0000003f000000 // coshP0
-DATA mat2Consts<>+336(SB)/8, $0x39500f9139500f91 // sinhQ2
-DATA mat2Consts<>+344(SB)/8, $0x39500f9139500f91 // sinhQ2
-DATA mat2Consts<>+352(SB)/8, $0x3c0888893c088889 // sinhQ1
-DATA mat2Consts<>+360(SB)/8, $0x3c0888893c088889 // sinhQ1
-DATA mat2Consts<>+368(SB)/8, $0x3e2aaaab3e2aaaab // sinhQ0
-DATA mat2Consts<>+376(SB)/8, $0x3e2aaaab3e2aaaab // sinhQ0
-DATA mat2Consts<>+384(SB)/8, $0x3c091cc03c091cc0 // expC5
-DATA mat2Consts<>+392(SB)/8, $0x3c091cc03c091cc0 // expC5
-DATA mat2Consts<>+400(SB)/8, $0x3ab527943ab52794 // expC6
-DATA mat2Consts<>+408(SB)/8, $0x3ab527943ab52794 // expC6
-DATA mat2Consts<>+416(SB)/8, $0x3d2aac573d2aac57 // expC4
-DATA mat2Consts<>+424(SB)/8, $0x3d2aac573d2aac57 // expC4
-DATA mat2Consts<>+432(SB)/8, $0x3e2aaa493e2aaa49 // expC3
-DATA mat2Consts<>+440(SB)/8, $0x3e2aaa493e2aaa49 // expC3
-DATA mat2Consts<>+448(SB)/8, $0x3efffffe3efffffe // expC2
-DATA mat2Consts<>+456(SB)/8, $0x3efffffe3efffffe // expC2
+// A number of 8 bytes, or two of 4, twice: a register's.
+#define TWO(table, at, next, bits) \
+	DATA table<>+at(SB)/8, $bits \
+	DATA table<>+next(SB)/8, $bits
+
+TWO(mat2Consts, 0, 8, 0x3f8000003f800000) // one
+TWO(mat2Consts, 16, 24, 0x8000000080000000) // signF32
+TWO(mat2Consts, 32, 40, 0x3f0000003f000000) // half
+TWO(mat2Consts, 48, 56, 0x7fffffff7fffffff) // absF32
+TWO(mat2Consts, 64, 72, 0x4b4000004b400000) // roundF32
+TWO(mat2Consts, 80, 88, 0x4220000042200000) // expHalf
+TWO(mat2Consts, 96, 104, 0x44bb800044bb8000) // x2x2Max
+TWO(mat2Consts, 112, 120, 0x0d8000000d800000) // rootMin
+TWO(mat2Consts, 128, 136, 0x3f1de9e63f1de9e6) // largeMin
+TWO(mat2Consts, 144, 152, 0x37d00f9137d00f91) // coshP3
+TWO(mat2Consts, 160, 168, 0x3638f0b13638f0b1) // sinhQ3
+TWO(mat2Consts, 176, 184, 0x0000000100000001) // oneI
+TWO(mat2Consts, 192, 200, 0x3f22f9833f22f983) // twoOverPi
+TWO(mat2Consts, 208, 216, 0x3fb8aa3b3fb8aa3b) // log2e
+TWO(mat2Consts, 224, 232, 0x3fc90fdb3fc90fdb) // halfPi1
+TWO(mat2Consts, 240, 248, 0x3f3172183f317218) // ln2Hi
+TWO(mat2Consts, 256, 264, 0xb33bbd2eb33bbd2e) // halfPi2
+TWO(mat2Consts, 272, 280, 0xb102e308b102e308) // ln2Lo
+TWO(mat2Consts, 288, 296, 0x3ab60ee63ab60ee6) // coshP2
+TWO(mat2Consts, 304, 312, 0x3d2aaaab3d2aaaab) // coshP1
+TWO(mat2Consts, 320, 328, 0x3f0000003f000000) // coshP0
+TWO(mat2Consts, 336, 344, 0x39500f9139500f91) // sinhQ2
+TWO(mat2Consts, 352, 360, 0x3c0888893c088889) // sinhQ1
+TWO(mat2Consts, 368, 376, 0x3e2aaaab3e2aaaab) // sinhQ0
+TWO(mat2Consts, 384, 392, 0x3c091cc03c091cc0) // expC5
+TWO(mat2Consts, 400, 408, 0x3ab527943ab52794) // expC6
+TWO(mat2Consts, 416, 424, 0x3d2aac573d2aac57) // expC4
+TWO(mat2Consts, 432, 440, 0x3e2aaa493e2aaa49) // expC3
+TWO(mat2Consts, 448, 456, 0x3efffffe3efffffe) // expC2
 DATA mat2Consts<>+464(SB)/8, $0x0000000200000001 // laneWeights
 DATA mat2Consts<>+472(SB)/8, $0x0000000800000004 // laneWeights
-DATA mat2Consts<>+480(SB)/8, $0x3ff0000000000000 // oneF64
-DATA mat2Consts<>+488(SB)/8, $0x3ff0000000000000 // oneF64
-DATA mat2Consts<>+496(SB)/8, $0x8000000000000000 // signF64
-DATA mat2Consts<>+504(SB)/8, $0x8000000000000000 // signF64
-DATA mat2Consts<>+512(SB)/8, $0x3fe0000000000000 // halfF64
-DATA mat2Consts<>+520(SB)/8, $0x3fe0000000000000 // halfF64
-DATA mat2Consts<>+528(SB)/8, $0x7fffffffffffffff // absF64
-DATA mat2Consts<>+536(SB)/8, $0x7fffffffffffffff // absF64
-DATA mat2Consts<>+544(SB)/8, $0x4338000000000000 // roundF64
-DATA mat2Consts<>+552(SB)/8, $0x4338000000000000 // roundF64
-DATA mat2Consts<>+560(SB)/8, $0x4075e00000000000 // expHalfF64
-DATA mat2Consts<>+568(SB)/8, $0x4075e00000000000 // expHalfF64
-DATA mat2Consts<>+576(SB)/8, $0x40f86a0000000000 // x2x2MaxF64
-DATA mat2Consts<>+584(SB)/8, $0x40f86a0000000000 // x2x2MaxF64
-DATA mat2Consts<>+592(SB)/8, $0x07b0000000000000 // rootMinF64
-DATA mat2Consts<>+600(SB)/8, $0x07b0000000000000 // rootMinF64
-DATA mat2Consts<>+608(SB)/8, $0x3fe3bd3cc0000000 // largeMinF64
-DATA mat2Consts<>+616(SB)/8, $0x3fe3bd3cc0000000 // largeMinF64
-DATA mat2Consts<>+624(SB)/8, $0x3da93987fd1bd61f // coshP6F64
-DATA mat2Consts<>+632(SB)/8, $0x3da93987fd1bd61f // coshP6F64
-DATA mat2Consts<>+640(SB)/8, $0x3d6ae8042e3ca937 // sinhQ6F64
-DATA mat2Consts<>+648(SB)/8, $0x3d6ae8042e3ca937 // sinhQ6F64
-DATA mat2Consts<>+656(SB)/8, $0x0000000000000001 // oneIF64
-DATA mat2Consts<>+664(SB)/8, $0x0000000000000001 // oneIF64
-DATA mat2Consts<>+672(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
-DATA mat2Consts<>+680(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
-DATA mat2Consts<>+688(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA mat2Consts<>+696(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA mat2Consts<>+704(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
-DATA mat2Consts<>+712(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
-DATA mat2Consts<>+720(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA mat2Consts<>+728(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA mat2Consts<>+736(SB)/8, $0x3c91a62633145c07 // halfPi2F64
-DATA mat2Consts<>+744(SB)/8, $0x3c91a62633145c07 // halfPi2F64
-DATA mat2Consts<>+752(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA mat2Consts<>+760(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA mat2Consts<>+768(SB)/8, $0x3e21eeeadf3e2e13 // coshP5F64
-DATA mat2Consts<>+776(SB)/8, $0x3e21eeeadf3e2e13 // coshP5F64
-DATA mat2Consts<>+784(SB)/8, $0x3e927e4fb76df412 // coshP4F64
-DATA mat2Consts<>+792(SB)/8, $0x3e927e4fb76df412 // coshP4F64
-DATA mat2Consts<>+800(SB)/8, $0x3efa01a019e64cdf // coshP3F64
-DATA mat2Consts<>+808(SB)/8, $0x3efa01a019e64cdf // coshP3F64
-DATA mat2Consts<>+816(SB)/8, $0x3f56c16c16c16c26 // coshP2F64
-DATA mat2Consts<>+824(SB)/8, $0x3f56c16c16c16c26 // coshP2F64
-DATA mat2Consts<>+832(SB)/8, $0x3fa555555555557f // coshP1F64
-DATA mat2Consts<>+840(SB)/8, $0x3fa555555555557f // coshP1F64
-DATA mat2Consts<>+848(SB)/8, $0x3fe0000000000000 // coshP0F64
-DATA mat2Consts<>+856(SB)/8, $0x3fe0000000000000 // coshP0F64
-DATA mat2Consts<>+864(SB)/8, $0x3de61256f4d9b5f3 // sinhQ5F64
-DATA mat2Consts<>+872(SB)/8, $0x3de61256f4d9b5f3 // sinhQ5F64
-DATA mat2Consts<>+880(SB)/8, $0x3e5ae64567ec48dc // sinhQ4F64
-DATA mat2Consts<>+888(SB)/8, $0x3e5ae64567ec48dc // sinhQ4F64
-DATA mat2Consts<>+896(SB)/8, $0x3ec71de3a549eb55 // sinhQ3F64
-DATA mat2Consts<>+904(SB)/8, $0x3ec71de3a549eb55 // sinhQ3F64
-DATA mat2Consts<>+912(SB)/8, $0x3f2a01a01a01a021 // sinhQ2F64
-DATA mat2Consts<>+920(SB)/8, $0x3f2a01a01a01a021 // sinhQ2F64
-DATA mat2Consts<>+928(SB)/8, $0x3f8111111111111b // sinhQ1F64
-DATA mat2Consts<>+936(SB)/8, $0x3f8111111111111b // sinhQ1F64
-DATA mat2Consts<>+944(SB)/8, $0x3fc5555555555555 // sinhQ0F64
-DATA mat2Consts<>+952(SB)/8, $0x3fc5555555555555 // sinhQ0F64
-DATA mat2Consts<>+960(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA mat2Consts<>+968(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA mat2Consts<>+976(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA mat2Consts<>+984(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA mat2Consts<>+992(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA mat2Consts<>+1000(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA mat2Consts<>+1008(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA mat2Consts<>+1016(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA mat2Consts<>+1024(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA mat2Consts<>+1032(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA mat2Consts<>+1040(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA mat2Consts<>+1048(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA mat2Consts<>+1056(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA mat2Consts<>+1064(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA mat2Consts<>+1072(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA mat2Consts<>+1080(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA mat2Consts<>+1088(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA mat2Consts<>+1096(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA mat2Consts<>+1104(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA mat2Consts<>+1112(SB)/8, $0x3fe000000000000a // expQ0F64
+TWO(mat2Consts, 480, 488, 0x3ff0000000000000) // oneF64
+TWO(mat2Consts, 496, 504, 0x8000000000000000) // signF64
+TWO(mat2Consts, 512, 520, 0x3fe0000000000000) // halfF64
+TWO(mat2Consts, 528, 536, 0x7fffffffffffffff) // absF64
+TWO(mat2Consts, 544, 552, 0x4338000000000000) // roundF64
+TWO(mat2Consts, 560, 568, 0x4075e00000000000) // expHalfF64
+TWO(mat2Consts, 576, 584, 0x40f86a0000000000) // x2x2MaxF64
+TWO(mat2Consts, 592, 600, 0x07b0000000000000) // rootMinF64
+TWO(mat2Consts, 608, 616, 0x3fe3bd3cc0000000) // largeMinF64
+TWO(mat2Consts, 624, 632, 0x3da93987fd1bd61f) // coshP6F64
+TWO(mat2Consts, 640, 648, 0x3d6ae8042e3ca937) // sinhQ6F64
+TWO(mat2Consts, 656, 664, 0x0000000000000001) // oneIF64
+TWO(mat2Consts, 672, 680, 0x3fe45f306dc9c883) // twoOverPiF64
+TWO(mat2Consts, 688, 696, 0x3ff71547652b82fe) // log2eF64
+TWO(mat2Consts, 704, 712, 0x3ff921fb54442d18) // halfPi1F64
+TWO(mat2Consts, 720, 728, 0x3fe62e42fefa39ef) // ln2HiF64
+TWO(mat2Consts, 736, 744, 0x3c91a62633145c07) // halfPi2F64
+TWO(mat2Consts, 752, 760, 0x3c7abc9e3b39803f) // ln2LoF64
+TWO(mat2Consts, 768, 776, 0x3e21eeeadf3e2e13) // coshP5F64
+TWO(mat2Consts, 784, 792, 0x3e927e4fb76df412) // coshP4F64
+TWO(mat2Consts, 800, 808, 0x3efa01a019e64cdf) // coshP3F64
+TWO(mat2Consts, 816, 824, 0x3f56c16c16c16c26) // coshP2F64
+TWO(mat2Consts, 832, 840, 0x3fa555555555557f) // coshP1F64
+TWO(mat2Consts, 848, 856, 0x3fe0000000000000) // coshP0F64
+TWO(mat2Consts, 864, 872, 0x3de61256f4d9b5f3) // sinhQ5F64
+TWO(mat2Consts, 880, 888, 0x3e5ae64567ec48dc) // sinhQ4F64
+TWO(mat2Consts, 896, 904, 0x3ec71de3a549eb55) // sinhQ3F64
+TWO(mat2Consts, 912, 920, 0x3f2a01a01a01a021) // sinhQ2F64
+TWO(mat2Consts, 928, 936, 0x3f8111111111111b) // sinhQ1F64
+TWO(mat2Consts, 944, 952, 0x3fc5555555555555) // sinhQ0F64
+TWO(mat2Consts, 960, 968, 0x3e928adf206cd716) // expQ8F64
+TWO(mat2Consts, 976, 984, 0x3e5ada2190d27d9b) // expQ9F64
+TWO(mat2Consts, 992, 1000, 0x3ec71df0efbb6786) // expQ7F64
+TWO(mat2Consts, 1008, 1016, 0x3efa019996a0b418) // expQ6F64
+TWO(mat2Consts, 1024, 1032, 0x3f2a01a013499ee6) // expQ5F64
+TWO(mat2Consts, 1040, 1048, 0x3f56c16c18473665) // expQ4F64
+TWO(mat2Consts, 1056, 1064, 0x3f81111111125c87) // expQ3F64
+TWO(mat2Consts, 1072, 1080, 0x3fa55555555506c8) // expQ2F64
+TWO(mat2Consts, 1088, 1096, 0x3fc5555555555502) // expQ1F64
+TWO(mat2Consts, 1104, 1112, 0x3fe000000000000a) // expQ0F64
 DATA mat2Consts<>+1120(SB)/8, $0x0000000000000001 // laneWeightsF64
 DATA mat2Consts<>+1128(SB)/8, $0x0000000000000002 // laneWeightsF64
-DATA mat2Consts<>+1136(SB)/8, $0x0000000000000000 // zero
-DATA mat2Consts<>+1144(SB)/8, $0x0000000000000000 // zero
-DATA mat2Consts<>+1152(SB)/8, $0x3f4000003f400000 // threeQuarters
-DATA mat2Consts<>+1160(SB)/8, $0x3f4000003f400000 // threeQuarters
-DATA mat2Consts<>+1168(SB)/8, $0xff800000ff800000 // exponentF32
-DATA mat2Consts<>+1176(SB)/8, $0xff800000ff800000 // exponentF32
-DATA mat2Consts<>+1184(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
-DATA mat2Consts<>+1192(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
-DATA mat2Consts<>+1200(SB)/8, $0x4c0000004c000000 // entryMax
-DATA mat2Consts<>+1208(SB)/8, $0x4c0000004c000000 // entryMax
-DATA mat2Consts<>+1216(SB)/8, $0x2b8000002b800000 // detMin
-DATA mat2Consts<>+1224(SB)/8, $0x2b8000002b800000 // detMin
-DATA mat2Consts<>+1232(SB)/8, $0x3e0000003e000000 // eighth
-DATA mat2Consts<>+1240(SB)/8, $0x3e0000003e000000 // eighth
-DATA mat2Consts<>+1248(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
-DATA mat2Consts<>+1256(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
-DATA mat2Consts<>+1264(SB)/8, $0xbe074121be074121 // logQ6
-DATA mat2Consts<>+1272(SB)/8, $0xbe074121be074121 // logQ6
-DATA mat2Consts<>+1280(SB)/8, $0x3e143a123e143a12 // logQ5
-DATA mat2Consts<>+1288(SB)/8, $0x3e143a123e143a12 // logQ5
-DATA mat2Consts<>+1296(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
-DATA mat2Consts<>+1304(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
-DATA mat2Consts<>+1312(SB)/8, $0x3e4cb3923e4cb392 // logQ3
-DATA mat2Consts<>+1320(SB)/8, $0x3e4cb3923e4cb392 // logQ3
-DATA mat2Consts<>+1328(SB)/8, $0xbe800041be800041 // logQ2
-DATA mat2Consts<>+1336(SB)/8, $0xbe800041be800041 // logQ2
-DATA mat2Consts<>+1344(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
-DATA mat2Consts<>+1352(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
-DATA mat2Consts<>+1360(SB)/8, $0xbf000000bf000000 // logQ0
-DATA mat2Consts<>+1368(SB)/8, $0xbf000000bf000000 // logQ0
-DATA mat2Consts<>+1376(SB)/8, $0x3d8000003d800000 // sixteenth
-DATA mat2Consts<>+1384(SB)/8, $0x3d8000003d800000 // sixteenth
-DATA mat2Consts<>+1392(SB)/8, $0xbbf35076bbf35076 // atanP8
-DATA mat2Consts<>+1400(SB)/8, $0xbbf35076bbf35076 // atanP8
-DATA mat2Consts<>+1408(SB)/8, $0x3a94b43f3a94b43f // atanP9
-DATA mat2Consts<>+1416(SB)/8, $0x3a94b43f3a94b43f // atanP9
-DATA mat2Consts<>+1424(SB)/8, $0x3cba98203cba9820 // atanP7
-DATA mat2Consts<>+1432(SB)/8, $0x3cba98203cba9820 // atanP7
-DATA mat2Consts<>+1440(SB)/8, $0xbd38405dbd38405d // atanP6
-DATA mat2Consts<>+1448(SB)/8, $0xbd38405dbd38405d // atanP6
-DATA mat2Consts<>+1456(SB)/8, $0x3d8a85003d8a8500 // atanP5
-DATA mat2Consts<>+1464(SB)/8, $0x3d8a85003d8a8500 // atanP5
-DATA mat2Consts<>+1472(SB)/8, $0xbdb4a9debdb4a9de // atanP4
-DATA mat2Consts<>+1480(SB)/8, $0xbdb4a9debdb4a9de // atanP4
-DATA mat2Consts<>+1488(SB)/8, $0x3de288b83de288b8 // atanP3
-DATA mat2Consts<>+1496(SB)/8, $0x3de288b83de288b8 // atanP3
-DATA mat2Consts<>+1504(SB)/8, $0xbe123b10be123b10 // atanP2
-DATA mat2Consts<>+1512(SB)/8, $0xbe123b10be123b10 // atanP2
-DATA mat2Consts<>+1520(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
-DATA mat2Consts<>+1528(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
-DATA mat2Consts<>+1536(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
-DATA mat2Consts<>+1544(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
-DATA mat2Consts<>+1552(SB)/8, $0x4000000040000000 // two
-DATA mat2Consts<>+1560(SB)/8, $0x4000000040000000 // two
-DATA mat2Consts<>+1568(SB)/8, $0x3dba2e8c3dba2e8c // atanhQ4
-DATA mat2Consts<>+1576(SB)/8, $0x3dba2e8c3dba2e8c // atanhQ4
-DATA mat2Consts<>+1584(SB)/8, $0x3d9d89d93d9d89d9 // atanhQ5
-DATA mat2Consts<>+1592(SB)/8, $0x3d9d89d93d9d89d9 // atanhQ5
-DATA mat2Consts<>+1600(SB)/8, $0x3de38e393de38e39 // atanhQ3
-DATA mat2Consts<>+1608(SB)/8, $0x3de38e393de38e39 // atanhQ3
-DATA mat2Consts<>+1616(SB)/8, $0x3e1249253e124925 // atanhQ2
-DATA mat2Consts<>+1624(SB)/8, $0x3e1249253e124925 // atanhQ2
-DATA mat2Consts<>+1632(SB)/8, $0x3e4ccccd3e4ccccd // atanhQ1
-DATA mat2Consts<>+1640(SB)/8, $0x3e4ccccd3e4ccccd // atanhQ1
-DATA mat2Consts<>+1648(SB)/8, $0x3eaaaaab3eaaaaab // atanhQ0
-DATA mat2Consts<>+1656(SB)/8, $0x3eaaaaab3eaaaaab // atanhQ0
-DATA mat2Consts<>+1664(SB)/8, $0x0000000000000000 // zeroF64
-DATA mat2Consts<>+1672(SB)/8, $0x0000000000000000 // zeroF64
-DATA mat2Consts<>+1680(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
-DATA mat2Consts<>+1688(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
-DATA mat2Consts<>+1696(SB)/8, $0x7ff0000000000000 // exponentF64
-DATA mat2Consts<>+1704(SB)/8, $0x7ff0000000000000 // exponentF64
-DATA mat2Consts<>+1712(SB)/8, $0x4330000000000000 // two52F64
-DATA mat2Consts<>+1720(SB)/8, $0x4330000000000000 // two52F64
-DATA mat2Consts<>+1728(SB)/8, $0x43300000000003ff // two52BiasF64
-DATA mat2Consts<>+1736(SB)/8, $0x43300000000003ff // two52BiasF64
-DATA mat2Consts<>+1744(SB)/8, $0x4000000000000000 // twoF64
-DATA mat2Consts<>+1752(SB)/8, $0x4000000000000000 // twoF64
-DATA mat2Consts<>+1760(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
-DATA mat2Consts<>+1768(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
-DATA mat2Consts<>+1776(SB)/8, $0x4c70000000000000 // entryMaxF64
-DATA mat2Consts<>+1784(SB)/8, $0x4c70000000000000 // entryMaxF64
-DATA mat2Consts<>+1792(SB)/8, $0x26f0000000000000 // detMinF64
-DATA mat2Consts<>+1800(SB)/8, $0x26f0000000000000 // detMinF64
-DATA mat2Consts<>+1808(SB)/8, $0x3fc0000000000000 // eighthF64
-DATA mat2Consts<>+1816(SB)/8, $0x3fc0000000000000 // eighthF64
-DATA mat2Consts<>+1824(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
-DATA mat2Consts<>+1832(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
-DATA mat2Consts<>+1840(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
-DATA mat2Consts<>+1848(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
-DATA mat2Consts<>+1856(SB)/8, $0x3fc745c4aa151c20 // logR4F64
-DATA mat2Consts<>+1864(SB)/8, $0x3fc745c4aa151c20 // logR4F64
-DATA mat2Consts<>+1872(SB)/8, $0x3fcc71c7490ab88f // logR3F64
-DATA mat2Consts<>+1880(SB)/8, $0x3fcc71c7490ab88f // logR3F64
-DATA mat2Consts<>+1888(SB)/8, $0x3fd24924921e35d3 // logR2F64
-DATA mat2Consts<>+1896(SB)/8, $0x3fd24924921e35d3 // logR2F64
-DATA mat2Consts<>+1904(SB)/8, $0x3fd999999999c185 // logR1F64
-DATA mat2Consts<>+1912(SB)/8, $0x3fd999999999c185 // logR1F64
-DATA mat2Consts<>+1920(SB)/8, $0x3fe555555555554f // logR0F64
-DATA mat2Consts<>+1928(SB)/8, $0x3fe555555555554f // logR0F64
-DATA mat2Consts<>+1936(SB)/8, $0x3fb0000000000000 // sixteenthF64
-DATA mat2Consts<>+1944(SB)/8, $0x3fb0000000000000 // sixteenthF64
-DATA mat2Consts<>+1952(SB)/8, $0x3fd126150efcda4d // tanHalfF64
-DATA mat2Consts<>+1960(SB)/8, $0x3fd126150efcda4d // tanHalfF64
-DATA mat2Consts<>+1968(SB)/8, $0x3fe279a820f7a28b // arcNodeF64
-DATA mat2Consts<>+1976(SB)/8, $0x3fe279a820f7a28b // arcNodeF64
-DATA mat2Consts<>+1984(SB)/8, $0x400921fb54442d18 // pi1F64
-DATA mat2Consts<>+1992(SB)/8, $0x400921fb54442d18 // pi1F64
-DATA mat2Consts<>+2000(SB)/8, $0x3fe0c152dcbb0510 // arcAngleF64
-DATA mat2Consts<>+2008(SB)/8, $0x3fe0c152dcbb0510 // arcAngleF64
-DATA mat2Consts<>+2016(SB)/8, $0xbfb09abe5eab2b10 // arcP6F64
-DATA mat2Consts<>+2024(SB)/8, $0xbfb09abe5eab2b10 // arcP6F64
-DATA mat2Consts<>+2032(SB)/8, $0x3fa6c6d6d0627cd3 // arcP7F64
-DATA mat2Consts<>+2040(SB)/8, $0x3fa6c6d6d0627cd3 // arcP7F64
-DATA mat2Consts<>+2048(SB)/8, $0x3fb3a8fdaed8bd65 // arcP5F64
-DATA mat2Consts<>+2056(SB)/8, $0x3fb3a8fdaed8bd65 // arcP5F64
-DATA mat2Consts<>+2064(SB)/8, $0xbfb7457b458e92bc // arcP4F64
-DATA mat2Consts<>+2072(SB)/8, $0xbfb7457b458e92bc // arcP4F64
-DATA mat2Consts<>+2080(SB)/8, $0x3fbc71c50c31b594 // arcP3F64
-DATA mat2Consts<>+2088(SB)/8, $0x3fbc71c50c31b594 // arcP3F64
-DATA mat2Consts<>+2096(SB)/8, $0xbfc249248ec6ab2d // arcP2F64
-DATA mat2Consts<>+2104(SB)/8, $0xbfc249248ec6ab2d // arcP2F64
-DATA mat2Consts<>+2112(SB)/8, $0x3fc999999993d0ac // arcP1F64
-DATA mat2Consts<>+2120(SB)/8, $0x3fc999999993d0ac // arcP1F64
-DATA mat2Consts<>+2128(SB)/8, $0xbfd55555555553b4 // arcP0F64
-DATA mat2Consts<>+2136(SB)/8, $0xbfd55555555553b4 // arcP0F64
-DATA mat2Consts<>+2144(SB)/8, $0x3fab2a7c671c1d57 // atanhQ8F64
-DATA mat2Consts<>+2152(SB)/8, $0x3fab2a7c671c1d57 // atanhQ8F64
-DATA mat2Consts<>+2160(SB)/8, $0x3fa89f5c63f4e349 // atanhQ9F64
-DATA mat2Consts<>+2168(SB)/8, $0x3fa89f5c63f4e349 // atanhQ9F64
-DATA mat2Consts<>+2176(SB)/8, $0x3fae1dd9b186c156 // atanhQ7F64
-DATA mat2Consts<>+2184(SB)/8, $0x3fae1dd9b186c156 // atanhQ7F64
-DATA mat2Consts<>+2192(SB)/8, $0x3fb110f88a1414e3 // atanhQ6F64
-DATA mat2Consts<>+2200(SB)/8, $0x3fb110f88a1414e3 // atanhQ6F64
-DATA mat2Consts<>+2208(SB)/8, $0x3fb3b13b247e53b0 // atanhQ5F64
-DATA mat2Consts<>+2216(SB)/8, $0x3fb3b13b247e53b0 // atanhQ5F64
-DATA mat2Consts<>+2224(SB)/8, $0x3fb745d17d219f80 // atanhQ4F64
-DATA mat2Consts<>+2232(SB)/8, $0x3fb745d17d219f80 // atanhQ4F64
-DATA mat2Consts<>+2240(SB)/8, $0x3fbc71c71c6e57b5 // atanhQ3F64
-DATA mat2Consts<>+2248(SB)/8, $0x3fbc71c71c6e57b5 // atanhQ3F64
-DATA mat2Consts<>+2256(SB)/8, $0x3fc2492492489837 // atanhQ2F64
-DATA mat2Consts<>+2264(SB)/8, $0x3fc2492492489837 // atanhQ2F64
-DATA mat2Consts<>+2272(SB)/8, $0x3fc99999999999b3 // atanhQ1F64
-DATA mat2Consts<>+2280(SB)/8, $0x3fc99999999999b3 // atanhQ1F64
-DATA mat2Consts<>+2288(SB)/8, $0x3fd5555555555557 // atanhQ0F64
-DATA mat2Consts<>+2296(SB)/8, $0x3fd5555555555557 // atanhQ0F64
-DATA mat2Consts<>+2304(SB)/8, $0x4e8000004e800000 // squareMax
-DATA mat2Consts<>+2312(SB)/8, $0x4e8000004e800000 // squareMax
-DATA mat2Consts<>+2320(SB)/8, $0x3080000030800000 // squareMin
-DATA mat2Consts<>+2328(SB)/8, $0x3080000030800000 // squareMin
-DATA mat2Consts<>+2336(SB)/8, $0x2180000021800000 // inverseMin
-DATA mat2Consts<>+2344(SB)/8, $0x2180000021800000 // inverseMin
-DATA mat2Consts<>+2352(SB)/8, $0x4f90000000000000 // squareMaxF64
-DATA mat2Consts<>+2360(SB)/8, $0x4f90000000000000 // squareMaxF64
-DATA mat2Consts<>+2368(SB)/8, $0x3050000000000000 // squareMinF64
-DATA mat2Consts<>+2376(SB)/8, $0x3050000000000000 // squareMinF64
-DATA mat2Consts<>+2384(SB)/8, $0x20b0000000000000 // inverseMinF64
-DATA mat2Consts<>+2392(SB)/8, $0x20b0000000000000 // inverseMinF64
-DATA mat2Consts<>+2400(SB)/8, $0x7b8000007b800000 // squareSumMax
-DATA mat2Consts<>+2408(SB)/8, $0x7b8000007b800000 // squareSumMax
-DATA mat2Consts<>+2416(SB)/8, $0x1280000012800000 // squareSumMin
-DATA mat2Consts<>+2424(SB)/8, $0x1280000012800000 // squareSumMin
-DATA mat2Consts<>+2432(SB)/8, $0x7fb0000000000000 // squareSumMaxF64
-DATA mat2Consts<>+2440(SB)/8, $0x7fb0000000000000 // squareSumMaxF64
-DATA mat2Consts<>+2448(SB)/8, $0x07b0000000000000 // squareSumMinF64
-DATA mat2Consts<>+2456(SB)/8, $0x07b0000000000000 // squareSumMinF64
-DATA mat2Consts<>+2464(SB)/8, $0x4e8000004e800000 // directionMax
-DATA mat2Consts<>+2472(SB)/8, $0x4e8000004e800000 // directionMax
-DATA mat2Consts<>+2480(SB)/8, $0x34067f5b34067f5b // sinhSlope4
-DATA mat2Consts<>+2488(SB)/8, $0x34067f5b34067f5b // sinhSlope4
-DATA mat2Consts<>+2496(SB)/8, $0x30846da430846da4 // sinhSlope5
-DATA mat2Consts<>+2504(SB)/8, $0x30846da430846da4 // sinhSlope5
-DATA mat2Consts<>+2512(SB)/8, $0x3738ef1d3738ef1d // sinhSlope3
-DATA mat2Consts<>+2520(SB)/8, $0x3738ef1d3738ef1d // sinhSlope3
-DATA mat2Consts<>+2528(SB)/8, $0x3a1c09c13a1c09c1 // sinhSlope2
-DATA mat2Consts<>+2536(SB)/8, $0x3a1c09c13a1c09c1 // sinhSlope2
-DATA mat2Consts<>+2544(SB)/8, $0x3c8888893c888889 // sinhSlope1
-DATA mat2Consts<>+2552(SB)/8, $0x3c8888893c888889 // sinhSlope1
-DATA mat2Consts<>+2560(SB)/8, $0x3e2aaaab3e2aaaab // sinhSlope0
-DATA mat2Consts<>+2568(SB)/8, $0x3e2aaaab3e2aaaab // sinhSlope0
-DATA mat2Consts<>+2576(SB)/8, $0x4f90000000000000 // directionMaxF64
-DATA mat2Consts<>+2584(SB)/8, $0x4f90000000000000 // directionMaxF64
-DATA mat2Consts<>+2592(SB)/8, $0x3c95532eaf516982 // sinhSlope8F64
-DATA mat2Consts<>+2600(SB)/8, $0x3c95532eaf516982 // sinhSlope8F64
-DATA mat2Consts<>+2608(SB)/8, $0x3c0ce272b49432ce // sinhSlope9F64
-DATA mat2Consts<>+2616(SB)/8, $0x3c0ce272b49432ce // sinhSlope9F64
-DATA mat2Consts<>+2624(SB)/8, $0x3d1952c77030ad4a // sinhSlope7F64
-DATA mat2Consts<>+2632(SB)/8, $0x3d1952c77030ad4a // sinhSlope7F64
-DATA mat2Consts<>+2640(SB)/8, $0x3d978af56a4d411b // sinhSlope6F64
-DATA mat2Consts<>+2648(SB)/8, $0x3d978af56a4d411b // sinhSlope6F64
-DATA mat2Consts<>+2656(SB)/8, $0x3e108db48ebe51c7 // sinhSlope5F64
-DATA mat2Consts<>+2664(SB)/8, $0x3e108db48ebe51c7 // sinhSlope5F64
-DATA mat2Consts<>+2672(SB)/8, $0x3e80cfeb60f94b0e // sinhSlope4F64
-DATA mat2Consts<>+2680(SB)/8, $0x3e80cfeb60f94b0e // sinhSlope4F64
-DATA mat2Consts<>+2688(SB)/8, $0x3ee71de3a556c734 // sinhSlope3F64
-DATA mat2Consts<>+2696(SB)/8, $0x3ee71de3a556c734 // sinhSlope3F64
-DATA mat2Consts<>+2704(SB)/8, $0x3f43813813813814 // sinhSlope2F64
-DATA mat2Consts<>+2712(SB)/8, $0x3f43813813813814 // sinhSlope2F64
-DATA mat2Consts<>+2720(SB)/8, $0x3f91111111111111 // sinhSlope1F64
-DATA mat2Consts<>+2728(SB)/8, $0x3f91111111111111 // sinhSlope1F64
-DATA mat2Consts<>+2736(SB)/8, $0x3fc5555555555555 // sinhSlope0F64
-DATA mat2Consts<>+2744(SB)/8, $0x3fc5555555555555 // sinhSlope0F64
+TWO(mat2Consts, 1136, 1144, 0x0000000000000000) // zero
+TWO(mat2Consts, 1152, 1160, 0x3f4000003f400000) // threeQuarters
+TWO(mat2Consts, 1168, 1176, 0xff800000ff800000) // exponentF32
+TWO(mat2Consts, 1184, 1192, 0xbd3c83bfbd3c83bf) // logQ8
+TWO(mat2Consts, 1200, 1208, 0x4c0000004c000000) // entryMax
+TWO(mat2Consts, 1216, 1224, 0x2b8000002b800000) // detMin
+TWO(mat2Consts, 1232, 1240, 0x3e0000003e000000) // eighth
+TWO(mat2Consts, 1248, 1256, 0x3dd8dec33dd8dec3) // logQ7
+TWO(mat2Consts, 1264, 1272, 0xbe074121be074121) // logQ6
+TWO(mat2Consts, 1280, 1288, 0x3e143a123e143a12) // logQ5
+TWO(mat2Consts, 1296, 1304, 0xbe2a6b70be2a6b70) // logQ4
+TWO(mat2Consts, 1312, 1320, 0x3e4cb3923e4cb392) // logQ3
+TWO(mat2Consts, 1328, 1336, 0xbe800041be800041) // logQ2
+TWO(mat2Consts, 1344, 1352, 0x3eaaaad63eaaaad6) // logQ1
+TWO(mat2Consts, 1360, 1368, 0xbf000000bf000000) // logQ0
+TWO(mat2Consts, 1376, 1384, 0x3d8000003d800000) // sixteenth
+TWO(mat2Consts, 1392, 1400, 0xbbf35076bbf35076) // atanP8
+TWO(mat2Consts, 1408, 1416, 0x3a94b43f3a94b43f) // atanP9
+TWO(mat2Consts, 1424, 1432, 0x3cba98203cba9820) // atanP7
+TWO(mat2Consts, 1440, 1448, 0xbd38405dbd38405d) // atanP6
+TWO(mat2Consts, 1456, 1464, 0x3d8a85003d8a8500) // atanP5
+TWO(mat2Consts, 1472, 1480, 0xbdb4a9debdb4a9de) // atanP4
+TWO(mat2Consts, 1488, 1496, 0x3de288b83de288b8) // atanP3
+TWO(mat2Consts, 1504, 1512, 0xbe123b10be123b10) // atanP2
+TWO(mat2Consts, 1520, 1528, 0x3e4ccc0e3e4ccc0e) // atanP1
+TWO(mat2Consts, 1536, 1544, 0xbeaaaaa9beaaaaa9) // atanP0
+TWO(mat2Consts, 1552, 1560, 0x4000000040000000) // two
+TWO(mat2Consts, 1568, 1576, 0x3dba2e8c3dba2e8c) // atanhQ4
+TWO(mat2Consts, 1584, 1592, 0x3d9d89d93d9d89d9) // atanhQ5
+TWO(mat2Consts, 1600, 1608, 0x3de38e393de38e39) // atanhQ3
+TWO(mat2Consts, 1616, 1624, 0x3e1249253e124925) // atanhQ2
+TWO(mat2Consts, 1632, 1640, 0x3e4ccccd3e4ccccd) // atanhQ1
+TWO(mat2Consts, 1648, 1656, 0x3eaaaaab3eaaaaab) // atanhQ0
+TWO(mat2Consts, 1664, 1672, 0x0000000000000000) // zeroF64
+TWO(mat2Consts, 1680, 1688, 0x0008000000000000) // oneMinusThreeQuartersF64
+TWO(mat2Consts, 1696, 1704, 0x7ff0000000000000) // exponentF64
+TWO(mat2Consts, 1712, 1720, 0x4330000000000000) // two52F64
+TWO(mat2Consts, 1728, 1736, 0x43300000000003ff) // two52BiasF64
+TWO(mat2Consts, 1744, 1752, 0x4000000000000000) // twoF64
+TWO(mat2Consts, 1760, 1768, 0x3fc1b85256ef26d0) // logR7F64
+TWO(mat2Consts, 1776, 1784, 0x4c70000000000000) // entryMaxF64
+TWO(mat2Consts, 1792, 1800, 0x26f0000000000000) // detMinF64
+TWO(mat2Consts, 1808, 1816, 0x3fc0000000000000) // eighthF64
+TWO(mat2Consts, 1824, 1832, 0x3fc0dcb113df2af8) // logR6F64
+TWO(mat2Consts, 1840, 1848, 0x3fc3b35c87cfc786) // logR5F64
+TWO(mat2Consts, 1856, 1864, 0x3fc745c4aa151c20) // logR4F64
+TWO(mat2Consts, 1872, 1880, 0x3fcc71c7490ab88f) // logR3F64
+TWO(mat2Consts, 1888, 1896, 0x3fd24924921e35d3) // logR2F64
+TWO(mat2Consts, 1904, 1912, 0x3fd999999999c185) // logR1F64
+TWO(mat2Consts, 1920, 1928, 0x3fe555555555554f) // logR0F64
+TWO(mat2Consts, 1936, 1944, 0x3fb0000000000000) // sixteenthF64
+TWO(mat2Consts, 1952, 1960, 0x3fd126150efcda4d) // tanHalfF64
+TWO(mat2Consts, 1968, 1976, 0x3fe279a820f7a28b) // arcNodeF64
+TWO(mat2Consts, 1984, 1992, 0x400921fb54442d18) // pi1F64
+TWO(mat2Consts, 2000, 2008, 0x3fe0c152dcbb0510) // arcAngleF64
+TWO(mat2Consts, 2016, 2024, 0xbfb09abe5eab2b10) // arcP6F64
+TWO(mat2Consts, 2032, 2040, 0x3fa6c6d6d0627cd3) // arcP7F64
+TWO(mat2Consts, 2048, 2056, 0x3fb3a8fdaed8bd65) // arcP5F64
+TWO(mat2Consts, 2064, 2072, 0xbfb7457b458e92bc) // arcP4F64
+TWO(mat2Consts, 2080, 2088, 0x3fbc71c50c31b594) // arcP3F64
+TWO(mat2Consts, 2096, 2104, 0xbfc249248ec6ab2d) // arcP2F64
+TWO(mat2Consts, 2112, 2120, 0x3fc999999993d0ac) // arcP1F64
+TWO(mat2Consts, 2128, 2136, 0xbfd55555555553b4) // arcP0F64
+TWO(mat2Consts, 2144, 2152, 0x3fab2a7c671c1d57) // atanhQ8F64
+TWO(mat2Consts, 2160, 2168, 0x3fa89f5c63f4e349) // atanhQ9F64
+TWO(mat2Consts, 2176, 2184, 0x3fae1dd9b186c156) // atanhQ7F64
+TWO(mat2Consts, 2192, 2200, 0x3fb110f88a1414e3) // atanhQ6F64
+TWO(mat2Consts, 2208, 2216, 0x3fb3b13b247e53b0) // atanhQ5F64
+TWO(mat2Consts, 2224, 2232, 0x3fb745d17d219f80) // atanhQ4F64
+TWO(mat2Consts, 2240, 2248, 0x3fbc71c71c6e57b5) // atanhQ3F64
+TWO(mat2Consts, 2256, 2264, 0x3fc2492492489837) // atanhQ2F64
+TWO(mat2Consts, 2272, 2280, 0x3fc99999999999b3) // atanhQ1F64
+TWO(mat2Consts, 2288, 2296, 0x3fd5555555555557) // atanhQ0F64
+TWO(mat2Consts, 2304, 2312, 0x4e8000004e800000) // squareMax
+TWO(mat2Consts, 2320, 2328, 0x3080000030800000) // squareMin
+TWO(mat2Consts, 2336, 2344, 0x2180000021800000) // inverseMin
+TWO(mat2Consts, 2352, 2360, 0x4f90000000000000) // squareMaxF64
+TWO(mat2Consts, 2368, 2376, 0x3050000000000000) // squareMinF64
+TWO(mat2Consts, 2384, 2392, 0x20b0000000000000) // inverseMinF64
+TWO(mat2Consts, 2400, 2408, 0x7b8000007b800000) // squareSumMax
+TWO(mat2Consts, 2416, 2424, 0x1280000012800000) // squareSumMin
+TWO(mat2Consts, 2432, 2440, 0x7fb0000000000000) // squareSumMaxF64
+TWO(mat2Consts, 2448, 2456, 0x07b0000000000000) // squareSumMinF64
+TWO(mat2Consts, 2464, 2472, 0x4e8000004e800000) // directionMax
+TWO(mat2Consts, 2480, 2488, 0x34067f5b34067f5b) // sinhSlope4
+TWO(mat2Consts, 2496, 2504, 0x30846da430846da4) // sinhSlope5
+TWO(mat2Consts, 2512, 2520, 0x3738ef1d3738ef1d) // sinhSlope3
+TWO(mat2Consts, 2528, 2536, 0x3a1c09c13a1c09c1) // sinhSlope2
+TWO(mat2Consts, 2544, 2552, 0x3c8888893c888889) // sinhSlope1
+TWO(mat2Consts, 2560, 2568, 0x3e2aaaab3e2aaaab) // sinhSlope0
+TWO(mat2Consts, 2576, 2584, 0x4f90000000000000) // directionMaxF64
+TWO(mat2Consts, 2592, 2600, 0x3c95532eaf516982) // sinhSlope8F64
+TWO(mat2Consts, 2608, 2616, 0x3c0ce272b49432ce) // sinhSlope9F64
+TWO(mat2Consts, 2624, 2632, 0x3d1952c77030ad4a) // sinhSlope7F64
+TWO(mat2Consts, 2640, 2648, 0x3d978af56a4d411b) // sinhSlope6F64
+TWO(mat2Consts, 2656, 2664, 0x3e108db48ebe51c7) // sinhSlope5F64
+TWO(mat2Consts, 2672, 2680, 0x3e80cfeb60f94b0e) // sinhSlope4F64
+TWO(mat2Consts, 2688, 2696, 0x3ee71de3a556c734) // sinhSlope3F64
+TWO(mat2Consts, 2704, 2712, 0x3f43813813813814) // sinhSlope2F64
+TWO(mat2Consts, 2720, 2728, 0x3f91111111111111) // sinhSlope1F64
+TWO(mat2Consts, 2736, 2744, 0x3fc5555555555555) // sinhSlope0F64
 GLOBL mat2Consts<>(SB), RODATA|NOPTR, $2752
 
 // func exp2x2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)

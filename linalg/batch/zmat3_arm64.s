@@ -4,206 +4,113 @@
 
 #include "textflag.h"
 
-DATA mat3Consts<>+0(SB)/8, $0x7fffffff7fffffff // absF32
-DATA mat3Consts<>+8(SB)/8, $0x7fffffff7fffffff // absF32
-DATA mat3Consts<>+16(SB)/8, $0x3f8000003f800000 // one
-DATA mat3Consts<>+24(SB)/8, $0x3f8000003f800000 // one
-DATA mat3Consts<>+32(SB)/8, $0x4b4000004b400000 // roundF32
-DATA mat3Consts<>+40(SB)/8, $0x4b4000004b400000 // roundF32
-DATA mat3Consts<>+48(SB)/8, $0x3f0000003f000000 // half
-DATA mat3Consts<>+56(SB)/8, $0x3f0000003f000000 // half
-DATA mat3Consts<>+64(SB)/8, $0x453b8000453b8000 // norm2Max
-DATA mat3Consts<>+72(SB)/8, $0x453b8000453b8000 // norm2Max
-DATA mat3Consts<>+80(SB)/8, $0x2d49cba52d49cba5 // inverseFactorialo
-DATA mat3Consts<>+88(SB)/8, $0x2d49cba52d49cba5 // inverseFactorialo
-DATA mat3Consts<>+96(SB)/8, $0x2f3092312f309231 // inverseFactorialn
-DATA mat3Consts<>+104(SB)/8, $0x2f3092312f309231 // inverseFactorialn
-DATA mat3Consts<>+112(SB)/8, $0x3eaaaaab3eaaaaab // third
-DATA mat3Consts<>+120(SB)/8, $0x3eaaaaab3eaaaaab // third
-DATA mat3Consts<>+128(SB)/8, $0x4220000042200000 // meanMax
-DATA mat3Consts<>+136(SB)/8, $0x4220000042200000 // meanMax
-DATA mat3Consts<>+144(SB)/8, $0x0000000000000000 // noneSetF32
-DATA mat3Consts<>+152(SB)/8, $0x0000000000000000 // noneSetF32
-DATA mat3Consts<>+160(SB)/8, $0xffffffffffffffff // allOnesF32
-DATA mat3Consts<>+168(SB)/8, $0xffffffffffffffff // allOnesF32
-DATA mat3Consts<>+176(SB)/8, $0x42fc000042fc0000 // bias
-DATA mat3Consts<>+184(SB)/8, $0x42fc000042fc0000 // bias
-DATA mat3Consts<>+192(SB)/8, $0xbf400000bf400000 // minusThreeQuarters
-DATA mat3Consts<>+200(SB)/8, $0xbf400000bf400000 // minusThreeQuarters
-DATA mat3Consts<>+208(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
-DATA mat3Consts<>+216(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
-DATA mat3Consts<>+224(SB)/8, $0x3f3172183f317218 // ln2Hi
-DATA mat3Consts<>+232(SB)/8, $0x3f3172183f317218 // ln2Hi
-DATA mat3Consts<>+240(SB)/8, $0xb102e308b102e308 // ln2Lo
-DATA mat3Consts<>+248(SB)/8, $0xb102e308b102e308 // ln2Lo
-DATA mat3Consts<>+256(SB)/8, $0x3c091cc03c091cc0 // expC5
-DATA mat3Consts<>+264(SB)/8, $0x3c091cc03c091cc0 // expC5
-DATA mat3Consts<>+272(SB)/8, $0x3ab527943ab52794 // expC6
-DATA mat3Consts<>+280(SB)/8, $0x3ab527943ab52794 // expC6
-DATA mat3Consts<>+288(SB)/8, $0x3d2aac573d2aac57 // expC4
-DATA mat3Consts<>+296(SB)/8, $0x3d2aac573d2aac57 // expC4
-DATA mat3Consts<>+304(SB)/8, $0x3e2aaa493e2aaa49 // expC3
-DATA mat3Consts<>+312(SB)/8, $0x3e2aaa493e2aaa49 // expC3
-DATA mat3Consts<>+320(SB)/8, $0x3efffffe3efffffe // expC2
-DATA mat3Consts<>+328(SB)/8, $0x3efffffe3efffffe // expC2
-DATA mat3Consts<>+336(SB)/8, $0x32d7322b32d7322b // inverseFactoriall
-DATA mat3Consts<>+344(SB)/8, $0x32d7322b32d7322b // inverseFactoriall
-DATA mat3Consts<>+352(SB)/8, $0x310f76c7310f76c7 // inverseFactorialm
-DATA mat3Consts<>+360(SB)/8, $0x310f76c7310f76c7 // inverseFactorialm
-DATA mat3Consts<>+368(SB)/8, $0x3493f27e3493f27e // inverseFactorialk
-DATA mat3Consts<>+376(SB)/8, $0x3493f27e3493f27e // inverseFactorialk
-DATA mat3Consts<>+384(SB)/8, $0x3638ef1d3638ef1d // inverseFactorialj
-DATA mat3Consts<>+392(SB)/8, $0x3638ef1d3638ef1d // inverseFactorialj
-DATA mat3Consts<>+400(SB)/8, $0x37d00d0137d00d01 // inverseFactoriali
-DATA mat3Consts<>+408(SB)/8, $0x37d00d0137d00d01 // inverseFactoriali
-DATA mat3Consts<>+416(SB)/8, $0x39500d0139500d01 // inverseFactorialh
-DATA mat3Consts<>+424(SB)/8, $0x39500d0139500d01 // inverseFactorialh
-DATA mat3Consts<>+432(SB)/8, $0x3ab60b613ab60b61 // inverseFactorialg
-DATA mat3Consts<>+440(SB)/8, $0x3ab60b613ab60b61 // inverseFactorialg
-DATA mat3Consts<>+448(SB)/8, $0x3c0888893c088889 // inverseFactorialf
-DATA mat3Consts<>+456(SB)/8, $0x3c0888893c088889 // inverseFactorialf
-DATA mat3Consts<>+464(SB)/8, $0x3d2aaaab3d2aaaab // inverseFactoriale
-DATA mat3Consts<>+472(SB)/8, $0x3d2aaaab3d2aaaab // inverseFactoriale
-DATA mat3Consts<>+480(SB)/8, $0x3e2aaaab3e2aaaab // inverseFactoriald
-DATA mat3Consts<>+488(SB)/8, $0x3e2aaaab3e2aaaab // inverseFactoriald
-DATA mat3Consts<>+496(SB)/8, $0x3f0000003f000000 // inverseFactorialc
-DATA mat3Consts<>+504(SB)/8, $0x3f0000003f000000 // inverseFactorialc
-DATA mat3Consts<>+512(SB)/8, $0x3f8000003f800000 // inverseFactorialb
-DATA mat3Consts<>+520(SB)/8, $0x3f8000003f800000 // inverseFactorialb
-DATA mat3Consts<>+528(SB)/8, $0x4000000040000000 // two
-DATA mat3Consts<>+536(SB)/8, $0x4000000040000000 // two
+// A number of 8 bytes, or two of 4, twice: a register's.
+#define TWO(table, at, next, bits) \
+	DATA table<>+at(SB)/8, $bits \
+	DATA table<>+next(SB)/8, $bits
+
+TWO(mat3Consts, 0, 8, 0x7fffffff7fffffff) // absF32
+TWO(mat3Consts, 16, 24, 0x3f8000003f800000) // one
+TWO(mat3Consts, 32, 40, 0x4b4000004b400000) // roundF32
+TWO(mat3Consts, 48, 56, 0x3f0000003f000000) // half
+TWO(mat3Consts, 64, 72, 0x453b8000453b8000) // norm2Max
+TWO(mat3Consts, 80, 88, 0x2d49cba52d49cba5) // inverseFactorialo
+TWO(mat3Consts, 96, 104, 0x2f3092312f309231) // inverseFactorialn
+TWO(mat3Consts, 112, 120, 0x3eaaaaab3eaaaaab) // third
+TWO(mat3Consts, 128, 136, 0x4220000042200000) // meanMax
+TWO(mat3Consts, 144, 152, 0x0000000000000000) // noneSetF32
+TWO(mat3Consts, 160, 168, 0xffffffffffffffff) // allOnesF32
+TWO(mat3Consts, 176, 184, 0x42fc000042fc0000) // bias
+TWO(mat3Consts, 192, 200, 0xbf400000bf400000) // minusThreeQuarters
+TWO(mat3Consts, 208, 216, 0x3fb8aa3b3fb8aa3b) // log2e
+TWO(mat3Consts, 224, 232, 0x3f3172183f317218) // ln2Hi
+TWO(mat3Consts, 240, 248, 0xb102e308b102e308) // ln2Lo
+TWO(mat3Consts, 256, 264, 0x3c091cc03c091cc0) // expC5
+TWO(mat3Consts, 272, 280, 0x3ab527943ab52794) // expC6
+TWO(mat3Consts, 288, 296, 0x3d2aac573d2aac57) // expC4
+TWO(mat3Consts, 304, 312, 0x3e2aaa493e2aaa49) // expC3
+TWO(mat3Consts, 320, 328, 0x3efffffe3efffffe) // expC2
+TWO(mat3Consts, 336, 344, 0x32d7322b32d7322b) // inverseFactoriall
+TWO(mat3Consts, 352, 360, 0x310f76c7310f76c7) // inverseFactorialm
+TWO(mat3Consts, 368, 376, 0x3493f27e3493f27e) // inverseFactorialk
+TWO(mat3Consts, 384, 392, 0x3638ef1d3638ef1d) // inverseFactorialj
+TWO(mat3Consts, 400, 408, 0x37d00d0137d00d01) // inverseFactoriali
+TWO(mat3Consts, 416, 424, 0x39500d0139500d01) // inverseFactorialh
+TWO(mat3Consts, 432, 440, 0x3ab60b613ab60b61) // inverseFactorialg
+TWO(mat3Consts, 448, 456, 0x3c0888893c088889) // inverseFactorialf
+TWO(mat3Consts, 464, 472, 0x3d2aaaab3d2aaaab) // inverseFactoriale
+TWO(mat3Consts, 480, 488, 0x3e2aaaab3e2aaaab) // inverseFactoriald
+TWO(mat3Consts, 496, 504, 0x3f0000003f000000) // inverseFactorialc
+TWO(mat3Consts, 512, 520, 0x3f8000003f800000) // inverseFactorialb
+TWO(mat3Consts, 528, 536, 0x4000000040000000) // two
 DATA mat3Consts<>+544(SB)/8, $0x0000000200000001 // laneWeights
 DATA mat3Consts<>+552(SB)/8, $0x0000000800000004 // laneWeights
-DATA mat3Consts<>+560(SB)/8, $0x7fffffffffffffff // absF64
-DATA mat3Consts<>+568(SB)/8, $0x7fffffffffffffff // absF64
-DATA mat3Consts<>+576(SB)/8, $0x3ff0000000000000 // oneF64
-DATA mat3Consts<>+584(SB)/8, $0x3ff0000000000000 // oneF64
-DATA mat3Consts<>+592(SB)/8, $0x4338000000000000 // roundF64
-DATA mat3Consts<>+600(SB)/8, $0x4338000000000000 // roundF64
-DATA mat3Consts<>+608(SB)/8, $0x3fe0000000000000 // halfF64
-DATA mat3Consts<>+616(SB)/8, $0x3fe0000000000000 // halfF64
-DATA mat3Consts<>+624(SB)/8, $0x410e848000000000 // norm2MaxF64
-DATA mat3Consts<>+632(SB)/8, $0x410e848000000000 // norm2MaxF64
-DATA mat3Consts<>+640(SB)/8, $0x3b90ce396db7f853 // inverseFactorialwF64
-DATA mat3Consts<>+648(SB)/8, $0x3b90ce396db7f853 // inverseFactorialwF64
-DATA mat3Consts<>+656(SB)/8, $0x3bd71b8ef6dcf572 // inverseFactorialvF64
-DATA mat3Consts<>+664(SB)/8, $0x3bd71b8ef6dcf572 // inverseFactorialvF64
-DATA mat3Consts<>+672(SB)/8, $0x3fd5555555555555 // thirdF64
-DATA mat3Consts<>+680(SB)/8, $0x3fd5555555555555 // thirdF64
-DATA mat3Consts<>+688(SB)/8, $0x4075e00000000000 // meanMaxF64
-DATA mat3Consts<>+696(SB)/8, $0x4075e00000000000 // meanMaxF64
-DATA mat3Consts<>+704(SB)/8, $0x0000000000000000 // noneSetF64
-DATA mat3Consts<>+712(SB)/8, $0x0000000000000000 // noneSetF64
-DATA mat3Consts<>+720(SB)/8, $0xffffffffffffffff // allOnesF64
-DATA mat3Consts<>+728(SB)/8, $0xffffffffffffffff // allOnesF64
-DATA mat3Consts<>+736(SB)/8, $0x4330000000000000 // two52F64
-DATA mat3Consts<>+744(SB)/8, $0x4330000000000000 // two52F64
-DATA mat3Consts<>+752(SB)/8, $0x43300000000003fe // two52Bias1F64
-DATA mat3Consts<>+760(SB)/8, $0x43300000000003fe // two52Bias1F64
-DATA mat3Consts<>+768(SB)/8, $0xbfe8000000000000 // minusThreeQuartersF64
-DATA mat3Consts<>+776(SB)/8, $0xbfe8000000000000 // minusThreeQuartersF64
-DATA mat3Consts<>+784(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA mat3Consts<>+792(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA mat3Consts<>+800(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA mat3Consts<>+808(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA mat3Consts<>+816(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA mat3Consts<>+824(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA mat3Consts<>+832(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA mat3Consts<>+840(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA mat3Consts<>+848(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA mat3Consts<>+856(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA mat3Consts<>+864(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA mat3Consts<>+872(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA mat3Consts<>+880(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA mat3Consts<>+888(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA mat3Consts<>+896(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA mat3Consts<>+904(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA mat3Consts<>+912(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA mat3Consts<>+920(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA mat3Consts<>+928(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA mat3Consts<>+936(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA mat3Consts<>+944(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA mat3Consts<>+952(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA mat3Consts<>+960(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA mat3Consts<>+968(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA mat3Consts<>+976(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA mat3Consts<>+984(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA mat3Consts<>+992(SB)/8, $0x3c62f49b46814157 // inverseFactorialtF64
-DATA mat3Consts<>+1000(SB)/8, $0x3c62f49b46814157 // inverseFactorialtF64
-DATA mat3Consts<>+1008(SB)/8, $0x3c1e542ba4020225 // inverseFactorialuF64
-DATA mat3Consts<>+1016(SB)/8, $0x3c1e542ba4020225 // inverseFactorialuF64
-DATA mat3Consts<>+1024(SB)/8, $0x3ca6827863b97d97 // inverseFactorialsF64
-DATA mat3Consts<>+1032(SB)/8, $0x3ca6827863b97d97 // inverseFactorialsF64
-DATA mat3Consts<>+1040(SB)/8, $0x3ce952c77030ad4a // inverseFactorialrF64
-DATA mat3Consts<>+1048(SB)/8, $0x3ce952c77030ad4a // inverseFactorialrF64
-DATA mat3Consts<>+1056(SB)/8, $0x3d2ae7f3e733b81f // inverseFactorialqF64
-DATA mat3Consts<>+1064(SB)/8, $0x3d2ae7f3e733b81f // inverseFactorialqF64
-DATA mat3Consts<>+1072(SB)/8, $0x3d6ae7f3e733b81f // inverseFactorialpF64
-DATA mat3Consts<>+1080(SB)/8, $0x3d6ae7f3e733b81f // inverseFactorialpF64
-DATA mat3Consts<>+1088(SB)/8, $0x3da93974a8c07c9d // inverseFactorialoF64
-DATA mat3Consts<>+1096(SB)/8, $0x3da93974a8c07c9d // inverseFactorialoF64
-DATA mat3Consts<>+1104(SB)/8, $0x3de6124613a86d09 // inverseFactorialnF64
-DATA mat3Consts<>+1112(SB)/8, $0x3de6124613a86d09 // inverseFactorialnF64
-DATA mat3Consts<>+1120(SB)/8, $0x3e21eed8eff8d898 // inverseFactorialmF64
-DATA mat3Consts<>+1128(SB)/8, $0x3e21eed8eff8d898 // inverseFactorialmF64
-DATA mat3Consts<>+1136(SB)/8, $0x3e5ae64567f544e4 // inverseFactoriallF64
-DATA mat3Consts<>+1144(SB)/8, $0x3e5ae64567f544e4 // inverseFactoriallF64
-DATA mat3Consts<>+1152(SB)/8, $0x3e927e4fb7789f5c // inverseFactorialkF64
-DATA mat3Consts<>+1160(SB)/8, $0x3e927e4fb7789f5c // inverseFactorialkF64
-DATA mat3Consts<>+1168(SB)/8, $0x3ec71de3a556c734 // inverseFactorialjF64
-DATA mat3Consts<>+1176(SB)/8, $0x3ec71de3a556c734 // inverseFactorialjF64
-DATA mat3Consts<>+1184(SB)/8, $0x3efa01a01a01a01a // inverseFactorialiF64
-DATA mat3Consts<>+1192(SB)/8, $0x3efa01a01a01a01a // inverseFactorialiF64
-DATA mat3Consts<>+1200(SB)/8, $0x3f2a01a01a01a01a // inverseFactorialhF64
-DATA mat3Consts<>+1208(SB)/8, $0x3f2a01a01a01a01a // inverseFactorialhF64
-DATA mat3Consts<>+1216(SB)/8, $0x3f56c16c16c16c17 // inverseFactorialgF64
-DATA mat3Consts<>+1224(SB)/8, $0x3f56c16c16c16c17 // inverseFactorialgF64
-DATA mat3Consts<>+1232(SB)/8, $0x3f81111111111111 // inverseFactorialfF64
-DATA mat3Consts<>+1240(SB)/8, $0x3f81111111111111 // inverseFactorialfF64
-DATA mat3Consts<>+1248(SB)/8, $0x3fa5555555555555 // inverseFactorialeF64
-DATA mat3Consts<>+1256(SB)/8, $0x3fa5555555555555 // inverseFactorialeF64
-DATA mat3Consts<>+1264(SB)/8, $0x3fc5555555555555 // inverseFactorialdF64
-DATA mat3Consts<>+1272(SB)/8, $0x3fc5555555555555 // inverseFactorialdF64
-DATA mat3Consts<>+1280(SB)/8, $0x3fe0000000000000 // inverseFactorialcF64
-DATA mat3Consts<>+1288(SB)/8, $0x3fe0000000000000 // inverseFactorialcF64
-DATA mat3Consts<>+1296(SB)/8, $0x3ff0000000000000 // inverseFactorialbF64
-DATA mat3Consts<>+1304(SB)/8, $0x3ff0000000000000 // inverseFactorialbF64
-DATA mat3Consts<>+1312(SB)/8, $0x4000000000000000 // twoF64
-DATA mat3Consts<>+1320(SB)/8, $0x4000000000000000 // twoF64
+TWO(mat3Consts, 560, 568, 0x7fffffffffffffff) // absF64
+TWO(mat3Consts, 576, 584, 0x3ff0000000000000) // oneF64
+TWO(mat3Consts, 592, 600, 0x4338000000000000) // roundF64
+TWO(mat3Consts, 608, 616, 0x3fe0000000000000) // halfF64
+TWO(mat3Consts, 624, 632, 0x410e848000000000) // norm2MaxF64
+TWO(mat3Consts, 640, 648, 0x3b90ce396db7f853) // inverseFactorialwF64
+TWO(mat3Consts, 656, 664, 0x3bd71b8ef6dcf572) // inverseFactorialvF64
+TWO(mat3Consts, 672, 680, 0x3fd5555555555555) // thirdF64
+TWO(mat3Consts, 688, 696, 0x4075e00000000000) // meanMaxF64
+TWO(mat3Consts, 704, 712, 0x0000000000000000) // noneSetF64
+TWO(mat3Consts, 720, 728, 0xffffffffffffffff) // allOnesF64
+TWO(mat3Consts, 736, 744, 0x4330000000000000) // two52F64
+TWO(mat3Consts, 752, 760, 0x43300000000003fe) // two52Bias1F64
+TWO(mat3Consts, 768, 776, 0xbfe8000000000000) // minusThreeQuartersF64
+TWO(mat3Consts, 784, 792, 0x3ff71547652b82fe) // log2eF64
+TWO(mat3Consts, 800, 808, 0x3fe62e42fefa39ef) // ln2HiF64
+TWO(mat3Consts, 816, 824, 0x3c7abc9e3b39803f) // ln2LoF64
+TWO(mat3Consts, 832, 840, 0x3e928adf206cd716) // expQ8F64
+TWO(mat3Consts, 848, 856, 0x3e5ada2190d27d9b) // expQ9F64
+TWO(mat3Consts, 864, 872, 0x3ec71df0efbb6786) // expQ7F64
+TWO(mat3Consts, 880, 888, 0x3efa019996a0b418) // expQ6F64
+TWO(mat3Consts, 896, 904, 0x3f2a01a013499ee6) // expQ5F64
+TWO(mat3Consts, 912, 920, 0x3f56c16c18473665) // expQ4F64
+TWO(mat3Consts, 928, 936, 0x3f81111111125c87) // expQ3F64
+TWO(mat3Consts, 944, 952, 0x3fa55555555506c8) // expQ2F64
+TWO(mat3Consts, 960, 968, 0x3fc5555555555502) // expQ1F64
+TWO(mat3Consts, 976, 984, 0x3fe000000000000a) // expQ0F64
+TWO(mat3Consts, 992, 1000, 0x3c62f49b46814157) // inverseFactorialtF64
+TWO(mat3Consts, 1008, 1016, 0x3c1e542ba4020225) // inverseFactorialuF64
+TWO(mat3Consts, 1024, 1032, 0x3ca6827863b97d97) // inverseFactorialsF64
+TWO(mat3Consts, 1040, 1048, 0x3ce952c77030ad4a) // inverseFactorialrF64
+TWO(mat3Consts, 1056, 1064, 0x3d2ae7f3e733b81f) // inverseFactorialqF64
+TWO(mat3Consts, 1072, 1080, 0x3d6ae7f3e733b81f) // inverseFactorialpF64
+TWO(mat3Consts, 1088, 1096, 0x3da93974a8c07c9d) // inverseFactorialoF64
+TWO(mat3Consts, 1104, 1112, 0x3de6124613a86d09) // inverseFactorialnF64
+TWO(mat3Consts, 1120, 1128, 0x3e21eed8eff8d898) // inverseFactorialmF64
+TWO(mat3Consts, 1136, 1144, 0x3e5ae64567f544e4) // inverseFactoriallF64
+TWO(mat3Consts, 1152, 1160, 0x3e927e4fb7789f5c) // inverseFactorialkF64
+TWO(mat3Consts, 1168, 1176, 0x3ec71de3a556c734) // inverseFactorialjF64
+TWO(mat3Consts, 1184, 1192, 0x3efa01a01a01a01a) // inverseFactorialiF64
+TWO(mat3Consts, 1200, 1208, 0x3f2a01a01a01a01a) // inverseFactorialhF64
+TWO(mat3Consts, 1216, 1224, 0x3f56c16c16c16c17) // inverseFactorialgF64
+TWO(mat3Consts, 1232, 1240, 0x3f81111111111111) // inverseFactorialfF64
+TWO(mat3Consts, 1248, 1256, 0x3fa5555555555555) // inverseFactorialeF64
+TWO(mat3Consts, 1264, 1272, 0x3fc5555555555555) // inverseFactorialdF64
+TWO(mat3Consts, 1280, 1288, 0x3fe0000000000000) // inverseFactorialcF64
+TWO(mat3Consts, 1296, 1304, 0x3ff0000000000000) // inverseFactorialbF64
+TWO(mat3Consts, 1312, 1320, 0x4000000000000000) // twoF64
 DATA mat3Consts<>+1328(SB)/8, $0x0000000000000001 // laneWeightsF64
 DATA mat3Consts<>+1336(SB)/8, $0x0000000000000002 // laneWeightsF64
-DATA mat3Consts<>+1344(SB)/8, $0x3680000036800000 // detCancels
-DATA mat3Consts<>+1352(SB)/8, $0x3680000036800000 // detCancels
-DATA mat3Consts<>+1360(SB)/8, $0x2180000021800000 // detMin
-DATA mat3Consts<>+1368(SB)/8, $0x2180000021800000 // detMin
-DATA mat3Consts<>+1376(SB)/8, $0x4e8000004e800000 // detEntryMax
-DATA mat3Consts<>+1384(SB)/8, $0x4e8000004e800000 // detEntryMax
-DATA mat3Consts<>+1392(SB)/8, $0x3cf0000000000000 // detCancelsF64
-DATA mat3Consts<>+1400(SB)/8, $0x3cf0000000000000 // detCancelsF64
-DATA mat3Consts<>+1408(SB)/8, $0x26f0000000000000 // detMinF64
-DATA mat3Consts<>+1416(SB)/8, $0x26f0000000000000 // detMinF64
-DATA mat3Consts<>+1424(SB)/8, $0x4c70000000000000 // detEntryMaxF64
-DATA mat3Consts<>+1432(SB)/8, $0x4c70000000000000 // detEntryMaxF64
-DATA mat3Consts<>+1440(SB)/8, $0x7b8000007b800000 // squareSumMax
-DATA mat3Consts<>+1448(SB)/8, $0x7b8000007b800000 // squareSumMax
-DATA mat3Consts<>+1456(SB)/8, $0x1280000012800000 // squareSumMin
-DATA mat3Consts<>+1464(SB)/8, $0x1280000012800000 // squareSumMin
-DATA mat3Consts<>+1472(SB)/8, $0x7fb0000000000000 // squareSumMaxF64
-DATA mat3Consts<>+1480(SB)/8, $0x7fb0000000000000 // squareSumMaxF64
-DATA mat3Consts<>+1488(SB)/8, $0x07b0000000000000 // squareSumMinF64
-DATA mat3Consts<>+1496(SB)/8, $0x07b0000000000000 // squareSumMinF64
-DATA mat3Consts<>+1504(SB)/8, $0x4e8000004e800000 // directionMax
-DATA mat3Consts<>+1512(SB)/8, $0x4e8000004e800000 // directionMax
-DATA mat3Consts<>+1520(SB)/8, $0x0000000000000000 // zero
-DATA mat3Consts<>+1528(SB)/8, $0x0000000000000000 // zero
-DATA mat3Consts<>+1536(SB)/8, $0x4f90000000000000 // directionMaxF64
-DATA mat3Consts<>+1544(SB)/8, $0x4f90000000000000 // directionMaxF64
-DATA mat3Consts<>+1552(SB)/8, $0x0000000000000000 // zeroF64
-DATA mat3Consts<>+1560(SB)/8, $0x0000000000000000 // zeroF64
-DATA mat3Consts<>+1568(SB)/8, $0x8000000080000000 // signF32
-DATA mat3Consts<>+1576(SB)/8, $0x8000000080000000 // signF32
-DATA mat3Consts<>+1584(SB)/8, $0x8000000000000000 // signF64
-DATA mat3Consts<>+1592(SB)/8, $0x8000000000000000 // signF64
+TWO(mat3Consts, 1344, 1352, 0x3680000036800000) // detCancels
+TWO(mat3Consts, 1360, 1368, 0x2180000021800000) // detMin
+TWO(mat3Consts, 1376, 1384, 0x4e8000004e800000) // detEntryMax
+TWO(mat3Consts, 1392, 1400, 0x3cf0000000000000) // detCancelsF64
+TWO(mat3Consts, 1408, 1416, 0x26f0000000000000) // detMinF64
+TWO(mat3Consts, 1424, 1432, 0x4c70000000000000) // detEntryMaxF64
+TWO(mat3Consts, 1440, 1448, 0x7b8000007b800000) // squareSumMax
+TWO(mat3Consts, 1456, 1464, 0x1280000012800000) // squareSumMin
+TWO(mat3Consts, 1472, 1480, 0x7fb0000000000000) // squareSumMaxF64
+TWO(mat3Consts, 1488, 1496, 0x07b0000000000000) // squareSumMinF64
+TWO(mat3Consts, 1504, 1512, 0x4e8000004e800000) // directionMax
+TWO(mat3Consts, 1520, 1528, 0x0000000000000000) // zero
+TWO(mat3Consts, 1536, 1544, 0x4f90000000000000) // directionMaxF64
+TWO(mat3Consts, 1552, 1560, 0x0000000000000000) // zeroF64
+TWO(mat3Consts, 1568, 1576, 0x8000000080000000) // signF32
+TWO(mat3Consts, 1584, 1592, 0x8000000000000000) // signF64
 GLOBL mat3Consts<>(SB), RODATA|NOPTR, $1600
 
 // func exp3x3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)

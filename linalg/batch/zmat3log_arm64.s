@@ -4,116 +4,66 @@
 
 #include "textflag.h"
 
-DATA mat3logConsts<>+0(SB)/8, $0x7fffffffffffffff // absF64
-DATA mat3logConsts<>+8(SB)/8, $0x7fffffffffffffff // absF64
-DATA mat3logConsts<>+16(SB)/8, $0x4c70000000000000 // logMaxF64
-DATA mat3logConsts<>+24(SB)/8, $0x4c70000000000000 // logMaxF64
-DATA mat3logConsts<>+32(SB)/8, $0x3370000000000000 // logMinF64
-DATA mat3logConsts<>+40(SB)/8, $0x3370000000000000 // logMinF64
-DATA mat3logConsts<>+48(SB)/8, $0x3eb0000000000000 // detRatioF64
-DATA mat3logConsts<>+56(SB)/8, $0x3eb0000000000000 // detRatioF64
-DATA mat3logConsts<>+64(SB)/8, $0x1430000000000000 // logDetMinF64
-DATA mat3logConsts<>+72(SB)/8, $0x1430000000000000 // logDetMinF64
-DATA mat3logConsts<>+80(SB)/8, $0x4330000000000000 // two52F64
-DATA mat3logConsts<>+88(SB)/8, $0x4330000000000000 // two52F64
-DATA mat3logConsts<>+96(SB)/8, $0x43300000000003fe // two52Bias1F64
-DATA mat3logConsts<>+104(SB)/8, $0x43300000000003fe // two52Bias1F64
-DATA mat3logConsts<>+112(SB)/8, $0x3fe0000000000000 // halfF64
-DATA mat3logConsts<>+120(SB)/8, $0x3fe0000000000000 // halfF64
-DATA mat3logConsts<>+128(SB)/8, $0x3fd5555555555555 // thirdF64
-DATA mat3logConsts<>+136(SB)/8, $0x3fd5555555555555 // thirdF64
-DATA mat3logConsts<>+144(SB)/8, $0x4338000000000000 // roundF64
-DATA mat3logConsts<>+152(SB)/8, $0x4338000000000000 // roundF64
-DATA mat3logConsts<>+160(SB)/8, $0x3ff0000000000000 // oneF64
-DATA mat3logConsts<>+168(SB)/8, $0x3ff0000000000000 // oneF64
-DATA mat3logConsts<>+176(SB)/8, $0x3fd0000000000000 // invariantMinF64
-DATA mat3logConsts<>+184(SB)/8, $0x3fd0000000000000 // invariantMinF64
-DATA mat3logConsts<>+192(SB)/8, $0xbff0000000000000 // minusOneF64
-DATA mat3logConsts<>+200(SB)/8, $0xbff0000000000000 // minusOneF64
-DATA mat3logConsts<>+208(SB)/8, $0x0000000000000000 // zeroF64
-DATA mat3logConsts<>+216(SB)/8, $0x0000000000000000 // zeroF64
-DATA mat3logConsts<>+224(SB)/8, $0x4008000000000000 // threeF64
-DATA mat3logConsts<>+232(SB)/8, $0x4008000000000000 // threeF64
-DATA mat3logConsts<>+240(SB)/8, $0x0000000000000000 // noneSetF64
-DATA mat3logConsts<>+248(SB)/8, $0x0000000000000000 // noneSetF64
-DATA mat3logConsts<>+256(SB)/8, $0xffffffffffffffff // allOnesF64
-DATA mat3logConsts<>+264(SB)/8, $0xffffffffffffffff // allOnesF64
-DATA mat3logConsts<>+272(SB)/8, $0x3fe6666666666666 // logNearF64
-DATA mat3logConsts<>+280(SB)/8, $0x3fe6666666666666 // logNearF64
-DATA mat3logConsts<>+288(SB)/8, $0x4028000000000000 // twelveF64
-DATA mat3logConsts<>+296(SB)/8, $0x4028000000000000 // twelveF64
-DATA mat3logConsts<>+304(SB)/8, $0x4010000000000000 // fourF64
-DATA mat3logConsts<>+312(SB)/8, $0x4010000000000000 // fourF64
-DATA mat3logConsts<>+320(SB)/8, $0x4020000000000000 // eightF64
-DATA mat3logConsts<>+328(SB)/8, $0x4020000000000000 // eightF64
-DATA mat3logConsts<>+336(SB)/8, $0x4000000000000000 // twoF64
-DATA mat3logConsts<>+344(SB)/8, $0x4000000000000000 // twoF64
-DATA mat3logConsts<>+352(SB)/8, $0x8000000000000000 // signF64
-DATA mat3logConsts<>+360(SB)/8, $0x8000000000000000 // signF64
-DATA mat3logConsts<>+368(SB)/8, $0x4090000000000000 // rootsMaxF64
-DATA mat3logConsts<>+376(SB)/8, $0x4090000000000000 // rootsMaxF64
-DATA mat3logConsts<>+384(SB)/8, $0x3f93521cfb2b78c1 // atanh26F64
-DATA mat3logConsts<>+392(SB)/8, $0x3f93521cfb2b78c1 // atanh26F64
-DATA mat3logConsts<>+400(SB)/8, $0x3f915b1e5f75270d // atanh29F64
-DATA mat3logConsts<>+408(SB)/8, $0x3f915b1e5f75270d // atanh29F64
-DATA mat3logConsts<>+416(SB)/8, $0x3f929e4129e4129e // atanh27F64
-DATA mat3logConsts<>+424(SB)/8, $0x3f929e4129e4129e // atanh27F64
-DATA mat3logConsts<>+432(SB)/8, $0x3f91f7047dc11f70 // atanh28F64
-DATA mat3logConsts<>+440(SB)/8, $0x3f91f7047dc11f70 // atanh28F64
-DATA mat3logConsts<>+448(SB)/8, $0x3f94141414141414 // atanh25F64
-DATA mat3logConsts<>+456(SB)/8, $0x3f94141414141414 // atanh25F64
-DATA mat3logConsts<>+464(SB)/8, $0x3f94e5e0a72f0539 // atanh24F64
-DATA mat3logConsts<>+472(SB)/8, $0x3f94e5e0a72f0539 // atanh24F64
-DATA mat3logConsts<>+480(SB)/8, $0x3f95c9882b931057 // atanh23F64
-DATA mat3logConsts<>+488(SB)/8, $0x3f95c9882b931057 // atanh23F64
-DATA mat3logConsts<>+496(SB)/8, $0x3f96c16c16c16c17 // atanh22F64
-DATA mat3logConsts<>+504(SB)/8, $0x3f96c16c16c16c17 // atanh22F64
-DATA mat3logConsts<>+512(SB)/8, $0x3f97d05f417d05f4 // atanh21F64
-DATA mat3logConsts<>+520(SB)/8, $0x3f97d05f417d05f4 // atanh21F64
-DATA mat3logConsts<>+528(SB)/8, $0x3f98f9c18f9c18fa // atanh20F64
-DATA mat3logConsts<>+536(SB)/8, $0x3f98f9c18f9c18fa // atanh20F64
-DATA mat3logConsts<>+544(SB)/8, $0x3f9a41a41a41a41a // atanh19F64
-DATA mat3logConsts<>+552(SB)/8, $0x3f9a41a41a41a41a // atanh19F64
-DATA mat3logConsts<>+560(SB)/8, $0x3f9bacf914c1bad0 // atanh18F64
-DATA mat3logConsts<>+568(SB)/8, $0x3f9bacf914c1bad0 // atanh18F64
-DATA mat3logConsts<>+576(SB)/8, $0x3f9d41d41d41d41d // atanh17F64
-DATA mat3logConsts<>+584(SB)/8, $0x3f9d41d41d41d41d // atanh17F64
-DATA mat3logConsts<>+592(SB)/8, $0x3f9f07c1f07c1f08 // atanh16F64
-DATA mat3logConsts<>+600(SB)/8, $0x3f9f07c1f07c1f08 // atanh16F64
-DATA mat3logConsts<>+608(SB)/8, $0x3fa0842108421084 // atanh15F64
-DATA mat3logConsts<>+616(SB)/8, $0x3fa0842108421084 // atanh15F64
-DATA mat3logConsts<>+624(SB)/8, $0x3fa1a7b9611a7b96 // atanh14F64
-DATA mat3logConsts<>+632(SB)/8, $0x3fa1a7b9611a7b96 // atanh14F64
-DATA mat3logConsts<>+640(SB)/8, $0x3fa2f684bda12f68 // atanh13F64
-DATA mat3logConsts<>+648(SB)/8, $0x3fa2f684bda12f68 // atanh13F64
-DATA mat3logConsts<>+656(SB)/8, $0x3fa47ae147ae147b // atanh12F64
-DATA mat3logConsts<>+664(SB)/8, $0x3fa47ae147ae147b // atanh12F64
-DATA mat3logConsts<>+672(SB)/8, $0x3fa642c8590b2164 // atanh11F64
-DATA mat3logConsts<>+680(SB)/8, $0x3fa642c8590b2164 // atanh11F64
-DATA mat3logConsts<>+688(SB)/8, $0x3fa8618618618618 // atanh10F64
-DATA mat3logConsts<>+696(SB)/8, $0x3fa8618618618618 // atanh10F64
-DATA mat3logConsts<>+704(SB)/8, $0x3faaf286bca1af28 // atanh9F64
-DATA mat3logConsts<>+712(SB)/8, $0x3faaf286bca1af28 // atanh9F64
-DATA mat3logConsts<>+720(SB)/8, $0x3fae1e1e1e1e1e1e // atanh8F64
-DATA mat3logConsts<>+728(SB)/8, $0x3fae1e1e1e1e1e1e // atanh8F64
-DATA mat3logConsts<>+736(SB)/8, $0x3fb1111111111111 // atanh7F64
-DATA mat3logConsts<>+744(SB)/8, $0x3fb1111111111111 // atanh7F64
-DATA mat3logConsts<>+752(SB)/8, $0x3fb3b13b13b13b14 // atanh6F64
-DATA mat3logConsts<>+760(SB)/8, $0x3fb3b13b13b13b14 // atanh6F64
-DATA mat3logConsts<>+768(SB)/8, $0x3fb745d1745d1746 // atanh5F64
-DATA mat3logConsts<>+776(SB)/8, $0x3fb745d1745d1746 // atanh5F64
-DATA mat3logConsts<>+784(SB)/8, $0x3fbc71c71c71c71c // atanh4F64
-DATA mat3logConsts<>+792(SB)/8, $0x3fbc71c71c71c71c // atanh4F64
-DATA mat3logConsts<>+800(SB)/8, $0x3fc2492492492492 // atanh3F64
-DATA mat3logConsts<>+808(SB)/8, $0x3fc2492492492492 // atanh3F64
-DATA mat3logConsts<>+816(SB)/8, $0x3fc999999999999a // atanh2F64
-DATA mat3logConsts<>+824(SB)/8, $0x3fc999999999999a // atanh2F64
-DATA mat3logConsts<>+832(SB)/8, $0x3fd5555555555555 // atanh1F64
-DATA mat3logConsts<>+840(SB)/8, $0x3fd5555555555555 // atanh1F64
-DATA mat3logConsts<>+848(SB)/8, $0x3ff0000000000000 // atanh0F64
-DATA mat3logConsts<>+856(SB)/8, $0x3ff0000000000000 // atanh0F64
-DATA mat3logConsts<>+864(SB)/8, $0x3fe62e42fefa39ef // ln2F64
-DATA mat3logConsts<>+872(SB)/8, $0x3fe62e42fefa39ef // ln2F64
+// A number of 8 bytes, or two of 4, twice: a register's.
+#define TWO(table, at, next, bits) \
+	DATA table<>+at(SB)/8, $bits \
+	DATA table<>+next(SB)/8, $bits
+
+TWO(mat3logConsts, 0, 8, 0x7fffffffffffffff) // absF64
+TWO(mat3logConsts, 16, 24, 0x4c70000000000000) // logMaxF64
+TWO(mat3logConsts, 32, 40, 0x3370000000000000) // logMinF64
+TWO(mat3logConsts, 48, 56, 0x3eb0000000000000) // detRatioF64
+TWO(mat3logConsts, 64, 72, 0x1430000000000000) // logDetMinF64
+TWO(mat3logConsts, 80, 88, 0x4330000000000000) // two52F64
+TWO(mat3logConsts, 96, 104, 0x43300000000003fe) // two52Bias1F64
+TWO(mat3logConsts, 112, 120, 0x3fe0000000000000) // halfF64
+TWO(mat3logConsts, 128, 136, 0x3fd5555555555555) // thirdF64
+TWO(mat3logConsts, 144, 152, 0x4338000000000000) // roundF64
+TWO(mat3logConsts, 160, 168, 0x3ff0000000000000) // oneF64
+TWO(mat3logConsts, 176, 184, 0x3fd0000000000000) // invariantMinF64
+TWO(mat3logConsts, 192, 200, 0xbff0000000000000) // minusOneF64
+TWO(mat3logConsts, 208, 216, 0x0000000000000000) // zeroF64
+TWO(mat3logConsts, 224, 232, 0x4008000000000000) // threeF64
+TWO(mat3logConsts, 240, 248, 0x0000000000000000) // noneSetF64
+TWO(mat3logConsts, 256, 264, 0xffffffffffffffff) // allOnesF64
+TWO(mat3logConsts, 272, 280, 0x3fe6666666666666) // logNearF64
+TWO(mat3logConsts, 288, 296, 0x4028000000000000) // twelveF64
+TWO(mat3logConsts, 304, 312, 0x4010000000000000) // fourF64
+TWO(mat3logConsts, 320, 328, 0x4020000000000000) // eightF64
+TWO(mat3logConsts, 336, 344, 0x4000000000000000) // twoF64
+TWO(mat3logConsts, 352, 360, 0x8000000000000000) // signF64
+TWO(mat3logConsts, 368, 376, 0x4090000000000000) // rootsMaxF64
+TWO(mat3logConsts, 384, 392, 0x3f93521cfb2b78c1) // atanh26F64
+TWO(mat3logConsts, 400, 408, 0x3f915b1e5f75270d) // atanh29F64
+TWO(mat3logConsts, 416, 424, 0x3f929e4129e4129e) // atanh27F64
+TWO(mat3logConsts, 432, 440, 0x3f91f7047dc11f70) // atanh28F64
+TWO(mat3logConsts, 448, 456, 0x3f94141414141414) // atanh25F64
+TWO(mat3logConsts, 464, 472, 0x3f94e5e0a72f0539) // atanh24F64
+TWO(mat3logConsts, 480, 488, 0x3f95c9882b931057) // atanh23F64
+TWO(mat3logConsts, 496, 504, 0x3f96c16c16c16c17) // atanh22F64
+TWO(mat3logConsts, 512, 520, 0x3f97d05f417d05f4) // atanh21F64
+TWO(mat3logConsts, 528, 536, 0x3f98f9c18f9c18fa) // atanh20F64
+TWO(mat3logConsts, 544, 552, 0x3f9a41a41a41a41a) // atanh19F64
+TWO(mat3logConsts, 560, 568, 0x3f9bacf914c1bad0) // atanh18F64
+TWO(mat3logConsts, 576, 584, 0x3f9d41d41d41d41d) // atanh17F64
+TWO(mat3logConsts, 592, 600, 0x3f9f07c1f07c1f08) // atanh16F64
+TWO(mat3logConsts, 608, 616, 0x3fa0842108421084) // atanh15F64
+TWO(mat3logConsts, 624, 632, 0x3fa1a7b9611a7b96) // atanh14F64
+TWO(mat3logConsts, 640, 648, 0x3fa2f684bda12f68) // atanh13F64
+TWO(mat3logConsts, 656, 664, 0x3fa47ae147ae147b) // atanh12F64
+TWO(mat3logConsts, 672, 680, 0x3fa642c8590b2164) // atanh11F64
+TWO(mat3logConsts, 688, 696, 0x3fa8618618618618) // atanh10F64
+TWO(mat3logConsts, 704, 712, 0x3faaf286bca1af28) // atanh9F64
+TWO(mat3logConsts, 720, 728, 0x3fae1e1e1e1e1e1e) // atanh8F64
+TWO(mat3logConsts, 736, 744, 0x3fb1111111111111) // atanh7F64
+TWO(mat3logConsts, 752, 760, 0x3fb3b13b13b13b14) // atanh6F64
+TWO(mat3logConsts, 768, 776, 0x3fb745d1745d1746) // atanh5F64
+TWO(mat3logConsts, 784, 792, 0x3fbc71c71c71c71c) // atanh4F64
+TWO(mat3logConsts, 800, 808, 0x3fc2492492492492) // atanh3F64
+TWO(mat3logConsts, 816, 824, 0x3fc999999999999a) // atanh2F64
+TWO(mat3logConsts, 832, 840, 0x3fd5555555555555) // atanh1F64
+TWO(mat3logConsts, 848, 856, 0x3ff0000000000000) // atanh0F64
+TWO(mat3logConsts, 864, 872, 0x3fe62e42fefa39ef) // ln2F64
 DATA mat3logConsts<>+880(SB)/8, $0x0000000000000001 // laneWeightsF64
 DATA mat3logConsts<>+888(SB)/8, $0x0000000000000002 // laneWeightsF64
 GLOBL mat3logConsts<>(SB), RODATA|NOPTR, $896

@@ -4,406 +4,213 @@
 
 #include "textflag.h"
 
-DATA se2Consts<>+0(SB)/8, $0x8000000080000000 // signF32
-DATA se2Consts<>+8(SB)/8, $0x8000000080000000 // signF32
-DATA se2Consts<>+16(SB)/8, $0x7fffffff7fffffff // absF32
-DATA se2Consts<>+24(SB)/8, $0x7fffffff7fffffff // absF32
-DATA se2Consts<>+32(SB)/8, $0x47c3500047c35000 // limit
-DATA se2Consts<>+40(SB)/8, $0x47c3500047c35000 // limit
-DATA se2Consts<>+48(SB)/8, $0x3f22f9833f22f983 // twoOverPi
-DATA se2Consts<>+56(SB)/8, $0x3f22f9833f22f983 // twoOverPi
-DATA se2Consts<>+64(SB)/8, $0x4b4000004b400000 // roundF32
-DATA se2Consts<>+72(SB)/8, $0x4b4000004b400000 // roundF32
-DATA se2Consts<>+80(SB)/8, $0x3fc90fdb3fc90fdb // halfPi1
-DATA se2Consts<>+88(SB)/8, $0x3fc90fdb3fc90fdb // halfPi1
-DATA se2Consts<>+96(SB)/8, $0xb33bbd2eb33bbd2e // halfPi2
-DATA se2Consts<>+104(SB)/8, $0xb33bbd2eb33bbd2e // halfPi2
-DATA se2Consts<>+112(SB)/8, $0xa6f72ceda6f72ced // halfPi3
-DATA se2Consts<>+120(SB)/8, $0xa6f72ceda6f72ced // halfPi3
-DATA se2Consts<>+128(SB)/8, $0xb94caa01b94caa01 // sinP2
-DATA se2Consts<>+136(SB)/8, $0xb94caa01b94caa01 // sinP2
-DATA se2Consts<>+144(SB)/8, $0x37ccf48837ccf488 // cosP2
-DATA se2Consts<>+152(SB)/8, $0x37ccf48837ccf488 // cosP2
-DATA se2Consts<>+160(SB)/8, $0x0000000100000001 // oneI
-DATA se2Consts<>+168(SB)/8, $0x0000000100000001 // oneI
-DATA se2Consts<>+176(SB)/8, $0x3c0883bc3c0883bc // sinP1
-DATA se2Consts<>+184(SB)/8, $0x3c0883bc3c0883bc // sinP1
-DATA se2Consts<>+192(SB)/8, $0xbe2aaaa3be2aaaa3 // sinP0
-DATA se2Consts<>+200(SB)/8, $0xbe2aaaa3be2aaaa3 // sinP0
-DATA se2Consts<>+208(SB)/8, $0xbab60615bab60615 // cosP1
-DATA se2Consts<>+216(SB)/8, $0xbab60615bab60615 // cosP1
-DATA se2Consts<>+224(SB)/8, $0x3d2aaaa53d2aaaa5 // cosP0
-DATA se2Consts<>+232(SB)/8, $0x3d2aaaa53d2aaaa5 // cosP0
-DATA se2Consts<>+240(SB)/8, $0xbf000000bf000000 // minusHalf
-DATA se2Consts<>+248(SB)/8, $0xbf000000bf000000 // minusHalf
-DATA se2Consts<>+256(SB)/8, $0x3f8000003f800000 // one
-DATA se2Consts<>+264(SB)/8, $0x3f8000003f800000 // one
+// A number of 8 bytes, or two of 4, twice: a register's.
+#define TWO(table, at, next, bits) \
+	DATA table<>+at(SB)/8, $bits \
+	DATA table<>+next(SB)/8, $bits
+
+TWO(se2Consts, 0, 8, 0x8000000080000000) // signF32
+TWO(se2Consts, 16, 24, 0x7fffffff7fffffff) // absF32
+TWO(se2Consts, 32, 40, 0x47c3500047c35000) // limit
+TWO(se2Consts, 48, 56, 0x3f22f9833f22f983) // twoOverPi
+TWO(se2Consts, 64, 72, 0x4b4000004b400000) // roundF32
+TWO(se2Consts, 80, 88, 0x3fc90fdb3fc90fdb) // halfPi1
+TWO(se2Consts, 96, 104, 0xb33bbd2eb33bbd2e) // halfPi2
+TWO(se2Consts, 112, 120, 0xa6f72ceda6f72ced) // halfPi3
+TWO(se2Consts, 128, 136, 0xb94caa01b94caa01) // sinP2
+TWO(se2Consts, 144, 152, 0x37ccf48837ccf488) // cosP2
+TWO(se2Consts, 160, 168, 0x0000000100000001) // oneI
+TWO(se2Consts, 176, 184, 0x3c0883bc3c0883bc) // sinP1
+TWO(se2Consts, 192, 200, 0xbe2aaaa3be2aaaa3) // sinP0
+TWO(se2Consts, 208, 216, 0xbab60615bab60615) // cosP1
+TWO(se2Consts, 224, 232, 0x3d2aaaa53d2aaaa5) // cosP0
+TWO(se2Consts, 240, 248, 0xbf000000bf000000) // minusHalf
+TWO(se2Consts, 256, 264, 0x3f8000003f800000) // one
 DATA se2Consts<>+272(SB)/8, $0x0000000200000001 // laneWeights
 DATA se2Consts<>+280(SB)/8, $0x0000000800000004 // laneWeights
-DATA se2Consts<>+288(SB)/8, $0x8000000000000000 // signF64
-DATA se2Consts<>+296(SB)/8, $0x8000000000000000 // signF64
-DATA se2Consts<>+304(SB)/8, $0x7fffffffffffffff // absF64
-DATA se2Consts<>+312(SB)/8, $0x7fffffffffffffff // absF64
-DATA se2Consts<>+320(SB)/8, $0x41cdcd6500000000 // limitF64
-DATA se2Consts<>+328(SB)/8, $0x41cdcd6500000000 // limitF64
-DATA se2Consts<>+336(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
-DATA se2Consts<>+344(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
-DATA se2Consts<>+352(SB)/8, $0x4338000000000000 // roundF64
-DATA se2Consts<>+360(SB)/8, $0x4338000000000000 // roundF64
-DATA se2Consts<>+368(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
-DATA se2Consts<>+376(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
-DATA se2Consts<>+384(SB)/8, $0x3c91a62633145c07 // halfPi2F64
-DATA se2Consts<>+392(SB)/8, $0x3c91a62633145c07 // halfPi2F64
-DATA se2Consts<>+400(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
-DATA se2Consts<>+408(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
-DATA se2Consts<>+416(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
-DATA se2Consts<>+424(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
-DATA se2Consts<>+432(SB)/8, $0x0000000000000001 // oneIF64
-DATA se2Consts<>+440(SB)/8, $0x0000000000000001 // oneIF64
-DATA se2Consts<>+448(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
-DATA se2Consts<>+456(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
-DATA se2Consts<>+464(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
-DATA se2Consts<>+472(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
-DATA se2Consts<>+480(SB)/8, $0xbf2a01a019bf279f // sinP2F64
-DATA se2Consts<>+488(SB)/8, $0xbf2a01a019bf279f // sinP2F64
-DATA se2Consts<>+496(SB)/8, $0x3f8111111110f75f // sinP1F64
-DATA se2Consts<>+504(SB)/8, $0x3f8111111110f75f // sinP1F64
-DATA se2Consts<>+512(SB)/8, $0xbfc5555555555548 // sinP0F64
-DATA se2Consts<>+520(SB)/8, $0xbfc5555555555548 // sinP0F64
-DATA se2Consts<>+528(SB)/8, $0x3e21ee9dc322927c // cosP4F64
-DATA se2Consts<>+536(SB)/8, $0x3e21ee9dc322927c // cosP4F64
-DATA se2Consts<>+544(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
-DATA se2Consts<>+552(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
-DATA se2Consts<>+560(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
-DATA se2Consts<>+568(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
-DATA se2Consts<>+576(SB)/8, $0xbf56c16c16c15019 // cosP1F64
-DATA se2Consts<>+584(SB)/8, $0xbf56c16c16c15019 // cosP1F64
-DATA se2Consts<>+592(SB)/8, $0x3fa555555555554b // cosP0F64
-DATA se2Consts<>+600(SB)/8, $0x3fa555555555554b // cosP0F64
-DATA se2Consts<>+608(SB)/8, $0xbfe0000000000000 // minusHalfF64
-DATA se2Consts<>+616(SB)/8, $0xbfe0000000000000 // minusHalfF64
-DATA se2Consts<>+624(SB)/8, $0x3ff0000000000000 // oneF64
-DATA se2Consts<>+632(SB)/8, $0x3ff0000000000000 // oneF64
+TWO(se2Consts, 288, 296, 0x8000000000000000) // signF64
+TWO(se2Consts, 304, 312, 0x7fffffffffffffff) // absF64
+TWO(se2Consts, 320, 328, 0x41cdcd6500000000) // limitF64
+TWO(se2Consts, 336, 344, 0x3fe45f306dc9c883) // twoOverPiF64
+TWO(se2Consts, 352, 360, 0x4338000000000000) // roundF64
+TWO(se2Consts, 368, 376, 0x3ff921fb54442d18) // halfPi1F64
+TWO(se2Consts, 384, 392, 0x3c91a62633145c07) // halfPi2F64
+TWO(se2Consts, 400, 408, 0x3de5d8e4bf91f2a2) // sinP5F64
+TWO(se2Consts, 416, 424, 0xbda8fa6ba1a318a8) // cosP5F64
+TWO(se2Consts, 432, 440, 0x0000000000000001) // oneIF64
+TWO(se2Consts, 448, 456, 0xbe5ae5e54bb64fdd) // sinP4F64
+TWO(se2Consts, 464, 472, 0x3ec71de355f5b5a0) // sinP3F64
+TWO(se2Consts, 480, 488, 0xbf2a01a019bf279f) // sinP2F64
+TWO(se2Consts, 496, 504, 0x3f8111111110f75f) // sinP1F64
+TWO(se2Consts, 512, 520, 0xbfc5555555555548) // sinP0F64
+TWO(se2Consts, 528, 536, 0x3e21ee9dc322927c) // cosP4F64
+TWO(se2Consts, 544, 552, 0xbe927e4f7f2170ba) // cosP3F64
+TWO(se2Consts, 560, 568, 0x3efa01a019c8fbfe) // cosP2F64
+TWO(se2Consts, 576, 584, 0xbf56c16c16c15019) // cosP1F64
+TWO(se2Consts, 592, 600, 0x3fa555555555554b) // cosP0F64
+TWO(se2Consts, 608, 616, 0xbfe0000000000000) // minusHalfF64
+TWO(se2Consts, 624, 632, 0x3ff0000000000000) // oneF64
 DATA se2Consts<>+640(SB)/8, $0x0000000000000001 // laneWeightsF64
 DATA se2Consts<>+648(SB)/8, $0x0000000000000002 // laneWeightsF64
-DATA se2Consts<>+656(SB)/8, $0x0000000000000000 // zero
-DATA se2Consts<>+664(SB)/8, $0x0000000000000000 // zero
-DATA se2Consts<>+672(SB)/8, $0x3a94b43f3a94b43f // atanP9
-DATA se2Consts<>+680(SB)/8, $0x3a94b43f3a94b43f // atanP9
-DATA se2Consts<>+688(SB)/8, $0x4000000040000000 // two
-DATA se2Consts<>+696(SB)/8, $0x4000000040000000 // two
-DATA se2Consts<>+704(SB)/8, $0xbbf35076bbf35076 // atanP8
-DATA se2Consts<>+712(SB)/8, $0xbbf35076bbf35076 // atanP8
-DATA se2Consts<>+720(SB)/8, $0x3cba98203cba9820 // atanP7
-DATA se2Consts<>+728(SB)/8, $0x3cba98203cba9820 // atanP7
-DATA se2Consts<>+736(SB)/8, $0xbd38405dbd38405d // atanP6
-DATA se2Consts<>+744(SB)/8, $0xbd38405dbd38405d // atanP6
-DATA se2Consts<>+752(SB)/8, $0x3d8a85003d8a8500 // atanP5
-DATA se2Consts<>+760(SB)/8, $0x3d8a85003d8a8500 // atanP5
-DATA se2Consts<>+768(SB)/8, $0xbdb4a9debdb4a9de // atanP4
-DATA se2Consts<>+776(SB)/8, $0xbdb4a9debdb4a9de // atanP4
-DATA se2Consts<>+784(SB)/8, $0x3de288b83de288b8 // atanP3
-DATA se2Consts<>+792(SB)/8, $0x3de288b83de288b8 // atanP3
-DATA se2Consts<>+800(SB)/8, $0xbe123b10be123b10 // atanP2
-DATA se2Consts<>+808(SB)/8, $0xbe123b10be123b10 // atanP2
-DATA se2Consts<>+816(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
-DATA se2Consts<>+824(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
-DATA se2Consts<>+832(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
-DATA se2Consts<>+840(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
-DATA se2Consts<>+848(SB)/8, $0x0000000000000000 // zeroF64
-DATA se2Consts<>+856(SB)/8, $0x0000000000000000 // zeroF64
-DATA se2Consts<>+864(SB)/8, $0x3fd126150efcda4d // tanHalfF64
-DATA se2Consts<>+872(SB)/8, $0x3fd126150efcda4d // tanHalfF64
-DATA se2Consts<>+880(SB)/8, $0x3fe279a820f7a28b // arcNodeF64
-DATA se2Consts<>+888(SB)/8, $0x3fe279a820f7a28b // arcNodeF64
-DATA se2Consts<>+896(SB)/8, $0x400921fb54442d18 // pi1F64
-DATA se2Consts<>+904(SB)/8, $0x400921fb54442d18 // pi1F64
-DATA se2Consts<>+912(SB)/8, $0x3fe0c152dcbb0510 // arcAngleF64
-DATA se2Consts<>+920(SB)/8, $0x3fe0c152dcbb0510 // arcAngleF64
-DATA se2Consts<>+928(SB)/8, $0x3fa6c6d6d0627cd3 // arcP7F64
-DATA se2Consts<>+936(SB)/8, $0x3fa6c6d6d0627cd3 // arcP7F64
-DATA se2Consts<>+944(SB)/8, $0x7850000000000000 // arcFromLeastF64
-DATA se2Consts<>+952(SB)/8, $0x7850000000000000 // arcFromLeastF64
-DATA se2Consts<>+960(SB)/8, $0xf83fffffffffffff // arcLastF64
-DATA se2Consts<>+968(SB)/8, $0xf83fffffffffffff // arcLastF64
-DATA se2Consts<>+976(SB)/8, $0xbfb09abe5eab2b10 // arcP6F64
-DATA se2Consts<>+984(SB)/8, $0xbfb09abe5eab2b10 // arcP6F64
-DATA se2Consts<>+992(SB)/8, $0x3fb3a8fdaed8bd65 // arcP5F64
-DATA se2Consts<>+1000(SB)/8, $0x3fb3a8fdaed8bd65 // arcP5F64
-DATA se2Consts<>+1008(SB)/8, $0xbfb7457b458e92bc // arcP4F64
-DATA se2Consts<>+1016(SB)/8, $0xbfb7457b458e92bc // arcP4F64
-DATA se2Consts<>+1024(SB)/8, $0x3fbc71c50c31b594 // arcP3F64
-DATA se2Consts<>+1032(SB)/8, $0x3fbc71c50c31b594 // arcP3F64
-DATA se2Consts<>+1040(SB)/8, $0xbfc249248ec6ab2d // arcP2F64
-DATA se2Consts<>+1048(SB)/8, $0xbfc249248ec6ab2d // arcP2F64
-DATA se2Consts<>+1056(SB)/8, $0x3fc999999993d0ac // arcP1F64
-DATA se2Consts<>+1064(SB)/8, $0x3fc999999993d0ac // arcP1F64
-DATA se2Consts<>+1072(SB)/8, $0xbfd55555555553b4 // arcP0F64
-DATA se2Consts<>+1080(SB)/8, $0xbfd55555555553b4 // arcP0F64
-DATA se2Consts<>+1088(SB)/8, $0x4116cbdc4116cbdc // threePi
-DATA se2Consts<>+1096(SB)/8, $0x4116cbdc4116cbdc // threePi
-DATA se2Consts<>+1104(SB)/8, $0x40490fdb40490fdb // pi1
-DATA se2Consts<>+1112(SB)/8, $0x40490fdb40490fdb // pi1
-DATA se2Consts<>+1120(SB)/8, $0x40c90fdb40c90fdb // twoPi1
-DATA se2Consts<>+1128(SB)/8, $0x40c90fdb40c90fdb // twoPi1
-DATA se2Consts<>+1136(SB)/8, $0xb43bbd2eb43bbd2e // twoPi2
-DATA se2Consts<>+1144(SB)/8, $0xb43bbd2eb43bbd2e // twoPi2
-DATA se2Consts<>+1152(SB)/8, $0x4022d97b7414a4d3 // threePiF64
-DATA se2Consts<>+1160(SB)/8, $0x4022d97b7414a4d3 // threePiF64
-DATA se2Consts<>+1168(SB)/8, $0x401921fb54442d18 // twoPi1F64
-DATA se2Consts<>+1176(SB)/8, $0x401921fb54442d18 // twoPi1F64
-DATA se2Consts<>+1184(SB)/8, $0x42a0000042a00000 // expLimit
-DATA se2Consts<>+1192(SB)/8, $0x42a0000042a00000 // expLimit
-DATA se2Consts<>+1200(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
-DATA se2Consts<>+1208(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
-DATA se2Consts<>+1216(SB)/8, $0x3f3172183f317218 // ln2Hi
-DATA se2Consts<>+1224(SB)/8, $0x3f3172183f317218 // ln2Hi
-DATA se2Consts<>+1232(SB)/8, $0xb102e308b102e308 // ln2Lo
-DATA se2Consts<>+1240(SB)/8, $0xb102e308b102e308 // ln2Lo
-DATA se2Consts<>+1248(SB)/8, $0x3ab527943ab52794 // expC6
-DATA se2Consts<>+1256(SB)/8, $0x3ab527943ab52794 // expC6
-DATA se2Consts<>+1264(SB)/8, $0x3c091cc03c091cc0 // expC5
-DATA se2Consts<>+1272(SB)/8, $0x3c091cc03c091cc0 // expC5
-DATA se2Consts<>+1280(SB)/8, $0x3d2aac573d2aac57 // expC4
-DATA se2Consts<>+1288(SB)/8, $0x3d2aac573d2aac57 // expC4
-DATA se2Consts<>+1296(SB)/8, $0x3e2aaa493e2aaa49 // expC3
-DATA se2Consts<>+1304(SB)/8, $0x3e2aaa493e2aaa49 // expC3
-DATA se2Consts<>+1312(SB)/8, $0x3efffffe3efffffe // expC2
-DATA se2Consts<>+1320(SB)/8, $0x3efffffe3efffffe // expC2
-DATA se2Consts<>+1328(SB)/8, $0x4085e00000000000 // expLimitF64
-DATA se2Consts<>+1336(SB)/8, $0x4085e00000000000 // expLimitF64
-DATA se2Consts<>+1344(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA se2Consts<>+1352(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA se2Consts<>+1360(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA se2Consts<>+1368(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA se2Consts<>+1376(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA se2Consts<>+1384(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA se2Consts<>+1392(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA se2Consts<>+1400(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA se2Consts<>+1408(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA se2Consts<>+1416(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA se2Consts<>+1424(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA se2Consts<>+1432(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA se2Consts<>+1440(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA se2Consts<>+1448(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA se2Consts<>+1456(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA se2Consts<>+1464(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA se2Consts<>+1472(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA se2Consts<>+1480(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA se2Consts<>+1488(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA se2Consts<>+1496(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA se2Consts<>+1504(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA se2Consts<>+1512(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA se2Consts<>+1520(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA se2Consts<>+1528(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA se2Consts<>+1536(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA se2Consts<>+1544(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA se2Consts<>+1552(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
-DATA se2Consts<>+1560(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
-DATA se2Consts<>+1568(SB)/8, $0x5880000058800000 // radiusMax
-DATA se2Consts<>+1576(SB)/8, $0x5880000058800000 // radiusMax
-DATA se2Consts<>+1584(SB)/8, $0x2680000026800000 // radiusMin
-DATA se2Consts<>+1592(SB)/8, $0x2680000026800000 // radiusMin
-DATA se2Consts<>+1600(SB)/8, $0x3f4000003f400000 // threeQuarters
-DATA se2Consts<>+1608(SB)/8, $0x3f4000003f400000 // threeQuarters
-DATA se2Consts<>+1616(SB)/8, $0xff800000ff800000 // exponentF32
-DATA se2Consts<>+1624(SB)/8, $0xff800000ff800000 // exponentF32
-DATA se2Consts<>+1632(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
-DATA se2Consts<>+1640(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
-DATA se2Consts<>+1648(SB)/8, $0x3f0000003f000000 // half
-DATA se2Consts<>+1656(SB)/8, $0x3f0000003f000000 // half
-DATA se2Consts<>+1664(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
-DATA se2Consts<>+1672(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
-DATA se2Consts<>+1680(SB)/8, $0xbe074121be074121 // logQ6
-DATA se2Consts<>+1688(SB)/8, $0xbe074121be074121 // logQ6
-DATA se2Consts<>+1696(SB)/8, $0x3e143a123e143a12 // logQ5
-DATA se2Consts<>+1704(SB)/8, $0x3e143a123e143a12 // logQ5
-DATA se2Consts<>+1712(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
-DATA se2Consts<>+1720(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
-DATA se2Consts<>+1728(SB)/8, $0x3e4cb3923e4cb392 // logQ3
-DATA se2Consts<>+1736(SB)/8, $0x3e4cb3923e4cb392 // logQ3
-DATA se2Consts<>+1744(SB)/8, $0xbe800041be800041 // logQ2
-DATA se2Consts<>+1752(SB)/8, $0xbe800041be800041 // logQ2
-DATA se2Consts<>+1760(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
-DATA se2Consts<>+1768(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
-DATA se2Consts<>+1776(SB)/8, $0xbf000000bf000000 // logQ0
-DATA se2Consts<>+1784(SB)/8, $0xbf000000bf000000 // logQ0
-DATA se2Consts<>+1792(SB)/8, $0x3fe0000000000000 // halfF64
-DATA se2Consts<>+1800(SB)/8, $0x3fe0000000000000 // halfF64
-DATA se2Consts<>+1808(SB)/8, $0x58f0000000000000 // radiusMaxF64
-DATA se2Consts<>+1816(SB)/8, $0x58f0000000000000 // radiusMaxF64
-DATA se2Consts<>+1824(SB)/8, $0x26f0000000000000 // radiusMinF64
-DATA se2Consts<>+1832(SB)/8, $0x26f0000000000000 // radiusMinF64
-DATA se2Consts<>+1840(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
-DATA se2Consts<>+1848(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
-DATA se2Consts<>+1856(SB)/8, $0x7ff0000000000000 // exponentF64
-DATA se2Consts<>+1864(SB)/8, $0x7ff0000000000000 // exponentF64
-DATA se2Consts<>+1872(SB)/8, $0x4330000000000000 // two52F64
-DATA se2Consts<>+1880(SB)/8, $0x4330000000000000 // two52F64
-DATA se2Consts<>+1888(SB)/8, $0x43300000000003ff // two52BiasF64
-DATA se2Consts<>+1896(SB)/8, $0x43300000000003ff // two52BiasF64
-DATA se2Consts<>+1904(SB)/8, $0x4000000000000000 // twoF64
-DATA se2Consts<>+1912(SB)/8, $0x4000000000000000 // twoF64
-DATA se2Consts<>+1920(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
-DATA se2Consts<>+1928(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
-DATA se2Consts<>+1936(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
-DATA se2Consts<>+1944(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
-DATA se2Consts<>+1952(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
-DATA se2Consts<>+1960(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
-DATA se2Consts<>+1968(SB)/8, $0x3fc745c4aa151c20 // logR4F64
-DATA se2Consts<>+1976(SB)/8, $0x3fc745c4aa151c20 // logR4F64
-DATA se2Consts<>+1984(SB)/8, $0x3fcc71c7490ab88f // logR3F64
-DATA se2Consts<>+1992(SB)/8, $0x3fcc71c7490ab88f // logR3F64
-DATA se2Consts<>+2000(SB)/8, $0x3fd24924921e35d3 // logR2F64
-DATA se2Consts<>+2008(SB)/8, $0x3fd24924921e35d3 // logR2F64
-DATA se2Consts<>+2016(SB)/8, $0x3fd999999999c185 // logR1F64
-DATA se2Consts<>+2024(SB)/8, $0x3fd999999999c185 // logR1F64
-DATA se2Consts<>+2032(SB)/8, $0x3fe555555555554f // logR0F64
-DATA se2Consts<>+2040(SB)/8, $0x3fe555555555554f // logR0F64
-DATA se2Consts<>+2048(SB)/8, $0x3080000030800000 // sineMin
-DATA se2Consts<>+2056(SB)/8, $0x3080000030800000 // sineMin
-DATA se2Consts<>+2064(SB)/8, $0x20b0000000000000 // sineMinF64
-DATA se2Consts<>+2072(SB)/8, $0x20b0000000000000 // sineMinF64
-DATA se2Consts<>+2080(SB)/8, $0xb638ef1db638ef1d // sincRest3
-DATA se2Consts<>+2088(SB)/8, $0xb638ef1db638ef1d // sincRest3
-DATA se2Consts<>+2096(SB)/8, $0x32d7322b32d7322b // sincRest4
-DATA se2Consts<>+2104(SB)/8, $0x32d7322b32d7322b // sincRest4
-DATA se2Consts<>+2112(SB)/8, $0x39500d0139500d01 // sincRest2
-DATA se2Consts<>+2120(SB)/8, $0x39500d0139500d01 // sincRest2
-DATA se2Consts<>+2128(SB)/8, $0xbc088889bc088889 // sincRest1
-DATA se2Consts<>+2136(SB)/8, $0xbc088889bc088889 // sincRest1
-DATA se2Consts<>+2144(SB)/8, $0x3e2aaaab3e2aaaab // sincRest0
-DATA se2Consts<>+2152(SB)/8, $0x3e2aaaab3e2aaaab // sincRest0
-DATA se2Consts<>+2160(SB)/8, $0xbce952c77030ad4a // sincRest7F64
-DATA se2Consts<>+2168(SB)/8, $0xbce952c77030ad4a // sincRest7F64
-DATA se2Consts<>+2176(SB)/8, $0x3c62f49b46814157 // sincRest8F64
-DATA se2Consts<>+2184(SB)/8, $0x3c62f49b46814157 // sincRest8F64
-DATA se2Consts<>+2192(SB)/8, $0x3d6ae7f3e733b81f // sincRest6F64
-DATA se2Consts<>+2200(SB)/8, $0x3d6ae7f3e733b81f // sincRest6F64
-DATA se2Consts<>+2208(SB)/8, $0xbde6124613a86d09 // sincRest5F64
-DATA se2Consts<>+2216(SB)/8, $0xbde6124613a86d09 // sincRest5F64
-DATA se2Consts<>+2224(SB)/8, $0x3e5ae64567f544e4 // sincRest4F64
-DATA se2Consts<>+2232(SB)/8, $0x3e5ae64567f544e4 // sincRest4F64
-DATA se2Consts<>+2240(SB)/8, $0xbec71de3a556c734 // sincRest3F64
-DATA se2Consts<>+2248(SB)/8, $0xbec71de3a556c734 // sincRest3F64
-DATA se2Consts<>+2256(SB)/8, $0x3f2a01a01a01a01a // sincRest2F64
-DATA se2Consts<>+2264(SB)/8, $0x3f2a01a01a01a01a // sincRest2F64
-DATA se2Consts<>+2272(SB)/8, $0xbf81111111111111 // sincRest1F64
-DATA se2Consts<>+2280(SB)/8, $0xbf81111111111111 // sincRest1F64
-DATA se2Consts<>+2288(SB)/8, $0x3fc5555555555555 // sincRest0F64
-DATA se2Consts<>+2296(SB)/8, $0x3fc5555555555555 // sincRest0F64
-DATA se2Consts<>+2304(SB)/8, $0x355debbd355debbd // halfCotRest3
-DATA se2Consts<>+2312(SB)/8, $0x355debbd355debbd // halfCotRest3
-DATA se2Consts<>+2320(SB)/8, $0x32b3547932b35479 // halfCotRest4
-DATA se2Consts<>+2328(SB)/8, $0x32b3547932b35479 // halfCotRest4
-DATA se2Consts<>+2336(SB)/8, $0x380ab356380ab356 // halfCotRest2
-DATA se2Consts<>+2344(SB)/8, $0x380ab356380ab356 // halfCotRest2
-DATA se2Consts<>+2352(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
-DATA se2Consts<>+2360(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
-DATA se2Consts<>+2368(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
-DATA se2Consts<>+2376(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
-DATA se2Consts<>+2384(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
-DATA se2Consts<>+2392(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
-DATA se2Consts<>+2400(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
-DATA se2Consts<>+2408(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
-DATA se2Consts<>+2416(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
-DATA se2Consts<>+2424(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
-DATA se2Consts<>+2432(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
-DATA se2Consts<>+2440(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
-DATA se2Consts<>+2448(SB)/8, $0x3e022805d644267f // halfCotRest5F64
-DATA se2Consts<>+2456(SB)/8, $0x3e022805d644267f // halfCotRest5F64
-DATA se2Consts<>+2464(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
-DATA se2Consts<>+2472(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
-DATA se2Consts<>+2480(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
-DATA se2Consts<>+2488(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
-DATA se2Consts<>+2496(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
-DATA se2Consts<>+2504(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
-DATA se2Consts<>+2512(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
-DATA se2Consts<>+2520(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
-DATA se2Consts<>+2528(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
-DATA se2Consts<>+2536(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
-DATA se2Consts<>+2544(SB)/8, $0x4220000042200000 // zetaLimit
-DATA se2Consts<>+2552(SB)/8, $0x4220000042200000 // zetaLimit
-DATA se2Consts<>+2560(SB)/8, $0x3b0000003b000000 // smallZeta
-DATA se2Consts<>+2568(SB)/8, $0x3b0000003b000000 // smallZeta
-DATA se2Consts<>+2576(SB)/8, $0x3e2aaaab3e2aaaab // sixth
-DATA se2Consts<>+2584(SB)/8, $0x3e2aaaab3e2aaaab // sixth
-DATA se2Consts<>+2592(SB)/8, $0x3d2aaaab3d2aaaab // twentyFourth
-DATA se2Consts<>+2600(SB)/8, $0x3d2aaaab3d2aaaab // twentyFourth
-DATA se2Consts<>+2608(SB)/8, $0x3fa5555555555555 // twentyFourthF64
-DATA se2Consts<>+2616(SB)/8, $0x3fa5555555555555 // twentyFourthF64
-DATA se2Consts<>+2624(SB)/8, $0x4072c00000000000 // zetaLimitF64
-DATA se2Consts<>+2632(SB)/8, $0x4072c00000000000 // zetaLimitF64
-DATA se2Consts<>+2640(SB)/8, $0x3ee0000000000000 // smallZetaF64
-DATA se2Consts<>+2648(SB)/8, $0x3ee0000000000000 // smallZetaF64
-DATA se2Consts<>+2656(SB)/8, $0x3fc5555555555555 // sixthF64
-DATA se2Consts<>+2664(SB)/8, $0x3fc5555555555555 // sixthF64
-DATA se2Consts<>+2672(SB)/8, $0x3daaaaab3daaaaab // twelfth
-DATA se2Consts<>+2680(SB)/8, $0x3daaaaab3daaaaab // twelfth
-DATA se2Consts<>+2688(SB)/8, $0x3fb5555555555555 // twelfthF64
-DATA se2Consts<>+2696(SB)/8, $0x3fb5555555555555 // twelfthF64
-DATA se2Consts<>+2704(SB)/8, $0x310f76c7310f76c7 // psi10
-DATA se2Consts<>+2712(SB)/8, $0x310f76c7310f76c7 // psi10
-DATA se2Consts<>+2720(SB)/8, $0x2f3092312f309231 // psi11
-DATA se2Consts<>+2728(SB)/8, $0x2f3092312f309231 // psi11
-DATA se2Consts<>+2736(SB)/8, $0x32d7322b32d7322b // psi9
-DATA se2Consts<>+2744(SB)/8, $0x32d7322b32d7322b // psi9
-DATA se2Consts<>+2752(SB)/8, $0x3493f27e3493f27e // psi8
-DATA se2Consts<>+2760(SB)/8, $0x3493f27e3493f27e // psi8
-DATA se2Consts<>+2768(SB)/8, $0x3638ef1d3638ef1d // psi7
-DATA se2Consts<>+2776(SB)/8, $0x3638ef1d3638ef1d // psi7
-DATA se2Consts<>+2784(SB)/8, $0x37d00d0137d00d01 // psi6
-DATA se2Consts<>+2792(SB)/8, $0x37d00d0137d00d01 // psi6
-DATA se2Consts<>+2800(SB)/8, $0x39500d0139500d01 // psi5
-DATA se2Consts<>+2808(SB)/8, $0x39500d0139500d01 // psi5
-DATA se2Consts<>+2816(SB)/8, $0x3ab60b613ab60b61 // psi4
-DATA se2Consts<>+2824(SB)/8, $0x3ab60b613ab60b61 // psi4
-DATA se2Consts<>+2832(SB)/8, $0x3c0888893c088889 // psi3
-DATA se2Consts<>+2840(SB)/8, $0x3c0888893c088889 // psi3
-DATA se2Consts<>+2848(SB)/8, $0x3d2aaaab3d2aaaab // psi2
-DATA se2Consts<>+2856(SB)/8, $0x3d2aaaab3d2aaaab // psi2
-DATA se2Consts<>+2864(SB)/8, $0x3e2aaaab3e2aaaab // psi1
-DATA se2Consts<>+2872(SB)/8, $0x3e2aaaab3e2aaaab // psi1
-DATA se2Consts<>+2880(SB)/8, $0x3f0000003f000000 // psi0
-DATA se2Consts<>+2888(SB)/8, $0x3f0000003f000000 // psi0
-DATA se2Consts<>+2896(SB)/8, $0x3c62f49b46814157 // psi17F64
-DATA se2Consts<>+2904(SB)/8, $0x3c62f49b46814157 // psi17F64
-DATA se2Consts<>+2912(SB)/8, $0x3c1e542ba4020225 // psi18F64
-DATA se2Consts<>+2920(SB)/8, $0x3c1e542ba4020225 // psi18F64
-DATA se2Consts<>+2928(SB)/8, $0x3ca6827863b97d97 // psi16F64
-DATA se2Consts<>+2936(SB)/8, $0x3ca6827863b97d97 // psi16F64
-DATA se2Consts<>+2944(SB)/8, $0x3ce952c77030ad4a // psi15F64
-DATA se2Consts<>+2952(SB)/8, $0x3ce952c77030ad4a // psi15F64
-DATA se2Consts<>+2960(SB)/8, $0x3d2ae7f3e733b81f // psi14F64
-DATA se2Consts<>+2968(SB)/8, $0x3d2ae7f3e733b81f // psi14F64
-DATA se2Consts<>+2976(SB)/8, $0x3d6ae7f3e733b81f // psi13F64
-DATA se2Consts<>+2984(SB)/8, $0x3d6ae7f3e733b81f // psi13F64
-DATA se2Consts<>+2992(SB)/8, $0x3da93974a8c07c9d // psi12F64
-DATA se2Consts<>+3000(SB)/8, $0x3da93974a8c07c9d // psi12F64
-DATA se2Consts<>+3008(SB)/8, $0x3de6124613a86d09 // psi11F64
-DATA se2Consts<>+3016(SB)/8, $0x3de6124613a86d09 // psi11F64
-DATA se2Consts<>+3024(SB)/8, $0x3e21eed8eff8d898 // psi10F64
-DATA se2Consts<>+3032(SB)/8, $0x3e21eed8eff8d898 // psi10F64
-DATA se2Consts<>+3040(SB)/8, $0x3e5ae64567f544e4 // psi9F64
-DATA se2Consts<>+3048(SB)/8, $0x3e5ae64567f544e4 // psi9F64
-DATA se2Consts<>+3056(SB)/8, $0x3e927e4fb7789f5c // psi8F64
-DATA se2Consts<>+3064(SB)/8, $0x3e927e4fb7789f5c // psi8F64
-DATA se2Consts<>+3072(SB)/8, $0x3ec71de3a556c734 // psi7F64
-DATA se2Consts<>+3080(SB)/8, $0x3ec71de3a556c734 // psi7F64
-DATA se2Consts<>+3088(SB)/8, $0x3efa01a01a01a01a // psi6F64
-DATA se2Consts<>+3096(SB)/8, $0x3efa01a01a01a01a // psi6F64
-DATA se2Consts<>+3104(SB)/8, $0x3f2a01a01a01a01a // psi5F64
-DATA se2Consts<>+3112(SB)/8, $0x3f2a01a01a01a01a // psi5F64
-DATA se2Consts<>+3120(SB)/8, $0x3f56c16c16c16c17 // psi4F64
-DATA se2Consts<>+3128(SB)/8, $0x3f56c16c16c16c17 // psi4F64
-DATA se2Consts<>+3136(SB)/8, $0x3f81111111111111 // psi3F64
-DATA se2Consts<>+3144(SB)/8, $0x3f81111111111111 // psi3F64
-DATA se2Consts<>+3152(SB)/8, $0x3fa5555555555555 // psi2F64
-DATA se2Consts<>+3160(SB)/8, $0x3fa5555555555555 // psi2F64
-DATA se2Consts<>+3168(SB)/8, $0x3fc5555555555555 // psi1F64
-DATA se2Consts<>+3176(SB)/8, $0x3fc5555555555555 // psi1F64
-DATA se2Consts<>+3184(SB)/8, $0x3fe0000000000000 // psi0F64
-DATA se2Consts<>+3192(SB)/8, $0x3fe0000000000000 // psi0F64
+TWO(se2Consts, 656, 664, 0x0000000000000000) // zero
+TWO(se2Consts, 672, 680, 0x3a94b43f3a94b43f) // atanP9
+TWO(se2Consts, 688, 696, 0x4000000040000000) // two
+TWO(se2Consts, 704, 712, 0xbbf35076bbf35076) // atanP8
+TWO(se2Consts, 720, 728, 0x3cba98203cba9820) // atanP7
+TWO(se2Consts, 736, 744, 0xbd38405dbd38405d) // atanP6
+TWO(se2Consts, 752, 760, 0x3d8a85003d8a8500) // atanP5
+TWO(se2Consts, 768, 776, 0xbdb4a9debdb4a9de) // atanP4
+TWO(se2Consts, 784, 792, 0x3de288b83de288b8) // atanP3
+TWO(se2Consts, 800, 808, 0xbe123b10be123b10) // atanP2
+TWO(se2Consts, 816, 824, 0x3e4ccc0e3e4ccc0e) // atanP1
+TWO(se2Consts, 832, 840, 0xbeaaaaa9beaaaaa9) // atanP0
+TWO(se2Consts, 848, 856, 0x0000000000000000) // zeroF64
+TWO(se2Consts, 864, 872, 0x3fd126150efcda4d) // tanHalfF64
+TWO(se2Consts, 880, 888, 0x3fe279a820f7a28b) // arcNodeF64
+TWO(se2Consts, 896, 904, 0x400921fb54442d18) // pi1F64
+TWO(se2Consts, 912, 920, 0x3fe0c152dcbb0510) // arcAngleF64
+TWO(se2Consts, 928, 936, 0x3fa6c6d6d0627cd3) // arcP7F64
+TWO(se2Consts, 944, 952, 0x7850000000000000) // arcFromLeastF64
+TWO(se2Consts, 960, 968, 0xf83fffffffffffff) // arcLastF64
+TWO(se2Consts, 976, 984, 0xbfb09abe5eab2b10) // arcP6F64
+TWO(se2Consts, 992, 1000, 0x3fb3a8fdaed8bd65) // arcP5F64
+TWO(se2Consts, 1008, 1016, 0xbfb7457b458e92bc) // arcP4F64
+TWO(se2Consts, 1024, 1032, 0x3fbc71c50c31b594) // arcP3F64
+TWO(se2Consts, 1040, 1048, 0xbfc249248ec6ab2d) // arcP2F64
+TWO(se2Consts, 1056, 1064, 0x3fc999999993d0ac) // arcP1F64
+TWO(se2Consts, 1072, 1080, 0xbfd55555555553b4) // arcP0F64
+TWO(se2Consts, 1088, 1096, 0x4116cbdc4116cbdc) // threePi
+TWO(se2Consts, 1104, 1112, 0x40490fdb40490fdb) // pi1
+TWO(se2Consts, 1120, 1128, 0x40c90fdb40c90fdb) // twoPi1
+TWO(se2Consts, 1136, 1144, 0xb43bbd2eb43bbd2e) // twoPi2
+TWO(se2Consts, 1152, 1160, 0x4022d97b7414a4d3) // threePiF64
+TWO(se2Consts, 1168, 1176, 0x401921fb54442d18) // twoPi1F64
+TWO(se2Consts, 1184, 1192, 0x42a0000042a00000) // expLimit
+TWO(se2Consts, 1200, 1208, 0x3fb8aa3b3fb8aa3b) // log2e
+TWO(se2Consts, 1216, 1224, 0x3f3172183f317218) // ln2Hi
+TWO(se2Consts, 1232, 1240, 0xb102e308b102e308) // ln2Lo
+TWO(se2Consts, 1248, 1256, 0x3ab527943ab52794) // expC6
+TWO(se2Consts, 1264, 1272, 0x3c091cc03c091cc0) // expC5
+TWO(se2Consts, 1280, 1288, 0x3d2aac573d2aac57) // expC4
+TWO(se2Consts, 1296, 1304, 0x3e2aaa493e2aaa49) // expC3
+TWO(se2Consts, 1312, 1320, 0x3efffffe3efffffe) // expC2
+TWO(se2Consts, 1328, 1336, 0x4085e00000000000) // expLimitF64
+TWO(se2Consts, 1344, 1352, 0x3ff71547652b82fe) // log2eF64
+TWO(se2Consts, 1360, 1368, 0x3fe62e42fefa39ef) // ln2HiF64
+TWO(se2Consts, 1376, 1384, 0x3c7abc9e3b39803f) // ln2LoF64
+TWO(se2Consts, 1392, 1400, 0x3e5ada2190d27d9b) // expQ9F64
+TWO(se2Consts, 1408, 1416, 0x3e928adf206cd716) // expQ8F64
+TWO(se2Consts, 1424, 1432, 0x3ec71df0efbb6786) // expQ7F64
+TWO(se2Consts, 1440, 1448, 0x3efa019996a0b418) // expQ6F64
+TWO(se2Consts, 1456, 1464, 0x3f2a01a013499ee6) // expQ5F64
+TWO(se2Consts, 1472, 1480, 0x3f56c16c18473665) // expQ4F64
+TWO(se2Consts, 1488, 1496, 0x3f81111111125c87) // expQ3F64
+TWO(se2Consts, 1504, 1512, 0x3fa55555555506c8) // expQ2F64
+TWO(se2Consts, 1520, 1528, 0x3fc5555555555502) // expQ1F64
+TWO(se2Consts, 1536, 1544, 0x3fe000000000000a) // expQ0F64
+TWO(se2Consts, 1552, 1560, 0xb91f1976b7ed8fbc) // halfPi3F64
+TWO(se2Consts, 1568, 1576, 0x5880000058800000) // radiusMax
+TWO(se2Consts, 1584, 1592, 0x2680000026800000) // radiusMin
+TWO(se2Consts, 1600, 1608, 0x3f4000003f400000) // threeQuarters
+TWO(se2Consts, 1616, 1624, 0xff800000ff800000) // exponentF32
+TWO(se2Consts, 1632, 1640, 0xbd3c83bfbd3c83bf) // logQ8
+TWO(se2Consts, 1648, 1656, 0x3f0000003f000000) // half
+TWO(se2Consts, 1664, 1672, 0x3dd8dec33dd8dec3) // logQ7
+TWO(se2Consts, 1680, 1688, 0xbe074121be074121) // logQ6
+TWO(se2Consts, 1696, 1704, 0x3e143a123e143a12) // logQ5
+TWO(se2Consts, 1712, 1720, 0xbe2a6b70be2a6b70) // logQ4
+TWO(se2Consts, 1728, 1736, 0x3e4cb3923e4cb392) // logQ3
+TWO(se2Consts, 1744, 1752, 0xbe800041be800041) // logQ2
+TWO(se2Consts, 1760, 1768, 0x3eaaaad63eaaaad6) // logQ1
+TWO(se2Consts, 1776, 1784, 0xbf000000bf000000) // logQ0
+TWO(se2Consts, 1792, 1800, 0x3fe0000000000000) // halfF64
+TWO(se2Consts, 1808, 1816, 0x58f0000000000000) // radiusMaxF64
+TWO(se2Consts, 1824, 1832, 0x26f0000000000000) // radiusMinF64
+TWO(se2Consts, 1840, 1848, 0x0008000000000000) // oneMinusThreeQuartersF64
+TWO(se2Consts, 1856, 1864, 0x7ff0000000000000) // exponentF64
+TWO(se2Consts, 1872, 1880, 0x4330000000000000) // two52F64
+TWO(se2Consts, 1888, 1896, 0x43300000000003ff) // two52BiasF64
+TWO(se2Consts, 1904, 1912, 0x4000000000000000) // twoF64
+TWO(se2Consts, 1920, 1928, 0x3fc0dcb113df2af8) // logR6F64
+TWO(se2Consts, 1936, 1944, 0x3fc1b85256ef26d0) // logR7F64
+TWO(se2Consts, 1952, 1960, 0x3fc3b35c87cfc786) // logR5F64
+TWO(se2Consts, 1968, 1976, 0x3fc745c4aa151c20) // logR4F64
+TWO(se2Consts, 1984, 1992, 0x3fcc71c7490ab88f) // logR3F64
+TWO(se2Consts, 2000, 2008, 0x3fd24924921e35d3) // logR2F64
+TWO(se2Consts, 2016, 2024, 0x3fd999999999c185) // logR1F64
+TWO(se2Consts, 2032, 2040, 0x3fe555555555554f) // logR0F64
+TWO(se2Consts, 2048, 2056, 0x3080000030800000) // sineMin
+TWO(se2Consts, 2064, 2072, 0x20b0000000000000) // sineMinF64
+TWO(se2Consts, 2080, 2088, 0xb638ef1db638ef1d) // sincRest3
+TWO(se2Consts, 2096, 2104, 0x32d7322b32d7322b) // sincRest4
+TWO(se2Consts, 2112, 2120, 0x39500d0139500d01) // sincRest2
+TWO(se2Consts, 2128, 2136, 0xbc088889bc088889) // sincRest1
+TWO(se2Consts, 2144, 2152, 0x3e2aaaab3e2aaaab) // sincRest0
+TWO(se2Consts, 2160, 2168, 0xbce952c77030ad4a) // sincRest7F64
+TWO(se2Consts, 2176, 2184, 0x3c62f49b46814157) // sincRest8F64
+TWO(se2Consts, 2192, 2200, 0x3d6ae7f3e733b81f) // sincRest6F64
+TWO(se2Consts, 2208, 2216, 0xbde6124613a86d09) // sincRest5F64
+TWO(se2Consts, 2224, 2232, 0x3e5ae64567f544e4) // sincRest4F64
+TWO(se2Consts, 2240, 2248, 0xbec71de3a556c734) // sincRest3F64
+TWO(se2Consts, 2256, 2264, 0x3f2a01a01a01a01a) // sincRest2F64
+TWO(se2Consts, 2272, 2280, 0xbf81111111111111) // sincRest1F64
+TWO(se2Consts, 2288, 2296, 0x3fc5555555555555) // sincRest0F64
+TWO(se2Consts, 2304, 2312, 0x355debbd355debbd) // halfCotRest3
+TWO(se2Consts, 2320, 2328, 0x32b3547932b35479) // halfCotRest4
+TWO(se2Consts, 2336, 2344, 0x380ab356380ab356) // halfCotRest2
+TWO(se2Consts, 2352, 2360, 0x3ab60b613ab60b61) // halfCotRest1
+TWO(se2Consts, 2368, 2376, 0x3daaaaab3daaaaab) // halfCotRest0
+TWO(se2Consts, 2384, 2392, 0x3d0355871d652e9e) // halfCotRest8F64
+TWO(se2Consts, 2400, 2408, 0x3caf57d968caacf1) // halfCotRest9F64
+TWO(se2Consts, 2416, 2424, 0x3d57da4e1f79955c) // halfCotRest7F64
+TWO(se2Consts, 2432, 2440, 0x3dad6db2c4e09162) // halfCotRest6F64
+TWO(se2Consts, 2448, 2456, 0x3e022805d644267f) // halfCotRest5F64
+TWO(se2Consts, 2464, 2472, 0x3e566a8f2bf70ebe) // halfCotRest4F64
+TWO(se2Consts, 2480, 2488, 0x3eabbd779334ef0b) // halfCotRest3F64
+TWO(se2Consts, 2496, 2504, 0x3f01566abc011567) // halfCotRest2F64
+TWO(se2Consts, 2512, 2520, 0x3f56c16c16c16c17) // halfCotRest1F64
+TWO(se2Consts, 2528, 2536, 0x3fb5555555555555) // halfCotRest0F64
+TWO(se2Consts, 2544, 2552, 0x4220000042200000) // zetaLimit
+TWO(se2Consts, 2560, 2568, 0x3b0000003b000000) // smallZeta
+TWO(se2Consts, 2576, 2584, 0x3e2aaaab3e2aaaab) // sixth
+TWO(se2Consts, 2592, 2600, 0x3d2aaaab3d2aaaab) // twentyFourth
+TWO(se2Consts, 2608, 2616, 0x3fa5555555555555) // twentyFourthF64
+TWO(se2Consts, 2624, 2632, 0x4072c00000000000) // zetaLimitF64
+TWO(se2Consts, 2640, 2648, 0x3ee0000000000000) // smallZetaF64
+TWO(se2Consts, 2656, 2664, 0x3fc5555555555555) // sixthF64
+TWO(se2Consts, 2672, 2680, 0x3daaaaab3daaaaab) // twelfth
+TWO(se2Consts, 2688, 2696, 0x3fb5555555555555) // twelfthF64
+TWO(se2Consts, 2704, 2712, 0x310f76c7310f76c7) // psi10
+TWO(se2Consts, 2720, 2728, 0x2f3092312f309231) // psi11
+TWO(se2Consts, 2736, 2744, 0x32d7322b32d7322b) // psi9
+TWO(se2Consts, 2752, 2760, 0x3493f27e3493f27e) // psi8
+TWO(se2Consts, 2768, 2776, 0x3638ef1d3638ef1d) // psi7
+TWO(se2Consts, 2784, 2792, 0x37d00d0137d00d01) // psi6
+TWO(se2Consts, 2800, 2808, 0x39500d0139500d01) // psi5
+TWO(se2Consts, 2816, 2824, 0x3ab60b613ab60b61) // psi4
+TWO(se2Consts, 2832, 2840, 0x3c0888893c088889) // psi3
+TWO(se2Consts, 2848, 2856, 0x3d2aaaab3d2aaaab) // psi2
+TWO(se2Consts, 2864, 2872, 0x3e2aaaab3e2aaaab) // psi1
+TWO(se2Consts, 2880, 2888, 0x3f0000003f000000) // psi0
+TWO(se2Consts, 2896, 2904, 0x3c62f49b46814157) // psi17F64
+TWO(se2Consts, 2912, 2920, 0x3c1e542ba4020225) // psi18F64
+TWO(se2Consts, 2928, 2936, 0x3ca6827863b97d97) // psi16F64
+TWO(se2Consts, 2944, 2952, 0x3ce952c77030ad4a) // psi15F64
+TWO(se2Consts, 2960, 2968, 0x3d2ae7f3e733b81f) // psi14F64
+TWO(se2Consts, 2976, 2984, 0x3d6ae7f3e733b81f) // psi13F64
+TWO(se2Consts, 2992, 3000, 0x3da93974a8c07c9d) // psi12F64
+TWO(se2Consts, 3008, 3016, 0x3de6124613a86d09) // psi11F64
+TWO(se2Consts, 3024, 3032, 0x3e21eed8eff8d898) // psi10F64
+TWO(se2Consts, 3040, 3048, 0x3e5ae64567f544e4) // psi9F64
+TWO(se2Consts, 3056, 3064, 0x3e927e4fb7789f5c) // psi8F64
+TWO(se2Consts, 3072, 3080, 0x3ec71de3a556c734) // psi7F64
+TWO(se2Consts, 3088, 3096, 0x3efa01a01a01a01a) // psi6F64
+TWO(se2Consts, 3104, 3112, 0x3f2a01a01a01a01a) // psi5F64
+TWO(se2Consts, 3120, 3128, 0x3f56c16c16c16c17) // psi4F64
+TWO(se2Consts, 3136, 3144, 0x3f81111111111111) // psi3F64
+TWO(se2Consts, 3152, 3160, 0x3fa5555555555555) // psi2F64
+TWO(se2Consts, 3168, 3176, 0x3fc5555555555555) // psi1F64
+TWO(se2Consts, 3184, 3192, 0x3fe0000000000000) // psi0F64
 GLOBL se2Consts<>(SB), RODATA|NOPTR, $3200
 
 // func expSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)

@@ -4,300 +4,160 @@
 
 #include "textflag.h"
 
-DATA se3Consts<>+0(SB)/8, $0x7fffffff7fffffff // absF32
-DATA se3Consts<>+8(SB)/8, $0x7fffffff7fffffff // absF32
-DATA se3Consts<>+16(SB)/8, $0x3f8000003f800000 // one
-DATA se3Consts<>+24(SB)/8, $0x3f8000003f800000 // one
-DATA se3Consts<>+32(SB)/8, $0x8000000080000000 // signF32
-DATA se3Consts<>+40(SB)/8, $0x8000000080000000 // signF32
-DATA se3Consts<>+48(SB)/8, $0x0d8000000d800000 // rootMin
-DATA se3Consts<>+56(SB)/8, $0x0d8000000d800000 // rootMin
-DATA se3Consts<>+64(SB)/8, $0x3f22f9833f22f983 // twoOverPi
-DATA se3Consts<>+72(SB)/8, $0x3f22f9833f22f983 // twoOverPi
-DATA se3Consts<>+80(SB)/8, $0x4b4000004b400000 // roundF32
-DATA se3Consts<>+88(SB)/8, $0x4b4000004b400000 // roundF32
-DATA se3Consts<>+96(SB)/8, $0x3fc90fdb3fc90fdb // halfPi1
-DATA se3Consts<>+104(SB)/8, $0x3fc90fdb3fc90fdb // halfPi1
-DATA se3Consts<>+112(SB)/8, $0xb33bbd2eb33bbd2e // halfPi2
-DATA se3Consts<>+120(SB)/8, $0xb33bbd2eb33bbd2e // halfPi2
-DATA se3Consts<>+128(SB)/8, $0xb94caa01b94caa01 // sinP2
-DATA se3Consts<>+136(SB)/8, $0xb94caa01b94caa01 // sinP2
-DATA se3Consts<>+144(SB)/8, $0x37ccf48837ccf488 // cosP2
-DATA se3Consts<>+152(SB)/8, $0x37ccf48837ccf488 // cosP2
-DATA se3Consts<>+160(SB)/8, $0x0000000100000001 // oneI
-DATA se3Consts<>+168(SB)/8, $0x0000000100000001 // oneI
-DATA se3Consts<>+176(SB)/8, $0x3f0000003f000000 // half
-DATA se3Consts<>+184(SB)/8, $0x3f0000003f000000 // half
-DATA se3Consts<>+192(SB)/8, $0x3c0883bc3c0883bc // sinP1
-DATA se3Consts<>+200(SB)/8, $0x3c0883bc3c0883bc // sinP1
-DATA se3Consts<>+208(SB)/8, $0xbe2aaaa3be2aaaa3 // sinP0
-DATA se3Consts<>+216(SB)/8, $0xbe2aaaa3be2aaaa3 // sinP0
-DATA se3Consts<>+224(SB)/8, $0xbab60615bab60615 // cosP1
-DATA se3Consts<>+232(SB)/8, $0xbab60615bab60615 // cosP1
-DATA se3Consts<>+240(SB)/8, $0x3d2aaaa53d2aaaa5 // cosP0
-DATA se3Consts<>+248(SB)/8, $0x3d2aaaa53d2aaaa5 // cosP0
-DATA se3Consts<>+256(SB)/8, $0xbf000000bf000000 // minusHalf
-DATA se3Consts<>+264(SB)/8, $0xbf000000bf000000 // minusHalf
-DATA se3Consts<>+272(SB)/8, $0x4980000049800000 // theta2Max
-DATA se3Consts<>+280(SB)/8, $0x4980000049800000 // theta2Max
+// A number of 8 bytes, or two of 4, twice: a register's.
+#define TWO(table, at, next, bits) \
+	DATA table<>+at(SB)/8, $bits \
+	DATA table<>+next(SB)/8, $bits
+
+TWO(se3Consts, 0, 8, 0x7fffffff7fffffff) // absF32
+TWO(se3Consts, 16, 24, 0x3f8000003f800000) // one
+TWO(se3Consts, 32, 40, 0x8000000080000000) // signF32
+TWO(se3Consts, 48, 56, 0x0d8000000d800000) // rootMin
+TWO(se3Consts, 64, 72, 0x3f22f9833f22f983) // twoOverPi
+TWO(se3Consts, 80, 88, 0x4b4000004b400000) // roundF32
+TWO(se3Consts, 96, 104, 0x3fc90fdb3fc90fdb) // halfPi1
+TWO(se3Consts, 112, 120, 0xb33bbd2eb33bbd2e) // halfPi2
+TWO(se3Consts, 128, 136, 0xb94caa01b94caa01) // sinP2
+TWO(se3Consts, 144, 152, 0x37ccf48837ccf488) // cosP2
+TWO(se3Consts, 160, 168, 0x0000000100000001) // oneI
+TWO(se3Consts, 176, 184, 0x3f0000003f000000) // half
+TWO(se3Consts, 192, 200, 0x3c0883bc3c0883bc) // sinP1
+TWO(se3Consts, 208, 216, 0xbe2aaaa3be2aaaa3) // sinP0
+TWO(se3Consts, 224, 232, 0xbab60615bab60615) // cosP1
+TWO(se3Consts, 240, 248, 0x3d2aaaa53d2aaaa5) // cosP0
+TWO(se3Consts, 256, 264, 0xbf000000bf000000) // minusHalf
+TWO(se3Consts, 272, 280, 0x4980000049800000) // theta2Max
 DATA se3Consts<>+288(SB)/8, $0x0000000200000001 // laneWeights
 DATA se3Consts<>+296(SB)/8, $0x0000000800000004 // laneWeights
-DATA se3Consts<>+304(SB)/8, $0x8000000000000000 // signF64
-DATA se3Consts<>+312(SB)/8, $0x8000000000000000 // signF64
-DATA se3Consts<>+320(SB)/8, $0x07b0000000000000 // rootMinF64
-DATA se3Consts<>+328(SB)/8, $0x07b0000000000000 // rootMinF64
-DATA se3Consts<>+336(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
-DATA se3Consts<>+344(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
-DATA se3Consts<>+352(SB)/8, $0x4338000000000000 // roundF64
-DATA se3Consts<>+360(SB)/8, $0x4338000000000000 // roundF64
-DATA se3Consts<>+368(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
-DATA se3Consts<>+376(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
-DATA se3Consts<>+384(SB)/8, $0x3c91a62633145c07 // halfPi2F64
-DATA se3Consts<>+392(SB)/8, $0x3c91a62633145c07 // halfPi2F64
-DATA se3Consts<>+400(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
-DATA se3Consts<>+408(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
-DATA se3Consts<>+416(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
-DATA se3Consts<>+424(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
-DATA se3Consts<>+432(SB)/8, $0x0000000000000001 // oneIF64
-DATA se3Consts<>+440(SB)/8, $0x0000000000000001 // oneIF64
-DATA se3Consts<>+448(SB)/8, $0x3ff0000000000000 // oneF64
-DATA se3Consts<>+456(SB)/8, $0x3ff0000000000000 // oneF64
-DATA se3Consts<>+464(SB)/8, $0x4270000000000000 // theta2MaxF64
-DATA se3Consts<>+472(SB)/8, $0x4270000000000000 // theta2MaxF64
-DATA se3Consts<>+480(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
-DATA se3Consts<>+488(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
-DATA se3Consts<>+496(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
-DATA se3Consts<>+504(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
-DATA se3Consts<>+512(SB)/8, $0xbf2a01a019bf279f // sinP2F64
-DATA se3Consts<>+520(SB)/8, $0xbf2a01a019bf279f // sinP2F64
-DATA se3Consts<>+528(SB)/8, $0x3f8111111110f75f // sinP1F64
-DATA se3Consts<>+536(SB)/8, $0x3f8111111110f75f // sinP1F64
-DATA se3Consts<>+544(SB)/8, $0xbfc5555555555548 // sinP0F64
-DATA se3Consts<>+552(SB)/8, $0xbfc5555555555548 // sinP0F64
-DATA se3Consts<>+560(SB)/8, $0x3e21ee9dc322927c // cosP4F64
-DATA se3Consts<>+568(SB)/8, $0x3e21ee9dc322927c // cosP4F64
-DATA se3Consts<>+576(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
-DATA se3Consts<>+584(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
-DATA se3Consts<>+592(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
-DATA se3Consts<>+600(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
-DATA se3Consts<>+608(SB)/8, $0xbf56c16c16c15019 // cosP1F64
-DATA se3Consts<>+616(SB)/8, $0xbf56c16c16c15019 // cosP1F64
-DATA se3Consts<>+624(SB)/8, $0x3fa555555555554b // cosP0F64
-DATA se3Consts<>+632(SB)/8, $0x3fa555555555554b // cosP0F64
-DATA se3Consts<>+640(SB)/8, $0xbfe0000000000000 // minusHalfF64
-DATA se3Consts<>+648(SB)/8, $0xbfe0000000000000 // minusHalfF64
+TWO(se3Consts, 304, 312, 0x8000000000000000) // signF64
+TWO(se3Consts, 320, 328, 0x07b0000000000000) // rootMinF64
+TWO(se3Consts, 336, 344, 0x3fe45f306dc9c883) // twoOverPiF64
+TWO(se3Consts, 352, 360, 0x4338000000000000) // roundF64
+TWO(se3Consts, 368, 376, 0x3ff921fb54442d18) // halfPi1F64
+TWO(se3Consts, 384, 392, 0x3c91a62633145c07) // halfPi2F64
+TWO(se3Consts, 400, 408, 0x3de5d8e4bf91f2a2) // sinP5F64
+TWO(se3Consts, 416, 424, 0xbda8fa6ba1a318a8) // cosP5F64
+TWO(se3Consts, 432, 440, 0x0000000000000001) // oneIF64
+TWO(se3Consts, 448, 456, 0x3ff0000000000000) // oneF64
+TWO(se3Consts, 464, 472, 0x4270000000000000) // theta2MaxF64
+TWO(se3Consts, 480, 488, 0xbe5ae5e54bb64fdd) // sinP4F64
+TWO(se3Consts, 496, 504, 0x3ec71de355f5b5a0) // sinP3F64
+TWO(se3Consts, 512, 520, 0xbf2a01a019bf279f) // sinP2F64
+TWO(se3Consts, 528, 536, 0x3f8111111110f75f) // sinP1F64
+TWO(se3Consts, 544, 552, 0xbfc5555555555548) // sinP0F64
+TWO(se3Consts, 560, 568, 0x3e21ee9dc322927c) // cosP4F64
+TWO(se3Consts, 576, 584, 0xbe927e4f7f2170ba) // cosP3F64
+TWO(se3Consts, 592, 600, 0x3efa01a019c8fbfe) // cosP2F64
+TWO(se3Consts, 608, 616, 0xbf56c16c16c15019) // cosP1F64
+TWO(se3Consts, 624, 632, 0x3fa555555555554b) // cosP0F64
+TWO(se3Consts, 640, 648, 0xbfe0000000000000) // minusHalfF64
 DATA se3Consts<>+656(SB)/8, $0x0000000000000001 // laneWeightsF64
 DATA se3Consts<>+664(SB)/8, $0x0000000000000002 // laneWeightsF64
-DATA se3Consts<>+672(SB)/8, $0x3a94b43f3a94b43f // atanP9
-DATA se3Consts<>+680(SB)/8, $0x3a94b43f3a94b43f // atanP9
-DATA se3Consts<>+688(SB)/8, $0x42c8000042c80000 // quatMax
-DATA se3Consts<>+696(SB)/8, $0x42c8000042c80000 // quatMax
-DATA se3Consts<>+704(SB)/8, $0xbbf35076bbf35076 // atanP8
-DATA se3Consts<>+712(SB)/8, $0xbbf35076bbf35076 // atanP8
-DATA se3Consts<>+720(SB)/8, $0x3cba98203cba9820 // atanP7
-DATA se3Consts<>+728(SB)/8, $0x3cba98203cba9820 // atanP7
-DATA se3Consts<>+736(SB)/8, $0xbd38405dbd38405d // atanP6
-DATA se3Consts<>+744(SB)/8, $0xbd38405dbd38405d // atanP6
-DATA se3Consts<>+752(SB)/8, $0x3d8a85003d8a8500 // atanP5
-DATA se3Consts<>+760(SB)/8, $0x3d8a85003d8a8500 // atanP5
-DATA se3Consts<>+768(SB)/8, $0xbdb4a9debdb4a9de // atanP4
-DATA se3Consts<>+776(SB)/8, $0xbdb4a9debdb4a9de // atanP4
-DATA se3Consts<>+784(SB)/8, $0x3de288b83de288b8 // atanP3
-DATA se3Consts<>+792(SB)/8, $0x3de288b83de288b8 // atanP3
-DATA se3Consts<>+800(SB)/8, $0xbe123b10be123b10 // atanP2
-DATA se3Consts<>+808(SB)/8, $0xbe123b10be123b10 // atanP2
-DATA se3Consts<>+816(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
-DATA se3Consts<>+824(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
-DATA se3Consts<>+832(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
-DATA se3Consts<>+840(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
-DATA se3Consts<>+848(SB)/8, $0x7fffffffffffffff // absF64
-DATA se3Consts<>+856(SB)/8, $0x7fffffffffffffff // absF64
-DATA se3Consts<>+864(SB)/8, $0x3fd126150efcda4d // tanHalfF64
-DATA se3Consts<>+872(SB)/8, $0x3fd126150efcda4d // tanHalfF64
-DATA se3Consts<>+880(SB)/8, $0x3fe279a820f7a28b // arcNodeF64
-DATA se3Consts<>+888(SB)/8, $0x3fe279a820f7a28b // arcNodeF64
-DATA se3Consts<>+896(SB)/8, $0x3fe0c152dcbb0510 // arcAngleF64
-DATA se3Consts<>+904(SB)/8, $0x3fe0c152dcbb0510 // arcAngleF64
-DATA se3Consts<>+912(SB)/8, $0x3fa6c6d6d0627cd3 // arcP7F64
-DATA se3Consts<>+920(SB)/8, $0x3fa6c6d6d0627cd3 // arcP7F64
-DATA se3Consts<>+928(SB)/8, $0x4059000000000000 // quatMaxF64
-DATA se3Consts<>+936(SB)/8, $0x4059000000000000 // quatMaxF64
-DATA se3Consts<>+944(SB)/8, $0xbfb09abe5eab2b10 // arcP6F64
-DATA se3Consts<>+952(SB)/8, $0xbfb09abe5eab2b10 // arcP6F64
-DATA se3Consts<>+960(SB)/8, $0x3fb3a8fdaed8bd65 // arcP5F64
-DATA se3Consts<>+968(SB)/8, $0x3fb3a8fdaed8bd65 // arcP5F64
-DATA se3Consts<>+976(SB)/8, $0xbfb7457b458e92bc // arcP4F64
-DATA se3Consts<>+984(SB)/8, $0xbfb7457b458e92bc // arcP4F64
-DATA se3Consts<>+992(SB)/8, $0x3fbc71c50c31b594 // arcP3F64
-DATA se3Consts<>+1000(SB)/8, $0x3fbc71c50c31b594 // arcP3F64
-DATA se3Consts<>+1008(SB)/8, $0xbfc249248ec6ab2d // arcP2F64
-DATA se3Consts<>+1016(SB)/8, $0xbfc249248ec6ab2d // arcP2F64
-DATA se3Consts<>+1024(SB)/8, $0x3fc999999993d0ac // arcP1F64
-DATA se3Consts<>+1032(SB)/8, $0x3fc999999993d0ac // arcP1F64
-DATA se3Consts<>+1040(SB)/8, $0xbfd55555555553b4 // arcP0F64
-DATA se3Consts<>+1048(SB)/8, $0xbfd55555555553b4 // arcP0F64
-DATA se3Consts<>+1056(SB)/8, $0x0000000000000000 // zero
-DATA se3Consts<>+1064(SB)/8, $0x0000000000000000 // zero
-DATA se3Consts<>+1072(SB)/8, $0x2680000026800000 // theta2Min
-DATA se3Consts<>+1080(SB)/8, $0x2680000026800000 // theta2Min
-DATA se3Consts<>+1088(SB)/8, $0x0000000000000000 // zeroF64
-DATA se3Consts<>+1096(SB)/8, $0x0000000000000000 // zeroF64
-DATA se3Consts<>+1104(SB)/8, $0x3930000000000000 // theta2MinF64
-DATA se3Consts<>+1112(SB)/8, $0x3930000000000000 // theta2MinF64
-DATA se3Consts<>+1120(SB)/8, $0xa6f72ceda6f72ced // halfPi3
-DATA se3Consts<>+1128(SB)/8, $0xa6f72ceda6f72ced // halfPi3
-DATA se3Consts<>+1136(SB)/8, $0x3fe0000000000000 // halfF64
-DATA se3Consts<>+1144(SB)/8, $0x3fe0000000000000 // halfF64
-DATA se3Consts<>+1152(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
-DATA se3Consts<>+1160(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
-DATA se3Consts<>+1168(SB)/8, $0x4080000040800000 // four
-DATA se3Consts<>+1176(SB)/8, $0x4080000040800000 // four
-DATA se3Consts<>+1184(SB)/8, $0xaf309231af309231 // gammaSeries5
-DATA se3Consts<>+1192(SB)/8, $0xaf309231af309231 // gammaSeries5
-DATA se3Consts<>+1200(SB)/8, $0x2b573f9f2b573f9f // gammaSeries6
-DATA se3Consts<>+1208(SB)/8, $0x2b573f9f2b573f9f // gammaSeries6
-DATA se3Consts<>+1216(SB)/8, $0x32d7322b32d7322b // gammaSeries4
-DATA se3Consts<>+1224(SB)/8, $0x32d7322b32d7322b // gammaSeries4
-DATA se3Consts<>+1232(SB)/8, $0xb638ef1db638ef1d // gammaSeries3
-DATA se3Consts<>+1240(SB)/8, $0xb638ef1db638ef1d // gammaSeries3
-DATA se3Consts<>+1248(SB)/8, $0x39500d0139500d01 // gammaSeries2
-DATA se3Consts<>+1256(SB)/8, $0x39500d0139500d01 // gammaSeries2
-DATA se3Consts<>+1264(SB)/8, $0xbc088889bc088889 // gammaSeries1
-DATA se3Consts<>+1272(SB)/8, $0xbc088889bc088889 // gammaSeries1
-DATA se3Consts<>+1280(SB)/8, $0x3e2aaaab3e2aaaab // gammaSeries0
-DATA se3Consts<>+1288(SB)/8, $0x3e2aaaab3e2aaaab // gammaSeries0
-DATA se3Consts<>+1296(SB)/8, $0x2f1758bc2f1758bc // betaSeries5
-DATA se3Consts<>+1304(SB)/8, $0x2f1758bc2f1758bc // betaSeries5
-DATA se3Consts<>+1312(SB)/8, $0xab3c57abab3c57ab // betaSeries6
-DATA se3Consts<>+1320(SB)/8, $0xab3c57abab3c57ab // betaSeries6
-DATA se3Consts<>+1328(SB)/8, $0xb2b35479b2b35479 // betaSeries4
-DATA se3Consts<>+1336(SB)/8, $0xb2b35479b2b35479 // betaSeries4
-DATA se3Consts<>+1344(SB)/8, $0x3613f27e3613f27e // betaSeries3
-DATA se3Consts<>+1352(SB)/8, $0x3613f27e3613f27e // betaSeries3
-DATA se3Consts<>+1360(SB)/8, $0xb91c09c1b91c09c1 // betaSeries2
-DATA se3Consts<>+1368(SB)/8, $0xb91c09c1b91c09c1 // betaSeries2
-DATA se3Consts<>+1376(SB)/8, $0x3bb60b613bb60b61 // betaSeries1
-DATA se3Consts<>+1384(SB)/8, $0x3bb60b613bb60b61 // betaSeries1
-DATA se3Consts<>+1392(SB)/8, $0xbdaaaaabbdaaaaab // betaSeries0
-DATA se3Consts<>+1400(SB)/8, $0xbdaaaaabbdaaaaab // betaSeries0
-DATA se3Consts<>+1408(SB)/8, $0x4040000040400000 // three
-DATA se3Consts<>+1416(SB)/8, $0x4040000040400000 // three
-DATA se3Consts<>+1424(SB)/8, $0x4010000000000000 // fourF64
-DATA se3Consts<>+1432(SB)/8, $0x4010000000000000 // fourF64
-DATA se3Consts<>+1440(SB)/8, $0xbbd71b8ef6dcf572 // gammaSeries9F64
-DATA se3Consts<>+1448(SB)/8, $0xbbd71b8ef6dcf572 // gammaSeries9F64
-DATA se3Consts<>+1456(SB)/8, $0x3b4761b413163819 // gammaSeries10F64
-DATA se3Consts<>+1464(SB)/8, $0x3b4761b413163819 // gammaSeries10F64
-DATA se3Consts<>+1472(SB)/8, $0x3c62f49b46814157 // gammaSeries8F64
-DATA se3Consts<>+1480(SB)/8, $0x3c62f49b46814157 // gammaSeries8F64
-DATA se3Consts<>+1488(SB)/8, $0xbce952c77030ad4a // gammaSeries7F64
-DATA se3Consts<>+1496(SB)/8, $0xbce952c77030ad4a // gammaSeries7F64
-DATA se3Consts<>+1504(SB)/8, $0x3d6ae7f3e733b81f // gammaSeries6F64
-DATA se3Consts<>+1512(SB)/8, $0x3d6ae7f3e733b81f // gammaSeries6F64
-DATA se3Consts<>+1520(SB)/8, $0xbde6124613a86d09 // gammaSeries5F64
-DATA se3Consts<>+1528(SB)/8, $0xbde6124613a86d09 // gammaSeries5F64
-DATA se3Consts<>+1536(SB)/8, $0x3e5ae64567f544e4 // gammaSeries4F64
-DATA se3Consts<>+1544(SB)/8, $0x3e5ae64567f544e4 // gammaSeries4F64
-DATA se3Consts<>+1552(SB)/8, $0xbec71de3a556c734 // gammaSeries3F64
-DATA se3Consts<>+1560(SB)/8, $0xbec71de3a556c734 // gammaSeries3F64
-DATA se3Consts<>+1568(SB)/8, $0x3f2a01a01a01a01a // gammaSeries2F64
-DATA se3Consts<>+1576(SB)/8, $0x3f2a01a01a01a01a // gammaSeries2F64
-DATA se3Consts<>+1584(SB)/8, $0xbf81111111111111 // gammaSeries1F64
-DATA se3Consts<>+1592(SB)/8, $0xbf81111111111111 // gammaSeries1F64
-DATA se3Consts<>+1600(SB)/8, $0x3fc5555555555555 // gammaSeries0F64
-DATA se3Consts<>+1608(SB)/8, $0x3fc5555555555555 // gammaSeries0F64
-DATA se3Consts<>+1616(SB)/8, $0x3bd501c7c925f667 // betaSeries9F64
-DATA se3Consts<>+1624(SB)/8, $0x3bd501c7c925f667 // betaSeries9F64
-DATA se3Consts<>+1632(SB)/8, $0xbb456ee5117f08c3 // betaSeries10F64
-DATA se3Consts<>+1640(SB)/8, $0xbb456ee5117f08c3 // betaSeries10F64
-DATA se3Consts<>+1648(SB)/8, $0xbc610f588c412135 // betaSeries8F64
-DATA se3Consts<>+1656(SB)/8, $0xbc610f588c412135 // betaSeries8F64
-DATA se3Consts<>+1664(SB)/8, $0x3ce6827863b97d97 // betaSeries7F64
-DATA se3Consts<>+1672(SB)/8, $0x3ce6827863b97d97 // betaSeries7F64
-DATA se3Consts<>+1680(SB)/8, $0xbd678af56a4d411b // betaSeries6F64
-DATA se3Consts<>+1688(SB)/8, $0xbd678af56a4d411b // betaSeries6F64
-DATA se3Consts<>+1696(SB)/8, $0x3de2eb177e905d76 // betaSeries5F64
-DATA se3Consts<>+1704(SB)/8, $0x3de2eb177e905d76 // betaSeries5F64
-DATA se3Consts<>+1712(SB)/8, $0xbe566a8f2bf70ebe // betaSeries4F64
-DATA se3Consts<>+1720(SB)/8, $0xbe566a8f2bf70ebe // betaSeries4F64
-DATA se3Consts<>+1728(SB)/8, $0x3ec27e4fb7789f5c // betaSeries3F64
-DATA se3Consts<>+1736(SB)/8, $0x3ec27e4fb7789f5c // betaSeries3F64
-DATA se3Consts<>+1744(SB)/8, $0xbf23813813813814 // betaSeries2F64
-DATA se3Consts<>+1752(SB)/8, $0xbf23813813813814 // betaSeries2F64
-DATA se3Consts<>+1760(SB)/8, $0x3f76c16c16c16c17 // betaSeries1F64
-DATA se3Consts<>+1768(SB)/8, $0x3f76c16c16c16c17 // betaSeries1F64
-DATA se3Consts<>+1776(SB)/8, $0xbfb5555555555555 // betaSeries0F64
-DATA se3Consts<>+1784(SB)/8, $0xbfb5555555555555 // betaSeries0F64
-DATA se3Consts<>+1792(SB)/8, $0x4008000000000000 // threeF64
-DATA se3Consts<>+1800(SB)/8, $0x4008000000000000 // threeF64
-DATA se3Consts<>+1808(SB)/8, $0x355debbd355debbd // halfCotRest3
-DATA se3Consts<>+1816(SB)/8, $0x355debbd355debbd // halfCotRest3
-DATA se3Consts<>+1824(SB)/8, $0x32b3547932b35479 // halfCotRest4
-DATA se3Consts<>+1832(SB)/8, $0x32b3547932b35479 // halfCotRest4
-DATA se3Consts<>+1840(SB)/8, $0x380ab356380ab356 // halfCotRest2
-DATA se3Consts<>+1848(SB)/8, $0x380ab356380ab356 // halfCotRest2
-DATA se3Consts<>+1856(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
-DATA se3Consts<>+1864(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
-DATA se3Consts<>+1872(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
-DATA se3Consts<>+1880(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
-DATA se3Consts<>+1888(SB)/8, $0xb6ddebbdb6ddebbd // halfCotSlope3
-DATA se3Consts<>+1896(SB)/8, $0xb6ddebbdb6ddebbd // halfCotSlope3
-DATA se3Consts<>+1904(SB)/8, $0xb4602998b4602998 // halfCotSlope4
-DATA se3Consts<>+1912(SB)/8, $0xb4602998b4602998 // halfCotSlope4
-DATA se3Consts<>+1920(SB)/8, $0xb9500d01b9500d01 // halfCotSlope2
-DATA se3Consts<>+1928(SB)/8, $0xb9500d01b9500d01 // halfCotSlope2
-DATA se3Consts<>+1936(SB)/8, $0xbbb60b61bbb60b61 // halfCotSlope1
-DATA se3Consts<>+1944(SB)/8, $0xbbb60b61bbb60b61 // halfCotSlope1
-DATA se3Consts<>+1952(SB)/8, $0xbe2aaaabbe2aaaab // halfCotSlope0
-DATA se3Consts<>+1960(SB)/8, $0xbe2aaaabbe2aaaab // halfCotSlope0
-DATA se3Consts<>+1968(SB)/8, $0x3c5967e1f09c376f // halfCotRest10F64
-DATA se3Consts<>+1976(SB)/8, $0x3c5967e1f09c376f // halfCotRest10F64
-DATA se3Consts<>+1984(SB)/8, $0x3c0497d9033a2b5c // halfCotRest11F64
-DATA se3Consts<>+1992(SB)/8, $0x3c0497d9033a2b5c // halfCotRest11F64
-DATA se3Consts<>+2000(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
-DATA se3Consts<>+2008(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
-DATA se3Consts<>+2016(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
-DATA se3Consts<>+2024(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
-DATA se3Consts<>+2032(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
-DATA se3Consts<>+2040(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
-DATA se3Consts<>+2048(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
-DATA se3Consts<>+2056(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
-DATA se3Consts<>+2064(SB)/8, $0x3e022805d644267f // halfCotRest5F64
-DATA se3Consts<>+2072(SB)/8, $0x3e022805d644267f // halfCotRest5F64
-DATA se3Consts<>+2080(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
-DATA se3Consts<>+2088(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
-DATA se3Consts<>+2096(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
-DATA se3Consts<>+2104(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
-DATA se3Consts<>+2112(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
-DATA se3Consts<>+2120(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
-DATA se3Consts<>+2128(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
-DATA se3Consts<>+2136(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
-DATA se3Consts<>+2144(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
-DATA se3Consts<>+2152(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
-DATA se3Consts<>+2160(SB)/8, $0xbca1776b556b661c // halfCotSlope10F64
-DATA se3Consts<>+2168(SB)/8, $0xbca1776b556b661c // halfCotSlope10F64
-DATA se3Consts<>+2176(SB)/8, $0xbc4ee3c584d7410a // halfCotSlope11F64
-DATA se3Consts<>+2184(SB)/8, $0xbc4ee3c584d7410a // halfCotSlope11F64
-DATA se3Consts<>+2192(SB)/8, $0xbcf396e7e17eac17 // halfCotSlope9F64
-DATA se3Consts<>+2200(SB)/8, $0xbcf396e7e17eac17 // halfCotSlope9F64
-DATA se3Consts<>+2208(SB)/8, $0xbd45c0380111d472 // halfCotSlope8F64
-DATA se3Consts<>+2216(SB)/8, $0xbd45c0380111d472 // halfCotSlope8F64
-DATA se3Consts<>+2224(SB)/8, $0xbd97da4e1f79955c // halfCotSlope7F64
-DATA se3Consts<>+2232(SB)/8, $0xbd97da4e1f79955c // halfCotSlope7F64
-DATA se3Consts<>+2240(SB)/8, $0xbde9bffc6c447f36 // halfCotSlope6F64
-DATA se3Consts<>+2248(SB)/8, $0xbde9bffc6c447f36 // halfCotSlope6F64
-DATA se3Consts<>+2256(SB)/8, $0xbe3b3c08c16639be // halfCotSlope5F64
-DATA se3Consts<>+2264(SB)/8, $0xbe3b3c08c16639be // halfCotSlope5F64
-DATA se3Consts<>+2272(SB)/8, $0xbe8c0532f6f4d26e // halfCotSlope4F64
-DATA se3Consts<>+2280(SB)/8, $0xbe8c0532f6f4d26e // halfCotSlope4F64
-DATA se3Consts<>+2288(SB)/8, $0xbedbbd779334ef0b // halfCotSlope3F64
-DATA se3Consts<>+2296(SB)/8, $0xbedbbd779334ef0b // halfCotSlope3F64
-DATA se3Consts<>+2304(SB)/8, $0xbf2a01a01a01a01a // halfCotSlope2F64
-DATA se3Consts<>+2312(SB)/8, $0xbf2a01a01a01a01a // halfCotSlope2F64
-DATA se3Consts<>+2320(SB)/8, $0xbf76c16c16c16c17 // halfCotSlope1F64
-DATA se3Consts<>+2328(SB)/8, $0xbf76c16c16c16c17 // halfCotSlope1F64
-DATA se3Consts<>+2336(SB)/8, $0xbfc5555555555555 // halfCotSlope0F64
-DATA se3Consts<>+2344(SB)/8, $0xbfc5555555555555 // halfCotSlope0F64
+TWO(se3Consts, 672, 680, 0x3a94b43f3a94b43f) // atanP9
+TWO(se3Consts, 688, 696, 0x42c8000042c80000) // quatMax
+TWO(se3Consts, 704, 712, 0xbbf35076bbf35076) // atanP8
+TWO(se3Consts, 720, 728, 0x3cba98203cba9820) // atanP7
+TWO(se3Consts, 736, 744, 0xbd38405dbd38405d) // atanP6
+TWO(se3Consts, 752, 760, 0x3d8a85003d8a8500) // atanP5
+TWO(se3Consts, 768, 776, 0xbdb4a9debdb4a9de) // atanP4
+TWO(se3Consts, 784, 792, 0x3de288b83de288b8) // atanP3
+TWO(se3Consts, 800, 808, 0xbe123b10be123b10) // atanP2
+TWO(se3Consts, 816, 824, 0x3e4ccc0e3e4ccc0e) // atanP1
+TWO(se3Consts, 832, 840, 0xbeaaaaa9beaaaaa9) // atanP0
+TWO(se3Consts, 848, 856, 0x7fffffffffffffff) // absF64
+TWO(se3Consts, 864, 872, 0x3fd126150efcda4d) // tanHalfF64
+TWO(se3Consts, 880, 888, 0x3fe279a820f7a28b) // arcNodeF64
+TWO(se3Consts, 896, 904, 0x3fe0c152dcbb0510) // arcAngleF64
+TWO(se3Consts, 912, 920, 0x3fa6c6d6d0627cd3) // arcP7F64
+TWO(se3Consts, 928, 936, 0x4059000000000000) // quatMaxF64
+TWO(se3Consts, 944, 952, 0xbfb09abe5eab2b10) // arcP6F64
+TWO(se3Consts, 960, 968, 0x3fb3a8fdaed8bd65) // arcP5F64
+TWO(se3Consts, 976, 984, 0xbfb7457b458e92bc) // arcP4F64
+TWO(se3Consts, 992, 1000, 0x3fbc71c50c31b594) // arcP3F64
+TWO(se3Consts, 1008, 1016, 0xbfc249248ec6ab2d) // arcP2F64
+TWO(se3Consts, 1024, 1032, 0x3fc999999993d0ac) // arcP1F64
+TWO(se3Consts, 1040, 1048, 0xbfd55555555553b4) // arcP0F64
+TWO(se3Consts, 1056, 1064, 0x0000000000000000) // zero
+TWO(se3Consts, 1072, 1080, 0x2680000026800000) // theta2Min
+TWO(se3Consts, 1088, 1096, 0x0000000000000000) // zeroF64
+TWO(se3Consts, 1104, 1112, 0x3930000000000000) // theta2MinF64
+TWO(se3Consts, 1120, 1128, 0xa6f72ceda6f72ced) // halfPi3
+TWO(se3Consts, 1136, 1144, 0x3fe0000000000000) // halfF64
+TWO(se3Consts, 1152, 1160, 0xb91f1976b7ed8fbc) // halfPi3F64
+TWO(se3Consts, 1168, 1176, 0x4080000040800000) // four
+TWO(se3Consts, 1184, 1192, 0xaf309231af309231) // gammaSeries5
+TWO(se3Consts, 1200, 1208, 0x2b573f9f2b573f9f) // gammaSeries6
+TWO(se3Consts, 1216, 1224, 0x32d7322b32d7322b) // gammaSeries4
+TWO(se3Consts, 1232, 1240, 0xb638ef1db638ef1d) // gammaSeries3
+TWO(se3Consts, 1248, 1256, 0x39500d0139500d01) // gammaSeries2
+TWO(se3Consts, 1264, 1272, 0xbc088889bc088889) // gammaSeries1
+TWO(se3Consts, 1280, 1288, 0x3e2aaaab3e2aaaab) // gammaSeries0
+TWO(se3Consts, 1296, 1304, 0x2f1758bc2f1758bc) // betaSeries5
+TWO(se3Consts, 1312, 1320, 0xab3c57abab3c57ab) // betaSeries6
+TWO(se3Consts, 1328, 1336, 0xb2b35479b2b35479) // betaSeries4
+TWO(se3Consts, 1344, 1352, 0x3613f27e3613f27e) // betaSeries3
+TWO(se3Consts, 1360, 1368, 0xb91c09c1b91c09c1) // betaSeries2
+TWO(se3Consts, 1376, 1384, 0x3bb60b613bb60b61) // betaSeries1
+TWO(se3Consts, 1392, 1400, 0xbdaaaaabbdaaaaab) // betaSeries0
+TWO(se3Consts, 1408, 1416, 0x4040000040400000) // three
+TWO(se3Consts, 1424, 1432, 0x4010000000000000) // fourF64
+TWO(se3Consts, 1440, 1448, 0xbbd71b8ef6dcf572) // gammaSeries9F64
+TWO(se3Consts, 1456, 1464, 0x3b4761b413163819) // gammaSeries10F64
+TWO(se3Consts, 1472, 1480, 0x3c62f49b46814157) // gammaSeries8F64
+TWO(se3Consts, 1488, 1496, 0xbce952c77030ad4a) // gammaSeries7F64
+TWO(se3Consts, 1504, 1512, 0x3d6ae7f3e733b81f) // gammaSeries6F64
+TWO(se3Consts, 1520, 1528, 0xbde6124613a86d09) // gammaSeries5F64
+TWO(se3Consts, 1536, 1544, 0x3e5ae64567f544e4) // gammaSeries4F64
+TWO(se3Consts, 1552, 1560, 0xbec71de3a556c734) // gammaSeries3F64
+TWO(se3Consts, 1568, 1576, 0x3f2a01a01a01a01a) // gammaSeries2F64
+TWO(se3Consts, 1584, 1592, 0xbf81111111111111) // gammaSeries1F64
+TWO(se3Consts, 1600, 1608, 0x3fc5555555555555) // gammaSeries0F64
+TWO(se3Consts, 1616, 1624, 0x3bd501c7c925f667) // betaSeries9F64
+TWO(se3Consts, 1632, 1640, 0xbb456ee5117f08c3) // betaSeries10F64
+TWO(se3Consts, 1648, 1656, 0xbc610f588c412135) // betaSeries8F64
+TWO(se3Consts, 1664, 1672, 0x3ce6827863b97d97) // betaSeries7F64
+TWO(se3Consts, 1680, 1688, 0xbd678af56a4d411b) // betaSeries6F64
+TWO(se3Consts, 1696, 1704, 0x3de2eb177e905d76) // betaSeries5F64
+TWO(se3Consts, 1712, 1720, 0xbe566a8f2bf70ebe) // betaSeries4F64
+TWO(se3Consts, 1728, 1736, 0x3ec27e4fb7789f5c) // betaSeries3F64
+TWO(se3Consts, 1744, 1752, 0xbf23813813813814) // betaSeries2F64
+TWO(se3Consts, 1760, 1768, 0x3f76c16c16c16c17) // betaSeries1F64
+TWO(se3Consts, 1776, 1784, 0xbfb5555555555555) // betaSeries0F64
+TWO(se3Consts, 1792, 1800, 0x4008000000000000) // threeF64
+TWO(se3Consts, 1808, 1816, 0x355debbd355debbd) // halfCotRest3
+TWO(se3Consts, 1824, 1832, 0x32b3547932b35479) // halfCotRest4
+TWO(se3Consts, 1840, 1848, 0x380ab356380ab356) // halfCotRest2
+TWO(se3Consts, 1856, 1864, 0x3ab60b613ab60b61) // halfCotRest1
+TWO(se3Consts, 1872, 1880, 0x3daaaaab3daaaaab) // halfCotRest0
+TWO(se3Consts, 1888, 1896, 0xb6ddebbdb6ddebbd) // halfCotSlope3
+TWO(se3Consts, 1904, 1912, 0xb4602998b4602998) // halfCotSlope4
+TWO(se3Consts, 1920, 1928, 0xb9500d01b9500d01) // halfCotSlope2
+TWO(se3Consts, 1936, 1944, 0xbbb60b61bbb60b61) // halfCotSlope1
+TWO(se3Consts, 1952, 1960, 0xbe2aaaabbe2aaaab) // halfCotSlope0
+TWO(se3Consts, 1968, 1976, 0x3c5967e1f09c376f) // halfCotRest10F64
+TWO(se3Consts, 1984, 1992, 0x3c0497d9033a2b5c) // halfCotRest11F64
+TWO(se3Consts, 2000, 2008, 0x3caf57d968caacf1) // halfCotRest9F64
+TWO(se3Consts, 2016, 2024, 0x3d0355871d652e9e) // halfCotRest8F64
+TWO(se3Consts, 2032, 2040, 0x3d57da4e1f79955c) // halfCotRest7F64
+TWO(se3Consts, 2048, 2056, 0x3dad6db2c4e09162) // halfCotRest6F64
+TWO(se3Consts, 2064, 2072, 0x3e022805d644267f) // halfCotRest5F64
+TWO(se3Consts, 2080, 2088, 0x3e566a8f2bf70ebe) // halfCotRest4F64
+TWO(se3Consts, 2096, 2104, 0x3eabbd779334ef0b) // halfCotRest3F64
+TWO(se3Consts, 2112, 2120, 0x3f01566abc011567) // halfCotRest2F64
+TWO(se3Consts, 2128, 2136, 0x3f56c16c16c16c17) // halfCotRest1F64
+TWO(se3Consts, 2144, 2152, 0x3fb5555555555555) // halfCotRest0F64
+TWO(se3Consts, 2160, 2168, 0xbca1776b556b661c) // halfCotSlope10F64
+TWO(se3Consts, 2176, 2184, 0xbc4ee3c584d7410a) // halfCotSlope11F64
+TWO(se3Consts, 2192, 2200, 0xbcf396e7e17eac17) // halfCotSlope9F64
+TWO(se3Consts, 2208, 2216, 0xbd45c0380111d472) // halfCotSlope8F64
+TWO(se3Consts, 2224, 2232, 0xbd97da4e1f79955c) // halfCotSlope7F64
+TWO(se3Consts, 2240, 2248, 0xbde9bffc6c447f36) // halfCotSlope6F64
+TWO(se3Consts, 2256, 2264, 0xbe3b3c08c16639be) // halfCotSlope5F64
+TWO(se3Consts, 2272, 2280, 0xbe8c0532f6f4d26e) // halfCotSlope4F64
+TWO(se3Consts, 2288, 2296, 0xbedbbd779334ef0b) // halfCotSlope3F64
+TWO(se3Consts, 2304, 2312, 0xbf2a01a01a01a01a) // halfCotSlope2F64
+TWO(se3Consts, 2320, 2328, 0xbf76c16c16c16c17) // halfCotSlope1F64
+TWO(se3Consts, 2336, 2344, 0xbfc5555555555555) // halfCotSlope0F64
 GLOBL se3Consts<>(SB), RODATA|NOPTR, $2352
 
 // func expSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)

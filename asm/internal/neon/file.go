@@ -35,9 +35,15 @@ func (f *File) Assembly() []byte {
 	var b bytes.Buffer
 	b.WriteString(f.header())
 	b.WriteString("#include \"textflag.h\"\n")
+	var tables bytes.Buffer
 	for _, t := range f.tables {
-		t.print(&b)
+		t.print(&tables)
 	}
+	if bytes.Contains(tables.Bytes(), []byte("\nTWO(")) {
+		b.WriteString("\n// A number of 8 bytes, or two of 4, twice: a register's.\n" +
+			"#define TWO(table, at, next, bits) \\\n\tDATA table<>+at(SB)/8, $bits \\\n\tDATA table<>+next(SB)/8, $bits\n")
+	}
+	b.Write(tables.Bytes())
 	for _, fn := range f.funcs {
 		fn.print(&b)
 	}
@@ -122,7 +128,14 @@ func (t *table) print(b *bytes.Buffer) {
 		fmt.Fprintf(b, "DATA %s<>+%d(SB)/4, $0x%08x // %s\n", t.name, size, c.bits, c.meaning)
 		size += 4
 	}
-	for _, c := range t.wide {
+	for i := 0; i < len(t.wide); i++ {
+		c := t.wide[i]
+		if size%16 == 0 && i+1 < len(t.wide) && t.wide[i+1] == c {
+			fmt.Fprintf(b, "TWO(%s, %d, %d, 0x%016x) // %s\n", t.name, size, size+8, c.bits, c.meaning)
+			i++
+			size += 16
+			continue
+		}
 		fmt.Fprintf(b, "DATA %s<>+%d(SB)/8, $0x%016x // %s\n", t.name, size, c.bits, c.meaning)
 		size += 8
 	}

@@ -253,3 +253,31 @@ func (f *Func) Poly(d, tmp, x, x2 Vec, c ...K) {
 		to, other = other, to
 	}
 }
+
+// ProductsI8 multiplies the lanes of eight bits, the lower half of them and the upper half; ProductsU8 unsigned ones.
+func (f *Func) ProductsI8(low, high, a, b Vec) { f.products(0x0e20c000, "smull", low, high, a, b) }
+func (f *Func) ProductsU8(low, high, a, b Vec) { f.products(0x2e20c000, "umull", low, high, a, b) }
+
+func (f *Func) products(base uint32, op string, low, high, a, b Vec) {
+	const upper = 1 << 30
+	for i := range low {
+		va, vb := a.at(i), b.at(i)
+		operands := uint32(vb)<<16 | uint32(va)<<5
+		f.word(base|operands|uint32(low[i]), "%s v%d.8h, v%d.8b, v%d.8b", op, low[i], va, vb)
+		f.word(base|upper|operands|uint32(high[i]), "%s2 v%d.8h, v%d.16b, v%d.16b", op, high[i], va, vb)
+	}
+}
+
+// DifferenceI8 is |a - b| of signed lanes of eight bits, as unsigned ones.
+func (f *Func) DifferenceI8(d, a, b Vec) { f.three(0x4e207400, "sabd", "16b", d, a, b) }
+
+// AddPairsI16 adds pairs of neighbouring lanes of 16 bits to lanes of 32, AddPairsU16 unsigned ones. PairsU8 sums pairs of eight bits.
+func (f *Func) AddPairsI16(d, a Vec) { f.pairs(0x4e606800, "sadalp", "4s", "8h", d, a) }
+func (f *Func) AddPairsU16(d, a Vec) { f.pairs(0x6e606800, "uadalp", "4s", "8h", d, a) }
+func (f *Func) PairsU8(d, a Vec)     { f.pairs(0x6e202800, "uaddlp", "8h", "16b", d, a) }
+
+func (f *Func) pairs(base uint32, op, wide, narrow string, d, a Vec) {
+	for i := range d {
+		f.word(base|uint32(a.at(i))<<5|uint32(d[i]), "%s v%d.%s, v%d.%s", op, d[i], wide, a.at(i), narrow)
+	}
+}
