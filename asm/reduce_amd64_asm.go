@@ -26,6 +26,32 @@ func reduceAMD64(f *x86.File) {
 		reduceSum(f, l, x86.F64, magnitudeSum, "sumAbsF64", "func(x *float64, n int) float64", "returns Σ |x[i]| over i < n.")
 		reduceMinMax64(f, l)
 	}
+	findEqual(f, x86.F32)
+	findEqual(f, x86.F64)
+}
+
+// findEqual writes a search among whole vectors, of one size for both levels: nearly all of the time goes to what finds the number.
+func findEqual(f *x86.File, e x86.Elem) {
+	fn := f.Func(x86.AVX2, e, "find"+e.String(), typed(e, "func(x *float, v float, n int) (at int)"),
+		"returns how many of n elements precede the first vector that holds v, or the last one, which is not whole.")
+	x, n, at := fn.Arg("x"), fn.Arg("n"), fn.GP64()
+	v, m, r := fn.BroadcastArg("v"), fn.Vec(), fn.GP32()
+	loop, done := fn.NewLabel("loop"), fn.NewLabel("done")
+	fn.XORQ(at, at)
+	fn.SUBQ(operand.U8(fn.Lanes()), n)
+	fn.JL(operand.LabelRef(done))
+	fn.Label(loop)
+	const equal = 0
+	fn.Inst("VCMP"+byType(e, "PS", "PD"), operand.U8(equal), operand.Mem{Base: x, Index: at, Scale: uint8(e.Bytes())}, v, m)
+	fn.Inst("VMOVMSK"+byType(e, "PS", "PD"), m, r)
+	fn.TESTL(r, r)
+	fn.JNE(operand.LabelRef(done))
+	fn.ADDQ(operand.U8(fn.Lanes()), at)
+	fn.CMPQ(at, n)
+	fn.JLE(operand.LabelRef(loop))
+	fn.Label(done)
+	fn.Store(at, fn.Return("at"))
+	fn.End()
 }
 
 // widened reads float32 as float64, half as many at a time as a vector of float32 holds.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/equivcnp/equivcnp/asm/internal/neon"
 )
@@ -24,6 +25,8 @@ func reduceNEON(file *neon.File) {
 	sumWideNEON(file, magnitudeSum, "sumAbsF64NEON", "(x *float64, n int) (sum float64)",
 		"sumAbsF64NEON returns Σ |x[i]| over n elements.")
 	minMaxNEON(file, neon.D2)
+	findEqualNEON(file, neon.S4)
+	findEqualNEON(file, neon.D2)
 }
 
 // sumWideNEON writes the sums of float64, in 16 lanes as well.
@@ -129,4 +132,28 @@ func minMaxNEON(file *neon.File, l neon.Lanes) {
 	}
 	f.Across(l, lo[:1], hi[:1])
 	f.Return(neon.Result{Name: "lo", X: lo}, neon.Result{Name: "hi", X: hi})
+}
+
+// findEqualNEON writes a search among whole vectors.
+func findEqualNEON(file *neon.File, l neon.Lanes) {
+	name := "find" + l.Suffix() + "NEON"
+	f := file.Func(name, strings.ReplaceAll("(x *float, v float, n int) (at int)", "float", l.Type()),
+		name+" returns how many of n elements precede the first vector that holds v, or the last one, which is not whole.")
+	v, m := f.SplatArg(l, "v"), f.V(1)
+	x, n, at, any := f.Arg("x"), f.Arg("n"), f.R(), f.R()
+	loop, done := f.NewLabel("loop"), f.NewLabel("done")
+	f.Text("MOVD ZR, %v", at)
+	f.Text("SUBS $%d, %v", l.Count(), n)
+	f.Text("BLT %s", done)
+	f.Counted(loop, l.Count(), "elements", func() {
+		f.Text("FMOVQ.P 16(%v), F%d", x, m[0])
+		f.Three("fcmeq", l, m, m, v)
+		f.AnySet(any, m, m)
+		f.Text("CBNZ %v, %s", any, done)
+		f.Text("ADD $%d, %v", l.Count(), at)
+		f.Text("CMP %v, %v", n, at)
+		f.Text("BLE %s", loop)
+	})
+	f.Label(done)
+	f.ReturnR("at", at)
 }

@@ -46,7 +46,7 @@
 //	Erf GELU Expm1 Log1p Pow                all, in float64    all
 //	Min Max Abs Clip                        all                all
 //	Floor Ceil Trunc RoundToEven            all                all
-//	ArgMax                                  by MinMax          by MinMax
+//	ArgMax                                  all                all
 //	Sum SumSq SumAbs Dot MinMax             all                all
 //	DotSingleF32                            all                -
 //	Rotate                                  all                all

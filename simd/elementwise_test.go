@@ -98,6 +98,19 @@ func testSoftmax[T Float](t *testing.T, eps float64) {
 		}
 	}
 	inf, nan := T(math.Inf(1)), T(math.NaN())
+	for n := 1; n < 80; n++ { // the largest at every place, once and twice
+		row := testkit.CopyAtEnd(t, make([]T, n))
+		for at := range row {
+			row[at] = 1
+			require.Equal(t, at, ArgMax(row))
+			row[n-1] = 1
+			require.Equal(t, at, ArgMax(row))
+			clear(row)
+		}
+	}
+	long := make([]T, 1<<17+77)
+	long[len(long)-1] = 1
+	require.Equal(t, len(long)-1, ArgMax(long))
 	require.Equal(t, -1, ArgMax([]T{}))
 	require.Equal(t, 0, ArgMax([]T{-inf, -inf}))
 	require.Equal(t, 1, ArgMax([]T{1, nan, inf}))

@@ -191,15 +191,16 @@ func logSumExp[T Float](x []T) float64 {
 	return float64(most) + math.Log(sum)
 }
 
-// argMax looks for the block that has the largest element, for the part of it that has, and there for the element.
+// argMax looks for the largest element, and then for where it stands.
 func argMax[T Float](x []T) int {
 	if len(x) == 0 {
 		return -1
 	}
-	const block, part = 512, 64
-	at, _ := largestBlock(x, block)
-	in, most := largestBlock(x[at:min(at+block, len(x))], part)
-	at += in
+	_, most := MinMax(x)
+	at := 0
+	if most == most {
+		at = before(x, most)
+	}
 	for i, v := range x[at:] {
 		if v == most || v != v {
 			return at + i
@@ -208,15 +209,20 @@ func argMax[T Float](x []T) int {
 	return at
 }
 
-// largestBlock returns where the first block begins that has NaN or, if none has, the largest element, and that element.
-func largestBlock[T Float](x []T, block int) (at int, most T) {
-	most = T(math.Inf(-1))
-	for lo := 0; lo < len(x); lo += block {
-		if _, m := MinMax(x[lo:min(lo+block, len(x))]); m != m || m > most {
-			if most, at = m, lo; m != m {
-				break
-			}
+// before returns how many elements to pass over in search of v.
+func before[T Float](x []T, v T) (at int) {
+	const piece = 1 << 16 // as many as assembly takes at a time, which cannot be preempted
+	for level != Generic && at < len(x) {
+		k, n := 0, min(len(x)-at, piece)
+		switch x := any(x[at:]).(type) {
+		case []float32:
+			k = findF32(&x[0], float32(v), n)
+		case []float64:
+			k = findF64(&x[0], float64(v), n)
+		}
+		if at += k; k < n {
+			break
 		}
 	}
-	return at, most
+	return at
 }

@@ -53,3 +53,13 @@ func sumAbsF64NEON(x *float64, n int) (sum float64)
 //
 //go:noescape
 func minMaxF64NEON(x *float64, n int) (lo, hi float64)
+
+// findF32NEON returns how many of n elements precede the first vector that holds v, or the last one, which is not whole.
+//
+//go:noescape
+func findF32NEON(x *float32, v float32, n int) (at int)
+
+// findF64NEON returns how many of n elements precede the first vector that holds v, or the last one, which is not whole.
+//
+//go:noescape
+func findF64NEON(x *float64, v float64, n int) (at int)

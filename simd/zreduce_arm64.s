@@ -672,3 +672,49 @@ done:
 	FMOVD F0, lo+16(FP)
 	FMOVD F4, hi+24(FP)
 	RET
+
+// func findF32NEON(x *float32, v float32, n int) (at int)
+TEXT ·findF32NEON(SB), NOSPLIT, $0-32
+	FMOVS v+8(FP), F0
+	VDUP V0.S[0], V0.S4
+	MOVD x+0(FP), R0
+	MOVD n+16(FP), R1
+	MOVD ZR, R2
+	SUBS $4, R1
+	BLT done
+loop:
+	// 8 instructions for 4 elements, 2 each
+	FMOVQ.P 16(R0), F1
+	WORD $0x4e20e421 // fcmeq v1.4s, v1.4s, v0.4s
+	WORD $0x6eb0a821 // umaxv s1, v1.4s
+	FMOVS F1, R3
+	CBNZ R3, done
+	ADD $4, R2
+	CMP R1, R2
+	BLE loop
+done:
+	MOVD R2, at+24(FP)
+	RET
+
+// func findF64NEON(x *float64, v float64, n int) (at int)
+TEXT ·findF64NEON(SB), NOSPLIT, $0-32
+	FMOVD v+8(FP), F0
+	VDUP V0.D[0], V0.D2
+	MOVD x+0(FP), R0
+	MOVD n+16(FP), R1
+	MOVD ZR, R2
+	SUBS $2, R1
+	BLT done
+loop:
+	// 8 instructions for 2 elements, 4 each
+	FMOVQ.P 16(R0), F1
+	WORD $0x4e60e421 // fcmeq v1.2d, v1.2d, v0.2d
+	WORD $0x6eb0a821 // umaxv s1, v1.4s
+	FMOVS F1, R3
+	CBNZ R3, done
+	ADD $2, R2
+	CMP R1, R2
+	BLE loop
+done:
+	MOVD R2, at+24(FP)
+	RET
