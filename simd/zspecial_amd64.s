@@ -752,13 +752,13 @@ resume1:
 loop5:
 	VMOVUPS      (CX)(SI*8), Y2
 	VMOVUPS      (DX)(SI*8), Y3
-	VPADDQ       ·dataOneMinusThreeQuartersF64+0(SB), Y2, Y4
+	VPADDQ       ·dataOneMinusRootHalfF64+0(SB), Y2, Y4
 	VANDPD       ·dataExponentF64+0(SB), Y4, Y5
+	VPSUBQ       Y0, Y5, Y5
+	VPSUBQ       Y5, Y2, Y5
 	VPSRLQ       $0x34, Y4, Y4
 	VORPD        ·dataTwo52F64+0(SB), Y4, Y4
 	VSUBPD       ·dataTwo52BiasF64+0(SB), Y4, Y4
-	VPSUBQ       Y0, Y5, Y5
-	VPSUBQ       Y5, Y2, Y5
 	VSUBPD       Y0, Y5, Y5
 	VADDPD       ·dataTwoF64+0(SB), Y5, Y6
 	VDIVPD       Y6, Y0, Y7
@@ -779,8 +779,7 @@ loop5:
 	VFMADD231PD  ·dataThirdLowF64+0(SB), Y6, Y10
 	VFMADD231PD  Y1, Y9, Y10
 	VMULPD       Y6, Y6, Y9
-	VMOVUPS      ·dataAtanh8F64+0(SB), Y11
-	VFMADD213PD  ·dataAtanh7F64+0(SB), Y6, Y11
+	VMOVUPS      ·dataAtanh7F64+0(SB), Y11
 	VFMADD213PD  ·dataAtanh6F64+0(SB), Y6, Y11
 	VFMADD213PD  ·dataAtanh5F64+0(SB), Y6, Y11
 	VFMADD213PD  ·dataAtanh4F64+0(SB), Y6, Y11
@@ -877,13 +876,13 @@ loaded8:
 	VCMPPD       $0x11, ·dataMinNormalF64+0(SB), Y4, Y5
 	VMULPD       ·dataTwo54F64+0(SB), Y4, Y6
 	VBLENDVPD    Y5, Y6, Y4, Y6
-	VPADDQ       ·dataOneMinusThreeQuartersF64+0(SB), Y6, Y7
+	VPADDQ       ·dataOneMinusRootHalfF64+0(SB), Y6, Y7
 	VANDPD       ·dataExponentF64+0(SB), Y7, Y8
+	VPSUBQ       Y0, Y8, Y8
+	VPSUBQ       Y8, Y6, Y6
 	VPSRLQ       $0x34, Y7, Y7
 	VORPD        ·dataTwo52F64+0(SB), Y7, Y7
 	VSUBPD       ·dataTwo52BiasF64+0(SB), Y7, Y7
-	VPSUBQ       Y0, Y8, Y8
-	VPSUBQ       Y8, Y6, Y6
 	VSUBPD       Y0, Y6, Y6
 	VMOVUPS      ·dataZero+0(SB), Y8
 	VBLENDVPD    Y5, ·dataMinus54F64+0(SB), Y8, Y5
@@ -907,8 +906,7 @@ loaded8:
 	VFMADD231PD  ·dataThirdLowF64+0(SB), Y7, Y11
 	VFMADD231PD  Y1, Y10, Y11
 	VMULPD       Y7, Y7, Y10
-	VMOVUPS      ·dataAtanh8F64+0(SB), Y12
-	VFMADD213PD  ·dataAtanh7F64+0(SB), Y7, Y12
+	VMOVUPS      ·dataAtanh7F64+0(SB), Y12
 	VFMADD213PD  ·dataAtanh6F64+0(SB), Y7, Y12
 	VFMADD213PD  ·dataAtanh5F64+0(SB), Y7, Y12
 	VFMADD213PD  ·dataAtanh4F64+0(SB), Y7, Y12
@@ -1046,103 +1044,106 @@ TEXT ·powF64AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD ·dataThirdF64+0(SB), Z1
 	VBROADCASTSD ·dataTwoF64+0(SB), Z2
 	VBROADCASTSD ·dataRoundF64+0(SB), Z3
-	VBROADCASTSD ·dataThirdLowF64+0(SB), Z4
-	VBROADCASTSD ·dataAtanh8F64+0(SB), Z5
+	VBROADCASTSD ·dataOneMinusRootHalfF64+0(SB), Z4
+	VBROADCASTSD ·dataExponentF64+0(SB), Z5
 	XORQ         SI, SI
 resume1:
 	SUBQ $+8, BX
 	JL   next6
 loop5:
-	VMOVUPS           (CX)(SI*8), Z5
-	VMOVUPS           (DX)(SI*8), Z21
-	VGETMANTPD        $0x0b, Z5, Z22
-	VSUBPD            Z0, Z22, Z23
-	VGETEXPPD         Z5, Z24
-	VGETEXPPD         Z22, Z22
-	VSUBPD            Z22, Z24, Z22
-	VADDPD            Z2, Z23, Z24
-	VDIVPD            Z24, Z0, Z25
-	VMULPD            Z25, Z23, Z26
-	VSUBPD            Z2, Z24, Z27
-	VSUBPD            Z27, Z23, Z27
-	VFNMADD231PD      Z24, Z26, Z23
-	VFNMADD231PD      Z27, Z26, Z23
-	VMULPD            Z25, Z23, Z23
-	VMULPD            Z26, Z26, Z24
-	VADDPD            Z26, Z26, Z25
-	VMOVAPS           Z24, Z27
-	VFMSUB231PD       Z26, Z26, Z27
-	VFMADD231PD       Z23, Z25, Z27
-	VMULPD            Z1, Z24, Z25
+	VMOVUPS           (CX)(SI*8), Z6
+	VMOVUPS           (DX)(SI*8), Z7
+	VGETMANTPD        $0x08, Z6, Z8
+	VPADDQ            Z4, Z8, Z9
+	VPANDQ            Z5, Z9, Z9
+	VPSUBQ            Z0, Z9, Z9
+	VPSUBQ            Z9, Z8, Z8
+	VGETEXPPD         Z6, Z9
+	VGETEXPPD         Z8, Z25
+	VSUBPD            Z25, Z9, Z9
+	VSUBPD            Z0, Z8, Z8
+	VADDPD            Z2, Z8, Z25
+	VDIVPD            Z25, Z0, Z26
+	VMULPD            Z26, Z8, Z27
+	VSUBPD            Z2, Z25, Z28
+	VSUBPD            Z28, Z8, Z28
+	VFNMADD231PD      Z25, Z27, Z8
+	VFNMADD231PD      Z28, Z27, Z8
+	VMULPD            Z26, Z8, Z8
+	VMULPD            Z27, Z27, Z25
+	VADDPD            Z27, Z27, Z26
 	VMOVAPS           Z25, Z28
-	VFMSUB231PD       Z1, Z24, Z28
-	VFMADD231PD       Z4, Z24, Z28
-	VFMADD231PD       Z1, Z27, Z28
-	VMULPD            Z24, Z24, Z27
-	VBROADCASTSD      ·dataAtanh8F64+0(SB), Z29
-	VFMADD213PD.BCST  ·dataAtanh7F64+0(SB), Z24, Z29
-	VFMADD213PD.BCST  ·dataAtanh6F64+0(SB), Z24, Z29
-	VFMADD213PD.BCST  ·dataAtanh5F64+0(SB), Z24, Z29
-	VFMADD213PD.BCST  ·dataAtanh4F64+0(SB), Z24, Z29
-	VFMADD213PD.BCST  ·dataAtanh3F64+0(SB), Z24, Z29
-	VFMADD213PD.BCST  ·dataAtanh2F64+0(SB), Z24, Z29
-	VFMADD213PD.BCST  ·dataAtanh1F64+0(SB), Z24, Z29
-	VFMADD213PD.BCST  ·dataAtanh0F64+0(SB), Z24, Z29
-	VMULPD            Z29, Z27, Z24
-	VADDPD            Z24, Z25, Z27
-	VSUBPD            Z27, Z25, Z25
-	VADDPD            Z24, Z25, Z24
-	VADDPD            Z28, Z24, Z24
-	VMULPD            Z27, Z26, Z25
-	VMOVAPS           Z25, Z28
-	VFMSUB231PD       Z27, Z26, Z28
-	VFMADD231PD       Z27, Z23, Z28
-	VFMADD231PD       Z24, Z26, Z28
-	VADDPD            Z25, Z26, Z24
-	VSUBPD            Z24, Z26, Z26
+	VFMSUB231PD       Z27, Z27, Z28
+	VFMADD231PD       Z8, Z26, Z28
+	VMULPD            Z1, Z25, Z26
+	VMOVAPS           Z26, Z29
+	VFMSUB231PD       Z1, Z25, Z29
+	VFMADD231PD.BCST  ·dataThirdLowF64+0(SB), Z25, Z29
+	VFMADD231PD       Z1, Z28, Z29
+	VMULPD            Z25, Z25, Z28
+	VBROADCASTSD      ·dataAtanh7F64+0(SB), Z30
+	VFMADD213PD.BCST  ·dataAtanh6F64+0(SB), Z25, Z30
+	VFMADD213PD.BCST  ·dataAtanh5F64+0(SB), Z25, Z30
+	VFMADD213PD.BCST  ·dataAtanh4F64+0(SB), Z25, Z30
+	VFMADD213PD.BCST  ·dataAtanh3F64+0(SB), Z25, Z30
+	VFMADD213PD.BCST  ·dataAtanh2F64+0(SB), Z25, Z30
+	VFMADD213PD.BCST  ·dataAtanh1F64+0(SB), Z25, Z30
+	VFMADD213PD.BCST  ·dataAtanh0F64+0(SB), Z25, Z30
+	VMULPD            Z30, Z28, Z25
+	VADDPD            Z25, Z26, Z28
+	VSUBPD            Z28, Z26, Z26
 	VADDPD            Z25, Z26, Z25
-	VADDPD            Z23, Z28, Z23
-	VADDPD            Z23, Z25, Z23
-	VADDPD            Z24, Z24, Z24
-	VADDPD            Z23, Z23, Z23
-	VMULPD.BCST       ·dataLn2FirstF64+0(SB), Z22, Z25
-	VADDPD            Z24, Z25, Z26
-	VSUBPD            Z25, Z26, Z25
-	VSUBPD            Z25, Z24, Z24
-	VFMADD231PD.BCST  ·dataLn2RestF64+0(SB), Z22, Z23
-	VADDPD            Z23, Z24, Z22
-	VMULPD            Z26, Z21, Z23
-	VFMSUB213PD       Z23, Z21, Z26
-	VFMADD231PD       Z22, Z21, Z26
-	VCMPPD.BCST       $0x19, ·dataMinNormalF64+0(SB), Z5, K1
-	VCMPPD.BCST       $0x1e, ·dataMaxFiniteF64+0(SB), Z5, K2
+	VADDPD            Z29, Z25, Z25
+	VMULPD            Z28, Z27, Z26
+	VMOVAPS           Z26, Z29
+	VFMSUB231PD       Z28, Z27, Z29
+	VFMADD231PD       Z28, Z8, Z29
+	VFMADD231PD       Z25, Z27, Z29
+	VADDPD            Z26, Z27, Z25
+	VSUBPD            Z25, Z27, Z27
+	VADDPD            Z26, Z27, Z26
+	VADDPD            Z8, Z29, Z8
+	VADDPD            Z8, Z26, Z8
+	VADDPD            Z25, Z25, Z25
+	VADDPD            Z8, Z8, Z8
+	VMULPD.BCST       ·dataLn2FirstF64+0(SB), Z9, Z26
+	VADDPD            Z25, Z26, Z27
+	VSUBPD            Z26, Z27, Z26
+	VSUBPD            Z26, Z25, Z25
+	VFMADD231PD.BCST  ·dataLn2RestF64+0(SB), Z9, Z8
+	VADDPD            Z8, Z25, Z8
+	VMULPD            Z27, Z7, Z9
+	VFMSUB213PD       Z9, Z7, Z27
+	VFMADD231PD       Z8, Z7, Z27
+	VCMPPD.BCST       $0x19, ·dataMinNormalF64+0(SB), Z6, K1
+	VCMPPD.BCST       $0x1e, ·dataMaxFiniteF64+0(SB), Z6, K2
 	KORW              K1, K2, K1
-	VPANDQ.BCST       ·dataAbsF64+0(SB), Z23, Z5
-	VCMPPD.BCST       $0x16, ·dataC700F64+0(SB), Z5, K2
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z9, Z6
+	VCMPPD.BCST       $0x16, ·dataC700F64+0(SB), Z6, K2
 	KORW              K1, K2, K1
-	VBROADCASTSD      ·dataLog2eF64+0(SB), Z5
-	VFMADD213PD       Z3, Z23, Z5
-	VSUBPD            Z3, Z5, Z5
-	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z5, Z23
-	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z5, Z23
-	VADDPD            Z26, Z23, Z21
-	VMULPD            Z21, Z21, Z22
-	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z23
-	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z21, Z23
-	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z21, Z23
-	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z21, Z23
-	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z21, Z23
-	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z21, Z23
-	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z21, Z23
-	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z21, Z23
-	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z21, Z23
-	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z21, Z23
-	VFMADD231PD       Z23, Z22, Z21
-	VADDPD            Z0, Z21, Z21
-	VSCALEFPD         Z5, Z21, Z5
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z6
+	VFMADD213PD       Z3, Z9, Z6
+	VSUBPD            Z3, Z6, Z6
+	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z6, Z9
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z6, Z9
+	VADDPD            Z27, Z9, Z7
+	VMULPD            Z7, Z7, Z8
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z9
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z7, Z9
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z7, Z9
+	VFMADD231PD       Z9, Z8, Z7
+	VADDPD            Z0, Z7, Z7
+	VSCALEFPD         Z6, Z7, Z6
 	KORTESTW          K1, K1
 	JNE               resume1Rare1
-	VMOVUPS           Z5, (AX)(SI*8)
+	VMOVUPS           Z6, (AX)(SI*8)
 	ADDQ              $+8, SI
 	SUBQ              $+8, BX
 	JGE               loop5
@@ -1162,149 +1163,152 @@ resume1Slow:
 	MOVQ      $-1, R8
 	BZHIQ     BX, R8, R8
 	KMOVW     R8, K3
-	VMOVUPD.Z (CX)(SI*8), K3, Z5
-	VMOVUPD.Z (DX)(SI*8), K3, Z21
+	VMOVUPD.Z (CX)(SI*8), K3, Z6
+	VMOVUPD.Z (DX)(SI*8), K3, Z7
 	JMP       loaded8
 whole7:
-	VMOVUPS (CX)(SI*8), Z5
-	VMOVUPS (DX)(SI*8), Z21
+	VMOVUPS (CX)(SI*8), Z6
+	VMOVUPS (DX)(SI*8), Z7
 loaded8:
-	VPANDQ.BCST       ·dataAbsF64+0(SB), Z5, Z22
-	VGETMANTPD        $0x0b, Z22, Z23
-	VSUBPD            Z0, Z23, Z24
-	VGETEXPPD         Z22, Z25
-	VGETEXPPD         Z23, Z23
-	VSUBPD            Z23, Z25, Z23
-	VADDPD            Z2, Z24, Z25
-	VDIVPD            Z25, Z0, Z26
-	VMULPD            Z26, Z24, Z27
-	VSUBPD            Z2, Z25, Z28
-	VSUBPD            Z28, Z24, Z28
-	VFNMADD231PD      Z25, Z27, Z24
-	VFNMADD231PD      Z28, Z27, Z24
-	VMULPD            Z26, Z24, Z24
-	VMULPD            Z27, Z27, Z25
-	VADDPD            Z27, Z27, Z26
-	VMOVAPS           Z25, Z28
-	VFMSUB231PD       Z27, Z27, Z28
-	VFMADD231PD       Z24, Z26, Z28
-	VMULPD            Z1, Z25, Z26
-	VMOVAPS           Z26, Z29
-	VFMSUB231PD       Z1, Z25, Z29
-	VFMADD231PD       Z4, Z25, Z29
-	VFMADD231PD       Z1, Z28, Z29
-	VMULPD            Z25, Z25, Z28
-	VBROADCASTSD      ·dataAtanh8F64+0(SB), Z30
-	VFMADD213PD.BCST  ·dataAtanh7F64+0(SB), Z25, Z30
-	VFMADD213PD.BCST  ·dataAtanh6F64+0(SB), Z25, Z30
-	VFMADD213PD.BCST  ·dataAtanh5F64+0(SB), Z25, Z30
-	VFMADD213PD.BCST  ·dataAtanh4F64+0(SB), Z25, Z30
-	VFMADD213PD.BCST  ·dataAtanh3F64+0(SB), Z25, Z30
-	VFMADD213PD.BCST  ·dataAtanh2F64+0(SB), Z25, Z30
-	VFMADD213PD.BCST  ·dataAtanh1F64+0(SB), Z25, Z30
-	VFMADD213PD.BCST  ·dataAtanh0F64+0(SB), Z25, Z30
-	VMULPD            Z30, Z28, Z25
-	VADDPD            Z25, Z26, Z28
-	VSUBPD            Z28, Z26, Z26
-	VADDPD            Z25, Z26, Z25
-	VADDPD            Z29, Z25, Z25
-	VMULPD            Z28, Z27, Z26
-	VMOVAPS           Z26, Z29
-	VFMSUB231PD       Z28, Z27, Z29
-	VFMADD231PD       Z28, Z24, Z29
-	VFMADD231PD       Z25, Z27, Z29
-	VADDPD            Z26, Z27, Z25
-	VSUBPD            Z25, Z27, Z27
-	VADDPD            Z26, Z27, Z26
-	VADDPD            Z24, Z29, Z24
-	VADDPD            Z24, Z26, Z24
-	VADDPD            Z25, Z25, Z25
-	VADDPD            Z24, Z24, Z24
-	VMULPD.BCST       ·dataLn2FirstF64+0(SB), Z23, Z26
-	VADDPD            Z25, Z26, Z27
-	VSUBPD            Z26, Z27, Z26
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z6, Z8
+	VGETMANTPD        $0x08, Z8, Z9
+	VPADDQ            Z4, Z9, Z25
+	VPANDQ            Z5, Z25, Z25
+	VPSUBQ            Z0, Z25, Z25
+	VPSUBQ            Z25, Z9, Z9
+	VGETEXPPD         Z8, Z25
+	VGETEXPPD         Z9, Z26
 	VSUBPD            Z26, Z25, Z25
-	VFMADD231PD.BCST  ·dataLn2RestF64+0(SB), Z23, Z24
-	VADDPD            Z24, Z25, Z23
-	VCMPPD.BCST       $0x00, ·dataZero+0(SB), Z22, K1
-	VBLENDMPD.BCST    ·dataMinusInfF64+0(SB), Z27, K1, Z6
-	VCMPPD.BCST       $0x00, ·dataExponentF64+0(SB), Z22, K1
-	VBLENDMPD.BCST    ·dataExponentF64+0(SB), Z6, K1, Z7
-	VMULPD            Z7, Z21, Z24
-	VFMSUB213PD       Z24, Z21, Z7
-	VFMADD231PD       Z23, Z21, Z7
-	VBROADCASTSD      ·dataExpMaxF64+0(SB), Z23
-	VMINPD            Z24, Z23, Z23
-	VBROADCASTSD      ·dataExpMinF64+0(SB), Z25
-	VMAXPD            Z23, Z25, Z23
-	VBROADCASTSD      ·dataLog2eF64+0(SB), Z25
-	VFMADD213PD       Z3, Z23, Z25
-	VSUBPD            Z3, Z25, Z25
-	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z25, Z23
-	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z25, Z23
-	VADDPD            Z7, Z23, Z23
-	VMULPD            Z23, Z23, Z26
-	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z27
-	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z23, Z27
-	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z23, Z27
-	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z23, Z27
-	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z23, Z27
-	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z23, Z27
-	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z23, Z27
-	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z23, Z27
-	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z23, Z27
-	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z23, Z27
-	VFMADD231PD       Z27, Z26, Z23
-	VADDPD            Z0, Z23, Z23
-	VSCALEFPD         Z25, Z23, Z23
-	VCMPPD.BCST       $0x1e, ·dataExpMaxF64+0(SB), Z24, K1
-	VBLENDMPD.BCST    ·dataExponentF64+0(SB), Z23, K1, Z8
-	VCMPPD.BCST       $0x11, ·dataExpMinF64+0(SB), Z24, K1
-	VBLENDMPD.BCST    ·dataZero+0(SB), Z8, K1, Z9
-	VCMPPD            $0x00, Z0, Z22, K1
-	VBLENDMPD         Z0, Z9, K1, Z10
-	VPANDQ.BCST       ·dataAbsF64+0(SB), Z21, Z23
-	VMULPD.BCST       ·dataHalfF64+0(SB), Z23, Z24
-	VCMPPD.BCST       $0x11, ·dataTwo52F64+0(SB), Z23, K1
-	VADDPD.BCST       ·dataTwo52F64+0(SB), Z23, Z25
-	VSUBPD.BCST       ·dataTwo52F64+0(SB), Z25, Z25
-	VBLENDMPD         Z25, Z23, K1, Z11
-	VCMPPD            $0x00, Z23, Z11, K1
-	VCMPPD.BCST       $0x11, ·dataTwo52F64+0(SB), Z24, K2
-	VADDPD.BCST       ·dataTwo52F64+0(SB), Z24, Z23
-	VSUBPD.BCST       ·dataTwo52F64+0(SB), Z23, Z23
-	VBLENDMPD         Z23, Z24, K2, Z12
-	VCMPPD            $0x00, Z24, Z12, K2
-	VBROADCASTSD      ·dataNanF64+0(SB), Z23
-	VBLENDMPD.BCST    ·dataZero+0(SB), Z23, K1, Z13
-	VCMPPD.BCST       $0x11, ·dataZero+0(SB), Z5, K4
-	VBROADCASTSD      ·dataZero+0(SB), Z23
-	VBLENDMPD         Z13, Z23, K4, Z14
-	VCMPPD.BCST       $0x00, ·dataExponentF64+0(SB), Z22, K4
-	VBLENDMPD.BCST    ·dataZero+0(SB), Z14, K4, Z15
-	VPANDQ.BCST       ·dataSignF64+0(SB), Z5, Z22
-	VBLENDMPD.BCST    ·dataZero+0(SB), Z22, K2, Z16
-	VBROADCASTSD      ·dataZero+0(SB), Z22
-	VBLENDMPD         Z16, Z22, K1, Z17
-	VADDPD            Z15, Z10, Z22
-	VPORQ             Z17, Z22, Z22
-	VCMPPD            $0x03, Z21, Z5, K1
-	VADDPD            Z21, Z5, Z23
-	VBLENDMPD         Z23, Z22, K1, Z18
-	VCMPPD.BCST       $0x00, ·dataZero+0(SB), Z21, K1
-	VBLENDMPD         Z0, Z18, K1, Z19
-	VCMPPD            $0x00, Z0, Z5, K1
-	VBLENDMPD         Z0, Z19, K1, Z20
+	VSUBPD            Z0, Z9, Z9
+	VADDPD            Z2, Z9, Z26
+	VDIVPD            Z26, Z0, Z27
+	VMULPD            Z27, Z9, Z28
+	VSUBPD            Z2, Z26, Z29
+	VSUBPD            Z29, Z9, Z29
+	VFNMADD231PD      Z26, Z28, Z9
+	VFNMADD231PD      Z29, Z28, Z9
+	VMULPD            Z27, Z9, Z9
+	VMULPD            Z28, Z28, Z26
+	VADDPD            Z28, Z28, Z27
+	VMOVAPS           Z26, Z29
+	VFMSUB231PD       Z28, Z28, Z29
+	VFMADD231PD       Z9, Z27, Z29
+	VMULPD            Z1, Z26, Z27
+	VMOVAPS           Z27, Z30
+	VFMSUB231PD       Z1, Z26, Z30
+	VFMADD231PD.BCST  ·dataThirdLowF64+0(SB), Z26, Z30
+	VFMADD231PD       Z1, Z29, Z30
+	VMULPD            Z26, Z26, Z29
+	VBROADCASTSD      ·dataAtanh7F64+0(SB), Z31
+	VFMADD213PD.BCST  ·dataAtanh6F64+0(SB), Z26, Z31
+	VFMADD213PD.BCST  ·dataAtanh5F64+0(SB), Z26, Z31
+	VFMADD213PD.BCST  ·dataAtanh4F64+0(SB), Z26, Z31
+	VFMADD213PD.BCST  ·dataAtanh3F64+0(SB), Z26, Z31
+	VFMADD213PD.BCST  ·dataAtanh2F64+0(SB), Z26, Z31
+	VFMADD213PD.BCST  ·dataAtanh1F64+0(SB), Z26, Z31
+	VFMADD213PD.BCST  ·dataAtanh0F64+0(SB), Z26, Z31
+	VMULPD            Z31, Z29, Z26
+	VADDPD            Z26, Z27, Z29
+	VSUBPD            Z29, Z27, Z27
+	VADDPD            Z26, Z27, Z26
+	VADDPD            Z30, Z26, Z26
+	VMULPD            Z29, Z28, Z27
+	VMOVAPS           Z27, Z30
+	VFMSUB231PD       Z29, Z28, Z30
+	VFMADD231PD       Z29, Z9, Z30
+	VFMADD231PD       Z26, Z28, Z30
+	VADDPD            Z27, Z28, Z26
+	VSUBPD            Z26, Z28, Z28
+	VADDPD            Z27, Z28, Z27
+	VADDPD            Z9, Z30, Z9
+	VADDPD            Z9, Z27, Z9
+	VADDPD            Z26, Z26, Z26
+	VADDPD            Z9, Z9, Z9
+	VMULPD.BCST       ·dataLn2FirstF64+0(SB), Z25, Z27
+	VADDPD            Z26, Z27, Z28
+	VSUBPD            Z27, Z28, Z27
+	VSUBPD            Z27, Z26, Z26
+	VFMADD231PD.BCST  ·dataLn2RestF64+0(SB), Z25, Z9
+	VADDPD            Z9, Z26, Z9
+	VCMPPD.BCST       $0x00, ·dataZero+0(SB), Z8, K1
+	VBLENDMPD.BCST    ·dataMinusInfF64+0(SB), Z28, K1, Z10
+	VCMPPD.BCST       $0x00, ·dataExponentF64+0(SB), Z8, K1
+	VBLENDMPD.BCST    ·dataExponentF64+0(SB), Z10, K1, Z11
+	VMULPD            Z11, Z7, Z25
+	VFMSUB213PD       Z25, Z7, Z11
+	VFMADD231PD       Z9, Z7, Z11
+	VBROADCASTSD      ·dataExpMaxF64+0(SB), Z9
+	VMINPD            Z25, Z9, Z9
+	VBROADCASTSD      ·dataExpMinF64+0(SB), Z26
+	VMAXPD            Z9, Z26, Z9
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z26
+	VFMADD213PD       Z3, Z9, Z26
+	VSUBPD            Z3, Z26, Z26
+	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z26, Z9
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z26, Z9
+	VADDPD            Z11, Z9, Z9
+	VMULPD            Z9, Z9, Z27
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z28
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z9, Z28
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z9, Z28
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z9, Z28
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z9, Z28
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z9, Z28
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z9, Z28
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z9, Z28
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z9, Z28
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z9, Z28
+	VFMADD231PD       Z28, Z27, Z9
+	VADDPD            Z0, Z9, Z9
+	VSCALEFPD         Z26, Z9, Z9
+	VCMPPD.BCST       $0x1e, ·dataExpMaxF64+0(SB), Z25, K1
+	VBLENDMPD.BCST    ·dataExponentF64+0(SB), Z9, K1, Z12
+	VCMPPD.BCST       $0x11, ·dataExpMinF64+0(SB), Z25, K1
+	VBLENDMPD.BCST    ·dataZero+0(SB), Z12, K1, Z13
+	VCMPPD            $0x00, Z0, Z8, K1
+	VBLENDMPD         Z0, Z13, K1, Z14
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z7, Z9
+	VMULPD.BCST       ·dataHalfF64+0(SB), Z9, Z25
+	VCMPPD.BCST       $0x11, ·dataTwo52F64+0(SB), Z9, K1
+	VADDPD.BCST       ·dataTwo52F64+0(SB), Z9, Z26
+	VSUBPD.BCST       ·dataTwo52F64+0(SB), Z26, Z26
+	VBLENDMPD         Z26, Z9, K1, Z15
+	VCMPPD            $0x00, Z9, Z15, K1
+	VCMPPD.BCST       $0x11, ·dataTwo52F64+0(SB), Z25, K2
+	VADDPD.BCST       ·dataTwo52F64+0(SB), Z25, Z9
+	VSUBPD.BCST       ·dataTwo52F64+0(SB), Z9, Z9
+	VBLENDMPD         Z9, Z25, K2, Z16
+	VCMPPD            $0x00, Z25, Z16, K2
+	VBROADCASTSD      ·dataNanF64+0(SB), Z9
+	VBLENDMPD.BCST    ·dataZero+0(SB), Z9, K1, Z17
+	VCMPPD.BCST       $0x11, ·dataZero+0(SB), Z6, K4
+	VBROADCASTSD      ·dataZero+0(SB), Z9
+	VBLENDMPD         Z17, Z9, K4, Z18
+	VCMPPD.BCST       $0x00, ·dataExponentF64+0(SB), Z8, K4
+	VBLENDMPD.BCST    ·dataZero+0(SB), Z18, K4, Z19
+	VPANDQ.BCST       ·dataSignF64+0(SB), Z6, Z8
+	VBLENDMPD.BCST    ·dataZero+0(SB), Z8, K2, Z20
+	VBROADCASTSD      ·dataZero+0(SB), Z8
+	VBLENDMPD         Z20, Z8, K1, Z21
+	VADDPD            Z19, Z14, Z8
+	VPORQ             Z21, Z8, Z8
+	VCMPPD            $0x03, Z7, Z6, K1
+	VADDPD            Z7, Z6, Z9
+	VBLENDMPD         Z9, Z8, K1, Z22
+	VCMPPD.BCST       $0x00, ·dataZero+0(SB), Z7, K1
+	VBLENDMPD         Z0, Z22, K1, Z23
+	VCMPPD            $0x00, Z0, Z6, K1
+	VBLENDMPD         Z0, Z23, K1, Z24
 	CMPQ              BX, $+8
 	JL                partStore9
-	VMOVUPS           Z20, (AX)(SI*8)
+	VMOVUPS           Z24, (AX)(SI*8)
 	ADDQ              $+8, SI
 	SUBQ              $+8, BX
 	DECQ              DI
 	JNE               resume1Slow
 	JMP               resume1
 partStore9:
-	VMOVUPD Z20, K3, (AX)(SI*8)
+	VMOVUPD Z24, K3, (AX)(SI*8)
 	VZEROUPPER
 	RET
 

@@ -91,16 +91,16 @@ TWO(specialConsts, 1248, 1256, 0x3fd5555555555555) // thirdF64
 TWO(specialConsts, 1264, 1272, 0xc087500000000000) // expMinF64
 TWO(specialConsts, 1280, 1288, 0x0010000000000000) // minNormalF64
 TWO(specialConsts, 1296, 1304, 0x4350000000000000) // two54F64
-TWO(specialConsts, 1312, 1320, 0xc04b000000000000) // minus54F64
-TWO(specialConsts, 1328, 1336, 0x3c75555555555555) // thirdLowF64
-TWO(specialConsts, 1344, 1352, 0x3faa9a510fa8e1cf) // atanh7F64
-TWO(specialConsts, 1360, 1368, 0x3facd1ac9450d869) // atanh8F64
-TWO(specialConsts, 1376, 1384, 0x3fae21c04b118768) // atanh6F64
-TWO(specialConsts, 1392, 1400, 0x3fb11105f949df28) // atanh5F64
-TWO(specialConsts, 1408, 1416, 0x3fb3b13b3b591616) // atanh4F64
-TWO(specialConsts, 1424, 1432, 0x3fb745d1740d9cae) // atanh3F64
-TWO(specialConsts, 1440, 1448, 0x3fbc71c71c7216ce) // atanh2F64
-TWO(specialConsts, 1456, 1464, 0x3fc2492492492483) // atanh1F64
+TWO(specialConsts, 1312, 1320, 0x00095f619980c433) // oneMinusRootHalfF64
+TWO(specialConsts, 1328, 1336, 0xc04b000000000000) // minus54F64
+TWO(specialConsts, 1344, 1352, 0x3c75555555555555) // thirdLowF64
+TWO(specialConsts, 1360, 1368, 0x3fadf7c1a3803f8b) // atanh6F64
+TWO(specialConsts, 1376, 1384, 0x3fae035616330be9) // atanh7F64
+TWO(specialConsts, 1392, 1400, 0x3fb1118cb41debd0) // atanh5F64
+TWO(specialConsts, 1408, 1416, 0x3fb3b1395c1b1cd2) // atanh4F64
+TWO(specialConsts, 1424, 1432, 0x3fb745d177abef4b) // atanh3F64
+TWO(specialConsts, 1440, 1448, 0x3fbc71c71c6ea709) // atanh2F64
+TWO(specialConsts, 1456, 1464, 0x3fc2492492492522) // atanh1F64
 TWO(specialConsts, 1472, 1480, 0x3fc999999999999a) // atanh0F64
 TWO(specialConsts, 1488, 1496, 0x3fe62e42fefa3800) // ln2FirstF64
 TWO(specialConsts, 1504, 1512, 0x3d2ef35793c76730) // ln2RestF64
@@ -589,7 +589,7 @@ TEXT ·powF64NEON(SB), NOSPLIT, $0-32
 	FMOVQ 944(R4), F8
 	FMOVQ 1264(R4), F9
 rest:
-	// 189 instructions for 2 elements, 94.5 each
+	// 187 instructions for 2 elements, 93.5 each
 	CBZ R3, done
 	CMP $2, R3
 	BLT partIn
@@ -602,18 +602,18 @@ compute:
 	FMOVQ 1296(R4), F13
 	WORD $0x6e6ddd8f // fmul v15.2d, v12.2d, v13.2d
 	VBIF V14.B16, V12.B16, V15.B16
-	FMOVQ 1008(R4), F13
+	FMOVQ 1312(R4), F13
 	VADD V13.D2, V15.D2, V16.D2
 	FMOVQ 1024(R4), F13
 	VAND V13.B16, V16.B16, V17.B16
+	VSUB V0.D2, V17.D2, V17.D2
+	VSUB V17.D2, V15.D2, V15.D2
 	VUSHR $52, V16.D2, V16.D2
 	VORR V1.B16, V16.B16, V16.B16
 	FMOVQ 1056(R4), F13
 	WORD $0x4eedd610 // fsub v16.2d, v16.2d, v13.2d
-	VSUB V0.D2, V17.D2, V17.D2
-	VSUB V17.D2, V15.D2, V15.D2
 	WORD $0x4ee0d5ef // fsub v15.2d, v15.2d, v0.2d
-	FMOVQ 1312(R4), F13
+	FMOVQ 1328(R4), F13
 	VBIF V14.B16, V3.B16, V13.B16
 	WORD $0x4e6dd610 // fadd v16.2d, v16.2d, v13.2d
 	WORD $0x4e66d5ed // fadd v13.2d, v15.2d, v6.2d
@@ -632,28 +632,26 @@ compute:
 	WORD $0x6e62ddae // fmul v14.2d, v13.2d, v2.2d
 	WORD $0x6ee0f9d3 // fneg v19.2d, v14.2d
 	VFMLA V2.D2, V13.D2, V19.D2
-	FMOVQ 1328(R4), F20
+	FMOVQ 1344(R4), F20
 	VFMLA V20.D2, V13.D2, V19.D2
 	VFMLA V2.D2, V18.D2, V19.D2
 	WORD $0x6e6dddb2 // fmul v18.2d, v13.2d, v13.2d
-	FMOVQ 1344(R4), F20
-	FMOVQ 1360(R4), F21
-	VFMLA V13.D2, V21.D2, V20.D2
+	FMOVQ 1360(R4), F20
 	FMOVQ 1376(R4), F21
-	VFMLA V13.D2, V20.D2, V21.D2
-	FMOVQ 1392(R4), F20
 	VFMLA V13.D2, V21.D2, V20.D2
-	FMOVQ 1408(R4), F21
+	FMOVQ 1392(R4), F21
 	VFMLA V13.D2, V20.D2, V21.D2
-	FMOVQ 1424(R4), F20
+	FMOVQ 1408(R4), F20
 	VFMLA V13.D2, V21.D2, V20.D2
-	FMOVQ 1440(R4), F21
+	FMOVQ 1424(R4), F21
 	VFMLA V13.D2, V20.D2, V21.D2
-	FMOVQ 1456(R4), F20
+	FMOVQ 1440(R4), F20
 	VFMLA V13.D2, V21.D2, V20.D2
-	FMOVQ 1472(R4), F21
+	FMOVQ 1456(R4), F21
 	VFMLA V13.D2, V20.D2, V21.D2
-	WORD $0x6e75de52 // fmul v18.2d, v18.2d, v21.2d
+	FMOVQ 1472(R4), F20
+	VFMLA V13.D2, V21.D2, V20.D2
+	WORD $0x6e74de52 // fmul v18.2d, v18.2d, v20.2d
 	WORD $0x4e72d5cd // fadd v13.2d, v14.2d, v18.2d
 	WORD $0x4eedd5ce // fsub v14.2d, v14.2d, v13.2d
 	WORD $0x4e72d5ce // fadd v14.2d, v14.2d, v18.2d
