@@ -61,6 +61,28 @@ func testElementwise[T Float](t *testing.T, awkward func(n int) []T) {
 	}
 }
 
+// TestClipBounds: bounds that are NaN, infinite, zeros of either sign or in the wrong order have the effect of two comparisons.
+func TestClipBounds(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		t.Run("F32", func(t *testing.T) { testClipBounds(t, awkward32(300)) })
+		t.Run("F64", func(t *testing.T) { testClipBounds(t, awkward64(300)) })
+	})
+}
+
+func testClipBounds[T Float](t *testing.T, x []T) {
+	inf, minusZero := T(math.Inf(1)), T(math.Copysign(0, -1))
+	copy(x, []T{0, minusZero, 1, -1, inf, -inf, inf - inf})
+	bounds := []T{0, minusZero, 1, -1, inf, -inf, inf - inf}
+	got, want := make([]T, len(x)), make([]T, len(x))
+	for _, lo := range bounds {
+		for _, hi := range bounds {
+			Clip(got, x, lo, hi)
+			clipGeneric(want, x, lo, hi)
+			require.True(t, testkit.SameBits(got, want), "from %g to %g", lo, hi)
+		}
+	}
+}
+
 func TestSoftmax(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		t.Run("F32", func(t *testing.T) { testSoftmax[float32](t, 0x1p-21) })
