@@ -39,6 +39,8 @@ func testStreams[T Float](t *testing.T) {
 		"Sqrt": half(Sqrt[T]), "Exp": half(Exp[T]), "Sigmoid": half(Sigmoid[T]), "Swish": half(Swish[T]),
 		"Tanh": half(Tanh[T]), "ReLU": half(ReLU[T]),
 		"Scale": func(dst, x, _ []T) { Scale(dst, T(1.7), x) },
+		"Max":   Max[T], "Min": Min[T], "Abs": half(Abs[T]), "Clip": func(dst, x, _ []T) { Clip(dst, x, -1, 2) },
+		"Floor": half(Floor[T]), "Ceil": half(Ceil[T]), "Trunc": half(Trunc[T]), "RoundToEven": half(RoundToEven[T]),
 	}
 	eachLevel(t, func(t *testing.T) {
 		for name, f := range functions {
