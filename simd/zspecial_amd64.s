@@ -1313,13 +1313,13 @@ partStore9:
 	RET
 
 // func erfF32AVX2(dst *float32, x *float32, n int)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, FMA3
 TEXT ·erfF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVUPS ·dataFourF64+0(SB), Y0
-	VMOVUPS ·dataTwoF64+0(SB), Y1
+	VMOVUPS ·dataErfMaxF64+0(SB), Y0
+	VMOVUPS ·dataMinusErfMaxF64+0(SB), Y1
 	XORQ    BX, BX
 	TESTQ   DX, DX
 	JLE     done3
@@ -1336,61 +1336,35 @@ step4:
 whole5:
 	VCVTPS2PD (CX)(BX*4), Y2
 loaded6:
-	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
-	VMINPD       Y3, Y0, Y3
-	VMULPD       Y3, Y3, Y4
-	VMOVUPS      ·dataErfSingle5F64+0(SB), Y5
-	VFMADD213PD  ·dataErfSingle4F64+0(SB), Y4, Y5
-	VFMADD213PD  ·dataErfSingle3F64+0(SB), Y4, Y5
-	VFMADD213PD  ·dataErfSingle2F64+0(SB), Y4, Y5
-	VFMADD213PD  ·dataErfSingle1F64+0(SB), Y4, Y5
-	VFMADD213PD  ·dataErfSingle0F64+0(SB), Y4, Y5
-	VMULPD       Y5, Y2, Y5
-	VXORPD       ·dataSignF64+0(SB), Y4, Y4
-	VMOVUPS      ·dataLog2eF64+0(SB), Y6
-	VFMADD213PD  ·dataRoundF64+0(SB), Y4, Y6
-	VSUBPD       ·dataRoundF64+0(SB), Y6, Y7
-	VFNMADD231PD ·dataLn2HiF64+0(SB), Y7, Y4
-	VMULPD       Y4, Y4, Y7
-	VMOVUPS      ·dataExpSingle5F64+0(SB), Y8
-	VFMADD213PD  ·dataExpSingle4F64+0(SB), Y4, Y8
-	VFMADD213PD  ·dataExpSingle3F64+0(SB), Y4, Y8
-	VFMADD213PD  ·dataExpSingle2F64+0(SB), Y4, Y8
-	VFMADD213PD  ·dataExpSingle1F64+0(SB), Y4, Y8
-	VFMADD213PD  ·dataExpSingle0F64+0(SB), Y4, Y8
-	VFMADD231PD  Y8, Y7, Y4
-	VPSLLQ       $0x34, Y6, Y6
-	VPADDQ       ·dataOneF64+0(SB), Y6, Y6
-	VFMADD231PD  Y6, Y4, Y6
-	VMULPD       ·dataRoot2F64+0(SB), Y3, Y4
-	VADDPD       Y0, Y4, Y7
-	VDIVPD       Y7, Y1, Y7
-	VFMSUB213PD  ·dataOneF64+0(SB), Y7, Y4
-	VMOVUPS      ·dataTailSingle10F64+0(SB), Y8
-	VFMADD213PD  ·dataTailSingle9F64+0(SB), Y4, Y8
-	VFMADD213PD  ·dataTailSingle8F64+0(SB), Y4, Y8
-	VFMADD213PD  ·dataTailSingle7F64+0(SB), Y4, Y8
-	VFMADD213PD  ·dataTailSingle6F64+0(SB), Y4, Y8
-	VFMADD213PD  ·dataTailSingle5F64+0(SB), Y4, Y8
-	VFMADD213PD  ·dataTailSingle4F64+0(SB), Y4, Y8
-	VFMADD213PD  ·dataTailSingle3F64+0(SB), Y4, Y8
-	VFMADD213PD  ·dataTailSingle2F64+0(SB), Y4, Y8
-	VFMADD213PD  ·dataTailSingle1F64+0(SB), Y4, Y8
-	VFMADD213PD  ·dataTailSingle0F64+0(SB), Y4, Y8
-	VMULPD       Y8, Y7, Y4
-	VADDPD       Y6, Y6, Y6
-	VFNMADD213PD ·dataOneF64+0(SB), Y4, Y6
-	VANDPD       ·dataSignF64+0(SB), Y2, Y2
-	VORPD        Y6, Y2, Y2
-	VCMPPD       $0x11, ·dataErfSingleNearF64+0(SB), Y3, Y3
-	VBLENDVPD    Y3, Y5, Y2, Y2
-	CMPQ         DX, $+4
-	JL           partStore7
-	VCVTPD2PSY   Y2, X2
-	VMOVUPS      X2, (AX)(BX*4)
-	ADDQ         $+4, BX
-	SUBQ         $+4, DX
-	JG           step4
+	VMINPD      Y2, Y0, Y2
+	VMAXPD      Y2, Y1, Y2
+	VMULPD      Y2, Y2, Y3
+	VMOVUPS     ·dataErfSingle17F64+0(SB), Y4
+	VFMADD213PD ·dataErfSingle16F64+0(SB), Y3, Y4
+	VFMADD213PD ·dataErfSingle15F64+0(SB), Y3, Y4
+	VFMADD213PD ·dataErfSingle14F64+0(SB), Y3, Y4
+	VFMADD213PD ·dataErfSingle13F64+0(SB), Y3, Y4
+	VFMADD213PD ·dataErfSingle12F64+0(SB), Y3, Y4
+	VFMADD213PD ·dataErfSingle11F64+0(SB), Y3, Y4
+	VFMADD213PD ·dataErfSingle10F64+0(SB), Y3, Y4
+	VFMADD213PD ·dataErfSingle9F64+0(SB), Y3, Y4
+	VFMADD213PD ·dataErfSingle8F64+0(SB), Y3, Y4
+	VFMADD213PD ·dataErfSingle7F64+0(SB), Y3, Y4
+	VFMADD213PD ·dataErfSingle6F64+0(SB), Y3, Y4
+	VFMADD213PD ·dataErfSingle5F64+0(SB), Y3, Y4
+	VFMADD213PD ·dataErfSingle4F64+0(SB), Y3, Y4
+	VFMADD213PD ·dataErfSingle3F64+0(SB), Y3, Y4
+	VFMADD213PD ·dataErfSingle2F64+0(SB), Y3, Y4
+	VFMADD213PD ·dataErfSingle1F64+0(SB), Y3, Y4
+	VFMADD213PD ·dataErfSingle0F64+0(SB), Y3, Y4
+	VMULPD      Y4, Y2, Y2
+	CMPQ        DX, $+4
+	JL          partStore7
+	VCVTPD2PSY  Y2, X2
+	VMOVUPS     X2, (AX)(BX*4)
+	ADDQ        $+4, BX
+	SUBQ        $+4, DX
+	JG          step4
 done3:
 	VZEROUPPER
 	RET
@@ -1409,12 +1383,12 @@ TEXT ·erfF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VBROADCASTSD ·dataFourF64+0(SB), Z0
-	VBROADCASTSD ·dataTwoF64+0(SB), Z1
-	VBROADCASTSD ·dataOneF64+0(SB), Z2
-	VBROADCASTSD ·dataSignF64+0(SB), Z3
-	VBROADCASTSD ·dataRoundF64+0(SB), Z4
-	VBROADCASTSD ·dataAbsF64+0(SB), Z5
+	VBROADCASTSD ·dataErfMaxF64+0(SB), Z0
+	VBROADCASTSD ·dataMinusErfMaxF64+0(SB), Z1
+	VBROADCASTSD ·dataErfSingle17F64+0(SB), Z2
+	VBROADCASTSD ·dataErfSingle16F64+0(SB), Z2
+	VBROADCASTSD ·dataErfSingle15F64+0(SB), Z3
+	VBROADCASTSD ·dataErfSingle14F64+0(SB), Z4
 	XORQ         BX, BX
 	TESTQ        DX, DX
 	JLE          done3
@@ -1424,70 +1398,45 @@ step4:
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVW       SI, K1
-	VCVTPS2PD.Z (CX)(BX*4), K1, Z6
+	VCVTPS2PD.Z (CX)(BX*4), K1, Z5
 	JMP         loaded6
 whole5:
-	VCVTPS2PD (CX)(BX*4), Z6
+	VCVTPS2PD (CX)(BX*4), Z5
 loaded6:
-	VPANDQ            Z5, Z6, Z7
-	VMINPD            Z7, Z0, Z7
-	VMULPD            Z7, Z7, Z9
-	VBROADCASTSD      ·dataErfSingle5F64+0(SB), Z10
-	VFMADD213PD.BCST  ·dataErfSingle4F64+0(SB), Z9, Z10
-	VFMADD213PD.BCST  ·dataErfSingle3F64+0(SB), Z9, Z10
-	VFMADD213PD.BCST  ·dataErfSingle2F64+0(SB), Z9, Z10
-	VFMADD213PD.BCST  ·dataErfSingle1F64+0(SB), Z9, Z10
-	VFMADD213PD.BCST  ·dataErfSingle0F64+0(SB), Z9, Z10
-	VMULPD            Z10, Z6, Z10
-	VPXORQ            Z3, Z9, Z9
-	VBROADCASTSD      ·dataLog2eF64+0(SB), Z11
-	VFMADD213PD       Z4, Z9, Z11
-	VSUBPD            Z4, Z11, Z12
-	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z12, Z9
-	VMULPD            Z9, Z9, Z12
-	VBROADCASTSD      ·dataExpSingle5F64+0(SB), Z13
-	VFMADD213PD.BCST  ·dataExpSingle4F64+0(SB), Z9, Z13
-	VFMADD213PD.BCST  ·dataExpSingle3F64+0(SB), Z9, Z13
-	VFMADD213PD.BCST  ·dataExpSingle2F64+0(SB), Z9, Z13
-	VFMADD213PD.BCST  ·dataExpSingle1F64+0(SB), Z9, Z13
-	VFMADD213PD.BCST  ·dataExpSingle0F64+0(SB), Z9, Z13
-	VFMADD231PD       Z13, Z12, Z9
-	VPSLLQ            $0x34, Z11, Z11
-	VPADDQ            Z2, Z11, Z11
-	VFMADD231PD       Z11, Z9, Z11
-	VMULPD.BCST       ·dataRoot2F64+0(SB), Z7, Z9
-	VADDPD            Z0, Z9, Z12
-	VDIVPD            Z12, Z1, Z12
-	VFMSUB213PD       Z2, Z12, Z9
-	VBROADCASTSD      ·dataTailSingle10F64+0(SB), Z13
-	VFMADD213PD.BCST  ·dataTailSingle9F64+0(SB), Z9, Z13
-	VFMADD213PD.BCST  ·dataTailSingle8F64+0(SB), Z9, Z13
-	VFMADD213PD.BCST  ·dataTailSingle7F64+0(SB), Z9, Z13
-	VFMADD213PD.BCST  ·dataTailSingle6F64+0(SB), Z9, Z13
-	VFMADD213PD.BCST  ·dataTailSingle5F64+0(SB), Z9, Z13
-	VFMADD213PD.BCST  ·dataTailSingle4F64+0(SB), Z9, Z13
-	VFMADD213PD.BCST  ·dataTailSingle3F64+0(SB), Z9, Z13
-	VFMADD213PD.BCST  ·dataTailSingle2F64+0(SB), Z9, Z13
-	VFMADD213PD.BCST  ·dataTailSingle1F64+0(SB), Z9, Z13
-	VFMADD213PD.BCST  ·dataTailSingle0F64+0(SB), Z9, Z13
-	VMULPD            Z13, Z12, Z9
-	VADDPD            Z11, Z11, Z11
-	VFNMADD213PD      Z2, Z9, Z11
-	VPTERNLOGQ        $0xd8, Z3, Z6, Z11
-	VCMPPD.BCST       $0x11, ·dataErfSingleNearF64+0(SB), Z7, K2
-	VBLENDMPD         Z10, Z11, K2, Z8
-	CMPQ              DX, $+8
-	JL                partStore7
-	VCVTPD2PS         Z8, Y6
-	VMOVUPS           Y6, (AX)(BX*4)
-	ADDQ              $+8, BX
-	SUBQ              $+8, DX
-	JG                step4
+	VMINPD           Z5, Z0, Z5
+	VMAXPD           Z5, Z1, Z5
+	VMULPD           Z5, Z5, Z6
+	VBROADCASTSD     ·dataErfSingle17F64+0(SB), Z7
+	VFMADD213PD      Z2, Z6, Z7
+	VFMADD213PD      Z3, Z6, Z7
+	VFMADD213PD      Z4, Z6, Z7
+	VFMADD213PD.BCST ·dataErfSingle13F64+0(SB), Z6, Z7
+	VFMADD213PD.BCST ·dataErfSingle12F64+0(SB), Z6, Z7
+	VFMADD213PD.BCST ·dataErfSingle11F64+0(SB), Z6, Z7
+	VFMADD213PD.BCST ·dataErfSingle10F64+0(SB), Z6, Z7
+	VFMADD213PD.BCST ·dataErfSingle9F64+0(SB), Z6, Z7
+	VFMADD213PD.BCST ·dataErfSingle8F64+0(SB), Z6, Z7
+	VFMADD213PD.BCST ·dataErfSingle7F64+0(SB), Z6, Z7
+	VFMADD213PD.BCST ·dataErfSingle6F64+0(SB), Z6, Z7
+	VFMADD213PD.BCST ·dataErfSingle5F64+0(SB), Z6, Z7
+	VFMADD213PD.BCST ·dataErfSingle4F64+0(SB), Z6, Z7
+	VFMADD213PD.BCST ·dataErfSingle3F64+0(SB), Z6, Z7
+	VFMADD213PD.BCST ·dataErfSingle2F64+0(SB), Z6, Z7
+	VFMADD213PD.BCST ·dataErfSingle1F64+0(SB), Z6, Z7
+	VFMADD213PD.BCST ·dataErfSingle0F64+0(SB), Z6, Z7
+	VMULPD           Z7, Z5, Z5
+	CMPQ             DX, $+8
+	JL               partStore7
+	VCVTPD2PS        Z5, Y5
+	VMOVUPS          Y5, (AX)(BX*4)
+	ADDQ             $+8, BX
+	SUBQ             $+8, DX
+	JG               step4
 done3:
 	VZEROUPPER
 	RET
 partStore7:
-	VCVTPD2PS Z8, Y0
+	VCVTPD2PS Z5, Y0
 	VMOVUPS   Y0, K1, (AX)(BX*4)
 	VZEROUPPER
 	RET
