@@ -261,6 +261,51 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// TestBetaZero wants no destination read where beta is 0: what it held, NaN here and 9 there, makes no difference.
+func TestBetaZero(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		betaZero(t, in32(Implementation{}))
+		betaZero(t, in64(Implementation{}))
+	})
+}
+
+func betaZero[T simd.Float](t *testing.T, b routines[T]) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(4, 9))
+	for range 4000 {
+		m, n, k := r.IntN(24), r.IntN(24), r.IntN(24)
+		ul, side, tA, tB := pick(r, blas.Upper, blas.Lower), pick(r, blas.Left, blas.Right), transposes(r), transposes(r)
+		alpha, inc := scalar[T](r), incr(r)
+		s, lds := triangular[T](r, max(m, n))
+		a, lda := matrixT[T](r, m, k, tA)
+		p, ldp := matrixT[T](r, n, k, tA)
+		q, ldq := matrixT[T](r, n, k, tA)
+		f, ldf := matrixT[T](r, k, n, tB)
+		g, ldg := matrix[T](r, m, n)
+		x, ldc := vector[T](r, max(m, n), inc), max(m, n, 1)
+		for name, call := range map[string]func(to []T){
+			"gemv":  func(to []T) { b.gemv(tA, m, n, alpha, g, ldg, x, inc, 0, to, 1) },
+			"symv":  func(to []T) { b.symv(ul, n, alpha, s, lds, x, inc, 0, to, 1) },
+			"gemm":  func(to []T) { b.gemm(tA, tB, m, n, k, alpha, a, lda, f, ldf, 0, to, ldc) },
+			"symm":  func(to []T) { b.symm(side, ul, m, n, alpha, s, lds, g, ldg, 0, to, ldc) },
+			"syrk":  func(to []T) { b.syrk(ul, tA, n, k, alpha, p, ldp, 0, to, ldc) },
+			"syr2k": func(to []T) { b.syr2k(ul, tA, n, k, alpha, p, ldp, q, ldq, 0, to, ldc) },
+		} {
+			want, got := make([]T, ldc*ldc), make([]T, ldc*ldc)
+			for i := range got {
+				got[i], want[i] = T(math.NaN()), 9
+			}
+			call(want)
+			call(got)
+			for i, v := range got {
+				if v != want[i] && !(v != v && want[i] == 9) { // NaN and 9 are what was not written
+					t.Fatalf("%s, %c%c%c, m, n, k = %d, %d, %d: %g at %d, want %g", name, ul, tA, tB, m, n, k, v, i, want[i])
+				}
+			}
+		}
+	}
+}
+
 // TestPanics wants gonum's messages for wrong arguments.
 func TestPanics(t *testing.T) {
 	big := make([]float64, 10000)

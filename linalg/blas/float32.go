@@ -438,6 +438,9 @@ func (i Implementation) Ssyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha fl
 	small := isSmallRank(t, n, k)
 	if !small && float64(n)*float64(n)*float64(k) < smallRank && (!isTransposed(t) || max(n, k) >= tinyRank) ||
 		!isRank(ul, t, n, k, alpha, a, lda, c, ldc) {
+		if beta == 0 && ul == blas.Lower && isTransposed(t) {
+			clearRank(t, n, k, a, lda, c, ldc)
+		}
 		i.rest.Ssyrk(ul, t, n, k, alpha, a, lda, beta, c, ldc)
 		return
 	}

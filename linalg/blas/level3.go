@@ -91,6 +91,17 @@ func isRank[T simd.Float](ul blas.Uplo, t blas.Transpose, n, k int, alpha T, a [
 	return fits(len(a), r, cols, lda) && fits(len(c), n, n, ldc)
 }
 
+// clearRank clears the lower triangle of C for gonum's SYRK with a transposed A and beta = 0, which multiplies C by 0 in version 0.17, so
+// that NaN stays NaN. Wrong arguments are left for gonum to refuse.
+func clearRank[T simd.Float](t blas.Transpose, n, k int, a []T, lda int, c []T, ldc int) {
+	if !validTranspose(t) || k != 0 && !fits(len(a), k, n, lda) || !isTriangle(blas.Lower, n, c, ldc) {
+		return
+	}
+	for i := range n {
+		clear(c[i*ldc:][:i+1])
+	}
+}
+
 // syrk is C = alpha·A·Aᵀ + beta·C, or with Aᵀ·A, in one triangle. It halves the matrix: two triangles and a rectangle.
 func syrk[T simd.Float](ul blas.Uplo, t bool, n, k int, alpha T, a []T, lda int, beta T, c []T, ldc int) {
 	if n <= rankBlock {
