@@ -37,9 +37,21 @@ func CosineRowsF32(dst, a []float32, lda int, x []float32) {
 		lda = 0 // rows without elements need not exist
 	}
 	for i, v := range dst {
-		dst[i] = float32(float64(v) / (size * math.Sqrt(SumSqF32(a[i*lda:][:len(x)]))))
+		row, dot := a[i*lda:][:len(x)], float64(v)
+		lengths := size * math.Sqrt(SumSqF32(row))
+		if !(lengths > leastCosine && lengths < mostCosine) {
+			dot = DotF32(row, x)
+		}
+		dst[i] = float32(dot / lengths)
 	}
 }
+
+// Between these products of two lengths a dot product in float32 neither overflows, as no partial sum of it exceeds that product, nor
+// loses to underflow more than a rounding error of the cosine.
+const (
+	leastCosine = 0x1p-80
+	mostCosine  = 0x1p126
+)
 
 // DotRowsBF16 is DotRowsF32 for a matrix in bfloat16.
 func DotRowsBF16(dst []float32, a []BF16, lda int, x []float32) {

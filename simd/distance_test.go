@@ -67,6 +67,17 @@ func TestDistances(t *testing.T) {
 	})
 }
 
+// TestCosineRange wants the cosines of vectors whose dot products leave the range of float32.
+func TestCosineRange(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		for _, size := range []float32{1e-44, 1e-30, 1e-22, 1e19, 3e37} {
+			a, x, dst := []float32{size, 0, 0, size, size, 0, -size, -size, size}, []float32{3 * size, 0, 4 * size}, make([]float32, 3)
+			CosineRowsF32(dst, a, 3, x)
+			require.InDeltaSlice(t, []float64{0.6, 0.6 / math.Sqrt2, 0.2 / math.Sqrt(3)}, dst, 11*0x1p-23, "%g", size)
+		}
+	})
+}
+
 func TestDistancesI8(t *testing.T) {
 	a, x, dst := []int8{-128, 127, 3, 99, 5, -6, 7}, []int8{127, -128, -1}, make([]int32, 2)
 	DotRowsI8(dst, a, 4, x)
