@@ -199,10 +199,12 @@ func (w *vectorSearch) scan(i, lo, hi int) {
 
 // filter compares queries with those of n rows whose products [n, queries] say that they may be among the best. A
 // product of matrices and a sum over a row differ from the exact value by less than eps·|row|·|query| each, after
-// Cauchy and Schwarz.
+// Cauchy and Schwarz, and by some of the smallest numbers where terms underflow. Where terms may overflow, one may be
+// infinite and the other not: then nothing is known of a dot product. Squared distances are no better than the least of
+// a full heap if they are infinite, so there it does not matter.
 func (w *vectorSearch) filter(lo, n int, products []float32, norms []float64) {
 	v, q := w.v, len(norms)
-	eps := float64(v.dim+16) * 0x1p-23
+	eps, tiny := float64(v.dim+16)*0x1p-23, float64(v.dim+16)*0x1p-147
 	for j := range n {
 		r := float64(v.norms[lo+j])
 		for i, p := range products[j*q:][:q] {
@@ -211,11 +213,11 @@ func (w *vectorSearch) filter(lo, n int, products []float32, norms []float64) {
 				return
 			}
 			if best.full() {
-				least := -float64(p) - 2*eps*norm*r
+				least, known := -float64(p)-2*eps*norm*r-tiny, norm*r < 0x1p126
 				if v.by == SquaredL2 {
-					least = norm*norm + r*r - 2*float64(p) - 4*eps*(norm+r)*(norm+r)
+					least, known = norm*norm+r*r-2*float64(p)-4*eps*(norm+r)*(norm+r)-tiny, true
 				}
-				if least > best.dist[0] {
+				if known && least > best.dist[0] {
 					continue
 				}
 			}

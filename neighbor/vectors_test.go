@@ -66,6 +66,32 @@ func TestVectors(t *testing.T) {
 	}
 }
 
+// TestVectorsRange wants the rows that sorting finds where products of rows and queries leave the range of float32, or nearly: a product of
+// matrices and a sum over a row may then be infinite or 0 where the other one is not.
+func TestVectorsRange(t *testing.T) {
+	const n, dim, q, k = 3000, 3, 8, 130
+	for _, by := range []Similarity{SquaredL2, DotProduct, Cosine, L1} {
+		for _, size := range []float64{1e-23, 3e-23, 1e-22, 1e18, 1e19, 3e19} {
+			rng := rand.New(rand.NewPCG(9, 1))
+			rows, queries := make([]float32, n*dim), make([]float32, q*dim)
+			for i := range rows {
+				rows[i] = float32(size * rng.NormFloat64())
+			}
+			copy(queries, rows[len(rows)/2:])
+			v, err := NewVectors(rows, dim, by)
+			require.NoError(t, err)
+			index, score := make([]int32, q*k), make([]float32, q*k)
+			v.Search(index, score, queries, k)
+			for i := range q {
+				for j, want := range bruteVectors(v, queries[i*dim:][:dim])[:k] {
+					require.Equal(t, want.index, index[i*k+j], "%v %g query %d place %d", by, size, i, j)
+					require.Equal(t, v.scoreOf(want.cost), score[i*k+j])
+				}
+			}
+		}
+	}
+}
+
 type bruteScore struct {
 	cost  float64
 	index int32
