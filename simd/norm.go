@@ -2,13 +2,15 @@ package simd
 
 // NormF32 normalises the rows of a matrix by given statistics of its columns:
 //
-//			y[i, j] = ((x[i, j] - mean[j]) - low[j])·scale[j] + bias[j]
+//	y[i, j] = ((x[i, j] - mean[j]) - low[j])·scale[j] + bias[j]
 //
-//	  - Shape: x and y are [rows, c], the others have c elements. The mean has two parts, so that its rounding costs no digits
-//	    where it is far above the standard deviation: mean is the nearest float32, low the remainder.
-//		  - Aliasing: y may be x itself.
-//		  - Errors: panics if a length does not match.
-//		  - Accuracy: at most 4·2^-24·(|x - mean|·|scale| + |bias|) from the exact value.
+// The mean has two parts, so that its rounding costs no digits where it is far above the standard deviation: mean is the
+// nearest float32, low the remainder.
+//
+//   - Shape: x and y are [rows, c], the others have c elements.
+//   - Aliasing: y may be x itself.
+//   - Errors: panics if a length does not match.
+//   - Accuracy: at most 4·2^-24·(|x - mean|·|scale| + |bias|) from the exact value.
 func NormF32(y, x, mean, low, scale, bias []float32, c int) {
 	checkSize("NormF32", "c", c)
 	checkRows("NormF32", "x", len(x), c)
@@ -34,11 +36,13 @@ func NormF64(y, x, mean, low, scale, bias []float64, c int) {
 
 // NormSumsF32 adds, to sum and sumX, sums over columns that the gradient of a normalisation needs:
 //
-//		sum[j] += Σ_i dz[i, j],  sumX[j] += Σ_i dz[i, j]·((x[i, j] - mean[j]) - low[j])
+//	sum[j] += Σ_i dz[i, j],  sumX[j] += Σ_i dz[i, j]·((x[i, j] - mean[j]) - low[j])
 //
-//	  - Shape: dz and x are [rows, c], the others have c elements.
-//	  - Errors: panics if a length does not match.
-//	  - Accuracy: groups of 64 rows are added up in float32, the groups in float64: within 68·2^-24·Σ|terms| of the exact sum.
+// mean and low are those of NormF32.
+//
+//   - Shape: dz and x are [rows, c], the others have c elements.
+//   - Errors: panics if a length does not match.
+//   - Accuracy: groups of 64 rows are added up in float32, the groups in float64: within 68·2^-24·Σ|terms| of the exact sum.
 func NormSumsF32(sum, sumX []float64, dz, x, mean, low []float32, c int) {
 	checkSize("NormSumsF32", "c", c)
 	checkRows("NormSumsF32", "x", len(x), c)
@@ -64,12 +68,14 @@ func NormSumsF64(sum, sumX []float64, dz, x, mean, low []float64, c int) {
 
 // NormGradF32 is the gradient of a normalisation by the statistics of the rows themselves, where row i counts weight[i] times:
 //
-//		dx[i, j] = a[j]·dz[i, j] - weight[i]·(p[j] + q[j]·((x[i, j] - mean[j]) - low[j]))
+//	dx[i, j] = a[j]·dz[i, j] - weight[i]·(p[j] + q[j]·((x[i, j] - mean[j]) - low[j]))
 //
-//	  - Shape: dx, dz and x are [rows, c], weight has an element per row, nil meaning 1 for all, the others have c elements.
-//	  - Aliasing: dx may be dz itself.
-//	  - Errors: panics if a length does not match.
-//	  - Accuracy: at most 6·2^-24 times the sum of the magnitudes of the three terms from the exact value.
+// mean and low are those of NormF32.
+//
+//   - Shape: dx, dz and x are [rows, c], weight has an element per row, nil meaning 1 for all, the others have c elements.
+//   - Aliasing: dx may be dz itself.
+//   - Errors: panics if a length does not match.
+//   - Accuracy: at most 6·2^-24 times the sum of the magnitudes of the three terms from the exact value.
 func NormGradF32(dx, dz, x []float32, weight []int32, mean, low, a, p, q []float32, c int) {
 	checkSize("NormGradF32", "c", c)
 	checkRows("NormGradF32", "x", len(x), c)
