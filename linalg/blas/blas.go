@@ -12,10 +12,11 @@
 //   - Packed and band matrices, rotations' parameters (ROTG, ROTMG, ROTM), vectors of AXPY with an increment and more than 160 elements,
 //     complex numbers, and sizes where nothing is gained are gonum's: [gonum.org/v1/gonum/blas/gonum.Implementation] is embedded.
 //   - Wrong arguments panic with gonum's messages, because gonum's implementation gets them.
-//   - Results have other last bits than gonum's: at most (k+8)·eps·Σ|terms| from the exact value for sums of k terms. They are the same for
-//     any number of goroutines, because work is cut by its size alone.
-//   - A product with 0 is computed, not left out: 0·NaN and 0·Inf are NaN, where gonum sometimes says 0. With beta = 0
-//     the destination is not read, and a triangle that is not named is neither read nor written.
+//   - Results have other last bits than gonum's: at most (k+8)·eps·Σ|terms| from the exact value for sums of k terms, with eps as in
+//     package simd. They are the same for any number of goroutines, because work is cut by its size alone.
+//   - A product with 0 is computed, not left out, in what is this package's own: 0·NaN and 0·Inf are NaN. Where a size is left to
+//     gonum (see below), and where alpha is 0, some of them are 0, as gonum says.
+//   - With beta = 0 the destination is not read, and a triangle that is not named is neither read nor written.
 //   - Gonum's GEMM skips the zeros of A. Where 99 % of a dense A of 1,000² are zeros, as in one-hot columns, gonum's takes
 //     about half of this package's time, and with 99.9 % a quarter; with 90 %, 1.5 times as long (AVX2). Keep gonum's for such
 //     products, or a sparse format.
