@@ -1,6 +1,10 @@
 package main
 
-import "github.com/equivcnp/equivcnp/asm/internal/x86"
+import (
+	"math"
+
+	"github.com/equivcnp/equivcnp/asm/internal/x86"
+)
 
 // The groups of the plane: SO(2), R>0×SO(2), SE(2) and Sim(2). The formulas are those of linalg's so2.go, rxso2.go, se2.go
 // and sim2.go, where they are derived; elements are (cos θ, sin θ), that times r, and either with a translation.
@@ -317,11 +321,17 @@ func hardZeta(b *x86.Block, l, th x86.Value) x86.Mask {
 	return b.OrMask(notWithin(b, l, "zetaLimit", byElem(b, 40.0, 300)), notWithin(b, th, "limit", sinCosLimit(b)))
 }
 
+// outOfRange is set where a translation is not finite, or next to the end of the range: it may be what a product on the way has left.
+func outOfRange(b *x86.Block, x, y x86.Value) x86.Mask {
+	return notWithin(b, b.Add(abs(b, x), abs(b, y)), "largest", byElem(b, math.MaxFloat32, math.MaxFloat64))
+}
+
 func expSim2(b *x86.Block) {
 	a := load(b, 1, 4)
 	b.Hard(hardZeta(b, a[0], a[1]))
 	re, im, er, ei := phi(b, a[0], a[1])
 	x, y := mulComplex(b, re, im, a[2], a[3])
+	b.Hard(outOfRange(b, x, y))
 	outputs(b, er, ei, x, y)
 }
 
@@ -342,6 +352,7 @@ func logSim2(b *x86.Block) {
 	l, th := logRadius(b, e[0], e[1]), angle(b, e[0], e[1])
 	b.Hard(b.OrMask(radiusHard(b, e[0], e[1]), notWithin(b, l, "zetaLimit", big)))
 	x, y := dividePhi(b, l, th, b.Sub(e[0], one(b)), e[1], e[2], e[3])
+	b.Hard(outOfRange(b, x, y))
 	outputs(b, l, th, x, y)
 }
 
@@ -358,6 +369,7 @@ func composeSim2(b *x86.Block) {
 	p, q = mulComplex(b, er, ei, p, q)
 	er, ei, _ = expMinusOne(b, l, th)
 	x, y = dividePhi(b, l, th, er, ei, b.Add(x, p), b.Add(y, q))
+	b.Hard(outOfRange(b, x, y))
 	outputs(b, l, th, x, y)
 }
 

@@ -269,6 +269,64 @@ func testCrowded[T Float](t *testing.T, c *batchCase, call func([]T, [][]T, []bo
 	}
 }
 
+// TestSim2Range wants what linalg computes where translations, or what a scale makes of them on the way, leave the range.
+func TestSim2Range(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		testSim2Range[float32](t, 1e37, 1e-4)
+		testSim2Range[float64](t, 1e307, 1e-12)
+	})
+}
+
+func testSim2Range[T Float](t *testing.T, most, tol float64) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(12, 1))
+	const n = 64
+	a, b, got := make([]T, 4*n), make([]T, 4*n), make([]T, 4*n)
+	want := make([]float64, 4*n)
+	check := func(name string) {
+		t.Helper()
+		for i := range n {
+			e, f := make([]float64, 4), make([]float64, 4)
+			load(e, got, n, i)
+			load(f, want, n, i)
+			x, y := e[2]-f[2], e[3]-f[3]
+			if size := linalg.Norm2(f[2], f[3]); float64(T(4*size)) < math.Inf(1) && !(linalg.Norm2(x, y) <= tol*size) {
+				t.Fatalf("%s: %v, want %v, of %v and %v at %d", name, e, f, a, b, i)
+			}
+		}
+	}
+	for range 50 {
+		for i := range n {
+			for _, x := range [][]T{a, b} {
+				x[i], x[n+i] = T(20*rng.NormFloat64()), T(2*rng.Float64()-1)
+				x[2*n+i], x[3*n+i] = T(most*rng.NormFloat64()), T(most*rng.NormFloat64())
+			}
+		}
+		each := func(f func(dst, a, b *[4]float64), a, b []T) {
+			var x, y, z [4]float64
+			for i := range n {
+				load(x[:], a, n, i)
+				load(y[:], b, n, i)
+				f(&z, &x, &y)
+				store(want, z[:], n, i)
+			}
+		}
+		Compose(Sim2, got, a, b, n)
+		each(linalg.ComposeSim2, a, b)
+		check("Compose")
+		Exp(Sim2, got, a, n)
+		each(func(dst, a, _ *[4]float64) { linalg.ExpSim2(dst, a) }, a, b)
+		check("Exp")
+		for i, v := range got {
+			require.False(t, v != v, "a NaN at %d", i)
+		}
+		copy(b[:2*n], got)
+		Log(Sim2, got, b, n)
+		each(func(dst, a, _ *[4]float64) { linalg.LogSim2(dst, a) }, b, b)
+		check("Log")
+	}
+}
+
 func TestCrowded(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		for _, c := range batchCases {

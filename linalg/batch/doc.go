@@ -19,6 +19,7 @@
 //     and float32 matrices are computed in float64 and rounded once. At AVX2, AVX-512 and NEON (see simd.CurrentLevel) float32 is
 //     computed in float32, but for the logarithm of 3×3 matrices: other last bits, the bounds below. What is rare there (enormous angles,
 //     entries near the ends of the range, matrices that may have no logarithm, NaN) goes through the portable functions, at their speed.
+//     Translations of SE2 and SE3 do not, whose results may be infinite or NaN within a factor of 2⁵ of the largest number.
 //   - Nothing is allocated, and no goroutine is started.
 //
 // # Accuracy

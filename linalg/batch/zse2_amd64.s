@@ -6673,15 +6673,21 @@ loop1:
 	VFMSUB213PS  Y9, Y11, Y8
 	VFMADD231PS  Y5, Y10, Y9
 	VADDPS       Y8, Y9, Y9
-	VMOVMSKPS    Y3, R8
+	VANDPS       ·dataAbsF32+0(SB), Y6, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y9, Y10
+	VADDPS       Y10, Y8, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y8, Y8
+	VCMPPS       $0x16, ·dataLargest+0(SB), Y8, Y8
+	VORPS        Y3, Y8, Y8
+	VMOVMSKPS    Y8, R8
 	TESTQ        R8, R8
 	JE           easy3
-	VPCMPEQD     Y8, Y8, Y8
-	VXORPS       Y3, Y8, Y8
-	VMASKMOVPS   Y4, Y8, (AX)
-	VMASKMOVPS   Y7, Y8, (AX)(BX*1)
-	VMASKMOVPS   Y6, Y8, (AX)(BX*2)
-	VMASKMOVPS   Y9, Y8, (AX)(SI*1)
+	VPCMPEQD     Y3, Y3, Y3
+	VXORPS       Y8, Y3, Y3
+	VMASKMOVPS   Y4, Y3, (AX)
+	VMASKMOVPS   Y7, Y3, (AX)(BX*1)
+	VMASKMOVPS   Y6, Y3, (AX)(BX*2)
+	VMASKMOVPS   Y9, Y3, (AX)(SI*1)
 	MOVQ         DI, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
@@ -6711,8 +6717,8 @@ easy3:
 // Requires: AVX, AVX512F, MMX+
 TEXT ·expSim2F32AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSS ·dataOne+0(SB), Z0
-	VBROADCASTSS ·dataRoundF32+0(SB), Z1
-	VBROADCASTSS ·dataAbsF32+0(SB), Z2
+	VBROADCASTSS ·dataAbsF32+0(SB), Z1
+	VBROADCASTSS ·dataRoundF32+0(SB), Z2
 	VBROADCASTSS ·dataHalf+0(SB), Z3
 	VBROADCASTSS ·dataSignF32+0(SB), Z4
 	VBROADCASTSS ·dataLn2Lo+0(SB), Z5
@@ -6733,15 +6739,15 @@ loop1:
 	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
 	VMOVUPS           (CX), Z9
-	VPANDD            Z2, Z9, Z10
+	VPANDD            Z1, Z9, Z10
 	VCMPPS.BCST       $0x16, ·dataZetaLimit+0(SB), Z10, K1
 	VMOVUPS           (CX)(BX*1), Z10
-	VPANDD            Z2, Z10, Z11
+	VPANDD            Z1, Z10, Z11
 	VCMPPS.BCST       $0x16, ·dataLimit+0(SB), Z11, K2
 	KORW              K1, K2, K1
 	VBROADCASTSS      ·dataLog2e+0(SB), Z11
-	VFMADD213PS       Z1, Z9, Z11
-	VSUBPS            Z1, Z11, Z11
+	VFMADD213PS       Z2, Z9, Z11
+	VSUBPS            Z2, Z11, Z11
 	VMOVAPS           Z9, Z12
 	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z11, Z12
 	VMOVAPS           Z12, Z13
@@ -6770,8 +6776,8 @@ loop1:
 	VADDPS            Z16, Z19, Z19
 	VMULPS            Z3, Z10, Z16
 	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z18
-	VFMADD213PS       Z1, Z16, Z18
-	VSUBPS            Z1, Z18, Z12
+	VFMADD213PS       Z2, Z16, Z18
+	VSUBPS            Z2, Z18, Z12
 	VMOVAPS           Z16, Z13
 	VFNMADD231PS      Z6, Z12, Z13
 	VFNMADD231PS      Z7, Z12, Z13
@@ -6793,8 +6799,8 @@ loop1:
 	VPTERNLOGD        $0x78, Z4, Z18, Z13
 	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z16, Z13
 	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z16
-	VFMADD213PS       Z1, Z10, Z16
-	VSUBPS            Z1, Z16, Z18
+	VFMADD213PS       Z2, Z10, Z16
+	VSUBPS            Z2, Z16, Z18
 	VMOVAPS           Z10, Z11
 	VFNMADD231PS      Z6, Z18, Z11
 	VFNMADD231PS      Z7, Z18, Z11
@@ -6829,8 +6835,8 @@ loop1:
 	VMULPS            Z12, Z19, Z19
 	VFNMADD231PS      Z13, Z18, Z19
 	VBLENDMPS         Z17, Z19, K2, Z19
-	VPANDD            Z2, Z9, Z17
-	VPANDD            Z2, Z10, Z18
+	VPANDD            Z1, Z9, Z17
+	VPANDD            Z1, Z10, Z18
 	VMAXPS            Z18, Z17, Z17
 	VCMPPS.BCST       $0x11, ·dataSmallZeta+0(SB), Z17, K2
 	VMULPS            Z10, Z10, Z17
@@ -6876,6 +6882,12 @@ loop1:
 	VFMSUB213PS       Z12, Z19, Z18
 	VFMADD231PS       Z10, Z13, Z12
 	VADDPS            Z18, Z12, Z12
+	VPANDD            Z1, Z17, Z18
+	VPANDD            Z1, Z12, Z13
+	VADDPS            Z13, Z18, Z18
+	VPANDD            Z1, Z18, Z18
+	VCMPPS.BCST       $0x16, ·dataLargest+0(SB), Z18, K2
+	KORW              K1, K2, K1
 	KMOVW             K1, R8
 	TESTQ             R8, R8
 	JE                easy3
@@ -7090,15 +7102,21 @@ loop1:
 	VFMSUB213PD  Y7, Y8, Y4
 	VFMADD231PD  Y9, Y5, Y7
 	VADDPD       Y4, Y7, Y7
-	VMOVMSKPD    Y3, R8
+	VANDPD       ·dataAbsF64+0(SB), Y11, Y4
+	VANDPD       ·dataAbsF64+0(SB), Y7, Y5
+	VADDPD       Y5, Y4, Y4
+	VANDPD       ·dataAbsF64+0(SB), Y4, Y4
+	VCMPPD       $0x16, ·dataLargestF64+0(SB), Y4, Y4
+	VORPD        Y3, Y4, Y4
+	VMOVMSKPD    Y4, R8
 	TESTQ        R8, R8
 	JE           easy3
-	VPCMPEQD     Y4, Y4, Y4
-	VXORPD       Y3, Y4, Y4
-	VMASKMOVPD   Y1, Y4, (AX)
-	VMASKMOVPD   Y6, Y4, (AX)(BX*1)
-	VMASKMOVPD   Y11, Y4, (AX)(BX*2)
-	VMASKMOVPD   Y7, Y4, (AX)(SI*1)
+	VPCMPEQD     Y3, Y3, Y3
+	VXORPD       Y4, Y3, Y3
+	VMASKMOVPD   Y1, Y3, (AX)
+	VMASKMOVPD   Y6, Y3, (AX)(BX*1)
+	VMASKMOVPD   Y11, Y3, (AX)(BX*2)
+	VMASKMOVPD   Y7, Y3, (AX)(SI*1)
 	MOVQ         DI, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
@@ -7128,8 +7146,8 @@ easy3:
 // Requires: AVX, AVX512F, MMX+
 TEXT ·expSim2F64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD ·dataOneF64+0(SB), Z0
-	VBROADCASTSD ·dataRoundF64+0(SB), Z1
-	VBROADCASTSD ·dataAbsF64+0(SB), Z2
+	VBROADCASTSD ·dataAbsF64+0(SB), Z1
+	VBROADCASTSD ·dataRoundF64+0(SB), Z2
 	VBROADCASTSD ·dataHalfF64+0(SB), Z3
 	VBROADCASTSD ·dataSignF64+0(SB), Z4
 	VBROADCASTSD ·dataTwoOverPiF64+0(SB), Z5
@@ -7150,15 +7168,15 @@ loop1:
 	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
 	VMOVUPS           (CX), Z8
-	VPANDQ            Z2, Z8, Z9
+	VPANDQ            Z1, Z8, Z9
 	VCMPPD.BCST       $0x16, ·dataZetaLimitF64+0(SB), Z9, K1
 	VMOVUPS           (CX)(BX*1), Z9
-	VPANDQ            Z2, Z9, Z10
+	VPANDQ            Z1, Z9, Z10
 	VCMPPD.BCST       $0x16, ·dataLimitF64+0(SB), Z10, K2
 	KORW              K1, K2, K1
 	VBROADCASTSD      ·dataLog2eF64+0(SB), Z10
-	VFMADD213PD       Z1, Z8, Z10
-	VSUBPD            Z1, Z10, Z10
+	VFMADD213PD       Z2, Z8, Z10
+	VSUBPD            Z2, Z10, Z10
 	VMOVAPS           Z8, Z11
 	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z10, Z11
 	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z10, Z11
@@ -7184,8 +7202,8 @@ loop1:
 	VADDPD            Z13, Z15, Z15
 	VMULPD            Z3, Z9, Z13
 	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z12
-	VFMADD213PD       Z1, Z13, Z12
-	VSUBPD            Z1, Z12, Z11
+	VFMADD213PD       Z2, Z13, Z12
+	VSUBPD            Z2, Z12, Z11
 	VMOVAPS           Z13, Z16
 	VFNMADD231PD      Z5, Z11, Z16
 	VFNMADD231PD      Z6, Z11, Z16
@@ -7213,8 +7231,8 @@ loop1:
 	VPTERNLOGQ        $0x78, Z4, Z12, Z16
 	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z13, Z16
 	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z13
-	VFMADD213PD       Z1, Z9, Z13
-	VSUBPD            Z1, Z13, Z12
+	VFMADD213PD       Z2, Z9, Z13
+	VSUBPD            Z2, Z13, Z12
 	VMOVAPS           Z9, Z17
 	VFNMADD231PD      Z5, Z12, Z17
 	VFNMADD231PD      Z6, Z12, Z17
@@ -7255,8 +7273,8 @@ loop1:
 	VMULPD            Z11, Z15, Z15
 	VFNMADD231PD      Z16, Z12, Z15
 	VBLENDMPD         Z14, Z15, K2, Z15
-	VPANDQ            Z2, Z8, Z14
-	VPANDQ            Z2, Z9, Z12
+	VPANDQ            Z1, Z8, Z14
+	VPANDQ            Z1, Z9, Z12
 	VMAXPD            Z12, Z14, Z14
 	VCMPPD.BCST       $0x11, ·dataSmallZetaF64+0(SB), Z14, K2
 	VMULPD            Z9, Z9, Z14
@@ -7302,6 +7320,12 @@ loop1:
 	VFMSUB213PD       Z11, Z15, Z12
 	VFMADD231PD       Z9, Z16, Z11
 	VADDPD            Z12, Z11, Z11
+	VPANDQ            Z1, Z14, Z12
+	VPANDQ            Z1, Z11, Z16
+	VADDPD            Z16, Z12, Z12
+	VPANDQ            Z1, Z12, Z12
+	VCMPPD.BCST       $0x16, ·dataLargestF64+0(SB), Z12, K2
+	KORW              K1, K2, K1
 	KMOVW             K1, R8
 	TESTQ             R8, R8
 	JE                easy3
@@ -7474,15 +7498,21 @@ loop1:
 	VFMSUB213PS  Y2, Y0, Y8
 	VFMADD231PS  Y1, Y9, Y2
 	VADDPS       Y8, Y2, Y2
-	VMOVMSKPS    Y7, R8
+	VANDPS       ·dataAbsF32+0(SB), Y5, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y2, Y9
+	VADDPS       Y9, Y8, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y8, Y8
+	VCMPPS       $0x16, ·dataLargest+0(SB), Y8, Y8
+	VORPS        Y7, Y8, Y8
+	VMOVMSKPS    Y8, R8
 	TESTQ        R8, R8
 	JE           easy3
-	VPCMPEQD     Y8, Y8, Y8
-	VXORPS       Y7, Y8, Y8
-	VMASKMOVPS   Y6, Y8, (AX)
-	VMASKMOVPS   Y3, Y8, (AX)(BX*1)
-	VMASKMOVPS   Y5, Y8, (AX)(BX*2)
-	VMASKMOVPS   Y2, Y8, (AX)(SI*1)
+	VPCMPEQD     Y7, Y7, Y7
+	VXORPS       Y8, Y7, Y7
+	VMASKMOVPS   Y6, Y7, (AX)
+	VMASKMOVPS   Y3, Y7, (AX)(BX*1)
+	VMASKMOVPS   Y5, Y7, (AX)(BX*2)
+	VMASKMOVPS   Y2, Y7, (AX)(SI*1)
 	MOVQ         DI, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
@@ -7656,6 +7686,12 @@ loop1:
 	VFMSUB213PS      Z14, Z9, Z13
 	VFMADD231PS      Z10, Z12, Z14
 	VADDPS           Z13, Z14, Z14
+	VPANDD           Z0, Z11, Z13
+	VPANDD           Z0, Z14, Z12
+	VADDPS           Z12, Z13, Z13
+	VPANDD           Z0, Z13, Z13
+	VCMPPS.BCST      $0x16, ·dataLargest+0(SB), Z13, K2
+	KORW             K1, K2, K1
 	KMOVW            K1, R8
 	TESTQ            R8, R8
 	JE               easy3
@@ -7842,15 +7878,21 @@ loop1:
 	VFMSUB213PD  Y2, Y0, Y6
 	VFMADD231PD  Y10, Y9, Y2
 	VADDPD       Y6, Y2, Y2
-	VMOVMSKPD    Y8, R8
+	VANDPD       ·dataAbsF64+0(SB), Y4, Y6
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y9
+	VADDPD       Y9, Y6, Y6
+	VANDPD       ·dataAbsF64+0(SB), Y6, Y6
+	VCMPPD       $0x16, ·dataLargestF64+0(SB), Y6, Y6
+	VORPD        Y8, Y6, Y6
+	VMOVMSKPD    Y6, R8
 	TESTQ        R8, R8
 	JE           easy3
-	VPCMPEQD     Y6, Y6, Y6
-	VXORPD       Y8, Y6, Y6
-	VMASKMOVPD   Y5, Y6, (AX)
-	VMASKMOVPD   Y3, Y6, (AX)(BX*1)
-	VMASKMOVPD   Y4, Y6, (AX)(BX*2)
-	VMASKMOVPD   Y2, Y6, (AX)(SI*1)
+	VPCMPEQD     Y8, Y8, Y8
+	VXORPD       Y6, Y8, Y8
+	VMASKMOVPD   Y5, Y8, (AX)
+	VMASKMOVPD   Y3, Y8, (AX)(BX*1)
+	VMASKMOVPD   Y4, Y8, (AX)(BX*2)
+	VMASKMOVPD   Y2, Y8, (AX)(SI*1)
 	MOVQ         DI, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
@@ -8038,6 +8080,12 @@ loop1:
 	VFMSUB213PD      Z15, Z10, Z20
 	VFMADD231PD      Z16, Z19, Z15
 	VADDPD           Z20, Z15, Z15
+	VPANDQ           Z1, Z12, Z20
+	VPANDQ           Z1, Z15, Z19
+	VADDPD           Z19, Z20, Z20
+	VPANDQ           Z1, Z20, Z20
+	VCMPPD.BCST      $0x16, ·dataLargestF64+0(SB), Z20, K2
+	KORW             K1, K2, K1
 	KMOVW            K1, R8
 	TESTQ            R8, R8
 	JE               easy3
@@ -8592,7 +8640,13 @@ loop1:
 	VFMSUB213PS  Y8, Y2, Y12
 	VFMADD231PS  Y7, Y5, Y8
 	VADDPS       Y12, Y8, Y8
-	VMOVUPS      (R8), Y12
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y12
+	VANDPS       ·dataAbsF32+0(SB), Y8, Y5
+	VADDPS       Y5, Y12, Y12
+	VANDPS       ·dataAbsF32+0(SB), Y12, Y12
+	VCMPPS       $0x16, ·dataLargest+0(SB), Y12, Y12
+	VMOVUPS      (R8), Y5
+	VORPS        Y5, Y12, Y12
 	VMOVMSKPS    Y12, R10
 	TESTQ        R10, R10
 	JE           easy3
@@ -9103,6 +9157,12 @@ loop1:
 	VFMSUB213PS       Z4, Z7, Z9
 	VFMADD231PS       Z12, Z6, Z4
 	VADDPS            Z9, Z4, Z4
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z15, Z9
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z4, Z6
+	VADDPS            Z6, Z9, Z9
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z9, Z9
+	VCMPPS.BCST       $0x16, ·dataLargest+0(SB), Z9, K2
+	KORW              K1, K2, K1
 	KMOVW             K1, R9
 	TESTQ             R9, R9
 	JE                easy3
@@ -9677,7 +9737,13 @@ loop1:
 	VFMSUB213PD  Y10, Y2, Y11
 	VFMADD231PD  Y3, Y6, Y10
 	VADDPD       Y11, Y10, Y10
-	VMOVUPS      (R8), Y11
+	VANDPD       ·dataAbsF64+0(SB), Y4, Y11
+	VANDPD       ·dataAbsF64+0(SB), Y10, Y6
+	VADDPD       Y6, Y11, Y11
+	VANDPD       ·dataAbsF64+0(SB), Y11, Y11
+	VCMPPD       $0x16, ·dataLargestF64+0(SB), Y11, Y11
+	VMOVUPS      (R8), Y6
+	VORPD        Y6, Y11, Y11
 	VMOVMSKPD    Y11, R10
 	TESTQ        R10, R10
 	JE           easy3
@@ -10206,6 +10272,12 @@ loop1:
 	VFMSUB213PD       Z11, Z7, Z0
 	VFMADD231PD       Z10, Z6, Z11
 	VADDPD            Z0, Z11, Z11
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z13, Z0
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z11, Z6
+	VADDPD            Z6, Z0, Z0
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z0, Z0
+	VCMPPD.BCST       $0x16, ·dataLargestF64+0(SB), Z0, K2
+	KORW              K1, K2, K1
 	KMOVW             K1, R9
 	TESTQ             R9, R9
 	JE                easy3
