@@ -118,3 +118,19 @@ func TestUnknownGroup(t *testing.T) {
 	require.PanicsWithValue(t, "batch: Exp: g = 77, need a group from SO2 to SE3",
 		func() { batch.Exp(batch.Group(77), []float64{0}, []float64{0}, 1) })
 }
+
+// TestExpSim2Range wants no NaN of finite coordinates, and 128 times the result of a translation 128 times as short.
+func TestExpSim2Range(t *testing.T) {
+	rng := rand.New(rand.NewPCG(51, 1))
+	for range 10000 {
+		large := func() float64 { return math.MaxFloat64 * (2*rng.Float64() - 1) }
+		a := [4]float64{rng.NormFloat64(), 3 * rng.NormFloat64(), large(), large()}
+		least := [4]float64{a[0], a[1], math.Ldexp(a[2], -7), math.Ldexp(a[3], -7)}
+		var e, f [4]float64
+		ExpSim2(&e, &a)
+		ExpSim2(&f, &least)
+		for i := range 2 {
+			require.Equal(t, math.Ldexp(f[2+i], 7), e[2+i], "%v", a)
+		}
+	}
+}

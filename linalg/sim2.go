@@ -150,9 +150,13 @@ func psiOverPhi(l, th float64, inv complex128) complex128 {
 func ExpSim2(dst *[4]float64, a *[4]float64) {
 	s, c := math.Sincos(a[1])
 	p, g := phi(a[0], a[1])
+	x, y, k := a[2], a[3], 1.0
+	if max(math.Abs(x), math.Abs(y)) > 0x1p1000 { // their products with p might overflow where the results do not, or cancel as infinities
+		x, y, k = x*0x1p-8, y*0x1p-8, 0x1p8
+	}
 	*dst = [4]float64{
 		ScaleExp(a[0], c), ScaleExp(a[0], s),
-		ScaleExp(g, sumOfProducts(real(p), a[2], -imag(p), a[3])), ScaleExp(g, sumOfProducts(imag(p), a[2], real(p), a[3])),
+		k * ScaleExp(g, sumOfProducts(real(p), x, -imag(p), y)), k * ScaleExp(g, sumOfProducts(imag(p), x, real(p), y)),
 	}
 }
 
