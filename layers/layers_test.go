@@ -446,6 +446,56 @@ func TestEmptyBall(t *testing.T) {
 	}
 }
 
+// TestNothing runs every convolution forwards, backwards and planned where there are no points, no images, or no pairs.
+func TestNothing(t *testing.T) {
+	for _, g := range []group.Group{group.NewT(1, 0), group.NewT(2, 0), group.NewSE2(0), group.NewSO2(0)} {
+		for _, points := range []int{0, 1, 5} {
+			for _, batch := range []int{0, 1, 2} {
+				for _, radius := range []float64{0, 1} {
+					name := fmt.Sprintf("%s/points=%d/batch=%d/radius=%g", g.Name(), points, batch, radius)
+					t.Run(name+"/f32", func(t *testing.T) { testNothing[float32](t, g, points, batch, radius) })
+					t.Run(name+"/f64", func(t *testing.T) { testNothing[float64](t, g, points, batch, radius) })
+				}
+			}
+		}
+	}
+}
+
+func testNothing[T Float](t *testing.T, g group.Group, points, batch int, radius float64) {
+	const c = 32
+	rng := rand.New(rand.NewPCG(4, 4))
+	l := group.LiftPoints(g, make([]float64, points*g.PointDim()), 1, 1)
+	geometry := NewGeometry[T](l, nil, nil, 0, 0)
+	zeros := func() []T { return make([]T, batch*points*c) }
+	for _, window := range Windows {
+		config := LieConvConfig{PoseDim: group.PoseDim(g), Hidden: 4, Mid: 2, BatchNorm: true, Radius: radius, Fill: 0.5, Rate: 0.1,
+			Window: window}
+		for _, mode := range []Mode{Eval, Train} {
+			conv := NewLieConv[T](c, c, config, rng)
+			tape, err := conv.ForwardTape(zeros(), zeros(), geometry, batch, mode)
+			require.NoError(t, err)
+			tape.Backward(zeros(), zeros(), NewGrads(conv.Params("")))
+			block := NewResidualBlock[T](c, config, rng)
+			blockTape, err := block.ForwardTape(zeros(), zeros(), geometry, batch, mode)
+			require.NoError(t, err)
+			blockTape.Backward(zeros(), zeros(), NewGrads(block.Params("")))
+			require.NoError(t, block.Forward(zeros(), geometry, batch))
+			for _, p := range append(conv.Params(""), block.Params("")...) {
+				for _, v := range p.Data {
+					require.False(t, v != v, "%s is NaN", p.Name)
+				}
+			}
+		}
+		pairs, err := geometry.Pairs(radius)
+		require.NoError(t, err)
+		for _, flat := range []bool{false, true} {
+			a := Arrange[T](pairs.Neighborhood, nil, flat, Auto, &Windowing{window, g, radius}, nil)
+			plan := NewSeparableLieConv[T](c, c, config, rng).Plan(a, Storage{Share: 1})
+			require.NoError(t, plan.Forward(t.Context(), zeros(), zeros(), batch, false, &Workspace[T]{}))
+		}
+	}
+}
+
 func TestWrongLengthsPanic(t *testing.T) {
 	l := NewLinear[float32](2, 3, rand.New(rand.NewPCG(1, 1)))
 	require.PanicsWithValue(t, "layers: Linear: len(x) = 5, need 6",

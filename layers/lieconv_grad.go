@@ -168,7 +168,7 @@ func (t *LieConvTape[T]) BackwardFrom(df, dout []T, stride int, g *Grads[T]) {
 				}
 			})
 		}
-		if dw = t.transformedGradient(douter); dw == nil && p.dense() {
+		if dw = t.transformedGradient(douter); dw == nil && len(douter) > 0 && p.dense() {
 			dw = p.productGradient(douter, t.f, t.batch, in, mid)
 		}
 		if dw == nil {

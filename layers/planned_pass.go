@@ -74,6 +74,9 @@ type pass[T Float] struct {
 func (a *Arrangement[T]) each(ctx context.Context, weights *poseWeights[T], layer rowLayer[T], dst, f []T, batch int, add bool,
 	runs []RowRun, base []T,
 	ws *Workspace[T]) error {
+	if batch == 0 || a.Rows == 0 {
+		return ctx.Err()
+	}
 	s := ws.pass
 	if s == nil {
 		s = &pass[T]{}

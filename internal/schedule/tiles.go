@@ -83,8 +83,12 @@ func (r *Rows) Tile(order []int32, opt Options) *Tiles {
 	return t
 }
 
-// cut divides an order into tiles, whose poses are not known yet. counted [poses] is zero. It returns nil if it was stopped.
+// cut divides an order into tiles, whose poses are not known yet; no row makes no tile. counted [poses] is zero. It returns nil if it was
+// stopped.
 func (r *Rows) cut(order, counted []int32, opt Options) []Tile {
+	if len(order) == 0 {
+		return []Tile{}
+	}
 	if opt.Rows == 0 {
 		opt.Rows = len(order)
 	}
