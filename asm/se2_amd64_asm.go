@@ -1,10 +1,6 @@
 package main
 
-import (
-	"math"
-
-	"github.com/equivcnp/equivcnp/asm/internal/x86"
-)
+import "github.com/equivcnp/equivcnp/asm/internal/x86"
 
 // The groups of the plane: SO(2), R>0×SO(2), SE(2) and Sim(2). The formulas are those of linalg's so2.go, rxso2.go, se2.go
 // and sim2.go, where they are derived; elements are (cos θ, sin θ), that times r, and either with a translation.
@@ -318,20 +314,29 @@ func divideComplex(b *x86.Block, x, y, u, v x86.Value, unless x86.Mask) (re, im 
 
 // hardZeta is set where exp or sinCos cannot be used.
 func hardZeta(b *x86.Block, l, th x86.Value) x86.Mask {
-	return b.OrMask(notWithin(b, l, "zetaLimit", byElem(b, 40.0, 300)), notWithin(b, th, "limit", sinCosLimit(b)))
+	return b.OrMask(notWithin(b, l, "zetaLimit", zetaLimit(b)), notWithin(b, th, "limit", sinCosLimit(b)))
 }
 
-// outOfRange is set where a translation is not finite, or next to the end of the range: it may be what a product on the way has left.
-func outOfRange(b *x86.Block, x, y x86.Value) x86.Mask {
-	return notWithin(b, b.Add(abs(b, x), abs(b, y)), "largest", byElem(b, math.MaxFloat32, math.MaxFloat64))
+// zetaLimit is how far the logarithm of a scale may be from 0.
+func zetaLimit(b *x86.Block) float64 { return byElem(b, 40.0, 300) }
+
+// hardScale is set where l is beyond that limit, or a translation so large that products with scales might leave the range: from about 1e18
+// on in float32, and 1e150 in float64. What others add to |l| is next to nothing, and one comparison does for both.
+func hardScale(b *x86.Block, l, x, y x86.Value) x86.Mask {
+	far := b.FMA(b.FMA(x, x, b.Mul(y, y)), b.Const("translationWeight", byElem(b, 0x1p-115, 0x1p-990)), abs(b, l))
+	return b.Cmp(x86.NLE, far, b.Const("zetaLimit", zetaLimit(b)))
+}
+
+// hardSim2 is hardZeta and hardScale of coordinates.
+func hardSim2(b *x86.Block, a []x86.Value) x86.Mask {
+	return b.OrMask(hardScale(b, a[0], a[2], a[3]), notWithin(b, a[1], "limit", sinCosLimit(b)))
 }
 
 func expSim2(b *x86.Block) {
 	a := load(b, 1, 4)
-	b.Hard(hardZeta(b, a[0], a[1]))
+	b.Hard(hardSim2(b, a))
 	re, im, er, ei := phi(b, a[0], a[1])
 	x, y := mulComplex(b, re, im, a[2], a[3])
-	b.Hard(outOfRange(b, x, y))
 	outputs(b, er, ei, x, y)
 }
 
@@ -348,11 +353,9 @@ func dividePhi(b *x86.Block, l, th, er, ei, x, y x86.Value) (u, v x86.Value) {
 
 func logSim2(b *x86.Block) {
 	e := load(b, 1, 4)
-	big := byElem(b, 40.0, 300)
 	l, th := logRadius(b, e[0], e[1]), angle(b, e[0], e[1])
-	b.Hard(b.OrMask(radiusHard(b, e[0], e[1]), notWithin(b, l, "zetaLimit", big)))
+	b.Hard(b.OrMask(radiusHard(b, e[0], e[1]), hardScale(b, l, e[2], e[3])))
 	x, y := dividePhi(b, l, th, b.Sub(e[0], one(b)), e[1], e[2], e[3])
-	b.Hard(outOfRange(b, x, y))
 	outputs(b, l, th, x, y)
 }
 
@@ -361,7 +364,7 @@ func composeSim2(b *x86.Block) {
 	a, c := load(b, 1, 4), load(b, 2, 4)
 	l := b.Add(a[0], c[0])
 	th, far := wrapSum(b, a[1], c[1])
-	b.Hard(b.OrMask(far, b.OrMask(hardZeta(b, l, th), b.OrMask(hardZeta(b, a[0], a[1]), hardZeta(b, c[0], c[1])))))
+	b.Hard(b.OrMask(far, b.OrMask(hardZeta(b, l, th), b.OrMask(hardSim2(b, a), hardSim2(b, c)))))
 	re, im, er, ei := phi(b, a[0], a[1])
 	x, y := mulComplex(b, re, im, a[2], a[3])
 	re, im, _, _ = phi(b, c[0], c[1])
@@ -369,7 +372,6 @@ func composeSim2(b *x86.Block) {
 	p, q = mulComplex(b, er, ei, p, q)
 	er, ei, _ = expMinusOne(b, l, th)
 	x, y = dividePhi(b, l, th, er, ei, b.Add(x, p), b.Add(y, q))
-	b.Hard(outOfRange(b, x, y))
 	outputs(b, l, th, x, y)
 }
 

@@ -6503,212 +6503,213 @@ loop1:
 
 // func expSim2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·expSim2F32AVX2(SB), NOSPLIT, $0-64
+TEXT ·expSim2F32AVX2(SB), $64-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
 	MOVQ stride+32(FP), BX
 	SHLQ $0x02, BX
 	LEAQ (BX)(BX*2), SI
-	MOVQ DX, DI
+	LEAQ 31(SP), DI
+	ANDQ $-32, DI
+	MOVQ DX, R8
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
 	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	VMOVUPS      (CX), Y0
-	VANDPS       ·dataAbsF32+0(SB), Y0, Y1
-	VCMPPS       $0x16, ·dataZetaLimit+0(SB), Y1, Y1
-	VMOVUPS      (CX)(BX*1), Y2
-	VANDPS       ·dataAbsF32+0(SB), Y2, Y3
-	VCMPPS       $0x16, ·dataLimit+0(SB), Y3, Y3
-	VORPS        Y1, Y3, Y3
-	VMOVUPS      ·dataLog2e+0(SB), Y1
-	VFMADD213PS  ·dataRoundF32+0(SB), Y0, Y1
-	VSUBPS       ·dataRoundF32+0(SB), Y1, Y1
-	VMOVAPS      Y0, Y4
-	VFNMADD231PS ·dataLn2Hi+0(SB), Y1, Y4
-	VMOVAPS      Y4, Y5
-	VFNMADD231PS ·dataLn2Lo+0(SB), Y1, Y5
-	VMOVUPS      ·dataExpC6+0(SB), Y6
-	VFMADD213PS  ·dataExpC5+0(SB), Y5, Y6
-	VFMADD213PS  ·dataExpC4+0(SB), Y5, Y6
-	VFMADD213PS  ·dataExpC3+0(SB), Y5, Y6
-	VFMADD213PS  ·dataExpC2+0(SB), Y5, Y6
-	VMOVUPS      ·dataHalf+0(SB), Y7
-	VFMADD213PS  ·dataRoundF32+0(SB), Y1, Y7
-	VSUBPS       ·dataRoundF32+0(SB), Y7, Y8
-	VSUBPS       Y8, Y1, Y8
-	VADDPS       ·dataRoundF32+0(SB), Y8, Y8
-	VPSLLD       $0x17, Y7, Y7
-	VPADDD       ·dataOne+0(SB), Y7, Y7
-	VMULPS       ·dataOne+0(SB), Y7, Y7
-	VPSLLD       $0x17, Y8, Y8
-	VPADDD       ·dataOne+0(SB), Y8, Y8
-	VMULPS       Y8, Y7, Y7
-	VMULPS       Y5, Y5, Y8
-	VMOVAPS      Y5, Y9
-	VFMADD231PS  Y6, Y8, Y9
-	VMULPS       Y7, Y9, Y9
-	VSUBPS       ·dataOne+0(SB), Y7, Y10
-	VMOVAPS      Y10, Y11
-	VFMADD231PS  Y7, Y5, Y11
-	VMULPS       Y7, Y8, Y8
-	VMULPS       Y6, Y8, Y8
-	VSUBPS       Y5, Y4, Y4
-	VFNMADD231PS ·dataLn2Lo+0(SB), Y1, Y4
-	VSUBPS       Y11, Y10, Y10
-	VFMADD231PS  Y7, Y5, Y10
-	VFMADD231PS  Y7, Y4, Y10
+	VMOVUPS      (CX)(SI*1), Y0
+	VMULPS       Y0, Y0, Y1
+	VMOVUPS      (CX)(BX*2), Y2
+	VFMADD231PS  Y2, Y2, Y1
+	VMOVUPS      (CX), Y3
+	VANDPS       ·dataAbsF32+0(SB), Y3, Y4
+	VFMADD231PS  ·dataTranslationWeight+0(SB), Y1, Y4
+	VCMPPS       $0x16, ·dataZetaLimit+0(SB), Y4, Y4
+	VMOVUPS      (CX)(BX*1), Y1
+	VANDPS       ·dataAbsF32+0(SB), Y1, Y5
+	VCMPPS       $0x16, ·dataLimit+0(SB), Y5, Y5
+	VORPS        Y4, Y5, Y5
+	VMOVUPS      ·dataLog2e+0(SB), Y4
+	VFMADD213PS  ·dataRoundF32+0(SB), Y3, Y4
+	VSUBPS       ·dataRoundF32+0(SB), Y4, Y4
+	VMOVAPS      Y3, Y6
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y4, Y6
+	VMOVAPS      Y6, Y7
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y4, Y7
+	VMOVUPS      ·dataExpC6+0(SB), Y8
+	VFMADD213PS  ·dataExpC5+0(SB), Y7, Y8
+	VFMADD213PS  ·dataExpC4+0(SB), Y7, Y8
+	VFMADD213PS  ·dataExpC3+0(SB), Y7, Y8
+	VFMADD213PS  ·dataExpC2+0(SB), Y7, Y8
+	VMOVUPS      ·dataHalf+0(SB), Y9
+	VFMADD213PS  ·dataRoundF32+0(SB), Y4, Y9
+	VSUBPS       ·dataRoundF32+0(SB), Y9, Y10
+	VSUBPS       Y10, Y4, Y10
+	VADDPS       ·dataRoundF32+0(SB), Y10, Y10
+	VPSLLD       $0x17, Y9, Y9
+	VPADDD       ·dataOne+0(SB), Y9, Y9
+	VMULPS       ·dataOne+0(SB), Y9, Y9
+	VPSLLD       $0x17, Y10, Y10
+	VPADDD       ·dataOne+0(SB), Y10, Y10
+	VMULPS       Y10, Y9, Y9
+	VMULPS       Y7, Y7, Y10
+	VMOVAPS      Y7, Y11
+	VFMADD231PS  Y8, Y10, Y11
+	VMULPS       Y9, Y11, Y11
+	VSUBPS       ·dataOne+0(SB), Y9, Y12
+	VMOVUPS      Y5, (DI)
+	VMOVAPS      Y12, Y5
+	VFMADD231PS  Y9, Y7, Y5
+	VMULPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VSUBPS       Y7, Y6, Y6
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y4, Y6
+	VSUBPS       Y5, Y12, Y12
+	VFMADD231PS  Y9, Y7, Y12
+	VFMADD231PS  Y9, Y6, Y12
+	VADDPS       Y12, Y10, Y10
+	VADDPS       Y10, Y5, Y5
+	VMULPS       ·dataHalf+0(SB), Y1, Y10
+	VANDPS       ·dataAbsF32+0(SB), Y10, Y12
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y6
+	VFMADD213PS  ·dataRoundF32+0(SB), Y12, Y6
+	VSUBPS       ·dataRoundF32+0(SB), Y6, Y7
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y7, Y12
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y7, Y12
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y7, Y12
+	VMULPS       Y12, Y12, Y7
+	VMOVUPS      ·dataSinP2+0(SB), Y4
+	VFMADD213PS  ·dataSinP1+0(SB), Y7, Y4
+	VFMADD213PS  ·dataSinP0+0(SB), Y7, Y4
+	VMULPS       Y4, Y7, Y4
+	VFMADD231PS  Y4, Y12, Y12
+	VMOVUPS      ·dataCosP2+0(SB), Y4
+	VFMADD213PS  ·dataCosP1+0(SB), Y7, Y4
+	VFMADD213PS  ·dataCosP0+0(SB), Y7, Y4
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y7, Y4
+	VFMADD213PS  ·dataOne+0(SB), Y7, Y4
+	VPSLLD       $0x1f, Y6, Y7
+	VBLENDVPS    Y7, Y4, Y12, Y12
+	VPSLLD       $0x1e, Y6, Y6
+	VXORPS       Y10, Y6, Y6
+	VANDPS       ·dataSignF32+0(SB), Y6, Y6
+	VXORPS       Y6, Y12, Y12
+	VANDPS       ·dataAbsF32+0(SB), Y1, Y6
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y10
+	VFMADD213PS  ·dataRoundF32+0(SB), Y6, Y10
+	VSUBPS       ·dataRoundF32+0(SB), Y10, Y4
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y4, Y6
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y4, Y6
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y4, Y6
+	VMULPS       Y6, Y6, Y4
+	VMOVUPS      ·dataSinP2+0(SB), Y7
+	VFMADD213PS  ·dataSinP1+0(SB), Y4, Y7
+	VFMADD213PS  ·dataSinP0+0(SB), Y4, Y7
+	VMULPS       Y7, Y4, Y7
+	VFMADD231PS  Y7, Y6, Y6
+	VMOVUPS      ·dataCosP2+0(SB), Y7
+	VFMADD213PS  ·dataCosP1+0(SB), Y4, Y7
+	VFMADD213PS  ·dataCosP0+0(SB), Y4, Y7
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y4, Y7
+	VFMADD213PS  ·dataOne+0(SB), Y4, Y7
+	VPSLLD       $0x1f, Y10, Y4
+	VBLENDVPS    Y4, Y7, Y6, Y8
+	VBLENDVPS    Y4, Y6, Y7, Y7
+	VPSLLD       $0x1e, Y10, Y6
+	VPADDD       ·dataOneI+0(SB), Y10, Y10
+	VPSLLD       $0x1e, Y10, Y10
+	VANDPS       ·dataSignF32+0(SB), Y10, Y10
+	VXORPS       Y10, Y7, Y7
+	VXORPS       Y1, Y6, Y6
+	VANDPS       ·dataSignF32+0(SB), Y6, Y6
+	VXORPS       Y6, Y8, Y8
+	VMULPS       Y7, Y9, Y6
+	VFMADD231PS  Y7, Y11, Y6
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y8, Y11, Y9
+	VCMPPS       $0x11, ·dataHalf+0(SB), Y7, Y11
+	VSUBPS       ·dataOne+0(SB), Y6, Y8
+	VADDPS       Y12, Y12, Y10
+	VMULPS       Y7, Y5, Y5
+	VFNMADD231PS Y12, Y10, Y5
+	VBLENDVPS    Y11, Y8, Y5, Y5
+	VANDPS       ·dataAbsF32+0(SB), Y3, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y1, Y11
+	VMAXPS       Y11, Y8, Y8
+	VCMPPS       $0x11, ·dataSmallZeta+0(SB), Y8, Y8
+	VMULPS       Y1, Y1, Y11
+	VMOVAPS      Y11, Y10
+	VFMSUB231PS  Y1, Y1, Y10
+	VFMADD231PS  Y3, Y3, Y11
+	VADDPS       Y10, Y11, Y11
+	VBLENDVPS    Y8, ·dataOne+0(SB), Y11, Y11
+	VMULPS       Y1, Y9, Y10
+	VMOVAPS      Y10, Y12
+	VFMSUB231PS  Y1, Y9, Y12
+	VFMADD231PS  Y3, Y5, Y10
+	VADDPS       Y12, Y10, Y10
+	VDIVPS       Y11, Y10, Y10
+	VMULPS       Y1, Y5, Y12
+	VFNMADD213PS Y12, Y1, Y5
+	VFMSUB231PS  Y3, Y9, Y12
+	VADDPS       Y5, Y12, Y12
+	VDIVPS       Y11, Y12, Y12
+	VMOVUPS      ·dataTwentyFourth+0(SB), Y11
+	VFMADD213PS  ·dataSincRest0+0(SB), Y3, Y11
+	VMULPS       ·dataTwentyFourth+0(SB), Y1, Y5
+	VMULPS       Y1, Y5, Y7
+	VFMSUB231PS  Y3, Y11, Y7
+	VADDPS       ·dataHalf+0(SB), Y7, Y7
+	VMULPS       Y3, Y5, Y5
+	VFMADD231PS  Y1, Y11, Y5
+	VMULPS       Y1, Y5, Y11
+	VFMSUB231PS  Y3, Y7, Y11
+	VADDPS       ·dataOne+0(SB), Y11, Y11
+	VMULPS       Y3, Y5, Y5
+	VFMADD231PS  Y1, Y7, Y5
+	VBLENDVPS    Y8, Y11, Y10, Y10
+	VBLENDVPS    Y8, Y5, Y12, Y12
+	VMULPS       Y0, Y12, Y5
+	VMOVAPS      Y5, Y8
+	VFNMADD231PS Y0, Y12, Y8
+	VFMSUB231PS  Y2, Y10, Y5
+	VADDPS       Y8, Y5, Y5
+	VMULPS       Y0, Y10, Y8
+	VFMSUB213PS  Y8, Y0, Y10
+	VFMADD231PS  Y2, Y12, Y8
 	VADDPS       Y10, Y8, Y8
-	VADDPS       Y8, Y11, Y11
-	VMULPS       ·dataHalf+0(SB), Y2, Y8
-	VANDPS       ·dataAbsF32+0(SB), Y8, Y10
-	VMOVUPS      ·dataTwoOverPi+0(SB), Y4
-	VFMADD213PS  ·dataRoundF32+0(SB), Y10, Y4
-	VSUBPS       ·dataRoundF32+0(SB), Y4, Y5
-	VFNMADD231PS ·dataHalfPi1+0(SB), Y5, Y10
-	VFNMADD231PS ·dataHalfPi2+0(SB), Y5, Y10
-	VFNMADD231PS ·dataHalfPi3+0(SB), Y5, Y10
-	VMULPS       Y10, Y10, Y5
-	VMOVUPS      ·dataSinP2+0(SB), Y1
-	VFMADD213PS  ·dataSinP1+0(SB), Y5, Y1
-	VFMADD213PS  ·dataSinP0+0(SB), Y5, Y1
-	VMULPS       Y1, Y5, Y1
-	VFMADD231PS  Y1, Y10, Y10
-	VMOVUPS      ·dataCosP2+0(SB), Y1
-	VFMADD213PS  ·dataCosP1+0(SB), Y5, Y1
-	VFMADD213PS  ·dataCosP0+0(SB), Y5, Y1
-	VFMADD213PS  ·dataMinusHalf+0(SB), Y5, Y1
-	VFMADD213PS  ·dataOne+0(SB), Y5, Y1
-	VPSLLD       $0x1f, Y4, Y5
-	VBLENDVPS    Y5, Y1, Y10, Y10
-	VPSLLD       $0x1e, Y4, Y4
-	VXORPS       Y8, Y4, Y4
-	VANDPS       ·dataSignF32+0(SB), Y4, Y4
-	VXORPS       Y4, Y10, Y10
-	VANDPS       ·dataAbsF32+0(SB), Y2, Y4
-	VMOVUPS      ·dataTwoOverPi+0(SB), Y8
-	VFMADD213PS  ·dataRoundF32+0(SB), Y4, Y8
-	VSUBPS       ·dataRoundF32+0(SB), Y8, Y1
-	VFNMADD231PS ·dataHalfPi1+0(SB), Y1, Y4
-	VFNMADD231PS ·dataHalfPi2+0(SB), Y1, Y4
-	VFNMADD231PS ·dataHalfPi3+0(SB), Y1, Y4
-	VMULPS       Y4, Y4, Y1
-	VMOVUPS      ·dataSinP2+0(SB), Y5
-	VFMADD213PS  ·dataSinP1+0(SB), Y1, Y5
-	VFMADD213PS  ·dataSinP0+0(SB), Y1, Y5
-	VMULPS       Y5, Y1, Y5
-	VFMADD231PS  Y5, Y4, Y4
-	VMOVUPS      ·dataCosP2+0(SB), Y5
-	VFMADD213PS  ·dataCosP1+0(SB), Y1, Y5
-	VFMADD213PS  ·dataCosP0+0(SB), Y1, Y5
-	VFMADD213PS  ·dataMinusHalf+0(SB), Y1, Y5
-	VFMADD213PS  ·dataOne+0(SB), Y1, Y5
-	VPSLLD       $0x1f, Y8, Y1
-	VBLENDVPS    Y1, Y5, Y4, Y6
-	VBLENDVPS    Y1, Y4, Y5, Y5
-	VPSLLD       $0x1e, Y8, Y4
-	VPADDD       ·dataOneI+0(SB), Y8, Y8
-	VPSLLD       $0x1e, Y8, Y8
-	VANDPS       ·dataSignF32+0(SB), Y8, Y8
-	VXORPS       Y8, Y5, Y5
-	VXORPS       Y2, Y4, Y4
-	VANDPS       ·dataSignF32+0(SB), Y4, Y4
-	VXORPS       Y4, Y6, Y6
-	VMULPS       Y5, Y7, Y4
-	VFMADD231PS  Y5, Y9, Y4
-	VMULPS       Y6, Y7, Y7
-	VFMADD231PS  Y6, Y9, Y7
-	VCMPPS       $0x11, ·dataHalf+0(SB), Y5, Y9
-	VSUBPS       ·dataOne+0(SB), Y4, Y6
-	VADDPS       Y10, Y10, Y8
-	VMULPS       Y5, Y11, Y11
-	VFNMADD231PS Y10, Y8, Y11
-	VBLENDVPS    Y9, Y6, Y11, Y11
-	VANDPS       ·dataAbsF32+0(SB), Y0, Y6
-	VANDPS       ·dataAbsF32+0(SB), Y2, Y9
-	VMAXPS       Y9, Y6, Y6
-	VCMPPS       $0x11, ·dataSmallZeta+0(SB), Y6, Y6
-	VMULPS       Y2, Y2, Y9
-	VMOVAPS      Y9, Y8
-	VFMSUB231PS  Y2, Y2, Y8
-	VFMADD231PS  Y0, Y0, Y9
-	VADDPS       Y8, Y9, Y9
-	VBLENDVPS    Y6, ·dataOne+0(SB), Y9, Y9
-	VMULPS       Y2, Y7, Y8
-	VMOVAPS      Y8, Y10
-	VFMSUB231PS  Y2, Y7, Y10
-	VFMADD231PS  Y0, Y11, Y8
-	VADDPS       Y10, Y8, Y8
-	VDIVPS       Y9, Y8, Y8
-	VMULPS       Y2, Y11, Y10
-	VFNMADD213PS Y10, Y2, Y11
-	VFMSUB231PS  Y0, Y7, Y10
-	VADDPS       Y11, Y10, Y10
-	VDIVPS       Y9, Y10, Y10
-	VMOVUPS      ·dataTwentyFourth+0(SB), Y9
-	VFMADD213PS  ·dataSincRest0+0(SB), Y0, Y9
-	VMULPS       ·dataTwentyFourth+0(SB), Y2, Y11
-	VMULPS       Y2, Y11, Y5
-	VFMSUB231PS  Y0, Y9, Y5
-	VADDPS       ·dataHalf+0(SB), Y5, Y5
-	VMULPS       Y0, Y11, Y11
-	VFMADD231PS  Y2, Y9, Y11
-	VMULPS       Y2, Y11, Y9
-	VFMSUB231PS  Y0, Y5, Y9
-	VADDPS       ·dataOne+0(SB), Y9, Y9
-	VMULPS       Y0, Y11, Y11
-	VFMADD231PS  Y2, Y5, Y11
-	VBLENDVPS    Y6, Y9, Y8, Y8
-	VBLENDVPS    Y6, Y11, Y10, Y10
-	VMOVUPS      (CX)(SI*1), Y11
-	VMULPS       Y11, Y10, Y6
-	VMOVAPS      Y6, Y9
-	VFNMADD231PS Y11, Y10, Y9
-	VMOVUPS      (CX)(BX*2), Y5
-	VFMSUB231PS  Y5, Y8, Y6
-	VADDPS       Y9, Y6, Y6
-	VMULPS       Y11, Y8, Y9
-	VFMSUB213PS  Y9, Y11, Y8
-	VFMADD231PS  Y5, Y10, Y9
-	VADDPS       Y8, Y9, Y9
-	VANDPS       ·dataAbsF32+0(SB), Y6, Y8
-	VANDPS       ·dataAbsF32+0(SB), Y9, Y10
-	VADDPS       Y10, Y8, Y8
-	VANDPS       ·dataAbsF32+0(SB), Y8, Y8
-	VCMPPS       $0x16, ·dataLargest+0(SB), Y8, Y8
-	VORPS        Y3, Y8, Y8
-	VMOVMSKPS    Y8, R8
-	TESTQ        R8, R8
+	VMOVUPS      (DI), Y10
+	VMOVMSKPS    Y10, R9
+	TESTQ        R9, R9
 	JE           easy3
-	VPCMPEQD     Y3, Y3, Y3
-	VXORPS       Y8, Y3, Y3
-	VMASKMOVPS   Y4, Y3, (AX)
-	VMASKMOVPS   Y7, Y3, (AX)(BX*1)
-	VMASKMOVPS   Y6, Y3, (AX)(BX*2)
-	VMASKMOVPS   Y9, Y3, (AX)(SI*1)
-	MOVQ         DI, AX
+	VPCMPEQD     Y12, Y12, Y12
+	VXORPS       Y10, Y12, Y12
+	VMASKMOVPS   Y6, Y12, (AX)
+	VMASKMOVPS   Y9, Y12, (AX)(BX*1)
+	VMASKMOVPS   Y5, Y12, (AX)(BX*2)
+	VMASKMOVPS   Y8, Y12, (AX)(SI*1)
+	MOVQ         R8, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
 	MOVQ         CX, next+48(FP)
-	MOVQ         R8, hard+56(FP)
+	MOVQ         R9, hard+56(FP)
 	VZEROUPPER
 	RET
 easy3:
-	VMOVUPS Y4, (AX)
-	VMOVUPS Y7, (AX)(BX*1)
-	VMOVUPS Y6, (AX)(BX*2)
-	VMOVUPS Y9, (AX)(SI*1)
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y9, (AX)(BX*1)
+	VMOVUPS Y5, (AX)(BX*2)
+	VMOVUPS Y8, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, DI
+	SUBQ    DX, R8
 	XORQ    AX, AX
-	MOVQ    DI, at+40(FP)
-	MOVQ    DI, next+48(FP)
+	MOVQ    R8, at+40(FP)
+	MOVQ    R8, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -6717,8 +6718,8 @@ easy3:
 // Requires: AVX, AVX512F, MMX+
 TEXT ·expSim2F32AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSS ·dataOne+0(SB), Z0
-	VBROADCASTSS ·dataAbsF32+0(SB), Z1
-	VBROADCASTSS ·dataRoundF32+0(SB), Z2
+	VBROADCASTSS ·dataRoundF32+0(SB), Z1
+	VBROADCASTSS ·dataAbsF32+0(SB), Z2
 	VBROADCASTSS ·dataHalf+0(SB), Z3
 	VBROADCASTSS ·dataSignF32+0(SB), Z4
 	VBROADCASTSS ·dataLn2Lo+0(SB), Z5
@@ -6738,164 +6739,161 @@ loop1:
 	PREFETCHT0        128(AX)(BX*1)
 	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
-	VMOVUPS           (CX), Z9
-	VPANDD            Z1, Z9, Z10
-	VCMPPS.BCST       $0x16, ·dataZetaLimit+0(SB), Z10, K1
-	VMOVUPS           (CX)(BX*1), Z10
-	VPANDD            Z1, Z10, Z11
-	VCMPPS.BCST       $0x16, ·dataLimit+0(SB), Z11, K2
+	VMOVUPS           (CX)(SI*1), Z9
+	VMULPS            Z9, Z9, Z10
+	VMOVUPS           (CX)(BX*2), Z11
+	VFMADD231PS       Z11, Z11, Z10
+	VMOVUPS           (CX), Z12
+	VPANDD            Z2, Z12, Z13
+	VFMADD231PS.BCST  ·dataTranslationWeight+0(SB), Z10, Z13
+	VCMPPS.BCST       $0x16, ·dataZetaLimit+0(SB), Z13, K1
+	VMOVUPS           (CX)(BX*1), Z13
+	VPANDD            Z2, Z13, Z10
+	VCMPPS.BCST       $0x16, ·dataLimit+0(SB), Z10, K2
 	KORW              K1, K2, K1
-	VBROADCASTSS      ·dataLog2e+0(SB), Z11
-	VFMADD213PS       Z2, Z9, Z11
-	VSUBPS            Z2, Z11, Z11
-	VMOVAPS           Z9, Z12
-	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z11, Z12
-	VMOVAPS           Z12, Z13
-	VFNMADD231PS      Z5, Z11, Z13
-	VBROADCASTSS      ·dataExpC6+0(SB), Z14
-	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z13, Z14
-	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z13, Z14
-	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z13, Z14
-	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z13, Z14
-	VSCALEFPS         Z11, Z0, Z15
-	VMULPS            Z13, Z13, Z16
-	VMOVAPS           Z13, Z17
-	VFMADD231PS       Z14, Z16, Z17
-	VMULPS            Z15, Z17, Z17
-	VSUBPS            Z0, Z15, Z18
-	VMOVAPS           Z18, Z19
-	VFMADD231PS       Z15, Z13, Z19
-	VMULPS            Z15, Z16, Z16
-	VMULPS            Z14, Z16, Z16
-	VSUBPS            Z13, Z12, Z12
-	VFNMADD231PS      Z5, Z11, Z12
-	VSUBPS            Z19, Z18, Z18
-	VFMADD231PS       Z15, Z13, Z18
-	VFMADD231PS       Z15, Z12, Z18
-	VADDPS            Z18, Z16, Z16
-	VADDPS            Z16, Z19, Z19
-	VMULPS            Z3, Z10, Z16
+	VBROADCASTSS      ·dataLog2e+0(SB), Z10
+	VFMADD213PS       Z1, Z12, Z10
+	VSUBPS            Z1, Z10, Z10
+	VMOVAPS           Z12, Z14
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z10, Z14
+	VMOVAPS           Z14, Z15
+	VFNMADD231PS      Z5, Z10, Z15
+	VBROADCASTSS      ·dataExpC6+0(SB), Z16
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z15, Z16
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z15, Z16
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z15, Z16
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z15, Z16
+	VSCALEFPS         Z10, Z0, Z17
+	VMULPS            Z15, Z15, Z18
+	VMOVAPS           Z15, Z19
+	VFMADD231PS       Z16, Z18, Z19
+	VMULPS            Z17, Z19, Z19
+	VSUBPS            Z0, Z17, Z20
+	VMOVAPS           Z20, Z21
+	VFMADD231PS       Z17, Z15, Z21
+	VMULPS            Z17, Z18, Z18
+	VMULPS            Z16, Z18, Z18
+	VSUBPS            Z15, Z14, Z14
+	VFNMADD231PS      Z5, Z10, Z14
+	VSUBPS            Z21, Z20, Z20
+	VFMADD231PS       Z17, Z15, Z20
+	VFMADD231PS       Z17, Z14, Z20
+	VADDPS            Z20, Z18, Z18
+	VADDPS            Z18, Z21, Z21
+	VMULPS            Z3, Z13, Z18
+	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z20
+	VFMADD213PS       Z1, Z18, Z20
+	VSUBPS            Z1, Z20, Z14
+	VMOVAPS           Z18, Z15
+	VFNMADD231PS      Z6, Z14, Z15
+	VFNMADD231PS      Z7, Z14, Z15
+	VFNMADD231PS      Z8, Z14, Z15
+	VMULPS            Z15, Z15, Z14
+	VBROADCASTSS      ·dataSinP2+0(SB), Z10
+	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z14, Z10
+	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z14, Z10
+	VMULPS            Z10, Z14, Z10
+	VFMADD231PS       Z10, Z15, Z15
+	VBROADCASTSS      ·dataCosP2+0(SB), Z10
+	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z14, Z10
+	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z14, Z10
+	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z14, Z10
+	VFMADD213PS       Z0, Z14, Z10
+	VPTESTMD.BCST     ·dataOneI+0(SB), Z20, K2
+	VBLENDMPS         Z10, Z15, K2, Z15
+	VPSLLD            $0x1e, Z20, Z20
+	VPTERNLOGD        $0x78, Z4, Z20, Z15
+	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z18, Z15
 	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z18
-	VFMADD213PS       Z2, Z16, Z18
-	VSUBPS            Z2, Z18, Z12
-	VMOVAPS           Z16, Z13
-	VFNMADD231PS      Z6, Z12, Z13
-	VFNMADD231PS      Z7, Z12, Z13
-	VFNMADD231PS      Z8, Z12, Z13
-	VMULPS            Z13, Z13, Z12
-	VBROADCASTSS      ·dataSinP2+0(SB), Z11
-	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z12, Z11
-	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z12, Z11
-	VMULPS            Z11, Z12, Z11
-	VFMADD231PS       Z11, Z13, Z13
-	VBROADCASTSS      ·dataCosP2+0(SB), Z11
-	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z12, Z11
-	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z12, Z11
-	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z12, Z11
-	VFMADD213PS       Z0, Z12, Z11
+	VFMADD213PS       Z1, Z13, Z18
+	VSUBPS            Z1, Z18, Z20
+	VMOVAPS           Z13, Z10
+	VFNMADD231PS      Z6, Z20, Z10
+	VFNMADD231PS      Z7, Z20, Z10
+	VFNMADD231PS      Z8, Z20, Z10
+	VMULPS            Z10, Z10, Z20
+	VBROADCASTSS      ·dataSinP2+0(SB), Z14
+	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z20, Z14
+	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z20, Z14
+	VMULPS            Z14, Z20, Z14
+	VFMADD231PS       Z14, Z10, Z10
+	VBROADCASTSS      ·dataCosP2+0(SB), Z14
+	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z20, Z14
+	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z20, Z14
+	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z20, Z14
+	VFMADD213PS       Z0, Z20, Z14
 	VPTESTMD.BCST     ·dataOneI+0(SB), Z18, K2
-	VBLENDMPS         Z11, Z13, K2, Z13
+	VBLENDMPS         Z14, Z10, K2, Z20
+	VBLENDMPS         Z10, Z14, K2, Z14
+	VPSLLD            $0x1e, Z18, Z10
+	VPADDD.BCST       ·dataOneI+0(SB), Z18, Z18
 	VPSLLD            $0x1e, Z18, Z18
-	VPTERNLOGD        $0x78, Z4, Z18, Z13
-	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z16, Z13
-	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z16
-	VFMADD213PS       Z2, Z10, Z16
-	VSUBPS            Z2, Z16, Z18
-	VMOVAPS           Z10, Z11
-	VFNMADD231PS      Z6, Z18, Z11
-	VFNMADD231PS      Z7, Z18, Z11
-	VFNMADD231PS      Z8, Z18, Z11
-	VMULPS            Z11, Z11, Z18
-	VBROADCASTSS      ·dataSinP2+0(SB), Z12
-	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z18, Z12
-	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z18, Z12
-	VMULPS            Z12, Z18, Z12
-	VFMADD231PS       Z12, Z11, Z11
-	VBROADCASTSS      ·dataCosP2+0(SB), Z12
-	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z18, Z12
-	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z18, Z12
-	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z18, Z12
-	VFMADD213PS       Z0, Z18, Z12
-	VPTESTMD.BCST     ·dataOneI+0(SB), Z16, K2
-	VBLENDMPS         Z12, Z11, K2, Z18
-	VBLENDMPS         Z11, Z12, K2, Z12
-	VPSLLD            $0x1e, Z16, Z11
-	VPADDD.BCST       ·dataOneI+0(SB), Z16, Z16
-	VPSLLD            $0x1e, Z16, Z16
-	VPTERNLOGD        $0x78, Z4, Z16, Z12
-	VPTERNLOGD        $0x78, Z4, Z11, Z18
-	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z10, Z18
-	VMULPS            Z12, Z15, Z11
-	VFMADD231PS       Z12, Z17, Z11
-	VMULPS            Z18, Z15, Z15
-	VFMADD231PS       Z18, Z17, Z15
-	VCMPPS            $0x11, Z3, Z12, K2
-	VSUBPS            Z0, Z11, Z17
-	VADDPS            Z13, Z13, Z18
-	VMULPS            Z12, Z19, Z19
-	VFNMADD231PS      Z13, Z18, Z19
-	VBLENDMPS         Z17, Z19, K2, Z19
-	VPANDD            Z1, Z9, Z17
-	VPANDD            Z1, Z10, Z18
-	VMAXPS            Z18, Z17, Z17
-	VCMPPS.BCST       $0x11, ·dataSmallZeta+0(SB), Z17, K2
-	VMULPS            Z10, Z10, Z17
-	VMOVAPS           Z17, Z18
-	VFMSUB231PS       Z10, Z10, Z18
-	VFMADD231PS       Z9, Z9, Z17
-	VADDPS            Z18, Z17, Z17
-	VBLENDMPS         Z0, Z17, K2, Z17
-	VMULPS            Z10, Z15, Z18
-	VMOVAPS           Z18, Z13
-	VFMSUB231PS       Z10, Z15, Z13
-	VFMADD231PS       Z9, Z19, Z18
-	VADDPS            Z13, Z18, Z18
-	VDIVPS            Z17, Z18, Z18
-	VMULPS            Z10, Z19, Z13
-	VFNMADD213PS      Z13, Z10, Z19
-	VFMSUB231PS       Z9, Z15, Z13
-	VADDPS            Z19, Z13, Z13
-	VDIVPS            Z17, Z13, Z13
-	VBROADCASTSS      ·dataTwentyFourth+0(SB), Z17
-	VFMADD213PS.BCST  ·dataSincRest0+0(SB), Z9, Z17
-	VMULPS.BCST       ·dataTwentyFourth+0(SB), Z10, Z19
-	VMULPS            Z10, Z19, Z12
-	VFMSUB231PS       Z9, Z17, Z12
-	VADDPS            Z3, Z12, Z12
-	VMULPS            Z9, Z19, Z19
-	VFMADD231PS       Z10, Z17, Z19
-	VMULPS            Z10, Z19, Z17
-	VFMSUB231PS       Z9, Z12, Z17
-	VADDPS            Z0, Z17, Z17
-	VMULPS            Z9, Z19, Z19
-	VFMADD231PS       Z10, Z12, Z19
-	VBLENDMPS         Z17, Z18, K2, Z18
-	VBLENDMPS         Z19, Z13, K2, Z13
-	VMOVUPS           (CX)(SI*1), Z19
-	VMULPS            Z19, Z13, Z17
-	VMOVAPS           Z17, Z12
-	VFNMADD231PS      Z19, Z13, Z12
-	VMOVUPS           (CX)(BX*2), Z10
-	VFMSUB231PS       Z10, Z18, Z17
-	VADDPS            Z12, Z17, Z17
-	VMULPS            Z19, Z18, Z12
-	VFMSUB213PS       Z12, Z19, Z18
-	VFMADD231PS       Z10, Z13, Z12
-	VADDPS            Z18, Z12, Z12
-	VPANDD            Z1, Z17, Z18
-	VPANDD            Z1, Z12, Z13
-	VADDPS            Z13, Z18, Z18
-	VPANDD            Z1, Z18, Z18
-	VCMPPS.BCST       $0x16, ·dataLargest+0(SB), Z18, K2
-	KORW              K1, K2, K1
+	VPTERNLOGD        $0x78, Z4, Z18, Z14
+	VPTERNLOGD        $0x78, Z4, Z10, Z20
+	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z13, Z20
+	VMULPS            Z14, Z17, Z10
+	VFMADD231PS       Z14, Z19, Z10
+	VMULPS            Z20, Z17, Z17
+	VFMADD231PS       Z20, Z19, Z17
+	VCMPPS            $0x11, Z3, Z14, K2
+	VSUBPS            Z0, Z10, Z19
+	VADDPS            Z15, Z15, Z20
+	VMULPS            Z14, Z21, Z21
+	VFNMADD231PS      Z15, Z20, Z21
+	VBLENDMPS         Z19, Z21, K2, Z21
+	VPANDD            Z2, Z12, Z19
+	VPANDD            Z2, Z13, Z20
+	VMAXPS            Z20, Z19, Z19
+	VCMPPS.BCST       $0x11, ·dataSmallZeta+0(SB), Z19, K2
+	VMULPS            Z13, Z13, Z19
+	VMOVAPS           Z19, Z20
+	VFMSUB231PS       Z13, Z13, Z20
+	VFMADD231PS       Z12, Z12, Z19
+	VADDPS            Z20, Z19, Z19
+	VBLENDMPS         Z0, Z19, K2, Z19
+	VMULPS            Z13, Z17, Z20
+	VMOVAPS           Z20, Z15
+	VFMSUB231PS       Z13, Z17, Z15
+	VFMADD231PS       Z12, Z21, Z20
+	VADDPS            Z15, Z20, Z20
+	VDIVPS            Z19, Z20, Z20
+	VMULPS            Z13, Z21, Z15
+	VFNMADD213PS      Z15, Z13, Z21
+	VFMSUB231PS       Z12, Z17, Z15
+	VADDPS            Z21, Z15, Z15
+	VDIVPS            Z19, Z15, Z15
+	VBROADCASTSS      ·dataTwentyFourth+0(SB), Z19
+	VFMADD213PS.BCST  ·dataSincRest0+0(SB), Z12, Z19
+	VMULPS.BCST       ·dataTwentyFourth+0(SB), Z13, Z21
+	VMULPS            Z13, Z21, Z14
+	VFMSUB231PS       Z12, Z19, Z14
+	VADDPS            Z3, Z14, Z14
+	VMULPS            Z12, Z21, Z21
+	VFMADD231PS       Z13, Z19, Z21
+	VMULPS            Z13, Z21, Z19
+	VFMSUB231PS       Z12, Z14, Z19
+	VADDPS            Z0, Z19, Z19
+	VMULPS            Z12, Z21, Z21
+	VFMADD231PS       Z13, Z14, Z21
+	VBLENDMPS         Z19, Z20, K2, Z20
+	VBLENDMPS         Z21, Z15, K2, Z15
+	VMULPS            Z9, Z15, Z21
+	VMOVAPS           Z21, Z19
+	VFNMADD231PS      Z9, Z15, Z19
+	VFMSUB231PS       Z11, Z20, Z21
+	VADDPS            Z19, Z21, Z21
+	VMULPS            Z9, Z20, Z19
+	VFMSUB213PS       Z19, Z9, Z20
+	VFMADD231PS       Z11, Z15, Z19
+	VADDPS            Z20, Z19, Z19
 	KMOVW             K1, R8
 	TESTQ             R8, R8
 	JE                easy3
 	KNOTW             K1, K1
-	VMOVUPS           Z11, K1, (AX)
-	VMOVUPS           Z15, K1, (AX)(BX*1)
-	VMOVUPS           Z17, K1, (AX)(BX*2)
-	VMOVUPS           Z12, K1, (AX)(SI*1)
+	VMOVUPS           Z10, K1, (AX)
+	VMOVUPS           Z17, K1, (AX)(BX*1)
+	VMOVUPS           Z21, K1, (AX)(BX*2)
+	VMOVUPS           Z19, K1, (AX)(SI*1)
 	MOVQ              DI, AX
 	SUBQ              DX, AX
 	LEAQ              16(AX), CX
@@ -6905,10 +6903,10 @@ loop1:
 	VZEROUPPER
 	RET
 easy3:
-	VMOVUPS Z11, (AX)
-	VMOVUPS Z15, (AX)(BX*1)
-	VMOVUPS Z17, (AX)(BX*2)
-	VMOVUPS Z12, (AX)(SI*1)
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z17, (AX)(BX*1)
+	VMOVUPS Z21, (AX)(BX*2)
+	VMOVUPS Z19, (AX)(SI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
@@ -6923,221 +6921,222 @@ easy3:
 
 // func expSim2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·expSim2F64AVX2(SB), NOSPLIT, $0-64
+TEXT ·expSim2F64AVX2(SB), $64-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
 	MOVQ stride+32(FP), BX
 	SHLQ $0x03, BX
 	LEAQ (BX)(BX*2), SI
-	MOVQ DX, DI
+	LEAQ 31(SP), DI
+	ANDQ $-32, DI
+	MOVQ DX, R8
 loop1:
 	PREFETCHT0   64(AX)
 	PREFETCHT0   64(AX)(BX*1)
 	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	VMOVUPS      (CX), Y0
-	VANDPD       ·dataAbsF64+0(SB), Y0, Y1
-	VCMPPD       $0x16, ·dataZetaLimitF64+0(SB), Y1, Y1
-	VMOVUPS      (CX)(BX*1), Y2
-	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
-	VCMPPD       $0x16, ·dataLimitF64+0(SB), Y3, Y3
-	VORPD        Y1, Y3, Y3
-	VMOVUPS      ·dataLog2eF64+0(SB), Y1
-	VFMADD213PD  ·dataRoundF64+0(SB), Y0, Y1
-	VSUBPD       ·dataRoundF64+0(SB), Y1, Y1
-	VMOVAPS      Y0, Y4
-	VFNMADD231PD ·dataLn2HiF64+0(SB), Y1, Y4
-	VFNMADD231PD ·dataLn2LoF64+0(SB), Y1, Y4
-	VMOVUPS      ·dataExpQ9F64+0(SB), Y5
-	VFMADD213PD  ·dataExpQ8F64+0(SB), Y4, Y5
-	VFMADD213PD  ·dataExpQ7F64+0(SB), Y4, Y5
-	VFMADD213PD  ·dataExpQ6F64+0(SB), Y4, Y5
-	VFMADD213PD  ·dataExpQ5F64+0(SB), Y4, Y5
-	VFMADD213PD  ·dataExpQ4F64+0(SB), Y4, Y5
-	VFMADD213PD  ·dataExpQ3F64+0(SB), Y4, Y5
-	VFMADD213PD  ·dataExpQ2F64+0(SB), Y4, Y5
-	VFMADD213PD  ·dataExpQ1F64+0(SB), Y4, Y5
-	VFMADD213PD  ·dataExpQ0F64+0(SB), Y4, Y5
-	VMOVUPS      ·dataHalfF64+0(SB), Y6
-	VFMADD213PD  ·dataRoundF64+0(SB), Y1, Y6
-	VSUBPD       ·dataRoundF64+0(SB), Y6, Y7
-	VSUBPD       Y7, Y1, Y1
-	VADDPD       ·dataRoundF64+0(SB), Y1, Y1
-	VPSLLQ       $0x34, Y6, Y6
-	VPADDQ       ·dataOneF64+0(SB), Y6, Y6
-	VMULPD       ·dataOneF64+0(SB), Y6, Y6
-	VPSLLQ       $0x34, Y1, Y1
-	VPADDQ       ·dataOneF64+0(SB), Y1, Y1
-	VMULPD       Y1, Y6, Y6
-	VMULPD       Y4, Y4, Y1
-	VMOVAPS      Y4, Y7
-	VFMADD231PD  Y5, Y1, Y7
-	VMULPD       Y6, Y7, Y7
-	VSUBPD       ·dataOneF64+0(SB), Y6, Y8
-	VFMADD231PD  Y6, Y4, Y8
-	VMULPD       Y6, Y1, Y1
-	VMULPD       Y5, Y1, Y1
-	VADDPD       Y1, Y8, Y8
-	VMULPD       ·dataHalfF64+0(SB), Y2, Y1
+	VMOVUPS      (CX)(SI*1), Y0
+	VMULPD       Y0, Y0, Y1
+	VMOVUPS      (CX)(BX*2), Y2
+	VFMADD231PD  Y2, Y2, Y1
+	VMOVUPS      (CX), Y3
+	VANDPD       ·dataAbsF64+0(SB), Y3, Y4
+	VFMADD231PD  ·dataTranslationWeightF64+0(SB), Y1, Y4
+	VCMPPD       $0x16, ·dataZetaLimitF64+0(SB), Y4, Y4
+	VMOVUPS      (CX)(BX*1), Y1
 	VANDPD       ·dataAbsF64+0(SB), Y1, Y5
+	VCMPPD       $0x16, ·dataLimitF64+0(SB), Y5, Y5
+	VORPD        Y4, Y5, Y5
+	VMOVUPS      ·dataLog2eF64+0(SB), Y4
+	VFMADD213PD  ·dataRoundF64+0(SB), Y3, Y4
+	VSUBPD       ·dataRoundF64+0(SB), Y4, Y4
+	VMOVAPS      Y3, Y6
+	VFNMADD231PD ·dataLn2HiF64+0(SB), Y4, Y6
+	VFNMADD231PD ·dataLn2LoF64+0(SB), Y4, Y6
+	VMOVUPS      ·dataExpQ9F64+0(SB), Y7
+	VFMADD213PD  ·dataExpQ8F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataExpQ7F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataExpQ6F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataExpQ5F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataExpQ4F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataExpQ3F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataExpQ2F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataExpQ1F64+0(SB), Y6, Y7
+	VFMADD213PD  ·dataExpQ0F64+0(SB), Y6, Y7
+	VMOVUPS      ·dataHalfF64+0(SB), Y8
+	VFMADD213PD  ·dataRoundF64+0(SB), Y4, Y8
+	VSUBPD       ·dataRoundF64+0(SB), Y8, Y9
+	VSUBPD       Y9, Y4, Y4
+	VADDPD       ·dataRoundF64+0(SB), Y4, Y4
+	VPSLLQ       $0x34, Y8, Y8
+	VPADDQ       ·dataOneF64+0(SB), Y8, Y8
+	VMULPD       ·dataOneF64+0(SB), Y8, Y8
+	VPSLLQ       $0x34, Y4, Y4
+	VPADDQ       ·dataOneF64+0(SB), Y4, Y4
+	VMULPD       Y4, Y8, Y8
+	VMULPD       Y6, Y6, Y4
+	VMOVAPS      Y6, Y9
+	VFMADD231PD  Y7, Y4, Y9
+	VMULPD       Y8, Y9, Y9
+	VSUBPD       ·dataOneF64+0(SB), Y8, Y10
+	VFMADD231PD  Y8, Y6, Y10
+	VMULPD       Y8, Y4, Y4
+	VMULPD       Y7, Y4, Y4
+	VADDPD       Y4, Y10, Y10
+	VMULPD       ·dataHalfF64+0(SB), Y1, Y4
+	VANDPD       ·dataAbsF64+0(SB), Y4, Y7
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y6
+	VFMADD213PD  ·dataRoundF64+0(SB), Y7, Y6
+	VSUBPD       ·dataRoundF64+0(SB), Y6, Y11
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y11, Y7
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y11, Y7
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y11, Y7
+	VMULPD       Y7, Y7, Y11
+	VMOVUPS      ·dataSinP5F64+0(SB), Y12
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y11, Y12
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y11, Y12
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y11, Y12
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y11, Y12
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y11, Y12
+	VMULPD       Y12, Y11, Y12
+	VFMADD231PD  Y12, Y7, Y7
+	VMOVUPS      ·dataCosP5F64+0(SB), Y12
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y11, Y12
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y11, Y12
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y11, Y12
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y11, Y12
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y11, Y12
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y11, Y12
+	VFMADD213PD  ·dataOneF64+0(SB), Y11, Y12
+	VPSLLQ       $0x3f, Y6, Y11
+	VBLENDVPD    Y11, Y12, Y7, Y7
+	VPSLLQ       $0x3e, Y6, Y6
+	VXORPD       Y4, Y6, Y6
+	VANDPD       ·dataSignF64+0(SB), Y6, Y6
+	VXORPD       Y6, Y7, Y7
+	VANDPD       ·dataAbsF64+0(SB), Y1, Y6
 	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y4
-	VFMADD213PD  ·dataRoundF64+0(SB), Y5, Y4
-	VSUBPD       ·dataRoundF64+0(SB), Y4, Y9
-	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y9, Y5
-	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y9, Y5
-	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y9, Y5
-	VMULPD       Y5, Y5, Y9
-	VMOVUPS      ·dataSinP5F64+0(SB), Y10
-	VFMADD213PD  ·dataSinP4F64+0(SB), Y9, Y10
-	VFMADD213PD  ·dataSinP3F64+0(SB), Y9, Y10
-	VFMADD213PD  ·dataSinP2F64+0(SB), Y9, Y10
-	VFMADD213PD  ·dataSinP1F64+0(SB), Y9, Y10
-	VFMADD213PD  ·dataSinP0F64+0(SB), Y9, Y10
-	VMULPD       Y10, Y9, Y10
-	VFMADD231PD  Y10, Y5, Y5
-	VMOVUPS      ·dataCosP5F64+0(SB), Y10
-	VFMADD213PD  ·dataCosP4F64+0(SB), Y9, Y10
-	VFMADD213PD  ·dataCosP3F64+0(SB), Y9, Y10
-	VFMADD213PD  ·dataCosP2F64+0(SB), Y9, Y10
-	VFMADD213PD  ·dataCosP1F64+0(SB), Y9, Y10
-	VFMADD213PD  ·dataCosP0F64+0(SB), Y9, Y10
-	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y9, Y10
-	VFMADD213PD  ·dataOneF64+0(SB), Y9, Y10
-	VPSLLQ       $0x3f, Y4, Y9
-	VBLENDVPD    Y9, Y10, Y5, Y5
+	VFMADD213PD  ·dataRoundF64+0(SB), Y6, Y4
+	VSUBPD       ·dataRoundF64+0(SB), Y4, Y12
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y12, Y6
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y12, Y6
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y12, Y6
+	VMULPD       Y6, Y6, Y12
+	VMOVUPS      ·dataSinP5F64+0(SB), Y11
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y12, Y11
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y12, Y11
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y12, Y11
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y12, Y11
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y12, Y11
+	VMULPD       Y11, Y12, Y11
+	VFMADD231PD  Y11, Y6, Y6
+	VMOVUPS      ·dataCosP5F64+0(SB), Y11
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y12, Y11
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y12, Y11
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y12, Y11
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y12, Y11
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y12, Y11
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y12, Y11
+	VFMADD213PD  ·dataOneF64+0(SB), Y12, Y11
+	VPSLLQ       $0x3f, Y4, Y12
+	VMOVUPS      Y5, (DI)
+	VBLENDVPD    Y12, Y11, Y6, Y5
+	VBLENDVPD    Y12, Y6, Y11, Y11
+	VPADDQ       ·dataOneIF64+0(SB), Y4, Y6
+	VPSLLQ       $0x3e, Y6, Y6
+	VANDPD       ·dataSignF64+0(SB), Y6, Y6
+	VXORPD       Y6, Y11, Y11
 	VPSLLQ       $0x3e, Y4, Y4
 	VXORPD       Y1, Y4, Y4
 	VANDPD       ·dataSignF64+0(SB), Y4, Y4
 	VXORPD       Y4, Y5, Y5
-	VANDPD       ·dataAbsF64+0(SB), Y2, Y4
-	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y1
-	VFMADD213PD  ·dataRoundF64+0(SB), Y4, Y1
-	VSUBPD       ·dataRoundF64+0(SB), Y1, Y10
-	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y10, Y4
-	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y10, Y4
-	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y10, Y4
-	VMULPD       Y4, Y4, Y10
-	VMOVUPS      ·dataSinP5F64+0(SB), Y9
-	VFMADD213PD  ·dataSinP4F64+0(SB), Y10, Y9
-	VFMADD213PD  ·dataSinP3F64+0(SB), Y10, Y9
-	VFMADD213PD  ·dataSinP2F64+0(SB), Y10, Y9
-	VFMADD213PD  ·dataSinP1F64+0(SB), Y10, Y9
-	VFMADD213PD  ·dataSinP0F64+0(SB), Y10, Y9
-	VMULPD       Y9, Y10, Y9
-	VFMADD231PD  Y9, Y4, Y4
-	VMOVUPS      ·dataCosP5F64+0(SB), Y9
-	VFMADD213PD  ·dataCosP4F64+0(SB), Y10, Y9
-	VFMADD213PD  ·dataCosP3F64+0(SB), Y10, Y9
-	VFMADD213PD  ·dataCosP2F64+0(SB), Y10, Y9
-	VFMADD213PD  ·dataCosP1F64+0(SB), Y10, Y9
-	VFMADD213PD  ·dataCosP0F64+0(SB), Y10, Y9
-	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y10, Y9
-	VFMADD213PD  ·dataOneF64+0(SB), Y10, Y9
-	VPSLLQ       $0x3f, Y1, Y10
-	VBLENDVPD    Y10, Y9, Y4, Y11
-	VBLENDVPD    Y10, Y4, Y9, Y9
-	VPADDQ       ·dataOneIF64+0(SB), Y1, Y4
-	VPSLLQ       $0x3e, Y4, Y4
-	VANDPD       ·dataSignF64+0(SB), Y4, Y4
-	VXORPD       Y4, Y9, Y9
-	VPSLLQ       $0x3e, Y1, Y1
-	VXORPD       Y2, Y1, Y1
-	VANDPD       ·dataSignF64+0(SB), Y1, Y1
-	VXORPD       Y1, Y11, Y11
-	VMULPD       Y9, Y6, Y1
-	VFMADD231PD  Y9, Y7, Y1
-	VMULPD       Y11, Y6, Y6
-	VFMADD231PD  Y11, Y7, Y6
-	VCMPPD       $0x11, ·dataHalfF64+0(SB), Y9, Y7
-	VSUBPD       ·dataOneF64+0(SB), Y1, Y11
-	VADDPD       Y5, Y5, Y4
-	VMULPD       Y9, Y8, Y8
-	VFNMADD231PD Y5, Y4, Y8
-	VBLENDVPD    Y7, Y11, Y8, Y8
-	VANDPD       ·dataAbsF64+0(SB), Y0, Y11
-	VANDPD       ·dataAbsF64+0(SB), Y2, Y7
-	VMAXPD       Y7, Y11, Y11
-	VCMPPD       $0x11, ·dataSmallZetaF64+0(SB), Y11, Y11
-	VMULPD       Y2, Y2, Y7
-	VMOVAPS      Y7, Y4
-	VFMSUB231PD  Y2, Y2, Y4
-	VFMADD231PD  Y0, Y0, Y7
-	VADDPD       Y4, Y7, Y7
-	VBLENDVPD    Y11, ·dataOneF64+0(SB), Y7, Y7
-	VMULPD       Y2, Y6, Y4
-	VMOVAPS      Y4, Y5
-	VFMSUB231PD  Y2, Y6, Y5
-	VFMADD231PD  Y0, Y8, Y4
-	VADDPD       Y5, Y4, Y4
-	VDIVPD       Y7, Y4, Y4
-	VMULPD       Y2, Y8, Y5
-	VFNMADD213PD Y5, Y2, Y8
-	VFMSUB231PD  Y0, Y6, Y5
-	VADDPD       Y8, Y5, Y5
-	VDIVPD       Y7, Y5, Y5
-	VMOVUPS      ·dataTwentyFourthF64+0(SB), Y7
-	VFMADD213PD  ·dataSincRest0F64+0(SB), Y0, Y7
-	VMULPD       ·dataTwentyFourthF64+0(SB), Y2, Y8
-	VMULPD       Y2, Y8, Y9
-	VFMSUB231PD  Y0, Y7, Y9
-	VADDPD       ·dataHalfF64+0(SB), Y9, Y9
-	VMULPD       Y0, Y8, Y8
-	VFMADD231PD  Y2, Y7, Y8
-	VMULPD       Y2, Y8, Y7
-	VFMSUB231PD  Y0, Y9, Y7
-	VADDPD       ·dataOneF64+0(SB), Y7, Y7
-	VMULPD       Y0, Y8, Y8
-	VFMADD231PD  Y2, Y9, Y8
-	VBLENDVPD    Y11, Y7, Y4, Y4
-	VBLENDVPD    Y11, Y8, Y5, Y5
-	VMOVUPS      (CX)(SI*1), Y8
-	VMULPD       Y8, Y5, Y11
-	VMOVAPS      Y11, Y7
-	VFNMADD231PD Y8, Y5, Y7
-	VMOVUPS      (CX)(BX*2), Y9
-	VFMSUB231PD  Y9, Y4, Y11
-	VADDPD       Y7, Y11, Y11
-	VMULPD       Y8, Y4, Y7
-	VFMSUB213PD  Y7, Y8, Y4
-	VFMADD231PD  Y9, Y5, Y7
-	VADDPD       Y4, Y7, Y7
-	VANDPD       ·dataAbsF64+0(SB), Y11, Y4
-	VANDPD       ·dataAbsF64+0(SB), Y7, Y5
-	VADDPD       Y5, Y4, Y4
-	VANDPD       ·dataAbsF64+0(SB), Y4, Y4
-	VCMPPD       $0x16, ·dataLargestF64+0(SB), Y4, Y4
-	VORPD        Y3, Y4, Y4
-	VMOVMSKPD    Y4, R8
-	TESTQ        R8, R8
+	VMULPD       Y11, Y8, Y4
+	VFMADD231PD  Y11, Y9, Y4
+	VMULPD       Y5, Y8, Y8
+	VFMADD231PD  Y5, Y9, Y8
+	VCMPPD       $0x11, ·dataHalfF64+0(SB), Y11, Y9
+	VSUBPD       ·dataOneF64+0(SB), Y4, Y5
+	VADDPD       Y7, Y7, Y6
+	VMULPD       Y11, Y10, Y10
+	VFNMADD231PD Y7, Y6, Y10
+	VBLENDVPD    Y9, Y5, Y10, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y3, Y5
+	VANDPD       ·dataAbsF64+0(SB), Y1, Y9
+	VMAXPD       Y9, Y5, Y5
+	VCMPPD       $0x11, ·dataSmallZetaF64+0(SB), Y5, Y5
+	VMULPD       Y1, Y1, Y9
+	VMOVAPS      Y9, Y6
+	VFMSUB231PD  Y1, Y1, Y6
+	VFMADD231PD  Y3, Y3, Y9
+	VADDPD       Y6, Y9, Y9
+	VBLENDVPD    Y5, ·dataOneF64+0(SB), Y9, Y9
+	VMULPD       Y1, Y8, Y6
+	VMOVAPS      Y6, Y7
+	VFMSUB231PD  Y1, Y8, Y7
+	VFMADD231PD  Y3, Y10, Y6
+	VADDPD       Y7, Y6, Y6
+	VDIVPD       Y9, Y6, Y6
+	VMULPD       Y1, Y10, Y7
+	VFNMADD213PD Y7, Y1, Y10
+	VFMSUB231PD  Y3, Y8, Y7
+	VADDPD       Y10, Y7, Y7
+	VDIVPD       Y9, Y7, Y7
+	VMOVUPS      ·dataTwentyFourthF64+0(SB), Y9
+	VFMADD213PD  ·dataSincRest0F64+0(SB), Y3, Y9
+	VMULPD       ·dataTwentyFourthF64+0(SB), Y1, Y10
+	VMULPD       Y1, Y10, Y11
+	VFMSUB231PD  Y3, Y9, Y11
+	VADDPD       ·dataHalfF64+0(SB), Y11, Y11
+	VMULPD       Y3, Y10, Y10
+	VFMADD231PD  Y1, Y9, Y10
+	VMULPD       Y1, Y10, Y9
+	VFMSUB231PD  Y3, Y11, Y9
+	VADDPD       ·dataOneF64+0(SB), Y9, Y9
+	VMULPD       Y3, Y10, Y10
+	VFMADD231PD  Y1, Y11, Y10
+	VBLENDVPD    Y5, Y9, Y6, Y6
+	VBLENDVPD    Y5, Y10, Y7, Y7
+	VMULPD       Y0, Y7, Y10
+	VMOVAPS      Y10, Y5
+	VFNMADD231PD Y0, Y7, Y5
+	VFMSUB231PD  Y2, Y6, Y10
+	VADDPD       Y5, Y10, Y10
+	VMULPD       Y0, Y6, Y5
+	VFMSUB213PD  Y5, Y0, Y6
+	VFMADD231PD  Y2, Y7, Y5
+	VADDPD       Y6, Y5, Y5
+	VMOVUPS      (DI), Y6
+	VMOVMSKPD    Y6, R9
+	TESTQ        R9, R9
 	JE           easy3
-	VPCMPEQD     Y3, Y3, Y3
-	VXORPD       Y4, Y3, Y3
-	VMASKMOVPD   Y1, Y3, (AX)
-	VMASKMOVPD   Y6, Y3, (AX)(BX*1)
-	VMASKMOVPD   Y11, Y3, (AX)(BX*2)
-	VMASKMOVPD   Y7, Y3, (AX)(SI*1)
-	MOVQ         DI, AX
+	VPCMPEQD     Y7, Y7, Y7
+	VXORPD       Y6, Y7, Y7
+	VMASKMOVPD   Y4, Y7, (AX)
+	VMASKMOVPD   Y8, Y7, (AX)(BX*1)
+	VMASKMOVPD   Y10, Y7, (AX)(BX*2)
+	VMASKMOVPD   Y5, Y7, (AX)(SI*1)
+	MOVQ         R8, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
 	MOVQ         CX, next+48(FP)
-	MOVQ         R8, hard+56(FP)
+	MOVQ         R9, hard+56(FP)
 	VZEROUPPER
 	RET
 easy3:
-	VMOVUPS Y1, (AX)
-	VMOVUPS Y6, (AX)(BX*1)
-	VMOVUPS Y11, (AX)(BX*2)
-	VMOVUPS Y7, (AX)(SI*1)
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y8, (AX)(BX*1)
+	VMOVUPS Y10, (AX)(BX*2)
+	VMOVUPS Y5, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, DI
+	SUBQ    DX, R8
 	XORQ    AX, AX
-	MOVQ    DI, at+40(FP)
-	MOVQ    DI, next+48(FP)
+	MOVQ    R8, at+40(FP)
+	MOVQ    R8, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -7146,8 +7145,8 @@ easy3:
 // Requires: AVX, AVX512F, MMX+
 TEXT ·expSim2F64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD ·dataOneF64+0(SB), Z0
-	VBROADCASTSD ·dataAbsF64+0(SB), Z1
-	VBROADCASTSD ·dataRoundF64+0(SB), Z2
+	VBROADCASTSD ·dataRoundF64+0(SB), Z1
+	VBROADCASTSD ·dataAbsF64+0(SB), Z2
 	VBROADCASTSD ·dataHalfF64+0(SB), Z3
 	VBROADCASTSD ·dataSignF64+0(SB), Z4
 	VBROADCASTSD ·dataTwoOverPiF64+0(SB), Z5
@@ -7167,173 +7166,170 @@ loop1:
 	PREFETCHT0        128(AX)(BX*1)
 	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
-	VMOVUPS           (CX), Z8
-	VPANDQ            Z1, Z8, Z9
-	VCMPPD.BCST       $0x16, ·dataZetaLimitF64+0(SB), Z9, K1
-	VMOVUPS           (CX)(BX*1), Z9
-	VPANDQ            Z1, Z9, Z10
-	VCMPPD.BCST       $0x16, ·dataLimitF64+0(SB), Z10, K2
+	VMOVUPS           (CX)(SI*1), Z8
+	VMULPD            Z8, Z8, Z9
+	VMOVUPS           (CX)(BX*2), Z10
+	VFMADD231PD       Z10, Z10, Z9
+	VMOVUPS           (CX), Z11
+	VPANDQ            Z2, Z11, Z12
+	VFMADD231PD.BCST  ·dataTranslationWeightF64+0(SB), Z9, Z12
+	VCMPPD.BCST       $0x16, ·dataZetaLimitF64+0(SB), Z12, K1
+	VMOVUPS           (CX)(BX*1), Z12
+	VPANDQ            Z2, Z12, Z9
+	VCMPPD.BCST       $0x16, ·dataLimitF64+0(SB), Z9, K2
 	KORW              K1, K2, K1
-	VBROADCASTSD      ·dataLog2eF64+0(SB), Z10
-	VFMADD213PD       Z2, Z8, Z10
-	VSUBPD            Z2, Z10, Z10
-	VMOVAPS           Z8, Z11
-	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z10, Z11
-	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z10, Z11
-	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z12
-	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z11, Z12
-	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z11, Z12
-	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z11, Z12
-	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z11, Z12
-	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z11, Z12
-	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z11, Z12
-	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z11, Z12
-	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z11, Z12
-	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z11, Z12
-	VSCALEFPD         Z10, Z0, Z10
-	VMULPD            Z11, Z11, Z13
-	VMOVAPS           Z11, Z14
-	VFMADD231PD       Z12, Z13, Z14
-	VMULPD            Z10, Z14, Z14
-	VSUBPD            Z0, Z10, Z15
-	VFMADD231PD       Z10, Z11, Z15
-	VMULPD            Z10, Z13, Z13
-	VMULPD            Z12, Z13, Z13
-	VADDPD            Z13, Z15, Z15
-	VMULPD            Z3, Z9, Z13
-	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z12
-	VFMADD213PD       Z2, Z13, Z12
-	VSUBPD            Z2, Z12, Z11
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z9
+	VFMADD213PD       Z1, Z11, Z9
+	VSUBPD            Z1, Z9, Z9
+	VMOVAPS           Z11, Z13
+	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z9, Z13
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z9, Z13
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z14
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z13, Z14
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z13, Z14
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z13, Z14
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z13, Z14
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z13, Z14
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z13, Z14
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z13, Z14
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z13, Z14
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z13, Z14
+	VSCALEFPD         Z9, Z0, Z9
+	VMULPD            Z13, Z13, Z15
 	VMOVAPS           Z13, Z16
-	VFNMADD231PD      Z5, Z11, Z16
-	VFNMADD231PD      Z6, Z11, Z16
-	VFNMADD231PD      Z7, Z11, Z16
-	VMULPD            Z16, Z16, Z11
-	VBROADCASTSD      ·dataSinP5F64+0(SB), Z17
-	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z11, Z17
-	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z11, Z17
-	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z11, Z17
-	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z11, Z17
-	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z11, Z17
-	VMULPD            Z17, Z11, Z17
-	VFMADD231PD       Z17, Z16, Z16
-	VBROADCASTSD      ·dataCosP5F64+0(SB), Z17
-	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z11, Z17
-	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z11, Z17
-	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z11, Z17
-	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z11, Z17
-	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z11, Z17
-	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z11, Z17
-	VFMADD213PD       Z0, Z11, Z17
-	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z12, K2
-	VBLENDMPD         Z17, Z16, K2, Z16
-	VPSLLQ            $0x3e, Z12, Z12
-	VPTERNLOGQ        $0x78, Z4, Z12, Z16
-	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z13, Z16
-	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z13
-	VFMADD213PD       Z2, Z9, Z13
-	VSUBPD            Z2, Z13, Z12
-	VMOVAPS           Z9, Z17
-	VFNMADD231PD      Z5, Z12, Z17
-	VFNMADD231PD      Z6, Z12, Z17
-	VFNMADD231PD      Z7, Z12, Z17
-	VMULPD            Z17, Z17, Z12
-	VBROADCASTSD      ·dataSinP5F64+0(SB), Z11
-	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z12, Z11
-	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z12, Z11
-	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z12, Z11
-	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z12, Z11
-	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z12, Z11
-	VMULPD            Z11, Z12, Z11
-	VFMADD231PD       Z11, Z17, Z17
-	VBROADCASTSD      ·dataCosP5F64+0(SB), Z11
-	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z12, Z11
-	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z12, Z11
-	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z12, Z11
-	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z12, Z11
-	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z12, Z11
-	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z12, Z11
-	VFMADD213PD       Z0, Z12, Z11
-	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z13, K2
-	VBLENDMPD         Z11, Z17, K2, Z12
-	VBLENDMPD         Z17, Z11, K2, Z11
-	VPADDQ.BCST       ·dataOneIF64+0(SB), Z13, Z17
-	VPSLLQ            $0x3e, Z17, Z17
-	VPTERNLOGQ        $0x78, Z4, Z17, Z11
-	VPSLLQ            $0x3e, Z13, Z13
-	VPTERNLOGQ        $0x78, Z4, Z13, Z12
-	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z9, Z12
-	VMULPD            Z11, Z10, Z13
-	VFMADD231PD       Z11, Z14, Z13
-	VMULPD            Z12, Z10, Z10
-	VFMADD231PD       Z12, Z14, Z10
-	VCMPPD            $0x11, Z3, Z11, K2
-	VSUBPD            Z0, Z13, Z14
-	VADDPD            Z16, Z16, Z12
-	VMULPD            Z11, Z15, Z15
-	VFNMADD231PD      Z16, Z12, Z15
-	VBLENDMPD         Z14, Z15, K2, Z15
-	VPANDQ            Z1, Z8, Z14
-	VPANDQ            Z1, Z9, Z12
-	VMAXPD            Z12, Z14, Z14
-	VCMPPD.BCST       $0x11, ·dataSmallZetaF64+0(SB), Z14, K2
-	VMULPD            Z9, Z9, Z14
-	VMOVAPS           Z14, Z12
-	VFMSUB231PD       Z9, Z9, Z12
-	VFMADD231PD       Z8, Z8, Z14
-	VADDPD            Z12, Z14, Z14
-	VBLENDMPD         Z0, Z14, K2, Z14
-	VMULPD            Z9, Z10, Z12
-	VMOVAPS           Z12, Z16
-	VFMSUB231PD       Z9, Z10, Z16
-	VFMADD231PD       Z8, Z15, Z12
-	VADDPD            Z16, Z12, Z12
-	VDIVPD            Z14, Z12, Z12
-	VMULPD            Z9, Z15, Z16
-	VFNMADD213PD      Z16, Z9, Z15
-	VFMSUB231PD       Z8, Z10, Z16
-	VADDPD            Z15, Z16, Z16
-	VDIVPD            Z14, Z16, Z16
-	VBROADCASTSD      ·dataTwentyFourthF64+0(SB), Z14
-	VFMADD213PD.BCST  ·dataSincRest0F64+0(SB), Z8, Z14
-	VMULPD.BCST       ·dataTwentyFourthF64+0(SB), Z9, Z15
-	VMULPD            Z9, Z15, Z11
-	VFMSUB231PD       Z8, Z14, Z11
-	VADDPD            Z3, Z11, Z11
-	VMULPD            Z8, Z15, Z15
-	VFMADD231PD       Z9, Z14, Z15
-	VMULPD            Z9, Z15, Z14
-	VFMSUB231PD       Z8, Z11, Z14
-	VADDPD            Z0, Z14, Z14
-	VMULPD            Z8, Z15, Z15
-	VFMADD231PD       Z9, Z11, Z15
-	VBLENDMPD         Z14, Z12, K2, Z12
-	VBLENDMPD         Z15, Z16, K2, Z16
-	VMOVUPS           (CX)(SI*1), Z15
-	VMULPD            Z15, Z16, Z14
-	VMOVAPS           Z14, Z11
-	VFNMADD231PD      Z15, Z16, Z11
-	VMOVUPS           (CX)(BX*2), Z9
-	VFMSUB231PD       Z9, Z12, Z14
-	VADDPD            Z11, Z14, Z14
-	VMULPD            Z15, Z12, Z11
-	VFMSUB213PD       Z11, Z15, Z12
-	VFMADD231PD       Z9, Z16, Z11
-	VADDPD            Z12, Z11, Z11
-	VPANDQ            Z1, Z14, Z12
-	VPANDQ            Z1, Z11, Z16
-	VADDPD            Z16, Z12, Z12
-	VPANDQ            Z1, Z12, Z12
-	VCMPPD.BCST       $0x16, ·dataLargestF64+0(SB), Z12, K2
-	KORW              K1, K2, K1
+	VFMADD231PD       Z14, Z15, Z16
+	VMULPD            Z9, Z16, Z16
+	VSUBPD            Z0, Z9, Z17
+	VFMADD231PD       Z9, Z13, Z17
+	VMULPD            Z9, Z15, Z15
+	VMULPD            Z14, Z15, Z15
+	VADDPD            Z15, Z17, Z17
+	VMULPD            Z3, Z12, Z15
+	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z14
+	VFMADD213PD       Z1, Z15, Z14
+	VSUBPD            Z1, Z14, Z13
+	VMOVAPS           Z15, Z18
+	VFNMADD231PD      Z5, Z13, Z18
+	VFNMADD231PD      Z6, Z13, Z18
+	VFNMADD231PD      Z7, Z13, Z18
+	VMULPD            Z18, Z18, Z13
+	VBROADCASTSD      ·dataSinP5F64+0(SB), Z19
+	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z13, Z19
+	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z13, Z19
+	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z13, Z19
+	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z13, Z19
+	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z13, Z19
+	VMULPD            Z19, Z13, Z19
+	VFMADD231PD       Z19, Z18, Z18
+	VBROADCASTSD      ·dataCosP5F64+0(SB), Z19
+	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z13, Z19
+	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z13, Z19
+	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z13, Z19
+	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z13, Z19
+	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z13, Z19
+	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z13, Z19
+	VFMADD213PD       Z0, Z13, Z19
+	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z14, K2
+	VBLENDMPD         Z19, Z18, K2, Z18
+	VPSLLQ            $0x3e, Z14, Z14
+	VPTERNLOGQ        $0x78, Z4, Z14, Z18
+	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z15, Z18
+	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z15
+	VFMADD213PD       Z1, Z12, Z15
+	VSUBPD            Z1, Z15, Z14
+	VMOVAPS           Z12, Z19
+	VFNMADD231PD      Z5, Z14, Z19
+	VFNMADD231PD      Z6, Z14, Z19
+	VFNMADD231PD      Z7, Z14, Z19
+	VMULPD            Z19, Z19, Z14
+	VBROADCASTSD      ·dataSinP5F64+0(SB), Z13
+	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z14, Z13
+	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z14, Z13
+	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z14, Z13
+	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z14, Z13
+	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z14, Z13
+	VMULPD            Z13, Z14, Z13
+	VFMADD231PD       Z13, Z19, Z19
+	VBROADCASTSD      ·dataCosP5F64+0(SB), Z13
+	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z14, Z13
+	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z14, Z13
+	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z14, Z13
+	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z14, Z13
+	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z14, Z13
+	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z14, Z13
+	VFMADD213PD       Z0, Z14, Z13
+	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z15, K2
+	VBLENDMPD         Z13, Z19, K2, Z14
+	VBLENDMPD         Z19, Z13, K2, Z13
+	VPADDQ.BCST       ·dataOneIF64+0(SB), Z15, Z19
+	VPSLLQ            $0x3e, Z19, Z19
+	VPTERNLOGQ        $0x78, Z4, Z19, Z13
+	VPSLLQ            $0x3e, Z15, Z15
+	VPTERNLOGQ        $0x78, Z4, Z15, Z14
+	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z12, Z14
+	VMULPD            Z13, Z9, Z15
+	VFMADD231PD       Z13, Z16, Z15
+	VMULPD            Z14, Z9, Z9
+	VFMADD231PD       Z14, Z16, Z9
+	VCMPPD            $0x11, Z3, Z13, K2
+	VSUBPD            Z0, Z15, Z16
+	VADDPD            Z18, Z18, Z14
+	VMULPD            Z13, Z17, Z17
+	VFNMADD231PD      Z18, Z14, Z17
+	VBLENDMPD         Z16, Z17, K2, Z17
+	VPANDQ            Z2, Z11, Z16
+	VPANDQ            Z2, Z12, Z14
+	VMAXPD            Z14, Z16, Z16
+	VCMPPD.BCST       $0x11, ·dataSmallZetaF64+0(SB), Z16, K2
+	VMULPD            Z12, Z12, Z16
+	VMOVAPS           Z16, Z14
+	VFMSUB231PD       Z12, Z12, Z14
+	VFMADD231PD       Z11, Z11, Z16
+	VADDPD            Z14, Z16, Z16
+	VBLENDMPD         Z0, Z16, K2, Z16
+	VMULPD            Z12, Z9, Z14
+	VMOVAPS           Z14, Z18
+	VFMSUB231PD       Z12, Z9, Z18
+	VFMADD231PD       Z11, Z17, Z14
+	VADDPD            Z18, Z14, Z14
+	VDIVPD            Z16, Z14, Z14
+	VMULPD            Z12, Z17, Z18
+	VFNMADD213PD      Z18, Z12, Z17
+	VFMSUB231PD       Z11, Z9, Z18
+	VADDPD            Z17, Z18, Z18
+	VDIVPD            Z16, Z18, Z18
+	VBROADCASTSD      ·dataTwentyFourthF64+0(SB), Z16
+	VFMADD213PD.BCST  ·dataSincRest0F64+0(SB), Z11, Z16
+	VMULPD.BCST       ·dataTwentyFourthF64+0(SB), Z12, Z17
+	VMULPD            Z12, Z17, Z13
+	VFMSUB231PD       Z11, Z16, Z13
+	VADDPD            Z3, Z13, Z13
+	VMULPD            Z11, Z17, Z17
+	VFMADD231PD       Z12, Z16, Z17
+	VMULPD            Z12, Z17, Z16
+	VFMSUB231PD       Z11, Z13, Z16
+	VADDPD            Z0, Z16, Z16
+	VMULPD            Z11, Z17, Z17
+	VFMADD231PD       Z12, Z13, Z17
+	VBLENDMPD         Z16, Z14, K2, Z14
+	VBLENDMPD         Z17, Z18, K2, Z18
+	VMULPD            Z8, Z18, Z17
+	VMOVAPS           Z17, Z16
+	VFNMADD231PD      Z8, Z18, Z16
+	VFMSUB231PD       Z10, Z14, Z17
+	VADDPD            Z16, Z17, Z17
+	VMULPD            Z8, Z14, Z16
+	VFMSUB213PD       Z16, Z8, Z14
+	VFMADD231PD       Z10, Z18, Z16
+	VADDPD            Z14, Z16, Z16
 	KMOVW             K1, R8
 	TESTQ             R8, R8
 	JE                easy3
 	KNOTW             K1, K1
-	VMOVUPD           Z13, K1, (AX)
-	VMOVUPD           Z10, K1, (AX)(BX*1)
-	VMOVUPD           Z14, K1, (AX)(BX*2)
-	VMOVUPD           Z11, K1, (AX)(SI*1)
+	VMOVUPD           Z15, K1, (AX)
+	VMOVUPD           Z9, K1, (AX)(BX*1)
+	VMOVUPD           Z17, K1, (AX)(BX*2)
+	VMOVUPD           Z16, K1, (AX)(SI*1)
 	MOVQ              DI, AX
 	SUBQ              DX, AX
 	LEAQ              8(AX), CX
@@ -7343,10 +7339,10 @@ loop1:
 	VZEROUPPER
 	RET
 easy3:
-	VMOVUPS Z13, (AX)
-	VMOVUPS Z10, (AX)(BX*1)
-	VMOVUPS Z14, (AX)(BX*2)
-	VMOVUPS Z11, (AX)(SI*1)
+	VMOVUPS Z15, (AX)
+	VMOVUPS Z9, (AX)(BX*1)
+	VMOVUPS Z17, (AX)(BX*2)
+	VMOVUPS Z16, (AX)(SI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
@@ -7451,31 +7447,36 @@ loop1:
 	VCMPPS       $0x19, ·dataRadiusMin+0(SB), Y8, Y8
 	VORPS        Y7, Y8, Y8
 	VORPS        Y5, Y8, Y8
-	VANDPS       ·dataAbsF32+0(SB), Y6, Y5
-	VCMPPS       $0x16, ·dataZetaLimit+0(SB), Y5, Y7
+	VMOVUPS      (CX)(SI*1), Y5
+	VMULPS       Y5, Y5, Y7
+	VMOVUPS      (CX)(BX*2), Y9
+	VFMADD231PS  Y9, Y9, Y7
+	VANDPS       ·dataAbsF32+0(SB), Y6, Y4
+	VFMADD132PS  ·dataTranslationWeight+0(SB), Y4, Y7
+	VCMPPS       $0x16, ·dataZetaLimit+0(SB), Y7, Y7
 	VORPS        Y8, Y7, Y7
 	VORPS        Y1, Y7, Y7
 	VSUBPS       ·dataOne+0(SB), Y0, Y0
 	VANDPS       ·dataAbsF32+0(SB), Y3, Y1
-	VMAXPS       Y1, Y5, Y5
-	VCMPPS       $0x11, ·dataSmallZeta+0(SB), Y5, Y5
+	VMAXPS       Y1, Y4, Y4
+	VCMPPS       $0x11, ·dataSmallZeta+0(SB), Y4, Y4
 	VMULPS       Y2, Y2, Y1
 	VMOVAPS      Y1, Y8
 	VFMSUB231PS  Y2, Y2, Y8
 	VFMADD231PS  Y0, Y0, Y1
 	VADDPS       Y8, Y1, Y1
-	VBLENDVPS    Y5, ·dataOne+0(SB), Y1, Y1
+	VBLENDVPS    Y4, ·dataOne+0(SB), Y1, Y1
 	VMULPS       Y2, Y3, Y8
-	VMOVAPS      Y8, Y9
-	VFMSUB231PS  Y2, Y3, Y9
+	VMOVAPS      Y8, Y10
+	VFMSUB231PS  Y2, Y3, Y10
 	VFMADD231PS  Y0, Y6, Y8
-	VADDPS       Y9, Y8, Y8
+	VADDPS       Y10, Y8, Y8
 	VDIVPS       Y1, Y8, Y8
-	VMULPS       Y2, Y6, Y9
-	VFNMADD213PS Y9, Y6, Y2
-	VFMSUB231PS  Y0, Y3, Y9
-	VADDPS       Y2, Y9, Y9
-	VDIVPS       Y1, Y9, Y9
+	VMULPS       Y2, Y6, Y10
+	VFNMADD213PS Y10, Y6, Y2
+	VFMSUB231PS  Y0, Y3, Y10
+	VADDPS       Y2, Y10, Y10
+	VDIVPS       Y1, Y10, Y10
 	VMULPS       Y3, Y3, Y1
 	VFMSUB231PS  Y6, Y6, Y1
 	VMOVUPS      ·dataMinusHalf+0(SB), Y2
@@ -7485,34 +7486,26 @@ loop1:
 	VMULPS       Y3, Y1, Y1
 	VMULPS       ·dataMinusHalf+0(SB), Y3, Y0
 	VFMADD231PS  ·dataHalfCotRest0+0(SB), Y1, Y0
-	VBLENDVPS    Y5, Y2, Y8, Y8
-	VBLENDVPS    Y5, Y0, Y9, Y9
-	VMOVUPS      (CX)(SI*1), Y0
-	VMULPS       Y0, Y9, Y5
-	VMOVAPS      Y5, Y2
-	VFNMADD231PS Y0, Y9, Y2
-	VMOVUPS      (CX)(BX*2), Y1
-	VFMSUB231PS  Y1, Y8, Y5
-	VADDPS       Y2, Y5, Y5
-	VMULPS       Y0, Y8, Y2
-	VFMSUB213PS  Y2, Y0, Y8
-	VFMADD231PS  Y1, Y9, Y2
-	VADDPS       Y8, Y2, Y2
-	VANDPS       ·dataAbsF32+0(SB), Y5, Y8
-	VANDPS       ·dataAbsF32+0(SB), Y2, Y9
-	VADDPS       Y9, Y8, Y8
-	VANDPS       ·dataAbsF32+0(SB), Y8, Y8
-	VCMPPS       $0x16, ·dataLargest+0(SB), Y8, Y8
-	VORPS        Y7, Y8, Y8
-	VMOVMSKPS    Y8, R8
+	VBLENDVPS    Y4, Y2, Y8, Y8
+	VBLENDVPS    Y4, Y0, Y10, Y10
+	VMULPS       Y5, Y10, Y0
+	VMOVAPS      Y0, Y4
+	VFNMADD231PS Y5, Y10, Y4
+	VFMSUB231PS  Y9, Y8, Y0
+	VADDPS       Y4, Y0, Y0
+	VMULPS       Y5, Y8, Y4
+	VFMSUB213PS  Y4, Y5, Y8
+	VFMADD231PS  Y9, Y10, Y4
+	VADDPS       Y8, Y4, Y4
+	VMOVMSKPS    Y7, R8
 	TESTQ        R8, R8
 	JE           easy3
-	VPCMPEQD     Y7, Y7, Y7
-	VXORPS       Y8, Y7, Y7
-	VMASKMOVPS   Y6, Y7, (AX)
-	VMASKMOVPS   Y3, Y7, (AX)(BX*1)
-	VMASKMOVPS   Y5, Y7, (AX)(BX*2)
-	VMASKMOVPS   Y2, Y7, (AX)(SI*1)
+	VPCMPEQD     Y8, Y8, Y8
+	VXORPS       Y7, Y8, Y8
+	VMASKMOVPS   Y6, Y8, (AX)
+	VMASKMOVPS   Y3, Y8, (AX)(BX*1)
+	VMASKMOVPS   Y0, Y8, (AX)(BX*2)
+	VMASKMOVPS   Y4, Y8, (AX)(SI*1)
 	MOVQ         DI, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
@@ -7524,8 +7517,8 @@ loop1:
 easy3:
 	VMOVUPS Y6, (AX)
 	VMOVUPS Y3, (AX)(BX*1)
-	VMOVUPS Y5, (AX)(BX*2)
-	VMOVUPS Y2, (AX)(SI*1)
+	VMOVUPS Y0, (AX)(BX*2)
+	VMOVUPS Y4, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
@@ -7639,67 +7632,64 @@ loop1:
 	VCMPPS.BCST      $0x19, ·dataRadiusMin+0(SB), Z14, K4
 	KORW             K3, K4, K3
 	KORW             K2, K3, K2
-	VPANDD           Z0, Z16, Z14
-	VCMPPS.BCST      $0x16, ·dataZetaLimit+0(SB), Z14, K3
+	VMOVUPS          (CX)(SI*1), Z14
+	VMULPS           Z14, Z14, Z13
+	VMOVUPS          (CX)(BX*2), Z12
+	VFMADD231PS      Z12, Z12, Z13
+	VPANDD           Z0, Z16, Z10
+	VFMADD132PS.BCST ·dataTranslationWeight+0(SB), Z10, Z13
+	VCMPPS.BCST      $0x16, ·dataZetaLimit+0(SB), Z13, K3
 	KORW             K2, K3, K2
 	KORW             K1, K2, K1
 	VSUBPS           Z1, Z9, Z9
 	VPANDD           Z0, Z17, Z13
-	VMAXPS           Z13, Z14, Z14
-	VCMPPS.BCST      $0x11, ·dataSmallZeta+0(SB), Z14, K2
-	VMULPS           Z11, Z11, Z14
-	VMOVAPS          Z14, Z13
+	VMAXPS           Z13, Z10, Z10
+	VCMPPS.BCST      $0x11, ·dataSmallZeta+0(SB), Z10, K2
+	VMULPS           Z11, Z11, Z10
+	VMOVAPS          Z10, Z13
 	VFMSUB231PS      Z11, Z11, Z13
-	VFMADD231PS      Z9, Z9, Z14
-	VADDPS           Z13, Z14, Z14
-	VBLENDMPS        Z1, Z14, K2, Z14
+	VFMADD231PS      Z9, Z9, Z10
+	VADDPS           Z13, Z10, Z10
+	VBLENDMPS        Z1, Z10, K2, Z10
 	VMULPS           Z11, Z17, Z13
-	VMOVAPS          Z13, Z12
-	VFMSUB231PS      Z11, Z17, Z12
+	VMOVAPS          Z13, Z18
+	VFMSUB231PS      Z11, Z17, Z18
 	VFMADD231PS      Z9, Z16, Z13
-	VADDPS           Z12, Z13, Z13
-	VDIVPS           Z14, Z13, Z13
-	VMULPS           Z11, Z16, Z12
-	VFNMADD213PS     Z12, Z16, Z11
-	VFMSUB231PS      Z9, Z17, Z12
-	VADDPS           Z11, Z12, Z12
-	VDIVPS           Z14, Z12, Z12
-	VMULPS           Z17, Z17, Z14
-	VFMSUB231PS      Z16, Z16, Z14
+	VADDPS           Z18, Z13, Z13
+	VDIVPS           Z10, Z13, Z13
+	VMULPS           Z11, Z16, Z18
+	VFNMADD213PS     Z18, Z16, Z11
+	VFMSUB231PS      Z9, Z17, Z18
+	VADDPS           Z11, Z18, Z18
+	VDIVPS           Z10, Z18, Z18
+	VMULPS           Z17, Z17, Z10
+	VFMSUB231PS      Z16, Z16, Z10
 	VBROADCASTSS     ·dataMinusHalf+0(SB), Z11
 	VFMADD213PS      Z1, Z16, Z11
-	VFMADD231PS      Z5, Z14, Z11
-	VADDPS           Z16, Z16, Z14
-	VMULPS           Z17, Z14, Z14
+	VFMADD231PS      Z5, Z10, Z11
+	VADDPS           Z16, Z16, Z10
+	VMULPS           Z17, Z10, Z10
 	VMULPS           Z4, Z17, Z9
-	VFMADD231PS      Z5, Z14, Z9
+	VFMADD231PS      Z5, Z10, Z9
 	VBLENDMPS        Z11, Z13, K2, Z13
-	VBLENDMPS        Z9, Z12, K2, Z12
-	VMOVUPS          (CX)(SI*1), Z9
-	VMULPS           Z9, Z12, Z11
-	VMOVAPS          Z11, Z14
-	VFNMADD231PS     Z9, Z12, Z14
-	VMOVUPS          (CX)(BX*2), Z10
-	VFMSUB231PS      Z10, Z13, Z11
-	VADDPS           Z14, Z11, Z11
-	VMULPS           Z9, Z13, Z14
-	VFMSUB213PS      Z14, Z9, Z13
-	VFMADD231PS      Z10, Z12, Z14
-	VADDPS           Z13, Z14, Z14
-	VPANDD           Z0, Z11, Z13
-	VPANDD           Z0, Z14, Z12
-	VADDPS           Z12, Z13, Z13
-	VPANDD           Z0, Z13, Z13
-	VCMPPS.BCST      $0x16, ·dataLargest+0(SB), Z13, K2
-	KORW             K1, K2, K1
+	VBLENDMPS        Z9, Z18, K2, Z18
+	VMULPS           Z14, Z18, Z9
+	VMOVAPS          Z9, Z11
+	VFNMADD231PS     Z14, Z18, Z11
+	VFMSUB231PS      Z12, Z13, Z9
+	VADDPS           Z11, Z9, Z9
+	VMULPS           Z14, Z13, Z11
+	VFMSUB213PS      Z11, Z14, Z13
+	VFMADD231PS      Z12, Z18, Z11
+	VADDPS           Z13, Z11, Z11
 	KMOVW            K1, R8
 	TESTQ            R8, R8
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPS          Z16, K1, (AX)
 	VMOVUPS          Z17, K1, (AX)(BX*1)
-	VMOVUPS          Z11, K1, (AX)(BX*2)
-	VMOVUPS          Z14, K1, (AX)(SI*1)
+	VMOVUPS          Z9, K1, (AX)(BX*2)
+	VMOVUPS          Z11, K1, (AX)(SI*1)
 	MOVQ             DI, AX
 	SUBQ             DX, AX
 	LEAQ             16(AX), CX
@@ -7711,8 +7701,8 @@ loop1:
 easy3:
 	VMOVUPS Z16, (AX)
 	VMOVUPS Z17, (AX)(BX*1)
-	VMOVUPS Z11, (AX)(BX*2)
-	VMOVUPS Z14, (AX)(SI*1)
+	VMOVUPS Z9, (AX)(BX*2)
+	VMOVUPS Z11, (AX)(SI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
@@ -7831,31 +7821,36 @@ loop1:
 	VCMPPD       $0x19, ·dataRadiusMinF64+0(SB), Y6, Y6
 	VORPD        Y8, Y6, Y6
 	VORPD        Y4, Y6, Y6
-	VANDPD       ·dataAbsF64+0(SB), Y5, Y4
-	VCMPPD       $0x16, ·dataZetaLimitF64+0(SB), Y4, Y8
+	VMOVUPS      (CX)(SI*1), Y4
+	VMULPD       Y4, Y4, Y8
+	VMOVUPS      (CX)(BX*2), Y9
+	VFMADD231PD  Y9, Y9, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y5, Y1
+	VFMADD132PD  ·dataTranslationWeightF64+0(SB), Y1, Y8
+	VCMPPD       $0x16, ·dataZetaLimitF64+0(SB), Y8, Y8
 	VORPD        Y6, Y8, Y8
 	VORPD        Y10, Y8, Y8
 	VSUBPD       ·dataOneF64+0(SB), Y0, Y0
 	VANDPD       ·dataAbsF64+0(SB), Y3, Y10
-	VMAXPD       Y10, Y4, Y4
-	VCMPPD       $0x11, ·dataSmallZetaF64+0(SB), Y4, Y4
+	VMAXPD       Y10, Y1, Y1
+	VCMPPD       $0x11, ·dataSmallZetaF64+0(SB), Y1, Y1
 	VMULPD       Y2, Y2, Y10
 	VMOVAPS      Y10, Y6
 	VFMSUB231PD  Y2, Y2, Y6
 	VFMADD231PD  Y0, Y0, Y10
 	VADDPD       Y6, Y10, Y10
-	VBLENDVPD    Y4, ·dataOneF64+0(SB), Y10, Y10
+	VBLENDVPD    Y1, ·dataOneF64+0(SB), Y10, Y10
 	VMULPD       Y2, Y3, Y6
-	VMOVAPS      Y6, Y9
-	VFMSUB231PD  Y2, Y3, Y9
+	VMOVAPS      Y6, Y7
+	VFMSUB231PD  Y2, Y3, Y7
 	VFMADD231PD  Y0, Y5, Y6
-	VADDPD       Y9, Y6, Y6
+	VADDPD       Y7, Y6, Y6
 	VDIVPD       Y10, Y6, Y6
-	VMULPD       Y2, Y5, Y9
-	VFNMADD213PD Y9, Y5, Y2
-	VFMSUB231PD  Y0, Y3, Y9
-	VADDPD       Y2, Y9, Y9
-	VDIVPD       Y10, Y9, Y9
+	VMULPD       Y2, Y5, Y7
+	VFNMADD213PD Y7, Y5, Y2
+	VFMSUB231PD  Y0, Y3, Y7
+	VADDPD       Y2, Y7, Y7
+	VDIVPD       Y10, Y7, Y7
 	VMULPD       Y3, Y3, Y10
 	VFMSUB231PD  Y5, Y5, Y10
 	VMOVUPS      ·dataMinusHalfF64+0(SB), Y2
@@ -7865,34 +7860,26 @@ loop1:
 	VMULPD       Y3, Y10, Y10
 	VMULPD       ·dataMinusHalfF64+0(SB), Y3, Y0
 	VFMADD231PD  ·dataHalfCotRest0F64+0(SB), Y10, Y0
-	VBLENDVPD    Y4, Y2, Y6, Y6
-	VBLENDVPD    Y4, Y0, Y9, Y9
-	VMOVUPS      (CX)(SI*1), Y0
-	VMULPD       Y0, Y9, Y4
-	VMOVAPS      Y4, Y2
-	VFNMADD231PD Y0, Y9, Y2
-	VMOVUPS      (CX)(BX*2), Y10
-	VFMSUB231PD  Y10, Y6, Y4
-	VADDPD       Y2, Y4, Y4
-	VMULPD       Y0, Y6, Y2
-	VFMSUB213PD  Y2, Y0, Y6
-	VFMADD231PD  Y10, Y9, Y2
-	VADDPD       Y6, Y2, Y2
-	VANDPD       ·dataAbsF64+0(SB), Y4, Y6
-	VANDPD       ·dataAbsF64+0(SB), Y2, Y9
-	VADDPD       Y9, Y6, Y6
-	VANDPD       ·dataAbsF64+0(SB), Y6, Y6
-	VCMPPD       $0x16, ·dataLargestF64+0(SB), Y6, Y6
-	VORPD        Y8, Y6, Y6
-	VMOVMSKPD    Y6, R8
+	VBLENDVPD    Y1, Y2, Y6, Y6
+	VBLENDVPD    Y1, Y0, Y7, Y7
+	VMULPD       Y4, Y7, Y0
+	VMOVAPS      Y0, Y1
+	VFNMADD231PD Y4, Y7, Y1
+	VFMSUB231PD  Y9, Y6, Y0
+	VADDPD       Y1, Y0, Y0
+	VMULPD       Y4, Y6, Y1
+	VFMSUB213PD  Y1, Y4, Y6
+	VFMADD231PD  Y9, Y7, Y1
+	VADDPD       Y6, Y1, Y1
+	VMOVMSKPD    Y8, R8
 	TESTQ        R8, R8
 	JE           easy3
-	VPCMPEQD     Y8, Y8, Y8
-	VXORPD       Y6, Y8, Y8
-	VMASKMOVPD   Y5, Y8, (AX)
-	VMASKMOVPD   Y3, Y8, (AX)(BX*1)
-	VMASKMOVPD   Y4, Y8, (AX)(BX*2)
-	VMASKMOVPD   Y2, Y8, (AX)(SI*1)
+	VPCMPEQD     Y6, Y6, Y6
+	VXORPD       Y8, Y6, Y6
+	VMASKMOVPD   Y5, Y6, (AX)
+	VMASKMOVPD   Y3, Y6, (AX)(BX*1)
+	VMASKMOVPD   Y0, Y6, (AX)(BX*2)
+	VMASKMOVPD   Y1, Y6, (AX)(SI*1)
 	MOVQ         DI, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
@@ -7904,8 +7891,8 @@ loop1:
 easy3:
 	VMOVUPS Y5, (AX)
 	VMOVUPS Y3, (AX)(BX*1)
-	VMOVUPS Y4, (AX)(BX*2)
-	VMOVUPS Y2, (AX)(SI*1)
+	VMOVUPS Y0, (AX)(BX*2)
+	VMOVUPS Y1, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
@@ -8033,67 +8020,64 @@ loop1:
 	VCMPPD.BCST      $0x19, ·dataRadiusMinF64+0(SB), Z15, K4
 	KORW             K3, K4, K3
 	KORW             K2, K3, K2
-	VPANDQ           Z1, Z13, Z15
-	VCMPPD.BCST      $0x16, ·dataZetaLimitF64+0(SB), Z15, K3
+	VMOVUPS          (CX)(SI*1), Z15
+	VMULPD           Z15, Z15, Z20
+	VMOVUPS          (CX)(BX*2), Z19
+	VFMADD231PD      Z19, Z19, Z20
+	VPANDQ           Z1, Z13, Z16
+	VFMADD132PD.BCST ·dataTranslationWeightF64+0(SB), Z16, Z20
+	VCMPPD.BCST      $0x16, ·dataZetaLimitF64+0(SB), Z20, K3
 	KORW             K2, K3, K2
 	KORW             K1, K2, K1
 	VSUBPD           Z2, Z10, Z10
 	VPANDQ           Z1, Z17, Z20
-	VMAXPD           Z20, Z15, Z15
-	VCMPPD.BCST      $0x11, ·dataSmallZetaF64+0(SB), Z15, K2
-	VMULPD           Z12, Z12, Z15
-	VMOVAPS          Z15, Z20
+	VMAXPD           Z20, Z16, Z16
+	VCMPPD.BCST      $0x11, ·dataSmallZetaF64+0(SB), Z16, K2
+	VMULPD           Z12, Z12, Z16
+	VMOVAPS          Z16, Z20
 	VFMSUB231PD      Z12, Z12, Z20
-	VFMADD231PD      Z10, Z10, Z15
-	VADDPD           Z20, Z15, Z15
-	VBLENDMPD        Z2, Z15, K2, Z15
+	VFMADD231PD      Z10, Z10, Z16
+	VADDPD           Z20, Z16, Z16
+	VBLENDMPD        Z2, Z16, K2, Z16
 	VMULPD           Z12, Z17, Z20
-	VMOVAPS          Z20, Z19
-	VFMSUB231PD      Z12, Z17, Z19
+	VMOVAPS          Z20, Z14
+	VFMSUB231PD      Z12, Z17, Z14
 	VFMADD231PD      Z10, Z13, Z20
-	VADDPD           Z19, Z20, Z20
-	VDIVPD           Z15, Z20, Z20
-	VMULPD           Z12, Z13, Z19
-	VFNMADD213PD     Z19, Z13, Z12
-	VFMSUB231PD      Z10, Z17, Z19
-	VADDPD           Z12, Z19, Z19
-	VDIVPD           Z15, Z19, Z19
-	VMULPD           Z17, Z17, Z15
-	VFMSUB231PD      Z13, Z13, Z15
+	VADDPD           Z14, Z20, Z20
+	VDIVPD           Z16, Z20, Z20
+	VMULPD           Z12, Z13, Z14
+	VFNMADD213PD     Z14, Z13, Z12
+	VFMSUB231PD      Z10, Z17, Z14
+	VADDPD           Z12, Z14, Z14
+	VDIVPD           Z16, Z14, Z14
+	VMULPD           Z17, Z17, Z16
+	VFMSUB231PD      Z13, Z13, Z16
 	VBROADCASTSD     ·dataMinusHalfF64+0(SB), Z12
 	VFMADD213PD      Z2, Z13, Z12
-	VFMADD231PD      Z6, Z15, Z12
-	VADDPD           Z13, Z13, Z15
-	VMULPD           Z17, Z15, Z15
+	VFMADD231PD      Z6, Z16, Z12
+	VADDPD           Z13, Z13, Z16
+	VMULPD           Z17, Z16, Z16
 	VMULPD           Z5, Z17, Z10
-	VFMADD231PD      Z6, Z15, Z10
+	VFMADD231PD      Z6, Z16, Z10
 	VBLENDMPD        Z12, Z20, K2, Z20
-	VBLENDMPD        Z10, Z19, K2, Z19
-	VMOVUPS          (CX)(SI*1), Z10
-	VMULPD           Z10, Z19, Z12
-	VMOVAPS          Z12, Z15
-	VFNMADD231PD     Z10, Z19, Z15
-	VMOVUPS          (CX)(BX*2), Z16
-	VFMSUB231PD      Z16, Z20, Z12
-	VADDPD           Z15, Z12, Z12
-	VMULPD           Z10, Z20, Z15
-	VFMSUB213PD      Z15, Z10, Z20
-	VFMADD231PD      Z16, Z19, Z15
-	VADDPD           Z20, Z15, Z15
-	VPANDQ           Z1, Z12, Z20
-	VPANDQ           Z1, Z15, Z19
-	VADDPD           Z19, Z20, Z20
-	VPANDQ           Z1, Z20, Z20
-	VCMPPD.BCST      $0x16, ·dataLargestF64+0(SB), Z20, K2
-	KORW             K1, K2, K1
+	VBLENDMPD        Z10, Z14, K2, Z14
+	VMULPD           Z15, Z14, Z10
+	VMOVAPS          Z10, Z12
+	VFNMADD231PD     Z15, Z14, Z12
+	VFMSUB231PD      Z19, Z20, Z10
+	VADDPD           Z12, Z10, Z10
+	VMULPD           Z15, Z20, Z12
+	VFMSUB213PD      Z12, Z15, Z20
+	VFMADD231PD      Z19, Z14, Z12
+	VADDPD           Z20, Z12, Z12
 	KMOVW            K1, R8
 	TESTQ            R8, R8
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPD          Z13, K1, (AX)
 	VMOVUPD          Z17, K1, (AX)(BX*1)
-	VMOVUPD          Z12, K1, (AX)(BX*2)
-	VMOVUPD          Z15, K1, (AX)(SI*1)
+	VMOVUPD          Z10, K1, (AX)(BX*2)
+	VMOVUPD          Z12, K1, (AX)(SI*1)
 	MOVQ             DI, AX
 	SUBQ             DX, AX
 	LEAQ             8(AX), CX
@@ -8105,8 +8089,8 @@ loop1:
 easy3:
 	VMOVUPS Z13, (AX)
 	VMOVUPS Z17, (AX)(BX*1)
-	VMOVUPS Z12, (AX)(BX*2)
-	VMOVUPS Z15, (AX)(SI*1)
+	VMOVUPS Z10, (AX)(BX*2)
+	VMOVUPS Z12, (AX)(SI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
@@ -8163,19 +8147,31 @@ loop1:
 	VANDPS       ·dataAbsF32+0(SB), Y5, Y6
 	VCMPPS       $0x16, ·dataLimit+0(SB), Y6, Y6
 	VORPS        Y10, Y6, Y6
-	VANDPS       ·dataAbsF32+0(SB), Y0, Y10
-	VCMPPS       $0x16, ·dataZetaLimit+0(SB), Y10, Y10
+	VMOVUPS      (CX)(DI*1), Y10
+	VMULPS       Y10, Y10, Y9
+	VMOVUPS      (CX)(SI*2), Y8
+	VFMADD231PS  Y8, Y8, Y9
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y11
+	VFMADD231PS  ·dataTranslationWeight+0(SB), Y9, Y11
+	VCMPPS       $0x16, ·dataZetaLimit+0(SB), Y11, Y11
 	VANDPS       ·dataAbsF32+0(SB), Y3, Y9
 	VCMPPS       $0x16, ·dataLimit+0(SB), Y9, Y9
-	VORPS        Y10, Y9, Y9
-	VANDPS       ·dataAbsF32+0(SB), Y1, Y10
-	VCMPPS       $0x16, ·dataZetaLimit+0(SB), Y10, Y10
-	VANDPS       ·dataAbsF32+0(SB), Y4, Y8
-	VCMPPS       $0x16, ·dataLimit+0(SB), Y8, Y8
-	VORPS        Y10, Y8, Y8
-	VORPS        Y9, Y8, Y8
-	VORPS        Y6, Y8, Y8
-	VORPS        Y7, Y8, Y8
+	VORPS        Y11, Y9, Y9
+	VMOVUPS      (DX)(DI*1), Y11
+	VMULPS       Y11, Y11, Y11
+	VMOVUPS      Y5, (R8)
+	VMOVUPS      (DX)(SI*2), Y5
+	VFMADD231PS  Y5, Y5, Y11
+	VMOVUPS      Y2, 32(R8)
+	VANDPS       ·dataAbsF32+0(SB), Y1, Y1
+	VFMADD231PS  ·dataTranslationWeight+0(SB), Y11, Y1
+	VCMPPS       $0x16, ·dataZetaLimit+0(SB), Y1, Y1
+	VANDPS       ·dataAbsF32+0(SB), Y4, Y4
+	VCMPPS       $0x16, ·dataLimit+0(SB), Y4, Y4
+	VORPS        Y1, Y4, Y4
+	VORPS        Y9, Y4, Y4
+	VORPS        Y6, Y4, Y4
+	VORPS        Y7, Y4, Y4
 	VMOVUPS      ·dataLog2e+0(SB), Y7
 	VFMADD213PS  ·dataRoundF32+0(SB), Y0, Y7
 	VSUBPS       ·dataRoundF32+0(SB), Y7, Y7
@@ -8183,43 +8179,41 @@ loop1:
 	VFNMADD231PS ·dataLn2Hi+0(SB), Y7, Y6
 	VMOVAPS      Y6, Y9
 	VFNMADD231PS ·dataLn2Lo+0(SB), Y7, Y9
-	VMOVUPS      ·dataExpC6+0(SB), Y10
-	VFMADD213PS  ·dataExpC5+0(SB), Y9, Y10
-	VFMADD213PS  ·dataExpC4+0(SB), Y9, Y10
-	VFMADD213PS  ·dataExpC3+0(SB), Y9, Y10
-	VFMADD213PS  ·dataExpC2+0(SB), Y9, Y10
-	VMOVUPS      ·dataHalf+0(SB), Y11
-	VFMADD213PS  ·dataRoundF32+0(SB), Y7, Y11
-	VSUBPS       ·dataRoundF32+0(SB), Y11, Y12
-	VSUBPS       Y12, Y7, Y12
-	VADDPS       ·dataRoundF32+0(SB), Y12, Y12
+	VMOVUPS      ·dataExpC6+0(SB), Y1
+	VFMADD213PS  ·dataExpC5+0(SB), Y9, Y1
+	VFMADD213PS  ·dataExpC4+0(SB), Y9, Y1
+	VFMADD213PS  ·dataExpC3+0(SB), Y9, Y1
+	VFMADD213PS  ·dataExpC2+0(SB), Y9, Y1
+	VMOVUPS      Y4, 64(R8)
+	VMOVUPS      ·dataHalf+0(SB), Y4
+	VFMADD213PS  ·dataRoundF32+0(SB), Y7, Y4
+	VSUBPS       ·dataRoundF32+0(SB), Y4, Y11
+	VSUBPS       Y11, Y7, Y11
+	VADDPS       ·dataRoundF32+0(SB), Y11, Y11
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       ·dataOne+0(SB), Y4, Y4
+	VMULPS       ·dataOne+0(SB), Y4, Y4
 	VPSLLD       $0x17, Y11, Y11
 	VPADDD       ·dataOne+0(SB), Y11, Y11
-	VMULPS       ·dataOne+0(SB), Y11, Y11
-	VPSLLD       $0x17, Y12, Y12
-	VPADDD       ·dataOne+0(SB), Y12, Y12
-	VMULPS       Y12, Y11, Y11
-	VMULPS       Y9, Y9, Y12
-	VMOVUPS      Y8, (R8)
-	VMOVAPS      Y9, Y8
-	VFMADD231PS  Y10, Y12, Y8
-	VMULPS       Y11, Y8, Y8
-	VMOVUPS      Y5, 32(R8)
-	VSUBPS       ·dataOne+0(SB), Y11, Y5
-	VMOVUPS      Y2, 64(R8)
-	VMOVAPS      Y5, Y2
-	VFMADD231PS  Y11, Y9, Y2
-	VMULPS       Y11, Y12, Y12
-	VMULPS       Y10, Y12, Y12
+	VMULPS       Y11, Y4, Y4
+	VMULPS       Y9, Y9, Y11
+	VMOVAPS      Y9, Y2
+	VFMADD231PS  Y1, Y11, Y2
+	VMULPS       Y4, Y2, Y2
+	VSUBPS       ·dataOne+0(SB), Y4, Y5
+	VMOVAPS      Y5, Y12
+	VFMADD231PS  Y4, Y9, Y12
+	VMULPS       Y4, Y11, Y11
+	VMULPS       Y1, Y11, Y11
 	VSUBPS       Y9, Y6, Y6
 	VFNMADD231PS ·dataLn2Lo+0(SB), Y7, Y6
-	VSUBPS       Y2, Y5, Y5
-	VFMADD231PS  Y11, Y9, Y5
-	VFMADD231PS  Y11, Y6, Y5
-	VADDPS       Y5, Y12, Y12
-	VADDPS       Y12, Y2, Y2
-	VMULPS       ·dataHalf+0(SB), Y3, Y12
-	VANDPS       ·dataAbsF32+0(SB), Y12, Y5
+	VSUBPS       Y12, Y5, Y5
+	VFMADD231PS  Y4, Y9, Y5
+	VFMADD231PS  Y4, Y6, Y5
+	VADDPS       Y5, Y11, Y11
+	VADDPS       Y11, Y12, Y12
+	VMULPS       ·dataHalf+0(SB), Y3, Y11
+	VANDPS       ·dataAbsF32+0(SB), Y11, Y5
 	VMOVUPS      ·dataTwoOverPi+0(SB), Y6
 	VFMADD213PS  ·dataRoundF32+0(SB), Y5, Y6
 	VSUBPS       ·dataRoundF32+0(SB), Y6, Y9
@@ -8240,13 +8234,13 @@ loop1:
 	VPSLLD       $0x1f, Y6, Y9
 	VBLENDVPS    Y9, Y7, Y5, Y5
 	VPSLLD       $0x1e, Y6, Y6
-	VXORPS       Y12, Y6, Y6
+	VXORPS       Y11, Y6, Y6
 	VANDPS       ·dataSignF32+0(SB), Y6, Y6
 	VXORPS       Y6, Y5, Y5
 	VANDPS       ·dataAbsF32+0(SB), Y3, Y6
-	VMOVUPS      ·dataTwoOverPi+0(SB), Y12
-	VFMADD213PS  ·dataRoundF32+0(SB), Y6, Y12
-	VSUBPS       ·dataRoundF32+0(SB), Y12, Y7
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y11
+	VFMADD213PS  ·dataRoundF32+0(SB), Y6, Y11
+	VSUBPS       ·dataRoundF32+0(SB), Y11, Y7
 	VFNMADD231PS ·dataHalfPi1+0(SB), Y7, Y6
 	VFNMADD231PS ·dataHalfPi2+0(SB), Y7, Y6
 	VFNMADD231PS ·dataHalfPi3+0(SB), Y7, Y6
@@ -8261,401 +8255,395 @@ loop1:
 	VFMADD213PS  ·dataCosP0+0(SB), Y7, Y9
 	VFMADD213PS  ·dataMinusHalf+0(SB), Y7, Y9
 	VFMADD213PS  ·dataOne+0(SB), Y7, Y9
-	VPSLLD       $0x1f, Y12, Y7
-	VBLENDVPS    Y7, Y9, Y6, Y10
+	VPSLLD       $0x1f, Y11, Y7
+	VBLENDVPS    Y7, Y9, Y6, Y1
 	VBLENDVPS    Y7, Y6, Y9, Y9
-	VPSLLD       $0x1e, Y12, Y6
-	VPADDD       ·dataOneI+0(SB), Y12, Y12
-	VPSLLD       $0x1e, Y12, Y12
-	VANDPS       ·dataSignF32+0(SB), Y12, Y12
-	VXORPS       Y12, Y9, Y9
+	VPSLLD       $0x1e, Y11, Y6
+	VPADDD       ·dataOneI+0(SB), Y11, Y11
+	VPSLLD       $0x1e, Y11, Y11
+	VANDPS       ·dataSignF32+0(SB), Y11, Y11
+	VXORPS       Y11, Y9, Y9
 	VXORPS       Y3, Y6, Y6
 	VANDPS       ·dataSignF32+0(SB), Y6, Y6
-	VXORPS       Y6, Y10, Y10
-	VMULPS       Y9, Y11, Y6
-	VFMADD231PS  Y9, Y8, Y6
-	VMULPS       Y10, Y11, Y11
-	VFMADD231PS  Y10, Y8, Y11
-	VCMPPS       $0x11, ·dataHalf+0(SB), Y9, Y8
-	VSUBPS       ·dataOne+0(SB), Y6, Y10
-	VADDPS       Y5, Y5, Y12
-	VMULPS       Y9, Y2, Y2
-	VFNMADD231PS Y5, Y12, Y2
-	VBLENDVPS    Y8, Y10, Y2, Y2
-	VANDPS       ·dataAbsF32+0(SB), Y0, Y10
-	VANDPS       ·dataAbsF32+0(SB), Y3, Y8
-	VMAXPS       Y8, Y10, Y10
-	VCMPPS       $0x11, ·dataSmallZeta+0(SB), Y10, Y10
-	VMULPS       Y3, Y3, Y8
-	VMOVAPS      Y8, Y12
-	VFMSUB231PS  Y3, Y3, Y12
-	VFMADD231PS  Y0, Y0, Y8
-	VADDPS       Y12, Y8, Y8
-	VBLENDVPS    Y10, ·dataOne+0(SB), Y8, Y8
-	VMULPS       Y3, Y11, Y12
-	VMOVAPS      Y12, Y5
-	VFMSUB231PS  Y3, Y11, Y5
-	VFMADD231PS  Y0, Y2, Y12
-	VADDPS       Y5, Y12, Y12
-	VDIVPS       Y8, Y12, Y12
-	VMULPS       Y3, Y2, Y5
-	VFNMADD213PS Y5, Y3, Y2
-	VFMSUB231PS  Y0, Y11, Y5
-	VADDPS       Y2, Y5, Y5
-	VDIVPS       Y8, Y5, Y5
-	VMOVUPS      ·dataTwentyFourth+0(SB), Y8
-	VFMADD213PS  ·dataSincRest0+0(SB), Y0, Y8
-	VMULPS       ·dataTwentyFourth+0(SB), Y3, Y2
-	VMULPS       Y3, Y2, Y9
-	VFMSUB231PS  Y0, Y8, Y9
+	VXORPS       Y6, Y1, Y1
+	VMULPS       Y9, Y4, Y6
+	VFMADD231PS  Y9, Y2, Y6
+	VMULPS       Y1, Y4, Y4
+	VFMADD231PS  Y1, Y2, Y4
+	VCMPPS       $0x11, ·dataHalf+0(SB), Y9, Y2
+	VSUBPS       ·dataOne+0(SB), Y6, Y1
+	VADDPS       Y5, Y5, Y11
+	VMULPS       Y9, Y12, Y12
+	VFNMADD231PS Y5, Y11, Y12
+	VBLENDVPS    Y2, Y1, Y12, Y12
+	VANDPS       ·dataAbsF32+0(SB), Y0, Y1
+	VANDPS       ·dataAbsF32+0(SB), Y3, Y2
+	VMAXPS       Y2, Y1, Y1
+	VCMPPS       $0x11, ·dataSmallZeta+0(SB), Y1, Y1
+	VMULPS       Y3, Y3, Y2
+	VMOVAPS      Y2, Y11
+	VFMSUB231PS  Y3, Y3, Y11
+	VFMADD231PS  Y0, Y0, Y2
+	VADDPS       Y11, Y2, Y2
+	VBLENDVPS    Y1, ·dataOne+0(SB), Y2, Y2
+	VMULPS       Y3, Y4, Y11
+	VMOVAPS      Y11, Y5
+	VFMSUB231PS  Y3, Y4, Y5
+	VFMADD231PS  Y0, Y12, Y11
+	VADDPS       Y5, Y11, Y11
+	VDIVPS       Y2, Y11, Y11
+	VMULPS       Y3, Y12, Y5
+	VFNMADD213PS Y5, Y3, Y12
+	VFMSUB231PS  Y0, Y4, Y5
+	VADDPS       Y12, Y5, Y5
+	VDIVPS       Y2, Y5, Y5
+	VMOVUPS      ·dataTwentyFourth+0(SB), Y2
+	VFMADD213PS  ·dataSincRest0+0(SB), Y0, Y2
+	VMULPS       ·dataTwentyFourth+0(SB), Y3, Y12
+	VMULPS       Y3, Y12, Y9
+	VFMSUB231PS  Y0, Y2, Y9
 	VADDPS       ·dataHalf+0(SB), Y9, Y9
-	VMULPS       Y0, Y2, Y2
-	VFMADD231PS  Y3, Y8, Y2
-	VMULPS       Y3, Y2, Y8
-	VFMSUB231PS  Y0, Y9, Y8
-	VADDPS       ·dataOne+0(SB), Y8, Y8
-	VMULPS       Y0, Y2, Y2
-	VFMADD231PS  Y3, Y9, Y2
-	VBLENDVPS    Y10, Y8, Y12, Y12
-	VBLENDVPS    Y10, Y2, Y5, Y5
-	VMOVUPS      (CX)(DI*1), Y2
-	VMULPS       Y2, Y5, Y10
-	VMOVAPS      Y10, Y8
-	VFNMADD231PS Y2, Y5, Y8
-	VMOVUPS      (CX)(SI*2), Y9
-	VFMSUB231PS  Y9, Y12, Y10
-	VADDPS       Y8, Y10, Y10
-	VMULPS       Y2, Y12, Y8
-	VFMSUB213PS  Y8, Y2, Y12
-	VFMADD231PS  Y9, Y5, Y8
-	VADDPS       Y12, Y8, Y8
-	VMOVUPS      ·dataLog2e+0(SB), Y12
-	VFMADD213PS  ·dataRoundF32+0(SB), Y1, Y12
-	VSUBPS       ·dataRoundF32+0(SB), Y12, Y12
-	VMOVAPS      Y1, Y5
-	VFNMADD231PS ·dataLn2Hi+0(SB), Y12, Y5
-	VMOVAPS      Y5, Y9
-	VFNMADD231PS ·dataLn2Lo+0(SB), Y12, Y9
+	VMULPS       Y0, Y12, Y12
+	VFMADD231PS  Y3, Y2, Y12
+	VMULPS       Y3, Y12, Y2
+	VFMSUB231PS  Y0, Y9, Y2
+	VADDPS       ·dataOne+0(SB), Y2, Y2
+	VMULPS       Y0, Y12, Y12
+	VFMADD231PS  Y3, Y9, Y12
+	VBLENDVPS    Y1, Y2, Y11, Y11
+	VBLENDVPS    Y1, Y12, Y5, Y5
+	VMULPS       Y10, Y5, Y12
+	VMOVAPS      Y12, Y1
+	VFNMADD231PS Y10, Y5, Y1
+	VFMSUB231PS  Y8, Y11, Y12
+	VADDPS       Y1, Y12, Y12
+	VMULPS       Y10, Y11, Y1
+	VFMSUB213PS  Y1, Y10, Y11
+	VFMADD231PS  Y8, Y5, Y1
+	VADDPS       Y11, Y1, Y1
+	VMOVUPS      (DX), Y11
+	VMOVUPS      ·dataLog2e+0(SB), Y5
+	VFMADD213PS  ·dataRoundF32+0(SB), Y11, Y5
+	VSUBPS       ·dataRoundF32+0(SB), Y5, Y5
+	VMOVAPS      Y11, Y8
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y5, Y8
+	VMOVAPS      Y8, Y10
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y5, Y10
 	VMOVUPS      ·dataExpC6+0(SB), Y2
-	VFMADD213PS  ·dataExpC5+0(SB), Y9, Y2
-	VFMADD213PS  ·dataExpC4+0(SB), Y9, Y2
-	VFMADD213PS  ·dataExpC3+0(SB), Y9, Y2
-	VFMADD213PS  ·dataExpC2+0(SB), Y9, Y2
-	VMOVUPS      ·dataHalf+0(SB), Y3
-	VFMADD213PS  ·dataRoundF32+0(SB), Y12, Y3
-	VSUBPS       ·dataRoundF32+0(SB), Y3, Y0
-	VSUBPS       Y0, Y12, Y0
-	VADDPS       ·dataRoundF32+0(SB), Y0, Y0
+	VFMADD213PS  ·dataExpC5+0(SB), Y10, Y2
+	VFMADD213PS  ·dataExpC4+0(SB), Y10, Y2
+	VFMADD213PS  ·dataExpC3+0(SB), Y10, Y2
+	VFMADD213PS  ·dataExpC2+0(SB), Y10, Y2
+	VMOVUPS      ·dataHalf+0(SB), Y9
+	VFMADD213PS  ·dataRoundF32+0(SB), Y5, Y9
+	VSUBPS       ·dataRoundF32+0(SB), Y9, Y3
+	VSUBPS       Y3, Y5, Y3
+	VADDPS       ·dataRoundF32+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y9, Y9
+	VPADDD       ·dataOne+0(SB), Y9, Y9
+	VMULPS       ·dataOne+0(SB), Y9, Y9
 	VPSLLD       $0x17, Y3, Y3
 	VPADDD       ·dataOne+0(SB), Y3, Y3
-	VMULPS       ·dataOne+0(SB), Y3, Y3
-	VPSLLD       $0x17, Y0, Y0
-	VPADDD       ·dataOne+0(SB), Y0, Y0
-	VMULPS       Y0, Y3, Y3
-	VMULPS       Y9, Y9, Y0
-	VMOVAPS      Y9, Y7
-	VFMADD231PS  Y2, Y0, Y7
-	VMULPS       Y3, Y7, Y7
-	VMOVUPS      Y8, 96(R8)
-	VSUBPS       ·dataOne+0(SB), Y3, Y8
-	VMOVUPS      Y10, 128(R8)
-	VMOVAPS      Y8, Y10
-	VFMADD231PS  Y3, Y9, Y10
-	VMULPS       Y3, Y0, Y0
-	VMULPS       Y2, Y0, Y0
-	VSUBPS       Y9, Y5, Y5
-	VFNMADD231PS ·dataLn2Lo+0(SB), Y12, Y5
-	VSUBPS       Y10, Y8, Y8
-	VFMADD231PS  Y3, Y9, Y8
-	VFMADD231PS  Y3, Y5, Y8
-	VADDPS       Y8, Y0, Y0
-	VADDPS       Y0, Y10, Y10
-	VMULPS       ·dataHalf+0(SB), Y4, Y0
-	VANDPS       ·dataAbsF32+0(SB), Y0, Y8
-	VMOVUPS      ·dataTwoOverPi+0(SB), Y5
-	VFMADD213PS  ·dataRoundF32+0(SB), Y8, Y5
-	VSUBPS       ·dataRoundF32+0(SB), Y5, Y9
-	VFNMADD231PS ·dataHalfPi1+0(SB), Y9, Y8
-	VFNMADD231PS ·dataHalfPi2+0(SB), Y9, Y8
-	VFNMADD231PS ·dataHalfPi3+0(SB), Y9, Y8
-	VMULPS       Y8, Y8, Y9
-	VMOVUPS      ·dataSinP2+0(SB), Y12
-	VFMADD213PS  ·dataSinP1+0(SB), Y9, Y12
-	VFMADD213PS  ·dataSinP0+0(SB), Y9, Y12
-	VMULPS       Y12, Y9, Y12
-	VFMADD231PS  Y12, Y8, Y8
-	VMOVUPS      ·dataCosP2+0(SB), Y12
-	VFMADD213PS  ·dataCosP1+0(SB), Y9, Y12
-	VFMADD213PS  ·dataCosP0+0(SB), Y9, Y12
-	VFMADD213PS  ·dataMinusHalf+0(SB), Y9, Y12
-	VFMADD213PS  ·dataOne+0(SB), Y9, Y12
-	VPSLLD       $0x1f, Y5, Y9
-	VBLENDVPS    Y9, Y12, Y8, Y8
-	VPSLLD       $0x1e, Y5, Y5
-	VXORPS       Y0, Y5, Y5
-	VANDPS       ·dataSignF32+0(SB), Y5, Y5
-	VXORPS       Y5, Y8, Y8
-	VANDPS       ·dataAbsF32+0(SB), Y4, Y5
-	VMOVUPS      ·dataTwoOverPi+0(SB), Y0
-	VFMADD213PS  ·dataRoundF32+0(SB), Y5, Y0
-	VSUBPS       ·dataRoundF32+0(SB), Y0, Y12
-	VFNMADD231PS ·dataHalfPi1+0(SB), Y12, Y5
-	VFNMADD231PS ·dataHalfPi2+0(SB), Y12, Y5
-	VFNMADD231PS ·dataHalfPi3+0(SB), Y12, Y5
-	VMULPS       Y5, Y5, Y12
-	VMOVUPS      ·dataSinP2+0(SB), Y9
-	VFMADD213PS  ·dataSinP1+0(SB), Y12, Y9
-	VFMADD213PS  ·dataSinP0+0(SB), Y12, Y9
-	VMULPS       Y9, Y12, Y9
-	VFMADD231PS  Y9, Y5, Y5
-	VMOVUPS      ·dataCosP2+0(SB), Y9
-	VFMADD213PS  ·dataCosP1+0(SB), Y12, Y9
-	VFMADD213PS  ·dataCosP0+0(SB), Y12, Y9
-	VFMADD213PS  ·dataMinusHalf+0(SB), Y12, Y9
-	VFMADD213PS  ·dataOne+0(SB), Y12, Y9
-	VPSLLD       $0x1f, Y0, Y12
-	VBLENDVPS    Y12, Y9, Y5, Y2
-	VBLENDVPS    Y12, Y5, Y9, Y9
-	VPSLLD       $0x1e, Y0, Y5
-	VPADDD       ·dataOneI+0(SB), Y0, Y0
-	VPSLLD       $0x1e, Y0, Y0
-	VANDPS       ·dataSignF32+0(SB), Y0, Y0
-	VXORPS       Y0, Y9, Y9
-	VXORPS       Y4, Y5, Y5
-	VANDPS       ·dataSignF32+0(SB), Y5, Y5
-	VXORPS       Y5, Y2, Y2
-	VMULPS       Y9, Y3, Y5
-	VFMADD231PS  Y9, Y7, Y5
-	VMULPS       Y2, Y3, Y3
-	VFMADD231PS  Y2, Y7, Y3
-	VCMPPS       $0x11, ·dataHalf+0(SB), Y9, Y7
-	VSUBPS       ·dataOne+0(SB), Y5, Y5
-	VADDPS       Y8, Y8, Y2
-	VMULPS       Y9, Y10, Y10
-	VFNMADD231PS Y8, Y2, Y10
-	VBLENDVPS    Y7, Y5, Y10, Y10
-	VANDPS       ·dataAbsF32+0(SB), Y1, Y5
-	VANDPS       ·dataAbsF32+0(SB), Y4, Y7
-	VMAXPS       Y7, Y5, Y5
-	VCMPPS       $0x11, ·dataSmallZeta+0(SB), Y5, Y5
-	VMULPS       Y4, Y4, Y7
-	VMOVAPS      Y7, Y2
-	VFMSUB231PS  Y4, Y4, Y2
-	VFMADD231PS  Y1, Y1, Y7
-	VADDPS       Y2, Y7, Y7
-	VBLENDVPS    Y5, ·dataOne+0(SB), Y7, Y7
-	VMULPS       Y4, Y3, Y2
-	VMOVAPS      Y2, Y8
-	VFMSUB231PS  Y4, Y3, Y8
-	VFMADD231PS  Y1, Y10, Y2
-	VADDPS       Y8, Y2, Y2
-	VDIVPS       Y7, Y2, Y2
-	VMULPS       Y4, Y10, Y8
-	VFNMADD213PS Y8, Y4, Y10
-	VFMSUB231PS  Y1, Y3, Y8
-	VADDPS       Y10, Y8, Y8
-	VDIVPS       Y7, Y8, Y8
-	VMOVUPS      ·dataTwentyFourth+0(SB), Y7
-	VFMADD213PS  ·dataSincRest0+0(SB), Y1, Y7
-	VMULPS       ·dataTwentyFourth+0(SB), Y4, Y10
-	VMULPS       Y4, Y10, Y3
-	VFMSUB231PS  Y1, Y7, Y3
-	VADDPS       ·dataHalf+0(SB), Y3, Y3
-	VMULPS       Y1, Y10, Y10
-	VFMADD231PS  Y4, Y7, Y10
-	VMULPS       Y4, Y10, Y7
-	VFMSUB231PS  Y1, Y3, Y7
-	VADDPS       ·dataOne+0(SB), Y7, Y7
-	VMULPS       Y1, Y10, Y10
-	VFMADD231PS  Y4, Y3, Y10
-	VBLENDVPS    Y5, Y7, Y2, Y2
-	VBLENDVPS    Y5, Y10, Y8, Y8
-	VMOVUPS      (DX)(DI*1), Y10
-	VMULPS       Y10, Y8, Y5
-	VMOVAPS      Y5, Y7
-	VFNMADD231PS Y10, Y8, Y7
-	VMOVUPS      (DX)(SI*2), Y3
-	VFMSUB231PS  Y3, Y2, Y5
-	VADDPS       Y7, Y5, Y5
-	VMULPS       Y10, Y2, Y7
-	VFMSUB213PS  Y7, Y10, Y2
-	VFMADD231PS  Y3, Y8, Y7
-	VADDPS       Y2, Y7, Y7
-	VMULPS       Y7, Y11, Y2
-	VMOVAPS      Y2, Y8
-	VFNMADD231PS Y7, Y11, Y8
-	VFMSUB231PS  Y5, Y6, Y2
-	VADDPS       Y8, Y2, Y2
-	VMULPS       Y7, Y6, Y8
-	VFMSUB213PS  Y8, Y7, Y6
-	VFMADD231PS  Y5, Y11, Y8
-	VADDPS       Y6, Y8, Y8
-	VMOVUPS      64(R8), Y6
-	VMOVUPS      ·dataLog2e+0(SB), Y11
-	VFMADD213PS  ·dataRoundF32+0(SB), Y6, Y11
-	VSUBPS       ·dataRoundF32+0(SB), Y11, Y11
-	VMOVAPS      Y6, Y5
-	VFNMADD231PS ·dataLn2Hi+0(SB), Y11, Y5
-	VMOVAPS      Y5, Y7
-	VFNMADD231PS ·dataLn2Lo+0(SB), Y11, Y7
-	VMOVUPS      ·dataExpC6+0(SB), Y3
-	VFMADD213PS  ·dataExpC5+0(SB), Y7, Y3
-	VFMADD213PS  ·dataExpC4+0(SB), Y7, Y3
-	VFMADD213PS  ·dataExpC3+0(SB), Y7, Y3
-	VFMADD213PS  ·dataExpC2+0(SB), Y7, Y3
-	VMOVUPS      ·dataHalf+0(SB), Y10
-	VFMADD213PS  ·dataRoundF32+0(SB), Y11, Y10
-	VSUBPS       ·dataRoundF32+0(SB), Y10, Y4
-	VSUBPS       Y4, Y11, Y4
-	VADDPS       ·dataRoundF32+0(SB), Y4, Y4
-	VPSLLD       $0x17, Y10, Y10
-	VPADDD       ·dataOne+0(SB), Y10, Y10
-	VMULPS       ·dataOne+0(SB), Y10, Y10
-	VPSLLD       $0x17, Y4, Y4
-	VPADDD       ·dataOne+0(SB), Y4, Y4
-	VMULPS       Y4, Y10, Y10
-	VMULPS       Y7, Y7, Y4
+	VMULPS       Y3, Y9, Y9
+	VMULPS       Y10, Y10, Y3
+	VMOVAPS      Y10, Y0
+	VFMADD231PS  Y2, Y3, Y0
+	VMULPS       Y9, Y0, Y0
+	VSUBPS       ·dataOne+0(SB), Y9, Y7
+	VMOVUPS      Y1, 96(R8)
 	VMOVAPS      Y7, Y1
-	VFMADD231PS  Y3, Y4, Y1
-	VMULPS       Y10, Y1, Y1
-	VSUBPS       ·dataOne+0(SB), Y10, Y9
-	VMOVAPS      Y9, Y0
-	VFMADD231PS  Y10, Y7, Y0
-	VMULPS       Y10, Y4, Y4
-	VMULPS       Y3, Y4, Y4
-	VSUBPS       Y7, Y5, Y5
-	VFNMADD231PS ·dataLn2Lo+0(SB), Y11, Y5
-	VSUBPS       Y0, Y9, Y9
-	VFMADD231PS  Y10, Y7, Y9
-	VFMADD231PS  Y10, Y5, Y9
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y4, Y0, Y0
-	VMOVUPS      32(R8), Y4
-	VMULPS       ·dataHalf+0(SB), Y4, Y9
-	VANDPS       ·dataAbsF32+0(SB), Y9, Y5
+	VFMADD231PS  Y9, Y10, Y1
+	VMULPS       Y9, Y3, Y3
+	VMULPS       Y2, Y3, Y3
+	VSUBPS       Y10, Y8, Y8
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y5, Y8
+	VSUBPS       Y1, Y7, Y7
+	VFMADD231PS  Y9, Y10, Y7
+	VFMADD231PS  Y9, Y8, Y7
+	VADDPS       Y7, Y3, Y3
+	VADDPS       Y3, Y1, Y1
+	VMOVUPS      (DX)(SI*1), Y3
+	VMULPS       ·dataHalf+0(SB), Y3, Y7
+	VANDPS       ·dataAbsF32+0(SB), Y7, Y8
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y10
+	VFMADD213PS  ·dataRoundF32+0(SB), Y8, Y10
+	VSUBPS       ·dataRoundF32+0(SB), Y10, Y5
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y5, Y8
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y5, Y8
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y5, Y8
+	VMULPS       Y8, Y8, Y5
+	VMOVUPS      ·dataSinP2+0(SB), Y2
+	VFMADD213PS  ·dataSinP1+0(SB), Y5, Y2
+	VFMADD213PS  ·dataSinP0+0(SB), Y5, Y2
+	VMULPS       Y2, Y5, Y2
+	VFMADD231PS  Y2, Y8, Y8
+	VMOVUPS      ·dataCosP2+0(SB), Y2
+	VFMADD213PS  ·dataCosP1+0(SB), Y5, Y2
+	VFMADD213PS  ·dataCosP0+0(SB), Y5, Y2
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y5, Y2
+	VFMADD213PS  ·dataOne+0(SB), Y5, Y2
+	VPSLLD       $0x1f, Y10, Y5
+	VBLENDVPS    Y5, Y2, Y8, Y8
+	VPSLLD       $0x1e, Y10, Y10
+	VXORPS       Y7, Y10, Y10
+	VANDPS       ·dataSignF32+0(SB), Y10, Y10
+	VXORPS       Y10, Y8, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y3, Y10
 	VMOVUPS      ·dataTwoOverPi+0(SB), Y7
-	VFMADD213PS  ·dataRoundF32+0(SB), Y5, Y7
-	VSUBPS       ·dataRoundF32+0(SB), Y7, Y11
-	VFNMADD231PS ·dataHalfPi1+0(SB), Y11, Y5
-	VFNMADD231PS ·dataHalfPi2+0(SB), Y11, Y5
-	VFNMADD231PS ·dataHalfPi3+0(SB), Y11, Y5
-	VMULPS       Y5, Y5, Y11
-	VMOVUPS      ·dataSinP2+0(SB), Y3
-	VFMADD213PS  ·dataSinP1+0(SB), Y11, Y3
-	VFMADD213PS  ·dataSinP0+0(SB), Y11, Y3
-	VMULPS       Y3, Y11, Y3
-	VFMADD231PS  Y3, Y5, Y5
-	VMOVUPS      ·dataCosP2+0(SB), Y3
-	VFMADD213PS  ·dataCosP1+0(SB), Y11, Y3
-	VFMADD213PS  ·dataCosP0+0(SB), Y11, Y3
-	VFMADD213PS  ·dataMinusHalf+0(SB), Y11, Y3
-	VFMADD213PS  ·dataOne+0(SB), Y11, Y3
-	VPSLLD       $0x1f, Y7, Y11
-	VBLENDVPS    Y11, Y3, Y5, Y5
+	VFMADD213PS  ·dataRoundF32+0(SB), Y10, Y7
+	VSUBPS       ·dataRoundF32+0(SB), Y7, Y2
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y2, Y10
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y2, Y10
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y2, Y10
+	VMULPS       Y10, Y10, Y2
+	VMOVUPS      ·dataSinP2+0(SB), Y5
+	VFMADD213PS  ·dataSinP1+0(SB), Y2, Y5
+	VFMADD213PS  ·dataSinP0+0(SB), Y2, Y5
+	VMULPS       Y5, Y2, Y5
+	VFMADD231PS  Y5, Y10, Y10
+	VMOVUPS      ·dataCosP2+0(SB), Y5
+	VFMADD213PS  ·dataCosP1+0(SB), Y2, Y5
+	VFMADD213PS  ·dataCosP0+0(SB), Y2, Y5
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y2, Y5
+	VFMADD213PS  ·dataOne+0(SB), Y2, Y5
+	VPSLLD       $0x1f, Y7, Y2
+	VMOVUPS      Y12, 128(R8)
+	VBLENDVPS    Y2, Y5, Y10, Y12
+	VBLENDVPS    Y2, Y10, Y5, Y5
+	VPSLLD       $0x1e, Y7, Y10
+	VPADDD       ·dataOneI+0(SB), Y7, Y7
 	VPSLLD       $0x1e, Y7, Y7
-	VXORPS       Y9, Y7, Y7
 	VANDPS       ·dataSignF32+0(SB), Y7, Y7
 	VXORPS       Y7, Y5, Y5
-	VANDPS       ·dataAbsF32+0(SB), Y4, Y7
-	VMOVUPS      ·dataTwoOverPi+0(SB), Y9
-	VFMADD213PS  ·dataRoundF32+0(SB), Y7, Y9
-	VSUBPS       ·dataRoundF32+0(SB), Y9, Y3
-	VFNMADD231PS ·dataHalfPi1+0(SB), Y3, Y7
-	VFNMADD231PS ·dataHalfPi2+0(SB), Y3, Y7
-	VFNMADD231PS ·dataHalfPi3+0(SB), Y3, Y7
-	VMULPS       Y7, Y7, Y3
-	VMOVUPS      ·dataSinP2+0(SB), Y11
-	VFMADD213PS  ·dataSinP1+0(SB), Y3, Y11
-	VFMADD213PS  ·dataSinP0+0(SB), Y3, Y11
-	VMULPS       Y11, Y3, Y11
-	VFMADD231PS  Y11, Y7, Y7
-	VMOVUPS      ·dataCosP2+0(SB), Y11
-	VFMADD213PS  ·dataCosP1+0(SB), Y3, Y11
-	VFMADD213PS  ·dataCosP0+0(SB), Y3, Y11
-	VFMADD213PS  ·dataMinusHalf+0(SB), Y3, Y11
-	VFMADD213PS  ·dataOne+0(SB), Y3, Y11
-	VPSLLD       $0x1f, Y9, Y3
-	VBLENDVPS    Y3, Y11, Y7, Y12
-	VBLENDVPS    Y3, Y7, Y11, Y11
-	VPSLLD       $0x1e, Y9, Y7
-	VPADDD       ·dataOneI+0(SB), Y9, Y9
-	VPSLLD       $0x1e, Y9, Y9
-	VANDPS       ·dataSignF32+0(SB), Y9, Y9
-	VXORPS       Y9, Y11, Y11
-	VXORPS       Y4, Y7, Y7
-	VANDPS       ·dataSignF32+0(SB), Y7, Y7
-	VXORPS       Y7, Y12, Y12
-	VMULPS       Y11, Y10, Y7
-	VFMADD231PS  Y11, Y1, Y7
-	VMULPS       Y12, Y10, Y10
-	VFMADD231PS  Y12, Y1, Y10
-	VCMPPS       $0x11, ·dataHalf+0(SB), Y11, Y1
-	VSUBPS       ·dataOne+0(SB), Y7, Y7
-	VADDPS       Y5, Y5, Y12
-	VMULPS       Y11, Y0, Y0
-	VFNMADD231PS Y5, Y12, Y0
-	VBLENDVPS    Y1, Y7, Y0, Y0
-	VMOVUPS      128(R8), Y7
-	VADDPS       Y2, Y7, Y7
-	VMOVUPS      96(R8), Y2
-	VADDPS       Y8, Y2, Y2
+	VXORPS       Y3, Y10, Y10
+	VANDPS       ·dataSignF32+0(SB), Y10, Y10
+	VXORPS       Y10, Y12, Y12
+	VMULPS       Y5, Y9, Y10
+	VFMADD231PS  Y5, Y0, Y10
+	VMULPS       Y12, Y9, Y9
+	VFMADD231PS  Y12, Y0, Y9
+	VCMPPS       $0x11, ·dataHalf+0(SB), Y5, Y0
+	VSUBPS       ·dataOne+0(SB), Y10, Y10
+	VADDPS       Y8, Y8, Y12
+	VMULPS       Y5, Y1, Y1
+	VFNMADD231PS Y8, Y12, Y1
+	VBLENDVPS    Y0, Y10, Y1, Y1
+	VANDPS       ·dataAbsF32+0(SB), Y11, Y10
+	VANDPS       ·dataAbsF32+0(SB), Y3, Y0
+	VMAXPS       Y0, Y10, Y10
+	VCMPPS       $0x11, ·dataSmallZeta+0(SB), Y10, Y10
+	VMULPS       Y3, Y3, Y0
+	VMOVAPS      Y0, Y12
+	VFMSUB231PS  Y3, Y3, Y12
+	VFMADD231PS  Y11, Y11, Y0
+	VADDPS       Y12, Y0, Y0
+	VBLENDVPS    Y10, ·dataOne+0(SB), Y0, Y0
+	VMULPS       Y3, Y9, Y12
+	VMOVAPS      Y12, Y8
+	VFMSUB231PS  Y3, Y9, Y8
+	VFMADD231PS  Y11, Y1, Y12
+	VADDPS       Y8, Y12, Y12
+	VDIVPS       Y0, Y12, Y12
+	VMULPS       Y3, Y1, Y8
+	VFNMADD213PS Y8, Y3, Y1
+	VFMSUB231PS  Y11, Y9, Y8
+	VADDPS       Y1, Y8, Y8
+	VDIVPS       Y0, Y8, Y8
+	VMOVUPS      ·dataTwentyFourth+0(SB), Y0
+	VFMADD213PS  ·dataSincRest0+0(SB), Y11, Y0
+	VMULPS       ·dataTwentyFourth+0(SB), Y3, Y1
+	VMULPS       Y3, Y1, Y9
+	VFMSUB231PS  Y11, Y0, Y9
+	VADDPS       ·dataHalf+0(SB), Y9, Y9
+	VMULPS       Y11, Y1, Y1
+	VFMADD231PS  Y3, Y0, Y1
+	VMULPS       Y3, Y1, Y0
+	VFMSUB231PS  Y11, Y9, Y0
+	VADDPS       ·dataOne+0(SB), Y0, Y0
+	VMULPS       Y11, Y1, Y1
+	VFMADD231PS  Y3, Y9, Y1
+	VBLENDVPS    Y10, Y0, Y12, Y12
+	VBLENDVPS    Y10, Y1, Y8, Y8
+	VMOVUPS      (DX)(DI*1), Y1
+	VMULPS       Y1, Y8, Y10
+	VMOVAPS      Y10, Y0
+	VFNMADD231PS Y1, Y8, Y0
+	VMOVUPS      (DX)(SI*2), Y9
+	VFMSUB231PS  Y9, Y12, Y10
+	VADDPS       Y0, Y10, Y10
+	VMULPS       Y1, Y12, Y0
+	VFMSUB213PS  Y0, Y1, Y12
+	VFMADD231PS  Y9, Y8, Y0
+	VADDPS       Y12, Y0, Y0
+	VMULPS       Y0, Y4, Y12
+	VMOVAPS      Y12, Y8
+	VFNMADD231PS Y0, Y4, Y8
+	VFMSUB231PS  Y10, Y6, Y12
+	VADDPS       Y8, Y12, Y12
+	VMULPS       Y0, Y6, Y8
+	VFMSUB213PS  Y8, Y0, Y6
+	VFMADD231PS  Y10, Y4, Y8
+	VADDPS       Y6, Y8, Y8
+	VMOVUPS      32(R8), Y6
+	VMOVUPS      ·dataLog2e+0(SB), Y4
+	VFMADD213PS  ·dataRoundF32+0(SB), Y6, Y4
+	VSUBPS       ·dataRoundF32+0(SB), Y4, Y4
+	VMOVAPS      Y6, Y10
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y4, Y10
+	VMOVAPS      Y10, Y0
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y4, Y0
+	VMOVUPS      ·dataExpC6+0(SB), Y9
+	VFMADD213PS  ·dataExpC5+0(SB), Y0, Y9
+	VFMADD213PS  ·dataExpC4+0(SB), Y0, Y9
+	VFMADD213PS  ·dataExpC3+0(SB), Y0, Y9
+	VFMADD213PS  ·dataExpC2+0(SB), Y0, Y9
+	VMOVUPS      ·dataHalf+0(SB), Y1
+	VFMADD213PS  ·dataRoundF32+0(SB), Y4, Y1
+	VSUBPS       ·dataRoundF32+0(SB), Y1, Y3
+	VSUBPS       Y3, Y4, Y3
+	VADDPS       ·dataRoundF32+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       ·dataOne+0(SB), Y1, Y1
+	VMULPS       ·dataOne+0(SB), Y1, Y1
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       ·dataOne+0(SB), Y3, Y3
+	VMULPS       Y3, Y1, Y1
+	VMULPS       Y0, Y0, Y3
+	VMOVAPS      Y0, Y11
+	VFMADD231PS  Y9, Y3, Y11
+	VMULPS       Y1, Y11, Y11
+	VSUBPS       ·dataOne+0(SB), Y1, Y5
+	VMOVAPS      Y5, Y7
+	VFMADD231PS  Y1, Y0, Y7
+	VMULPS       Y1, Y3, Y3
+	VMULPS       Y9, Y3, Y3
+	VSUBPS       Y0, Y10, Y10
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y4, Y10
+	VSUBPS       Y7, Y5, Y5
+	VFMADD231PS  Y1, Y0, Y5
+	VFMADD231PS  Y1, Y10, Y5
+	VADDPS       Y5, Y3, Y3
+	VADDPS       Y3, Y7, Y7
+	VMOVUPS      (R8), Y3
+	VMULPS       ·dataHalf+0(SB), Y3, Y5
+	VANDPS       ·dataAbsF32+0(SB), Y5, Y10
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y0
+	VFMADD213PS  ·dataRoundF32+0(SB), Y10, Y0
+	VSUBPS       ·dataRoundF32+0(SB), Y0, Y4
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y4, Y10
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y4, Y10
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y4, Y10
+	VMULPS       Y10, Y10, Y4
+	VMOVUPS      ·dataSinP2+0(SB), Y9
+	VFMADD213PS  ·dataSinP1+0(SB), Y4, Y9
+	VFMADD213PS  ·dataSinP0+0(SB), Y4, Y9
+	VMULPS       Y9, Y4, Y9
+	VFMADD231PS  Y9, Y10, Y10
+	VMOVUPS      ·dataCosP2+0(SB), Y9
+	VFMADD213PS  ·dataCosP1+0(SB), Y4, Y9
+	VFMADD213PS  ·dataCosP0+0(SB), Y4, Y9
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y4, Y9
+	VFMADD213PS  ·dataOne+0(SB), Y4, Y9
+	VPSLLD       $0x1f, Y0, Y4
+	VBLENDVPS    Y4, Y9, Y10, Y10
+	VPSLLD       $0x1e, Y0, Y0
+	VXORPS       Y5, Y0, Y0
+	VANDPS       ·dataSignF32+0(SB), Y0, Y0
+	VXORPS       Y0, Y10, Y10
+	VANDPS       ·dataAbsF32+0(SB), Y3, Y0
+	VMOVUPS      ·dataTwoOverPi+0(SB), Y5
+	VFMADD213PS  ·dataRoundF32+0(SB), Y0, Y5
+	VSUBPS       ·dataRoundF32+0(SB), Y5, Y9
+	VFNMADD231PS ·dataHalfPi1+0(SB), Y9, Y0
+	VFNMADD231PS ·dataHalfPi2+0(SB), Y9, Y0
+	VFNMADD231PS ·dataHalfPi3+0(SB), Y9, Y0
+	VMULPS       Y0, Y0, Y9
+	VMOVUPS      ·dataSinP2+0(SB), Y4
+	VFMADD213PS  ·dataSinP1+0(SB), Y9, Y4
+	VFMADD213PS  ·dataSinP0+0(SB), Y9, Y4
+	VMULPS       Y4, Y9, Y4
+	VFMADD231PS  Y4, Y0, Y0
+	VMOVUPS      ·dataCosP2+0(SB), Y4
+	VFMADD213PS  ·dataCosP1+0(SB), Y9, Y4
+	VFMADD213PS  ·dataCosP0+0(SB), Y9, Y4
+	VFMADD213PS  ·dataMinusHalf+0(SB), Y9, Y4
+	VFMADD213PS  ·dataOne+0(SB), Y9, Y4
+	VPSLLD       $0x1f, Y5, Y9
+	VBLENDVPS    Y9, Y4, Y0, Y2
+	VBLENDVPS    Y9, Y0, Y4, Y4
+	VPSLLD       $0x1e, Y5, Y0
+	VPADDD       ·dataOneI+0(SB), Y5, Y5
+	VPSLLD       $0x1e, Y5, Y5
+	VANDPS       ·dataSignF32+0(SB), Y5, Y5
+	VXORPS       Y5, Y4, Y4
+	VXORPS       Y3, Y0, Y0
+	VANDPS       ·dataSignF32+0(SB), Y0, Y0
+	VXORPS       Y0, Y2, Y2
+	VMULPS       Y4, Y1, Y0
+	VFMADD231PS  Y4, Y11, Y0
+	VMULPS       Y2, Y1, Y1
+	VFMADD231PS  Y2, Y11, Y1
+	VCMPPS       $0x11, ·dataHalf+0(SB), Y4, Y11
+	VSUBPS       ·dataOne+0(SB), Y0, Y0
+	VADDPS       Y10, Y10, Y2
+	VMULPS       Y4, Y7, Y7
+	VFNMADD231PS Y10, Y2, Y7
+	VBLENDVPS    Y11, Y0, Y7, Y7
+	VMOVUPS      128(R8), Y0
+	VADDPS       Y12, Y0, Y0
+	VMOVUPS      96(R8), Y12
+	VADDPS       Y8, Y12, Y12
 	VANDPS       ·dataAbsF32+0(SB), Y6, Y8
-	VANDPS       ·dataAbsF32+0(SB), Y4, Y1
-	VMAXPS       Y1, Y8, Y8
+	VANDPS       ·dataAbsF32+0(SB), Y3, Y11
+	VMAXPS       Y11, Y8, Y8
 	VCMPPS       $0x11, ·dataSmallZeta+0(SB), Y8, Y8
-	VMULPS       Y10, Y10, Y1
-	VMOVAPS      Y1, Y12
-	VFMSUB231PS  Y10, Y10, Y12
-	VFMADD231PS  Y0, Y0, Y1
-	VADDPS       Y12, Y1, Y1
-	VBLENDVPS    Y8, ·dataOne+0(SB), Y1, Y1
-	VMULPS       Y10, Y4, Y12
-	VMOVAPS      Y12, Y5
-	VFMSUB231PS  Y10, Y4, Y5
-	VFMADD231PS  Y0, Y6, Y12
-	VADDPS       Y5, Y12, Y12
-	VDIVPS       Y1, Y12, Y12
-	VMULPS       Y10, Y6, Y5
-	VFNMADD213PS Y5, Y6, Y10
-	VFMSUB231PS  Y0, Y4, Y5
-	VADDPS       Y10, Y5, Y5
-	VDIVPS       Y1, Y5, Y5
-	VMULPS       Y4, Y4, Y1
-	VFMSUB231PS  Y6, Y6, Y1
-	VMOVUPS      ·dataMinusHalf+0(SB), Y10
-	VFMADD213PS  ·dataOne+0(SB), Y6, Y10
-	VFMADD231PS  ·dataHalfCotRest0+0(SB), Y1, Y10
-	VADDPS       Y6, Y6, Y1
-	VMULPS       Y4, Y1, Y1
-	VMULPS       ·dataMinusHalf+0(SB), Y4, Y0
-	VFMADD231PS  ·dataHalfCotRest0+0(SB), Y1, Y0
-	VBLENDVPS    Y8, Y10, Y12, Y12
-	VBLENDVPS    Y8, Y0, Y5, Y5
-	VMULPS       Y2, Y5, Y0
-	VMOVAPS      Y0, Y8
-	VFNMADD231PS Y2, Y5, Y8
-	VFMSUB231PS  Y7, Y12, Y0
-	VADDPS       Y8, Y0, Y0
-	VMULPS       Y2, Y12, Y8
-	VFMSUB213PS  Y8, Y2, Y12
-	VFMADD231PS  Y7, Y5, Y8
-	VADDPS       Y12, Y8, Y8
-	VANDPS       ·dataAbsF32+0(SB), Y0, Y12
-	VANDPS       ·dataAbsF32+0(SB), Y8, Y5
-	VADDPS       Y5, Y12, Y12
-	VANDPS       ·dataAbsF32+0(SB), Y12, Y12
-	VCMPPS       $0x16, ·dataLargest+0(SB), Y12, Y12
-	VMOVUPS      (R8), Y5
-	VORPS        Y5, Y12, Y12
-	VMOVMSKPS    Y12, R10
+	VMULPS       Y1, Y1, Y11
+	VMOVAPS      Y11, Y2
+	VFMSUB231PS  Y1, Y1, Y2
+	VFMADD231PS  Y7, Y7, Y11
+	VADDPS       Y2, Y11, Y11
+	VBLENDVPS    Y8, ·dataOne+0(SB), Y11, Y11
+	VMULPS       Y1, Y3, Y2
+	VMOVAPS      Y2, Y10
+	VFMSUB231PS  Y1, Y3, Y10
+	VFMADD231PS  Y7, Y6, Y2
+	VADDPS       Y10, Y2, Y2
+	VDIVPS       Y11, Y2, Y2
+	VMULPS       Y1, Y6, Y10
+	VFNMADD213PS Y10, Y6, Y1
+	VFMSUB231PS  Y7, Y3, Y10
+	VADDPS       Y1, Y10, Y10
+	VDIVPS       Y11, Y10, Y10
+	VMULPS       Y3, Y3, Y11
+	VFMSUB231PS  Y6, Y6, Y11
+	VMOVUPS      ·dataMinusHalf+0(SB), Y1
+	VFMADD213PS  ·dataOne+0(SB), Y6, Y1
+	VFMADD231PS  ·dataHalfCotRest0+0(SB), Y11, Y1
+	VADDPS       Y6, Y6, Y11
+	VMULPS       Y3, Y11, Y11
+	VMULPS       ·dataMinusHalf+0(SB), Y3, Y7
+	VFMADD231PS  ·dataHalfCotRest0+0(SB), Y11, Y7
+	VBLENDVPS    Y8, Y1, Y2, Y2
+	VBLENDVPS    Y8, Y7, Y10, Y10
+	VMULPS       Y12, Y10, Y7
+	VMOVAPS      Y7, Y8
+	VFNMADD231PS Y12, Y10, Y8
+	VFMSUB231PS  Y0, Y2, Y7
+	VADDPS       Y8, Y7, Y7
+	VMULPS       Y12, Y2, Y8
+	VFMSUB213PS  Y8, Y12, Y2
+	VFMADD231PS  Y0, Y10, Y8
+	VADDPS       Y2, Y8, Y8
+	VMOVUPS      64(R8), Y2
+	VMOVMSKPS    Y2, R10
 	TESTQ        R10, R10
 	JE           easy3
-	VPCMPEQD     Y5, Y5, Y5
-	VXORPS       Y12, Y5, Y5
-	VMASKMOVPS   Y6, Y5, (AX)
-	VMASKMOVPS   Y4, Y5, (AX)(SI*1)
-	VMASKMOVPS   Y0, Y5, (AX)(SI*2)
-	VMASKMOVPS   Y8, Y5, (AX)(DI*1)
+	VPCMPEQD     Y10, Y10, Y10
+	VXORPS       Y2, Y10, Y10
+	VMASKMOVPS   Y6, Y10, (AX)
+	VMASKMOVPS   Y3, Y10, (AX)(SI*1)
+	VMASKMOVPS   Y7, Y10, (AX)(SI*2)
+	VMASKMOVPS   Y8, Y10, (AX)(DI*1)
 	MOVQ         R9, AX
 	SUBQ         BX, AX
 	LEAQ         8(AX), CX
@@ -8666,8 +8654,8 @@ loop1:
 	RET
 easy3:
 	VMOVUPS Y6, (AX)
-	VMOVUPS Y4, (AX)(SI*1)
-	VMOVUPS Y0, (AX)(SI*2)
+	VMOVUPS Y3, (AX)(SI*1)
+	VMOVUPS Y7, (AX)(SI*2)
 	VMOVUPS Y8, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
@@ -8725,452 +8713,452 @@ loop1:
 	VPANDD.BCST       ·dataAbsF32+0(SB), Z5, Z6
 	VCMPPS.BCST       $0x16, ·dataLimit+0(SB), Z6, K3
 	KORW              K2, K3, K2
-	VPANDD.BCST       ·dataAbsF32+0(SB), Z0, Z6
-	VCMPPS.BCST       $0x16, ·dataZetaLimit+0(SB), Z6, K3
-	VPANDD.BCST       ·dataAbsF32+0(SB), Z3, Z6
-	VCMPPS.BCST       $0x16, ·dataLimit+0(SB), Z6, K4
+	VMOVUPS           (CX)(DI*1), Z6
+	VMULPS            Z6, Z6, Z7
+	VMOVUPS           (CX)(SI*2), Z8
+	VFMADD231PS       Z8, Z8, Z7
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z0, Z9
+	VFMADD231PS.BCST  ·dataTranslationWeight+0(SB), Z7, Z9
+	VCMPPS.BCST       $0x16, ·dataZetaLimit+0(SB), Z9, K3
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z3, Z9
+	VCMPPS.BCST       $0x16, ·dataLimit+0(SB), Z9, K4
 	KORW              K3, K4, K3
-	VPANDD.BCST       ·dataAbsF32+0(SB), Z1, Z6
-	VCMPPS.BCST       $0x16, ·dataZetaLimit+0(SB), Z6, K4
-	VPANDD.BCST       ·dataAbsF32+0(SB), Z4, Z6
-	VCMPPS.BCST       $0x16, ·dataLimit+0(SB), Z6, K5
+	VMOVUPS           (DX)(DI*1), Z9
+	VMULPS            Z9, Z9, Z7
+	VMOVUPS           (DX)(SI*2), Z10
+	VFMADD231PS       Z10, Z10, Z7
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z1, Z11
+	VFMADD231PS.BCST  ·dataTranslationWeight+0(SB), Z7, Z11
+	VCMPPS.BCST       $0x16, ·dataZetaLimit+0(SB), Z11, K4
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z4, Z11
+	VCMPPS.BCST       $0x16, ·dataLimit+0(SB), Z11, K5
 	KORW              K4, K5, K4
 	KORW              K3, K4, K3
 	KORW              K2, K3, K2
 	KORW              K1, K2, K1
-	VBROADCASTSS      ·dataLog2e+0(SB), Z6
-	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z0, Z6
-	VSUBPS.BCST       ·dataRoundF32+0(SB), Z6, Z6
+	VBROADCASTSS      ·dataLog2e+0(SB), Z11
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z0, Z11
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z11, Z11
 	VMOVAPS           Z0, Z7
-	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z6, Z7
-	VMOVAPS           Z7, Z8
-	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z6, Z8
-	VBROADCASTSS      ·dataExpC6+0(SB), Z9
-	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z8, Z9
-	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z8, Z9
-	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z8, Z9
-	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z8, Z9
-	VBROADCASTSS      ·dataOne+0(SB), Z10
-	VSCALEFPS         Z6, Z10, Z10
-	VMULPS            Z8, Z8, Z11
-	VMOVAPS           Z8, Z12
-	VFMADD231PS       Z9, Z11, Z12
-	VMULPS            Z10, Z12, Z12
-	VSUBPS.BCST       ·dataOne+0(SB), Z10, Z13
-	VMOVAPS           Z13, Z14
-	VFMADD231PS       Z10, Z8, Z14
-	VMULPS            Z10, Z11, Z11
-	VMULPS            Z9, Z11, Z11
-	VSUBPS            Z8, Z7, Z7
-	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z6, Z7
-	VSUBPS            Z14, Z13, Z13
-	VFMADD231PS       Z10, Z8, Z13
-	VFMADD231PS       Z10, Z7, Z13
-	VADDPS            Z13, Z11, Z11
-	VADDPS            Z11, Z14, Z14
-	VMULPS.BCST       ·dataHalf+0(SB), Z3, Z11
-	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z13
-	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z11, Z13
-	VSUBPS.BCST       ·dataRoundF32+0(SB), Z13, Z7
-	VMOVAPS           Z11, Z8
-	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z7, Z8
-	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z7, Z8
-	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z7, Z8
-	VMULPS            Z8, Z8, Z7
-	VBROADCASTSS      ·dataSinP2+0(SB), Z6
-	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z7, Z6
-	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z7, Z6
-	VMULPS            Z6, Z7, Z6
-	VFMADD231PS       Z6, Z8, Z8
-	VBROADCASTSS      ·dataCosP2+0(SB), Z6
-	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z7, Z6
-	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z7, Z6
-	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z7, Z6
-	VFMADD213PS.BCST  ·dataOne+0(SB), Z7, Z6
-	VPTESTMD.BCST     ·dataOneI+0(SB), Z13, K2
-	VBLENDMPS         Z6, Z8, K2, Z8
-	VPSLLD            $0x1e, Z13, Z13
-	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z13, Z8
-	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z11, Z8
-	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z11
-	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z3, Z11
-	VSUBPS.BCST       ·dataRoundF32+0(SB), Z11, Z13
-	VMOVAPS           Z3, Z6
-	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z13, Z6
-	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z13, Z6
-	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z13, Z6
-	VMULPS            Z6, Z6, Z13
-	VBROADCASTSS      ·dataSinP2+0(SB), Z7
-	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z13, Z7
-	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z13, Z7
-	VMULPS            Z7, Z13, Z7
-	VFMADD231PS       Z7, Z6, Z6
-	VBROADCASTSS      ·dataCosP2+0(SB), Z7
-	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z13, Z7
-	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z13, Z7
-	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z13, Z7
-	VFMADD213PS.BCST  ·dataOne+0(SB), Z13, Z7
-	VPTESTMD.BCST     ·dataOneI+0(SB), Z11, K2
-	VBLENDMPS         Z7, Z6, K2, Z13
-	VBLENDMPS         Z6, Z7, K2, Z7
-	VPSLLD            $0x1e, Z11, Z6
-	VPADDD.BCST       ·dataOneI+0(SB), Z11, Z11
-	VPSLLD            $0x1e, Z11, Z11
-	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z11, Z7
-	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z6, Z13
-	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z3, Z13
-	VMULPS            Z7, Z10, Z6
-	VFMADD231PS       Z7, Z12, Z6
-	VMULPS            Z13, Z10, Z10
-	VFMADD231PS       Z13, Z12, Z10
-	VCMPPS.BCST       $0x11, ·dataHalf+0(SB), Z7, K2
-	VSUBPS.BCST       ·dataOne+0(SB), Z6, Z12
-	VADDPS            Z8, Z8, Z13
-	VMULPS            Z7, Z14, Z14
-	VFNMADD231PS      Z8, Z13, Z14
-	VBLENDMPS         Z12, Z14, K2, Z14
-	VPANDD.BCST       ·dataAbsF32+0(SB), Z0, Z12
-	VPANDD.BCST       ·dataAbsF32+0(SB), Z3, Z13
-	VMAXPS            Z13, Z12, Z12
-	VCMPPS.BCST       $0x11, ·dataSmallZeta+0(SB), Z12, K2
-	VMULPS            Z3, Z3, Z12
-	VMOVAPS           Z12, Z13
-	VFMSUB231PS       Z3, Z3, Z13
-	VFMADD231PS       Z0, Z0, Z12
-	VADDPS            Z13, Z12, Z12
-	VBLENDMPS.BCST    ·dataOne+0(SB), Z12, K2, Z12
-	VMULPS            Z3, Z10, Z13
-	VMOVAPS           Z13, Z8
-	VFMSUB231PS       Z3, Z10, Z8
-	VFMADD231PS       Z0, Z14, Z13
-	VADDPS            Z8, Z13, Z13
-	VDIVPS            Z12, Z13, Z13
-	VMULPS            Z3, Z14, Z8
-	VFNMADD213PS      Z8, Z3, Z14
-	VFMSUB231PS       Z0, Z10, Z8
-	VADDPS            Z14, Z8, Z8
-	VDIVPS            Z12, Z8, Z8
-	VBROADCASTSS      ·dataTwentyFourth+0(SB), Z12
-	VFMADD213PS.BCST  ·dataSincRest0+0(SB), Z0, Z12
-	VMULPS.BCST       ·dataTwentyFourth+0(SB), Z3, Z14
-	VMULPS            Z3, Z14, Z7
-	VFMSUB231PS       Z0, Z12, Z7
-	VADDPS.BCST       ·dataHalf+0(SB), Z7, Z7
-	VMULPS            Z0, Z14, Z14
-	VFMADD231PS       Z3, Z12, Z14
-	VMULPS            Z3, Z14, Z12
-	VFMSUB231PS       Z0, Z7, Z12
-	VADDPS.BCST       ·dataOne+0(SB), Z12, Z12
-	VMULPS            Z0, Z14, Z14
-	VFMADD231PS       Z3, Z7, Z14
-	VBLENDMPS         Z12, Z13, K2, Z13
-	VBLENDMPS         Z14, Z8, K2, Z8
-	VMOVUPS           (CX)(DI*1), Z14
-	VMULPS            Z14, Z8, Z12
-	VMOVAPS           Z12, Z7
-	VFNMADD231PS      Z14, Z8, Z7
-	VMOVUPS           (CX)(SI*2), Z3
-	VFMSUB231PS       Z3, Z13, Z12
-	VADDPS            Z7, Z12, Z12
-	VMULPS            Z14, Z13, Z7
-	VFMSUB213PS       Z7, Z14, Z13
-	VFMADD231PS       Z3, Z8, Z7
-	VADDPS            Z13, Z7, Z7
-	VBROADCASTSS      ·dataLog2e+0(SB), Z13
-	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z1, Z13
-	VSUBPS.BCST       ·dataRoundF32+0(SB), Z13, Z13
-	VMOVAPS           Z1, Z8
-	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z13, Z8
-	VMOVAPS           Z8, Z3
-	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z13, Z3
-	VBROADCASTSS      ·dataExpC6+0(SB), Z14
-	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z3, Z14
-	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z3, Z14
-	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z3, Z14
-	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z3, Z14
-	VBROADCASTSS      ·dataOne+0(SB), Z0
-	VSCALEFPS         Z13, Z0, Z0
-	VMULPS            Z3, Z3, Z11
-	VMOVAPS           Z3, Z9
-	VFMADD231PS       Z14, Z11, Z9
-	VMULPS            Z0, Z9, Z9
-	VSUBPS.BCST       ·dataOne+0(SB), Z0, Z15
-	VMOVAPS           Z15, Z16
-	VFMADD231PS       Z0, Z3, Z16
-	VMULPS            Z0, Z11, Z11
-	VMULPS            Z14, Z11, Z11
-	VSUBPS            Z3, Z8, Z8
-	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z13, Z8
-	VSUBPS            Z16, Z15, Z15
-	VFMADD231PS       Z0, Z3, Z15
-	VFMADD231PS       Z0, Z8, Z15
-	VADDPS            Z15, Z11, Z11
-	VADDPS            Z11, Z16, Z16
-	VMULPS.BCST       ·dataHalf+0(SB), Z4, Z11
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z11, Z7
+	VMOVAPS           Z7, Z12
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z11, Z12
+	VBROADCASTSS      ·dataExpC6+0(SB), Z13
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z12, Z13
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z12, Z13
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z12, Z13
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z12, Z13
+	VBROADCASTSS      ·dataOne+0(SB), Z14
+	VSCALEFPS         Z11, Z14, Z14
+	VMULPS            Z12, Z12, Z15
+	VMOVAPS           Z12, Z16
+	VFMADD231PS       Z13, Z15, Z16
+	VMULPS            Z14, Z16, Z16
+	VSUBPS.BCST       ·dataOne+0(SB), Z14, Z17
+	VMOVAPS           Z17, Z18
+	VFMADD231PS       Z14, Z12, Z18
+	VMULPS            Z14, Z15, Z15
+	VMULPS            Z13, Z15, Z15
+	VSUBPS            Z12, Z7, Z7
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z11, Z7
+	VSUBPS            Z18, Z17, Z17
+	VFMADD231PS       Z14, Z12, Z17
+	VFMADD231PS       Z14, Z7, Z17
+	VADDPS            Z17, Z15, Z15
+	VADDPS            Z15, Z18, Z18
+	VMULPS.BCST       ·dataHalf+0(SB), Z3, Z15
+	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z17
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z15, Z17
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z17, Z7
+	VMOVAPS           Z15, Z12
+	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z7, Z12
+	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z7, Z12
+	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z7, Z12
+	VMULPS            Z12, Z12, Z7
+	VBROADCASTSS      ·dataSinP2+0(SB), Z11
+	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z7, Z11
+	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z7, Z11
+	VMULPS            Z11, Z7, Z11
+	VFMADD231PS       Z11, Z12, Z12
+	VBROADCASTSS      ·dataCosP2+0(SB), Z11
+	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z7, Z11
+	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z7, Z11
+	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z7, Z11
+	VFMADD213PS.BCST  ·dataOne+0(SB), Z7, Z11
+	VPTESTMD.BCST     ·dataOneI+0(SB), Z17, K2
+	VBLENDMPS         Z11, Z12, K2, Z12
+	VPSLLD            $0x1e, Z17, Z17
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z17, Z12
+	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z15, Z12
 	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z15
-	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z11, Z15
-	VSUBPS.BCST       ·dataRoundF32+0(SB), Z15, Z8
-	VMOVAPS           Z11, Z3
-	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z8, Z3
-	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z8, Z3
-	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z8, Z3
-	VMULPS            Z3, Z3, Z8
-	VBROADCASTSS      ·dataSinP2+0(SB), Z13
-	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z8, Z13
-	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z8, Z13
-	VMULPS            Z13, Z8, Z13
-	VFMADD231PS       Z13, Z3, Z3
-	VBROADCASTSS      ·dataCosP2+0(SB), Z13
-	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z8, Z13
-	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z8, Z13
-	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z8, Z13
-	VFMADD213PS.BCST  ·dataOne+0(SB), Z8, Z13
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z3, Z15
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z15, Z17
+	VMOVAPS           Z3, Z11
+	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z17, Z11
+	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z17, Z11
+	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z17, Z11
+	VMULPS            Z11, Z11, Z17
+	VBROADCASTSS      ·dataSinP2+0(SB), Z7
+	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z17, Z7
+	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z17, Z7
+	VMULPS            Z7, Z17, Z7
+	VFMADD231PS       Z7, Z11, Z11
+	VBROADCASTSS      ·dataCosP2+0(SB), Z7
+	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z17, Z7
+	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z17, Z7
+	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z17, Z7
+	VFMADD213PS.BCST  ·dataOne+0(SB), Z17, Z7
 	VPTESTMD.BCST     ·dataOneI+0(SB), Z15, K2
-	VBLENDMPS         Z13, Z3, K2, Z3
+	VBLENDMPS         Z7, Z11, K2, Z17
+	VBLENDMPS         Z11, Z7, K2, Z7
+	VPSLLD            $0x1e, Z15, Z11
+	VPADDD.BCST       ·dataOneI+0(SB), Z15, Z15
 	VPSLLD            $0x1e, Z15, Z15
-	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z15, Z3
-	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z11, Z3
-	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z11
-	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z4, Z11
-	VSUBPS.BCST       ·dataRoundF32+0(SB), Z11, Z15
-	VMOVAPS           Z4, Z13
-	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z15, Z13
-	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z15, Z13
-	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z15, Z13
-	VMULPS            Z13, Z13, Z15
-	VBROADCASTSS      ·dataSinP2+0(SB), Z8
-	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z15, Z8
-	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z15, Z8
-	VMULPS            Z8, Z15, Z8
-	VFMADD231PS       Z8, Z13, Z13
-	VBROADCASTSS      ·dataCosP2+0(SB), Z8
-	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z15, Z8
-	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z15, Z8
-	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z15, Z8
-	VFMADD213PS.BCST  ·dataOne+0(SB), Z15, Z8
-	VPTESTMD.BCST     ·dataOneI+0(SB), Z11, K2
-	VBLENDMPS         Z8, Z13, K2, Z15
-	VBLENDMPS         Z13, Z8, K2, Z8
-	VPSLLD            $0x1e, Z11, Z13
-	VPADDD.BCST       ·dataOneI+0(SB), Z11, Z11
-	VPSLLD            $0x1e, Z11, Z11
-	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z11, Z8
-	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z13, Z15
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z15, Z7
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z11, Z17
+	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z3, Z17
+	VMULPS            Z7, Z14, Z11
+	VFMADD231PS       Z7, Z16, Z11
+	VMULPS            Z17, Z14, Z14
+	VFMADD231PS       Z17, Z16, Z14
+	VCMPPS.BCST       $0x11, ·dataHalf+0(SB), Z7, K2
+	VSUBPS.BCST       ·dataOne+0(SB), Z11, Z16
+	VADDPS            Z12, Z12, Z17
+	VMULPS            Z7, Z18, Z18
+	VFNMADD231PS      Z12, Z17, Z18
+	VBLENDMPS         Z16, Z18, K2, Z18
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z0, Z16
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z3, Z17
+	VMAXPS            Z17, Z16, Z16
+	VCMPPS.BCST       $0x11, ·dataSmallZeta+0(SB), Z16, K2
+	VMULPS            Z3, Z3, Z16
+	VMOVAPS           Z16, Z17
+	VFMSUB231PS       Z3, Z3, Z17
+	VFMADD231PS       Z0, Z0, Z16
+	VADDPS            Z17, Z16, Z16
+	VBLENDMPS.BCST    ·dataOne+0(SB), Z16, K2, Z16
+	VMULPS            Z3, Z14, Z17
+	VMOVAPS           Z17, Z12
+	VFMSUB231PS       Z3, Z14, Z12
+	VFMADD231PS       Z0, Z18, Z17
+	VADDPS            Z12, Z17, Z17
+	VDIVPS            Z16, Z17, Z17
+	VMULPS            Z3, Z18, Z12
+	VFNMADD213PS      Z12, Z3, Z18
+	VFMSUB231PS       Z0, Z14, Z12
+	VADDPS            Z18, Z12, Z12
+	VDIVPS            Z16, Z12, Z12
+	VBROADCASTSS      ·dataTwentyFourth+0(SB), Z16
+	VFMADD213PS.BCST  ·dataSincRest0+0(SB), Z0, Z16
+	VMULPS.BCST       ·dataTwentyFourth+0(SB), Z3, Z18
+	VMULPS            Z3, Z18, Z7
+	VFMSUB231PS       Z0, Z16, Z7
+	VADDPS.BCST       ·dataHalf+0(SB), Z7, Z7
+	VMULPS            Z0, Z18, Z18
+	VFMADD231PS       Z3, Z16, Z18
+	VMULPS            Z3, Z18, Z16
+	VFMSUB231PS       Z0, Z7, Z16
+	VADDPS.BCST       ·dataOne+0(SB), Z16, Z16
+	VMULPS            Z0, Z18, Z18
+	VFMADD231PS       Z3, Z7, Z18
+	VBLENDMPS         Z16, Z17, K2, Z17
+	VBLENDMPS         Z18, Z12, K2, Z12
+	VMULPS            Z6, Z12, Z18
+	VMOVAPS           Z18, Z16
+	VFNMADD231PS      Z6, Z12, Z16
+	VFMSUB231PS       Z8, Z17, Z18
+	VADDPS            Z16, Z18, Z18
+	VMULPS            Z6, Z17, Z16
+	VFMSUB213PS       Z16, Z6, Z17
+	VFMADD231PS       Z8, Z12, Z16
+	VADDPS            Z17, Z16, Z16
+	VBROADCASTSS      ·dataLog2e+0(SB), Z17
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z1, Z17
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z17, Z17
+	VMOVAPS           Z1, Z12
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z17, Z12
+	VMOVAPS           Z12, Z8
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z17, Z8
+	VBROADCASTSS      ·dataExpC6+0(SB), Z6
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z8, Z6
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z8, Z6
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z8, Z6
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z8, Z6
+	VBROADCASTSS      ·dataOne+0(SB), Z7
+	VSCALEFPS         Z17, Z7, Z7
+	VMULPS            Z8, Z8, Z3
+	VMOVAPS           Z8, Z0
+	VFMADD231PS       Z6, Z3, Z0
+	VMULPS            Z7, Z0, Z0
+	VSUBPS.BCST       ·dataOne+0(SB), Z7, Z15
+	VMOVAPS           Z15, Z13
+	VFMADD231PS       Z7, Z8, Z13
+	VMULPS            Z7, Z3, Z3
+	VMULPS            Z6, Z3, Z3
+	VSUBPS            Z8, Z12, Z12
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z17, Z12
+	VSUBPS            Z13, Z15, Z15
+	VFMADD231PS       Z7, Z8, Z15
+	VFMADD231PS       Z7, Z12, Z15
+	VADDPS            Z15, Z3, Z3
+	VADDPS            Z3, Z13, Z13
+	VMULPS.BCST       ·dataHalf+0(SB), Z4, Z3
+	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z15
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z3, Z15
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z15, Z12
+	VMOVAPS           Z3, Z8
+	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z12, Z8
+	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z12, Z8
+	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z12, Z8
+	VMULPS            Z8, Z8, Z12
+	VBROADCASTSS      ·dataSinP2+0(SB), Z17
+	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z12, Z17
+	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z12, Z17
+	VMULPS            Z17, Z12, Z17
+	VFMADD231PS       Z17, Z8, Z8
+	VBROADCASTSS      ·dataCosP2+0(SB), Z17
+	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z12, Z17
+	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z12, Z17
+	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z12, Z17
+	VFMADD213PS.BCST  ·dataOne+0(SB), Z12, Z17
+	VPTESTMD.BCST     ·dataOneI+0(SB), Z15, K2
+	VBLENDMPS         Z17, Z8, K2, Z8
+	VPSLLD            $0x1e, Z15, Z15
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z15, Z8
+	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z3, Z8
+	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z3
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z4, Z3
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z3, Z15
+	VMOVAPS           Z4, Z17
+	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z15, Z17
+	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z15, Z17
+	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z15, Z17
+	VMULPS            Z17, Z17, Z15
+	VBROADCASTSS      ·dataSinP2+0(SB), Z12
+	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z15, Z12
+	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z15, Z12
+	VMULPS            Z12, Z15, Z12
+	VFMADD231PS       Z12, Z17, Z17
+	VBROADCASTSS      ·dataCosP2+0(SB), Z12
+	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z15, Z12
+	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z15, Z12
+	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z15, Z12
+	VFMADD213PS.BCST  ·dataOne+0(SB), Z15, Z12
+	VPTESTMD.BCST     ·dataOneI+0(SB), Z3, K2
+	VBLENDMPS         Z12, Z17, K2, Z15
+	VBLENDMPS         Z17, Z12, K2, Z12
+	VPSLLD            $0x1e, Z3, Z17
+	VPADDD.BCST       ·dataOneI+0(SB), Z3, Z3
+	VPSLLD            $0x1e, Z3, Z3
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z3, Z12
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z17, Z15
 	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z4, Z15
-	VMULPS            Z8, Z0, Z13
-	VFMADD231PS       Z8, Z9, Z13
-	VMULPS            Z15, Z0, Z0
-	VFMADD231PS       Z15, Z9, Z0
-	VCMPPS.BCST       $0x11, ·dataHalf+0(SB), Z8, K2
-	VSUBPS.BCST       ·dataOne+0(SB), Z13, Z13
-	VADDPS            Z3, Z3, Z9
-	VMULPS            Z8, Z16, Z16
-	VFNMADD231PS      Z3, Z9, Z16
-	VBLENDMPS         Z13, Z16, K2, Z16
-	VPANDD.BCST       ·dataAbsF32+0(SB), Z1, Z13
-	VPANDD.BCST       ·dataAbsF32+0(SB), Z4, Z9
-	VMAXPS            Z9, Z13, Z13
-	VCMPPS.BCST       $0x11, ·dataSmallZeta+0(SB), Z13, K2
-	VMULPS            Z4, Z4, Z13
-	VMOVAPS           Z13, Z9
-	VFMSUB231PS       Z4, Z4, Z9
-	VFMADD231PS       Z1, Z1, Z13
-	VADDPS            Z9, Z13, Z13
-	VBLENDMPS.BCST    ·dataOne+0(SB), Z13, K2, Z13
-	VMULPS            Z4, Z0, Z9
-	VMOVAPS           Z9, Z3
-	VFMSUB231PS       Z4, Z0, Z3
-	VFMADD231PS       Z1, Z16, Z9
-	VADDPS            Z3, Z9, Z9
-	VDIVPS            Z13, Z9, Z9
-	VMULPS            Z4, Z16, Z3
-	VFNMADD213PS      Z3, Z4, Z16
-	VFMSUB231PS       Z1, Z0, Z3
-	VADDPS            Z16, Z3, Z3
-	VDIVPS            Z13, Z3, Z3
-	VBROADCASTSS      ·dataTwentyFourth+0(SB), Z13
-	VFMADD213PS.BCST  ·dataSincRest0+0(SB), Z1, Z13
-	VMULPS.BCST       ·dataTwentyFourth+0(SB), Z4, Z16
-	VMULPS            Z4, Z16, Z0
-	VFMSUB231PS       Z1, Z13, Z0
-	VADDPS.BCST       ·dataHalf+0(SB), Z0, Z0
-	VMULPS            Z1, Z16, Z16
-	VFMADD231PS       Z4, Z13, Z16
-	VMULPS            Z4, Z16, Z13
-	VFMSUB231PS       Z1, Z0, Z13
-	VADDPS.BCST       ·dataOne+0(SB), Z13, Z13
-	VMULPS            Z1, Z16, Z16
-	VFMADD231PS       Z4, Z0, Z16
-	VBLENDMPS         Z13, Z9, K2, Z9
-	VBLENDMPS         Z16, Z3, K2, Z3
-	VMOVUPS           (DX)(DI*1), Z16
-	VMULPS            Z16, Z3, Z13
-	VMOVAPS           Z13, Z0
-	VFNMADD231PS      Z16, Z3, Z0
-	VMOVUPS           (DX)(SI*2), Z4
-	VFMSUB231PS       Z4, Z9, Z13
-	VADDPS            Z0, Z13, Z13
-	VMULPS            Z16, Z9, Z0
-	VFMSUB213PS       Z0, Z16, Z9
-	VFMADD231PS       Z4, Z3, Z0
-	VADDPS            Z9, Z0, Z0
-	VMULPS            Z0, Z10, Z9
-	VMOVAPS           Z9, Z3
-	VFNMADD231PS      Z0, Z10, Z3
-	VFMSUB231PS       Z13, Z6, Z9
-	VADDPS            Z3, Z9, Z9
-	VMULPS            Z0, Z6, Z3
-	VFMSUB213PS       Z3, Z0, Z6
-	VFMADD231PS       Z13, Z10, Z3
-	VADDPS            Z6, Z3, Z3
-	VBROADCASTSS      ·dataLog2e+0(SB), Z6
-	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z2, Z6
-	VSUBPS.BCST       ·dataRoundF32+0(SB), Z6, Z6
-	VMOVAPS           Z2, Z10
-	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z6, Z10
-	VMOVAPS           Z10, Z13
-	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z6, Z13
-	VBROADCASTSS      ·dataExpC6+0(SB), Z0
-	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z13, Z0
-	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z13, Z0
-	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z13, Z0
-	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z13, Z0
-	VBROADCASTSS      ·dataOne+0(SB), Z4
-	VSCALEFPS         Z6, Z4, Z4
-	VMULPS            Z13, Z13, Z16
-	VMOVAPS           Z13, Z1
-	VFMADD231PS       Z0, Z16, Z1
-	VMULPS            Z4, Z1, Z1
-	VSUBPS.BCST       ·dataOne+0(SB), Z4, Z8
-	VMOVAPS           Z8, Z15
-	VFMADD231PS       Z4, Z13, Z15
-	VMULPS            Z4, Z16, Z16
-	VMULPS            Z0, Z16, Z16
-	VSUBPS            Z13, Z10, Z10
-	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z6, Z10
-	VSUBPS            Z15, Z8, Z8
-	VFMADD231PS       Z4, Z13, Z8
-	VFMADD231PS       Z4, Z10, Z8
+	VMULPS            Z12, Z7, Z17
+	VFMADD231PS       Z12, Z0, Z17
+	VMULPS            Z15, Z7, Z7
+	VFMADD231PS       Z15, Z0, Z7
+	VCMPPS.BCST       $0x11, ·dataHalf+0(SB), Z12, K2
+	VSUBPS.BCST       ·dataOne+0(SB), Z17, Z17
+	VADDPS            Z8, Z8, Z0
+	VMULPS            Z12, Z13, Z13
+	VFNMADD231PS      Z8, Z0, Z13
+	VBLENDMPS         Z17, Z13, K2, Z13
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z1, Z17
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z4, Z0
+	VMAXPS            Z0, Z17, Z17
+	VCMPPS.BCST       $0x11, ·dataSmallZeta+0(SB), Z17, K2
+	VMULPS            Z4, Z4, Z17
+	VMOVAPS           Z17, Z0
+	VFMSUB231PS       Z4, Z4, Z0
+	VFMADD231PS       Z1, Z1, Z17
+	VADDPS            Z0, Z17, Z17
+	VBLENDMPS.BCST    ·dataOne+0(SB), Z17, K2, Z17
+	VMULPS            Z4, Z7, Z0
+	VMOVAPS           Z0, Z8
+	VFMSUB231PS       Z4, Z7, Z8
+	VFMADD231PS       Z1, Z13, Z0
+	VADDPS            Z8, Z0, Z0
+	VDIVPS            Z17, Z0, Z0
+	VMULPS            Z4, Z13, Z8
+	VFNMADD213PS      Z8, Z4, Z13
+	VFMSUB231PS       Z1, Z7, Z8
+	VADDPS            Z13, Z8, Z8
+	VDIVPS            Z17, Z8, Z8
+	VBROADCASTSS      ·dataTwentyFourth+0(SB), Z17
+	VFMADD213PS.BCST  ·dataSincRest0+0(SB), Z1, Z17
+	VMULPS.BCST       ·dataTwentyFourth+0(SB), Z4, Z13
+	VMULPS            Z4, Z13, Z7
+	VFMSUB231PS       Z1, Z17, Z7
+	VADDPS.BCST       ·dataHalf+0(SB), Z7, Z7
+	VMULPS            Z1, Z13, Z13
+	VFMADD231PS       Z4, Z17, Z13
+	VMULPS            Z4, Z13, Z17
+	VFMSUB231PS       Z1, Z7, Z17
+	VADDPS.BCST       ·dataOne+0(SB), Z17, Z17
+	VMULPS            Z1, Z13, Z13
+	VFMADD231PS       Z4, Z7, Z13
+	VBLENDMPS         Z17, Z0, K2, Z0
+	VBLENDMPS         Z13, Z8, K2, Z8
+	VMULPS            Z9, Z8, Z13
+	VMOVAPS           Z13, Z17
+	VFNMADD231PS      Z9, Z8, Z17
+	VFMSUB231PS       Z10, Z0, Z13
+	VADDPS            Z17, Z13, Z13
+	VMULPS            Z9, Z0, Z17
+	VFMSUB213PS       Z17, Z9, Z0
+	VFMADD231PS       Z10, Z8, Z17
+	VADDPS            Z0, Z17, Z17
+	VMULPS            Z17, Z14, Z0
+	VMOVAPS           Z0, Z8
+	VFNMADD231PS      Z17, Z14, Z8
+	VFMSUB231PS       Z13, Z11, Z0
+	VADDPS            Z8, Z0, Z0
+	VMULPS            Z17, Z11, Z8
+	VFMSUB213PS       Z8, Z17, Z11
+	VFMADD231PS       Z13, Z14, Z8
+	VADDPS            Z11, Z8, Z8
+	VBROADCASTSS      ·dataLog2e+0(SB), Z11
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z2, Z11
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z11, Z11
+	VMOVAPS           Z2, Z14
+	VFNMADD231PS.BCST ·dataLn2Hi+0(SB), Z11, Z14
+	VMOVAPS           Z14, Z13
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z11, Z13
+	VBROADCASTSS      ·dataExpC6+0(SB), Z17
+	VFMADD213PS.BCST  ·dataExpC5+0(SB), Z13, Z17
+	VFMADD213PS.BCST  ·dataExpC4+0(SB), Z13, Z17
+	VFMADD213PS.BCST  ·dataExpC3+0(SB), Z13, Z17
+	VFMADD213PS.BCST  ·dataExpC2+0(SB), Z13, Z17
+	VBROADCASTSS      ·dataOne+0(SB), Z10
+	VSCALEFPS         Z11, Z10, Z10
+	VMULPS            Z13, Z13, Z9
+	VMOVAPS           Z13, Z7
+	VFMADD231PS       Z17, Z9, Z7
+	VMULPS            Z10, Z7, Z7
+	VSUBPS.BCST       ·dataOne+0(SB), Z10, Z4
+	VMOVAPS           Z4, Z1
+	VFMADD231PS       Z10, Z13, Z1
+	VMULPS            Z10, Z9, Z9
+	VMULPS            Z17, Z9, Z9
+	VSUBPS            Z13, Z14, Z14
+	VFNMADD231PS.BCST ·dataLn2Lo+0(SB), Z11, Z14
+	VSUBPS            Z1, Z4, Z4
+	VFMADD231PS       Z10, Z13, Z4
+	VFMADD231PS       Z10, Z14, Z4
+	VADDPS            Z4, Z9, Z9
+	VADDPS            Z9, Z1, Z1
+	VMULPS.BCST       ·dataHalf+0(SB), Z5, Z9
+	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z4
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z9, Z4
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z4, Z14
+	VMOVAPS           Z9, Z13
+	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z14, Z13
+	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z14, Z13
+	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z14, Z13
+	VMULPS            Z13, Z13, Z14
+	VBROADCASTSS      ·dataSinP2+0(SB), Z11
+	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z14, Z11
+	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z14, Z11
+	VMULPS            Z11, Z14, Z11
+	VFMADD231PS       Z11, Z13, Z13
+	VBROADCASTSS      ·dataCosP2+0(SB), Z11
+	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z14, Z11
+	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z14, Z11
+	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z14, Z11
+	VFMADD213PS.BCST  ·dataOne+0(SB), Z14, Z11
+	VPTESTMD.BCST     ·dataOneI+0(SB), Z4, K2
+	VBLENDMPS         Z11, Z13, K2, Z13
+	VPSLLD            $0x1e, Z4, Z4
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z4, Z13
+	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z9, Z13
+	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z9
+	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z5, Z9
+	VSUBPS.BCST       ·dataRoundF32+0(SB), Z9, Z4
+	VMOVAPS           Z5, Z11
+	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z4, Z11
+	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z4, Z11
+	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z4, Z11
+	VMULPS            Z11, Z11, Z4
+	VBROADCASTSS      ·dataSinP2+0(SB), Z14
+	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z4, Z14
+	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z4, Z14
+	VMULPS            Z14, Z4, Z14
+	VFMADD231PS       Z14, Z11, Z11
+	VBROADCASTSS      ·dataCosP2+0(SB), Z14
+	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z4, Z14
+	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z4, Z14
+	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z4, Z14
+	VFMADD213PS.BCST  ·dataOne+0(SB), Z4, Z14
+	VPTESTMD.BCST     ·dataOneI+0(SB), Z9, K2
+	VBLENDMPS         Z14, Z11, K2, Z4
+	VBLENDMPS         Z11, Z14, K2, Z14
+	VPSLLD            $0x1e, Z9, Z11
+	VPADDD.BCST       ·dataOneI+0(SB), Z9, Z9
+	VPSLLD            $0x1e, Z9, Z9
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z9, Z14
+	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z11, Z4
+	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z5, Z4
+	VMULPS            Z14, Z10, Z11
+	VFMADD231PS       Z14, Z7, Z11
+	VMULPS            Z4, Z10, Z10
+	VFMADD231PS       Z4, Z7, Z10
+	VCMPPS.BCST       $0x11, ·dataHalf+0(SB), Z14, K2
+	VSUBPS.BCST       ·dataOne+0(SB), Z11, Z11
+	VADDPS            Z13, Z13, Z7
+	VMULPS            Z14, Z1, Z1
+	VFNMADD231PS      Z13, Z7, Z1
+	VBLENDMPS         Z11, Z1, K2, Z1
+	VADDPS            Z0, Z18, Z18
 	VADDPS            Z8, Z16, Z16
-	VADDPS            Z16, Z15, Z15
-	VMULPS.BCST       ·dataHalf+0(SB), Z5, Z16
-	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z8
-	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z16, Z8
-	VSUBPS.BCST       ·dataRoundF32+0(SB), Z8, Z10
-	VMOVAPS           Z16, Z13
-	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z10, Z13
-	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z10, Z13
-	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z10, Z13
-	VMULPS            Z13, Z13, Z10
-	VBROADCASTSS      ·dataSinP2+0(SB), Z6
-	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z10, Z6
-	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z10, Z6
-	VMULPS            Z6, Z10, Z6
-	VFMADD231PS       Z6, Z13, Z13
-	VBROADCASTSS      ·dataCosP2+0(SB), Z6
-	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z10, Z6
-	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z10, Z6
-	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z10, Z6
-	VFMADD213PS.BCST  ·dataOne+0(SB), Z10, Z6
-	VPTESTMD.BCST     ·dataOneI+0(SB), Z8, K2
-	VBLENDMPS         Z6, Z13, K2, Z13
-	VPSLLD            $0x1e, Z8, Z8
-	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z8, Z13
-	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z16, Z13
-	VBROADCASTSS      ·dataTwoOverPi+0(SB), Z16
-	VFMADD213PS.BCST  ·dataRoundF32+0(SB), Z5, Z16
-	VSUBPS.BCST       ·dataRoundF32+0(SB), Z16, Z8
-	VMOVAPS           Z5, Z6
-	VFNMADD231PS.BCST ·dataHalfPi1+0(SB), Z8, Z6
-	VFNMADD231PS.BCST ·dataHalfPi2+0(SB), Z8, Z6
-	VFNMADD231PS.BCST ·dataHalfPi3+0(SB), Z8, Z6
-	VMULPS            Z6, Z6, Z8
-	VBROADCASTSS      ·dataSinP2+0(SB), Z10
-	VFMADD213PS.BCST  ·dataSinP1+0(SB), Z8, Z10
-	VFMADD213PS.BCST  ·dataSinP0+0(SB), Z8, Z10
-	VMULPS            Z10, Z8, Z10
-	VFMADD231PS       Z10, Z6, Z6
-	VBROADCASTSS      ·dataCosP2+0(SB), Z10
-	VFMADD213PS.BCST  ·dataCosP1+0(SB), Z8, Z10
-	VFMADD213PS.BCST  ·dataCosP0+0(SB), Z8, Z10
-	VFMADD213PS.BCST  ·dataMinusHalf+0(SB), Z8, Z10
-	VFMADD213PS.BCST  ·dataOne+0(SB), Z8, Z10
-	VPTESTMD.BCST     ·dataOneI+0(SB), Z16, K2
-	VBLENDMPS         Z10, Z6, K2, Z8
-	VBLENDMPS         Z6, Z10, K2, Z10
-	VPSLLD            $0x1e, Z16, Z6
-	VPADDD.BCST       ·dataOneI+0(SB), Z16, Z16
-	VPSLLD            $0x1e, Z16, Z16
-	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z16, Z10
-	VPTERNLOGD.BCST   $0x78, ·dataSignF32+0(SB), Z6, Z8
-	VFIXUPIMMPS.BCST  $0x00, ·dataZeroStays+0(SB), Z5, Z8
-	VMULPS            Z10, Z4, Z6
-	VFMADD231PS       Z10, Z1, Z6
-	VMULPS            Z8, Z4, Z4
-	VFMADD231PS       Z8, Z1, Z4
-	VCMPPS.BCST       $0x11, ·dataHalf+0(SB), Z10, K2
-	VSUBPS.BCST       ·dataOne+0(SB), Z6, Z6
-	VADDPS            Z13, Z13, Z1
-	VMULPS            Z10, Z15, Z15
-	VFNMADD231PS      Z13, Z1, Z15
-	VBLENDMPS         Z6, Z15, K2, Z15
-	VADDPS            Z9, Z12, Z12
-	VADDPS            Z3, Z7, Z7
-	VPANDD.BCST       ·dataAbsF32+0(SB), Z2, Z3
-	VPANDD.BCST       ·dataAbsF32+0(SB), Z5, Z9
-	VMAXPS            Z9, Z3, Z3
-	VCMPPS.BCST       $0x11, ·dataSmallZeta+0(SB), Z3, K2
-	VMULPS            Z4, Z4, Z3
-	VMOVAPS           Z3, Z9
-	VFMSUB231PS       Z4, Z4, Z9
-	VFMADD231PS       Z15, Z15, Z3
-	VADDPS            Z9, Z3, Z3
-	VBLENDMPS.BCST    ·dataOne+0(SB), Z3, K2, Z3
-	VMULPS            Z4, Z5, Z9
-	VMOVAPS           Z9, Z6
-	VFMSUB231PS       Z4, Z5, Z6
-	VFMADD231PS       Z15, Z2, Z9
-	VADDPS            Z6, Z9, Z9
-	VDIVPS            Z3, Z9, Z9
-	VMULPS            Z4, Z2, Z6
-	VFNMADD213PS      Z6, Z2, Z4
-	VFMSUB231PS       Z15, Z5, Z6
-	VADDPS            Z4, Z6, Z6
-	VDIVPS            Z3, Z6, Z6
-	VMULPS            Z5, Z5, Z3
-	VFMSUB231PS       Z2, Z2, Z3
-	VBROADCASTSS      ·dataMinusHalf+0(SB), Z4
-	VFMADD213PS.BCST  ·dataOne+0(SB), Z2, Z4
-	VFMADD231PS.BCST  ·dataHalfCotRest0+0(SB), Z3, Z4
-	VADDPS            Z2, Z2, Z3
-	VMULPS            Z5, Z3, Z3
-	VMULPS.BCST       ·dataMinusHalf+0(SB), Z5, Z15
-	VFMADD231PS.BCST  ·dataHalfCotRest0+0(SB), Z3, Z15
-	VBLENDMPS         Z4, Z9, K2, Z9
-	VBLENDMPS         Z15, Z6, K2, Z6
-	VMULPS            Z7, Z6, Z15
-	VMOVAPS           Z15, Z4
-	VFNMADD231PS      Z7, Z6, Z4
-	VFMSUB231PS       Z12, Z9, Z15
-	VADDPS            Z4, Z15, Z15
-	VMULPS            Z7, Z9, Z4
-	VFMSUB213PS       Z4, Z7, Z9
-	VFMADD231PS       Z12, Z6, Z4
-	VADDPS            Z9, Z4, Z4
-	VPANDD.BCST       ·dataAbsF32+0(SB), Z15, Z9
-	VPANDD.BCST       ·dataAbsF32+0(SB), Z4, Z6
-	VADDPS            Z6, Z9, Z9
-	VPANDD.BCST       ·dataAbsF32+0(SB), Z9, Z9
-	VCMPPS.BCST       $0x16, ·dataLargest+0(SB), Z9, K2
-	KORW              K1, K2, K1
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z2, Z8
+	VPANDD.BCST       ·dataAbsF32+0(SB), Z5, Z0
+	VMAXPS            Z0, Z8, Z8
+	VCMPPS.BCST       $0x11, ·dataSmallZeta+0(SB), Z8, K2
+	VMULPS            Z10, Z10, Z8
+	VMOVAPS           Z8, Z0
+	VFMSUB231PS       Z10, Z10, Z0
+	VFMADD231PS       Z1, Z1, Z8
+	VADDPS            Z0, Z8, Z8
+	VBLENDMPS.BCST    ·dataOne+0(SB), Z8, K2, Z8
+	VMULPS            Z10, Z5, Z0
+	VMOVAPS           Z0, Z11
+	VFMSUB231PS       Z10, Z5, Z11
+	VFMADD231PS       Z1, Z2, Z0
+	VADDPS            Z11, Z0, Z0
+	VDIVPS            Z8, Z0, Z0
+	VMULPS            Z10, Z2, Z11
+	VFNMADD213PS      Z11, Z2, Z10
+	VFMSUB231PS       Z1, Z5, Z11
+	VADDPS            Z10, Z11, Z11
+	VDIVPS            Z8, Z11, Z11
+	VMULPS            Z5, Z5, Z8
+	VFMSUB231PS       Z2, Z2, Z8
+	VBROADCASTSS      ·dataMinusHalf+0(SB), Z10
+	VFMADD213PS.BCST  ·dataOne+0(SB), Z2, Z10
+	VFMADD231PS.BCST  ·dataHalfCotRest0+0(SB), Z8, Z10
+	VADDPS            Z2, Z2, Z8
+	VMULPS            Z5, Z8, Z8
+	VMULPS.BCST       ·dataMinusHalf+0(SB), Z5, Z1
+	VFMADD231PS.BCST  ·dataHalfCotRest0+0(SB), Z8, Z1
+	VBLENDMPS         Z10, Z0, K2, Z0
+	VBLENDMPS         Z1, Z11, K2, Z11
+	VMULPS            Z16, Z11, Z1
+	VMOVAPS           Z1, Z10
+	VFNMADD231PS      Z16, Z11, Z10
+	VFMSUB231PS       Z18, Z0, Z1
+	VADDPS            Z10, Z1, Z1
+	VMULPS            Z16, Z0, Z10
+	VFMSUB213PS       Z10, Z16, Z0
+	VFMADD231PS       Z18, Z11, Z10
+	VADDPS            Z0, Z10, Z10
 	KMOVW             K1, R9
 	TESTQ             R9, R9
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPS           Z2, K1, (AX)
 	VMOVUPS           Z5, K1, (AX)(SI*1)
-	VMOVUPS           Z15, K1, (AX)(SI*2)
-	VMOVUPS           Z4, K1, (AX)(DI*1)
+	VMOVUPS           Z1, K1, (AX)(SI*2)
+	VMOVUPS           Z10, K1, (AX)(DI*1)
 	MOVQ              R8, AX
 	SUBQ              BX, AX
 	LEAQ              16(AX), CX
@@ -9182,8 +9170,8 @@ loop1:
 easy3:
 	VMOVUPS Z2, (AX)
 	VMOVUPS Z5, (AX)(SI*1)
-	VMOVUPS Z15, (AX)(SI*2)
-	VMOVUPS Z4, (AX)(DI*1)
+	VMOVUPS Z1, (AX)(SI*2)
+	VMOVUPS Z10, (AX)(DI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX
@@ -9233,19 +9221,31 @@ loop1:
 	VANDPD       ·dataAbsF64+0(SB), Y5, Y6
 	VCMPPD       $0x16, ·dataLimitF64+0(SB), Y6, Y6
 	VORPD        Y8, Y6, Y6
-	VANDPD       ·dataAbsF64+0(SB), Y0, Y8
-	VCMPPD       $0x16, ·dataZetaLimitF64+0(SB), Y8, Y8
+	VMOVUPS      (CX)(DI*1), Y8
+	VMULPD       Y8, Y8, Y9
+	VMOVUPS      (CX)(SI*2), Y10
+	VFMADD231PD  Y10, Y10, Y9
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y11
+	VFMADD231PD  ·dataTranslationWeightF64+0(SB), Y9, Y11
+	VCMPPD       $0x16, ·dataZetaLimitF64+0(SB), Y11, Y11
 	VANDPD       ·dataAbsF64+0(SB), Y3, Y9
 	VCMPPD       $0x16, ·dataLimitF64+0(SB), Y9, Y9
-	VORPD        Y8, Y9, Y9
-	VANDPD       ·dataAbsF64+0(SB), Y1, Y8
-	VCMPPD       $0x16, ·dataZetaLimitF64+0(SB), Y8, Y8
-	VANDPD       ·dataAbsF64+0(SB), Y4, Y10
-	VCMPPD       $0x16, ·dataLimitF64+0(SB), Y10, Y10
-	VORPD        Y8, Y10, Y10
-	VORPD        Y9, Y10, Y10
-	VORPD        Y6, Y10, Y10
-	VORPD        Y7, Y10, Y10
+	VORPD        Y11, Y9, Y9
+	VMOVUPS      (DX)(DI*1), Y11
+	VMULPD       Y11, Y11, Y11
+	VMOVUPS      Y5, (R8)
+	VMOVUPS      (DX)(SI*2), Y5
+	VFMADD231PD  Y5, Y5, Y11
+	VMOVUPS      Y2, 32(R8)
+	VANDPD       ·dataAbsF64+0(SB), Y1, Y1
+	VFMADD231PD  ·dataTranslationWeightF64+0(SB), Y11, Y1
+	VCMPPD       $0x16, ·dataZetaLimitF64+0(SB), Y1, Y1
+	VANDPD       ·dataAbsF64+0(SB), Y4, Y4
+	VCMPPD       $0x16, ·dataLimitF64+0(SB), Y4, Y4
+	VORPD        Y1, Y4, Y4
+	VORPD        Y9, Y4, Y4
+	VORPD        Y6, Y4, Y4
+	VORPD        Y7, Y4, Y4
 	VMOVUPS      ·dataLog2eF64+0(SB), Y7
 	VFMADD213PD  ·dataRoundF64+0(SB), Y0, Y7
 	VSUBPD       ·dataRoundF64+0(SB), Y7, Y7
@@ -9262,55 +9262,54 @@ loop1:
 	VFMADD213PD  ·dataExpQ2F64+0(SB), Y6, Y9
 	VFMADD213PD  ·dataExpQ1F64+0(SB), Y6, Y9
 	VFMADD213PD  ·dataExpQ0F64+0(SB), Y6, Y9
-	VMOVUPS      ·dataHalfF64+0(SB), Y8
-	VFMADD213PD  ·dataRoundF64+0(SB), Y7, Y8
-	VSUBPD       ·dataRoundF64+0(SB), Y8, Y11
-	VSUBPD       Y11, Y7, Y7
+	VMOVUPS      ·dataHalfF64+0(SB), Y1
+	VFMADD213PD  ·dataRoundF64+0(SB), Y7, Y1
+	VMOVUPS      Y4, 64(R8)
+	VSUBPD       ·dataRoundF64+0(SB), Y1, Y4
+	VSUBPD       Y4, Y7, Y7
 	VADDPD       ·dataRoundF64+0(SB), Y7, Y7
-	VPSLLQ       $0x34, Y8, Y8
-	VPADDQ       ·dataOneF64+0(SB), Y8, Y8
-	VMULPD       ·dataOneF64+0(SB), Y8, Y8
+	VPSLLQ       $0x34, Y1, Y1
+	VPADDQ       ·dataOneF64+0(SB), Y1, Y1
+	VMULPD       ·dataOneF64+0(SB), Y1, Y1
 	VPSLLQ       $0x34, Y7, Y7
 	VPADDQ       ·dataOneF64+0(SB), Y7, Y7
-	VMULPD       Y7, Y8, Y8
+	VMULPD       Y7, Y1, Y1
 	VMULPD       Y6, Y6, Y7
-	VMOVAPS      Y6, Y11
-	VFMADD231PD  Y9, Y7, Y11
-	VMULPD       Y8, Y11, Y11
-	VSUBPD       ·dataOneF64+0(SB), Y8, Y12
-	VFMADD231PD  Y8, Y6, Y12
-	VMULPD       Y8, Y7, Y7
+	VMOVAPS      Y6, Y4
+	VFMADD231PD  Y9, Y7, Y4
+	VMULPD       Y1, Y4, Y4
+	VSUBPD       ·dataOneF64+0(SB), Y1, Y11
+	VFMADD231PD  Y1, Y6, Y11
+	VMULPD       Y1, Y7, Y7
 	VMULPD       Y9, Y7, Y7
-	VADDPD       Y7, Y12, Y12
+	VADDPD       Y7, Y11, Y11
 	VMULPD       ·dataHalfF64+0(SB), Y3, Y7
 	VANDPD       ·dataAbsF64+0(SB), Y7, Y9
 	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y6
 	VFMADD213PD  ·dataRoundF64+0(SB), Y9, Y6
-	VMOVUPS      Y10, (R8)
-	VSUBPD       ·dataRoundF64+0(SB), Y6, Y10
-	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y10, Y9
-	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y10, Y9
-	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y10, Y9
-	VMULPD       Y9, Y9, Y10
-	VMOVUPS      Y5, 32(R8)
+	VSUBPD       ·dataRoundF64+0(SB), Y6, Y2
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y2, Y9
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y2, Y9
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y2, Y9
+	VMULPD       Y9, Y9, Y2
 	VMOVUPS      ·dataSinP5F64+0(SB), Y5
-	VFMADD213PD  ·dataSinP4F64+0(SB), Y10, Y5
-	VFMADD213PD  ·dataSinP3F64+0(SB), Y10, Y5
-	VFMADD213PD  ·dataSinP2F64+0(SB), Y10, Y5
-	VFMADD213PD  ·dataSinP1F64+0(SB), Y10, Y5
-	VFMADD213PD  ·dataSinP0F64+0(SB), Y10, Y5
-	VMULPD       Y5, Y10, Y5
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y2, Y5
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y2, Y5
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y2, Y5
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y2, Y5
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y2, Y5
+	VMULPD       Y5, Y2, Y5
 	VFMADD231PD  Y5, Y9, Y9
 	VMOVUPS      ·dataCosP5F64+0(SB), Y5
-	VFMADD213PD  ·dataCosP4F64+0(SB), Y10, Y5
-	VFMADD213PD  ·dataCosP3F64+0(SB), Y10, Y5
-	VFMADD213PD  ·dataCosP2F64+0(SB), Y10, Y5
-	VFMADD213PD  ·dataCosP1F64+0(SB), Y10, Y5
-	VFMADD213PD  ·dataCosP0F64+0(SB), Y10, Y5
-	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y10, Y5
-	VFMADD213PD  ·dataOneF64+0(SB), Y10, Y5
-	VPSLLQ       $0x3f, Y6, Y10
-	VBLENDVPD    Y10, Y5, Y9, Y9
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y2, Y5
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y2, Y5
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y2, Y5
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y2, Y5
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y2, Y5
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y2, Y5
+	VFMADD213PD  ·dataOneF64+0(SB), Y2, Y5
+	VPSLLQ       $0x3f, Y6, Y2
+	VBLENDVPD    Y2, Y5, Y9, Y9
 	VPSLLQ       $0x3e, Y6, Y6
 	VXORPD       Y7, Y6, Y6
 	VANDPD       ·dataSignF64+0(SB), Y6, Y6
@@ -9323,436 +9322,429 @@ loop1:
 	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y5, Y6
 	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y5, Y6
 	VMULPD       Y6, Y6, Y5
-	VMOVUPS      ·dataSinP5F64+0(SB), Y10
-	VFMADD213PD  ·dataSinP4F64+0(SB), Y5, Y10
-	VFMADD213PD  ·dataSinP3F64+0(SB), Y5, Y10
-	VFMADD213PD  ·dataSinP2F64+0(SB), Y5, Y10
-	VFMADD213PD  ·dataSinP1F64+0(SB), Y5, Y10
-	VFMADD213PD  ·dataSinP0F64+0(SB), Y5, Y10
-	VMULPD       Y10, Y5, Y10
-	VFMADD231PD  Y10, Y6, Y6
-	VMOVUPS      ·dataCosP5F64+0(SB), Y10
-	VFMADD213PD  ·dataCosP4F64+0(SB), Y5, Y10
-	VFMADD213PD  ·dataCosP3F64+0(SB), Y5, Y10
-	VFMADD213PD  ·dataCosP2F64+0(SB), Y5, Y10
-	VFMADD213PD  ·dataCosP1F64+0(SB), Y5, Y10
-	VFMADD213PD  ·dataCosP0F64+0(SB), Y5, Y10
-	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y5, Y10
-	VFMADD213PD  ·dataOneF64+0(SB), Y5, Y10
+	VMOVUPS      ·dataSinP5F64+0(SB), Y2
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y5, Y2
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y5, Y2
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y5, Y2
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y5, Y2
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y5, Y2
+	VMULPD       Y2, Y5, Y2
+	VFMADD231PD  Y2, Y6, Y6
+	VMOVUPS      ·dataCosP5F64+0(SB), Y2
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y5, Y2
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y5, Y2
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y5, Y2
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y5, Y2
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y5, Y2
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y5, Y2
+	VFMADD213PD  ·dataOneF64+0(SB), Y5, Y2
 	VPSLLQ       $0x3f, Y7, Y5
-	VMOVUPS      Y2, 64(R8)
-	VBLENDVPD    Y5, Y10, Y6, Y2
-	VBLENDVPD    Y5, Y6, Y10, Y10
+	VBLENDVPD    Y5, Y2, Y6, Y12
+	VBLENDVPD    Y5, Y6, Y2, Y2
 	VPADDQ       ·dataOneIF64+0(SB), Y7, Y6
 	VPSLLQ       $0x3e, Y6, Y6
 	VANDPD       ·dataSignF64+0(SB), Y6, Y6
-	VXORPD       Y6, Y10, Y10
+	VXORPD       Y6, Y2, Y2
 	VPSLLQ       $0x3e, Y7, Y7
 	VXORPD       Y3, Y7, Y7
 	VANDPD       ·dataSignF64+0(SB), Y7, Y7
-	VXORPD       Y7, Y2, Y2
-	VMULPD       Y10, Y8, Y7
-	VFMADD231PD  Y10, Y11, Y7
-	VMULPD       Y2, Y8, Y8
-	VFMADD231PD  Y2, Y11, Y8
-	VCMPPD       $0x11, ·dataHalfF64+0(SB), Y10, Y11
-	VSUBPD       ·dataOneF64+0(SB), Y7, Y2
+	VXORPD       Y7, Y12, Y12
+	VMULPD       Y2, Y1, Y7
+	VFMADD231PD  Y2, Y4, Y7
+	VMULPD       Y12, Y1, Y1
+	VFMADD231PD  Y12, Y4, Y1
+	VCMPPD       $0x11, ·dataHalfF64+0(SB), Y2, Y4
+	VSUBPD       ·dataOneF64+0(SB), Y7, Y12
 	VADDPD       Y9, Y9, Y6
-	VMULPD       Y10, Y12, Y12
-	VFNMADD231PD Y9, Y6, Y12
-	VBLENDVPD    Y11, Y2, Y12, Y12
-	VANDPD       ·dataAbsF64+0(SB), Y0, Y2
-	VANDPD       ·dataAbsF64+0(SB), Y3, Y11
-	VMAXPD       Y11, Y2, Y2
-	VCMPPD       $0x11, ·dataSmallZetaF64+0(SB), Y2, Y2
-	VMULPD       Y3, Y3, Y11
-	VMOVAPS      Y11, Y6
+	VMULPD       Y2, Y11, Y11
+	VFNMADD231PD Y9, Y6, Y11
+	VBLENDVPD    Y4, Y12, Y11, Y11
+	VANDPD       ·dataAbsF64+0(SB), Y0, Y12
+	VANDPD       ·dataAbsF64+0(SB), Y3, Y4
+	VMAXPD       Y4, Y12, Y12
+	VCMPPD       $0x11, ·dataSmallZetaF64+0(SB), Y12, Y12
+	VMULPD       Y3, Y3, Y4
+	VMOVAPS      Y4, Y6
 	VFMSUB231PD  Y3, Y3, Y6
-	VFMADD231PD  Y0, Y0, Y11
-	VADDPD       Y6, Y11, Y11
-	VBLENDVPD    Y2, ·dataOneF64+0(SB), Y11, Y11
-	VMULPD       Y3, Y8, Y6
+	VFMADD231PD  Y0, Y0, Y4
+	VADDPD       Y6, Y4, Y4
+	VBLENDVPD    Y12, ·dataOneF64+0(SB), Y4, Y4
+	VMULPD       Y3, Y1, Y6
 	VMOVAPS      Y6, Y9
-	VFMSUB231PD  Y3, Y8, Y9
-	VFMADD231PD  Y0, Y12, Y6
+	VFMSUB231PD  Y3, Y1, Y9
+	VFMADD231PD  Y0, Y11, Y6
 	VADDPD       Y9, Y6, Y6
-	VDIVPD       Y11, Y6, Y6
-	VMULPD       Y3, Y12, Y9
-	VFNMADD213PD Y9, Y3, Y12
-	VFMSUB231PD  Y0, Y8, Y9
-	VADDPD       Y12, Y9, Y9
-	VDIVPD       Y11, Y9, Y9
-	VMOVUPS      ·dataTwentyFourthF64+0(SB), Y11
-	VFMADD213PD  ·dataSincRest0F64+0(SB), Y0, Y11
-	VMULPD       ·dataTwentyFourthF64+0(SB), Y3, Y12
-	VMULPD       Y3, Y12, Y10
-	VFMSUB231PD  Y0, Y11, Y10
-	VADDPD       ·dataHalfF64+0(SB), Y10, Y10
-	VMULPD       Y0, Y12, Y12
-	VFMADD231PD  Y3, Y11, Y12
-	VMULPD       Y3, Y12, Y11
-	VFMSUB231PD  Y0, Y10, Y11
-	VADDPD       ·dataOneF64+0(SB), Y11, Y11
-	VMULPD       Y0, Y12, Y12
-	VFMADD231PD  Y3, Y10, Y12
-	VBLENDVPD    Y2, Y11, Y6, Y6
-	VBLENDVPD    Y2, Y12, Y9, Y9
-	VMOVUPS      (CX)(DI*1), Y12
-	VMULPD       Y12, Y9, Y2
-	VMOVAPS      Y2, Y11
-	VFNMADD231PD Y12, Y9, Y11
-	VMOVUPS      (CX)(SI*2), Y10
-	VFMSUB231PD  Y10, Y6, Y2
-	VADDPD       Y11, Y2, Y2
-	VMULPD       Y12, Y6, Y11
-	VFMSUB213PD  Y11, Y12, Y6
-	VFMADD231PD  Y10, Y9, Y11
-	VADDPD       Y6, Y11, Y11
-	VMOVUPS      ·dataLog2eF64+0(SB), Y6
-	VFMADD213PD  ·dataRoundF64+0(SB), Y1, Y6
-	VSUBPD       ·dataRoundF64+0(SB), Y6, Y6
-	VMOVAPS      Y1, Y9
-	VFNMADD231PD ·dataLn2HiF64+0(SB), Y6, Y9
-	VFNMADD231PD ·dataLn2LoF64+0(SB), Y6, Y9
-	VMOVUPS      ·dataExpQ9F64+0(SB), Y10
-	VFMADD213PD  ·dataExpQ8F64+0(SB), Y9, Y10
-	VFMADD213PD  ·dataExpQ7F64+0(SB), Y9, Y10
-	VFMADD213PD  ·dataExpQ6F64+0(SB), Y9, Y10
-	VFMADD213PD  ·dataExpQ5F64+0(SB), Y9, Y10
-	VFMADD213PD  ·dataExpQ4F64+0(SB), Y9, Y10
-	VFMADD213PD  ·dataExpQ3F64+0(SB), Y9, Y10
-	VFMADD213PD  ·dataExpQ2F64+0(SB), Y9, Y10
-	VFMADD213PD  ·dataExpQ1F64+0(SB), Y9, Y10
-	VFMADD213PD  ·dataExpQ0F64+0(SB), Y9, Y10
-	VMOVUPS      ·dataHalfF64+0(SB), Y12
-	VFMADD213PD  ·dataRoundF64+0(SB), Y6, Y12
-	VSUBPD       ·dataRoundF64+0(SB), Y12, Y3
-	VSUBPD       Y3, Y6, Y6
-	VADDPD       ·dataRoundF64+0(SB), Y6, Y6
-	VPSLLQ       $0x34, Y12, Y12
-	VPADDQ       ·dataOneF64+0(SB), Y12, Y12
-	VMULPD       ·dataOneF64+0(SB), Y12, Y12
-	VPSLLQ       $0x34, Y6, Y6
-	VPADDQ       ·dataOneF64+0(SB), Y6, Y6
-	VMULPD       Y6, Y12, Y12
-	VMULPD       Y9, Y9, Y6
-	VMOVAPS      Y9, Y3
-	VFMADD231PD  Y10, Y6, Y3
-	VMULPD       Y12, Y3, Y3
-	VSUBPD       ·dataOneF64+0(SB), Y12, Y0
-	VFMADD231PD  Y12, Y9, Y0
-	VMULPD       Y12, Y6, Y6
-	VMULPD       Y10, Y6, Y6
-	VADDPD       Y6, Y0, Y0
-	VMULPD       ·dataHalfF64+0(SB), Y4, Y6
-	VANDPD       ·dataAbsF64+0(SB), Y6, Y10
-	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y9
-	VFMADD213PD  ·dataRoundF64+0(SB), Y10, Y9
-	VSUBPD       ·dataRoundF64+0(SB), Y9, Y5
+	VDIVPD       Y4, Y6, Y6
+	VMULPD       Y3, Y11, Y9
+	VFNMADD213PD Y9, Y3, Y11
+	VFMSUB231PD  Y0, Y1, Y9
+	VADDPD       Y11, Y9, Y9
+	VDIVPD       Y4, Y9, Y9
+	VMOVUPS      ·dataTwentyFourthF64+0(SB), Y4
+	VFMADD213PD  ·dataSincRest0F64+0(SB), Y0, Y4
+	VMULPD       ·dataTwentyFourthF64+0(SB), Y3, Y11
+	VMULPD       Y3, Y11, Y2
+	VFMSUB231PD  Y0, Y4, Y2
+	VADDPD       ·dataHalfF64+0(SB), Y2, Y2
+	VMULPD       Y0, Y11, Y11
+	VFMADD231PD  Y3, Y4, Y11
+	VMULPD       Y3, Y11, Y4
+	VFMSUB231PD  Y0, Y2, Y4
+	VADDPD       ·dataOneF64+0(SB), Y4, Y4
+	VMULPD       Y0, Y11, Y11
+	VFMADD231PD  Y3, Y2, Y11
+	VBLENDVPD    Y12, Y4, Y6, Y6
+	VBLENDVPD    Y12, Y11, Y9, Y9
+	VMULPD       Y8, Y9, Y11
+	VMOVAPS      Y11, Y12
+	VFNMADD231PD Y8, Y9, Y12
+	VFMSUB231PD  Y10, Y6, Y11
+	VADDPD       Y12, Y11, Y11
+	VMULPD       Y8, Y6, Y12
+	VFMSUB213PD  Y12, Y8, Y6
+	VFMADD231PD  Y10, Y9, Y12
+	VADDPD       Y6, Y12, Y12
+	VMOVUPS      (DX), Y6
+	VMOVUPS      ·dataLog2eF64+0(SB), Y9
+	VFMADD213PD  ·dataRoundF64+0(SB), Y6, Y9
+	VSUBPD       ·dataRoundF64+0(SB), Y9, Y9
+	VMOVAPS      Y6, Y10
+	VFNMADD231PD ·dataLn2HiF64+0(SB), Y9, Y10
+	VFNMADD231PD ·dataLn2LoF64+0(SB), Y9, Y10
+	VMOVUPS      ·dataExpQ9F64+0(SB), Y8
+	VFMADD213PD  ·dataExpQ8F64+0(SB), Y10, Y8
+	VFMADD213PD  ·dataExpQ7F64+0(SB), Y10, Y8
+	VFMADD213PD  ·dataExpQ6F64+0(SB), Y10, Y8
+	VFMADD213PD  ·dataExpQ5F64+0(SB), Y10, Y8
+	VFMADD213PD  ·dataExpQ4F64+0(SB), Y10, Y8
+	VFMADD213PD  ·dataExpQ3F64+0(SB), Y10, Y8
+	VFMADD213PD  ·dataExpQ2F64+0(SB), Y10, Y8
+	VFMADD213PD  ·dataExpQ1F64+0(SB), Y10, Y8
+	VFMADD213PD  ·dataExpQ0F64+0(SB), Y10, Y8
+	VMOVUPS      ·dataHalfF64+0(SB), Y4
+	VFMADD213PD  ·dataRoundF64+0(SB), Y9, Y4
+	VSUBPD       ·dataRoundF64+0(SB), Y4, Y2
+	VSUBPD       Y2, Y9, Y9
+	VADDPD       ·dataRoundF64+0(SB), Y9, Y9
+	VPSLLQ       $0x34, Y4, Y4
+	VPADDQ       ·dataOneF64+0(SB), Y4, Y4
+	VMULPD       ·dataOneF64+0(SB), Y4, Y4
+	VPSLLQ       $0x34, Y9, Y9
+	VPADDQ       ·dataOneF64+0(SB), Y9, Y9
+	VMULPD       Y9, Y4, Y4
+	VMULPD       Y10, Y10, Y9
+	VMOVAPS      Y10, Y2
+	VFMADD231PD  Y8, Y9, Y2
+	VMULPD       Y4, Y2, Y2
+	VSUBPD       ·dataOneF64+0(SB), Y4, Y3
+	VFMADD231PD  Y4, Y10, Y3
+	VMULPD       Y4, Y9, Y9
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y9, Y3, Y3
+	VMOVUPS      (DX)(SI*1), Y9
+	VMULPD       ·dataHalfF64+0(SB), Y9, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y8, Y10
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y0
+	VFMADD213PD  ·dataRoundF64+0(SB), Y10, Y0
+	VSUBPD       ·dataRoundF64+0(SB), Y0, Y5
 	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y5, Y10
 	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y5, Y10
 	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y5, Y10
 	VMULPD       Y10, Y10, Y5
-	VMOVUPS      Y11, 96(R8)
-	VMOVUPS      ·dataSinP5F64+0(SB), Y11
-	VFMADD213PD  ·dataSinP4F64+0(SB), Y5, Y11
-	VFMADD213PD  ·dataSinP3F64+0(SB), Y5, Y11
-	VFMADD213PD  ·dataSinP2F64+0(SB), Y5, Y11
-	VFMADD213PD  ·dataSinP1F64+0(SB), Y5, Y11
-	VFMADD213PD  ·dataSinP0F64+0(SB), Y5, Y11
-	VMULPD       Y11, Y5, Y11
-	VFMADD231PD  Y11, Y10, Y10
-	VMOVUPS      ·dataCosP5F64+0(SB), Y11
-	VFMADD213PD  ·dataCosP4F64+0(SB), Y5, Y11
-	VFMADD213PD  ·dataCosP3F64+0(SB), Y5, Y11
-	VFMADD213PD  ·dataCosP2F64+0(SB), Y5, Y11
-	VFMADD213PD  ·dataCosP1F64+0(SB), Y5, Y11
-	VFMADD213PD  ·dataCosP0F64+0(SB), Y5, Y11
-	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y5, Y11
-	VFMADD213PD  ·dataOneF64+0(SB), Y5, Y11
-	VPSLLQ       $0x3f, Y9, Y5
-	VBLENDVPD    Y5, Y11, Y10, Y10
-	VPSLLQ       $0x3e, Y9, Y9
-	VXORPD       Y6, Y9, Y9
-	VANDPD       ·dataSignF64+0(SB), Y9, Y9
-	VXORPD       Y9, Y10, Y10
-	VANDPD       ·dataAbsF64+0(SB), Y4, Y9
-	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y6
-	VFMADD213PD  ·dataRoundF64+0(SB), Y9, Y6
-	VSUBPD       ·dataRoundF64+0(SB), Y6, Y11
-	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y11, Y9
-	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y11, Y9
-	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y11, Y9
-	VMULPD       Y9, Y9, Y11
+	VMOVUPS      Y12, 96(R8)
+	VMOVUPS      ·dataSinP5F64+0(SB), Y12
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y5, Y12
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y5, Y12
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y5, Y12
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y5, Y12
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y5, Y12
+	VMULPD       Y12, Y5, Y12
+	VFMADD231PD  Y12, Y10, Y10
+	VMOVUPS      ·dataCosP5F64+0(SB), Y12
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y5, Y12
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y5, Y12
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y5, Y12
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y5, Y12
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y5, Y12
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y5, Y12
+	VFMADD213PD  ·dataOneF64+0(SB), Y5, Y12
+	VPSLLQ       $0x3f, Y0, Y5
+	VBLENDVPD    Y5, Y12, Y10, Y10
+	VPSLLQ       $0x3e, Y0, Y0
+	VXORPD       Y8, Y0, Y0
+	VANDPD       ·dataSignF64+0(SB), Y0, Y0
+	VXORPD       Y0, Y10, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y9, Y0
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y8
+	VFMADD213PD  ·dataRoundF64+0(SB), Y0, Y8
+	VSUBPD       ·dataRoundF64+0(SB), Y8, Y12
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y12, Y0
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y12, Y0
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y12, Y0
+	VMULPD       Y0, Y0, Y12
 	VMOVUPS      ·dataSinP5F64+0(SB), Y5
-	VFMADD213PD  ·dataSinP4F64+0(SB), Y11, Y5
-	VFMADD213PD  ·dataSinP3F64+0(SB), Y11, Y5
-	VFMADD213PD  ·dataSinP2F64+0(SB), Y11, Y5
-	VFMADD213PD  ·dataSinP1F64+0(SB), Y11, Y5
-	VFMADD213PD  ·dataSinP0F64+0(SB), Y11, Y5
-	VMULPD       Y5, Y11, Y5
-	VFMADD231PD  Y5, Y9, Y9
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y12, Y5
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y12, Y5
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y12, Y5
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y12, Y5
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y12, Y5
+	VMULPD       Y5, Y12, Y5
+	VFMADD231PD  Y5, Y0, Y0
 	VMOVUPS      ·dataCosP5F64+0(SB), Y5
-	VFMADD213PD  ·dataCosP4F64+0(SB), Y11, Y5
-	VFMADD213PD  ·dataCosP3F64+0(SB), Y11, Y5
-	VFMADD213PD  ·dataCosP2F64+0(SB), Y11, Y5
-	VFMADD213PD  ·dataCosP1F64+0(SB), Y11, Y5
-	VFMADD213PD  ·dataCosP0F64+0(SB), Y11, Y5
-	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y11, Y5
-	VFMADD213PD  ·dataOneF64+0(SB), Y11, Y5
-	VPSLLQ       $0x3f, Y6, Y11
-	VMOVUPS      Y2, 128(R8)
-	VBLENDVPD    Y11, Y5, Y9, Y2
-	VBLENDVPD    Y11, Y9, Y5, Y5
-	VPADDQ       ·dataOneIF64+0(SB), Y6, Y9
-	VPSLLQ       $0x3e, Y9, Y9
-	VANDPD       ·dataSignF64+0(SB), Y9, Y9
-	VXORPD       Y9, Y5, Y5
-	VPSLLQ       $0x3e, Y6, Y6
-	VXORPD       Y4, Y6, Y6
-	VANDPD       ·dataSignF64+0(SB), Y6, Y6
-	VXORPD       Y6, Y2, Y2
-	VMULPD       Y5, Y12, Y6
-	VFMADD231PD  Y5, Y3, Y6
-	VMULPD       Y2, Y12, Y12
-	VFMADD231PD  Y2, Y3, Y12
-	VCMPPD       $0x11, ·dataHalfF64+0(SB), Y5, Y3
-	VSUBPD       ·dataOneF64+0(SB), Y6, Y6
-	VADDPD       Y10, Y10, Y2
-	VMULPD       Y5, Y0, Y0
-	VFNMADD231PD Y10, Y2, Y0
-	VBLENDVPD    Y3, Y6, Y0, Y0
-	VANDPD       ·dataAbsF64+0(SB), Y1, Y6
-	VANDPD       ·dataAbsF64+0(SB), Y4, Y3
-	VMAXPD       Y3, Y6, Y6
-	VCMPPD       $0x11, ·dataSmallZetaF64+0(SB), Y6, Y6
-	VMULPD       Y4, Y4, Y3
-	VMOVAPS      Y3, Y2
-	VFMSUB231PD  Y4, Y4, Y2
-	VFMADD231PD  Y1, Y1, Y3
-	VADDPD       Y2, Y3, Y3
-	VBLENDVPD    Y6, ·dataOneF64+0(SB), Y3, Y3
-	VMULPD       Y4, Y12, Y2
-	VMOVAPS      Y2, Y10
-	VFMSUB231PD  Y4, Y12, Y10
-	VFMADD231PD  Y1, Y0, Y2
-	VADDPD       Y10, Y2, Y2
-	VDIVPD       Y3, Y2, Y2
-	VMULPD       Y4, Y0, Y10
-	VFNMADD213PD Y10, Y4, Y0
-	VFMSUB231PD  Y1, Y12, Y10
-	VADDPD       Y0, Y10, Y10
-	VDIVPD       Y3, Y10, Y10
-	VMOVUPS      ·dataTwentyFourthF64+0(SB), Y3
-	VFMADD213PD  ·dataSincRest0F64+0(SB), Y1, Y3
-	VMULPD       ·dataTwentyFourthF64+0(SB), Y4, Y0
-	VMULPD       Y4, Y0, Y12
-	VFMSUB231PD  Y1, Y3, Y12
-	VADDPD       ·dataHalfF64+0(SB), Y12, Y12
-	VMULPD       Y1, Y0, Y0
-	VFMADD231PD  Y4, Y3, Y0
-	VMULPD       Y4, Y0, Y3
-	VFMSUB231PD  Y1, Y12, Y3
-	VADDPD       ·dataOneF64+0(SB), Y3, Y3
-	VMULPD       Y1, Y0, Y0
-	VFMADD231PD  Y4, Y12, Y0
-	VBLENDVPD    Y6, Y3, Y2, Y2
-	VBLENDVPD    Y6, Y0, Y10, Y10
-	VMOVUPS      (DX)(DI*1), Y0
-	VMULPD       Y0, Y10, Y6
-	VMOVAPS      Y6, Y3
-	VFNMADD231PD Y0, Y10, Y3
-	VMOVUPS      (DX)(SI*2), Y12
-	VFMSUB231PD  Y12, Y2, Y6
-	VADDPD       Y3, Y6, Y6
-	VMULPD       Y0, Y2, Y3
-	VFMSUB213PD  Y3, Y0, Y2
-	VFMADD231PD  Y12, Y10, Y3
-	VADDPD       Y2, Y3, Y3
-	VMULPD       Y3, Y8, Y2
-	VMOVAPS      Y2, Y10
-	VFNMADD231PD Y3, Y8, Y10
-	VFMSUB231PD  Y6, Y7, Y2
-	VADDPD       Y10, Y2, Y2
-	VMULPD       Y3, Y7, Y10
-	VFMSUB213PD  Y10, Y3, Y7
-	VFMADD231PD  Y6, Y8, Y10
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y12, Y5
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y12, Y5
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y12, Y5
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y12, Y5
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y12, Y5
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y12, Y5
+	VFMADD213PD  ·dataOneF64+0(SB), Y12, Y5
+	VPSLLQ       $0x3f, Y8, Y12
+	VMOVUPS      Y11, 128(R8)
+	VBLENDVPD    Y12, Y5, Y0, Y11
+	VBLENDVPD    Y12, Y0, Y5, Y5
+	VPADDQ       ·dataOneIF64+0(SB), Y8, Y0
+	VPSLLQ       $0x3e, Y0, Y0
+	VANDPD       ·dataSignF64+0(SB), Y0, Y0
+	VXORPD       Y0, Y5, Y5
+	VPSLLQ       $0x3e, Y8, Y8
+	VXORPD       Y9, Y8, Y8
+	VANDPD       ·dataSignF64+0(SB), Y8, Y8
+	VXORPD       Y8, Y11, Y11
+	VMULPD       Y5, Y4, Y8
+	VFMADD231PD  Y5, Y2, Y8
+	VMULPD       Y11, Y4, Y4
+	VFMADD231PD  Y11, Y2, Y4
+	VCMPPD       $0x11, ·dataHalfF64+0(SB), Y5, Y2
+	VSUBPD       ·dataOneF64+0(SB), Y8, Y8
+	VADDPD       Y10, Y10, Y11
+	VMULPD       Y5, Y3, Y3
+	VFNMADD231PD Y10, Y11, Y3
+	VBLENDVPD    Y2, Y8, Y3, Y3
+	VANDPD       ·dataAbsF64+0(SB), Y6, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y9, Y2
+	VMAXPD       Y2, Y8, Y8
+	VCMPPD       $0x11, ·dataSmallZetaF64+0(SB), Y8, Y8
+	VMULPD       Y9, Y9, Y2
+	VMOVAPS      Y2, Y11
+	VFMSUB231PD  Y9, Y9, Y11
+	VFMADD231PD  Y6, Y6, Y2
+	VADDPD       Y11, Y2, Y2
+	VBLENDVPD    Y8, ·dataOneF64+0(SB), Y2, Y2
+	VMULPD       Y9, Y4, Y11
+	VMOVAPS      Y11, Y10
+	VFMSUB231PD  Y9, Y4, Y10
+	VFMADD231PD  Y6, Y3, Y11
+	VADDPD       Y10, Y11, Y11
+	VDIVPD       Y2, Y11, Y11
+	VMULPD       Y9, Y3, Y10
+	VFNMADD213PD Y10, Y9, Y3
+	VFMSUB231PD  Y6, Y4, Y10
+	VADDPD       Y3, Y10, Y10
+	VDIVPD       Y2, Y10, Y10
+	VMOVUPS      ·dataTwentyFourthF64+0(SB), Y2
+	VFMADD213PD  ·dataSincRest0F64+0(SB), Y6, Y2
+	VMULPD       ·dataTwentyFourthF64+0(SB), Y9, Y3
+	VMULPD       Y9, Y3, Y4
+	VFMSUB231PD  Y6, Y2, Y4
+	VADDPD       ·dataHalfF64+0(SB), Y4, Y4
+	VMULPD       Y6, Y3, Y3
+	VFMADD231PD  Y9, Y2, Y3
+	VMULPD       Y9, Y3, Y2
+	VFMSUB231PD  Y6, Y4, Y2
+	VADDPD       ·dataOneF64+0(SB), Y2, Y2
+	VMULPD       Y6, Y3, Y3
+	VFMADD231PD  Y9, Y4, Y3
+	VBLENDVPD    Y8, Y2, Y11, Y11
+	VBLENDVPD    Y8, Y3, Y10, Y10
+	VMOVUPS      (DX)(DI*1), Y3
+	VMULPD       Y3, Y10, Y8
+	VMOVAPS      Y8, Y2
+	VFNMADD231PD Y3, Y10, Y2
+	VMOVUPS      (DX)(SI*2), Y4
+	VFMSUB231PD  Y4, Y11, Y8
+	VADDPD       Y2, Y8, Y8
+	VMULPD       Y3, Y11, Y2
+	VFMSUB213PD  Y2, Y3, Y11
+	VFMADD231PD  Y4, Y10, Y2
+	VADDPD       Y11, Y2, Y2
+	VMULPD       Y2, Y1, Y11
+	VMOVAPS      Y11, Y10
+	VFNMADD231PD Y2, Y1, Y10
+	VFMSUB231PD  Y8, Y7, Y11
+	VADDPD       Y10, Y11, Y11
+	VMULPD       Y2, Y7, Y10
+	VFMSUB213PD  Y10, Y2, Y7
+	VFMADD231PD  Y8, Y1, Y10
 	VADDPD       Y7, Y10, Y10
-	VMOVUPS      64(R8), Y7
-	VMOVUPS      ·dataLog2eF64+0(SB), Y8
-	VFMADD213PD  ·dataRoundF64+0(SB), Y7, Y8
-	VSUBPD       ·dataRoundF64+0(SB), Y8, Y8
-	VMOVAPS      Y7, Y6
-	VFNMADD231PD ·dataLn2HiF64+0(SB), Y8, Y6
-	VFNMADD231PD ·dataLn2LoF64+0(SB), Y8, Y6
-	VMOVUPS      ·dataExpQ9F64+0(SB), Y3
-	VFMADD213PD  ·dataExpQ8F64+0(SB), Y6, Y3
-	VFMADD213PD  ·dataExpQ7F64+0(SB), Y6, Y3
-	VFMADD213PD  ·dataExpQ6F64+0(SB), Y6, Y3
-	VFMADD213PD  ·dataExpQ5F64+0(SB), Y6, Y3
-	VFMADD213PD  ·dataExpQ4F64+0(SB), Y6, Y3
-	VFMADD213PD  ·dataExpQ3F64+0(SB), Y6, Y3
-	VFMADD213PD  ·dataExpQ2F64+0(SB), Y6, Y3
-	VFMADD213PD  ·dataExpQ1F64+0(SB), Y6, Y3
-	VFMADD213PD  ·dataExpQ0F64+0(SB), Y6, Y3
-	VMOVUPS      ·dataHalfF64+0(SB), Y12
-	VFMADD213PD  ·dataRoundF64+0(SB), Y8, Y12
-	VSUBPD       ·dataRoundF64+0(SB), Y12, Y0
-	VSUBPD       Y0, Y8, Y8
-	VADDPD       ·dataRoundF64+0(SB), Y8, Y8
-	VPSLLQ       $0x34, Y12, Y12
-	VPADDQ       ·dataOneF64+0(SB), Y12, Y12
-	VMULPD       ·dataOneF64+0(SB), Y12, Y12
-	VPSLLQ       $0x34, Y8, Y8
-	VPADDQ       ·dataOneF64+0(SB), Y8, Y8
-	VMULPD       Y8, Y12, Y12
-	VMULPD       Y6, Y6, Y8
-	VMOVAPS      Y6, Y0
-	VFMADD231PD  Y3, Y8, Y0
-	VMULPD       Y12, Y0, Y0
-	VSUBPD       ·dataOneF64+0(SB), Y12, Y4
-	VFMADD231PD  Y12, Y6, Y4
-	VMULPD       Y12, Y8, Y8
-	VMULPD       Y3, Y8, Y8
-	VADDPD       Y8, Y4, Y4
-	VMOVUPS      32(R8), Y8
-	VMULPD       ·dataHalfF64+0(SB), Y8, Y3
-	VANDPD       ·dataAbsF64+0(SB), Y3, Y6
-	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y1
-	VFMADD213PD  ·dataRoundF64+0(SB), Y6, Y1
-	VSUBPD       ·dataRoundF64+0(SB), Y1, Y5
-	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y5, Y6
-	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y5, Y6
-	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y5, Y6
-	VMULPD       Y6, Y6, Y5
-	VMOVUPS      ·dataSinP5F64+0(SB), Y9
-	VFMADD213PD  ·dataSinP4F64+0(SB), Y5, Y9
-	VFMADD213PD  ·dataSinP3F64+0(SB), Y5, Y9
-	VFMADD213PD  ·dataSinP2F64+0(SB), Y5, Y9
-	VFMADD213PD  ·dataSinP1F64+0(SB), Y5, Y9
-	VFMADD213PD  ·dataSinP0F64+0(SB), Y5, Y9
-	VMULPD       Y9, Y5, Y9
-	VFMADD231PD  Y9, Y6, Y6
-	VMOVUPS      ·dataCosP5F64+0(SB), Y9
-	VFMADD213PD  ·dataCosP4F64+0(SB), Y5, Y9
-	VFMADD213PD  ·dataCosP3F64+0(SB), Y5, Y9
-	VFMADD213PD  ·dataCosP2F64+0(SB), Y5, Y9
-	VFMADD213PD  ·dataCosP1F64+0(SB), Y5, Y9
-	VFMADD213PD  ·dataCosP0F64+0(SB), Y5, Y9
-	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y5, Y9
-	VFMADD213PD  ·dataOneF64+0(SB), Y5, Y9
-	VPSLLQ       $0x3f, Y1, Y5
-	VBLENDVPD    Y5, Y9, Y6, Y6
-	VPSLLQ       $0x3e, Y1, Y1
-	VXORPD       Y3, Y1, Y1
-	VANDPD       ·dataSignF64+0(SB), Y1, Y1
-	VXORPD       Y1, Y6, Y6
-	VANDPD       ·dataAbsF64+0(SB), Y8, Y1
-	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y3
-	VFMADD213PD  ·dataRoundF64+0(SB), Y1, Y3
-	VSUBPD       ·dataRoundF64+0(SB), Y3, Y9
-	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y9, Y1
-	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y9, Y1
-	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y9, Y1
-	VMULPD       Y1, Y1, Y9
+	VMOVUPS      32(R8), Y7
+	VMOVUPS      ·dataLog2eF64+0(SB), Y1
+	VFMADD213PD  ·dataRoundF64+0(SB), Y7, Y1
+	VSUBPD       ·dataRoundF64+0(SB), Y1, Y1
+	VMOVAPS      Y7, Y8
+	VFNMADD231PD ·dataLn2HiF64+0(SB), Y1, Y8
+	VFNMADD231PD ·dataLn2LoF64+0(SB), Y1, Y8
+	VMOVUPS      ·dataExpQ9F64+0(SB), Y2
+	VFMADD213PD  ·dataExpQ8F64+0(SB), Y8, Y2
+	VFMADD213PD  ·dataExpQ7F64+0(SB), Y8, Y2
+	VFMADD213PD  ·dataExpQ6F64+0(SB), Y8, Y2
+	VFMADD213PD  ·dataExpQ5F64+0(SB), Y8, Y2
+	VFMADD213PD  ·dataExpQ4F64+0(SB), Y8, Y2
+	VFMADD213PD  ·dataExpQ3F64+0(SB), Y8, Y2
+	VFMADD213PD  ·dataExpQ2F64+0(SB), Y8, Y2
+	VFMADD213PD  ·dataExpQ1F64+0(SB), Y8, Y2
+	VFMADD213PD  ·dataExpQ0F64+0(SB), Y8, Y2
+	VMOVUPS      ·dataHalfF64+0(SB), Y4
+	VFMADD213PD  ·dataRoundF64+0(SB), Y1, Y4
+	VSUBPD       ·dataRoundF64+0(SB), Y4, Y3
+	VSUBPD       Y3, Y1, Y1
+	VADDPD       ·dataRoundF64+0(SB), Y1, Y1
+	VPSLLQ       $0x34, Y4, Y4
+	VPADDQ       ·dataOneF64+0(SB), Y4, Y4
+	VMULPD       ·dataOneF64+0(SB), Y4, Y4
+	VPSLLQ       $0x34, Y1, Y1
+	VPADDQ       ·dataOneF64+0(SB), Y1, Y1
+	VMULPD       Y1, Y4, Y4
+	VMULPD       Y8, Y8, Y1
+	VMOVAPS      Y8, Y3
+	VFMADD231PD  Y2, Y1, Y3
+	VMULPD       Y4, Y3, Y3
+	VSUBPD       ·dataOneF64+0(SB), Y4, Y9
+	VFMADD231PD  Y4, Y8, Y9
+	VMULPD       Y4, Y1, Y1
+	VMULPD       Y2, Y1, Y1
+	VADDPD       Y1, Y9, Y9
+	VMOVUPS      (R8), Y1
+	VMULPD       ·dataHalfF64+0(SB), Y1, Y2
+	VANDPD       ·dataAbsF64+0(SB), Y2, Y8
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y6
+	VFMADD213PD  ·dataRoundF64+0(SB), Y8, Y6
+	VSUBPD       ·dataRoundF64+0(SB), Y6, Y5
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y5, Y8
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y5, Y8
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y5, Y8
+	VMULPD       Y8, Y8, Y5
+	VMOVUPS      ·dataSinP5F64+0(SB), Y0
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y5, Y0
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y5, Y0
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y5, Y0
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y5, Y0
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y5, Y0
+	VMULPD       Y0, Y5, Y0
+	VFMADD231PD  Y0, Y8, Y8
+	VMOVUPS      ·dataCosP5F64+0(SB), Y0
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y5, Y0
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y5, Y0
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y5, Y0
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y5, Y0
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y5, Y0
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y5, Y0
+	VFMADD213PD  ·dataOneF64+0(SB), Y5, Y0
+	VPSLLQ       $0x3f, Y6, Y5
+	VBLENDVPD    Y5, Y0, Y8, Y8
+	VPSLLQ       $0x3e, Y6, Y6
+	VXORPD       Y2, Y6, Y6
+	VANDPD       ·dataSignF64+0(SB), Y6, Y6
+	VXORPD       Y6, Y8, Y8
+	VANDPD       ·dataAbsF64+0(SB), Y1, Y6
+	VMOVUPS      ·dataTwoOverPiF64+0(SB), Y2
+	VFMADD213PD  ·dataRoundF64+0(SB), Y6, Y2
+	VSUBPD       ·dataRoundF64+0(SB), Y2, Y0
+	VFNMADD231PD ·dataHalfPi1F64+0(SB), Y0, Y6
+	VFNMADD231PD ·dataHalfPi2F64+0(SB), Y0, Y6
+	VFNMADD231PD ·dataHalfPi3F64+0(SB), Y0, Y6
+	VMULPD       Y6, Y6, Y0
 	VMOVUPS      ·dataSinP5F64+0(SB), Y5
-	VFMADD213PD  ·dataSinP4F64+0(SB), Y9, Y5
-	VFMADD213PD  ·dataSinP3F64+0(SB), Y9, Y5
-	VFMADD213PD  ·dataSinP2F64+0(SB), Y9, Y5
-	VFMADD213PD  ·dataSinP1F64+0(SB), Y9, Y5
-	VFMADD213PD  ·dataSinP0F64+0(SB), Y9, Y5
-	VMULPD       Y5, Y9, Y5
-	VFMADD231PD  Y5, Y1, Y1
+	VFMADD213PD  ·dataSinP4F64+0(SB), Y0, Y5
+	VFMADD213PD  ·dataSinP3F64+0(SB), Y0, Y5
+	VFMADD213PD  ·dataSinP2F64+0(SB), Y0, Y5
+	VFMADD213PD  ·dataSinP1F64+0(SB), Y0, Y5
+	VFMADD213PD  ·dataSinP0F64+0(SB), Y0, Y5
+	VMULPD       Y5, Y0, Y5
+	VFMADD231PD  Y5, Y6, Y6
 	VMOVUPS      ·dataCosP5F64+0(SB), Y5
-	VFMADD213PD  ·dataCosP4F64+0(SB), Y9, Y5
-	VFMADD213PD  ·dataCosP3F64+0(SB), Y9, Y5
-	VFMADD213PD  ·dataCosP2F64+0(SB), Y9, Y5
-	VFMADD213PD  ·dataCosP1F64+0(SB), Y9, Y5
-	VFMADD213PD  ·dataCosP0F64+0(SB), Y9, Y5
-	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y9, Y5
-	VFMADD213PD  ·dataOneF64+0(SB), Y9, Y5
-	VPSLLQ       $0x3f, Y3, Y9
-	VBLENDVPD    Y9, Y5, Y1, Y11
-	VBLENDVPD    Y9, Y1, Y5, Y5
-	VPADDQ       ·dataOneIF64+0(SB), Y3, Y1
-	VPSLLQ       $0x3e, Y1, Y1
-	VANDPD       ·dataSignF64+0(SB), Y1, Y1
-	VXORPD       Y1, Y5, Y5
-	VPSLLQ       $0x3e, Y3, Y3
-	VXORPD       Y8, Y3, Y3
-	VANDPD       ·dataSignF64+0(SB), Y3, Y3
-	VXORPD       Y3, Y11, Y11
-	VMULPD       Y5, Y12, Y3
-	VFMADD231PD  Y5, Y0, Y3
-	VMULPD       Y11, Y12, Y12
-	VFMADD231PD  Y11, Y0, Y12
-	VCMPPD       $0x11, ·dataHalfF64+0(SB), Y5, Y0
-	VSUBPD       ·dataOneF64+0(SB), Y3, Y3
-	VADDPD       Y6, Y6, Y11
-	VMULPD       Y5, Y4, Y4
-	VFNMADD231PD Y6, Y11, Y4
-	VBLENDVPD    Y0, Y3, Y4, Y4
-	VMOVUPS      128(R8), Y3
-	VADDPD       Y2, Y3, Y3
-	VMOVUPS      96(R8), Y2
-	VADDPD       Y10, Y2, Y2
+	VFMADD213PD  ·dataCosP4F64+0(SB), Y0, Y5
+	VFMADD213PD  ·dataCosP3F64+0(SB), Y0, Y5
+	VFMADD213PD  ·dataCosP2F64+0(SB), Y0, Y5
+	VFMADD213PD  ·dataCosP1F64+0(SB), Y0, Y5
+	VFMADD213PD  ·dataCosP0F64+0(SB), Y0, Y5
+	VFMADD213PD  ·dataMinusHalfF64+0(SB), Y0, Y5
+	VFMADD213PD  ·dataOneF64+0(SB), Y0, Y5
+	VPSLLQ       $0x3f, Y2, Y0
+	VBLENDVPD    Y0, Y5, Y6, Y12
+	VBLENDVPD    Y0, Y6, Y5, Y5
+	VPADDQ       ·dataOneIF64+0(SB), Y2, Y6
+	VPSLLQ       $0x3e, Y6, Y6
+	VANDPD       ·dataSignF64+0(SB), Y6, Y6
+	VXORPD       Y6, Y5, Y5
+	VPSLLQ       $0x3e, Y2, Y2
+	VXORPD       Y1, Y2, Y2
+	VANDPD       ·dataSignF64+0(SB), Y2, Y2
+	VXORPD       Y2, Y12, Y12
+	VMULPD       Y5, Y4, Y2
+	VFMADD231PD  Y5, Y3, Y2
+	VMULPD       Y12, Y4, Y4
+	VFMADD231PD  Y12, Y3, Y4
+	VCMPPD       $0x11, ·dataHalfF64+0(SB), Y5, Y3
+	VSUBPD       ·dataOneF64+0(SB), Y2, Y2
+	VADDPD       Y8, Y8, Y12
+	VMULPD       Y5, Y9, Y9
+	VFNMADD231PD Y8, Y12, Y9
+	VBLENDVPD    Y3, Y2, Y9, Y9
+	VMOVUPS      128(R8), Y2
+	VADDPD       Y11, Y2, Y2
+	VMOVUPS      96(R8), Y11
+	VADDPD       Y10, Y11, Y11
 	VANDPD       ·dataAbsF64+0(SB), Y7, Y10
-	VANDPD       ·dataAbsF64+0(SB), Y8, Y0
-	VMAXPD       Y0, Y10, Y10
+	VANDPD       ·dataAbsF64+0(SB), Y1, Y3
+	VMAXPD       Y3, Y10, Y10
 	VCMPPD       $0x11, ·dataSmallZetaF64+0(SB), Y10, Y10
-	VMULPD       Y12, Y12, Y0
-	VMOVAPS      Y0, Y11
-	VFMSUB231PD  Y12, Y12, Y11
-	VFMADD231PD  Y4, Y4, Y0
-	VADDPD       Y11, Y0, Y0
-	VBLENDVPD    Y10, ·dataOneF64+0(SB), Y0, Y0
-	VMULPD       Y12, Y8, Y11
-	VMOVAPS      Y11, Y6
-	VFMSUB231PD  Y12, Y8, Y6
-	VFMADD231PD  Y4, Y7, Y11
-	VADDPD       Y6, Y11, Y11
-	VDIVPD       Y0, Y11, Y11
-	VMULPD       Y12, Y7, Y6
-	VFNMADD213PD Y6, Y7, Y12
-	VFMSUB231PD  Y4, Y8, Y6
-	VADDPD       Y12, Y6, Y6
-	VDIVPD       Y0, Y6, Y6
-	VMULPD       Y8, Y8, Y0
-	VFMSUB231PD  Y7, Y7, Y0
-	VMOVUPS      ·dataMinusHalfF64+0(SB), Y12
-	VFMADD213PD  ·dataOneF64+0(SB), Y7, Y12
-	VFMADD231PD  ·dataHalfCotRest0F64+0(SB), Y0, Y12
-	VADDPD       Y7, Y7, Y0
-	VMULPD       Y8, Y0, Y0
-	VMULPD       ·dataMinusHalfF64+0(SB), Y8, Y4
-	VFMADD231PD  ·dataHalfCotRest0F64+0(SB), Y0, Y4
-	VBLENDVPD    Y10, Y12, Y11, Y11
-	VBLENDVPD    Y10, Y4, Y6, Y6
-	VMULPD       Y2, Y6, Y4
-	VMOVAPS      Y4, Y10
-	VFNMADD231PD Y2, Y6, Y10
-	VFMSUB231PD  Y3, Y11, Y4
-	VADDPD       Y10, Y4, Y4
-	VMULPD       Y2, Y11, Y10
-	VFMSUB213PD  Y10, Y2, Y11
-	VFMADD231PD  Y3, Y6, Y10
-	VADDPD       Y11, Y10, Y10
-	VANDPD       ·dataAbsF64+0(SB), Y4, Y11
-	VANDPD       ·dataAbsF64+0(SB), Y10, Y6
-	VADDPD       Y6, Y11, Y11
-	VANDPD       ·dataAbsF64+0(SB), Y11, Y11
-	VCMPPD       $0x16, ·dataLargestF64+0(SB), Y11, Y11
-	VMOVUPS      (R8), Y6
-	VORPD        Y6, Y11, Y11
-	VMOVMSKPD    Y11, R10
+	VMULPD       Y4, Y4, Y3
+	VMOVAPS      Y3, Y12
+	VFMSUB231PD  Y4, Y4, Y12
+	VFMADD231PD  Y9, Y9, Y3
+	VADDPD       Y12, Y3, Y3
+	VBLENDVPD    Y10, ·dataOneF64+0(SB), Y3, Y3
+	VMULPD       Y4, Y1, Y12
+	VMOVAPS      Y12, Y8
+	VFMSUB231PD  Y4, Y1, Y8
+	VFMADD231PD  Y9, Y7, Y12
+	VADDPD       Y8, Y12, Y12
+	VDIVPD       Y3, Y12, Y12
+	VMULPD       Y4, Y7, Y8
+	VFNMADD213PD Y8, Y7, Y4
+	VFMSUB231PD  Y9, Y1, Y8
+	VADDPD       Y4, Y8, Y8
+	VDIVPD       Y3, Y8, Y8
+	VMULPD       Y1, Y1, Y3
+	VFMSUB231PD  Y7, Y7, Y3
+	VMOVUPS      ·dataMinusHalfF64+0(SB), Y4
+	VFMADD213PD  ·dataOneF64+0(SB), Y7, Y4
+	VFMADD231PD  ·dataHalfCotRest0F64+0(SB), Y3, Y4
+	VADDPD       Y7, Y7, Y3
+	VMULPD       Y1, Y3, Y3
+	VMULPD       ·dataMinusHalfF64+0(SB), Y1, Y9
+	VFMADD231PD  ·dataHalfCotRest0F64+0(SB), Y3, Y9
+	VBLENDVPD    Y10, Y4, Y12, Y12
+	VBLENDVPD    Y10, Y9, Y8, Y8
+	VMULPD       Y11, Y8, Y9
+	VMOVAPS      Y9, Y10
+	VFNMADD231PD Y11, Y8, Y10
+	VFMSUB231PD  Y2, Y12, Y9
+	VADDPD       Y10, Y9, Y9
+	VMULPD       Y11, Y12, Y10
+	VFMSUB213PD  Y10, Y11, Y12
+	VFMADD231PD  Y2, Y8, Y10
+	VADDPD       Y12, Y10, Y10
+	VMOVUPS      64(R8), Y12
+	VMOVMSKPD    Y12, R10
 	TESTQ        R10, R10
 	JE           easy3
-	VPCMPEQD     Y6, Y6, Y6
-	VXORPD       Y11, Y6, Y6
-	VMASKMOVPD   Y7, Y6, (AX)
-	VMASKMOVPD   Y8, Y6, (AX)(SI*1)
-	VMASKMOVPD   Y4, Y6, (AX)(SI*2)
-	VMASKMOVPD   Y10, Y6, (AX)(DI*1)
+	VPCMPEQD     Y8, Y8, Y8
+	VXORPD       Y12, Y8, Y8
+	VMASKMOVPD   Y7, Y8, (AX)
+	VMASKMOVPD   Y1, Y8, (AX)(SI*1)
+	VMASKMOVPD   Y9, Y8, (AX)(SI*2)
+	VMASKMOVPD   Y10, Y8, (AX)(DI*1)
 	MOVQ         R9, AX
 	SUBQ         BX, AX
 	LEAQ         4(AX), CX
@@ -9763,8 +9755,8 @@ loop1:
 	RET
 easy3:
 	VMOVUPS Y7, (AX)
-	VMOVUPS Y8, (AX)(SI*1)
-	VMOVUPS Y4, (AX)(SI*2)
+	VMOVUPS Y1, (AX)(SI*1)
+	VMOVUPS Y9, (AX)(SI*2)
 	VMOVUPS Y10, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
@@ -9813,479 +9805,479 @@ loop1:
 	VPANDQ.BCST       ·dataAbsF64+0(SB), Z5, Z6
 	VCMPPD.BCST       $0x16, ·dataLimitF64+0(SB), Z6, K3
 	KORW              K2, K3, K2
-	VPANDQ.BCST       ·dataAbsF64+0(SB), Z0, Z6
-	VCMPPD.BCST       $0x16, ·dataZetaLimitF64+0(SB), Z6, K3
-	VPANDQ.BCST       ·dataAbsF64+0(SB), Z3, Z6
-	VCMPPD.BCST       $0x16, ·dataLimitF64+0(SB), Z6, K4
+	VMOVUPS           (CX)(DI*1), Z6
+	VMULPD            Z6, Z6, Z7
+	VMOVUPS           (CX)(SI*2), Z8
+	VFMADD231PD       Z8, Z8, Z7
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z0, Z9
+	VFMADD231PD.BCST  ·dataTranslationWeightF64+0(SB), Z7, Z9
+	VCMPPD.BCST       $0x16, ·dataZetaLimitF64+0(SB), Z9, K3
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z3, Z9
+	VCMPPD.BCST       $0x16, ·dataLimitF64+0(SB), Z9, K4
 	KORW              K3, K4, K3
-	VPANDQ.BCST       ·dataAbsF64+0(SB), Z1, Z6
-	VCMPPD.BCST       $0x16, ·dataZetaLimitF64+0(SB), Z6, K4
-	VPANDQ.BCST       ·dataAbsF64+0(SB), Z4, Z6
-	VCMPPD.BCST       $0x16, ·dataLimitF64+0(SB), Z6, K5
+	VMOVUPS           (DX)(DI*1), Z9
+	VMULPD            Z9, Z9, Z7
+	VMOVUPS           (DX)(SI*2), Z10
+	VFMADD231PD       Z10, Z10, Z7
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z1, Z11
+	VFMADD231PD.BCST  ·dataTranslationWeightF64+0(SB), Z7, Z11
+	VCMPPD.BCST       $0x16, ·dataZetaLimitF64+0(SB), Z11, K4
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z4, Z11
+	VCMPPD.BCST       $0x16, ·dataLimitF64+0(SB), Z11, K5
 	KORW              K4, K5, K4
 	KORW              K3, K4, K3
 	KORW              K2, K3, K2
 	KORW              K1, K2, K1
-	VBROADCASTSD      ·dataLog2eF64+0(SB), Z6
-	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z0, Z6
-	VSUBPD.BCST       ·dataRoundF64+0(SB), Z6, Z6
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z11
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z0, Z11
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z11, Z11
 	VMOVAPS           Z0, Z7
-	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z6, Z7
-	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z6, Z7
-	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z8
-	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z7, Z8
-	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z7, Z8
-	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z7, Z8
-	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z7, Z8
-	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z7, Z8
-	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z7, Z8
-	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z7, Z8
-	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z7, Z8
-	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z7, Z8
-	VBROADCASTSD      ·dataOneF64+0(SB), Z9
-	VSCALEFPD         Z6, Z9, Z9
-	VMULPD            Z7, Z7, Z6
-	VMOVAPS           Z7, Z10
-	VFMADD231PD       Z8, Z6, Z10
-	VMULPD            Z9, Z10, Z10
-	VSUBPD.BCST       ·dataOneF64+0(SB), Z9, Z11
-	VFMADD231PD       Z9, Z7, Z11
-	VMULPD            Z9, Z6, Z6
-	VMULPD            Z8, Z6, Z6
-	VADDPD            Z6, Z11, Z11
-	VMULPD.BCST       ·dataHalfF64+0(SB), Z3, Z6
-	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z8
-	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z6, Z8
-	VSUBPD.BCST       ·dataRoundF64+0(SB), Z8, Z7
-	VMOVAPS           Z6, Z12
-	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z7, Z12
-	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z7, Z12
-	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z7, Z12
-	VMULPD            Z12, Z12, Z7
-	VBROADCASTSD      ·dataSinP5F64+0(SB), Z13
-	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z7, Z13
-	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z7, Z13
-	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z7, Z13
-	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z7, Z13
-	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z7, Z13
-	VMULPD            Z13, Z7, Z13
-	VFMADD231PD       Z13, Z12, Z12
-	VBROADCASTSD      ·dataCosP5F64+0(SB), Z13
-	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z7, Z13
-	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z7, Z13
-	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z7, Z13
-	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z7, Z13
-	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z7, Z13
-	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z7, Z13
-	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z7, Z13
-	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z8, K2
-	VBLENDMPD         Z13, Z12, K2, Z12
-	VPSLLQ            $0x3e, Z8, Z8
-	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z8, Z12
-	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z6, Z12
-	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z6
-	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z3, Z6
-	VSUBPD.BCST       ·dataRoundF64+0(SB), Z6, Z8
-	VMOVAPS           Z3, Z13
-	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z8, Z13
-	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z8, Z13
-	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z8, Z13
-	VMULPD            Z13, Z13, Z8
-	VBROADCASTSD      ·dataSinP5F64+0(SB), Z7
-	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z8, Z7
-	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z8, Z7
-	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z8, Z7
-	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z8, Z7
-	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z8, Z7
-	VMULPD            Z7, Z8, Z7
-	VFMADD231PD       Z7, Z13, Z13
-	VBROADCASTSD      ·dataCosP5F64+0(SB), Z7
-	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z8, Z7
-	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z8, Z7
-	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z8, Z7
-	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z8, Z7
-	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z8, Z7
-	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z8, Z7
-	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z8, Z7
-	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z6, K2
-	VBLENDMPD         Z7, Z13, K2, Z8
-	VBLENDMPD         Z13, Z7, K2, Z7
-	VPADDQ.BCST       ·dataOneIF64+0(SB), Z6, Z13
-	VPSLLQ            $0x3e, Z13, Z13
-	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z13, Z7
-	VPSLLQ            $0x3e, Z6, Z6
-	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z6, Z8
-	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z3, Z8
-	VMULPD            Z7, Z9, Z6
-	VFMADD231PD       Z7, Z10, Z6
-	VMULPD            Z8, Z9, Z9
-	VFMADD231PD       Z8, Z10, Z9
-	VCMPPD.BCST       $0x11, ·dataHalfF64+0(SB), Z7, K2
-	VSUBPD.BCST       ·dataOneF64+0(SB), Z6, Z10
-	VADDPD            Z12, Z12, Z8
-	VMULPD            Z7, Z11, Z11
-	VFNMADD231PD      Z12, Z8, Z11
-	VBLENDMPD         Z10, Z11, K2, Z11
-	VPANDQ.BCST       ·dataAbsF64+0(SB), Z0, Z10
-	VPANDQ.BCST       ·dataAbsF64+0(SB), Z3, Z8
-	VMAXPD            Z8, Z10, Z10
-	VCMPPD.BCST       $0x11, ·dataSmallZetaF64+0(SB), Z10, K2
-	VMULPD            Z3, Z3, Z10
-	VMOVAPS           Z10, Z8
-	VFMSUB231PD       Z3, Z3, Z8
-	VFMADD231PD       Z0, Z0, Z10
-	VADDPD            Z8, Z10, Z10
-	VBLENDMPD.BCST    ·dataOneF64+0(SB), Z10, K2, Z10
-	VMULPD            Z3, Z9, Z8
-	VMOVAPS           Z8, Z12
-	VFMSUB231PD       Z3, Z9, Z12
-	VFMADD231PD       Z0, Z11, Z8
-	VADDPD            Z12, Z8, Z8
-	VDIVPD            Z10, Z8, Z8
-	VMULPD            Z3, Z11, Z12
-	VFNMADD213PD      Z12, Z3, Z11
-	VFMSUB231PD       Z0, Z9, Z12
-	VADDPD            Z11, Z12, Z12
-	VDIVPD            Z10, Z12, Z12
-	VBROADCASTSD      ·dataTwentyFourthF64+0(SB), Z10
-	VFMADD213PD.BCST  ·dataSincRest0F64+0(SB), Z0, Z10
-	VMULPD.BCST       ·dataTwentyFourthF64+0(SB), Z3, Z11
-	VMULPD            Z3, Z11, Z7
-	VFMSUB231PD       Z0, Z10, Z7
-	VADDPD.BCST       ·dataHalfF64+0(SB), Z7, Z7
-	VMULPD            Z0, Z11, Z11
-	VFMADD231PD       Z3, Z10, Z11
-	VMULPD            Z3, Z11, Z10
-	VFMSUB231PD       Z0, Z7, Z10
-	VADDPD.BCST       ·dataOneF64+0(SB), Z10, Z10
-	VMULPD            Z0, Z11, Z11
-	VFMADD231PD       Z3, Z7, Z11
-	VBLENDMPD         Z10, Z8, K2, Z8
-	VBLENDMPD         Z11, Z12, K2, Z12
-	VMOVUPS           (CX)(DI*1), Z11
-	VMULPD            Z11, Z12, Z10
-	VMOVAPS           Z10, Z7
-	VFNMADD231PD      Z11, Z12, Z7
-	VMOVUPS           (CX)(SI*2), Z3
-	VFMSUB231PD       Z3, Z8, Z10
-	VADDPD            Z7, Z10, Z10
-	VMULPD            Z11, Z8, Z7
-	VFMSUB213PD       Z7, Z11, Z8
-	VFMADD231PD       Z3, Z12, Z7
-	VADDPD            Z8, Z7, Z7
-	VBROADCASTSD      ·dataLog2eF64+0(SB), Z8
-	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z1, Z8
-	VSUBPD.BCST       ·dataRoundF64+0(SB), Z8, Z8
-	VMOVAPS           Z1, Z12
-	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z8, Z12
-	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z8, Z12
-	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z3
-	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z12, Z3
-	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z12, Z3
-	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z12, Z3
-	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z12, Z3
-	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z12, Z3
-	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z12, Z3
-	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z12, Z3
-	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z12, Z3
-	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z12, Z3
-	VBROADCASTSD      ·dataOneF64+0(SB), Z11
-	VSCALEFPD         Z8, Z11, Z11
-	VMULPD            Z12, Z12, Z8
-	VMOVAPS           Z12, Z0
-	VFMADD231PD       Z3, Z8, Z0
-	VMULPD            Z11, Z0, Z0
-	VSUBPD.BCST       ·dataOneF64+0(SB), Z11, Z13
-	VFMADD231PD       Z11, Z12, Z13
-	VMULPD            Z11, Z8, Z8
-	VMULPD            Z3, Z8, Z8
-	VADDPD            Z8, Z13, Z13
-	VMULPD.BCST       ·dataHalfF64+0(SB), Z4, Z8
-	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z3
-	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z8, Z3
-	VSUBPD.BCST       ·dataRoundF64+0(SB), Z3, Z12
-	VMOVAPS           Z8, Z14
-	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z12, Z14
-	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z12, Z14
-	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z12, Z14
-	VMULPD            Z14, Z14, Z12
-	VBROADCASTSD      ·dataSinP5F64+0(SB), Z15
-	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z12, Z15
-	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z12, Z15
-	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z12, Z15
-	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z12, Z15
-	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z12, Z15
-	VMULPD            Z15, Z12, Z15
-	VFMADD231PD       Z15, Z14, Z14
-	VBROADCASTSD      ·dataCosP5F64+0(SB), Z15
-	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z12, Z15
-	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z12, Z15
-	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z12, Z15
-	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z12, Z15
-	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z12, Z15
-	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z12, Z15
-	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z12, Z15
-	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z3, K2
-	VBLENDMPD         Z15, Z14, K2, Z14
-	VPSLLQ            $0x3e, Z3, Z3
-	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z3, Z14
-	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z8, Z14
-	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z8
-	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z4, Z8
-	VSUBPD.BCST       ·dataRoundF64+0(SB), Z8, Z3
-	VMOVAPS           Z4, Z15
-	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z3, Z15
-	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z3, Z15
-	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z3, Z15
-	VMULPD            Z15, Z15, Z3
-	VBROADCASTSD      ·dataSinP5F64+0(SB), Z12
-	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z3, Z12
-	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z3, Z12
-	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z3, Z12
-	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z3, Z12
-	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z3, Z12
-	VMULPD            Z12, Z3, Z12
-	VFMADD231PD       Z12, Z15, Z15
-	VBROADCASTSD      ·dataCosP5F64+0(SB), Z12
-	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z3, Z12
-	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z3, Z12
-	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z3, Z12
-	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z3, Z12
-	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z3, Z12
-	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z3, Z12
-	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z3, Z12
-	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z8, K2
-	VBLENDMPD         Z12, Z15, K2, Z3
-	VBLENDMPD         Z15, Z12, K2, Z12
-	VPADDQ.BCST       ·dataOneIF64+0(SB), Z8, Z15
-	VPSLLQ            $0x3e, Z15, Z15
-	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z15, Z12
-	VPSLLQ            $0x3e, Z8, Z8
-	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z8, Z3
-	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z4, Z3
-	VMULPD            Z12, Z11, Z8
-	VFMADD231PD       Z12, Z0, Z8
-	VMULPD            Z3, Z11, Z11
-	VFMADD231PD       Z3, Z0, Z11
-	VCMPPD.BCST       $0x11, ·dataHalfF64+0(SB), Z12, K2
-	VSUBPD.BCST       ·dataOneF64+0(SB), Z8, Z8
-	VADDPD            Z14, Z14, Z0
-	VMULPD            Z12, Z13, Z13
-	VFNMADD231PD      Z14, Z0, Z13
-	VBLENDMPD         Z8, Z13, K2, Z13
-	VPANDQ.BCST       ·dataAbsF64+0(SB), Z1, Z8
-	VPANDQ.BCST       ·dataAbsF64+0(SB), Z4, Z0
-	VMAXPD            Z0, Z8, Z8
-	VCMPPD.BCST       $0x11, ·dataSmallZetaF64+0(SB), Z8, K2
-	VMULPD            Z4, Z4, Z8
-	VMOVAPS           Z8, Z0
-	VFMSUB231PD       Z4, Z4, Z0
-	VFMADD231PD       Z1, Z1, Z8
-	VADDPD            Z0, Z8, Z8
-	VBLENDMPD.BCST    ·dataOneF64+0(SB), Z8, K2, Z8
-	VMULPD            Z4, Z11, Z0
-	VMOVAPS           Z0, Z14
-	VFMSUB231PD       Z4, Z11, Z14
-	VFMADD231PD       Z1, Z13, Z0
-	VADDPD            Z14, Z0, Z0
-	VDIVPD            Z8, Z0, Z0
-	VMULPD            Z4, Z13, Z14
-	VFNMADD213PD      Z14, Z4, Z13
-	VFMSUB231PD       Z1, Z11, Z14
-	VADDPD            Z13, Z14, Z14
-	VDIVPD            Z8, Z14, Z14
-	VBROADCASTSD      ·dataTwentyFourthF64+0(SB), Z8
-	VFMADD213PD.BCST  ·dataSincRest0F64+0(SB), Z1, Z8
-	VMULPD.BCST       ·dataTwentyFourthF64+0(SB), Z4, Z13
-	VMULPD            Z4, Z13, Z11
-	VFMSUB231PD       Z1, Z8, Z11
-	VADDPD.BCST       ·dataHalfF64+0(SB), Z11, Z11
-	VMULPD            Z1, Z13, Z13
-	VFMADD231PD       Z4, Z8, Z13
-	VMULPD            Z4, Z13, Z8
-	VFMSUB231PD       Z1, Z11, Z8
-	VADDPD.BCST       ·dataOneF64+0(SB), Z8, Z8
-	VMULPD            Z1, Z13, Z13
-	VFMADD231PD       Z4, Z11, Z13
-	VBLENDMPD         Z8, Z0, K2, Z0
-	VBLENDMPD         Z13, Z14, K2, Z14
-	VMOVUPS           (DX)(DI*1), Z13
-	VMULPD            Z13, Z14, Z8
-	VMOVAPS           Z8, Z11
-	VFNMADD231PD      Z13, Z14, Z11
-	VMOVUPS           (DX)(SI*2), Z4
-	VFMSUB231PD       Z4, Z0, Z8
-	VADDPD            Z11, Z8, Z8
-	VMULPD            Z13, Z0, Z11
-	VFMSUB213PD       Z11, Z13, Z0
-	VFMADD231PD       Z4, Z14, Z11
-	VADDPD            Z0, Z11, Z11
-	VMULPD            Z11, Z9, Z0
-	VMOVAPS           Z0, Z14
-	VFNMADD231PD      Z11, Z9, Z14
-	VFMSUB231PD       Z8, Z6, Z0
-	VADDPD            Z14, Z0, Z0
-	VMULPD            Z11, Z6, Z14
-	VFMSUB213PD       Z14, Z11, Z6
-	VFMADD231PD       Z8, Z9, Z14
-	VADDPD            Z6, Z14, Z14
-	VBROADCASTSD      ·dataLog2eF64+0(SB), Z6
-	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z2, Z6
-	VSUBPD.BCST       ·dataRoundF64+0(SB), Z6, Z6
-	VMOVAPS           Z2, Z9
-	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z6, Z9
-	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z6, Z9
-	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z8
-	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z9, Z8
-	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z9, Z8
-	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z9, Z8
-	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z9, Z8
-	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z9, Z8
-	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z9, Z8
-	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z9, Z8
-	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z9, Z8
-	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z9, Z8
-	VBROADCASTSD      ·dataOneF64+0(SB), Z11
-	VSCALEFPD         Z6, Z11, Z11
-	VMULPD            Z9, Z9, Z6
-	VMOVAPS           Z9, Z4
-	VFMADD231PD       Z8, Z6, Z4
-	VMULPD            Z11, Z4, Z4
-	VSUBPD.BCST       ·dataOneF64+0(SB), Z11, Z13
-	VFMADD231PD       Z11, Z9, Z13
-	VMULPD            Z11, Z6, Z6
-	VMULPD            Z8, Z6, Z6
-	VADDPD            Z6, Z13, Z13
-	VMULPD.BCST       ·dataHalfF64+0(SB), Z5, Z6
-	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z8
-	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z6, Z8
-	VSUBPD.BCST       ·dataRoundF64+0(SB), Z8, Z9
-	VMOVAPS           Z6, Z1
-	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z9, Z1
-	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z9, Z1
-	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z9, Z1
-	VMULPD            Z1, Z1, Z9
-	VBROADCASTSD      ·dataSinP5F64+0(SB), Z12
-	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z9, Z12
-	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z9, Z12
-	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z9, Z12
-	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z9, Z12
-	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z9, Z12
-	VMULPD            Z12, Z9, Z12
-	VFMADD231PD       Z12, Z1, Z1
-	VBROADCASTSD      ·dataCosP5F64+0(SB), Z12
-	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z9, Z12
-	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z9, Z12
-	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z9, Z12
-	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z9, Z12
-	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z9, Z12
-	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z9, Z12
-	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z9, Z12
-	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z8, K2
-	VBLENDMPD         Z12, Z1, K2, Z1
-	VPSLLQ            $0x3e, Z8, Z8
-	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z8, Z1
-	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z6, Z1
-	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z6
-	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z5, Z6
-	VSUBPD.BCST       ·dataRoundF64+0(SB), Z6, Z8
-	VMOVAPS           Z5, Z12
-	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z8, Z12
-	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z8, Z12
-	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z8, Z12
-	VMULPD            Z12, Z12, Z8
-	VBROADCASTSD      ·dataSinP5F64+0(SB), Z9
-	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z8, Z9
-	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z8, Z9
-	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z8, Z9
-	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z8, Z9
-	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z8, Z9
-	VMULPD            Z9, Z8, Z9
-	VFMADD231PD       Z9, Z12, Z12
-	VBROADCASTSD      ·dataCosP5F64+0(SB), Z9
-	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z8, Z9
-	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z8, Z9
-	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z8, Z9
-	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z8, Z9
-	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z8, Z9
-	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z8, Z9
-	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z8, Z9
-	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z6, K2
-	VBLENDMPD         Z9, Z12, K2, Z8
-	VBLENDMPD         Z12, Z9, K2, Z9
-	VPADDQ.BCST       ·dataOneIF64+0(SB), Z6, Z12
+	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z11, Z7
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z11, Z7
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z12
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z7, Z12
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z7, Z12
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z7, Z12
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z7, Z12
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z7, Z12
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z7, Z12
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z7, Z12
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z7, Z12
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z7, Z12
+	VBROADCASTSD      ·dataOneF64+0(SB), Z13
+	VSCALEFPD         Z11, Z13, Z13
+	VMULPD            Z7, Z7, Z11
+	VMOVAPS           Z7, Z14
+	VFMADD231PD       Z12, Z11, Z14
+	VMULPD            Z13, Z14, Z14
+	VSUBPD.BCST       ·dataOneF64+0(SB), Z13, Z15
+	VFMADD231PD       Z13, Z7, Z15
+	VMULPD            Z13, Z11, Z11
+	VMULPD            Z12, Z11, Z11
+	VADDPD            Z11, Z15, Z15
+	VMULPD.BCST       ·dataHalfF64+0(SB), Z3, Z11
+	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z12
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z11, Z12
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z12, Z7
+	VMOVAPS           Z11, Z16
+	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z7, Z16
+	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z7, Z16
+	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z7, Z16
+	VMULPD            Z16, Z16, Z7
+	VBROADCASTSD      ·dataSinP5F64+0(SB), Z17
+	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z7, Z17
+	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z7, Z17
+	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z7, Z17
+	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z7, Z17
+	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z7, Z17
+	VMULPD            Z17, Z7, Z17
+	VFMADD231PD       Z17, Z16, Z16
+	VBROADCASTSD      ·dataCosP5F64+0(SB), Z17
+	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z7, Z17
+	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z7, Z17
+	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z7, Z17
+	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z7, Z17
+	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z7, Z17
+	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z7, Z17
+	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z7, Z17
+	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z12, K2
+	VBLENDMPD         Z17, Z16, K2, Z16
 	VPSLLQ            $0x3e, Z12, Z12
-	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z12, Z9
-	VPSLLQ            $0x3e, Z6, Z6
-	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z6, Z8
-	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z5, Z8
-	VMULPD            Z9, Z11, Z6
-	VFMADD231PD       Z9, Z4, Z6
-	VMULPD            Z8, Z11, Z11
-	VFMADD231PD       Z8, Z4, Z11
-	VCMPPD.BCST       $0x11, ·dataHalfF64+0(SB), Z9, K2
-	VSUBPD.BCST       ·dataOneF64+0(SB), Z6, Z6
-	VADDPD            Z1, Z1, Z4
-	VMULPD            Z9, Z13, Z13
-	VFNMADD231PD      Z1, Z4, Z13
-	VBLENDMPD         Z6, Z13, K2, Z13
-	VADDPD            Z0, Z10, Z10
-	VADDPD            Z14, Z7, Z7
-	VPANDQ.BCST       ·dataAbsF64+0(SB), Z2, Z14
-	VPANDQ.BCST       ·dataAbsF64+0(SB), Z5, Z0
-	VMAXPD            Z0, Z14, Z14
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z12, Z16
+	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z11, Z16
+	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z11
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z3, Z11
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z11, Z12
+	VMOVAPS           Z3, Z17
+	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z12, Z17
+	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z12, Z17
+	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z12, Z17
+	VMULPD            Z17, Z17, Z12
+	VBROADCASTSD      ·dataSinP5F64+0(SB), Z7
+	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z12, Z7
+	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z12, Z7
+	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z12, Z7
+	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z12, Z7
+	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z12, Z7
+	VMULPD            Z7, Z12, Z7
+	VFMADD231PD       Z7, Z17, Z17
+	VBROADCASTSD      ·dataCosP5F64+0(SB), Z7
+	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z12, Z7
+	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z12, Z7
+	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z12, Z7
+	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z12, Z7
+	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z12, Z7
+	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z12, Z7
+	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z12, Z7
+	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z11, K2
+	VBLENDMPD         Z7, Z17, K2, Z12
+	VBLENDMPD         Z17, Z7, K2, Z7
+	VPADDQ.BCST       ·dataOneIF64+0(SB), Z11, Z17
+	VPSLLQ            $0x3e, Z17, Z17
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z17, Z7
+	VPSLLQ            $0x3e, Z11, Z11
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z11, Z12
+	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z3, Z12
+	VMULPD            Z7, Z13, Z11
+	VFMADD231PD       Z7, Z14, Z11
+	VMULPD            Z12, Z13, Z13
+	VFMADD231PD       Z12, Z14, Z13
+	VCMPPD.BCST       $0x11, ·dataHalfF64+0(SB), Z7, K2
+	VSUBPD.BCST       ·dataOneF64+0(SB), Z11, Z14
+	VADDPD            Z16, Z16, Z12
+	VMULPD            Z7, Z15, Z15
+	VFNMADD231PD      Z16, Z12, Z15
+	VBLENDMPD         Z14, Z15, K2, Z15
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z0, Z14
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z3, Z12
+	VMAXPD            Z12, Z14, Z14
 	VCMPPD.BCST       $0x11, ·dataSmallZetaF64+0(SB), Z14, K2
-	VMULPD            Z11, Z11, Z14
-	VMOVAPS           Z14, Z0
-	VFMSUB231PD       Z11, Z11, Z0
-	VFMADD231PD       Z13, Z13, Z14
-	VADDPD            Z0, Z14, Z14
+	VMULPD            Z3, Z3, Z14
+	VMOVAPS           Z14, Z12
+	VFMSUB231PD       Z3, Z3, Z12
+	VFMADD231PD       Z0, Z0, Z14
+	VADDPD            Z12, Z14, Z14
 	VBLENDMPD.BCST    ·dataOneF64+0(SB), Z14, K2, Z14
-	VMULPD            Z11, Z5, Z0
-	VMOVAPS           Z0, Z6
-	VFMSUB231PD       Z11, Z5, Z6
-	VFMADD231PD       Z13, Z2, Z0
-	VADDPD            Z6, Z0, Z0
-	VDIVPD            Z14, Z0, Z0
-	VMULPD            Z11, Z2, Z6
-	VFNMADD213PD      Z6, Z2, Z11
-	VFMSUB231PD       Z13, Z5, Z6
-	VADDPD            Z11, Z6, Z6
-	VDIVPD            Z14, Z6, Z6
-	VMULPD            Z5, Z5, Z14
-	VFMSUB231PD       Z2, Z2, Z14
-	VBROADCASTSD      ·dataMinusHalfF64+0(SB), Z11
-	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z2, Z11
-	VFMADD231PD.BCST  ·dataHalfCotRest0F64+0(SB), Z14, Z11
-	VADDPD            Z2, Z2, Z14
-	VMULPD            Z5, Z14, Z14
-	VMULPD.BCST       ·dataMinusHalfF64+0(SB), Z5, Z13
-	VFMADD231PD.BCST  ·dataHalfCotRest0F64+0(SB), Z14, Z13
-	VBLENDMPD         Z11, Z0, K2, Z0
-	VBLENDMPD         Z13, Z6, K2, Z6
-	VMULPD            Z7, Z6, Z13
-	VMOVAPS           Z13, Z11
-	VFNMADD231PD      Z7, Z6, Z11
-	VFMSUB231PD       Z10, Z0, Z13
-	VADDPD            Z11, Z13, Z13
-	VMULPD            Z7, Z0, Z11
-	VFMSUB213PD       Z11, Z7, Z0
-	VFMADD231PD       Z10, Z6, Z11
-	VADDPD            Z0, Z11, Z11
-	VPANDQ.BCST       ·dataAbsF64+0(SB), Z13, Z0
-	VPANDQ.BCST       ·dataAbsF64+0(SB), Z11, Z6
-	VADDPD            Z6, Z0, Z0
-	VPANDQ.BCST       ·dataAbsF64+0(SB), Z0, Z0
-	VCMPPD.BCST       $0x16, ·dataLargestF64+0(SB), Z0, K2
-	KORW              K1, K2, K1
+	VMULPD            Z3, Z13, Z12
+	VMOVAPS           Z12, Z16
+	VFMSUB231PD       Z3, Z13, Z16
+	VFMADD231PD       Z0, Z15, Z12
+	VADDPD            Z16, Z12, Z12
+	VDIVPD            Z14, Z12, Z12
+	VMULPD            Z3, Z15, Z16
+	VFNMADD213PD      Z16, Z3, Z15
+	VFMSUB231PD       Z0, Z13, Z16
+	VADDPD            Z15, Z16, Z16
+	VDIVPD            Z14, Z16, Z16
+	VBROADCASTSD      ·dataTwentyFourthF64+0(SB), Z14
+	VFMADD213PD.BCST  ·dataSincRest0F64+0(SB), Z0, Z14
+	VMULPD.BCST       ·dataTwentyFourthF64+0(SB), Z3, Z15
+	VMULPD            Z3, Z15, Z7
+	VFMSUB231PD       Z0, Z14, Z7
+	VADDPD.BCST       ·dataHalfF64+0(SB), Z7, Z7
+	VMULPD            Z0, Z15, Z15
+	VFMADD231PD       Z3, Z14, Z15
+	VMULPD            Z3, Z15, Z14
+	VFMSUB231PD       Z0, Z7, Z14
+	VADDPD.BCST       ·dataOneF64+0(SB), Z14, Z14
+	VMULPD            Z0, Z15, Z15
+	VFMADD231PD       Z3, Z7, Z15
+	VBLENDMPD         Z14, Z12, K2, Z12
+	VBLENDMPD         Z15, Z16, K2, Z16
+	VMULPD            Z6, Z16, Z15
+	VMOVAPS           Z15, Z14
+	VFNMADD231PD      Z6, Z16, Z14
+	VFMSUB231PD       Z8, Z12, Z15
+	VADDPD            Z14, Z15, Z15
+	VMULPD            Z6, Z12, Z14
+	VFMSUB213PD       Z14, Z6, Z12
+	VFMADD231PD       Z8, Z16, Z14
+	VADDPD            Z12, Z14, Z14
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z12
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z1, Z12
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z12, Z12
+	VMOVAPS           Z1, Z16
+	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z12, Z16
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z12, Z16
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z8
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z16, Z8
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z16, Z8
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z16, Z8
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z16, Z8
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z16, Z8
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z16, Z8
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z16, Z8
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z16, Z8
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z16, Z8
+	VBROADCASTSD      ·dataOneF64+0(SB), Z6
+	VSCALEFPD         Z12, Z6, Z6
+	VMULPD            Z16, Z16, Z12
+	VMOVAPS           Z16, Z7
+	VFMADD231PD       Z8, Z12, Z7
+	VMULPD            Z6, Z7, Z7
+	VSUBPD.BCST       ·dataOneF64+0(SB), Z6, Z3
+	VFMADD231PD       Z6, Z16, Z3
+	VMULPD            Z6, Z12, Z12
+	VMULPD            Z8, Z12, Z12
+	VADDPD            Z12, Z3, Z3
+	VMULPD.BCST       ·dataHalfF64+0(SB), Z4, Z12
+	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z8
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z12, Z8
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z8, Z16
+	VMOVAPS           Z12, Z0
+	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z16, Z0
+	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z16, Z0
+	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z16, Z0
+	VMULPD            Z0, Z0, Z16
+	VBROADCASTSD      ·dataSinP5F64+0(SB), Z17
+	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z16, Z17
+	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z16, Z17
+	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z16, Z17
+	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z16, Z17
+	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z16, Z17
+	VMULPD            Z17, Z16, Z17
+	VFMADD231PD       Z17, Z0, Z0
+	VBROADCASTSD      ·dataCosP5F64+0(SB), Z17
+	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z16, Z17
+	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z16, Z17
+	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z16, Z17
+	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z16, Z17
+	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z16, Z17
+	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z16, Z17
+	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z16, Z17
+	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z8, K2
+	VBLENDMPD         Z17, Z0, K2, Z0
+	VPSLLQ            $0x3e, Z8, Z8
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z8, Z0
+	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z12, Z0
+	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z12
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z4, Z12
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z12, Z8
+	VMOVAPS           Z4, Z17
+	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z8, Z17
+	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z8, Z17
+	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z8, Z17
+	VMULPD            Z17, Z17, Z8
+	VBROADCASTSD      ·dataSinP5F64+0(SB), Z16
+	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z8, Z16
+	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z8, Z16
+	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z8, Z16
+	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z8, Z16
+	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z8, Z16
+	VMULPD            Z16, Z8, Z16
+	VFMADD231PD       Z16, Z17, Z17
+	VBROADCASTSD      ·dataCosP5F64+0(SB), Z16
+	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z8, Z16
+	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z8, Z16
+	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z8, Z16
+	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z8, Z16
+	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z8, Z16
+	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z8, Z16
+	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z8, Z16
+	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z12, K2
+	VBLENDMPD         Z16, Z17, K2, Z8
+	VBLENDMPD         Z17, Z16, K2, Z16
+	VPADDQ.BCST       ·dataOneIF64+0(SB), Z12, Z17
+	VPSLLQ            $0x3e, Z17, Z17
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z17, Z16
+	VPSLLQ            $0x3e, Z12, Z12
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z12, Z8
+	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z4, Z8
+	VMULPD            Z16, Z6, Z12
+	VFMADD231PD       Z16, Z7, Z12
+	VMULPD            Z8, Z6, Z6
+	VFMADD231PD       Z8, Z7, Z6
+	VCMPPD.BCST       $0x11, ·dataHalfF64+0(SB), Z16, K2
+	VSUBPD.BCST       ·dataOneF64+0(SB), Z12, Z12
+	VADDPD            Z0, Z0, Z7
+	VMULPD            Z16, Z3, Z3
+	VFNMADD231PD      Z0, Z7, Z3
+	VBLENDMPD         Z12, Z3, K2, Z3
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z1, Z12
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z4, Z7
+	VMAXPD            Z7, Z12, Z12
+	VCMPPD.BCST       $0x11, ·dataSmallZetaF64+0(SB), Z12, K2
+	VMULPD            Z4, Z4, Z12
+	VMOVAPS           Z12, Z7
+	VFMSUB231PD       Z4, Z4, Z7
+	VFMADD231PD       Z1, Z1, Z12
+	VADDPD            Z7, Z12, Z12
+	VBLENDMPD.BCST    ·dataOneF64+0(SB), Z12, K2, Z12
+	VMULPD            Z4, Z6, Z7
+	VMOVAPS           Z7, Z0
+	VFMSUB231PD       Z4, Z6, Z0
+	VFMADD231PD       Z1, Z3, Z7
+	VADDPD            Z0, Z7, Z7
+	VDIVPD            Z12, Z7, Z7
+	VMULPD            Z4, Z3, Z0
+	VFNMADD213PD      Z0, Z4, Z3
+	VFMSUB231PD       Z1, Z6, Z0
+	VADDPD            Z3, Z0, Z0
+	VDIVPD            Z12, Z0, Z0
+	VBROADCASTSD      ·dataTwentyFourthF64+0(SB), Z12
+	VFMADD213PD.BCST  ·dataSincRest0F64+0(SB), Z1, Z12
+	VMULPD.BCST       ·dataTwentyFourthF64+0(SB), Z4, Z3
+	VMULPD            Z4, Z3, Z6
+	VFMSUB231PD       Z1, Z12, Z6
+	VADDPD.BCST       ·dataHalfF64+0(SB), Z6, Z6
+	VMULPD            Z1, Z3, Z3
+	VFMADD231PD       Z4, Z12, Z3
+	VMULPD            Z4, Z3, Z12
+	VFMSUB231PD       Z1, Z6, Z12
+	VADDPD.BCST       ·dataOneF64+0(SB), Z12, Z12
+	VMULPD            Z1, Z3, Z3
+	VFMADD231PD       Z4, Z6, Z3
+	VBLENDMPD         Z12, Z7, K2, Z7
+	VBLENDMPD         Z3, Z0, K2, Z0
+	VMULPD            Z9, Z0, Z3
+	VMOVAPS           Z3, Z12
+	VFNMADD231PD      Z9, Z0, Z12
+	VFMSUB231PD       Z10, Z7, Z3
+	VADDPD            Z12, Z3, Z3
+	VMULPD            Z9, Z7, Z12
+	VFMSUB213PD       Z12, Z9, Z7
+	VFMADD231PD       Z10, Z0, Z12
+	VADDPD            Z7, Z12, Z12
+	VMULPD            Z12, Z13, Z7
+	VMOVAPS           Z7, Z0
+	VFNMADD231PD      Z12, Z13, Z0
+	VFMSUB231PD       Z3, Z11, Z7
+	VADDPD            Z0, Z7, Z7
+	VMULPD            Z12, Z11, Z0
+	VFMSUB213PD       Z0, Z12, Z11
+	VFMADD231PD       Z3, Z13, Z0
+	VADDPD            Z11, Z0, Z0
+	VBROADCASTSD      ·dataLog2eF64+0(SB), Z11
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z2, Z11
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z11, Z11
+	VMOVAPS           Z2, Z13
+	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z11, Z13
+	VFNMADD231PD.BCST ·dataLn2LoF64+0(SB), Z11, Z13
+	VBROADCASTSD      ·dataExpQ9F64+0(SB), Z3
+	VFMADD213PD.BCST  ·dataExpQ8F64+0(SB), Z13, Z3
+	VFMADD213PD.BCST  ·dataExpQ7F64+0(SB), Z13, Z3
+	VFMADD213PD.BCST  ·dataExpQ6F64+0(SB), Z13, Z3
+	VFMADD213PD.BCST  ·dataExpQ5F64+0(SB), Z13, Z3
+	VFMADD213PD.BCST  ·dataExpQ4F64+0(SB), Z13, Z3
+	VFMADD213PD.BCST  ·dataExpQ3F64+0(SB), Z13, Z3
+	VFMADD213PD.BCST  ·dataExpQ2F64+0(SB), Z13, Z3
+	VFMADD213PD.BCST  ·dataExpQ1F64+0(SB), Z13, Z3
+	VFMADD213PD.BCST  ·dataExpQ0F64+0(SB), Z13, Z3
+	VBROADCASTSD      ·dataOneF64+0(SB), Z12
+	VSCALEFPD         Z11, Z12, Z12
+	VMULPD            Z13, Z13, Z11
+	VMOVAPS           Z13, Z10
+	VFMADD231PD       Z3, Z11, Z10
+	VMULPD            Z12, Z10, Z10
+	VSUBPD.BCST       ·dataOneF64+0(SB), Z12, Z9
+	VFMADD231PD       Z12, Z13, Z9
+	VMULPD            Z12, Z11, Z11
+	VMULPD            Z3, Z11, Z11
+	VADDPD            Z11, Z9, Z9
+	VMULPD.BCST       ·dataHalfF64+0(SB), Z5, Z11
+	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z3
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z11, Z3
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z3, Z13
+	VMOVAPS           Z11, Z6
+	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z13, Z6
+	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z13, Z6
+	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z13, Z6
+	VMULPD            Z6, Z6, Z13
+	VBROADCASTSD      ·dataSinP5F64+0(SB), Z4
+	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z13, Z4
+	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z13, Z4
+	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z13, Z4
+	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z13, Z4
+	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z13, Z4
+	VMULPD            Z4, Z13, Z4
+	VFMADD231PD       Z4, Z6, Z6
+	VBROADCASTSD      ·dataCosP5F64+0(SB), Z4
+	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z13, Z4
+	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z13, Z4
+	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z13, Z4
+	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z13, Z4
+	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z13, Z4
+	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z13, Z4
+	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z13, Z4
+	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z3, K2
+	VBLENDMPD         Z4, Z6, K2, Z6
+	VPSLLQ            $0x3e, Z3, Z3
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z3, Z6
+	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z11, Z6
+	VBROADCASTSD      ·dataTwoOverPiF64+0(SB), Z11
+	VFMADD213PD.BCST  ·dataRoundF64+0(SB), Z5, Z11
+	VSUBPD.BCST       ·dataRoundF64+0(SB), Z11, Z3
+	VMOVAPS           Z5, Z4
+	VFNMADD231PD.BCST ·dataHalfPi1F64+0(SB), Z3, Z4
+	VFNMADD231PD.BCST ·dataHalfPi2F64+0(SB), Z3, Z4
+	VFNMADD231PD.BCST ·dataHalfPi3F64+0(SB), Z3, Z4
+	VMULPD            Z4, Z4, Z3
+	VBROADCASTSD      ·dataSinP5F64+0(SB), Z13
+	VFMADD213PD.BCST  ·dataSinP4F64+0(SB), Z3, Z13
+	VFMADD213PD.BCST  ·dataSinP3F64+0(SB), Z3, Z13
+	VFMADD213PD.BCST  ·dataSinP2F64+0(SB), Z3, Z13
+	VFMADD213PD.BCST  ·dataSinP1F64+0(SB), Z3, Z13
+	VFMADD213PD.BCST  ·dataSinP0F64+0(SB), Z3, Z13
+	VMULPD            Z13, Z3, Z13
+	VFMADD231PD       Z13, Z4, Z4
+	VBROADCASTSD      ·dataCosP5F64+0(SB), Z13
+	VFMADD213PD.BCST  ·dataCosP4F64+0(SB), Z3, Z13
+	VFMADD213PD.BCST  ·dataCosP3F64+0(SB), Z3, Z13
+	VFMADD213PD.BCST  ·dataCosP2F64+0(SB), Z3, Z13
+	VFMADD213PD.BCST  ·dataCosP1F64+0(SB), Z3, Z13
+	VFMADD213PD.BCST  ·dataCosP0F64+0(SB), Z3, Z13
+	VFMADD213PD.BCST  ·dataMinusHalfF64+0(SB), Z3, Z13
+	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z3, Z13
+	VPTESTMQ.BCST     ·dataOneIF64+0(SB), Z11, K2
+	VBLENDMPD         Z13, Z4, K2, Z3
+	VBLENDMPD         Z4, Z13, K2, Z13
+	VPADDQ.BCST       ·dataOneIF64+0(SB), Z11, Z4
+	VPSLLQ            $0x3e, Z4, Z4
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z4, Z13
+	VPSLLQ            $0x3e, Z11, Z11
+	VPTERNLOGQ.BCST   $0x78, ·dataSignF64+0(SB), Z11, Z3
+	VFIXUPIMMPD.BCST  $0x00, ·dataZeroStaysF64+0(SB), Z5, Z3
+	VMULPD            Z13, Z12, Z11
+	VFMADD231PD       Z13, Z10, Z11
+	VMULPD            Z3, Z12, Z12
+	VFMADD231PD       Z3, Z10, Z12
+	VCMPPD.BCST       $0x11, ·dataHalfF64+0(SB), Z13, K2
+	VSUBPD.BCST       ·dataOneF64+0(SB), Z11, Z11
+	VADDPD            Z6, Z6, Z10
+	VMULPD            Z13, Z9, Z9
+	VFNMADD231PD      Z6, Z10, Z9
+	VBLENDMPD         Z11, Z9, K2, Z9
+	VADDPD            Z7, Z15, Z15
+	VADDPD            Z0, Z14, Z14
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z2, Z0
+	VPANDQ.BCST       ·dataAbsF64+0(SB), Z5, Z7
+	VMAXPD            Z7, Z0, Z0
+	VCMPPD.BCST       $0x11, ·dataSmallZetaF64+0(SB), Z0, K2
+	VMULPD            Z12, Z12, Z0
+	VMOVAPS           Z0, Z7
+	VFMSUB231PD       Z12, Z12, Z7
+	VFMADD231PD       Z9, Z9, Z0
+	VADDPD            Z7, Z0, Z0
+	VBLENDMPD.BCST    ·dataOneF64+0(SB), Z0, K2, Z0
+	VMULPD            Z12, Z5, Z7
+	VMOVAPS           Z7, Z11
+	VFMSUB231PD       Z12, Z5, Z11
+	VFMADD231PD       Z9, Z2, Z7
+	VADDPD            Z11, Z7, Z7
+	VDIVPD            Z0, Z7, Z7
+	VMULPD            Z12, Z2, Z11
+	VFNMADD213PD      Z11, Z2, Z12
+	VFMSUB231PD       Z9, Z5, Z11
+	VADDPD            Z12, Z11, Z11
+	VDIVPD            Z0, Z11, Z11
+	VMULPD            Z5, Z5, Z0
+	VFMSUB231PD       Z2, Z2, Z0
+	VBROADCASTSD      ·dataMinusHalfF64+0(SB), Z12
+	VFMADD213PD.BCST  ·dataOneF64+0(SB), Z2, Z12
+	VFMADD231PD.BCST  ·dataHalfCotRest0F64+0(SB), Z0, Z12
+	VADDPD            Z2, Z2, Z0
+	VMULPD            Z5, Z0, Z0
+	VMULPD.BCST       ·dataMinusHalfF64+0(SB), Z5, Z9
+	VFMADD231PD.BCST  ·dataHalfCotRest0F64+0(SB), Z0, Z9
+	VBLENDMPD         Z12, Z7, K2, Z7
+	VBLENDMPD         Z9, Z11, K2, Z11
+	VMULPD            Z14, Z11, Z9
+	VMOVAPS           Z9, Z12
+	VFNMADD231PD      Z14, Z11, Z12
+	VFMSUB231PD       Z15, Z7, Z9
+	VADDPD            Z12, Z9, Z9
+	VMULPD            Z14, Z7, Z12
+	VFMSUB213PD       Z12, Z14, Z7
+	VFMADD231PD       Z15, Z11, Z12
+	VADDPD            Z7, Z12, Z12
 	KMOVW             K1, R9
 	TESTQ             R9, R9
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPD           Z2, K1, (AX)
 	VMOVUPD           Z5, K1, (AX)(SI*1)
-	VMOVUPD           Z13, K1, (AX)(SI*2)
-	VMOVUPD           Z11, K1, (AX)(DI*1)
+	VMOVUPD           Z9, K1, (AX)(SI*2)
+	VMOVUPD           Z12, K1, (AX)(DI*1)
 	MOVQ              R8, AX
 	SUBQ              BX, AX
 	LEAQ              8(AX), CX
@@ -10297,8 +10289,8 @@ loop1:
 easy3:
 	VMOVUPS Z2, (AX)
 	VMOVUPS Z5, (AX)(SI*1)
-	VMOVUPS Z13, (AX)(SI*2)
-	VMOVUPS Z11, (AX)(DI*1)
+	VMOVUPS Z9, (AX)(SI*2)
+	VMOVUPS Z12, (AX)(DI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX

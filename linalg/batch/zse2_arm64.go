@@ -184,32 +184,32 @@ func actSE2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64
 //go:noescape
 func actSE2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// expSim2F32NEON writes the similarities exp(log r, θ, t) of n coordinate vectors. It takes 53.5 instructions each.
+// expSim2F32NEON writes the similarities exp(log r, θ, t) of n coordinate vectors. It takes 52.5 instructions each.
 //
 //go:noescape
 func expSim2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// expSim2F64NEON writes the similarities exp(log r, θ, t) of n coordinate vectors. It takes 120 instructions each.
+// expSim2F64NEON writes the similarities exp(log r, θ, t) of n coordinate vectors. It takes 118 instructions each.
 //
 //go:noescape
 func expSim2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// logSim2F32NEON writes the coordinates of n similarities. It takes 48.2 instructions each.
+// logSim2F32NEON writes the coordinates of n similarities. It takes 47.5 instructions each.
 //
 //go:noescape
 func logSim2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// logSim2F64NEON writes the coordinates of n similarities. It takes 105 instructions each.
+// logSim2F64NEON writes the coordinates of n similarities. It takes 104 instructions each.
 //
 //go:noescape
 func logSim2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// composeSim2F32NEON writes log(exp(a)·exp(b)) of n pairs of coordinate vectors. It takes 160 instructions each.
+// composeSim2F32NEON writes log(exp(a)·exp(b)) of n pairs of coordinate vectors. It takes 163 instructions each.
 //
 //go:noescape
 func composeSim2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// composeSim2F64NEON writes log(exp(a)·exp(b)) of n pairs of coordinate vectors. It takes 352 instructions each.
+// composeSim2F64NEON writes log(exp(a)·exp(b)) of n pairs of coordinate vectors. It takes 358 instructions each.
 //
 //go:noescape
 func composeSim2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
