@@ -61,6 +61,7 @@ func TestBadSizes(t *testing.T) {
 		"layers: NewLinear: in = -1, need at least 1":                func() { NewLinear[float32](-1, 1, rng) },
 		"layers: NewLinear: rng = nil":                               func() { NewLinear[float32](1, 1, nil) },
 		"layers: NewConv1d: width = 0, need at least 1":              func() { NewConv1d[float32](1, 1, 0, rng) },
+		"layers: NewConv1d: width = 2, need an odd number":           func() { NewConv1d[float32](1, 1, 2, rng) },
 		"layers: NewDepthwiseConv2d: rng = nil":                      func() { NewDepthwiseConv2d[float32](1, 1, true, true, nil) },
 	} {
 		require.PanicsWithValue(t, want, make)

@@ -22,7 +22,7 @@ type Conv1d[T Float] struct {
 func NewConv1d[T Float](in, out, width int, rng *rand.Rand) *Conv1d[T] {
 	check.Size("NewConv1d", "in", in)
 	check.Size("NewConv1d", "out", out)
-	check.Size("NewConv1d", "width", width)
+	check.Odd("NewConv1d", "width", width)
 	check.Weights("NewConv1d", in, out, width)
 	check.Rand("NewConv1d", rng)
 	c := &Conv1d[T]{In: in, Out: out, Width: width, Weight: make([]T, out*in*width), Bias: make([]T, out)}

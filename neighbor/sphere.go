@@ -37,7 +37,7 @@ func SphereLattice(n int) []float64 {
 func SphereStep(n int) float64 { return math.Sqrt(4 * math.Pi / float64(n)) }
 
 // Chord2 returns the squared distance, through the unit sphere, of points an angle apart; for angles of half a turn and
-// more it is more than that of any two points. So KDTree.Ball finds all points within an angle.
+// more, and NaN, it is more than that of any two points. So KDTree.Ball finds all points within an angle.
 func Chord2(angle float64) float64 {
 	if !(angle < math.Pi) {
 		return 5

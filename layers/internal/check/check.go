@@ -24,6 +24,14 @@ func Size(where, name string, v int) {
 	}
 }
 
+// Odd panics unless v is a size that a window around a point may have.
+func Odd(where, name string, v int) {
+	Size(where, name, v)
+	if v%2 == 0 {
+		panic(fmt.Sprintf("layers: %s: %s = %d, need an odd number", where, name, v))
+	}
+}
+
 // Weights panics if the product of sizes, each of which Size has let pass, is beyond maxWeights.
 func Weights(where string, sizes ...int) {
 	n := 1.0
