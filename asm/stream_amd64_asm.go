@@ -55,6 +55,10 @@ var pastBodies = map[string]func(b *x86.Block, in []x86.Value) x86.Value{
 	"mul":  func(b *x86.Block, in []x86.Value) x86.Value { return b.Mul(in[0], in[1]) },
 	"div":  func(b *x86.Block, in []x86.Value) x86.Value { return b.Div(in[0], in[1]) },
 	"sqrt": func(b *x86.Block, in []x86.Value) x86.Value { return b.Sqrt(in[0]) },
+	"max":  func(b *x86.Block, in []x86.Value) x86.Value { return largerOf(b, in, b.Max, b.And) },
+	"min":  func(b *x86.Block, in []x86.Value) x86.Value { return largerOf(b, in, b.Min, b.Or) },
+	"abs":  func(b *x86.Block, in []x86.Value) x86.Value { return abs(b, in[0]) },
+	"clip": func(b *x86.Block, in []x86.Value) x86.Value { return b.Min(in[2], b.Max(in[1], in[0])) },
 	// The uniform stands before the slice.
 	"scale":       func(b *x86.Block, in []x86.Value) x86.Value { return b.Mul(in[1], in[0]) },
 	"relu":        func(b *x86.Block, in []x86.Value) x86.Value { return reluF32(b, in[0]) },

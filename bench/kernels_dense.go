@@ -88,46 +88,18 @@ func gemmWork(m, n, k int) work { return once(2*m*n*k, m*k+k*n+m*n) }
 // little arithmetic are measured within L1 and on 16M elements too. Most of the others are limited by arithmetic other than
 // multiply-adds, which the machine's limits do not cover; their percentage compares them with the speed of memory alone.
 func vectorCases() []kernelCase {
-	spare := make([]float32, 1<<20) // a second result
-	positive := func(x []float32) {
-		for i := range x {
-			x[i] = float32(math.Exp(8 * float64(x[i])))
-		}
-	}
-	vector := func(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Data: x, Inc: 1} }
 	var cases []kernelCase
-	for _, f := range []struct {
-		name  string
-		moved int // arrays read, and again those written
-		prep  func(x []float32)
-		run   func(dst, x []float32)
-		gonum func(dst, x []float32)
-	}{
-		{"swish", 2, scale8, simd.SwishF32, nil},
-		{"exp", 2, scale8, simd.ExpF32, nil},
-		{"log", 2, positive, simd.LogF32, nil},
-		{"sigmoid", 2, scale8, simd.SigmoidF32, nil},
-		{"softplus", 2, scale8, simd.SoftplusF32, nil},
-		{"tanh", 2, scale8, simd.TanhF32, nil},
-		{"relu", 2, scale8, simd.ReLUF32, nil},
-		{"sincos", 3, scale8, func(dst, x []float32) { simd.SinCosF32(dst, spare[:len(x)], x) }, nil},
-		{"atan2", 2, scale8, func(dst, x []float32) { simd.Atan2F32(dst, x, x[len(x)-len(dst):]) }, nil},
-		{"hypot", 2, scale8, func(dst, x []float32) { simd.HypotF32(dst, x, x) }, nil},
-		{"add", 2, scale8, func(dst, x []float32) { simd.AddF32(dst, x, x) }, nil},
-		{"axpy", 3, scale8, func(dst, x []float32) { simd.AxpyF32(dst, 0x1p-30, x) },
-			func(dst, x []float32) { blas32.Axpy(0x1p-30, vector(x), vector(dst)) }},
-		{"scale", 2, scale8, func(dst, _ []float32) { simd.ScaleF32(dst, 1, dst) }, func(dst, _ []float32) { blas32.Scal(1, vector(dst)) }},
-		{"swish_grad", 3, scale8, func(dst, x []float32) { simd.SwishGradF32(dst, x, x) }, nil},
-		{"relu_grad", 3, scale8, func(dst, x []float32) { simd.ReLUGradF32(dst, x, x) }, nil},
-		{"sigmoid_grad", 3, scale8, func(dst, x []float32) { simd.SigmoidGradF32(dst, x, x) }, nil},
-		{"softplus_grad", 3, positive, func(dst, x []float32) { simd.SoftplusGradF32(dst, x, x) }, nil},
-	} {
+	for _, f := range vectorFunctions() {
 		arrays, sizes := 2, vectorSizes[1:3]
 		switch f.name {
 		case "scale":
 			arrays, sizes = 1, vectorSizes
-		case "relu", "hypot", "add", "axpy", "relu_grad", "sigmoid_grad", "softplus_grad":
+		case "relu", "hypot", "add", "axpy", "relu_grad", "sigmoid_grad", "softplus_grad", "abs", "clip", "floor":
 			sizes = vectorSizes
+		case "max":
+			arrays, sizes = 3, vectorSizes
+		case "pow":
+			arrays = 3
 		}
 		for _, size := range sizes {
 			n, block, where := size.n, size.block, size.name
@@ -164,11 +136,69 @@ func vectorCases() []kernelCase {
 	}})
 }
 
+// vectorFunction is an elementwise function to measure.
+type vectorFunction struct {
+	name  string
+	moved int // arrays read, and again those written
+	prep  func(x []float32)
+	run   func(dst, x []float32)
+	gonum func(dst, x []float32)
+}
+
+func vectorFunctions() []vectorFunction {
+	spare := make([]float32, 1<<20) // a second result
+	positive := func(x []float32) {
+		for i := range x {
+			x[i] = float32(math.Exp(8 * float64(x[i])))
+		}
+	}
+	var others []float32
+	second := func(x []float32) []float32 { // another operand, in [-1, 1)
+		if len(others) < len(x) {
+			rng := peerSeed
+			others = rng.floats(len(x), 1)
+		}
+		return others[:len(x)]
+	}
+	vector := func(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Data: x, Inc: 1} }
+	return []vectorFunction{
+		{"swish", 2, scale8, simd.SwishF32, nil},
+		{"exp", 2, scale8, simd.ExpF32, nil},
+		{"log", 2, positive, simd.LogF32, nil},
+		{"sigmoid", 2, scale8, simd.SigmoidF32, nil},
+		{"softplus", 2, scale8, simd.SoftplusF32, nil},
+		{"tanh", 2, scale8, simd.TanhF32, nil},
+		{"relu", 2, scale8, simd.ReLUF32, nil},
+		{"sincos", 3, scale8, func(dst, x []float32) { simd.SinCosF32(dst, spare[:len(x)], x) }, nil},
+		{"atan2", 2, scale8, func(dst, x []float32) { simd.Atan2F32(dst, x, x[len(x)-len(dst):]) }, nil},
+		{"hypot", 2, scale8, func(dst, x []float32) { simd.HypotF32(dst, x, x) }, nil},
+		{"add", 2, scale8, func(dst, x []float32) { simd.AddF32(dst, x, x) }, nil},
+		{"axpy", 3, scale8, func(dst, x []float32) { simd.AxpyF32(dst, 0x1p-30, x) },
+			func(dst, x []float32) { blas32.Axpy(0x1p-30, vector(x), vector(dst)) }},
+		{"scale", 2, scale8, func(dst, _ []float32) { simd.ScaleF32(dst, 1, dst) }, func(dst, _ []float32) { blas32.Scal(1, vector(dst)) }},
+		{"swish_grad", 3, scale8, func(dst, x []float32) { simd.SwishGradF32(dst, x, x) }, nil},
+		{"relu_grad", 3, scale8, func(dst, x []float32) { simd.ReLUGradF32(dst, x, x) }, nil},
+		{"sigmoid_grad", 3, scale8, func(dst, x []float32) { simd.SigmoidGradF32(dst, x, x) }, nil},
+		{"softplus_grad", 3, positive, func(dst, x []float32) { simd.SoftplusGradF32(dst, x, x) }, nil},
+		{"erf", 2, scale4, simd.ErfF32, nil},
+		{"gelu", 2, scale4, simd.GELUF32, nil},
+		{"expm1", 2, scale4, simd.Expm1F32, nil},
+		{"log1p", 2, positive, simd.Log1pF32, nil},
+		{"pow", 3, positive, func(dst, x []float32) { simd.PowF32(dst, x, second(x)) }, nil},
+		{"abs", 2, scale4, simd.AbsF32, nil},
+		{"max", 3, scale4, func(dst, x []float32) { simd.MaxF32(dst, x, second(x)) }, nil},
+		{"clip", 2, scale4, func(dst, x []float32) { simd.ClipF32(dst, x, -1, 2) }, nil},
+		{"floor", 2, scale4, simd.FloorF32, nil},
+	}
+}
+
 // vectorSizes are how many elements an elementwise function computes, and the length of the block that it passes over again and again.
 var vectorSizes = []struct {
 	name     string
 	n, block int
 }{{"L1", 1 << 20, 1 << 12}, {"L2", 1 << 20, 1 << 16}, {"stream", 1 << 20, 1 << 20}, {"memory", 1 << 24, 1 << 24}}
+
+func scale4(x []float32) { simd.ScaleF32(x, 4, x) }
 
 func scale8(x []float32) {
 	for i := range x {

@@ -393,7 +393,7 @@ func (f *reportFlags) peerPrograms() []program {
 	for _, p := range []struct {
 		part  string
 		names []string
-	}{{"kernels", []string{"gemm", "depthwise", "weightnet", "elementwise", "whole", "reduce"}},
+	}{{"kernels", []string{"gemm", "depthwise", "weightnet", "elementwise", "special", "whole", "reduce"}},
 		{"linalg", []string{"closedform_best", "smallmat"}},
 		{"distances", []string{"pairs_best"}}, {"neighbor", []string{"kdtree"}}} {
 		if f.filter != "" {

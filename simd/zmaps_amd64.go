@@ -173,12 +173,17 @@ func maxF32(dst, x, y []float32) {
 		return
 	}
 	if streams(dst, x) && streams(dst, y) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
-			maxF32(p.part, x[p.at:p.end], y[p.at:p.end])
+		n := toLine(dst)
+		maxF32(dst[:n], x[:n], y[:n])
+		dst, x, y = dst[n:], x[n:], y[n:]
+		raceRead(x)
+		raceRead(y)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			maxF32PastAVX2(&dst[0], &x[0], &y[0], n)
+			dst, x, y = dst[n:], x[n:], y[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceRead(y)
@@ -201,12 +206,17 @@ func minF32(dst, x, y []float32) {
 		return
 	}
 	if streams(dst, x) && streams(dst, y) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
-			minF32(p.part, x[p.at:p.end], y[p.at:p.end])
+		n := toLine(dst)
+		minF32(dst[:n], x[:n], y[:n])
+		dst, x, y = dst[n:], x[n:], y[n:]
+		raceRead(x)
+		raceRead(y)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			minF32PastAVX2(&dst[0], &x[0], &y[0], n)
+			dst, x, y = dst[n:], x[n:], y[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceRead(y)
@@ -229,12 +239,16 @@ func absF32(dst, x []float32) {
 		return
 	}
 	if streams(dst, x) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
-			absF32(p.part, x[p.at:p.end])
+		n := toLine(dst)
+		absF32(dst[:n], x[:n])
+		dst, x = dst[n:], x[n:]
+		raceRead(x)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			absF32PastAVX2(&dst[0], &x[0], n)
+			dst, x = dst[n:], x[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceWrite(dst)
@@ -256,12 +270,16 @@ func clipF32(dst, x []float32, lo, hi float32) {
 		return
 	}
 	if streams(dst, x) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
-			clipF32(p.part, x[p.at:p.end], lo, hi)
+		n := toLine(dst)
+		clipF32(dst[:n], x[:n], lo, hi)
+		dst, x = dst[n:], x[n:]
+		raceRead(x)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			clipF32PastAVX2(&dst[0], &x[0], lo, hi, n)
+			dst, x = dst[n:], x[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceWrite(dst)
@@ -1077,12 +1095,17 @@ func maxF64(dst, x, y []float64) {
 		return
 	}
 	if streams(dst, x) && streams(dst, y) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
-			maxF64(p.part, x[p.at:p.end], y[p.at:p.end])
+		n := toLine(dst)
+		maxF64(dst[:n], x[:n], y[:n])
+		dst, x, y = dst[n:], x[n:], y[n:]
+		raceRead(x)
+		raceRead(y)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			maxF64PastAVX2(&dst[0], &x[0], &y[0], n)
+			dst, x, y = dst[n:], x[n:], y[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceRead(y)
@@ -1105,12 +1128,17 @@ func minF64(dst, x, y []float64) {
 		return
 	}
 	if streams(dst, x) && streams(dst, y) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, y).next(); ok; p, ok = p.next() {
-			minF64(p.part, x[p.at:p.end], y[p.at:p.end])
+		n := toLine(dst)
+		minF64(dst[:n], x[:n], y[:n])
+		dst, x, y = dst[n:], x[n:], y[n:]
+		raceRead(x)
+		raceRead(y)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			minF64PastAVX2(&dst[0], &x[0], &y[0], n)
+			dst, x, y = dst[n:], x[n:], y[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceRead(y)
@@ -1133,12 +1161,16 @@ func absF64(dst, x []float64) {
 		return
 	}
 	if streams(dst, x) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
-			absF64(p.part, x[p.at:p.end])
+		n := toLine(dst)
+		absF64(dst[:n], x[:n])
+		dst, x = dst[n:], x[n:]
+		raceRead(x)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			absF64PastAVX2(&dst[0], &x[0], n)
+			dst, x = dst[n:], x[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceWrite(dst)
@@ -1160,12 +1192,16 @@ func clipF64(dst, x []float64, lo, hi float64) {
 		return
 	}
 	if streams(dst, x) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
-			clipF64(p.part, x[p.at:p.end], lo, hi)
+		n := toLine(dst)
+		clipF64(dst[:n], x[:n], lo, hi)
+		dst, x = dst[n:], x[n:]
+		raceRead(x)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			clipF64PastAVX2(&dst[0], &x[0], lo, hi, n)
+			dst, x = dst[n:], x[n:]
 		}
-		b.giveBack()
-		return
+		storeFenceAVX2()
 	}
 	raceRead(x)
 	raceWrite(dst)

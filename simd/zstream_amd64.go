@@ -59,6 +59,46 @@ func sqrtF32PastAVX2(dst *float32, x *float32, n int)
 //go:noescape
 func sqrtF64PastAVX2(dst *float64, x *float64, n int)
 
+// maxF32PastAVX2 is maxF32 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func maxF32PastAVX2(dst *float32, x *float32, y *float32, n int)
+
+// maxF64PastAVX2 is maxF64 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func maxF64PastAVX2(dst *float64, x *float64, y *float64, n int)
+
+// minF32PastAVX2 is minF32 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func minF32PastAVX2(dst *float32, x *float32, y *float32, n int)
+
+// minF64PastAVX2 is minF64 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func minF64PastAVX2(dst *float64, x *float64, y *float64, n int)
+
+// absF32PastAVX2 is absF32 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func absF32PastAVX2(dst *float32, x *float32, n int)
+
+// absF64PastAVX2 is absF64 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func absF64PastAVX2(dst *float64, x *float64, n int)
+
+// clipF32PastAVX2 is clipF32 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func clipF32PastAVX2(dst *float32, x *float32, lo float32, hi float32, n int)
+
+// clipF64PastAVX2 is clipF64 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func clipF64PastAVX2(dst *float64, x *float64, lo float64, hi float64, n int)
+
 // scaleF32PastAVX2 is scaleF32 for a multiple of two cache lines that begins with a line, stored past the caches.
 //
 //go:noescape

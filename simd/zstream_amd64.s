@@ -330,6 +330,328 @@ loop1:
 	VZEROUPPER
 	RET
 
+// func maxF32PastAVX2(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX
+TEXT ·maxF32PastAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+loop1:
+	VMOVUPS   (CX)(SI*4), Y0
+	VMOVUPS   32(CX)(SI*4), Y1
+	VMOVUPS   64(CX)(SI*4), Y2
+	VMOVUPS   96(CX)(SI*4), Y3
+	VMOVUPS   (DX)(SI*4), Y4
+	VMOVUPS   32(DX)(SI*4), Y5
+	VMOVUPS   64(DX)(SI*4), Y6
+	VMOVUPS   96(DX)(SI*4), Y7
+	VCMPPS    $0x03, Y4, Y0, Y8
+	VCMPPS    $0x03, Y5, Y1, Y9
+	VCMPPS    $0x03, Y6, Y2, Y10
+	VCMPPS    $0x03, Y7, Y3, Y11
+	VADDPS    Y4, Y0, Y12
+	VADDPS    Y5, Y1, Y13
+	VADDPS    Y6, Y2, Y14
+	VADDPS    Y7, Y3, Y15
+	VMAXPS    Y4, Y0, Y16
+	VMAXPS    Y5, Y1, Y17
+	VMAXPS    Y6, Y2, Y18
+	VMAXPS    Y7, Y3, Y19
+	VMAXPS    Y0, Y4, Y0
+	VMAXPS    Y1, Y5, Y1
+	VMAXPS    Y2, Y6, Y2
+	VMAXPS    Y3, Y7, Y3
+	VANDPS    Y0, Y16, Y0
+	VANDPS    Y1, Y17, Y1
+	VANDPS    Y2, Y18, Y2
+	VANDPS    Y3, Y19, Y3
+	VBLENDVPS Y8, Y12, Y0, Y0
+	VBLENDVPS Y9, Y13, Y1, Y1
+	VBLENDVPS Y10, Y14, Y2, Y2
+	VBLENDVPS Y11, Y15, Y3, Y3
+	VMOVNTPS  Y0, (AX)(SI*4)
+	VMOVNTPS  Y1, 32(AX)(SI*4)
+	VMOVNTPS  Y2, 64(AX)(SI*4)
+	VMOVNTPS  Y3, 96(AX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, BX
+	JG        loop1
+	VZEROUPPER
+	RET
+
+// func maxF64PastAVX2(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX
+TEXT ·maxF64PastAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+loop1:
+	VMOVUPS   (CX)(SI*8), Y0
+	VMOVUPS   32(CX)(SI*8), Y1
+	VMOVUPS   64(CX)(SI*8), Y2
+	VMOVUPS   96(CX)(SI*8), Y3
+	VMOVUPS   (DX)(SI*8), Y4
+	VMOVUPS   32(DX)(SI*8), Y5
+	VMOVUPS   64(DX)(SI*8), Y6
+	VMOVUPS   96(DX)(SI*8), Y7
+	VCMPPD    $0x03, Y4, Y0, Y8
+	VCMPPD    $0x03, Y5, Y1, Y9
+	VCMPPD    $0x03, Y6, Y2, Y10
+	VCMPPD    $0x03, Y7, Y3, Y11
+	VADDPD    Y4, Y0, Y12
+	VADDPD    Y5, Y1, Y13
+	VADDPD    Y6, Y2, Y14
+	VADDPD    Y7, Y3, Y15
+	VMAXPD    Y4, Y0, Y16
+	VMAXPD    Y5, Y1, Y17
+	VMAXPD    Y6, Y2, Y18
+	VMAXPD    Y7, Y3, Y19
+	VMAXPD    Y0, Y4, Y0
+	VMAXPD    Y1, Y5, Y1
+	VMAXPD    Y2, Y6, Y2
+	VMAXPD    Y3, Y7, Y3
+	VANDPD    Y0, Y16, Y0
+	VANDPD    Y1, Y17, Y1
+	VANDPD    Y2, Y18, Y2
+	VANDPD    Y3, Y19, Y3
+	VBLENDVPD Y8, Y12, Y0, Y0
+	VBLENDVPD Y9, Y13, Y1, Y1
+	VBLENDVPD Y10, Y14, Y2, Y2
+	VBLENDVPD Y11, Y15, Y3, Y3
+	VMOVNTPS  Y0, (AX)(SI*8)
+	VMOVNTPS  Y1, 32(AX)(SI*8)
+	VMOVNTPS  Y2, 64(AX)(SI*8)
+	VMOVNTPS  Y3, 96(AX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, BX
+	JG        loop1
+	VZEROUPPER
+	RET
+
+// func minF32PastAVX2(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX
+TEXT ·minF32PastAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+loop1:
+	VMOVUPS   (CX)(SI*4), Y0
+	VMOVUPS   32(CX)(SI*4), Y1
+	VMOVUPS   64(CX)(SI*4), Y2
+	VMOVUPS   96(CX)(SI*4), Y3
+	VMOVUPS   (DX)(SI*4), Y4
+	VMOVUPS   32(DX)(SI*4), Y5
+	VMOVUPS   64(DX)(SI*4), Y6
+	VMOVUPS   96(DX)(SI*4), Y7
+	VCMPPS    $0x03, Y4, Y0, Y8
+	VCMPPS    $0x03, Y5, Y1, Y9
+	VCMPPS    $0x03, Y6, Y2, Y10
+	VCMPPS    $0x03, Y7, Y3, Y11
+	VADDPS    Y4, Y0, Y12
+	VADDPS    Y5, Y1, Y13
+	VADDPS    Y6, Y2, Y14
+	VADDPS    Y7, Y3, Y15
+	VMINPS    Y4, Y0, Y16
+	VMINPS    Y5, Y1, Y17
+	VMINPS    Y6, Y2, Y18
+	VMINPS    Y7, Y3, Y19
+	VMINPS    Y0, Y4, Y0
+	VMINPS    Y1, Y5, Y1
+	VMINPS    Y2, Y6, Y2
+	VMINPS    Y3, Y7, Y3
+	VORPS     Y0, Y16, Y0
+	VORPS     Y1, Y17, Y1
+	VORPS     Y2, Y18, Y2
+	VORPS     Y3, Y19, Y3
+	VBLENDVPS Y8, Y12, Y0, Y0
+	VBLENDVPS Y9, Y13, Y1, Y1
+	VBLENDVPS Y10, Y14, Y2, Y2
+	VBLENDVPS Y11, Y15, Y3, Y3
+	VMOVNTPS  Y0, (AX)(SI*4)
+	VMOVNTPS  Y1, 32(AX)(SI*4)
+	VMOVNTPS  Y2, 64(AX)(SI*4)
+	VMOVNTPS  Y3, 96(AX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, BX
+	JG        loop1
+	VZEROUPPER
+	RET
+
+// func minF64PastAVX2(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX
+TEXT ·minF64PastAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+loop1:
+	VMOVUPS   (CX)(SI*8), Y0
+	VMOVUPS   32(CX)(SI*8), Y1
+	VMOVUPS   64(CX)(SI*8), Y2
+	VMOVUPS   96(CX)(SI*8), Y3
+	VMOVUPS   (DX)(SI*8), Y4
+	VMOVUPS   32(DX)(SI*8), Y5
+	VMOVUPS   64(DX)(SI*8), Y6
+	VMOVUPS   96(DX)(SI*8), Y7
+	VCMPPD    $0x03, Y4, Y0, Y8
+	VCMPPD    $0x03, Y5, Y1, Y9
+	VCMPPD    $0x03, Y6, Y2, Y10
+	VCMPPD    $0x03, Y7, Y3, Y11
+	VADDPD    Y4, Y0, Y12
+	VADDPD    Y5, Y1, Y13
+	VADDPD    Y6, Y2, Y14
+	VADDPD    Y7, Y3, Y15
+	VMINPD    Y4, Y0, Y16
+	VMINPD    Y5, Y1, Y17
+	VMINPD    Y6, Y2, Y18
+	VMINPD    Y7, Y3, Y19
+	VMINPD    Y0, Y4, Y0
+	VMINPD    Y1, Y5, Y1
+	VMINPD    Y2, Y6, Y2
+	VMINPD    Y3, Y7, Y3
+	VORPD     Y0, Y16, Y0
+	VORPD     Y1, Y17, Y1
+	VORPD     Y2, Y18, Y2
+	VORPD     Y3, Y19, Y3
+	VBLENDVPD Y8, Y12, Y0, Y0
+	VBLENDVPD Y9, Y13, Y1, Y1
+	VBLENDVPD Y10, Y14, Y2, Y2
+	VBLENDVPD Y11, Y15, Y3, Y3
+	VMOVNTPS  Y0, (AX)(SI*8)
+	VMOVNTPS  Y1, 32(AX)(SI*8)
+	VMOVNTPS  Y2, 64(AX)(SI*8)
+	VMOVNTPS  Y3, 96(AX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, BX
+	JG        loop1
+	VZEROUPPER
+	RET
+
+// func absF32PastAVX2(dst *float32, x *float32, n int)
+// Requires: AVX
+TEXT ·absF32PastAVX2(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS ·dataAbsF32+0(SB), Y0
+	XORQ    BX, BX
+loop1:
+	VMOVUPS  (CX)(BX*4), Y1
+	VMOVUPS  32(CX)(BX*4), Y2
+	VMOVUPS  64(CX)(BX*4), Y3
+	VMOVUPS  96(CX)(BX*4), Y4
+	VANDPS   Y0, Y1, Y1
+	VANDPS   Y0, Y2, Y2
+	VANDPS   Y0, Y3, Y3
+	VANDPS   Y0, Y4, Y4
+	VMOVNTPS Y1, (AX)(BX*4)
+	VMOVNTPS Y2, 32(AX)(BX*4)
+	VMOVNTPS Y3, 64(AX)(BX*4)
+	VMOVNTPS Y4, 96(AX)(BX*4)
+	ADDQ     $+32, BX
+	SUBQ     $+32, DX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func absF64PastAVX2(dst *float64, x *float64, n int)
+// Requires: AVX
+TEXT ·absF64PastAVX2(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS ·dataAbsF64+0(SB), Y0
+	XORQ    BX, BX
+loop1:
+	VMOVUPS  (CX)(BX*8), Y1
+	VMOVUPS  32(CX)(BX*8), Y2
+	VMOVUPS  64(CX)(BX*8), Y3
+	VMOVUPS  96(CX)(BX*8), Y4
+	VANDPD   Y0, Y1, Y1
+	VANDPD   Y0, Y2, Y2
+	VANDPD   Y0, Y3, Y3
+	VANDPD   Y0, Y4, Y4
+	VMOVNTPS Y1, (AX)(BX*8)
+	VMOVNTPS Y2, 32(AX)(BX*8)
+	VMOVNTPS Y3, 64(AX)(BX*8)
+	VMOVNTPS Y4, 96(AX)(BX*8)
+	ADDQ     $+16, BX
+	SUBQ     $+16, DX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func clipF32PastAVX2(dst *float32, x *float32, lo float32, hi float32, n int)
+// Requires: AVX
+TEXT ·clipF32PastAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	VBROADCASTSS lo+16(FP), Y0
+	VBROADCASTSS hi+20(FP), Y1
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+loop1:
+	VMOVUPS  (CX)(BX*4), Y2
+	VMOVUPS  32(CX)(BX*4), Y3
+	VMOVUPS  64(CX)(BX*4), Y4
+	VMOVUPS  96(CX)(BX*4), Y5
+	VMAXPS   Y2, Y0, Y2
+	VMAXPS   Y3, Y0, Y3
+	VMAXPS   Y4, Y0, Y4
+	VMAXPS   Y5, Y0, Y5
+	VMINPS   Y2, Y1, Y2
+	VMINPS   Y3, Y1, Y3
+	VMINPS   Y4, Y1, Y4
+	VMINPS   Y5, Y1, Y5
+	VMOVNTPS Y2, (AX)(BX*4)
+	VMOVNTPS Y3, 32(AX)(BX*4)
+	VMOVNTPS Y4, 64(AX)(BX*4)
+	VMOVNTPS Y5, 96(AX)(BX*4)
+	ADDQ     $+32, BX
+	SUBQ     $+32, DX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func clipF64PastAVX2(dst *float64, x *float64, lo float64, hi float64, n int)
+// Requires: AVX
+TEXT ·clipF64PastAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	VBROADCASTSD lo+16(FP), Y0
+	VBROADCASTSD hi+24(FP), Y1
+	MOVQ         n+32(FP), DX
+	XORQ         BX, BX
+loop1:
+	VMOVUPS  (CX)(BX*8), Y2
+	VMOVUPS  32(CX)(BX*8), Y3
+	VMOVUPS  64(CX)(BX*8), Y4
+	VMOVUPS  96(CX)(BX*8), Y5
+	VMAXPD   Y2, Y0, Y2
+	VMAXPD   Y3, Y0, Y3
+	VMAXPD   Y4, Y0, Y4
+	VMAXPD   Y5, Y0, Y5
+	VMINPD   Y2, Y1, Y2
+	VMINPD   Y3, Y1, Y3
+	VMINPD   Y4, Y1, Y4
+	VMINPD   Y5, Y1, Y5
+	VMOVNTPS Y2, (AX)(BX*8)
+	VMOVNTPS Y3, 32(AX)(BX*8)
+	VMOVNTPS Y4, 64(AX)(BX*8)
+	VMOVNTPS Y5, 96(AX)(BX*8)
+	ADDQ     $+16, BX
+	SUBQ     $+16, DX
+	JG       loop1
+	VZEROUPPER
+	RET
+
 // func scaleF32PastAVX2(dst *float32, a float32, x *float32, n int)
 // Requires: AVX
 TEXT ·scaleF32PastAVX2(SB), NOSPLIT, $0-32
