@@ -133,6 +133,9 @@ const judgedTables = 12
 // the tables. gain is the mean gain of log density, nats a value, spread its standard error over tables. What a table was
 // fitted to alone judges itself a little too well, so that a loss within the error is none.
 func (s *Shared) Helps(ctx context.Context, xs, ys [][]float64) (gain, spread float64, err error) {
+	if len(xs) != len(ys) {
+		return 0, 0, fmt.Errorf("%w: coordinates of %d tables, values of %d", ErrInput, len(xs), len(ys))
+	}
 	var gains, n []float64
 	var values float64
 	step := max(1, len(xs)/judgedTables)

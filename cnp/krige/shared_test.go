@@ -41,6 +41,18 @@ func days(count, n, targets int) (xs, ys [][]float64) {
 	return xs, ys
 }
 
+// TestSharedHelpsInput: as FitShared does, Helps refuses tables of which some have coordinates alone.
+func TestSharedHelpsInput(t *testing.T) {
+	xs, ys := days(3, 8, 0)
+	_, err := FitShared(t.Context(), xs, ys[:2], Options{Dim: 2})
+	require.ErrorIs(t, err, ErrInput)
+	s, err := FitShared(t.Context(), xs, ys, Options{Dim: 2})
+	require.NoError(t, err)
+	_, _, err = s.Helps(t.Context(), xs, ys[:2])
+	require.ErrorIs(t, err, ErrInput)
+	require.ErrorContains(t, err, "coordinates of 3 tables, values of 2")
+}
+
 func TestShared(t *testing.T) {
 	const n, targets = 16, 30
 	ctx := t.Context()
