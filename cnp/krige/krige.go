@@ -107,7 +107,7 @@ func (m *Model) normal(ctx context.Context, targets []float64) (mean, std []floa
 	if len(targets)%d != 0 {
 		return nil, nil, fmt.Errorf("%w: %d numbers are no targets of %d coordinates", ErrInput, len(targets), d)
 	}
-	if err := errors.Join(checkFinite("targets", targets, d), m.opt.checkSphere(targets)); err != nil {
+	if err := errors.Join(checkFinite("targets", targets, d), m.opt.checkSphere("targets", targets)); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	nt := len(targets) / d

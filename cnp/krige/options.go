@@ -41,7 +41,7 @@ func (o *Options) check(x, y []float64) error {
 	case len(y) == 0:
 		return fmt.Errorf("%w: no values: without any nothing is known, not even their scale", ErrInput)
 	}
-	if err := errors.Join(checkFinite("x", x, d), checkFinite("y", y, 1), o.checkSphere(x)); err != nil {
+	if err := errors.Join(checkFinite("x", x, d), checkFinite("y", y, 1), o.checkSphere("x", x)); err != nil {
 		return fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	for _, p := range o.Periods {
@@ -52,10 +52,10 @@ func (o *Options) check(x, y []float64) error {
 	return nil
 }
 
-func (o *Options) checkSphere(x []float64) error {
+func (o *Options) checkSphere(name string, x []float64) error {
 	for i := 0; o.Sphere && i+1 < len(x); i += 2 {
 		if !(math.Abs(x[i]) <= 90) {
-			return fmt.Errorf("x: row %d: latitude %g: need -90 to 90 degrees", i/2, x[i])
+			return fmt.Errorf("%s: row %d: latitude %g: need -90 to 90 degrees", name, i/2, x[i])
 		}
 	}
 	return nil

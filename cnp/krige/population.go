@@ -716,8 +716,8 @@ func (p *Population) check(x, y, targets []float64) error {
 	if len(targets)%p.opt.Dim != 0 {
 		return fmt.Errorf("%w: %d numbers are no targets of %d coordinates", ErrInput, len(targets), p.opt.Dim)
 	}
-	if err := checkFinite("targets", targets, p.opt.Dim); err != nil {
+	if err := errors.Join(checkFinite("targets", targets, p.opt.Dim), p.opt.checkSphere("targets", targets)); err != nil {
 		return fmt.Errorf("%w: %w", ErrInput, err)
 	}
-	return p.opt.checkSphere(targets)
+	return nil
 }

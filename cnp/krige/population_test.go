@@ -179,6 +179,19 @@ func TestPopulationUnits(t *testing.T) {
 	}
 }
 
+// TestLatitudes: a latitude beyond a pole is an error about the input, which names the targets where it is theirs.
+func TestLatitudes(t *testing.T) {
+	ctx, opt, beyond := t.Context(), Options{Dim: 2, Sphere: true}, []float64{0, 0, 91, 0}
+	m, err := Fit(ctx, []float64{10, 20, -30, 40, 5, 70}, []float64{1, 2, 4}, opt)
+	require.NoError(t, err)
+	_, _, err = m.Predict(ctx, beyond)
+	require.ErrorIs(t, err, ErrInput)
+	require.ErrorContains(t, err, "targets: row 1: latitude 91")
+	err = (&Population{opt: opt}).check(nil, nil, beyond)
+	require.ErrorIs(t, err, ErrInput)
+	require.ErrorContains(t, err, "targets: row 1: latitude 91")
+}
+
 func TestPopulationInput(t *testing.T) {
 	ctx := t.Context()
 	_, err := FitPopulation(ctx, [][]float64{{1}}, nil, Options{Dim: 1})
