@@ -72,6 +72,11 @@ func Read(input tabletask.Options, candidates string, sphere bool) (*Choosing, e
 	if n := d.Sites.Rows() + in.Targets.Rows(); n > Most {
 		return nil, fmt.Errorf("%s and the targets have %d rows, need at most %d", d.Sites.Name, n, Most)
 	}
+	for _, t := range []*table.Table{d.Sites, in.Targets} {
+		if t.Rows() == 0 {
+			return nil, fmt.Errorf("%s has no rows: need at least one candidate, and one target", t.Name)
+		}
+	}
 	d.All = slices.Concat(d.Places.X, in.Asked.X)
 	return d, nil
 }

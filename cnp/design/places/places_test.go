@@ -44,6 +44,11 @@ func TestChoose(t *testing.T) {
 	out := d.Table()
 	require.Equal(t, []string{"x", "order", "row", "gain", "total_gain"}, out.Header)
 	require.Equal(t, []float64{8, 1, 3, d.Chosen[0].Gain, d.Chosen[0].Gain}, out.Values)
+	none := write("none.csv", nil, false)
+	for _, tables := range [][2]string{{none, ""}, {none, sites}, {sites, none}} {
+		_, err := places.Read(tabletask.Options{CSV: data, Targets: tables[1]}, tables[0], false)
+		require.ErrorContains(t, err, "none.csv has no rows")
+	}
 	opt.Number = 5
 	require.ErrorContains(t, d.Choose(t.Context(), opt), "Number: ")
 }
