@@ -128,8 +128,13 @@ func (a *app) design(ctx context.Context, f *designFlags) error {
 		}
 	}
 	start := time.Now()
-	if err := d.Fit(ctx, f.oneTable.Options); err != nil {
-		return err
+	switch needed := opt.Model == nil || f.plot != ""; { // a plot is of the interpolation
+	case needed && opt.Model != nil && len(d.Y[0]) == 0:
+		return fmt.Errorf("--plot: %s has no values to interpolate, which is what is drawn", d.Points.Name)
+	case needed:
+		if err := d.Fit(ctx, f.oneTable.Options); err != nil {
+			return err
+		}
 	}
 	if err := d.Choose(ctx, opt); err != nil {
 		return err

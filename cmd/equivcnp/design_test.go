@@ -68,6 +68,12 @@ func TestDesignPlane(t *testing.T) {
 	next, err = tabular.ReadFile(b.path("chain.csv"))
 	require.NoError(t, err)
 	require.Equal(t, 1.5, next.Values[0])
+	b.write("nothing.csv", "x,y\n")
+	empty := []string{"design", "--csv", "@nothing.csv", "--candidates", "@sites.csv", "--goal", "error", "--samples", "40", "--out",
+		"@prior.csv"}
+	b.ok(append(empty, "--model", "rbf-levels")...)
+	b.fails(1, "--plot: ", append(empty, "--model", "rbf-levels", "--plot", "@next.png")...)
+	b.fails(1, "--model names one", empty...)
 	b.fails(1, "models of one output", "design", "--model", "rbf-levels", "--csv", "@zinc.csv", "--x", "east,north", "--y", "zinc",
 		"--candidates", "@grid.csv", "--out", "@next.csv")
 }

@@ -109,9 +109,11 @@ func (d *Choosing) believe(ctx context.Context, o Options) (*design.Belief, erro
 	if err != nil {
 		return nil, err
 	}
-	if least := 1e-4 * variance(d.Y[0]); noise < least {
-		noise = least
+	known := d.Y[0]
+	if len(known) == 0 { // what a model expects without data
+		known = slices.Concat(samples...)
 	}
+	noise = max(noise, 1e-4*variance(known))
 	if noise == 0 { // equal values
 		noise = 1e-12
 	}
