@@ -260,7 +260,7 @@ func (in *Interpolation) Beyond() string {
 	for d, name := range names {
 		lo, hi := extent(in.Observed.X, d, in.Dx)
 		first, last := extent(in.Asked.X, d, in.Dx)
-		if !(first > hi+(hi-lo) || last < lo-(hi-lo)) || lo == hi {
+		if !(first > hi+(hi-lo) || last < lo-(hi-lo)) || lo == hi || first > last { // or no targets
 			continue
 		}
 		unit := ""

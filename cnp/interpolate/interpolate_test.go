@@ -114,5 +114,10 @@ func TestBeyond(t *testing.T) {
 	require.Contains(t, run(tabletask.Place{Value: 0}, tabletask.Place{Value: 1}),
 		"time is 0 to 1 days since 1970-01-01 there, and 18262 to 18266")
 	require.Empty(t, run(tabletask.Place{Value: 18267}, tabletask.Place{Value: 18268}))
+	none := filepath.Join(t.TempDir(), "none.csv")
+	require.NoError(t, os.WriteFile(none, []byte("time\n"), 0o600))
+	in, err := Run(t.Context(), &tabletask.Options{CSV: csv, Columns: tabletask.Columns{X: []string{"time"}}, Targets: none}, Options{})
+	require.NoError(t, err)
+	require.Empty(t, in.Beyond(), "no targets")
 	require.Empty(t, run(tabletask.Place{Value: 18260}, tabletask.Place{Value: 18290}))
 }
