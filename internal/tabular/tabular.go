@@ -292,10 +292,10 @@ func (t *Table) Coordinates(columns ...int) ([]float64, error) {
 // errNoDate is met in a column of text.
 var errNoDate = errors.New("no date")
 
-// dates sets a column of values to the days that its cells say. A text that is no date is errNoDate; a number among
-// dates is another error: nobody knows which days it counts.
+// dates sets a column of values to the days that its cells say. Text without any date is errNoDate. Among dates, a text that is none
+// is another error, and so is a number: nobody knows which days it counts.
 func (t *Table) dates(column int, values []float64) error {
-	number := -1
+	number, other, found := -1, -1, false
 	for row := range t.Rows() {
 		text := t.Text(row, column)
 		if text == "" {
@@ -306,9 +306,19 @@ func (t *Table) dates(column int, values []float64) error {
 		}
 		v, ok := Days(text)
 		if !ok {
-			return errNoDate
+			if other < 0 {
+				other = row
+			}
+			continue
 		}
-		values[row*t.Cols+column] = v
+		values[row*t.Cols+column], found = v, true
+	}
+	switch {
+	case other >= 0 && !found:
+		return errNoDate
+	case other >= 0:
+		return t.Errorf(other, column, "%w: %s in a column of dates is none: need one like 2006-01-02", ErrCell,
+			quote(t.Text(other, column)))
 	}
 	if number >= 0 {
 		return t.Errorf(number, column, "%w: %s is a number in a column of dates: need one like 2006-01-02", ErrCell,
