@@ -3,6 +3,7 @@ package tabletask
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -112,6 +113,9 @@ func (t *Task) Fit(o *Options, cfg *cnp.Config) error {
 		return err
 	}
 	if err := CheckSupport(cfg, t.Points, t.Observed.Y, t.Observed.Columns.Y); err != nil {
+		return err
+	}
+	if err := CheckSingle(t.Points, t.Observed); err != nil {
 		return err
 	}
 	if err := CheckSupport(cfg, t.Targets, t.Asked.Y, t.Asked.Columns.Y); err != nil {
@@ -251,6 +255,39 @@ func CheckSupport(cfg *cnp.Config, t *table.Table, y []float64, columns []int) e
 		if v < lo || v > hi {
 			n := len(columns)
 			return t.Errorf(i/n, columns[i%n], "%w: %g, and likelihood %s is for values from %g to %g", cnp.ErrRange, v, l.Name(), lo, hi)
+		}
+	}
+	return nil
+}
+
+// singleLoss is the largest part of the values' standard deviation that rounding to float32 may be off by.
+const singleLoss = 0.05
+
+// CheckSingle refuses an output whose values differ, in one of the tasks, by hardly more than float32 tells apart: models see and say
+// float32. Equal values stay equal.
+func CheckSingle(t *table.Table, rows *task.Rows) error {
+	type moments struct{ n, mean, squares, lost float64 }
+	n := len(rows.Columns.Y)
+	for c, column := range rows.Columns.Y {
+		of := make([]moments, rows.Tasks)
+		for row, k := range rows.Task {
+			v, m := rows.Y[row*n+c], &of[k]
+			lost := v - float64(float32(v))
+			if math.IsNaN(lost) || math.IsInf(lost, 0) {
+				continue
+			}
+			m.n++
+			d := v - m.mean
+			m.mean += d / m.n
+			m.squares += d * (v - m.mean)
+			m.lost += lost * lost
+		}
+		for row, k := range rows.Task {
+			if m := of[k]; m.squares > 0 && m.lost > singleLoss*singleLoss*m.squares {
+				return t.Errorf(row, column, "%w: %s has a standard deviation of %.3g around %.9g, which is too little for float32: "+
+					"subtract a number from all of its values", cnp.ErrRange, Labels(t, rows.Columns.Y, "y", n)[c],
+					math.Sqrt(m.squares/m.n), m.mean)
+			}
 		}
 	}
 	return nil

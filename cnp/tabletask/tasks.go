@@ -58,6 +58,9 @@ func TasksOf(o *TasksOptions, cfg *cnp.Config, in *table.Table) (*Tasks, error) 
 	if err := CheckSupport(cfg, in, t.rows.Y, t.rows.Columns.Y); err != nil {
 		return nil, err
 	}
+	if err := CheckSingle(in, t.rows); err != nil {
+		return nil, err
+	}
 	t.context, t.targets = make([][]int, t.rows.Tasks), make([][]int, t.rows.Tasks)
 	if err := t.observe(cfg); err != nil {
 		return nil, err

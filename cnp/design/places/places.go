@@ -127,6 +127,9 @@ func (d *Choosing) byModel(ctx context.Context, o Options) ([][]float64, error) 
 		return nil, fmt.Errorf("%s: design takes models of one output without auxiliary inputs, and of %s like the table", o.Name,
 			words.Plural(d.Dx, "input"))
 	}
+	if err := tabletask.CheckSingle(d.Points, d.Observed); err != nil {
+		return nil, err
+	}
 	b := &cnp.Batch[float32]{B: 1, Nc: len(d.Y[0]), Nt: len(d.All) / d.Dx, XContext: d.X[0], XTarget: d.All}
 	for _, v := range d.Y[0] {
 		b.YContext = append(b.YContext, float32(v))
