@@ -2,6 +2,7 @@ package predict
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // Bounds of a check: it takes a few predictions, whatever the tasks.
@@ -36,6 +38,15 @@ type Score struct {
 	Coverage     float64 `json:"coverage"`      // share of values within the central 95 % interval
 }
 
+// MarshalJSON writes numbers that are not finite, as the log density of a value that the model rules out, as null.
+func (s Score) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		LogDensity   words.Number `json:"log_density"`
+		SquaredError words.Number `json:"squared_error"`
+		Coverage     words.Number `json:"coverage"`
+	}{words.Number(s.LogDensity), words.Number(s.SquaredError), words.Number(s.Coverage)})
+}
+
 // Checked holds what Check found.
 type Checked struct {
 	// Values is the number of values that were held out, of Tasks tasks.
@@ -53,8 +64,8 @@ type Checked struct {
 
 // Check predicts parts of the contexts of batches from the other parts, and scores the predictions beside those of a
 // constant and of inverse distance weighting. It looks at no more than 8 tasks, with 5 predictions of at most 200
-// values each, chosen by fixed seeds. Contexts of fewer than 5 points say nothing and are left out. With a model that
-// cnp.Standardised returns, scores are in the units of the data.
+// values each, chosen by fixed seeds. Contexts of fewer than 5 points say nothing and are left out, and so are values of
+// which all others are equal, whose scale is not known. With a model that cnp.Standardised returns, scores are in the units of the data.
 func Check(ctx context.Context, m cnp.Regressor[float32], batches ...*cnp.Batch[float32]) (*Checked, error) {
 	c := checker{m: m, cfg: m.Config(), out: &Checked{}}
 	all := 0
@@ -233,6 +244,9 @@ func (c *checker) score(p *cnp.Prediction[float32], b *cnp.Batch[float32], f, d 
 			squares += (v - old) * (v - mean)
 		}
 	}
+	if squares == 0 {
+		return
+	}
 	std := math.Sqrt(squares / max(1, n-1))
 	for i, k := range held {
 		y, at := float64(c.b.YContext[k*dy+d]), (f*b.Nt+i)*dy+d
@@ -249,7 +263,8 @@ func (c *checker) score(p *cnp.Prediction[float32], b *cnp.Batch[float32], f, d 
 // logNormal is the log-density of an error under a normal distribution with that deviation.
 func logNormal(e, std float64) float64 {
 	std = max(std, 1e-300)
-	return -e*e/(2*std*std) - math.Log(std) - math.Log(2*math.Pi)/2
+	z := e / std
+	return -z*z/2 - math.Log(std) - math.Log(2*math.Pi)/2
 }
 
 // inverse is value d at context point k as the mean of those of other points by inverse squared distance.

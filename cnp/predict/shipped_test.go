@@ -2,6 +2,7 @@ package predict_test
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"math"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
 )
@@ -292,6 +294,31 @@ func TestCheckWarns(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestCheckEqual: of equal values a constant without deviation would say everything, and is no score; a score is JSON, whatever it is.
+func TestCheckEqual(t *testing.T) {
+	b := &cnp.Batch[float32]{B: 1, Nc: 40, YContext: make([]float32, 40)}
+	for i := range 40 {
+		b.XContext = append(b.XContext, float64(i)/10)
+	}
+	check := func() *predict.Checked {
+		c, err := predict.Check(t.Context(), krige.Named("universal-1"), b)
+		require.NoError(t, err)
+		_, err = json.Marshal(c)
+		require.NoError(t, err)
+		return c
+	}
+	c := check()
+	require.Zero(t, c.Values)
+	require.Empty(t, c.Warning)
+	b.YContext[7] = 1 // the fold without it is equal
+	c = check()
+	require.Equal(t, 32, c.Values)
+	require.False(t, math.IsNaN(c.Constant.LogDensity+c.Model.LogDensity+c.InverseDistance.LogDensity))
+	text, err := json.Marshal(predict.Score{LogDensity: math.Inf(-1), SquaredError: math.NaN(), Coverage: 0.5})
+	require.NoError(t, err)
+	require.JSONEq(t, `{"log_density": null, "squared_error": null, "coverage": 0.5}`, string(text))
 }
 
 // TestCheckBounds: a check is bounded, whatever the context; few points say nothing.
