@@ -299,6 +299,32 @@ func TestLarge(t *testing.T) {
 	require.Less(t, math.Sqrt(square), 0.05)
 }
 
+// TestTargetsAlone: a target's prediction does not depend on the others, not by a bit, also where many are predicted from some points.
+func TestTargetsAlone(t *testing.T) {
+	for _, d := range []int{1, 2, 3} {
+		x, y := table(1000, d, 0.01, 41)
+		for i := range 60 * d { // more than a prediction sees, in one place
+			x[i] = x[i%d]
+		}
+		m, err := Fit(t.Context(), x, y, Options{Dim: d})
+		require.NoError(t, err)
+		require.False(t, m.exact)
+		targets, _ := table(700, d, 0, 42)
+		targets = append(targets, x[:200*d]...)
+		for i := range 40 * d { // beyond the table, and on one point
+			targets[i] *= 3
+			targets[40*d+i] = x[i%d]
+		}
+		mean, std, err := m.Predict(t.Context(), targets)
+		require.NoError(t, err)
+		for i := range mean {
+			one, dev, err := m.Predict(t.Context(), targets[i*d:(i+1)*d])
+			require.NoError(t, err)
+			require.Equal(t, []float64{mean[i], std[i]}, []float64{one[0], dev[0]}, "%d coordinates, target %d", d, i)
+		}
+	}
+}
+
 func TestReport(t *testing.T) {
 	x, y := table(120, 2, 0.1, 41)
 	m, err := Fit(t.Context(), x, y, Options{Dim: 2})

@@ -23,7 +23,14 @@ func (m *Model) newLocal() error {
 func (m *Model) nearest(count int) *local {
 	l := &local{m: m, near: count, turn: metricRoot(m.members[0])}
 	l.at = l.turned(m.x)
-	l.tree = newTree(l.at, m.frame.dim)
+	d := m.frame.dim
+	l.tree = newTree(l.at, d)
+	for k, i := range along(l.at, d) {
+		if k%apart == 0 {
+			l.anchorAt = append(l.anchorAt, l.at[int(i)*d:int(i+1)*d]...)
+		}
+	}
+	l.anchors = newTree(l.anchorAt, d)
 	return l
 }
 
@@ -69,21 +76,69 @@ type desk struct {
 	inner, cross features
 	a, cov       []float64
 	scratch      scratch
-	centre       []float64
+	far          []int32
 }
 
-// predict sets mean and variance of the mixture at targets.
+// predict sets mean and variance of the mixture at targets. Those near the same anchor share the points near it, and one factorization.
+// Which anchor that is depends on the table and on the target alone, and so does the prediction, whatever the other targets.
 func (l *local) predict(ctx context.Context, t, mean, variance []float64) error {
 	d := l.m.frame.dim
 	at := l.turned(t)
-	order := along(at, d)
 	desks := make([]desk, parallel.Workers())
-	parallel.UntilWorkers(func() bool { return ctx.Err() != nil }, len(mean), 16*group, len(desks), func(worker, lo, hi int) {
-		for ; lo < hi; lo += group {
-			l.group(&desks[worker], t, at, order[lo:min(lo+group, hi)], mean, variance)
+	anchor, dist2 := make([]int32, len(mean)), make([]float64, len(mean))
+	stopped := func() bool { return ctx.Err() != nil }
+	parallel.UntilWorkers(stopped, len(mean), 16*group, len(desks), func(worker, lo, hi int) {
+		w := &desks[worker]
+		for i := lo; i < hi; i++ {
+			w.index, w.dist2 = l.anchors.KNearestWithin(w.index[:0], w.dist2[:0], at[i*d:(i+1)*d], 1, math.Inf(1), &w.search)
+			anchor[i], dist2[i] = w.index[0], w.dist2[0]
+		}
+	})
+	if stopped() {
+		return ctx.Err()
+	}
+	order := make([]int32, len(mean))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(anchor[a], anchor[b]), cmp.Compare(a, b)) })
+	parallel.UntilWorkers(stopped, len(mean), 16*group, len(desks), func(worker, lo, hi int) {
+		for next := lo; lo < hi; lo = next {
+			k := anchor[order[lo]]
+			for next < hi && anchor[order[next]] == k {
+				next++
+			}
+			l.around(&desks[worker], int(k), t, at, order[lo:next], dist2, mean, variance)
 		}
 	})
 	return ctx.Err()
+}
+
+// around predicts targets, of which an anchor is the nearest, at these squared distances: from the points near the anchor where those
+// surround the target as well, and otherwise from the target's own.
+func (l *local) around(w *desk, anchor int, t, at []float64, some []int32, dist2, mean, variance []float64) {
+	d := l.m.frame.dim
+	find := func(x []float64) {
+		w.index, w.dist2 = l.tree.KNearestWithin(w.index[:0], w.dist2[:0], x, l.near, math.Inf(1), &w.search)
+	}
+	find(l.anchorAt[anchor*d : (anchor+1)*d])
+	reach, far := w.dist2[len(w.dist2)-1], w.far[:0]
+	shared := some[:0] // in place: what is kept comes no later than it was
+	for _, i := range some {
+		if dist2[i] > 0.16*reach {
+			far = append(far, i)
+		} else {
+			shared = append(shared, i)
+		}
+	}
+	for from := 0; from < len(shared); from += group {
+		l.solve(w, t, shared[from:min(from+group, len(shared))], mean, variance)
+	}
+	for k, i := range far {
+		find(at[int(i)*d : int(i+1)*d])
+		l.solve(w, t, far[k:k+1], mean, variance)
+	}
+	w.far = far
 }
 
 // along orders points so that neighbours in the order are neighbours in space: by Morton codes.
@@ -118,37 +173,6 @@ func along(x []float64, d int) []int32 {
 		return cmp.Compare(a, b)
 	})
 	return order
-}
-
-// group predicts some targets from the points near their centre; halves of them, where they lie too far apart for that.
-func (l *local) group(w *desk, t, at []float64, some []int32, mean, variance []float64) {
-	d := l.m.frame.dim
-	w.centre = append(w.centre[:0], make([]float64, d)...)
-	for _, i := range some {
-		for k := range d {
-			w.centre[k] += at[int(i)*d+k] / float64(len(some))
-		}
-	}
-	w.index, w.dist2 = l.tree.KNearestWithin(w.index[:0], w.dist2[:0], w.centre, l.near, math.Inf(1), &w.search)
-	if len(some) > 1 {
-		reach := w.dist2[len(w.dist2)-1]
-		var radius float64
-		for _, i := range some {
-			var d2 float64
-			for k := range d {
-				e := at[int(i)*d+k] - w.centre[k]
-				d2 += e * e
-			}
-			radius = max(radius, d2)
-		}
-		if radius > 0.16*reach {
-			half := len(some) / 2
-			l.group(w, t, at, some[:half], mean, variance)
-			l.group(w, t, at, some[half:], mean, variance)
-			return
-		}
-	}
-	l.solve(w, t, some, mean, variance)
 }
 
 // solve predicts targets from the points of the desk's index.

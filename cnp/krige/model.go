@@ -16,18 +16,24 @@ type Model struct {
 	report  Report
 }
 
-// local predicts targets from their nearest points. Targets that lie close together share these points, and one factorization.
+// local predicts targets from the points near them. Targets near the same anchor, which is a point of the table, share these points and
+// one factorization.
 type local struct {
 	m    *Model
 	near int       // how many points a target is predicted from
 	turn []float64 // [d, d]: to coordinates in which the metric is the Euclidean one
 	at   []float64 // the points in these coordinates
 	tree *tree
+
+	anchorAt []float64 // every few of the points
+	anchors  *tree
 }
 
-// near is how many points a target is predicted from where the covariance is fitted to the table, group how many targets share them.
+// near is how many points a target is predicted from where the covariance is fitted to the table. Of apart points one is an anchor, and
+// up to group targets are computed at once.
 const (
 	near  = 48
+	apart = 4
 	group = 16
 )
 

@@ -531,8 +531,8 @@ func (p *Population) LogDensity(ctx context.Context, x, y, targets, values []flo
 }
 
 // Predict returns mean and standard deviation of new values at targets [nt, Dim], noise included, given a table, which may be empty. Up to
-// 1,024 values all count for every target, and time grows with their number's third power; in larger tables a target is predicted from its
-// 192 nearest values. Of waves these are the moments of a mixture; see LogDensities. A wave is found from at most 512 values of a table.
+// 1,024 values all count for every target, and time grows with their number's third power; in larger tables a target is predicted from 192
+// values near it. Of waves these are the moments of a mixture; see LogDensities. A wave is found from at most 512 values of a table.
 func (p *Population) Predict(ctx context.Context, x, y, targets []float64) (mean, std []float64, err error) {
 	mean, std, v, err := p.predict(ctx, x, y, targets)
 	if err != nil || v == nil && p.straight() {
