@@ -3,6 +3,7 @@ package krige
 import (
 	"context"
 	"flag"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -297,6 +298,17 @@ func TestLarge(t *testing.T) {
 		square += (mean[i] - truth[i]) * (mean[i] - truth[i]) / float64(len(truth))
 	}
 	require.Less(t, math.Sqrt(square), 0.05)
+}
+
+// TestLogDensityLengths: fewer values than targets are not the first of them.
+func TestLogDensityLengths(t *testing.T) {
+	m, err := Fit(t.Context(), []float64{1, 2, 3, 4}, []float64{1, 3, 2, 2}, Options{Dim: 1})
+	require.NoError(t, err)
+	p, err := m.At(t.Context(), []float64{0, 1.5})
+	require.NoError(t, err)
+	for _, y := range [][]float64{{1}, {1, 2, 3}} {
+		require.PanicsWithValue(t, fmt.Sprintf("krige: LogDensity: len(y) = %d, need 2", len(y)), func() { p.LogDensity(y) })
+	}
 }
 
 // TestTargetsAlone: a target's prediction does not depend on the others, not by a bit, also where many are predicted from some points.

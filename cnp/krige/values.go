@@ -137,8 +137,12 @@ func (p *Prediction) Quantile(q float64) []float64 {
 	return out
 }
 
-// LogDensity returns the mean log density of values at the targets, and how many there are; NaN is a value that is not known.
+// LogDensity returns the mean log density of values at the targets, and how many there are; NaN is a value that is not known. It panics
+// if there are not as many values as targets.
 func (p *Prediction) LogDensity(y []float64) (mean float64, n int) {
+	if len(y) != len(p.mean) {
+		panic(fmt.Sprintf("krige: LogDensity: len(y) = %d, need %d", len(y), len(p.mean)))
+	}
 	for i, v := range y {
 		if math.IsNaN(v) {
 			continue
