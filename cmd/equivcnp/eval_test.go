@@ -149,6 +149,7 @@ func TestEvalErrors(t *testing.T) {
 		{2, "--equivariance-tasks -1", []string{"@curve.safetensors", "--kernel", "rbf", "--equivariance-tasks", "-1"}},
 		{2, "--min-context and --max-context 3 to 49 of 10 targets: need", []string{"@curve.safetensors", "--kernel", "rbf",
 			"--targets", "10"}},
+		{2, "--from 4 --to -4: the interval is empty", []string{"@curve.safetensors", "--kernel", "rbf", "--from", "4", "--to", "-4"}},
 		{2, "--targets 5000", []string{"@curve.safetensors", "--kernel", "rbf", "--targets", "5000"}},
 		{2, "--min-context 9 --max-context 3", []string{"@curve.safetensors", "--kernel", "rbf", "--min-context", "9",
 			"--max-context", "3"}},

@@ -215,6 +215,9 @@ func (d *CurveData) curves() (task.Source[float32], error) {
 	if err := checkTargets(d.Targets); err != nil {
 		return nil, err
 	}
+	if !(d.From < d.To && d.To-d.From < 1e9) {
+		return nil, Errorf("{From} %g {To} %g: the interval is empty or too long", d.From, d.To)
+	}
 	c := task.PaperTestOf(process)
 	c.Lo, c.Hi, c.Targets, c.MinTargets, c.Even = d.From, d.To, d.Targets, d.MinTargets, d.even
 	c.MinContext, c.MaxContext, _ = d.context()
