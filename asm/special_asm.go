@@ -40,7 +40,7 @@ var (
 	logRF32 = []float64{0x1.55555555a0921p-1, 0x1.999996bea25dfp-2, 0x1.24947ff58f810p-2, 0x1.c5ea05bc645cfp-3, 0x1.95d78ec8082d1p-3}
 )
 
-// Below specialTiny, float64 cannot tell erf(x) - 2x/√π, exp(x) - 1 - x and ln(1 + x) - x from 0; below singleTiny, float32 cannot.
+// Below specialTiny, float64 cannot tell exp(x) - 1 and ln(1 + x) from x; below singleTiny, float32 cannot.
 const (
 	specialTiny = 0x1p-54
 	singleTiny  = 0x1p-29

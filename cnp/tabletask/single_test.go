@@ -15,13 +15,14 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/table"
 )
 
-// TestCheckSingle: values that float32 makes equal, or steps, are refused by column; those that it only rounds are not.
+// TestCheckSingle: values that float32 makes equal, or steps, are refused by column; those that it only rounds are not, and neither are
+// those that rounding in float64 alone tells apart.
 func TestCheckSingle(t *testing.T) {
 	csv := filepath.Join(t.TempDir(), "t.csv")
 	for _, c := range []struct {
 		level float64
 		fits  bool
-	}{{0, true}, {1e5, true}, {1e6, true}, {1e7, false}, {1e8, false}, {1e15, false}} {
+	}{{0, true}, {1e5, true}, {1e6, true}, {1e7, false}, {1e8, false}, {1e13, false}} {
 		var b strings.Builder
 		b.WriteString("task,x,rain,level\n")
 		for i := range 40 { // of two tasks: the second is far from zero
@@ -41,8 +42,11 @@ func TestCheckSingle(t *testing.T) {
 		require.ErrorContains(t, err, "t.csv:3:")
 		require.ErrorContains(t, err, "level has a standard deviation of 0.7")
 	}
-	equal := &table.Table{Name: "e.csv", Cols: 2, Values: []float64{0, 0.1, 1, 0.1}}
-	cfg := krige.Named("universal-1").Config()
-	_, err := TasksOf(&TasksOptions{}, &cfg, equal)
-	require.NoError(t, err)
+	tenth, fifth := 0.1, 0.2
+	for _, other := range []float64{0.3, tenth + fifth} { // which rounding in float64 makes another number
+		equal := &table.Table{Name: "e.csv", Cols: 2, Values: []float64{0, 0.3, 1, other}}
+		cfg := krige.Named("universal-1").Config()
+		_, err := TasksOf(&TasksOptions{}, &cfg, equal)
+		require.NoError(t, err)
+	}
 }

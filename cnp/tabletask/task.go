@@ -260,8 +260,12 @@ func CheckSupport(cfg *cnp.Config, t *table.Table, y []float64, columns []int) e
 	return nil
 }
 
-// singleLoss is the largest part of the values' standard deviation that rounding to float32 may be off by.
-const singleLoss = 0.05
+// singleLoss is the largest part of the values' standard deviation that rounding to float32 may be off by. A deviation below equalLoss
+// times the mean is rounding in float64: such values were meant to be equal, and are.
+const (
+	singleLoss = 0.05
+	equalLoss  = 4e-15
+)
 
 // CheckSingle refuses an output whose values differ, in one of the tasks, by hardly more than float32 tells apart: models see and say
 // float32. Equal values stay equal.
@@ -283,7 +287,9 @@ func CheckSingle(t *table.Table, rows *task.Rows) error {
 			m.lost += lost * lost
 		}
 		for row, k := range rows.Task {
-			if m := of[k]; m.squares > 0 && m.lost > singleLoss*singleLoss*m.squares {
+			m := of[k]
+			equal := m.squares <= m.n*equalLoss*equalLoss*m.mean*m.mean
+			if !equal && m.lost > singleLoss*singleLoss*m.squares {
 				return t.Errorf(row, column, "%w: %s has a standard deviation of %.3g around %.9g, which is too little for float32: "+
 					"subtract a number from all of its values", cnp.ErrRange, Labels(t, rows.Columns.Y, "y", n)[c],
 					math.Sqrt(m.squares/m.n), m.mean)
