@@ -36,6 +36,8 @@ func (o *Options) check(x, y []float64) error {
 		return fmt.Errorf("%w: %d coordinates: need 1 to %d", ErrInput, d, MaxDim)
 	case o.Sphere && d != 2:
 		return fmt.Errorf("%w: %d coordinates: points of the sphere have 2, latitude and longitude", ErrInput, d)
+	case o.Values < Plain || o.Values > Positive:
+		return fmt.Errorf("%w: Values = %d: need Plain, Logarithmic or Positive", ErrInput, o.Values)
 	case len(x) != len(y)*d:
 		return fmt.Errorf("%w: %d coordinates for %d values of %d each", ErrInput, len(x), len(y), d)
 	case len(y) == 0:

@@ -708,6 +708,9 @@ func (p *Population) room(at []float64, n int) *populationRoom {
 
 // check reports what is no table or no targets.
 func (p *Population) check(x, y, targets []float64) error {
+	if p.opt.Dim == 0 {
+		return fmt.Errorf("%w: the population is empty: FitPopulation or UnmarshalJSON fills one", ErrInput)
+	}
 	if len(y) > 0 || len(x) > 0 {
 		if err := errors.Join(p.opt.check(x, y), p.checkValues(y)); err != nil {
 			return err

@@ -312,3 +312,16 @@ func wavesOf(rng *rand.Rand, n int, length float64) (x, y []float64) {
 	}
 	return x, y
 }
+
+// TestEmptyPopulation: what nothing has filled says so.
+func TestEmptyPopulation(t *testing.T) {
+	var p Population
+	_, _, err := p.Predict(t.Context(), []float64{0, 1}, []float64{1, 2}, []float64{0.5})
+	require.ErrorIs(t, err, ErrInput)
+	require.ErrorContains(t, err, "the population is empty")
+	_, err = p.LogDensity(t.Context(), nil, nil, []float64{0.5}, []float64{1})
+	require.ErrorIs(t, err, ErrInput)
+	_, err = Fit(t.Context(), []float64{0, 1}, []float64{1, 2}, Options{Dim: 1, Values: 99})
+	require.ErrorIs(t, err, ErrInput)
+	require.ErrorContains(t, err, "Values = 99")
+}
