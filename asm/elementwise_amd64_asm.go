@@ -8,8 +8,8 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/x86"
 )
 
-// elementwise are operations of at most one rounding. One vector at a time is enough for what waits for memory. The numbers of params stand
-// behind the slices, as uniforms before them in op.
+// elementwise are operations of at most one rounding, given their params in order. One vector at a time is enough for what waits for
+// memory.
 var elementwise = []struct {
 	name, params, doc string
 	op                func(b *x86.Block, in []x86.Value) x86.Value
@@ -32,7 +32,7 @@ var elementwise = []struct {
 	{"trunc", "x", "x[i] rounded towards zero", roundBy(3), "frintz"},
 	// An instruction returns its second operand for NaN and for zeros of either sign.
 	{"clip", "x lo hi", "x[i], lo or hi", func(b *x86.Block, in []x86.Value) x86.Value {
-		return b.Min(in[1], b.Max(in[0], in[2]))
+		return b.Min(in[2], b.Max(in[1], in[0]))
 	}, ""},
 }
 
@@ -51,33 +51,37 @@ func elementwiseAMD64(f *x86.File) {
 	for _, e := range []x86.Elem{x86.F32, x86.F64} {
 		for _, o := range elementwise {
 			for _, l := range levels {
-				var slices, numbers []string
-				for _, p := range strings.Fields(o.params) {
-					if isNumber(p) {
-						numbers = append(numbers, p)
-					} else {
-						slices = append(slices, p)
-					}
-				}
-				signature := "func(dst, " + strings.Join(slices, ", ") + " *float"
-				if len(numbers) > 0 {
-					signature += ", " + strings.Join(numbers, ", ") + " float"
-				}
-				fn := f.Func(l, e, o.name+e.String(), typed(e, signature+", n int)"), "sets dst[i] = "+o.doc+" for i < n.")
-				m := x86.Map{Block: x86.NewBlock(l, e), Out: []reg.GPVirtual{fn.Arg("dst")}}
-				var in []x86.Value
-				for _, p := range numbers {
-					in = append(in, m.Block.Uniform())
-					m.Uniforms = append(m.Uniforms, fn.BroadcastArg(p))
-				}
-				for _, p := range slices {
-					in = append(in, m.Block.Input())
-					m.In = append(m.In, fn.Arg(p))
-				}
-				m.N = fn.Arg("n")
-				m.Block.Output(o.op(m.Block, in))
+				fn, m := recordMap(f, l, e, o.name+e.String(), "sets dst[i] = "+o.doc+" for i < n.",
+					append([]string{"dst"}, strings.Fields(o.params)...), o.op)
 				fn.Map(m)
 			}
 		}
 	}
+}
+
+// recordMap begins a function of these parameters, the destination first, and n, and records what it computes from the others in their
+// order.
+func recordMap(f *x86.File, l x86.Level, e x86.Elem, name, doc string, params []string,
+	op func(b *x86.Block, in []x86.Value) x86.Value) (*x86.Func, x86.Map) {
+	var types []string
+	for _, p := range params {
+		if isNumber(p) {
+			types = append(types, p+" float")
+		} else {
+			types = append(types, p+" *float")
+		}
+	}
+	fn := f.Func(l, e, name, typed(e, "func("+strings.Join(types, ", ")+", n int)"), doc)
+	m := x86.Map{Block: x86.NewBlock(l, e), Out: []reg.GPVirtual{fn.Arg(params[0])}}
+	var in []x86.Value
+	for _, p := range params[1:] {
+		if isNumber(p) {
+			in, m.Uniforms = append(in, m.Block.Uniform()), append(m.Uniforms, fn.BroadcastArg(p))
+		} else {
+			in, m.In = append(in, m.Block.Input()), append(m.In, fn.Arg(p))
+		}
+	}
+	m.Block.Output(op(m.Block, in))
+	m.N = fn.Arg("n")
+	return fn, m
 }

@@ -1,10 +1,9 @@
 package main
 
 import (
-	"strings"
+	"slices"
 
 	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
 
 	"github.com/equivcnp/equivcnp/asm/internal/x86"
 )
@@ -48,23 +47,23 @@ func streamAMD64(f *x86.File) {
 const pastVectors = 4
 
 // pastBodies are the functions so short that memory alone binds large results: they are stored past the caches by kernels of their own.
-// The longer ones go through a buffer.
-var pastBodies = map[string]func(b *x86.Block, in []x86.Value) x86.Value{
-	"add":  func(b *x86.Block, in []x86.Value) x86.Value { return b.Add(in[0], in[1]) },
-	"sub":  func(b *x86.Block, in []x86.Value) x86.Value { return b.Sub(in[0], in[1]) },
-	"mul":  func(b *x86.Block, in []x86.Value) x86.Value { return b.Mul(in[0], in[1]) },
-	"div":  func(b *x86.Block, in []x86.Value) x86.Value { return b.Div(in[0], in[1]) },
-	"sqrt": func(b *x86.Block, in []x86.Value) x86.Value { return b.Sqrt(in[0]) },
-	"max":  func(b *x86.Block, in []x86.Value) x86.Value { return largerOf(b, in, b.Max, b.And) },
-	"min":  func(b *x86.Block, in []x86.Value) x86.Value { return largerOf(b, in, b.Min, b.Or) },
-	"abs":  func(b *x86.Block, in []x86.Value) x86.Value { return abs(b, in[0]) },
-	"clip": func(b *x86.Block, in []x86.Value) x86.Value { return b.Min(in[2], b.Max(in[1], in[0])) },
-	// The uniform stands before the slice.
-	"scale":       func(b *x86.Block, in []x86.Value) x86.Value { return b.Mul(in[1], in[0]) },
-	"relu":        func(b *x86.Block, in []x86.Value) x86.Value { return reluF32(b, in[0]) },
-	"reluGrad":    func(b *x86.Block, in []x86.Value) x86.Value { return reluGradF32(b, in[0], in[1]) },
-	"sigmoidGrad": func(b *x86.Block, in []x86.Value) x86.Value { return sigmoidGradF32(b, in[0], in[1]) },
-}
+// The longer ones, and those that hardly anybody calls for large arrays, go through a buffer.
+var pastBodies = func() map[string]func(b *x86.Block, in []x86.Value) x86.Value {
+	bodies := map[string]func(b *x86.Block, in []x86.Value) x86.Value{
+		"add": func(b *x86.Block, in []x86.Value) x86.Value { return b.Add(in[0], in[1]) },
+		// The uniform stands before the slice.
+		"scale":       func(b *x86.Block, in []x86.Value) x86.Value { return b.Mul(in[1], in[0]) },
+		"relu":        func(b *x86.Block, in []x86.Value) x86.Value { return reluF32(b, in[0]) },
+		"reluGrad":    func(b *x86.Block, in []x86.Value) x86.Value { return reluGradF32(b, in[0], in[1]) },
+		"sigmoidGrad": func(b *x86.Block, in []x86.Value) x86.Value { return sigmoidGradF32(b, in[0], in[1]) },
+	}
+	for _, o := range elementwise {
+		if slices.Contains([]string{"sub", "mul", "div", "sqrt", "max", "min", "abs", "clip"}, o.name) {
+			bodies[o.name] = o.op
+		}
+	}
+	return bodies
+}()
 
 // past are the types whose large results a kernel of their own stores.
 func (m *elementMap) past() []string {
@@ -76,28 +75,9 @@ func (m *elementMap) past() []string {
 
 func (m *elementMap) writePast(f *x86.File, kind string) {
 	e := map[string]x86.Elem{"F32": x86.F32, "F64": x86.F64}[kind]
-	names := m.names()
-	var params []string
-	for _, p := range names {
-		if isNumber(p) {
-			params = append(params, p+" float")
-		} else {
-			params = append(params, p+" *float")
-		}
-	}
-	fn := f.Func(x86.AVX2, e, m.name+kind+"Past", typed(e, "func("+strings.Join(params, ", ")+", n int)"),
-		"is "+m.name+kind+" for a multiple of two cache lines that begins with a line, stored past the caches.")
-	b := x86.NewBlock(x86.AVX2, e)
-	out := x86.Map{Block: b, Unroll: pastVectors, Pinned: 2, Out: []reg.GPVirtual{fn.Arg(names[0])}}
-	var in []x86.Value
-	for _, p := range names[1:] {
-		if isNumber(p) {
-			in, out.Uniforms = append(in, b.Uniform()), append(out.Uniforms, fn.BroadcastArg(p))
-		} else {
-			in, out.In = append(in, b.Input()), append(out.In, fn.Arg(p))
-		}
-	}
-	b.Output(pastBodies[m.name](b, in))
-	out.N = fn.Arg("n")
-	fn.MapPast(out)
+	fn, past := recordMap(f, x86.AVX2, e, m.name+kind+"Past",
+		"is "+m.name+kind+" for a multiple of two cache lines that begins with a line, stored past the caches.",
+		m.names(), pastBodies[m.name])
+	past.Unroll, past.Pinned = pastVectors, 2
+	fn.MapPast(past)
 }

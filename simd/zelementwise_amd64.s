@@ -738,9 +738,9 @@ done3:
 // Requires: AVX
 TEXT ·clipF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
 	VBROADCASTSS lo+16(FP), Y0
 	VBROADCASTSS hi+20(FP), Y1
-	MOVQ         x+8(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+8, DX
@@ -772,9 +772,9 @@ done3:
 // Requires: AVX, AVX512F, BMI2
 TEXT ·clipF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
 	VBROADCASTSS lo+16(FP), Z0
 	VBROADCASTSS hi+20(FP), Z1
-	MOVQ         x+8(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+16, DX
@@ -1536,9 +1536,9 @@ done3:
 // Requires: AVX
 TEXT ·clipF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
 	VBROADCASTSD lo+16(FP), Y0
 	VBROADCASTSD hi+24(FP), Y1
-	MOVQ         x+8(FP), CX
 	MOVQ         n+32(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+4, DX
@@ -1570,9 +1570,9 @@ done3:
 // Requires: AVX, AVX512F, BMI2
 TEXT ·clipF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
 	VBROADCASTSD lo+16(FP), Z0
 	VBROADCASTSD hi+24(FP), Z1
-	MOVQ         x+8(FP), CX
 	MOVQ         n+32(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+8, DX
