@@ -65,14 +65,14 @@ func TestPanelDepth(t *testing.T) {
 // TestStreamed stores everything that has whole lines past the caches, up to an unreadable page and beside numbers that must stay,
 // and wants the bits of what goes through them.
 func TestStreamed(t *testing.T) {
-	own := streamFrom
-	defer func() { streamFrom = own }()
+	own, ownProduct := streamFrom, streamProductFrom
+	defer func() { streamFrom, streamProductFrom = own, ownProduct }()
 	rng := testkit.Rand(78)
 	// both calls compute into a slice that ends on a page, as many elements before its end as shift says.
 	both := func(t *testing.T, size, shift int, compute func(dst []float32), what string, args ...any) {
 		var results [2][]float32
 		for i, from := range []int{math.MaxInt, 0} {
-			streamFrom = from
+			streamFrom, streamProductFrom = from, from
 			results[i] = testkit.AtEnd[float32](t, size+shift)
 			for q := range results[i] {
 				results[i][q] = 7
@@ -111,14 +111,12 @@ func TestStreamed(t *testing.T) {
 
 // TestPastCaches: results of whole lines stream from the set size on.
 func TestPastCaches(t *testing.T) {
-	own := streamFrom
-	defer func() { streamFrom = own }()
-	streamFrom = 64 << 10
+	const from = 64 << 10
 	c := alignedSlice[float32](32 << 10)
-	require.True(t, pastCaches(c, 32, 512))
-	require.True(t, pastCaches(c, 16<<10, 1))
-	require.False(t, pastCaches(c, 32, 511), "too small")
-	require.False(t, pastCaches(c, 40, 600), "rows begin within lines")
-	require.False(t, pastCaches(c[1:], 32, 600), "begins within a line")
-	require.False(t, pastCaches[float32](nil, 32, 0))
+	require.True(t, pastCaches(c, 32, 512, from))
+	require.True(t, pastCaches(c, 16<<10, 1, from))
+	require.False(t, pastCaches(c, 32, 511, from), "too small")
+	require.False(t, pastCaches(c, 40, 600, from), "rows begin within lines")
+	require.False(t, pastCaches(c[1:], 32, 600, from), "begins within a line")
+	require.False(t, pastCaches[float32](nil, 32, 0, from))
 }

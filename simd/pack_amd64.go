@@ -45,7 +45,7 @@ func gemmPackedLarge[T Float](c []T, ldc int, a []T, lda int, b *Packed[T], bias
 	if act != ActNone && act != ActReLU {
 		rows = blockRows[T](max(b.n, strip+1), b.k) // the activation visits the rows once more, while they are in the first-level cache
 	}
-	stream := (mode != 0 || act == ActNone) && b.n%strip == 0 && pastCaches(c, ldc, m) && b.k <= panelDepth(b.k)
+	stream := (mode != 0 || act == ActNone) && b.n%strip == 0 && pastCaches(c, ldc, m, streamProductFrom) && b.k <= panelDepth(b.k)
 	if stream {
 		mode |= stripStream
 	}

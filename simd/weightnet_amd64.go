@@ -23,7 +23,7 @@ func weightNetF32(dst, pose []float32, net *[3]Dense[float32], rows int, scratch
 	x, y, tile := scratch, scratch[weightNetTile*h0:], weightNetRows(h0, h1, out)
 	// Until their swish, the tiles of the last layer are kept where the first hidden layer was, which is no longer needed.
 	last := stripSwish
-	if level == AVX512 && pastCaches(dst, out, rows) && out%gemmWide == 0 && h1 <= gemmWideDepth && weightNetTile*h0 >= gemmWideTile {
+	if level == AVX512 && pastCaches(dst, out, rows, streamFrom) && out%gemmWide == 0 && h1 <= gemmWideDepth && weightNetTile*h0 >= gemmWideTile {
 		last |= stripStream
 	}
 	for lo := 0; lo < rows; lo += tile {
@@ -47,7 +47,7 @@ func swishesApart(columns int) bool {
 func weightNetApart(dst, pose []float32, net *[3]Dense[float32], rows int, scratch []float32) {
 	in, h0, h1, out := net[0].B.k, net[0].B.n, net[1].B.n, net[2].B.n
 	x, y, tile := scratch, scratch[weightNetTile*h0:], weightNetRows(h0, h1, out)
-	stream := pastCaches(dst, out, rows)
+	stream := pastCaches(dst, out, rows, streamFrom)
 	for lo := 0; lo < rows; lo += tile {
 		n := min(tile, rows-lo)
 		gemmPackedBlock(x, h0, pose, lo*in, in, net[0].B, net[0].Bias, 0, n)
