@@ -165,8 +165,8 @@ func (m *elementMap) writeNext(b *strings.Builder, indent string, operands []str
 // other functions go through a buffer.
 func (m *elementMap) writeStream(b *strings.Builder, kind string, names, inputs []string) {
 	large, rule := make([]string, len(inputs)), "streams"
-	// On some machines activations that need a buffer are faster without.
-	if slices.Contains([]string{"sigmoid", "swish", "swishGrad", "softplusGrad", "tanh"}, m.name) {
+	// On some machines exponentials and activations, which need a buffer, are faster without.
+	if slices.Contains([]string{"exp", "sigmoid", "swish", "swishGrad", "softplusGrad", "tanh"}, m.name) {
 		rule = "buffers"
 	}
 	for i, p := range inputs {

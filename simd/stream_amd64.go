@@ -61,13 +61,14 @@ func streams[D, X streamElement](dst []D, x []X) bool {
 		unsafe.Pointer(unsafe.SliceData(dst)) != unsafe.Pointer(unsafe.SliceData(x))
 }
 
-// buffersStream says whether activations that need a buffer for it store large results past the caches. On a Zen 3 sigmoid, tanh and
-// the gradients of swish and softplus take 0.78 to 0.88 of the time without: what they compute hides most of the traffic, and a
-// buffer keeps stores and arithmetic apart. On a Zen 4 with AVX-512 softplus' gradient takes 0.64, and the others the same time.
-// Hypotenuses compute less, and are faster with a buffer. On Zen 5 softplus' gradient with a buffer takes half the time of the peers.
+// buffersStream says whether exponentials and activations that need a buffer for it store large results past the caches. On a Zen 3
+// sigmoid, tanh and the gradients of swish and softplus take 0.78 to 0.88 of the time without: what they compute hides most of the
+// traffic, and a buffer keeps stores and arithmetic apart. On a Zen 4 exponentials of 8 to 128 MB take 0.57 to 0.81 (of 256 MB 1.12 to
+// 1.24), with AVX-512 softplus' gradient 0.64, and the others the same time. On Zen 5 softplus' gradient with a
+// buffer takes half the time of the peers.
 var buffersStream = !cpu.AMD || cpu.Zen5
 
-// buffers is streams for those activations.
+// buffers is streams for those.
 func buffers[D, X streamElement](dst []D, x []X) bool { return buffersStream && streams(dst, x) }
 
 // streaming goes through a result piece by piece. A piece is a buffer, or, before the first line of the result and after

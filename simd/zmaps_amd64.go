@@ -458,7 +458,7 @@ func expF32(dst, x []float32) {
 		expF32Generic(dst, x)
 		return
 	}
-	if streams(dst, x) {
+	if buffers(dst, x) {
 		b := takeStreamBuffer()
 		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
 			expF32(p.part, x[p.at:p.end])
