@@ -7,7 +7,7 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/x86"
 )
 
-// The error function and GELU, exp(x) - 1, ln(1 + x) and powers. Those of float32 are computed in float64, by shorter polynomials: the
+// The error function and GELU, exp(x) - 1, ln(1 + x) and powers. Most of float32 are computed in float64, by shorter polynomials: the
 // result is rounded once, and nothing on the way there leaves the range. Polynomials are fitted in 50-digit arithmetic; the number
 // after each formula is the largest error, relative to the result.
 var (
@@ -40,13 +40,13 @@ var (
 	logRF32 = []float64{0x1.55555555a0921p-1, 0x1.999996bea25dfp-2, 0x1.24947ff58f810p-2, 0x1.c5ea05bc645cfp-3, 0x1.95d78ec8082d1p-3}
 )
 
-// Below specialTiny, float64 cannot tell exp(x) - 1 and ln(1 + x) from x; below singleTiny, float32 cannot.
-const (
-	specialTiny = 0x1p-54
-	singleTiny  = 0x1p-29
-)
+// exp(r) = 1 + r + r²·Q(r) in float32, |r| ≤ ln2/2: 3.5e-9 of exp(r) - 1; up to r = ln2, of exp(r), 6.3e-9.
+var expm1QF32 = []float64{0x1p-1, 0x1.555572p-3, 0x1.55559p-5, 0x1.10e8ap-7, 0x1.6c74f2p-10, 0x1.d4f8aep-13}
 
-// specialSingle and specialDouble are the same functions of either type.
+// Below specialTiny, float64 cannot tell exp(x) - 1 and ln(1 + x) from x.
+const specialTiny = 0x1p-54
+
+// specialSingle are those of float32 that are computed in float64, specialDouble all of float64.
 var (
 	specialDouble = []f64map{
 		{"erfF64", "sets dst[i] = erf(x[i])", "dst", []string{"x"}, one1(erfF64), unrollAlone},
@@ -58,8 +58,6 @@ var (
 	specialSingle = []f64map{
 		{"erfF32", "sets dst[i] = erf(x[i])", "dst", []string{"x"}, one1(erfF32), unrollAlone},
 		{"geluF32", "sets dst[i] = x[i]·Φ(x[i])", "dst", []string{"x"}, one1(geluF32), unrollAlone},
-		{"expm1F32", "sets dst[i] = exp(x[i]) - 1", "dst", []string{"x"}, one1(expm1F32), unrollAlone},
-		{"log1pF32", "sets dst[i] = ln(1 + x[i])", "dst", []string{"x"}, one1(log1pF32), unrollAlone},
 		{"powF32", "sets dst[i] = x[i]^y[i]", "dst", []string{"x", "y"}, powF32, unrollAlone},
 	}
 )
@@ -69,6 +67,8 @@ var (
 var fastBodies = map[string]func(b *x86.Block, x []x86.Value) x86.Value{"powF64": powNearF64, "powF32": powNearF32}
 
 func specialAMD64(f *x86.File) {
+	mapF32(f, "expm1F32", "sets dst[i] = exp(x[i]) - 1 for i < n.", unrollAlone, expm1F32)
+	mapF32(f, "log1pF32", "sets dst[i] = ln(1 + x[i]) for i < n.", unrollAlone, log1pF32)
 	for _, m := range specialDouble {
 		m.writeAMD64(f, false)
 	}
@@ -85,13 +85,23 @@ func specialNEON(file *neon.File) {
 	}
 }
 
-// tinyStays is y, or x itself where it is so small that nothing else can be told from it: zeros keep their signs.
-func tinyStays(b *x86.Block, limit float64, x, y x86.Value) x86.Value {
-	name := "specialTiny"
-	if limit == singleTiny {
-		name = "singleTiny"
+// log1pEnds puts -Inf, Inf and NaN where u = 1 + x is zero, infinite, and negative or NaN.
+func log1pEnds(b *x86.Block, u, y x86.Value) x86.Value {
+	if b.Level == x86.AVX512 {
+		return b.Fixup(y, u, b.Bits("logSpecial", 0x03530422))
 	}
-	return b.Select(b.Cmp(x86.LT, abs(b, x), b.Const(name, limit)), x, y)
+	minusInf, nan := "minusInf", "nan"
+	if b.Elem == x86.F32 {
+		minusInf, nan = minusInf+"F32", nan+"F32"
+	}
+	y = b.Select(b.Cmp(x86.EQ, u, zero(b)), b.Bits(minusInf, byElem[uint64](b, 0xff800000, 0xfff0000000000000)), y)
+	y = b.Select(b.Cmp(x86.EQ, u, inf(b)), inf(b), y)
+	return b.Select(b.Cmp(x86.NGE, u, zero(b)), b.Bits(nan, byElem[uint64](b, 0x7fc00000, 0x7ff8000000000000)), y)
+}
+
+// tinyStays is y, or x itself where it is so small that nothing else can be told from it: zeros keep their signs.
+func tinyStays(b *x86.Block, x, y x86.Value) x86.Value {
+	return b.Select(b.Cmp(x86.LT, abs(b, x), b.Const("specialTiny", specialTiny)), x, y)
 }
 
 // normalTail is exp(a²/2)·Q(a), 0 ≤ a ≤ 40. The polynomial's argument is (a - 4)/(a + 4), computed so that what rounding w costs
@@ -174,14 +184,71 @@ func expm1F64(b *x86.Block, x x86.Value) x86.Value {
 	p, _, z := expReduce(b, b.Max(b.Const("minusSixty", -60), b.Min(b.Const("expMax", 710), x)))
 	s := b.AddI(b.Shl(z, 52), half(b))
 	y := b.FMA(p, s, b.Sub(s, half(b)))
-	return tinyStays(b, specialTiny, x, b.Add(y, y))
+	return tinyStays(b, x, b.Add(y, y))
 }
 
-// expm1F32 is p·2^k + (2^k - 1).
+// expm1F32 is, with r = x - k·ln2 in two parts and s = 2^k, the parts added from the smallest to the largest:
+//
+//	(s-1 + s·r) + s·(r²·Q(r) + r's second part)
+//
+// s - 1 and the first sum leave rests. k is 127 at most, so that s is finite; where the result is as large as
+// can be, r is ln2.
 func expm1F32(b *x86.Block, x x86.Value) x86.Value {
-	p, z := expSingleReduce(b, b.Max(b.Const("minusSixty", -60), b.Min(b.Const("ninety", 90), x)))
-	s := pow2(b, z)
-	return tinyStays(b, singleTiny, x, b.FMA(p, s, b.Sub(s, one(b))))
+	y := clampF32(b, x, -sigmoidMax, 89) // below -18 the result is -1
+	round := b.Const("roundBiasedF32", roundF32+127)
+	z := b.Min(b.Const("roundTo127", roundF32+254), b.FMA(y, b.Const("log2e", log2e), round))
+	k := b.Sub(z, round)
+	h := b.FNMA(k, b.Const("ln2Hi", ln2HiF32), y)
+	ln2Lo := b.Const("ln2Lo", ln2LoF32)
+	r := b.FNMA(k, ln2Lo, h)
+	low := b.FNMA(k, ln2Lo, b.Sub(h, r))
+	q := append([]x86.Value{b.Const("half", expm1QF32[0])}, polynomial(b, "expm1", expm1QF32[1:])...)
+	t := b.FMA(b.Mul(r, r), b.Horner(r, q...), low)
+	s, one := b.Shl(z, 23), b.Const("one", 1)
+	less := b.Sub(s, one)
+	sum := b.FMA(s, r, less)
+	rest := b.Add(b.FMA(s, r, b.Sub(less, sum)), b.Sub(b.Sub(s, less), one))
+	return copySignF32(b, b.Add(sum, b.FMA(s, t, rest)), x)
+}
+
+// log1pF32 is, u being 1 + x rounded, lost what that lost, and u = (1 + f)·2^k,
+//
+//	(k·ln2 + f) + (f²·Q(f) + lost/u + k·ln2's second part)
+//
+// k times ln2's first part is exact, and the first sum leaves a rest. 1/(1 + f) is 1 - f·(1 - 3/4·f) to 4 %, enough for lost.
+func log1pF32(b *x86.Block, x x86.Value) x86.Value {
+	const ln2First = 0x1.62e4p-1
+	first, second := b.Const("ln2FirstF32", ln2First), b.Const("ln2SecondF32", math.Ln2-ln2First)
+	one, threeQuarters := b.Const("one", 1), b.Const("threeQuarters", 0.75)
+	u := b.Add(x, one)
+	part := b.Sub(u, one)
+	lost := b.Add(b.Sub(x, part), b.Sub(one, b.Sub(u, part)))
+	var m, k x86.Value
+	if b.Level == x86.AVX512 {
+		const mantissaFrom34 = 0x0b
+		m = b.GetMant(mantissaFrom34, u)
+		k = b.Sub(b.GetExp(m), b.GetExp(u)) // negated
+		lost = b.Scale(lost, k)
+	} else {
+		e := b.And(b.SubI(u, threeQuarters), b.Bits("exponentF32", 0xff800000))
+		m = b.SubI(u, e)
+		k = b.FromInt(b.Sar(e, 23))
+		lost = b.Mul(lost, b.Max(b.Const("zero", 0), b.SubI(one, e))) // 2^-128 counts as 0
+	}
+	f, n := b.Sub(m, one), b.Mul(k, first)
+	low := b.FNMA(b.Mul(lost, f), b.FNMA(threeQuarters, f, one), lost)
+	var sum, rest x86.Value
+	if b.Level == x86.AVX512 {
+		low = b.FNMA(k, second, low)
+		sum = b.Sub(f, n)
+		rest = b.Sub(f, b.Add(sum, n))
+	} else {
+		low = b.FMA(k, second, low)
+		sum = b.Add(n, f)
+		rest = b.Sub(f, b.Sub(sum, n))
+	}
+	y := b.Add(sum, b.Add(rest, log1pTailF32(b, f, low)))
+	return copySignF32(b, log1pEnds(b, u, y), x)
 }
 
 // log1pF64 is ln(u) + c/u, u being 1 + x rounded and c what that lost.
@@ -191,25 +258,7 @@ func log1pF64(b *x86.Block, x x86.Value) x86.Value {
 	lost := b.Add(b.Sub(x, part), b.Sub(one(b), b.Sub(u, part)))
 	c := b.Div(lost, u)
 	f, k := logSplit(b, u)
-	return log1pEnds(b, specialTiny, x, u, logReduced(b, f, k, &c))
-}
-
-// log1pF32 is ln(1 + x): float64 has all bits of the sum.
-func log1pF32(b *x86.Block, x x86.Value) x86.Value {
-	u := b.Add(x, one(b))
-	return log1pEnds(b, singleTiny, x, u, lnSingle(b, u))
-}
-
-// log1pEnds puts -Inf, Inf and NaN where u = 1 + x is zero, infinite, and negative or NaN.
-func log1pEnds(b *x86.Block, tiny float64, x, u, y x86.Value) x86.Value {
-	if b.Level == x86.AVX512 {
-		y = b.Fixup(y, u, b.Bits("logSpecial", 0x03530422))
-	} else {
-		y = b.Select(b.Cmp(x86.EQ, u, zero(b)), b.Bits("minusInf", 0xfff0000000000000), y)
-		y = b.Select(b.Cmp(x86.EQ, u, inf(b)), inf(b), y)
-		y = b.Select(b.Cmp(x86.NGE, u, zero(b)), b.Bits("nan", 0x7ff8000000000000), y)
-	}
-	return tinyStays(b, tiny, x, y)
+	return tinyStays(b, x, log1pEnds(b, u, logReduced(b, f, k, &c)))
 }
 
 // powF64 is exp(y·ln|x|), the logarithm and the product in two parts each.

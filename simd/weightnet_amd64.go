@@ -23,7 +23,8 @@ func weightNetF32(dst, pose []float32, net *[3]Dense[float32], rows int, scratch
 	x, y, tile := scratch, scratch[weightNetTile*h0:], weightNetRows(h0, h1, out)
 	// Until their swish, the tiles of the last layer are kept where the first hidden layer was, which is no longer needed.
 	last := stripSwish
-	if level == AVX512 && pastCaches(dst, out, rows, streamFrom) && out%gemmWide == 0 && h1 <= gemmWideDepth && weightNetTile*h0 >= gemmWideTile {
+	if level == AVX512 && pastCaches(dst, out, rows, streamFrom) && out%gemmWide == 0 && h1 <= gemmWideDepth &&
+		weightNetTile*h0 >= gemmWideTile {
 		last |= stripStream
 	}
 	for lo := 0; lo < rows; lo += tile {

@@ -4,6 +4,26 @@
 
 package simd
 
+// expm1F32AVX2 sets dst[i] = exp(x[i]) - 1 for i < n.
+//
+//go:noescape
+func expm1F32AVX2(dst *float32, x *float32, n int)
+
+// expm1F32AVX512 sets dst[i] = exp(x[i]) - 1 for i < n.
+//
+//go:noescape
+func expm1F32AVX512(dst *float32, x *float32, n int)
+
+// log1pF32AVX2 sets dst[i] = ln(1 + x[i]) for i < n.
+//
+//go:noescape
+func log1pF32AVX2(dst *float32, x *float32, n int)
+
+// log1pF32AVX512 sets dst[i] = ln(1 + x[i]) for i < n.
+//
+//go:noescape
+func log1pF32AVX512(dst *float32, x *float32, n int)
+
 // erfF64AVX2 sets dst[i] = erf(x[i]) for i < n.
 //
 //go:noescape
@@ -73,26 +93,6 @@ func geluF32AVX2(dst *float32, x *float32, n int)
 //
 //go:noescape
 func geluF32AVX512(dst *float32, x *float32, n int)
-
-// expm1F32AVX2 sets dst[i] = exp(x[i]) - 1 for i < n.
-//
-//go:noescape
-func expm1F32AVX2(dst *float32, x *float32, n int)
-
-// expm1F32AVX512 sets dst[i] = exp(x[i]) - 1 for i < n.
-//
-//go:noescape
-func expm1F32AVX512(dst *float32, x *float32, n int)
-
-// log1pF32AVX2 sets dst[i] = ln(1 + x[i]) for i < n.
-//
-//go:noescape
-func log1pF32AVX2(dst *float32, x *float32, n int)
-
-// log1pF32AVX512 sets dst[i] = ln(1 + x[i]) for i < n.
-//
-//go:noescape
-func log1pF32AVX512(dst *float32, x *float32, n int)
 
 // powF32AVX2 sets dst[i] = x[i]^y[i] for i < n.
 //

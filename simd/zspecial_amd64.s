@@ -4,6 +4,326 @@
 
 #include "textflag.h"
 
+// func expm1F32AVX2(dst *float32, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·expm1F32AVX2(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS ·dataC89+0(SB), Y0
+	VMOVUPS ·dataCm87+0(SB), Y1
+	VMOVUPS ·dataRoundTo127+0(SB), Y2
+	VMOVUPS ·dataRoundBiasedF32+0(SB), Y3
+	XORQ    BX, BX
+	TESTQ   DX, DX
+	JLE     done3
+step4:
+	CMPQ       DX, $+8
+	JGE        whole5
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	MOVQ       DX, DI
+	NEGQ       DI
+	VMOVUPS    32(SI)(DI*4), Y4
+	VMASKMOVPS (CX)(BX*4), Y4, Y4
+	JMP        loaded6
+whole5:
+	VMOVUPS (CX)(BX*4), Y4
+loaded6:
+	VMINPS       Y4, Y0, Y5
+	VMAXPS       Y5, Y1, Y5
+	VMOVUPS      ·dataLog2e+0(SB), Y6
+	VFMADD213PS  Y3, Y5, Y6
+	VMINPS       Y6, Y2, Y6
+	VSUBPS       Y3, Y6, Y7
+	VFNMADD231PS ·dataLn2Hi+0(SB), Y7, Y5
+	VMOVAPS      Y5, Y8
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y7, Y8
+	VSUBPS       Y8, Y5, Y5
+	VFNMADD231PS ·dataLn2Lo+0(SB), Y7, Y5
+	VMULPS       Y8, Y8, Y7
+	VMOVUPS      ·dataExpm14+0(SB), Y9
+	VFMADD213PS  ·dataExpm13+0(SB), Y8, Y9
+	VFMADD213PS  ·dataExpm12+0(SB), Y8, Y9
+	VFMADD213PS  ·dataExpm11+0(SB), Y8, Y9
+	VFMADD213PS  ·dataExpm10+0(SB), Y8, Y9
+	VFMADD213PS  ·dataHalf+0(SB), Y8, Y9
+	VFMADD231PS  Y9, Y7, Y5
+	VPSLLD       $0x17, Y6, Y6
+	VSUBPS       ·dataOne+0(SB), Y6, Y7
+	VMOVAPS      Y7, Y9
+	VFMADD231PS  Y8, Y6, Y9
+	VSUBPS       Y9, Y7, Y10
+	VFMADD231PS  Y8, Y6, Y10
+	VSUBPS       Y7, Y6, Y7
+	VSUBPS       ·dataOne+0(SB), Y7, Y7
+	VADDPS       Y7, Y10, Y7
+	VFMADD231PS  Y5, Y6, Y7
+	VADDPS       Y7, Y9, Y5
+	VANDPS       ·dataSignF32+0(SB), Y4, Y4
+	VORPS        Y5, Y4, Y4
+	CMPQ         DX, $+8
+	JL           partStore7
+	VMOVUPS      Y4, (AX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, DX
+	JG           step4
+done3:
+	VZEROUPPER
+	RET
+partStore7:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*4), Y0
+	VMASKMOVPS Y4, Y0, (AX)(BX*4)
+	VZEROUPPER
+	RET
+
+// func expm1F32AVX512(dst *float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·expm1F32AVX512(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS ·dataC89+0(SB), Z0
+	VBROADCASTSS ·dataCm87+0(SB), Z1
+	VBROADCASTSS ·dataRoundTo127+0(SB), Z2
+	VBROADCASTSS ·dataRoundBiasedF32+0(SB), Z3
+	VBROADCASTSS ·dataLn2Lo+0(SB), Z4
+	VBROADCASTSS ·dataOne+0(SB), Z5
+	VBROADCASTSS ·dataLog2e+0(SB), Z6
+	VBROADCASTSS ·dataLn2Hi+0(SB), Z6
+	VBROADCASTSS ·dataExpm14+0(SB), Z7
+	VBROADCASTSS ·dataExpm13+0(SB), Z7
+	VBROADCASTSS ·dataExpm12+0(SB), Z8
+	VBROADCASTSS ·dataExpm11+0(SB), Z9
+	XORQ         BX, BX
+	TESTQ        DX, DX
+	JLE          done3
+step4:
+	CMPQ      DX, $+16
+	JGE       whole5
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z10
+	JMP       loaded6
+whole5:
+	VMOVUPS (CX)(BX*4), Z10
+loaded6:
+	VMINPS           Z10, Z0, Z11
+	VMAXPS           Z11, Z1, Z11
+	VBROADCASTSS     ·dataLog2e+0(SB), Z12
+	VFMADD213PS      Z3, Z11, Z12
+	VMINPS           Z12, Z2, Z12
+	VSUBPS           Z3, Z12, Z13
+	VFNMADD231PS     Z6, Z13, Z11
+	VMOVAPS          Z11, Z14
+	VFNMADD231PS     Z4, Z13, Z14
+	VSUBPS           Z14, Z11, Z11
+	VFNMADD231PS     Z4, Z13, Z11
+	VMULPS           Z14, Z14, Z13
+	VBROADCASTSS     ·dataExpm14+0(SB), Z15
+	VFMADD213PS      Z7, Z14, Z15
+	VFMADD213PS      Z8, Z14, Z15
+	VFMADD213PS      Z9, Z14, Z15
+	VFMADD213PS.BCST ·dataExpm10+0(SB), Z14, Z15
+	VFMADD213PS.BCST ·dataHalf+0(SB), Z14, Z15
+	VFMADD231PS      Z15, Z13, Z11
+	VPSLLD           $0x17, Z12, Z12
+	VSUBPS           Z5, Z12, Z13
+	VMOVAPS          Z13, Z15
+	VFMADD231PS      Z14, Z12, Z15
+	VSUBPS           Z15, Z13, Z16
+	VFMADD231PS      Z14, Z12, Z16
+	VSUBPS           Z13, Z12, Z13
+	VSUBPS           Z5, Z13, Z13
+	VADDPS           Z13, Z16, Z13
+	VFMADD231PS      Z11, Z12, Z13
+	VADDPS           Z13, Z15, Z11
+	VPTERNLOGD.BCST  $0xd8, ·dataSignF32+0(SB), Z10, Z11
+	CMPQ             DX, $+16
+	JL               partStore7
+	VMOVUPS          Z11, (AX)(BX*4)
+	ADDQ             $+16, BX
+	SUBQ             $+16, DX
+	JG               step4
+done3:
+	VZEROUPPER
+	RET
+partStore7:
+	VMOVUPS Z11, K1, (AX)(BX*4)
+	VZEROUPPER
+	RET
+
+// func log1pF32AVX2(dst *float32, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·log1pF32AVX2(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS ·dataOne+0(SB), Y0
+	VMOVUPS ·dataZero+0(SB), Y1
+	VMOVUPS ·dataThreeQuarters+0(SB), Y2
+	VMOVUPS ·dataInfF32+0(SB), Y3
+	XORQ    BX, BX
+	TESTQ   DX, DX
+	JLE     done3
+step4:
+	CMPQ       DX, $+8
+	JGE        whole5
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	MOVQ       DX, DI
+	NEGQ       DI
+	VMOVUPS    32(SI)(DI*4), Y4
+	VMASKMOVPS (CX)(BX*4), Y4, Y4
+	JMP        loaded6
+whole5:
+	VMOVUPS (CX)(BX*4), Y4
+loaded6:
+	VADDPS       Y0, Y4, Y5
+	VSUBPS       Y0, Y5, Y6
+	VSUBPS       Y6, Y4, Y7
+	VSUBPS       Y6, Y5, Y6
+	VSUBPS       Y6, Y0, Y6
+	VADDPS       Y6, Y7, Y6
+	VPSUBD       Y2, Y5, Y7
+	VANDPS       ·dataExponentF32+0(SB), Y7, Y7
+	VPSUBD       Y7, Y5, Y8
+	VPSRAD       $0x17, Y7, Y9
+	VCVTDQ2PS    Y9, Y9
+	VPSUBD       Y7, Y0, Y7
+	VMAXPS       Y7, Y1, Y7
+	VMULPS       Y7, Y6, Y6
+	VSUBPS       Y0, Y8, Y7
+	VMULPS       ·dataLn2FirstF32+0(SB), Y9, Y8
+	VMULPS       Y7, Y6, Y10
+	VMOVUPS      ·dataThreeQuarters+0(SB), Y11
+	VFNMADD213PS Y0, Y7, Y11
+	VFNMADD231PS Y11, Y10, Y6
+	VFMADD231PS  ·dataLn2SecondF32+0(SB), Y9, Y6
+	VADDPS       Y7, Y8, Y9
+	VSUBPS       Y8, Y9, Y8
+	VSUBPS       Y8, Y7, Y8
+	VMULPS       Y7, Y7, Y10
+	VMOVUPS      ·dataLogQ8+0(SB), Y11
+	VFMADD213PS  ·dataLogQ7+0(SB), Y7, Y11
+	VFMADD213PS  ·dataLogQ6+0(SB), Y7, Y11
+	VFMADD213PS  ·dataLogQ5+0(SB), Y7, Y11
+	VFMADD213PS  ·dataLogQ4+0(SB), Y7, Y11
+	VFMADD213PS  ·dataLogQ3+0(SB), Y7, Y11
+	VFMADD213PS  ·dataLogQ2+0(SB), Y7, Y11
+	VFMADD213PS  ·dataLogQ1+0(SB), Y7, Y11
+	VFMADD213PS  ·dataLogQ0+0(SB), Y7, Y11
+	VFMADD231PS  Y11, Y10, Y6
+	VADDPS       Y6, Y8, Y6
+	VADDPS       Y6, Y9, Y6
+	VCMPPS       $0x00, Y1, Y5, Y7
+	VBLENDVPS    Y7, ·dataExponentF32+0(SB), Y6, Y6
+	VCMPPS       $0x00, Y3, Y5, Y7
+	VBLENDVPS    Y7, Y3, Y6, Y6
+	VCMPPS       $0x19, Y1, Y5, Y5
+	VBLENDVPS    Y5, ·dataNanF32+0(SB), Y6, Y5
+	VANDPS       ·dataSignF32+0(SB), Y4, Y4
+	VORPS        Y5, Y4, Y4
+	CMPQ         DX, $+8
+	JL           partStore7
+	VMOVUPS      Y4, (AX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, DX
+	JG           step4
+done3:
+	VZEROUPPER
+	RET
+partStore7:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*4), Y0
+	VMASKMOVPS Y4, Y0, (AX)(BX*4)
+	VZEROUPPER
+	RET
+
+// func log1pF32AVX512(dst *float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·log1pF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS ·dataOne+0(SB), Z0
+	VBROADCASTSS ·dataLn2FirstF32+0(SB), Z1
+	VBROADCASTSS ·dataThreeQuarters+0(SB), Z2
+	VBROADCASTSS ·dataLn2SecondF32+0(SB), Z2
+	VBROADCASTSS ·dataLogQ8+0(SB), Z3
+	VBROADCASTSS ·dataLogQ7+0(SB), Z3
+	VBROADCASTSS ·dataLogQ6+0(SB), Z4
+	VBROADCASTSS ·dataLogQ5+0(SB), Z5
+	VBROADCASTSS ·dataLogQ4+0(SB), Z6
+	VBROADCASTSS ·dataLogQ3+0(SB), Z7
+	VBROADCASTSS ·dataLogQ2+0(SB), Z8
+	VBROADCASTSS ·dataLogQ1+0(SB), Z9
+	XORQ         BX, BX
+	TESTQ        DX, DX
+	JLE          done3
+step4:
+	CMPQ      DX, $+16
+	JGE       whole5
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z10
+	JMP       loaded6
+whole5:
+	VMOVUPS (CX)(BX*4), Z10
+loaded6:
+	VADDPS           Z0, Z10, Z11
+	VSUBPS           Z0, Z11, Z12
+	VSUBPS           Z12, Z10, Z13
+	VSUBPS           Z12, Z11, Z12
+	VSUBPS           Z12, Z0, Z12
+	VADDPS           Z12, Z13, Z12
+	VGETMANTPS       $0x0b, Z11, Z13
+	VGETEXPPS        Z13, Z14
+	VGETEXPPS        Z11, Z15
+	VSUBPS           Z15, Z14, Z14
+	VSCALEFPS        Z14, Z12, Z12
+	VSUBPS           Z0, Z13, Z13
+	VMULPS           Z1, Z14, Z15
+	VMULPS           Z13, Z12, Z16
+	VBROADCASTSS     ·dataThreeQuarters+0(SB), Z17
+	VFNMADD213PS     Z0, Z13, Z17
+	VFNMADD231PS     Z17, Z16, Z12
+	VFNMADD231PS     Z2, Z14, Z12
+	VSUBPS           Z15, Z13, Z14
+	VADDPS           Z15, Z14, Z15
+	VSUBPS           Z15, Z13, Z15
+	VMULPS           Z13, Z13, Z16
+	VBROADCASTSS     ·dataLogQ8+0(SB), Z17
+	VFMADD213PS      Z3, Z13, Z17
+	VFMADD213PS      Z4, Z13, Z17
+	VFMADD213PS      Z5, Z13, Z17
+	VFMADD213PS      Z6, Z13, Z17
+	VFMADD213PS      Z7, Z13, Z17
+	VFMADD213PS      Z8, Z13, Z17
+	VFMADD213PS      Z9, Z13, Z17
+	VFMADD213PS.BCST ·dataLogQ0+0(SB), Z13, Z17
+	VFMADD231PS      Z17, Z16, Z12
+	VADDPS           Z12, Z15, Z12
+	VADDPS           Z12, Z14, Z12
+	VFIXUPIMMPS.BCST $0x00, ·dataLogSpecial+0(SB), Z11, Z12
+	VPTERNLOGD.BCST  $0xd8, ·dataSignF32+0(SB), Z10, Z12
+	CMPQ             DX, $+16
+	JL               partStore7
+	VMOVUPS          Z12, (AX)(BX*4)
+	ADDQ             $+16, BX
+	SUBQ             $+16, DX
+	JG               step4
+done3:
+	VZEROUPPER
+	RET
+partStore7:
+	VMOVUPS Z12, K1, (AX)(BX*4)
+	VZEROUPPER
+	RET
+
 // func erfF64AVX2(dst *float64, x *float64, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·erfF64AVX2(SB), NOSPLIT, $0-24
@@ -1604,270 +1924,6 @@ done3:
 	RET
 partStore7:
 	VCVTPD2PS Z6, Y0
-	VMOVUPS   Y0, K1, (AX)(BX*4)
-	VZEROUPPER
-	RET
-
-// func expm1F32AVX2(dst *float32, x *float32, n int)
-// Requires: AVX, AVX2, FMA3
-TEXT ·expm1F32AVX2(SB), NOSPLIT, $0-24
-	MOVQ    dst+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    n+16(FP), DX
-	VMOVUPS ·dataNinetyF64+0(SB), Y0
-	VMOVUPS ·dataMinusSixtyF64+0(SB), Y1
-	XORQ    BX, BX
-	TESTQ   DX, DX
-	JLE     done3
-step4:
-	CMPQ       DX, $+4
-	JGE        whole5
-	LEAQ       ·dataTailMask4+0(SB), SI
-	MOVQ       DX, DI
-	NEGQ       DI
-	VMOVUPS    16(SI)(DI*4), X2
-	VMASKMOVPS (CX)(BX*4), X2, X2
-	VCVTPS2PD  X2, Y2
-	JMP        loaded6
-whole5:
-	VCVTPS2PD (CX)(BX*4), Y2
-loaded6:
-	VMINPD       Y2, Y0, Y3
-	VMAXPD       Y3, Y1, Y3
-	VMOVUPS      ·dataLog2eF64+0(SB), Y4
-	VFMADD213PD  ·dataRoundF64+0(SB), Y3, Y4
-	VSUBPD       ·dataRoundF64+0(SB), Y4, Y5
-	VFNMADD231PD ·dataLn2HiF64+0(SB), Y5, Y3
-	VMULPD       Y3, Y3, Y5
-	VMOVUPS      ·dataExpSingle5F64+0(SB), Y6
-	VFMADD213PD  ·dataExpSingle4F64+0(SB), Y3, Y6
-	VFMADD213PD  ·dataExpSingle3F64+0(SB), Y3, Y6
-	VFMADD213PD  ·dataExpSingle2F64+0(SB), Y3, Y6
-	VFMADD213PD  ·dataExpSingle1F64+0(SB), Y3, Y6
-	VFMADD213PD  ·dataExpSingle0F64+0(SB), Y3, Y6
-	VFMADD231PD  Y6, Y5, Y3
-	VPSLLQ       $0x34, Y4, Y4
-	VPADDQ       ·dataOneF64+0(SB), Y4, Y4
-	VSUBPD       ·dataOneF64+0(SB), Y4, Y5
-	VFMADD231PD  Y4, Y3, Y5
-	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
-	VCMPPD       $0x11, ·dataSingleTinyF64+0(SB), Y3, Y3
-	VBLENDVPD    Y3, Y2, Y5, Y2
-	CMPQ         DX, $+4
-	JL           partStore7
-	VCVTPD2PSY   Y2, X2
-	VMOVUPS      X2, (AX)(BX*4)
-	ADDQ         $+4, BX
-	SUBQ         $+4, DX
-	JG           step4
-done3:
-	VZEROUPPER
-	RET
-partStore7:
-	LEAQ       ·dataTailMask4+0(SB), CX
-	NEGQ       DX
-	VMOVUPS    16(CX)(DX*4), X0
-	VCVTPD2PSY Y2, X1
-	VMASKMOVPS X1, X0, (AX)(BX*4)
-	VZEROUPPER
-	RET
-
-// func expm1F32AVX512(dst *float32, x *float32, n int)
-// Requires: AVX, AVX512F, AVX512VL, BMI2
-TEXT ·expm1F32AVX512(SB), NOSPLIT, $0-24
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         n+16(FP), DX
-	VBROADCASTSD ·dataNinetyF64+0(SB), Z0
-	VBROADCASTSD ·dataMinusSixtyF64+0(SB), Z1
-	VBROADCASTSD ·dataRoundF64+0(SB), Z2
-	VBROADCASTSD ·dataOneF64+0(SB), Z3
-	VBROADCASTSD ·dataLog2eF64+0(SB), Z4
-	VBROADCASTSD ·dataLn2HiF64+0(SB), Z4
-	XORQ         BX, BX
-	TESTQ        DX, DX
-	JLE          done3
-step4:
-	CMPQ        DX, $+8
-	JGE         whole5
-	MOVQ        $-1, SI
-	BZHIQ       DX, SI, SI
-	KMOVW       SI, K1
-	VCVTPS2PD.Z (CX)(BX*4), K1, Z6
-	JMP         loaded6
-whole5:
-	VCVTPS2PD (CX)(BX*4), Z6
-loaded6:
-	VMINPD           Z6, Z0, Z7
-	VMAXPD           Z7, Z1, Z7
-	VBROADCASTSD     ·dataLog2eF64+0(SB), Z8
-	VFMADD213PD      Z2, Z7, Z8
-	VSUBPD           Z2, Z8, Z9
-	VFNMADD231PD     Z4, Z9, Z7
-	VMULPD           Z7, Z7, Z9
-	VBROADCASTSD     ·dataExpSingle5F64+0(SB), Z10
-	VFMADD213PD.BCST ·dataExpSingle4F64+0(SB), Z7, Z10
-	VFMADD213PD.BCST ·dataExpSingle3F64+0(SB), Z7, Z10
-	VFMADD213PD.BCST ·dataExpSingle2F64+0(SB), Z7, Z10
-	VFMADD213PD.BCST ·dataExpSingle1F64+0(SB), Z7, Z10
-	VFMADD213PD.BCST ·dataExpSingle0F64+0(SB), Z7, Z10
-	VFMADD231PD      Z10, Z9, Z7
-	VPSLLQ           $0x34, Z8, Z8
-	VPADDQ           Z3, Z8, Z8
-	VSUBPD           Z3, Z8, Z9
-	VFMADD231PD      Z8, Z7, Z9
-	VPANDQ.BCST      ·dataAbsF64+0(SB), Z6, Z7
-	VCMPPD.BCST      $0x11, ·dataSingleTinyF64+0(SB), Z7, K2
-	VBLENDMPD        Z6, Z9, K2, Z5
-	CMPQ             DX, $+8
-	JL               partStore7
-	VCVTPD2PS        Z5, Y6
-	VMOVUPS          Y6, (AX)(BX*4)
-	ADDQ             $+8, BX
-	SUBQ             $+8, DX
-	JG               step4
-done3:
-	VZEROUPPER
-	RET
-partStore7:
-	VCVTPD2PS Z5, Y0
-	VMOVUPS   Y0, K1, (AX)(BX*4)
-	VZEROUPPER
-	RET
-
-// func log1pF32AVX2(dst *float32, x *float32, n int)
-// Requires: AVX, AVX2, FMA3
-TEXT ·log1pF32AVX2(SB), NOSPLIT, $0-24
-	MOVQ    dst+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    n+16(FP), DX
-	VMOVUPS ·dataOneF64+0(SB), Y0
-	VMOVUPS ·dataZero+0(SB), Y1
-	XORQ    BX, BX
-	TESTQ   DX, DX
-	JLE     done3
-step4:
-	CMPQ       DX, $+4
-	JGE        whole5
-	LEAQ       ·dataTailMask4+0(SB), SI
-	MOVQ       DX, DI
-	NEGQ       DI
-	VMOVUPS    16(SI)(DI*4), X2
-	VMASKMOVPS (CX)(BX*4), X2, X2
-	VCVTPS2PD  X2, Y2
-	JMP        loaded6
-whole5:
-	VCVTPS2PD (CX)(BX*4), Y2
-loaded6:
-	VADDPD      Y0, Y2, Y3
-	VPADDQ      ·dataOneMinusThreeQuartersF64+0(SB), Y3, Y4
-	VANDPD      ·dataExponentF64+0(SB), Y4, Y5
-	VPSRLQ      $0x34, Y4, Y4
-	VORPD       ·dataTwo52F64+0(SB), Y4, Y4
-	VSUBPD      ·dataTwo52BiasF64+0(SB), Y4, Y4
-	VPSUBQ      Y0, Y5, Y5
-	VPSUBQ      Y5, Y3, Y5
-	VSUBPD      Y0, Y5, Y5
-	VADDPD      ·dataTwoF64+0(SB), Y5, Y6
-	VDIVPD      Y6, Y5, Y5
-	VMULPD      Y5, Y5, Y6
-	VMULPD      Y6, Y5, Y7
-	VMOVUPS     ·dataLogSingle4F64+0(SB), Y8
-	VFMADD213PD ·dataLogSingle3F64+0(SB), Y6, Y8
-	VFMADD213PD ·dataLogSingle2F64+0(SB), Y6, Y8
-	VFMADD213PD ·dataLogSingle1F64+0(SB), Y6, Y8
-	VFMADD213PD ·dataLogSingle0F64+0(SB), Y6, Y8
-	VADDPD      Y5, Y5, Y5
-	VFMADD231PD Y8, Y7, Y5
-	VFMADD231PD ·dataLn2HiF64+0(SB), Y4, Y5
-	VCMPPD      $0x00, Y1, Y3, Y4
-	VBLENDVPD   Y4, ·dataMinusInfF64+0(SB), Y5, Y4
-	VCMPPD      $0x00, ·dataExponentF64+0(SB), Y3, Y5
-	VBLENDVPD   Y5, ·dataExponentF64+0(SB), Y4, Y4
-	VCMPPD      $0x19, Y1, Y3, Y3
-	VBLENDVPD   Y3, ·dataNanF64+0(SB), Y4, Y3
-	VANDPD      ·dataAbsF64+0(SB), Y2, Y4
-	VCMPPD      $0x11, ·dataSingleTinyF64+0(SB), Y4, Y4
-	VBLENDVPD   Y4, Y2, Y3, Y2
-	CMPQ        DX, $+4
-	JL          partStore7
-	VCVTPD2PSY  Y2, X2
-	VMOVUPS     X2, (AX)(BX*4)
-	ADDQ        $+4, BX
-	SUBQ        $+4, DX
-	JG          step4
-done3:
-	VZEROUPPER
-	RET
-partStore7:
-	LEAQ       ·dataTailMask4+0(SB), CX
-	NEGQ       DX
-	VMOVUPS    16(CX)(DX*4), X0
-	VCVTPD2PSY Y2, X1
-	VMASKMOVPS X1, X0, (AX)(BX*4)
-	VZEROUPPER
-	RET
-
-// func log1pF32AVX512(dst *float32, x *float32, n int)
-// Requires: AVX, AVX512F, AVX512VL, BMI2
-TEXT ·log1pF32AVX512(SB), NOSPLIT, $0-24
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         n+16(FP), DX
-	VBROADCASTSD ·dataOneF64+0(SB), Z0
-	VBROADCASTSD ·dataTwoF64+0(SB), Z1
-	VBROADCASTSD ·dataLogSingle4F64+0(SB), Z2
-	VBROADCASTSD ·dataLogSingle3F64+0(SB), Z2
-	VBROADCASTSD ·dataLogSingle2F64+0(SB), Z4
-	VBROADCASTSD ·dataLogSingle1F64+0(SB), Z5
-	XORQ         BX, BX
-	TESTQ        DX, DX
-	JLE          done3
-step4:
-	CMPQ        DX, $+8
-	JGE         whole5
-	MOVQ        $-1, SI
-	BZHIQ       DX, SI, SI
-	KMOVW       SI, K1
-	VCVTPS2PD.Z (CX)(BX*4), K1, Z6
-	JMP         loaded6
-whole5:
-	VCVTPS2PD (CX)(BX*4), Z6
-loaded6:
-	VADDPD           Z0, Z6, Z7
-	VGETMANTPD       $0x0b, Z7, Z8
-	VSUBPD           Z0, Z8, Z9
-	VGETEXPPD        Z7, Z10
-	VGETEXPPD        Z8, Z8
-	VSUBPD           Z8, Z10, Z8
-	VADDPD           Z1, Z9, Z10
-	VDIVPD           Z10, Z9, Z9
-	VMULPD           Z9, Z9, Z10
-	VMULPD           Z10, Z9, Z11
-	VBROADCASTSD     ·dataLogSingle4F64+0(SB), Z12
-	VFMADD213PD      Z2, Z10, Z12
-	VFMADD213PD      Z4, Z10, Z12
-	VFMADD213PD      Z5, Z10, Z12
-	VFMADD213PD.BCST ·dataLogSingle0F64+0(SB), Z10, Z12
-	VADDPD           Z9, Z9, Z9
-	VFMADD231PD      Z12, Z11, Z9
-	VFMADD231PD.BCST ·dataLn2HiF64+0(SB), Z8, Z9
-	VFIXUPIMMPD.BCST $0x00, ·dataLogSpecialF64+0(SB), Z7, Z9
-	VPANDQ.BCST      ·dataAbsF64+0(SB), Z6, Z7
-	VCMPPD.BCST      $0x11, ·dataSingleTinyF64+0(SB), Z7, K2
-	VBLENDMPD        Z6, Z9, K2, Z3
-	CMPQ             DX, $+8
-	JL               partStore7
-	VCVTPD2PS        Z3, Y6
-	VMOVUPS          Y6, (AX)(BX*4)
-	ADDQ             $+8, BX
-	SUBQ             $+8, DX
-	JG               step4
-done3:
-	VZEROUPPER
-	RET
-partStore7:
-	VCVTPD2PS Z3, Y0
 	VMOVUPS   Y0, K1, (AX)(BX*4)
 	VZEROUPPER
 	RET
