@@ -1494,6 +1494,18 @@ func reluF64(dst, x []float64) {
 		reluGeneric(dst, x)
 		return
 	}
+	if streams(dst, x) {
+		n := toLine(dst)
+		reluF64(dst[:n], x[:n])
+		dst, x = dst[n:], x[n:]
+		raceRead(x)
+		raceWrite(dst)
+		for n = pastPiece(dst); n > 0; n = pastPiece(dst) {
+			reluF64PastAVX2(&dst[0], &x[0], n)
+			dst, x = dst[n:], x[n:]
+		}
+		storeFenceAVX2()
+	}
 	raceRead(x)
 	raceWrite(dst)
 	for len(x) > 0 {
@@ -1669,6 +1681,19 @@ func reluGradF64(dx, dy, y []float64) {
 		reluGradGeneric(dx, dy, y)
 		return
 	}
+	if streams(dx, dy) && streams(dx, y) {
+		n := toLine(dx)
+		reluGradF64(dx[:n], dy[:n], y[:n])
+		dx, dy, y = dx[n:], dy[n:], y[n:]
+		raceRead(dy)
+		raceRead(y)
+		raceWrite(dx)
+		for n = pastPiece(dx); n > 0; n = pastPiece(dx) {
+			reluGradF64PastAVX2(&dx[0], &dy[0], &y[0], n)
+			dx, dy, y = dx[n:], dy[n:], y[n:]
+		}
+		storeFenceAVX2()
+	}
 	raceRead(dy)
 	raceRead(y)
 	raceWrite(dx)
@@ -1688,6 +1713,19 @@ func sigmoidGradF64(dx, dy, y []float64) {
 	if level == Generic {
 		sigmoidGradGeneric(dx, dy, y)
 		return
+	}
+	if streams(dx, dy) && streams(dx, y) {
+		n := toLine(dx)
+		sigmoidGradF64(dx[:n], dy[:n], y[:n])
+		dx, dy, y = dx[n:], dy[n:], y[n:]
+		raceRead(dy)
+		raceRead(y)
+		raceWrite(dx)
+		for n = pastPiece(dx); n > 0; n = pastPiece(dx) {
+			sigmoidGradF64PastAVX2(&dx[0], &dy[0], &y[0], n)
+			dx, dy, y = dx[n:], dy[n:], y[n:]
+		}
+		storeFenceAVX2()
 	}
 	raceRead(dy)
 	raceRead(y)

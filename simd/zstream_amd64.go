@@ -114,15 +114,30 @@ func scaleF64PastAVX2(dst *float64, a float64, x *float64, n int)
 //go:noescape
 func reluF32PastAVX2(dst *float32, x *float32, n int)
 
+// reluF64PastAVX2 is reluF64 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func reluF64PastAVX2(dst *float64, x *float64, n int)
+
 // reluGradF32PastAVX2 is reluGradF32 for a multiple of two cache lines that begins with a line, stored past the caches.
 //
 //go:noescape
 func reluGradF32PastAVX2(dx *float32, dy *float32, y *float32, n int)
 
+// reluGradF64PastAVX2 is reluGradF64 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func reluGradF64PastAVX2(dx *float64, dy *float64, y *float64, n int)
+
 // sigmoidGradF32PastAVX2 is sigmoidGradF32 for a multiple of two cache lines that begins with a line, stored past the caches.
 //
 //go:noescape
 func sigmoidGradF32PastAVX2(dx *float32, dy *float32, y *float32, n int)
+
+// sigmoidGradF64PastAVX2 is sigmoidGradF64 for a multiple of two cache lines that begins with a line, stored past the caches.
+//
+//go:noescape
+func sigmoidGradF64PastAVX2(dx *float64, dy *float64, y *float64, n int)
 
 // storeFenceAVX2 waits until stores past the caches are seen by every core.
 //

@@ -737,6 +737,37 @@ loop1:
 	VZEROUPPER
 	RET
 
+// func reluF64PastAVX2(dst *float64, x *float64, n int)
+// Requires: AVX
+TEXT ·reluF64PastAVX2(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS ·dataZero+0(SB), Y0
+	XORQ    BX, BX
+loop1:
+	VMOVUPS  (CX)(BX*8), Y1
+	VMOVUPS  32(CX)(BX*8), Y2
+	VMOVUPS  64(CX)(BX*8), Y3
+	VMOVUPS  96(CX)(BX*8), Y4
+	VMAXPD   Y1, Y0, Y1
+	VMAXPD   Y2, Y0, Y2
+	VMAXPD   Y3, Y0, Y3
+	VMAXPD   Y4, Y0, Y4
+	VADDPD   Y0, Y1, Y1
+	VADDPD   Y0, Y2, Y2
+	VADDPD   Y0, Y3, Y3
+	VADDPD   Y0, Y4, Y4
+	VMOVNTPS Y1, (AX)(BX*8)
+	VMOVNTPS Y2, 32(AX)(BX*8)
+	VMOVNTPS Y3, 64(AX)(BX*8)
+	VMOVNTPS Y4, 96(AX)(BX*8)
+	ADDQ     $+16, BX
+	SUBQ     $+16, DX
+	JG       loop1
+	VZEROUPPER
+	RET
+
 // func reluGradF32PastAVX2(dx *float32, dy *float32, y *float32, n int)
 // Requires: AVX
 TEXT ·reluGradF32PastAVX2(SB), NOSPLIT, $0-32
@@ -769,6 +800,42 @@ loop1:
 	VMOVNTPS  Y4, 96(AX)(SI*4)
 	ADDQ      $+32, SI
 	SUBQ      $+32, BX
+	JG        loop1
+	VZEROUPPER
+	RET
+
+// func reluGradF64PastAVX2(dx *float64, dy *float64, y *float64, n int)
+// Requires: AVX
+TEXT ·reluGradF64PastAVX2(SB), NOSPLIT, $0-32
+	MOVQ    dx+0(FP), AX
+	MOVQ    dy+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPS ·dataZero+0(SB), Y0
+	XORQ    SI, SI
+loop1:
+	VMOVUPS   (CX)(SI*8), Y1
+	VMOVUPS   32(CX)(SI*8), Y2
+	VMOVUPS   64(CX)(SI*8), Y3
+	VMOVUPS   96(CX)(SI*8), Y4
+	VMOVUPS   (DX)(SI*8), Y5
+	VMOVUPS   32(DX)(SI*8), Y6
+	VMOVUPS   64(DX)(SI*8), Y7
+	VMOVUPS   96(DX)(SI*8), Y8
+	VCMPPD    $0x16, Y0, Y5, Y5
+	VCMPPD    $0x16, Y0, Y6, Y6
+	VCMPPD    $0x16, Y0, Y7, Y7
+	VCMPPD    $0x16, Y0, Y8, Y8
+	VBLENDVPD Y5, Y1, Y0, Y1
+	VBLENDVPD Y6, Y2, Y0, Y2
+	VBLENDVPD Y7, Y3, Y0, Y3
+	VBLENDVPD Y8, Y4, Y0, Y4
+	VMOVNTPS  Y1, (AX)(SI*8)
+	VMOVNTPS  Y2, 32(AX)(SI*8)
+	VMOVNTPS  Y3, 64(AX)(SI*8)
+	VMOVNTPS  Y4, 96(AX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, BX
 	JG        loop1
 	VZEROUPPER
 	RET
@@ -809,6 +876,46 @@ loop1:
 	VMOVNTPS Y4, 96(AX)(SI*4)
 	ADDQ     $+32, SI
 	SUBQ     $+32, BX
+	JG       loop1
+	VZEROUPPER
+	RET
+
+// func sigmoidGradF64PastAVX2(dx *float64, dy *float64, y *float64, n int)
+// Requires: AVX
+TEXT ·sigmoidGradF64PastAVX2(SB), NOSPLIT, $0-32
+	MOVQ    dx+0(FP), AX
+	MOVQ    dy+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPS ·dataOneF64+0(SB), Y0
+	XORQ    SI, SI
+loop1:
+	VMOVUPS  (CX)(SI*8), Y1
+	VMOVUPS  32(CX)(SI*8), Y2
+	VMOVUPS  64(CX)(SI*8), Y3
+	VMOVUPS  96(CX)(SI*8), Y4
+	VMOVUPS  (DX)(SI*8), Y5
+	VMOVUPS  32(DX)(SI*8), Y6
+	VMOVUPS  64(DX)(SI*8), Y7
+	VMOVUPS  96(DX)(SI*8), Y8
+	VSUBPD   Y5, Y0, Y9
+	VSUBPD   Y6, Y0, Y10
+	VSUBPD   Y7, Y0, Y11
+	VSUBPD   Y8, Y0, Y12
+	VMULPD   Y9, Y5, Y5
+	VMULPD   Y10, Y6, Y6
+	VMULPD   Y11, Y7, Y7
+	VMULPD   Y12, Y8, Y8
+	VMULPD   Y5, Y1, Y1
+	VMULPD   Y6, Y2, Y2
+	VMULPD   Y7, Y3, Y3
+	VMULPD   Y8, Y4, Y4
+	VMOVNTPS Y1, (AX)(SI*8)
+	VMOVNTPS Y2, 32(AX)(SI*8)
+	VMOVNTPS Y3, 64(AX)(SI*8)
+	VMOVNTPS Y4, 96(AX)(SI*8)
+	ADDQ     $+16, SI
+	SUBQ     $+16, BX
 	JG       loop1
 	VZEROUPPER
 	RET
