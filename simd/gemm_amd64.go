@@ -141,8 +141,9 @@ const (
 	gemmCopyDepth = 256
 	// gemmCopySize and gemmCopyWide are the sizes of the buffer: one panel; or, for tall A, several, so that a block of A is
 	// multiplied with all of them while it is in the cache. A small B gets gemmCopySmall: clearing 32 KB and
-	// copying took a quarter of the time of 96 x 32 x 32.
-	gemmCopySmall = 4 << 10 // bytes
+	// copying took a quarter of the time of 96 x 32 x 32. The last rows of a ragged one get gemmCopyFew.
+	gemmCopyFew   = 512 // bytes
+	gemmCopySmall = 4 << 10
 	gemmCopySize  = gemmCopyDepth * 2 * cacheLine
 	gemmCopyWide  = 4 * gemmCopySize
 	gemmTallRows  = 1024
@@ -185,7 +186,7 @@ func gemmPlain[T Float](c []T, ldc int, a []T, lda int, b []T, ldb int, alpha, b
 		return
 	}
 	gemmRace(c, ldc, m, n, a, lda, m, k, b, ldb, k, n)
-	p := gemmProduct[T]{c, ldc, a, lda, 1, b, ldb, 1, alpha, m, n, k}
+	p := gemmProduct[T]{c, ldc, a, lda, 1, b, ldb, 1, alpha, m, n, k, false}
 	p.run(beta)
 }
 
@@ -195,7 +196,7 @@ func gemmTN[T Float](c []T, ldc int, a []T, lda int, b []T, ldb int, alpha, beta
 		return
 	}
 	gemmRace(c, ldc, m, n, a, lda, k, m, b, ldb, k, n)
-	p := gemmProduct[T]{c, ldc, a, 1, lda, b, ldb, 1, alpha, m, n, k}
+	p := gemmProduct[T]{c, ldc, a, 1, lda, b, ldb, 1, alpha, m, n, k, false}
 	p.run(beta)
 }
 
@@ -205,7 +206,7 @@ func gemmNT[T Float](c []T, ldc int, a []T, lda int, b []T, ldb int, alpha, beta
 		return
 	}
 	gemmRace(c, ldc, m, n, a, lda, m, k, b, ldb, n, k)
-	p := gemmProduct[T]{c, ldc, a, lda, 1, b, 1, ldb, alpha, m, n, k}
+	p := gemmProduct[T]{c, ldc, a, lda, 1, b, 1, ldb, alpha, m, n, k, false}
 	p.run(beta)
 }
 
@@ -219,6 +220,8 @@ type gemmProduct[T Float] struct {
 	rsb, csb int
 	alpha    T
 	m, n, k  int
+	// beyond says that rows of B may be read up to the end of their last vector.
+	beyond bool
 }
 
 func (g *gemmProduct[T]) run(beta T) {
@@ -230,13 +233,18 @@ func (g *gemmProduct[T]) run(beta T) {
 	if g.m == 1 && g.csb == 1 && g.alpha == 1 {
 		g.row(mode)
 	}
+	if g.n > 0 && g.csb == 1 && g.alpha == 1 && g.m < gemmCopyRows && !g.inPlace(g.n) {
+		mode = g.ragged(mode)
+	}
 	switch {
-	case g.n == 0:
+	case g.n == 0 || g.k == 0:
 	case g.isFar():
 		g.copiedBoth(mode)
 	case g.inPlace(g.n):
 		g.blocks(nil, mode)
-	case int(unsafe.Sizeof(beta))*g.k*((g.n+strip-1)/strip*strip) <= gemmCopySmall:
+	case g.k*((g.n+strip-1)/strip)*2*cacheLine <= gemmCopyFew:
+		g.copiedFew(mode)
+	case g.k*((g.n+strip-1)/strip)*2*cacheLine <= gemmCopySmall:
 		g.copiedSmall(mode)
 	case g.m < gemmTallRows || g.n <= strip:
 		g.copied(mode)
@@ -261,10 +269,36 @@ func (g *gemmProduct[T]) row(mode int) {
 	}
 }
 
+// ragged computes the part of the product for the rows of B that can be read to the end of their last vector, though the columns do not
+// fill it: what follows them in B is multiplied with, and dropped. It leaves the last rows, if there are any, and all of a few.
+func (g *gemmProduct[T]) ragged(mode int) int {
+	const few = 6
+	lanes := stripColumns[T]() / 2
+	rows := g.readable((g.n + lanes - 1) / lanes * lanes)
+	if rows < few {
+		return mode
+	}
+	whole := *g
+	whole.k, whole.beyond = rows, true
+	whole.blocks(nil, mode)
+	if g.k -= rows; g.k > 0 {
+		g.a, g.b = g.a[rows*g.csa:], g.b[rows*g.rsb:]
+	}
+	return stripAccumulate
+}
+
+// readable returns how many rows of B, from the first on, hold n elements before the end of the slice.
+func (g *gemmProduct[T]) readable(n int) int {
+	if len(g.b) < n {
+		return 0
+	}
+	return min(g.k, (len(g.b)-n)/g.rsb+1)
+}
+
 // inPlace reports whether a strip of n columns of B is read in place.
 func (g *gemmProduct[T]) inPlace(n int) bool {
 	lanes := stripColumns[T]() / 2
-	return g.csb == 1 && g.alpha == 1 && (g.m < gemmCopyRows || g.isPanel(lanes)) && n%lanes == 0
+	return g.csb == 1 && g.alpha == 1 && (g.m < gemmCopyRows || g.isPanel(lanes)) && (n%lanes == 0 || g.beyond)
 }
 
 // isPanel reports whether B is as good as a panel where it lies: narrow, and in whole vectors.
@@ -272,8 +306,14 @@ func (g *gemmProduct[T]) isPanel(lanes int) bool {
 	return g.rsb <= stripOf[T]() && g.rsb%lanes == 0 && uintptr(unsafe.Pointer(&g.b[0]))%(unsafe.Sizeof(g.alpha)*uintptr(lanes)) == 0
 }
 
-// copiedSmall, copied and copiedWide are functions of their own, so that the buffer is cleared only for callers that use it.
+// copiedFew, copiedSmall, copied and copiedWide are functions of their own, so that the buffer is cleared only for callers that use it.
 //
+//go:noinline
+func (g *gemmProduct[T]) copiedFew(mode int) {
+	var panels [(gemmCopyFew + cacheLine) / 8]uint64
+	g.blocks(onLine(elements[T](panels[:])), mode)
+}
+
 //go:noinline
 func (g *gemmProduct[T]) copiedSmall(mode int) {
 	var panels [(gemmCopySmall + cacheLine) / 8]uint64
@@ -394,23 +434,38 @@ func (g *gemmProduct[T]) strips(panels []T, a *T, csa, i, p, j, mb, kb, nb, mode
 	}
 }
 
-// fill copies alpha·B[p:p+k, j:j+n] into a panel. The other columns are never used, but must be numbers that slow nothing down.
+// fill copies alpha·B[p:p+k, j:j+n] into a panel. The other columns are never used; they hold what follows in B, or what was there.
 func (g *gemmProduct[T]) fill(panel []T, p, j, k, n int) {
-	b := g.b[p*g.rsb+j*g.csb:]
+	b := gemmProduct[T]{b: g.b[p*g.rsb+j*g.csb:], rsb: g.rsb, k: k}
 	strip := stripOf[T]()
 	if g.csb != 1 {
-		turnPanel(panel, strip, b, g.csb, k, n, g.alpha)
-		return
-	}
-	if g.alpha == 1 && n == strip {
-		_, _ = panel[k*strip-1], b[(k-1)*g.rsb+strip-1]
-		gemmFillAVX2((*byte)(unsafe.Pointer(&panel[0])), (*byte)(unsafe.Pointer(&b[0])), k, g.rsb*int(unsafe.Sizeof(g.alpha)))
-		return
-	}
-	for r := range k {
-		row := panel[r*strip:][:strip:strip]
-		for q, v := range b[r*g.rsb:][:n] {
-			row[q] = g.alpha * v
+		turnPanel(panel, strip, b.b, g.csb, k, n, 1)
+	} else {
+		rows := b.readable(strip)
+		if rows > 0 {
+			_, _ = panel[rows*strip-1], b.b[(rows-1)*g.rsb+strip-1]
+			gemmFillAVX2((*byte)(unsafe.Pointer(&panel[0])), (*byte)(unsafe.Pointer(&b.b[0])), rows, g.rsb*int(unsafe.Sizeof(g.alpha)))
 		}
+		for r := rows; r < k; r++ {
+			copy(panel[r*strip:][:strip:strip], b.b[r*g.rsb:][:n])
+		}
+	}
+	if g.alpha != 1 {
+		scalePanel(panel[:k*strip], g.alpha)
+	}
+}
+
+// scalePanel multiplies a panel by alpha. Where races are looked for, scaleF32 would move the caller's buffer to the heap.
+func scalePanel[T Float](panel []T, alpha T) {
+	x, n := unsafe.Pointer(&panel[0]), len(panel)
+	switch {
+	case unsafe.Sizeof(alpha) == 8 && level == AVX512:
+		scaleF64AVX512((*float64)(x), float64(alpha), (*float64)(x), n)
+	case unsafe.Sizeof(alpha) == 8:
+		scaleF64AVX2((*float64)(x), float64(alpha), (*float64)(x), n)
+	case level == AVX512:
+		scaleF32AVX512((*float32)(x), float32(alpha), (*float32)(x), n)
+	default:
+		scaleF32AVX2((*float32)(x), float32(alpha), (*float32)(x), n)
 	}
 }

@@ -81,8 +81,8 @@ func checkProduct[T Float](t *testing.T, p product[T], m, n, k, gap int, alpha, 
 		br, bc = n, k
 	}
 	lda, ldb, ldc := ac+gap, bc+gap, n+gap
-	a := testkit.CopyAtEnd(t, testkit.Normal[T](rng, span(ar, ac, lda)))
-	b := testkit.CopyAtEnd(t, testkit.Normal[T](rng, span(br, bc, ldb)))
+	a := testkit.CopyAtEnd(t, withGaps(testkit.Normal[T](rng, span(ar, ac, lda)), lda, ac))
+	b := testkit.CopyAtEnd(t, withGaps(testkit.Normal[T](rng, span(br, bc, ldb)), ldb, bc))
 	before := testkit.Normal[T](rng, span(m, n, ldc))
 	if beta == 0 {
 		for i := range before {
@@ -125,6 +125,16 @@ func checkProduct[T Float](t *testing.T, p product[T], m, n, k, gap int, alpha, 
 			t.Fatalf("%s m=%d n=%d k=%d: wrote between the rows", p.name, m, n, k)
 		}
 	}
+}
+
+// withGaps sets what lies between the rows to NaN.
+func withGaps[T Float](x []T, ld, cols int) []T {
+	for i := range x {
+		if i%ld >= cols {
+			x[i] = T(math.NaN())
+		}
+	}
+	return x
 }
 
 // span is the number of elements from the first to the last of a matrix.

@@ -14,7 +14,8 @@ func turnPanel[T Float](panel []T, width int, b []T, stride, k, n int, alpha T) 
 		turnPanelGeneric(panel, width, b, stride, 0, k, 0, n, alpha)
 		return
 	}
-	for ; q+lanes <= n; q += lanes {
+	for ; q < n && n >= lanes; q += lanes {
+		q = min(q, n-lanes) // the last ones overlap those before
 		_, _ = panel[(whole-1)*width+q+lanes-1], b[(q+lanes-1)*stride+whole-1]
 		to, from := (*byte)(unsafe.Pointer(&panel[q])), (*byte)(unsafe.Pointer(&b[q*stride]))
 		if size == 8 {
@@ -23,6 +24,8 @@ func turnPanel[T Float](panel []T, width int, b []T, stride, k, n int, alpha T) 
 			gemmTurnF32AVX2(to, from, whole/lanes, stride*size)
 		}
 	}
-	turnPanelGeneric(panel, width, b, stride, whole, k, 0, q, alpha)
-	turnPanelGeneric(panel, width, b, stride, 0, k, q, n, alpha)
+	if q == 0 {
+		whole = 0
+	}
+	turnPanelGeneric(panel, width, b, stride, whole, k, 0, n, alpha)
 }
