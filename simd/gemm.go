@@ -2,8 +2,8 @@ package simd
 
 // GemmF32 computes C = alpha·A·B + beta·C.
 //
-//   - Shape: A is [m, k] with rows lda ≥ k apart, B [k, n] with ldb ≥ n, C [m, n] with ldc ≥ n. Elements between the rows are
-//     neither read nor written. Any size may be 0; with k = 0, C = beta·C.
+//   - Shape: A is [m, k] with rows lda ≥ k apart, B [k, n] with ldb ≥ n, C [m, n] with ldc ≥ n. What stands between the rows does
+//     not matter, and stays; between those of B it may be read. Any size may be 0; with k = 0, C = beta·C.
 //   - Aliasing: C must not overlap A or B.
 //   - Errors: panics on a negative size, a stride below its row length, or a slice that is too short. With beta = 0, C is not
 //     read, so NaN there does not matter; NaN and Inf in A and B always count, alpha = 0 included.
