@@ -160,3 +160,28 @@ func TestCompare(t *testing.T) {
 	_, err = Compare(context.Background(), &none, short)
 	require.ErrorContains(t, err, "no conformance vectors")
 }
+
+// TestLikelihoods: both likelihoods of a file judge each value by itself, the values of a vector too.
+func TestLikelihoods(t *testing.T) {
+	for _, model := range []string{"vectors-rbf", "vectors-curl-free", "vectors-divergence-free", "bench-eq-lowrank"} {
+		f := vectors(t, model)
+		read := func(name string) []float64 {
+			v, err := f.Get(name).Float64s()
+			require.NoError(t, err)
+			return v
+		}
+		y, mean, std := read("y_target"), read("expected_mean"), read("expected_std")
+		sum := 0.0
+		for i, d := range std {
+			z := (y[i] - mean[i]) / d
+			sum -= 0.5*(z*z+math.Log(2*math.Pi)) + math.Log(d)
+		}
+		require.InDelta(t, mustNumber(t, f.Metadata[KeyLogLikelihood]), sum/float64(len(y)), 1e-5, model)
+	}
+}
+
+func mustNumber(t *testing.T, s string) float64 {
+	x, err := strconv.ParseFloat(s, 64)
+	require.NoError(t, err)
+	return x
+}

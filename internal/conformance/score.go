@@ -43,7 +43,13 @@ func perValue(p *cnp.Prediction[float64], t *task.Tasks[float64]) float64 {
 	if counts == nil {
 		counts = slices.Repeat([]bool{true}, len(t.Y))
 	}
-	sum, n := p.Marginals().LogDensity(t.Y, counts)
+	sum, n := 0.0, 0
+	for i, y := range t.Y {
+		if counts[i] {
+			sum += p.LogDensityAt(i, y)
+			n++
+		}
+	}
 	return sum / float64(n)
 }
 
