@@ -16,16 +16,18 @@ import (
 )
 
 // The benchmark is that of the library neuralprocesses (github.com/wesselb/neuralprocesses), on which neural processes are compared
-// with each other. Lengths grow with c, the root of the number of coordinates, as distances do. Of the Gaussian processes every value,
-// of the context and of the targets alike, is seen with noise of variance 0.05; sawtooth waves have none.
+// with each other. Lengths grow with c, the root of the number of coordinates, as distances do.
 
-// BenchmarkProcesses are the names of the benchmark's processes:
+// BenchmarkProcesses are the names of the benchmark's processes, where c is the root of the number of coordinates:
 //
 //   - "eq", the kernel exp(-d²/2l²) with l = c/4;
 //   - "matern", that of smoothness 5/2 with l = c/4;
 //   - "weakly-periodic", exp(-d²/2l²) with l = c/2, times exp(-2·sin²(π·dₖ/p)/q²) with p = c/4 and q = c for every coordinate k;
 //   - "sawtooth", (w·<u, x> - φ) mod 1 with w uniform from 2/c to 4/c, a random direction u, and φ uniform from 0 to 1;
 //   - "mixture", one of those for every batch.
+//
+// The Gaussian processes have variance 1, and each of their values is seen with noise of variance 0.05, in the context and at the targets.
+// Sawtooth waves have no noise.
 var BenchmarkProcesses = []string{"eq", "matern", "weakly-periodic", "sawtooth", "mixture"}
 
 // BenchmarkRegions are the names of where points lie: "int", all where training has them, on [-2, 2]; "ooid", all on [2, 6]; "ext", the

@@ -63,7 +63,8 @@ func MeanKernel(kernels ...Kernel) Kernel {
 	}
 }
 
-// KernelByName returns the paper's kernels, all with length scale 1 and period 1: "rbf", "matern" or "periodic".
+// KernelByName returns the paper's kernels, all with length scale 1 and period 1: "rbf" (RBF), "matern" (Matern52) or
+// "periodic" (Periodic).
 func KernelByName(name string) (Kernel, error) {
 	switch name {
 	case "rbf":
