@@ -14,7 +14,8 @@ import (
 // happen to be equal: looking for equal ones would cost more than it saves.
 type Line struct {
 	// Reach is the greatest difference between the numbers of two lattice points that are neighbours. Poses are the poses of
-	// lattice points among each other: point i as seen from point j has pose Reach + j - i. Without pairs there are none.
+	// lattice points among each other: point i as seen from point j has pose Reach + j - i. Without pairs there are none. Points
+	// that are not evenly spaced have neighbours, but no such poses.
 	Reach int
 	Poses []float64
 	// Pairs is the number of pairs on the lattice.
@@ -39,9 +40,11 @@ type LineSight struct {
 	Own     bool // the task's own points see each other, and lattice points that see anything see them, too
 }
 
-// NewLine returns the lattice of these ascending points. Its neighbours are exactly those that Ball finds under T(1) with this
-// alpha: alpha·|x - y| has to be less than radius.
+// NewLine returns the lattice of these ascending, evenly spaced points. Its neighbours are exactly those that Ball finds under T(1)
+// with this alpha: alpha·|x - y| has to be less than radius. If alpha or radius is NaN, there are none. It panics if points do
+// not ascend or one is NaN; equal ones are fine.
 func NewLine(points []float64, alpha, radius float64) *Line {
+	mustAscend("NewLine", "points", points)
 	l := &Line{alpha: alpha, radius: radius, points: points, within: make([][2]int32, len(points))}
 	from, to := 0, 0
 	for i, x := range points {
@@ -70,6 +73,15 @@ func NewLine(points []float64, alpha, radius float64) *Line {
 	return l
 }
 
+// mustAscend panics unless x ascends.
+func mustAscend(function, name string, x []float64) {
+	for i, v := range x {
+		if i > 0 && !(x[i-1] <= v) || v != v {
+			panic(fmt.Sprintf("neighbor: %s: %s do not ascend at %d: %v", function, name, i, x[max(0, i-1):i+1]))
+		}
+	}
+}
+
 // maxLine bounds the points that Lay lays.
 const maxLine = 1 << 28
 
@@ -79,10 +91,18 @@ const maxReach = 1 << 20
 // NewNumberedLine returns the lattice of the points k/density for all whole numbers k; Lay selects those that a task uses.
 // Neighbours and poses on it follow from differences of the numbers and not from rounded coordinates, so parts of the lattice
 // that lie anywhere have the same neighbourhoods, bit for bit.
+//
+// Errors: ErrOption if density or alpha is not a positive, finite number, ErrValue for a NaN radius, ErrTooManyPairs if a point has
+// more than about two million neighbours.
 func NewNumberedLine(density, alpha, radius float64) (*Line, error) {
 	l := &Line{density: density, alpha: alpha, radius: radius}
 	near := func(d int) bool { return alpha*(float64(d)/density) < radius }
-	if math.IsNaN(radius) {
+	switch {
+	case !(density > 0) || math.IsInf(density, 1):
+		return nil, fmt.Errorf("neighbor: NewNumberedLine: %w: density = %g, need a positive number", ErrOption, density)
+	case !(alpha > 0) || math.IsInf(alpha, 1):
+		return nil, fmt.Errorf("neighbor: NewNumberedLine: %w: alpha = %g, need a positive number", ErrOption, alpha)
+	case math.IsNaN(radius):
 		return nil, fmt.Errorf("neighbor: NewNumberedLine: %w: radius = NaN", ErrValue)
 	}
 	if !near(0) {
@@ -108,12 +128,19 @@ func NewNumberedLine(density, alpha, radius float64) (*Line, error) {
 
 // Lay makes l the part of a numbered lattice that consists of the points of these spans: the numbers from the first of a span up
 // to, but not including, the second. Spans ascend, and points of different spans do not see each other. l's memory is used again.
+// It panics if all has no numbers, as it was made by NewLine, if spans do not ascend, or if they have too many points.
 func (l *Line) Lay(all *Line, spans ...[2]int) {
 	if all == nil {
 		panic("neighbor: Line.Lay: all = nil")
 	}
+	if all.density == 0 {
+		panic("neighbor: Line.Lay: the points of all have no numbers, need a Line of NewNumberedLine")
+	}
 	total := 0.0
-	for _, s := range spans {
+	for i, s := range spans {
+		if s[1] < s[0] || i > 0 && s[0] < spans[i-1][1] {
+			panic(fmt.Sprintf("neighbor: Line.Lay: spans do not ascend at %d: %v", i, spans[max(0, i-1):i+1]))
+		}
 		total += max(0, float64(s[1])-float64(s[0]))
 	}
 	if total > maxLine {
@@ -153,8 +180,10 @@ func (l *Line) window(x float64, points []float64, from, to int) (int, int) {
 }
 
 // Rows appends to dst the rows of a task whose own points ascend: first the rows of the lattice points, then those of its own
-// points. It also returns the number of pairs and the number of poses that are not the lattice's.
+// points. It also returns the number of pairs and the number of poses that are not the lattice's. It panics if own does not ascend
+// or holds a NaN.
 func (l *Line) Rows(dst []LineRow, own []float64, see LineSight) (rows []LineRow, pairs, poses int) {
+	mustAscend("Line.Rows", "own points", own)
 	seen := own
 	if !see.Own {
 		seen = nil

@@ -128,3 +128,43 @@ func TestNumberedLine(t *testing.T) {
 		require.Equal(t, pairs, sum)
 	}
 }
+
+// TestLineRefuses: what is no lattice is refused, instead of giving wrong neighbours.
+func TestLineRefuses(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, x := range [][]float64{{2, 1}, {0, 1, 3, 2}, {nan}, {0, nan}, {nan, 0}} {
+		at := descent(x)
+		require.PanicsWithValue(t, fmt.Sprintf("neighbor: NewLine: points do not ascend at %d: %v", at, x[max(0, at-1):at+1]),
+			func() { NewLine(x, 0.2, 1) })
+		line := NewLine([]float64{0, 1, 2}, 0.2, 1)
+		require.Panics(t, func() { line.Rows(nil, x, LineSight{Lattice: true}) })
+	}
+	for _, bad := range []float64{0, -1, nan, inf} {
+		_, err := NewNumberedLine(bad, 0.2, 1)
+		require.ErrorIs(t, err, ErrOption, "density %g", bad)
+		_, err = NewNumberedLine(4, bad, 1)
+		require.ErrorIs(t, err, ErrOption, "alpha %g", bad)
+	}
+}
+
+// TestLayRefuses: a lattice without numbers and spans that do not ascend are refused.
+func TestLayRefuses(t *testing.T) {
+	all, err := NewNumberedLine(4, 0.2, 1)
+	require.NoError(t, err)
+	require.PanicsWithValue(t, "neighbor: Line.Lay: the points of all have no numbers, need a Line of NewNumberedLine",
+		func() { new(Line).Lay(NewLine([]float64{0, 1}, 0.2, 1), [2]int{0, 4}) })
+	require.PanicsWithValue(t, "neighbor: Line.Lay: spans do not ascend at 1: [[0 4] [3 8]]",
+		func() { new(Line).Lay(all, [2]int{0, 4}, [2]int{3, 8}) })
+	require.Panics(t, func() { new(Line).Lay(all, [2]int{4, 0}) })
+	require.NotPanics(t, func() { new(Line).Lay(all, [2]int{0, 4}, [2]int{4, 4}, [2]int{4, 8}) })
+}
+
+// descent is the first place at which x does not ascend.
+func descent(x []float64) int {
+	for i, v := range x {
+		if v != v || i > 0 && !(x[i-1] <= v) {
+			return i
+		}
+	}
+	return -1
+}
