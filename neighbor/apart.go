@@ -60,6 +60,7 @@ func (p *problem) join(parts []*Neighborhood, pairs int) *Neighborhood {
 	}
 	for b, part := range parts {
 		n.Left += part.Left
+		n.merged = max(n.merged, part.merged)
 		number := make([]int32, part.NumPoses())
 		for i := range number {
 			pose := part.Poses[i*e : (i+1)*e]

@@ -81,7 +81,7 @@ func (p *problem) buildPoses(nb *Neighborhood, tol float64) error {
 	if err != nil {
 		return fmt.Errorf("neighbor: Ball: %w: %w", ErrTooManyPairs, err)
 	}
-	nb.Poses, nb.Count, nb.twins = table.Poses, table.Count, table.Twins
+	nb.Poses, nb.Count, nb.twins, nb.merged = table.Poses, table.Count, table.Twins, max(0, tol)
 	return nil
 }
 

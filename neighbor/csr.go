@@ -27,6 +27,8 @@ type Neighborhood struct {
 	// Across is that of the points (group.Lifted), if the queries are the points.
 	Across int
 
+	// merged bounds the difference, in any coordinate, of a pair's pose and the entry of Poses that stands for it.
+	merged float64
 	// twins says for every row, if it is not nil, which earlier row is known to have the same poses; see twin.
 	twins   []int32
 	classes keptClasses
@@ -59,7 +61,7 @@ func (n *Neighborhood) Transpose() *Neighborhood {
 		Offsets: make([]int, n.Points+1),
 		Index:   make([]int32, len(n.Index)),
 		Pose:    make([]int32, len(n.Pose)),
-		PoseDim: n.PoseDim, Poses: n.Poses, Count: n.Count,
+		PoseDim: n.PoseDim, Poses: n.Poses, Count: n.Count, merged: n.merged,
 	}
 	// A counting sort of each part of the queries. The pairs of a part stand after those of earlier parts, and the sort is
 	// stable, so the queries of each row stay ascending, however many parts there are.

@@ -30,7 +30,7 @@ func (n *Neighborhood) ShrinkUntil(stop func() bool, queries, points *group.Lift
 		}
 	}
 	z := shrink{n: n, queries: queries, points: points, radius: radius, stop: stop}
-	s := &Neighborhood{Queries: n.Queries, Points: n.Points, PoseDim: n.PoseDim, Across: n.Across}
+	s := &Neighborhood{Queries: n.Queries, Points: n.Points, PoseDim: n.PoseDim, Across: n.Across, merged: n.merged}
 	if !z.measure() || !z.count(s) || !z.renumber(s) {
 		return nil
 	}
@@ -92,14 +92,14 @@ type borderline struct {
 // measure sets number to 0 for poses whose pairs are in the smaller ball, and finds those outside and on the border.
 func (z *shrink) measure() bool {
 	// A pair's distance is that of its pose, up to what merging poses changed. Where that could decide, the distance is computed
-	// again.
-	const blur = 1e-6
+	// again. No distance changes by more than its pose's coordinates do together; groups of a user's own get some room.
 	n, e := z.n, z.n.PoseDim
+	blur := max(1e-6*(1+math.Abs(z.radius)), 4*float64(e)*n.merged)
 	z.number = make([]int32, n.NumPoses())
 	if !parallel.Until(z.stop, n.NumPoses(), 1<<12, func(lo, hi int) {
 		for p := lo; p < hi; p++ {
 			switch d := z.points.Group.Distance(n.Poses[p*e : (p+1)*e]); {
-			case math.Abs(d-z.radius) < blur*(1+math.Abs(z.radius)):
+			case math.Abs(d-z.radius) < blur:
 				z.number[p] = outside - 1
 			case !(d < z.radius):
 				z.number[p] = outside

@@ -93,6 +93,40 @@ func TestShrinkBorderline(t *testing.T) {
 	}
 }
 
+// TestShrinkFarAway: where poses merge within much, because coordinates are large or because the caller asks for it, pairs of one pose lie
+// far on both sides of the radius.
+func TestShrinkFarAway(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 7))
+	for _, name := range []string{"T(1)", "T(2)", "SE(2)"} {
+		for _, at := range []float64{0, 1.7e9, 1e15} { // seconds since 1970, for example
+			for _, tolerance := range []float64{0, 1e-3} {
+				for _, apart := range []bool{false, true} {
+					g := parse(t, name, 0)
+					x := make([]float64, 60*g.PointDim())
+					for i := range x {
+						x[i] = at + rng.Float64()*0.01*max(1, at/1e9)
+					}
+					points := group.LiftPoints(g, x, 1, 0)
+					opt := Options{Radius: math.Inf(1), MergeTolerance: tolerance, Apart: apart,
+						QueryBlocks: []int{0, 20, 60}, PointBlocks: []int{0, 20, 60}}
+					n, err := Ball(points, points, opt)
+					require.NoError(t, err)
+					for _, r := range []float64{1e-5, 1e-3, 1e-2, 1} {
+						opt.Radius = r * max(1, at/1e9)
+						want, err := Ball(points, points, opt)
+						require.NoError(t, err)
+						got := n.Shrink(points, points, opt.Radius)
+						require.Equal(t, want.Offsets, got.Offsets, "%s at %g, radius %g", name, at, r)
+						require.Equal(t, want.Index, append([]int32{}, got.Index...))
+						again := n.Shrink(points, points, 2*opt.Radius).Shrink(points, points, opt.Radius)
+						require.Equal(t, want.Offsets, again.Offsets)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestShrinkAndClassesStop: wherever they are stopped, there is no result, and nothing of it stays behind.
 func TestShrinkAndClassesStop(t *testing.T) {
 	for _, name := range []string{"T(2)", "SO(2)", "R>0xSO(2)"} {
