@@ -192,3 +192,37 @@ func same(t testing.TB, want, got []int32, name string, msg []any) {
 		}
 	}
 }
+
+// TestFarAway: a tree finds the pairs of the group's distance far from the origin, too, where the rounding of coordinates exceeds the
+// room that bounding boxes have. Radii are distances of pairs, and the next larger numbers.
+func TestFarAway(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 3))
+	for _, name := range []string{"T(2)", "SE(2)", "Sim(2)", "SE(3)", "SO(2)", "T(2) along 0"} {
+		for _, at := range []float64{1e6, 1e9, 1e12, 1e15} {
+			g := parse(t, name, 0)
+			lifts := 1
+			if g.MaxLifts() != 1 {
+				lifts = 3
+			}
+			x := make([]float64, 30*g.PointDim())
+			for i := range x {
+				x[i] = at + float64(rng.IntN(7))
+			}
+			points := group.LiftPoints(g, x, lifts, 1)
+			pose := make([]float64, group.PoseDim(g))
+			for range 12 {
+				ai, qi := points.Row(rng.IntN(points.Rows()))
+				aj, qj := points.Row(rng.IntN(points.Rows()))
+				g.RelativePose(pose, ai, qi, aj, qj)
+				opt := Options{Radius: math.Nextafter(g.Distance(pose), math.Inf(1)), Method: Brute, MergeTolerance: -1}
+				want, err := Ball(points, points, opt)
+				require.NoError(t, err)
+				opt.Method = Tree
+				got, err := Ball(points, points, opt)
+				require.NoError(t, err)
+				require.Equal(t, want.Offsets, got.Offsets, "%s at %g, radius %g", name, at, opt.Radius)
+				require.Equal(t, want.Index, got.Index)
+			}
+		}
+	}
+}

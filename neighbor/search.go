@@ -118,6 +118,11 @@ func (s *searcher) newScratch() *scratch {
 	return w
 }
 
+// boundSlack covers the rounding of bounding coordinates, relative to their size: far from the origin it exceeds the room that BoundBox
+// leaves. The coordinates of a point are mixed by a rotation, so that each is off by some units in the last place of the largest. 64 of
+// them are more than any group of package group needs.
+const boundSlack = 0x1p-46
+
 // candidates returns the runs of stored positions of b that hold every point within distance r of query i.
 func (s *searcher) candidates(w *scratch, b *block, i int, r float64) []run {
 	w.runs = w.runs[:0]
@@ -131,6 +136,17 @@ func (s *searcher) candidates(w *scratch, b *block, i int, r float64) []run {
 		return b.all(w.runs)
 	}
 	s.bound.BoundBox(w.half, r)
+	size, periodic := 0.0, func(axis int) bool { return axis < len(b.tree.periods) && b.tree.periods[axis] != 0 }
+	for axis, x := range w.center {
+		if !periodic(axis) {
+			size += math.Abs(x)
+		}
+	}
+	for axis := range w.half {
+		if !periodic(axis) {
+			w.half[axis] += size * boundSlack
+		}
+	}
 	for axis, p := range b.tree.periods {
 		w.center[axis] = b.tree.wrap(axis, w.center[axis])
 		if w.half[axis] += p * periodSlack; math.IsNaN(w.half[axis]) {
