@@ -241,3 +241,13 @@ func TestLiftPoints(t *testing.T) {
 	require.Panics(t, func() { LiftPoints(NewT(2, 0), x, 0, 0) })
 	require.Panics(t, func() { l.Append(LiftPoints(NewT(2, 0), x, 2, 0)) })
 }
+
+// TestProductRefusesShort: a product has no room for half of what it writes.
+func TestProductRefusesShort(t *testing.T) {
+	g := NewProduct(NewT(1, 0), NewSO2(0), 0)
+	full := func(n int) []float64 { return make([]float64, n, 9) }
+	require.PanicsWithValue(t, "group: Product.RelativePose: len(pose) = 3, need 4",
+		func() { g.RelativePose(full(3), full(2), full(1), full(2), full(1)) })
+	require.PanicsWithValue(t, "group: Product.Lift: len(a) = 3, need 4", func() { g.Lift(full(3), full(2), full(3), 2, nil) })
+	require.PanicsWithValue(t, "group: Product.Lift: len(q) = 1, need 2", func() { g.Lift(full(4), full(1), full(3), 2, nil) })
+}

@@ -61,11 +61,20 @@ func (p *Product) Lift(a, q, x []float64, k int, rng *rand.Rand) {
 	d := p.g.PointDim()
 	p.g.Lift(ag, qg, x[:d], k, rng)
 	p.h.Lift(ah, qh, x[d:d+p.h.PointDim()], k, rng)
+	needLen("Product.Lift", "a", a, k*(ga+ha))
+	needLen("Product.Lift", "q", q, k*(gq+hq))
 	for l := range k {
 		copy(a[l*(ga+ha):], ag[l*ga:(l+1)*ga])
 		copy(a[l*(ga+ha)+ga:], ah[l*ha:(l+1)*ha])
 		copy(q[l*(gq+hq):], qg[l*gq:(l+1)*gq])
 		copy(q[l*(gq+hq)+gq:], qh[l*hq:(l+1)*hq])
+	}
+}
+
+// needLen panics if x is shorter than n, which copying to it would not notice.
+func needLen(where, name string, x []float64, n int) {
+	if len(x) < n {
+		panic(fmt.Sprintf("group: %s: len(%s) = %d, need %d", where, name, len(x), n))
 	}
 }
 
@@ -75,6 +84,7 @@ func (p *Product) RelativePose(pose, ai, qi, aj, qj []float64) {
 	first, second := make([]float64, ga+2*gq), make([]float64, ha+2*hq)
 	p.g.RelativePose(first, ai[:ga], qi[:gq], aj[:ga], qj[:gq])
 	p.h.RelativePose(second, ai[ga:ga+ha], qi[gq:gq+hq], aj[ga:ga+ha], qj[gq:gq+hq])
+	needLen("Product.RelativePose", "pose", pose, ga+ha+2*(gq+hq))
 	n := copy(pose, first[:ga])
 	n += copy(pose[n:], second[:ha])
 	n += copy(pose[n:], first[ga:ga+gq])
