@@ -251,3 +251,17 @@ func TestProductRefusesShort(t *testing.T) {
 	require.PanicsWithValue(t, "group: Product.Lift: len(a) = 3, need 4", func() { g.Lift(full(3), full(2), full(3), 2, nil) })
 	require.PanicsWithValue(t, "group: Product.Lift: len(q) = 1, need 2", func() { g.Lift(full(4), full(1), full(3), 2, nil) })
 }
+
+// TestSqueezeInfinite: -Inf is no point outside the quadrant, but no number.
+func TestSqueezeInfinite(t *testing.T) {
+	for _, g := range []Group{NewSqueeze(0), NewRxSq(0)} {
+		for _, x := range [][]float64{{math.Inf(-1), 1}, {-2, math.Inf(-1)}, {math.Inf(-1), math.Inf(-1)}} {
+			l := LiftPoints(g, x, 1, 0)
+			finite := true
+			for _, v := range append(l.A, l.Q...) {
+				finite = finite && !math.IsNaN(v) && !math.IsInf(v, 0)
+			}
+			require.False(t, finite, "%s at %v: %v %v", g.Name(), x, l.A, l.Q)
+		}
+	}
+}

@@ -12,7 +12,7 @@ import (
 //
 //	distance = α·|Δ log s| + (1-α)·|Δ log r|
 //
-// Points outside the open quadrant have no lift. A coordinate that is not positive is lifted as if it were the smallest
+// Points outside the open quadrant have no lift. A coordinate that is finite and not positive is lifted as if it were the smallest
 // positive float64, so the point is at a finite distance of hundreds from all points inside.
 type RxSq struct{ weights }
 
@@ -43,7 +43,7 @@ func (g *RxSq) Lift(a, _, x []float64, k int, _ *rand.Rand) {
 }
 
 func logPositive(x float64) float64 {
-	if x < smallest {
+	if x < smallest && !math.IsInf(x, -1) {
 		x = smallest
 	}
 	return linalg.Log(x)
