@@ -252,7 +252,12 @@ func (a *Arrangement[T]) width(c int) int {
 }
 
 // Gather copies the features of one row to dst [c]. f holds one feature set [rows, c] in the form of the arrangement.
+// It panics if the row is none of the arrangement's, or f too short.
 func (a *Arrangement[T]) Gather(dst, f []T, row int) {
+	check.Strided("Arrangement.Gather", "f", len(f), a.Rows, len(dst), len(dst))
+	if row < 0 || row >= a.Rows {
+		panic(fmt.Sprintf("layers: Arrangement.Gather: row %d of %d", row, a.Rows))
+	}
 	for lo, w := 0, 0; lo < len(dst); lo += w {
 		w = min(a.width(len(dst)), len(dst)-lo)
 		copy(dst[lo:lo+w], f[lo*a.Rows+row*w:])

@@ -27,6 +27,7 @@ type BatchNormTape[T Float] struct {
 // and nothing changes. y may be x itself, but Backward needs x again.
 func (b *BatchNorm[T]) ForwardTape(y, x []T, weight []int32, repeat int, mode Mode) *BatchNormTape[T] {
 	check.Len("BatchNorm", "y", len(y), len(x))
+	check.Len("BatchNorm", "x", len(x), len(x)/len(b.Weight), len(b.Weight))
 	if weight != nil {
 		check.Len("BatchNorm", "x", len(x), len(weight), len(b.Weight))
 	}
@@ -102,6 +103,10 @@ func (b *BatchNorm[T]) Backward(dx, dy, x []T, t *BatchNormTape[T], g *Grads[T])
 	c := len(b.Weight)
 	check.Len("BatchNorm.Backward", "dx", len(dx), len(x))
 	check.Len("BatchNorm.Backward", "dy", len(dy), len(x))
+	check.Len("BatchNorm.Backward", "x", len(x), len(x)/c, c)
+	if t.weight != nil {
+		check.Len("BatchNorm.Backward", "x", len(x), len(t.weight), c)
+	}
 	if t.mean == nil {
 		copy(dx, dy)
 		return

@@ -1,9 +1,11 @@
 package layers
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/equivcnp/equivcnp/layers/internal/buffers"
+	"github.com/equivcnp/equivcnp/layers/internal/check"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -63,13 +65,26 @@ func (l *PlannedLieConv[T]) windows(dst, poses []T) {
 	}
 }
 
+// check panics on arguments of Forward that do not fit each other.
+func (l *PlannedLieConv[T]) check(dst int, p *LinePairs[T], c LineChunk, shared LineWeights[T], s *LineScratch[T]) {
+	const where = "PlannedLieConv.Forward"
+	check.Given(where, "p", p != nil)
+	check.Given(where, "s", s != nil)
+	if c.Lo < 0 || c.Hi < c.Lo || c.Hi >= len(p.Offsets) || c.First < 0 || c.Last < c.First || c.Last > len(p.Own) {
+		panic(fmt.Sprintf("layers: %s: chunk %+v of %d rows and %d own poses", where, c, len(p.Offsets)-1, len(p.Own)))
+	}
+	check.Len(where, "shared weights", len(shared.weights), p.Shared, l.net.out())
+	check.Strided(where, "dst", dst, c.Hi, l.Out, l.Out)
+}
+
 // LineScratch is the memory of one goroutine that runs planned layers.
 type LineScratch[T Float] struct{ weights, window, net, sum []T }
 
 // Forward sets the rows of chunk c in dst [rows, out] to relu(LieConv(f)), for f [points, in]; shared are the Weights of the
-// shared poses.
+// shared poses. It panics if there are not p.Shared of them, if dst is too short, or c is no run of p's rows.
 func (l *PlannedLieConv[T]) Forward(dst, f []T, p *LinePairs[T], c LineChunk, shared LineWeights[T], s *LineScratch[T]) {
 	mid, own, rows := l.net.out(), c.Last-c.First, c.Hi-c.Lo
+	l.check(len(dst), p, c, shared, s)
 	w := buffers.Sized(&s.weights, (p.Shared+own)*mid)
 	copy(w, shared.weights)
 	l.net.forward(w[p.Shared*mid:], p.Own[c.First:c.Last], own, buffers.Sized(&s.net, simd.WeightNetScratch(&l.net.net)))

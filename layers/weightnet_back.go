@@ -17,6 +17,9 @@ import (
 // before. The gradients of the first layer's parameters are such sums themselves.
 func (t *WeightNetTape[T]) Backward(dpose, dw []T, g *Grads[T]) {
 	check.Len("WeightNet.Backward", "dw", len(dw), t.rows, t.net.Out())
+	if dpose != nil {
+		check.Len("WeightNet.Backward", "dpose", len(dpose), t.rows, t.net.In())
+	}
 	t.backward(2, dpose, dw, t.behindWindow(allRows[T]{t.rows, t.net.Out()}), g)
 }
 
