@@ -23,7 +23,7 @@ type BatchNormTape[T Float] struct {
 
 // ForwardTape sets y [rows, c] to the normalised rows of x. In Train mode the statistics are those of the rows, where row i
 // counts weight[i] times (nil: once), and the running statistics move a tenth of the way to them. repeat says how often the whole
-// set occurs (the number of images that share it); it affects the unbiased variance only. If no row counts, nothing is normalised
+// set occurs (the number of images that share it); it affects the unbiased variance only. If no row counts, or repeat is 0, nothing is normalised
 // and nothing changes. y may be x itself, but Backward needs x again.
 func (b *BatchNorm[T]) ForwardTape(y, x []T, weight []int32, repeat int, mode Mode) *BatchNormTape[T] {
 	check.Len("BatchNorm", "y", len(y), len(x))
@@ -52,7 +52,7 @@ func (b *BatchNorm[T]) tape(m *moments, weight []int32, repeat int, mode Mode) *
 			mean[i], variance[i] = float64(b.RunningMean[i]), float64(b.RunningVar[i])
 		}
 	} else {
-		if t.total = m.total; !(t.total > 0) {
+		if t.total = m.total; !(t.total > 0 && repeat > 0) {
 			return &BatchNormTape[T]{}
 		}
 		b.observe(mean, variance, t.total*float64(repeat))

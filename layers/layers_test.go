@@ -503,3 +503,20 @@ func TestWrongLengthsPanic(t *testing.T) {
 	require.PanicsWithValue(t, "layers: Linear: len(dst) = 8, need 9",
 		func() { l.Forward(make([]float32, 8), make([]float32, 6), 3, simd.ActNone) })
 }
+
+// TestNoImages: a pass over no images changes no statistics.
+func TestNoImages(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 9))
+	points := group.LiftPoints(group.NewT(2, 0), []float64{0, 0, 1, 0, 0, 1}, 1, 0)
+	conv := NewLieConv[float64](1, 1, LieConvConfig{PoseDim: 2, Hidden: 3, Mid: 2, BatchNorm: true, Radius: 1}, rng)
+	var before, after []float64
+	for _, p := range conv.Params("") {
+		before = append(before, p.Data...)
+	}
+	_, err := conv.ForwardTape(nil, nil, NewGeometry[float64](points, nil, nil, 0, 0), 0, Train)
+	require.NoError(t, err)
+	for _, p := range conv.Params("") {
+		after = append(after, p.Data...)
+	}
+	require.Equal(t, before, after)
+}
