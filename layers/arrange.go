@@ -2,6 +2,7 @@ package layers
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/equivcnp/equivcnp/internal/depthwise"
@@ -77,16 +78,21 @@ func Order(n *neighbor.Neighborhood, x []float64, lifts int, flat bool, stop fun
 // Row i of the result is row order[i] of n (order nil: row i). All arrangements that one set of features passes through
 // must have the same order, and all be flat or none. algorithm says how separable convolutions will be computed; window
 // is that of the layers, nil for WindowBox. stop, if not nil, is called now and then; once it returns true, the result
-// must not be used.
+// must not be used. It panics if order does not have each row once, or algorithm is none of the constants.
 func Arrange[T Float](n *neighbor.Neighborhood, order []int32, flat bool, algorithm Algorithm, window *Windowing,
 	stop func() bool) *Arrangement[T] {
 	check.Given("Arrange", "n", n != nil)
+	if !slices.Contains(Algorithms, algorithm) && algorithm != NoDepthwise && algorithm != TransformsOnly {
+		panic(fmt.Sprintf("layers: Arrange: unknown algorithm %q", algorithm))
+	}
 	if order != nil {
 		check.Len("Arrange", "order", len(order), n.Queries)
+		seen := make([]bool, n.Queries)
 		for i, from := range order {
-			if from < 0 || int(from) >= n.Queries {
-				panic(fmt.Sprintf("layers: Arrange: order[%d] = %d of %d rows", i, from, n.Queries))
+			if from < 0 || int(from) >= n.Queries || seen[from] {
+				panic(fmt.Sprintf("layers: Arrange: order[%d] = %d of %d rows, need each of them once", i, from, n.Queries))
 			}
+			seen[from] = true
 		}
 	}
 	if window != nil {

@@ -23,8 +23,8 @@ type BatchNormTape[T Float] struct {
 
 // ForwardTape sets y [rows, c] to the normalised rows of x. In Train mode the statistics are those of the rows, where row i
 // counts weight[i] times (nil: once), and the running statistics move a tenth of the way to them. repeat says how often the whole
-// set occurs (the number of images that share it); it affects the unbiased variance only. If no row counts, or repeat is 0, nothing is normalised
-// and nothing changes. y may be x itself, but Backward needs x again.
+// set occurs (the number of images that share it); it affects the unbiased variance only. If no row counts, or repeat is 0, nothing
+// is normalised and nothing changes. y may be x itself, but Backward needs x again.
 func (b *BatchNorm[T]) ForwardTape(y, x []T, weight []int32, repeat int, mode Mode) *BatchNormTape[T] {
 	check.Len("BatchNorm", "y", len(y), len(x))
 	check.Len("BatchNorm", "x", len(x), len(x)/len(b.Weight), len(b.Weight))

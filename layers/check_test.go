@@ -75,43 +75,62 @@ func TestBadCalls(t *testing.T) {
 	x, at := make([]float32, 64), make([]float64, 8)
 	axes := Lattice{{0, 1}, {0, 1, 2}}
 	var lattice LatticeConv[float32]
-	norm, net := NewBatchNorm[float32](3), NewWeightNet[float32](2, 3, 4, true, rng)
-	grads := NewGrads(net.Params(""))
-	two, err := neighbor.Ball(group.LiftPoints(group.NewT(2, 0), at[:4], 1, 0), group.LiftPoints(group.NewT(2, 0), at[:4], 1, 0),
-		neighbor.Options{Radius: 1})
-	require.NoError(t, err)
-	arranged := Arrange[float32](two, nil, true, Direct, nil, nil)
-	line := NewLieConv[float32](2, 3, LieConvConfig{PoseDim: 1, Hidden: 3, Mid: 2, Radius: 1}, rng).Compile(0.2)
-	pairs := &LinePairs[float32]{Offsets: []int{0, 1}, Index: []int32{0}, Pose: []int32{0}, Shared: 1}
 	const huge = math.MaxInt / 8
 	for want, call := range map[string]func(){
-		"layers: GatherSlabs: len(f) = 24, need 16":                                 func() { GatherSlabs(x[:24], x[:24], 24, 0, 1) },
-		"layers: GatherSlabs: len(dst) = 15, need 16":                               func() { GatherSlabs(x[:15], x[:64], 16, 0, 1) },
-		"layers: GatherSlabs: rows 3 to 5, have 0 to 4":                             func() { GatherSlabs(x[:32], x[:64], 16, 3, 5) },
-		"layers: GatherSlabs: rows -1 to 0, have 0 to 4":                            func() { GatherSlabs(x[:16], x[:64], 16, -1, 0) },
-		"layers: LatticeConv: axes = nil":                                           func() { lattice.Forward(nil, nil, nil, nil, 1, 1, 1) },
-		"layers: LatticeConv: len(x) = 3, need 2":                                   func() { lattice.Forward(x[:6], axes, at[:3], x[:1], 1, 1, 1) },
-		"layers: LatticeConv: len(phi) = 1, need 2":                                 func() { lattice.Forward(x[:6], axes, at[:4], x[:1], 1, 1, 1) },
-		"layers: LatticeConv: len(phi) = 3, need 2":                                 func() { lattice.Grad(x[:6], axes, at[:4], x[:3], 1, 1, 1) },
-		"layers: Conv1d: len(dst) = 1, need 0":                                      func() { NewConv1d[float32](1, 1, 3, rng).Forward(x[:1], nil, huge, 0, 0) },
-		"layers: BatchNorm: len(x) = 7, need 6":                                     func() { norm.ForwardTape(x[:7], x[:7], nil, 1, Train) },
-		"layers: BatchNorm.Backward: len(x) = 7, need 6":                            func() { norm.Backward(x[:7], x[:7], x[:7], &BatchNormTape[float32]{}, nil) },
-		"layers: WeightNet.Backward: len(dpose) = 3, need 4":                        func() { net.ForwardTape(x[:4], 2, nil, 1, Train).Backward(x[:3], x[:8], grads) },
-		"layers: Arrangement.Gather: row 5 of 2":                                    func() { arranged.Gather(x[:2], x[:4], 5) },
-		"layers: Arrangement.Gather: len(f) = 3, need 2 rows of 2 numbers, 2 apart": func() { arranged.Gather(x[:2], x[:3], 0) },
-		"layers: PlannedLieConv.Forward: len(shared weights) = 0, need 2": func() {
-			line.Forward(x[:3], x[:2], pairs, LineChunk{Hi: 1}, LineWeights[float32]{}, new(LineScratch[float32]))
-		},
-		"layers: PlannedLieConv.Forward: len(dst) = 2, need 1 rows of 3 numbers, 3 apart": func() {
-			line.Forward(x[:2], x[:2], pairs, LineChunk{Hi: 1}, line.Weights(x[:1]), new(LineScratch[float32]))
-		},
-		"layers: PlannedLieConv.Forward: chunk {Lo:0 Hi:2 First:0 Last:0} of 1 rows and 0 own poses": func() {
-			line.Forward(x[:6], x[:2], pairs, LineChunk{Hi: 2}, line.Weights(x[:1]), new(LineScratch[float32]))
-		},
-		"layers: PlannedLieConv.Forward: s = nil": func() { line.Forward(x[:3], x[:2], pairs, LineChunk{Hi: 1}, line.Weights(x[:1]), nil) },
+		"layers: GatherSlabs: len(f) = 24, need 16":      func() { GatherSlabs(x[:24], x[:24], 24, 0, 1) },
+		"layers: GatherSlabs: len(dst) = 15, need 16":    func() { GatherSlabs(x[:15], x[:64], 16, 0, 1) },
+		"layers: GatherSlabs: rows 3 to 5, have 0 to 4":  func() { GatherSlabs(x[:32], x[:64], 16, 3, 5) },
+		"layers: GatherSlabs: rows -1 to 0, have 0 to 4": func() { GatherSlabs(x[:16], x[:64], 16, -1, 0) },
+		"layers: LatticeConv: axes = nil":                func() { lattice.Forward(nil, nil, nil, nil, 1, 1, 1) },
+		"layers: LatticeConv: len(x) = 3, need 2":        func() { lattice.Forward(x[:6], axes, at[:3], x[:1], 1, 1, 1) },
+		"layers: LatticeConv: len(phi) = 1, need 2":      func() { lattice.Forward(x[:6], axes, at[:4], x[:1], 1, 1, 1) },
+		"layers: LatticeConv: len(phi) = 3, need 2":      func() { lattice.Grad(x[:6], axes, at[:4], x[:3], 1, 1, 1) },
+		"layers: Conv1d: len(dst) = 1, need 0":           func() { NewConv1d[float32](1, 1, 3, rng).Forward(x[:1], nil, huge, 0, 0) },
 	} {
 		require.PanicsWithValue(t, want, call)
 	}
 	NewConv1d[float32](1, 1, 3, rng).Forward(nil, nil, huge, 0, 0)
 	NewDepthwiseConv2d[float32](1, 3, true, true, rng).Forward(nil, nil, huge, 1, 0)
+}
+
+// TestBadLengths: slices that do not fit each other, or the layer, are refused by name instead of giving wrong numbers.
+func TestBadLengths(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	x, at := make([]float32, 64), make([]float64, 4)
+	norm, net := NewBatchNorm[float32](3), NewWeightNet[float32](2, 3, 4, true, rng)
+	points := group.LiftPoints(group.NewT(2, 0), at, 1, 0)
+	two, err := neighbor.Ball(points, points, neighbor.Options{Radius: 1})
+	require.NoError(t, err)
+	arrange := func(order []int32, a Algorithm) *Arrangement[float32] {
+		return Arrange[float32](two, order, true, a, nil, nil)
+	}
+	line := NewLieConv[float32](2, 3, LieConvConfig{PoseDim: 1, Hidden: 3, Mid: 2, Radius: 1}, rng).Compile(0.2)
+	pairs := &LinePairs[float32]{Offsets: []int{0, 1}, Index: []int32{0}, Pose: []int32{0}, Shared: 1}
+	forward := func(dst, shared, hi int, s *LineScratch[float32]) {
+		line.Forward(x[:dst], x[:2], pairs, LineChunk{Hi: hi}, line.Weights(x[:shared]), s)
+	}
+	for _, c := range []struct {
+		want string
+		call func()
+	}{
+		{"BatchNorm: len(x) = 7, need 6", func() { norm.ForwardTape(x[:7], x[:7], nil, 1, Train) }},
+		{"BatchNorm.Backward: len(x) = 7, need 6", func() { norm.Backward(x[:7], x[:7], x[:7], &BatchNormTape[float32]{}, nil) }},
+		{"WeightNet.Backward: len(dpose) = 3, need 4", func() {
+			net.ForwardTape(x[:4], 2, nil, 1, Train).Backward(x[:3], x[:8], NewGrads(net.Params("")))
+		}},
+		{"Arrange: order[1] = 0 of 2 rows, need each of them once", func() { arrange([]int32{0, 0}, Direct) }},
+		{`Arrange: unknown algorithm "fast"`, func() { arrange(nil, "fast") }},
+		{"NewRBF: scale = 0, length = 1, need positive numbers", func() { NewRBF[float32](0, 1) }},
+		{"NewRBF: scale = 1, length = NaN, need positive numbers", func() { NewRBF[float32](1, math.NaN()) }},
+		{"Arrangement.Gather: row 5 of 2", func() { arrange(nil, Direct).Gather(x[:2], x[:4], 5) }},
+		{"Arrangement.Gather: len(f) = 3, need 2 rows of 2 numbers, 2 apart", func() { arrange(nil, Direct).Gather(x[:2], x[:3], 0) }},
+		{"PlannedLieConv.Forward: len(shared weights) = 0, need 2", func() { forward(3, 0, 1, new(LineScratch[float32])) }},
+		{"PlannedLieConv.Forward: len(dst) = 2, need 1 rows of 3 numbers, 3 apart", func() { forward(2, 1, 1, new(LineScratch[float32])) }},
+		{"PlannedLieConv.Forward: chunk {Lo:0 Hi:2 First:0 Last:0} of 1 rows and 0 own poses", func() {
+			forward(6, 1, 2, new(LineScratch[float32]))
+		}},
+		{"PlannedLieConv.Forward: s = nil", func() { forward(3, 1, 1, nil) }},
+	} {
+		require.PanicsWithValue(t, "layers: "+c.want, c.call)
+	}
 }

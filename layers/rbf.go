@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/equivcnp/equivcnp/group"
@@ -16,8 +17,11 @@ type RBF[T Float] struct {
 	RawLength []T // [1]
 }
 
-// NewRBF returns a kernel with this output scale and length scale, both positive.
+// NewRBF returns a kernel with this output scale and length scale. It panics if either is not a positive, finite number.
 func NewRBF[T Float](scale, length float64) *RBF[T] {
+	if !(scale > 0 && length > 0) || math.IsInf(scale, 1) || math.IsInf(length, 1) {
+		panic(fmt.Sprintf("layers: NewRBF: scale = %g, length = %g, need positive numbers", scale, length))
+	}
 	return &RBF[T]{RawScale: []T{T(invSoftplus(scale))}, RawLength: []T{T(invSoftplus(length))}}
 }
 
@@ -82,8 +86,8 @@ func wellFormed(l *group.Lifted) bool {
 		len(l.A) == l.Rows()*l.Group.AlgebraDim() && len(l.Q) == l.Rows()*l.Group.OrbitDim()
 }
 
-// ForwardGroup is like Forward with the distance of g. It is for groups that are not isometries: they would change |t - x|, and so the
-// prediction. t and x hold one lift per point.
+// ForwardGroup is like Forward with the distance of the points' group. It is for groups that are not isometries: they would change
+// |t - x|, and so the prediction. t and x hold one lift per point.
 func (k *RBF[T]) ForwardGroup(h []T, t, x *group.Lifted, phi []T, c int) {
 	checkRBFGroup("RBF.ForwardGroup", h, t, x, phi, c)
 	gamma, scale, g := k.gamma(), k.Scale(), t.Group
