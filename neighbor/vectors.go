@@ -16,7 +16,7 @@ const (
 	SquaredL2 Similarity = iota
 	// DotProduct is the inner product; the largest is best.
 	DotProduct
-	// Cosine is the cosine of the angle; the largest is best.
+	// Cosine is the cosine of the angle; the largest is best. Of a row or a query of zeros it is NaN.
 	Cosine
 	// L1 is the sum of absolute differences; the smallest is best.
 	L1
