@@ -10,6 +10,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
 // CurveData says where tasks of curves come from: a random process, or a user's own data. At most one of Benchmark, Sphere, Field, Plane,
@@ -360,6 +361,9 @@ func (d CurveData) Test(ctx context.Context, cfg *cnp.Config) (task.Source[float
 	if apart != nil {
 		set = apart
 	}
+	if err := checkSingle(set); err != nil {
+		return nil, 0, err
+	}
 	if err := checkCurves(cfg, set); err != nil {
 		return nil, 0, err
 	}
@@ -388,6 +392,35 @@ func checkCurves(c *cnp.Config, set *task.CurveSet) error {
 		}
 		if err != nil {
 			return fmt.Errorf("%s: task %d: %w", set.Name, i, err)
+		}
+	}
+	return nil
+}
+
+// checkSingle refuses an output whose values differ, in one of the tasks, by hardly more than float32 tells apart: models are trained and
+// scored in float32, in which errors of such values are those of their rounding. Equal values stay equal.
+func checkSingle(sets ...*task.CurveSet) error {
+	for _, set := range sets {
+		if set == nil {
+			continue
+		}
+		for i, curve := range set.Curves {
+			of := make([]tabular.Single, set.Dy)
+			for j, v := range curve.Y {
+				of[j%set.Dy].Add(v)
+			}
+			if curve.Context != nil {
+				for j, v := range curve.Context.Y {
+					of[j%set.Dy].Add(v)
+				}
+			}
+			for k := range of {
+				if of[k].Loses() {
+					mean, std := of[k].Moments()
+					return fmt.Errorf("%s: task %d: %w: output %d of %d has a standard deviation of %.3g around %.9g, which is too little "+
+						"for float32: subtract a number from all of its values", set.Name, i, cnp.ErrRange, k+1, set.Dy, std, mean)
+				}
+			}
 		}
 	}
 	return nil

@@ -161,6 +161,9 @@ func (p *curvePlan) load(ctx context.Context) (err error) {
 	if p.own, p.held, err = d.read(ctx, &cnp.Config{}, seed); err != nil {
 		return err
 	}
+	if err := checkSingle(p.own, p.held); err != nil {
+		return err
+	}
 	p.dx, p.dy = p.own.Dx, p.own.Dy
 	return checkValues(p.own)
 }

@@ -160,6 +160,9 @@ func checkPlain(set *task.CurveSet) error {
 	if len(set.Auxiliary) > 0 || len(set.Static) > 0 {
 		return Errorf("a population has coordinates alone: take auxiliary inputs as further inputs ({X})")
 	}
+	if err := checkSingle(set); err != nil {
+		return err
+	}
 	return checkValues(set)
 }
 

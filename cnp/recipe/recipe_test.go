@@ -274,3 +274,31 @@ func TestPaperSettings(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+// TestSingle: values of one's own that float32 makes equal, or steps, are refused wherever a model learns from them or is measured on them.
+func TestSingle(t *testing.T) {
+	for _, c := range []struct {
+		level float64
+		fits  bool
+	}{{0, true}, {1e6, true}, {1e8, false}, {1e15, false}} {
+		set := sines(12)
+		for i := range set.Curves[11].Y {
+			set.Curves[11].Y[i] += c.level
+		}
+		data := DefaultTestCurves()
+		data.Set = set
+		r := small()
+		r.Data.Set = set
+		_, planned := r.Plan(t.Context())
+		_, _, tested := data.Test(t.Context(), &cnp.Config{DimX: 1, DimY: 1, Architecture: cnp.CNPCurve})
+		_, learned := (&Population{Set: set}).read(t.Context())
+		for _, err := range []error{planned, tested, learned} {
+			if c.fits {
+				require.NoError(t, err, c.level)
+				continue
+			}
+			require.ErrorIs(t, err, cnp.ErrRange)
+			require.ErrorContains(t, err, "sines: task 11: out of range: output 1 of 1 has a standard deviation of ")
+		}
+	}
+}

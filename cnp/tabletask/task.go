@@ -3,7 +3,6 @@ package tabletask
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -260,39 +259,20 @@ func CheckSupport(cfg *cnp.Config, t *table.Table, y []float64, columns []int) e
 	return nil
 }
 
-// singleLoss is the largest part of the values' standard deviation that rounding to float32 may be off by. A deviation below equalLoss
-// times the mean is rounding in float64: such values were meant to be equal, and are.
-const (
-	singleLoss = 0.05
-	equalLoss  = 4e-15
-)
-
 // CheckSingle refuses an output whose values differ, in one of the tasks, by hardly more than float32 tells apart: models see and say
 // float32. Equal values stay equal.
 func CheckSingle(t *table.Table, rows *task.Rows) error {
-	type moments struct{ n, mean, squares, lost float64 }
 	n := len(rows.Columns.Y)
 	for c, column := range rows.Columns.Y {
-		of := make([]moments, rows.Tasks)
+		of := make([]tabular.Single, rows.Tasks)
 		for row, k := range rows.Task {
-			v, m := rows.Y[row*n+c], &of[k]
-			lost := v - float64(float32(v))
-			if math.IsNaN(lost) || math.IsInf(lost, 0) {
-				continue
-			}
-			m.n++
-			d := v - m.mean
-			m.mean += d / m.n
-			m.squares += d * (v - m.mean)
-			m.lost += lost * lost
+			of[k].Add(rows.Y[row*n+c])
 		}
 		for row, k := range rows.Task {
-			m := of[k]
-			equal := m.squares <= m.n*equalLoss*equalLoss*m.mean*m.mean
-			if !equal && m.lost > singleLoss*singleLoss*m.squares {
+			if of[k].Loses() {
+				mean, std := of[k].Moments()
 				return t.Errorf(row, column, "%w: %s has a standard deviation of %.3g around %.9g, which is too little for float32: "+
-					"subtract a number from all of its values", cnp.ErrRange, Labels(t, rows.Columns.Y, "y", n)[c],
-					math.Sqrt(m.squares/m.n), m.mean)
+					"subtract a number from all of its values", cnp.ErrRange, Labels(t, rows.Columns.Y, "y", n)[c], std, mean)
 			}
 		}
 	}
