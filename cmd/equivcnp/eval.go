@@ -289,7 +289,7 @@ func (e *evaluation) lines(res *evalResult) {
 	r.Line("model", "%s", e.evalFlags.model.describe(e.cfg))
 	r.Line("tasks", "%d with seed %d: %v", rep.Tasks, res.Seed, res.Source)
 	r.Line("log-likelihood", "%.4f ± %.4f per value", rep.LogLikelihood.Mean, rep.LogLikelihood.Std)
-	r.Line("squared error", "%.4f ± %.4f, its root over all values %.4f", rep.SquaredError.Mean, rep.SquaredError.Std, rep.RMSE)
+	r.Line("squared error", "%.4g ± %.4g, its root over all values %.4g", rep.SquaredError.Mean, rep.SquaredError.Std, rep.RMSE)
 	var held []string
 	for _, l := range rep.Levels {
 		if l.Nominal == 0.5 || l.Nominal >= 0.9 {
@@ -297,12 +297,12 @@ func (e *evaluation) lines(res *evalResult) {
 		}
 	}
 	r.Line("intervals hold", "%s; error %.3f", strings.Join(held, ", "), rep.CalibrationError)
-	r.Line("spread", "%.4f mean, (error/spread)² %.3f", rep.Spread, rep.ZSquare)
+	r.Line("spread", "%.4g mean, (error/spread)² %.3f", rep.Spread, rep.ZSquare)
 	if p := res.Process; p != nil {
 		r.Line("behind the process", "%.4f ± %.4f per value, the best independent prediction %.4f", p.KL.Mean, p.KL.Error, p.Diagonal.Mean)
 	}
 	for _, c := range res.Compared[min(1, len(res.Compared)):] {
-		r.Line(c.Model, "%.4f per value, RMSE %.4f; that is %+.4f ± %.4f likelier, and %+.4f ± %.4f in squared error",
+		r.Line(c.Model, "%.4f per value, RMSE %.4g; that is %+.4f ± %.4f likelier, and %+.4g ± %.4g in squared error",
 			float64(c.Report.LogLikelihood.Mean), float64(c.Report.RMSE),
 			c.LogLikelihood.Mean, c.LogLikelihood.Error, c.SquaredError.Mean, c.SquaredError.Error)
 	}

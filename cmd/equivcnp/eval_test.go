@@ -2,8 +2,11 @@ package main
 
 import (
 	"encoding/binary"
+	"fmt"
 	"image"
 	"math"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -96,6 +99,22 @@ func TestEvalOwn(t *testing.T) {
 	require.Contains(t, r.Source, "scored where they are not observed")
 	r = decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--csv", "@own.csv", "--json", "--score-context"))
 	require.Equal(t, 3, r.Report.Values)
+}
+
+// TestEvalUnits: figures in the units of values have digits whatever these units are.
+func TestEvalUnits(t *testing.T) {
+	b := newBench(t)
+	var text strings.Builder
+	text.WriteString("task,x,y\n")
+	for i := range 60 {
+		fmt.Fprintf(&text, "%d,%d,%g\n", i/20, i%20, 3e-9*math.Sin(float64(i)))
+	}
+	require.NoError(t, os.WriteFile(b.path("t.csv"), []byte(text.String()), 0o600))
+	trained := b.ok("train", "regression", "--csv", "@t.csv", "--model", "cnp", "--steps", "2", "--batch", "2", "--eval-every", "1",
+		"--out", "@m.safetensors")
+	require.Regexp(t, `RMSE \d\.\d+e-09`, trained)
+	require.Regexp(t, `squared error +\d\.\d+e-18 ± \d\.\d+e-1\d, its root over all values \d\.\d+e-09`,
+		b.ok("eval", "--model", "@m.safetensors", "--csv", "@t.csv", "--equivariance-tasks", "0"))
 }
 
 // TestEvalPlane: where tasks that were moved apart share too large a lattice, all else is still measured.

@@ -346,7 +346,7 @@ func (res *trainResult) lines() *result {
 	}
 	r.Line("steps", "%d%s", res.Steps, resumed)
 	if last := res.Last; last != nil {
-		r.Line("log-likelihood", "%.4f ± %.4f over %s, RMSE %.4f", last.LogLikelihood, last.Std, words.Plural(last.Tasks, "task"),
+		r.Line("log-likelihood", "%.4f ± %.4f over %s, RMSE %.4g", last.LogLikelihood, last.Std, words.Plural(last.Tasks, "task"),
 			last.RMSE)
 	}
 	if res.Best != nil && res.patience {
