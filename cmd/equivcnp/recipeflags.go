@@ -136,7 +136,7 @@ func curveFlags(a *app, cmd *cobra.Command, d *recipe.CurveData, training bool) 
 		fl.BoolVar(&d.ScoreContext, "score-context", d.ScoreContext,
 			"--csv and --in: also score values of the context, which the model was given")
 		cli.OptionalVar(fl, &d.HoldoutSeed, "holdout-seed",
-			"--holdout-by: seed of the values held out, the --seed of the training (default 1)")
+			"--holdout-by: seed of the values held out, the --seed of the training")
 		fl.StringVar(&d.In, "in", "", "your own tasks: a file of tensors, as for predict; curves need y_target")
 		choices["region"] = task.BenchmarkRegions
 	}
