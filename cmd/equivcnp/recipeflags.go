@@ -134,7 +134,7 @@ func curveFlags(a *app, cmd *cobra.Command, d *recipe.CurveData, training bool) 
 			"--benchmark: location of the points: int, all on [-2, 2]; ooid, all on [2, 6]; ext, targets on [2, 6]")
 		fl.Float64Var(&d.Holdout, "holdout", d.Holdout, "--holdout-by: the share, as in training")
 		fl.BoolVar(&d.ScoreContext, "score-context", d.ScoreContext,
-			"--csv and --in: also score values of the context, which the model was given")
+			"--csv, and --in of curves: also score values of the context, which the model was given")
 		cli.OptionalVar(fl, &d.HoldoutSeed, "holdout-seed",
 			"--holdout-by: seed of the values held out, the --seed of the training")
 		fl.StringVar(&d.In, "in", "", "your own tasks: a file of tensors, as for predict; curves need y_target")

@@ -131,5 +131,8 @@ func (s ImageSource[T]) String() string {
 	if s.Len() > 0 {
 		order = ", in order"
 	}
+	if set, ok := s.Pictures.(Indexed); ok && set.Len() > 0 && set.MaskAt(0) != nil {
+		return fmt.Sprintf("%v%s, observed where their masks say", s.Pictures, order)
+	}
 	return fmt.Sprintf("%v%s, %g to %g of the pixels context", s.Pictures, order, s.Rates.Min, s.Rates.Max)
 }

@@ -43,15 +43,19 @@ func StackOf(f *taskfile.File, name string, channels int) (*ImageSet, error) {
 	if channels != 0 && c != channels {
 		return nil, fmt.Errorf("%s: %w: array %q %v has images of %d channels, the model has %d", path, ErrData, name, x.Shape, c, channels)
 	}
+	what, of := fmt.Sprintf("array %q", name), name+" of "+path
+	if name == "" { // the only one of an .npy file
+		what, of = "the array", path
+	}
 	if err := sized(n, c, h, w); err != nil {
-		return nil, fmt.Errorf("%s: array %q: %w", path, name, err)
+		return nil, fmt.Errorf("%s: %s: %w", path, what, err)
 	}
 	pixels, err := x.Float32s()
 	if err != nil {
-		return nil, fmt.Errorf("%s: array %q: %w", path, name, err)
+		return nil, fmt.Errorf("%s: %s: %w", path, what, err)
 	}
-	s := &ImageSet{Name: fmt.Sprintf("%s of %s", name, path), N: n, C: c, H: h, W: w, Pix: pixels}
-	if err := s.usable(fmt.Sprintf("array %q", name)); err != nil {
+	s := &ImageSet{Name: of, N: n, C: c, H: h, W: w, Pix: pixels}
+	if err := s.usable(what); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil

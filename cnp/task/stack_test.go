@@ -1,6 +1,7 @@
 package task
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,4 +37,25 @@ func TestStackOfImage(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 3, images.Batch.H)
 	}
+}
+
+// TestStackNames: a set is named by its array, where that has a name, and says whose masks it goes by.
+func TestStackNames(t *testing.T) {
+	pixels := []float32{0, 1, 2, 3, 4, 5}
+	seen := safetensors.Tensor{Name: "mask", DType: safetensors.Bool, Shape: []int{1, 2, 3}, Data: make([]byte, 6)}
+	for want, tensors := range map[string][]safetensors.Tensor{
+		"1 images of 3 x 2 pixels, upright, from a.npy, in order, 0.01 to 0.5 of the pixels context": {
+			safetensors.FromFloat32s("", []int{1, 2, 3}, pixels)},
+		"1 images of 3 x 2 pixels, upright, from t2m of a.npy, in order, 0.01 to 0.5 of the pixels context": {
+			safetensors.FromFloat32s("t2m", []int{1, 2, 3}, pixels)},
+		"1 images of 3 x 2 pixels, upright, from a.npy, in order, observed where their masks say": {
+			safetensors.FromFloat32s("image", []int{1, 2, 3}, pixels), seen},
+	} {
+		s, err := StackOf(taskfile.Of("a.npy", tensors), "", 0)
+		require.NoError(t, err)
+		require.Equal(t, want, ImageSource[float32]{Pictures: Moved{ImageSet: s, Motions: Upright}, Rates: PaperRates, InOrder: true}.String())
+	}
+	pixels[4] = float32(math.Inf(1))
+	_, err := StackOf(taskfile.Of("a.npy", []safetensors.Tensor{safetensors.FromFloat32s("", []int{1, 2, 3}, pixels)}), "", 0)
+	require.ErrorContains(t, err, "a.npy: not usable as data: the array is +Inf in image 0")
 }
