@@ -391,7 +391,7 @@ func TestTrainCSV(t *testing.T) {
 	}
 	b.write("held.csv", held.String())
 	again := []string{"eval", "--model", "@line.safetensors", "--csv", "@held.csv", "--x", "day", "--y", "temp,wind", "--tasks",
-		"8", "--seed", fmt.Sprint(0x7e57), "--score-context", "--json"}
+		"8", "--seed", fmt.Sprint(0x7e57), "--json"}
 	e := decode[evalResult](t, b.ok(again...))
 	require.NotZero(t, res.Last.LogLikelihood)
 	require.InDelta(t, res.Last.LogLikelihood, e.Report.LogLikelihood.Mean, 1e-12)

@@ -337,7 +337,7 @@ func (p *curvePlan) split(m *cnp.Config) (err error) {
 	}
 	p.src, p.test = src, src
 	if scored {
-		src.Set, src.InOrder = apart, true
+		src.Set, src.InOrder, src.Unobserved = apart, true, true
 		p.test = src
 	}
 	return nil
