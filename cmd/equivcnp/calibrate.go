@@ -38,7 +38,7 @@ func (a *app) calibrateCommand() *cobra.Command {
 	}
 	cmd.RunE = a.action(func(cmd *cobra.Command, _ []string) error { return a.calibrate(cmd, &f) })
 	f.model.register(a, cmd)
-	f.tasks.register(a, cmd, true, 256, 2000)
+	f.tasks.register(a, cmd, 256, 2000)
 	fl := cmd.Flags()
 	fl.IntVar(&f.normals, "normals", 3, "number of normals in a mixture")
 	fl.IntVar(&f.nodes, "mixtures", 0, "number of mixtures, each for a range of deviations (default: 1 for curves, 4 for images)")

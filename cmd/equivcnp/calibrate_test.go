@@ -33,13 +33,17 @@ func TestCalibrate(t *testing.T) {
 	require.InDelta(t, measure("@m.safetensors").Report.RMSE, r.After.RMSE, 1e-5)
 
 	csv := "task,x,y,context\n"
-	for i := range 120 {
-		csv += []string{"a", "b"}[i/60] + "," + fmt.Sprint(float64(i%60)/10) + "," + fmt.Sprint(i*i%17) + "," +
+	for i := range 240 {
+		csv += []string{"a", "b"}[i/120] + "," + fmt.Sprint(float64(i%120)/10) + "," + fmt.Sprint(i*i%17) + "," +
 			[]string{"0", "1"}[i%2] + "\n"
 	}
 	b.write("own.csv", csv)
 	text := b.ok("calibrate", "--model", "@m.safetensors", "--csv", "@own.csv", "--normals", "1", "--out", "@own.safetensors")
 	require.Contains(t, text, "scales:1*")
+	own := []string{"calibrate", "--model", "@m.safetensors", "--csv", "@own.csv", "--normals", "1", "--out", "@own.safetensors", "--json"}
+	unobserved := decode[calibrateResult](t, b.ok(own...))
+	require.Equal(t, 120, unobserved.After.Values, "values of the context say nothing of errors elsewhere")
+	require.Equal(t, 240, decode[calibrateResult](t, b.ok(append(own, "--score-context")...)).After.Values)
 	require.Contains(t, b.ok(append(args, "--mixtures", "2", "--normals", "2")...), "scales:") // one, where all deviations are alike
 	b.fails(2, "--mixtures 17", append(args, "--mixtures", "17")...)
 	b.fails(2, "--normals 0", append(args, "--normals", "0")...)

@@ -50,7 +50,7 @@ func (a *app) evalCommand() *cobra.Command {
 	f.model.register(a, cmd)
 	f.model.registerLattice(cmd)
 	f.model.registerPrecision(cmd)
-	f.tasks.register(a, cmd, false, 1000, 1000)
+	f.tasks.register(a, cmd, 1000, 1000)
 	fl := cmd.Flags()
 	fl.IntVar(&f.moved, "equivariance-tasks", 16, "number of tasks on which to measure equivariance; 0: none")
 	fl.StringVar(&f.picture, "picture", "", "drawing of the first four tasks: .png, for curves also .svg")

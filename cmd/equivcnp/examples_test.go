@@ -25,7 +25,7 @@ import (
 
 // fewer are arguments that make the examples of a command shorter. The last value of a flag counts.
 var fewer = map[string][]string{
-	"calibrate":        {"--tasks", "4"},
+	"calibrate":        {"--tasks", "6"},
 	"design":           {"--samples", "10"},
 	"eval":             {"--tasks", "2", "--equivariance-tasks", "1"},
 	"select":           {"--tasks", "4", "--batch", "1", "--eval-every", "0", "--steps", "2"},

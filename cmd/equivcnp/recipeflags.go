@@ -241,9 +241,8 @@ type taskFlags struct {
 const maxTasks = 1 << 24
 
 // register adds the flags, which default to the paper's tests, so many of them with that seed.
-func (f *taskFlags) register(a *app, cmd *cobra.Command, scoreContext bool, tasks int, seed uint64) {
+func (f *taskFlags) register(a *app, cmd *cobra.Command, tasks int, seed uint64) {
 	f.curves, f.usual = recipe.DefaultTestCurves(), tasks
-	f.curves.ScoreContext = scoreContext
 	curveFlags(a, cmd, &f.curves, false)
 	pictureFlags(a, cmd, &f.images, false)
 	fl := cmd.Flags()
