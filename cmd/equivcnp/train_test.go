@@ -497,8 +497,12 @@ func TestResumeMore(t *testing.T) {
 	for flag, c := range map[string]struct{ value, want string }{
 		"rate": {"0.1", "its run had 0.003 for --rate, this one has 0.1"}, "warmup": {"7", "for --warmup"}, "beta": {"0.1", "for --beta"},
 		"schedule": {"constant", "for --schedule"}, "noise": {"0.2", "for --noise"}, "seed": {"5", "for --seed"},
-		"batch": {"3", "for --batch"},
+		"batch": {"3", "for --batch"}, "weight-decay": {"0.1", "its run had nothing for --weight-decay, this one has 0.1"},
 	} {
 		b.fails(1, c.want, small("@cosine.safetensors", "--steps", "30", "--resume", "--"+flag, c.value)...)
 	}
+	levels := []string{"train", "regression", "--levels", "1", "--batch", "1", "--eval-every", "0", "--steps", "1", "--out", "@l.safetensors"}
+	b.ok(append(levels, "--channels", "4")...)
+	b.fails(1, "its run had [4] for --channels (of images --width), this one has [5]", append(levels, "--channels", "5", "--resume")...)
+	b.fails(1, "for --kernel-width, this one has 5", append(levels, "--channels", "4", "--kernel-width", "5", "--resume")...)
 }
