@@ -501,7 +501,8 @@ func TestResumeMore(t *testing.T) {
 	} {
 		b.fails(1, c.want, small("@cosine.safetensors", "--steps", "30", "--resume", "--"+flag, c.value)...)
 	}
-	levels := []string{"train", "regression", "--levels", "1", "--batch", "1", "--eval-every", "0", "--steps", "1", "--out", "@l.safetensors"}
+	levels := []string{"train", "regression", "--levels", "1", "--batch", "1", "--eval-every", "0", "--steps", "1",
+		"--out", "@l.safetensors"}
 	b.ok(append(levels, "--channels", "4")...)
 	b.fails(1, "its run had [4] for --channels (of images --width), this one has [5]", append(levels, "--channels", "5", "--resume")...)
 	b.fails(1, "for --kernel-width, this one has 5", append(levels, "--channels", "4", "--kernel-width", "5", "--resume")...)

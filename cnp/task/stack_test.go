@@ -53,7 +53,8 @@ func TestStackNames(t *testing.T) {
 	} {
 		s, err := StackOf(taskfile.Of("a.npy", tensors), "", 0)
 		require.NoError(t, err)
-		require.Equal(t, want, ImageSource[float32]{Pictures: Moved{ImageSet: s, Motions: Upright}, Rates: PaperRates, InOrder: true}.String())
+		source := ImageSource[float32]{Pictures: Moved{ImageSet: s, Motions: Upright}, Rates: PaperRates, InOrder: true}
+		require.Equal(t, want, source.String())
 	}
 	pixels[4] = float32(math.Inf(1))
 	_, err := StackOf(taskfile.Of("a.npy", []safetensors.Tensor{safetensors.FromFloat32s("", []int{1, 2, 3}, pixels)}), "", 0)
