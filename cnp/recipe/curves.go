@@ -338,9 +338,30 @@ func (p *curvePlan) split(m *cnp.Config) (err error) {
 	p.src, p.test = src, src
 	if scored {
 		src.Set, src.InOrder, src.Unobserved = apart, true, true
+		if src.Unobserved, err = scorable(src, p.Seed); err != nil {
+			return err
+		} else if !src.Unobserved {
+			p.notes = append(p.notes, "the contexts of the tasks held out are all that is known of them: scores are of these contexts")
+		}
 		p.test = src
 	}
 	return nil
+}
+
+// scorable reports whether one of the tasks of a source in order has a known target.
+func scorable(src task.CurveSetSource[float32], seed uint64) (bool, error) {
+	for k := range src.Set.Curves {
+		b, err := src.Batch(1, seed, k)
+		if err != nil {
+			return false, err
+		}
+		for i := range b.Y {
+			if (b.Known == nil || b.Known[i]) && (b.Curves.TargetMask == nil || b.Curves.TargetMask[i/src.Set.Dy]) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }
 
 // drawnUnits tells the model what drawn tasks look like, if they have units of their own.

@@ -302,3 +302,26 @@ func TestSingle(t *testing.T) {
 		}
 	}
 }
+
+// TestHeldOutScores: tasks that are held out are scored where they are not observed, or as a whole if their contexts are all of them.
+func TestHeldOutScores(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		r := small()
+		r.Data.Set = sines(20)
+		for k := range r.Data.Set.Curves {
+			c := &r.Data.Set.Curves[k]
+			n := len(c.X)
+			if !whole {
+				n /= 2
+			}
+			c.Context = &task.Points{X: c.X[:n], Y: c.Y[:n]}
+		}
+		p, err := r.Plan(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, !whole, strings.Contains(p.Test.String(), "scored where they are not observed"))
+		require.Equal(t, whole, strings.Contains(strings.Join(p.Notes, " "), "scores are of these contexts"))
+		got, err := p.Train(t.Context(), Options{})
+		require.NoError(t, err)
+		require.False(t, math.IsNaN(got.Last.LogLikelihood))
+	}
+}
