@@ -143,7 +143,10 @@ var blankLines = regexp.MustCompile(`(?m)(?:\n\n)(\w+:$|DATA .*\+0\(SB\))`)
 var constant32 = regexp.MustCompile(`DATA (·\w+)\+0\(SB\)/8, \$(0x\w+)\nDATA .*\+8\(SB\)/8, \$(0x\w+)\n` +
 	`DATA .*\+16\(SB\)/8, \$(0x\w+)\nDATA .*\+24\(SB\)/8, \$(0x\w+)\nGLOBL .*\(SB\), RODATA\|NOPTR, \$32\n`)
 
-// shortConstants writes each constant that is the same number four times, which are most, in one line.
+// words32 are four lines of a longer table.
+var words32 = regexp.MustCompile(`DATA (·\w+)\+(\d+)\(SB\)/8, \$(0x\w+)\nDATA .*/8, \$(0x\w+)\nDATA .*/8, \$(0x\w+)\nDATA .*/8, \$(0x\w+)\n`)
+
+// shortConstants writes each constant that is the same number four times, which are most, in one line, and others four numbers a line.
 func shortConstants(text []byte) []byte {
 	short := constant32.ReplaceAllFunc(text, func(lines []byte) []byte {
 		m := constant32.FindSubmatch(lines)
@@ -154,8 +157,19 @@ func shortConstants(text []byte) []byte {
 		}
 		return fmt.Appendf(nil, "FOUR(%s, %s)\n", m[1], m[2])
 	})
-	return bytes.Replace(short, []byte("#include \"textflag.h\"\n"), []byte(`#include "textflag.h"
+	short = words32.ReplaceAll(short, []byte("WORDS($1, $2, $3, $4, $5, $6)\n"))
+	macros := "#include \"textflag.h\"\n"
+	for _, m := range constantMacros {
+		if bytes.Contains(short, []byte("\n"+m.name+"(")) {
+			macros += m.text
+		}
+	}
+	return bytes.Replace(short, []byte("#include \"textflag.h\"\n"), []byte(macros), 1)
+}
 
+// constantMacros are those of shortConstants.
+var constantMacros = []struct{ name, text string }{
+	{"FOUR", `
 // A constant of 32 bytes: a number of 8 bytes, or two of 4, four times.
 #define FOUR(name, bits) \
 	DATA name+0(SB)/8, $bits \
@@ -163,8 +177,15 @@ func shortConstants(text []byte) []byte {
 	DATA name+16(SB)/8, $bits \
 	DATA name+24(SB)/8, $bits \
 	GLOBL name(SB), RODATA|NOPTR, $32
-
-`), 1)
+`},
+	{"WORDS", `
+// Four numbers of 8 bytes of a table.
+#define WORDS(name, at, a, b, c, d) \
+	DATA name+at(SB)/8, $a \
+	DATA name+at+8(SB)/8, $b \
+	DATA name+at+16(SB)/8, $c \
+	DATA name+at+24(SB)/8, $d
+`},
 }
 
 func printerConfig(pkg string) printer.Config {

@@ -4,20 +4,12 @@
 
 #include "textflag.h"
 
-// A constant of 32 bytes: a number of 8 bytes, or two of 4, four times.
-#define FOUR(name, bits) \
-	DATA name+0(SB)/8, $bits \
-	DATA name+8(SB)/8, $bits \
-	DATA name+16(SB)/8, $bits \
-	DATA name+24(SB)/8, $bits \
-	GLOBL name(SB), RODATA|NOPTR, $32
-
-DATA ·dataTiles+0(SB)/8, $0x0000000000000001
-DATA ·dataTiles+8(SB)/8, $0x0000000000000000
-DATA ·dataTiles+16(SB)/8, $0x0040004000400040
-DATA ·dataTiles+24(SB)/8, $0x0040004000400040
-DATA ·dataTiles+32(SB)/8, $0x0000000000000000
-DATA ·dataTiles+40(SB)/8, $0x0000000000000000
-DATA ·dataTiles+48(SB)/8, $0x1010101010101010
-DATA ·dataTiles+56(SB)/8, $0x0000000000000000
+// Four numbers of 8 bytes of a table.
+#define WORDS(name, at, a, b, c, d) \
+	DATA name+at(SB)/8, $a \
+	DATA name+at+8(SB)/8, $b \
+	DATA name+at+16(SB)/8, $c \
+	DATA name+at+24(SB)/8, $d
+WORDS(·dataTiles, 0, 0x0000000000000001, 0x0000000000000000, 0x0040004000400040, 0x0040004000400040)
+WORDS(·dataTiles, 32, 0x0000000000000000, 0x0000000000000000, 0x1010101010101010, 0x0000000000000000)
 GLOBL ·dataTiles(SB), RODATA|NOPTR, $64

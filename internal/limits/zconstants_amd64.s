@@ -11,5 +11,4 @@
 	DATA name+16(SB)/8, $bits \
 	DATA name+24(SB)/8, $bits \
 	GLOBL name(SB), RODATA|NOPTR, $32
-
 FOUR(·dataHalf, 0x3f0000003f000000)

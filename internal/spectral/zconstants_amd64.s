@@ -11,7 +11,6 @@
 	DATA name+16(SB)/8, $bits \
 	DATA name+24(SB)/8, $bits \
 	GLOBL name(SB), RODATA|NOPTR, $32
-
 FOUR(·dataWave707107, 0x3f3504f33f3504f3)
 FOUR(·dataWave414214, 0x3ed413cd3ed413cd)
 FOUR(·dataWave2414214, 0x401a827a401a827a)

@@ -4,20 +4,12 @@
 
 #include "textflag.h"
 
-// A constant of 32 bytes: a number of 8 bytes, or two of 4, four times.
-#define FOUR(name, bits) \
-	DATA name+0(SB)/8, $bits \
-	DATA name+8(SB)/8, $bits \
-	DATA name+16(SB)/8, $bits \
-	DATA name+24(SB)/8, $bits \
-	GLOBL name(SB), RODATA|NOPTR, $32
-
-DATA ·dataTailMaskF32+0(SB)/8, $0xffffffffffffffff
-DATA ·dataTailMaskF32+8(SB)/8, $0xffffffffffffffff
-DATA ·dataTailMaskF32+16(SB)/8, $0xffffffffffffffff
-DATA ·dataTailMaskF32+24(SB)/8, $0xffffffffffffffff
-DATA ·dataTailMaskF32+32(SB)/8, $0x0000000000000000
-DATA ·dataTailMaskF32+40(SB)/8, $0x0000000000000000
-DATA ·dataTailMaskF32+48(SB)/8, $0x0000000000000000
-DATA ·dataTailMaskF32+56(SB)/8, $0x0000000000000000
+// Four numbers of 8 bytes of a table.
+#define WORDS(name, at, a, b, c, d) \
+	DATA name+at(SB)/8, $a \
+	DATA name+at+8(SB)/8, $b \
+	DATA name+at+16(SB)/8, $c \
+	DATA name+at+24(SB)/8, $d
+WORDS(·dataTailMaskF32, 0, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff)
+WORDS(·dataTailMaskF32, 32, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000)
 GLOBL ·dataTailMaskF32(SB), RODATA|NOPTR, $64
