@@ -105,7 +105,7 @@ func scaleRows(f *x86.File, l x86.Level, e x86.Elem, vecs int) {
 	for v := range vecs {
 		y := rowVector(fn, tail, x, v, vecs)
 		floats(fn, "VMUL", a, y, y)
-		storeVector(fn, tail, y, x, v, vecs)
+		storeEachRow(fn, tail, y, x, v, vecs)
 	}
 	fn.ADDQ(operand.U8(e.Bytes()), by)
 	fn.ADDQ(stride, x)

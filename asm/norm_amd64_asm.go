@@ -48,6 +48,15 @@ func centred(fn *x86.Func, tail x86.Tail, x reg.Register, mean, low []reg.VecVir
 	return d
 }
 
+// storeEachRow is storeVector for what is stored in every row; the tail is the argument of that name.
+func storeEachRow(fn *x86.Func, tail x86.Tail, r reg.VecVirtual, row reg.Register, v, vecs int) {
+	if v < vecs-1 {
+		storeVector(fn, tail, r, row, v, vecs)
+		return
+	}
+	tail.StoreOften(r, operand.Mem{Base: row, Disp: v * fn.Level.Bytes()}, fn.ArgMem("tail"))
+}
+
 // normRows writes y = ((x - mean) - low)·scale + bias.
 func normRows(f *x86.File, l x86.Level, e x86.Elem, vecs int) {
 	fn := f.Func(l, e, fmt.Sprintf("norm%d%v", vecs, e), typed(e, "func(y, x, mean, low, scale, bias *float, rows, stride, tail int)"),
@@ -59,7 +68,7 @@ func normRows(f *x86.File, l x86.Level, e x86.Elem, vecs int) {
 	for v := range vecs {
 		d := centred(fn, tail, x, p[0], p[1], v)
 		floats(fn, "VFMADD213", p[3][v], p[2][v], d)
-		storeVector(fn, tail, d, y, v, vecs)
+		storeEachRow(fn, tail, d, y, v, vecs)
 	}
 	fn.ADDQ(stride, x)
 	fn.ADDQ(stride, y)
@@ -127,7 +136,7 @@ func normGrad(f *x86.File, l x86.Level, e x86.Elem, vecs int) {
 		g := rowVector(fn, tail, dz, v, vecs)
 		floats(fn, "VMUL", c[2][v], g, g)
 		floats(fn, "VFNMADD231", d, w, g)
-		storeVector(fn, tail, g, dx, v, vecs)
+		storeEachRow(fn, tail, g, dx, v, vecs)
 	}
 	fn.ADDQ(stride, x)
 	fn.ADDQ(stride, dz)

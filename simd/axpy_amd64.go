@@ -7,9 +7,16 @@ func scaleRowsF32(x, by []float32, c int) {
 		scaleRowsGeneric(x, by, c)
 		return
 	}
+	if longRows(len(by), c) {
+		for i, a := range by {
+			row := x[i*c:][:c]
+			scaleF32(row, a, row)
+		}
+		return
+	}
 	raceRead(by)
 	raceWrite(x)
-	normBlocks(len(x), c, normLanes(), func(at, _, vecs, rows, tail int) {
+	normChanges(len(x), c, normLanes(), func(at, _, vecs, rows, tail int) {
 		switch {
 		case level == AVX512 && vecs == 2:
 			scaleRows2F32AVX512(&x[at], &by[at/c], rows, 4*c, tail)
@@ -28,9 +35,16 @@ func scaleRowsF64(x, by []float64, c int) {
 		scaleRowsGeneric(x, by, c)
 		return
 	}
+	if longRows(len(by), c) {
+		for i, a := range by {
+			row := x[i*c:][:c]
+			scaleF64(row, a, row)
+		}
+		return
+	}
 	raceRead(by)
 	raceWrite(x)
-	normBlocks(len(x), c, normLanes()/2, func(at, _, vecs, rows, tail int) {
+	normChanges(len(x), c, normLanes()/2, func(at, _, vecs, rows, tail int) {
 		switch {
 		case level == AVX512 && vecs == 2:
 			scaleRows2F64AVX512(&x[at], &by[at/c], rows, 8*c, tail)
@@ -43,3 +57,6 @@ func scaleRowsF64(x, by []float64, c int) {
 		}
 	})
 }
+
+// longRows reports whether rows are multiplied one after the other, instead of all in blocks of two vectors of columns.
+func longRows(rows, c int) bool { return c >= 512 || c >= 64*rows }

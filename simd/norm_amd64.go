@@ -16,8 +16,25 @@ const normPiece = 1 << 16
 // normBlocks calls f for pieces of rows, and in each for blocks of one or two vectors of columns; the last vector has tail
 // columns. A vector has that many lanes.
 func normBlocks(size, c, lanes int, f func(at, j, vecs, rows, tail int)) {
-	rows := size / c
+	normPieces(size, c, lanes, max(1, normPiece/c), f)
+}
+
+// normChanges is normBlocks for what stores rows, too. Where the rows lie a multiple of half a page apart, loads would wait for stores of
+// few rows before, whose addresses look the same, and nothing would be fetched ahead: then pieces are short. In place, 64 rows of 1024
+// float32 take 0.41 of the time, of 512 0.52, on Zen 4.
+func normChanges(size, c, lanes int, f func(at, j, vecs, rows, tail int)) {
 	piece := max(1, normPiece/c)
+	switch apart := c * 4 * normLanes() / lanes; { // bytes
+	case apart%4096 == 0:
+		piece = min(piece, 4)
+	case apart%2048 == 0:
+		piece = min(piece, 8)
+	}
+	normPieces(size, c, lanes, piece, f)
+}
+
+func normPieces(size, c, lanes, piece int, f func(at, j, vecs, rows, tail int)) {
+	rows := size / c
 	for lo := 0; lo < rows; lo += piece {
 		n := min(piece, rows-lo)
 		for j := 0; j < c; {
@@ -40,7 +57,7 @@ func normF32(y, x, mean, low, scale, bias []float32, c int) {
 	raceRead(scale)
 	raceRead(bias)
 	raceWrite(y)
-	normBlocks(len(x), c, normLanes(), func(at, j, vecs, rows, tail int) {
+	normChanges(len(x), c, normLanes(), func(at, j, vecs, rows, tail int) {
 		switch {
 		case level == AVX512 && vecs == 2:
 			norm2F32AVX512(&y[at], &x[at], &mean[j], &low[j], &scale[j], &bias[j], rows, 4*c, tail)
@@ -102,7 +119,7 @@ func normGradF32(dx, dz, x []float32, weight []int32, mean, low, a, p, q []float
 	raceRead(p)
 	raceRead(q)
 	raceWrite(dx)
-	normBlocks(len(x), c, normLanes(), func(at, j, vecs, rows, tail int) {
+	normChanges(len(x), c, normLanes(), func(at, j, vecs, rows, tail int) {
 		var w *int32
 		if weight != nil {
 			w = &weight[at/c]

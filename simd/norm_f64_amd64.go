@@ -13,7 +13,7 @@ func normF64(y, x, mean, low, scale, bias []float64, c int) {
 	raceRead(scale)
 	raceRead(bias)
 	raceWrite(y)
-	normBlocks(len(x), c, normLanes()/2, func(at, j, vecs, rows, tail int) {
+	normChanges(len(x), c, normLanes()/2, func(at, j, vecs, rows, tail int) {
 		switch {
 		case level == AVX512 && vecs == 2:
 			norm2F64AVX512(&y[at], &x[at], &mean[j], &low[j], &scale[j], &bias[j], rows, 8*c, tail)
@@ -75,7 +75,7 @@ func normGradF64(dx, dz, x []float64, weight []int32, mean, low, a, p, q []float
 	raceRead(p)
 	raceRead(q)
 	raceWrite(dx)
-	normBlocks(len(x), c, normLanes()/2, func(at, j, vecs, rows, tail int) {
+	normChanges(len(x), c, normLanes()/2, func(at, j, vecs, rows, tail int) {
 		var w *int32
 		if weight != nil {
 			w = &weight[at/c]

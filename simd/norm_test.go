@@ -102,28 +102,34 @@ func testNorm[T Float](t *testing.T) {
 // TestNormPieces: a matrix of more than one piece is the same as its parts.
 func TestNormPieces(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
-		const rows, c = 70000, 2
-		rng := testkit.Rand(41)
-		x, dz, p := testkit.Normal[float32](rng, rows*c), testkit.Normal[float32](rng, rows*c), testkit.Normal[float32](rng, 5*c)
-		weight := make([]int32, rows)
-		for i := range weight {
-			weight[i] = int32(i % 7)
+		for _, size := range [][2]int{{70000, 2}, {37, 512}, {21, 1024}} {
+			testNormPieces[float32](t, size[0], size[1])
+			testNormPieces[float64](t, size[0], size[1])
 		}
-		mean, low, a, b, q := p[:c], p[c:2*c], p[2*c:3*c], p[3*c:4*c], p[4*c:]
-		whole, part := make([]float32, rows*c), make([]float32, rows*c)
-		NormF32(whole, x, mean, low, a, b, c)
-		for lo := 0; lo < rows; lo += 10007 {
-			hi := min(rows, lo+10007)
-			NormF32(part[lo*c:hi*c], x[lo*c:hi*c], mean, low, a, b, c)
-		}
-		require.True(t, testkit.SameBits(whole, part))
-		NormGradF32(whole, dz, x, weight, mean, low, a, b, q, c)
-		for lo := 0; lo < rows; lo += 10007 {
-			hi := min(rows, lo+10007)
-			NormGradF32(part[lo*c:hi*c], dz[lo*c:hi*c], x[lo*c:hi*c], weight[lo:hi], mean, low, a, b, q, c)
-		}
-		require.True(t, testkit.SameBits(whole, part))
 	})
+}
+
+func testNormPieces[T Float](t *testing.T, rows, c int) {
+	rng := testkit.Rand(41)
+	x, dz, p := testkit.Normal[T](rng, rows*c), testkit.Normal[T](rng, rows*c), testkit.Normal[T](rng, 5*c)
+	weight := make([]int32, rows)
+	for i := range weight {
+		weight[i] = int32(i % 7)
+	}
+	mean, low, a, b, q := p[:c], p[c:2*c], p[2*c:3*c], p[3*c:4*c], p[4*c:]
+	whole, part, step := make([]T, rows*c), make([]T, rows*c), rows/7+7
+	Norm(whole, x, mean, low, a, b, c)
+	for lo := 0; lo < rows; lo += step {
+		hi := min(rows, lo+step)
+		Norm(part[lo*c:hi*c], x[lo*c:hi*c], mean, low, a, b, c)
+	}
+	require.True(t, testkit.SameBits(whole, part), "%d x %d", rows, c)
+	NormGrad(whole, dz, x, weight, mean, low, a, b, q, c)
+	for lo := 0; lo < rows; lo += step {
+		hi := min(rows, lo+step)
+		NormGrad(part[lo*c:hi*c], dz[lo*c:hi*c], x[lo*c:hi*c], weight[lo:hi], mean, low, a, b, q, c)
+	}
+	require.True(t, testkit.SameBits(whole, part), "gradient, %d x %d", rows, c)
 }
 
 func TestNormContract(t *testing.T) {

@@ -222,7 +222,7 @@ func TestVectorMemory(t *testing.T) {
 // TestScaleRows takes rows of all widths, at the end and the start of memory, and wants the bits of the plain product.
 func TestScaleRows(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
-		for _, c := range []int{1, 3, 8, 15, 16, 17, 31, 32, 33, 48, 100, 130} {
+		for _, c := range []int{1, 3, 8, 15, 16, 17, 31, 32, 33, 48, 100, 130, 513} {
 			for _, rows := range []int{0, 1, 2, 7, 600} {
 				testScaleRows(t, rows, c, awkward32)
 				testScaleRows(t, rows, c, awkward64)

@@ -187,11 +187,17 @@ row:
 	VMOVUPS      Y2, (AX)
 	VMASKMOVPS   32(AX), Y0, Y2
 	VMULPS       Y1, Y2, Y2
-	VMASKMOVPS   Y2, Y0, 32(AX)
-	ADDQ         $0x04, CX
-	ADDQ         BX, AX
-	DECQ         DX
-	JNE          row
+	CMPQ         tail+32(FP), $0x08
+	JL           part1
+	VMOVUPS      Y2, 32(AX)
+	JMP          stored2
+part1:
+	VMASKMOVPS Y2, Y0, 32(AX)
+stored2:
+	ADDQ $0x04, CX
+	ADDQ BX, AX
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
@@ -210,11 +216,17 @@ row:
 	VBROADCASTSS (CX), Y1
 	VMASKMOVPS   (AX), Y0, Y2
 	VMULPS       Y1, Y2, Y2
-	VMASKMOVPS   Y2, Y0, (AX)
-	ADDQ         $0x04, CX
-	ADDQ         BX, AX
-	DECQ         DX
-	JNE          row
+	CMPQ         tail+32(FP), $0x08
+	JL           part1
+	VMOVUPS      Y2, (AX)
+	JMP          stored2
+part1:
+	VMASKMOVPS Y2, Y0, (AX)
+stored2:
+	ADDQ $0x04, CX
+	ADDQ BX, AX
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
@@ -835,11 +847,17 @@ row:
 	VMOVUPS      Y2, (AX)
 	VMASKMOVPD   32(AX), Y0, Y2
 	VMULPD       Y1, Y2, Y2
-	VMASKMOVPD   Y2, Y0, 32(AX)
-	ADDQ         $0x08, CX
-	ADDQ         BX, AX
-	DECQ         DX
-	JNE          row
+	CMPQ         tail+32(FP), $0x04
+	JL           part1
+	VMOVUPD      Y2, 32(AX)
+	JMP          stored2
+part1:
+	VMASKMOVPD Y2, Y0, 32(AX)
+stored2:
+	ADDQ $0x08, CX
+	ADDQ BX, AX
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
@@ -858,11 +876,17 @@ row:
 	VBROADCASTSD (CX), Y1
 	VMASKMOVPD   (AX), Y0, Y2
 	VMULPD       Y1, Y2, Y2
-	VMASKMOVPD   Y2, Y0, (AX)
-	ADDQ         $0x08, CX
-	ADDQ         BX, AX
-	DECQ         DX
-	JNE          row
+	CMPQ         tail+32(FP), $0x04
+	JL           part1
+	VMOVUPD      Y2, (AX)
+	JMP          stored2
+part1:
+	VMASKMOVPD Y2, Y0, (AX)
+stored2:
+	ADDQ $0x08, CX
+	ADDQ BX, AX
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 

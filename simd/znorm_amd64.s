@@ -37,11 +37,17 @@ row:
 	VSUBPS      Y2, Y9, Y9
 	VSUBPS      Y4, Y9, Y9
 	VFMADD213PS Y8, Y6, Y9
-	VMASKMOVPS  Y9, Y0, 32(AX)
-	ADDQ        BX, CX
-	ADDQ        BX, AX
-	DECQ        DX
-	JNE         row
+	CMPQ        tail+64(FP), $0x08
+	JL          part1
+	VMOVUPS     Y9, 32(AX)
+	JMP         stored2
+part1:
+	VMASKMOVPS Y9, Y0, 32(AX)
+stored2:
+	ADDQ BX, CX
+	ADDQ BX, AX
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
@@ -143,12 +149,18 @@ unweighted:
 	VMASKMOVPS   32(CX), Y0, Y13
 	VMULPS       Y6, Y13, Y13
 	VFNMADD231PS Y12, Y11, Y13
-	VMASKMOVPS   Y13, Y0, 32(AX)
-	ADDQ         DI, DX
-	ADDQ         DI, CX
-	ADDQ         DI, AX
-	DECQ         SI
-	JNE          row
+	CMPQ         tail+88(FP), $0x08
+	JL           part1
+	VMOVUPS      Y13, 32(AX)
+	JMP          stored2
+part1:
+	VMASKMOVPS Y13, Y0, 32(AX)
+stored2:
+	ADDQ DI, DX
+	ADDQ DI, CX
+	ADDQ DI, AX
+	DECQ SI
+	JNE  row
 	VZEROUPPER
 	RET
 
@@ -176,11 +188,17 @@ row:
 	VSUBPS      Y1, Y5, Y5
 	VSUBPS      Y2, Y5, Y5
 	VFMADD213PS Y4, Y3, Y5
-	VMASKMOVPS  Y5, Y0, (AX)
-	ADDQ        BX, CX
-	ADDQ        BX, AX
-	DECQ        DX
-	JNE         row
+	CMPQ        tail+64(FP), $0x08
+	JL          part1
+	VMOVUPS     Y5, (AX)
+	JMP         stored2
+part1:
+	VMASKMOVPS Y5, Y0, (AX)
+stored2:
+	ADDQ BX, CX
+	ADDQ BX, AX
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
@@ -257,12 +275,18 @@ unweighted:
 	VMASKMOVPS   (CX), Y0, Y8
 	VMULPS       Y3, Y8, Y8
 	VFNMADD231PS Y7, Y6, Y8
-	VMASKMOVPS   Y8, Y0, (AX)
-	ADDQ         DI, DX
-	ADDQ         DI, CX
-	ADDQ         DI, AX
-	DECQ         SI
-	JNE          row
+	CMPQ         tail+88(FP), $0x08
+	JL           part1
+	VMOVUPS      Y8, (AX)
+	JMP          stored2
+part1:
+	VMASKMOVPS Y8, Y0, (AX)
+stored2:
+	ADDQ DI, DX
+	ADDQ DI, CX
+	ADDQ DI, AX
+	DECQ SI
+	JNE  row
 	VZEROUPPER
 	RET
 
@@ -561,11 +585,17 @@ row:
 	VSUBPD      Y2, Y9, Y9
 	VSUBPD      Y4, Y9, Y9
 	VFMADD213PD Y8, Y6, Y9
-	VMASKMOVPD  Y9, Y0, 32(AX)
-	ADDQ        BX, CX
-	ADDQ        BX, AX
-	DECQ        DX
-	JNE         row
+	CMPQ        tail+64(FP), $0x04
+	JL          part1
+	VMOVUPD     Y9, 32(AX)
+	JMP         stored2
+part1:
+	VMASKMOVPD Y9, Y0, 32(AX)
+stored2:
+	ADDQ BX, CX
+	ADDQ BX, AX
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
@@ -668,12 +698,18 @@ unweighted:
 	VMASKMOVPD   32(CX), Y0, Y13
 	VMULPD       Y6, Y13, Y13
 	VFNMADD231PD Y12, Y11, Y13
-	VMASKMOVPD   Y13, Y0, 32(AX)
-	ADDQ         DI, DX
-	ADDQ         DI, CX
-	ADDQ         DI, AX
-	DECQ         SI
-	JNE          row
+	CMPQ         tail+88(FP), $0x04
+	JL           part1
+	VMOVUPD      Y13, 32(AX)
+	JMP          stored2
+part1:
+	VMASKMOVPD Y13, Y0, 32(AX)
+stored2:
+	ADDQ DI, DX
+	ADDQ DI, CX
+	ADDQ DI, AX
+	DECQ SI
+	JNE  row
 	VZEROUPPER
 	RET
 
@@ -701,11 +737,17 @@ row:
 	VSUBPD      Y1, Y5, Y5
 	VSUBPD      Y2, Y5, Y5
 	VFMADD213PD Y4, Y3, Y5
-	VMASKMOVPD  Y5, Y0, (AX)
-	ADDQ        BX, CX
-	ADDQ        BX, AX
-	DECQ        DX
-	JNE         row
+	CMPQ        tail+64(FP), $0x04
+	JL          part1
+	VMOVUPD     Y5, (AX)
+	JMP         stored2
+part1:
+	VMASKMOVPD Y5, Y0, (AX)
+stored2:
+	ADDQ BX, CX
+	ADDQ BX, AX
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
@@ -783,12 +825,18 @@ unweighted:
 	VMASKMOVPD   (CX), Y0, Y8
 	VMULPD       Y3, Y8, Y8
 	VFNMADD231PD Y7, Y6, Y8
-	VMASKMOVPD   Y8, Y0, (AX)
-	ADDQ         DI, DX
-	ADDQ         DI, CX
-	ADDQ         DI, AX
-	DECQ         SI
-	JNE          row
+	CMPQ         tail+88(FP), $0x04
+	JL           part1
+	VMOVUPD      Y8, (AX)
+	JMP          stored2
+part1:
+	VMASKMOVPD Y8, Y0, (AX)
+stored2:
+	ADDQ DI, DX
+	ADDQ DI, CX
+	ADDQ DI, AX
+	DECQ SI
+	JNE  row
 	VZEROUPPER
 	RET
 
