@@ -2,7 +2,11 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"net"
+	"net/http"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,4 +56,42 @@ func TestHostile(t *testing.T) {
 	require.NoError(t, err)
 	defer on.Close()
 	require.EqualError(t, s.Serve(done, on, Limits{Streams: -1}), "serve: limits: Streams is -1, need 0 to 2147483647")
+}
+
+// TestAmplified: JSON takes no more memory than is reserved for it, whatever it consists of, and neither does what is made of it.
+func TestAmplified(t *testing.T) {
+	const size = 3 << 20
+	fill := func(before, each, after string) []byte {
+		return []byte(before + strings.Repeat(each+",", size/(len(each)+1)) + each + after)
+	}
+	for _, c := range []struct{ says, before, each, after string }{
+		{"inputs is of type number", `{"inputs":[`, "0", `]}`},
+		{"at most 32 inputs", `{"inputs":[`, "{}", `]}`},
+		{"at most 32 inputs", `{"outputs":[`, "{}", `]}`},
+		{"more than 8 axes", `{"inputs":[{"name":"x_context","datatype":"FP64","data":0,"shape":[`, "1", `]}]}`},
+		{"parameters of", `{"inputs":[],"parameters":{"a":[`, "{}", `]}}`},
+		{"parameters of", `{"inputs":[],"parameters":{`, `"a":1`, `}}`},
+		{"parameters of", `{"inputs":[{"parameters":{"a":[`, "[]", `]}}]}`},
+	} {
+		body := fill(c.before, c.each, c.after)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		in, err := parseHead(body)
+		if err == nil {
+			_, err = in.request(nil)
+		}
+		runtime.ReadMemStats(&after)
+		require.ErrorContains(t, err, c.says, c.each)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(jsonGrowth*len(body)), "%s%s", c.before, c.each)
+	}
+	require.ErrorContains(t, params{"quantiles": strings.Repeat(",", maxParameters+1)}.check(ofRequest, ""), "a text of 65537 bytes")
+
+	s := newServer(t, func(o *Options) { o.Models, o.Memory = testSources[1:], 1<<29 })
+	var v map[string]any
+	require.NoError(t, json.Unmarshal(curvesJSON(t, curves(rngOf(1), 1, 2, 2)), &v))
+	v["id"] = strings.Repeat("i", size)
+	text, err := json.Marshal(v)
+	require.NoError(t, err)
+	w := do(s, "POST", "/v2/models/rbf/infer", nil, text)
+	require.Equal(t, http.StatusRequestEntityTooLarge, w.Code, "an id comes back, and takes more as JSON: %.100s", w.Body)
 }

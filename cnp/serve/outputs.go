@@ -82,13 +82,14 @@ func (j *job) fill(r *request) error {
 	return nil
 }
 
-// asText is how many bytes a number of an answer takes as JSON, which is written and then checked.
+// asText is how many bytes a number of an answer takes as JSON, which is written and then checked. A byte of an id, which may be written
+// as six, takes no more.
 const asText = 24
 
-// answerBytes is about how much memory the answers of a job take, as float32 and on the way there. It is an error if an output is too
-// large to be made, or if the request does not say what it needs.
+// answerBytes is about how much memory the answers of a job take, as float32 and on the way there, and the request's id, which goes back.
+// It is an error if an output is too large to be made, or if the request does not say what it needs.
 func (j *job) answerBytes(r *request) (int64, error) {
-	total, samples, quantiles := int64(0), 0, 0
+	total, samples, quantiles := asText*int64(len(r.id)), 0, 0
 	if a := j.alone; a != nil {
 		if quantiles = len(a.quantiles); a.draw != nil {
 			samples = a.draw.Samples

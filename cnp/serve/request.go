@@ -148,12 +148,15 @@ func (p params) check(at place, name string) error {
 				strings.Join(slices.Sorted(maps.Keys(known[at])), ", "))
 		}
 		fits := v == nil
-		switch v.(type) {
+		switch v := v.(type) {
 		case float64, int64, uint64:
 			fits = k == aNumber || k == aList
 		case bool:
 			fits = k == aFlag
 		case string: // clients of older protocols have no other numbers over gRPC
+			if len(v) > maxParameters {
+				return invalid("%sparameter %q: a text of %d bytes, at most %d are allowed", where, key, len(v), maxParameters)
+			}
 			fits = k != aFlag
 		}
 		if !fits {
@@ -191,8 +194,15 @@ func (p params) timeout() (time.Duration, error) {
 	return time.Duration(us * float64(time.Microsecond)), err
 }
 
+// maxParameters bounds the parameters of a request or of a tensor in JSON, and a text among them: in memory they may become many times as
+// large.
+const maxParameters = 64 << 10
+
 // UnmarshalJSON keeps what is a boolean, a number or a string. Others are errors.
 func (p *params) UnmarshalJSON(b []byte) error {
+	if len(b) > maxParameters {
+		return fmt.Errorf("parameters of %d bytes, at most %d are allowed", len(b), maxParameters)
+	}
 	var m map[string]any
 	if err := json.Unmarshal(b, &m); err != nil {
 		return err
@@ -229,7 +239,7 @@ func newTensor(name, datatype string, shape []int64) (safetensors.Tensor, int, e
 			strings.Join(slices.Sorted(maps.Keys(datatypes)), ", "))
 	}
 	if len(shape) > maxRank {
-		return t, 0, invalid("input %.40q: a shape of %d axes, at most %d are allowed", name, len(shape), maxRank)
+		return t, 0, invalid("input %.40q: a shape of more than %d axes", name, maxRank)
 	}
 	count := 1
 	for _, n := range shape {

@@ -18,25 +18,41 @@ import (
 // headerLength is the header of the binary tensor extension: how many bytes of the body are JSON; the elements of tensors follow.
 const headerLength = "Inference-Header-Content-Length"
 
-// restRequest is the JSON of an inference request.
+// restRequest is the JSON of an inference request. Its lists are arrays, one longer than may be: package json skips what is beyond them,
+// where a slice would grow by far more than the JSON that it is read from.
 type restRequest struct {
-	ID         string       `json:"id"`
-	Parameters params       `json:"parameters"`
-	Inputs     []restInput  `json:"inputs"`
-	Outputs    []restOutput `json:"outputs"`
+	ID         string                      `json:"id"`
+	Parameters params                      `json:"parameters"`
+	Inputs     [maxTensors + 1]*restInput  `json:"inputs"`
+	Outputs    [maxTensors + 1]*restOutput `json:"outputs"`
 }
 
 type restInput struct {
-	Name       string          `json:"name"`
-	Shape      []int64         `json:"shape"`
-	Datatype   string          `json:"datatype"`
-	Parameters params          `json:"parameters"`
-	Data       json.RawMessage `json:"data"`
+	Name       string              `json:"name"`
+	Shape      [maxRank + 1]*int64 `json:"shape"`
+	Datatype   string              `json:"datatype"`
+	Parameters params              `json:"parameters"`
+	Data       json.RawMessage     `json:"data"`
 }
 
 type restOutput struct {
 	Name       string `json:"name"`
 	Parameters params `json:"parameters"`
+}
+
+// given are the elements of such a list up to the last one that is there.
+func given[T any](list []*T) []T {
+	n := len(list)
+	for n > 0 && list[n-1] == nil {
+		n--
+	}
+	out := make([]T, n)
+	for i, v := range list[:n] {
+		if v != nil {
+			out[i] = *v
+		}
+	}
+	return out
 }
 
 // restResponse is the JSON of an answer. numbers writes its outputs' data.
@@ -195,8 +211,8 @@ func parseHead(head []byte) (in restRequest, err error) {
 		}
 		return in, invalid("the request is not the JSON of the protocol: %v", err)
 	}
-	if len(in.Inputs) > maxTensors || len(in.Outputs) > maxTensors {
-		return in, invalid("%d inputs and %d outputs, at most %d of each are allowed", len(in.Inputs), len(in.Outputs), maxTensors)
+	if in.Inputs[maxTensors] != nil || in.Outputs[maxTensors] != nil {
+		return in, invalid("at most %d inputs and outputs are allowed", maxTensors)
 	}
 	return in, in.Parameters.check(ofRequest, "")
 }
@@ -204,12 +220,11 @@ func parseHead(head []byte) (in restRequest, err error) {
 // request takes the elements of the tensors that say binary_data_size from what follows the JSON, in order.
 func (in *restRequest) request(rest []byte) (*request, error) {
 	r := &request{id: in.ID, params: in.Parameters}
-	for i := range in.Inputs {
-		x := &in.Inputs[i]
+	for _, x := range given(in.Inputs[:]) {
 		if err := x.Parameters.check(ofInput, x.Name); err != nil {
 			return nil, err
 		}
-		t, count, err := newTensor(x.Name, x.Datatype, x.Shape)
+		t, count, err := newTensor(x.Name, x.Datatype, given(x.Shape[:]))
 		if err != nil {
 			return nil, err
 		}
@@ -246,7 +261,7 @@ func (in *restRequest) request(rest []byte) (*request, error) {
 	if r.binary, err = r.params.flag("binary_data_output", false); err != nil {
 		return nil, err
 	}
-	for _, o := range in.Outputs {
+	for _, o := range given(in.Outputs[:]) {
 		if err := o.Parameters.check(ofOutput, o.Name); err != nil {
 			return nil, err
 		}
