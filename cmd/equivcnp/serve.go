@@ -49,6 +49,12 @@ func (a *app) serveCommand() *cobra.Command {
 			if err := serverSettings(cmd, f.config); err != nil {
 				return err
 			}
+			if err := a.checkThreads(); err != nil { // which the environment or a file may have set
+				return err
+			}
+			if a.threads > 0 {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(a.threads))
+			}
 			return a.serve(cmd.Context(), &f)
 		}),
 	}
@@ -88,7 +94,6 @@ func (f *serveFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.tokenFile, "token-file", "", "file with the bearer token that requests need")
 	fl.StringVar(&f.logLevel, "log", "info", "level of the log: debug (each inference), info, warn or error")
 	fl.BoolVar(&f.access, "access-log", false, "log each request: id, client, status, traceparent")
-	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 }
 
 // options checks the flags.
@@ -133,7 +138,12 @@ func (f *serveFlags) options() (opt serve.Options, limits serve.Limits, err erro
 	limits.Connections, limits.Linger, limits.Drain = f.connections, f.linger, f.drain
 	opt.Compute, opt.Access = f.compute, f.access
 	opt.Token, opt.TokenFile = os.Getenv("EQUIVCNP_TOKEN"), f.tokenFile
-	if f.clientCA != "" && f.cert == "" {
+	switch { // cobra would not see what the environment says
+	case f.cert != "" && f.key == "":
+		return opt, limits, cli.Usagef("--tls-cert needs --tls-key")
+	case f.key != "" && f.cert == "":
+		return opt, limits, cli.Usagef("--tls-key needs --tls-cert")
+	case f.clientCA != "" && f.cert == "":
 		return opt, limits, cli.Usagef("--tls-client-ca needs --tls-cert and --tls-key")
 	}
 	if opt.Models, opt.Folders, err = serve.Sources(f.models); err != nil {
@@ -146,7 +156,7 @@ func (f *serveFlags) options() (opt serve.Options, limits serve.Limits, err erro
 // serverSettings sets the flags that the environment or a file names, and the command line does not.
 func serverSettings(cmd *cobra.Command, config string) error {
 	var err error
-	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { // --threads, which all commands have, among them
 		name := "EQUIVCNP_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 		if text, set := os.LookupEnv(name); set && !f.Changed && err == nil && f.Name != "help" && f.Name != "config" {
 			if err = cmd.Flags().Set(f.Name, text); err != nil {

@@ -129,6 +129,7 @@ func TestServeUsage(t *testing.T) {
 		{"--precision int8", 2, "--precision"},
 		{"--log loud", 2, "--log"},
 		{"--tls-cert c.pem", 2, "tls-key"},
+		{"--tls-key k.pem", 2, "tls-cert"},
 		{"--tls-cert c.pem --tls-key k.pem", 1, "c.pem"},
 		{"--token-file missing", 1, "missing"},
 		{"--tls-client-ca ca.pem", 2, "--tls-cert"},
@@ -162,6 +163,29 @@ func TestServeSettings(t *testing.T) {
 	t.Setenv("EQUIVCNP_SLOTS", "2")
 	require.NoError(t, os.WriteFile(file, []byte("bacth: 3\n"), 0o600))
 	require.ErrorContains(t, serverSettings((&app{}).serveCommand(), file), `did you mean "batch"?`)
+
+	// What is said of a flag says the same of the environment and of the file.
+	for _, c := range []struct{ variable, value, file, says string }{
+		{"EQUIVCNP_THREADS", "100000", "", "--threads 100000: need 0 to 1024"},
+		{"EQUIVCNP_SLOTS", "1", "threads: 100000", "--threads 100000: need 0 to 1024"},
+		{"EQUIVCNP_TLS_KEY", "k.pem", "", "--tls-key needs --tls-cert"},
+		{"EQUIVCNP_TLS_CERT", "c.pem", "", "--tls-cert needs --tls-key"},
+		{"EQUIVCNP_TLS_CERT", "c.pem", "tls-client-ca: ca.pem", "--tls-cert needs --tls-key"},
+	} {
+		t.Run(c.variable+" "+c.file, func(t *testing.T) {
+			t.Setenv(c.variable, c.value)
+			require.NoError(t, os.WriteFile(file, []byte(c.file), 0o600))
+			var stderr bytes.Buffer
+			args := []string{"serve", "--listen", "127.0.0.1:0", "--config", file, "--model", "missing"}
+			require.Equal(t, 2, run(context.Background(), args, strings.NewReader(""), io.Discard, &stderr), "%s", &stderr)
+			require.Contains(t, stderr.String(), c.says)
+		})
+	}
+	t.Setenv("EQUIVCNP_TLS_CERT", "c.pem")
+	var stderr bytes.Buffer
+	args := []string{"serve", "--listen", "127.0.0.1:0", "--tls-key", "k.pem", "--model", "missing"}
+	require.Equal(t, 1, run(context.Background(), args, strings.NewReader(""), io.Discard, &stderr), "%s", &stderr)
+	require.Contains(t, stderr.String(), "open c.pem")
 
 	models, folders, err := serve.Sources([]string{"shipped", "mine=rbf-levels"})
 	require.NoError(t, err)
