@@ -36,7 +36,7 @@ func (m *model) askAlone(r *request) (a *alone, err error) {
 		return nil, err
 	}
 	needed := a.interpolation != nil
-	if text, has := r.params["quantiles"]; has {
+	if text := r.params["quantiles"]; text != nil {
 		list, ok := text.(string)
 		if !ok {
 			return nil, invalid(`parameter "quantiles": %v, need a text such as "0.05,0.5,0.95"`, text)

@@ -323,6 +323,8 @@ func TestParameters(t *testing.T) {
 		{"", "timeout", true, "need a number"}, {"", "sequence_id", 7., "not supported"}, {"", "sequence_id", 0., ""},
 		{"", "sequence_end", false, ""},
 		{"", "content_type", "np", ""}, {"", "binary_data_output", "yes", "need true or false"},
+		{"", "samples", nil, ""}, {"", "timeout", nil, ""}, {"", "quantiles", nil, ""}, {"", "check", nil, ""}, {"", "order", nil, ""},
+		{"inputs", "binary_data_size", nil, ""}, {"outputs", "binary_data", nil, ""},
 		{"inputs", "shared_memory_region", "r", `input "x_context": parameter "shared_memory_region" is not supported`},
 		{"inputs", "content_type", "np", ""}, {"inputs", "axis", 1., "not known"},
 		{"outputs", "classification", 3., `output "mean": parameter "classification" is not supported`},

@@ -31,10 +31,10 @@ type wanted struct {
 // params are the parameters of a request or of a tensor: bool, int64, uint64, float64 or string.
 type params map[string]any
 
-// number returns a parameter that must be a number from lo to hi, and whether it is there.
+// number returns a parameter that must be a number from lo to hi, and whether it is there. null is not.
 func (p params) number(name string, lo, hi float64) (float64, bool, error) {
-	v, ok := p[name]
-	if !ok {
+	v := p[name]
+	if v == nil {
 		return 0, false, nil
 	}
 	var f float64
