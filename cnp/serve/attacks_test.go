@@ -301,6 +301,11 @@ func TestTimeoutClamped(t *testing.T) {
 	defer cancel2()
 	deadline, _ := ctx.Deadline()
 	require.LessOrEqual(t, time.Until(deadline), 300*time.Millisecond)
+	for _, long := range []any{1e12, uint64(math.MaxUint64), math.MaxFloat64} { // days, and what clients send who mean no limit
+		d, err := params{"timeout": long}.timeout()
+		require.NoError(t, err, "%v", long)
+		require.Equal(t, maxTimeout, d)
+	}
 }
 
 // TestParameters: a parameter that is not known, or of another type, is an error wherever it stands; those by which clients ask for

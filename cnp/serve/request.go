@@ -188,10 +188,10 @@ func idle(v any) bool {
 // maxTimeout bounds the parameter timeout.
 const maxTimeout = 24 * time.Hour
 
-// timeout is the parameter of that name, in microseconds as Triton counts; 0 without.
+// timeout is the parameter of that name, in microseconds as Triton counts; 0 without. More than maxTimeout is that.
 func (p params) timeout() (time.Duration, error) {
-	us, _, err := p.number("timeout", 0, float64(maxTimeout/time.Microsecond))
-	return time.Duration(us * float64(time.Microsecond)), err
+	us, _, err := p.number("timeout", 0, math.MaxFloat64)
+	return time.Duration(min(us, float64(maxTimeout/time.Microsecond)) * float64(time.Microsecond)), err
 }
 
 // maxParameters bounds the parameters of a request or of a tensor in JSON, and a text among them: in memory they may become many times as
