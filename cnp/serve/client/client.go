@@ -17,7 +17,6 @@ import (
 	"math"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -173,11 +172,11 @@ func (c *Client) infer(ctx context.Context, model string, r *Request) (*Response
 		head.Parameters["timeout"] = max(1, time.Until(deadline).Microseconds())
 	}
 	maps.Copy(head.Parameters, r.Parameters)
-	var body []io.Reader
+	var body [][]byte
 	length := 0
 	for _, t := range r.Inputs {
 		head.Inputs = append(head.Inputs, wireTensor{t.Name, t.Datatype, t.Shape, map[string]any{"binary_data_size": len(t.Data)}})
-		body = append(body, bytes.NewReader(t.Data))
+		body = append(body, t.Data)
 		length += len(t.Data)
 	}
 	for _, name := range r.Outputs {
@@ -187,12 +186,19 @@ func (c *Client) infer(ctx context.Context, model string, r *Request) (*Response
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	all := slices.Insert(body, 0, io.Reader(bytes.NewReader(b)))
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/v2/models/"+url.PathEscape(model)+"/infer",
-		io.MultiReader(all...))
+	all := func() (io.ReadCloser, error) {
+		parts := []io.Reader{bytes.NewReader(b)}
+		for _, data := range body {
+			parts = append(parts, bytes.NewReader(data))
+		}
+		return io.NopCloser(io.MultiReader(parts...)), nil
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/v2/models/"+url.PathEscape(model)+"/infer", nil)
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
+	req.GetBody = all // for redirections, and connections that the server closes before it reads
+	req.Body, _ = all()
 	req.ContentLength = int64(len(b) + length)
 	req.Header.Set("Content-Type", "application/octet-stream")
 	req.Header.Set(headerLength, strconv.Itoa(len(b)))
