@@ -462,7 +462,7 @@ func TestTooLate(t *testing.T) {
 	copy(body[n:], bytes.Repeat([]byte{0xff}, len(body)-n)) // NaN, if anybody looked
 	w := do(s, "POST", "/v2/models/rbf/infer", header, body)
 	require.Equal(t, http.StatusServiceUnavailable, w.Code, "%s", w.Body)
-	require.Contains(t, w.Body.String(), "this would take")
+	require.Contains(t, w.Body.String(), "this may take")
 	r, err := http.NewRequest("POST", url+"/v2/models/rbf/infer", bytes.NewReader(body))
 	require.NoError(t, err)
 	for k, v := range header {

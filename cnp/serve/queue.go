@@ -223,15 +223,15 @@ func (q *queue) hopeless(j *job, cost time.Duration) error {
 		return nil
 	}
 	running, waiting := q.ahead(j)
-	if time.Until(j.deadline) < prudent(running+cost)+waiting+waiting/2 {
-		return late(running+waiting, running+waiting+cost, j)
+	if most := prudent(running+cost) + waiting + waiting/2; time.Until(j.deadline) < most {
+		return late(running+waiting, most, j)
 	}
 	return nil
 }
 
-// late refuses a job that would wait so long and take so long in total.
+// late refuses a job that would wait so long and may take so long in total.
 func late(wait, total time.Duration, j *job) *failure {
-	return overloaded("deadline", wait, "this would take %v, and has %v", total.Round(time.Millisecond),
+	return overloaded("deadline", wait, "this may take %v, and has %v", total.Round(time.Millisecond),
 		time.Until(j.deadline).Round(time.Millisecond))
 }
 

@@ -103,6 +103,8 @@ func TestQueueDeadline(t *testing.T) {
 		require.Equal(t, "deadline", f.reason)
 		require.Equal(t, 3*time.Second, f.retry)
 		require.Zero(t, time.Since(start), "it was refused at once")
+		err = q.do(after(5*time.Second), fakeJob(m, 7, 5)) // the text says what was compared with the deadline
+		require.EqualError(t, err, "this may take 5.4s, and has 5s")
 		require.NoError(t, q.do(after(2500*time.Millisecond), fakeJob(m, 8, 1)), "before all that wait")
 		wait.Wait()
 	})
