@@ -13,14 +13,12 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"connectrpc.com/connect"
@@ -203,57 +201,6 @@ func TestAnnounced(t *testing.T) {
 	require.LessOrEqual(t, used, int64(32*firstBuffer))
 	status, _, body := post(t, url+"/v2/models/rbf/infer", nil, curvesJSON(t, curves(rngOf(1), 1, 5, 5)))
 	require.Equal(t, 200, status, "%s", body)
-}
-
-// stillReader brings a byte at a time, and remembers the deadlines that were set.
-type stillReader struct {
-	http.ResponseWriter
-	left, pause int
-	deadlines   []time.Duration
-	start       time.Time
-}
-
-func (r *stillReader) Read(p []byte) (int, error) {
-	if r.left == 0 {
-		return 0, io.EOF
-	}
-	time.Sleep(time.Duration(r.pause) * time.Second)
-	r.left--
-	return 1, nil
-}
-
-func (r *stillReader) SetReadDeadline(t time.Time) error {
-	if !t.IsZero() {
-		r.deadlines = append(r.deadlines, t.Sub(r.start))
-	}
-	return nil
-}
-
-func (r *stillReader) Close() error { return nil }
-
-// TestUploadDeadlines: a body has ten seconds, and what the slowest client takes for as much as it announces, and never pauses for longer
-// than ten.
-func TestUploadDeadlines(t *testing.T) {
-	for _, c := range []struct {
-		announced   int64
-		first, last time.Duration
-	}{
-		{1, 10 * time.Second, 10 * time.Second},
-		{5 * slowest, 10 * time.Second, 15 * time.Second},
-		{1 << 30, 10 * time.Second, 28 * time.Second},
-		{-1, 10 * time.Second, 10 * time.Second},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			r := &stillReader{left: 4, pause: 6, start: time.Now(), ResponseWriter: httptest.NewRecorder()}
-			u := newUpload(r, &http.Request{Body: r}, c.announced)
-			for range 4 {
-				_, err := u.Read(make([]byte, 1))
-				require.NoError(t, err)
-			}
-			require.Equal(t, c.first, r.deadlines[0].Round(time.Second), "%d", c.announced)
-			require.Equal(t, c.last, r.deadlines[len(r.deadlines)-1].Round(time.Second), "%d", c.announced)
-		})
-	}
 }
 
 // TestShare: the requests of one connection hold half of what there is for all, unless there is but one.

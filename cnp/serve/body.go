@@ -32,7 +32,7 @@ func setWriteDeadline(w http.ResponseWriter, n int) {
 // upload is the body of a request while it is read. It sets deadlines: for a body of announced size, patience and the time that the slowest
 // client takes for as many bytes; for others, the same for the bytes that came; and patience from one read to the next.
 type upload struct {
-	r        io.Reader
+	r        io.ReadCloser
 	control  *http.ResponseController
 	announce int64 // bytes; -1: not known
 	start    time.Time
@@ -43,6 +43,10 @@ type upload struct {
 
 // newUpload returns the body of a request that announces so many bytes.
 func newUpload(w http.ResponseWriter, r *http.Request, announced int64) *upload {
+	if u, ok := r.Body.(*upload); ok {
+		u.announce = announced
+		return u
+	}
 	return &upload{r: r.Body, control: http.NewResponseController(w), announce: announced, start: time.Now(), now: time.Now}
 }
 
@@ -73,6 +77,9 @@ func (u *upload) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Close closes the body, after which nothing is read of it.
+func (u *upload) Close() error { return u.r.Close() }
+
 // done ends the deadlines: net/http goes on reading, to learn whether the client is still there.
 func (u *upload) done() {
 	if !u.set.IsZero() {
@@ -82,6 +89,22 @@ func (u *upload) done() {
 
 // abandon leaves the body unread. What net/http reads of it has a deadline.
 func (u *upload) abandon() { _ = u.control.SetReadDeadline(u.now().Add(patience)) }
+
+// impatient gives the body of every request its deadlines, whoever reads it. What nobody reads net/http does before it answers, over
+// HTTP/1.1.
+func impatient(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 {
+			u := newUpload(w, r, r.ContentLength)
+			if r.ProtoMajor == 1 {
+				u.abandon()
+			}
+			r = r.WithContext(r.Context()) // net/http looks at the body of its own one
+			r.Body = u
+		}
+		next.ServeHTTP(w, r)
+	})
+}
 
 // firstBuffer is the room at most for a body of which nothing has come.
 const firstBuffer = 64 << 10

@@ -155,7 +155,11 @@ func (s *Server) index(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method == http.MethodPost {
 		b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, smallMessage))
-		if err == nil && len(bytes.TrimSpace(b)) > 0 {
+		if err != nil {
+			writeError(w, asFailure(unreadable(err)))
+			return
+		}
+		if len(bytes.TrimSpace(b)) > 0 {
 			err = json.Unmarshal(b, &ask)
 		}
 		if err != nil {

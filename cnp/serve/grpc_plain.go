@@ -13,8 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"connectrpc.com/connect"
-
 	"github.com/equivcnp/equivcnp/cnp"
 )
 
@@ -160,8 +158,7 @@ func (s *Server) frame(b []byte, call *grpcCall, encoding string) ([]byte, error
 		case errors.As(err, &f):
 			return b, f
 		case err != nil:
-			return b, &failure{status: http.StatusRequestTimeout, code: connect.CodeCanceled,
-				text: "the message could not be read: " + err.Error()}
+			return b, slow("message", err)
 		}
 	}
 }

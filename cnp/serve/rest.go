@@ -8,8 +8,11 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"os"
 	"strconv"
 	"time"
+
+	"connectrpc.com/connect"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
@@ -187,6 +190,15 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, res *reservati
 	return rest, nil
 }
 
+// slow is what a request is told whose body or message could not be read in time. What else goes wrong is for the log.
+func slow(what string, err error) *failure {
+	f := &failure{status: http.StatusRequestTimeout, code: connect.CodeCanceled, text: "the " + what + " came too slowly"}
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		f.text = "the " + what + " could not be read: " + err.Error()
+	}
+	return f
+}
+
 // unreadable is what an error of reading a body means for its request.
 func unreadable(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
@@ -195,7 +207,7 @@ func unreadable(err error) error {
 	if f := asFailure(err); f.status != http.StatusInternalServerError {
 		return f
 	}
-	return &failure{status: http.StatusRequestTimeout, text: "the body could not be read: " + err.Error()}
+	return slow("body", err)
 }
 
 // jsonGrowth is how many more bytes a byte of JSON takes on its way to a tensor: it is copied once, and "1," becomes eight.

@@ -69,7 +69,7 @@ func (s *Server) routes() http.Handler {
 		}
 		page.ServeHTTP(w, r)
 	})
-	return s.accessed(s.guard(mux))
+	return s.accessed(impatient(s.guard(mux)))
 }
 
 // MetricsHandler answers with the server's metrics, without asking for a token: for an address that only those who collect them can
