@@ -84,3 +84,30 @@ func TestEveryBodyHasDeadlines(t *testing.T) {
 		})
 	}
 }
+
+// gaugeReader notes how much is reserved when it is asked for the first byte, which does not come.
+type gaugeReader struct {
+	s    *Server
+	used int64
+}
+
+func (r *gaugeReader) Read([]byte) (int, error) {
+	r.s.bytes.mu.Lock()
+	defer r.s.bytes.mu.Unlock()
+	r.used = r.s.bytes.used
+	return 0, io.EOF
+}
+
+// TestBufferReserved: a request holds a buffer while nothing of it has come, and it is reserved.
+func TestBufferReserved(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Models = testSources[1:] })
+	for path, want := range map[string]int64{"/v2/models/rbf/infer": firstBuffer, "/" + service + "/ModelInfer": firstMessage} {
+		body := &gaugeReader{s: s}
+		r := httptest.NewRequest("POST", path, body)
+		r.ProtoMajor = 2
+		r.Header.Set("Content-Type", "application/grpc")
+		s.ServeHTTP(httptest.NewRecorder(), r)
+		require.Equal(t, want, body.used, path)
+	}
+	require.Zero(t, s.bytes.used)
+}

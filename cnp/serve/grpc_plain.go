@@ -127,12 +127,18 @@ func (s *Server) readMessage(ctx context.Context, req *wireRequest, call *grpcCa
 	return err
 }
 
+// firstMessage is the room for a message of which nothing has come, and what is reserved for it.
+const firstMessage = 16 << 10
+
 // frame reads a message and what stands before it into b.
 func (s *Server) frame(b []byte, call *grpcCall, encoding string) ([]byte, error) {
-	body := &reservingReader{r: call.up, left: math.MaxInt64, res: call.res}
+	if err := call.res.take(firstMessage); err != nil {
+		return b, err
+	}
+	body := &reservingReader{r: call.up, left: math.MaxInt64, credit: firstMessage, res: call.res}
 	for {
 		if len(b) == cap(b) {
-			b = slices.Grow(b, max(cap(b)/2, 32<<10))
+			b = slices.Grow(b, max(cap(b)/2, firstMessage))
 		}
 		n, err := body.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
