@@ -372,6 +372,12 @@ func TestHealthWatch(t *testing.T) {
 	require.True(t, stream.Receive(), "%v", stream.Err())
 	require.EqualValues(t, 3, stream.Msg().status)
 	require.NoError(t, stream.Close())
+	require.Eventually(t, func() bool { return s.watches.Load() == 0 }, 5*time.Second, time.Millisecond)
+	s.watches.Store(maxWatches)
+	stream, err = client.CallServerStream(t.Context(), connect.NewRequest(&healthRequest{}))
+	require.NoError(t, err)
+	require.False(t, stream.Receive())
+	require.Equal(t, connect.CodeResourceExhausted, connect.CodeOf(stream.Err()), "%v", stream.Err())
 }
 
 // watchCodec is the client's side of the server's codec.

@@ -30,6 +30,7 @@ type Server struct {
 	denied   denied
 	draining atomic.Bool
 	warming  atomic.Bool
+	watches  atomic.Int64 // streams of Watch
 
 	scan     sync.Mutex // held by Rescan and what else changes models
 	files    map[string]fileState

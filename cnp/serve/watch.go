@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -16,6 +17,9 @@ const watchPath = "/" + grpchealth.HealthV1ServiceName + "/Watch"
 
 // watchEvery is how often a change is looked for.
 const watchEvery = 250 * time.Millisecond
+
+// maxWatches bounds the streams of Watch: each takes 18 kB for as long as its client likes, and needs no token.
+const maxWatches = 4096
 
 // healthRequest and healthResponse are HealthCheckRequest and HealthCheckResponse.
 type (
@@ -43,6 +47,10 @@ const statusUnknown grpchealth.Status = 3
 func (s *Server) watchHandler() http.Handler {
 	return connect.NewServerStreamHandler(watchPath, func(ctx context.Context, r *connect.Request[healthRequest],
 		out *connect.ServerStream[healthResponse]) error {
+		defer s.watches.Add(-1)
+		if s.watches.Add(1) > maxWatches {
+			return connect.NewError(connect.CodeResourceExhausted, fmt.Errorf("%d clients watch, no more may", maxWatches))
+		}
 		tick := time.NewTicker(watchEvery)
 		defer tick.Stop()
 		for last := grpchealth.StatusUnknown; ; {
