@@ -29,13 +29,13 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 func Handler() http.Handler {
 	static := http.FileServerFS(Files())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" && (!strings.HasPrefix(r.URL.Path, "/page/") || strings.HasSuffix(r.URL.Path, "/")) {
+			http.NotFound(w, r)
+			return
+		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
 			http.Error(w, "the page can only be read", http.StatusMethodNotAllowed)
-			return
-		}
-		if r.URL.Path != "/" && (!strings.HasPrefix(r.URL.Path, "/page/") || strings.HasSuffix(r.URL.Path, "/")) {
-			http.NotFound(w, r)
 			return
 		}
 		h := w.Header()

@@ -34,6 +34,7 @@ func TestHandler(t *testing.T) {
 		"/page.go"} {
 		assert.Equal(t, http.StatusNotFound, get("GET", path).Code, path)
 	}
+	assert.Equal(t, http.StatusNotFound, get("POST", "/models/m/infer").Code, "it is not the page that can only be read")
 	assert.Equal(t, http.StatusMethodNotAllowed, get("POST", "/").Code)
 }
 
