@@ -13,6 +13,9 @@ func (s *Server) load(ctx context.Context, src Source) error {
 		return err
 	}
 	m, err := loadModel(ctx, src, s.opt.Plans)
+	if err == nil {
+		m.limit = min(m.limit, s.plans.limit/2)
+	}
 	if old := (*s.models.Load())[src.Name]; err == nil && old != nil && old.same(m) { // its plans stay
 		s.metrics.loads.WithLabelValues("ok").Inc()
 		return nil

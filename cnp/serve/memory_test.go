@@ -125,6 +125,17 @@ func attacks(t *testing.T) []attack {
 	}
 }
 
+// TestCurvesMemory: curves that would be computed with more memory than the server has are refused, whatever the machine has.
+func TestCurvesMemory(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Models, o.Memory = []Source{{Name: "levels", Path: "rbf-levels"}}, 64<<20 })
+	h, body := curvesBinary(t, nil, curves(rngOf(1), 1, 5, 20_000))
+	w := do(s, "POST", "/v2/models/levels/infer", h, body)
+	require.Equal(t, http.StatusRequestEntityTooLarge, w.Code, "%.200s", w.Body)
+	require.Contains(t, w.Body.String(), "too much memory")
+	h, body = curvesBinary(t, nil, curves(rngOf(1), 1, 5, 2_000))
+	require.Equal(t, http.StatusOK, do(s, "POST", "/v2/models/levels/infer", h, body).Code)
+}
+
 // lastWait is how much longer an attack lasts where nobody else was answered yet: the machine may do other things.
 const lastWait = time.Minute
 
