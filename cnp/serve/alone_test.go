@@ -3,7 +3,9 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
+	"net/http"
 	"path/filepath"
 	"testing"
 
@@ -28,6 +30,26 @@ func withOutputs(t *testing.T, b *cnp.Batch[float32], params map[string]any, out
 	out, err := json.Marshal(v)
 	require.NoError(t, err)
 	return out
+}
+
+// ownPlan is a model that must not be asked itself, since it would make a plan of its own.
+type ownPlan struct{ cnp.Completer[float32] }
+
+func (ownPlan) Complete(context.Context, *cnp.Images[float32]) (*cnp.Prediction[float32], error) {
+	return nil, errors.New("a plan beside that of the server")
+}
+
+// TestAlonePlan: quantiles and samples of images come from the plan that the server has, within its memory.
+func TestAlonePlan(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Models = testSources[:1] })
+	m, err := s.find("digits", "")
+	require.NoError(t, err)
+	m.completer = ownPlan{m.completer}
+	for _, params := range []map[string]any{{"quantiles": "0.5"}, {"samples": 1}, {"samples": 1, "function": true}, {}} {
+		h, body := imagesBinary(t, params, images(rngOf(2), 1, 6, 6))
+		w := do(s, "POST", "/v2/models/digits/infer", h, body)
+		require.Equal(t, http.StatusOK, w.Code, "%v: %.200s", params, w.Body)
+	}
 }
 
 // TestSamples: the samples of the library, of curves and images, with the same seed.

@@ -41,17 +41,13 @@ func predictImages(ctx context.Context, jobs []*job) error {
 	}
 	var p *cnp.Prediction[float32]
 	var err error
-	switch {
-	case im.B == 0:
+	if im.B == 0 {
 		p = &cnp.Prediction[float32]{Likelihood: cnp.Normal}
-	case jobs[0].plan != nil:
-		p = jobs[0].plan.NewPrediction(im)
-		err = jobs[0].plan.Predict(ctx, p, im)
-	default:
-		p, err = jobs[0].model.completer.Complete(ctx, im)
+	} else {
+		p, err = jobs[0].completer().Complete(ctx, im)
 	}
 	if err == nil {
-		err = p.Check(nil) // a plan computes what it can
+		err = p.Check(nil)
 	}
 	if err != nil {
 		return err
@@ -62,6 +58,33 @@ func predictImages(ctx context.Context, jobs []*job) error {
 		at += j.values
 	}
 	return nil
+}
+
+// planCompleter completes images with a plan that was made within the server's memory, where the model would make one of its own.
+type planCompleter struct {
+	cnp.Completer[float32]
+	plan cnp.Plan[float32]
+}
+
+// Complete is that of the model.
+func (c planCompleter) Complete(ctx context.Context, im *cnp.Images[float32]) (*cnp.Prediction[float32], error) {
+	p := c.plan.NewPrediction(im)
+	err := c.plan.Predict(ctx, p, im)
+	if err == nil {
+		err = p.Check(nil) // a plan computes what it can
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// completer returns what completes the images of a job.
+func (j *job) completer() cnp.Completer[float32] {
+	if j.plan == nil {
+		return j.model.completer
+	}
+	return planCompleter{j.model.completer, j.plan}
 }
 
 // predictCurves regresses the tasks of all jobs in one call: masks exclude what brings them to one shape, at no cost. Tasks of which
@@ -189,7 +212,7 @@ func (a *alone) compute(ctx context.Context, j *job) error {
 	case j.values == 0:
 		p = &cnp.Prediction[float32]{Likelihood: cnp.Normal}
 	case j.images != nil:
-		p, err = m.completer.Complete(ctx, j.images)
+		p, err = j.completer().Complete(ctx, j.images)
 	default:
 		p, err = j.regressor.Predict(ctx, j.curves)
 	}
@@ -234,7 +257,11 @@ func (a *alone) compute(ctx context.Context, j *job) error {
 		return nil
 	}
 	if j.images != nil {
-		a.samples, err = cnp.SampleImages(ctx, m.completer, j.images, *a.draw)
+		of := j.completer()
+		if _, several := m.completer.(*cnp.ImageEnsemble[float32]); several {
+			of = m.completer // samples are those of its members
+		}
+		a.samples, err = cnp.SampleImages(ctx, of, j.images, *a.draw)
 	} else {
 		var of cnp.CurvePredictor[float32] = j.regressor
 		if j.undo != nil {
