@@ -258,8 +258,8 @@ func (a *alone) compute(ctx context.Context, j *job) error {
 	}
 	if j.images != nil {
 		of := j.completer()
-		if _, several := m.completer.(*cnp.ImageEnsemble[float32]); several {
-			of = m.completer // samples are those of its members
+		if len(cnp.Members[float32](m.completer)) > 1 {
+			of = m.completer // samples of an ensemble are those of its members
 		}
 		a.samples, err = cnp.SampleImages(ctx, of, j.images, *a.draw)
 	} else {
