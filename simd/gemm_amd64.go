@@ -144,6 +144,7 @@ const (
 	// copying took a quarter of the time of 96 x 32 x 32. The last rows of a ragged one get gemmCopyFew.
 	gemmCopyFew   = 512 // bytes
 	gemmCopySmall = 4 << 10
+	gemmNegate    = 16 << 10 // of A, where alpha is -1
 	gemmCopySize  = gemmCopyDepth * 2 * cacheLine
 	gemmCopyWide  = 4 * gemmCopySize
 	gemmTallRows  = 1024
@@ -225,7 +226,7 @@ type gemmProduct[T Float] struct {
 }
 
 func (g *gemmProduct[T]) run(beta T) {
-	mode, strip := 0, stripOf[T]()
+	mode := 0
 	if beta != 0 {
 		scaleRows(g.c, g.ldc, beta, g.m, g.n)
 		mode = stripAccumulate
@@ -233,9 +234,21 @@ func (g *gemmProduct[T]) run(beta T) {
 	if g.m == 1 && g.csb == 1 && g.alpha == 1 {
 		g.row(mode)
 	}
-	if g.n > 0 && g.csb == 1 && g.alpha == 1 && g.m < gemmCopyRows && !g.inPlace(g.n) {
-		mode = g.ragged(mode)
+	if g.n > 0 && g.csb == 1 && g.m < gemmCopyRows {
+		switch {
+		case g.alpha == -1 && g.negates():
+			g.negated(mode)
+			return
+		case g.alpha == 1 && !g.inPlace(g.n):
+			mode = g.ragged(mode)
+		}
 	}
+	g.compute(mode)
+}
+
+// compute adds the product to C, or sets it.
+func (g *gemmProduct[T]) compute(mode int) {
+	strip := stripOf[T]()
 	switch {
 	case g.n == 0 || g.k == 0:
 	case g.isFar():
@@ -267,6 +280,60 @@ func (g *gemmProduct[T]) row(mode int) {
 			g.c, g.b = g.c[n:], g.b[n:]
 		}
 	}
+}
+
+// left returns how A lies: its rows, their elements, and how far apart they are.
+func (g *gemmProduct[T]) left() (rows, columns, apart int) {
+	rows, columns, apart = g.m, g.k, g.rsa
+	if g.csa != 1 {
+		rows, columns, apart = g.k, g.m, g.csa
+	}
+	return
+}
+
+// negates reports whether A is copied and negated in less time than B. The weights are nanoseconds on Zen 4.
+func (g *gemmProduct[T]) negates() bool {
+	rows, columns, apart := g.left()
+	if columns == apart {
+		rows = 1
+	}
+	strip := stripOf[T]()
+	return g.m*g.k <= gemmNegate/int(unsafe.Sizeof(g.alpha)) && 8*rows+g.m*g.k/8 < 3*g.k*((g.n+strip-1)/strip)
+}
+
+// negated computes the product for alpha = -1, which LAPACK takes, from a copy of -A: the same bits as from -B, which has more elements.
+//
+//go:noinline
+func (g *gemmProduct[T]) negated(mode int) {
+	if bytes := g.m * g.k * int(unsafe.Sizeof(g.alpha)); bytes <= gemmCopyFew {
+		var few [gemmCopyFew / 8]uint64
+		g.negate(elements[T](few[:]), mode)
+		return
+	}
+	var left [gemmNegate / 8]uint64
+	g.negate(elements[T](left[:]), mode)
+}
+
+func (g *gemmProduct[T]) negate(left []T, mode int) {
+	p := *g
+	p.a, p.alpha = left, 1
+	rows, columns, apart := g.left()
+	if g.csa == 1 {
+		p.rsa = columns
+	} else {
+		p.csa = columns
+	}
+	if columns == apart {
+		rows, columns = 1, rows*columns
+	}
+	for i := range rows {
+		copy(left[i*columns:][:columns], g.a[i*apart:])
+	}
+	scalePanel(left[:g.m*g.k], -1)
+	if !p.inPlace(p.n) {
+		mode = p.ragged(mode)
+	}
+	p.compute(mode)
 }
 
 // ragged computes the part of the product for the rows of B that can be read to the end of their last vector, though the columns do not
@@ -455,7 +522,7 @@ func (g *gemmProduct[T]) fill(panel []T, p, j, k, n int) {
 	}
 }
 
-// scalePanel multiplies a panel by alpha. Where races are looked for, scaleF32 would move the caller's buffer to the heap.
+// scalePanel multiplies a copy by alpha. Where races are looked for, scaleF32 would move the caller's buffer to the heap.
 func scalePanel[T Float](panel []T, alpha T) {
 	x, n := unsafe.Pointer(&panel[0]), len(panel)
 	switch {
