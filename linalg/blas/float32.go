@@ -413,7 +413,7 @@ func (i Implementation) Ssymm(s blas.Side, ul blas.Uplo, m, n int, alpha float32
 		return
 	}
 	small := isSmallSymm(s, m, n)
-	if !small && float64(m)*float64(n)*float64(max(m, n)) < smallSymmetric || !isSymm(s, ul, m, n, alpha, a, lda, b, ldb, c, ldc) {
+	if !small && isGonumSymm(s, m, n) || !isSymm(s, ul, m, n, alpha, a, lda, b, ldb, c, ldc) {
 		i.rest.Ssymm(s, ul, m, n, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
@@ -427,7 +427,7 @@ func (i Implementation) Ssymm(s blas.Side, ul blas.Uplo, m, n int, alpha float32
 // Ssyrk computes C = alpha·op(A)·op(A)ᵀ + beta·C for a symmetric C.
 func (i Implementation) Ssyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, beta float32,
 	c []float32, ldc int) {
-	if n > 1 && n < rankOrder && k < rankOrder && !isTransposed(t) && !isSmallRank(t, n, k) {
+	if n > 1 && n <= rankOrder && !isTransposed(t) && !isSmallRank(t, n, k) {
 		i.rest.Ssyrk(ul, t, n, k, alpha, a, lda, beta, c, ldc)
 		return
 	}
@@ -436,8 +436,7 @@ func (i Implementation) Ssyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha fl
 		return
 	}
 	small := isSmallRank(t, n, k)
-	if !small && float64(n)*float64(n)*float64(k) < smallRank && (!isTransposed(t) || max(n, k) >= tinyRank) ||
-		!isRank(ul, t, n, k, alpha, a, lda, c, ldc) {
+	if !small && isGonumRank(t, n, k) || !isRank(ul, t, n, k, alpha, a, lda, c, ldc) {
 		if beta == 0 && ul == blas.Lower && isTransposed(t) {
 			clearRank(t, n, k, a, lda, c, ldc)
 		}
@@ -468,7 +467,7 @@ func (i Implementation) Ssyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha f
 		return
 	}
 	small := isSmallRank(t, n, k)
-	if !small && float64(n)*float64(n)*float64(k) < smallRank2 || !isRank(ul, t, n, k, alpha, a, lda, c, ldc) ||
+	if !small && isGonumRank2(t, n, k) || !isRank(ul, t, n, k, alpha, a, lda, c, ldc) ||
 		!isRank(ul, t, n, k, alpha, b, ldb, c, ldc) {
 		i.rest.Ssyr2k(ul, t, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
@@ -502,7 +501,7 @@ func (i Implementation) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d bl
 			trmvBlock(ul == blas.Upper, !isTransposed(tA), d, n, a, lda, b[:n]) // the row is a column times the transpose
 			return
 		}
-	case isLarge(s, m, n) && isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb):
+	case isLarge(s, m, n, rowsMultiply) && isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb):
 		trmm(s, newTriangle(s, ul, tA, d, m, n, a, lda), m, n, alpha, b, ldb)
 		return
 	}
@@ -531,7 +530,7 @@ func (i Implementation) Strsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d bl
 			trsvBlock(ul == blas.Upper, !isTransposed(tA), d, n, a, lda, b[:n]) // the row is a column times the transpose
 			return
 		}
-	case isLarge(s, m, n) && isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb):
+	case isLarge(s, m, n, rowsSolve) && isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb):
 		trsm(s, newTriangle(s, ul, tA, d, m, n, a, lda), m, n, alpha, b, ldb)
 		return
 	}

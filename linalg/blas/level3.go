@@ -34,6 +34,14 @@ func isSymm[T simd.Float](s blas.Side, ul blas.Uplo, m, n int, alpha T, a []T, l
 	return fits(len(a), k, k, lda) && fits(len(b), m, n, ldb) && fits(len(c), m, n, ldc)
 }
 
+// isGonumSymm reports whether SYMM takes less time by gonum's loops than by products: A is written out for few rows or columns.
+func isGonumSymm(s blas.Side, m, n int) bool {
+	if s == blas.Left {
+		return m <= 5 || float64(m)*float64(n)*float64(max(m, n)) < smallSymmetric
+	}
+	return m == 1 || n == 1 || m == 2 && n <= 32 || float64(m)*float64(n)*float64(max(m, n)) < smallSymmetric
+}
+
 // symm is C = alpha·A·B + beta·C, or with B·A, for a symmetric A of which one triangle is given.
 func symm[T simd.Float](s blas.Side, ul blas.Uplo, m, n int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
 	k := n
@@ -89,6 +97,22 @@ func isRank[T simd.Float](ul blas.Uplo, t blas.Transpose, n, k int, alpha T, a [
 		r, cols = k, n
 	}
 	return fits(len(a), r, cols, lda) && fits(len(c), n, n, ldc)
+}
+
+// isGonumRank and isGonumRank2 report whether SYRK and SYR2K take less time by gonum's loops: the products compute a whole square, and
+// with few rows or terms little else.
+func isGonumRank(t blas.Transpose, n, k int) bool {
+	if !isTransposed(t) {
+		return n > 1 && n <= rankOrder || float64(n)*float64(n)*float64(k) < smallRank
+	}
+	return k == 1 && n >= 4 || max(n, k) >= tinyRank && float64(n)*float64(n)*float64(k) < smallRank
+}
+
+func isGonumRank2(t blas.Transpose, n, k int) bool {
+	if !isTransposed(t) {
+		return n > 1 && n <= 4 || float64(n)*float64(n)*float64(k) < smallRank2
+	}
+	return n == 2 || k <= 2 && n >= 17 || float64(n)*float64(n)*float64(k) < smallRank2
 }
 
 // clearRank clears the lower triangle of C for gonum's SYRK with a transposed A and beta = 0, which multiplies C by 0 in version 0.17, so
@@ -198,13 +222,19 @@ func isGonumTriangular(s blas.Side, m, n int) bool {
 	return m < triangularOrder && n < triangularOrder && (m > 1 || n > 1 && s != blas.Right)
 }
 
+// The fewest rows that TRSM and TRMM take by kernels where the triangle stands on the right.
+const (
+	rowsSolve    = 8
+	rowsMultiply = 12
+)
+
 // isLarge reports whether TRSM and TRMM gain by kernels.
-func isLarge(s blas.Side, m, n int) bool {
+func isLarge(s blas.Side, m, n, rows int) bool {
 	k := n
 	if s == blas.Left {
 		k = m
 	}
-	return float64(m)*float64(n)*float64(k) >= smallTriangular
+	return (s == blas.Left || m >= rows) && float64(m)*float64(n)*float64(k) >= smallTriangular
 }
 
 // triangle is op(A), triangular of order n: the element [i, j] is a[i*lda+j], or a[j*lda+i] if it is transposed.

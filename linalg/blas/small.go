@@ -85,7 +85,7 @@ func isGonumProduct(tA, tB blas.Transpose, m, n, k int) bool {
 		return false
 	}
 	if fast() {
-		return k <= 2 && isTransposed(tA) && isTransposed(tB) && (min(m, n) <= 4 || m*n*k <= 200)
+		return k <= 2 && isTransposed(tA) && isTransposed(tB) && (min(m, n) <= 12 || m*n*k <= 200)
 	}
 	return float64(m)*float64(n)*float64(k) < smallProduct
 }
@@ -94,7 +94,7 @@ func isGonumProduct(tA, tB blas.Transpose, m, n, k int) bool {
 // for a transposed B. All of B is read for each row of C, so it must stay in a near cache.
 func isSmallGemm(m, n, k int) bool {
 	work := float64(m) * float64(n) * float64(k)
-	return work <= smallWork || m == 2 && work < 1<<13 || (m == 1 || m <= 4 && k <= 8 || k <= 3) && work <= thinWork
+	return work <= smallWork || m == 2 && work < 1<<13 || (m == 1 || m <= 5 && k <= 8 || k <= 3) && work <= thinWork
 }
 
 func isSmallDots(tA blas.Transpose, m, n, k int) bool {
@@ -102,7 +102,7 @@ func isSmallDots(tA blas.Transpose, m, n, k int) bool {
 	if isTransposed(tA) {
 		return min(m, n)*k <= smallTurned && (m <= 8 || n <= 8) && work <= smallWork || m <= 4 && work <= thinWork
 	}
-	return work <= smallWork || (m <= 4 || (n <= 4 || m*n <= 80) && k > 3) && work <= thinWork
+	return work <= smallWork || (m <= 4 || (n <= 4 || m*n <= 85) && k > 3) && work <= thinWork
 }
 
 const (
@@ -178,7 +178,11 @@ func isSmallSymm(s blas.Side, m, n int) bool {
 	if s == blas.Left {
 		k = m
 	}
-	return fast() && uint(k) <= symmetricRow && uint(m*n) <= symmetricRow*symmetricRow
+	few := m == 1 && n <= 3 || n == 1 && m <= 3 // gonum's loops take less time
+	if s == blas.Left {
+		few = m == 1 || m == 2 && n <= 2
+	}
+	return fast() && !few && uint(k) <= symmetricRow && uint(m*n) <= symmetricRow*symmetricRow
 }
 
 // symmetricRow is how many rows a symmetric matrix has at most that is written out on the stack.
