@@ -233,21 +233,23 @@ func TestBatches(t *testing.T) {
 	})
 }
 
-// testCrowded compares a batch whose entries lie a multiple of 4 KB apart with four batches that have the same matrices. A few are awkward,
-// and most rows that go through a buffer have none of these.
-func testCrowded[T Float](t *testing.T, c *batchCase, call func([]T, [][]T, []bool, int), rng *rand.Rand) {
-	const n, part = 1024, 256
+// testCrowded compares a batch whose entries lie a multiple of 2 or 4 KB apart, or nearly, with four batches that have the same matrices.
+// A few are awkward, and most rows that go through a buffer have none of these.
+func testCrowded[T Float](t *testing.T, c *batchCase, n int, call func([]T, [][]T, []bool, int), rng *rand.Rand) {
+	part := (n + 3) / 4
 	in, parts := make([][]T, len(c.in)), make([][]T, len(c.in))
 	for j, k := range c.in {
 		in[j], parts[j] = testkit.Normal[T](rng, k*n), make([]T, k*part)
 		for e := range k {
-			copy(in[j][e*n+300:], testkit.Awkward[T](rng, 20))
+			copy(in[j][e*n+3*n/10:], testkit.Awkward[T](rng, 20))
 		}
 	}
 	dst, ok := make([]T, c.out*n), make([]bool, n)
 	call(dst, in, ok, n)
 	for from := 0; from < n; from += part {
+		part := min(part, n-from)
 		for j, k := range c.in {
+			parts[j] = parts[j][:k*part]
 			for e := range k {
 				copy(parts[j][e*part:(e+1)*part], in[j][e*n+from:])
 			}
@@ -256,7 +258,7 @@ func testCrowded[T Float](t *testing.T, c *batchCase, call func([]T, [][]T, []bo
 		call(want, parts, wantOK, part)
 		for e := range c.out {
 			got := dst[e*n+from : e*n+from+part]
-			require.True(t, testkit.SameBits(got, want[e*part:(e+1)*part]), "entry %d of matrices from %d", e, from)
+			require.True(t, testkit.SameBits(got, want[e*part:(e+1)*part]), "entry %d of matrices from %d of %d", e, from, n)
 		}
 		require.Equal(t, wantOK, ok[from:from+part])
 	}
@@ -331,8 +333,12 @@ func TestCrowded(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		for _, c := range batchCases {
 			t.Run(c.name, func(t *testing.T) {
-				testCrowded(t, &c, c.f32, testkit.Rand(3))
-				testCrowded(t, &c, c.f64, testkit.Rand(4))
+				for _, n := range []int{512, 1024, 1025} {
+					testCrowded(t, &c, n, c.f32, testkit.Rand(3))
+				}
+				for _, n := range []int{255, 512, 1023} {
+					testCrowded(t, &c, n, c.f64, testkit.Rand(4))
+				}
 			})
 		}
 	})

@@ -34,16 +34,39 @@ const (
 	rowStride = rowBytes + 64
 )
 
-// throughBuffer is kernel where the entries of a matrix lie a multiple of 4 KB apart and so share a few lines of the first-level cache.
-// Copying results and inputs of many entries is faster than waiting for these lines (Zen 3 at AVX2, n = 4096: products of 3×3 matrices
-// take .62 of the time, 6×6 .45), and slower for exponentials of SO(3) and SE(3). With AVX-512 a vector is a line, which nobody needs a
-// second time: there batches took 1.3 to 1.8 times as long through the buffer (Zen 4).
+// throughBuffer is kernel where the entries of a matrix crowd a few lines of the first-level cache.
 func throughBuffer[T Float](l cpu.Level, o op, s shape, dst, a, b []T, from, n int, transposed bool) (at, next int, hard uint64) {
 	size := int(unsafe.Sizeof(a[0]))
-	if l == cpu.AVX512 || n*size%4096 != 0 || (n-from)*size < rowBytes || (s.out < 16 && (s.out < 9 || s.a+s.b < 9)) {
+	if (n-from)*size < rowBytes || !crowded(l, s, n*size) {
 		return from, from, 0
 	}
 	return buffered(l, o, s, dst, a, b, from, n, transposed)
+}
+
+// crowded reports whether copying entries that lie so many bytes apart takes less time than waiting for their lines: where these are a
+// multiple of 4 KB, they share a few lines; beside it, each load looks as if it read what was just stored elsewhere, and waits. There
+// products of 4×4 matrices take 8 to 19 times as long, exponentials 2 to 4 times (Zen 4). Where few entries are copied or much is
+// computed, waiting is faster, and with AVX-512, whose vectors are lines, mostly at the multiple itself.
+func crowded(l cpu.Level, s shape, apart int) bool {
+	if s.out < 16 && (s.out < 9 || s.a+s.b < 9) {
+		return false
+	}
+	beside := func(multiple int) int { return min((apart+multiple)%4096, (8192-apart%4096-multiple)%4096) }
+	near, wide := 12, s.a+s.b+s.out >= 36
+	if l != cpu.AVX512 {
+		near = 16
+	}
+	if s.b > 0 {
+		near = 24
+	}
+	switch d := beside(0); {
+	case d == 0:
+		return l != cpu.AVX512 || wide && s.b > 0
+	case d <= near:
+		return true
+	}
+	d := beside(2048)
+	return wide && d <= 8 && (d > 0 || l != cpu.AVX512)
 }
 
 // buffered computes matrices by rows of rowBytes. Those of a row with hard ones are computed where they lie, so that kernel knows which.
