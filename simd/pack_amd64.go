@@ -45,13 +45,31 @@ func gemmPackedLarge[T Float](c []T, ldc int, a []T, lda int, b *Packed[T], bias
 	if act != ActNone && act != ActReLU {
 		rows = blockRows[T](max(b.n, strip+1), b.k) // the activation visits the rows once more, while they are in the first-level cache
 	}
+	if rowsCrowd(lda, m, b.n, b.k, T(0)) && panelDepth(b.k) <= leftColumns {
+		gemmPackedCopied(c, ldc, a, lda, b, bias, act, m, mode, min(rows, leftRows))
+		return
+	}
+	gemmPackedRows(nil, c, ldc, a, lda, b, bias, act, m, mode, rows)
+}
+
+// gemmPackedCopied is gemmPackedRows with copies of the rows of A.
+//
+//go:noinline
+func gemmPackedCopied[T Float](c []T, ldc int, a []T, lda int, b *Packed[T], bias []T, act Activation, m, mode, rows int) {
+	var left [leftRows * leftStride]T
+	gemmPackedRows(left[:], c, ldc, a, lda, b, bias, act, m, mode, rows)
+}
+
+// gemmPackedRows computes so many rows at a time.
+func gemmPackedRows[T Float](left []T, c []T, ldc int, a []T, lda int, b *Packed[T], bias []T, act Activation, m, mode, rows int) {
+	strip := stripOf[T]()
 	stream := (mode != 0 || act == ActNone) && b.n%strip == 0 && pastCaches(c, ldc, m, streamProductFrom) && b.k <= panelDepth(b.k)
 	if stream {
 		mode |= stripStream
 	}
 	for i := 0; i < m; i += rows {
 		mb := min(rows, m-i)
-		gemmPackedBlock(c[i*ldc:], ldc, a, i*lda, lda, b, bias, mode, mb)
+		gemmPackedColumns(nil, left, c[i*ldc:], ldc, a, i*lda, lda, b, bias, mode, mb, 0, b.n)
 		if mode != 0 || act == ActNone {
 			continue
 		}
@@ -71,13 +89,13 @@ func gemmPackedLarge[T Float](c []T, ldc int, a []T, lda int, b *Packed[T], bias
 // gemmPackedBlock computes C = A·B + bias for m rows, the first of which is a[at:], and then does with the sums what mode asks
 // for.
 func gemmPackedBlock[T Float](c []T, ldc int, a []T, at, lda int, b *Packed[T], bias []T, mode, m int) {
-	gemmPackedColumns(nil, c, ldc, a, at, lda, b, bias, mode, m, 0, b.n)
+	gemmPackedColumns(nil, nil, c, ldc, a, at, lda, b, bias, mode, m, 0, b.n)
 }
 
 // gemmPackedColumns is gemmPackedBlock for the columns from .. to-1 of B; from is the start of a strip, and c begins with column
 // from. For stripSwish with stripStream it may use tile, which has gemmWideTile elements; then the sums must not be divided, and
-// the columns must fill wide strips.
-func gemmPackedColumns[T Float](tile *T, c []T, ldc int, a []T, at, lda int, b *Packed[T], bias []T, mode, m, from, to int) {
+// the columns must fill wide strips. With room for them in left, rows of A are copied.
+func gemmPackedColumns[T Float](tile *T, left []T, c []T, ldc int, a []T, at, lda int, b *Packed[T], bias []T, mode, m, from, to int) {
 	columns, strip, depth := stripColumns[T](), stripOf[T](), panelDepth(b.k)
 	for p := 0; p == 0 || p < b.k; p += depth {
 		now, k := mode, min(depth, b.k-p)
@@ -87,7 +105,11 @@ func gemmPackedColumns[T Float](tile *T, c []T, ldc int, a []T, at, lda int, b *
 		if p > 0 {
 			now |= stripAccumulate
 		}
-		rows := firstElement(a, at+p, k)
+		rows, apart := firstElement(a, at+p, k), lda
+		if len(left) > 0 {
+			copyLeft(left, a[at+p:], lda, m, k)
+			rows, apart = &left[0], leftStride
+		}
 		for j, w := from, 0; j < to; j += w {
 			var start *T
 			if bias != nil {
@@ -96,15 +118,15 @@ func gemmPackedColumns[T Float](tile *T, c []T, ldc int, a []T, at, lda int, b *
 			panel := j / strip * strip
 			right := firstElement(b.data, panel*b.k+p*strip+j-panel, k)
 			if w = gemmWide; unsafe.Sizeof(*tile) == 4 && level == AVX512 && k <= gemmWideDepth && to-j >= w {
-				gemmWideStrip(&c[j-from], ldc, rows, lda, right, strip*b.k, start, tile, m, k, now)
+				gemmWideStrip(&c[j-from], ldc, rows, apart, right, strip*b.k, start, tile, m, k, now)
 				continue
 			}
 			if w = strip; takesPanel[T](j-panel, to-j, now) {
-				gemmPanel(&c[j-from], ldc, rows, lda, 1, right, strip, start, m, k, now)
+				gemmPanel(&c[j-from], ldc, rows, apart, 1, right, strip, start, m, k, now)
 				continue
 			}
 			w = min(columns, to-j)
-			gemmStrip(&c[j-from], ldc, rows, lda, 1, right, strip, start, m, k, w, now)
+			gemmStrip(&c[j-from], ldc, rows, apart, 1, right, strip, start, m, k, w, now)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func weightNetF32(dst, pose []float32, net *[3]Dense[float32], rows int, scratch
 		n := min(tile, rows-lo)
 		gemmPackedBlock(x, h0, pose, lo*in, in, net[0].B, net[0].Bias, stripSwish, n)
 		gemmPackedBlock(y, h1, x, 0, h0, net[1].B, net[1].Bias, stripSwish, n)
-		gemmPackedColumns(&x[0], dst[lo*out:], out, y, 0, h1, net[2].B, net[2].Bias, last, n, 0, out)
+		gemmPackedColumns(&x[0], nil, dst[lo*out:], out, y, 0, h1, net[2].B, net[2].Bias, last, n, 0, out)
 	}
 	if last != stripSwish {
 		storeFenceAVX2()
@@ -58,7 +58,7 @@ func weightNetApart(dst, pose []float32, net *[3]Dense[float32], rows int, scrat
 		// Until their swish, columns of the last layer are kept where the first hidden layer was, which is no longer needed.
 		for j, w := 0, 0; j < out; j += w {
 			w = min(h0, out-j)
-			gemmPackedColumns(nil, x, w, y, 0, h1, net[2].B, net[2].Bias, 0, n, j, j+w)
+			gemmPackedColumns(nil, nil, x, w, y, 0, h1, net[2].B, net[2].Bias, 0, n, j, j+w)
 			swishSums(&dst[lo*out+j], &x[0], n, w, out, w, stream)
 		}
 	}
