@@ -144,7 +144,7 @@ var constant32 = regexp.MustCompile(`DATA (·\w+)\+0\(SB\)/8, \$(0x\w+)\nDATA .*
 	`DATA .*\+16\(SB\)/8, \$(0x\w+)\nDATA .*\+24\(SB\)/8, \$(0x\w+)\nGLOBL .*\(SB\), RODATA\|NOPTR, \$32\n`)
 
 // words32 are four lines of a longer table.
-var words32 = regexp.MustCompile(`DATA (·\w+)\+(\d+)\(SB\)/8, \$(0x\w+)\nDATA .*/8, \$(0x\w+)\nDATA .*/8, \$(0x\w+)\nDATA .*/8, \$(0x\w+)\n`)
+var words32 = regexp.MustCompile(`DATA (·\w+)\+(\d+)\(SB\)/8, \$(0x\w+)\n` + strings.Repeat(`DATA .*/8, \$(0x\w+)\n`, 3))
 
 // shortConstants writes each constant that is the same number four times, which are most, in one line, and others four numbers a line.
 func shortConstants(text []byte) []byte {
