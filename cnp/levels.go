@@ -156,14 +156,16 @@ func (n *levelsNet[T]) anywhere() bool { return true }
 // goroutines than tasks, several go through the levels of one.
 func (n *levelsNet[T]) predict(ctx context.Context, dst *Prediction[T], b *Batch[T]) error {
 	b = b.whole(&n.cfg)
+	stop := func() bool { return ctx.Err() != nil }
 	return eachPiece(ctx, b, n.pool, func(run *levelsRun[T], lo, hi, share int) error {
-		run.pyramid.Threads = share
-		return n.tasks(run, dst, b, lo, hi)
+		run.pyramid.Threads, run.pyramid.Stop = share, stop
+		defer func() { run.pyramid.Stop = nil }() // the pool must not keep the caller's data alive
+		return n.tasks(ctx, run, dst, b, lo, hi)
 	})
 }
 
 // tasks predicts task t and those up to another, which have the same points: all that depends on these is made once.
-func (n *levelsNet[T]) tasks(run *levelsRun[T], dst *Prediction[T], b *Batch[T], t, to int) error {
+func (n *levelsNet[T]) tasks(ctx context.Context, run *levelsRun[T], dst *Prediction[T], b *Batch[T], t, to int) error {
 	dx, dy, known := n.cfg.DimX, n.cfg.DimY, n.cfg.contextValues()
 	run.origin = reuse.Sized(run.origin, dx)
 	b.origins(&n.cfg, run.origin, t, t+1)
@@ -175,7 +177,7 @@ func (n *levelsNet[T]) tasks(run *levelsRun[T], dst *Prediction[T], b *Batch[T],
 	if n.frames == nil {
 		n.readContext(run, b, t, to, have, nil)
 		run.head.x = places(n.head.waves, b, t, run.order, run.head.x)
-		return n.encode(run, t, to, have, func(k int, f []T) {
+		return n.encode(ctx, run, t, to, have, func(k int, f []T) {
 			n.head.forward(dst, (t+k)*b.Nt*dy, run.order, f, run.head.x, &run.head)
 		})
 	}
@@ -192,7 +194,7 @@ func (n *levelsNet[T]) tasks(run *levelsRun[T], dst *Prediction[T], b *Batch[T],
 		curve.Seen(run.x, r, run.frame.Room)
 		curve.Seen(run.targets, r, run.frame.Room)
 		curve.FromLeast(run.x, run.targets, run.frame.Room)
-		if err := n.encode(run, t, to, have, func(k int, f []T) {
+		if err := n.encode(ctx, run, t, to, have, func(k int, f []T) {
 			n.head.look(sum[k*m*width:(k+1)*m*width], n.frames, l, f, m, &run.head, &run.frame.Turn)
 		}); err != nil {
 			return err
@@ -250,8 +252,9 @@ func (n *levelsNet[T]) readTargets(run *levelsRun[T], b *Batch[T], t int) {
 	n.aux.Keep(&run.aux, b.auxOf(t, len(n.cfg.Auxiliary)), run.order)
 }
 
-// encode calls use with the features at the targets of task t and those up to another, whose context and targets have been read.
-func (n *levelsNet[T]) encode(run *levelsRun[T], t, to, have int, use func(k int, f []T)) error {
+// encode calls use with the features at the targets of task t and those up to another, whose context and targets have been read. It
+// returns the context's error soon after that ends.
+func (n *levelsNet[T]) encode(ctx context.Context, run *levelsRun[T], t, to, have int, use func(k int, f []T)) error {
 	dx := n.cfg.DimX
 	p := &run.place
 	p.clear(dx)
@@ -262,16 +265,22 @@ func (n *levelsNet[T]) encode(run *levelsRun[T], t, to, have int, use func(k int
 		return err
 	}
 	run.pyramid.Lay(n.pyramid, p.lo, p.hi, p.from, p.to)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	rows, signals := run.pyramid.Layout.Rows(), n.cfg.Multiplicity*n.cfg.contextValues()
 	c, densities := have+(to-t)*signals, n.cfg.densities() // the densities are those of all
 	width := densities + signals + n.departure.Channels()
 	run.h, run.f = reuse.Sized(run.h, rows*c), reuse.Sized(run.f, rows*width)
 	if lattice := run.pyramid.Layout.Lattice(run.lattice); lattice != nil {
 		run.lattice = lattice
-		run.conv.Forward(run.h, lattice, run.x, run.phi, c, n.psi.Gamma, n.psi.Scale)
+		run.conv.ForwardUntil(run.pyramid.Stop, run.h, lattice, run.x, run.phi, c, n.psi.Gamma, n.psi.Scale)
 	} else {
 		run.points = run.pyramid.Layout.Points(run.points[:0])
-		simd.SetConv(run.h, run.points, run.x, run.phi, dx, c, n.psi.Gamma, n.psi.Scale)
+		setConv(ctx, run.h, run.points, run.x, run.phi, dx, c, n.psi)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	if n.departure != nil {
 		run.points = run.pyramid.Layout.Points(run.points[:0])
@@ -284,8 +293,27 @@ func (n *levelsNet[T]) encode(run *levelsRun[T], t, to, have int, use func(k int
 			n.departure.Set(f[densities+signals:], &run.departure, i, h[:have], n.floor)
 		}
 		f := n.net.Forward(&run.pyramid, run.f, run.targets)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		n.aux.Add(f, &run.aux)
 		use(k, f)
 	}
 	return nil
+}
+
+// setConvPairs is how many pairs of points and rows setConv takes at a time, a few milliseconds, and setConvRows a multiple of the rows
+// that kernels do.
+const (
+	setConvPairs = 1 << 22
+	setConvRows  = 64
+)
+
+// setConv is simd.SetConv for a kernel, some rows at a time, until ctx ends.
+func setConv[T Float](ctx context.Context, h []T, t, x []float64, phi []T, d, c int, psi curve.Kernel) {
+	m, step := len(t)/d, max(1, setConvPairs*d/max(1, len(x))/setConvRows)*setConvRows
+	for lo := 0; lo < m && ctx.Err() == nil; lo += step {
+		hi := min(lo+step, m)
+		simd.SetConv(h[lo*c:hi*c], t[lo*d:hi*d], x, phi, d, c, psi.Gamma, psi.Scale)
+	}
 }

@@ -158,6 +158,38 @@ func TestLevelsSteady(t *testing.T) {
 	require.LessOrEqual(t, testing.AllocsPerRun(10, run), 40.0)
 }
 
+// TestLevelsCancelled: a prediction ends with its context wherever it is, also in the middle of one large task, and leaves nothing behind
+// that a later one could take for complete.
+func TestLevelsCancelled(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	rng := rand.New(rand.NewPCG(91, 2))
+	for _, group := range []string{"T(1)", "T(2)", "SE(2)", "sphere"} {
+		m, b := (*EquivCNP[float32])(nil), (*Batch[float32])(nil)
+		if group == "sphere" {
+			m, b = sphereModel[float32](t, sphereConfig(2, 1)), sphereBatch[float32](rng, 1, 300, 20000, 2, 1)
+		} else {
+			m = levelsModel[float32](t, group, 1)
+			b = randomBatch[float32](rng, 1, 300, 40000, m.cfg.DimX, 1)
+		}
+		want, err := m.Predict(context.Background(), b)
+		require.NoError(t, err)
+		whole, asked := false, int64(0)
+		for n := int64(0); !whole; n += 1 + n/4 {
+			ctx := &lateContext{Context: context.Background()}
+			ctx.left.Store(n)
+			p, err := m.Predict(ctx, b)
+			if whole = err == nil; whole {
+				requireSame(t, group, p, want)
+				asked = n
+				continue
+			}
+			require.ErrorIs(t, err, context.Canceled, group)
+			require.Nil(t, p, group)
+		}
+		require.Greater(t, asked, int64(40), "%s: how often one task asks", group)
+	}
+}
+
 func TestLevelsRefuse(t *testing.T) {
 	for want, change := range map[string]func(c *Config){
 		"levels = 2, channels = [4 5 6]":         func(c *Config) { c.Levels = 2 },

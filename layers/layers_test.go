@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 
@@ -156,6 +157,9 @@ func testRBFLattice[T Float](t *testing.T, tol float64) {
 			want, got := make([]float64, lattice.Points()*c), make([]T, lattice.Points()*c)
 			exact.Forward(want, at, x, doubles(phi), d, c)
 			k.ForwardLattice(got, lattice, x, phi, c)
+			asks := 0
+			done := new(LatticeConv[T]).ForwardUntil(func() bool { asks++; return asks > 2 }, slices.Clone(got), lattice, x, phi, c, 1, 1)
+			require.Equal(t, n <= 2*latticePoints || len(got) == 0, done, "%d points", n)
 			testkit.Close(t, fmt.Sprint(sizes, n), got, want, tol*float64(n+1))
 
 			one, channel := make([]T, lattice.Points()), make([]T, n)

@@ -148,15 +148,24 @@ func checkLattice(axes Lattice, lenX, lenPhi, c int) (d int) {
 // Forward sets h [axes.Points(), c] to scale · Σ_n phi_n · exp(-gamma·|t - x_n|²) at the lattice's points t, for x [n,
 // d] and phi [n, c]: what simd.SetConv gives, but for rounding, and for factors below 1e-18, which count as 0.
 func (l *LatticeConv[T]) Forward(h []T, axes Lattice, x []float64, phi []T, c int, gamma, scale float64) {
+	l.ForwardUntil(nil, h, axes, x, phi, c, gamma, scale)
+}
+
+// ForwardUntil is Forward, but asks stop, if that is not nil, now and then. Once stop says true, it returns false, and h is not defined.
+func (l *LatticeConv[T]) ForwardUntil(stop func() bool, h []T, axes Lattice, x []float64, phi []T, c int, gamma, scale float64) bool {
 	d := checkLattice(axes, len(x), len(phi), c)
 	lead, width := Lattice(axes[:d-1]).Points(), len(axes[d-1])*c
 	check.Len("LatticeConv", "h", len(h), lead*width)
 	clear(h)
 	for lo, n := 0, len(x)/d; lo < n && len(h) > 0; lo += latticePoints {
+		if stopped(stop) {
+			return false
+		}
 		hi := min(lo+latticePoints, n)
 		l.factors(axes, x[lo*d:hi*d], phi[lo*c:hi*c], c, gamma, false)
 		simd.GemmTN(h, width, l.lead, lead, l.last, width, T(scale), 1, lead, width, hi-lo)
 	}
+	return true
 }
 
 // Grad returns the gradients to gamma and scale, given that to Forward's result, dh [axes.Points(), c].

@@ -67,7 +67,7 @@ func (p *Pyramid[T]) LayoutFor(lo, hi, from, to []float64) *Layout[T] {
 			return found
 		}
 	}
-	y.layBoxes(p)
+	y.layBoxes(p, nil)
 	one, two := p.kernel.taps(), p.kernel.taps()*pow(2, d)
 	for _, l := range []struct {
 		pairs []latticePairs

@@ -237,8 +237,12 @@ func phaseOrder(dst []int32, b *latticeBox, d int) []int32 {
 	return dst
 }
 
-// lay sets p to the pairs of queries with points, given the strides of both: their steps over the finer one. Memory is used again.
-func (p *latticePairs) lay(n latticeKernel, queries, points latticeBox, queryStride, pointStride int) {
+// askedRows is after how many rows of pairs stop is asked.
+const askedRows = 1 << 10
+
+// lay sets p to the pairs of queries with points, given the strides of both: their steps over the finer one. Memory is used again. Once
+// stop, which may be nil, says true, rows are missing.
+func (p *latticePairs) lay(n latticeKernel, queries, points latticeBox, queryStride, pointStride int, stop func() bool) {
 	d, width, taps := n.d, 2*n.k+1, n.taps()
 	p.queries, p.points = queries.rows(d), points.rows(d)
 	p.offsets, p.index, p.pose = append(p.offsets[:0], 0), p.index[:0], p.pose[:0]
@@ -258,6 +262,9 @@ func (p *latticePairs) lay(n latticeKernel, queries, points latticeBox, queryStr
 	var number, at [maxAxes]int
 	var from, to [maxAxes]int // of the points that a query sees, along each axis
 	for i := range p.queries {
+		if i%askedRows == 0 && stopped(stop) {
+			return
+		}
 		row := i
 		if pointStride > 1 {
 			row = int(p.queryOrder[i])
@@ -409,8 +416,9 @@ type targetPairs[T layers.Float] struct {
 	distance []float64 // scratch
 }
 
-// lay sets p to the pairs of targets x [n, d], counted from the lattice's point 0, with the points of a box, step apart.
-func (p *targetPairs[T]) lay(n latticeKernel, x []float64, points latticeBox, step float64) {
+// lay sets p to the pairs of targets x [n, d], counted from the lattice's point 0, with the points of a box, step apart. Once stop, which
+// may be nil, says true, targets are missing.
+func (p *targetPairs[T]) lay(n latticeKernel, x []float64, points latticeBox, step float64, stop func() bool) {
 	d, width, radius := n.d, 2*n.k+1, float64(n.k+1)
 	p.queries, p.points = len(x)/d, points.rows(d)
 	p.offsets, p.index, p.pose, p.basis = append(p.offsets[:0], 0), p.index[:0], p.pose[:0], p.basis[:0]
@@ -418,6 +426,9 @@ func (p *targetPairs[T]) lay(n latticeKernel, x []float64, points latticeBox, st
 	var offset [maxAxes]float64
 	var first, at [maxAxes]int
 	for i := range p.queries {
+		if i%askedRows == 0 && stopped(stop) {
+			return
+		}
 		near := p.points > 0
 		for a := range d {
 			u := x[i*d+a] / step

@@ -243,11 +243,22 @@ func (y *Layout[T]) Lay(p *Pyramid[T], lo, hi, from, to []float64) {
 	if p.kernel.sphere > 0 {
 		panic("layers: Layout.Lay: the lattices on the sphere have one layout, that of LayoutFor")
 	}
+	y.lay(p, lo, hi, from, to, nil)
+}
+
+// lay is Lay until stop, which may be nil, says true.
+func (y *Layout[T]) lay(p *Pyramid[T], lo, hi, from, to []float64, stop func() bool) {
 	y.boxes(p, lo, hi, from, to, false)
 	if y.p != p || !slices.Equal(y.enc, y.nextEnc) || !slices.Equal(y.dec, y.nextDec) {
-		y.layBoxes(p)
+		y.layBoxes(p, stop)
+		if stopped(stop) {
+			y.p = nil // so that nobody takes it for complete
+		}
 	}
 }
+
+// stopped reports whether stop, which may be nil, says so.
+func stopped(stop func() bool) bool { return stop != nil && stop() }
 
 // limitRows is beyond what any layout has rows along an axis.
 const limitRows = 1 << 30
@@ -321,8 +332,8 @@ func (y *Layout[T]) boxes(p *Pyramid[T], lo, hi, from, to []float64, rounded boo
 	y.nextEnc, y.nextDec = enc, dec
 }
 
-// layBoxes lays out nextEnc and nextDec.
-func (y *Layout[T]) layBoxes(p *Pyramid[T]) {
+// layBoxes lays out nextEnc and nextDec, or some of it if stop, which may be nil, says true.
+func (y *Layout[T]) layBoxes(p *Pyramid[T], stop func() bool) {
 	levels := p.levels()
 	y.p = p
 	y.enc, y.nextEnc = y.nextEnc, y.enc
@@ -338,20 +349,20 @@ func (y *Layout[T]) layBoxes(p *Pyramid[T]) {
 	var number [maxAxes]int
 	for l := range levels {
 		if p.blocks > 0 {
-			y.same[l].lay(p.kernel, enc[l], enc[l], 1, 1)
+			y.same[l].lay(p.kernel, enc[l], enc[l], 1, 1, stop)
 		}
 		if l == levels-1 {
 			break
 		}
-		y.down[l].lay(p.kernel, enc[l+1], enc[l], 2, 1)
+		y.down[l].lay(p.kernel, enc[l+1], enc[l], 2, 1, stop)
 		if p.blocks > 0 {
-			y.sameDec[l].lay(p.kernel, dec[l], dec[l], 1, 1)
+			y.sameDec[l].lay(p.kernel, dec[l], dec[l], 1, 1, stop)
 		}
 		coarse := enc[l+1]
 		if l+1 < levels-1 {
 			coarse = dec[l+1]
 		}
-		y.up[l].lay(p.kernel, dec[l], coarse, 1, 2)
+		y.up[l].lay(p.kernel, dec[l], coarse, 1, 2, stop)
 		y.skip[l] = y.skip[l][:0]
 		for i := range dec[l].rows(p.kernel.d) {
 			dec[l].at(&number, i, p.kernel.d)

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -443,5 +444,45 @@ func TestPyramidRounded(t *testing.T) {
 			"layers: Layout: data from -2 to %g along coordinate 1, with 0.25 between points", far), func() {
 			p.LayoutFor([]float64{0, -2}, []float64{1, far}, []float64{0, 0}, []float64{1, 1})
 		})
+	}
+}
+
+// TestPyramidStop: a run that is stopped, wherever it is, gives nothing, and does not take a layout that is not complete for one later.
+func TestPyramidStop(t *testing.T) {
+	c := Config{Axes: 2, In: 2, Channels: []int{16, 48}, Reach: 2, Blocks: 1, Step: 0.05}
+	p := New[float32](c, rand.New(rand.NewPCG(82, 4)))
+	task, net := newPyramidTask(rand.New(rand.NewPCG(82, 5)), c.Axes, 3000), p.Compile()
+	for _, threads := range []int{1, 3} {
+		r := Run[float32]{Threads: threads}
+		features := func() (f []float32) {
+			for _, v := range task.features(r.Layout.Points(nil), c.Axes, 2, 0) {
+				f = append(f, float32(v))
+			}
+			return f
+		}
+		r.Lay(p, task.lo, task.hi, task.from, task.to)
+		f := features()
+		want := slices.Clone(net.Forward(&r, f, task.x))
+		whole, asked := false, int64(0)
+		for n := int64(0); !whole; n += 1 + n/8 {
+			r = Run[float32]{Threads: threads}
+			var left atomic.Int64
+			left.Store(n)
+			r.Stop = func() bool { return left.Add(-1) < 0 }
+			r.Lay(p, task.lo, task.hi, task.from, task.to)
+			if left.Load() >= 0 {
+				out := net.Forward(&r, f, task.x)
+				if whole = left.Load() >= 0; whole {
+					require.Equal(t, want, out)
+					asked = n
+					continue
+				}
+				require.Nil(t, out)
+			}
+			r.Stop = nil
+			r.Lay(p, task.lo, task.hi, task.from, task.to)
+			require.Equal(t, want, net.Forward(&r, features(), task.x), "after a stop at %d", n)
+		}
+		require.Greater(t, asked, int64(30), "how often a run asks")
 	}
 }

@@ -67,6 +67,9 @@ type Run[T layers.Float] struct {
 	// Threads is how many goroutines go through the rows of a large level together in Planned.Forward; 0 is one. Results do not
 	// depend on it.
 	Threads int
+	// Stop, if not nil, is called now and then, by several goroutines at a time. Once it returns true, as it must from then on, what Lay
+	// and Planned.Forward give must not be used.
+	Stop func() bool
 
 	own     Layout[T]
 	targets targetPairs[T]
@@ -129,7 +132,7 @@ func (r *Run[T]) Lay(p *Pyramid[T], lo, hi, from, to []float64) {
 		r.Layout = p.sphereLayout()
 		return
 	}
-	r.own.Lay(p, lo, hi, from, to)
+	r.own.lay(p, lo, hi, from, to, r.Stop)
 	r.Layout = &r.own
 }
 
@@ -178,21 +181,38 @@ func (n *Planned[T]) Forward(r *Run[T], f []T, x []float64) []T {
 		box = y.dec[l]
 	}
 	if n := p.kernel.sphere; n > 0 {
-		r.targets.laySphere(p.kernel.taps(), x, p.finest, sphereReach(n, p.kernel.k))
+		r.targets.laySphere(p.kernel.taps(), x, p.finest, sphereReach(n, p.kernel.k), r.Stop)
 	} else {
-		r.targets.lay(p.kernel, x, box, p.Step)
+		r.targets.lay(p.kernel, x, box, p.Step, r.Stop)
 	}
-	pairs, taps := len(r.targets.index), p.kernel.taps()
-	r.weights = r.take(pairs * p.read.in)
-	simd.GemmPacked(r.weights, p.read.in, r.targets.basis, taps, n.taps, nil, simd.ActNone, pairs)
+	if stopped(r.Stop) {
+		return nil
+	}
+	n.weigh(r)
 	out := n.conv(r, at, h, &r.targets.latticePairs, r.weights, nil, nil, nil)
+	if stopped(r.Stop) {
+		return nil
+	}
 	return n.meanLifts(r, out[:r.targets.queries*p.read.out])
+}
+
+// weigh sets the weights of the last convolution: those of every pair of a target with a point.
+func (n *Planned[T]) weigh(r *Run[T]) {
+	pairs, taps, in := len(r.targets.index), n.p.kernel.taps(), n.p.read.in
+	r.weights = r.take(pairs * in)
+	for lo := 0; lo < pairs && !stopped(r.Stop); lo += weighedPairs {
+		hi := min(lo+weighedPairs, pairs)
+		simd.GemmPacked(r.weights[lo*in:hi*in], in, r.targets.basis[lo*taps:hi*taps], taps, n.taps, nil, simd.ActNone, hi-lo)
+	}
 }
 
 // conv applies convolution i to x [points+1, in], whose last row is the background, with skip features [.., skip] of rows skipRows, -1
 // for their background's, and with what its result is added to, if anything.
 func (n *Planned[T]) conv(r *Run[T], i int, x []T, pairs *latticePairs, weights, skip []T, skipRows []int32,
 	residual []T) []T {
+	if stopped(r.Stop) {
+		return x // as all that follow do, too
+	}
 	l, t := &n.convs[i], &r.tape[i]
 	c, wide, q := l.in, l.in+l.skip, pairs.queries
 	*t = tapsTape[T]{pairs: pairs, x: x, z: r.take((q + 1) * wide), y: r.take((q + 1) * l.out), skip: skipRows, residual: residual != nil}
@@ -237,6 +257,9 @@ type convPass[T layers.Float] struct {
 const (
 	sharedWork = 1 << 20
 	sharedRows = 64
+	// mostRows is how many rows are taken at most before Stop is asked again, weighedPairs how many pairs of targets: milliseconds.
+	mostRows     = 1 << 12
+	weighedPairs = 1 << 14
 )
 
 // compute goes through the rows. Sums need the deviations of all points, and where queries have an order of their own, the linear map
@@ -247,11 +270,14 @@ func (p *convPass[T]) compute() {
 	if threads > 1 && pairs.offsets[pairs.rows()]*l.in+q*(l.in+l.skip)*l.out < sharedWork {
 		threads = 1
 	}
+	if p.both == nil {
+		p.deviate, p.sum, p.finish, p.both = p.deviateRows, p.sumRows, p.finishRows, p.bothRows
+	}
 	if threads <= 1 {
-		p.deviateRows(0, 0, pairs.points)
+		parallel.ForWorkers(pairs.points, mostRows, 1, p.deviate)
 		inBlocks := !p.apart && pairs.plan != nil && pairs.scale == nil // each block's sums before its linear map
 		if !inBlocks {
-			p.sumRows(0, 0, q)
+			parallel.ForWorkers(q, mostRows, 1, p.sum)
 		}
 		for lo := 0; lo <= q; lo += pyramidRows {
 			if hi := min(lo+pyramidRows, q+1); inBlocks {
@@ -262,10 +288,7 @@ func (p *convPass[T]) compute() {
 		}
 		return
 	}
-	if p.both == nil {
-		p.deviate, p.sum, p.finish, p.both = p.deviateRows, p.sumRows, p.finishRows, p.bothRows
-	}
-	grain := func(n int) int { return max(1, (n/(3*threads)+sharedRows-1)/sharedRows) * sharedRows }
+	grain := func(n int) int { return min(mostRows, max(1, (n/(3*threads)+sharedRows-1)/sharedRows)*sharedRows) }
 	parallel.ForWorkers(pairs.points, grain(pairs.points), threads, p.deviate)
 	if !ordered {
 		parallel.ForWorkers(q+1, grain(q+1), threads, p.both)
@@ -276,11 +299,17 @@ func (p *convPass[T]) compute() {
 }
 
 func (p *convPass[T]) deviateRows(_, lo, hi int) {
+	if stopped(p.run.Stop) {
+		return
+	}
 	p.run.deviationRows(p.tape, p.dev, p.conv.in, lo, hi)
 }
 
 // sumRows sets rows lo to hi of z, or where those have another order the rows of z that they belong to, to the sums.
 func (p *convPass[T]) sumRows(_, lo, hi int) {
+	if stopped(p.run.Stop) {
+		return
+	}
 	t, c, wide := p.tape, p.conv.in, p.conv.in+p.conv.skip
 	pairs, dst := t.pairs, t.z
 	if p.apart {
@@ -301,6 +330,9 @@ func (p *convPass[T]) sumRows(_, lo, hi int) {
 
 // finishRows sets rows lo to hi of z to the skip features, where there are any, and those of y to the result.
 func (p *convPass[T]) finishRows(_, lo, hi int) {
+	if stopped(p.run.Stop) {
+		return
+	}
 	l, t := p.conv, p.tape
 	c, wide, q := l.in, l.in+l.skip, t.pairs.queries
 	if l.skip > 0 {

@@ -141,13 +141,17 @@ func (p *latticePairs) layTaps(taps int, points *sphereLattice, angle float64) {
 	}
 }
 
-// laySphere sets p to the pairs of targets x [n, 3], on the sphere, with a lattice's points within an angle.
-func (p *targetPairs[T]) laySphere(taps int, x []float64, points *sphereLattice, angle float64) {
+// laySphere sets p to the pairs of targets x [n, 3], on the sphere, with a lattice's points within an angle. Once stop, which may be nil,
+// says true, targets are missing.
+func (p *targetPairs[T]) laySphere(taps int, x []float64, points *sphereLattice, angle float64, stop func() bool) {
 	p.queries, p.points = len(x)/3, len(points.x)/3
 	p.offsets, p.index, p.pose, p.basis = append(p.offsets[:0], 0), p.index[:0], p.pose[:0], p.basis[:0]
 	p.back = nil
 	shares, sums := sphereShares(taps), make([]float64, taps)
 	for i := range p.queries {
+		if i%askedRows == 0 && stopped(stop) {
+			return
+		}
 		start := len(p.index)
 		p.index, p.distance = points.near(p.index, p.distance[:0], x[3*i:3*i+3], angle)
 		clear(sums)

@@ -78,7 +78,7 @@ func TestSpherePairs(t *testing.T) {
 		other := newSphereLattice(2*n + 1)
 		means.layMeans(other, points, angle)
 		var q targetPairs[float64]
-		q.laySphere(taps, targets, points, angle)
+		q.laySphere(taps, targets, points, angle, nil)
 		for i := range n {
 			w, _ := wanted(points.x[3*i:3*i+3], true)
 			for tap := range taps {
