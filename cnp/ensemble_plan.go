@@ -3,6 +3,7 @@ package cnp
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // ensemblePlan mixes what the plans of an ensemble's members predict.
@@ -23,6 +24,9 @@ func planMembers[T Float, M Model[T]](ctx context.Context, members []M, s Shape,
 	}
 	return &p, nil
 }
+
+// Members returns the plans of the members, in their order.
+func (p *ensemblePlan[T]) Members() []Plan[T] { return slices.Clone(p.members) }
 
 func (p *ensemblePlan[T]) Shape() Shape { return p.members[0].Shape() }
 

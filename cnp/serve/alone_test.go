@@ -6,7 +6,9 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,6 +51,36 @@ func TestAlonePlan(t *testing.T) {
 		h, body := imagesBinary(t, params, images(rngOf(2), 1, 6, 6))
 		w := do(s, "POST", "/v2/models/digits/infer", h, body)
 		require.Equal(t, http.StatusOK, w.Code, "%v: %.200s", params, w.Body)
+	}
+}
+
+// TestAlonePlanEnsemble: samples of an ensemble are those of its members, from their parts of the server's plan.
+func TestAlonePlanEnsemble(t *testing.T) {
+	names := []string{"digits-T2-small", "digits-T2"}
+	file := filepath.Join(t.TempDir(), "both.ensemble")
+	require.NoError(t, os.WriteFile(file, []byte(strings.Join(names, "\n")), 0o666))
+	s := newServer(t, func(o *Options) { o.Models = []Source{{Name: "both", Path: file}} })
+	m, err := s.find("both", "")
+	require.NoError(t, err)
+	var plain, own []cnp.Model[float32]
+	for _, name := range names {
+		plain = append(plain, shipped(t, name))
+		own = append(own, ownPlan{shipped(t, name).(cnp.Completer[float32])})
+	}
+	both, err := cnp.Ensemble(plain...)
+	require.NoError(t, err)
+	guarded, err := cnp.Ensemble(own...)
+	require.NoError(t, err)
+	m.completer = guarded.(cnp.Completer[float32])
+	im := images(rngOf(2), 1, 5, 5)
+	for _, function := range []bool{false, true} {
+		want, err := cnp.SampleImages(context.Background(), both.(cnp.Completer[float32]), im,
+			cnp.SampleOptions{Samples: 3, Function: function, Chain: cnp.Chain{Seed: 4}})
+		require.NoError(t, err)
+		h, body := imagesBinary(t, map[string]any{"samples": 3, "seed": 4, "function": function}, im)
+		w := do(s, "POST", "/v2/models/both/infer", h, body)
+		require.Equal(t, http.StatusOK, w.Code, "%.200s", w.Body)
+		sameBits(t, want, answerBinary(t, w.Header(), w.Body.Bytes())["samples"], "samples")
 	}
 }
 

@@ -87,6 +87,23 @@ func (j *job) completer() cnp.Completer[float32] {
 	return planCompleter{j.model.completer, j.plan}
 }
 
+// sampler returns what samples of a job's images are drawn by: for an ensemble its members, each with its own part of the plan.
+func (j *job) sampler() (cnp.Completer[float32], error) {
+	plan, several := j.plan.(interface{ Members() []cnp.Plan[float32] })
+	if !several {
+		return j.completer(), nil
+	}
+	members := cnp.Members[float32](j.model.completer)
+	for i, p := range plan.Members() {
+		members[i] = planCompleter{members[i].(cnp.Completer[float32]), p}
+	}
+	e, err := cnp.Ensemble(members...)
+	if err != nil {
+		return nil, err
+	}
+	return e.(cnp.Completer[float32]), nil
+}
+
 // predictCurves regresses the tasks of all jobs in one call: masks exclude what brings them to one shape, at no cost. Tasks of which
 // points lie outside what the model can look at get their prediction without those, and a note.
 func predictCurves(ctx context.Context, jobs []*job) error {
@@ -257,9 +274,9 @@ func (a *alone) compute(ctx context.Context, j *job) error {
 		return nil
 	}
 	if j.images != nil {
-		of := j.completer()
-		if len(cnp.Members[float32](m.completer)) > 1 {
-			of = m.completer // samples of an ensemble are those of its members
+		var of cnp.Completer[float32]
+		if of, err = j.sampler(); err != nil {
+			return err
 		}
 		a.samples, err = cnp.SampleImages(ctx, of, j.images, *a.draw)
 	} else {
