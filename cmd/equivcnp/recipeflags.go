@@ -20,13 +20,17 @@ import (
 	"github.com/equivcnp/equivcnp/internal/cli"
 )
 
-// flagOf returns the flag of a field of a recipe or a selection: --min-context of MinContext.
+// flagOf returns the flag of a field of a recipe, a selection or the server: --min-context of MinContext.
 func flagOf(field string) string {
 	switch field {
 	case "CSV", "MNIST":
 		return "--" + strings.ToLower(field)
 	case "Folder":
 		return "--images"
+	case "Body", "Compute", "Connections": // of the server
+		return "--max-" + strings.ToLower(field)
+	case "Waiting":
+		return "--queue"
 	}
 	var b strings.Builder
 	for i, r := range field {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"log"
 	"log/slog"
 	"math"
@@ -56,20 +55,11 @@ type Limits struct {
 
 // check refuses limits under which nobody would be answered, by their names.
 func (l *Limits) check() error {
-	for _, v := range []struct {
-		name        string
-		value, upTo int64
-	}{
-		{"Connections", int64(l.Connections), math.MaxInt32}, {"Header", int64(l.Header), 1 << 28},
-		{"Streams", int64(l.Streams), math.MaxInt32},
-		{"HeaderTime", int64(l.HeaderTime), math.MaxInt64}, {"IdleTime", int64(l.IdleTime), math.MaxInt64},
-		{"Linger", int64(l.Linger), int64(24 * time.Hour)}, {"Drain", int64(l.Drain), math.MaxInt64},
-	} {
-		if v.value < 0 || v.value > v.upTo {
-			return fmt.Errorf("serve: limits: %s is %d, need 0 to %d", v.name, v.value, v.upTo)
-		}
-	}
-	return nil
+	return checkBounds("serve: limits", []bounds{
+		{"Connections", l.Connections, 0, math.MaxInt32}, {"Header", l.Header, 0, 1 << 28}, {"Streams", l.Streams, 0, math.MaxInt32},
+		{"HeaderTime", l.HeaderTime, 0, math.MaxInt64}, {"IdleTime", l.IdleTime, 0, math.MaxInt64},
+		{"Linger", l.Linger, 0, int64(24 * time.Hour)}, {"Drain", l.Drain, 0, math.MaxInt64},
+	})
 }
 
 // Serve answers the connections of a listener until ctx is done, then stops gracefully: readiness is off, after Limits.Linger the

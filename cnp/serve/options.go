@@ -1,13 +1,14 @@
 package serve
 
 import (
-	"fmt"
 	"log/slog"
 	"math"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/settings"
 )
 
 // Options say what a Server serves, and with how much. Zero values have sensible meanings.
@@ -55,26 +56,42 @@ const maxSlots = 1 << 10
 
 // check refuses what nothing can be served with, by the option's name.
 func (o *Options) check() error {
-	for _, v := range []struct {
-		name              string
-		value, from, upTo int64
-	}{
+	if err := checkBounds("serve", []bounds{
 		{"Memory", o.Memory, 1 << 20, math.MaxInt64}, {"PlanMemory", o.PlanMemory, 0, math.MaxInt64},
-		{"Batch", int64(o.Batch), 1, math.MaxInt32},
-		{"Slots", int64(o.Slots), 1, maxSlots}, {"Waiting", int64(o.Waiting), 0, math.MaxInt32},
-		{"Timeout", int64(o.Timeout), 0, math.MaxInt64},
-		{"Compute", int64(o.Compute), 0, math.MaxInt64},
-		{"Poll", int64(o.Poll), 0, math.MaxInt64}, {"Body", o.Body, 0, math.MaxInt64},
-	} {
-		if v.value < v.from || v.value > v.upTo {
-			return fmt.Errorf("serve: %s is %d, need %d to %d", v.name, v.value, v.from, v.upTo)
-		}
+		{"Batch", o.Batch, 1, math.MaxInt32}, {"Slots", o.Slots, 1, maxSlots}, {"Waiting", o.Waiting, 0, math.MaxInt32},
+		{"Timeout", o.Timeout, 0, math.MaxInt64}, {"Compute", o.Compute, 0, math.MaxInt64}, {"Poll", o.Poll, 0, math.MaxInt64},
+		{"Body", o.Body, 0, math.MaxInt64},
+	}); err != nil {
+		return err
 	}
 	switch o.Precision {
 	case "", cnp.Float32, cnp.BFloat16:
 		return nil
 	}
-	return fmt.Errorf("serve: Precision is %q, need %q or %q", o.Precision, cnp.Float32, cnp.BFloat16)
+	return settings.Errorf("serve: {Precision} is %q, need %q or %q", o.Precision, cnp.Float32, cnp.BFloat16)
+}
+
+// bounds are those of an option, which is an int, an int64 or a time.Duration.
+type bounds struct {
+	name       string
+	value      any
+	from, upTo int64 // math.MaxInt64 is none
+}
+
+// checkBounds refuses the first option that is out of its bounds, by its name.
+func checkBounds(of string, all []bounds) error {
+	for _, b := range all {
+		v := reflect.ValueOf(b.value)
+		if v.Int() >= b.from && v.Int() <= b.upTo {
+			continue
+		}
+		like := func(n int64) any { return reflect.ValueOf(n).Convert(v.Type()).Interface() } // durations have units
+		if b.upTo == math.MaxInt64 {
+			return settings.Errorf("%s: {%s} is %v, need at least %v", of, b.name, b.value, like(b.from))
+		}
+		return settings.Errorf("%s: {%s} is %v, need %v to %v", of, b.name, b.value, like(b.from), like(b.upTo))
+	}
+	return nil
 }
 
 // Priorities are those of Triton: 1 is served first, 0 is the usual one.
