@@ -191,6 +191,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	hangups := make(chan os.Signal, 1) // from now on, or one while models are read would end the program
 	signal.Notify(hangups, cli.ReloadSignals...)
 	defer signal.Stop(hangups)
+	defer cli.SurviveBrokenPipes()() // who reads the log may go
 	if err := makePlans(f.plans); err != nil {
 		return err
 	}
