@@ -83,36 +83,17 @@ func joinTables(path, name, folder string, m *shards.Merged) error {
 		if p.Columns == nil {
 			return fmt.Errorf("line %d: %s is no table, as others are: without --out they stay apart", rec.Line, rec.Out)
 		}
-		t, err := tables.ReadFile(inFolder(folder, rec), p.Columns)
+		t, err := readPicked(inFolder(folder, rec), &p)
 		if err != nil {
 			return err
 		}
-		var picked []int
-		var names []string
-		for _, c := range p.Columns {
-			if k := slices.Index(t.Header, c); k >= 0 { // npz has no place for text
-				picked, names = append(picked, k), append(names, c)
-			}
-		}
-		t = t.Only(picked, names)
 		if all == nil {
-			all = &tabular.Table{Cols: t.Cols, Header: t.Header, Units: t.Units, Single: t.Single, Texts: make([][]string, t.Cols)}
+			all = &tabular.Table{Cols: t.Cols, Header: t.Header, Units: t.Units, Calendars: t.Calendars, Single: t.Single,
+				Texts: make([][]string, t.Cols)}
 			inputs = p.Inputs
 		}
-		rows := all.Rows()
-		switch {
-		case !slices.Equal(t.Header, all.Header):
-			return fmt.Errorf("line %d: %s has the columns %q, the tables before it %q: without --out they stay apart", rec.Line,
-				rec.Out, t.Header, all.Header)
-		case len(all.Values)+len(t.Values) > maxJoined:
-			return fmt.Errorf("line %d: more than %d cells in one table: without --out they stay apart", rec.Line, maxJoined)
-		}
-		all.Values = append(all.Values, t.Values...)
-		for c := range all.Cols {
-			if t.Texts[c] != nil {
-				texts := append(all.Texts[c], make([]string, rows-len(all.Texts[c]))...)
-				all.Texts[c] = append(texts, t.Texts[c]...)
-			}
+		if err := appendRows(all, t); err != nil {
+			return fmt.Errorf("line %d: %s: %w: without --out they stay apart", rec.Line, rec.Out, err)
 		}
 		files = append(files, slices.Repeat([]string{filepath.Base(rec.Name)}, t.Rows())...)
 	}
@@ -124,6 +105,9 @@ func joinTables(path, name, folder string, m *shards.Merged) error {
 	out := &tabular.Table{Cols: all.Cols + 1, Header: append([]string{"file"}, all.Header...), Units: append([]string{""}, all.Units...),
 		Single: append([]bool{false}, all.Single...), Texts: append([][]string{files}, all.Texts...),
 		Values: make([]float64, 0, len(all.Values)+len(files))}
+	if all.Calendars != nil {
+		out.Calendars = append([]string{""}, all.Calendars...)
+	}
 	for row := range all.Rows() {
 		out.Values = append(append(out.Values, math.NaN()), all.Values[row*all.Cols:(row+1)*all.Cols]...)
 	}
@@ -132,6 +116,66 @@ func joinTables(path, name, folder string, m *shards.Merged) error {
 		x = append(x, slices.Index(out.Header, name))
 	}
 	return create(path, func(w io.Writer) error { return tables.Write(w, name, out, x) })
+}
+
+// readPicked reads the columns of a table of predictions.
+func readPicked(path string, p *predicted) (*tabular.Table, error) {
+	t, err := tables.ReadFile(path, p.Columns)
+	if err != nil {
+		return nil, err
+	}
+	var picked []int
+	var names []string
+	for _, c := range p.Columns {
+		if k := slices.Index(t.Header, c); k >= 0 { // npz has no place for text
+			picked, names = append(picked, k), append(names, c)
+		}
+	}
+	return t.Only(picked, names), nil
+}
+
+// appendRows puts the rows of a table below those of another one of the same columns. Times move to its clock.
+func appendRows(all, t *tabular.Table) error {
+	rows := all.Rows()
+	switch {
+	case !slices.Equal(t.Header, all.Header):
+		return fmt.Errorf("it has the columns %q, the tables before it %q", t.Header, all.Header)
+	case len(all.Values)+len(t.Values) > maxJoined:
+		return fmt.Errorf("more than %d cells in one table", maxJoined)
+	}
+	calendar := func(t *tabular.Table, c int) string {
+		if t.Calendars == nil {
+			return ""
+		}
+		return t.Calendars[c]
+	}
+	for c, name := range all.Header {
+		if t.Units[c] == all.Units[c] && calendar(t, c) == calendar(all, c) {
+			continue
+		}
+		to, err := tabular.ParseClock(all.Units[c], calendar(all, c))
+		if err != nil {
+			return fmt.Errorf("column %q: %w", name, err)
+		}
+		own, err := tabular.ParseClock(t.Units[c], calendar(t, c))
+		if err != nil {
+			return fmt.Errorf("column %q: %w", name, err)
+		}
+		if (to == nil || own == nil) && (to != nil || own != nil || t.Units[c] != "" && all.Units[c] != "") {
+			return fmt.Errorf("column %q is in %q, in the tables before it in %q", name, t.Units[c], all.Units[c])
+		}
+		for at := c; to != nil && at < len(t.Values); at += t.Cols {
+			t.Values[at] = to.Of(own.Days(t.Values[at]))
+		}
+	}
+	all.Values = append(all.Values, t.Values...)
+	for c := range all.Cols {
+		if t.Texts[c] != nil {
+			texts := append(all.Texts[c], make([]string, rows-len(all.Texts[c]))...)
+			all.Texts[c] = append(texts, t.Texts[c]...)
+		}
+	}
+	return nil
 }
 
 // Join writes all predictions of a folder into the file at path, in the format of name: tensors of one name one after the

@@ -1,0 +1,84 @@
+package merge_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/merge"
+	"github.com/equivcnp/equivcnp/internal/shards"
+	"github.com/equivcnp/equivcnp/internal/tables"
+	"github.com/equivcnp/equivcnp/internal/tabular"
+)
+
+// part is a file of predictions, and the manifest's name of what was predicted.
+type part struct {
+	name, out string
+	table     *tabular.Table
+}
+
+// join writes the parts, joins them into a file of the name, and reads that.
+func join(t *testing.T, name string, parts ...part) (*tabular.Table, error) {
+	dir := t.TempDir()
+	m := &shards.Merged{Kind: "predict"}
+	for i, p := range parts {
+		f, err := os.Create(filepath.Join(dir, p.out))
+		require.NoError(t, err)
+		require.NoError(t, tables.Write(f, p.out, p.table, []int{1}))
+		require.NoError(t, f.Close())
+		result, err := json.Marshal(map[string]any{"columns": p.table.Header, "inputs": []string{"time"}})
+		require.NoError(t, err)
+		m.Records = append(m.Records, shards.Record{Line: i + 1, Name: p.name, Out: p.out, Result: result})
+	}
+	out := filepath.Join(dir, "joined")
+	if err := merge.Join(out, name, dir, m); err != nil {
+		return nil, err
+	}
+	b, err := os.ReadFile(out)
+	require.NoError(t, err)
+	all, err := tables.Decode(b, name, []string{"file", "station", "time", "y_mean"})
+	require.NoError(t, err)
+	return all, nil
+}
+
+// hours is a table of one station, whose times are in the unit.
+func hours(unit, calendar string, times ...float64) *tabular.Table {
+	station, mean := make([]float64, len(times)), make([]float64, len(times))
+	for i := range times {
+		station[i], mean[i] = 7, float64(i)/2
+	}
+	t := tabular.Of([]tabular.Column{{Name: "station", Values: station}, {Name: "time", Unit: unit, Values: times},
+		{Name: "y_mean", Values: mean, Single: true}})
+	t.Calendars = []string{"", calendar, ""}
+	return t
+}
+
+// TestJoinUnits: times of files that count from different days, or in different units, are those of the first one's clock, and what
+// has no clock in common is not put into one column.
+func TestJoinUnits(t *testing.T) {
+	const january, february = "hours since 2020-01-01", "minutes since 2020-02-01 12:00"
+	for _, name := range []string{"all.nc", "all.parquet"} {
+		all, err := join(t, name, part{"a.nc", "0-a.nc", hours(january, "", 0, 6, 12)},
+			part{"b.nc", "1-b.nc", hours(february, "", 0, 60, 180)})
+		require.NoError(t, err)
+		at, err := all.Index("time")
+		require.NoError(t, err)
+		require.Equal(t, january, all.Units[at])
+		require.Equal(t, []float64{0, 6, 12, 756, 757, 759}, all.Take(at))
+	}
+	_, err := join(t, "all.nc", part{"a.nc", "0-a.nc", hours("hours since 2020-01-01", "noleap", 0, 6)},
+		part{"b.nc", "1-b.nc", hours("hours since 2020-02-01", "noleap", 0, 6)})
+	require.ErrorContains(t, err, `line 2: 1-b.nc: column "time"`)
+	_, err = join(t, "all.nc", part{"a.nc", "0-a.nc", hours("m", "", 0, 6)}, part{"b.nc", "1-b.nc", hours("km", "", 0, 6)})
+	require.ErrorContains(t, err, `line 2: 1-b.nc: column "time" is in "km", in the tables before it in "m": without --out they stay apart`)
+
+	all, err := join(t, "all.nc", part{"a.nc", "0-a.nc", hours("days since 2020-01-01", "noleap", 58, 59)},
+		part{"b.nc", "1-b.nc", hours("days since 2020-01-01", "noleap", 60, 61)})
+	require.NoError(t, err)
+	at, err := all.Index("time")
+	require.NoError(t, err)
+	require.Equal(t, "noleap", all.Calendars[at])
+}
