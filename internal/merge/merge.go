@@ -108,6 +108,9 @@ func joinTables(path, name, folder string, m *shards.Merged) error {
 	if all.Calendars != nil {
 		out.Calendars = append([]string{""}, all.Calendars...)
 	}
+	if all.Exact != nil {
+		out.Exact = append([][]string{nil}, all.Exact...)
+	}
 	for row := range all.Rows() {
 		out.Values = append(append(out.Values, math.NaN()), all.Values[row*all.Cols:(row+1)*all.Cols]...)
 	}
@@ -131,7 +134,16 @@ func readPicked(path string, p *predicted) (*tabular.Table, error) {
 			picked, names = append(picked, k), append(names, c)
 		}
 	}
-	return t.Only(picked, names), nil
+	out := t.Only(picked, names)
+	for c, k := range picked {
+		if t.Exact == nil || slices.Contains(p.Inputs, names[c]) { // digits beyond float64's are those of identifiers
+			continue
+		}
+		for row, text := range t.Exact[k] {
+			out.SetExact(row, c, text)
+		}
+	}
+	return out, nil
 }
 
 // appendRows puts the rows of a table below those of another one of the same columns. Times move to its clock.
@@ -173,6 +185,11 @@ func appendRows(all, t *tabular.Table) error {
 		if t.Texts[c] != nil {
 			texts := append(all.Texts[c], make([]string, rows-len(all.Texts[c]))...)
 			all.Texts[c] = append(texts, t.Texts[c]...)
+		}
+		if t.Exact != nil {
+			for row, text := range t.Exact[c] {
+				all.SetExact(rows+row, c, text)
+			}
 		}
 	}
 	return nil

@@ -82,3 +82,23 @@ func TestJoinUnits(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "noleap", all.Calendars[at])
 }
+
+// TestJoinIdentifiers: whole numbers beyond 2^53 keep their digits.
+func TestJoinIdentifiers(t *testing.T) {
+	ids := func(texts ...string) *tabular.Table {
+		out := hours("", "", make([]float64, len(texts))...)
+		for row, text := range texts {
+			out.Values[row*out.Cols] = 9007199254740992
+			out.SetExact(row, 0, text)
+		}
+		return out
+	}
+	all, err := join(t, "all.csv", part{"a.csv", "0-a.csv", ids("9007199254740993")}, part{"b.csv", "1-b.csv", hours("", "", 1)},
+		part{"c.csv", "2-c.csv", ids("9007199254740995", "9007199254740997")})
+	require.NoError(t, err)
+	var got []string
+	for row := range all.Rows() {
+		got = append(got, all.Cell(row, 1))
+	}
+	require.Equal(t, []string{"9007199254740993", "7", "9007199254740995", "9007199254740997"}, got)
+}
