@@ -72,6 +72,7 @@ func joinTables(path, name, folder string, m *shards.Merged) error {
 	}
 	var all *tabular.Table
 	var files, inputs []string
+	called := fileNames(m)
 	for _, rec := range m.Records {
 		if rec.Error != "" {
 			continue
@@ -95,7 +96,7 @@ func joinTables(path, name, folder string, m *shards.Merged) error {
 		if err := appendRows(all, t); err != nil {
 			return fmt.Errorf("line %d: %s: %w: without --out they stay apart", rec.Line, rec.Out, err)
 		}
-		files = append(files, slices.Repeat([]string{filepath.Base(rec.Name)}, t.Rows())...)
+		files = append(files, slices.Repeat([]string{called(rec.Name)}, t.Rows())...)
 	}
 	for c, texts := range all.Texts {
 		if texts != nil {
@@ -119,6 +120,19 @@ func joinTables(path, name, folder string, m *shards.Merged) error {
 		x = append(x, slices.Index(out.Header, name))
 	}
 	return create(path, func(w io.Writer) error { return tables.Write(w, name, out, x) })
+}
+
+// fileNames says how the column of files calls one: without its folders, if that is no other file's name.
+func fileNames(m *shards.Merged) func(name string) string {
+	of := map[string]string{}
+	for _, rec := range m.Records {
+		base := filepath.Base(rec.Name)
+		if other, ok := of[base]; ok && other != rec.Name {
+			return func(name string) string { return name }
+		}
+		of[base] = rec.Name
+	}
+	return filepath.Base
 }
 
 // readPicked reads the columns of a table of predictions.

@@ -102,3 +102,18 @@ func TestJoinIdentifiers(t *testing.T) {
 	}
 	require.Equal(t, []string{"9007199254740993", "7", "9007199254740995", "9007199254740997"}, got)
 }
+
+// TestJoinNames: the column of files tells files of one name in several folders apart.
+func TestJoinNames(t *testing.T) {
+	files := func(names ...string) []string {
+		var parts []part
+		for i, name := range names {
+			parts = append(parts, part{name, string(rune('0'+i)) + ".csv", hours("", "", 1)})
+		}
+		all, err := join(t, "all.csv", parts...)
+		require.NoError(t, err)
+		return all.Texts[0]
+	}
+	require.Equal(t, []string{"a.csv", "b.csv"}, files("days/a.csv", "days/b.csv"))
+	require.Equal(t, []string{"2019/a.csv", "2020/a.csv", "2020/b.csv"}, files("2019/a.csv", "2020/a.csv", "2020/b.csv"))
+}
