@@ -49,7 +49,16 @@ func variables(b []byte) (*safetensors.File, error) {
 		if left -= 8 * f.Len(v); left < 0 {
 			return nil, fmt.Errorf("%w: its variables overlap", netcdf.ErrFormat)
 		}
-		out.Tensors = append(out.Tensors, safetensors.FromFloat64s(v.Name, f.Shape(v), f.Values(v)))
+		values := f.Values(v)
+		if v.Type != netcdf.Float || v.Attr("scale_factor") != nil || v.Attr("add_offset") != nil {
+			out.Tensors = append(out.Tensors, safetensors.FromFloat64s(v.Name, f.Shape(v), values))
+			continue
+		}
+		narrow := make([]float32, len(values))
+		for k, x := range values {
+			narrow[k] = float32(x)
+		}
+		out.Tensors = append(out.Tensors, safetensors.FromFloat32s(v.Name, f.Shape(v), narrow))
 	}
 	return out, nil
 }

@@ -49,3 +49,25 @@ func TestJoin(t *testing.T) {
 	}
 	require.ErrorContains(t, merge.Join(out, "all.png", dir, m), "--out all.png: tensors go into a file of")
 }
+
+// TestJoinFormats: predictions that stand in files of several formats are joined, and stay float32.
+func TestJoinFormats(t *testing.T) {
+	dir := t.TempDir()
+	m := &shards.Merged{Kind: "predict"}
+	for i, name := range []string{"0.nc", "1.npz", "2.safetensors", "3.nc"} {
+		f, err := os.Create(filepath.Join(dir, name))
+		require.NoError(t, err)
+		require.NoError(t, taskfile.Write(f, name, []safetensors.Tensor{
+			safetensors.FromFloat32s("mean", []int{1, 1}, []float32{float32(i) / 3})}))
+		require.NoError(t, f.Close())
+		m.Records = append(m.Records, shards.Record{Line: i + 1, Out: name, Result: json.RawMessage(`{"tasks": 1}`)})
+	}
+	out := filepath.Join(dir, "all")
+	require.NoError(t, merge.Join(out, "all.safetensors", dir, m))
+	all, err := safetensors.Read(out)
+	require.NoError(t, err)
+	require.Equal(t, safetensors.F32, all.Tensors[0].DType)
+	got, err := all.Tensors[0].Float32s()
+	require.NoError(t, err)
+	require.Equal(t, []float32{0, 1. / 3, 2. / 3, 1}, got)
+}
