@@ -303,3 +303,30 @@ func TestParquetTimesOfDay(t *testing.T) {
 	require.Equal(t, []float64{43200.5, 43200.5, 43200.5}, table.Values)
 	require.Equal(t, []string{"s", "s", "s"}, table.Units)
 }
+
+// A page whose bytes are others than those that its checksum was made of is an error: in a page that is not compressed
+// nothing else shows it.
+func TestParquetChecksums(t *testing.T) {
+	for version := 1; version <= 2; version++ {
+		var b bytes.Buffer
+		type row struct {
+			A float64 `parquet:"a"`
+			B int64   `parquet:"b,dict"`
+		}
+		w := parquet.NewGenericWriter[row](&b, parquet.Compression(&parquet.Uncompressed), parquet.DataPageVersion(version))
+		_, err := w.Write([]row{{1.5, 7}, {2.5, 8}, {3.5, 7}})
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+		got, err := Decode(b.Bytes(), "a.parquet", nil)
+		require.NoError(t, err)
+		require.Equal(t, []float64{1.5, 7, 2.5, 8, 3.5, 7}, got.Values)
+		for name, value := range map[string][]byte{
+			"a": binary.LittleEndian.AppendUint64(nil, math.Float64bits(2.5)), "b": binary.LittleEndian.AppendUint64(nil, 8)} {
+			damaged := bytes.Clone(b.Bytes())
+			damaged[bytes.Index(damaged, value)+1] ^= 4
+			_, err = Decode(damaged, "a.parquet", nil)
+			require.ErrorContains(t, err, "checksum", "version %d, column %s", version, name)
+			require.ErrorContains(t, err, fmt.Sprintf("column %q, row group 0", name))
+		}
+	}
+}

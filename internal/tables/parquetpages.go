@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"encoding/hex"
+	"hash/crc32"
 	"io"
 	"math"
 	"math/bits"
@@ -68,17 +69,11 @@ func (r *pageReader) chunk(l *leaf, chunk *columnChunk, rows int, t *tabular.Tab
 	b := r.file[from:] // the pages say where they end; some writers leave the dictionary out of the chunk's size
 	r.dict = pageValues{}
 	for last := row + rows; row < last; {
-		var h format.PageHeader
-		n, err := decodeThrift(b, &h)
+		h, page, rest, err := nextPage(b)
 		if err != nil {
 			return err
 		}
-		b = b[n:]
-		if h.CompressedPageSize < 0 || int64(h.CompressedPageSize) > int64(len(b)) || h.UncompressedPageSize < 0 {
-			return badParquet("a page of %d bytes, unpacked %d, where %d follow", h.CompressedPageSize, h.UncompressedPageSize, len(b))
-		}
-		page := b[:h.CompressedPageSize]
-		b = b[h.CompressedPageSize:]
+		b = rest
 		unpacked := int(h.UncompressedPageSize)
 		switch {
 		case h.Type == format.DictionaryPage && h.DictionaryPageHeader.Valid:
@@ -126,6 +121,24 @@ func (r *pageReader) chunk(l *leaf, chunk *columnChunk, rows int, t *tabular.Tab
 		}
 	}
 	return nil
+}
+
+// nextPage returns the header of the page that b begins with, its bytes as they are in the file, and what follows it.
+func nextPage(b []byte) (h format.PageHeader, page, rest []byte, err error) {
+	n, err := decodeThrift(b, &h)
+	if err != nil {
+		return h, nil, nil, err
+	}
+	b = b[n:]
+	if h.CompressedPageSize < 0 || int64(h.CompressedPageSize) > int64(len(b)) || h.UncompressedPageSize < 0 {
+		return h, nil, nil, badParquet("a page of %d bytes, unpacked %d, where %d follow", h.CompressedPageSize, h.UncompressedPageSize,
+			len(b))
+	}
+	page, rest = b[:h.CompressedPageSize], b[h.CompressedPageSize:]
+	if h.CRC != 0 && crc32.ChecksumIEEE(page) != uint32(h.CRC) {
+		return h, nil, nil, badParquet("a page is damaged: its bytes do not have the checksum that it says")
+	}
+	return h, page, rest, nil
 }
 
 // pageOne reads the values of an unpacked page of version 1.
