@@ -153,6 +153,7 @@ type leaf struct {
 	text     bool
 	unsigned bool
 	divisor  float64 // of a number
+	scale    int     // digits of a decimal number behind the point
 	unit     string
 }
 
@@ -255,7 +256,7 @@ func leafOf(e *format.SchemaElement) (l leaf, ok bool) {
 		if scale < 0 || scale > 300 {
 			return l, false
 		}
-		l.divisor = math.Pow(10, float64(scale))
+		l.divisor, l.scale = math.Pow(10, float64(scale)), int(scale)
 	}
 	switch l.kind {
 	case format.Boolean, format.Int32, format.Int64, format.Float, format.Double:

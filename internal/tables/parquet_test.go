@@ -5,8 +5,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"runtime"
+	"strconv"
 	"testing"
 	"time"
 
@@ -329,4 +331,41 @@ func TestParquetChecksums(t *testing.T) {
 			require.ErrorContains(t, err, fmt.Sprintf("column %q, row group 0", name))
 		}
 	}
+}
+
+// A decimal number is the float64 nearest to its digits, as in a CSV file, in whatever type it is written.
+func TestParquetDecimals(t *testing.T) {
+	type row struct {
+		Long int64    `parquet:"long,decimal(15:18)"`
+		Wide [16]byte `parquet:"wide,decimal(18:38)"`
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	var rows []row
+	var want []float64
+	for i := range 2000 {
+		n := rng.Int64N(1e18) - 5e17
+		if i%3 == 0 {
+			n /= 1e12
+		}
+		wide := new(big.Int).Mul(big.NewInt(n), big.NewInt(rng.Int64N(1e15)))
+		for _, v := range []struct {
+			n     *big.Int
+			scale int
+		}{{big.NewInt(n), 15}, {wide, 18}} {
+			f, err := strconv.ParseFloat(fmt.Sprintf("%se-%d", v.n, v.scale), 64)
+			require.NoError(t, err)
+			want = append(want, f)
+		}
+		r := row{Long: n}
+		new(big.Int).And(wide, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 128), big.NewInt(1))).FillBytes(r.Wide[:])
+		rows = append(rows, r)
+	}
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[row](&b)
+	_, err := w.Write(rows)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	got, err := Decode(b.Bytes(), "a.parquet", nil)
+	require.NoError(t, err)
+	require.Equal(t, want, got.Values)
 }

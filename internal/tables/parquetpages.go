@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"math/big"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -426,10 +427,30 @@ func (l *leaf) integer(v uint64) float64 {
 		return float64(uint32(v)) / l.divisor
 	case l.kind == format.Int32:
 		return float64(int32(v)) / l.divisor
+	case l.scale > 0:
+		if n := int64(v); n < -1<<53 || n > 1<<53 {
+			return l.decimal(strconv.FormatInt(n, 10))
+		}
 	case l.unsigned:
 		return float64(v) / l.divisor
 	}
 	return float64(int64(v)) / l.divisor
+}
+
+// decimal is the number nearest to that of those digits, of which some are behind the point. Where float64 does not hold
+// them all, the quotient of two numbers may be its neighbour, and the same table as CSV another one.
+func (l *leaf) decimal(digits string) float64 {
+	f, _ := strconv.ParseFloat(digits+"e-"+strconv.Itoa(l.scale), 64)
+	return f
+}
+
+// signed is a whole number of bytes, the highest first.
+func signed(b []byte) *big.Int {
+	n := new(big.Int).SetBytes(b)
+	if b[0] >= 1<<7 {
+		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
+	}
+	return n
 }
 
 // plain sets v to n values as the format writes them plainly.
@@ -483,7 +504,11 @@ func (l *leaf) plain(v *pageValues, b []byte, n int) error {
 			for _, digit := range x[1:] {
 				f = f*256 + float64(digit)
 			}
-			f /= l.divisor
+			if math.Abs(f) < 1<<53 && l.scale <= 22 {
+				f /= l.divisor
+			} else {
+				f = l.decimal(signed(x).String())
+			}
 		}
 		v.numbers = append(v.numbers, f)
 	}
