@@ -64,6 +64,10 @@ func ofParquet(b []byte) (t *tabular.Table, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(leaves) == 0 && len(others) > 0 { // without a column it would be a table of nothing, as an empty file is
+		return nil, fmt.Errorf("%w: none of them holds numbers, dates or text; %s hold lists or other types", tabular.ErrColumns,
+			strings.Join(others, ", "))
+	}
 	r := pageReader{file: b[:len(b)-8-int(size)]}
 	rows, cells := 0, len(leaves)
 	for _, l := range leaves {

@@ -369,3 +369,17 @@ func TestParquetDecimals(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want, got.Values)
 }
+
+// A file all of whose columns are left out is not taken for an empty one.
+func TestParquetWithoutNumbers(t *testing.T) {
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[struct {
+		Tags  []string `parquet:"tags,list"`
+		Bytes [5]byte  `parquet:"bytes"`
+	}](&b)
+	require.NoError(t, w.Close())
+	_, err := Decode(b.Bytes(), "a.parquet", nil)
+	require.ErrorIs(t, err, tabular.ErrColumns)
+	require.ErrorContains(t, err, "a.parquet: ")
+	require.ErrorContains(t, err, "tags.list.element, bytes hold lists or other types")
+}
