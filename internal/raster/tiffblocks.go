@@ -78,7 +78,12 @@ func (f *tiffFile) row(i, y int) ([]byte, error) {
 			return nil, fmt.Errorf("%w: row %d: %w", ErrImage, b.next, err)
 		}
 		f.undo(b.row)
-		b.next++
+		if b.next++; b.next == f.rows(i) && b.zlib != nil { // the checksum stands behind the last row
+			// What is longer than its rows, or lacks the checksum, is read, as elsewhere.
+			if _, err := io.ReadFull(b.in, make([]byte, 1)); err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+				return nil, fmt.Errorf("%w: %w", ErrImage, err)
+			}
+		}
 	}
 	return b.row, nil
 }
