@@ -43,7 +43,8 @@
 //	Sqrt                                    AVX2 AVX512        AVX2 AVX512
 //	Softmax LogSumExp                       by Exp             by Exp
 //	Add Sub Mul Div Axpy Scale ScaleRows    all                all
-//	Erf GELU Expm1 Log1p Pow                all, in float64    all
+//	Erf GELU Pow                            all, in float64    all
+//	Expm1 Log1p                             all, NEON: float64 all
 //	Min Max Abs Clip                        all                all
 //	Floor Ceil Trunc RoundToEven            all                all
 //	ArgMax                                  all                all
