@@ -21,7 +21,8 @@ func SwishGradF64(dx, dy, x []float64) {
 }
 
 // ReLUGradF32 sets dx[i] = dy[i] where y[i] = max(x[i], 0) is above 0, and 0 elsewhere. It selects and does not multiply, so a
-// NaN in dy where the result is 0 is harmless. dx may be dy itself or y itself; it panics if the lengths differ.
+// NaN in dy where the result is 0 is harmless; where y is NaN, dx is dy. dx may be dy itself or y itself; it panics if the lengths
+// differ.
 func ReLUGradF32(dx, dy, y []float32) {
 	checkGrad("ReLUGradF32", "y", len(dx), len(dy), len(y))
 	reluGradF32(dx, dy, y)
