@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,8 +17,10 @@ type reportHead struct {
 	Started string      `json:"started"`
 	Budget  string      `json:"budget"` // of a line
 	Program string      `json:"program"`
-	Peers   []peer      `json:"peers"`
-	Notes   []string    `json:"notes,omitempty"`
+	// Options are those that say what a step measures. Steps of other options would be other samples of the same lines.
+	Options string   `json:"options,omitempty"`
+	Peers   []peer   `json:"peers"`
+	Notes   []string `json:"notes,omitempty"`
 }
 
 // A reportStep is one program that was run, in one round, with what it measured and what else the machine did meanwhile.
@@ -86,6 +89,10 @@ func (j *journal) read(path string, b []byte) (whole []byte, err error) {
 				const other = "begun by another program, on another machine, or with another PEER_SECONDS"
 				return nil, fmt.Errorf("%s: --resume: "+other+": %s, %s, %s",
 					path, h.Machine.CPU, h.Program, h.Budget)
+			}
+			if h.Options != j.head.Options {
+				return nil, fmt.Errorf("%s: --resume: begun with other options: %s; now %s", path,
+					cmp.Or(h.Options, "neither --quick nor --filter"), cmp.Or(j.head.Options, "neither --quick nor --filter"))
 			}
 			j.head = h
 			continue

@@ -43,14 +43,14 @@ Ratios are those of one round, so that what disturbs a round disturbs both sides
 
 A folder gets journal.jsonl, to which every step is added as it ends, report.json, which bench merge reads, and index.html, one page
 without any external resource: a roofline with a roof for every cache level, ratios with their spread and a Mann-Whitney test, what
-binds each line, and what was refused. --resume goes on with a run that was killed.
+binds each line, and what was refused. --resume goes on with a run that was killed; it needs the --quick and --filter of that run.
 
 A step during which other programs used more than --busy of the CPUs' time is refused: its numbers do not count. Before each step
 the command waits for a quiet machine, --patience at most. Peers are compared only where their version is known.
 
 PEER_SECONDS sets the time of one line; here 0.05 is the usual, as there are several rounds.`,
 		Example: "  go run ./bench report --out /tmp/report\n" +
-			"  go run ./bench report --out /tmp/report --quick --parts kernels --filter gemm\n" +
+			"  go run ./bench report --out /tmp/short --quick --parts kernels --filter gemm\n" +
 			"  go run ./bench report --out /tmp/report --resume",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
@@ -148,7 +148,7 @@ func (f *reportFlags) head() (reportHead, error) {
 		return reportHead{}, err
 	}
 	h := reportHead{Machine: describe(), Started: time.Now().UTC().Format("2006-01-02 15:04 UTC"), Budget: budget().String(),
-		Program: "bench " + sum, Peers: installedPeers(f.peers)}
+		Program: "bench " + sum, Options: f.options(), Peers: installedPeers(f.peers)}
 	if goPeers, err := versionsOf(f.gopeers); err == nil {
 		h.Peers = append(h.Peers, goPeers...)
 	} else if slices.Contains(f.parts, "gopeers") {
@@ -163,6 +163,18 @@ func (f *reportFlags) head() (reportHead, error) {
 		h.Notes = append(h.Notes, "Models were not measured: --weights names no folder with the authors' checkpoints.")
 	}
 	return h, nil
+}
+
+// options names the options that say what a step measures.
+func (f *reportFlags) options() string {
+	var o []string
+	if f.quick {
+		o = append(o, "--quick")
+	}
+	if f.filter != "" {
+		o = append(o, "--filter "+f.filter)
+	}
+	return strings.Join(o, " ")
 }
 
 // clockNote says that the peers in C++ reject fast samples as best once did. Their folder holds what they were built from.

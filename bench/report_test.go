@@ -73,6 +73,14 @@ func TestReport(t *testing.T) {
 	require.True(t, bytes.HasPrefix(resumed, bytes.Join(lines[:4], nil)), "what was measured is kept")
 	require.Equal(t, 5, bytes.Count(resumed, []byte("\n")))
 
+	for want, more := range map[string][]string{
+		"now --filter ^exp/L2":                          {"--filter", "^exp/L2"},
+		"now neither --quick nor --filter":              {"--filter", ""},
+		"begun with other options: --filter ^gemm/ours": {"--quick"},
+	} {
+		_, err = quiet(t, reportCommand(), slices.Concat(args, more, []string{"--resume"})...)
+		require.ErrorContains(t, err, want)
+	}
 	t.Setenv("PEER_SECONDS", "1e-8")
 	_, err = quiet(t, reportCommand(), append(args, "--resume")...)
 	require.ErrorContains(t, err, "with another PEER_SECONDS")
