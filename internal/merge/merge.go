@@ -191,7 +191,7 @@ func appendRows(all, t *tabular.Table) error {
 			return fmt.Errorf("column %q is in %q, in the tables before it in %q", name, t.Units[c], all.Units[c])
 		}
 		for at := c; to != nil && at < len(t.Values); at += t.Cols {
-			t.Values[at] = to.Of(own.Days(t.Values[at]))
+			t.Values[at] = to.From(own, t.Values[at])
 		}
 	}
 	all.Values = append(all.Values, t.Values...)

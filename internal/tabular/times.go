@@ -182,7 +182,7 @@ func zoneSeconds(zone string) float64 {
 }
 
 // Of is days since the beginning of 1970 on this clock.
-func (c *Clock) Of(days float64) float64 { return (days*86400 - c.origin) / c.seconds }
+func (c *Clock) Of(days float64) float64 { return (float64(days*86400) - c.origin) / c.seconds } // not fused: the same on every machine
 
 // At is Of for a date that somebody wrote, which before 1582-10-15 is another day in some calendars.
 func (c *Clock) At(days float64) (float64, error) {
@@ -196,7 +196,12 @@ func (c *Clock) At(days float64) (float64, error) {
 func (c *Clock) Span(days float64) float64 { return days * 86400 / c.seconds }
 
 // Days returns a time of this clock as days since the beginning of 1970.
-func (c *Clock) Days(v float64) float64 { return (v*c.seconds + c.origin) / 86400 }
+func (c *Clock) Days(v float64) float64 { return (float64(v*c.seconds) + c.origin) / 86400 }
+
+// From returns a time of another clock on this one. Days between them would cost digits.
+func (c *Clock) From(other *Clock, v float64) float64 {
+	return (float64(v*other.seconds) + (other.origin - c.origin)) / c.seconds
+}
 
 // Clock is the clock of a column: that of its unit, or, where its cells are dates, days since the beginning of 1970;
 // nil where it has neither.
