@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -62,11 +63,43 @@ func testGemm[T Float](t *testing.T) {
 				m, n, k := s[0], s[1], s[2]
 				alpha, beta := T(1), T(0)
 				if p.name[0] == 'G' {
-					alpha, beta = []T{1, -0.75, 0}[i%3], []T{0, 1, 2.5, -1}[i%4]
+					alpha, beta = []T{1, -0.75, 0, -1, -1}[i%5], []T{0, 1, 2.5, -1}[i%4]
 				}
 				checkProduct(t, p, m, n, k, rng.IntN(4), alpha, beta, rng)
 			}
 		})
+	}
+}
+
+// TestGemmCrowdedRows multiplies an A whose rows lie nearly a multiple of 4 KB apart, so that they are copied. Few of them, which are
+// not, give the same bits.
+func TestGemmCrowdedRows(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		t.Run("F32", testGemmCrowdedRows[float32])
+		t.Run("F64", testGemmCrowdedRows[float64])
+	})
+}
+
+func testGemmCrowdedRows[T Float](t *testing.T) {
+	rng := testkit.Rand(110)
+	const m, n, few = 95, 97, 11
+	k := 4096 / int(unsafe.Sizeof(T(0)))
+	for _, p := range products[T]() {
+		for _, gap := range []int{0, 1} {
+			checkProduct(t, p, m, n, k, gap, 1, 0, rng)
+		}
+		if p.ta {
+			continue
+		}
+		a, b := testkit.Normal[T](rng, m*k), testkit.Normal[T](rng, k*n)
+		ldb := n
+		if p.tb {
+			ldb = k
+		}
+		all, first := make([]T, m*n), make([]T, few*n)
+		p.run(all, n, a, k, b, ldb, 1, 0, m, n, k)
+		p.run(first, n, a, k, b, ldb, 1, 0, few, n, k)
+		require.True(t, testkit.SameBits(all[:few*n], first), p.name)
 	}
 }
 
