@@ -44,7 +44,7 @@ func TestCheckSingle(t *testing.T) {
 	}
 	tenth, fifth := 0.1, 0.2
 	for _, other := range []float64{0.3, tenth + fifth} { // which rounding in float64 makes another number
-		equal := &table.Table{Name: "e.csv", Cols: 2, Values: []float64{0, 0.3, 1, other}}
+		equal := &table.Table{Name: "e.csv", Cols: 2, Values: []float64{0, 0.3, 1, 0.3, 2, 0.3, 3, other}}
 		cfg := krige.Named("universal-1").Config()
 		_, err := TasksOf(&TasksOptions{}, &cfg, equal)
 		require.NoError(t, err)
