@@ -67,7 +67,7 @@ func (b *Packed[T]) pack(x []T, ldb, k, n int, transposed bool) {
 	for lo := 0; lo < n; lo += w {
 		panel, width := b.data[lo*k:], min(w, n-lo)
 		if transposed {
-			turnPanel(panel, w, x[lo*ldb:], ldb, k, width, 1)
+			turnPanel(panel, w, x[lo*ldb:], ldb, k, width)
 			continue
 		}
 		for p := range k {

@@ -45,7 +45,7 @@ func gemmPackedLarge[T Float](c []T, ldc int, a []T, lda int, b *Packed[T], bias
 	if act != ActNone && act != ActReLU {
 		rows = blockRows[T](max(b.n, strip+1), b.k) // the activation visits the rows once more, while they are in the first-level cache
 	}
-	if rowsCrowd(lda, m, b.n, b.k, T(0)) && panelDepth(b.k) <= leftColumns {
+	if rowsCrowd[T](lda, m, b.n, b.k) && panelDepth(b.k) <= leftColumns {
 		gemmPackedCopied(c, ldc, a, lda, b, bias, act, m, mode, min(rows, leftRows))
 		return
 	}

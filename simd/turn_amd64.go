@@ -4,14 +4,13 @@ package simd
 
 import "unsafe"
 
-// turnPanel writes n columns of k elements, which begin stride elements apart in b, times alpha, beside each other into a panel of that
-// width.
-func turnPanel[T Float](panel []T, width int, b []T, stride, k, n int, alpha T) {
-	size := int(unsafe.Sizeof(alpha))
+// turnPanel writes n columns of k elements, which begin stride elements apart in b, beside each other into a panel of that width.
+func turnPanel[T Float](panel []T, width int, b []T, stride, k, n int) {
+	size := int(unsafe.Sizeof(T(0)))
 	lanes, q := 32/size, 0
 	whole := k / lanes * lanes
-	if level == Generic || alpha != 1 || width != stripOf[T]() || whole == 0 {
-		turnPanelGeneric(panel, width, b, stride, 0, k, 0, n, alpha)
+	if level == Generic || width != stripOf[T]() || whole == 0 {
+		turnPanelGeneric(panel, width, b, stride, 0, k, 0, n)
 		return
 	}
 	for ; q < n && n >= lanes; q += lanes {
@@ -27,5 +26,5 @@ func turnPanel[T Float](panel []T, width int, b []T, stride, k, n int, alpha T) 
 	if q == 0 {
 		whole = 0
 	}
-	turnPanelGeneric(panel, width, b, stride, whole, k, 0, n, alpha)
+	turnPanelGeneric(panel, width, b, stride, whole, k, 0, n)
 }
