@@ -210,6 +210,10 @@ func (c *Client) infer(ctx context.Context, model string, r *Request) (*Response
 		return nil, fmt.Errorf("client: %w", err)
 	}
 	defer resp.Body.Close()
+	if to := resp.Request; to != nil && to.Method != http.MethodPost {
+		return nil, fmt.Errorf("client: %s redirects to %s with a status that loses the request: give the client that server's address",
+			c.base, to.URL.Redacted())
+	}
 	if resp.StatusCode != http.StatusOK {
 		return nil, refusal(resp)
 	}

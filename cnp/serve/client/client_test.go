@@ -37,3 +37,19 @@ func TestRedirect(t *testing.T) {
 	require.Len(t, bodies, 2)
 	require.Equal(t, bodies[0], bodies[1])
 }
+
+// TestLosingRedirect: redirections that turn POST into GET are named, as the answer to the GET would only confuse.
+func TestLosingRedirect(t *testing.T) {
+	for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/there" {
+				http.Redirect(w, r, "/there", status)
+				return
+			}
+			http.Error(w, `{"error": "method not allowed"}`, http.StatusMethodNotAllowed)
+		}))
+		_, err := New(server.URL, Options{}).Infer(t.Context(), "m", &Request{Inputs: []Tensor{Float32s("x", []int{1}, []float32{2})}})
+		require.ErrorContains(t, err, "redirects to "+server.URL+"/there", status)
+		server.Close()
+	}
+}
