@@ -178,6 +178,19 @@ func notesOf(set *task.ImageSet, counted bool) (notes []string) {
 	return notes
 }
 
+// usualValues is the largest magnitude of values that are trained on without a note: noise and standard deviations are of about .03 to .3.
+const usualValues = 10
+
+// outermost returns the value of the largest magnitude; NaN does not count.
+func outermost(v []float32) (out float32) {
+	for _, x := range v {
+		if abs := max(x, -x); abs > max(out, -out) {
+			out = x
+		}
+	}
+	return out
+}
+
 // Plan implements Recipe.
 func (p *Images) Plan(context.Context) (*Plan, error) {
 	if err := p.Data.check(); err != nil {
@@ -234,6 +247,10 @@ func (p *Images) sources() (src task.ImageSource[float32], test task.Source[floa
 		return src, nil, nil, err
 	}
 	notes = notesOf(set, true)
+	if v := outermost(set.Pix); v < -usualValues || v > usualValues {
+		notes = append(notes, fmt.Sprintf("%s has values like %.6g: training expects them near 0 to 1, and learns little of others; "+
+			"subtract and divide", set.Name, v))
+	}
 	kept, apart, held, err := holdOut(d.Holdout, or(d.HoldoutSeed, p.Seed), set, set.N, &notes)
 	if held && err == nil && d.HoldoutLast {
 		kept, apart, err = set.HoldoutLast(d.Holdout)

@@ -3,6 +3,7 @@ package recipe
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/internal/npy"
+	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
 // small is a recipe of a second.
@@ -323,5 +326,34 @@ func TestHeldOutScores(t *testing.T) {
 		got, err := p.Train(t.Context(), Options{})
 		require.NoError(t, err)
 		require.False(t, math.IsNaN(got.Last.LogLikelihood))
+	}
+}
+
+// TestUnscaledStack: a stack of temperatures in kelvin is trained on, with a note; one in [0, 1] without.
+func TestUnscaledStack(t *testing.T) {
+	for factor, want := range map[float32]int{1: 0, 290: 1, -1e30: 1} {
+		v := make([]float32, 4*6*6)
+		for i := range v {
+			v[i] = factor * (float32(i%7) / 7)
+		}
+		v[0] = float32(math.NaN())
+		x := safetensors.FromFloat32s("", []int{4, 6, 6}, v)
+		path := filepath.Join(t.TempDir(), "stack.npy")
+		f, err := os.Create(path)
+		require.NoError(t, err)
+		require.NoError(t, npy.EncodeArray(f, &x))
+		require.NoError(t, f.Close())
+		r := DefaultImages()
+		r.Group, r.Steps, r.Width, r.Data.In, r.Data.Holdout = "T2", 1, 4, path, 0
+		p, err := r.Plan(t.Context())
+		require.NoError(t, err)
+		n := 0
+		for _, s := range p.Notes {
+			if strings.Contains(s, "near 0 to 1") {
+				n++
+				require.Contains(t, s, fmt.Sprintf("%s has values like %.6g:", path, factor*(float32(6)/7)))
+			}
+		}
+		require.Equal(t, want, n, p.Notes)
 	}
 }
