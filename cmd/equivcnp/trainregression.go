@@ -13,7 +13,7 @@ import (
 
 func (a *app) trainRegressionCommand() (*cobra.Command, *trainFlags) {
 	c := recipe.DefaultCurves()
-	f := &trainFlags{recipe: &c, less: "--batch, --targets, --fill, --points-per-unit or interval"}
+	f := &trainFlags{recipe: &c, less: "--batch, --targets, --window, --fill, --points-per-unit or interval"}
 	cmd := &cobra.Command{
 		Use: "regression (--kernel rbf|matern|periodic|... | --benchmark eq|... | --sphere eq|... | --field rbf|... " +
 			"| --plane isotropic|... | --csv FILE | --in FILE) " +
