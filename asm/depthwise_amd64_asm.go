@@ -77,6 +77,8 @@ func depthwiseAMD64(f *x86.File) {
 	depthwisePlaces(f, x86.AVX2)
 	depthwisePlacesOf(f, x86.AVX2)
 	depthwisePack(f, x86.AVX2)
+	depthwisePlacesFour(f)
+	depthwisePlacesOfFour(f)
 }
 
 // depthwiseRows writes a function that keeps the sums of a row's channels in registers while it goes through the pairs:
@@ -558,7 +560,7 @@ func depthwiseTall(f *x86.File, l x86.Level, rows, vecs int) {
 }
 
 const (
-	// placeRows is how many rows with the same poses the function over places computes together.
+	// placeRows is how many rows with the same poses the function over places computes together at AVX2.
 	placeRows = 6
 	// placePairs is how many pairs a block of places has: of each pair the place of its weights, then the rows' places of f,
 	// [1+placeRows, placePairs].
@@ -572,32 +574,12 @@ func depthwisePlaces(f *x86.File, l x86.Level) {
 	const vecs = 2
 	fn := f.Func(l, x86.F32, "depthwisePlacesF32",
 		"func(out, f, w *float32, places *int32, n, more, ostride, tail, count, mean int)",
-		fmt.Sprintf("adds n pairs, listed by places, to the sums of %d rows of two vectors, of which the last has tail channels: to 0, or "+
-			"to out if more is 1; and divides by count if mean is 1. Rows of out lie ostride bytes apart.", placeRows))
+		fmt.Sprintf("adds n pairs, listed by places, to the sums of %d rows of two vectors, of which the last has tail channels: "+
+			"to 0, or to out if more is 1; and divides by count if mean is 1. Rows of out lie ostride bytes apart.", placeRows))
 	tail := fn.NewTail(fn.Arg("tail"))
 	feat, weight, code := fn.Arg("f"), fn.Arg("w"), fn.Arg("places")
 	acc := zeros(fn, placeRows*vecs)
-	eachRow := func(do func(m operand.Mem, masked bool, a reg.VecVirtual)) {
-		out, ostride := fn.Arg("out"), fn.Arg("ostride")
-		for i, a := range acc {
-			do(operand.Mem{Base: out, Disp: i % vecs * l.Bytes()}, i%vecs == vecs-1, a)
-			if i%vecs == vecs-1 && i+1 < len(acc) {
-				fn.ADDQ(ostride, out)
-			}
-		}
-	}
-	clearAll(fn, acc)
-	more, n := fn.Arg("more"), fn.Arg("n")
-	fn.TESTQ(more, more)
-	fn.JE(operand.LabelRef("begin"))
-	eachRow(func(m operand.Mem, masked bool, a reg.VecVirtual) {
-		if masked {
-			fn.VMOVAPS(tail.Load(m), a)
-		} else {
-			fn.VMOVUPS(m, a)
-		}
-	})
-	fn.Label("begin")
+	n := placeSums(fn, acc, vecs, tail)
 	pair := func(at int) {
 		place := fn.GP64()
 		fn.MOVL(pairAt(code, at), place.As32())
@@ -631,15 +613,97 @@ func depthwisePlaces(f *x86.File, l x86.Level) {
 	fn.DECQ(n)
 	fn.JNE(operand.LabelRef("pair"))
 	fn.Label("summed")
+	placeResults(fn, acc, vecs, tail)
+}
+
+// placeSums sets the sums of rows of so many vectors to what out has if the argument more is 1, and to 0 otherwise. It returns n.
+func placeSums(fn *x86.Func, acc []reg.VecVirtual, vecs int, tail x86.Tail) (n reg.GPVirtual) {
+	clearAll(fn, acc)
+	more := fn.Arg("more")
+	n = fn.Arg("n")
+	fn.TESTQ(more, more)
+	fn.JE(operand.LabelRef("begin"))
+	placeEach(fn, acc, vecs, func(m operand.Mem, last bool, a reg.VecVirtual) {
+		if last {
+			tail.LoadTo(a, m)
+		} else {
+			fn.VMOVUPS(m, a)
+		}
+	})
+	fn.Label("begin")
+	return n
+}
+
+// placeResults divides sums by the argument count, if mean is 1, and stores them.
+func placeResults(fn *x86.Func, acc []reg.VecVirtual, vecs int, tail x86.Tail) {
 	depthwiseMean(fn, fn.Arg("count"), acc)
-	eachRow(func(m operand.Mem, masked bool, a reg.VecVirtual) {
-		if masked {
+	placeEach(fn, acc, vecs, func(m operand.Mem, last bool, a reg.VecVirtual) {
+		if last {
 			tail.Store(a, m)
 		} else {
 			fn.VMOVUPS(a, m)
 		}
 	})
 	fn.End()
+}
+
+// placeEach does something with each vector of rows of so many vectors and where it stands in out.
+func placeEach(fn *x86.Func, acc []reg.VecVirtual, vecs int, do func(m operand.Mem, last bool, a reg.VecVirtual)) {
+	out, ostride := fn.Arg("out"), fn.Arg("ostride")
+	for i, a := range acc {
+		do(operand.Mem{Base: out, Disp: i % vecs * fn.Level.Bytes()}, i%vecs == vecs-1, a)
+		if i%vecs == vecs-1 && i+1 < len(acc) {
+			fn.ADDQ(ostride, out)
+		}
+	}
+}
+
+// placeFourRows is placeRows of AVX-512, and placeFourPairs its placePairs.
+const placeFourRows, placeFourPairs = 16, 16
+
+// depthwisePlacesFour writes depthwisePlaces for AVX-512, where slices are one vector wide. Loads limit its speed, and an index takes half
+// as much of them as a vector does. So places are of 16 bits, in units of 8 bytes, and a load takes those of four pairs.
+func depthwisePlacesFour(f *x86.File) {
+	fn := f.Func(x86.AVX512, x86.F32, "depthwisePlacesF32",
+		"func(out, f, w *float32, places *uint16, n, more, ostride, tail, count, mean int)",
+		fmt.Sprintf("adds n pairs, listed by places, to the sums of %d rows of tail channels: to 0, or to out if more is 1; and "+
+			"divides by count if mean is 1. Rows of out lie ostride bytes apart. Beyond n, it takes pairs up to a multiple of four.",
+			placeFourRows))
+	tail := fn.NewTail(fn.Arg("tail"))
+	feat, weight, code := fn.Arg("f"), fn.Arg("w"), fn.Arg("places")
+	acc, wv := zeros(fn, placeFourRows), zeros(fn, 4)
+	n, left := placeSums(fn, acc, 1, tail), fn.GP64()
+	fn.Label("block")
+	fn.MOVQ(operand.U32(placeFourPairs), left)
+	fn.CMPQ(n, left)
+	fn.CMOVQLT(n, left)
+	fn.Label("four")
+	for r := -1; r < placeFourRows; r++ {
+		four := fn.GP64()
+		fn.MOVQ(operand.Mem{Base: code, Disp: 2 * placeFourPairs * (1 + r)}, four)
+		for k := range wv {
+			at := four
+			if k < 3 {
+				at = fn.GP64()
+				fn.MOVWLZX(four.As16(), at.As32())
+			}
+			if r < 0 {
+				fn.VMOVUPS(operand.Mem{Base: weight, Index: at, Scale: 8}, wv[k])
+			} else {
+				fn.VFMADD231PS(operand.Mem{Base: feat, Index: at, Scale: 8}, wv[k], acc[r])
+			}
+			if k < 3 {
+				fn.SHRQ(operand.U8(16), four)
+			}
+		}
+	}
+	fn.ADDQ(operand.U8(8), code)
+	fn.SUBQ(operand.U8(4), left)
+	fn.JG(operand.LabelRef("four"))
+	fn.ADDQ(operand.U32(2*placeFourPairs*placeFourRows), code)
+	fn.SUBQ(operand.U8(placeFourPairs), n)
+	fn.JG(operand.LabelRef("block"))
+	placeResults(fn, acc, 1, tail)
 }
 
 // depthwisePlacesOf writes what makes the places of a group of rows. Points that lie a multiple of 64 apart, as neighbours above each
@@ -657,36 +721,69 @@ func depthwisePlacesOf(f *x86.File, l x86.Level) {
 	fn.LEAQ(operand.Mem{Base: index3, Index: n, Scale: 4}, index3)
 	rows = append(rows, operand.Mem{Base: index3}, operand.Mem{Base: index3, Index: n, Scale: 4},
 		operand.Mem{Base: index3, Index: n, Scale: 8})
-	block := func(load func(m operand.Mem) reg.VecVirtual) {
-		for r, m := range rows {
-			x, far := load(m), fn.Vec()
-			fn.VPSRLD(operand.U8(6), x, far)
-			fn.VPSLLD(operand.U8(6), x, x)
-			fn.VPMULLD(factor, far, far)
-			fn.VPADDD(far, x, x)
-			fn.VMOVDQU(x, operand.Mem{Base: code, Disp: 4 * placePairs * r})
-		}
-	}
-	fn.SUBQ(operand.U8(placePairs), left)
-	fn.JL(operand.LabelRef("rest"))
 	fn.Label("block")
-	block(func(m operand.Mem) reg.VecVirtual {
-		x := fn.Vec()
-		fn.VMOVDQU(m, x)
-		return x
-	})
+	some := fn.GP64()
+	fn.MOVQ(operand.U32(placePairs), some)
+	fn.CMPQ(left, some)
+	fn.CMOVQLT(left, some)
+	tail := fn.NewTail(some)
+	for r, m := range rows {
+		x, far := tail.Load(m), fn.Vec()
+		fn.VPSRLD(operand.U8(6), x, far)
+		fn.VPSLLD(operand.U8(6), x, x)
+		fn.VPMULLD(factor, far, far)
+		fn.VPADDD(far, x, x)
+		fn.VMOVDQU(x, operand.Mem{Base: code, Disp: 4 * placePairs * r})
+	}
 	for _, p := range []reg.GPVirtual{pose, index, index3} {
 		fn.ADDQ(operand.U8(4*placePairs), p)
 	}
 	fn.ADDQ(operand.U32(placeBlock), code)
 	fn.SUBQ(operand.U8(placePairs), left)
-	fn.JGE(operand.LabelRef("block"))
-	fn.Label("rest")
-	fn.ADDQ(operand.U8(placePairs), left)
-	fn.JE(operand.LabelRef("done"))
-	tail := fn.NewTail(left)
-	block(tail.Load)
-	fn.Label("done")
+	fn.JG(operand.LabelRef("block"))
+	fn.End()
+}
+
+// depthwisePlacesOfFour writes depthwisePlacesOf for AVX-512. All rows of a block are read under a mask, whose other lanes keep the point
+// and the pose that pad a block.
+func depthwisePlacesOfFour(f *x86.File) {
+	fn := f.Func(x86.AVX512, x86.F32, "depthwisePlacesOfF32", "func(places *uint16, index, pose *int32, n, apart, point, other int)",
+		fmt.Sprintf("writes the places of n pairs and %d rows, whose indices lie so far apart, in blocks of %d pairs, the last one padded "+
+			"with that point and that other pose: row i is at 8·(i + 3·(i>>6)), in units of 8 bytes.", placeFourRows, placeFourPairs))
+	code, index, pose, left, apart := fn.Arg("places"), fn.Arg("index"), fn.Arg("pose"), fn.Arg("n"), fn.Arg("apart")
+	factor, point, other, x, far := fn.Vec(), fn.Vec(), fn.Vec(), fn.Vec(), fn.Vec()
+	fn.VPBROADCASTD(fn.Data("skew24", 24), factor)
+	fn.VPBROADCASTD(fn.ArgMem("point"), point)
+	fn.VPBROADCASTD(fn.ArgMem("other"), other)
+	some, row, count := fn.GP64(), fn.GP64(), fn.GP64()
+	places := func(pad reg.VecVirtual, from operand.Mem, tail x86.Tail) {
+		fn.VMOVDQA32(pad, x)
+		tail.Merge(x, from)
+		fn.VPSRLD(operand.U8(6), x, far)
+		fn.VPSLLD(operand.U8(3), x, x)
+		fn.VPMULLD(factor, far, far)
+		fn.VPADDD(far, x, x)
+		fn.VPMOVDW(x, operand.Mem{Base: code})
+		fn.ADDQ(operand.U8(2*placeFourPairs), code)
+	}
+	fn.SHLQ(operand.U8(2), apart)
+	fn.Label("block")
+	fn.MOVQ(operand.U32(placeFourPairs), some)
+	fn.CMPQ(left, some)
+	fn.CMOVQLT(left, some)
+	tail := fn.NewTail(some)
+	places(other, operand.Mem{Base: pose}, tail)
+	fn.MOVQ(index, row)
+	fn.MOVQ(operand.U32(placeFourRows), count)
+	fn.Label("row")
+	places(point, operand.Mem{Base: row}, tail)
+	fn.ADDQ(apart, row)
+	fn.DECQ(count)
+	fn.JNE(operand.LabelRef("row"))
+	fn.ADDQ(operand.U8(4*placeFourPairs), index)
+	fn.ADDQ(operand.U8(4*placeFourPairs), pose)
+	fn.SUBQ(operand.U8(placeFourPairs), left)
+	fn.JG(operand.LabelRef("block"))
 	fn.End()
 }
 

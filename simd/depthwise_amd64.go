@@ -28,7 +28,8 @@ type depthwiseRun struct {
 	from          int  // the first channel that is computed
 	width         int  // numbers from row to row of out
 	stride, wsize int  // of a row of f in bytes, of an element of w
-	sliced        bool // f and w are a slice of two vectors; see runSliced
+	sliced        bool // f and w are a slice of channels; see runSliced
+	places        bool // which is read by places
 	near          bool // see depthwiseNear
 	together      bool // see depthwiseAlike
 	mean          int
@@ -69,7 +70,7 @@ func depthwisePairsF32(out, f, w []float32, offsets []int, index, pose []int32, 
 		} else {
 			d.near = depthwiseNear(offsets, index)
 		}
-		if depthwiseSlices(len(f)/c, len(w)/c, len(offsets)-1, len(index), c, d.near) {
+		if depthwiseSlices(len(f)/c, len(w)/c, len(offsets)-1, len(index), c, d.near, checked != nil) {
 			d.runSliced(out, f, w, offsets, index, pose, c)
 			return
 		}
@@ -250,8 +251,8 @@ func (d *depthwiseRun) groups() (least, most int) {
 	}
 	switch {
 	case d.sliced:
-		if level == AVX2 {
-			most += most / 2
+		if d.places {
+			most, _ = placeShape()
 		}
 		least = most
 	case d.near:

@@ -84,10 +84,10 @@ func longRuns(rng *rand.Rand, points, poses int) (offsets []int, index, pose []i
 // sliced; whatever the poses are, with indices that were checked before and without, and no allocation.
 func TestDepthwiseSlices(t *testing.T) {
 	row, repeats, long, reach := depthwiseSliceRow, depthwiseSliceRepeats, depthwiseLongRow, depthwiseReach
-	placeWhole, part, pairs := placeLong, placePart, placePairs
+	placeWhole, part, pairs, byPlaces := placeLong, placePart, placePairs, depthwiseByPlaces
 	t.Cleanup(func() {
 		depthwiseSliceRow, depthwiseSliceRepeats, depthwiseLongRow, depthwiseReach = row, repeats, long, reach
-		placeLong, placePart, placePairs = placeWhole, part, pairs
+		placeLong, placePart, placePairs, depthwiseByPlaces = placeWhole, part, pairs, byPlaces
 	})
 	depthwiseSliceRow, depthwiseSliceRepeats, depthwiseLongRow = 0, 3, 1
 	points := cpu.DataCaches().L1/100 + 1
@@ -95,6 +95,7 @@ func TestDepthwiseSlices(t *testing.T) {
 		rng := testkit.Rand(45)
 		for k, c := range []int{25, 31, 32, 49, 63, 64, 65, 128, 128, 191, 200, 300} {
 			depthwiseReach = int32(k % 2 * points) // no pairs are near each other, or all; for 128 channels either
+			depthwiseByPlaces = k%4 < 2            // at AVX-512; for 65 channels and more, slices of two vectors, too
 			placeLong, placePart, placePairs = placeWhole, part, pairs
 			if k/2%2 > 0 { // some pairs of all rows at a time, and some rows; for 128 channels either
 				placeLong, placePart, placePairs = 50, 16, 2000
@@ -116,7 +117,7 @@ func TestDepthwiseSlices(t *testing.T) {
 				w := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, 90*c))
 				ix, ps := testkit.CopyAtEnd(t, index), testkit.CopyAtEnd(t, pose)
 				if level != Generic && c > 3*depthwiseLanes() && points*c*4 > cpu.DataCaches().L1 {
-					require.True(t, depthwiseSlices(points, 90, rows, len(ix), c, k%2 > 0), "%d pairs in %d rows", len(ix), rows)
+					require.True(t, depthwiseSlices(points, 90, rows, len(ix), c, k%2 > 0, false), "%d pairs in %d rows", len(ix), rows)
 				}
 				checked := NewDepthwiseRows(offsets, ix, ps, nil, points, 90)
 				for _, mean := range []bool{false, true} {
@@ -148,9 +149,9 @@ func TestDepthwiseSlices(t *testing.T) {
 
 // TestDepthwiseListsAtOnce: calls that find no lists yet, at the same time, and calls with other channels after them compute the same bits.
 func TestDepthwiseListsAtOnce(t *testing.T) {
-	row, repeats := depthwiseSliceRow, depthwiseSliceRepeats
-	t.Cleanup(func() { depthwiseSliceRow, depthwiseSliceRepeats = row, repeats })
-	depthwiseSliceRow, depthwiseSliceRepeats = 0, 1
+	row, repeats, byPlaces := depthwiseSliceRow, depthwiseSliceRepeats, depthwiseByPlaces
+	t.Cleanup(func() { depthwiseSliceRow, depthwiseSliceRepeats, depthwiseByPlaces = row, repeats, byPlaces })
+	depthwiseSliceRow, depthwiseSliceRepeats, depthwiseByPlaces = 0, 1, true
 	const points, poses = 700, 40
 	eachLevel(t, func(t *testing.T) {
 		rng := testkit.Rand(46)
@@ -165,7 +166,7 @@ func TestDepthwiseListsAtOnce(t *testing.T) {
 				group.Go(func() { DepthwiseRowsF32(outs[i], f, w, checked, c, false) })
 			}
 			group.Wait()
-			if level == AVX2 {
+			if level == AVX2 || level == AVX512 {
 				require.NotNil(t, checked.lists.Load())
 			}
 			for _, wide := range []int{c, c + 32} {
@@ -180,6 +181,28 @@ func TestDepthwiseListsAtOnce(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestDepthwiseListsOfLevels: a neighbourhood whose lists were made for one level is summed at another one.
+func TestDepthwiseListsOfLevels(t *testing.T) {
+	row, repeats, byPlaces, old := depthwiseSliceRow, depthwiseSliceRepeats, depthwiseByPlaces, level
+	t.Cleanup(func() {
+		depthwiseSliceRow, depthwiseSliceRepeats, depthwiseByPlaces = row, repeats, byPlaces
+		require.NoError(t, SetLevel(old))
+	})
+	depthwiseSliceRow, depthwiseSliceRepeats, depthwiseByPlaces = 0, 1, true
+	const points, poses, c = 700, 40, 128
+	rng := testkit.Rand(48)
+	offsets, index, pose := longRuns(rng, points, poses)
+	f, w, out := testkit.Normal[float32](rng, points*c), testkit.Normal[float32](rng, poses*c), make([]float32, (len(offsets)-1)*c)
+	checked := NewDepthwiseRows(offsets, index, pose, nil, points, poses)
+	for range 2 {
+		for _, l := range Levels() {
+			require.NoError(t, SetLevel(l))
+			DepthwiseRowsF32(out, f, w, checked, c, false)
+			require.True(t, testkit.SameBits(out, rowByRow(f, w, offsets, checked.index, checked.pose, c, false)), l)
+		}
+	}
 }
 
 // TestDepthwiseGuess: rows of weights that are guessed to follow each other are those that the list names, with jumps in it and without.

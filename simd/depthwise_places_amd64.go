@@ -3,13 +3,15 @@
 package simd
 
 import (
+	"math"
 	"unsafe"
 
+	"github.com/equivcnp/equivcnp/internal/cpu"
 	"github.com/equivcnp/equivcnp/internal/reuse"
 )
 
-// At AVX2, slices are read by places: byte offsets from the beginning of a slice. They are written once for all slices, in the order
-// in which a kernel for six rows reads them. A place need not be proportional to the index. Points above each other in a 64 x 64
+// Slices are read by places: byte offsets from the beginning of a slice. They are written once for all slices, in the order
+// in which a kernel for a group of rows reads them. A place need not be proportional to the index. Points above each other in a 64 x 64
 // image would lie 4 KiB apart and fall into the same set of the first-level cache, whose eight ways cannot hold the 19 lines of a
 // neighbourhood of 273 points. Leaving out three places after every 64 points spreads them over the sets. On Zen 3, in GFLOP/s over
 // slices that are in the second-level cache, for neighbours of such an image listed by distance, by index, and at random:
@@ -19,11 +21,29 @@ import (
 //	places, three in 64 left out      63, 59, 45
 
 const (
-	placeRows  = 6  // rows of a group
-	placeBlock = 8  // pairs of a block, the last of which is padded
 	placeSlice = 16 // channels
 	placeRun   = 64 // rows of a slice between those left out
 )
+
+// depthwiseByPlaces says whether slices are read by places at AVX-512, too: slices of one vector, of which twice as many rows are in the
+// first-level cache as of two. Zen 5 and Xeons load two vectors a cycle, where indices compete with vectors; they have not been timed.
+var depthwiseByPlaces = cpu.AMD && !cpu.Zen5
+
+// byPlaces says whether slices of so many rows are read by places.
+func byPlaces(points, poses int) bool {
+	return level == AVX2 || depthwiseByPlaces && max(placeOf(points), placeOf(poses)) <= maxPlace
+}
+
+// maxPlace is the last place that a list at AVX-512 can name: in 16 bits, in units of 8 bytes.
+const maxPlace = (1<<16 - 1) / 8
+
+// placeShape returns how many rows a group has, and how many pairs a block, the last of which is padded.
+func placeShape() (rows, block int) {
+	if level == AVX2 {
+		return 6, 8
+	}
+	return 16, 16
+}
 
 // placePairs is how many pairs have their places written at a time, at most. It bounds the scratch. All slices are copied again for
 // the next pairs.
@@ -37,12 +57,17 @@ var placeLong, placePart = 1024, 256
 // placeOf returns the row of a slice that holds row i, with three left out after every 64.
 func placeOf(i int) int { return i + i/placeRun*3 }
 
-// runPlaces is runSliced for AVX2. The lists of a neighbourhood that was checked are made once: to write them takes a twentieth of a call.
+// runPlaces is runSliced by places. The lists of a neighbourhood that was checked are made once: to write them takes a twentieth of a call.
 func (d *depthwiseRun) runPlaces(s *depthwiseScratch, out, f, w []float32, offsets []int, index, pose []int32) {
 	whole, c := d.wide(), d.c
 	points, poses, rows := len(f)/c, len(w)/c, len(offsets)-1
-	s.f = reuse.Sized(s.f, placeSlice*placeOf(points))
-	s.w = reuse.Sized(s.w, placeSlice*placeOf(poses))
+	s.f = reuse.Sized(s.f, placeSlice*(placeOf(points)+1))
+	s.w = reuse.Sized(s.w, placeSlice*(placeOf(poses)+1))
+	// What pads blocks at AVX-512: a row of zeros, and weights whose products with them change no sum, not even one of -0.
+	clear(s.f[placeSlice*placeOf(points):])
+	for i := placeSlice * placeOf(poses); i < len(s.w); i++ {
+		s.w[i] = float32(math.Copysign(0, -1))
+	}
 	part := *d
 	part.kind, part.sliced, part.near, part.stride = depthwiseSeq, true, false, 4*placeSlice
 	part.f, part.w = unsafe.Pointer(first(s.f)), unsafe.Pointer(first(s.w))
@@ -57,7 +82,7 @@ func (d *depthwiseRun) runPlaces(s *depthwiseScratch, out, f, w []float32, offse
 				lists.most = max(lists.most, offsets[hi+1]-offsets[hi])
 				hi++
 			}
-			d.list(lists, offsets, index, pose, lo, hi)
+			d.list(lists, offsets, index, pose, lo, hi, points, poses)
 		}
 		// Rows in no group are computed over all channels where they lie: a row by itself has too few sums in a slice.
 		for _, o := range lists.others {
@@ -81,25 +106,29 @@ func (d *depthwiseRun) runPlaces(s *depthwiseScratch, out, f, w []float32, offse
 // keptLists returns the lists of all rows of a neighbourhood that was checked. Whichever call needs them first makes them.
 func (d *depthwiseRun) keptLists() *placeLists {
 	p := d.checked
-	if lists := p.lists.Load(); lists != nil {
+	group, _ := placeShape()
+	if lists := p.lists.Load(); lists != nil && lists.rows == group { // as many as at this level
 		return lists
 	}
 	lists, rows := new(placeLists), len(p.offsets)-1
 	for i := range rows {
 		lists.most = max(lists.most, p.offsets[i+1]-p.offsets[i])
 	}
-	d.list(lists, p.offsets, p.index, p.pose, 0, rows)
+	d.list(lists, p.offsets, p.index, p.pose, 0, rows, p.points, p.poses)
 	p.lists.Store(lists)
 	return lists
 }
 
-// list finds the groups among rows lo to hi, none of which has more than l.most pairs, and writes their places.
-func (d *depthwiseRun) list(l *placeLists, offsets []int, index, pose []int32, lo, hi int) {
+// list finds the groups among rows lo to hi, none of which has more than l.most pairs, and writes their places, among so many points and
+// poses.
+func (d *depthwiseRun) list(l *placeLists, offsets []int, index, pose []int32, lo, hi, points, poses int) {
 	l.groups, l.others = l.groups[:0], l.others[:0]
 	at := 0
+	rows, block := placeShape()
+	l.rows = rows
 	group := func(i int) {
 		l.groups = append(l.groups, placeGroup{i, at})
-		at += (1 + placeRows) * ((offsets[i+1] - offsets[i] + placeBlock - 1) &^ (placeBlock - 1))
+		at += (1 + rows) * ((offsets[i+1] - offsets[i] + block - 1) &^ (block - 1))
 	}
 	others := func(i, end int) {
 		if i < end {
@@ -112,24 +141,33 @@ func (d *depthwiseRun) list(l *placeLists, offsets []int, index, pose []int32, l
 		for end < hi && d.checked.same[end] {
 			end++
 		}
-		if end-i >= placeRows {
+		if end-i >= rows {
 			others(single, i)
-			for single = i; single+placeRows <= end; single += placeRows {
+			for single = i; single+rows <= end; single += rows {
 				group(single)
 			}
 			if single+1 < end && l.most <= placeLong { // the last rows once more, as sums that are not continued may be computed twice
-				group(end - placeRows)
+				group(end - rows)
 				single = end
 			}
 		}
 		i = end
 	}
 	others(single, hi)
-	l.places = reuse.Sized(l.places, at)
+	if level == AVX2 {
+		l.places = reuse.Sized(l.places, at)
+	} else {
+		l.fours = reuse.Sized(l.fours, at)
+	}
 	for _, g := range l.groups {
 		a, n := offsets[g.lo]-offsets[0], offsets[g.lo+1]-offsets[g.lo]
 		for k := 0; k < n; k += maxGather {
-			depthwisePlacesOfF32AVX2(&l.places[g.at+(1+placeRows)*k], &index[a+k], &pose[a+k], min(maxGather, n-k), n)
+			from, some := g.at+(1+rows)*k, min(maxGather, n-k)
+			if level == AVX2 {
+				depthwisePlacesOfF32AVX2(&l.places[from], &index[a+k], &pose[a+k], some, n)
+			} else {
+				depthwisePlacesOfF32AVX512(&l.fours[from], &index[a+k], &pose[a+k], some, n, points, poses)
+			}
 		}
 	}
 }
@@ -153,8 +191,12 @@ func (d *depthwiseRun) groupsByPlace(l *placeLists, out []float32, offsets []int
 			if k+step >= n {
 				mean = d.mean
 			}
-			depthwisePlacesF32AVX2(&out[g.lo*d.width], (*float32)(d.f), (*float32)(d.w), &l.places[g.at+(1+placeRows)*k],
-				min(step, n-k), more, 4*d.width, d.c-d.lanes, n, mean)
+			o, from, some := &out[g.lo*d.width], g.at+(1+l.rows)*k, min(step, n-k)
+			if f, w := (*float32)(d.f), (*float32)(d.w); level == AVX2 {
+				depthwisePlacesF32AVX2(o, f, w, &l.places[from], some, more, 4*d.width, d.c-d.lanes, n, mean)
+			} else {
+				depthwisePlacesF32AVX512(o, f, w, &l.fours[from], some, more, 4*d.width, d.c, n, mean)
+			}
 		}
 	}
 }

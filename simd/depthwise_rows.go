@@ -9,8 +9,8 @@ import (
 // DepthwiseRows is a neighbourhood whose indices have been checked once, for any number of convolutions. With few channels at a
 // time, as when a slice of the weights is to stay in the cache, checking every index costs DepthwiseF32 a quarter of its time. It
 // also knows which rows have the same poses and are computed together, and takes their pairs in an order that suits the cache. Any
-// number of goroutines may use it. The first convolution of 64 channels or more at [AVX2] may arrange the pairs in a form of its own,
-// of 5 bytes a pair, and keeps that for the next ones.
+// number of goroutines may use it. The first convolution of 64 channels or more may arrange the pairs in a form of its own, of 2 to
+// 5 bytes a pair, and keeps that for the next ones.
 type DepthwiseRows struct {
 	points, poses int
 	offsets       []int
@@ -20,15 +20,17 @@ type DepthwiseRows struct {
 	lists         atomic.Pointer[placeLists]
 }
 
-// placeLists are groups of rows with the same poses, and their pairs as a kernel of AVX2 reads them; see runPlaces.
+// placeLists are groups of so many rows with the same poses, and their pairs as a kernel reads them; see runPlaces.
 type placeLists struct {
+	rows   int
 	groups []placeGroup
-	places []int32
+	places []int32  // at AVX2
+	fours  []uint16 // at AVX-512
 	others [][2]int // rows in no group, from and to
 	most   int      // pairs of a row
 }
 
-// placeGroup is six rows with the same poses, from row lo on. Their places start at entry at.
+// placeGroup is a group from row lo on. Its places start at entry at.
 type placeGroup struct{ lo, at int }
 
 // NewDepthwiseRows checks a neighbourhood of that many points and poses, given as in DepthwiseF32. same says for every row

@@ -21,12 +21,13 @@ import (
 //	AVX2,    128                     32, 23          38, 33
 //	         200                     27, 22          33, 27
 //
-// With 64 channels, or 60 pairs a row, slices gain nothing. They lose up to a fifth where neighbouring rows meet the
+// With 64 channels, or 60 pairs a row, these slices gain nothing. They lose up to a fifth where neighbouring rows meet the
 // same rows of f in successive pairs, as with neighbours listed by index, for those are in the first level then,
 // wherever they lie (56 for 67 with 128 channels, by AVX-512).
 //
-// At AVX2, where slices are read by places since these measurements, they gain 1.2 times the pace with 64 channels, and with neighbours
-// listed by index as well.
+// Slices that are read by places, as since these measurements at AVX2 and by a Zen 4's AVX-512, gain more: 1.2 times the pace with 64
+// channels and AVX2, and with neighbours listed by index as well. By AVX-512 and 128 channels it is 66 and 46 instead of 49 and 40 (of
+// another run), with kept lists in the order of the indices 87 and 53 instead of 71 and 42.
 var (
 	// depthwiseSliceRow is from how many bytes in a row of f on slices are made.
 	depthwiseSliceRow = 512
@@ -39,15 +40,23 @@ var (
 	depthwiseLongRow = 1024
 )
 
-// depthwiseSlices says whether a convolution of wide channels, more than three vectors, is done slice by slice.
-func depthwiseSlices(points, poses, rows, pairs, c int, near bool) bool {
-	lanes, caches, row := depthwiseLanes(), cpu.DataCaches(), depthwiseSliceRow
-	if level == AVX2 && !near {
+// depthwiseSlices says whether a convolution of wide channels, more than three vectors, is done slice by slice. kept says that the lists of
+// places are kept.
+func depthwiseSlices(points, poses, rows, pairs, c int, near, kept bool) bool {
+	lanes, caches, row, repeats := depthwiseLanes(), cpu.DataCaches(), depthwiseSliceRow, depthwiseSliceRepeats
+	tall := near && level != AVX2 && c%lanes == 0 && pairs/depthwiseLongRow < rows
+	switch {
+	case level == AVX2 && !near:
 		row /= 2 // by places, 1.2 times the pace with 64 channels
+	case level == AVX512 && byPlaces(points, poses):
+		// A Zen 4, with 29 pairs a row and 128 channels: 1.0 (neighbours on a grid) to 1.3 times the pace, with 81 pairs 1.25 and 1.4, if
+		// pairs are near each other 1.0 to 1.3; with lists that are kept, as much from 49 channels on.
+		row, repeats, tall = 0, repeats/2, false
+		if !near && (kept || c >= 128) {
+			repeats = depthwiseSliceRepeats / 5
+		}
 	}
-	return 4*c >= row && 4*points*c > caches.L1 && 4*points*2*lanes <= caches.L2 &&
-		pairs/depthwiseSliceRepeats >= points+poses &&
-		!(near && level != AVX2 && c%lanes == 0 && pairs/depthwiseLongRow < rows)
+	return 4*c >= row && 4*points*c > caches.L1 && 4*points*2*lanes <= caches.L2 && pairs >= repeats*(points+poses) && !tall
 }
 
 // depthwiseScratch is the copy, what is known about the rows, and their lists as runPlaces reads them.
@@ -66,6 +75,7 @@ var depthwiseScratches = sync.Pool{New: func() any { return new(depthwiseScratch
 func (d *depthwiseRun) runSliced(out, f, w []float32, offsets []int, index, pose []int32, c int) {
 	d.begin(out, f, offsets, index, pose, c)
 	points, poses := len(f)/c, len(w)/c
+	d.places = byPlaces(points, poses)
 	s := depthwiseScratches.Get().(*depthwiseScratch)
 	defer depthwiseScratches.Put(s)
 	if d.checked == nil {
@@ -76,7 +86,7 @@ func (d *depthwiseRun) runSliced(out, f, w []float32, offsets []int, index, pose
 		d.walk(out, points, poses, offsets, index, pose)
 		return
 	}
-	if level == AVX2 {
+	if d.places {
 		d.runPlaces(s, out, f, w, offsets, index, pose)
 		return
 	}
@@ -110,11 +120,15 @@ func (d *depthwiseRun) alike(same []bool, points, poses int, offsets []int, inde
 		hi := gatherChunk(offsets, lo, d.c)
 		a, b := offsets[lo]-offsets[0], offsets[hi]-offsets[0]
 		checkIndex(d.fn, "index", index[a:b], a, points)
-		checkIndex(d.fn, "pose", pose[a:b], a, poses)
+		unlike := a // poses from here on differ from those of the row before, or have not been compared
 		for i := lo; i < hi; i++ {
 			a, b := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
-			same[i] = i > 0 && a < b && sameIndices(pose[a:b], pose[offsets[i-1]-offsets[0]:a])
+			if same[i] = i > 0 && a < b && sameIndices(pose[a:b], pose[offsets[i-1]-offsets[0]:a]); same[i] {
+				checkIndex(d.fn, "pose", pose[unlike:a], unlike, poses)
+				unlike = b
+			}
 		}
+		checkIndex(d.fn, "pose", pose[unlike:b], unlike, poses)
 		lo = hi
 	}
 	return same
@@ -122,7 +136,7 @@ func (d *depthwiseRun) alike(same []bool, points, poses int, offsets []int, inde
 
 // mostlyTall says whether at least half of the rows are computed in groups of slices. Rows by themselves are faster in wide blocks.
 func (d *depthwiseRun) mostlyTall() bool {
-	part := depthwiseRun{sliced: true}
+	part := depthwiseRun{sliced: true, places: d.places}
 	group, _ := part.groups()
 	run, grouped := 0, 0
 	for _, same := range d.checked.same {

@@ -228,3 +228,13 @@ func depthwisePlacesOfF32AVX2(places *int32, index *int32, pose *int32, n int, a
 //
 //go:noescape
 func depthwisePackF32AVX2(dst *float32, src *float32, rows int, stride int)
+
+// depthwisePlacesF32AVX512 adds n pairs, listed by places, to the sums of 16 rows of tail channels: to 0, or to out if more is 1; and divides by count if mean is 1. Rows of out lie ostride bytes apart. Beyond n, it takes pairs up to a multiple of four.
+//
+//go:noescape
+func depthwisePlacesF32AVX512(out *float32, f *float32, w *float32, places *uint16, n int, more int, ostride int, tail int, count int, mean int)
+
+// depthwisePlacesOfF32AVX512 writes the places of n pairs and 16 rows, whose indices lie so far apart, in blocks of 16 pairs, the last one padded with that point and that other pose: row i is at 8·(i + 3·(i>>6)), in units of 8 bytes.
+//
+//go:noescape
+func depthwisePlacesOfF32AVX512(places *uint16, index *int32, pose *int32, n int, apart int, point int, other int)

@@ -5791,27 +5791,21 @@ TEXT ·depthwisePlacesF32AVX2(SB), NOSPLIT, $0-80
 	MOVQ       ostride+48(FP), DI
 	VMOVUPS    (BX), Y1
 	VMASKMOVPS 32(BX), Y0, Y2
-	VMOVAPS    Y2, Y2
 	ADDQ       DI, BX
 	VMOVUPS    (BX), Y3
 	VMASKMOVPS 32(BX), Y0, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       DI, BX
 	VMOVUPS    (BX), Y5
 	VMASKMOVPS 32(BX), Y0, Y6
-	VMOVAPS    Y6, Y6
 	ADDQ       DI, BX
 	VMOVUPS    (BX), Y7
 	VMASKMOVPS 32(BX), Y0, Y8
-	VMOVAPS    Y8, Y8
 	ADDQ       DI, BX
 	VMOVUPS    (BX), Y9
 	VMASKMOVPS 32(BX), Y0, Y10
-	VMOVAPS    Y10, Y10
 	ADDQ       DI, BX
 	VMOVUPS    (BX), Y11
 	VMASKMOVPS 32(BX), Y0, Y12
-	VMOVAPS    Y12, Y12
 begin:
 	SUBQ $0x08, SI
 	JL   rest
@@ -6063,7 +6057,7 @@ store1:
 	RET
 
 // func depthwisePlacesOfF32AVX2(places *int32, index *int32, pose *int32, n int, apart int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·depthwisePlacesOfF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         places+0(FP), AX
 	MOVQ         index+8(FP), CX
@@ -6073,63 +6067,13 @@ TEXT ·depthwisePlacesOfF32AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTD ·dataSkew192+0(SB), Y0
 	LEAQ         (CX)(SI*8), DI
 	LEAQ         (DI)(SI*4), DI
-	SUBQ         $0x08, BX
-	JL           rest
 block:
-	VMOVDQU (DX), Y1
-	VPSRLD  $0x06, Y1, Y2
-	VPSLLD  $0x06, Y1, Y1
-	VPMULLD Y0, Y2, Y2
-	VPADDD  Y2, Y1, Y1
-	VMOVDQU Y1, (AX)
-	VMOVDQU (CX), Y1
-	VPSRLD  $0x06, Y1, Y2
-	VPSLLD  $0x06, Y1, Y1
-	VPMULLD Y0, Y2, Y2
-	VPADDD  Y2, Y1, Y1
-	VMOVDQU Y1, 32(AX)
-	VMOVDQU (CX)(SI*4), Y1
-	VPSRLD  $0x06, Y1, Y2
-	VPSLLD  $0x06, Y1, Y1
-	VPMULLD Y0, Y2, Y2
-	VPADDD  Y2, Y1, Y1
-	VMOVDQU Y1, 64(AX)
-	VMOVDQU (CX)(SI*8), Y1
-	VPSRLD  $0x06, Y1, Y2
-	VPSLLD  $0x06, Y1, Y1
-	VPMULLD Y0, Y2, Y2
-	VPADDD  Y2, Y1, Y1
-	VMOVDQU Y1, 96(AX)
-	VMOVDQU (DI), Y1
-	VPSRLD  $0x06, Y1, Y2
-	VPSLLD  $0x06, Y1, Y1
-	VPMULLD Y0, Y2, Y2
-	VPADDD  Y2, Y1, Y1
-	VMOVDQU Y1, 128(AX)
-	VMOVDQU (DI)(SI*4), Y1
-	VPSRLD  $0x06, Y1, Y2
-	VPSLLD  $0x06, Y1, Y1
-	VPMULLD Y0, Y2, Y2
-	VPADDD  Y2, Y1, Y1
-	VMOVDQU Y1, 160(AX)
-	VMOVDQU (DI)(SI*8), Y1
-	VPSRLD  $0x06, Y1, Y2
-	VPSLLD  $0x06, Y1, Y1
-	VPMULLD Y0, Y2, Y2
-	VPADDD  Y2, Y1, Y1
-	VMOVDQU Y1, 192(AX)
-	ADDQ    $0x20, DX
-	ADDQ    $0x20, CX
-	ADDQ    $0x20, DI
-	ADDQ    $0x000000e0, AX
-	SUBQ    $0x08, BX
-	JGE     block
-rest:
-	ADDQ       $0x08, BX
-	JE         done
-	LEAQ       ·dataTailMaskF32+0(SB), R8
-	NEGQ       BX
-	VMOVUPS    32(R8)(BX*4), Y1
+	MOVQ       $0x00000008, R8
+	CMPQ       BX, R8
+	CMOVQLT    BX, R8
+	LEAQ       ·dataTailMaskF32+0(SB), R9
+	NEGQ       R8
+	VMOVUPS    32(R9)(R8*4), Y1
 	VMASKMOVPS (DX), Y1, Y2
 	VPSRLD     $0x06, Y2, Y3
 	VPSLLD     $0x06, Y2, Y2
@@ -6172,7 +6116,12 @@ rest:
 	VPMULLD    Y0, Y2, Y2
 	VPADDD     Y2, Y1, Y1
 	VMOVDQU    Y1, 192(AX)
-done:
+	ADDQ       $0x20, DX
+	ADDQ       $0x20, CX
+	ADDQ       $0x20, DI
+	ADDQ       $0x000000e0, AX
+	SUBQ       $0x08, BX
+	JG         block
 	VZEROUPPER
 	RET
 
@@ -6192,5 +6141,379 @@ row:
 	ADDQ    $0x40, AX
 	DECQ    DX
 	JNE     row
+	VZEROUPPER
+	RET
+
+// func depthwisePlacesF32AVX512(out *float32, f *float32, w *float32, places *uint16, n int, more int, ostride int, tail int, count int, mean int)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·depthwisePlacesF32AVX512(SB), NOSPLIT, $0-80
+	MOVQ      tail+56(FP), AX
+	MOVQ      $-1, CX
+	BZHIQ     AX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      f+8(FP), AX
+	MOVQ      w+16(FP), CX
+	MOVQ      places+24(FP), DX
+	VPXORD    Z0, Z0, Z0
+	VPXORD    Z1, Z1, Z1
+	VPXORD    Z2, Z2, Z2
+	VPXORD    Z3, Z3, Z3
+	VPXORD    Z4, Z4, Z4
+	VPXORD    Z5, Z5, Z5
+	VPXORD    Z6, Z6, Z6
+	VPXORD    Z7, Z7, Z7
+	VPXORD    Z8, Z8, Z8
+	VPXORD    Z9, Z9, Z9
+	VPXORD    Z10, Z10, Z10
+	VPXORD    Z11, Z11, Z11
+	VPXORD    Z12, Z12, Z12
+	VPXORD    Z13, Z13, Z13
+	VPXORD    Z14, Z14, Z14
+	VPXORD    Z15, Z15, Z15
+	MOVQ      more+40(FP), BX
+	MOVQ      n+32(FP), SI
+	TESTQ     BX, BX
+	JE        begin
+	MOVQ      out+0(FP), BX
+	MOVQ      ostride+48(FP), DI
+	VMOVUPS.Z (BX), K1, Z0
+	ADDQ      DI, BX
+	VMOVUPS.Z (BX), K1, Z1
+	ADDQ      DI, BX
+	VMOVUPS.Z (BX), K1, Z2
+	ADDQ      DI, BX
+	VMOVUPS.Z (BX), K1, Z3
+	ADDQ      DI, BX
+	VMOVUPS.Z (BX), K1, Z4
+	ADDQ      DI, BX
+	VMOVUPS.Z (BX), K1, Z5
+	ADDQ      DI, BX
+	VMOVUPS.Z (BX), K1, Z6
+	ADDQ      DI, BX
+	VMOVUPS.Z (BX), K1, Z7
+	ADDQ      DI, BX
+	VMOVUPS.Z (BX), K1, Z8
+	ADDQ      DI, BX
+	VMOVUPS.Z (BX), K1, Z9
+	ADDQ      DI, BX
+	VMOVUPS.Z (BX), K1, Z10
+	ADDQ      DI, BX
+	VMOVUPS.Z (BX), K1, Z11
+	ADDQ      DI, BX
+	VMOVUPS.Z (BX), K1, Z12
+	ADDQ      DI, BX
+	VMOVUPS.Z (BX), K1, Z13
+	ADDQ      DI, BX
+	VMOVUPS.Z (BX), K1, Z14
+	ADDQ      DI, BX
+	VMOVUPS.Z (BX), K1, Z15
+begin:
+block:
+	MOVQ    $0x00000010, BX
+	CMPQ    SI, BX
+	CMOVQLT SI, BX
+four:
+	MOVQ         (DX), DI
+	MOVWLZX      DI, R8
+	VMOVUPS      (CX)(R8*8), Z16
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VMOVUPS      (CX)(R8*8), Z17
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VMOVUPS      (CX)(R8*8), Z18
+	SHRQ         $0x10, DI
+	VMOVUPS      (CX)(DI*8), Z19
+	MOVQ         32(DX), DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z16, Z0
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z17, Z0
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z18, Z0
+	SHRQ         $0x10, DI
+	VFMADD231PS  (AX)(DI*8), Z19, Z0
+	MOVQ         64(DX), DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z16, Z1
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z17, Z1
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z18, Z1
+	SHRQ         $0x10, DI
+	VFMADD231PS  (AX)(DI*8), Z19, Z1
+	MOVQ         96(DX), DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z16, Z2
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z17, Z2
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z18, Z2
+	SHRQ         $0x10, DI
+	VFMADD231PS  (AX)(DI*8), Z19, Z2
+	MOVQ         128(DX), DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z16, Z3
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z17, Z3
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z18, Z3
+	SHRQ         $0x10, DI
+	VFMADD231PS  (AX)(DI*8), Z19, Z3
+	MOVQ         160(DX), DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z16, Z4
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z17, Z4
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z18, Z4
+	SHRQ         $0x10, DI
+	VFMADD231PS  (AX)(DI*8), Z19, Z4
+	MOVQ         192(DX), DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z16, Z5
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z17, Z5
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z18, Z5
+	SHRQ         $0x10, DI
+	VFMADD231PS  (AX)(DI*8), Z19, Z5
+	MOVQ         224(DX), DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z16, Z6
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z17, Z6
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z18, Z6
+	SHRQ         $0x10, DI
+	VFMADD231PS  (AX)(DI*8), Z19, Z6
+	MOVQ         256(DX), DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z16, Z7
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z17, Z7
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z18, Z7
+	SHRQ         $0x10, DI
+	VFMADD231PS  (AX)(DI*8), Z19, Z7
+	MOVQ         288(DX), DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z16, Z8
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z17, Z8
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z18, Z8
+	SHRQ         $0x10, DI
+	VFMADD231PS  (AX)(DI*8), Z19, Z8
+	MOVQ         320(DX), DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z16, Z9
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z17, Z9
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z18, Z9
+	SHRQ         $0x10, DI
+	VFMADD231PS  (AX)(DI*8), Z19, Z9
+	MOVQ         352(DX), DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z16, Z10
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z17, Z10
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z18, Z10
+	SHRQ         $0x10, DI
+	VFMADD231PS  (AX)(DI*8), Z19, Z10
+	MOVQ         384(DX), DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z16, Z11
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z17, Z11
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z18, Z11
+	SHRQ         $0x10, DI
+	VFMADD231PS  (AX)(DI*8), Z19, Z11
+	MOVQ         416(DX), DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z16, Z12
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z17, Z12
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z18, Z12
+	SHRQ         $0x10, DI
+	VFMADD231PS  (AX)(DI*8), Z19, Z12
+	MOVQ         448(DX), DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z16, Z13
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z17, Z13
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z18, Z13
+	SHRQ         $0x10, DI
+	VFMADD231PS  (AX)(DI*8), Z19, Z13
+	MOVQ         480(DX), DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z16, Z14
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z17, Z14
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z18, Z14
+	SHRQ         $0x10, DI
+	VFMADD231PS  (AX)(DI*8), Z19, Z14
+	MOVQ         512(DX), DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z16, Z15
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z17, Z15
+	SHRQ         $0x10, DI
+	MOVWLZX      DI, R8
+	VFMADD231PS  (AX)(R8*8), Z18, Z15
+	SHRQ         $0x10, DI
+	VFMADD231PS  (AX)(DI*8), Z19, Z15
+	ADDQ         $0x08, DX
+	SUBQ         $0x04, BX
+	JG           four
+	ADDQ         $0x00000200, DX
+	SUBQ         $0x10, SI
+	JG           block
+	MOVQ         count+64(FP), AX
+	MOVQ         mean+72(FP), CX
+	TESTQ        CX, CX
+	JE           store1
+	CMPQ         AX, $0x01
+	JLE          store1
+	VMOVSS       ·dataOne+0(SB), X16
+	VXORPS       X17, X17, X17
+	VCVTSI2SSQ   AX, X17, X17
+	VDIVSS       X17, X16, X16
+	VBROADCASTSS X16, Z16
+	VMULPS       Z16, Z0, Z0
+	VMULPS       Z16, Z1, Z1
+	VMULPS       Z16, Z2, Z2
+	VMULPS       Z16, Z3, Z3
+	VMULPS       Z16, Z4, Z4
+	VMULPS       Z16, Z5, Z5
+	VMULPS       Z16, Z6, Z6
+	VMULPS       Z16, Z7, Z7
+	VMULPS       Z16, Z8, Z8
+	VMULPS       Z16, Z9, Z9
+	VMULPS       Z16, Z10, Z10
+	VMULPS       Z16, Z11, Z11
+	VMULPS       Z16, Z12, Z12
+	VMULPS       Z16, Z13, Z13
+	VMULPS       Z16, Z14, Z14
+	VMULPS       Z16, Z15, Z15
+store1:
+	MOVQ    out+0(FP), AX
+	MOVQ    ostride+48(FP), CX
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z7, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z9, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z11, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z13, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z14, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z15, K1, (AX)
+	VZEROUPPER
+	RET
+
+// func depthwisePlacesOfF32AVX512(places *uint16, index *int32, pose *int32, n int, apart int, point int, other int)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·depthwisePlacesOfF32AVX512(SB), NOSPLIT, $0-56
+	MOVQ         places+0(FP), AX
+	MOVQ         index+8(FP), CX
+	MOVQ         pose+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVQ         apart+32(FP), SI
+	VPBROADCASTD ·dataSkew24+0(SB), Z0
+	VPBROADCASTD point+40(FP), Z1
+	VPBROADCASTD other+48(FP), Z2
+	SHLQ         $0x02, SI
+block:
+	MOVQ      $0x00000010, DI
+	CMPQ      BX, DI
+	CMOVQLT   BX, DI
+	MOVQ      $-1, R8
+	BZHIQ     DI, R8, R8
+	KMOVW     R8, K1
+	VMOVDQA32 Z2, Z3
+	VMOVUPS   (DX), K1, Z3
+	VPSRLD    $0x06, Z3, Z4
+	VPSLLD    $0x03, Z3, Z3
+	VPMULLD   Z0, Z4, Z4
+	VPADDD    Z4, Z3, Z3
+	VPMOVDW   Z3, (AX)
+	ADDQ      $0x20, AX
+	MOVQ      CX, DI
+	MOVQ      $0x00000010, R8
+row:
+	VMOVDQA32 Z1, Z3
+	VMOVUPS   (DI), K1, Z3
+	VPSRLD    $0x06, Z3, Z4
+	VPSLLD    $0x03, Z3, Z3
+	VPMULLD   Z0, Z4, Z4
+	VPADDD    Z4, Z3, Z3
+	VPMOVDW   Z3, (AX)
+	ADDQ      $0x20, AX
+	ADDQ      SI, DI
+	DECQ      R8
+	JNE       row
+	ADDQ      $0x40, CX
+	ADDQ      $0x40, DX
+	SUBQ      $0x10, BX
+	JG        block
 	VZEROUPPER
 	RET

@@ -81,11 +81,12 @@ func (t Tail) shifted(m operand.Mem) operand.Mem {
 // Load reads the tail's lanes; the others become 0, or those before it.
 func (t Tail) Load(m operand.Mem) reg.VecVirtual {
 	r := t.f.Vec()
-	t.loadTo(r, m)
+	t.LoadTo(r, m)
 	return r
 }
 
-func (t Tail) loadTo(r reg.VecVirtual, m operand.Mem) {
+// LoadTo is Load into a given register.
+func (t Tail) LoadTo(r reg.VecVirtual, m operand.Mem) {
 	floats := t.f.Elem.floats()
 	switch {
 	case t.single && t.f.Level == AVX512:
@@ -101,6 +102,11 @@ func (t Tail) loadTo(r reg.VecVirtual, m operand.Mem) {
 	default:
 		t.f.Inst("VMASKMOV"+floats, m, t.mask, r)
 	}
+}
+
+// Merge reads the tail's lanes, at AVX-512; the others stay as they are.
+func (t Tail) Merge(r reg.VecVirtual, m operand.Mem) {
+	t.f.Inst("VMOVU"+t.f.Elem.floats(), m, t.mask, r)
 }
 
 // MultiplyAdd adds m·a to the tail's lanes of sum. On AVX-512 the multiply-add reads memory under the mask: a separate load would
@@ -411,7 +417,7 @@ func (w *mapWriter) vector(b *Block, done string, test bool) {
 	w.fn.JGE(operand.LabelRef(whole))
 	t := w.tail()
 	for i, base := range w.In {
-		t.loadTo(in[i], w.at(base, 0))
+		t.LoadTo(in[i], w.at(base, 0))
 	}
 	w.fn.JMP(operand.LabelRef(loaded))
 	w.fn.Label(whole)
