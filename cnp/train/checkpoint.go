@@ -185,7 +185,7 @@ func (r *Run[T]) restore(f *safetensors.File) error {
 		return err
 	}
 	into.arrays(func(name string, _ []int, v []T) { copy(v, read[name]) })
-	r.best, r.state, r.adam.Count = into.best, have.State, have.Adam
+	r.best, r.state, r.adam.Count, r.ended = into.best, have.State, have.Adam, false
 	return nil
 }
 

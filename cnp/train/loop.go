@@ -60,6 +60,7 @@ type Run[T cnp.Float] struct {
 
 	state state
 	best  [][]T // parameters and buffers of the best score; nil: none yet
+	ended bool  // the parameters are those of the best score, and a checkpoint needs the last ones
 }
 
 // state is what a run knows besides its arrays.
@@ -114,6 +115,9 @@ const testSeed = 0x7e57
 // Train takes the run to its end: the last step, or the end of its patience. If ctx ends, it finishes the step that it is
 // in, saves the state, and returns an error that wraps ErrInterrupted; a run continued from there goes the same way.
 func (r *Run[T]) Train(ctx context.Context) error {
+	if r.ended {
+		return nil
+	}
 	var err error
 	if r.log, err = openLog(r.opt.Log, r.state.Step); err != nil {
 		return err
@@ -160,6 +164,7 @@ func (r *Run[T]) Train(ctx context.Context) error {
 		for i, p := range r.params {
 			copy(p.Data, r.best[i])
 		}
+		r.ended = true
 	}
 	return nil
 }

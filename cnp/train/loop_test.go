@@ -1,6 +1,7 @@
 package train
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -221,7 +222,8 @@ func TestPatience(t *testing.T) {
 	c.EvalEvery, c.Patience, c.Adam = 1, 3, DefaultAdam(0.3) // a rate that cannot go well
 	c.Adam.ClipNorm = 1
 	var scores []float64
-	opt := Options[float32]{Report: func(r Record) { scores = append(scores, r.Score.LogLikelihood) }}
+	opt := Options[float32]{Checkpoint: filepath.Join(t.TempDir(), "ckpt"),
+		Report: func(r Record) { scores = append(scores, r.Score.LogLikelihood) }}
 	r := newRun(t, cnp.Default(cnp.CNPCurve, "", 1), smallCurves(), c, opt)
 	require.NoError(t, r.Train(context.Background()))
 	best, step := r.Best()
@@ -233,6 +235,19 @@ func TestPatience(t *testing.T) {
 	again, err := Evaluate(context.Background(), r.Model(), smallCurves(), testSeed, c.EvalTasks, c.Batch)
 	require.NoError(t, err)
 	require.Equal(t, *best, again)
+
+	// The checkpoint has the last parameters, from which more steps would go on, also after another call.
+	kept, err := os.ReadFile(opt.Checkpoint)
+	require.NoError(t, err)
+	require.NoError(t, r.Train(context.Background()))
+	after, err := os.ReadFile(opt.Checkpoint)
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(kept, after), "the checkpoint changed")
+	model := bits(r)
+	require.NoError(t, r.Resume())
+	require.NotEqual(t, model, bits(r))
+	require.NoError(t, r.Train(context.Background()))
+	require.Equal(t, model, bits(r))
 }
 
 // TestDiverged: a loss or gradient that is no number stops the run, says where it began, and leaves the checkpoint alone.
