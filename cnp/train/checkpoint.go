@@ -122,11 +122,8 @@ func (r *Run[T]) arrays(visit func(name string, shape []int, v []T)) {
 // fs.ErrNotExist, any other that does not fit one that wraps ErrCheckpoint, and the run is then as it was.
 func (r *Run[T]) Resume() error {
 	path := r.opt.Checkpoint
-	f, err := safetensors.Read(path)
+	f, err := read(path)
 	if err != nil {
-		if errors.Is(err, safetensors.ErrFormat) {
-			err = fmt.Errorf("%w: %w", ErrCheckpoint, err)
-		}
 		return fmt.Errorf("train: resume: %w", err)
 	}
 	if err := r.restore(f); err != nil {
@@ -135,17 +132,34 @@ func (r *Run[T]) Resume() error {
 	return nil
 }
 
-func (r *Run[T]) restore(f *safetensors.File) error {
+// read reads a file that ought to be a checkpoint.
+func read(path string) (*safetensors.File, error) {
+	f, err := safetensors.Read(path)
+	if errors.Is(err, safetensors.ErrFormat) {
+		err = fmt.Errorf("%w: %w", ErrCheckpoint, err)
+	}
+	return f, err
+}
+
+// readHeader returns the training state of a file.
+func readHeader(f *safetensors.File) (have header, err error) {
 	text, ok := f.Metadata[metaTraining]
 	if !ok {
-		return bad("the file holds no training state")
+		return have, bad("the file holds no training state")
 	}
-	var have header
 	if err := json.Unmarshal([]byte(text), &have); err != nil {
-		return bad("its training state: %v", err)
+		return have, bad("its training state: %v", err)
 	}
 	if have.Version != checkpointVersion && have.Version != plainVersion {
-		return bad("version %d, this program reads %d", have.Version, checkpointVersion)
+		return have, bad("version %d, this program reads %d", have.Version, checkpointVersion)
+	}
+	return have, nil
+}
+
+func (r *Run[T]) restore(f *safetensors.File) error {
+	have, err := readHeader(f)
+	if err != nil {
+		return err
 	}
 	if err := r.same(&have); err != nil {
 		return err
@@ -160,7 +174,6 @@ func (r *Run[T]) restore(f *safetensors.File) error {
 		}
 	}
 	read := map[string][]T{}
-	var err error
 	into.arrays(func(name string, shape []int, v []T) {
 		t := f.Get(name)
 		switch {
@@ -262,17 +275,14 @@ func (m *Mismatch) Error() string {
 func (m *Mismatch) Unwrap() error { return ErrCheckpoint }
 
 // Saved is the configuration of the run that a checkpoint is of, and the number of steps that were done. A missing file gives an error
-// that wraps fs.ErrNotExist.
+// that wraps fs.ErrNotExist, one that is no checkpoint an error that wraps ErrCheckpoint.
 func Saved(path string) (Config, int, error) {
-	f, err := safetensors.Read(path)
+	f, err := read(path)
 	if err != nil {
 		return Config{}, 0, fmt.Errorf("train: %w", err)
 	}
-	var have header
-	if err := json.Unmarshal([]byte(f.Metadata[metaTraining]), &have); err != nil {
-		return Config{}, 0, fmt.Errorf("train: %s: %w: its training state: %w", path, ErrCheckpoint, err)
-	}
-	if err := cmp.Or(intact(f, have.Version), have.counted()); err != nil {
+	have, err := readHeader(f)
+	if err = cmp.Or(err, intact(f, have.Version), have.counted()); err != nil {
 		return Config{}, 0, fmt.Errorf("train: %s: %w", path, err)
 	}
 	return have.Run, have.State.Step, nil

@@ -370,6 +370,27 @@ func TestRefuses(t *testing.T) {
 	require.NoError(t, longer.Resume(), "more steps of the same")
 }
 
+// TestSavedRefuses: Saved says of a file that is no checkpoint what Resume says.
+func TestSavedRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ckpt")
+	_, _, err := Saved(path)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	for want, meta := range map[string]map[string]string{
+		"no training state":               {},
+		"its training state":              {metaTraining: "{"},
+		"version 7, this program reads 2": {metaTraining: `{"version": 7}`},
+	} {
+		require.NoError(t, safetensors.Write(path, &safetensors.File{Metadata: meta}))
+		_, _, err := Saved(path)
+		require.ErrorIs(t, err, ErrCheckpoint)
+		require.ErrorContains(t, err, path)
+		require.ErrorContains(t, err, want)
+	}
+	require.NoError(t, os.WriteFile(path, []byte("x"), 0o644))
+	_, _, err = Saved(path)
+	require.ErrorIs(t, err, ErrCheckpoint)
+}
+
 // TestConfigs: what makes no run is named, and so are tasks of the wrong kind.
 func TestConfigs(t *testing.T) {
 	model, err := cnp.New[float32](smallCurve(), 1)
