@@ -607,3 +607,46 @@ func TestGrads(t *testing.T) {
 	require.PanicsWithValue(t, "layers: Linear.Backward: len(dy) = 11, need 12", func() { l.Backward(nil, dy[:11], x, 4, g) })
 	require.Panics(t, func() { activationGrad(x, x, x, simd.ActSwish) })
 }
+
+// TestGradientOfNoImages: a batch of none adds nothing to the gradients, whatever the batch before it left in memory.
+func TestGradientOfNoImages(t *testing.T) {
+	t.Run("float32", testGradientOfNoImages[float32])
+	t.Run("float64", testGradientOfNoImages[float64])
+}
+
+func testGradientOfNoImages[T Float](t *testing.T) {
+	const side, c = 12, 16
+	grid := make([]float64, 0, 2*side*side)
+	for i := range side * side {
+		grid = append(grid, float64(i/side), float64(i%side))
+	}
+	for _, g := range []group.Group{group.NewT(2, 0), group.NewSO2(0), group.NewSE2(0)} {
+		for _, norm := range []bool{false, true} {
+			rng := rand.New(rand.NewPCG(1, 2))
+			points := group.LiftPoints(g, grid, 1, 1)
+			geometry := NewGeometry[T](points, nil, nil, 0, 0)
+			config := LieConvConfig{PoseDim: group.PoseDim(g), Hidden: 8, Mid: 4, Radius: 0.6, BatchNorm: norm}
+			lie, block := NewLieConv[T](c, c, config, rng), NewResidualBlock[T](c, config, rng)
+			grads := NewGrads(append(lie.Params("lie."), block.Params("block.")...))
+			for _, batch := range []int{2, 0} {
+				grads.Zero()
+				f := make([]T, batch*side*side*c)
+				for i := range f {
+					f[i] = T(rng.NormFloat64())
+				}
+				out := make([]T, len(f))
+				tape, err := lie.ForwardTape(out, f, geometry, batch, Train)
+				require.NoError(t, err)
+				tape.Backward(make([]T, len(f)), f, grads)
+				blocks, err := block.ForwardTape(out, f, geometry, batch, Train)
+				require.NoError(t, err)
+				blocks.Backward(make([]T, len(f)), f, grads)
+			}
+			for i, p := range grads.Params {
+				for _, v := range grads.Data[i] {
+					require.Zero(t, v, "%s: %s", g.Name(), p.Name)
+				}
+			}
+		}
+	}
+}

@@ -142,6 +142,9 @@ func (t *LieConvTape[T]) BackwardFrom(df, dout []T, stride int, g *Grads[T]) {
 	if df != nil {
 		check.Len("LieConv.Backward", "df", len(df), len(t.f))
 	}
+	if t.batch == 0 {
+		return // sums over no image would be left as they are rented
+	}
 	if t.outer == nil {
 		t.multiply()
 	}

@@ -136,6 +136,9 @@ func (p *Pairs[T]) convolveBack(df, dout, f, packed []T, w poseSource[T], win *w
 
 // sumsBack is convolveBack from d, the gradient to the sums over neighbours, which divide makes of dout.
 func (p *Pairs[T]) sumsBack(df, d, f, packed []T, w poseSource[T], win *windowed[T], batch, c int, g *Grads[T]) {
+	if batch == 0 {
+		return // sums over no image would be left as they are rented
+	}
 	if !p.tiled() {
 		var dw []T
 		done := df == nil
