@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/layers"
 )
 
 func smallCurves(t *testing.T) map[string]Regressor[float32] {
@@ -191,6 +192,56 @@ func TestImages(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestNoTasks: a batch may have no tasks. Nothing is predicted then, and there are no gradients, as of a last batch that a filter emptied.
+func TestNoTasks(t *testing.T) {
+	differentiate := func(t *testing.T, m Model[float32], pass func(mode layers.Mode) (*Pass[float32], error)) {
+		for _, mode := range []layers.Mode{layers.Eval, layers.Train} {
+			p, err := pass(mode)
+			require.NoError(t, err)
+			grads := layers.NewGrads(m.State())
+			loss, err := p.Gradient(nil, grads)
+			require.NoError(t, err)
+			require.Zero(t, loss)
+			require.Zero(t, nonzero32(grads))
+		}
+	}
+	ctx := context.Background()
+	for name, m := range smallImages(t, 1) {
+		t.Run(name, func(t *testing.T) {
+			im := &Images[float32]{C: 1, H: 5, W: 4}
+			p, err := m.Complete(ctx, im)
+			require.NoError(t, err)
+			requireFinite(t, p, 0)
+			if m, ok := m.(TrainableCompleter[float32]); ok {
+				differentiate(t, m, func(mode layers.Mode) (*Pass[float32], error) { return m.Differentiate(ctx, im, mode) })
+			}
+		})
+	}
+	for name, m := range smallCurves(t) {
+		t.Run(name, func(t *testing.T) {
+			b := &Batch[float32]{Nc: 3, Nt: 2}
+			p, err := m.Predict(ctx, b)
+			require.NoError(t, err)
+			requireFinite(t, p, 0)
+			if m, ok := m.(TrainableRegressor[float32]); ok {
+				differentiate(t, m, func(mode layers.Mode) (*Pass[float32], error) { return m.Differentiate(ctx, b, mode) })
+			}
+		})
+	}
+}
+
+// nonzero32 counts the gradients that are not 0.
+func nonzero32(grads *layers.Grads[float32]) (n int) {
+	for _, d := range grads.Data {
+		for _, v := range d {
+			if v != 0 {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func TestBadImages(t *testing.T) {

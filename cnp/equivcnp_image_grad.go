@@ -24,11 +24,12 @@ func (m *ImageEquivCNP[T]) differentiate(ctx context.Context, im *Images[T], geo
 
 	// Encoder: psi embeds density, then signal, and in Train mode moves its statistics and its radius in between.
 	var psi [2]*layers.LieConvTape[T]
-	both := make([]T, 2*rows*width) // [rows, density and signal]
+	both := make([]T, 2*rows*width)                                    // [rows, density and signal]
+	half := func(x []T, i int) []T { return x[min(i*width, len(x)):] } // where there are no rows, too
 	density, signal := embedPixels(im, 0, im.B, m.cfg.Multiplicity)
 	for i, f := range [][]T{density, signal} {
 		var err error
-		if psi[i], err = m.psi.ForwardTapeInto(both[i*width:], 2*width, perlift.Repeat(f, c, k), geo.psi, im.B, mode); err != nil {
+		if psi[i], err = m.psi.ForwardTapeInto(half(both, i), 2*width, perlift.Repeat(f, c, k), geo.psi, im.B, mode); err != nil {
 			return nil, err
 		}
 	}
@@ -72,7 +73,7 @@ func (m *ImageEquivCNP[T]) differentiate(ctx context.Context, im *Images[T], geo
 		dboth := make([]T, len(both))
 		m.first.Backward(dboth, dh, both, rows, g)
 		for i := 1; i >= 0; i-- {
-			psi[i].BackwardFrom(nil, dboth[i*width:], 2*width, g) // the image is data
+			psi[i].BackwardFrom(nil, half(dboth, i), 2*width, g) // the image is data
 		}
 	}
 	return pass, nil
