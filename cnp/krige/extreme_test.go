@@ -35,6 +35,30 @@ func TestFarTargets(t *testing.T) {
 	require.Equal(t, mean[0], mean[1])
 }
 
+// TestBeyondRange: of values whose logarithms are predicted, a target that is far away has moments and samples that no float64 holds,
+// and so have samples of the largest values. They are refused by row.
+func TestBeyondRange(t *testing.T) {
+	ctx := t.Context()
+	x := []float64{1, 2, 3, 4, 5, 6}
+	for _, v := range []Values{Logarithmic, Positive} {
+		m, err := Fit(ctx, x, []float64{1, 2, 1, 2, 1, 2}, Options{Dim: 1, Values: v})
+		require.NoError(t, err)
+		requireFinite(t, m, []float64{2.5, 9})
+		_, _, err = m.Predict(ctx, []float64{2.5, 1e6})
+		require.ErrorIs(t, err, ErrInput)
+		require.ErrorContains(t, err, "targets: row 1: the prediction +Inf")
+		_, err = m.Samples(ctx, []float64{2.5, 1e6}, 20, 1)
+		require.ErrorIs(t, err, ErrInput)
+		require.ErrorContains(t, err, "targets: row 1: the sample +Inf")
+	}
+	m, err := Fit(ctx, x[:5], []float64{1.7e308, 0, 1.3e308, 1.2e308, 1.5e308}, Options{Dim: 1})
+	require.NoError(t, err)
+	_, _, err = m.Predict(ctx, []float64{0})
+	require.NoError(t, err)
+	_, err = m.Samples(ctx, []float64{0}, 50, 1)
+	require.ErrorContains(t, err, "targets: row 0: the sample +Inf")
+}
+
 // requireFinite: predictions and samples at targets are numbers.
 func requireFinite(t *testing.T, m *Model, targets []float64) {
 	t.Helper()

@@ -80,6 +80,9 @@ func (m *Model) At(ctx context.Context, targets []float64) (*Prediction, error) 
 			p.Mean[i] = max(0, p.Mean[i])
 		}
 	}
+	if err := checkRange(p.Mean, p.Std); err != nil { // the exponential of a logarithm may be
+		return nil, err
+	}
 	return p, nil
 }
 

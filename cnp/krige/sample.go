@@ -58,7 +58,9 @@ func (m *Model) draw(ctx context.Context, targets []float64, count int, seed uin
 	}
 	for _, row := range out {
 		for i := range row {
-			row[i] = m.back(mean[i] + std[i]*row[i])
+			if row[i] = m.back(mean[i] + std[i]*row[i]); math.IsNaN(row[i] - row[i]) {
+				return nil, fmt.Errorf("%w: targets: row %d: the sample %v is beyond float64", ErrInput, i, row[i])
+			}
 		}
 	}
 	return out, nil
