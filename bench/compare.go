@@ -56,6 +56,9 @@ machine whose limits (lines limits/...) move, are said below the table.`,
 				return errors.New("--old and --new go together")
 			}
 			if f.old == "" {
+				if cmd.Flags().Changed("out") || cmd.Flags().Changed("rounds") {
+					return errors.New("--out and --rounds go with --old and --new")
+				}
 				if len(args) != 2 || cmd.ArgsLenAtDash() >= 0 {
 					return errors.New("need two files of results, or --old PROGRAM --new PROGRAM -- and the arguments of both")
 				}
@@ -151,14 +154,18 @@ func parseSamples(name string, r io.Reader) ([]sample, error) {
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
 		}
-		var s sample
+		var s struct {
+			sample
+			Value *float64 `json:"value"`
+		}
 		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
 			return nil, fmt.Errorf("%s: line %d: %w", name, i, err)
 		}
-		if s.Name == "" || s.Metric == "" {
-			return nil, fmt.Errorf("%s: line %d: no name or no metric: results of bench have both", name, i)
+		if s.Name == "" || s.Metric == "" || s.Value == nil {
+			return nil, fmt.Errorf("%s: line %d: no name, metric or value: results of bench have all three", name, i)
 		}
-		all = append(all, s)
+		s.sample.Value = *s.Value
+		all = append(all, s.sample)
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -199,18 +206,22 @@ type key struct {
 // larger says whether a larger value of the metric is the better one. Times, bytes and ratios of latencies are better when small.
 func (k key) larger() bool {
 	switch k.Metric {
-	case "gflops", "gbps", "of_limit", "of_inference", "of_capacity":
+	case "gflops", "gbps", "of_limit", "of_inference", "of_capacity", "fma_percent", "efficiency", "same_bits", "requests", "queries",
+		logLikelihood:
 		return true
 	}
 	return strings.HasSuffix(k.Metric, "_per_s")
 }
+
+// logLikelihood is the metric whose values may be negative, so that a ratio of two says nothing.
+const logLikelihood = "log_likelihood"
 
 // difference compares the values of one line.
 type difference struct {
 	key
 	Old, New  float64 // medians
 	Spread    float64 // half the range of the middle half of values over their median, of the side where it is larger
-	Slower    float64 // the factor by which the new median is worse: below 1 it is better
+	Slower    float64 // the factor by which the new median is worse: below 1 it is better. NaN of log-likelihoods
 	P         float64 // of the U test
 	Different bool
 	OldRuns   int `json:"old_runs"`
@@ -283,6 +294,9 @@ func compareValues(k key, x, y []float64) difference {
 	d.Slower = d.New / d.Old
 	if k.larger() {
 		d.Slower = 1 / d.Slower
+	}
+	if k.Metric == logLikelihood {
+		d.Slower = math.NaN()
 	}
 	d.P = 1
 	// The test does not end on NaN, which has no rank.
@@ -363,7 +377,10 @@ func (f *compareFlags) print(w io.Writer, c comparison, busy string) error {
 	}
 	for _, d := range listed {
 		slower := "same"
-		if d.Different {
+		switch {
+		case d.Different && d.Metric == logLikelihood:
+			slower = [2]string{"worse", "better"}[boolean(d.New > d.Old)]
+		case d.Different:
 			slower = fmt.Sprintf("%.3fx", d.Slower)
 		}
 		fmt.Fprintf(out, "%-52s %9d %-12s %10.4g %10.4g %8s %6.1f%% %7.2g\n", d.Name, d.N, d.Metric, d.Old, d.New, slower,

@@ -35,6 +35,10 @@ func TestCompare(t *testing.T) {
 	now = append(now, noisy(21, "time", "p50_s", 1.1, 0.02, 10)...)
 	old = append(old, noisy(22, "speed", "images_per_s", 70, 0.02, 10)...)
 	now = append(now, noisy(23, "speed", "images_per_s", 77, 0.02, 10)...)
+	for i, metric := range []string{"fma_percent", "efficiency", "queries", "requests", "log_likelihood"} { // larger is better
+		old = append(old, noisy(uint64(30+i), metric, metric, 70, 0.02, 10)...)
+		now = append(now, noisy(uint64(40+i), metric, metric, 77, 0.02, 10)...)
+	}
 	old = append(old, sample{"gone", 1, "gflops", 1})
 	c := compareSamples(old, now, 0.01)
 	require.Equal(t, []string{"gone"}, c.onlyOld)
@@ -44,7 +48,10 @@ func TestCompare(t *testing.T) {
 		case "time":
 			require.True(t, d.Different)
 			require.InDelta(t, 1.1, d.Slower, 0.03)
-		case "speed":
+		case "log_likelihood":
+			require.True(t, d.Different)
+			require.True(t, math.IsNaN(d.Slower), "a ratio of two says nothing")
+		case "speed", "fma_percent", "efficiency", "queries", "requests":
 			require.True(t, d.Different)
 			require.InDelta(t, 1/1.1, d.Slower, 0.03)
 		default:
@@ -109,19 +116,27 @@ func TestCompareFiles(t *testing.T) {
 	for _, want := range []string{"gemm", "same", "0 of 2 lines differ", "only 4 runs", "limits moved"} {
 		require.Contains(t, out, want)
 	}
+	out, err = run(path("low.jsonl", noisy(5, "score", "log_likelihood", -1.5, 0.01, 10)),
+		path("high.jsonl", noisy(6, "score", "log_likelihood", -1.2, 0.01, 10)))
+	require.NoError(t, err)
+	require.Contains(t, out, " better ")
 	bad := filepath.Join(dir, "bad.jsonl")
-	require.NoError(t, os.WriteFile(bad, []byte("{\"name\":\"x\",\"metric\":\"s\"}\n{\"name\":"), 0o666))
+	require.NoError(t, os.WriteFile(bad, []byte("{\"name\":\"x\",\"metric\":\"s\",\"value\":1}\n{\"name\":"), 0o666))
+	compared := filepath.Join(dir, "compared.jsonl") // as compare --json prints it
+	require.NoError(t, os.WriteFile(compared, []byte(`{"name":"x","n":1,"metric":"s","old":1,"new":2}`), 0o666))
 	for want, args := range map[string][]string{
-		"bad.jsonl: line 2":   {a, bad},
-		"need two files":      {a},
-		"--alpha":             {"--alpha", "NaN", a, b},
-		"--old and --new":     {"--old", "x"},
-		"arguments of both":   {"--old", "x", "--new", "y"},
-		"no such file":        {a, filepath.Join(dir, "absent")},
-		"--rounds":            {"--old", "x", "--new", "y", "--rounds", "0", "--", "kernels"},
-		"holds no results":    {a, path("empty.jsonl", nil)},
-		"--least":             {"--least", "-1", a, b},
-		"executable file not": {"--old", "no-such-program", "--new", "y", "--", "kernels"},
+		"no name, metric or value": {a, compared},
+		"--out and --rounds":       {"--out", dir, a, b},
+		"bad.jsonl: line 2":        {a, bad},
+		"need two files":           {a},
+		"--alpha":                  {"--alpha", "NaN", a, b},
+		"--old and --new":          {"--old", "x"},
+		"arguments of both":        {"--old", "x", "--new", "y"},
+		"no such file":             {a, filepath.Join(dir, "absent")},
+		"--rounds":                 {"--old", "x", "--new", "y", "--rounds", "0", "--", "kernels"},
+		"holds no results":         {a, path("empty.jsonl", nil)},
+		"--least":                  {"--least", "-1", a, b},
+		"executable file not":      {"--old", "no-such-program", "--new", "y", "--", "kernels"},
 	} {
 		_, err := run(args...)
 		require.ErrorContains(t, err, want)
