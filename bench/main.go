@@ -50,8 +50,8 @@ func (r *report) add(s sample) error {
 		return err
 	}
 	b, err := json.Marshal(s)
-	if err != nil {
-		return err
+	if err != nil { // JSON has no NaN
+		return fmt.Errorf("%s: %s: %w", s.Name, s.Metric, err)
 	}
 	_, err = fmt.Fprintf(r.w, "%s\n", b)
 	return err

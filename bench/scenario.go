@@ -117,9 +117,13 @@ func (f *scenarioFlags) system(tasks *scenarioTasks) (scenarioSystem, error) {
 	switch f.of {
 	case "library":
 		return newLibrarySystem(tasks)
-	case "server":
-		return newServerSystem(tasks)
-	case "program":
+	case "server", "program":
+		if tasks.config.HasUnits() { // the vectors are in the model's units, which only a Go program can give to a model
+			return nil, fmt.Errorf("--model %s --of %s: its vectors are in units of its own, which only --of library takes", f.model, f.of)
+		}
+		if f.of == "server" {
+			return newServerSystem(tasks)
+		}
 		return newProgramSystem(tasks, f.program)
 	}
 	return nil, fmt.Errorf("--of %s: there are %s", f.of, strings.Join(scenarioSystems, ", "))
@@ -198,7 +202,7 @@ func (b *scenarioBench) stream(ctx context.Context, scenario string, n, percent 
 // offline returns how many tasks a second are answered in batches, one after the other.
 func (b *scenarioBench) offline(ctx context.Context) (float64, error) {
 	q, done, start := b.tasks.query(0, b.batch), 0, time.Now()
-	for time.Since(start).Seconds() < b.seconds {
+	for done == 0 || time.Since(start).Seconds() < b.seconds {
 		if _, err := b.system.predict(ctx, q); err != nil {
 			return 0, err
 		}
@@ -324,7 +328,7 @@ func (b *scenarioBench) accuracy(ctx context.Context) error {
 		loglik, square, n = loglik+l, square+sq, n+float64(values)
 	}
 	name := b.name + "/accuracy"
-	err := errors.Join(b.r.add(sample{name, b.tasks.b, "log_likelihood", loglik / n}),
+	err := errors.Join(b.r.add(sample{name, b.tasks.b, logLikelihood, loglik / n}),
 		b.r.add(sample{name, b.tasks.b, "squared_error", square / n}))
 	if e := b.tasks.expected; !math.IsNaN(e) && !(math.Abs(loglik/n-e) <= 0.01*(1+math.Abs(e))) {
 		err = errors.Join(err, fmt.Errorf("%s: log-likelihood %.6g, the conformance vectors state %.6g", name, loglik/n, e))

@@ -28,7 +28,7 @@ type scenarioTasks struct {
 	config   cnp.Config
 	inputs   []safetensors.Tensor // [B, ...] each
 	y        []float32
-	counts   []bool // of y, nil if all do
+	counts   []bool // of y: those that a mask leaves and that were observed
 	b        int
 	family   cnp.Likelihood
 	params   bool    // predictions have parameters besides mean and deviation
@@ -55,21 +55,31 @@ func readScenarioTasks(dir, model string) (*scenarioTasks, error) {
 		case t.Name == "expected_params":
 			s.params = true
 		case strings.HasPrefix(t.Name, "expected_"):
+		case len(t.Shape) == 0 || s.b != 0 && t.Shape[0] != s.b:
+			return nil, fmt.Errorf("%s: tensor %q has shape %v: need as many tasks in every tensor", path, t.Name, t.Shape)
 		case t.Name == "y_target":
 			if s.y, err = t.Float32s(); err != nil {
 				return nil, fmt.Errorf("%s: %w", path, err)
 			}
+			s.b = t.Shape[0]
 		default:
 			s.inputs, s.b = append(s.inputs, t), t.Shape[0]
 		}
 	}
+	if len(s.inputs) == 0 || s.b == 0 || len(s.y) == 0 {
+		return nil, fmt.Errorf("%s: no tasks, or no y_target", path)
+	}
+	s.counts = slices.Repeat([]bool{true}, len(s.y))
 	if m := f.Get("target_mask"); m != nil {
 		if s.counts, err = maskOf(m, about.Config.DimY); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
+		if len(s.counts) != len(s.y) {
+			return nil, fmt.Errorf("%s: tensor \"target_mask\" has shape %v: need a number for each target of y_target", path, m.Shape)
+		}
 	}
-	if s.b == 0 || len(s.y) == 0 {
-		return nil, fmt.Errorf("%s: no tasks, or no y_target", path)
+	for i, v := range s.y {
+		s.counts[i] = s.counts[i] && v == v // not NaN, which was not observed
 	}
 	if text, ok := f.Metadata["log_likelihood"]; ok {
 		if s.expected, err = strconv.ParseFloat(text, 64); err != nil {
@@ -87,9 +97,12 @@ func (s *scenarioTasks) outputs() []string {
 	return []string{"mean", "std"}
 }
 
-// prediction puts one together from tensors.
+// prediction puts one together from tensors. Where there are no parameters, each value by itself is normal.
 func (s *scenarioTasks) prediction(get func(name string) ([]float32, error)) (*cnp.Prediction[float32], error) {
-	p := &cnp.Prediction[float32]{Likelihood: s.family}
+	p := &cnp.Prediction[float32]{Likelihood: cnp.Normal}
+	if s.params {
+		p.Likelihood = s.family
+	}
 	for _, name := range s.outputs() {
 		v, err := get(name)
 		if err != nil {
@@ -107,22 +120,17 @@ func (s *scenarioTasks) prediction(get func(name string) ([]float32, error)) (*c
 	return p, nil
 }
 
-// score adds up the log-density and squared error of the values of the i-th task, and how many they are.
+// score adds up the log-density and squared error of the values of the i-th task, each value by itself, and how many they are.
 func (s *scenarioTasks) score(p *cnp.Prediction[float32], i int) (loglik, square float64, n int, err error) {
 	per := len(s.y) / s.b
 	if len(p.Mean) != per || len(p.Std) != per {
 		return 0, 0, 0, fmt.Errorf("task %d: %d means and %d deviations: need %d", i, len(p.Mean), len(p.Std), per)
 	}
-	counts := slices.Repeat([]bool{true}, per)
-	if s.counts != nil {
-		counts = s.counts[i*per : (i+1)*per]
-	}
-	y := s.y[i*per : (i+1)*per]
-	loglik, n = p.Marginals().LogDensity(y, counts)
+	counts, y, alone := s.counts[i*per:(i+1)*per], s.y[i*per:(i+1)*per], p.Marginals()
 	for k, v := range y {
 		if counts[k] {
 			d := float64(v) - float64(p.Mean[k])
-			square += d * d
+			loglik, square, n = loglik+alone.LogDensityAt(k, float64(v)), square+d*d, n+1
 		}
 	}
 	return loglik, square, n, nil

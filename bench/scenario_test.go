@@ -3,11 +3,15 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
 // TestScenarios runs every scenario of the library for a moment; accuracy compares the log-likelihood with what the vectors state.
@@ -27,11 +31,12 @@ func TestScenarios(t *testing.T) {
 	}
 	require.Contains(t, got, "accuracy log_likelihood")
 	for want, args := range map[string][]string{
-		"there are single-stream": {"double-stream"},
-		"--of nobody":             {"offline", "--of", "nobody", "--vectors", "../testdata/conformance"},
-		"no such model":           {"offline", "--model", "none"},
-		"need both above 0":       {"offline", "--seconds", "0"},
-		"a program is no server":  {"server", "--of", "program", "--program", "go", "--vectors", "../testdata/conformance"},
+		"there are single-stream":      {"double-stream"},
+		"--of nobody":                  {"offline", "--of", "nobody", "--vectors", "../testdata/conformance"},
+		"no such model":                {"offline", "--model", "none"},
+		"need both above 0":            {"offline", "--seconds", "0"},
+		"--model predprey --of server": {"accuracy", "--of", "server", "--model", "predprey", "--vectors", "../testdata/conformance"},
+		"a program is no server":       {"server", "--of", "program", "--program", "go", "--vectors", "../testdata/conformance"},
 	} {
 		_, err := quiet(t, scenarioCommand(), args...)
 		require.ErrorContains(t, err, want)
@@ -52,4 +57,67 @@ func TestScenarioQuery(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, alone.Mean, together.Mean[i*per:(i+1)*per])
 	}
+}
+
+// TestScenarioAccuracy: the tasks of every kind of distribution are scored, values by themselves and those that were observed, and a
+// server's answers, which lack the parameters of some, as the library's.
+func TestScenarioAccuracy(t *testing.T) {
+	for _, model := range []string{"predprey", "vectors-rbf", "bench-eq-lowrank", "bench-mixture"} {
+		tasks, err := readScenarioTasks(filepath.Join("..", "testdata", "conformance"), model)
+		require.NoError(t, err)
+		s, err := newLibrarySystem(tasks)
+		require.NoError(t, err)
+		var loglik, bare, n float64
+		for i := range tasks.b {
+			p, err := s.predict(context.Background(), tasks.query(i, 1))
+			require.NoError(t, err)
+			l, _, values, err := tasks.score(p, i)
+			require.NoError(t, err)
+			q, err := tasks.prediction(func(name string) ([]float32, error) {
+				return map[string][]float32{"mean": p.Mean, "std": p.Std, "params": p.Params}[name], nil
+			})
+			require.NoError(t, err)
+			lq, _, _, err := tasks.score(q, i)
+			require.NoError(t, err)
+			loglik, bare, n = loglik+l, bare+lq, n+float64(values)
+		}
+		require.InDelta(t, tasks.expected, loglik/n, 2e-6*(1+math.Abs(tasks.expected)), model)
+		require.InDelta(t, loglik/n, bare/n, 1e-6*(1+math.Abs(loglik/n)), model)
+	}
+}
+
+// TestScenarioFiles: vectors whose tensors do not fit together are errors that name file and tensor.
+func TestScenarioFiles(t *testing.T) {
+	f, err := safetensors.Read(filepath.Join("..", "testdata", "conformance", "rbf-levels.safetensors"))
+	require.NoError(t, err)
+	for want, change := range map[string]func(*safetensors.Tensor){
+		`tensor "x_context" has shape []`: func(x *safetensors.Tensor) {
+			if x.Name == "x_context" {
+				x.Shape, x.Data = nil, x.Data[:8]
+			}
+		},
+		`tensor "y_target" has shape [2`: func(x *safetensors.Tensor) {
+			if x.Name == "y_target" {
+				x.Shape, x.Data = append([]int{2}, x.Shape[1:]...), x.Data[:len(x.Data)/2]
+			}
+		},
+	} {
+		dir, changed := t.TempDir(), &safetensors.File{Metadata: f.Metadata, Tensors: slices.Clone(f.Tensors)}
+		for i := range changed.Tensors {
+			change(&changed.Tensors[i])
+		}
+		require.NoError(t, safetensors.Write(filepath.Join(dir, "rbf-levels.safetensors"), changed))
+		_, err := readScenarioTasks(dir, "rbf-levels")
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// TestScenarioMoment: a measurement that is shorter than one call still makes one.
+func TestScenarioMoment(t *testing.T) {
+	out, err := quiet(t, scenarioCommand(), "offline", "--model", "bench-eq", "--vectors", "../testdata/conformance", "--seconds", "1e-9",
+		"--json")
+	require.NoError(t, err)
+	var s sample
+	require.NoError(t, json.Unmarshal([]byte(out), &s))
+	require.Positive(t, s.Value)
 }
