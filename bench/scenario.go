@@ -211,8 +211,13 @@ func (b *scenarioBench) offline(ctx context.Context) (float64, error) {
 	return float64(done) / time.Since(start).Seconds(), nil
 }
 
+// mostHalvings is how often the rate of batches is halved, at most: then one task of 64 has to wait, and of fewer still 20 would take
+// minutes to come.
+const mostHalvings = 6
+
 // server searches for the largest rate of arrivals at which 99 % of tasks are answered within the latency bound: from the rate of
-// batches down or up by factors of 2, then by halves of the ratio, to 5 %.
+// batches down or up by factors of 2, then by halves of the ratio, to 5 %. It ends where no rate can be low enough: the fastest answer of
+// all took longer than the bound.
 func (b *scenarioBench) server(ctx context.Context) error {
 	rate, err := b.offline(ctx)
 	if err != nil {
@@ -229,6 +234,9 @@ func (b *scenarioBench) server(ctx context.Context) error {
 			good, best = rate, took
 		} else {
 			bad = rate
+		}
+		if good == 0 && (took[0] > b.latency || tries == mostHalvings) {
+			break
 		}
 		switch {
 		case good == 0:

@@ -3,14 +3,18 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"math"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
@@ -120,4 +124,37 @@ func TestScenarioMoment(t *testing.T) {
 	var s sample
 	require.NoError(t, json.Unmarshal([]byte(out), &s))
 	require.Positive(t, s.Value)
+}
+
+// slowSystem takes a while for each query.
+type slowSystem struct {
+	takes func(call int) time.Duration
+	calls atomic.Int64
+}
+
+func (s *slowSystem) predict(context.Context, []safetensors.Tensor) (*cnp.Prediction[float32], error) {
+	time.Sleep(s.takes(int(s.calls.Add(1))))
+	return nil, nil
+}
+
+func (*slowSystem) close() error { return nil }
+
+// TestScenarioNoRate: the search for a rate ends early where no answer comes in time, and soon where some task of 20 always comes late.
+func TestScenarioNoRate(t *testing.T) {
+	const bound = 2 * time.Millisecond
+	for name, c := range map[string]struct {
+		takes func(call int) time.Duration
+		most  int64 // calls: those that measure the rate of batches, and 20 for each rate
+	}{
+		"every answer is late": {func(int) time.Duration { return 2 * bound }, 1 + 20},
+		"some answer is late":  {func(call int) time.Duration { return time.Duration(call%10/9) * 2 * bound }, 9 + 20*(mostHalvings+1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, r := &slowSystem{takes: c.takes}, &report{w: io.Discard}
+			b := &scenarioBench{tasks: &scenarioTasks{b: 1}, system: s, seconds: 1e-6, latency: bound.Seconds(), batch: 1, r: r, name: "x"}
+			require.NoError(t, b.server(context.Background()))
+			require.Equal(t, []sample{{"x/server", 1, "tasks_per_s", 0}}, r.kept)
+			require.LessOrEqual(t, s.calls.Load(), c.most)
+		})
+	}
 }
