@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 )
 
 // A reportHead says which run a journal belongs to. A run resumes only what was begun on the same machine by the same program.
@@ -93,6 +94,10 @@ func (j *journal) read(path string, b []byte) (whole []byte, err error) {
 			if h.Options != j.head.Options {
 				return nil, fmt.Errorf("%s: --resume: begun with other options: %s; now %s", path,
 					cmp.Or(h.Options, "neither --quick nor --filter"), cmp.Or(j.head.Options, "neither --quick nor --filter"))
+			}
+			if !slices.EqualFunc(h.Peers, j.head.Peers, peer.equal) { // the head's versions would be those of other programs
+				return nil, fmt.Errorf("%s: --resume: begun with other peers, or other versions of them: %v; now %v", path,
+					h.Peers, j.head.Peers)
 			}
 			j.head = h
 			continue

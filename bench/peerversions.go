@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 )
 
@@ -17,6 +18,12 @@ type peer struct {
 	Title   string   `json:"title"`
 	Version string   `json:"version"`
 }
+
+func (p peer) equal(q peer) bool {
+	return p.Title == q.Title && p.Version == q.Version && slices.Equal(p.Names, q.Names)
+}
+
+func (p peer) String() string { return p.Title + " " + p.Version }
 
 // peerPackages are the Debian packages that the peers' programs are linked with, by the beginning of the part of a line's name that
 // says who is measured.

@@ -224,6 +224,54 @@ func TestRefusedStepsDoNotCount(t *testing.T) {
 	require.Empty(t, f.refused())
 }
 
+// TestResumedRound: where two programs print one line, the better value of a round counts, also when a refused step of an early round was
+// measured again after the later ones.
+func TestResumedRound(t *testing.T) {
+	j := &journal{done: map[string]bool{}}
+	s := func(name string, round int, refused string, v float64) {
+		j.keep(reportStep{Part: "inference", Name: name, Round: round, Refused: refused, Samples: []sample{{"net/ort", 1, "ms", v}}})
+	}
+	s("plain", 0, "", 5)
+	s("padded", 0, "other programs used 50 %", 9)
+	s("padded", 1, "", 4)
+	s("plain", 1, "", 5)
+	s("padded", 0, "", 3)
+	f := newReportFile(j)
+	require.Len(t, f.Lines, 1)
+	require.Equal(t, []int{0, 1}, f.Lines[0].Rounds)
+	require.Equal(t, []float64{3, 4}, f.Lines[0].Values)
+}
+
+// TestResumeOtherPeers: the versions in a journal's head are those of the peers that were measured.
+func TestResumeOtherPeers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	head := reportHead{Program: "p", Peers: []peer{{[]string{"blis"}, "BLIS", "0.9"}}}
+	j, err := openJournal(path, head, false)
+	require.NoError(t, err)
+	require.NoError(t, j.close())
+	j, err = openJournal(path, head, true)
+	require.NoError(t, err)
+	require.NoError(t, j.close())
+	head.Peers = []peer{{[]string{"blis"}, "BLIS", "1.0"}}
+	_, err = openJournal(path, head, true)
+	require.ErrorContains(t, err, "begun with other peers, or other versions of them: [BLIS 0.9]; now [BLIS 1.0]")
+}
+
+// TestReportReadsWhatItWrites: a server that holds its bound at no rate, and a negative log-likelihood, are results; and figures without
+// steps have a page.
+func TestReportReadsWhatItWrites(t *testing.T) {
+	dir := t.TempDir()
+	f := reportOf(nil, reportLine{Name: "scenario/server/m/server", N: 1, Metric: "tasks_per_s", Values: []float64{0}},
+		reportLine{Name: "scenario/server/m/accuracy", N: 4, Metric: "log_likelihood", Values: []float64{-0.5}})
+	f.Machine.CPU = "first"
+	require.NoError(t, f.write(filepath.Join(dir, "report.json")))
+	_, err := quiet(t, reportCommand(), "--out", dir, "--page")
+	require.NoError(t, err)
+	html, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	require.NoError(t, err)
+	require.NotContains(t, string(html), "NaN")
+}
+
 // TestTables: the tables in README.md and docs/performance.md are those of the files in bench/results.
 func TestTables(t *testing.T) {
 	for _, file := range []string{"README.md", "docs/performance.md"} {

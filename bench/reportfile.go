@@ -61,9 +61,10 @@ func newReportFile(j *journal) *reportFile {
 			}
 			l := &f.Lines[i]
 			v, _ := strconv.ParseFloat(strconv.FormatFloat(x.Value, 'g', 5, 64), 64)
-			if n := len(l.Rounds); n > 0 && l.Rounds[n-1] == s.Round { // two programs print it: the better one counts
-				if k.larger() == (v > l.Values[n-1]) {
-					l.Values[n-1] = v
+			// Two programs print it: the better one counts. After --resume their steps of one round may be far apart.
+			if n := slices.Index(l.Rounds, s.Round); n >= 0 {
+				if k.larger() == (v > l.Values[n]) {
+					l.Values[n] = v
 				}
 				continue
 			}
@@ -102,7 +103,7 @@ func parseReport(path string, b []byte) (*reportFile, error) {
 				path, i, l.Name, len(l.Values), len(l.Rounds))
 		}
 		for k, v := range l.Values { // a ratio with 0 would make the mean of all lines 0 or NaN
-			if !(v > 0) {
+			if !(v > 0) && !unrated[l.Metric] {
 				return nil, fmt.Errorf("%s: lines[%d] (%s): values[%d] = %v, need more than 0", path, i, l.Name, k, v)
 			}
 		}
@@ -148,6 +149,9 @@ func whoseAt(parts []string) int {
 // speeds are the metrics that are compared. Others (latencies, memory) say the same in other words or are not speeds.
 var speeds = map[string]bool{"gflops": true, "gbps": true, "ns_per_elem": true, "ns_per_query": true, "ns_per_neighbour": true, "ms": true,
 	"s_per_image": true, "s_per_task": true, "ns_per_call": true}
+
+// unrated are metrics that enter no ratio and may be 0, where no rate of arrivals holds its bound, or negative.
+var unrated = map[string]bool{"tasks_per_s": true, logLikelihood: true}
 
 // peerKinds says what the end of a peer's name promises: it knows or saves what only lines of ours with one of those ends do. A name
 // with an end that has no line of ours is not compared, as it computes something else (sums in float32, a grid it was told of).

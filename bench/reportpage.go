@@ -110,6 +110,9 @@ func cautions(f *reportFile) (says []string) {
 		says = append(says, fmt.Sprintf("Of %d rounds no test can tell a difference from noise (p is %.2g at least): "+
 			"no line is called won or lost.", rounds, p))
 	}
+	if len(f.Steps) == 0 { // as in figures that were measured before there were reports
+		return says
+	}
 	busy := slices.MaxFunc(f.Steps, func(a, b reportStep) int { return cmp.Compare(counted(a), counted(b)) })
 	if s := sayShares(busy.Others, busy.Stolen); s != "" && busy.Refused == "" {
 		says = append(says, "In the busiest step that counts, "+s+".")
