@@ -63,7 +63,8 @@ purego: ## without assembly
 	$(GO) test -short -tags purego ./simd/... ./internal/depthwise ./internal/bf16 ./linalg/batch ./internal/search/...
 
 levels: ## the numeric packages at every instruction set level below this machine's best, which `make test` runs
-	@for l in $$($(GO) run ./bench levels | head -n -1); do \
+	@all=$$($(GO) run ./bench levels) || exit 1; \
+	for l in $$(echo "$$all" | head -n -1); do \
 		echo "level $$l"; \
 		EQUIVCNP_SIMD=$$l $(GO) test -count=1 -short $(NUMERIC) || exit 1; \
 	done
@@ -71,9 +72,11 @@ levels: ## the numeric packages at every instruction set level below this machin
 # The toolchain whose simd/archsimd has WebAssembly's vectors, as in cmd/page-wasm; nothing else needs it. What is skipped has no kernels there.
 VECTORS := go1.27.0
 WASMSKIP := ^Test(Accuracy|DepthwisePlanGradW|F32FromBF16|Gemv)$$
-wasm: ## the kernels for WebAssembly's vectors (level wasm128), in node; skipped, with a message, where there is no toolchain or no node
+wasm: ## the kernels for WebAssembly's vectors (level wasm128), in node; skipped, with a message, where there is no toolchain or no node, unless WASM_REQUIRED is set
 	@export GOTOOLCHAIN=$(VECTORS) GOEXPERIMENT=simd; \
-	if ! $(GO) version >/dev/null || ! command -v node >/dev/null; then echo "wasm: skipped: needs $(VECTORS) and node"; exit 0; fi; \
+	if ! $(GO) version >/dev/null || ! command -v node >/dev/null; then \
+		echo "wasm: skipped: needs $(VECTORS) and node"; test -z "$(WASM_REQUIRED)"; exit; \
+	fi; \
 	exec=$$($(GO) env GOROOT)/lib/wasm/go_js_wasm_exec; \
 	GOOS=js GOARCH=wasm CGO_ENABLED=0 $(GO) test -vet=off -short -exec $$exec -skip '$(WASMSKIP)' ./internal/cpu ./simd ./internal/depthwise ./internal/search
 
@@ -148,7 +151,8 @@ fuzz: ## every fuzz target for FUZZFOR each
 	@for dir in $(FUZZDIRS); do \
 		bin=$(FUZZBIN); \
 		$(GO) test -c $(FUZZCOVER) -o $$bin $$dir || exit 1; \
-		for f in $$($$bin -test.list '^Fuzz'); do \
+		targets=$$($$bin -test.list '^Fuzz') || exit 1; \
+		for f in $$targets; do \
 			echo "fuzz $$dir $$f"; \
 			(cd $$dir && $$bin -test.run '^$$' -test.fuzz "^$$f\$$" -test.fuzztime $(FUZZFOR) -test.fuzzminimizetime 1000x \
 				-test.fuzzcachedir "$(FUZZCACHE)") || exit 1; \
@@ -163,7 +167,8 @@ fuzz-long: ## every fuzz target for FUZZFOR each, on one core; counts go to FUZZ
 	for dir in $(FUZZDIRS); do \
 		bin=$(FUZZBIN); \
 		$(GO) test -c -fuzz . -o $$bin $$dir || exit 1; \
-		for f in $$($$bin -test.list '^Fuzz'); do \
+		targets=$$($$bin -test.list '^Fuzz') || exit 1; \
+		for f in $$targets; do \
 			(cd $$dir && GOMAXPROCS=1 $$bin -test.run '^$$' -test.fuzz "^$$f\$$" -test.fuzztime $(FUZZFOR) -test.fuzzminimizetime 1000x \
 				-test.parallel 1 -test.fuzzcachedir "$(FUZZCACHE)") >$$bin.out 2>&1 && ended=ok || { ended=FAIL; failed=1; }; \
 			echo "$$(date -u +%FT%TZ) $$ended $$dir $$f: $$(grep '^fuzz: elapsed' $$bin.out | tail -n 1)" >>$(FUZZLOG); \
