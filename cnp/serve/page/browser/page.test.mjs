@@ -318,6 +318,8 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       assert.ok(painted.sum > black.sum + 20, `a painted stroke brightens ${black.sum} to ${painted.sum}`)
       assert.equal(await page.inputValue('#digit'), '')
 
+      await page.setInputFiles('#load', { name: 'wrong.png', mimeType: 'image/png', buffer: Buffer.from('no picture') })
+      await page.waitForFunction(() => document.getElementById('problem').textContent.startsWith('wrong.png: '), null, { timeout: patience })
       await page.setInputFiles('#load', { name: 'half.png', mimeType: 'image/png', buffer: await halfWhite(page) })
       await page.waitForFunction(() => Math.abs(document.getElementById('image-status').dataset.brightness - .5) < .02, null, { timeout: patience })
       const loaded = (await answered(page))['digits-T2-small']
@@ -472,6 +474,9 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       const first = await pasted(table(1, 0, 1)), second = await pasted(table(2048, 4096, 1000))
       assert.equal(first.points, 7)
       for (const key of ['mean', 'std', 'lo', 'hi']) assert.ok(Math.abs(second[key] / first[key] / 1000 - 1) < 1e-3, `${key}: ${first[key]}, ${second[key]}`)
+      const commas = await pasted(table(1, 0, 1).replaceAll('.', ',')) // decimal commas between semicolons
+      for (const key of ['points', 'mean', 'std', 'lo', 'hi']) assert.equal(commas[key], first[key], key)
+      await pasted(table(2048, 4096, 1000))
       await pasted('1,2\n3,4')
       assert.match(await page.textContent('#map-note'), /need three numbers|No row/)
       await page.waitForTimeout(300)

@@ -356,7 +356,8 @@ function groupOf({ config: c }) {
 
 // readPicture returns a picture as grey values from 0 to 1, its middle square on the scene.
 async function readPicture(file) {
-  const picture = await createImageBitmap(file), side = Math.min(picture.width, picture.height)
+  const picture = await createImageBitmap(file).catch(e => { throw new Error(`${file.name}: ${e.message}`) })
+  const side = Math.min(picture.width, picture.height)
   const canvas = document.createElement('canvas')
   canvas.width = canvas.height = sceneSize
   const c = canvas.getContext('2d', { willReadFrequently: true })

@@ -270,11 +270,13 @@ export function windowOf(points) {
 
 export const mostRows = 2000
 
-// parseTable reads rows of x, y and value, apart by commas, semicolons, tabs or spaces. A header may name these columns, in any order; without
-// one they are the first three. Rows without a value are left out.
+// parseTable reads rows of x, y and value, apart by semicolons or tabs, else by commas, else by spaces. A header may name these columns, in any
+// order; without one they are the first three. Rows without a value are left out. A comma between semicolons is a decimal one; between
+// tabs it may stand for thousands as well, and is no number.
 export function parseTable(text) {
   const rows = text.split(/\r?\n/).map(l => l.trim()).filter(l => l && !l.startsWith('#'))
-    .map(l => l.split(/[,;\t]/.test(l) ? /\s*[,;\t]\s*/ : /\s+/))
+    .map(l => l.includes(';') ? l.split(/\s*;\s*/).map(w => w.replace(/^([-+]?\d*),(\d+([eE][-+]?\d+)?)$/, '$1.$2'))
+      : l.split(l.includes('\t') ? / *\t */ : l.includes(',') ? /\s*,\s*/ : /\s+/))
   if (rows.length === 0) throw new Error('Paste rows of x, y and value.')
   let at = [0, 1, 2], first = 0
   if (rows[0].some(w => w !== '' && !Number.isFinite(Number(w)))) {
