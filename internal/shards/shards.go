@@ -1,6 +1,7 @@
 package shards
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -160,6 +161,9 @@ func (j *Job) Run(ctx context.Context, s Shard, manifest string, name func(Item)
 	}
 	full, journal := filepath.Join(j.Folder, s.stem()+".json"), filepath.Join(j.Folder, s.stem()+".journal")
 	known, complete, err := j.known(h, full, journal)
+	if err == nil && !complete {
+		err = j.alone()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -257,6 +261,50 @@ func (j *Job) known(h head, full, journal string) (map[int]Record, bool, error) 
 		known[r.Item] = r
 	}
 	return known, false, nil
+}
+
+// alone refuses a folder in which a shard of another job, of whatever number of shards, has begun or finished: results of
+// one line have one name in both jobs, and would replace each other.
+func (j *Job) alone() error {
+	paths, err := filepath.Glob(filepath.Join(literal(j.Folder), "shard-*-of-*.j*"))
+	if err != nil {
+		return err
+	}
+	digest := j.Digest()
+	for _, path := range paths {
+		if have := jobOf(path); have != "" && have != digest {
+			return fmt.Errorf("%w: %s was made from another manifest, model or other flags", ErrOther, path)
+		}
+	}
+	return nil
+}
+
+// jobOf returns the digest of the job that a shard's record or journal is of, from its beginning alone, as there may be many
+// of them and long ones. It is empty where there is none to be read: a journal goes when its shard has finished.
+func jobOf(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if filepath.Ext(path) == ".json" {
+		var first [3]json.Token // {"job": digest
+		dec := json.NewDecoder(f)
+		for i := range first {
+			if first[i], err = dec.Token(); err != nil {
+				return ""
+			}
+		}
+		job, _ := first[2].(string)
+		return job
+	}
+	var h head
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if value, _, ok := readLine("", lines.Bytes()); ok && json.Unmarshal(value, &h) == nil {
+			return h.Job
+		}
+	}
+	return ""
 }
 
 // there reports whether a record's file is as it was, by its size or by its digest.

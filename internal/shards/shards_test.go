@@ -165,11 +165,39 @@ func TestRunAndMerge(t *testing.T) {
 		other.Settings = []string{"b"}
 		_, err = other.Run(ctx, Shard{0, shards}, "list", nameOf, work)
 		require.ErrorIs(t, err, ErrOther)
+		_, err = other.Run(ctx, Shard{0, shards + 1}, "list", nameOf, work) // its files would replace those of the same names
+		require.ErrorIs(t, err, ErrOther)
 		_, err = j.Run(ctx, Shard{0, shards + 1}, "list", nameOf, work)
 		require.NoError(t, err)
 		_, err = Merge(ctx, dir)
 		require.ErrorIs(t, err, ErrOther)
 	}
+}
+
+// A job that has only begun keeps other jobs out, too, by whatever number of shards they have.
+func TestRunBesideBegunJob(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	j := job(t, dir, 12)
+	stop, cancel := context.WithCancel(ctx)
+	_, err := j.Run(stop, Shard{0, 1}, "list", nameOf, func(_ context.Context, it Item, out string) (any, error) {
+		if it.ID == 2 {
+			cancel()
+		}
+		return nil, os.WriteFile(out, []byte("first"), 0o666)
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	require.FileExists(t, filepath.Join(dir, "shard-00000-of-00001.journal"))
+
+	other := *j
+	other.Settings = []string{"b"}
+	_, err = other.Run(ctx, Shard{0, 2}, "list", nameOf, func(_ context.Context, _ Item, out string) (any, error) {
+		return nil, os.WriteFile(out, []byte("other"), 0o666)
+	})
+	require.ErrorIs(t, err, ErrOther)
+	have, err := os.ReadFile(filepath.Join(dir, "item0.txt"))
+	require.NoError(t, err)
+	require.Equal(t, "first", string(have))
 }
 
 // A process may end anywhere: what is recorded is kept, what is not is done again, and a torn line harms nobody.
