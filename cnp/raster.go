@@ -51,7 +51,8 @@ func (m *ImageEquivCNP[T]) RasterGeometry(h, w int) (Geometry, error) {
 type RasterOptions struct {
 	// Memory is about how much a plan and its work may take; 0 is 1 GB.
 	Memory int64
-	// Across is the width of a band with its margins, Down the height of a tile; 0 chooses them.
+	// Across is the width of a band with its margins, Down the height of a tile; 0 chooses them. A band that needs more than
+	// Memory is refused.
 	Across, Down int
 }
 
@@ -163,10 +164,15 @@ func newRasterPlan[T Float](ctx context.Context, model Model[T], h, w int, opt R
 	}
 	need := m.rasterColumnBytes(r)
 	r.across = min(int(min(opt.Memory/need, math.MaxInt32)), r.w, max(rasterAcross, rasterMargins*r.margin)) / rasterGroup * rasterGroup
+	least := min(2*r.margin+rasterGroup, r.w)
 	if opt.Across > 0 {
-		r.across = min(opt.Across, r.w)
+		if r.across = min(opt.Across, r.w); r.across < least {
+			return nil, fmt.Errorf("%w: bands of %d columns: with margins of %d columns to either side, they need at least %d",
+				ErrConfig, r.across, r.margin, least)
+		}
+		least = r.across
 	}
-	if least := min(2*r.margin+rasterGroup, r.w); r.across < least {
+	if r.across < least || need > opt.Memory/int64(least) {
 		return nil, fmt.Errorf("%w: bands of %d columns, which see %d pixels to either side, need about %v, the limit is %v",
 			ErrMemory, least, r.margin, Bytes(need*int64(least)), Bytes(opt.Memory))
 	}
@@ -179,7 +185,7 @@ func newRasterPlan[T Float](ctx context.Context, model Model[T], h, w int, opt R
 		return nil, err
 	}
 	if !r.plan.layout.Flat() {
-		return nil, fmt.Errorf("%w: a raster of %d x %d pixels has too few pairs of neighbours for a plan by lines", ErrShape, h, w)
+		return nil, fmt.Errorf("%w: a raster of %d x %d pixels is too small to be divided: complete it as an image", ErrShape, h, w)
 	}
 	r.columns = []int{0}
 	for x := 0; x < r.w; {

@@ -232,6 +232,20 @@ func TestRasterRefused(t *testing.T) {
 	}
 	_, err := PlanRaster[float32](ctx, m, 50, 500, RasterOptions{Memory: 1000})
 	require.ErrorIs(t, err, ErrMemory)
+	// A width of one's own is refused by the margins, whatever the memory, and by the memory, if that is the smaller one.
+	_, err = PlanRaster[float32](ctx, m, 50, 500, RasterOptions{Across: 8})
+	require.ErrorIs(t, err, ErrConfig)
+	require.ErrorContains(t, err, "bands of 8 columns: with margins of ")
+	wide, err := PlanRaster[float32](ctx, m, 50, 500, RasterOptions{Across: 400})
+	require.NoError(t, err)
+	_, err = PlanRaster[float32](ctx, m, 50, 500, RasterOptions{Across: 400, Memory: wide.Bytes()})
+	require.NoError(t, err)
+	_, err = PlanRaster[float32](ctx, m, 50, 500, RasterOptions{Across: 400, Memory: wide.Bytes() - 1})
+	require.ErrorIs(t, err, ErrMemory)
+	require.ErrorContains(t, err, "bands of 400 columns")
+	_, err = PlanRaster[float32](ctx, m, 3, 3, RasterOptions{})
+	require.ErrorIs(t, err, ErrShape)
+	require.ErrorContains(t, err, "3 x 3 pixels is too small")
 	_, err = PlanRaster[float32](ctx, m, 0, 5, RasterOptions{})
 	require.ErrorIs(t, err, ErrShape)
 	c := m.cfg
