@@ -111,5 +111,5 @@ func TestTrainPopulationScales(t *testing.T) {
 	b.fails(2, "--log rain: no output of this name: temperature", append(train, "--log", "rain")...)
 	b.fails(2, "--positive: --log already names every output", append(train, "--log", "temperature", "--positive")...)
 	b.write("days/24.csv", "east,north,temperature\n1,2,3\n2,3,-4\n")
-	b.fails(1, "task 17, row 1: output 1 of 1 is -4: amounts are never negative", append(train, "--positive")...)
+	b.fails(1, "24.csv: task 0, row 1: output 1 of 1 is -4: amounts are never negative", append(train, "--positive")...)
 }

@@ -94,9 +94,6 @@ func (p *Population) Estimate(ctx context.Context) (*Estimated, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := onScale(set, values); err != nil {
-		return nil, err
-	}
 	if out.Model, err = p.fit(ctx, kept, values); err != nil {
 		return nil, err
 	}
@@ -117,7 +114,10 @@ func (p *Population) read(ctx context.Context) (*task.CurveSet, error) {
 		if len(p.CSV) > 0 {
 			return nil, Errorf("{Set} and {CSV} exclude each other")
 		}
-		return p.Set, checkPlain(p.Set)
+		if err := checkPlain(p.Set); err != nil {
+			return nil, err
+		}
+		return p.Set, p.onScale(p.Set)
 	}
 	if len(p.CSV) == 0 {
 		return nil, Errorf("say which tables to learn from: {CSV}")
@@ -147,6 +147,9 @@ func (p *Population) read(ctx context.Context) (*task.CurveSet, error) {
 				name, one.Inputs(), words.Plural(one.Dy, "output"), p.CSV[0], set.Inputs(), words.Plural(set.Dy, "output"))
 		default:
 			set.Curves = append(set.Curves, one.Curves...)
+		}
+		if err := p.onScale(one); err != nil { // while the table's name is known
+			return nil, err
 		}
 	}
 	if len(p.CSV) > 1 {
@@ -180,8 +183,12 @@ func (p *Population) values(outputs int) ([]krige.Values, error) {
 	return interpolate.ValuesOf(names, p.Log, p.Positive)
 }
 
-// onScale refuses a value that is not of its output's kind, by task and row.
-func onScale(set *task.CurveSet, values []krige.Values) error {
+// onScale refuses a value that is not of its output's kind, by table, task and row.
+func (p *Population) onScale(set *task.CurveSet) error {
+	values, err := p.values(set.Dy)
+	if err != nil {
+		return err
+	}
 	for i, c := range set.Curves {
 		for j, v := range c.Y {
 			what := "amounts are never negative"
