@@ -68,7 +68,7 @@ const maxJoined = 1 << 27
 // of which file they are.
 func joinTables(path, name, folder string, m *shards.Merged) error {
 	if !slices.Contains(strings.Fields(tables.Endings), strings.ToLower(filepath.Ext(name))) {
-		return cli.Usagef("--out %s: tables go into a file of %s", name, tables.Endings)
+		return cli.Usagef("%s: tables go into a file of %s", name, tables.Endings)
 	}
 	var all *tabular.Table
 	var files, inputs []string
@@ -219,7 +219,7 @@ func Join(path, name, folder string, m *shards.Merged) error {
 		}
 	}
 	if !slices.Contains(strings.Fields(taskfile.Endings), strings.ToLower(filepath.Ext(name))) {
-		return cli.Usagef("--out %s: tensors go into a file of %s", name, taskfile.Endings)
+		return cli.Usagef("%s: tensors go into a file of %s", name, taskfile.Endings)
 	}
 	return joinPredictions(path, name, folder, m)
 }

@@ -47,7 +47,7 @@ func TestJoin(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want[all.Tensors[i].Name], v)
 	}
-	require.ErrorContains(t, merge.Join(out, "all.png", dir, m), "--out all.png: tensors go into a file of")
+	require.EqualError(t, merge.Join(out, "all.png", dir, m), "all.png: tensors go into a file of "+taskfile.Endings)
 }
 
 // TestJoinFormats: predictions that stand in files of several formats are joined, and stay float32.
