@@ -136,6 +136,9 @@ func ReadState(ctx context.Context, path string, read func(ctx context.Context, 
 	if shipped, missing := pretrained.State(path); missing == nil {
 		return shipped, nil
 	}
+	if krige.Named(path) != nil {
+		return nil, fmt.Errorf("%w; the model %s interpolates the data that it is given, and has no parameters and no file", err, path)
+	}
 	meant := ""
 	if name := words.Closest(path, slices.Concat(pretrained.Names(), krige.Names())); name != "" {
 		meant = fmt.Sprintf(", nor is a model of that name shipped: did you mean %q?", name)

@@ -63,6 +63,10 @@ func TestOpen(t *testing.T) {
 		_, err = predict.Open(t.Context(), predict.OpenOptions{}, typo)
 		require.ErrorContains(t, err, `did you mean "`+meant+`"?`)
 	}
+	_, err = predict.ReadState(t.Context(), "universal-2", nil) // a name that is right, of what is no file
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, "the model universal-2 interpolates the data that it is given")
+	require.NotContains(t, err.Error(), "did you mean")
 	_, err = predict.Open(t.Context(), predict.OpenOptions{})
 	require.ErrorIs(t, err, cnp.ErrConfig)
 	_, err = predict.Open(t.Context(), predict.OpenOptions{Precision: cnp.BFloat16}, "rbf-levels")
