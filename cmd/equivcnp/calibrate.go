@@ -102,12 +102,8 @@ func (a *app) calibrate(cmd *cobra.Command, f *calibrateFlags) error {
 	if err != nil {
 		return err
 	}
-	about := map[string]string{"calibrated": res.Source}
-	for _, key := range []string{pretrained.KeyCommand, pretrained.KeySeed, pretrained.KeySteps, pretrained.KeyTasks, pretrained.KeyNote} {
-		if v, ok := state.Metadata[key]; ok { // the others are scores of the model as it was
-			about[key] = v
-		}
-	}
+	about := pretrained.Provenance(state.Metadata, false)
+	about["calibrated"] = res.Source
 	err = outs.WriteFile("out", func(path string) error { return weights.Save(path, calibrated, about) })
 	if err != nil {
 		return err

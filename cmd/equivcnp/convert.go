@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/internal/cli"
 )
@@ -62,9 +63,9 @@ func (a *app) convert(ctx context.Context, f *convertFlags) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	err = outs.WriteFile("out", func(path string) error {
-		return weights.Save(path, model, map[string]string{"source": filepath.Base(f.model.path)})
-	})
+	about := pretrained.Provenance(state.Metadata, f.model.alpha == 0 && f.model.pointsPerUnit == 0)
+	about["source"] = filepath.Base(f.model.path)
+	err = outs.WriteFile("out", func(path string) error { return weights.Save(path, model, about) })
 	if err != nil {
 		return err
 	}

@@ -7,10 +7,31 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
+
+// What a file says of its model, as where it is from and what speaks against bfloat16, stays; scores of another model do not.
+func TestConvertProvenance(t *testing.T) {
+	b := newBench(t)
+	b.ok("convert", "--model", "digits-T2", "--out", "@same.safetensors")
+	b.ok("convert", "--model", "digits-T2", "--alpha", "0.4", "--out", "@other.safetensors")
+	was, err := pretrained.State("digits-T2")
+	require.NoError(t, err)
+	same, err := weights.ReadState(b.path("same.safetensors"))
+	require.NoError(t, err)
+	was.Metadata["source"] = "digits-T2"
+	require.Equal(t, was.Metadata, same.Metadata)
+
+	other, err := weights.ReadState(b.path("other.safetensors"))
+	require.NoError(t, err)
+	require.Equal(t, was.Metadata[pretrained.KeyBFloat16], other.Metadata[pretrained.KeyBFloat16])
+	require.Equal(t, was.Metadata[pretrained.KeyCommand], other.Metadata[pretrained.KeyCommand])
+	require.NotContains(t, other.Metadata, pretrained.KeyLogLikelihood)
+	require.NotContains(t, other.Metadata, pretrained.KeyTest)
+}
 
 // A checkpoint without configuration needs its group once; what convert writes needs it never again and predicts the
 // same to the last bit.

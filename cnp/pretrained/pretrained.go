@@ -102,6 +102,19 @@ func Load(name string) (cnp.Model[float32], error) {
 	return m, nil
 }
 
+// Provenance returns what the metadata of a model's file say for the file of a model that is made of it: all of them, if the
+// two predict the same, else what no score is among. The keys that package weights writes by itself are left out.
+func Provenance(metadata map[string]string, same bool) map[string]string {
+	out := map[string]string{}
+	lasting := []string{KeyCommand, KeySeed, KeySteps, KeyTasks, KeyNote, KeyBFloat16}
+	for key, v := range metadata {
+		if same && !strings.HasPrefix(key, "equivcnp.") || slices.Contains(lasting, key) {
+			out[key] = v
+		}
+	}
+	return out
+}
+
 // About says what is known about a model.
 func About(name string) (Info, error) {
 	s, err := State(name)
