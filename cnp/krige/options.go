@@ -67,7 +67,7 @@ func (o *Options) checkSphere(name string, x []float64) error {
 func checkFinite(name string, v []float64, d int) error {
 	for i, a := range v {
 		if math.IsNaN(a) || math.IsInf(a, 0) {
-			return fmt.Errorf("krige: %s: row %d, column %d is %v: need finite numbers", name, i/d, i%d, a)
+			return fmt.Errorf("%s: row %d, column %d is %v: need finite numbers", name, i/d, i%d, a)
 		}
 	}
 	return nil

@@ -210,7 +210,7 @@ func (r *Regressor) each(ctx context.Context, b *cnp.Batch[float32], f func(t, c
 // wrongTable is the error about the values of a task. It wraps cnp.ErrValue, whose own text would be wrong: values may be finite, and
 // no amounts.
 func wrongTable(where string, err error) error {
-	return &tableError{where + ": " + strings.TrimPrefix(strings.TrimPrefix(err.Error(), ErrInput.Error()+": "), "krige: "), err}
+	return &tableError{where + ": " + strings.TrimPrefix(err.Error(), ErrInput.Error()+": "), err}
 }
 
 type tableError struct {

@@ -12,8 +12,9 @@ import (
 )
 
 // Samples draws joint samples of new values at targets [nt, Dim]: samples [count][nt]. Values of near targets depend on
-// each other as the Gaussian processes say; each value on its own has the mean and standard deviation of Predict. Equal
-// seeds give equal samples.
+// each other as the Gaussian processes say; each value on its own has about the mean and standard deviation of Predict: of
+// 30 points on a line and targets up to a third of its length beyond them, deviations are 2 to 4 % smaller. Equal seeds give equal
+// samples.
 //
 // A sample goes through the targets in an order drawn at random, and draws each given its nearest points among the
 // context and the targets before it, so that time is linear in the number of targets.

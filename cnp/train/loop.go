@@ -142,7 +142,9 @@ func (r *Run[T]) Train(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		rec.TasksPerSecond = float64((r.state.Step-first)*r.config.Batch*r.config.Passes) / time.Since(begun).Seconds()
+		if took := time.Since(begun).Seconds(); took > 0 { // a coarse clock may stand still
+			rec.TasksPerSecond = float64((r.state.Step-first)*r.config.Batch*r.config.Passes) / took
+		}
 		if c := r.config; c.EvalEvery > 0 && (r.state.Step%c.EvalEvery == 0 || r.state.Step == c.Steps) {
 			if rec.Score, err = r.score(work); err != nil {
 				return err

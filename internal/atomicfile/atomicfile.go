@@ -41,6 +41,9 @@ func Create(path string) (*File, error) {
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
+		if bad := (*fs.PathError)(nil); errors.As(err, &bad) { // the name that was asked for says more than the temporary one
+			return nil, &fs.PathError{Op: bad.Op, Path: path, Err: bad.Err}
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -188,6 +191,9 @@ var ErrBusy = errors.New("another process is writing it")
 func OpenLocked(path string, flags int) (*os.File, error) {
 	for range 100 {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|flags, 0o666)
+		if bad := (*fs.PathError)(nil); errors.As(err, &bad) { // the name that was asked for says more than the temporary one
+			return nil, &fs.PathError{Op: bad.Op, Path: path, Err: bad.Err}
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package atomicfile
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -122,4 +123,12 @@ func TestLocked(t *testing.T) {
 	other, err := OpenLocked(path, 0)
 	require.NoError(t, err, "a new file of that name")
 	require.NoError(t, errors.Join(f.Close(), other.Close()))
+}
+
+// TestCreateNowhere: an error names the file that was to be written, not the temporary one.
+func TestCreateNowhere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none", "file")
+	_, err := Create(path)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, "open "+path+": ")
 }
