@@ -18,14 +18,32 @@ var firstCache = cpu.DataCaches().L1
 var streamFrom = cpu.StreamFrom()
 
 // streamProductFrom is the same for results of GemmPackedF32 and GemmPackedF64. Where few cores share a third-level cache, it is half
-// of that cache if this is more: with k = 2 to 5 and n = 32, results of 8 MB that stay in it take 0.5 to 0.86 of the time on Zen 4,
-// of 15 MB 0.66 to 0.97, and from 30 MB on 1.1 to 1.7. Weights of WeightNetF32, whose layers use the caches, gain nothing.
-var streamProductFrom = func() int {
+// of that cache if this is more, and streamFewFrom, for products of at most streamFew terms, all of it: with n = 32 and k = 2 to 5,
+// results of 8 MB that stay in it take 0.5 to 0.86 of the time on Zen 4, of 15 MB 0.66 to 0.97; those of 30 MB, read once after
+// the product, 0.67 to 0.93 (medians, k = 2 to 4; 1.07 in one of nine), and with more terms 0.81 to 1.47, which depends on what others
+// do to the cache. Weights of WeightNetF32, whose layers use the caches, gain nothing.
+var (
+	streamProductFrom = sharedCache(cpu.DataCaches().L3 / 2)
+	streamFewFrom     = sharedCache(cpu.DataCaches().L3)
+)
+
+const streamFew = 4
+
+// sharedCache is streamFrom, or so many bytes of the third-level cache if these are more and few cores share it.
+func sharedCache(bytes int) int {
 	if cpu.AMD {
-		return max(cpu.StreamFrom(), cpu.DataCaches().L3/2)
+		return max(cpu.StreamFrom(), bytes)
 	}
 	return cpu.StreamFrom()
-}()
+}
+
+// productFrom is from how many bytes on a product of k terms is stored past the caches.
+func productFrom(k int) int {
+	if k <= streamFew {
+		return streamFewFrom
+	}
+	return streamProductFrom
+}
 
 // pastCaches reports whether C [m, ldc] is stored past the caches, which is done if it has that many bytes and its rows consist of
 // whole lines. The caller then calls storeFenceAVX2 before it returns, since such stores are not ordered by locks.

@@ -65,14 +65,14 @@ func TestPanelDepth(t *testing.T) {
 // TestStreamed stores everything that has whole lines past the caches, up to an unreadable page and beside numbers that must stay,
 // and wants the bits of what goes through them.
 func TestStreamed(t *testing.T) {
-	own, ownProduct := streamFrom, streamProductFrom
-	defer func() { streamFrom, streamProductFrom = own, ownProduct }()
+	own, ownProduct, ownFew := streamFrom, streamProductFrom, streamFewFrom
+	defer func() { streamFrom, streamProductFrom, streamFewFrom = own, ownProduct, ownFew }()
 	rng := testkit.Rand(78)
 	// both calls compute into a slice that ends on a page, as many elements before its end as shift says.
 	both := func(t *testing.T, size, shift int, compute func(dst []float32), what string, args ...any) {
 		var results [2][]float32
 		for i, from := range []int{math.MaxInt, 0} {
-			streamFrom, streamProductFrom = from, from
+			streamFrom, streamProductFrom, streamFewFrom = from, from, from
 			results[i] = testkit.AtEnd[float32](t, size+shift)
 			for q := range results[i] {
 				results[i][q] = 7

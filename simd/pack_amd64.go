@@ -63,7 +63,7 @@ func gemmPackedCopied[T Float](c []T, ldc int, a []T, lda int, b *Packed[T], bia
 // gemmPackedRows computes so many rows at a time.
 func gemmPackedRows[T Float](left []T, c []T, ldc int, a []T, lda int, b *Packed[T], bias []T, act Activation, m, mode, rows int) {
 	strip := stripOf[T]()
-	stream := (mode != 0 || act == ActNone) && b.n%strip == 0 && pastCaches(c, ldc, m, streamProductFrom) && b.k <= panelDepth(b.k)
+	stream := (mode != 0 || act == ActNone) && b.n%strip == 0 && pastCaches(c, ldc, m, productFrom(b.k)) && b.k <= panelDepth(b.k)
 	if stream {
 		mode |= stripStream
 	}
