@@ -9,7 +9,7 @@ import (
 // DepthwiseRows is a neighbourhood whose indices have been checked once, for any number of convolutions. With few channels at a
 // time, as when a slice of the weights is to stay in the cache, checking every index costs DepthwiseF32 a quarter of its time. It
 // also knows which rows have the same poses and are computed together, and takes their pairs in an order that suits the cache. Any
-// number of goroutines may use it. The first convolution of 64 channels or more may arrange the pairs in a form of its own, of 2 to
+// number of goroutines may use it. The first convolution of 49 channels or more may arrange the pairs in a form of its own, of 2 to
 // 5 bytes a pair, and keeps that for the next ones.
 type DepthwiseRows struct {
 	points, poses int

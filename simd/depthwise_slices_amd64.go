@@ -66,7 +66,7 @@ type depthwiseScratch struct {
 	lists placeLists
 }
 
-// depthwiseScratches keeps them between calls. One has the size of the second-level cache at most, the weights of two vectors, and at AVX2
+// depthwiseScratches keeps them between calls. One has the size of the second-level cache at most, the weights of two vectors, and
 // the places of placePairs pairs.
 var depthwiseScratches = sync.Pool{New: func() any { return new(depthwiseScratch) }}
 
