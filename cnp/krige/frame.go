@@ -71,6 +71,18 @@ func newFrame(x, y []float64, opt *Options) *frame {
 	return f
 }
 
+// means are those of rows of coordinates as the caller has them.
+func (f *frame) means(x []float64) []float64 {
+	if f.sphere {
+		x = unitVectors(x)
+	}
+	out := make([]float64, f.dim)
+	for k := range out {
+		out[k], _ = moments(column(x, f.dim, k))
+	}
+	return out
+}
+
 // column copies column k of rows of d.
 func column(x []float64, d, k int) []float64 {
 	out := make([]float64, 0, len(x)/d)

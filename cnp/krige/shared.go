@@ -91,9 +91,11 @@ func affordable(some []int, ys [][]float64) []int {
 	return nil
 }
 
-// table is a table that is normalised: coordinates as those of all tables, values by its own moments.
+// table is a table that is normalised: coordinates in the unit of those of all tables, values by its own moments. Its origin is its own
+// mean. A level and a trend are the same from any origin, but with a far one variances are small differences of large numbers.
 func (s *Shared) table(x, y []float64) *Model {
 	f := *s.frame
+	f.centre = f.means(x)
 	f.y0, f.ys = moments(y)
 	m := &Model{opt: s.opt, n: len(y), frame: &f}
 	if f.ys > 0 {
@@ -107,10 +109,10 @@ func (s *Shared) Fit(ctx context.Context, x, y []float64) (*Model, error) {
 	if err := s.opt.check(x, y); err != nil {
 		return nil, err
 	}
-	if _, err := s.frame.places("x", x); err != nil { // too far from the others
+	m := s.table(x, y)
+	if _, err := m.frame.places("x", x); err != nil { // too wide for the others' unit
 		return Fit(ctx, x, y, s.opt)
 	}
-	m := s.table(x, y)
 	if m.frame.ys == 0 {
 		return m, nil
 	}

@@ -111,6 +111,31 @@ func TestShared(t *testing.T) {
 	}
 }
 
+// TestSharedElsewhere: a table far away from those that share is predicted as if it were among them.
+func TestSharedElsewhere(t *testing.T) {
+	const n = 40
+	ctx := t.Context()
+	xs, ys := days(6, n, 0)
+	s, err := FitShared(ctx, xs, ys, Options{Dim: 2})
+	require.NoError(t, err)
+	near, err := s.Fit(ctx, xs[0], ys[0])
+	require.NoError(t, err)
+	mean, std, err := near.Predict(ctx, []float64{0.4, 0.6})
+	require.NoError(t, err)
+	for _, far := range []float64{1 << 10, 1 << 20} {
+		var x []float64
+		for _, v := range xs[0] {
+			x = append(x, v+far)
+		}
+		m, err := s.Fit(ctx, x, ys[0])
+		require.NoError(t, err)
+		mean2, std2, err := m.Predict(ctx, []float64{far + 0.4, far + 0.6})
+		require.NoError(t, err)
+		require.InDelta(t, mean[0], mean2[0], 1e-4*std[0], "%g away", far)
+		require.InEpsilon(t, std[0], std2[0], 1e-4, "%g away", far)
+	}
+}
+
 func TestSharedInput(t *testing.T) {
 	ctx := t.Context()
 	_, err := FitShared(ctx, [][]float64{{1, 2}, {1, 2, 3}}, [][]float64{{1}, {1}}, Options{Dim: 2})
