@@ -527,6 +527,9 @@ func (p *Population) LogDensity(ctx context.Context, x, y, targets, values []flo
 		}
 		given, together = logAdd(given, before), logAdd(together, after)
 	}
+	if math.IsInf(given, -1) { // for want of a factor, as where all are far from the population's tables
+		return 0, fmt.Errorf("%w: no covariance of the table and the targets is positive definite in float64", ErrInput)
+	}
 	return together - given + slope - float64(len(values))*math.Log(p.frame.ys), nil
 }
 
@@ -668,6 +671,9 @@ func (p *Population) predictExact(ctx context.Context, x, y, targets []float64) 
 		}
 	}
 	for i := range mean {
+		if len(weights) == 0 { // no covariance could be factored: nothing is known but the population's values
+			std[i] = 1
+		}
 		v := max(std[i]-mean[i]*mean[i], 1e-14)
 		mean[i], std[i] = p.frame.y0+p.frame.ys*mean[i], p.frame.ys*math.Sqrt(v)
 	}

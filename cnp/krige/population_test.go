@@ -78,6 +78,25 @@ func learnedProcess(t *testing.T) *Population {
 	return p
 }
 
+// TestPopulationFarAway: of a table so far away that none of its covariances can be factored, small or large, and of its samples nothing is
+// known but how the population's values are spread.
+func TestPopulationFarAway(t *testing.T) {
+	p := learnedProcess(t)
+	x, y := make([]float64, populationExact+1), make([]float64, populationExact+1)
+	for i := range x {
+		x[i], y[i] = 1e12+float64(i), math.Sin(float64(i))
+	}
+	for _, n := range []int{populationExact, populationExact + 1} {
+		mean, std, err := p.Predict(t.Context(), x[:n], y[:n], []float64{1e12, 5})
+		require.NoError(t, err)
+		require.Equal(t, []float64{p.frame.y0, p.frame.y0}, mean, "%d values", n)
+		require.Equal(t, []float64{p.frame.ys, p.frame.ys}, std, "%d values", n)
+	}
+	_, err := p.LogDensity(t.Context(), x[:30], y[:30], x[30:31], y[30:31])
+	require.ErrorIs(t, err, ErrInput)
+	require.ErrorContains(t, err, "positive definite")
+}
+
 // A population of one process predicts tasks of a few values about as well as the process itself, and far better than a table that
 // is fitted alone, down to tables without any value.
 func TestPopulation(t *testing.T) {
