@@ -24,6 +24,10 @@ const (
 	sharedWork   = 2e7 // cubes of the numbers of values, added up
 )
 
+// sharedReach is how far a row may lie from the mean of its table, in the unit of the tables that share. Wider tables are fitted alone:
+// trends as steep as those of the others would be variances so large that the inverse of a covariance matrix loses what is left of them.
+const sharedReach = 100
+
 // FitShared estimates what tables have in common: xs[i] [n, Dim] and ys[i] [n] are table i. Tables of fewer than four
 // values, or of equal ones, count for nothing, and of many tables some stand for all. Without two that count it returns
 // nil. Seasons are not shared.
@@ -110,11 +114,11 @@ func (s *Shared) Fit(ctx context.Context, x, y []float64) (*Model, error) {
 		return nil, err
 	}
 	m := s.table(x, y)
-	if _, err := m.frame.places("x", x); err != nil { // too wide for the others' unit
-		return Fit(ctx, x, y, s.opt)
-	}
 	if m.frame.ys == 0 {
 		return m, nil
+	}
+	if slices.ContainsFunc(m.x, func(v float64) bool { return !(math.Abs(v) <= sharedReach) }) {
+		return Fit(ctx, x, y, s.opt)
 	}
 	m.exact = m.isExact()
 	members := make([]*member, len(s.members))

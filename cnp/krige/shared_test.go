@@ -136,6 +136,25 @@ func TestSharedElsewhere(t *testing.T) {
 	}
 }
 
+// TestSharedWide: a table much wider than those that share is as if it were alone, and no panic.
+func TestSharedWide(t *testing.T) {
+	ctx := t.Context()
+	xs, ys := days(6, 200, 0)
+	s, err := FitShared(ctx, xs, ys, Options{Dim: 2})
+	require.NoError(t, err)
+	for _, wide := range []float64{1e3, 1e5, 1e7, 1e9, 1e300} {
+		var x []float64
+		for _, v := range xs[0] {
+			x = append(x, wide*v)
+		}
+		m, err := s.Fit(ctx, x, ys[0])
+		require.NoError(t, err)
+		alone, err := Fit(ctx, x, ys[0], Options{Dim: 2})
+		require.NoError(t, err)
+		require.Equal(t, alone.Report(), m.Report(), "%g times as wide", wide)
+	}
+}
+
 func TestSharedInput(t *testing.T) {
 	ctx := t.Context()
 	_, err := FitShared(ctx, [][]float64{{1, 2}, {1, 2, 3}}, [][]float64{{1}, {1}}, Options{Dim: 2})
