@@ -53,7 +53,7 @@ func FitShared(ctx context.Context, xs, ys [][]float64, opt Options) (*Shared, e
 	}
 	var x, y []float64
 	for _, i := range some {
-		x = append(x, xs[i]...)
+		x = append(x, fromMean(xs[i], &opt)...)
 		mean, sd := moments(ys[i])
 		for _, v := range ys[i] {
 			y = append(y, (v-mean)/sd)
@@ -76,6 +76,20 @@ func FitShared(ctx context.Context, xs, ys [][]float64, opt Options) (*Shared, e
 	}
 	s.members = all.integrate(joint, families)
 	return s, ctx.Err()
+}
+
+// fromMean are a table's coordinates less their means, so that distances between tables do not count for their unit. Points of the sphere
+// stay where they are.
+func fromMean(x []float64, opt *Options) []float64 {
+	if opt.Sphere {
+		return x
+	}
+	means := (&frame{dim: opt.Dim}).means(x)
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = min(max(v-means[i%opt.Dim], -math.MaxFloat64), math.MaxFloat64)
+	}
+	return out
 }
 
 // affordable takes tables all over the list, as many as the work allows.

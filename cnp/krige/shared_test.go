@@ -136,6 +136,26 @@ func TestSharedElsewhere(t *testing.T) {
 	}
 }
 
+// TestSharedApart: tables share as much if each lies at a place of its own.
+func TestSharedApart(t *testing.T) {
+	ctx := t.Context()
+	xs, ys := days(8, 24, 0)
+	s, err := FitShared(ctx, xs, ys, Options{Dim: 2})
+	require.NoError(t, err)
+	want, _, err := s.Helps(ctx, xs, ys)
+	require.NoError(t, err)
+	for i, x := range xs {
+		for k := range x {
+			x[k] += float64(i<<17 - k%2<<19)
+		}
+	}
+	s, err = FitShared(ctx, xs, ys, Options{Dim: 2})
+	require.NoError(t, err)
+	gain, _, err := s.Helps(ctx, xs, ys)
+	require.NoError(t, err)
+	require.InDelta(t, want, gain, 1e-4)
+}
+
 // TestSharedWide: a table much wider than those that share is as if it were alone, and no panic.
 func TestSharedWide(t *testing.T) {
 	ctx := t.Context()
