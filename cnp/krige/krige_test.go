@@ -337,6 +337,24 @@ func TestTargetsAlone(t *testing.T) {
 	}
 }
 
+// TestStretch: of lengths that differ by a factor of four the report says so, with two coordinates as with three.
+func TestStretch(t *testing.T) {
+	for _, d := range []int{2, 3} {
+		rng := rand.New(rand.NewPCG(7, uint64(d)))
+		x, y := make([]float64, 120*d), make([]float64, 120)
+		for i := range y {
+			for k := range d {
+				x[i*d+k] = 4 * rng.Float64()
+			}
+			y[i] = math.Sin(2*x[i*d]) + math.Sin(0.5*x[i*d+1]) + math.Sin(x[i*d+d-1])
+		}
+		m, err := Fit(t.Context(), x, y, Options{Dim: d, DifferentUnits: true})
+		require.NoError(t, err)
+		require.Greater(t, m.Report().Members[0].Stretch, 1.5, "%d coordinates", d)
+		require.Less(t, m.Report().Members[0].Stretch, 12.0, "%d coordinates", d)
+	}
+}
+
 func TestReport(t *testing.T) {
 	x, y := table(120, 2, 0.1, 41)
 	m, err := Fit(t.Context(), x, y, Options{Dim: 2})

@@ -1,6 +1,9 @@
 package krige
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 func newReport(m *Model, y, mean, variance []float64, means, variances [experts][]float64) Report {
 	r := Report{Values: len(y), Exact: m.exact, Scale: math.Sqrt(m.mix.scale)}
@@ -46,8 +49,11 @@ func (m *Model) member(b *member) Member {
 		out.Shape += " + " + k.parts[1].shape.String()
 		out.SecondAt = unit / k.parts[1].inverse
 	}
-	if b.spec.aniso && b.spec.dim == 2 {
+	switch {
+	case b.spec.aniso && b.spec.dim == 2:
 		out.Stretch = math.Exp(math.Hypot(b.theta[tFirst], b.theta[tFirst+1]))
+	case b.spec.aniso: // along the axes
+		out.Stretch = math.Sqrt(slices.Max(k.metric[:]) / slices.Min(k.metric[:]))
 	}
 	return out
 }
