@@ -45,8 +45,14 @@ func placeShape() (rows, block int) {
 	return 16, 16
 }
 
-// placePairs is how many pairs have their places written at a time, at most. It bounds the scratch. All slices are copied again for
-// the next pairs.
+// placeBlocks is n pairs with those that pad their last block.
+func placeBlocks(n int) int {
+	_, block := placeShape()
+	return (n + block - 1) &^ (block - 1)
+}
+
+// placePairs is about how many pairs have their places written at a time, at most, with those that pad blocks. It bounds the scratch. All
+// slices are copied again for the next pairs.
 var placePairs = 1 << 21
 
 // Rows of more than placeLong pairs take placePart of them at a time: all rows take the first ones, then all rows take the next ones.
@@ -71,16 +77,19 @@ func (d *depthwiseRun) runPlaces(s *depthwiseScratch, out, f, w []float32, offse
 	part := *d
 	part.kind, part.sliced, part.near, part.stride = depthwiseSeq, true, false, 4*placeSlice
 	part.f, part.w = unsafe.Pointer(first(s.f)), unsafe.Pointer(first(s.w))
-	chunks := (len(index) + placePairs - 1) / placePairs
+	padded, total := func(i int) int { return placeBlocks(offsets[i+1] - offsets[i]) }, 0
+	for i := range rows {
+		total += padded(i)
+	}
+	chunks := max(1, (total+placePairs-1)/placePairs)
 	for lo := 0; lo < rows; {
 		lists, hi := &s.lists, lo
 		if d.checked != &s.rows {
 			lists, hi = d.keptLists(), rows
 		} else {
 			lists.most = 0
-			for hi < rows && (hi == lo || offsets[hi+1]-offsets[lo] <= len(index)/chunks+lists.most) {
-				lists.most = max(lists.most, offsets[hi+1]-offsets[hi])
-				hi++
+			for n := 0; hi < rows && n <= total/chunks; hi++ {
+				lists.most, n = max(lists.most, offsets[hi+1]-offsets[hi]), n+padded(hi)
 			}
 			d.list(lists, offsets, index, pose, lo, hi, points, poses)
 		}
@@ -124,11 +133,11 @@ func (d *depthwiseRun) keptLists() *placeLists {
 func (d *depthwiseRun) list(l *placeLists, offsets []int, index, pose []int32, lo, hi, points, poses int) {
 	l.groups, l.others = l.groups[:0], l.others[:0]
 	at := 0
-	rows, block := placeShape()
+	rows, _ := placeShape()
 	l.rows = rows
 	group := func(i int) {
 		l.groups = append(l.groups, placeGroup{i, at})
-		at += (1 + rows) * ((offsets[i+1] - offsets[i] + block - 1) &^ (block - 1))
+		at += (1 + rows) * placeBlocks(offsets[i+1]-offsets[i])
 	}
 	others := func(i, end int) {
 		if i < end {

@@ -10,7 +10,7 @@ import (
 // time, as when a slice of the weights is to stay in the cache, checking every index costs DepthwiseF32 a quarter of its time. It
 // also knows which rows have the same poses and are computed together, and takes their pairs in an order that suits the cache. Any
 // number of goroutines may use it. The first convolution of 49 channels or more may arrange the pairs in a form of its own, of 2 to
-// 5 bytes a pair, and keeps that for the next ones.
+// 5 bytes a pair (more if rows have fewer than 16), and keeps that for the next ones.
 type DepthwiseRows struct {
 	points, poses int
 	offsets       []int
