@@ -76,10 +76,10 @@ func (a *app) trainCommand() *cobra.Command {
 					return sub.RunE(sub, nil)
 				}
 			}
-			return fmt.Errorf("%s: task %q is neither regression nor image", config, kind)
+			return fmt.Errorf("%s: %q is neither regression nor image", config, kind)
 		},
 	}
-	cmd.Flags().StringVar(&config, "config", "", "YAML file of flags, with task: regression or task: image")
+	cmd.Flags().StringVar(&config, "config", "", "YAML file of flags, with train: regression or train: image")
 	many.register(cmd, "one training a line")
 	cmd.Flags().BoolVar(&a.json, "json", false, "--manifest: print one JSON object")
 	cmd.MarkFlagsMutuallyExclusive("config", "manifest")

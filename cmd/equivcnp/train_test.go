@@ -256,7 +256,7 @@ func TestTrainRefuses(t *testing.T) {
 		{1, "nested.yaml:3: steps: need a single value, or a list of them", []string{"train", "--config", "@nested.yaml"}},
 		{1, "broken.yaml: ", []string{"train", "--config", "@broken.yaml"}},
 		{1, "kind.yaml:1: ", []string{"train", "--config", "@kind.yaml"}},
-		{1, "the key task is missing", []string{"train", "--config", "@nokind.yaml"}},
+		{1, "the key train is missing", []string{"train", "--config", "@nokind.yaml"}},
 		{1, "image.yaml:1: task: image, the command trains regression", append(regression, "--config", "@image.yaml")},
 		{1, "missing.yaml", []string{"train", "--config", "@missing.yaml"}},
 		{2, "--digits, --images, --mnist or --in", append(img, "--group", "T2")},

@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -11,8 +14,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/words"
 )
 
-// Config is a YAML file of flags: one mapping from their names to their values, and the key task for the kind of
-// training.
+// Config is a YAML file of flags: one mapping from their names to their values, and the key train for the kind of
+// training. Where there is no such key, it is task that says it, and the column of tasks cannot be named.
 type Config struct {
 	path    string
 	entries [][2]*yaml.Node // key and value
@@ -35,8 +38,14 @@ func ReadConfig(path string) (*Config, error) {
 		return nil, fmt.Errorf("--config: %w", err)
 	}
 	c := &Config{path: path}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
+	var doc, next yaml.Node
+	docs := yaml.NewDecoder(bytes.NewReader(text))
+	if err := docs.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := docs.Decode(&next); err == nil { // whose flags would be lost
+		return nil, c.errorf(&next, "a second document begins: need one")
+	} else if !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(doc.Content) == 0 {
@@ -83,26 +92,46 @@ func (c *Config) errorf(at *yaml.Node, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %s", c.path, at.Line, fmt.Sprintf(format, args...))
 }
 
-// Kind is the value of the key task.
-func (c *Config) Kind() (string, error) {
+// kindKey is the key that says the kind of training.
+func (c *Config) kindKey() string {
 	for _, e := range c.entries {
-		if e[0].Value == "task" {
+		if e[0].Value == "train" {
+			return "train"
+		}
+	}
+	return "task"
+}
+
+// Kind is the kind of training.
+func (c *Config) Kind() (string, error) {
+	name := c.kindKey()
+	for _, e := range c.entries {
+		if e[0].Value == name {
 			if v := e[1].Value; v != "regression" && v != "image" {
-				return "", c.errorf(e[1], "task: %q is neither regression nor image", v)
+				return "", c.errorf(e[1], "%s: %q is neither regression nor image%s", name, v, columnHint(name))
 			}
 			return e[1].Value, nil
 		}
 	}
-	return "", fmt.Errorf("%s: the key task is missing: regression or image", c.path)
+	return "", fmt.Errorf("%s: the key train is missing: regression or image", c.path)
+}
+
+// columnHint says how the column of tasks is named, to somebody who used its flag's name for that.
+func columnHint(key string) string {
+	if key == "train" {
+		return ""
+	}
+	return " (beside the key train, task is the column with the task of each row)"
 }
 
 // Apply sets the command's flags that the file names and the command line does not.
 func (c *Config) Apply(cmd *cobra.Command) error {
+	kind := c.kindKey()
 	for _, e := range c.entries {
 		key, value := e[0], e[1]
-		if key.Value == "task" {
+		if key.Value == kind {
 			if value.Value != cmd.Name() {
-				return c.errorf(value, "task: %s, the command trains %s", value.Value, cmd.Name())
+				return c.errorf(value, "%s: %s, the command trains %s%s", kind, value.Value, cmd.Name(), columnHint(kind))
 			}
 			continue
 		}

@@ -15,6 +15,7 @@ func FuzzConfig(f *testing.F) {
 	for _, s := range []string{"", "task: image\nsteps: 7\nnames: [a, b]\n", "task: [a]",
 		"- a", "a: &x [*x]", "a: *b", "steps: 1\nsteps: 2",
 		"steps: {a: 1}", "task: image\nconfig: other", "? [a, b]\n: c", "steps: !!binary AA==", "a: |\n  text\n", "%YAML 1.1\n---\na: 1",
+		"train: image\ntask: day", "steps: 1\n---\nnames: a", "steps: 1\n---\n",
 		"a: &a [1]\nb: *a\n", "<<: {steps: 3}", "steps: \"1\\0\"", strings.Repeat("[", 2000), "a: " + strings.Repeat("{a: ", 200)} {
 		f.Add([]byte(s))
 	}

@@ -69,4 +69,40 @@ func TestConfig(t *testing.T) {
 	write("a: 1\na: 2\n")
 	_, err = ReadConfig(path)
 	require.ErrorContains(t, err, "run.yaml:2: a was already given in line 1")
+	write("steps: 7\n---\nchannels: 8\n")
+	_, err = ReadConfig(path)
+	require.ErrorContains(t, err, "run.yaml:2: a second document begins: need one")
+	for _, empty := range []string{"", "# nothing\n", "---\nsteps: 1\n...\n"} {
+		write(empty)
+		_, err = ReadConfig(path)
+		require.NoError(t, err, empty)
+	}
+}
+
+// TestConfigTask: beside the key train, the key task is the flag of that name.
+func TestConfigTask(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.yaml")
+	apply := func(text string) (kind, column string, err error) {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		file, err := ReadConfig(path)
+		require.NoError(t, err)
+		kind, _ = file.Kind()
+		cmd := &cobra.Command{Use: "regression"}
+		cmd.Flags().String("task", "", "")
+		err = file.Apply(cmd)
+		return kind, cmd.Flags().Lookup("task").Value.String(), err
+	}
+	for text, want := range map[string][2]string{
+		"train: regression\ntask: day\n":   {"regression", "day"},
+		"task: image\ntrain: regression\n": {"regression", "image"},
+		"task: regression\n":               {"regression", ""},
+	} {
+		kind, column, err := apply(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, [2]string{kind, column}, text)
+	}
+	_, _, err := apply("train: image\ntask: day\n")
+	require.ErrorContains(t, err, "run.yaml:1: train: image, the command trains regression")
+	_, _, err = apply("task: day\n")
+	require.ErrorContains(t, err, "beside the key train, task is the column with the task of each row")
 }
