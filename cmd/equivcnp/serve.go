@@ -167,14 +167,10 @@ func serverSettings(cmd *cobra.Command, config string) error {
 	if config == "" {
 		config = os.Getenv("EQUIVCNP_CONFIG")
 	}
-	if err != nil || config == "" {
-		return err
-	}
-	file, err := cli.ReadConfig(config)
 	if err != nil {
 		return err
 	}
-	return file.Apply(cmd)
+	return cli.ApplyConfig(cmd, config)
 }
 
 func (a *app) serve(ctx context.Context, f *serveFlags) error {

@@ -258,12 +258,16 @@ func TestTrainManifest(t *testing.T) {
 	require.Contains(t, text, "log-likelihood")
 	require.Contains(t, text, "--seed 2")
 
+	b.write("mine.yaml", "train: regression\nkernel: rbf\nsteps: 1\nout: "+b.path("mine.safetensors")+"\n")
+	b.write("typo.yaml", "kernel: rbf\nstesp: 1\n")
 	for line, words := range map[string]string{
-		"image --nonsense 3":              "runs:1: unknown flag: --nonsense",
-		"regression --out x.safetensors":  "runs:1: --out is not for a line to say",
-		"predict --model x":               "runs:1: need regression or image",
-		"regression --kernel 'rbf":        "runs:1: a quote",
-		"regression --kernel rbf another": "runs:1",
+		"regression --config " + b.path("mine.yaml"): "runs:1: --out is not for a line to say, nor for its --config",
+		"regression --config " + b.path("typo.yaml"): "typo.yaml:2: unknown key \"stesp\"",
+		"image --nonsense 3":                         "runs:1: unknown flag: --nonsense",
+		"regression --out x.safetensors":             "runs:1: --out is not for a line to say",
+		"predict --model x":                          "runs:1: need regression or image",
+		"regression --kernel 'rbf":                   "runs:1: a quote",
+		"regression --kernel rbf another":            "runs:1",
 	} {
 		b.write("runs", line+"\n")
 		b.fails(1, words, "train", "--manifest", "@runs", "--out-dir", "@out2")

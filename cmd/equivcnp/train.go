@@ -172,14 +172,8 @@ func (f *trainFlags) beside(ending string) string {
 
 // plan settles the training that the flags of a command and its configuration file ask for.
 func (f *trainFlags) plan(ctx context.Context, cmd *cobra.Command) (*recipe.Plan, error) {
-	if f.config != "" {
-		file, err := cli.ReadConfig(f.config)
-		if err != nil {
-			return nil, err
-		}
-		if err := file.Apply(cmd); err != nil {
-			return nil, err
-		}
+	if err := cli.ApplyConfig(cmd, f.config); err != nil {
+		return nil, err
 	}
 	switch {
 	case f.out == "":

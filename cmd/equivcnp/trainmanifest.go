@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/equivcnp/equivcnp/internal/cli"
 	"github.com/equivcnp/equivcnp/internal/shards"
 )
 
@@ -36,9 +37,12 @@ func (a *app) trainingOf(line string) (*cobra.Command, *trainFlags, error) {
 	if err = cmd.ParseFlags(words[1:]); err == nil && cmd.Flags().NArg() > 0 {
 		err = fmt.Errorf("%q is no flag", cmd.Flags().Arg(0))
 	}
+	if err == nil { // before the first training begins; and what a file says, it may say no more than the line
+		err = cli.ApplyConfig(cmd, f.config)
+	}
 	cmd.Flags().Visit(func(x *pflag.Flag) {
 		if err == nil && slices.Contains(ownedByShards, x.Name) {
-			err = fmt.Errorf("--%s is not for a line to say", x.Name)
+			err = fmt.Errorf("--%s is not for a line to say, nor for its --config", x.Name)
 		}
 	})
 	if err == nil {

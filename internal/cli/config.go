@@ -70,6 +70,18 @@ func ReadConfig(path string) (*Config, error) {
 	return c, nil
 }
 
+// ApplyConfig reads such a file and applies it to a command; without a path it does nothing.
+func ApplyConfig(cmd *cobra.Command, path string) error {
+	if path == "" {
+		return nil
+	}
+	c, err := ReadConfig(path)
+	if err != nil {
+		return err
+	}
+	return c.Apply(cmd)
+}
+
 // listed turns a list of values, [scalar, vector], into what a flag takes: scalar,vector.
 func listed(value *yaml.Node) *yaml.Node {
 	if value.Kind != yaml.SequenceNode {
