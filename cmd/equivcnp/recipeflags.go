@@ -54,7 +54,7 @@ func recipeError(err error, less string) error {
 	case errors.Is(err, recipe.ErrCheckpoint):
 		return fmt.Errorf("%w: continue it with --resume, or start again with --overwrite", err)
 	}
-	return hintColumns(err)
+	return hintColumns(flagged(err))
 }
 
 // flagged names flags where an error names fields of options, and makes one about options an error of usage.

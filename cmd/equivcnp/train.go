@@ -110,7 +110,7 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, batch string, noise fl
 	fl.StringVar(&f.config, "config", "", "YAML file of these flags, one per line; flags on the command line win")
 	fl.StringVarP(&f.out, "out", "o", "", "model file to write (.safetensors), required")
 	fl.StringVar(&f.start, "start", "", "begin with the parameters of this model, a file or a shipped one, of the same "+
-		"sizes; it may have been trained on other tasks, with other lifts, or with fewer --blocks")
+		"sizes; it may have been trained on other tasks or with other lifts, and for curves on --levels with fewer --blocks")
 	fl.BoolVar(&f.resume, "resume", false, "continue from the checkpoint beside --out, if there is one")
 	fl.BoolVar(&f.overwrite, "overwrite", false, "start again even if there is a checkpoint")
 	fl.StringVar(&s.Model, "model", s.Model, "the model: equivcnp, convcnp or cnp")
@@ -284,7 +284,7 @@ func (a *app) trained(ctx context.Context, cmd *cobra.Command, f *trainFlags) (*
 	case errors.Is(err, train.ErrInterrupted):
 		return nil, fmt.Errorf("%w; %s holds its state, --resume continues", err, opt.Checkpoint)
 	case err != nil && f.resume:
-		return nil, flagError(givenFirst(err, cmd.Flags().Changed))
+		return nil, flagError(givenFirst(flagged(err), cmd.Flags().Changed))
 	case err != nil:
 		return nil, recipeError(err, f.less)
 	}

@@ -101,10 +101,11 @@ func TestStart(t *testing.T) {
 	require.Equal(t, score("@first.safetensors"), score("@deeper.safetensors"))
 	b.ok(append(run, "--steps", "2", "--blocks", "3", "--start", "@first.safetensors", "--out", "@learned.safetensors")...)
 	require.NotEqual(t, score("@third.safetensors"), score("@learned.safetensors"))
-	b.fails(1, "which this model has not", append(run, "--start", "@deeper.safetensors", "--out", "@x.safetensors")...)
+	b.fails(1, "--start: it has a tensor", append(run, "--start", "@deeper.safetensors", "--out", "@x.safetensors")...)
 	b.fails(1, "--start", append(run, "--start", "@none.safetensors", "--out", "@x.safetensors")...)
-	b.fails(1, "has shape", append(run, "--channels", "4", "--start", "@first.safetensors", "--out", "@x.safetensors")...)
-	b.fails(1, "it has no tensor", append(run, "--levels", "3", "--start", "@first.safetensors", "--out", "@x.safetensors")...)
+	b.fails(1, "--start: tensor", append(run, "--channels", "4", "--start", "@first.safetensors", "--out", "@x.safetensors")...)
+	b.fails(1, "--start: it has no tensor", append(run, "--levels", "3", "--start", "@first.safetensors", "--out", "@x.safetensors",
+		"--resume")...)
 	b.fails(1, "which this model has not", append(run, "--blocks", "0", "--start", "@first.safetensors", "--out", "@x.safetensors")...)
 	b.fails(1, "is an input", append(run, "--start", "@first.safetensors", "--out", "@first.safetensors")...)
 

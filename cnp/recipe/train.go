@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/settings"
 	"github.com/equivcnp/equivcnp/cnp/train"
 	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/internal/words"
@@ -61,7 +62,7 @@ func (p *Plan) Train(ctx context.Context, opt Options) (*Trained, error) {
 	}
 	if opt.Start != nil {
 		if err := startFrom(model, opt.Start); err != nil {
-			return nil, err
+			return nil, settings.Hintf("{Start}: %w", err)
 		}
 	}
 	t := &Trained{Notes: append([]string{}, p.Notes...)}
