@@ -3,6 +3,7 @@ package recipe
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/task"
@@ -104,6 +105,20 @@ func (s *Settings) config(mc *cnp.Config, d kindDefaults) (train.Config, error) 
 	c.Adam.WeightDecay, c.Adam.Decoupled = s.WeightDecay, s.WeightDecay != 0
 	if err := s.schedule(&c.Adam.Schedule); err != nil {
 		return c, err
+	}
+	switch { // which the run refuses, too, by the names of its own
+	case !(noise >= 0 && noise < math.MaxFloat32):
+		return c, Errorf("{Noise} %g: need a standard deviation, 0 for none", noise)
+	case noise != 0 && !(s.LastNoise > 0):
+		return c, Errorf("{LastNoise} %g: need more than 0, or no {Noise}", s.LastNoise)
+	case s.Stair < 0:
+		return c, Errorf("{Stair} %d: need at least 1, or 0 for a third of {Steps}", s.Stair)
+	case s.Stair != 0 && s.Schedule != "step":
+		return c, Errorf("{Stair} is for {Schedule} step")
+	case s.Factor != nil && s.Schedule == "constant":
+		return c, Errorf("{Factor} is not for {Schedule} constant")
+	case s.Patience > 0 && c.EvalEvery == 0:
+		return c, Errorf("{Patience} %d: without scores, as {EvalEvery} is 0", s.Patience)
 	}
 	if c.Beta = beta; noise != 0 {
 		c.Noise = train.Noise{From: noise, To: min(noise, s.LastNoise), Steps: s.Steps * 2 / 3}
