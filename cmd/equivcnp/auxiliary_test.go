@@ -56,6 +56,9 @@ func TestAuxiliary(t *testing.T) {
 	said := b.ok(append([]string{"eval", "--model", "@aux.safetensors", "--compare", b.path("plain.safetensors") +
 		",idw,kriging:rbf(1)+noise(0.1)"}, columns...)...)
 	require.Contains(t, said, "plain.safetensors")
+	compare := append([]string{"eval", "--model", "@aux.safetensors"}, columns...)
+	b.fails(2, "--compare kriging: need a kernel, as in kriging:", append(compare, "--compare", "kriging")...)
+	b.fails(1, "--compare: open idv", append(compare, "--compare", "idv")...)
 
 	// Predictions at the rows of a table, on a grid, and of tensors agree.
 	table := []string{"predict", "--model", "@aux.safetensors", "--in", "@days.csv", "--x", "lon", "--y", "y", "--task", "day"}

@@ -33,6 +33,8 @@ func (f *evalFlags) compared(ctx context.Context, first cnp.Model[float32], src 
 		switch {
 		case (kriging || name == "idw") && of.Architecture.Image():
 			return nil, cli.Usagef("--compare %s: images are not scattered points", name)
+		case name == "kriging":
+			return nil, cli.Usagef("--compare kriging: need a kernel, as in kriging:4*matern32(2)+noise(0.09)")
 		case name == "idw":
 			predict = eval.IDW[float32]()
 		case kriging:
@@ -46,7 +48,7 @@ func (f *evalFlags) compared(ctx context.Context, first cnp.Model[float32], src 
 			other.path = name
 			m, err := other.load(ctx)
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("--compare: %w", err)
 			}
 			if c := m.Config(); c.Architecture.Image() != of.Architecture.Image() || c.DimX != of.DimX || c.DimY != of.DimY {
 				return nil, fmt.Errorf("--compare %s: a model of %d coordinates and %d outputs, %s has %d and %d", name, c.DimX,
