@@ -207,6 +207,9 @@ func misplacedFlag(given func(string) bool) error {
 	if given("place") && !given("sphere") {
 		return cli.Usagef("--place is for --sphere")
 	}
+	if given("window-points") && !given("window") {
+		return cli.Usagef("--window-points is for --window")
+	}
 	if !slices.ContainsFunc([]string{"csv", "in", "benchmark", "sphere", "field", "plane", "line", "universal"}, given) {
 		return nil
 	}

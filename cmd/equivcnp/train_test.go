@@ -240,6 +240,7 @@ func TestTrainRefuses(t *testing.T) {
 		{2, "--noise -1: need a standard deviation", append(regression, "--noise", "-1")},
 		{2, "--last-noise 0: need more than 0, or no --noise", append(regression, "--last-noise", "0")},
 		{2, "--stair -1: need at least 1", append(regression, "--schedule", "step", "--stair", "-1")},
+		{2, "--window-points is for --window", append(regression, "--csv", "@curves.csv", "--window-points", "5")},
 		{2, "--stair is for --schedule step", append(regression, "--stair", "10")},
 		{2, "--factor is not for --schedule constant", append(regression, "--schedule", "constant", "--factor", "0.5")},
 		{2, "--patience 2: without scores, as --eval-every is 0", append(regression, "--eval-every", "0", "--patience", "2")},
