@@ -536,6 +536,30 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       await context.close()
     })
 
+    test('what a link says wrongly is as at first', async () => {
+      const { page, errors, context } = await open(base)
+      const first = await settled(page)
+      for (const curve of [{ points: 5 }, { points: 'abc' }, { points: [{}, 3] }, { points: [[1, null]] }, { samples: 1e9 }, { samples: -1 }, { samples: 2.5 },
+        { shift: 'x' }, { seed: {} }, { kernel: 'constructor' }, { model: [] }]) {
+        await page.goto('about:blank')
+        await page.goto(`${base}/${state({ view: 'curve', curve })}`)
+        await page.waitForSelector('html[data-ready=true]', { timeout: patience })
+        await page.waitForFunction(n => +document.getElementById('curve-status').dataset.samples === n, first.samples, { timeout: patience })
+        const c = await settled(page)
+        assert.deepEqual([c.points, c.mean, c.trueMean], [first.points, first.mean, first.trueMean], JSON.stringify(curve))
+      }
+      const models = ['digits-T2-small'], size = 24
+      for (const [view, said] of [['image', { size: 1e6, models }], ['image', { size, models: 7, scene: '!!' }], ['image', { size, models, mask: 'A', scale: '1', digit: 77 }],
+        ['globe', { stations: 7, camera: null }], ['map', { window: 7, points: [['a', 'b', 'c']] }], ['map', { window: [0, 0, 0] }], ['field', { stations: [[1, 2]], x: [] }]]) {
+        await page.evaluate(hash => { location.hash = hash }, state({ view, [view]: said }))
+        await page.waitForSelector(`#tab-${view}[aria-selected=true]`, { timeout: patience })
+        await idle(page)
+        assert.equal(await page.isVisible('#problem'), false, `${JSON.stringify(said)}: ${await page.textContent('#problem')}`)
+      }
+      assert.deepEqual(errors, [])
+      await context.close()
+    })
+
     test('small screens and the dark are fine', async () => {
       const dark = PAGE_BROWSER === 'chromium'
       const { page, errors, context } = await open(base, { viewport: { width: 360, height: 740 }, ...(dark && { colorScheme: 'dark' }),

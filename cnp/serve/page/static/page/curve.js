@@ -1,8 +1,9 @@
 // The view of curves: points that one moves, what a model predicts of them, and what the process that it was trained on says.
 import { holdTouches, Plot, tapReach } from './draw.js'
 import { engine, latest } from './engine.js'
+import { fit } from './link.js'
 import { isUniversal } from './map.js'
-import { divergence, posterior } from './process.js'
+import { divergence, kernels, posterior } from './process.js'
 import { uniform } from './random.js'
 
 const element = id => document.getElementById(id)
@@ -10,6 +11,12 @@ const targets = Float64Array.from({ length: 121 }, (_, i) => (i - 60) / 20)
 const knots = 16 // places that a sample is drawn at by the chain rule; the rest of the function follows
 
 export const initial = { model: '', kernel: 'rbf', points: [[-1.6, -.4], [-.7, .8], [.2, .3], [1.3, -1.1]], samples: 4, seed: 1, shift: 0 }
+
+// fits says what a link may say.
+export const fits = {
+  model: fit.text, kernel: fit.one(Object.keys(kernels)), points: fit.rows(2, 500), samples: fit.whole(0, 20), seed: fit.whole(0, 2 ** 32),
+  shift: fit.number(-1.5, 1.5),
+}
 
 export class Curve {
   #plots = [new Plot(element('curve-plot')), new Plot(element('curve-truth'))]

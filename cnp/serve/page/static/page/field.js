@@ -2,6 +2,7 @@
 // places and arrows, when the arrows are turned.
 import { color, figures, holdTouches, snapping, tapReach } from './draw.js'
 import { engine, latest } from './engine.js'
+import { fit } from './link.js'
 import { uniform } from './random.js'
 
 const element = id => document.getElementById(id)
@@ -13,6 +14,11 @@ const stay = { angle: 0, x: 0, y: 0 }
 export const initial = {
   stations: [[-.6, .4, .6, .3], [-.2, .7, .8, -.2], [.5, .5, .3, -.8], [.7, -.1, -.3, -.7], [.2, -.6, -.8, .1], [-.5, -.5, -.4, .6], [0, 0, .1, .1]],
   seed: 1, angle: 90, x: 0, y: 0,
+}
+
+// fits says what a link may say.
+export const fits = {
+  stations: fit.rows(4, 1000), seed: fit.whole(0, 2 ** 32), angle: fit.number(-180, 180), x: fit.number(-.5, .5), y: fit.number(-.5, .5),
 }
 
 // vectorOf returns the first column of the first vector among a model's outputs, or -1.

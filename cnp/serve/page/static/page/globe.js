@@ -1,6 +1,7 @@
 // The view of the globe: stations that one moves, what models make of them everywhere, and whether that turns when the globe is turned.
 import { figures, heat, holdTouches, signed, snapping } from './draw.js'
 import { engine, latest } from './engine.js'
+import { fit } from './link.js'
 import { cholesky } from './process.js'
 import { normal, uniform } from './random.js'
 import { apply, areas, Globe, grid, place, rotation, transposed, valueAt, vector, View } from './sphere.js'
@@ -11,6 +12,11 @@ const range = 2.5 // of values, on the globes
 export const initial = {
   stations: [[52, 13, 1.2], [48, 2, .8], [60, 25, 1.6], [40, -4, -.4], [41, 29, -.8], [30, 31, -1.6], [15, 0, -1.2], [64, -22, .6], [33, -7, -.9], [55, 38, 1.1]],
   value: 1, seed: 1, camera: [60, 12], spin: 0, tilt: 40,
+}
+
+// fits says what a link may say.
+export const fits = {
+  stations: fit.rows(3, 1000), value: Number.isFinite, seed: fit.whole(0, 2 ** 32), camera: fit.row(2), spin: fit.number(-180, 180), tilt: fit.number(-180, 180),
 }
 
 // takes reports whether a model predicts a number at latitudes and longitudes.

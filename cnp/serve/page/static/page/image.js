@@ -2,7 +2,7 @@
 import { drawDigit } from './digits.js'
 import { drawMap, grey, heat, signed, snapping, tapReach } from './draw.js'
 import { engine, latest } from './engine.js'
-import { packBits, packGrey, unpackBits, unpackGrey } from './link.js'
+import { fit, packBits, packGrey, unpackBits, unpackGrey } from './link.js'
 import { between, middle, move, moveMask, observe, rms, soften, still } from './motion.js'
 import { uniform } from './random.js'
 
@@ -14,6 +14,13 @@ const hidden = NaN // how pixels that are not observed are shown
 const knots = 32 // pixels that a sample is drawn at by the chain rule; the rest of the image follows
 
 export const initial = { digit: 3, size: engine.pixels, rate: 30, seed: 1, samples: 0, draw: 1, angle: 90, scale: 1, x: 0, y: 0, models: null }
+
+// fits says what a link may say; scene and mask are there where they were painted.
+export const fits = {
+  digit: fit.whole(0, 9), size: fit.one([24, 32, 48, 64]), rate: fit.number(0, 100), seed: fit.whole(0, 2 ** 32), samples: fit.whole(0, 8),
+  draw: fit.whole(0, 2 ** 32), angle: fit.number(-180, 180), scale: fit.number(.5, 1.5), x: fit.number(-12, 12), y: fit.number(-12, 12),
+  models: v => Array.isArray(v) && v.every(fit.text), scene: fit.packed, mask: fit.packed,
+}
 
 export class Image {
   #scene

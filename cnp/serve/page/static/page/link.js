@@ -32,6 +32,21 @@ export function unpackGrey(text, n) {
   return Float32Array.from({ length: n }, (_, i) => ((bytes[i >> 1] >> (4 * (i & 1))) & 15) / 15)
 }
 
+// What a link may say is anything at all, so views say of each of their values what is fit. text is short, packed is that of toText, and rows are
+// few enough that a view can show them.
+export const fit = {
+  text: v => typeof v === 'string' && v.length <= 1000,
+  packed: v => typeof v === 'string' && /^[\w-]*$/.test(v) && v.length % 4 !== 1,
+  number: (lo, hi) => v => typeof v === 'number' && Number.isFinite(v) && v >= lo && v <= hi,
+  whole: (lo, hi) => v => Number.isInteger(v) && v >= lo && v <= hi,
+  one: list => v => list.includes(v),
+  row: length => v => Array.isArray(v) && v.length === length && v.every(Number.isFinite),
+  rows: (length, most) => v => Array.isArray(v) && v.length <= most && v.every(fit.row(length)),
+}
+
+// fitting returns those values of a view's state that are fit for it.
+export const fitting = (fits, from) => Object.fromEntries(Object.entries(fits).filter(([k, ok]) => Object.hasOwn(from, k) && ok(from[k])).map(([k]) => [k, from[k]]))
+
 export const encodeState = state => toText(new TextEncoder().encode(JSON.stringify(state)))
 
 // decodeState returns the state in an address, or null where there is none that can be read.

@@ -5,21 +5,22 @@ import * as fields from './field.js'
 import * as globes from './globe.js'
 import * as images from './image.js'
 import * as maps from './map.js'
-import { decodeState, encodeState } from './link.js'
+import { decodeState, encodeState, fitting } from './link.js'
 import { snippet } from './snippets.js'
 
 const element = id => document.getElementById(id)
 const first = { curve: curves.initial, image: images.initial, globe: globes.initial, field: fields.initial, map: maps.initial }
+const fits = { curve: curves.fits, image: images.fits, globe: globes.fits, field: fields.fits, map: maps.fits }
 const views = Object.keys(first)
 const state = { view: 'curve', ...structuredClone(first) }
 const open = {} // view → its object
 let language = 'curl'
 
-// take brings a state from a link into the page's; what the link does not say is as at first.
+// take brings a state from a link into the page's; what the link does not say, or says wrongly, is as at first.
 function take(from) {
   if (views.includes(from?.view)) state.view = from.view
   if (from?.image) for (const key of ['scene', 'mask']) delete state.image[key]
-  for (const v of views) if (from?.[v]) Object.assign(state[v], structuredClone(first[v]), from[v])
+  for (const v of views) if (from?.[v]) Object.assign(state[v], structuredClone(first[v]), fitting(fits[v], from[v]))
 }
 
 let saving = 0

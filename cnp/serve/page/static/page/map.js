@@ -2,6 +2,7 @@
 // The models that need no training take any units; those that were trained bring values and coordinates into theirs.
 import { color, drawMap, heat, holdTouches, tapReach, warm } from './draw.js'
 import { engine, latest } from './engine.js'
+import { fit } from './link.js'
 
 const element = id => document.getElementById(id)
 const side = 48 // cells of the map
@@ -10,6 +11,14 @@ const margin = 1.12 // of the window around the places
 export const initial = {
   model: '', value: 1, window: [0, 0, 10],
   points: [[1.2, 8.4, 2.1], [2.4, 5.9, 2.9], [4.6, 8.8, 1.4], [5.1, 4.9, 3.4], [7.8, 7.2, 0.8], [8.6, 3.1, 1.7], [3.3, 1.8, 4.1], [6.4, 1.2, 2.8]],
+}
+
+// mostRows is how many points a table or a link may have.
+export const mostRows = 2000
+
+// fits says what a link may say.
+export const fits = {
+  model: fit.text, value: Number.isFinite, window: v => fit.row(3)(v) && v[2] > 0, points: fit.rows(3, mostRows),
 }
 
 // isUniversal reports whether a model interpolates what it is given, without any training.
@@ -267,8 +276,6 @@ export function windowOf(points) {
   const [[x0, x1], [y0, y1]] = [0, 1].map(d => span(points.map(p => p[d]))), width = margin * Math.max(x1 - x0, y1 - y0)
   return [(x0 + x1 - width) / 2, (y0 + y1 - width) / 2, width]
 }
-
-export const mostRows = 2000
 
 // parseTable reads rows of x, y and value, apart by semicolons or tabs, else by commas, else by spaces. A header may name these columns, in any
 // order; without one they are the first three. Rows without a value are left out. A comma between semicolons is a decimal one; between
