@@ -274,7 +274,7 @@ func TestParameters(t *testing.T) {
 		{"", "standardise", 1., "need true or false"},
 		{"", "timeout", true, "need a number"}, {"", "sequence_id", 7., "not supported"}, {"", "sequence_id", 0., ""},
 		{"", "sequence_end", false, ""},
-		{"", "content_type", "np", ""}, {"", "binary_data_output", "yes", "need true or false"},
+		{"", "content_type", "np", ""}, {"", "binary_data_output", "true", `: the text "true", need true or false`},
 		{"", "samples", nil, ""}, {"", "timeout", nil, ""}, {"", "quantiles", nil, ""}, {"", "check", nil, ""}, {"", "order", nil, ""},
 		{"inputs", "binary_data_size", nil, ""}, {"outputs", "binary_data", nil, ""},
 		{"inputs", "shared_memory_region", "r", `input "x_context": parameter "shared_memory_region" is not supported`},

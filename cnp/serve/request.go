@@ -157,7 +157,9 @@ func (p params) check(at place, name string) error {
 			if len(v) > maxParameters {
 				return invalid("%sparameter %q: a text of %d bytes, at most %d are allowed", where, key, len(v), maxParameters)
 			}
-			fits = k != aFlag
+			if fits = k != aFlag; !fits {
+				return invalid("%sparameter %q: the text %.40q, need %v", where, key, v, k)
+			}
 		}
 		if !fits {
 			return invalid("%sparameter %q: %.40v, need %v", where, key, v, k)
