@@ -153,6 +153,12 @@ func TestFlags(t *testing.T) {
 		{blasCommand, []string{"--match", "none", "--small"}, "--match none: no line's name matches"},
 		{blasCommand, []string{"--match", "(", "--json"}, "--match (: error parsing regexp: missing closing ): `(`"},
 		{trainCommand, []string{"--times", "0"}, "--times 0: need 1 to 1000000"},
+		{serveCommand, []string{"--seconds", "0"}, "--seconds 0: need a number above 0, 3600 at most"},
+		{serveCommand, []string{"--times", "0"}, "--times 0: need 1 to 1000000"},
+		{dataCommand, []string{"--program", "none/there"},
+			`--program none/there: exec: "none/there": stat none/there: no such file or directory`},
+		{dataCommand, []string{"--program", "go", "--beam", "none/there"},
+			`--beam none/there: exec: "none/there": stat none/there: no such file or directory`},
 	} {
 		cmd := c.make()
 		var out bytes.Buffer

@@ -88,6 +88,14 @@ func (f *dataFlags) run(ctx context.Context, r *report) error {
 		within("times", f.times, 100)); err != nil {
 		return err
 	}
+	for _, p := range []struct{ flag, path string }{{"program", f.program}, {"beam", f.beam}} {
+		if p.path == "" {
+			continue
+		}
+		if _, err := exec.LookPath(p.path); err != nil {
+			return fmt.Errorf("--%s %s: %w", p.flag, p.path, err)
+		}
+	}
 	dir, err := os.MkdirTemp("", "bench-data-")
 	if err != nil {
 		return err

@@ -248,6 +248,12 @@ func benchServe(r *report, f *serveFlags) error {
 	for _, c := range serveCases {
 		names = append(names, c.name)
 	}
+	if !(f.seconds > 0 && f.seconds <= 3600) {
+		return fmt.Errorf("--seconds %g: need a number above 0, 3600 at most", f.seconds)
+	}
+	if err := within("times", f.times, mostTimes); err != nil {
+		return err
+	}
 	some, err := chosen(names, f.only)
 	if err != nil {
 		return err
