@@ -476,6 +476,14 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       for (const key of ['mean', 'std', 'lo', 'hi']) assert.ok(Math.abs(second[key] / first[key] / 1000 - 1) < 1e-3, `${key}: ${first[key]}, ${second[key]}`)
       const commas = await pasted(table(1, 0, 1).replaceAll('.', ',')) // decimal commas between semicolons
       for (const key of ['points', 'mean', 'std', 'lo', 'hi']) assert.equal(commas[key], first[key], key)
+      for (const [text, points] of [['"0","0","1"\n"1","0","3"\n', 2], ['X;Y;Wert\n0;0;1\n', 1], ['lon,lat,2020\n0,0,1\n', 1], ['0,0,NA\n1,0,3\n', 1]]) {
+        assert.equal((await pasted(text)).points, points, text)
+        assert.equal(await page.textContent('#map-note'), '', text)
+      }
+      for (const row of ['\u22121,0,1', '1e400,0,1', '0,0,1x']) { // a first row with a wrong number is no header
+        await pasted(`${row}\n1,0,3\n0,1,2\n`)
+        assert.match(await page.textContent('#map-note'), /^Row 1: .*need three numbers/, row)
+      }
       await pasted(table(2048, 4096, 1000))
       await pasted('1,2\n3,4')
       assert.match(await page.textContent('#map-note'), /need three numbers|No row/)
@@ -545,8 +553,10 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
         await page.goto(`${base}/${state({ view: 'curve', curve })}`)
         await page.waitForSelector('html[data-ready=true]', { timeout: patience })
         await page.waitForFunction(n => +document.getElementById('curve-status').dataset.samples === n, first.samples, { timeout: patience })
-        const c = await settled(page)
-        assert.deepEqual([c.points, c.mean, c.trueMean], [first.points, first.mean, first.trueMean], JSON.stringify(curve))
+        await page.waitForSelector('#curve-plot[data-stale=false]', { timeout: patience })
+        const c = await settled(page), said = `${JSON.stringify(curve)}: ${JSON.stringify(c)} ${await page.textContent('#problem')}`
+        assert.deepEqual([c.points, c.trueMean], [first.points, first.trueMean], said)
+        assert.ok(Math.abs(c.mean - first.mean) < 1e-5, said)
       }
       const models = ['digits-T2-small'], size = 24
       for (const [view, said] of [['image', { size: 1e6, models }], ['image', { size, models: 7, scene: '!!' }], ['image', { size, models, mask: 'A', scale: '1', digit: 77 }],

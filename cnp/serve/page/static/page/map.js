@@ -278,20 +278,18 @@ export function windowOf(points) {
 }
 
 // parseTable reads rows of x, y and value, apart by semicolons or tabs, else by commas, else by spaces. A header may name these columns, in any
-// order; without one they are the first three. Rows without a value are left out. A comma between semicolons is a decimal one; between
+// order; without one they are the first three. Words may be quoted. Rows without a value are left out. A comma between semicolons is a decimal one; between
 // tabs it may stand for thousands as well, and is no number.
 export function parseTable(text) {
+  const bare = w => w.replace(/^"(.*)"$/, '$1'), decimal = w => w.replace(/^([-+]?\d*),(\d+([eE][-+]?\d+)?)$/, '$1.$2')
   const rows = text.split(/\r?\n/).map(l => l.trim()).filter(l => l && !l.startsWith('#'))
-    .map(l => l.includes(';') ? l.split(/\s*;\s*/).map(w => w.replace(/^([-+]?\d*),(\d+([eE][-+]?\d+)?)$/, '$1.$2'))
-      : l.split(l.includes('\t') ? / *\t */ : l.includes(',') ? /\s*,\s*/ : /\s+/))
+    .map(l => l.includes(';') ? l.split(/\s*;\s*/).map(w => decimal(bare(w)))
+      : l.split(l.includes('\t') ? / *\t */ : l.includes(',') ? /\s*,\s*/ : /\s+/).map(bare))
   if (rows.length === 0) throw new Error('Paste rows of x, y and value.')
-  let at = [0, 1, 2], first = 0
-  if (rows[0].some(w => w !== '' && !Number.isFinite(Number(w)))) {
-    const names = rows[0].map(w => w.replace(/^"|"$/g, '').toLowerCase())
-    const named = [['x', 'east', 'lon', 'longitude'], ['y', 'north', 'lat', 'latitude'], ['value', 'z']].map(list => names.findIndex(n => list.includes(n)))
-    first = 1
-    if (named.every(i => i >= 0)) at = named
-  }
+  const names = rows[0].map(w => w.toLowerCase()), isNumber = w => w !== '' && Number.isFinite(Number(w))
+  const named = [['x', 'east', 'lon', 'longitude'], ['y', 'north', 'lat', 'latitude'], ['value', 'z']].map(list => names.findIndex(n => list.includes(n)))
+  // Other names are those of a header where neither place is a number: a row with one wrong number is no header, and is not to be lost.
+  const at = named.every(i => i >= 0) ? named : [0, 1, 2], first = at === named || !isNumber(rows[0][0]) && !isNumber(rows[0][1] ?? '') ? 1 : 0
   const points = []
   rows.slice(first).forEach((row, i) => {
     const words = at.map(k => row[k] ?? '')
