@@ -24,7 +24,7 @@ type TasksRun struct {
 	NoCheck bool
 	// Alone interpolates every task by itself where there is no model, instead of with what all tasks have in common.
 	Alone bool
-	// Samples is the number of are that drawn of each task, Sample how: it is asked for so many tasks, of which the largest has that
+	// Samples is the number of samples that are drawn of each task, Sample says how: it is asked for so many tasks, of which the largest has that
 	// many context points.
 	Samples int
 	Sample  func(tasks, context int) cnp.SampleOptions
@@ -44,7 +44,7 @@ type TasksPrediction struct {
 	First, Dy int
 	// Rows are, of each task, its rows of the table.
 	Rows [][]int
-	// Context is the number of context that points there are, over all tasks.
+	// Context is the number of context points, over all tasks.
 	Context int
 	// LogLikelihood is the mean log density of the Values values that are known at the places and were no part of a
 	// context; nil without any. Of are their names.
