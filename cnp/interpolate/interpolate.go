@@ -250,7 +250,7 @@ func (in *Interpolation) Table(c *tabletask.Columns, quantiles []float64) *table
 			add(kind, func(c int) []float64 { return in.Samples[c][s] })
 		}
 	}
-	return in.Targets.Only(in.Asked.Columns.X, x).With(columns...)
+	return in.Places(x).With(columns...)
 }
 
 // Beyond says that all targets lie far beyond the context in one of the inputs: by more than the context's extent. It is empty

@@ -114,13 +114,15 @@ func (t *Task) Table(c *Columns, r *predict.Result, outputs []string) (*table.Ta
 		}
 	}
 	r.Shape = []int{1, t.Targets.Rows(), t.Dy}
-	out, err := Predicted(t.Targets.Only(t.Asked.Columns.X, x), r, outputs, t.Dy, values)
-	if err == nil && t.Points.Units != nil {
-		for k, c := range in.X {
-			if out.Units[k] == "" {
-				out.Units[k] = t.Points.Units[c]
-			}
-		}
+	return Predicted(t.Places(x), r, outputs, t.Dy, values)
+}
+
+// Places returns the table of the targets' coordinates, in columns of these names. Those that have no unit of their own have that of the
+// points.
+func (t *Task) Places(names []string) *table.Table {
+	out := t.Targets.Only(t.Asked.Columns.X, names)
+	for k, c := range t.Observed.Columns.X {
+		out.InheritUnit(k, t.Points, c)
 	}
-	return out, err
+	return out
 }

@@ -200,7 +200,10 @@ func (t *Task) Clocks(o *Options, opt task.CSVOptions) error {
 		return settings.Hintf("{To}: %s: %w", t.Points.Name, err)
 	}
 	t.Targets.Values = Linspace(from, to, o.Points)
-	t.Targets.Units = []string{clock.Unit}
+	t.Targets.InheritUnit(0, t.Points, like[0])
+	if t.Targets.Units == nil { // the points' times are dates
+		t.Targets.Units = []string{clock.Unit}
+	}
 	return nil
 }
 

@@ -200,20 +200,18 @@ func (t *Tasks) base() *table.Table {
 		out.Header, out.Units, out.Texts = append(out.Header, Labels(t.in, []int{t.rows.TaskColumn}, "task", 1)...),
 			append(out.Units, ""), append(out.Texts, make([]string, len(t.out)))
 	}
+	for k, c := range columns {
+		places.InheritUnit(k, t.in, c)
+	}
 	for k := range dx {
-		unit := ""
-		if places.Units != nil {
-			unit = places.Units[k]
-		}
-		if t.in.Units != nil && unit == "" {
-			unit = t.in.Units[columns[k]]
-		}
-		name := names[k]
 		var texts []string
 		if places.Texts != nil && places.Texts[k] != nil {
 			texts = make([]string, len(t.out))
 		}
-		out.Header, out.Units, out.Texts = append(out.Header, name), append(out.Units, unit), append(out.Texts, texts)
+		out.Header, out.Units, out.Texts = append(out.Header, names[k]), append(out.Units, places.Units[k]), append(out.Texts, texts)
+	}
+	if places.Calendars != nil {
+		out.Calendars = append(make([]string, out.Cols-dx), places.Calendars...)
 	}
 	for i, o := range t.out {
 		if named {

@@ -225,7 +225,8 @@ func (t *Table) Clock(column int) (*Clock, error) {
 func (t *Table) SetClock(column int, like *Table, from int) error {
 	dates := t.Texts != nil && slices.ContainsFunc(t.Texts[column], func(s string) bool { return s != "" })
 	unit, calendar := t.unit(column)
-	if likeUnit, likeCalendar := like.unit(from); !dates && (unit == "" || unit == likeUnit && calendar == likeCalendar) {
+	likeUnit, likeCalendar := like.unit(from)
+	if !dates && (unit == "" || unit == likeUnit && calendar == likeCalendar) {
 		return nil
 	}
 	own, err := t.Clock(column)
@@ -262,12 +263,34 @@ func (t *Table) SetClock(column int, like *Table, from int) error {
 		t.Texts = slices.Clone(t.Texts)
 		t.Texts[column] = nil
 	}
-	if t.Units == nil {
-		t.Units = make([]string, t.Cols)
-	}
-	t.Units = slices.Clone(t.Units)
-	t.Units[column] = to.Unit
+	t.setUnit(column, to.Unit, likeCalendar)
 	return nil
+}
+
+// InheritUnit gives a column that has no unit, and is not of texts, the unit and the calendar of a column of another table.
+func (t *Table) InheritUnit(column int, like *Table, from int) {
+	if unit, _ := t.unit(column); unit != "" || t.Texts != nil && t.Texts[column] != nil {
+		return
+	}
+	if unit, calendar := like.unit(from); unit != "" {
+		t.setUnit(column, unit, calendar)
+	}
+}
+
+// setUnit gives a column a unit and a calendar; lists that other tables may share are copied.
+func (t *Table) setUnit(column int, unit, calendar string) {
+	set := func(list []string, s string) []string {
+		if list == nil {
+			if s == "" {
+				return nil
+			}
+			list = make([]string, t.Cols)
+		}
+		list = slices.Clone(list)
+		list[column] = s
+		return list
+	}
+	t.Units, t.Calendars = set(t.Units, unit), set(t.Calendars, calendar)
 }
 
 // unit is the unit of a column and its calendar, "" where the format has none.
