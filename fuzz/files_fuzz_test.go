@@ -183,8 +183,9 @@ func FuzzParquet(f *testing.F) {
 }
 
 func FuzzNetCDF(f *testing.F) {
-	for _, name := range []string{"cdf1", "cdf2", "cdf5"} {
-		b, err := os.ReadFile(filepath.Join("..", "internal", "netcdf", "testdata", name+".nc"))
+	for _, name := range []string{"netcdf/testdata/cdf1.nc", "netcdf/testdata/cdf2.nc", "netcdf/testdata/cdf5.nc", "netcdf/testdata/nc4.nc",
+		"netcdf/testdata/groups.nc", "hdf5/testdata/old.h5", "hdf5/testdata/new.h5"} {
+		b, err := os.ReadFile(filepath.Join("..", "internal", filepath.FromSlash(name)))
 		if err != nil {
 			f.Fatal(err)
 		}

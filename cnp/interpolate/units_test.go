@@ -12,8 +12,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/netcdf"
 )
 
-// TestUnits: predictions have the inputs' units and calendars, wherever the targets come from: hours of a file without leap days are read by
-// others as other dates if the calendar is lost.
+// TestUnits: predictions have the inputs' units and calendars, wherever the targets come from: hours of a file without leap days are read
+// by others as other dates if the calendar is lost.
 func TestUnits(t *testing.T) {
 	const hours, calendar = "hours since 1999-01-01", "proleptic_gregorian"
 	dir := t.TempDir()

@@ -24,8 +24,8 @@ type TasksRun struct {
 	NoCheck bool
 	// Alone interpolates every task by itself where there is no model, instead of with what all tasks have in common.
 	Alone bool
-	// Samples is the number of samples that are drawn of each task, Sample says how: it is asked for so many tasks, of which the largest has that
-	// many context points.
+	// Samples is the number of samples that are drawn of each task, Sample says how: it is asked for so many tasks, of which the largest
+	// has that many context points.
 	Samples int
 	Sample  func(tasks, context int) cnp.SampleOptions
 	// Quantiles are those of the output of that name, Outputs the names of what the table gets; nil is what a table has.

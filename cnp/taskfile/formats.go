@@ -37,17 +37,17 @@ func variables(b []byte) (*safetensors.File, error) {
 		return nil, err
 	}
 	out := &safetensors.File{}
-	left := perByte * len(b)
+	left := perByte * f.Most()
 	for i := range f.Vars {
 		v := &f.Vars[i]
-		if v.Type == netcdf.Char {
+		if v.IsText() {
 			continue
+		}
+		if left -= 8 * f.Len(v); left < 0 {
+			return nil, fmt.Errorf("%w: its variables overlap, or have more values than are read of a file of this size", netcdf.ErrFormat)
 		}
 		if err := f.Check(v); err != nil {
 			return nil, err
-		}
-		if left -= 8 * f.Len(v); left < 0 {
-			return nil, fmt.Errorf("%w: its variables overlap", netcdf.ErrFormat)
 		}
 		values := f.Values(v)
 		if v.Type != netcdf.Float || v.Attr("scale_factor") != nil || v.Attr("add_offset") != nil {

@@ -1,4 +1,4 @@
-// Package taskfile reads files of tasks, safetensors, numpy's npz or classic NetCDF: curves with their context and
+// Package taskfile reads files of tasks, safetensors, numpy's npz, NetCDF or HDF5: curves with their context and
 // targets, or partly observed images. Everything that a file can get wrong is an error that names the file, the tensor
 // and the place.
 package taskfile

@@ -1,8 +1,8 @@
 // Package netcdf reads and writes the classic NetCDF formats, CDF-1, CDF-2 and CDF-5: named dimensions, of which one may be the record
-// dimension, variables over them, and attributes of both.
+// dimension, variables over them, and attributes of both. It also reads NetCDF-4, which is HDF5, and other files of HDF5 alike.
 //
 // The reader does not trust its input: whatever the header claims is compared with the bytes that are there before anything is allocated.
-// Format: https://docs.unidata.ucar.edu/nug/current/file_format_specifications.html; NetCDF-4 files are HDF5 and are not read.
+// Format: https://docs.unidata.ucar.edu/nug/current/file_format_specifications.html.
 package netcdf
 
 import (
@@ -12,15 +12,17 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/equivcnp/equivcnp/internal/hdf5"
 )
 
 // ErrFormat is wrapped by every error about the content of a file.
-var ErrFormat = errors.New("not a classic NetCDF file that can be read")
+var ErrFormat = errors.New("not a NetCDF file that can be read")
 
 // Type is the type of a variable or an attribute.
 type Type uint32
 
-// The types; those from UByte on are CDF-5's.
+// The types; those from UByte on are CDF-5's, and String, texts of any length, is NetCDF-4's.
 const (
 	Byte Type = iota + 1
 	Char
@@ -33,11 +35,12 @@ const (
 	UInt
 	Int64
 	UInt64
+	String
 )
 
 var sizes = [...]int{0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8}
 
-// Size is the number of bytes of a value, 0 of an unknown type.
+// Size is the number of bytes of a value, 0 of an unknown type and of String.
 func (t Type) Size() int {
 	if int(t) < len(sizes) {
 		return sizes[t]
@@ -49,7 +52,7 @@ func (t Type) Size() int {
 type Dim struct {
 	Name   string
 	Len    int
-	Record bool // it may grow; at most one, and the first of its variables' dimensions
+	Record bool // it may grow; in a classic file at most one may, and is the first of its variables' dimensions
 }
 
 // Attr is an attribute: a text, or numbers.
@@ -78,6 +81,22 @@ type Var struct {
 	data []byte // big-endian; of a record variable the records, stride bytes from one to the next
 	// Of a record variable: bytes of one record, and from one to the next; both 0 of others.
 	record, stride int
+
+	// Of a NetCDF-4 file: where the values are, and those of type String once they were read.
+	set    *hdf5.Dataset
+	loaded bool
+	texts  []string
+}
+
+// IsText reports whether a variable has texts, which Strings returns, instead of numbers.
+func (v *Var) IsText() bool { return v.Type == Char || v.Type == String }
+
+// TextDims are the dimensions of a variable without the length of its texts.
+func (v *Var) TextDims() []int {
+	if v.Type == Char && len(v.Dims) > 0 {
+		return v.Dims[:len(v.Dims)-1]
+	}
+	return v.Dims
 }
 
 // Attr returns the attribute of that name, nil without one.
@@ -95,6 +114,10 @@ type File struct {
 	Dims  []Dim
 	Attrs []Attr
 	Vars  []Var
+	// Left says why variables of a NetCDF-4 file are not among Vars, by their names.
+	Left map[string]error
+
+	most int // bytes of all values
 }
 
 // Var returns the variable of that name, nil without one.
@@ -127,7 +150,7 @@ func (f *File) Len(v *Var) int {
 
 // Is reports whether bytes begin as a classic NetCDF file, IsHDF5 whether as a NetCDF-4 one.
 func Is(b []byte) bool     { return bytes.HasPrefix(b, []byte("CDF")) }
-func IsHDF5(b []byte) bool { return bytes.HasPrefix(b, []byte("\x89HDF\r\n\x1a\n")) }
+func IsHDF5(b []byte) bool { return hdf5.Is(b) }
 
 // The tags of a header's lists.
 const (
@@ -241,8 +264,7 @@ const maxDims = 32
 // Decode reads the bytes of a file, which it keeps.
 func Decode(b []byte) (*File, error) {
 	if IsHDF5(b) {
-		return nil, fmt.Errorf("%w: this is NetCDF-4 (HDF5); nccopy -k cdf5, or xarray's to_netcdf(format=\"NETCDF3_64BIT\"), "+
-			"makes a classic one of it", ErrFormat)
+		return decode4(b)
 	}
 	if len(b) < 4 || !Is(b) || b[3] != 1 && b[3] != 2 && b[3] != 5 {
 		return nil, fmt.Errorf("%w: the file begins with %.4q", ErrFormat, b)
@@ -250,7 +272,7 @@ func Decode(b []byte) (*File, error) {
 	r := &reader{b: b, at: 4, wide: b[3] == 5, far: b[3] != 1}
 	records := r.number(r.wide)
 	streaming := records == math.MaxUint32 && !r.wide || records == math.MaxUint64
-	f := &File{}
+	f := &File{most: len(b)}
 	record := r.dims(f)
 	f.Attrs = r.attrs()
 	places := r.vars(f, record)
@@ -378,8 +400,11 @@ func (f *File) records(places []place, record int, records uint64, streaming boo
 	return stride, records, nil
 }
 
-// raw returns a variable's values, big-endian, without gaps.
+// raw returns a variable's values, big-endian, without gaps; none if they cannot be read, which Check says.
 func (f *File) raw(v *Var) []byte {
+	if f.load(v) != nil {
+		return nil
+	}
 	if v.stride == v.record {
 		return v.data
 	}
@@ -390,9 +415,12 @@ func (f *File) raw(v *Var) []byte {
 	return out
 }
 
-// Strings returns the texts of a Char variable: its last dimension is their length.
+// Strings returns the texts of a variable: those of Char have the length of its last dimension.
 func (f *File) Strings(v *Var) []string {
 	b := f.raw(v)
+	if v.Type == String {
+		return v.texts
+	}
 	n := 1
 	if len(v.Dims) > 0 {
 		n = f.Dims[v.Dims[len(v.Dims)-1]].Len

@@ -245,8 +245,15 @@ func (p *packing) limits(v *Var, internal Type) {
 	}
 }
 
-// Check is an error where the attributes of a variable do not say what its values mean.
+// Check is an error where the values of a variable cannot be read, or its attributes do not say what they mean. Whoever wants values
+// calls it first: those of a NetCDF-4 file are read only then.
 func (f *File) Check(v *Var) error {
+	if err := f.load(v); err != nil {
+		return err
+	}
+	if v.IsText() {
+		return nil
+	}
 	for _, name := range []string{"scale_factor", "add_offset"} {
 		if a := v.Attr(name); a != nil && len(a.list()) != 1 {
 			return fmt.Errorf("%w: variable %q: its %s is not one number", ErrFormat, v.Name, name)

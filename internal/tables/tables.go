@@ -1,4 +1,5 @@
-// Package tables reads and writes tables in all formats: CSV and TSV, Parquet, numpy's npz and npy, and classic NetCDF.
+// Package tables reads and writes tables in all formats: CSV and TSV, Parquet, numpy's npz and npy, and NetCDF; HDF5, of which NetCDF-4 is
+// a kind, is read only.
 // What a file begins with says which it is; what a name ends in, how it is written.
 package tables
 
@@ -62,7 +63,8 @@ func ReadFileAs(path string, wanted []string, opt tabular.Options) (*tabular.Tab
 
 // textual is an error where a file that is text, by what it begins with, has the name of another format.
 func textual(name string) error {
-	if ending := strings.ToLower(filepath.Ext(name)); slices.Contains([]string{".parquet", ".npz", ".npy", ".nc"}, ending) {
+	endings := []string{".parquet", ".npz", ".npy", ".nc", ".nc4", ".h5", ".hdf5"}
+	if ending := strings.ToLower(filepath.Ext(name)); slices.Contains(endings, ending) {
 		return fmt.Errorf("%w: %s: it does not begin as %s files do; tables of text are .csv or .tsv", ErrFormat, name, ending)
 	}
 	return nil
@@ -172,6 +174,11 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, name := range wanted {
+		if err := f.Left[name]; err != nil {
+			return nil, err
+		}
+	}
 	asked, over := gridOf(f, wanted)
 	rows := 1
 	for _, d := range over {
@@ -186,7 +193,7 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 		step *= f.Dims[over[k]].Len
 	}
 	asked = slices.DeleteFunc(asked, func(v *netcdf.Var) bool {
-		return slices.ContainsFunc(dimsOf(v), func(d int) bool { return !slices.Contains(over, d) })
+		return slices.ContainsFunc(v.TextDims(), func(d int) bool { return !slices.Contains(over, d) })
 	})
 	if rows > 0 && len(asked) > maxCells/rows {
 		return nil, fmt.Errorf("%w: a table of %d rows and %d columns has too many cells", netcdf.ErrFormat, rows, len(asked))
@@ -206,7 +213,7 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 		}
 		var values []float64
 		var texts, wholes []string
-		if v.Type == netcdf.Char {
+		if v.IsText() {
 			texts = f.Strings(v)
 			t.Texts[c] = make([]string, rows)
 		} else {
@@ -214,7 +221,7 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 		}
 		for row := range rows {
 			at := 0
-			for _, d := range dimsOf(v) {
+			for _, d := range v.TextDims() {
 				at = at*f.Dims[d].Len + row/strides[d]%f.Dims[d].Len
 			}
 			if texts != nil {
@@ -231,14 +238,6 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 	return t, nil
 }
 
-// dimsOf are the dimensions of a variable without the length of its texts.
-func dimsOf(v *netcdf.Var) []int {
-	if v.Type == netcdf.Char && len(v.Dims) > 0 {
-		return v.Dims[:len(v.Dims)-1]
-	}
-	return v.Dims
-}
-
 // gridOf returns the variables of a table, and its dimensions: those of the variable that has most, then others.
 func gridOf(f *netcdf.File, wanted []string) (asked []*netcdf.Var, over []int) {
 	for _, name := range wanted {
@@ -253,12 +252,12 @@ func gridOf(f *netcdf.File, wanted []string) (asked []*netcdf.Var, over []int) {
 		}
 	}
 	for _, v := range asked {
-		if len(dimsOf(v)) > len(over) {
-			over = slices.Clone(dimsOf(v))
+		if len(v.TextDims()) > len(over) {
+			over = slices.Clone(v.TextDims())
 		}
 	}
 	for _, v := range asked {
-		for _, d := range dimsOf(v) {
+		for _, d := range v.TextDims() {
 			if !all && !slices.Contains(over, d) {
 				over = append(over, d)
 			}

@@ -1,6 +1,6 @@
 """Writes the golden files beside it: /usr/bin/python3 golden.py (Debian 12: python3-netcdf4 1.6.2, numpy 1.24)."""
 import netCDF4, numpy as np
-for name, form in (("cdf1", "NETCDF3_CLASSIC"), ("cdf2", "NETCDF3_64BIT_OFFSET"), ("cdf5", "NETCDF3_64BIT_DATA")):
+for name, form in (("cdf1", "NETCDF3_CLASSIC"), ("cdf2", "NETCDF3_64BIT_OFFSET"), ("cdf5", "NETCDF3_64BIT_DATA"), ("nc4", "NETCDF4")):
     with netCDF4.Dataset(name + ".nc", "w", format=form) as f:
         f.title = "golden"
         f.createDimension("time", None)
@@ -19,5 +19,22 @@ for name, form in (("cdf1", "NETCDF3_CLASSIC"), ("cdf2", "NETCDF3_64BIT_OFFSET")
         t2m[:] = np.ma.masked_array(273.15 + np.arange(18).reshape(3, 2, 3) / 4, np.arange(18).reshape(3, 2, 3) % 7 == 6)
         flag[:] = [1, -1, 0]
         rain[:] = [[0, 1, 2], [3, -1, 5]]
-        if name == "cdf5":
+        if name in ("cdf5", "nc4"):
             count = f.createVariable("count", "u8", ("lon",)); count[:] = [1, 2, 2**40]
+with netCDF4.Dataset("groups.nc", "w", format="NETCDF4") as f:
+    # What only NetCDF-4 has: several dimensions that grow, of which variables have been written to different lengths, texts of any length,
+    # unsigned integers, groups, compression, a variable that is not over the dimension of its name, and many attributes.
+    f.createDimension("time", None); f.createDimension("level", None); f.createDimension("x", 4)
+    f.createVariable("time", "i8", ("time",))[:] = [10, 20, 30]
+    f["time"].units, f["time"].calendar = "hours since 1999-01-01", "standard"
+    long = f.createVariable("long", "f4", ("time", "level"), zlib=True, shuffle=True, fletcher32=True, chunksizes=(2, 3))
+    long[:] = np.arange(15).reshape(3, 5)
+    f.createVariable("short", "i2", ("time", "level"), fill_value=-9)[:] = [[1, 2, 3], [4, 5, 6]]
+    f.createVariable("x", "f8", ("time",))[:] = [0.5, 1.5, 2.5]
+    f.createVariable("station", str, ("x",))[:] = np.array(["north", "", "east of the \u00c5", "west"], dtype=object)
+    f.createVariable("one", "u2", ())[:] = 65535
+    g = f.createGroup("inner"); g.createDimension("x", 2)
+    g.createVariable("y", "f8", ("x", "time"))[:] = [[1, 2, 3], [4, 5, 6]]
+    for i in range(20):
+        f["long"].setncattr("attribute%d" % i, i / 2)
+    f["long"].setncattr("valid_range", np.array([0, 13], "f4"))

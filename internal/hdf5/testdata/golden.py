@@ -1,0 +1,48 @@
+"""Writes the golden files of package hdf5 with h5py: every way to index chunks, of both kinds of headers. Values are sums of what
+value(i) says, so that the test knows them. python3 golden.py"""
+
+import h5py
+import numpy as np
+
+
+def values(shape, dtype="f8"):
+    """Numbers that differ and that every type has."""
+    n = int(np.prod(shape))
+    return (np.arange(n) * 7 % 101).reshape(shape).astype(dtype)
+
+
+for name, libver, order in (("old", "earliest", False), ("new", "latest", True)):
+    with h5py.File(f"{name}.h5", "w", libver=libver, track_order=order) as f:
+        f["whole"] = values((3, 4))
+        for dtype in ("<f4", ">f4", "<f2", "i1", "<u2", ">i4", "<i8", ">u8"):
+            f["type " + dtype] = values(11, dtype)
+        f["one"] = 3.5
+        f["flags"] = np.array([True, False, True])
+        f["fixed"] = np.array([b"abc", b"de", b""])
+        f.create_dataset("texts", data=["alpha", "", "β"], dtype=h5py.string_dtype())
+        f.create_dataset("filtered", data=values((7, 11), "i4"), chunks=(3, 4), compression="gzip", shuffle=True, fletcher32=True)
+        f.create_dataset("lzf", data=values((300,), "i4") // 50, chunks=(160,), compression="lzf")
+        f.create_dataset("plain", data=values((7, 11)), chunks=(3, 4))
+        f.create_dataset("single", data=values((6, 7)), chunks=(6, 7), compression="gzip")
+        f.create_dataset("single plain", data=values((6, 7)), chunks=(6, 7))
+        f.create_dataset("rows", data=values((90, 3), "i2"), chunks=(1, 3), maxshape=(None, 3))
+        f.create_dataset("columns", data=values((3, 70), "i2"), chunks=(2, 1), maxshape=(3, None), compression="gzip")
+        f.create_dataset("both", data=values((12, 13), "i2"), chunks=(2, 3), maxshape=(None, None))
+        f.create_dataset("both filtered", data=values((12, 13), "i2"), chunks=(2, 3), maxshape=(None, None), compression="gzip")
+        d = f.create_dataset("sparse", shape=(20, 20), chunks=(7, 7), fillvalue=-7.0, dtype="f8")
+        d[8:10, 3:5] = 1
+        f.create_dataset("never", shape=(5,), fillvalue=4, dtype="i2")
+        d = f.create_dataset("grown", shape=(9, 9), maxshape=(40, 30), chunks=(4, 4), dtype="f4")
+        d[:] = values((9, 9))
+        d.resize((5, 11))
+        f.create_dataset("compound", data=np.zeros(3, dtype=[("a", "f4"), ("b", "i4")]))
+        f.create_dataset("empty", data=h5py.Empty("f4"))
+        f["group/inner/values"] = values(5)
+        f["another name"] = f["whole"]
+        f["a link"] = h5py.SoftLink("/whole")
+        for i in range(40):
+            f["whole"].attrs[f"attribute {i}"] = i * 1.5
+        f["whole"].attrs["text"] = "some text"
+        f["whole"].attrs["long"] = "x" * 3000
+        f["whole"].attrs["list"] = np.arange(5)
+        f.attrs["title"] = "golden"

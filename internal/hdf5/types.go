@@ -1,0 +1,167 @@
+package hdf5
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// Class is what the values of a type are.
+type Class int
+
+// The classes, as the format numbers them.
+const (
+	Integer   Class = 0
+	Float     Class = 1
+	String    Class = 3 // of a fixed length
+	Compound  Class = 6
+	Reference Class = 7
+	Enum      Class = 8
+	Sequence  Class = 9 // of any length; of texts where Base is a String
+	Array     Class = 10
+)
+
+var classNames = [...]string{"integers", "floating-point numbers", "times", "texts", "bits", "opaque bytes", "compounds", "references",
+	"enumerations", "sequences", "arrays", "complex numbers"}
+
+func (c Class) String() string {
+	if int(c) < len(classNames) {
+		return classNames[c]
+	}
+	return fmt.Sprintf("class %d", int(c))
+}
+
+// Type is the type of the values of a dataset or an attribute.
+type Type struct {
+	Class  Class
+	Size   int // bytes of a value, at least 1
+	Order  binary.ByteOrder
+	Signed bool
+	// Text says that a Sequence is a text of any length.
+	Text bool
+	// Base is the type of what a Sequence, an Enum or an Array holds.
+	Base *Type
+	// odd says why numbers of the type are not read: they do not fill their bytes.
+	odd string
+}
+
+// Check is an error where values of a type are not numbers, enumerations of numbers, or texts, which are all that is read.
+func (t *Type) Check() error {
+	switch {
+	case t.Class == Enum:
+		return t.Base.Check()
+	case t.odd != "":
+		return fmt.Errorf("%w: values are %s", ErrFormat, t.odd)
+	case t.Class == Integer, t.Class == Float, t.Class == String, t.Class == Sequence && t.Text:
+		return nil
+	}
+	return fmt.Errorf("%w: values are %s, not numbers or texts", ErrFormat, t.Class)
+}
+
+// Numeric is the type without its names, if it is an enumeration.
+func (t *Type) Numeric() *Type {
+	if t.Class == Enum {
+		return t.Base
+	}
+	return t
+}
+
+// mostNested bounds types within types.
+const mostNested = 8
+
+// datatype reads a type.
+func (r *reader) datatype(nested int) *Type {
+	b := r.byte()
+	version, class := b>>4, Class(b&15)
+	bits := r.number(3)
+	t := &Type{Class: class, Size: r.small(4), Order: binary.LittleEndian}
+	if r.err == nil && (version < 1 || version > 5 || t.Size < 1) {
+		r.fail("a type of version %d and %d bytes", version, t.Size)
+	}
+	if nested > mostNested {
+		r.fail("types within types")
+	}
+	if r.err != nil {
+		return t
+	}
+	if bits&1 != 0 {
+		t.Order = binary.BigEndian
+	}
+	switch class {
+	case Integer:
+		t.Signed = bits&8 != 0
+		if at, n := r.number(2), r.number(2); at != 0 || n != 8*uint64(t.Size) || t.Size&(t.Size-1) != 0 || t.Size > 8 {
+			t.odd = fmt.Sprintf("integers of %d bits in %d bytes", n, t.Size)
+		}
+	case Float:
+		r.ieee(t, bits)
+	case Enum:
+		t.Base = r.datatype(nested + 1)
+		if r.err == nil && (t.Base.Class != Integer || t.Base.Size != t.Size) {
+			r.fail("an enumeration of %s", t.Base.Class)
+		}
+	case Sequence:
+		t.Text = bits&15 == 1
+		t.Base = r.datatype(nested + 1)
+		if r.err == nil && t.Size != 8+r.f.offsets {
+			r.fail("sequences of %d bytes", t.Size)
+		}
+	}
+	return t
+}
+
+// ieee reads the form of floating-point numbers, which is that of IEEE 754 wherever they are read.
+func (r *reader) ieee(t *Type, bits uint64) {
+	at, n := r.number(2), r.number(2)
+	form := [5]uint64{r.number(1), r.number(1), r.number(1), r.number(1), r.number(4)}
+	want, ok := map[int][5]uint64{2: {10, 5, 0, 10, 15}, 4: {23, 8, 0, 23, 127}, 8: {52, 11, 0, 52, 1023}}[t.Size]
+	if !ok || at != 0 || n != 8*uint64(t.Size) || form != want || bits&0x40 != 0 {
+		t.odd = fmt.Sprintf("floating-point numbers of %d bits, %d of them the exponent's, in %d bytes", n, form[1], t.Size)
+	}
+}
+
+// dataspace reads a shape and the lengths that it may grow to, which are at least the shape's: nil and none for a single value, false for
+// none at all.
+func (r *reader) dataspace() (shape, most []uint64, ok bool) {
+	version := r.byte()
+	rank, flags := int(r.byte()), r.byte()
+	switch version {
+	case 1:
+		r.skip(5)
+	case 2:
+		if kind := r.byte(); kind == 2 {
+			return nil, nil, false
+		}
+	default:
+		r.fail("a shape of version %d", version)
+	}
+	if rank > maxRank {
+		r.fail("%d dimensions", rank)
+	}
+	for range rank {
+		if r.err != nil {
+			return nil, nil, false
+		}
+		shape = append(shape, r.size())
+	}
+	most = shape
+	if flags&1 != 0 {
+		most = nil
+		for k := range shape {
+			n := r.size()
+			if r.f.length < 8 && n == 1<<(8*r.f.length)-1 {
+				n = unlimited
+			}
+			if n < shape[k] {
+				r.fail("a length of %d, at most %d", shape[k], n)
+			}
+			most = append(most, n)
+		}
+	}
+	return shape, most, r.err == nil
+}
+
+// maxRank bounds the dimensions of a dataset, unlimited is a length without bound.
+const (
+	maxRank   = 32
+	unlimited = 1<<64 - 1
+)
