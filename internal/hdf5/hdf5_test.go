@@ -1,6 +1,8 @@
 package hdf5
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -11,6 +13,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/internal/testkit"
@@ -244,4 +247,29 @@ json.dump(out, open(sys.argv[1] + "/want.json", "w"))
 		}
 	}
 	require.Len(t, want, seen)
+}
+
+// TestCompressors expands what the compressors of plugins made, and nothing that is longer than a chunk.
+func TestCompressors(t *testing.T) {
+	want := bytes.Repeat([]byte("0123456789"), 40)
+	z, err := zstd.NewWriter(nil)
+	require.NoError(t, err)
+	bzip, err := base64.StdEncoding.DecodeString( // Python's bz2.compress(b"0123456789" * 40)
+		"QlpoOTFBWSZTWR5BKvIAABOIAH/gIABQgBgFKoYTOCeCeifCYEyJoTYn4nBOi7kinChIDyCVeQA=")
+	require.NoError(t, err)
+	for id, b := range map[int][]byte{filterZstd: z.EncodeAll(want, nil), filterBzip2: bzip} {
+		d := &Dataset{Type: &Type{Class: Integer, Size: 1}, filters: []filter{{id: id}}}
+		d.chunkBytes = len(want)
+		got, err := d.unfilter(b, 0)
+		require.NoError(t, err, id)
+		require.Equal(t, want, got, id)
+		got, err = d.unfilter(b, 1) // the chunk says that it was left out
+		require.NoError(t, err, id)
+		require.Equal(t, b, got, id)
+		d.chunkBytes = 100
+		_, err = d.unfilter(b, 0)
+		require.ErrorContains(t, err, "more than 100 bytes", id)
+		_, err = d.unfilter(b[:len(b)/2], 0)
+		require.Error(t, err, id)
+	}
 }
