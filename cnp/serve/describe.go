@@ -134,15 +134,16 @@ type indexEntry struct {
 	Reason  string `json:"reason"`
 }
 
-// entries are the models by name and then, unless only those that are ready are asked for, the files that could not be read.
+// entries are the models by name and then, unless only those that are ready are asked for, the files that could not be read. Names of
+// files may be any bytes, and gRPC takes UTF-8 alone.
 func (s *Server) entries(ready bool) []indexEntry {
 	failures, out := *s.failures.Load(), []indexEntry{}
 	for _, m := range s.list() {
-		out = append(out, indexEntry{m.name, m.version, "READY", failures[m.name]})
+		out = append(out, indexEntry{m.name, m.version, "READY", strings.ToValidUTF8(failures[m.name], "?")})
 	}
 	for _, name := range slices.Sorted(maps.Keys(failures)) {
 		if !ready && (*s.models.Load())[name] == nil {
-			out = append(out, indexEntry{name, "", "UNAVAILABLE", failures[name]})
+			out = append(out, indexEntry{strings.ToValidUTF8(name, "?"), "", "UNAVAILABLE", strings.ToValidUTF8(failures[name], "?")})
 		}
 	}
 	return out

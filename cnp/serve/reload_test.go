@@ -20,7 +20,10 @@ import (
 	"testing"
 	"time"
 
+	"connectrpc.com/connect"
 	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/cnp/serve/inference"
 )
 
 // TestFolderLinks: a link to itself, and one that may not be followed, hide no other file, are said once, and are served once they can be.
@@ -268,4 +271,35 @@ func TestAccess(t *testing.T) {
 	status, _ := rawGRPC(t, h2(t), url, nil, framed(0, 0, nil))
 	require.Equal(t, "5", status)
 	require.Eventually(t, func() bool { return last()["grpc"] == "not_found" }, 5*time.Second, 10*time.Millisecond)
+}
+
+// TestFolderNames: a file whose name is not UTF-8 is not served, and the index is answered over both protocols all the same.
+func TestFolderNames(t *testing.T) {
+	dir := t.TempDir()
+	saveModel(t, filepath.Join(dir, "a.safetensors"), "rbf-equivcnp")
+	bad := filepath.Join(dir, "b\xff.safetensors")
+	if err := os.Symlink(filepath.Join(dir, "a.safetensors"), bad); err != nil {
+		t.Skipf("this file system has no such names: %v", err)
+	}
+	s := newServer(t, func(o *Options) { o.Models, o.Folders, o.Poll = nil, []string{dir}, time.Hour })
+	url, _ := listen(t, s, Limits{})
+	require.Equal(t, 404, do(s, "GET", "/v2/models/b%FF", nil, nil).Code)
+	require.Equal(t, 404, do(s, "POST", "/v2/models/b%FF/infer", nil, curvesJSON(t, curves(rngOf(1), 1, 2, 3))).Code)
+	require.Contains(t, do(s, "GET", "/v2/repository/index", nil, nil).Body.String(), `"name":"b?","state":"UNAVAILABLE","reason":"`)
+	index, err := grpcClient[inference.RepositoryIndexRequest, inference.RepositoryIndexResponse](url, "RepositoryIndex").CallUnary(
+		t.Context(), connect.NewRequest(&inference.RepositoryIndexRequest{}))
+	require.NoError(t, err)
+	require.Len(t, index.Msg.Models, 2)
+	require.Equal(t, "b?", index.Msg.Models[1].Name)
+}
+
+// TestNames: names that no path can hold are refused where they are given.
+func TestNames(t *testing.T) {
+	for _, name := range []string{"", ".", "..", "a b", "a/b", "a%b", "\xff", strings.Repeat("a", 129)} {
+		_, err := New(Options{Models: []Source{{Name: name, Path: "rbf-equivcnp"}}})
+		require.ErrorContains(t, err, "not a valid model name", "%q", name)
+	}
+	for _, name := range []string{"...", "a.b", "模型"} {
+		require.NoError(t, checkName(name), name)
+	}
 }

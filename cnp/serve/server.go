@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/equivcnp/equivcnp/internal/words"
 )
@@ -47,10 +48,12 @@ func (s *Server) Close() {
 	s.gone.Wait()
 }
 
-// checkName refuses names that could not be a part of a path.
+// checkName refuses names that could not be a part of a path, or a string of gRPC or a label of metrics, which are UTF-8.
 func checkName(name string) error {
-	if name == "" || len(name) > 128 || strings.ContainsAny(name, "/\\ \t\r\n%?#") {
-		return fmt.Errorf("%.130q is not a valid model name: need 1 to 128 characters without spaces, slashes and %%?#", name)
+	if name == "" || name == "." || name == ".." || len(name) > 128 || !utf8.ValidString(name) ||
+		strings.ContainsAny(name, "/\\ \t\r\n%?#") {
+		return fmt.Errorf("%.130q is not a valid model name: need 1 to 128 characters of UTF-8 without spaces, slashes and %%?#, "+
+			"and not . or ..", name)
 	}
 	return nil
 }
