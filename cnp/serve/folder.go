@@ -12,12 +12,20 @@ import (
 	"time"
 )
 
-// fileState is a model file of a folder as it was when it was read. The mode is part of it, so that a file is read again once it may be.
+// fileState is a file as it was when it was read.
 type fileState struct {
 	path string
-	size int64
-	time time.Time
-	mode fs.FileMode
+	info fs.FileInfo // nil: there was none
+}
+
+// same reports whether a file looks as it did. The mode counts, so that a file is read again once it may be; so does which file it is,
+// since one that is renamed to the path of another may be as long, and bring an equal time along.
+func (f fileState) same(was fileState) bool {
+	if f.path != was.path || f.info == nil || was.info == nil {
+		return f == was
+	}
+	return f.info.Size() == was.info.Size() && f.info.ModTime().Equal(was.info.ModTime()) && f.info.Mode() == was.info.Mode() &&
+		os.SameFile(f.info, was.info)
 }
 
 // folderState is what folders hold, by the names of models: files that can be looked at, and why others cannot.
@@ -64,7 +72,7 @@ func (s *Server) rescan() error {
 		}
 	}
 	for name, file := range now.found {
-		if s.named(name) || s.files[name] == file {
+		if s.named(name) || s.files[name].same(file) {
 			continue
 		}
 		s.files[name] = file
@@ -150,7 +158,7 @@ func (f *folderState) list(dir string) error {
 		case err != nil:
 			f.broken[name] = err.Error()
 		case info.Mode().IsRegular():
-			f.found[name] = fileState{path, info.Size(), info.ModTime(), info.Mode()}
+			f.found[name] = fileState{path, info}
 		}
 	}
 	return nil

@@ -55,7 +55,7 @@ func (c *certificates) now() *tls.Config {
 	}
 	c.looked = time.Now()
 	states := c.look()
-	if slices.Equal(states, c.states) && c.failed == "" {
+	if slices.EqualFunc(states, c.states, fileState.same) && c.failed == "" {
 		return c.config
 	}
 	c.states = states
@@ -81,7 +81,7 @@ func (c *certificates) look() (out []fileState) {
 	for _, path := range c.files {
 		state := fileState{path: path}
 		if info, err := os.Stat(path); err == nil {
-			state.size, state.time, state.mode = info.Size(), info.ModTime(), info.Mode()
+			state.info = info
 		}
 		out = append(out, state)
 	}
