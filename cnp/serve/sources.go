@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"fmt"
 	"os"
 	"strings"
 
@@ -22,7 +23,11 @@ func Sources(list []string) (models []Source, folders []string, err error) {
 		if !named {
 			name, path = "", text
 		}
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
+		info, err := os.Stat(path)
+		if err != nil && path != "" && os.IsPathSeparator(path[len(path)-1]) { // a folder, which has no name that a model could have
+			return nil, nil, fmt.Errorf("serve: folder of models: %w", err)
+		}
+		if err == nil && info.IsDir() {
 			if named {
 				return nil, nil, settings.Errorf("{Model} %s: models of a folder have the names of their files", text)
 			}
