@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -232,6 +234,30 @@ func TestOutside(t *testing.T) {
 	w = do(s, "POST", "/v2/models/rbf/infer", nil, curvesJSON(t, b))
 	require.Equal(t, 400, w.Code)
 	require.Contains(t, w.Body.String(), "x_target[1, 1] = 1e+12")
+}
+
+// TestTokenNobodyCanBring: what a header cannot hold is refused at the start, instead of refusing everybody, and at a reload leaves the
+// token that there was.
+func TestTokenNobodyCanBring(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	for name, text := range map[string]string{"two lines": "one\ntwo\n", "byte order mark": "\ufeffone\n", "UTF-16": "o\x00n\x00e\x00",
+		"bytes": "\xff\xfe", "zero": "one\x00"} {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		_, err := New(Options{Models: testSources[1:], TokenFile: file})
+		require.ErrorContains(t, err, file+": no header can bring it", name)
+		require.NotContains(t, err.Error(), "one\n", "it is a secret")
+		_, err = New(Options{Models: testSources[1:], Token: text})
+		require.ErrorContains(t, err, "Token: no header can bring it", name)
+	}
+	require.NoError(t, os.WriteFile(file, []byte("\r\n one two é \r\n"), 0o600))
+	s := newServer(t, func(o *Options) { o.TokenFile = file })
+	get := func() int {
+		return do(s, "GET", "/v2", map[string]string{"Authorization": "Bearer one two é"}, nil).Code
+	}
+	require.Equal(t, 200, get())
+	require.NoError(t, os.WriteFile(file, []byte("one\ntwo"), 0o600))
+	require.ErrorContains(t, s.Reload(), "no header can bring it")
+	require.Equal(t, 200, get())
 }
 
 // TestToken: without the token nothing is answered but health and the page's files, which are the same for everybody; the page asks

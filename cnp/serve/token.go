@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // token is what requests must bring, as a digest, so that comparing takes the same time whatever comes.
@@ -30,8 +32,9 @@ func (t *token) fits(header string) bool {
 
 // readToken sets the token that requests must bring from Options.
 func (s *Server) readToken() error {
-	text := strings.TrimSpace(s.opt.Token)
+	text, from := strings.TrimSpace(s.opt.Token), "Token"
 	if s.opt.TokenFile != "" {
+		from = s.opt.TokenFile
 		b, err := os.ReadFile(s.opt.TokenFile)
 		if err != nil {
 			return fmt.Errorf("serve: token: %w", err)
@@ -41,6 +44,9 @@ func (s *Server) readToken() error {
 		}
 	} else if s.opt.Token != "" && text == "" {
 		return errors.New("serve: Token is nothing but spaces")
+	}
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return fmt.Errorf("serve: token: %s: no header can bring it, need one line of characters that can be printed", from)
 	}
 	if text == "" {
 		s.token.Store(nil)
