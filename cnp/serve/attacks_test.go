@@ -151,6 +151,9 @@ func TestCompressed(t *testing.T) {
 	want := wantCurves(t, b)
 	message, err := proto.Marshal(curvesMessage(b))
 	require.NoError(t, err)
+	status, says := rawGRPC(t, client, url, http.Header{"Grpc-Encoding": {"snappy"}}, framed(1, 2, []byte("xx")))
+	require.Equal(t, "12", status)
+	require.Contains(t, says, `"snappy" is not known, gzip and deflate are`)
 	for _, encoding := range []string{"gzip", "deflate", "raw"} {
 		name := strings.Replace(encoding, "raw", "deflate", 1)
 		z := packed(t, encoding, message)

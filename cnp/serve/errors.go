@@ -33,6 +33,11 @@ func notFound(format string, args ...any) *failure {
 	return &failure{status: http.StatusNotFound, code: connect.CodeNotFound, text: fmt.Sprintf(format, args...)}
 }
 
+func unknownEncoding(name string) *failure {
+	return &failure{status: http.StatusUnsupportedMediaType, code: connect.CodeUnimplemented,
+		text: fmt.Sprintf("content encoding %.40q is not known, gzip and deflate are", name)}
+}
+
 // tooLarge is for what will not fit later either.
 func tooLarge(format string, args ...any) *failure {
 	return &failure{status: http.StatusRequestEntityTooLarge, code: connect.CodeResourceExhausted, text: fmt.Sprintf(format, args...),

@@ -27,11 +27,6 @@ const prefixBytes = 5
 func isPlain(r *http.Request) bool {
 	switch r.Header.Get("Content-Type") {
 	case "application/grpc", "application/grpc+proto":
-	default:
-		return false
-	}
-	switch r.Header.Get("Grpc-Encoding") {
-	case "", "identity", "gzip", "deflate":
 		return r.ProtoMajor == 2
 	}
 	return false
@@ -94,6 +89,12 @@ func (s *Server) plainInfer(w http.ResponseWriter, r *http.Request, call *grpcCa
 
 // readMessage reads a request's one message. Memory grows with what comes, not with what its length promises.
 func (s *Server) readMessage(ctx context.Context, req *wireRequest, call *grpcCall, encoding string) error {
+	switch encoding {
+	case "", "identity", "gzip", "deflate":
+	default:
+		call.up.abandon()
+		return unknownEncoding(encoding)
+	}
 	buffer := messages.Get().(*[]byte)
 	defer keep(buffer)
 	b, err := s.frame(*buffer, call, encoding)

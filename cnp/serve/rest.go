@@ -155,8 +155,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, res *reservati
 	var body io.Reader = up
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		if body, err = unpack(up, e); errors.Is(err, errEncoding) {
-			return nil, &failure{status: http.StatusUnsupportedMediaType,
-				text: fmt.Sprintf("content encoding %.40q is not known, gzip and deflate are", e)}
+			return nil, unknownEncoding(e)
 		} else if err != nil {
 			return nil, unreadable(err)
 		}
@@ -320,7 +319,7 @@ func (s *Server) restAnswer(w http.ResponseWriter, hr *http.Request, r *request,
 			raw, length = append(raw, b), length+len(b)
 		} else {
 			var err error
-			if x.Data, err = numbers(a.values); err != nil {
+			if x.Data, err = numbers(a.name, a.values); err != nil {
 				if j.note != "" {
 					err = invalid("%s; everything else has its prediction as binary data", j.note)
 				}
@@ -354,8 +353,8 @@ func (s *Server) restAnswer(w http.ResponseWriter, hr *http.Request, r *request,
 	return nil
 }
 
-// numbers writes numbers as JSON. It is an error if one is none, as JSON cannot say so.
-func numbers(v []float32) ([]byte, error) {
+// numbers writes the numbers of an output as JSON. It is an error if one is none, as JSON cannot say so.
+func numbers(output string, v []float32) ([]byte, error) {
 	b := append(make([]byte, 0, 12*len(v)+2), '[')
 	for i, x := range v {
 		if i > 0 {
@@ -363,7 +362,8 @@ func numbers(v []float32) ([]byte, error) {
 		}
 		f := float64(x)
 		if math.IsNaN(f - f) {
-			return nil, &failure{status: http.StatusInternalServerError, text: fmt.Sprintf("value %d of the prediction is %v", i, x)}
+			return nil, &failure{status: http.StatusInternalServerError, text: fmt.Sprintf("output %q: value %d is %v, which JSON does not "+
+				"have: ask for binary data", output, i, x)}
 		}
 		b = strconv.AppendFloat(b, f, 'g', -1, 32)
 	}
