@@ -45,6 +45,18 @@ func (m *model) same(other *model) bool {
 	return m.digest == other.digest && m.version == other.version && m.note == other.note && m.path == other.path
 }
 
+// warmAll makes the plans of all models, after which the server is ready; one that stops before does not become so.
+func (s *Server) warmAll(ctx context.Context) {
+	for _, m := range s.list() {
+		s.warm(ctx, m)
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	s.warming.Store(false)
+	s.log.Info("ready")
+}
+
 // warm makes the plan of the images that a model was trained on, so that the first request does not wait for it, and completes one of
 // which nothing is observed.
 func (s *Server) warm(ctx context.Context, m *model) {
@@ -60,7 +72,7 @@ func (s *Server) warm(ctx context.Context, m *model) {
 		err = s.queue.do(ctx, j) // which shows what an image costs
 		release()
 	}
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		s.log.Warn("no plan ahead of requests", "model", m.name, "error", err.Error())
 	}
 }

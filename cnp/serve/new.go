@@ -57,13 +57,7 @@ func New(opt Options) (*Server, error) {
 	}
 	if opt.Warm {
 		s.warming.Store(true)
-		s.gone.Go(func() {
-			for _, m := range s.list() {
-				s.warm(ctx, m)
-			}
-			s.warming.Store(false)
-			s.log.Info("ready")
-		})
+		s.gone.Go(func() { s.warmAll(ctx) })
 	}
 	return s, nil
 }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -103,6 +104,22 @@ func TestFolderRename(t *testing.T) {
 	require.NoError(t, os.Rename(next, path))
 	require.NoError(t, s.Rescan())
 	require.NotEqual(t, before, digest())
+}
+
+// TestStopWhileWarming: a server that is closed before its plans are made does not say that it is ready.
+func TestStopWhileWarming(t *testing.T) {
+	var log bytes.Buffer
+	s := newServer(t, func(o *Options) { o.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s.warming.Store(true)
+	s.warmAll(ctx)
+	require.False(t, s.ready())
+	require.NotContains(t, log.String(), `"ready"`)
+	require.NotContains(t, log.String(), "no plan")
+	s.warmAll(t.Context())
+	require.True(t, s.ready())
+	require.Contains(t, log.String(), `"ready"`)
 }
 
 // TestReload: models and token are read again, and what cannot be stays as it was.

@@ -699,6 +699,85 @@ describe('what only the server has', () => {
     })
   })
 
+  // A newer request fails while the answer to an older one arrives: what is shown is from before, and says so.
+  test('an older answer beside a newer failure is not shown as if it were the newer one', async () => {
+    const { page, context } = await open(PAGE_SERVER)
+    await settled(page)
+    const waits = [] // requests that are held back
+    const next = async () => {
+      for (let left = 600; waits.length === 0 && left > 0; left--) await page.waitForTimeout(50)
+      assert.ok(waits.length > 0, 'a request')
+      return waits.shift()
+    }
+    const fail = route => route.fulfill({ status: 503, contentType: 'application/json', body: '{"error": "too much to do"}' })
+    const wants = (route, output) => route.request().postDataBuffer().toString('latin1').includes(`"name":"${output}"`)
+    await page.route('**/infer', route => { waits.push(route) })
+
+    await page.fill('#curve-samples', '0')
+    await (await next()).continue()
+    await idle(page)
+    await page.focus('#curve-plot')
+    await page.keyboard.press('n')
+    const older = await next()
+    for (const key of ['ArrowUp', 'ArrowUp']) await page.keyboard.press(key)
+    await older.continue()
+    await fail(await next())
+    await idle(page)
+    assert.match(await page.textContent('#problem'), /too much to do/)
+    assert.equal(await page.getAttribute('#curve-plot', 'data-stale'), 'true')
+
+    // Samples that fail leave none of other points behind, and are said beside a prediction that did not fail.
+    await page.fill('#curve-samples', '3')
+    for (let n = 0; n < 2; n++) await (await next()).continue()
+    assert.equal((await settled(page)).samples, 3)
+    await page.focus('#curve-plot')
+    await page.keyboard.press('ArrowUp')
+    const both = [await next(), await next()].sort((a, b) => wants(a, 'samples') - wants(b, 'samples'))
+    await fail(both[1])
+    await page.waitForSelector('#problem', { state: 'visible', timeout: patience })
+    await both[0].continue()
+    assert.equal((await settled(page)).samples, 0)
+    assert.equal(await page.getAttribute('#curve-plot', 'data-stale'), 'false')
+    assert.match(await page.textContent('#problem'), /too much to do/)
+
+    // A table in another window: the map of the old one is of other places. In the view before, problems are its own.
+    await page.click('#tab-map')
+    await (await next()).continue()
+    assert.ok((await idle(page), await numbers(page, '#map-status')).std > 0)
+    assert.equal(await page.isVisible('#problem'), false)
+    await page.click('#map-paste summary')
+    await page.fill('#map-table', '100,100,1\n120,100,2\n100,120,3\n')
+    await page.click('#map-take')
+    await fail(await next())
+    await idle(page)
+    assert.deepEqual([(await numbers(page, '#map-status')).points, (await numbers(page, '#map-status')).mean], [3, ''])
+    await page.click('#tab-curve')
+    assert.match(await page.textContent('#problem'), /too much to do/)
+    await context.close()
+  })
+
+  // Of two models one fails, and then the other one answers.
+  test('the answer of one model does not hide the failure of another', async () => {
+    const { page, context } = await open(PAGE_SERVER)
+    await page.click('#tab-image')
+    const [good, bad] = Object.keys(await answered(page))
+    assert.ok(bad, 'two models')
+    await page.route(`**/${bad}/infer`, route => route.fulfill({ status: 503, contentType: 'application/json', body: '{"error": "too much to do"}' }))
+    await page.route(`**/${good}/infer`, async route => {
+      await page.waitForSelector('#problem', { state: 'visible', timeout: patience })
+      await route.continue()
+    })
+    await page.click('#again')
+    await idle(page)
+    assert.match(await page.textContent('#problem'), /too much to do/)
+    const stale = m => page.getAttribute(`#card-${m}`, 'data-stale')
+    assert.deepEqual([await stale(good), await stale(bad)], ['false', 'true'])
+    await page.unroute(`**/${good}/infer`)
+    await page.click(`#use-${bad}`) // who does not show it is not told of it
+    await page.waitForSelector('#problem', { state: 'hidden', timeout: patience })
+    await context.close()
+  })
+
   test('requests can be copied, and answer what the page shows', async () => {
     const { page, context } = await open(PAGE_SERVER)
     await settled(page)

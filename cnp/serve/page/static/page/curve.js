@@ -196,9 +196,12 @@ export class Curve {
   #unknown() { return this.state.points.length === 0 && isUniversal(this.model()) }
 
   #predict = latest(async stamp => {
+    const { dataset } = element('curve-plot')
+    dataset.stale = 'true' // the answer that came last may be to older points
     if (this.#unknown()) {
       this.#prediction = {}
       this.moved = null
+      dataset.stale = 'false'
       this.problem(null)
       this.#draw()
       return
@@ -210,7 +213,7 @@ export class Curve {
       this.#prediction = { targets, mean: mean.data.subarray(0, m), std: std.data.subarray(0, m) }
       this.moved = request.inputs[0].shape[0] === 2 ? Math.hypot(...mean.data.subarray(m).map((v, i) => v - mean.data[i])) / Math.sqrt(m) : null
       this.problem(null)
-      element('curve-plot').dataset.stale = 'false'
+      dataset.stale = 'false'
       this.#draw()
       this.report({ view: 'curve', drawn: performance.now() - stamp, timing, model: model.name })
     } catch (e) {
@@ -222,6 +225,7 @@ export class Curve {
     const s = this.state
     if (s.samples === 0 || !this.model().samples || this.#unknown()) {
       this.#sampled = []
+      this.problem(null, 'samples')
       this.#draw()
       return
     }
@@ -231,10 +235,13 @@ export class Curve {
       const { outputs: { samples }, timing } = await engine.infer(this.model().name, { inputs: first, outputs: ['samples'],
         parameters: { standardise: hasUnits(this.model()), samples: s.samples, seed: s.seed, function: true, knots } })
       this.#sampled = Array.from({ length: s.samples }, (_, i) => samples.data.subarray(i * m, (i + 1) * m))
+      this.problem(null, 'samples')
       this.#draw()
       this.report({ view: 'curve', sampled: performance.now() - stamp, timing, model: this.model().name })
     } catch (e) {
-      this.problem(e)
+      this.#sampled = [] // those that there are may be of other points
+      this.#draw()
+      this.problem(e, 'samples')
     }
   })
 

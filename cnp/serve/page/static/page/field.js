@@ -267,6 +267,8 @@ export class Field {
   }
 
   async #ask(m, stamp) {
+    const { dataset } = this.#cards.get(m.name).root
+    dataset.stale = 'true' // the answer that came last may be to an older request
     try {
       const request = this.request(m), g = { ...this.state }, { outputs: { mean, std }, timing } = await engine.infer(m.name, request)
       const dy = m.config.dim_y, column = vectorOf(m.config), { length } = unitsOf(m), [tasks, t] = request.inputs[2].shape
@@ -278,12 +280,12 @@ export class Field {
         still: tasks === 2 ? vectors(mean.data, 1).slice(0, grid.length).map(v => turned(g.angle, v)) : null,
         fit: n > 0 ? size(seen.map((v, i) => minus(v, after[grid.length + i]))) : 0,
       })
-      this.problem(null)
-      this.#cards.get(m.name).root.dataset.stale = 'false'
+      this.problem(null, m.name)
+      dataset.stale = 'false'
       this.#draw()
       this.report({ view: 'field', drawn: performance.now() - stamp, timing, model: m.name })
     } catch (e) {
-      this.problem(e)
+      this.problem(e, m.name)
     }
   }
 

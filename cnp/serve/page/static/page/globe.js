@@ -256,17 +256,19 @@ export class GlobeView {
   }
 
   async #ask(m, stamp) {
+    const { dataset } = this.#cards.get(m.name).root
+    dataset.stale = 'true' // the answer that came last may be to an older request
     try {
       const request = this.request(m), { spin, tilt } = this.state, n = grid.length
       const { outputs: { mean, std }, timing } = await engine.infer(m.name, request)
       const still = request.inputs[0].shape[0] === 2 ? mean.data.subarray(n) : null
       this.#answers.set(m.name, { mean: mean.data.subarray(0, n), std: std.data.subarray(0, n), still, spin, tilt })
-      this.problem(null)
-      this.#cards.get(m.name).root.dataset.stale = 'false'
+      this.problem(null, m.name)
+      dataset.stale = 'false'
       this.#draw()
       this.report({ view: 'globe', drawn: performance.now() - stamp, timing, model: m.name })
     } catch (e) {
-      this.problem(e)
+      this.problem(e, m.name)
     }
   }
 

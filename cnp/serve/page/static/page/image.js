@@ -201,6 +201,7 @@ export class Image {
   }
 
   update(stamp = performance.now()) {
+    this.problem(null) // that of a picture which could not be read
     this.show()
     this.#drawInputs()
     const { size: n } = this.state, observed = this.#mask.reduce((s, v) => s + v, 0)
@@ -209,13 +210,20 @@ export class Image {
     Object.assign(element('image-status').dataset, { observed, pixels: n * n, brightness })
     this.changed()
     for (const m of this.models) {
-      if (!this.state.models.includes(m.name)) continue
+      if (!this.state.models.includes(m.name)) {
+        this.#fail(null, m)
+        this.#fail(null, m, ' samples')
+        continue
+      }
       const card = this.#card(m)
       card.root.dataset.stale = 'true'
       card.ask(stamp)
       card.sample()
     }
   }
+
+  // #fail says what went wrong with something of a model that is shown.
+  #fail(e, m, what = '') { this.problem(this.state.models.includes(m.name) ? e : null, m.name + what) }
 
   // example is a request for people to copy: of the image as it is.
   example() { return this.request(this.#observations().slice(0, 1)) }
@@ -265,6 +273,7 @@ export class Image {
   async #ask(m, stamp) {
     const card = this.#card(m)
     card.root.ariaBusy = 'true'
+    card.root.dataset.stale = 'true' // the answer that came last may be to an older request
     const size = `${m.name} ${this.state.size}`
     const slow = setTimeout(() => { card.numbers.textContent = this.#prepared.has(size) ? 'Computing ..' : `Preparing for ${this.state.size} × ${this.state.size} pixels ..` }, 300)
     try {
@@ -274,13 +283,13 @@ export class Image {
       this.#prepared.add(size)
       card.root.dataset.stale = 'false'
       this.#drawCard(card, n, g, request, mean.data, std.data)
-      this.problem(null)
+      this.#fail(null, m)
       const drawn = performance.now() - stamp
       card.numbers.textContent += ` · ${timing.total.toFixed(0)} ms`
       this.report({ view: 'image', drawn, timing, model: m.name })
     } catch (e) {
       card.numbers.textContent = ''
-      this.problem(e)
+      this.#fail(e, m)
     } finally {
       clearTimeout(slow)
       card.root.ariaBusy = 'false'
@@ -290,9 +299,13 @@ export class Image {
   // #sample draws whole images that the model finds likely, given what is observed.
   async #sample(m) {
     const { root, samples: place } = this.#card(m), { size: n, samples: count, draw: seed } = this.state, size = n * n
-    if (count === 0 || !m.samples) {
+    const none = () => {
       place.replaceChildren()
       Object.assign(root.dataset, { samples: 0, spread: '' })
+    }
+    if (count === 0 || !m.samples) {
+      none()
+      this.#fail(null, m, ' samples')
       return
     }
     try {
@@ -311,8 +324,10 @@ export class Image {
       // How far samples are from the first one: nothing, if all are the same.
       const spread = Math.max(...drawn.map(values => rms(values.map((v, i) => v - drawn[0][i]))))
       Object.assign(root.dataset, { samples: count, spread })
+      this.#fail(null, m, ' samples')
     } catch (e) {
-      this.problem(e)
+      none() // those that there are may be of another image
+      this.#fail(e, m, ' samples')
     }
   }
 

@@ -36,7 +36,18 @@ function save() {
   history.replaceState(null, '', `#${encodeState({ view: state.view, [state.view]: state[state.view] })}`)
 }
 
-function problem(e) {
+// problem notes what went wrong with something that was asked for, null where nothing did: one model's answer does not hide another's
+// failure. What belongs to no view is of ''.
+const problems = new Map()
+function problem(e, of = '') {
+  e ? problems.set(of, e) : problems.delete(of)
+  showProblem()
+}
+
+// showProblem says what is wrong in the view that is open.
+function showProblem() {
+  const all = [...problems].filter(([k]) => k === '' || k.startsWith(`${state.view} `)).map(([, e]) => e)
+  const e = all.find(e => e instanceof NeedsToken || e instanceof Lost) ?? all[0]
   element('problem').hidden = !e
   element('problem').textContent = e?.message ?? ''
   element('token-form').hidden = !(e instanceof NeedsToken)
@@ -52,7 +63,8 @@ async function wait(e) {
   do await new Promise(done => setTimeout(done, 2000))
   while (!await engine.alive())
   waiting = false
-  problem(null)
+  problems.clear()
+  showProblem()
   document.documentElement.dataset.ready ? open[state.view]?.update() : start()
 }
 
@@ -127,6 +139,7 @@ function select(view, stamp) {
     tab.tabIndex = v === view ? 0 : -1
   }
   delete measured.sampled
+  showProblem()
   open[view]?.update(stamp)
   if (element('copy').open) writeSnippet()
 }
@@ -196,14 +209,15 @@ async function start() {
       state.curve.model = m?.name ?? ''
       state.curve.kernel = curves.kernelOf(m) ?? state.curve.kernel
     }
-    const on = { changed, report, problem }
+    const on = v => ({ changed, report, problem: (e, of = '') => problem(e, `${v} ${of}`) })
     const of = { curve: curveModels, image: imageModels, globe: models.filter(globes.takes), field: models.filter(fields.takes), map: models.filter(maps.takes) }
     const classes = { curve: curves.Curve, image: images.Image, globe: globes.GlobeView, field: fields.Field, map: maps.Map2D }
     for (const v of views) {
-      open[v] = new classes[v](state[v], of[v], on)
+      open[v] = new classes[v](state[v], of[v], on(v))
       offer(v, of[v])
     }
-    problem(null)
+    problems.clear()
+    showProblem()
     if (of[state.view].length === 0) state.view = views.find(v => of[v].length > 0) ?? state.view
     select(state.view)
     element('about').textContent = `${models.length} models, computed by ${engine.name}. Everything on this page is asked for in the Open Inference Protocol.`

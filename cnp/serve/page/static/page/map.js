@@ -191,9 +191,11 @@ export class Map2D {
   }
 
   #predict = latest(async stamp => {
-    const model = this.model(), window = this.state.window
+    const model = this.model(), window = this.state.window, stale = v => { for (const canvas of Object.values(this.#canvases)) canvas.dataset.stale = v }
+    stale('true') // the answer that came last may be to older points
     if (this.state.points.length === 0 && isUniversal(model)) { // of nothing it knows nothing, not even a scale
       this.#answer = null
+      stale('false')
       this.problem(null)
       this.#draw()
       return
@@ -202,7 +204,7 @@ export class Map2D {
       const { outputs: { mean, std }, timing } = await engine.infer(model.name, this.request())
       this.#answer = { mean: mean.data, std: std.data, window }
       this.problem(null)
-      for (const canvas of Object.values(this.#canvases)) canvas.dataset.stale = 'false'
+      stale('false')
       this.#draw()
       this.report({ view: 'map', drawn: performance.now() - stamp, timing, model: model.name })
     } catch (e) {
@@ -211,7 +213,8 @@ export class Map2D {
   })
 
   #draw() {
-    const { points } = this.state, values = points.map(p => p[2]), a = this.#answer
+    const { points, window } = this.state, values = points.map(p => p[2])
+    const a = this.#answer?.window.every((v, i) => v === window[i]) ? this.#answer : null // a map of another window is of other places
     const [lo, hi] = span([...values, ...(a ? a.mean : [])]), most = a ? Math.max(...a.std) : 1
     this.#paint(this.#canvases.mean, a?.mean, warm, lo, hi)
     this.#paint(this.#canvases.std, a?.std, heat, 0, most)
