@@ -63,6 +63,11 @@ async function wait(e) {
   do await new Promise(done => setTimeout(done, 2000))
   while (!await engine.alive())
   waiting = false
+  again()
+}
+
+// again asks anew after something that concerned all requests: for the models only if there are no views of them yet.
+function again() {
   problems.clear()
   showProblem()
   document.documentElement.dataset.ready ? open[state.view]?.update() : start()
