@@ -907,6 +907,10 @@ describe('what only the server has', () => {
       const page = await browser.newPage(plain)
       await page.goto(`http://${address}/`)
       await page.waitForSelector('#token-form', { state: 'visible', timeout: patience })
+      await page.fill('#token', '\u201csecret\u201d') // as text processors quote
+      await page.click('#token-form button')
+      await page.waitForFunction(() => /no request can bring/.test(document.getElementById('problem').textContent))
+      assert.equal(await page.isVisible('#token-form'), true)
       await page.fill('#token', 'secret')
       await page.click('#token-form button')
       await page.waitForSelector('html[data-ready=true]', { timeout: patience })
@@ -920,6 +924,36 @@ describe('what only the server has', () => {
         assert.match(await page.textContent(`#${tab} .missing`), /equivcnp serve --model shipped/)
         assert.equal(await page.locator(`#${tab} canvas:visible`).count(), 0)
       }
+      await page.close()
+    })
+  })
+
+  test('a token that is replaced is asked for, and the page is as it was', async () => {
+    const file = join(PAGE_OUT, 'token')
+    await writeFile(file, 'first\n')
+    await started(['rbf=rbf-equivcnp'], { EQUIVCNP_TOKEN_FILE: file }, async (address, server) => {
+      const page = await browser.newPage(plain)
+      await page.goto(`http://${address}/`)
+      const bring = async token => {
+        await page.waitForSelector('#token-form', { state: 'visible', timeout: patience })
+        await page.fill('#token', token)
+        await page.click('#token-form button')
+        await page.waitForSelector('#token-form', { state: 'hidden', timeout: patience })
+      }
+      await bring('first')
+      await page.waitForSelector('html[data-ready=true]', { timeout: patience })
+      assert.equal((await settled(page)).points, 4)
+      await writeFile(file, 'second\n')
+      server.kill('SIGHUP')
+      for (let status = 200; status !== 401; await page.waitForTimeout(50)) {
+        status = (await fetch(`http://${address}/v2`, { headers: { Authorization: 'Bearer first' } })).status
+      }
+      await click(page, '#curve-plot', 2, 1)
+      await bring('second')
+      assert.equal((await settled(page)).points, 5)
+      await click(page, '#curve-plot', 2.5, -1)
+      assert.equal((await settled(page)).points, 6, 'one point a click')
+      assert.equal(await page.locator('#curve-model option').count(), 1)
       await page.close()
     })
   })

@@ -16,7 +16,11 @@ class Server {
   async #fetch(path, init = {}) {
     const headers = new Headers(init.headers)
     const token = sessionStorage.getItem('token')
-    if (token) headers.set('Authorization', `Bearer ${token}`)
+    try {
+      if (token) headers.set('Authorization', `Bearer ${token}`)
+    } catch {
+      throw new NeedsToken('The token has characters that no request can bring.')
+    }
     const r = await fetch(path, { ...init, headers }).catch(() => { throw new Lost('The server does not answer.') })
     if (r.status === 401) throw new NeedsToken('a bearer token is needed')
     if (!r.ok) throw new Error((await r.json().catch(() => ({}))).error ?? `${r.status} ${r.statusText}`)

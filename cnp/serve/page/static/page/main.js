@@ -190,7 +190,7 @@ addEventListener('hashchange', () => {
 element('token-form').onsubmit = e => {
   e.preventDefault()
   sessionStorage.setItem('token', element('token').value)
-  start()
+  again()
 }
 
 async function start() {
