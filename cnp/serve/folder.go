@@ -28,10 +28,15 @@ func (f fileState) same(was fileState) bool {
 		os.SameFile(f.info, was.info)
 }
 
-// folderState is what folders hold, by the names of models: files that can be looked at, and why others cannot.
+// folderState is what folders hold, by the names of models: files that can be looked at, and why others cannot. hidden has the names of
+// files, by path, whose name belongs to another one.
 type folderState struct {
-	found  map[string]fileState
-	broken map[string]string
+	found          map[string]fileState
+	broken, hidden map[string]string
+}
+
+func newFolderState() folderState {
+	return folderState{map[string]fileState{}, map[string]string{}, map[string]string{}}
 }
 
 // Rescan looks at the folders now: new files are served, changed ones instead of what they were, and what was removed no longer. What a
@@ -45,7 +50,7 @@ func (s *Server) Rescan() error {
 
 // rescan is Rescan; the caller holds scan.
 func (s *Server) rescan() error {
-	now := folderState{map[string]fileState{}, map[string]string{}}
+	now := newFolderState()
 	var errs []error
 	for _, dir := range s.opt.Folders {
 		if err := now.list(dir); err != nil {
@@ -55,6 +60,7 @@ func (s *Server) rescan() error {
 	if len(errs) > 0 { // a folder that is away for a moment takes no model with it
 		return errors.Join(errs...)
 	}
+	s.sayHidden(now)
 	before, failures := *s.failures.Load(), map[string]string{}
 	for name, why := range before {
 		if _, ok := now.found[name]; ok || s.named(name) {
@@ -98,6 +104,27 @@ func (s *Server) rescan() error {
 	maps.DeleteFunc(s.files, func(name string, _ fileState) bool { _, there := now.found[name]; return !there })
 	s.failures.Store(&failures)
 	return nil
+}
+
+// sayHidden warns, once, of files that are not served because another model has their name. The caller holds scan.
+func (s *Server) sayHidden(now folderState) {
+	for _, m := range s.opt.Models {
+		if file, ok := now.found[m.Name]; ok && filepath.Clean(m.Path) != file.path {
+			now.hidden[file.path] = m.Name
+		}
+	}
+	for path, name := range now.hidden {
+		if s.hidden[path] == "" {
+			served := now.found[name].path
+			for _, m := range s.opt.Models {
+				if m.Name == name {
+					served = m.Path
+				}
+			}
+			s.log.Warn("model file not served: another model has its name", "model", name, "path", path, "served", served)
+		}
+	}
+	s.hidden = now.hidden
 }
 
 // Reload reads again what the server was started with: the token's file, the models of Options, and the folders. What cannot be read
@@ -148,16 +175,24 @@ func (f *folderState) list(dir string) error {
 		if (ext != ".safetensors" && ext != ".pth") || strings.HasPrefix(name, ".") {
 			continue
 		}
-		if was, ok := f.found[name]; ok && (ext == ".pth" || filepath.Dir(was.path) != filepath.Clean(dir)) {
+		path := filepath.Join(dir, e.Name())
+		was, twice := f.found[name]
+		if twice && was.path == path { // the folder is given twice
 			continue
 		}
-		path := filepath.Join(dir, e.Name())
+		if twice && (ext == ".pth" || filepath.Dir(was.path) != filepath.Clean(dir)) {
+			f.hidden[path] = name
+			continue
+		}
 		info, err := os.Stat(path) // of what a link points to, as in Kubernetes' config maps
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
 			f.broken[name] = err.Error()
 		case info.Mode().IsRegular():
+			if twice {
+				f.hidden[was.path] = name
+			}
 			f.found[name] = fileState{path, info}
 		}
 	}

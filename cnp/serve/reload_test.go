@@ -69,7 +69,7 @@ func TestFolderMode(t *testing.T) {
 	saveModel(t, path, "rbf-equivcnp")
 	require.NoError(t, os.Chmod(path, 0))
 	state := func() fileState {
-		f := folderState{map[string]fileState{}, map[string]string{}}
+		f := newFolderState()
 		require.NoError(t, f.list(dir))
 		return f.found["a"]
 	}
@@ -120,6 +120,33 @@ func TestStopWhileWarming(t *testing.T) {
 	s.warmAll(t.Context())
 	require.True(t, s.ready())
 	require.Contains(t, log.String(), `"ready"`)
+}
+
+// TestFolderTwice: of models of one name the first is served, and the log has the files of the others, once.
+func TestFolderTwice(t *testing.T) {
+	one, two := t.TempDir(), t.TempDir()
+	for _, dir := range []string{one, two} {
+		saveModel(t, filepath.Join(dir, "a.safetensors"), "rbf-equivcnp")
+		saveModel(t, filepath.Join(dir, "b.safetensors"), "rbf-equivcnp")
+	}
+	saveModel(t, filepath.Join(one, "own.safetensors"), "rbf-equivcnp")
+	var log bytes.Buffer
+	s := newServer(t, func(o *Options) {
+		o.Models = []Source{{Name: "a", Path: "rbf-equivcnp"}, {Name: "own", Path: filepath.Join(one, "own.safetensors")}}
+		o.Folders, o.Poll, o.Log = []string{one, two, one}, time.Hour, slog.New(slog.NewJSONHandler(&log, nil))
+	})
+	require.NoError(t, s.Rescan())
+	var hidden []string
+	for line := range strings.Lines(log.String()) {
+		if v := object(t, []byte(line)); v["msg"] == "model file not served: another model has its name" {
+			hidden = append(hidden, v["path"].(string)+" "+v["served"].(string))
+		}
+	}
+	require.ElementsMatch(t, []string{
+		filepath.Join(one, "a.safetensors") + " rbf-equivcnp", filepath.Join(two, "a.safetensors") + " rbf-equivcnp",
+		filepath.Join(two, "b.safetensors") + " " + filepath.Join(one, "b.safetensors"),
+	}, hidden)
+	require.Equal(t, 200, do(s, "GET", "/v2/models/b", nil, nil).Code)
 }
 
 // TestReload: models and token are read again, and what cannot be stays as it was.

@@ -362,8 +362,8 @@ func numbers(output string, v []float32) ([]byte, error) {
 		}
 		f := float64(x)
 		if math.IsNaN(f - f) {
-			return nil, &failure{status: http.StatusInternalServerError, text: fmt.Sprintf("output %q: value %d is %v, which JSON does not "+
-				"have: ask for binary data", output, i, x)}
+			return nil, &failure{status: http.StatusInternalServerError,
+				text: fmt.Sprintf("output %q: value %d is %v, which JSON does not have: ask for binary data", output, i, x)}
 		}
 		b = strconv.AppendFloat(b, f, 'g', -1, 32)
 	}

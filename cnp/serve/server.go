@@ -35,6 +35,7 @@ type Server struct {
 
 	scan     sync.Mutex // held by Rescan and what else changes models
 	files    map[string]fileState
+	hidden   map[string]string                 // paths of files → the name that another model has
 	failures atomic.Pointer[map[string]string] // name → why its file is not what is served
 
 	stop context.CancelFunc
