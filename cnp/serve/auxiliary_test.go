@@ -57,6 +57,17 @@ func TestAuxiliary(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want.Mean, got.Mean)
 	require.Equal(t, want.Std, got.Std)
+	for _, none := range []*cnp.Batch[float32]{
+		{B: 2, Nc: 3, XContext: b.XContext, YContext: b.YContext, AuxContext: b.AuxContext, AuxTarget: []float32{}},
+		{B: 2, Nt: 2, XTarget: b.XTarget, AuxTarget: b.AuxTarget},
+	} {
+		want, err := m.(cnp.Regressor[float32]).Predict(context.Background(), none)
+		require.NoError(t, err)
+		got, err := cl.Predict(context.Background(), "aux", none, 1, 1)
+		require.NoError(t, err, "%d points, %d targets", none.Nc, none.Nt)
+		require.Len(t, got.Mean, len(want.Mean))
+		require.InDeltaSlice(t, want.Mean, got.Mean, 0)
+	}
 	jobs := []*job{{curves: b}, {curves: &cnp.Batch[float32]{B: 1, Nc: 1, Nt: 1, XContext: []float64{1}, YContext: []float32{2},
 		XTarget: []float64{3}, AuxContext: []float32{4, 5}, AuxTarget: []float32{6, 7}}}}
 	all := joinCurves(jobs, &c)

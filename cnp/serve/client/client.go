@@ -293,9 +293,10 @@ func (c *Client) Predict(ctx context.Context, model string, b *cnp.Batch[float32
 	r := &Request{Inputs: []Tensor{Float64s("x_context", []int{b.B, b.Nc, dx}, b.XContext),
 		Float32s("y_context", []int{b.B, b.Nc, dy}, b.YContext),
 		Float64s("x_target", []int{b.B, b.Nt, dx}, b.XTarget)}}
-	if b.AuxTarget != nil {
-		r.Inputs = append(r.Inputs, Float32s("aux_context", []int{b.B, b.Nc, len(b.AuxTarget) / max(1, b.B*b.Nt)}, b.AuxContext),
-			Float32s("aux_target", []int{b.B, b.Nt, len(b.AuxTarget) / max(1, b.B*b.Nt)}, b.AuxTarget))
+	if b.AuxContext != nil || b.AuxTarget != nil {
+		width := max(len(b.AuxContext)/max(1, b.B*b.Nc), len(b.AuxTarget)/max(1, b.B*b.Nt)) // either may have no points
+		r.Inputs = append(r.Inputs, Float32s("aux_context", []int{b.B, b.Nc, width}, b.AuxContext),
+			Float32s("aux_target", []int{b.B, b.Nt, width}, b.AuxTarget))
 	}
 	if b.Ns > 0 || b.YStatic != nil {
 		r.Inputs = append(r.Inputs, Float64s("x_static", []int{b.B, b.Ns, dx}, b.XStatic),
