@@ -25,7 +25,17 @@ func MinMax[T Float](x []T) (lo, hi T) {
 func LogSumExp[T Float](x []T) float64 { return logSumExp(x) }
 
 // ArgMax returns the index of the largest element; see ArgMaxF32.
-func ArgMax[T Float](x []T) int { return argMax(x) }
+func ArgMax[T Float](x []T) (at int) {
+	switch x := any(x).(type) {
+	case []float32:
+		at = ArgMaxF32(x)
+	case []float64:
+		at = ArgMaxF64(x)
+	default:
+		unreachable("ArgMax")
+	}
+	return
+}
 
 // SetConvGrad returns the gradients of SetConv to gamma and scale; see SetConvGradParamsF32.
 func SetConvGrad[T Float](dh []T, t, x []float64, phi []T, d, c int, gamma, scale float64) (dgamma, dscale float64) {

@@ -191,37 +191,24 @@ func logSumExp[T Float](x []T) float64 {
 	return float64(most) + math.Log(sum)
 }
 
-// argMax looks for the largest element, and then for where it stands.
-func argMax[T Float](x []T) int {
+// place returns where the largest element, or the first NaN, stands, which find looks for at a level with assembly: it returns how many of
+// n elements from at on may be passed over.
+func place[T Float](x []T, most T, find func(at, n int) int) int {
 	if len(x) == 0 {
 		return -1
 	}
-	_, most := MinMax(x)
+	const piece = 1 << 16 // as many as assembly takes at a time, which cannot be preempted
 	at := 0
-	if most == most {
-		at = before(x, most)
+	for level != Generic && most == most && at < len(x) {
+		n := min(len(x)-at, piece)
+		k := find(at, n)
+		if at += k; k < n {
+			break
+		}
 	}
 	for i, v := range x[at:] {
 		if v == most || v != v {
 			return at + i
-		}
-	}
-	return at
-}
-
-// before returns how many elements to pass over in search of v.
-func before[T Float](x []T, v T) (at int) {
-	const piece = 1 << 16 // as many as assembly takes at a time, which cannot be preempted
-	for level != Generic && at < len(x) {
-		k, n := 0, min(len(x)-at, piece)
-		switch x := any(x[at:]).(type) {
-		case []float32:
-			k = findF32(&x[0], float32(v), n)
-		case []float64:
-			k = findF64(&x[0], float64(v), n)
-		}
-		if at += k; k < n {
-			break
 		}
 	}
 	return at

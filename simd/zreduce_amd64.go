@@ -114,12 +114,12 @@ func sumAbsF64AVX512(x *float64, n int) float64
 //go:noescape
 func minMaxF64AVX512(x *float64, n int) (lo int64, hi int64)
 
-// findF32AVX2 returns how many of n elements precede the first vector that holds v, or the last one, which is not whole.
+// findF32AVX2 returns how many of n elements precede the first that is v, or, if no whole vector holds it, the last vector, which is not whole.
 //
 //go:noescape
 func findF32AVX2(x *float32, v float32, n int) (at int)
 
-// findF64AVX2 returns how many of n elements precede the first vector that holds v, or the last one, which is not whole.
+// findF64AVX2 returns how many of n elements precede the first that is v, or, if no whole vector holds it, the last vector, which is not whole.
 //
 //go:noescape
 func findF64AVX2(x *float64, v float64, n int) (at int)

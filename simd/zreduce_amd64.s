@@ -1846,45 +1846,53 @@ merged5:
 	RET
 
 // func findF32AVX2(x *float32, v float32, n int) (at int)
-// Requires: AVX
+// Requires: AVX, BMI
 TEXT ·findF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ         x+0(FP), AX
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS v+8(FP), Y0
 	XORQ         DX, DX
 	SUBQ         $0x08, CX
-	JL           done2
+	JL           done3
 loop1:
 	VCMPPS    $0x00, (AX)(DX*4), Y0, Y1
 	VMOVMSKPS Y1, BX
 	TESTL     BX, BX
-	JNE       done2
+	JNE       found2
 	ADDQ      $0x08, DX
 	CMPQ      DX, CX
 	JLE       loop1
-done2:
+	JMP       done3
+found2:
+	TZCNTQ BX, BX
+	ADDQ   BX, DX
+done3:
 	MOVQ DX, at+24(FP)
 	VZEROUPPER
 	RET
 
 // func findF64AVX2(x *float64, v float64, n int) (at int)
-// Requires: AVX
+// Requires: AVX, BMI
 TEXT ·findF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ         x+0(FP), AX
 	MOVQ         n+16(FP), CX
 	VBROADCASTSD v+8(FP), Y0
 	XORQ         DX, DX
 	SUBQ         $0x04, CX
-	JL           done2
+	JL           done3
 loop1:
 	VCMPPD    $0x00, (AX)(DX*8), Y0, Y1
 	VMOVMSKPD Y1, BX
 	TESTL     BX, BX
-	JNE       done2
+	JNE       found2
 	ADDQ      $0x04, DX
 	CMPQ      DX, CX
 	JLE       loop1
-done2:
+	JMP       done3
+found2:
+	TZCNTQ BX, BX
+	ADDQ   BX, DX
+done3:
 	MOVQ DX, at+24(FP)
 	VZEROUPPER
 	RET
