@@ -539,7 +539,8 @@ func (g *gemmProduct[T]) fill(panel []T, p, j, k, n int) {
 	} else {
 		rows := b.readable(strip)
 		if rows > 0 {
-			_, _ = panel[rows*strip-1], b.b[(rows-1)*g.rsb+strip-1]
+			// A check that reads nothing: what follows the columns may be another goroutine's.
+			_, _ = panel[:rows*strip:len(panel)], b.b[:(rows-1)*g.rsb+strip:len(b.b)]
 			gemmFillAVX2((*byte)(unsafe.Pointer(&panel[0])), (*byte)(unsafe.Pointer(&b.b[0])), rows, g.rsb*int(unsafe.Sizeof(g.alpha)))
 		}
 		for r := rows; r < k; r++ {
