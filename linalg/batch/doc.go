@@ -20,6 +20,7 @@
 //     computed in float32, but for the logarithm of 3×3 matrices: other last bits, the bounds below. What is rare there (enormous angles,
 //     entries near the ends of the range, matrices that may have no logarithm, NaN) goes through the portable functions, at their speed.
 //     Translations of SE2 and SE3 do not, whose results may be infinite or NaN within a factor of 2⁵ of the largest number.
+//     Where an entry is infinite, or a product of two entries of 2×2 matrices, ±Inf there may be NaN here, and NaN ±Inf.
 //   - Nothing is allocated, and no goroutine is started.
 //
 // # Accuracy

@@ -109,26 +109,29 @@ func act[T Float](g Group, what action, name string, dst, a, b []T, n int) {
 	}
 	t := &groups[g]
 	out, in, second := t.coords, t.coords, 0
+	argA, argB := "a", "b"
 	switch what {
 	case actExp:
 		out = t.entries
 	case actLog:
-		in = t.entries
+		in, argA = t.entries, "e"
 	case actCompose:
 		second = t.coords
 	case actMul:
 		out, in, second = t.entries, t.entries, t.entries
+		argA, argB = "e", "f"
 	case actInverse:
-		out, in = t.entries, t.entries
+		out, in, argA = t.entries, t.entries, "e"
 	case actAct:
 		out, in, second = t.point, t.entries, t.point
+		argA, argB = "e", "x"
 	case actAdjoint:
-		out, in = t.coords*t.coords, t.entries
+		out, in, argA = t.coords*t.coords, t.entries, "e"
 	case actLeftJacobian, actLeftJacobianInv:
 		out = t.coords * t.coords
 	}
 	check(name, t.name, "dst", len(dst), out, n)
-	check(name, t.name, "a", len(a), in, n)
-	check(name, t.name, "b", len(b), second, n)
+	check(name, t.name, argA, len(a), in, n)
+	check(name, t.name, argB, len(b), second, n)
 	run(t.ops[what], shape{out, in, second}, dst, nil, a, b, n)
 }

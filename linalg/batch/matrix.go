@@ -87,7 +87,11 @@ func InverseRigid4x4[T Float](dst, a []T, n int) {
 func general[T Float](name string, o op, s shape, dst, a, b []T, n int) {
 	check(name, "", "dst", len(dst), s.out, n)
 	check(name, "", "a", len(a), s.a, n)
-	check(name, "", "b", len(b), s.b, n)
+	argB := "b"
+	if o >= opExpFrechet2x2 && o <= opExpFrechetAdjoint2x2 || o >= opExpFrechet3x3 && o <= opExpFrechetAdjoint3x3 {
+		argB = "e" // a direction
+	}
+	check(name, "", argB, len(b), s.b, n)
 	run(o, s, dst, nil, a, b, n)
 }
 

@@ -6,7 +6,7 @@ import "github.com/equivcnp/equivcnp/linalg"
 type op uint8
 
 const (
-	opOne         op = iota // 1 for every number but NaN: the adjoint and the Jacobians of a commutative group of one coordinate
+	opOne         op = iota // 1, or NaN for what is not finite: the adjoint and the Jacobians of a commutative group of one coordinate
 	opIdentity2x2           // the same for two coordinates
 	opCopy3x3               // the adjoint of a rotation of space, which is itself
 	opExpSO2
@@ -93,9 +93,9 @@ func portablePlane(o op, y *[maxOut]float64, x, z *[maxIn]float64) {
 	z2, z3, z4 := (*[2]float64)(z[:]), (*[3]float64)(z[:]), (*[4]float64)(z[:])
 	switch o {
 	case opOne:
-		y[0] = 1 + x[0]*0
+		y[0] = 1 + x[0]*0 + x[1]*0 // x[1] is 0 where there is one coordinate, and not the two entries of an element
 	case opIdentity2x2:
-		*y4 = [4]float64{1, 0, 0, 1}
+		*y4 = [4]float64{1 + x[0]*0, 0, 0, 1 + x[1]*0}
 	case opCopy3x3:
 		*y9 = *x9
 	case opExpSO2:
