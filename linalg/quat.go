@@ -66,6 +66,17 @@ func (q Quat) Unit() Quat {
 	if n == 0 {
 		return Quat{1, 0, 0, 0}
 	}
+	scale := 1.0
+	switch {
+	case n < 0x1p-1000: // as a subnormal number it would have few digits
+		scale = 0x1p200
+	case n > math.MaxFloat64:
+		scale = 0x1p-2
+	}
+	if scale != 1 {
+		q = Quat{q[0] * scale, q[1] * scale, q[2] * scale, q[3] * scale}
+		n = Norm(q[:])
+	}
 	return Quat{q[0] / n, q[1] / n, q[2] / n, q[3] / n}
 }
 

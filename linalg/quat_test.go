@@ -110,3 +110,17 @@ func TestMotions(t *testing.T) {
 	self := m.From(&m)
 	require.Equal(t, [3]float64{}, self.P)
 }
+
+// TestUnitEverySize wants length 1 also where the length of the quaternion is subnormal or beyond the range.
+func TestUnitEverySize(t *testing.T) {
+	for _, e := range []int{-1072, -1064, -1000, -600, 0, 600, 1022} {
+		q := Quat{math.Ldexp(3, e), math.Ldexp(-1, e), math.Ldexp(3, e), math.Ldexp(2, e)}
+		u, want := q.Unit(), Quat{3, -1, 3, 2}.Unit()
+		for i := range u {
+			if !(math.Abs(u[i]-want[i]) <= 2e-16) {
+				t.Errorf("2^%d: %v, want %v", e, u, want)
+				break
+			}
+		}
+	}
+}
