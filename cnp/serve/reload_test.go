@@ -204,10 +204,15 @@ type authority struct {
 // issue writes a certificate and its key to PEM files; a nil authority signs itself.
 func issue(t *testing.T, a *authority, serial int64, cert, key string) *authority {
 	t.Helper()
+	return issueUntil(t, a, serial, cert, key, time.Now().Add(time.Hour))
+}
+
+func issueUntil(t *testing.T, a *authority, serial int64, cert, key string, end time.Time) *authority {
+	t.Helper()
 	own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
 	template := &x509.Certificate{SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "test"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		NotBefore: end.Add(-2 * time.Hour), NotAfter: end,
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: a == nil, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
 	parent, signer := template, own
@@ -293,6 +298,15 @@ func TestCertificates(t *testing.T) {
 	issue(t, ca, 5, file("cert.pem"), file("key.pem"))
 	_, err = Certificates(file("cert.pem"), file("key.pem"), file("key.pem"), nil)
 	require.ErrorContains(t, err, "no certificate in PEM")
+	require.NotContains(t, log.String(), "not valid now")
+	for _, end := range []time.Time{time.Now().Add(-time.Minute), time.Now().Add(3 * time.Hour)} {
+		var log lockedBuffer
+		issueUntil(t, ca, 6, file("cert.pem"), file("key.pem"), end)
+		_, err = Certificates(file("cert.pem"), file("key.pem"), "", slog.New(slog.NewJSONHandler(&log, nil)))
+		require.NoError(t, err)
+		require.Contains(t, log.String(), "not valid now")
+		require.Contains(t, log.String(), file("cert.pem"))
+	}
 }
 
 // TestErrorLog: what the listener cannot do is a warning; what single clients do wrong is for those who look for it.
