@@ -103,6 +103,9 @@ func (s *spec) kernel(theta []float64) *kernel {
 	k := &kernel{metric: [3]float64{1, 1, 1}}
 	k.parts = append(k.parts, part{s.shape, 1, math.Exp(-theta[tLength])})
 	k.noise, k.slope2 = least+math.Exp(theta[tNoise]), math.Exp(2*theta[tSlope])
+	if s.dim == 2 { // the second feature is not a square but dx dy
+		k.metric[1] = 0
+	}
 	switch {
 	case s.aniso && s.dim == 2: // the exponential of the symmetric matrix (p q; q -p)
 		p, q := theta[tFirst], theta[tFirst+1]

@@ -109,6 +109,26 @@ func TestEquivariance(t *testing.T) {
 	}
 }
 
+// TestTurned: tables of too few rows for anisotropy have a covariance of the distance, and so have those of the globe. Turned tables give
+// turned predictions. In the plane a turn by 45 degrees tells the distance from other forms of dx and dy.
+func TestTurned(t *testing.T) {
+	for _, c := range []struct{ n, d int }{{4, 2}, {9, 2}, {15, 2}, {12, 3}} {
+		x, y := table(c.n, c.d, 0.02, 5)
+		targets, _ := table(20, c.d, 0, 6)
+		turned := func(v []float64) []float64 {
+			out := slices.Clone(v)
+			for i := 0; i < len(v); i += c.d {
+				out[i], out[i+1] = (v[i]-v[i+1])*math.Sqrt2/2, (v[i]+v[i+1])*math.Sqrt2/2
+			}
+			return out
+		}
+		mean, std := predict(t, x, y, targets, Options{Dim: c.d})
+		tmean, tstd := predict(t, turned(x), y, turned(targets), Options{Dim: c.d})
+		requireClose(t, mean, tmean, 1e-5, fmt.Sprint(c, " mean"))
+		requireClose(t, std, tstd, 1e-5, fmt.Sprint(c, " std"))
+	}
+}
+
 // TestUnits gives one axis another unit than the others.
 func TestUnits(t *testing.T) {
 	x, y := table(80, 2, 0.1, 5)
