@@ -192,6 +192,27 @@ func TestSeason(t *testing.T) {
 	require.InDelta(t, 1, m.Report().Members[0].Period, 0.01)
 }
 
+// TestSeasonOfBursts: values that were taken a few at a time, minutes apart, have short gaps, and so high frequencies to search. They must
+// not make the search so coarse that it misses a season.
+func TestSeasonOfBursts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 8))
+	var x, y []float64
+	for day := range 150 {
+		start := rng.Float64()
+		for k := range 4 {
+			v := float64(day) + 0.3*start + 0.003*float64(k)
+			x, y = append(x, v), append(y, 2*math.Sin(2*math.Pi*v/8.3)+0.3*rng.NormFloat64())
+		}
+	}
+	m, err := Fit(t.Context(), x, y, Options{Dim: 1})
+	require.NoError(t, err)
+	require.InDelta(t, 8.3, m.Report().Members[0].Period, 0.1)
+	mean, _, err := m.Predict(t.Context(), []float64{8.3 * 19.25, 8.3 * 19.75})
+	require.NoError(t, err)
+	require.InDelta(t, 2, mean[0], 0.5)
+	require.InDelta(t, -2, mean[1], 0.5)
+}
+
 // TestFew holds tables with hardly anything in them to finite answers of a sensible size.
 func TestFew(t *testing.T) {
 	for _, c := range []struct {

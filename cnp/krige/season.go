@@ -200,6 +200,8 @@ func (m *Model) spectrum(best *family) (gain, frequency []float64) {
 	}
 	slices.Sort(gaps)
 	lowest, highest := 1.9/extent, 0.5/gaps[len(gaps)/10]
+	// A peak is as wide as a cycle in the series, so that a wider step would miss it: the highest frequencies have to go instead.
+	highest = min(highest, lowest+frequencies/extent/4)
 	count := min(frequencies, int(math.Ceil((highest-lowest)*extent*4)))
 	if count < 3 {
 		return nil, nil
