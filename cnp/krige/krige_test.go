@@ -324,6 +324,31 @@ func TestSamples(t *testing.T) {
 	}
 }
 
+// TestSamplesOfFew: samples of a few rows are as wide as predictions. What the rows say of the level counts once.
+func TestSamplesOfFew(t *testing.T) {
+	for _, n := range []int{2, 3, 5, 12} {
+		for d := 1; d <= 2; d++ {
+			x, y := table(n, d, 0.1, uint64(n))
+			m, err := Fit(t.Context(), x, y, Options{Dim: d})
+			require.NoError(t, err)
+			targets, _ := table(40, d, 0, 3)
+			mean, std, err := m.Predict(t.Context(), targets)
+			require.NoError(t, err)
+			const count = 2000
+			samples, err := m.Samples(t.Context(), targets, count, 5)
+			require.NoError(t, err)
+			var square float64
+			for _, row := range samples {
+				for i, v := range row {
+					z := (v - mean[i]) / std[i]
+					square += z * z / float64(count*len(row))
+				}
+			}
+			require.InDelta(t, 1, square, 0.05, "n = %d, d = %d", n, d)
+		}
+	}
+}
+
 // TestLarge holds a large table to its time, which grows with the number of points and no faster.
 func TestLarge(t *testing.T) {
 	if testing.Short() {
