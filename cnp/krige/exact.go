@@ -74,15 +74,11 @@ func (b *member) leaveOneOut(y, mean, variance, density []float64) {
 	}
 }
 
-// exactWork bounds the multiplications that exact predictions at many targets take: beyond, the least likely members are left out.
-const exactWork = 2e9
-
 // predictExact sets mean and variance of the mixture at targets.
 func (m *Model) predictExact(ctx context.Context, t, mean, variance []float64) error {
 	d, n := m.frame.dim, m.n
-	members := m.members[:max(1, min(len(m.members), int(exactWork/(float64(n)*float64(n)*float64(max(1, len(mean)))))))]
 	var total float64
-	for _, b := range members {
+	for _, b := range m.members {
 		total += b.weight
 	}
 	const chunk = 64
@@ -97,7 +93,7 @@ func (m *Model) predictExact(ctx context.Context, t, mean, variance []float64) e
 			}
 		}
 		cov, sol := make([]float64, c*n), make([]float64, c*n)
-		for _, b := range members {
+		for _, b := range m.members {
 			share := b.weight / total
 			b.kernel.covariances(cov, &f, &w)
 			simd.GemmF64(sol, n, cov, n, b.inverse, n, 1, 0, c, n, n)

@@ -403,6 +403,22 @@ func TestTargetsAlone(t *testing.T) {
 	}
 }
 
+// TestManyTargets: nor does it depend on how many the others are where predictions are exact.
+func TestManyTargets(t *testing.T) {
+	x, y := table(155, 2, 0.1, 43)
+	m, err := Fit(t.Context(), x, y, Options{Dim: 2})
+	require.NoError(t, err)
+	require.True(t, m.exact)
+	require.Greater(t, len(m.members), 1)
+	targets, _ := table(50_000, 2, 0, 44)
+	mean, std, err := m.Predict(t.Context(), targets)
+	require.NoError(t, err)
+	few, dev, err := m.Predict(t.Context(), targets[:2*100])
+	require.NoError(t, err)
+	requireClose(t, few, mean[:100], 1e-9, "mean")
+	requireClose(t, dev, std[:100], 1e-9, "std")
+}
+
 // TestStretch: of lengths that differ by a factor of four the report says so, with two coordinates as with three.
 func TestStretch(t *testing.T) {
 	for _, d := range []int{2, 3} {
