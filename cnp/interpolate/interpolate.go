@@ -257,6 +257,9 @@ func (in *Interpolation) Table(c *tabletask.Columns, quantiles []float64) *table
 // where they do not. Nobody asks for that but by mistake: in another unit, or with columns that changed places.
 func (in *Interpolation) Beyond() string {
 	names := tabletask.Labels(in.Points, in.Observed.Columns.X, "x", in.Dx)
+	if in.Sphere {
+		return in.farAway(names)
+	}
 	for d, name := range names {
 		lo, hi := extent(in.Observed.X, d, in.Dx)
 		first, last := extent(in.Asked.X, d, in.Dx)
@@ -272,6 +275,47 @@ func (in *Interpolation) Beyond() string {
 			unit, lo, hi)
 	}
 	return ""
+}
+
+// farAway is Beyond on the globe, where longitudes meet at the poles and the date line: all targets lie more than three times as far
+// from the middle of the context as any of its rows.
+func (in *Interpolation) farAway(names []string) string {
+	known, asked := unitVectors(in.Observed.X), unitVectors(in.Asked.X)
+	var middle [3]float64
+	for _, p := range known {
+		for k, v := range p {
+			middle[k] += v / float64(len(known))
+		}
+	}
+	distance := func(p [3]float64) float64 {
+		return math.Hypot(math.Hypot(p[0]-middle[0], p[1]-middle[1]), p[2]-middle[2])
+	}
+	var radius float64
+	for _, p := range known {
+		radius = max(radius, distance(p))
+	}
+	near := func(p [3]float64) bool { return !(distance(p) > 3*radius) }
+	if len(asked) == 0 || radius < 1e-9 || slices.ContainsFunc(asked, near) {
+		return ""
+	}
+	text := "all targets lie far beyond the context"
+	for d, name := range names {
+		first, last := extent(in.Asked.X, d, 2)
+		lo, hi := extent(in.Observed.X, d, 2)
+		text += fmt.Sprintf("%s %s is %.6g to %.6g there, and %.6g to %.6g in the context", [...]string{":", ";"}[d], name, first, last,
+			lo, hi)
+	}
+	return text
+}
+
+// unitVectors takes latitudes and longitudes in degrees to points of the sphere.
+func unitVectors(x []float64) (out [][3]float64) {
+	for i := 0; i+1 < len(x); i += 2 {
+		slat, clat := math.Sincos(x[i] * math.Pi / 180)
+		slon, clon := math.Sincos(x[i+1] * math.Pi / 180)
+		out = append(out, [3]float64{clat * clon, clat * slon, slat})
+	}
+	return out
 }
 
 // extent returns the least and the largest of coordinate d of rows of dx.

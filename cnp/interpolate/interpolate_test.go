@@ -121,3 +121,29 @@ func TestBeyond(t *testing.T) {
 	require.Empty(t, in.Beyond(), "no targets")
 	require.Empty(t, run(tabletask.Place{Value: 18260}, tabletask.Place{Value: 18290}))
 }
+
+// TestBeyondOnGlobe: places beside the context are not far beyond it across the date line, or around a pole; others are.
+func TestBeyondOnGlobe(t *testing.T) {
+	file := func(text string) string {
+		path := filepath.Join(t.TempDir(), "t.csv")
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	line := "lat,lon,y\n-15,178,1\n-16,179.5,2\n-14,178.5,-3\n-15.5,179,1\n"
+	pole := "lat,lon,y\n85,0,1\n88,10,2\n86,20,-3\n87,5,1\n"
+	for _, c := range []struct {
+		context, targets string
+		far              bool
+	}{
+		{line, "-15,-179.9\n", false}, {line, "-15,540\n", false}, {line, "-15,0\n", true}, {line, "-15,0\n-15,-180\n", false},
+		{line, "60,178\n", true}, {pole, "89,180\n", false}, {pole, "90,-90\n", false}, {pole, "50,0\n", true}, {pole, "", false},
+	} {
+		in, err := Run(t.Context(), &tabletask.Options{CSV: file(c.context), Targets: file("lat,lon\n" + c.targets)}, Options{Sphere: true})
+		require.NoError(t, err)
+		require.Equal(t, c.far, in.Beyond() != "", "%q: %s", c.targets, in.Beyond())
+	}
+	in, err := Run(t.Context(), &tabletask.Options{CSV: file(line), Targets: file("lat,lon\n60,-178\n")}, Options{Sphere: true})
+	require.NoError(t, err)
+	require.Equal(t, "all targets lie far beyond the context: lat is 60 to 60 there, and -16 to -14 in the context; "+
+		"lon is -178 to -178 there, and 178 to 179.5 in the context", in.Beyond())
+}
