@@ -28,7 +28,8 @@ type Options struct {
 	// Samples is the number of joint that samples the places are compared by, Seed theirs.
 	Samples int
 	Seed    uint64
-	// Noise is the standard deviation of a new measurement; 0 is what the data say.
+	// Noise is the standard deviation of a new measurement; 0 is what the data say. Less than a hundred-thousandth of the values' deviation
+	// counts as that.
 	Noise float64
 	// Model predicts the places by the chain rule, Name names it in errors; nil is the interpolation of the data.
 	Model cnp.Regressor[float32]
@@ -113,7 +114,11 @@ func (d *Choosing) believe(ctx context.Context, o Options) (*design.Belief, erro
 	if len(known) == 0 { // what a model expects without data
 		known = slices.Concat(samples...)
 	}
-	noise = max(noise, 1e-4*variance(known))
+	least := 1e-4 // of the values' variance
+	if o.Noise > 0 {
+		least = 1e-10 // below, rounding of the covariance decides
+	}
+	noise = max(noise, least*variance(known))
 	if noise == 0 { // equal values
 		noise = 1e-12
 	}

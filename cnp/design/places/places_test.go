@@ -44,6 +44,14 @@ func TestChoose(t *testing.T) {
 	out := d.Table()
 	require.Equal(t, []string{"x", "order", "row", "gain", "total_gain"}, out.Header)
 	require.Equal(t, []float64{8, 1, 3, d.Chosen[0].Gain, d.Chosen[0].Gain}, out.Values)
+	total := func(noise float64) float64 {
+		opt := opt
+		opt.Goal, opt.Noise = design.Entropy, noise
+		require.NoError(t, d.Choose(t.Context(), opt))
+		return d.Chosen[0].Gain
+	}
+	// A measurement that is a fifth as uncertain tells more: of a candidate that is a target, up to the noise that targets are known by.
+	require.Greater(t, total(2e-3), total(1e-2)+0.1)
 	none := write("none.csv", nil, false)
 	for _, tables := range [][2]string{{none, ""}, {none, sites}, {sites, none}} {
 		_, err := places.Read(tabletask.Options{CSV: data, Targets: tables[1]}, tables[0], false)
