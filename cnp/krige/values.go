@@ -95,7 +95,7 @@ func (b bend) moments(mean, std float64) (m, s float64) {
 	v := std * std
 	switch b {
 	case root:
-		return mean*mean + v, math.Sqrt(4*mean*mean*v + 2*v*v)
+		return likelihood.Bent{}.Moments([]float64{mean, std, float64(likelihood.Root)})
 	case logarithm:
 		m = math.Exp(mean + v/2)
 		return m, m * math.Sqrt(math.Expm1(v))

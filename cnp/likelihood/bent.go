@@ -62,12 +62,20 @@ func (Bent) Moments(p []float64) (mean, std float64) {
 	return mean, std
 }
 
-// unbentMoments returns mean and standard deviation of values that are normal on a scale.
+// unbentMoments returns mean and standard deviation of values that are normal on a scale. Roots below 0 are those of values of 0.
 func unbentMoments(mean, std, bend float64) (m, s float64) {
 	v := std * std
 	switch Bend(bend) {
 	case Root:
-		return mean*mean + v, math.Sqrt(4*mean*mean*v + 2*v*v)
+		a := mean / std
+		if !(a < 8) { // a normal of this mean is not below 0 but with a probability of 1e-15
+			return mean*mean + v, math.Sqrt(4*mean*mean*v + 2*v*v)
+		}
+		// The second and the fourth moment of a normal of deviation 1, cut at 0.
+		above, density := 0.5*math.Erfc(-a/math.Sqrt2), math.Exp(-a*a/2)/math.Sqrt(2*math.Pi)
+		second := max(0, (a*a+1)*above+a*density)
+		fourth := (a*a*a*a+6*a*a+3)*above + (a*a+5)*a*density
+		return v * second, v * math.Sqrt(max(0, fourth-second*second))
 	case Logarithm:
 		m = math.Exp(mean + v/2)
 		return m, m * math.Sqrt(math.Expm1(v))
