@@ -118,11 +118,13 @@ func (l *local) predict(ctx context.Context, t, mean, variance []float64) error 
 // surround the target as well, and otherwise from the target's own.
 func (l *local) around(w *desk, anchor int, t, at []float64, some []int32, dist2, mean, variance []float64) {
 	d := l.m.frame.dim
-	find := func(x []float64) {
+	find := func(x []float64) (reach float64) {
 		w.index, w.dist2 = l.tree.KNearestWithin(w.index[:0], w.dist2[:0], x, l.near, math.Inf(1), &w.search)
+		reach = w.dist2[len(w.dist2)-1]
+		l.addSeason(w, x[0], -1, l.m.n)
+		return reach
 	}
-	find(l.anchorAt[anchor*d : (anchor+1)*d])
-	reach, far := w.dist2[len(w.dist2)-1], w.far[:0]
+	reach, far := find(l.anchorAt[anchor*d:(anchor+1)*d]), w.far[:0]
 	shared := some[:0] // in place: what is kept comes no later than it was
 	for _, i := range some {
 		if dist2[i] > 0.16*reach {
@@ -203,7 +205,7 @@ func (l *local) solve(w *desk, t []float64, some []int32, mean, variance []float
 		w.a = make([]float64, tri(n))
 	}
 	if cap(w.cov) < (c+1)*n {
-		w.cov = make([]float64, (group+1)*l.near)
+		w.cov = make([]float64, (group+1)*n)
 	}
 	a, cov := w.a[:tri(n)], w.cov[:c*n]
 	z := w.cov[c*n : (c+1)*n]
@@ -269,7 +271,66 @@ func (l *local) leaveOneOut(some []int, mean, variance []float64) {
 			} else {
 				w.index = w.index[:l.near]
 			}
+			l.addSeason(w, l.at[int(self)*d], self, l.m.n)
 			l.solve(w, x, []int32{int32(i)}, mean, variance)
 		}
 	})
+}
+
+// addSeason adds to the nearest points of a place on a line, where these span less than three seasons, the points near the places one and
+// two periods away from it, on either side: only they know the season there. Of all points it takes those of the first some, without self.
+func (l *local) addSeason(w *desk, x float64, self int32, some int) {
+	const around = seasonNear / 2
+	period := l.m.season()
+	if period == 0 || len(w.index) == 0 {
+		return
+	}
+	lo, hi := slices.Min(w.index), slices.Max(w.index)
+	at := l.m.x[:some]
+	if at[hi]-at[lo] > 3*period {
+		return
+	}
+	for _, side := range [2]float64{-1, 1} {
+		// A place beyond the end goes as many periods back as it takes to come among the points.
+		first := max(1, math.Ceil(max(at[0]-x, x-at[some-1])/period))
+		for k := first; k < first+2; k++ {
+			place := x + side*k*period
+			if place < at[0] || place > at[some-1] {
+				continue
+			}
+			middle, _ := slices.BinarySearch(at, place)
+			for i := max(0, middle-around); i < min(some, middle+around); i++ {
+				if p := int32(i); p != self && !slices.Contains(w.index, p) {
+					w.index = append(w.index, p)
+				}
+			}
+		}
+	}
+}
+
+// season is the period of the likeliest member that has one, 0 where none has.
+func (m *Model) season() float64 {
+	for _, b := range m.members {
+		if b.kernel.season.variance > 0 {
+			return math.Pi / b.kernel.season.frequency
+		}
+	}
+	return 0
+}
+
+// forecast predicts a block of a line from the points before it alone.
+func (l *local) forecast(b *block) {
+	var w desk
+	from := b.index[0]
+	b.mean, b.variance = make([]float64, len(b.index)), make([]float64, len(b.index))
+	t := make([]float64, len(b.index))
+	for i, p := range b.index {
+		t[i] = l.m.x[p]
+		w.index = w.index[:0]
+		for q := max(0, from-l.near); q < from; q++ {
+			w.index = append(w.index, int32(q))
+		}
+		l.addSeason(&w, t[i], -1, from)
+		l.solve(&w, t, []int32{int32(i)}, b.mean, b.variance)
+	}
 }

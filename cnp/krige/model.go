@@ -29,12 +29,13 @@ type local struct {
 	anchors  *tree
 }
 
-// near is how many points a target is predicted from where the covariance is fitted to the table. Of apart points one is an anchor, and
-// up to group targets are computed at once.
+// near is how many points a target is predicted from where the covariance is fitted to the table, and seasonNear how many more at each
+// place a period away from it. Of apart points one is an anchor, and up to group targets are computed at once.
 const (
-	near  = 48
-	apart = 4
-	group = 16
+	near       = 48
+	seasonNear = 8
+	apart      = 4
+	group      = 16
 )
 
 // member is one Gaussian process of the mixture that predicts.

@@ -35,6 +35,8 @@ const (
 	reachBlocks = 8   // of a size
 	reachDoubt  = 3   // blocks whose residuals would be as expected
 	reachMost   = 400 // a squared residual inside counts for at most that
+
+	reachForecast = 24 // values of a block that are forecast where the model is not exact
 )
 
 // block is a set of values that were left out together.
@@ -45,9 +47,9 @@ type block struct {
 	mean, variance []float64
 }
 
-// newReach tests blocks of an exact model, nil if variances are right.
+// newReach tests blocks, nil if variances are right. Of a model that is not exact it tests the forecasts of a line alone.
 func (x *mixture) newReach(m *Model) *reach {
-	if !m.exact || m.n < reachValues {
+	if m.n < reachValues || !m.exact && m.frame.dim > 1 {
 		return nil
 	}
 	d := m.frame.dim
@@ -55,13 +57,16 @@ func (x *mixture) newReach(m *Model) *reach {
 	step := spacing(m.x, d)
 	var inside, outside [][]block
 	for _, size := range []int{max(2, m.n/40), max(4, m.n/20), max(6, m.n/10)} {
-		in, out := m.blocks(size, r.tree)
-		inside, outside = append(inside, in), append(outside, out)
+		if m.exact {
+			inside = append(inside, m.blocks(size, r.tree))
+		}
+		if d == 1 {
+			outside = append(outside, m.forecasts(size))
+		}
 	}
-	r.inside = x.curve(m, inside, step)
+	r.inside, r.outside = x.curve(m, inside, step), x.curve(m, outside, step)
 	if d == 1 {
 		r.first, r.last = m.x[0], m.x[m.n-1]
-		r.outside = x.curve(m, outside, step)
 	}
 	if r.inside.at == nil && r.outside.at == nil {
 		return nil
@@ -69,12 +74,13 @@ func (x *mixture) newReach(m *Model) *reach {
 	return r
 }
 
-// blocks are neighbouring values of some size, and on a line those after the first ones.
-func (m *Model) blocks(size int, t *tree) (inside, outside []block) {
+// blocks are neighbouring values of some size.
+func (m *Model) blocks(size int, t *tree) []block {
 	d := m.frame.dim
 	var w neighbor.NearestWorkspace
-	for k := range reachBlocks {
-		var b block
+	all := make([]block, reachBlocks)
+	for k := range all {
+		b := &all[k]
 		if d == 1 {
 			from := 1 + (m.n-size-2)*k/(reachBlocks-1)
 			for i := from; i < from+size; i++ {
@@ -88,22 +94,28 @@ func (m *Model) blocks(size int, t *tree) (inside, outside []block) {
 			}
 			slices.Sort(b.index)
 		}
-		inside = append(inside, b)
-		if d > 1 {
-			continue
-		}
-		f := block{forecast: true}
+		b.measure(m.x, d, t)
+	}
+	return all
+}
+
+// forecasts are blocks of a line, of some size, each after the values before it. Large ones are some of their values.
+func (m *Model) forecasts(size int) []block {
+	step := 1
+	if !m.exact {
+		step = (size + reachForecast - 1) / reachForecast
+	}
+	all := make([]block, reachBlocks)
+	for k := range all {
+		b := &all[k]
+		b.forecast = true
 		from := m.n/2 + (m.n-size-m.n/2)*k/(reachBlocks-1)
-		for i := from; i < from+size; i++ {
-			f.index = append(f.index, i)
-			f.distance = append(f.distance, m.x[i]-m.x[from-1])
+		for i := from; i < from+size; i += step {
+			b.index = append(b.index, i)
+			b.distance = append(b.distance, m.x[i]-m.x[from-1])
 		}
-		outside = append(outside, f)
 	}
-	for i := range inside {
-		inside[i].measure(m.x, d, t)
-	}
-	return inside, outside
+	return all
 }
 
 // measure sets the distances to the values that were not left out.
@@ -177,6 +189,10 @@ func (x *mixture) residual(m *Model, b *block) (square float64, n int) {
 
 // leaveOut predicts a block by the Gaussian processes.
 func (m *Model) leaveOut(b *block) {
+	if !m.exact {
+		m.local.forecast(b)
+		return
+	}
 	k := len(b.index)
 	b.mean, b.variance = make([]float64, k), make([]float64, k)
 	var w square

@@ -1,0 +1,84 @@
+package krige
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// series is a line of so many values, one a step.
+func series(n int, value func(i int) float64) (x, y []float64) {
+	for i := range n {
+		x, y = append(x, float64(i)), append(y, value(i))
+	}
+	return x, y
+}
+
+// TestLongSeason predicts a long series whose season is longer than what lies near a target: in a gap, and beyond the end, where the same
+// time of earlier years is all that tells.
+func TestLongSeason(t *testing.T) {
+	const n, period, noise = 1100, 250, 0.1
+	rng := rand.New(rand.NewPCG(1, 2))
+	weather := 0.0
+	truth := func(i int) float64 {
+		return math.Sin(2*math.Pi*float64(i)/period) + 0.5*math.Sin(4*math.Pi*float64(i)/period+1)
+	}
+	x, y := series(n, func(i int) float64 {
+		weather = 0.8*weather + 0.6*rng.NormFloat64()
+		return truth(i) + noise*weather
+	})
+	const from, to = 500, 600
+	x, y = append(x[:from:from], x[to:]...), append(y[:from:from], y[to:]...)
+	m, err := Fit(context.Background(), x, y, Options{Dim: 1})
+	require.NoError(t, err)
+	require.False(t, m.exact)
+	for _, part := range [][2]int{{from, to}, {n, n + period}, {-period, 0}} {
+		var targets []float64
+		for i := part[0]; i < part[1]; i++ {
+			targets = append(targets, float64(i))
+		}
+		mean, std, err := m.Predict(context.Background(), targets)
+		require.NoError(t, err)
+		var square, deviation float64
+		for i, v := range mean {
+			e := v - truth(part[0]+i)
+			square += e * e / float64(len(mean))
+			deviation += std[i] / float64(len(mean))
+		}
+		require.Less(t, math.Sqrt(square), 1.5*noise, "values %d", part)
+		require.Less(t, deviation, 4*noise, "values %d", part)
+	}
+}
+
+// TestLongForecast forecasts a long series that rises and falls at slopes that change. Deviations beyond its end must be larger than the
+// processes say, as errors of earlier forecasts were.
+func TestLongForecast(t *testing.T) {
+	const n, ahead = 700, 70
+	rng := rand.New(rand.NewPCG(5, 3))
+	level, slope := 0.0, 0.0
+	x, y := series(n+ahead, func(i int) float64 {
+		if rng.Float64() < 1./200 {
+			slope = 0.5 * rng.NormFloat64()
+		}
+		level += slope + rng.NormFloat64()
+		return level
+	})
+	m, err := Fit(context.Background(), x[:n], y[:n], Options{Dim: 1})
+	require.NoError(t, err)
+	var square [2]float64
+	for k := range square {
+		if k == 1 {
+			m.mix.reach = nil
+		}
+		mean, std, err := m.Predict(context.Background(), x[n:])
+		require.NoError(t, err)
+		for i, v := range mean {
+			z := (y[n+i] - v) / std[i]
+			square[k] += z * z / ahead
+		}
+	}
+	require.Less(t, square[0], 0.8*square[1])
+}
