@@ -21,7 +21,7 @@ func (m *Model) newLocal() error {
 
 // nearest predicts targets from so many points.
 func (m *Model) nearest(count int) *local {
-	l := &local{m: m, near: count, turn: metricRoot(m.members[0])}
+	l := &local{m: m, near: count, season: m.season(), turn: metricRoot(m.members[0])}
 	l.at = l.turned(m.x)
 	d := m.frame.dim
 	l.tree = newTree(l.at, d)
@@ -121,7 +121,7 @@ func (l *local) around(w *desk, anchor int, t, at []float64, some []int32, dist2
 	find := func(x []float64) (reach float64) {
 		w.index, w.dist2 = l.tree.KNearestWithin(w.index[:0], w.dist2[:0], x, l.near, math.Inf(1), &w.search)
 		reach = w.dist2[len(w.dist2)-1]
-		l.addSeason(w, x[0], -1, l.m.n)
+		w.index = l.m.addSeason(w.index, x[0], l.season, -1, l.m.n)
 		return reach
 	}
 	reach, far := find(l.anchorAt[anchor*d:(anchor+1)*d]), w.far[:0]
@@ -271,7 +271,7 @@ func (l *local) leaveOneOut(some []int, mean, variance []float64) {
 			} else {
 				w.index = w.index[:l.near]
 			}
-			l.addSeason(w, l.at[int(self)*d], self, l.m.n)
+			w.index = l.m.addSeason(w.index, l.at[int(self)*d], l.season, self, l.m.n)
 			l.solve(w, x, []int32{int32(i)}, mean, variance)
 		}
 	})
@@ -279,16 +279,14 @@ func (l *local) leaveOneOut(some []int, mean, variance []float64) {
 
 // addSeason adds to the nearest points of a place on a line, where these span less than three seasons, the points near the places one and
 // two periods away from it, on either side: only they know the season there. Of all points it takes those of the first some, without self.
-func (l *local) addSeason(w *desk, x float64, self int32, some int) {
+func (m *Model) addSeason(index []int32, x, period float64, self int32, some int) []int32 {
 	const around = seasonNear / 2
-	period := l.m.season()
-	if period == 0 || len(w.index) == 0 {
-		return
+	if period == 0 || len(index) == 0 {
+		return index
 	}
-	lo, hi := slices.Min(w.index), slices.Max(w.index)
-	at := l.m.x[:some]
-	if at[hi]-at[lo] > 3*period {
-		return
+	at := m.x[:some]
+	if at[slices.Max(index)]-at[slices.Min(index)] > 3*period {
+		return index
 	}
 	for _, side := range [2]float64{-1, 1} {
 		// A place beyond the end goes as many periods back as it takes to come among the points.
@@ -300,19 +298,28 @@ func (l *local) addSeason(w *desk, x float64, self int32, some int) {
 			}
 			middle, _ := slices.BinarySearch(at, place)
 			for i := max(0, middle-around); i < min(some, middle+around); i++ {
-				if p := int32(i); p != self && !slices.Contains(w.index, p) {
-					w.index = append(w.index, p)
+				if p := int32(i); p != self && !slices.Contains(index, p) {
+					index = append(index, p)
 				}
 			}
 		}
 	}
+	return index
+}
+
+// season is the period of a member, 0 where it has none.
+func (b *member) season() float64 {
+	if b.spec.period > 0 {
+		return math.Pi / b.kernel.season.frequency
+	}
+	return 0
 }
 
 // season is the period of the likeliest member that has one, 0 where none has.
 func (m *Model) season() float64 {
 	for _, b := range m.members {
-		if b.kernel.season.variance > 0 {
-			return math.Pi / b.kernel.season.frequency
+		if p := b.season(); p > 0 {
+			return p
 		}
 	}
 	return 0
@@ -330,7 +337,7 @@ func (l *local) forecast(b *block) {
 		for q := max(0, from-l.near); q < from; q++ {
 			w.index = append(w.index, int32(q))
 		}
-		l.addSeason(&w, t[i], -1, from)
+		w.index = l.m.addSeason(w.index, t[i], l.season, -1, from)
 		l.solve(&w, t, []int32{int32(i)}, b.mean, b.variance)
 	}
 }

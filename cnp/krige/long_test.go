@@ -1,7 +1,6 @@
 package krige
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -32,7 +31,7 @@ func TestLongSeason(t *testing.T) {
 	})
 	const from, to = 500, 600
 	x, y = append(x[:from:from], x[to:]...), append(y[:from:from], y[to:]...)
-	m, err := Fit(context.Background(), x, y, Options{Dim: 1})
+	m, err := Fit(t.Context(), x, y, Options{Dim: 1})
 	require.NoError(t, err)
 	require.False(t, m.exact)
 	for _, part := range [][2]int{{from, to}, {n, n + period}, {-period, 0}} {
@@ -40,7 +39,7 @@ func TestLongSeason(t *testing.T) {
 		for i := part[0]; i < part[1]; i++ {
 			targets = append(targets, float64(i))
 		}
-		mean, std, err := m.Predict(context.Background(), targets)
+		mean, std, err := m.Predict(t.Context(), targets)
 		require.NoError(t, err)
 		var square, deviation float64
 		for i, v := range mean {
@@ -50,6 +49,39 @@ func TestLongSeason(t *testing.T) {
 		}
 		require.Less(t, math.Sqrt(square), 1.5*noise, "values %d", part)
 		require.Less(t, deviation, 4*noise, "values %d", part)
+	}
+}
+
+// TestSeasonSamples draws samples half a season beyond a series: they deviate as much as predictions say.
+func TestSeasonSamples(t *testing.T) {
+	for _, n := range []int{400, 900} { // exact, and not
+		rng := rand.New(rand.NewPCG(1, 2))
+		period := float64(n) / 4
+		weather := 0.0
+		x, y := series(n, func(i int) float64 {
+			weather = 0.8*weather + 0.6*rng.NormFloat64()
+			return math.Sin(2*math.Pi*float64(i)/period) + 0.5*math.Sin(4*math.Pi*float64(i)/period+1) + 0.1*weather
+		})
+		m, err := Fit(t.Context(), x, y, Options{Dim: 1})
+		require.NoError(t, err)
+		require.NotZero(t, m.season())
+		var targets []float64
+		for i := range 60 {
+			targets = append(targets, float64(n+i)+period/2)
+		}
+		mean, std, err := m.Predict(t.Context(), targets)
+		require.NoError(t, err)
+		const count = 200
+		samples, err := m.Samples(t.Context(), targets, count, 1)
+		require.NoError(t, err)
+		var square float64
+		for _, row := range samples {
+			for i, v := range row {
+				z := (v - mean[i]) / std[i]
+				square += z * z / float64(count*len(targets))
+			}
+		}
+		require.InDelta(t, 1, math.Sqrt(square), 0.15, "%d values", n)
 	}
 }
 
@@ -66,14 +98,14 @@ func TestLongForecast(t *testing.T) {
 		level += slope + rng.NormFloat64()
 		return level
 	})
-	m, err := Fit(context.Background(), x[:n], y[:n], Options{Dim: 1})
+	m, err := Fit(t.Context(), x[:n], y[:n], Options{Dim: 1})
 	require.NoError(t, err)
 	var square [2]float64
 	for k := range square {
 		if k == 1 {
 			m.mix.reach = nil
 		}
-		mean, std, err := m.Predict(context.Background(), x[n:])
+		mean, std, err := m.Predict(t.Context(), x[n:])
 		require.NoError(t, err)
 		for i, v := range mean {
 			z := (y[n+i] - v) / std[i]

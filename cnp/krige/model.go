@@ -25,6 +25,7 @@ type local struct {
 	at   []float64 // the points in these coordinates
 	tree *tree
 
+	season   float64   // the period of the members' season, 0 where they have none
 	anchorAt []float64 // every few of the points
 	anchors  *tree
 }

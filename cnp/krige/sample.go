@@ -108,7 +108,7 @@ func (m *Model) simulate(ctx context.Context, s *sequence, t []float64, out [][]
 		err = alone.predictExact(ctx, t, mu, v)
 	} else {
 		l := *m.local
-		l.m = alone
+		l.m, l.season = alone, single.season()
 		err = l.predict(ctx, t, mu, v)
 	}
 	if err != nil {
@@ -173,6 +173,7 @@ func (s *sequence) near(i int, w *neighbor.NearestWorkspace, index []int32) (con
 	d := s.m.frame.dim
 	at := s.tt[i*d : (i+1)*d]
 	contexts, _ = s.contexts.KNearestWithin(index[:0], nil, at, givenContexts, math.Inf(1), w)
+	contexts = s.m.addSeason(contexts, at[0], s.b.season(), -1, s.m.n)
 	level := 0
 	for 64<<level <= i {
 		level++
@@ -278,7 +279,7 @@ func (s *sequence) weights(i int, contexts, before []int32, w *desk) (weights []
 		x2 += v * v
 	}
 	if cap(w.a) < tri(n) {
-		w.a = make([]float64, tri(givenContexts+givenTargets))
+		w.a = make([]float64, tri(n))
 	}
 	a := w.a[:tri(n)]
 	weights = make([]float64, n)
