@@ -52,6 +52,22 @@ func TestLongSeason(t *testing.T) {
 	}
 }
 
+// TestLongPeriod finds seasons of which the last 640 values have hardly two cycles, or less than one.
+func TestLongPeriod(t *testing.T) {
+	for _, c := range [][2]float64{{2000, 365}, {3000, 700}} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		weather := 0.0
+		x, y := series(int(c[0]), func(i int) float64 {
+			weather = 0.8*weather + 0.6*rng.NormFloat64()
+			a := 2 * math.Pi * float64(i) / c[1]
+			return math.Sin(a) + 0.5*math.Sin(2*a+1) + 0.1*weather
+		})
+		m, err := Fit(t.Context(), x, y, Options{Dim: 1})
+		require.NoError(t, err)
+		require.InDelta(t, c[1], m.report.Members[0].Period, 0.02*c[1])
+	}
+}
+
 // TestSeasonSamples draws samples half a season beyond a series: they deviate as much as predictions say.
 func TestSeasonSamples(t *testing.T) {
 	for _, n := range []int{400, 900} { // exact, and not

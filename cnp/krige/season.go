@@ -16,6 +16,7 @@ const (
 	frequencies  = 2400 // at most
 	seasonGain   = 5.0  // nats that a pair of a cosine and a sine has to explain
 	seasonTries  = 3    // periods that are fitted
+	seasonCycles = 4.0  // of a season, in the end of a long series, up to which it is looked for in all of it
 )
 
 // seasons finds periods and fits families with seasons.
@@ -156,15 +157,27 @@ func (m *Model) seasonEvidence(e *evidence, period float64) *evidence {
 // periods finds periods at which a cosine and a sine explain more than the family that was fitted expects of them, the
 // best first. searched is how many independent ones were looked at.
 func (m *Model) periods(best *family) (periods []float64, searched float64) {
-	gain, frequency := m.spectrum(best)
 	type peak struct{ gain, frequency float64 }
 	var peaks []peak
-	for i := 1; i+1 < len(gain); i++ {
-		if gain[i] > seasonGain && gain[i] >= gain[i-1] && gain[i] > gain[i+1] {
-			// The peak of a parabola through three values.
-			shift := 0.5 * (gain[i-1] - gain[i+1]) / (gain[i-1] - 2*gain[i] + gain[i+1])
-			peaks = append(peaks, peak{gain[i], frequency[i] + shift*(frequency[i+1]-frequency[i])})
+	look := func(x, y []float64, most float64) {
+		gain, frequency := m.spectrum(best, x, y, most)
+		for i := 1; i+1 < len(gain); i++ {
+			if gain[i] > seasonGain && gain[i] >= gain[i-1] && gain[i] > gain[i+1] {
+				// The peak of a parabola through three values.
+				shift := 0.5 * (gain[i-1] - gain[i+1]) / (gain[i-1] - 2*gain[i] + gain[i+1])
+				peaks = append(peaks, peak{gain[i], frequency[i] + shift*(frequency[i+1]-frequency[i])})
+			}
 		}
+		searched += float64(len(gain)) / 4
+	}
+	end := max(0, m.n-exactLine)
+	look(m.x[end:], m.y[end:], math.Inf(1))
+	if end > 0 { // seasons of which the end of a long series has a few cycles at most: every few of all values
+		var x, y []float64
+		for i := (m.n - 1) % (m.n/exactLine + 1); i < m.n; i += m.n/exactLine + 1 {
+			x, y = append(x, m.x[i]), append(y, m.y[i])
+		}
+		look(x, y, seasonCycles/(m.x[m.n-1]-m.x[end]))
 	}
 	slices.SortFunc(peaks, func(a, b peak) int { return -cmp.Compare(a.gain, b.gain) })
 	for _, p := range peaks {
@@ -180,14 +193,13 @@ func (m *Model) periods(best *family) (periods []float64, searched float64) {
 			periods = append(periods, 1/p.frequency)
 		}
 	}
-	return periods, max(1, float64(len(gain))/4)
+	return periods, max(1, searched)
 }
 
-// spectrum returns the gains of log density by a cosine and a sine of each frequency, from two cycles in the series to
-// half the rate of its values.
-func (m *Model) spectrum(best *family) (gain, frequency []float64) {
-	n := min(m.n, exactLine) // the end of a long series
-	x, y := m.x[m.n-n:], m.y[m.n-n:]
+// spectrum returns the gains of log density by a cosine and a sine of each frequency, from two cycles in a part of the series to
+// half the rate of its values, but not above most.
+func (m *Model) spectrum(best *family, x, y []float64, most float64) (gain, frequency []float64) {
+	n := len(x)
 	extent := x[n-1] - x[0]
 	gaps := make([]float64, 0, n)
 	for i := 1; i < n; i++ {
@@ -199,7 +211,7 @@ func (m *Model) spectrum(best *family) (gain, frequency []float64) {
 		return nil, nil
 	}
 	slices.Sort(gaps)
-	lowest, highest := 1.9/extent, 0.5/gaps[len(gaps)/10]
+	lowest, highest := 1.9/extent, min(most, 0.5/gaps[len(gaps)/10])
 	// A peak is as wide as a cycle in the series, so that a wider step would miss it: the highest frequencies have to go instead.
 	highest = min(highest, lowest+frequencies/extent/4)
 	count := min(frequencies, int(math.Ceil((highest-lowest)*extent*4)))
