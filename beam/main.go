@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -72,6 +73,10 @@ func run(ctx context.Context, opt Options) error {
 		}
 		tasks += resultOf(r).Tasks
 	}
-	fmt.Printf("%d files, %d tasks, %d bad files (see %s)\n", len(m.Records), tasks, bad, badFile)
+	fmt.Printf("%d files, %d tasks", len(m.Records), tasks)
+	if bad > 0 {
+		fmt.Printf(", %d bad files (see %s)", bad, filepath.Join(opt.Folder, badFile))
+	}
+	fmt.Println()
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,8 +41,10 @@ func (o *Options) check() error {
 		return errors.New("--model and --out_dir are needed")
 	case (o.Manifest == "") == (o.Glob == ""):
 		return errors.New("need --manifest or --glob")
-	case o.Shards < 1 || o.Shards > shards.MaxShards || o.Batch < 1:
-		return fmt.Errorf("--shards %d, --batch %d: need at least 1", o.Shards, o.Batch)
+	case o.Shards < 1 || o.Shards > shards.MaxShards:
+		return fmt.Errorf("--shards %d: need 1 to %d", o.Shards, shards.MaxShards)
+	case o.Batch < 1:
+		return fmt.Errorf("--batch %d: need at least 1", o.Batch)
 	case slices.Contains(o.Outputs, "samples"):
 		return errors.New("--outputs samples: a pipeline draws none")
 	}
@@ -80,6 +83,7 @@ type Part struct {
 	File        File
 	Part, Parts int
 	Data        []byte
+	Names       []string // of the tensors, in the order in which they are written
 	Tasks       int
 	LogDensity  float64
 	Values      int
@@ -148,7 +152,13 @@ func (f *expandFn) ProcessElement(_ context.Context, _ []byte, emit func(File)) 
 	if err != nil {
 		return err
 	}
-	job := shards.Job{Kind: "predict", Settings: o.settings(), Items: items}
+	job := shards.Job{Kind: "predict", Settings: o.settings(), Items: items, Folder: o.Folder}
+	if err := job.Alone(min(o.Shards, len(items))); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(o.Folder, badFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // what was bad in an earlier run may be mended: without bad files none is written
+	}
 	digest := job.Digest()
 	for _, it := range items {
 		emit(File{it.ID, it.Line, it.Name, digest, len(items)})
@@ -207,15 +217,18 @@ func (m *model) plan(ctx context.Context, s cnp.Shape, memory int64) (cnp.Plan[f
 // readFn reads files, and divides those of images, which are predicted alike in any company.
 type readFn struct {
 	Options Options
-	bad     beam.Counter
+	m       *model
 }
 
-func (f *readFn) Setup() { f.bad = beam.NewCounter("equivcnp", "bad files") }
+// Setup opens the model. A worker without it fails its bundles: its files are not bad.
+func (f *readFn) Setup() (err error) {
+	f.m, err = use(f.Options.Model)
+	return err
+}
 
-func (f *readFn) ProcessElement(ctx context.Context, file File, emit func(Chunk), unread func(int, Part)) error {
+func (f *readFn) ProcessElement(_ context.Context, file File, emit func(Chunk), unread func(int, Part)) error {
 	chunks, err := f.chunks(file)
 	if err != nil {
-		f.bad.Inc(ctx, 1)
 		unread(file.ID, Part{File: file, Parts: 1, Error: err.Error()})
 		return nil
 	}
@@ -226,19 +239,15 @@ func (f *readFn) ProcessElement(ctx context.Context, file File, emit func(Chunk)
 }
 
 func (f *readFn) chunks(file File) ([][]byte, error) {
-	m, err := use(f.Options.Model)
-	if err != nil {
-		return nil, err
-	}
 	in, err := taskfile.Open(file.Name)
 	if err != nil {
 		return nil, err
 	}
-	if !m.model.Config().Architecture.Image() {
+	if !f.m.model.Config().Architecture.Image() {
 		b, err := os.ReadFile(file.Name)
 		return [][]byte{b}, err
 	}
-	images, err := in.Images(m.model.Config().DimY)
+	images, err := in.Images(f.m.model.Config().DimY)
 	if err != nil {
 		return nil, err
 	}
@@ -450,6 +459,7 @@ func (f *predictFn) partOf(p *cnp.Prediction[float32], tasks int, shape []int, t
 	var tensors []safetensors.Tensor
 	for _, t := range all {
 		tensors = append(tensors, safetensors.FromFloat32s(t.Name, t.Shape, t.Values))
+		out.Names = append(out.Names, t.Name)
 	}
 	out.Data, err = safetensors.Encode(&safetensors.File{Tensors: tensors})
 	return out, err
@@ -469,11 +479,13 @@ func resultOf(r shards.Record) (out result) {
 
 // sinkFn writes the file of a file's predictions once all its parts are there.
 type sinkFn struct {
-	Options Options
-	files   beam.Counter
+	Options    Options
+	files, bad beam.Counter
 }
 
-func (f *sinkFn) Setup() { f.files = beam.NewCounter("equivcnp", "files") }
+func (f *sinkFn) Setup() {
+	f.files, f.bad = beam.NewCounter("equivcnp", "files"), beam.NewCounter("equivcnp", "bad files")
+}
 
 func (f *sinkFn) ProcessElement(ctx context.Context, _ int, parts func(*Part) bool, emit func(int, []byte), bad func(int, Bad)) error {
 	var all []Part
@@ -507,6 +519,7 @@ func (f *sinkFn) ProcessElement(ctx context.Context, _ int, parts func(*Part) bo
 	}
 	if err != nil {
 		r = shards.Record{Item: file.ID, Line: file.Line, Name: file.Name, Error: err.Error()}
+		f.bad.Inc(ctx, 1)
 		bad(0, Bad{file.Name, file.Line, err.Error()})
 	}
 	f.files.Inc(ctx, 1)
@@ -552,8 +565,11 @@ func together(all []Part) (tensors []safetensors.Tensor, res result, err error) 
 		if err != nil {
 			return nil, res, err
 		}
-		for i := range f.Tensors {
-			t := &f.Tensors[i]
+		for i, name := range p.Names {
+			t := f.Get(name)
+			if t == nil {
+				return nil, res, fmt.Errorf("part %d of %d has no tensor %s", p.Part, p.Parts, name)
+			}
 			if p.Part == 0 {
 				tensors = append(tensors, *t)
 				continue
@@ -610,6 +626,9 @@ func (f *badFn) ProcessElement(_ context.Context, _ int, all func(*Bad) bool) er
 		list = append(list, b)
 	}
 	slices.SortFunc(list, func(a, b Bad) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.File, b.File)) })
+	if err := os.MkdirAll(f.Options.Folder, 0o777); err != nil {
+		return err
+	}
 	return shards.Create(filepath.Join(f.Options.Folder, badFile), func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		for _, b := range slices.Compact(list) {

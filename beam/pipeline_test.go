@@ -164,6 +164,80 @@ func TestFailures(t *testing.T) {
 	check(t, o.Folder, all)
 }
 
+// A model that is not there fails the job: its files are not bad.
+func TestNoModel(t *testing.T) {
+	dir := t.TempDir()
+	manifest, _ := images(t, dir, 1)
+	o := Options{Model: "no-such-model", Manifest: manifest, Folder: filepath.Join(dir, "out"), Shards: 3, Batch: 2, Memory: 160 << 20}
+	if err := run(context.Background(), o); err == nil || !strings.Contains(err.Error(), "no-such-model") {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(o.Folder, "*")); len(left) > 0 {
+		t.Fatalf("written: %v", left)
+	}
+}
+
+// A job whose files are all bad ends; once they are mended the same job leaves none of its complaints; and the results of another job, or
+// of another number of shards, are not written over.
+func TestAgain(t *testing.T) {
+	dir := t.TempDir()
+	images(t, dir, 2, 1)
+	list := filepath.Join(dir, "all")
+	if err := os.WriteFile(list, []byte("late0.safetensors\nlate1.safetensors\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Model: "digits-T2-small", Manifest: list, Folder: filepath.Join(dir, "out"), Shards: 2, Batch: 2, Memory: 160 << 20}
+	if err := run(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	bad := filepath.Join(o.Folder, badFile)
+	if text, err := os.ReadFile(bad); err != nil || strings.Count(string(text), "\n") != 2 {
+		t.Fatal(string(text), err)
+	}
+	for i := range 2 {
+		if err := os.Rename(filepath.Join(dir, fmt.Sprintf("in%d.safetensors", i)), filepath.Join(dir, fmt.Sprintf("late%d.safetensors", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := run(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(bad); !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(filepath.Join(o.Folder, "000000-late0.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range []func(o *Options){func(o *Options) { o.Model = "digits-T2" }, func(o *Options) { o.Shards = 1 }} {
+		other := o
+		change(&other)
+		if err := run(context.Background(), other); err == nil || !strings.Contains(err.Error(), "results of another job") {
+			t.Fatal(err)
+		}
+	}
+	after, err := os.ReadFile(filepath.Join(o.Folder, "000000-late0.safetensors"))
+	if err != nil || string(after) != string(before) {
+		t.Fatal("written over", err)
+	}
+}
+
+// Tensors are written in the order in which equivcnp predict writes them.
+func TestOrder(t *testing.T) {
+	b, err := safetensors.Encode(&safetensors.File{Tensors: []safetensors.Tensor{safetensors.FromFloat32s("std", []int{1}, []float32{1}),
+		safetensors.FromFloat32s("quantiles", []int{1}, []float32{2})}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := Part{Parts: 2, Data: b, Names: []string{"std", "quantiles"}, Tasks: 1}
+	next := part
+	next.Part = 1
+	tensors, _, err := together([]Part{next, part})
+	if err != nil || len(tensors) != 2 || tensors[0].Name != "std" || tensors[1].Name != "quantiles" || tensors[1].Shape[0] != 2 {
+		t.Fatal(tensors, err)
+	}
+}
+
 // Parts that come twice, in any order, are one file; a part that is missing is an error.
 func TestTogether(t *testing.T) {
 	part := func(i, of int) Part {
@@ -172,7 +246,7 @@ func TestTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Part{Part: i, Parts: of, Data: b, Tasks: 1, LogDensity: float64(i), Values: 2}
+		return Part{Part: i, Parts: of, Data: b, Names: []string{"mean"}, Tasks: 1, LogDensity: float64(i), Values: 2}
 	}
 	tensors, res, err := together([]Part{part(2, 3), part(0, 3), part(0, 3), part(1, 3), part(2, 3)})
 	if err != nil {

@@ -279,6 +279,24 @@ func (j *Job) alone() error {
 	return nil
 }
 
+// Alone refuses a folder with shards of another job, or of this one by another number of shards, for a runner that has a journal of its own.
+func (j *Job) Alone(count int) error {
+	if err := j.alone(); err != nil {
+		return err
+	}
+	paths, err := filepath.Glob(filepath.Join(literal(j.Folder), "shard-*-of-*.j*"))
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		var s Shard
+		if n, _ := fmt.Sscanf(filepath.Base(path), "shard-%d-of-%d.", &s.Index, &s.Count); n == 2 && s.Count != count {
+			return fmt.Errorf("%w: %s is one of %d shards, not of %d", ErrOther, path, s.Count, count)
+		}
+	}
+	return nil
+}
+
 // jobOf returns the digest of the job that a shard's record or journal is of, from its beginning alone, as there may be many
 // of them and long ones. It is empty where there is none to be read: a journal goes when its shard has finished.
 func jobOf(path string) string {

@@ -198,6 +198,13 @@ func TestRunBesideBegunJob(t *testing.T) {
 	have, err := os.ReadFile(filepath.Join(dir, "item0.txt"))
 	require.NoError(t, err)
 	require.Equal(t, "first", string(have))
+
+	// A runner without a journal of ours is told the same, and that another number of shards is one.
+	require.NoError(t, j.Alone(1))
+	require.ErrorIs(t, j.Alone(2), ErrOther)
+	require.ErrorIs(t, other.Alone(1), ErrOther)
+	other.Folder = t.TempDir()
+	require.NoError(t, other.Alone(3))
 }
 
 // A process may end anywhere: what is recorded is kept, what is not is done again, and a torn line harms nobody.
