@@ -44,14 +44,21 @@ func (a *app) reproduceCommand() *cobra.Command {
 // reproducePart is the command of one table or set of figures.
 func (a *app) reproducePart(part *reproduce.Part) *cobra.Command {
 	c := reproduce.Config{Version: cli.BuildVersion()}
+	use, models := part.Name+" --out DIR [--models DIR]...", " --models weights"
+	if part.Steps > 0 { // it trains its own
+		use, models = part.Name+" --out DIR", ""
+	}
 	sub := &cobra.Command{
-		Use: part.Name + " --out DIR [--models DIR]...", DisableFlagsInUseLine: true, Short: part.Short, Long: part.Long,
-		Example: "  equivcnp reproduce " + part.Name + " --models weights --out out/" + part.Name,
+		Use: use, DisableFlagsInUseLine: true, Short: part.Short, Long: part.Long,
+		Example: "  equivcnp reproduce " + part.Name + models + " --out out/" + part.Name,
 		Args:    noArguments,
 		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.reproduce(cmd.Context(), part, c) }),
 	}
 	fl := sub.Flags()
-	fl.StringArrayVar(&c.Folders, "models", nil, "folder of models to take instead of the shipped ones; may be repeated")
+	if models != "" {
+		fl.StringArrayVar(&c.Folders, "models", nil, "folder of models to take instead of the shipped ones; may be repeated")
+		must(sub.MarkFlagDirname("models"))
+	}
 	fl.StringVarP(&c.Out, "out", "o", "", "folder for the report, made if missing, required")
 	fl.IntVarP(&c.Tasks, "tasks", "n", part.Tasks, "tasks behind every number")
 	fl.Uint64Var(&c.Seed, "seed", 1000, "seed of the tasks")
@@ -75,7 +82,6 @@ func (a *app) reproducePart(part *reproduce.Part) *cobra.Command {
 	a.jsonFlag(sub)
 	must(sub.MarkFlagRequired("out"))
 	must(sub.MarkFlagDirname("out"))
-	must(sub.MarkFlagDirname("models"))
 	return sub
 }
 
@@ -117,6 +123,9 @@ func (a *app) reproduce(ctx context.Context, part *reproduce.Part, c reproduce.C
 	c.Progress = report
 	made, err := part.Run(ctx, c)
 	remove()
+	if err != nil && ctx.Err() != nil && part.Resumes() {
+		return fmt.Errorf("interrupted: %s keeps what was finished, the same command resumes", c.Out)
+	}
 	if err != nil {
 		return err
 	}

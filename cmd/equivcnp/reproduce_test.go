@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/csv"
 	"fmt"
@@ -194,6 +195,20 @@ func TestReproduceErrors(t *testing.T) {
 	b.fails(1, "no model of curves or grey images", "reproduce", "figures", "--out", "@out", "--models", b.dir)
 	b.write("file", "")
 	b.fails(1, "file", "reproduce", "table1", "--out", "@file")
+	b.fails(2, "unknown flag: --models", "reproduce", "approximate", "--out", "@out", "--models", b.dir) // it trains its own
+}
+
+// TestReproduceInterrupted: the parts that keep their numbers or models say that they resume, and the others that nothing was written.
+func TestReproduceInterrupted(t *testing.T) {
+	b := newBench(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for part, want := range map[string]string{"gridded": "keeps what was finished, the same command resumes\n",
+		"approximate": "keeps what was finished, the same command resumes\n", "table2": "interrupted, nothing was written\n"} {
+		status, _, errs := b.runContext(ctx, "reproduce", part, "--tasks", "2", "--out", "@"+part)
+		require.Equal(t, 1, status, part)
+		require.Contains(t, errs, want, part)
+	}
 }
 
 // TestReproduceBenchmark: models are known by what their files say they were trained on; every number is computed once.

@@ -38,6 +38,9 @@ type Part struct {
 	run   func(*reproduction) error
 }
 
+// Resumes reports whether the same command resumes after an interruption: numbers, or models, are kept in the folder.
+func (p *Part) Resumes() bool { return p.Learns || p.Steps > 0 || p.Name == "benchmark" }
+
 // Parts are all of them.
 var Parts = []Part{
 	{Name: "table1", Short: "Log-likelihood on curves (1D)",
