@@ -279,7 +279,8 @@ func (j *Job) alone() error {
 	return nil
 }
 
-// Alone refuses a folder with shards of another job, or of this one by another number of shards, for a runner that has a journal of its own.
+// Alone refuses a folder with shards of another job, or of this one by another number of shards. It is for a runner that has a journal
+// of its own.
 func (j *Job) Alone(count int) error {
 	if err := j.alone(); err != nil {
 		return err
