@@ -195,7 +195,8 @@ func TestAgain(t *testing.T) {
 		t.Fatal(string(text), err)
 	}
 	for i := range 2 {
-		if err := os.Rename(filepath.Join(dir, fmt.Sprintf("in%d.safetensors", i)), filepath.Join(dir, fmt.Sprintf("late%d.safetensors", i))); err != nil {
+		in, late := filepath.Join(dir, fmt.Sprintf("in%d.safetensors", i)), filepath.Join(dir, fmt.Sprintf("late%d.safetensors", i))
+		if err := os.Rename(in, late); err != nil {
 			t.Fatal(err)
 		}
 	}
