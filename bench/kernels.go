@@ -27,7 +27,7 @@ much that is of the limit that binds it (multiply-adds, or reads from the cache 
 nothing where neither binds), and how many times faster it is than portable Go and than gonum, where gonum has the
 operation.
 
-With --json the lines are named as the peers' programs name theirs, on the same inputs, so that compare.py lays both side by
+With --json the lines are named as the peers' programs name theirs, on the same inputs, so that bench report lays both side by
 side: ours is the best level of this machine (or EQUIVCNP_SIMD's), ours_generic and so on are the others (--levels). PEER_SECONDS
 sets the time per line.`,
 		Example: "  go run ./bench kernels --filter depthwise\n  go run ./bench kernels --json --levels > ours.jsonl",
@@ -69,7 +69,7 @@ func atLevels(levels []simd.Level, f func(simd.Level) error) error {
 	return nil
 }
 
-// kernelSamples prints the lines that compare.py reads.
+// kernelSamples prints the lines that bench report and bench compare read.
 func kernelSamples(r *report, match *regexp.Regexp, all bool) error {
 	if err := limitsOf(simd.CurrentLevel()).report(r); err != nil {
 		return err

@@ -32,7 +32,7 @@ func (f *shardFlags) register(cmd *cobra.Command, lines string) {
 	fl.StringVar(&f.manifest, "manifest", "", "list of the work, "+lines)
 	fl.StringVar(&f.shard, "shard", "", "--manifest: part of the work for this process, 0/64 to 63/64 (default: all)")
 	fl.IntVar(&f.shards, "shards", 0, "--manifest: number of parts; the part of this process is read from "+
-		strings.Join(shards.Variables[:2], " or ")+" (Kubernetes' Indexed Jobs, Slurm's arrays)")
+		strings.Join(shards.Variables, " or ")+" (Kubernetes' Indexed Jobs, Slurm's arrays, AWS Batch)")
 	fl.StringVar(&f.outDir, "out-dir", "", "--manifest: folder for the results")
 	fl.BoolVar(&f.skipBad, "skip-bad", false, "--manifest: record lines that fail, with the reason, and go on")
 	cmd.MarkFlagsMutuallyExclusive("shard", "shards")
