@@ -28,7 +28,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	_ "github.com/equivcnp/equivcnp/internal/raster/zstd" // TIFF files of that compression
+	_ "github.com/equivcnp/equivcnp/internal/zstd" // TIFF and HDF5 files of that compression
 )
 
 func main() {

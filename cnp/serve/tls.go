@@ -106,7 +106,8 @@ func (c *certificates) load() error {
 	}
 	c.config = config
 	if leaf, now := pair.Leaf, time.Now(); now.Before(leaf.NotBefore) || now.After(leaf.NotAfter) {
-		c.log.Warn("the certificate is not valid now: clients will refuse it", "path", c.files[0], "from", leaf.NotBefore, "to", leaf.NotAfter)
+		c.log.Warn("the certificate is not valid now: clients will refuse it", "path", c.files[0], "from", leaf.NotBefore,
+			"to", leaf.NotAfter)
 	}
 	return nil
 }

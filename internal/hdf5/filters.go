@@ -6,9 +6,10 @@ import (
 	"compress/zlib"
 	"fmt"
 	"io"
-
-	"github.com/klauspost/compress/zstd"
 )
+
+// Zstd opens a decoder of Zstandard. It is nil, and chunks of that compression are refused, unless a program imports internal/zstd.
+var Zstd func(in io.Reader) (io.ReadCloser, error)
 
 // The filters that are read, by the numbers under which they are registered.
 const (
@@ -83,8 +84,11 @@ func (d *Dataset) unfilter(b []byte, skipped uint32) (out []byte, err error) {
 		case filterBzip2:
 			out, err = d.expand(bzip2.NewReader(bytes.NewReader(out)))
 		case filterZstd:
-			var z *zstd.Decoder
-			if z, err = zstd.NewReader(bytes.NewReader(out), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true)); err == nil {
+			if Zstd == nil {
+				return nil, fmt.Errorf("filter %d (Zstandard) is not read here: programs import internal/zstd", f.id)
+			}
+			var z io.ReadCloser
+			if z, err = Zstd(bytes.NewReader(out)); err == nil {
 				out, err = d.expand(z)
 				z.Close()
 			}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -252,6 +253,11 @@ json.dump(out, open(sys.argv[1] + "/want.json", "w"))
 // TestCompressors expands what the compressors of plugins made, and nothing that is longer than a chunk.
 func TestCompressors(t *testing.T) {
 	want := bytes.Repeat([]byte("0123456789"), 40)
+	Zstd = func(in io.Reader) (io.ReadCloser, error) { // as internal/zstd does, which a test of this package cannot import
+		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1))
+		return z.IOReadCloser(), err
+	}
+	defer func() { Zstd = nil }()
 	z, err := zstd.NewWriter(nil)
 	require.NoError(t, err)
 	bzip, err := base64.StdEncoding.DecodeString( // Python's bz2.compress(b"0123456789" * 40)
@@ -272,4 +278,8 @@ func TestCompressors(t *testing.T) {
 		_, err = d.unfilter(b[:len(b)/2], 0)
 		require.Error(t, err, id)
 	}
+	Zstd = nil
+	d := &Dataset{Type: &Type{Class: Integer, Size: 1}, filters: []filter{{id: filterZstd}}}
+	_, err = d.unfilter([]byte{0}, 0)
+	require.ErrorContains(t, err, "Zstandard")
 }

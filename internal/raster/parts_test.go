@@ -23,7 +23,7 @@ import (
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
-// Programs import internal/raster/zstd, which a test of this package cannot.
+// Programs import internal/zstd, which a test of this package cannot.
 func init() {
 	Zstd = func(in io.Reader) (io.ReadCloser, error) {
 		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1))

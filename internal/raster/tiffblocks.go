@@ -12,7 +12,7 @@ import (
 	"golang.org/x/image/tiff/lzw"
 )
 
-// Zstd opens a decoder of ZSTD. It is nil, and TIFF files of that compression are refused, unless a program imports internal/raster/zstd.
+// Zstd opens a decoder of ZSTD. It is nil, and TIFF files of that compression are refused, unless a program imports internal/zstd.
 var Zstd func(in io.Reader) (io.ReadCloser, error)
 
 // tiffBlock goes down a strip or tile.
