@@ -53,8 +53,8 @@ func (s *Server) Close() {
 func checkName(name string) error {
 	if name == "" || name == "." || name == ".." || len(name) > 128 || !utf8.ValidString(name) ||
 		strings.ContainsAny(name, "/\\ \t\r\n%?#") {
-		return fmt.Errorf("%.130q is not a valid model name: need 1 to 128 characters of UTF-8 without spaces, slashes and %%?#, "+
-			"and not . or ..", name)
+		return fmt.Errorf("%.130q is not a valid model name: need 1 to 128 characters of UTF-8, other than . and .. alone, "+
+			"without spaces, slashes and %%?#", name)
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ type Part struct {
 }
 
 // Resumes reports whether the same command resumes after an interruption: numbers, or models, are kept in the folder.
-func (p *Part) Resumes() bool { return p.Learns || p.Steps > 0 || p.Name == "benchmark" }
+func (part *Part) Resumes() bool { return part.Learns || part.Steps > 0 || part.Name == "benchmark" }
 
 // Parts are all of them.
 var Parts = []Part{
