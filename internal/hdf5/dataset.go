@@ -43,7 +43,7 @@ type Attr struct {
 func lengths(r *reader, shape []uint64) (out []int) {
 	n := uint64(1)
 	for _, l := range shape {
-		if l > math.MaxInt32 || l > 0 && n > 1<<40/l {
+		if l > math.MaxInt32 || l > 0 && n > math.MaxInt/8/l {
 			r.fail("a shape of %d", shape)
 			return nil
 		}

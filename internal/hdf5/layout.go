@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -118,7 +119,7 @@ func (d *Dataset) chunks(r *reader, rank, each int) {
 	d.chunk, d.chunkBytes = []int{}, 1
 	for k := range rank {
 		n := r.number(each)
-		if n < 1 || n > 1<<32/uint64(d.chunkBytes) {
+		if n < 1 || n > min(1<<32, math.MaxInt)/uint64(d.chunkBytes) {
 			r.fail("chunks of more than 4 GiB")
 			return
 		}
@@ -133,7 +134,7 @@ func (d *Dataset) chunks(r *reader, rank, each int) {
 
 // Most is how many bytes are read of a dataset of a file: no more than deflate makes of it, 1,032 bytes of one, and than 1 GiB unless the
 // file itself is larger.
-func Most(file []byte) int { return max(len(file), min(1100*len(file)+1<<16, 1<<30)) }
+func Most(file []byte) int { return max(len(file), int(min(1100*int64(len(file))+1<<16, 1<<30))) }
 
 // Read returns the values in memory order, the last dimension fastest, in the bytes of their type.
 func (d *Dataset) Read() ([]byte, error) {

@@ -72,7 +72,7 @@ func decode4(b []byte) (*File, error) {
 		}
 		n := 1
 		for _, l := range f.Shape(v) {
-			if l > 0 && n > 1<<40/l {
+			if l > 0 && n > math.MaxInt/8/l {
 				return nil, fmt.Errorf("%w: variable %q: a shape of %d", ErrFormat, v.Name, f.Shape(v))
 			}
 			n *= max(l, 1)
