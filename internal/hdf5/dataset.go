@@ -26,6 +26,7 @@ type Dataset struct {
 	filters []filter
 	fill    []byte // a value, nil: zeros
 	inflate io.ReadCloser
+	zstd    Decoder
 }
 
 // Attr is an attribute of a dataset or of the file.
@@ -39,18 +40,17 @@ type Attr struct {
 	f *File
 }
 
-// lengths brings a shape to int, where its product is one, too.
-func lengths(r *reader, shape []uint64) (out []int) {
+// lengths brings a shape to int, where its product is one, too; false: it is not.
+func lengths(shape []uint64) (out []int, ok bool) {
 	n := uint64(1)
 	for _, l := range shape {
 		if l > math.MaxInt32 || l > 0 && n > math.MaxInt/8/l {
-			r.fail("a shape of %d", shape)
-			return nil
+			return nil, false
 		}
 		n *= max(l, 1)
 		out = append(out, int(l))
 	}
-	return out
+	return out, true
 }
 
 func product(shape []int) int {
@@ -76,10 +76,19 @@ func (d *Dataset) Attr(name string) *Attr {
 
 // Fill returns the value that the file says of places that were never written, nil if it says none.
 func (d *Dataset) Fill() []byte {
-	if len(d.fill) != d.Type.Size || d.Type.Class == Sequence {
+	if len(d.fill) != d.Type.Size {
 		return nil
 	}
 	return bytes.Clone(d.fill)
+}
+
+// FillText is Fill of a dataset of texts, "" if the file says none.
+func (d *Dataset) FillText() (string, error) {
+	out, err := d.f.texts(d.Type, d.Fill())
+	if err != nil || len(out) == 0 {
+		return "", err
+	}
+	return out[0], nil
 }
 
 // dataset reads what the messages of a dataset say.
@@ -91,14 +100,21 @@ func (f *File) dataset(m messages, name string, address uint64) (*Dataset, error
 	}
 	d.Type = r.datatype(0)
 	shape, most, ok := space.dataspace()
-	d.Shape, d.Null, d.most = lengths(space, shape), !ok, most
 	for _, r := range []*reader{r, space} {
 		if r.err != nil {
 			return nil, r.err
 		}
 	}
+	d.Null, d.most = !ok, most
+	if d.Shape, ok = lengths(shape); !ok { // the others of the file may be read
+		own := *d.Type.Numeric()
+		own.odd, d.Type = fmt.Sprintf("too many: its shape is %d", shape), &own
+		return d, nil
+	}
 	if r := m.one(msgFill); r != nil {
 		d.fill = r.fill()
+	} else if r := m.one(msgOldFill); r != nil { // of before 2001
+		d.fill = r.take(r.small(4))
 	}
 	if r := m.one(msgFilters); r != nil {
 		if d.filters = r.filters(); r.err != nil {
@@ -198,7 +214,10 @@ func (r *reader) attribute() (a Attr) {
 	}
 	a.Type = kind.datatype(0)
 	shape, _, ok := space.dataspace()
-	a.Shape, a.Null = lengths(space, shape), !ok
+	a.Null = !ok
+	if a.Shape, ok = lengths(shape); !ok {
+		r.fail("attribute %q: a shape of %d", a.Name, shape)
+	}
 	for _, part := range []*reader{kind, space} {
 		if part.err != nil && r.err == nil {
 			r.err = part.err
@@ -261,17 +280,40 @@ func (f *File) sequence(b []byte) (data []byte, n int, err error) {
 	return data, min(n, len(data)), err
 }
 
+// mostKnown is how many texts are compared with those of a fixed length that follow, so that equal ones are one in memory.
+const mostKnown = 1 << 12
+
+// textsOf is an error where n texts of a type, for each of which there are a string and what it is of, take too much memory.
+func (f *File) textsOf(t *Type, n int) error {
+	const head = 16
+	if most := max(Most(f.b), head*len(f.b)); n > most/(head+t.Size) {
+		return fmt.Errorf("%w: %d texts of %d bytes are too many for a file of %d bytes", ErrFormat, n, t.Size, len(f.b))
+	}
+	return nil
+}
+
 // texts returns values of a type of texts. Those that are one object of the file are one in memory, too, however many refer to it.
 func (f *File) texts(t *Type, b []byte) (out []string, err error) {
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
+	if err := f.textsOf(t, len(b)/t.Size); err != nil {
+		return nil, err
+	}
 	known := map[string]string{}
+	out = make([]string, 0, len(b)/t.Size)
 	for at := 0; at+t.Size <= len(b); at += t.Size {
 		own := b[at : at+t.Size]
 		switch {
 		case t.Class == String:
-			out = append(out, strings.TrimRight(text(own), " "))
+			s, ok := known[string(own)]
+			if !ok {
+				s = strings.TrimRight(text(own), " ")
+				if len(known) < mostKnown {
+					known[string(own)] = s
+				}
+			}
+			out = append(out, s)
 		case t.Text:
 			s, ok := known[string(own)]
 			if !ok {
@@ -292,11 +334,18 @@ func (f *File) texts(t *Type, b []byte) (out []string, err error) {
 
 // Texts returns the values of a dataset of texts.
 func (d *Dataset) Texts() ([]string, error) {
+	if err := d.f.textsOf(d.Type, product(d.Shape)); err != nil {
+		return nil, fmt.Errorf("%q: %w", d.Name, err)
+	}
 	b, err := d.Read()
 	if err != nil {
 		return nil, err
 	}
-	return d.f.texts(d.Type, b)
+	out, err := d.f.texts(d.Type, b)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", d.Name, err)
+	}
+	return out, nil
 }
 
 // BigEndian changes the order of bytes of values of a type in place.

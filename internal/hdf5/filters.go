@@ -8,8 +8,16 @@ import (
 	"io"
 )
 
-// Zstd opens a decoder of Zstandard. It is nil, and chunks of that compression are refused, unless a program imports internal/zstd.
-var Zstd func(in io.Reader) (io.ReadCloser, error)
+// Zstd makes a decoder of Zstandard that keeps no more than so many bytes. It is nil, and chunks of that compression are refused, unless a
+// program imports internal/zstd.
+var Zstd func(window uint64) (Decoder, error)
+
+// Decoder expands one chunk after the other.
+type Decoder interface {
+	io.Reader
+	Reset(in io.Reader) error
+	Close()
+}
 
 // The filters that are read, by the numbers under which they are registered.
 const (
@@ -82,15 +90,19 @@ func (d *Dataset) unfilter(b []byte, skipped uint32) (out []byte, err error) {
 				out, err = d.expand(d.inflate)
 			}
 		case filterBzip2:
-			out, err = d.expand(bzip2.NewReader(bytes.NewReader(out)))
+			out, err = d.expand(bzip2.NewReader(bytes.NewReader(d.smallBlocks(out))))
 		case filterZstd:
 			if Zstd == nil {
 				return nil, fmt.Errorf("filter %d (Zstandard) is not read here: programs import internal/zstd", f.id)
 			}
-			var z io.ReadCloser
-			if z, err = Zstd(bytes.NewReader(out)); err == nil {
-				out, err = d.expand(z)
-				z.Close()
+			if d.zstd == nil { // its window is what the compressor's highest level has, or as much as the values
+				d.zstd, err = Zstd(max(1<<27, uint64(d.chunkBytes)))
+			}
+			if err == nil {
+				err = d.zstd.Reset(bytes.NewReader(out))
+			}
+			if err == nil {
+				out, err = d.expand(d.zstd)
 			}
 		case filterLZF:
 			out, err = unlzf(out, d.chunkBytes)
@@ -114,6 +126,17 @@ func (d *Dataset) unfilter(b []byte, skipped uint32) (out []byte, err error) {
 		}
 	}
 	return out, nil
+}
+
+// smallBlocks says of what bzip2 made shorter that its blocks are no larger than a chunk needs, so that no more memory is prepared for each
+// of many small chunks. What bzip2 has in a block is at most 5/4 as long as what it is of.
+func (d *Dataset) smallBlocks(b []byte) []byte {
+	const unit, level = 100_000, 3
+	if need := byte('1' + min(8, (d.chunkBytes+4)*5/4/unit)); len(b) > level && b[level] > need && b[level] <= '9' {
+		b = bytes.Clone(b)
+		b[level] = need
+	}
+	return b
 }
 
 // expand reads what a chunk expands to: no more than a chunk has, and a checksum after it.

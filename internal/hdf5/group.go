@@ -14,7 +14,7 @@ type link struct {
 }
 
 // mostGroups bounds groups within groups.
-const mostGroups = 16
+const mostGroups = 64
 
 // Datasets returns all datasets below the root, in the order of their creation where the file has it and else by name, and the attributes
 // of the root. Names of groups stand before those of what they hold, with slashes between. Links to other files, and links by name, which
@@ -50,6 +50,9 @@ func (f *File) group(m messages, prefix string, seen map[uint64]bool, depth int)
 			continue
 		}
 		seen[l.address] = true
+		if f.left -= len(prefix); f.left < 0 { // long names of groups, again before each of what they hold
+			return nil, fmt.Errorf("%w: the names in group %.40q are too long in all", ErrFormat, prefix)
+		}
 		own, err := f.header(l.address, 0)
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", prefix+l.name, err)

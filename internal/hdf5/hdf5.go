@@ -2,7 +2,8 @@
 //
 // It reads what libraries have written since 1998: superblocks 0 to 3, object headers 1 and 2, groups by symbol tables, links or fractal
 // heaps, values in the header, in one piece or in chunks under any of the six indexes, and the filters deflate, shuffle, Fletcher's
-// checksum, bzip2 and Zstandard. What it does not read, such as compound types, virtual datasets or szip, is an error that says so.
+// checksum, bzip2, LZF and Zstandard. A file may begin with a block of its user's, as those of MATLAB 7.3 do. What it does not read, such
+// as compound types, virtual datasets or szip, is an error that says so.
 //
 // The reader does not trust its input: an address or a length is compared with the bytes that are there before anything is read or
 // allocated, and a file whose structures refer to each other in circles is an error. Format:
@@ -22,28 +23,51 @@ var ErrFormat = errors.New("not an HDF5 file that can be read")
 
 const signature = "\x89HDF\r\n\x1a\n"
 
-// Is reports whether bytes begin as an HDF5 file.
-func Is(b []byte) bool { return bytes.HasPrefix(b, []byte(signature)) }
+// Head is how many bytes of a file Is needs, unless a block of its user's of more than 4 KiB stands before it.
+const Head = 4096 + len(signature)
+
+// Is reports whether bytes begin as an HDF5 file, or as one after a block of its user's, which MATLAB's files have.
+func Is(b []byte) bool { return beginning(b) >= 0 }
+
+// beginning is where an HDF5 file begins: at once, or after a user's block of 512 bytes, 1,024, and so on; -1 is nowhere.
+func beginning(b []byte) int {
+	for at := 0; at+len(signature) <= len(b); at = max(512, 2*at) {
+		if string(b[at:at+len(signature)]) == signature {
+			return at
+		}
+	}
+	return -1
+}
 
 // File is an HDF5 file.
 type File struct {
-	b               []byte
+	b               []byte // from the superblock on, from which addresses count
 	offsets, length int    // bytes of an address and of a length
-	base            uint64 // what addresses count from
 	root            uint64
 	// left is how many bytes of structures may still be read. A file holds each once, so that more than a few times its size is a circle.
 	left int
 	// collections are the global heap collections that were read.
 	collections map[uint64]map[uint64][]byte
+	heaps       int // bytes of further collections that there can be, none of which is part of another
+	// shared are messages that others stand for: those of types that have names.
+	shared map[place]reader
+}
+
+// place is a message of a kind of an object.
+type place struct {
+	address uint64
+	kind    int
 }
 
 // Open reads where a file begins; it keeps the bytes.
 func Open(b []byte) (*File, error) {
-	f := &File{b: b, offsets: 8, length: 8}
-	f.refill()
-	if !Is(b) {
+	at := beginning(b)
+	if at < 0 {
 		return nil, fmt.Errorf("%w: it begins with %.8q", ErrFormat, b)
 	}
+	b = b[at:]
+	f := &File{b: b, offsets: 8, length: 8, heaps: len(b), shared: map[place]reader{}}
+	f.refill()
 	r := f.open("the superblock", signature, 0)
 	switch version := r.byte(); version {
 	case 0, 1:
@@ -54,16 +78,14 @@ func Open(b []byte) (*File, error) {
 			r.skip(4)
 		}
 		f.sizes(r)
-		f.base = r.address()
-		r.skip(3 * f.offsets)
-		r.skip(f.offsets) // the name of the root group
+		r.skip(4 * f.offsets) // the first says where the superblock is, which it does not know if the file was moved
+		r.skip(f.length)      // the name of the root group
 		f.root = r.address()
 	case 2, 3:
 		f.offsets, f.length = int(r.byte()), int(r.byte())
 		r.skip(1)
 		f.sizes(r)
-		f.base = r.address()
-		r.skip(2 * f.offsets)
+		r.skip(3 * f.offsets)
 		f.root = r.address()
 	default:
 		r.fail("version %d", version)
@@ -83,13 +105,12 @@ func (f *File) sizes(r *reader) {
 // refill gives a task that begins its share of bytes to read.
 func (f *File) refill() { f.left = 4*len(f.b) + 1<<16 }
 
-// rest is how many bytes there are from an address on.
+// rest is how many bytes there are from an address on, -1 from one that is beyond the end.
 func (f *File) rest(address uint64) int {
-	at := address + f.base
-	if at < address || at > uint64(len(f.b)) {
-		return 0
+	if address > uint64(len(f.b)) {
+		return -1
 	}
-	return len(f.b) - int(at)
+	return len(f.b) - int(address)
 }
 
 // bytes returns n bytes from an address on.
@@ -100,7 +121,7 @@ func (f *File) bytes(what string, address uint64, n int) ([]byte, error) {
 	if f.left -= n; f.left < 0 {
 		return nil, fmt.Errorf("%w: byte %d: %s: the file's structures are read again and again", ErrFormat, address, what)
 	}
-	at := int(address + f.base)
+	at := int(address)
 	return f.b[at : at+n : at+n], nil
 }
 
@@ -125,8 +146,7 @@ func (f *File) reader(what string, address uint64, n int) *reader {
 func (f *File) open(what, signature string, address uint64) *reader {
 	r := &reader{f: f, what: what, begin: address}
 	if n := f.rest(address); n > 0 {
-		at := int(address + f.base)
-		r.b = f.b[at : at+n : at+n]
+		r.b = f.b[int(address):]
 	}
 	if got := r.take(len(signature)); r.err == nil && string(got) != signature {
 		r.at = 0

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -231,6 +230,10 @@ for k, libver in enumerate(("earliest", "v108", "v110", "latest")):
         for i in range(2000):
             f[f"group/{i}"] = i
             out[f"{k} group/{i}"] = [i]
+        f["named type"] = h5py.enum_dtype({f"name {i}": i for i in range(250)}, basetype="u1")
+        for i in range(400):
+            f.create_dataset(f"named/{i}", data=[i % 250], dtype=f["named type"])
+            out[f"{k} named/{i}"] = [i % 250]
 json.dump(out, open(sys.argv[1] + "/want.json", "w"))
 `
 	message, err := exec.Command(python, "-c", script, dir).CombinedOutput()
@@ -253,9 +256,8 @@ json.dump(out, open(sys.argv[1] + "/want.json", "w"))
 // TestCompressors expands what the compressors of plugins made, and nothing that is longer than a chunk.
 func TestCompressors(t *testing.T) {
 	want := bytes.Repeat([]byte("0123456789"), 40)
-	Zstd = func(in io.Reader) (io.ReadCloser, error) { // as internal/zstd does, which a test of this package cannot import
-		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1))
-		return z.IOReadCloser(), err
+	Zstd = func(window uint64) (Decoder, error) { // as internal/zstd does, which a test of this package cannot import
+		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window))
 	}
 	defer func() { Zstd = nil }()
 	z, err := zstd.NewWriter(nil)
@@ -282,4 +284,29 @@ func TestCompressors(t *testing.T) {
 	d := &Dataset{Type: &Type{Class: Integer, Size: 1}, filters: []filter{{id: filterZstd}}}
 	_, err = d.unfilter([]byte{0}, 0)
 	require.ErrorContains(t, err, "Zstandard")
+}
+
+// TestSizes reads files whose addresses and lengths are not of 8 bytes, as they are and after a block of their user's. A dataset that is too
+// long is left, and the others are read.
+func TestSizes(t *testing.T) {
+	for name, deep := range map[string]string{"addresses4": "g0/deep",
+		"lengths4": "g0/g1/g2/g3/g4/g5/g6/g7/g8/g9/g10/g11/g12/g13/g14/g15/g16/g17/g18/g19/deep"} {
+		b, err := os.ReadFile(filepath.Join("testdata", name+".h5"))
+		require.NoError(t, err)
+		for _, before := range []int{0, 512, 1024, 4096} {
+			path := filepath.Join(t.TempDir(), "a.h5")
+			whole := append(make([]byte, before), b...)
+			require.True(t, Is(whole))
+			require.True(t, Is(whole[:Head]))
+			require.NoError(t, os.WriteFile(path, whole, 0o600))
+			all, _, _ := open(t, path)
+			texts, err := all["texts"].Texts()
+			require.NoError(t, err)
+			require.Equal(t, []string{"alpha", "", "beta"}, texts)
+			require.Equal(t, []float64{0, 1, 2, 3, 4, 5}, numbers(t, all["chunks"]))
+			require.Equal(t, []float64{0, 1, 2}, numbers(t, all[deep]))
+			require.ErrorContains(t, all["long"].Type.Check(), "values are too many: its shape is [")
+		}
+		require.False(t, Is(append(make([]byte, 511), b...)))
+	}
 }

@@ -7,6 +7,7 @@ const (
 	msgDataspace     = 0x01
 	msgLinkInfo      = 0x02
 	msgDatatype      = 0x03
+	msgOldFill       = 0x04
 	msgFill          = 0x05
 	msgLink          = 0x06
 	msgExternal      = 0x07
@@ -171,12 +172,16 @@ func (h *blocks) elsewhere(m *reader, kind int) *reader {
 	if m.err != nil {
 		return m
 	}
+	if r, ok := h.f.shared[place{address, kind}]; ok { // a type may be that of all datasets
+		return &r
+	}
 	all, err := h.f.header(address, h.shared+1)
 	if err != nil {
 		m.err = err
 		return m
 	}
 	if r := all.one(kind); r != nil {
+		h.f.shared[place{address, kind}] = *r
 		return r
 	}
 	m.fail("the object at %d lacks the message that is shared", address)

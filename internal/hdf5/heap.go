@@ -45,6 +45,7 @@ func (f *File) collection(address uint64) (map[uint64][]byte, error) {
 	r := f.open("a global heap", "GCOL", address)
 	r.skip(4)
 	size := r.size()
+	r.skip(align(8, r.at) - r.at)
 	head := uint64(r.at)
 	if r.err == nil && (size < head || size > uint64(len(r.b))) {
 		r.fail("%d bytes", size)
@@ -52,15 +53,17 @@ func (f *File) collection(address uint64) (map[uint64][]byte, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	if f.left -= int(size); f.left < 0 {
+	f.left, f.heaps = f.left-int(size), f.heaps-int(size)
+	if f.left < 0 || f.heaps < 0 {
 		r.fail("the file's structures are read again and again")
 	}
 	r.b = r.b[:size]
 	all := map[uint64][]byte{}
-	for r.err == nil && len(r.b)-r.at >= 8+f.length {
+	for r.err == nil && len(r.b)-r.at >= align(8, 8+f.length) {
 		index := r.number(2)
 		r.skip(6)
 		n := r.size()
+		r.skip(align(8, f.length) - f.length)
 		if index == 0 { // the rest is free
 			break
 		}

@@ -67,3 +67,42 @@ func TestCircle(t *testing.T) {
 	require.ErrorContains(t, err, "again and again")
 	require.Less(t, n, 1_000_000)
 }
+
+// TestBeyond: nothing at all is no part of a file either where its address is beyond the end.
+func TestBeyond(t *testing.T) {
+	f := &File{b: make([]byte, 100)}
+	f.refill()
+	for _, address := range []uint64{101, 1 << 40, undefined} {
+		_, err := f.bytes("nothing", address, 0)
+		require.ErrorIs(t, err, ErrFormat, address)
+	}
+	_, err := f.bytes("nothing", 100, 0)
+	require.NoError(t, err)
+}
+
+// TestCollections: heap collections that are parts of each other are not all kept, in however many tasks they are read.
+func TestCollections(t *testing.T) {
+	b := make([]byte, 1<<14)
+	for at := 0; at < len(b); at += 32 { // each to the end of the file, with an object that has the beginning of the next
+		copy(b[at:], "GCOL\x01")
+		le.PutUint64(b[at+8:], uint64(len(b)-at))
+		b[at+16], b[at+24] = 1, 16
+	}
+	f := &File{b: b, offsets: 8, length: 8, heaps: len(b)}
+	read := 0
+	for at := uint64(0); at < uint64(len(b)); at += 32 {
+		f.refill()
+		if _, err := f.global(at, 1); err == nil {
+			read++
+		}
+	}
+	require.Less(t, read, 8)
+}
+
+// TestManyTexts: texts of which each takes far more memory than of the file are an error before they are read.
+func TestManyTexts(t *testing.T) {
+	f := &File{b: make([]byte, 1000)}
+	two := &Type{Class: String, Size: 2}
+	require.NoError(t, f.textsOf(two, Most(f.b)/18))
+	require.ErrorContains(t, f.textsOf(two, Most(f.b)/18+1), "texts of 2 bytes are too many for a file of 1000 bytes")
+}

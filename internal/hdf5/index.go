@@ -119,7 +119,7 @@ func (d *Dataset) extensible(to func(i uint64, c stored) error) error {
 	r.skip(d.f.length)
 	index := r.address()
 	power := func(n uint64) bool { return n > 0 && n&(n-1) == 0 }
-	if r.err == nil && (!power(smallest) || !power(pointers) || e.most > 64 || e.end > uint64(len(d.f.b))*8) {
+	if r.err == nil && (!power(smallest) || !power(pointers) || e.most > 64 || e.end > 1<<40) {
 		r.fail("%d chunks, %d bits, blocks of %d, %d pointers", e.end, e.most, smallest, pointers)
 	}
 	if r.err != nil || index == undefined {

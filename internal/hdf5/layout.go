@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 )
 
@@ -183,7 +182,12 @@ func (d *Dataset) Read() ([]byte, error) {
 	if d.chunk == nil || d.at == undefined || n == 0 {
 		return out, nil
 	}
-	d.inflate = nil
+	d.inflate, d.zstd = nil, nil
+	defer func() {
+		if d.zstd != nil {
+			d.zstd.Close()
+		}
+	}()
 	if err := d.readChunks(out); err != nil {
 		return nil, fmt.Errorf("%q: %w", d.Name, err)
 	}
@@ -313,16 +317,13 @@ func unswap(place []uint64, k int) {
 	}
 }
 
-// sizeBytes is how many bytes of a record hold the size of a filtered chunk.
-func (d *Dataset) sizeBytes() int { return min(8, 1+(bits.Len64(uint64(d.chunkBytes))-1+8)/8) }
-
 // record reads the record of a chunk of a version 2 tree.
 func (d *Dataset) record(kind int, r *reader, put func(c stored, place []uint64) error) error {
 	c := stored{address: r.address(), size: uint64(d.chunkBytes)}
 	switch kind {
 	case 10:
 	case 11:
-		c.size, c.skipped = r.number(d.sizeBytes()), uint32(r.number(4))
+		c.size, c.skipped = r.number(len(r.b)-d.f.offsets-4-8*len(d.Shape)), uint32(r.number(4))
 	default:
 		r.fail("a tree of kind %d", kind)
 	}

@@ -11,12 +11,17 @@ import (
 	"github.com/equivcnp/equivcnp/internal/raster"
 )
 
-func init() { raster.Zstd, hdf5.Zstd = open, open }
-
-func open(in io.Reader) (io.ReadCloser, error) {
-	z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(1<<27))
-	if err != nil {
-		return nil, err
+func init() {
+	raster.Zstd = func(in io.Reader) (io.ReadCloser, error) {
+		z, err := decoder(in, 1<<27)
+		if err != nil {
+			return nil, err
+		}
+		return z.IOReadCloser(), nil
 	}
-	return z.IOReadCloser(), nil
+	hdf5.Zstd = func(window uint64) (hdf5.Decoder, error) { return decoder(nil, window) }
+}
+
+func decoder(in io.Reader, window uint64) (*zstd.Decoder, error) {
+	return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))
 }

@@ -46,3 +46,28 @@ for name, libver, order in (("old", "earliest", False), ("new", "latest", True))
         f["whole"].attrs["long"] = "x" * 3000
         f["whole"].attrs["list"] = np.arange(5)
         f.attrs["title"] = "golden"
+
+
+def sized(name, offsets, lengths, most, depth):
+    """A file whose addresses and lengths have so many bytes, with a dataset that is too long to be read, and groups within groups."""
+    sizes = h5py.h5p.create(h5py.h5p.FILE_CREATE)
+    sizes.set_sizes(offsets, lengths)
+    with h5py.File(h5py.h5f.create(name.encode(), h5py.h5f.ACC_TRUNC, sizes)) as f:
+        f["texts"] = ["alpha", "", "beta"]
+        f.create_dataset("chunks", data=np.arange(6.0), chunks=(4,), compression="gzip")
+        f.create_dataset("long", shape=(most,), chunks=(1000,), dtype="u1")
+        f["/".join(f"g{k}" for k in range(depth)) + "/deep"] = np.arange(3)
+
+
+sized("addresses4.h5", 4, 8, 5 * 10**9, 1)
+sized("lengths4.h5", 8, 4, 2**31 + 5, 20)
+
+# expands.h5: millions of zeros, compressed twice
+with h5py.File("expands.h5", "w", libver="latest") as f:
+    for name, n in (("zeros", 140_000_000), ("fewer", 30_000_000)):
+        twice = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        twice.set_chunk((n,))
+        twice.set_deflate(9)
+        twice.set_deflate(9)
+        d = h5py.h5d.create(f.id, name.encode(), h5py.h5t.STD_U8LE, h5py.h5s.create_simple((n,)), twice)
+        h5py.Dataset(d)[:] = 0
