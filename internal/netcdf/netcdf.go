@@ -148,6 +148,9 @@ func (f *File) Len(v *Var) int {
 	return n
 }
 
+// Head is how many bytes of a file tell whether it is one.
+const Head = hdf5.Head
+
 // Is reports whether bytes begin as a classic NetCDF file, IsHDF5 whether as a NetCDF-4 one.
 func Is(b []byte) bool     { return bytes.HasPrefix(b, []byte("CDF")) }
 func IsHDF5(b []byte) bool { return hdf5.Is(b) }

@@ -33,8 +33,9 @@ type scales struct {
 	f    *File
 	of   map[uint64]int // the dimension of each scale, by its address
 	byID map[int]int
-	// unnamed are dimensions that only a length tells apart: of files that no NetCDF library wrote.
-	unnamed []int
+	// unnamed are dimensions that only a length tells apart, by it: of files that no NetCDF library wrote.
+	unnamed map[int][]int
+	phony   int // how many those are
 }
 
 // decode4 reads a NetCDF-4 file. Values are read later.
@@ -51,7 +52,7 @@ func decode4(b []byte) (*File, error) {
 	if f.Attrs, err = attrs4(root); err != nil {
 		return nil, err
 	}
-	s := &scales{f: f, of: map[uint64]int{}, byID: map[int]int{}}
+	s := &scales{f: f, of: map[uint64]int{}, byID: map[int]int{}, unnamed: map[int][]int{}}
 	ordered := slices.Clone(all)
 	slices.SortStableFunc(ordered, func(a, b *hdf5.Dataset) int { return cmp.Compare(idOf(a), idOf(b)) })
 	for _, d := range ordered {
@@ -173,14 +174,15 @@ func (s *scales) dims(d *hdf5.Dataset) (out []int, err error) {
 
 // lengthOf returns a dimension without a name, of a length, that is not among some others.
 func (s *scales) lengthOf(n int, others []int) int {
-	for _, at := range s.unnamed {
-		if s.f.Dims[at].Len == n && !slices.Contains(others, at) {
+	for _, at := range s.unnamed[n] {
+		if !slices.Contains(others, at) {
 			return at
 		}
 	}
 	at := len(s.f.Dims)
-	s.unnamed = append(s.unnamed, at)
-	s.f.Dims = append(s.f.Dims, Dim{Name: fmt.Sprintf("phony_dim_%d", len(s.unnamed)-1), Len: n})
+	s.unnamed[n] = append(s.unnamed[n], at)
+	s.f.Dims = append(s.f.Dims, Dim{Name: fmt.Sprintf("phony_dim_%d", s.phony), Len: n})
+	s.phony++
 	return at
 }
 
@@ -241,6 +243,9 @@ func attrs4(all []hdf5.Attr) (out []Attr, err error) {
 	return out, nil
 }
 
+// textSize is the memory of a text without what it is of.
+const textSize = 16
+
 // mostText bounds the texts of an attribute, which may be one text of the file many times.
 const mostText = 1 << 24
 
@@ -279,10 +284,17 @@ func (f *File) load(v *Var) error {
 	}
 	if v.Type == String {
 		texts, err := v.set.Texts()
+		if n := f.Len(v); err == nil && n > len(texts) && n > f.most/textSize {
+			err = fmt.Errorf("variable %q: %d texts of which most were never written", v.Name, n)
+		}
+		fill := ""
+		if err == nil {
+			fill, err = v.set.FillText()
+		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrFormat, err)
 		}
-		v.texts = grown(texts, []string{""}, 1, v.set.Shape, f.Shape(v))
+		v.texts = grown(texts, []string{fill}, 1, v.set.Shape, f.Shape(v))
 		v.loaded = true
 		return nil
 	}
@@ -293,6 +305,8 @@ func (f *File) load(v *Var) error {
 	size, fill := v.Type.Size(), make([]byte, v.Type.Size())
 	if x, ok := fills[v.Type]; ok {
 		fill = appendValue(nil, v.Type, x)
+	} else if v.Type.wide() {
+		fill = binary.BigEndian.AppendUint64(nil, wideFills[v.Type])
 	}
 	if stored := v.set.Fill(); stored != nil {
 		fill = bytes4(v.set.Type, stored)

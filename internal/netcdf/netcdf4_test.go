@@ -147,3 +147,26 @@ d.to_netcdf(f"{sys.argv[1]}/zlib.nc", encoding=packed, unlimited_dims=["time"])
 		require.Equal(t, want.Strings(want.Var("name")), f.Strings(f.Var("name")))
 	}
 }
+
+// TestTexts: in the places of texts that were not written stands what the file says, also beyond what was written of a variable.
+func TestTexts(t *testing.T) {
+	f := decode(t, filepath.Join("testdata", "texts.nc"))
+	for name, want := range map[string][]string{"plain": {"", "mid", ""}, "filled": {"none", "mid", "none"},
+		"gaps": {"gap", "gap", "gap", "gap", "gap", "end"}, "short": {"gap", "b", "gap", "gap", "gap", "gap"}} {
+		v := f.Var(name)
+		require.NoError(t, f.Check(v))
+		require.Equal(t, want, f.Strings(v), name)
+	}
+	require.Equal(t, []float64{1, 2, -1, -1, -1, -1}, values(t, f, "wide"))
+}
+
+// TestManyUnnamed: dimensions that only lengths tell apart are found by them.
+func TestManyUnnamed(t *testing.T) {
+	s := &scales{f: &File{}, unnamed: map[int][]int{}}
+	first := s.lengthOf(7, nil)
+	require.Equal(t, first, s.lengthOf(7, nil))
+	second := s.lengthOf(7, []int{first})
+	require.NotEqual(t, first, second)
+	require.Equal(t, second, s.lengthOf(7, []int{first}))
+	require.Equal(t, []Dim{{Name: "phony_dim_0", Len: 7}, {Name: "phony_dim_1", Len: 7}}, s.f.Dims)
+}

@@ -19,11 +19,8 @@ import (
 var fills = map[Type]float64{Short: -32767, UShort: 65535, Int: -2147483647, UInt: 4294967295,
 	Float: float64(float32(9.9692099683868690e+36)), Double: 9.9692099683868690e+36}
 
-// The bits of the fill values of 64-bit integers, the least number but two and the greatest but one.
-const (
-	fillInt64  = 1<<63 + 2
-	fillUInt64 = math.MaxUint64 - 1
-)
+// wideFills are the bits of the fill values of 64-bit integers, the least number but two and the greatest but one.
+var wideFills = map[Type]uint64{Int64: 1<<63 + 2, UInt64: math.MaxUint64 - 1}
 
 // numbers decodes values.
 func numbers(t Type, b []byte) []float64 {
@@ -190,7 +187,7 @@ func (v *Var) packing() packing {
 		p.absent = append(p.absent, fill)
 	}
 	if p.kind.wide() && v.Attr("_FillValue") == nil && p.kind == v.Type {
-		p.bits = append(p.bits, map[Type]uint64{Int64: fillInt64, UInt64: fillUInt64}[v.Type])
+		p.bits = append(p.bits, wideFills[v.Type])
 	}
 	internal := Type(0) // of scale and offset, the wider
 	for name, to := range map[string]*float64{"scale_factor": &p.scale, "add_offset": &p.offset} {

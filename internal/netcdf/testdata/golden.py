@@ -38,3 +38,14 @@ with netCDF4.Dataset("groups.nc", "w", format="NETCDF4") as f:
     for i in range(20):
         f["long"].setncattr("attribute%d" % i, i / 2)
     f["long"].setncattr("valid_range", np.array([0, 13], "f4"))
+
+# texts.nc: texts of any length that were not all written, of which the library keeps what stands in their places
+with netCDF4.Dataset("texts.nc", "w", format="NETCDF4") as f:
+    f.createDimension("s", None)
+    f.createDimension("k", 3)
+    f.createVariable("plain", str, ("k",))[1] = "mid"
+    f.createVariable("filled", str, ("k",), fill_value="none")[1] = "mid"
+    f.createVariable("gaps", str, ("s",), fill_value="gap", chunksizes=(2,))[5] = "end"
+    f.createVariable("short", str, ("s",), fill_value="gap", chunksizes=(2,))[1] = "b"
+    v = f.createVariable("wide", "i8", ("s",), fill_value=False, chunksizes=(2,))
+    v[:2] = [1, 2]
