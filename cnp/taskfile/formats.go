@@ -27,8 +27,12 @@ func decode(b []byte) (*safetensors.File, error) {
 	return safetensors.Decode(b)
 }
 
-// perByte bounds the tensors of a NetCDF file: a byte may become a float64, and no part of a file should belong to many variables.
-const perByte = 8
+// perByte bounds the tensors of a NetCDF file: a byte may become a float64, and no part of a file should belong to many variables. What is
+// compressed becomes no more than mostExpanded bytes of float64s.
+const (
+	perByte      = 8
+	mostExpanded = 1 << 30
+)
 
 // variables makes tensors of a NetCDF file's variables of numbers.
 func variables(b []byte) (*safetensors.File, error) {
@@ -37,7 +41,7 @@ func variables(b []byte) (*safetensors.File, error) {
 		return nil, err
 	}
 	out := &safetensors.File{}
-	left := perByte * f.Most()
+	left := max(perByte*len(b), min(perByte*f.Most(), mostExpanded))
 	for i := range f.Vars {
 		v := &f.Vars[i]
 		if v.IsText() {

@@ -3,6 +3,7 @@ package tables
 import (
 	"archive/zip"
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -51,4 +52,26 @@ func TestSpreadsheet(t *testing.T) {
 	require.ErrorIs(t, err, npy.ErrFormat)
 	require.ErrorContains(t, err, "t.xlsx: ")
 	require.ErrorContains(t, err, "save a sheet as CSV")
+}
+
+// TestUserBlock reads a file of HDF5 that begins with a block of its user's, as MATLAB's do.
+func TestUserBlock(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join("..", "netcdf", "testdata", "texts.nc"))
+	require.NoError(t, err)
+	block := make([]byte, 512)
+	copy(block, "MATLAB 7.3 MAT-file")
+	path := filepath.Join(t.TempDir(), "a.mat")
+	require.NoError(t, os.WriteFile(path, append(block, b...), 0o600))
+	table, err := ReadFile(path, []string{"filled"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"none", "mid", "none"}, table.Texts[0])
+}
+
+// TestGridCells: the table of a small file has no more cells than those of a mask.
+func TestGridCells(t *testing.T) {
+	path := filepath.Join("..", "hdf5", "testdata", "expands.h5")
+	_, err := ReadFile(path, []string{"fewer"})
+	b, readErr := os.ReadFile(path)
+	require.NoError(t, readErr)
+	require.ErrorContains(t, err, fmt.Sprintf("more than %d cells", 1<<24+1000*len(b)))
 }

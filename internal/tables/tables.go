@@ -31,6 +31,10 @@ var nan = math.NaN()
 // maxCells bounds the cells that a table made of a grid or of arrays has, which may be more than the file's values.
 const maxCells = 1 << 27
 
+// gridCells bounds those of a NetCDF file of n bytes: a grid of millions of places may be that of a mask that takes next to nothing, but a
+// small file must not say of one dimension that it takes all memory.
+func gridCells(n int) int { return min(maxCells, 1<<24+1000*n) }
+
 // ReadFile reads the table of a file; wanted names columns, and decides which of a NetCDF file's variables the table has.
 func ReadFile(path string, wanted []string) (*tabular.Table, error) {
 	return ReadFileAs(path, wanted, tabular.Options{})
@@ -43,7 +47,7 @@ func ReadFileAs(path string, wanted []string, opt tabular.Options) (*tabular.Tab
 		return nil, err
 	}
 	defer f.Close()
-	head := make([]byte, 8)
+	head := make([]byte, netcdf.Head)
 	n, _ := io.ReadFull(f, head)
 	if known(head[:n]) {
 		b, err := safetensors.ReadFile(path)
@@ -180,10 +184,10 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 		}
 	}
 	asked, over := gridOf(f, wanted)
-	rows := 1
+	rows, most := 1, gridCells(len(b))
 	for _, d := range over {
-		if n := f.Dims[d].Len; n > 0 && rows > maxCells/n {
-			return nil, fmt.Errorf("%w: a table of all places of its grid would have more than %d cells", netcdf.ErrFormat, maxCells)
+		if n := f.Dims[d].Len; n > 0 && rows > most/n {
+			return nil, fmt.Errorf("%w: a table of all places of its grid would have more than %d cells", netcdf.ErrFormat, most)
 		}
 		rows *= f.Dims[d].Len
 	}
@@ -195,7 +199,7 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 	asked = slices.DeleteFunc(asked, func(v *netcdf.Var) bool {
 		return slices.ContainsFunc(v.TextDims(), func(d int) bool { return !slices.Contains(over, d) })
 	})
-	if rows > 0 && len(asked) > maxCells/rows {
+	if rows > 0 && len(asked) > most/rows {
 		return nil, fmt.Errorf("%w: a table of %d rows and %d columns has too many cells", netcdf.ErrFormat, rows, len(asked))
 	}
 	t := &tabular.Table{Cols: len(asked), Values: make([]float64, rows*len(asked)), Texts: make([][]string, len(asked)), Header: []string{}}
