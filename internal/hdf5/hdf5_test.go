@@ -286,8 +286,8 @@ func TestCompressors(t *testing.T) {
 	require.ErrorContains(t, err, "Zstandard")
 }
 
-// TestSizes reads files whose addresses and lengths are not of 8 bytes, as they are and after a block of their user's. A dataset that is too
-// long is left, and the others are read.
+// TestSizes reads files whose addresses and lengths are not of 8 bytes, as they are and after a block of their user's. A dataset that is
+// too long is left, and the others are read.
 func TestSizes(t *testing.T) {
 	for name, deep := range map[string]string{"addresses4": "g0/deep",
 		"lengths4": "g0/g1/g2/g3/g4/g5/g6/g7/g8/g9/g10/g11/g12/g13/g14/g15/g16/g17/g18/g19/deep"} {
