@@ -33,7 +33,7 @@ const maxCells = 1 << 27
 
 // gridCells bounds those of a NetCDF file of n bytes: a grid of millions of places may be that of a mask that takes next to nothing, but a
 // small file must not say of one dimension that it takes all memory.
-func gridCells(n int) int { return min(maxCells, 1<<24+1000*n) }
+func gridCells(n int) int { return int(min(maxCells, 1<<24+1000*int64(n))) }
 
 // ReadFile reads the table of a file; wanted names columns, and decides which of a NetCDF file's variables the table has.
 func ReadFile(path string, wanted []string) (*tabular.Table, error) {
