@@ -5,9 +5,9 @@
 // checksum, bzip2, LZF and Zstandard. A file may begin with a block of its user's, as those of MATLAB 7.3 do. What it does not read, such
 // as compound types, virtual datasets or szip, is an error that says so.
 //
-// The reader does not trust its input: an address or a length is compared with the bytes that are there before anything is read or
-// allocated, and a file whose structures refer to each other in circles is an error. Format:
-// https://support.hdfgroup.org/documentation/hdf5/latest/_f_m_t3.html.
+// The reader does not trust its input: structures that have a checksum are compared with it, an address or a length is compared with the
+// bytes that are there before anything is read or allocated, and a file whose structures refer to each other in circles is an error.
+// Format: https://support.hdfgroup.org/documentation/hdf5/latest/_f_m_t3.html.
 package hdf5
 
 import (
@@ -87,6 +87,7 @@ func Open(b []byte) (*File, error) {
 		f.sizes(r)
 		r.skip(3 * f.offsets)
 		f.root = r.address()
+		r.verify(0)
 	default:
 		r.fail("version %d", version)
 	}

@@ -68,6 +68,7 @@ func (f *File) header(address uint64, shared int) (messages, error) {
 			r.skip(4)
 		}
 		first = r.small(1 << (flags & 3))
+		r.verify(first)
 	} else {
 		if version := r.byte(); version != 1 {
 			r.fail("version %d", version)
@@ -147,6 +148,7 @@ func (h *blocks) continued(m *reader) {
 			r.fail("it does not begin with OCHK")
 		}
 		if r.err == nil {
+			r.verify(len(r.b) - 4)
 			r = r.within(r.take(len(r.b) - 4))
 			r.skip(4)
 		}

@@ -1,6 +1,10 @@
 package hdf5
 
-import "math/bits"
+import (
+	"bytes"
+	"math"
+	"math/bits"
+)
 
 // heapName returns the text at an offset of a local heap, which holds the names of a symbol table.
 func (f *File) localHeap(address uint64) ([]byte, error) {
@@ -93,6 +97,7 @@ type fractalHeap struct {
 	root           uint64
 	rows           int // of the root, 0: it is a direct block
 	huge           uint64
+	verified       map[uint64]bool // blocks whose checksums are right, by their addresses
 }
 
 // bytesOf is how many bytes hold numbers up to n.
@@ -100,7 +105,7 @@ func bytesOf(n uint64) int { return max(1, (bits.Len64(n)+7)/8) }
 
 func (f *File) fractalHeap(address uint64) (*fractalHeap, error) {
 	r := f.open("a fractal heap", "FRHP", address)
-	h := &fractalHeap{f: f, address: address}
+	h := &fractalHeap{f: f, address: address, verified: map[uint64]bool{}}
 	if version := r.byte(); version != 0 {
 		r.fail("version %d", version)
 	}
@@ -117,6 +122,9 @@ func (f *File) fractalHeap(address uint64) (*fractalHeap, error) {
 	r.skip(2)
 	h.root = r.address()
 	h.rows = int(r.number(2))
+	if filters == 0 {
+		r.verify(0)
+	}
 	power := func(n uint64) bool { return n > 0 && n&(n-1) == 0 && n < 1<<32 }
 	if r.err == nil && (filters != 0 || !power(uint64(h.width)) || !power(h.start) || !power(h.largest) || h.largest < h.start ||
 		most > 64) {
@@ -137,7 +145,7 @@ func (h *fractalHeap) object(id []byte) ([]byte, error) {
 			return nil, r.err
 		}
 		if h.rows == 0 {
-			return h.direct(h.root, 0, at, n)
+			return h.direct(h.root, h.start, at, n)
 		}
 		return h.indirect(h.root, h.rows, at, n, 0)
 	case 1:
@@ -152,9 +160,27 @@ func (h *fractalHeap) object(id []byte) ([]byte, error) {
 	return nil, r.err
 }
 
-// direct returns n bytes at an offset of the heap, of a block whose bytes begin at first.
-func (h *fractalHeap) direct(address, first, at uint64, n int) ([]byte, error) {
-	return h.f.bytes("an object of a fractal heap", address+(at-first), n)
+// direct returns n bytes at an offset of a block of size bytes.
+func (h *fractalHeap) direct(address, size, at uint64, n int) ([]byte, error) {
+	const what = "a block of a fractal heap"
+	if h.checksums && !unchecked && !h.verified[address] { // its checksum stands in the header, and is that of a block with zeros there
+		b, err := h.f.bytes(what, address, int(min(size, math.MaxInt)))
+		if err != nil {
+			return nil, err
+		}
+		r := &reader{f: h.f, what: what, begin: address, b: b}
+		r.skip(len("FHDB") + 1 + h.f.offsets + h.offset)
+		zeros := bytes.Clone(b)
+		clear(zeros[r.at:min(r.at+4, len(b))])
+		if want := uint32(r.number(4)); r.err == nil && lookup3(zeros) != want {
+			r.fail("its checksum is %#x, not %#x", lookup3(zeros), want)
+		}
+		if r.err != nil {
+			return nil, r.err
+		}
+		h.verified[address] = true
+	}
+	return h.f.bytes("an object of a fractal heap", address+at, n)
 }
 
 // indirect finds the block that has an offset from the beginning of what the block at an address spans. Blocks of a row are of one size:
@@ -164,6 +190,10 @@ func (h *fractalHeap) indirect(address uint64, rows int, at uint64, n, depth int
 	r.skip(1 + h.f.offsets + h.offset)
 	if depth > 16 {
 		r.fail("blocks within blocks")
+	}
+	if !h.verified[address] {
+		r.verify(rows * h.width * h.f.offsets)
+		h.verified[address] = true
 	}
 	first := uint64(0)
 	for row := range rows {
@@ -190,7 +220,7 @@ func (h *fractalHeap) indirect(address uint64, rows int, at uint64, n, depth int
 			return nil, r.err
 		}
 		if size <= h.largest {
-			return h.direct(child, first, at, n)
+			return h.direct(child, size, at-first, n)
 		}
 		inner := bits.Len64(size) - bits.Len64(h.start*uint64(h.width)) + 1
 		return h.indirect(child, inner, at-first, n, depth+1)

@@ -1,6 +1,7 @@
 package hdf5
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -34,6 +35,8 @@ func everything(b []byte) {
 
 // TestDamaged: a file of which bytes were changed or that was cut off is read, or is an error, and nothing else.
 func TestDamaged(t *testing.T) {
+	unchecked = true
+	defer func() { unchecked = false }()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, name := range []string{"old", "new"} {
 		b, err := os.ReadFile(filepath.Join("testdata", name+".h5"))
@@ -105,4 +108,52 @@ func TestManyTexts(t *testing.T) {
 	two := &Type{Class: String, Size: 2}
 	require.NoError(t, f.textsOf(two, Most(f.b)/18))
 	require.ErrorContains(t, f.textsOf(two, Most(f.b)/18+1), "texts of 2 bytes are too many for a file of 1000 bytes")
+}
+
+// TestChecksums: a bit that flipped in a structure that has a checksum is an error.
+func TestChecksums(t *testing.T) {
+	require.EqualValues(t, 0x17770551, lookup3([]byte("Four score and seven years ago"))) // from Jenkins' lookup3.c
+	require.EqualValues(t, 0xdeadbeef, lookup3(nil))
+	b, err := os.ReadFile(filepath.Join("testdata", "new.h5"))
+	require.NoError(t, err)
+	read := func(b []byte) error {
+		f, err := Open(b)
+		if err != nil {
+			return err
+		}
+		all, _, err := f.Datasets()
+		if err != nil {
+			return err
+		}
+		for _, d := range all {
+			if d.Type.Check() == nil {
+				if _, err := d.Read(); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	require.NoError(t, read(b))
+	for _, signature := range []string{"\x89HDF", "OHDR", "BTHD", "BTLF", "FRHP", "FHDB", "FAHD", "FADB", "EAHD", "EAIB", "EADB"} {
+		at := bytes.Index(b, []byte(signature))
+		require.Positive(t, at+1, signature)
+		c := bytes.Clone(b)
+		c[at+18] ^= 4 // in what the checksum covers, of each of them
+		require.ErrorIs(t, read(c), ErrFormat, signature)
+	}
+}
+
+// FuzzRead reads whatever a file may hold, without checksums, which would keep changes from where they matter.
+func FuzzRead(f *testing.F) {
+	for _, name := range []string{"old", "new", "addresses4", "lengths4", "expands"} {
+		b, err := os.ReadFile(filepath.Join("testdata", name+".h5"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	unchecked = true
+	f.Cleanup(func() { unchecked = false })
+	f.Fuzz(func(_ *testing.T, b []byte) { everything(b) })
 }

@@ -63,6 +63,7 @@ func (d *Dataset) pages(r *reader, filtered bool, size int, first, n, page uint6
 			r.skip(int(here)*size + 4)
 			continue
 		}
+		r.verifyFrom(r.at, r.span(here, size))
 		if err := d.entries(r, filtered, size, first+k*page, here, to); err != nil {
 			return err
 		}
@@ -71,11 +72,20 @@ func (d *Dataset) pages(r *reader, filtered bool, size int, first, n, page uint6
 	return r.err
 }
 
+// span is how many bytes n entries take, more than there are where that is no number.
+func (r *reader) span(n uint64, each int) int {
+	if n > uint64(len(r.b)) {
+		return len(r.b)
+	}
+	return int(n) * each
+}
+
 // fixed visits the chunks of a fixed array.
 func (d *Dataset) fixed(to func(i uint64, c stored) error) error {
 	r, filtered, size := d.array("a fixed array", "FAHD")
 	page := uint64(1) << min(63, r.byte())
 	n, block := r.size(), r.address()
+	r.verify(0)
 	if r.err == nil && n > uint64(len(d.f.b)) {
 		r.fail("%d chunks", n)
 	}
@@ -85,9 +95,11 @@ func (d *Dataset) fixed(to func(i uint64, c stored) error) error {
 	r = d.f.open("a fixed array", "FADB", block)
 	r.skip(2 + d.f.offsets)
 	if n <= page {
+		r.verify(r.span(n, size))
 		return d.entries(r, filtered, size, 0, n, to)
 	}
 	bitmap := r.take(int((n+page-1)/page+7) / 8)
+	r.verify(0)
 	r.skip(4)
 	if r.err != nil {
 		return r.err
@@ -118,6 +130,7 @@ func (d *Dataset) extensible(to func(i uint64, c stored) error) error {
 	e.end = r.size()
 	r.skip(d.f.length)
 	index := r.address()
+	r.verify(0)
 	power := func(n uint64) bool { return n > 0 && n&(n-1) == 0 }
 	if r.err == nil && (!power(smallest) || !power(pointers) || e.most > 64 || e.end > 1<<40) {
 		r.fail("%d chunks, %d bits, blocks of %d, %d pointers", e.end, e.most, smallest, pointers)
@@ -127,12 +140,13 @@ func (d *Dataset) extensible(to func(i uint64, c stored) error) error {
 	}
 	r = d.f.open("an extensible array", "EAIB", index)
 	r.skip(2 + d.f.offsets)
+	levels := 1 + e.most - (bits.Len64(smallest) - 1) // of secondary blocks
+	direct := 2 * (bits.Len64(pointers) - 1)          // whose blocks the index block has
+	r.verify(int(inIndex)*size + (2*(int(pointers)-1)+max(0, levels-direct))*d.f.offsets)
 	if err := d.entries(r, filtered, size, 0, inIndex, to); err != nil {
 		return err
 	}
 	e.next = inIndex
-	levels := 1 + e.most - (bits.Len64(smallest) - 1) // of secondary blocks
-	direct := 2 * (bits.Len64(pointers) - 1)          // whose blocks the index block has
 	for k := 0; k < levels && e.next < e.end && r.err == nil; k++ {
 		blocks, each := uint64(1)<<(k/2), smallest<<((k+1)/2)
 		if k >= direct {
@@ -167,6 +181,7 @@ func (e *extending) secondary(address, blocks, each uint64) error {
 	if each > e.page && r.err == nil {
 		bitmap = r.take(int(blocks) * int((pages+7)/8))
 	}
+	r.verify(r.span(blocks, d.f.offsets))
 	for k := range blocks {
 		at := r.address()
 		if r.err != nil {
@@ -193,6 +208,7 @@ func (e *extending) block(address, n uint64, bitmap []byte, own uint64) error {
 	r := d.f.open("an extensible array", "EADB", address)
 	r.skip(2 + d.f.offsets + (e.most+7)/8)
 	if n > e.page {
+		r.verify(0)
 		r.skip(4)
 		if (own+n/e.page+7)/8 > uint64(len(bitmap)) {
 			r.fail("pages of which nothing says that they were written")
@@ -200,5 +216,6 @@ func (e *extending) block(address, n uint64, bitmap []byte, own uint64) error {
 		}
 		return d.pages(r, e.filtered, e.size, first, n, e.page, bitmap, own, e.to)
 	}
+	r.verify(r.span(n, e.size))
 	return d.entries(r, e.filtered, e.size, first, n, e.to)
 }

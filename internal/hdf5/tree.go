@@ -47,6 +47,8 @@ func (f *File) tree2(address uint64, visit func(kind int, r *reader) error) erro
 	depth := int(r.number(2))
 	r.skip(2)
 	root, n := r.address(), int(r.number(2))
+	r.skip(f.length)
+	r.verify(0)
 	if r.err == nil && (t.record < 1 || t.node < 10+t.record || depth > 16) {
 		r.fail("nodes of %d bytes, records of %d, %d levels", t.node, t.record, depth)
 	}
@@ -96,6 +98,11 @@ func (t *tree2) walk(address uint64, n, depth int) error {
 	if t.f.left -= len(records); t.f.left < 0 {
 		r.fail("the file's structures are read again and again")
 	}
+	pointers := 0
+	if depth > 0 {
+		pointers = (n + 1) * (t.f.offsets + t.few + t.count[depth-1])
+	}
+	r.verify(pointers)
 	if r.err != nil {
 		return r.err
 	}
