@@ -15,16 +15,17 @@ import (
 // Endings are the names of the formats that files of tensors are written in.
 const Endings = ".safetensors .npz .nc"
 
-// decode reads the tensors of a file, whose first bytes say which format it has.
-func decode(b []byte) (*safetensors.File, error) {
+// decode reads the tensors of a file, whose first bytes say which format it has. left says why others of it are not read.
+func decode(b []byte) (f *safetensors.File, left map[string]error, err error) {
 	switch {
 	case npy.Is(b), npy.IsZip(b):
 		tensors, err := npy.Decode(b)
-		return &safetensors.File{Tensors: tensors}, err
+		return &safetensors.File{Tensors: tensors}, nil, err
 	case netcdf.Is(b), netcdf.IsHDF5(b):
 		return variables(b)
 	}
-	return safetensors.Decode(b)
+	f, err = safetensors.Decode(b)
+	return f, nil, err
 }
 
 // perByte bounds the tensors of a NetCDF file: a byte may become a float64, and no part of a file should belong to many variables. What is
@@ -35,10 +36,10 @@ const (
 )
 
 // variables makes tensors of a NetCDF file's variables of numbers.
-func variables(b []byte) (*safetensors.File, error) {
+func variables(b []byte) (*safetensors.File, map[string]error, error) {
 	f, err := netcdf.Decode(b)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out := &safetensors.File{}
 	left := max(perByte*len(b), min(perByte*f.Most(), mostExpanded))
@@ -48,10 +49,11 @@ func variables(b []byte) (*safetensors.File, error) {
 			continue
 		}
 		if left -= 8 * f.Len(v); left < 0 {
-			return nil, fmt.Errorf("%w: its variables overlap, or have more values than are read of a file of this size", netcdf.ErrFormat)
+			return nil, nil, fmt.Errorf("%w: its variables overlap, or have more values than are read of a file of this size",
+				netcdf.ErrFormat)
 		}
 		if err := f.Check(v); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		values := f.Values(v)
 		if v.Type != netcdf.Float || v.Attr("scale_factor") != nil || v.Attr("add_offset") != nil {
@@ -64,7 +66,7 @@ func variables(b []byte) (*safetensors.File, error) {
 		}
 		out.Tensors = append(out.Tensors, safetensors.FromFloat32s(v.Name, f.Shape(v), narrow))
 	}
-	return out, nil
+	return out, f.Left, nil
 }
 
 // Write writes tensors as the file's name says: safetensors, .npz, or .nc with a dimension for every length.

@@ -24,6 +24,7 @@ var ErrMissing = errors.New("not these tasks")
 type File struct {
 	path string
 	file *safetensors.File
+	left map[string]error // why some of its tensors are not read, by their names
 	used []string
 	err  error
 }
@@ -39,7 +40,7 @@ func Open(path string) (*File, error) {
 
 // Decode is Open for the bytes of a file, which errors call by that name.
 func Decode(b []byte, name string) (*File, error) {
-	f, err := decode(b)
+	f, left, err := decode(b)
 	if err != nil {
 		switch ending := strings.ToLower(filepath.Ext(name)); ending {
 		case ".npz", ".npy", ".nc":
@@ -49,7 +50,7 @@ func Decode(b []byte, name string) (*File, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return &File{path: name, file: f}, nil
+	return &File{path: name, file: f, left: left}, nil
 }
 
 // Of is Decode for tensors in memory, whose data the tasks may alias.
@@ -77,9 +78,15 @@ func (t *File) fail(is error, format string, args ...any) {
 	}
 }
 
-// find returns a tensor of that name, or nil after noting that a required one is missing.
+// find returns a tensor of that name, or nil after noting that a required one is missing, or that one cannot be read.
 func (t *File) find(name string, required bool, purpose string) *safetensors.Tensor {
 	t.used = append(t.used, name)
+	if err := t.left[name]; err != nil {
+		if t.err == nil {
+			t.err = fmt.Errorf("%s: %w", t.path, err)
+		}
+		return nil
+	}
 	x := t.file.Get(name)
 	if x == nil && required {
 		var have []string
