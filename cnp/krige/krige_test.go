@@ -332,21 +332,25 @@ func TestSamplesOfFew(t *testing.T) {
 			m, err := Fit(t.Context(), x, y, Options{Dim: d})
 			require.NoError(t, err)
 			targets, _ := table(40, d, 0, 3)
-			mean, std, err := m.Predict(t.Context(), targets)
-			require.NoError(t, err)
-			const count = 2000
-			samples, err := m.Samples(t.Context(), targets, count, 5)
-			require.NoError(t, err)
-			var square float64
-			for _, row := range samples {
-				for i, v := range row {
-					z := (v - mean[i]) / std[i]
-					square += z * z / float64(count*len(row))
-				}
-			}
-			require.InDelta(t, 1, square, 0.05, "n = %d, d = %d", n, d)
+			require.InDelta(t, 1, sampledSquare(t, m, targets, 2000, 5), 0.05, "n = %d, d = %d", n, d)
 		}
 	}
+}
+
+// sampledSquare draws samples at targets, and returns the mean square of their distances from the predicted means, in predicted deviations.
+func sampledSquare(t *testing.T, m *Model, targets []float64, count int, seed uint64) (square float64) {
+	t.Helper()
+	mean, std, err := m.Predict(t.Context(), targets)
+	require.NoError(t, err)
+	samples, err := m.Samples(t.Context(), targets, count, seed)
+	require.NoError(t, err)
+	for _, row := range samples {
+		for i, v := range row {
+			z := (v - mean[i]) / std[i]
+			square += z * z / float64(count*len(row))
+		}
+	}
+	return square
 }
 
 // TestLarge holds a large table to its time, which grows with the number of points and no faster.

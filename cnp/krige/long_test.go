@@ -85,19 +85,7 @@ func TestSeasonSamples(t *testing.T) {
 		for i := range 60 {
 			targets = append(targets, float64(n+i)+period/2)
 		}
-		mean, std, err := m.Predict(t.Context(), targets)
-		require.NoError(t, err)
-		const count = 200
-		samples, err := m.Samples(t.Context(), targets, count, 1)
-		require.NoError(t, err)
-		var square float64
-		for _, row := range samples {
-			for i, v := range row {
-				z := (v - mean[i]) / std[i]
-				square += z * z / float64(count*len(targets))
-			}
-		}
-		require.InDelta(t, 1, math.Sqrt(square), 0.15, "%d values", n)
+		require.InDelta(t, 1, math.Sqrt(sampledSquare(t, m, targets, 200, 1)), 0.15, "%d values", n)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -362,7 +363,8 @@ func TestFolderNames(t *testing.T) {
 	saveModel(t, filepath.Join(dir, "a.safetensors"), "rbf-equivcnp")
 	bad := filepath.Join(dir, "b\xff.safetensors")
 	if err := os.Symlink(filepath.Join(dir, "a.safetensors"), bad); err != nil {
-		t.Skipf("this file system has no such names: %v", err)
+		require.NotEqual(t, "linux", runtime.GOOS, err) // which has such names
+		t.Skipf("skipped: file systems of %s have no such names: %v", runtime.GOOS, err)
 	}
 	s := newServer(t, func(o *Options) { o.Models, o.Folders, o.Poll = nil, []string{dir}, time.Hour })
 	url, _ := listen(t, s, Limits{})

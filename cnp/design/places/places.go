@@ -25,7 +25,7 @@ type Options struct {
 	// Number is the number of places that are chosen, Goal what measuring there is to lower.
 	Number int
 	Goal   design.Goal
-	// Samples is the number of joint that samples the places are compared by, Seed theirs.
+	// Samples is the number of joint samples that the places are compared by, Seed theirs.
 	Samples int
 	Seed    uint64
 	// Noise is the standard deviation of a new measurement; 0 is what the data say. Less than a hundred-thousandth of the values' deviation
