@@ -112,8 +112,8 @@ func TestManyTexts(t *testing.T) {
 
 // TestChecksums: a bit that flipped in a structure that has a checksum is an error.
 func TestChecksums(t *testing.T) {
-	require.EqualValues(t, 0x17770551, lookup3([]byte("Four score and seven years ago"))) // from Jenkins' lookup3.c
-	require.EqualValues(t, 0xdeadbeef, lookup3(nil))
+	require.Equal(t, uint32(0x17770551), lookup3([]byte("Four score and seven years ago"))) // from Jenkins' lookup3.c
+	require.Equal(t, uint32(0xdeadbeef), lookup3(nil))
 	b, err := os.ReadFile(filepath.Join("testdata", "new.h5"))
 	require.NoError(t, err)
 	read := func(b []byte) error {
