@@ -27,6 +27,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/equivcnp/equivcnp/cnp/serve/inference"
+	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
 // h2 is a client of HTTP/2 without TLS.
@@ -456,5 +457,29 @@ func TestHalfClosed(t *testing.T) {
 			require.Contains(t, string(answer), "HTTP/1.1 400 ")
 		}
 		c.Close()
+	}
+}
+
+// TestIntegers: a number in JSON is refused if its type of integers does not have it, as nothing else could be what the client meant.
+func TestIntegers(t *testing.T) {
+	for _, c := range []struct {
+		kind safetensors.DType
+		text string
+		ok   bool
+	}{
+		{safetensors.I8, "-128", true}, {safetensors.I8, "127.0", true}, {safetensors.I8, "128", false}, {safetensors.I8, "1.5", false},
+		{safetensors.U8, "255", true}, {safetensors.U8, "-1", false}, {safetensors.U8, "1e3", false}, {safetensors.U8, "null", true},
+		{safetensors.I32, "-2147483648", true}, {safetensors.I32, "2147483648", false}, {safetensors.I16, "null", true},
+		{safetensors.I64, "9223372036854775807", true}, {safetensors.I64, "1e19", false}, {safetensors.U64, "18446744073709551615", true},
+		{safetensors.U64, "-1", false}, {safetensors.U32, "4294967295", true}, {safetensors.F64, "1.5", true}, {safetensors.F64, "-1e300", true},
+	} {
+		tensor := safetensors.Tensor{Name: "x", DType: c.kind, Shape: []int{2}}
+		err := setNumbers(&tensor, 2, []byte("[0, "+c.text+"]"))
+		if c.ok {
+			require.NoError(t, err, "%s %s", c.kind, c.text)
+			require.Equal(t, safetensors.F64, tensor.DType)
+			continue
+		}
+		require.ErrorContains(t, err, fmt.Sprintf("element 1, %q: not a number that %s holds", c.text, c.kind))
 	}
 }

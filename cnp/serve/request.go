@@ -266,6 +266,21 @@ func setRaw(t *safetensors.Tensor, count int, data []byte) error {
 	return nil
 }
 
+// holds reports whether a tensor of that type can have the element. Among integers a missing one, NaN, can stand.
+func holds(d safetensors.DType, v float64) bool {
+	if d == safetensors.F64 || v != v {
+		return true
+	}
+	bits := 8 * d.Size()
+	low, end := 0., math.Ldexp(1, bits)
+	switch d {
+	case safetensors.I8, safetensors.I16, safetensors.I32, safetensors.I64:
+		end = math.Ldexp(1, bits-1)
+		low = -end
+	}
+	return v == math.Trunc(v) && low <= v && v <= end-1 // of 64 bits, end-1 is end, which the largest integer is rounded to
+}
+
 // setNumbers gives a tensor its elements as numbers in JSON, in nested arrays or not, whose syntax has been checked. null is NaN. The
 // tensor becomes one of float32, or of float64 where float32 might not hold the elements; BOOL stays.
 func setNumbers(t *safetensors.Tensor, count int, text []byte) error {
@@ -327,6 +342,9 @@ func setNumbers(t *safetensors.Tensor, count int, text []byte) error {
 			}
 			bools = append(bools, byte(v))
 		default:
+			if !holds(t.DType, v) {
+				return invalid("input %.40q: element %d, %.40q: not a number that %s holds", t.Name, n-1, word, t.DType)
+			}
 			doubles = append(doubles, v)
 		}
 	}
