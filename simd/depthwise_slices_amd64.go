@@ -25,7 +25,7 @@ import (
 // same rows of f in successive pairs, as with neighbours listed by index, for those are in the first level then,
 // wherever they lie (56 for 67 with 128 channels, by AVX-512).
 //
-// Slices that are read by places, as since these measurements at AVX2 and by a Zen 4's AVX-512, gain more: 1.2 times the pace with 64
+// Slices that are read by places, as since these measurements at AVX2 and by AMD's AVX-512, gain more: 1.2 times the pace with 64
 // channels and AVX2, and with neighbours listed by index as well. By AVX-512 and 128 channels it is 66 and 46 instead of 49 and 40 (of
 // another run), with kept lists in the order of the indices 87 and 53 instead of 71 and 42.
 var (
