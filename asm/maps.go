@@ -164,10 +164,12 @@ func (m *elementMap) writeNext(b *strings.Builder, indent string, operands []str
 // writeStream writes the detour of large results: what memory alone binds is stored past the caches by a kernel of its own, and
 // other functions go through a buffer.
 func (m *elementMap) writeStream(b *strings.Builder, kind string, names, inputs []string) {
-	large, rule := make([]string, len(inputs)), "streams"
-	// On some machines exponentials and activations, which need a buffer, are faster without.
+	large, rule := make([]string, len(inputs)), "rounds"
+	// On some machines roundings, exponentials and activations, which need a buffer, are faster without.
 	if slices.Contains([]string{"exp", "sigmoid", "swish", "swishGrad", "softplusGrad", "tanh"}, m.name) {
 		rule = "buffers"
+	} else if len(m.past()) > 0 {
+		rule = "streams"
 	}
 	for i, p := range inputs {
 		large[i] = fmt.Sprintf("%s(%s, %s)", rule, names[0], p)

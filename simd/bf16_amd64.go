@@ -3,7 +3,7 @@
 package simd
 
 // pastHalves says whether large conversions are stored past the caches by kernels of AVX2, and not through a buffer: at AVX2, and with
-// AVX-512 on Zen 4, where they take .87 to .93 of the time (384 MB). On Zen 5 the buffer is as fast as stores of whole lines are.
+// AVX-512 on Zen 4, where they take .87 to .93 of the time (384 MB), and Zen 5 (.63 to .92 for 12 to 256 MB).
 func pastHalves() bool { return level == AVX2 || !buffersStream }
 
 func bf16FromF32(dst []BF16, x []float32) {

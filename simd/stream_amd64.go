@@ -64,9 +64,16 @@ func streams[D, X streamElement](dst []D, x []X) bool {
 // buffersStream says whether exponentials and activations that need a buffer for it store large results past the caches. On a Zen 3
 // sigmoid, tanh and the gradients of swish and softplus take 0.78 to 0.88 of the time without: what they compute hides most of the
 // traffic, and a buffer keeps stores and arithmetic apart. On a Zen 4 exponentials of 8 to 128 MB take 0.57 to 0.81 (of 256 MB 1.12 to
-// 1.24), with AVX-512 softplus' gradient 0.64, and the others the same time. On Zen 5 softplus' gradient with a
-// buffer takes half the time of the peers.
-var buffersStream = !cpu.AMD || cpu.Zen5
+// 1.24), with AVX-512 softplus' gradient 0.64, and the others the same time. On a Zen 5 exponentials, sigmoid and tanh of 12 to 256 MB take
+// 0.48 to 0.60, the gradients 0.62 to 0.82.
+var buffersStream = !cpu.AMD
+
+// roundsStream is buffersStream for roundings to whole numbers, which need a buffer, too. A Zen 5 takes 0.70 to 0.98 of the time without,
+// a Zen 4 1.4 times as long.
+var roundsStream = !cpu.Zen5
+
+// rounds is streams for those.
+func rounds[D, X streamElement](dst []D, x []X) bool { return roundsStream && streams(dst, x) }
 
 // buffers is streams for those.
 func buffers[D, X streamElement](dst []D, x []X) bool { return buffersStream && streams(dst, x) }

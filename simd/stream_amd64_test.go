@@ -29,8 +29,10 @@ func TestStreams(t *testing.T) {
 }
 
 func testStreams[T Float](t *testing.T) {
-	defer func(from int, buffers bool) { streamMapFrom, buffersStream = from, buffers }(streamMapFrom, buffersStream)
-	buffersStream = true
+	defer func(from int, buffers, rounds bool) {
+		streamMapFrom, buffersStream, roundsStream = from, buffers, rounds
+	}(streamMapFrom, buffersStream, roundsStream)
+	buffersStream, roundsStream = true, true
 	rng, words := rand.New(rand.NewPCG(7, 1)), streamPiece/int(unsafe.Sizeof(T(0)))
 	half := func(f func(dst, x []T)) func(dst, x, y []T) { return func(dst, x, _ []T) { f(dst, x) } }
 	functions := map[string]func(dst, x, y []T){
@@ -80,7 +82,9 @@ func testStreams[T Float](t *testing.T) {
 
 // TestStreamsBF16 is TestStreams for conversions, whose inputs and results differ in size.
 func TestStreamsBF16(t *testing.T) {
-	defer func(from int, buffers bool) { streamMapFrom, buffersStream = from, buffers }(streamMapFrom, buffersStream)
+	defer func(from int, buffers, rounds bool) {
+		streamMapFrom, buffersStream, roundsStream = from, buffers, rounds
+	}(streamMapFrom, buffersStream, roundsStream)
 	rng := rand.New(rand.NewPCG(7, 2))
 	eachLevel(t, func(t *testing.T) {
 		for _, n := range []int{streamPiece/4 + 5, streamPiece - 1, streamPiece + 33, 5*streamPiece + 77} {
@@ -109,8 +113,10 @@ func TestStreamsBF16(t *testing.T) {
 
 // TestStreamsAllocate checks that a large result allocates nothing.
 func TestStreamsAllocate(t *testing.T) {
-	defer func(from int, buffers bool) { streamMapFrom, buffersStream = from, buffers }(streamMapFrom, buffersStream)
-	buffersStream = true
+	defer func(from int, buffers, rounds bool) {
+		streamMapFrom, buffersStream, roundsStream = from, buffers, rounds
+	}(streamMapFrom, buffersStream, roundsStream)
+	buffersStream, roundsStream = true, true
 	streamMapFrom = streamTest
 	dst, x := make([]float32, 1<<12), make([]float32, 1<<12)
 	require.Less(t, testing.AllocsPerRun(100, func() { ReLUF32(dst, x) }), 0.5) // a garbage collection may empty the pool

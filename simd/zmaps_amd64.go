@@ -300,7 +300,7 @@ func floorF32(dst, x []float32) {
 		floorGeneric(dst, x)
 		return
 	}
-	if streams(dst, x) {
+	if rounds(dst, x) {
 		b := takeStreamBuffer()
 		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
 			floorF32(p.part, x[p.at:p.end])
@@ -327,7 +327,7 @@ func ceilF32(dst, x []float32) {
 		ceilGeneric(dst, x)
 		return
 	}
-	if streams(dst, x) {
+	if rounds(dst, x) {
 		b := takeStreamBuffer()
 		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
 			ceilF32(p.part, x[p.at:p.end])
@@ -354,7 +354,7 @@ func truncF32(dst, x []float32) {
 		truncGeneric(dst, x)
 		return
 	}
-	if streams(dst, x) {
+	if rounds(dst, x) {
 		b := takeStreamBuffer()
 		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
 			truncF32(p.part, x[p.at:p.end])
@@ -381,7 +381,7 @@ func roundToEvenF32(dst, x []float32) {
 		roundToEvenGeneric(dst, x)
 		return
 	}
-	if streams(dst, x) {
+	if rounds(dst, x) {
 		b := takeStreamBuffer()
 		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
 			roundToEvenF32(p.part, x[p.at:p.end])
@@ -1222,7 +1222,7 @@ func floorF64(dst, x []float64) {
 		floorGeneric(dst, x)
 		return
 	}
-	if streams(dst, x) {
+	if rounds(dst, x) {
 		b := takeStreamBuffer()
 		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
 			floorF64(p.part, x[p.at:p.end])
@@ -1249,7 +1249,7 @@ func ceilF64(dst, x []float64) {
 		ceilGeneric(dst, x)
 		return
 	}
-	if streams(dst, x) {
+	if rounds(dst, x) {
 		b := takeStreamBuffer()
 		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
 			ceilF64(p.part, x[p.at:p.end])
@@ -1276,7 +1276,7 @@ func truncF64(dst, x []float64) {
 		truncGeneric(dst, x)
 		return
 	}
-	if streams(dst, x) {
+	if rounds(dst, x) {
 		b := takeStreamBuffer()
 		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
 			truncF64(p.part, x[p.at:p.end])
@@ -1303,7 +1303,7 @@ func roundToEvenF64(dst, x []float64) {
 		roundToEvenGeneric(dst, x)
 		return
 	}
-	if streams(dst, x) {
+	if rounds(dst, x) {
 		b := takeStreamBuffer()
 		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
 			roundToEvenF64(p.part, x[p.at:p.end])
