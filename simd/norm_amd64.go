@@ -21,7 +21,7 @@ func normBlocks(size, c, lanes int, f func(at, j, vecs, rows, tail int)) {
 
 // normChanges is normBlocks for what stores rows, too. Where the rows lie a multiple of half a page apart, loads would wait for stores of
 // few rows before, whose addresses look the same, and nothing would be fetched ahead: then pieces are short. In place, 64 rows of 1024
-// float32 take 0.41 of the time, of 512 0.52, on Zen 4.
+// float32 take 0.41 of the time, of 512 0.52, on Zen 4; on Zen 5 0.22 and 0.48, and not in place 0.38 and 0.45.
 func normChanges(size, c, lanes int, f func(at, j, vecs, rows, tail int)) {
 	piece := max(1, normPiece/c)
 	switch apart := c * 4 * normLanes() / lanes; { // bytes
