@@ -1,4 +1,4 @@
-// Package table has tables of numbers with named columns, as files of CSV, Parquet, NetCDF and numpy hold them. Packages
+// Package table has tables of numbers with named columns, as files of CSV, Parquet, NetCDF and numpy, and spreadsheets hold them. Packages
 // task and tabletask make tasks of them.
 package table
 

@@ -9,7 +9,7 @@ import (
 
 // foreign are files that are taken for tables, by what they begin with, and what each is. Of all of them a head of eight bytes is enough.
 var foreign = []struct{ begin, what string }{
-	{"\xd0\xcf\x11\xe0", "a document of Microsoft Office: save its sheet as CSV"},
+	{"\xd0\xcf\x11\xe0", "an old or encrypted document of Microsoft Office: save its sheet as .xlsx or CSV"},
 	{"\x1f\x8b", "compressed by gzip: unpack it first"},
 	{"\xfd7zXZ", "compressed by xz: unpack it first"},
 	{"\x28\xb5\x2f\xfd", "compressed by zstd: unpack it first"},

@@ -1,8 +1,6 @@
 package tables
 
 import (
-	"archive/zip"
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/equivcnp/equivcnp/internal/npy"
 	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
@@ -33,25 +30,6 @@ func TestForeign(t *testing.T) {
 		require.NoError(t, err, text)
 		require.Equal(t, 1, table.Rows())
 	}
-}
-
-// TestSpreadsheet: a zip file that holds no arrays, as spreadsheets are, is no table without columns.
-func TestSpreadsheet(t *testing.T) {
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for _, name := range []string{"[Content_Types].xml", "xl/workbook.xml"} {
-		w, err := z.Create(name)
-		require.NoError(t, err)
-		_, err = w.Write([]byte("<a/>"))
-		require.NoError(t, err)
-	}
-	require.NoError(t, z.Close())
-	path := filepath.Join(t.TempDir(), "t.xlsx")
-	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
-	_, err := ReadFile(path, nil)
-	require.ErrorIs(t, err, npy.ErrFormat)
-	require.ErrorContains(t, err, "t.xlsx: ")
-	require.ErrorContains(t, err, "save a sheet as CSV")
 }
 
 // TestUserBlock reads a file of HDF5 that begins with a block of its user's, as MATLAB's do.

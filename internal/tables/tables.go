@@ -1,5 +1,5 @@
 // Package tables reads and writes tables in all formats: CSV and TSV, Parquet, numpy's npz and npy, and NetCDF; HDF5, of which NetCDF-4 is
-// a kind, is read only.
+// a kind, and spreadsheets are read only.
 // What a file begins with says which it is; what a name ends in, how it is written.
 package tables
 
@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/equivcnp/equivcnp/internal/netcdf"
 	"github.com/equivcnp/equivcnp/internal/npy"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
+	"github.com/equivcnp/equivcnp/internal/spreadsheet"
 	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
@@ -35,14 +37,21 @@ const maxCells = 1 << 27
 // small file must not say of one dimension that it takes all memory.
 func gridCells(n int) int { return int(min(maxCells, 1<<24+1000*int64(n))) }
 
-// ReadFile reads the table of a file; wanted names columns, and decides which of a NetCDF file's variables the table has.
+// ReadFile reads the table of a file; wanted names columns, and decides which of a NetCDF file's variables the table has. A path like
+// data.xlsx#name is that of a sheet of a spreadsheet, unless it is that of a file.
 func ReadFile(path string, wanted []string) (*tabular.Table, error) {
 	return ReadFileAs(path, wanted, tabular.Options{})
 }
 
 // ReadFileAs is ReadFile for a file that may be a text whose numbers are written in another way.
 func ReadFileAs(path string, wanted []string, opt tabular.Options) (*tabular.Table, error) {
-	f, err := os.Open(path)
+	file, sheet := path, ""
+	f, err := os.Open(file)
+	if at := strings.LastIndexByte(path, '#'); at > 0 && errors.Is(err, fs.ErrNotExist) {
+		if f, err = os.Open(path[:at]); err == nil {
+			file, sheet = path[:at], path[at+1:]
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -50,11 +59,14 @@ func ReadFileAs(path string, wanted []string, opt tabular.Options) (*tabular.Tab
 	head := make([]byte, netcdf.Head)
 	n, _ := io.ReadFull(f, head)
 	if known(head[:n]) {
-		b, err := safetensors.ReadFile(path)
+		b, err := safetensors.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
-		return DecodeAs(b, path, wanted, opt)
+		return decode(b, path, sheet, wanted, opt)
+	}
+	if sheet != "" {
+		return nil, fmt.Errorf("%s: %w: %s is no spreadsheet, and has no sheet", path, ErrSheet, file)
 	}
 	if err := checkForeign(head[:n], path); err != nil {
 		return nil, err
@@ -67,7 +79,7 @@ func ReadFileAs(path string, wanted []string, opt tabular.Options) (*tabular.Tab
 
 // textual is an error where a file that is text, by what it begins with, has the name of another format.
 func textual(name string) error {
-	endings := []string{".parquet", ".npz", ".npy", ".nc", ".nc4", ".h5", ".hdf5"}
+	endings := []string{".parquet", ".npz", ".npy", ".nc", ".nc4", ".h5", ".hdf5", ".xlsx", ".ods"}
 	if ending := strings.ToLower(filepath.Ext(name)); slices.Contains(endings, ending) {
 		return fmt.Errorf("%w: %s: it does not begin as %s files do; tables of text are .csv or .tsv", ErrFormat, name, ending)
 	}
@@ -86,6 +98,11 @@ func Decode(b []byte, name string, wanted []string) (*tabular.Table, error) {
 
 // DecodeAs is ReadFileAs for the bytes of a file.
 func DecodeAs(b []byte, name string, wanted []string, opt tabular.Options) (*tabular.Table, error) {
+	return decode(b, name, "", wanted, opt)
+}
+
+// decode is DecodeAs, of a sheet of that name if it is not empty.
+func decode(b []byte, name, sheet string, wanted []string, opt tabular.Options) (*tabular.Table, error) {
 	var t *tabular.Table
 	var err error
 	switch {
@@ -97,6 +114,10 @@ func DecodeAs(b []byte, name string, wanted []string, opt tabular.Options) (*tab
 			return nil, err
 		}
 		return tabular.ReadAs(bytes.NewReader(b), name, opt)
+	case npy.IsZip(b) && spreadsheet.Is(b):
+		return ofSheet(b, name, sheet, opt)
+	case sheet != "":
+		return nil, fmt.Errorf("%s: %w: it is no spreadsheet, and has no sheet", name, ErrSheet)
 	case npy.Is(b), npy.IsZip(b):
 		t, err = ofArrays(b)
 	case isParquet(b):
@@ -118,8 +139,7 @@ func ofArrays(b []byte) (*tabular.Table, error) {
 		return nil, err
 	}
 	if len(tensors) == 0 {
-		return nil, fmt.Errorf("%w: a zip file without any array: need files .npy in it; of a spreadsheet, save a sheet as CSV",
-			npy.ErrFormat)
+		return nil, fmt.Errorf("%w: a zip file without any array or sheet: need files .npy in it, or a spreadsheet", npy.ErrFormat)
 	}
 	if len(tensors) == 1 && tensors[0].Name == "" && len(tensors[0].Shape) == 2 {
 		if _, isText := npy.Texts(&tensors[0]); isText {

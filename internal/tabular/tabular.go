@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"os"
 	"slices"
@@ -412,21 +413,21 @@ func ReadAs(r io.Reader, name string, opt Options) (*Table, error) {
 	cr.TrimLeadingSpace = cr.Comma != '\t' // it would take tabs, too
 	cr.ReuseRecord = true
 
-	t := &reading{Table: Table{Name: name}, cr: cr, opt: opt, layout: l, texts: map[string]string{},
-		lines: bytes.Count(start[:l.skip], []byte{'\n'})}
+	before := bytes.Count(start[:l.skip], []byte{'\n'}) // lines
+	t := &reading{Table: Table{Name: name}, opt: opt, layout: l, texts: map[string]string{}}
+	t.at = func(cell int) (line, column int) {
+		line, column = cr.FieldPos(cell)
+		return line + before, column
+	}
 	for {
 		cells, err := cr.Read()
 		if err == io.EOF {
-			for c := range t.Texts {
-				if t.Texts[c] != nil && len(t.Texts[c]) < t.Rows() {
-					t.setText(t.Rows()-1, c, "")
-				}
-			}
+			t.complete()
 			return &t.Table, nil
 		}
 		var syntax *csv.ParseError
 		if errors.As(err, &syntax) {
-			return nil, fmt.Errorf("%s:%d:%d: %w: %w", name, syntax.Line+t.lines, syntax.Column, ErrCell, syntax.Err)
+			return nil, fmt.Errorf("%s:%d:%d: %w: %w", name, syntax.Line+before, syntax.Column, ErrCell, syntax.Err)
 		} else if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -439,6 +440,44 @@ func ReadAs(r io.Reader, name string, opt Options) (*Table, error) {
 	}
 }
 
+// Row is a row of a spreadsheet. Line and Column, that of the first cell, are counted from 1.
+type Row struct {
+	Line, Column int
+	Cells        []string
+	Number       []bool // cells that are numbers: they have a decimal point, whatever the options say
+}
+
+// ReadRows is ReadAs for rows that are cells already, each of as many.
+func ReadRows(rows iter.Seq[Row], name string, opt Options) (*Table, error) {
+	t := &reading{Table: Table{Name: name}, opt: opt, texts: map[string]string{}}
+	for row := range rows {
+		t.at = func(cell int) (line, column int) { return row.Line, row.Column + cell }
+		cells := row.Cells
+		if opt.Decimal == ',' {
+			cells = slices.Clone(cells)
+			for i, number := range row.Number {
+				if number {
+					cells[i] = strings.Replace(cells[i], ".", ",", 1)
+				}
+			}
+		}
+		if err := t.row(cells); err != nil {
+			return nil, err
+		}
+	}
+	t.complete()
+	return &t.Table, nil
+}
+
+// complete gives columns with text a text for every row.
+func (t *reading) complete() {
+	for c := range t.Texts {
+		if t.Texts[c] != nil && len(t.Texts[c]) < t.Rows() {
+			t.setText(t.Rows()-1, c, "")
+		}
+	}
+}
+
 // separates reports whether a rune can separate cells.
 func separates(r rune) bool {
 	return r != '"' && r != '#' && r != '\r' && r != '\n' && r != utf8.RuneError
@@ -447,12 +486,11 @@ func separates(r rune) bool {
 // reading is a table while it is read.
 type reading struct {
 	Table
-	cr     *csv.Reader
+	at     func(cell int) (line, column int) // where a cell of the row stands
 	opt    Options
 	layout layout
 	keys   []bool            // columns of keys
 	texts  map[string]string // a text that many cells hold is kept once
-	lines  int               // before what cr reads
 }
 
 // findKeys finds the columns of keys.
@@ -464,8 +502,8 @@ func (t *reading) findKeys() {
 
 // keep notes where a cell is.
 func (t *reading) keep(cell int) {
-	line, column := t.cr.FieldPos(cell)
-	t.places = append(t.places, place{int32(line + t.lines), int32(column)})
+	line, column := t.at(cell)
+	t.places = append(t.places, place{int32(line), int32(column)})
 }
 
 // row takes the next row, which may be the header.
@@ -491,8 +529,8 @@ func (t *reading) row(cells []string) error {
 		}
 	}
 	if len(cells) != t.Cols {
-		line, column := t.cr.FieldPos(len(cells) - 1)
-		return fmt.Errorf("%s:%d:%d: %w: this row has %s, the first has %d", t.Name, line+t.lines, column, ErrCell,
+		line, column := t.at(len(cells) - 1)
+		return fmt.Errorf("%s:%d:%d: %w: this row has %s, the first has %d", t.Name, line, column, ErrCell,
 			words.Plural(len(cells), "cell"), t.Cols)
 	}
 	if len(t.Values) > maxTableCells-t.Cols {
@@ -547,6 +585,8 @@ func notANumber(cell string) string {
 		return quote(cell) + " is beyond the range of numbers"
 	case isInfinite(cell):
 		return quote(cell) + " is not a finite number"
+	case strings.HasPrefix(cell, "="):
+		return quote(cell) + " is a formula without its value: open the file in a spreadsheet program and save it"
 	case comma == nil:
 		return quote(cell) + " is not a number: decimals need a point, or --decimal ,"
 	}

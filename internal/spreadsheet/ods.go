@@ -1,0 +1,187 @@
+package spreadsheet
+
+import "strings"
+
+// ods reads a table of an OpenDocument spreadsheet.
+func (k *book) ods(wanted string) ([]Cell, error) {
+	names, err := k.odsNames()
+	if err != nil {
+		return nil, err
+	}
+	return sheets(names, wanted, k.odsCells)
+}
+
+// odsNames are the names of the tables.
+func (k *book) odsNames() (names []string, err error) {
+	e, err := k.open(openContent)
+	if err != nil {
+		return nil, err
+	}
+	defer e.close()
+	found := false
+	for {
+		what, name, err := e.next()
+		switch {
+		case err != nil:
+			return nil, err
+		case what == over && !found:
+			return nil, e.errorf("it is a document of another kind")
+		case what == over:
+			return names, nil
+		case what == start && name == "spreadsheet":
+			found = true
+		case what == start && name == "table" && found:
+			names = append(names, e.attr("name"))
+			if err := e.skip(); err != nil { // tables within cells are not sheets
+				return nil, err
+			}
+		}
+	}
+}
+
+// odsCells reads the cells of table i, or its first one.
+func (k *book) odsCells(i int, first bool) ([]Cell, error) {
+	e, err := k.open(openContent)
+	if err != nil {
+		return nil, err
+	}
+	defer e.close()
+	found := false
+	for {
+		what, name, err := e.next()
+		switch {
+		case err != nil || what == over:
+			return nil, err
+		case what == start && name == "spreadsheet":
+			found = true
+		case what == start && name == "table" && found:
+			if i--; i < 0 {
+				return k.odsTable(e, first)
+			}
+			if err := e.skip(); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// odsTable reads the cells of the table that has just begun.
+func (k *book) odsTable(e *elements, first bool) (cells []Cell, err error) {
+	row := 0
+	for depth := len(e.open); ; {
+		what, name, err := e.next()
+		switch {
+		case err != nil:
+			return nil, err
+		case len(e.open) < depth, first && len(cells) > 0:
+			return cells, nil
+		case what != start:
+		case name == "table", name == "shapes": // pictures, and what they show
+			if err := e.skip(); err != nil {
+				return nil, err
+			}
+		case name == "table-row":
+			repeated, err := e.number("number-rows-repeated", 1, maxRow, 1)
+			if err != nil {
+				return nil, err
+			}
+			from := len(cells)
+			if cells, err = k.odsRow(e, cells, row+1); err != nil {
+				return nil, err
+			}
+			if n := len(cells) - from; n > 0 {
+				if row+repeated > maxRow {
+					return nil, e.errorf("cells in row %d, of at most %d", row+repeated, maxRow)
+				}
+				if n*(repeated-1) > k.most-len(cells) {
+					return nil, e.errorf("more than %d cells", k.most)
+				}
+				for again := 1; again < repeated; again++ {
+					for _, c := range cells[from : from+n] {
+						c.Row += again
+						cells = append(cells, c)
+					}
+				}
+			}
+			row += repeated
+		}
+	}
+}
+
+// odsRow reads the cells of the row that has just begun.
+func (k *book) odsRow(e *elements, cells []Cell, row int) ([]Cell, error) {
+	column := 0
+	for depth := len(e.open); ; {
+		what, name, err := e.next()
+		switch {
+		case err != nil:
+			return nil, err
+		case len(e.open) < depth:
+			return cells, nil
+		case what != start:
+		case name == "table-cell", name == "covered-table-cell":
+			repeated, err := e.number("number-columns-repeated", 1, maxRow, 1)
+			if err != nil {
+				return nil, err
+			}
+			c, err := e.odsCell()
+			if err != nil {
+				return nil, err
+			}
+			if c.Text = strings.TrimSpace(c.Text); c.Text != "" {
+				if column+repeated > maxColumn {
+					return nil, e.errorf("a cell in column %d, of at most %d", column+repeated, maxColumn)
+				}
+				for i := range repeated {
+					c.Row, c.Column = row, column+1+i
+					if cells, err = k.add(cells, c); err != nil {
+						return nil, err
+					}
+				}
+			}
+			column += repeated
+		}
+	}
+}
+
+// odsCell reads the cell that has just begun.
+func (e *elements) odsCell() (c Cell, err error) {
+	kind, formula := e.attr("value-type"), e.attr("formula")
+	switch kind {
+	case "float", "percentage", "currency":
+		c.Text, c.Number = e.attr("value"), true
+	case "date":
+		c.Text = e.attr("date-value")
+	case "boolean":
+		c.Text = strings.ToUpper(e.attr("boolean-value"))
+	case "string":
+		c.Text = e.attr("string-value")
+	}
+	var shown strings.Builder
+	depth := len(e.open)
+	for {
+		what, name, err := e.next()
+		switch {
+		case err != nil:
+			return c, err
+		case len(e.open) < depth:
+			if c.Text == "" {
+				c.Text, c.Number = shown.String(), false
+			}
+			if _, of, ok := strings.Cut(formula, "="); ok && c.Text == "" && kind != "string" {
+				c.Text = "=" + of
+			}
+			return c, nil
+		case what == start && (name == "annotation" || name == "table" || name == "frame"):
+			if err := e.skip(); err != nil {
+				return c, err
+			}
+		case what == start && name == "p" && shown.Len() > 0:
+			shown.WriteByte('\n')
+		case what == start && (name == "s" || name == "tab" || name == "line-break"):
+			shown.WriteByte(' ')
+		case what == text && len(e.open) > depth:
+			shown.WriteString(name)
+		}
+	}
+}
