@@ -102,6 +102,8 @@ func (l tiffLayout) file(t testing.TB, h, w int, value func(y, x, c int) uint64)
 			return append(b, byte(v))
 		case 2:
 			return l.order.AppendUint16(b, uint16(v))
+		case 3: // from the highest bit on, in either byte order
+			return append(b, byte(v>>16), byte(v>>8), byte(v))
 		case 4:
 			return l.order.AppendUint32(b, uint32(v))
 		}

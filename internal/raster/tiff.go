@@ -286,7 +286,10 @@ func (f *tiffFile) read(tags map[int]tiffTag) error {
 	}
 	offsets, counts := tagOffsets, tagCounts
 	if _, f.whole = tags[tagTileWidth]; f.whole {
-		f.blockW, f.blockH, offsets, counts = t.one(tagTileWidth, 0), t.one(tagTileHeight, 0), tagTileOffsets, tagTileCounts
+		f.blockW, f.blockH = t.one(tagTileWidth, 0), t.one(tagTileHeight, 0)
+		if _, given := tags[tagTileOffsets]; given { // early writers have those of strips for tiles
+			offsets, counts = tagTileOffsets, tagTileCounts
+		}
 	}
 	extra, fax := t.list(tagExtra), t.one(tagT4, 0)
 	f.offsets, f.counts = t.list(offsets), t.list(counts)

@@ -187,6 +187,49 @@ func TestTIFFMasks(t *testing.T) {
 	}
 }
 
+// Samples of 24 bits are packed from the highest bit on, as GDAL writes them with NBITS=24: its first four pixels here are 0, 55924, 111848
+// and 167772, and those of a file of little endian are 00 00 00, 00 da 74 and so on.
+func TestTIFF24Bits(t *testing.T) {
+	for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
+		for _, format := range []int{formatUint, formatInt} {
+			l := tiffLayout{samples: 1, bits: 24, format: format, compression: packedNone, rows: 2, order: order}
+			b := l.file(t, 1, 4, func(_, x, _ int) uint64 { return uint64(55924 * x) })
+			require.True(t, bytes.Contains(b, []byte{0, 0, 0, 0x00, 0xda, 0x74, 0x01, 0xb4, 0xe8, 0x02, 0x8f, 0x5c}))
+			s, err := strips(t, "a.tif", b, 1)
+			require.NoError(t, err)
+			got := make([]float32, 4)
+			require.NoError(t, s.Line(got, 0, 0, 0))
+			require.Equal(t, []float32{0, 55924, 111848, 167772}, got, "%v %d", order, format)
+		}
+	}
+	l := tiffLayout{samples: 1, bits: 24, format: formatInt, compression: packedNone, rows: 1, order: binary.LittleEndian}
+	s, err := strips(t, "a.tif", l.file(t, 1, 1, func(_, _, _ int) uint64 { return 1<<24 - 2 }), 1)
+	require.NoError(t, err)
+	got := make([]float32, 1)
+	require.NoError(t, s.Line(got, 0, 0, 0))
+	require.Equal(t, float32(-2), got[0])
+}
+
+// Early writers name the places of tiles by the tags of strips, and libtiff reads their files.
+func TestTIFFTilesAsStrips(t *testing.T) {
+	l := tiffLayout{samples: 1, bits: 8, format: formatUint, compression: packedNone, tileW: 16, tileH: 16, order: binary.LittleEndian}
+	b := l.file(t, 20, 40, func(y, x, _ int) uint64 { return uint64(y*40+x) % 251 })
+	want, err := tiffImage(b, "a.tif")
+	require.NoError(t, err)
+	changed := 0
+	for at := 10; at < len(b)-12; at += 12 {
+		switch tag := binary.LittleEndian.Uint16(b[at:]); tag {
+		case tagTileOffsets, tagTileCounts:
+			binary.LittleEndian.PutUint16(b[at:], map[uint16]uint16{tagTileOffsets: tagOffsets, tagTileCounts: tagCounts}[tag])
+			changed++
+		}
+	}
+	require.Equal(t, 2, changed)
+	got, err := tiffImage(b, "a.tif")
+	require.NoError(t, err)
+	require.True(t, testkit.SameBits(want.Pix, got.Pix))
+}
+
 // retag writes a file and changes the number of a tag.
 func retag(t *testing.T, l tiffLayout, tag, value int) []byte {
 	b := l.file(t, 2, 2, func(_, _, _ int) uint64 { return 1 })

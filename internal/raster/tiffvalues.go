@@ -181,11 +181,8 @@ func (f *tiffFile) number(row []byte, k int) float64 {
 		return float64(b[0])
 	case 116:
 		return float64(f.order.Uint16(b))
-	case 124, 224:
-		v := uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16
-		if f.order == binary.ByteOrder(binary.BigEndian) {
-			v = uint32(b[2]) | uint32(b[1])<<8 | uint32(b[0])<<16
-		}
+	case 124, 224: // no word of the machine, but 24 bits from the highest on in either byte order, as GDAL writes them
+		v := uint32(b[0])<<16 | uint32(b[1])<<8 | uint32(b[2])
 		if f.format == formatInt {
 			return float64(int32(v<<8) >> 8)
 		}
