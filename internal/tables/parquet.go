@@ -156,6 +156,7 @@ type leaf struct {
 	levels   int // the definition level of a value that is there
 	text     bool
 	unsigned bool
+	half     bool    // numbers of 16 bits (IEEE 754, binary16)
 	divisor  float64 // of a number
 	scale    int     // digits of a decimal number behind the point
 	unit     string
@@ -222,6 +223,9 @@ func leafOf(e *format.SchemaElement) (l leaf, ok bool) {
 		l.unsigned = !v.IsSigned
 	case *format.DecimalType:
 		decimal, scale = true, v.Scale
+	case *format.Float16Type:
+		l.half = l.kind == format.FixedLenByteArray && l.length == 2
+		return l, l.half
 	case *format.TimeType:
 		if v.Unit.Value == nil {
 			return l, false
@@ -269,9 +273,9 @@ func leafOf(e *format.SchemaElement) (l leaf, ok bool) {
 		l.unit = unixDays
 		return l, !l.text
 	case format.ByteArray:
-		return l, l.text
+		return l, l.text || decimal
 	case format.FixedLenByteArray:
-		return l, decimal && l.length > 0 && l.length <= 32
+		return l, decimal && l.length > 0 && l.length <= maxDecimal
 	}
 	return l, false
 }

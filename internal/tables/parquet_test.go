@@ -8,12 +8,14 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
@@ -368,6 +370,47 @@ func TestParquetDecimals(t *testing.T) {
 	got, err := Decode(b.Bytes(), "a.parquet", nil)
 	require.NoError(t, err)
 	require.Equal(t, want, got.Values)
+}
+
+// handmade is a file of one required column, whose page of three values holds these bytes.
+func handmade(t *testing.T, e format.SchemaElement, page []byte) []byte {
+	e.Name, e.RepetitionType = "v", thrift.New(format.Required)
+	head, err := thrift.Marshal(new(thrift.CompactProtocol), &format.PageHeader{Type: format.DataPage,
+		UncompressedPageSize: int32(len(page)), CompressedPageSize: int32(len(page)),
+		DataPageHeader: thrift.New(format.DataPageHeader{NumValues: 3, Encoding: format.Plain,
+			DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE})})
+	require.NoError(t, err)
+	meta := format.FileMetaData{Version: 2, NumRows: 3,
+		Schema: []format.SchemaElement{{Name: "schema", NumChildren: thrift.New(int32(1))}, e},
+		RowGroups: []format.RowGroup{{NumRows: 3, Columns: []format.ColumnChunk{{MetaData: format.ColumnMetaData{Type: e.Type.V,
+			Encoding: []format.Encoding{format.Plain}, PathInSchema: []string{"v"}, NumValues: 3, DataPageOffset: 4}}}}}}
+	footer, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
+	require.NoError(t, err)
+	b := slices.Concat([]byte(parquetMagic), head, page, footer)
+	return append(binary.LittleEndian.AppendUint32(b, uint32(len(footer))), parquetMagic...)
+}
+
+// Numbers of 16 bits and decimal ones of any length are numbers, too.
+func TestParquetRareNumbers(t *testing.T) {
+	half := format.SchemaElement{Type: thrift.New(format.FixedLenByteArray), TypeLength: thrift.New(int32(2)),
+		LogicalType: format.LogicalType{Value: &format.Float16Type{}}}
+	got, err := Decode(handmade(t, half, []byte{0x00, 0x3e, 0xff, 0xfb, 0x01, 0x00}), "a.parquet", nil)
+	require.NoError(t, err)
+	require.Equal(t, []float64{1.5, -65504, 0x1p-24}, got.Values)
+
+	decimal := format.SchemaElement{Type: thrift.New(format.ByteArray), ConvertedType: thrift.New(deprecated.Decimal),
+		Scale: thrift.New(int32(2)), Precision: thrift.New(int32(38))}
+	page := []byte{1, 0, 0, 0, 0xff, 2, 0, 0, 0, 0x30, 0x39, 9, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1}
+	got, err = Decode(handmade(t, decimal, page), "a.parquet", nil)
+	require.NoError(t, err)
+	require.Equal(t, []float64{-0.01, 123.45, 184467440737095516.17}, got.Values)
+
+	for _, n := range []byte{0, 33} {
+		page := append([]byte{n, 0, 0, 0}, make([]byte, 64)...)
+		_, err = Decode(handmade(t, decimal, page), "a.parquet", nil)
+		require.ErrorIs(t, err, ErrParquet)
+		require.ErrorContains(t, err, fmt.Sprintf("a decimal number of %d bytes: column \"v\"", n))
+	}
 }
 
 // A file all of whose columns are left out is not taken for an empty one.

@@ -21,6 +21,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/equivcnp/equivcnp/internal/reuse"
+	"github.com/equivcnp/equivcnp/internal/safetensors"
 	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
@@ -476,9 +477,29 @@ func (l *leaf) plain(v *pageValues, b []byte, n int) error {
 		}
 		return nil
 	}
+	if l.kind == format.ByteArray { // decimal numbers of any length
+		for range n {
+			x, rest, err := prefixed(b)
+			if err != nil {
+				return err
+			}
+			if len(x) == 0 || len(x) > maxDecimal {
+				return badParquet("a decimal number of %d bytes", len(x))
+			}
+			b = rest
+			v.numbers = append(v.numbers, l.decimalOf(x))
+		}
+		return nil
+	}
 	width := l.width()
 	if width == 0 || n > len(b)/width {
 		return badParquet("a page of %d bytes is cut off", len(b))
+	}
+	if l.half {
+		x := safetensors.Tensor{DType: safetensors.F16, Shape: []int{n}, Data: b[:n*width]}
+		numbers, err := x.Float64s()
+		v.numbers = append(v.numbers, numbers...)
+		return err
 	}
 	v.numbers = slices.Grow(v.numbers, n)
 	for i := range n {
@@ -499,20 +520,27 @@ func (l *leaf) plain(v *pageValues, b []byte, n int) error {
 		case format.Int96:
 			const unixEpoch = 2440588
 			f = float64(int32(binary.LittleEndian.Uint32(x[8:]))) - unixEpoch + float64(binary.LittleEndian.Uint64(x))/86400e9
-		default: // a decimal number, the highest byte first
-			f = float64(int8(x[0]))
-			for _, digit := range x[1:] {
-				f = f*256 + float64(digit)
-			}
-			if math.Abs(f) < 1<<53 && l.scale <= 22 {
-				f /= l.divisor
-			} else {
-				f = l.decimal(signed(x).String())
-			}
+		default:
+			f = l.decimalOf(x)
 		}
 		v.numbers = append(v.numbers, f)
 	}
 	return nil
+}
+
+// maxDecimal bounds the bytes of a decimal number.
+const maxDecimal = 32
+
+// decimalOf is the decimal number of some bytes, the highest first.
+func (l *leaf) decimalOf(x []byte) float64 {
+	f := float64(int8(x[0]))
+	for _, digit := range x[1:] {
+		f = f*256 + float64(digit)
+	}
+	if math.Abs(f) < 1<<53 && l.scale <= 22 {
+		return f / l.divisor
+	}
+	return l.decimal(signed(x).String())
 }
 
 // textOf is a text; bytes that are none, as of identifiers, become digits.
