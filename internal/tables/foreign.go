@@ -28,5 +28,8 @@ func checkForeign(head []byte, name string) error {
 			return fmt.Errorf("%s: %w: it is %s", name, tabular.ErrCell, f.what)
 		}
 	}
+	if len(head) >= 8 && string(head[:4]) == "PARE" && head[7] == 0 { // the length of a part of less than 16 MiB follows, and no text
+		return fmt.Errorf("%s: %w: it is an encrypted Parquet file: write it without encryption", name, tabular.ErrCell)
+	}
 	return nil
 }

@@ -136,8 +136,9 @@ type rowGroup struct {
 }
 
 type columnChunk struct {
-	FilePath string         `thrift:"1,optional"`
-	MetaData columnMetaData `thrift:"3,optional"`
+	FilePath string                `thrift:"1,optional"`
+	MetaData columnMetaData        `thrift:"3,optional"`
+	Crypto   thrift.Null[struct{}] `thrift:"8,optional"` // of an encrypted column
 }
 
 type columnMetaData struct {

@@ -426,3 +426,12 @@ func TestParquetWithoutNumbers(t *testing.T) {
 	require.ErrorContains(t, err, "a.parquet: ")
 	require.ErrorContains(t, err, "tags.list.element, bytes hold lists or other types")
 }
+
+// An encrypted column, in a file whose footer is not, is refused by what it is.
+func TestParquetEncryptedColumn(t *testing.T) {
+	var chunk columnChunk
+	_, err := decodeThrift([]byte{0x8c, 0x1c, 0, 0, 0}, &chunk) // field 8, a union of which the first, empty, is there
+	require.NoError(t, err)
+	r := pageReader{}
+	require.ErrorContains(t, r.chunk(&leaf{}, &chunk, 3, nil, 0, 0), "it is encrypted")
+}

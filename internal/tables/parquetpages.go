@@ -55,6 +55,9 @@ func (r *pageReader) chunk(l *leaf, chunk *columnChunk, rows int, t *tabular.Tab
 	if chunk.FilePath != "" {
 		return badParquet("its data are in another file, %.40q", chunk.FilePath)
 	}
+	if chunk.Crypto.Valid {
+		return badParquet("it is encrypted: write it without encryption")
+	}
 	if m.NumValues != int64(rows) {
 		return badParquet("%d values for %d rows", m.NumValues, rows)
 	}
