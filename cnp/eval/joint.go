@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 
@@ -123,10 +124,45 @@ func ofTask(counts []bool, t, per int) []bool {
 }
 
 // Estimate is a mean over tasks with its standard error. The tasks of a batch may share their sizes, so that it is batches which are
-// independent of each other: the error is that of a mean over as many.
+// independent of each other: the error is that of a mean over as many, and 0 where there are too few to know it. In JSON a number that is
+// not finite, as of no tasks, is null.
 type Estimate struct {
 	Mean  float64 `json:"mean"`
 	Error float64 `json:"standard_error"`
+}
+
+// MarshalJSON writes a number that is not finite as null, which JSON has instead.
+func (e Estimate) MarshalJSON() ([]byte, error) {
+	var out estimateJSON
+	if e.Mean-e.Mean == 0 {
+		out.Mean = &e.Mean
+	}
+	if e.Error-e.Error == 0 {
+		out.Error = &e.Error
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads null as NaN.
+func (e *Estimate) UnmarshalJSON(b []byte) error {
+	var in estimateJSON
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	*e = Estimate{math.NaN(), math.NaN()}
+	if in.Mean != nil {
+		e.Mean = *in.Mean
+	}
+	if in.Error != nil {
+		e.Error = *in.Error
+	}
+	return nil
+}
+
+// estimateJSON is an Estimate in a file.
+type estimateJSON struct {
+	Mean  *float64 `json:"mean"`
+	Error *float64 `json:"standard_error"`
 }
 
 // JointReport says how well a density predicts whole tasks.
@@ -235,13 +271,24 @@ func (t *tally) add(v float64) {
 	t.tasks[last], t.sums[last] = t.tasks[last]+1, t.sums[last]+v
 }
 
-// estimate takes the error from how far batches lie from the mean; that of a single batch is not known, and 0.
+// batches is the number of batches of which a task counts.
+func (t *tally) batches() (n int) {
+	for _, tasks := range t.tasks {
+		if tasks > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// estimate takes the error from how far batches lie from the mean; that of a single batch, or of a kind with a single one, is not
+// known, and 0.
 func (t *tally) estimate() Estimate {
 	if t.n == 0 {
 		return Estimate{math.NaN(), math.NaN()}
 	}
 	if t.kinds > 1 {
-		mean, squares := 0.0, 0.0
+		mean, squares, known := 0.0, 0.0, 1.0
 		for k := range t.kinds {
 			own := tally{}
 			for i, kind := range t.kind {
@@ -252,15 +299,21 @@ func (t *tally) estimate() Estimate {
 			}
 			e := own.estimate()
 			mean, squares = mean+e.Mean/float64(t.kinds), squares+e.Error*e.Error
+			if own.batches() < 2 {
+				known = 0
+			}
 		}
 		if !math.IsNaN(mean) { // there are tasks of every kind
-			return Estimate{mean, math.Sqrt(squares) / float64(t.kinds)}
+			return Estimate{mean, known * math.Sqrt(squares) / float64(t.kinds)}
 		}
 	}
-	mean, squares, batches := t.sum/float64(t.n), 0.0, float64(len(t.sums))
+	mean, squares, batches := t.sum/float64(t.n), 0.0, float64(t.batches())
+	if batches < 2 { // what is left of the sum below is rounding
+		return Estimate{mean, 0}
+	}
 	for i, s := range t.sums {
 		d := s - mean*t.tasks[i]
 		squares += d * d
 	}
-	return Estimate{mean, math.Sqrt(squares*batches/max(1, batches-1)) / float64(t.n)}
+	return Estimate{mean, math.Sqrt(squares*batches/(batches-1)) / float64(t.n)}
 }

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"testing"
@@ -87,6 +88,43 @@ func TestTally(t *testing.T) {
 	require.InDelta(t, 2, e.Mean, 1e-12)
 	require.InDelta(t, 2/math.Sqrt(3), e.Error, 1e-12)
 	require.True(t, math.IsNaN(new(tally).estimate().Mean))
+
+	// Batches of which no task has a finite density are no batches.
+	x.batch(0, 1)
+	require.Equal(t, e, x.estimate())
+	// The error of a single batch is not known: 0, and not what rounding leaves.
+	one := tally{}
+	one.batch(0, 1)
+	for _, v := range []float64{0.1, 0.2, 0.3, 0.1, 0.7, 0.9} {
+		one.add(v)
+	}
+	require.Zero(t, one.estimate().Error)
+	// Nor is it where a kind has a single batch: that of the others alone would be too small.
+	kinds := tally{}
+	for i, v := range []float64{1, 5, 3} {
+		kinds.batch(i%2, 2)
+		kinds.add(v)
+	}
+	require.Equal(t, Estimate{(2 + 5) / 2., 0}, kinds.estimate())
+	kinds.batch(1, 2)
+	kinds.add(9)
+	require.InDelta(t, math.Sqrt(1+4)/2, kinds.estimate().Error, 1e-12) // of 1 and 3, and of 5 and 9
+}
+
+// TestEstimateJSON: an estimate of no tasks can be kept in a file.
+func TestEstimateJSON(t *testing.T) {
+	for text, e := range map[string]Estimate{`{"mean":null,"standard_error":null}`: new(tally).estimate(),
+		`{"mean":-1.5,"standard_error":0}`: {-1.5, 0}, `{"mean":null,"standard_error":0.25}`: {math.Inf(-1), 0.25}} {
+		b, err := json.Marshal(e)
+		require.NoError(t, err)
+		require.Equal(t, text, string(b))
+		var back Estimate
+		require.NoError(t, json.Unmarshal(b, &back))
+		again, err := json.Marshal(back)
+		require.NoError(t, err)
+		require.Equal(t, text, string(again))
+	}
+	require.Error(t, new(Estimate).UnmarshalJSON([]byte(`{"mean":"x"}`)))
 }
 
 // masked is a source of two tasks of three targets, of which a mask leaves out all but two of the first task's.

@@ -140,7 +140,8 @@ func (p *reproduction) writeSphere(rows []*sphereRow, best map[string]*sphereRow
 	return p.table("sphere.csv", file)
 }
 
-// batchEstimate is the mean of a number per task, with its standard error from how far batches lie from it.
+// batchEstimate is the mean of a number per task, with its standard error from how far batches lie from it; that of a single batch is
+// not known, and 0.
 func batchEstimate(values []float64) eval.Estimate {
 	mean, squares, batches := 0.0, 0.0, 0.0
 	for _, v := range values {
@@ -153,5 +154,8 @@ func batchEstimate(values []float64) eval.Estimate {
 		}
 		squares, batches = squares+d*d, batches+1
 	}
-	return eval.Estimate{Mean: mean, Error: math.Sqrt(squares*batches/max(1, batches-1)) / float64(len(values))}
+	if batches < 2 { // what squares holds is rounding
+		return eval.Estimate{Mean: mean}
+	}
+	return eval.Estimate{Mean: mean, Error: math.Sqrt(squares*batches/(batches-1)) / float64(len(values))}
 }
