@@ -22,9 +22,9 @@ func (a *app) reproduceCommand() *cobra.Command {
 	names = append(names, "real", "universal")
 	cmd := &cobra.Command{
 		Use:                   "reproduce (" + strings.Join(names, " | ") + ") --out DIR",
-		DisableFlagsInUseLine: true,
-		Short:                 "Reproduce the paper's tables and figures, and benchmarks of the field",
-		Long:                  helpText("reproduce"),
+		DisableFlagsInUseLine: true, FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true}, // those of a misspelt part
+		Short: "Reproduce the paper's tables and figures, and benchmarks of the field",
+		Long:  helpText("reproduce"),
 		Args: func(_ *cobra.Command, args []string) error {
 			choices := strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 			if len(args) > 0 {
@@ -67,7 +67,7 @@ func (a *app) reproducePart(part *reproduce.Part) *cobra.Command {
 	}
 	if part.Learns {
 		fl.IntVar(&c.Learn, "learn", reproduce.DefaultLearn, reproduce.LearnUsage)
-		fl.StringArrayVar(&c.Columns, "columns", nil, reproduce.ColumnsUsage)
+		fl.StringArrayVar(&c.Columns, "columns", nil, part.ColumnsUsage())
 	}
 	if part.Steps > 0 {
 		fl.IntVar(&c.Steps, "steps", part.Steps, "training steps of each model")

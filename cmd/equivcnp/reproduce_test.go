@@ -184,6 +184,7 @@ func TestReproduceErrors(t *testing.T) {
 	b := newBench(t)
 	b.fails(2, "say what to make", "reproduce")
 	b.fails(2, `unknown part of the paper "table3"`, "reproduce", "table3")
+	b.fails(2, `unknown part of the paper "table3"`, "reproduce", "table3", "--out", "@out", "--tasks", "3")
 	b.fails(2, `required flag(s) "out"`, "reproduce", "table1")
 	b.fails(2, "--tasks 0", "reproduce", "table1", "--out", "@out", "--tasks", "0")
 	b.fails(1, "no such file", "reproduce", "table2", "--out", "@out", "--models", "@missing")
@@ -203,7 +204,8 @@ func TestReproduceInterrupted(t *testing.T) {
 	b := newBench(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for part, want := range map[string]string{"gridded": "keeps what was finished, the same command resumes\n",
+	for part, want := range map[string]string{"gridded": "interrupted, nothing was written\n",
+		"rcnp":        "keeps what was finished, the same command resumes\n",
 		"approximate": "keeps what was finished, the same command resumes\n", "table2": "interrupted, nothing was written\n"} {
 		status, _, errs := b.runContext(ctx, "reproduce", part, "--tasks", "2", "--out", "@"+part)
 		require.Equal(t, 1, status, part)

@@ -147,7 +147,8 @@ func (p *reproduction) exactColumn(c *exactColumn, i, batch int, process *exactR
 	return nil
 }
 
-// taskEstimate is the mean of numbers of tasks that are independent of each other.
+// taskEstimate is the mean of numbers of tasks that are independent of each other, or given what they share. The error of one task is not
+// known, and 0.
 func taskEstimate(values []float64) eval.Estimate {
 	mean, squares, n := 0.0, 0.0, float64(len(values))
 	for _, v := range values {
@@ -243,7 +244,8 @@ func (p *reproduction) gridded() error {
 	t := &exactTable{title: "Large contexts", batch: 4,
 		text: "The tasks of gridded-tnp (see docs/benchmarks.md): 10,000 context points and 1,000 targets on [-6, 6]². The process " +
 			"is the exact Gaussian process, by a Cholesky factorisation for every four tasks. universal-2 is package cnp/krige, " +
-			"which knows no kernel: it is fitted to every task. " + exactPopulation}
+			"which knows no kernel: it is fitted to every task. These four tasks share their places, whose chance is not in ±. " +
+			exactPopulation}
 	for i, l := range task.GriddedLengths {
 		src := task.GriddedSource[float32]{Length: l}
 		t.columns = append(t.columns, exactColumn{name: fmt.Sprintf("rbf of length %g", l), known: src.Known, krige: "universal-2", same: i,

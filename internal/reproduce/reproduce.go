@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/equivcnp/equivcnp/cnp/eval"
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
@@ -30,6 +31,8 @@ type Part struct {
 	// Learns reports whether populations are estimated from Config.Learn tasks. Such parts can measure some of their columns; see
 	// Config.Columns.
 	Learns bool
+	// Keeps reports whether every number is kept in the folder as soon as it is known.
+	Keeps bool
 	// Steps is the usual number of steps of the models that the part trains itself; 0: it trains none.
 	Steps int
 	// MNIST says that the part draws images of a file, too. Data says what Config.Data is; "": it has no use.
@@ -39,7 +42,15 @@ type Part struct {
 }
 
 // Resumes reports whether the same command resumes after an interruption: numbers, or models, are kept in the folder.
-func (part *Part) Resumes() bool { return part.Learns || part.Steps > 0 || part.Name == "benchmark" }
+func (part *Part) Resumes() bool { return part.Keeps || part.Steps > 0 }
+
+// ColumnsUsage says what Config.Columns is.
+func (part *Part) ColumnsUsage() string {
+	if part.Keeps {
+		return "measure the columns with this text in their names, and take known numbers of the others; may be repeated"
+	}
+	return "measure the columns with this text in their names alone; may be repeated"
+}
 
 // Parts are all of them.
 var Parts = []Part{
@@ -63,8 +74,7 @@ digits of every scale. --mnist adds completed images of a file, turned by any an
 and mixtures in one and two coordinates, where training had its points, elsewhere, and beyond the context.
 It takes the models whose files say that they were trained on it ("equivcnp train regression --benchmark
 eq"). Every number is kept in benchmark.jsonl, from which the same command resumes after an interruption.`, Tasks: 4096,
-		Chain: "number of tasks for each number by the chain rule, which takes a prediction for each target; 0: --tasks",
-		run:   (*reproduction).benchmark},
+		Chain: chainTasks, Keeps: true, run: (*reproduction).benchmark},
 	{Name: "sphere", Short: "Stations on the globe, moved to the poles, across the date line, and anywhere",
 		Long: `The log-likelihood of the same tasks on the globe at middle latitudes, at the poles, across the date line, and
 after any rotation of the globe, by models under the globe's rotations and under translations of latitude and
@@ -81,19 +91,20 @@ models whose files say that they were trained on them ("equivcnp train regressio
 in 2, 3 and 5 coordinates, where training had its points, and the best independent prediction, a bound. It takes
 the models whose files say that they were trained on it ("equivcnp train regression --benchmark rcnp-eq --dx 2").
 Numbers are kept in rcnp.jsonl, from which the same command resumes.`, Tasks: 1024,
-		Chain: chainTasks, Learns: true, run: (*reproduction).rcnp},
+		Chain: chainTasks, Learns: true, Keeps: true, run: (*reproduction).rcnp},
 	{Name: "predprey", Short: "Predator and prey, simulated and from a series of your own",
 		Long: `Predator and prey, beside the published table: log-likelihoods per target of interpolation, forecasting and
 reconstruction. --data names a table of the real series of hare and lynx, which is not shipped, with columns x,
 y1 and y2. It takes the models whose files say that they were trained on such tasks ("equivcnp train regression
---benchmark predprey --likelihood gamma").`, Tasks: 1024,
-		Chain: chainTasks, Learns: true, Data: "table of years, hares and lynxes: columns x, y1 and y2",
+--benchmark predprey --likelihood gamma"). Numbers are kept in predprey.jsonl, from which the same command resumes.`, Tasks: 1024,
+		Chain: chainTasks, Learns: true, Keeps: true, Data: "table of years, hares and lynxes: columns x, y1 and y2",
 		run: (*reproduction).predPrey},
 	{Name: "joint", Short: "Joint log-likelihoods of curves, with 16 and 128 targets",
 		Long: `Joint log-likelihoods per target of Gaussian processes and of noisy sawtooth waves with 8 to 128 context
 points, beside the published ones, by a model's joint distribution and by the chain rule. It takes the models
 whose files say that they were trained on them ("equivcnp train regression --benchmark joint-gp"). joint.csv has
-the seconds of every number, too.`, Tasks: 1024, Chain: chainTasks, Learns: true, run: (*reproduction).joint},
+the seconds of every number, too. Numbers are kept in joint.jsonl, from which the same command resumes.`, Tasks: 1024,
+		Chain: chainTasks, Learns: true, Keeps: true, run: (*reproduction).joint},
 	{Name: "globe", Short: "A process on the turned globe, and one in the plane, moved and wider",
 		Long: `Log-likelihoods per target of a geodesic exponential process within 10 degrees, unturned and turned, and of
 smooth functions in the plane where training has them, moved, and on a wider square, beside the exact ones and
@@ -120,11 +131,8 @@ change when tasks move. Models are kept in --out, from which the same command re
 table 2, in float32 and in bfloat16, and how far predictions move.`, Tasks: 200, run: (*reproduction).precision},
 }
 
-// LearnUsage and ColumnsUsage are what Config.Learn and Config.Columns are.
-const (
-	LearnUsage   = "number of tasks to learn a population of Gaussian processes from; 0: no rows without a network"
-	ColumnsUsage = "measure the columns with this text in their names, and take known numbers of the others; may be repeated"
-)
+// LearnUsage says what Config.Learn is.
+const LearnUsage = "number of tasks to learn a population of Gaussian processes from; 0: no rows without a network"
 
 // chainTasks is what Config.Chain is for tables with their own kind of models.
 const chainTasks = "number of tasks for each number by the chain rule, which takes a prediction for each target; 0: --tasks"
@@ -186,7 +194,7 @@ func (part *Part) Run(ctx context.Context, c Config) (*Result, error) {
 	if err := part.run(p); err != nil {
 		return nil, err
 	}
-	p.madeBy(part.Name)
+	p.madeBy(part)
 	if len(p.Notes) > 0 {
 		p.printf("\n## Notes\n\n")
 		for _, n := range p.Notes {
@@ -202,10 +210,10 @@ func (p *reproduction) note(format string, args ...any) {
 	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
 }
 
-// madeBy says in the report which command and which models made it; folders go by their own names, not by where they lie.
-func (p *reproduction) madeBy(part string) {
-	p.printf("\n## Made by\n\n    equivcnp reproduce %s --tasks %d --seed %d", part, p.Tasks, p.Seed)
-	if p.Learn > 0 && p.Learn != DefaultLearn {
+// madeBy says in the report which command and which models made it; files and folders go by their own names, not by where they lie.
+func (p *reproduction) madeBy(part *Part) {
+	p.printf("\n## Made by\n\n    equivcnp reproduce %s --tasks %d --seed %d", part.Name, p.Tasks, p.Seed)
+	if part.Learns && p.Learn != DefaultLearn {
 		p.printf(" --learn %d", p.Learn)
 	}
 	if p.Chain > 0 {
@@ -218,7 +226,13 @@ func (p *reproduction) madeBy(part string) {
 		p.printf(" --columns %q", part)
 	}
 	for _, dir := range p.Folders {
-		p.printf(" --models %s", filepath.Base(dir))
+		p.printf(" --models %s", argument(dir))
+	}
+	if p.Data != "" {
+		p.printf(" --data %s", argument(p.Data))
+	}
+	if p.MNIST != "" {
+		p.printf(" --mnist %s", argument(p.MNIST))
 	}
 	p.printf("\n\nversion %s, %s, kernels %v.", p.Version, runtime.Version(), simd.CurrentLevel())
 	if len(p.Folders) > 0 || p.Steps > 0 {
@@ -228,10 +242,19 @@ func (p *reproduction) madeBy(part string) {
 	p.printf(" The shipped models:\n\n")
 	for _, m := range p.models {
 		info, err := pretrained.About(m.Name)
-		if err == nil && m.partOf(part) {
+		if err == nil && m.partOf(part.Name) {
 			p.printf("- %s: `%s`, seed %s, %s steps, on %s\n", info.Name, info.Command, info.Seed, info.Steps, info.Tasks)
 		}
 	}
+}
+
+// argument is the name of a file in a command.
+func argument(path string) string {
+	name := filepath.Base(path)
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.N) && !strings.ContainsRune("._-+", r) }) {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // partOf reports whether a part's report is about the model.
