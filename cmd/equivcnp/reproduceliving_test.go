@@ -62,6 +62,19 @@ func TestReproduceLiving(t *testing.T) {
 	require.Contains(t, report, "| here: interpolation without training, independent | not measured | not measured | not measured | ")
 	require.Contains(t, report, "| here: population of 8 tasks, joint | not measured |")
 	require.Len(t, rows, 1+6*2+3, "with the known numbers of the models")
+	require.Contains(t, report, ` --learn 8 --chain 1 --columns "interpolation (R)" --models `)
+	require.Contains(t, report, " --data own.csv\n")
+	other := strings.ReplaceAll(series.String(), "\n1850,", "\n1850,9") // a population of 945 instead of 45
+	require.NotEqual(t, series.String(), other)
+	require.NoError(t, os.WriteFile(filepath.Join(b.dir, "own.csv"), []byte(other), 0o644))
+	before := rows
+	report, rows = reproduced("predprey", "--data", b.path("own.csv"), "--columns", "interpolation (R)")
+	require.Contains(t, report, " --learn 0 --chain 1 ")
+	at := func(rows [][]string) string {
+		k := slices.IndexFunc(rows, func(r []string) bool { return r[1] == "interpolation (R)" && r[3] == "independent" })
+		return rows[k][5]
+	}
+	require.NotEqual(t, at(before), at(rows), "a changed table of the same name")
 	b.fails(1, "own.csv", "reproduce", "predprey", "--models", b.dir, "--out", b.path("bad"), "--tasks", "1",
 		"--data", b.path("out/own.csv"))
 

@@ -47,7 +47,16 @@ type livingColumn struct {
 	// training is the source that a population is estimated from; nil: the column is not predicted without a network.
 	training task.Source[float32]
 	tables   tableKind
-	fits     int // tasks that interpolation fits, at most; 0: as many as other methods predict
+	fits     int    // tasks that interpolation fits, at most; 0: as many as other methods predict
+	data     string // digest of the user's table that the tasks are of; "": they are drawn
+}
+
+// tasks names the column's tasks as the file of cells does: two tables of one name are not the same tasks.
+func (c *livingColumn) tasks() string {
+	if c.data == "" {
+		return c.src.String()
+	}
+	return c.src.String() + ", " + c.data
 }
 
 // livingRow is a published row; a NaN is a cell that it has not.
@@ -264,7 +273,7 @@ func (p *reproduction) livingRows(t *livingTable, known cells, file *os.File) ([
 	for i := range t.columns {
 		c := &t.columns[i]
 		if c.process != nil {
-			key := benchmarkKey{"", "", "process", c.src.String(), "", 0, p.Tasks, p.Seed}
+			key := benchmarkKey{"", "", "process", c.tasks(), "", 0, p.Tasks, p.Seed}
 			opt := p.options(p.Tasks)
 			opt.Batch = c.batch
 			found := known.of(key, p.Tasks)
@@ -299,7 +308,7 @@ func (p *reproduction) livingRows(t *livingTable, known cells, file *os.File) ([
 			}
 			for _, method := range t.methods(listed) {
 				n := p.tasksBy(method)
-				key := benchmarkKey{listed.Name, digest, method, c.src.String(), "", listed.Config.DimX, p.Tasks, p.Seed}
+				key := benchmarkKey{listed.Name, digest, method, c.tasks(), "", listed.Config.DimX, p.Tasks, p.Seed}
 				opt, found := p.options(n), known.of(key, n)
 				opt.Batch = c.batch
 				if found == nil && p.measures(c.name) {
@@ -363,7 +372,7 @@ func (p *reproduction) optimal(c *livingColumn, known cells, file *os.File, meas
 		},
 	}
 	for k, density := range densities {
-		key := benchmarkKey{"", "", "best, " + optimalMethods[k], c.src.String(), "", 0, p.Tasks, p.Seed}
+		key := benchmarkKey{"", "", "best, " + optimalMethods[k], c.tasks(), "", 0, p.Tasks, p.Seed}
 		found := known.of(key, p.fewer())
 		if found == nil && p.measures(c.name) {
 			key.Tasks = p.fewer()

@@ -2,6 +2,8 @@ package reproduce
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 
@@ -58,14 +60,14 @@ func (p *reproduction) predPrey() error {
 	all := task.PredPreySource[float32]{}
 	column := livingColumn{trained: []string{all.String()}, training: all,
 		tables: tableKind{Options: krige.Options{Dim: 1}, outputs: 2, positive: true}}
-	add := func(name string, src task.Source[float32], batch, fits int) {
+	add := func(name string, src task.Source[float32], batch, fits int, data string) {
 		c := column
-		c.name, c.src, c.batch, c.fits = name, src, batch, fits
+		c.name, c.src, c.batch, c.fits, c.data = name, src, batch, fits, data
 		t.columns = append(t.columns, c)
 	}
 	const fits = 64 // of series of 150 to 250 values, which take seconds
 	for _, mode := range task.PredPreyModes[:3] {
-		add(mode+" (S)", task.PredPreySource[float32]{Mode: mode}, 0, fits)
+		add(mode+" (S)", task.PredPreySource[float32]{Mode: mode}, 0, fits, "")
 	}
 	if p.Data == "" {
 		p.note("no series of hares and lynxes: --data names a table of yours")
@@ -87,9 +89,18 @@ func (p *reproduction) predPrey() error {
 		if err != nil {
 			return err
 		}
-		add(mode+" (R)", src, 1, 0)
+		add(mode+" (R)", src, 1, 0, curveDigest(set))
 	}
 	return p.living(t)
+}
+
+// curveDigest tells a set of curves from others of its name.
+func curveDigest(set *task.CurveSet) string {
+	h := sha256.New()
+	for _, c := range set.Curves {
+		fmt.Fprintln(h, c.X, c.Y)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
 // jointContexts are the numbers of context points over which a cell of the joint table is the mean.

@@ -187,7 +187,7 @@ func (p *reproduction) untrained(c *livingColumn, known cells, file *os.File, me
 	}
 	for _, method := range c.untrainedMethods(p.Learn) {
 		n := p.untrainedTasks(c, method)
-		key := benchmarkKey{r.Name(), "", method, c.src.String(), "", c.tables.Dim, p.Tasks, p.Seed}
+		key := benchmarkKey{r.Name(), "", method, c.tasks(), "", c.tables.Dim, p.Tasks, p.Seed}
 		found := known.of(key, n)
 		if found == nil && p.measures(c.name) {
 			density := eval.Independent(eval.Model[float32](r))
