@@ -390,9 +390,11 @@ func (f *compareFlags) print(w io.Writer, c comparison, busy string) error {
 	for _, d := range c.lines {
 		different += boolean(d.Different)
 	}
-	fmt.Fprintf(out, "%d of %d lines differ at level %g; geometric mean of all but the machine's limits: %.4f (above "+
-		"1 the new one is slower)\n",
-		different, len(c.lines), f.alpha, c.mean)
+	fmt.Fprintf(out, "%d of %d lines differ at level %g", different, len(c.lines), f.alpha)
+	if !math.IsNaN(c.mean) {
+		fmt.Fprintf(out, "; geometric mean of all but the machine's limits: %.4f (above 1 the new one is slower)", c.mean)
+	}
+	fmt.Fprintln(out)
 	for _, x := range []struct {
 		who   string
 		names []string

@@ -142,3 +142,14 @@ func TestCompareFiles(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+// TestPrintWithoutRatios: files without a line in common, or without a line that has a ratio, have no mean ratio.
+func TestPrintWithoutRatios(t *testing.T) {
+	for _, names := range [][2]string{{"a", "b"}, {"limits/a", "limits/a"}} {
+		old, now := []sample{{names[0], 1, "s", 1}}, []sample{{names[1], 1, "s", 1}}
+		var out bytes.Buffer
+		require.NoError(t, (&compareFlags{alpha: 0.05}).print(&out, compareSamples(old, now, 0.05), ""))
+		require.Contains(t, out.String(), " lines differ at level 0.05\n")
+		require.NotContains(t, out.String(), "NaN")
+	}
+}
