@@ -18,6 +18,9 @@
 // simple predictors beside the Gaussian processes (a constant and inverse distances), the scale of the standard deviations, and where and
 // at which values they are larger than elsewhere. See combine.go.
 //
+// A joint sample is a function: a path drawn from the covariance, plus the prediction of what it lacks at the rows. See path.go and
+// sample.go.
+//
 // Many tables of one kind say what none of them can: Shared is the covariance that they have in common, and Population the random process
 // that all were drawn from, with level, variance and a covariance of their own. Tables of one waveform, which may jump, are no Gaussian
 // process. A population learns the waveform and finds the wave of a new table; see wave.go.

@@ -23,16 +23,19 @@ func fitPlain(ctx context.Context, x, y []float64, opt Options) (*Model, error) 
 
 // predict sets mean and variance at normalised targets.
 func (m *Model) predict(ctx context.Context, t, mean, variance []float64) error {
-	var err error
-	if m.exact {
-		err = m.predictExact(ctx, t, mean, variance)
-	} else {
-		err = m.local.predict(ctx, t, mean, variance)
-	}
+	err := m.processes(ctx, t, mean, variance)
 	if err == nil {
 		m.mix.apply(t, mean, variance)
 	}
 	return err
+}
+
+// processes sets mean and variance of the mixture of Gaussian processes alone.
+func (m *Model) processes(ctx context.Context, t, mean, variance []float64) error {
+	if m.exact {
+		return m.predictExact(ctx, t, mean, variance)
+	}
+	return m.local.predict(ctx, t, mean, variance)
 }
 
 // Fit fits a table: x [n, Dim] and y [n]. The context stops it early.

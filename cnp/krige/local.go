@@ -79,15 +79,22 @@ type desk struct {
 	far          []int32
 }
 
-// predict sets mean and variance of the mixture at targets. Those near the same anchor share the points near it, and one factorization.
-// Which anchor that is depends on the table and on the target alone, and so does the prediction, whatever the other targets.
+// predict sets mean and variance of the mixture at targets.
 func (l *local) predict(ctx context.Context, t, mean, variance []float64) error {
+	return l.visit(ctx, t, func(w *desk, some []int32) { l.solve(w, t, some, mean, variance) })
+}
+
+// visit calls f with targets, at most group at a time, and the points that these are predicted from as the desk's index. Targets near the
+// same anchor share the points near it, and one factorization. Which anchor that is depends on the table and on the target alone, and so
+// does the prediction, whatever the other targets.
+func (l *local) visit(ctx context.Context, t []float64, f func(w *desk, some []int32)) error {
 	d := l.m.frame.dim
+	nt := len(t) / d
 	at := l.turned(t)
 	desks := make([]desk, parallel.Workers())
-	anchor, dist2 := make([]int32, len(mean)), make([]float64, len(mean))
+	anchor, dist2 := make([]int32, nt), make([]float64, nt)
 	stopped := func() bool { return ctx.Err() != nil }
-	parallel.UntilWorkers(stopped, len(mean), 16*group, len(desks), func(worker, lo, hi int) {
+	parallel.UntilWorkers(stopped, nt, 16*group, len(desks), func(worker, lo, hi int) {
 		w := &desks[worker]
 		for i := lo; i < hi; i++ {
 			w.index, w.dist2 = l.anchors.KNearestWithin(w.index[:0], w.dist2[:0], at[i*d:(i+1)*d], 1, math.Inf(1), &w.search)
@@ -97,26 +104,26 @@ func (l *local) predict(ctx context.Context, t, mean, variance []float64) error 
 	if stopped() {
 		return ctx.Err()
 	}
-	order := make([]int32, len(mean))
+	order := make([]int32, nt)
 	for i := range order {
 		order[i] = int32(i)
 	}
 	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(anchor[a], anchor[b]), cmp.Compare(a, b)) })
-	parallel.UntilWorkers(stopped, len(mean), 16*group, len(desks), func(worker, lo, hi int) {
+	parallel.UntilWorkers(stopped, nt, 16*group, len(desks), func(worker, lo, hi int) {
 		for next := lo; lo < hi; lo = next {
 			k := anchor[order[lo]]
 			for next < hi && anchor[order[next]] == k {
 				next++
 			}
-			l.around(&desks[worker], int(k), t, at, order[lo:next], dist2, mean, variance)
+			l.around(&desks[worker], int(k), at, order[lo:next], dist2, f)
 		}
 	})
 	return ctx.Err()
 }
 
-// around predicts targets, of which an anchor is the nearest, at these squared distances: from the points near the anchor where those
-// surround the target as well, and otherwise from the target's own.
-func (l *local) around(w *desk, anchor int, t, at []float64, some []int32, dist2, mean, variance []float64) {
+// around visits targets, of which an anchor is the nearest, at these squared distances: with the points near the anchor where those
+// surround the target as well, and otherwise with the target's own.
+func (l *local) around(w *desk, anchor int, at []float64, some []int32, dist2 []float64, f func(w *desk, some []int32)) {
 	d := l.m.frame.dim
 	find := func(x []float64) (reach float64) {
 		w.index, w.dist2 = l.tree.KNearestWithin(w.index[:0], w.dist2[:0], x, l.near, math.Inf(1), &w.search)
@@ -134,11 +141,11 @@ func (l *local) around(w *desk, anchor int, t, at []float64, some []int32, dist2
 		}
 	}
 	for from := 0; from < len(shared); from += group {
-		l.solve(w, t, shared[from:min(from+group, len(shared))], mean, variance)
+		f(w, shared[from:min(from+group, len(shared))])
 	}
 	for k, i := range far {
 		find(at[int(i)*d : int(i+1)*d])
-		l.solve(w, t, far[k:k+1], mean, variance)
+		f(w, far[k:k+1])
 	}
 	w.far = far
 }
@@ -177,8 +184,8 @@ func along(x []float64, d int) []int32 {
 	return order
 }
 
-// solve predicts targets from the points of the desk's index.
-func (l *local) solve(w *desk, t []float64, some []int32, mean, variance []float64) {
+// fill prepares the features of the points of the desk's index, and those of some targets with them.
+func (l *local) fill(w *desk, t []float64, some []int32) {
 	m := l.m
 	d, n, c := m.frame.dim, len(w.index), len(some)
 	w.inner.grow(d, tri(n), m.aniso())
@@ -201,32 +208,46 @@ func (l *local) solve(w *desk, t []float64, some []int32, mean, variance []float
 			w.cross.set(i*n+j, xt, m.x[int(a)*d:int(a+1)*d])
 		}
 	}
+}
+
+// factor returns, of a member and c targets whose features are filled in, the factor L of the covariance of the points, and L^-1 times the
+// covariances [c, n] with each target and times the values less the level. ok is false where the covariance is not positive definite.
+func (l *local) factor(w *desk, b *member, c int) (a, cov, z []float64, ok bool) {
+	n := len(w.index)
 	if cap(w.a) < tri(n) {
 		w.a = make([]float64, tri(n))
 	}
 	if cap(w.cov) < (c+1)*n {
 		w.cov = make([]float64, (group+1)*n)
 	}
-	a, cov := w.a[:tri(n)], w.cov[:c*n]
-	z := w.cov[c*n : (c+1)*n]
+	a, cov, z = w.a[:tri(n)], w.cov[:c*n], w.cov[c*n:(c+1)*n]
+	b.kernel.covariances(a, &w.inner, &w.scratch)
+	for i := range n {
+		a[tri(i)+i] += b.kernel.noise
+	}
+	b.kernel.covariances(cov, &w.cross, &w.scratch)
+	for i, p := range w.index {
+		z[i] = l.m.y[p] - b.level
+	}
+	return a, cov, z, cholesky(a, n, w.cov[:(c+1)*n], &w.scratch.square)
+}
+
+// solve predicts targets from the points of the desk's index.
+func (l *local) solve(w *desk, t []float64, some []int32, mean, variance []float64) {
+	m := l.m
+	d, n := m.frame.dim, len(w.index)
+	l.fill(w, t, some)
 	for _, s := range some {
 		mean[s], variance[s] = 0, 0
 	}
 	var used float64
 	for _, b := range m.members {
-		k := b.kernel
-		k.covariances(a, &w.inner, &w.scratch)
-		for i := range n {
-			a[tri(i)+i] += k.noise
-		}
-		k.covariances(cov, &w.cross, &w.scratch)
-		for i, p := range w.index {
-			z[i] = m.y[p] - b.level
-		}
-		if !cholesky(a, n, w.cov[:(c+1)*n], &w.scratch.square) {
+		_, cov, z, ok := l.factor(w, b, len(some))
+		if !ok {
 			continue
 		}
 		used += b.weight
+		k := b.kernel
 		for i, s := range some {
 			row := cov[i*n : (i+1)*n]
 			xt := t[int(s)*d : int(s+1)*d]

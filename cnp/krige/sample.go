@@ -6,18 +6,21 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
-	"github.com/equivcnp/equivcnp/neighbor"
+	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Samples draws joint samples of new values at targets [nt, Dim]: samples [count][nt]. Values of near targets depend on
-// each other as the Gaussian processes say; each value on its own has about the mean and standard deviation of Predict. Where the table has
-// more rows than the nearest ones that a target is given, 48, deviations were 3 % smaller to 10 % larger on average over targets, and up to
-// a quarter larger at single ones: most with a season, and with three coordinates or more. Equal seeds give equal samples.
+// Samples draws joint samples of new values at targets [nt, Dim]: samples [count][nt]. Over many samples each value on its own has the mean
+// and the standard deviation of Predict, and values depend on each other as errors of these predictions do under the Gaussian processes.
 //
-// A sample goes through the targets in an order drawn at random, and draws each given its nearest points among the
-// context and the targets before it, so that time is linear in the number of targets.
+// A sample is one function and the noise of new values. The function depends on the seed and on the number of the sample alone: at a target
+// it has the same value whatever the other targets and however many samples. The noise depends on how many targets come before, too.
+//
+// A function is drawn from one member of the mixture, by its weight: a path that knows no value, plus the prediction of what it lacks at
+// the table's rows, from the very rows and with the very weights that Predict uses. Time is linear in the number of targets, and in that of
+// the rows that their predictions use.
 func (m *Model) Samples(ctx context.Context, targets []float64, count int, seed uint64) ([][]float64, error) {
 	return m.draw(ctx, targets, count, seed, false)
 }
@@ -50,16 +53,16 @@ func (m *Model) draw(ctx context.Context, targets []float64, count int, seed uin
 		return out, nil
 	}
 	t := m.frame.coordinates(targets)
-	for b, some := range m.share(rngs) {
-		if len(some) > 0 {
-			if err := m.simulate(ctx, newSequence(m, m.members[b], t, seed, function), t, out, some, rngs); err != nil {
-				return nil, err
-			}
-		}
+	mu, v := make([]float64, nt), make([]float64, nt)
+	if err := m.processes(ctx, t, mu, v); err != nil {
+		return nil, err
+	}
+	if err := m.simulate(ctx, t, out, rngs, function); err != nil {
+		return nil, err
 	}
 	for _, row := range out {
 		for i := range row {
-			if row[i] = m.back(mean[i] + std[i]*row[i]); math.IsNaN(row[i] - row[i]) {
+			if row[i] = m.back(mean[i] + std[i]*(row[i]-mu[i])/math.Sqrt(v[i])); math.IsNaN(row[i] - row[i]) {
 				return nil, fmt.Errorf("%w: targets: row %d: the sample %v is beyond float64", ErrInput, i, row[i])
 			}
 		}
@@ -77,11 +80,10 @@ func (m *Model) back(v float64) float64 {
 
 // share distributes samples over the members of the mixture, by their weights.
 func (m *Model) share(rngs []*rand.Rand) [][]int {
-	const most = 4 // members: each costs a simulation of its own
-	of := make([][]int, min(most, len(m.members)))
+	of := make([][]int, len(m.members))
 	var total float64
-	for b := range of {
-		total += m.members[b].weight
+	for _, b := range m.members {
+		total += b.weight
 	}
 	for s, rng := range rngs {
 		u := rng.Float64() * total
@@ -95,207 +97,192 @@ func (m *Model) share(rngs []*rand.Rand) [][]int {
 	return of
 }
 
-// simulate sets rows of out to standardised samples of a member at normalised targets.
-func (m *Model) simulate(ctx context.Context, s *sequence, t []float64, out [][]float64, some []int, rngs []*rand.Rand) error {
-	d := m.frame.dim
-	nt := len(t) / d
-	single := *s.b
-	single.weight = 1
-	alone := &Model{opt: m.opt, frame: m.frame, n: m.n, x: m.x, y: m.y, exact: m.exact, members: []*member{&single}}
-	mu, v := make([]float64, nt), make([]float64, nt)
-	var err error
-	if m.exact {
-		err = alone.predictExact(ctx, t, mu, v)
-	} else {
-		l := *m.local
-		l.m, l.season = alone, single.season()
-		err = l.predict(ctx, t, mu, v)
-	}
-	if err != nil {
-		return err
-	}
-	return s.run(ctx, out, some, rngs, v)
-}
+// sampleMemory is how many numbers samples may have at the table's rows at a time.
+const sampleMemory = 1 << 22
 
-// sequence is the order in which targets are drawn, and what each is given.
-type sequence struct {
-	m        *Model
-	b        *member
-	kernel   *kernel
-	noise    float64   // of what is drawn
-	t        []float64 // [nt, d], in order
-	order    []int     // target i of the order is target order[i] of the caller
-	turn     local     // the metric
-	tt, at   []float64 // targets and points in it
-	contexts *tree
-	trees    []*tree // of the first targets: twice as many in each as in the one before
-}
-
-// How many points of the context and how many targets before it a target is given.
-const (
-	givenContexts = 48
-	givenTargets  = 32
-)
-
-// vagueLevel is by how much the level's variance is larger than what the table leaves of it, where it must not be known twice.
-const vagueLevel = 1000
-
-func newSequence(m *Model, b *member, t []float64, seed uint64, function bool) *sequence {
-	d := m.frame.dim
-	nt := len(t) / d
-	k := *b.kernel
-	k.level2 = 1 / b.ones
-	if m.exact && m.n <= givenContexts { // every target is given the whole table, which says of the level what there is to say
-		k.level2 *= vagueLevel
-	}
-	s := &sequence{m: m, b: b, kernel: &k, noise: k.noise}
-	if function {
-		s.noise = least
-	}
-	s.order = rand.New(rand.NewPCG(seed, 7)).Perm(nt)
-	s.t = make([]float64, 0, len(t))
-	for _, i := range s.order {
-		s.t = append(s.t, t[i*d:(i+1)*d]...)
-	}
-	s.turn = local{m: m, turn: metricRoot(b)}
-	s.tt, s.at = s.turn.turned(s.t), s.turn.turned(m.x)
-	s.contexts = newTree(s.at, d)
-	for size := 64; ; size *= 2 {
-		s.trees = append(s.trees, newTree(s.tt[:min(size, nt)*d], d))
-		if size >= nt {
-			return s
+// simulate sets rows of out to samples of the mixture of Gaussian processes at normalised targets.
+func (m *Model) simulate(ctx context.Context, t []float64, out [][]float64, rngs []*rand.Rand, function bool) error {
+	used := upTo(m.n)
+	if !m.exact {
+		var err error
+		if used, err = m.local.used(ctx, t); err != nil {
+			return err
 		}
 	}
-}
-
-// near returns the points that target i is given: of the context, and of the targets before it.
-func (s *sequence) near(i int, w *neighbor.NearestWorkspace, index []int32) (contexts, before []int32) {
-	d := s.m.frame.dim
-	at := s.tt[i*d : (i+1)*d]
-	contexts, _ = s.contexts.KNearestWithin(index[:0], nil, at, givenContexts, math.Inf(1), w)
-	contexts = s.m.addSeason(contexts, at[0], s.b.season(), -1, s.m.n)
-	level := 0
-	for 64<<level <= i {
-		level++
-	}
-	found, _ := s.trees[min(level, len(s.trees)-1)].KNearestWithin(nil, nil, at, 2*givenTargets, math.Inf(1), w)
-	for _, j := range found {
-		if int(j) < i && len(before) < givenTargets {
-			before = append(before, j)
-		}
-	}
-	return contexts, before
-}
-
-// run draws the samples: first what each target is given and how it depends on that, then the values, in order.
-func (s *sequence) run(ctx context.Context, out [][]float64, some []int, rngs []*rand.Rand, v []float64) error {
-	nt := len(s.order)
-	const chunk = 512
-	type step struct {
-		contexts, before []int32
-		weights          []float64
-		std              float64
-		ok               bool
-	}
-	steps := make([]step, min(chunk, nt))
-	// The expectation goes the way of the samples, so that what the neighbours leave out moves none of them.
-	expected := make([]float64, nt)
-	rows, noises := [][]float64{expected}, []*rand.Rand{nil}
-	for _, r := range some {
-		rows, noises = append(rows, out[r]), append(noises, rngs[r])
-	}
-	for lo := 0; lo < nt; lo += chunk {
-		hi := min(lo+chunk, nt)
-		parallel.For(hi-lo, 8, func(from, to int) {
-			var w desk
-			for q := from; q < to; q++ {
-				st := &steps[q]
-				st.contexts, st.before = s.near(lo+q, &w.search, nil)
-				st.weights, st.std, st.ok = s.weights(lo+q, st.contexts, st.before, &w)
+	most := max(1, sampleMemory/max(1, len(used)))
+	for b, some := range m.share(rngs) {
+		for len(some) > 0 {
+			s := &simulation{m: m, b: m.members[b], t: t, used: used, stop: func() bool { return ctx.Err() != nil }}
+			now := some[:min(most, len(some))]
+			some = some[len(now):]
+			for _, k := range now {
+				s.out, s.rngs = append(s.out, out[k]), append(s.rngs, rngs[k])
 			}
-		})
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		parallel.For(len(rows), 1, func(from, to int) {
-			for r := from; r < to; r++ {
-				row, rng := rows[r], noises[r]
-				for q := range hi - lo {
-					st, target := &steps[q], s.order[lo+q]
-					value := s.b.level
-					for k, c := range st.contexts {
-						value += st.weights[k] * (s.m.y[c] - s.b.level)
-					}
-					for k, j := range st.before {
-						value += st.weights[len(st.contexts)+k] * (row[s.order[j]] - s.b.level)
-					}
-					if rng != nil {
-						value += st.std * rng.NormFloat64()
-					}
-					row[target] = value
-				}
-			}
-		})
-		for q := range hi - lo {
-			if !steps[q].ok {
-				return errors.New("krige: samples: a covariance matrix is not positive definite")
+			if err := s.run(ctx, function); err != nil {
+				return err
 			}
 		}
 	}
-	parallel.For(len(some), 1, func(from, to int) {
-		for _, r := range some[from:to] {
-			for i := range out[r] {
-				out[r][i] = (out[r][i] - expected[i]) / math.Sqrt(v[i])
-			}
-		}
-	})
 	return nil
 }
 
-// weights are those of the points that target i is given, and its standard deviation given them.
-func (s *sequence) weights(i int, contexts, before []int32, w *desk) (weights []float64, std float64, ok bool) {
+// simulation draws some samples of one member.
+type simulation struct {
+	m    *Model
+	b    *member
+	t    []float64 // [nt, d], normalised
+	used []int     // rows of the table that targets are predicted from
+	out  [][]float64
+	rngs []*rand.Rand
+	rows []float64 // [n, samples]: new values of the paths at the rows of the table, where they are used
+	stop func() bool
+}
+
+func (s *simulation) run(ctx context.Context, function bool) error {
+	paths := make([]*path, len(s.rngs))
+	s.rows = make([]float64, s.m.n*len(paths))
+	root, noise := metricRoot(s.b), math.Sqrt(s.b.kernel.noise)
+	parallel.For(len(paths), 1, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			paths[k] = newPath(s.b.kernel, root, s.m.frame.dim, s.rngs[k])
+			for i := range s.m.n {
+				s.rows[i*len(paths)+k] = noise * s.rngs[k].NormFloat64()
+			}
+		}
+	})
+	s.follow(paths)
+	if ctx.Err() == nil {
+		if s.m.exact {
+			s.condition()
+		} else if err := s.conditionNear(ctx); err != nil {
+			return err
+		}
+	}
+	if !function {
+		noise *= math.Sqrt(s.b.variance)
+		for k, row := range s.out {
+			for i := range row {
+				row[i] += noise * s.rngs[k].NormFloat64()
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// follow adds the paths to what stands at the table's rows, and sets samples to them.
+func (s *simulation) follow(paths []*path) {
+	const chunk = 128
+	d, nt := s.m.frame.dim, len(s.t)/s.m.frame.dim
+	chunks := (len(s.used) + nt + chunk - 1) / chunk
+	parallel.Until(s.stop, chunks*len(paths), 1, func(lo, hi int) {
+		room := make([]float64, 3*pathWaves)
+		for ; lo < hi; lo++ {
+			k, from := lo/chunks, lo%chunks*chunk
+			f := paths[k]
+			n := len(f.cos)
+			phase, sin, cos := room[:n], room[pathWaves:pathWaves+n], room[2*pathWaves:2*pathWaves+n]
+			for i := from; i < min(from+chunk, len(s.used)+nt); i++ {
+				if i < len(s.used) {
+					row := s.used[i]
+					s.rows[row*len(paths)+k] += f.at(s.m.x[row*d:(row+1)*d], phase, sin, cos)
+				} else {
+					target := i - len(s.used)
+					s.out[k][target] = f.at(s.t[target*d:(target+1)*d], phase, sin, cos)
+				}
+			}
+		}
+	})
+}
+
+// condition takes the samples of an exact member from paths to functions that know the table.
+//
+// The residual of a path is what its own values at the table's rows leave of it. It is independent of these values and has the posterior's
+// covariance, so that it may be added to the posterior's mean. The level, of which nothing is known before, is estimated from the values.
+func (s *simulation) condition() {
+	b, n, count := s.b, s.m.n, len(s.out)
 	d := s.m.frame.dim
-	n := len(contexts) + len(before)
-	points := make([][]float64, 0, n)
-	for _, c := range contexts {
-		points = append(points, s.m.x[int(c)*d:int(c+1)*d])
+	alpha, level := make([]float64, n*count), make([]float64, count)
+	simd.GemmF64(alpha, count, b.inverse, n, s.rows, count, 1, 0, n, count, n)
+	for i, v := range b.one {
+		simd.AxpyF64(level, v/b.ones, s.rows[i*count:(i+1)*count])
 	}
-	for _, j := range before {
-		points = append(points, s.t[int(j)*d:int(j+1)*d])
+	for i, v := range b.one {
+		simd.AxpyF64(alpha[i*count:(i+1)*count], -v, level)
 	}
-	at := s.t[i*d : (i+1)*d]
-	w.inner.grow(d, tri(n), s.m.aniso())
-	w.cross.grow(d, n, s.m.aniso())
-	p := 0
-	var x2 float64
-	for k, a := range points {
-		for _, b := range points[:k+1] {
-			w.inner.set(p, a, b)
-			p++
+	sd := math.Sqrt(b.variance)
+	const chunk = 64
+	parallel.Until(s.stop, len(s.out[0]), chunk, func(lo, hi int) {
+		var f features
+		var w scratch
+		c := hi - lo
+		f.grow(d, c*n, s.m.aniso())
+		for i := range c {
+			for j := range n {
+				f.set(i*n+j, s.t[(lo+i)*d:(lo+i+1)*d], s.m.x[j*d:(j+1)*d])
+			}
 		}
-		w.cross.set(k, at, a)
-	}
-	for _, v := range at {
-		x2 += v * v
-	}
-	if cap(w.a) < tri(n) {
-		w.a = make([]float64, tri(n))
-	}
-	a := w.a[:tri(n)]
-	weights = make([]float64, n)
-	s.kernel.covariances(a, &w.inner, &w.scratch)
-	s.kernel.covariances(weights, &w.cross, &w.scratch)
-	for k := range n {
-		if k < len(contexts) {
-			a[tri(k)+k] += s.kernel.noise
-		} else {
-			a[tri(k)+k] += s.noise
+		cov, known := make([]float64, c*n), make([]float64, c*count)
+		b.kernel.covariances(cov, &f, &w)
+		simd.GemmF64(known, count, cov, n, alpha, count, 1, 0, c, count, n)
+		for i := range c {
+			mean := b.level + simd.DotF64(cov[i*n:(i+1)*n], b.alpha)
+			for k, row := range s.out {
+				row[lo+i] = mean + sd*(row[lo+i]-level[k]-known[i*count+k])
+			}
+		}
+	})
+}
+
+// conditionNear is condition where targets are predicted from the rows near them.
+func (s *simulation) conditionNear(ctx context.Context) error {
+	l, count := s.m.local, len(s.out)
+	sd := math.Sqrt(s.b.variance)
+	failed := make([]bool, len(s.out[0]))
+	err := l.visit(ctx, s.t, func(w *desk, some []int32) {
+		l.fill(w, s.t, some)
+		a, cov, z, ok := l.factor(w, s.b, len(some))
+		n := len(w.index)
+		known := make([]float64, count)
+		for i, target := range some {
+			if !ok {
+				failed[target] = true
+				continue
+			}
+			weights := cov[i*n : (i+1)*n]
+			mean := s.b.level + dot(weights, z, n)
+			backward(a, weights, n)
+			clear(known)
+			for j, p := range w.index {
+				simd.AxpyF64(known, weights[j], s.rows[int(p)*count:(int(p)+1)*count])
+			}
+			for k, row := range s.out {
+				row[target] = mean + sd*(row[target]-known[k])
+			}
+		}
+	})
+	for _, f := range failed {
+		if f && err == nil {
+			err = errors.New("krige: samples: a covariance matrix is not positive definite")
 		}
 	}
-	if !cholesky(a, n, weights, &w.scratch.square) {
-		return nil, 0, false
+	return err
+}
+
+// used lists the rows that targets are predicted from, in order.
+func (l *local) used(ctx context.Context, t []float64) (rows []int, err error) {
+	var mutex sync.Mutex
+	marks := make([]bool, l.m.n)
+	err = l.visit(ctx, t, func(w *desk, _ []int32) {
+		mutex.Lock()
+		for _, p := range w.index {
+			marks[p] = true
+		}
+		mutex.Unlock()
+	})
+	for i, mark := range marks {
+		if mark {
+			rows = append(rows, i)
+		}
 	}
-	v := s.kernel.variance() + s.kernel.slope2*x2 - dot(weights, weights, n)
-	backward(a, weights, n)
-	return weights, math.Sqrt(s.b.variance * (max(v, 0) + s.noise)), true
+	return rows, err
 }

@@ -1,0 +1,244 @@
+package krige
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestSampledSquares: samples are as wide as predictions, however many rows there are.
+func TestSampledSquares(t *testing.T) {
+	for _, n := range []int{60, 120, 400, 1500} {
+		for d := 1; d <= 2; d++ {
+			x, y := table(n, d, 0.05, uint64(n))
+			m, err := Fit(t.Context(), x, y, Options{Dim: d})
+			require.NoError(t, err)
+			targets, _ := table(60, d, 0, 3)
+			require.InDelta(t, 1, sampledSquare(t, m, targets, 200, 5), 0.06, "n = %d, d = %d", n, d)
+		}
+	}
+}
+
+// TestSampledCovariance compares moments of functions with what they must be, written down densely: the posterior's where predictions
+// are exact, and otherwise those of the errors of predictions from near rows.
+func TestSampledCovariance(t *testing.T) {
+	const count, nt = 800, 12
+	wave := func(x, y []float64, period float64) {
+		for i := range y {
+			y[i] += 0.7*math.Sin(2*math.Pi*x[i]/period) + 0.3*math.Cos(4*math.Pi*x[i]/period)
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		n, d   int
+		period float64
+		exact  bool
+	}{{"line", 60, 1, 0, true}, {"season", 70, 1, 0.16, true}, {"plane", 60, 2, 0, true}, {"near", 400, 2, 0, false}} {
+		t.Run(c.name, func(t *testing.T) {
+			x, y := table(c.n, c.d, 0.02, uint64(c.n))
+			if c.period > 0 {
+				wave(x, y, c.period)
+			}
+			m, err := Fit(t.Context(), x, y, Options{Dim: c.d, NoCheck: true})
+			require.NoError(t, err)
+			require.Equal(t, c.exact, m.exact)
+			require.Equal(t, c.period > 0, m.season() > 0)
+			targets, _ := table(nt, c.d, 0, 3)
+			for i := range 4 * c.d { // pairs of near targets
+				targets[4*c.d+i] = targets[i] + 0.01
+			}
+			mean, cov := m.mixtureMoments(t, m.frame.coordinates(targets))
+			samples, err := m.Functions(t.Context(), targets, count, 5)
+			require.NoError(t, err)
+			z := func(row []float64, i int) float64 {
+				return ((row[i]-m.frame.y0)/m.frame.ys - mean[i]) / math.Sqrt(cov[i*nt+i])
+			}
+			for i := range nt {
+				var sum float64
+				for _, row := range samples {
+					sum += z(row, i) / count
+				}
+				require.InDelta(t, 0, sum, 4.5/math.Sqrt(count), "mean of target %d", i)
+				for j := range i + 1 {
+					var sum float64
+					for _, row := range samples {
+						sum += z(row, i) * z(row, j) / count
+					}
+					r := cov[i*nt+j] / math.Sqrt(cov[i*nt+i]*cov[j*nt+j])
+					require.InDelta(t, r, sum, 5*math.Sqrt((1+r*r)/count), "targets %d and %d", i, j)
+				}
+			}
+		})
+	}
+}
+
+// mixtureMoments are mean and covariance of functions at normalised targets.
+func (m *Model) mixtureMoments(t *testing.T, at []float64) (mean, cov []float64) {
+	t.Helper()
+	d, n := m.frame.dim, m.n
+	nt := len(at) / d
+	all := slices.Concat(m.x, at)
+	mean, cov = make([]float64, nt), make([]float64, nt*nt)
+	var total float64
+	for _, b := range m.members {
+		total += b.weight
+	}
+	for _, b := range m.members {
+		k := *b.kernel
+		if m.exact {
+			k.level2 = 1e4 // nothing is known of the level
+		}
+		size := n + nt
+		dense := denseCovariances(m, &k, all)
+		errs := make([]float64, nt*size) // [targets, rows and targets]: predictions' errors as sums of values
+		mu := make([]float64, nt)
+		for i := range nt {
+			near := upTo(n)
+			if !m.exact {
+				err := m.local.visit(t.Context(), at[i*d:(i+1)*d], func(w *desk, _ []int32) {
+					near = near[:0]
+					for _, p := range w.index {
+						near = append(near, int(p))
+					}
+				})
+				require.NoError(t, err)
+			}
+			a, w := make([]float64, 0, tri(len(near))), make([]float64, len(near))
+			for r, p := range near {
+				for _, q := range near[:r+1] {
+					a = append(a, dense[p*size+q])
+				}
+				w[r] = dense[(n+i)*size+p]
+			}
+			require.True(t, cholesky(a, len(near), w, new(square)))
+			backward(a, w, len(near))
+			mu[i] = b.level
+			errs[i*size+n+i] = 1
+			for r, p := range near {
+				mu[i] += w[r] * (m.y[p] - b.level)
+				errs[i*size+p] = -w[r]
+			}
+			mean[i] += b.weight / total * mu[i]
+		}
+		for i := range n + nt {
+			if i >= n {
+				dense[i*size+i] -= k.noise // functions have none
+			}
+		}
+		for i := range nt {
+			for j := range nt {
+				var sum float64
+				for p, e := range errs[i*size : (i+1)*size] {
+					if e != 0 {
+						sum += e * dot(dense[p*size:(p+1)*size], errs[j*size:(j+1)*size], size)
+					}
+				}
+				cov[i*nt+j] += b.weight / total * (b.variance*sum + mu[i]*mu[j])
+			}
+		}
+	}
+	for i := range nt {
+		for j := range nt {
+			cov[i*nt+j] -= mean[i] * mean[j]
+		}
+	}
+	return mean, cov
+}
+
+// denseCovariances is the covariance matrix of new values at places.
+func denseCovariances(m *Model, k *kernel, places []float64) []float64 {
+	d := m.frame.dim
+	n := len(places) / d
+	var f features
+	f.grow(d, n*n, m.aniso())
+	for i := range n {
+		for j := range n {
+			f.set(i*n+j, places[i*d:(i+1)*d], places[j*d:(j+1)*d])
+		}
+	}
+	out := make([]float64, n*n)
+	k.covariances(out, &f, new(scratch))
+	for i := range n {
+		out[i*n+i] += k.noise
+	}
+	return out
+}
+
+// TestPaths compares covariances of paths with those of their kernels, near and far, on a line and in space.
+func TestPaths(t *testing.T) {
+	const count = 1500
+	for _, d := range []int{1, 3} {
+		for _, s := range []shape{matern12, matern32, matern52, squared, rational} {
+			spec := spec{dim: d, shape: s, aniso: d == 3}
+			theta := []float64{math.Log(0.5), math.Log(0.1), math.Log(0.2), 0.4, -0.3}[:spec.params()]
+			if d == 1 && s == matern32 {
+				spec.second, spec.period = matern12, 0.7
+				theta = append(theta, math.Log(0.5), math.Log(0.1), math.Log(0.8), 0.2, math.Log(3), 0)
+			}
+			b := &member{spec: &spec, theta: theta, kernel: spec.kernel(theta)}
+			b.kernel.level2 = 0.3
+			places := make([]float64, 4*d)
+			for i, v := range []float64{0, 0.01, 0.3, 2} {
+				for c := range d {
+					places[i*d+c] = 0.4 + v*[]float64{1, 0.5, -0.3}[c]
+				}
+			}
+			var m Model
+			m.frame = &frame{dim: d}
+			want := denseCovariances(&m, b.kernel, places)
+			rng := rand.New(rand.NewPCG(uint64(s), uint64(d)))
+			products := make([][]float64, 16)
+			phase, sin, cos := make([]float64, pathWaves), make([]float64, pathWaves), make([]float64, pathWaves)
+			for range count {
+				f := newPath(b.kernel, metricRoot(b), d, rng)
+				n := len(f.cos)
+				var v [4]float64
+				for i := range v {
+					v[i] = f.at(places[i*d:(i+1)*d], phase[:n], sin[:n], cos[:n])
+				}
+				for i := range products {
+					products[i] = append(products[i], v[i/4]*v[i%4])
+				}
+			}
+			for i, p := range products {
+				if i/4 == i%4 {
+					want[i] -= b.kernel.noise
+				}
+				mean, sd := moments(p)
+				require.InDelta(t, want[i], mean, 4.5*sd/math.Sqrt(count), "d = %d, %v, places %d and %d", d, s, i/4, i%4)
+			}
+		}
+	}
+}
+
+// TestFunctionsAlone: what a function is at a target depends neither on other targets, nor on how many samples or threads there are.
+func TestFunctionsAlone(t *testing.T) {
+	for _, n := range []int{60, 400} {
+		x, y := table(n, 2, 0.1, 8)
+		m, err := Fit(t.Context(), x, y, Options{Dim: 2})
+		require.NoError(t, err)
+		targets, _ := table(70, 2, 0, 3)
+		all, err := m.Functions(t.Context(), targets, 9, 5)
+		require.NoError(t, err)
+		before := runtime.GOMAXPROCS(1)
+		one, err := m.Functions(t.Context(), targets, 9, 5)
+		runtime.GOMAXPROCS(before)
+		require.NoError(t, err)
+		require.Equal(t, all, one)
+		some, err := m.Functions(t.Context(), targets[80:100], 4, 5)
+		require.NoError(t, err)
+		values, err := m.Samples(t.Context(), targets, 4, 5)
+		require.NoError(t, err)
+		fewer, err := m.Samples(t.Context(), targets[:40], 4, 5)
+		require.NoError(t, err)
+		for k, row := range some {
+			requireClose(t, all[k][40:50], row, 1e-9, "other targets")
+			requireClose(t, values[k][:20], fewer[k], 1e-9, "fewer targets")
+			require.NotEqual(t, all[k], values[k])
+		}
+	}
+}
