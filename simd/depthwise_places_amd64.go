@@ -26,9 +26,9 @@ const (
 )
 
 // depthwiseByPlaces says whether slices are read by places at AVX-512, too: slices of one vector, of which twice as many rows are in the
-// first-level cache as of two. A Zen 5 has 1.2 times the pace on average over 2 numbers of points, 3 radii and 4 widths: 1.15 for neighbours
-// on a grid by distance, 1.05 by index, 1.4 at random; as given, 128 channels and 273 pairs a row of a grid 99 GFLOP/s instead of 78, the
-// gradient to the weights 96 instead of 64. Xeons load two vectors a cycle, too, and have not been timed.
+// first-level cache as of two. A Zen 5 has 1.2 times the pace on average over 2 numbers of points, 3 radii and 4 widths: 1.15 for
+// neighbours on a grid by distance, 1.05 by index, 1.4 at random; as given, 128 channels and 273 pairs a row of a grid 99 GFLOP/s instead
+// of 78, the gradient to the weights 96 instead of 64. Xeons load two vectors a cycle, too, and have not been timed.
 var depthwiseByPlaces = cpu.AMD
 
 // byPlaces says whether slices of so many rows are read by places.

@@ -4,6 +4,8 @@ import (
 	"archive/zip"
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -33,7 +35,8 @@ func workbook(t testing.TB, sheets ...string) []byte {
 			`<rPh><t>NO</t></rPh></si><si><t>&lt;zinc&gt; &#228;</t></si></sst>`,
 		"xl/styles.xml": `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="dd/mm/yyyy\ hh:mm"/>` +
 			`<numFmt numFmtId="165" formatCode="0.0&quot; days&quot;"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs>` +
-			`<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="20"/></cellXfs></styleSheet>`,
+			`<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/>` +
+			`<xf numFmtId="20"/></cellXfs></styleSheet>`,
 	}
 	book := `<x:workbook xmlns:x="m" xmlns:r="r"><x:workbookPr/><x:sheets>`
 	of := `<Relationships><Relationship Id="s" Type="x/sharedStrings" Target="/xl/sharedStrings.xml"/>` +
@@ -50,7 +53,7 @@ func workbook(t testing.TB, sheets ...string) []byte {
 
 // openDocument is an .ods file of what is in its element spreadsheet.
 func openDocument(t testing.TB, tables string) []byte {
-	return packed(t, map[string]string{"mimetype": "application/vnd.oasis.opendocument.spreadsheet", "content.xml": `<?xml version="1.0"?>` +
+	return packed(t, map[string]string{"mimetype": "application/vnd.oasis.opendocument.spreadsheet", "content.xml": `<?xml?>` +
 		`<office:document-content xmlns:office="o" xmlns:table="t"><office:body><office:spreadsheet>` + tables +
 		`</office:spreadsheet></office:body></office:document-content>`})
 }
@@ -86,7 +89,8 @@ func TestOpenDocument(t *testing.T) {
 		<table:table-row table:number-rows-repeated="2"><table:table-cell table:number-columns-repeated="2" office:value-type="date"
 		office:date-value="2020-01-01T10:00:00"><text:p>1.1.20</text:p></table:table-cell>
 		<table:table-cell office:value-type="boolean" office:boolean-value="false"/>
-		<table:table-cell office:value-type="percentage" office:value="0.5"/><table:table-cell table:formula="of:=[.A1]+1"/></table:table-row>
+		<table:table-cell office:value-type="percentage" office:value="0.5"/>
+		<table:table-cell table:formula="of:=[.A1]+1"/></table:table-row>
 		<table:table-row table:number-rows-repeated="1048560"><table:table-cell table:number-columns-repeated="16384"/></table:table-row>
 		</table:table><table:table table:name="second"/>`)
 	require.True(t, Is(b))
@@ -94,7 +98,8 @@ func TestOpenDocument(t *testing.T) {
 	require.NoError(t, err)
 	want := []Cell{{4, 2, false, "east"}, {4, 4, true, "1.50"}}
 	for row := 5; row < 7; row++ {
-		want = append(want, Cell{row, 1, false, "2020-01-01T10:00:00"}, Cell{row, 2, false, "2020-01-01T10:00:00"}, Cell{row, 3, false, "FALSE"},
+		want = append(want, Cell{row, 1, false, "2020-01-01T10:00:00"}, Cell{row, 2, false, "2020-01-01T10:00:00"},
+			Cell{row, 3, false, "FALSE"},
 			Cell{row, 4, true, "0.5"}, Cell{row, 5, false, "=[.A1]+1"})
 	}
 	require.Equal(t, want, cells)
@@ -158,7 +163,8 @@ func TestHostile(t *testing.T) {
 		{packed(t, map[string]string{"content.xml": `<a><b>`}), "content.xml: it ends within b"},
 		{packed(t, map[string]string{"content.xml": `<a/>`}), "a document of another kind"},
 		{workbook(t, `<row r="0"/>`), `r is "0", need 1 to 1048576`}, {workbook(t, `<row r="2"/><row r="2"/>`), `r is "2", need 3`},
-		{workbook(t, `<row r="1048576"/><row/>`), `r is "1048577"`}, {workbook(t, `<row><c r="B2"/></row>`), `a cell is called "B2", after column 0 of row 1`},
+		{workbook(t, `<row r="1048576"/><row/>`), `r is "1048577"`},
+		{workbook(t, `<row><c r="B2"/></row>`), `a cell is called "B2", after column 0 of row 1`},
 		{workbook(t, `<row><c r="B1"/><c r="A1"/></row>`), `a cell is called "A1"`}, {workbook(t, `<row><c r="XFE1"/></row>`), `"XFE1"`},
 		{workbook(t, `<row><c r="ZZZZZZZZZZZZZZZZZZ1"/></row>`), `"ZZZ`}, {workbook(t, cells(maxColumn+1)), `"XFE1"`},
 		{workbook(t, `<row><c t="s"><v>3</v></c></row>`), `cell A1 refers to text "3" of 3`},
@@ -181,7 +187,8 @@ func TestHostile(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	f.Add(workbook(f, `<row r="2"><c r="B2" t="s"><v>1</v></c><c s="1"><v>43831</v></c><c><f>A1</f></c></row>`))
-	f.Add(openDocument(f, `<table name="a"><table-row number-rows-repeated="2"><table-cell value-type="float" value="1"/></table-row></table>`))
+	f.Add(openDocument(f, `<table name="a"><table-row number-rows-repeated="2"><table-cell value-type="float" value="1"/></table-row>`+
+		`</table>`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) > 1<<16 {
 			return
@@ -199,4 +206,21 @@ func FuzzRead(f *testing.F) {
 			before = c
 		}
 	})
+}
+
+// TestWriters: files of programs that write spreadsheets.
+func TestWriters(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join("testdata", "openpyxl.xlsx"))
+	require.NoError(t, err)
+	cells, err := Read(b, "")
+	require.NoError(t, err)
+	require.Equal(t, []Cell{
+		{1, 1, false, "site"}, {1, 2, false, "day"}, {1, 3, false, "depth"}, {1, 4, false, "zinc"}, {1, 5, false, "share"},
+		{1, 6, false, "ok"}, {1, 7, false, "note"},
+		{2, 1, false, "A 1"}, {2, 2, false, "2020-01-31"}, {2, 3, true, "0.1"}, {2, 4, true, "1022.5"}, {2, 5, true, "0.25"},
+		{2, 6, false, "TRUE"}, {2, 7, false, "wet & cold"},
+		{3, 1, false, "B"}, {3, 2, false, "2020-02-29T13:45:30.25"}, {3, 3, true, "1e-07"}, {3, 6, false, "FALSE"},
+		{4, 1, false, "007"}, {4, 2, false, "1999-12-31T23:59:59"}, {4, 3, true, "1.234567890123457e+19"}, {4, 4, false, "=D2*2"},
+		{4, 5, false, "=1/0"}, {4, 7, true, "0.2708333333333333"}, {6, 1, false, "merged"},
+	}, cells)
 }

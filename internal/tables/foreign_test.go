@@ -27,7 +27,8 @@ func TestForeign(t *testing.T) {
 	}
 	_, err := Decode([]byte("PARE\x27\x00\x00\x00\x01\x02\"PARE"), "table.parquet", nil)
 	require.ErrorContains(t, err, "table.parquet: not a table of numbers: it is an encrypted Parquet file")
-	for _, text := range []string{"PARENT,y\n1,2\n", "PNG,y\n1,2\n", "{x},y\n1,2\n", "[x],y\n1,2\n", "<x>,y\n1,2\n", "GIF,y\n1,2\n", "II,y\n1,2\n"} {
+	for _, text := range []string{"PARENT,y\n1,2\n", "PNG,y\n1,2\n", "{x},y\n1,2\n", "[x],y\n1,2\n", "<x>,y\n1,2\n", "GIF,y\n1,2\n",
+		"II,y\n1,2\n"} {
 		table, err := Decode([]byte(text), "table.csv", nil)
 		require.NoError(t, err, text)
 		require.Equal(t, 1, table.Rows())
