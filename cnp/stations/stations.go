@@ -202,5 +202,10 @@ func (o *Options) work() (string, error) {
 	c := &o.Columns
 	all := append([]any{}, o.Settings...)
 	all = append(all, o.Standardise, o.Quantiles, o.Outputs, c.X, c.Y, c.Task, c.Decimal, filepath.Ext(o.Out), c.Aux, c.StaticFields)
-	return shards.Work(all, o.CSV, o.Targets, c.Static)
+	context, sheet := tables.SheetOf(o.CSV)
+	static, fields := tables.SheetOf(c.Static)
+	if sheet+fields != "" {
+		all = append(all, sheet, fields)
+	}
+	return shards.Work(all, context, o.Targets, static)
 }

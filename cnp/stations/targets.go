@@ -82,8 +82,8 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 // readHeader reads up to the first line that is no comment: the header, or else the first row.
 func (t *targets) readHeader(c *tabletask.Columns) error {
 	name := t.Name()
-	if start, _ := t.lines.Peek(2); bytes.IndexByte(start, 0) >= 0 || bytes.Equal(start, []byte("\xff\xfe")) ||
-		bytes.Equal(start, []byte("\xfe\xff")) {
+	if start, _ := t.lines.Peek(256); bytes.IndexByte(start, 0) >= 0 || bytes.HasPrefix(start, []byte("\xff\xfe")) ||
+		bytes.HasPrefix(start, []byte("\xfe\xff")) {
 		return fmt.Errorf("%s: %w: stations reads targets of UTF-8 text, and this is none", name, table.ErrCell)
 	}
 	for {

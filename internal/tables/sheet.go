@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
+	"strings"
 
 	"github.com/equivcnp/equivcnp/internal/spreadsheet"
 	"github.com/equivcnp/equivcnp/internal/tabular"
@@ -12,8 +14,25 @@ import (
 // ErrSheet is wrapped where a spreadsheet does not say which sheet is meant, or has no table.
 var ErrSheet = errors.New("not a sheet with a table")
 
-// ofSheet makes a table of the rectangle of a sheet in which its cells lie, without rows that are empty.
-func ofSheet(b []byte, name, sheet string, opt tabular.Options) (*tabular.Table, error) {
+// SheetOf splits a path like data.xlsx#name into a file that is there and the name of a sheet, unless there is a file of the whole name.
+func SheetOf(path string) (file, sheet string) {
+	at := strings.LastIndexByte(path, '#')
+	if at < 0 {
+		return path, ""
+	}
+	exists := func(path string) bool {
+		_, err := os.Stat(path)
+		return err == nil
+	}
+	if exists(path) || !exists(path[:at]) {
+		return path, ""
+	}
+	return path[:at], path[at+1:]
+}
+
+// ofSheet makes a table of the rectangle of a sheet in which its cells lie, without rows that are empty. If columns are wanted by their
+// names, it begins with the first row that has all of these: a title may stand above.
+func ofSheet(b []byte, name, sheet string, wanted []string, opt tabular.Options) (*tabular.Table, error) {
 	cells, err := spreadsheet.Read(b, sheet)
 	if err == nil && len(cells) == 0 {
 		err = fmt.Errorf("%w: no cell holds anything", ErrSheet)
@@ -21,6 +40,7 @@ func ofSheet(b []byte, name, sheet string, opt tabular.Options) (*tabular.Table,
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	cells = belowTitle(cells, wanted)
 	first, last, rows := cells[0].Column, cells[0].Column, 0
 	for i, c := range cells {
 		first, last = min(first, c.Column), max(last, c.Column)
@@ -32,6 +52,31 @@ func ofSheet(b []byte, name, sheet string, opt tabular.Options) (*tabular.Table,
 		return nil, fmt.Errorf("%s: %w: %d rows and %d columns are too many for a file of %d bytes", name, ErrSheet, rows, columns, len(b))
 	}
 	return tabular.ReadRows(rowsOf(cells, first, last), name, opt)
+}
+
+// belowTitle leaves out the rows above the first one that has all names, which is among the first hundred rows if there is one.
+func belowTitle(cells []spreadsheet.Cell, names []string) []spreadsheet.Cell {
+	const most = 100
+	missing := map[string]bool{}
+	from := 0
+	for i, c := range cells {
+		if i == 0 || c.Row != cells[i-1].Row {
+			for _, name := range names {
+				missing[name] = true
+			}
+			from = i
+		}
+		if !c.Number {
+			delete(missing, c.Text)
+		}
+		if len(missing) == 0 && len(names) > 0 {
+			return cells[from:]
+		}
+		if c.Row >= cells[0].Row+most {
+			break
+		}
+	}
+	return cells
 }
 
 // rowsOf are the rows that have cells, from the first column to the last one.

@@ -61,12 +61,21 @@ func TestSheet(t *testing.T) {
 		require.ErrorContains(t, err, `soil.ods#data:5:4: not a table of numbers: "=[.A1]" is a formula without its value`)
 	}
 
+	titled := spreadsheetOf(t, `<table name="a">`+row(text("Survey of")+text("x")+number("2019"))+`<table-row/>`+
+		row(text("x")+text("y"))+row(number("1")+number("2"))+`</table>`)
+	table, err := Decode(titled, "titled.ods", []string{"x", "y"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"x", "y"}, table.Header)
+	require.Equal(t, []float64{1, 2}, table.Values)
+	_, err = Decode(titled, "titled.ods", []string{"x", "z"})
+	require.NoError(t, err) // the error is that of who looks for z
+
 	csv := filepath.Join(dir, "soil.csv")
 	require.NoError(t, os.WriteFile(csv, []byte("x,y\n1,2\n"), 0o600))
 	_, err = ReadFile(csv+"#data", nil)
 	require.ErrorIs(t, err, ErrSheet)
 	require.NoError(t, os.WriteFile(csv+"#data", []byte("x,y\n1,2\n3,4\n"), 0o600)) // a file of that name is that file
-	table, err := ReadFile(csv+"#data", nil)
+	table, err = ReadFile(csv+"#data", nil)
 	require.NoError(t, err)
 	require.Equal(t, 2, table.Rows())
 	_, err = ReadFile(filepath.Join(dir, "none.ods#data"), nil)

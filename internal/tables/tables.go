@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -45,13 +44,8 @@ func ReadFile(path string, wanted []string) (*tabular.Table, error) {
 
 // ReadFileAs is ReadFile for a file that may be a text whose numbers are written in another way.
 func ReadFileAs(path string, wanted []string, opt tabular.Options) (*tabular.Table, error) {
-	file, sheet := path, ""
+	file, sheet := SheetOf(path)
 	f, err := os.Open(file)
-	if at := strings.LastIndexByte(path, '#'); at > 0 && errors.Is(err, fs.ErrNotExist) {
-		if f, err = os.Open(path[:at]); err == nil {
-			file, sheet = path[:at], path[at+1:]
-		}
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +109,7 @@ func decode(b []byte, name, sheet string, wanted []string, opt tabular.Options) 
 		}
 		return tabular.ReadAs(bytes.NewReader(b), name, opt)
 	case npy.IsZip(b) && spreadsheet.Is(b):
-		return ofSheet(b, name, sheet, opt)
+		return ofSheet(b, name, sheet, wanted, opt)
 	case sheet != "":
 		return nil, fmt.Errorf("%s: %w: it is no spreadsheet, and has no sheet", name, ErrSheet)
 	case npy.Is(b), npy.IsZip(b):
