@@ -1,14 +1,40 @@
 package spreadsheet
 
-import "strings"
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
 
 // ods reads a table of an OpenDocument spreadsheet.
 func (k *book) ods(wanted string) ([]Cell, error) {
+	if encrypted, err := k.odsEncrypted(); err != nil || encrypted {
+		return nil, cmp.Or(err, fmt.Errorf("%w: it is encrypted: save it without a password", ErrFormat))
+	}
 	names, err := k.odsNames()
 	if err != nil {
 		return nil, err
 	}
 	return sheets(names, wanted, k.odsCells)
+}
+
+// odsEncrypted reports whether the document's list of files says that they are encrypted.
+func (k *book) odsEncrypted() (bool, error) {
+	const manifest = "META-INF/manifest.xml"
+	if k.files[partName(manifest)] == nil {
+		return false, nil
+	}
+	e, err := k.open(manifest)
+	if err != nil {
+		return false, err
+	}
+	defer e.close()
+	for {
+		what, name, err := e.next()
+		if err != nil || what == over || what == start && name == "encryption-data" {
+			return err == nil && what == start, err
+		}
+	}
 }
 
 // odsNames are the names of the tables.

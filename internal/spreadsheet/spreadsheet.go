@@ -64,22 +64,25 @@ func Read(b []byte, sheet string) ([]Cell, error) {
 	}
 	k := &book{files: map[string]*zip.File{}, left: unpacked + 100*int64(len(b)), most: 1<<22 + 10*len(b), texts: map[string]string{}}
 	for _, f := range z.File {
-		if k.files[f.Name] == nil {
-			k.files[f.Name] = f
+		if name := partName(f.Name); k.files[name] == nil {
+			k.files[name] = f
 		}
 	}
-	if k.files[openContent] != nil && k.files[contentTypes] == nil {
+	if k.files[openContent] != nil && k.files[partName(contentTypes)] == nil {
 		return k.ods(sheet)
 	}
 	return k.xlsx(sheet)
 }
 
+// partName is the name by which a file is found: case does not matter to Office, and some writers separate folders as Windows does.
+func partName(name string) string { return strings.ToLower(strings.ReplaceAll(name, `\`, "/")) }
+
 // book is a document while it is read.
 type book struct {
-	files map[string]*zip.File
-	left  int64             // bytes that may still be unpacked
-	most  int               // cells that a sheet may have
-	texts map[string]string // a text that many cells hold is kept once
+	files map[string]*zip.File // by partName
+	left  int64                // bytes that may still be unpacked
+	most  int                  // cells that a sheet may have
+	texts map[string]string    // a text that many cells hold is kept once
 }
 
 // sheets chooses a sheet, of those that have cells where no name is given. cells reads sheet i, or its first cell alone.
@@ -195,7 +198,7 @@ type elements struct {
 
 // open opens a file of the document.
 func (k *book) open(name string) (*elements, error) {
-	f := k.files[name]
+	f := k.files[partName(name)]
 	if f == nil {
 		return nil, fmt.Errorf("%w: there is no %.80q in it", ErrFormat, name)
 	}

@@ -208,6 +208,20 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
+// TestWritersOfOld: names of parts in another case and with backslashes, and a reference to no text, as some programs write them.
+func TestWritersOfOld(t *testing.T) {
+	b := packed(t, map[string]string{"[Content_Types].xml": "<Types/>", `xl\_rels\Workbook.xml.rels`: `<Relationships>` +
+		`<Relationship Id="1" Type="x/worksheet" Target="sheets/A.xml"/><Relationship Type="x/sharedStrings" Target="sharedstrings.xml"/>` +
+		`</Relationships>`, "xl/workbook.xml": `<workbook><sheet name="a" id="1"/></workbook>`,
+		"xl/SharedStrings.xml": `<sst><si><t>u</t></si></sst>`,
+		`xl\Sheets\a.xml`:      `<w><row><c t="s"><v></v></c><c t="s"><v>0</v></c></row></w>`})
+	cells, err := Read(b, "")
+	require.NoError(t, err)
+	require.Equal(t, []Cell{{1, 2, false, "u"}}, cells)
+	_, err = Read(packed(t, map[string]string{"content.xml": "\x01", "META-INF/manifest.xml": `<m><f><encryption-data/></f></m>`}), "")
+	require.ErrorContains(t, err, "it is encrypted")
+}
+
 // TestWriters: files of programs that write spreadsheets.
 func TestWriters(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("testdata", "openpyxl.xlsx"))

@@ -317,7 +317,10 @@ func (x *xlsx) cell(e *elements, at Cell) (Cell, error) {
 	}
 	switch at.Text = value; kind {
 	case "s":
-		i, err := strconv.Atoi(strings.TrimSpace(value))
+		if value = strings.TrimSpace(value); value == "" {
+			return at, nil
+		}
+		i, err := strconv.Atoi(value)
 		if err != nil || i < 0 || i >= len(x.strings) {
 			return at, e.errorf("cell %s refers to text %.40q of %d", Name(at.Row, at.Column), value, len(x.strings))
 		}
