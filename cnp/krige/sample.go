@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
@@ -97,7 +98,7 @@ func (m *Model) share(rngs []*rand.Rand) [][]int {
 	return of
 }
 
-// sampleMemory is how many numbers samples may have at the table's rows at a time.
+// sampleMemory is how many numbers samples may have at a time, besides those at the targets: their paths, and values at the rows used.
 const sampleMemory = 1 << 22
 
 // simulate sets rows of out to samples of the mixture of Gaussian processes at normalised targets.
@@ -109,10 +110,14 @@ func (m *Model) simulate(ctx context.Context, t []float64, out [][]float64, rngs
 			return err
 		}
 	}
-	most := max(1, sampleMemory/max(1, len(used)))
+	place := slices.Repeat([]int32{-1}, m.n)
+	for i, row := range used {
+		place[row] = int32(i)
+	}
+	most := max(1, sampleMemory/(len(used)+(m.frame.dim+2)*pathWaves))
 	for b, some := range m.share(rngs) {
 		for len(some) > 0 {
-			s := &simulation{m: m, b: m.members[b], t: t, used: used, stop: func() bool { return ctx.Err() != nil }}
+			s := &simulation{m: m, b: m.members[b], t: t, used: used, place: place, stop: func() bool { return ctx.Err() != nil }}
 			now := some[:min(most, len(some))]
 			some = some[len(now):]
 			for _, k := range now {
@@ -128,25 +133,28 @@ func (m *Model) simulate(ctx context.Context, t []float64, out [][]float64, rngs
 
 // simulation draws some samples of one member.
 type simulation struct {
-	m    *Model
-	b    *member
-	t    []float64 // [nt, d], normalised
-	used []int     // rows of the table that targets are predicted from
-	out  [][]float64
-	rngs []*rand.Rand
-	rows []float64 // [n, samples]: new values of the paths at the rows of the table, where they are used
-	stop func() bool
+	m     *Model
+	b     *member
+	t     []float64 // [nt, d], normalised
+	used  []int     // rows of the table that targets are predicted from
+	place []int32   // [n] where in used a row stands, -1 elsewhere
+	out   [][]float64
+	rngs  []*rand.Rand
+	rows  []float64 // [used, samples]: new values of the paths at these rows
+	stop  func() bool
 }
 
 func (s *simulation) run(ctx context.Context, function bool) error {
 	paths := make([]*path, len(s.rngs))
-	s.rows = make([]float64, s.m.n*len(paths))
+	s.rows = make([]float64, len(s.used)*len(paths))
 	root, noise := metricRoot(s.b), math.Sqrt(s.b.kernel.noise)
 	parallel.For(len(paths), 1, func(lo, hi int) {
 		for k := lo; k < hi; k++ {
 			paths[k] = newPath(s.b.kernel, root, s.m.frame.dim, s.rngs[k])
-			for i := range s.m.n {
-				s.rows[i*len(paths)+k] = noise * s.rngs[k].NormFloat64()
+			for _, at := range s.place { // of all rows, so that other targets change nothing
+				if v := noise * s.rngs[k].NormFloat64(); at >= 0 {
+					s.rows[int(at)*len(paths)+k] = v
+				}
 			}
 		}
 	})
@@ -184,7 +192,7 @@ func (s *simulation) follow(paths []*path) {
 			for i := from; i < min(from+chunk, len(s.used)+nt); i++ {
 				if i < len(s.used) {
 					row := s.used[i]
-					s.rows[row*len(paths)+k] += f.at(s.m.x[row*d:(row+1)*d], phase, sin, cos)
+					s.rows[i*len(paths)+k] += f.at(s.m.x[row*d:(row+1)*d], phase, sin, cos)
 				} else {
 					target := i - len(s.used)
 					s.out[k][target] = f.at(s.t[target*d:(target+1)*d], phase, sin, cos)
@@ -253,7 +261,7 @@ func (s *simulation) conditionNear(ctx context.Context) error {
 			backward(a, weights, n)
 			clear(known)
 			for j, p := range w.index {
-				simd.AxpyF64(known, weights[j], s.rows[int(p)*count:(int(p)+1)*count])
+				simd.AxpyF64(known, weights[j], s.rows[int(s.place[p])*count:][:count])
 			}
 			for k, row := range s.out {
 				row[target] = mean + sd*(row[target]-known[k])

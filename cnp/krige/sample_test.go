@@ -242,3 +242,22 @@ func TestFunctionsAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestSampledMemory: many samples at few places of a long table take no memory for rows that predict none of them.
+func TestSampledMemory(t *testing.T) {
+	const n = 30000
+	rng := rand.New(rand.NewPCG(3, 1))
+	x, y := make([]float64, 2*n), make([]float64, n)
+	for i := range y {
+		x[2*i], x[2*i+1] = 100*rng.Float64(), 100*rng.Float64()
+		y[i] = math.Sin(x[2*i]/5) + 0.1*rng.NormFloat64()
+	}
+	m, err := Fit(t.Context(), x, y, Options{Dim: 2})
+	require.NoError(t, err)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err = m.Samples(t.Context(), []float64{1, 1, 2, 2}, 2000, 1)
+	require.NoError(t, err)
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(200<<20)) // values at all rows would be 480 MB
+}
