@@ -39,53 +39,47 @@ func (k *book) odsEncrypted() (bool, error) {
 
 // odsNames are the names of the tables.
 func (k *book) odsNames() (names []string, err error) {
-	e, err := k.open(openContent)
-	if err != nil {
-		return nil, err
-	}
-	defer e.close()
-	found := false
-	for {
-		what, name, err := e.next()
-		switch {
-		case err != nil:
-			return nil, err
-		case what == over && !found:
-			return nil, e.errorf("it is a document of another kind")
-		case what == over:
-			return names, nil
-		case what == start && name == "spreadsheet":
-			found = true
-		case what == start && name == "table" && found:
-			names = append(names, e.attr("name"))
-			if err := e.skip(); err != nil { // tables within cells are not sheets
-				return nil, err
-			}
-		}
-	}
+	err = k.odsTables(func(e *elements) (bool, error) {
+		names = append(names, e.attr("name"))
+		return false, e.skip()
+	})
+	return names, err
 }
 
 // odsCells reads the cells of table i, or its first one.
-func (k *book) odsCells(i int, first bool) ([]Cell, error) {
+func (k *book) odsCells(i int, first bool) (cells []Cell, err error) {
+	err = k.odsTables(func(e *elements) (bool, error) {
+		if i--; i >= 0 {
+			return false, e.skip()
+		}
+		cells, err = k.odsTable(e, first)
+		return true, err
+	})
+	return cells, err
+}
+
+// odsTables calls visit at the beginning of every table, until it returns true; visit reads to the table's end otherwise. Tables within
+// cells are no sheets.
+func (k *book) odsTables(visit func(e *elements) (last bool, err error)) error {
 	e, err := k.open(openContent)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer e.close()
-	found := false
-	for {
+	for found := false; ; {
 		what, name, err := e.next()
 		switch {
-		case err != nil || what == over:
-			return nil, err
+		case err != nil:
+			return err
+		case what == over && !found:
+			return e.errorf("it is a document of another kind")
+		case what == over:
+			return nil
 		case what == start && name == "spreadsheet":
 			found = true
 		case what == start && name == "table" && found:
-			if i--; i < 0 {
-				return k.odsTable(e, first)
-			}
-			if err := e.skip(); err != nil {
-				return nil, err
+			if last, err := visit(e); last || err != nil {
+				return err
 			}
 		}
 	}

@@ -62,7 +62,7 @@ func Read(b []byte, sheet string) ([]Cell, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
-	k := &book{files: map[string]*zip.File{}, left: unpacked + 100*int64(len(b)), most: 1<<22 + 10*len(b), texts: map[string]string{}}
+	k := &book{files: map[string]*zip.File{}, left: unpacked + 100*int64(len(b)), most: 1<<22 + 10*len(b)}
 	for _, f := range z.File {
 		if name := partName(f.Name); k.files[name] == nil {
 			k.files[name] = f
@@ -82,7 +82,6 @@ type book struct {
 	files map[string]*zip.File // by partName
 	left  int64                // bytes that may still be unpacked
 	most  int                  // cells that a sheet may have
-	texts map[string]string    // a text that many cells hold is kept once
 }
 
 // sheets chooses a sheet, of those that have cells where no name is given. cells reads sheet i, or its first cell alone.
@@ -132,16 +131,6 @@ func list(names []string) string {
 	return strings.Join(out, ", ")
 }
 
-// once is a text that is kept once, however many cells hold it.
-func (k *book) once(text string) string {
-	kept, ok := k.texts[text]
-	if !ok {
-		kept = strings.Clone(text)
-		k.texts[kept] = kept
-	}
-	return kept
-}
-
 // add adds a cell with a text, unless there are too many.
 func (k *book) add(cells []Cell, c Cell) ([]Cell, error) {
 	if c.Text = strings.TrimSpace(c.Text); c.Text == "" {
@@ -155,7 +144,6 @@ func (k *book) add(cells []Cell, c Cell) ([]Cell, error) {
 			return nil, fmt.Errorf("%w: cell %s holds %.40q as a number", ErrFormat, Name(c.Row, c.Column), c.Text)
 		}
 	}
-	c.Text = k.once(c.Text)
 	return append(cells, c), nil
 }
 

@@ -131,7 +131,7 @@ func (x *xlsx) readStrings(file string) error {
 			if len(x.strings) == x.most {
 				return e.errorf("more than %d texts", x.most)
 			}
-			x.strings = append(x.strings, x.once(s))
+			x.strings = append(x.strings, s)
 		}
 	}
 }
