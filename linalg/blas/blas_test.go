@@ -306,6 +306,33 @@ func betaZero[T simd.Float](t *testing.T, b routines[T]) {
 	}
 }
 
+// TestSubnormalDiagonal solves by a diagonal whose reciprocal overflows, but whose quotients do not.
+func TestSubnormalDiagonal(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		subnormalDiagonal[float32](t, in32(Implementation{}), 1e-40)
+		subnormalDiagonal[float64](t, in64(Implementation{}), 1e-310)
+	})
+}
+
+func subnormalDiagonal[T simd.Float](t *testing.T, b routines[T], diag T) {
+	t.Helper()
+	const n = 2 * triangularOrder
+	for _, s := range []blas.Side{blas.Left, blas.Right} {
+		for _, ul := range []blas.Uplo{blas.Upper, blas.Lower} {
+			a, x, want := make([]T, n*n), make([]T, n*n), make([]T, n*n)
+			for i := range want {
+				want[i] = T(i%7 - 3)
+				x[i] = want[i] * diag
+			}
+			for i := range n {
+				a[i*n+i] = diag
+			}
+			b.trsm(s, ul, blas.NoTrans, blas.NonUnit, n, n, 1, a, n, x, n)
+			require.Equal(t, want, x, "%c%c", s, ul)
+		}
+	}
+}
+
 // TestPanics wants gonum's messages for wrong arguments.
 func TestPanics(t *testing.T) {
 	big := make([]float64, 10000)

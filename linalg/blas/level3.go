@@ -358,9 +358,20 @@ func (t *triangle[T]) solveRows(n int, b []T, ldb int) {
 			simd.GemvT(x, b[first*ldb:], ldb, r, -1, 1, len(r), n)
 		}
 		if !t.unit {
-			simd.Scale(x, 1/diag, x)
+			divide(x, diag)
 		}
 	})
+}
+
+// divide is x /= by. A reciprocal takes less time, but that of a subnormal number overflows, and 0 times it is NaN.
+func divide[T simd.Float](x []T, by T) {
+	if r := 1 / by; r-r == 0 {
+		simd.Scale(x, r, x)
+		return
+	}
+	for i := range x {
+		x[i] /= by
+	}
 }
 
 // solveRight solves X·op(A) = B. Small triangles are solved on the left, turned over.
