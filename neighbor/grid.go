@@ -151,6 +151,9 @@ func (g *Grid[T]) layOut(high *[maxGridDim]T, radius T) {
 	var width [maxGridDim]float64
 	for axis := range g.dim {
 		width[axis] = float64(high[axis]) - float64(g.low[axis])
+		if w := float64(high[axis] - g.low[axis]); math.IsInf(w, 0) { // and so do distances from low, from which cells follow
+			width[axis] = w
+		}
 		largest = max(largest, math.Abs(float64(g.low[axis])), math.Abs(float64(high[axis])))
 	}
 	// Cells as narrow as the rounding of a coordinate would separate nothing.

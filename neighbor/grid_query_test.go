@@ -9,6 +9,33 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Points that are farther apart than their type can say still find themselves.
+func TestGridWiderThanRange(t *testing.T) {
+	t.Run("float32", func(t *testing.T) { testGridWiderThanRange[float32](t, math.MaxFloat32) })
+	t.Run("float64", func(t *testing.T) { testGridWiderThanRange[float64](t, math.MaxFloat64) })
+}
+
+func testGridWiderThanRange[T Float](t *testing.T, most T) {
+	rng := rand.New(rand.NewPCG(3, 8))
+	for dim := 1; dim <= maxGridDim; dim++ {
+		x := make([]T, 100*dim)
+		for i := range x {
+			x[i] = T(1.9*rng.Float64()-0.95) * most
+		}
+		grid, err := NewGrid(x, dim, most/100)
+		require.NoError(t, err)
+		for i := range 100 {
+			c := x[i*dim : (i+1)*dim]
+			require.Equal(t, []int32{int32(i)}, grid.Ball(nil, c, 1), "%v", c)
+			index, _ := grid.KNearest(c, 1)
+			require.Equal(t, []int32{int32(i)}, index, "%v", c)
+		}
+		rows, err := Balls(Cloud[T](grid), Cloud[T](grid), 1, BulkOptions{})
+		require.NoError(t, err)
+		require.Len(t, rows.Index, 100)
+	}
+}
+
 // A grid answers a single query as a tree does, bit for bit: spread and crowded points, queries inside, on points, far outside and not
 // finite, radii and k of every size.
 func TestGridSingleQueries(t *testing.T) {
