@@ -49,6 +49,7 @@ race: ## the concurrent packages under the race detector; two runs at a time, as
 	@$(MAKE) --no-print-directory -j2 --output-sync=target $(RACES)
 race-kernels:
 	$(GO) test -race -short -timeout 30m -skip '$(RACESKIP)' $(RACED)
+	$(GO) test -race -short -timeout 30m -run '^Test(SameBits|Mat)$$' ./linalg/blas
 race-models:
 	$(GO) test -race -short -timeout 30m -run '^Test(GradientBits|EquivarianceOnPoints|Chunks|Images|Cancel$$|Valid|Plan(Concurrent|Cancelled|CacheFollows)|CurvePlan(Concurrent|Cancelled))' ./cnp
 race-training:

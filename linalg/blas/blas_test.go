@@ -218,6 +218,7 @@ func TestSameBits(t *testing.T) {
 			},
 			func(x []float64) { impl.Dgemv(blas.Trans, n, n, 0.7, a, n, b, 2, 0.3, x, 3) },
 			func(x []float64) { impl.Dgemv(blas.NoTrans, n, n, 0.7, a, n, b, 2, 0.3, x, 3) },
+			func(x []float64) { impl.Dger(n, n, 0.7, a, 1, b, 2, x, n) },
 		} {
 			x := append([]float64(nil), c...)
 			f(x)
