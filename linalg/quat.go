@@ -35,6 +35,17 @@ func (q Quat) Log(dst *[3]float64) {
 		w, sign = -w, -2
 	}
 	n := Norm3(q[1], q[2], q[3])
+	scale := 1.0
+	switch {
+	case n <= 0x1p-1000 && w <= 0x1p-900: // below, n is taken for small beside w; its reciprocal may overflow
+		scale = 0x1p200
+	case n > math.MaxFloat64:
+		scale = 0x1p-2
+	}
+	if scale != 1 {
+		w, q = w*scale, Quat{0, q[1] * scale, q[2] * scale, q[3] * scale}
+		n = Norm3(q[1], q[2], q[3])
+	}
 	f := sign / w // atan2(n, w)/n for n -> 0
 	if n > 0x1p-1000 || w == 0 {
 		f = sign * (math.Atan2(n, w) / n)

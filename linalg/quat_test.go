@@ -1,6 +1,7 @@
 package linalg_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -111,7 +112,7 @@ func TestMotions(t *testing.T) {
 	require.Equal(t, [3]float64{}, self.P)
 }
 
-// TestUnitEverySize wants length 1 also where the length of the quaternion is subnormal or beyond the range.
+// TestUnitEverySize wants length 1, and the same logarithm, also where the length of the quaternion is subnormal or beyond the range.
 func TestUnitEverySize(t *testing.T) {
 	for _, e := range []int{-1072, -1064, -1000, -600, 0, 600, 1022} {
 		q := Quat{math.Ldexp(3, e), math.Ldexp(-1, e), math.Ldexp(3, e), math.Ldexp(2, e)}
@@ -122,5 +123,9 @@ func TestUnitEverySize(t *testing.T) {
 				break
 			}
 		}
+		var a, b [3]float64
+		q.Log(&a)
+		want.Log(&b)
+		requireClose(t, b[:], a[:], 1e-15, fmt.Sprintf("log at 2^%d", e))
 	}
 }
