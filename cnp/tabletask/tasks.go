@@ -123,7 +123,7 @@ func (t *Tasks) place(o *TasksOptions, cfg *cnp.Config, opt task.CSVOptions) (ta
 		}
 		t.places = gridTable(axes, inputs)
 		for k, c := range columns {
-			if t.in.Texts != nil && t.in.Texts[c] != nil {
+			if t.in.IsText(c) {
 				t.places.Units[k] = "days since 1970-01-01"
 			}
 		}

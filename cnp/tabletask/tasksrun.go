@@ -240,6 +240,9 @@ func (t *tasksRun) describe() {
 		if len(names) > 0 {
 			t.out.Note("columns of %s that are not read: %s", extra.table.Name, strings.Join(names, ", "))
 		}
+		if note := extra.table.Blanks(slices.Concat(extra.columns.Y, extra.columns.Aux)...); note != "" {
+			t.out.Note("%s", note)
+		}
 	}
 	for _, rows := range t.context {
 		t.out.Context += len(rows)

@@ -74,8 +74,8 @@ type CSVOptions struct {
 // ReadCSV reads tasks from a CSV file, whose cells are separated by commas, semicolons or tabs. Its header names the columns, in any
 // order: the coordinates and the outputs (see CSVOptions); task, a number or a text that is equal on the rows of one task (without it, all
 // rows are one task); and context, 1 on the rows that are observed and 0 on the others (without it, the context is picked at
-// random). An output that is missing (an empty cell, NaN or NA) is not known; a row without any is left out. Tasks keep the order of their
-// first rows. Errors name the file, the line and the column.
+// random). An output that is missing (an empty cell, NaN or NA, or a text such as ? or None among numbers) is not known; a row without
+// any is left out. Tasks keep the order of their first rows. Errors name the file, the line and the column.
 func ReadCSV(path string, opt CSVOptions) (*CurveSet, error) {
 	f, err := os.Open(path)
 	if err != nil {

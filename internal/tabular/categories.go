@@ -43,7 +43,7 @@ func (t *Table) Categories(names []string) (out []string, err error) {
 			out = append(out, name)
 			continue
 		}
-		if c < 0 || t.Texts == nil || t.Texts[c] == nil {
+		if c < 0 || !t.IsText(c) {
 			out = append(out, name) // numbers, or what Find misses
 			continue
 		}

@@ -10,7 +10,8 @@
 // last comment above the first row is one where it has as many names. A cell that is empty, NaN, NA, N/A or null is missing,
 // and every other that is no finite number with a decimal point is text: names of stations, dates. Only whoever takes a
 // column says whether it may hold text or lack values; what it may not is an error that names the file, the line and
-// the column, as is a row with another number of cells than the first.
+// the column, as is a row with another number of cells than the first. Texts such as ?, -, None and \N are missing values of
+// columns that are taken as numbers and have no other texts.
 package tabular
 
 import (
@@ -242,23 +243,39 @@ func (t *Table) setText(row, column int, text string) {
 }
 
 // Numbers is Take for columns of numbers. Text and infinities are errors that name the cell. Where missing is true, a
-// cell may be missing, and is NaN; else that is an error, too.
+// cell may be missing, and is NaN; else that is an error, too. Texts such as ? and None say so where a column has no others.
 func (t *Table) Numbers(missing bool, columns ...int) ([]float64, error) {
 	v := t.Take(columns...)
+	texts := map[int]blankCells{} // of the columns that have some
 	for i, x := range v {
 		if !math.IsNaN(x - x) {
 			continue
 		}
 		row, c := i/len(columns), columns[i%len(columns)]
-		switch text := t.Text(row, c); {
-		case text != "":
-			return nil, t.Errorf(row, c, "%w: %s", ErrCell, notANumber(text))
+		text := t.Text(row, c)
+		if text != "" {
+			b, found := texts[c]
+			if !found {
+				b = t.blankCells(c)
+				texts[c] = b
+			}
+			if b.other >= 0 && blank(text) {
+				row, text = b.other, t.Text(b.other, c) // why the column is none of numbers
+			}
+			if b.other >= 0 {
+				return nil, t.Errorf(row, c, "%w: %s", ErrCell, notANumber(text))
+			}
+		}
+		switch {
 		case math.IsInf(x, 0):
 			return nil, t.Errorf(row, c, "%w: %g is not a finite number", ErrCell, x)
 		case !missing:
 			column := ""
 			if c < len(t.Header) && t.places != nil { // else Errorf names it
 				column = ", in column " + quote(t.Header[c])
+			}
+			if text != "" {
+				column += ": it is " + quote(text)
 			}
 			return nil, t.Errorf(row, c, "%w: the cell is missing, and must not be%s", ErrCell, column)
 		}
@@ -565,15 +582,6 @@ func (t *reading) once(cell string) string {
 		t.texts[kept] = kept
 	}
 	return kept
-}
-
-// missing reports whether a cell says that there is no value.
-func missing(cell string) bool {
-	switch cell {
-	case "", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "null", "NULL":
-		return true
-	}
-	return strings.EqualFold(cell, "nan") || strings.EqualFold(cell, "-nan")
 }
 
 // notANumber says why a text is no number of a table.

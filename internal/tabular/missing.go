@@ -1,0 +1,88 @@
+package tabular
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// missing reports whether a cell says that there is no value, whatever else its column holds.
+func missing(cell string) bool {
+	switch cell {
+	case "", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "null", "NULL":
+		return true
+	}
+	return strings.EqualFold(cell, "nan") || strings.EqualFold(cell, "-nan")
+}
+
+// blanks are texts that say in a column of numbers that there is no value. Elsewhere they are texts: - is a grade, na a language.
+var blanks = []string{"none", "nat", "na", "n/a", "n.a.", "null", `\n`, ".", "..", "...", "-", "--", "---", "–", "—", "?", "#n/a n/a",
+	"1.#qnan", "-1.#qnan", "1.#ind", "-1.#ind", "nan(ind)", "-nan(ind)"}
+
+// blank reports whether a text is one of blanks, in any case of letters.
+func blank(text string) bool { return len(text) <= 9 && slices.Contains(blanks, strings.ToLower(text)) }
+
+// blankCells are the cells of a column that hold blanks.
+type blankCells struct {
+	texts   []string // different ones, by their first rows
+	n       int
+	other   int // the first row with another text, or -1
+	numbers bool
+}
+
+// blankCells finds the blanks of a column.
+func (t *Table) blankCells(column int) blankCells {
+	out := blankCells{other: -1}
+	for row := range t.Rows() {
+		switch text := t.Text(row, column); {
+		case text == "":
+			v := t.Values[row*t.Cols+column]
+			out.numbers = out.numbers || v == v
+		case !blank(text):
+			if out.other < 0 {
+				out.other = row
+			}
+		default:
+			if out.n++; !slices.Contains(out.texts, text) {
+				out.texts = append(out.texts, text)
+			}
+		}
+	}
+	return out
+}
+
+// IsText reports whether a column holds texts, or dates. Numbers with a few texts such as ? or None, which say that there is no value,
+// are no text.
+func (t *Table) IsText(column int) bool {
+	if t.Texts == nil || t.Texts[column] == nil {
+		return false
+	}
+	b := t.blankCells(column)
+	return b.other >= 0 || !b.numbers
+}
+
+// Blanks says how many cells of columns of numbers are missing by a text such as ? or None, and by which; it is "" where there are none.
+func (t *Table) Blanks(columns ...int) string {
+	var out []string
+	for _, c := range columns {
+		if t.Texts == nil || t.Texts[c] == nil {
+			continue
+		}
+		b := t.blankCells(c)
+		if b.other >= 0 || b.n == 0 {
+			continue
+		}
+		name := fmt.Sprintf("column %d", c+1)
+		if c < len(t.Header) {
+			name = t.Header[c]
+		}
+		for i, text := range b.texts {
+			b.texts[i] = quote(text)
+		}
+		out = append(out, fmt.Sprintf("%d of %s (%s)", b.n, name, strings.Join(b.texts, ", ")))
+	}
+	if out == nil {
+		return ""
+	}
+	return fmt.Sprintf("cells of %s that are read as missing: %s", t.Name, strings.Join(out, "; "))
+}

@@ -1,0 +1,45 @@
+package tabular
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Texts such as ? are missing values where a column of numbers is asked for, and texts everywhere else.
+func TestBlanks(t *testing.T) {
+	for _, text := range []string{"None", "NaT", "na", "NA", `\N`, ".", "-", "?", "n/a", "NULL", "--", "..", "–", "-nan(ind)", "1.#QNAN"} {
+		table, err := Decode([]byte("x,y\n1,2\n2,"+text+"\n3,4\n"), "a.csv")
+		require.NoError(t, err, text)
+		v, err := table.Numbers(true, 1)
+		require.NoError(t, err, text)
+		require.Equal(t, []float64{2, 4}, []float64{v[0], v[2]})
+		require.True(t, math.IsNaN(v[1]), text)
+		require.False(t, table.IsText(1), text)
+		_, err = table.Coordinates(1)
+		require.ErrorContains(t, err, "a.csv:3:3: not a table of numbers: the cell is missing, and must not be, in column \"y\"", text)
+	}
+	table, err := Decode([]byte("x,a,b,c,d,e\n1,-,-,?,1,?\n2,3,A,?,-,5\n3,4,2,?,-,.\n"), "a.csv")
+	require.NoError(t, err)
+	require.Equal(t, `cells of a.csv that are read as missing: 1 of a ("-"); 3 of c ("?"); 2 of e ("?", ".")`, table.Blanks(0, 1, 2, 3, 5))
+	require.Empty(t, table.Blanks(0, 2))
+	_, err = table.Numbers(true, 2)
+	require.ErrorContains(t, err, `a.csv:3:5: not a table of numbers: "A" is not a number`, "- is not why")
+	require.True(t, table.IsText(2))
+	require.True(t, table.IsText(3), "nothing says that it has numbers")
+	v, err := table.Numbers(true, 3)
+	require.NoError(t, err, "an output that nobody knows")
+	require.True(t, math.IsNaN(v[0]) && math.IsNaN(v[2]))
+
+	names, err := table.Categories([]string{"a", "b"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "b=-", "b=2", "b=A"}, names)
+	_, groups, err := table.Groups(1)
+	require.NoError(t, err)
+	require.Equal(t, 3, groups, "a task may be called -")
+	var b strings.Builder
+	require.NoError(t, Write(&b, table.Only([]int{1}, []string{"a"}), ','))
+	require.Equal(t, "a\n-\n3\n4\n", b.String(), "texts are written as they are")
+}
