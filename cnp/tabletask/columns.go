@@ -84,7 +84,7 @@ func (c *Columns) Decode(b []byte, name string) (*table.Table, error) {
 
 // text says how the numbers of tables of text are written.
 func (c *Columns) text() (opt table.Options, err error) {
-	opt.Keys = []string{c.Task}
+	opt.Keys, opt.X, opt.Y = []string{c.Task}, c.X, c.Y
 	switch c.Decimal {
 	case "":
 	case ".", ",":

@@ -87,7 +87,7 @@ func ReadCSV(path string, opt CSVOptions) (*CurveSet, error) {
 
 // DecodeCSV is ReadCSV for a text, which errors call by that name.
 func DecodeCSV(r io.Reader, name string, opt CSVOptions) (*CurveSet, error) {
-	t, err := tabular.Read(r, name)
+	t, err := tabular.ReadAs(r, name, tabular.Options{X: opt.X, Y: opt.Y})
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,9 @@ type Options struct {
 	Decimal rune
 	// Keys name columns whose cells tell rows apart by all their digits, besides one that is called task.
 	Keys []string
+	// X and Y name the inputs and outputs that are asked for, as [Want] has them: a row that has the names is a header, even if some
+	// of these are numbers, as years are.
+	X, Y []string
 }
 
 // number reads a cell as a number. Only decimal digits make one: Go's underscores, hexadecimal numbers and names of

@@ -6,8 +6,9 @@
 // Cells are separated by commas, semicolons or tabs, whichever the first row has, and may be quoted (RFC 4180). Blank
 // lines, lines whose first character is #, and a byte order mark at the start are skipped; spaces around a cell do not
 // count. A first line "sep=;" says what separates them. Lines end in LF, CR LF or CR, and the text is UTF-8 or UTF-16.
-// The first row is a header when none of its cells reads as a number and not all are missing; without such a row, the
-// last comment above the first row is one where it has as many names. A cell that is empty, NaN, NA, N/A or null is missing,
+// The first row is a header when none of its cells reads as a number and not all are missing, when it has the names of the
+// columns that are asked for, or when the numbers among its cells are years and a word stands above numbers or dates. Without
+// such a row, the last comment above the first row is one where it has as many names. A cell that is empty, NaN, NA, N/A or null is missing,
 // and every other that is no finite number with a decimal point is text: names of stations, dates. Only whoever takes a
 // column says whether it may hold text or lack values; what it may not is an error that names the file, the line and
 // the column, as is a row with another number of cells than the first. Texts such as ?, -, None and \N are missing values of
@@ -486,13 +487,14 @@ func ReadRows(rows iter.Seq[Row], name string, opt Options) (*Table, error) {
 	return &t.Table, nil
 }
 
-// complete gives columns with text a text for every row.
+// complete gives columns with text a text for every row, and makes the first row a header where the others say that it is one.
 func (t *reading) complete() {
 	for c := range t.Texts {
 		if t.Texts[c] != nil && len(t.Texts[c]) < t.Rows() {
 			t.setText(t.Rows()-1, c, "")
 		}
 	}
+	t.nameByRest()
 }
 
 // separates reports whether a rune can separate cells.
@@ -508,11 +510,13 @@ type reading struct {
 	layout layout
 	keys   []bool            // columns of keys
 	texts  map[string]string // a text that many cells hold is kept once
+	first  []string          // the cells of the first row, if it is no header
 }
 
-// findKeys finds the columns of keys.
-func (t *reading) findKeys() {
-	for _, name := range t.Header {
+// findKeys finds the columns of keys among those of these names.
+func (t *reading) findKeys(names []string) {
+	t.keys = nil
+	for _, name := range names {
 		t.keys = append(t.keys, strings.EqualFold(name, "task") || slices.Contains(t.opt.Keys, name))
 	}
 }
@@ -527,19 +531,23 @@ func (t *reading) keep(cell int) {
 func (t *reading) row(cells []string) error {
 	if t.Cols == 0 {
 		t.Cols = len(cells)
-		header := isHeader(cells, t.opt)
-		if header {
-			t.Header = make([]string, len(cells))
-			for i, cell := range cells {
-				t.Header[i] = strings.TrimSpace(cell)
+		first := make([]string, len(cells))
+		for i, cell := range cells {
+			first[i] = strings.Clone(strings.TrimSpace(cell))
+		}
+		if isHeader(first, t.opt) || t.opt.asksFor(first) {
+			t.Header = first
+			for i := range cells {
 				t.keep(i)
 			}
-			t.findKeys()
+			t.findKeys(first)
 			return nil
 		}
+		t.first = first
+		t.findKeys(first)
 		if t.layout.names(len(cells), t.opt) {
 			t.Header = t.layout.comment
-			t.findKeys()
+			t.findKeys(t.Header)
 			for i := range cells { // the row below it
 				t.keep(i)
 			}
@@ -609,20 +617,6 @@ func isInfinite(cell string) bool {
 
 // peeked is the number of bytes in which the first row is looked for, to see what separates its cells.
 const peeked = 1 << 16
-
-// isHeader reports whether no cell is a number and not all are missing. A row that mixes numbers and text is data.
-func isHeader(row []string, opt Options) bool {
-	named := false
-	for _, cell := range row {
-		cell = strings.TrimSpace(cell)
-		if _, err := opt.number(cell); err == nil || errors.Is(err, strconv.ErrRange) || isInfinite(cell) ||
-			strings.EqualFold(cell, "nan") {
-			return false
-		}
-		named = named || !missing(cell)
-	}
-	return named
-}
 
 // quote shows a cell in an error, cut where it is long.
 func quote(cell string) string {
