@@ -215,14 +215,14 @@ func (t *Table) misfit(format string, args ...any) error {
 	return t.Errorf(row, 0, "%w: %s: %s", ErrColumns, what, fmt.Sprintf(format, args...))
 }
 
-// Extra names the columns that nothing asked for.
+// Extra names the columns that nothing asked for, by their numbers where they have no name.
 func (t *Table) Extra(c Columns) []string {
 	var out []string
 	for _, k := range c.Rest {
 		if slices.Contains(t.source, k) {
 			continue // asked for by its texts
 		}
-		if t.Header != nil {
+		if k < len(t.Header) && t.Header[k] != "" {
 			out = append(out, t.Header[k])
 		} else {
 			out = append(out, strconv.Itoa(k+1))

@@ -17,6 +17,8 @@ func missing(cell string) bool {
 
 // blanks are texts that say in a column of numbers that there is no value. Elsewhere they are texts: - is a grade, na a language.
 var blanks = []string{"none", "nat", "na", "n/a", "n.a.", "null", `\n`, ".", "..", "...", "-", "--", "---", "–", "—", "?", "#n/a n/a",
+	"#div/0!", "#num!",
+	"div/0!", "num!", // at the beginning of a line, where # is taken away
 	"1.#qnan", "-1.#qnan", "1.#ind", "-1.#ind", "nan(ind)", "-nan(ind)"}
 
 // blank reports whether a text is one of blanks, in any case of letters.

@@ -10,7 +10,8 @@ import (
 
 // Texts such as ? are missing values where a column of numbers is asked for, and texts everywhere else.
 func TestBlanks(t *testing.T) {
-	for _, text := range []string{"None", "NaT", "na", "NA", `\N`, ".", "-", "?", "n/a", "NULL", "--", "..", "–", "-nan(ind)", "1.#QNAN"} {
+	for _, text := range []string{"None", "NaT", "na", "NA", `\N`, ".", "-", "?", "n/a", "NULL", "--", "..", "–", "-nan(ind)", "1.#QNAN",
+		"#DIV/0!"} {
 		table, err := Decode([]byte("x,y\n1,2\n2,"+text+"\n3,4\n"), "a.csv")
 		require.NoError(t, err, text)
 		v, err := table.Numbers(true, 1)
@@ -42,4 +43,33 @@ func TestBlanks(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, Write(&b, table.Only([]int{1}, []string{"a"}), ','))
 	require.Equal(t, "a\n-\n3\n4\n", b.String(), "texts are written as they are")
+}
+
+// Errors say what may be meant by texts that look like numbers or dates.
+func TestNotANumber(t *testing.T) {
+	for text, want := range map[string]string{
+		"2,003":       "unless --decimal . or --decimal , says what the comma is",
+		"2,03":        "decimals need a point, or --decimal ,",
+		"31.12.2020":  "nor a date like 2006-01-02",
+		"1/31/20":     "nor a date like 2006-01-02",
+		"1-Jan-2020":  "nor a date like 2006-01-02",
+		"Jan 2020":    "nor a date like 2006-01-02",
+		"May 1, 2020": "nor a date like 2006-01-02",
+		"2020Q1":      "nor a date like 2006-01-02",
+		"12 kg":       `"12 kg" is not a number`,
+	} {
+		table, err := Decode([]byte("x\n"+`"`+text+`"`+"\n"), "a.csv")
+		require.NoError(t, err)
+		_, err = table.Coordinates(0)
+		require.ErrorContains(t, err, `a.csv:2:1: not a table of numbers: "`+text+`" is not a number`, text)
+		require.ErrorContains(t, err, want, text)
+	}
+	table, err := Decode([]byte(",x,y\n#DIV/0!,1,2\n1,2,3\n"), "a.csv")
+	require.NoError(t, err)
+	c, err := table.Find(Want{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"1"}, table.Extra(c), "a column without a name")
+	v, err := table.Numbers(true, 0)
+	require.NoError(t, err)
+	require.True(t, math.IsNaN(v[0]))
 }

@@ -596,6 +596,7 @@ func (t *reading) once(cell string) string {
 func notANumber(cell string) string {
 	_, err := Options{}.number(cell)
 	_, comma := Options{Decimal: ','}.number(cell)
+	_, point := Options{Decimal: '.'}.number(cell)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
 		return quote(cell) + " is beyond the range of numbers"
@@ -603,8 +604,13 @@ func notANumber(cell string) string {
 		return quote(cell) + " is not a finite number"
 	case strings.HasPrefix(cell, "="):
 		return quote(cell) + " is a formula without its value: open the file in a spreadsheet program and save it"
+	case comma == nil && point == nil:
+		return quote(cell) + " is not a number, unless --decimal . or --decimal , says what the comma is"
 	case comma == nil:
 		return quote(cell) + " is not a number: decimals need a point, or --decimal ,"
+	}
+	if otherDate.MatchString(cell) {
+		return quote(cell) + " is not a number, nor a date like 2006-01-02"
 	}
 	return quote(cell) + " is not a number"
 }
