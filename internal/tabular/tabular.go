@@ -7,12 +7,12 @@
 // lines, lines whose first character is #, and a byte order mark at the start are skipped; spaces around a cell do not
 // count. A first line "sep=;" says what separates them. Lines end in LF, CR LF or CR, and the text is UTF-8 or UTF-16.
 // The first row is a header when none of its cells reads as a number and not all are missing, when it has the names of the
-// columns that are asked for, or when the numbers among its cells are years and a word stands above numbers or dates. Without
-// such a row, the last comment above the first row is one where it has as many names. A cell that is empty, NaN, NA, N/A or null is missing,
-// and every other that is no finite number with a decimal point is text: names of stations, dates. Only whoever takes a
-// column says whether it may hold text or lack values; what it may not is an error that names the file, the line and
-// the column, as is a row with another number of cells than the first. Texts such as ?, -, None and \N are missing values of
-// columns that are taken as numbers and have no other texts.
+// columns that are asked for, or when the numbers among its cells are years and a word stands above numbers or dates.
+// Without such a row, the last comment above the first row is one where it has as many names. A cell that is empty, NaN,
+// NA, N/A or null is missing, and every other that is no finite number with a decimal point is text: names of stations,
+// dates. Only whoever takes a column says whether it may hold text or lack values; what it may not is an error that names
+// the file, the line and the column, as is a row with another number of cells than the first. Texts such as ?, -, None
+// and \N are missing values of columns that are taken as numbers and have no other texts.
 package tabular
 
 import (
