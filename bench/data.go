@@ -277,7 +277,7 @@ func (f *dataFlags) rasters(dir string) ([]dataLine, error) {
 
 // writeRaster writes a picture that is neither flat nor noise.
 func writeRaster(path string, h, w int) error {
-	s, err := raster.OpenStripWriter(path+".partial", path, 1, h, w)
+	s, err := raster.OpenStripWriter(path+".partial", path, 1, h, w, nil)
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ func (a *app) raster(ctx context.Context, f *rasterFlags) error {
 	if err != nil {
 		return err
 	}
-	r, seconds := &result{}, rep.Time.Seconds()
+	r, seconds := &result{Result: cli.Result{Notes: rep.Notes}}, rep.Time.Seconds()
 	r.Line("model", "%s", f.model.describe(cfg))
 	r.Line("raster", "%d x %d pixels, %s", rep.W, rep.H, words.Plural(rep.C, "channel"))
 	r.Line("tiles", "%d, %d of them done before", rep.Tiles, rep.Kept)

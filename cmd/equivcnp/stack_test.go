@@ -103,7 +103,7 @@ func TestStacks(t *testing.T) {
 	require.NoError(t, os.Mkdir(b.path("floats"), 0o700))
 	for i := range 3 {
 		path := b.path(fmt.Sprintf("floats/%d.tif", i))
-		s, err := raster.OpenStripWriter(path, path, 1, h, w)
+		s, err := raster.OpenStripWriter(path, path, 1, h, w, nil)
 		require.NoError(t, err)
 		v := pixels[i*h*w : (i+1)*h*w]
 		if i == 2 {

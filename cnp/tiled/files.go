@@ -24,11 +24,15 @@ type partials struct {
 	writers []*raster.StripWriter
 }
 
-// openPartials opens the files of a raster of c channels.
-func openPartials(outs []output, c, h, w int) (p *partials, err error) {
+// openPartials opens the files of a raster of c channels, whose pixels are at that place.
+func openPartials(outs []output, c, h, w int, place *raster.Place) (p *partials, err error) {
 	p = &partials{outs: outs}
 	for _, o := range outs {
-		writer, err := raster.OpenStripWriter(o.path+".partial", o.path, c, h, w)
+		own := place
+		if o.field == "StdOut" {
+			own = place.Deviation()
+		}
+		writer, err := raster.OpenStripWriter(o.path+".partial", o.path, c, h, w, own)
 		if err != nil {
 			return nil, errors.Join(o.errorf(err), p.close())
 		}

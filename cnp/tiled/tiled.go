@@ -47,6 +47,8 @@ type Report struct {
 	// Observed counts the pixels that are observed, of the tiles that were computed now.
 	Observed int
 	Time     time.Duration
+	// Notes say what outputs lack of what the raster, or a file beside it, says of its pixels.
+	Notes []string
 }
 
 // ErrInterrupted is returned where the context ended; the same call resumes.
@@ -93,12 +95,12 @@ func Run(ctx context.Context, model cnp.Model[float32], o Options) (*Report, err
 			}
 		}
 	}
-	files, err := openPartials(outs, cfg.DimY, in.H, in.W)
+	rep := &Report{H: in.H, W: in.W, C: in.C, Tiles: len(tiles)}
+	files, err := openPartials(outs, cfg.DimY, in.H, in.W, rep.place(in, outs))
 	if err != nil {
 		return nil, err
 	}
 	defer files.close()
-	rep := &Report{H: in.H, W: in.W, C: in.C, Tiles: len(tiles)}
 	rep.Reach[0], rep.Reach[1] = plan.Reach()
 	start := time.Now()
 	if err := o.predict(ctx, plan, in, mask, files, progress, rep); err != nil {
@@ -112,6 +114,21 @@ func Run(ctx context.Context, model cnp.Model[float32], o Options) (*Report, err
 	}
 	rep.Time = time.Since(start)
 	return rep, nil
+}
+
+// place is where the pixels are, with notes of what outputs do not say of it.
+func (r *Report) place(in *raster.Strips, outs []output) *raster.Place {
+	place, err := in.Place()
+	if err != nil {
+		r.Notes = append(r.Notes, fmt.Sprintf("the outputs do not say where their pixels are: %v", err))
+	}
+	r.Notes = append(r.Notes, in.Unread(place)...)
+	for _, o := range outs {
+		if place.Located() && !raster.IsTIFFName(o.path) {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s does not say where its pixels are: write .tif for that", o.path))
+		}
+	}
+	return place
 }
 
 // openMask opens the mask of a raster, nil without.

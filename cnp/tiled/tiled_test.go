@@ -12,6 +12,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/tiled"
 	"github.com/equivcnp/equivcnp/internal/npy"
+	"github.com/equivcnp/equivcnp/internal/raster"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
@@ -62,4 +63,50 @@ func TestRun(t *testing.T) {
 	opt.Mask = array("mask.npy", 48, 64)
 	_, err = tiled.Run(t.Context(), model, opt)
 	require.ErrorContains(t, err, "mask.npy: ")
+}
+
+// TestPlace: outputs are where the input is, which its world file says, in tiles and after an interruption; those that
+// cannot say so are named.
+func TestPlace(t *testing.T) {
+	model, err := pretrained.Load("digits-T2-small")
+	require.NoError(t, err)
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in.tif")
+	w, err := raster.OpenStripWriter(in, in, 1, 64, 48, nil)
+	require.NoError(t, err)
+	require.NoError(t, w.Write(make([]float32, 64*48), 0, 0, 64, 48))
+	require.NoError(t, w.Close())
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "in.tfw"), []byte("30 0 0 -30 500015 4601185"), 0o600))
+	opt := tiled.Options{In: in, Rate: 0.4, Memory: 1 << 30, Out: filepath.Join(dir, "a.tif"), StdOut: filepath.Join(dir, "b.npy"),
+		Down: 16}
+	ended, cancel := context.WithCancel(t.Context())
+	_, err = tiled.Run(cnp.WithProgress(ended, func(done, _ int) {
+		if done > 0 {
+			cancel()
+		}
+	}), model, opt)
+	require.ErrorIs(t, err, tiled.ErrInterrupted)
+	rep, err := tiled.Run(t.Context(), model, opt)
+	require.NoError(t, err)
+	require.Positive(t, rep.Kept)
+	require.Equal(t, []string{opt.StdOut + " does not say where its pixels are: write .tif for that"}, rep.Notes)
+	want, err := raster.OpenStrips(in, 1)
+	require.NoError(t, err)
+	defer want.Close()
+	got, err := raster.OpenStrips(opt.Out, 1)
+	require.NoError(t, err)
+	defer got.Close()
+	a, err := want.Place()
+	require.NoError(t, err)
+	b, err := got.Place()
+	require.NoError(t, err)
+	require.True(t, a.Located())
+	require.Equal(t, a, b)
+
+	opt.Out, opt.StdOut = filepath.Join(dir, "c.tif"), ""
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "in.tfw"), []byte("nothing"), 0o600))
+	rep, err = tiled.Run(t.Context(), model, opt)
+	require.NoError(t, err)
+	require.Len(t, rep.Notes, 1)
+	require.Contains(t, rep.Notes[0], "in.tfw is not a world file")
 }

@@ -20,14 +20,14 @@ func TestHostile(t *testing.T) {
 	dir := t.TempDir()
 	written := 0
 	named("OpenStripWriter", func(name string, c, h, w int) {
-		s, err := OpenStripWriter(filepath.Join(dir, "part"), name, c, h, w)
+		s, err := OpenStripWriter(filepath.Join(dir, "part"), name, c, h, w, nil)
 		if err == nil {
 			written++
 			_ = s.Close()
 		}
 	}, "o.npy", 1, 2, 3)
 	require.NotZero(t, written)
-	s, err := OpenStripWriter(filepath.Join(dir, "part"), "o.npy", 1, 2, 3)
+	s, err := OpenStripWriter(filepath.Join(dir, "part"), "o.npy", 1, 2, 3, nil)
 	require.NoError(t, err)
 	defer s.Close()
 	testkit.HostileIndexed(t, "raster", "Write", func(v []float32, y, x, h, w int) { _ = s.Write(v, y, x, h, w) },

@@ -45,6 +45,7 @@ type tiffLayout struct {
 	sparse                 bool // the first block is not there
 	reversed               bool // the bits of every byte
 	palette                []uint64
+	extra                  []tiffEntry
 }
 
 // predicted reports whether the predictor has an effect, which it has only in some compressions.
@@ -235,7 +236,14 @@ func (l tiffLayout) file(t testing.TB, h, w int, value func(y, x, c int) uint64)
 		}
 		tags = append(tags, tag{tagNoData, 2, text})
 	}
-	widths := map[int]int{2: 1, 3: 2, 4: 4, 16: 8}
+	for _, x := range l.extra {
+		own := tag{id: x.id, kind: x.kind}
+		for _, v := range x.values {
+			own.values = append(own.values, uint64(v))
+		}
+		tags = append(tags, own)
+	}
+	widths := map[int]int{2: 1, 3: 2, 4: 4, 11: 4, 12: 8, 16: 8}
 	entry, room, end := 12, 4, 8+2+4
 	if l.big {
 		entry, room, end = 20, 8, 16+8+8
@@ -497,7 +505,7 @@ func TestStripWriter(t *testing.T) {
 		for _, name := range []string{"a.npy", "a.tif", "a.png", "a.pgm", "a.ppm"} {
 			t.Run(fmt.Sprintf("%d/%s", c, name), func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), name)
-				s, err := OpenStripWriter(path+".partial", path, c, h, w)
+				s, err := OpenStripWriter(path+".partial", path, c, h, w, nil)
 				if fits := map[string]bool{"a.npy": true, "a.tif": true, "a.png": c != 2, "a.pgm": c == 1, "a.ppm": c == 3}[name]; !fits {
 					require.ErrorContains(t, err, "channels is written as")
 					return
@@ -539,7 +547,7 @@ func TestStripWriter(t *testing.T) {
 	}
 	// A file whose offsets do not fit into 32 bits.
 	for _, size := range []int{1 << 10, 1 << 16} {
-		head := tiffHeader(1, size, size)
+		head := tiffHeader(1, size, size, nil)
 		f, err := openTIFF(bytes.NewReader(head), int64(len(head))+4*int64(size)*int64(size))
 		require.NoError(t, err)
 		require.Equal(t, []int{size, size, 32, formatFloat}, []int{f.h, f.w, f.bits, f.format})
@@ -583,7 +591,7 @@ func openParts(b []byte) (*Strips, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Strips{H: f.h, W: f.w, line: f.line}, nil
+		return &Strips{C: 1, H: f.h, W: f.w, own: f.channels(), line: f.line, picture: f}, nil
 	}
 	f, err := openPNG(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
@@ -599,6 +607,9 @@ func FuzzStrips(f *testing.F) {
 		9, 20, ramp))
 	f.Add(tiffLayout{samples: 3, bits: 16, format: 1, compression: 32773, predictor: 2, rows: 4, order: little}.file(f, 9, 20, ramp))
 	f.Add(tiffLayout{samples: 2, bits: 8, format: 1, compression: 1, rows: 4, planar: true, big: true, order: little}.file(f, 9, 20, ramp))
+	f.Add(tiffLayout{samples: 1, bits: 8, format: 1, compression: 1, rows: 4, order: little, extra: placed()}.file(f, 9, 20, ramp))
+	f.Add(tiffLayout{samples: 2, bits: 16, format: 1, compression: 1, rows: 4, big: true, order: binary.BigEndian,
+		extra: placed()}.file(f, 9, 20, ramp))
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewNRGBA64(image.Rect(0, 0, 7, 5))); err != nil {
 		f.Fatal(err)
@@ -612,6 +623,9 @@ func FuzzStrips(f *testing.F) {
 		row := make([]float32, s.W)
 		for y := 0; y < min(s.H, 64) && err == nil; y++ {
 			err = s.line(row, 0, y, 0)
+		}
+		if s.picture != nil {
+			placeAgain(t, s)
 		}
 	})
 }

@@ -281,14 +281,20 @@ type StripWriter struct {
 	sum         string // of what the last Write wrote
 }
 
+// IsTIFFName reports whether a file of that name is written as TIFF.
+func IsTIFFName(name string) bool {
+	return slices.Contains([]string{".tif", ".tiff"}, strings.ToLower(filepath.Ext(name)))
+}
+
 // maxSide and maxWritten bound a raster that is written, and its values.
 const (
 	maxSide    = 1 << 28
 	maxWritten = int64(1) << 56
 )
 
-// OpenStripWriter opens file, a new one or one that was begun, for a raster whose name will be name.
-func OpenStripWriter(file, name string, c, h, w int) (*StripWriter, error) {
+// OpenStripWriter opens file, a new one or one that was begun, for a raster whose name will be name. A TIFF file says where
+// its pixels are, unless place is nil.
+func OpenStripWriter(file, name string, c, h, w int, place *Place) (*StripWriter, error) {
 	ending := strings.ToLower(filepath.Ext(name))
 	s := &StripWriter{C: c, H: h, W: w, apart: ending == ".npy"}
 	if c < 1 || h < 1 || w < 1 || h > maxSide || w > maxSide || int64(c) > maxWritten/int64(h)/int64(w) {
@@ -307,8 +313,8 @@ func OpenStripWriter(file, name string, c, h, w int) (*StripWriter, error) {
 			return nil, err
 		}
 		s.deep, each = true, 4
-	case ending == ".tif" || ending == ".tiff":
-		head = tiffHeader(c, h, w)
+	case IsTIFFName(name):
+		head = tiffHeader(c, h, w, place.entries(c))
 		s.deep, each = true, 4
 	case c == 1 && (ending == ".pgm" || ending == ".png"):
 		head = fmt.Appendf(nil, "P5\n%d %d\n65535\n", w, h)

@@ -23,8 +23,17 @@ const (
 	tagOffsets, tagSamples, tagRows, tagCounts, tagPlanar, tagPredictor        = 273, 277, 278, 279, 284, 317
 	tagT4, tagColours                                                          = 292, 320
 	tagTileWidth, tagTileHeight, tagTileOffsets, tagTileCounts                 = 322, 323, 324, 325
-	tagExtra, tagFormat, tagNoData                                             = 338, 339, 42113
+	tagExtra, tagFormat, tagMetadata, tagNoData                                = 338, 339, 42112, 42113
+	tagPixelScale, tagTiePoints, tagTransformation                             = 33550, 33922, 34264
+	tagGeoKeys, tagGeoDoubles, tagGeoTexts, tagPolynomials                     = 34735, 34736, 34737, 50844
 )
+
+// The types of tags' values, and the bytes of a value.
+const (
+	kindText, kindShort, kindLong, kindDouble, kindLong8 = 2, 3, 4, 12, 16
+)
+
+var tiffSizes = map[int]int{1: 1, kindText: 1, kindShort: 2, kindLong: 4, kindDouble: 8, kindLong8: 8}
 
 // The values of tagFormat and tagCompression that are read.
 const (
@@ -55,6 +64,7 @@ type tiffFile struct {
 	r      io.ReaderAt
 	length int64
 	order  binary.ByteOrder
+	tags   map[int]tiffTag
 
 	w, h, samples, bits, format   int
 	compression, predictor        int
@@ -129,6 +139,7 @@ func openTIFF(r io.ReaderAt, length int64) (*tiffFile, error) {
 		}
 		tags[int(f.order.Uint16(b))] = t
 	}
+	f.tags = tags
 	if err := f.read(tags); err != nil {
 		return nil, err
 	}
@@ -200,7 +211,7 @@ func (f *tiffFile) bytes(at, n int64) ([]byte, error) {
 
 // raw is the bytes of a tag's values, which have size bytes each.
 func (f *tiffFile) raw(t tiffTag) (b []byte, size int, err error) {
-	size = map[int]int{1: 1, 2: 1, 3: 2, 4: 4, 16: 8}[t.kind] // bytes, text, and numbers of 16, 32 and 64 bits
+	size = tiffSizes[t.kind]
 	if size == 0 || t.count > uint64(f.length)/uint64(size) {
 		return nil, 0, fmt.Errorf("%w: a TIFF tag of %d values of type %d", ErrImage, t.count, t.kind)
 	}
@@ -216,7 +227,7 @@ func (f *tiffFile) raw(t tiffTag) (b []byte, size int, err error) {
 	return b, size, err
 }
 
-// numbers are the values of a tag of whole numbers.
+// numbers are the values of a tag of whole numbers; of one of kindDouble, the bits.
 func (f *tiffFile) numbers(t tiffTag) ([]int64, error) {
 	b, size, err := f.raw(t)
 	if err != nil {

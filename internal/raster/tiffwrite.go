@@ -7,38 +7,38 @@ import (
 )
 
 // tiffHeader is the beginning of a file of float32 of c samples a pixel, uncompressed, up to its pixels, row after row;
-// a BigTIFF file where an offset would not fit into 32 bits.
-func tiffHeader(c, h, w int) []byte {
+// a BigTIFF file where an offset would not fit into 32 bits. The tags of extra are written beside its own.
+func tiffHeader(c, h, w int, extra []tiffEntry) []byte {
 	row := int64(w) * int64(c) * 4
 	rows := int(max(1, min(int64(h), (1<<16)/row))) // of a strip
 	strips := (h + rows - 1) / rows
 	order := binary.LittleEndian
-	big := row*int64(h)+int64(strips)*16 > math.MaxUint32-1<<16
-	type tag struct {
-		id, kind int
-		values   []int64
+	beside := int64(0)
+	for _, t := range extra {
+		beside += int64(t.size())
 	}
+	big := row*int64(h)+int64(strips)*16+beside > math.MaxUint32-1<<16
 	same := func(v int64) []int64 { return slices.Repeat([]int64{v}, c) }
 	photometric := int64(1)
 	if c == 3 {
 		photometric = 2
 	}
-	long := 4
+	long := kindLong
 	if big {
-		long = 16
+		long = kindLong8
 	}
 	offsets, counts := make([]int64, strips), make([]int64, strips)
-	tags := []tag{
-		{tagWidth, 4, []int64{int64(w)}}, {tagHeight, 4, []int64{int64(h)}}, {tagBits, 3, same(32)},
-		{tagCompression, 3, []int64{packedNone}},
-		{tagPhotometric, 3, []int64{photometric}}, {tagOffsets, long, offsets}, {tagSamples, 3, []int64{int64(c)}},
-		{tagRows, 4, []int64{int64(rows)}},
-		{tagCounts, long, counts}, {tagPlanar, 3, []int64{1}}, {tagFormat, 3, same(formatFloat)},
-	}
+	tags := append([]tiffEntry{
+		{tagWidth, kindLong, []int64{int64(w)}}, {tagHeight, kindLong, []int64{int64(h)}}, {tagBits, kindShort, same(32)},
+		{tagCompression, kindShort, []int64{packedNone}},
+		{tagPhotometric, kindShort, []int64{photometric}}, {tagOffsets, long, offsets}, {tagSamples, kindShort, []int64{int64(c)}},
+		{tagRows, kindLong, []int64{int64(rows)}},
+		{tagCounts, long, counts}, {tagPlanar, kindShort, []int64{1}}, {tagFormat, kindShort, same(formatFloat)},
+	}, extra...)
 	if c != 1 && c != 3 {
-		tags = slices.Insert(tags, len(tags)-1, tag{tagExtra, 3, make([]int64, c-1)})
+		tags = append(tags, tiffEntry{tagExtra, kindShort, make([]int64, c-1)})
 	}
-	size := func(kind int) int { return map[int]int{3: 2, 4: 4, 16: 8}[kind] }
+	slices.SortFunc(tags, func(a, b tiffEntry) int { return a.id - b.id })
 	entry, room, head := 12, 4, 8+2+4
 	if big {
 		entry, room, head = 20, 8, 16+8+8
@@ -46,7 +46,7 @@ func tiffHeader(c, h, w int) []byte {
 	head += entry * len(tags)
 	end := head
 	for _, t := range tags {
-		if n := size(t.kind) * len(t.values); n > room {
+		if n := t.size(); n > room {
 			end += n
 		}
 	}
@@ -55,15 +55,6 @@ func tiffHeader(c, h, w int) []byte {
 		counts[i] = int64(min(rows, h-i*rows)) * row
 	}
 	var b, rest []byte
-	number := func(to []byte, kind int, v int64) []byte {
-		switch kind {
-		case 3:
-			return order.AppendUint16(to, uint16(v))
-		case 4:
-			return order.AppendUint32(to, uint32(v))
-		}
-		return order.AppendUint64(to, uint64(v))
-	}
 	if big {
 		b = append(b, "II+\x00\x08\x00\x00\x00"...)
 		b = order.AppendUint64(order.AppendUint64(b, 16), uint64(len(tags)))
@@ -73,18 +64,38 @@ func tiffHeader(c, h, w int) []byte {
 	}
 	for _, t := range tags {
 		b = order.AppendUint16(order.AppendUint16(b, uint16(t.id)), uint16(t.kind))
-		b = number(b, long, int64(len(t.values)))
+		b = tiffNumber(b, long, int64(len(t.values)))
 		var values []byte
 		for _, v := range t.values {
-			values = number(values, t.kind, v)
+			values = tiffNumber(values, t.kind, v)
 		}
-		if len(values) > room {
+		if values = append(values, make([]byte, t.size()-len(values))...); len(values) > room {
 			at := int64(head + len(rest))
 			rest = append(rest, values...)
-			values = number(nil, long, at)
+			values = tiffNumber(nil, long, at)
 		}
 		b = append(b, append(values, make([]byte, room-len(values))...)...)
 	}
-	b = number(b, long, 0) // there is no other image
+	b = tiffNumber(b, long, 0) // there is no other image
 	return append(b, rest...)
+}
+
+// size is the bytes of a tag's values, an even number, as what stands behind them must begin at one.
+func (t tiffEntry) size() int {
+	n := tiffSizes[t.kind] * len(t.values)
+	return n + n&1
+}
+
+// tiffNumber appends a value of a tag of that type.
+func tiffNumber(to []byte, kind int, v int64) []byte {
+	switch order := binary.LittleEndian; kind {
+	case kindText:
+		return append(to, byte(v))
+	case kindShort:
+		return order.AppendUint16(to, uint16(v))
+	case kindLong:
+		return order.AppendUint32(to, uint32(v))
+	default:
+		return order.AppendUint64(to, uint64(v))
+	}
 }
