@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -239,4 +240,21 @@ func (b *bench) clocksWithoutModel(in string) {
 	b.write("numbers.csv", "time,y\n0,1\n24,2\n48,1\n72,0\n")
 	b.fails(1, "without a unit of time", "regress", "--csv", "@numbers.csv", "--x", "time", "--y", "y", "--from", "2000-01-02", "--to",
 		"2000-01-04", "--out", "@new.csv")
+}
+
+// Tasks that are times of a NetCDF file stay times: their column has the file's unit and calendar.
+func TestTasksOfTimes(t *testing.T) {
+	b := newBench(t)
+	b.save("m.safetensors", curveConfig())
+	in := &tabular.Table{Cols: 3, Header: []string{"time", "x", "y"}, Units: []string{"hours since 2000-01-01", "m", "K"},
+		Calendars: []string{"noleap", "", ""}, Values: []float64{6, 0, 1, 6, 1, 2, 12, 0, 3, 12, 1, 4}}
+	var data bytes.Buffer
+	require.NoError(t, tables.Write(&data, "in.nc", in, []int{0, 1}))
+	b.write("in.nc", data.String())
+	b.ok("predict", "--model", "@m.safetensors", "--in", "@in.nc", "--task", "time", "--grid", "x=0:1:0.5", "--out", "@out.nc")
+	got := b.table("out.nc")
+	require.Equal(t, []string{"time", "x", "y_mean", "y_std"}, got.Header)
+	require.Equal(t, []string{"hours since 2000-01-01", "m", "K", "K"}, got.Units)
+	require.Equal(t, "noleap", got.Calendars[0])
+	require.Equal(t, []float64{6, 6, 6, 12, 12, 12}, got.Take(0))
 }

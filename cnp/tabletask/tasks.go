@@ -213,6 +213,9 @@ func (t *Tasks) base() *table.Table {
 	if places.Calendars != nil {
 		out.Calendars = append(make([]string, out.Cols-dx), places.Calendars...)
 	}
+	if out.Mapping = places.Mapping; places.About != nil {
+		out.About = append(make([]map[string]string, out.Cols-dx), places.About...)
+	}
 	for i, o := range t.out {
 		if named {
 			row, k := first[o.task], t.rows.TaskColumn
@@ -225,6 +228,10 @@ func (t *Tasks) base() *table.Table {
 				texts[i] = places.Text(o.place, k)
 			}
 		}
+	}
+	if named && !slices.ContainsFunc(out.Texts[0], func(s string) bool { return s != "" }) { // a number, as a time is
+		out.Texts[0] = nil
+		out.InheritUnit(0, t.in, t.rows.TaskColumn)
 	}
 	return out
 }

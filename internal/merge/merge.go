@@ -90,7 +90,7 @@ func joinTables(path, name, folder string, m *shards.Merged) error {
 		}
 		if all == nil {
 			all = &tabular.Table{Cols: t.Cols, Header: t.Header, Units: t.Units, Calendars: t.Calendars, Single: t.Single,
-				Texts: make([][]string, t.Cols)}
+				Texts: make([][]string, t.Cols), About: t.About, Mapping: t.Mapping}
 			inputs = p.Inputs
 		}
 		if err := appendRows(all, t); err != nil {
@@ -108,6 +108,9 @@ func joinTables(path, name, folder string, m *shards.Merged) error {
 		Values: make([]float64, 0, len(all.Values)+len(files))}
 	if all.Calendars != nil {
 		out.Calendars = append([]string{""}, all.Calendars...)
+	}
+	if out.Mapping = all.Mapping; all.About != nil {
+		out.About = append([]map[string]string{nil}, all.About...)
 	}
 	if all.Exact != nil {
 		out.Exact = append([][]string{nil}, all.Exact...)

@@ -216,7 +216,8 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 	if rows > 0 && len(asked) > most/rows {
 		return nil, fmt.Errorf("%w: a table of %d rows and %d columns has too many cells", netcdf.ErrFormat, rows, len(asked))
 	}
-	t := &tabular.Table{Cols: len(asked), Values: make([]float64, rows*len(asked)), Texts: make([][]string, len(asked)), Header: []string{}}
+	t := &tabular.Table{Cols: len(asked), Values: make([]float64, rows*len(asked)), Texts: make([][]string, len(asked)), Header: []string{},
+		Mapping: mappingOf(f)}
 	for c, v := range asked {
 		text := func(name string) string {
 			if a := v.Attr(name); a != nil {
@@ -225,7 +226,7 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 			return ""
 		}
 		t.Header, t.Units, t.Single = append(t.Header, v.Name), append(t.Units, text("units")), append(t.Single, v.Type == netcdf.Float)
-		t.Calendars = append(t.Calendars, text("calendar"))
+		t.Calendars, t.About = append(t.Calendars, text("calendar")), append(t.About, aboutOf(v))
 		if err := f.Check(v); err != nil {
 			return nil, err
 		}
@@ -357,6 +358,10 @@ func writeNetCDF(w io.Writer, t *tabular.Table, x []int) error {
 	if axes == nil {
 		axes, lengths = tasked(t, x)
 	}
+	axes, lengths, from := northUp(t, axes, lengths)
+	if from != nil {
+		t = t.Rearranged(from)
+	}
 	var dims []int
 	for i, c := range axes {
 		name, _ := column(t, c)
@@ -374,15 +379,14 @@ func writeNetCDF(w io.Writer, t *tabular.Table, x []int) error {
 		name, _ := column(t, c)
 		coordinates = append(coordinates, name)
 	}
+	mapping, err := addMapping(f, t.Mapping, t.Header)
+	if err != nil {
+		return err
+	}
+	places := helpful(t, x, axes)
 	for c := range t.Cols {
 		name, v := column(t, c)
-		var attrs []netcdf.Attr
-		if t.Units != nil && t.Units[c] != "" {
-			attrs = append(attrs, netcdf.Text("units", t.Units[c]))
-		}
-		if t.Calendars != nil && t.Calendars[c] != "" {
-			attrs = append(attrs, netcdf.Text("calendar", t.Calendars[c]))
-		}
+		attrs := slices.Concat(columnAttrs(t, c), places[c])
 		over, axis, stride := dims, slices.Index(axes, c), 1
 		if axis >= 0 {
 			for _, n := range lengths[axis+1:] {
@@ -411,6 +415,9 @@ func writeNetCDF(w io.Writer, t *tabular.Table, x []int) error {
 		if t.Single != nil && t.Single[c] {
 			kind = netcdf.Float
 		}
+		if mapping != "" && !slices.Contains(x, c) && axis < 0 {
+			attrs = append(attrs, netcdf.Text("grid_mapping", mapping))
+		}
 		if axis < 0 && (axes != nil || !slices.Contains(x, c)) {
 			attrs = append(attrs, netcdf.Number("_FillValue", nan))
 		}
@@ -419,6 +426,24 @@ func writeNetCDF(w io.Writer, t *tabular.Table, x []int) error {
 		}
 	}
 	return netcdf.Encode(w, f, 2)
+}
+
+// columnAttrs are the attributes of a column that its table has.
+func columnAttrs(t *tabular.Table, c int) (attrs []netcdf.Attr) {
+	if t.Units != nil && t.Units[c] != "" {
+		attrs = append(attrs, netcdf.Text("units", t.Units[c]))
+	}
+	if t.Calendars != nil && t.Calendars[c] != "" {
+		attrs = append(attrs, netcdf.Text("calendar", t.Calendars[c]))
+	}
+	if t.About != nil {
+		for _, name := range told {
+			if text := t.About[c][name]; text != "" {
+				attrs = append(attrs, netcdf.Text(name, text))
+			}
+		}
+	}
+	return attrs
 }
 
 // Grid is grid, or that of all columns of x but one or two that follow from the others, as elevation does from where a

@@ -49,6 +49,11 @@ type Table struct {
 	Exact [][]string
 	// Calendars are those of the columns' units, "" where there is none; nil: none.
 	Calendars []string
+	// About are what a file says of its columns beside units, by names of NetCDF's attributes such as standard_name and axis,
+	// nil at a column of which it says nothing; nil: none.
+	About []map[string]string
+	// Mapping is the coordinate system of the columns that are coordinates; nil: none is known.
+	Mapping *Mapping
 	// LeftOut are columns of the file that hold neither numbers nor text, as lists do. Only errors speak of them.
 	LeftOut []string
 
@@ -57,6 +62,19 @@ type Table struct {
 	source []int
 
 	places []place // of the header's cells, if there is one, then of the values
+}
+
+// Mapping is a coordinate system as the conventions CF have it: a variable without values, whose attributes say all. What
+// they mean, nobody here knows.
+type Mapping struct {
+	Name  string
+	Attrs []Attribute
+}
+
+// Attribute is a text, or numbers.
+type Attribute struct {
+	Name, Text string
+	Numbers    []float64
 }
 
 // place is where a cell stands in its file, both counted from 1.
@@ -76,7 +94,8 @@ func (t *Table) Check() error {
 		none bool
 	}{{"names", len(t.Header), t.Header == nil}, {"units", len(t.Units), t.Units == nil},
 		{"types", len(t.Single), t.Single == nil}, {"lists of texts", len(t.Texts), t.Texts == nil},
-		{"lists of digits", len(t.Exact), t.Exact == nil}, {"calendars", len(t.Calendars), t.Calendars == nil}} {
+		{"lists of digits", len(t.Exact), t.Exact == nil}, {"calendars", len(t.Calendars), t.Calendars == nil},
+		{"descriptions", len(t.About), t.About == nil}} {
 		if !per.none && per.n != t.Cols {
 			return fmt.Errorf("%w: %s: %d %s of %d columns", ErrCell, t.Name, per.n, per.what, t.Cols)
 		}
@@ -161,7 +180,7 @@ func (t *Table) Only(columns []int, names []string) *Table {
 		panic(fmt.Sprintf("tabular: Only: %d columns, %d names", len(columns), n))
 	}
 	out := &Table{Name: t.Name, Header: slices.Clone(names), Cols: n, Values: t.Take(columns...), Single: make([]bool, n),
-		Texts: make([][]string, n), Units: make([]string, n)}
+		Texts: make([][]string, n), Units: make([]string, n), Mapping: t.Mapping}
 	for i, c := range columns {
 		if t.Header != nil {
 			out.Header[i] = t.Header[c]
@@ -174,6 +193,12 @@ func (t *Table) Only(columns []int, names []string) *Table {
 				out.Calendars = make([]string, n)
 			}
 			out.Calendars[i] = t.Calendars[c]
+		}
+		if t.About != nil {
+			if out.About == nil {
+				out.About = make([]map[string]string, n)
+			}
+			out.About[i] = t.About[c]
 		}
 		if t.Texts != nil {
 			out.Texts[i] = t.Texts[c]
@@ -209,13 +234,16 @@ func (t *Table) with(rows int, columns []Column) *Table {
 	old := t.Cols
 	out := &Table{Name: t.Name, Cols: old + len(columns), Header: slices.Clone(t.Header), Texts: make([][]string, old+len(columns)),
 		Units: make([]string, old+len(columns)), Single: make([]bool, old+len(columns)),
-		Values: make([]float64, 0, rows*(old+len(columns)))}
+		Values: make([]float64, 0, rows*(old+len(columns))), Mapping: t.Mapping}
 	copy(out.Texts, t.Texts)
 	if t.Exact != nil {
 		out.Exact = append(slices.Clone(t.Exact), make([][]string, len(columns))...)
 	}
 	if t.Calendars != nil {
 		out.Calendars = append(slices.Clone(t.Calendars), make([]string, len(columns))...)
+	}
+	if t.About != nil {
+		out.About = append(slices.Clone(t.About), make([]map[string]string, len(columns))...)
 	}
 	copy(out.Units, t.Units)
 	copy(out.Single, t.Single)
@@ -230,6 +258,36 @@ func (t *Table) with(rows int, columns []Column) *Table {
 		}
 	}
 	return out
+}
+
+// Rearranged is the table with those of its rows, in this order. Rows are not known by their places in the file then.
+func (t *Table) Rearranged(rows []int) *Table {
+	out := *t
+	out.places, out.Texts, out.Exact = nil, nil, nil
+	out.Values = make([]float64, 0, len(rows)*t.Cols)
+	for _, row := range rows {
+		out.Values = append(out.Values, t.Values[row*t.Cols:(row+1)*t.Cols]...)
+	}
+	list := func(lists [][]string) [][]string {
+		if lists == nil {
+			return nil
+		}
+		all := make([][]string, len(lists))
+		for c, list := range lists {
+			if list == nil {
+				continue
+			}
+			all[c] = make([]string, len(rows))
+			for i, row := range rows {
+				if row < len(list) {
+					all[c][i] = list[row]
+				}
+			}
+		}
+		return all
+	}
+	out.Texts, out.Exact = list(t.Texts), list(t.Exact)
+	return &out
 }
 
 // setText makes a cell of the last row text.

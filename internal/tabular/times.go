@@ -274,13 +274,25 @@ func (t *Table) SetClock(column int, like *Table, from int) error {
 	return nil
 }
 
-// InheritUnit gives a column that has no unit, and is not of texts, the unit and the calendar of a column of another table.
+// InheritUnit gives a column that has no unit, and is not of texts, the unit and the calendar of a column of another table,
+// and what that says of it and of the coordinate system.
 func (t *Table) InheritUnit(column int, like *Table, from int) {
 	if unit, _ := t.unit(column); unit != "" || t.Texts != nil && t.Texts[column] != nil {
 		return
 	}
 	if unit, calendar := like.unit(from); unit != "" {
 		t.setUnit(column, unit, calendar)
+		if t.Mapping == nil {
+			t.Mapping = like.Mapping
+		}
+		if like.About != nil {
+			about := make([]map[string]string, t.Cols)
+			copy(about, t.About)
+			if about[column] == nil {
+				about[column] = like.About[from]
+			}
+			t.About = about
+		}
 	}
 }
 
