@@ -55,13 +55,13 @@ func (a *app) completeCommand() *cobra.Command {
 	f.model.registerPrecision(cmd)
 	f.model.registerPlans(cmd)
 	fl := cmd.Flags()
-	fl.StringVarP(&f.image, "image", "i", "", "the image, PNG or JPEG, required")
+	fl.StringVarP(&f.image, "image", "i", "", "the image, PNG, JPEG or TIFF, required")
 	fl.StringVar(&f.mask, "mask", "", "image of the same size, bright where a pixel is observed")
 	fl.Float64Var(&f.rate, "rate", 0, "share of the pixels to observe, 0 to 1")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of the pixels of --rate, and of --samples")
 	fl.StringVarP(&f.out, "out", "o", "", "the drawing, a PNG file, required")
-	fl.StringVar(&f.meanOut, "mean-out", "", "also write the predicted mean alone, a 16-bit PNG file")
-	fl.StringVar(&f.stdOut, "std-out", "", "also write the predicted standard deviation alone, a 16-bit PNG file")
+	fl.StringVar(&f.meanOut, "mean-out", "", "also write the predicted mean alone, 16-bit PNG or float TIFF")
+	fl.StringVar(&f.stdOut, "std-out", "", "also write the predicted standard deviation alone, 16-bit PNG or float TIFF")
 	fl.IntVar(&f.zoom, "zoom", 0, "size of a pixel in the drawing; 0: panels of about 256 pixels")
 	fl.IntVar(&f.scale, "scale", 1, "number of values to predict along each side of a pixel, 1 to 16")
 	f.memory.register(cmd)
@@ -74,7 +74,7 @@ func (a *app) completeCommand() *cobra.Command {
 		must(cmd.MarkFlagFilename(name, "png", "jpg", "jpeg", "tif", "tiff"))
 	}
 	for _, name := range []string{"out", "mean-out", "std-out"} {
-		must(cmd.MarkFlagFilename(name, "png"))
+		must(cmd.MarkFlagFilename(name, "png", "tif"))
 	}
 	cmd.MarkFlagsMutuallyExclusive("mask", "rate")
 	cmd.MarkFlagsOneRequired("mask", "rate")
@@ -144,8 +144,8 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 		return err
 	}
 	f.chain.seed = f.seed
-	outs, err := a.outputs([]string{f.model.path, f.image, f.mask},
-		cli.Out("out", f.out, pictureFiles), cli.Out("mean-out", f.meanOut, pictureFiles), cli.Out("std-out", f.stdOut, pictureFiles))
+	outs, err := a.outputs([]string{f.model.path, f.image, f.mask}, cli.Out("out", f.out, pictureFiles),
+		cli.Out("mean-out", f.meanOut, picture.ImageFiles), cli.Out("std-out", f.stdOut, picture.ImageFiles))
 	if err != nil {
 		return err
 	}
@@ -255,14 +255,14 @@ func (c *completing) predict(ctx context.Context) error {
 
 // write writes the drawing and the other files.
 func (c *completing) write(outs *cli.Outputs) error {
-	h, w := c.flags.scale*c.im.H, c.flags.scale*c.im.W
+	f := c.flags
 	for _, file := range []struct {
 		flag  string
 		write func(io.Writer) error
 	}{
 		{"out", func(to io.Writer) error { return png.Encode(to, c.drawing.DrawWith(c.samples)) }},
-		{"mean-out", func(to io.Writer) error { return picture.WritePNG(to, c.fine.Mean, c.im.C, h, w) }},
-		{"std-out", func(to io.Writer) error { return picture.WritePNG(to, c.fine.Std, c.im.C, h, w) }},
+		{"mean-out", func(to io.Writer) error { return picture.WriteLike(to, f.meanOut, c.im, c.fine.Mean, f.scale, false) }},
+		{"std-out", func(to io.Writer) error { return picture.WriteLike(to, f.stdOut, c.im, c.fine.Std, f.scale, true) }},
 	} {
 		if err := outs.Write(file.flag, file.write); err != nil {
 			return err

@@ -8,6 +8,8 @@ import (
 	"image/png"
 	"io"
 	"math"
+
+	"github.com/equivcnp/equivcnp/internal/raster"
 )
 
 // WritePNG writes values pix [c, h, w] as a 16-bit PNG, grey for c = 1 and RGB for c = 3. Values are clipped to [0, 1];
@@ -30,6 +32,18 @@ func WritePNG(w io.Writer, pix []float32, c, height, width int) error {
 		im.SetNRGBA64(i%width, i/width, color.NRGBA64{R: level(i), G: level(n + i), B: level(2*n + i), A: 65535})
 	}
 	return png.Encode(w, im)
+}
+
+// ImageFiles are the formats of WriteLike.
+const ImageFiles = ".png .tif .tiff"
+
+// WriteLike writes values [C, scale·H, scale·W] that were predicted of an image, as a file of that name: TIFF, which says
+// where they are as the image's file does, or a 16-bit PNG.
+func WriteLike(w io.Writer, name string, im *raster.Image, pix []float32, scale int, deviation bool) error {
+	if raster.IsTIFFName(name) {
+		return im.EncodeTIFF(w, pix, scale, deviation)
+	}
+	return WritePNG(w, pix, im.C, scale*im.H, scale*im.W)
 }
 
 // isImage reports whether so many values are an image [c, h, w] with at least one pixel.

@@ -27,6 +27,9 @@ func (im *Image) Fit(channels int) (fit *Image, notes []string, err error) {
 	if im.Translucent {
 		notes = append(notes, "the image has transparent pixels: those that are more transparent than opaque are not observed")
 	}
+	if err := im.Unplaced(); err != nil {
+		notes = append(notes, fmt.Sprintf("the outputs do not say where their pixels are: %v", err))
+	}
 	switch {
 	case channels != 1 && channels != 3:
 		return nil, notes, fmt.Errorf("the model has %d channels; an image file is grey (1) or in colour (3), use predict", channels)

@@ -35,6 +35,9 @@ type Image struct {
 	Pix     []float32 // [C, H, W] in [0, 1]; NaN in pixels that are more transparent than opaque: nothing was observed there
 	// Translucent is set where the file had pixels that were not opaque.
 	Translucent bool
+
+	place    *Place // nil: it is not known where the pixels are
+	unplaced error
 }
 
 // Read reads a PNG, JPEG or TIFF file (of integers; floats are an error) of any depth, paletted, grey or in colour.
@@ -56,7 +59,17 @@ func Read(path string) (*Image, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		return t.image(path)
+		im, err := t.image(path)
+		if err == nil && im.unplaced == nil && !im.place.Located() {
+			p := im.place
+			if p == nil {
+				p, _ = t.place(im.C, t.channels())
+			}
+			if im.unplaced = p.beside(path); p.Located() {
+				im.place = p
+			}
+		}
+		return im, err
 	}
 	im, err := decode(f, path)
 	if err != nil {
@@ -220,7 +233,8 @@ func (im *Image) Grey() *Image {
 		return im
 	}
 	n := im.H * im.W
-	out := &Image{C: 1, H: im.H, W: im.W, Pix: make([]float32, n), Translucent: im.Translucent}
+	out := &Image{C: 1, H: im.H, W: im.W, Pix: make([]float32, n), Translucent: im.Translucent, place: im.place.as(1),
+		unplaced: im.unplaced}
 	for i := range n {
 		r, g, b := float64(im.Pix[i]), float64(im.Pix[n+i]), float64(im.Pix[2*n+i])
 		out.Pix[i] = float32(0.299*r + 0.587*g + 0.114*b)
@@ -244,7 +258,7 @@ func (im *Image) Colour() *Image {
 	if im.C == 3 {
 		return im
 	}
-	out := &Image{C: 3, H: im.H, W: im.W, Translucent: im.Translucent}
+	out := &Image{C: 3, H: im.H, W: im.W, Translucent: im.Translucent, place: im.place.as(3), unplaced: im.unplaced}
 	for range 3 {
 		out.Pix = append(out.Pix, im.Pix...)
 	}

@@ -79,7 +79,8 @@ func TestRead(t *testing.T) {
 				want[i] = float32(v)
 			}
 			require.True(t, testkit.SameBits(want, got.Pix), "%v", got.Pix)
-			require.Equal(t, &Image{c.channels, c.im.Bounds().Dy(), c.im.Bounds().Dx(), got.Pix, c.translucent}, got)
+			require.Equal(t, &Image{C: c.channels, H: c.im.Bounds().Dy(), W: c.im.Bounds().Dx(), Pix: got.Pix,
+				Translucent: c.translucent}, got)
 		})
 	}
 }

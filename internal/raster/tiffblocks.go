@@ -226,6 +226,7 @@ func (f *tiffFile) image(name string) (*Image, error) {
 	if n == 3 && greyOf(im) {
 		im.C, im.Pix = 1, im.Pix[:f.w*f.h:f.w*f.h]
 	}
+	im.locate(f)
 	return im, nil
 }
 
