@@ -101,7 +101,14 @@ func backward(l, b []float64, n int) {
 
 // inverse returns the inverse [n, n] of the matrix whose factor is l.
 func inverse(l []float64, n int) []float64 {
-	// m is the inverse of L, by rows: row i is (e_i - sum of l_ij row j) / l_ii.
+	m := lowerInverse(l, n)
+	out := make([]float64, n*n)
+	simd.GemmTNF64(out, n, m, n, m, n, 1, 0, n, n, n)
+	return out
+}
+
+// lowerInverse returns the inverse [n, n] of a factor L, by rows: row i is (e_i - sum of l_ij row j) / l_ii.
+func lowerInverse(l []float64, n int) []float64 {
 	m := make([]float64, n*n)
 	for i := range n {
 		row := l[tri(i) : tri(i)+i+1]
@@ -112,7 +119,5 @@ func inverse(l []float64, n int) []float64 {
 		simd.ScaleF64(mi, row[i], mi)
 		mi[i] = row[i]
 	}
-	out := make([]float64, n*n)
-	simd.GemmTNF64(out, n, m, n, m, n, 1, 0, n, n, n)
-	return out
+	return m
 }

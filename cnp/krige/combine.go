@@ -42,8 +42,7 @@ func (m *Model) combine(ctx context.Context) error {
 	for e := range experts {
 		mean[e], variance[e] = make([]float64, len(some)), make([]float64, len(some))
 	}
-	m.leaveOneOut(some, mean[gaussian], variance[gaussian])
-	if err := ctx.Err(); err != nil {
+	if err := m.leaveOneOut(ctx, some, mean[gaussian], variance[gaussian]); err != nil {
 		return err
 	}
 	x := &mixture{weight: [experts]float64{gaussian: 1}, scale: 1}
@@ -100,10 +99,9 @@ func (m *Model) combine(ctx context.Context) error {
 //
 // The weights of the members follow from all values. Without one of them a member's weight would be less by the density
 // that it gives that value, and members that fit a value because they were fitted to it lose what they won by it.
-func (m *Model) leaveOneOut(some []int, mean, variance []float64) {
+func (m *Model) leaveOneOut(ctx context.Context, some []int, mean, variance []float64) error {
 	if !m.exact {
-		m.local.leaveOneOut(some, mean, variance)
-		return
+		return m.local.leaveOneOut(ctx, some, mean, variance)
 	}
 	n := m.n
 	mu, v, density := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -127,6 +125,7 @@ func (m *Model) leaveOneOut(some []int, mean, variance []float64) {
 		mean[i] = m1 / total
 		variance[i] = max(m2/total-mean[i]*mean[i], 1e-14)
 	}
+	return ctx.Err()
 }
 
 // moments are those of a mixture.

@@ -25,6 +25,7 @@
 // that all were drawn from, with level, variance and a covariance of their own. Tables of one waveform, which may jump, are no Gaussian
 // process. A population learns the waveform and finds the wave of a new table; see wave.go.
 //
-// Up to a few hundred points predictions are exact. Beyond that, a target is predicted from points near it, whatever the other targets,
-// and the covariance is estimated from blocks of neighbouring points, so that time is linear in the number of points. See local.go.
+// Up to a few hundred points predictions are exact. Beyond that, a member whose covariance is smooth predicts from all points, by way of
+// some of them that say what the others are (see inducing.go), and a rough one from the points near a target, whatever the other targets
+// (see local.go). The covariance is estimated from blocks of neighbouring points, so that time is linear in the number of points.
 package krige

@@ -148,6 +148,15 @@ func (k *kernel) variance() float64 {
 	return v
 }
 
+// prior is the variance of the signal at a place, before any value is known.
+func (k *kernel) prior(at []float64) float64 {
+	var square float64
+	for _, v := range at {
+		square += float64(v * v)
+	}
+	return k.variance() + k.slope2*square
+}
+
 // features are what a covariance needs of pairs of points: squared differences, or in the plane dx^2, dx dy, dy^2, so
 // that a metric is a weighted sum; and the scalar product, for the trend. Periods along axes need the differences themselves.
 type features struct {

@@ -11,12 +11,71 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-func (m *Model) newLocal() error {
+func (m *Model) newLocal(ctx context.Context) error {
 	for _, b := range m.members {
 		b.kernel.level2 = 1 / b.ones // the level is known as well as the fit knows it
 	}
 	m.local = m.nearest(near)
-	return nil
+	m.local.induce(ctx)
+	return ctx.Err()
+}
+
+// induce finds inducing points for the members that then know more than from the rows near a target.
+func (l *local) induce(ctx context.Context) {
+	m := l.m
+	order := along(m.x, m.frame.dim)
+	table := &rows{x: m.x, y: m.y, d: m.frame.dim, n: m.n, aniso: m.aniso(), axial: m.axial}
+	some := thinned(order, inducingRows)
+	probe := make([]float64, 0, inducingProbe*m.frame.dim)
+	for _, i := range thinned(order, inducingProbe) {
+		probe = append(probe, m.x[i*m.frame.dim:(i+1)*m.frame.dim]...)
+	}
+	parallel.For(len(m.members), 1, func(lo, hi int) {
+		for _, b := range m.members[lo:hi] {
+			if ctx.Err() == nil {
+				b.inducing = newInducing(ctx, table, b.kernel, b.level, some)
+			}
+		}
+	})
+	nearby := make([]float64, len(m.members))
+	l.knowledge(ctx, probe, nearby)
+	for i, b := range m.members {
+		if u := b.inducing; u != nil && !(u.knowledge(probe) < inducingWorth*nearby[i]) {
+			b.inducing = nil
+		}
+	}
+}
+
+// thinned is some of an order, evenly.
+func thinned(order []int32, most int) []int {
+	n := len(order)
+	out := make([]int, min(n, most))
+	for k := range out {
+		out[k] = int(order[k*n/len(out)])
+	}
+	return out
+}
+
+// knowledge sets v to the sums over places of every member's variance of the signal given the rows near them.
+func (l *local) knowledge(ctx context.Context, places, v []float64) {
+	d := l.m.frame.dim
+	nt := len(places) / d
+	each := make([]float64, nt*len(v))
+	l.visit(ctx, places, func(w *desk, some []int32) { // an error is the context's, which the caller asks
+		l.fill(w, places, some)
+		n := len(w.index)
+		for k, b := range l.m.members {
+			_, cov, _, ok := l.factor(w, b, len(some), nil)
+			for i, s := range some {
+				if each[int(s)*len(v)+k] = math.Inf(1); ok {
+					each[int(s)*len(v)+k] = max(0, b.kernel.prior(places[int(s)*d:int(s+1)*d])-simd.SumSqF64(cov[i*n:(i+1)*n]))
+				}
+			}
+		}
+	})
+	for i, e := range each {
+		v[i%len(v)] += e
+	}
 }
 
 // nearest predicts targets from so many points.
@@ -81,7 +140,59 @@ type desk struct {
 
 // predict sets mean and variance of the mixture at targets.
 func (l *local) predict(ctx context.Context, t, mean, variance []float64) error {
-	return l.visit(ctx, t, func(w *desk, some []int32) { l.solve(w, t, some, mean, variance) })
+	return l.mixture(ctx, t, nil, mean, variance)
+}
+
+// mixture sets mean and variance of the mixture at targets, or at rows of the table given the others.
+func (l *local) mixture(ctx context.Context, t []float64, rows []int, mean, variance []float64) error {
+	clear(mean)
+	clear(variance)
+	if some := l.members(); len(some) > 0 {
+		err := l.visit(ctx, t, func(w *desk, at []int32) { l.solve(w, some, t, at, rows, mean, variance) })
+		if err != nil {
+			return err
+		}
+	}
+	return l.join(ctx, t, rows, mean, variance)
+}
+
+// members are those that predict from the rows near a target, and not by inducing points.
+func (l *local) members() (some []*member) {
+	for _, b := range l.m.members {
+		if b.inducing == nil {
+			some = append(some, b)
+		}
+	}
+	return some
+}
+
+// join adds to the moments of these members those of the others, at targets, or at rows given the others.
+func (l *local) join(ctx context.Context, t []float64, rows []int, mean, variance []float64) error {
+	var all, share float64
+	for _, b := range l.m.members {
+		if all += b.weight; b.inducing == nil {
+			share += b.weight
+		}
+	}
+	if share == all {
+		return nil
+	}
+	for i, m := range mean {
+		mean[i], variance[i] = share*m, share*(variance[i]+m*m)
+	}
+	for _, b := range l.m.members {
+		if b.inducing == nil {
+			continue
+		}
+		if err := b.inducing.predict(ctx, b.weight, b.variance, t, rows, mean, variance); err != nil {
+			return err
+		}
+	}
+	for i := range mean {
+		mean[i] /= all
+		variance[i] = max(variance[i]/all-mean[i]*mean[i], 1e-14)
+	}
+	return nil
 }
 
 // visit calls f with targets, at most group at a time, and the points that these are predicted from as the desk's index. Targets near the
@@ -211,8 +322,9 @@ func (l *local) fill(w *desk, t []float64, some []int32) {
 }
 
 // factor returns, of a member and c targets whose features are filled in, the factor L of the covariance of the points, and L^-1 times the
-// covariances [c, n] with each target and times the values less the level. ok is false where the covariance is not positive definite.
-func (l *local) factor(w *desk, b *member, c int) (a, cov, z []float64, ok bool) {
+// covariances [c, n] with each target and times the values less the level. Where the targets are points, it is L^-1 times the unit vectors
+// at these places instead. ok is false where the covariance is not positive definite.
+func (l *local) factor(w *desk, b *member, c int, places []int) (a, cov, z []float64, ok bool) {
 	n := len(w.index)
 	if cap(w.a) < tri(n) {
 		w.a = make([]float64, tri(n))
@@ -225,24 +337,44 @@ func (l *local) factor(w *desk, b *member, c int) (a, cov, z []float64, ok bool)
 	for i := range n {
 		a[tri(i)+i] += b.kernel.noise
 	}
-	b.kernel.covariances(cov, &w.cross, &w.scratch)
+	if places == nil {
+		b.kernel.covariances(cov, &w.cross, &w.scratch)
+	}
+	for i, p := range places {
+		clear(cov[i*n : (i+1)*n])
+		cov[i*n+p] = 1
+	}
 	for i, p := range w.index {
 		z[i] = l.m.y[p] - b.level
 	}
 	return a, cov, z, cholesky(a, n, w.cov[:(c+1)*n], &w.scratch.square)
 }
 
-// solve predicts targets from the points of the desk's index.
-func (l *local) solve(w *desk, t []float64, some []int32, mean, variance []float64) {
+// solve predicts targets by some members from the points of the desk's index; or, where the targets are points themselves, row numbers of
+// which are not nil, values from the others.
+func (l *local) solve(w *desk, members []*member, t []float64, some []int32, rows []int, mean, variance []float64) {
 	m := l.m
-	d, n := m.frame.dim, len(w.index)
-	l.fill(w, t, some)
+	var places []int
+	if rows == nil {
+		l.fill(w, t, some)
+	} else {
+		for _, s := range some {
+			row := int32(rows[s])
+			p := slices.Index(w.index, row)
+			if p < 0 { // so many points are at its place that the near ones are others
+				p, w.index = len(w.index), append(w.index, row)
+			}
+			places = append(places, p)
+		}
+		l.fill(w, t, nil)
+	}
 	for _, s := range some {
 		mean[s], variance[s] = 0, 0
 	}
+	d, n := m.frame.dim, len(w.index)
 	var used float64
-	for _, b := range m.members {
-		_, cov, z, ok := l.factor(w, b, len(some))
+	for _, b := range members {
+		_, cov, z, ok := l.factor(w, b, len(some), places)
 		if !ok {
 			continue
 		}
@@ -250,13 +382,12 @@ func (l *local) solve(w *desk, t []float64, some []int32, mean, variance []float
 		k := b.kernel
 		for i, s := range some {
 			row := cov[i*n : (i+1)*n]
-			xt := t[int(s)*d : int(s+1)*d]
-			var x2 float64
-			for _, v := range xt {
-				x2 += v * v
+			mu, v := dot(row, z, n), simd.SumSqF64(row)
+			if rows == nil {
+				mu, v = b.level+mu, max(0, k.prior(t[int(s)*d:int(s+1)*d])-v)+k.noise
+			} else { // the inverse has v on its diagonal, and its product with the values less the level is mu
+				mu, v = m.y[rows[s]]-mu/v, 1/v
 			}
-			mu := b.level + dot(row, z, n)
-			v := max(0, k.variance()+k.slope2*x2-simd.SumSqF64(row)) + k.noise
 			mean[s] += b.weight * mu
 			variance[s] += b.weight * (b.variance*v + mu*mu)
 		}
@@ -274,28 +405,13 @@ func (l *local) solve(w *desk, t []float64, some []int32, mean, variance []float
 }
 
 // leaveOneOut sets mean and variance of some values given the others.
-func (l *local) leaveOneOut(some []int, mean, variance []float64) {
+func (l *local) leaveOneOut(ctx context.Context, some []int, mean, variance []float64) error {
 	d := l.m.frame.dim
 	x := make([]float64, 0, len(some)*d)
 	for _, i := range some {
 		x = append(x, l.m.x[i*d:(i+1)*d]...)
 	}
-	desks := make([]desk, parallel.Workers())
-	parallel.ForWorkers(len(some), 8, len(desks), func(worker, lo, hi int) {
-		w := &desks[worker]
-		for i := lo; i < hi; i++ {
-			self := int32(some[i])
-			w.index, w.dist2 = l.tree.KNearestWithin(w.index[:0], w.dist2[:0], l.at[int(self)*d:int(self+1)*d], l.near+1,
-				math.Inf(1), &w.search)
-			if at := slices.Index(w.index, self); at >= 0 {
-				w.index = slices.Delete(w.index, at, at+1)
-			} else {
-				w.index = w.index[:l.near]
-			}
-			w.index = l.m.addSeason(w.index, l.at[int(self)*d], l.season, self, l.m.n)
-			l.solve(w, x, []int32{int32(i)}, mean, variance)
-		}
-	})
+	return l.mixture(ctx, x, some, mean, variance)
 }
 
 // addSeason adds to the nearest points of a place on a line, where these span less than three seasons, the points near the places one and
@@ -359,6 +475,6 @@ func (l *local) forecast(b *block) {
 			w.index = append(w.index, int32(q))
 		}
 		w.index = l.m.addSeason(w.index, t[i], l.season, -1, from)
-		l.solve(&w, t, []int32{int32(i)}, b.mean, b.variance)
+		l.solve(&w, l.m.members, t, []int32{int32(i)}, nil, b.mean, b.variance)
 	}
 }

@@ -53,6 +53,8 @@ type member struct {
 	inverse, alpha, one []float64 // of an exact one: V^-1, V^-1 (y - level), V^-1 1
 	lower, white        []float64 // of an exact one on a line: L where V = L L', L^-1 y
 	whiteOne            []float64 // L^-1 1
+
+	inducing *inducing // of one of a large table that is known by a few rows
 }
 
 // mixture combines the Gaussian processes' predictions with two simple ones, and corrects standard deviations, all by

@@ -10,12 +10,13 @@ import (
 const (
 	populationExact  = 1024    // values, up to which all count for every target
 	populationRoomOf = 1 << 20 // covariances of values and targets that are in memory at a time
-	populationNear   = 192     // values that count beyond
+	populationNear   = 192     // values near a target that count beyond
 	populationJoint  = 4096    // values of a joint density, at most
 	populationLeast  = 1e-3    // the least weight of a covariance that predicts from a large table
 )
 
-// predictLarge predicts from a large table. How likely each covariance is follows from blocks of it, and a target from its nearest values.
+// predictLarge predicts from a large table. How likely each covariance is follows from blocks of it, and a target
+// from its nearest values or by way of inducing points.
 func (p *Population) predictLarge(ctx context.Context, x, y, targets []float64) (mean, std []float64, err error) {
 	_, t, _, err := p.normalise(x, targets, y)
 	if err != nil {
@@ -64,7 +65,9 @@ func (p *Population) predictLarge(ctx context.Context, x, y, targets []float64) 
 		return mean, std, nil
 	}
 	byWeight(m.members)
-	if err := m.nearest(populationNear).predict(ctx, t, mean, std); err != nil {
+	l := m.nearest(populationNear)
+	l.induce(ctx)
+	if err := l.predict(ctx, t, mean, std); err != nil {
 		return nil, nil, err
 	}
 	for i := range mean {

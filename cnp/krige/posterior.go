@@ -28,7 +28,7 @@ func (m *Model) fit(ctx context.Context) error {
 func (m *Model) prepare(ctx context.Context) error {
 	if m.exact {
 		m.factorAll()
-	} else if err := m.newLocal(); err != nil {
+	} else if err := m.newLocal(ctx); err != nil {
 		return err
 	}
 	return m.combine(ctx)

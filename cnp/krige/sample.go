@@ -20,8 +20,8 @@ import (
 // it has the same value whatever the other targets and however many samples. The noise depends on how many targets come before, too.
 //
 // A function is drawn from one member of the mixture, by its weight: a path that knows no value, plus the prediction of what it lacks at
-// the table's rows, from the very rows and with the very weights that Predict uses. Time is linear in the number of targets, and in that of
-// the rows that their predictions use.
+// the table's rows, from the very rows and with the very weights that Predict uses; or, by way of inducing points, of what it lacks there.
+// Time is linear in the number of targets, and in that of the rows that their predictions use.
 func (m *Model) Samples(ctx context.Context, targets []float64, count int, seed uint64) ([][]float64, error) {
 	return m.draw(ctx, targets, count, seed, false)
 }
@@ -105,19 +105,25 @@ const sampleMemory = 1 << 22
 func (m *Model) simulate(ctx context.Context, t []float64, out [][]float64, rngs []*rand.Rand, function bool) error {
 	used := upTo(m.n)
 	if !m.exact {
-		var err error
-		if used, err = m.local.used(ctx, t); err != nil {
-			return err
+		used = nil
+		if len(m.local.members()) > 0 {
+			var err error
+			if used, err = m.local.used(ctx, t); err != nil {
+				return err
+			}
 		}
 	}
 	place := slices.Repeat([]int32{-1}, m.n)
 	for i, row := range used {
 		place[row] = int32(i)
 	}
-	most := max(1, sampleMemory/(len(used)+(m.frame.dim+2)*pathWaves))
+	most := max(1, sampleMemory/(max(len(used), inducingMost)+(m.frame.dim+2)*pathWaves))
 	for b, some := range m.share(rngs) {
 		for len(some) > 0 {
 			s := &simulation{m: m, b: m.members[b], t: t, used: used, place: place, stop: func() bool { return ctx.Err() != nil }}
+			if u := s.b.inducing; u != nil {
+				s.used, s.place = u.chosen, nil
+			}
 			now := some[:min(most, len(some))]
 			some = some[len(now):]
 			for _, k := range now {
@@ -160,7 +166,9 @@ func (s *simulation) run(ctx context.Context, function bool) error {
 	})
 	s.follow(paths)
 	if ctx.Err() == nil {
-		if s.m.exact {
+		if s.b.inducing != nil {
+			s.conditionInducing()
+		} else if s.m.exact {
 			s.condition()
 		} else if err := s.conditionNear(ctx); err != nil {
 			return err
@@ -241,6 +249,37 @@ func (s *simulation) condition() {
 	})
 }
 
+// conditionInducing is condition by way of inducing points: a path's residual given its own values at the inducing points, plus
+// what is known of these, drawn from their posterior.
+func (s *simulation) conditionInducing() {
+	b, u, count := s.b, s.b.inducing, len(s.out)
+	d, r := u.d, len(u.chosen)
+	// weights are of k(u, x): of R'^-1 times normal numbers less the path's own L^-1 f(u), in terms of phi = L^-1 k(u, x).
+	weights, root, normal := make([]float64, r*count), make([]float64, r*count), make([]float64, r*count)
+	for k, rng := range s.rngs {
+		for i := range r {
+			normal[i*count+k] = rng.NormFloat64()
+		}
+	}
+	simd.GemmF64(root, count, u.down, r, s.rows, count, 1, 0, r, count, r)
+	simd.GemmTNF64(weights, count, u.down, r, root, count, -1, 0, r, count, r)
+	simd.GemmTNF64(weights, count, u.down[r*r:], r, normal, count, 1, 1, r, count, r)
+	sd := math.Sqrt(b.variance)
+	const chunk = 128
+	parallel.Until(s.stop, len(s.out[0]), chunk, func(lo, hi int) {
+		var w inducingDesk
+		w.covariances(u, s.t[lo*d:hi*d])
+		known := make([]float64, (hi-lo)*count)
+		simd.GemmF64(known, count, w.cov, r, weights, count, 1, 0, hi-lo, count, r)
+		for i := range hi - lo {
+			mean := b.level + simd.DotF64(w.cov[i*r:(i+1)*r], u.weight)
+			for k, row := range s.out {
+				row[lo+i] = mean + sd*(row[lo+i]+known[i*count+k])
+			}
+		}
+	})
+}
+
 // conditionNear is condition where targets are predicted from the rows near them.
 func (s *simulation) conditionNear(ctx context.Context) error {
 	l, count := s.m.local, len(s.out)
@@ -248,7 +287,7 @@ func (s *simulation) conditionNear(ctx context.Context) error {
 	failed := make([]bool, len(s.out[0]))
 	err := l.visit(ctx, s.t, func(w *desk, some []int32) {
 		l.fill(w, s.t, some)
-		a, cov, z, ok := l.factor(w, s.b, len(some))
+		a, cov, z, ok := l.factor(w, s.b, len(some), nil)
 		n := len(w.index)
 		known := make([]float64, count)
 		for i, target := range some {

@@ -24,7 +24,7 @@ func TestSampledSquares(t *testing.T) {
 }
 
 // TestSampledCovariance compares moments of functions with what they must be, written down densely: the posterior's where predictions
-// are exact, and otherwise those of the errors of predictions from near rows.
+// are exact or by way of inducing points, and otherwise those of the errors of predictions from near rows.
 func TestSampledCovariance(t *testing.T) {
 	const count, nt = 800, 12
 	wave := func(x, y []float64, period float64) {
@@ -37,7 +37,8 @@ func TestSampledCovariance(t *testing.T) {
 		n, d   int
 		period float64
 		exact  bool
-	}{{"line", 60, 1, 0, true}, {"season", 70, 1, 0.16, true}, {"plane", 60, 2, 0, true}, {"near", 400, 2, 0, false}} {
+	}{{"line", 60, 1, 0, true}, {"season", 70, 1, 0.16, true}, {"plane", 60, 2, 0, true}, {"near", 400, 2, 0, false},
+		{"inducing", 400, 2, 0, false}} {
 		t.Run(c.name, func(t *testing.T) {
 			x, y := table(c.n, c.d, 0.02, uint64(c.n))
 			if c.period > 0 {
@@ -46,6 +47,12 @@ func TestSampledCovariance(t *testing.T) {
 			m, err := Fit(t.Context(), x, y, Options{Dim: c.d, NoCheck: true})
 			require.NoError(t, err)
 			require.Equal(t, c.exact, m.exact)
+			for _, b := range m.members {
+				if c.name == "near" {
+					b.inducing = nil
+				}
+				require.Equal(t, c.name == "inducing", b.inducing != nil)
+			}
 			require.Equal(t, c.period > 0, m.season() > 0)
 			targets, _ := table(nt, c.d, 0, 3)
 			for i := range 4 * c.d { // pairs of near targets
@@ -98,7 +105,7 @@ func (m *Model) mixtureMoments(t *testing.T, at []float64) (mean, cov []float64)
 		mu := make([]float64, nt)
 		for i := range nt {
 			near := upTo(n)
-			if !m.exact {
+			if !m.exact && b.inducing == nil {
 				err := m.local.visit(t.Context(), at[i*d:(i+1)*d], func(w *desk, _ []int32) {
 					near = near[:0]
 					for _, p := range w.index {
