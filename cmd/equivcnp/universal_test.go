@@ -156,6 +156,8 @@ func TestSampleStationsUniversal(t *testing.T) {
 	files := b.files()
 	require.Equal(t, files["named.csv"], files["left.csv"])
 	require.Len(t, b.column("left.csv", "zinc_sample4"), 3)
+	got = decode[sampleResult](t, b.ok(append(sample, "--function", "--out", "@function.csv", "--json")...))
+	require.Zero(t, got.Knots, "all targets are drawn at once")
 }
 
 // What cannot be interpolated is refused with the flag or the file at fault.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/predict"
 )
 
@@ -126,8 +127,11 @@ func (p *Prediction) score(t *Task) {
 const leastKnots, usualKnots, mostKnots = 8, 32, 200
 
 // Knots returns how many targets to draw for a sample that is a function: as many as, with the context, the model saw in
-// training.
+// training. An interpolation draws all targets at once, for which Knots returns 0.
 func Knots(cfg *cnp.Config, context int) int {
+	if cfg.Architecture == krige.Architecture {
+		return 0
+	}
 	if t := cfg.Trained; t != nil && t.Context[1] > 0 {
 		return min(max(t.Context[1]-context, leastKnots), mostKnots)
 	}
