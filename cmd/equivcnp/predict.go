@@ -66,7 +66,7 @@ func (f *predictFlags) register(a *app, cmd *cobra.Command) {
 	f.table.register(a, cmd)
 	fl := cmd.Flags()
 	f.flags = fl
-	fl.StringVarP(&f.in, "in", "i", "", "tasks: a file of tensors, .safetensors, .npz or .nc, or a table, .csv, .tsv or .parquet")
+	fl.StringVarP(&f.in, "in", "i", "", "tasks: a file of tensors, .safetensors, .npz or .nc, or a table (\"equivcnp help tables\")")
 	fl.StringVarP(&f.out, "out", "o", "", "predictions: .safetensors, .npz or .nc; of a table .csv, .tsv, .parquet, .npz or .nc")
 	f.chain.register(cmd, 0, false, true)
 	quantilesFlag(fl, &f.quantiles)
