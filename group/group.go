@@ -4,11 +4,15 @@
 //
 // # Which group
 //
-//   - T(n) ([NewT]): series, maps and images, where only differences of places matter. Its convolutions are the ordinary ones.
-//   - SO(2) ([NewSO2]), SO(3) ([NewSO3]): data around a centre, such as a galaxy, a radar sweep or an atom's surroundings.
-//   - R>0×SO(2) ([NewRxSO2]), R>0 ([NewRx]): data around a centre and without a scale of their own.
-//   - SE(2) ([NewSE2]), SE(3) ([NewSE3]): data without a centre that may lie at any angle, such as cells under a microscope, or molecules.
-//   - Sim(2) ([NewSim2]): images of things that may lie anywhere, at any angle and of any size.
+//   - T(n), translations ([NewT]): series, maps and images, where only differences of places matter. Its convolutions are the
+//     ordinary ones.
+//   - SO(2), SO(3), rotations about the origin ([NewSO2], [NewSO3]): data around a centre, such as a galaxy, a radar sweep or an
+//     atom's surroundings.
+//   - R>0×SO(2), these and scalings, and R>0, scalings alone ([NewRxSO2], [NewRx]): data around a centre and without a scale of their
+//     own.
+//   - SE(2), SE(3), rotations and translations ([NewSE2], [NewSE3]): data without a centre that may lie at any angle, such as cells
+//     under a microscope, or molecules.
+//   - Sim(2), rotations, translations and scalings ([NewSim2]): images of things that may lie anywhere, at any angle and of any size.
 //   - [NewSqueeze], [NewRxSq]: pairs of positive quantities of which the product, or neither product nor ratio, has a meaning of its own.
 //   - [NewAxis], [NewProduct]: coordinates that behave differently, such as place and time, or longitude and latitude.
 //   - [NewTrivial]: no symmetry, as the baseline for the others.

@@ -1,5 +1,13 @@
 // Package interpolate predicts from one table without a trained model. Each output of the table gets a Gaussian process
 // of package krige, whose covariance is estimated from the table itself.
+//
+//	input := &tabletask.Options{CSV: "zinc.csv", Targets: "grid.csv"}
+//	input.X, input.Y = []string{"east", "north"}, []string{"zinc"}
+//	in, err := interpolate.Run(ctx, input, interpolate.Options{Positive: true})
+//	...
+//	fmt.Println(in.Predicted[0].Mean, in.Predicted[0].Std) // of the first output at the rows of grid.csv
+//
+// Package predict does the same for numbers in memory, by Interpolate.
 package interpolate
 
 import (
