@@ -74,7 +74,7 @@ func (a *app) sampleCommand() *cobra.Command {
 	f.chain.register(cmd, 20, false, true)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.in, "in", "i", "", "file of tasks, curves or images: .safetensors, .npz or .nc")
-	fl.StringVarP(&f.out, "out", "o", "", "the samples: of --csv .csv, .tsv, .parquet, .npz or .nc; of --in .safetensors, .npz or .nc; required")
+	fl.StringVarP(&f.out, "out", "o", "", "samples, required: .csv, .tsv, .parquet, .npz or .nc; of --in .safetensors, .npz or .nc")
 	fl.StringVar(&f.plot, "plot", "", "--csv: drawing of prediction and samples, .png or .svg")
 	f.memory.register(cmd)
 	standardiseFlag(fl, &f.standardise)
