@@ -78,8 +78,9 @@ func (m *Model) At(ctx context.Context, targets []float64) (*Prediction, error) 
 	}
 	p := &Prediction{mean: mean, std: std, bend: m.bend, positive: m.opt.Values == Positive, Mean: slices.Clone(mean),
 		Std: slices.Clone(std)}
+	largest := m.largest()
 	for i := range p.Mean {
-		if p.Mean[i], p.Std[i] = m.bend.moments(mean[i], std[i]); p.positive {
+		if p.Mean[i], p.Std[i] = m.bend.limited(mean[i], std[i], largest); p.positive {
 			p.Mean[i] = max(0, p.Mean[i])
 		}
 	}
@@ -89,13 +90,21 @@ func (m *Model) At(ctx context.Context, targets []float64) (*Prediction, error) 
 	return p, nil
 }
 
-// Predict returns mean and standard deviation of a new value at each target [nt, Dim], noise included.
+// Predict returns mean and standard deviation of a new value at each target [nt, Dim], noise included; see Prediction.
 func (m *Model) Predict(ctx context.Context, targets []float64) (mean, std []float64, err error) {
 	p, err := m.At(ctx, targets)
 	if err != nil {
 		return nil, nil, err
 	}
 	return p.Mean, p.Std, nil
+}
+
+// largest is the largest bent value.
+func (m *Model) largest() float64 {
+	if len(m.y) == 0 { // equal ones
+		return m.frame.y0
+	}
+	return m.frame.y0 + m.frame.ys*slices.Max(m.y)
 }
 
 // magnitude is that of the values; logarithms are of the order of 1 at least, whatever the unit of the values.

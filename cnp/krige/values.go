@@ -103,7 +103,43 @@ func (b bend) moments(mean, std float64) (m, s float64) {
 	return mean, std
 }
 
+// excess is how many times the largest value of a table a predicted value counts for at most in mean and deviation, where logarithms
+// are normal. Beyond the largest value amounts with a heavy tail are twice as large on average (those whose squares have no mean any more).
+const excess = 2
+
+// limited is moments of values that count for at most excess times the largest value known, or the median where that is larger; largest
+// is on the scale. Mean and deviation of a log-normal distribution grow with the exponential of the variance: where logarithms are
+// uncertain, they would be those of values that the table says nothing of. Where they are certain, this is moments, bit for bit.
+func (b bend) limited(mean, std, largest float64) (m, s float64) {
+	if b != logarithm {
+		return b.moments(mean, std)
+	}
+	limit := math.Log(excess) + max(largest, mean)
+	a := (mean - limit) / std
+	if a+2*std < -8 {
+		return b.moments(mean, std)
+	}
+	beyond := 0.5 * math.Erfc(-a/math.Sqrt2)
+	first, second := below(a, std, 1)+beyond, below(a, std, 2)+beyond
+	unit := math.Exp(limit)
+	return unit * first, unit * math.Sqrt(max(0, second-float64(first*first)))
+}
+
+// below is the part of moment k, 1 or 2, that values below 1 have where their logarithms are normal, of mean a std and this deviation.
+func below(a, std, k float64) float64 {
+	z := a + k*std
+	if z < 25 {
+		return math.Exp(k*std*(z+a)/2) * 0.5 * math.Erfc(z/math.Sqrt2)
+	}
+	z2 := z * z // erfc by its asymptotic series, as the exponential alone may overflow
+	return math.Exp(-a*a/2) / (z * math.Sqrt(2*math.Pi)) * (1 - (1-(3-15/z2)/z2)/z2)
+}
+
 // Prediction is a prediction of new values at targets, noise included.
+//
+// Where values are amounts and their logarithms are normal, a value counts in Mean and Std for at most twice the largest value known, or
+// twice the median where that is larger. The tail beyond, of which a table says nothing, would otherwise decide both of them alone.
+// Quantile and LogDensity are those of the whole distribution.
 type Prediction struct {
 	Mean, Std []float64
 

@@ -1,0 +1,67 @@
+package krige
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestLimitedMoments: moments of logarithms' exponentials that count for at most twice the largest value, or the median, are means over
+// evenly spaced quantiles, and where logarithms are certain those of the whole distribution.
+func TestLimitedMoments(t *testing.T) {
+	for _, p := range [][3]float64{{1, 0.5, 2}, {1, 0.5, 0}, {-3, 2, 1}, {5, 3, 4}, {0, 12, 1}, {-40, 26, 3}, {2, 40, 1}, {-700, 300, 2},
+		{7, 2.72, 10.2}} {
+		mean, std := logarithm.limited(p[0], p[1], p[2])
+		q := &Prediction{mean: p[:1], std: p[1:2], bend: logarithm}
+		limit := math.Exp(max(p[0], p[2]) + math.Ln2)
+		const n = 20000
+		sum, square := 0.0, 0.0
+		for i := range n {
+			v := min(q.Quantile((float64(i) + 0.5) / n)[0], limit)
+			sum, square = sum+v/n, square+v*v/n
+		}
+		require.InEpsilon(t, sum, mean, 2e-3, p)
+		require.InEpsilon(t, math.Sqrt(square-sum*sum), std, 2e-3, p)
+	}
+	mean, std := logarithm.limited(3, 0.08, 3)
+	m, s := logarithm.moments(3, 0.08)
+	require.Equal(t, [2]float64{m, s}, [2]float64{mean, std})
+	for _, a := range []float64{-0.7, -5, -20} { // both ways to compute a part of a moment agree where they meet
+		for k := 1.0; k <= 2; k++ {
+			meet := (25 - a) / k
+			require.InEpsilon(t, below(a, meet*(1-1e-13), k), below(a, meet*(1+1e-13), k), 1e-8, "%g, %g", a, k)
+		}
+	}
+	mean, std = root.limited(2, 1, 0)
+	m, s = root.moments(2, 1)
+	require.Equal(t, [2]float64{m, s}, [2]float64{mean, std})
+}
+
+// TestSkewedAmounts: of a dozen amounts over five orders of magnitude the logarithms are uncertain by as many. Means and deviations stay
+// those of amounts that the table may be said to know of, in any unit; quantiles and densities are those of the whole distribution.
+func TestSkewedAmounts(t *testing.T) {
+	x := []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
+	y := []float64{3, 26000, 40, 900, 1, 7000, 15, 250, 20000, 2, 120, 5000}
+	for _, unit := range []float64{1, 0x1p-40} {
+		for _, v := range []Values{Logarithmic, Positive} {
+			m, err := Fit(t.Context(), x, moved(y, func(_ int, a float64) float64 { return unit * a }), Options{Dim: 1, Values: v})
+			require.NoError(t, err)
+			require.Equal(t, "logarithm", m.Report().Bend)
+			p, err := m.At(t.Context(), []float64{3.5, 20, 60})
+			require.NoError(t, err)
+			most, median := p.Quantile(0.995), p.Quantile(0.5)
+			for i := range p.Mean {
+				limit := 2 * max(26000*unit, median[i])
+				require.True(t, p.Mean[i] > median[i] && p.Mean[i] < limit/2, "target %d: %g, median %g", i, p.Mean[i], median[i])
+				require.True(t, p.Std[i] > p.Mean[i]/2 && p.Std[i] <= limit/2, "target %d: %g", i, p.Std[i])
+				require.Greater(t, most[i], limit, "target %d", i)
+			}
+		}
+	}
+	one, err := Fit(t.Context(), []float64{0}, []float64{1000}, Options{Dim: 1, Values: Logarithmic})
+	require.NoError(t, err)
+	mean, std, err := one.Predict(t.Context(), []float64{1})
+	require.NoError(t, err)
+	require.True(t, mean[0] > 500 && mean[0] < 1500 && std[0] <= 1000, "%g ± %g", mean[0], std[0])
+}
