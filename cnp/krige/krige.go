@@ -47,9 +47,9 @@ func Fit(ctx context.Context, x, y []float64, opt Options) (*Model, error) {
 		return nil, err
 	}
 	var best *Model
-	likeliest := math.Inf(-1)
+	likeliest, zero := math.Inf(-1), zeroRoot(y)
 	for _, b := range opt.Values.bends() {
-		bent, slope, ok := b.to(y)
+		bent, slope, ok := b.to(y, zero)
 		if !ok {
 			continue
 		}
@@ -57,7 +57,7 @@ func Fit(ctx context.Context, x, y []float64, opt Options) (*Model, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.bend = b
+		m.bend, m.zero = b, zero
 		if m.frame.ys == 0 {
 			return m, nil
 		}
@@ -76,7 +76,7 @@ func (m *Model) At(ctx context.Context, targets []float64) (*Prediction, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &Prediction{mean: mean, std: std, bend: m.bend, positive: m.opt.Values == Positive, Mean: slices.Clone(mean),
+	p := &Prediction{mean: mean, std: std, bend: m.bend, positive: m.opt.Values == Positive, zero: m.zero, Mean: slices.Clone(mean),
 		Std: slices.Clone(std)}
 	largest := m.largest()
 	for i := range p.Mean {

@@ -4,6 +4,7 @@ package krige
 type Model struct {
 	opt     Options
 	bend    bend
+	zero    float64 // zeroRoot of the values
 	frame   *frame
 	n       int
 	x, y    []float64 // normalised, in canonical order

@@ -77,7 +77,7 @@ func (p *Population) bent(y []float64) (out []float64, slope float64, ok bool) {
 	if p.bend == straight {
 		return slices.Clone(y), 0, true
 	}
-	out, mean, ok := p.bend.to(y)
+	out, mean, ok := p.bend.to(y, leastRoot)
 	if len(y) > 0 {
 		slope = mean * float64(len(y))
 	}
@@ -176,8 +176,13 @@ func newPopulationFit(ctx context.Context, xs, ys [][]float64, some []int, opt O
 	var x, y, steps []float64
 	bent := make([][]float64, len(some))
 	var slopes float64
+	var values []float64
+	for _, i := range some {
+		values = append(values, ys[i]...)
+	}
+	zero := zeroRoot(values)
 	for k, i := range some {
-		v, slope, ok := b.to(ys[i])
+		v, slope, ok := b.to(ys[i], zero)
 		if !ok {
 			return nil, nil
 		}

@@ -56,8 +56,26 @@ const (
 
 func (b bend) String() string { return [...]string{"", "square root", "logarithm"}[b] }
 
-// to returns the bent values and the mean logarithm of the slope there; ok is false where they have none.
-func (b bend) to(y []float64) (out []float64, slope float64, ok bool) {
+// zeroRoot is the square root whose slope values of 0 have, as that at 0 is infinite. Amounts are recorded to a step, the smallest positive
+// one, and a 0 is an amount below half of it: the mean density over these is that of slope 1/sqrt(step/2).
+func zeroRoot(y []float64) float64 {
+	step := math.Inf(1)
+	for _, v := range y {
+		if v > 0 {
+			step = min(step, v)
+		}
+	}
+	if math.IsInf(step, 1) {
+		return leastRoot
+	}
+	return math.Sqrt(step) / math.Sqrt(8)
+}
+
+// leastRoot is zeroRoot where no amount is known.
+const leastRoot = 1e-9
+
+// to returns the bent values and the mean logarithm of the slope there, that of zero at 0; ok is false where they have none.
+func (b bend) to(y []float64, zero float64) (out []float64, slope float64, ok bool) {
 	out = slices.Clone(y)
 	for i, v := range y {
 		switch b {
@@ -65,9 +83,11 @@ func (b bend) to(y []float64) (out []float64, slope float64, ok bool) {
 			if v < 0 {
 				return nil, 0, false
 			}
-			// Values of zero have an infinite slope: what counts is that of a small one.
-			out[i] = math.Sqrt(v)
-			slope -= math.Log(2 * math.Max(out[i], 1e-9))
+			if out[i] = math.Sqrt(v); v == 0 {
+				slope -= math.Log(2 * zero)
+			} else {
+				slope -= math.Log(2 * out[i])
+			}
 		case logarithm:
 			if !(v > 0) {
 				return nil, 0, false
@@ -146,6 +166,7 @@ type Prediction struct {
 	mean, std []float64 // of the normal distribution of bent values
 	bend      bend
 	positive  bool
+	zero      float64 // zeroRoot of the table
 }
 
 // family returns the bend of package likelihood.
@@ -173,8 +194,9 @@ func (p *Prediction) Quantile(q float64) []float64 {
 	return out
 }
 
-// LogDensity returns the mean log density of values at the targets, and how many there are; NaN is a value that is not known. It panics
-// if there are not as many values as targets.
+// LogDensity returns the mean log density of values at the targets, and how many there are; NaN is a value that is not known. Where square
+// roots are normal, a value of 0 is any amount below half the smallest positive one of the table. It panics if there are not as many values
+// as targets.
 func (p *Prediction) LogDensity(y []float64) (mean float64, n int) {
 	if len(y) != len(p.mean) {
 		panic(fmt.Sprintf("krige: LogDensity: len(y) = %d, need %d", len(y), len(p.mean)))
@@ -184,7 +206,7 @@ func (p *Prediction) LogDensity(y []float64) (mean float64, n int) {
 			continue
 		}
 		n++
-		bent, slope, ok := p.bend.to([]float64{v})
+		bent, slope, ok := p.bend.to([]float64{v}, p.zero)
 		if !ok {
 			mean = math.Inf(-1)
 			continue

@@ -65,3 +65,42 @@ func TestSkewedAmounts(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, mean[0] > 500 && mean[0] < 1500 && std[0] <= 1000, "%g ± %g", mean[0], std[0])
 }
+
+// TestZeroAmounts: amounts of 0 make square roots no likelier than the other amounts do, in any unit, and their log density is that of a
+// value that was recorded as 0.
+func TestZeroAmounts(t *testing.T) {
+	x := make([]float64, 24)
+	y := []float64{6, 3, 5, 7, 5, 0, 4, 8, 6, 5, 3, 7, 4, 0, 5, 9, 6, 4, 5, 2, 7, 5, 10, 4}
+	for i := range x {
+		x[i] = float64(i)
+	}
+	var want float64
+	for _, unit := range []float64{1, 0x1p-60, 0x1p60} {
+		m, err := Fit(t.Context(), x, moved(y, func(_ int, a float64) float64 { return unit * a }), Options{Dim: 1, Values: Positive})
+		require.NoError(t, err)
+		require.Empty(t, m.Report().Bend)
+		roots := moved(y, func(_ int, a float64) float64 { return unit * a * a })
+		m, err = Fit(t.Context(), x, roots, Options{Dim: 1, Values: Positive})
+		require.NoError(t, err)
+		require.Equal(t, "square root", m.Report().Bend)
+		p, err := m.At(t.Context(), x)
+		require.NoError(t, err)
+		density, n := p.LogDensity(roots)
+		require.Equal(t, 24, n)
+		if density += math.Log(unit); unit == 1 {
+			want = density
+		}
+		require.InDelta(t, want, density, 1e-6)
+		at0, _ := p.LogDensity(append([]float64{0}, nans(23)...))
+		at2, _ := p.LogDensity(append([]float64{unit * 2}, nans(23)...))
+		require.Less(t, at0, at2+1, "half of the smallest amount has a density like the smallest one's")
+	}
+}
+
+func nans(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = math.NaN()
+	}
+	return out
+}
