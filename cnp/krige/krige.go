@@ -76,11 +76,10 @@ func (m *Model) At(ctx context.Context, targets []float64) (*Prediction, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &Prediction{mean: mean, std: std, bend: m.bend, positive: m.opt.Values == Positive, zero: m.zero, Mean: slices.Clone(mean),
-		Std: slices.Clone(std)}
-	largest := m.largest()
+	p := &Prediction{mean: mean, std: std, bend: m.bend, positive: m.opt.Values == Positive, zero: m.zero,
+		largest: m.largest(), Mean: slices.Clone(mean), Std: slices.Clone(std)}
 	for i := range p.Mean {
-		if p.Mean[i], p.Std[i] = m.bend.limited(mean[i], std[i], largest); p.positive {
+		if p.Mean[i], p.Std[i] = m.bend.moments(mean[i], std[i], p.largest); p.positive {
 			p.Mean[i] = max(0, p.Mean[i])
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/equivcnp/equivcnp/cnp/likelihood"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/neighbor"
 )
@@ -77,7 +78,7 @@ func (p *Population) bent(y []float64) (out []float64, slope float64, ok bool) {
 	if p.bend == straight {
 		return slices.Clone(y), 0, true
 	}
-	out, mean, ok := p.bend.to(y, leastRoot)
+	out, mean, ok := p.bend.to(y, likelihood.ZeroRoot)
 	if len(y) > 0 {
 		slope = mean * float64(len(y))
 	}

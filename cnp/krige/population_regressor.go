@@ -300,7 +300,8 @@ func (w *populationWriter[T]) set(p *Population, v *waveView, targets, mean, std
 // normal makes the distribution of value i one normal on a scale.
 func (w *populationWriter[T]) normal(i int, mean, std float64, scale likelihood.Bend) {
 	if w.numbers == (likelihood.Bent{}).Outputs() {
-		copy(w.out.Params[i*w.numbers:], []T{T(mean), max(T(std), math.SmallestNonzeroFloat32), T(scale)})
+		copy(w.out.Params[i*w.numbers:], []T{T(mean), max(T(std), math.SmallestNonzeroFloat32), T(scale),
+			likelihood.ZeroRoot, T(math.Inf(1))})
 		return
 	}
 	params := make([]float64, 3*waveNormals)

@@ -62,7 +62,7 @@ func TestPopulationLogarithms(t *testing.T) {
 		m, s, err := q.Predict(ctx, x, logs[0][:4], targets)
 		require.NoError(t, err)
 		for i := range m {
-			m[i], s[i] = logarithm.moments(m[i], s[i])
+			m[i], s[i] = logarithm.moments(m[i], s[i], math.Inf(1))
 		}
 		require.InDeltaSlice(t, m, mean, 1e-9)
 		require.InDeltaSlice(t, s, std, 1e-9)

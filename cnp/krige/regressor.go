@@ -284,9 +284,10 @@ func (r *Regressor) Predict(ctx context.Context, b *cnp.Batch[float32]) (*cnp.Pr
 		for k, i := range at {
 			out.Mean[i], out.Std[i] = float32(p.Mean[k]), max(float32(p.Std[k]), math.SmallestNonzeroFloat32)
 			if out.Params != nil {
-				params := out.Params[3*i : 3*i+3]
+				const each = 5
+				params := out.Params[each*i : each*(i+1)]
 				params[0], params[1] = float32(p.mean[k]), max(float32(p.std[k]), math.SmallestNonzeroFloat32)
-				params[2] = float32(p.family())
+				params[2], params[3], params[4] = float32(p.family()), max(float32(p.zero), math.SmallestNonzeroFloat32), float32(p.largest)
 			}
 		}
 		return nil

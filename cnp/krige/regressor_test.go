@@ -129,8 +129,11 @@ func TestOutputsOf(t *testing.T) {
 			one := &Prediction{mean: want.mean[k : k+1], std: want.std[k : k+1], bend: want.bend, positive: want.positive}
 			density, _ := one.LogDensity([]float64{at})
 			require.InDelta(t, density, p.LogDensityAt(3*k+c, at), 1e-4, "output %d", c)
-			mean, _ := p.Likelihood.Moments([]float64{float64(p.Params[9*k+3*c]), float64(p.Params[9*k+3*c+1]),
-				float64(p.Params[9*k+3*c+2])})
+			var params []float64
+			for _, v := range p.Params[5*(3*k+c) : 5*(3*k+c+1)] {
+				params = append(params, float64(v))
+			}
+			mean, _ := p.Likelihood.Moments(params)
 			require.InDelta(t, want.Mean[k], mean, 1e-5*(1+math.Abs(mean)))
 		}
 	}

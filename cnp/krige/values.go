@@ -66,13 +66,10 @@ func zeroRoot(y []float64) float64 {
 		}
 	}
 	if math.IsInf(step, 1) {
-		return leastRoot
+		return likelihood.ZeroRoot
 	}
 	return math.Sqrt(step) / math.Sqrt(8)
 }
-
-// leastRoot is zeroRoot where no amount is known.
-const leastRoot = 1e-9
 
 // to returns the bent values and the mean logarithm of the slope there, that of zero at 0; ok is false where they have none.
 func (b bend) to(y []float64, zero float64) (out []float64, slope float64, ok bool) {
@@ -110,49 +107,11 @@ func (b bend) from(v float64) float64 {
 	return v
 }
 
-// moments takes mean and standard deviation of a normal distribution to those of its values taken back.
-func (b bend) moments(mean, std float64) (m, s float64) {
-	v := std * std
-	switch b {
-	case root:
-		return likelihood.Bent{}.Moments([]float64{mean, std, float64(likelihood.Root)})
-	case logarithm:
-		m = math.Exp(mean + v/2)
-		return m, m * math.Sqrt(math.Expm1(v))
-	}
-	return mean, std
-}
-
-// excess is how many times the largest value of a table a predicted value counts for at most in mean and deviation, where logarithms
-// are normal. Beyond the largest value amounts with a heavy tail are twice as large on average (those whose squares have no mean any more).
-const excess = 2
-
-// limited is moments of values that count for at most excess times the largest value known, or the median where that is larger; largest
-// is on the scale. Mean and deviation of a log-normal distribution grow with the exponential of the variance: where logarithms are
-// uncertain, they would be those of values that the table says nothing of. Where they are certain, this is moments, bit for bit.
-func (b bend) limited(mean, std, largest float64) (m, s float64) {
-	if b != logarithm {
-		return b.moments(mean, std)
-	}
-	limit := math.Log(excess) + max(largest, mean)
-	a := (mean - limit) / std
-	if a+2*std < -8 {
-		return b.moments(mean, std)
-	}
-	beyond := 0.5 * math.Erfc(-a/math.Sqrt2)
-	first, second := below(a, std, 1)+beyond, below(a, std, 2)+beyond
-	unit := math.Exp(limit)
-	return unit * first, unit * math.Sqrt(max(0, second-float64(first*first)))
-}
-
-// below is the part of moment k, 1 or 2, that values below 1 have where their logarithms are normal, of mean a std and this deviation.
-func below(a, std, k float64) float64 {
-	z := a + k*std
-	if z < 25 {
-		return math.Exp(k*std*(z+a)/2) * 0.5 * math.Erfc(z/math.Sqrt2)
-	}
-	z2 := z * z // erfc by its asymptotic series, as the exponential alone may overflow
-	return math.Exp(-a*a/2) / (z * math.Sqrt(2*math.Pi)) * (1 - (1-(3-15/z2)/z2)/z2)
+// moments takes mean and standard deviation of a normal distribution to those of its values taken back, of which the largest known, on
+// the scale, limits what a value counts for: see likelihood.Bent.
+func (b bend) moments(mean, std, largest float64) (m, s float64) {
+	scale := [...]likelihood.Bend{likelihood.Straight, likelihood.Root, likelihood.Logarithm}[b]
+	return likelihood.Bent{}.Moments([]float64{mean, std, float64(scale), likelihood.ZeroRoot, largest})
 }
 
 // Prediction is a prediction of new values at targets, noise included.
@@ -167,6 +126,7 @@ type Prediction struct {
 	bend      bend
 	positive  bool
 	zero      float64 // zeroRoot of the table
+	largest   float64 // value of the table, bent
 }
 
 // family returns the bend of package likelihood.

@@ -38,14 +38,19 @@ func init() {
 	}
 }
 
-// Bent is for values that are normal on one of several scales. Parameters: mean and standard deviation there, and the Bend.
+// Bent is for values that are normal on one of several scales. Parameters: mean and standard deviation there, the Bend, the root whose
+// slope counts for a value of 0 on the scale of roots (its own slope is infinite), and the largest value known, on the scale, +Inf if none
+// is: see [Bent.Moments].
 type Bent struct{}
+
+// ZeroRoot is the root of a value of 0 where nothing is known of a step to which values are recorded.
+const ZeroRoot = 1e-9
 
 // Name implements Family.
 func (Bent) Name() string { return BentName }
 
 // Outputs implements Family.
-func (Bent) Outputs() int { return 3 }
+func (Bent) Outputs() int { return 5 }
 
 // Constants implements Family.
 func (Bent) Constants() int { return 0 }
@@ -53,13 +58,44 @@ func (Bent) Constants() int { return 0 }
 // Parameters copies raw: no network gives numbers for this family, so they are the parameters.
 func (Bent) Parameters(params, raw []float64) { copy(params, raw) }
 
-// Moments returns mean and standard deviation of the values.
+// Moments returns mean and standard deviation of the values. Where logarithms are normal, a value counts for at most twice the largest
+// one known, or twice the median where that is larger: both grow with the exponential of the variance, and where logarithms are uncertain
+// they would be those of values that nothing is known of. Where they are certain, that changes no bit.
 func (Bent) Moments(p []float64) (mean, std float64) {
+	if Bend(p[2]) == Logarithm {
+		return limitedMoments(p[0], p[1], p[4])
+	}
 	mean, std = unbentMoments(p[0], p[1], p[2])
 	if Bend(p[2]) == Amount {
 		mean = max(0, mean)
 	}
 	return mean, std
+}
+
+// excess is how many times the largest value known one counts for at most. Beyond the largest value amounts with a heavy tail are twice as
+// large on average (those whose squares have no mean any more).
+const excess = 2
+
+func limitedMoments(mean, std, largest float64) (m, s float64) {
+	limit := math.Log(excess) + max(largest, mean)
+	a := (mean - limit) / std
+	if a+2*std < -8 {
+		return unbentMoments(mean, std, float64(Logarithm))
+	}
+	beyond := 0.5 * math.Erfc(-a/math.Sqrt2)
+	first, second := below(a, std, 1)+beyond, below(a, std, 2)+beyond
+	unit := math.Exp(limit)
+	return unit * first, unit * math.Sqrt(max(0, second-float64(first*first)))
+}
+
+// below is the part of moment k, 1 or 2, that values below 1 have where their logarithms are normal, of mean a std and this deviation.
+func below(a, std, k float64) float64 {
+	z := a + k*std
+	if z < 25 {
+		return math.Exp(k*std*(z+a)/2) * 0.5 * math.Erfc(z/math.Sqrt2)
+	}
+	z2 := z * z // erfc by its asymptotic series, as the exponential alone may overflow
+	return math.Exp(-a*a/2) / (z * math.Sqrt(2*math.Pi)) * (1 - (1-(3-15/z2)/z2)/z2)
 }
 
 // unbentMoments returns mean and standard deviation of values that are normal on a scale. Roots below 0 are those of values of 0.
@@ -85,22 +121,26 @@ func unbentMoments(mean, std, bend float64) (m, s float64) {
 
 // LogDensity returns the log-density of a value, -Inf where it has no root or logarithm.
 func (Bent) LogDensity(y float64, p []float64) float64 {
-	bent, slope, ok := bendValue(y, p[2])
+	bent, slope, ok := bendValue(y, p[2], p[3])
 	if !ok {
 		return math.Inf(-1)
 	}
 	return logNormal(bent, p[0], p[1]) + slope
 }
 
-// bendValue takes a value to its scale. slope is the logarithm of the slope there; ok is false where a value has no root or logarithm.
-func bendValue(y, bend float64) (bent, slope float64, ok bool) {
+// bendValue takes a value to its scale. slope is the logarithm of the slope there; zero is the root whose slope
+// one of 0 has; ok is false where a value has no root or logarithm.
+func bendValue(y, bend, zero float64) (bent, slope float64, ok bool) {
 	switch Bend(bend) {
 	case Root:
 		if y < 0 {
 			return 0, 0, false
 		}
 		root := math.Sqrt(y)
-		return root, -math.Log(2 * math.Max(root, 1e-9)), true // at 0 the slope is infinite
+		if y == 0 {
+			return root, -math.Log(2 * zero), true
+		}
+		return root, -math.Log(2 * root), true
 	case Logarithm:
 		if y <= 0 {
 			return 0, 0, false
@@ -175,7 +215,7 @@ func (l bentComponents) Moments(p []float64) (mean, std float64) {
 
 func (l bentComponents) LogDensity(y float64, p []float64) float64 {
 	of, bend := l.split(p)
-	bent, slope, ok := bendValue(y, bend)
+	bent, slope, ok := bendValue(y, bend, ZeroRoot)
 	if !ok {
 		return math.Inf(-1)
 	}

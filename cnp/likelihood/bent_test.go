@@ -21,7 +21,9 @@ func TestBent(t *testing.T) {
 		{-0.5, 0.5, float64(Root)}, {4.01, 0.5, float64(Root)}, {3.99, 0.5, float64(Root)}, {1.5, 0.3, float64(Logarithm)},
 		{3, 0.4, float64(Amount)}, two(Straight), two(Root), two(Logarithm), two(Amount)} {
 		l := Family(Bent{})
-		if len(p) > l.Outputs() {
+		if len(p) == 3 {
+			p = append(p, ZeroRoot, math.Inf(1))
+		} else {
 			l = mixed
 		}
 		mean, std := l.Moments(p)
@@ -50,15 +52,33 @@ func TestBent(t *testing.T) {
 		require.InDelta(t, 0.9, float64(below)/4000, 0.03, p)
 	}
 	l := Bent{}
-	amount := []float64{-1, 0.5, float64(Amount)}
+	amount := []float64{-1, 0.5, float64(Amount), ZeroRoot, 0}
 	require.Zero(t, l.Quantile(0.5, amount))
 	mean, _ := l.Moments(amount)
 	require.Zero(t, mean)
 	require.True(t, math.IsInf(mixed.LogDensity(0, two(Logarithm)), -1))
 	require.Panics(t, func() { mixed.Gradient(nil, 0, nil, nil) })
-	require.True(t, math.IsInf(l.LogDensity(-1, []float64{0, 1, float64(Root)}), -1))
-	require.True(t, math.IsInf(l.LogDensity(0, []float64{0, 1, float64(Logarithm)}), -1))
+	require.True(t, math.IsInf(l.LogDensity(-1, []float64{0, 1, float64(Root), ZeroRoot, 0}), -1))
+	require.True(t, math.IsInf(l.LogDensity(0, []float64{0, 1, float64(Logarithm), ZeroRoot, 0}), -1))
 	require.Panics(t, func() { l.Gradient(nil, 0, nil, nil) })
+}
+
+// TestBelow: both ways to compute a part of a moment agree where they meet.
+func TestBelow(t *testing.T) {
+	for _, a := range []float64{-0.7, -5, -20} {
+		for k := 1.0; k <= 2; k++ {
+			meet := (25 - a) / k
+			require.InEpsilon(t, below(a, meet*(1-1e-13), k), below(a, meet*(1+1e-13), k), 1e-8, "%g, %g", a, k)
+		}
+	}
+}
+
+// TestBentZero: what a value of 0 counts for on the scale of roots is a parameter.
+func TestBentZero(t *testing.T) {
+	at := func(zero float64) float64 {
+		return Bent{}.LogDensity(0, []float64{1, 0.5, float64(Root), zero, math.Inf(1)})
+	}
+	require.InDelta(t, math.Log(10), at(0.01)-at(0.1), 1e-12)
 }
 
 // TestBentHidden: interpolations alone have it, and it is not listed among what a model can be trained under.
