@@ -162,7 +162,7 @@ func columnsVar(cmd *cobra.Command, c *tabletask.Columns) {
 		"--static: the columns of the fields; for train --in their names (default: the model's names; a new model "+
 			"takes all but the inputs)")
 	must(cmd.MarkFlagFilename("static"))
-	fl.StringVar(&c.Decimal, "decimal", "", "tables of text: the decimal separator, \".\" or \",\" (default: a point)")
+	cli.TextFlags(fl, &c.Decimal, &c.Dates)
 	fl.StringVar(&c.Task, "task", "", "tables: column with the task of each row, a number or a text (default: task, if there is one)")
 }
 

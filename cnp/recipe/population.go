@@ -146,7 +146,7 @@ func (p *Population) read(ctx context.Context) (*task.CurveSet, error) {
 			return nil, fmt.Errorf("%s: inputs %q and %s, %s has %q and %s: name the columns that all tables have with {X} and {Y}",
 				name, one.Inputs(), words.Plural(one.Dy, "output"), p.CSV[0], set.Inputs(), words.Plural(set.Dy, "output"))
 		default:
-			set.Curves = append(set.Curves, one.Curves...)
+			set.Curves, set.Notes = append(set.Curves, one.Curves...), append(set.Notes, one.Notes...)
 		}
 		if err := p.onScale(one); err != nil { // while the table's name is known
 			return nil, err

@@ -134,8 +134,9 @@ func noteUnits(c *cnp.Config) string {
 		usualSpan/t.Units.X[0].Factor, usualSpan, spreads)
 }
 
-// noteMissing says how many points can be no targets.
+// noteMissing says how the tasks' table was read, and how many points can be no targets.
 func noteMissing(set *task.CurveSet, notes *[]string) {
+	*notes = append(*notes, set.Notes...)
 	da, n := len(set.Auxiliary), 0
 	for _, c := range set.Curves {
 		for i := 0; i < len(c.Aux); i += da {

@@ -180,6 +180,11 @@ func (r *run) piece(ctx context.Context) (ended bool, err error) {
 
 // predict predicts a piece; the first one checks the model.
 func (r *run) predict(ctx context.Context, t *tabletask.Task) (*predict.Result, error) {
+	if r.report.ContextPoints == 0 && t.Batch.Nc > 0 {
+		for _, note := range t.Points.Remarks(t.Observed.Columns) {
+			r.report.Note("%s", note)
+		}
+	}
 	if r.report.ContextPoints = t.Batch.Nc; !r.checked && !r.NoCheck {
 		var err error
 		if r.report.Check, err = r.report.Notes.Check(ctx, r.model, t.Batch); err != nil {
@@ -201,7 +206,7 @@ func (r *run) predict(ctx context.Context, t *tabletask.Task) (*predict.Result, 
 func (o *Options) work() (string, error) {
 	c := &o.Columns
 	all := append([]any{}, o.Settings...)
-	all = append(all, o.Standardise, o.Quantiles, o.Outputs, c.X, c.Y, c.Task, c.Decimal, filepath.Ext(o.Out), c.Aux, c.StaticFields)
+	all = append(all, o.Standardise, o.Quantiles, o.Outputs, c.X, c.Y, c.Task, c.Decimal, c.Dates, filepath.Ext(o.Out), c.Aux, c.StaticFields)
 	context, sheet := tables.SheetOf(o.CSV)
 	static, fields := tables.SheetOf(c.Static)
 	if sheet+fields != "" {

@@ -32,5 +32,5 @@ var (
 // Of returns the table of columns of one length.
 func Of(columns ...Column) *Table { return tabular.Of(columns) }
 
-// Read reads a table of comma-, semicolon- or tab-separated text. The name is for errors.
+// Read reads a table of text whose cells commas, semicolons, tabs, bars or spaces separate. The name is for errors.
 func Read(r io.Reader, name string) (*Table, error) { return tabular.Read(r, name) }

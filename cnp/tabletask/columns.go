@@ -30,6 +30,8 @@ type Columns struct {
 	StaticFields []string
 	// Decimal is the character before the fraction of a number in tables of text, "." or ","; "": a point.
 	Decimal string
+	// Dates is "dmy" or "mdy" for tables of text whose dates are written like 8/7/2016; "": as a day above 12 tells.
+	Dates string
 }
 
 // maxInput bounds what is read from a reader.
@@ -73,24 +75,28 @@ func (c *Columns) ReadTable(path string, stdin io.Reader) (*table.Table, error) 
 		func(b []byte, name string) (*table.Table, error) { return tables.DecodeAs(b, name, wanted, opt) })
 }
 
-// Decode decodes a table of text whose numbers are written as Decimal says; name is for errors.
+// Decode decodes a piece of a table of text, of which nothing is read that only all rows tell; name is for errors.
 func (c *Columns) Decode(b []byte, name string) (*table.Table, error) {
 	opt, err := c.text()
 	if err != nil {
 		return nil, err
 	}
+	opt.Piece = true
 	return tables.DecodeAs(b, name, nil, opt)
 }
 
 // text says how the numbers of tables of text are written.
 func (c *Columns) text() (opt table.Options, err error) {
-	opt.Keys, opt.X, opt.Y = []string{c.Task}, c.X, c.Y
+	opt.Keys, opt.X, opt.Y, opt.Dates = []string{c.Task}, c.X, c.Y, c.Dates
 	switch c.Decimal {
 	case "":
 	case ".", ",":
 		opt.Decimal = rune(c.Decimal[0])
 	default:
 		err = settings.Errorf("{Decimal} %q: need a point or a comma", c.Decimal)
+	}
+	if c.Dates != "" && c.Dates != tabular.DayFirst && c.Dates != tabular.MonthFirst {
+		err = settings.Errorf("{Dates} %q: need dmy or mdy", c.Dates)
 	}
 	return opt, err
 }
@@ -139,7 +145,7 @@ func (c *Columns) StaticField(cfg *cnp.Config, dx int) (*task.Field, error) {
 		}
 		return nil, nil
 	}
-	of := Columns{X: c.X, Y: names, Decimal: c.Decimal}
+	of := Columns{X: c.X, Y: names, Decimal: c.Decimal, Dates: c.Dates}
 	t, err := of.ReadTable(c.Static, nil)
 	if err != nil {
 		return nil, err

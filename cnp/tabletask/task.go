@@ -292,8 +292,8 @@ func OneTask(t *table.Table, rows *task.Rows) error {
 	return t.Errorf(row, k, "the column %s says %s, and %s before: need the points of one task", t.Header[k], t.Cell(row, k), t.Cell(0, k))
 }
 
-// Extra says that a table of targets has no rows, and names the columns of both tables that nobody reads and the texts that are read
-// as missing values, in a sentence for each table that has some.
+// Extra says that a table of targets has no rows, and names the columns of both tables that nobody reads, and says what
+// was read in another way than it is written.
 func (t *Task) Extra() (notes []string) {
 	if t.Targets.Name != "" && t.Targets.Rows() == 0 {
 		notes = append(notes, nothing(t.Targets))
@@ -308,9 +308,10 @@ func (t *Task) Extra() (notes []string) {
 				notes = append(notes, note)
 			}
 		}
-		note := t.table.Blanks(slices.Concat(t.columns.Y, t.columns.Aux)...)
-		if note != "" && !slices.Contains(notes, note) {
-			notes = append(notes, note)
+		for _, note := range t.table.Remarks(t.columns) {
+			if !slices.Contains(notes, note) {
+				notes = append(notes, note)
+			}
 		}
 	}
 	return notes

@@ -240,7 +240,7 @@ func (t *tasksRun) describe() {
 		if len(names) > 0 {
 			t.out.Note("columns of %s that are not read: %s", extra.table.Name, strings.Join(names, ", "))
 		}
-		if note := extra.table.Blanks(slices.Concat(extra.columns.Y, extra.columns.Aux)...); note != "" {
+		for _, note := range extra.table.Remarks(extra.columns) {
 			t.out.Note("%s", note)
 		}
 	}

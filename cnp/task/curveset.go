@@ -35,6 +35,8 @@ type CurveSet struct {
 	Curves []Curve
 	// Auxiliary names the auxiliary inputs, Static the static fields.
 	Auxiliary, Static []string
+	// Notes say how the table was read where that is not how it is written.
+	Notes []string
 
 	inputs []string // of a table with a header
 }
@@ -71,7 +73,7 @@ type CSVOptions struct {
 	AuxKnown bool
 }
 
-// ReadCSV reads tasks from a CSV file, whose cells are separated by commas, semicolons or tabs. Its header names the columns, in any
+// ReadCSV reads tasks from a CSV file, whose cells commas, semicolons, tabs, bars or spaces separate. Its header names the columns, in any
 // order: the coordinates and the outputs (see CSVOptions); task, a number or a text that is equal on the rows of one task (without it, all
 // rows are one task); and context, 1 on the rows that are observed and 0 on the others (without it, the context is picked at
 // random). An output that is missing (an empty cell, NaN or NA, or a text such as ? or None among numbers) is not known; a row without
@@ -107,7 +109,8 @@ func CurvesOfTable(t *table.Table, opt CSVOptions) (*CurveSet, error) {
 		return nil, fmt.Errorf("%s: %w: no rows", t.Name, ErrData)
 	}
 	s := &CurveSet{Name: t.Name, Dx: len(rows.Columns.X), Dy: len(rows.Columns.Y),
-		Curves: rows.curves(func(int) bool { return true }), inputs: rows.inputs(t), Auxiliary: rows.auxiliary(t, opt)}
+		Curves: rows.curves(func(int) bool { return true }), inputs: rows.inputs(t), Auxiliary: rows.auxiliary(t, opt),
+		Notes: t.Remarks(rows.Columns)}
 	if len(s.Curves) == 0 {
 		return nil, fmt.Errorf("%s: %w: no row has a value of y", t.Name, ErrData)
 	}

@@ -130,7 +130,8 @@ func SplitTable(t *table.Table, opt CSVOptions, by HoldoutRows) (train, test *Cu
 	}
 	known := func(row int) bool { return rows.Known(row) > 0 }
 	train = &CurveSet{Name: fmt.Sprintf("the rows but %s, of %s", what, t.Name), Dx: len(rows.Columns.X), Dy: len(rows.Columns.Y),
-		Curves: rows.curves(func(row int) bool { return !held[row] }), inputs: rows.inputs(t), Auxiliary: rows.auxiliary(t, opt)}
+		Curves: rows.curves(func(row int) bool { return !held[row] }), inputs: rows.inputs(t), Auxiliary: rows.auxiliary(t, opt),
+		Notes: t.Remarks(rows.Columns)}
 	test = &CurveSet{Name: fmt.Sprintf("the rows of %s, of %s", what, t.Name), Dx: train.Dx, Dy: train.Dy, inputs: train.inputs,
 		Auxiliary: train.Auxiliary}
 	targets, context := make([]Points, rows.Tasks), make([]Points, rows.Tasks)

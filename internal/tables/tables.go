@@ -123,6 +123,7 @@ func decode(b []byte, name, sheet string, wanted []string, opt tabular.Options) 
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	t.Name = name
+	t.ReadTexts(opt)
 	return t, nil
 }
 

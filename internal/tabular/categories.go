@@ -148,6 +148,7 @@ func (t *Table) spread(column int, texts []string) error {
 	}
 	wide := t.With(fresh...)
 	wide.LeftOut, wide.made, wide.source = t.LeftOut, slices.Clone(t.made), append(slices.Clone(t.source), column)
+	wide.remarks, wide.asked = t.remarks, t.asked
 	for _, c := range fresh {
 		wide.made = append(wide.made, c.Name)
 	}

@@ -11,11 +11,17 @@ import (
 )
 
 // isHeader reports whether no cell is a number and not all are missing. A row that mixes numbers and text is data. Among texts inf is
-// one, the name of an inflation, but NaN is a missing cell.
+// one, the name of an inflation, but NaN is a missing cell. A row of nothing but dates and percentages is data.
 func isHeader(row []string, opt Options) bool {
-	named, infinite := false, false
+	named, infinite, values := false, false, true
 	for _, cell := range row {
 		cell = strings.TrimSpace(cell)
+		mark, digits := shape(cell)
+		if _, number := signsOf(digits); digits != "" && number && mark == "" {
+			return false
+		} else if _, date := anyDate(cell); !date && (digits == "" || !number) && !missing(cell) {
+			values = false // 5% and 2020-01-01 may be names, but not all of a row
+		}
 		if _, err := opt.number(cell); err == nil || errors.Is(err, strconv.ErrRange) || strings.EqualFold(cell, "nan") {
 			return false
 		}
@@ -28,7 +34,7 @@ func isHeader(row []string, opt Options) bool {
 		}
 		named = named || !missing(cell)
 	}
-	return named && (!infinite || distinct(row))
+	return named && !values && (!infinite || distinct(row))
 }
 
 // distinct reports whether no two cells are equal.
@@ -92,41 +98,11 @@ func (t *reading) word(column int) bool {
 	if first, _ := utf8.DecodeRuneInString(name); !unicode.IsLetter(first) || blank(name) || isInfinite(name) {
 		return false // 12* or <5 are values
 	}
-	numbers, dates := 0, 0
-	for row := 1; row < t.Rows(); row++ {
-		text := t.Text(row, column)
-		v := t.Values[row*t.Cols+column]
-		_, date := Days(text)
-		switch {
-		case date:
-			dates++
-		case text == "" && v == v:
-			numbers++
-		case text != "" && !blank(text):
-			return false
-		}
-	}
-	const few = 2 // one value says little
-	return numbers >= few && dates == 0 || dates >= few && numbers == 0
+	return t.measured(column, 1)
 }
 
 // takeHeader makes the first row the header.
 func (t *reading) takeHeader() {
 	t.Header, t.Values = t.first, t.Values[t.Cols:]
-	texts := false
-	for c := range t.Texts {
-		if t.Texts[c] != nil {
-			t.Texts[c] = t.Texts[c][1:]
-			if !slices.ContainsFunc(t.Texts[c], func(text string) bool { return text != "" }) {
-				t.Texts[c] = nil
-			}
-		}
-		texts = texts || t.Texts[c] != nil
-	}
-	if !texts {
-		t.Texts = nil
-	}
-	for c := range t.Exact {
-		t.Exact[c] = t.Exact[c][min(1, len(t.Exact[c])):]
-	}
+	t.cutLists(1)
 }

@@ -10,6 +10,10 @@ import (
 type Options struct {
 	// Decimal is the character before the fraction of a number: a point or a comma; 0 is a point.
 	Decimal rune
+	// Dates is [DayFirst] or [MonthFirst], of dates such as 8/7/2016; "" is neither unless another of the column tells.
+	Dates string
+	// Piece says that the text is a part of a file, of which nothing is read that only all rows tell.
+	Piece bool
 	// Keys name columns whose cells tell rows apart by all their digits, besides one that is called task.
 	Keys []string
 	// X and Y name the inputs and outputs that are asked for, as [Want] has them: a row that has the names is a header, even if some
@@ -19,20 +23,29 @@ type Options struct {
 
 // number reads a cell as a number. Only decimal digits make one: Go's underscores, hexadecimal numbers and names of
 // infinities and NaN do not. Groups of three digits may be apart.
-func (o Options) number(cell string) (v float64, err error) {
+func (o Options) number(cell string) (float64, error) {
+	v, _, err := o.parse(cell)
+	return v, err
+}
+
+// parse is number, which also reports whether the cell has points, or anything else besides digits, signs and exponents.
+func (o Options) parse(cell string) (v float64, points bool, err error) {
 	plain := o.Decimal != ','
 	for i := 0; i < len(cell); i++ {
 		switch c := cell[i]; {
 		case c >= '0' && c <= '9' || c == '-' || c == '+' || c == 'e' || c == 'E':
 		case c == '.' && plain, c == ',' && !plain:
+			points = true
 		default:
-			return o.grouped(cell)
+			v, err = o.grouped(cell)
+			return v, true, err
 		}
 	}
 	if !plain {
 		cell = strings.Replace(cell, ",", ".", 1)
 	}
-	return strconv.ParseFloat(cell, 64)
+	v, err = strconv.ParseFloat(cell, 64)
+	return v, points, err
 }
 
 // spaces are what may stand between groups of three digits, besides commas and points.

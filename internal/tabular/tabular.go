@@ -3,8 +3,8 @@
 //
 // # Format
 //
-// Cells are separated by commas, semicolons or tabs, whichever the first row has, and may be quoted (RFC 4180). Blank
-// lines, lines whose first character is #, and a byte order mark at the start are skipped; spaces around a cell do not
+// Cells are separated by commas, semicolons, tabs or bars, whichever the first row has, or else by spaces, and may be quoted
+// (RFC 4180). Blank lines, lines whose first character is #, and a byte order mark at the start are skipped; spaces around a cell do not
 // count. A first line "sep=;" says what separates them. Lines end in LF, CR LF or CR, and the text is UTF-8 or UTF-16.
 // The first row is a header when none of its cells reads as a number and not all are missing, when it has the names of the
 // columns that are asked for, or when the numbers among its cells are years and a word stands above numbers or dates.
@@ -13,9 +13,13 @@
 // dates. Only whoever takes a column says whether it may hold text or lack values; what it may not is an error that names
 // the file, the line and the column, as is a row with another number of cells than the first. Texts such as ?, -, None
 // and \N are missing values of columns that are taken as numbers and have no other texts.
+//
+// What only all rows tell is found at the end, and said by [Table.Remarks]: names of rows, units below the header, numbers such as 5%,
+// $1,234.5 and 1,5, and dates such as 8/17/2016, which become texts like 2016-08-17. What may be read in two ways stays text.
 package tabular
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/csv"
 	"errors"
@@ -56,6 +60,9 @@ type Table struct {
 	Mapping *Mapping
 	// LeftOut are columns of the file that hold neither numbers nor text, as lists do. Only errors speak of them.
 	LeftOut []string
+
+	remarks []remark
+	asked   Options // that it was read with
 
 	// made are the names of columns that stand for the texts of others, and source those others.
 	made   []string
@@ -322,7 +329,7 @@ func (t *Table) Numbers(missing bool, columns ...int) ([]float64, error) {
 				row, text = b.other, t.Text(b.other, c) // why the column is none of numbers
 			}
 			if b.other >= 0 {
-				return nil, t.Errorf(row, c, "%w: %s", ErrCell, notANumber(text))
+				return nil, t.Errorf(row, c, "%w: %s%s", ErrCell, notANumber(text), t.rowHint(row, c))
 			}
 		}
 		switch {
@@ -358,6 +365,9 @@ func (t *Table) Coordinates(columns ...int) ([]float64, error) {
 		dated.Texts[c] = nil
 		switch failed := t.dates(c, dated.Values); {
 		case errors.Is(failed, errNoDate):
+			if row, why := t.noDates(c); why != "" {
+				err = t.Errorf(row, c, "%w: %s %s", ErrCell, quote(t.Text(row, c)), why)
+			}
 			return nil, err
 		case failed != nil:
 			return nil, failed
@@ -482,6 +492,14 @@ func ReadAs(r io.Reader, name string, opt Options) (*Table, error) {
 	if !separates(l.separator) {
 		return nil, fmt.Errorf("%s: %w: %q separates no cells", name, ErrCell, l.separator)
 	}
+	before := bytes.Count(start[:l.skip], []byte{'\n'}) // lines
+	t := &reading{Table: Table{Name: name, asked: opt}, opt: opt, layout: l, texts: map[string]string{}}
+	if l.above > 0 {
+		t.remark(-1, "skipped %s above the header of %s", words.Plural(l.above, "line"), name)
+	}
+	if l.separator == ' ' {
+		return t.readSpaced(br, before)
+	}
 	cr := csv.NewReader(br)
 	cr.Comma = l.separator
 	cr.Comment = '#'
@@ -489,8 +507,6 @@ func ReadAs(r io.Reader, name string, opt Options) (*Table, error) {
 	cr.TrimLeadingSpace = cr.Comma != '\t' // it would take tabs, too
 	cr.ReuseRecord = true
 
-	before := bytes.Count(start[:l.skip], []byte{'\n'}) // lines
-	t := &reading{Table: Table{Name: name}, opt: opt, layout: l, texts: map[string]string{}}
 	t.at = func(cell int) (line, column int) {
 		line, column = cr.FieldPos(cell)
 		return line + before, column
@@ -498,8 +514,7 @@ func ReadAs(r io.Reader, name string, opt Options) (*Table, error) {
 	for {
 		cells, err := cr.Read()
 		if err == io.EOF {
-			t.complete()
-			return &t.Table, nil
+			return t.complete()
 		}
 		var syntax *csv.ParseError
 		if errors.As(err, &syntax) {
@@ -507,10 +522,30 @@ func ReadAs(r io.Reader, name string, opt Options) (*Table, error) {
 		} else if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if len(cells) == 1 && strings.TrimSpace(cells[0]) == "" {
-			continue // a line of spaces
+		if isPadding(cells) {
+			continue
 		}
 		if err := t.row(cells); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// readSpaced reads rows whose cells are separated by spaces; so many lines are before them.
+func (t *reading) readSpaced(br *bufio.Reader, before int) (*Table, error) {
+	rows := spaced{in: br, line: before}
+	t.at = rows.FieldPos
+	for {
+		cells, err := rows.Read()
+		if err == io.EOF {
+			return t.complete()
+		}
+		if err == nil && !isPadding(cells) {
+			err = t.row(cells)
+		} else if err != nil {
+			err = fmt.Errorf("%s: %w", t.Name, err)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -525,8 +560,9 @@ type Row struct {
 
 // ReadRows is ReadAs for rows that are cells already, each of as many.
 func ReadRows(rows iter.Seq[Row], name string, opt Options) (*Table, error) {
-	t := &reading{Table: Table{Name: name}, opt: opt, texts: map[string]string{}}
+	t := &reading{Table: Table{Name: name, asked: opt}, opt: opt, texts: map[string]string{}}
 	for row := range rows {
+		t.number = row.Number
 		t.at = func(cell int) (line, column int) { return row.Line, row.Column + cell }
 		cells := row.Cells
 		if opt.Decimal == ',' {
@@ -541,18 +577,34 @@ func ReadRows(rows iter.Seq[Row], name string, opt Options) (*Table, error) {
 			return nil, err
 		}
 	}
-	t.complete()
-	return &t.Table, nil
+	return t.complete()
 }
 
-// complete gives columns with text a text for every row, and makes the first row a header where the others say that it is one.
-func (t *reading) complete() {
+// complete gives columns with text a text for every row, and finds what rows and columns are that only all of them tell: a header,
+// units, names of rows, numbers and dates in one of several forms.
+func (t *reading) complete() (*Table, error) {
 	for c := range t.Texts {
 		if t.Texts[c] != nil && len(t.Texts[c]) < t.Rows() {
 			t.setText(t.Rows()-1, c, "")
 		}
 	}
 	t.nameByRest()
+	if !t.opt.Piece {
+		t.takeUnits()
+		if err := t.checkRowNames(); err != nil {
+			return nil, err
+		}
+		t.readNumbers()
+	}
+	t.readDates()
+	if !slices.ContainsFunc(t.Texts, func(texts []string) bool { return texts != nil }) {
+		t.Texts = nil
+	}
+	if t.repeated > 0 {
+		t.remark(-1, "skipped %s of %s that %s the header once more", words.Plural(t.repeated, "row"), t.Name,
+			map[bool]string{true: "is", false: "are"}[t.repeated == 1])
+	}
+	return &t.Table, nil
 }
 
 // separates reports whether a rune can separate cells.
@@ -569,6 +621,12 @@ type reading struct {
 	keys   []bool            // columns of keys
 	texts  map[string]string // a text that many cells hold is kept once
 	first  []string          // the cells of the first row, if it is no header
+
+	number   []bool // cells of this row that are numbers, in whatever form
+	signs    signs  // what numbers with points and commas say of these
+	rowNames bool   // the first cells are names of rows, which the header has not
+	windows  bool   // some bytes are no UTF-8
+	repeated int    // rows that are the header once more
 }
 
 // findKeys finds the columns of keys among those of these names.
@@ -591,7 +649,7 @@ func (t *reading) row(cells []string) error {
 		t.Cols = len(cells)
 		first := make([]string, len(cells))
 		for i, cell := range cells {
-			first[i] = strings.Clone(strings.TrimSpace(cell))
+			first[i] = strings.Clone(t.utf(strings.TrimSpace(cell)))
 		}
 		if isHeader(first, t.opt) || t.opt.asksFor(first) {
 			t.Header = first
@@ -604,7 +662,10 @@ func (t *reading) row(cells []string) error {
 		t.first = first
 		t.findKeys(first)
 		if t.layout.names(len(cells), t.opt) {
-			t.Header = t.layout.comment
+			t.layout.named = true
+			for _, name := range t.layout.comment {
+				t.Header = append(t.Header, t.utf(name))
+			}
 			t.findKeys(t.Header)
 			for i := range cells { // the row below it
 				t.keep(i)
@@ -612,22 +673,36 @@ func (t *reading) row(cells []string) error {
 		}
 	}
 	if len(cells) != t.Cols {
-		line, column := t.at(len(cells) - 1)
-		return fmt.Errorf("%s:%d:%d: %w: this row has %s, the first has %d", t.Name, line, column, ErrCell,
-			words.Plural(len(cells), "cell"), t.Cols)
+		if cells = t.fit(cells); len(cells) != t.Cols {
+			return t.misfitting(len(cells))
+		}
+	}
+	if t.isRepeated(cells) {
+		t.repeated++
+		return nil
 	}
 	if len(t.Values) > maxTableCells-t.Cols {
 		return fmt.Errorf("%s: %w: more than %d cells", t.Name, ErrCell, maxTableCells)
 	}
 	row := t.Rows()
+	telling := t.opt.Decimal == 0 && !t.signs.point // what numbers say of points and commas
 	for i, cell := range cells {
 		cell = strings.TrimSpace(cell)
-		v, err := t.opt.number(cell)
+		v, points, err := t.opt.parse(cell)
 		if err != nil || math.IsInf(v, 0) {
 			if v = math.NaN(); !missing(cell) {
-				t.setText(row, i, t.once(cell))
+				t.setText(row, i, t.once(t.utf(cell)))
 			}
-		} else if i < len(t.keys) && t.keys[i] {
+			t.Values = append(t.Values, v)
+			t.keep(i)
+			continue
+		}
+		if points && telling && (i >= len(t.number) || !t.number[i]) {
+			s, _ := signsOf(cell)
+			t.signs.add(s)
+			telling = !t.signs.point
+		}
+		if i < len(t.keys) && t.keys[i] {
 			if text := keyText(cell, v); text != "" {
 				t.SetExact(row, i, t.once(text))
 			}
@@ -667,7 +742,12 @@ func notANumber(cell string) string {
 	case comma == nil:
 		return quote(cell) + " is not a number: decimals need a point, or --decimal ,"
 	}
-	if otherDate.MatchString(cell) {
+	switch mark, digits := shape(cell); {
+	case shortYear.MatchString(cell):
+		return quote(cell) + " is not a number, nor a date like 2006-01-02: it has a year of two digits"
+	case mark != "" && digits != "":
+		return quote(cell) + " is not a number: " + mark + " is left out where all of a column are plain numbers besides"
+	case otherDate.MatchString(cell):
 		return quote(cell) + " is not a number, nor a date like 2006-01-02"
 	}
 	return quote(cell) + " is not a number"

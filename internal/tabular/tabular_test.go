@@ -56,7 +56,11 @@ func TestReadErrors(t *testing.T) {
 		{"letters", "x,y\n1,2\n3,four\n", `data.csv:3:3: not a table of numbers: "four" is not a number`},
 		{"letters after blank lines", "\n\n1,2\n\n3,four\n", `data.csv:5:3: `},
 		{"letters in the first row", "1,two\n", `data.csv:1:3: not a table of numbers: "two" is not a number`},
-		{"a second header", "x,y\nx,y\n", `data.csv:2:1: not a table of numbers: "x" is not a number`},
+		{"a table below", "x,y\n1,2\n\na,b\n3,4\n", `data.csv:4:1: not a table of numbers: "a" is not a number: the row has texts alone`},
+		{"a wider table below", "x,y\n1,2\n\na,b,c\n", `this row has 3 cells, the first has 2: does another table begin here?`},
+		{"lines above", "a station\nx,y\n1,2\n", `this row has 2 cells, the first has 1: lines above a table begin with #`},
+		{"a sum", "x,y\n1,2\nTotal,2\n", `"Total" is not a number: leave out the last row if it is a sum or a mean`},
+		{"names of rows that are none", "x,y\n7,1,2\n7,3,4\n", `data.csv:2:1: not a table of numbers: rows have 3 cells, the header has 2`},
 		{"blank cell", "x,y\n1,\n", `data.csv:2:3: not a table of numbers: the cell is missing, and must not be, in column "y"`},
 		{"blank cells", "1,2\n , \n", `the cell is missing`},
 		{"blank first cell", ",2\n", `data.csv:1:1: not a table of numbers: the cell is missing`},
@@ -67,7 +71,7 @@ func TestReadErrors(t *testing.T) {
 		{"short row", "x,y\n1,2\n3\n", `data.csv:3:1: not a table of numbers: this row has 1 cell, the first has 2`},
 		{"long row", "1,2\n3,4,5\n", `data.csv:2:5: not a table of numbers: this row has 3 cells, the first has 2`},
 		{"quote", "1,2\n3,\"4\n", `data.csv:2:`},
-		{"decimal commas", "x;y\n1,5;2\n", `data.csv:2:1: not a table of numbers: "1,5" is not a number: decimals need a point`},
+		{"decimal commas", "x;y\n1,5;2.5\n", `data.csv:2:1: not a table of numbers: "1,5" is not a number: decimals need a point`},
 		{"a blank cell between tabs", "1\t\t2\n", `data.csv:1:3: not a table of numbers: the cell is missing`},
 		{"long text", "1," + strings.Repeat("a", 5000) + "\n", `aaaa"... is not a number`},
 		{"binary", "1,2\n\x00\x01,\xff\xfe\n", `is not a number`},
@@ -225,7 +229,10 @@ func TestStreamErrors(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, s := range []string{"x;y\n1;2", "1\t\t2", "", "x,y\n1,2\n", "1,\n", "\"", "\ufeff", "#\n1", "1,2\n3", "1e400", " \n,\n"} {
+	for _, s := range []string{"x;y\n1;2", "1\t\t2", "", "x,y\n1,2\n", "1,\n", "\"", "\ufeff", "#\n1", "1,2\n3", "1e400", " \n,\n",
+		"x y\n\"a \\\"\" 1\n", "x|y\n1|2,5\n", "x,y\n8/17/2016,66%\n17-Aug-2016,5%",
+		"x;y\nmm;s\n1,5;$ 1.234,5\n2;3\n4;5\n", "x,y\na,1,2\nb,3,4\nx,y",
+		"x,y\n1,2,\n\x00\x1a", "x;H\xf6he\n\u22121D+02;1\xa0234,5\n2;3", "x y\n8/7/2016 -9999\n13/7/2016 -9999\n1.1.2016 1\n2.1.2016 2"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -233,9 +240,18 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
+		if err := got.Check(); err != nil {
+			t.Fatal(err)
+		}
 		if c, err := got.Find(Want{}); err == nil {
 			got.Take(c.X...)
 			got.Extra(c)
+			got.Remarks(c)
+			_, _ = got.Coordinates(c.X...)
+		}
+		for c := range got.Cols {
+			got.IsText(c)
+			_, _ = got.Coordinates(c)
 		}
 		for row := range got.Rows() {
 			for c := range got.Cols {

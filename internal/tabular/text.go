@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/encoding/unicode"
@@ -106,26 +107,33 @@ type layout struct {
 	separator rune
 	skip      int      // bytes before the first row that are no comment: a line "sep=;"
 	comment   []string // the cells of the last comment before the first row, or nil
+	named     bool     // the comment is the header
+	above     int      // lines before the header that are no comments
 }
 
 // layoutOf finds what separates the cells of a text that begins so: what a line "sep=;" says, as spreadsheets write it,
-// or of semicolon, comma and tab the first that the first row has outside quotes. A comma may be the decimal sign where
-// semicolons separate, and tabs may be spaces where commas do, unless a comma is the decimal sign.
+// or of semicolon, comma, tab and bar the first that the first row has outside quotes, or else spaces. A comma may be the decimal sign
+// where semicolons separate, and tabs may be spaces where commas do, unless a comma is the decimal sign. Lines above one that has all
+// names that are asked for are skipped.
 func layoutOf(start string, opt Options) layout {
 	l := layout{separator: ','}
 	comment := ""
-	order := ";,\t"
+	order := ";,\t|"
 	if opt.Decimal == ',' {
-		order = ";\t,"
+		order = ";\t,|"
 	}
-	for line := range strings.Lines(start) {
-		text := strings.TrimRight(line, "\r\n")
-		if len(text) > 4 && l.skip == 0 && strings.HasPrefix(start, text) && strings.EqualFold(text[:4], "sep=") {
-			if r := []rune(text[4:]); len(r) == 1 {
-				l.separator, l.skip = r[0], len(line)
-				continue
-			}
+	marked := false
+	if line, _, _ := strings.Cut(start, "\n"); len(line) > 4 && strings.EqualFold(line[:4], "sep=") {
+		if r := []rune(strings.TrimRight(line[4:], "\r")); len(r) == 1 {
+			l.separator, l.skip, marked = r[0], min(len(line)+1, len(start)), true
 		}
+	}
+	if !opt.Piece {
+		above, lines := belowLines(start[l.skip:], order, opt)
+		l.skip, l.above = l.skip+above, lines
+	}
+	for line := range strings.Lines(start[l.skip:]) {
+		text := strings.TrimRight(line, "\r\n")
 		if strings.HasPrefix(text, "#") {
 			comment = text
 			continue
@@ -133,29 +141,79 @@ func layoutOf(start string, opt Options) layout {
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
-		var has [128]bool
-		quoted := false
-		for _, r := range text {
-			if r == '"' {
-				quoted = !quoted
-			} else if !quoted && r < 128 {
-				has[r] = true
-			}
-		}
-		for _, r := range order {
-			if has[r] && l.skip == 0 {
-				l.separator = r
-				break
-			}
+		if !marked {
+			l.separator = separatorOf(text, order)
 		}
 		break
 	}
+	switch {
+	case marked || l.separator != 0:
+	case isSpaced(start[l.skip:], opt):
+		l.separator = ' '
+	default:
+		l.separator = ','
+	}
 	if text := strings.TrimLeft(comment, "# \t"); text != "" {
-		for cell := range strings.SplitSeq(text, string(l.separator)) {
+		cells := strings.Split(text, string(l.separator))
+		if l.separator == ' ' {
+			cells = strings.Fields(text)
+		}
+		for _, cell := range cells {
 			l.comment = append(l.comment, strings.Trim(strings.TrimSpace(cell), `"`))
 		}
 	}
 	return l
+}
+
+// separatorOf is the first of some separators that a line has outside quotes, or 0.
+func separatorOf(line, order string) rune {
+	var has [128]bool
+	quoted := false
+	for _, r := range line {
+		if r == '"' {
+			quoted = !quoted
+		} else if !quoted && r < 128 {
+			has[r] = true
+		}
+	}
+	for _, r := range order {
+		if has[r] {
+			return r
+		}
+	}
+	return 0
+}
+
+// belowLines is how many bytes stand above the line that has the names of all inputs and outputs that are asked for, which is among the
+// first hundred lines if there is one, and how many lines with text these are.
+func belowLines(start, order string, opt Options) (skip, lines int) {
+	const most = 100
+	if len(opt.X) == 0 || len(opt.Y) == 0 {
+		return 0, 0
+	}
+	at, above := 0, 0
+	for line := range strings.Lines(start) {
+		if text := strings.TrimSpace(line); text != "" && text[0] != '#' {
+			cells := strings.Fields(text)
+			if r := separatorOf(text, order); r != 0 {
+				cells = strings.Split(text, string(r))
+			}
+			for i, cell := range cells {
+				cells[i] = strings.Trim(strings.TrimSpace(cell), `"`)
+			}
+			if !slices.ContainsFunc(slices.Concat(opt.X, opt.Y), func(name string) bool { return !slices.Contains(cells, name) }) {
+				if above == 0 {
+					return 0, 0
+				}
+				return at, above
+			}
+			if above++; above > most {
+				break
+			}
+		}
+		at += len(line)
+	}
+	return 0, 0
 }
 
 // names reports whether the comment before a first row of so many cells names its columns, as numpy.savetxt writes it.

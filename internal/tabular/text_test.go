@@ -225,7 +225,7 @@ func TestDays(t *testing.T) {
 	for text, want := range map[string]string{
 		"t\n2020-01-01\n2020-02-30\n":    `a.csv:3:1: not a table of numbers: "2020-02-30" in a column of dates is none`,
 		"t\nsoon\n2020-01-01\n2020\n":    `a.csv:2:1: not a table of numbers: "soon" in a column of dates is none`,
-		"t\n2020-02-30\nnow\n2020-2-3\n": `a.csv:2:1: not a table of numbers: "2020-02-30" is not a number`,
+		"t\n2020-02-30\nnow\n2020-2-3\n": `a.csv:3:1: not a table of numbers: "now" is no date like the others`,
 	} {
 		table, err := Decode([]byte(text), "a.csv")
 		require.NoError(t, err)

@@ -1,0 +1,248 @@
+package tabular
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Orders of the day and the month in dates such as 8/7/2016.
+const (
+	DayFirst   = "dmy"
+	MonthFirst = "mdy"
+)
+
+const clockTime = `(?:(?:,? +|[T:])(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))? ?([AaPp][Mm])?)? ?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?$`
+
+var (
+	numericDate = regexp.MustCompile(`^(\d{1,2})([./-])(\d{1,2})([./-])(\d{4})` + clockTime)
+	yearDate    = regexp.MustCompile(`^(\d{4})([./-])(\d{1,2})([./-])(\d{1,2})` + clockTime)
+	dayDate     = regexp.MustCompile(`^(\d{1,2})([ -]|\. ?)?([A-Za-z]{3,9})\.?([ -])?(\d{4})` + clockTime)
+	monthDate   = regexp.MustCompile(`^([A-Za-z]{3,9})(\.? )(\d{1,2})(,? )(\d{4})` + clockTime)
+	onlyMonth   = regexp.MustCompile(`^([A-Za-z]{3,9})[ -](\d{4})$`)
+	shortYear   = regexp.MustCompile(`^(\d{1,2}[./-]\d{1,2}[./-]|\d{1,2}[ -]?[A-Za-z]{3,9}[ -]?)\d{2}\b`)
+)
+
+// written is a date whose day and month may be in either order.
+type written struct {
+	year, first, second int
+	order               string // "": first and second may be day and month, or month and day
+	rest                string // time and zone, as 2006-01-02 15:04:05Z has them behind the date
+}
+
+// readDate takes a date apart that is not written like 2006-01-02.
+func readDate(text string) (d written, ok bool) {
+	if len(text) < 8 || len(text) > 48 {
+		return d, false
+	}
+	if m := onlyMonth.FindStringSubmatch(text); m != nil {
+		d = written{first: month(m[1]), second: 1, order: MonthFirst}
+		d.year, _ = strconv.Atoi(m[2])
+		return d, d.first > 0
+	}
+	for _, form := range []struct {
+		re         *regexp.Regexp
+		year, a, b int // groups of the day and the month, in the order in which they stand
+		name       int // the group of the month, if that is a name
+		order      string
+		same       bool // what separates the parts is the same
+	}{{numericDate, 5, 1, 3, 0, "", true}, {yearDate, 1, 3, 5, 0, MonthFirst, true}, {dayDate, 5, 1, 3, 3, DayFirst, false},
+		{monthDate, 5, 1, 3, 1, MonthFirst, false}} {
+		m := form.re.FindStringSubmatch(text)
+		if m == nil || form.same && m[2] != m[4] {
+			continue
+		}
+		number := func(group int) int {
+			if group == form.name {
+				return month(m[group])
+			}
+			v, _ := strconv.Atoi(m[group])
+			return v
+		}
+		d = written{year: number(form.year), first: number(form.a), second: number(form.b), order: form.order}
+		d.rest, ok = clockText(m[6:])
+		return d, ok && d.first > 0 && d.second > 0
+	}
+	return d, false
+}
+
+// month is the number of a month by its name, or the first three letters of that; 0: it is none.
+func month(name string) int {
+	for m := time.January; m <= time.December; m++ {
+		for _, known := range []string{m.String(), m.String()[:3]} {
+			if strings.EqualFold(name, known) {
+				return int(m)
+			}
+		}
+	}
+	return 0
+}
+
+// clockText is a time of hour, minute, second, am or pm, and a zone.
+func clockText(m []string) (text string, ok bool) {
+	if m[0] == "" {
+		return "", m[4] == ""
+	}
+	hour, _ := strconv.Atoi(m[0])
+	if m[3] != "" {
+		if hour < 1 || hour > 12 {
+			return "", false
+		}
+		if hour %= 12; strings.EqualFold(m[3], "pm") {
+			hour += 12
+		}
+	}
+	text = fmt.Sprintf(" %02d:%s", hour, m[1])
+	if m[2] != "" {
+		text += ":" + m[2]
+	}
+	return text + m[4], true
+}
+
+// iso is the date in the one form that says all; false: there is no such day.
+func (d *written) iso(order string) (text string, ok bool) {
+	day, month := d.first, d.second
+	if d.order != "" {
+		order = d.order
+	}
+	if order == MonthFirst {
+		day, month = month, day
+	}
+	text = fmt.Sprintf("%04d-%02d-%02d%s", d.year, month, day, d.rest)
+	_, ok = Days(text)
+	return text, ok
+}
+
+// anyDate reports whether a text is a date in some form.
+func anyDate(text string) (days float64, ok bool) {
+	if days, ok = Days(text); ok {
+		return days, ok
+	}
+	d, ok := readDate(text)
+	return 0, ok && (d.first <= 12 || d.second <= 12)
+}
+
+// dateOrder says which of day and month is first in a column's dates. Row and why are an error: a text that is no date, or that
+// nothing tells.
+func (t *Table) dateOrder(column int, opt Options) (order string, row int, why string) {
+	asked := opt.Dates
+	least := map[string]int{} // the first row that has a day above 12 there
+	example, first := -1, -1
+	for row, text := range t.Texts[column] {
+		if text == "" || blank(text) {
+			continue
+		}
+		d, ok := readDate(text)
+		if !ok {
+			if _, ok = Days(text); ok {
+				continue
+			}
+			return "", row, "is no date like the others"
+		}
+		if first < 0 {
+			first = row
+		}
+		if d.order != "" || d.first == d.second {
+			continue
+		}
+		if example < 0 {
+			example = row
+		}
+		tells := ""
+		if d.first > 12 {
+			tells = DayFirst
+		} else if d.second > 12 {
+			tells = MonthFirst
+		}
+		if _, found := least[tells]; tells != "" && !found {
+			least[tells] = row
+		}
+	}
+	day, dayFirst := least[DayFirst]
+	mon, monthFirst := least[MonthFirst]
+	switch {
+	case dayFirst && monthFirst:
+		return "", max(day, mon), fmt.Sprintf("has day and month in another order than %s above", quote(t.Text(min(day, mon), column)))
+	case dayFirst && asked == MonthFirst:
+		return "", day, "has no month first, as --dates mdy says"
+	case monthFirst && asked == DayFirst:
+		return "", mon, "has no day first, as --dates dmy says"
+	case asked == "" && opt.Piece && example >= 0:
+		return "", example, "may have the day first or the month in other pieces of the file; say --dates dmy or --dates mdy"
+	case dayFirst:
+		return DayFirst, first, ""
+	case monthFirst:
+		return MonthFirst, first, ""
+	case asked != "" || example < 0:
+		return asked, first, ""
+	}
+	return "", example, fmt.Sprintf("may have the day first or the month: none of the %d rows has a day above 12; say --dates dmy or "+
+		"--dates mdy", t.Rows())
+}
+
+// readDates writes dates as 2006-01-02 in columns whose texts are all dates, and say which of day and month is first.
+func (t *reading) readDates() {
+	for c := range t.Texts {
+		if t.Texts[c] == nil || c < len(t.keys) && t.keys[c] || !t.foreignDates(c) {
+			continue
+		}
+		order, first, why := t.dateOrder(c, t.opt)
+		if why != "" {
+			continue // whoever takes the column as numbers says so
+		}
+		texts := make([]string, len(t.Texts[c]))
+		known := map[string]string{}
+		for row, text := range t.Texts[c] {
+			if texts[row] = known[text]; texts[row] != "" || text == "" {
+				continue
+			}
+			texts[row] = text
+			if d, ok := readDate(text); ok {
+				if texts[row], ok = d.iso(order); !ok {
+					texts = nil // a day that there is not
+					break
+				}
+			}
+			known[text] = texts[row]
+		}
+		if texts != nil {
+			t.remark(c, "%s are dates like %s, which is read as %s", t.columnOf(c), quote(t.Texts[c][first]), texts[first])
+			t.Texts[c] = texts
+		}
+	}
+}
+
+// foreignDates reports whether the first text of a column is a date that is not written like 2006-01-02.
+func (t *Table) foreignDates(column int) bool {
+	for _, text := range t.Texts[column] {
+		if text != "" && !blank(text) {
+			_, ok := readDate(text)
+			if _, own := Days(text); own {
+				return false
+			}
+			return ok
+		}
+	}
+	return false
+}
+
+// noDates says why a column that begins with a date is not one of dates, by the row; "": it does not begin with one.
+func (t *Table) noDates(column int) (row int, why string) {
+	if !t.foreignDates(column) {
+		return 0, ""
+	}
+	order, row, why := t.dateOrder(column, t.asked)
+	if why != "" {
+		return row, why
+	}
+	for row, text := range t.Texts[column] {
+		if d, ok := readDate(text); ok {
+			if _, ok := d.iso(order); !ok {
+				return row, "is a day that there is not"
+			}
+		}
+	}
+	return 0, ""
+}

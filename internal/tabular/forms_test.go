@@ -1,0 +1,220 @@
+package tabular
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
+)
+
+// readAll reads the columns x and y of a text, and what is said of them.
+func readAll(t *testing.T, text string, opt Options) (x, y []float64, notes string, table *Table) {
+	t.Helper()
+	table, err := ReadAs(strings.NewReader(text), "a.csv", opt)
+	require.NoError(t, err, text)
+	c, err := table.Find(Want{X: opt.X, Y: opt.Y, Dx: 1, Dy: 1})
+	require.NoError(t, err, text)
+	x, err = table.Coordinates(c.X...)
+	require.NoError(t, err, text)
+	y, err = table.Numbers(true, c.Y...)
+	require.NoError(t, err, text)
+	require.NoError(t, table.Check())
+	return x, y, strings.Join(table.Remarks(c), "\n"), table
+}
+
+// Numbers in forms that a whole column shows are read, with a note.
+func TestNumberForms(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		name, text string
+		x, y       []float64
+		note       string
+	}{
+		{"percent", "x,y\n1,66.87%\n2,50 %\n3,-\n4,NA\n", []float64{1, 2, 3, 4}, []float64{66.87, 50, nan, nan},
+			`column y of a.csv are numbers like "66.87%", which is read as 66.87`},
+		{"currency", "x,y\n1,\"$1,234.50\"\n2,-$12\n3,7\n",
+			[]float64{1, 2, 3}, []float64{1234.5, -12, 7}, `"$1,234.50", which is read as 1234.5`},
+		{"currency behind", "x;y\n1;1.234,50 €\n2;12 €\n", []float64{1, 2}, []float64{1234.5, 12},
+			`"1.234,50 €", which is read as 1234.5`},
+		{"thousands beside points", "x,y\n0.5,\"175,901\"\n2,\"12\"\n",
+			[]float64{0.5, 2}, []float64{175901, 12}, `"175,901", which is read as 175901`},
+		{"thousands by millions", "x,y\n1,\"175,901\"\n2,\"1,175,901\"\n",
+			[]float64{1, 2}, []float64{175901, 1175901}, "which is read as 175901"},
+		{"decimal commas", "x;y\n1,5;175,901\n2,5;3\n", []float64{1.5, 2.5}, []float64{175.901, 3}, `"175,901", which is read as 175.901`},
+		{"decimal commas without a header", "1,5;2\n2,5;3\n", []float64{1.5, 2.5}, []float64{2, 3}, "column 1 of a.csv are numbers like"},
+		{"spaces between thousands", "x;y\n1;1 234,5\n2;12,5\n",
+			[]float64{1, 2}, []float64{1234.5, 12.5}, `"1 234,5", which is read as 1234.5`},
+		{"a minus sign", "x,y\n1,\u22125.5\n2,3\n", []float64{1, 2}, []float64{-5.5, 3}, ""},
+		{"exponents of Fortran", "x,y\n1,1.5D+02\n2,-.25d1\n", []float64{1, 2}, []float64{150, -2.5}, ""},
+		{"Latin-1", "x;y\n1;1\xa0234,5\n2;\x80 2\n",
+			[]float64{1, 2}, []float64{1234.5, 2}, "is not UTF-8: its texts are read as Windows-1252"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x, y, notes, _ := readAll(t, c.text, Options{})
+			require.True(t, testkit.SameBits(c.x, x) && testkit.SameBits(c.y, y), "%v %v", x, y)
+			require.Contains(t, notes, c.note)
+			if c.note == "" {
+				require.Empty(t, notes)
+			}
+		})
+	}
+	for name, text := range map[string]string{
+		"groups or fractions":            "x;y\n1;175,901\n2;12,345\n",
+		"a point that may be thousands":  "x;y\n1.234;1,5\n2.345;2,5\n",
+		"points and commas":              "x;y\n0.5;1,5\n",
+		"two currencies":                 "x,y\n1,$5\n2,€5\n",
+		"percentages and plain numbers":  "x,y\n1,5%\n2,0.5\n",
+		"percentages below a percentage": "x,5%\n1,6%\n2,7%\n",
+		"a list":                         "x;y\n1;1,2\n2;1,2,3\n",
+		"units":                          "x,y\n1,5 mm\n2,6 mm\n",
+		"an accountant's minus":          "x,y\n1,(5)\n2,6\n",
+	} {
+		table, err := Decode([]byte(text), "a.csv")
+		require.NoError(t, err, name)
+		_, err = table.Numbers(true, 0, 1)
+		require.ErrorIs(t, err, ErrCell, name)
+		require.ErrorContains(t, err, "is not a number", name)
+	}
+	table, err := Decode([]byte("task;y\n1,5;1,5\n1,50;2\n"), "a.csv")
+	require.NoError(t, err)
+	_, n, err := table.Groups(0)
+	require.NoError(t, err)
+	require.Equal(t, 2, n, "keys stay what they are")
+}
+
+// Dates are read where the column says which of day and month is first, and become those that all read.
+func TestDateForms(t *testing.T) {
+	for _, c := range []struct {
+		dates string
+		opt   Options
+		want  []string
+	}{
+		{"8/17/2016;8/7/2016", Options{}, []string{"2016-08-17", "2016-08-07"}},
+		{"1.8.2016;17.08.2016 12:30", Options{}, []string{"2016-08-01", "2016-08-17 12:30"}},
+		{"17-08-2016 1:02:03.5;18-08-2016", Options{}, []string{"2016-08-17 01:02:03.5", "2016-08-18"}},
+		{"8/17/2016 1:30:00 PM;8/7/2016 12:00 am", Options{}, []string{"2016-08-17 13:30:00", "2016-08-07 00:00"}},
+		{"17-Aug-2016;3 September 2016", Options{}, []string{"2016-08-17", "2016-09-03"}},
+		{"17AUG2016;03SEP2016:12:00:00", Options{}, []string{"2016-08-17", "2016-09-03 12:00:00"}},
+		{"Aug 17, 2016;May 1, 2016 10:00", Options{}, []string{"2016-08-17", "2016-05-01 10:00"}},
+		{"Aug 2016;September-2016", Options{}, []string{"2016-08-01", "2016-09-01"}},
+		{"2016-8-7;2016-08-17 9:05", Options{}, []string{"2016-08-07", "2016-08-17 09:05"}},
+		{"1/1/2016;2/2/2016", Options{}, []string{"2016-01-01", "2016-02-02"}},
+		{"8/7/2016;8/7/2016 10:00 +02:00", Options{Dates: MonthFirst}, []string{"2016-08-07", "2016-08-07 10:00+02:00"}},
+		{"8/7/2016;8/8/2016", Options{Dates: DayFirst, Piece: true}, []string{"2016-07-08", "2016-08-08"}},
+		{"8/7/2016;NA;?", Options{Dates: DayFirst}, []string{"2016-07-08", "", "?"}},
+	} {
+		table, err := ReadAs(strings.NewReader("x,y\n\""+strings.ReplaceAll(c.dates, ";", "\",1\n\"")+"\",1\n"), "a.csv", c.opt)
+		require.NoError(t, err, c.dates)
+		require.Equal(t, c.want, table.Texts[0], c.dates)
+		require.Contains(t, strings.Join(table.Remarks(Columns{X: []int{0}}), ""), "which is read as "+c.want[0])
+		require.Empty(t, table.Remarks(Columns{X: []int{1}}))
+	}
+	for dates, want := range map[string]string{
+		"8/7/2016;8/8/2016": `a.csv:2:1: not a table of numbers: ` +
+			`"8/7/2016" may have the day first or the month: none of the 2 rows has a day above 12`,
+		"8/17/2016;17/8/2016": `a.csv:3:1: not a table of numbers: ` +
+			`"17/8/2016" has day and month in another order than "8/17/2016" above`,
+		"8/17/2016;2/30/2016":    `a.csv:3:1: not a table of numbers: "2/30/2016" is a day that there is not`,
+		"8/17/2016;soon":         `a.csv:3:1: not a table of numbers: "soon" is no date like the others`,
+		"8/17/16;8/18/16":        "it has a year of two digits",
+		"17.08.2016;18/08/16":    `a.csv:3:1: not a table of numbers: "18/08/16" is no date like the others`,
+		"17.08-2016;1.1.2016":    "is not a number",
+		"8/17/2016 25:00;1":      `a.csv:2:1: not a table of numbers: "8/17/2016 25:00" is a day that there is not`,
+		"8/17/2016 13:00 PM;1":   "is not a number",
+		"17-Foo-2016;1-Jan-2016": "is not a number",
+	} {
+		table, err := Decode([]byte("x,y\n"+strings.ReplaceAll(dates, ";", ",1\n")+",1\n"), "a.csv")
+		require.NoError(t, err, dates)
+		_, err = table.Coordinates(0)
+		require.ErrorIs(t, err, ErrCell, dates)
+		require.ErrorContains(t, err, want, dates)
+	}
+	for dates, opt := range map[string]Options{"17/8/2016": {Dates: MonthFirst}, "8/17/2016": {Dates: DayFirst},
+		"8/17/2017": {Piece: true}} {
+		table, err := ReadAs(strings.NewReader("x,y\n"+dates+",1\n"), "a.csv", opt)
+		require.NoError(t, err)
+		_, err = table.Coordinates(0)
+		require.ErrorContains(t, err, "--dates", dates)
+	}
+	table, err := Decode([]byte("task,y\n17.08.2016,1\n18.08.2016,1\n"), "a.csv")
+	require.NoError(t, err)
+	require.Equal(t, "17.08.2016", table.Cell(0, 0), "keys stay what they are")
+}
+
+// Rows and columns as R, loggers and instruments write them.
+func TestShapes(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		opt        Options
+		x, y       []float64
+		note       string
+	}{
+		{"aligned", "  x     y\n 1.0   2.5\n\n# pause\n10.0  22.5\n", Options{}, []float64{1, 10}, []float64{2.5, 22.5}, ""},
+		{"write.table", "\"x\" \"y\"\n\"a \\\"b\\\"\" 21 6\n\"c\" 22.8 4\n", Options{},
+			[]float64{21, 22.8}, []float64{6, 4}, "taken as names of rows"},
+		{"write.table of commas", "\"x\",\"y\"\n\"1\",1,2\n\"2\",3,4\n", Options{},
+			[]float64{1, 3}, []float64{2, 4}, "taken as names of rows"},
+		{"spaces and decimal commas", "x y\n1,5 2\n2,5 3\n", Options{}, []float64{1.5, 2.5}, []float64{2, 3}, "which is read as 1.5"},
+		{"a comment with names", "# x y\n1 2\n3 4\n", Options{}, []float64{1, 3}, []float64{2, 4}, ""},
+		{"bars", "x | y\n1 | 2\n3 | 4\n", Options{}, []float64{1, 3}, []float64{2, 4}, ""},
+		{"trailing separators", "x,y\n1,2,\n3,4,\n", Options{}, []float64{1, 3}, []float64{2, 4}, ""},
+		{"units", "x,y\nmm,[\u00b0C]\n1,2\n3,4\n", Options{}, []float64{1, 3}, []float64{2, 4}, `taken as units of columns: "mm,[°C]"`},
+		{"a logger", "\"TOA5\",\"CR6\",\"1\"\n\"time\",\"n\",\"t\"\n\"TS\",\"RN\",\"C\"\n\"\",\"\",\"Avg\"\n\"1970-01-02 00:00:00\",0,4\n" +
+			"\"1970-01-03 00:00:00\",1,5\n", Options{X: []string{"time"}, Y: []string{"t"}}, []float64{1, 2}, []float64{4, 5},
+			"skipped 1 line above the header of a.csv\nthe 2 rows below the header of a.csv are taken as units"},
+		{"joined", "x,y\n1,2\nx,y\n3,4\n", Options{},
+			[]float64{1, 3}, []float64{2, 4}, "skipped 1 row of a.csv that is the header once more"},
+		{"an end of zeros", "x,y\n1,2\n3,4\n\x00\x00\x00", Options{}, []float64{1, 3}, []float64{2, 4}, ""},
+		{"an end of DOS", "x,y\n1,2\n3,4\n\x1a", Options{}, []float64{1, 3}, []float64{2, 4}, ""},
+		{"Latin-1", "x,H\xf6he\n1,2\n3,4\n", Options{X: []string{"x"}, Y: []string{"H\u00f6he"}}, []float64{1, 3}, []float64{2, 4},
+			"read as Windows-1252, such as \"H\u00f6he\""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x, y, notes, _ := readAll(t, c.text, c.opt)
+			require.Equal(t, c.x, x)
+			require.Equal(t, c.y, y)
+			require.Contains(t, notes, c.note)
+			if c.note == "" {
+				require.Empty(t, notes)
+			}
+		})
+	}
+	for text, cols := range map[string]int{"1 234\n2 345\n": 1, "a time\n2006-01-02 15:04\n2006-01-02 15:05\n": 1, "x y\n": 1,
+		"1 2\n": 2, "x y\n1 234\n": 2} {
+		table, err := Decode([]byte(text), "a.csv")
+		require.NoError(t, err)
+		require.Equal(t, cols, table.Cols, text)
+	}
+	_, _, _, table := readAll(t, "x,y,kind\nmm,s,\n1,2,a\n3,4,b\n", Options{})
+	require.Equal(t, []string{"mm", "s", ""}, table.Units)
+	require.Equal(t, []string{"a", "b"}, table.Texts[2])
+	require.ErrorContains(t, table.Errorf(0, 1, "why"), "a.csv:3:3: why")
+	for _, text := range []string{"x,y\nsoon,1\n2,3\n4,5\n", "x,y\na,b\n1,2\n",
+		"Station,A,\nx,y,z\n1,2,3\n4,5,6\n", "x,k\n,a\n1,b\n2,c\n"} {
+		table, err := Decode([]byte(text), "a.csv")
+		require.NoError(t, err)
+		require.Equal(t, strings.Count(text, "\n")-1, table.Rows(), "no row of units: %q", text)
+	}
+	_, err := Decode([]byte("x y\n1 \"2\n"), "a.csv")
+	require.ErrorIs(t, err, ErrCell)
+}
+
+// A number that repeats far from all others is pointed out, and stays.
+func TestSentinels(t *testing.T) {
+	for text, want := range map[string]string{
+		"-9999 1 2 -9999 3": "column y of a.csv holds -9999 in 2 rows, far from all other values",
+		"-9999 1 2 3":       "", "999 990 999 985": "",
+		"99999 1 99999 8848": "holds 99999", "-99 -40 -99 30": "", "-99 -20 -99 30": "holds -99",
+		"-9999 -9999": "", "-9999 5 -9999 5": "", "1e20 1 2 1e20": "holds 1e+20",
+	} {
+		_, y, notes, _ := readAll(t, "x,y\n1,"+strings.ReplaceAll(text, " ", "\n1,")+"\n", Options{})
+		require.Len(t, y, len(strings.Fields(text)))
+		if want == "" {
+			require.Empty(t, notes, text)
+		}
+		require.Contains(t, notes, want, text)
+	}
+}
