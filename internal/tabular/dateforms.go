@@ -160,6 +160,9 @@ func (t *Table) dateOrder(column int, opt Options) (order string, row int, why s
 			least[tells] = row
 		}
 	}
+	if example >= 0 {
+		first = example
+	}
 	day, dayFirst := least[DayFirst]
 	mon, monthFirst := least[MonthFirst]
 	switch {
@@ -208,7 +211,7 @@ func (t *reading) readDates() {
 			known[text] = texts[row]
 		}
 		if texts != nil {
-			t.remark(c, "%s are dates like %s, which is read as %s", t.columnOf(c), quote(t.Texts[c][first]), texts[first])
+			t.remark(c, "%s has dates like %s, which is read as %s", t.columnOf(c), quote(t.Texts[c][first]), texts[first])
 			t.Texts[c] = texts
 		}
 	}

@@ -34,7 +34,7 @@ func TestNumberForms(t *testing.T) {
 		note       string
 	}{
 		{"percent", "x,y\n1,66.87%\n2,50 %\n3,-\n4,NA\n", []float64{1, 2, 3, 4}, []float64{66.87, 50, nan, nan},
-			`column y of a.csv are numbers like "66.87%", which is read as 66.87`},
+			`column y of a.csv has numbers like "66.87%", which is read as 66.87`},
 		{"currency", "x,y\n1,\"$1,234.50\"\n2,-$12\n3,7\n",
 			[]float64{1, 2, 3}, []float64{1234.5, -12, 7}, `"$1,234.50", which is read as 1234.5`},
 		{"currency behind", "x;y\n1;1.234,50 €\n2;12 €\n", []float64{1, 2}, []float64{1234.5, 12},
@@ -44,7 +44,7 @@ func TestNumberForms(t *testing.T) {
 		{"thousands by millions", "x,y\n1,\"175,901\"\n2,\"1,175,901\"\n",
 			[]float64{1, 2}, []float64{175901, 1175901}, "which is read as 175901"},
 		{"decimal commas", "x;y\n1,5;175,901\n2,5;3\n", []float64{1.5, 2.5}, []float64{175.901, 3}, `"175,901", which is read as 175.901`},
-		{"decimal commas without a header", "1,5;2\n2,5;3\n", []float64{1.5, 2.5}, []float64{2, 3}, "column 1 of a.csv are numbers like"},
+		{"decimal commas without a header", "1,5;2\n2,5;3\n", []float64{1.5, 2.5}, []float64{2, 3}, "column 1 of a.csv has numbers like"},
 		{"spaces between thousands", "x;y\n1;1 234,5\n2;12,5\n",
 			[]float64{1, 2}, []float64{1234.5, 12.5}, `"1 234,5", which is read as 1234.5`},
 		{"a minus sign", "x,y\n1,\u22125.5\n2,3\n", []float64{1, 2}, []float64{-5.5, 3}, ""},

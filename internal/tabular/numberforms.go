@@ -239,7 +239,7 @@ func (t *reading) readColumn(column int, form numberForm, opt Options) {
 		values = append(values, v)
 	}
 	if told >= 0 {
-		t.remark(column, "%s are numbers like %s, which is read as %s", t.columnOf(column), quote(t.Texts[column][told]),
+		t.remark(column, "%s has numbers like %s, which is read as %s", t.columnOf(column), quote(t.Texts[column][told]),
 			strconv.FormatFloat(values[told], 'g', -1, 64))
 	}
 	for row, v := range values {
