@@ -206,7 +206,8 @@ func (r *run) predict(ctx context.Context, t *tabletask.Task) (*predict.Result, 
 func (o *Options) work() (string, error) {
 	c := &o.Columns
 	all := append([]any{}, o.Settings...)
-	all = append(all, o.Standardise, o.Quantiles, o.Outputs, c.X, c.Y, c.Task, c.Decimal, c.Dates, filepath.Ext(o.Out), c.Aux, c.StaticFields)
+	all = append(all, o.Standardise, o.Quantiles, o.Outputs, c.X, c.Y, c.Task, c.Decimal, c.Dates, filepath.Ext(o.Out), c.Aux,
+		c.StaticFields)
 	context, sheet := tables.SheetOf(o.CSV)
 	static, fields := tables.SheetOf(c.Static)
 	if sheet+fields != "" {
