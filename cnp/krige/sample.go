@@ -14,7 +14,8 @@ import (
 )
 
 // Samples draws joint samples of new values at targets [nt, Dim]: samples [count][nt]. Over many samples each value on its own has the mean
-// and the standard deviation of Predict, and values depend on each other as errors of these predictions do under the Gaussian processes.
+// and the standard deviation of Predict, or where logarithms are normal those of the whole distribution, and values depend on each other as
+// errors of these predictions do under the Gaussian processes.
 //
 // A sample is one function and the noise of new values. The function depends on the seed and on the number of the sample alone: at a target
 // it has the same value whatever the other targets and however many samples. The noise depends on how many targets come before, too.
