@@ -284,7 +284,7 @@ func TestEndings(t *testing.T) {
 	b.fails(2, "must end in .csv or .tsv or .parquet or .npz or .nc", append(regress, "--out", "@pred")...)
 	b.fails(2, "a plot is a .png or .svg file", append(regress, "--out", "@pred.csv", "--plot", "@p.jpg")...)
 	b.fails(2, "o.jpg: the name must end in .png, which is what is written", append(complete, "--out", "@o.jpg")...)
-	b.fails(2, "--mean-out: ", append(complete, "--out", "@o.PNG", "--mean-out", "@o.tif")...)
+	b.fails(2, "--mean-out: ", append(complete, "--out", "@o.PNG", "--mean-out", "@o.gif")...)
 	b.ok(append(complete, "--out", "@o.PNG")...)
 	b.fails(2, "must end in .png", "demo", "--out", "@demo.jpg")
 	b.fails(2, "must end in .safetensors or .npz or .nc", "predict", "--model", "@m.safetensors", "--in", "@x.safetensors",
@@ -348,7 +348,7 @@ func TestRegressErrors(t *testing.T) {
 		{"two inputs", "x1,x2,y\n1,2,3\n", `data.csv:1:1: the columns do not fit: header "x1,x2,y": 2 columns of x, the model needs 1`},
 		{"other names", "time,temp\n1,2\n", `data.csv:1:1: the columns do not fit: header "time,temp": it has no column x or x1`},
 		{"two tasks", "task,x,y\n1,2,3\n2,2,3\n", `data.csv:3:1: the column task says 2, and 1 before`},
-		{"decimal commas", "x;y\n1,5;2\n", "data.csv:2:1: not a table of numbers: \"1,5\" is not a number: decimals need a point"},
+		{"decimal commas", "x;y\n1,5;2.5\n", "data.csv:2:1: not a table of numbers: \"1,5\" is not a number: decimals need a point"},
 		{"ragged", "1,2\n3\n", "data.csv:2:1: "},
 		{"beyond float32", "1,1e300\n", "data.csv:1:3: not usable as data: 1e+300 is beyond float32"},
 	} {

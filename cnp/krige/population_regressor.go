@@ -301,7 +301,7 @@ func (w *populationWriter[T]) set(p *Population, v *waveView, targets, mean, std
 func (w *populationWriter[T]) normal(i int, mean, std float64, scale likelihood.Bend) {
 	if w.numbers == (likelihood.Bent{}).Outputs() {
 		copy(w.out.Params[i*w.numbers:], []T{T(mean), max(T(std), math.SmallestNonzeroFloat32), T(scale),
-			likelihood.ZeroRoot, T(math.Inf(1))})
+			likelihood.ZeroRoot, likelihood.Unlimited})
 		return
 	}
 	params := make([]float64, 3*waveNormals)

@@ -176,7 +176,7 @@ func (p *Population) unbend(v *waveView, t, mean, std []float64) {
 			mean[i], std[i] = bentWaves.Moments(append(params, float64(p.family())))
 			continue
 		}
-		if mean[i], std[i] = p.bend.moments(mean[i], std[i], math.Inf(1)); p.amounts {
+		if mean[i], std[i] = p.bend.moments(mean[i], std[i], likelihood.Unlimited); p.amounts {
 			mean[i] = max(0, mean[i])
 		}
 	}

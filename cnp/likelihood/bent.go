@@ -39,12 +39,15 @@ func init() {
 }
 
 // Bent is for values that are normal on one of several scales. Parameters: mean and standard deviation there, the Bend, the root whose
-// slope counts for a value of 0 on the scale of roots (its own slope is infinite), and the largest value known, on the scale, +Inf if none
-// is: see [Bent.Moments].
+// slope counts for a value of 0 on the scale of roots (its own slope is infinite), and the largest value known, on the scale: see
+// [Bent.Moments].
 type Bent struct{}
 
-// ZeroRoot is the root of a value of 0 where nothing is known of a step to which values are recorded.
-const ZeroRoot = 1e-9
+// Parameters of Bent where nothing is known of values: the root of 0, and the largest value, which limits nothing.
+const (
+	ZeroRoot  = 1e-9
+	Unlimited = math.MaxFloat32
+)
 
 // Name implements Family.
 func (Bent) Name() string { return BentName }

@@ -22,7 +22,7 @@ func TestBent(t *testing.T) {
 		{3, 0.4, float64(Amount)}, two(Straight), two(Root), two(Logarithm), two(Amount)} {
 		l := Family(Bent{})
 		if len(p) == 3 {
-			p = append(p, ZeroRoot, math.Inf(1))
+			p = append(p, ZeroRoot, Unlimited)
 		} else {
 			l = mixed
 		}
@@ -76,7 +76,7 @@ func TestBelow(t *testing.T) {
 // TestBentZero: what a value of 0 counts for on the scale of roots is a parameter.
 func TestBentZero(t *testing.T) {
 	at := func(zero float64) float64 {
-		return Bent{}.LogDensity(0, []float64{1, 0.5, float64(Root), zero, math.Inf(1)})
+		return Bent{}.LogDensity(0, []float64{1, 0.5, float64(Root), zero, Unlimited})
 	}
 	require.InDelta(t, math.Log(10), at(0.01)-at(0.1), 1e-12)
 }

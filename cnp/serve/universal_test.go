@@ -155,7 +155,7 @@ func TestInterpolationParameters(t *testing.T) {
 	body, _, _, _ := seriesRequest(t, map[string]any{"positive": true}, "params", "mean")
 	w := do(s, "POST", "/v2/models/universal-1/infer", nil, body)
 	require.Equal(t, http.StatusOK, w.Code, "%s", w.Body)
-	require.Len(t, answersOf(t, w.Body.Bytes())["params"], 6, "parameters of a distribution that is not normal")
+	require.Len(t, answersOf(t, w.Body.Bytes())["params"], 10, "parameters of a distribution that is not normal")
 	for _, c := range []struct {
 		model  string
 		params map[string]any
