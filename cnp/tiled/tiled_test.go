@@ -44,13 +44,7 @@ func TestRun(t *testing.T) {
 	require.NoFileExists(t, opt.Out+".progress")
 
 	opt.Out, opt.Down = filepath.Join(dir, "b.npy"), 16
-	ended, cancel := context.WithCancel(t.Context())
-	_, err = tiled.Run(cnp.WithProgress(ended, func(done, _ int) {
-		if done > 0 {
-			cancel()
-		}
-	}), model, opt)
-	require.ErrorIs(t, err, tiled.ErrInterrupted)
+	interrupt(t, model, opt)
 	require.NoFileExists(t, opt.Out)
 	rep, err = tiled.Run(t.Context(), model, opt)
 	require.NoError(t, err)
@@ -63,6 +57,19 @@ func TestRun(t *testing.T) {
 	opt.Mask = array("mask.npy", 48, 64)
 	_, err = tiled.Run(t.Context(), model, opt)
 	require.ErrorContains(t, err, "mask.npy: ")
+}
+
+// interrupt cancels a run after its first tile.
+func interrupt(t *testing.T, model cnp.Model[float32], opt tiled.Options) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, err := tiled.Run(cnp.WithProgress(ctx, func(done, _ int) {
+		if done > 0 {
+			cancel()
+		}
+	}), model, opt)
+	require.ErrorIs(t, err, tiled.ErrInterrupted)
 }
 
 // TestPlace: outputs are where the input is, which its world file says, in tiles and after an interruption; those that
@@ -79,13 +86,7 @@ func TestPlace(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "in.tfw"), []byte("30 0 0 -30 500015 4601185"), 0o600))
 	opt := tiled.Options{In: in, Rate: 0.4, Memory: 1 << 30, Out: filepath.Join(dir, "a.tif"), StdOut: filepath.Join(dir, "b.npy"),
 		Down: 16}
-	ended, cancel := context.WithCancel(t.Context())
-	_, err = tiled.Run(cnp.WithProgress(ended, func(done, _ int) {
-		if done > 0 {
-			cancel()
-		}
-	}), model, opt)
-	require.ErrorIs(t, err, tiled.ErrInterrupted)
+	interrupt(t, model, opt)
 	rep, err := tiled.Run(t.Context(), model, opt)
 	require.NoError(t, err)
 	require.Positive(t, rep.Kept)
