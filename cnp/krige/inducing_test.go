@@ -56,6 +56,38 @@ func TestInducing(t *testing.T) {
 	}
 }
 
+// TestLeaveOneOutNear: values given the others do not depend on which others are asked for, where hundreds of rows are at one place, too,
+// and are those of the near rows without them.
+func TestLeaveOneOutNear(t *testing.T) {
+	x, y := table(900, 2, 0.3, 5)
+	for i := range 600 { // 200 at each of three places
+		x[2*i], x[2*i+1] = float64(i%3)/4, 0.5
+	}
+	m, err := Fit(t.Context(), x, y, Options{Dim: 2, NoCheck: true})
+	require.NoError(t, err)
+	for _, b := range m.members {
+		b.inducing = nil
+	}
+	all := upTo(900)
+	mean, variance := make([]float64, 900), make([]float64, 900)
+	require.NoError(t, m.leaveOneOut(t.Context(), all, mean, variance))
+	var one, v [1]float64
+	for i := range all {
+		require.NoError(t, m.leaveOneOut(t.Context(), all[i:i+1], one[:], v[:]))
+		require.InDelta(t, mean[i], one[0], 1e-9, "row %d", i)
+		require.InDelta(t, variance[i], v[0], 1e-9, "row %d", i)
+		at := m.x[2*i : 2*i+2]
+		require.NoError(t, m.local.visit(t.Context(), at, func(w *desk, some []int32) {
+			if p := slices.Index(w.index, int32(i)); p >= 0 {
+				w.index = slices.Delete(w.index, p, p+1)
+			}
+			m.local.solve(w, m.members, at, some, nil, one[:], v[:])
+		}))
+		require.InDelta(t, one[0], mean[i], 1e-7, "row %d", i)
+		require.InDelta(t, v[0], variance[i], 1e-7, "row %d", i)
+	}
+}
+
 // TestInducingRough: a rough table needs too many points, which is seen early, and is predicted from near rows.
 func TestInducingRough(t *testing.T) {
 	x, _ := table(900, 2, 0, 1)

@@ -51,7 +51,7 @@ func thinned(order []int32, most int) []int {
 	n := len(order)
 	out := make([]int, min(n, most))
 	for k := range out {
-		out[k] = int(order[k*n/len(out)])
+		out[k] = int(order[int64(k)*int64(n)/int64(len(out))])
 	}
 	return out
 }
@@ -148,7 +148,23 @@ func (l *local) mixture(ctx context.Context, t []float64, rows []int, mean, vari
 	clear(mean)
 	clear(variance)
 	if some := l.members(); len(some) > 0 {
-		err := l.visit(ctx, t, func(w *desk, at []int32) { l.solve(w, some, t, at, rows, mean, variance) })
+		err := l.visit(ctx, t, func(w *desk, at []int32) {
+			if rows == nil {
+				l.solve(w, some, t, at, nil, mean, variance)
+				return
+			}
+			// So many points may be at one place that the near ones are others, and a row is predicted from them as any target is.
+			var inside, outside []int32
+			for _, i := range at {
+				if slices.Contains(w.index, int32(rows[i])) {
+					inside = append(inside, i)
+				} else {
+					outside = append(outside, i)
+				}
+			}
+			l.solve(w, some, t, inside, rows, mean, variance)
+			l.solve(w, some, t, outside, nil, mean, variance)
+		})
 		if err != nil {
 			return err
 		}
@@ -350,21 +366,19 @@ func (l *local) factor(w *desk, b *member, c int, places []int) (a, cov, z []flo
 	return a, cov, z, cholesky(a, n, w.cov[:(c+1)*n], &w.scratch.square)
 }
 
-// solve predicts targets by some members from the points of the desk's index; or, where the targets are points themselves, row numbers of
-// which are not nil, values from the others.
+// solve predicts targets by some members from the points of the desk's index; or, where rows is not nil, targets that are among these
+// points from the others.
 func (l *local) solve(w *desk, members []*member, t []float64, some []int32, rows []int, mean, variance []float64) {
+	if len(some) == 0 {
+		return
+	}
 	m := l.m
 	var places []int
 	if rows == nil {
 		l.fill(w, t, some)
 	} else {
 		for _, s := range some {
-			row := int32(rows[s])
-			p := slices.Index(w.index, row)
-			if p < 0 { // so many points are at its place that the near ones are others
-				p, w.index = len(w.index), append(w.index, row)
-			}
-			places = append(places, p)
+			places = append(places, slices.Index(w.index, int32(rows[s])))
 		}
 		l.fill(w, t, nil)
 	}
