@@ -85,12 +85,17 @@ func constName(x float64) string {
 // mapF32 writes a function from one slice to another at every level.
 func mapF32(f *x86.File, name, doc string, unroll map[x86.Level]int, body func(*x86.Block, x86.Value) x86.Value) {
 	for _, l := range levels {
-		fn := f.Func(l, x86.F32, name, "func(dst, x *float32, n int)", doc)
-		fn.Map(x86.Map{
-			Block: unaryBlock(l, x86.F32, body), Unroll: unroll[l], Pinned: pinned[l],
-			Out: []reg.GPVirtual{fn.Arg("dst")}, In: []reg.GPVirtual{fn.Arg("x")}, N: fn.Arg("n"),
-		})
+		mapLevelF32(f, l, name, doc, unroll[l], body)
 	}
+}
+
+// mapLevelF32 writes it at one level.
+func mapLevelF32(f *x86.File, l x86.Level, name, doc string, unroll int, body func(*x86.Block, x86.Value) x86.Value) {
+	fn := f.Func(l, x86.F32, name, "func(dst, x *float32, n int)", doc)
+	fn.Map(x86.Map{
+		Block: unaryBlock(l, x86.F32, body), Unroll: unroll, Pinned: pinned[l],
+		Out: []reg.GPVirtual{fn.Arg("dst")}, In: []reg.GPVirtual{fn.Arg("x")}, N: fn.Arg("n"),
+	})
 }
 
 // unaryBlock records a function of one argument.

@@ -74,6 +74,10 @@ func (m f64map) writeAMD64(f *x86.File, single bool) {
 		signature = strings.ReplaceAll(signature, "float64", "float32")
 	}
 	for _, l := range levels {
+		if body := tableBodies[m.name]; body != nil && l == x86.AVX512 {
+			mapLevelF32(f, l, m.name, m.doc+" for i < n.", m.unroll[l], body)
+			continue
+		}
 		fn := f.Func(l, x86.F64, m.name, "func("+signature+")", m.doc+" for i < n.")
 		var in []reg.GPVirtual
 		out := fn.Arg(m.out)

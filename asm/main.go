@@ -143,10 +143,15 @@ var blankLines = regexp.MustCompile(`(?m)(?:\n\n)(\w+:$|DATA .*\+0\(SB\))`)
 var constant32 = regexp.MustCompile(`DATA (·\w+)\+0\(SB\)/8, \$(0x\w+)\nDATA .*\+8\(SB\)/8, \$(0x\w+)\n` +
 	`DATA .*\+16\(SB\)/8, \$(0x\w+)\nDATA .*\+24\(SB\)/8, \$(0x\w+)\nGLOBL .*\(SB\), RODATA\|NOPTR, \$32\n`)
 
-// words32 are four lines of a longer table.
-var words32 = regexp.MustCompile(`DATA (·\w+)\+(\d+)\(SB\)/8, \$(0x\w+)\n` + strings.Repeat(`DATA .*/8, \$(0x\w+)\n`, 3))
+// fourWords and eightWords are four and eight lines of a longer table.
+var fourWords, eightWords = wordLines(4), wordLines(8)
 
-// shortConstants writes each constant that is the same number four times, which are most, in one line, and others four numbers a line.
+func wordLines(n int) *regexp.Regexp {
+	return regexp.MustCompile(`DATA (·\w+)\+(\d+)\(SB\)/8, \$0x0*(\w+)\n` + strings.Repeat(`DATA .*/8, \$0x0*(\w+)\n`, n-1))
+}
+
+// shortConstants writes each constant that is the same number four times, which are most, in one line, and others four numbers a line,
+// or eight where they are short.
 func shortConstants(text []byte) []byte {
 	short := constant32.ReplaceAllFunc(text, func(lines []byte) []byte {
 		m := constant32.FindSubmatch(lines)
@@ -157,7 +162,10 @@ func shortConstants(text []byte) []byte {
 		}
 		return fmt.Appendf(nil, "FOUR(%s, %s)\n", m[1], m[2])
 	})
-	short = words32.ReplaceAll(short, []byte("WORDS($1, $2, $3, $4, $5, $6)\n"))
+	if eight := eightALine(short); bytes.Count(eight, []byte("\nEIGHT")) > 5 { // the macro takes five lines
+		short = eight
+	}
+	short = fourWords.ReplaceAll(short, []byte("WORDS($1, $2, 0x$3, 0x$4, 0x$5, 0x$6)\n"))
 	macros := "#include \"textflag.h\"\n"
 	for _, m := range constantMacros {
 		if bytes.Contains(short, []byte("\n"+m.name+"(")) {
@@ -167,24 +175,36 @@ func shortConstants(text []byte) []byte {
 	return bytes.Replace(short, []byte("#include \"textflag.h\"\n"), []byte(macros), 1)
 }
 
+// eightALine writes eight numbers a line where they are short.
+func eightALine(text []byte) []byte {
+	const columns = 140
+	return eightWords.ReplaceAllFunc(text, func(lines []byte) []byte {
+		m := eightWords.FindSubmatch(lines)
+		if line := fmt.Appendf(nil, "EIGHT(%s, %s, 0x%s)\n", m[1], m[2], bytes.Join(m[3:], []byte(", 0x"))); len(line) <= columns {
+			return line
+		}
+		return lines
+	})
+}
+
 // constantMacros are those of shortConstants.
 var constantMacros = []struct{ name, text string }{
 	{"FOUR", `
 // A constant of 32 bytes: a number of 8 bytes, or two of 4, four times.
 #define FOUR(name, bits) \
-	DATA name+0(SB)/8, $bits \
-	DATA name+8(SB)/8, $bits \
-	DATA name+16(SB)/8, $bits \
-	DATA name+24(SB)/8, $bits \
+	DATA name+0(SB)/8, $bits; DATA name+8(SB)/8, $bits; DATA name+16(SB)/8, $bits; DATA name+24(SB)/8, $bits; \
 	GLOBL name(SB), RODATA|NOPTR, $32
 `},
 	{"WORDS", `
 // Four numbers of 8 bytes of a table.
 #define WORDS(name, at, a, b, c, d) \
-	DATA name+at(SB)/8, $a \
-	DATA name+at+8(SB)/8, $b \
-	DATA name+at+16(SB)/8, $c \
-	DATA name+at+24(SB)/8, $d
+	DATA name+at(SB)/8, $a; DATA name+at+8(SB)/8, $b; DATA name+at+16(SB)/8, $c; DATA name+at+24(SB)/8, $d
+`},
+	{"EIGHT", `
+// Eight of them.
+#define EIGHT(name, at, a, b, c, d, e, f, g, h) \
+	DATA name+at(SB)/8, $a; DATA name+at+8(SB)/8, $b; DATA name+at+16(SB)/8, $c; DATA name+at+24(SB)/8, $d; \
+	DATA name+at+32(SB)/8, $e; DATA name+at+40(SB)/8, $f; DATA name+at+48(SB)/8, $g; DATA name+at+56(SB)/8, $h
 `},
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/equivcnp/equivcnp/asm/internal/neon"
 	"github.com/equivcnp/equivcnp/asm/internal/x86"
@@ -25,11 +26,6 @@ var (
 	erfEF64 = []float64{0x1.20dd750429b6dp+0, -0x1.812746b0379a3p-2, 0x1.ce2f21a03f100p-4, -0x1.b82ce31148a5ap-6, 0x1.565bccd6816cbp-8,
 		-0x1.c02da8934006cp-11, 0x1.f9a1b12746c3bp-14, -0x1.f4b38c8db0b2dp-17, 0x1.b842642e166dep-20, -0x1.515e226d65610p-23,
 		0x1.701fc96787324p-27}
-	// The same for |x| ≤ 3.96: 1.2e-9.
-	erfEF32 = []float64{0x1.20dd74fe29ab8p+0, -0x1.8127432e72a1dp-2, 0x1.ce2ec7c4fa44dp-4, -0x1.b8293d5910578p-6, 0x1.56476d89a87c6p-8,
-		-0x1.bfa0d4a3b21bbp-11, 0x1.f713840059299p-14, -0x1.ec58b44a025f6p-17, 0x1.a52eb66718008p-20, -0x1.38f920514bf04p-23,
-		0x1.8dcca2261e4a0p-27, -0x1.a6ab172d652e9p-31, 0x1.6cda97b5dbf87p-35, -0x1.ee38f9bc3e85fp-40, 0x1.f5f5a7e0896b7p-45,
-		-0x1.657a6ce27e3adp-50, 0x1.3d191d7e44ec1p-56, -0x1.06de768ddaeb8p-63}
 	// exp(r) = 1 + r + r²·Q(r), |r| ≤ ln2/2: 5.4e-11.
 	expQF32 = []float64{0x1.00000038f387fp-1, 0x1.555554402edbap-3, 0x1.55548f55e98b1p-5, 0x1.111275a900335p-7, 0x1.6d8c172f24907p-10,
 		0x1.9f01c4575b8afp-13}
@@ -42,6 +38,19 @@ var (
 
 // exp(r) = 1 + r + r²·Q(r) in float32, |r| ≤ ln2/2: 3.5e-9 of exp(r) - 1; up to r = ln2, of exp(r), 6.3e-9.
 var expm1QF32 = []float64{0x1p-1, 0x1.555572p-3, 0x1.55559p-5, 0x1.10e8ap-7, 0x1.6c74f2p-10, 0x1.d4f8aep-13}
+
+// In float32, with the largest error in parts of 2^-24 of the result, before rounding.
+var (
+	// erf(x) = x + x·E(x²), |x| < erfNear: 0.16.
+	erfEF32 = []float64{0x1.06ebaap-3, -0x1.812742p-2, 0x1.ce2dbap-4, -0x1.b80816p-6, 0x1.54885ap-8, -0x1.a80c4p-11, 0x1.55accp-14}
+	// 1 - erf(x) = 2^(x·L(x)), erfNear ≤ x ≤ 4: 0.21 of erf.
+	erfLF32 = []float64{-0x1.a0cb3ep+0, -0x1.d5942cp-1, -0x1.3706d4p-3, 0x1.0e993ep-5, -0x1.303fb4p-8, 0x1.4491cep-12}
+	// 2^r = 1 + r·P(r), |r| ≤ 1/2: 0.26.
+	exp2PF32 = []float64{0x1.62e43p-1, 0x1.ebfbep-3, 0x1.c6aeccp-5, 0x1.3b29eep-7, 0x1.5f48c8p-10, 0x1.445fc8p-13}
+)
+
+// erfNear is where the two forms of erf in float32 are equally good: the error of all numbers is at most 0.99 units on either side.
+const erfNear = 0.97
 
 // Below specialTiny, float64 cannot tell exp(x) - 1 and ln(1 + x) from x.
 const specialTiny = 0x1p-54
@@ -56,7 +65,6 @@ var (
 		{"powF64", "sets dst[i] = x[i]^y[i]", "dst", []string{"x", "y"}, powF64, unrollAlone},
 	}
 	specialSingle = []f64map{
-		{"erfF32", "sets dst[i] = erf(x[i])", "dst", []string{"x"}, one1(erfF32), unrollAlone},
 		{"geluF32", "sets dst[i] = x[i]·Φ(x[i])", "dst", []string{"x"}, one1(geluF32), unrollAlone},
 		{"powF32", "sets dst[i] = x[i]^y[i]", "dst", []string{"x", "y"}, powF32, unrollAlone},
 	}
@@ -66,7 +74,11 @@ var (
 // with the same bits for the ordinary ones in it.
 var fastBodies = map[string]func(b *x86.Block, x []x86.Value) x86.Value{"powF64": powNearF64, "powF32": powNearF32}
 
+// tableBodies are bodies of float32 for AVX-512, whose vectors hold 16 coefficients of a table.
+var tableBodies = map[string]func(b *x86.Block, x x86.Value) x86.Value{"geluF32": geluTableF32}
+
 func specialAMD64(f *x86.File) {
+	mapF32(f, "erfF32", "sets dst[i] = erf(x[i]) for i < n.", unrollAlone, erfF32)
 	mapF32(f, "expm1F32", "sets dst[i] = exp(x[i]) - 1 for i < n.", unrollAlone, expm1F32)
 	mapF32(f, "log1pF32", "sets dst[i] = ln(1 + x[i]) for i < n.", unrollAlone, log1pF32)
 	for _, m := range specialDouble {
@@ -150,10 +162,26 @@ func erfF64(b *x86.Block, x x86.Value) x86.Value {
 	return b.Select(b.Cmp(x86.LT, a, b.Const("erfNear", 0.84375)), near, far)
 }
 
-// erfF32 is x·E(x²) for |x| up to 3.96; from 3.92 on the result is ±1. Up to 18 bits of the sum cancel, of 53.
+// erfF32 is x + x·E(x²) near 0, and 1 - 2^(a·L(a)) with the sign of x for a = |x| elsewhere. The exponent's whole part k is subtracted
+// before its product is rounded.
 func erfF32(b *x86.Block, x x86.Value) x86.Value {
-	x = b.Max(b.Const("minusErfMax", -3.96), b.Min(b.Const("erfMax", 3.96), x))
-	return b.Mul(x, b.Horner(b.Mul(x, x), polynomial(b, "erfSingle", erfEF32)...))
+	a := b.Min(b.Const("four", 4), absF32(b, x))
+	near := b.FMA(b.Horner(b.Mul(x, x), polynomial(b, "erf", erfEF32)...), x, x)
+	l, one := b.Horner(a, polynomial(b, "erfLog", erfLF32)...), b.Const("one", 1)
+	exp2 := func(r x86.Value) x86.Value { return b.Horner(r, polynomial(b, "exp2", exp2PF32)...) }
+	var e x86.Value
+	if b.Level == x86.AVX512 {
+		k := b.Round(0, b.Mul(l, a))
+		r := b.FMS(l, a, k)
+		e = b.Scale(b.FMA(exp2(r), r, one), k)
+	} else {
+		round := b.Const("roundBiasedF32", roundF32+127)
+		z := b.FMA(l, a, round)
+		r, s := b.FMS(l, a, b.Sub(z, round)), b.Shl(z, 23)
+		e = b.FMA(b.Mul(exp2(r), s), r, s)
+	}
+	far := copySignF32(b, b.Sub(one, e), x)
+	return b.Select(b.Cmp(x86.LT, a, b.Const("erfNear", erfNear)), near, far)
 }
 
 // geluF64 is -a·Q(a) for x = -a below 0, and x·(1 - Q(x)) elsewhere. Q(a) may be subnormal where its product with a is not, so that
@@ -177,6 +205,39 @@ func geluF32(b *x86.Block, x x86.Value) x86.Value {
 	q := b.Mul(e, normalTail(b, a, "tailSingle", tailGF32))
 	q = b.Select(b.Cmp(x86.LT, x, zero(b)), q, b.Sub(one(b), q))
 	return b.Mul(b.Max(b.Const("minusFifteen", -15), x), q)
+}
+
+// geluTableF32 is max(x, -0) - U(a)·exp(-a²/2), a = |x|, in float32 throughout: AVX-512 reads the coefficients of geluF32Table by the bits
+// of a + 1. U has two parts, u and low. What a loses when it is squared is rest, and exp(-a²/2) = (1 + p)·2^k.
+func geluTableF32(b *x86.Block, x x86.Value) x86.Value {
+	const halfLog2e = math.Log2E / 2
+	table := func(j int) x86.Value {
+		column := make([]float64, len(geluF32Table))
+		for i, row := range geluF32Table {
+			column[(i+12)%16] = row[j] // the exponent's low bits are 3 for numbers from 1 on, then 0
+		}
+		return b.Table("gelu"+strconv.Itoa(j), column)
+	}
+	a := b.Min(b.Const("below15", 14.9), absF32(b, x))
+	i := b.Shr(b.Add(a, b.Const("one", 1)), 21) // the exponent and two bits of the fraction
+	d := b.Sub(a, b.Lookup(i, table(0)))
+	v := b.Lookup(i, table(len(geluF32Table[0])-1))
+	for j := len(geluF32Table[0]) - 2; j > 1; j-- {
+		v = b.FMA(v, d, b.Lookup(i, table(j)))
+	}
+	constant := b.Lookup(i, table(1))
+	u := b.FMA(v, d, constant)
+	low := b.FMA(v, d, b.Sub(constant, u))
+	h := b.Mul(a, a)
+	rest := b.FMS(a, a, h)
+	hi := b.Const("minusHalfLog2e", -halfLog2e)
+	k := b.Round(0, b.Mul(h, hi))
+	r := b.FMS(h, hi, k)
+	r = b.FMA(h, b.Const("minusHalfLog2eLow", float64(float32(halfLog2e))-halfLog2e), r)
+	r = b.FMA(rest, hi, r)
+	p := b.Mul(r, b.Horner(r, polynomial(b, "exp2", exp2PF32)...))
+	q := b.Scale(b.Add(u, b.FMA(u, p, low)), k)
+	return b.Sub(b.Max(b.Bits("minusZeroF32", 1<<31), x), q)
 }
 
 // expm1F64 is twice p·2^(k-1) + (2^(k-1) - 1/2), so that 2^k need not be finite.

@@ -16,7 +16,7 @@ func ErfF64(dst, x []float64) {
 	}
 }
 
-// GELUF32 sets dst[i] = x[i]·Φ(x[i]), Φ the distribution function of the standard normal distribution, to 1 ULP; not
+// GELUF32 sets dst[i] = x[i]·Φ(x[i]), Φ the distribution function of the standard normal distribution, to 2 ULP; not
 // the approximation by tanh. dst may be x itself; it panics if the lengths differ.
 func GELUF32(dst, x []float32) {
 	checkLen("GELUF32", "dst", len(dst), len(x))

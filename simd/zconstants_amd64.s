@@ -6,18 +6,12 @@
 
 // A constant of 32 bytes: a number of 8 bytes, or two of 4, four times.
 #define FOUR(name, bits) \
-	DATA name+0(SB)/8, $bits \
-	DATA name+8(SB)/8, $bits \
-	DATA name+16(SB)/8, $bits \
-	DATA name+24(SB)/8, $bits \
+	DATA name+0(SB)/8, $bits; DATA name+8(SB)/8, $bits; DATA name+16(SB)/8, $bits; DATA name+24(SB)/8, $bits; \
 	GLOBL name(SB), RODATA|NOPTR, $32
 
 // Four numbers of 8 bytes of a table.
 #define WORDS(name, at, a, b, c, d) \
-	DATA name+at(SB)/8, $a \
-	DATA name+at+8(SB)/8, $b \
-	DATA name+at+16(SB)/8, $c \
-	DATA name+at+24(SB)/8, $d
+	DATA name+at(SB)/8, $a; DATA name+at+8(SB)/8, $b; DATA name+at+16(SB)/8, $c; DATA name+at+24(SB)/8, $d
 FOUR(·dataRoundF32, 0x4b4000004b400000)
 FOUR(·dataLog2e, 0x3fb8aa3b3fb8aa3b)
 FOUR(·dataLn2Hi, 0x3f3172183f317218)
@@ -31,7 +25,7 @@ FOUR(·dataExpC3, 0x3e2aaa493e2aaa49)
 FOUR(·dataExpC2, 0x3efffffe3efffffe)
 FOUR(·dataOne, 0x3f8000003f800000)
 WORDS(·dataTailMaskF32, 0, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff)
-WORDS(·dataTailMaskF32, 32, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000)
+WORDS(·dataTailMaskF32, 32, 0x0, 0x0, 0x0, 0x0)
 GLOBL ·dataTailMaskF32(SB), RODATA|NOPTR, $64
 FOUR(·dataC89, 0x42b2000042b20000)
 FOUR(·dataCm104, 0xc2d00000c2d00000)
@@ -55,10 +49,10 @@ WORDS(·dataExp2From16, 32, 0x3fdbfbb83fd744fd, 0x3fe5b9073fe0ccdf, 0x3fefe4ba3f
 GLOBL ·dataExp2From16(SB), RODATA|NOPTR, $64
 FOUR(·dataExp2Step2, 0x3e7879f33e7879f3)
 FOUR(·dataExp2Step1, 0x3f31708f3f31708f)
-WORDS(·dataNoBiasF32, 0, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000)
-WORDS(·dataNoBiasF32, 32, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000)
-WORDS(·dataNoBiasF32, 64, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000)
-WORDS(·dataNoBiasF32, 96, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000)
+WORDS(·dataNoBiasF32, 0, 0x0, 0x0, 0x0, 0x0)
+WORDS(·dataNoBiasF32, 32, 0x0, 0x0, 0x0, 0x0)
+WORDS(·dataNoBiasF32, 64, 0x0, 0x0, 0x0, 0x0)
+WORDS(·dataNoBiasF32, 96, 0x0, 0x0, 0x0, 0x0)
 GLOBL ·dataNoBiasF32(SB), RODATA|NOPTR, $128
 FOUR(·dataCm87, 0xc2ae0000c2ae0000)
 FOUR(·dataRoundBiasedF32, 0x4b40007f4b40007f)
@@ -234,6 +228,26 @@ FOUR(·dataC1000F64, 0x408f400000000000)
 FOUR(·dataCm1000F64, 0xc08f400000000000)
 FOUR(·dataC700F64, 0x4085e00000000000)
 FOUR(·dataCm709F64, 0xc086280000000000)
+FOUR(·dataFour, 0x4080000040800000)
+FOUR(·dataErf6, 0x38aad66038aad660)
+FOUR(·dataErf5, 0xba540620ba540620)
+FOUR(·dataErf4, 0x3baa442d3baa442d)
+FOUR(·dataErf3, 0xbcdc040bbcdc040b)
+FOUR(·dataErf2, 0x3de716dd3de716dd)
+FOUR(·dataErf1, 0xbec093a1bec093a1)
+FOUR(·dataErf0, 0x3e0375d53e0375d5)
+FOUR(·dataErfLog5, 0x39a248e739a248e7)
+FOUR(·dataErfLog4, 0xbb981fdabb981fda)
+FOUR(·dataErfLog3, 0x3d074c9f3d074c9f)
+FOUR(·dataErfLog2, 0xbe1b836abe1b836a)
+FOUR(·dataErfLog1, 0xbf6aca16bf6aca16)
+FOUR(·dataErfLog0, 0xbfd0659fbfd0659f)
+FOUR(·dataExp25, 0x39222fe439222fe4)
+FOUR(·dataExp24, 0x3aafa4643aafa464)
+FOUR(·dataExp23, 0x3c1d94f73c1d94f7)
+FOUR(·dataExp22, 0x3d6357663d635766)
+FOUR(·dataExp21, 0x3e75fdf03e75fdf0)
+FOUR(·dataErfNear, 0x3f7851ec3f7851ec)
 FOUR(·dataRoundTo127, 0x4b4000fe4b4000fe)
 FOUR(·dataExpm14, 0x396a7c57396a7c57)
 FOUR(·dataExpm13, 0x3ab63a793ab63a79)
@@ -296,29 +310,9 @@ FOUR(·dataAtanh1F64, 0x3fc2492492492522)
 FOUR(·dataAtanh0F64, 0x3fc999999999999a)
 FOUR(·dataLn2FirstF64, 0x3fe62e42fefa3800)
 FOUR(·dataLn2RestF64, 0x3d2ef35793c76730)
-FOUR(·dataErfMaxF64, 0x400fae147ae147ae)
-FOUR(·dataMinusErfMaxF64, 0xc00fae147ae147ae)
-WORDS(·dataTailMask4, 0, 0xffffffffffffffff, 0xffffffffffffffff, 0x0000000000000000, 0x0000000000000000)
-GLOBL ·dataTailMask4(SB), RODATA|NOPTR, $32
-FOUR(·dataErfSingle17F64, 0xbc006de768ddaeb8)
-FOUR(·dataErfSingle16F64, 0x3c73d191d7e44ec1)
-FOUR(·dataErfSingle15F64, 0xbcd657a6ce27e3ad)
-FOUR(·dataErfSingle14F64, 0x3d2f5f5a7e0896b7)
-FOUR(·dataErfSingle13F64, 0xbd7ee38f9bc3e85f)
-FOUR(·dataErfSingle12F64, 0x3dc6cda97b5dbf87)
-FOUR(·dataErfSingle11F64, 0xbe0a6ab172d652e9)
-FOUR(·dataErfSingle10F64, 0x3e48dcca2261e4a0)
-FOUR(·dataErfSingle9F64, 0xbe838f920514bf04)
-FOUR(·dataErfSingle8F64, 0x3eba52eb66718008)
-FOUR(·dataErfSingle7F64, 0xbeeec58b44a025f6)
-FOUR(·dataErfSingle6F64, 0x3f1f713840059299)
-FOUR(·dataErfSingle5F64, 0xbf4bfa0d4a3b21bb)
-FOUR(·dataErfSingle4F64, 0x3f756476d89a87c6)
-FOUR(·dataErfSingle3F64, 0xbf9b8293d5910578)
-FOUR(·dataErfSingle2F64, 0x3fbce2ec7c4fa44d)
-FOUR(·dataErfSingle1F64, 0xbfd8127432e72a1d)
-FOUR(·dataErfSingle0F64, 0x3ff20dd74fe29ab8)
 FOUR(·dataFifteenF64, 0x402e000000000000)
+WORDS(·dataTailMask4, 0, 0xffffffffffffffff, 0xffffffffffffffff, 0x0, 0x0)
+GLOBL ·dataTailMask4(SB), RODATA|NOPTR, $32
 FOUR(·dataExpSingle5F64, 0x3f29f01c4575b8af)
 FOUR(·dataExpSingle4F64, 0x3f56d8c172f24907)
 FOUR(·dataExpSingle3F64, 0x3f8111275a900335)
@@ -337,6 +331,33 @@ FOUR(·dataTailSingle2F64, 0x3fc8c6db8bf1cbef)
 FOUR(·dataTailSingle1F64, 0xbfd373e3ac8abacd)
 FOUR(·dataTailSingle0F64, 0x3fd82b4bb9423969)
 FOUR(·dataMinusFifteenF64, 0xc02e000000000000)
+FOUR(·dataBelow15, 0x416e6666416e6666)
+FOUR(·dataMinusHalfLog2e, 0xbf38aa3bbf38aa3b)
+WORDS(·dataGelu0, 0, 0x3fe01dea3fa021ed, 0x402ffdf5400fe945, 0x40900bbf405ffe6c, 0x40cfe88e40b01968)
+WORDS(·dataGelu0, 32, 0x41201c6b41000279, 0x4160031541401d40, 0x3ebfdd8600000000, 0x3f5fe1313f201818)
+GLOBL ·dataGelu0(SB), RODATA|NOPTR, $64
+WORDS(·dataGelu7, 0, 0xb9e16f14baa2a226, 0xb88bc3a8b929c3dc, 0xb69c0cb6b7a51727, 0xb4e92b82b5b1513f)
+WORDS(·dataGelu7, 32, 0xb2af1a1cb3e0a3fd, 0xb0de8ceab1b302ca, 0xbc21fec3bca342a3, 0xbb3b9768bbad268b)
+GLOBL ·dataGelu7(SB), RODATA|NOPTR, $64
+WORDS(·dataGelu6, 0, 0x3ab5f2183b700271, 0x398488993a1639d6, 0x37c2e09b38b249b4, 0x363d2f5936fcc1a5)
+WORDS(·dataGelu6, 32, 0x3449755035558cb2, 0x32abe25233713ccf, 0x3ccc10a03d78af22, 0x3c02ffc23c63d0d2)
+GLOBL ·dataGelu6(SB), RODATA|NOPTR, $64
+WORDS(·dataGelu5, 0, 0xbb873e7cbc21e59b, 0xba6c80a7baf51b90, 0xb8e38ad2b9b184b6, 0xb790db49b82a432c)
+WORDS(·dataGelu5, 32, 0xb5db2f31b6bdc4fc, 0xb48035cfb51b85a2, 0xbd694626be07f073, 0xbca593a2bd08f8d8)
+GLOBL ·dataGelu5(SB), RODATA|NOPTR, $64
+WORDS(·dataGelu4, 0, 0x3c38ce543cc7a0a0, 0x3b43e2263bb8b857, 0x39fcc39a3aa7d6c5, 0x38d3a225395a974b)
+WORDS(·dataGelu4, 32, 0x3767ab923824cad4, 0x3638d5c536c22d11, 0x3dee386e3e7ffc83, 0x3d3c7ba83d93c208)
+GLOBL ·dataGelu4(SB), RODATA|NOPTR, $64
+WORDS(·dataGelu3, 0, 0xbcdec965bd571792, 0xbc115952bc77ae78, 0xbb0003b1bb8f73ed, 0xba0e7dfcba80beaa)
+WORDS(·dataGelu3, 32, 0xb8e3a582b98489e7, 0xb7f8a128b861e26d, 0xbe506ee9becc4220, 0xbdb9fdd1be0961e5)
+GLOBL ·dataGelu3(SB), RODATA|NOPTR, $64
+WORDS(·dataGelu2, 0, 0x3d5e6ee33dbd83dd, 0x3cb633c23d0b0129, 0x3bdfae763c515314, 0x3b2786ac3b83becd)
+WORDS(·dataGelu2, 32, 0x3a4513ec3abb08b9, 0x3993ee0639e81659, 0x3e91259a3f000000, 0x3e1475d73e4d08fb)
+GLOBL ·dataGelu2(SB), RODATA|NOPTR, $64
+WORDS(·dataGelu1, 0, 0x3ea5fe333e93bc56, 0x3eb80f1b3eb0fba2, 0x3ec3645c3ebe91e4, 0x3ec7ba7a3ec61767)
+WORDS(·dataGelu1, 32, 0x3eca46e63ec934d6, 0x3ecb3b633ecadec4, 0x3e11b11700000000, 0x3e7a9acb3e4f05fa)
+GLOBL ·dataGelu1(SB), RODATA|NOPTR, $64
+FOUR(·dataMinusHalfLog2eLow, 0xb2257060b2257060)
 FOUR(·dataNinetyF64, 0x4056800000000000)
 FOUR(·dataSingleMinF64, 0xc05b800000000000)
 FOUR(·dataLogSingle4F64, 0x3fc95d78ec8082d1)
@@ -356,14 +377,14 @@ FOUR(·dataQuiet, 0x0000004000000040)
 FOUR(·dataHalfF32, 0x00007fff00007fff)
 FOUR(·dataQuietF32, 0x0040000000400000)
 FOUR(·dataSixteenth, 0x0001000000010000)
-WORDS(·dataOddWords, 0, 0x0007000500030001, 0x000f000d000b0009, 0x0017001500130011, 0x001f001d001b0019)
-WORDS(·dataOddWords, 32, 0x0027002500230021, 0x002f002d002b0029, 0x0037003500330031, 0x003f003d003b0039)
+WORDS(·dataOddWords, 0, 0x7000500030001, 0xf000d000b0009, 0x17001500130011, 0x1f001d001b0019)
+WORDS(·dataOddWords, 32, 0x27002500230021, 0x2f002d002b0029, 0x37003500330031, 0x3f003d003b0039)
 GLOBL ·dataOddWords(SB), RODATA|NOPTR, $64
-WORDS(·dataLanes4x64, 0, 0x0000000000000000, 0x0000000000000001, 0x0000000000000002, 0x0000000000000003)
+WORDS(·dataLanes4x64, 0, 0x0, 0x1, 0x2, 0x3)
 GLOBL ·dataLanes4x64(SB), RODATA|NOPTR, $32
-WORDS(·dataLanes8x64, 0, 0x0000000000000000, 0x0000000000000001, 0x0000000000000002, 0x0000000000000003)
-WORDS(·dataLanes8x64, 32, 0x0000000000000004, 0x0000000000000005, 0x0000000000000006, 0x0000000000000007)
+WORDS(·dataLanes8x64, 0, 0x0, 0x1, 0x2, 0x3)
+WORDS(·dataLanes8x64, 32, 0x4, 0x5, 0x6, 0x7)
 GLOBL ·dataLanes8x64(SB), RODATA|NOPTR, $64
-WORDS(·dataTailMaskI8, 0, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000)
+WORDS(·dataTailMaskI8, 0, 0x0, 0x0, 0x0, 0x0)
 WORDS(·dataTailMaskI8, 32, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff)
 GLOBL ·dataTailMaskI8(SB), RODATA|NOPTR, $64

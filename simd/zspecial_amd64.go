@@ -4,6 +4,16 @@
 
 package simd
 
+// erfF32AVX2 sets dst[i] = erf(x[i]) for i < n.
+//
+//go:noescape
+func erfF32AVX2(dst *float32, x *float32, n int)
+
+// erfF32AVX512 sets dst[i] = erf(x[i]) for i < n.
+//
+//go:noescape
+func erfF32AVX512(dst *float32, x *float32, n int)
+
 // expm1F32AVX2 sets dst[i] = exp(x[i]) - 1 for i < n.
 //
 //go:noescape
@@ -73,16 +83,6 @@ func powF64AVX2(dst *float64, x *float64, y *float64, n int)
 //
 //go:noescape
 func powF64AVX512(dst *float64, x *float64, y *float64, n int)
-
-// erfF32AVX2 sets dst[i] = erf(x[i]) for i < n.
-//
-//go:noescape
-func erfF32AVX2(dst *float32, x *float32, n int)
-
-// erfF32AVX512 sets dst[i] = erf(x[i]) for i < n.
-//
-//go:noescape
-func erfF32AVX512(dst *float32, x *float32, n int)
 
 // geluF32AVX2 sets dst[i] = x[i]·Φ(x[i]) for i < n.
 //

@@ -4,6 +4,161 @@
 
 #include "textflag.h"
 
+// func erfF32AVX2(dst *float32, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·erfF32AVX2(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS ·dataFour+0(SB), Y0
+	VMOVUPS ·dataOne+0(SB), Y1
+	VMOVUPS ·dataRoundBiasedF32+0(SB), Y2
+	VMOVUPS ·dataAbsF32+0(SB), Y3
+	XORQ    BX, BX
+	TESTQ   DX, DX
+	JLE     done3
+step4:
+	CMPQ       DX, $+8
+	JGE        whole5
+	LEAQ       ·dataTailMaskF32+0(SB), SI
+	MOVQ       DX, DI
+	NEGQ       DI
+	VMOVUPS    32(SI)(DI*4), Y4
+	VMASKMOVPS (CX)(BX*4), Y4, Y4
+	JMP        loaded6
+whole5:
+	VMOVUPS (CX)(BX*4), Y4
+loaded6:
+	VANDPS      Y3, Y4, Y5
+	VMINPS      Y5, Y0, Y5
+	VMULPS      Y4, Y4, Y6
+	VMOVUPS     ·dataErf6+0(SB), Y7
+	VFMADD213PS ·dataErf5+0(SB), Y6, Y7
+	VFMADD213PS ·dataErf4+0(SB), Y6, Y7
+	VFMADD213PS ·dataErf3+0(SB), Y6, Y7
+	VFMADD213PS ·dataErf2+0(SB), Y6, Y7
+	VFMADD213PS ·dataErf1+0(SB), Y6, Y7
+	VFMADD213PS ·dataErf0+0(SB), Y6, Y7
+	VFMADD213PS Y4, Y4, Y7
+	VMOVUPS     ·dataErfLog5+0(SB), Y6
+	VFMADD213PS ·dataErfLog4+0(SB), Y5, Y6
+	VFMADD213PS ·dataErfLog3+0(SB), Y5, Y6
+	VFMADD213PS ·dataErfLog2+0(SB), Y5, Y6
+	VFMADD213PS ·dataErfLog1+0(SB), Y5, Y6
+	VFMADD213PS ·dataErfLog0+0(SB), Y5, Y6
+	VMOVUPS     ·dataRoundBiasedF32+0(SB), Y8
+	VFMADD231PS Y5, Y6, Y8
+	VSUBPS      Y2, Y8, Y9
+	VFMSUB231PS Y5, Y6, Y9
+	VPSLLD      $0x17, Y8, Y6
+	VMOVUPS     ·dataExp25+0(SB), Y8
+	VFMADD213PS ·dataExp24+0(SB), Y9, Y8
+	VFMADD213PS ·dataExp23+0(SB), Y9, Y8
+	VFMADD213PS ·dataExp22+0(SB), Y9, Y8
+	VFMADD213PS ·dataExp21+0(SB), Y9, Y8
+	VFMADD213PS ·dataLn2Hi+0(SB), Y9, Y8
+	VMULPS      Y6, Y8, Y8
+	VFMADD231PS Y9, Y8, Y6
+	VSUBPS      Y6, Y1, Y6
+	VANDPS      ·dataSignF32+0(SB), Y4, Y4
+	VORPS       Y6, Y4, Y4
+	VCMPPS      $0x11, ·dataErfNear+0(SB), Y5, Y5
+	VBLENDVPS   Y5, Y7, Y4, Y4
+	CMPQ        DX, $+8
+	JL          partStore7
+	VMOVUPS     Y4, (AX)(BX*4)
+	ADDQ        $+8, BX
+	SUBQ        $+8, DX
+	JG          step4
+done3:
+	VZEROUPPER
+	RET
+partStore7:
+	LEAQ       ·dataTailMaskF32+0(SB), CX
+	NEGQ       DX
+	VMOVUPS    32(CX)(DX*4), Y0
+	VMASKMOVPS Y4, Y0, (AX)(BX*4)
+	VZEROUPPER
+	RET
+
+// func erfF32AVX512(dst *float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·erfF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS ·dataOne+0(SB), Z0
+	VBROADCASTSS ·dataFour+0(SB), Z1
+	VBROADCASTSS ·dataAbsF32+0(SB), Z2
+	VBROADCASTSS ·dataErf6+0(SB), Z3
+	VBROADCASTSS ·dataErf5+0(SB), Z3
+	VBROADCASTSS ·dataErf4+0(SB), Z5
+	VBROADCASTSS ·dataErf3+0(SB), Z6
+	VBROADCASTSS ·dataErf2+0(SB), Z7
+	VBROADCASTSS ·dataErf1+0(SB), Z8
+	VBROADCASTSS ·dataErf0+0(SB), Z9
+	VBROADCASTSS ·dataErfLog5+0(SB), Z10
+	VBROADCASTSS ·dataErfLog4+0(SB), Z10
+	XORQ         BX, BX
+	TESTQ        DX, DX
+	JLE          done3
+step4:
+	CMPQ      DX, $+16
+	JGE       whole5
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z11
+	JMP       loaded6
+whole5:
+	VMOVUPS (CX)(BX*4), Z11
+loaded6:
+	VPANDD           Z2, Z11, Z12
+	VMINPS           Z12, Z1, Z12
+	VMULPS           Z11, Z11, Z13
+	VBROADCASTSS     ·dataErf6+0(SB), Z14
+	VFMADD213PS      Z3, Z13, Z14
+	VFMADD213PS      Z5, Z13, Z14
+	VFMADD213PS      Z6, Z13, Z14
+	VFMADD213PS      Z7, Z13, Z14
+	VFMADD213PS      Z8, Z13, Z14
+	VFMADD213PS      Z9, Z13, Z14
+	VFMADD213PS      Z11, Z11, Z14
+	VBROADCASTSS     ·dataErfLog5+0(SB), Z13
+	VFMADD213PS      Z10, Z12, Z13
+	VFMADD213PS.BCST ·dataErfLog3+0(SB), Z12, Z13
+	VFMADD213PS.BCST ·dataErfLog2+0(SB), Z12, Z13
+	VFMADD213PS.BCST ·dataErfLog1+0(SB), Z12, Z13
+	VFMADD213PS.BCST ·dataErfLog0+0(SB), Z12, Z13
+	VMULPS           Z12, Z13, Z15
+	VRNDSCALEPS      $0x08, Z15, Z15
+	VFMSUB213PS      Z15, Z12, Z13
+	VBROADCASTSS     ·dataExp25+0(SB), Z16
+	VFMADD213PS.BCST ·dataExp24+0(SB), Z13, Z16
+	VFMADD213PS.BCST ·dataExp23+0(SB), Z13, Z16
+	VFMADD213PS.BCST ·dataExp22+0(SB), Z13, Z16
+	VFMADD213PS.BCST ·dataExp21+0(SB), Z13, Z16
+	VFMADD213PS.BCST ·dataLn2Hi+0(SB), Z13, Z16
+	VFMADD213PS      Z0, Z13, Z16
+	VSCALEFPS        Z15, Z16, Z13
+	VSUBPS           Z13, Z0, Z13
+	VPTERNLOGD.BCST  $0xd8, ·dataSignF32+0(SB), Z11, Z13
+	VCMPPS.BCST      $0x11, ·dataErfNear+0(SB), Z12, K2
+	VBLENDMPS        Z14, Z13, K2, Z4
+	CMPQ             DX, $+16
+	JL               partStore7
+	VMOVUPS          Z4, (AX)(BX*4)
+	ADDQ             $+16, BX
+	SUBQ             $+16, DX
+	JG               step4
+done3:
+	VZEROUPPER
+	RET
+partStore7:
+	VMOVUPS Z4, K1, (AX)(BX*4)
+	VZEROUPPER
+	RET
+
 // func expm1F32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·expm1F32AVX2(SB), NOSPLIT, $0-24
@@ -1632,135 +1787,6 @@ partStore9:
 	VZEROUPPER
 	RET
 
-// func erfF32AVX2(dst *float32, x *float32, n int)
-// Requires: AVX, FMA3
-TEXT ·erfF32AVX2(SB), NOSPLIT, $0-24
-	MOVQ    dst+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    n+16(FP), DX
-	VMOVUPS ·dataErfMaxF64+0(SB), Y0
-	VMOVUPS ·dataMinusErfMaxF64+0(SB), Y1
-	XORQ    BX, BX
-	TESTQ   DX, DX
-	JLE     done3
-step4:
-	CMPQ       DX, $+4
-	JGE        whole5
-	LEAQ       ·dataTailMask4+0(SB), SI
-	MOVQ       DX, DI
-	NEGQ       DI
-	VMOVUPS    16(SI)(DI*4), X2
-	VMASKMOVPS (CX)(BX*4), X2, X2
-	VCVTPS2PD  X2, Y2
-	JMP        loaded6
-whole5:
-	VCVTPS2PD (CX)(BX*4), Y2
-loaded6:
-	VMINPD      Y2, Y0, Y2
-	VMAXPD      Y2, Y1, Y2
-	VMULPD      Y2, Y2, Y3
-	VMOVUPS     ·dataErfSingle17F64+0(SB), Y4
-	VFMADD213PD ·dataErfSingle16F64+0(SB), Y3, Y4
-	VFMADD213PD ·dataErfSingle15F64+0(SB), Y3, Y4
-	VFMADD213PD ·dataErfSingle14F64+0(SB), Y3, Y4
-	VFMADD213PD ·dataErfSingle13F64+0(SB), Y3, Y4
-	VFMADD213PD ·dataErfSingle12F64+0(SB), Y3, Y4
-	VFMADD213PD ·dataErfSingle11F64+0(SB), Y3, Y4
-	VFMADD213PD ·dataErfSingle10F64+0(SB), Y3, Y4
-	VFMADD213PD ·dataErfSingle9F64+0(SB), Y3, Y4
-	VFMADD213PD ·dataErfSingle8F64+0(SB), Y3, Y4
-	VFMADD213PD ·dataErfSingle7F64+0(SB), Y3, Y4
-	VFMADD213PD ·dataErfSingle6F64+0(SB), Y3, Y4
-	VFMADD213PD ·dataErfSingle5F64+0(SB), Y3, Y4
-	VFMADD213PD ·dataErfSingle4F64+0(SB), Y3, Y4
-	VFMADD213PD ·dataErfSingle3F64+0(SB), Y3, Y4
-	VFMADD213PD ·dataErfSingle2F64+0(SB), Y3, Y4
-	VFMADD213PD ·dataErfSingle1F64+0(SB), Y3, Y4
-	VFMADD213PD ·dataErfSingle0F64+0(SB), Y3, Y4
-	VMULPD      Y4, Y2, Y2
-	CMPQ        DX, $+4
-	JL          partStore7
-	VCVTPD2PSY  Y2, X2
-	VMOVUPS     X2, (AX)(BX*4)
-	ADDQ        $+4, BX
-	SUBQ        $+4, DX
-	JG          step4
-done3:
-	VZEROUPPER
-	RET
-partStore7:
-	LEAQ       ·dataTailMask4+0(SB), CX
-	NEGQ       DX
-	VMOVUPS    16(CX)(DX*4), X0
-	VCVTPD2PSY Y2, X1
-	VMASKMOVPS X1, X0, (AX)(BX*4)
-	VZEROUPPER
-	RET
-
-// func erfF32AVX512(dst *float32, x *float32, n int)
-// Requires: AVX, AVX512F, AVX512VL, BMI2
-TEXT ·erfF32AVX512(SB), NOSPLIT, $0-24
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         n+16(FP), DX
-	VBROADCASTSD ·dataErfMaxF64+0(SB), Z0
-	VBROADCASTSD ·dataMinusErfMaxF64+0(SB), Z1
-	VBROADCASTSD ·dataErfSingle17F64+0(SB), Z2
-	VBROADCASTSD ·dataErfSingle16F64+0(SB), Z2
-	VBROADCASTSD ·dataErfSingle15F64+0(SB), Z3
-	VBROADCASTSD ·dataErfSingle14F64+0(SB), Z4
-	XORQ         BX, BX
-	TESTQ        DX, DX
-	JLE          done3
-step4:
-	CMPQ        DX, $+8
-	JGE         whole5
-	MOVQ        $-1, SI
-	BZHIQ       DX, SI, SI
-	KMOVW       SI, K1
-	VCVTPS2PD.Z (CX)(BX*4), K1, Z5
-	JMP         loaded6
-whole5:
-	VCVTPS2PD (CX)(BX*4), Z5
-loaded6:
-	VMINPD           Z5, Z0, Z5
-	VMAXPD           Z5, Z1, Z5
-	VMULPD           Z5, Z5, Z6
-	VBROADCASTSD     ·dataErfSingle17F64+0(SB), Z7
-	VFMADD213PD      Z2, Z6, Z7
-	VFMADD213PD      Z3, Z6, Z7
-	VFMADD213PD      Z4, Z6, Z7
-	VFMADD213PD.BCST ·dataErfSingle13F64+0(SB), Z6, Z7
-	VFMADD213PD.BCST ·dataErfSingle12F64+0(SB), Z6, Z7
-	VFMADD213PD.BCST ·dataErfSingle11F64+0(SB), Z6, Z7
-	VFMADD213PD.BCST ·dataErfSingle10F64+0(SB), Z6, Z7
-	VFMADD213PD.BCST ·dataErfSingle9F64+0(SB), Z6, Z7
-	VFMADD213PD.BCST ·dataErfSingle8F64+0(SB), Z6, Z7
-	VFMADD213PD.BCST ·dataErfSingle7F64+0(SB), Z6, Z7
-	VFMADD213PD.BCST ·dataErfSingle6F64+0(SB), Z6, Z7
-	VFMADD213PD.BCST ·dataErfSingle5F64+0(SB), Z6, Z7
-	VFMADD213PD.BCST ·dataErfSingle4F64+0(SB), Z6, Z7
-	VFMADD213PD.BCST ·dataErfSingle3F64+0(SB), Z6, Z7
-	VFMADD213PD.BCST ·dataErfSingle2F64+0(SB), Z6, Z7
-	VFMADD213PD.BCST ·dataErfSingle1F64+0(SB), Z6, Z7
-	VFMADD213PD.BCST ·dataErfSingle0F64+0(SB), Z6, Z7
-	VMULPD           Z7, Z5, Z5
-	CMPQ             DX, $+8
-	JL               partStore7
-	VCVTPD2PS        Z5, Y5
-	VMOVUPS          Y5, (AX)(BX*4)
-	ADDQ             $+8, BX
-	SUBQ             $+8, DX
-	JG               step4
-done3:
-	VZEROUPPER
-	RET
-partStore7:
-	VCVTPD2PS Z5, Y0
-	VMOVUPS   Y0, K1, (AX)(BX*4)
-	VZEROUPPER
-	RET
-
 // func geluF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·geluF32AVX2(SB), NOSPLIT, $0-24
@@ -1847,84 +1873,91 @@ partStore7:
 	RET
 
 // func geluF32AVX512(dst *float32, x *float32, n int)
-// Requires: AVX, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512F, BMI2
 TEXT ·geluF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VBROADCASTSD ·dataOneF64+0(SB), Z0
-	VBROADCASTSD ·dataFifteenF64+0(SB), Z1
-	VBROADCASTSD ·dataTwoF64+0(SB), Z2
-	VBROADCASTSD ·dataMinusFifteenF64+0(SB), Z3
-	VBROADCASTSD ·dataRoundF64+0(SB), Z4
-	VBROADCASTSD ·dataAbsF64+0(SB), Z5
+	VBROADCASTSS ·dataBelow15+0(SB), Z0
+	VBROADCASTSS ·dataSignF32+0(SB), Z1
+	VBROADCASTSS ·dataMinusHalfLog2e+0(SB), Z2
+	VBROADCASTSS ·dataAbsF32+0(SB), Z3
+	VBROADCASTSS ·dataOne+0(SB), Z4
+	VMOVUPS      ·dataGelu0+0(SB), Z5
+	VMOVUPS      ·dataGelu7+0(SB), Z6
+	VMOVUPS      ·dataGelu6+0(SB), Z7
+	VMOVUPS      ·dataGelu5+0(SB), Z8
+	VMOVUPS      ·dataGelu4+0(SB), Z9
+	VMOVUPS      ·dataGelu3+0(SB), Z10
+	VMOVUPS      ·dataGelu2+0(SB), Z11
 	XORQ         BX, BX
 	TESTQ        DX, DX
 	JLE          done3
 step4:
-	CMPQ        DX, $+8
-	JGE         whole5
-	MOVQ        $-1, SI
-	BZHIQ       DX, SI, SI
-	KMOVW       SI, K1
-	VCVTPS2PD.Z (CX)(BX*4), K1, Z6
-	JMP         loaded6
+	CMPQ      DX, $+16
+	JGE       whole5
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z12
+	JMP       loaded6
 whole5:
-	VCVTPS2PD (CX)(BX*4), Z6
+	VMOVUPS (CX)(BX*4), Z12
 loaded6:
-	VPANDQ            Z5, Z6, Z7
-	VMINPD            Z7, Z1, Z7
-	VMULPD.BCST       ·dataMinusHalfF64+0(SB), Z7, Z9
-	VMULPD            Z7, Z9, Z9
-	VBROADCASTSD      ·dataLog2eF64+0(SB), Z10
-	VFMADD213PD       Z4, Z9, Z10
-	VSUBPD            Z4, Z10, Z11
-	VFNMADD231PD.BCST ·dataLn2HiF64+0(SB), Z11, Z9
-	VMULPD            Z9, Z9, Z11
-	VBROADCASTSD      ·dataExpSingle5F64+0(SB), Z12
-	VFMADD213PD.BCST  ·dataExpSingle4F64+0(SB), Z9, Z12
-	VFMADD213PD.BCST  ·dataExpSingle3F64+0(SB), Z9, Z12
-	VFMADD213PD.BCST  ·dataExpSingle2F64+0(SB), Z9, Z12
-	VFMADD213PD.BCST  ·dataExpSingle1F64+0(SB), Z9, Z12
-	VFMADD213PD.BCST  ·dataExpSingle0F64+0(SB), Z9, Z12
-	VFMADD231PD       Z12, Z11, Z9
-	VPSLLQ            $0x34, Z10, Z10
-	VPADDQ            Z0, Z10, Z10
-	VFMADD231PD       Z10, Z9, Z10
-	VADDPD.BCST       ·dataFourF64+0(SB), Z7, Z9
-	VDIVPD            Z9, Z2, Z9
-	VFMSUB213PD       Z0, Z9, Z7
-	VBROADCASTSD      ·dataTailSingle10F64+0(SB), Z11
-	VFMADD213PD.BCST  ·dataTailSingle9F64+0(SB), Z7, Z11
-	VFMADD213PD.BCST  ·dataTailSingle8F64+0(SB), Z7, Z11
-	VFMADD213PD.BCST  ·dataTailSingle7F64+0(SB), Z7, Z11
-	VFMADD213PD.BCST  ·dataTailSingle6F64+0(SB), Z7, Z11
-	VFMADD213PD.BCST  ·dataTailSingle5F64+0(SB), Z7, Z11
-	VFMADD213PD.BCST  ·dataTailSingle4F64+0(SB), Z7, Z11
-	VFMADD213PD.BCST  ·dataTailSingle3F64+0(SB), Z7, Z11
-	VFMADD213PD.BCST  ·dataTailSingle2F64+0(SB), Z7, Z11
-	VFMADD213PD.BCST  ·dataTailSingle1F64+0(SB), Z7, Z11
-	VFMADD213PD.BCST  ·dataTailSingle0F64+0(SB), Z7, Z11
-	VMULPD            Z11, Z9, Z7
-	VMULPD            Z7, Z10, Z7
-	VCMPPD.BCST       $0x11, ·dataZero+0(SB), Z6, K2
-	VSUBPD            Z7, Z0, Z9
-	VBLENDMPD         Z7, Z9, K2, Z8
-	VMAXPD            Z6, Z3, Z6
-	VMULPD            Z8, Z6, Z6
-	CMPQ              DX, $+8
-	JL                partStore7
-	VCVTPD2PS         Z6, Y6
-	VMOVUPS           Y6, (AX)(BX*4)
-	ADDQ              $+8, BX
-	SUBQ              $+8, DX
-	JG                step4
+	VPANDD           Z3, Z12, Z13
+	VMINPS           Z13, Z0, Z13
+	VADDPS           Z4, Z13, Z14
+	VPSRLD           $0x15, Z14, Z14
+	VPERMPS          Z5, Z14, Z15
+	VSUBPS           Z15, Z13, Z15
+	VPERMPS          Z6, Z14, Z16
+	VPERMPS          Z7, Z14, Z17
+	VFMADD231PS      Z15, Z16, Z17
+	VPERMPS          Z8, Z14, Z16
+	VFMADD231PS      Z15, Z17, Z16
+	VPERMPS          Z9, Z14, Z17
+	VFMADD231PS      Z15, Z16, Z17
+	VPERMPS          Z10, Z14, Z16
+	VFMADD231PS      Z15, Z17, Z16
+	VPERMPS          Z11, Z14, Z17
+	VFMADD231PS      Z15, Z16, Z17
+	VMOVUPS          ·dataGelu1+0(SB), Z16
+	VPERMPS          Z16, Z14, Z14
+	VMOVAPS          Z14, Z16
+	VFMADD231PS      Z15, Z17, Z16
+	VSUBPS           Z16, Z14, Z14
+	VFMADD231PS      Z15, Z17, Z14
+	VMULPS           Z13, Z13, Z15
+	VFMSUB213PS      Z15, Z13, Z13
+	VMULPS           Z2, Z15, Z17
+	VRNDSCALEPS      $0x08, Z17, Z17
+	VMOVAPS          Z17, Z18
+	VFMSUB231PS      Z2, Z15, Z18
+	VFMADD231PS.BCST ·dataMinusHalfLog2eLow+0(SB), Z15, Z18
+	VFMADD231PS      Z2, Z13, Z18
+	VBROADCASTSS     ·dataExp25+0(SB), Z13
+	VFMADD213PS.BCST ·dataExp24+0(SB), Z18, Z13
+	VFMADD213PS.BCST ·dataExp23+0(SB), Z18, Z13
+	VFMADD213PS.BCST ·dataExp22+0(SB), Z18, Z13
+	VFMADD213PS.BCST ·dataExp21+0(SB), Z18, Z13
+	VFMADD213PS.BCST ·dataLn2Hi+0(SB), Z18, Z13
+	VMULPS           Z13, Z18, Z13
+	VFMADD231PS      Z13, Z16, Z14
+	VADDPS           Z14, Z16, Z13
+	VSCALEFPS        Z17, Z13, Z13
+	VMAXPS           Z12, Z1, Z12
+	VSUBPS           Z13, Z12, Z12
+	CMPQ             DX, $+16
+	JL               partStore7
+	VMOVUPS          Z12, (AX)(BX*4)
+	ADDQ             $+16, BX
+	SUBQ             $+16, DX
+	JG               step4
 done3:
 	VZEROUPPER
 	RET
 partStore7:
-	VCVTPD2PS Z6, Y0
-	VMOVUPS   Y0, K1, (AX)(BX*4)
+	VMOVUPS Z12, K1, (AX)(BX*4)
 	VZEROUPPER
 	RET
 

@@ -6,10 +6,7 @@
 
 // Four numbers of 8 bytes of a table.
 #define WORDS(name, at, a, b, c, d) \
-	DATA name+at(SB)/8, $a \
-	DATA name+at+8(SB)/8, $b \
-	DATA name+at+16(SB)/8, $c \
-	DATA name+at+24(SB)/8, $d
-WORDS(·dataTiles, 0, 0x0000000000000001, 0x0000000000000000, 0x0040004000400040, 0x0040004000400040)
-WORDS(·dataTiles, 32, 0x0000000000000000, 0x0000000000000000, 0x1010101010101010, 0x0000000000000000)
+	DATA name+at(SB)/8, $a; DATA name+at+8(SB)/8, $b; DATA name+at+16(SB)/8, $c; DATA name+at+24(SB)/8, $d
+WORDS(·dataTiles, 0, 0x1, 0x0, 0x40004000400040, 0x40004000400040)
+WORDS(·dataTiles, 32, 0x0, 0x0, 0x1010101010101010, 0x0)
 GLOBL ·dataTiles(SB), RODATA|NOPTR, $64

@@ -6,13 +6,10 @@
 
 // Four numbers of 8 bytes of a table.
 #define WORDS(name, at, a, b, c, d) \
-	DATA name+at(SB)/8, $a \
-	DATA name+at+8(SB)/8, $b \
-	DATA name+at+16(SB)/8, $c \
-	DATA name+at+24(SB)/8, $d
+	DATA name+at(SB)/8, $a; DATA name+at+8(SB)/8, $b; DATA name+at+16(SB)/8, $c; DATA name+at+24(SB)/8, $d
 WORDS(·dataTailMaskF32, 0, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff)
-WORDS(·dataTailMaskF32, 32, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000)
+WORDS(·dataTailMaskF32, 32, 0x0, 0x0, 0x0, 0x0)
 GLOBL ·dataTailMaskF32(SB), RODATA|NOPTR, $64
-WORDS(·dataBeside, 0, 0x0011000100100000, 0x0013000300120002, 0x0015000500140004, 0x0017000700160006)
-WORDS(·dataBeside, 32, 0x0019000900180008, 0x001b000b001a000a, 0x001d000d001c000c, 0x001f000f001e000e)
+WORDS(·dataBeside, 0, 0x11000100100000, 0x13000300120002, 0x15000500140004, 0x17000700160006)
+WORDS(·dataBeside, 32, 0x19000900180008, 0x1b000b001a000a, 0x1d000d001c000c, 0x1f000f001e000e)
 GLOBL ·dataBeside(SB), RODATA|NOPTR, $64

@@ -6,10 +6,7 @@
 
 // A constant of 32 bytes: a number of 8 bytes, or two of 4, four times.
 #define FOUR(name, bits) \
-	DATA name+0(SB)/8, $bits \
-	DATA name+8(SB)/8, $bits \
-	DATA name+16(SB)/8, $bits \
-	DATA name+24(SB)/8, $bits \
+	DATA name+0(SB)/8, $bits; DATA name+8(SB)/8, $bits; DATA name+16(SB)/8, $bits; DATA name+24(SB)/8, $bits; \
 	GLOBL name(SB), RODATA|NOPTR, $32
 FOUR(·dataWave707107, 0x3f3504f33f3504f3)
 FOUR(·dataWave414214, 0x3ed413cd3ed413cd)

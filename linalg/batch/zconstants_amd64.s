@@ -6,18 +6,12 @@
 
 // A constant of 32 bytes: a number of 8 bytes, or two of 4, four times.
 #define FOUR(name, bits) \
-	DATA name+0(SB)/8, $bits \
-	DATA name+8(SB)/8, $bits \
-	DATA name+16(SB)/8, $bits \
-	DATA name+24(SB)/8, $bits \
+	DATA name+0(SB)/8, $bits; DATA name+8(SB)/8, $bits; DATA name+16(SB)/8, $bits; DATA name+24(SB)/8, $bits; \
 	GLOBL name(SB), RODATA|NOPTR, $32
 
 // Four numbers of 8 bytes of a table.
 #define WORDS(name, at, a, b, c, d) \
-	DATA name+at(SB)/8, $a \
-	DATA name+at+8(SB)/8, $b \
-	DATA name+at+16(SB)/8, $c \
-	DATA name+at+24(SB)/8, $d
+	DATA name+at(SB)/8, $a; DATA name+at+8(SB)/8, $b; DATA name+at+16(SB)/8, $c; DATA name+at+24(SB)/8, $d
 FOUR(·dataAbsF32, 0x7fffffff7fffffff)
 FOUR(·dataLimit, 0x47c3500047c35000)
 FOUR(·dataTwoOverPi, 0x3f22f9833f22f983)
@@ -89,7 +83,7 @@ FOUR(·dataArcLastF64, 0xf83fffffffffffff)
 FOUR(·dataArc4F64, 0x0000000000000004)
 FOUR(·dataArcSteepF64, 0x8000000000000001)
 FOUR(·dataArcLeftF64, 0x8000000000000002)
-WORDS(·dataArcBaseF64, 0, 0x0000000000000000, 0x3ff921fb54442d18, 0x400921fb54442d18, 0x3ff921fb54442d18)
+WORDS(·dataArcBaseF64, 0, 0x0, 0x3ff921fb54442d18, 0x400921fb54442d18, 0x3ff921fb54442d18)
 WORDS(·dataArcBaseF64, 32, 0x3fe0c152dcbb0510, 0x3ff0c151e5e6aa90, 0x4004f1a69d156bd4, 0x4000c1526150d7d0)
 GLOBL ·dataArcBaseF64(SB), RODATA|NOPTR, $64
 FOUR(·dataThreePi, 0x4116cbdc4116cbdc)
@@ -376,9 +370,9 @@ FOUR(·dataAtanh5F64, 0x3fb745d1745d1746)
 FOUR(·dataAtanh4F64, 0x3fbc71c71c71c71c)
 FOUR(·dataAtanh3F64, 0x3fc2492492492492)
 FOUR(·dataAtanh2F64, 0x3fc999999999999a)
-WORDS(·dataEachBit, 0, 0x0000000200000001, 0x0000000800000004, 0x0000002000000010, 0x0000008000000040)
+WORDS(·dataEachBit, 0, 0x200000001, 0x800000004, 0x2000000010, 0x8000000040)
 GLOBL ·dataEachBit(SB), RODATA|NOPTR, $32
-WORDS(·dataEachBitF64, 0, 0x0000000000000001, 0x0000000000000002, 0x0000000000000004, 0x0000000000000008)
+WORDS(·dataEachBitF64, 0, 0x1, 0x2, 0x4, 0x8)
 GLOBL ·dataEachBitF64(SB), RODATA|NOPTR, $32
 DATA ·dataLaneBits+0(SB)/8, $0x0000000200000001
 DATA ·dataLaneBits+8(SB)/8, $0x0000000800000004

@@ -6,10 +6,7 @@
 
 // Four numbers of 8 bytes of a table.
 #define WORDS(name, at, a, b, c, d) \
-	DATA name+at(SB)/8, $a \
-	DATA name+at+8(SB)/8, $b \
-	DATA name+at+16(SB)/8, $c \
-	DATA name+at+24(SB)/8, $d
+	DATA name+at(SB)/8, $a; DATA name+at+8(SB)/8, $b; DATA name+at+16(SB)/8, $c; DATA name+at+24(SB)/8, $d
 WORDS(·dataTailMaskF32, 0, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff)
-WORDS(·dataTailMaskF32, 32, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000)
+WORDS(·dataTailMaskF32, 32, 0x0, 0x0, 0x0, 0x0)
 GLOBL ·dataTailMaskF32(SB), RODATA|NOPTR, $64
