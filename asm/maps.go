@@ -21,9 +21,8 @@ type elementMap struct {
 }
 
 var (
-	neither     []string
-	float32Only = []string{"F32"}
-	both        = []string{"F32", "F64"}
+	neither []string
+	both    = []string{"F32", "F64"}
 )
 
 // elementMaps lists them. What has other loops (sine and cosine, Adam, rows) is dispatched by hand.
@@ -43,12 +42,12 @@ var elementMaps = []elementMap{
 	{"roundToEven", "*dst x", "roundToEvenGeneric", both, false},
 	{"axpy", "*dst a x", "axpyGeneric", neither, false},
 	{"scale", "*dst a x", "scaleGeneric", both, false},
-	{"exp", "*dst x", "", float32Only, false},
+	{"exp", "*dst x", "", neither, false},
 	{"log", "*dst x", "", neither, false},
-	{"sigmoid", "*dst x", "", float32Only, false},
-	{"swish", "*dst x", "", float32Only, false},
+	{"sigmoid", "*dst x", "", neither, false},
+	{"swish", "*dst x", "", neither, false},
 	{"softplus", "*dst x", "", neither, false},
-	{"tanh", "*dst x", "", float32Only, false},
+	{"tanh", "*dst x", "", neither, false},
 	{"relu", "*dst x", "reluGeneric", both, false},
 	{"erf", "*dst x", "erfGeneric", neither, false},
 	{"gelu", "*dst x", "geluGeneric", neither, false},
@@ -57,10 +56,10 @@ var elementMaps = []elementMap{
 	{"pow", "*dst x y", "powGeneric", neither, false},
 	{"atan2", "*dst y x", "", neither, false},
 	{"hypot", "*dst x y", "", neither, false},
-	{"swishGrad", "*dx dy x", "swishGradGeneric", float32Only, false},
+	{"swishGrad", "*dx dy x", "swishGradGeneric", neither, false},
 	{"reluGrad", "*dx dy y", "reluGradGeneric", both, false},
 	{"sigmoidGrad", "*dx dy y", "sigmoidGradGeneric", both, false},
-	{"softplusGrad", "*dx dy y", "", float32Only, false},
+	{"softplusGrad", "*dx dy y", "", neither, false},
 	{"rotate", "*x *y c s", "rotateGeneric", neither, false},
 	{"swap", "*x *y", "swapGeneric", neither, true},
 }
@@ -165,10 +164,7 @@ func (m *elementMap) writeNext(b *strings.Builder, indent string, operands []str
 // other functions go through a buffer.
 func (m *elementMap) writeStream(b *strings.Builder, kind string, names, inputs []string) {
 	large, rule := make([]string, len(inputs)), "rounds"
-	// On some machines roundings, exponentials and activations, which need a buffer, are faster without.
-	if slices.Contains([]string{"exp", "sigmoid", "swish", "swishGrad", "softplusGrad", "tanh"}, m.name) {
-		rule = "buffers"
-	} else if len(m.past()) > 0 {
+	if len(m.past()) > 0 {
 		rule = "streams"
 	}
 	for i, p := range inputs {

@@ -17,24 +17,26 @@ var firstCache = cpu.DataCaches().L1
 // take 1.02.
 var streamFrom = cpu.StreamFrom()
 
-// streamProductFrom is the same for results of GemmPackedF32 and GemmPackedF64. Where few cores share a third-level cache, it is half
-// of that cache if this is more, and streamFewFrom, for products of at most streamFew terms, all of it: with n = 32 and k = 2 to 5,
-// results of 8 MB that stay in it take 0.5 to 0.86 of the time on Zen 4, of 15 MB 0.66 to 0.97; those of 30 MB, read once after
+// streamProductFrom is the same for results of GemmPackedF32 and GemmPackedF64. On AMD's processors, where few cores share a third-level
+// cache, it is half of that cache if this is more, and streamFewFrom, for products of at most streamFew terms, all of it: with n = 32 and
+// k = 2 to 5, results of 8 MB that stay in it take 0.5 to 0.86 of the time on Zen 4, of 15 MB 0.66 to 0.97; those of 30 MB, read once after
 // the product, 0.67 to 0.93 (medians, k = 2 to 4; 1.07 in one of nine), and with more terms 0.81 to 1.47, which depends on what others
-// do to the cache. Weights of WeightNetF32, whose layers use the caches, gain nothing.
+// do to the cache. Elsewhere it is an eighth of that cache if this is more: on an Emerald Rapids of 300 MB, results of 20 to 32 MB take as
+// long either way and are read in 0.6 of the time after it, and those of 64 MB take 2.5 times as long through the caches. Weights of
+// WeightNetF32, whose layers use the caches, gain nothing.
 var (
-	streamProductFrom = sharedCache(cpu.DataCaches().L3 / 2)
-	streamFewFrom     = sharedCache(cpu.DataCaches().L3)
+	streamProductFrom = sharedCache(2)
+	streamFewFrom     = sharedCache(1)
 )
 
 const streamFew = 4
 
-// sharedCache is streamFrom, or so many bytes of the third-level cache if these are more and few cores share it.
-func sharedCache(bytes int) int {
-	if cpu.AMD {
-		return max(cpu.StreamFrom(), bytes)
+// sharedCache is streamFrom, or that part of the third-level cache, or an eighth of it where many cores share it, if this is more.
+func sharedCache(part int) int {
+	if !cpu.AMD {
+		part = 8
 	}
-	return cpu.StreamFrom()
+	return max(cpu.StreamFrom(), cpu.DataCaches().L3/part)
 }
 
 // productFrom is from how many bytes on a product of k terms is stored past the caches.

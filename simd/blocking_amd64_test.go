@@ -120,3 +120,35 @@ func TestPastCaches(t *testing.T) {
 	require.False(t, pastCaches(c[1:], 32, 600, from), "begins within a line")
 	require.False(t, pastCaches[float32](nil, 32, 0, from))
 }
+
+// TestCrowdedRows: products whose rows of A lie a multiple of 4 KB apart have the same bits whether these are copied or not.
+func TestCrowdedRows(t *testing.T) {
+	t.Run("float32", func(t *testing.T) { testCrowdedRows[float32](t, 1024) })
+	t.Run("float64", func(t *testing.T) { testCrowdedRows[float64](t, 512) })
+}
+
+func testCrowdedRows[T Float](t *testing.T, lda int) {
+	own := firstCache
+	defer func() { firstCache = own }()
+	rng := testkit.Rand(78)
+	const m, n, k, eight = 131, 130, 300, 32 << 10 // bytes, in eight ways
+	a, b := testkit.Normal[T](rng, m*lda), testkit.Normal[T](rng, k*n)
+	packed := Pack(b, n, k, n)
+	eachLevel(t, func(t *testing.T) {
+		firstCache = eight
+		require.Equal(t, level == AVX512, rowsCrowd[T](lda, m, n, k))
+		require.False(t, rowsCrowd[T](lda-32, m, n, k))
+		var want, wantPacked []T
+		for _, size := range []int{eight, eight + 1} {
+			firstCache = size
+			c, p := make([]T, m*n), make([]T, m*n)
+			Gemm(c, n, a, lda, b, n, 1, 0, m, n, k)
+			GemmPacked(p, n, a, lda, packed, nil, ActNone, m)
+			if want == nil {
+				want, wantPacked = c, p
+			}
+			require.True(t, testkit.SameBits(want, c))
+			require.True(t, testkit.SameBits(wantPacked, p))
+		}
+	})
+}

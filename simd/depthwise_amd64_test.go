@@ -84,10 +84,10 @@ func longRuns(rng *rand.Rand, points, poses int) (offsets []int, index, pose []i
 // sliced; whatever the poses are, with indices that were checked before and without, and no allocation.
 func TestDepthwiseSlices(t *testing.T) {
 	row, repeats, long, reach := depthwiseSliceRow, depthwiseSliceRepeats, depthwiseLongRow, depthwiseReach
-	placeWhole, part, pairs, byPlaces := placeLong, placePart, placePairs, depthwiseByPlaces
+	placeWhole, part, pairs, most := placeLong, placePart, placePairs, maxPlace
 	t.Cleanup(func() {
 		depthwiseSliceRow, depthwiseSliceRepeats, depthwiseLongRow, depthwiseReach = row, repeats, long, reach
-		placeLong, placePart, placePairs, depthwiseByPlaces = placeWhole, part, pairs, byPlaces
+		placeLong, placePart, placePairs, maxPlace = placeWhole, part, pairs, most
 	})
 	depthwiseSliceRow, depthwiseSliceRepeats, depthwiseLongRow = 0, 3, 1
 	points := cpu.DataCaches().L1/100 + 1
@@ -95,7 +95,7 @@ func TestDepthwiseSlices(t *testing.T) {
 		rng := testkit.Rand(45)
 		for k, c := range []int{25, 31, 32, 49, 63, 64, 65, 128, 128, 191, 200, 300} {
 			depthwiseReach = int32(k % 2 * points) // no pairs are near each other, or all; for 128 channels either
-			depthwiseByPlaces = k%4 < 2            // at AVX-512; for 65 channels and more, slices of two vectors, too
+			maxPlace = lastPlace * (1 - k%4/2)     // at AVX-512; for 65 channels and more, slices of two vectors, too
 			placeLong, placePart, placePairs = placeWhole, part, pairs
 			if k/2%2 > 0 { // some pairs of all rows at a time, and some rows; for 128 channels either
 				placeLong, placePart, placePairs = 50, 16, 2000
@@ -149,9 +149,9 @@ func TestDepthwiseSlices(t *testing.T) {
 
 // TestDepthwiseListsAtOnce: calls that find no lists yet, at the same time, and calls with other channels after them compute the same bits.
 func TestDepthwiseListsAtOnce(t *testing.T) {
-	row, repeats, byPlaces := depthwiseSliceRow, depthwiseSliceRepeats, depthwiseByPlaces
-	t.Cleanup(func() { depthwiseSliceRow, depthwiseSliceRepeats, depthwiseByPlaces = row, repeats, byPlaces })
-	depthwiseSliceRow, depthwiseSliceRepeats, depthwiseByPlaces = 0, 1, true
+	row, repeats := depthwiseSliceRow, depthwiseSliceRepeats
+	t.Cleanup(func() { depthwiseSliceRow, depthwiseSliceRepeats = row, repeats })
+	depthwiseSliceRow, depthwiseSliceRepeats = 0, 1
 	const points, poses = 700, 40
 	eachLevel(t, func(t *testing.T) {
 		rng := testkit.Rand(46)
@@ -185,12 +185,12 @@ func TestDepthwiseListsAtOnce(t *testing.T) {
 
 // TestDepthwiseListsOfLevels: a neighbourhood whose lists were made for one level is summed at another one.
 func TestDepthwiseListsOfLevels(t *testing.T) {
-	row, repeats, byPlaces, old := depthwiseSliceRow, depthwiseSliceRepeats, depthwiseByPlaces, level
+	row, repeats, old := depthwiseSliceRow, depthwiseSliceRepeats, level
 	t.Cleanup(func() {
-		depthwiseSliceRow, depthwiseSliceRepeats, depthwiseByPlaces = row, repeats, byPlaces
+		depthwiseSliceRow, depthwiseSliceRepeats = row, repeats
 		require.NoError(t, SetLevel(old))
 	})
-	depthwiseSliceRow, depthwiseSliceRepeats, depthwiseByPlaces = 0, 1, true
+	depthwiseSliceRow, depthwiseSliceRepeats = 0, 1
 	const points, poses, c = 700, 40, 128
 	rng := testkit.Rand(48)
 	offsets, index, pose := longRuns(rng, points, poses)

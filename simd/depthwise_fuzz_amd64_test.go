@@ -18,13 +18,13 @@ func FuzzDepthwiseSlices(f *testing.F) {
 	f.Add([]byte{0, 0, 128, 63}, uint64(1), uint16(128), uint8(7), uint8(40), true)
 	f.Add([]byte{0, 0, 128, 127, 1, 2, 3, 4}, uint64(2), uint16(49), uint8(80), uint8(3), false)
 	f.Add([]byte{}, uint64(3), uint16(300), uint8(1), uint8(0), true)
-	row, repeats, tall, reach, byPlaces := depthwiseSliceRow, depthwiseSliceRepeats, depthwiseTall, depthwiseReach, depthwiseByPlaces
+	row, repeats, tall, reach, most := depthwiseSliceRow, depthwiseSliceRepeats, depthwiseTall, depthwiseReach, maxPlace
 	f.Cleanup(func() {
-		depthwiseSliceRow, depthwiseSliceRepeats, depthwiseTall, depthwiseReach, depthwiseByPlaces = row, repeats, tall, reach, byPlaces
+		depthwiseSliceRow, depthwiseSliceRepeats, depthwiseTall, depthwiseReach, maxPlace = row, repeats, tall, reach, most
 	})
 	f.Fuzz(func(t *testing.T, bits []byte, seed uint64, channels uint16, poses, length uint8, mean bool) {
 		depthwiseSliceRow, depthwiseSliceRepeats, depthwiseTall, depthwiseReach = 0, 1, seed%2 == 0, int32(seed>>1%2)<<30
-		depthwiseByPlaces = seed>>2%2 == 0
+		maxPlace = lastPlace * int(1-seed>>2%2)
 		defer func(l Level) {
 			if err := SetLevel(l); err != nil {
 				t.Fatal(err)

@@ -440,12 +440,14 @@ func (g *gemmProduct[T]) isFar() bool {
 	return level == AVX2 && g.rsa == 1 && g.csa >= far && min(g.m, g.n, g.k) >= rows && float64(g.m*size)*float64(g.n)*float64(g.k) >= work
 }
 
-// rowsCrowd reports whether rows of A are copied, because they lie nearly a multiple of 4 KB apart: of the rows of AVX-512's tiles the
-// first-level cache would hold eight. A product of 256 x 512 x 1024 (m, n, k) takes 0.8 of the time, in float64 0.83.
+// rowsCrowd reports whether rows of A are copied, because they lie nearly a multiple of 4 KB apart: of the 14 rows of AVX-512's tiles a
+// first-level cache of 32 KB would hold eight. A product of 256 x 512 x 1024 (m, n, k) takes 0.8 of the time, in float64 0.83 (Zen 4). One
+// of 48 KB holds twelve: copies would take 1.1 to 1.2 times as long on an Emerald Rapids, and as long on Zen 5.
 func rowsCrowd[T Float](lda, m, n, k int) bool {
 	const least, work, beside = 64, 1 << 22, 8
 	size := int(unsafe.Sizeof(T(0)))
-	return level == AVX512 && (lda*size+beside)%4096 <= 2*beside && min(m, n, k) >= least && float64(m)*float64(n)*float64(k) >= work
+	return level == AVX512 && firstCache <= 32<<10 && (lda*size+beside)%4096 <= 2*beside && min(m, n, k) >= least &&
+		float64(m)*float64(n)*float64(k) >= work
 }
 
 // leftRows and leftColumns are the largest part of A that is copied, whose rows then lie leftStride apart.

@@ -61,22 +61,17 @@ func streams[D, X streamElement](dst []D, x []X) bool {
 		unsafe.Pointer(unsafe.SliceData(dst)) != unsafe.Pointer(unsafe.SliceData(x))
 }
 
-// buffersStream says whether exponentials and activations that need a buffer for it store large results past the caches. On a Zen 3
-// sigmoid, tanh and the gradients of swish and softplus take 0.78 to 0.88 of the time without: what they compute hides most of the
-// traffic, and a buffer keeps stores and arithmetic apart. On a Zen 4 exponentials of 8 to 128 MB take 0.57 to 0.81 (of 256 MB 1.12 to
-// 1.24), with AVX-512 softplus' gradient 0.64, and the others the same time. On a Zen 5 exponentials, sigmoid and tanh of 12 to 256 MB take
-// 0.48 to 0.60, the gradients 0.62 to 0.82.
-var buffersStream = !cpu.AMD
+// Exponentials and activations store large results through the caches: what they compute hides most of the traffic, and a buffer would
+// keep stores and arithmetic apart. On a Zen 3 sigmoid, tanh and the gradients of swish and softplus took 0.78 to 0.88 of the time without
+// one, on a Zen 5 exponentials, sigmoid and tanh of 12 to 256 MB 0.48 to 0.60, on a Zen 4 exponentials of 8 to 128 MB 0.57 to 0.81 (of
+// 256 MB 1.12 to 1.24), on an Emerald Rapids all of these 0.54 to 0.6 of 24 MB, 0.75 to 1.0 of 48 and 96 MB, and 0.85 to 1.09 of 256 MB.
 
-// roundsStream is buffersStream for roundings to whole numbers, which need a buffer, too. A Zen 5 takes 0.70 to 0.98 of the time without,
-// a Zen 4 1.4 times as long.
+// roundsStream says whether roundings to whole numbers, which need a buffer for it, store large results past the caches. A Zen 5 takes 0.70
+// to 0.98 of the time without, a Zen 4 1.4 times as long, an Emerald Rapids 1.1 to 1.3 times from 48 MB on.
 var roundsStream = !cpu.Zen5
 
 // rounds is streams for those.
 func rounds[D, X streamElement](dst []D, x []X) bool { return roundsStream && streams(dst, x) }
-
-// buffers is streams for those.
-func buffers[D, X streamElement](dst []D, x []X) bool { return buffersStream && streams(dst, x) }
 
 // streaming goes through a result piece by piece. A piece is a buffer, or, before the first line of the result and after
 // the last, the result itself.

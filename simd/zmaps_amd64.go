@@ -458,14 +458,6 @@ func expF32(dst, x []float32) {
 		expF32Generic(dst, x)
 		return
 	}
-	if buffers(dst, x) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
-			expF32(p.part, x[p.at:p.end])
-		}
-		b.giveBack()
-		return
-	}
 	raceRead(x)
 	raceWrite(dst)
 	for len(x) > 0 {
@@ -504,14 +496,6 @@ func sigmoidF32(dst, x []float32) {
 		sigmoidF32Generic(dst, x)
 		return
 	}
-	if buffers(dst, x) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
-			sigmoidF32(p.part, x[p.at:p.end])
-		}
-		b.giveBack()
-		return
-	}
 	raceRead(x)
 	raceWrite(dst)
 	for len(x) > 0 {
@@ -529,14 +513,6 @@ func sigmoidF32(dst, x []float32) {
 func swishF32(dst, x []float32) {
 	if level == Generic {
 		swishF32Generic(dst, x)
-		return
-	}
-	if buffers(dst, x) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
-			swishF32(p.part, x[p.at:p.end])
-		}
-		b.giveBack()
 		return
 	}
 	raceRead(x)
@@ -575,14 +551,6 @@ func softplusF32(dst, x []float32) {
 func tanhF32(dst, x []float32) {
 	if level == Generic {
 		tanhF32Generic(dst, x)
-		return
-	}
-	if buffers(dst, x) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dst, x, x).next(); ok; p, ok = p.next() {
-			tanhF32(p.part, x[p.at:p.end])
-		}
-		b.giveBack()
 		return
 	}
 	raceRead(x)
@@ -771,14 +739,6 @@ func swishGradF32(dx, dy, x []float32) {
 		swishGradGeneric(dx, dy, x)
 		return
 	}
-	if buffers(dx, dy) && buffers(dx, x) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dx, dy, x).next(); ok; p, ok = p.next() {
-			swishGradF32(p.part, dy[p.at:p.end], x[p.at:p.end])
-		}
-		b.giveBack()
-		return
-	}
 	raceRead(dy)
 	raceRead(x)
 	raceWrite(dx)
@@ -863,14 +823,6 @@ func sigmoidGradF32(dx, dy, y []float32) {
 func softplusGradF32(dx, dy, y []float32) {
 	if level == Generic {
 		softplusGradF32Generic(dx, dy, y)
-		return
-	}
-	if buffers(dx, dy) && buffers(dx, y) {
-		b := takeStreamBuffer()
-		for p, ok := streamed(b, dx, dy, y).next(); ok; p, ok = p.next() {
-			softplusGradF32(p.part, dy[p.at:p.end], y[p.at:p.end])
-		}
-		b.giveBack()
 		return
 	}
 	raceRead(dy)

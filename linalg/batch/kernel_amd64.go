@@ -48,8 +48,12 @@ func throughBuffer[T Float](l cpu.Level, o op, s shape, dst, a, b []T, from, n i
 // products of 4×4 matrices take 8 to 19 times as long, exponentials 2 to 4 times (Zen 4). Where few entries are copied or much is
 // computed, waiting is faster, and with AVX-512, whose vectors are lines, mostly at the multiple itself. A Zen 5 waits less for 3×3
 // matrices (functions of one take 0.5 to 0.9 of the time without copies), and more at the multiple: Adjoint and Jacobian of SE(3) take half
-// of the time with copies, inverses of 4×4 matrices 0.75 to 0.86.
+// of the time with copies, inverses of 4×4 matrices 0.75 to 0.86. An Emerald Rapids waits so little that copies pay for Adjoint and
+// Jacobian of SE(3) alone (0.6 to 0.75 of the time): others take 1.2 to 2 times as long with copies.
 func crowded(l cpu.Level, s shape, apart int) bool {
+	if !cpu.AMD && s.out < 32 {
+		return false
+	}
 	if s.out < 16 && (s.out < 9 || s.a+s.b < 9 || cpu.Zen5 && s.b == 0) {
 		return false
 	}
