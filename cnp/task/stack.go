@@ -9,7 +9,8 @@ import (
 // StackOf reads a stack of images, [N, H, W] or [N, C, H, W], from a file of arrays (npz, npy, NetCDF, safetensors):
 // the array of that name, or if that is empty image, with a mask or y_target as ImagesOf reads them, or else the only
 // array of so many axes. Images are of that many channels, 0: of any. NaN, to which a NetCDF file's fill values are
-// read, is a value that is missing; images without any are left out. Errors name the file and the array.
+// read, is a value that is missing; images without any are left out. Arrays [N, H, W, C] are refused. Errors
+// name the file and the array.
 func StackOf(f *taskfile.File, name string, channels int) (*ImageSet, error) {
 	if name == "" && f.Tensor("image") != nil {
 		if f.Tensor("mask") != nil || f.Tensor("y_target") != nil {
@@ -40,12 +41,16 @@ func StackOf(f *taskfile.File, name string, channels int) (*ImageSet, error) {
 	if len(x.Shape) == 4 {
 		c = x.Shape[1]
 	}
-	if channels != 0 && c != channels {
-		return nil, fmt.Errorf("%s: %w: array %q %v has images of %d channels, the model has %d", path, ErrData, name, x.Shape, c, channels)
-	}
 	what, of := fmt.Sprintf("array %q", name), name+" of "+path
 	if name == "" { // the only one of an .npy file
 		what, of = "the array", path
+	}
+	if few := 4; len(x.Shape) == 4 && w <= few && c > few { // red, green, blue and alpha
+		return nil, fmt.Errorf("%s: %w: %s %v has its channels last: need [N, C, H, W], as numpy's transpose(0, 3, 1, 2) gives", path,
+			ErrData, what, x.Shape)
+	}
+	if channels != 0 && c != channels {
+		return nil, fmt.Errorf("%s: %w: %s %v has images of %d channels, the model has %d", path, ErrData, what, x.Shape, c, channels)
 	}
 	if err := sized(n, c, h, w); err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", path, what, err)
