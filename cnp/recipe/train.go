@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 
 	"github.com/equivcnp/equivcnp/cnp"
@@ -127,11 +128,20 @@ func (p *Plan) finish(ctx context.Context, run *train.Run[float32], model cnp.Mo
 	}
 	t.Steps = run.Step()
 	t.Best, t.BestStep = run.Best()
+	if t.Best != nil && t.Last != nil && p.Config.Patience == 0 && fallen(*t.Best, *t.Last) {
+		t.Notes = append(t.Notes, fmt.Sprintf("the score was %.4f after step %d and has fallen to %.4f: with patience training ends "+
+			"there and keeps that model", t.Best.LogLikelihood, t.BestStep, t.Last.LogLikelihood))
+	}
 	t.About = map[string]string{"tasks": p.Source.String(), "steps": fmt.Sprint(t.Steps), "seed": fmt.Sprint(p.settings.Seed)}
 	if p.Test != nil {
 		t.About["scored_on"] = p.Test.String()
 	}
 	return nil
+}
+
+// fallen reports whether a score is below the best one by more than two standard errors.
+func fallen(best, last train.Score) bool {
+	return best.LogLikelihood-last.LogLikelihood > 2*math.Hypot(best.Std, last.Std)/math.Sqrt(float64(max(1, last.Tasks)))
 }
 
 // resume prepares the continuation of a checkpoint's run to another number of steps. How rate and noise fall depends on
