@@ -14,16 +14,16 @@ import (
 // TestForeign: what people take for a table is refused by what it is, from files and from bytes, and not by its first quotation mark.
 func TestForeign(t *testing.T) {
 	dir := t.TempDir()
-	for _, f := range foreign {
-		require.LessOrEqual(t, len(f.begin), 8, f.what)
-		b := append([]byte(f.begin), "\x00\x01,\"\n1,2\n"...)
+	for _, f := range tabular.Foreign {
+		require.LessOrEqual(t, len(f.Begin), 8, f.What)
+		b := append([]byte(f.Begin), "\x00\x01,\"\n1,2\n"...)
 		path := filepath.Join(dir, "table.csv")
 		require.NoError(t, os.WriteFile(path, b, 0o600))
 		_, err := ReadFile(path, nil)
 		require.ErrorIs(t, err, tabular.ErrCell)
-		require.ErrorContains(t, err, "table.csv: not a table of numbers: it is "+f.what)
+		require.ErrorContains(t, err, "table.csv: not a table of numbers: it is "+f.What)
 		_, err = Decode(b, "table.csv", nil)
-		require.ErrorContains(t, err, "it is "+f.what)
+		require.ErrorContains(t, err, "it is "+f.What)
 	}
 	_, err := Decode([]byte("PARE\x27\x00\x00\x00\x01\x02\"PARE"), "table.parquet", nil)
 	require.ErrorContains(t, err, "table.parquet: not a table of numbers: it is an encrypted Parquet file")

@@ -62,7 +62,7 @@ func ReadFileAs(path string, wanted []string, opt tabular.Options) (*tabular.Tab
 	if sheet != "" {
 		return nil, fmt.Errorf("%s: %w: %s is no spreadsheet, and has no sheet", path, ErrSheet, file)
 	}
-	if err := checkForeign(head[:n], path); err != nil {
+	if err := tabular.CheckForeign(head[:n], path); err != nil {
 		return nil, err
 	}
 	if err := textual(path); n > 0 && err != nil {
@@ -101,7 +101,7 @@ func decode(b []byte, name, sheet string, wanted []string, opt tabular.Options) 
 	var err error
 	switch {
 	case !known(b):
-		if err := checkForeign(b, name); err != nil {
+		if err := tabular.CheckForeign(b, name); err != nil {
 			return nil, err
 		}
 		if err := textual(name); len(b) > 0 && err != nil {

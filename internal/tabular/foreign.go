@@ -1,14 +1,12 @@
-package tables
+package tabular
 
 import (
 	"bytes"
 	"fmt"
-
-	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
-// foreign are files that are taken for tables, by what they begin with, and what each is. Of all of them a head of eight bytes is enough.
-var foreign = []struct{ begin, what string }{
+// Foreign are files that are taken for tables, by what they begin with, and what each is. Of all of them a head of eight bytes is enough.
+var Foreign = []struct{ Begin, What string }{
 	{"\xd0\xcf\x11\xe0", "an old or encrypted document of Microsoft Office: save its sheet as .xlsx or CSV"},
 	{"\x1f\x8b", "compressed by gzip: unpack it first"},
 	{"\xfd7zXZ", "compressed by xz: unpack it first"},
@@ -21,15 +19,15 @@ var foreign = []struct{ begin, what string }{
 	{"<!DOCTYP", "a page of HTML"}, {"<html", "a page of HTML"}, {"<?xml", "an XML document"},
 }
 
-// checkForeign is an error that says what a file is which begins as none that tables are read from.
-func checkForeign(head []byte, name string) error {
-	for _, f := range foreign {
-		if bytes.HasPrefix(head, []byte(f.begin)) {
-			return fmt.Errorf("%s: %w: it is %s", name, tabular.ErrCell, f.what)
+// CheckForeign is an error that says what a file is, by what it begins with, if no table is read from files of that kind.
+func CheckForeign(head []byte, name string) error {
+	for _, f := range Foreign {
+		if bytes.HasPrefix(head, []byte(f.Begin)) {
+			return fmt.Errorf("%s: %w: it is %s", name, ErrCell, f.What)
 		}
 	}
 	if len(head) >= 8 && string(head[:4]) == "PARE" && head[7] == 0 { // the length of a part of less than 16 MiB follows, and no text
-		return fmt.Errorf("%s: %w: it is an encrypted Parquet file: write it without encryption", name, tabular.ErrCell)
+		return fmt.Errorf("%s: %w: it is an encrypted Parquet file: write it without encryption", name, ErrCell)
 	}
 	return nil
 }
