@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -13,14 +14,16 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/cnp/weights"
+	"github.com/equivcnp/equivcnp/internal/mappoints"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
-// In the browser this program is the engine: it sets globalThis.equivcnp to an object with two functions, which the page's worker calls.
+// In the browser this program is the engine: it sets globalThis.equivcnp to an object with three functions, which the page's worker calls.
 //
-//	load(name, bytes) reads a model file; infer(name, inputs, outputs, parameters) asks it, with the tensors of the server's protocol.
+//	load(name, bytes) reads a model file; infer(name, inputs, outputs, parameters) asks it, with the tensors of the server's protocol;
+//	table(bytes, {name, columns, decimal, dates}) reads a table of text as the server does, and returns its answer as {json}.
 //
-// Both return an object with error, a text, if they failed.
+// They return an object with error, a text, if they failed.
 func main() {
 	e := engine{}
 	js.Global().Set("equivcnp", map[string]any{
@@ -29,6 +32,9 @@ func main() {
 		}),
 		"infer": js.FuncOf(func(_ js.Value, a []js.Value) any {
 			return answer(func() (map[string]any, error) { return e.infer(a[0].String(), a[1], a[2], a[3]) })
+		}),
+		"table": js.FuncOf(func(_ js.Value, a []js.Value) any {
+			return answer(func() (map[string]any, error) { return tableOf(bytesOf(a[0]), a[1]) })
 		}),
 	})
 	select {}
@@ -153,6 +159,17 @@ func (e engine) infer(name string, inputs, outputs, params js.Value) (map[string
 	put(out, "mean", []any{b.B, b.Nt, cfg.DimY}, p.Mean)
 	put(out, "std", []any{b.B, b.Nt, cfg.DimY}, p.Std)
 	return out, nil
+}
+
+// tableOf reads the points of a table.
+func tableOf(b []byte, opt js.Value) (map[string]any, error) {
+	p, err := mappoints.Read(b, mappoints.Options{Name: opt.Get("name").String(), Columns: opt.Get("columns").String(),
+		Decimal: opt.Get("decimal").String(), Dates: opt.Get("dates").String()})
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(p)
+	return map[string]any{"json": string(text)}, err
 }
 
 // sampling says whether samples are wanted, and which.

@@ -47,6 +47,7 @@ func (s *Server) routes() http.Handler {
 	})
 	mux.HandleFunc("GET /v2/repository/index", s.index)
 	mux.HandleFunc("POST /v2/repository/index", s.index) // Triton's clients post
+	mux.HandleFunc("POST /v2/table", s.readTable)
 	mux.Handle("GET /metrics", s.MetricsHandler())
 	mux.HandleFunc("/v2/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, notFound("%s %.200s is nothing that this server answers", r.Method, r.URL.Path))

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/mappoints"
 )
 
 func get(method, path string) *httptest.ResponseRecorder {
@@ -36,6 +39,14 @@ func TestHandler(t *testing.T) {
 	}
 	assert.Equal(t, http.StatusNotFound, get("POST", "/models/m/infer").Code, "it is not the page that can only be read")
 	assert.Equal(t, http.StatusMethodNotAllowed, get("POST", "/").Code)
+}
+
+// TestBounds: what the page says of the bounds of tables is what the reader holds them to.
+func TestBounds(t *testing.T) {
+	b, err := fs.ReadFile(Files(), "page/map.js")
+	require.NoError(t, err)
+	assert.Contains(t, string(b), fmt.Sprintf("mostRows = %d\n", mappoints.MaxPoints))
+	assert.Contains(t, string(b), fmt.Sprintf("mostBytes = %d << 20\n", mappoints.MaxBytes>>20))
 }
 
 // TestNothingFromElsewhere: no file names another host, and every file that one names is there.

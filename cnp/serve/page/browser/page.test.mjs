@@ -11,6 +11,7 @@ import { chromium, firefox } from 'playwright-core'
 
 const { PAGE_SERVER, PAGE_STATIC, PAGE_FIELDS, PAGE_OUT, PAGE_PROGRAM, PAGE_BROWSER = 'chromium', PAGE_EXECUTABLE } = process.env
 const patience = 60_000
+const tables = new URL('../../../../internal/mappoints/testdata/', import.meta.url)
 
 // serveFolder is the plainest static host.
 async function serveFolder(folder) {
@@ -471,29 +472,79 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
         await page.click('#map-take')
         return map()
       }
+      const note = () => page.textContent('#map-note')
       const first = await pasted(table(1, 0, 1)), second = await pasted(table(2048, 4096, 1000))
       assert.equal(first.points, 7)
       for (const key of ['mean', 'std', 'lo', 'hi']) assert.ok(Math.abs(second[key] / first[key] / 1000 - 1) < 1e-3, `${key}: ${first[key]}, ${second[key]}`)
       const commas = await pasted(table(1, 0, 1).replaceAll('.', ',')) // decimal commas between semicolons
       for (const key of ['points', 'mean', 'std', 'lo', 'hi']) assert.equal(commas[key], first[key], key)
-      for (const [text, points] of [['"0","0","1"\n"1","0","3"\n', 2], ['X;Y;Wert\n0;0;1\n', 1], ['lon,lat,2020\n0,0,1\n', 1], ['0,0,NA\n1,0,3\n', 1]]) {
+      for (const [text, points] of [['"0","0","1"\n"1","0","3"\n', 2], ['X;Y;Wert\n0;0;1\n', 1], ['lon,lat,2020\n0,0,1\n1,0,2\n', 2], ['0,0,NA\n1,0,3\n', 1]]) {
         assert.equal((await pasted(text)).points, points, text)
         assert.equal(await page.textContent('#map-note'), '', text)
       }
-      for (const row of ['\u22121,0,1', '1e400,0,1', '0,0,1x']) { // a first row with a wrong number is no header
+      for (const row of ['1e400,0,1', '0,0,1x']) { // a first row with a wrong number is no header
         await pasted(`${row}\n1,0,3\n0,1,2\n`)
-        assert.match(await page.textContent('#map-note'), /^Row 1: .*need three numbers/, row)
+        assert.match(await note(), /^table:1:\d: .* is (not a number|beyond the range)/, row)
       }
+
+      // What a table does not tell the visitor does, and the table is read again.
+      await pasted('x;y;value\n1,250;2,500;3,125\n')
+      assert.match(await note(), /unless Decimal sign says what the comma is/)
+      await page.selectOption('#map-decimal', ',')
+      assert.ok(Math.abs((await map()).hi - 3.125) < .5)
+      assert.equal(await note(), '')
+      await page.selectOption('#map-decimal', '')
+      await pasted('a,b,c,d\n0,0,1,5\n1,0,2,6\n')
+      assert.match(await page.textContent('#map-notes'), /the value is column c/)
+      await page.fill('#map-columns', 'a,b,d')
+      await page.press('#map-columns', 'Tab')
+      assert.ok((await map()).lo >= 4)
+      await page.fill('#map-columns', '')
+      await page.press('#map-columns', 'Tab')
       await pasted(table(2048, 4096, 1000))
       await pasted('1,2\n3,4')
-      assert.match(await page.textContent('#map-note'), /need three numbers|No row/)
+      assert.match(await note(), /need three columns/)
       await page.waitForTimeout(300)
       const other = await open(base, { hash: new URL(page.url()).hash })
       await idle(other.page)
       assert.equal((await numbers(other.page, '#map-status')).mean, second.mean)
       await other.context.close()
-      assert.deepEqual(errors, [])
+      assert.deepEqual(errors.filter(e => !/status of 400/.test(e)), []) // a browser tells its console that a table was refused
       await picture(page, `map-${kind}`, { fullPage: true })
+      await context.close()
+    })
+
+    // Files are read, or refused, as the program's reader does: internal/mappoints/testdata/want.json is its word on each.
+    test('files are read as the program reads them', async () => {
+      const { page, context } = await open(base)
+      await page.click('#tab-map')
+      await idle(page)
+      await page.click('#map-paste summary')
+      for (const [name, want] of Object.entries(JSON.parse(await readFile(new URL('want.json', tables))))) {
+        await page.setInputFiles('#map-file', { name, mimeType: 'application/octet-stream', buffer: await readFile(new URL(name, tables)) })
+        await page.waitForFunction(() => document.getElementById('map-note').textContent || document.getElementById('map-notes').dataset.name, null, { timeout: patience })
+        await idle(page)
+        assert.equal(await page.textContent('#map-note'), want.error ?? '', name)
+        if (want.error) continue
+        assert.deepEqual(await page.$$eval('#map-notes li', list => list.map(e => e.textContent)), want.notes, name)
+        await page.waitForFunction(points => {
+          try { return JSON.stringify(JSON.parse(atob(location.hash.slice(1).replaceAll('-', '+').replaceAll('_', '/'))).map.points) === points } catch { return false }
+        }, JSON.stringify(want.points), { timeout: patience })
+      }
+      await page.setInputFiles('#map-file', { name: 'large.csv', mimeType: 'text/csv', buffer: Buffer.alloc(20e6, '1,2,3\n') })
+      await page.waitForFunction(() => /^large.csv has 20.0 MB/.test(document.getElementById('map-note').textContent), null, { timeout: patience })
+
+      // A file that is dropped is taken, and the browser does not leave the page.
+      await page.evaluate(() => {
+        const dataTransfer = new DataTransfer()
+        dataTransfer.items.add(new File(['x,y,value\n1,2,3\n4,5,6\n'], 'dropped.csv'))
+        const e = new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true })
+        document.getElementById('map-mean').dispatchEvent(e)
+        if (!e.defaultPrevented) throw new Error('the browser would open the file')
+      })
+      await page.waitForFunction(() => document.getElementById('map-notes').dataset.name === 'dropped.csv', null, { timeout: patience })
+      await idle(page)
+      assert.equal((await numbers(page, '#map-status')).points, 2)
       await context.close()
     })
 

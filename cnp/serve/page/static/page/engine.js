@@ -1,6 +1,7 @@
 // An engine answers inference requests. There are two: the server that the page came from, and the same Go code as WebAssembly, in a worker.
 //
 //   models()               [{name, config, trainedOn, samples}], samples: whether it draws them
+//   table(bytes, options)  {points: [[x, y, value]], columns, notes} of a table of text; options are {name, columns, decimal, dates}
 //   infer(model, request)  {outputs: {mean: {shape, data}, ..}, note, timing: {total, queue, compute, batch}}, times in milliseconds
 import { decode, encode, headerLength } from './oip.js'
 
@@ -34,6 +35,11 @@ class Server {
   async models() {
     const { models } = await (await this.#fetch('v2/models')).json()
     return models.map(m => ({ name: m.name, config: m.config, trainedOn: m.trained_on, samples: m.outputs.some(o => o.name === 'samples') }))
+  }
+
+  async table(bytes, options) {
+    const init = { method: 'POST', body: bytes, headers: { 'Content-Type': 'application/octet-stream' } }
+    return (await this.#fetch(`v2/table?${new URLSearchParams(options)}`, init)).json()
   }
 
   async infer(model, request) {
@@ -79,6 +85,8 @@ class Wasm {
   }
 
   models() { return this.#ask('models') }
+
+  table(bytes, options) { return this.#ask('table', bytes, options) }
 
   async infer(model, request) {
     const start = performance.now()

@@ -1,7 +1,7 @@
 // The view of maps: values at places in the plane, clicked or pasted as a table, and the map and its deviation that a model makes of them.
 // The models that need no training take any units; those that were trained bring values and coordinates into theirs.
 import { color, drawMap, heat, holdTouches, tapReach, warm } from './draw.js'
-import { engine, latest } from './engine.js'
+import { Lost, NeedsToken, engine, latest } from './engine.js'
 import { fit } from './link.js'
 
 const element = id => document.getElementById(id)
@@ -13,8 +13,9 @@ export const initial = {
   points: [[1.2, 8.4, 2.1], [2.4, 5.9, 2.9], [4.6, 8.8, 1.4], [5.1, 4.9, 3.4], [7.8, 7.2, 0.8], [8.6, 3.1, 1.7], [3.3, 1.8, 4.1], [6.4, 1.2, 2.8]],
 }
 
-// mostRows is how many points a table or a link may have.
+// mostRows is how many points a table or a link may have, and mostBytes how long a table may be; package mappoints says so, too.
 export const mostRows = 2000
+const mostBytes = 2 << 20
 
 // fits says what a link may say.
 export const fits = {
@@ -46,7 +47,13 @@ export class Map2D {
       if (this.#selected >= 0) this.state.points[this.#selected][2] = v
     })
     on('map-clear', 'click', () => { this.state.points = []; this.#selected = -1 })
-    on('map-take', 'click', () => this.#paste(element('map-table').value))
+    element('map-take').addEventListener('click', () => this.#take({ blob: new Blob([element('map-table').value]), name: 'table' }))
+    element('map-file').addEventListener('change', ({ target }) => {
+      if (target.files.length > 0) this.#takeFile(target.files[0])
+      target.value = '' // or the same file would be no change
+    })
+    for (const id of ['map-columns', 'map-decimal', 'map-dates']) element(id).addEventListener('change', () => this.#table && this.#take(this.#table))
+    this.#drop(element('map'))
     for (const canvas of Object.values(this.#canvases)) this.#edit(canvas)
     new ResizeObserver(() => this.#draw()).observe(this.#canvases.mean)
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#draw())
@@ -57,18 +64,48 @@ export class Map2D {
 
   model() { return this.models.find(m => m.name === this.state.model) ?? this.models[0] }
 
-  // #paste takes the rows of a table, and a window around them.
-  #paste(text) {
-    const note = element('map-note')
+  #table = null // that was taken last, {blob, name}
+
+  #takeFile(file) {
+    element('map-paste').open = true
+    this.#take({ blob: file, name: file.name })
+  }
+
+  // #drop takes files that are dropped on the view. Text that is dropped goes where text is written.
+  #drop(view) {
+    const holds = e => e.dataTransfer?.types.includes('Files')
+    view.addEventListener('dragover', e => { if (holds(e)) e.preventDefault() })
+    view.addEventListener('drop', e => {
+      if (!holds(e)) return
+      e.preventDefault()
+      if (e.dataTransfer.files.length > 0) this.#takeFile(e.dataTransfer.files[0])
+    })
+  }
+
+  // #take takes the points of a table, and a window around them. The engine reads it as the program reads tables.
+  #take = latest(async table => {
+    const note = element('map-note'), list = element('map-notes')
+    this.#table = table
+    note.textContent = ''
+    list.replaceChildren()
+    delete list.dataset.name
     try {
-      this.state.points = parseTable(text)
-      this.state.window = windowOf(this.state.points)
+      const { blob, name } = table
+      if (blob.size > mostBytes) throw new Error(`${name} has ${(blob.size / 1e6).toFixed(1)} MB: this page takes ${mostBytes >> 20} MB and ${mostRows} points at most; equivcnp regress takes any number.`)
+      const bytes = new Uint8Array(await blob.arrayBuffer().catch(() => { throw new Error(`${name} cannot be read: is it a folder?`) }))
+      const [columns, decimal, dates] = ['map-columns', 'map-decimal', 'map-dates'].map(id => element(id).value)
+      const { points, notes } = await engine.table(bytes, { name, columns, decimal, dates })
+      this.state.points = points
+      this.state.window = windowOf(points)
       this.#selected = -1
-      note.textContent = ''
+      for (const text of notes) list.append(Object.assign(document.createElement('li'), { textContent: text }))
+      list.dataset.name = name // of the table whose points these are
+      this.update()
     } catch (e) {
       note.textContent = e.message
+      if (e instanceof NeedsToken || e instanceof Lost) this.problem(e)
     }
-  }
+  })
 
   #at(canvas, e) {
     const r = canvas.getBoundingClientRect(), [x, y, width] = this.state.window
@@ -278,30 +315,4 @@ function span(values) {
 export function windowOf(points) {
   const [[x0, x1], [y0, y1]] = [0, 1].map(d => span(points.map(p => p[d]))), width = margin * Math.max(x1 - x0, y1 - y0)
   return [(x0 + x1 - width) / 2, (y0 + y1 - width) / 2, width]
-}
-
-// parseTable reads rows of x, y and value, apart by semicolons or tabs, else by commas, else by spaces. A header may name these columns, in any
-// order; without one they are the first three. Words may be quoted. Rows without a value are left out. A comma between semicolons is a decimal one; between
-// tabs it may stand for thousands as well, and is no number.
-export function parseTable(text) {
-  const bare = w => w.replace(/^"(.*)"$/, '$1'), decimal = w => w.replace(/^([-+]?\d*),(\d+([eE][-+]?\d+)?)$/, '$1.$2')
-  const rows = text.split(/\r?\n/).map(l => l.trim()).filter(l => l && !l.startsWith('#'))
-    .map(l => l.includes(';') ? l.split(/\s*;\s*/).map(w => decimal(bare(w)))
-      : l.split(l.includes('\t') ? / *\t */ : l.includes(',') ? /\s*,\s*/ : /\s+/).map(bare))
-  if (rows.length === 0) throw new Error('Paste rows of x, y and value.')
-  const names = rows[0].map(w => w.toLowerCase()), isNumber = w => w !== '' && Number.isFinite(Number(w))
-  const named = [['x', 'east', 'lon', 'longitude'], ['y', 'north', 'lat', 'latitude'], ['value', 'z']].map(list => names.findIndex(n => list.includes(n)))
-  // Other names are those of a header where neither place is a number: a row with one wrong number is no header, and is not to be lost.
-  const at = named.every(i => i >= 0) ? named : [0, 1, 2], first = at === named || !isNumber(rows[0][0]) && !isNumber(rows[0][1] ?? '') ? 1 : 0
-  const points = []
-  rows.slice(first).forEach((row, i) => {
-    const words = at.map(k => row[k] ?? '')
-    if (words[2] === '' || /^(na|nan)$/i.test(words[2])) return
-    const point = words.map(w => w === '' ? NaN : Number(w))
-    if (!point.every(Number.isFinite)) throw new Error(`Row ${i + 1}: ${row.join(', ').slice(0, 60)}: need three numbers, x, y and value.`)
-    points.push(point)
-  })
-  if (points.length === 0) throw new Error('No row has a value.')
-  if (points.length > mostRows) throw new Error(`${points.length} rows: this page takes ${mostRows} at most; equivcnp regress takes any number.`)
-  return points
 }

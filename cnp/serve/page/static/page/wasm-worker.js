@@ -39,6 +39,11 @@ function load(model) {
 }
 
 const calls = {
+  async table(bytes, options) {
+    await ready
+    return JSON.parse(checked(equivcnp.table(bytes, options)).json)
+  },
+
   async models() {
     return (await list).map(m => ({ ...m, samples: true }))
   },

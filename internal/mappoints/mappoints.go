@@ -1,0 +1,201 @@
+// Package mappoints makes points of a map of the tables of text that visitors of the server's page paste or drop. The reader is that of
+// the program, in the server as in the browser, where the page has no server; columns are found by names that tables of places have.
+package mappoints
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/equivcnp/equivcnp/internal/tabular"
+	"github.com/equivcnp/equivcnp/internal/words"
+)
+
+// What a table may have at most: bytes, and rows with a value.
+const (
+	MaxBytes  = 2 << 20
+	MaxPoints = 2000
+)
+
+// Growth is how many bytes of memory a byte of a table takes at most while it is read; TestMemory measures it.
+const Growth = 250
+
+// Options say how a table is to be read.
+type Options struct {
+	Name    string // of the file, for errors and notes
+	Columns string // names or numbers of x, y and value, with commas between them; "": as the header tells
+	Decimal string // "." or ",", the decimal sign; "": as the file tells
+	Dates   string // "dmy" or "mdy", the order of dates such as 8/7/2016; "": as the column tells
+}
+
+// Points are those of a table that have a value.
+type Points struct {
+	Points  [][3]float64 `json:"points"`  // x, y, value
+	Columns [3]string    `json:"columns"` // by name, or number
+	Notes   []string     `json:"notes"`   // how it was read, in sentences
+}
+
+// Read reads a table of text. Its errors speak of the page's controls, not of the program's flags.
+func Read(b []byte, opt Options) (*Points, error) {
+	if opt.Name = name(opt.Name); len(b) > MaxBytes {
+		return nil, fmt.Errorf("%s has %.1f MB: this page takes %d MB and %d points at most; equivcnp regress takes any number", opt.Name,
+			float64(len(b))/1e6, MaxBytes>>20, MaxPoints)
+	}
+	p, err := read(b, opt)
+	if err != nil {
+		return nil, said{err}
+	}
+	return p, nil
+}
+
+// name is a file's name without its folders, of a length that errors can bear.
+func name(path string) string {
+	path = path[strings.LastIndexAny(path, `/\`)+1:]
+	const most = 60
+	r := []rune(strings.ToValidUTF8(path, "?"))
+	if len(r) > most {
+		r = append(r[:most:most], '…')
+	}
+	if len(r) == 0 {
+		return "table"
+	}
+	return string(r)
+}
+
+// said is an error in the words of the page.
+type said struct{ error }
+
+func (e said) Unwrap() error { return e.error }
+
+var pageWords = strings.NewReplacer(
+	"unless --decimal . or --decimal , says what the comma is", "unless Decimal sign says what the comma is",
+	"decimals need a point, or --decimal ,", "decimals need a point, or a comma as Decimal sign",
+	"say --dates dmy or --dates mdy", "choose the order of Dates",
+	"as --dates mdy says", "as Dates says", "as --dates dmy says", "as Dates says",
+	"are skipped where --x and --y name columns", "are skipped where Columns names x, y and value",
+	"save its sheet as .xlsx or CSV", "copy its cells and paste them here, or save the sheet as CSV")
+
+func (e said) Error() string { return pageWords.Replace(e.error.Error()) }
+
+// unread are files of other kinds that the program takes, by what they begin with, and what a visitor can do.
+var unread = []struct{ begin, what string }{
+	{"PK\x03\x04", "a zip file, such as a spreadsheet: copy its cells and paste them here, or save the sheet as CSV"},
+	{"PAR1", "a Parquet file: write it as CSV"}, {"CDF", "a NetCDF file: write a table of it as CSV"},
+	{"\x89HDF", "an HDF5 or NetCDF file: write a table of it as CSV"}, {"\x93NUMPY", "an array of numpy: write it as CSV"},
+}
+
+// binary reports whether bytes are no text, of which UTF-16 alone has zeros, but for those where a program stopped.
+func binary(b []byte) bool {
+	zeros := bytes.IndexByte(b, 0) >= 0
+	if b = bytes.TrimRight(b, "\x00\x1a\r\n"); len(b) < 2 {
+		return zeros && len(b) == 0
+	}
+	marked := string(b[:2]) == "\xff\xfe" || string(b[:2]) == "\xfe\xff"
+	if marked || len(b) > 3 && (b[0] == 0) != (b[1] == 0) && (b[0] == 0) == (b[2] == 0) && (b[1] == 0) == (b[3] == 0) {
+		return false
+	}
+	const looked, few = 4096, 50
+	controls := 0
+	b = b[:min(len(b), looked)]
+	for _, c := range b {
+		if c == 0 {
+			return true
+		} else if c < '\t' || c > '\r' && c < ' ' && c != '\x1a' {
+			controls++
+		}
+	}
+	return controls > len(b)/few
+}
+
+func read(b []byte, opt Options) (*Points, error) {
+	for _, f := range unread {
+		if bytes.HasPrefix(b, []byte(f.begin)) {
+			return nil, fmt.Errorf("%s: %w: it is %s", opt.Name, tabular.ErrCell, f.what)
+		}
+	}
+	if err := tabular.CheckForeign(b, opt.Name); err != nil {
+		return nil, err
+	}
+	if binary(b) {
+		return nil, fmt.Errorf("%s: %w: it is no text", opt.Name, tabular.ErrCell)
+	}
+	how := tabular.Options{Dates: opt.Dates}
+	if opt.Dates != "" && opt.Dates != tabular.DayFirst && opt.Dates != tabular.MonthFirst {
+		return nil, fmt.Errorf("dates %.20q: need dmy or mdy", opt.Dates)
+	}
+	switch opt.Decimal {
+	case "":
+	case ".", ",":
+		how.Decimal = rune(opt.Decimal[0])
+	default:
+		return nil, fmt.Errorf("decimal %.20q: need a point or a comma", opt.Decimal)
+	}
+	var asked []string
+	if strings.TrimSpace(opt.Columns) != "" {
+		for column := range strings.SplitSeq(opt.Columns, ",") {
+			asked = append(asked, strings.TrimSpace(column))
+		}
+		if len(asked) != 3 || slices.Contains(asked, "") {
+			return nil, fmt.Errorf("columns %.60q: need three, x, y and value, with commas between them", opt.Columns)
+		}
+		how.X, how.Y = asked[:2], asked[2:]
+	}
+	t, err := tabular.ReadAs(bytes.NewReader(b), opt.Name, how)
+	if err != nil {
+		return nil, err
+	}
+	if t.Cols == 0 || t.Rows() == 0 {
+		return nil, fmt.Errorf("%s: no rows: need some of x, y and value", opt.Name)
+	}
+	var c tabular.Columns
+	var note string
+	if asked != nil {
+		c, err = t.Find(tabular.Want{X: how.X, Y: how.Y, Dx: 2, Dy: 1})
+	} else {
+		c, note, err = choose(t)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return pointsOf(t, c, note)
+}
+
+// pointsOf takes the rows that have a value, by the same calls as tasks of the program.
+func pointsOf(t *tabular.Table, c tabular.Columns, note string) (*Points, error) {
+	x, err := t.Coordinates(c.X...)
+	if err != nil {
+		return nil, err
+	}
+	y, err := t.Numbers(true, c.Y...)
+	if err != nil {
+		return nil, err
+	}
+	p := &Points{Points: [][3]float64{}, Columns: namesOf(t, [3]int{c.X[0], c.X[1], c.Y[0]}), Notes: append([]string{}, t.Remarks(c)...)}
+	if note != "" {
+		p.Notes = append(p.Notes, note)
+	}
+	rows := 0
+	for i, v := range y {
+		if math.Abs(v) > math.MaxFloat32 {
+			return nil, t.Errorf(i, c.Y[0], "%w: %g is beyond float32", tabular.ErrCell, v)
+		}
+		if math.IsNaN(v) {
+			continue
+		}
+		if rows++; rows <= MaxPoints {
+			p.Points = append(p.Points, [3]float64{x[2*i], x[2*i+1], v})
+		}
+	}
+	switch {
+	case rows == 0:
+		return nil, fmt.Errorf("%s: no row has a value", t.Name)
+	case rows > MaxPoints:
+		return nil, fmt.Errorf("%s has %d rows with a value: this page takes %d at most; equivcnp regress takes any number", t.Name, rows,
+			MaxPoints)
+	case rows < len(y):
+		p.Notes = append(p.Notes, words.Plural(len(y)-rows, "row")+" of "+t.Name+" without a value, left out")
+	}
+	return p, nil
+}
