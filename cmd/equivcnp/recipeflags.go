@@ -178,7 +178,7 @@ func pictureFlags(a *app, cmd *cobra.Command, d *recipe.ImageData, training bool
 		s[0], s[1], err = cli.ParseSize(text)
 		return s, err
 	}}, "size", "size of the images, 64 or 80x48 (width x height; default: 64 for digits, which are drawn finer "+
-		"on\nlarger images; images of a folder: that of the first)")
+		"on larger images; of a folder that of the first image). Files of another size are skipped, not scaled")
 	fl.Float64Var(&d.Rates.Min, "min-rate", task.PaperRates.Min, "images: smallest share of observed pixels")
 	fl.Float64Var(&d.Rates.Max, "max-rate", task.PaperRates.Max, "images: largest share of observed pixels")
 	usual := [3]string{"", "", ""}

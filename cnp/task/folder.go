@@ -16,13 +16,13 @@ type FolderOptions struct {
 	// Channels is 1 for grey, to which colour images are converted (their luma), or 3 for colour, where grey images get
 	// three equal channels.
 	Channels int
-	// H and W are the size; 0, 0 is that of the first readable image.
+	// H and W are the size; 0, 0 is that of the first readable image, which most of the others must then have, too.
 	H, W int
 }
 
 // ReadFolder reads the PNG, JPEG and TIFF images of a folder and those below it, in the order of their paths. Other files do not
-// count; images that cannot be read or have another size are left out and listed in Skipped. Errors name the folder: where
-// it has no usable image, they name the first one that was skipped.
+// count; images that cannot be read or have another size, to which they are not scaled, are left out and listed in Skipped. Errors
+// name the folder: where it has no usable image, they name the first one that was skipped.
 func ReadFolder(dir string, opt FolderOptions) (*ImageSet, error) {
 	if opt.Channels != 1 && opt.Channels != 3 {
 		return nil, fmt.Errorf("task: images of %d channels, need 1 (grey) or 3 (colour)", opt.Channels)
@@ -46,13 +46,19 @@ func ReadFolder(dir string, opt FolderOptions) (*ImageSet, error) {
 	}
 	slices.Sort(paths)
 	s := &ImageSet{Name: dir, C: opt.Channels, H: opt.H, W: opt.W}
+	first, others := "", 0 // the image that settles the size, and how many have another one
 	for _, path := range paths {
 		im, err := raster.ReadChannels(path, opt.Channels)
 		if err == nil && s.H == 0 && s.W == 0 {
-			s.H, s.W = im.H, im.W
+			s.H, s.W, first = im.H, im.W, path
 		}
 		if err == nil && (im.H != s.H || im.W != s.W) {
-			err = fmt.Errorf("%s: %w: %d x %d pixels, the others have %d x %d", path, raster.ErrSize, im.W, im.H, s.W, s.H)
+			others++
+			whose := "wanted are"
+			if first != "" {
+				whose = "the first image has"
+			}
+			err = fmt.Errorf("%s: %w: %d x %d pixels, %s %d x %d", path, raster.ErrSize, im.W, im.H, whose, s.W, s.H)
 		}
 		if err != nil {
 			s.Skipped = append(s.Skipped, err.Error())
@@ -69,6 +75,9 @@ func ReadFolder(dir string, opt FolderOptions) (*ImageSet, error) {
 		s.Pix = append(s.Pix, im.Pix...)
 	}
 	switch {
+	case first != "" && others > s.N:
+		return nil, fmt.Errorf("%s: %w: the images have several sizes: %d have not the %d x %d pixels of the first, %s; "+
+			"scale or crop all to one size, or say which size to use, and the others are left out", dir, ErrData, others, s.W, s.H, first)
 	case s.N == 0 && len(s.Skipped) > 0:
 		return nil, fmt.Errorf("%s: %w: none of %d images is usable, the first is not: %s", dir, ErrData, len(s.Skipped), s.Skipped[0])
 	case s.N == 0:
