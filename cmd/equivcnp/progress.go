@@ -30,14 +30,15 @@ func (a *app) bar(what string) (report func(done, total int), remove func()) {
 }
 
 // trainBar returns what shows a run's records on a progress bar, with loss, log-likelihood, speed and the time that is left,
-// and what removes it.
-func (a *app) trainBar(steps int) (show func(train.Record), done func()) {
+// and what removes it. What is noted about the data is said as the first step is done: a training may take hours.
+func (a *app) trainBar(steps int, notes []string) (show func(train.Record), done func()) {
+	note, score := cli.NotesOnce(a.stderr, a.quiet, notes), ""
 	if !a.progress() {
-		return func(train.Record) {}, func() {}
+		return func(train.Record) { note() }, func() {}
 	}
-	score := ""
 	report, done := cli.StepBar(a.stderr, steps)
 	return func(r train.Record) {
+		note()
 		if r.Score != nil {
 			score = fmt.Sprintf("  test %.3f", r.Score.LogLikelihood)
 		}

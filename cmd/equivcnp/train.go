@@ -275,7 +275,7 @@ func (a *app) trained(ctx context.Context, cmd *cobra.Command, f *trainFlags) (*
 	if opt.Start, err = a.startModel(ctx, f.start); err != nil {
 		return nil, err
 	}
-	bar, done := a.trainBar(p.Config.Steps)
+	bar, done := a.trainBar(p.Config.Steps, p.Notes)
 	defer done()
 	draw := f.drawing(opt.Log)
 	opt.Report = func(r train.Record) {

@@ -446,7 +446,9 @@ func TestTrainImages(t *testing.T) {
 		"50\nbatch: 2\neval-every: 1\neval-tasks: 2\nout: %q\n",
 		filepath.ToSlash(b.path("photos")), filepath.ToSlash(b.path("photos.safetensors")))
 	require.NoError(t, os.WriteFile(b.path("run.yaml"), []byte(text), 0o644))
-	out := b.ok("train", "image", "--config", "@run.yaml", "--steps", "2", "--json")
+	status, out, said := b.run("train", "image", "--config", "@run.yaml", "--steps", "2", "--json")
+	require.Equal(t, 0, status, said)
+	require.Equal(t, 1, strings.Count(said, "note: 2 images skipped\n"), "once, as training begins: %s", said)
 	var res trainResult
 	require.NoError(t, json.Unmarshal([]byte(out), &res))
 	require.Equal(t, 2, res.Steps)

@@ -28,6 +28,18 @@ func (r *Result) Note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
+// NotesOnce returns what writes the notes to w when it is first called, unless quiet asks for none.
+func NotesOnce(w io.Writer, quiet bool, notes []string) func() {
+	return func() {
+		if !quiet {
+			for _, n := range notes {
+				fmt.Fprintf(w, "note: %s\n", n)
+			}
+		}
+		notes = nil
+	}
+}
+
 // Print writes the cautions to stderr, and to stdout object as JSON, or else the lines and the notes.
 func (r *Result) Print(stdout, stderr io.Writer, asJSON bool, object any) error {
 	for _, c := range r.Cautions {

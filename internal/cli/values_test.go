@@ -4,11 +4,25 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 )
+
+// TestNotesOnce: notes are written at the first call alone, and not to who wants quiet.
+func TestNotesOnce(t *testing.T) {
+	var b strings.Builder
+	note := NotesOnce(&b, false, []string{"one", "two"})
+	require.Empty(t, b.String())
+	note()
+	note()
+	require.Equal(t, "note: one\nnote: two\n", b.String())
+	b.Reset()
+	NotesOnce(&b, true, []string{"one"})()
+	require.Empty(t, b.String())
+}
 
 // TestParseBytes: letters are powers of 1024; what is no amount of memory is refused.
 func TestParseBytes(t *testing.T) {
