@@ -63,7 +63,8 @@ func TestStacks(t *testing.T) {
 	require.Contains(t, b.ok("eval", "--model", "@m.safetensors", "--in", "@a.nc", "--tasks", "10"), "10 images")
 	b.fails(1, `array "rain" [5 2 6 5] has images of 2 channels, the model has 1`, "eval", "--model", "@m.safetensors", "--in",
 		"@two.npz", "--array", "rain")
-	b.fails(1, `2 arrays [N, H, W] or [N, C, H, W], name one of them; the file has ["t2m [10 6 5]" "rain [5 2 6 5]"]`,
+	b.fails(1, `2 arrays [N, H, W] or [N, C, H, W], name one of them; the file has ["t2m [10 6 5]" "rain [5 2 6 5]"]; `+
+		"--array names the array to take",
 		append(train, "--in", "@two.npz")...)
 	b.fails(1, `there is no array "snow"`, append(train, "--in", "@two.npz", "--array", "snow")...)
 	b.fails(2, "--array is for --in", append(train, "--digits", "--array", "t2m")...)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/settings"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/words"
@@ -121,7 +122,11 @@ func (d *ImageData) read(channels int) (*task.ImageSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	return task.StackOf(file, d.Array, channels)
+	set, err := task.StackOf(file, d.Array, channels)
+	if err != nil && d.Array == "" && len(file.Tensors()) > 1 {
+		return nil, settings.Hintf("%w; {Array} names the array to take", err)
+	}
+	return set, err
 }
 
 // Test returns the images on which a model of that configuration is measured, and how many there are: 0 where there is
@@ -303,7 +308,8 @@ func (p *Images) architecture(channels, h, w int) (m cnp.Config, err error) {
 
 func (p *Images) equivariant(channels, h, w int) (m cnp.Config, err error) {
 	if p.Group == "" {
-		return m, Errorf("{Group} is missing, one of: %s", strings.Join(PlaneGroups(), ", "))
+		return m, Errorf("{Group} is missing, one of: %s; begin with T(2), which costs least",
+			strings.Join(PlaneGroups(), ", "))
 	}
 	g, err := group.Parse(p.Group, p.Alpha)
 	if err != nil {
