@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -138,6 +139,10 @@ func ReadState(ctx context.Context, path string, read func(ctx context.Context, 
 	}
 	if krige.Named(path) != nil {
 		return nil, fmt.Errorf("%w; the model %s interpolates the data that it is given, and has no parameters and no file", err, path)
+	}
+	unfinished := strings.TrimSuffix(path, filepath.Ext(path)) + ".checkpoint"
+	if _, there := os.Stat(unfinished); there == nil {
+		return nil, fmt.Errorf("%w; but %s is there: a training writes its model at the end, and --resume continues it", err, unfinished)
 	}
 	meant := ""
 	if name := words.Closest(path, slices.Concat(pretrained.Names(), krige.Names())); name != "" {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,6 +59,11 @@ func TestOpen(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.ErrorContains(t, err, "shipped models: ")
 	require.NotContains(t, err.Error(), "did you mean")
+	begun := filepath.Join(t.TempDir(), "own.safetensors")
+	require.NoError(t, os.WriteFile(strings.TrimSuffix(begun, ".safetensors")+".checkpoint", nil, 0o600))
+	_, err = predict.Open(t.Context(), predict.OpenOptions{}, begun)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, "own.checkpoint is there: a training writes its model at the end")
 	for typo, meant := range map[string]string{"digits-T2-smal": "digits-T2-small", "rbf_levels": "rbf-levels",
 		"univresal-2": "universal-2"} {
 		_, err = predict.Open(t.Context(), predict.OpenOptions{}, typo)
