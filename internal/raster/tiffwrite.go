@@ -7,7 +7,8 @@ import (
 )
 
 // tiffHeader is the beginning of a file of float32 of c samples a pixel, uncompressed, up to its pixels, row after row;
-// a BigTIFF file where an offset would not fit into 32 bits. The tags of extra are written beside its own.
+// a BigTIFF file where an offset would not fit into 32 bits. The tags of extra are written beside its own. Three samples are red, green
+// and blue, unless extra has tagExtra.
 func tiffHeader(c, h, w int, extra []tiffEntry) []byte {
 	row := int64(w) * int64(c) * 4
 	rows := int(max(1, min(int64(h), (1<<16)/row))) // of a strip
@@ -20,7 +21,8 @@ func tiffHeader(c, h, w int, extra []tiffEntry) []byte {
 	big := row*int64(h)+int64(strips)*16+beside > math.MaxUint32-1<<16
 	same := func(v int64) []int64 { return slices.Repeat([]int64{v}, c) }
 	photometric := int64(1)
-	if c == 3 {
+	plain := slices.ContainsFunc(extra, func(t tiffEntry) bool { return t.id == tagExtra })
+	if c == 3 && !plain {
 		photometric = 2
 	}
 	long := kindLong
@@ -35,7 +37,7 @@ func tiffHeader(c, h, w int, extra []tiffEntry) []byte {
 		{tagRows, kindLong, []int64{int64(rows)}},
 		{tagCounts, long, counts}, {tagPlanar, kindShort, []int64{1}}, {tagFormat, kindShort, same(formatFloat)},
 	}, extra...)
-	if c != 1 && c != 3 {
+	if c != 1 && c != 3 && !plain {
 		tags = append(tags, tiffEntry{tagExtra, kindShort, make([]int64, c-1)})
 	}
 	slices.SortFunc(tags, func(a, b tiffEntry) int { return a.id - b.id })

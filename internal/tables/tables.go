@@ -310,6 +310,8 @@ func Write(w io.Writer, path string, t *tabular.Table, x []int) error {
 		return writeArrays(w, t)
 	case ".nc":
 		return writeNetCDF(w, t, x)
+	case ".tif", ".tiff":
+		return writeRaster(w, path, t, x)
 	}
 	return tabular.Write(w, t, ',')
 }
