@@ -40,7 +40,7 @@ type Image struct {
 	unplaced error
 }
 
-// Read reads a PNG, JPEG or TIFF file (of integers; floats are an error) of any depth, paletted, grey or in colour.
+// Read reads a PNG, JPEG or TIFF file (of integers of up to 16 bits, or of floats from 0 to 1) of any depth, paletted, grey or in colour.
 // Alpha is a mask: pixels that are more transparent than opaque are NaN, and the others have their own colour. The
 // result has one channel where red, green and blue agree in every pixel, else three. Errors name the file.
 func Read(path string) (*Image, error) {

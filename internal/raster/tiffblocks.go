@@ -211,9 +211,9 @@ func (f *tiffFile) image(name string) (*Image, error) {
 	switch {
 	case f.w > MaxPixels/f.h:
 		return nil, fmt.Errorf("%s: %w: %d x %d pixels, need at most %d in all", name, ErrSize, f.w, f.h, MaxPixels)
-	case !f.visible():
-		return nil, fmt.Errorf("%s: %w: a TIFF file of samples of %d bits of format %d: need whole numbers of up to 16 bits",
-			name, ErrImage, f.bits, f.format)
+	case !f.visible() && f.format != formatFloat:
+		return nil, fmt.Errorf("%s: %w: a TIFF file of samples of %d bits of format %d: an image has whole numbers of up to 16 bits, or "+
+			"floats from 0 to 1; raster takes any numbers as they are", name, ErrImage, f.bits, f.format)
 	case n != 1 && n != 3:
 		return nil, fmt.Errorf("%s: %w: a TIFF file of %d channels, need 1 or 3", name, ErrImage, n)
 	}
@@ -221,6 +221,11 @@ func (f *tiffFile) image(name string) (*Image, error) {
 	im, err := s.all(name)
 	if err != nil {
 		return nil, err
+	}
+	if f.format == formatFloat {
+		if err := im.checkLight(name); err != nil {
+			return nil, err
+		}
 	}
 	im.Translucent = f.alpha >= 0 && f.translucent
 	if n == 3 && greyOf(im) {
