@@ -89,13 +89,14 @@ func Read(o *tabletask.Options, sphere bool) (*Interpolation, error) {
 	if o.Targets == "" {
 		opt = task.CSVOptions{Dx: t.Dx, Dy: t.Dy}
 		switch {
+		case o.Grid != nil: // Clocks makes its places
 		case o.Sphere > 0:
 			t.Targets.Cols = 2
 			for _, p := range tabletask.GlobeGrid(o.Sphere) {
 				t.Targets.Values = append(t.Targets.Values, p[:]...)
 			}
 		case t.Dx != 1:
-			return nil, settings.Errorf("%s has %d inputs: use {Targets} instead of {From} and {To}", t.Points.Name, t.Dx)
+			return nil, settings.Errorf("%s has %d inputs: use {Grid} or {Targets} instead of {From} and {To}", t.Points.Name, t.Dx)
 		}
 	}
 	if err := t.Clocks(o, task.CSVOptions{X: o.X, Y: o.Y, Dx: t.Dx, Dy: t.Dy}); err != nil {

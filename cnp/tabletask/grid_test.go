@@ -36,3 +36,32 @@ func TestParseGrid(t *testing.T) {
 	_, err = parseGrid([]string{"time=2000-01-02"}, []string{"time"}, func(int) (*tabular.Clock, error) { return nil, nil })
 	require.ErrorContains(t, err, "without a unit of time")
 }
+
+// TestCells: cells of the plane cover the places, and their sides are multiples of their size.
+func TestCells(t *testing.T) {
+	in := tabular.Of([]tabular.Column{{Name: "x", Values: []float64{0.3, 1.1}}, {Name: "y", Values: []float64{-0.1, -0.1}}})
+	in.Name = "t.csv"
+	names, columns := []string{"x", "y"}, []int{0, 1}
+	axes, err := cells(0.5, []float64{0.3, -0.1, 1.1, -0.1}, in, names, columns)
+	require.NoError(t, err)
+	require.Equal(t, []axis{{"y", []float64{-0.25}}, {"x", []float64{0.25, 0.75, 1.25}}}, axes)
+	axes, err = cells(0.1, []float64{0.3, 0, 0.6, 1}, in, names, columns)
+	require.NoError(t, err)
+	require.Len(t, axes[1].values, 3) // 0.3 is a side, whatever it is in binary
+	for _, size := range []float64{1e-9, 1e-300} {
+		_, err := cells(size, []float64{0, 0, 1, 1}, in, names, columns)
+		require.ErrorContains(t, err, "need larger ones")
+	}
+	_, err = cells(1, []float64{1, 2, 3}, in, []string{"a", "b", "c"}, []int{0, 1, 1})
+	require.ErrorContains(t, err, "need two inputs, and t.csv has 3")
+	_, err = cells(1, nil, in, names, columns)
+	require.ErrorContains(t, err, "no rows")
+	for _, bad := range []string{"", "0", "-1", "x", "NaN", "Inf"} {
+		_, alone, err := cellSize([]string{bad})
+		require.True(t, alone)
+		require.ErrorContains(t, err, "need the side of a cell", bad)
+	}
+	_, alone, err := cellSize([]string{"x=0:1:1"})
+	require.NoError(t, err)
+	require.False(t, alone)
+}

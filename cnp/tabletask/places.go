@@ -46,6 +46,10 @@ func (o *Options) CheckTargets(whole bool) error {
 		}
 		return nil
 	}
+	if o.Grid != nil {
+		_, _, err := cellSize(o.Grid)
+		return err
+	}
 	if o.Targets != "" {
 		return nil
 	}

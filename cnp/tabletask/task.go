@@ -24,6 +24,9 @@ type Options struct {
 	From, To Place
 	Points   int
 	Sphere   float64
+	// Grid, instead of these, is a grid of places: the side of square cells that cover the context's places in the plane, or
+	// NAME=FROM:TO:STEP or NAME=VALUE for every input.
+	Grid []string
 	// Model is the name of the model, for errors.
 	Model string
 
@@ -49,8 +52,8 @@ func Read(o *Options) (*Task, error) {
 		return nil, err
 	}
 	t := &Task{Points: points, Targets: &table.Table{Cols: 1}}
-	if o.Sphere > 0 && o.Targets == "" {
-		return t, nil // Fit knows the model's coordinates
+	if o.Targets == "" && (o.Sphere > 0 || o.Grid != nil) {
+		return t, nil // Fit knows the model's coordinates, and the table's
 	}
 	if o.Targets == "" {
 		t.Targets.Values = Linspace(o.From.Value, o.To.Value, o.Points)
@@ -82,8 +85,8 @@ func (o *Options) suits(cfg *cnp.Config) error {
 	if o.Sphere > 0 && !cfg.OnSphere() {
 		return settings.Hintf("{Sphere}: the points of %s do not lie on the sphere", o.Model)
 	}
-	if o.Targets == "" && o.Sphere == 0 && cfg.DimX != 1 {
-		return settings.Hintf("%s: the model has %d input coordinates, use {Targets} instead of {From} and {To}", o.Model, cfg.DimX)
+	if o.Targets == "" && o.Sphere == 0 && o.Grid == nil && cfg.DimX != 1 {
+		return settings.Hintf("%s: the model has %d input coordinates, use {Grid} or {Targets} instead of {From} and {To}", o.Model, cfg.DimX)
 	}
 	return nil
 }
@@ -105,7 +108,7 @@ func (t *Task) Fit(o *Options, cfg *cnp.Config) error {
 		}
 	}
 	t.Static = o.field
-	if o.Sphere > 0 {
+	if o.Sphere > 0 && o.Grid == nil {
 		t.Targets.Cols, t.Targets.Values = dx, OnSphere(cfg, GlobeGrid(o.Sphere))
 	}
 	if err := t.rows(o, cfg); err != nil {
@@ -175,9 +178,12 @@ func (t *Task) join(cfg *cnp.Config) error {
 }
 
 // Clocks brings the dates and times of the targets, and those of From and To, to the unit of time that the points have, of which Observed
-// has the columns.
+// has the columns. The places of Grid are made here, as their columns are known by then.
 func (t *Task) Clocks(o *Options, opt task.CSVOptions) error {
 	like := t.Observed.Columns.X
+	if o.Grid != nil {
+		return t.gridPlaces(o)
+	}
 	if o.Targets != "" {
 		return SameClocks(t.Targets, opt, t.Points, like)
 	}

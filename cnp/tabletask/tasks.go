@@ -18,7 +18,8 @@ type TasksOptions struct {
 	// Targets is the file of the table of the places. If it has the column of the tasks, each row is of its task, else all
 	// are of every task. Without it and Grid the places are the table's own rows.
 	Targets string
-	// Grid is a grid of places: NAME=FROM:TO:STEP or NAME=VALUE for every input.
+	// Grid is a grid of places: NAME=FROM:TO:STEP or NAME=VALUE for every input, or the side of square cells in the plane that cover
+	// the places of all tasks.
 	Grid []string
 	// Stdin is read where Targets is "-".
 	Stdin io.Reader
@@ -117,7 +118,7 @@ func (t *Tasks) observe(cfg *cnp.Config) error {
 func (t *Tasks) place(o *TasksOptions, cfg *cnp.Config, opt task.CSVOptions) (task.CSVOptions, error) {
 	inputs, columns := t.inputs()
 	if o.Grid != nil {
-		axes, err := parseGrid(o.Grid, inputs, func(k int) (*tabular.Clock, error) { return t.in.Clock(columns[k]) })
+		axes, err := t.axes(o.Grid, inputs, columns)
 		if err != nil {
 			return opt, err
 		}
@@ -139,6 +140,19 @@ func (t *Tasks) place(o *TasksOptions, cfg *cnp.Config, opt task.CSVOptions) (ta
 		opt.Task = t.in.Header[k]
 	}
 	return opt, SameClocks(t.places, opt, t.in, t.rows.Columns.X)
+}
+
+// axes reads a grid of the inputs of these columns.
+func (t *Tasks) axes(grid, inputs []string, columns []int) ([]axis, error) {
+	if len(inputs) == 2 && len(t.rows.Columns.X) == 2 { // one input's number is a place
+		if size, alone, err := cellSize(grid); alone || err != nil {
+			if err != nil {
+				return nil, err
+			}
+			return cells(size, t.rows.X, t.in, inputs, columns)
+		}
+	}
+	return parseGrid(grid, inputs, func(k int) (*tabular.Clock, error) { return t.in.Clock(columns[k]) })
 }
 
 // add adds a place to those where a task is predicted.
