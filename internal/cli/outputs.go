@@ -28,10 +28,12 @@ type Outputs struct {
 
 type output struct {
 	flag   string           // the flag that names it, for errors
+	name   string           // as the flag gives it
 	path   string           // where it goes, symbolic links resolved; "-" is standard output
 	direct bool             // not a regular file (a pipe, a device): written to, never replaced
 	tmp    *atomicfile.File // the temporary file, once written
 	text   []byte           // what goes to standard output
+	made   bool             // written, and not discarded since
 }
 
 // OutFile is a file that a flag names, and the endings of the formats that it is written in.
@@ -62,7 +64,7 @@ func NewOutputs(inputs []string, files ...OutFile) (*Outputs, error) {
 		if f.Path == "" {
 			continue
 		}
-		out := &output{flag: f.Flag, path: f.Path}
+		out := &output{flag: f.Flag, name: f.Path, path: f.Path}
 		if f.Path != Stdio {
 			if err := out.resolve(); err != nil {
 				return nil, fmt.Errorf("--%s: %w", out.flag, err)
@@ -154,6 +156,7 @@ func (o *Outputs) Write(flag string, f func(w io.Writer) error) error {
 			if err := out.write(f); err != nil {
 				return fmt.Errorf("--%s: %w", flag, err)
 			}
+			out.made = true
 		}
 	}
 	return nil
@@ -204,7 +207,9 @@ func (o *Outputs) WriteFile(flag string, f func(path string) error) error {
 		}
 		out.discard()
 		if out.path == Stdio {
-			return out.toStdout(f)
+			err := out.toStdout(f)
+			out.made = err == nil
+			return err
 		}
 		file, err := atomicfile.Create(out.path)
 		if err != nil {
@@ -217,6 +222,7 @@ func (o *Outputs) WriteFile(flag string, f func(path string) error) error {
 		if err := file.Reopen(); err != nil { // it may be another file now
 			return fmt.Errorf("--%s: %w", flag, err)
 		}
+		out.made = true
 	}
 	return nil
 }
@@ -272,6 +278,16 @@ func (o *Outputs) Commit() error {
 	return nil
 }
 
+// Written lists the files that were written, in the order of NewOutputs and by the names that the flags gave them.
+func (o *Outputs) Written() (names []string) {
+	for _, out := range o.files {
+		if out.made {
+			names = append(names, out.name)
+		}
+	}
+	return names
+}
+
 // CommitUnlessDone is Commit, unless ctx has ended.
 func (o *Outputs) CommitUnlessDone(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
@@ -289,6 +305,7 @@ func (o *Outputs) Discard() {
 
 // discard removes the temporary file, if there is one: an output that is written again starts anew.
 func (o *output) discard() {
+	o.made = false
 	if o.tmp != nil {
 		o.tmp.Discard()
 		o.tmp = nil

@@ -23,6 +23,13 @@ func (r *Result) Line(name, format string, args ...any) {
 	r.Lines = append(r.Lines, [2]string{name, fmt.Sprintf(format, args...)})
 }
 
+// Written adds lines of the files that were written.
+func (r *Result) Written(o *Outputs) {
+	for i, name := range o.Written() {
+		r.Line([]string{"written", ""}[min(i, 1)], "%s", name)
+	}
+}
+
 // Note adds a note.
 func (r *Result) Note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
