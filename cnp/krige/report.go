@@ -14,8 +14,9 @@ type Report struct {
 	InverseDistance float64  `json:"log_density_distances"` // that of inverse squared distances
 	Coverage50      float64  `json:"coverage_50"`
 	Coverage95      float64  `json:"coverage_95"`
-	Scale           float64  `json:"scale"`   // what standard deviations were multiplied by
-	Members         []Member `json:"members"` // the likeliest first
+	Scale           float64  `json:"scale"`                 // what standard deviations were multiplied by
+	Uncorrected     bool     `json:"uncorrected,omitempty"` // Options.NoCheck: predictions are as if nothing had been found out
+	Members         []Member `json:"members"`               // the likeliest first
 	Weights         Weights  `json:"weights"`
 	Varies          []string `json:"varies,omitempty"` // with what standard deviations vary beside: place, level
 	Exact           bool     `json:"exact"`
@@ -47,8 +48,12 @@ func (r Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "each of %d values predicted from the others: log density %s, a constant's %s, inverse distances' %s",
 		r.Values, nats(r.LogDensity), nats(r.Constant), nats(r.InverseDistance))
-	fmt.Fprintf(&b, "; %.0f %% lie in 50 %% intervals, %.0f %% in 95 %% ones; deviations were multiplied by %.2f",
-		100*r.Coverage50, 100*r.Coverage95, r.Scale)
+	fmt.Fprintf(&b, "; %.0f %% lie in 50 %% intervals, %.0f %% in 95 %% ones; ", 100*r.Coverage50, 100*r.Coverage95)
+	if r.Uncorrected {
+		b.WriteString("deviations were not corrected by this")
+	} else {
+		fmt.Fprintf(&b, "deviations were multiplied by %.2f", r.Scale)
+	}
 	return b.String()
 }
 

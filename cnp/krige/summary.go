@@ -6,7 +6,8 @@ import (
 )
 
 func newReport(m *Model, y, mean, variance []float64, means, variances [experts][]float64) Report {
-	r := Report{Values: len(y), Exact: m.exact, Scale: math.Sqrt(m.mix.scale)}
+	r := Report{Values: len(y), Exact: m.exact, Scale: math.Sqrt(m.mix.scale),
+		Uncorrected: m.opt.NoCheck || m.opt.MaximumLikelihood}
 	n := float64(len(y))
 	for i, v := range y {
 		r.LogDensity += logNormal(v, mean[i], variance[i]) / n
