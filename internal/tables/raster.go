@@ -16,6 +16,9 @@ const MapEndings = Endings + " .tif .tiff"
 // maxRaster bounds the cells of a raster: a few rows far apart would make a large one of cells without any value.
 const maxRaster = 1 << 24
 
+// sparse is the number of cells, for each row, beyond which rows are scattered places and no map: those of whole metres lie on a grid, too.
+const sparse = 100
+
 // even is the share of a step by which coordinates may lie beside a grid's.
 const even = 1e-3
 
@@ -72,6 +75,9 @@ func writeRaster(w io.Writer, path string, t *tabular.Table, x []int) error {
 	}
 	if sides[0].n > maxRaster/sides[1].n {
 		return fail("%d x %d cells are more than %d", sides[0].n, sides[1].n, maxRaster)
+	}
+	if cells := sides[0].n * sides[1].n; cells/sparse > t.Rows() {
+		return fail("they would be %d of %d cells of %g x %g", t.Rows(), cells, sides[0].step, sides[1].step)
 	}
 	g := &raster.Grid{W: sides[0].n, H: sides[1].n, West: sides[0].lo, North: sides[1].lo + float64(sides[1].n-1)*sides[1].step,
 		Cell: [2]float64{sides[0].step, sides[1].step}}

@@ -68,6 +68,7 @@ func TestWriteRasterRefuses(t *testing.T) {
 		"rows 1 and 3 lie in one":     {column("a", 0, 1, 0), column("b", 0, 1, 0)},
 		"one place has no size":       {column("x", 1), column("y", 2)},
 		"cells are more than":         {column("x", 0, 1, 1e5), column("y", 0, 1, 1e5)},
+		"3 of 1030103 cells of 1 x 1": {column("x", 0, 1, 1e4), column("y", 0, 1, 102)},
 		"has values at distances":     {column("x", 0, 1, 1e300), column("y", 0, 1, 2)},
 		"3 coordinates vary":          {column("a", 0, 1), column("b", 0, 1), column("c", 0, 1)},
 	} {
