@@ -114,7 +114,7 @@ func (a *app) calibrate(cmd *cobra.Command, f *calibrateFlags) error {
 	r.Line("likelihood", "%s", res.Likelihood)
 	r.Line("log-likelihood", "%.4f before, %.4f after", res.Before.LogLikelihood.Mean, res.After.LogLikelihood.Mean)
 	r.Line("intervals' error", "%.3f before, %.3f after", res.Before.CalibrationError, res.After.CalibrationError)
-	r.Line("written", "%s", f.out)
+	r.Written(outs)
 	res.Notes = r.AllNotes()
 	return a.print(r, res)
 }

@@ -167,7 +167,7 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	if err := outs.CommitUnlessDone(ctx); err != nil {
 		return err
 	}
-	c.r.Line("written", "%s", f.out)
+	c.r.Written(outs)
 	res.Notes = c.r.AllNotes()
 	return a.print(c.r, *res)
 }

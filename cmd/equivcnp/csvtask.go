@@ -28,19 +28,23 @@ func taskOptionsVar(a *app, cmd *cobra.Command, o *tabletask.Options) {
 	fl.Float64Var(&o.Sphere, "sphere", 0,
 		"on the globe: predict on a grid of the whole globe with this spacing in degrees (5 if none is given)")
 	fl.Lookup("sphere").NoOptDefVal = "5"
+	fl.StringSliceVar(&o.Grid, "grid", nil, "predict on a grid: the side of square cells that cover the rows of --csv, two inputs, "+
+		"as in 40; or NAME=FROM:TO:STEP for every input, from the centre of the first cell, as in east=0:10:1,north=0:10:1")
 	for _, name := range []string{"csv", "targets"} {
 		must(cmd.MarkFlagFilename(name, "csv"))
 	}
+	cmd.MarkFlagsMutuallyExclusive("targets", "grid")
 	for _, name := range []string{"from", "to", "points"} {
-		cmd.MarkFlagsMutuallyExclusive("targets", name)
-		cmd.MarkFlagsMutuallyExclusive("sphere", name)
+		for _, other := range []string{"targets", "sphere", "grid"} {
+			cmd.MarkFlagsMutuallyExclusive(other, name)
+		}
 	}
 }
 
 // checkTargets refuses flags that name no targets.
 func checkTargets(o *tabletask.Options, changed func(string) bool) error {
-	if !changed("sphere") && o.Targets == "" && !(changed("from") && changed("to")) {
-		return cli.Usagef("say where to predict: --from and --to, --targets, or --sphere")
+	if !changed("sphere") && o.Targets == "" && o.Grid == nil && !(changed("from") && changed("to")) {
+		return cli.Usagef("say where to predict: --from and --to, --grid, --targets, or --sphere")
 	}
 	return flagged(o.CheckTargets(changed("sphere")))
 }

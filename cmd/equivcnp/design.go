@@ -149,11 +149,11 @@ func (a *app) design(ctx context.Context, f *designFlags) error {
 	if err := outs.CommitUnlessDone(ctx); err != nil {
 		return err
 	}
-	return a.printDesign(d, f, seconds)
+	return a.printDesign(d, f, seconds, outs)
 }
 
 // printDesign says what was chosen.
-func (a *app) printDesign(d *places.Choosing, f *designFlags, seconds float64) error {
+func (a *app) printDesign(d *places.Choosing, f *designFlags, seconds float64, outs *cli.Outputs) error {
 	r, out := &result{}, designResult{CSV: f.input.CSV, Candidates: d.Sites.Rows(), Targets: d.Targets.Rows(), Goal: string(f.opt.Goal),
 		Seconds: number(seconds), Out: f.out, Plot: f.plot}
 	r.Line("candidates", "%d", d.Sites.Rows())
@@ -163,7 +163,7 @@ func (a *app) printDesign(d *places.Choosing, f *designFlags, seconds float64) e
 		r.Line(fmt.Sprintf("place %d", i+1), "row %d of the candidates: %s falls by %.4g", c.Candidate+1, f.opt.Goal, c.Gain)
 	}
 	r.Line("time", "%.2f s", seconds)
-	r.Line("written", "%s", f.out)
+	r.Written(outs)
 	out.Notes = r.AllNotes()
 	return a.print(r, out)
 }

@@ -17,6 +17,7 @@ const (
 	pictureFiles = ".png"
 	plotFiles    = ".png .svg"
 	tableFiles   = tables.Endings
+	mapFiles     = tables.MapEndings
 	taskFiles    = taskfile.Endings
 	tensorFiles  = ".safetensors"
 )

@@ -76,7 +76,7 @@ type interpolateResult struct {
 
 // interpolate is regress without a model.
 func (a *app) interpolate(ctx context.Context, f *regressFlags, sphere bool) error {
-	outs, err := a.outputs([]string{f.input.CSV, f.input.Targets}, cli.Out("out", f.out, tableFiles), cli.Out("plot", f.plot, plotFiles))
+	outs, err := a.outputs([]string{f.input.CSV, f.input.Targets}, cli.Out("out", f.out, mapFiles), cli.Out("plot", f.plot, plotFiles))
 	if err != nil {
 		return err
 	}
@@ -110,11 +110,12 @@ func (a *app) interpolate(ctx context.Context, f *regressFlags, sphere bool) err
 	if err := outs.CommitUnlessDone(ctx); err != nil {
 		return err
 	}
-	return a.printInterpolation(r, f, in, seconds)
+	return a.printInterpolation(r, f, in, seconds, outs)
 }
 
 // printInterpolation prints the result of regress without a model: the check goes to standard error, too.
-func (a *app) printInterpolation(r *result, f *regressFlags, in *interpolate.Interpolation, seconds float64) error {
+func (a *app) printInterpolation(r *result, f *regressFlags, in *interpolate.Interpolation, seconds float64,
+	outs *cli.Outputs) error {
 	out := interpolateResult{regressResult: regressResult{CSV: f.input.CSV, ContextPoints: len(in.Y[0]),
 		Targets: in.Targets.Rows(), Seconds: number(seconds), Out: f.out, Plot: f.plot},
 		Check: map[string]krige.Report{}}
@@ -154,7 +155,8 @@ func (a *app) printInterpolation(r *result, f *regressFlags, in *interpolate.Int
 		}
 	}
 	r.Notes = append(r.Notes, in.Extra()...)
-	f.written(r, seconds)
+	r.Line("time", "%.2f s", seconds)
+	r.Written(outs)
 	out.Notes = r.AllNotes()
 	return a.print(r, out)
 }

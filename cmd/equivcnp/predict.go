@@ -67,7 +67,7 @@ func (f *predictFlags) register(a *app, cmd *cobra.Command) {
 	fl := cmd.Flags()
 	f.flags = fl
 	fl.StringVarP(&f.in, "in", "i", "", "tasks: a file of tensors, .safetensors, .npz or .nc, or a table (\"equivcnp help tables\")")
-	fl.StringVarP(&f.out, "out", "o", "", "predictions: .safetensors, .npz or .nc; of a table .csv, .tsv, .parquet, .npz or .nc")
+	fl.StringVarP(&f.out, "out", "o", "", "predictions: .safetensors, .npz or .nc; of a table .csv, .tsv, .parquet, .npz, .nc, .tif")
 	f.chain.register(cmd, 0, false, true)
 	quantilesFlag(fl, &f.quantiles)
 	outputsFlag(fl, &f.outputs)
@@ -162,7 +162,7 @@ func (a *app) wrotePrediction(ctx context.Context, outs *cli.Outputs, r *result,
 		return err
 	}
 	r.Line("time", "%.2f s", float64(p.Seconds))
-	r.Line("written", "%s", out)
+	r.Written(outs)
 	p.Out, p.Notes = out, r.AllNotes()
 	return a.print(r, *p)
 }

@@ -29,7 +29,7 @@ func (f *tableFlags) register(a *app, cmd *cobra.Command) {
 	fl.StringVar(&f.Targets, "targets", "", "tables: table of the places at which to predict, for each task its own "+
 		"if it has the column of --task, otherwise for all (default: the rows of --in)")
 	fl.StringSliceVar(&f.Grid, "grid", nil, "tables: predict on a grid, NAME=FROM:TO:STEP or NAME=VALUE for every "+
-		"input, for example lat=40:60:0.5,lon=-10:10:0.5; the step between dates is in days")
+		"input, for example lat=40:60:0.5,lon=-10:10:0.5 (the step between dates is in days), or the side of a cell, two inputs")
 	fl.StringVar(&f.plot, "plot", "",
 		"tables: maps of mean and standard deviation of the first task, if its targets are a grid of two inputs (.png)")
 	must(cmd.MarkFlagFilename("targets", "csv", "parquet"))
@@ -46,7 +46,7 @@ func (f *tableFlags) asked(in string) bool {
 // predictTable is predict for a table.
 func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
 	outs, err := a.outputs([]string{f.model.path, f.in, f.table.Targets, f.table.Static},
-		cli.Out("out", f.out, tableFiles), cli.Out("plot", f.table.plot, pictureFiles))
+		cli.Out("out", f.out, mapFiles), cli.Out("plot", f.table.plot, pictureFiles))
 	if err != nil {
 		return err
 	}

@@ -112,6 +112,9 @@ func (a *app) raster(ctx context.Context, f *rasterFlags) error {
 	r.Line("reach", "%d lines, %d columns", rep.Reach[0], rep.Reach[1])
 	r.Line("time", "%.2f s, %.3g µs a pixel", seconds, 1e6*seconds/float64(rep.H)/float64(rep.W))
 	r.Line("written", "%s", f.opt.Out)
+	if f.opt.StdOut != "" {
+		r.Line("", "%s", f.opt.StdOut)
+	}
 	return a.print(r, rasterResult{f.model.path, opt.In, rep.W, rep.H, rep.C, rep.Tiles, rep.Kept, rep.Reach, rep.Observed,
 		number(seconds), f.opt.Out, r.AllNotes()})
 }

@@ -34,15 +34,14 @@ type regressFlags struct {
 func (a *app) regressCommand() *cobra.Command {
 	var f regressFlags
 	cmd := &cobra.Command{
-		Use: "regress [--model M] --csv data.csv (--from -4 --to 4 [--points 400] | --targets T.csv " +
-			"| --sphere) --out P.csv",
+		Use:                   "regress [--model M] --csv data.csv (--from -4 --to 4 | --grid 40 | --targets T.csv | --sphere) --out P.csv",
 		DisableFlagsInUseLine: true,
 		Short:                 "Predict a curve, a map or the globe from the rows of a table",
 		Long:                  helpText("regress"),
 		Example: `  equivcnp regress --model rbf-levels --csv data.csv --from -4 --to 4 --points 400 --out pred.csv --plot fig.png
 
   # No model, nothing trained: a table of measurements in the plane, and a map.
-  equivcnp regress --csv zinc.csv --x east,north --y zinc --positive --targets grid.csv --out pred.csv --plot map.png
+  equivcnp regress --csv zinc.csv --x east,north --y zinc --positive --grid 40 --out map.tif --plot map.png
 
   # Predict at given points, and draw an SVG.
   equivcnp regress --model model.safetensors --csv data.csv --targets targets.csv --out pred.csv --plot fig.svg
@@ -80,7 +79,7 @@ func (f *regressFlags) register(a *app, cmd *cobra.Command) {
 	fl := cmd.Flags()
 	f.oneTable.register(fl)
 	noCheckFlag(fl, &f.oneTable.NoCheck)
-	fl.StringVarP(&f.out, "out", "o", "", "predictions: .csv, .tsv, .parquet, .npz, or .nc (a grid, if the targets are one), required")
+	fl.StringVarP(&f.out, "out", "o", "", "predictions: .csv, .tsv, .parquet, .npz, .nc (a grid, if the targets are), or .tif (a grid), required")
 	fl.StringVar(&f.plot, "plot", "", "drawing of the prediction, .png or .svg")
 	quantilesFlag(fl, &f.quantiles)
 	outputsFlag(fl, &f.outputs)
@@ -101,8 +100,8 @@ func (f *regressFlags) check(changed func(string) bool) error {
 	if err := f.oneTable.check(f.model.path); err != nil {
 		return err
 	}
-	if f.model.path != "" && f.input.Targets != "" && f.input.Sphere > 0 {
-		return cli.Usagef("--sphere: with a model it is a grid of targets, beside which there are no --targets")
+	if f.model.path != "" && (f.input.Targets != "" || f.input.Grid != nil) && f.input.Sphere > 0 {
+		return cli.Usagef("--sphere: with a model it is a grid of targets, beside which there are no --targets and no --grid")
 	}
 	err := checkQuantiles(f.quantiles)
 	if err == nil {
@@ -132,7 +131,7 @@ type regressResult struct {
 
 func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	outs, err := a.outputs([]string{f.model.path, f.input.CSV, f.input.Targets, f.input.Static},
-		cli.Out("out", f.out, tableFiles), cli.Out("plot", f.plot, plotFiles))
+		cli.Out("out", f.out, mapFiles), cli.Out("plot", f.plot, plotFiles))
 	if err != nil {
 		return err
 	}
@@ -175,7 +174,8 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 		r.Note("the context is empty: this is the prior")
 	}
 	seconds := p.Time.Seconds()
-	f.written(r, seconds)
+	r.Line("time", "%.2f s", seconds)
+	r.Written(outs)
 	return a.print(r, regressResult{
 		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, CSV: f.input.CSV, ContextPoints: b.Nc, Targets: b.Nt,
 		LogLikelihood: (*number)(p.LogLikelihood), Samples: nested(p.Samples, p.Drawn, b.Nt, t.Dy), Seconds: number(seconds),
@@ -212,15 +212,6 @@ func (a *app) predictTask(ctx context.Context, f *regressFlags) (*tabletask.Task
 	defer done()
 	p, err := t.Predict(work, model, opt)
 	return t, p, err
-}
-
-// written adds the lines about time and files.
-func (f *regressFlags) written(r *result, seconds float64) {
-	r.Line("time", "%.2f s", seconds)
-	r.Line("written", "%s", f.out)
-	if f.plot != "" {
-		r.Line("", "%s", f.plot)
-	}
 }
 
 // quantilesFlag adds the flag for quantiles of the predictions.

@@ -383,3 +383,48 @@ func TestLinspace(t *testing.T) {
 	require.Empty(t, tabletask.Linspace(0, 1, 0))
 	require.Equal(t, []float64{3}, tabletask.Linspace(3, 4, 1))
 }
+
+// TestRegressGrid: cells of the plane need no file of targets, and make a raster that lies where the table does.
+func TestRegressGrid(t *testing.T) {
+	b := newBench(t)
+	b.write("t.csv", "east,north,zinc\n105,210,1\n125,215,2\n135,232,4\n112,228,2\n118,221,3\n")
+	table := []string{"regress", "--csv", "@t.csv", "--x", "east,north", "--y", "zinc"}
+	said := b.ok(append(table, "--grid", "10", "--out", "@p.csv", "--plot", "@map.png")...)
+	require.Contains(t, said, "written         "+b.path("p.csv")+"\n                "+b.path("map.png")+"\n")
+	b.ok(append(table, "--grid", "10", "--out", "@p.tif")...)
+	b.ok(append(table, "--grid", "east=105:135:10,north=215:235:10", "--out", "@named.csv")...)
+	b.ok("predict", "--in", "@t.csv", "--x", "east,north", "--y", "zinc", "--grid", "10", "--out", "@q.csv")
+	pred, err := tabular.ReadFile(b.path("p.csv"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"east", "north", "zinc_mean", "zinc_std"}, pred.Header)
+	require.Equal(t, []float64{105, 115, 125, 135, 105, 115, 125, 135, 105, 115, 125, 135}, pred.Take(0))
+	require.Equal(t, []float64{215, 215, 215, 215, 225, 225, 225, 225, 235, 235, 235, 235}, pred.Take(1))
+	of, err := tabular.ReadFile(b.path("q.csv"))
+	require.NoError(t, err)
+	require.Equal(t, pred.Take(0, 1), of.Take(0, 1))
+	s, err := raster.OpenStrips(b.path("p.tif"), 2)
+	require.NoError(t, err)
+	defer s.Close()
+	row := make([]float32, 4)
+	require.NoError(t, s.Line(row, 1, 0, 0))
+	for i, v := range row {
+		require.InDelta(t, pred.Take(3)[8+i], v, 1e-6, "the northernmost row comes first")
+	}
+	for _, bad := range []struct {
+		status      int
+		want, flags string
+	}{
+		{2, "need larger ones", "--grid 1e-9"},
+		{2, "need the side of a cell", "--grid 0"},
+		{2, "there is no north", "--grid east=0:1:1"},
+		{2, "targets", "--grid 10 --targets @t.csv"},
+		{2, "from", "--grid 10 --from 0"},
+		{1, "not evenly spaced", "--targets @t.csv"},
+	} {
+		b.fails(bad.status, bad.want, append(append(table[:len(table):len(table)], strings.Fields(bad.flags)...), "--out", "@bad.tif")...)
+	}
+	b.write("line.csv", "x,y\n0,1\n1,2\n2,1\n")
+	b.fails(2, "need two inputs, and", "regress", "--csv", "@line.csv", "--grid", "1", "--out", "@bad.csv")
+	b.fails(1, "north has 5 values", "predict", "--in", "@t.csv", "--x", "east", "--y", "zinc", "--task", "north", "--grid", "east=0:1:1",
+		"--out", "@bad.tif")
+}

@@ -86,7 +86,7 @@ func (a *app) sampleCommand() *cobra.Command {
 	must(cmd.MarkFlagFilename("plot", "png", "svg"))
 	must(cmd.MarkFlagFilename("out", "csv", "safetensors"))
 	cmd.MarkFlagsOneRequired("csv", "in")
-	for _, name := range []string{"csv", "targets", "from", "to", "points", "plot"} {
+	for _, name := range []string{"csv", "targets", "grid", "from", "to", "points", "plot"} {
 		cmd.MarkFlagsMutuallyExclusive("in", name)
 	}
 	return cmd
@@ -165,10 +165,7 @@ func (a *app) sample(ctx context.Context, f *sampleFlags) error {
 		r.Line("", "functions of up to %s", words.Plural(res.Knots, "knot"))
 	}
 	r.Line("time", "%.2f s", d.seconds)
-	r.Line("written", "%s", f.out)
-	if f.plot != "" {
-		r.Line("", "%s", f.plot)
-	}
+	r.Written(outs)
 	res.Model, res.Architecture, res.Group = f.model.path, string(d.cfg.Architecture), d.cfg.Group
 	res.Samples, res.Seed, res.Seconds, res.Out, res.Plot, res.Notes = f.chain.samples, f.chain.seed, number(d.seconds), f.out,
 		f.plot, r.AllNotes()

@@ -29,8 +29,8 @@ const rounding = 1e-9
 // multiples of the size, so that the maps of several tables fit together. The second input is the slower axis.
 func cells(size float64, x []float64, t *table.Table, inputs []string, columns []int) ([]axis, error) {
 	if len(inputs) != 2 {
-		return nil, settings.Errorf("{Grid} %g: cells of the plane need two inputs, and %s has %d: name each, as in %s=0:10:1", size, t.Name,
-			len(inputs), inputs[0])
+		return nil, settings.Errorf("{Grid} %g: cells of the plane need two inputs, and %s has %d: name each, as in %s=0:10:1", size,
+			t.Name, len(inputs), inputs[0])
 	}
 	if len(x) == 0 {
 		return nil, settings.Errorf("{Grid} %g: %s has no rows, which would say where: name each input, as in %s=0:10:1", size, t.Name,

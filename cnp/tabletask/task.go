@@ -86,7 +86,8 @@ func (o *Options) suits(cfg *cnp.Config) error {
 		return settings.Hintf("{Sphere}: the points of %s do not lie on the sphere", o.Model)
 	}
 	if o.Targets == "" && o.Sphere == 0 && o.Grid == nil && cfg.DimX != 1 {
-		return settings.Hintf("%s: the model has %d input coordinates, use {Grid} or {Targets} instead of {From} and {To}", o.Model, cfg.DimX)
+		return settings.Hintf("%s: the model has %d input coordinates, use {Grid} or {Targets} instead of {From} and {To}", o.Model,
+			cfg.DimX)
 	}
 	return nil
 }
