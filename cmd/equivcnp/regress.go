@@ -79,7 +79,7 @@ func (f *regressFlags) register(a *app, cmd *cobra.Command) {
 	fl := cmd.Flags()
 	f.oneTable.register(fl)
 	noCheckFlag(fl, &f.oneTable.NoCheck)
-	fl.StringVarP(&f.out, "out", "o", "", "predictions: .csv, .tsv, .parquet, .npz, .nc (a grid, if the targets are), or .tif (a grid), required")
+	fl.StringVarP(&f.out, "out", "o", "", "predictions: .csv, .tsv, .parquet, .npz, or of a grid .nc or .tif, required")
 	fl.StringVar(&f.plot, "plot", "", "drawing of the prediction, .png or .svg")
 	quantilesFlag(fl, &f.quantiles)
 	outputsFlag(fl, &f.outputs)
