@@ -19,10 +19,10 @@ var elementwise = []struct {
 	{"mul", "x y", "x[i]·y[i]", func(b *x86.Block, in []x86.Value) x86.Value { return b.Mul(in[0], in[1]) }, "fmul"},
 	{"div", "x y", "x[i]/y[i]", func(b *x86.Block, in []x86.Value) x86.Value { return b.Div(in[0], in[1]) }, "fdiv"},
 	{"max", "x y", "the larger of x[i] and y[i]", func(b *x86.Block, in []x86.Value) x86.Value {
-		return largerOf(b, in, b.Max, b.And)
+		return largerOf(b, in, 0x5, b.Max, b.And)
 	}, "fmax"},
 	{"min", "x y", "the smaller of x[i] and y[i]", func(b *x86.Block, in []x86.Value) x86.Value {
-		return largerOf(b, in, b.Min, b.Or)
+		return largerOf(b, in, 0x4, b.Min, b.Or)
 	}, "fmin"},
 	{"sqrt", "x", "√x[i]", func(b *x86.Block, in []x86.Value) x86.Value { return b.Sqrt(in[0]) }, ""},
 	{"abs", "x", "|x[i]|", func(b *x86.Block, in []x86.Value) x86.Value { return abs(b, in[0]) }, "fabs"},
@@ -40,11 +40,17 @@ func roundBy(mode uint64) func(b *x86.Block, in []x86.Value) x86.Value {
 	return func(b *x86.Block, in []x86.Value) x86.Value { return b.Round(mode, in[0]) }
 }
 
-// largerOf is the larger or the smaller of two. For zeros of either sign one order of the operands gives one and the other order the other,
-// of which merge takes the right sign; NaN comes from the sum.
-func largerOf(b *x86.Block, in []x86.Value, op, merge func(x, y x86.Value) x86.Value) x86.Value {
+// largerOf is the larger or the smaller of two; NaN comes from the sum. AVX-512 has an instruction, chosen by kind, that knows -0 from 0.
+// Elsewhere one order of the operands gives one of zeros of either sign and the other order the other, of which merge takes the right sign.
+func largerOf(b *x86.Block, in []x86.Value, kind uint64, op, merge func(x, y x86.Value) x86.Value) x86.Value {
 	x, y := in[0], in[1]
-	return b.Select(b.Cmp(x86.Unordered, x, y), b.Add(x, y), merge(op(x, y), op(y, x)))
+	var larger x86.Value
+	if b.Level == x86.AVX512 {
+		larger = b.Range(kind, x, y)
+	} else {
+		larger = merge(op(x, y), op(y, x))
+	}
+	return b.Select(b.Cmp(x86.Unordered, x, y), b.Add(x, y), larger)
 }
 
 func elementwiseAMD64(f *x86.File) {

@@ -21,20 +21,26 @@ var streamFrom = cpu.StreamFrom()
 // cache, it is half of that cache if this is more, and streamFewFrom, for products of at most streamFew terms, all of it: with n = 32 and
 // k = 2 to 5, results of 8 MB that stay in it take 0.5 to 0.86 of the time on Zen 4, of 15 MB 0.66 to 0.97; those of 30 MB, read once after
 // the product, 0.67 to 0.93 (medians, k = 2 to 4; 1.07 in one of nine), and with more terms 0.81 to 1.47, which depends on what others
-// do to the cache. Elsewhere it is an eighth of that cache if this is more: on an Emerald Rapids of 300 MB, results of 20 to 32 MB take as
-// long either way and are read in 0.6 of the time after it, and those of 64 MB take 2.5 times as long through the caches. Weights of
-// WeightNetF32, whose layers use the caches, gain nothing.
+// do to the cache. Elsewhere streamFewFrom is an eighth of that cache if this is more: on an Emerald Rapids of 300 MB, results of 20 to 32
+// MB take as long either way and are read in 0.6 of the time after it, and those of 64 MB take 2.5 times as long through the caches. With
+// 32 terms a result of 32 MB took up to twice as long there, as A is as large. Weights of WeightNetF32, whose layers use the caches, gain
+// nothing.
 var (
-	streamProductFrom = sharedCache(2)
-	streamFewFrom     = sharedCache(1)
+	streamProductFrom = sharedCache(2, 0)
+	streamFewFrom     = sharedCache(1, 8)
 )
 
 const streamFew = 4
 
-// sharedCache is streamFrom, or that part of the third-level cache, or an eighth of it where many cores share it, if this is more.
-func sharedCache(part int) int {
-	if !cpu.AMD {
-		part = 8
+// sharedCache is streamFrom, or a part of the third-level cache if this is more: one of few, or, where many cores share it, of many; 0 is
+// none of it.
+func sharedCache(few, many int) int {
+	part := many
+	if cpu.AMD {
+		part = few
+	}
+	if part == 0 {
+		return cpu.StreamFrom()
 	}
 	return max(cpu.StreamFrom(), cpu.DataCaches().L3/part)
 }
