@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/task"
@@ -332,6 +333,10 @@ func (p *curvePlan) split(m *cnp.Config) (err error) {
 	}
 	p.unit = 1 / m.Trained.Units.X[0].Factor
 	p.notes = append(p.notes, noteUnits(m))
+	if in := p.own.Inputs(); !m.OnSphere() && degrees(in) {
+		p.notes = append(p.notes, fmt.Sprintf("%s and %s are taken as a plane's, where a degree is as long near the poles as at the "+
+			"equator: the group SO(3) takes them as places on the globe", in[0], in[1]))
+	}
 	if p.dx > 1 && m.Levels == 0 {
 		m.PointsPerUnit = 0 // the context points carry the features: a fine lattice in several dimensions has too many points
 	}
@@ -346,6 +351,16 @@ func (p *curvePlan) split(m *cnp.Config) (err error) {
 		p.test = src
 	}
 	return nil
+}
+
+// degrees reports whether two inputs have the names of latitude and longitude.
+func degrees(inputs []string) bool {
+	if len(inputs) != 2 {
+		return false
+	}
+	names := [2]string{strings.ToLower(inputs[0]), strings.ToLower(inputs[1])}
+	slices.Sort(names[:])
+	return names == [2]string{"lat", "lon"} || names == [2]string{"latitude", "longitude"}
 }
 
 // scorable reports whether one of the tasks of a source in order has a known target.

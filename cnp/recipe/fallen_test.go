@@ -19,3 +19,13 @@ func TestFallen(t *testing.T) {
 	}
 	require.True(t, fallen(train.Score{Tasks: 1}, train.Score{Tasks: 1, LogLikelihood: -0.1}))
 }
+
+// TestDegrees: latitude and longitude are known by their names, in either order.
+func TestDegrees(t *testing.T) {
+	for _, in := range [][]string{{"lat", "lon"}, {"Lon", "LAT"}, {"longitude", "latitude"}} {
+		require.True(t, degrees(in), in)
+	}
+	for _, in := range [][]string{{"lat"}, {"lat", "latitude"}, {"x1", "x2"}, {"lat", "lon", "depth"}} {
+		require.False(t, degrees(in), in)
+	}
+}

@@ -56,7 +56,8 @@ func TestStackNames(t *testing.T) {
 		source := ImageSource[float32]{Pictures: Moved{ImageSet: s, Motions: Upright}, Rates: PaperRates, InOrder: true}
 		require.Equal(t, want, source.String())
 	}
-	_, err := StackOf(taskfile.Of("a.npy", []safetensors.Tensor{safetensors.FromFloat32s("", []int{2, 6, 5, 3}, make([]float32, 180))}), "", 3)
+	last := safetensors.FromFloat32s("", []int{2, 6, 5, 3}, make([]float32, 180))
+	_, err := StackOf(taskfile.Of("a.npy", []safetensors.Tensor{last}), "", 3)
 	require.ErrorContains(t, err, "a.npy: not usable as data: the array [2 6 5 3] has its channels last: need [N, C, H, W]")
 	pixels[4] = float32(math.Inf(1))
 	_, err = StackOf(taskfile.Of("a.npy", []safetensors.Tensor{safetensors.FromFloat32s("", []int{1, 2, 3}, pixels)}), "", 0)
