@@ -85,5 +85,5 @@ func (b *bench) docFiles(page string) {
 		b.ok("train", "population", "--csv", b.path("days")+"/*.csv", "--x", "east,north", "--y", "temperature",
 			"--out", "@days.safetensors")
 	}
-	b.write("zinc.csv", "east,north,zinc\n0,0,300\n10,0,250\n0,10,410\n10,10,380\n5,5,330\n2,7,390\n")
+	b.write("zinc.csv", "east,north,zinc\n0,0,300\n200,0,250\n0,200,410\n200,200,380\n100,100,330\n40,140,390\n")
 }

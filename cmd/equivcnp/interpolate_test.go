@@ -123,7 +123,7 @@ func TestInterpolateRefuses(t *testing.T) {
 		{2, "--period \"1q\"", []string{"--csv", "@data.csv", "--period", "1q"}},
 		{2, "leave --model out", []string{"--csv", "@data.csv", "--model", "@m.safetensors", "--positive"}},
 		{1, "has no values", []string{"--csv", "@empty.csv"}},
-		{2, "use --targets", []string{"--csv", "@plane.csv"}},
+		{2, "use --grid or --targets", []string{"--csv", "@plane.csv"}},
 		{1, "nothing.csv: the file is empty: need a table with a header or rows", []string{"--csv", "@nothing.csv"}},
 		{1, "column.csv: 1 column without a header: need one or more of inputs", []string{"--csv", "@column.csv"}},
 	} {

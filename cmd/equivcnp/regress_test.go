@@ -130,7 +130,7 @@ func TestRegressDimensions(t *testing.T) {
 		require.Contains(t, b.files()["pair.svg"], ">"+label+"<")
 	}
 
-	b.fails(1, "the model has 2 input coordinates, use --targets", append(args, "--from", "0", "--to", "1")...)
+	b.fails(1, "the model has 2 input coordinates, use --grid or --targets", append(args, "--from", "0", "--to", "1")...)
 	b.fails(1, "--plot: the model has 2 input coordinates; a curve needs one", append(args, "--targets", "@targets.csv", "--plot",
 		"@p.png")...)
 	b.write("four.csv", "1,2,3,4\n")
