@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+	"unsafe"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/search"
@@ -39,6 +40,45 @@ type builder[T Float] struct {
 	threads int
 }
 
+// room is what a goroutine needs while it builds nodes. Rooms are used again, as a small tree takes less time than clearing them.
+type room[T Float] struct {
+	columns       []T // for columns that move
+	sample        [sampleSize]T
+	above, sorted [sortedNode + search.Slack]T
+	from          [sortedNode + search.Slack]int32
+}
+
+// roomKept is the largest number of elements whose room is kept for the next tree.
+const roomKept = 1 << 20
+
+var rooms32, rooms64 sync.Pool // of *room[float32] and of *room[float64]
+
+func roomsOf[T Float]() *sync.Pool {
+	if unsafe.Sizeof(T(0)) == 4 {
+		return &rooms32
+	}
+	return &rooms64
+}
+
+// newRoom returns room for a node of m columns.
+func (b *builder[T]) newRoom(m int) *room[T] {
+	need := (b.dim + 1) * (m + (m/columnsGrain+1)*search.Slack)
+	r, ok := roomsOf[T]().Get().(*room[T])
+	if !ok {
+		r = new(room[T])
+	}
+	if len(r.columns) < need {
+		r.columns = make([]T, need)
+	}
+	return r
+}
+
+func (r *room[T]) free() {
+	if len(r.columns) <= roomKept {
+		roomsOf[T]().Put(r)
+	}
+}
+
 // build copies the points and puts them in order.
 func (t *KDTree[T]) build(points []T, l Layout) error {
 	threads := parallel.Workers()
@@ -50,7 +90,9 @@ func (t *KDTree[T]) build(points []T, l Layout) error {
 	}
 	t.box = make([]T, (2<<t.levels-1)*2*t.dim)
 	if n > 0 {
-		b.node(0, 0, nil)
+		r := b.newRoom(n)
+		b.node(0, 0, r)
+		r.free()
 	}
 	t.index = make([]int32, n)
 	parallel.For(n, columnsGrain, func(lo, hi int) {
@@ -126,13 +168,18 @@ func (b *builder[T]) minMax(row []T, threads int) (least, greatest T) {
 	return simd.MinMax(parts)
 }
 
-// partition is search.Partition of columns lo to hi, by so many goroutines: each goes through pieces of its own, which are then brought
-// together. The result is the same, because the order of columns on either side stays.
+// partition is search.Partition of columns lo to hi, by so many goroutines.
 func (b *builder[T]) partition(axis, lo, hi int, pivot T, scratch []T, threads int) (front int) {
-	x, n, m, rows := b.x[lo:], b.n, hi-lo, b.dim+1
-	if m < sharedNode || threads < sharedThreads {
-		return search.Partition(x, n, rows, m, axis, pivot, scratch)
+	if hi-lo < sharedNode || threads < sharedThreads {
+		return search.Partition(b.x[lo:], b.n, b.dim+1, hi-lo, axis, pivot, scratch)
 	}
+	return b.partitionShared(axis, lo, hi, pivot, scratch, threads)
+}
+
+// partitionShared goes through pieces by a goroutine each, and brings them together. The result is the same, because the order of
+// columns on either side stays.
+func (b *builder[T]) partitionShared(axis, lo, hi int, pivot T, scratch []T, threads int) (front int) {
+	x, n, m, rows := b.x[lo:], b.n, hi-lo, b.dim+1
 	kept := make([]int, (m+columnsGrain-1)/columnsGrain)
 	parallel.ForWorkers(m, columnsGrain, threads, func(_, from, to int) {
 		piece := from / columnsGrain
@@ -160,9 +207,8 @@ func (b *builder[T]) partition(axis, lo, hi int, pivot T, scratch []T, threads i
 	return front
 }
 
-// node builds node k of level l: its box, and unless it is a leaf the order of its points and its children. scratch is
-// for this goroutine.
-func (b *builder[T]) node(l, k int, scratch []T) {
+// node builds node k of level l: its box, and unless it is a leaf the order of its points and its children. r is this goroutine's.
+func (b *builder[T]) node(l, k int, r *room[T]) {
 	lo, hi := b.span(l, k)
 	box := b.nodeBox(1<<l - 1 + k)
 	split, widest, threads := 0, T(-1), b.threads>>l // the nodes of a level share the goroutines
@@ -176,50 +222,47 @@ func (b *builder[T]) node(l, k int, scratch []T) {
 	if l == b.levels {
 		return
 	}
-	if need := (b.dim + 1) * (hi - lo + ((hi-lo)/columnsGrain+1)*search.Slack); len(scratch) < need {
-		scratch = make([]T, need)
-	}
 	_, mid := b.span(l+1, 2*k)
 	if _, ok := any(box).([]float32); ok && hi-lo <= sortedNode {
-		b.sortNode(split, lo, hi, box[2*split], scratch)
+		b.sortNode(split, lo, hi, box[2*split], r)
 	} else {
-		b.selectNth(split, lo, hi, mid, box[2*split], scratch, threads)
+		b.selectNth(split, lo, hi, mid, box[2*split], r, threads)
 	}
 	if hi-lo >= parallelNode {
 		select {
 		case b.free <- struct{}{}:
 			var wg sync.WaitGroup
 			wg.Go(func() {
-				b.node(l+1, 2*k, nil)
+				other := b.newRoom(mid - lo)
+				b.node(l+1, 2*k, other)
+				other.free()
 				<-b.free
 			})
-			b.node(l+1, 2*k+1, scratch)
+			b.node(l+1, 2*k+1, r)
 			wg.Wait()
 			return
 		default:
 		}
 	}
-	b.node(l+1, 2*k, scratch)
-	b.node(l+1, 2*k+1, scratch)
+	b.node(l+1, 2*k, r)
+	b.node(l+1, 2*k+1, r)
 }
 
 // sortNode sorts the columns of a small node by the distance of their coordinate from the least. Columns that rounding makes
 // equal may change places, which does not matter to any search.
-func (b *builder[T]) sortNode(axis, lo, hi int, least T, scratch []T) {
-	var (
-		above, sorted [sortedNode + search.Slack]T
-		from          [sortedNode + search.Slack]int32
-	)
+func (b *builder[T]) sortNode(axis, lo, hi int, least T, r *room[T]) {
 	m := hi - lo
-	for i, v := range b.x[axis*b.n+lo : axis*b.n+hi] {
+	above := r.above[:m]
+	for i, v := range b.x[axis*b.n+lo:][:m] {
 		above[i] = v - least
 	}
-	search.Smallest(from[:], sorted[:], positions[:m], above[:m], m)
-	for r := range b.dim + 1 {
-		row := b.x[r*b.n+lo:][:m]
-		old := scratch[:copy(scratch[:m], row)]
-		for i := range row {
-			row[i] = old[uint32(from[i])%sortedNode]
+	search.Smallest(r.from[:], r.sorted[:], positions[:m], above, m)
+	from, old := r.from[:m], &r.above
+	for a := range b.dim + 1 {
+		row := b.x[a*b.n+lo:][:m]
+		copy(old[:], row)
+		for i, at := range from {
+			row[i] = old[uint32(at)%sortedNode]
 		}
 	}
 }
@@ -234,20 +277,19 @@ var positions = func() (p [sortedNode]int32) {
 
 // selectNth reorders the columns lo .. hi-1 so that no coordinate before position nth is greater than one from nth on. least is a
 // lower bound of the coordinates; threads is how many goroutines may share the work.
-func (b *builder[T]) selectNth(axis, lo, hi, nth int, least T, scratch []T, threads int) {
+func (b *builder[T]) selectNth(axis, lo, hi, nth int, least T, r *room[T], threads int) {
 	x, n := b.x, b.n
 	key := x[axis*n : (axis+1)*n]
-	var sample [sampleSize]T
 	// Each round keeps the side of a pivot that contains position nth. The pivot is taken from a sample, a little beyond the
 	// wanted rank, so that the second round removes most of what the first has left: about 1.6 passes in all.
 	for budget := 2 * bits.Len(uint(hi-lo)); hi-lo > sortedRest; budget-- {
 		if budget == 0 {
 			break // samples were misleading again and again: sort
 		}
-		pivot := pivotOf(key[lo:hi], nth-lo, least, &sample)
-		left := b.partition(axis, lo, hi, pivot, scratch, threads)
+		pivot := pivotOf(key[lo:hi], nth-lo, least, r)
+		left := b.partition(axis, lo, hi, pivot, r.columns, threads)
 		if left == 0 { // the pivot is the least: move all columns equal to it to the front
-			left = b.partition(axis, lo, hi, next(pivot), scratch, threads)
+			left = b.partition(axis, lo, hi, next(pivot), r.columns, threads)
 			if lo+left >= nth {
 				return
 			}
@@ -261,7 +303,7 @@ func (b *builder[T]) selectNth(axis, lo, hi, nth int, least T, scratch []T, thre
 			lo = mid
 		}
 	}
-	b.sortColumns(axis, lo, hi, scratch)
+	b.sortColumns(axis, lo, hi, r.columns)
 }
 
 // sampleSize is the largest number of elements that a pivot is chosen from; search.Smallest takes that many at once.
@@ -269,7 +311,7 @@ const sampleSize = 63
 
 // pivotOf returns an element of v of about rank nth, chosen a little to the side that leaves fewer elements. least is a lower
 // bound of v.
-func pivotOf[T Float](v []T, nth int, least T, sample *[sampleSize]T) T {
+func pivotOf[T Float](v []T, nth int, least T, room *room[T]) T {
 	m := 5
 	switch n := len(v); {
 	case n > 4096:
@@ -281,7 +323,7 @@ func pivotOf[T Float](v []T, nth int, least T, sample *[sampleSize]T) T {
 	case n > 32:
 		m = 9
 	}
-	s := sample[:m]
+	s := room.sample[:m]
 	// Random places: a regular pattern of places could meet the pattern of regular data.
 	seed := uint64(len(v))*0x9e3779b97f4a7c15 + uint64(nth)
 	for i := range s {
@@ -298,9 +340,8 @@ func pivotOf[T Float](v []T, nth int, least T, sample *[sampleSize]T) T {
 		r -= spread
 	}
 	rank := max(0, min(int(r), m-1))
-	switch s := any(s).(type) {
-	case []float32:
-		return T(ranked(s, rank, float32(least)))
+	if unsafe.Sizeof(least) == 4 {
+		return room.ranked(s, rank, least)
 	}
 	for i, y := range s {
 		j := i
@@ -314,16 +355,13 @@ func pivotOf[T Float](v []T, nth int, least T, sample *[sampleSize]T) T {
 
 // ranked returns the element of that rank by distance from the least. Rounding may have made the distances of others equal to its
 // own.
-func ranked(s []float32, rank int, least float32) float32 {
-	var (
-		above, sorted [sampleSize + search.Slack]float32
-		from          [sampleSize + search.Slack]int32
-	)
+func (r *room[T]) ranked(s []T, rank int, least T) T {
+	above := r.above[:len(s)]
 	for i, y := range s {
 		above[i] = y - least
 	}
-	search.Smallest(from[:], sorted[:], positions[:len(s)], above[:len(s)], rank+1)
-	return s[from[rank]]
+	search.Smallest(r.from[:], r.sorted[:], positions[:len(s)], above, rank+1)
+	return s[r.from[rank]]
 }
 
 // next returns the next larger number.
