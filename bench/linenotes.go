@@ -8,7 +8,7 @@ import (
 // lineNotes say what the fastest peer of a line does not promise, as measured with the peers' own code (bench/peers/whole/README.md says
 // how), so that nobody takes a difference in meaning for a difference in speed. They change no ratio.
 var lineNotes = []struct {
-	lines, peer string // beginnings of the line's name and of the part that says who is measured
+	lines, peer string // a line's name, or with a slash at the end its beginning, and the beginning of the part that says who is measured
 	says        string
 }{
 	{"exp/", "avx", "takes ordinary numbers: exp(NaN) and exp(-infinity) are 1.2e-38, exp(infinity) is 3.3e38"},
@@ -30,15 +30,21 @@ var lineNotes = []struct {
 	{"max/", "avx", "asks nothing about NaN and zeros"},
 	{"smallmat/exp3x3/", "soa", "scales 64 matrices by the largest: beside one of norm 64 the others' errors grow from 1e-7 to 4e-6 in " +
 		"float32; ours do not depend on others"},
+	{"kdtree/ours_tree/d2/n4096/build", "nanoflann", branchesLearnt},
+	{"kdtree/ours_tree/d3/n4096/build", "nanoflann", branchesLearnt},
 	{"smallmat/", "soa", "takes ordinary numbers (-ffast-math, and libmvec's functions of 4 units in the last place)"},
 }
+
+const branchesLearnt = "builds the tree of the same points again and again, and the processor learns its branches; build_fresh has a cloud " +
+	"that was not just seen each time"
 
 // noteOn returns what the page says of a line beside its fastest peer: what that peer does not promise, and how a peer does that
 // promises the same, if it was measured.
 func noteOn(best ratio, all []ratio) string {
 	var says []string
 	for _, n := range lineNotes {
-		if strings.HasPrefix(best.Ours.Name, n.lines) && strings.HasPrefix(best.Who, n.peer) && !strings.HasSuffix(best.Who, wholeRange) {
+		name := best.Ours.Name
+		if (name == n.lines || strings.HasSuffix(n.lines, "/") && strings.HasPrefix(name, n.lines)) && strings.HasPrefix(best.Who, n.peer) && !strings.HasSuffix(best.Who, wholeRange) {
 			says = append(says, best.Who+" "+n.says)
 			break
 		}

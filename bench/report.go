@@ -407,7 +407,7 @@ func (f *reportFlags) peerPrograms() []program {
 		names []string
 	}{{"kernels", []string{"gemm", "depthwise", "weightnet", "elementwise", "special", "whole", "reduce"}},
 		{"linalg", []string{"closedform_best", "smallmat"}},
-		{"distances", []string{"pairs_best"}}, {"neighbor", []string{"kdtree"}}} {
+		{"distances", []string{"pairs_best"}}, {"neighbor", []string{"kdtree", "builds"}}} {
 		if f.filter != "" {
 			continue // peers know no filter
 		}

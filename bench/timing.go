@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"strconv"
 	"time"
 )
@@ -62,17 +63,21 @@ func budgetSet() (time.Duration, error) {
 //
 // The thread's clock is read outside the wall time: on a virtual machine that takes a microsecond, two hundredths of a short sample, so
 // that inside it the fast samples would not count and the slow ones would.
+//
+// Garbage is collected between samples, so that calls that allocate find memory that others have left, as they do in a program that runs
+// for long and as the peers' do: pages that were never touched take longer than a small tree.
 func best(f func()) float64 {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no garbage collection while f is timed
-	inner := callsOf(f)
+	inner, rest := callsOf(f), newGarbage()
 	clean, cpu, begin, limit := math.Inf(1), math.Inf(1), time.Now(), budget()
 	for r := 0; ; r++ {
 		spent := time.Since(begin)
 		if r >= 5 && spent >= limit && (!math.IsInf(clean, 1) || (r >= 20 && spent >= 4*limit)) {
 			break
 		}
+		rest.collect()
 		c0, start := threadTime(), time.Now()
 		for range inner {
 			f()
@@ -87,6 +92,34 @@ func best(f func()) float64 {
 		return cpu
 	}
 	return clean
+}
+
+// garbageKept is how many bytes are allocated before they are collected: some samples, whose memory a second-level cache holds.
+const garbageKept = 1 << 20
+
+// garbage counts what was allocated.
+type garbage struct {
+	allocated [1]metrics.Sample
+	collected uint64 // what had been allocated when garbage was last collected
+}
+
+func newGarbage() *garbage {
+	g := &garbage{allocated: [1]metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}}
+	g.collected = g.bytes()
+	return g
+}
+
+func (g *garbage) bytes() uint64 {
+	metrics.Read(g.allocated[:])
+	return g.allocated[0].Value.Uint64()
+}
+
+// collect collects what was allocated, if it is much.
+func (g *garbage) collect() {
+	if g.bytes()-g.collected > garbageKept {
+		runtime.GC()
+		g.collected = g.bytes()
+	}
 }
 
 // callsOf returns how many calls of f take 50 µs: a sample has so many, since reading the clock takes as long as the shortest calls.
@@ -106,9 +139,10 @@ func callsOf(f func()) int {
 // bestWall is the shortest wall time of f. It is for functions that also work on other threads, whose CPU time threadTime does not see.
 func bestWall(f func()) float64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	inner := callsOf(f)
+	inner, rest := callsOf(f), newGarbage()
 	least, begin, limit := math.Inf(1), time.Now(), budget()
 	for r := 0; r < 5 || time.Since(begin) < limit; r++ {
+		rest.collect()
 		start := time.Now()
 		for range inner {
 			f()
