@@ -162,7 +162,7 @@ func columnsVar(cmd *cobra.Command, c *tabletask.Columns) {
 		"--static: the columns of the fields; for train --in their names (default: the model's names; a new model "+
 			"takes all but the inputs)")
 	must(cmd.MarkFlagFilename("static"))
-	cli.TextFlags(fl, &c.Decimal, &c.Dates)
+	cli.TextFlags(fl, &c.Decimal, &c.Dates, &c.Missing)
 	fl.StringVar(&c.Task, "task", "", "tables: column with the task of each row, a number or a text (default: task, if there is one)")
 }
 

@@ -42,7 +42,7 @@ func (a *app) trainPopulationCommand() *cobra.Command {
 	fl.StringSliceVar(&r.X, "x", nil, "columns of the inputs, by name or number (default: x, or x1,x2,..)")
 	fl.StringSliceVar(&r.Y, "y", nil, "columns of the outputs, by name or number (default: y, or y1,y2,..)")
 	fl.StringVar(&r.Task, "task", "", "column with the task of each row, a number or a text (default: task, if there is one)")
-	cli.TextFlags(fl, &r.Decimal, &r.Dates)
+	cli.TextFlags(fl, &r.Decimal, &r.Dates, &r.Missing)
 	fl.BoolVar(&r.Sphere, "sphere", false, "the inputs are latitude and longitude in degrees")
 	fl.StringVar(&f.units, "units", "same", "units of the inputs: same, or different, as in metres beside hours")
 	fl.StringSliceVar(&r.Log, "log", nil, "outputs whose logarithms are alike, by name")

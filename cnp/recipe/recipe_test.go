@@ -229,7 +229,15 @@ func TestDecimal(t *testing.T) {
 	set, _, err := d.read(t.Context(), &cnp.Config{}, 1)
 	require.NoError(t, err)
 	require.Equal(t, []float64{0.5, 1.5}, set.Curves[0].X)
-	d.Decimal = "x"
+	d.Missing = []string{"2"}
+	set, _, err = d.read(t.Context(), &cnp.Config{}, 1)
+	require.NoError(t, err)
+	require.Equal(t, []float64{0.5}, set.Curves[0].X)
+	require.Contains(t, strings.Join(set.Notes, ""), "is 2 in 1 row, which counts as missing")
+	d.Missing = []string{""}
+	_, _, err = d.read(t.Context(), &cnp.Config{}, 1)
+	require.ErrorContains(t, err, "Missing: a value")
+	d.Missing, d.Decimal = nil, "x"
 	_, _, err = d.read(t.Context(), &cnp.Config{}, 1)
 	require.ErrorContains(t, err, `Decimal "x": need a point or a comma`)
 }

@@ -210,6 +210,9 @@ func (o *Options) work() (string, error) {
 		c.StaticFields)
 	context, sheet := tables.SheetOf(o.CSV)
 	static, fields := tables.SheetOf(c.Static)
+	if len(c.Missing) > 0 {
+		all = append(all, "missing", c.Missing)
+	}
 	if sheet+fields != "" {
 		all = append(all, sheet, fields)
 	}

@@ -32,6 +32,8 @@ type Columns struct {
 	Decimal string
 	// Dates is "dmy" or "mdy" for tables of text whose dates are written like 8/7/2016; "": as a day above 12 tells.
 	Dates string
+	// Missing are numbers such as -9999, and texts, that stand for no value in columns of outputs and auxiliary inputs.
+	Missing []string
 }
 
 // maxInput bounds what is read from a reader.
@@ -71,8 +73,12 @@ func (c *Columns) ReadTable(path string, stdin io.Reader) (*table.Table, error) 
 	if err != nil {
 		return nil, err
 	}
-	return Open(path, stdin, func(path string) (*table.Table, error) { return tables.ReadFileAs(path, wanted, opt) },
+	t, err := Open(path, stdin, func(path string) (*table.Table, error) { return tables.ReadFileAs(path, wanted, opt) },
 		func(b []byte, name string) (*table.Table, error) { return tables.DecodeAs(b, name, wanted, opt) })
+	if err != nil {
+		return nil, err
+	}
+	return t, t.CountAsMissing(c.Missing...) // files that are not text
 }
 
 // Decode decodes a piece of a table of text, of which nothing is read that only all rows tell; name is for errors.
@@ -87,7 +93,7 @@ func (c *Columns) Decode(b []byte, name string) (*table.Table, error) {
 
 // text says how the numbers of tables of text are written.
 func (c *Columns) text() (opt table.Options, err error) {
-	opt.Keys, opt.X, opt.Y, opt.Dates = []string{c.Task}, c.X, c.Y, c.Dates
+	opt.Keys, opt.X, opt.Y, opt.Dates, opt.Missing = []string{c.Task}, c.X, c.Y, c.Dates, c.Missing
 	switch c.Decimal {
 	case "":
 	case ".", ",":
@@ -97,6 +103,9 @@ func (c *Columns) text() (opt table.Options, err error) {
 	}
 	if c.Dates != "" && c.Dates != tabular.DayFirst && c.Dates != tabular.MonthFirst {
 		err = settings.Errorf("{Dates} %q: need dmy or mdy", c.Dates)
+	}
+	if wrong := new(table.Table).CountAsMissing(c.Missing...); wrong != nil {
+		err = settings.Errorf("{Missing}: %w", wrong)
 	}
 	return opt, err
 }
@@ -145,7 +154,7 @@ func (c *Columns) StaticField(cfg *cnp.Config, dx int) (*task.Field, error) {
 		}
 		return nil, nil
 	}
-	of := Columns{X: c.X, Y: names, Decimal: c.Decimal, Dates: c.Dates}
+	of := Columns{X: c.X, Y: names, Decimal: c.Decimal, Dates: c.Dates, Missing: c.Missing}
 	t, err := of.ReadTable(c.Static, nil)
 	if err != nil {
 		return nil, err

@@ -72,6 +72,7 @@ func (e said) Unwrap() error { return e.error }
 var pageWords = strings.NewReplacer(
 	"unless --decimal . or --decimal , says what the comma is", "unless Decimal sign says what the comma is",
 	"decimals need a point, or --decimal ,", "decimals need a point, or a comma as Decimal sign",
+	"if it stands for missing ones, say --missing", "if it stands for missing ones, empty the cells that hold",
 	"say --dates dmy or --dates mdy", "choose the order of Dates",
 	"as --dates mdy says", "as Dates says", "as --dates dmy says", "as Dates says",
 	"are skipped where --x and --y name columns", "are skipped where Columns names x, y and value",
@@ -172,7 +173,10 @@ func pointsOf(t *tabular.Table, c tabular.Columns, note string) (*Points, error)
 	if err != nil {
 		return nil, err
 	}
-	p := &Points{Points: [][3]float64{}, Columns: namesOf(t, [3]int{c.X[0], c.X[1], c.Y[0]}), Notes: append([]string{}, t.Remarks(c)...)}
+	p := &Points{Points: [][3]float64{}, Columns: namesOf(t, [3]int{c.X[0], c.X[1], c.Y[0]}), Notes: []string{}}
+	for _, note := range t.Remarks(c) {
+		p.Notes = append(p.Notes, pageWords.Replace(note))
+	}
 	if note != "" {
 		p.Notes = append(p.Notes, note)
 	}

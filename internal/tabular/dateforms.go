@@ -131,7 +131,7 @@ func (t *Table) dateOrder(column int, opt Options) (order string, row int, why s
 	least := map[string]int{} // the first row that has a day above 12 there
 	example, first := -1, -1
 	for row, text := range t.Texts[column] {
-		if text == "" || blank(text) {
+		if text == "" || t.blank(text) {
 			continue
 		}
 		d, ok := readDate(text)
@@ -220,7 +220,7 @@ func (t *reading) readDates() {
 // foreignDates reports whether the first text of a column is a date that is not written like 2006-01-02.
 func (t *Table) foreignDates(column int) bool {
 	for _, text := range t.Texts[column] {
-		if text != "" && !blank(text) {
+		if text != "" && !t.blank(text) {
 			_, ok := readDate(text)
 			if _, own := Days(text); own {
 				return false

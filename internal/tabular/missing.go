@@ -2,8 +2,12 @@ package tabular
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/equivcnp/equivcnp/internal/words"
 )
 
 // missing reports whether a cell says that there is no value, whatever else its column holds.
@@ -24,6 +28,71 @@ var blanks = []string{"none", "nat", "na", "n/a", "n.a.", "null", `\n`, ".", "..
 // blank reports whether a text is one of blanks, in any case of letters.
 func blank(text string) bool { return len(text) <= 9 && slices.Contains(blanks, strings.ToLower(text)) }
 
+// marker is a number, or a text in a column of numbers, that stands for a missing value.
+type marker struct {
+	name   string
+	number float64 // NaN: it is a text
+}
+
+// CountAsMissing makes numbers such as -9999 and texts such as <0.5 stand for missing values in the columns of values, where Numbers may
+// miss some. A number is written as in Go; a text counts in any case of letters.
+func (t *Table) CountAsMissing(values ...string) error {
+	t.markers = nil
+	for _, name := range values {
+		if name = strings.TrimSpace(name); name == "" {
+			return fmt.Errorf("a value that stands for missing ones is empty; empty cells are missing anyway")
+		}
+		v, err := strconv.ParseFloat(name, 64)
+		if err != nil {
+			v = math.NaN()
+		}
+		t.markers = append(t.markers, marker{name, v})
+	}
+	return nil
+}
+
+// marked is the name of the marker that a number is, or "". A column of float32 holds the nearest to a marker.
+func (t *Table) marked(v float64) string {
+	for _, m := range t.markers {
+		if v == m.number || v == float64(float32(m.number)) {
+			return m.name
+		}
+	}
+	return ""
+}
+
+// blank reports whether a text says in a column of numbers that there is no value.
+func (t *Table) blank(text string) bool {
+	return blank(text) || slices.ContainsFunc(t.markers, func(m marker) bool { return strings.EqualFold(m.name, text) })
+}
+
+// Marked says how many numbers of some columns count as missing, by which markers, and which markers none of their cells is.
+func (t *Table) Marked(columns ...int) (out []string) {
+	found := map[string]bool{}
+	for _, c := range columns {
+		counts := map[string]int{}
+		for row := range t.Rows() {
+			if m := t.marked(t.Values[row*t.Cols+c]); m != "" {
+				counts[m]++
+			} else if text := t.Text(row, c); text != "" {
+				found[strings.ToLower(text)] = true
+			}
+		}
+		for _, m := range t.markers {
+			if n := counts[m.name]; n > 0 {
+				found[strings.ToLower(m.name)] = true
+				out = append(out, fmt.Sprintf("%s is %s in %s, which counts as missing", t.columnOf(c), m.name, words.Plural(n, "row")))
+			}
+		}
+	}
+	for _, m := range t.markers {
+		if !found[strings.ToLower(m.name)] && len(columns) > 0 && !t.asked.Piece {
+			out = append(out, fmt.Sprintf("no value of %s is %s, which would count as missing", t.Name, m.name))
+		}
+	}
+	return out
+}
+
 // blankCells are the cells of a column that hold blanks.
 type blankCells struct {
 	texts   []string // different ones, by their first rows
@@ -40,7 +109,7 @@ func (t *Table) blankCells(column int) blankCells {
 		case text == "":
 			v := t.Values[row*t.Cols+column]
 			out.numbers = out.numbers || v == v
-		case !blank(text):
+		case !t.blank(text):
 			if out.other < 0 {
 				out.other = row
 			}

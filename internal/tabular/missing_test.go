@@ -8,6 +8,44 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Numbers and texts that stand for no value count as missing among values, and stay what they are elsewhere.
+func TestCountAsMissing(t *testing.T) {
+	text := "x,y,z\n-9999,-9999,5%\n2,<LOD,nd\n3,4,6%\n"
+	for _, after := range []bool{false, true} {
+		opt := Options{}
+		if markers := []string{" -9999", "<lod", "ND", "7"}; !after {
+			opt.Missing = markers
+		}
+		table, err := ReadAs(strings.NewReader(text), "a.csv", opt)
+		require.NoError(t, err)
+		if after { // as for files that are not text
+			require.NoError(t, table.CountAsMissing("-9999", "<lod", "7"))
+		} else {
+			z, err := table.Numbers(true, 2)
+			require.NoError(t, err, "a column of percentages, but for the text")
+			require.True(t, z[0] == 5 && z[2] == 6 && math.IsNaN(z[1]), z)
+		}
+		y, err := table.Numbers(true, 1)
+		require.NoError(t, err)
+		require.True(t, math.IsNaN(y[0]) && math.IsNaN(y[1]) && y[2] == 4, y)
+		x, err := table.Coordinates(0)
+		require.NoError(t, err)
+		require.Equal(t, []float64{-9999, 2, 3}, x)
+		require.Equal(t, "-9999", table.Cell(0, 1), "the table stays as it is")
+		notes := strings.Join(table.Remarks(Columns{X: []int{0}, Y: []int{1}}), "\n")
+		require.Contains(t, notes, `1 of y ("<LOD")`)
+		require.Contains(t, notes, "column y of a.csv is -9999 in 1 row, which counts as missing")
+		require.Contains(t, notes, "no value of a.csv is 7, which")
+	}
+	_, err := ReadAs(strings.NewReader(text), "a.csv", Options{Missing: []string{"1", " "}})
+	require.ErrorContains(t, err, "is empty")
+	single := Of([]Column{{Name: "y", Values: []float64{float64(float32(9.96921e36)), 1}, Single: true}})
+	require.NoError(t, single.CountAsMissing("9.96921e36"))
+	v, err := single.Numbers(true, 0)
+	require.NoError(t, err)
+	require.True(t, math.IsNaN(v[0]) && v[1] == 1)
+}
+
 // Texts such as ? are missing values where a column of numbers is asked for, and texts everywhere else.
 func TestBlanks(t *testing.T) {
 	for _, text := range []string{"None", "NaT", "na", "NA", `\N`, ".", "-", "?", "n/a", "NULL", "--", "..", "–", "-nan(ind)", "1.#QNAN",

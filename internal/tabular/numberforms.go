@@ -143,7 +143,7 @@ type numberForm struct {
 func (t *reading) numberFormOf(column int) (form numberForm, ok bool) {
 	seen := false
 	for _, text := range t.Texts[column] {
-		if text == "" || blank(text) {
+		if text == "" || t.blank(text) {
 			continue
 		}
 		mark, digits := shape(text)
@@ -180,10 +180,11 @@ func (t *reading) numberFormOf(column int) (form numberForm, ok bool) {
 func (t *Table) ReadTexts(opt Options) {
 	r := reading{Table: *t, opt: opt}
 	r.asked = opt
+	_ = r.CountAsMissing(opt.Missing...) // whoever reads the file says what is wrong
 	r.findKeys(t.Header)
 	r.keys = append(r.keys, make([]bool, t.Cols-len(r.keys))...)
 	for c, texts := range t.Texts {
-		first := slices.IndexFunc(texts, func(text string) bool { return text != "" && !blank(text) })
+		first := slices.IndexFunc(texts, func(text string) bool { return text != "" && !t.blank(text) })
 		if first >= 0 {
 			_, err := Options{}.number(texts[first])
 			r.keys[c] = r.keys[c] || err == nil
@@ -225,7 +226,7 @@ func (t *reading) readColumn(column int, form numberForm, opt Options) {
 	told, blanks := -1, false
 	for row, text := range t.Texts[column] {
 		v := math.NaN()
-		if text != "" && !blank(text) {
+		if text != "" && !t.blank(text) {
 			mark, digits := shape(text)
 			var err error
 			if v, err = opt.number(digits); err != nil || math.IsInf(v, 0) {
@@ -235,7 +236,7 @@ func (t *reading) readColumn(column int, form numberForm, opt Options) {
 				told = row
 			}
 		}
-		blanks = blanks || blank(text)
+		blanks = blanks || t.blank(text)
 		values = append(values, v)
 	}
 	if told >= 0 {

@@ -19,6 +19,8 @@ type Options struct {
 	// X and Y name the inputs and outputs that are asked for, as [Want] has them: a row that has the names is a header, even if some
 	// of these are numbers, as years are.
 	X, Y []string
+	// Missing are as of [Table.CountAsMissing].
+	Missing []string
 }
 
 // number reads a cell as a number. Only decimal digits make one: Go's underscores, hexadecimal numbers and names of

@@ -111,7 +111,7 @@ func (t *reading) takeUnits() {
 	units := make([]string, t.Cols)
 	for c := range units {
 		text := t.Text(0, c)
-		if unlike := t.unlike(c, rows); text != "" && !blank(text) && unlike {
+		if unlike := t.unlike(c, rows); text != "" && !t.blank(text) && unlike {
 			units[c] = strings.Trim(text, "[]()")
 			texts = append(texts, text)
 		}
@@ -146,7 +146,7 @@ func (t *reading) isWords(row int) bool {
 		if _, date := anyDate(text); date {
 			return false
 		}
-		texts = texts || text != "" && !blank(text)
+		texts = texts || text != "" && !t.blank(text)
 	}
 	return texts
 }
@@ -154,7 +154,7 @@ func (t *reading) isWords(row int) bool {
 // unlike reports whether a column has a text in one of the first rows, and below them numbers or dates, but no text.
 func (t *reading) unlike(column, rows int) bool {
 	if t.Texts[column] == nil || column < len(t.keys) && t.keys[column] ||
-		!slices.ContainsFunc(t.Texts[column][:rows], func(s string) bool { return s != "" && !blank(s) }) {
+		!slices.ContainsFunc(t.Texts[column][:rows], func(s string) bool { return s != "" && !t.blank(s) }) {
 		return false
 	}
 	return t.measured(column, rows)
@@ -171,7 +171,7 @@ func (t *reading) measured(column, from int) bool {
 			dates++
 		case text == "" && v == v, numberLike(text):
 			numbers++
-		case text != "" && !blank(text):
+		case text != "" && !t.blank(text):
 			return false
 		}
 	}
@@ -267,10 +267,11 @@ func (t *Table) Remarks(c Columns) (out []string) {
 	if note := t.Blanks(values...); note != "" {
 		out = append(out, note)
 	}
+	out = append(out, t.Marked(values...)...)
 	for _, column := range values {
 		if v, n := t.sentinel(column); n > 0 {
-			out = append(out, fmt.Sprintf("%s holds %g in %s, far from all other values: if it stands for missing ones, empty these cells",
-				t.columnOf(column), v, words.Plural(n, "row")))
+			out = append(out, fmt.Sprintf("%s holds %g in %s, far from all other values: if it stands for missing ones, "+
+				"say --missing %g", t.columnOf(column), v, words.Plural(n, "row"), v))
 		}
 	}
 	return out
@@ -285,7 +286,7 @@ var sentinels = []float64{-9999, -999, -99, -9999.9, -999.9, -99.9, -999.99, -99
 func (t *Table) sentinel(column int) (v float64, n int) {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for row := range t.Rows() {
-		if x := t.Values[row*t.Cols+column]; x == x {
+		if x := t.Values[row*t.Cols+column]; x == x && t.marked(x) == "" {
 			lo, hi = min(lo, x), max(hi, x)
 		}
 	}
@@ -296,6 +297,7 @@ func (t *Table) sentinel(column int) (v float64, n int) {
 		n, restLo, restHi := 0, math.Inf(1), math.Inf(-1)
 		for row := range t.Rows() {
 			switch x := t.Values[row*t.Cols+column]; {
+			case t.marked(x) != "":
 			case x == end:
 				n++
 			case x == x:

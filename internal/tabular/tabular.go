@@ -62,6 +62,7 @@ type Table struct {
 	LeftOut []string
 
 	remarks []remark
+	markers []marker
 	asked   Options // that it was read with
 
 	// made are the names of columns that stand for the texts of others, and source those others.
@@ -314,6 +315,10 @@ func (t *Table) Numbers(missing bool, columns ...int) ([]float64, error) {
 	v := t.Take(columns...)
 	texts := map[int]blankCells{} // of the columns that have some
 	for i, x := range v {
+		if missing && t.marked(x) != "" {
+			v[i] = math.NaN()
+			continue
+		}
 		if !math.IsNaN(x - x) {
 			continue
 		}
@@ -325,7 +330,7 @@ func (t *Table) Numbers(missing bool, columns ...int) ([]float64, error) {
 				b = t.blankCells(c)
 				texts[c] = b
 			}
-			if b.other >= 0 && blank(text) {
+			if b.other >= 0 && t.blank(text) {
 				row, text = b.other, t.Text(b.other, c) // why the column is none of numbers
 			}
 			if b.other >= 0 {
@@ -494,6 +499,9 @@ func ReadAs(r io.Reader, name string, opt Options) (*Table, error) {
 	}
 	before := bytes.Count(start[:l.skip], []byte{'\n'}) // lines
 	t := &reading{Table: Table{Name: name, asked: opt}, opt: opt, layout: l, texts: map[string]string{}}
+	if err := t.CountAsMissing(opt.Missing...); err != nil {
+		return nil, err
+	}
 	if l.above > 0 {
 		t.remark(-1, "skipped %s above the header of %s", words.Plural(l.above, "line"), name)
 	}
@@ -561,6 +569,9 @@ type Row struct {
 // ReadRows is ReadAs for rows that are cells already, each of as many.
 func ReadRows(rows iter.Seq[Row], name string, opt Options) (*Table, error) {
 	t := &reading{Table: Table{Name: name, asked: opt}, opt: opt, texts: map[string]string{}}
+	if err := t.CountAsMissing(opt.Missing...); err != nil {
+		return nil, err
+	}
 	for row := range rows {
 		t.number = row.Number
 		t.at = func(cell int) (line, column int) { return row.Line, row.Column + cell }
