@@ -4,6 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/blas"
+
+	fastblas "github.com/equivcnp/equivcnp/linalg/blas"
 )
 
 // ErrInput is wrapped by every error about what a belief or a choice is made of.
@@ -56,15 +60,8 @@ func FromFactors(f []float64, rank, candidates int, noise float64) (*Belief, err
 	}
 	n := len(f) / rank
 	cov := make([]float64, n*n)
-	for i := range n {
-		for j := range i + 1 {
-			sum := 0.0
-			for k := range rank {
-				sum += f[i*rank+k] * f[j*rank+k]
-			}
-			cov[i*n+j], cov[j*n+i] = sum, sum
-		}
-	}
+	kernels.Dsyrk(blas.Lower, blas.NoTrans, n, rank, 1, f, rank, 0, cov, n)
+	mirror(cov, n)
 	return FromCovariance(cov, candidates, noise)
 }
 
@@ -166,9 +163,7 @@ func (b *Belief) state(goal Goal) (*state, error) {
 		s.told = append([]float64(nil), b.cov...)
 		// Targets are known as well as measurements would tell them a thousand times better than one: exact knowledge of a target that is a
 		// candidate, too, would leave nothing of it, and logarithms of rounding.
-		for t := b.candidates; t < b.n; t++ {
-			condition(s.told, b.n, t, targetNoise*b.noise)
-		}
+		conditionAll(s.told, b.n, b.candidates, targetNoise*b.noise)
 	default:
 		return nil, fmt.Errorf("%w: goal %q, need %s or %s", ErrInput, goal, Entropy, Error)
 	}
@@ -194,6 +189,67 @@ func condition(cov []float64, n, i int, noise float64) {
 		}
 	}
 }
+
+// conditioned is how many values conditionAll takes at a time.
+const conditioned = 64
+
+// conditionAll is condition for the values from first on, block by block: the rest loses Wᵀ·W, where W = L⁻¹·(rows of the block) and L·Lᵀ
+// is the block with the noise.
+func conditionAll(cov []float64, n, first int, noise float64) {
+	w, l := make([]float64, conditioned*n), make([]float64, conditioned*conditioned)
+	for lo := first; lo < n; lo += conditioned {
+		k := min(conditioned, n-lo)
+		for i := range k {
+			row := w[i*n : (i+1)*n]
+			copy(row, cov[(lo+i)*n:(lo+i)*n+lo+i+1])
+			for j := lo + i + 1; j < n; j++ { // the triangle above is of before
+				row[j] = cov[j*n+lo+i]
+			}
+			copy(l[i*k:(i+1)*k], row[lo:lo+k])
+		}
+		factor(l, k, noise)
+		kernels.Dtrsm(blas.Left, blas.Lower, blas.NoTrans, blas.NonUnit, k, n, 1, l, k, w, n)
+		kernels.Dsyrk(blas.Lower, blas.Trans, n, k, -1, w, n, 1, cov, n)
+	}
+	mirror(cov, n)
+}
+
+// factor replaces a covariance [k, k] by the lower factor of itself and the noise. What rounding makes of a variance is no less than 0.
+func factor(a []float64, k int, noise float64) {
+	for j := range k {
+		row := a[j*k : j*k+j]
+		d := a[j*k+j]
+		for _, v := range row {
+			d -= v * v
+		}
+		d = math.Sqrt(max(0, d) + noise)
+		a[j*k+j] = d
+		for i := j + 1; i < k; i++ {
+			sum := a[i*k+j]
+			for m, v := range row {
+				sum -= a[i*k+m] * v
+			}
+			a[i*k+j] = sum / d
+		}
+	}
+}
+
+// mirror copies the lower triangle of a matrix [n, n] above the diagonal, in squares that stay in the caches.
+func mirror(a []float64, n int) {
+	const side = 32
+	for i0 := 0; i0 < n; i0 += side {
+		for j0 := 0; j0 <= i0; j0 += side {
+			for i := i0; i < min(n, i0+side); i++ {
+				for j := j0; j < min(i, j0+side); j++ {
+					a[j*n+i] = a[i*n+j]
+				}
+			}
+		}
+	}
+}
+
+// kernels compute products of covariances.
+var kernels fastblas.Implementation
 
 // gain is by how much a measurement of a candidate lowers the goal.
 func (s *state) gain(c int) float64 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -284,4 +285,28 @@ func TestInput(t *testing.T) {
 	require.ErrorIs(t, err, ErrInput)
 	_, err = b.Value([]int{24}, Error)
 	require.ErrorContains(t, err, "candidate 24 of 24")
+}
+
+// TestConditionAll: block by block, as value by value, also where values repeat and the rank is low.
+func TestConditionAll(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	const n, first, rank = 200, 30, 20 // three blocks, the last not whole
+	f := make([]float64, n*rank)
+	for i := range f {
+		f[i] = rng.NormFloat64()
+	}
+	copy(f[150*rank:160*rank], f[40*rank:])
+	b, err := FromFactors(f, rank, first, 1)
+	require.NoError(t, err)
+	got, want := slices.Clone(b.cov), slices.Clone(b.cov)
+	conditionAll(got, n, first, 1e-3)
+	for i := first; i < n; i++ {
+		condition(want, n, i, 1e-3)
+	}
+	require.InDeltaSlice(t, want, got, 1e-9)
+	for i := range n {
+		for j := range i {
+			require.Equal(t, got[i*n+j], got[j*n+i])
+		}
+	}
 }

@@ -102,7 +102,14 @@ func (d *Choosing) believe(ctx context.Context, o Options) (*design.Belief, erro
 	if o.Model != nil {
 		samples, err = d.byModel(ctx, o)
 	} else {
-		samples, err = d.Models[0].Functions(ctx, d.All, o.Samples, o.Seed)
+		if slices.Equal(d.Places.X, d.Asked.X) { // without targets of its own: a function has the same values there
+			samples, err = d.Models[0].Functions(ctx, d.Places.X, o.Samples, o.Seed)
+			for s, row := range samples {
+				samples[s] = slices.Concat(row, row)
+			}
+		} else {
+			samples, err = d.Models[0].Functions(ctx, d.All, o.Samples, o.Seed)
+		}
 		if noise == 0 && err == nil {
 			noise, err = d.ownNoise(ctx, samples)
 		}
