@@ -168,6 +168,7 @@ func TestShapes(t *testing.T) {
 		{"joined", "x,y\n1,2\nx,y\n3,4\n", Options{},
 			[]float64{1, 3}, []float64{2, 4}, "skipped 1 row of a.csv that is the header once more"},
 		{"an end of zeros", "x,y\n1,2\n3,4\n\x00\x00\x00", Options{}, []float64{1, 3}, []float64{2, 4}, ""},
+		{"rows of separators", ";;\nx;y;\n1;2;\n ;;\n3;4;\n;;\n;;;;\n", Options{}, []float64{1, 3}, []float64{2, 4}, ""},
 		{"an end of DOS", "x,y\n1,2\n3,4\n\x1a", Options{}, []float64{1, 3}, []float64{2, 4}, ""},
 		{"Latin-1", "x,H\xf6he\n1,2\n3,4\n", Options{X: []string{"x"}, Y: []string{"H\u00f6he"}}, []float64{1, 3}, []float64{2, 4},
 			"read as Windows-1252, such as \"H\u00f6he\""},

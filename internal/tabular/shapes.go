@@ -28,9 +28,10 @@ func (t *reading) utf(cell string) string {
 	return strings.TrimSpace(text)
 }
 
-// isPadding reports whether a row is nothing but the zeros, or the end mark of DOS, that stand where a program stopped.
+// isPadding reports whether a row is nothing but the separators that a spreadsheet leaves, or the zeros, or the end mark of DOS, that
+// stand where a program stopped.
 func isPadding(cells []string) bool {
-	return len(cells) == 1 && strings.Trim(cells[0], " \t\r\n\v\f\u0085\u00a0\x00\x1a") == ""
+	return !slices.ContainsFunc(cells, func(s string) bool { return strings.Trim(s, " \t\r\n\v\f\u0085\u00a0\x00\x1a") != "" })
 }
 
 // fit makes a row fit the header where the rows have one cell more: an empty one at the end, or the row's name before the others.

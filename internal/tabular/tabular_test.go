@@ -62,7 +62,7 @@ func TestReadErrors(t *testing.T) {
 		{"a sum", "x,y\n1,2\nTotal,2\n", `"Total" is not a number: leave out the last row if it is a sum or a mean`},
 		{"names of rows that are none", "x,y\n7,1,2\n7,3,4\n", `data.csv:2:1: not a table of numbers: rows have 3 cells, the header has 2`},
 		{"blank cell", "x,y\n1,\n", `data.csv:2:3: not a table of numbers: the cell is missing, and must not be, in column "y"`},
-		{"blank cells", "1,2\n , \n", `the cell is missing`},
+		{"blank cells", "1,2,3\n , ,1\n", `the cell is missing`},
 		{"blank first cell", ",2\n", `data.csv:1:1: not a table of numbers: the cell is missing`},
 		{"nan", "1,NaN\n", `data.csv:1:3: not a table of numbers: the cell is missing`},
 		{"NA", "1,NA\n", `data.csv:1:3: not a table of numbers: the cell is missing`},
