@@ -82,5 +82,8 @@ func (t *Task) gridPlaces(o *Options) error {
 	}
 	t.Targets = gridTable(axes, inputs)
 	t.Targets.Header = nil // or columns were looked for by names that the context need not have
+	for k, c := range columns {
+		t.Targets.InheritDates(k, t.Points, c)
+	}
 	return nil
 }

@@ -206,11 +206,16 @@ func (t *Task) Clocks(o *Options, opt task.CSVOptions) error {
 	if err != nil {
 		return settings.Hintf("{To}: %s: %w", t.Points.Name, err)
 	}
-	t.Targets.Values = Linspace(from, to, o.Points)
-	t.Targets.InheritUnit(0, t.Points, like[0])
-	if t.Targets.Units == nil { // the points' times are dates
-		t.Targets.Units = []string{clock.Unit}
+	for i := range t.Targets.Values { // rounded once, so that whole days stay what they are
+		t.Targets.Values[i] = from
+		if n := o.Points - 1; i == n && i > 0 {
+			t.Targets.Values[i] = to
+		} else if i > 0 {
+			t.Targets.Values[i] += (to - from) * float64(i) / float64(n)
+		}
 	}
+	t.Targets.InheritUnit(0, t.Points, like[0])
+	t.Targets.InheritDates(0, t.Points, like[0])
 	return nil
 }
 

@@ -124,9 +124,7 @@ func (t *Tasks) place(o *TasksOptions, cfg *cnp.Config, opt task.CSVOptions) (ta
 		}
 		t.places = gridTable(axes, inputs)
 		for k, c := range columns {
-			if t.in.IsText(c) {
-				t.places.Units[k] = "days since 1970-01-01"
-			}
+			t.places.InheritDates(k, t.in, c)
 		}
 		opt = task.CSVOptions{X: inputs[:cfg.DimX], Aux: inputs[cfg.DimX:], Dx: cfg.DimX, Dy: cfg.DimY}
 	} else {
@@ -242,6 +240,9 @@ func (t *Tasks) base() *table.Table {
 				texts[i] = places.Text(o.place, k)
 			}
 		}
+	}
+	for k := range dx {
+		out.InheritDates(out.Cols-dx+k, places, k)
 	}
 	if named && !slices.ContainsFunc(out.Texts[0], func(s string) bool { return s != "" }) { // a number, as a time is
 		out.Texts[0] = nil

@@ -337,6 +337,12 @@ func writeArrays(w io.Writer, t *tabular.Table) error {
 				texts[row] = t.Cell(row, c)
 			}
 			out = append(out, npy.FromTexts(name, texts))
+		case t.Dated(c) != nil:
+			text, texts := t.Dated(c), make([]string, t.Rows())
+			for row := range texts {
+				texts[row] = text(row)
+			}
+			out = append(out, npy.FromTexts(name, texts))
 		case t.Single != nil && t.Single[c]:
 			narrow := make([]float32, len(v))
 			for i, x := range v {
@@ -357,6 +363,7 @@ func hasText(t *tabular.Table, c int) bool {
 // writeNetCDF writes variables over a grid, if the coordinates are one, else over the rows.
 func writeNetCDF(w io.Writer, t *tabular.Table, x []int) error {
 	f := &netcdf.File{Attrs: []netcdf.Attr{netcdf.Text("Conventions", "CF-1.8")}}
+	t = t.Timed(x...)
 	axes, lengths := Grid(t, x)
 	if axes == nil {
 		axes, lengths = tasked(t, x)

@@ -98,6 +98,38 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// Dates are texts in CSV, of a type of their own in Parquet, and numbers with a unit in NetCDF, where they are coordinates.
+func TestDates(t *testing.T) {
+	in, err := Decode([]byte("when,day,y\n2024-05-01,2024-01-01,1\n2024-05-01 12:00,2024-01-02,2\n"), "in.csv", nil)
+	require.NoError(t, err)
+	numbers := tabular.Of([]tabular.Column{{Name: "when", Values: []float64{19844, 19844.5}}, {Name: "y", Values: []float64{1, 2}}})
+	numbers.InheritDates(0, in, 0)
+	for _, written := range []*tabular.Table{in, numbers} {
+		for _, name := range []string{"a.csv", "a.parquet", "a.npz", "a.nc"} {
+			var b bytes.Buffer
+			require.NoError(t, Write(&b, name, written, []int{0}))
+			got, err := Decode(b.Bytes(), name, nil)
+			require.NoError(t, err)
+			c, err := got.Index("when")
+			require.NoError(t, err)
+			days, err := got.Coordinates(c)
+			require.NoError(t, err)
+			require.Equal(t, []float64{19844, 19844.5}, days)
+			if name == "a.nc" {
+				require.Equal(t, tabular.UnixDays, got.Units[c])
+				require.Nil(t, got.Texts[c])
+				require.Equal(t, "2024-05-01", in.Text(0, 0)) // which stays
+			}
+			if k, err := got.Index("day"); err == nil && name == "a.nc" {
+				require.Equal(t, "2024-01-02", got.Text(1, k)) // no coordinate
+			}
+			if written == numbers && name == "a.csv" {
+				require.Equal(t, "2024-05-01 00:00", got.Text(0, c))
+			}
+		}
+	}
+}
+
 // A file that is not what its name says is an error of its own, and not one about a table's columns.
 // Whole numbers that float64 does not tell apart are two keys in every format.
 func TestLongKeys(t *testing.T) {

@@ -63,7 +63,8 @@ type Table struct {
 
 	remarks []remark
 	markers []marker
-	asked   Options // that it was read with
+	asked   Options    // that it was read with
+	forms   []dateForm // how dates that are numbers are written, of each column; nil: in the usual form
 
 	// made are the names of columns that stand for the texts of others, and source those others.
 	made   []string
@@ -214,6 +215,12 @@ func (t *Table) Only(columns []int, names []string) *Table {
 		if t.Single != nil {
 			out.Single[i] = t.Single[c]
 		}
+		if t.forms != nil {
+			if out.forms == nil {
+				out.forms = make([]dateForm, n)
+			}
+			out.forms[i] = t.forms[c]
+		}
 	}
 	return out
 }
@@ -252,6 +259,9 @@ func (t *Table) with(rows int, columns []Column) *Table {
 	}
 	if t.About != nil {
 		out.About = append(slices.Clone(t.About), make([]map[string]string, len(columns))...)
+	}
+	if t.forms != nil {
+		out.forms = append(slices.Clone(t.forms), make([]dateForm, len(columns))...)
 	}
 	copy(out.Units, t.Units)
 	copy(out.Single, t.Single)
@@ -784,7 +794,7 @@ func quote(cell string) string {
 
 // Write writes a table with its header, if it has one, and cells separated by that rune; a missing cell is empty.
 // Numbers are written in the shortest form that reads back as the same float64, those of a single column as the same
-// float32.
+// float32, and those of a column of days since 1970 as dates.
 func Write(w io.Writer, t *Table, separator rune) error {
 	if err := t.Check(); err != nil {
 		return err
@@ -796,10 +806,15 @@ func Write(w io.Writer, t *Table, separator rune) error {
 			return err
 		}
 	}
-	row := make([]string, t.Cols)
+	row, cells := make([]string, t.Cols), make([]func(row int) string, t.Cols)
+	for j := range cells {
+		if cells[j] = t.Dated(j); cells[j] == nil {
+			cells[j] = func(row int) string { return t.Cell(row, j) }
+		}
+	}
 	for i := range t.Rows() {
 		for j := range row {
-			row[j] = t.Cell(i, j)
+			row[j] = cells[j](i)
 		}
 		if len(row) == 1 && row[0] == "" {
 			row[0] = "NaN" // a blank line would be none
