@@ -3,9 +3,9 @@ package interpolate
 import (
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp/settings"
+	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
 // A Period is the length of a season, in the unit of the input or, if Time is set, in days, as in 1y, 7d or 12h.
@@ -14,18 +14,20 @@ type Period struct {
 	Time   bool
 }
 
-// ParsePeriods reads periods in the input's unit, or as times such as 1y, 7d or 12h: years, weeks, days, hours, minutes and
-// seconds become days.
+// ParsePeriods reads periods in the input's unit, or as times such as 1y, 3mo, 7d or 12h: years, months, weeks, days, hours, minutes
+// and seconds become days.
 func ParsePeriods(texts []string) (out []Period, err error) {
-	days := map[string]float64{"y": 365.2425, "w": 7, "d": 1, "h": 1. / 24, "m": 1. / 1440, "s": 1. / 86400, "": 1}
+	const month = 365.2425 / 12
 	for _, text := range texts {
-		number := strings.TrimRight(text, "ywdhms")
-		v, err := strconv.ParseFloat(number, 64)
-		unit, ok := days[text[len(number):]]
-		if err != nil || !ok || !(v > 0) || math.IsInf(v, 0) {
+		v, err := strconv.ParseFloat(text, 64)
+		months, days, timed := tabular.ParseDuration(text)
+		if timed {
+			v, err = months*month+days, nil
+		}
+		if err != nil || !(v > 0) || math.IsInf(v, 0) {
 			return nil, settings.Errorf("{Period} %q: need a positive number, or a time such as 1y, 7d or 12h", text)
 		}
-		out = append(out, Period{v * unit, number != text})
+		out = append(out, Period{v, timed})
 	}
 	return out, nil
 }

@@ -29,11 +29,29 @@ func TestParseGrid(t *testing.T) {
 	axes, err = parseGrid([]string{"time=2000-01-02:2000-01-03:0.5"}, []string{"time"}, hours)
 	require.NoError(t, err)
 	require.Equal(t, []float64{24, 36, 48}, axes[0].values)
+	for text, want := range map[string][]float64{"time=2000-01-31:2000-04-30:1mo": {720, 1416, 2160, 2880},
+		"time=2000-01-01T06:00:2000-01-01T06:30:00Z:15 min": {6, 6.25, 6.5}, "time=2000-01-01 12:00": {12},
+		"time=2000-02-01:2000-01-01:-1 month": {744, 0}, "time=0:48:1d": {0, 24, 48},
+		"time=2000-01-01 00:00:00+02:00:2000-01-01 00:00:10+02:00:5s": {-2, -2 + 5/3600., -2 + 10/3600.}} {
+		axes, err = parseGrid([]string{text}, []string{"time"}, hours)
+		require.NoError(t, err, text)
+		require.InDeltaSlice(t, want, axes[0].values, 1e-12, text)
+	}
+	for text, words := range map[string]string{"time=2000-01-01:2001-01-01:1.5mo": "no whole number of months",
+		"time=2000-01-01:2001-01-01:-1mo": "do not lead from", "time=2000-01-01:2001-01-01:0mo": "do not lead from",
+		"time=2000-01-01:2001-01-01:1e300y": "no whole number", "time=-1e9:1e9:1mo": "years 1 to 9999",
+		"time=2000-01-01:2001-01-01:1q": "nor a time such as 1d", "time=2000-01-01:2001-01-01": "need FROM:TO:STEP",
+		"time=2000-01-01:9999-01-01:1s": "need 1 to"} {
+		_, err := parseGrid([]string{text}, []string{"time"}, hours)
+		require.ErrorContains(t, err, words, text)
+	}
 	_, err = parseGrid([]string{"time=1500-01-01:2000-01-01:1000"}, []string{"time"}, hours)
 	require.ErrorContains(t, err, "before 1582-10-15") // another day in the file's calendar, which is not the proleptic one
 	_, err = parseGrid([]string{"time=2000-01-02:30:1"}, []string{"time"}, hours)
 	require.ErrorContains(t, err, "two dates or two numbers")
 	_, err = parseGrid([]string{"time=2000-01-02"}, []string{"time"}, func(int) (*tabular.Clock, error) { return nil, nil })
+	require.ErrorContains(t, err, "without a unit of time")
+	_, err = parseGrid([]string{"time=0:1:1h"}, []string{"time"}, func(int) (*tabular.Clock, error) { return nil, nil })
 	require.ErrorContains(t, err, "without a unit of time")
 }
 
