@@ -82,7 +82,7 @@ func (a *app) interpolate(ctx context.Context, f *regressFlags, sphere bool) err
 	}
 	defer outs.Discard()
 	opt := f.oneTable.Options
-	opt.Sphere, opt.Samples, opt.Function, opt.Seed = sphere, f.chain.samples, f.chain.function, f.chain.seed
+	opt.Sphere, opt.Samples, opt.Function, opt.Seed, opt.Outputs = sphere, f.chain.samples, f.chain.function, f.chain.seed, f.outputs
 	in, err := cli.Interruptible(ctx, func() (*interpolate.Interpolation, error) { return interpolate.Read(&f.input, sphere) })
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/settings"
@@ -42,6 +43,8 @@ type Options struct {
 	Samples  int
 	Function bool
 	Seed     uint64
+	// Outputs are what Table writes, of mean, std, quantiles and samples; nil: all that there are.
+	Outputs []string
 }
 
 // Interpolation is one table, with a model of each of its outputs.
@@ -55,6 +58,8 @@ type Interpolation struct {
 	// Predicted has the predictions of each output at the targets, Samples [output][sample][target].
 	Predicted []*krige.Prediction
 	Samples   [][][]float64
+
+	outputs []string // that Table writes
 }
 
 // Run reads the tables of input, fits a model of each output and predicts at the targets.
@@ -176,6 +181,15 @@ func (in *Interpolation) Fit(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
+	for _, name := range opt.Outputs {
+		if !slices.Contains(outputs, name) {
+			return settings.Errorf("{Outputs} %.40q: without a model there are %s", name, strings.Join(outputs, ", "))
+		}
+		if name == "samples" && opt.Samples == 0 {
+			return settings.Errorf("{Outputs} samples: {Samples} says how many")
+		}
+	}
+	in.outputs = opt.Outputs
 	for c, name := range in.Names() {
 		own.Values = values[c]
 		if err := in.support(c, own.Values); err != nil {
@@ -233,7 +247,11 @@ func (in *Interpolation) Predict(ctx context.Context, opt Options) error {
 	return nil
 }
 
-// Table returns the targets' coordinates with the predictions: mean, standard deviation, quantiles and samples.
+// outputs are the names of what Table can write.
+var outputs = []string{"mean", "std", "quantiles", "samples"}
+
+// Table returns the targets' coordinates with the predictions: mean, standard deviation, quantiles and samples, or those of
+// Options.Outputs, in its order.
 func (in *Interpolation) Table(c *tabletask.Columns, quantiles []float64) *table.Table {
 	x, values := in.Chosen(c)
 	var columns []table.Column
@@ -249,14 +267,26 @@ func (in *Interpolation) Table(c *tabletask.Columns, quantiles []float64) *table
 			columns = append(columns, column)
 		}
 	}
-	add("mean", func(c int) []float64 { return in.Predicted[c].Mean })
-	add("std", func(c int) []float64 { return in.Predicted[c].Std })
-	for k, kind := range tabletask.QuantileKinds(quantiles) {
-		add(kind, func(c int) []float64 { return in.Predicted[c].Quantile(quantiles[k]) })
+	names := in.outputs
+	if names == nil {
+		names = outputs
 	}
-	if in.Samples != nil {
-		for s, kind := range tabletask.Numbered("sample", len(in.Samples[0])) {
-			add(kind, func(c int) []float64 { return in.Samples[c][s] })
+	for _, name := range names {
+		switch name {
+		case "mean":
+			add(name, func(c int) []float64 { return in.Predicted[c].Mean })
+		case "std":
+			add(name, func(c int) []float64 { return in.Predicted[c].Std })
+		case "quantiles":
+			for k, kind := range tabletask.QuantileKinds(quantiles) {
+				add(kind, func(c int) []float64 { return in.Predicted[c].Quantile(quantiles[k]) })
+			}
+		case "samples":
+			if in.Samples != nil {
+				for s, kind := range tabletask.Numbered("sample", len(in.Samples[0])) {
+					add(kind, func(c int) []float64 { return in.Samples[c][s] })
+				}
+			}
 		}
 	}
 	return in.Places(x).With(columns...)

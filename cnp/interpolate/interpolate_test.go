@@ -3,6 +3,7 @@ package interpolate
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,6 +24,9 @@ func TestPeriods(t *testing.T) {
 		_, err := ParsePeriods([]string{bad})
 		require.Error(t, err, bad)
 	}
+	months, err := ParsePeriods([]string{"6mo", "1 year"})
+	require.NoError(t, err)
+	require.Equal(t, []Period{{182.62125, true}, {365.2425, true}}, months)
 	in := &Interpolation{Task: &tabletask.Task{Dx: 1, Dy: 1, Points: &table.Table{Name: "t.nc", Cols: 2, Header: []string{"time", "y"},
 		Units: []string{"hours since 2000-01-01", ""}}}}
 	in.Observed = &task.Rows{Columns: table.Columns{X: []int{0}, Y: []int{1}}}
@@ -146,4 +150,31 @@ func TestBeyondOnGlobe(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "all targets lie far beyond the context: lat is 60 to 60 there, and -16 to -14 in the context; "+
 		"lon is -178 to -178 there, and 178 to 179.5 in the context", in.Beyond())
+}
+
+// Outputs say what the table has, in their order, and what there is not is refused.
+func TestOutputs(t *testing.T) {
+	csv := filepath.Join(t.TempDir(), "t.csv")
+	require.NoError(t, os.WriteFile(csv, []byte("x,y\n0,1\n1,2\n2,3\n3,1\n"), 0o600))
+	input := &tabletask.Options{CSV: csv, To: tabletask.Place{Value: 3}, Points: 4}
+	for _, c := range []struct {
+		outputs []string
+		samples int
+		header  string
+		err     string
+	}{
+		{nil, 1, "x mean std q0.5 sample1", ""},
+		{[]string{"quantiles", "mean"}, 0, "x q0.5 mean", ""},
+		{[]string{"samples"}, 2, "x sample1 sample2", ""},
+		{[]string{"mean", "cov_target"}, 0, "", "Outputs \"cov_target\": without a model there are mean, std, quantiles, samples"},
+		{[]string{"samples"}, 0, "", "Samples says how many"},
+	} {
+		in, err := Run(t.Context(), input, Options{Outputs: c.outputs, Samples: c.samples})
+		if c.err != "" {
+			require.ErrorContains(t, err, c.err)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, c.header, strings.Join(in.Table(&input.Columns, []float64{0.5}).Header, " "))
+	}
 }
