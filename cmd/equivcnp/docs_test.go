@@ -85,5 +85,6 @@ func (b *bench) docFiles(page string) {
 		b.ok("train", "population", "--csv", b.path("days")+"/*.csv", "--x", "east,north", "--y", "temperature",
 			"--out", "@days.safetensors")
 	}
+	b.write("sales.csv", "date,sales\n2023-12-27,12\n2023-12-28,14\n2023-12-29,11\n2023-12-30,20\n2023-12-31,9\n")
 	b.write("zinc.csv", "east,north,zinc\n0,0,300\n200,0,250\n0,200,410\n200,200,380\n100,100,330\n40,140,390\n")
 }

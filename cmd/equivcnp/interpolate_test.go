@@ -80,6 +80,18 @@ func TestInterpolateSeries(t *testing.T) {
 		require.InDelta(t, 1000+10*math.Sin(5.5*math.Pi/6), pred.Values[1], 2)
 		require.InDelta(t, 1000, pred.Values[4], 6)
 	}
+	series := []string{"--x", "time", "--y", "t2m", "--no-check", "--out", "@pred.csv"}
+	for _, c := range []struct{ args, first, last string }{
+		{"regress --csv @data.csv --grid time=2014-12-01:2015-06-01:1mo", "2014-12-01", "2015-06-01"},
+		{"regress --csv @data.csv --grid time=2014-12-01:2014-12-02:6h", "2014-12-01 00:00:00", "2014-12-02 00:00:00"},
+		{"regress --csv @data.csv --from 2014-12-01 --to 2014-12-07 --points 7", "2014-12-01", "2014-12-07"},
+		{"predict --in @data.csv --grid time=2014-12-01:2014-12-07:1", "2014-12-01", "2014-12-07"},
+	} {
+		b.ok(append(strings.Fields(c.args), series...)...)
+		pred, err := tabular.ReadFile(b.path("pred.csv"))
+		require.NoError(t, err)
+		require.Equal(t, []string{c.first, c.last}, []string{pred.Text(0, 0), pred.Text(pred.Rows()-1, 0)})
+	}
 }
 
 // TestInterpolateSphere is regress without a model on the globe.
