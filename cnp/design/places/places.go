@@ -208,7 +208,15 @@ func (d *Choosing) Table() *table.Table {
 		order, rows = append(order, float64(i+1)), append(rows, float64(c.Candidate+1))
 		gain, total = append(gain, c.Gain), append(total, sum)
 	}
-	out := &table.Table{Name: d.Sites.Name, Header: x, Cols: d.Dx, Values: d.Picked()}
+	picked := make([]int, len(d.Chosen))
+	for i, c := range d.Chosen {
+		picked[i] = c.Candidate
+	}
+	out := d.Sites.Only(d.Places.Columns.X, slices.Clone(x)).Rearranged(picked)
+	out.Header = x
+	for k, c := range d.Observed.Columns.X {
+		out.InheritUnit(k, d.Points, c)
+	}
 	return out.With(table.Column{Name: "order", Values: order}, table.Column{Name: "row", Values: rows},
 		table.Column{Name: "gain", Values: gain}, table.Column{Name: "total_gain", Values: total})
 }

@@ -44,6 +44,14 @@ func TestChoose(t *testing.T) {
 	out := d.Table()
 	require.Equal(t, []string{"x", "order", "row", "gain", "total_gain"}, out.Header)
 	require.Equal(t, []float64{8, 1, 3, d.Chosen[0].Gain, d.Chosen[0].Gain}, out.Values)
+	dates := filepath.Join(dir, "dates.csv")
+	require.NoError(t, os.WriteFile(dates, []byte("day,y\n2024-01-01,1\n2024-01-02,2\n2024-01-03,1\n2024-02-03,1.5\n"), 0o600))
+	dated, err := places.Read(tabletask.Options{CSV: dates, Columns: tabletask.Columns{X: []string{"day"}}}, dates, false)
+	require.NoError(t, err)
+	dated.Chosen = []design.Choice{{Candidate: 3}, {Candidate: 0}}
+	chosen := dated.Table()
+	require.Equal(t, []string{"2024-02-03", "2024-01-01"}, []string{chosen.Text(0, 0), chosen.Text(1, 0)})
+	require.Equal(t, []float64{1, 4}, chosen.Take(1, 2)[:2])
 	total := func(noise float64) float64 {
 		opt := opt
 		opt.Goal, opt.Noise = design.Entropy, noise
