@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/plot"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/internal/netcdf"
 	"github.com/equivcnp/equivcnp/internal/raster"
@@ -131,8 +132,13 @@ func TestRegressDimensions(t *testing.T) {
 	}
 
 	b.fails(1, "the model has 2 input coordinates, use --grid or --targets", append(args, "--from", "0", "--to", "1")...)
-	b.fails(1, "--plot: the model has 2 input coordinates; a curve needs one", append(args, "--targets", "@targets.csv", "--plot",
-		"@p.png")...)
+	b.ok(append(args, "--targets", "@targets.csv", "--plot", "@p.svg")...) // a map, though targets are few
+	for _, label := range []string{"x1", "x2", "standard deviation"} {
+		require.Contains(t, b.files()["p.svg"], ">"+label+"<")
+	}
+	aux := pointConfig(2, 1)
+	aux.Auxiliary = []string{"elevation"}
+	require.ErrorContains(t, plot.Suits(&aux), "nobody knows elevation at all places of the map")
 	b.write("four.csv", "1,2,3,4\n")
 	b.fails(1, "four.csv:1:1: the columns do not fit: 4 columns without a header: the model needs 1 of x, then 2 of y", "regress",
 		"--model", "@pair.safetensors", "--csv", "@none.csv", "--targets", "@four.csv", "--out", "@new.csv")

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/settings"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/internal/picture"
@@ -17,8 +18,13 @@ import (
 
 // Suits refuses a model of that configuration whose predictions no plot shows.
 func Suits(cfg *cnp.Config) error {
-	if cfg.DimX != 1 && !cfg.OnSphere() && !arrows(cfg) {
-		return fmt.Errorf("the model has %d input coordinates; a curve needs one, arrows two and a vector", cfg.DimX)
+	switch {
+	case cfg.DimX == 1 || cfg.OnSphere() || arrows(cfg):
+		return nil
+	case cfg.DimX != 2:
+		return fmt.Errorf("the model has %d input coordinates; a curve needs one, a map two", cfg.DimX)
+	case len(cfg.Auxiliary) > 0:
+		return fmt.Errorf("nobody knows %s at all places of the map", strings.Join(cfg.Auxiliary, ", "))
 	}
 	return nil
 }
@@ -26,8 +32,8 @@ func Suits(cfg *cnp.Config) error {
 // arrows reports whether predictions are vectors in the plane.
 func arrows(cfg *cnp.Config) bool { return cfg.DimX == 2 && cfg.Vectors() }
 
-// Prediction returns what draws the prediction of a task: curves with their band and samples, arrows, or globes, for which
-// it predicts at all places of a map.
+// Prediction returns what draws the prediction of a task: curves with their band and samples, arrows, or a map of the plane or globes,
+// for which it predicts at all places of a map.
 func Prediction(ctx context.Context, t *tabletask.Task, p *tabletask.Prediction) (func(w io.Writer, format, title string) error, error) {
 	cfg := p.Model.Config()
 	switch {
@@ -41,6 +47,12 @@ func Prediction(ctx context.Context, t *tabletask.Task, p *tabletask.Prediction)
 		return func(w io.Writer, format, title string) error {
 			return picture.WriteArrows(w, format, arrowsOf(t, &cfg, title, p.Prediction))
 		}, nil
+	case cfg.DimX == 2:
+		m, err := planeMap(ctx, t, p.Model)
+		return func(w io.Writer, format, title string) error {
+			m.Title = m.Label + ": " + title
+			return picture.WriteMap(w, format, m)
+		}, err
 	}
 	return func(w io.Writer, format, title string) error {
 		return Curves(w, format, title, t, p.Prediction, p.Samples)
@@ -99,6 +111,39 @@ func addValue(c *picture.Curve, x float64, p *cnp.Prediction[float32], i int) {
 	if _, normal := p.Distribution().(cnp.Rescaler); !normal {
 		c.Lower, c.Upper = append(c.Lower, p.QuantileAt(i, (1-bandShare)/2)), append(c.Upper, p.QuantileAt(i, (1+bandShare)/2))
 	}
+}
+
+// modelCells is the number of cells of a side of a map that a model predicts, which may be a large network.
+const modelCells = 64
+
+// planeMap predicts a map of the first output around the context and the targets.
+func planeMap(ctx context.Context, t *tabletask.Task, model cnp.Regressor[float32]) (*picture.Map, error) {
+	xs, ys := tabletask.Labels(t.Points, t.Observed.Columns.X, "x", 2), tabletask.Labels(t.Points, t.Observed.Columns.Y, "y", t.Dy)
+	m := &picture.Map{XLabel: xs[0], YLabel: xs[1], Label: ys[0], Columns: modelCells, Rows: modelCells}
+	m.Lo, m.Hi = mapExtent(t.Batch.XTarget, t.Batch.XContext)
+	b := *t.Batch
+	b.XTarget, b.Nt = picture.MapPlaces(m.Lo, m.Hi, m.Columns, m.Rows), m.Columns*m.Rows
+	need, err := cnp.EstimateModel(model, b.Work(t.Dx))
+	if err == nil {
+		err = need.Check(cnp.MemoryLimit())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the map: %w", err)
+	}
+	p, err := model.Predict(ctx, &b)
+	var outside predict.Notes // which the map shows
+	if _, err = outside.Answered(p, err, b.Nt, t.Dy); err != nil {
+		return nil, fmt.Errorf("the map: %w", err)
+	}
+	for i := range b.Nt {
+		m.Mean, m.Std = append(m.Mean, float64(p.Mean[i*t.Dy])), append(m.Std, float64(p.Std[i*t.Dy]))
+	}
+	for i := range b.Nc {
+		if y := float64(b.YContext[i*t.Dy]); y == y { // it was observed
+			m.ContextX, m.Values = append(m.ContextX, b.XContext[2*i:2*i+2]...), append(m.Values, y)
+		}
+	}
+	return m, nil
 }
 
 // globes predicts maps of what a model on the sphere says, one of each output.
