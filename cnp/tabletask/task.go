@@ -214,7 +214,6 @@ func (t *Task) Clocks(o *Options, opt task.CSVOptions) error {
 			t.Targets.Values[i] += (to - from) * float64(i) / float64(n)
 		}
 	}
-	t.Targets.InheritUnit(0, t.Points, like[0])
 	t.Targets.InheritDates(0, t.Points, like[0])
 	return nil
 }

@@ -72,7 +72,7 @@ func newParquetColumn(t *tabular.Table, c int) parquetColumn {
 	p := parquetColumn{element: format.SchemaElement{Name: name, RepetitionType: thrift.New(format.Optional)},
 		missing: func(row int) bool { return math.IsNaN(v[row]) }}
 	single := t.Single != nil && t.Single[c]
-	dated := t.Units != nil && t.Units[c] == unixDays && !single
+	dated := t.Units != nil && t.Units[c] == unixDays && t.Dated(c) != nil
 	whole := true
 	for _, x := range v {
 		dated = dated && !(math.Abs(x) > 1e6)

@@ -15,6 +15,7 @@ type dateForm struct {
 	month   bool   // 2006-01, where all are first days
 	time    bool   // with a time, even if all are midnights
 	minutes bool   // 15:04 where all are whole minutes
+	number  bool   // no dates: numbers that got the unit of another table
 	zone    string // behind the time: Z, UTC, +02:00 and so on; "": none
 }
 
@@ -64,25 +65,33 @@ func dateOf(days, zone float64) time.Time {
 	return time.Unix(int64(whole)*86400+int64(zone), ticks*int64(1e9/unit)).UTC()
 }
 
-// Dated returns how the cells of a column of dates that are numbers are written as text; nil: it is no such column. A column's dates
-// have one form, with as many digits as the longest needs.
+// Dated returns how the cells of a column of dates that are numbers, in a unit of time, are written as text; nil: it is no such column.
+// A column's dates have one form, with as many digits as the longest needs.
 func (t *Table) Dated(column int) func(row int) string {
-	if unit, calendar := t.unit(column); unit != UnixDays || calendar != "" || t.Texts != nil && t.Texts[column] != nil ||
-		t.Single != nil && t.Single[column] {
+	clock, err := ParseClock(t.unit(column))
+	if clock == nil || err != nil || t.Texts != nil && t.Texts[column] != nil || t.Single != nil && t.Single[column] {
 		return nil
 	}
 	var form dateForm
 	if t.forms != nil {
 		form = t.forms[column]
 	}
+	if form.number {
+		return nil
+	}
+	days := func(row int) float64 { return clock.Days(t.Values[row*t.Cols+column]) }
+	least := leastDay + 1.
+	if clock.julian && clock.Unit != UnixDays {
+		least = gregorianDays // before, days have other dates
+	}
 	zone, digits, months := zoneSeconds(strings.TrimSpace(form.zone)), 0, form.month
 	hours, seconds := form.time, false
 	for row := range t.Rows() {
-		v := t.Values[row*t.Cols+column]
+		v := days(row)
 		if math.IsNaN(v) {
 			continue
 		}
-		if !(v >= leastDay+1 && v < endDay-1) {
+		if !(v >= least && v < endDay-1) {
 			return nil
 		}
 		d := dateOf(v, zone)
@@ -113,7 +122,7 @@ func (t *Table) Dated(column int) func(row int) string {
 		layout = strings.Replace(layout, " ", "T", 1)
 	}
 	return func(row int) string {
-		v := t.Values[row*t.Cols+column]
+		v := days(row)
 		if math.IsNaN(v) {
 			return ""
 		}
@@ -126,23 +135,27 @@ func (t *Table) Dated(column int) func(row int) string {
 }
 
 // InheritDates says of a column of numbers that they are dates, written as those of a column of another table, if that has some: dates
-// as text, or days since the beginning of 1970.
+// as text, or times in a unit, which the column gets.
 func (t *Table) InheritDates(column int, like *Table, from int) {
 	var form dateForm
 	if t.Texts != nil && t.Texts[column] != nil {
 		return
 	}
+	t.InheritUnit(column, like, from)
 	if texts := like.Texts; texts != nil && texts[from] != nil {
 		if !slices.ContainsFunc(texts[from], func(s string) bool { _, ok := Days(s); return ok }) {
 			return
 		}
 		form = formOf(texts[from])
-	} else if unit, calendar := like.unit(from); unit != UnixDays || calendar != "" {
-		return
+		t.setUnit(column, UnixDays, "")
 	} else if like.forms != nil {
 		form = like.forms[from]
 	}
-	t.setUnit(column, UnixDays, "")
+	t.setForm(column, form)
+}
+
+// setForm says how the dates of a column are written; the list may be shared with other tables.
+func (t *Table) setForm(column int, form dateForm) {
 	t.forms = slices.Clone(t.forms)
 	if t.forms == nil {
 		t.forms = make([]dateForm, t.Cols)

@@ -8,6 +8,28 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Times in a unit are dates where they are coordinates, and numbers where they got the unit of others, or beside them.
+func TestDatedUnits(t *testing.T) {
+	in := Of([]Column{{Name: "t", Unit: "hours since 2000-01-01", Values: []float64{0, 36}}})
+	numbers := Of([]Column{{Name: "t", Values: []float64{1, 2}}})
+	for _, c := range []struct {
+		like func(t *Table)
+		want string
+	}{{func(t *Table) { t.InheritUnit(0, in, 0) }, "1"}, {func(t *Table) { t.InheritDates(0, in, 0) }, "2000-01-01 01:00:00"}} {
+		own := *numbers
+		c.like(&own)
+		var out strings.Builder
+		require.NoError(t, Write(&out, own.With(Column{Name: "std", Unit: in.Units[0], Values: []float64{3, 4}}), ','))
+		require.True(t, strings.HasPrefix(out.String(), "t,std\n"+c.want+",3\n"), out.String())
+		require.Equal(t, in.Units[0], own.Units[0])
+	}
+	require.Equal(t, "2000-01-02 12:00:00", in.Dated(0)(1))
+	for _, none := range []Column{{Unit: "hours since 2000-01-01", Values: []float64{-1e7}}, {Unit: "m", Values: []float64{1}},
+		{Unit: "hours since 2000-01-01", Values: []float64{1}, Single: true}, {Unit: "months since 2000-01-01", Values: []float64{1}}} {
+		require.Nil(t, Of([]Column{none}).Dated(0), none)
+	}
+}
+
 // Numbers that are dates are written as the dates of another table are, with as many digits as the longest needs, and read back.
 func TestInheritDates(t *testing.T) {
 	const noon = 19844.5 // 2024-05-01 12:00

@@ -234,8 +234,17 @@ func (t *Table) First(n int) []int {
 	return out
 }
 
-// With is a table with more columns, of as many rows; it panics where they have others.
-func (t *Table) With(columns ...Column) *Table { return t.with(t.Rows(), columns) }
+// With is a table with more columns, of as many rows; it panics where they have others. What they hold in a unit of time is written as
+// numbers: a standard deviation has that unit, too.
+func (t *Table) With(columns ...Column) *Table {
+	out := t.with(t.Rows(), columns)
+	for i, c := range columns {
+		if c.Unit != "" {
+			out.setForm(t.Cols+i, dateForm{number: true})
+		}
+	}
+	return out
+}
 
 func (t *Table) with(rows int, columns []Column) *Table {
 	for _, c := range columns {

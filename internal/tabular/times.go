@@ -275,13 +275,14 @@ func (t *Table) SetClock(column int, like *Table, from int) error {
 }
 
 // InheritUnit gives a column that has no unit, and is not of texts, the unit and the calendar of a column of another table,
-// and what that says of it and of the coordinate system.
+// and what that says of it and of the coordinate system. Its numbers are written as they are, also those of times.
 func (t *Table) InheritUnit(column int, like *Table, from int) {
 	if unit, _ := t.unit(column); unit != "" || t.Texts != nil && t.Texts[column] != nil {
 		return
 	}
 	if unit, calendar := like.unit(from); unit != "" {
 		t.setUnit(column, unit, calendar)
+		t.setForm(column, dateForm{number: true})
 		if t.Mapping == nil {
 			t.Mapping = like.Mapping
 		}
