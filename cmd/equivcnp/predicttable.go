@@ -29,7 +29,7 @@ func (f *tableFlags) register(a *app, cmd *cobra.Command) {
 	fl.StringVar(&f.Targets, "targets", "", "tables: table of the places at which to predict, for each task its own "+
 		"if it has the column of --task, otherwise for all (default: the rows of --in)")
 	fl.StringSliceVar(&f.Grid, "grid", nil, "tables: predict on a grid, NAME=FROM:TO:STEP or NAME=VALUE for every "+
-		"input, for example lat=40:60:0.5,lon=-10:10:0.5 (between dates the step is in days, or 6h, 1mo, 1y), or the side of a cell, two inputs")
+		"input, as lat=40:60:0.5,lon=-10:10:0.5 (between dates the step is in days, or 6h, 1mo, 1y), or the side of a cell, two inputs")
 	fl.StringVar(&f.plot, "plot", "",
 		"tables: maps of mean and standard deviation of the first task, if its targets are a grid of two inputs (.png)")
 	must(cmd.MarkFlagFilename("targets", "csv", "parquet"))
