@@ -28,6 +28,9 @@ const rounding = 1e-9
 // cells returns the centres of the square cells of that size that hold the places x [n, 2] of a table with these inputs. Their sides are
 // multiples of the size, so that the maps of several tables fit together. The second input is the slower axis.
 func cells(size float64, x []float64, t *table.Table, inputs []string, columns []int) ([]axis, error) {
+	if clock, err := t.Clock(columns[0]); len(inputs) == 1 && clock != nil && err == nil {
+		return nil, settings.Errorf("{Grid} %g: say from when to when, as in %s=2006-01-01:2006-12-31:%gd", size, inputs[0], size)
+	}
 	if len(inputs) != 2 {
 		return nil, settings.Errorf("{Grid} %g: cells of the plane need two inputs, and %s has %d: name each, as in %s=0:10:1", size,
 			t.Name, len(inputs), inputs[0])

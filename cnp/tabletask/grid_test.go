@@ -72,6 +72,9 @@ func TestCells(t *testing.T) {
 	}
 	_, err = cells(1, []float64{1, 2, 3}, in, []string{"a", "b", "c"}, []int{0, 1, 1})
 	require.ErrorContains(t, err, "need two inputs, and t.csv has 3")
+	series := tabular.Of([]tabular.Column{{Name: "day", Unit: tabular.UnixDays, Values: []float64{1, 2}}})
+	_, err = cells(2, []float64{1, 2}, series, []string{"day"}, []int{0})
+	require.ErrorContains(t, err, "say from when to when, as in day=2006-01-01:2006-12-31:2d")
 	_, err = cells(1, nil, in, names, columns)
 	require.ErrorContains(t, err, "no rows")
 	for _, bad := range []string{"", "0", "-1", "x", "NaN", "Inf"} {
