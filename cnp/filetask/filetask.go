@@ -118,6 +118,9 @@ func (j *job) prepare(model cnp.Model[float32], in *taskfile.File) (err error) {
 		if c.Missing > 0 {
 			j.out.Note("%s missing: not observed, whatever the mask says", words.Plural(c.Missing, "pixel"))
 		}
+		if c.Levels > 0 {
+			j.out.Note("integers are levels of %d: 0 to 1, and so are the outputs", c.Levels)
+		}
 		options.Raw = false
 		sample(im.B, observed(im)/max(1, im.B))
 		if j.Prepared, err = predict.PrepareImages(model, im, options); err != nil {

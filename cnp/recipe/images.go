@@ -176,6 +176,9 @@ func notesOf(set *task.ImageSet, counted bool) (notes []string) {
 	if n := len(set.Skipped); n > namedSkips || counted && n > 0 {
 		notes = append(notes, words.Plural(n, "image")+" skipped")
 	}
+	if set.Levels > 0 {
+		notes = append(notes, fmt.Sprintf("integers are levels of %d: 0 to 1, and so is what the model predicts", set.Levels))
+	}
 	if n := set.Missing(); n > 0 {
 		notes = append(notes, fmt.Sprintf("%d of %s missing: they are never observed, and what they lack is not scored", n,
 			words.Plural(set.N*set.H*set.W, "pixel")))

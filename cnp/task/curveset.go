@@ -355,6 +355,7 @@ func ImagesOf(f *taskfile.File, channels int) (*ImageSet, error) {
 	if s.Pix == nil {
 		s.Pix, tensor = b.Pixels, "image"
 	}
+	s.inLevels(c.Levels)
 	if err := s.usable(tensor); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -20,8 +20,17 @@ type ImageSet struct {
 	Pix     []float32 // [N, C, H, W], of pictures in [0, 1]; NaN where a value is missing
 	// Mask [N, H, W] says which pixels are observed, where the files say it; else it is nil.
 	Mask []bool
+	// Levels is what the files' integers were divided by, of arrays whose integers are levels; else 0.
+	Levels int
 	// Skipped says, for each file of a folder that was not taken, which and why.
 	Skipped []string
+}
+
+// inLevels says of a set that its values were so many levels; 0: that they were none.
+func (s *ImageSet) inLevels(levels int) {
+	if s.Levels = levels; levels > 0 {
+		s.Name += fmt.Sprintf(" in levels of %d", levels)
+	}
 }
 
 // Missing is the number of pixels that lack a value in some channel. They are never observed; as targets, channels count each on its own.

@@ -10,7 +10,7 @@ import (
 // the array of that name, or if that is empty image, with a mask or y_target as ImagesOf reads them, or else the only
 // array of so many axes. Images are of that many channels, 0: of any. NaN, to which a NetCDF file's fill values are
 // read, is a value that is missing; images without any are left out. Arrays [N, H, W, C] are refused. Errors
-// name the file and the array.
+// name the file and the array. Integers may be levels (see taskfile.Pixels), as the set's name then says.
 func StackOf(f *taskfile.File, name string, channels int) (*ImageSet, error) {
 	if name == "" && f.Tensor("image") != nil {
 		if f.Tensor("mask") != nil || f.Tensor("y_target") != nil {
@@ -55,11 +55,12 @@ func StackOf(f *taskfile.File, name string, channels int) (*ImageSet, error) {
 	if err := sized(n, c, h, w); err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", path, what, err)
 	}
-	pixels, err := x.Float32s()
+	pixels, levels, err := taskfile.Pixels(x)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", path, what, err)
 	}
 	s := &ImageSet{Name: of, N: n, C: c, H: h, W: w, Pix: pixels}
+	s.inLevels(levels)
 	if err := s.usable(what); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

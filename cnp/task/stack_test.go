@@ -1,7 +1,9 @@
 package task
 
 import (
+	"encoding/binary"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -62,4 +64,49 @@ func TestStackNames(t *testing.T) {
 	pixels[4] = float32(math.Inf(1))
 	_, err = StackOf(taskfile.Of("a.npy", []safetensors.Tensor{safetensors.FromFloat32s("", []int{1, 2, 3}, pixels)}), "", 0)
 	require.ErrorContains(t, err, "a.npy: not usable as data: the array is +Inf in image 0")
+}
+
+// TestStackLevels: integers that are levels are what an image file of them is, whether the stack has a mask or none; others stay as they are.
+func TestStackLevels(t *testing.T) {
+	u16s := func(v ...uint16) (out []byte) {
+		for _, x := range v {
+			out = binary.LittleEndian.AppendUint16(out, x)
+		}
+		return out
+	}
+	all := []byte{1, 1, 1, 1}
+	for _, c := range []struct {
+		name   string
+		dtype  safetensors.DType
+		data   []byte
+		levels int
+		want   []float32
+	}{
+		{"bytes", safetensors.U8, []byte{0, 51, 102, 9}, 255, []float32{0, 0.2, 0.4, 9. / 255}},
+		{"two values", safetensors.U8, []byte{0, 1, 1, 0}, 0, []float32{0, 1, 1, 0}},
+		{"bytes in more room", safetensors.I16, u16s(0, 51, 255, 9), 255, []float32{0, 0.2, 1, 9. / 255}},
+		{"counts", safetensors.I16, u16s(0, 51, 102, 9), 0, []float32{0, 51, 102, 9}},
+		{"deep", safetensors.U16, u16s(0, 13107, 65535, 257), 65535, []float32{0, 0.2, 1, 1. / 255}},
+		{"heights", safetensors.U16, u16s(0, 8848, 300, 257), 0, []float32{0, 8848, 300, 257}},
+		{"negative", safetensors.I16, u16s(0, 65535, 200, 2), 0, []float32{0, -1, 200, 2}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			image := safetensors.Tensor{Name: "image", DType: c.dtype, Shape: []int{1, 1, 2, 2}, Data: c.data}
+			mask := safetensors.Tensor{Name: "mask", DType: safetensors.U8, Shape: []int{1, 2, 2}, Data: all}
+			for _, tensors := range [][]safetensors.Tensor{{image}, {image, mask}} {
+				s, err := StackOf(taskfile.Of("a.npz", tensors), "", 1)
+				require.NoError(t, err)
+				require.Equal(t, c.want, s.Pix)
+				require.Equal(t, c.levels, s.Levels)
+				require.Equal(t, c.levels > 0, strings.Contains(s.Name, "in levels of "), s.Name)
+			}
+			truth := image // a dark image takes the levels of the whole one
+			truth.Name = "y_target"
+			image.Data = make([]byte, len(c.data))
+			images, err := taskfile.Of("a.npz", []safetensors.Tensor{image, mask, truth}).Images(1)
+			require.NoError(t, err)
+			require.Equal(t, c.want, images.Truth)
+			require.Equal(t, c.levels, images.Levels)
+		})
+	}
 }

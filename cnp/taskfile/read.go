@@ -21,6 +21,8 @@ type Images struct {
 	Truth []float32 // [B, C, H, W], NaN where a value is missing; nil where the file has no y_target
 	// Missing is the number of pixels that lack a value that would be observed otherwise: in image one of their channels is NaN.
 	Missing int
+	// Levels is what integers in image and y_target were divided by; 0: nothing was.
+	Levels int
 }
 
 // Curves reads the tensors of a batch of regression tasks for a model of that configuration: of its coordinates,
@@ -122,7 +124,7 @@ func (t *File) static(b *cnp.Batch[float32], cfg *cnp.Config) {
 
 // Images reads the tensors of a batch of images with that many channels. NaN in image and in y_target is a missing
 // value. A pixel that lacks one in any channel is not observed, whatever mask says of it; an image that lacks some may
-// leave mask out, and then all other pixels are observed.
+// leave mask out, and then all other pixels are observed. Integers that are levels ([Pixels]) are divided by the highest.
 func (t *File) Images(channels int) (*Images, error) {
 	const purpose = "an image model needs image and mask"
 	x := t.find("image", true, purpose)
@@ -149,10 +151,14 @@ func (t *File) Images(channels int) (*Images, error) {
 	} else {
 		mask = t.mask(mk, "B 1 H W", b, 1, h, w)
 	}
-	truth := t.narrow(t.find("y_target", false, ""), "B C H W", b, channels, h, w)
+	y := t.find("y_target", false, "")
+	truth := t.narrow(y, "B C H W", b, channels, h, w)
 	if t.err != nil {
 		return nil, t.err
 	}
+	levels := max(levelsOf(x, pixels), levelsOf(y, truth))
+	divide(x, pixels, levels)
+	divide(y, truth, levels)
 	n, missing := h*w, 0
 	for i, v := range pixels {
 		if p := i/(channels*n)*n + i%n; v != v && mask[p] {
@@ -166,7 +172,7 @@ func (t *File) Images(channels int) (*Images, error) {
 		return nil, t.err
 	}
 	return &Images{Batch: cnp.Images[float32]{B: b, C: channels, H: h, W: w, Pixels: pixels, Mask: mask}, Truth: truth,
-		Missing: missing}, nil
+		Missing: missing, Levels: levels}, nil
 }
 
 // Answer returns the values [B, C, H, W] by which predictions are judged, NaN where there is none, and the name of
