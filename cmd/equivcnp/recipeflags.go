@@ -178,7 +178,8 @@ func pictureFlags(a *app, cmd *cobra.Command, d *recipe.ImageData, training bool
 		s[0], s[1], err = cli.ParseSize(text)
 		return s, err
 	}}, "size", "size of the images, 64 or 80x48 (width x height; default: 64 for digits, which are drawn finer "+
-		"on larger images; of a folder that of the first image). Files of another size are skipped, not scaled")
+		"on larger images; of a folder that of the first image). Files of another size are skipped without --resize")
+	fl.BoolVar(&d.Resize, "resize", false, "--images: scale every image to cover --size, and crop it around its middle")
 	fl.Float64Var(&d.Rates.Min, "min-rate", task.PaperRates.Min, "images: smallest share of observed pixels")
 	fl.Float64Var(&d.Rates.Max, "max-rate", task.PaperRates.Max, "images: largest share of observed pixels")
 	usual := [3]string{"", "", ""}

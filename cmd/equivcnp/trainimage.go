@@ -30,7 +30,7 @@ func (a *app) trainImageCommand() (*cobra.Command, *trainFlags) {
   equivcnp train image --group Sim2 --lifts 12x4 --views --digits --steps 4000 --out sim2-views.safetensors
 
   # Your own images, in colour.
-  equivcnp train image --group T2 --images photos --size 32 --colour --out photos.safetensors`,
+  equivcnp train image --group T2 --images photos --size 32 --resize --colour --out photos.safetensors`,
 		Args: noArguments,
 	}
 	pictureFlags(a, cmd, &c.Data, true)

@@ -25,9 +25,11 @@ type ImageData struct {
 	// In is a file with a stack of images, the array of the name Array, or the only one. Stdin is what the file name - stands for.
 	In, Array string
 	Stdin     io.Reader `json:"-"`
-	// Size resizes digits and a folder's images, to width and height; 0: 64 for digits, those of the first image.
-	Size  [2]int
-	Rates task.Rates
+	// Size is that of digits and of a folder's images, width and height; 0: 64 for digits, those of the first image.
+	// Resize scales and crops a folder's images to it instead of leaving out those of another size.
+	Size   [2]int
+	Resize bool
+	Rates  task.Rates
 	// MaxAngle is in degrees, MaxShift in pixels. Nil: the images stay as they are; the digits of tests are turned and
 	// scaled as in the paper.
 	MaxAngle, MinScale, MaxScale, MaxShift *float64
@@ -81,6 +83,8 @@ func (d *ImageData) check() error {
 		{!d.Digits && d.Folder == "" && d.MNIST == "" && d.In == "", "say where the images come from: {Digits}, {Folder}, {MNIST} or {In}"},
 		{d.Colour && d.Folder == "", "{Colour} is for {Folder}"},
 		{d.Array != "" && d.In == "", "{Array} is for {In}"},
+		{d.Resize && d.Folder == "", "{Resize} is for {Folder}"},
+		{d.Resize && d.Size == [2]int{}, "{Resize} without {Size}: say to which size"},
 		{d.Size != [2]int{} && !d.Digits && d.Folder == "", "{Size} is for {Digits} and {Folder}"},
 	} {
 		if c.refused {
@@ -114,7 +118,7 @@ func (d *ImageData) digits(usual task.Digits) (task.Digits, error) {
 func (d *ImageData) read(channels int) (*task.ImageSet, error) {
 	switch {
 	case d.Folder != "":
-		return task.ReadFolder(d.Folder, task.FolderOptions{Channels: channels, H: d.Size[1], W: d.Size[0]})
+		return task.ReadFolder(d.Folder, task.FolderOptions{Channels: channels, H: d.Size[1], W: d.Size[0], Resize: d.Resize})
 	case d.MNIST != "":
 		return task.ReadMNIST(d.MNIST)
 	}

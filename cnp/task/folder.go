@@ -18,14 +18,19 @@ type FolderOptions struct {
 	Channels int
 	// H and W are the size; 0, 0 is that of the first readable image, which most of the others must then have, too.
 	H, W int
+	// Resize scales every image until it covers H x W, which must then be given, and cuts off what juts out.
+	Resize bool
 }
 
 // ReadFolder reads the PNG, JPEG and TIFF images of a folder and those below it, in the order of their paths. Other files do not
-// count; images that cannot be read or have another size, to which they are not scaled, are left out and listed in Skipped. Errors
+// count; images that cannot be read or, unless they are resized, have another size are left out and listed in Skipped. Errors
 // name the folder: where it has no usable image, they name the first one that was skipped.
 func ReadFolder(dir string, opt FolderOptions) (*ImageSet, error) {
 	if opt.Channels != 1 && opt.Channels != 3 {
 		return nil, fmt.Errorf("task: images of %d channels, need 1 (grey) or 3 (colour)", opt.Channels)
+	}
+	if err := sized(1, opt.Channels, opt.H, opt.W); err != nil && opt.Resize {
+		return nil, fmt.Errorf("task: images are resized to %d x %d pixels: %w", opt.W, opt.H, err)
 	}
 	var paths []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -45,12 +50,16 @@ func ReadFolder(dir string, opt FolderOptions) (*ImageSet, error) {
 		return nil, err
 	}
 	slices.Sort(paths)
+	resized := 0
 	s := &ImageSet{Name: dir, C: opt.Channels, H: opt.H, W: opt.W}
 	first, others := "", 0 // the image that settles the size, and how many have another one
 	for _, path := range paths {
 		im, err := raster.ReadChannels(path, opt.Channels)
 		if err == nil && s.H == 0 && s.W == 0 {
 			s.H, s.W, first = im.H, im.W, path
+		}
+		if err == nil && opt.Resize && (im.H != s.H || im.W != s.W) {
+			im, resized = im.Cover(s.H, s.W), resized+1
 		}
 		if err == nil && (im.H != s.H || im.W != s.W) {
 			others++
@@ -77,11 +86,14 @@ func ReadFolder(dir string, opt FolderOptions) (*ImageSet, error) {
 	switch {
 	case first != "" && others > s.N:
 		return nil, fmt.Errorf("%s: %w: the images have several sizes: %d have not the %d x %d pixels of the first, %s; "+
-			"scale or crop all to one size, or say which size to use, and the others are left out", dir, ErrData, others, s.W, s.H, first)
+			"resize them, or say which size to use, and the others are left out", dir, ErrData, others, s.W, s.H, first)
 	case s.N == 0 && len(s.Skipped) > 0:
 		return nil, fmt.Errorf("%s: %w: none of %d images is usable, the first is not: %s", dir, ErrData, len(s.Skipped), s.Skipped[0])
 	case s.N == 0:
 		return nil, fmt.Errorf("%s: %w: no PNG, JPEG or TIFF image in it", dir, ErrData)
+	}
+	if resized > 0 {
+		s.Name += fmt.Sprintf(" with %d resized", resized)
 	}
 	return s, nil
 }

@@ -65,6 +65,15 @@ func TestReadFolder(t *testing.T) {
 	require.Len(t, s.Skipped, 4)
 	require.Contains(t, s.Skipped[0], "3 x 2 pixels, wanted are 2 x 3")
 
+	s, err = ReadFolder(dir, FolderOptions{Channels: 3, H: 2, W: 2, Resize: true})
+	require.NoError(t, err)
+	require.Equal(t, []int{4, 3, 2, 2}, []int{s.N, s.C, s.H, s.W})
+	require.Len(t, s.Skipped, 1, "the text alone")
+	require.InDelta(t, 0.2, s.Image(0)[0], 1e-6)
+	require.Equal(t, dir+" with 4 resized", s.Name)
+	_, err = ReadFolder(dir, FolderOptions{Channels: 3, Resize: true})
+	require.ErrorIs(t, err, ErrData)
+
 	_, err = ReadFolder(dir, FolderOptions{Channels: 1, H: 9, W: 9})
 	require.ErrorIs(t, err, ErrData)
 	require.ErrorContains(t, err, "none of 5 images is usable")
