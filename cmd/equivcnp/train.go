@@ -41,7 +41,7 @@ func (a *app) trainCommand() *cobra.Command {
 		Short:                 "Train a model on curves or on images, or learn from many tables without a network",
 		Long:                  helpText("train"),
 		Example: `  equivcnp train regression --kernel rbf --out rbf.safetensors
-  equivcnp train image --group "T(2)" --digits --out digits.safetensors
+  equivcnp train image --digits --out digits.safetensors
   equivcnp train population --csv "days/*.csv" --x east,north --y temperature --out days.safetensors
   equivcnp train --config run.yaml
   equivcnp train --manifest runs.txt --shard 3/64 --out-dir runs`,

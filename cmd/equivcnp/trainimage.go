@@ -14,12 +14,12 @@ func (a *app) trainImageCommand() (*cobra.Command, *trainFlags) {
 	c := recipe.DefaultImages()
 	f := &trainFlags{recipe: &c, less: "--batch, --size, --width, --blocks or --lifts"}
 	cmd := &cobra.Command{
-		Use: "image --group T2|SO2|RxSO2|SE2|Sim2 [--lifts K] (--digits | --images DIR | --mnist " +
-			"FILE | --in FILE) --out model.safetensors",
+		Use: "image (--digits | --images DIR | --mnist FILE | --in FILE) " +
+			"[--group T2|SO2|RxSO2|SE2|Sim2 [--lifts K]] --out model.safetensors",
 		DisableFlagsInUseLine: true,
 		Short:                 "Train on images",
 		Long:                  helpText("train-image"),
-		Example: `  equivcnp train image --group T2 --digits --out t2.safetensors
+		Example: `  equivcnp train image --digits --out t2.safetensors
 
   # SE(2) acts only with several lifts per point.
   equivcnp train image --group SE2 --lifts 4 --digits --out se2.safetensors
@@ -30,13 +30,14 @@ func (a *app) trainImageCommand() (*cobra.Command, *trainFlags) {
   equivcnp train image --group Sim2 --lifts 12x4 --views --digits --steps 4000 --out sim2-views.safetensors
 
   # Your own images, in colour.
-  equivcnp train image --group T2 --images photos --size 32 --resize --colour --out photos.safetensors`,
+  equivcnp train image --images photos --size 32 --resize --colour --out photos.safetensors`,
 		Args: noArguments,
 	}
 	pictureFlags(a, cmd, &c.Data, true)
 	cmd.MarkFlagsMutuallyExclusive(imageKinds.flags()...)
 	fl := cmd.Flags()
-	fl.StringVar(&c.Group, "group", "", "equivcnp: the group: "+strings.Join(recipe.PlaneGroups(), ", "))
+	fl.StringVar(&c.Group, "group", "", "equivcnp: the group: "+strings.Join(recipe.PlaneGroups(), ", ")+
+		" (default T(2), which costs least; with --views Sim2)")
 	fl.Float64Var(&c.Alpha, "alpha", 0, "equivcnp: weight of the distance's first part; 0: the group's default")
 	fl.Var(&cli.Parsed[*cnp.Views]{To: &c.Views, Parse: recipe.ParseViews, Kind: "views", Show: recipe.ShowViews}, "views",
 		"Sim2: every lift is a view of the image, turned and scaled, for a network under translations; sizes are 0.3 "+

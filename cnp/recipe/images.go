@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/settings"
@@ -54,7 +53,7 @@ type Images struct {
 	KeepObserved bool
 }
 
-// DefaultImages is an equivcnp for images of which 1 % to 50 % of the pixels are seen. It has no group, and its data no images.
+// DefaultImages is an equivcnp for images of which 1 % to 50 % of the pixels are seen. Its data have no images.
 func DefaultImages() Images {
 	return Images{Settings: defaultSettings(1000, 0.03), Blocks: 4, Data: ImageData{Rates: task.PaperRates, Holdout: defaultHoldout}}
 }
@@ -314,11 +313,15 @@ func (p *Images) architecture(channels, h, w int) (m cnp.Config, err error) {
 }
 
 func (p *Images) equivariant(channels, h, w int) (m cnp.Config, err error) {
-	if p.Group == "" {
-		return m, Errorf("{Group} is missing, one of: %s; begin with T(2), which costs least",
-			strings.Join(PlaneGroups(), ", "))
+	name := p.Group
+	switch {
+	case name != "":
+	case p.Views != nil:
+		name = "Sim2"
+	default: // which costs least
+		name = "T2"
 	}
-	g, err := group.Parse(p.Group, p.Alpha)
+	g, err := group.Parse(name, p.Alpha)
 	if err != nil {
 		return m, Errorf("{Group}: %w", err)
 	}

@@ -73,9 +73,14 @@ func TestPlans(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, [2]int{8, 12}, p.Model.ImageSize)
 	require.Equal(t, 4, p.Config.Batch)
-	im.Group, im.Lifts, im.Views = "Sim2", Lifts{8, 2}, new(cnp.DefaultViews())
+	im.Group = ""
 	p, err = im.Plan(t.Context())
 	require.NoError(t, err)
+	require.Equal(t, "T(2)", p.Model.Group)
+	im.Lifts, im.Views = Lifts{8, 2}, new(cnp.DefaultViews())
+	p, err = im.Plan(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "Sim(2) at 2 scales", p.Model.Group)
 	require.Equal(t, []int{32}, p.Model.Channels)
 	require.Equal(t, 8, p.Config.Batch)
 }

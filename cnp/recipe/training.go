@@ -23,7 +23,7 @@ type Recipe interface {
 // Settings is the part of a recipe that curves and images share: the symmetry, the output distribution, and the
 // training. A nil pointer, and where it says so a zero, is the default of the kind of data.
 type Settings struct {
-	// Model is equivcnp, convcnp or cnp. Group and Lifts are an equivcnp's symmetry; for curves the default is their translations.
+	// Model is equivcnp, convcnp or cnp. Group and Lifts are an equivcnp's symmetry; the default is translations, of views Sim(2).
 	Model string
 	Group string
 	Lifts Lifts
