@@ -27,7 +27,7 @@ type calibrateFlags struct {
 func (a *app) calibrateCommand() *cobra.Command {
 	var f calibrateFlags
 	cmd := &cobra.Command{
-		Use:                   "calibrate --model M " + taskKinds.usage() + " --out M.safetensors",
+		Use:                   "calibrate --model M " + taskKinds.Usage() + " --out M.safetensors",
 		DisableFlagsInUseLine: true,
 		Short:                 "Correct the standard deviations of a model by its errors",
 		Long:                  helpText("calibrate"),

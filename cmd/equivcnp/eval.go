@@ -36,7 +36,7 @@ type evalFlags struct {
 func (a *app) evalCommand() *cobra.Command {
 	var f evalFlags
 	cmd := &cobra.Command{
-		Use:                   "eval --model M " + taskKinds.usage(),
+		Use:                   "eval --model M " + taskKinds.Usage(),
 		DisableFlagsInUseLine: true,
 		Short:                 "Measure a model on many tasks",
 		Long:                  helpText("eval"),

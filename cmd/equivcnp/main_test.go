@@ -55,7 +55,7 @@ func (b *bench) ok(args ...string) string {
 	status, out, errs := b.run(args...)
 	require.Equal(b.t, 0, status, "%v: %s", args, errs)
 	for line := range strings.Lines(errs) { // that data are not what a model knows is said there
-		require.True(b.t, strings.HasPrefix(line, "note: "), errs)
+		require.True(b.t, strings.HasPrefix(line, "note: ") || strings.HasPrefix(line, "step "), errs)
 	}
 	return out
 }

@@ -29,19 +29,16 @@ func (a *app) bar(what string) (report func(done, total int), remove func()) {
 	return cli.Bar(a.stderr, what)
 }
 
-// trainBar returns what shows a run's records on a progress bar, with loss, log-likelihood, speed and the time that is left,
+// trainBar returns what shows a run's records, on a progress bar or in lines, with loss, log-likelihood, speed and the time that is left,
 // and what removes it. What is noted about the data is said as the first step is done: a training may take hours.
 func (a *app) trainBar(steps int, notes []string) (show func(train.Record), done func()) {
 	note, score := cli.NotesOnce(a.stderr, a.quiet, notes), ""
-	if !a.progress() {
-		return func(train.Record) { note() }, func() {}
-	}
-	report, done := cli.StepBar(a.stderr, steps)
+	report, done := cli.Steps(a.stderr, steps, a.quiet, !a.json)
 	return func(r train.Record) {
 		note()
 		if r.Score != nil {
 			score = fmt.Sprintf("  test %.3f", r.Score.LogLikelihood)
 		}
-		report(r.Step, fmt.Sprintf("loss %.4g  LL %.3f%s  %.3g tasks/s", r.Loss, r.LogLikelihood, score, r.TasksPerSecond))
+		report(r.Step, fmt.Sprintf("loss %.4g  LL %.3f%s  %.3g tasks/s", r.Loss, r.LogLikelihood, score, r.TasksPerSecond), r.Score != nil)
 	}, done
 }

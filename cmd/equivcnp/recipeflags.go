@@ -199,39 +199,13 @@ func pictureFlags(a *app, cmd *cobra.Command, d *recipe.ImageData, training bool
 	}
 }
 
-// kinds are flags of which one names the data, each with its value as a line of usage shows it.
-type kinds []struct{ flag, value string }
-
 // The kinds of data: those of curves, of images, and of all models.
 var (
-	curveKinds = kinds{{"kernel", " K"}, {"benchmark", " P"}, {"sphere", " P"}, {"field", " F"}, {"plane", " P"}, {"line", " P"},
+	curveKinds = cli.Kinds{{"kernel", " K"}, {"benchmark", " P"}, {"sphere", " P"}, {"field", " F"}, {"plane", " P"}, {"line", " P"},
 		{"universal", " D"}, {"csv", " FILE"}, {"in", " FILE"}}
-	imageKinds = kinds{{"digits", ""}, {"images", " DIR"}, {"mnist", " FILE"}, {"in", " FILE"}}
+	imageKinds = cli.Kinds{{"digits", ""}, {"images", " DIR"}, {"mnist", " FILE"}, {"in", " FILE"}}
 	taskKinds  = slices.Concat(curveKinds[:7], imageKinds[:3], curveKinds[7:])
 )
-
-// flags are the names of the flags.
-func (k kinds) flags() (names []string) {
-	for _, kind := range k {
-		names = append(names, kind.flag)
-	}
-	return names
-}
-
-// list shows the choice in a sentence.
-func (k kinds) list() string {
-	last := len(k) - 1
-	return "--" + strings.Join(k[:last].flags(), ", --") + " or --" + k[last].flag
-}
-
-// usage shows the choice in a line of usage.
-func (k kinds) usage() string {
-	all := make([]string, len(k))
-	for i, kind := range k {
-		all[i] = "--" + kind.flag + kind.value
-	}
-	return "(" + strings.Join(all, " | ") + ")"
-}
 
 // taskFlags are the flags that say on which tasks a model is measured, and on how many.
 type taskFlags struct {
@@ -253,8 +227,8 @@ func (f *taskFlags) register(a *app, cmd *cobra.Command, tasks int, seed uint64)
 	fl := cmd.Flags()
 	fl.IntVarP(&f.n, "tasks", "n", 0, fmt.Sprintf("number of tasks (default: %d, or all of a file)", tasks))
 	fl.Uint64Var(&f.seed, "seed", seed, "seed of the tasks")
-	cmd.MarkFlagsMutuallyExclusive(taskKinds.flags()...)
-	cmd.MarkFlagsOneRequired(taskKinds.flags()...)
+	cmd.MarkFlagsMutuallyExclusive(taskKinds.Flags()...)
+	cmd.MarkFlagsOneRequired(taskKinds.Flags()...)
 }
 
 // check refuses a number of tasks that is none, or too large.
@@ -280,7 +254,7 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg *cnp.Config) (src
 	of.In = f.curves.In
 	if pictures := of.Digits || of.Folder != "" || of.MNIST != ""; of.In == "" && pictures != image {
 		return nil, 0, cli.Usagef("a model of architecture %s needs %s", cfg.Architecture,
-			map[bool]string{true: "images: " + imageKinds.list(), false: "curves: " + curveKinds.list()}[image])
+			map[bool]string{true: "images: " + imageKinds.List(), false: "curves: " + curveKinds.List()}[image])
 	}
 	type drawn struct {
 		src   task.Source[float32]

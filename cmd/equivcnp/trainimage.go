@@ -34,7 +34,7 @@ func (a *app) trainImageCommand() (*cobra.Command, *trainFlags) {
 		Args: noArguments,
 	}
 	pictureFlags(a, cmd, &c.Data, true)
-	cmd.MarkFlagsMutuallyExclusive(imageKinds.flags()...)
+	cmd.MarkFlagsMutuallyExclusive(imageKinds.Flags()...)
 	fl := cmd.Flags()
 	fl.StringVar(&c.Group, "group", "", "equivcnp: the group: "+strings.Join(recipe.PlaneGroups(), ", ")+
 		" (default T(2), which costs least; with --views Sim2)")

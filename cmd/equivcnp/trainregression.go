@@ -41,7 +41,7 @@ func (a *app) trainRegressionCommand() (*cobra.Command, *trainFlags) {
 		Args: noArguments,
 	}
 	curveFlags(a, cmd, &c.Data, true)
-	cmd.MarkFlagsMutuallyExclusive(curveKinds.flags()...)
+	cmd.MarkFlagsMutuallyExclusive(curveKinds.Flags()...)
 	curveModelFlags(cmd, &c)
 	f.register(a, cmd, "16", 0.1)
 	cli.Completions(cmd, map[string][]string{"group": group.Names(), "readout": {"queries", "targets", "rbf"},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -27,12 +28,65 @@ func Bar(w io.Writer, what string) (report func(done, total int), remove func())
 	}, func() { _ = bar.Clear() }
 }
 
-// StepBar is Bar for a known number of steps, each with a text of its own.
-func StepBar(w io.Writer, steps int) (report func(step int, text string), remove func()) {
+// Steps returns what shows on w how far a known number of steps is, each with a text of its own, and what removes it: a bar
+// on a terminal, elsewhere lines, some of them, unless lines is false. Steps that are news, such as a score, get one
+// sooner.
+func Steps(w io.Writer, steps int, quiet, lines bool) (report func(step int, text string, news bool), remove func()) {
+	switch {
+	case Bars(w, quiet):
+		return stepBar(w, steps)
+	case quiet || !lines:
+		return func(int, string, bool) {}, func() {}
+	}
+	return stepLines(w, steps, time.Now), func() {}
+}
+
+// A line comes at most every firstLine, and after longLine even without news; in a long run a twentieth of it is between
+// two lines.
+const firstLine, longLine = 10 * time.Second, 5 * time.Minute
+
+// stepLines returns what writes lines about steps to w, with the time that is left at the speed so far.
+func stepLines(w io.Writer, steps int, now func() time.Time) func(step int, text string, news bool) {
+	begun := now()
+	last, before := begun, -1
+	return func(step int, text string, news bool) {
+		if before < 0 { // what an earlier run had done
+			before = step - 1
+		}
+		at := now()
+		gap := firstLine
+		if !news {
+			gap = min(max(gap, at.Sub(begun)/20), longLine)
+		}
+		if at.Sub(last) < gap {
+			return
+		}
+		last = at
+		left := ""
+		if done := step - before; step < steps && done > 0 {
+			left = fmt.Sprintf(", %v left", roughly(time.Duration(float64(at.Sub(begun))/float64(done)*float64(steps-step))))
+		}
+		fmt.Fprintf(w, "step %d of %d%s: %s\n", step, steps, left, text)
+	}
+}
+
+// roughly is a time in words: to the second, from two minutes on to the minute, from two hours on in hours.
+func roughly(d time.Duration) string {
+	switch {
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%.1f h", d.Hours())
+	case d >= 2*time.Minute:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+	return fmt.Sprintf("%.0f s", d.Seconds())
+}
+
+// stepBar is Bar for a known number of steps, each with a text of its own.
+func stepBar(w io.Writer, steps int) (report func(step int, text string, news bool), remove func()) {
 	bar := progressbar.NewOptions(steps+1, // a full bar would count as finished
 		progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(20), progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish())
-	return func(step int, text string) {
+	return func(step int, text string, _ bool) {
 		bar.Describe(text)
 		_ = bar.Set(step)
 	}, func() { _ = bar.Clear() }
