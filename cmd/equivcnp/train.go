@@ -143,7 +143,8 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, batch string, noise fl
 		"likelihood, to 1, the squared error (default 0.5, or 0 for likelihoods without such weights)")
 	cli.OptionalVar(fl, &s.EvalEvery, "eval-every", "steps between two scores on held-out tasks; 0: none (default 1000)")
 	fl.IntVar(&s.EvalTasks, "eval-tasks", s.EvalTasks, "number of tasks of a score")
-	fl.IntVar(&s.Patience, "patience", 0, "stop after this many scores without improvement, and write the best model; 0: never")
+	fl.IntVar(&s.Patience, "patience", 0, "stop after this many scores without improvement, and write the best model; "+
+		"0: never (default 10 where some of your own data are held out)")
 	cli.OptionalVar(fl, &s.CheckpointEvery, "checkpoint-every", "steps between two checkpoints; 0: at the end only (default 1000)")
 	fl.IntVar(&s.LogEvery, "log-every", s.LogEvery, "steps between two lines of the log")
 	f.memory.register(cmd)
@@ -197,6 +198,9 @@ func (f *trainFlags) plan(ctx context.Context, cmd *cobra.Command) (*recipe.Plan
 		p, err = plan() // nothing is read that may never end; an interrupted training saves its state
 	} else {
 		p, err = cli.Interruptible(ctx, plan)
+	}
+	if err == nil && p.HeldOut() && p.Config.EvalEvery > 0 && !cmd.Flags().Changed("patience") {
+		p.Config.Patience = 10 // the best model is kept, and a run that only overfits ends
 	}
 	return p, recipeError(err, f.less)
 }

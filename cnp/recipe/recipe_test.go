@@ -370,3 +370,49 @@ func TestUnscaledStack(t *testing.T) {
 		require.Equal(t, want, n, p.Notes)
 	}
 }
+
+// stackFile is a file of n images of 6 x 6 pixels.
+func stackFile(t *testing.T, n int) string {
+	v := make([]float32, n*36)
+	for i := range v {
+		v[i] = float32(i*i%11) / 11
+	}
+	x := safetensors.FromFloat32s("", []int{n, 6, 6}, v)
+	path := filepath.Join(t.TempDir(), "stack.npy")
+	f, err := os.Create(path)
+	require.NoError(t, err)
+	require.NoError(t, npy.EncodeArray(f, &x))
+	require.NoError(t, f.Close())
+	return path
+}
+
+// TestHeldOut: a plan knows whether scores are of data of the user's own that are not trained on.
+func TestHeldOut(t *testing.T) {
+	path := stackFile(t, 10)
+	curves := func(set *task.CurveSet, holdout float64) *Curves {
+		c := small()
+		c.Data.Set, c.Data.Holdout = set, holdout
+		return &c
+	}
+	images := func(holdout float64) *Images {
+		im := DefaultImages()
+		im.Data.In, im.Data.Holdout = path, holdout
+		return &im
+	}
+	drawn, digits := small(), DefaultImages()
+	drawn.Data.Field, drawn.Model, drawn.Channels = "rbf", "equivcnp", []int{4}
+	digits.Data.Digits = true
+	views := images(0.2)
+	views.Lifts, views.Views = Lifts{4, 2}, new(cnp.DefaultViews())
+	for _, c := range []struct {
+		r    Recipe
+		want bool
+	}{
+		{curves(sines(10), 0.2), true}, {curves(sines(10), 0), false}, {curves(sines(1), defaultHoldout), false}, {&drawn, false},
+		{images(0.2), true}, {images(0), false}, {&digits, false}, {views, true},
+	} {
+		p, err := c.r.Plan(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, c.want, p.HeldOut(), "%v", p.Source)
+	}
+}

@@ -87,6 +87,7 @@ func (p *Plan) begin(model cnp.Model[float32], opt Options, t *Trained) (*train.
 			return nil, err
 		}
 		t.Notes = append(t.Notes, more...)
+		p.Config.Patience = c.Patience
 	}
 	run, err := train.NewRun(cnp.Learner(model), p.Source, c, train.Options[float32]{Test: p.Test, Checkpoint: opt.Checkpoint,
 		Log: opt.Log, Report: func(r train.Record) {
@@ -153,6 +154,9 @@ func (s *Settings) resume(c *train.Config, checkpoint string) (notes []string, e
 		return nil, nil
 	} else if err != nil {
 		return nil, err
+	}
+	if c.Patience != s.Patience { // the plan's own, which the recipe does not ask for
+		c.Patience = old.Patience
 	}
 	now, was := &c.Adam.Schedule, old.Adam.Schedule
 	if now.Kind == was.Kind {
