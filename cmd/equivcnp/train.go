@@ -243,7 +243,9 @@ type trainResult struct {
 	Best         *train.Score `json:"best,omitempty"`
 	BestStep     int          `json:"best_step,omitempty"`
 	Last         *train.Score `json:"last,omitempty"`
-	Notes        []string     `json:"notes"`
+	// Baselines are what Last has to beat.
+	Baselines []recipe.Baseline `json:"baselines,omitempty"`
+	Notes     []string          `json:"notes"`
 
 	patience bool
 }
@@ -308,7 +310,7 @@ func (a *app) trained(ctx context.Context, cmd *cobra.Command, f *trainFlags) (*
 	res := &trainResult{Out: f.out, Checkpoint: opt.Checkpoint, Log: opt.Log, Picture: f.beside(".loss.png"),
 		Architecture: string(p.Model.Architecture), Group: p.Model.Group,
 		Tasks: p.Source.String(), Steps: t.Steps, Resumed: t.Resumed, Best: t.Best, BestStep: t.BestStep, Last: t.Last,
-		Notes: t.Notes, patience: p.Config.Patience > 0}
+		Baselines: t.Baselines, Notes: t.Notes, patience: p.Config.Patience > 0}
 	if p.Test != nil && p.Test.String() != res.Tasks {
 		res.Test = p.Test.String()
 	}
@@ -349,6 +351,9 @@ func (res *trainResult) lines() *result {
 	if last := res.Last; last != nil {
 		r.Line("log-likelihood", "%.4f ± %.4f over %s, RMSE %.4g", last.LogLikelihood, last.Std, words.Plural(last.Tasks, "task"),
 			last.RMSE)
+	}
+	for _, b := range res.Baselines {
+		r.Line(b.Name, "%.4f ± %.4f, RMSE %.4g, without training", b.LogLikelihood, b.Std, b.RMSE)
 	}
 	if res.Best != nil && res.patience {
 		r.Line("best", "%.4f after step %d, and the model is that one", res.Best.LogLikelihood, res.BestStep)

@@ -36,3 +36,27 @@ func TestTrainOwn(t *testing.T) {
 	require.NotContains(t, b.ok(append(args, "--steps", "8")...), "and the model is that one", "as it began")
 	b.fails(1, "its run had 0 for --patience, this one has 3", append(args, "--patience", "3")...)
 }
+
+// TestTrainBaselines: beside the score stand those of methods without training on the same tasks, in the result and in the model's file,
+// and a model that does not reach them is pointed out. Drawn tasks have none.
+func TestTrainBaselines(t *testing.T) {
+	b := newBench(t)
+	ownCurves(t, b)
+	args := []string{"train", "regression", "--csv", "@waves.csv", "--task", "wave", "--model", "cnp", "--steps", "4", "--eval-tasks", "5",
+		"--overwrite", "--out", "@m.safetensors"}
+	res := decode[trainResult](t, b.ok(append(args, "--json")...))
+	require.Len(t, res.Baselines, 2)
+	mean, alone := res.Baselines[0], res.Baselines[1]
+	require.Equal(t, []string{"context mean", "interpolation"}, []string{mean.Name, alone.Name})
+	require.Equal(t, []int{5, 5}, []int{mean.Tasks, alone.Tasks})
+	require.InDelta(t, 0.7, mean.RMSE, 0.2, "waves of amplitude 1")
+	require.Less(t, alone.RMSE, mean.RMSE)
+	require.Greater(t, alone.LogLikelihood, mean.LogLikelihood)
+	require.Contains(t, strings.Join(res.Notes, "\n"), "is no better than the "+fmt.Sprintf("%.4f of the interpolation", alone.LogLikelihood))
+	require.Contains(t, b.ok("inspect", "@m.safetensors"), fmt.Sprintf("interpolation %.4f", alone.LogLikelihood))
+	require.Regexp(t, `interpolation +-?[0-9.]+ ± [0-9.]+, RMSE [0-9.]+, without training`, b.ok(args...))
+
+	require.NotContains(t, b.ok(append(args, "--holdout", "0")...), "without training")
+	drawn := append([]string{"train", "regression", "--kernel", "rbf"}, args[6:]...)
+	require.NotContains(t, b.ok(drawn...), "without training")
+}

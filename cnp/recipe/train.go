@@ -40,6 +40,8 @@ type Trained struct {
 	Best     *train.Score
 	BestStep int
 	Last     *train.Score
+	// Baselines are the scores of methods without training on the same tasks, if these are held out of the user's own data.
+	Baselines []Baseline
 	// Notes are those of the plan and of the training.
 	Notes []string
 	// About holds what the model's file says of its training.
@@ -136,6 +138,15 @@ func (p *Plan) finish(ctx context.Context, run *train.Run[float32], model cnp.Mo
 	t.About = map[string]string{"tasks": p.Source.String(), "steps": fmt.Sprint(t.Steps), "seed": fmt.Sprint(p.settings.Seed)}
 	if p.Test != nil {
 		t.About["scored_on"] = p.Test.String()
+	}
+	if t.Last != nil {
+		t.About["log_likelihood"] = fmt.Sprintf("%.4f ± %.4f", t.Last.LogLikelihood, t.Last.Std)
+	}
+	if err := p.baselines(ctx, run, t); err != nil {
+		return err
+	}
+	for _, b := range t.Baselines {
+		t.About["log_likelihood"] += fmt.Sprintf(", %s %.4f", b.Name, b.LogLikelihood)
 	}
 	return nil
 }

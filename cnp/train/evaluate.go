@@ -32,7 +32,15 @@ func Evaluate[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Source[
 	if reg, ok := m.(cnp.Regressor[T]); ok && c.HasUnits() {
 		m = cnp.Standardised(reg)
 	}
-	r, err := eval.Run(ctx, eval.Model(m), src, eval.Options{Tasks: tasks, Batch: batch, Seed: seed})
+	return scoreOf(ctx, eval.Model(m), src, seed, tasks, batch)
+}
+
+// scoreOf is Evaluate for a predictor of tasks as they are.
+func scoreOf[T cnp.Float](ctx context.Context, p eval.Predictor[T], src task.Source[T], seed uint64, tasks, batch int) (Score, error) {
+	if tasks == 0 {
+		return Score{}, nil
+	}
+	r, err := eval.Run(ctx, p, src, eval.Options{Tasks: tasks, Batch: batch, Seed: seed})
 	if err != nil {
 		return Score{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/eval"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/layers"
 )
@@ -282,6 +283,11 @@ func (r *Run[T]) Score(ctx context.Context, m cnp.Model[T]) (Score, error) {
 		s.Source = test
 	}
 	return s, err
+}
+
+// ScoreOf evaluates a predictor, in units of the tasks, on those that the run evaluates its model on.
+func (r *Run[T]) ScoreOf(ctx context.Context, p eval.Predictor[T]) (Score, error) {
+	return scoreOf(ctx, p, r.opt.Test, testSeed, r.config.EvalTasks, r.config.Batch)
 }
 
 // score evaluates the model, and keeps it if it is the best so far.
