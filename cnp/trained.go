@@ -32,6 +32,9 @@ type Trained struct {
 	// Window holds the sides of the windows of tables that training drew its tasks from, one for each coordinate, in the data's units; 0
 	// is a side without end. Longer tasks are predicted by windows, too (Standardised). Nil means that tasks were whole.
 	Window []float64 `json:"window,omitempty"`
+	// Marks, in ascending order, tell tasks of the user's own that were trained on: hashes of their numbers, of many tasks the
+	// smallest ones (package recipe).
+	Marks []uint32 `json:"marks,omitempty"`
 }
 
 // Range describes numbers that a model has seen.

@@ -273,5 +273,8 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg *cnp.Config) (src
 	if err != nil {
 		return nil, 0, recipeError(err, "")
 	}
+	if seen := recipe.SeenNote(cfg, d.src); seen != "" {
+		r.Note("%s", seen)
+	}
 	return d.src, d.n, nil
 }

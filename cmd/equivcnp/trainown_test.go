@@ -37,8 +37,8 @@ func TestTrainOwn(t *testing.T) {
 	b.fails(1, "its run had 0 for --patience, this one has 3", append(args, "--patience", "3")...)
 }
 
-// TestTrainBaselines: beside the score stand those of methods without training on the same tasks, in the result and in the model's file,
-// and a model that does not reach them is pointed out. Drawn tasks have none.
+// TestTrainBaselines: beside the score stand those of methods without training on the same tasks, in the result and in the
+// model's file, and a model that does not reach them is pointed out. Drawn tasks have none.
 func TestTrainBaselines(t *testing.T) {
 	b := newBench(t)
 	ownCurves(t, b)
@@ -52,9 +52,12 @@ func TestTrainBaselines(t *testing.T) {
 	require.InDelta(t, 0.7, mean.RMSE, 0.2, "waves of amplitude 1")
 	require.Less(t, alone.RMSE, mean.RMSE)
 	require.Greater(t, alone.LogLikelihood, mean.LogLikelihood)
-	require.Contains(t, strings.Join(res.Notes, "\n"), "is no better than the "+fmt.Sprintf("%.4f of the interpolation", alone.LogLikelihood))
+	require.Contains(t, strings.Join(res.Notes, "\n"), fmt.Sprintf("no better than the %.4f of the interpolation", alone.LogLikelihood))
 	require.Contains(t, b.ok("inspect", "@m.safetensors"), fmt.Sprintf("interpolation %.4f", alone.LogLikelihood))
 	require.Regexp(t, `interpolation +-?[0-9.]+ ± [0-9.]+, RMSE [0-9.]+, without training`, b.ok(args...))
+
+	seen := b.ok("eval", "--model", "@m.safetensors", "--csv", "@waves.csv", "--task", "wave")
+	require.Contains(t, seen, "9 of these 10 tasks were trained on")
 
 	require.NotContains(t, b.ok(append(args, "--holdout", "0")...), "without training")
 	drawn := append([]string{"train", "regression", "--kernel", "rbf"}, args[6:]...)

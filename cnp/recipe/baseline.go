@@ -51,7 +51,8 @@ func (p *Plan) baselines(ctx context.Context, run *train.Run[float32], t *Traine
 	} else if err := score(contextMean, mean); err != nil {
 		return err
 	}
-	if curves, _ := setOf(p.Test); curves != nil && p.Config.EvalTasks <= mostInterpolated && cfg.Trained.Context[1] <= mostInterpolatedPoints {
+	few := p.Config.EvalTasks <= mostInterpolated && cfg.Trained.Context[1] <= mostInterpolatedPoints
+	if curves, _ := setOf(p.Test); curves != nil && few {
 		// Dimensions and numbers of outputs that it does not know have no such baseline.
 		if r, err := krige.NewRegressor(krige.Options{Dim: cfg.DimX, Sphere: cfg.OnSphere()}); err == nil {
 			if err := score(interpolation, eval.Model[float32](r.Outputs(cfg.DimY))); err != nil {
@@ -74,8 +75,8 @@ func beaten(model train.Score, of []Baseline, steps int) (notes []string) {
 		if b.Name == interpolation {
 			hint = "more steps or more tasks may help, and interpolation needs no training"
 		}
-		notes = append(notes, fmt.Sprintf("on the tasks held out the model's %.4f is no better than the %.4f of the %s: %s", model.LogLikelihood,
-			b.LogLikelihood, b.Name, hint))
+		notes = append(notes, fmt.Sprintf("on the tasks held out the model's %.4f is no better than the %.4f of the %s: %s",
+			model.LogLikelihood, b.LogLikelihood, b.Name, hint))
 	}
 	return notes
 }

@@ -225,6 +225,8 @@ func (p *Population) fit(ctx context.Context, set *task.CurveSet, values []krige
 		return nil, err
 	}
 	cfg.Likelihood, cfg.Trained.Context = "", [2]int{}
+	cfg.Trained.Marks = marksOf(source(set))
+	cfg.Trained.Marks = cfg.Trained.Marks[:min(len(cfg.Trained.Marks), mostMarks)]
 	for _, c := range set.Curves {
 		cfg.Trained.Context[1] = max(cfg.Trained.Context[1], len(c.X)/set.Dx)
 	}

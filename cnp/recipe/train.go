@@ -119,6 +119,10 @@ func (p *Plan) finish(ctx context.Context, run *train.Run[float32], model cnp.Mo
 			return err
 		}
 	}
+	if marks := p.trainedMarks(); len(marks) > 0 {
+		own := *known
+		own.Marks, known = marks, &own
+	}
 	if t.Model, err = finished(model, p.Config.Noise.To, known); err != nil {
 		return err
 	}

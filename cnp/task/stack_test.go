@@ -66,7 +66,8 @@ func TestStackNames(t *testing.T) {
 	require.ErrorContains(t, err, "a.npy: not usable as data: the array is +Inf in image 0")
 }
 
-// TestStackLevels: integers that are levels are what an image file of them is, whether the stack has a mask or none; others stay as they are.
+// TestStackLevels: integers that are levels are what an image file of them is, whether the stack has a mask or none;
+// others stay as they are.
 func TestStackLevels(t *testing.T) {
 	u16s := func(v ...uint16) (out []byte) {
 		for _, x := range v {

@@ -6,10 +6,10 @@ import (
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
-// Pixels returns the values of a tensor of images. Integers that are levels, as those of image files are, become numbers from 0
-// to 1: levels is then the highest one, else 0, and the numbers are what they are. Bytes are levels of 255 unless all of them are 0 or 1. Wider integers are levels
-// of 255 if they stay within 0 to 255 and one is above the middle; those of 16 bits without sign are levels of 65535 if
-// one is above the middle of that: measurements rarely are.
+// Pixels returns the values of a tensor of images. Integers that are levels, as those of image files are, become numbers
+// from 0 to 1: levels is then the highest one, else 0, and the numbers are what they are. Bytes are levels of 255 unless all
+// of them are 0 or 1. Wider integers are levels of 255 if they stay within 0 to 255 and one is above the middle; those of 16
+// bits without sign are levels of 65535 if one is above the middle of that: measurements rarely are.
 func Pixels(x *Tensor) (values []float32, levels int, err error) {
 	if values, err = x.Float32s(); err == nil {
 		levels = levelsOf(x, values)

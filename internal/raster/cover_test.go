@@ -16,7 +16,8 @@ func TestCover(t *testing.T) {
 		}
 		return im
 	}
-	for _, c := range []struct{ h, w, toH, toW int }{{90, 160, 9, 9}, {160, 90, 9, 9}, {4, 6, 12, 12}, {30, 20, 7, 5}, {1, 1, 3, 4}, {5, 7, 1, 1}} {
+	for _, c := range []struct{ h, w, toH, toW int }{{90, 160, 9, 9}, {160, 90, 9, 9}, {4, 6, 12, 12}, {30, 20, 7, 5}, {1, 1, 3, 4},
+		{5, 7, 1, 1}} {
 		im := ramp(c.h, c.w)
 		got := im.Cover(c.toH, c.toW)
 		require.Equal(t, []int{2, c.toH, c.toW, 2 * c.toH * c.toW}, []int{got.C, got.H, got.W, len(got.Pix)})
