@@ -69,7 +69,13 @@ type Checked struct {
 func Check(ctx context.Context, m cnp.Regressor[float32], batches ...*cnp.Batch[float32]) (*Checked, error) {
 	c := checker{m: m, cfg: m.Config(), out: &Checked{}}
 	all := 0
-	for _, b := range batches {
+	for i, b := range batches {
+		if err := b.Check(&c.cfg); err != nil {
+			if len(batches) > 1 {
+				err = fmt.Errorf("batch %d: %w", i, err)
+			}
+			return nil, err
+		}
 		all += b.B
 	}
 	step, next, first := max(1, (all+checkTasks-1)/checkTasks), 0, 0

@@ -37,6 +37,9 @@ type Drawn struct {
 // Draw draws samples of a batch of curves by the chain rule.
 func Draw(ctx context.Context, m cnp.Regressor[float32], b *cnp.Batch[float32], opt DrawOptions) (*Drawn, error) {
 	cfg, plain := m.Config(), m
+	if err := b.Check(&cfg); err != nil {
+		return nil, err
+	}
 	d := &Drawn{Context: counted(b.ContextMask, b.B*b.Nc), Targets: counted(b.TargetMask, b.B*b.Nt)}
 	d.Caution(cnp.Notes(&cfg, b)...)
 	if err := CheckUnits(&cfg, opt.Standardise); err != nil {

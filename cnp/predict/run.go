@@ -92,6 +92,9 @@ func newPrepared(m cnp.Model[float32], opt Options) *Prepared {
 }
 
 func (p *Prepared) prepareCurves(m cnp.Regressor[float32], b *cnp.Batch[float32]) error {
+	if err := errors.Join(b.Check(&p.cfg), CheckQuantiles(p.opt.Quantiles)); err != nil {
+		return err
+	}
 	dx, dy := p.cfg.DimX, p.cfg.DimY
 	p.curves, p.batch, p.Given, p.Seen = m, b, b.Nc, b.Nc
 	observed := make([]bool, len(b.YContext))
@@ -128,6 +131,9 @@ func (p *Prepared) prepareCurves(m cnp.Regressor[float32], b *cnp.Batch[float32]
 }
 
 func (p *Prepared) prepareImages(m cnp.Completer[float32], im *cnp.Images[float32]) error {
+	if err := errors.Join(im.Check(&p.cfg), CheckQuantiles(p.opt.Quantiles)); err != nil {
+		return err
+	}
 	limit := p.opt.Plan.Memory
 	if p.opt.Plan.Soft || limit == 0 {
 		limit = p.opt.Memory
@@ -139,14 +145,12 @@ func (p *Prepared) prepareImages(m cnp.Completer[float32], im *cnp.Images[float3
 	if p.opt.Plan.Soft {
 		work.Weights = max(0, p.opt.Plan.Memory)
 	}
-	if im.H > 0 && im.W > 0 {
-		view, err := cnp.Within[float32](m, work, limit)
-		if err != nil {
-			return err
-		}
-		if view != cnp.Model[float32](m) {
-			p.Parts, m = cnp.Parts(view, im.H, im.W), view.(cnp.Completer[float32])
-		}
+	view, err := cnp.Within[float32](m, work, limit)
+	if err != nil {
+		return err
+	}
+	if view != cnp.Model[float32](m) {
+		p.Parts, m = cnp.Parts(view, im.H, im.W), view.(cnp.Completer[float32])
 	}
 	p.cfg, p.image, p.images = m.Config(), m, im
 	observed, n := make([]bool, len(im.Pixels)), im.H*im.W
@@ -308,12 +312,16 @@ func (p *Prepared) Check(ctx context.Context) (*Checked, error) {
 // Complete completes images by a plan of the model, so many at a time; 0 is all of them.
 func Complete(ctx context.Context, m cnp.Model[float32], im *cnp.Images[float32], batch int, opt cnp.PlanOptions) (*cnp.Prediction[float32],
 	error) {
+	cfg := m.Config()
+	if err := im.Check(&cfg); err != nil {
+		return nil, err
+	}
 	plan, err := m.Plan(ctx, im.Shape(), opt)
 	if err != nil {
 		return nil, err
 	}
 	n, step := im.H*im.W, batch
-	if step == 0 {
+	if step < 1 {
 		step = max(im.B, 1)
 	}
 	out := plan.NewPrediction(im)
