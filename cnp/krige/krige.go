@@ -118,6 +118,9 @@ func (m *Model) magnitude() float64 {
 // normal returns mean and standard deviation of the normal distributions of bent values.
 func (m *Model) normal(ctx context.Context, targets []float64) (mean, std []float64, err error) {
 	d := m.opt.Dim
+	if d == 0 {
+		return nil, nil, fmt.Errorf("%w: the model is empty: Fit makes one", ErrInput)
+	}
 	if len(targets)%d != 0 {
 		return nil, nil, fmt.Errorf("%w: %d numbers are no targets of %d coordinates", ErrInput, len(targets), d)
 	}

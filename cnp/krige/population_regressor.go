@@ -338,9 +338,8 @@ func (m *PopulationRegressor[T]) SampleCurves(ctx context.Context, b *cnp.Batch[
 		return m.sampleLarge(ctx, b, opt)
 	}
 	values := b.B * b.Nt * len(m.of)
-	if need, limit := 16*float64(opt.Samples)*float64(values), cnp.MemoryLimit(); need > float64(limit) {
-		return nil, fmt.Errorf("%w: %d samples of %d values take %v, the limit is %v", cnp.ErrMemory, opt.Samples, values,
-			cnp.Bytes(min(need, math.MaxInt64/2)), cnp.Bytes(limit))
+	if err := checkRoom(opt.Samples, values, 16*float64(values)); err != nil {
+		return nil, err
 	}
 	out := make([]T, opt.Samples*values)
 	err := m.each(ctx, b, func(t, c int, x, y, targets []float64, at []int) error {

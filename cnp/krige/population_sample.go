@@ -19,10 +19,10 @@ const populationDrawn = 2048
 // new values is left out, and so are the residuals of a wave. Equal seeds give equal samples, and a sample does not depend on the number of
 // others. Table and targets together may have 2,048 values at most; time grows with the third power of their number.
 func (p *Population) Samples(ctx context.Context, x, y, targets []float64, count int, seed uint64, function bool) ([][]float64, error) {
-	if count < 0 {
-		return nil, fmt.Errorf("%w: %d samples", ErrInput, count)
-	}
 	if err := p.check(x, y, targets); err != nil {
+		return nil, err
+	}
+	if err := checkCount(count, len(targets)/p.opt.Dim); err != nil {
 		return nil, err
 	}
 	n, nt := len(y), len(targets)/p.opt.Dim

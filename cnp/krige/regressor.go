@@ -148,30 +148,17 @@ func tableOf[T cnp.Float](b *cnp.Batch[T], d, outputs, t, c int) (x, y, targets 
 }
 
 func (r *Regressor) check(b *cnp.Batch[float32]) error {
-	if b == nil {
-		return fmt.Errorf("%w: the batch is nil", cnp.ErrShape)
-	}
-	for _, l := range []struct {
-		name      string
-		have, per int
-		points    int
-		optional  bool
-	}{
-		{"XContext", len(b.XContext), r.opt.Dim, b.Nc, false}, {"YContext", len(b.YContext), r.outputs, b.Nc, false},
-		{"XTarget", len(b.XTarget), r.opt.Dim, b.Nt, false},
-		{"ContextMask", len(b.ContextMask), 1, b.Nc, b.ContextMask == nil}, {"TargetMask", len(b.TargetMask), 1, b.Nt, b.TargetMask == nil},
-	} {
-		if want := b.B * l.points * l.per; l.have != want && !l.optional {
-			return fmt.Errorf("%w: len(%s) = %d, need %d", cnp.ErrShape, l.name, l.have, want)
-		}
-	}
-	return nil
+	cfg := r.Config()
+	return b.Check(&cfg)
 }
 
 // each fits the outputs of the tasks of a batch, side by side, and calls f with each: at are the targets' places in a prediction.
 func (r *Regressor) each(ctx context.Context, b *cnp.Batch[float32], f func(t, c int, m *Model, targets []float64, at []int) error) error {
 	if err := r.check(b); err != nil {
 		return err
+	}
+	if b.Nt == 0 { // however many tasks there are
+		return ctx.Err()
 	}
 	errs := make([]error, b.B*r.outputs)
 	parallel.For(len(errs), 1, func(lo, hi int) {
@@ -303,10 +290,13 @@ func (r *Regressor) SampleCurves(ctx context.Context, b *cnp.Batch[float32], opt
 	if err := r.check(b); err != nil {
 		return nil, err
 	}
-	if opt.Samples < 1 || opt.Seeds != nil && len(opt.Seeds) != b.B {
-		return nil, fmt.Errorf("%w: %d samples, and %d seeds of %d tasks", cnp.ErrShape, opt.Samples, len(opt.Seeds), b.B)
+	if err := opt.Check(b.B); err != nil {
+		return nil, err
 	}
 	values := b.B * b.Nt * r.outputs
+	if err := checkRoom(opt.Samples, values, 16*float64(values)); err != nil {
+		return nil, err
+	}
 	out := make([]float32, opt.Samples*values)
 	err := r.each(ctx, b, func(t, c int, m *Model, targets []float64, at []int) error {
 		seed := opt.Seed

@@ -48,7 +48,7 @@ func TestRegressor(t *testing.T) {
 	b.YContext = b.YContext[1:]
 	_, err = r.Predict(t.Context(), b)
 	require.ErrorIs(t, err, cnp.ErrShape)
-	require.ErrorContains(t, err, "len(YContext) = 59, need 60")
+	require.ErrorContains(t, err, "y_context has 59 values")
 }
 
 // A task without values has a prior, and the other tasks have what they have alone.
@@ -137,4 +137,23 @@ func TestOutputsOf(t *testing.T) {
 			require.InDelta(t, want.Mean[k], mean, 1e-5*(1+math.Abs(mean)))
 		}
 	}
+}
+
+// TestRegressorShapes: sizes that no batch has are errors, and tasks of nothing take no memory, however many there are.
+func TestRegressorShapes(t *testing.T) {
+	r, err := NewRegressor(Options{Dim: 1})
+	require.NoError(t, err)
+	for _, b := range []*cnp.Batch[float32]{nil, {B: -1, Nc: 1, Nt: 1},
+		{B: -1, Nc: -1, Nt: 1, XContext: []float64{1}, YContext: []float32{1}},
+		{B: math.MaxInt/2 + 1, Nc: 4, Nt: 4}, {B: 1, Nt: 1, XTarget: []float64{0}, TargetMask: []bool{}}} {
+		_, err = r.Predict(t.Context(), b)
+		require.ErrorIs(t, err, cnp.ErrShape)
+		_, err = r.SampleCurves(t.Context(), b, cnp.SampleOptions{Samples: 1})
+		require.ErrorIs(t, err, cnp.ErrShape)
+		_, _, _, err = r.Learn(t.Context(), b)
+		require.ErrorIs(t, err, cnp.ErrShape)
+	}
+	p, err := r.Predict(t.Context(), &cnp.Batch[float32]{B: math.MaxInt})
+	require.NoError(t, err)
+	require.Empty(t, p.Mean)
 }

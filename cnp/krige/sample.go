@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -22,7 +23,8 @@ import (
 //
 // A function is drawn from one member of the mixture, by its weight: a path that knows no value, plus the prediction of what it lacks at
 // the table's rows, from the very rows and with the very weights that Predict uses; or, by way of inducing points, of what it lacks there.
-// Time is linear in the number of targets, and in that of the rows that their predictions use.
+// Time is linear in the number of targets, and in that of the rows that their predictions use. The error of more samples than fit into
+// memory wraps cnp.ErrMemory.
 func (m *Model) Samples(ctx context.Context, targets []float64, count int, seed uint64) ([][]float64, error) {
 	return m.draw(ctx, targets, count, seed, false)
 }
@@ -32,9 +34,29 @@ func (m *Model) Functions(ctx context.Context, targets []float64, count int, see
 	return m.draw(ctx, targets, count, seed, true)
 }
 
-func (m *Model) draw(ctx context.Context, targets []float64, count int, seed uint64, function bool) ([][]float64, error) {
+// sampleBytes is what a sample needs beside its values: a slice, and a generator of random numbers.
+const sampleBytes = 64
+
+// checkCount refuses numbers of samples, each of so many values, that are negative or need more memory than work may take.
+func checkCount(count, values int) error {
 	if count < 0 {
-		return nil, fmt.Errorf("%w: %d samples", ErrInput, count)
+		return fmt.Errorf("%w: %d samples", ErrInput, count)
+	}
+	return checkRoom(count, values, 8*float64(values)+sampleBytes)
+}
+
+// checkRoom refuses samples of so many values, and bytes each, that need more memory than work may take.
+func checkRoom(count, values int, bytes float64) error {
+	if need, limit := float64(count)*bytes, cnp.MemoryLimit(); need > float64(limit) {
+		return fmt.Errorf("%w: %d samples of %d values take %v, the limit is %v", cnp.ErrMemory, count, values,
+			cnp.Bytes(min(need, math.MaxInt64/2)), cnp.Bytes(limit))
+	}
+	return nil
+}
+
+func (m *Model) draw(ctx context.Context, targets []float64, count int, seed uint64, function bool) ([][]float64, error) {
+	if err := checkCount(count, len(targets)/max(1, m.opt.Dim)); err != nil {
+		return nil, err
 	}
 	mean, std, err := m.normal(ctx, targets)
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/cnp"
 )
 
 // TestSampledSquares: samples are as wide as predictions, however many rows there are.
@@ -267,4 +269,44 @@ func TestSampledMemory(t *testing.T) {
 	require.NoError(t, err)
 	runtime.ReadMemStats(&after)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(200<<20)) // values at all rows would be 480 MB
+}
+
+// TestSamplesTooMany: numbers of samples that no memory holds are errors, with targets and without, and so is a model that nothing made.
+func TestSamplesTooMany(t *testing.T) {
+	ctx := t.Context()
+	x, y := table(12, 1, 0.1, 1)
+	m, err := Fit(ctx, x, y, Options{Dim: 1})
+	require.NoError(t, err)
+	var xs, ys [][]float64
+	for i := range 8 {
+		x, y := table(10, 1, 0.1, uint64(i))
+		xs, ys = append(xs, x), append(ys, y)
+	}
+	p, err := FitPopulation(ctx, xs, ys, Options{Dim: 1})
+	require.NoError(t, err)
+	for _, targets := range [][]float64{nil, {0.5}} {
+		for _, count := range []int{math.MaxInt, math.MaxInt / 4, math.MaxInt / 16} {
+			_, err = m.Samples(ctx, targets, count, 1)
+			require.ErrorIs(t, err, cnp.ErrMemory)
+			_, err = m.Functions(ctx, targets, count, 1)
+			require.ErrorIs(t, err, cnp.ErrMemory)
+			_, err = p.Samples(ctx, x, y, targets, count, 1, false)
+			require.ErrorIs(t, err, cnp.ErrMemory)
+		}
+		_, err = m.Samples(ctx, targets, -1, 1)
+		require.ErrorIs(t, err, ErrInput)
+	}
+	r, err := NewRegressor(Options{Dim: 1})
+	require.NoError(t, err)
+	b := &cnp.Batch[float32]{B: 1, Nc: 2, Nt: 1, XContext: []float64{0, 1}, YContext: []float32{1, 2}, XTarget: []float64{0.5}}
+	for samples, want := range map[int]error{math.MaxInt: cnp.ErrMemory, math.MaxInt / 16: cnp.ErrMemory, 0: cnp.ErrRange,
+		-1: cnp.ErrRange} {
+		_, err = r.SampleCurves(ctx, b, cnp.SampleOptions{Samples: samples})
+		require.ErrorIs(t, err, want)
+	}
+	var empty Model
+	_, err = empty.At(ctx, []float64{1})
+	require.ErrorIs(t, err, ErrInput)
+	_, err = empty.Samples(ctx, []float64{1}, 1, 1)
+	require.ErrorIs(t, err, ErrInput)
 }
