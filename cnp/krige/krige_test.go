@@ -485,7 +485,7 @@ func TestAmounts(t *testing.T) {
 		}
 	}
 	_, err := Fit(t.Context(), []float64{1, 2}, []float64{0, 1}, Options{Dim: 1, Values: Logarithmic})
-	require.ErrorContains(t, err, "has no logarithm")
+	require.ErrorContains(t, err, "row 0: a value of 0 has no logarithm")
 	_, err = Fit(t.Context(), []float64{1, 2}, []float64{-1, 1}, Options{Dim: 1, Values: Positive})
 	require.ErrorContains(t, err, "never negative")
 	zeros, err := Fit(t.Context(), x, moved(y, func(i int, a float64) float64 { return max(0, a-1) }), Options{Dim: 1, Values: Positive})
@@ -656,4 +656,23 @@ func TestMaximumLikelihood(t *testing.T) {
 	mean, std := predict(t, x, y, x[:2], Options{Dim: 2, MaximumLikelihood: true})
 	require.InDelta(t, y[0], mean[0], 0.5)
 	require.InDelta(t, 0.1, std[0], 0.1)
+}
+
+// TestOwn: a model keeps what it found, whatever becomes of the table, the options and the reports.
+func TestOwn(t *testing.T) {
+	x, y := table(30, 1, 0.1, 1)
+	periods := []float64{3}
+	m, err := Fit(t.Context(), x, y, Options{Dim: 1, Periods: periods})
+	require.NoError(t, err)
+	want, _, err := m.Predict(t.Context(), []float64{0.3})
+	require.NoError(t, err)
+	text := m.Report().String()
+	clear(x)
+	clear(y)
+	clear(periods)
+	clear(m.Report().Members)
+	got, _, err := m.Predict(t.Context(), []float64{0.3})
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	require.Equal(t, text, m.Report().String())
 }

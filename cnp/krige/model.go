@@ -1,5 +1,7 @@
 package krige
 
+import "slices"
+
 // Model is a fitted table. It is immutable, and any number of goroutines may use it.
 type Model struct {
 	opt     Options
@@ -72,7 +74,11 @@ type mixture struct {
 }
 
 // Report returns what the fit found out about itself.
-func (m *Model) Report() Report { return m.report }
+func (m *Model) Report() Report {
+	r := m.report
+	r.Members, r.Varies = slices.Clone(r.Members), slices.Clone(r.Varies)
+	return r
+}
 
 func (m *Model) aniso() bool { return !m.frame.sphere && (m.frame.dim == 2 || m.frame.dim == 3) }
 

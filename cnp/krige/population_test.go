@@ -218,7 +218,7 @@ func TestPopulationInput(t *testing.T) {
 	_, err = FitPopulation(ctx, nil, nil, Options{Dim: 1, MaximumLikelihood: true})
 	require.ErrorIs(t, err, ErrInput)
 	_, err = FitPopulation(ctx, [][]float64{{1, 2}}, [][]float64{{1, -2}}, Options{Dim: 1, Values: Positive})
-	require.ErrorContains(t, err, "table 0: krige: input: y: a value of -2: amounts")
+	require.ErrorContains(t, err, "table 0: krige: input: y: row 1: a value of -2: amounts")
 	_, err = FitPopulation(ctx, [][]float64{{1, 2}}, [][]float64{{1, 0}}, Options{Dim: 1, Values: Logarithmic})
 	require.ErrorContains(t, err, "0 has no logarithm")
 	_, err = FitPopulation(ctx, [][]float64{{1, math.NaN()}}, [][]float64{{1, 2}}, Options{Dim: 1})

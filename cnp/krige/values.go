@@ -35,12 +35,13 @@ func (v Values) bends() []bend {
 
 // check refuses values that are not of this kind.
 func (v Values) check(y []float64) error {
-	switch {
-	case len(y) == 0:
-	case v == Logarithmic && !(slices.Min(y) > 0):
-		return fmt.Errorf("%w: y: a value of %g has no logarithm", ErrInput, slices.Min(y))
-	case v == Positive && !(slices.Min(y) >= 0):
-		return fmt.Errorf("%w: y: a value of %g: amounts are never negative", ErrInput, slices.Min(y))
+	for i, a := range y {
+		switch {
+		case v == Logarithmic && !(a > 0):
+			return fmt.Errorf("%w: y: row %d: a value of %g has no logarithm", ErrInput, i, a)
+		case v == Positive && !(a >= 0):
+			return fmt.Errorf("%w: y: row %d: a value of %g: amounts are never negative", ErrInput, i, a)
+		}
 	}
 	return nil
 }
