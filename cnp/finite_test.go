@@ -37,8 +37,11 @@ func TestFinite(t *testing.T) {
 			}
 		}
 	}
+	views, seen := Default(EquivCNPImage, "Sim(2)", 1), DefaultViews()
+	views.Lifts, views.Views = 4, &seen
 	for name, c := range map[string]Config{"cnp": Default(CNPImage, "", 1), "convcnp": Default(ConvCNPImage, "", 1),
-		"equivcnp": Default(EquivCNPImage, "T(2)", 1)} {
+		"equivcnp": Default(EquivCNPImage, "T(2)", 1),
+		"views":    views} {
 		m, err := New[float32](c, 1)
 		require.NoError(t, err, name)
 		im := &Images[float32]{B: 1, C: 1, H: 4, W: 4, Pixels: make([]float32, 16), Mask: make([]bool, 16)}
@@ -48,6 +51,20 @@ func TestFinite(t *testing.T) {
 		p, err := m.(Completer[float32]).Complete(ctx, im)
 		if err == nil {
 			require.NoError(t, p.finite(nil), name)
+		}
+		for _, v := range []float32{-math.MaxFloat32, 1} {
+			for i := range im.Pixels {
+				im.Pixels[i] = v
+			}
+			plan, err := m.Plan(ctx, Pixels(4, 4), PlanOptions{})
+			require.NoError(t, err, name)
+			p = plan.NewPrediction(im)
+			if err := plan.Predict(ctx, p, im); err != nil {
+				require.ErrorIs(t, err, ErrValue, name)
+				require.NotEqual(t, float32(1), v, name)
+			} else {
+				require.NoError(t, p.finite(nil), name)
+			}
 		}
 	}
 	bad := &Prediction[float32]{Mean: []float32{1, float32(math.NaN())}, Std: []float32{1, 1}}

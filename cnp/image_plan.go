@@ -48,7 +48,8 @@ func (p *ImagePlan[T]) Values() int { return p.plan.Values() }
 // those of the plan's geometry, or else its points in their order. dst.Mean and dst.Std must have B·Values() elements; they
 // are what the caller keeps, and reusing them saves making them anew. dst.Params may be nil where parameters beside them are not wanted.
 //
-// An image's result does not depend on the rest of the batch or on the number of threads. Any number of goroutines may call
+// An image's result does not depend on the rest of the batch or on the number of threads. Observed values so large that a prediction is
+// not finite are an error that wraps ErrValue, and dst then has it all the same. Any number of goroutines may call
 // Predict. PlanOptions.Concurrency of the calls compute at a time, on all threads, and the others wait their turn. Once ctx is
 // done, Predict returns its error, and dst may be written in part.
 func (p *ImagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], tasks Tasks[T]) error {

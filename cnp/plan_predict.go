@@ -57,6 +57,14 @@ func (r *imageRun[T]) bytes() int64 {
 
 // Predict is [ImagePlan.Predict].
 func (p *imagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], tasks Tasks[T]) error {
+	if err := p.predict(ctx, dst, tasks); err != nil {
+		return err
+	}
+	return dst.finite(nil)
+}
+
+// predict is Predict, but that values may be NaN or infinite, where those observed are beyond what the network can compute with.
+func (p *imagePlan[T]) predict(ctx context.Context, dst *Prediction[T], tasks Tasks[T]) error {
 	im, err := imagesOf[T](p.shape, tasks)
 	if err != nil {
 		return err

@@ -18,7 +18,8 @@ type Plan[T Float] interface {
 	NewPrediction(tasks Tasks[T]) *Prediction[T]
 	// Predict sets dst to the prediction of tasks, as Completer.Complete and Regressor.Predict lay it out. dst.Params
 	// may be nil where parameters beside mean and standard deviation are not wanted. Points out of the plan's reach are
-	// an OutsideError; what they do not concern is predicted.
+	// an OutsideError; what they do not concern is predicted. A prediction that is not finite, because observed values are too
+	// large to compute with, is an error that wraps ErrValue.
 	Predict(ctx context.Context, dst *Prediction[T], tasks Tasks[T]) error
 }
 

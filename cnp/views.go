@@ -289,7 +289,8 @@ func (p *ViewsPlan[T]) one(ctx context.Context, mean, std []T, im *Images[T]) er
 		}
 	}
 	if !(sum > 0) {
-		return errors.New("cnp: the views' predictions are not finite")
+		return fmt.Errorf("%w: the predictions of all views: values of the context, or parameters of the model, are beyond "+
+			"what it can compute with", ErrValue)
 	}
 	first, second := make([]float64, im.C*n), make([]float64, im.C*n)
 	err := p.look(ctx, im, chosen, func(view int, m, s []T) {
@@ -338,7 +339,7 @@ func (p *ViewsPlan[T]) look(ctx context.Context, im *Images[T], chosen []int, f 
 				paint(&p.views[i], canvas.Pixels[j*im.C*n:(j+1)*im.C*n], canvas.Mask[j*n:(j+1)*n], im.Pixels, im.Mask, im.C, im.H, im.W)
 			}
 			out := &Prediction[T]{Mean: make([]T, len(canvas.Pixels)), Std: make([]T, len(canvas.Pixels)), Likelihood: Normal}
-			if err := plan.Predict(ctx, out, canvas); err != nil {
+			if err := plan.predict(ctx, out, canvas); err != nil {
 				return err
 			}
 			for j, i := range some {

@@ -71,7 +71,7 @@ func (c planCompleter) Complete(ctx context.Context, im *cnp.Images[float32]) (*
 	p := c.plan.NewPrediction(im)
 	err := c.plan.Predict(ctx, p, im)
 	if err == nil {
-		err = p.Check(nil) // a plan computes what it can
+		err = p.Check(nil) // and its parameters
 	}
 	if err != nil {
 		return nil, err
