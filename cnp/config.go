@@ -3,6 +3,7 @@ package cnp
 import (
 	"encoding/json"
 	"math"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/layers"
@@ -252,6 +253,34 @@ type Config struct {
 	// Own is what an architecture of another package (RegisterArchitecture) keeps beside these fields, as JSON that it
 	// reads and checks itself; nil: nothing.
 	Own json.RawMessage `json:"own,omitempty"`
+}
+
+// clone returns a copy that shares no memory with c.
+func (c *Config) clone() Config {
+	d := *c
+	d.Outputs, d.Inputs = slices.Clone(c.Outputs), slices.Clone(c.Inputs)
+	d.Auxiliary, d.Static = slices.Clone(c.Auxiliary), slices.Clone(c.Static)
+	d.Channels, d.Own = slices.Clone(c.Channels), slices.Clone(c.Own)
+	d.Departure, d.Views, d.Waves = copied(c.Departure), copied(c.Views), copied(c.Waves)
+	if d.Trained = copied(c.Trained); d.Trained != nil {
+		t := d.Trained
+		t.X, t.Y, t.Aux, t.Static = slices.Clone(t.X), slices.Clone(t.Y), slices.Clone(t.Aux), slices.Clone(t.Static)
+		t.Window = slices.Clone(t.Window)
+		if t.Units = copied(t.Units); t.Units != nil {
+			u := t.Units
+			u.X, u.Y, u.Aux, u.Static = slices.Clone(u.X), slices.Clone(u.Y), slices.Clone(u.Aux), slices.Clone(u.Static)
+		}
+	}
+	return d
+}
+
+// copied returns a pointer to a copy of what p points to.
+func copied[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	v := *p
+	return &v
 }
 
 func (c *Config) group() (group.Group, error) { return group.Parse(c.Group, c.Alpha) }

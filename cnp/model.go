@@ -10,7 +10,8 @@ import (
 // Model has the methods that every architecture offers. A Model is a Regressor or a Completer besides. Models are safe for
 // concurrent prediction as long as nobody changes their State.
 type Model[T Float] interface {
-	// Config returns the configuration that New builds the same architecture from.
+	// Config returns the configuration that New builds the same architecture from. Its slices and pointers are the model's own: a
+	// caller that wants another model changes copies of them.
 	Config() Config
 	// State lists every parameter and buffer, named as in the authors' checkpoints. The slices are live.
 	State() []layers.Param[T]

@@ -89,6 +89,7 @@ func newImages[T Float](c Config, g group.Group, seed uint64) (Model[T], error) 
 
 // made builds a model of a valid configuration by its maker.
 func made[T Float](c Config, g group.Group, seed uint64) (Model[T], error) {
+	c = c.clone()
 	var m any
 	var err error
 	switch any(T(0)).(type) {

@@ -214,3 +214,18 @@ func TestPredictionCheck(t *testing.T) {
 		assert.NoError(t, bad.Check(func(i int) bool { return i == 0 }), "padding")
 	}
 }
+
+// TestConfigOwn: a model keeps its configuration, whatever becomes of the one that it was made from.
+func TestConfigOwn(t *testing.T) {
+	c := Default(EquivCNPCurve, "T(1)", 1)
+	c.Trained = &Trained{X: []Range{{Min: -2, Max: 2, Std: 1}}, Y: []Range{{Min: -1, Max: 1, Std: 1}},
+		Units: &Scaler{X: []Affine{{Factor: 2}}, Y: []Affine{{Factor: 2}}}}
+	text, err := json.Marshal(c)
+	require.NoError(t, err)
+	m, err := New[float32](c, 1)
+	require.NoError(t, err)
+	c.Channels[0], c.Trained.X[0].Max, c.Trained.Units.X[0].Factor = 1, 7, 3
+	got, err := json.Marshal(m.Config())
+	require.NoError(t, err)
+	require.JSONEq(t, string(text), string(got))
+}
