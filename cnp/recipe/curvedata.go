@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -243,6 +244,16 @@ func checkTargets(n int) error {
 	return nil
 }
 
+// inMemory returns a set that a caller made, with a name.
+func inMemory(given *task.CurveSet) (*task.CurveSet, error) {
+	if err := given.Check(); err != nil {
+		return nil, err
+	}
+	set := *given
+	set.Name = cmp.Or(set.Name, "tasks in memory")
+	return &set, nil
+}
+
 // read returns the tasks of a user's own data for a model of that configuration, and those that HoldoutBy takes out of
 // them, nil without it.
 func (d *CurveData) read(ctx context.Context, cfg *cnp.Config, seed uint64) (set, apart *task.CurveSet, err error) {
@@ -250,7 +261,8 @@ func (d *CurveData) read(ctx context.Context, cfg *cnp.Config, seed uint64) (set
 	case d.HoldoutBy != "" && d.CSV == "":
 		return nil, nil, Errorf("{HoldoutBy} is for {CSV}")
 	case d.Set != nil:
-		return d.Set, nil, nil
+		set, err = inMemory(d.Set)
+		return set, nil, err
 	case d.In != "":
 		set, err = d.tensors(cfg)
 		return set, nil, err

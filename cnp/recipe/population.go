@@ -114,10 +114,14 @@ func (p *Population) read(ctx context.Context) (*task.CurveSet, error) {
 		if len(p.CSV) > 0 {
 			return nil, Errorf("{Set} and {CSV} exclude each other")
 		}
-		if err := checkPlain(p.Set); err != nil {
+		set, err := inMemory(p.Set)
+		if err == nil {
+			err = checkPlain(set)
+		}
+		if err != nil {
 			return nil, err
 		}
-		return p.Set, p.onScale(p.Set)
+		return set, p.onScale(set)
 	}
 	if len(p.CSV) == 0 {
 		return nil, Errorf("say which tables to learn from: {CSV}")

@@ -416,3 +416,35 @@ func TestHeldOut(t *testing.T) {
 		require.Equal(t, c.want, p.HeldOut(), "%v", p.Source)
 	}
 }
+
+// TestInMemory: tasks that a caller made are checked before anything is drawn from them, and have a name in all that is said of them.
+func TestInMemory(t *testing.T) {
+	set := func() *task.CurveSet {
+		s := hills(12, 9)
+		s.Name = ""
+		return s
+	}
+	for want, change := range map[string]func(s *task.CurveSet){
+		"task 3: y has 5 numbers": func(s *task.CurveSet) { s.Curves[3].Y = s.Curves[3].Y[:5] },
+		"task 3: x[1, 0] = NaN":   func(s *task.CurveSet) { s.Curves[3].X[2] = math.NaN() },
+		"2 coordinates and 0 out": func(s *task.CurveSet) { s.Dy = 0 },
+		"task 0: y has 18 number": func(s *task.CurveSet) { s.Dx = 1 },
+	} {
+		r, p := DefaultCurves(), DefaultPopulation()
+		r.Data.Set, p.Set = set(), set()
+		change(r.Data.Set)
+		change(p.Set)
+		_, err := r.Plan(t.Context())
+		require.ErrorIs(t, err, task.ErrData)
+		require.ErrorContains(t, err, want)
+		_, err = p.Estimate(t.Context())
+		require.ErrorIs(t, err, task.ErrData)
+		require.ErrorContains(t, err, want)
+	}
+	r := DefaultCurves()
+	r.Data.Set = set()
+	plan, err := r.Plan(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, plan.Source.String(), "tasks in memory")
+	require.Empty(t, r.Data.Set.Name)
+}

@@ -41,6 +41,74 @@ type CurveSet struct {
 	inputs []string // of a table with a header
 }
 
+// Check refuses sets that no model can be trained on, as those of files are refused: without curves, coordinates or outputs, with slices
+// that do not fit each other, or with numbers that are not finite. Outputs and auxiliary inputs may be NaN, where they are missing.
+func (s *CurveSet) Check() error {
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("%s: %w: %w", cmp.Or(s.Name, "tasks in memory"), ErrData, fmt.Errorf(format, args...))
+	}
+	if s.Dx < 1 || s.Dy < 1 {
+		return fail("%d coordinates and %d outputs, need at least 1 of each", s.Dx, s.Dy)
+	}
+	if len(s.Curves) == 0 {
+		return fail("there are no tasks")
+	}
+	for i := range s.Curves {
+		c := &s.Curves[i]
+		if err := s.checkPoints(&c.Points); err != nil {
+			return fail("task %d: %w", i, err)
+		}
+		if c.Context != nil {
+			if err := s.checkPoints(c.Context); err != nil {
+				return fail("task %d: context: %w", i, err)
+			}
+		}
+		f := c.Field
+		if f == nil {
+			if len(s.Static) > 0 {
+				return fail("task %d has no static fields, and the set has %d", i, len(s.Static))
+			}
+			continue
+		}
+		if !slices.Equal(f.Names, s.Static) {
+			return fail("task %d: static fields %q, and the set has %q", i, f.Names, s.Static)
+		}
+		if len(f.X)%s.Dx != 0 || len(f.Y) != len(f.X)/s.Dx*len(f.Names) {
+			return fail("task %d: static fields: %d coordinates and %d values, of %d and %d a point",
+				i, len(f.X), len(f.Y), s.Dx, len(f.Names))
+		}
+		if err := cmp.Or(notFinite("x", f.X, s.Dx, false), notFinite("y", f.Y, len(f.Names), true)); err != nil {
+			return fail("task %d: static fields: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// checkPoints refuses points of which slices do not fit each other, or numbers are not finite.
+func (s *CurveSet) checkPoints(p *Points) error {
+	if len(p.X)%s.Dx != 0 {
+		return fmt.Errorf("x has %d numbers, of %d a point", len(p.X), s.Dx)
+	}
+	n, da := len(p.X)/s.Dx, len(s.Auxiliary)
+	if len(p.Y) != n*s.Dy {
+		return fmt.Errorf("y has %d numbers, %d points of %d outputs need %d", len(p.Y), n, s.Dy, n*s.Dy)
+	}
+	if len(p.Aux) != n*da {
+		return fmt.Errorf("aux has %d numbers, %d points of %d auxiliary inputs need %d", len(p.Aux), n, da, n*da)
+	}
+	return cmp.Or(notFinite("x", p.X, s.Dx, false), notFinite("y", p.Y, s.Dy, true), notFinite("aux", p.Aux, da, true))
+}
+
+// notFinite reports the first number of v [n, d] that is infinite, or NaN where there are no gaps.
+func notFinite(name string, v []float64, d int, gaps bool) error {
+	for i, a := range v {
+		if a-a != 0 && !(gaps && a != a) {
+			return fmt.Errorf("%s[%d, %d] = %v", name, i/d, i%d, a)
+		}
+	}
+	return nil
+}
+
 // Inputs are the names of the coordinates: those of the table's columns, else x, or x1, x2, ...
 func (s *CurveSet) Inputs() []string {
 	if s.inputs != nil {

@@ -190,3 +190,38 @@ func TestMissingOutputs(t *testing.T) {
 	_, err = DecodeCSV(strings.NewReader("x,y\n1,2\n"), "data.csv", CSVOptions{Task: "id"})
 	require.ErrorContains(t, err, `data.csv:1:1: the columns do not fit: header "x,y": it has no column "id" besides x and y`)
 }
+
+// TestCurveSetCheck: what a caller puts together has to fit together.
+func TestCurveSetCheck(t *testing.T) {
+	good := func() *CurveSet {
+		curve := func() Curve {
+			return Curve{Points: Points{X: []float64{0, 1, 2, 3}, Y: []float64{1, math.NaN()}, Aux: []float64{5, math.NaN()}},
+				Context: &Points{X: []float64{0, 1}, Y: []float64{1}, Aux: []float64{2}},
+				Field:   &Field{Names: []string{"height"}, X: []float64{0, 0}, Y: []float64{7}}}
+		}
+		return &CurveSet{Dx: 2, Dy: 1, Auxiliary: []string{"hour"}, Static: []string{"height"}, Curves: []Curve{curve(), curve()}}
+	}
+	require.NoError(t, good().Check())
+	for want, change := range map[string]func(s *CurveSet){
+		"0 coordinates":                         func(s *CurveSet) { s.Dx = 0 },
+		"-1 outputs":                            func(s *CurveSet) { s.Dy = -1 },
+		"no tasks":                              func(s *CurveSet) { s.Curves = nil },
+		"task 1: x has 3 numbers":               func(s *CurveSet) { s.Curves[1].X = s.Curves[1].X[:3] },
+		"task 1: y has 1 numbers":               func(s *CurveSet) { s.Curves[1].Y = s.Curves[1].Y[:1] },
+		"task 1: aux has 0 numbers":             func(s *CurveSet) { s.Curves[1].Aux = nil },
+		"task 1: x[1, 0] = NaN":                 func(s *CurveSet) { s.Curves[1].X[2] = math.NaN() },
+		"task 0: y[1, 0] = -Inf":                func(s *CurveSet) { s.Curves[0].Y[1] = math.Inf(-1) },
+		"task 0: aux[0, 0] = +Inf":              func(s *CurveSet) { s.Curves[0].Aux[0] = math.Inf(1) },
+		"task 1: context: y has 0 numbers":      func(s *CurveSet) { s.Curves[1].Context.Y = nil },
+		"task 1 has no static fields":           func(s *CurveSet) { s.Curves[1].Field = nil },
+		`task 0: static fields ["width"]`:       func(s *CurveSet) { s.Curves[0].Field.Names = []string{"width"} },
+		"task 0: static fields: 2 coordinates":  func(s *CurveSet) { s.Curves[0].Field.Y = nil },
+		"task 0: static fields: x[0, 1] = +Inf": func(s *CurveSet) { s.Curves[0].Field.X[1] = math.Inf(1) },
+	} {
+		s := good()
+		change(s)
+		err := s.Check()
+		require.ErrorIs(t, err, ErrData)
+		require.ErrorContains(t, err, want)
+	}
+}
