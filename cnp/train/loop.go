@@ -84,6 +84,9 @@ func NewRun[T cnp.Float](m cnp.Model[T], src task.Source[T], c Config, opt Optio
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	if m == nil || src == nil {
+		return nil, errors.New("train: need a model and a source of tasks")
+	}
 	mc := m.Config()
 	l, err := cnp.ParseLikelihood(&mc)
 	if err == nil {
