@@ -42,9 +42,11 @@ type Server struct {
 	gone sync.WaitGroup
 }
 
-// Close ends what the server does beside answering requests. It does not wait for requests: http.Server's Shutdown does, and
-// ListenAndServe.
+// Close ends what the server does beside answering requests: readiness says no from then on, streams that watch it end, and folders
+// are no longer looked at. Requests are still answered, and not waited for: http.Server's Shutdown does that, and Serve. A program with an
+// http.Server of its own calls Close before its Shutdown, which streams would hold up.
 func (s *Server) Close() {
+	s.draining.Store(true)
 	s.stop()
 	s.gone.Wait()
 }
