@@ -484,3 +484,9 @@ func TestEvaluate(t *testing.T) {
 	_, err = Evaluate(ctx, curve, src, 5, 7, 3)
 	require.True(t, errors.Is(err, context.Canceled))
 }
+
+// TestNewRunNil: a run needs a model and a source.
+func TestNewRunNil(t *testing.T) {
+	_, err := NewRun[float32](nil, nil, DefaultConfig(1), Options[float32]{})
+	require.ErrorContains(t, err, "need a model")
+}
