@@ -265,7 +265,7 @@ func (c *Config) clone() Config {
 	if d.Trained = copied(c.Trained); d.Trained != nil {
 		t := d.Trained
 		t.X, t.Y, t.Aux, t.Static = slices.Clone(t.X), slices.Clone(t.Y), slices.Clone(t.Aux), slices.Clone(t.Static)
-		t.Window = slices.Clone(t.Window)
+		t.Window, t.Marks = slices.Clone(t.Window), slices.Clone(t.Marks)
 		if t.Units = copied(t.Units); t.Units != nil {
 			u := t.Units
 			u.X, u.Y, u.Aux, u.Static = slices.Clone(u.X), slices.Clone(u.Y), slices.Clone(u.Aux), slices.Clone(u.Static)

@@ -182,7 +182,7 @@ func TestInterpolationParameters(t *testing.T) {
 	}
 	w = do(s, "POST", "/v2/models/universal-2/infer", nil, planeRequest(t, -1, 2.2, 5, map[string]any{"positive": true}))
 	require.Equal(t, http.StatusBadRequest, w.Code, "%s", w.Body)
-	require.Contains(t, w.Body.String(), `"task 0: y: a value of `)
+	require.Contains(t, w.Body.String(), `"task 0: y: row 2: a value of `)
 	require.Contains(t, w.Body.String(), "never negative")
 	for name, has := range map[string]bool{"universal-1": true, "trained": false} {
 		about := object(t, do(s, "GET", "/v2/models/"+name, nil, nil).Body.Bytes())
