@@ -24,12 +24,12 @@ var reportParts = []string{"limits", "kernels", "blas", "linalg", "distances", "
 
 // reportFlags are the flags of bench report.
 type reportFlags struct {
-	out, weights, peers, gopeers, filter string
-	parts                                []string
-	rounds                               int
-	busy                                 float64
-	patience                             time.Duration
-	quick, resume, pageOnly              bool
+	out, weights, peers, gopeers, filter, keep string
+	parts                                      []string
+	rounds                                     int
+	busy                                       float64
+	patience                                   time.Duration
+	quick, resume, pageOnly                    bool
 }
 
 func reportCommand() *cobra.Command {
@@ -50,6 +50,7 @@ the command waits for a quiet machine, --patience at most. Peers are compared on
 
 PEER_SECONDS sets the time of one line; here 0.05 is the usual, as there are several rounds.`,
 		Example: "  go run ./bench report --out /tmp/report\n" +
+			"  go run ./bench report --out /tmp/parts --parts kernels,linalg --keep /tmp/report/report.json\n" +
 			"  go run ./bench report --out /tmp/short --quick --parts kernels --filter gemm\n" +
 			"  go run ./bench report --out /tmp/report --resume",
 		Args: cobra.NoArgs,
@@ -61,6 +62,7 @@ PEER_SECONDS sets the time of one line; here 0.05 is the usual, as there are sev
 	fl.StringVar(&f.peers, "peers", "../shared/peers", "folder with the peers' programs, built, in bin and convnet")
 	fl.StringVar(&f.gopeers, "go-peers", "bin/peers", "the program of bench/peers, built")
 	fl.StringSliceVar(&f.parts, "parts", reportParts, "what to measure, of "+strings.Join(reportParts, ", "))
+	fl.StringVar(&f.keep, "keep", "", "a report.json of this machine, whose parts that --parts leaves out stay, with their date")
 	fl.StringVar(&f.filter, "filter", "", "of kernels, linalg and blas: lines whose names match this regular expression")
 	fl.IntVar(&f.rounds, "rounds", 5, "how often every program runs; below 5 the test finds hardly any difference")
 	fl.Float64Var(&f.busy, "busy", mostOthers, "refuse a step if other programs used more than this share of the CPUs' time")
@@ -110,6 +112,15 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	var old *reportFile
+	if f.keep != "" {
+		if old, err = readReport(f.keep); err == nil {
+			err = head.sameMachine(f.keep, &old.reportHead)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	j, err := openJournal(filepath.Join(f.out, "journal.jsonl"), head, f.resume)
 	if err != nil {
 		return err
@@ -121,6 +132,11 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 	file := newReportFile(j)
 	if len(file.Lines) == 0 {
 		return fmt.Errorf("%s: every step was refused, the machine is busy: %s", f.out, j.steps[0].Refused)
+	}
+	if old != nil {
+		if err := file.keep(old, f.parts); err != nil {
+			return fmt.Errorf("%s: %w", f.keep, err)
+		}
 	}
 	if err := errors.Join(file.write(path), writePage(filepath.Join(f.out, "index.html"), file)); err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"os"
 	"path/filepath"
@@ -97,7 +98,7 @@ func TestReport(t *testing.T) {
 // reportOf is a report of one part.
 func reportOf(peers []peer, lines ...reportLine) *reportFile {
 	for i := range lines {
-		lines[i].Part = "kernels"
+		lines[i].Part = cmp.Or(lines[i].Part, "kernels")
 		if lines[i].Rounds == nil {
 			for r := range lines[i].Values {
 				lines[i].Rounds = append(lines[i].Rounds, r)
@@ -270,6 +271,31 @@ func TestReportReadsWhatItWrites(t *testing.T) {
 	html, err := os.ReadFile(filepath.Join(dir, "index.html"))
 	require.NoError(t, err)
 	require.NotContains(t, string(html), "NaN")
+}
+
+// TestKeep: parts that were not measured stay, with their own dates, also those that the older report had kept.
+func TestKeep(t *testing.T) {
+	line := func(part, name string) reportLine {
+		return reportLine{Part: part, Name: name, N: 1, Metric: "ms", Values: []float64{1}}
+	}
+	old := reportOf(nil, line("kernels", "exp/ours"), line("inference", "a"), line("train", "b"))
+	old.Started, old.Program, old.Peers = "then", "bench 1", []peer{{Title: "oneDNN", Version: "3"}}
+	old.Kept = []keptParts{{[]string{"train", "blas"}, "long ago", "bench 0"}}
+	f := reportOf(nil, line("kernels", "exp/ours"))
+	f.Peers = []peer{{Title: "Eigen", Version: "3.4"}}
+	require.NoError(t, f.keep(old, []string{"kernels", "limits"}))
+	require.Equal(t, []keptParts{{[]string{"train"}, "long ago", "bench 0"}, {[]string{"inference"}, "then", "bench 1"}}, f.Kept)
+	require.Equal(t, "train: measured on long ago, by program bench 0.", f.Kept[0].String())
+	require.Len(t, f.Lines, 3)
+	require.Len(t, f.Peers, 2)
+	require.Equal(t, []string{"train", "blas"}, old.Kept[0].Parts)
+
+	f.Peers[1].Version = "2"
+	require.ErrorContains(t, f.keep(old, nil), "oneDNN was 3 and is 2 now")
+	now, then := reportHead{Machine: description{CPU: "a", Level: "avx512"}}, reportHead{Machine: description{CPU: "a", Level: "avx2"}}
+	require.ErrorContains(t, now.sameMachine("r.json", &then), "r.json: measured on a, family 0, model 0, avx2")
+	then.Machine.Level, then.Machine.Go = "avx512", "go1"
+	require.NoError(t, now.sameMachine("r.json", &then))
 }
 
 // TestTables: the tables in README.md and docs/performance.md are those of the files in bench/results.

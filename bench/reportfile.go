@@ -17,6 +17,19 @@ type reportFile struct {
 	Steps   []reportStep `json:"steps"` // without samples, which are in Lines
 	Lines   []reportLine `json:"lines"`
 	Version int          `json:"version"`
+	Kept    []keptParts  `json:"kept,omitempty"`
+}
+
+// keptParts are parts of an older report of the machine.
+type keptParts struct {
+	Parts   []string `json:"parts"`
+	Started string   `json:"started"`
+	Program string   `json:"program"`
+}
+
+// String says when they were measured.
+func (k keptParts) String() string {
+	return fmt.Sprintf("%s: measured on %s, by program %s.", strings.Join(k.Parts, ", "), k.Started, k.Program)
 }
 
 // A reportLine is what was measured of one line, round by round, refused steps left out.
@@ -74,6 +87,56 @@ func newReportFile(j *journal) *reportFile {
 		f.Steps = append(f.Steps, s)
 	}
 	return f
+}
+
+// keep adds those parts of an older report of the same machine that were not measured, and says of when they are. A peer that both name in
+// different versions is an error: its lines would have one of them.
+func (f *reportFile) keep(old *reportFile, measured []string) error {
+	for _, p := range old.Peers {
+		i := slices.IndexFunc(f.Peers, func(q peer) bool { return q.Title == p.Title })
+		if i < 0 {
+			f.Peers = append(f.Peers, p)
+		} else if f.Peers[i].Version != p.Version {
+			return fmt.Errorf("%s was %s and is %s now: measure all parts", p.Title, p.Version, f.Peers[i].Version)
+		}
+	}
+	var kept []string
+	for _, l := range old.Lines {
+		if slices.Contains(measured, l.Part) {
+			continue
+		}
+		if !slices.Contains(kept, l.Part) {
+			kept = append(kept, l.Part)
+		}
+		f.Lines = append(f.Lines, l)
+	}
+	f.Kept = nil
+	for _, k := range append(slices.Clone(old.Kept), keptParts{slices.Clone(kept), old.Started, old.Program}) {
+		k.Parts = slices.DeleteFunc(slices.Clone(k.Parts), func(part string) bool { return !slices.Contains(kept, part) })
+		kept = slices.DeleteFunc(kept, func(part string) bool { return slices.Contains(k.Parts, part) })
+		if len(k.Parts) > 0 {
+			f.Kept = append(f.Kept, k)
+		}
+	}
+	for _, s := range old.Steps {
+		if !slices.Contains(measured, s.Part) {
+			f.Steps = append(f.Steps, s)
+		}
+	}
+	order := func(part string) int { return slices.Index(reportParts, part) }
+	slices.SortStableFunc(f.Lines, func(a, b reportLine) int { return order(a.Part) - order(b.Part) })
+	slices.SortStableFunc(f.Steps, func(a, b reportStep) int { return order(a.Part) - order(b.Part) })
+	return nil
+}
+
+// sameMachine refuses a report of another machine, or of another level.
+func (h *reportHead) sameMachine(path string, old *reportHead) error {
+	a, b := h.Machine, old.Machine
+	if a.CPU != b.CPU || a.Family != b.Family || a.Model != b.Model || a.Level != b.Level || a.Cores != b.Cores || h.Budget != old.Budget {
+		return fmt.Errorf("%s: measured on %s, family %d, model %d, %s, %d cores, lines for %s: this is %s, family %d, model %d, %s, %d cores, "+
+			"lines for %s", path, b.CPU, b.Family, b.Model, b.Level, b.Cores, old.Budget, a.CPU, a.Family, a.Model, a.Level, a.Cores, h.Budget)
+	}
+	return nil
 }
 
 // readReport reads report.json.
