@@ -164,7 +164,8 @@ func (e engine) infer(name string, inputs, outputs, params js.Value) (map[string
 // tableOf reads the points of a table.
 func tableOf(b []byte, opt js.Value) (map[string]any, error) {
 	p, err := mappoints.Read(b, mappoints.Options{Name: opt.Get("name").String(), Columns: opt.Get("columns").String(),
-		Decimal: opt.Get("decimal").String(), Dates: opt.Get("dates").String()})
+		Decimal: opt.Get("decimal").String(), Dates: opt.Get("dates").String(),
+		Missing: opt.Get("missing").String()})
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func (s *Server) tableOf(w http.ResponseWriter, r *http.Request, res *reservatio
 	}
 	q := r.URL.Query()
 	p, err := mappoints.Read(b, mappoints.Options{Name: q.Get("name"), Columns: q.Get("columns"), Decimal: q.Get("decimal"),
-		Dates: q.Get("dates")})
+		Dates: q.Get("dates"), Missing: q.Get("missing")})
 	if err != nil {
 		return nil, invalid("%v", err)
 	}

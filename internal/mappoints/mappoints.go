@@ -22,12 +22,16 @@ const (
 // Growth is how many bytes of memory a byte of a table takes at most while it is read; TestMemory measures it.
 const Growth = 250
 
+// maxMarkers bounds Options.Missing, as each is compared with every value.
+const maxMarkers = 16
+
 // Options say how a table is to be read.
 type Options struct {
 	Name    string // of the file, for errors and notes
 	Columns string // names or numbers of x, y and value, with commas between them; "": as the header tells
 	Decimal string // "." or ",", the decimal sign; "": as the file tells
 	Dates   string // "dmy" or "mdy", the order of dates such as 8/7/2016; "": as the column tells
+	Missing string // numbers and texts that stand for no value, with commas between them
 }
 
 // Points are those of a table that have a value.
@@ -72,7 +76,7 @@ func (e said) Unwrap() error { return e.error }
 var pageWords = strings.NewReplacer(
 	"unless --decimal . or --decimal , says what the comma is", "unless Decimal sign says what the comma is",
 	"decimals need a point, or --decimal ,", "decimals need a point, or a comma as Decimal sign",
-	"if it stands for missing ones, say --missing", "if it stands for missing ones, empty the cells that hold",
+	"if it stands for missing ones, say --missing", "if it stands for missing ones, Missing can say",
 	"say --dates dmy or --dates mdy", "choose the order of Dates",
 	"as --dates mdy says", "as Dates says", "as --dates dmy says", "as Dates says",
 	"are skipped where --x and --y name columns", "are skipped where Columns names x, y and value",
@@ -132,6 +136,14 @@ func read(b []byte, opt Options) (*Points, error) {
 		how.Decimal = rune(opt.Decimal[0])
 	default:
 		return nil, fmt.Errorf("decimal %.20q: need a point or a comma", opt.Decimal)
+	}
+	for marker := range strings.SplitSeq(opt.Missing, ",") {
+		if marker = strings.TrimSpace(marker); marker != "" {
+			how.Missing = append(how.Missing, marker)
+		}
+	}
+	if n := len(how.Missing); n > maxMarkers {
+		return nil, fmt.Errorf("missing: %d numbers and texts, at most %d are allowed", n, maxMarkers)
 	}
 	var asked []string
 	if strings.TrimSpace(opt.Columns) != "" {

@@ -68,6 +68,8 @@ func TestOptions(t *testing.T) {
 		{"x;y;value\n1,250;2,500;3,125\n", Options{Decimal: ";"}, [3]float64{}, "need a point or a comma"},
 		{"d,y,value\n3/1/1970,2,3\n", Options{Dates: "dmy"}, [3]float64{2, 2, 3}, ""},
 		{"d,y,value\n1/3/1970,2,3\n", Options{Dates: "mdy"}, [3]float64{2, 2, 3}, ""},
+		{"x,y,value\n1,2,-9999\n-9999,2,3\n1,1,nd\n", Options{Missing: " -9999, ,ND"}, [3]float64{-9999, 2, 3}, ""},
+		{"x,y,value\n1,2,3\n", Options{Missing: strings.Repeat("1,", 17)}, [3]float64{}, "missing: 17 numbers and texts, at most 16"},
 		{"d,y,value\n1/3/1970,2,3\n", Options{Dates: "ymd"}, [3]float64{}, "need dmy or mdy"},
 		{"a,b,c,d\n1,2,3,4\n", Options{Columns: "d, b, 1"}, [3]float64{4, 2, 1}, ""},
 		{"a,b,c,d\n1,2,3,4\n", Options{Columns: "d, b"}, [3]float64{}, "need three"},

@@ -52,7 +52,7 @@ export class Map2D {
       if (target.files.length > 0) this.#takeFile(target.files[0])
       target.value = '' // or the same file would be no change
     })
-    for (const id of ['map-columns', 'map-decimal', 'map-dates']) element(id).addEventListener('change', () => this.#table && this.#take(this.#table))
+    for (const id of ['map-columns', 'map-decimal', 'map-dates', 'map-missing']) element(id).addEventListener('change', () => this.#table && this.#take(this.#table))
     this.#drop(element('map'))
     for (const canvas of Object.values(this.#canvases)) this.#edit(canvas)
     new ResizeObserver(() => this.#draw()).observe(this.#canvases.mean)
@@ -93,8 +93,8 @@ export class Map2D {
       const { blob, name } = table
       if (blob.size > mostBytes) throw new Error(`${name} has ${(blob.size / 1e6).toFixed(1)} MB: this page takes ${mostBytes >> 20} MB and ${mostRows} points at most; equivcnp regress takes any number.`)
       const bytes = new Uint8Array(await blob.arrayBuffer().catch(() => { throw new Error(`${name} cannot be read: is it a folder?`) }))
-      const [columns, decimal, dates] = ['map-columns', 'map-decimal', 'map-dates'].map(id => element(id).value)
-      const { points, notes } = await engine.table(bytes, { name, columns, decimal, dates })
+      const [columns, decimal, dates, missing] = ['map-columns', 'map-decimal', 'map-dates', 'map-missing'].map(id => element(id).value)
+      const { points, notes } = await engine.table(bytes, { name, columns, decimal, dates, missing })
       this.state.points = points
       this.state.window = windowOf(points)
       this.#selected = -1
