@@ -74,7 +74,7 @@ func (m f64map) writeAMD64(f *x86.File, single bool) {
 		signature = strings.ReplaceAll(signature, "float64", "float32")
 	}
 	for _, l := range levels {
-		if body := tableBodies[m.name]; body != nil && l == x86.AVX512 {
+		if body := tableBodies[m.name]; body != nil {
 			mapLevelF32(f, l, m.name, m.doc+" for i < n.", m.unroll[l], body)
 			continue
 		}

@@ -74,7 +74,7 @@ var (
 // with the same bits for the ordinary ones in it.
 var fastBodies = map[string]func(b *x86.Block, x []x86.Value) x86.Value{"powF64": powNearF64, "powF32": powNearF32}
 
-// tableBodies are bodies of float32 for AVX-512, whose vectors hold 16 coefficients of a table.
+// tableBodies are bodies of float32 with tables, for AMD64.
 var tableBodies = map[string]func(b *x86.Block, x x86.Value) x86.Value{"geluF32": geluTableF32}
 
 func specialAMD64(f *x86.File) {
@@ -207,25 +207,34 @@ func geluF32(b *x86.Block, x x86.Value) x86.Value {
 	return b.Mul(b.Max(b.Const("minusFifteen", -15), x), q)
 }
 
-// geluTableF32 is max(x, -0) - U(a)·exp(-a²/2), a = |x|, in float32 throughout: AVX-512 reads the coefficients of geluF32Table by the bits
-// of a + 1. U has two parts, u and low. What a loses when it is squared is rest, and exp(-a²/2) = (1 + p)·2^k.
+// geluTableF32 is max(x, -0) - U(a)·exp(-a²/2), a = |x|, in float32 throughout: the coefficients of geluF32Table are read by the bits of
+// a + 1, with AVX-512 from one vector, with AVX2 from two. U has two parts, u and low. What a loses when it is squared is rest, and
+// exp(-a²/2) = (1 + p)·2^k.
 func geluTableF32(b *x86.Block, x x86.Value) x86.Value {
 	const halfLog2e = math.Log2E / 2
-	table := func(j int) x86.Value {
+	a := b.Min(b.Const("below15", 14.9), absF32(b, x))
+	i := b.Shr(b.Add(a, b.Const("one", 1)), 21) // the exponent and two bits of the fraction
+	var upper x86.Mask
+	if b.Level == x86.AVX2 {
+		upper = b.Bit(i, 3)
+	}
+	lookup := func(j int) x86.Value {
 		column := make([]float64, len(geluF32Table))
 		for i, row := range geluF32Table {
 			column[(i+12)%16] = row[j] // the exponent's low bits are 3 for numbers from 1 on, then 0
 		}
-		return b.Table("gelu"+strconv.Itoa(j), column)
+		table := b.Table("gelu"+strconv.Itoa(j), column)
+		if b.Level == x86.AVX512 {
+			return b.Lookup(i, table)
+		}
+		return b.Select(upper, b.Lookup(i, b.Half(table, 1)), b.Lookup(i, b.Half(table, 0)))
 	}
-	a := b.Min(b.Const("below15", 14.9), absF32(b, x))
-	i := b.Shr(b.Add(a, b.Const("one", 1)), 21) // the exponent and two bits of the fraction
-	d := b.Sub(a, b.Lookup(i, table(0)))
-	v := b.Lookup(i, table(len(geluF32Table[0])-1))
+	d := b.Sub(a, lookup(0))
+	v := lookup(len(geluF32Table[0]) - 1)
 	for j := len(geluF32Table[0]) - 2; j > 1; j-- {
-		v = b.FMA(v, d, b.Lookup(i, table(j)))
+		v = b.FMA(v, d, lookup(j))
 	}
-	constant := b.Lookup(i, table(1))
+	constant := lookup(1)
 	u := b.FMA(v, d, constant)
 	low := b.FMA(v, d, b.Sub(constant, u))
 	h := b.Mul(a, a)
@@ -236,7 +245,7 @@ func geluTableF32(b *x86.Block, x x86.Value) x86.Value {
 	r = b.FMA(h, b.Const("minusHalfLog2eLow", float64(float32(halfLog2e))-halfLog2e), r)
 	r = b.FMA(rest, hi, r)
 	p := b.Mul(r, b.Horner(r, polynomial(b, "exp2", exp2PF32)...))
-	q := b.Scale(b.Add(u, b.FMA(u, p, low)), k)
+	q := scale2(b, b.Add(u, b.FMA(u, p, low)), k)
 	return b.Sub(b.Max(b.Bits("minusZeroF32", 1<<31), x), q)
 }
 

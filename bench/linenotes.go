@@ -24,8 +24,8 @@ var lineNotes = []struct {
 	{"erf/", "libmvec", "promises 4 units in the last place; ours is off by up to .99"},
 	{"expm1/", "libmvec", "promises 4 units in the last place; ours is off by up to .92"},
 	{"log1p/", "libmvec", "promises 4 units in the last place; ours is off by up to .95"},
-	{"gelu/", "libmvec", "is off by 1e-6 of the result, 9 units in the last place; ours by up to 2.0 units (AVX2 .53)"},
-	{"gelu/", "onednn", "is right to 4e-7 absolute: below -3 its results have few digits, where ours is off by up to 2.0 units (AVX2 .53)"},
+	{"gelu/", "libmvec", "is off by 1e-6 of the result, 9 units in the last place; ours by up to 2.0 units"},
+	{"gelu/", "onednn", "is right to 4e-7 absolute: below -3 its results have few digits, where ours is off by up to 2.0 units"},
 	{"max/", "plain", "asks nothing about NaN and zeros"},
 	{"max/", "avx", "asks nothing about NaN and zeros"},
 	{"smallmat/exp3x3/", "soa", "scales 64 matrices by the largest: beside one of norm 64 the others' errors grow from 1e-7 to 4e-6 in " +

@@ -43,9 +43,8 @@
 //	Sqrt                                    AVX2 AVX512        AVX2 AVX512
 //	Softmax LogSumExp                       by Exp             by Exp
 //	Add Sub Mul Div Axpy Scale ScaleRows    all                all
-//	GELU                                    AVX512; others: f64 all
 //	Pow                                     all, in float64    all
-//	Erf Expm1 Log1p                         all, NEON: float64 all
+//	Erf GELU Expm1 Log1p                    all, NEON: float64 all
 //	Min Max Abs Clip                        all                all
 //	Floor Ceil Trunc RoundToEven            all                all
 //	ArgMax                                  all                all

@@ -1793,82 +1793,108 @@ TEXT ·geluF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVUPS ·dataOneF64+0(SB), Y0
-	VMOVUPS ·dataFifteenF64+0(SB), Y1
+	VMOVUPS ·dataBelow15+0(SB), Y0
+	VMOVUPS ·dataSignF32+0(SB), Y1
+	VMOVUPS ·dataOne+0(SB), Y2
+	VMOVUPS ·dataMinusHalfLog2e+0(SB), Y3
 	XORQ    BX, BX
 	TESTQ   DX, DX
 	JLE     done3
 step4:
-	CMPQ       DX, $+4
+	CMPQ       DX, $+8
 	JGE        whole5
-	LEAQ       ·dataTailMask4+0(SB), SI
+	LEAQ       ·dataTailMaskF32+0(SB), SI
 	MOVQ       DX, DI
 	NEGQ       DI
-	VMOVUPS    16(SI)(DI*4), X2
-	VMASKMOVPS (CX)(BX*4), X2, X2
-	VCVTPS2PD  X2, Y2
+	VMOVUPS    32(SI)(DI*4), Y4
+	VMASKMOVPS (CX)(BX*4), Y4, Y4
 	JMP        loaded6
 whole5:
-	VCVTPS2PD (CX)(BX*4), Y2
+	VMOVUPS (CX)(BX*4), Y4
 loaded6:
-	VANDPD       ·dataAbsF64+0(SB), Y2, Y3
-	VMINPD       Y3, Y1, Y3
-	VMULPD       ·dataMinusHalfF64+0(SB), Y3, Y4
-	VMULPD       Y3, Y4, Y4
-	VMOVUPS      ·dataLog2eF64+0(SB), Y5
-	VFMADD213PD  ·dataRoundF64+0(SB), Y4, Y5
-	VSUBPD       ·dataRoundF64+0(SB), Y5, Y6
-	VFNMADD231PD ·dataLn2HiF64+0(SB), Y6, Y4
-	VMULPD       Y4, Y4, Y6
-	VMOVUPS      ·dataExpSingle5F64+0(SB), Y7
-	VFMADD213PD  ·dataExpSingle4F64+0(SB), Y4, Y7
-	VFMADD213PD  ·dataExpSingle3F64+0(SB), Y4, Y7
-	VFMADD213PD  ·dataExpSingle2F64+0(SB), Y4, Y7
-	VFMADD213PD  ·dataExpSingle1F64+0(SB), Y4, Y7
-	VFMADD213PD  ·dataExpSingle0F64+0(SB), Y4, Y7
-	VFMADD231PD  Y7, Y6, Y4
-	VPSLLQ       $0x34, Y5, Y5
-	VPADDQ       Y0, Y5, Y5
-	VFMADD231PD  Y5, Y4, Y5
-	VADDPD       ·dataFourF64+0(SB), Y3, Y4
-	VMOVUPS      ·dataTwoF64+0(SB), Y6
-	VDIVPD       Y4, Y6, Y4
-	VFMSUB213PD  Y0, Y4, Y3
-	VMOVUPS      ·dataTailSingle10F64+0(SB), Y6
-	VFMADD213PD  ·dataTailSingle9F64+0(SB), Y3, Y6
-	VFMADD213PD  ·dataTailSingle8F64+0(SB), Y3, Y6
-	VFMADD213PD  ·dataTailSingle7F64+0(SB), Y3, Y6
-	VFMADD213PD  ·dataTailSingle6F64+0(SB), Y3, Y6
-	VFMADD213PD  ·dataTailSingle5F64+0(SB), Y3, Y6
-	VFMADD213PD  ·dataTailSingle4F64+0(SB), Y3, Y6
-	VFMADD213PD  ·dataTailSingle3F64+0(SB), Y3, Y6
-	VFMADD213PD  ·dataTailSingle2F64+0(SB), Y3, Y6
-	VFMADD213PD  ·dataTailSingle1F64+0(SB), Y3, Y6
-	VFMADD213PD  ·dataTailSingle0F64+0(SB), Y3, Y6
-	VMULPD       Y6, Y4, Y3
-	VMULPD       Y3, Y5, Y3
-	VCMPPD       $0x11, ·dataZero+0(SB), Y2, Y4
-	VSUBPD       Y3, Y0, Y5
-	VBLENDVPD    Y4, Y3, Y5, Y3
-	VMOVUPS      ·dataMinusFifteenF64+0(SB), Y4
-	VMAXPD       Y2, Y4, Y2
-	VMULPD       Y3, Y2, Y2
-	CMPQ         DX, $+4
-	JL           partStore7
-	VCVTPD2PSY   Y2, X2
-	VMOVUPS      X2, (AX)(BX*4)
-	ADDQ         $+4, BX
-	SUBQ         $+4, DX
-	JG           step4
+	VANDPS      ·dataAbsF32+0(SB), Y4, Y5
+	VMINPS      Y5, Y0, Y5
+	VADDPS      Y2, Y5, Y6
+	VPSRLD      $0x15, Y6, Y6
+	VPSLLD      $0x1c, Y6, Y7
+	VPERMPS     ·dataGelu0+32(SB), Y6, Y8
+	VPERMPS     ·dataGelu0+0(SB), Y6, Y9
+	VBLENDVPS   Y7, Y8, Y9, Y8
+	VSUBPS      Y8, Y5, Y8
+	VPERMPS     ·dataGelu7+32(SB), Y6, Y9
+	VPERMPS     ·dataGelu7+0(SB), Y6, Y10
+	VBLENDVPS   Y7, Y9, Y10, Y9
+	VPERMPS     ·dataGelu6+32(SB), Y6, Y10
+	VPERMPS     ·dataGelu6+0(SB), Y6, Y11
+	VBLENDVPS   Y7, Y10, Y11, Y10
+	VFMADD231PS Y8, Y9, Y10
+	VPERMPS     ·dataGelu5+32(SB), Y6, Y9
+	VPERMPS     ·dataGelu5+0(SB), Y6, Y11
+	VBLENDVPS   Y7, Y9, Y11, Y9
+	VFMADD231PS Y8, Y10, Y9
+	VPERMPS     ·dataGelu4+32(SB), Y6, Y10
+	VPERMPS     ·dataGelu4+0(SB), Y6, Y11
+	VBLENDVPS   Y7, Y10, Y11, Y10
+	VFMADD231PS Y8, Y9, Y10
+	VPERMPS     ·dataGelu3+32(SB), Y6, Y9
+	VPERMPS     ·dataGelu3+0(SB), Y6, Y11
+	VBLENDVPS   Y7, Y9, Y11, Y9
+	VFMADD231PS Y8, Y10, Y9
+	VPERMPS     ·dataGelu2+32(SB), Y6, Y10
+	VPERMPS     ·dataGelu2+0(SB), Y6, Y11
+	VBLENDVPS   Y7, Y10, Y11, Y10
+	VFMADD231PS Y8, Y9, Y10
+	VPERMPS     ·dataGelu1+32(SB), Y6, Y9
+	VPERMPS     ·dataGelu1+0(SB), Y6, Y6
+	VBLENDVPS   Y7, Y9, Y6, Y6
+	VMOVAPS     Y6, Y7
+	VFMADD231PS Y8, Y10, Y7
+	VSUBPS      Y7, Y6, Y6
+	VFMADD231PS Y8, Y10, Y6
+	VMULPS      Y5, Y5, Y8
+	VFMSUB213PS Y8, Y5, Y5
+	VMULPS      Y3, Y8, Y9
+	VROUNDPS    $0x08, Y9, Y9
+	VMOVAPS     Y9, Y10
+	VFMSUB231PS Y3, Y8, Y10
+	VFMADD231PS ·dataMinusHalfLog2eLow+0(SB), Y8, Y10
+	VFMADD231PS Y3, Y5, Y10
+	VMOVUPS     ·dataExp25+0(SB), Y5
+	VFMADD213PS ·dataExp24+0(SB), Y10, Y5
+	VFMADD213PS ·dataExp23+0(SB), Y10, Y5
+	VFMADD213PS ·dataExp22+0(SB), Y10, Y5
+	VFMADD213PS ·dataExp21+0(SB), Y10, Y5
+	VFMADD213PS ·dataLn2Hi+0(SB), Y10, Y5
+	VMULPS      Y5, Y10, Y5
+	VFMADD231PS Y5, Y7, Y6
+	VADDPS      Y6, Y7, Y5
+	VMOVUPS     ·dataHalf+0(SB), Y6
+	VFMADD213PS ·dataRoundF32+0(SB), Y9, Y6
+	VSUBPS      ·dataRoundF32+0(SB), Y6, Y7
+	VSUBPS      Y7, Y9, Y7
+	VADDPS      ·dataRoundF32+0(SB), Y7, Y7
+	VPSLLD      $0x17, Y6, Y6
+	VPADDD      Y2, Y6, Y6
+	VMULPS      Y6, Y5, Y5
+	VPSLLD      $0x17, Y7, Y6
+	VPADDD      Y2, Y6, Y6
+	VMULPS      Y6, Y5, Y5
+	VMAXPS      Y4, Y1, Y4
+	VSUBPS      Y5, Y4, Y4
+	CMPQ        DX, $+8
+	JL          partStore7
+	VMOVUPS     Y4, (AX)(BX*4)
+	ADDQ        $+8, BX
+	SUBQ        $+8, DX
+	JG          step4
 done3:
 	VZEROUPPER
 	RET
 partStore7:
-	LEAQ       ·dataTailMask4+0(SB), CX
+	LEAQ       ·dataTailMaskF32+0(SB), CX
 	NEGQ       DX
-	VMOVUPS    16(CX)(DX*4), X0
-	VCVTPD2PSY Y2, X1
-	VMASKMOVPS X1, X0, (AX)(BX*4)
+	VMOVUPS    32(CX)(DX*4), Y0
+	VMASKMOVPS Y4, Y0, (AX)(BX*4)
 	VZEROUPPER
 	RET
 

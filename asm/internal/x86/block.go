@@ -49,6 +49,9 @@ type constant struct {
 	name string
 	elem Elem
 	bits []uint64 // one or, for a table, several
+
+	within *constant // a table whose part this is, from byte at on; nil: none
+	at     int
 }
 
 type op struct {
@@ -356,6 +359,13 @@ func (b *Block) Table(name string, x []float64) Value {
 		}
 	}
 	return Value{c: c}
+}
+
+// Half is the lower (0) or upper (1) half of a table of 16 float32, as a table for AVX2. Tables of both levels share memory.
+func (b *Block) Half(table Value, k int) Value {
+	whole := table.c
+	part := whole.bits[8*k : 8*k+8]
+	return Value{c: &constant{name: whole.name + [2]string{"lower", "upper"}[k], elem: F32, bits: part, within: whole, at: 32 * k}}
 }
 
 // Horner returns c[0] + x·(c[1] + x·(c[2] + ...)).

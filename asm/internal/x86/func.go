@@ -117,6 +117,9 @@ func (f *Func) End() {
 
 // data returns the constant's place in memory. Single numbers fill 32 bytes, as AVX2 has no operands that repeat an element.
 func (f *File) data(c *constant) operand.Mem {
+	if c.within != nil {
+		return f.data(c.within).Offset(c.at)
+	}
 	if d, ok := f.consts[c.name]; ok {
 		check(slices.Equal(d.bits, c.bits), "constant %s has two values", c.name)
 		return d.mem
