@@ -133,6 +133,8 @@ func TestInterpolateRefuses(t *testing.T) {
 		{2, "no output of this name", []string{"--csv", "@data.csv", "--log", "z"}},
 		{2, "--units \"none\"", []string{"--csv", "@data.csv", "--units", "none"}},
 		{2, "--period \"1q\"", []string{"--csv", "@data.csv", "--period", "1q"}},
+		{2, "--aux: interpolation without a model has coordinates alone", []string{"--csv", "@plane.csv", "--x", "x1", "--aux", "x2"}},
+		{2, "--static: interpolation without a model", []string{"--csv", "@data.csv", "--static", "@plane.csv"}},
 		{2, "leave --model out", []string{"--csv", "@data.csv", "--model", "@m.safetensors", "--positive"}},
 		{1, "has no values", []string{"--csv", "@empty.csv"}},
 		{2, "use --grid or --targets", []string{"--csv", "@plane.csv"}},

@@ -10,7 +10,6 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/table"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
-	"github.com/equivcnp/equivcnp/internal/cli"
 )
 
 // Where --model is left out, data are interpolated: the number of their inputs says by which of the universal models.
@@ -26,13 +25,6 @@ func (m *modelFlags) named(r *krige.Regressor, err error) (cnp.Regressor[float32
 
 // universalOfTable is the interpolation of a table.
 func (m *modelFlags) universalOfTable(f *tabletask.Columns, t *table.Table, opt interpolate.Options) (cnp.Regressor[float32], error) {
-	switch {
-	case len(f.Aux) > 0:
-		return nil, cli.Usagef("--aux: interpolation without a model has coordinates alone: name a model, or take the " +
-			"column as an input (--x)")
-	case f.Static != "":
-		return nil, cli.Usagef("--static: interpolation without a model has coordinates alone: name a model")
-	}
 	return m.named(interpolate.RegressorOf(f, t, opt))
 }
 

@@ -121,6 +121,13 @@ func Widths(o *tabletask.Columns, t *table.Table, sphere bool) (dx, dy int, err 
 	if err := tabletask.NotEmpty(t); err != nil {
 		return 0, 0, err
 	}
+	switch {
+	case len(o.Aux) > 0:
+		return 0, 0, settings.Errorf("{Aux}: interpolation without a model has coordinates alone: name a model, or take the column as an " +
+			"input ({X})")
+	case o.Static != "":
+		return 0, 0, settings.Errorf("{Static}: interpolation without a model has coordinates alone: name a model")
+	}
 	dx, dy = len(o.X), max(1, len(o.Y))
 	if sphere && o.X == nil {
 		o.X = tabletask.LatLonColumns(t)
