@@ -59,7 +59,7 @@ func TestRegressSphere(t *testing.T) {
 		want string
 		args []string
 	}{
-		{1, "x_context[0, 0] = [91 0]: latitude 91, need -90 to 90 degrees", []string{"--model", "@globe.safetensors", "--csv",
+		{1, "bad.csv:2:1: not usable as data: latitude 91: need -90 to 90 degrees", []string{"--model", "@globe.safetensors", "--csv",
 			"@bad.csv", "--sphere"}},
 		{1, "has length 1.414", []string{"--model", "@unit.safetensors", "--csv", "@long.csv", "--sphere"}},
 		{1, "--sphere: the points of", []string{"--model", "@line.safetensors", "--csv", "@line.csv", "--sphere"}},

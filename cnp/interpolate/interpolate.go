@@ -84,7 +84,7 @@ func Read(o *tabletask.Options, sphere bool) (*Interpolation, error) {
 	if t.Dx, t.Dy, err = Widths(&o.Columns, t.Points, sphere); err != nil {
 		return nil, err
 	}
-	opt := task.CSVOptions{X: o.X, Y: o.Y, Task: o.Columns.Task, Dx: t.Dx, Dy: t.Dy}
+	opt := task.CSVOptions{X: o.X, Y: o.Y, Task: o.Columns.Task, Dx: t.Dx, Dy: t.Dy, Degrees: sphere}
 	if t.Observed, err = tabletask.RowsOf(t.Points, opt, false); err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func Read(o *tabletask.Options, sphere bool) (*Interpolation, error) {
 		return nil, err
 	}
 	if o.Targets == "" {
-		opt = task.CSVOptions{Dx: t.Dx, Dy: t.Dy}
+		opt = task.CSVOptions{Dx: t.Dx, Dy: t.Dy, Degrees: sphere}
 		switch {
 		case o.Grid != nil: // Clocks makes its places
 		case o.Sphere > 0:

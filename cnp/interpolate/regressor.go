@@ -19,7 +19,8 @@ func RegressorOf(c *tabletask.Columns, points *table.Table, opt Options) (*krige
 		return nil, err
 	}
 	in := &Interpolation{Task: &tabletask.Task{Dx: dx, Dy: dy, Points: points}, Sphere: opt.Sphere}
-	if in.Observed, err = tabletask.RowsOf(points, task.CSVOptions{X: c.X, Y: c.Y, Task: c.Task, Dx: dx, Dy: dy}, false); err != nil {
+	rows := task.CSVOptions{X: c.X, Y: c.Y, Task: c.Task, Dx: dx, Dy: dy, Degrees: opt.Sphere}
+	if in.Observed, err = tabletask.RowsOf(points, rows, false); err != nil {
 		return nil, err
 	}
 	own, values, err := in.options(opt)

@@ -130,6 +130,7 @@ func (p *Population) read(ctx context.Context) (*task.CurveSet, error) {
 	if err != nil {
 		return nil, err
 	}
+	opt.Degrees = p.Sphere
 	var set *task.CurveSet
 	for _, name := range p.CSV {
 		t, err := p.ReadTable(name, p.Stdin)

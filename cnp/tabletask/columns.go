@@ -114,7 +114,7 @@ func (c *Columns) text() (opt table.Options, err error) {
 // yet to be made.
 func (c *Columns) RowsOptions(cfg *cnp.Config) (task.CSVOptions, error) {
 	opt := task.CSVOptions{X: c.X, Y: c.Y, Task: c.Task, Dx: cfg.DimX, Dy: cfg.DimY, Aux: c.Aux,
-		AuxKnown: cfg.Architecture != ""}
+		AuxKnown: cfg.Architecture != "", Degrees: cfg.Degrees()}
 	if c.Aux == nil {
 		opt.Aux = cfg.Auxiliary
 	} else if len(c.Aux) < len(cfg.Auxiliary) {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/settings"
@@ -83,10 +82,10 @@ func Linspace(lo, hi float64, n int) []float64 {
 func LatLonColumns(t *table.Table) []string {
 	var found [2]string
 	for _, name := range t.Header {
-		switch strings.ToLower(name) {
-		case "lat", "latitude":
+		switch {
+		case tabular.IsLatitude(name):
 			found[0] = name
-		case "lon", "lng", "long", "longitude":
+		case tabular.IsLongitude(name):
 			found[1] = name
 		}
 	}

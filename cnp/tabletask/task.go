@@ -146,7 +146,7 @@ func (t *Task) rows(o *Options, cfg *cnp.Config) error {
 		return err
 	}
 	if o.Targets == "" {
-		opt = task.CSVOptions{Dx: t.Dx, Dy: t.Dy}
+		opt = task.CSVOptions{Dx: t.Dx, Dy: t.Dy, Degrees: opt.Degrees}
 	}
 	opt.Task = "" // all targets are of that one
 	t.Asked, err = RowsOf(t.Targets, opt, true)

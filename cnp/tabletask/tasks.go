@@ -126,7 +126,7 @@ func (t *Tasks) place(o *TasksOptions, cfg *cnp.Config, opt task.CSVOptions) (ta
 		for k, c := range columns {
 			t.places.InheritDates(k, t.in, c)
 		}
-		opt = task.CSVOptions{X: inputs[:cfg.DimX], Aux: inputs[cfg.DimX:], Dx: cfg.DimX, Dy: cfg.DimY}
+		opt = task.CSVOptions{X: inputs[:cfg.DimX], Aux: inputs[cfg.DimX:], Dx: cfg.DimX, Dy: cfg.DimY, Degrees: opt.Degrees}
 	} else {
 		var err error
 		if t.places, err = o.ReadTable(o.Targets, o.Stdin); err != nil {

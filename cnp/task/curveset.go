@@ -139,6 +139,8 @@ type CSVOptions struct {
 	// AuxKnown says that Aux are the inputs of a model that exists: a column of texts is then an error, unless Aux name its
 	// texts as kind=land.
 	AuxKnown bool
+	// Degrees says that the coordinates are latitude and longitude in degrees, in this order.
+	Degrees bool
 }
 
 // ReadCSV reads tasks from a CSV file, whose cells commas, semicolons, tabs, bars or spaces separate. Its header names the columns, in any
@@ -289,6 +291,11 @@ func RowsOf(t *table.Table, opt CSVOptions, onlyX bool) (*Rows, error) {
 	if r.X, err = t.Coordinates(columns.X...); err != nil {
 		return nil, err
 	}
+	if opt.Degrees && len(columns.X) == 2 {
+		if err := onGlobe(t, r); err != nil {
+			return nil, err
+		}
+	}
 	if r.Y, err = t.Numbers(true, columns.Y...); err != nil {
 		return nil, err
 	}
@@ -330,6 +337,26 @@ func RowsOf(t *table.Table, opt CSVOptions, onlyX bool) (*Rows, error) {
 		}
 	}
 	return r, nil
+}
+
+// onGlobe refuses latitudes beyond the poles, and columns whose names say that the longitude comes first: most longitudes would pass for
+// latitudes.
+func onGlobe(t *table.Table, r *Rows) error {
+	x := r.Columns.X
+	if t.Header != nil && tabular.IsLongitude(t.Header[x[0]]) && tabular.IsLatitude(t.Header[x[1]]) {
+		return t.Errorf(-1, x[0], "%w: on the globe the latitude comes first, and then the longitude: %s,%s", tabular.ErrColumns,
+			t.Header[x[1]], t.Header[x[0]])
+	}
+	for i := 0; i < len(r.X); i += 2 {
+		switch lat := r.X[i]; {
+		case math.Abs(lat) <= 90:
+		case t.Name == "": // the places of a grid
+			return fmt.Errorf("%w: the grid has the latitude %g: need -90 to 90 degrees", ErrData, lat)
+		default:
+			return t.Errorf(i/2, x[0], "%w: latitude %g: need -90 to 90 degrees (the longitude comes second)", ErrData, lat)
+		}
+	}
+	return nil
 }
 
 // ReadCurves reads tasks from a safetensors file: x_context [B, Nc, dx], y_context [B, Nc, dy], x_target [B, Nt, dx], y_target

@@ -230,3 +230,14 @@ func (t *Table) Extra(c Columns) []string {
 	}
 	return out
 }
+
+// IsLatitude reports whether a column of this name has latitudes.
+func IsLatitude(name string) bool {
+	name = strings.ToLower(name)
+	return name == "lat" || name == "latitude"
+}
+
+// IsLongitude reports whether a column of this name has longitudes.
+func IsLongitude(name string) bool {
+	return slices.Contains([]string{"lon", "lng", "long", "longitude"}, strings.ToLower(name))
+}

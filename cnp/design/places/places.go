@@ -63,7 +63,7 @@ func Read(input tabletask.Options, candidates string, sphere bool) (*Choosing, e
 	if d.Sites, err = input.ReadTable(candidates, input.Stdin); err != nil {
 		return nil, err
 	}
-	opt := task.CSVOptions{X: input.X, Y: input.Y, Dx: in.Dx, Dy: in.Dy}
+	opt := task.CSVOptions{X: input.X, Y: input.Y, Dx: in.Dx, Dy: in.Dy, Degrees: sphere}
 	if err := tabletask.SameClocks(d.Sites, opt, in.Points, in.Observed.Columns.X); err != nil {
 		return nil, err
 	}
