@@ -136,6 +136,9 @@ func (a *app) printInterpolation(r *result, f *regressFlags, in *interpolate.Int
 	if far := in.Beyond(); far != "" {
 		r.Cautions = append(r.Cautions, far)
 	}
+	for _, note := range in.Distances(f.oneTable.fl.Changed("units")) {
+		r.Cautions = append(r.Cautions, note.Named(flagOf))
+	}
 	r.Line("targets", "%d", in.Targets.Rows())
 	if mean, n := in.LogLikelihood(); n > 0 {
 		v := number(mean)

@@ -111,6 +111,10 @@ func TestInterpolateSphere(t *testing.T) {
 	require.InDelta(t, pred.Values[2], pred.Values[6], 1e-6)
 	b.ok("regress", "--csv", "@data.csv", "--sphere=30", "--out", "@pred.csv", "--plot", "@globe.png")
 	require.Equal(t, 73, strings.Count(b.files()["pred.csv"], "\n"))
+	plane := []string{"regress", "--csv", "@data.csv", "--x", "lat,lon", "--targets", "@targets.csv", "--out", "@pred.csv", "--json"}
+	got := decode[interpolateResult](t, b.ok(plane...))
+	require.Contains(t, got.Notes, "lat and lon are taken for a plane, without poles and a date line: --sphere takes them for "+
+		"places on the globe")
 }
 
 func TestInterpolateRefuses(t *testing.T) {
