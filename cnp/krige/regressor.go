@@ -24,6 +24,7 @@ type Regressor struct {
 	outputs int
 	values  []Values  // by output, nil where all are Options.Values
 	shared  []*Shared // by output, what tasks have in common; nil where each is fitted alone
+	kept    *keptFits // nil where nothing is kept
 }
 
 // NewRegressor returns the interpolation of tables with these options.
@@ -168,18 +169,22 @@ func (r *Regressor) each(ctx context.Context, b *cnp.Batch[float32], f func(t, c
 			if len(at) == 0 {
 				continue
 			}
-			opt := r.optionsOf(c)
+			opt, kept := r.optionsOf(c), r.kept
 			if len(y) == 0 { // one value of 0 has this deviation, and no other tasks change it
+				kept = nil
 				x, y, opt.Values = make([]float64, opt.Dim), []float64{0}, Plain
 			}
 			var m *Model
 			var err error
-			if r.shared != nil && r.shared[c] != nil {
+			switch m = kept.find(i, x, y); {
+			case m != nil:
+			case r.shared != nil && r.shared[c] != nil:
 				m, err = r.shared[c].Fit(ctx, x, y)
-			} else {
+			default:
 				m, err = Fit(ctx, x, y, opt)
 			}
 			if err == nil {
+				kept.keep(i, b.B, x, y, m)
 				err = f(t, c, m, targets, at)
 			}
 			switch {

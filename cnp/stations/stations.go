@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/settings"
 	"github.com/equivcnp/equivcnp/cnp/table"
@@ -74,6 +75,9 @@ func Run(ctx context.Context, model cnp.Regressor[float32], opt Options) (*Repor
 	cfg := model.Config()
 	if err := predict.CheckUnits(&cfg, opt.Standardise); err != nil {
 		return nil, err
+	}
+	if interpolation, ok := model.(*krige.Regressor); ok { // all pieces have one context
+		model = interpolation.Keeping()
 	}
 	if opt.Standardise {
 		model = cnp.Standardised(model)
