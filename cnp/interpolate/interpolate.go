@@ -223,7 +223,10 @@ func (in *Interpolation) support(c int, values krige.Values) error {
 		switch v := in.Observed.Y[row*in.Dy+c]; {
 		case values == krige.Positive && v < 0:
 			return in.Points.Errorf(row, column, "%w: %g: amounts are never negative", krige.ErrInput, v)
-		case values == krige.Logarithmic && v <= 0:
+		case values == krige.Logarithmic && v == 0:
+			err := in.Points.Errorf(row, column, "%w: 0 has no logarithm", krige.ErrInput)
+			return settings.Hintf("%w: {Positive} takes amounts with zeros", err)
+		case values == krige.Logarithmic && v < 0:
 			return in.Points.Errorf(row, column, "%w: %g has no logarithm", krige.ErrInput, v)
 		}
 	}

@@ -55,6 +55,10 @@ func TestSupport(t *testing.T) {
 	}
 	_, err := Run(t.Context(), input(), Options{})
 	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(csv, []byte("x,y\n0,1\n1,2\n2,0\n3,1\n"), 0o600))
+	_, err = Run(t.Context(), input(), Options{Log: []string{"y"}})
+	require.ErrorIs(t, err, krige.ErrInput)
+	require.ErrorContains(t, err, "t.csv:4:3: krige: input: 0 has no logarithm: Positive takes amounts with zeros")
 }
 
 // TestRegressorOf: as a model, a table is interpolated as it is by Run, options included.
