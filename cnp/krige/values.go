@@ -172,7 +172,8 @@ func (p *Prediction) LogDensity(y []float64) (mean float64, n int) {
 			mean = math.Inf(-1)
 			continue
 		}
-		mean += logNormal(bent[0], p.mean[i], p.std[i]*p.std[i]) + slope
+		std := p.std[i] // whose square may be beyond float64 where it is not
+		mean += logNormal((bent[0]-p.mean[i])/std, 0, 1) - math.Log(std) + slope
 	}
 	return mean / float64(max(1, n)), n
 }

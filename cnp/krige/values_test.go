@@ -98,3 +98,24 @@ func nans(n int) []float64 {
 	}
 	return out
 }
+
+// TestLogDensityUnits: log densities of values in units that are 1e300 times as large are smaller by its logarithm: squares of deviations
+// that are beyond float64 are not needed.
+func TestLogDensityUnits(t *testing.T) {
+	x, y, targets := []float64{0, 1, 2, 3, 4, 5}, []float64{1, 3, 2, 5, 4, 4.5}, []float64{0.5, 9}
+	density := func(unit float64) float64 {
+		own := make([]float64, len(y))
+		for i, v := range y {
+			own[i] = v * unit
+		}
+		m, err := Fit(t.Context(), x, own, Options{Dim: 1})
+		require.NoError(t, err)
+		p, err := m.At(t.Context(), targets)
+		require.NoError(t, err)
+		mean, _ := p.LogDensity([]float64{2 * unit, 3 * unit})
+		return mean
+	}
+	for _, unit := range []float64{0x1p-900, 0x1p900} {
+		require.InDelta(t, density(1)-math.Log(unit), density(unit), 1e-6)
+	}
+}
