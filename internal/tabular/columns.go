@@ -107,7 +107,7 @@ func (t *Table) byOrder(w Want) (Columns, error) {
 func (t *Table) role(letter string, named []string, n int, optional bool) ([]int, error) {
 	var out []int
 	if named != nil {
-		missing := ""
+		var missing, found string
 		for _, name := range named {
 			k, err := t.column(name)
 			if err != nil {
@@ -117,9 +117,14 @@ func (t *Table) role(letter string, named []string, n int, optional bool) ([]int
 				missing = name
 				continue
 			}
-			out = append(out, k)
+			out, found = append(out, k), name
 		}
-		if missing != "" && (out != nil || !optional) {
+		switch {
+		case missing == "" || out == nil && optional:
+		case optional:
+			return nil, t.misfit("it has no column %q, but column %q: targets have the values of all outputs, to compare with, or of none",
+				missing, found)
+		default:
 			return nil, t.misfit("it has no column %q", missing)
 		}
 	} else {

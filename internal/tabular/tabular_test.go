@@ -155,6 +155,8 @@ func TestFind(t *testing.T) {
 		{"twice", "x,y,y\n1,2,3\n", Want{}, `it has two columns "y"`},
 		{"taken twice", "x,y\n1,2\n", Want{X: []string{"x"}, Y: []string{"x"}}, "column 1 is taken twice"},
 		{"a name that is not there", "x,y\n1,2\n", Want{Y: []string{"z"}}, `it has no column "z"`},
+		{"targets with one of two outputs", "x,u\n1,2\n", Want{Y: []string{"u", "v"}, OnlyX: true},
+			`it has no column "v", but column "u": targets have the values of all outputs`},
 		{"three without a header", "1,2,3\n", Want{Dx: 1, Dy: 1},
 			"data.csv:1:1: the columns do not fit: 3 columns without a header: the model needs 1 of x, then 1 of y"},
 		{"three, and nothing known", "1,2,3\n", Want{}, "which are x and which y?"},
