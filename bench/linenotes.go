@@ -35,8 +35,8 @@ var lineNotes = []struct {
 	{"smallmat/", "soa", "takes ordinary numbers (-ffast-math, and libmvec's functions of 4 units in the last place)"},
 }
 
-const branchesLearnt = "builds the tree of the same points again and again, and the processor learns its branches; build_fresh has a cloud " +
-	"that was not just seen each time"
+const branchesLearnt = "builds the tree of the same points again and again, and the processor learns its branches; build_fresh has " +
+	"a cloud each time that was not just seen"
 
 // noteOn returns what the page says of a line beside its fastest peer: what that peer does not promise, and how a peer does that
 // promises the same, if it was measured.
@@ -44,7 +44,8 @@ func noteOn(best ratio, all []ratio) string {
 	var says []string
 	for _, n := range lineNotes {
 		name := best.Ours.Name
-		if (name == n.lines || strings.HasSuffix(n.lines, "/") && strings.HasPrefix(name, n.lines)) && strings.HasPrefix(best.Who, n.peer) && !strings.HasSuffix(best.Who, wholeRange) {
+		about := name == n.lines || strings.HasSuffix(n.lines, "/") && strings.HasPrefix(name, n.lines)
+		if about && strings.HasPrefix(best.Who, n.peer) && !strings.HasSuffix(best.Who, wholeRange) {
 			says = append(says, best.Who+" "+n.says)
 			break
 		}

@@ -133,8 +133,10 @@ func (f *reportFile) keep(old *reportFile, measured []string) error {
 func (h *reportHead) sameMachine(path string, old *reportHead) error {
 	a, b := h.Machine, old.Machine
 	if a.CPU != b.CPU || a.Family != b.Family || a.Model != b.Model || a.Level != b.Level || a.Cores != b.Cores || h.Budget != old.Budget {
-		return fmt.Errorf("%s: measured on %s, family %d, model %d, %s, %d cores, lines for %s: this is %s, family %d, model %d, %s, %d cores, "+
-			"lines for %s", path, b.CPU, b.Family, b.Model, b.Level, b.Cores, old.Budget, a.CPU, a.Family, a.Model, a.Level, a.Cores, h.Budget)
+		run := func(d *description, budget string) string {
+			return fmt.Sprintf("%s, family %d, model %d, %s, %d cores, lines for %s", d.CPU, d.Family, d.Model, d.Level, d.Cores, budget)
+		}
+		return fmt.Errorf("%s: measured on %s; this is %s", path, run(&b, old.Budget), run(&a, h.Budget))
 	}
 	return nil
 }

@@ -27,7 +27,8 @@ func TestTable(t *testing.T) {
 		require.Zero(t, s.bytes.used)
 		return w
 	}
-	w := ask("?name=a.csv&columns=b,c,d&decimal=,&dates=dmy&missing=-1", []byte("a;b;c;d\n1;3/1/1970;2,5;1,250\n1;3/1/1970;2;-1\n"), "secret")
+	w := ask("?name=a.csv&columns=b,c,d&decimal=,&dates=dmy&missing=-1",
+		[]byte("a;b;c;d\n1;3/1/1970;2,5;1,250\n1;3/1/1970;2;-1\n"), "secret")
 	require.Equal(t, http.StatusOK, w.Code, w.Body)
 	var p mappoints.Points
 	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &p))
