@@ -12,7 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
+	"strings"
 )
 
 // File is a file that is being written. It is locked, so that other processes know that its writer lives.
@@ -166,9 +166,8 @@ func removeStale(path string) {
 	if err != nil {
 		return
 	}
-	temporary := regexp.MustCompile(`^\.` + regexp.QuoteMeta(base) + `\.[0-9a-f]{8}\.tmp$`)
 	for _, e := range entries {
-		if !e.Type().IsRegular() || !temporary.MatchString(e.Name()) {
+		if !e.Type().IsRegular() || !temporary(e.Name(), base) {
 			continue
 		}
 		name := filepath.Join(dir, e.Name())
@@ -181,6 +180,13 @@ func removeStale(path string) {
 		}
 		f.Close()
 	}
+}
+
+// temporary reports whether a name is one that Create gives to the temporary file of base, whose bytes need not be UTF-8.
+func temporary(name, base string) bool {
+	rest, ok := strings.CutPrefix(name, "."+base+".")
+	digits, isTemporary := strings.CutSuffix(rest, ".tmp")
+	return ok && isTemporary && len(digits) == 8 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
 // ErrBusy is wrapped where another process is at work on a file.

@@ -97,6 +97,24 @@ func TestStale(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// A name need not be UTF-8, nor free of what regular expressions mean.
+func TestStaleNames(t *testing.T) {
+	if !canLock {
+		t.Skip("this system has no locks of files")
+	}
+	for _, name := range []string{"n\xff\xfe.csv", "a+b(c", "line\nline", " ", "-"} {
+		dir := t.TempDir()
+		stale := filepath.Join(dir, "."+name+".0123abcd.tmp")
+		if err := os.WriteFile(stale, nil, 0o600); err != nil {
+			t.Logf("skipped: this system has no names like %q: %v", name, err)
+			continue
+		}
+		require.NoError(t, os.WriteFile(stale+".0123abcd.tmp", nil, 0o600))
+		require.NoError(t, Write(filepath.Join(dir, name), text("one")))
+		require.ElementsMatch(t, []string{name, filepath.Base(stale) + ".0123abcd.tmp"}, names(t, dir))
+	}
+}
+
 func sorted(names []string, first string) []string {
 	out := []string{first}
 	for _, n := range names {
