@@ -107,25 +107,28 @@ func (t *Table) byOrder(w Want) (Columns, error) {
 func (t *Table) role(letter string, named []string, n int, optional bool) ([]int, error) {
 	var out []int
 	if named != nil {
-		var missing, found string
+		var missing []string
+		found := ""
 		for _, name := range named {
 			k, err := t.column(name)
 			if err != nil {
 				return nil, err
 			}
 			if k < 0 {
-				missing = name
+				missing = append(missing, name)
 				continue
 			}
 			out, found = append(out, k), name
 		}
 		switch {
-		case missing == "" || out == nil && optional:
-		case optional:
+		case out == nil && optional:
+		case missing != nil && optional:
 			return nil, t.misfit("it has no column %q, but column %q: targets have the values of all outputs, to compare with, or of none",
-				missing, found)
-		default:
-			return nil, t.misfit("it has no column %q", missing)
+				missing[0], found)
+		case missing != nil:
+			return nil, t.misfit("it has no column %q", missing[0])
+		case out == nil:
+			return nil, t.misfit("the list of columns of %s is empty", letter)
 		}
 	} else {
 		plain, err := t.column(letter)
