@@ -152,6 +152,15 @@ func TestResume(t *testing.T) {
 	for i, x := range whole.Model.State() {
 		require.Equal(t, x.Data, again.Model.State()[i].Data)
 	}
+	// After an interruption between the last step and the file there is nothing left to train, and the file says the same.
+	done, err := p.Train(t.Context(), opt)
+	require.NoError(t, err)
+	require.Equal(t, 4, done.Resumed)
+	for _, resumed := range []*Trained{again, done} {
+		require.Equal(t, whole.Last, resumed.Last)
+		require.Equal(t, whole.Baselines, resumed.Baselines)
+		require.Equal(t, whole.About, resumed.About)
+	}
 	path := filepath.Join(dir, "m.safetensors")
 	require.NoError(t, again.Save(path))
 	require.FileExists(t, path)

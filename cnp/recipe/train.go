@@ -126,7 +126,7 @@ func (p *Plan) finish(ctx context.Context, run *train.Run[float32], model cnp.Mo
 	if t.Model, err = finished(model, p.Config.Noise.To, known); err != nil {
 		return err
 	}
-	if t.Last != nil {
+	if p.Config.EvalEvery > 0 && run.Step() > 0 { // also where a checkpoint at the end left nothing to train, and so to report
 		s, err := run.Score(ctx, cnp.Learner(t.Model))
 		if err != nil {
 			return err
