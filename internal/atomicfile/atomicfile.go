@@ -63,6 +63,41 @@ func Create(path string) (*File, error) {
 	return nil, fmt.Errorf("%s: no free name for a temporary file", path)
 }
 
+// named makes an error about the temporary file one about the file that it becomes, whose name the user knows.
+func (f *File) named(err error) error {
+	if bad := (*fs.PathError)(nil); errors.As(err, &bad) && bad.Path == f.Name() {
+		return &fs.PathError{Op: bad.Op, Path: f.path, Err: bad.Err}
+	}
+	return err
+}
+
+// Write implements io.Writer.
+func (f *File) Write(b []byte) (int, error) {
+	n, err := f.File.Write(b)
+	return n, f.named(err)
+}
+
+// WriteAt implements io.WriterAt.
+func (f *File) WriteAt(b []byte, at int64) (int, error) {
+	n, err := f.File.WriteAt(b, at)
+	return n, f.named(err)
+}
+
+// WriteString implements io.StringWriter.
+func (f *File) WriteString(s string) (int, error) {
+	n, err := f.File.WriteString(s)
+	return n, f.named(err)
+}
+
+// ReadFrom implements io.ReaderFrom.
+func (f *File) ReadFrom(r io.Reader) (int64, error) {
+	n, err := f.File.ReadFrom(r)
+	return n, f.named(err)
+}
+
+// Sync brings the bytes to the disk.
+func (f *File) Sync() error { return f.named(f.File.Sync()) }
+
 // Commit brings the file to the disk and gives it its name.
 func (f *File) Commit() error {
 	if err := f.Sync(); err != nil { // the name must not outrun the bytes

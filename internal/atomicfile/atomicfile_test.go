@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -149,4 +150,21 @@ func TestCreateNowhere(t *testing.T) {
 	_, err := Create(path)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.ErrorContains(t, err, "open "+path+": ")
+}
+
+// TestErrorsName: what fails later names the file that was to be written, too, as on a full disk.
+func TestErrorsName(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	f, err := Create(path)
+	require.NoError(t, err)
+	defer os.Remove(f.Name())
+	require.NoError(t, f.Close())
+	_, write := f.Write([]byte("a"))
+	_, at := f.WriteAt([]byte("a"), 0)
+	_, text := f.WriteString("a")
+	_, from := f.ReadFrom(strings.NewReader("a"))
+	for _, err := range []error{write, at, text, from, f.Sync(), f.Commit()} {
+		require.ErrorIs(t, err, fs.ErrClosed)
+		require.ErrorContains(t, err, " "+path+": ")
+	}
 }

@@ -217,7 +217,7 @@ func (o *Outputs) WriteFile(flag string, f func(path string) error) error {
 		}
 		out.tmp = file
 		if err := f(file.Name()); err != nil {
-			return fmt.Errorf("--%s: %w", flag, err)
+			return fmt.Errorf("--%s: %w", flag, renamed{err, strings.ReplaceAll(err.Error(), file.Name(), out.name)})
 		}
 		if err := file.Reopen(); err != nil { // it may be another file now
 			return fmt.Errorf("--%s: %w", flag, err)
@@ -226,6 +226,15 @@ func (o *Outputs) WriteFile(flag string, f func(path string) error) error {
 	}
 	return nil
 }
+
+// renamed is an error whose text names a file as the flag gives it, not the temporary one.
+type renamed struct {
+	error
+	text string
+}
+
+func (r renamed) Error() string { return r.text }
+func (r renamed) Unwrap() error { return r.error }
 
 // toStdout takes the bytes of a file that f writes.
 func (o *output) toStdout(f func(path string) error) error {

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -25,4 +27,17 @@ func TestWritten(t *testing.T) {
 	var r Result
 	r.Written(o)
 	require.Equal(t, [][2]string{{"written", a}, {"", c}}, r.Lines)
+}
+
+// TestWriteFileNames: the error of a writer names the file of the flag, where the writer knows the temporary one alone.
+func TestWriteFileNames(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.safetensors")
+	o, err := NewOutputs(nil, Out("out", path, ""))
+	require.NoError(t, err)
+	defer o.Discard()
+	err = o.WriteFile("out", func(name string) error {
+		return fmt.Errorf("weights: %w", &fs.PathError{Op: "write", Path: name, Err: fs.ErrPermission})
+	})
+	require.ErrorIs(t, err, fs.ErrPermission)
+	require.EqualError(t, err, "--out: weights: write "+path+": permission denied")
 }
