@@ -22,17 +22,39 @@ type File struct {
 	done bool
 }
 
-// Create begins to write the file of that name. A symbolic link stays one: the file behind it is replaced.
-func Create(path string) (*File, error) {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+// Target returns the file behind a name: that to which a symbolic link leads, also where there is no such file yet.
+func Target(path string) string {
+	for range 40 { // as many as Linux follows; links in a circle stay as they are
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			return real
+		}
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path
+		}
+		if !filepath.IsAbs(to) {
+			dir := filepath.Dir(path)
+			if real, err := filepath.EvalSymlinks(dir); err == nil {
+				dir = real
+			}
+			to = filepath.Join(dir, to)
+		}
+		path = to
 	}
+	return path
+}
+
+// Create begins to write the file of that name. A symbolic link stays one: the file behind it is replaced, or made.
+func Create(path string) (*File, error) {
+	path = Target(path)
 	mode, replaces := fs.FileMode(0o666), false // less what the user's mask takes away
 	if info, err := os.Stat(path); err == nil {
 		if !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("%s is not a regular file", path)
 		}
 		mode, replaces = info.Mode().Perm(), true
+	} else if !errors.Is(err, fs.ErrNotExist) { // such as links in a circle
+		return nil, err
 	}
 	removeStale(path)
 	dir, base := filepath.Split(path)
@@ -153,9 +175,7 @@ func Write(path string, write func(w io.Writer) error) error {
 
 // Rename gives a complete file another name, at once: it takes the mode of the file that it replaces, and both are on the disk then.
 func Rename(from, to string) error {
-	if real, err := filepath.EvalSymlinks(to); err == nil {
-		to = real
-	}
+	to = Target(to)
 	f, err := os.OpenFile(from, os.O_RDWR, 0)
 	if err != nil {
 		return err

@@ -76,6 +76,36 @@ func TestModes(t *testing.T) {
 	require.Equal(t, "four", string(b))
 }
 
+// A link to a file that is not there yet stays a link, too, and the file is made where it leads.
+func TestDanglingLinks(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("skipped: links need privileges on Windows")
+	}
+	dir := t.TempDir()
+	far := filepath.Join(dir, "far")
+	require.NoError(t, os.Mkdir(far, 0o777))
+	for i, to := range []string{filepath.Join("far", "a"), filepath.Join(far, "b"), "chain"} {
+		link := filepath.Join(dir, "link"+string(rune('0'+i)))
+		require.NoError(t, os.Symlink(to, link))
+	}
+	require.NoError(t, os.Symlink(filepath.Join("far", "c"), filepath.Join(dir, "chain")))
+	require.NoError(t, Write(filepath.Join(dir, "link0"), text("a")))
+	require.NoError(t, os.WriteFile(filepath.Join(far, "b.partial"), []byte("b"), 0o600))
+	require.NoError(t, Rename(filepath.Join(far, "b.partial"), filepath.Join(dir, "link1")))
+	require.NoError(t, Write(filepath.Join(dir, "link2"), text("c")))
+	require.Equal(t, []string{"chain", "far", "link0", "link1", "link2"}, names(t, dir))
+	for _, name := range []string{"a", "b", "c"} {
+		b, err := os.ReadFile(filepath.Join(far, name))
+		require.NoError(t, err)
+		require.Equal(t, name, string(b))
+	}
+	require.NoError(t, os.Symlink("circle", filepath.Join(dir, "circle")))
+	require.Error(t, Write(filepath.Join(dir, "circle"), text("d")))
+	require.NoError(t, os.Symlink(filepath.Join("none", "e"), filepath.Join(dir, "nowhere")))
+	require.ErrorIs(t, Write(filepath.Join(dir, "nowhere"), text("e")), fs.ErrNotExist)
+	require.Equal(t, []string{"chain", "circle", "far", "link0", "link1", "link2", "nowhere"}, names(t, dir))
+}
+
 // What a dead process left of this file is removed, and nothing else.
 func TestStale(t *testing.T) {
 	if !canLock {

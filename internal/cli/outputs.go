@@ -124,6 +124,8 @@ func (o *output) resolve() error {
 		}
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
+	default:
+		o.path = atomicfile.Target(o.path) // of a link to a file that is not there yet
 	}
 	dir := filepath.Dir(o.path)
 	if info, err := os.Stat(dir); err != nil {

@@ -77,6 +77,20 @@ func TestOutputsKeepLinksAndModes(t *testing.T) {
 
 	_, err = NewOutputs([]string{b.path("real")}, Out("a", b.path("link"), ""))
 	require.ErrorContains(t, err, "is an input")
+
+	// A link to a file that is not there yet stays one, too.
+	require.NoError(t, os.Symlink("later", b.path("ahead")))
+	o, err = NewOutputs(nil, Out("a", b.path("ahead"), ""))
+	require.NoError(t, err)
+	require.NoError(t, o.Write("a", text("made")))
+	require.NoError(t, o.Commit())
+	require.Equal(t, "made", b.files()["later"])
+	info, err = os.Lstat(b.path("ahead"))
+	require.NoError(t, err)
+	require.NotZero(t, info.Mode()&fs.ModeSymlink)
+	require.NoError(t, os.Symlink(filepath.Join("none", "later"), b.path("astray")))
+	_, err = NewOutputs(nil, Out("a", b.path("astray"), ""))
+	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
 // A device is written to and never replaced by a file.
