@@ -32,6 +32,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/recipe"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/cnp/train"
+	"github.com/equivcnp/equivcnp/internal/atomicfile"
 	"github.com/equivcnp/equivcnp/internal/shards"
 )
 
@@ -113,6 +114,7 @@ type runner struct {
 	Config
 	manifest *Manifest
 	all      []*contender
+	unlock   func() // gives the folder free; nil: it is not kept yet
 }
 
 // Run runs a selection, or resumes an interrupted one. The folder then has a folder for each round, and the chosen
@@ -127,7 +129,15 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	if err := s.contenders(ctx); err != nil {
 		return nil, err
 	}
+	defer func() {
+		if s.unlock != nil {
+			s.unlock()
+		}
+	}()
 	if err := s.settle(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.lock(); err != nil {
 		return nil, err
 	}
 	return s.rounds(ctx)
@@ -296,7 +306,18 @@ func (s *runner) settle(ctx context.Context) error {
 	if err := os.MkdirAll(s.Dir, 0o777); err != nil {
 		return err
 	}
+	if err := s.lock(); err != nil {
+		return err
+	}
 	return shards.Create(path, func(w io.Writer) error { return EncodeJSON(w, m) })
+}
+
+// lock keeps the folder for this process: two selections at once would take each other's trainings.
+func (s *runner) lock() (err error) {
+	if s.unlock == nil {
+		s.unlock, err = atomicfile.LockFolder(s.Dir)
+	}
+	return err
 }
 
 // known goes by the manifest of a folder, if it is that of the same selection.

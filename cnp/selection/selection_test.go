@@ -12,6 +12,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/eval"
 	"github.com/equivcnp/equivcnp/cnp/recipe"
 	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/internal/atomicfile"
 )
 
 // small is a selection of a second.
@@ -41,6 +42,19 @@ func TestRun(t *testing.T) {
 	c.Recipe.Common().Seed = 2
 	_, err = Run(t.Context(), c)
 	require.ErrorContains(t, err, "is of another command")
+
+	// While another process works in the folder it is refused, and what that process does is left alone.
+	c.Recipe.Common().Seed = small("").Recipe.Common().Seed
+	unlock, err := atomicfile.LockFolder(c.Dir)
+	require.NoError(t, err)
+	if _, err := atomicfile.LockFolder(c.Dir); err != nil { // this system has locks
+		_, err = Run(t.Context(), c)
+		require.ErrorIs(t, err, atomicfile.ErrBusy)
+		require.ErrorContains(t, err, c.Dir+": ")
+	}
+	unlock()
+	_, err = Run(t.Context(), c)
+	require.NoError(t, err)
 
 	for want, change := range map[string]func(*Config){
 		"say how long":                        func(c *Config) { c.Steps = 0 },

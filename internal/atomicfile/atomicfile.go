@@ -247,6 +247,20 @@ func temporary(name, base string) bool {
 // ErrBusy is wrapped where another process is at work on a file.
 var ErrBusy = errors.New("another process is writing it")
 
+// LockFolder keeps a folder for this process until unlock is called or the process ends. While another process has it that is an
+// error that wraps ErrBusy. Where the system or the file system has no such locks it does nothing.
+func LockFolder(path string) (unlock func(), err error) {
+	d, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if locked, err := TryLock(d); err == nil && !locked {
+		d.Close()
+		return nil, fmt.Errorf("%s: %w", path, ErrBusy)
+	}
+	return func() { d.Close() }, nil
+}
+
 // OpenLocked opens a file for reading and writing, a new one if there is none, that one process at a time has open: it
 // is an error that wraps ErrBusy while another has. The lock ends with the process, or when the file is closed.
 func OpenLocked(path string, flags int) (*os.File, error) {

@@ -106,6 +106,23 @@ func TestDanglingLinks(t *testing.T) {
 	require.Equal(t, []string{"chain", "circle", "far", "link0", "link1", "link2", "nowhere"}, names(t, dir))
 }
 
+func TestLockFolder(t *testing.T) {
+	if !canLock {
+		t.Skip("this system has no locks of files")
+	}
+	dir := t.TempDir()
+	unlock, err := LockFolder(dir)
+	require.NoError(t, err)
+	_, err = LockFolder(dir)
+	require.ErrorIs(t, err, ErrBusy)
+	unlock()
+	unlock, err = LockFolder(dir)
+	require.NoError(t, err)
+	unlock()
+	_, err = LockFolder(filepath.Join(dir, "none"))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
 // What a dead process left of this file is removed, and nothing else.
 func TestStale(t *testing.T) {
 	if !canLock {
