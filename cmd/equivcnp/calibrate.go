@@ -80,7 +80,7 @@ func (a *app) calibrate(cmd *cobra.Command, f *calibrateFlags) error {
 		return err
 	}
 	ctx, r := cmd.Context(), &result{}
-	outs, err := a.outputs(append(f.tasks.inputs(), f.model.path), cli.Out("out", f.out, tensorFiles))
+	outs, err := a.outputs(append(f.tasks.inputs(), f.model.path), cli.OutWhole("out", f.out, tensorFiles))
 	if err != nil {
 		return err
 	}

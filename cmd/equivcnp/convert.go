@@ -47,7 +47,7 @@ type convertResult struct {
 }
 
 func (a *app) convert(ctx context.Context, f *convertFlags) error {
-	outs, err := a.outputs([]string{f.model.path}, cli.Out("out", f.out, tensorFiles))
+	outs, err := a.outputs([]string{f.model.path}, cli.OutWhole("out", f.out, tensorFiles))
 	if err != nil {
 		return err
 	}

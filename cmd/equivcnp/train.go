@@ -271,7 +271,7 @@ func (a *app) trained(ctx context.Context, cmd *cobra.Command, f *trainFlags) (*
 	if a.threads > 0 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(a.threads))
 	}
-	outs, err := cli.NewOutputs([]string{f.config, f.start}, cli.Out("out", f.out, tensorFiles),
+	outs, err := cli.NewOutputs([]string{f.config, f.start}, cli.OutWhole("out", f.out, tensorFiles),
 		cli.Out("loss", f.beside(".loss.png"), pictureFiles))
 	if err != nil {
 		return nil, err

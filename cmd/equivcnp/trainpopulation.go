@@ -89,7 +89,7 @@ func (a *app) trainPopulation(ctx context.Context, f *populationFlags) error {
 	if f.recipe.CSV, err = cli.Files("csv", f.patterns); err != nil {
 		return err
 	}
-	outs, err := cli.NewOutputs(f.recipe.CSV, cli.Out("out", f.out, tensorFiles))
+	outs, err := cli.NewOutputs(f.recipe.CSV, cli.OutWhole("out", f.out, tensorFiles))
 	if err != nil {
 		return err
 	}

@@ -39,10 +39,21 @@ type output struct {
 // OutFile is a file that a flag names, and the endings of the formats that it is written in.
 //
 // An empty path is a flag that was not given. Endings are separated by spaces; none allow any.
-type OutFile struct{ Flag, Path, Endings string }
+type OutFile struct {
+	Flag, Path, Endings string
+	// Whole is a file that WriteFile writes, so it cannot be a pipe or a device.
+	Whole bool
+}
 
 // Out returns the file that a flag names.
-func Out(flag, path, endings string) OutFile { return OutFile{flag, path, endings} }
+func Out(flag, path, endings string) OutFile {
+	return OutFile{Flag: flag, Path: path, Endings: endings}
+}
+
+// OutWhole returns the file that a flag names and WriteFile writes.
+func OutWhole(flag, path, endings string) OutFile {
+	return OutFile{Flag: flag, Path: path, Endings: endings, Whole: true}
+}
 
 // isStdin reports whether a name is one of standard input, which is read once.
 func isStdin(path string) bool {
@@ -69,6 +80,9 @@ func NewOutputs(inputs []string, files ...OutFile) (*Outputs, error) {
 			if err := out.resolve(); err != nil {
 				return nil, fmt.Errorf("--%s: %w", out.flag, err)
 			}
+		}
+		if out.direct && f.Whole { // before any work is done
+			return nil, Usagef("--%s: %s is not a regular file", out.flag, f.Path)
 		}
 		for _, in := range inputs {
 			if in != "" && in != Stdio && !out.direct && sameFile(in, out.path) {
