@@ -155,7 +155,7 @@ func (c *Config) Apply(cmd *cobra.Command) error {
 			continue
 		}
 		if err := cmd.Flags().Set(key.Value, value.Value); err != nil {
-			return c.errorf(value, "%v", err)
+			return c.errorf(value, "%v", FlagWords(cmd, err))
 		}
 	}
 	// cobra checked the flags' groups before the file was read.
