@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -201,7 +202,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen) // before models are read: a port in use is told at once
 	if err != nil {
-		return err
+		return fmt.Errorf("--listen %s: %w", f.listen, err)
 	}
 	defer l.Close()
 	defer serve.LimitMemory(opt.Memory)()

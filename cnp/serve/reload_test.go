@@ -295,7 +295,7 @@ func TestCertificates(t *testing.T) {
 	}
 	require.Equal(t, 1, strings.Count(log.String(), "certificates not replaced"), log.String())
 	_, err = Certificates(file("cert.pem"), file("key.pem"), "", nil)
-	require.ErrorContains(t, err, "certificate")
+	require.ErrorContains(t, err, "certificate "+file("cert.pem")+" and key "+file("key.pem")+": ")
 	issue(t, ca, 5, file("cert.pem"), file("key.pem"))
 	_, err = Certificates(file("cert.pem"), file("key.pem"), file("key.pem"), nil)
 	require.ErrorContains(t, err, "no certificate in PEM")

@@ -260,6 +260,9 @@ func TestTokenNobodyCanBring(t *testing.T) {
 		_, err = New(Options{Models: testSources[1:], Token: text})
 		require.ErrorContains(t, err, "Token: no header can bring it", name)
 	}
+	require.NoError(t, os.WriteFile(file, []byte(strings.Repeat("one", 1<<20)), 0o600))
+	_, err := New(Options{Models: testSources[1:], TokenFile: file})
+	require.ErrorContains(t, err, file+": 3145728 bytes, this reader takes up to 1048576")
 	require.NoError(t, os.WriteFile(file, []byte("\r\n one two é \r\n"), 0o600))
 	s := newServer(t, func(o *Options) { o.TokenFile = file })
 	get := func() int {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
 // Certificates returns a configuration for Limits.TLS with the certificate and key of two PEM files. If authorities is not empty, clients
@@ -89,13 +91,21 @@ func (c *certificates) look() (out []fileState) {
 }
 
 func (c *certificates) load() error {
-	pair, err := tls.LoadX509KeyPair(c.files[0], c.files[1])
+	cert, err := safetensors.ReadUpTo(c.files[0], maxSecret)
 	if err != nil {
 		return fmt.Errorf("serve: certificate: %w", err)
 	}
+	key, err := safetensors.ReadUpTo(c.files[1], maxSecret)
+	if err != nil {
+		return fmt.Errorf("serve: key of the certificate: %w", err)
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return fmt.Errorf("serve: certificate %s and key %s: %w", c.files[0], c.files[1], err)
+	}
 	config := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
 	if len(c.files) > 2 {
-		b, err := os.ReadFile(c.files[2])
+		b, err := safetensors.ReadUpTo(c.files[2], maxSecret)
 		if err != nil {
 			return fmt.Errorf("serve: authorities of clients: %w", err)
 		}

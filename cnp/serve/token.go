@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
 // token is what requests must bring, as a digest, so that comparing takes the same time whatever comes.
@@ -30,12 +31,15 @@ func (t *token) fits(header string) bool {
 	return strings.EqualFold(scheme, "bearer") && subtle.ConstantTimeCompare(sum[:], t[:]) == 1
 }
 
+// maxSecret bounds the files of tokens, keys and certificates.
+const maxSecret = 1 << 20
+
 // readToken sets the token that requests must bring from Options.
 func (s *Server) readToken() error {
 	text, from := strings.TrimSpace(s.opt.Token), "Token"
 	if s.opt.TokenFile != "" {
 		from = s.opt.TokenFile
-		b, err := os.ReadFile(s.opt.TokenFile)
+		b, err := safetensors.ReadUpTo(s.opt.TokenFile, maxSecret)
 		if err != nil {
 			return fmt.Errorf("serve: token: %w", err)
 		}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
 // EnsembleEnding is that of files which list the models of an ensemble.
@@ -19,14 +21,7 @@ func Members(path string) ([]string, error) {
 	if !strings.EqualFold(filepath.Ext(path), EnsembleEnding) {
 		return []string{path}, nil
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > 1<<20 {
-		return nil, fmt.Errorf("%s: %d bytes are no list of models", path, info.Size())
-	}
-	b, err := os.ReadFile(path)
+	b, err := safetensors.ReadUpTo(path, 1<<20) // a list of models has less
 	if err != nil {
 		return nil, err
 	}

@@ -433,3 +433,17 @@ func TestMemoryPerOpcode(t *testing.T) {
 		})
 	}
 }
+
+// TestEnsembleEndless: the length of a list of models is not known where it is a device, and bounded all the same.
+func TestEnsembleEndless(t *testing.T) {
+	list := filepath.Join(t.TempDir(), "all.ensemble")
+	require.NoError(t, os.WriteFile(list, bytes.Repeat([]byte("# a comment\n"), 1<<17), 0o600))
+	_, err := weights.Members(list)
+	require.ErrorContains(t, err, list+": 1572864 bytes, this reader takes up to 1048576")
+	require.NoError(t, os.Remove(list))
+	if _, err := os.Stat("/dev/zero"); err != nil || os.Symlink("/dev/zero", list) != nil {
+		t.Skip("skipped: no endless file here")
+	}
+	_, err = weights.Members(list)
+	require.ErrorContains(t, err, list+": this reader takes up to 1048576 bytes")
+}

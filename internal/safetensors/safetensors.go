@@ -113,7 +113,10 @@ func (f *File) Get(name string) *Tensor {
 const maxFile = 1<<31 - 1
 
 // ReadFile returns the bytes of a file. It refuses more than 2 GiB, so that an endless device file cannot fill the memory.
-func ReadFile(path string) ([]byte, error) {
+func ReadFile(path string) ([]byte, error) { return ReadUpTo(path, maxFile) }
+
+// ReadUpTo is ReadFile for files of fewer bytes than most, which other formats have.
+func ReadUpTo(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -124,17 +127,17 @@ func ReadFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	if st.Mode().IsRegular() {
-		if st.Size() > maxFile {
-			return nil, fmt.Errorf("%s: %d bytes, this reader takes up to %d", path, st.Size(), maxFile)
+		if st.Size() > most {
+			return nil, fmt.Errorf("%s: %d bytes, this reader takes up to %d", path, st.Size(), most)
 		}
 		return os.ReadFile(path)
 	}
-	b, err := io.ReadAll(io.LimitReader(f, maxFile))
+	b, err := io.ReadAll(io.LimitReader(f, most))
 	if err != nil {
 		return nil, err
 	}
-	if len(b) == maxFile {
-		return nil, fmt.Errorf("%s: this reader takes up to %d bytes", path, maxFile)
+	if int64(len(b)) == most {
+		return nil, fmt.Errorf("%s: this reader takes up to %d bytes", path, most)
 	}
 	return b, nil
 }

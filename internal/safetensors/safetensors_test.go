@@ -326,6 +326,22 @@ func TestReadFileTooLarge(t *testing.T) {
 	assert.ErrorContains(t, err, "takes up to")
 }
 
+func TestReadUpTo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(path, []byte("secret"), 0o600))
+	b, err := safetensors.ReadUpTo(path, 6)
+	require.NoError(t, err)
+	require.Equal(t, "secret", string(b))
+	_, err = safetensors.ReadUpTo(path, 5)
+	require.EqualError(t, err, path+": 6 bytes, this reader takes up to 5")
+	const endless = "/dev/zero"
+	if _, err := os.Stat(endless); err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	_, err = safetensors.ReadUpTo(endless, 1<<16)
+	require.EqualError(t, err, endless+": this reader takes up to 65536 bytes")
+}
+
 func TestConvert(t *testing.T) {
 	inf := math.Inf(1)
 	for _, c := range []struct {
