@@ -272,7 +272,10 @@ func (e *elements) number(name string, least, most, otherwise int) (int, error) 
 		text = strconv.Itoa(otherwise)
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < least || n > most {
+	if err == nil && n > most {
+		return 0, e.errorf("%s is %d, at most %d is possible", name, n, most)
+	}
+	if err != nil || n < least {
 		return 0, e.errorf("%s is %.40q, need %d to %d", name, text, least, most)
 	}
 	return n, nil
