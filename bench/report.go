@@ -115,7 +115,7 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 	var old *reportFile
 	if f.keep != "" {
 		if old, err = readReport(f.keep); err == nil {
-			err = head.sameMachine(f.keep, &old.reportHead)
+			err = head.keeps(f.keep, &old.reportHead)
 		}
 		if err != nil {
 			return err
@@ -134,9 +134,7 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 		return fmt.Errorf("%s: every step was refused, the machine is busy: %s", f.out, j.steps[0].Refused)
 	}
 	if old != nil {
-		if err := file.keep(old, f.parts); err != nil {
-			return fmt.Errorf("%s: %w", f.keep, err)
-		}
+		file.keep(old, f.parts)
 	}
 	if err := errors.Join(file.write(path), writePage(filepath.Join(f.out, "index.html"), file)); err != nil {
 		return err

@@ -89,15 +89,11 @@ func newReportFile(j *journal) *reportFile {
 	return f
 }
 
-// keep adds those parts of an older report of the same machine that were not measured, and says of when they are. A peer that both name in
-// different versions is an error: its lines would have one of them.
-func (f *reportFile) keep(old *reportFile, measured []string) error {
+// keep adds those parts of an older report, which reportHead.keeps has looked at, that were not measured, and says of when they are.
+func (f *reportFile) keep(old *reportFile, measured []string) {
 	for _, p := range old.Peers {
-		i := slices.IndexFunc(f.Peers, func(q peer) bool { return q.Title == p.Title })
-		if i < 0 {
+		if p.among(f.Peers) < 0 {
 			f.Peers = append(f.Peers, p)
-		} else if f.Peers[i].Version != p.Version {
-			return fmt.Errorf("%s was %s and is %s now: measure all parts", p.Title, p.Version, f.Peers[i].Version)
 		}
 	}
 	var kept []string
@@ -126,11 +122,21 @@ func (f *reportFile) keep(old *reportFile, measured []string) error {
 	order := func(part string) int { return slices.Index(reportParts, part) }
 	slices.SortStableFunc(f.Lines, func(a, b reportLine) int { return order(a.Part) - order(b.Part) })
 	slices.SortStableFunc(f.Steps, func(a, b reportStep) int { return order(a.Part) - order(b.Part) })
-	return nil
 }
 
-// sameMachine refuses a report of another machine, or of another level.
-func (h *reportHead) sameMachine(path string, old *reportHead) error {
+// among is where a peer stands in a list, -1: nowhere. Two versions of a library that stand side by side have names of their own.
+func (p *peer) among(all []peer) int {
+	return slices.IndexFunc(all, func(q peer) bool { return q.Title == p.Title && slices.Equal(q.Names, p.Names) })
+}
+
+// keeps refuses a report of another machine, or of another level, and one that names a peer in another version: its lines would have one
+// of both.
+func (h *reportHead) keeps(path string, old *reportHead) error {
+	for _, p := range old.Peers {
+		if i := p.among(h.Peers); i >= 0 && h.Peers[i].Version != p.Version {
+			return fmt.Errorf("%s: %s was %s and is %s now: measure all parts", path, p.Title, p.Version, h.Peers[i].Version)
+		}
+	}
 	a, b := h.Machine, old.Machine
 	if a.CPU != b.CPU || a.Family != b.Family || a.Model != b.Model || a.Level != b.Level || a.Cores != b.Cores || h.Budget != old.Budget {
 		run := func(d *description, budget string) string {
