@@ -45,6 +45,9 @@ const stdio = "-"
 // Open opens a file, or decodes what stdin holds where the path is "-" and stdin is not nil.
 func Open[V any](path string, stdin io.Reader, open func(path string) (V, error), decode func(b []byte, name string) (V, error)) (
 	none V, err error) {
+	if path == "" {
+		return none, errors.New("the name of a file is empty")
+	}
 	if path != stdio || stdin == nil {
 		return open(path)
 	}

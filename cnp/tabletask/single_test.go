@@ -50,3 +50,9 @@ func TestCheckSingle(t *testing.T) {
 		require.NoError(t, err)
 	}
 }
+
+// TestOpenNothing: a name that a script left empty is told so.
+func TestOpenNothing(t *testing.T) {
+	_, err := new(Columns).ReadTable("", strings.NewReader("x,y\n"))
+	require.ErrorContains(t, err, "the name of a file is empty")
+}
