@@ -198,7 +198,7 @@ func geluF64(b *x86.Block, x x86.Value) x86.Value {
 	return b.Select(below, q, b.Mul(x, b.Sub(one(b), q)))
 }
 
-// geluF32 is the same for float32, where |x| beyond 15 counts as that.
+// geluF32 is the same for float32 on NEON, where |x| beyond 15 counts as that. AMD64 has geluTableF32.
 func geluF32(b *x86.Block, x x86.Value) x86.Value {
 	a := b.Min(b.Const("fifteen", 15), abs(b, x))
 	e := expSingle(b, b.Mul(b.Mul(a, b.Const("minusHalf", -0.5)), a))
