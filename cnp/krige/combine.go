@@ -86,7 +86,7 @@ func (m *Model) combine(ctx context.Context) error {
 			each[i] *= f * f
 			e2[i] = (v - all[i]) * (v - all[i])
 		}
-		x.floor, x.slip = rounding(m.y)*sd*sd, slip(e2, each, m.n, m.frame.dim)
+		x.floor, x.slip = rounding(m.y)*sd*sd, slip(e2, each, m.n-m.opt.Drift, m.frame.dim)
 		for i := range each {
 			each[i] = x.floored(each[i])
 		}

@@ -14,6 +14,8 @@
 // posterior's mode, and between families it weighs by evidence: a small table does not say which covariance is right, and a prediction
 // that pretends to know is overconfident. See posterior.go.
 //
+// Values may also be linear in columns that are known at every row and target, as in kriging with external drift. See drift.go.
+//
 // What every value of the context would have been predicted as from the others is known at little cost. From it follow the weights of two
 // simple predictors beside the Gaussian processes (a constant and inverse distances), the scale of the standard deviations, and where and
 // at which values they are larger than elsewhere. See combine.go.

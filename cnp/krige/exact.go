@@ -17,7 +17,7 @@ func (m *Model) factorAll() {
 	parallel.For(len(m.members), 1, func(lo, hi int) {
 		var w scratch
 		for i := lo; i < hi; i++ {
-			ok[i] = m.members[i].factor(&u, m.y, m.opt.MaximumLikelihood, &w)
+			ok[i] = m.members[i].factor(&u, m.y, m.z, m.opt.MaximumLikelihood, &w)
 		}
 	})
 	kept := m.members[:0]
@@ -30,30 +30,66 @@ func (m *Model) factorAll() {
 }
 
 // factor prepares an exact member.
-func (b *member) factor(u *unit, y []float64, maximum bool, w *scratch) bool {
+func (b *member) factor(u *unit, y, z []float64, maximum bool, w *scratch) bool {
 	n := len(u.index)
+	d := len(z) / n
 	a := make([]float64, tri(n))
-	right := make([]float64, 2*n)
-	b.one, b.alpha = right[:n:n], right[n:]
+	right := make([]float64, (2+d)*n)
+	b.one, b.alpha = right[:n:n], right[n:2*n:2*n]
 	for i := range n {
 		b.one[i] = 1
 	}
 	copy(b.alpha, y)
+	columns := right[2*n:]
+	for i, v := range z {
+		columns[i%d*n+i/d] = v
+	}
 	if !u.factor(a, b.kernel, w, right) {
 		return false
 	}
 	b.ones = simd.SumSqF64(b.one)
 	b.level = simd.DotF64(b.one, b.alpha) / b.ones
 	s := sums{yy: simd.SumSqF64(b.alpha), y1: b.level * b.ones, ones: b.ones, n: n, maximum: maximum}
-	b.sums, b.variance = s, s.spread()
+	if d > 0 {
+		s.drift = newDriftSums(d)
+		s.drift.add(columns, b.one, b.alpha, 0, n)
+		s.settle()
+		if s.found == nil {
+			return false
+		}
+	}
+	b.sums, b.variance, b.drift = s, s.spread(), s.found
 	if b.spec.dim == 1 {
 		b.lower, b.white, b.whiteOne = a, slices.Clone(b.alpha), slices.Clone(b.one)
 	}
 	simd.AxpyF64(b.alpha, -b.level, b.one)
+	if f := b.drift; f != nil {
+		if b.spec.dim == 1 {
+			f.lower = slices.Clone(columns)
+		}
+		f.whiten(columns, b.one)
+		for k, c := range f.coef {
+			simd.AxpyF64(b.alpha, -c, columns[k*n:(k+1)*n])
+			backward(a, columns[k*n:(k+1)*n], n)
+		}
+		f.white = columns
+	}
 	backward(a, b.alpha, n)
 	backward(a, b.one, n)
 	b.inverse = inverse(a, n)
 	return true
+}
+
+// precision is an element of the precision of the values when level and drift are not known.
+func (b *member) precision(p, q int) float64 {
+	n := len(b.one)
+	v := b.inverse[p*n+q] - b.one[p]*b.one[q]/b.ones
+	if b.drift != nil {
+		for w := b.drift.white; len(w) > 0; w = w[n:] {
+			v -= w[p] * w[q]
+		}
+	}
+	return v
 }
 
 // leaveOneOut sets mean and variance of every value given the others, in closed form, and density to the logarithm of its
@@ -61,7 +97,7 @@ func (b *member) factor(u *unit, y []float64, maximum bool, w *scratch) bool {
 func (b *member) leaveOneOut(y, mean, variance, density []float64) {
 	n := len(y)
 	for i := range n {
-		p := b.inverse[i*n+i] - b.one[i]*b.one[i]/b.ones
+		p := b.precision(i, i)
 		e := b.alpha[i] / p
 		s := b.sums
 		s.n--
@@ -75,8 +111,8 @@ func (b *member) leaveOneOut(y, mean, variance, density []float64) {
 }
 
 // predictExact sets mean and variance of the mixture at targets.
-func (m *Model) predictExact(ctx context.Context, t, mean, variance []float64) error {
-	d, n := m.frame.dim, m.n
+func (m *Model) predictExact(ctx context.Context, at places, mean, variance []float64) error {
+	d, n, t := m.frame.dim, m.n, at.x
 	var total float64
 	for _, b := range m.members {
 		total += b.weight
@@ -92,18 +128,25 @@ func (m *Model) predictExact(ctx context.Context, t, mean, variance []float64) e
 				f.set(i*n+j, t[(lo+i)*d:(lo+i+1)*d], m.x[j*d:(j+1)*d])
 			}
 		}
-		cov, sol := make([]float64, c*n), make([]float64, c*n)
+		cov, sol, beside := make([]float64, c*n), make([]float64, c*n), make([]float64, m.opt.Drift)
 		for _, b := range m.members {
 			share := b.weight / total
 			b.kernel.covariances(cov, &f, &w)
 			simd.GemmF64(sol, n, cov, n, b.inverse, n, 1, 0, c, n, n)
 			for i := range c {
 				row := cov[i*n : (i+1)*n]
-				at := t[(lo+i)*d : (lo+i+1)*d]
+				x := t[(lo+i)*d : (lo+i+1)*d]
 				mu := b.level + simd.DotF64(row, b.alpha)
 				rest := 1 - simd.DotF64(row, b.one)
-				v := b.kernel.variance() + b.kernel.slope2*simd.SumSqF64(at) - simd.DotF64(row, sol[i*n:(i+1)*n])
+				v := b.kernel.variance() + b.kernel.slope2*simd.SumSqF64(x) - simd.DotF64(row, sol[i*n:(i+1)*n])
 				v = max(v, 0) + b.kernel.noise + rest*rest/b.ones
+				if f := b.drift; f != nil {
+					f.coordinates(beside, at.row(lo+i, len(beside)))
+					for k, z := range beside {
+						known := z - simd.DotF64(row, f.white[k*n:(k+1)*n])
+						mu, v = mu+z*f.coef[k], v+known*known
+					}
+				}
 				mean[lo+i] += share * mu
 				variance[lo+i] += share * (b.variance*v + mu*mu)
 			}

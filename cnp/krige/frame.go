@@ -36,7 +36,7 @@ func unitVectors(x []float64) []float64 {
 
 // newFrame returns the frame of a table.
 func newFrame(x, y []float64, opt *Options) *frame {
-	f := &frame{dim: opt.Dim, sphere: opt.Sphere}
+	f := &frame{dim: opt.Dim - opt.Drift, sphere: opt.Sphere}
 	if f.sphere {
 		f.dim, x = 3, unitVectors(x)
 	}

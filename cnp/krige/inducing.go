@@ -3,6 +3,7 @@ package krige
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/simd"
@@ -28,22 +29,23 @@ type inducing struct {
 	*rows
 	kernel *kernel
 	level  float64
+	drift  *drift
 	chosen []int     // the rows that are inducing points
 	at     []float64 // [r, d] their places
 	down   []float64 // [2 r, r]: L^-1, and R^-1 L^-1 where R R' = 1 + sum of phi phi' / noise over all rows
-	weight []float64 // [r]: a mean is the level plus k(u, x) times these
+	weight []float64 // [1+D, r]: a mean is the level plus k(u, x) times the first; the others tell the coordinates of a drift
 }
 
 // rows are a table as inducing points need it.
 type rows struct {
-	x, y         []float64 // [n, d], [n]
+	x, y, z      []float64 // [n, d], [n], [n, D]
 	d, n         int
 	aniso, axial bool // what covariances need of pairs
 }
 
 // newInducing chooses points among some rows. It returns nil where a member needs too many.
-func newInducing(ctx context.Context, t *rows, k *kernel, level float64, some []int) *inducing {
-	u := &inducing{rows: t, kernel: k, level: level}
+func newInducing(ctx context.Context, t *rows, k *kernel, level float64, f *drift, some []int) *inducing {
+	u := &inducing{rows: t, kernel: k, level: level, drift: f}
 	most := min(inducingMost, len(some), int(math.Sqrt(inducingWork/float64(t.n))))
 	lower := u.choose(some, most)
 	r := len(u.chosen)
@@ -53,16 +55,18 @@ func newInducing(ctx context.Context, t *rows, k *kernel, level float64, some []
 	for _, i := range u.chosen {
 		u.at = append(u.at, t.x[i*t.d:(i+1)*t.d]...)
 	}
-	u.down, u.weight = make([]float64, 2*r*r), make([]float64, r)
+	u.down = make([]float64, 2*r*r)
 	copy(u.down, lowerInverse(lower, r))
 	a, v := u.gather()
-	z := make([]float64, r) // R^-1 v
-	copy(z, v)
+	z := slices.Clone(v) // R^-1 v
+	u.weight = make([]float64, len(v))
 	if ctx.Err() != nil || !cholesky(a, r, z, new(square)) {
 		return nil
 	}
 	simd.GemmF64(u.down[r*r:], r, lowerInverse(a, r), r, u.down, r, 1, 0, r, r, r)
-	simd.GemvTF64(u.weight, u.down[r*r:], r, z, 1, 0, r, r)
+	for at := 0; at < len(z); at += r {
+		simd.GemvTF64(u.weight[at:at+r], u.down[r*r:], r, z[at:at+r], 1, 0, r, r)
+	}
 	return u
 }
 
@@ -127,12 +131,14 @@ func (u *inducing) choose(some []int, most int) (lower []float64) {
 	return lower
 }
 
-// gather returns the triangle of 1 + sum of phi phi' / noise over the table's rows, and the sum of phi (y - level) / noise.
+// gather returns the triangle of 1 + sum of phi phi' / noise over the table's rows, and the sums of phi times the values less the level,
+// and times the coordinates of a drift, over the noise [1+D, r].
 func (u *inducing) gather() (triangle, v []float64) {
 	const chunk, band = 512, 64
 	d, r := u.d, len(u.chosen)
-	a, phi, right := make([]float64, r*r), make([]float64, 8*chunk*r), make([]float64, 8*chunk)
-	v = make([]float64, r)
+	beside := u.drift.size()
+	a, phi, right := make([]float64, r*r), make([]float64, 8*chunk*r), make([]float64, (1+beside)*8*chunk)
+	v = make([]float64, (1+beside)*r)
 	for from := 0; from < u.n; from += 8 * chunk {
 		c := min(8*chunk, u.n-from)
 		parallel.For(c, chunk, func(lo, hi int) {
@@ -145,13 +151,18 @@ func (u *inducing) gather() (triangle, v []float64) {
 				at := x[(i-lo)*d : (i-lo+1)*d]
 				scale := 1 / math.Sqrt(u.kernel.noise+max(0, u.kernel.prior(at)-simd.SumSqF64(row)))
 				simd.ScaleF64(row, scale, row)
-				right[i] = scale * (u.y[from+i] - u.level)
+				right[i] = scale * u.drift.less(u.y, u.level, from+i)
+				for k := range beside {
+					right[(1+k)*8*chunk+i] = scale * u.drift.rows[k*u.n+from+i]
+				}
 			}
 		})
 		parallel.For(r, band, func(lo, hi int) {
 			simd.GemmTNF64(a[lo*r:], r, phi[lo:], r, phi, r, 1, 1, hi-lo, hi, c)
 		})
-		simd.GemvTF64(v, phi, r, right[:c], 1, 1, c, r)
+		for k := range 1 + beside {
+			simd.GemvTF64(v[k*r:(k+1)*r], phi, r, right[k*8*chunk:][:c], 1, 1, c, r)
+		}
 	}
 	for i := range r {
 		a[i*r+i]++
@@ -199,11 +210,17 @@ func (w *inducingDesk) solve(u *inducing, places []float64) {
 	simd.GemmNTF64(w.phi, 2*r, w.cov, r, u.down, r, 1, 0, c, 2*r, r)
 }
 
-// moments returns, of place i, the mean, the prior variance that the points leave, and what the values leave of the rest of it.
-func (w *inducingDesk) moments(u *inducing, i int, at []float64) (mean, left, doubt float64) {
+// moments returns, of place i with columns z, the mean, the prior variance that the points leave, and what the values leave of the rest of
+// it.
+func (w *inducingDesk) moments(u *inducing, i int, at, z []float64) (mean, left, doubt float64) {
 	r := len(u.chosen)
-	phi := w.phi[2*i*r : 2*(i+1)*r]
-	return u.level + simd.DotF64(w.cov[i*r:(i+1)*r], u.weight), max(0, u.kernel.prior(at)-simd.SumSqF64(phi[:r])), simd.SumSqF64(phi[r:])
+	cov, phi := w.cov[i*r:(i+1)*r], w.phi[2*i*r:2*(i+1)*r]
+	mean, doubt = u.level+simd.DotF64(cov, u.weight[:r]), simd.SumSqF64(phi[r:])
+	if z != nil {
+		add, more := u.drift.near(make([]float64, len(z)), z, cov, u.weight[r:])
+		mean, doubt = mean+add, doubt+more
+	}
+	return mean, max(0, u.kernel.prior(at)-simd.SumSqF64(phi[:r])), doubt
 }
 
 // knowledge is the sum over places of the variance of the signal.
@@ -211,7 +228,7 @@ func (u *inducing) knowledge(places []float64) (sum float64) {
 	var w inducingDesk
 	w.solve(u, places)
 	for i := range len(places) / u.d {
-		_, left, doubt := w.moments(u, i, places[i*u.d:(i+1)*u.d])
+		_, left, doubt := w.moments(u, i, places[i*u.d:(i+1)*u.d], nil)
 		sum += left + doubt
 	}
 	return sum
@@ -219,15 +236,15 @@ func (u *inducing) knowledge(places []float64) (sum float64) {
 
 // predict adds to the first and second moments of a mixture at targets, or at rows given the others, those of a member of this weight and
 // variance.
-func (u *inducing) predict(ctx context.Context, weight, variance float64, t []float64, rows []int, first, second []float64) error {
+func (u *inducing) predict(ctx context.Context, weight, variance float64, at places, rows []int, first, second []float64) error {
 	const chunk = 128
-	d := u.d
+	d, t, beside := u.d, at.x, u.drift.size()
 	desks := make([]inducingDesk, parallel.Workers())
 	parallel.UntilWorkers(func() bool { return ctx.Err() != nil }, len(first), chunk, len(desks), func(worker, lo, hi int) {
 		w := &desks[worker]
 		w.solve(u, t[lo*d:hi*d])
 		for i := lo; i < hi; i++ {
-			mu, left, doubt := w.moments(u, i-lo, t[i*d:(i+1)*d])
+			mu, left, doubt := w.moments(u, i-lo, t[i*d:(i+1)*d], at.row(i, beside))
 			v := left + doubt + u.kernel.noise
 			if rows != nil {
 				// The inverse of phi phi' + noise, with the residual variance as noise, in closed form.

@@ -30,7 +30,7 @@ func TestInducing(t *testing.T) {
 		mean, cov := m.mixtureMoments(t, at)
 		nt := len(mean)
 		mu, v := make([]float64, nt), make([]float64, nt)
-		require.NoError(t, m.processes(t.Context(), at, mu, v))
+		require.NoError(t, m.processes(t.Context(), places{x: at}, mu, v))
 		noise, all := 0.0, 0.0
 		for _, b := range m.members {
 			noise, all = noise+b.weight*b.variance*b.kernel.noise, all+b.weight
@@ -81,7 +81,7 @@ func TestLeaveOneOutNear(t *testing.T) {
 			if p := slices.Index(w.index, int32(i)); p >= 0 {
 				w.index = slices.Delete(w.index, p, p+1)
 			}
-			m.local.solve(w, m.members, at, some, nil, one[:], v[:])
+			m.local.solve(w, m.members, places{x: at}, some, nil, one[:], v[:])
 		}))
 		require.InDelta(t, one[0], mean[i], 1e-7, "row %d", i)
 		require.InDelta(t, v[0], variance[i], 1e-7, "row %d", i)

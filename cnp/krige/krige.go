@@ -10,11 +10,22 @@ import (
 
 // fitPlain fits a table whose values are taken as they are.
 func fitPlain(ctx context.Context, x, y []float64, opt Options) (*Model, error) {
+	x, z := opt.split(x)
 	m := &Model{opt: opt, n: len(y), frame: newFrame(x, y, &opt)}
 	if m.frame.ys == 0 { // one value, or equal ones: they have no unit, so that their own magnitude has to do
 		return m, nil
 	}
-	m.x, m.y, m.order = m.frame.table(x, y)
+	d := opt.Drift
+	if d > 0 {
+		m.columns = newColumns(z, d)
+		z = m.columns.normalised(z)
+		m.frame.ys *= apartFrom(y, z, m.frame)
+	}
+	if m.x, m.y, m.order = m.frame.table(x, y); d > 0 {
+		for _, i := range m.order {
+			m.z = append(m.z, z[i*d:(i+1)*d]...)
+		}
+	}
 	if err := m.fit(ctx); err != nil {
 		return nil, err
 	}
@@ -22,16 +33,16 @@ func fitPlain(ctx context.Context, x, y []float64, opt Options) (*Model, error) 
 }
 
 // predict sets mean and variance at normalised targets.
-func (m *Model) predict(ctx context.Context, t, mean, variance []float64) error {
+func (m *Model) predict(ctx context.Context, t places, mean, variance []float64) error {
 	err := m.processes(ctx, t, mean, variance)
 	if err == nil {
-		m.mix.apply(t, mean, variance)
+		m.mix.apply(t.x, mean, variance)
 	}
 	return err
 }
 
 // processes sets mean and variance of the mixture of Gaussian processes alone.
-func (m *Model) processes(ctx context.Context, t, mean, variance []float64) error {
+func (m *Model) processes(ctx context.Context, t places, mean, variance []float64) error {
 	if m.exact {
 		return m.predictExact(ctx, t, mean, variance)
 	}
@@ -62,7 +73,8 @@ func Fit(ctx context.Context, x, y []float64, opt Options) (*Model, error) {
 			return m, nil
 		}
 		// Of the values themselves, not of bent ones over their deviation.
-		if l := m.report.LogDensity - math.Log(m.frame.ys) + slope; best == nil || l > likeliest {
+		_, sd := moments(bent)
+		if l := m.report.LogDensity - math.Log(sd) + slope; best == nil || l > likeliest {
 			best, likeliest = m, l
 		}
 	}
@@ -135,7 +147,7 @@ func (m *Model) normal(ctx context.Context, targets []float64) (mean, std []floa
 		}
 		return mean, std, nil
 	}
-	t, err := m.frame.places("targets", targets)
+	t, err := m.places(targets)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -150,6 +162,22 @@ func (m *Model) normal(ctx context.Context, targets []float64) (mean, std []floa
 		mean[i], std[i] = m.frame.y0+m.frame.ys*mean[i], max(least, m.frame.ys*math.Sqrt(std[i]))
 	}
 	return mean, std, checkRange(mean, std)
+}
+
+// places normalises targets.
+func (m *Model) places(targets []float64) (t places, err error) {
+	x, z := m.opt.split(targets)
+	if t.x, err = m.frame.places("targets", x); err != nil || z == nil {
+		return t, err
+	}
+	t.z = m.columns.normalised(z)
+	for i, v := range t.z {
+		if d := m.opt.Drift; !(math.Abs(v) <= farthest) {
+			return t, fmt.Errorf("%w: targets: row %d, column %d is %g: that is more than %g deviations of the table's column from its "+
+				"mean", ErrInput, i/d, m.opt.Dim-d+i%d, z[i], farthest)
+		}
+	}
+	return t, nil
 }
 
 // checkRange refuses predictions that are no numbers: of values near the largest ones, or far away from them.

@@ -513,7 +513,7 @@ func TestLeaveOut(t *testing.T) {
 		mean, variance := make([]float64, 4), make([]float64, 4)
 		spread := g.variance
 		if forecast {
-			g.forecast(b.index, mean, variance)
+			g.forecast(nil, b.index, mean, variance)
 			part := &evidence{y: m.y[:40], dim: 1, units: []unit{{index: upTo(40)}}}
 			part.units[0].fill(m.x, 1, false)
 			s, ok := part.sums(g.kernel)

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 // unit is a set of points whose joint density is part of the likelihood: that of all but the first given, given these.
@@ -18,6 +19,8 @@ type unit struct {
 // and the variance an inverse gamma one, over which the likelihood is integrated in closed form.
 type evidence struct {
 	x, y  []float64 // normalised
+	z     []float64 // [n, D] columns of the drift, normalised
+	drift int       // D
 	dim   int
 	units []unit
 	seen  int // points whose densities are in it
@@ -43,16 +46,54 @@ type sums struct {
 	logdet, yy, y1, ones float64
 	n                    int
 	maximum              bool // the variance is the likeliest one, and has no prior
+
+	drift     *driftSums // of the columns of a drift, until settle estimates it
+	found     *drift
+	explained float64 // by the drift, of the sum of squares
 }
 
 func (s *sums) add(o sums) {
 	s.logdet, s.yy, s.y1, s.ones, s.n = s.logdet+o.logdet, s.yy+o.yy, s.y1+o.y1, s.ones+o.ones, s.n+o.n
+	switch {
+	case o.drift == nil:
+	case s.drift == nil:
+		s.drift = o.drift
+	default:
+		s.drift.merge(o.drift)
+	}
+}
+
+// settle estimates the drift: from then on the density and the residual of the sums are those of the values with it.
+func (s *sums) settle() {
+	f := s.drift
+	if f == nil {
+		return
+	}
+	d := len(f.y)
+	found := &drift{level: make([]float64, d), root: make([]float64, tri(d)), coef: make([]float64, d)}
+	for i := range d {
+		found.level[i] = f.one[i] / s.ones
+		found.coef[i] = f.y[i] - found.level[i]*s.y1
+		for j := range i + 1 {
+			found.root[tri(i)+j] = f.square[i*d+j] - found.level[i]*f.one[j]
+		}
+		found.root[tri(i)+i] += 1 / (driftPrior * driftPrior)
+	}
+	s.drift = nil
+	if !cholesky(found.root, d, found.coef, new(square)) { // where the sums are no numbers, and so the density is none
+		s.yy = math.NaN()
+		return
+	}
+	for i := range d {
+		s.logdet -= math.Log(found.root[tri(i)+i] / driftPrior)
+	}
+	s.found, s.explained = found, simd.SumSqF64(found.coef)
 }
 
 // level is the estimate of the mean's level.
 func (s *sums) level() float64 { return s.y1 / s.ones }
 
-func (s *sums) residual() float64 { return max(0, s.yy-s.y1*s.y1/s.ones) }
+func (s *sums) residual() float64 { return max(0, s.yy-s.y1*s.y1/s.ones-s.explained) }
 
 // spread is the mean of the posterior of the signal's variance: for few points it is larger than the estimate.
 func (s *sums) spread() float64 {
@@ -96,20 +137,24 @@ func (u *unit) factor(a []float64, k *kernel, w *scratch, right []float64) bool 
 	return cholesky(a, n, right, &w.square)
 }
 
-// evaluate returns the unit's part of the likelihood.
-func (u *unit) evaluate(y []float64, k *kernel, r *room) (s sums, ok bool) {
+// evaluate returns the unit's part of the likelihood of values y [n] with columns z [n, drift].
+func (u *unit) evaluate(y, columns []float64, drift int, k *kernel, r *room) (s sums, ok bool) {
 	n := len(u.index)
+	rows := 2 + drift
 	if cap(r.a) < tri(n) {
 		r.a = make([]float64, tri(n))
 	}
-	if cap(r.right) < 2*n {
-		r.right = make([]float64, 2*n)
+	if cap(r.right) < rows*n {
+		r.right = make([]float64, rows*n)
 	}
 	a, z, one := r.a[:tri(n)], r.right[:n], r.right[n:2*n]
 	for i, p := range u.index {
 		z[i], one[i] = y[p], 1
+		for c := range drift {
+			r.right[:rows*n][(2+c)*n+i] = columns[p*drift+c]
+		}
 	}
-	if !u.factor(a, k, &r.scratch, r.right[:2*n]) {
+	if !u.factor(a, k, &r.scratch, r.right[:rows*n]) {
 		return s, false
 	}
 	for i := u.given; i < n; i++ {
@@ -117,6 +162,10 @@ func (u *unit) evaluate(y []float64, k *kernel, r *room) (s sums, ok bool) {
 		s.yy += z[i] * z[i]
 		s.y1 += z[i] * one[i]
 		s.ones += one[i] * one[i]
+	}
+	if drift > 0 {
+		s.drift = newDriftSums(drift)
+		s.drift.add(r.right[2*n:rows*n], one, z, u.given, n)
 	}
 	s.n = n - u.given
 	return s, true
@@ -131,12 +180,13 @@ func (e *evidence) sums(k *kernel) (total sums, ok bool) {
 	defer e.rooms.Put(r)
 	total.maximum = e.prior.flat
 	for i := range e.units {
-		s, ok := e.units[i].evaluate(e.y, k, r)
+		s, ok := e.units[i].evaluate(e.y, e.z, e.drift, k, r)
 		if !ok {
 			return total, false
 		}
 		total.add(s)
 	}
+	total.settle()
 	return total, true
 }
 

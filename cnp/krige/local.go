@@ -33,7 +33,7 @@ func (l *local) induce(ctx context.Context) {
 	parallel.For(len(m.members), 1, func(lo, hi int) {
 		for _, b := range m.members[lo:hi] {
 			if ctx.Err() == nil {
-				b.inducing = newInducing(ctx, table, b.kernel, b.level, some)
+				b.inducing = newInducing(ctx, table, b.kernel, b.level, b.drift, some)
 			}
 		}
 	})
@@ -139,16 +139,16 @@ type desk struct {
 }
 
 // predict sets mean and variance of the mixture at targets.
-func (l *local) predict(ctx context.Context, t, mean, variance []float64) error {
+func (l *local) predict(ctx context.Context, t places, mean, variance []float64) error {
 	return l.mixture(ctx, t, nil, mean, variance)
 }
 
 // mixture sets mean and variance of the mixture at targets, or at rows of the table given the others.
-func (l *local) mixture(ctx context.Context, t []float64, rows []int, mean, variance []float64) error {
+func (l *local) mixture(ctx context.Context, t places, rows []int, mean, variance []float64) error {
 	clear(mean)
 	clear(variance)
 	if some := l.members(); len(some) > 0 {
-		err := l.visit(ctx, t, func(w *desk, at []int32) {
+		err := l.visit(ctx, t.x, func(w *desk, at []int32) {
 			if rows == nil {
 				l.solve(w, some, t, at, nil, mean, variance)
 				return
@@ -183,7 +183,7 @@ func (l *local) members() (some []*member) {
 }
 
 // join adds to the moments of these members those of the others, at targets, or at rows given the others.
-func (l *local) join(ctx context.Context, t []float64, rows []int, mean, variance []float64) error {
+func (l *local) join(ctx context.Context, t places, rows []int, mean, variance []float64) error {
 	var all, share float64
 	for _, b := range l.m.members {
 		if all += b.weight; b.inducing == nil {
@@ -339,16 +339,17 @@ func (l *local) fill(w *desk, t []float64, some []int32) {
 
 // factor returns, of a member and c targets whose features are filled in, the factor L of the covariance of the points, and L^-1 times the
 // covariances [c, n] with each target and times the values less the level. Where the targets are points, it is L^-1 times the unit vectors
-// at these places instead. ok is false where the covariance is not positive definite.
+// at these places instead. Behind the values stand, solved alike, the coordinates of a drift [D, n]. ok is false where the covariance is
+// not positive definite.
 func (l *local) factor(w *desk, b *member, c int, places []int) (a, cov, z []float64, ok bool) {
-	n := len(w.index)
+	n, d := len(w.index), l.m.opt.Drift
 	if cap(w.a) < tri(n) {
 		w.a = make([]float64, tri(n))
 	}
-	if cap(w.cov) < (c+1)*n {
-		w.cov = make([]float64, (group+1)*n)
+	if cap(w.cov) < (c+1+d)*n {
+		w.cov = make([]float64, (group+1+d)*n)
 	}
-	a, cov, z = w.a[:tri(n)], w.cov[:c*n], w.cov[c*n:(c+1)*n]
+	a, cov, z = w.a[:tri(n)], w.cov[:c*n], w.cov[c*n:(c+1+d)*n]
 	b.kernel.covariances(a, &w.inner, &w.scratch)
 	for i := range n {
 		a[tri(i)+i] += b.kernel.noise
@@ -361,18 +362,21 @@ func (l *local) factor(w *desk, b *member, c int, places []int) (a, cov, z []flo
 		cov[i*n+p] = 1
 	}
 	for i, p := range w.index {
-		z[i] = l.m.y[p] - b.level
+		z[i] = b.drift.less(l.m.y, b.level, int(p))
+		for k := range d {
+			z[(1+k)*n+i] = b.drift.rows[k*l.m.n+int(p)]
+		}
 	}
-	return a, cov, z, cholesky(a, n, w.cov[:(c+1)*n], &w.scratch.square)
+	return a, cov, z, cholesky(a, n, w.cov[:(c+1+d)*n], &w.scratch.square)
 }
 
 // solve predicts targets by some members from the points of the desk's index; or, where rows is not nil, targets that are among these
 // points from the others.
-func (l *local) solve(w *desk, members []*member, t []float64, some []int32, rows []int, mean, variance []float64) {
+func (l *local) solve(w *desk, members []*member, at places, some []int32, rows []int, mean, variance []float64) {
 	if len(some) == 0 {
 		return
 	}
-	m := l.m
+	m, t := l.m, at.x
 	var places []int
 	if rows == nil {
 		l.fill(w, t, some)
@@ -386,6 +390,7 @@ func (l *local) solve(w *desk, members []*member, t []float64, some []int32, row
 		mean[s], variance[s] = 0, 0
 	}
 	d, n := m.frame.dim, len(w.index)
+	beside := make([]float64, m.opt.Drift)
 	var used float64
 	for _, b := range members {
 		_, cov, z, ok := l.factor(w, b, len(some), places)
@@ -399,6 +404,10 @@ func (l *local) solve(w *desk, members []*member, t []float64, some []int32, row
 			mu, v := dot(row, z, n), simd.SumSqF64(row)
 			if rows == nil {
 				mu, v = b.level+mu, max(0, k.prior(t[int(s)*d:int(s+1)*d])-v)+k.noise
+				if b.drift != nil {
+					add, doubt := b.drift.near(beside, at.row(int(s), len(beside)), row, z[n:])
+					mu, v = mu+add, v+doubt
+				}
 			} else { // the inverse has v on its diagonal, and its product with the values less the level is mu
 				mu, v = m.y[rows[s]]-mu/v, 1/v
 			}
@@ -421,11 +430,12 @@ func (l *local) solve(w *desk, members []*member, t []float64, some []int32, row
 // leaveOneOut sets mean and variance of some values given the others.
 func (l *local) leaveOneOut(ctx context.Context, some []int, mean, variance []float64) error {
 	d := l.m.frame.dim
-	x := make([]float64, 0, len(some)*d)
+	at, beside := places{x: make([]float64, 0, len(some)*d)}, l.m.opt.Drift
 	for _, i := range some {
-		x = append(x, l.m.x[i*d:(i+1)*d]...)
+		at.x = append(at.x, l.m.x[i*d:(i+1)*d]...)
+		at.z = append(at.z, l.m.z[i*beside:(i+1)*beside]...)
 	}
-	return l.mixture(ctx, x, some, mean, variance)
+	return l.mixture(ctx, at, some, mean, variance)
 }
 
 // addSeason adds to the nearest points of a place on a line, where these span less than three seasons, the points near the places one and
@@ -481,14 +491,16 @@ func (l *local) forecast(b *block) {
 	var w desk
 	from := b.index[0]
 	b.mean, b.variance = make([]float64, len(b.index)), make([]float64, len(b.index))
-	t := make([]float64, len(b.index))
+	beside := l.m.opt.Drift
+	t := places{x: make([]float64, len(b.index))}
 	for i, p := range b.index {
-		t[i] = l.m.x[p]
+		t.x[i] = l.m.x[p]
+		t.z = append(t.z, l.m.z[p*beside:(p+1)*beside]...)
 		w.index = w.index[:0]
 		for q := max(0, from-l.near); q < from; q++ {
 			w.index = append(w.index, int32(q))
 		}
-		w.index = l.m.addSeason(w.index, t[i], l.season, -1, from)
+		w.index = l.m.addSeason(w.index, t.x[i], l.season, -1, from)
 		l.solve(&w, l.m.members, t, []int32{int32(i)}, nil, b.mean, b.variance)
 	}
 }

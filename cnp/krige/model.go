@@ -10,7 +10,9 @@ type Model struct {
 	frame   *frame
 	n       int
 	x, y    []float64 // normalised, in canonical order
-	order   []int     // rows of the caller's table
+	z       []float64 // [n, D] columns of the drift, normalised, in that order
+	columns columns
+	order   []int // rows of the caller's table
 	members []*member
 	exact   bool
 	axial   bool // periods along the axes are tried
@@ -52,6 +54,7 @@ type member struct {
 	variance float64 // of the signal
 	ones     float64 // precision of the level, in units of the variance
 	sums     sums    // of an exact one: what the values' density follows from
+	drift    *drift  // nil where there is none
 
 	inverse, alpha, one []float64 // of an exact one: V^-1, V^-1 (y - level), V^-1 1
 	lower, white        []float64 // of an exact one on a line: L where V = L L', L^-1 y

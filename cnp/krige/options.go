@@ -9,13 +9,17 @@ import (
 // ErrInput is wrapped by every error about a table or its targets.
 var ErrInput = errors.New("krige: input")
 
-// MaxDim is the largest number of coordinates.
-const MaxDim = 8
+// MaxDim is the largest number of coordinates, MaxDrift that of columns of a drift.
+const (
+	MaxDim   = 8
+	MaxDrift = 64
+)
 
 // Options say how a table is read and fitted. The zero value, with Dim set, is the default.
 type Options struct {
-	Dim            int       // number of coordinates, from 1 to MaxDim
-	Sphere         bool      // coordinates are latitude and longitude in degrees; Dim is 2
+	Dim            int       // number of inputs: 1 to MaxDim coordinates, and behind them the columns of the drift
+	Drift          int       // the last inputs, up to MaxDrift, are columns that values depend on linearly, as on elevation
+	Sphere         bool      // coordinates are latitude and longitude in degrees, of which there are 2
 	DifferentUnits bool      // axes have units of their own, as degrees beside metres
 	Periods        []float64 // one coordinate: periods of seasons, in its unit, to be tried besides those that are found
 	NoCheck        bool      // leave standard deviations as the model has them, see Report
@@ -31,11 +35,16 @@ type Values int
 
 func (o *Options) check(x, y []float64) error {
 	d := o.Dim
+	at := d - o.Drift
 	switch {
-	case d < 1 || d > MaxDim:
-		return fmt.Errorf("%w: %d coordinates: need 1 to %d", ErrInput, d, MaxDim)
-	case o.Sphere && d != 2:
-		return fmt.Errorf("%w: %d coordinates: points of the sphere have 2, latitude and longitude", ErrInput, d)
+	case o.Drift < 0 || o.Drift > MaxDrift || o.Drift > 0 && at < 1:
+		return fmt.Errorf("%w: Drift = %d of %d inputs: need at most %d, and at least one coordinate", ErrInput, o.Drift, d, MaxDrift)
+	case at < 1 || at > MaxDim:
+		return fmt.Errorf("%w: %d coordinates: need 1 to %d", ErrInput, at, MaxDim)
+	case o.Drift > 0 && o.MaximumLikelihood:
+		return fmt.Errorf("%w: MaximumLikelihood has no drift", ErrInput)
+	case o.Sphere && at != 2:
+		return fmt.Errorf("%w: %d coordinates: points of the sphere have 2, latitude and longitude", ErrInput, at)
 	case o.Values < Plain || o.Values > Positive:
 		return fmt.Errorf("%w: Values = %d: need Plain, Logarithmic or Positive", ErrInput, o.Values)
 	case len(x) != len(y)*d:
@@ -47,7 +56,7 @@ func (o *Options) check(x, y []float64) error {
 		return fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	for _, p := range o.Periods {
-		if d != 1 || !(p > 0) || math.IsInf(p, 0) {
+		if at != 1 || !(p > 0) || math.IsInf(p, 0) {
 			return fmt.Errorf("%w: period %g: need a positive number, and one coordinate", ErrInput, p)
 		}
 	}
@@ -55,9 +64,9 @@ func (o *Options) check(x, y []float64) error {
 }
 
 func (o *Options) checkSphere(name string, x []float64) error {
-	for i := 0; o.Sphere && i+1 < len(x); i += 2 {
+	for i := 0; o.Sphere && i+1 < len(x); i += o.Dim {
 		if !(math.Abs(x[i]) <= 90) {
-			return fmt.Errorf("%s: row %d: latitude %g: need -90 to 90 degrees", name, i/2, x[i])
+			return fmt.Errorf("%s: row %d: latitude %g: need -90 to 90 degrees", name, i/o.Dim, x[i])
 		}
 	}
 	return nil
@@ -71,4 +80,16 @@ func checkFinite(name string, v []float64, d int) error {
 		}
 	}
 	return nil
+}
+
+// split separates rows of Dim numbers into coordinates and drift.
+func (o *Options) split(x []float64) (at, z []float64) {
+	if o.Drift == 0 {
+		return x, nil
+	}
+	d := o.Dim - o.Drift
+	for i := 0; i < len(x); i += o.Dim {
+		at, z = append(at, x[i:i+d]...), append(z, x[i+d:i+o.Dim]...)
+	}
+	return at, z
 }

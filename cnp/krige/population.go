@@ -113,6 +113,9 @@ func FitPopulation(ctx context.Context, xs, ys [][]float64, opt Options) (*Popul
 	if len(xs) != len(ys) {
 		return nil, fmt.Errorf("%w: coordinates of %d tables, values of %d", ErrInput, len(xs), len(ys))
 	}
+	if opt.Drift > 0 {
+		return nil, fmt.Errorf("%w: a population has no drift", ErrInput)
+	}
 	if opt.MaximumLikelihood {
 		return nil, fmt.Errorf("%w: a population has no likeliest covariance alone", ErrInput)
 	}

@@ -67,7 +67,7 @@ func (p *Population) predictLarge(ctx context.Context, x, y, targets []float64) 
 	byWeight(m.members)
 	l := m.nearest(populationNear)
 	l.induce(ctx)
-	if err := l.predict(ctx, t, mean, std); err != nil {
+	if err := l.predict(ctx, places{x: t}, mean, std); err != nil {
 		return nil, nil, err
 	}
 	for i := range mean {

@@ -205,7 +205,7 @@ func (m *PopulationRegressor[T]) each(ctx context.Context, b *cnp.Batch[T],
 	parallel.For(len(errs), 1, func(lo, hi int) {
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
 			t, c := i/len(m.of), i%len(m.of)
-			x, y, targets, at := tableOf(b, m.cfg.DimX, len(m.of), t, c)
+			x, y, targets, at := tableOf(b, m.cfg.DimX, 0, len(m.of), t, c)
 			if len(at) == 0 {
 				continue
 			}

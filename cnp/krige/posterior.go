@@ -28,8 +28,13 @@ func (m *Model) fit(ctx context.Context) error {
 func (m *Model) prepare(ctx context.Context) error {
 	if m.exact {
 		m.factorAll()
-	} else if err := m.newLocal(ctx); err != nil {
-		return err
+	} else {
+		if m.opt.Drift > 0 {
+			m.estimateDrift()
+		}
+		if err := m.newLocal(ctx); err != nil {
+			return err
+		}
 	}
 	return m.combine(ctx)
 }
@@ -205,7 +210,7 @@ func (e *evidence) estimated(members []*member) []*member {
 	return slices.DeleteFunc(members, func(b *member) bool {
 		b.kernel = b.spec.kernel(b.theta)
 		s, ok := e.sums(b.kernel)
-		b.level, b.variance, b.ones = s.level(), s.spread(), s.ones
+		b.level, b.variance, b.ones, b.drift = s.level(), s.spread(), s.ones, s.found
 		return !ok
 	})
 }
@@ -213,7 +218,8 @@ func (e *evidence) estimated(members []*member) []*member {
 // evidence is the likelihood of a table: that of all values where it is small, otherwise that of blocks.
 func (m *Model) evidence() *evidence {
 	d := m.frame.dim
-	e := &evidence{x: m.x, y: m.y, dim: d, prior: prior{spacing: spacing(m.x, d), flat: m.opt.MaximumLikelihood}}
+	e := &evidence{x: m.x, y: m.y, z: m.z, drift: m.opt.Drift, dim: d,
+		prior: prior{spacing: spacing(m.x, d), flat: m.opt.MaximumLikelihood}}
 	switch {
 	case m.n <= 200 || m.opt.MaximumLikelihood && m.exact:
 		e.units = []unit{{index: upTo(m.n)}}

@@ -201,7 +201,7 @@ func (m *Model) leaveOut(b *block) {
 	for c, g := range m.members {
 		mu, v := make([]float64, k), make([]float64, k)
 		if b.forecast {
-			g.forecast(b.index, mu, v)
+			g.forecast(m.z, b.index, mu, v)
 		} else if !g.leaveOut(m, b, mu, v, &w) {
 			continue
 		}
@@ -246,11 +246,16 @@ func (b *member) before(k int) (s sums) {
 	}
 	z, one := b.white[:k], b.whiteOne[:k]
 	s.n, s.yy, s.y1, s.ones, s.maximum = k, simd.SumSqF64(z), simd.DotF64(z, one), simd.SumSqF64(one), b.sums.maximum
+	if b.drift != nil {
+		s.drift = newDriftSums(len(b.drift.coef))
+		s.drift.add(b.drift.lower, b.whiteOne, b.white, 0, k)
+		s.settle()
+	}
 	return s
 }
 
-// forecast predicts neighbouring values of a line from those before them, by one process.
-func (b *member) forecast(index []int, mean, variance []float64) {
+// forecast predicts neighbouring values of a line from those before them, by one process. z are the columns of a drift.
+func (b *member) forecast(z []float64, index []int, mean, variance []float64) {
 	from := index[0]
 	s := b.before(from)
 	level, spread := s.level(), s.spread()
@@ -260,20 +265,25 @@ func (b *member) forecast(index []int, mean, variance []float64) {
 		known := simd.DotF64(row[:from], b.whiteOne[:from]) // how much of the level the earlier values are
 		v := simd.SumSqF64(row[from : from+i])
 		mean[i] = mu + (1-known)*level
-		variance[i] = spread * (v + 1/(row[from+i]*row[from+i]) + (1-known)*(1-known)/s.ones)
+		v += 1/(row[from+i]*row[from+i]) + (1-known)*(1-known)/s.ones
+		if s.found != nil {
+			add, doubt := s.found.after(b.drift.lower, z, row[:from], from+i, known)
+			mean[i], v = mean[i]+add, v+doubt
+		}
+		variance[i] = spread * v
 	}
 }
 
 // leaveOut predicts a block by one process.
 func (b *member) leaveOut(m *Model, out *block, mean, variance []float64, w *square) bool {
-	k, n := len(out.index), m.n
+	k := len(out.index)
 	// Where P is the precision of all values, that of the block is its part P_B, and residuals are P_B^-1 alpha_B.
 	a := make([]float64, 0, tri(k))
 	e := make([]float64, k)
 	for i, p := range out.index {
 		e[i] = b.alpha[p]
 		for _, q := range out.index[:i+1] {
-			a = append(a, b.inverse[p*n+q]-b.one[p]*b.one[q]/b.ones)
+			a = append(a, b.precision(p, q))
 		}
 	}
 	if !cholesky(a, k, e, w) {

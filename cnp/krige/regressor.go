@@ -23,24 +23,42 @@ type Regressor struct {
 	opt     Options
 	outputs int
 	values  []Values  // by output, nil where all are Options.Values
+	columns []string  // names of the drift's columns
 	shared  []*Shared // by output, what tasks have in common; nil where each is fitted alone
 	kept    *keptFits // nil where nothing is kept
 }
 
-// NewRegressor returns the interpolation of tables with these options.
+// NewRegressor returns the interpolation of tables with these options. The columns of a drift are auxiliary inputs of tasks; WithColumns
+// names them.
 func NewRegressor(opt Options) (*Regressor, error) {
 	if err := opt.check(make([]float64, opt.Dim), []float64{0}); err != nil {
 		return nil, err
 	}
-	return &Regressor{opt: opt, outputs: 1}, nil
+	r := &Regressor{opt: opt, outputs: 1}
+	for k := range opt.Drift {
+		r.columns = append(r.columns, fmt.Sprint("aux", k+1))
+	}
+	return r, nil
+}
+
+// WithColumns returns the regressor whose auxiliary inputs have these names, Options.Drift of them.
+func (r *Regressor) WithColumns(names []string) (*Regressor, error) {
+	if len(names) != r.opt.Drift {
+		return nil, fmt.Errorf("%w: %d names of auxiliary inputs, and the drift has %d", ErrInput, len(names), r.opt.Drift)
+	}
+	out := *r
+	out.columns = slices.Clone(names)
+	return &out, nil
 }
 
 // Outputs returns the regressor of n outputs, each of which is interpolated on its own. NaN is a value that was not observed.
-func (r *Regressor) Outputs(n int) *Regressor { return &Regressor{opt: r.opt, outputs: n} }
+func (r *Regressor) Outputs(n int) *Regressor {
+	return &Regressor{opt: r.opt, outputs: n, columns: r.columns}
+}
 
 // OutputsOf returns the regressor of outputs of these kinds of values, each of which is interpolated on its own.
 func (r *Regressor) OutputsOf(values []Values) *Regressor {
-	return &Regressor{opt: r.opt, outputs: len(values), values: slices.Clone(values)}
+	return &Regressor{opt: r.opt, outputs: len(values), values: slices.Clone(values), columns: r.columns}
 }
 
 // Options returns the options of the fits.
@@ -96,12 +114,14 @@ func (r *Regressor) Name() string {
 	if r.opt.Sphere {
 		return namePrefix + globe
 	}
-	return fmt.Sprint(namePrefix, r.opt.Dim)
+	return fmt.Sprint(namePrefix, r.opt.Dim-r.opt.Drift)
 }
 
 // Config describes the regressor: inputs and outputs alone.
 func (r *Regressor) Config() cnp.Config {
-	c := cnp.Config{Architecture: Architecture, DimX: r.opt.Dim, DimY: r.outputs, ChannelDensity: r.outputs > 1}
+	c := cnp.Config{Architecture: Architecture, DimX: r.opt.Dim - r.opt.Drift, DimY: r.outputs,
+		ChannelDensity: r.outputs > 1 || r.opt.Drift > 0,
+		Auxiliary:      slices.Clone(r.columns)}
 	if r.opt.Sphere {
 		c.Placement = cnp.PlacementSphere
 	}
@@ -130,19 +150,32 @@ func (r *Regressor) EstimateNeed(w cnp.Work) cnp.Need {
 
 // task is the context of output c and the targets of task t that count, and which targets they are.
 func (r *Regressor) task(b *cnp.Batch[float32], t, c int) (x, y, targets []float64, at []int) {
-	return tableOf(b, r.opt.Dim, r.outputs, t, c)
+	return tableOf(b, r.opt.Dim-r.opt.Drift, r.opt.Drift, r.outputs, t, c)
 }
 
-// tableOf returns the context of output c of so many and the targets of task t that count, and which values of a prediction these are.
-func tableOf[T cnp.Float](b *cnp.Batch[T], d, outputs, t, c int) (x, y, targets []float64, at []int) {
-	for i := t * b.Nc; i < (t+1)*b.Nc; i++ {
-		if v := float64(b.YContext[i*outputs+c]); (b.ContextMask == nil || b.ContextMask[i]) && v == v {
-			x, y = append(x, b.XContext[i*d:(i+1)*d]...), append(y, v)
+// tableOf returns the context of output c of so many and the targets of task t that count, and which values of a prediction these are. Rows
+// have d coordinates, and behind them so many auxiliary inputs; a row of the context without one of these says nothing.
+func tableOf[T cnp.Float](b *cnp.Batch[T], d, beside, outputs, t, c int) (x, y, targets []float64, at []int) {
+	add := func(to, x []float64, aux []T, i int) []float64 {
+		to = append(to, x[i*d:(i+1)*d]...)
+		for k := range beside {
+			to = append(to, float64(aux[i*beside+k]))
 		}
+		return to
+	}
+	for i := t * b.Nc; i < (t+1)*b.Nc; i++ {
+		v := float64(b.YContext[i*outputs+c])
+		if b.ContextMask != nil && !b.ContextMask[i] || v != v {
+			continue
+		}
+		if beside > 0 && slices.ContainsFunc(b.AuxContext[i*beside:(i+1)*beside], func(v T) bool { return v != v }) {
+			continue
+		}
+		x, y = add(x, b.XContext, b.AuxContext, i), append(y, v)
 	}
 	for i := t * b.Nt; i < (t+1)*b.Nt; i++ {
 		if b.TargetMask == nil || b.TargetMask[i] {
-			targets, at = append(targets, b.XTarget[i*d:(i+1)*d]...), append(at, i*outputs+c)
+			targets, at = add(targets, b.XTarget, b.AuxTarget, i), append(at, i*outputs+c)
 		}
 	}
 	return x, y, targets, at
@@ -219,9 +252,9 @@ func (e *tableError) Unwrap() []error { return []error{cnp.ErrValue, e.err} }
 // many values that they may have seasons, or where there are fewer than three, it leaves them alone. shared is how many
 // outputs share, and gain what they gain by it: nats a value that is predicted from the others of its task.
 func (r *Regressor) Learn(ctx context.Context, batches ...*cnp.Batch[float32]) (learned *Regressor, shared int, gain float64, err error) {
-	learned = &Regressor{opt: r.opt, outputs: r.outputs, values: r.values, shared: make([]*Shared, r.outputs)}
+	learned = &Regressor{opt: r.opt, outputs: r.outputs, values: r.values, columns: r.columns, shared: make([]*Shared, r.outputs)}
 	for c := range r.outputs {
-		if r.optionsOf(c).Values != Plain {
+		if r.optionsOf(c).Values != Plain || r.opt.Drift > 0 {
 			continue
 		}
 		var xs, ys [][]float64

@@ -20,7 +20,15 @@ type Report struct {
 	Weights         Weights  `json:"weights"`
 	Varies          []string `json:"varies,omitempty"` // with what standard deviations vary beside: place, level
 	Exact           bool     `json:"exact"`
-	Bend            string   `json:"of,omitempty"` // what of the values is normal, where that is not themselves
+	// Drift are the coefficients of the columns of a drift, in the table's units; of bent values, where Bend names some.
+	Drift []Coefficient `json:"drift,omitempty"`
+	Bend  string        `json:"of,omitempty"` // what of the values is normal, where that is not themselves
+}
+
+// Coefficient is what a value grows by where a column of the drift grows by one. Of a column that is constant in the table both are 0.
+type Coefficient struct {
+	Mean float64 `json:"mean"`
+	Std  float64 `json:"std"`
 }
 
 // Weights are those of the predictors that are mixed.

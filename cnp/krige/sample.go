@@ -76,7 +76,10 @@ func (m *Model) draw(ctx context.Context, targets []float64, count int, seed uin
 		}
 		return out, nil
 	}
-	t := m.frame.coordinates(targets)
+	t, err := m.places(targets)
+	if err != nil {
+		return nil, err
+	}
 	mu, v := make([]float64, nt), make([]float64, nt)
 	if err := m.processes(ctx, t, mu, v); err != nil {
 		return nil, err
@@ -125,13 +128,13 @@ func (m *Model) share(rngs []*rand.Rand) [][]int {
 const sampleMemory = 1 << 22
 
 // simulate sets rows of out to samples of the mixture of Gaussian processes at normalised targets.
-func (m *Model) simulate(ctx context.Context, t []float64, out [][]float64, rngs []*rand.Rand, function bool) error {
+func (m *Model) simulate(ctx context.Context, t places, out [][]float64, rngs []*rand.Rand, function bool) error {
 	used := upTo(m.n)
 	if !m.exact {
 		used = nil
 		if len(m.local.members()) > 0 {
 			var err error
-			if used, err = m.local.used(ctx, t); err != nil {
+			if used, err = m.local.used(ctx, t.x); err != nil {
 				return err
 			}
 		}
@@ -164,17 +167,19 @@ func (m *Model) simulate(ctx context.Context, t []float64, out [][]float64, rngs
 type simulation struct {
 	m     *Model
 	b     *member
-	t     []float64 // [nt, d], normalised
-	used  []int     // rows of the table that targets are predicted from
-	place []int32   // [n] where in used a row stands, -1 elsewhere
+	t     places  // normalised
+	used  []int   // rows of the table that targets are predicted from
+	place []int32 // [n] where in used a row stands, -1 elsewhere
 	out   [][]float64
 	rngs  []*rand.Rand
 	rows  []float64 // [used, samples]: new values of the paths at these rows
+	beta  []float64 // [samples, D]: random coefficients of a drift
 	stop  func() bool
 }
 
 func (s *simulation) run(ctx context.Context, function bool) error {
-	paths := make([]*path, len(s.rngs))
+	paths, beside := make([]*path, len(s.rngs)), s.m.opt.Drift
+	s.beta = make([]float64, len(paths)*beside)
 	s.rows = make([]float64, len(s.used)*len(paths))
 	root, noise := metricRoot(s.b), math.Sqrt(s.b.kernel.noise)
 	parallel.For(len(paths), 1, func(lo, hi int) {
@@ -184,6 +189,9 @@ func (s *simulation) run(ctx context.Context, function bool) error {
 				if v := noise * s.rngs[k].NormFloat64(); at >= 0 {
 					s.rows[int(at)*len(paths)+k] = v
 				}
+			}
+			for i := k * beside; i < (k+1)*beside; i++ {
+				s.beta[i] = s.rngs[k].NormFloat64()
 			}
 		}
 	})
@@ -211,7 +219,7 @@ func (s *simulation) run(ctx context.Context, function bool) error {
 // follow adds the paths to what stands at the table's rows, and sets samples to them.
 func (s *simulation) follow(paths []*path) {
 	const chunk = 128
-	d, nt := s.m.frame.dim, len(s.t)/s.m.frame.dim
+	d, nt := s.m.frame.dim, len(s.t.x)/s.m.frame.dim
 	chunks := (len(s.used) + nt + chunk - 1) / chunk
 	parallel.Until(s.stop, chunks*len(paths), 1, func(lo, hi int) {
 		room := make([]float64, 3*pathWaves)
@@ -226,7 +234,7 @@ func (s *simulation) follow(paths []*path) {
 					s.rows[i*len(paths)+k] += f.at(s.m.x[row*d:(row+1)*d], phase, sin, cos)
 				} else {
 					target := i - len(s.used)
-					s.out[k][target] = f.at(s.t[target*d:(target+1)*d], phase, sin, cos)
+					s.out[k][target] = f.at(s.t.x[target*d:(target+1)*d], phase, sin, cos)
 				}
 			}
 		}
@@ -239,7 +247,13 @@ func (s *simulation) follow(paths []*path) {
 // covariance, so that it may be added to the posterior's mean. The level, of which nothing is known before, is estimated from the values.
 func (s *simulation) condition() {
 	b, n, count := s.b, s.m.n, len(s.out)
-	d := s.m.frame.dim
+	d, beside := s.m.frame.dim, s.m.opt.Drift
+	for k := range s.beta { // the drift of a path, which nothing is known of
+		s.beta[k] *= driftPrior
+	}
+	if beside > 0 {
+		simd.GemmNTF64(s.rows, count, s.m.z, beside, s.beta, beside, 1, 1, n, count, beside)
+	}
 	alpha, level := make([]float64, n*count), make([]float64, count)
 	simd.GemmF64(alpha, count, b.inverse, n, s.rows, count, 1, 0, n, count, n)
 	for i, v := range b.one {
@@ -248,16 +262,23 @@ func (s *simulation) condition() {
 	for i, v := range b.one {
 		simd.AxpyF64(alpha[i*count:(i+1)*count], -v, level)
 	}
+	var coef []float64 // [D, samples]
+	if f := b.drift; f != nil {
+		coef = make([]float64, beside*count)
+		simd.GemmF64(coef, count, f.white, n, s.rows, count, 1, 0, beside, count, n)
+		simd.GemmTNF64(alpha, count, f.white, n, coef, count, -1, 1, n, count, beside)
+	}
 	sd := math.Sqrt(b.variance)
 	const chunk = 64
 	parallel.Until(s.stop, len(s.out[0]), chunk, func(lo, hi int) {
+		at := make([]float64, beside)
 		var f features
 		var w scratch
 		c := hi - lo
 		f.grow(d, c*n, s.m.aniso())
 		for i := range c {
 			for j := range n {
-				f.set(i*n+j, s.t[(lo+i)*d:(lo+i+1)*d], s.m.x[j*d:(j+1)*d])
+				f.set(i*n+j, s.t.x[(lo+i)*d:(lo+i+1)*d], s.m.x[j*d:(j+1)*d])
 			}
 		}
 		cov, known := make([]float64, c*n), make([]float64, c*count)
@@ -265,7 +286,15 @@ func (s *simulation) condition() {
 		simd.GemmF64(known, count, cov, n, alpha, count, 1, 0, c, count, n)
 		for i := range c {
 			mean := b.level + simd.DotF64(cov[i*n:(i+1)*n], b.alpha)
+			z := s.t.row(lo+i, beside)
+			if b.drift != nil {
+				b.drift.coordinates(at, z)
+				mean += simd.DotF64(at, b.drift.coef)
+			}
 			for k, row := range s.out {
+				for c, v := range at {
+					row[lo+i] += z[c]*s.beta[k*beside+c] - v*coef[c*count+k]
+				}
 				row[lo+i] = mean + sd*(row[lo+i]-level[k]-known[i*count+k])
 			}
 		}
@@ -291,11 +320,13 @@ func (s *simulation) conditionInducing() {
 	const chunk = 128
 	parallel.Until(s.stop, len(s.out[0]), chunk, func(lo, hi int) {
 		var w inducingDesk
-		w.covariances(u, s.t[lo*d:hi*d])
+		w.covariances(u, s.t.x[lo*d:hi*d])
 		known := make([]float64, (hi-lo)*count)
 		simd.GemmF64(known, count, w.cov, r, weights, count, 1, 0, hi-lo, count, r)
 		for i := range hi - lo {
-			mean := b.level + simd.DotF64(w.cov[i*r:(i+1)*r], u.weight)
+			cov := w.cov[i*r : (i+1)*r]
+			mean := b.level + simd.DotF64(cov, u.weight[:r])
+			mean += s.drift(lo+i, cov, u.weight[r:])
 			for k, row := range s.out {
 				row[lo+i] = mean + sd*(row[lo+i]+known[i*count+k])
 			}
@@ -303,13 +334,27 @@ func (s *simulation) conditionInducing() {
 	})
 }
 
+// drift adds to the paths at a target what is not known of the drift, and returns what it adds to the mean; see drift.near.
+func (s *simulation) drift(target int, cov, rows []float64) (mean float64) {
+	if s.b.drift == nil {
+		return 0
+	}
+	beside := s.m.opt.Drift
+	at := make([]float64, beside)
+	mean, _ = s.b.drift.near(at, s.t.row(target, beside), cov, rows)
+	for k, row := range s.out {
+		row[target] += simd.DotF64(at, s.beta[k*beside:(k+1)*beside])
+	}
+	return mean
+}
+
 // conditionNear is condition where targets are predicted from the rows near them.
 func (s *simulation) conditionNear(ctx context.Context) error {
 	l, count := s.m.local, len(s.out)
 	sd := math.Sqrt(s.b.variance)
 	failed := make([]bool, len(s.out[0]))
-	err := l.visit(ctx, s.t, func(w *desk, some []int32) {
-		l.fill(w, s.t, some)
+	err := l.visit(ctx, s.t.x, func(w *desk, some []int32) {
+		l.fill(w, s.t.x, some)
 		a, cov, z, ok := l.factor(w, s.b, len(some), nil)
 		n := len(w.index)
 		known := make([]float64, count)
@@ -319,7 +364,7 @@ func (s *simulation) conditionNear(ctx context.Context) error {
 				continue
 			}
 			weights := cov[i*n : (i+1)*n]
-			mean := s.b.level + dot(weights, z, n)
+			mean := s.b.level + dot(weights, z, n) + s.drift(int(target), weights, z[n:])
 			backward(a, weights, n)
 			clear(known)
 			for j, p := range w.index {

@@ -34,7 +34,7 @@ func (m *Model) seasons(ctx context.Context, e *evidence, all *[]*family, best *
 			best = f
 		}
 	}
-	found, searched := m.periods(best)
+	found, searched := m.periods(best, m.driftless(e, best))
 	periods = append(periods, found...)
 	wave := len(*all)
 	for i, p := range periods {
@@ -130,7 +130,7 @@ func (m *Model) seasonEvidence(e *evidence, period float64) *evidence {
 	if len(e.units) == 1 {
 		return e
 	}
-	out := &evidence{x: e.x, y: e.y, dim: 1, prior: e.prior}
+	out := &evidence{x: e.x, y: e.y, z: e.z, drift: e.drift, dim: 1, prior: e.prior}
 	for _, u := range e.units {
 		block := u.index[u.given:]
 		first, last := m.x[block[0]], m.x[block[len(block)-1]]
@@ -156,7 +156,7 @@ func (m *Model) seasonEvidence(e *evidence, period float64) *evidence {
 
 // periods finds periods at which a cosine and a sine explain more than the family that was fitted expects of them, the
 // best first. searched is how many independent ones were looked at.
-func (m *Model) periods(best *family) (periods []float64, searched float64) {
+func (m *Model) periods(best *family, values []float64) (periods []float64, searched float64) {
 	type peak struct{ gain, frequency float64 }
 	var peaks []peak
 	look := func(x, y []float64, most float64) {
@@ -171,11 +171,11 @@ func (m *Model) periods(best *family) (periods []float64, searched float64) {
 		searched += float64(len(gain)) / 4
 	}
 	end := max(0, m.n-exactLine)
-	look(m.x[end:], m.y[end:], math.Inf(1))
+	look(m.x[end:], values[end:], math.Inf(1))
 	if end > 0 { // seasons of which the end of a long series has a few cycles at most: every few of all values
 		var x, y []float64
 		for i := (m.n - 1) % (m.n/exactLine + 1); i < m.n; i += m.n/exactLine + 1 {
-			x, y = append(x, m.x[i]), append(y, m.y[i])
+			x, y = append(x, m.x[i]), append(y, values[i])
 		}
 		look(x, y, seasonCycles/(m.x[m.n-1]-m.x[end]))
 	}
@@ -194,6 +194,19 @@ func (m *Model) periods(best *family) (periods []float64, searched float64) {
 		}
 	}
 	return periods, max(1, searched)
+}
+
+// driftless are the values less the drift that a family finds.
+func (m *Model) driftless(e *evidence, best *family) []float64 {
+	if m.opt.Drift == 0 {
+		return m.y
+	}
+	s, ok := e.sums(best.spec.kernel(best.theta))
+	if !ok || s.found == nil {
+		return m.y
+	}
+	s.found.knowRows(m.y, m.z, s.level())
+	return s.found.rest
 }
 
 // spectrum returns the gains of log density by a cosine and a sine of each frequency, from two cycles in a part of the series to

@@ -35,6 +35,9 @@ func FitShared(ctx context.Context, xs, ys [][]float64, opt Options) (*Shared, e
 	if len(xs) != len(ys) {
 		return nil, fmt.Errorf("%w: coordinates of %d tables, values of %d", ErrInput, len(xs), len(ys))
 	}
+	if opt.Drift > 0 {
+		return nil, fmt.Errorf("%w: tables share no drift", ErrInput)
+	}
 	if opt.Values != Plain || opt.MaximumLikelihood {
 		return nil, fmt.Errorf("%w: tables share the covariance of plain values alone", ErrInput)
 	}

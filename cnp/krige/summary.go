@@ -9,6 +9,12 @@ func newReport(m *Model, y, mean, variance []float64, means, variances [experts]
 	r := Report{Values: len(y), Exact: m.exact, Scale: math.Sqrt(m.mix.scale),
 		Uncorrected: m.opt.NoCheck || m.opt.MaximumLikelihood}
 	n := float64(len(y))
+	if m.opt.Drift > 0 { // the unit is what a drift leaves of the values' deviation
+		_, sd := moments(m.y)
+		for _, l := range []*float64{&r.LogDensity, &r.Constant, &r.InverseDistance} {
+			*l = math.Log(sd)
+		}
+	}
 	for i, v := range y {
 		r.LogDensity += logNormal(v, mean[i], variance[i]) / n
 		r.Constant += logNormal(v, means[constant][i], variances[constant][i]) / n
@@ -33,6 +39,7 @@ func newReport(m *Model, y, mean, variance []float64, means, variances [experts]
 	for _, b := range m.members {
 		r.Members = append(r.Members, m.member(b))
 	}
+	r.Drift = m.coefficients()
 	return r
 }
 
@@ -55,6 +62,27 @@ func (m *Model) member(b *member) Member {
 		out.Stretch = math.Exp(math.Hypot(b.theta[tFirst], b.theta[tFirst+1]))
 	case b.spec.aniso: // along the axes
 		out.Stretch = math.Sqrt(slices.Max(k.metric[:]) / slices.Min(k.metric[:]))
+	}
+	return out
+}
+
+// coefficients are those of the drift in the table's units.
+func (m *Model) coefficients() (out []Coefficient) {
+	for k := range m.opt.Drift {
+		unit := m.columns.unit[k]
+		if !(unit > 0) {
+			out = append(out, Coefficient{})
+			continue
+		}
+		var total, m1, m2 float64
+		for _, b := range m.members {
+			mean, std := b.drift.beta()
+			v := b.variance * std[k] * std[k]
+			total, m1, m2 = total+b.weight, m1+b.weight*mean[k], m2+b.weight*(v+mean[k]*mean[k])
+		}
+		m1, m2 = m1/total, m2/total
+		scale := m.frame.ys / unit
+		out = append(out, Coefficient{Mean: scale * m1, Std: scale * math.Sqrt(max(0, m2-m1*m1))})
 	}
 	return out
 }
