@@ -126,6 +126,9 @@ func (a *app) printInterpolation(r *result, f *regressFlags, in *interpolate.Int
 		if in.Missing[c] > 0 {
 			r.Note("%s of %s without %s: no part of its context", words.Plural(in.Missing[c], "row"), in.Points.Name, name)
 		}
+		if in.Lacking > 0 && c == 0 {
+			r.Note("%s of %s without an auxiliary input: no part of the context", words.Plural(in.Lacking, "row"), in.Points.Name)
+		}
 		r.Line("context", "%s: %s", name, words.Plural(len(in.Y[c]), "value"))
 		if report.Values == 0 {
 			r.Note("%s: one value, or equal ones: their spread is not known", name)
@@ -133,8 +136,13 @@ func (a *app) printInterpolation(r *result, f *regressFlags, in *interpolate.Int
 		}
 		r.Cautions = append(r.Cautions, fmt.Sprintf("check of %s: %v", name, report))
 	}
-	if far := in.Beyond(); far != "" {
-		r.Cautions = append(r.Cautions, far)
+	for _, line := range in.Drift() {
+		r.Line("drift", "%s", line)
+	}
+	for _, far := range []string{in.Beyond(), in.BeyondDrift()} {
+		if far != "" {
+			r.Cautions = append(r.Cautions, far)
+		}
 	}
 	for _, note := range in.Distances(f.oneTable.fl.Changed("units")) {
 		r.Cautions = append(r.Cautions, note.Named(flagOf))

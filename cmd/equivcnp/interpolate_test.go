@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/cnp/table"
 	"github.com/equivcnp/equivcnp/internal/raster"
+	"github.com/equivcnp/equivcnp/internal/tables"
 	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
@@ -117,6 +120,45 @@ func TestInterpolateSphere(t *testing.T) {
 		"places on the globe")
 }
 
+// TestInterpolateAuxiliary: auxiliary inputs without a model are a drift, and every command that predicts a table says the same.
+func TestInterpolateAuxiliary(t *testing.T) {
+	b := newBench(t)
+	var context, targets strings.Builder
+	context.WriteString("east,north,height,t\n")
+	targets.WriteString("east,north,height\n")
+	for i := range 60 {
+		east, north, height := math.Mod(float64(i)*7.3, 10), math.Mod(float64(i)*3.1, 10), math.Mod(float64(i*i), 9)*100
+		fmt.Fprintf(&context, "%g,%g,%g,%g\n", east, north, height, math.Sin(east/2)+north/10-height/150)
+		fmt.Fprintf(&targets, "%g,%g,%g\n", east/2+1, north/2+1, 900-height)
+	}
+	b.write("context.csv", context.String())
+	b.write("targets.csv", targets.String())
+	with := []string{"--x", "east,north", "--y", "t", "--aux", "height", "--targets", "@targets.csv"}
+	said := b.ok(append([]string{"regress", "--csv", "@context.csv", "--out", "@regress.csv"}, with...)...)
+	require.Contains(t, said, "t grows by -0.006")
+	b.ok(append([]string{"predict", "--in", "@context.csv", "--out", "@predict.csv"}, with...)...)
+	b.ok(append([]string{"stations", "--csv", "@context.csv", "--out", "@stations.csv"}, with...)...)
+	b.ok(append([]string{"sample", "--csv", "@context.csv", "--samples", "2", "--out", "@sample.csv"}, with...)...)
+	want, err := tables.ReadFile(b.path("regress.csv"), nil)
+	require.NoError(t, err)
+	column := func(of *table.Table, name string) int { return slices.Index(of.Header, name) }
+	for _, name := range []string{"predict.csv", "stations.csv"} {
+		got, err := tables.ReadFile(b.path(name), nil)
+		require.NoError(t, err)
+		require.Equal(t, want.Rows(), got.Rows(), name)
+		for _, of := range []string{"t_mean", "t_std"} {
+			for row := range got.Rows() {
+				w := want.Values[row*want.Cols+column(want, of)]
+				require.InDelta(t, w, got.Values[row*got.Cols+column(got, of)], 1e-4, "%s: row %d", name, row)
+			}
+		}
+	}
+	b.fails(1, "nobody knows height at all places of the map",
+		append([]string{"regress", "--csv", "@context.csv", "--out", "@o.csv", "--plot", "@o.png"}, with...)...)
+	b.fails(2, "--aux: places are chosen by coordinates alone", "design", "--csv", "@context.csv", "--x", "east,north", "--y", "t",
+		"--aux", "height", "--candidates", "@targets.csv", "--out", "@o.csv")
+}
+
 func TestInterpolateRefuses(t *testing.T) {
 	b := newBench(t)
 	b.save("m.safetensors", curveConfig())
@@ -137,7 +179,7 @@ func TestInterpolateRefuses(t *testing.T) {
 		{2, "no output of this name", []string{"--csv", "@data.csv", "--log", "z"}},
 		{2, "--units \"none\"", []string{"--csv", "@data.csv", "--units", "none"}},
 		{2, "--period \"1q\"", []string{"--csv", "@data.csv", "--period", "1q"}},
-		{2, "--aux: interpolation without a model has coordinates alone", []string{"--csv", "@plane.csv", "--x", "x1", "--aux", "x2"}},
+		{2, "--aux: use --targets with a table that has x2", []string{"--csv", "@plane.csv", "--x", "x1", "--aux", "x2"}},
 		{2, "--static: interpolation without a model", []string{"--csv", "@data.csv", "--static", "@plane.csv"}},
 		{2, "leave --model out", []string{"--csv", "@data.csv", "--model", "@m.safetensors", "--positive"}},
 		{1, "has no values", []string{"--csv", "@empty.csv"}},

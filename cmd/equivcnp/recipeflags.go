@@ -155,7 +155,8 @@ func columnsVar(cmd *cobra.Command, c *tabletask.Columns) {
 	fl.StringSliceVar(&c.X, "x", nil, "tables: columns of the inputs, by name or number (default: x, or x1,x2,..)")
 	fl.StringSliceVar(&c.Y, "y", nil, "tables: columns of the outputs, by name or number (default: y, or y1,y2,..)")
 	fl.StringSliceVar(&c.Aux, "aux", nil, "tables: columns of auxiliary inputs, known at context and targets, for "+
-		"example elevation,hour; a column of texts becomes an indicator for each text (default: the model's names)")
+		"example elevation,hour; a column of texts becomes an indicator for each text; without --model values are linear in "+
+		"them (default: the model's names)")
 	fl.StringVar(&c.Static, "static", "", "tables: a table of static fields, known at places of their own, such as "+
 		"elevation on a grid; columns of the same inputs, and of the fields")
 	fl.StringSliceVar(&c.StaticFields, "static-fields", nil,

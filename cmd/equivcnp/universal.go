@@ -30,10 +30,10 @@ func (m *modelFlags) universalOfTable(f *tabletask.Columns, t *table.Table, opt 
 
 // universalOfFile is the interpolation of the tasks of a file of tensors.
 func (m *modelFlags) universalOfFile(in *taskfile.File, name string, opt interpolate.Options) (cnp.Regressor[float32], error) {
-	dx, dy := filetask.Widths(in)
+	dx, da, dy := filetask.Widths(in)
 	if dx == 0 || dy == 0 {
 		return nil, fmt.Errorf("%s: --model was left out, and without x_context [B, Nc, dx] and y_context [B, Nc, dy] there is nothing to "+
 			"interpolate: name a model with --model", name)
 	}
-	return m.named(interpolate.RegressorFor(dx, dy, opt))
+	return m.named(interpolate.RegressorFor(dx, da, dy, opt))
 }

@@ -192,16 +192,18 @@ func (j *job) score(res *predict.Result) error {
 	return nil
 }
 
-// Widths returns how many coordinates and outputs the curves of a file have, 0 where it has none.
-func Widths(in *taskfile.File) (dx, dy int) {
+// Widths returns how many coordinates, auxiliary inputs and outputs the curves of a file have, 0 where it has none.
+func Widths(in *taskfile.File) (dx, da, dy int) {
 	for _, t := range in.Tensors() {
 		switch n := len(t.Shape); {
 		case n != 3:
 		case t.Name == "x_context":
 			dx = t.Shape[2]
+		case t.Name == "aux_context":
+			da = t.Shape[2]
 		case t.Name == "y_context":
 			dy = t.Shape[2]
 		}
 	}
-	return dx, dy
+	return dx, da, dy
 }

@@ -52,9 +52,11 @@ type Interpolation struct {
 	*tabletask.Task
 	Sphere bool
 	Models []*krige.Model
-	// X and Y are the context of each output; Missing is how many rows lack it.
-	X, Y    [][]float64
-	Missing []int
+	// X [n, Dx] and Y [n] are the context of each output, Aux [n, da] its auxiliary inputs, the columns of a drift; Missing is how many
+	// rows lack the output, Lacking how many lack an auxiliary input.
+	X, Y, Aux [][]float64
+	Missing   []int
+	Lacking   int
 	// Predicted has the predictions of each output at the targets, Samples [output][sample][target].
 	Predicted []*krige.Prediction
 	Samples   [][][]float64
@@ -84,7 +86,11 @@ func Read(o *tabletask.Options, sphere bool) (*Interpolation, error) {
 	if t.Dx, t.Dy, err = Widths(&o.Columns, t.Points, sphere); err != nil {
 		return nil, err
 	}
-	opt := task.CSVOptions{X: o.X, Y: o.Y, Task: o.Columns.Task, Dx: t.Dx, Dy: t.Dy, Degrees: sphere}
+	aux, err := auxiliary(&o.Columns, t.Points)
+	if err != nil {
+		return nil, err
+	}
+	opt := task.CSVOptions{X: o.X, Y: o.Y, Task: o.Columns.Task, Dx: t.Dx, Dy: t.Dy, Aux: aux, AuxKnown: true, Degrees: sphere}
 	if t.Observed, err = tabletask.RowsOf(t.Points, opt, false); err != nil {
 		return nil, err
 	}
@@ -94,6 +100,8 @@ func Read(o *tabletask.Options, sphere bool) (*Interpolation, error) {
 	if o.Targets == "" {
 		opt = task.CSVOptions{Dx: t.Dx, Dy: t.Dy, Degrees: sphere}
 		switch {
+		case aux != nil:
+			return nil, settings.Errorf("{Aux}: use {Targets} with a table that has %s at the targets, too", strings.Join(aux, ", "))
 		case o.Grid != nil: // Clocks makes its places
 		case o.Sphere > 0:
 			t.Targets.Cols = 2
@@ -104,15 +112,33 @@ func Read(o *tabletask.Options, sphere bool) (*Interpolation, error) {
 			return nil, settings.Errorf("%s has %d inputs: use {Grid} or {Targets} instead of {From} and {To}", t.Points.Name, t.Dx)
 		}
 	}
-	if err := t.Clocks(o, task.CSVOptions{X: o.X, Y: o.Y, Dx: t.Dx, Dy: t.Dy}); err != nil {
+	if err := t.Clocks(o, task.CSVOptions{X: o.X, Y: o.Y, Dx: t.Dx, Dy: t.Dy, Aux: aux}); err != nil {
 		return nil, err
 	}
 	opt.Task = ""
 	if t.Asked, err = tabletask.RowsOf(t.Targets, opt, true); err != nil {
 		return nil, err
 	}
+	if err := tabletask.CheckAuxiliary(t.Targets, t.Asked, nil); err != nil {
+		return nil, err
+	}
 	in.split()
 	return in, nil
+}
+
+// auxiliary returns the names of the auxiliary inputs, of which a column of texts has one for each text, nil where there are none.
+func auxiliary(o *tabletask.Columns, t *table.Table) ([]string, error) {
+	if len(o.Aux) == 0 {
+		return nil, nil
+	}
+	aux, err := t.Categories(o.Aux)
+	if err != nil {
+		return nil, settings.Hintf("{Aux}: %w", err)
+	}
+	if len(aux) > krige.MaxDrift {
+		return nil, settings.Errorf("{Aux}: %d auxiliary inputs, need at most %d", len(aux), krige.MaxDrift)
+	}
+	return aux, nil
 }
 
 // Widths returns the number of inputs and outputs of a table. Where sphere says that the inputs are latitude and
@@ -122,11 +148,9 @@ func Widths(o *tabletask.Columns, t *table.Table, sphere bool) (dx, dy int, err 
 		return 0, 0, err
 	}
 	switch {
-	case len(o.Aux) > 0:
-		return 0, 0, settings.Errorf("{Aux}: interpolation without a model has coordinates alone: name a model, or take the column as an " +
-			"input ({X})")
 	case o.Static != "":
-		return 0, 0, settings.Errorf("{Static}: interpolation without a model has coordinates alone: name a model")
+		return 0, 0, settings.Errorf("{Static}: interpolation without a model has no static fields: name a model, or give the rows and " +
+			"the targets columns with the fields' values ({Aux})")
 	}
 	dx, dy = len(o.X), max(1, len(o.Y))
 	if sphere && o.X == nil {
@@ -164,8 +188,14 @@ func Widths(o *tabletask.Columns, t *table.Table, sphere bool) (dx, dy int, err 
 // split gives each output the rows that have it.
 func (in *Interpolation) split() {
 	t := in.Task
-	in.Missing, in.X, in.Y = make([]int, t.Dy), make([][]float64, t.Dy), make([][]float64, t.Dy)
+	in.Missing, in.X, in.Y, in.Aux = make([]int, t.Dy), make([][]float64, t.Dy), make([][]float64, t.Dy), make([][]float64, t.Dy)
+	da := in.Da()
 	for row := range t.Points.Rows() {
+		aux := t.Observed.Aux[row*da : (row+1)*da]
+		if slices.ContainsFunc(aux, math.IsNaN) {
+			in.Lacking++
+			continue
+		}
 		for c := range t.Dy {
 			v := t.Observed.Y[row*t.Dy+c]
 			if v != v {
@@ -173,8 +203,25 @@ func (in *Interpolation) split() {
 				continue
 			}
 			in.X[c], in.Y[c] = append(in.X[c], t.Observed.X[row*t.Dx:(row+1)*t.Dx]...), append(in.Y[c], v)
+			in.Aux[c] = append(in.Aux[c], aux...)
 		}
 	}
+}
+
+// Da is the number of auxiliary inputs.
+func (in *Interpolation) Da() int { return len(in.Observed.Columns.Aux) }
+
+// inputs puts auxiliary inputs behind coordinates.
+func (in *Interpolation) inputs(x, aux []float64) []float64 {
+	da := in.Da()
+	if da == 0 {
+		return x
+	}
+	var out []float64
+	for i := range len(x) / in.Dx {
+		out = append(append(out, x[i*in.Dx:(i+1)*in.Dx]...), aux[i*da:(i+1)*da]...)
+	}
+	return out
 }
 
 // Names returns the names of the outputs.
@@ -207,7 +254,7 @@ func (in *Interpolation) Fit(ctx context.Context, opt Options) error {
 				"expects something without any data",
 				in.Points.Name, name)
 		}
-		m, err := krige.Fit(ctx, in.X[c], in.Y[c], own)
+		m, err := krige.Fit(ctx, in.inputs(in.X[c], in.Aux[c]), in.Y[c], own)
 		if err != nil {
 			return fmt.Errorf("%s: %s: %w", in.Points.Name, name, err)
 		}
@@ -235,8 +282,9 @@ func (in *Interpolation) support(c int, values krige.Values) error {
 
 // Predict predicts each output at the targets, and draws its samples.
 func (in *Interpolation) Predict(ctx context.Context, opt Options) error {
+	asked := in.inputs(in.Asked.X, in.Asked.Aux)
 	for c, m := range in.Models {
-		p, err := m.At(ctx, in.Asked.X)
+		p, err := m.At(ctx, asked)
 		if err != nil {
 			return err
 		}
@@ -248,7 +296,7 @@ func (in *Interpolation) Predict(ctx context.Context, opt Options) error {
 		if opt.Function {
 			draw = m.Functions
 		}
-		drawn, err := draw(ctx, in.Asked.X, opt.Samples, opt.Seed+uint64(c))
+		drawn, err := draw(ctx, asked, opt.Samples, opt.Seed+uint64(c))
 		if err != nil {
 			return err
 		}

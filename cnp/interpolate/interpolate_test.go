@@ -100,11 +100,11 @@ func TestRegressorOf(t *testing.T) {
 	require.ErrorContains(t, err, "without a unit of time")
 	_, err = RegressorOf(&columns, points, Options{Log: []string{"z", "y"}, Positive: true})
 	require.ErrorContains(t, err, "already names every output")
-	r, err := RegressorFor(2, 2, Options{Log: []string{"y2"}, DifferentUnits: true})
+	r, err := RegressorFor(2, 0, 2, Options{Log: []string{"y2"}, DifferentUnits: true})
 	require.NoError(t, err)
 	require.Equal(t, 2, r.Config().DimY)
 	require.Equal(t, "bent-normal", r.Config().Likelihood)
-	_, err = RegressorFor(2, 1, Options{Period: []Period{{Length: 7}}})
+	_, err = RegressorFor(2, 0, 1, Options{Period: []Period{{Length: 7}}})
 	require.ErrorContains(t, err, "one input")
 }
 

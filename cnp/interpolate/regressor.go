@@ -19,7 +19,11 @@ func RegressorOf(c *tabletask.Columns, points *table.Table, opt Options) (*krige
 		return nil, err
 	}
 	in := &Interpolation{Task: &tabletask.Task{Dx: dx, Dy: dy, Points: points}, Sphere: opt.Sphere}
-	rows := task.CSVOptions{X: c.X, Y: c.Y, Task: c.Task, Dx: dx, Dy: dy, Degrees: opt.Sphere}
+	aux, err := auxiliary(c, points)
+	if err != nil {
+		return nil, err
+	}
+	rows := task.CSVOptions{X: c.X, Y: c.Y, Task: c.Task, Dx: dx, Dy: dy, Aux: aux, AuxKnown: true, Degrees: opt.Sphere}
 	if in.Observed, err = tabletask.RowsOf(points, rows, false); err != nil {
 		return nil, err
 	}
@@ -33,17 +37,20 @@ func RegressorOf(c *tabletask.Columns, points *table.Table, opt Options) (*krige
 		}
 	}
 	r, err := krige.NewRegressor(own)
+	if err == nil {
+		r, err = r.WithColumns(tabletask.Labels(points, in.Observed.Columns.Aux, "aux", len(aux)))
+	}
 	if err != nil {
 		return nil, err
 	}
 	return r.OutputsOf(values), nil
 }
 
-// RegressorFor returns the interpolation of tasks with so many inputs and outputs, which have no names of their own: Log knows
-// the outputs as y, or y1, y2 and so on, and periods have the input's unit.
-func RegressorFor(dx, dy int, opt Options) (*krige.Regressor, error) {
+// RegressorFor returns the interpolation of tasks with so many inputs, auxiliary inputs and outputs, which have no names of their own: Log
+// knows the outputs as y, or y1, y2 and so on, and periods have the input's unit.
+func RegressorFor(dx, da, dy int, opt Options) (*krige.Regressor, error) {
 	in := &Interpolation{Task: &tabletask.Task{Dx: dx, Dy: dy, Points: &table.Table{Name: "the file"}}, Sphere: opt.Sphere}
-	in.Observed = &task.Rows{Columns: table.Columns{X: make([]int, dx), Y: make([]int, dy)}}
+	in.Observed = &task.Rows{Columns: table.Columns{X: make([]int, dx), Y: make([]int, dy), Aux: make([]int, da)}}
 	own, values, err := in.options(opt)
 	if err != nil {
 		return nil, err
@@ -57,7 +64,7 @@ func RegressorFor(dx, dy int, opt Options) (*krige.Regressor, error) {
 
 // options returns the options of the fits, and what kind of values each output has.
 func (in *Interpolation) options(opt Options) (own krige.Options, values []krige.Values, err error) {
-	own = krige.Options{Dim: in.Dx, Sphere: in.Sphere, DifferentUnits: opt.DifferentUnits, NoCheck: opt.NoCheck}
+	own = krige.Options{Dim: in.Dx + in.Da(), Drift: in.Da(), Sphere: in.Sphere, DifferentUnits: opt.DifferentUnits, NoCheck: opt.NoCheck}
 	if own.Periods, err = in.periods(opt.Period); err != nil {
 		return own, nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp/interpolate"
 	"github.com/equivcnp/equivcnp/cnp/table"
@@ -18,6 +19,8 @@ const mapCells = 140
 func Interpolation(ctx context.Context, w io.Writer, format, title string, in *interpolate.Interpolation) error {
 	xs, ys := tabletask.Labels(in.Points, in.Observed.Columns.X, "x", in.Dx), in.Names()
 	switch {
+	case in.Da() > 0 && (in.Sphere || in.Dx == 2):
+		return fmt.Errorf("nobody knows %s at all places of the map", strings.Join(in.Auxiliary(), ", "))
 	case in.Sphere:
 		return interpolatedGlobes(ctx, w, format, title, in)
 	case in.Dx == 1:

@@ -52,6 +52,9 @@ func Read(input tabletask.Options, candidates string, sphere bool) (*Choosing, e
 	if input.Targets == "" {
 		input.Targets = candidates
 	}
+	if len(input.Aux) > 0 {
+		return nil, settings.Errorf("{Aux}: places are chosen by coordinates alone")
+	}
 	in, err := interpolate.Read(&input, sphere)
 	if err != nil {
 		return nil, err
