@@ -38,7 +38,7 @@ type inducing struct {
 
 // rows are a table as inducing points need it.
 type rows struct {
-	x, y, z      []float64 // [n, d], [n], [n, D]
+	x, y         []float64 // [n, d], [n]
 	d, n         int
 	aniso, axial bool // what covariances need of pairs
 }
