@@ -7,6 +7,7 @@ import (
 	"compress/zlib"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -27,6 +28,11 @@ const (
 // setWriteDeadline gives a client the time to take n bytes. Where the ResponseWriter knows no deadlines, the server's own ones hold.
 func setWriteDeadline(w http.ResponseWriter, n int) {
 	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience + time.Duration(n/slowest)*time.Second))
+}
+
+// setComputeDeadline gives a request the time to be read and computed, and its client that to take what is written then.
+func (s *Server) setComputeDeadline(w http.ResponseWriter) {
+	setWriteDeadline(w, int(min(s.opt.Body, math.MaxInt32))+int(s.opt.Timeout/time.Second)*slowest)
 }
 
 // upload is the body of a request while it is read. It sets deadlines: for a body of announced size, patience and the time that the slowest
@@ -90,10 +96,16 @@ func (u *upload) done() {
 // abandon leaves the body unread. What net/http reads of it has a deadline.
 func (u *upload) abandon() { _ = u.control.SetReadDeadline(u.now().Add(patience)) }
 
-// impatient gives the body of every request its deadlines, whoever reads it. What nobody reads net/http does before it answers, over
-// HTTP/1.1.
+// mostPlain is how long an answer is at most that no handler gives a deadline of its own: metadata, metrics and the page's files.
+const mostPlain = 4 << 20
+
+// impatient gives the body of every request its deadlines, whoever reads it, and its answer one, which handlers that compute, or whose
+// answers are long or never end, replace: who asks and then does not read would keep a goroutine and a connection for as long as he
+// likes, and hold up the server's end. What nobody reads of a body net/http does before it answers, over HTTP/1.1.
 func impatient(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		announced := max(r.ContentLength, 0) // which may come as slowly as a body may before anything is answered
+		setWriteDeadline(w, mostPlain+int(min(announced, math.MaxInt32)))
 		if r.ContentLength != 0 {
 			u := newUpload(w, r, r.ContentLength)
 			if r.ProtoMajor == 1 {

@@ -129,7 +129,7 @@ func (s *Server) inferRoute(mux *http.ServeMux) {
 		}
 		call := &grpcCall{start: time.Now(), res: s.bytes.open(r.Context()), up: up}
 		defer call.res.release()
-		setWriteDeadline(w, int(min(s.opt.Body, math.MaxInt32))+int(s.opt.Timeout/time.Second)*slowest)
+		s.setComputeDeadline(w)
 		if isPlain(r) {
 			s.plainInfer(w, r, call)
 			return

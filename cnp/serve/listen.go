@@ -82,8 +82,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, limits Limits) error
 		MaxHeaderBytes:    cmp.Or(limits.Header, 64<<10),
 		ReadHeaderTimeout: cmp.Or(limits.HeaderTime, 10*time.Second),
 		IdleTimeout:       cmp.Or(limits.IdleTime, 5*time.Minute),
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: cmp.Or(limits.Streams, 1000)},
-		ErrorLog:          log.New(errorLog{s.log}, "", 0),
+		// A stream's deadline resets it, which its client must read, too: one that reads nothing at all loses the connection.
+		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: cmp.Or(limits.Streams, 1000), WriteByteTimeout: patience},
+		ErrorLog: log.New(errorLog{s.log}, "", 0),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return context.WithValue(context.WithValue(ctx, shareKey{}, &share{}), connKey{}, c)
 		},

@@ -78,6 +78,7 @@ type restAnswer struct {
 // restInfer answers an inference request.
 func (s *Server) restInfer(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
+	s.setComputeDeadline(w)
 	res := s.bytes.open(r.Context())
 	defer res.release()
 	j, req, err := s.restRun(w, r, res)

@@ -45,7 +45,7 @@ const statusUnknown grpchealth.Status = 3
 
 // watchHandler answers with the status now, and with every other one until the client or the server goes.
 func (s *Server) watchHandler() http.Handler {
-	return connect.NewServerStreamHandler(watchPath, func(ctx context.Context, r *connect.Request[healthRequest],
+	handler := connect.NewServerStreamHandler(watchPath, func(ctx context.Context, r *connect.Request[healthRequest],
 		out *connect.ServerStream[healthResponse]) error {
 		defer s.watches.Add(-1)
 		if s.watches.Add(1) > maxWatches {
@@ -61,9 +61,12 @@ func (s *Server) watchHandler() http.Handler {
 				status = got.Status
 			}
 			if status != last {
+				w, _ := ctx.Value(watchKey{}).(http.ResponseWriter)
+				setWriteDeadline(w, 0) // of this message: a client that does not take it watches no longer
 				if err := out.Send(&healthResponse{status}); err != nil {
 					return err
 				}
+				_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 				last = status
 			}
 			if stopping { // the client has been told; a stream that does not end would hold up the server's
@@ -76,4 +79,10 @@ func (s *Server) watchHandler() http.Handler {
 			}
 		}
 	}, connect.WithCodec(codec{}), connect.WithReadMaxBytes(smallMessage), deflate)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), watchKey{}, w)))
+	})
 }
+
+// watchKey is the context's key of the writer of a stream, whose deadlines connect does not know.
+type watchKey struct{}
