@@ -111,6 +111,59 @@ func TestQueueBeside(t *testing.T) {
 	})
 }
 
+// curveJob is a job of one curve with so many targets and no context; its model computes a microsecond for a target.
+func curveJob(m *model, targets int) *job {
+	return &job{model: m, lane: lane{model: m}, merge: true, tasks: 1, values: targets, priority: 5,
+		curves: &cnp.Batch[float32]{B: 1, Nt: targets}, done: make(chan struct{})}
+}
+
+// TestQueueCurves: curves of one model that are small do not wait for large ones of somebody else, however many wait, nor are they
+// refused for them; and the large ones are computed all the same.
+func TestQueueCurves(t *testing.T) {
+	if race.Enabled {
+		t.Skip("skipped: the race detector does not see that a timer of a synctest bubble takes the queue's lock, and " +
+			"reports both sides of it")
+	}
+	for _, known := range []bool{true, false} {
+		t.Run(fmt.Sprintf("known=%v", known), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q, m := pixelQueue(), &model{name: "m"}
+				if known {
+					require.NoError(t, q.do(t.Context(), curveJob(m, 100)))
+					require.NoError(t, q.do(t.Context(), curveJob(m, 1e6)))
+				}
+				most := 0
+				compute := q.compute
+				q.compute = func(ctx context.Context, jobs []*job) error {
+					q.mu.Lock()
+					most = max(most, len(q.running))
+					for _, j := range jobs {
+						require.True(t, !known || (jobs[0].curves.Nt > 1000) == (j.curves.Nt > 1000), "batched together")
+					}
+					q.mu.Unlock()
+					return compute(ctx, jobs)
+				}
+				var wait sync.WaitGroup
+				for range 20 {
+					wait.Go(func() { require.NoError(t, q.do(context.Background(), curveJob(m, 1e6))) }) // a second each
+					synctest.Wait()
+				}
+				for range 200 {
+					start := time.Now()
+					ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+					require.NoError(t, q.tooLate(m, start.Add(time.Second), 5))
+					require.NoError(t, q.do(ctx, curveJob(m, 100)))
+					cancel()
+					require.LessOrEqual(t, time.Since(start), 2*q.long)
+					time.Sleep(50 * time.Millisecond)
+				}
+				wait.Wait()
+				require.LessOrEqual(t, most, 2)
+			})
+		})
+	}
+}
+
 // TestQueueFair: models take turns by time, however many requests one of them has, and one fills no more than three quarters of the queue.
 func TestQueueFair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 // queue orders jobs, by priority, then so that models get equal time, then by arrival, and lets so many batches compute at a time.
 //
 // A batch that computes for long holds up its own lane, and no other: while it lasts, so many more batches of other lanes may compute
-// beside it.
+// beside it. Of curves, which have one lane whatever their size, it holds up those that take long themselves.
 type queue struct {
 	slots, maxBatch, maxTasks int
 	long                      time.Duration // a batch that takes longer lets others compute beside it
@@ -106,7 +106,7 @@ func (q *queue) submit(ctx context.Context, j *job) (*batch, error) {
 	if own == 0 && len(q.served) < maxWorks { // it does not save up time that it has not asked for
 		q.served[j.model] = max(q.served[j.model], q.clock)
 	}
-	if q.free(j) && !slices.ContainsFunc(q.waiting, func(w *job) bool { return w.lane == j.lane }) {
+	if q.free(j) && !slices.ContainsFunc(q.waiting, func(w *job) bool { return w.lane == j.lane && q.free(w) }) {
 		return q.newBatch([]*job{j}), nil
 	}
 	if q.tasks+j.tasks > q.maxTasks || own > 0 && own+j.tasks > q.room() {
@@ -132,7 +132,9 @@ func (q *queue) free(j *job) bool {
 	}
 	short, now := 0, time.Now()
 	for _, b := range q.running {
-		if b.jobs[0].lane == j.lane {
+		// A batch that was not known to be long holds up what is like it.
+		unknown := j.curves != nil && now.Sub(b.began) >= q.long && (len(b.jobs) == 1 || b.cost == 0) && j.cost != b.jobs[0].cost
+		if b.jobs[0].lane == j.lane && !q.passes(j, b.jobs[0]) && !unknown {
 			return false
 		}
 		if b.cost <= q.long && now.Sub(b.began) < q.long {
@@ -140,6 +142,18 @@ func (q *queue) free(j *job) bool {
 		}
 	}
 	return short < q.slots
+}
+
+// isLong reports whether a job takes long by itself, as far as is known.
+func (q *queue) isLong(j *job) bool { return j.expected(j.tasks) > q.long }
+
+// passes reports whether a job need not wait for another one that takes long: it is computed beside it. What is not known of a job, other
+// than its model, is taken for the best.
+func (q *queue) passes(j, other *job) bool {
+	if q.isLong(j) || !q.isLong(other) {
+		return false
+	}
+	return other.curves != nil || j.lane != other.lane && (j.images != nil || j.curves != nil)
 }
 
 // waitingOf counts the tasks of a model that wait.
@@ -259,11 +273,14 @@ func before(a, b *job) int {
 func (q *queue) ahead(j *job) (running, waiting time.Duration) {
 	now := time.Now()
 	for _, b := range q.running {
-		running += max(0, b.cost-now.Sub(b.began))
+		if !q.passes(j, b.jobs[0]) {
+			running += max(0, b.cost-now.Sub(b.began))
+		}
 	}
 	of := map[*model]time.Duration{}
 	for _, other := range q.waiting {
 		switch cost := other.expected(other.tasks); {
+		case q.passes(j, other):
 		case other.priority < j.priority || j.model == nil && other.priority == j.priority:
 			waiting += cost
 		case other.priority == j.priority:
@@ -403,6 +420,9 @@ func (q *queue) together(first *job, now time.Time) []*job {
 	for _, j := range q.waiting {
 		if room.tasks >= q.maxBatch {
 			break
+		}
+		if q.isLong(j) != q.isLong(first) { // what is short goes beside what is long
+			continue
 		}
 		if j == first || j.lane != first.lane || !j.merge || j.plan != first.plan || room.tasks+j.tasks > q.maxBatch || !room.with(j) {
 			continue
