@@ -74,16 +74,17 @@ func (s *Server) plainInfer(w http.ResponseWriter, r *http.Request, call *grpcCa
 	}
 	s.logged(r.Context(), "grpc", req.model, call.start, j, nil)
 	b := messages.Get().(*[]byte)
-	defer keep(b)
 	*b = req.response(j).append(append(*b, make([]byte, prefixBytes)...))
 	binary.BigEndian.PutUint32((*b)[1:], uint32(len(*b)-prefixBytes))
 	h := w.Header()
 	h.Set("Content-Type", r.Header.Get("Content-Type"))
 	h.Set("Server-Timing", j.timing())
 	if _, err := w.Write(*b); err != nil {
+		// net/http may still be writing it, to a client that has left in the meantime: the next message must not lie there.
 		s.log.Debug("an answer was not taken", "model", j.model.name, "error", err.Error())
 		return
 	}
+	keep(b)
 	h.Set(http.TrailerPrefix+"Grpc-Status", "0")
 }
 

@@ -3,12 +3,15 @@ package serve
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // deadlineWriter notes the deadline under which each part of an answer was written, and the last one.
@@ -68,4 +71,54 @@ func TestSlowReaders(t *testing.T) {
 		require.False(t, d.IsZero())
 	}
 	require.True(t, w.now.IsZero(), "of a stream that waits")
+}
+
+// leavingWriter is a client that leaves while net/http writes its answer: over HTTP/2 Write returns before the frame is out.
+type leavingWriter struct {
+	*httptest.ResponseRecorder
+	answer []byte
+}
+
+func (w *leavingWriter) SetWriteDeadline(time.Time) error { return nil }
+func (w *leavingWriter) SetReadDeadline(time.Time) error  { return nil }
+
+func (w *leavingWriter) Write(b []byte) (int, error) {
+	w.answer = b
+	return 0, errors.New("http2: stream closed")
+}
+
+// TestAnswerKept: an answer that was not taken is not overwritten by that of another client.
+func TestAnswerKept(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Models = testSources[1:] })
+	ask := func(w http.ResponseWriter, id string) {
+		message := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "rbf")
+		message = protowire.AppendString(protowire.AppendTag(message, 3, protowire.BytesType), id)
+		for _, input := range []struct {
+			name, datatype string
+			shape          []uint64
+			field          protowire.Number
+			contents       []byte
+		}{{"x_context", "FP64", []uint64{1, 1, 1}, 7, make([]byte, 8)}, {"y_context", "FP32", []uint64{1, 1, 1}, 6, make([]byte, 4)},
+			{"x_target", "FP64", []uint64{1, 1, 1}, 7, make([]byte, 8)}} {
+			head := appendText(appendText(nil, 1, input.name), 2, input.datatype)
+			var shape []byte
+			for _, n := range input.shape {
+				shape = protowire.AppendVarint(shape, n)
+			}
+			head = appendMessage(appendMessage(head, 3, shape), 5, appendMessage(nil, input.field, input.contents))
+			message = appendMessage(message, 5, head)
+		}
+		frame := binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message)))
+		r := httptest.NewRequest("POST", "/"+service+"/ModelInfer", bytes.NewReader(append(frame, message...)))
+		r.Header.Set("Content-Type", "application/grpc")
+		r.ProtoMajor, r.ProtoMinor = 2, 0
+		s.ServeHTTP(w, r)
+	}
+	for range 50 { // which buffer a pool gives is chance
+		left := &leavingWriter{ResponseRecorder: httptest.NewRecorder()}
+		ask(left, "of the one who left")
+		require.Contains(t, string(left.answer), "of the one who left")
+		ask(httptest.NewRecorder(), "secret of another one")
+		require.NotContains(t, string(left.answer), "secret")
+	}
 }
