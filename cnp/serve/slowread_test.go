@@ -42,7 +42,8 @@ func TestSlowReaders(t *testing.T) {
 		{"GET", "/", "", ""}, {"GET", "/nothing", "", "secret"}, {"GET", "/v2", "", "secret"}, {"GET", "/v2/models", "", "secret"},
 		{"GET", "/v2/models/rbf", "", "secret"}, {"GET", "/v2/models", "", "wrong"}, {"GET", "/v2/models/rbf/infer", "", "secret"},
 		{"GET", "/v2/health/ready", "", ""}, {"GET", "/metrics", "", "secret"}, {"POST", "/v2/models/rbf/infer", "", "secret"},
-		{"POST", "/" + service + "/ServerLive", "application/grpc", "secret"}, {"POST", "/" + service + "/No", "application/grpc", "secret"},
+		{"POST", "/" + service + "/ServerLive", "application/grpc", "secret"},
+		{"POST", "/" + service + "/No", "application/grpc", "secret"},
 		{"POST", "/" + service + "/ModelInfer", "application/grpc", "secret"},
 	} {
 		t.Run(c.method+c.path+" "+c.token, func(t *testing.T) {
