@@ -120,8 +120,9 @@ func keyText(cell string, v float64) string {
 	case plain && len(cell) <= 15:
 		return ""
 	case plain:
-		if text := canonical(cell); text != canonical(strconv.FormatFloat(v, 'f', -1, 64)) {
-			return text
+		text := canonical(cell)
+		if !strings.Contains(text, ".") && math.Abs(v) > 1<<53 || text != canonical(strconv.FormatFloat(v, 'f', -1, 64)) {
+			return text // even if float64 has just this number, which would be written with an exponent beside others in full
 		}
 		return ""
 	}

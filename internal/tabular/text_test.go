@@ -159,6 +159,12 @@ func TestKeys(t *testing.T) {
 	require.NoError(t, Write(&b, table.With(Column{"m", "", []float64{1}, false}), ','))
 	require.Equal(t, "id,m\n2023552585717263359,1\n", b.String())
 	b.Reset()
+	ids := "task,x\n2023552585717263358,1\n2023552585717263400,2\n-1000000000000000000,3\n9007199254740992,4\n"
+	round, err := Decode([]byte(ids), "a.csv")
+	require.NoError(t, err)
+	require.NoError(t, Write(&b, round, ','))
+	require.Equal(t, ids, b.String())
+	b.Reset()
 	zeros, err := Decode([]byte("task\n007\n"), "a.csv")
 	require.NoError(t, err)
 	require.NoError(t, Write(&b, zeros, ','))
