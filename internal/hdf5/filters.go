@@ -2,6 +2,7 @@ package hdf5
 
 import (
 	"bytes"
+	"cmp"
 	"compress/bzip2"
 	"compress/zlib"
 	"fmt"
@@ -75,6 +76,9 @@ func (r *reader) filters() (all []filter) {
 // unfilter undoes what was done to a chunk, but for the steps that were skipped.
 func (d *Dataset) unfilter(b []byte, skipped uint32) (out []byte, err error) {
 	out = b
+	if err := d.unreadable(skipped); err != nil {
+		return nil, err
+	}
 	for k := len(d.filters) - 1; k >= 0; k-- {
 		if k < 32 && skipped>>k&1 != 0 {
 			continue
@@ -92,9 +96,6 @@ func (d *Dataset) unfilter(b []byte, skipped uint32) (out []byte, err error) {
 		case filterBzip2:
 			out, err = d.expand(bzip2.NewReader(bytes.NewReader(d.smallBlocks(out))))
 		case filterZstd:
-			if Zstd == nil {
-				return nil, fmt.Errorf("filter %d (Zstandard) is not read here: programs import internal/zstd", f.id)
-			}
 			if d.zstd == nil { // its window is what the compressor's highest level has, or as much as the values
 				d.zstd, err = Zstd(max(1<<27, uint64(d.chunkBytes)))
 			}
@@ -114,18 +115,32 @@ func (d *Dataset) unfilter(b []byte, skipped uint32) (out []byte, err error) {
 			out = unshuffle(out, size)
 		case filterFletcher:
 			out, err = checked(out)
-		default:
-			name := filterNames[f.id]
-			if name == "" {
-				name = "unknown"
-			}
-			err = fmt.Errorf("filter %d (%s) is not read", f.id, name)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// unreadable is an error where a step that was not skipped cannot be undone. It comes first: what such a step leaves has another size than
+// a chunk, and what stands before it would be taken for damaged.
+func (d *Dataset) unreadable(skipped uint32) error {
+	for k, f := range d.filters {
+		if k < 32 && skipped>>k&1 != 0 {
+			continue
+		}
+		switch f.id {
+		case filterDeflate, filterShuffle, filterFletcher, filterBzip2, filterLZF:
+		case filterZstd:
+			if Zstd == nil {
+				return fmt.Errorf("filter %d (Zstandard) is not read here: programs import internal/zstd", f.id)
+			}
+		default:
+			return fmt.Errorf("filter %d (%s) is not read", f.id, cmp.Or(filterNames[f.id], "unknown"))
+		}
+	}
+	return nil
 }
 
 // smallBlocks says of what bzip2 made shorter that its blocks are no larger than a chunk needs, so that no more memory is prepared for each

@@ -151,6 +151,16 @@ func TestUnread(t *testing.T) {
 	}
 }
 
+// TestUnreadFirst: what a filter that is not read left is not taken for damaged by those that come before it.
+func TestUnreadFirst(t *testing.T) {
+	all, _, _ := open(t, filepath.Join("testdata", "old.h5"))
+	d := all["filtered"]
+	d.filters = []filter{{id: 6}, {id: filterDeflate}}
+	d.chunkBytes /= 2
+	_, err := d.Read()
+	require.ErrorContains(t, err, "filter 6 (scale-offset) is not read")
+}
+
 func firstChunk(t *testing.T, d *Dataset) (at uint64) {
 	t.Helper()
 	at = math.MaxUint64
