@@ -84,6 +84,7 @@ type Var struct {
 
 	// Of a NetCDF-4 file: where the values are, and those of type String once they were read.
 	set    *hdf5.Dataset
+	short  bool // fewer values are there than its dimensions have
 	loaded bool
 	texts  []string
 }

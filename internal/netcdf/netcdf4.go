@@ -79,6 +79,10 @@ func decode4(b []byte) (*File, error) {
 			n *= max(l, 1)
 		}
 	}
+	for i := range f.Vars {
+		v := &f.Vars[i]
+		v.short = !slices.Equal(v.set.Shape, f.Shape(v))
+	}
 	return f, nil
 }
 
@@ -302,11 +306,9 @@ func (f *File) load(v *Var) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrFormat, err)
 	}
-	size, fill := v.Type.Size(), make([]byte, v.Type.Size())
-	if x, ok := fills[v.Type]; ok {
-		fill = appendValue(nil, v.Type, x)
-	} else if v.Type.wide() {
-		fill = binary.BigEndian.AppendUint64(nil, wideFills[v.Type])
+	size, fill := v.Type.Size(), v.Type.fill()
+	if fill == nil {
+		fill = make([]byte, size)
 	}
 	if stored := v.set.Fill(); stored != nil {
 		fill = bytes4(v.set.Type, stored)

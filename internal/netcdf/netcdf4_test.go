@@ -160,6 +160,16 @@ func TestTexts(t *testing.T) {
 	require.Equal(t, []float64{1, 2, -1, -1, -1, -1}, values(t, f, "wide"))
 }
 
+// TestOwnFill: in files that name no value of what was not written, the library's own is one that data have. That of a variable that is
+// shorter than its dimension is missing.
+func TestOwnFill(t *testing.T) {
+	f := decode(t, filepath.Join("testdata", "counts.h5"))
+	for name, want := range map[string][]float64{"u2": {7, 65535}, "i2": {7, -32767}, "u4": {7, 4294967295}, "i4": {7, -2147483647},
+		"i8": {7, -9223372036854775806}, "f4": {7, float64(float32(9.96921e36))}, "named": {7, -1}, "chosen": {7, 65535}} {
+		require.Equal(t, want, values(t, f, name), name)
+	}
+}
+
 // TestManyUnnamed: dimensions that only lengths tell apart are found by them.
 func TestManyUnnamed(t *testing.T) {
 	s := &scales{f: &File{}, unnamed: map[int][]int{}}

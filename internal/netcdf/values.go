@@ -1,6 +1,7 @@
 package netcdf
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -21,6 +22,30 @@ var fills = map[Type]float64{Short: -32767, UShort: 65535, Int: -2147483647, UIn
 
 // wideFills are the bits of the fill values of 64-bit integers, the least number but two and the greatest but one.
 var wideFills = map[Type]uint64{Int64: 1<<63 + 2, UInt64: math.MaxUint64 - 1}
+
+// fill is what the library writes of a type where nothing was written, nil where any value is as good as another.
+func (t Type) fill() []byte {
+	if x, ok := fills[t]; ok {
+		return appendValue(nil, t, x)
+	}
+	if t.wide() {
+		return binary.BigEndian.AppendUint64(nil, wideFills[t])
+	}
+	return nil
+}
+
+// filled reports whether the library's own fill value stands for what was not written. In a file of HDF5 that another program made, which
+// names no such value, it is one of those that data have: 65535 is the largest count of 16 bits.
+func (v *Var) filled() bool {
+	if v.Attr("_FillValue") != nil {
+		return false
+	}
+	if v.set == nil || v.short {
+		return true
+	}
+	stored := v.set.Fill()
+	return stored != nil && bytes.Equal(bytes4(v.set.Type, stored), v.Type.fill())
+}
 
 // numbers decodes values.
 func numbers(t Type, b []byte) []float64 {
@@ -183,11 +208,13 @@ func (v *Var) packing() packing {
 		}
 	}
 	// Where the sign is another than the type's, the library's own fill value is one of many that data have.
-	if fill, ok := fills[v.Type]; ok && v.Attr("_FillValue") == nil && p.kind == v.Type {
-		p.absent = append(p.absent, fill)
-	}
-	if p.kind.wide() && v.Attr("_FillValue") == nil && p.kind == v.Type {
-		p.bits = append(p.bits, wideFills[v.Type])
+	if p.kind == v.Type && v.filled() {
+		if fill, ok := fills[v.Type]; ok {
+			p.absent = append(p.absent, fill)
+		}
+		if p.kind.wide() {
+			p.bits = append(p.bits, wideFills[v.Type])
+		}
 	}
 	internal := Type(0) // of scale and offset, the wider
 	for name, to := range map[string]*float64{"scale_factor": &p.scale, "add_offset": &p.offset} {

@@ -1,5 +1,5 @@
 """Writes the golden files beside it: /usr/bin/python3 golden.py (Debian 12: python3-netcdf4 1.6.2, numpy 1.24)."""
-import netCDF4, numpy as np
+import h5py, netCDF4, numpy as np
 for name, form in (("cdf1", "NETCDF3_CLASSIC"), ("cdf2", "NETCDF3_64BIT_OFFSET"), ("cdf5", "NETCDF3_64BIT_DATA"), ("nc4", "NETCDF4")):
     with netCDF4.Dataset(name + ".nc", "w", format=form) as f:
         f.title = "golden"
@@ -49,3 +49,12 @@ with netCDF4.Dataset("texts.nc", "w", format="NETCDF4") as f:
     f.createVariable("short", str, ("s",), fill_value="gap", chunksizes=(2,))[1] = "b"
     v = f.createVariable("wide", "i8", ("s",), fill_value=False, chunksizes=(2,))
     v[:2] = [1, 2]
+
+# counts.h5: numbers that are the library's fill values, in a file that it did not write
+with h5py.File("counts.h5", "w", libver="latest") as f:
+    for dtype, value in (("u2", 65535), ("i2", -32767), ("u4", 2**32 - 1), ("i4", 1 - 2**31), ("i8", 2 - 2**63),
+                         ("f4", netCDF4.default_fillvals["f4"])):
+        f[dtype] = np.array([7, value], dtype)
+    f["named"] = np.array([7, 65535], "u2")
+    f["named"].attrs["_FillValue"] = np.uint16(65535)
+    f.create_dataset("chosen", data=np.array([7, 65535], "u2"), fillvalue=1)
