@@ -167,7 +167,19 @@ func TestTextsAndTimes(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, 1.5, days[0])
 	require.True(t, math.IsNaN(days[1]))
-	_, err := Decode(one("<M8[Y]", make([]byte, 16)...))
+	for _, c := range []struct {
+		unit string
+		want []float64
+	}{{"M", []float64{31 + 28, -31}}, {"Y", []float64{365, -365}}} { // 1970-03 and 1969-12, 1971 and 1969
+		at := map[string]byte{"M": 2, "Y": 1}[c.unit]
+		b := append([]byte{at, 0, 0, 0, 0, 0, 0, 0}, bytes.Repeat([]byte{0xff}, 8)...)
+		days, ok = Days(decode(one("<M8["+c.unit+"]", b...)))
+		require.True(t, ok)
+		require.Equal(t, c.want, days)
+	}
+	days, _ = Days(decode(one("<M8[M]", 0, 0, 0, 0, 0, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0x7f)))
+	require.True(t, math.IsNaN(days[0]) && math.IsNaN(days[1]))
+	_, err := Decode(one("<M8[25s]", make([]byte, 16)...))
 	require.ErrorContains(t, err, "need numbers, texts or times")
 
 	var b bytes.Buffer

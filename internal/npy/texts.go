@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/equivcnp/equivcnp/internal/safetensors"
@@ -35,7 +36,7 @@ func (a *array) typed(text string) error {
 		a.dtype, a.each, a.unit = safetensors.DType(textType+part[2]), 4*n, 4
 	case kind == "S" && n >= 0 && n <= maxText && digits != "":
 		a.dtype, a.each, a.unit = safetensors.DType(textType+part[2]), n, 1
-	case kind == "M" && n == 8 && timeSeconds[strings.Trim(part[3], "[]")] > 0:
+	case kind == "M" && n == 8 && isTimeUnit(strings.Trim(part[3], "[]")):
 		a.dtype, a.each, a.unit = safetensors.DType(timeType+part[2]+part[3]), 8, 8
 	default:
 		return fmt.Errorf("%w: elements of type %.40s: need numbers, texts or times", ErrFormat, text)
@@ -89,18 +90,40 @@ func FromTexts(name string, texts []string) safetensors.Tensor {
 // timeSeconds are the units of times that have a length.
 var timeSeconds = map[string]float64{"W": 604800, "D": 86400, "h": 3600, "m": 60, "s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
+// timeMonths are the months of the other units: their times are first days of months.
+var timeMonths = map[string]int64{"Y": 12, "M": 1}
+
+// maxMonths bounds months before and after 1970.
+const maxMonths = 12 * 1_000_000
+
+func isTimeUnit(unit string) bool { return timeSeconds[unit] > 0 || timeMonths[unit] > 0 }
+
+// firstDay is the first day of a month, counted from the beginning of 1970 as the month is.
+func firstDay(month int64) float64 {
+	year, month := 1970+month/12, month%12
+	return float64(time.Date(int(year), time.Month(month+1), 1, 0, 0, 0, 0, time.UTC).Unix()) / 86400
+}
+
 // Days are the times of an array as days since the beginning of 1970, NaN where there is none; false: it holds others.
 func Days(t *safetensors.Tensor) ([]float64, bool) {
 	unit, ok := strings.CutPrefix(string(t.DType), timeType+"M8[")
 	if !ok {
 		return nil, false
 	}
-	perDay := 86400 / timeSeconds[strings.TrimSuffix(unit, "]")]
+	unit = strings.TrimSuffix(unit, "]")
+	perDay, months := 86400/timeSeconds[unit], timeMonths[unit]
 	out := make([]float64, t.Len())
 	for i := range out {
 		v := int64(binary.LittleEndian.Uint64(t.Data[8*i:]))
-		if out[i] = float64(v) / perDay; v == math.MinInt64 { // NaT
+		switch {
+		case v == math.MinInt64: // NaT
 			out[i] = math.NaN()
+		case months > 0 && (v > maxMonths/months || v < -maxMonths/months): // beyond what a calendar has
+			out[i] = math.NaN()
+		case months > 0:
+			out[i] = firstDay(v * months)
+		default:
+			out[i] = float64(v) / perDay
 		}
 	}
 	return out, true

@@ -141,11 +141,15 @@ func ofArrays(b []byte) (*tabular.Table, error) {
 			return nil, fmt.Errorf("%w: an array of texts of two dimensions: need one of numbers, or an .npz of arrays of one dimension",
 				npy.ErrFormat)
 		}
+		n := tensors[0].Shape[1]
+		if days, isTime := npy.Days(&tensors[0]); isTime {
+			return &tabular.Table{Cols: n, Values: days, Units: slices.Repeat([]string{unixDays}, n)}, nil
+		}
 		v, err := tensors[0].Float64s()
 		if err != nil {
 			return nil, err
 		}
-		t := &tabular.Table{Cols: tensors[0].Shape[1], Values: v}
+		t := &tabular.Table{Cols: n, Values: v}
 		for i, text := range tensors[0].Wholes() {
 			t.SetExact(i/t.Cols, i%t.Cols, tabular.WholeText(text))
 		}

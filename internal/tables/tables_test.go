@@ -130,6 +130,18 @@ func TestDates(t *testing.T) {
 	}
 }
 
+// An array of times of two dimensions is a table of dates.
+func TestTimesOfTwoDimensions(t *testing.T) {
+	head := "{'descr': '<M8[h]', 'fortran_order': False, 'shape': (1, 2), }\n"
+	b := append([]byte("\x93NUMPY\x01\x00"), byte(len(head)), 0)
+	b = binary.LittleEndian.AppendUint64(append(b, head...), 36)
+	table, err := Decode(binary.LittleEndian.AppendUint64(b, 1<<63), "a.npy", nil) // not a time
+	require.NoError(t, err)
+	require.Equal(t, []string{tabular.UnixDays, tabular.UnixDays}, table.Units)
+	require.Equal(t, 1.5, table.Values[0])
+	require.True(t, math.IsNaN(table.Values[1]))
+}
+
 // A file that is not what its name says is an error of its own, and not one about a table's columns.
 // Whole numbers that float64 does not tell apart are two keys in every format.
 func TestLongKeys(t *testing.T) {
