@@ -80,6 +80,9 @@ func TestNoData(t *testing.T) {
 		{32, formatFloat, "NaN", single(0.2), false},
 		{64, formatFloat, "-999.9", math.Float64bits(-999.9), true},
 		{16, formatFloat, "-999.9", 0xe3d0, true}, // -1000
+		{16, formatFloat, "inf", 0x3c00, false},
+		{16, formatFloat, "inf", 0x7c00, true},
+		{16, formatFloat, "-inf", 0x7c00, false},
 		{8, formatUint, "255", 255, true},
 		{8, formatUint, "-1", 255, false},
 		{16, formatInt, "-9999", 0xd8f1, true},

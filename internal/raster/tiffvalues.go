@@ -160,7 +160,7 @@ func (f *tiffFile) nothing(dst []float32) {
 
 // absent reports whether a sample says that there is no value.
 func (f *tiffFile) absent(v float64) bool {
-	if f.format == formatFloat && f.bits == 16 {
+	if f.format == formatFloat && f.bits == 16 && !math.IsInf(f.missing, 0) { // a share of infinity would be all numbers
 		return math.Abs(v-f.missing) <= math.Abs(f.missing)*0x1p-11
 	}
 	return v == f.missing || f.extreme != 0 && v == f.extreme
