@@ -79,10 +79,12 @@ type tiffFile struct {
 	offsets, counts               []int64
 	missing                       float64 // the value of pixels that are not observed; NaN: none
 	extreme                       float64 // another one; 0: none
+	names                         bool    // the file names a value of pixels that are not observed, NaN perhaps
 
 	open        map[int]*tiffBlock // those that the last line went through
 	at          [3]int             // the row of blocks, and the first and last in it, that open has
 	idle        []io.Reader        // zlib's, to be used again
+	zeros       []byte             // a row of a block that the file leaves out
 	cover       []float32          // how opaque the pixels of a line are
 	translucent bool               // a line had pixels that are not opaque
 }
@@ -403,7 +405,7 @@ func (f *tiffFile) noData(tags map[int]tiffTag) error {
 		return err
 	}
 	if v, err := strconv.ParseFloat(strings.Trim(string(b), " \x00"), 64); err == nil {
-		f.missing = v
+		f.missing, f.names = v, true
 		if f.format == formatFloat && f.bits == 32 { // what the data can hold of it
 			const most = math.MaxFloat32
 			if f.missing = float64(float32(v)); !math.IsInf(v, 0) {

@@ -58,8 +58,15 @@ func (f *tiffFile) sample(dst []float32, sample, y, x int, convert func(dst []fl
 
 // row returns a row of a block; nil: no pixel of it is observed.
 func (f *tiffFile) row(i, y int) ([]byte, error) {
-	if f.counts[i] == 0 && f.offsets[i] == 0 { // a sparse file
-		return nil, nil
+	if f.counts[i] == 0 && f.offsets[i] == 0 {
+		// GDAL leaves out blocks of nothing but the value for no data or, in files that name none, but zeros.
+		if f.names {
+			return nil, nil
+		}
+		if f.zeros == nil {
+			f.zeros = make([]byte, f.rowBytes())
+		}
+		return f.zeros, nil
 	}
 	b := f.open[i]
 	if b != nil && b.next > y+1 {
