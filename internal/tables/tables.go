@@ -191,7 +191,8 @@ func ofArrays(b []byte) (*tabular.Table, error) {
 	return t, nil
 }
 
-// ofNetCDF makes a table of variables: each row is a place in the grid of their dimensions, the last of which is fastest.
+// ofNetCDF makes a table of variables: each row is a place in the grid of their dimensions, the last of which is fastest, or an observation
+// of a ragged array.
 func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 	f, err := netcdf.Decode(b)
 	if err != nil {
@@ -202,7 +203,11 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 			return nil, err
 		}
 	}
-	asked, over := gridOf(f, wanted)
+	asked, over, all := gridOf(f, wanted)
+	links := linksOf(f)
+	if over, err = along(f, links, over, all); err != nil {
+		return nil, err
+	}
 	rows, most := 1, gridCells(len(b))
 	for _, d := range over {
 		if n := f.Dims[d].Len; n > 0 && rows > most/n {
@@ -210,14 +215,15 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 		}
 		rows *= f.Dims[d].Len
 	}
-	strides := make([]int, len(f.Dims))
-	for k, step := len(over)-1, 1; k >= 0; k-- {
-		strides[over[k]] = step
-		step *= f.Dims[over[k]].Len
-	}
+	places := placesOf(f, over, most)
 	asked = slices.DeleteFunc(asked, func(v *netcdf.Var) bool {
-		return slices.ContainsFunc(v.TextDims(), func(d int) bool { return !slices.Contains(over, d) })
+		found, failed := places.find(links, v)
+		err = errors.Join(err, failed)
+		return !found
 	})
+	if err != nil {
+		return nil, err
+	}
 	if rows > 0 && len(asked) > most/rows {
 		return nil, fmt.Errorf("%w: a table of %d rows and %d columns has too many cells", netcdf.ErrFormat, rows, len(asked))
 	}
@@ -244,11 +250,10 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 			values, wholes = f.Values(v), f.Wholes(v)
 		}
 		for row := range rows {
-			at := 0
-			for _, d := range v.TextDims() {
-				at = at*f.Dims[d].Len + row/strides[d]%f.Dims[d].Len
-			}
-			if texts != nil {
+			at := places.at(row, v)
+			if at < 0 {
+				t.Values[row*t.Cols+c] = nan
+			} else if texts != nil {
 				t.Texts[c][row] = texts[at]
 				t.Values[row*t.Cols+c] = nan
 			} else if values != nil {
@@ -262,15 +267,15 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 	return t, nil
 }
 
-// gridOf returns the variables of a table, and its dimensions: those of the variable that has most, then others.
-func gridOf(f *netcdf.File, wanted []string) (asked []*netcdf.Var, over []int) {
+// gridOf returns the variables of a table, and its dimensions: those of the variable that has most, then others; all: none of those that
+// are wanted is there, and they are the whole file's.
+func gridOf(f *netcdf.File, wanted []string) (asked []*netcdf.Var, over []int, all bool) {
 	for _, name := range wanted {
 		if v := f.Var(name); v != nil {
 			asked = append(asked, v)
 		}
 	}
-	all := len(asked) == 0
-	if all {
+	if all = len(asked) == 0; all {
 		for i := range f.Vars {
 			asked = append(asked, &f.Vars[i])
 		}
@@ -292,7 +297,7 @@ func gridOf(f *netcdf.File, wanted []string) (asked []*netcdf.Var, over []int) {
 			asked = append(asked, v)
 		}
 	}
-	return asked, over
+	return asked, over, all
 }
 
 // Write writes a table as the file's name says: x are the columns of its coordinates.
