@@ -75,7 +75,7 @@ func Run(ctx context.Context, model cnp.Model[float32], o Options) (*Report, err
 	}
 	tiles := plan.Tiles()
 	work, err := shards.Work(append(slices.Clone(o.Settings), o.Rate, o.Seed, o.StdOut != "", strings.ToLower(filepath.Ext(o.Out)), tiles),
-		o.In, o.Mask)
+		o.In, o.Mask, in.Beside(), mask.Beside())
 	if err != nil {
 		return nil, err
 	}

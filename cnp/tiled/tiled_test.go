@@ -1,7 +1,9 @@
 package tiled_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"testing"
@@ -110,4 +112,36 @@ func TestPlace(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rep.Notes, 1)
 	require.Contains(t, rep.Notes[0], "in.tfw is not a world file")
+}
+
+// TestMaskBeside: a run does not resume where the mask beside the input is another than before.
+func TestMaskBeside(t *testing.T) {
+	model, err := pretrained.Load("digits-T2-small")
+	require.NoError(t, err)
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in.tif")
+	w, err := raster.OpenStripWriter(in, in, 1, 64, 48, nil)
+	require.NoError(t, err)
+	require.NoError(t, w.Write(make([]float32, 64*48), 0, 0, 64, 48))
+	require.NoError(t, w.Close())
+	opt := tiled.Options{In: in, Rate: 1, Memory: 1 << 30, Out: filepath.Join(dir, "a.npy"), Down: 16}
+	require.NoError(t, os.WriteFile(in+".msk", mask(64, 48, 20), 0o600))
+	interrupt(t, model, opt)
+	require.NoError(t, os.Remove(in+".msk"))
+	require.NoError(t, os.WriteFile(in+".msk", mask(64, 48, 10), 0o600))
+	rep, err := tiled.Run(t.Context(), model, opt)
+	require.NoError(t, err)
+	require.Zero(t, rep.Kept)
+	require.Equal(t, 480, rep.Observed)
+}
+
+// mask is a TIFF file of bytes, 255 in the first rows.
+func mask(h, w, rows int) []byte {
+	le := binary.LittleEndian
+	b := le.AppendUint16([]byte("II*\x00\x08\x00\x00\x00"), 8)
+	for _, x := range [][2]int{{256, w}, {257, h}, {258, 8}, {259, 1}, {262, 1}, {273, 8 + 2 + 8*12 + 4}, {278, h}, {279, h * w}} {
+		b = le.AppendUint32(le.AppendUint32(le.AppendUint16(le.AppendUint16(b, uint16(x[0])), 4), 1), uint32(x[1]))
+	}
+	b = append(b, 0, 0, 0, 0)
+	return append(append(b, bytes.Repeat([]byte{255}, rows*w)...), make([]byte, (h-rows)*w)...)
 }

@@ -59,6 +59,11 @@ func Read(path string) (*Image, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
+		if mask, err := t.besideTIFF(path); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		} else if mask != nil {
+			defer mask.Close()
+		}
 		im, err := t.image(path)
 		if err == nil && im.unplaced == nil && !im.place.Located() {
 			p := im.place

@@ -248,14 +248,15 @@ func TestWorldFile(t *testing.T) {
 	world("in.tif.msk", "II")
 	world("in.tif.aux.xml", "<PAMDataset><SRS>PROJCS[]</SRS><NoDataValue>1</NoDataValue></PAMDataset>")
 	world("in.aux.xml", "<PAMDataset><GeoTransform>1</GeoTransform></PAMDataset>")
-	want := []string{".tif.msk is not read: it says which pixels have values; give it as the mask",
-		".tif.aux.xml is not read: it says which value stands for none",
+	want := []string{".tif.aux.xml is not read: it says which value stands for none",
 		".tif.aux.xml is not read: it says in which coordinates pixels are", ".aux.xml is not read: it says where pixels are",
 		".prj is not read: it says in which coordinates pixels are"}
 	for i, text := range s.Unread(nil) {
 		require.Equal(t, filepath.Join(dir, "in")+want[i], text)
 	}
 	require.Len(t, s.Unread(nil), len(want))
+	other := &Strips{file: s.file} // of another format, whose masks are not read
+	require.Equal(t, in+".msk is not read: it says which pixels have values; give it as the mask", other.Unread(nil)[0])
 
 	plain.extra = placed() // the tags come before the world file
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "b.tif"), plain.file(t, 9, 20, one), 0o600))

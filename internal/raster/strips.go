@@ -33,6 +33,7 @@ type Strips struct {
 	picture *tiffFile                                    // of a TIFF file
 	rest    []float32
 	file    *os.File
+	mask    *os.File // GDAL's beside it, nil without
 }
 
 // maxHeld bounds the pixels of an image that is decoded as a whole.
@@ -47,14 +48,27 @@ func OpenStrips(path string, channels int) (*Strips, error) {
 	}
 	s := &Strips{C: channels, file: f}
 	if err := s.open(path); err != nil {
-		f.Close()
+		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
 // Close closes the file.
-func (s *Strips) Close() error { return s.file.Close() }
+func (s *Strips) Close() error {
+	if s.mask != nil {
+		s.mask.Close()
+	}
+	return s.file.Close()
+}
+
+// Beside is the file beside the raster that says which pixels are observed, "" without. The pixels depend on it, too.
+func (s *Strips) Beside() string {
+	if s == nil || s.mask == nil {
+		return ""
+	}
+	return s.mask.Name()
+}
 
 func (s *Strips) open(path string) error {
 	info, err := s.file.Stat()
@@ -73,6 +87,7 @@ func (s *Strips) open(path string) error {
 		var f *tiffFile
 		if f, err = openTIFF(s.file, info.Size()); err == nil {
 			s.H, s.W, s.own, s.line, s.picture = f.h, f.w, f.channels(), f.line, f
+			s.mask, err = f.besideTIFF(path)
 		}
 	case string(head) == pngMagic:
 		var f *pngFile

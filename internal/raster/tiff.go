@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,6 +46,8 @@ const (
 // The values of tagPhotometric that are read.
 const (
 	whiteIsZero, blackIsZero, colourRGB, colourPalette = 0, 1, 2, 3
+
+	maskOfPixels = 4 // only of an image that is a mask
 )
 
 // otherCompressions and otherColours are those that files have and this reader does not.
@@ -85,6 +88,8 @@ type tiffFile struct {
 	at          [3]int             // the row of blocks, and the first and last in it, that open has
 	idle        []io.Reader        // zlib's, to be used again
 	zeros       []byte             // a row of a block that the file leaves out
+	mask        *tiffFile          // not zero where pixels are observed; nil: there is none
+	isMask      bool               // of another one
 	cover       []float32          // how opaque the pixels of a line are
 	translucent bool               // a line had pixels that are not opaque
 }
@@ -133,31 +138,67 @@ func openTIFF(r io.ReaderAt, length int64) (*tiffFile, error) {
 	if b, err = f.bytes(at+size, int64(n)*int64(entry)); err != nil {
 		return nil, err
 	}
-	tags := map[int]tiffTag{}
-	for ; len(b) > 0; b = b[entry:] {
-		t := tiffTag{kind: int(f.order.Uint16(b[2:])), count: uint64(f.order.Uint32(b[4:])), value: b[8:12]}
-		if big {
-			t.count, t.value = f.order.Uint64(b[4:]), b[12:20]
-		}
-		tags[int(f.order.Uint16(b))] = t
-	}
+	tags := f.entries(b, entry)
 	f.tags = tags
 	if err := f.read(tags); err != nil {
 		return nil, err
 	}
-	if f.masked(at, size, entry) {
-		return nil, fmt.Errorf("%w: a TIFF file with a mask as an image of its own, which is not read: write it with a value for"+
-			" no data, or with alpha", ErrImage)
+	own, found := f.masked(at, size, entry)
+	if !found {
+		return f, nil
+	}
+	m := &tiffFile{r: r, length: length, order: f.order, missing: math.NaN(), open: map[int]*tiffBlock{}, isMask: true}
+	err = m.read(own)
+	if err == nil {
+		err = f.maskedBy(m)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: a TIFF file with a mask as an image of its own, which is not read (%w): write it with a value for"+
+			" no data, or with alpha", ErrImage, err)
 	}
 	return f, nil
+}
+
+// maskedBy takes a mask, which alone says which pixels are observed, as in GDAL: a value for no data is one like others then.
+func (f *tiffFile) maskedBy(m *tiffFile) error {
+	if m.w != f.w || m.h != f.h || !m.visible() || m.photometric == colourPalette || m.samples != 1 && m.samples != f.samples {
+		return fmt.Errorf("%w: a mask of %d x %d pixels of %d samples, the image has %d x %d of %d", ErrSize, m.w, m.h, m.samples, f.w, f.h,
+			f.samples)
+	}
+	m.isMask, f.mask, f.missing, f.extreme = true, m, math.NaN(), 0
+	return nil
+}
+
+// besideTIFF takes the mask that GDAL writes beside a file, unless that has one, and returns its file to be closed; nil: there is none.
+func (f *tiffFile) besideTIFF(path string) (*os.File, error) {
+	if f.mask != nil {
+		return nil, nil
+	}
+	file, err := os.Open(path + ".msk")
+	if err != nil { // most have none
+		return nil, nil
+	}
+	info, err := file.Stat()
+	var m *tiffFile
+	if err == nil {
+		m, err = openTIFF(file, info.Size())
+	}
+	if err == nil {
+		err = f.maskedBy(m)
+	}
+	if err != nil {
+		file.Close()
+		return nil, fmt.Errorf("the mask %s.msk: %w", path, err)
+	}
+	return file, nil
 }
 
 // maxDirectories bounds the images of a file among which a mask is looked for.
 const maxDirectories = 1 << 10
 
-// masked reports whether one of the images after the first, whose directory is at that place, is a mask of transparency.
-// A file whose later directories are damaged has none.
-func (f *tiffFile) masked(at, size int64, entry int) bool {
+// masked reports whether one of the images after the first, whose directory is at that place, is a mask of transparency, and returns the
+// tags of the first one that is no overview. A file whose later directories are damaged has none.
+func (f *tiffFile) masked(at, size int64, entry int) (tags map[int]tiffTag, found bool) {
 	word := func(b []byte) int64 {
 		switch len(b) {
 		case 2:
@@ -174,22 +215,36 @@ func (f *tiffFile) masked(at, size int64, entry int) bool {
 	for k := range maxDirectories {
 		b, err := f.bytes(at, size)
 		if err != nil || word(b) < 1 || word(b) > 4096 {
-			return false
+			return nil, found
 		}
 		n := word(b) * int64(entry)
 		if b, err = f.bytes(at+size, n+place); err != nil {
-			return false
+			return nil, found
 		}
-		for e := b[:n]; k > 0 && len(e) > 0; e = e[entry:] {
-			if value := e[entry-int(place):]; f.order.Uint16(e) == tagKind && f.order.Uint16(e[2:]) == 4 && f.order.Uint32(value)&4 != 0 {
-				return true
+		all := f.entries(b[:n], entry)
+		if t, ok := all[tagKind]; k > 0 && ok && t.kind == kindLong && f.order.Uint32(t.value)&4 != 0 {
+			if found = true; f.order.Uint32(t.value)&1 == 0 {
+				return all, true
 			}
 		}
 		if at = word(b[n:]); at == 0 {
-			return false
+			return nil, found
 		}
 	}
-	return false
+	return nil, found
+}
+
+// entries are those of a directory, of so many bytes each.
+func (f *tiffFile) entries(b []byte, entry int) map[int]tiffTag {
+	tags := map[int]tiffTag{}
+	for ; len(b) > 0; b = b[entry:] {
+		t := tiffTag{kind: int(f.order.Uint16(b[2:])), count: uint64(f.order.Uint32(b[4:])), value: b[8:12]}
+		if entry == 20 {
+			t.count, t.value = f.order.Uint64(b[4:]), b[12:20]
+		}
+		tags[int(f.order.Uint16(b))] = t
+	}
+	return tags
 }
 
 // tiffTag is an entry of a directory.
@@ -293,6 +348,9 @@ func (f *tiffFile) read(tags map[int]tiffTag) error {
 		t.one(tagFormat, formatUint)
 	f.compression, f.predictor, f.planar = t.one(tagCompression, packedNone), t.one(tagPredictor, 1), t.one(tagPlanar, 1) == 2
 	f.photometric, f.reversed = t.one(tagPhotometric, blackIsZero), t.one(tagFillOrder, 1) == 2
+	if f.isMask && f.photometric == maskOfPixels {
+		f.photometric = blackIsZero
+	}
 	f.blockW, f.blockH = f.w, min(t.one(tagRows, math.MaxInt32), f.h)
 	if f.blockH == 0 {
 		f.blockH = f.h

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -188,6 +189,68 @@ func TestTIFFMasks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Masks of GDAL's, in the file and beside it, say alone which pixels are observed.
+func TestTIFFMaskRead(t *testing.T) {
+	s, err := OpenStrips(filepath.Join("testdata", "mask.tif"), 1)
+	require.NoError(t, err)
+	defer s.Close()
+	all, err := s.all("mask.tif")
+	require.NoError(t, err)
+	for i, v := range all.Pix {
+		if i == 8 || i == 14 {
+			require.True(t, v != v, "%d: %v", i, v)
+		} else {
+			require.Equal(t, float32(i), v)
+		}
+	}
+
+	order := binary.AppendByteOrder(binary.BigEndian)
+	number := func(_, x, c int) uint64 { return uint64(50*x + c) }
+	image := tiffLayout{samples: 3, bits: 8, format: 1, compression: 1, rows: 2, order: order, noData: "50"}.file(t, 2, 3, number)
+	path := filepath.Join(t.TempDir(), "a.tif")
+	require.NoError(t, os.WriteFile(path, image, 0o600))
+	for _, c := range []struct {
+		name    string
+		samples int
+		value   func(y, x, c int) uint64
+		want    func(y, x, c int) bool // observed
+	}{
+		{"none", 0, nil, func(_, x, c int) bool { return x != 1 || c != 0 }},
+		{"one", 1, func(y, x, _ int) uint64 { return uint64(y * x) }, func(y, x, _ int) bool { return y*x > 0 }},
+		{"all", 1, func(_, _, _ int) uint64 { return 255 }, func(_, _, _ int) bool { return true }},
+		{"of each channel", 3, func(y, x, c int) uint64 { return uint64(y * c) }, func(y, _, c int) bool { return y*c > 0 }},
+	} {
+		if c.samples > 0 {
+			m := tiffLayout{samples: c.samples, bits: 8, format: 1, compression: 8, tileW: 16, tileH: 16,
+				order: binary.AppendByteOrder(binary.LittleEndian)}.file(t, 2, 3, c.value)
+			require.NoError(t, os.WriteFile(path+".msk", m, 0o600))
+		}
+		s, err := OpenStrips(path, 3)
+		require.NoError(t, err, c.name)
+		require.Equal(t, map[bool]string{true: path + ".msk"}[c.samples > 0], s.Beside())
+		require.Empty(t, s.Unread(nil))
+		require.NoError(t, s.Close())
+		read, err := Read(path)
+		require.NoError(t, err, c.name)
+		numbers, err := ReadChannels(path, 3)
+		require.NoError(t, err, c.name)
+		for k := range 18 {
+			y, x, channel := k/3%2, k%3, k/6
+			for _, im := range []*Image{read, numbers} {
+				v := im.Pix[k]
+				require.Equal(t, c.want(y, x, channel), v == v, "%s: %d %d %d", c.name, y, x, channel)
+				require.True(t, v != v || v == float32(float64(number(y, x, channel))/255))
+			}
+		}
+	}
+	other := tiffLayout{samples: 1, bits: 8, format: 1, compression: 1, rows: 2, order: order}.file(t, 2, 2, number)
+	require.NoError(t, os.WriteFile(path+".msk", other, 0o600))
+	_, err = Read(path)
+	require.ErrorContains(t, err, "a.tif.msk: wrong image size: a mask of 2 x 2 pixels of 1 samples, the image has 3 x 2 of 3")
+	_, err = OpenStrips(path, 3)
+	require.ErrorIs(t, err, ErrSize)
 }
 
 // Samples of 24 bits are packed from the highest bit on, as GDAL writes them with NBITS=24: its first four pixels here are 0, 55924, 111848

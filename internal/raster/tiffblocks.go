@@ -234,7 +234,7 @@ func (f *tiffFile) image(name string) (*Image, error) {
 			return nil, err
 		}
 	}
-	im.Translucent = f.alpha >= 0 && f.translucent
+	im.Translucent = f.translucent
 	if n == 3 && greyOf(im) {
 		im.C, im.Pix = 1, im.Pix[:f.w*f.h:f.w*f.h]
 	}

@@ -2,6 +2,7 @@ package raster
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 )
@@ -20,7 +21,10 @@ func (f *tiffFile) line(dst []float32, channel, y, x int) error {
 	case f.alpha >= 0 && channel >= f.alpha:
 		channel++
 	}
-	if err := f.sample(dst, channel, y, x, convert); err != nil || f.alpha < 0 {
+	if err := f.sample(dst, channel, y, x, convert); err != nil {
+		return err
+	}
+	if err := f.hide(dst, channel, y, x); err != nil || f.alpha < 0 {
 		return err
 	}
 	f.cover = slices.Grow(f.cover[:0], len(dst))[:len(dst)]
@@ -35,6 +39,25 @@ func (f *tiffFile) line(dst []float32, channel, y, x int) error {
 			dst[i] = float32(math.NaN())
 		case f.multiplied && a < 1:
 			dst[i] = min(1, dst[i]/a)
+		}
+	}
+	return nil
+}
+
+// hide makes NaN of pixels of a channel that the mask says are not observed.
+func (f *tiffFile) hide(dst []float32, channel, y, x int) error {
+	m := f.mask
+	if m == nil {
+		return nil
+	}
+	m.cover = slices.Grow(m.cover[:0], len(dst))[:len(dst)]
+	if err := m.sample(m.cover, min(channel, m.samples-1), y, x,
+		func(dst []float32, row []byte, from int) { m.plain(dst, row, from, m.most()) }); err != nil {
+		return fmt.Errorf("the mask: %w", err)
+	}
+	for i, v := range m.cover {
+		if v == 0 {
+			dst[i], f.translucent = float32(math.NaN()), true
 		}
 	}
 	return nil

@@ -17,7 +17,8 @@ const (
 	maxBeside    = 1 << 22
 )
 
-// Unread says what files beside the raster, which are not read, say of it: GDAL's .msk and .aux.xml, and .prj.
+// Unread says what files beside the raster, which are not read, say of it: GDAL's .aux.xml, .prj and, unless the raster is a TIFF file,
+// .msk.
 func (s *Strips) Unread(p *Place) (notes []string) {
 	name := s.file.Name()
 	base := strings.TrimSuffix(name, filepath.Ext(name))
@@ -26,7 +27,7 @@ func (s *Strips) Unread(p *Place) (notes []string) {
 		info, err := os.Stat(file)
 		return err == nil && info.Mode().IsRegular()
 	}
-	if file := name + ".msk"; there(file) {
+	if file := name + ".msk"; s.picture == nil && there(file) {
 		note(file, "which pixels have values; give it as the mask")
 	}
 	for _, file := range []string{name + ".aux.xml", base + ".aux.xml"} {
