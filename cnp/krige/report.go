@@ -38,17 +38,38 @@ type Weights struct {
 	Constant        float64 `json:"constant"`
 }
 
-// Member is one Gaussian process, in the units of the table.
+// Member is one Gaussian process, in the units of the table. The covariance of the values at two places whose coordinates differ by
+// Δ is the sum of
+//
+//   - Signal²·shape(r/Length), where r² = Δᵀ·Metric·Δ, or |Δ|² where Metric is nil;
+//   - SecondSignal²·shape(r/SecondAt), where Shape names two shapes;
+//   - SeasonSignal²·exp(-2·sin²(π·r/Period)/SeasonWidth² - r²/(2·SeasonLength²)), where there is a Period;
+//   - Noise² where both are the same row;
+//
+// and of a linear trend, whose slopes have a mean of 0 and the deviation Trend, and an unknown level. On the sphere places are unit
+// vectors, and r is the distance through the sphere, whose radius is 1. The shapes of a distance r are exp(-r), (1+√3r)·exp(-√3r) and
+// (1+√5r+5r²/3)·exp(-√5r), the Matérn functions of smoothness 1/2, 3/2 and 5/2; exp(-r²/2), squared exponential; and 1/(1+r²/2),
+// rational quadratic.
 type Member struct {
-	Weight   float64 `json:"weight"`
-	Shape    string  `json:"shape"`
-	Length   float64 `json:"length"` // in units of the coordinates
-	Signal   float64 `json:"signal"` // standard deviation
-	Noise    float64 `json:"noise"`  // standard deviation
-	Period   float64 `json:"period,omitempty"`
-	Stretch  float64 `json:"stretch,omitempty"` // of anisotropy: the longest length over the shortest
-	Trend    float64 `json:"trend"`             // standard deviation of the slope, of values per length unit
-	SecondAt float64 `json:"second_length,omitempty"`
+	Weight float64 `json:"weight"`
+	Shape  string  `json:"shape"`
+	Length float64 `json:"length"` // in units of the first coordinate; of anisotropy the geometric mean of all lengths
+	Signal float64 `json:"signal"` // standard deviation
+	Noise  float64 `json:"noise"`  // standard deviation
+	Period float64 `json:"period,omitempty"`
+	// Standard deviation, width (as a part of the period's sine) and length of the season, over which it changes.
+	SeasonSignal float64 `json:"season_signal,omitempty"`
+	SeasonWidth  float64 `json:"season_width,omitempty"`
+	SeasonLength float64 `json:"season_length,omitempty"`
+	Stretch      float64 `json:"stretch,omitempty"` // of anisotropy: the longest length over the shortest
+	// Metric [d][d] is symmetric; its eigenvector of the least eigenvalue is the direction of the longest length. It is nil where all
+	// directions are alike. With Options.DifferentUnits it also takes all coordinates to the first one's unit.
+	Metric [][]float64 `json:"metric,omitempty"`
+	Trend  float64     `json:"trend"` // standard deviation of the slope, of values per unit of the first coordinate
+	// Trends are those along each coordinate, in its own unit, with Options.DifferentUnits; nil where Trend is that of all.
+	Trends       []float64 `json:"trends,omitempty"`
+	SecondAt     float64   `json:"second_length,omitempty"`
+	SecondSignal float64   `json:"second_signal,omitempty"` // standard deviation
 }
 
 // String is the report in a few lines.

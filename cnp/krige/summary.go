@@ -52,16 +52,26 @@ func (m *Model) member(b *member) Member {
 		Noise:  m.frame.ys * math.Sqrt(b.variance*k.noise), Trend: m.frame.ys * math.Sqrt(b.variance*k.slope2) / unit}
 	if b.spec.period > 0 {
 		out.Period = unit * math.Pi / k.season.frequency
+		out.SeasonSignal = m.frame.ys * math.Sqrt(b.variance*k.season.variance)
+		out.SeasonWidth, out.SeasonLength = 1/math.Sqrt(k.season.width), unit/k.season.decay
 	}
 	if len(k.parts) > 1 {
 		out.Shape += " + " + k.parts[1].shape.String()
-		out.SecondAt = unit / k.parts[1].inverse
+		out.SecondAt, out.SecondSignal = unit/k.parts[1].inverse, m.frame.ys*math.Sqrt(b.variance*k.parts[1].variance)
 	}
 	switch {
 	case b.spec.aniso && b.spec.dim == 2:
 		out.Stretch = math.Exp(math.Hypot(b.theta[tFirst], b.theta[tFirst+1]))
 	case b.spec.aniso: // along the axes
 		out.Stretch = math.Sqrt(slices.Max(k.metric[:]) / slices.Min(k.metric[:]))
+	}
+	if b.spec.aniso || m.opt.DifferentUnits && m.frame.dim > 1 {
+		out.Metric = m.metric(b)
+	}
+	if m.opt.DifferentUnits && m.frame.dim > 1 {
+		for _, u := range m.frame.unit {
+			out.Trends = append(out.Trends, out.Trend*unit/math.Abs(u))
+		}
 	}
 	return out
 }
@@ -85,4 +95,27 @@ func (m *Model) coefficients() (out []Coefficient) {
 		out = append(out, Coefficient{Mean: scale * m1, Std: scale * math.Sqrt(max(0, m2-m1*m1))})
 	}
 	return out
+}
+
+// metric returns a member's metric in the table's units, and in those of its first axis.
+func (m *Model) metric(b *member) [][]float64 {
+	d := m.frame.dim
+	all := make([][]float64, d)
+	for i := range all {
+		all[i] = make([]float64, d)
+		all[i][i] = 1
+		if b.spec.aniso {
+			all[i][i] = b.kernel.metric[i]
+		}
+	}
+	if b.spec.aniso && d == 2 { // see features
+		all[0][1], all[1][1] = b.kernel.metric[1]/2, b.kernel.metric[2]
+		all[1][0] = all[0][1]
+	}
+	for i, row := range all {
+		for j := range row { // axes may point backwards, which the signs of their units say
+			row[j] *= m.frame.unit[0] / m.frame.unit[i] * (m.frame.unit[0] / m.frame.unit[j])
+		}
+	}
+	return all
 }
