@@ -41,7 +41,7 @@ type Image struct {
 }
 
 // Read reads a PNG, JPEG or TIFF file (of integers of up to 16 bits, or of floats from 0 to 1) of any depth, paletted, grey or in colour.
-// Alpha is a mask: pixels that are more transparent than opaque are NaN, and the others have their own colour. The
+// A photo is turned as its camera says. Alpha is a mask: pixels that are more transparent than opaque are NaN, and the others have their own colour. The
 // result has one channel where red, green and blue agree in every pixel, else three. Errors name the file.
 func Read(path string) (*Image, error) {
 	f, err := os.Open(path)
@@ -161,7 +161,13 @@ func decodeUpTo(f io.ReadSeeker, path string, most int) (image.Image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrImage, err)
 	}
-	return im, nil
+	if format != "jpeg" {
+		return im, nil
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return turn(im, orientationOf(f)), nil
 }
 
 // convert separates an image into channels.
