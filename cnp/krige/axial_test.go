@@ -20,7 +20,7 @@ func TestPopulationAxial(t *testing.T) {
 		u.features.growAxes(d, tri(n))
 		u.fill(x, d, false)
 		var r room
-		s, ok := u.evaluate(y, nil, 0, kernel, &r)
+		s, ok := u.evaluate(y, &driftColumns{}, kernel, &r)
 		require.True(t, ok)
 		return s, -s.logdet - s.yy/2 - float64(n)/2*math.Log(2*math.Pi)
 	}

@@ -2,6 +2,7 @@ package krige
 
 import (
 	"math"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -25,21 +26,32 @@ type drift struct {
 	root  []float64 // R, packed, with inverses on its diagonal
 	coef  []float64 // [D]: of the coordinates
 
+	precision []float64 // [D]: of the prior of beta, as driftColumns has it
+
 	white []float64 // [D, n], of an exact member: V^-1 c at the rows, V the covariance
 	lower []float64 // [D, n], of an exact one on a line: L^-1 z where V = L L'
 	rows  []float64 // [D, n], of one that is not exact: c at the rows
 	rest  []float64 // [n], of one that is not exact: the values less level and drift
 }
 
-// driftSums are sums over points of whitened columns: times a whitened constant, the whitened values, and each other.
-type driftSums struct {
-	one, y []float64 // [D]
-	square []float64 // [D, D]
+// driftColumns are the columns of a table's drift.
+type driftColumns struct {
+	d         int
+	z         []float64 // [n, D], normalised
+	precision []float64 // [D]: of the prior of the coefficients, in units of the signal's
 }
 
-func newDriftSums(d int) *driftSums {
+// driftSums are sums over points of whitened columns: times a whitened constant, the whitened values, and each other.
+type driftSums struct {
+	one, y    []float64 // [D]
+	square    []float64 // [D, D]
+	precision []float64 // [D]
+}
+
+func newDriftSums(precision []float64) *driftSums {
+	d := len(precision)
 	all := make([]float64, 2*d+d*d)
-	return &driftSums{one: all[:d:d], y: all[d : 2*d : 2*d], square: all[2*d:]}
+	return &driftSums{one: all[:d:d], y: all[d : 2*d : 2*d], square: all[2*d:], precision: precision}
 }
 
 // add adds points from..to: z are whitened columns [D, n], one a whitened constant and y whitened values [n].
@@ -176,10 +188,17 @@ func (p *places) row(i, d int) []float64 {
 // columns takes columns of a drift to a scale of their own: each less its mean, over its standard deviation.
 type columns struct{ centre, unit []float64 }
 
-func newColumns(z []float64, d int) (c columns) {
+// plainPrecision is that of d coefficients of which nothing else is known.
+func plainPrecision(d int) []float64 {
+	return slices.Repeat([]float64{1 / (driftPrior * driftPrior)}, d)
+}
+
+func newColumns(z []float64, d int, s *slopes) (c columns) {
 	c.centre, c.unit = make([]float64, d), make([]float64, d)
 	for k := range d {
-		c.centre[k], c.unit[k] = moments(column(z, d, k))
+		if c.centre[k], c.unit[k] = moments(column(z, d, k)); c.unit[k] == 0 && s.known(k) {
+			c.unit[k] = 1 // other tables know what the column does
+		}
 	}
 	return c
 }

@@ -29,7 +29,7 @@ func driftMoments(t *testing.T, m *Model, at places, without func(i int) []int) 
 	d, beside := m.frame.dim, m.opt.Drift
 	nt := len(at.x) / d
 	mean, variance = make([]float64, nt), make([]float64, nt)
-	all := places{slices.Concat(m.x, at.x), slices.Concat(m.z, at.z)}
+	all := places{slices.Concat(m.x, at.x), slices.Concat(m.drift.z, at.z)}
 	size := m.n + nt
 	var total float64
 	for _, b := range m.members {
@@ -80,7 +80,7 @@ func TestDriftDense(t *testing.T) {
 		require.InDeltaSlice(t, wantVariance, variance, 1e-4)
 
 		// A row from the others, by each member alone.
-		own := places{m.x, m.z}
+		own := places{m.x, m.drift.z}
 		for _, b := range m.members {
 			alone := *m
 			alone.members = []*member{b}
@@ -100,8 +100,8 @@ func TestDriftDense(t *testing.T) {
 			// A block of a line from the rows before it, with the variance that these say.
 			block := []int{50, 51, 52}
 			mu, v = make([]float64, 3), make([]float64, 3)
-			b.forecast(m.z, block, mu, v)
-			after := places{m.x[50:53], m.z[50*2 : 53*2]}
+			b.forecast(m.drift.z, block, mu, v)
+			after := places{m.x[50:53], m.drift.z[50*2 : 53*2]}
 			wantMean, wantVariance = driftMoments(t, &alone, after, func(int) []int { return upTo(50) })
 			require.InDeltaSlice(t, wantMean, mu, 1e-4)
 			before := b.before(50)
@@ -126,7 +126,7 @@ func TestDriftEvidence(t *testing.T) {
 		require.True(t, ok)
 		dense := denseCovariances(m, k, m.x)
 		a := make([]float64, 0, tri(40))
-		at := places{m.x, m.z}
+		at := places{m.x, m.drift.z}
 		const level = 1e6
 		for i := range 40 {
 			for j := range i + 1 {
@@ -294,10 +294,79 @@ func TestDriftInput(t *testing.T) {
 	globe[6] = 60
 	_, err = Fit(t.Context(), globe, y[:4], Options{Dim: 3, Drift: 1, Sphere: true})
 	require.NoError(t, err)
-	_, err = FitShared(t.Context(), [][]float64{constant, constant}, [][]float64{y, y}, Options{Dim: 2, Drift: 1})
-	require.ErrorIs(t, err, ErrInput)
 	_, err = FitPopulation(t.Context(), [][]float64{constant, constant}, [][]float64{y, y}, Options{Dim: 2, Drift: 1})
 	require.ErrorIs(t, err, ErrInput)
 	_, _, err = m.Predict(t.Context(), []float64{0.3, 0.5, 1e300})
 	require.ErrorContains(t, err, "column 2 is 1e+300")
+}
+
+// driftDays are tables of few stations, whose values fall with elevation, by about the same in each of them.
+func driftDays(days, stations int, seed uint64) (xs, ys [][]float64) {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	for range days {
+		var x, y []float64
+		level, slope := 10*rng.NormFloat64(), -0.0065+0.0005*rng.NormFloat64()
+		a, b := rng.Float64()*6, rng.Float64()*6
+		for range stations {
+			e, n, h := 100*rng.Float64(), 100*rng.Float64(), 1500*rng.Float64()
+			x = append(x, e, n, h)
+			y = append(y, level+slope*h+1.5*math.Sin(e/25+a)*math.Cos(n/25+b)+0.2*rng.NormFloat64())
+		}
+		xs, ys = append(xs, x), append(ys, y)
+	}
+	return xs, ys
+}
+
+// TestDriftShared: tables of few values have the coefficients of a drift from each other, and predict better with them, also one whose
+// column is constant, or that has a single value.
+func TestDriftShared(t *testing.T) {
+	const stations = 12
+	ctx, opt := t.Context(), Options{Dim: 3, Drift: 1}
+	xs, ys := driftDays(30, 3*stations, 21)
+	var contextX, contextY [][]float64
+	for i := range xs {
+		contextX, contextY = append(contextX, xs[i][:3*stations]), append(contextY, ys[i][:stations])
+	}
+	s, err := FitShared(ctx, contextX, contextY, opt)
+	require.NoError(t, err)
+	require.InDelta(t, -0.0065, s.opt.slopes.mean[0], 0.0004)
+	require.Greater(t, s.opt.slopes.std[0], 0.0001)
+	require.Less(t, s.opt.slopes.std[0], 0.0012)
+	gain, spread, err := s.Helps(ctx, contextX, contextY)
+	require.NoError(t, err)
+	require.Greater(t, gain, spread)
+	score := func(fit func(x, y []float64) (*Model, error)) (density, z2 float64) {
+		for i := range xs {
+			m, err := fit(contextX[i], contextY[i])
+			require.NoError(t, err)
+			mean, std, err := m.Predict(ctx, xs[i][3*stations:])
+			require.NoError(t, err)
+			for k, v := range ys[i][stations:] {
+				density += logNormal(v, mean[k], std[k]*std[k]) / (30 * 2 * stations)
+				z2 += (v - mean[k]) * (v - mean[k]) / (std[k] * std[k]) / (30 * 2 * stations)
+			}
+		}
+		return density, z2
+	}
+	alone, _ := score(func(x, y []float64) (*Model, error) { return Fit(ctx, x, y, opt) })
+	together, z2 := score(func(x, y []float64) (*Model, error) { return s.Fit(ctx, x, y) })
+	require.Greater(t, together, alone+0.15)
+	require.InDelta(t, 0.85, z2, 0.3)
+
+	flat := []float64{10, 10, 300, 20, 80, 300, 70, 30, 300, 90, 90, 300, 50, 40, 300}
+	for _, n := range []int{1, 5} {
+		m, err := s.Fit(ctx, flat[:3*n], contextY[0][:n])
+		require.NoError(t, err)
+		mean, std, err := m.Predict(ctx, []float64{15, 15, 300, 15, 15, 1300})
+		require.NoError(t, err)
+		require.InDelta(t, -6.5, mean[1]-mean[0], 0.5, "n = %d", n)
+		require.GreaterOrEqual(t, std[1], std[0])
+		samples, err := m.Samples(ctx, []float64{15, 15, 300, 15, 15, 1300}, 200, 1)
+		require.NoError(t, err)
+		var sum float64
+		for _, row := range samples {
+			sum += (row[1] - row[0]) / 200
+		}
+		require.InDelta(t, mean[1]-mean[0], sum, 4*(std[0]+std[1])/math.Sqrt(200))
+	}
 }

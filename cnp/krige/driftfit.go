@@ -1,6 +1,8 @@
 package krige
 
 import (
+	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -32,7 +34,7 @@ func apartFrom(y, z []float64, f *frame) float64 {
 	for i, v := range z {
 		by[i%d*n+i/d] = v
 	}
-	s := sums{yy: simd.SumSqF64(values), y1: simd.SumF64(values), ones: float64(n), n: n, drift: newDriftSums(d)}
+	s := sums{yy: simd.SumSqF64(values), y1: simd.SumF64(values), ones: float64(n), n: n, drift: newDriftSums(plainPrecision(d))}
 	s.drift.add(by, one, values, 0, n)
 	s.settle()
 	return max(leastApart, min(1, math.Sqrt(s.residual()/float64(n-1-d))))
@@ -40,7 +42,7 @@ func apartFrom(y, z []float64, f *frame) float64 {
 
 // estimateDrift estimates the drift of the members of a model that is not exact.
 func (m *Model) estimateDrift() {
-	e := &evidence{x: m.x, y: m.y, z: m.z, drift: m.opt.Drift, dim: m.frame.dim}
+	e := &evidence{x: m.x, y: m.y, drift: m.drift, dim: m.frame.dim}
 	order := along(m.x, m.frame.dim)
 	runs := m.n / driftRun
 	for k := range min(runs, driftRuns) {
@@ -64,7 +66,130 @@ func (m *Model) estimateDrift() {
 			if s, ok := e.sums(b.kernel); ok && s.found != nil {
 				b.level, b.ones, b.drift = s.level(), s.ones, s.found
 			}
-			b.drift.knowRows(m.y, m.z, b.level)
+			b.drift.knowRows(m.y, m.drift.z, b.level)
 		}
 	})
+}
+
+// prepareDrift takes the units of a drift's columns z [n, D] from a table, and returns its values less what they are expected to say.
+func (m *Model) prepareDrift(y, z []float64) []float64 {
+	d, s := m.opt.Drift, m.opt.slopes
+	if d == 0 {
+		return y
+	}
+	if m.columns = newColumns(z, d, s); s == nil {
+		return y
+	}
+	out := slices.Clone(y)
+	for i, v := range z {
+		out[i/d] -= s.mean[i%d] * (v - m.columns.centre[i%d])
+	}
+	return out
+}
+
+// addSlopes adds to means at targets [n, Dim] what the columns are expected to say there.
+func (m *Model) addSlopes(mean, targets []float64) {
+	s := m.opt.slopes
+	if s == nil {
+		return
+	}
+	_, z := m.opt.split(targets)
+	for i, v := range z {
+		d := m.opt.Drift
+		mean[i/d] += s.mean[i%d] * (v - m.columns.centre[i%d])
+	}
+}
+
+// take takes a table whose frame is known, normalised.
+func (m *Model) take(x, y, z []float64) {
+	d := m.opt.Drift
+	m.drift = driftColumns{d: d, precision: plainPrecision(d)}
+	if d > 0 {
+		z = m.columns.normalised(z)
+		m.frame.ys *= apartFrom(y, z, m.frame)
+	}
+	m.x, m.y, m.order = m.frame.table(x, y)
+	for _, i := range m.order {
+		m.drift.z = append(m.drift.z, z[i*d:(i+1)*d]...)
+	}
+	for k, p := range m.drift.precision {
+		if s := m.opt.slopes; s.known(k) {
+			tau := s.std[k] * m.columns.unit[k] / m.frame.ys
+			m.drift.precision[k] = min(max(p, 1/(tau*tau)), mostPrecision)
+		}
+	}
+}
+
+// mostPrecision is that of a coefficient that other tables leave no doubt of.
+const mostPrecision = 1e8
+
+// slopes are what the coefficients of a drift are expected to be in a table, in its units, as others of its kind have them: normal, of this
+// mean and deviation. Of a column that nothing is known of they are 0 and infinite.
+type slopes struct{ mean, std []float64 }
+
+// known reports whether something is known of a column.
+func (s *slopes) known(k int) bool { return s != nil && !math.IsInf(s.std[k], 0) }
+
+// slopesOf estimates them from some tables, each of which is fitted alone, by a random effect: coefficients of tables differ by more than the
+// errors of each (Paule and Mandel, Consensus values and weighting factors, 1982). A column that varies in fewer than three is not known.
+func slopesOf(ctx context.Context, xs, ys [][]float64, some []int, opt Options) (*slopes, error) {
+	opt.NoCheck, opt.slopes = true, nil
+	found, errs := make([][]Coefficient, len(some)), make([]error, len(some))
+	parallel.For(len(some), 1, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			if m, err := Fit(ctx, xs[some[k]], ys[some[k]], opt); err != nil {
+				errs[k] = err
+			} else {
+				found[k] = m.Report().Drift
+			}
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	s := &slopes{make([]float64, opt.Drift), slices.Repeat([]float64{math.Inf(1)}, opt.Drift)}
+	for c := range opt.Drift {
+		var of []Coefficient
+		for _, f := range found {
+			if f != nil && f[c].Std > 0 {
+				of = append(of, f[c])
+			}
+		}
+		if len(of) >= 3 {
+			s.mean[c], s.std[c] = randomEffect(of)
+		}
+	}
+	return s, nil
+}
+
+// randomEffect returns mean and deviation of what is estimated with errors.
+func randomEffect(of []Coefficient) (mean, std float64) {
+	at := func(between float64) (mean, doubt, excess float64) {
+		var total float64
+		for _, c := range of {
+			w := 1 / (c.Std*c.Std + between)
+			total, mean = total+w, mean+w*c.Mean
+		}
+		mean /= total
+		for _, c := range of {
+			excess += (c.Mean - mean) * (c.Mean - mean) / (c.Std*c.Std + between)
+		}
+		return mean, 1 / total, excess - float64(len(of)-1)
+	}
+	lo, hi := 0.0, 0.0
+	for _, c := range of {
+		hi = max(hi, 4*(c.Mean-of[0].Mean)*(c.Mean-of[0].Mean))
+	}
+	if _, _, excess := at(lo); excess > 0 {
+		for range 60 {
+			middle := (lo + hi) / 2
+			if _, _, excess := at(middle); excess > 0 {
+				lo = middle
+			} else {
+				hi = middle
+			}
+		}
+	}
+	mean, doubt, _ := at(lo)
+	return mean, math.Sqrt(lo + doubt)
 }

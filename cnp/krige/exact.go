@@ -17,7 +17,7 @@ func (m *Model) factorAll() {
 	parallel.For(len(m.members), 1, func(lo, hi int) {
 		var w scratch
 		for i := lo; i < hi; i++ {
-			ok[i] = m.members[i].factor(&u, m.y, m.z, m.opt.MaximumLikelihood, &w)
+			ok[i] = m.members[i].factor(&u, m.y, &m.drift, m.opt.MaximumLikelihood, &w)
 		}
 	})
 	kept := m.members[:0]
@@ -30,9 +30,8 @@ func (m *Model) factorAll() {
 }
 
 // factor prepares an exact member.
-func (b *member) factor(u *unit, y, z []float64, maximum bool, w *scratch) bool {
-	n := len(u.index)
-	d := len(z) / n
+func (b *member) factor(u *unit, y []float64, drift *driftColumns, maximum bool, w *scratch) bool {
+	n, d := len(u.index), drift.d
 	a := make([]float64, tri(n))
 	right := make([]float64, (2+d)*n)
 	b.one, b.alpha = right[:n:n], right[n:2*n:2*n]
@@ -41,7 +40,7 @@ func (b *member) factor(u *unit, y, z []float64, maximum bool, w *scratch) bool 
 	}
 	copy(b.alpha, y)
 	columns := right[2*n:]
-	for i, v := range z {
+	for i, v := range drift.z {
 		columns[i%d*n+i/d] = v
 	}
 	if !u.factor(a, b.kernel, w, right) {
@@ -51,7 +50,7 @@ func (b *member) factor(u *unit, y, z []float64, maximum bool, w *scratch) bool 
 	b.level = simd.DotF64(b.one, b.alpha) / b.ones
 	s := sums{yy: simd.SumSqF64(b.alpha), y1: b.level * b.ones, ones: b.ones, n: n, maximum: maximum}
 	if d > 0 {
-		s.drift = newDriftSums(d)
+		s.drift = newDriftSums(drift.precision)
 		s.drift.add(columns, b.one, b.alpha, 0, n)
 		s.settle()
 		if s.found == nil {

@@ -11,21 +11,12 @@ import (
 // fitPlain fits a table whose values are taken as they are.
 func fitPlain(ctx context.Context, x, y []float64, opt Options) (*Model, error) {
 	x, z := opt.split(x)
-	m := &Model{opt: opt, n: len(y), frame: newFrame(x, y, &opt)}
-	if m.frame.ys == 0 { // one value, or equal ones: they have no unit, so that their own magnitude has to do
+	m := &Model{opt: opt, n: len(y)}
+	y = m.prepareDrift(y, z)
+	if m.frame = newFrame(x, y, &opt); m.frame.ys == 0 { // one value, or equal ones: they have no unit, so that their own magnitude has to do
 		return m, nil
 	}
-	d := opt.Drift
-	if d > 0 {
-		m.columns = newColumns(z, d)
-		z = m.columns.normalised(z)
-		m.frame.ys *= apartFrom(y, z, m.frame)
-	}
-	if m.x, m.y, m.order = m.frame.table(x, y); d > 0 {
-		for _, i := range m.order {
-			m.z = append(m.z, z[i*d:(i+1)*d]...)
-		}
-	}
+	m.take(x, y, z)
 	if err := m.fit(ctx); err != nil {
 		return nil, err
 	}
@@ -145,7 +136,8 @@ func (m *Model) normal(ctx context.Context, targets []float64) (mean, std []floa
 		for i := range mean {
 			mean[i], std[i] = m.frame.y0, equalDeviation(m.n, max(1, math.Abs(m.frame.y0)))
 		}
-		return mean, std, nil
+		m.addSlopes(mean, targets)
+		return mean, std, checkRange(mean, std)
 	}
 	t, err := m.places(targets)
 	if err != nil {
@@ -161,6 +153,7 @@ func (m *Model) normal(ctx context.Context, targets []float64) (mean, std []floa
 	for i := range mean {
 		mean[i], std[i] = m.frame.y0+m.frame.ys*mean[i], max(least, m.frame.ys*math.Sqrt(std[i]))
 	}
+	m.addSlopes(mean, targets)
 	return mean, std, checkRange(mean, std)
 }
 

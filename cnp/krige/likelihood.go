@@ -19,8 +19,7 @@ type unit struct {
 // and the variance an inverse gamma one, over which the likelihood is integrated in closed form.
 type evidence struct {
 	x, y  []float64 // normalised
-	z     []float64 // [n, D] columns of the drift, normalised
-	drift int       // D
+	drift driftColumns
 	dim   int
 	units []unit
 	seen  int // points whose densities are in it
@@ -70,14 +69,14 @@ func (s *sums) settle() {
 		return
 	}
 	d := len(f.y)
-	found := &drift{level: make([]float64, d), root: make([]float64, tri(d)), coef: make([]float64, d)}
+	found := &drift{level: make([]float64, d), root: make([]float64, tri(d)), coef: make([]float64, d), precision: f.precision}
 	for i := range d {
 		found.level[i] = f.one[i] / s.ones
 		found.coef[i] = f.y[i] - found.level[i]*s.y1
 		for j := range i + 1 {
 			found.root[tri(i)+j] = f.square[i*d+j] - found.level[i]*f.one[j]
 		}
-		found.root[tri(i)+i] += 1 / (driftPrior * driftPrior)
+		found.root[tri(i)+i] += f.precision[i]
 	}
 	s.drift = nil
 	if !cholesky(found.root, d, found.coef, new(square)) { // where the sums are no numbers, and so the density is none
@@ -85,7 +84,7 @@ func (s *sums) settle() {
 		return
 	}
 	for i := range d {
-		s.logdet -= math.Log(found.root[tri(i)+i] / driftPrior)
+		s.logdet -= math.Log(found.root[tri(i)+i]) + 0.5*math.Log(f.precision[i])
 	}
 	s.found, s.explained = found, simd.SumSqF64(found.coef)
 }
@@ -137,10 +136,10 @@ func (u *unit) factor(a []float64, k *kernel, w *scratch, right []float64) bool 
 	return cholesky(a, n, right, &w.square)
 }
 
-// evaluate returns the unit's part of the likelihood of values y [n] with columns z [n, drift].
-func (u *unit) evaluate(y, columns []float64, drift int, k *kernel, r *room) (s sums, ok bool) {
+// evaluate returns the unit's part of the likelihood of values y [n] with a drift.
+func (u *unit) evaluate(y []float64, drift *driftColumns, k *kernel, r *room) (s sums, ok bool) {
 	n := len(u.index)
-	rows := 2 + drift
+	rows := 2 + drift.d
 	if cap(r.a) < tri(n) {
 		r.a = make([]float64, tri(n))
 	}
@@ -150,8 +149,8 @@ func (u *unit) evaluate(y, columns []float64, drift int, k *kernel, r *room) (s 
 	a, z, one := r.a[:tri(n)], r.right[:n], r.right[n:2*n]
 	for i, p := range u.index {
 		z[i], one[i] = y[p], 1
-		for c := range drift {
-			r.right[:rows*n][(2+c)*n+i] = columns[p*drift+c]
+		for c := range drift.d {
+			r.right[:rows*n][(2+c)*n+i] = drift.z[p*drift.d+c]
 		}
 	}
 	if !u.factor(a, k, &r.scratch, r.right[:rows*n]) {
@@ -163,8 +162,8 @@ func (u *unit) evaluate(y, columns []float64, drift int, k *kernel, r *room) (s 
 		s.y1 += z[i] * one[i]
 		s.ones += one[i] * one[i]
 	}
-	if drift > 0 {
-		s.drift = newDriftSums(drift)
+	if drift.d > 0 {
+		s.drift = newDriftSums(drift.precision)
 		s.drift.add(r.right[2*n:rows*n], one, z, u.given, n)
 	}
 	s.n = n - u.given
@@ -180,7 +179,7 @@ func (e *evidence) sums(k *kernel) (total sums, ok bool) {
 	defer e.rooms.Put(r)
 	total.maximum = e.prior.flat
 	for i := range e.units {
-		s, ok := e.units[i].evaluate(e.y, e.z, e.drift, k, r)
+		s, ok := e.units[i].evaluate(e.y, &e.drift, k, r)
 		if !ok {
 			return total, false
 		}

@@ -433,7 +433,7 @@ func (l *local) leaveOneOut(ctx context.Context, some []int, mean, variance []fl
 	at, beside := places{x: make([]float64, 0, len(some)*d)}, l.m.opt.Drift
 	for _, i := range some {
 		at.x = append(at.x, l.m.x[i*d:(i+1)*d]...)
-		at.z = append(at.z, l.m.z[i*beside:(i+1)*beside]...)
+		at.z = append(at.z, l.m.drift.z[i*beside:(i+1)*beside]...)
 	}
 	return l.mixture(ctx, at, some, mean, variance)
 }
@@ -495,7 +495,7 @@ func (l *local) forecast(b *block) {
 	t := places{x: make([]float64, len(b.index))}
 	for i, p := range b.index {
 		t.x[i] = l.m.x[p]
-		t.z = append(t.z, l.m.z[p*beside:(p+1)*beside]...)
+		t.z = append(t.z, l.m.drift.z[p*beside:(p+1)*beside]...)
 		w.index = w.index[:0]
 		for q := max(0, from-l.near); q < from; q++ {
 			w.index = append(w.index, int32(q))

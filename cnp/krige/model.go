@@ -10,7 +10,7 @@ type Model struct {
 	frame   *frame
 	n       int
 	x, y    []float64 // normalised, in canonical order
-	z       []float64 // [n, D] columns of the drift, normalised, in that order
+	drift   driftColumns
 	columns columns
 	order   []int // rows of the caller's table
 	members []*member

@@ -28,6 +28,8 @@ type Options struct {
 	// MaximumLikelihood predicts by the likeliest covariance alone, as a Gaussian process does whose parameters maximize
 	// the likelihood: without priors, averages and corrections. It is there to be compared with.
 	MaximumLikelihood bool
+
+	slopes *slopes // of a drift, as other tables have them; nil: nothing is known
 }
 
 // Values says what kind of numbers the values are.

@@ -218,7 +218,7 @@ func (e *evidence) estimated(members []*member) []*member {
 // evidence is the likelihood of a table: that of all values where it is small, otherwise that of blocks.
 func (m *Model) evidence() *evidence {
 	d := m.frame.dim
-	e := &evidence{x: m.x, y: m.y, z: m.z, drift: m.opt.Drift, dim: d,
+	e := &evidence{x: m.x, y: m.y, drift: m.drift, dim: d,
 		prior: prior{spacing: spacing(m.x, d), flat: m.opt.MaximumLikelihood}}
 	switch {
 	case m.n <= 200 || m.opt.MaximumLikelihood && m.exact:

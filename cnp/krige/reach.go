@@ -201,7 +201,7 @@ func (m *Model) leaveOut(b *block) {
 	for c, g := range m.members {
 		mu, v := make([]float64, k), make([]float64, k)
 		if b.forecast {
-			g.forecast(m.z, b.index, mu, v)
+			g.forecast(m.drift.z, b.index, mu, v)
 		} else if !g.leaveOut(m, b, mu, v, &w) {
 			continue
 		}
@@ -247,7 +247,7 @@ func (b *member) before(k int) (s sums) {
 	z, one := b.white[:k], b.whiteOne[:k]
 	s.n, s.yy, s.y1, s.ones, s.maximum = k, simd.SumSqF64(z), simd.DotF64(z, one), simd.SumSqF64(one), b.sums.maximum
 	if b.drift != nil {
-		s.drift = newDriftSums(len(b.drift.coef))
+		s.drift = newDriftSums(b.drift.precision)
 		s.drift.add(b.drift.lower, b.whiteOne, b.white, 0, k)
 		s.settle()
 	}

@@ -254,7 +254,7 @@ func (e *tableError) Unwrap() []error { return []error{cnp.ErrValue, e.err} }
 func (r *Regressor) Learn(ctx context.Context, batches ...*cnp.Batch[float32]) (learned *Regressor, shared int, gain float64, err error) {
 	learned = &Regressor{opt: r.opt, outputs: r.outputs, values: r.values, columns: r.columns, shared: make([]*Shared, r.outputs)}
 	for c := range r.outputs {
-		if r.optionsOf(c).Values != Plain || r.opt.Drift > 0 {
+		if r.optionsOf(c).Values != Plain {
 			continue
 		}
 		var xs, ys [][]float64
@@ -269,7 +269,7 @@ func (r *Regressor) Learn(ctx context.Context, batches ...*cnp.Batch[float32]) (
 				}
 			}
 		}
-		if len(xs) < 3 || r.opt.Dim == 1 && values >= seasonValues*len(xs) {
+		if len(xs) < 3 || r.opt.Dim-r.opt.Drift == 1 && values >= seasonValues*len(xs) {
 			continue
 		}
 		s, err := FitShared(ctx, xs, ys, r.optionsOf(c))

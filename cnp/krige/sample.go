@@ -249,10 +249,10 @@ func (s *simulation) condition() {
 	b, n, count := s.b, s.m.n, len(s.out)
 	d, beside := s.m.frame.dim, s.m.opt.Drift
 	for k := range s.beta { // the drift of a path, which nothing is known of
-		s.beta[k] *= driftPrior
+		s.beta[k] /= math.Sqrt(s.m.drift.precision[k%beside])
 	}
 	if beside > 0 {
-		simd.GemmNTF64(s.rows, count, s.m.z, beside, s.beta, beside, 1, 1, n, count, beside)
+		simd.GemmNTF64(s.rows, count, s.m.drift.z, beside, s.beta, beside, 1, 1, n, count, beside)
 	}
 	alpha, level := make([]float64, n*count), make([]float64, count)
 	simd.GemmF64(alpha, count, b.inverse, n, s.rows, count, 1, 0, n, count, n)

@@ -130,7 +130,7 @@ func (m *Model) seasonEvidence(e *evidence, period float64) *evidence {
 	if len(e.units) == 1 {
 		return e
 	}
-	out := &evidence{x: e.x, y: e.y, z: e.z, drift: e.drift, dim: 1, prior: e.prior}
+	out := &evidence{x: e.x, y: e.y, drift: e.drift, dim: 1, prior: e.prior}
 	for _, u := range e.units {
 		block := u.index[u.given:]
 		first, last := m.x[block[0]], m.x[block[len(block)-1]]
@@ -205,7 +205,7 @@ func (m *Model) driftless(e *evidence, best *family) []float64 {
 	if !ok || s.found == nil {
 		return m.y
 	}
-	s.found.knowRows(m.y, m.z, s.level())
+	s.found.knowRows(m.y, m.drift.z, s.level())
 	return s.found.rest
 }
 

@@ -8,7 +8,8 @@ import (
 )
 
 // Shared is what several tables of one kind have in common, as the days of one network: the covariance's shape, length
-// scales, anisotropy, and noise over signal. Each table has a level and a variance of its own.
+// scales, anisotropy, and noise over signal. Each table has a level and a variance of its own, and coefficients of a drift that differ
+// among tables as much as they seem to.
 //
 // A table of thirty values hardly tells a length scale. Ten of them do.
 type Shared struct {
@@ -35,9 +36,6 @@ func FitShared(ctx context.Context, xs, ys [][]float64, opt Options) (*Shared, e
 	if len(xs) != len(ys) {
 		return nil, fmt.Errorf("%w: coordinates of %d tables, values of %d", ErrInput, len(xs), len(ys))
 	}
-	if opt.Drift > 0 {
-		return nil, fmt.Errorf("%w: tables share no drift", ErrInput)
-	}
 	if opt.Values != Plain || opt.MaximumLikelihood {
 		return nil, fmt.Errorf("%w: tables share the covariance of plain values alone", ErrInput)
 	}
@@ -56,10 +54,17 @@ func FitShared(ctx context.Context, xs, ys [][]float64, opt Options) (*Shared, e
 	}
 	var x, y []float64
 	for _, i := range some {
-		x = append(x, fromMean(xs[i], &opt)...)
+		at, _ := opt.split(xs[i])
+		x = append(x, fromMean(at, &opt)...)
 		mean, sd := moments(ys[i])
 		for _, v := range ys[i] {
 			y = append(y, (v-mean)/sd)
+		}
+	}
+	if opt.Drift > 0 {
+		var err error
+		if opt.slopes, err = slopesOf(ctx, xs, ys, some, opt); err != nil {
+			return nil, err
 		}
 	}
 	s := &Shared{opt: opt, frame: newFrame(x, y, &opt)}
@@ -87,10 +92,11 @@ func fromMean(x []float64, opt *Options) []float64 {
 	if opt.Sphere {
 		return x
 	}
-	means := (&frame{dim: opt.Dim}).means(x)
+	d := opt.Dim - opt.Drift
+	means := (&frame{dim: d}).means(x)
 	out := make([]float64, len(x))
 	for i, v := range x {
-		out[i] = min(max(v-means[i%opt.Dim], -math.MaxFloat64), math.MaxFloat64)
+		out[i] = min(max(v-means[i%d], -math.MaxFloat64), math.MaxFloat64)
 	}
 	return out
 }
@@ -115,12 +121,13 @@ func affordable(some []int, ys [][]float64) []int {
 // table is a table that is normalised: coordinates in the unit of those of all tables, values by its own moments. Its origin is its own
 // mean. A level and a trend are the same from any origin, but with a far one variances are small differences of large numbers.
 func (s *Shared) table(x, y []float64) *Model {
+	x, z := s.opt.split(x)
 	f := *s.frame
-	f.centre = f.means(x)
-	f.y0, f.ys = moments(y)
 	m := &Model{opt: s.opt, n: len(y), frame: &f}
-	if f.ys > 0 {
-		m.x, m.y, m.order = f.table(x, y)
+	y = m.prepareDrift(y, z)
+	f.centre = f.means(x)
+	if f.y0, f.ys = moments(y); f.ys > 0 {
+		m.take(x, y, z)
 	}
 	return m
 }
@@ -170,11 +177,13 @@ func (s *Shared) Helps(ctx context.Context, xs, ys [][]float64) (gain, spread fl
 		if err != nil {
 			return 0, 0, err
 		}
-		alone, err := Fit(ctx, xs[i], ys[i], s.opt)
+		opt := s.opt
+		opt.slopes = nil
+		alone, err := Fit(ctx, xs[i], ys[i], opt)
 		if err != nil {
 			return 0, 0, err
 		}
-		gains, n = append(gains, together.report.LogDensity-alone.report.LogDensity), append(n, float64(len(ys[i])))
+		gains, n = append(gains, together.density()-alone.density()), append(n, float64(len(ys[i])))
 		values += n[len(n)-1]
 	}
 	for i, g := range gains {
@@ -184,4 +193,13 @@ func (s *Shared) Helps(ctx context.Context, xs, ys [][]float64) (gain, spread fl
 		spread += (g - gain) * (g - gain) * n[i] * n[i] / values / values
 	}
 	return gain, math.Sqrt(spread), nil
+}
+
+// density is the mean log density of values given the others, in the table's units where a drift makes the unit of values.
+func (m *Model) density() float64 {
+	if m.opt.Drift == 0 {
+		return m.report.LogDensity
+	}
+	_, sd := moments(m.y)
+	return m.report.LogDensity - math.Log(sd*m.frame.ys)
 }

@@ -91,8 +91,11 @@ func (m *Model) coefficients() (out []Coefficient) {
 			total, m1, m2 = total+b.weight, m1+b.weight*mean[k], m2+b.weight*(v+mean[k]*mean[k])
 		}
 		m1, m2 = m1/total, m2/total
-		scale := m.frame.ys / unit
-		out = append(out, Coefficient{Mean: scale * m1, Std: scale * math.Sqrt(max(0, m2-m1*m1))})
+		scale, expected := m.frame.ys/unit, 0.0
+		if s := m.opt.slopes; s != nil {
+			expected = s.mean[k]
+		}
+		out = append(out, Coefficient{Mean: expected + scale*m1, Std: scale * math.Sqrt(max(0, m2-m1*m1))})
 	}
 	return out
 }

@@ -111,7 +111,7 @@ func (t *tasksRun) learn(ctx context.Context) error {
 	if !ok || t.Alone {
 		return nil
 	}
-	learned, shared, gain, err := alone.Learn(ctx, t.contexts(mostLearned, t.cfg.DimX, t.cfg.DimY, 0)...)
+	learned, shared, gain, err := alone.Learn(ctx, t.contexts(mostLearned, t.cfg.DimX, t.cfg.DimY, len(t.cfg.Auxiliary))...)
 	if err != nil {
 		return err
 	}
