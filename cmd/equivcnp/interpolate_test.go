@@ -131,6 +131,7 @@ func TestInterpolateAuxiliary(t *testing.T) {
 		fmt.Fprintf(&context, "%g,%g,%g,%g\n", east, north, height, math.Sin(east/2)+north/10-height/150)
 		fmt.Fprintf(&targets, "%g,%g,%g\n", east/2+1, north/2+1, 900-height)
 	}
+	context.WriteString("3,3,,1\n")
 	b.write("context.csv", context.String())
 	b.write("targets.csv", targets.String())
 	with := []string{"--x", "east,north", "--y", "t", "--aux", "height", "--targets", "@targets.csv"}
@@ -155,8 +156,14 @@ func TestInterpolateAuxiliary(t *testing.T) {
 	}
 	b.fails(1, "nobody knows height at all places of the map",
 		append([]string{"regress", "--csv", "@context.csv", "--out", "@o.csv", "--plot", "@o.png"}, with...)...)
-	b.fails(2, "--aux: places are chosen by coordinates alone", "design", "--csv", "@context.csv", "--x", "east,north", "--y", "t",
-		"--aux", "height", "--candidates", "@targets.csv", "--out", "@o.csv")
+	// Where the effect of height is not known yet, heights tell it.
+	b.write("few.csv", "east,north,height,t\n1,1,400,3\n9,2,410,4\n2,9,405,3.5\n8,8,395,4.5\n5,5,400,4\n")
+	b.write("sites.csv", "east,north,height\n4,4,400\n5,6,400\n6,5,2000\n3,7,410\n")
+	chosen := decode[designResult](t, b.ok("design", "--csv", "@few.csv", "--x", "east,north", "--y", "t", "--aux", "height", "--candidates",
+		"@sites.csv", "--targets", "@targets.csv", "--number", "1", "--out", "@o.csv", "--json"))
+	require.Equal(t, []int{2}, chosen.Chosen)
+	b.fails(1, "the cell is missing", "design", "--csv", "@few.csv", "--x", "east,north", "--y", "t", "--aux", "height", "--candidates",
+		"@context.csv", "--targets", "@targets.csv", "--number", "1", "--out", "@o.csv")
 }
 
 func TestInterpolateRefuses(t *testing.T) {

@@ -211,8 +211,8 @@ func (in *Interpolation) split() {
 // Da is the number of auxiliary inputs.
 func (in *Interpolation) Da() int { return len(in.Observed.Columns.Aux) }
 
-// inputs puts auxiliary inputs behind coordinates.
-func (in *Interpolation) inputs(x, aux []float64) []float64 {
+// Inputs puts auxiliary inputs [n, da] behind coordinates [n, Dx], as the models take them.
+func (in *Interpolation) Inputs(x, aux []float64) []float64 {
 	da := in.Da()
 	if da == 0 {
 		return x
@@ -254,7 +254,7 @@ func (in *Interpolation) Fit(ctx context.Context, opt Options) error {
 				"expects something without any data",
 				in.Points.Name, name)
 		}
-		m, err := krige.Fit(ctx, in.inputs(in.X[c], in.Aux[c]), in.Y[c], own)
+		m, err := krige.Fit(ctx, in.Inputs(in.X[c], in.Aux[c]), in.Y[c], own)
 		if err != nil {
 			return fmt.Errorf("%s: %s: %w", in.Points.Name, name, err)
 		}
@@ -282,7 +282,7 @@ func (in *Interpolation) support(c int, values krige.Values) error {
 
 // Predict predicts each output at the targets, and draws its samples.
 func (in *Interpolation) Predict(ctx context.Context, opt Options) error {
-	asked := in.inputs(in.Asked.X, in.Asked.Aux)
+	asked := in.Inputs(in.Asked.X, in.Asked.Aux)
 	for c, m := range in.Models {
 		p, err := m.At(ctx, asked)
 		if err != nil {

@@ -52,9 +52,6 @@ func Read(input tabletask.Options, candidates string, sphere bool) (*Choosing, e
 	if input.Targets == "" {
 		input.Targets = candidates
 	}
-	if len(input.Aux) > 0 {
-		return nil, settings.Errorf("{Aux}: places are chosen by coordinates alone")
-	}
 	in, err := interpolate.Read(&input, sphere)
 	if err != nil {
 		return nil, err
@@ -66,11 +63,14 @@ func Read(input tabletask.Options, candidates string, sphere bool) (*Choosing, e
 	if d.Sites, err = input.ReadTable(candidates, input.Stdin); err != nil {
 		return nil, err
 	}
-	opt := task.CSVOptions{X: input.X, Y: input.Y, Dx: in.Dx, Dy: in.Dy, Degrees: sphere}
+	opt := task.CSVOptions{X: input.X, Y: input.Y, Dx: in.Dx, Dy: in.Dy, Aux: in.Auxiliary(), AuxKnown: true, Degrees: sphere}
 	if err := tabletask.SameClocks(d.Sites, opt, in.Points, in.Observed.Columns.X); err != nil {
 		return nil, err
 	}
 	if d.Places, err = tabletask.RowsOf(d.Sites, opt, true); err != nil {
+		return nil, err
+	}
+	if err := tabletask.CheckAuxiliary(d.Sites, d.Places, nil); err != nil {
 		return nil, err
 	}
 	if n := d.Sites.Rows() + in.Targets.Rows(); n > Most {
@@ -102,19 +102,20 @@ func (d *Choosing) believe(ctx context.Context, o Options) (*design.Belief, erro
 	var samples [][]float64
 	var err error
 	noise := o.Noise * o.Noise
+	candidates, targets := d.Inputs(d.Places.X, d.Places.Aux), d.Inputs(d.Asked.X, d.Asked.Aux)
 	if o.Model != nil {
 		samples, err = d.byModel(ctx, o)
 	} else {
-		if slices.Equal(d.Places.X, d.Asked.X) { // without targets of its own: a function has the same values there
-			samples, err = d.Models[0].Functions(ctx, d.Places.X, o.Samples, o.Seed)
+		if slices.Equal(candidates, targets) { // without targets of its own: a function has the same values there
+			samples, err = d.Models[0].Functions(ctx, candidates, o.Samples, o.Seed)
 			for s, row := range samples {
 				samples[s] = slices.Concat(row, row)
 			}
 		} else {
-			samples, err = d.Models[0].Functions(ctx, d.All, o.Samples, o.Seed)
+			samples, err = d.Models[0].Functions(ctx, slices.Concat(candidates, targets), o.Samples, o.Seed)
 		}
 		if noise == 0 && err == nil {
-			noise, err = d.ownNoise(ctx, samples)
+			noise, err = d.ownNoise(ctx, candidates, samples)
 		}
 	}
 	if err != nil {
@@ -138,7 +139,7 @@ func (d *Choosing) believe(ctx context.Context, o Options) (*design.Belief, erro
 // byModel samples by the chain rule.
 func (d *Choosing) byModel(ctx context.Context, o Options) ([][]float64, error) {
 	c := o.Model.Config()
-	if c.DimX != d.Dx || c.DimY != 1 || len(c.Auxiliary) > 0 || len(c.Static) > 0 {
+	if c.DimX != d.Dx || c.DimY != 1 || len(c.Auxiliary) > 0 || len(c.Static) > 0 || d.Da() > 0 {
 		return nil, fmt.Errorf("%s: design takes models of one output without auxiliary inputs, and of %s like the table", o.Name,
 			words.Plural(d.Dx, "input"))
 	}
@@ -164,8 +165,8 @@ func (d *Choosing) byModel(ctx context.Context, o Options) ([][]float64, error) 
 }
 
 // ownNoise is the variance of the interpolation's new values beyond that of its function, in the median over the candidates.
-func (d *Choosing) ownNoise(ctx context.Context, samples [][]float64) (float64, error) {
-	_, std, err := d.Models[0].Predict(ctx, d.Places.X)
+func (d *Choosing) ownNoise(ctx context.Context, candidates []float64, samples [][]float64) (float64, error) {
+	_, std, err := d.Models[0].Predict(ctx, candidates)
 	if err != nil {
 		return 0, err
 	}
