@@ -162,6 +162,8 @@ func TestInterpolateAuxiliary(t *testing.T) {
 	chosen := decode[designResult](t, b.ok("design", "--csv", "@few.csv", "--x", "east,north", "--y", "t", "--aux", "height", "--candidates",
 		"@sites.csv", "--targets", "@targets.csv", "--number", "1", "--out", "@o.csv", "--json"))
 	require.Equal(t, []int{2}, chosen.Chosen)
+	b.fails(1, "nobody knows height at all places", "design", "--csv", "@few.csv", "--x", "east,north", "--y", "t", "--aux", "height",
+		"--candidates", "@sites.csv", "--number", "1", "--out", "@o.csv", "--plot", "@o.png")
 	b.fails(1, "the cell is missing", "design", "--csv", "@few.csv", "--x", "east,north", "--y", "t", "--aux", "height", "--candidates",
 		"@context.csv", "--targets", "@targets.csv", "--number", "1", "--out", "@o.csv")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp/design/places"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
@@ -15,6 +16,9 @@ import (
 // Places draws the context, the candidates and the chosen places, which lower that goal, with what the interpolation knows:
 // of one input or of two.
 func Places(ctx context.Context, w io.Writer, format, goal string, d *places.Choosing) error {
+	if d.Da() > 0 {
+		return fmt.Errorf("nobody knows %s at all places of the picture", strings.Join(d.Auxiliary(), ", "))
+	}
 	chart := &picture.Chart{Title: fmt.Sprintf("%s that lower the %s most", words.Plural(len(d.Chosen), "place"), goal)}
 	axes := tabletask.Labels(d.Points, d.Observed.Columns.X, "x", d.Dx)
 	chart.XLabel = axes[0]
