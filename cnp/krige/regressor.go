@@ -145,6 +145,8 @@ func (r *Regressor) EstimateNeed(w cnp.Work) cnp.Need {
 	exact := math.Min(n, exactLine)
 	// Covariance matrices and their inverses of an exact model's members; coordinates, orders and trees of the points.
 	bytes := 30*8*exact*exact + 600*n + 200*t + 1<<24
+	// Of each column of a drift two vectors of every member, and copies in float64 of what it is at the points.
+	bytes += float64(r.opt.Drift) * (30*16*exact + 160*n + 40*t)
 	return cnp.Need{Features: int64(math.Min(bytes*float64(min(max(1, w.Batch*r.outputs), parallel.Workers())), math.MaxInt64/2))}
 }
 

@@ -22,20 +22,15 @@ type alone struct {
 	draw      *cnp.SampleOptions // nil: no samples
 	quantiles []float64
 	check     bool // whether the model suits the contexts
-	// interpolation replaces the model, which interpolates without parameters; nil: the model as it is.
-	interpolation *interpolation
 	// What came of it.
 	samples []float32 // [S, values]
 }
 
 // askAlone notes what a request wants beyond mean and standard deviation, nil for nothing. Samples are wanted where the output is named,
-// or the parameter samples says how many; quantiles where the parameter of that name says which.
-func (m *model) askAlone(r *request) (a *alone, err error) {
+// or the parameter samples says how many; quantiles where the parameter of that name says which. needed says that it is computed alone
+// whatever it wants.
+func askAlone(r *request, needed bool) (a *alone, err error) {
 	a = &alone{}
-	if a.interpolation, err = m.interpolation(r.params); err != nil {
-		return nil, err
-	}
-	needed := a.interpolation != nil
 	if text := r.params["quantiles"]; text != nil {
 		list, ok := text.(string)
 		if !ok {

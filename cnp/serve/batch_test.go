@@ -167,8 +167,8 @@ func TestBatchOutside(t *testing.T) {
 		}
 		scaled, undo, err := cnp.Standardise(&m.cfg, b)
 		require.NoError(t, err)
-		jobs = append(jobs, &job{model: m, lane: lane{model: m}, curves: scaled, given: b, undo: undo, tasks: 2, targets: b.Nt,
-			values: 2 * b.Nt})
+		jobs = append(jobs, &job{model: m, lane: lane{model: m}, regressor: m.regressor, config: &m.cfg, curves: scaled, given: b,
+			undo: undo, tasks: 2, targets: b.Nt, values: 2 * b.Nt})
 	}
 	require.NoError(t, runJobs(context.Background(), jobs))
 	for i, j := range jobs {

@@ -109,7 +109,7 @@ func (j *job) sampler() (cnp.Completer[float32], error) {
 func predictCurves(ctx context.Context, jobs []*job) error {
 	m, b := jobs[0].model, jobs[0].curves
 	if len(jobs) > 1 {
-		b = joinCurves(jobs, &m.cfg)
+		b = joinCurves(jobs, jobs[0].config)
 	}
 	dy := m.cfg.DimY
 	p := &cnp.Prediction[float32]{Likelihood: cnp.Normal}
@@ -121,7 +121,7 @@ func predictCurves(ctx context.Context, jobs []*job) error {
 		p.Mean, p.Std = make([]float32, n), make([]float32, n)
 		err = m.curve.Predict(ctx, p, b)
 	default:
-		p, err = m.regressor.Predict(ctx, b)
+		p, err = jobs[0].regressor.Predict(ctx, b)
 	}
 	var outside *cnp.OutsideError
 	if err != nil && !(p != nil && errors.As(err, &outside)) {

@@ -33,11 +33,15 @@ func (j *job) load() int {
 		return j.lane.h * j.lane.w
 	}
 	nc, nt := j.curves.Nc+j.curves.Ns, j.curves.Nt
-	return nc + nt + nc*nt/pairsPerPoint
+	n := nc + nt + nc*nt/pairsPerPoint
+	return n + n*j.lane.columns/columnsPerPoint
 }
 
 // pairsPerPoint is about how many pairs of a context and a target point cost as much as a point does otherwise.
 const pairsPerPoint = 64
+
+// columnsPerPoint is about how many columns of a drift cost as much as a point does otherwise.
+const columnsPerPoint = 8
 
 // costs are what tasks took in recent batches.
 type costs struct {

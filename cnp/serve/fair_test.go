@@ -18,7 +18,7 @@ import (
 
 // imageJob is a job of one image; its model computes a microsecond for a pixel.
 func imageJob(m *model, side int) *job {
-	return &job{model: m, lane: lane{m, side, side}, merge: true, tasks: 1, values: side, priority: 5,
+	return &job{model: m, lane: lane{model: m, h: side, w: side}, merge: true, tasks: 1, values: side, priority: 5,
 		images: &cnp.Images[float32]{B: 1, C: 1, H: side, W: side}, done: make(chan struct{})}
 }
 
@@ -233,7 +233,7 @@ func TestPlansWait(t *testing.T) {
 	require.LessOrEqual(t, most, s.plans.limit)
 
 	// A plan that would be made too late is refused before it is begun.
-	l := lane{s.list()[0], 100, 100}
+	l := lane{model: s.list()[0], h: 100, w: 100}
 	s.plans.mu.Lock()
 	s.plans.took[sizeOf(l)] = time.Hour
 	s.plans.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/predict"
+	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
 // interpolating are the parameters of requests to models that interpolate without having been trained.
@@ -18,10 +19,12 @@ var interpolating = []string{"log", "no_check", "period", "positive", "units"}
 // maxPeriods bounds the periods of a request: each is fitted.
 const maxPeriods = 16
 
-// interpolation is what replaces a model whose parameters a request gives.
+// interpolation is what replaces a model whose parameters, or columns of a drift, a request gives.
 type interpolation struct {
 	regressor  *krige.Regressor
 	likelihood cnp.Likelihood
+	config     cnp.Config
+	plain      bool // only columns are given: requests with as many may go together
 }
 
 // parameters lists the parameters that a request to the model may have.
@@ -32,15 +35,52 @@ func (m *model) parameters() []string {
 	})
 }
 
-// interpolation returns what a request's parameters make of the model, nil where they make nothing of it.
-func (m *model) interpolation(p params) (*interpolation, error) {
+// columnTensors are the tensors of the columns of a drift, at the context and at the targets.
+var columnTensors = [2]string{"aux_context", "aux_target"}
+
+// columns returns how many columns of a drift the inputs of a request have for a model that interpolates, 0 for others, whose auxiliary
+// inputs their configuration counts.
+func (m *model) columns(inputs []safetensors.Tensor) (int, error) {
+	if _, ok := m.regressor.(*krige.Regressor); !ok {
+		return 0, nil
+	}
+	var of [2]*safetensors.Tensor
+	for i := range inputs {
+		if k := slices.Index(columnTensors[:], inputs[i].Name); k >= 0 {
+			of[k] = &inputs[i]
+		}
+	}
+	if of[0] == nil && of[1] == nil {
+		return 0, nil
+	}
+	for k, t := range of {
+		switch {
+		case t == nil:
+			return 0, invalid("input %q is missing: %q is there, and columns of a drift are known at the context and at the targets",
+				columnTensors[k], columnTensors[1-k])
+		case len(t.Shape) != 3:
+			return 0, invalid("input %q: shape %v, need [B, N%c, columns]", t.Name, t.Shape, "ct"[k])
+		}
+	}
+	switch da, at := of[0].Shape[2], of[1].Shape[2]; {
+	case da != at:
+		return 0, invalid("inputs %q and %q have %d and %d columns, need as many", columnTensors[0], columnTensors[1], da, at)
+	case da > krige.MaxDrift:
+		return 0, invalid("input %q: %d columns, need at most %d", columnTensors[0], da, krige.MaxDrift)
+	default:
+		return da, nil
+	}
+}
+
+// interpolation returns what a request's parameters, and so many columns of a drift, make of the model, nil where they make nothing of it.
+func (m *model) interpolation(p params, columns int) (*interpolation, error) {
 	var given string
 	for _, name := range interpolating {
 		if v, ok := p[name]; ok && !idle(v) && given == "" {
 			given = name
 		}
 	}
-	if given == "" {
+	if given == "" && columns == 0 {
 		return nil, nil
 	}
 	r, ok := m.regressor.(*krige.Regressor)
@@ -80,6 +120,7 @@ func (m *model) interpolation(p params) (*interpolation, error) {
 	if opt.Periods, err = p.periods(opt.Dim); err != nil {
 		return nil, err
 	}
+	opt.Dim, opt.Drift = opt.Dim+columns, columns
 	if r, err = krige.NewRegressor(opt); err != nil {
 		return nil, invalid("%v", err)
 	}
@@ -88,7 +129,7 @@ func (m *model) interpolation(p params) (*interpolation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &interpolation{r, l}, nil
+	return &interpolation{r, l, r.Config(), given == ""}, nil
 }
 
 // periods is the parameter period: a number, or a text of some.

@@ -21,9 +21,10 @@ type answer struct {
 type job struct {
 	model *model
 	lane  lane
-	// What predicts curves, how its predictions are distributed, and what they can be asked for: the model's, unless the request has
-	// parameters of interpolation.
+	// What predicts curves, its configuration, how its predictions are distributed, and what they can be asked for: the model's, unless the
+	// request has parameters of interpolation, or columns of a drift.
 	regressor  cnp.Regressor[float32]
+	config     *cnp.Config
 	likelihood cnp.Likelihood
 	offered    []predict.Output
 	merge      bool

@@ -64,7 +64,8 @@ func (s *Server) warm(ctx context.Context, m *model) {
 	if m.planned == nil || h == 0 || w == 0 || ctx.Err() != nil {
 		return
 	}
-	j := &job{model: m, lane: lane{m, h, w}, tasks: 1, values: m.cfg.DimY * h * w, priority: maxPriority, done: make(chan struct{}),
+	j := &job{model: m, lane: lane{model: m, h: h, w: w}, tasks: 1, values: m.cfg.DimY * h * w, priority: maxPriority,
+		done:   make(chan struct{}),
 		images: &cnp.Images[float32]{B: 1, C: m.cfg.DimY, H: h, W: w, Pixels: make([]float32, m.cfg.DimY*h*w), Mask: make([]bool, h*w)}}
 	plan, release, err := s.plans.get(ctx, j.lane)
 	if err == nil {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/weights"
 )
@@ -62,10 +63,14 @@ func names(list []tensorInfo) string {
 }
 
 // checkCurves refuses tasks that need more memory than a machine gives. An estimate looks at thousands of pairs, so one is made for
-// sizes rounded up to powers of two and kept.
-func (m *model) checkCurves(b *cnp.Batch[float32]) error {
+// sizes rounded up to powers of two and kept. That of an interpolation, which r is instead of the model if there are columns of a drift,
+// is a formula.
+func (m *model) checkCurves(r cnp.Regressor[float32], b *cnp.Batch[float32]) error {
 	type size struct{ tasks, context, targets, span int }
 	w := b.Work(m.cfg.DimX)
+	if r, ok := r.(*krige.Regressor); ok {
+		return r.EstimateNeed(w).Check(m.limit)
+	}
 	up := func(n int) int { return bits.Len(uint(max(n, 1) - 1)) }
 	if !(w.Span < 1e9) {
 		w.Span = 0 // of no points, or so wide that the model refuses it
@@ -74,7 +79,7 @@ func (m *model) checkCurves(b *cnp.Batch[float32]) error {
 	need, known := m.estimates.Load(at)
 	if !known {
 		rounded := cnp.Work{Batch: 1 << at.tasks, Context: 1 << at.context, Targets: 1 << at.targets, Span: float64(int(1) << at.span)}
-		n, err := cnp.EstimateModel(m.regressor, rounded)
+		n, err := cnp.EstimateModel(r, rounded)
 		if err != nil {
 			return err
 		}
@@ -83,15 +88,16 @@ func (m *model) checkCurves(b *cnp.Batch[float32]) error {
 	if n := need.(cnp.Need); n.Check(m.limit) == nil {
 		return nil
 	}
-	n, err := cnp.EstimateModel(m.regressor, w)
+	n, err := cnp.EstimateModel(r, w)
 	if err != nil {
 		return err
 	}
 	return n.Check(m.limit)
 }
 
-// lane says which jobs may go together: those of one model and, for images, one size.
+// lane says which jobs may go together: those of one model and, for images, one size; for interpolation, as many columns of a drift.
 type lane struct {
-	model *model
-	h, w  int
+	model   *model
+	h, w    int
+	columns int
 }

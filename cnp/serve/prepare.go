@@ -11,15 +11,22 @@ import (
 
 // prepare makes a job of a request, whose tensors it may go on using.
 func (m *model) prepare(r *request) (*job, error) {
-	wants, err := m.askAlone(r)
+	columns, err := m.columns(r.inputs)
 	if err != nil {
 		return nil, err
 	}
-	j := &job{alone: wants, model: m, lane: lane{model: m}, merge: m.merge, done: make(chan struct{}),
-		regressor: m.regressor, likelihood: m.likelihood, offered: m.offered}
-	if wants != nil && wants.interpolation != nil {
-		i := wants.interpolation
-		j.regressor, j.likelihood, j.offered = i.regressor, i.likelihood, predict.Outputs(i.likelihood)
+	i, err := m.interpolation(r.params, columns)
+	if err != nil {
+		return nil, err
+	}
+	wants, err := askAlone(r, i != nil && !i.plain)
+	if err != nil {
+		return nil, err
+	}
+	j := &job{alone: wants, model: m, lane: lane{model: m, columns: columns}, merge: m.merge, done: make(chan struct{}),
+		regressor: m.regressor, config: &m.cfg, likelihood: m.likelihood, offered: m.offered}
+	if i != nil {
+		j.regressor, j.config, j.likelihood, j.offered = i.regressor, &i.config, i.likelihood, predict.Outputs(i.likelihood)
 	}
 	for _, w := range r.outputs {
 		if _, ok := j.output(w.name); !ok {
@@ -41,7 +48,7 @@ func (m *model) prepare(r *request) (*job, error) {
 		j.tasks, j.lane.h, j.lane.w = j.images.B, j.images.H, j.images.W
 		j.values = len(j.images.Pixels)
 	} else {
-		c, err := file.Curves(&m.cfg)
+		c, err := file.Curves(j.config)
 		if err != nil {
 			return nil, err
 		}
@@ -56,15 +63,15 @@ func (m *model) prepare(r *request) (*job, error) {
 		j.curves, j.given = &c.Batch, &c.Batch
 		j.targets = j.curves.Nt
 		if standardise {
-			if j.curves, j.undo, err = cnp.Standardise(&m.cfg, j.curves); err != nil {
+			if j.curves, j.undo, err = cnp.Standardise(j.config, j.curves); err != nil {
 				return nil, err
 			}
-		} else if err := cnp.CheckDensity(&m.cfg, j.curves, false); err != nil {
+		} else if err := cnp.CheckDensity(j.config, j.curves, false); err != nil {
 			return nil, err
 		}
 		j.tasks = j.curves.B
 		j.values = j.curves.B * j.curves.Nt * m.cfg.DimY
-		if err := m.checkCurves(j.curves); err != nil {
+		if err := m.checkCurves(j.regressor, j.curves); err != nil {
 			return nil, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/group"
@@ -70,6 +71,11 @@ func loadModel(ctx context.Context, src Source, plans string) (*model, error) {
 			m.inputs = append(m.inputs, tensorInfo{"aux_context", "FP32", []int64{-1, -1, da}},
 				tensorInfo{"aux_target", "FP32", []int64{-1, -1,
 					da}})
+		}
+		if _, interpolates := m.regressor.(*krige.Regressor); interpolates {
+			for _, name := range columnTensors { // of as many columns as a request has
+				m.inputs = append(m.inputs, tensorInfo{name, "FP32", []int64{-1, -1, -1}})
+			}
 		}
 		if ds := int64(len(m.cfg.Static)); ds > 0 {
 			m.inputs = append(m.inputs, tensorInfo{"x_static", "FP64", []int64{-1, -1, dx}},
