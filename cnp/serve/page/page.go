@@ -21,9 +21,11 @@ func Files() fs.FS {
 	return f
 }
 
-// policy lets the page load and ask nothing but this server. It draws on canvases and loads pictures of the user as blobs.
+// policy lets the page load and ask nothing but this server, and no other page show it in a frame, since visitors type a token. It draws on
+// canvases and loads pictures of the user as blobs.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src " +
-	"'self'; base-uri 'none'; form-action 'none'"
+	"'self'; base-uri 'none'; form-action 'none'; " +
+	"frame-ancestors 'none'"
 
 // Handler serves the page.
 func Handler() http.Handler {

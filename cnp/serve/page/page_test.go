@@ -27,6 +27,7 @@ func TestHandler(t *testing.T) {
 	require.Equal(t, http.StatusOK, w.Code)
 	assert.Contains(t, w.Header().Get("Content-Type"), "text/html")
 	assert.Contains(t, w.Header().Get("Content-Security-Policy"), "script-src 'self'")
+	assert.Contains(t, w.Header().Get("Content-Security-Policy"), "frame-ancestors 'none'", "default-src says nothing of frames")
 	for path, kind := range map[string]string{"/page/main.js": "javascript", "/page/page.css": "text/css", "/page/icon.svg": "image/svg"} {
 		w := get("GET", path)
 		assert.Equal(t, http.StatusOK, w.Code, path)
