@@ -62,6 +62,8 @@ var refuser = connect.NewErrorWriter(connect.WithCodec(codec{}))
 func writeFailure(w http.ResponseWriter, r *http.Request, f *failure) {
 	if isRPC(r) && (strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") || strings.HasPrefix(r.URL.Path, "/"+service+"/")) {
 		_ = refuser.Write(w, r, grpcError(f))
+		// Without this net/http says that there are 0 bytes, and nginx does not hand on the trailers of such an answer.
+		_ = http.NewResponseController(w).Flush()
 		return
 	}
 	writeError(w, f)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"strings"
 	"time"
 
 	"connectrpc.com/connect"
@@ -125,6 +126,12 @@ func (s *Server) inferRoute(mux *http.ServeMux) {
 			up.abandon() // what net/http reads of the body
 			writeFailure(w, r, f)
 			s.logged(r.Context(), "grpc", "", time.Now(), nil, f) // the model's name is in what was not read
+			return
+		}
+		switch kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) {
+		case "application/json", "application/grpc+json", "application/grpc-web+json": // what it becomes could not be reserved, either
+			up.abandon()
+			writeFailure(w, r, invalid("ModelInfer takes protocol buffers: a request in JSON goes to POST /v2/models/MODEL/infer"))
 			return
 		}
 		call := &grpcCall{start: time.Now(), res: s.bytes.open(r.Context()), up: up}

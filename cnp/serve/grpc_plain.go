@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"sync"
@@ -164,6 +165,11 @@ func (s *Server) frame(b []byte, call *grpcCall, encoding string) ([]byte, error
 		case err == io.EOF:
 			return b, invalid("there is no message")
 		case errors.As(err, &f):
+			return b, f
+		case errors.Is(err, os.ErrDeadlineExceeded) && len(b) >= prefixBytes &&
+			int64(len(b)) == prefixBytes+int64(binary.BigEndian.Uint32(b[1:])):
+			f := slow("message", err)
+			f.text = "the message came, but not the end of the request: a client closes its side of a call once it has sent its message"
 			return b, f
 		case err != nil:
 			return b, slow("message", err)
