@@ -11,6 +11,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -61,5 +62,53 @@ func TestTLS(t *testing.T) {
 	if err == nil {
 		resp.Body.Close()
 		require.Equal(t, 400, resp.StatusCode)
+	}
+}
+
+// TestRevokedDoesNotResume: once its authority is no longer among those of clients, a client does not come back by resuming a session that
+// began before.
+func TestRevokedDoesNotResume(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	ca := issue(t, nil, 1, file("ca.pem"), file("ca.key"))
+	issue(t, ca, 2, file("cert.pem"), file("key.pem"))
+	issue(t, ca, 3, file("client.pem"), file("client.key"))
+	pair, err := tls.LoadX509KeyPair(file("client.pem"), file("client.key"))
+	require.NoError(t, err)
+	config, err := Certificates(file("cert.pem"), file("key.pem"), file("ca.pem"), nil)
+	require.NoError(t, err)
+	s := newServer(t, func(o *Options) { o.Models = []Source{{Name: "universal-1", Path: "universal-1"}} })
+	url, _ := listen(t, s, Limits{TLS: config})
+	pool := x509.NewCertPool()
+	pool.AddCert(ca.cert)
+	var gets []func() (resumed bool, err error)
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		sessions := tls.NewLRUClientSessionCache(4)
+		gets = append(gets, func() (bool, error) {
+			transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair},
+				ClientSessionCache: sessions, MaxVersion: version}}
+			defer transport.CloseIdleConnections()
+			resp, err := (&http.Client{Transport: transport}).Get(strings.Replace(url, "http:", "https:", 1) + "/v2/health/ready")
+			if err != nil {
+				return false, err
+			}
+			defer resp.Body.Close()
+			_, err = io.Copy(io.Discard, resp.Body)
+			return resp.TLS.DidResume, err
+		})
+	}
+	for _, get := range gets {
+		resumed, err := get()
+		require.NoError(t, err)
+		require.False(t, resumed)
+		resumed, err = get()
+		require.NoError(t, err)
+		require.True(t, resumed)
+	}
+	issue(t, nil, 4, file("ca.pem"), file("ca.key"))
+	for _, get := range gets {
+		require.Eventually(t, func() bool { _, err := get(); return err != nil }, time.Minute, 100*time.Millisecond)
+		_, err := get()
+		require.ErrorContains(t, err, "unknown certificate authority")
 	}
 }
