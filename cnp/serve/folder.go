@@ -28,6 +28,15 @@ func (f fileState) same(was fileState) bool {
 		os.SameFile(f.info, was.info)
 }
 
+// lookAt returns what a file, or what a link points to, looks like. One that is not there looks like nothing.
+func lookAt(path string) fileState {
+	state := fileState{path: path}
+	if info, err := os.Stat(path); err == nil {
+		state.info = info
+	}
+	return state
+}
+
 // folderState is what folders hold, by the names of models: files that can be looked at, and why others cannot. hidden has the names of
 // files, by path, whose name belongs to another one.
 type folderState struct {
@@ -132,7 +141,11 @@ func (s *Server) sayHidden(now folderState) {
 func (s *Server) Reload() error {
 	s.scan.Lock()
 	defer s.scan.Unlock()
+	s.secret = secretState{file: lookAt(s.opt.TokenFile)}
 	errs := []error{s.readToken()}
+	if errs[0] != nil {
+		s.secret.failed = errs[0].Error()
+	}
 	failures := maps.Clone(*s.failures.Load())
 	for _, src := range s.opt.Models {
 		delete(failures, src.Name)
@@ -199,7 +212,7 @@ func (f *folderState) list(dir string) error {
 	return nil
 }
 
-// watch rescans the folders until ctx is done.
+// watch rescans the folders, and looks at the token's file, until ctx is done.
 func (s *Server) watch(ctx context.Context) {
 	t := time.NewTicker(s.opt.Poll)
 	defer t.Stop()
@@ -209,6 +222,10 @@ func (s *Server) watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-t.C:
+			s.lookAtToken()
+			if len(s.opt.Folders) == 0 {
+				continue
+			}
 			switch err := s.Rescan(); {
 			case err == nil:
 				last = ""

@@ -25,6 +25,7 @@ func New(opt Options) (*Server, error) {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{opt: opt, log: opt.Log, metrics: newMetrics(opt), files: map[string]fileState{}}
+	s.secret.file = lookAt(opt.TokenFile)
 	if err := s.readToken(); err != nil {
 		return nil, err
 	}
@@ -53,6 +54,8 @@ func New(opt Options) (*Server, error) {
 			stop()
 			return nil, err
 		}
+	}
+	if len(opt.Folders) > 0 || opt.TokenFile != "" {
 		s.gone.Go(func() { s.watch(ctx) })
 	}
 	if opt.Warm {

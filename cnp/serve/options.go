@@ -15,7 +15,7 @@ import (
 type Options struct {
 	// Models are served from the start to the end; New fails if one cannot be read.
 	Models []Source
-	// Folders are looked at every Poll (2 s): each model file in them is served under its name without extension. A
+	// Folders, and the token's file, are looked at every Poll (2 s): each model file in them is served under its name without extension. A
 	// file that cannot be read is reported, and what was served under its name before goes on.
 	Folders []string
 	Poll    time.Duration
@@ -37,7 +37,7 @@ type Options struct {
 	// Body bounds a request, in bytes (64 MB).
 	Body int64
 	// Token, if not empty, is the bearer token that every request but those for health must bring. TokenFile names a file that holds it
-	// instead, which Reload reads again.
+	// instead, which is read again when it changes, and by Reload.
 	Token, TokenFile string
 	// Access writes a line of the log, at level info, for every request.
 	Access bool

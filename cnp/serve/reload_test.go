@@ -159,6 +159,7 @@ func TestReload(t *testing.T) {
 	var log bytes.Buffer
 	s := newServer(t, func(o *Options) {
 		o.Models, o.TokenFile, o.Log = []Source{{Name: "m", Path: path}}, token, slog.New(slog.NewJSONHandler(&log, nil))
+		o.Poll = time.Hour
 	})
 	get := func(auth string) (int, string) {
 		w := do(s, "GET", "/v2/models/m", map[string]string{"Authorization": auth}, nil)

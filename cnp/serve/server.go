@@ -34,6 +34,7 @@ type Server struct {
 	watches  atomic.Int64 // streams of Watch
 
 	scan     sync.Mutex // held by Rescan and what else changes models
+	secret   secretState
 	files    map[string]fileState
 	hidden   map[string]string                 // paths of files → the name that another model has
 	failures atomic.Pointer[map[string]string] // name → why its file is not what is served

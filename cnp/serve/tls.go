@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -81,11 +80,7 @@ func (c *certificates) read() error {
 // look returns what the files look like. One that is not there looks like nothing.
 func (c *certificates) look() (out []fileState) {
 	for _, path := range c.files {
-		state := fileState{path: path}
-		if info, err := os.Stat(path); err == nil {
-			state.info = info
-		}
-		out = append(out, state)
+		out = append(out, lookAt(path))
 	}
 	return out
 }

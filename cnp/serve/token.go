@@ -60,6 +60,35 @@ func (s *Server) readToken() error {
 	return nil
 }
 
+// secretState is the token's file as it was when it was read, and why it could not be. scan guards it.
+type secretState struct {
+	file   fileState
+	failed string
+}
+
+// lookAtToken reads the token's file again if it has changed, as a secret of Kubernetes does where nobody sends a signal. What it held
+// before counts while it cannot be read.
+func (s *Server) lookAtToken() {
+	if s.opt.TokenFile == "" {
+		return
+	}
+	s.scan.Lock()
+	defer s.scan.Unlock()
+	now := lookAt(s.opt.TokenFile)
+	if now.same(s.secret.file) && s.secret.failed == "" {
+		return
+	}
+	s.secret.file = now
+	switch err := s.readToken(); {
+	case err == nil:
+		s.secret.failed = ""
+		s.log.Info("token read again")
+	case err.Error() != s.secret.failed: // said once, and tried again
+		s.secret.failed = err.Error()
+		s.log.Error("token not replaced", "error", s.secret.failed)
+	}
+}
+
 // denied counts requests without the token between two lines of the log, which are at least a second apart.
 type denied struct {
 	mu   sync.Mutex
