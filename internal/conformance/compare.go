@@ -19,7 +19,8 @@ import (
 // Difference says how far the numbers of a tensor are from the expected ones.
 type Difference struct {
 	Model, Tensor string
-	// Largest is the largest of |number - expected| / (1 + |expected|) over numbers that count; Tolerance is what it may be.
+	// Largest is the largest of |number - expected| / (1 + |expected|) over numbers that count; Tolerance is what it may be. The numbers of
+	// cov_factor are those of F·Fᵀ.
 	Largest, Tolerance float64
 }
 
@@ -56,12 +57,16 @@ func Compare(ctx context.Context, f *safetensors.File, predicted *safetensors.Fi
 			return nil, fmt.Errorf("%s: tensor %q has shape %v, need %v", name, tensor, got.Shape, want.Shape)
 		}
 		d := Difference{Model: name, Tensor: tensor}
+		between := largest
+		if tensor == "cov_factor" {
+			between = largestCovariance
+		}
 		if text, ok := f.Metadata[KeyTolerance+tensor]; ok {
 			if d.Tolerance, err = strconv.ParseFloat(text, 64); err != nil {
 				return nil, fmt.Errorf("%s: metadata %s%s: %w", name, KeyTolerance, tensor, err)
 			}
 		}
-		if d.Largest, err = largest(got, want, counts); err != nil {
+		if d.Largest, err = between(got, want, counts); err != nil {
 			return nil, fmt.Errorf("%s: tensor %q: %w", name, tensor, err)
 		}
 		all = append(all, d)
@@ -96,6 +101,49 @@ func largest(got, want *safetensors.Tensor, counts []bool) (float64, error) {
 		}
 		if math.IsNaN(most) {
 			break
+		}
+	}
+	return most, nil
+}
+
+// largestCovariance compares the factors F [..., rank] of the tasks' covariances by what they determine: the largest difference of a number
+// of F·Fᵀ, over those of values that both count. F itself is determined only up to a rotation of its columns, and may have any.
+func largestCovariance(got, want *safetensors.Tensor, counts []bool) (float64, error) {
+	a, err := got.Float64s()
+	if err != nil {
+		return 0, err
+	}
+	b, err := want.Float64s()
+	if err != nil {
+		return 0, err
+	}
+	axes := len(want.Shape)
+	if axes < 3 {
+		return 0, fmt.Errorf("shape %v, need tasks, values and rank", want.Shape)
+	}
+	tasks, rank := want.Shape[0], want.Shape[axes-1]
+	if len(b) == 0 {
+		return 0, nil
+	}
+	most, values := 0.0, len(b)/(tasks*rank)
+	dot := func(f []float64, i, j int) (sum float64) {
+		for k := range rank {
+			sum += f[i*rank+k] * f[j*rank+k]
+		}
+		return sum
+	}
+	for i := range tasks * values {
+		for j := i / values * values; j <= i; j++ {
+			if counts != nil && !(counts[i] && counts[j]) {
+				continue
+			}
+			expected := dot(b, i, j)
+			if d := math.Abs(dot(a, i, j)-expected) / (1 + math.Abs(expected)); !(d <= most) { // NaN, too
+				most = d
+			}
+			if math.IsNaN(most) {
+				return most, nil
+			}
 		}
 	}
 	return most, nil

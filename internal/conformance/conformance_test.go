@@ -161,6 +161,49 @@ func TestCompare(t *testing.T) {
 	require.ErrorContains(t, err, "no conformance vectors")
 }
 
+// TestCompareFactors: a covariance has many factors, and all of them pass; another covariance does not.
+func TestCompareFactors(t *testing.T) {
+	f := vectors(t, "bench-eq-lowrank")
+	theirs := func(change func(row []float64)) Difference {
+		p := &safetensors.File{}
+		for i := range f.Tensors {
+			name, expected := strings.CutPrefix(f.Tensors[i].Name, Expected)
+			if !expected {
+				continue
+			}
+			v, err := f.Tensors[i].Float64s()
+			require.NoError(t, err)
+			if name == "cov_factor" {
+				rank := f.Tensors[i].Shape[len(f.Tensors[i].Shape)-1]
+				for row := range slices.Chunk(v, rank) {
+					change(row)
+				}
+			}
+			p.Tensors = append(p.Tensors, safetensors.FromFloat64s(name, f.Tensors[i].Shape, v))
+		}
+		all, err := Compare(context.Background(), f, p)
+		require.NoError(t, err)
+		for _, d := range all {
+			if d.Tensor == "cov_factor" {
+				return d
+			}
+			require.Zero(t, d.Largest, d.Tensor)
+		}
+		require.Fail(t, "no cov_factor")
+		return Difference{}
+	}
+	require.Zero(t, theirs(func([]float64) {}).Largest)
+	turned := theirs(func(row []float64) {
+		row[0], row[1] = 0.6*row[0]-0.8*row[1], 0.8*row[0]+0.6*row[1]
+		row[2] *= -1
+	})
+	require.True(t, turned.Within(), "%+v", turned)
+	require.Less(t, turned.Largest, 1e-9)
+	require.False(t, theirs(func(row []float64) { row[0] *= 1.1 }).Within())
+	require.False(t, theirs(func(row []float64) { row[3] = math.NaN() }).Within())
+	require.False(t, theirs(func(row []float64) { row[0], row[1] = 0, 0 }).Within())
+}
+
 // TestLikelihoods: both likelihoods of a file judge each value by itself, the values of a vector too.
 func TestLikelihoods(t *testing.T) {
 	for _, model := range []string{"vectors-rbf", "vectors-curl-free", "vectors-divergence-free", "bench-eq-lowrank"} {
