@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -69,6 +70,10 @@ func TestTrainPopulation(t *testing.T) {
 	require.Equal(t, 6, made.Score.Tasks)
 	require.Greater(t, made.Score.Gain.Mean, 0.05)
 	require.Equal(t, "population", made.Architecture)
+	require.Regexp(t, "^Gaussian processes of", made.Consists)
+	require.Regexp(t, "consists of *Gaussian processes of", b.ok(slices.DeleteFunc(slices.Clone(train), func(s string) bool {
+		return s == "--json"
+	})...))
 
 	b.ok(append([]string{"regress", "--model", "@days.safetensors", "--csv", "@today.csv", "--targets", "@sites.csv", "--out", "@p.csv",
 		"--quantiles", "0.1,0.9", "--samples", "2"}, columns...)...)
@@ -77,7 +82,7 @@ func TestTrainPopulation(t *testing.T) {
 	require.Contains(t, string(text), "temperature_mean,temperature_std,temperature_q0.1,temperature_q0.9,temperature_sample1")
 	require.Contains(t, b.ok(append([]string{"eval", "--model", "@days.safetensors", "--csv", "@days/3.csv"}, columns...)...),
 		"log-likelihood")
-	require.Contains(t, b.ok("inspect", "@days.safetensors"), "Gaussian processes of")
+	require.Contains(t, b.ok("inspect", "@days.safetensors"), "none: Gaussian processes of")
 
 	b.ok("train", "population", "--csv", "@history.csv", "--x", "lat,lon", "--y", "t2m", "--task", "day", "--sphere",
 		"--out", "@t.safetensors")

@@ -48,7 +48,7 @@ func config(r *lines, c *cnp.Config, groups []string) {
 		s += fmt.Sprintf(", kernel %d", c.Kernel)
 	}
 	if own := c.Network(); own != "" {
-		s = own
+		s = "none: " + own
 	}
 	r.add("network", "%s", s)
 	if v := c.Views; v != nil {

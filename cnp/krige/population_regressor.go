@@ -146,7 +146,7 @@ func describePopulations(c *cnp.Config) string {
 			scales = append(scales, p.bend.String())
 		}
 	}
-	said := fmt.Sprintf("none: Gaussian processes of %s, with %s of level and variance", words.Plural(members, "covariance"),
+	said := fmt.Sprintf("Gaussian processes of %s, with %s of level and variance", words.Plural(members, "covariance"),
 		words.Plural(atoms, "prior"))
 	if len(scales) > 0 {
 		said += ", on the scale of the " + strings.Join(scales, ", the ")
