@@ -229,3 +229,30 @@ func TestConfigOwn(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, string(text), string(got))
 }
+
+// TestScalerBounded: values that fill a bounded range keep their units where they fill it, and get the trained ones elsewhere.
+func TestScalerBounded(t *testing.T) {
+	c := trainedCurves(t)
+	c.Trained.Y = []Range{{Min: 0, Max: 1, Mean: 0.5, Std: 0.29}}
+	x := []float64{-1, -0.8, -0.6, -0.4, -0.2, 0, 0.2, 0.4, 0.6}
+	wave := []float64{0.1, 0.4, 0.7, 1, 0.3, 0.6, 0.9, 0.2, 0.5}
+	of := func(a, b float64) Affine {
+		y := make([]float64, len(wave))
+		for i, v := range wave {
+			y[i] = a + b*v
+		}
+		return c.Scaler(x, y).Y[0]
+	}
+	require.Equal(t, identity, of(0, 1))
+	require.Equal(t, identity, of(0.02, 1), "noise at the ends")
+	require.Equal(t, identity, of(0.2, 0.5))
+	require.Equal(t, identity, c.Scaler(x[:2], []float64{0.5, 0.51}).Y[0], "two values say nothing of their scale")
+	for _, other := range []Affine{{Offset: 3, Factor: 1}, {Factor: 100}, {Factor: 0.1}, {Offset: -1, Factor: 1}} {
+		a := of(other.Offset, other.Factor)
+		require.NotEqual(t, identity, a)
+		require.InDelta(t, 0.5, a.Apply(other.Offset+other.Factor*0.522), 0.01)
+		require.InDelta(t, 0.85, a.Factor*other.Factor, 0.15)
+	}
+	c.Trained.Y = []Range{{Min: -3.5, Max: 3.5, Mean: 0, Std: 1}}
+	require.NotEqual(t, identity, of(0, 1), "values without bounds")
+}
