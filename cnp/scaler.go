@@ -9,8 +9,9 @@ import (
 // alone, so targets do not influence each other. Values get the trained mean and standard deviation, by the moments of
 // the context, with more spread where there are few; of a vector the mean is taken away and the length scaled. Shifted
 // or scaled values so have shifted or scaled predictions, but that single or equal values have no scale. Values that filled
-// a bounded range in training, such as those of sawtooth waves, are not changed where they lie in that range, and eight or more of them
-// fill a fifth of it. Values of a model that was trained on data (Trained.Units) change only where one lies beyond the trained range. Coordinates whose
+// a bounded range in training, such as those of sawtooth waves, are not changed where they lie in that range, and eight
+// or more of them fill a fifth of it. Values of a model that was trained on data (Trained.Units) change only where one lies beyond the
+// trained range. Coordinates whose
 // extent is within 0.2 to 2.5 times the trained ones are not changed; others get the trained span around the middle of
 // the trained range. Units of x that bring the extent out of that band therefore change nothing; within it the extent
 // is taken for what the data are, since a process of the model's length scale on it is what training had. Under
