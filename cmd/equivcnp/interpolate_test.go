@@ -159,8 +159,8 @@ func TestInterpolateAuxiliary(t *testing.T) {
 	// Where the effect of height is not known yet, heights tell it.
 	b.write("few.csv", "east,north,height,t\n1,1,400,3\n9,2,410,4\n2,9,405,3.5\n8,8,395,4.5\n5,5,400,4\n")
 	b.write("sites.csv", "east,north,height\n4,4,400\n5,6,400\n6,5,2000\n3,7,410\n")
-	chosen := decode[designResult](t, b.ok("design", "--csv", "@few.csv", "--x", "east,north", "--y", "t", "--aux", "height", "--candidates",
-		"@sites.csv", "--targets", "@targets.csv", "--number", "1", "--out", "@o.csv", "--json"))
+	chosen := decode[designResult](t, b.ok("design", "--csv", "@few.csv", "--x", "east,north", "--y", "t", "--aux", "height",
+		"--candidates", "@sites.csv", "--targets", "@targets.csv", "--number", "1", "--out", "@o.csv", "--json"))
 	require.Equal(t, []int{2}, chosen.Chosen)
 	b.fails(1, "nobody knows height at all places", "design", "--csv", "@few.csv", "--x", "east,north", "--y", "t", "--aux", "height",
 		"--candidates", "@sites.csv", "--number", "1", "--out", "@o.csv", "--plot", "@o.png")

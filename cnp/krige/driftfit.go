@@ -130,8 +130,8 @@ type slopes struct{ mean, std []float64 }
 // known reports whether something is known of a column.
 func (s *slopes) known(k int) bool { return s != nil && !math.IsInf(s.std[k], 0) }
 
-// slopesOf estimates them from some tables, each of which is fitted alone, by a random effect: coefficients of tables differ by more than the
-// errors of each (Paule and Mandel, Consensus values and weighting factors, 1982). A column that varies in fewer than three is not known.
+// slopesOf estimates them from some tables, each of which is fitted alone, by a random effect: coefficients of tables differ by more than
+// the errors of each (Paule and Mandel, Consensus values and weighting factors, 1982). A column that varies in fewer than three is not known.
 func slopesOf(ctx context.Context, xs, ys [][]float64, some []int, opt Options) (*slopes, error) {
 	opt.NoCheck, opt.slopes = true, nil
 	found, errs := make([][]Coefficient, len(some)), make([]error, len(some))

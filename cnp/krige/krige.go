@@ -13,7 +13,8 @@ func fitPlain(ctx context.Context, x, y []float64, opt Options) (*Model, error) 
 	x, z := opt.split(x)
 	m := &Model{opt: opt, n: len(y)}
 	y = m.prepareDrift(y, z)
-	if m.frame = newFrame(x, y, &opt); m.frame.ys == 0 { // one value, or equal ones: they have no unit, so that their own magnitude has to do
+	m.frame = newFrame(x, y, &opt)
+	if m.frame.ys == 0 { // one value, or equal ones: they have no unit, so that their own magnitude has to do
 		return m, nil
 	}
 	m.take(x, y, z)

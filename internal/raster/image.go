@@ -41,8 +41,8 @@ type Image struct {
 }
 
 // Read reads a PNG, JPEG or TIFF file (of integers of up to 16 bits, or of floats from 0 to 1) of any depth, paletted, grey or in colour.
-// A photo is turned as its camera says. Alpha is a mask: pixels that are more transparent than opaque are NaN, and the others have their own colour. The
-// result has one channel where red, green and blue agree in every pixel, else three. Errors name the file.
+// A photo (JPEG) is turned as its camera says. Alpha is a mask: pixels that are more transparent than opaque are NaN, and the others have
+// their own colour. The result has one channel where red, green and blue agree in every pixel, else three. Errors name the file.
 func Read(path string) (*Image, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"io"
 )
 
-// orientationOf returns how a JPEG file's pixels are to be turned, by the tag of Exif that cameras write, from 1 (as they are) to 8; 1 where
-// the file does not say it, or nothing sensible. It reads no further than the first segment of pixels.
+// orientationOf returns how a JPEG file's pixels are to be turned, by the tag of Exif that cameras write, from 1 (as they are) to 8; 1
+// where the file does not say it, or nothing sensible. It reads no further than the first segment of pixels.
 func orientationOf(f io.Reader) int {
 	r := bufio.NewReader(f)
 	var b [4]byte

@@ -43,8 +43,8 @@ func TestOrientation(t *testing.T) {
 	var file bytes.Buffer
 	require.NoError(t, jpeg.Encode(&file, stored, &jpeg.Options{Quality: 100}))
 	a, b, c, d := float32(240./255), float32(85./255), float32(195./255), float32(40./255) // as stored: a b above c d
-	for orientation, want := range map[uint16][4]float32{0: {a, b, c, d}, 1: {a, b, c, d}, 2: {b, a, d, c}, 3: {d, c, b, a}, 4: {c, d, a, b},
-		5: {a, c, b, d}, 6: {c, a, d, b}, 7: {d, b, c, a}, 8: {b, d, a, c}, 9: {a, b, c, d}} {
+	for orientation, want := range map[uint16][4]float32{0: {a, b, c, d}, 1: {a, b, c, d}, 2: {b, a, d, c}, 3: {d, c, b, a},
+		4: {c, d, a, b}, 5: {a, c, b, d}, 6: {c, a, d, b}, 7: {d, b, c, a}, 8: {b, d, a, c}, 9: {a, b, c, d}} {
 		for mark, order := range map[string]binary.AppendByteOrder{"II*\x00": binary.LittleEndian, "MM\x00*": binary.BigEndian} {
 			photo := withOrientation(file.Bytes(), order, mark, orientation)
 			im, err := Decode(photo, "photo.jpg")
