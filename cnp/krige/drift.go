@@ -8,11 +8,16 @@ import (
 )
 
 // driftPrior is the prior standard deviation of a coefficient of the drift, in units of the signal's deviation over the column's. It keeps
-// columns apart that say the same, and costs little where a column explains nearly everything: with 99 % of the variance the coefficient is
-// 10.
+// columns apart that say the same.
 const driftPrior = 10.0
 
-// leastApart is the least share of the values' deviation that a drift may leave.
+// driftReach is the least one in units of the values' own deviation over the column's. Where columns leave a thousandth of the values,
+// coefficients are of the size of 1000: a prior of 10 would count hundreds of deviations against what the data say of them, and the signal's
+// variance, which the prior's cost is part of, would be too large.
+const driftReach = 2.0
+
+// leastApart is the least share of the values' deviation that a drift may leave. Below it the sums of squares lose too many digits: with a
+// hundredth of this predictions are wrong where columns explain all.
 const leastApart = 1e-3
 
 // drift is the linear part of the mean of a member, y = level + z' beta + a process, where z are columns that are known at every row and

@@ -257,6 +257,42 @@ func TestDriftUnits(t *testing.T) {
 	require.InDeltaSlice(t, std, gotStd, 1e-6)
 }
 
+// TestDriftExplains: where a column explains nearly all or all of the values, deviations are those of what it leaves, by the processes and
+// after the check, and nothing is lost to rounding.
+func TestDriftExplains(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 2))
+	for _, n := range []int{60, 900} {
+		for _, coefficient := range []float64{0, 1, 100, 1e4, 1e8, 1e13} {
+			var x, y, targets, truth []float64
+			for i := range n + 100 {
+				u, v, z := rng.Float64(), rng.Float64(), rng.NormFloat64()
+				value := math.Sin(3*u) + 0.2*rng.NormFloat64() + coefficient*z
+				if i < n {
+					x, y = append(x, u, v, z), append(y, value)
+				} else {
+					targets, truth = append(targets, u, v, z), append(truth, value)
+				}
+			}
+			for _, uncorrected := range []bool{true, false} {
+				m, err := Fit(t.Context(), x, y, Options{Dim: 3, Drift: 1, NoCheck: uncorrected})
+				require.NoError(t, err)
+				mean, std, err := m.Predict(t.Context(), targets)
+				require.NoError(t, err)
+				var squares float64
+				for i, v := range truth {
+					squares += (v - mean[i]) * (v - mean[i]) / float64(len(truth))
+				}
+				if coefficient < 1e5 {
+					require.InDelta(t, 0.23, math.Sqrt(squares), 0.06, "n %d, coefficient %g", n, coefficient)
+					require.InDelta(t, 0.25, std[0], 0.12, "n %d, coefficient %g, uncorrected %v", n, coefficient, uncorrected)
+				}
+				require.Less(t, math.Sqrt(squares), 1e-6*coefficient+0.3, "n %d, coefficient %g", n, coefficient)
+				require.Less(t, std[0], 1e-3*coefficient+0.4, "n %d, coefficient %g", n, coefficient)
+			}
+		}
+	}
+}
+
 // TestDriftInput: columns that are constant, equal or missing, and options that are none.
 func TestDriftInput(t *testing.T) {
 	x, y := table(40, 1, 0.02, 15)

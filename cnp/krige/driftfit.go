@@ -31,8 +31,8 @@ func apartFrom(y, z []float64, f *frame) float64 {
 	for i, v := range y {
 		values[i] = normalised(v, f.y0, f.ys)
 	}
-	for i, v := range z {
-		by[i%d*n+i/d] = v
+	for i, v := range z { // so large that the prior of coefficients keeps equal columns apart, and no more
+		by[i%d*n+i/d] = 1e5 / math.Sqrt(float64(n)) * v
 	}
 	s := sums{yy: simd.SumSqF64(values), y1: simd.SumF64(values), ones: float64(n), n: n, drift: newDriftSums(plainPrecision(d))}
 	s.drift.add(by, one, values, 0, n)
@@ -106,7 +106,11 @@ func (m *Model) take(x, y, z []float64) {
 	m.drift = driftColumns{d: d, precision: plainPrecision(d)}
 	if d > 0 {
 		z = m.columns.normalised(z)
-		m.frame.ys *= apartFrom(y, z, m.frame)
+		apart := apartFrom(y, z, m.frame)
+		m.frame.ys *= apart
+		for k, p := range m.drift.precision {
+			m.drift.precision[k] = min(p, apart*apart/(driftReach*driftReach))
+		}
 	}
 	m.x, m.y, m.order = m.frame.table(x, y)
 	for _, i := range m.order {
