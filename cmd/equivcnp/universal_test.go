@@ -174,7 +174,6 @@ func TestUniversalRefuses(t *testing.T) {
 		args   string
 	}{
 		{1, "image.safetensors: --model was left out", "predict --in @image.safetensors --out @o.safetensors"},
-		{2, "--aux", "predict --in @days.csv --x east --y zinc --aux north --out @o.csv"},
 		{2, "--sphere is for interpolation", "predict --model universal-2 --sphere --in @days.csv --x east,north --y zinc --out @o.csv"},
 		{2, "--sphere: the inputs are latitude and longitude", "predict --sphere --in @days.csv --x east --y zinc --out @o.csv"},
 		{1, "latitude 95", "predict --sphere --in @bad.csv --out @o.csv"},
