@@ -12,8 +12,8 @@ import (
 const driftPrior = 10.0
 
 // driftReach is the least one in units of the values' own deviation over the column's. Where columns leave a thousandth of the values,
-// coefficients are of the size of 1000: a prior of 10 would count hundreds of deviations against what the data say of them, and the signal's
-// variance, which the prior's cost is part of, would be too large.
+// coefficients are of the size of 1000: a prior of 10 would count hundreds of deviations against what the data say of them, and the
+// signal's variance, which the prior's cost is part of, would be too large.
 const driftReach = 2.0
 
 // leastApart is the least share of the values' deviation that a drift may leave. Below it the sums of squares lose too many digits: with a

@@ -127,15 +127,9 @@ func (m *Model) take(x, y, z []float64) {
 // mostPrecision is that of a coefficient that other tables leave no doubt of.
 const mostPrecision = 1e8
 
-// slopes are what the coefficients of a drift are expected to be in a table, in its units, as others of its kind have them: normal, of this
-// mean and deviation. Of a column that nothing is known of they are 0 and infinite.
-type slopes struct{ mean, std []float64 }
-
-// known reports whether something is known of a column.
-func (s *slopes) known(k int) bool { return s != nil && !math.IsInf(s.std[k], 0) }
-
 // slopesOf estimates them from some tables, each of which is fitted alone, by a random effect: coefficients of tables differ by more than
-// the errors of each (Paule and Mandel, Consensus values and weighting factors, 1982). A column that varies in fewer than three is not known.
+// the errors of each (Paule and Mandel, Consensus values and weighting factors, 1982). A column that varies in fewer than three is not
+// known.
 func slopesOf(ctx context.Context, xs, ys [][]float64, some []int, opt Options) (*slopes, error) {
 	opt.NoCheck, opt.slopes = true, nil
 	found, errs := make([][]Coefficient, len(some)), make([]error, len(some))

@@ -95,3 +95,10 @@ func (o *Options) split(x []float64) (at, z []float64) {
 	}
 	return at, z
 }
+
+// slopes are what the coefficients of a drift are expected to be in a table, in its units, as others of its kind have them: normal, of this
+// mean and deviation. Of a column that nothing is known of they are 0 and infinite.
+type slopes struct{ mean, std []float64 }
+
+// known reports whether something is known of a column.
+func (s *slopes) known(k int) bool { return s != nil && !math.IsInf(s.std[k], 0) }
