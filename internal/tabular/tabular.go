@@ -212,6 +212,12 @@ func (t *Table) Only(columns []int, names []string) *Table {
 		if t.Texts != nil {
 			out.Texts[i] = t.Texts[c]
 		}
+		if t.Exact != nil && t.Exact[c] != nil {
+			if out.Exact == nil {
+				out.Exact = make([][]string, n)
+			}
+			out.Exact[i] = t.Exact[c]
+		}
 		if t.Single != nil {
 			out.Single[i] = t.Single[c]
 		}

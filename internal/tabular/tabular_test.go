@@ -274,3 +274,13 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestOnlyExact: keys keep their digits in a table of some of the columns, and of some of the rows.
+func TestOnlyExact(t *testing.T) {
+	table, err := ReadAs(strings.NewReader("site,y\n007,1\n7,2\n12345678901234567890,3\n"), "t.csv", Options{Keys: []string{"site"}})
+	require.NoError(t, err)
+	part := table.Only([]int{1, 0}, []string{"a", "b"}).Rearranged([]int{2, 0, 1}).With(Column{Name: "z", Values: []float64{4, 5, 6}})
+	var b bytes.Buffer
+	require.NoError(t, Write(&b, part, ','))
+	require.Equal(t, "y,site,z\n3,12345678901234567890,4\n1,007,5\n2,7,6\n", b.String())
+}
