@@ -66,7 +66,8 @@ func Fit(ctx context.Context, x, y []float64, opt Options) (*Model, error) {
 		}
 		// Of the values themselves, not of bent ones over their deviation.
 		_, sd := moments(bent)
-		if l := m.report.LogDensity - math.Log(sd) + slope; best == nil || l > likeliest {
+		m.scaled = math.Log(sd) - slope
+		if l := m.report.LogDensity - m.scaled; best == nil || l > likeliest {
 			best, likeliest = m, l
 		}
 	}
@@ -80,6 +81,11 @@ func (m *Model) At(ctx context.Context, targets []float64) (*Prediction, error) 
 	if err != nil {
 		return nil, err
 	}
+	return m.prediction(mean, std)
+}
+
+// prediction is that of normal distributions of bent values.
+func (m *Model) prediction(mean, std []float64) (*Prediction, error) {
 	p := &Prediction{mean: mean, std: std, bend: m.bend, positive: m.opt.Values == Positive, zero: m.zero,
 		largest: m.largest(), Mean: slices.Clone(mean), Std: slices.Clone(std)}
 	for i := range p.Mean {
@@ -121,22 +127,13 @@ func (m *Model) magnitude() float64 {
 
 // normal returns mean and standard deviation of the normal distributions of bent values.
 func (m *Model) normal(ctx context.Context, targets []float64) (mean, std []float64, err error) {
-	d := m.opt.Dim
-	if d == 0 {
-		return nil, nil, fmt.Errorf("%w: the model is empty: Fit makes one", ErrInput)
+	nt, err := m.checkTargets(targets)
+	if err != nil {
+		return nil, nil, err
 	}
-	if len(targets)%d != 0 {
-		return nil, nil, fmt.Errorf("%w: %d numbers are no targets of %d coordinates", ErrInput, len(targets), d)
-	}
-	if err := errors.Join(checkFinite("targets", targets, d), m.opt.checkSphere("targets", targets)); err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", ErrInput, err)
-	}
-	nt := len(targets) / d
 	mean, std = make([]float64, nt), make([]float64, nt)
 	if m.frame.ys == 0 {
-		for i := range mean {
-			mean[i], std[i] = m.frame.y0, equalDeviation(m.n, max(1, math.Abs(m.frame.y0)))
-		}
+		m.equal(mean, std)
 		m.addSlopes(mean, targets)
 		return mean, std, checkRange(mean, std)
 	}
@@ -156,6 +153,28 @@ func (m *Model) normal(ctx context.Context, targets []float64) (mean, std []floa
 	}
 	m.addSlopes(mean, targets)
 	return mean, std, checkRange(mean, std)
+}
+
+// checkTargets refuses numbers that are no targets, and returns how many they are.
+func (m *Model) checkTargets(targets []float64) (n int, err error) {
+	d := m.opt.Dim
+	if d == 0 {
+		return 0, fmt.Errorf("%w: the model is empty: Fit makes one", ErrInput)
+	}
+	if len(targets)%d != 0 {
+		return 0, fmt.Errorf("%w: %d numbers are no targets of %d coordinates", ErrInput, len(targets), d)
+	}
+	if err := errors.Join(checkFinite("targets", targets, d), m.opt.checkSphere("targets", targets)); err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	return len(targets) / d, nil
+}
+
+// equal predicts from a table of equal values.
+func (m *Model) equal(mean, std []float64) {
+	for i := range mean {
+		mean[i], std[i] = m.frame.y0, equalDeviation(m.n, max(1, math.Abs(m.frame.y0)))
+	}
 }
 
 // places normalises targets.

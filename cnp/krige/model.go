@@ -19,6 +19,7 @@ type Model struct {
 	local   *local
 	mix     *mixture
 	report  Report
+	scaled  float64 // what takes log densities of values to those over their deviation
 }
 
 // local predicts targets from the points near them. Targets near the same anchor, which is a point of the table, share these points and
