@@ -97,6 +97,19 @@ func Read(o *tabletask.Options, sphere bool) (*Interpolation, error) {
 	if err := tabletask.OneTask(t.Points, t.Observed); err != nil {
 		return nil, err
 	}
+	if o.Group != "" {
+		group, err := t.Points.Index(o.Group)
+		if err != nil {
+			return nil, settings.Hintf("{Folds}: %w", err)
+		}
+		rest := &t.Observed.Columns.Rest
+		*rest = slices.DeleteFunc(*rest, func(column int) bool { return column == group })
+	}
+	if o.NoTargets {
+		t.Asked = &task.Rows{TaskColumn: -1}
+		in.split()
+		return in, nil
+	}
 	if o.Targets == "" {
 		opt = task.CSVOptions{Dx: t.Dx, Dy: t.Dy, Degrees: sphere}
 		switch {
@@ -303,6 +316,23 @@ func (in *Interpolation) Predict(ctx context.Context, opt Options) error {
 		in.Samples = append(in.Samples, drawn)
 	}
 	return nil
+}
+
+// Drawn returns the samples as [sample][target][output], nil where there are none.
+func (in *Interpolation) Drawn() (out [][][]float64) {
+	if in.Samples == nil {
+		return nil
+	}
+	for s := range in.Samples[0] {
+		rows := make([][]float64, in.Targets.Rows())
+		for i := range rows {
+			for c := range in.Dy {
+				rows[i] = append(rows[i], in.Samples[c][s][i])
+			}
+		}
+		out = append(out, rows)
+	}
+	return out
 }
 
 // outputs are the names of what Table can write.

@@ -24,6 +24,8 @@ type Columns struct {
 	// Aux are auxiliary inputs, which are known at the context and at the targets; nil: those of the model.
 	Aux  []string
 	Task string
+	// Group is a column by whose cells rows are grouped, beside tasks, numbers or texts; "": none.
+	Group string
 	// Static is the file of a table of static fields, which are known at places of their own. StaticFields are its columns
 	// of fields; nil: the model's, or of a new model all but the inputs.
 	Static       string
@@ -71,6 +73,9 @@ func (c *Columns) ReadTable(path string, stdin io.Reader) (*table.Table, error) 
 		if c.Task != "" {
 			wanted = append(wanted, c.Task)
 		}
+		if c.Group != "" && !slices.Contains(wanted, c.Group) {
+			wanted = append(wanted, c.Group)
+		}
 	}
 	opt, err := c.text()
 	if err != nil {
@@ -96,7 +101,7 @@ func (c *Columns) Decode(b []byte, name string) (*table.Table, error) {
 
 // text says how the numbers of tables of text are written.
 func (c *Columns) text() (opt table.Options, err error) {
-	opt.Keys, opt.X, opt.Y, opt.Dates, opt.Missing = []string{c.Task}, c.X, c.Y, c.Dates, c.Missing
+	opt.Keys, opt.X, opt.Y, opt.Dates, opt.Missing = []string{c.Task, c.Group}, c.X, c.Y, c.Dates, c.Missing
 	switch c.Decimal {
 	case "":
 	case ".", ",":

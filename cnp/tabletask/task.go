@@ -27,6 +27,8 @@ type Options struct {
 	// Grid, instead of these, is a grid of places: the side of square cells that cover the context's places in the plane, or
 	// NAME=FROM:TO:STEP or NAME=VALUE for every input.
 	Grid []string
+	// NoTargets says that there are none of all these.
+	NoTargets bool
 	// Model is the name of the model, for errors.
 	Model string
 
@@ -52,7 +54,7 @@ func Read(o *Options) (*Task, error) {
 		return nil, err
 	}
 	t := &Task{Points: points, Targets: &table.Table{Cols: 1}}
-	if o.Targets == "" && (o.Sphere > 0 || o.Grid != nil) {
+	if o.Targets == "" && (o.Sphere > 0 || o.Grid != nil || o.NoTargets) {
 		return t, nil // Fit knows the model's coordinates, and the table's
 	}
 	if o.Targets == "" {
