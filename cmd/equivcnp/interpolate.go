@@ -24,7 +24,10 @@ type oneTableFlags struct {
 	period []string
 	units  string
 	names  []string // of the flags that need that there is no model
-	fl     *pflag.FlagSet
+	// Of cross-validation: the file of its table, and what is left out together.
+	validated, left string
+	folds           interpolate.Folds
+	fl              *pflag.FlagSet
 }
 
 // register adds the flags.
@@ -57,7 +60,9 @@ func (f *oneTableFlags) check(model string) error {
 	}
 	f.DifferentUnits = f.units == "different"
 	var err error
-	f.Period, err = interpolate.ParsePeriods(f.period)
+	if f.Period, err = interpolate.ParsePeriods(f.period); err == nil && f.validated != "" {
+		f.folds, err = interpolate.ParseFolds(f.left)
+	}
 	return flagged(err)
 }
 
@@ -72,11 +77,15 @@ func optionalModel(cmd *cobra.Command) {
 type interpolateResult struct {
 	regressResult
 	Check map[string]krige.Report `json:"check"` // of each output
+	// Samples [samples, targets, outputs] of --samples.
+	Samples    [][][]float64           `json:"samples,omitempty"`
+	Validation *interpolate.Validation `json:"cross_validation,omitempty"`
 }
 
 // interpolate is regress without a model.
 func (a *app) interpolate(ctx context.Context, f *regressFlags, sphere bool) error {
-	outs, err := a.outputs([]string{f.input.CSV, f.input.Targets}, cli.Out("out", f.out, mapFiles), cli.Out("plot", f.plot, plotFiles))
+	outs, err := a.outputs([]string{f.input.CSV, f.input.Targets}, cli.Out("out", f.out, mapFiles), cli.Out("plot", f.plot, plotFiles),
+		cli.Out("cross-validate", f.oneTable.validated, tableFiles))
 	if err != nil {
 		return err
 	}
@@ -91,10 +100,14 @@ func (a *app) interpolate(ctx context.Context, f *regressFlags, sphere bool) err
 		return fmt.Errorf("--plot: %s has %d inputs; a curve needs one, a map two", in.Points.Name, in.Dx)
 	}
 	start := time.Now()
-	if err := in.Fit(ctx, opt); err != nil {
+	if err = in.Fit(ctx, opt); err == nil {
+		err = in.Predict(ctx, opt)
+	}
+	if err != nil {
 		return err
 	}
-	if err := in.Predict(ctx, opt); err != nil {
+	v, err := a.crossValidate(ctx, f, in, opt, outs)
+	if err != nil {
 		return err
 	}
 	seconds := time.Since(start).Seconds()
@@ -110,60 +123,45 @@ func (a *app) interpolate(ctx context.Context, f *regressFlags, sphere bool) err
 	if err := outs.CommitUnlessDone(ctx); err != nil {
 		return err
 	}
-	return a.printInterpolation(r, f, in, seconds, outs)
+	return a.printInterpolation(r, f, in, v, seconds, outs)
+}
+
+// crossValidate writes the table of --cross-validate, where it is asked for.
+func (a *app) crossValidate(ctx context.Context, f *regressFlags, in *interpolate.Interpolation, opt interpolate.Options,
+	outs *cli.Outputs) (*interpolate.Validation, error) {
+	path := f.oneTable.validated
+	if path == "" {
+		return nil, nil
+	}
+	report, done := a.bar("cross-validating")
+	defer done()
+	v, err := in.Validate(ctx, opt, f.oneTable.folds, f.quantiles, report)
+	if err != nil {
+		return nil, err
+	}
+	t := v.Table(&f.input.Columns)
+	return v, outs.Write("cross-validate", func(w io.Writer) error { return tables.Write(w, path, t, t.First(in.Dx)) })
 }
 
 // printInterpolation prints the result of regress without a model: the check goes to standard error, too.
-func (a *app) printInterpolation(r *result, f *regressFlags, in *interpolate.Interpolation, seconds float64,
+func (a *app) printInterpolation(r *result, f *regressFlags, in *interpolate.Interpolation, v *interpolate.Validation, seconds float64,
 	outs *cli.Outputs) error {
 	out := interpolateResult{regressResult: regressResult{CSV: f.input.CSV, ContextPoints: len(in.Y[0]),
 		Targets: in.Targets.Rows(), Seconds: number(seconds), Out: f.out, Plot: f.plot},
-		Check: map[string]krige.Report{}}
+		Check: in.Reports(), Samples: in.Drawn(), Validation: v}
 	r.Line("model", "none: the table itself is interpolated")
-	for c, name := range in.Names() {
-		report := in.Models[c].Report()
-		out.Check[name] = report
-		if in.Missing[c] > 0 {
-			r.Note("%s of %s without %s: no part of its context", words.Plural(in.Missing[c], "row"), in.Points.Name, name)
-		}
-		if in.Lacking > 0 && c == 0 {
-			r.Note("%s of %s without an auxiliary input: no part of the context", words.Plural(in.Lacking, "row"), in.Points.Name)
-		}
-		r.Line("context", "%s: %s", name, words.Plural(len(in.Y[c]), "value"))
-		if report.Values == 0 {
-			r.Note("%s: one value, or equal ones: their spread is not known", name)
-			continue
-		}
-		r.Cautions = append(r.Cautions, fmt.Sprintf("check of %s: %v", name, report))
-	}
-	for _, line := range in.Drift() {
-		r.Line("drift", "%s", line)
-	}
-	for _, far := range []string{in.Beyond(), in.BeyondDrift()} {
-		if far != "" {
-			r.Cautions = append(r.Cautions, far)
-		}
-	}
+	lines, notes, cautions := in.Said(v)
+	r.Lines, r.Notes, r.Cautions = append(r.Lines, lines...), append(r.Notes, notes...), append(r.Cautions, cautions...)
 	for _, note := range in.Distances(f.oneTable.fl.Changed("units")) {
 		r.Cautions = append(r.Cautions, note.Named(flagOf))
 	}
-	r.Line("targets", "%d", in.Targets.Rows())
+	if f.out != "" {
+		r.Line("targets", "%d", in.Targets.Rows())
+	}
 	if mean, n := in.LogLikelihood(); n > 0 {
 		v := number(mean)
 		out.LogLikelihood = &v
 		r.Line("log-likelihood", "%.4f per target", mean)
-	}
-	if in.Samples != nil {
-		out.Samples = make([][][]number, f.chain.samples)
-		for s := range out.Samples {
-			for i := range in.Targets.Rows() {
-				row := make([]number, in.Dy)
-				for c := range row {
-					row[c] = number(in.Samples[c][s][i])
-				}
-				out.Samples[s] = append(out.Samples[s], row)
-			}
-		}
 	}
 	r.Notes = append(r.Notes, in.Extra()...)
 	r.Line("time", "%.2f s", seconds)

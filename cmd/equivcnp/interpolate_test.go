@@ -249,3 +249,34 @@ func TestPredictShares(t *testing.T) {
 	got = decode[predictResult](t, b.ok(args...))
 	require.NotContains(t, fmt.Sprint(got.Notes), "share", "tasks of two values")
 }
+
+// TestCrossValidate: regress without targets writes the table of all rows as other folds predict them, and prints it; what does not go
+// with it is refused.
+func TestCrossValidate(t *testing.T) {
+	b := newBench(t)
+	planeTable(b)
+	zinc := []string{"regress", "--csv", "@zinc.csv", "--x", "east,north", "--y", "zinc"}
+	with := func(more ...string) []string { return append(slices.Clone(zinc), more...) }
+	out := b.ok(with("--positive", "--cross-validate", "@cv.csv", "--folds", "4", "--quantiles", "0.5")...)
+	require.Contains(t, out, "left out        4 compact blocks of neighbouring rows, of 20 rows")
+	require.Contains(t, out, "zinc: each of 80 values predicted from other folds: log density ")
+	require.Contains(t, out, "worse than the check, which leaves single values out")
+	require.NotContains(t, out, "targets")
+	cv, err := tabular.ReadFile(b.path("cv.csv"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"east", "north", "fold", "zinc", "zinc_mean", "zinc_std", "zinc_q0.5"}, cv.Header)
+	require.Equal(t, 80, cv.Rows())
+
+	got := decode[map[string]any](t, b.ok(with("--cross-validate", "@cv.csv", "--grid", "500", "--out", "@o.csv", "--json")...))
+	outputs := got["cross_validation"].(map[string]any)["outputs"].(map[string]any)
+	require.Equal(t, 80., outputs["zinc"].(map[string]any)["values"])
+	require.FileExists(t, b.path("o.csv"))
+
+	b.fails(1, `--folds: `, with("--cross-validate", "@cv.csv", "--folds", "zinc2")...)
+	b.fails(2, "--folds is for --cross-validate", with("--folds", "4", "--grid", "500", "--out", "@o.csv")...)
+	b.fails(2, `"out" not set`, with("--cross-validate", "@cv.csv", "--grid", "500")...)
+	b.fails(2, `"out" not set`, with()...)
+	b.fails(2, "--cross-validate is for interpolation without a model",
+		with("--model", "rbf-levels", "--cross-validate", "@cv.csv")...)
+	b.fails(2, `--folds "1": need a number of blocks`, with("--cross-validate", "@cv.csv", "--folds", "1")...)
+}

@@ -43,6 +43,9 @@ func (a *app) regressCommand() *cobra.Command {
   # No model, nothing trained: a table of measurements in the plane, and a map.
   equivcnp regress --csv zinc.csv --x east,north --y zinc --positive --grid 40 --out map.tif --plot map.png
 
+  # How good is that at a new site? All rows, each predicted without those of its site.
+  equivcnp regress --csv zinc.csv --x east,north --y zinc --positive --cross-validate left-out.csv --folds site
+
   # Predict at given points, and draw an SVG.
   equivcnp regress --model model.safetensors --csv data.csv --targets targets.csv --out pred.csv --plot fig.svg
 
@@ -78,6 +81,11 @@ func (f *regressFlags) register(a *app, cmd *cobra.Command) {
 	f.chain.register(cmd, 0, true, true)
 	fl := cmd.Flags()
 	f.oneTable.register(fl)
+	f.oneTable.names = append(f.oneTable.names, "cross-validate", "folds")
+	fl.StringVar(&f.oneTable.validated, "cross-validate", "", "without --model: `table` to write of all rows, each predicted from those "+
+		"of other folds; beside it targets and --out may be left out")
+	fl.StringVar(&f.oneTable.left, "folds", "10", "of --cross-validate: a number of compact blocks of neighbouring rows, not of random "+
+		"ones, or a `column` of groups, such as sites, that are left out whole")
 	noCheckFlag(fl, &f.oneTable.NoCheck)
 	fl.StringVarP(&f.out, "out", "o", "", "predictions: .csv, .tsv, .parquet, .npz, or of a grid .nc or .tif, required")
 	fl.StringVar(&f.plot, "plot", "", "drawing of the prediction, .png or .svg")
@@ -85,20 +93,25 @@ func (f *regressFlags) register(a *app, cmd *cobra.Command) {
 	outputsFlag(fl, &f.outputs)
 	standardiseFlag(fl, &f.standardise)
 	a.jsonFlag(cmd)
-	for _, name := range []string{"csv", "out"} {
-		must(cmd.MarkFlagRequired(name))
-	}
+	must(cmd.MarkFlagRequired("csv"))
 	must(cmd.MarkFlagFilename("out", "csv"))
 	must(cmd.MarkFlagFilename("plot", "png", "svg"))
 }
 
 // check refuses flags that do not go together, and finds out the format of the plot.
 func (f *regressFlags) check(changed func(string) bool) error {
-	if err := errors.Join(checkTargets(&f.input, changed), f.chain.check()); err != nil {
+	if err := errors.Join(f.oneTable.check(f.model.path), f.chain.check()); err != nil {
 		return err
 	}
-	if err := f.oneTable.check(f.model.path); err != nil {
-		return err
+	if changed("folds") && f.oneTable.validated == "" {
+		return cli.Usagef("--folds is for --cross-validate")
+	}
+	f.input.Group, f.input.NoTargets = f.oneTable.folds.Column, f.oneTable.validated != "" && f.out == "" && f.plot == "" &&
+		f.input.Targets == "" && f.input.Grid == nil && !changed("from") && f.chain.samples == 0
+	if !f.input.NoTargets {
+		if err := errors.Join(cli.Required(f.oneTable.fl, "out"), checkTargets(&f.input, changed)); err != nil {
+			return err
+		}
 	}
 	if f.model.path != "" && (f.input.Targets != "" || f.input.Grid != nil) && f.input.Sphere > 0 {
 		return cli.Usagef("--sphere: with a model it is a grid of targets, beside which there are no --targets and no --grid")
