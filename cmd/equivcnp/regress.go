@@ -43,8 +43,8 @@ func (a *app) regressCommand() *cobra.Command {
   # No model, nothing trained: a table of measurements in the plane, and a map.
   equivcnp regress --csv zinc.csv --x east,north --y zinc --positive --grid 40 --out map.tif --plot map.png
 
-  # How good is that at a new site? All rows, each predicted without those of its site.
-  equivcnp regress --csv zinc.csv --x east,north --y zinc --positive --cross-validate left-out.csv --folds site
+  # How good is that away from the rows? Each row is predicted without the block of its neighbours.
+  equivcnp regress --csv zinc.csv --x east,north --y zinc --positive --cross-validate left-out.csv --folds 10
 
   # Predict at given points, and draw an SVG.
   equivcnp regress --model model.safetensors --csv data.csv --targets targets.csv --out pred.csv --plot fig.svg

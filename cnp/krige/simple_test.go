@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSimple: mean and deviation of the table on the scale on which its values are normal, and a mean of the nearest rows by inverse squared
-// distances; with log densities on the scale of the report's.
+// TestSimple: mean and deviation of the table on the scale on which its values are normal, and a mean of the nearest rows by inverse
+// squared distances; with log densities on the scale of the report's.
 func TestSimple(t *testing.T) {
 	x, y := []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, []float64{1, 2, 4, 3, 5, 9, 7, 6, 8, 5}
 	for _, values := range []Values{Plain, Logarithmic} {
