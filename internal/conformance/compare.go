@@ -77,13 +77,17 @@ func Compare(ctx context.Context, f *safetensors.File, predicted *safetensors.Fi
 	return all, nil
 }
 
+// numbers are those of two tensors.
+func numbers(got, want *safetensors.Tensor) (a, b []float64, err error) {
+	if a, err = got.Float64s(); err == nil {
+		b, err = want.Float64s()
+	}
+	return a, b, err
+}
+
 // largest is the largest difference of numbers that count: counts is for each value, of which a tensor has one or more numbers.
 func largest(got, want *safetensors.Tensor, counts []bool) (float64, error) {
-	a, err := got.Float64s()
-	if err != nil {
-		return 0, err
-	}
-	b, err := want.Float64s()
+	a, b, err := numbers(got, want)
 	if err != nil {
 		return 0, err
 	}
@@ -109,11 +113,7 @@ func largest(got, want *safetensors.Tensor, counts []bool) (float64, error) {
 // largestCovariance compares the factors F [..., rank] of the tasks' covariances by what they determine: the largest difference of a number
 // of F·Fᵀ, over those of values that both count. F itself is determined only up to a rotation of its columns, and may have any.
 func largestCovariance(got, want *safetensors.Tensor, counts []bool) (float64, error) {
-	a, err := got.Float64s()
-	if err != nil {
-		return 0, err
-	}
-	b, err := want.Float64s()
+	a, b, err := numbers(got, want)
 	if err != nil {
 		return 0, err
 	}
