@@ -406,3 +406,23 @@ func TestDriftShared(t *testing.T) {
 		require.InDelta(t, mean[1]-mean[0], sum, 4*(std[0]+std[1])/math.Sqrt(200))
 	}
 }
+
+// TestDriftEqualColumns: several columns that say the same, and all of the values but little, are no reason to fail.
+func TestDriftEqualColumns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(23, 2))
+	for _, n := range []int{30, 900} {
+		for _, noise := range []float64{0, 1e-6, 1e-3} {
+			var x, y []float64
+			for range n {
+				u, z := rng.Float64(), rng.NormFloat64()
+				x, y = append(x, u, z, -2*z, z), append(y, 1e3*z+noise*rng.NormFloat64())
+			}
+			m, err := Fit(t.Context(), x, y, Options{Dim: 4, Drift: 3})
+			require.NoError(t, err)
+			mean, std, err := m.Predict(t.Context(), []float64{0.5, 1, -2, 1})
+			require.NoError(t, err)
+			require.InDelta(t, 1e3, mean[0], 1, "n %d, noise %g", n, noise)
+			require.Less(t, std[0], 3.0, "n %d, noise %g", n, noise)
+		}
+	}
+}

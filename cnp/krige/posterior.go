@@ -211,7 +211,7 @@ func (e *evidence) estimated(members []*member) []*member {
 		b.kernel = b.spec.kernel(b.theta)
 		s, ok := e.sums(b.kernel)
 		b.level, b.variance, b.ones, b.drift = s.level(), s.spread(), s.ones, s.found
-		return !ok
+		return !ok || e.drift.d > 0 && s.found == nil
 	})
 }
 
